@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* 32-bit atomics on program memory; the value before goes into the queue as one word. */
+#include <errno.h>
+
+#include "devices/maple/maple_internal.h"
+
+struct request {
+	uint64_t address;
+	enum mimic_atomic operation;
+	uint32_t operand;
+	uint32_t expected;
+};
+
+static uint32_t sign_extend16(uint32_t value)
+{
+	return (uint32_t)(int32_t)(int16_t)value;
+}
+
+/*
+ * CAS2 alone carries two 16-bit values; after CAS1 it takes that one's values
+ * and its own are ignored (maple.sv:414-430 of the artifact).
+ */
+static struct request compare_and_swap(const struct maple_queue *q, uint64_t payload)
+{
+	if (q->cas1_valid)
+		return (struct request){ .operation = MIMIC_ATOMIC_CAS,
+					 .operand = (uint32_t)(q->cas1 >> 32),
+					 .expected = (uint32_t)q->cas1 };
+	return (struct request){ .operation = MIMIC_ATOMIC_CAS,
+				 .operand = sign_extend16((uint32_t)payload >> 16),
+				 .expected = sign_extend16((uint32_t)payload & 0xffff) };
+}
+
+static struct request decode(const struct maple *m, const struct maple_queue *q,
+			     unsigned int operation, uint64_t payload)
+{
+	uint64_t offset = (payload >> 32) << q->base_shift;
+	struct request request = { .operand = (uint32_t)payload };
+
+	if (operation == MAPLE_STORE_CAS2)
+		request = compare_and_swap(q, payload);
+	else	/* the operation codes are in the order of enum mimic_atomic */
+		request.operation = (enum mimic_atomic)(operation - MAPLE_STORE_ATOMIC_ADD);
+	request.address = (q->base + offset) & address_mask(m) & ~3ull;
+	return request;
+}
+
+/* 0: *old is set; -EFAULT: bad address; -EAGAIN: stalled. */
+static int perform(struct maple *m, const struct request *request, uint32_t *old)
+{
+	const struct mimic_memory *memory = &m->host.memory;
+	uint64_t physical;
+	int error;
+
+	for (;;) {
+		error = translate(m, request->address, MAPLE_FAULT_PIPES, &physical, NULL);
+		if (error)
+			return error;
+		if (!memory->atomic(memory->context, physical, request->operation,
+				    request->operand, request->expected, old))
+			return 0;
+		error = read_failed(m, request->address, MAPLE_FAULT_PIPES);
+		if (error)
+			return error;
+	}
+}
+
+enum step atomic_step(struct maple *m, unsigned int number, unsigned int operation,
+		      uint64_t payload)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	struct request request;
+	uint32_t old = 0;
+	int error;
+
+	if (operation == MAPLE_STORE_CAS1) {
+		q->cas1 = payload;
+		q->cas1_valid = true;
+		return STEP_DONE;
+	}
+	if (queue_room(q) < 1)
+		return STEP_WAIT;
+	request = decode(m, q, operation, payload);
+	error = perform(m, &request, &old);
+	if (error == -EAGAIN)
+		return STEP_WAIT;
+	q->cas1_valid = false;
+	count(m, MAPLE_COUNTER_atomics, 1);
+	queue_push(m, q, error ? 0 : old, false);
+	return STEP_DONE;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Loops of indirect memory accesses (paper, sections 3.2 and 3.4).
+ *
+ * Each queue has a FIFO of loops, one loop at work, and its share of the chunk
+ * buffer. The loop at work fetches B in chunks of 64 bytes as long as there is
+ * a free chunk, then the next loop goes to work, even while the queue is full;
+ * so with c chunks a queue takes loops_waiting + 1 + c loops of one chunk.
+ */
+#include <errno.h>
+
+#include "devices/maple/maple_internal.h"
+
+static struct lima_loop *loops_of(struct maple *m, unsigned int number)
+{
+	return m->loops + (size_t)number * m->config.lima_loops;
+}
+
+static struct lima_chunk *chunks_of(struct maple *m, unsigned int number)
+{
+	return m->chunks + (size_t)number * m->config.lima_chunks;
+}
+
+/* The queues that exist share the buffer evenly. */
+static unsigned int chunk_share(const struct maple *m)
+{
+	unsigned int queues = queues_allocated(m);
+
+	return m->config.lima_chunks / (queues ? queues : 1);
+}
+
+void lima_configure_tile(struct maple *m, unsigned int operation, unsigned int field, uint64_t a)
+{
+	if (!queues_allocated(m)) {
+		count(m, MAPLE_COUNTER_illegal, 1);
+		return;
+	}
+	m->state.tile_a = a & address_mask(m);
+	m->state.tile_mode = operation & 7;
+	m->state.tile_a_set = true;
+	m->state.tile_b_coherent = field & 1;
+}
+
+void lima_drop(struct maple_queue *q)
+{
+	q->loop_active = false;
+	q->loops_count = 0;
+	q->chunks_count = 0;
+}
+
+bool lima_backlog(const struct maple_queue *q)
+{
+	return q->loop_active || q->loops_count || q->chunks_count;
+}
+
+static enum step push(struct maple *m, unsigned int number, const struct lima_loop *loop)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	struct lima_loop *fifo = loops_of(m, number);
+
+	if (loop->next >= loop->end)
+		return STEP_DONE;
+	lima_advance(m, number);
+	if (q->loops_count == m->config.lima_loops) {
+		if (!has_quirk(m, MAPLE_QUIRK_loops_dropped))
+			return STEP_WAIT;
+		count(m, MAPLE_COUNTER_lima_dropped, 1);
+		return STEP_DONE;
+	}
+	fifo[(q->loops_first + q->loops_count) % m->config.lima_loops] = *loop;
+	q->loops_count++;
+	count(m, MAPLE_COUNTER_lima_loops, 1);
+	lima_advance(m, number);
+	return STEP_DONE;
+}
+
+enum step lima_push_tile(struct maple *m, unsigned int number, uint64_t payload)
+{
+	struct lima_loop loop = {
+		.a = m->state.tile_a, .b = m->state.queue[0].base, .mode = m->state.tile_mode,
+		.next = (uint32_t)(payload >> 32), .end = (uint32_t)payload,
+	};
+
+	if (!m->state.tile_a_set || !m->state.queue[0].base_set) {
+		count(m, MAPLE_COUNTER_illegal, 1);
+		return STEP_DONE;
+	}
+	if (loop.mode == 3)	/* operation 51 is 50 again */
+		loop.mode = LIMA_MODE_PRODUCE;
+	return push(m, number, &loop);
+}
+
+static const uint32_t queue_loop_mode[] = {
+	LIMA_MODE_POINTER32, LIMA_MODE_POINTER64, LIMA_MODE_LLC32, LIMA_MODE_LLC64,
+	LIMA_MODE_PREFETCH32, LIMA_MODE_PREFETCH64,
+};
+
+enum step lima_push_queue(struct maple *m, unsigned int number, unsigned int operation,
+			  uint64_t payload)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	struct lima_loop loop = {
+		.a = q->lima_a, .b = q->lima_b,
+		.mode = queue_loop_mode[operation - MAPLE_STORE_QUEUE_LOOP_POINTER32],
+		.next = (uint32_t)(payload >> 32), .end = (uint32_t)payload,
+	};
+
+	if (!q->lima_b) {
+		count(m, MAPLE_COUNTER_illegal, 1);
+		return STEP_DONE;
+	}
+	if (!q->lima_a)	/* "B[i] if A is 0": paper, section 3.2 */
+		loop.mode = LIMA_MODE_PRODUCE;
+	return push(m, number, &loop);
+}
+
+static bool next_loop(struct maple *m, unsigned int number)
+{
+	struct maple_queue *q = &m->state.queue[number];
+
+	if (q->loop_active)
+		return true;
+	if (!q->loops_count)
+		return false;
+	q->active = loops_of(m, number)[q->loops_first];
+	q->loops_first = (q->loops_first + 1) % m->config.lima_loops;
+	q->loops_count--;
+	q->loop_active = true;
+	return true;
+}
+
+/* false: the walk stalled. A B that cannot be read gives indices 0. */
+static bool read_b(struct maple *m, uint64_t address, uint32_t *index, unsigned int words)
+{
+	const struct mimic_memory *memory = &m->host.memory;
+	uint64_t physical;
+	int error;
+
+	do {
+		error = translate(m, address, MAPLE_FAULT_LIMA, &physical, NULL);
+		if (!error && memory->read(memory->context, physical, index, 4 * words)) {
+			error = read_failed(m, address, MAPLE_FAULT_LIMA);
+			if (!error)
+				error = -EBUSY;
+		}
+	} while (error == -EBUSY);
+	if (error == -EAGAIN)
+		return false;
+	if (error)
+		memset(index, 0, 4 * words);
+	return true;
+}
+
+/*
+ * Fills free chunks with the next indices of the loop at work, one read for
+ * all that lie in one page: a read may be a system call for whoever drives us.
+ */
+static bool fetch_chunks(struct maple *m, unsigned int number, unsigned int free)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	uint32_t index[MAPLE_MAX_LIMA_CHUNKS * CHUNK_WORDS];
+	uint64_t address = (q->active.b + 4ull * q->active.next) & address_mask(m) & ~3ull;
+	unsigned int first = CHUNK_WORDS - (unsigned int)(address / 4 % CHUNK_WORDS);
+	unsigned int words = first + (free - 1) * CHUNK_WORDS;
+	unsigned int in_page = (unsigned int)(4096 - address % 4096) / 4;
+	uint32_t left = q->active.end - q->active.next;
+	unsigned int done = 0;
+
+	words = words < in_page ? words : in_page;
+	words = words < left ? words : left;
+	if (!read_b(m, address, index, words))
+		return false;
+	while (done < words) {
+		unsigned int piece = done ? CHUNK_WORDS : first;
+		struct lima_chunk *chunk = &chunks_of(m, number)[(q->chunks_first + q->chunks_count) %
+								 m->config.lima_chunks];
+
+		piece = piece < words - done ? piece : words - done;
+		chunk->a = q->active.a;
+		chunk->mode = q->active.mode;
+		chunk->count = piece;
+		chunk->position = 0;
+		memcpy(chunk->index, index + done, 4 * piece);
+		q->chunks_count++;
+		count(m, MAPLE_COUNTER_lima_chunks, 1);
+		done += piece;
+	}
+	q->active.next += words;
+	if (q->active.next == q->active.end)
+		q->loop_active = false;
+	return true;
+}
+
+static bool fill_chunks(struct maple *m, unsigned int number)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	unsigned int share = chunk_share(m);
+	bool moved = false;
+
+	while (q->chunks_count < share && next_loop(m, number)) {
+		if (mmu_stall(m, MAPLE_FAULT_LIMA)->stalled)
+			break;
+		if (!fetch_chunks(m, number, share - q->chunks_count))
+			break;
+		moved = true;
+	}
+	return moved;
+}
+
+static unsigned int element_size(uint32_t mode)
+{
+	return mode == LIMA_MODE_POINTER64 || mode == LIMA_MODE_LLC64 ? 8 : 4;
+}
+
+static unsigned int produce_indices(struct maple *m, struct maple_queue *q,
+				    struct lima_chunk *chunk)
+{
+	unsigned int n = 0;
+
+	while (chunk->position < chunk->count && queue_room(q)) {
+		queue_push(m, q, chunk->index[chunk->position++], false);
+		n++;
+	}
+	return n;
+}
+
+/* LIMA_PREFETCH scales by 8 whatever the element is (cr:340-361 of the artifact). */
+static unsigned int prefetch_indices(struct maple *m, struct lima_chunk *chunk)
+{
+	unsigned int shift = chunk->mode == LIMA_MODE_PREFETCH32 ? 2 : 3, n = 0;
+
+	while (chunk->position < chunk->count) {
+		uint64_t offset = (uint64_t)chunk->index[chunk->position++] << shift;
+
+		prefetch_address(m, (chunk->a + offset) & address_mask(m), MAPLE_FAULT_LIMA);
+		n++;
+	}
+	return n;
+}
+
+/*
+ * Fetches for as many words as the queue has room for, from as many chunks of
+ * the same kind as it takes: memory likes many addresses at once.
+ */
+static unsigned int fetch_indices(struct maple *m, unsigned int number)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	struct lima_chunk *chunks = chunks_of(m, number), *chunk = &chunks[q->chunks_first];
+	uint64_t mask = address_mask(m) & ~3ull, a = chunk->a;
+	uint32_t mode = chunk->mode;
+	unsigned int size = element_size(mode), shift = size == 8 ? 3 : 2;
+	unsigned int room = queue_room(q) / (size / 4), n = 0, got;
+	uint64_t address[FETCH_BLOCK];
+
+	if (room > FETCH_BLOCK)
+		room = FETCH_BLOCK;
+	for (unsigned int c = 0; c < q->chunks_count && n < room; c++) {
+		chunk = &chunks[(q->chunks_first + c) % m->config.lima_chunks];
+		if (chunk->mode != mode || chunk->a != a)
+			break;
+		for (unsigned int i = chunk->position; i < chunk->count && n < room; i++)
+			address[n++] = (a + ((uint64_t)chunk->index[i] << shift)) & mask;
+	}
+	if (!n)
+		return 0;
+	got = (unsigned int)fetch_into_queue(m, number, address, n, size, MAPLE_FAULT_LIMA);
+	for (unsigned int left = got; left;) {
+		unsigned int piece;
+
+		chunk = &chunks[q->chunks_first];
+		piece = chunk->count - chunk->position < left ? chunk->count - chunk->position : left;
+		chunk->position += piece;
+		left -= piece;
+		if (chunk->position < chunk->count)
+			break;
+		q->chunks_first = (q->chunks_first + 1) % m->config.lima_chunks;
+		q->chunks_count--;
+	}
+	return got;
+}
+
+static bool drain_chunks(struct maple *m, unsigned int number)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	bool moved = false;
+
+	while (q->chunks_count && !mmu_stall(m, MAPLE_FAULT_LIMA)->stalled) {
+		struct lima_chunk *chunk = &chunks_of(m, number)[q->chunks_first];
+		unsigned int n;
+
+		if (chunk->mode == LIMA_MODE_PRODUCE)
+			n = produce_indices(m, q, chunk);
+		else if (chunk->mode >= LIMA_MODE_PREFETCH64)
+			n = prefetch_indices(m, chunk);
+		else
+			n = fetch_indices(m, number);
+		if (!n)
+			break;
+		moved = true;
+		if (chunk->position == chunk->count && q->chunks_count &&
+		    chunk == &chunks_of(m, number)[q->chunks_first]) {
+			q->chunks_first = (q->chunks_first + 1) % m->config.lima_chunks;
+			q->chunks_count--;
+		}
+	}
+	return moved;
+}
+
+bool lima_advance(struct maple *m, unsigned int number)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	bool moved = false;
+
+	while (lima_backlog(q)) {
+		bool filled = fill_chunks(m, number);
+		bool drained = drain_chunks(m, number);
+
+		if (!filled && !drained)
+			break;
+		moved = true;
+	}
+	return moved;
+}

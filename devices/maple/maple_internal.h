@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The state of one MAPLE, and what its files call of each other.
+ *
+ *   model.c    creation, decoding, the model's operations
+ *   queue.c    the queue controller: allocation, roles, words, who waits
+ *   produce.c  the produce pipeline: data, pointers, prefetches
+ *   atomic.c   atomics and compare-and-swap
+ *   fetch.c    addresses to words: TLB, memory port, page faults
+ *   lima.c     loops of indirect memory accesses
+ *   mmu.c      the MMU page
+ *   observe.c  statistics, debug words, counters, views
+ *   custom.c   the custom accelerator page
+ *   save.c     images of the state
+ */
+#ifndef MIMIC_MAPLE_INTERNAL_H
+#define MIMIC_MAPLE_INTERNAL_H
+
+#include <string.h>
+
+#include "devices/maple/maple_model.h"
+#include "devices/soc/tlb.h"
+
+#define CUSTOM_MAX 64
+#define FETCH_BLOCK 64		/* addresses handled in one go */
+#define CHUNK_WORDS (MAPLE_LIMA_CHUNK_BYTES / 4)
+
+/* Outcome of one step of a store: acknowledged, or it has to wait. */
+enum step { STEP_DONE, STEP_WAIT };
+
+/* How a LIMA word becomes what; the low bits of operations 48 to 54. */
+enum lima_mode {
+	LIMA_MODE_POINTER32 = 0,
+	LIMA_MODE_POINTER64 = 1,
+	LIMA_MODE_PRODUCE = 2,
+	LIMA_MODE_LLC32 = 4,
+	LIMA_MODE_LLC64 = 5,
+	LIMA_MODE_PREFETCH64 = 6,
+	LIMA_MODE_PREFETCH32 = 7,	/* paper profile only */
+};
+
+struct lima_loop {
+	uint64_t a;
+	uint64_t b;
+	uint32_t next;
+	uint32_t end;
+	uint32_t mode;
+	uint32_t reserved;
+};
+
+struct lima_chunk {
+	uint64_t a;
+	uint32_t mode;
+	uint32_t count;
+	uint32_t position;
+	uint32_t index[CHUNK_WORDS];
+};
+
+/* Time a side of a queue spent open and idle, and waiting: statistics. */
+struct side_clock {
+	uint64_t since;
+	uint64_t idle;
+	uint64_t waiting;
+	bool open;
+	bool is_waiting;
+};
+
+struct parked {
+	bool valid;
+	struct mimic_access access;
+};
+
+struct maple_queue {
+	bool allocated;
+	bool hung;
+	bool base_set;
+	bool cas1_valid;	/* the last operation of the queue was CAS1 */
+	bool loop_active;
+	bool half_done;		/* of a double pointer that stalled */
+	uint8_t base_shift;
+	uint16_t first;		/* word of the scratchpad */
+	uint16_t size;		/* words */
+	uint16_t reserved_words;	/* of the scratchpad; more than size where depth_64 caps it */
+	uint16_t head;		/* next word to pop, from `first` on */
+	uint16_t tail;		/* next word to fill */
+	uint16_t level;		/* words in use */
+	uint16_t pending;	/* of these, words that memory still owes */
+	uint64_t producer;
+	uint64_t consumer;
+	uint64_t base;
+	uint64_t cas1;
+	uint64_t lima_a;	/* paper profile: A and B of this queue */
+	uint64_t lima_b;
+	struct parked store;
+	struct parked load;
+	struct side_clock producer_clock;
+	struct side_clock consumer_clock;
+	uint64_t popped;
+	/* LIMA: loops that wait, the one at work, and its chunks of B */
+	struct lima_loop active;
+	uint32_t loops_first;
+	uint32_t loops_count;
+	uint32_t chunks_first;
+	uint32_t chunks_count;
+};
+
+/* A fetch whose data is not there yet. */
+struct pending_fetch {
+	uint64_t tag;
+	uint64_t address;
+	uint16_t queue;
+	uint16_t slot;		/* scratchpad word; the second one follows in the ring */
+	uint16_t words;		/* 1 or 2; 0: free */
+	uint16_t stale;		/* its queue was dropped since */
+	uint32_t tlb_hit;	/* the walk was not this one's: mend the counters if it faults */
+	uint32_t reserved;
+};
+
+struct stall {
+	bool stalled;
+	bool resolved;		/* a driver resolved it: if the walk fails again the page is bad */
+	uint64_t page;
+};
+
+struct custom_fifo {
+	uint64_t data[CUSTOM_MAX];
+	uint32_t first;
+	uint32_t count;
+};
+
+/* Everything that save() keeps. No pointers in here. */
+struct maple_state {
+	struct mimic_tlb tlb;
+	uint64_t now;
+	uint64_t counters[MAPLE_COUNTER_COUNT];
+	struct maple_queue queue[MAPLE_MAX_QUEUES];
+	uint32_t words[MAPLE_MAX_WORDS];
+	bool word_pending[MAPLE_MAX_WORDS];
+	uint32_t pending_count;
+	uint32_t stale_count;
+	uint64_t next_tag;
+	struct pending_fetch pending[MAPLE_MAX_WORDS];
+	/* LIMA as the artifact has it: one A for all queues */
+	uint64_t tile_a;
+	uint32_t tile_mode;
+	bool tile_a_set;
+	bool tile_b_coherent;
+	/* MMU */
+	bool translation;
+	bool interrupt_waived;
+	uint8_t armed;			/* sources whose fault was read */
+	uint8_t fault_source;		/* of the last fault, 0: none */
+	uint32_t interrupt_route;
+	uint64_t root;
+	uint64_t fault_page;
+	uint64_t fault_address;
+	uint64_t faults_since_reset;
+	struct stall stall[2];		/* pipes, LIMA */
+	uint32_t snoop_index;
+	uint32_t statistics_index;
+	uint64_t tile_pops;
+	uint32_t lima_turn;		/* round robin */
+	struct custom_fifo commands;
+	struct custom_fifo responses;
+};
+
+struct maple {
+	struct mimic_model model;	/* first: the model is what others hold */
+	struct mimic_host host;
+	struct maple_config config;
+	struct maple_state state;
+	/* config.queues times config.lima_chunks chunks, then config.lima_loops loops */
+	struct lima_chunk *chunks;
+	struct lima_loop *loops;
+};
+
+static inline struct maple *maple_of(struct mimic_model *model)
+{
+	return (struct maple *)model;
+}
+
+static inline bool has_quirk(const struct maple *m, enum maple_quirk quirk)
+{
+	return m->config.quirks & quirk;
+}
+
+static inline void count(struct maple *m, enum maple_counter counter, uint64_t n)
+{
+	m->state.counters[counter] += n;
+}
+
+static inline uint64_t address_mask(const struct maple *m)
+{
+	return m->config.address_bits >= 64 ? ~0ull : (1ull << m->config.address_bits) - 1;
+}
+
+static inline uint64_t low_bytes(uint64_t value, unsigned int size)
+{
+	return size >= 8 ? value : value & ((1ull << (8 * size)) - 1);
+}
+
+/* queue.c */
+struct maple_queue *queue_of(struct maple *m, unsigned int field, unsigned int *number);
+unsigned int queues_allocated(const struct maple *m);
+uint64_t connection_answer(const struct maple *m, const struct maple_queue *q, uint64_t owner,
+			   uint64_t low);
+uint64_t queue_init_all(struct maple *m, unsigned int size_code);
+uint64_t queue_add(struct maple *m, unsigned int size_code);
+uint64_t queue_clear(struct maple *m, unsigned int number, uint64_t owner);
+uint64_t queue_open(struct maple *m, unsigned int number, uint64_t owner, bool producer);
+uint64_t queue_close(struct maple *m, unsigned int number, uint64_t owner, bool producer);
+void queue_drop(struct maple *m, unsigned int number, uint64_t load_answer);
+unsigned int queue_room(const struct maple_queue *q);
+void queue_push(struct maple *m, struct maple_queue *q, uint32_t word, bool pending);
+size_t queue_pop_many(struct maple *m, struct maple_queue *q, unsigned int words, void *values,
+		      size_t wanted);
+void queue_park_store(struct maple *m, struct maple_queue *q, const struct mimic_access *access);
+void queue_park_load(struct maple *m, struct maple_queue *q, const struct mimic_access *access);
+void queue_finish_store(struct maple *m, struct maple_queue *q);
+void queue_finish_load(struct maple *m, struct maple_queue *q, uint64_t data);
+/* Everything of this queue that can go on goes on: LIMA, the waiting store, the waiting load. */
+void queue_progress(struct maple *m, unsigned int number);
+void progress_all(struct maple *m);
+void clock_set(struct maple *m, struct side_clock *clock, bool open, bool waiting);
+void queue_clocks(struct maple *m, struct maple_queue *q);
+
+/* produce.c */
+bool store_is_produce(const struct maple *m, unsigned int operation);
+enum step produce_step(struct maple *m, unsigned int number, const struct mimic_access *access);
+size_t produce_many(struct maple *m, unsigned int number, const struct mimic_access *pattern,
+		    const uint64_t *values, size_t n);
+
+/* atomic.c */
+enum step atomic_step(struct maple *m, unsigned int number, unsigned int operation,
+		      uint64_t payload);
+
+/* fetch.c */
+enum fetch_path { FETCH_DRAM, FETCH_LLC };
+/*
+ * Fetches `n` (up to FETCH_BLOCK) values of `size` bytes into the queue, which
+ * must have room. Returns how many are done: fewer only when a fault stalls.
+ * Destroys addresses[].
+ */
+size_t fetch_into_queue(struct maple *m, unsigned int number, uint64_t *addresses, size_t n,
+			unsigned int size, enum maple_fault_source source);
+/* 0: *physical is set; -EFAULT: bad address, counted; -EAGAIN: stalled. */
+int translate(struct maple *m, uint64_t address, enum maple_fault_source source,
+	      uint64_t *physical, bool *hit);
+/* A read of a translated address failed. -EFAULT: bad; -EAGAIN: stalled; 0: try again. */
+int read_failed(struct maple *m, uint64_t address, enum maple_fault_source source);
+void prefetch_address(struct maple *m, uint64_t address, enum maple_fault_source source);
+
+/* lima.c */
+void lima_configure_tile(struct maple *m, unsigned int operation, unsigned int field, uint64_t a);
+/* The payload of a LOOP store, with the tile's or the queue's own A and B. */
+enum step lima_push_tile(struct maple *m, unsigned int number, uint64_t payload);
+enum step lima_push_queue(struct maple *m, unsigned int number, unsigned int operation,
+			  uint64_t payload);
+bool lima_backlog(const struct maple_queue *q);
+bool lima_advance(struct maple *m, unsigned int number);
+void lima_drop(struct maple_queue *q);
+
+/* mmu.c */
+uint64_t mmu_load(struct maple *m, unsigned int field);
+void mmu_store(struct maple *m, unsigned int field, uint64_t payload);
+void mmu_reset(struct maple *m);
+struct stall *mmu_stall(struct maple *m, enum maple_fault_source source);
+void mmu_latch(struct maple *m, uint64_t address, enum maple_fault_source source);
+
+/* observe.c */
+uint64_t statistics_load(struct maple *m, const struct maple_queue *q);
+uint64_t debug_load(const struct maple *m, unsigned int field);
+uint64_t extension_load(const struct maple *m, unsigned int operation, unsigned int number);
+size_t maple_counters_read(const struct mimic_model *model, uint64_t *values, size_t n);
+size_t maple_describe(const struct mimic_model *model, char *text, size_t size);
+
+/* custom.c */
+void custom_store(struct maple *m, uint64_t data);
+uint64_t custom_load(struct maple *m);
+bool custom_hijack(const struct maple *m, uint64_t *answer);
+
+/* save.c */
+size_t maple_save(const struct mimic_model *model, void *image, size_t size);
+int maple_restore(struct mimic_model *model, const void *image, size_t size);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The MAPLE device model: create it, drive it through model.ops, throw it away.
+ *
+ * Contract: docs/maple.md. All calls for one model must be serialised by the
+ * caller (devices/model.h).
+ */
+#ifndef MIMIC_MAPLE_MODEL_H
+#define MIMIC_MAPLE_MODEL_H
+
+#include "devices/model.h"
+#include "mimic/maple_registers.h"
+
+#define MAPLE_MAX_QUEUES 8
+#define MAPLE_MAX_WORDS 1024
+#define MAPLE_MAX_TLB 64
+#define MAPLE_MAX_LIMA_CHUNKS 64
+#define MAPLE_MAX_LIMA_LOOPS 1024
+#define MAPLE_LIMA_CHUNK_BYTES 64
+
+/*
+ * Where the artifact's RTL differs from what the paper says or a program would
+ * want. Each is one line in docs/maple.md. The paper profile has none of them.
+ * _(bit, name, meaning)
+ */
+#define MAPLE_QUIRKS(_) \
+	_(0, depth_64, "a queue holds 64 words at most, whatever its size code") \
+	_(1, loops_dropped, "a LIMA loop that finds the loop FIFO full is lost") \
+	_(2, statistics_index_survives_reset, "RESET leaves the statistics index alone") \
+	_(3, custom_byte_swapped, "the custom page returns each 32-bit word byte-swapped") \
+	_(4, custom_hijacks_loads, "while a custom response is pending every config load returns it") \
+	_(5, coherent_load64_hangs, "LLC_POINTER64 at 4 mod 8 hangs its queue for good") \
+	_(6, init_after_reset_lost, "INIT with loads of before RESET outstanding allocates nothing") \
+	_(7, prefetch_needs_room, "PREFETCH waits until its queue has two free words") \
+	_(8, no_extension, "no IDENTIFY and no operation that the paper profile adds")
+
+enum maple_quirk {
+#define _(bit, name, meaning) MAPLE_QUIRK_##name = 1u << (bit),
+	MAPLE_QUIRKS(_)
+#undef _
+};
+
+struct maple_config {
+	char profile[16];		/* "paper" or "artifact", for people */
+	unsigned int queues;		/* 1 to 8 */
+	unsigned int scratchpad_words;	/* 32-bit words all queues share */
+	unsigned int tlb_entries;	/* power of two, 2 to 64 */
+	unsigned int address_bits;	/* of SET_BASE, LIMA A and full pointers: 32 to 64 */
+	unsigned int lima_loops;	/* loops waiting, each queue */
+	unsigned int lima_chunks;	/* 64-byte chunks of B, shared by the queues */
+	unsigned int custom_commands;	/* depth of the custom command FIFO */
+	unsigned int custom_responses;	/* depth of the custom response FIFO */
+	unsigned int quirks;		/* enum maple_quirk */
+};
+
+/* Fills in a profile. 0, or -EINVAL if there is no profile of that name. */
+int maple_config_profile(struct maple_config *config, const char *profile);
+
+/* NULL if the values are in range and fit each other, else a text that says what is not. */
+const char *maple_config_check(const struct maple_config *config);
+
+/*
+ * A new device as after power-on. NULL with errno EINVAL (configuration) or
+ * ENOMEM. `host` is copied; what it points to must outlive the model.
+ */
+struct mimic_model *maple_model_create(const struct maple_config *config,
+				       const struct mimic_host *host);
+void maple_model_destroy(struct mimic_model *model);
+
+/* A load that gather() answered with -EINPROGRESS arrives. status: 0 or -EFAULT (reads 0). */
+void maple_model_fill(struct mimic_model *model, uint64_t tag, int status, uint64_t value,
+		      uint64_t now);
+
+/* What a test or a state view may look at, beside the registers. */
+struct maple_queue_view {
+	bool allocated;
+	bool hung;
+	unsigned int size;	/* words */
+	unsigned int level;	/* words in use */
+	unsigned int loops;	/* LIMA loops not finished */
+	uint64_t producer;	/* owner, 0: none */
+	uint64_t consumer;
+	uint64_t store_waiting;	/* owner of the parked store, 0: none */
+	uint64_t load_waiting;
+};
+int maple_model_queue(const struct mimic_model *model, unsigned int queue,
+		      struct maple_queue_view *view);
+
+#endif

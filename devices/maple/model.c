@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Creation, the decoding of accesses, and the operations every model has. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "devices/maple/maple_internal.h"
+
+static void advance_time(struct maple *m, uint64_t now)
+{
+	if (now > m->state.now)
+		m->state.now = now;
+}
+
+/* --- loads ---------------------------------------------------------------- */
+
+/* Drops what RESET drops; blocked loads are answered with RESET's own value. */
+static uint64_t reset_tile(struct maple *m, uint64_t owner)
+{
+	struct maple_state *state = &m->state;
+	struct maple_queue *first = &state->queue[0];
+	uint64_t answer = connection_answer(m, first->allocated ? first : NULL, owner, 0);
+
+	for (unsigned int i = 0; i < m->config.queues; i++) {
+		if (state->queue[i].allocated)
+			queue_drop(m, i, answer);
+	}
+	state->tile_a = 0;
+	state->tile_a_set = false;
+	state->tile_mode = 0;
+	state->tile_pops = 0;
+	if (!has_quirk(m, MAPLE_QUIRK_statistics_index_survives_reset))
+		state->statistics_index = 0;
+	mmu_reset(m);
+	return answer;
+}
+
+static uint64_t load_illegal(struct maple *m)
+{
+	count(m, MAPLE_COUNTER_illegal, 1);
+	return 0;
+}
+
+static uint64_t config_load(struct maple *m, const struct mimic_access *access, unsigned int field,
+			    bool *illegal)
+{
+	unsigned int operation = access->offset >> MAPLE_OPERATION_SHIFT & 63, number;
+	struct maple_queue *q = queue_of(m, field, &number);
+	bool exists = number < m->config.queues;
+
+	switch (operation) {
+	case MAPLE_LOAD_INIT:
+		return queue_init_all(m, field);
+	case MAPLE_LOAD_RESET:
+		return reset_tile(m, access->owner);
+	case MAPLE_LOAD_OPEN_PRODUCER:
+	case MAPLE_LOAD_OPEN_CONSUMER:
+		if (!exists)
+			break;
+		return queue_open(m, number, access->owner, operation == MAPLE_LOAD_OPEN_PRODUCER);
+	case MAPLE_LOAD_CLOSE_PRODUCER:
+	case MAPLE_LOAD_CLOSE_CONSUMER:
+		if (!exists)
+			break;
+		return queue_close(m, number, access->owner, operation == MAPLE_LOAD_CLOSE_PRODUCER);
+	case MAPLE_LOAD_FIFO_ADD:
+		return queue_add(m, field);
+	case MAPLE_LOAD_FIFO_CLEAR:
+		if (!exists)
+			break;
+		return queue_clear(m, number, access->owner);
+	case MAPLE_LOAD_STATISTICS:
+		return statistics_load(m, q);
+	case MAPLE_LOAD_DEBUG:
+		return access->page == MAPLE_PAGE_MMU ? mmu_load(m, field) : debug_load(m, field);
+	case MAPLE_LOAD_IDENTIFY:
+	case MAPLE_LOAD_QUEUE_STATE:
+	case MAPLE_LOAD_FAULT_ADDRESS:
+	case MAPLE_LOAD_FAULT_COUNT:
+		if (has_quirk(m, MAPLE_QUIRK_no_extension))
+			break;
+		return extension_load(m, operation, number);
+	default:
+		break;
+	}
+	*illegal = true;
+	return load_illegal(m);
+}
+
+static enum mimic_outcome consume(struct maple *m, struct mimic_access *access, unsigned int number)
+{
+	struct maple_queue *q = &m->state.queue[number];
+
+	access->data = 0;
+	if (!queue_pop_many(m, q, access->size == 8 ? 2 : 1, &access->data, 1)) {
+		if (!q->hung) {
+			queue_park_load(m, q, access);
+			return MIMIC_PARKED;
+		}
+	}
+	access->data = low_bytes(access->data, access->size);
+	queue_progress(m, number);
+	return MIMIC_DONE;
+}
+
+static enum mimic_outcome load(struct maple *m, struct mimic_access *access)
+{
+	unsigned int operation = access->offset >> MAPLE_OPERATION_SHIFT & 63;
+	unsigned int field = access->offset >> MAPLE_QUEUE_SHIFT & 7, number;
+	struct maple_queue *q = queue_of(m, field, &number);
+	uint64_t hijacked;
+	bool hijack, illegal = false;
+
+	if (operation == MAPLE_LOAD_CONSUME && access->page == MAPLE_PAGE_MAPLE && q &&
+	    q->consumer == access->owner && !q->load.valid)
+		return consume(m, access, number);
+	hijack = custom_hijack(m, &hijacked);
+	access->data = config_load(m, access, field, &illegal);
+	if (hijack)
+		access->data = hijacked;
+	access->data = low_bytes(access->data, access->size);
+	return MIMIC_DONE;
+}
+
+/* --- stores --------------------------------------------------------------- */
+
+static bool store_may_wait(const struct maple *m, unsigned int operation)
+{
+	if (operation == MAPLE_STORE_LOOP || store_is_produce(m, operation))
+		return true;
+	return operation >= MAPLE_STORE_QUEUE_LOOP_POINTER32 &&
+	       operation <= MAPLE_STORE_QUEUE_LOOP_PREFETCH64 &&
+	       !has_quirk(m, MAPLE_QUIRK_no_extension);
+}
+
+/* Config stores: no queue entry, acknowledged at once. false: no such operation. */
+static bool config_store(struct maple *m, const struct mimic_access *access, unsigned int field)
+{
+	unsigned int operation = access->offset >> MAPLE_OPERATION_SHIFT & 63, number;
+	struct maple_queue *q = queue_of(m, field, &number);
+
+	if (operation >= MAPLE_STORE_LIMA_POINTER32 && operation <= MAPLE_STORE_LIMA_PREFETCH) {
+		lima_configure_tile(m, operation, field, access->data);
+		return true;
+	}
+	if (operation == MAPLE_STORE_MMU && access->page == MAPLE_PAGE_MMU) {
+		mmu_store(m, field, access->data);
+		return true;
+	}
+	if (!q)
+		return false;
+	switch (operation) {
+	case MAPLE_STORE_SET_BASE32:
+	case MAPLE_STORE_SET_BASE64:
+		/* anybody may: the artifact checks no owner here (pipe:559) */
+		q->base = access->data & address_mask(m);
+		q->base_set = q->base != 0;
+		q->base_shift = operation == MAPLE_STORE_SET_BASE64 ? 3 : 2;
+		if (!q->base_set)
+			q->base_shift = 0;
+		return true;
+	case MAPLE_STORE_QUEUE_LIMA_A:
+	case MAPLE_STORE_QUEUE_LIMA_B:
+		if (has_quirk(m, MAPLE_QUIRK_no_extension) || q->producer != access->owner)
+			return false;
+		*(operation == MAPLE_STORE_QUEUE_LIMA_A ? &q->lima_a : &q->lima_b) =
+			access->data & address_mask(m);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_legal_produce(struct maple *m, const struct mimic_access *access)
+{
+	unsigned int operation = access->offset >> MAPLE_OPERATION_SHIFT & 63, number;
+	struct maple_queue *q = queue_of(m, access->offset >> MAPLE_QUEUE_SHIFT & 7, &number);
+
+	if (!q || q->producer != access->owner || q->store.valid ||
+	    !store_may_wait(m, operation))
+		return false;
+	/* the MMU page has no produce pipeline; LOOP is configuration and works there */
+	return access->page == MAPLE_PAGE_MAPLE || !store_is_produce(m, operation);
+}
+
+/* One store; does not park. */
+static enum step store_step(struct maple *m, struct mimic_access *access)
+{
+	unsigned int field = access->offset >> MAPLE_QUEUE_SHIFT & 7, number;
+
+	if (is_legal_produce(m, access)) {
+		struct maple_queue *q = queue_of(m, field, &number);
+		enum step step = produce_step(m, number, access);
+
+		if (step == STEP_WAIT && q->hung)
+			return STEP_DONE;
+		if (step == STEP_DONE && q->load.valid)
+			queue_progress(m, number);
+		return step;
+	}
+	if (!config_store(m, access, field))
+		count(m, MAPLE_COUNTER_illegal, 1);
+	return STEP_DONE;
+}
+
+static enum mimic_outcome store(struct maple *m, struct mimic_access *access)
+{
+	unsigned int number;
+
+	access->data = low_bytes(access->data, access->size);
+	if (store_step(m, access) == STEP_DONE)
+		return MIMIC_DONE;
+	queue_of(m, access->offset >> MAPLE_QUEUE_SHIFT & 7, &number);
+	queue_park_store(m, &m->state.queue[number], access);
+	return MIMIC_PARKED;
+}
+
+/* --- operations of the model ---------------------------------------------- */
+
+static bool page_has_operations(const struct mimic_access *access)
+{
+	return access->page == MAPLE_PAGE_MAPLE || access->page == MAPLE_PAGE_MMU;
+}
+
+static enum mimic_outcome other_page(struct maple *m, struct mimic_access *access)
+{
+	bool custom = access->page == MAPLE_PAGE_CUSTOM || access->page == MAPLE_PAGE_SPD;
+
+	if (!custom)
+		access->data = access->is_write ? access->data : load_illegal(m);
+	else if (access->is_write)
+		custom_store(m, low_bytes(access->data, access->size));
+	else
+		access->data = low_bytes(custom_load(m), access->size);
+	return MIMIC_DONE;
+}
+
+static enum mimic_outcome maple_access(struct mimic_model *model, struct mimic_access *access,
+				       uint64_t now)
+{
+	struct maple *m = maple_of(model);
+
+	advance_time(m, now);
+	if (!page_has_operations(access))
+		return other_page(m, access);
+	return access->is_write ? store(m, access) : load(m, access);
+}
+
+static size_t maple_store_many(struct mimic_model *model, const struct mimic_access *pattern,
+			       const uint64_t *values, size_t n, uint64_t now)
+{
+	struct maple *m = maple_of(model);
+	struct mimic_access access = *pattern;
+	unsigned int number;
+	size_t done = 0;
+
+	advance_time(m, now);
+	access.is_write = 1;
+	while (done < n) {
+		struct maple_queue *q = queue_of(m, access.offset >> MAPLE_QUEUE_SHIFT & 7, &number);
+
+		if (page_has_operations(&access) && is_legal_produce(m, &access)) {
+			size_t fast = produce_many(m, number, &access, values + done, n - done);
+
+			done += fast;
+			if (fast && q->load.valid)
+				queue_progress(m, number);
+			if (done == n)
+				break;
+		}
+		access.data = low_bytes(values[done], access.size);
+		if (!page_has_operations(&access))
+			other_page(m, &access);
+		else if (store_step(m, &access) == STEP_WAIT)
+			break;
+		done++;
+	}
+	return done;
+}
+
+static bool is_legal_consume(struct maple *m, const struct mimic_access *access, unsigned int *number)
+{
+	struct maple_queue *q = queue_of(m, access->offset >> MAPLE_QUEUE_SHIFT & 7, number);
+
+	return access->page == MAPLE_PAGE_MAPLE && q && q->consumer == access->owner &&
+	       (access->offset >> MAPLE_OPERATION_SHIFT & 63) == MAPLE_LOAD_CONSUME &&
+	       access->size >= 4 && !q->load.valid && !q->hung;
+}
+
+static size_t consume_many(struct maple *m, unsigned int number, unsigned int size, void *values,
+			   size_t n)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	size_t done = 0;
+
+	while (done < n) {
+		size_t got = queue_pop_many(m, q, size / 4, (char *)values + done * size, n - done);
+
+		if (!got)
+			break;
+		done += got;
+		queue_progress(m, number);
+	}
+	return done;
+}
+
+static size_t maple_load_many(struct mimic_model *model, const struct mimic_access *pattern,
+			      void *values, size_t n, uint64_t now)
+{
+	struct maple *m = maple_of(model);
+	struct mimic_access access = *pattern;
+	unsigned int number;
+
+	advance_time(m, now);
+	access.is_write = 0;
+	if (is_legal_consume(m, &access, &number))
+		return consume_many(m, number, access.size, values, n);
+	for (size_t i = 0; i < n; i++) {
+		struct maple_queue *q = queue_of(m, access.offset >> MAPLE_QUEUE_SHIFT & 7, &number);
+
+		if (maple_access(model, &access, now) == MIMIC_PARKED) {
+			/* never parks here: take it back as if it had not been tried */
+			q->load.valid = false;
+			m->state.counters[MAPLE_COUNTER_load_waits]--;
+			queue_clocks(m, q);
+			return i;
+		}
+		memcpy((char *)values + i * access.size, &access.data, access.size);
+	}
+	return n;
+}
+
+static void maple_cancel(struct mimic_model *model, uint64_t owner, uint64_t now)
+{
+	struct maple *m = maple_of(model);
+
+	advance_time(m, now);
+	for (unsigned int i = 0; i < m->config.queues; i++) {
+		struct maple_queue *q = &m->state.queue[i];
+
+		if (q->store.valid && q->store.access.owner == owner)
+			q->store.valid = q->half_done = false;
+		if (q->load.valid && q->load.access.owner == owner)
+			q->load.valid = false;
+		if (q->allocated)
+			queue_clocks(m, q);
+	}
+}
+
+/* Whoever waits for a thread that is gone gets the answer of an illegal access. */
+static void answer_peers(struct maple *m, struct maple_queue *q, bool producer_gone,
+			 bool consumer_gone)
+{
+	if (producer_gone && q->load.valid && !lima_backlog(q) && !q->pending)
+		queue_finish_load(m, q, 0);
+	if (consumer_gone && q->store.valid)
+		queue_finish_store(m, q);
+}
+
+static void maple_owner_gone(struct mimic_model *model, uint64_t owner, uint64_t now)
+{
+	struct maple *m = maple_of(model);
+
+	maple_cancel(model, owner, now);
+	for (unsigned int i = 0; i < m->config.queues; i++) {
+		struct maple_queue *q = &m->state.queue[i];
+		bool was_producer = q->allocated && q->producer == owner;
+		bool was_consumer = q->allocated && q->consumer == owner;
+
+		if (was_producer)
+			q->producer = 0;
+		if (was_consumer)
+			q->consumer = 0;
+		if (was_producer || was_consumer)
+			queue_clocks(m, q);
+		answer_peers(m, q, was_producer, was_consumer);
+	}
+}
+
+static void maple_tick(struct mimic_model *model, uint64_t now)
+{
+	advance_time(maple_of(model), now);
+	progress_all(maple_of(model));
+}
+
+static void maple_invalidate(struct mimic_model *model, uint64_t start, uint64_t end)
+{
+	struct maple *m = maple_of(model);
+
+	mimic_tlb_invalidate(&m->state.tlb, start, end);
+	count(m, MAPLE_COUNTER_shootdowns, 1);
+}
+
+static void maple_power_on(struct mimic_model *model, uint64_t now)
+{
+	struct maple *m = maple_of(model);
+	uint64_t time;
+
+	advance_time(m, now);
+	time = m->state.now;
+	for (unsigned int i = 0; i < m->config.queues; i++) {
+		if (m->state.queue[i].allocated)
+			queue_drop(m, i, 0);
+	}
+	memset(&m->state, 0, sizeof(m->state));
+	m->state.now = time;
+	mimic_tlb_init(&m->state.tlb, m->config.tlb_entries);
+	m->state.translation = true;
+}
+
+static const struct mimic_model_ops maple_ops = {
+	.kind = "maple",
+	.access = maple_access,
+	.store_many = maple_store_many,
+	.load_many = maple_load_many,
+	.cancel = maple_cancel,
+	.owner_gone = maple_owner_gone,
+	.tick = maple_tick,
+	.invalidate = maple_invalidate,
+	.power_on = maple_power_on,
+	.counters = maple_counters_read,
+	.describe = maple_describe,
+	.save = maple_save,
+	.restore = maple_restore,
+};
+
+struct mimic_model *maple_model_create(const struct maple_config *config,
+				       const struct mimic_host *host)
+{
+	struct maple *m;
+
+	if (maple_config_check(config)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	m = aligned_alloc(64, (sizeof(*m) + 63) / 64 * 64);
+	if (!m)
+		return NULL;
+	memset(m, 0, sizeof(*m));
+	m->model.ops = &maple_ops;
+	m->host = *host;
+	m->config = *config;
+	m->chunks = calloc((size_t)config->queues * config->lima_chunks, sizeof(*m->chunks));
+	m->loops = calloc((size_t)config->queues * config->lima_loops, sizeof(*m->loops));
+	if (!m->chunks || !m->loops) {
+		maple_model_destroy(&m->model);
+		errno = ENOMEM;
+		return NULL;
+	}
+	mimic_tlb_init(&m->state.tlb, config->tlb_entries);
+	m->state.translation = true;
+	return &m->model;
+}
+
+void maple_model_destroy(struct mimic_model *model)
+{
+	struct maple *m = (struct maple *)model;
+
+	if (!m)
+		return;
+	free(m->chunks);
+	free(m->loops);
+	free(m);
+}

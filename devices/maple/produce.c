@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The produce pipeline: data, pointers, prefetches (paper, sections 3.1 and 3.4). */
+#include "devices/maple/maple_internal.h"
+
+/* What a pointer operation fetches, and how its payload names the address. */
+struct pointer_kind {
+	unsigned int size;	/* bytes; 0: this is no pointer operation */
+	bool coherent;		/* through the LLC */
+	bool full;		/* the payload is a whole pointer (paper profile) */
+};
+
+static struct pointer_kind pointer_kind(unsigned int operation)
+{
+	switch (operation) {
+	case MAPLE_STORE_POINTER32:
+		return (struct pointer_kind){ 4, false, false };
+	case MAPLE_STORE_POINTER64:
+		return (struct pointer_kind){ 8, false, false };
+	case MAPLE_STORE_LLC_POINTER32:
+		return (struct pointer_kind){ 4, true, false };
+	case MAPLE_STORE_LLC_POINTER64:
+		return (struct pointer_kind){ 8, true, false };
+	case MAPLE_STORE_FULL_POINTER32:
+		return (struct pointer_kind){ 4, false, true };
+	case MAPLE_STORE_FULL_POINTER64:
+		return (struct pointer_kind){ 8, false, true };
+	case MAPLE_STORE_FULL_LLC_POINTER32:
+		return (struct pointer_kind){ 4, true, true };
+	case MAPLE_STORE_FULL_LLC_POINTER64:
+		return (struct pointer_kind){ 8, true, true };
+	default:
+		return (struct pointer_kind){ 0, false, false };
+	}
+}
+
+static bool is_extension(unsigned int operation)
+{
+	return operation >= MAPLE_STORE_FULL_POINTER32 &&
+	       operation <= MAPLE_STORE_QUEUE_LOOP_PREFETCH64;
+}
+
+bool store_is_produce(const struct maple *m, unsigned int operation)
+{
+	if (is_extension(operation))
+		return !has_quirk(m, MAPLE_QUIRK_no_extension) &&
+		       operation <= MAPLE_STORE_FULL_PREFETCH;
+	if (operation == MAPLE_STORE_PRODUCE || operation == MAPLE_STORE_PREFETCH)
+		return true;
+	if (operation >= MAPLE_STORE_ATOMIC_ADD && operation <= MAPLE_STORE_CAS2)
+		return true;
+	return pointer_kind(operation).size != 0;
+}
+
+static uint64_t indexed_address(const struct maple *m, const struct maple_queue *q, uint32_t index)
+{
+	uint64_t offset = (uint64_t)index << q->base_shift;
+
+	return (q->base + offset) & address_mask(m) & ~3ull;
+}
+
+static enum step push_data(struct maple *m, struct maple_queue *q, unsigned int size, uint64_t data)
+{
+	unsigned int words = size == 8 ? 2 : 1;
+
+	if (queue_room(q) < words)
+		return STEP_WAIT;
+	queue_push(m, q, (uint32_t)data, false);
+	if (words == 2)
+		queue_push(m, q, (uint32_t)(data >> 32), false);
+	return STEP_DONE;
+}
+
+/* The RTL never answers this fetch, and so never serves what is behind it in the queue. */
+static enum step hang(struct maple *m, struct maple_queue *q)
+{
+	queue_push(m, q, 0, true);
+	queue_push(m, q, 0, true);
+	q->hung = true;
+	count(m, MAPLE_COUNTER_hangs, 1);
+	return STEP_DONE;
+}
+
+/*
+ * A double load may stall on a page fault between its halves. It is then tried
+ * again whole, and must not fetch the first half twice.
+ */
+static enum step fetch_addresses(struct maple *m, unsigned int number, uint64_t *address,
+				 unsigned int n, unsigned int size)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	unsigned int skip = n == 2 && q->half_done ? 1 : 0;
+	size_t got = fetch_into_queue(m, number, address + skip, n - skip, size, MAPLE_FAULT_PIPES);
+
+	if (got < n - skip) {
+		q->half_done = skip + got == 1;
+		return STEP_WAIT;
+	}
+	q->half_done = false;
+	return STEP_DONE;
+}
+
+static enum step fetch_pointers(struct maple *m, unsigned int number, struct pointer_kind kind,
+				uint64_t payload)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	bool is_double = !kind.full && payload >> 32;
+	unsigned int n = is_double ? 2 : 1;
+	uint64_t address[2];
+
+	if (queue_room(q) < (q->half_done ? 1 : n) * kind.size / 4)
+		return STEP_WAIT;
+	if (kind.full) {
+		address[0] = payload & address_mask(m) & ~3ull;
+	} else if (is_double) {
+		address[0] = indexed_address(m, q, (uint32_t)(payload >> 32));
+		address[1] = indexed_address(m, q, (uint32_t)payload);
+	} else {
+		address[0] = indexed_address(m, q, (uint32_t)payload);
+	}
+	if (kind.coherent && kind.size == 8 && has_quirk(m, MAPLE_QUIRK_coherent_load64_hangs) &&
+	    (address[0] & 4 || (is_double && address[1] & 4)))
+		return hang(m, q);
+	return fetch_addresses(m, number, address, n, kind.size);
+}
+
+static enum step prefetch(struct maple *m, struct maple_queue *q, unsigned int operation,
+			  uint64_t payload)
+{
+	uint64_t address;
+
+	if (has_quirk(m, MAPLE_QUIRK_prefetch_needs_room) && queue_room(q) < 2)
+		return STEP_WAIT;
+	if (operation == MAPLE_STORE_FULL_PREFETCH)
+		address = payload & address_mask(m);
+	else
+		address = indexed_address(m, q, (uint32_t)payload);
+	prefetch_address(m, address, MAPLE_FAULT_PIPES);
+	return STEP_DONE;
+}
+
+/* Pointers wait behind a page fault: translation blocks the shared first stage. */
+static bool pipes_are_stalled(struct maple *m, unsigned int operation)
+{
+	return operation != MAPLE_STORE_PRODUCE && operation != MAPLE_STORE_CAS1 &&
+	       mmu_stall(m, MAPLE_FAULT_PIPES)->stalled;
+}
+
+static enum step loop_step(struct maple *m, unsigned int number, unsigned int operation,
+			   uint64_t payload)
+{
+	if (operation == MAPLE_STORE_LOOP)
+		return lima_push_tile(m, number, payload);
+	return lima_push_queue(m, number, operation, payload);
+}
+
+static bool store_is_loop(unsigned int operation)
+{
+	return operation == MAPLE_STORE_LOOP ||
+	       (operation >= MAPLE_STORE_QUEUE_LOOP_POINTER32 &&
+		operation <= MAPLE_STORE_QUEUE_LOOP_PREFETCH64);
+}
+
+enum step produce_step(struct maple *m, unsigned int number, const struct mimic_access *access)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	unsigned int operation = access->offset >> MAPLE_OPERATION_SHIFT & 63;
+	struct pointer_kind kind = pointer_kind(operation);
+	enum step step;
+
+	if (store_is_loop(operation))
+		return loop_step(m, number, operation, access->data);
+	/* Program order per queue: the words of earlier loops come first. */
+	if (lima_backlog(q) || pipes_are_stalled(m, operation))
+		return STEP_WAIT;
+	if (kind.size)
+		step = fetch_pointers(m, number, kind, access->data);
+	else if (operation == MAPLE_STORE_PRODUCE)
+		step = push_data(m, q, access->size, access->data);
+	else if (operation == MAPLE_STORE_PREFETCH || operation == MAPLE_STORE_FULL_PREFETCH)
+		step = prefetch(m, q, operation, access->data);
+	else
+		return atomic_step(m, number, operation, access->data);
+	if (step == STEP_DONE)
+		q->cas1_valid = false;
+	return step;
+}
+
+static size_t produce_data(struct maple *m, struct maple_queue *q, unsigned int size,
+			   const uint64_t *values, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n && push_data(m, q, size, low_bytes(values[done], size)) == STEP_DONE)
+		done++;
+	return done;
+}
+
+static size_t produce_pointers(struct maple *m, unsigned int number, struct pointer_kind kind,
+			       const uint64_t *values, size_t n)
+{
+	const struct maple_queue *q = &m->state.queue[number];
+	uint64_t mask = address_mask(m) & ~3ull;
+	uint64_t address[FETCH_BLOCK];
+	size_t done = 0;
+
+	while (done < n) {
+		size_t block = queue_room(q) / (kind.size / 4), got, i;
+
+		if (block > n - done)
+			block = n - done;
+		if (block > FETCH_BLOCK)
+			block = FETCH_BLOCK;
+		for (i = 0; i < block; i++) {
+			uint64_t payload = values[done + i];
+
+			if (kind.full) {
+				address[i] = payload & mask;
+				continue;
+			}
+			if (payload >> 32)
+				break;
+			address[i] = (q->base + (payload << q->base_shift)) & mask;
+		}
+		if (!i)
+			break;
+		got = fetch_into_queue(m, number, address, i, kind.size, MAPLE_FAULT_PIPES);
+		done += got;
+		if (got < i)
+			break;
+	}
+	return done;
+}
+
+/*
+ * A run of stores to one register, as far as the fast path goes: the caller
+ * goes on one by one from there. Same effects as one by one.
+ */
+size_t produce_many(struct maple *m, unsigned int number, const struct mimic_access *pattern,
+		    const uint64_t *values, size_t n)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	unsigned int operation = pattern->offset >> MAPLE_OPERATION_SHIFT & 63;
+	struct pointer_kind kind = pointer_kind(operation);
+	size_t done = 0;
+
+	if (lima_backlog(q) || pipes_are_stalled(m, operation) || pattern->size != 8)
+		return 0;
+	if (operation == MAPLE_STORE_PRODUCE)
+		done = produce_data(m, q, pattern->size, values, n);
+	else if (kind.size == 4 || (kind.size == 8 && !kind.coherent) ||
+		 (kind.size == 8 && !has_quirk(m, MAPLE_QUIRK_coherent_load64_hangs)))
+		done = produce_pointers(m, number, kind, values, n);
+	if (done)
+		q->cas1_valid = false;
+	return done;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The queue controller: circular FIFOs in the scratchpad, roles, who waits (paper, section 3.4). */
+#include "devices/maple/maple_internal.h"
+
+#define CONNECTION_PRODUCER 2u
+#define CONNECTION_CONSUMER 1u
+#define ARTIFACT_DEPTH 64
+
+static const uint16_t size_codes[8] = MAPLE_SIZE_CODES;
+
+/* The artifact decodes as many bits as its queues need: with four, bits [10:9]. */
+struct maple_queue *queue_of(struct maple *m, unsigned int field, unsigned int *number)
+{
+	unsigned int mask = 0;
+
+	while (mask + 1 < m->config.queues)
+		mask = 2 * mask + 1;
+	*number = field & mask;
+	if (*number >= m->config.queues)
+		return NULL;
+	return m->state.queue[*number].allocated ? &m->state.queue[*number] : NULL;
+}
+
+unsigned int queues_allocated(const struct maple *m)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < m->config.queues; i++)
+		n += m->state.queue[i].allocated;
+	return n;
+}
+
+static unsigned int roles_of(const struct maple_queue *q, uint64_t owner)
+{
+	if (!q)
+		return 0;
+	return (q->producer == owner ? CONNECTION_PRODUCER : 0) |
+	       (q->consumer == owner ? CONNECTION_CONSUMER : 0);
+}
+
+/* { queues allocated mod queues, producer flag, consumer flag } (pipe:465 of the artifact) */
+uint64_t connection_answer(const struct maple *m, const struct maple_queue *q, uint64_t owner,
+			   uint64_t low)
+{
+	return (uint64_t)(queues_allocated(m) % m->config.queues) << 32 | low | roles_of(q, owner);
+}
+
+void clock_set(struct maple *m, struct side_clock *clock, bool open, bool waiting)
+{
+	uint64_t passed = m->state.now - clock->since;
+
+	if (clock->is_waiting)
+		clock->waiting += passed;
+	else if (clock->open)
+		clock->idle += passed;
+	clock->since = m->state.now;
+	clock->open = open;
+	clock->is_waiting = waiting;
+}
+
+void queue_clocks(struct maple *m, struct maple_queue *q)
+{
+	clock_set(m, &q->producer_clock, q->producer != 0, q->store.valid);
+	clock_set(m, &q->consumer_clock, q->consumer != 0, q->load.valid);
+}
+
+static unsigned int words_reserved(const struct maple *m)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < m->config.queues; i++)
+		n += m->state.queue[i].allocated ? m->state.queue[i].reserved_words : 0;
+	return n;
+}
+
+/* First fit: a cleared queue leaves a hole that the next one may take. */
+static int find_words(const struct maple *m, unsigned int size)
+{
+	for (unsigned int first = 0; first + size <= m->config.scratchpad_words; first += 8) {
+		bool free = true;
+
+		for (unsigned int i = 0; i < m->config.queues && free; i++) {
+			const struct maple_queue *q = &m->state.queue[i];
+
+			free = !q->allocated || first + size <= q->first ||
+			       q->first + q->reserved_words <= first;
+		}
+		if (free)
+			return (int)first;
+	}
+	return -1;
+}
+
+static bool allocate(struct maple *m, unsigned int number, unsigned int size_code)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	unsigned int size = size_codes[size_code & 7];
+	int first;
+
+	if (words_reserved(m) + size > m->config.scratchpad_words)
+		return false;
+	first = find_words(m, size);
+	if (first < 0)
+		return false;
+	memset(q, 0, sizeof(*q));
+	q->allocated = true;
+	q->first = (uint16_t)first;
+	q->reserved_words = (uint16_t)size;
+	q->size = (uint16_t)size;
+	if (has_quirk(m, MAPLE_QUIRK_depth_64) && size > ARTIFACT_DEPTH)
+		q->size = ARTIFACT_DEPTH;
+	q->producer_clock.since = m->state.now;
+	q->consumer_clock.since = m->state.now;
+	return true;
+}
+
+uint64_t queue_init_all(struct maple *m, unsigned int size_code)
+{
+	unsigned int existing = queues_allocated(m);
+
+	if (existing)
+		return (uint64_t)(existing % m->config.queues) << 32;
+	if (m->state.stale_count && has_quirk(m, MAPLE_QUIRK_init_after_reset_lost))
+		return 2;
+	for (unsigned int i = 0; i < m->config.queues; i++) {
+		if (!allocate(m, i, size_code))
+			break;
+	}
+	return 2;
+}
+
+uint64_t queue_add(struct maple *m, unsigned int size_code)
+{
+	for (unsigned int i = 0; i < m->config.queues; i++) {
+		if (m->state.queue[i].allocated)
+			continue;
+		allocate(m, i, size_code);
+		return (uint64_t)i << 32;
+	}
+	return (uint64_t)(queues_allocated(m) % m->config.queues) << 32;
+}
+
+static void forget_fetches(struct maple *m, unsigned int number)
+{
+	for (unsigned int i = 0; i < MAPLE_MAX_WORDS && m->state.pending_count; i++) {
+		struct pending_fetch *fetch = &m->state.pending[i];
+
+		if (!fetch->words || fetch->stale || fetch->queue != number)
+			continue;
+		fetch->stale = 1;
+		m->state.stale_count++;
+	}
+}
+
+void queue_drop(struct maple *m, unsigned int number, uint64_t load_answer)
+{
+	struct maple_queue *q = &m->state.queue[number];
+
+	forget_fetches(m, number);
+	memset(m->state.word_pending + q->first, 0, q->reserved_words);
+	lima_drop(q);
+	q->allocated = false;
+	if (q->store.valid)
+		queue_finish_store(m, q);
+	if (q->load.valid)
+		queue_finish_load(m, q, load_answer);
+	memset(q, 0, sizeof(*q));
+}
+
+uint64_t queue_clear(struct maple *m, unsigned int number, uint64_t owner)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	uint64_t answer = (uint64_t)(queues_allocated(m) % m->config.queues) << 32;
+
+	if (!q->allocated || (q->consumer && q->consumer != owner))
+		return answer;
+	queue_drop(m, number, 0);
+	return answer | 1;
+}
+
+uint64_t queue_open(struct maple *m, unsigned int number, uint64_t owner, bool producer)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	uint64_t *role = producer ? &q->producer : &q->consumer;
+
+	if (m->state.stale_count && has_quirk(m, MAPLE_QUIRK_init_after_reset_lost))
+		return 0;
+	if (!q->allocated)
+		return connection_answer(m, NULL, owner, 0);
+	if (!*role) {
+		*role = owner;
+		queue_clocks(m, q);
+	}
+	return connection_answer(m, q, owner, 0);
+}
+
+uint64_t queue_close(struct maple *m, unsigned int number, uint64_t owner, bool producer)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	uint64_t *role = producer ? &q->producer : &q->consumer;
+	uint64_t answer = connection_answer(m, q->allocated ? q : NULL, owner, 0);
+
+	if (q->allocated && *role == owner) {
+		*role = 0;
+		queue_clocks(m, q);
+	}
+	return answer;
+}
+
+unsigned int queue_room(const struct maple_queue *q)
+{
+	return q->size - q->level;
+}
+
+void queue_push(struct maple *m, struct maple_queue *q, uint32_t word, bool pending)
+{
+	unsigned int slot = q->first + q->tail;
+
+	m->state.words[slot] = word;
+	m->state.word_pending[slot] = pending;
+	q->pending += pending;
+	q->level++;
+	q->tail = q->tail + 1u == q->size ? 0 : (uint16_t)(q->tail + 1);
+	count(m, MAPLE_COUNTER_produced, 1);
+}
+
+/* Words at the head that may be popped; memory may still owe the ones behind them. */
+static unsigned int words_ready(const struct maple *m, const struct maple_queue *q)
+{
+	unsigned int ready = 0, at = q->head;
+
+	if (!q->pending)
+		return q->level;
+	while (ready < q->level && !m->state.word_pending[q->first + at]) {
+		at = at + 1 == q->size ? 0 : at + 1;
+		ready++;
+	}
+	return ready;
+}
+
+size_t queue_pop_many(struct maple *m, struct maple_queue *q, unsigned int words, void *values,
+		      size_t wanted)
+{
+	const uint32_t *scratchpad = m->state.words + q->first;
+	size_t n = words_ready(m, q) / words;
+	unsigned int total, piece;
+
+	if (n > wanted)
+		n = wanted;
+	if (!n)
+		return 0;
+	total = (unsigned int)n * words;
+	piece = (unsigned int)(q->size - q->head);
+	piece = piece < total ? piece : total;
+	memcpy(values, scratchpad + q->head, 4 * piece);
+	memcpy((uint32_t *)values + piece, scratchpad, 4 * (total - piece));
+	q->head = (uint16_t)((q->head + total) % q->size);
+	q->level = (uint16_t)(q->level - total);
+	q->popped += total;
+	m->state.tile_pops += total;
+	count(m, MAPLE_COUNTER_consumed, total);
+	return n;
+}
+
+void queue_park_store(struct maple *m, struct maple_queue *q, const struct mimic_access *access)
+{
+	q->store.valid = true;
+	q->store.access = *access;
+	count(m, MAPLE_COUNTER_store_waits, 1);
+	queue_clocks(m, q);
+}
+
+void queue_park_load(struct maple *m, struct maple_queue *q, const struct mimic_access *access)
+{
+	q->load.valid = true;
+	q->load.access = *access;
+	count(m, MAPLE_COUNTER_load_waits, 1);
+	queue_clocks(m, q);
+}
+
+void queue_finish_store(struct maple *m, struct maple_queue *q)
+{
+	q->store.valid = false;
+	queue_clocks(m, q);
+	m->host.complete(m->host.context, q->store.access.owner, 0);
+}
+
+void queue_finish_load(struct maple *m, struct maple_queue *q, uint64_t data)
+{
+	q->load.valid = false;
+	queue_clocks(m, q);
+	m->host.complete(m->host.context, q->load.access.owner,
+			 low_bytes(data, q->load.access.size));
+}
+
+static bool progress_load(struct maple *m, struct maple_queue *q)
+{
+	uint64_t data = 0;
+
+	if (!q->load.valid)
+		return false;
+	if (!queue_pop_many(m, q, q->load.access.size == 8 ? 2 : 1, &data, 1)) {
+		if (!q->hung)
+			return false;
+		data = 0;
+	}
+	queue_finish_load(m, q, data);
+	return true;
+}
+
+static bool progress_store(struct maple *m, unsigned int number)
+{
+	struct maple_queue *q = &m->state.queue[number];
+
+	if (!q->store.valid)
+		return false;
+	if (produce_step(m, number, &q->store.access) == STEP_WAIT) {
+		if (!q->hung)
+			return false;
+	}
+	queue_finish_store(m, q);
+	return true;
+}
+
+void queue_progress(struct maple *m, unsigned int number)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	bool more = q->allocated;
+
+	/* LIMA first: its loops were pushed before the store that waits. */
+	while (more) {
+		more = lima_advance(m, number);
+		more |= progress_store(m, number);
+		more |= progress_load(m, q);
+	}
+}
+
+void progress_all(struct maple *m)
+{
+	for (unsigned int i = 0; i < m->config.queues; i++) {
+		unsigned int number = (m->state.lima_turn + i) % m->config.queues;
+
+		queue_progress(m, number);
+	}
+	m->state.lima_turn = (m->state.lima_turn + 1) % m->config.queues;
+}

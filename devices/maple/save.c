@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Images of the whole state: a header, the configuration, the state, the LIMA
+ * buffers. An image is restored only into a device of the same configuration,
+ * and only if every index in it is one that the model could have written.
+ */
+#include <errno.h>
+
+#include "devices/maple/maple_internal.h"
+
+#define IMAGE_MAGIC 0x4547414d494d504dull	/* "MPMIMAGE" */
+#define IMAGE_VERSION 1
+
+struct image_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t header_size;
+	uint64_t total_size;
+	struct maple_config config;
+};
+
+static size_t chunks_size(const struct maple *m)
+{
+	return (size_t)m->config.queues * m->config.lima_chunks * sizeof(*m->chunks);
+}
+
+static size_t loops_size(const struct maple *m)
+{
+	return (size_t)m->config.queues * m->config.lima_loops * sizeof(*m->loops);
+}
+
+size_t maple_save(const struct mimic_model *model, void *image, size_t size)
+{
+	const struct maple *m = (const struct maple *)model;
+	size_t total = sizeof(struct image_header) + sizeof(m->state) + chunks_size(m) + loops_size(m);
+	struct image_header header;
+	char *to = image;
+
+	if (!image || size < total)
+		return total;
+	memset(&header, 0, sizeof(header));
+	header.magic = IMAGE_MAGIC;
+	header.version = IMAGE_VERSION;
+	header.header_size = sizeof(header);
+	header.total_size = total;
+	header.config = m->config;
+	memcpy(to, &header, sizeof(header));
+	to += sizeof(header);
+	memcpy(to, &m->state, sizeof(m->state));
+	to += sizeof(m->state);
+	memcpy(to, m->chunks, chunks_size(m));
+	to += chunks_size(m);
+	memcpy(to, m->loops, loops_size(m));
+	return total;
+}
+
+static bool queue_is_sound(const struct maple_config *config, const struct maple_queue *q)
+{
+	if (!q->allocated)
+		return true;
+	return q->size && q->size <= q->reserved_words &&
+	       q->first + q->reserved_words <= config->scratchpad_words && q->head < q->size &&
+	       q->tail < q->size && q->level <= q->size && q->pending <= q->level &&
+	       q->base_shift <= 3 && q->loops_count <= config->lima_loops &&
+	       q->loops_first < config->lima_loops && q->chunks_count <= config->lima_chunks &&
+	       q->chunks_first < config->lima_chunks && q->active.mode <= LIMA_MODE_PREFETCH32;
+}
+
+static bool fifo_is_sound(const struct custom_fifo *fifo)
+{
+	return fifo->first < CUSTOM_MAX && fifo->count <= CUSTOM_MAX;
+}
+
+static bool state_is_sound(const struct maple_config *config, const struct maple_state *state)
+{
+	for (unsigned int i = 0; i < MAPLE_MAX_QUEUES; i++) {
+		if (!queue_is_sound(config, &state->queue[i]))
+			return false;
+	}
+	for (unsigned int i = 0; i < MAPLE_MAX_WORDS; i++) {
+		const struct pending_fetch *fetch = &state->pending[i];
+		const struct maple_queue *q;
+
+		if (!fetch->words)
+			continue;
+		if (fetch->words > 2 || fetch->queue >= config->queues)
+			return false;
+		q = &state->queue[fetch->queue];
+		if (!fetch->stale && (!q->allocated || fetch->slot < q->first ||
+				      fetch->slot >= q->first + q->size))
+			return false;
+	}
+	return state->tlb.entries == config->tlb_entries && state->tile_mode < 8 &&
+	       state->statistics_index < 4 && fifo_is_sound(&state->commands) &&
+	       fifo_is_sound(&state->responses);
+}
+
+static bool buffers_are_sound(const struct maple *m, const char *chunks, const char *loops)
+{
+	for (size_t i = 0; i < (size_t)m->config.queues * m->config.lima_chunks; i++) {
+		struct lima_chunk chunk;
+
+		memcpy(&chunk, chunks + i * sizeof(chunk), sizeof(chunk));
+		if (chunk.count > CHUNK_WORDS || chunk.position > chunk.count ||
+		    chunk.mode > LIMA_MODE_PREFETCH32)
+			return false;
+	}
+	for (size_t i = 0; i < (size_t)m->config.queues * m->config.lima_loops; i++) {
+		struct lima_loop loop;
+
+		memcpy(&loop, loops + i * sizeof(loop), sizeof(loop));
+		if (loop.mode > LIMA_MODE_PREFETCH32 || loop.next > loop.end)
+			return false;
+	}
+	return true;
+}
+
+int maple_restore(struct mimic_model *model, const void *image, size_t size)
+{
+	struct maple *m = maple_of(model);
+	const char *from = image;
+	struct image_header header;
+	struct maple_state state;
+
+	if (size < sizeof(header) || size != maple_save(model, NULL, 0))
+		return -EINVAL;
+	memcpy(&header, from, sizeof(header));
+	from += sizeof(header);
+	if (header.magic != IMAGE_MAGIC || header.version != IMAGE_VERSION ||
+	    header.header_size != sizeof(header) || header.total_size != size ||
+	    memcmp(&header.config, &m->config, sizeof(m->config)))
+		return -EINVAL;
+	memcpy(&state, from, sizeof(state));
+	from += sizeof(state);
+	if (!state_is_sound(&m->config, &state) ||
+	    !buffers_are_sound(m, from, from + chunks_size(m)))
+		return -EINVAL;
+	m->state = state;
+	memcpy(m->chunks, from, chunks_size(m));
+	memcpy(m->loops, from + chunks_size(m), loops_size(m));
+	return 0;
+}

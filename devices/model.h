@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What every device model offers to whoever drives it, and what it asks for.
+ *
+ * A model is a state machine: accesses go in, completions come out. It does no
+ * system call, starts no thread, takes no lock, allocates nothing after its
+ * creation, and reaches a program's memory only through struct mimic_memory.
+ * Its driver (the embedded transport, the daemon, a unit test, a fuzzer, later
+ * virtual time) serialises all calls for one model.
+ *
+ * `now` is the device's time in cycles. It never goes back. In functional mode
+ * a cycle is one nanosecond of the host's monotonic clock.
+ */
+#ifndef MIMIC_DEVICES_MODEL_H
+#define MIMIC_DEVICES_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mimic/access.h"
+
+struct mimic_model;
+
+enum mimic_outcome {
+	MIMIC_DONE,	/* answered (load) or acknowledged (store) */
+	MIMIC_PARKED,	/* waits; host->complete() will be called for its owner */
+};
+
+enum mimic_atomic {
+	MIMIC_ATOMIC_ADD,
+	MIMIC_ATOMIC_AND,
+	MIMIC_ATOMIC_OR,
+	MIMIC_ATOMIC_XOR,
+	MIMIC_ATOMIC_MAX,	/* signed */
+	MIMIC_ATOMIC_MAXU,
+	MIMIC_ATOMIC_MIN,	/* signed */
+	MIMIC_ATOMIC_MINU,
+	MIMIC_ATOMIC_SWAP,
+	MIMIC_ATOMIC_CAS,	/* writes `operand` if memory holds `expected` */
+};
+
+enum mimic_fault_answer {
+	MIMIC_FAULT_BAD,	/* no such page: the device reads 0 */
+	MIMIC_FAULT_RETRY,	/* the page is there now: walk again */
+	MIMIC_FAULT_STALL,	/* a driver will write the resolve register */
+};
+
+/*
+ * The memory port. Addresses are physical ones of the device's world: what
+ * walk() returned, or the virtual address where walk is NULL (identity).
+ * A range that cannot be read is an answer (-EFAULT), never a signal.
+ */
+struct mimic_memory {
+	void *context;
+	/*
+	 * Page table walk: the frame of the page that holds `address`, without
+	 * making it present. 0, or -EFAULT. NULL: identity, and a missing page is
+	 * found by the read itself.
+	 */
+	int (*walk)(void *context, uint64_t address, uint64_t *frame_address);
+	/*
+	 * Reads `count` values of `size` (4 or 8) bytes into values[], zero
+	 * extended. Returns how many were read before the first that faulted
+	 * (`count`: all), or -EINPROGRESS: all will come later, each by
+	 * maple_model_fill() with tag, tag + 1, ...
+	 */
+	long (*gather)(void *context, const uint64_t *addresses, size_t count,
+		       unsigned int size, uint64_t tag, uint64_t *values);
+	/* Reads `size` bytes. 0 or -EFAULT; on -EFAULT the buffer holds what could be read, then zeros. */
+	int (*read)(void *context, uint64_t address, void *buffer, size_t size);
+	/* A 32-bit atomic; *old gets the value before it. 0 or -EFAULT. */
+	int (*atomic)(void *context, uint64_t address, enum mimic_atomic operation,
+		      uint32_t operand, uint32_t expected, uint32_t *old);
+	/* A hint. May be NULL. */
+	void (*prefetch)(void *context, uint64_t address);
+};
+
+/* What the driver of a model provides. Called from inside the model's calls. */
+struct mimic_host {
+	void *context;
+	/* The parked access of `owner` is over; for a load `data` is its answer. */
+	void (*complete)(void *context, uint64_t owner, uint64_t data);
+	/* The device raises its interrupt (a page fault). May be NULL. */
+	void (*interrupt)(void *context);
+	/* A walk or read failed at `address`. NULL: always MIMIC_FAULT_BAD. */
+	enum mimic_fault_answer (*page_fault)(void *context, uint64_t address, unsigned int source);
+	struct mimic_memory memory;
+};
+
+struct mimic_model_ops {
+	const char *kind;	/* "maple" */
+	enum mimic_outcome (*access)(struct mimic_model *model, struct mimic_access *access,
+				     uint64_t now);
+	/*
+	 * `count` stores of values[] to the register of `pattern`, exactly as that
+	 * many access() calls, but never parks: returns how many were
+	 * acknowledged, and stops before the first that would have to wait.
+	 */
+	size_t (*store_many)(struct mimic_model *model, const struct mimic_access *pattern,
+			     const uint64_t *values, size_t count, uint64_t now);
+	/* The same for loads; answers are packed, pattern->size bytes each. */
+	size_t (*load_many)(struct mimic_model *model, const struct mimic_access *pattern,
+			    void *values, size_t count, uint64_t now);
+	/* Withdraws the parked access of `owner`, if it has one; complete() is not called. */
+	void (*cancel)(struct mimic_model *model, uint64_t owner, uint64_t now);
+	/* A thread ended without closing: its roles are free, who waits for it is answered. */
+	void (*owner_gone)(struct mimic_model *model, uint64_t owner, uint64_t now);
+	/* Time passes; work that could not go on is tried again. */
+	void (*tick)(struct mimic_model *model, uint64_t now);
+	/* A shootdown: no translation of [start, end) survives. */
+	void (*invalidate)(struct mimic_model *model, uint64_t start, uint64_t end);
+	/* As after power-on. Parked accesses are completed with 0. */
+	void (*power_on)(struct mimic_model *model, uint64_t now);
+	/* Counters in the order of the device's counter list. Returns how many there are. */
+	size_t (*counters)(const struct mimic_model *model, uint64_t *values, size_t count);
+	/* Free text of one line, for people: hangs and latched faults. Returns its length. */
+	size_t (*describe)(const struct mimic_model *model, char *text, size_t size);
+	/* Versioned image of the whole state. save returns its size; restore 0 or -EINVAL. */
+	size_t (*save)(const struct mimic_model *model, void *image, size_t size);
+	int (*restore)(struct mimic_model *model, const void *image, size_t size);
+};
+
+struct mimic_model {
+	const struct mimic_model_ops *ops;
+};
+
+#endif

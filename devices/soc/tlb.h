@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A fully associative TLB with tree pseudo-LRU replacement.
+ *
+ * The tree is a heap: node 1 is the root, node n has children 2n and 2n + 1,
+ * the leaves are the entries from left to right. A node's bit says which child
+ * the next victim is under (0: left). An access makes every node on its way
+ * point away from it. An entry that is filled counts as accessed, because the
+ * access that missed is then tried again and hits.
+ *
+ * It holds no pointers, so that a device's state can be saved as it is.
+ */
+#ifndef MIMIC_DEVICES_TLB_H
+#define MIMIC_DEVICES_TLB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MIMIC_TLB_MAX 64
+#define MIMIC_TLB_PAGE_SHIFT 12
+
+struct mimic_tlb {
+	/* The low half of each page number, first because it is searched first. */
+	_Alignas(64) uint32_t tag[MIMIC_TLB_MAX];
+	uint64_t page[MIMIC_TLB_MAX];	/* virtual page number, in 4 KiB pages */
+	uint64_t frame[MIMIC_TLB_MAX];	/* physical page number, in 4 KiB pages */
+	uint64_t valid;			/* one bit an entry */
+	uint64_t large;			/* entries of 2 MiB or 1 GiB */
+	uint64_t huge;			/* of these, the ones of 1 GiB */
+	uint64_t tree;			/* bit n is node n */
+	uint32_t entries;		/* power of two, 2 to 64 */
+};
+
+/* entries must be a power of two from 2 to MIMIC_TLB_MAX. */
+void mimic_tlb_init(struct mimic_tlb *tlb, unsigned int entries);
+/* Drops all entries; the tree keeps what it learnt, as in hardware. */
+void mimic_tlb_flush(struct mimic_tlb *tlb);
+/* Drops every entry that translates an address of [start, end). */
+void mimic_tlb_invalidate(struct mimic_tlb *tlb, uint64_t start, uint64_t end);
+
+/* The entry that translates `address`, which is then the latest used; -1: miss. */
+int mimic_tlb_find(struct mimic_tlb *tlb, uint64_t address);
+/* Fills the victim with a page of 2^page_shift bytes (12, 21 or 30). Returns its number. */
+int mimic_tlb_fill(struct mimic_tlb *tlb, uint64_t address, uint64_t frame_address,
+		   unsigned int page_shift);
+void mimic_tlb_drop(struct mimic_tlb *tlb, int entry);
+
+/* Physical address of `address` by an entry that translates it. */
+uint64_t mimic_tlb_physical(const struct mimic_tlb *tlb, int entry, uint64_t address);
+
+/*
+ * Translates addresses[] in place where every walk finds the identity: as
+ * find(), and fill() on a miss, one after the other. Returns the misses.
+ */
+size_t mimic_tlb_translate_identity(struct mimic_tlb *tlb, uint64_t *addresses, size_t count);
+
+#endif

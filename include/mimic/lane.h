@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A lane: the memory that one thread of a program and mimicd share.
+ *
+ * The daemon makes it (a memfd sealed against any change of size) and hands the
+ * descriptor over. The thread writes commands (mimic/command.h) into one ring,
+ * the daemon answers in another. docs/protocol.md has the rules.
+ *
+ * Neither side believes the other: each keeps its positions to itself
+ * (struct mimic_ring_end), and the words here are hints about sleeping and
+ * CPUs that can do no harm beyond a lost wake-up of the side that lied.
+ */
+#ifndef MIMIC_LANE_H
+#define MIMIC_LANE_H
+
+#include "mimic/command.h"
+#include "mimic/ring.h"
+
+#define MIMIC_LANE_COMMAND_WORDS 8192u
+#define MIMIC_LANE_RESPONSE_WORDS 8192u
+/* What a client accepts from a daemon of another build. Powers of two. */
+#define MIMIC_LANE_WORDS_MIN 1024u
+#define MIMIC_LANE_WORDS_MAX (1u << 20)
+
+enum mimic_lane_sleep {
+	MIMIC_LANE_AWAKE = 0,
+	MIMIC_LANE_WAITS_FOR_ANSWER = 1,
+	MIMIC_LANE_WAITS_FOR_ROOM = 2,	/* until half of the command ring is free */
+};
+
+/*
+ * Going to sleep, either side: set the flag, full fence, look again, sleep.
+ * The other side: write, full fence, look at the flag, clear it and wake.
+ */
+struct mimic_lane {
+	/* The daemon sleeps: whoever posts writes the session's eventfd. */
+	_Alignas(128) _Atomic uint32_t daemon_sleeping;
+	_Atomic int32_t daemon_cpu;
+	/* enum mimic_lane_sleep; the futex word that the thread sleeps on. */
+	_Alignas(128) _Atomic uint32_t client_sleeping;
+	_Atomic int32_t client_cpu;
+};
+
+static inline struct mimic_ring *mimic_lane_commands(struct mimic_lane *lane)
+{
+	return (struct mimic_ring *)(lane + 1);
+}
+
+static inline struct mimic_ring *mimic_lane_responses(struct mimic_lane *lane, size_t command_words)
+{
+	return (struct mimic_ring *)((char *)(lane + 1) + mimic_ring_size(command_words));
+}
+
+/* Whole pages. */
+static inline size_t mimic_lane_size(size_t command_words, size_t response_words)
+{
+	size_t size = sizeof(struct mimic_lane) + mimic_ring_size(command_words) +
+		      mimic_ring_size(response_words);
+
+	return (size + MIMIC_PAGE_SIZE - 1) / MIMIC_PAGE_SIZE * MIMIC_PAGE_SIZE;
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The messages between a program (libmimic) and mimicd, over a Unix socket of
+ * type SOCK_SEQPACKET. docs/protocol.md has the rules.
+ *
+ * Every message is one packet and starts with struct mimic_message. A client
+ * sends a request and waits for its reply, which has the same sequence number
+ * and MIMIC_MESSAGE_REPLY in its type. A reply with an error is the header
+ * alone (HELLO's is whole, so that a client can say which version it met).
+ * Flags and reserved fields are 0; anything else is refused.
+ */
+#ifndef MIMIC_PROTOCOL_H
+#define MIMIC_PROTOCOL_H
+
+#include <stdint.h>
+
+#define MIMIC_PROTOCOL_MAGIC 0x52504443494d494dull	/* "MIMICDPR" in memory */
+#define MIMIC_PROTOCOL_VERSION 1u
+/* No message is longer. Texts travel in a memfd. */
+#define MIMIC_MESSAGE_MAX 256u
+#define MIMIC_MESSAGE_REPLY 0x8000u
+#define MIMIC_NAME_MAX 32u	/* of a device, the final 0 included */
+
+/* Limits of a session. */
+#define MIMIC_SESSION_DEVICES 256u
+#define MIMIC_SESSION_PRIVATE_DEVICES 64u
+#define MIMIC_SESSION_LANES 256u
+#define MIMIC_SESSION_THREADS 256u
+#define MIMIC_SESSION_RANGES 4096u
+#define MIMIC_LANE_LEVELS 8u
+
+/* _(number, NAME, request's structure, reply's structure, descriptors in the request, meaning) */
+#define MIMIC_MESSAGES(_) \
+	_(1, HELLO, mimic_hello, mimic_hello_reply, 0, "first message: versions; the reply carries the eventfd") \
+	_(2, OPEN, mimic_open, mimic_open_reply, 0, "open a device by name") \
+	_(3, CLOSE, mimic_device_request, mimic_message, 0, "give a device back") \
+	_(4, LANE, mimic_lane_request, mimic_lane_reply, 0, "a lane for a thread; the reply carries its memfd") \
+	_(5, LANE_DROP, mimic_number_request, mimic_message, 0, "no more commands will come on a lane") \
+	_(6, THREAD_GONE, mimic_number_request, mimic_message, 0, "a thread ended: its roles are free") \
+	_(7, CANCEL, mimic_number_request, mimic_message, 0, "withdraw the command of a lane whose answers are due") \
+	_(8, MEMORY_ADD, mimic_memory_request, mimic_message, 1, "map a sealed memfd as the program's memory") \
+	_(9, MEMORY_REMOVE, mimic_memory_request, mimic_message, 0, "forget such a range") \
+	_(10, LIST, mimic_message, mimic_list_reply, 0, "devices and users; the reply carries a memfd with JSON text")
+
+enum mimic_message_type {
+#define _(number, name, request, reply, descriptors, meaning) MIMIC_MESSAGE_##name = number,
+	MIMIC_MESSAGES(_)
+#undef _
+	MIMIC_MESSAGE_TYPES
+};
+
+struct mimic_message {
+	uint32_t size;		/* of the whole message, this header included */
+	uint16_t type;
+	uint16_t flags;		/* 0 */
+	uint32_t sequence;
+	int32_t error;		/* request: 0; reply: 0 or -errno */
+};
+
+struct mimic_hello {
+	struct mimic_message header;
+	uint64_t magic;
+	uint32_t version;
+	uint32_t reserved;
+};
+
+struct mimic_hello_reply {
+	struct mimic_message header;
+	uint64_t magic;
+	uint32_t version;
+	uint32_t daemon_pid;
+	uint32_t spin_microseconds;	/* how long to spin before sleeping */
+	uint32_t reserved;
+};
+
+struct mimic_open {
+	struct mimic_message header;
+	char name[MIMIC_NAME_MAX];	/* padded with 0 */
+};
+
+struct mimic_open_reply {
+	struct mimic_message header;
+	uint32_t device;		/* number in commands */
+	uint32_t counters;		/* how many the device has */
+	char name[MIMIC_NAME_MAX];	/* "maple" was asked for, "maple3" given */
+};
+
+struct mimic_device_request {
+	struct mimic_message header;
+	uint32_t device;
+	uint32_t reserved;
+};
+
+struct mimic_lane_request {
+	struct mimic_message header;
+	uint32_t thread;	/* as an earlier lane's reply said; 0: a thread that has none */
+	uint32_t level;		/* 0; 1 and up: for signal handlers that interrupt the lane below */
+};
+
+struct mimic_lane_reply {
+	struct mimic_message header;
+	uint32_t lane;
+	uint32_t thread;
+	uint32_t command_words;
+	uint32_t response_words;
+};
+
+/* A lane's number (LANE_DROP, CANCEL) or a thread's (THREAD_GONE). */
+struct mimic_number_request {
+	struct mimic_message header;
+	uint32_t number;
+	uint32_t reserved;
+};
+
+/* Whole pages. REMOVE names exactly a range that was added; its offset is 0. */
+struct mimic_memory_request {
+	struct mimic_message header;
+	uint64_t address;
+	uint64_t size;
+	uint64_t offset;	/* in the memfd */
+};
+
+struct mimic_list_reply {
+	struct mimic_message header;
+	uint64_t size;		/* of the text, without a final 0 */
+};
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A ring of 64-bit words between one producer and one consumer.
+ *
+ * It may lie in memory that the other side can write at will (a client's lane
+ * in the daemon), so each side keeps its own position and what it last saw of
+ * the other's in a private struct mimic_ring_end, and never trusts an index
+ * that it reads: a distance larger than the ring is reported as -EPROTO.
+ *
+ * Positions count words and never wrap; the index is position & mask. Each
+ * side's published position has 128 bytes of its own: two cache lines, because
+ * adjacent lines are fetched in pairs.
+ */
+#ifndef MIMIC_RING_H
+#define MIMIC_RING_H
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mimic_ring {
+	_Alignas(128) _Atomic uint64_t head;	/* words written; the producer's */
+	_Alignas(128) _Atomic uint64_t tail;	/* words read; the consumer's */
+	_Alignas(128) uint64_t words[];
+};
+
+struct mimic_ring_end {
+	struct mimic_ring *ring;
+	uint64_t mask;		/* words in the ring - 1, a power of two - 1 */
+	uint64_t position;	/* ours */
+	uint64_t peer;		/* the other side's, when we last looked */
+};
+
+static inline size_t mimic_ring_size(size_t words)
+{
+	return sizeof(struct mimic_ring) + words * sizeof(uint64_t);
+}
+
+static inline void mimic_ring_attach(struct mimic_ring_end *end, struct mimic_ring *ring,
+				     size_t words)
+{
+	end->ring = ring;
+	end->mask = words - 1;
+	end->position = 0;
+	end->peer = 0;
+}
+
+/* Words the producer may write now; looks at the consumer's position only if fewer than `wanted` are known. */
+static inline int64_t mimic_ring_room(struct mimic_ring_end *producer, uint64_t wanted)
+{
+	uint64_t used = producer->position - producer->peer;
+	uint64_t room = producer->mask + 1 - used;
+
+	if (room >= wanted)
+		return (int64_t)room;
+	/* acquire: the consumer's reads of the slots are over before we overwrite them */
+	producer->peer = atomic_load_explicit(&producer->ring->tail, memory_order_acquire);
+	used = producer->position - producer->peer;
+	if (used > producer->mask + 1)
+		return -EPROTO;
+	return (int64_t)(producer->mask + 1 - used);
+}
+
+/* Writes a word `ahead` of our position; the consumer sees it after publish(). */
+static inline void mimic_ring_put(struct mimic_ring_end *producer, uint64_t ahead, uint64_t word)
+{
+	producer->ring->words[(producer->position + ahead) & producer->mask] = word;
+}
+
+static inline void mimic_ring_publish(struct mimic_ring_end *producer, uint64_t count)
+{
+	producer->position += count;
+	/* release: the words are there before the head that covers them */
+	atomic_store_explicit(&producer->ring->head, producer->position, memory_order_release);
+}
+
+/* Words the consumer may read now; looks at the producer's position only if fewer than `wanted` are known. */
+static inline int64_t mimic_ring_level(struct mimic_ring_end *consumer, uint64_t wanted)
+{
+	uint64_t level = consumer->peer - consumer->position;
+
+	if (level >= wanted)
+		return (int64_t)level;
+	/* acquire: pairs with publish() */
+	consumer->peer = atomic_load_explicit(&consumer->ring->head, memory_order_acquire);
+	level = consumer->peer - consumer->position;
+	if (level > consumer->mask + 1)
+		return -EPROTO;
+	return (int64_t)level;
+}
+
+static inline uint64_t mimic_ring_get(const struct mimic_ring_end *consumer, uint64_t ahead)
+{
+	return consumer->ring->words[(consumer->position + ahead) & consumer->mask];
+}
+
+/* How many of `count` words from `ahead` on lie in one piece, and where. */
+static inline uint64_t *mimic_ring_piece(const struct mimic_ring_end *end, uint64_t ahead,
+					 uint64_t count, uint64_t *piece)
+{
+	uint64_t index = (end->position + ahead) & end->mask;
+	uint64_t until_wrap = end->mask + 1 - index;
+
+	*piece = count < until_wrap ? count : until_wrap;
+	return &end->ring->words[index];
+}
+
+static inline void mimic_ring_release(struct mimic_ring_end *consumer, uint64_t count)
+{
+	consumer->position += count;
+	/* release: our reads are over before the producer may overwrite */
+	atomic_store_explicit(&consumer->ring->tail, consumer->position, memory_order_release);
+}
+
+/* Is there anything to read? For idle polling by anybody; no promise. */
+static inline bool mimic_ring_is_empty(struct mimic_ring *ring)
+{
+	return atomic_load_explicit(&ring->head, memory_order_acquire) ==
+	       atomic_load_explicit(&ring->tail, memory_order_relaxed);
+}
+
+#endif

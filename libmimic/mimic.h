@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * libmimic: the program's end of the transports. libmaple and the preload
+ * library of `mimic run` are built on it; it knows no device in particular.
+ *
+ * A device handle stands for one instance that this process holds. Every
+ * function returns 0 (or a count), or -errno; none prints or exits.
+ *
+ * Threads: any thread may use a handle at any time; each is an owner of its
+ * own (struct mimic_access, `owner`, is filled in here). mimic_device_access()
+ * may be called from a signal handler once mimic_thread_attach() was called on
+ * the thread.
+ *
+ * Fork: a child has no devices. Handles of the parent answer -ENODEV there.
+ */
+#ifndef MIMIC_H
+#define MIMIC_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "mimic/access.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct mimic_device;
+
+enum mimic_transport {
+	MIMIC_TRANSPORT_AUTO,		/* daemon if one answers, else embedded */
+	MIMIC_TRANSPORT_EMBEDDED,
+	MIMIC_TRANSPORT_DAEMON,
+};
+
+/* All NULL or 0: environment (MIMIC_TRANSPORT, MIMIC_SOCKET, MIMIC_CONFIG, MIMIC_DEVICES), then defaults. */
+struct mimic_options {
+	enum mimic_transport transport;
+	const char *socket_path;	/* of mimicd */
+	const char *config_path;	/* INI file; embedded transport only */
+	const char *devices;		/* "maple:2"; embedded transport only */
+};
+
+/*
+ * Opens an instance for this process.
+ *   "maple"    any free one; -EBUSY if there is none
+ *   "maple3"   that one; -EBUSY if another process holds it, -ENODEV if there
+ *              is none. A process that holds it gets the same instance again.
+ *   "maple@5"  a private instance for physical tile 5 (0 to 63), made on
+ *              demand; the same number gives the same instance.
+ * -ENOENT: unknown kind of device. -ECONNREFUSED: no daemon (transport daemon).
+ * -EPROTO: the daemon speaks another version. -EINVAL: options or configuration;
+ * mimic_error_text() then says what and where.
+ * Every successful open needs one mimic_device_close(); the last one of an
+ * instance gives it back, and it is then as after power-on.
+ */
+int mimic_device_open(struct mimic_device **device, const char *name,
+		      const struct mimic_options *options);
+void mimic_device_close(struct mimic_device *device);
+
+/* Longer text for the last error of this thread, "" if there is none. */
+const char *mimic_error_text(void);
+
+/* Name as the daemon knows it ("maple0", "maple@5"), and "embedded" or "daemon". */
+const char *mimic_device_name(const struct mimic_device *device);
+const char *mimic_device_transport(const struct mimic_device *device);
+
+/*
+ * One access; waits as the hardware would. For a load access->data is the
+ * answer. Everything posted before by any thread takes effect first.
+ * -ENODEV: the instance is gone (closed, or the process forked).
+ * -ENOTCONN: the daemon is gone.
+ */
+int mimic_device_access(struct mimic_device *device, struct mimic_access *access);
+
+/*
+ * `count` stores of values[] to the register that `pattern` names (page,
+ * offset, size). Returns when all are accepted, which may be before they take
+ * effect; they take effect in order, and before anything this process does to
+ * the device later. Waits while the device (a full queue) and the ring hold it up.
+ * Returns count or -errno. Not for signal handlers.
+ */
+ssize_t mimic_device_post(struct mimic_device *device, const struct mimic_access *pattern,
+			  const uint64_t *values, size_t count);
+
+/*
+ * `count` loads of the register that `pattern` names; answers are packed into
+ * values, pattern->size bytes each. Waits until all have come.
+ * Returns count or -errno. Not for signal handlers.
+ */
+ssize_t mimic_device_load(struct mimic_device *device, const struct mimic_access *pattern,
+			  void *values, size_t count);
+
+/* The device's counters in the order of its counter list. Returns how many it has, or -errno. */
+ssize_t mimic_device_counters(struct mimic_device *device, uint64_t *values, size_t count);
+
+/*
+ * Memory that the device reaches directly on every transport (shared with the
+ * daemon). Zeroed, page aligned, below 2^40 so that every profile can address
+ * it. NULL with errno. Free it with mimic_memory_free().
+ */
+void *mimic_memory_alloc(struct mimic_device *device, size_t size);
+int mimic_memory_free(struct mimic_device *device, void *address);
+
+/*
+ * Makes memory that the program already has directly reachable. The whole
+ * pages of [address, address + size) are replaced in place by shared ones with
+ * the same contents; no other thread may write to them during the call.
+ * Private anonymous memory only: -EINVAL for anything else. On the embedded
+ * transport there is nothing to do, and it returns 0.
+ */
+int mimic_memory_register(struct mimic_device *device, void *address, size_t size);
+int mimic_memory_unregister(struct mimic_device *device, void *address, size_t size);
+
+/*
+ * Prepares this thread for mimic_device_access() from a signal handler.
+ * Cheap when it was done before.
+ */
+int mimic_thread_attach(void);
+
+/*
+ * For whoever owns the process's SIGSEGV and SIGBUS handlers: was the fault at
+ * `instruction_pointer` a read by the device? Then returns where to go on, else 0.
+ * libmimic installs handlers of its own that do this, unless
+ * mimic_faults_are_handled() was called before the first mimic_device_open().
+ */
+uintptr_t mimic_fault_fixup(uintptr_t instruction_pointer);
+void mimic_faults_are_handled(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
