@@ -243,21 +243,23 @@ static bool fetch_block(struct maple *m, unsigned int number, uint64_t *addresse
 {
 	const struct mimic_memory *memory = &m->host.memory;
 	struct maple_queue *q = &m->state.queue[number];
-	struct mimic_tlb before = m->state.tlb;
+	struct mimic_tlb_undo undo;
 	uint64_t values[FETCH_BLOCK];
-	size_t misses = 0;
 	long got;
 
-	if (m->state.translation)
-		misses = mimic_tlb_translate_identity(&m->state.tlb, addresses, n);
+	undo.fills = 0;
+	if (m->state.translation &&
+	    !mimic_tlb_translate_identity(&m->state.tlb, addresses, n, &undo))
+		return false;
 	got = memory->gather(memory->context, addresses, n, size, m->state.next_tag, values);
 	if (got != (long)n && got != -EINPROGRESS) {
-		m->state.tlb = before;
+		if (m->state.translation)
+			mimic_tlb_take_back(&m->state.tlb, &undo);
 		return false;
 	}
 	if (m->state.translation) {
-		count(m, MAPLE_COUNTER_tlb_misses, misses);
-		count(m, MAPLE_COUNTER_tlb_hits, n - misses);
+		count(m, MAPLE_COUNTER_tlb_misses, undo.fills);
+		count(m, MAPLE_COUNTER_tlb_hits, n - undo.fills);
 	}
 	count(m, MAPLE_COUNTER_fetched, n);
 	if (got == (long)n) {
@@ -265,7 +267,7 @@ static bool fetch_block(struct maple *m, unsigned int number, uint64_t *addresse
 		return true;
 	}
 	for (size_t i = 0; i < n; i++)
-		push_pending(m, number, size, m->state.next_tag++, addresses[i], i >= misses);
+		push_pending(m, number, size, m->state.next_tag++, addresses[i], i >= undo.fills);
 	return true;
 }
 

@@ -3,10 +3,6 @@
 
 #include <string.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #define LARGE_SHIFT 21
 #define HUGE_SHIFT 30
 
@@ -15,6 +11,16 @@ static unsigned int page_shift_of(const struct mimic_tlb *tlb, int entry)
 	if (!(tlb->large >> entry & 1))
 		return MIMIC_TLB_PAGE_SHIFT;
 	return tlb->huge >> entry & 1 ? HUGE_SHIFT : LARGE_SHIFT;
+}
+
+static unsigned int bucket_of(uint64_t page)
+{
+	return (unsigned int)(page ^ page >> 12) % MIMIC_TLB_BUCKETS;
+}
+
+static bool has_buckets(const struct mimic_tlb *tlb)
+{
+	return tlb->entries <= 16;
 }
 
 void mimic_tlb_init(struct mimic_tlb *tlb, unsigned int entries)
@@ -28,10 +34,13 @@ void mimic_tlb_flush(struct mimic_tlb *tlb)
 	tlb->valid = 0;
 	tlb->large = 0;
 	tlb->huge = 0;
+	memset(tlb->bucket, 0, sizeof(tlb->bucket));
 }
 
 void mimic_tlb_drop(struct mimic_tlb *tlb, int entry)
 {
+	if (has_buckets(tlb))
+		tlb->bucket[bucket_of(tlb->page[entry])] &= (uint16_t)~(1u << entry);
 	tlb->valid &= ~(1ull << entry);
 	tlb->large &= ~(1ull << entry);
 	tlb->huge &= ~(1ull << entry);
@@ -81,14 +90,17 @@ static bool covers(const struct mimic_tlb *tlb, int entry, uint64_t page)
 int mimic_tlb_find(struct mimic_tlb *tlb, uint64_t address)
 {
 	uint64_t page = address >> MIMIC_TLB_PAGE_SHIFT;
+	uint64_t candidates = tlb->valid;
 
-	for (unsigned int i = 0; i < tlb->entries; i++) {
-		if (tlb->tag[i] != (uint32_t)page && !(tlb->large >> i & 1))
+	if (has_buckets(tlb))
+		candidates &= tlb->bucket[bucket_of(page)] | tlb->large;
+	for (; candidates; candidates &= candidates - 1) {
+		int entry = __builtin_ctzll(candidates);
+
+		if (!covers(tlb, entry, page))
 			continue;
-		if (!covers(tlb, (int)i, page))
-			continue;
-		tlb->tree = touched(tlb->tree, tlb->entries, i);
-		return (int)i;
+		tlb->tree = touched(tlb->tree, tlb->entries, (unsigned int)entry);
+		return entry;
 	}
 	return -1;
 }
@@ -100,7 +112,8 @@ int mimic_tlb_fill(struct mimic_tlb *tlb, uint64_t address, uint64_t frame_addre
 
 	mimic_tlb_drop(tlb, (int)i);
 	tlb->page[i] = address >> MIMIC_TLB_PAGE_SHIFT;
-	tlb->tag[i] = (uint32_t)tlb->page[i];
+	if (has_buckets(tlb))
+		tlb->bucket[bucket_of(tlb->page[i])] |= (uint16_t)(1u << i);
 	tlb->frame[i] = frame_address >> MIMIC_TLB_PAGE_SHIFT;
 	tlb->valid |= 1ull << i;
 	if (page_shift > MIMIC_TLB_PAGE_SHIFT)
@@ -120,58 +133,6 @@ uint64_t mimic_tlb_physical(const struct mimic_tlb *tlb, int entry, uint64_t add
 	return (frame >> shift << shift) | inside;
 }
 
-static size_t translate_one_by_one(struct mimic_tlb *tlb, uint64_t *addresses, size_t count)
-{
-	size_t misses = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		int entry = mimic_tlb_find(tlb, addresses[i]);
-
-		if (entry < 0) {
-			mimic_tlb_fill(tlb, addresses[i], addresses[i], MIMIC_TLB_PAGE_SHIFT);
-			misses++;
-			continue;
-		}
-		addresses[i] = mimic_tlb_physical(tlb, entry, addresses[i]);
-	}
-	return misses;
-}
-
-#ifdef __SSE2__
-/*
- * The same for 16 small pages, with tags in registers: a random gather misses
- * on nearly every element, and a tag stored to memory would stall the vector
- * load of the next search.
- */
-struct tags16 {
-	__m128i part[4];
-};
-
-static inline unsigned int search16(const struct tags16 *tags, uint32_t tag)
-{
-	__m128i wanted = _mm_set1_epi32((int)tag);
-	__m128i low = _mm_packs_epi32(_mm_cmpeq_epi32(tags->part[0], wanted),
-				      _mm_cmpeq_epi32(tags->part[1], wanted));
-	__m128i high = _mm_packs_epi32(_mm_cmpeq_epi32(tags->part[2], wanted),
-				       _mm_cmpeq_epi32(tags->part[3], wanted));
-
-	return (unsigned int)_mm_movemask_epi8(_mm_packs_epi16(low, high));
-}
-
-static inline void replace16(struct tags16 *tags, unsigned int entry, uint32_t tag)
-{
-	__m128i wanted = _mm_set1_epi32((int)tag);
-	__m128i number = _mm_set1_epi32((int)entry);
-
-	for (int i = 0; i < 4; i++) {
-		__m128i lanes = _mm_add_epi32(_mm_set_epi32(3, 2, 1, 0), _mm_set1_epi32(4 * i));
-		__m128i here = _mm_cmpeq_epi32(lanes, number);
-
-		tags->part[i] = _mm_or_si128(_mm_andnot_si128(here, tags->part[i]),
-					     _mm_and_si128(here, wanted));
-	}
-}
-
 /*
  * The tree of 16 as five trees of four: the upper one chooses a group, the
  * group's own chooses in it. The state of four is a | b << 1 | c << 2 with a
@@ -180,9 +141,16 @@ static inline void replace16(struct tags16 *tags, unsigned int entry, uint32_t t
  */
 #define FOUR_VICTIM 0xdc98u	/* 2 bits a state: a ? 2 + c : b */
 
+#define FOUR_CHANGED 0x53535353u	/* 4 bits a state: the nodes that filling the victim flips */
+
 static inline unsigned int four_victim(unsigned int state)
 {
 	return FOUR_VICTIM >> (2 * state) & 3;
+}
+
+static inline unsigned int four_changed(unsigned int state)
+{
+	return FOUR_CHANGED >> (4 * state) & 7;
 }
 
 static inline unsigned int four_touch(unsigned int state, unsigned int leaf)
@@ -232,56 +200,76 @@ static inline void tree16_touch(struct tree16 *tree, unsigned int entry)
 	tree->lower ^= (state ^ four_touch(state, entry & 3)) << shift;
 }
 
-static inline unsigned int tree16_victim(struct tree16 tree)
+/* The victim, which is then the latest used. */
+static inline unsigned int tree16_replace(struct tree16 *tree)
 {
-	unsigned int group = four_victim(tree.upper);
+	unsigned int group = four_victim(tree->upper), shift = 3 * group;
+	unsigned int state = tree->lower >> shift & 7;
 
-	return 4 * group + four_victim(tree.lower >> (3 * group) & 7);
+	tree->upper ^= four_changed(tree->upper);
+	tree->lower ^= four_changed(state) << shift;
+	return 4 * group + four_victim(state);
 }
 
-static size_t translate16(struct mimic_tlb *tlb, uint64_t *addresses, size_t count)
+static inline void fill16(struct mimic_tlb *tlb, unsigned int entry, uint64_t page,
+			  struct mimic_tlb_undo *undo)
+{
+	uint64_t old = tlb->page[entry];
+	uint16_t bit = (uint16_t)(1u << entry);
+
+	undo->replaced[undo->fills].page = old;
+	undo->replaced[undo->fills].frame = tlb->frame[entry];
+	undo->replaced[undo->fills].entry = entry;
+	undo->fills++;
+	tlb->bucket[bucket_of(old)] &= (uint16_t)~bit;
+	tlb->bucket[bucket_of(page)] |= bit;
+	tlb->page[entry] = page;
+	tlb->frame[entry] = page;
+}
+
+bool mimic_tlb_translate_identity(struct mimic_tlb *tlb, uint64_t *addresses, size_t count,
+				  struct mimic_tlb_undo *undo)
 {
 	struct tree16 tree = tree16_split(tlb->tree);
 	unsigned int valid = (unsigned int)tlb->valid;
-	struct tags16 tags;
-	size_t misses = 0;
 
-	for (int i = 0; i < 4; i++)
-		tags.part[i] = _mm_load_si128((const __m128i *)tlb->tag + i);
+	if (tlb->entries != 16 || tlb->large || count > MIMIC_TLB_BLOCK)
+		return false;
+	undo->tree = tlb->tree;
+	undo->valid = tlb->valid;
+	undo->fills = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t page = addresses[i] >> MIMIC_TLB_PAGE_SHIFT;
-		unsigned int found = search16(&tags, (uint32_t)page) & valid;
-		unsigned int entry;
+		unsigned int found = tlb->bucket[bucket_of(page)] & valid, entry;
 
-		/* pages 2^44 bytes apart share a tag */
 		while (found && tlb->page[__builtin_ctz(found)] != page)
 			found &= found - 1;
 		if (found) {
 			entry = (unsigned int)__builtin_ctz(found);
 			addresses[i] += (tlb->frame[entry] - page) << MIMIC_TLB_PAGE_SHIFT;
-		} else {
-			entry = tree16_victim(tree);
-			replace16(&tags, entry, (uint32_t)page);
-			tlb->page[entry] = page;
-			tlb->frame[entry] = page;
-			valid |= 1u << entry;
-			misses++;
+			tree16_touch(&tree, entry);
+			continue;
 		}
-		tree16_touch(&tree, entry);
+		entry = tree16_replace(&tree);
+		fill16(tlb, entry, page, undo);
+		valid |= 1u << entry;
 	}
-	for (int i = 0; i < 4; i++)
-		_mm_store_si128((__m128i *)tlb->tag + i, tags.part[i]);
 	tlb->valid = valid;
 	tlb->tree = tree16_join(tree);
-	return misses;
+	return true;
 }
-#endif
 
-size_t mimic_tlb_translate_identity(struct mimic_tlb *tlb, uint64_t *addresses, size_t count)
+void mimic_tlb_take_back(struct mimic_tlb *tlb, const struct mimic_tlb_undo *undo)
 {
-#ifdef __SSE2__
-	if (tlb->entries == 16 && !tlb->large)
-		return translate16(tlb, addresses, count);
-#endif
-	return translate_one_by_one(tlb, addresses, count);
+	for (size_t i = undo->fills; i-- > 0;) {
+		unsigned int entry = (unsigned int)undo->replaced[i].entry;
+		uint16_t bit = (uint16_t)(1u << entry);
+
+		tlb->bucket[bucket_of(tlb->page[entry])] &= (uint16_t)~bit;
+		tlb->page[entry] = undo->replaced[i].page;
+		tlb->frame[entry] = undo->replaced[i].frame;
+		tlb->bucket[bucket_of(tlb->page[entry])] |= bit;
+	}
+	tlb->valid = undo->valid;
+	tlb->tree = undo->tree;
 }

@@ -19,10 +19,17 @@
 
 #define MIMIC_TLB_MAX 64
 #define MIMIC_TLB_PAGE_SHIFT 12
+#define MIMIC_TLB_BUCKETS 4096
+#define MIMIC_TLB_BLOCK 64	/* addresses translated in one call */
 
 struct mimic_tlb {
-	/* The low half of each page number, first because it is searched first. */
-	_Alignas(64) uint32_t tag[MIMIC_TLB_MAX];
+	/*
+	 * A shortcut for TLBs of up to 16 entries, not state of the hardware: bit e
+	 * of bucket hash(page) is set if entry e holds a page with that hash. A
+	 * random gather misses on nearly every element, and one empty bucket says
+	 * so without a look at the entries.
+	 */
+	uint16_t bucket[MIMIC_TLB_BUCKETS];
 	uint64_t page[MIMIC_TLB_MAX];	/* virtual page number, in 4 KiB pages */
 	uint64_t frame[MIMIC_TLB_MAX];	/* physical page number, in 4 KiB pages */
 	uint64_t valid;			/* one bit an entry */
@@ -49,10 +56,27 @@ void mimic_tlb_drop(struct mimic_tlb *tlb, int entry);
 /* Physical address of `address` by an entry that translates it. */
 uint64_t mimic_tlb_physical(const struct mimic_tlb *tlb, int entry, uint64_t address);
 
+/* What translate_identity() replaced, latest last, so that it can be taken back. */
+struct mimic_tlb_undo {
+	uint64_t tree;
+	uint64_t valid;
+	size_t fills;
+	struct {
+		uint64_t page;
+		uint64_t frame;
+		uint64_t entry;
+	} replaced[MIMIC_TLB_BLOCK];
+};
+
 /*
- * Translates addresses[] in place where every walk finds the identity: as
- * find(), and fill() on a miss, one after the other. Returns the misses.
+ * Translates up to MIMIC_TLB_BLOCK addresses[] in place where every walk finds
+ * the identity: as find(), and fill() on a miss, one after the other. Returns
+ * false, with nothing done, if that takes more than the plain case: another
+ * size than 16 entries, or large pages. undo->fills are the misses.
  */
-size_t mimic_tlb_translate_identity(struct mimic_tlb *tlb, uint64_t *addresses, size_t count);
+bool mimic_tlb_translate_identity(struct mimic_tlb *tlb, uint64_t *addresses, size_t count,
+				  struct mimic_tlb_undo *undo);
+/* The TLB is as it was before that call. */
+void mimic_tlb_take_back(struct mimic_tlb *tlb, const struct mimic_tlb_undo *undo);
 
 #endif
