@@ -26,6 +26,8 @@
 extern "C" {
 #endif
 
+#pragma GCC visibility push(default)
+
 struct mimic_device;
 
 enum mimic_transport {
@@ -127,6 +129,8 @@ int mimic_thread_attach(void);
  */
 uintptr_t mimic_fault_fixup(uintptr_t instruction_pointer);
 void mimic_faults_are_handled(void);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

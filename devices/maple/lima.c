@@ -197,7 +197,7 @@ static bool fill_chunks(struct maple *m, unsigned int number)
 	unsigned int share = chunk_share(m);
 	bool moved = false;
 
-	while (q->chunks_count < share && next_loop(m, number)) {
+	while (next_loop(m, number) && q->chunks_count < share) {
 		if (mmu_stall(m, MAPLE_FAULT_LIMA)->stalled)
 			break;
 		if (!fetch_chunks(m, number, share - q->chunks_count))

@@ -54,6 +54,40 @@ size_t maple_save(const struct mimic_model *model, void *image, size_t size)
 	return total;
 }
 
+/* A bool that is neither 0 nor 1 must not even be read as one. */
+static bool bools_are_sound(const struct maple_state *state)
+{
+	static const size_t in_queue[] = {
+		offsetof(struct maple_queue, allocated), offsetof(struct maple_queue, hung),
+		offsetof(struct maple_queue, base_set), offsetof(struct maple_queue, cas1_valid),
+		offsetof(struct maple_queue, loop_active), offsetof(struct maple_queue, half_done),
+		offsetof(struct maple_queue, store.valid), offsetof(struct maple_queue, load.valid),
+		offsetof(struct maple_queue, producer_clock.open),
+		offsetof(struct maple_queue, producer_clock.is_waiting),
+		offsetof(struct maple_queue, consumer_clock.open),
+		offsetof(struct maple_queue, consumer_clock.is_waiting),
+	};
+	static const size_t in_state[] = {
+		offsetof(struct maple_state, tile_a_set), offsetof(struct maple_state, tile_b_coherent),
+		offsetof(struct maple_state, translation),
+		offsetof(struct maple_state, interrupt_waived),
+		offsetof(struct maple_state, stall[0].stalled), offsetof(struct maple_state, stall[0].resolved),
+		offsetof(struct maple_state, stall[1].stalled), offsetof(struct maple_state, stall[1].resolved),
+	};
+	const unsigned char *bytes = (const unsigned char *)state, *pending;
+	unsigned int bits = 0;
+
+	for (size_t i = 0; i < sizeof(in_state) / sizeof(in_state[0]); i++)
+		bits |= bytes[in_state[i]];
+	for (size_t q = 0; q < MAPLE_MAX_QUEUES; q++)
+		for (size_t i = 0; i < sizeof(in_queue) / sizeof(in_queue[0]); i++)
+			bits |= ((const unsigned char *)&state->queue[q])[in_queue[i]];
+	pending = (const unsigned char *)state->word_pending;
+	for (size_t i = 0; i < sizeof(state->word_pending); i++)
+		bits |= pending[i];
+	return bits <= 1;
+}
+
 static bool queue_is_sound(const struct maple_config *config, const struct maple_queue *q)
 {
 	if (!q->allocated)
@@ -132,7 +166,7 @@ int maple_restore(struct mimic_model *model, const void *image, size_t size)
 		return -EINVAL;
 	memcpy(&state, from, sizeof(state));
 	from += sizeof(state);
-	if (!state_is_sound(&m->config, &state) ||
+	if (!bools_are_sound(&state) || !state_is_sound(&m->config, &state) ||
 	    !buffers_are_sound(m, from, from + chunks_size(m)))
 		return -EINVAL;
 	m->state = state;

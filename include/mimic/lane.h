@@ -29,6 +29,36 @@ enum mimic_lane_sleep {
 };
 
 /*
+ * A word in the command ring beside those of mimic/command.h: what the session's
+ * lane of that number held up to that position comes first, as far as it can go
+ * on. So stores that two threads post one after the other stay in that order.
+ *
+ *   [7:0]   MIMIC_LANE_ORDER
+ *   [23:8]  the lane's number, its low bits
+ *   [63:24] position in its command ring, its low bits
+ */
+#define MIMIC_LANE_ORDER 0x80u
+#define MIMIC_LANE_POSITION_BITS 40
+
+static inline uint64_t mimic_lane_order(uint32_t lane, uint64_t position)
+{
+	return MIMIC_LANE_ORDER | (uint64_t)(lane & 0xffff) << 8 | position << 24;
+}
+
+static inline uint32_t mimic_lane_order_lane(uint64_t word)
+{
+	return (word >> 8) & 0xffff;
+}
+
+/* How far that is ahead of `position`; not above 0: it has been reached. */
+static inline int64_t mimic_lane_order_distance(uint64_t word, uint64_t position)
+{
+	const unsigned int unused = 64 - MIMIC_LANE_POSITION_BITS;
+
+	return (int64_t)(((word >> 24) - position) << unused) >> unused;
+}
+
+/*
  * Going to sleep, either side: set the flag, full fence, look again, sleep.
  * The other side: write, full fence, look at the flag, clear it and wake.
  */

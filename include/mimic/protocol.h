@@ -120,6 +120,7 @@ struct mimic_memory_request {
 	uint64_t offset;	/* in the memfd */
 };
 
+/* The memfd holds a JSON text; docs/protocol.md names its fields. */
 struct mimic_list_reply {
 	struct mimic_message header;
 	uint64_t size;		/* of the text, without a final 0 */

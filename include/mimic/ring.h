@@ -52,14 +52,16 @@ static inline int64_t mimic_ring_room(struct mimic_ring_end *producer, uint64_t 
 {
 	uint64_t used = producer->position - producer->peer;
 	uint64_t room = producer->mask + 1 - used;
+	uint64_t peer;
 
 	if (room >= wanted)
 		return (int64_t)room;
 	/* acquire: the consumer's reads of the slots are over before we overwrite them */
-	producer->peer = atomic_load_explicit(&producer->ring->tail, memory_order_acquire);
-	used = producer->position - producer->peer;
+	peer = atomic_load_explicit(&producer->ring->tail, memory_order_acquire);
+	used = producer->position - peer;
 	if (used > producer->mask + 1)
 		return -EPROTO;
+	producer->peer = peer;
 	return (int64_t)(producer->mask + 1 - used);
 }
 
@@ -80,14 +82,16 @@ static inline void mimic_ring_publish(struct mimic_ring_end *producer, uint64_t 
 static inline int64_t mimic_ring_level(struct mimic_ring_end *consumer, uint64_t wanted)
 {
 	uint64_t level = consumer->peer - consumer->position;
+	uint64_t peer;
 
 	if (level >= wanted)
 		return (int64_t)level;
 	/* acquire: pairs with publish() */
-	consumer->peer = atomic_load_explicit(&consumer->ring->head, memory_order_acquire);
-	level = consumer->peer - consumer->position;
+	peer = atomic_load_explicit(&consumer->ring->head, memory_order_acquire);
+	level = peer - consumer->position;
 	if (level > consumer->mask + 1)
 		return -EPROTO;
+	consumer->peer = peer;
 	return (int64_t)level;
 }
 

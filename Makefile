@@ -1,0 +1,165 @@
+# mimic: the one entry. `make help` lists the targets.
+# O=DIR builds elsewhere, V=1 shows the commands, SANITIZE=address,undefined or thread.
+
+O ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+CC = gcc
+CXX = g++
+FUZZ_CC = clang
+V ?= 0
+Q := $(if $(filter 1,$(V)),,@)
+VERSION := 0.1.0
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
+CFLAGS ?= -O2 -g
+ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden -pthread \
+	-I. -Iinclude -Ilibmaple -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
+LDFLAGS_ALL = -pthread $(LDFLAGS)
+ifneq ($(SANITIZE),)
+ALL_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
+LDFLAGS_ALL += -fsanitize=$(SANITIZE)
+endif
+
+# --- what is built from what: a folder's C files make its part -------------
+MODEL_SRC    := $(wildcard devices/soc/*.c devices/maple/*.c)
+MIMIC_SRC    := $(wildcard libmimic/*.c) $(MODEL_SRC)
+PRELOAD_SRC  := $(wildcard libmimic/preload/*.c)
+MAPLE_SRC    := $(wildcard libmaple/*.c)
+DAEMON_SRC   := $(filter-out daemon/main.c,$(wildcard daemon/*.c))
+TOOL_SRC     := $(wildcard tools/*.c)
+COMMON_SRC   := $(wildcard examples/common/*.c)
+EXAMPLE_SRC  := $(wildcard examples/maple/*.c)
+BENCH_SRC    := $(wildcard bench/*.c)
+TESTLIB_SRC  := $(wildcard tests/lib/*.c)
+TEST_SRC     := $(wildcard tests/unit/test_*.c tests/contract/test_*.c tests/transport/test_*.c)
+CONTRACT_SRC := $(wildcard tests/contract/cases_*.c)
+UNMODIFIED_C := $(wildcard tests/unmodified/*.c)
+UNMODIFIED_CXX := $(wildcard tests/unmodified/*.cc)
+FUZZ_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
+
+obj = $(patsubst %.c,$(O)/obj/%.o,$(1))
+MIMIC_LIBS  := -linih -ljson-c -ldl
+
+LIBMIMIC     := $(O)/lib/libmimic.so.0
+LIBMAPLE     := $(O)/lib/libmaple.so.0
+PRELOAD      := $(O)/lib/libmimic-preload.so
+LIBMIMIC_A   := $(O)/lib/libmimic.a
+LIBMAPLE_A   := $(O)/lib/libmaple.a
+LIBCOMMON_A  := $(O)/lib/libcommon.a
+LIBDAEMON_A  := $(O)/lib/libdaemon.a
+LIBTEST_A    := $(O)/lib/libtest.a
+RPATH        = -Wl,-rpath,'$$ORIGIN/$(1)lib'
+
+EXAMPLES     := $(patsubst %.c,$(O)/%,$(EXAMPLE_SRC))
+TESTS        := $(patsubst %.c,$(O)/%,$(TEST_SRC))
+UNMODIFIED   := $(patsubst %.c,$(O)/%,$(UNMODIFIED_C)) $(patsubst %.cc,$(O)/%,$(UNMODIFIED_CXX))
+FUZZERS      := $(patsubst %.c,$(O)/%,$(FUZZ_SRC))
+BINARIES     := $(if $(wildcard tools/mimic.c),$(O)/bin/mimic) $(if $(wildcard daemon/main.c),$(O)/bin/mimicd)
+MANPAGES     := $(patsubst docs/man/%.scd,$(O)/man/%,$(wildcard docs/man/*.scd))
+LIBRARIES    := $(LIBMIMIC) $(LIBMAPLE) $(if $(PRELOAD_SRC),$(PRELOAD))
+
+.PHONY: help all tests fuzzers packages-build packages-test clean
+.DEFAULT_GOAL := all
+
+all: packages-build $(LIBRARIES) $(BINARIES) $(EXAMPLES) $(MANPAGES)
+tests: $(TESTS) $(UNMODIFIED)
+fuzzers: $(FUZZERS)
+
+packages-build:
+	$(Q)sh scripts/packages.sh build
+
+packages-test:
+	$(Q)sh scripts/packages.sh build test
+
+$(O)/obj/%.o: %.c | packages-build
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC      $<")
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+define archive
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  AR      $@")
+	$(Q)rm -f $@ && ar rcs $@ $^
+endef
+
+$(LIBMIMIC_A): $(call obj,$(MIMIC_SRC)); $(archive)
+$(LIBMAPLE_A): $(call obj,$(MAPLE_SRC)); $(archive)
+$(LIBCOMMON_A): $(call obj,$(COMMON_SRC)); $(archive)
+$(LIBDAEMON_A): $(call obj,$(DAEMON_SRC)); $(archive)
+$(LIBTEST_A): $(call obj,$(TESTLIB_SRC)); $(archive)
+
+$(LIBMIMIC): $(call obj,$(MIMIC_SRC)) libmimic/libmimic.map
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libmimic.so.0 -Wl,--version-script=libmimic/libmimic.map \
+		-Wl,-z,defs -o $@ $(filter %.o,$^) $(MIMIC_LIBS)
+	$(Q)ln -sf libmimic.so.0 $(O)/lib/libmimic.so
+
+$(LIBMAPLE): $(call obj,$(MAPLE_SRC)) libmaple/libmaple.map $(LIBMIMIC)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libmaple.so.0 -Wl,--version-script=libmaple/libmaple.map \
+		-Wl,-z,defs $(call RPATH,) -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) -L$(O)/lib -lmimic -lm
+	$(Q)ln -sf libmaple.so.0 $(O)/lib/libmaple.so
+
+$(PRELOAD): $(call obj,$(PRELOAD_SRC)) $(LIBMIMIC)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libmimic-preload.so -Wl,-z,defs -Wl,-rpath,'$$ORIGIN' \
+		-o $@ $(filter %.o,$^) -L$(O)/lib -lmimic -ldl
+
+$(O)/bin/mimicd: $(call obj,daemon/main.c) $(LIBDAEMON_A) $(LIBMIMIC_A)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)
+
+$(O)/bin/mimic: $(call obj,$(TOOL_SRC)) $(LIBMIMIC_A)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)
+
+# Examples link the shared libraries, as a user's program would.
+$(EXAMPLES): $(O)/examples/maple/%: $(O)/obj/examples/maple/%.o $(LIBCOMMON_A) $(LIBMAPLE)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lmaple -lmimic $(call RPATH,../../) -ljson-c -lm
+
+# Tests link the archives: they look at what the shared libraries hide.
+$(TESTS): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBTEST_A) $(LIBDAEMON_A) $(LIBMAPLE_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) -lcmocka -lZydis -lm
+
+# The contract's cases register themselves, so they cannot lie in an archive.
+$(filter $(O)/tests/contract/%,$(TESTS)): $(call obj,$(CONTRACT_SRC))
+
+# Programs that know nothing of mimic: no include path, no library of ours.
+UNMODIFIED_FLAGS := -O2 -g -Wall -Wextra -Werror -no-pie -fno-pie -pthread -fopenmp
+$(patsubst %.c,$(O)/%,$(UNMODIFIED_C)): $(O)/%: %.c $(wildcard tests/unmodified/*.h)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC      $@")
+	$(Q)gcc -std=gnu11 $(UNMODIFIED_FLAGS) -o $@ $< -lm
+
+$(patsubst %.cc,$(O)/%,$(UNMODIFIED_CXX)): $(O)/%: %.cc $(wildcard tests/unmodified/*.h)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CXX     $@")
+	$(Q)g++ -std=gnu++17 $(UNMODIFIED_FLAGS) -o $@ $<
+
+FUZZ_FLAGS := -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -pthread \
+	-I. -Iinclude -Ilibmaple -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"'
+$(FUZZERS): $(O)/tests/fuzz/%: tests/fuzz/%.c $(MIMIC_SRC) $(DAEMON_SRC) $(COMMON_SRC) $(wildcard include/mimic/*.h devices/*.h devices/*/*.h libmimic/*.h daemon/*.h examples/common/*.h tests/fuzz/*.h)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  FUZZ    $@")
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(MIMIC_SRC) $(DAEMON_SRC) $(COMMON_SRC) $(MIMIC_LIBS) -lm
+
+$(O)/man/%: docs/man/%.scd
+	@mkdir -p $(@D)
+	$(Q)scdoc < $< > $@
+
+include $(wildcard mk/*.mk)
+
+clean:
+	$(Q)rm -rf $(O)
+
+-include $(shell find $(O)/obj -name '*.d' 2>/dev/null)

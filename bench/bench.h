@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Host benchmarks: ratios against something measured in the same run, because
+ * the machines that this runs on are shared and noisy.
+ */
+#ifndef MIMIC_BENCH_H
+#define MIMIC_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define BENCH_RUNS 7	/* medians of at least five */
+
+struct bench_options {
+	const char *build;	/* build directory */
+	char socket[108];	/* of the daemon started for this run, "" if there is none */
+	char self[4096];	/* this program, to run parts of it under mimic run */
+};
+
+/* One row of the result. `limit` is what ratio or value must not pass; 0: none. */
+struct bench_row {
+	char name[64];
+	double value;
+	const char *unit;
+	char reference[96];
+	double reference_value;
+	double limit;		/* on value, in its unit */
+};
+
+void bench_report(const struct bench_row *row);
+
+double bench_now(void);				/* seconds */
+double bench_median(double *values, size_t count);
+void bench_pin(int cpu);			/* this thread; nothing where there is one CPU */
+int bench_cpus(void);
+void bench_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* Nanoseconds there and back of one cache line between two CPUs, spinning. */
+double bench_ping_pong(void);
+
+/* Starts mimicd on a private socket; returns its pid. Devices e.g. "maple:2". */
+pid_t bench_start_daemon(const struct bench_options *options, const char *devices,
+			 const char *socket_path);
+void bench_stop_daemon(pid_t pid);
+
+void bench_ring(const struct bench_options *options);
+void bench_trap(const struct bench_options *options);
+void bench_pointer(const struct bench_options *options);
+void bench_spmv(const struct bench_options *options);
+void bench_idle(const struct bench_options *options);
+
+/* Runs inside `mimic run`: prints the median of a trapped load in nanoseconds. */
+int bench_trap_child(void);
+
+#endif

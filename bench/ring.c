@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The ring of include/mimic/ring.h by itself: one way in batches, and there and back. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench.h"
+#include "mimic/ring.h"
+
+#define WORDS 4096
+#define BATCH 32
+#define ITEMS (8u << 20)
+#define ROUND_TRIPS 20000
+
+static struct mimic_ring *there, *back;
+
+static void *reader(void *result)
+{
+	struct mimic_ring_end end;
+	uint64_t sum = 0, done = 0;
+
+	bench_pin(1);
+	mimic_ring_attach(&end, there, WORDS);
+	while (done < ITEMS) {
+		int64_t level = mimic_ring_level(&end, 1);
+
+		for (int64_t i = 0; i < level; i++)
+			sum += mimic_ring_get(&end, (uint64_t)i);
+		if (level)
+			mimic_ring_release(&end, (uint64_t)level);
+		done += (uint64_t)level;
+	}
+	*(uint64_t *)result = sum;
+	return NULL;
+}
+
+static double one_way(void)
+{
+	struct mimic_ring_end end;
+	uint64_t sum = 0;
+	pthread_t thread;
+	double start;
+
+	memset(there, 0, sizeof(*there));
+	mimic_ring_attach(&end, there, WORDS);
+	pthread_create(&thread, NULL, reader, &sum);
+	bench_pin(0);
+	start = bench_now();
+	for (uint64_t item = 0; item < ITEMS; item += BATCH) {
+		while (mimic_ring_room(&end, BATCH) < BATCH)
+			;
+		for (uint64_t i = 0; i < BATCH; i++)
+			mimic_ring_put(&end, i, item + i);
+		mimic_ring_publish(&end, BATCH);
+	}
+	pthread_join(thread, NULL);
+	if (sum != (uint64_t)ITEMS * (ITEMS - 1) / 2)
+		bench_fail("the ring lost items");
+	return (bench_now() - start) / ITEMS * 1e9;
+}
+
+static void *echo(void *unused)
+{
+	struct mimic_ring_end in, out;
+
+	(void)unused;
+	bench_pin(1);
+	mimic_ring_attach(&in, there, WORDS);
+	mimic_ring_attach(&out, back, WORDS);
+	for (int i = 0; i < ROUND_TRIPS; i++) {
+		while (!mimic_ring_level(&in, 1))
+			;
+		mimic_ring_put(&out, 0, mimic_ring_get(&in, 0));
+		mimic_ring_publish(&out, 1);
+		mimic_ring_release(&in, 1);
+	}
+	return NULL;
+}
+
+static double round_trip(void)
+{
+	struct mimic_ring_end out, in;
+	pthread_t thread;
+	double start;
+
+	memset(there, 0, sizeof(*there));
+	memset(back, 0, sizeof(*back));
+	mimic_ring_attach(&out, there, WORDS);
+	mimic_ring_attach(&in, back, WORDS);
+	pthread_create(&thread, NULL, echo, NULL);
+	bench_pin(0);
+	start = bench_now();
+	for (int i = 0; i < ROUND_TRIPS; i++) {
+		mimic_ring_put(&out, 0, (uint64_t)i);
+		mimic_ring_publish(&out, 1);
+		while (!mimic_ring_level(&in, 1))
+			;
+		if (mimic_ring_get(&in, 0) != (uint64_t)i)
+			bench_fail("the ring answered with another item");
+		mimic_ring_release(&in, 1);
+	}
+	start = (bench_now() - start) / ROUND_TRIPS * 1e9;
+	pthread_join(thread, NULL);
+	return start;
+}
+
+void bench_ring(const struct bench_options *options)
+{
+	double ways[BENCH_RUNS], trips[BENCH_RUNS], ratios[BENCH_RUNS], pings[BENCH_RUNS];
+	struct bench_row row;
+	double ping;
+
+	(void)options;
+	there = aligned_alloc(128, mimic_ring_size(WORDS));
+	back = aligned_alloc(128, mimic_ring_size(WORDS));
+	if (!there || !back)
+		bench_fail("no memory");
+	memset(there, 0, mimic_ring_size(WORDS));
+	memset(back, 0, mimic_ring_size(WORDS));
+	/* the distance between the CPUs changes while we run: measure it beside each trip */
+	for (int run = 0; run < BENCH_RUNS; run++) {
+		ways[run] = one_way();
+		pings[run] = bench_ping_pong();
+		trips[run] = round_trip();
+		ratios[run] = trips[run] / pings[run];
+	}
+	ping = bench_median(pings, BENCH_RUNS);
+	row = (struct bench_row){ "ring_one_way_batched", bench_median(ways, BENCH_RUNS), "ns/item",
+				  "cache line ping-pong", ping, 1.5 };
+	bench_report(&row);
+	row = (struct bench_row){ "ring_round_trip", bench_median(ratios, BENCH_RUNS) * ping, "ns",
+				  "cache line ping-pong", ping, 1.3 * ping };
+	bench_report(&row);
+	free(there);
+	free(back);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* SpMV of a uniform random matrix, 1 M rows of 16: LIMA_PRODUCE and decoupled, beside the plain loop. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench.h"
+#include "libmaple/maple.h"
+
+#define ROWS (1u << 20)
+#define PER_ROW 16
+#define NONZEROS ((size_t)ROWS * PER_ROW)
+
+struct problem {
+	uint64_t *row_start;
+	uint32_t *column;
+	double *value, *x, *y, *expected;
+};
+
+static void *shared(struct maple *maple, size_t size)
+{
+	void *memory = maple_alloc(maple, size);
+
+	if (!memory)
+		bench_fail("maple_alloc of %zu bytes failed", size);
+	return memory;
+}
+
+static void make_problem(struct problem *p, struct maple *maple)
+{
+	uint64_t state = 88172645463325252ull;
+
+	p->row_start = malloc((ROWS + 1) * sizeof(*p->row_start));
+	p->value = malloc(NONZEROS * sizeof(*p->value));
+	p->y = malloc(ROWS * sizeof(*p->y));
+	p->expected = malloc(ROWS * sizeof(*p->expected));
+	p->column = shared(maple, NONZEROS * sizeof(*p->column));
+	p->x = shared(maple, ROWS * sizeof(*p->x));
+	if (!p->row_start || !p->value || !p->y || !p->expected)
+		bench_fail("no memory");
+	for (size_t i = 0; i <= ROWS; i++)
+		p->row_start[i] = i * PER_ROW;
+	for (size_t i = 0; i < ROWS; i++)
+		p->x[i] = 1.0 / (double)(i + 1);
+	for (size_t i = 0; i < NONZEROS; i++) {
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		p->column[i] = (uint32_t)(state % ROWS);
+		p->value[i] = (double)(state >> 40);
+	}
+}
+
+static void free_problem(struct problem *p, struct maple *maple)
+{
+	maple_free(maple, p->column);
+	maple_free(maple, p->x);
+	free(p->row_start);
+	free(p->value);
+	free(p->y);
+	free(p->expected);
+}
+
+static double run_form(struct maple *maple, enum maple_form form, struct problem *p, double *y)
+{
+	double start = bench_now();
+	int error = maple_spmv_csr(maple, form, ROWS, p->row_start, p->column, p->value, p->x, y);
+
+	if (error)
+		bench_fail("maple_spmv_csr: %s", strerror(-error));
+	return (bench_now() - start) / (double)NONZEROS * 1e9;
+}
+
+static void check(const struct problem *p)
+{
+	if (memcmp(p->y, p->expected, ROWS * sizeof(*p->y)))
+		bench_fail("SpMV is wrong");
+}
+
+static struct maple *init(const struct bench_options *options, const char *transport,
+			  struct problem *p)
+{
+	struct maple_options how = { .transport = transport, .socket_path = options->socket,
+				     .queue_words = 128 };
+	struct maple *maple;
+
+	if (maple_init(&maple, &how))
+		bench_fail("maple_init on %s: %s", transport, maple_error_text());
+	make_problem(p, maple);
+	return maple;
+}
+
+static void lima(const struct bench_options *options, const char *transport, double limit)
+{
+	double plain[BENCH_RUNS], ours[BENCH_RUNS], ratio[BENCH_RUNS];
+	struct bench_row row = { .unit = "ns/nonzero" };
+	struct problem p;
+	struct maple *maple = init(options, transport, &p);
+
+	bench_pin(0);
+	for (int run = 0; run < BENCH_RUNS; run++) {
+		plain[run] = run_form(maple, MAPLE_PLAIN, &p, p.expected);
+		ours[run] = run_form(maple, MAPLE_LIMA, &p, p.y);
+		ratio[run] = ours[run] / plain[run];
+		check(&p);
+	}
+	snprintf(row.name, sizeof(row.name), "spmv_lima_%s", transport);
+	snprintf(row.reference, sizeof(row.reference), "plain loop, same matrix");
+	row.reference_value = bench_median(plain, BENCH_RUNS);
+	row.value = bench_median(ratio, BENCH_RUNS) * row.reference_value;
+	row.limit = limit * row.reference_value;
+	bench_report(&row);
+	free_problem(&p, maple);
+	maple_fini(maple);
+}
+
+static void decoupled(const struct bench_options *options, const char *transport, bool limited)
+{
+	double ours[BENCH_RUNS], pings[BENCH_RUNS];
+	struct bench_row row = { .unit = "ns/nonzero" };
+	struct problem p;
+	struct maple *maple = init(options, transport, &p);
+	/* an element is a double: two words */
+	double elements = maple_queue_words(maple) / 2.0;
+
+	run_form(maple, MAPLE_PLAIN, &p, p.expected);
+	for (int run = 0; run < BENCH_RUNS; run++) {
+		pings[run] = bench_ping_pong();
+		ours[run] = run_form(maple, MAPLE_DECOUPLED, &p, p.y);
+		check(&p);
+	}
+	snprintf(row.name, sizeof(row.name), "spmv_decoupled_%s", transport);
+	snprintf(row.reference, sizeof(row.reference), "cache line ping-pong, %.0f elements a queue",
+		 elements);
+	row.reference_value = bench_median(pings, BENCH_RUNS);
+	row.value = bench_median(ours, BENCH_RUNS);
+	row.limit = limited ? 15 + 2 * row.reference_value / elements : 0;
+	bench_report(&row);
+	free_problem(&p, maple);
+	maple_fini(maple);
+}
+
+void bench_spmv(const struct bench_options *options)
+{
+	lima(options, "embedded", 5);
+	lima(options, "daemon", 15);
+	decoupled(options, "embedded", true);
+	decoupled(options, "daemon", false);
+}

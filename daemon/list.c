@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The text behind `mimic list`: devices and who uses them. docs/protocol.md names the fields. */
+#include <json-c/json.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/session.h"
+
+static void add_text(struct json_object *object, const char *key, const char *text)
+{
+	json_object_object_add(object, key, json_object_new_string(text));
+}
+
+static void add_number(struct json_object *object, const char *key, uint64_t number)
+{
+	json_object_object_add(object, key, json_object_new_int64((int64_t)number));
+}
+
+static struct json_object *describe_user(const struct mimicd_session *session)
+{
+	struct json_object *user;
+
+	if (!session)
+		return NULL;
+	user = json_object_new_object();
+	add_number(user, "pid", (uint64_t)session->pid);
+	add_text(user, "program", session->program);
+	return user;
+}
+
+static struct json_object *describe_device(const struct mimicd_instance *instance)
+{
+	struct json_object *device = json_object_new_object();
+	const struct mimic_model_ops *ops = instance->model->ops;
+	char state[256];
+	size_t length = ops->describe(instance->model, state, sizeof(state));
+
+	state[length < sizeof(state) ? length : sizeof(state) - 1] = 0;
+	add_text(device, "name", instance->name);
+	add_text(device, "kind", ops->kind);
+	json_object_object_add(device, "private", json_object_new_boolean(instance->is_private));
+	add_text(device, "state", state);
+	json_object_object_add(device, "user", describe_user(instance->session));
+	return device;
+}
+
+static unsigned int count_threads(const struct mimicd_session *session)
+{
+	unsigned int count = 0;
+
+	for (uint32_t i = 1; i <= MIMIC_SESSION_THREADS; i++)
+		count += session->threads[i] != NULL;
+	return count;
+}
+
+static uint64_t count_shared(const struct mimicd_memory *memory)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < memory->count; i++)
+		bytes += memory->ranges[i].size;
+	return bytes;
+}
+
+static struct json_object *describe_session(const struct mimicd_session *session)
+{
+	struct json_object *object = describe_user(session);
+	struct json_object *devices = json_object_new_array();
+
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		const struct mimicd_instance *instance = session->devices[i].instance;
+
+		if (instance)
+			json_object_array_add(devices, json_object_new_string(instance->name));
+	}
+	add_number(object, "uid", session->uid);
+	json_object_object_add(object, "devices", devices);
+	add_number(object, "threads", count_threads(session));
+	add_number(object, "commands", session->commands);
+	add_number(object, "shared_bytes", count_shared(&session->memory));
+	add_number(object, "remote_reads", session->memory.remote_reads);
+	add_number(object, "refused_reads", session->memory.refused);
+	return object;
+}
+
+char *mimicd_list_text(const struct mimicd_server *server)
+{
+	struct json_object *root = json_object_new_object();
+	struct json_object *devices = json_object_new_array();
+	struct json_object *sessions = json_object_new_array();
+	char *text;
+
+	add_text(root, "version", MIMIC_VERSION);
+	add_number(root, "protocol", MIMIC_PROTOCOL_VERSION);
+	add_number(root, "pid", (uint64_t)getpid());
+	add_text(root, "profile", server->options.settings.maple.profile);
+	for (unsigned int i = 0; i < server->options.settings.maple_count; i++)
+		json_object_array_add(devices, describe_device(&server->named[i]));
+	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
+		if (!session->greeted || session->broken)
+			continue;
+		json_object_array_add(sessions, describe_session(session));
+		for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+			const struct mimicd_instance *instance = session->devices[i].instance;
+
+			if (instance && instance->is_private)
+				json_object_array_add(devices, describe_device(instance));
+		}
+	}
+	json_object_object_add(root, "devices", devices);
+	json_object_object_add(root, "sessions", sessions);
+	text = strdup(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY));
+	json_object_put(root);
+	return text;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* mimicd: one process that serves devices to many programs. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/log.h"
+#include "daemon/options.h"
+#include "daemon/server.h"
+#include "daemon/socket.h"
+
+#define EXIT_BAD_INPUT 2
+
+static struct mimicd_server *server;
+
+static void stop(int signal_number)
+{
+	(void)signal_number;
+	mimicd_server_stop(server);
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = { .sa_handler = stop };
+
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	action.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+/* Each client costs a few descriptors, and the usual soft limit is 1024. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* The parent's part of --daemonise: it ends when the child is ready, or with the child's status. */
+static int wait_for_child(pid_t child, int ready)
+{
+	char byte;
+	int status;
+
+	if (read(ready, &byte, 1) == 1)
+		return EXIT_SUCCESS;
+	if (waitpid(child, &status, 0) == child && WIFEXITED(status))
+		return WEXITSTATUS(status);
+	return EXIT_FAILURE;
+}
+
+/* In the child: the writing end of a pipe, to be closed when ready. The parent does not return. */
+static int go_to_background(void)
+{
+	int ends[2];
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC) < 0 || (child = fork()) < 0) {
+		fprintf(stderr, "mimicd: cannot go to the background: %s\n", strerror(errno));
+		exit(EXIT_FAILURE);
+	}
+	if (child) {
+		close(ends[1]);
+		exit(wait_for_child(child, ends[0]));
+	}
+	close(ends[0]);
+	setsid();
+	return ends[1];
+}
+
+static void tell_ready(int ready)
+{
+	int null;
+
+	mimicd_notify("READY=1");
+	if (ready < 0)
+		return;
+	mimicd_log_to_syslog();
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	for (int fd = 0; fd <= STDERR_FILENO && null >= 0; fd++)
+		dup2(null, fd);
+	(void)!chdir("/");
+	(void)!write(ready, "", 1);
+	close(ready);
+}
+
+int main(int argc, char **argv)
+{
+	struct mimicd_command_line line;
+	int ready = -1;
+	int error;
+
+	if (mimicd_command_line_parse(&line, argc, argv))
+		return EXIT_BAD_INPUT;
+	if (line.exit_now)
+		return EXIT_SUCCESS;
+	mimicd_log_set_level(line.log_level);
+	if (line.daemonise)
+		ready = go_to_background();
+	raise_descriptor_limit();
+	if (mimicd_server_create(&server, &line.options))
+		return EXIT_FAILURE;
+	catch_signals();
+	mimicd_log(MIMICD_LOG_INFO, "serving %u maple devices (profile %s) at %s",
+		   line.options.settings.maple_count, line.options.settings.maple.profile,
+		   line.options.listen_fd >= 0 ? "a socket of systemd" : line.options.socket_path);
+	tell_ready(ready);
+	error = mimicd_server_run(server);
+	mimicd_notify("STOPPING=1");
+	mimicd_log(MIMICD_LOG_INFO, "stopping");
+	mimicd_server_destroy(server);
+	return error ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A client's memory as the daemon reaches it: ranges that the client shares by
+ * memfd directly, everything else by process_vm_readv.
+ */
+#ifndef MIMICD_MEMORY_H
+#define MIMICD_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "devices/model.h"
+
+struct mimicd_range {
+	uint64_t start;
+	uint64_t size;
+	char *base;	/* where it is mapped here */
+};
+
+struct mimicd_memory {
+	struct mimicd_range *ranges;	/* sorted by start, disjoint */
+	size_t count;
+	size_t capacity;
+	struct mimicd_range last;	/* a copy of the range used last; size 0: none */
+	pid_t pid;
+	int pidfd;
+	/*
+	 * May we read what the client did not share? Not for another user: a
+	 * daemon of root could be led to read a program that the client's process
+	 * has become since by exec.
+	 */
+	bool may_read_process;
+	bool refusal_logged;
+	uint64_t remote_reads;		/* elements and blocks read from the process, for `mimic list` */
+	uint64_t refused;		/* reads that the kernel did not allow */
+};
+
+/* The memory port of one device; its holder changes, so the port goes through this pointer. */
+struct mimicd_memory_slot {
+	struct mimicd_memory *memory;	/* NULL: nobody holds the device */
+};
+
+/*
+ * Checks and maps a memfd as [address, address + size). The descriptor stays
+ * the caller's. NULL in *why, or what is wrong for a log line.
+ */
+int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, uint64_t size,
+		      uint64_t offset, const char **why);
+int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_t size);
+void mimicd_memory_clear(struct mimicd_memory *memory);
+
+void mimicd_memory_port(struct mimic_memory *port, struct mimicd_memory_slot *slot);
+
+#endif

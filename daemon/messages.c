@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The daemon's end of the socket. What is no message at all ends the session;
+ * a message that is refused gets an error. Either way one log line says why,
+ * and no descriptor that came along stays open.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "daemon/engine.h"
+#include "daemon/log.h"
+#include "daemon/session.h"
+
+#define DESCRIPTORS_MAX 4
+/* A client that goes on sending what we refuse would fill the log. */
+#define COMPLAINTS_MAX 16
+/* Messages taken from one client before others have their turn. */
+#define MESSAGES_PER_TURN 16
+
+struct packet {
+	union {
+		struct mimic_message header;
+		struct mimic_hello hello;
+		struct mimic_open open;
+		struct mimic_device_request device;
+		struct mimic_lane_request lane;
+		struct mimic_number_request number;
+		struct mimic_memory_request memory;
+		char bytes[MIMIC_MESSAGE_MAX];
+	};
+	size_t length;
+	int fds[DESCRIPTORS_MAX];
+	unsigned int fd_count;
+	bool truncated;
+};
+
+static const struct {
+	const char *name;
+	size_t size;
+	unsigned int fds;
+} types[MIMIC_MESSAGE_TYPES] = {
+#define _(number, name, request, reply, descriptors, meaning) \
+	[number] = { #name, sizeof(struct request), descriptors },
+	MIMIC_MESSAGES(_)
+#undef _
+};
+
+static void close_descriptors(struct packet *packet)
+{
+	while (packet->fd_count)
+		close(packet->fds[--packet->fd_count]);
+}
+
+/* 1: a packet, 0: none now, -errno: the client is gone. */
+static int receive(int socket, struct packet *packet)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
+	struct iovec piece = { packet->bytes, sizeof(packet->bytes) };
+	struct msghdr message = {
+		.msg_iov = &piece,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t length = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	packet->fd_count = 0;
+	if (length < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	for (struct cmsghdr *entry = CMSG_FIRSTHDR(&message); entry; entry = CMSG_NXTHDR(&message, entry)) {
+		size_t size = entry->cmsg_len - CMSG_LEN(0);
+
+		if (entry->cmsg_level != SOL_SOCKET || entry->cmsg_type != SCM_RIGHTS)
+			continue;
+		memcpy(packet->fds, CMSG_DATA(entry), size);
+		packet->fd_count = (unsigned int)(size / sizeof(int));
+	}
+	packet->truncated = message.msg_flags & (MSG_TRUNC | MSG_CTRUNC);
+	packet->length = (size_t)length;
+	/* An empty packet and the end of the connection look the same, and are. */
+	return length ? 1 : -EPIPE;
+}
+
+static void send_reply(struct mimicd_session *session, const struct packet *packet, void *reply,
+		       size_t size, int error, int fd)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct mimic_message *header = reply;
+	struct iovec piece = { reply, size };
+	struct msghdr message = { .msg_iov = &piece, .msg_iovlen = 1 };
+
+	*header = (struct mimic_message){
+		.size = (uint32_t)size,
+		.type = packet->header.type | MIMIC_MESSAGE_REPLY,
+		.sequence = packet->header.sequence,
+		.error = error,
+	};
+	if (fd >= 0) {
+		struct cmsghdr *entry;
+
+		message.msg_control = control;
+		message.msg_controllen = sizeof(control);
+		entry = CMSG_FIRSTHDR(&message);
+		entry->cmsg_level = SOL_SOCKET;
+		entry->cmsg_type = SCM_RIGHTS;
+		entry->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(entry), &fd, sizeof(int));
+	}
+	if (sendmsg(session->socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+		return;
+	if (errno == EAGAIN)
+		mimicd_session_break(session, "it does not read its replies");
+	else if (errno != EPIPE && errno != ECONNRESET)
+		mimicd_session_break(session, "cannot send a reply: %s", strerror(errno));
+}
+
+static void reply_plain(struct mimicd_session *session, const struct packet *packet, int error)
+{
+	struct mimic_message reply;
+
+	send_reply(session, packet, &reply, sizeof(reply), error, -1);
+}
+
+static void complain(struct mimicd_session *session, const struct packet *packet, int error,
+		     const char *why)
+{
+	mimicd_log(MIMICD_LOG_WARNING, "process %d (%s): %s was refused: %s (%s)", (int)session->pid,
+		   session->program, types[packet->header.type].name, why, strerror(-error));
+	if (++session->complaints > COMPLAINTS_MAX)
+		mimicd_session_break(session, "too many refused messages");
+	reply_plain(session, packet, error);
+}
+
+static void do_hello(struct mimicd_session *session, const struct packet *packet)
+{
+	struct mimic_hello_reply reply = {
+		.magic = MIMIC_PROTOCOL_MAGIC,
+		.version = MIMIC_PROTOCOL_VERSION,
+		.daemon_pid = (uint32_t)getpid(),
+		.spin_microseconds = session->server->options.settings.spin_microseconds,
+	};
+
+	if (packet->hello.magic != MIMIC_PROTOCOL_MAGIC) {
+		mimicd_session_break(session, "HELLO without the magic number: no client of mimic");
+		return;
+	}
+	if (packet->hello.version != MIMIC_PROTOCOL_VERSION) {
+		send_reply(session, packet, &reply, sizeof(reply), -EPROTO, -1);
+		mimicd_session_break(session, "it speaks version %u of the protocol, this daemon %u",
+				     packet->hello.version, MIMIC_PROTOCOL_VERSION);
+		return;
+	}
+	session->greeted = true;
+	send_reply(session, packet, &reply, sizeof(reply), 0, session->event_fd);
+}
+
+static void do_open(struct mimicd_session *session, const struct packet *packet)
+{
+	struct mimic_open_reply reply = { 0 };
+	struct mimicd_instance *instance;
+	uint32_t number;
+	int error;
+
+	if (packet->open.name[MIMIC_NAME_MAX - 1]) {
+		complain(session, packet, -EINVAL, "the name does not end");
+		return;
+	}
+	error = mimicd_instance_open(session, packet->open.name, &number);
+	if (error) {
+		reply_plain(session, packet, error);
+		return;
+	}
+	instance = session->devices[number].instance;
+	reply.device = number;
+	reply.counters = (uint32_t)instance->model->ops->counters(instance->model, NULL, 0);
+	memcpy(reply.name, instance->name, sizeof(reply.name));
+	mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) opened %s", (int)session->pid, session->program,
+		   instance->name);
+	send_reply(session, packet, &reply, sizeof(reply), 0, -1);
+}
+
+static void do_lane(struct mimicd_session *session, const struct packet *packet)
+{
+	struct mimic_lane_reply reply = {
+		.command_words = MIMIC_LANE_COMMAND_WORDS,
+		.response_words = MIMIC_LANE_RESPONSE_WORDS,
+	};
+	struct mimicd_lane *lane;
+	int fd;
+	int error = mimicd_lane_create(session, packet->lane.thread, packet->lane.level, &lane, &fd);
+
+	if (error) {
+		complain(session, packet, error, "no lane");
+		return;
+	}
+	reply.lane = lane->number;
+	reply.thread = lane->thread->number;
+	send_reply(session, packet, &reply, sizeof(reply), 0, fd);
+	close(fd);
+}
+
+static void do_lane_number(struct mimicd_session *session, const struct packet *packet)
+{
+	struct mimicd_lane *lane = mimicd_lane_find(session, packet->number.number);
+
+	if (!lane) {
+		complain(session, packet, -ENOENT, "no such lane");
+		return;
+	}
+	if (packet->header.type == MIMIC_MESSAGE_CANCEL)
+		mimicd_engine_cancel(lane);
+	else
+		mimicd_lane_retire(lane);
+	reply_plain(session, packet, 0);
+}
+
+static void do_thread_gone(struct mimicd_session *session, const struct packet *packet)
+{
+	int error = mimicd_thread_end(session, packet->number.number);
+
+	if (error)
+		complain(session, packet, error, "no such thread");
+	else
+		reply_plain(session, packet, 0);
+}
+
+static void do_memory_add(struct mimicd_session *session, const struct packet *packet)
+{
+	const struct mimic_memory_request *request = &packet->memory;
+	const char *why;
+	int error = mimicd_memory_add(&session->memory, packet->fds[0], request->address,
+				      request->size, request->offset, &why);
+
+	if (error)
+		complain(session, packet, error, why ? why : "no memory");
+	else
+		reply_plain(session, packet, 0);
+}
+
+static void do_memory_remove(struct mimicd_session *session, const struct packet *packet)
+{
+	const struct mimic_memory_request *request = &packet->memory;
+	int error;
+
+	/* What was posted while the range was there may still use it. */
+	mimicd_engine_drain(session);
+	error = request->offset ? -EINVAL :
+		mimicd_memory_remove(&session->memory, request->address, request->size);
+	if (error)
+		complain(session, packet, error, "no such range");
+	else
+		reply_plain(session, packet, 0);
+}
+
+static int memfd_with(const char *text, size_t size)
+{
+	int fd = memfd_create("mimic list", MFD_CLOEXEC);
+	size_t done = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (done < size) {
+		ssize_t written = write(fd, text + done, size - done);
+
+		if (written <= 0) {
+			close(fd);
+			return -EIO;
+		}
+		done += (size_t)written;
+	}
+	return fd;
+}
+
+static void do_list(struct mimicd_session *session, const struct packet *packet)
+{
+	struct mimic_list_reply reply = { 0 };
+	char *text = mimicd_list_text(session->server);
+	int fd = -ENOMEM;
+
+	if (text) {
+		reply.size = strlen(text);
+		fd = memfd_with(text, reply.size);
+	}
+	free(text);
+	if (fd < 0) {
+		reply_plain(session, packet, fd);
+		return;
+	}
+	send_reply(session, packet, &reply, sizeof(reply), 0, fd);
+	close(fd);
+}
+
+/* What is wrong with the packet as a message; NULL: nothing that ends the session. */
+static const char *find_damage(const struct packet *packet)
+{
+	const struct mimic_message *header = &packet->header;
+
+	if (packet->truncated)
+		return "a message that is too long or has too many descriptors";
+	if (packet->length < sizeof(*header))
+		return "a message that is shorter than its header";
+	if (header->size != packet->length)
+		return "a message that is not as long as it says";
+	return NULL;
+}
+
+/* Reserved fields, all where a later version could give them a meaning. */
+static bool reserved_is_set(const struct packet *packet)
+{
+	switch (packet->header.type) {
+	case MIMIC_MESSAGE_HELLO:
+		return packet->hello.reserved;
+	case MIMIC_MESSAGE_CLOSE:
+		return packet->device.reserved;
+	case MIMIC_MESSAGE_LANE_DROP:
+	case MIMIC_MESSAGE_THREAD_GONE:
+	case MIMIC_MESSAGE_CANCEL:
+		return packet->number.reserved;
+	default:
+		return false;
+	}
+}
+
+static void dispatch(struct mimicd_session *session, const struct packet *packet)
+{
+	switch ((enum mimic_message_type)packet->header.type) {
+	case MIMIC_MESSAGE_HELLO:
+		do_hello(session, packet);
+		return;
+	case MIMIC_MESSAGE_OPEN:
+		do_open(session, packet);
+		return;
+	case MIMIC_MESSAGE_CLOSE:
+		reply_plain(session, packet, mimicd_instance_close(session, packet->device.device));
+		return;
+	case MIMIC_MESSAGE_LANE:
+		do_lane(session, packet);
+		return;
+	case MIMIC_MESSAGE_LANE_DROP:
+	case MIMIC_MESSAGE_CANCEL:
+		do_lane_number(session, packet);
+		return;
+	case MIMIC_MESSAGE_THREAD_GONE:
+		do_thread_gone(session, packet);
+		return;
+	case MIMIC_MESSAGE_MEMORY_ADD:
+		do_memory_add(session, packet);
+		return;
+	case MIMIC_MESSAGE_MEMORY_REMOVE:
+		do_memory_remove(session, packet);
+		return;
+	case MIMIC_MESSAGE_LIST:
+		do_list(session, packet);
+		return;
+	case MIMIC_MESSAGE_TYPES:
+		return;
+	}
+}
+
+static void handle(struct mimicd_session *session, const struct packet *packet)
+{
+	const struct mimic_message *header = &packet->header;
+	const char *damage = find_damage(packet);
+
+	if (damage) {
+		mimicd_session_break(session, "%s (%zu bytes)", damage, packet->length);
+		return;
+	}
+	if (!header->type || header->type >= MIMIC_MESSAGE_TYPES) {
+		mimicd_session_break(session, "message type %u is unknown", header->type);
+		return;
+	}
+	if (packet->length != types[header->type].size) {
+		mimicd_session_break(session, "%s of %zu bytes, not %zu", types[header->type].name,
+				     packet->length, types[header->type].size);
+		return;
+	}
+	if (!session->greeted && header->type != MIMIC_MESSAGE_HELLO) {
+		mimicd_session_break(session, "%s before HELLO", types[header->type].name);
+		return;
+	}
+	if (session->greeted && header->type == MIMIC_MESSAGE_HELLO)
+		complain(session, packet, -EALREADY, "a second one");
+	else if (header->flags || header->error || reserved_is_set(packet))
+		complain(session, packet, -EINVAL, "unknown flags or a reserved field");
+	else if (packet->fd_count != types[header->type].fds)
+		complain(session, packet, -EINVAL, "the wrong number of descriptors");
+	else
+		dispatch(session, packet);
+}
+
+void mimicd_session_receive(struct mimicd_session *session)
+{
+	struct packet packet;
+
+	for (int i = 0; i < MESSAGES_PER_TURN && !session->broken; i++) {
+		int got = receive(session->socket, &packet);
+
+		if (!got)
+			return;
+		if (got < 0) {
+			/* The ordinary end of every client: no word about it. */
+			session->broken = true;
+			session->server->reap = true;
+			close_descriptors(&packet);
+			return;
+		}
+		handle(session, &packet);
+		close_descriptors(&packet);
+	}
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "daemon/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "daemon/socket.h"
+#include "libmimic/daemon_client.h"
+#include "libmimic/mimic.h"
+
+static const char help[] =
+	"Usage: mimicd [OPTION]...\n"
+	"Serves emulated devices to the programs of this user.\n"
+	"\n"
+	"  -s, --socket PATH       listen there (default: $MIMIC_SOCKET, then\n"
+	"                          $XDG_RUNTIME_DIR/mimic/mimicd.sock; /run/mimic/mimicd.sock for root)\n"
+	"  -c, --config FILE       parameters of the devices, an INI file, or \"paper\" or \"artifact\"\n"
+	"                          (default: $MIMIC_CONFIG, then paper)\n"
+	"  -d, --devices maple:N   how many devices (default: $MIMIC_DEVICES, then what the configuration says)\n"
+	"      --spin MICROSECONDS how long to poll before sleeping; 0: never poll\n"
+	"      --allow-users       serve every user; the memory of other users' programs is only\n"
+	"                          reached where they share it (maple_alloc, maple_register)\n"
+	"  -f, --foreground        stay in the foreground (default)\n"
+	"  -D, --daemonise         go to the background when ready; log to syslog\n"
+	"      --log-level LEVEL   error, warning, info (default) or debug\n"
+	"  -h, --help              this text\n"
+	"  -V, --version           the version\n"
+	"\n"
+	"Exit status: 0 after SIGTERM or SIGINT, 1 if it cannot serve, 2 for bad options or configuration.\n";
+
+enum long_only {
+	OPTION_SPIN = 256,
+	OPTION_ALLOW_USERS,
+	OPTION_LOG_LEVEL,
+};
+
+static const struct option long_options[] = {
+	{ "socket", required_argument, NULL, 's' },
+	{ "config", required_argument, NULL, 'c' },
+	{ "devices", required_argument, NULL, 'd' },
+	{ "spin", required_argument, NULL, OPTION_SPIN },
+	{ "allow-users", no_argument, NULL, OPTION_ALLOW_USERS },
+	{ "foreground", no_argument, NULL, 'f' },
+	{ "daemonise", no_argument, NULL, 'D' },
+	{ "daemonize", no_argument, NULL, 'D' },
+	{ "log-level", required_argument, NULL, OPTION_LOG_LEVEL },
+	{ "help", no_argument, NULL, 'h' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
+};
+
+struct texts {
+	const char *config;
+	const char *devices;
+	const char *spin;
+};
+
+static int parse_spin(const char *text, unsigned int *microseconds)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || *end || end == text || *text == '-' || value > MIMIC_SPIN_MICROSECONDS_MAX) {
+		fprintf(stderr, "mimicd: --spin %s: a number of microseconds from 0 to %d is needed\n",
+			text, MIMIC_SPIN_MICROSECONDS_MAX);
+		return -EINVAL;
+	}
+	*microseconds = (unsigned int)value;
+	return 0;
+}
+
+static int parse_one(struct mimicd_command_line *line, struct texts *texts, int option)
+{
+	switch (option) {
+	case 's':
+		line->options.socket_path = optarg;
+		return 0;
+	case 'c':
+		texts->config = optarg;
+		return 0;
+	case 'd':
+		texts->devices = optarg;
+		return 0;
+	case OPTION_SPIN:
+		texts->spin = optarg;
+		return 0;
+	case OPTION_ALLOW_USERS:
+		line->options.allow_users = true;
+		return 0;
+	case 'f':
+		line->daemonise = false;
+		return 0;
+	case 'D':
+		line->daemonise = true;
+		return 0;
+	case OPTION_LOG_LEVEL:
+		if (!mimicd_log_level_parse(optarg, &line->log_level))
+			return 0;
+		fprintf(stderr, "mimicd: --log-level %s: error, warning, info or debug is needed\n", optarg);
+		return -EINVAL;
+	case 'h':
+		fputs(help, stdout);
+		line->exit_now = true;
+		return 0;
+	case 'V':
+		puts("mimicd " MIMIC_VERSION);
+		line->exit_now = true;
+		return 0;
+	default:
+		fputs("mimicd: try 'mimicd --help'\n", stderr);
+		return -EINVAL;
+	}
+}
+
+static int load_settings(struct mimicd_command_line *line, const struct texts *texts)
+{
+	struct mimic_settings *settings = &line->options.settings;
+	int error;
+
+	mimic_config_default(settings);
+	error = mimic_config_load(texts->config, settings);
+	if (!error)
+		error = mimic_config_devices(texts->devices, settings);
+	if (error) {
+		fprintf(stderr, "mimicd: %s\n", mimic_error_text());
+		return error;
+	}
+	return texts->spin ? parse_spin(texts->spin, &settings->spin_microseconds) : 0;
+}
+
+int mimicd_command_line_parse(struct mimicd_command_line *line, int argc, char **argv)
+{
+	struct texts texts = { .config = getenv("MIMIC_CONFIG"), .devices = getenv("MIMIC_DEVICES") };
+	int option, error;
+
+	*line = (struct mimicd_command_line){
+		.options = { .listen_fd = -1 },
+		.log_level = MIMICD_LOG_INFO,
+	};
+	while ((option = getopt_long(argc, argv, "s:c:d:fDhV", long_options, NULL)) != -1) {
+		error = parse_one(line, &texts, option);
+		if (error || line->exit_now)
+			return error;
+	}
+	if (optind < argc) {
+		fprintf(stderr, "mimicd: '%s': no argument is expected; try 'mimicd --help'\n", argv[optind]);
+		return -EINVAL;
+	}
+	if (load_settings(line, &texts))
+		return -EINVAL;
+	line->options.listen_fd = mimicd_socket_from_systemd();
+	if (line->options.socket_path || line->options.listen_fd >= 0)
+		return 0;
+	error = mimic_daemon_socket_path(NULL, line->default_path, sizeof(line->default_path));
+	if (error) {
+		fputs("mimicd: XDG_RUNTIME_DIR is not set: give --socket PATH\n", stderr);
+		return -EINVAL;
+	}
+	line->options.socket_path = line->default_path;
+	return 0;
+}

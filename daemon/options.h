@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The command line of mimicd. */
+#ifndef MIMICD_OPTIONS_H
+#define MIMICD_OPTIONS_H
+
+#include "daemon/log.h"
+#include "daemon/server.h"
+
+struct mimicd_command_line {
+	struct mimicd_options options;
+	enum mimicd_log_level log_level;
+	bool daemonise;
+	bool exit_now;		/* --help, --version: said all there is to say */
+	char default_path[128];	/* what options.socket_path points to without --socket */
+};
+
+/* 0, or -EINVAL when something is wrong that was said on standard error. */
+int mimicd_command_line_parse(struct mimicd_command_line *line, int argc, char **argv);
+
+#endif

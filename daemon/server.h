@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The daemon: one thread, one loop. It looks at every lane, lets the devices
+ * work, and sleeps in epoll when nothing comes. No lock anywhere.
+ */
+#ifndef MIMICD_SERVER_H
+#define MIMICD_SERVER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "libmimic/config.h"
+
+struct mimicd_instance;
+struct mimicd_lane;
+struct mimicd_server;
+struct mimicd_session;
+
+#define MIMICD_SESSIONS_MAX 256
+
+struct mimicd_options {
+	const char *socket_path;
+	struct mimic_settings settings;
+	bool allow_users;	/* serve other users than ours and root */
+	int listen_fd;		/* of systemd; -1: make one */
+};
+
+/* What an epoll event belongs to. */
+enum mimicd_source_kind {
+	MIMICD_SOURCE_LISTEN,
+	MIMICD_SOURCE_STOP,
+	MIMICD_SOURCE_SOCKET,	/* of a session */
+	MIMICD_SOURCE_KICK,	/* its eventfd */
+	MIMICD_SOURCE_PROCESS,	/* its pidfd */
+};
+
+struct mimicd_source {
+	enum mimicd_source_kind kind;
+	struct mimicd_session *session;
+};
+
+struct mimicd_server {
+	struct mimicd_options options;
+	char *socket_path;
+	dev_t socket_device;	/* to remove our own socket only */
+	ino_t socket_inode;
+	int listen_fd;
+	int epoll_fd;
+	int stop_fd;		/* eventfd */
+	int spare_fd;		/* given up for a moment to refuse a client when there are no descriptors */
+	struct mimicd_source listen_source;
+	struct mimicd_source stop_source;
+	bool stopping;
+
+	struct mimicd_instance *named;	/* array of settings.maple_count */
+	struct mimicd_session *sessions;
+	unsigned int session_count;
+	uint64_t last_owner;		/* serial part of owner numbers */
+
+	/* Every lane of every session, close together for polling. */
+	struct mimicd_lane **lanes;
+	unsigned int lane_count;
+	unsigned int lane_capacity;
+	int cpu;			/* as published in the lanes */
+	uint64_t now;			/* time of the last work, for spinning */
+	uint64_t crowded_until;		/* a client shares our CPU: do not spin */
+	bool reap;			/* a session or lane waits to be freed */
+};
+
+/*
+ * A server that is listening (options.socket_path) or has no socket of its own
+ * (NULL: sessions come by mimicd_session_create). -errno, with a log line.
+ */
+int mimicd_server_create(struct mimicd_server **server, const struct mimicd_options *options);
+void mimicd_server_destroy(struct mimicd_server *server);
+
+/* Serves until mimicd_server_stop(). 0 or -errno. */
+int mimicd_server_run(struct mimicd_server *server);
+/* From any thread or a signal handler. */
+void mimicd_server_stop(struct mimicd_server *server);
+
+/* Everything that can be done now, without sleeping. For tests and fuzzers. */
+void mimicd_server_settle(struct mimicd_server *server);
+
+/* Adds a descriptor to the loop. 0 or -errno. */
+int mimicd_server_watch(struct mimicd_server *server, int fd, uint32_t events,
+			struct mimicd_source *source);
+
+#endif

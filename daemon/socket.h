@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The listening socket, and what systemd wants to hear. */
+#ifndef MIMICD_SOCKET_H
+#define MIMICD_SOCKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+/*
+ * Listens at `path`; a socket file that nobody answers on is replaced. Fills
+ * *status with the file's. A descriptor, or -errno with a log line; -EADDRINUSE:
+ * another daemon answers.
+ */
+int mimicd_socket_listen(const char *path, bool allow_users, struct stat *status);
+
+/* The socket that systemd opened for us, or -1. */
+int mimicd_socket_from_systemd(void);
+
+/* "READY=1" to $NOTIFY_SOCKET. Does nothing without one. */
+void mimicd_notify(const char *state);
+
+#endif

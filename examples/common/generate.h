@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Matrices made from a seed: the same seed gives the same matrix everywhere. */
+#ifndef EXAMPLES_GENERATE_H
+#define EXAMPLES_GENERATE_H
+
+#include "examples/common/csr.h"
+#include "examples/common/message.h"
+
+#define KRONECKER_SCALE_MAX 30
+#define KRONECKER_EDGE_FACTOR 16
+
+/*
+ * A graph of 2^scale vertices as Graph500 makes them: Kronecker initiator
+ * A=.57 B=.19 C=.19 D=.05, 16 edges for each vertex, vertices renumbered at
+ * random. It is made undirected, without self loops or repeated edges. The
+ * value of an edge is in (0, 1], the same in both directions.
+ */
+int generate_kronecker(struct csr *csr, unsigned int scale, uint64_t seed, struct message *message);
+
+/* rows by rows, `per_row` elements in each row at random columns, values in [-1, 1). */
+int generate_uniform(struct csr *csr, uint64_t rows, uint64_t per_row, uint64_t seed,
+		     struct message *message);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "examples/common/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "examples/common/edge_list.h"
+#include "examples/common/generate.h"
+#include "examples/common/matrix_market.h"
+
+struct contents {
+	char *text;
+	size_t size;
+	size_t room;
+};
+
+static int grow(struct contents *contents)
+{
+	size_t room = contents->room ? 2 * contents->room : 1 << 16;
+	char *text = realloc(contents->text, room);
+
+	if (!text)
+		return -ENOMEM;
+	contents->text = text;
+	contents->room = room;
+	return 0;
+}
+
+/* Reads to the end rather than trusting st_size, so that a pipe works and a file that grows or shrinks meanwhile does no harm. */
+static int read_all(int descriptor, struct contents *contents)
+{
+	for (;;) {
+		ssize_t got;
+
+		if (contents->size == contents->room) {
+			int error = grow(contents);
+
+			if (error)
+				return error;
+		}
+		got = read(descriptor, contents->text + contents->size, contents->room - contents->size);
+		if (got == 0)
+			return 0;
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		contents->size += (size_t)got;
+	}
+}
+
+/* A terminal or /dev/zero would never end. */
+static int check_kind(int descriptor, const char *path, struct message *message)
+{
+	struct stat status;
+
+	if (fstat(descriptor, &status))
+		return message_set(message, -errno, "%s: %s", path, strerror(errno));
+	if (S_ISDIR(status.st_mode))
+		return message_set(message, -EISDIR, "%s: it is a directory, not a file", path);
+	if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode))
+		return message_set(message, -EINVAL, "%s: it is a device, not a file", path);
+	return 0;
+}
+
+static int read_file(const char *path, struct contents *contents, struct message *message)
+{
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+	int error;
+
+	if (descriptor < 0) {
+		error = -errno;
+		return message_set(message, error, "%s: %s", path, strerror(-error));
+	}
+	error = check_kind(descriptor, path, message);
+	if (error) {
+		close(descriptor);
+		return error;
+	}
+	error = read_all(descriptor, contents);
+	close(descriptor);
+	if (error)
+		return message_set(message, error, "%s: %s", path, strerror(-error));
+	return 0;
+}
+
+int input_parse(struct csr *csr, const char *name, const char *text, size_t size,
+		struct message *message)
+{
+	memset(csr, 0, sizeof(*csr));
+	if (size == 0)
+		return message_set(message, -EINVAL, "%s: the file is empty", name);
+	if (matrix_market_is(text, size))
+		return matrix_market_parse(csr, name, text, size, message);
+	return edge_list_parse(csr, name, text, size, message);
+}
+
+static int load_file(struct csr *csr, const char *path, struct message *message)
+{
+	struct contents contents = { 0 };
+	int error = read_file(path, &contents, message);
+
+	if (!error)
+		error = input_parse(csr, path, contents.text, contents.size, message);
+	free(contents.text);
+	return error;
+}
+
+int input_load(struct csr *csr, const struct input *input, struct message *message)
+{
+	memset(csr, 0, sizeof(*csr));
+	if (input->path)
+		return load_file(csr, input->path, message);
+	if (input->kronecker_scale)
+		return generate_kronecker(csr, input->kronecker_scale, input->seed, message);
+	return generate_uniform(csr, input->uniform_rows, input->uniform_per_row, input->seed, message);
+}
+
+void input_name(const struct input *input, char *name, size_t size)
+{
+	const char *slash = input->path ? strrchr(input->path, '/') : NULL;
+
+	if (input->path)
+		snprintf(name, size, "%s", slash ? slash + 1 : input->path);
+	else if (input->kronecker_scale)
+		snprintf(name, size, "kronecker %u", input->kronecker_scale);
+	else
+		snprintf(name, size, "uniform %" PRIu64 "x%" PRIu64, input->uniform_rows, input->uniform_per_row);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Where a program's matrix comes from: a file or a generator. */
+#ifndef EXAMPLES_INPUT_H
+#define EXAMPLES_INPUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "examples/common/csr.h"
+#include "examples/common/message.h"
+
+struct input {
+	const char *path;		/* NULL: generated */
+	unsigned int kronecker_scale;	/* 0: not a Kronecker graph */
+	uint64_t uniform_rows;
+	uint64_t uniform_per_row;
+	uint64_t seed;
+};
+
+/*
+ * A file that starts with the banner of Matrix Market is one; any other is an
+ * edge list. 0, or -errno with a message that names file and line.
+ */
+int input_load(struct csr *csr, const struct input *input, struct message *message);
+int input_parse(struct csr *csr, const char *name, const char *text, size_t size,
+		struct message *message);
+
+/* What to call the input in a report: "cora.mtx", "kronecker 14". */
+void input_name(const struct input *input, char *name, size_t size);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The command line that the example programs share. */
+#ifndef EXAMPLES_OPTIONS_H
+#define EXAMPLES_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "examples/common/input.h"
+#include "examples/common/message.h"
+#include "maple.h"
+
+#define FORM_COUNT 4
+
+struct options {
+	struct input input;
+	bool form[FORM_COUNT];		/* by enum maple_form */
+	unsigned int access_threads;
+	unsigned int execute_threads;
+	unsigned int roots;		/* bfs */
+	const char *transport;
+	const char *socket_path;
+	const char *config_path;
+	const char *device;
+	bool register_memory;
+	bool json;
+	bool help;
+};
+
+/* 0, or -EINVAL with a message. */
+int options_parse(struct options *options, int argc, char **argv, struct message *message);
+void options_help(const char *program, const char *summary);
+const char *form_name(enum maple_form form);
+
+#endif

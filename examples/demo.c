@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The demo: runs the example programs spmv and bfs in all forms on both
+ * transports and puts what they report into one table. It starts a daemon of
+ * its own on a private socket and stops it afterwards.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEFAULT_SCALE "15"
+#define SEED "1"
+#define PROGRAM_SECONDS 300	/* a program that takes longer hangs */
+#define DAEMON_SECONDS 10
+
+struct demo {
+	char build[PATH_MAX];		/* the build directory, found from our own path */
+	char directory[64];		/* private, for the socket */
+	char socket_path[96];
+	pid_t daemon;
+	const char *input;		/* NULL: a Kronecker graph of `scale` */
+	const char *scale;
+	bool is_square;
+	unsigned int failures;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+	interrupted = number;
+}
+
+static int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static int complain(const char *format, ...)
+{
+	va_list arguments;
+
+	fflush(stdout);
+	fputs("demo: ", stderr);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	return -1;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Starts a program; its standard output goes to `output` unless that is -1. */
+static pid_t start(char **arguments, int output)
+{
+	pid_t parent = getpid(), child;
+
+	fflush(NULL);
+	child = fork();
+	if (child != 0)
+		return child;
+	/* Nothing that we start outlives us, however we end. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
+	if (output >= 0)
+		dup2(output, STDOUT_FILENO);
+	execv(arguments[0], arguments);
+	fprintf(stderr, "demo: cannot run %s: %s\n", arguments[0], strerror(errno));
+	_exit(127);
+}
+
+/* Waits up to `limit_ms`, then kills. Returns the wait status. */
+static int finish(pid_t child, int64_t limit_ms)
+{
+	int64_t deadline = now_ms() + limit_ms;
+	int status;
+
+	while (waitpid(child, &status, WNOHANG) == 0) {
+		if (now_ms() >= deadline)
+			kill(child, SIGKILL);
+		usleep(2000);
+	}
+	return status;
+}
+
+/* Reads what a program prints until it closes its output. NULL: it took too long, or we are to stop. */
+static char *read_output(int descriptor)
+{
+	int64_t deadline = now_ms() + PROGRAM_SECONDS * 1000;
+	size_t size = 0, room = 1 << 14;
+	char *text = malloc(room);
+
+	while (text && !interrupted && now_ms() < deadline) {
+		struct pollfd poll_descriptor = { .fd = descriptor, .events = POLLIN };
+		ssize_t got;
+
+		if (poll(&poll_descriptor, 1, 100) <= 0)
+			continue;
+		if (size + 1 == room) {
+			char *larger = realloc(text, room *= 2);
+
+			if (!larger)
+				break;
+			text = larger;
+		}
+		got = read(descriptor, text + size, room - size - 1);
+		if (got == 0) {
+			text[size] = '\0';
+			return text;
+		}
+		size += got > 0 ? (size_t)got : 0;
+	}
+	free(text);
+	return NULL;
+}
+
+/* Runs a program to its end and parses its report. NULL: it failed without one, and that was told. */
+static struct json_object *run_program(char **arguments, int *status)
+{
+	struct json_object *report;
+	int ends[2];
+	char *text;
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC)) {
+		complain("no pipe: %s", strerror(errno));
+		return NULL;
+	}
+	child = start(arguments, ends[1]);
+	close(ends[1]);
+	if (child < 0) {
+		close(ends[0]);
+		complain("cannot start %s: %s", arguments[0], strerror(errno));
+		return NULL;
+	}
+	text = read_output(ends[0]);
+	close(ends[0]);
+	if (!text)
+		kill(child, SIGTERM);
+	*status = finish(child, 2000);
+	if (!text) {
+		complain("%s %s", arguments[0], interrupted ? "was stopped" : "did not end");
+		return NULL;
+	}
+	report = json_tokener_parse(text);
+	free(text);
+	if (!report && WIFSIGNALED(*status))
+		complain("%s was killed by signal %d", arguments[0], WTERMSIG(*status));
+	else if (!report)
+		complain("%s ended with status %d and no report", arguments[0], WEXITSTATUS(*status));
+	return report;
+}
+
+static uint64_t number(struct json_object *object, const char *key)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(object, key, &value) ? json_object_get_uint64(value) : 0;
+}
+
+static double real(struct json_object *object, const char *key)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(object, key, &value) ? json_object_get_double(value) : 0;
+}
+
+static const char *text_of(struct json_object *object, const char *key)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(object, key, &value) ? json_object_get_string(value) : "";
+}
+
+static void print_header(void)
+{
+	printf("%-6s %-26s %-10s %-9s %-8s %12s %11s %11s %11s %10s %6s\n", "kernel", "input", "form",
+	       "transport", "verified", "elements/s", "produced", "consumed", "fetched", "TLB misses", "faults");
+}
+
+/* false: not verified */
+static bool print_form(struct json_object *report, struct json_object *form)
+{
+	struct json_object *counters = NULL, *verified = NULL;
+	bool right;
+
+	json_object_object_get_ex(form, "counters", &counters);
+	right = json_object_object_get_ex(form, "verified", &verified) && json_object_get_boolean(verified);
+	printf("%-6s %-26.26s %-10s %-9s %-8s %12.4g %11" PRIu64 " %11" PRIu64 " %11" PRIu64 " %10" PRIu64 " %6" PRIu64 "\n",
+	       text_of(report, "kernel"), text_of(report, "input"), text_of(form, "form"),
+	       text_of(form, "transport"), right ? "yes" : "NO", real(form, "elements_per_second"),
+	       number(counters, "produced"), number(counters, "consumed"), number(counters, "fetched"),
+	       number(counters, "tlb_misses"), number(counters, "faults"));
+	return right;
+}
+
+/* How many forms must be there, and all of them right. */
+static void print_report(struct demo *demo, struct json_object *report, size_t expected)
+{
+	struct json_object *forms = NULL;
+	size_t count = 0;
+
+	if (json_object_object_get_ex(report, "forms", &forms) && json_object_is_type(forms, json_type_array))
+		count = json_object_array_length(forms);
+	for (size_t i = 0; i < count; i++)
+		demo->failures += !print_form(report, json_object_array_get_idx(forms, i));
+	if (count != expected) {
+		complain("%s reports %zu forms instead of %zu", text_of(report, "kernel"), count, expected);
+		demo->failures++;
+	}
+	demo->is_square = number(report, "rows") == number(report, "columns");
+	fflush(stdout);
+}
+
+static void run_kernel(struct demo *demo, const char *kernel, const char *transport)
+{
+	bool is_daemon = strcmp(transport, "daemon") == 0;
+	char path[PATH_MAX + 32];
+	char *arguments[16] = { path, "--json", "--register", "--seed", SEED, "--transport", (char *)transport };
+	int count = 7, status = 0;
+	struct json_object *report;
+
+	if (interrupted)
+		return;
+	snprintf(path, sizeof(path), "%s/examples/maple/%s", demo->build, kernel);
+	arguments[count++] = "--form";
+	/* The plain form uses no device, so once is enough. */
+	arguments[count++] = is_daemon ? "decoupled,lima,prefetch" : "all";
+	if (is_daemon) {
+		arguments[count++] = "--socket";
+		arguments[count++] = demo->socket_path;
+	}
+	if (demo->input) {
+		arguments[count++] = "--";
+		arguments[count++] = (char *)demo->input;
+	} else {
+		arguments[count++] = "--kronecker";
+		arguments[count++] = (char *)demo->scale;
+	}
+	report = run_program(arguments, &status);
+	if (report)
+		print_report(demo, report, is_daemon ? 3 : 4);
+	demo->failures += !report || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+	json_object_put(report);
+}
+
+static void run_transport(struct demo *demo, const char *transport)
+{
+	run_kernel(demo, "spmv", transport);
+	/* A file that one program cannot read is not worth a second try. */
+	if (demo->input && demo->failures)
+		return;
+	if (demo->is_square)
+		run_kernel(demo, "bfs", transport);
+	else
+		printf("bfs: left out: the matrix is not square, so it is not a graph\n");
+}
+
+static bool answers(const char *socket_path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int descriptor = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	bool is_there;
+
+	if (descriptor < 0)
+		return false;
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", socket_path);
+	is_there = connect(descriptor, (struct sockaddr *)&address, sizeof(address)) == 0;
+	close(descriptor);
+	return is_there;
+}
+
+static int start_daemon(struct demo *demo)
+{
+	int64_t deadline = now_ms() + DAEMON_SECONDS * 1000;
+	char path[PATH_MAX + 32];
+	char *arguments[] = { path, "--foreground", "--log-level", "warning", "--socket", demo->socket_path, NULL };
+	int status;
+
+	snprintf(path, sizeof(path), "%s/bin/mimicd", demo->build);
+	demo->daemon = start(arguments, -1);
+	if (demo->daemon < 0)
+		return complain("cannot start %s: %s", path, strerror(errno));
+	while (!answers(demo->socket_path)) {
+		if (waitpid(demo->daemon, &status, WNOHANG) == demo->daemon) {
+			demo->daemon = 0;
+			return complain("%s ended before it listened", path);
+		}
+		if (interrupted || now_ms() > deadline)
+			return complain("%s does not listen on %s", path, demo->socket_path);
+		usleep(10000);
+	}
+	return 0;
+}
+
+static void stop_daemon(struct demo *demo)
+{
+	int status;
+
+	if (demo->daemon <= 0)
+		return;
+	kill(demo->daemon, SIGTERM);
+	status = finish(demo->daemon, DAEMON_SECONDS * 1000);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		complain("the daemon did not stop cleanly");
+		demo->failures++;
+	}
+	demo->daemon = 0;
+}
+
+static int find_build(struct demo *demo)
+{
+	ssize_t length = readlink("/proc/self/exe", demo->build, sizeof(demo->build) - 1);
+
+	if (length < 0)
+		return complain("cannot find out where the programs are: %s", strerror(errno));
+	demo->build[length] = '\0';
+	/* BUILD/bin/mimic-demo */
+	for (int up = 0; up < 2; up++) {
+		char *slash = strrchr(demo->build, '/');
+
+		if (slash)
+			*slash = '\0';
+	}
+	return 0;
+}
+
+static int make_directory(struct demo *demo)
+{
+	snprintf(demo->directory, sizeof(demo->directory), "/tmp/mimic-demo-XXXXXX");
+	if (!mkdtemp(demo->directory))
+		return complain("cannot make a directory for the socket: %s", strerror(errno));
+	snprintf(demo->socket_path, sizeof(demo->socket_path), "%s/mimicd.socket", demo->directory);
+	return 0;
+}
+
+static void run_demo(struct demo *demo)
+{
+	print_header();
+	run_transport(demo, "embedded");
+	if (interrupted || (demo->input && demo->failures))
+		return;
+	if (start_daemon(demo))
+		demo->failures++;
+	else
+		run_transport(demo, "daemon");
+	stop_daemon(demo);
+}
+
+static int parse(struct demo *demo, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "scale", required_argument, NULL, 's' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == 'h') {
+			printf("Usage: mimic-demo [--scale SCALE] [FILE]\n"
+			       "Runs SpMV and BFS in all forms on both transports: on FILE (Matrix Market or a list\n"
+			       "of edges), or on a Kronecker graph of 2^SCALE vertices (default %s).\n"
+			       "Exit status: 0 all verified, 1 something failed or is wrong, 2 bad options.\n",
+			       DEFAULT_SCALE);
+			exit(0);
+		}
+		if (option != 's')
+			return -1;
+		demo->scale = optarg;
+	}
+	if (argc - optind > 1)
+		return complain("%s: one input at a time", argv[optind + 1]);
+	demo->input = argv[optind];
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct demo demo = { .scale = DEFAULT_SCALE, .is_square = true };
+	struct sigaction action = { .sa_handler = on_signal };
+	int64_t started = now_ms();
+
+	if (parse(&demo, argc, argv))
+		return 2;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (find_build(&demo) || make_directory(&demo))
+		return 1;
+	run_demo(&demo);
+	unlink(demo.socket_path);
+	rmdir(demo.directory);
+	if (interrupted)
+		return 128 + interrupted;
+	if (demo.failures)
+		return complain("something failed or is wrong, see above"), 1;
+	printf("All verified, in %.1f s.\n", (double)(now_ms() - started) / 1000);
+	return 0;
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The daemon transport as libmimic/device.c sees it. */
+#include "libmimic/daemon_client.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmimic/daemon_lane.h"
+#include "libmimic/daemon_memory.h"
+#include "libmimic/daemon_session.h"
+#include "libmimic/thread.h"
+
+/* Words of one posted command: the daemon starts on it while the next is written. */
+#define POST_WORDS 2048
+
+struct daemon_device {
+	struct mimic_device base;
+	uint32_t generation;
+	uint8_t number;
+	uint32_t counters;
+	/* Where the last post of any thread ended: an order word (mimic/lane.h), 0: none yet. */
+	_Atomic uint64_t last_post;
+};
+
+static struct daemon_device *to_daemon(struct mimic_device *device)
+{
+	return (struct daemon_device *)device;
+}
+
+static int explain_open(int error, const char *name)
+{
+	switch (error) {
+	case -EBUSY:
+		return mimic_error(error, "%s: in use by another process, or none is free", name);
+	case -ENODEV:
+		return mimic_error(error, "%s: the daemon has no such device", name);
+	case -ENOENT:
+		return mimic_error(error, "%s: unknown kind of device", name);
+	default:
+		return mimic_error(error, "%s: the daemon says: %s", name, strerror(-error));
+	}
+}
+
+static int request_open(struct daemon_device *device, const char *name)
+{
+	struct mimic_open message = { 0 };
+	struct mimic_open_reply reply;
+	struct daemon_request request = {
+		.message = &message.header,
+		.size = sizeof(message),
+		.type = MIMIC_MESSAGE_OPEN,
+		.fd = -1,
+		.reply = &reply,
+		.reply_size = sizeof(reply),
+	};
+	int error;
+
+	if (strlen(name) >= sizeof(message.name))
+		return -ENOENT;
+	strcpy(message.name, name);
+	error = mimic_daemon_session_request(device->generation, &request);
+	if (error)
+		return error;
+	if (reply.device > UINT8_MAX || reply.name[MIMIC_NAME_MAX - 1])
+		return -EPROTO;
+	device->number = (uint8_t)reply.device;
+	device->counters = reply.counters;
+	strcpy(device->base.name, reply.name);
+	return 0;
+}
+
+static int daemon_open(struct mimic_device **opened, const char *name,
+		       const struct mimic_options *options)
+{
+	struct daemon_device *device;
+	int error = mimic_daemon_session_get(options->socket_path);
+
+	if (error)
+		return error;
+	device = calloc(1, sizeof(*device));
+	if (!device)
+		return -ENOMEM;
+	device->base.transport = &mimic_daemon_transport;
+	device->generation = mimic_daemon_session.generation;
+	error = request_open(device, name);
+	if (error) {
+		free(device);
+		return explain_open(error, name);
+	}
+	mimic_daemon_session.devices++;
+	*opened = &device->base;
+	return 0;
+}
+
+static void daemon_close(struct mimic_device *base)
+{
+	struct daemon_device *device = to_daemon(base);
+
+	if (!mimic_daemon_session_tell(device->generation, MIMIC_MESSAGE_CLOSE, device->number))
+		mimic_daemon_session.devices--;
+	free(device);
+}
+
+static uint64_t pack(const struct daemon_device *device, enum mimic_command_kind kind,
+		     const struct mimic_access *pattern, uint32_t count)
+{
+	struct mimic_command command = {
+		.kind = kind,
+		.device = device->number,
+		.page = pattern->page,
+		.size = pattern->size,
+		.offset = (uint16_t)pattern->offset,
+		.count = count,
+	};
+
+	return mimic_command_pack(&command);
+}
+
+/* Publishes a command with `due` answers whose words are in the ring. */
+static void issue(struct daemon_lane *lane, uint64_t words, uint32_t due)
+{
+	lane->withdrawn = false;
+	/* Before it is published: a signal handler never finds a command that it would not take back. */
+	lane->due = due;
+	atomic_signal_fence(memory_order_seq_cst);
+	mimic_daemon_publish(lane, words);
+}
+
+static int access_once(struct daemon_device *device, struct daemon_lane *lane,
+		       struct mimic_access *access)
+{
+	bool is_write = access->is_write;
+	int64_t level;
+	int error = mimic_daemon_wait_room(lane, device->generation, 2);
+
+	if (error)
+		return error;
+	mimic_ring_put(&lane->commands, 0,
+		       pack(device, is_write ? MIMIC_COMMAND_STORE_ACKNOWLEDGED : MIMIC_COMMAND_LOAD,
+			    access, 1));
+	if (is_write)
+		mimic_ring_put(&lane->commands, 1, access->data);
+	issue(lane, is_write ? 2 : 1, 1);
+	level = mimic_daemon_wait_answers(lane, device->generation);
+	if (level < 0)
+		return (int)level;
+	if (!is_write)
+		access->data = mimic_ring_get(&lane->responses, 0);
+	mimic_ring_release(&lane->responses, 1);
+	return 0;
+}
+
+static int daemon_access(struct mimic_device *base, struct mimic_access *access)
+{
+	struct daemon_device *device = to_daemon(base);
+	struct daemon_lane *lane;
+	int error = mimic_daemon_begin(device->generation, __builtin_frame_address(0), &lane);
+
+	if (error)
+		return error;
+	do {
+		error = access_once(device, lane, access);
+	} while (error == -EINTR);
+	mimic_daemon_end(lane);
+	return error;
+}
+
+static void put_payload(struct daemon_lane *lane, uint64_t ahead, const uint64_t *values,
+			uint64_t count)
+{
+	uint64_t done = 0;
+
+	while (done < count) {
+		uint64_t piece;
+		uint64_t *slots = mimic_ring_piece(&lane->commands, ahead + done, count - done, &piece);
+
+		memcpy(slots, values + done, piece * sizeof(*values));
+		done += piece;
+	}
+}
+
+static uint64_t order_word(const struct daemon_lane *lane)
+{
+	return mimic_lane_order(lane->number, lane->commands.position);
+}
+
+/* Does the post that `last` names have to be done before ours? Our lane is in order by itself. */
+static bool is_of_another(uint64_t last, const struct daemon_lane *lane)
+{
+	return last && mimic_lane_order_lane(last) != mimic_lane_order_lane(order_word(lane));
+}
+
+/* Header and payload, whole: the daemon never sees half a command. */
+static int post_piece(struct daemon_device *device, struct daemon_lane *lane, uint64_t before,
+		      const struct mimic_access *pattern, const uint64_t *values, uint64_t count)
+{
+	uint64_t words = 0;
+	int error = mimic_daemon_wait_room(lane, device->generation, count + 2);
+
+	if (error)
+		return error;
+	if (is_of_another(before, lane))
+		mimic_ring_put(&lane->commands, words++, before);
+	mimic_ring_put(&lane->commands, words++,
+		       pack(device, MIMIC_COMMAND_STORE, pattern, (uint32_t)count));
+	put_payload(lane, words, values, count);
+	mimic_daemon_publish(lane, words + count);
+	return 0;
+}
+
+/*
+ * Makes our post the device's last. Somebody else's that came in between is
+ * ordered behind ours: whoever then finds ours has both before his own.
+ */
+static int become_last(struct daemon_device *device, struct daemon_lane *lane, uint64_t before)
+{
+	/* release: our commands are published. acquire: so are those that we find. */
+	while (!atomic_compare_exchange_strong_explicit(&device->last_post, &before, order_word(lane),
+							memory_order_acq_rel, memory_order_acquire)) {
+		int error = is_of_another(before, lane) ?
+			    mimic_daemon_wait_room(lane, device->generation, 1) : 0;
+
+		if (error)
+			return error;
+		if (!is_of_another(before, lane))
+			continue;
+		mimic_ring_put(&lane->commands, 0, before);
+		mimic_daemon_publish(lane, 1);
+	}
+	return 0;
+}
+
+static ssize_t daemon_post(struct mimic_device *base, const struct mimic_access *pattern,
+			   const uint64_t *values, size_t count)
+{
+	struct daemon_device *device = to_daemon(base);
+	uint64_t before, most = POST_WORDS;
+	struct daemon_lane *lane;
+	size_t done = 0;
+	int error;
+
+	if (!count)
+		return 0;
+	error = mimic_daemon_begin(device->generation, __builtin_frame_address(0), &lane);
+	if (error)
+		return error;
+	/* The daemon wakes who waits for room when half the ring is free. */
+	if (most > (lane->commands.mask + 1) / 2)
+		most = (lane->commands.mask + 1) / 2;
+	before = atomic_load_explicit(&device->last_post, memory_order_acquire);
+	while (!error && done < count) {
+		uint64_t piece = count - done < most - 2 ? count - done : most - 2;
+
+		error = post_piece(device, lane, done ? 0 : before, pattern, values + done, piece);
+		done += piece;
+	}
+	if (!error)
+		error = become_last(device, lane, before);
+	mimic_daemon_end(lane);
+	return error ? error : (ssize_t)count;
+}
+
+/* Answer words to packed values of `size` bytes. Little endian, as the machines that mimic runs on. */
+static void take_words(struct daemon_lane *lane, char *values, unsigned int size, uint64_t count)
+{
+	uint64_t done = 0;
+
+	while (done < count) {
+		uint64_t piece;
+		const uint64_t *slots = mimic_ring_piece(&lane->responses, done, count - done, &piece);
+
+		if (size == sizeof(uint64_t)) {
+			memcpy(values + done * size, slots, piece * size);
+		} else if (size == sizeof(uint32_t)) {
+			for (uint64_t i = 0; i < piece; i++) {
+				uint32_t value = (uint32_t)slots[i];
+
+				memcpy(values + (done + i) * sizeof(value), &value, sizeof(value));
+			}
+		} else {
+			for (uint64_t i = 0; i < piece; i++)
+				memcpy(values + (done + i) * size, &slots[i], size);
+		}
+		done += piece;
+	}
+}
+
+/* Values taken before the command was over: `count`, or fewer and *error. */
+static size_t collect(struct daemon_device *device, struct daemon_lane *lane, char *values,
+		      unsigned int size, size_t count, int *error)
+{
+	size_t done = 0;
+
+	while (done < count) {
+		int64_t level = mimic_daemon_wait_answers(lane, device->generation);
+		uint64_t piece;
+
+		if (level < 0) {
+			*error = (int)level;
+			break;
+		}
+		piece = (uint64_t)level < count - done ? (uint64_t)level : count - done;
+		take_words(lane, values + done * size, size, piece);
+		mimic_ring_release(&lane->responses, piece);
+		lane->due -= (uint32_t)piece;
+		done += piece;
+	}
+	return done;
+}
+
+static ssize_t read_many(struct daemon_device *device, enum mimic_command_kind kind,
+			 const struct mimic_access *pattern, void *values, size_t count, void *frame)
+{
+	struct daemon_lane *lane;
+	size_t done = 0;
+	int error = mimic_daemon_begin(device->generation, frame, &lane);
+
+	if (error)
+		return error;
+	while (done < count && (!error || error == -EINTR)) {
+		/* Never more than the ring holds: the daemon takes more for a fault of ours. */
+		uint64_t most = lane->responses.mask + 1;
+		uint32_t piece = (uint32_t)(count - done < most ? count - done : most);
+
+		error = mimic_daemon_wait_room(lane, device->generation, 1);
+		if (error)
+			break;
+		mimic_ring_put(&lane->commands, 0, pack(device, kind, pattern, piece));
+		issue(lane, 1, piece);
+		done += collect(device, lane, (char *)values + done * pattern->size, pattern->size, piece,
+				&error);
+	}
+	mimic_daemon_end(lane);
+	return error && error != -EINTR ? error : (ssize_t)done;
+}
+
+static ssize_t daemon_load(struct mimic_device *base, const struct mimic_access *pattern,
+			   void *values, size_t count)
+{
+	return read_many(to_daemon(base), MIMIC_COMMAND_LOAD, pattern, values, count,
+			 __builtin_frame_address(0));
+}
+
+static ssize_t daemon_counters(struct mimic_device *base, uint64_t *values, size_t count)
+{
+	static const struct mimic_access pattern = { .size = sizeof(uint64_t) };
+	struct daemon_device *device = to_daemon(base);
+	size_t wanted = count < device->counters ? count : device->counters;
+	ssize_t got = read_many(device, MIMIC_COMMAND_COUNTERS, &pattern, values, wanted,
+				__builtin_frame_address(0));
+
+	return got < 0 ? got : (ssize_t)device->counters;
+}
+
+static void *daemon_alloc(struct mimic_device *device, size_t size)
+{
+	return mimic_daemon_memory_alloc(to_daemon(device)->generation, size);
+}
+
+static int daemon_free(struct mimic_device *device, void *address)
+{
+	return mimic_daemon_memory_free(to_daemon(device)->generation, address);
+}
+
+static int daemon_register(struct mimic_device *device, void *address, size_t size)
+{
+	return mimic_daemon_memory_register(to_daemon(device)->generation, address, size);
+}
+
+static int daemon_unregister(struct mimic_device *device, void *address, size_t size)
+{
+	return mimic_daemon_memory_unregister(to_daemon(device)->generation, address, size);
+}
+
+static void daemon_after_fork(void)
+{
+	mimic_daemon_session_after_fork();
+	mimic_daemon_lanes_after_fork();
+	mimic_daemon_memory_after_fork();
+}
+
+const struct mimic_transport_ops mimic_daemon_transport = {
+	.name = "daemon",
+	.open = daemon_open,
+	.close = daemon_close,
+	.access = daemon_access,
+	.post = daemon_post,
+	.load = daemon_load,
+	.counters = daemon_counters,
+	.memory_alloc = daemon_alloc,
+	.memory_free = daemon_free,
+	.memory_register = daemon_register,
+	.memory_unregister = daemon_unregister,
+	.thread_gone = mimic_daemon_thread_gone,
+	.after_fork = daemon_after_fork,
+};

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A thread's lanes: one, and one more for each signal handler that uses a
+ * device while it interrupts an operation of the same thread.
+ *
+ * An operation is the code between begin() and end(). A handler that finds one
+ * in progress leaves its lane alone and takes the next. If the interrupted
+ * operation waits for answers, its command is withdrawn first, as a processor
+ * takes back a load that an interrupt finds waiting; the operation issues it
+ * again when (and if) it goes on. It does not if the handler leaves by
+ * siglongjmp(): then nothing of it is left that could take a word from a queue.
+ */
+#ifndef LIBMIMIC_DAEMON_LANE_H
+#define LIBMIMIC_DAEMON_LANE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mimic/lane.h"
+#include "mimic/protocol.h"
+
+enum daemon_lane_state {
+	DAEMON_LANE_FREE,
+	DAEMON_LANE_BUSY,	/* the rings are being written or read */
+	DAEMON_LANE_WAITING,	/* the rings are whole: another operation could go on from here */
+};
+
+struct daemon_lane {
+	struct mimic_lane *memory;	/* NULL: not made yet */
+	size_t size;
+	struct mimic_ring_end commands;
+	struct mimic_ring_end responses;
+	uint32_t number;
+	int cpu;			/* as published */
+	/* Signal handlers on this thread look at these. */
+	volatile uint32_t due;		/* answers of the command in progress that have not come */
+	/* A handler took back what was published up to `withdrawn_head`. */
+	volatile bool withdrawn;
+	volatile uint64_t withdrawn_head;
+	volatile enum daemon_lane_state state;
+	void *volatile frame;		/* of the operation in progress */
+};
+
+struct daemon_thread {
+	uint32_t generation;	/* of the session that the lanes belong to */
+	uint32_t number;	/* the daemon's; 0: it has no lane yet */
+	volatile unsigned int depth;	/* operations in progress, the outermost has lanes[0] */
+	struct daemon_lane lanes[MIMIC_LANE_LEVELS];
+};
+
+/*
+ * Starts an operation; `frame` is a stack address of it. 0, or -ENOTCONN,
+ * -ENOMEM, ... and then there is nothing to end.
+ */
+int mimic_daemon_begin(uint32_t generation, void *frame, struct daemon_lane **lane);
+void mimic_daemon_end(struct daemon_lane *lane);
+
+/* Was the command in progress taken back? Not if it was published only after a handler tried. */
+static inline bool mimic_daemon_is_withdrawn(const struct daemon_lane *lane)
+{
+	return lane->withdrawn && lane->withdrawn_head == lane->commands.position;
+}
+
+/* Publishes `words` that were put into the command ring, and wakes the daemon if it sleeps. */
+void mimic_daemon_publish(struct daemon_lane *lane, uint64_t words);
+/* Waits for room of that many words. -ENOTCONN. */
+int mimic_daemon_wait_room(struct daemon_lane *lane, uint32_t generation, uint64_t words);
+/*
+ * Waits for answers; returns how many are there. -ENOTCONN; -EINTR: a signal
+ * handler took the command back, what is still due has to be asked for again.
+ */
+int64_t mimic_daemon_wait_answers(struct daemon_lane *lane, uint32_t generation);
+
+void mimic_daemon_thread_gone(void);
+void mimic_daemon_lanes_after_fork(void);
+
+#endif

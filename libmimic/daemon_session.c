@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "libmimic/daemon_session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "libmimic/daemon_client.h"
+#include "libmimic/daemon_memory.h"
+#include "libmimic/thread.h"
+
+struct daemon_session mimic_daemon_session = {
+	.connection = { .socket = -1 },
+	.event_fd = -1,
+};
+
+/* Never used twice in a process, so that nothing of an old connection is taken for the new one's. */
+static uint32_t last_generation;
+
+void mimic_daemon_block_signals(sigset_t *before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+void mimic_daemon_restore_signals(const sigset_t *before)
+{
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+static void disconnect(struct daemon_session *session)
+{
+	atomic_store(&session->generation, 0);
+	if (session->connection.socket >= 0)
+		close(session->connection.socket);
+	if (session->event_fd >= 0)
+		close(session->event_fd);
+	session->connection.socket = -1;
+	session->event_fd = -1;
+}
+
+static int connect_session(struct daemon_session *session, const char *path)
+{
+	struct mimic_hello_reply hello;
+	int error = mimic_daemon_connect(&session->connection, path, &hello, &session->event_fd);
+
+	if (error) {
+		session->connection.socket = -1;
+		return error;
+	}
+	/* Where Yama restricts it, only a declared process may read our memory. Elsewhere this fails, and need not work. */
+	prctl(PR_SET_PTRACER, (unsigned long)hello.daemon_pid, 0, 0, 0);
+	session->spin_microseconds = hello.spin_microseconds;
+	session->devices = 0;
+	strcpy(session->path, path);
+	atomic_store(&session->dead, false);
+	atomic_store(&session->generation, ++last_generation);
+	return mimic_daemon_memory_announce(last_generation);
+}
+
+int mimic_daemon_session_get(const char *wanted)
+{
+	struct daemon_session *session = &mimic_daemon_session;
+	uint32_t generation = atomic_load(&session->generation);
+	char path[sizeof(session->path)];
+	sigset_t signals;
+	int error = mimic_daemon_socket_path(wanted, path, sizeof(path));
+
+	if (error == -ENOENT)
+		return mimic_error(-ECONNREFUSED, "XDG_RUNTIME_DIR is not set: no place to look for mimicd");
+	if (error)
+		return mimic_error(-EINVAL, "the socket's path is too long");
+	if (generation && mimic_daemon_session_is_alive(generation)) {
+		if (!strcmp(path, session->path))
+			return 0;
+		if (session->devices)
+			return mimic_error(-EINVAL, "this process uses mimicd at %s already", session->path);
+	}
+	/* Nobody uses the old descriptors: its lock is free or its requests fail. */
+	mimic_daemon_block_signals(&signals);
+	mimic_lock_acquire(&session->lock, mimic_thread_self()->number);
+	disconnect(session);
+	mimic_lock_release(&session->lock);
+	mimic_daemon_restore_signals(&signals);
+	return connect_session(session, path);
+}
+
+int mimic_daemon_session_request(uint32_t generation, struct daemon_request *request)
+{
+	struct daemon_session *session = &mimic_daemon_session;
+	struct mimic_thread *self = mimic_thread_self();
+	sigset_t signals;
+	int error = -ENOTCONN;
+
+	request->reply_fd = -1;
+	if (!self)
+		return -ENOMEM;
+	/* A handler that interrupted us here could need the same lock. */
+	mimic_daemon_block_signals(&signals);
+	mimic_lock_acquire(&session->lock, self->number);
+	if (mimic_daemon_session_is_current(generation)) {
+		error = mimic_daemon_exchange(&session->connection, request);
+		if (error == -ENOTCONN || error == -ETIMEDOUT || error == -EPROTO)
+			atomic_store(&session->dead, true);
+	}
+	mimic_lock_release(&session->lock);
+	mimic_daemon_restore_signals(&signals);
+	return error;
+}
+
+int mimic_daemon_session_tell(uint32_t generation, uint16_t type, uint32_t number)
+{
+	struct mimic_number_request message = { .number = number };
+	struct mimic_message reply;
+	struct daemon_request request = {
+		.message = &message.header,
+		.size = sizeof(message),
+		.type = type,
+		.fd = -1,
+		.reply = &reply,
+		.reply_size = sizeof(reply),
+	};
+
+	return mimic_daemon_session_request(generation, &request);
+}
+
+bool mimic_daemon_session_is_alive(uint32_t generation)
+{
+	struct daemon_session *session = &mimic_daemon_session;
+	struct pollfd entry = { .fd = session->connection.socket, .events = POLLRDHUP };
+	int saved = errno;
+	bool gone;
+
+	if (!mimic_daemon_session_is_current(generation))
+		return false;
+	gone = poll(&entry, 1, 0) > 0 && (entry.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL));
+	if (gone)
+		atomic_store(&session->dead, true);
+	errno = saved;
+	return !gone;
+}
+
+void mimic_daemon_session_after_fork(void)
+{
+	/* Our copies would keep the parent's session alive after its end. */
+	disconnect(&mimic_daemon_session);
+	mimic_daemon_session.devices = 0;
+	memset(&mimic_daemon_session.lock, 0, sizeof(mimic_daemon_session.lock));
+}

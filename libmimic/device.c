@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The public calls of mimic.h: the table of open devices, forks, and error texts. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "libmimic/probe.h"
+#include "libmimic/thread.h"
+#include "libmimic/transport.h"
+
+#define DEVICES_MAX 1024
+
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct mimic_device *table[DEVICES_MAX];
+
+/* Of this process among its ancestors: a handle of another generation is the parent's. */
+static _Atomic unsigned int generation = 1;
+static bool fork_is_watched;
+
+static const struct mimic_transport_ops *const transports[] = {
+	&mimic_embedded_transport,
+	&mimic_daemon_transport,
+};
+
+#define TRANSPORT_COUNT (sizeof(transports) / sizeof(transports[0]))
+
+uint64_t mimic_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int mimic_error(int error, const char *format, ...)
+{
+	struct mimic_thread *self = mimic_thread_self();
+	va_list arguments;
+
+	if (!self)
+		return error;
+	va_start(arguments, format);
+	vsnprintf(self->error_text, sizeof(self->error_text), format, arguments);
+	va_end(arguments);
+	return error;
+}
+
+const char *mimic_error_text(void)
+{
+	struct mimic_thread *self = mimic_thread_peek();
+
+	return self ? self->error_text : "";
+}
+
+void mimic_thread_ended(void)
+{
+	for (size_t i = 0; i < TRANSPORT_COUNT; i++) {
+		transports[i]->thread_gone();
+	}
+}
+
+static void after_fork(void)
+{
+	atomic_fetch_add(&generation, 1);
+	/* A thread that this process does not have may have held it. */
+	pthread_mutex_init(&table_lock, NULL);
+	memset(table, 0, sizeof(table));
+	for (size_t i = 0; i < TRANSPORT_COUNT; i++) {
+		transports[i]->after_fork();
+	}
+}
+
+static const char *or_environment(const char *value, const char *name)
+{
+	return value ? value : secure_getenv(name);
+}
+
+static int choose_transport(const char *word, enum mimic_transport *transport)
+{
+	if (!word || !*word || !strcmp(word, "auto"))
+		*transport = MIMIC_TRANSPORT_AUTO;
+	else if (!strcmp(word, "embedded"))
+		*transport = MIMIC_TRANSPORT_EMBEDDED;
+	else if (!strcmp(word, "daemon"))
+		*transport = MIMIC_TRANSPORT_DAEMON;
+	else
+		return mimic_error(-EINVAL,
+				   "MIMIC_TRANSPORT '%.64s' is none of auto, embedded, daemon", word);
+	return 0;
+}
+
+static int complete_options(struct mimic_options *to, const struct mimic_options *from)
+{
+	static const struct mimic_options none;
+
+	*to = from ? *from : none;
+	to->socket_path = or_environment(to->socket_path, "MIMIC_SOCKET");
+	to->config_path = or_environment(to->config_path, "MIMIC_CONFIG");
+	to->devices = or_environment(to->devices, "MIMIC_DEVICES");
+	if (to->transport > MIMIC_TRANSPORT_DAEMON)
+		return mimic_error(-EINVAL, "transport %u is unknown", (unsigned int)to->transport);
+	if (to->transport != MIMIC_TRANSPORT_AUTO)
+		return 0;
+	return choose_transport(secure_getenv("MIMIC_TRANSPORT"), &to->transport);
+}
+
+static bool suits(const struct mimic_device *device, enum mimic_transport transport)
+{
+	if (transport == MIMIC_TRANSPORT_AUTO)
+		return true;
+	return (device->transport == &mimic_embedded_transport) ==
+	       (transport == MIMIC_TRANSPORT_EMBEDDED);
+}
+
+/* NULL if this process does not hold it. */
+static struct mimic_device *find_open(const char *name, enum mimic_transport transport)
+{
+	for (size_t i = 0; i < DEVICES_MAX; i++) {
+		if (table[i] && !strcmp(table[i]->name, name) && suits(table[i], transport))
+			return table[i];
+	}
+	return NULL;
+}
+
+static int open_by_transport(struct mimic_device **device, const char *name,
+			     const struct mimic_options *options)
+{
+	int error;
+
+	if (options->transport == MIMIC_TRANSPORT_EMBEDDED)
+		return mimic_embedded_transport.open(device, name, options);
+	error = mimic_daemon_transport.open(device, name, options);
+	if (options->transport == MIMIC_TRANSPORT_DAEMON || error != -ECONNREFUSED)
+		return error;
+	return mimic_embedded_transport.open(device, name, options);
+}
+
+static int prepare_process(void)
+{
+	if (!fork_is_watched && pthread_atfork(NULL, NULL, after_fork))
+		return -ENOMEM;
+	fork_is_watched = true;
+	return mimic_probe_install_handlers();
+}
+
+/* With the table's lock. */
+static int open_locked(struct mimic_device **device, const char *name,
+		       const struct mimic_options *options)
+{
+	size_t free_entry = 0;
+	int error;
+
+	*device = find_open(name, options->transport);
+	if (*device) {
+		(*device)->users++;
+		return 0;
+	}
+	while (free_entry < DEVICES_MAX && table[free_entry])
+		free_entry++;
+	if (free_entry == DEVICES_MAX)
+		return mimic_error(-EMFILE, "this process holds %d devices", DEVICES_MAX);
+	error = prepare_process();
+	if (!error)
+		error = open_by_transport(device, name, options);
+	if (error)
+		return error;
+	(*device)->users = 1;
+	(*device)->generation = atomic_load(&generation);
+	table[free_entry] = *device;
+	return 0;
+}
+
+int mimic_device_open(struct mimic_device **device, const char *name,
+		      const struct mimic_options *options)
+{
+	struct mimic_options complete;
+	struct mimic_device *opened = NULL;
+	struct mimic_thread *self = mimic_thread_self();
+	int error;
+
+	if (!self)
+		return -ENOMEM;
+	self->error_text[0] = '\0';
+	if (!device || !name)
+		return mimic_error(-EINVAL, "no device name");
+	error = complete_options(&complete, options);
+	if (error)
+		return error;
+	pthread_mutex_lock(&table_lock);
+	error = open_locked(&opened, name, &complete);
+	pthread_mutex_unlock(&table_lock);
+	if (!error)
+		*device = opened;
+	else if (!self->error_text[0])
+		mimic_error(error, "device '%.64s': %s", name, strerror(-error));
+	return error;
+}
+
+static bool is_usable(const struct mimic_device *device)
+{
+	return device && device->generation ==
+	       atomic_load_explicit(&generation, memory_order_relaxed);
+}
+
+void mimic_device_close(struct mimic_device *device)
+{
+	if (!is_usable(device))
+		return;
+	pthread_mutex_lock(&table_lock);
+	for (size_t i = 0; i < DEVICES_MAX; i++) {
+		if (table[i] != device)
+			continue;
+		if (--device->users)
+			break;
+		table[i] = NULL;
+		device->transport->close(device);
+		break;
+	}
+	pthread_mutex_unlock(&table_lock);
+}
+
+const char *mimic_device_name(const struct mimic_device *device)
+{
+	return device->name;
+}
+
+const char *mimic_device_transport(const struct mimic_device *device)
+{
+	return device->transport->name;
+}
+
+static bool is_access(const struct mimic_access *access)
+{
+	unsigned int size = access->size;
+
+	/* The page's number has four bits in a ring's command. */
+	return (size == 1 || size == 2 || size == 4 || size == 8) &&
+	       access->offset < MIMIC_PAGE_SIZE && access->page < 16;
+}
+
+int mimic_device_access(struct mimic_device *device, struct mimic_access *access)
+{
+	if (!is_usable(device))
+		return -ENODEV;
+	if (!is_access(access) || access->is_write > 1)
+		return -EINVAL;
+	return device->transport->access(device, access);
+}
+
+ssize_t mimic_device_post(struct mimic_device *device, const struct mimic_access *pattern,
+			  const uint64_t *values, size_t count)
+{
+	if (!is_usable(device))
+		return -ENODEV;
+	if (!is_access(pattern))
+		return -EINVAL;
+	return device->transport->post(device, pattern, values, count);
+}
+
+ssize_t mimic_device_load(struct mimic_device *device, const struct mimic_access *pattern,
+			  void *values, size_t count)
+{
+	if (!is_usable(device))
+		return -ENODEV;
+	if (!is_access(pattern))
+		return -EINVAL;
+	return device->transport->load(device, pattern, values, count);
+}
+
+ssize_t mimic_device_counters(struct mimic_device *device, uint64_t *values, size_t count)
+{
+	if (!is_usable(device))
+		return -ENODEV;
+	return device->transport->counters(device, values, count);
+}
+
+void *mimic_memory_alloc(struct mimic_device *device, size_t size)
+{
+	if (!is_usable(device)) {
+		errno = ENODEV;
+		return NULL;
+	}
+	return device->transport->memory_alloc(device, size);
+}
+
+int mimic_memory_free(struct mimic_device *device, void *address)
+{
+	if (!is_usable(device))
+		return -ENODEV;
+	return device->transport->memory_free(device, address);
+}
+
+int mimic_memory_register(struct mimic_device *device, void *address, size_t size)
+{
+	if (!is_usable(device))
+		return -ENODEV;
+	return device->transport->memory_register(device, address, size);
+}
+
+int mimic_memory_unregister(struct mimic_device *device, void *address, size_t size)
+{
+	if (!is_usable(device))
+		return -ENODEV;
+	return device->transport->memory_unregister(device, address, size);
+}

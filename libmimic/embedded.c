@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The embedded transport: accesses, posts and loads on a device model in this process. */
+#include "libmimic/embedded.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "libmimic/embedded_instance.h"
+#include "libmimic/memory.h"
+
+/* Commands are published in pieces, so that a consumer can begin before all is written. */
+#define POST_PIECE 512u
+/* A poster whose ring is full goes on when it has this much room, not for each word. */
+#define POST_ROOM (EMBEDDED_RING_WORDS / 16)
+/* How long a busy consumer may take between two drains of a full ring. */
+#define CONSUMER_MICROSECONDS 3
+
+static struct embedded_instance *instance_of(struct mimic_device *device)
+{
+	return (struct embedded_instance *)device;
+}
+
+/*
+ * With the lock, and returns with it if 0: waits until all that this thread
+ * posted has taken effect. The hardware's core would still stand at the store.
+ */
+static int finish_posts(struct embedded_instance *instance, struct embedded_lane *lane)
+{
+	uint64_t ticket, ignored;
+	int error;
+
+	while (lane->consumer.position != lane->producer.position) {
+		ticket = embedded_park(lane, EMBEDDED_WAIT_ROOM, EMBEDDED_RING_WORDS);
+		embedded_leave(instance);
+		embedded_await(instance, lane, ticket, &ignored);
+		error = embedded_enter(instance, lane);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* Enters, and every post of this thread has taken effect. */
+static int begin(struct embedded_instance *instance, struct embedded_lane *lane)
+{
+	int error = embedded_enter(instance, lane);
+
+	return error ? error : finish_posts(instance, lane);
+}
+
+/*
+ * With the lock; leaves it. One access that may wait. Returns 0, -errno, or
+ * -EAGAIN: a signal handler's access came between, and it has to be issued again.
+ */
+static int issue(struct embedded_instance *instance, struct embedded_lane *lane,
+		 struct mimic_access *access)
+{
+	struct mimic_access attempt = *access;
+	uint64_t ticket;
+
+	attempt.owner = lane->holder;
+	if (instance->model->ops->access(instance->model, &attempt, instance->now) == MIMIC_DONE) {
+		/* It may have made room for a store that waits in a ring. */
+		if (instance->blocked)
+			embedded_drain(instance);
+		embedded_leave(instance);
+		access->data = attempt.data;
+		return 0;
+	}
+	ticket = embedded_park(lane, EMBEDDED_WAIT_ANSWER, 0);
+	embedded_leave(instance);
+	if (!embedded_await(instance, lane, ticket, &attempt.data))
+		return -EAGAIN;
+	if (!access->is_write)
+		access->data = attempt.data;
+	return 0;
+}
+
+static int embedded_access(struct mimic_device *device, struct mimic_access *access)
+{
+	struct embedded_instance *instance = instance_of(device);
+	struct embedded_lane *lane;
+	int error;
+
+	lane = embedded_lane_get(instance, &error);
+	if (!lane)
+		return error;
+	do {
+		error = begin(instance, lane);
+		if (!error)
+			error = issue(instance, lane, access);
+	} while (error == -EAGAIN);
+	return error;
+}
+
+/*
+ * While a consumer on another CPU drains the ring, let it: draining here would
+ * pull the model's cache lines over, and the consumer would have to pull them back.
+ */
+static bool consumer_makes_room(struct embedded_instance *instance, struct embedded_lane *lane)
+{
+	uint64_t tail = lane->producer.peer;
+	struct mimic_spin spin;
+
+	mimic_spin_start(&spin, CONSUMER_MICROSECONDS, embedded_peer_is_elsewhere(instance, lane));
+	while (mimic_spin_step(&spin)) {
+		if (mimic_ring_room(&lane->producer, POST_ROOM) >= POST_ROOM)
+			return true;
+		if (lane->producer.peer == tail)
+			continue;
+		tail = lane->producer.peer;
+		mimic_spin_start(&spin, CONSUMER_MICROSECONDS, true);
+	}
+	return false;
+}
+
+/* The ring is full: drain it ourselves, and wait if the device holds it up. */
+static int make_room(struct embedded_instance *instance, struct embedded_lane *lane)
+{
+	uint64_t ticket, ignored;
+	int error;
+
+	if (consumer_makes_room(instance, lane))
+		return 0;
+	error = embedded_enter(instance, lane);
+	if (error)
+		return error;
+	if (mimic_ring_room(&lane->producer, POST_ROOM) >= POST_ROOM) {
+		embedded_leave(instance);
+		return 0;
+	}
+	ticket = embedded_park(lane, EMBEDDED_WAIT_ROOM, POST_ROOM);
+	embedded_leave(instance);
+	embedded_await(instance, lane, ticket, &ignored);
+	return 0;
+}
+
+/* One command: as many of the values as the ring takes now, at least one if it has room. Returns how many. */
+static size_t put_command(struct embedded_lane *lane, struct mimic_command *command,
+			  const uint64_t *values, size_t count)
+{
+	size_t wanted = count < POST_PIECE ? count : POST_PIECE;
+	int64_t room = mimic_ring_room(&lane->producer, wanted + 1);
+	uint64_t *words, piece, rest;
+
+	if (room < 2)
+		return 0;
+	if (wanted > (size_t)room - 1)
+		wanted = (size_t)room - 1;
+	command->count = (uint32_t)wanted;
+	mimic_ring_put(&lane->producer, 0, mimic_command_pack(command));
+	words = mimic_ring_piece(&lane->producer, 1, wanted, &piece);
+	/* Not memcpy(): gcc knows the bound, and makes of it a rep movsq that takes longer to start than to copy. */
+	memmove(words, values, piece * sizeof(*values));
+	if (piece < wanted) {
+		words = mimic_ring_piece(&lane->producer, 1 + piece, wanted - piece, &rest);
+		memmove(words, values + piece, (wanted - piece) * sizeof(*values));
+	}
+	mimic_ring_publish(&lane->producer, wanted + 1);
+	return wanted;
+}
+
+static ssize_t embedded_post(struct mimic_device *device, const struct mimic_access *pattern,
+			     const uint64_t *values, size_t count)
+{
+	struct embedded_instance *instance = instance_of(device);
+	struct mimic_command command = {
+		.kind = MIMIC_COMMAND_STORE,
+		.page = pattern->page,
+		.size = pattern->size,
+		.offset = (uint16_t)pattern->offset,
+	};
+	struct embedded_lane *lane;
+	size_t done = 0, taken;
+	int error;
+
+	lane = embedded_lane_get(instance, &error);
+	if (!lane)
+		return error;
+	atomic_store_explicit(&lane->cpu, mimic_cpu_current(), memory_order_relaxed);
+	while (done < count) {
+		taken = put_command(lane, &command, values + done, count - done);
+		done += taken;
+		if (taken) {
+			embedded_notify(instance, lane);
+			continue;
+		}
+		error = make_room(instance, lane);
+		if (error)
+			return error;
+	}
+	return (ssize_t)count;
+}
+
+/* With the lock: loads as far as they go without waiting, with what the rings can add meanwhile. */
+static size_t load_ready(struct embedded_instance *instance, const struct mimic_access *pattern,
+			 char *values, size_t count)
+{
+	size_t done = 0, got;
+	bool progress;
+
+	do {
+		got = instance->model->ops->load_many(instance->model, pattern,
+						      values + done * pattern->size, count - done,
+						      instance->now);
+		done += got;
+		/* Loads make room for stores that wait in a ring, and those bring more to load. */
+		progress = instance->blocked && embedded_drain(instance);
+	} while (done < count && progress);
+	return done;
+}
+
+static ssize_t embedded_load(struct mimic_device *device, const struct mimic_access *pattern,
+			     void *values, size_t count)
+{
+	struct embedded_instance *instance = instance_of(device);
+	struct mimic_access each = *pattern, one;
+	struct embedded_lane *lane;
+	size_t done = 0;
+	int error;
+
+	lane = embedded_lane_get(instance, &error);
+	if (!lane)
+		return error;
+	each.owner = lane->holder;
+	each.is_write = 0;
+	while (done < count) {
+		error = begin(instance, lane);
+		if (error)
+			return error;
+		done += load_ready(instance, &each, (char *)values + done * each.size, count - done);
+		if (done == count) {
+			embedded_leave(instance);
+			break;
+		}
+		one = each;
+		error = issue(instance, lane, &one);
+		if (error == -EAGAIN)
+			continue;
+		if (error)
+			return error;
+		/* Little-endian: the low bytes are the answer. */
+		memcpy((char *)values + done * each.size, &one.data, each.size);
+		done++;
+	}
+	return (ssize_t)count;
+}
+
+static ssize_t embedded_counters(struct mimic_device *device, uint64_t *values, size_t count)
+{
+	struct embedded_instance *instance = instance_of(device);
+	struct embedded_lane *lane;
+	size_t available;
+	int error;
+
+	lane = embedded_lane_get(instance, &error);
+	if (!lane)
+		return error;
+	error = embedded_enter(instance, lane);
+	if (error)
+		return error;
+	available = instance->model->ops->counters(instance->model, values, count);
+	embedded_leave(instance);
+	return (ssize_t)available;
+}
+
+static void *embedded_memory_alloc(struct mimic_device *device, size_t size)
+{
+	(void)device;
+	return mimic_memory_private_alloc(size);
+}
+
+static int embedded_memory_free(struct mimic_device *device, void *address)
+{
+	(void)device;
+	return mimic_memory_private_free(address);
+}
+
+/* The device reaches all of the process anyway. */
+static int embedded_memory_register(struct mimic_device *device, void *address, size_t size)
+{
+	(void)device;
+	return mimic_memory_check_range(address, size);
+}
+
+const struct mimic_transport_ops mimic_embedded_transport = {
+	.name = "embedded",
+	.open = embedded_open,
+	.close = embedded_close,
+	.access = embedded_access,
+	.post = embedded_post,
+	.load = embedded_load,
+	.counters = embedded_counters,
+	.memory_alloc = embedded_memory_alloc,
+	.memory_free = embedded_memory_free,
+	.memory_register = embedded_memory_register,
+	.memory_unregister = embedded_memory_register,
+	.thread_gone = embedded_thread_gone,
+	.after_fork = embedded_after_fork,
+};

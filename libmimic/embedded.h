@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The embedded transport: the device model lives in this process.
+ *
+ * Each thread has a lane to each instance. mimic_device_post() writes commands
+ * into the lane's ring without any lock; whoever holds the instance's lock
+ * drains all lanes into the model first. So the model's cache lines stay with
+ * the thread that consumes, and a thread that only posts writes only its ring.
+ *
+ * Lock order: the device table's lock (device.c), then an instance's lock.
+ */
+#ifndef LIBMIMIC_EMBEDDED_H
+#define LIBMIMIC_EMBEDDED_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "devices/model.h"
+#include "libmimic/transport.h"
+#include "libmimic/wait.h"
+#include "mimic/command.h"
+#include "mimic/ring.h"
+
+#define EMBEDDED_RING_WORDS 4096
+#define EMBEDDED_KEPT_ANSWERS 8
+#define EMBEDDED_WAKES 8
+
+/* What a lane's thread waits for. */
+enum embedded_wait {
+	EMBEDDED_WAIT_NONE,
+	EMBEDDED_WAIT_ANSWER,	/* its access is parked in the model */
+	EMBEDDED_WAIT_ROOM,	/* `wanted` words of its ring are to be free */
+};
+
+enum embedded_state {
+	EMBEDDED_AWAKE,
+	EMBEDDED_ASLEEP,
+	EMBEDDED_SETTLED,
+};
+
+struct embedded_answer {
+	uint64_t ticket;
+	uint64_t data;
+};
+
+/*
+ * Lives as long as the process: other threads walk the list without the lock.
+ * A lane whose thread ended is given to the next new thread.
+ */
+struct embedded_lane {
+	/* The thread's own. */
+	struct mimic_ring_end producer;
+	_Atomic int cpu;	/* where the thread ran last */
+
+	/* Under the instance's lock. */
+	_Alignas(128) struct embedded_lane *_Atomic next;
+	struct mimic_ring_end consumer;
+	struct mimic_access pattern;	/* of the command at the ring's head */
+	uint32_t left;			/* of its payload */
+	uint32_t holder;		/* the thread's number, for the lock */
+	atomic_bool blocked;		/* the store at the ring's head would have to wait */
+	atomic_bool in_use;
+	bool ending;			/* the thread is gone, its posts are not */
+
+	/*
+	 * The wait. In the lane and not on the stack, because a signal handler of
+	 * the program may siglongjmp() out of it: the thread's next access finds it
+	 * and withdraws it. A handler may also make an access of its own and
+	 * return; the ticket tells the outer one that it has to ask again.
+	 */
+	_Alignas(128) _Atomic uint32_t state;	/* enum embedded_state; the futex */
+	_Atomic int waiting;			/* enum embedded_wait */
+	_Atomic uint64_t ticket;
+	uint64_t wanted;
+	uint64_t answer;
+	/* Answers that came, but whose access was interrupted by another before it could take them. */
+	struct embedded_answer kept[EMBEDDED_KEPT_ANSWERS];
+
+	struct mimic_ring ring;		/* last: its words follow */
+};
+
+struct embedded_instance {
+	struct mimic_device device;	/* first */
+	unsigned int slot;
+	unsigned int spin_microseconds;
+	struct embedded_instance *forgotten;	/* list of the parent's, in a forked child */
+	struct embedded_lane *_Atomic lanes;	/* grows only */
+
+	_Alignas(128) struct mimic_lock lock;
+	struct mimic_model *model;
+	bool open;
+	uint64_t now;
+	unsigned int blocked;		/* lanes, at the last drain */
+	_Atomic uint32_t *wakes[EMBEDDED_WAKES];	/* futexes to wake once the lock is free */
+	unsigned int wake_count;
+
+	/* Somebody may be asleep whom a post would wake. Read by every post. */
+	_Alignas(128) _Atomic uint32_t sleepers;
+};
+
+/* embedded_lane.c */
+
+/* This thread's lane; made if there is none. NULL: no memory. -EDEADLK in *error: see enter. */
+struct embedded_lane *embedded_lane_get(struct embedded_instance *instance, int *error);
+void embedded_lane_end(struct embedded_instance *instance, struct embedded_lane *lane);
+
+/* Takes the lock and reads the clock. 0 or -EDEADLK. */
+int embedded_lock(struct embedded_instance *instance, struct embedded_lane *lane);
+/*
+ * Takes the lock, withdraws what this thread left behind, and drains all lanes.
+ * 0, or without the lock: -ENODEV (closed), -EDEADLK (a signal handler
+ * interrupted this thread inside this very section).
+ */
+int embedded_enter(struct embedded_instance *instance, struct embedded_lane *lane);
+void embedded_leave(struct embedded_instance *instance);
+/* With the lock: everything that can take effect does. Did anything? */
+bool embedded_drain(struct embedded_instance *instance);
+/* With the lock: throws away what was posted and lets every waiting thread go on. */
+void embedded_discard(struct embedded_instance *instance);
+
+/* embedded_wait.c */
+
+/* With the lock: begin to wait. Then leave, and wait for the ticket. */
+uint64_t embedded_park(struct embedded_lane *lane, enum embedded_wait waiting, uint64_t wanted);
+/* false: a signal handler's access came between, and the wait has to be started again. */
+bool embedded_await(struct embedded_instance *instance, struct embedded_lane *lane,
+		    uint64_t ticket, uint64_t *answer);
+/* With the lock: the wait of this lane is over. */
+void embedded_settle(struct embedded_instance *instance, struct embedded_lane *lane);
+/* With the lock: the thread starts something new; what it still waits for is withdrawn. */
+void embedded_abandon(struct embedded_instance *instance, struct embedded_lane *lane);
+/* Does anybody who could help run on another CPU, as far as we know? */
+bool embedded_peer_is_elsewhere(struct embedded_instance *instance, struct embedded_lane *lane);
+/* After a post: somebody may sleep for it. */
+void embedded_notify(struct embedded_instance *instance, struct embedded_lane *lane);
+
+#endif

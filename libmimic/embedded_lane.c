@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Lanes of the embedded transport, and how they drain into the model. */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "libmimic/embedded.h"
+#include "libmimic/thread.h"
+
+static size_t lane_size(void)
+{
+	return sizeof(struct embedded_lane) + EMBEDDED_RING_WORDS * sizeof(uint64_t);
+}
+
+static struct embedded_lane *make_lane(struct embedded_instance *instance)
+{
+	struct embedded_lane *lane;
+	int saved = errno;
+
+	/* No malloc(): this may be a signal handler. Only touched pages of the ring cost memory. */
+	lane = mmap(NULL, lane_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	errno = saved;
+	if (lane == MAP_FAILED)
+		return NULL;
+	mimic_ring_attach(&lane->producer, &lane->ring, EMBEDDED_RING_WORDS);
+	mimic_ring_attach(&lane->consumer, &lane->ring, EMBEDDED_RING_WORDS);
+	atomic_init(&lane->in_use, false);
+	atomic_init(&lane->next, atomic_load_explicit(&instance->lanes, memory_order_relaxed));
+	/* release: who walks the list without the lock sees a whole lane */
+	atomic_store_explicit(&instance->lanes, lane, memory_order_release);
+	return lane;
+}
+
+static struct embedded_lane *find_unused(struct embedded_instance *instance)
+{
+	struct embedded_lane *lane;
+
+	for (lane = atomic_load_explicit(&instance->lanes, memory_order_relaxed); lane;
+	     lane = atomic_load_explicit(&lane->next, memory_order_relaxed)) {
+		if (!atomic_load_explicit(&lane->in_use, memory_order_relaxed))
+			return lane;
+	}
+	return make_lane(instance);
+}
+
+struct embedded_lane *embedded_lane_get(struct embedded_instance *instance, int *error)
+{
+	struct mimic_thread *thread = mimic_thread_self();
+	struct embedded_lane *lane;
+
+	if (thread && thread->lanes[instance->slot])
+		return thread->lanes[instance->slot];
+	*error = -ENOMEM;
+	if (!thread)
+		return NULL;
+	*error = mimic_lock_acquire(&instance->lock, thread->number);
+	if (*error)
+		return NULL;
+	/* Again: a signal handler may have come before us. */
+	lane = thread->lanes[instance->slot];
+	if (!lane)
+		lane = find_unused(instance);
+	if (lane) {
+		lane->holder = thread->number;
+		atomic_store_explicit(&lane->cpu, mimic_cpu_current(), memory_order_relaxed);
+		atomic_store_explicit(&lane->in_use, true, memory_order_relaxed);
+		thread->lanes[instance->slot] = lane;
+	}
+	mimic_lock_release(&instance->lock);
+	*error = lane ? 0 : -ENOMEM;
+	return lane;
+}
+
+static bool is_drained(const struct embedded_lane *lane)
+{
+	return !lane->left &&
+	       atomic_load_explicit(&lane->ring.head, memory_order_relaxed) == lane->consumer.position;
+}
+
+static void start_command(struct embedded_lane *lane)
+{
+	struct mimic_command command;
+
+	/* Our own process wrote the header: nothing to check. */
+	mimic_command_unpack(mimic_ring_get(&lane->consumer, 0), &command);
+	mimic_ring_release(&lane->consumer, 1);
+	lane->pattern = (struct mimic_access) {
+		.owner = lane->holder,
+		.offset = command.offset,
+		.page = command.page,
+		.size = command.size,
+		.is_write = 1,
+	};
+	lane->left = command.count;
+}
+
+/* One contiguous piece of the payload. false: the next store would have to wait. */
+static bool store_piece(struct embedded_instance *instance, struct embedded_lane *lane)
+{
+	uint64_t piece, done;
+	const uint64_t *values = mimic_ring_piece(&lane->consumer, 0, lane->left, &piece);
+
+	done = instance->model->ops->store_many(instance->model, &lane->pattern, values, piece,
+						instance->now);
+	mimic_ring_release(&lane->consumer, done);
+	lane->left -= (uint32_t)done;
+	return done == piece;
+}
+
+static bool drain_lane(struct embedded_instance *instance, struct embedded_lane *lane)
+{
+	uint64_t start = lane->consumer.position;
+	bool blocked = false;
+
+	/* At most a ring's worth: a thread that posts faster than we drain must not hold us here. */
+	while (lane->consumer.position - start < EMBEDDED_RING_WORDS) {
+		if (!lane->left) {
+			if (mimic_ring_level(&lane->consumer, 1) <= 0)
+				break;
+			start_command(lane);
+		}
+		blocked = !store_piece(instance, lane);
+		if (blocked)
+			break;
+	}
+	atomic_store_explicit(&lane->blocked, blocked, memory_order_relaxed);
+	instance->blocked += blocked;
+	return lane->consumer.position != start;
+}
+
+static void settle_room(struct embedded_instance *instance, struct embedded_lane *lane)
+{
+	uint64_t used = atomic_load_explicit(&lane->ring.head, memory_order_relaxed) -
+			lane->consumer.position;
+
+	if (atomic_load_explicit(&lane->waiting, memory_order_relaxed) == EMBEDDED_WAIT_ROOM &&
+	    EMBEDDED_RING_WORDS - used >= lane->wanted)
+		embedded_settle(instance, lane);
+}
+
+/* The thread ended some time ago, and now all that it posted has taken effect. */
+static void retire(struct embedded_instance *instance, struct embedded_lane *lane)
+{
+	lane->ending = false;
+	if (instance->open)
+		instance->model->ops->owner_gone(instance->model, lane->holder, instance->now);
+	/* release: the next thread of this lane sees the rings as we left them */
+	atomic_store_explicit(&lane->in_use, false, memory_order_release);
+}
+
+bool embedded_drain(struct embedded_instance *instance)
+{
+	struct embedded_lane *lane;
+	bool progress = false;
+
+	instance->blocked = 0;
+	for (lane = atomic_load_explicit(&instance->lanes, memory_order_acquire); lane;
+	     lane = atomic_load_explicit(&lane->next, memory_order_relaxed)) {
+		if (!atomic_load_explicit(&lane->in_use, memory_order_relaxed))
+			continue;
+		if (drain_lane(instance, lane)) {
+			progress = true;
+			settle_room(instance, lane);
+		}
+		if (lane->ending && is_drained(lane)) {
+			retire(instance, lane);
+			progress = true;
+		}
+	}
+	return progress;
+}
+
+void embedded_discard(struct embedded_instance *instance)
+{
+	struct embedded_lane *lane;
+
+	for (lane = atomic_load_explicit(&instance->lanes, memory_order_relaxed); lane;
+	     lane = atomic_load_explicit(&lane->next, memory_order_relaxed)) {
+		mimic_ring_release(&lane->consumer,
+				   atomic_load_explicit(&lane->ring.head, memory_order_acquire) -
+				   lane->consumer.position);
+		lane->left = 0;
+		atomic_store_explicit(&lane->blocked, false, memory_order_relaxed);
+		if (atomic_load_explicit(&lane->waiting, memory_order_relaxed) != EMBEDDED_WAIT_NONE)
+			embedded_settle(instance, lane);
+		if (lane->ending)
+			retire(instance, lane);
+	}
+	instance->blocked = 0;
+}
+
+int embedded_lock(struct embedded_instance *instance, struct embedded_lane *lane)
+{
+	int error = mimic_lock_acquire(&instance->lock, lane->holder);
+	uint64_t now;
+
+	if (error)
+		return error;
+	atomic_store_explicit(&lane->cpu, mimic_cpu_current(), memory_order_relaxed);
+	/* Two threads may read the clock in one order and get the lock in the other. */
+	now = mimic_now();
+	if (now > instance->now)
+		instance->now = now;
+	return 0;
+}
+
+int embedded_enter(struct embedded_instance *instance, struct embedded_lane *lane)
+{
+	int error = embedded_lock(instance, lane);
+
+	if (error)
+		return error;
+	embedded_abandon(instance, lane);
+	if (!instance->open) {
+		embedded_leave(instance);
+		return -ENODEV;
+	}
+	embedded_drain(instance);
+	return 0;
+}
+
+void embedded_leave(struct embedded_instance *instance)
+{
+	_Atomic uint32_t *wakes[EMBEDDED_WAKES];
+	unsigned int count = instance->wake_count;
+
+	for (unsigned int i = 0; i < count; i++)
+		wakes[i] = instance->wakes[i];
+	instance->wake_count = 0;
+	mimic_lock_release(&instance->lock);
+	/* Without the lock, because a wake-up costs its caller microseconds. Lanes never go away. */
+	for (unsigned int i = 0; i < count; i++)
+		mimic_futex_wake(wakes[i], 1, MIMIC_FUTEX_PRIVATE);
+}
+
+void embedded_lane_end(struct embedded_instance *instance, struct embedded_lane *lane)
+{
+	/* -EDEADLK: the thread was torn out of the section by a longjmp; nothing can be saved. */
+	if (embedded_lock(instance, lane))
+		return;
+	embedded_abandon(instance, lane);
+	lane->ending = true;
+	if (instance->open)
+		embedded_drain(instance);
+	else
+		embedded_discard(instance);
+	embedded_leave(instance);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A trapped access, carried out in user space: what a SIGSEGV handler does with
+ * a plain load or store of a device's page.
+ */
+#ifndef MIMIC_EMULATE_H
+#define MIMIC_EMULATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+/* The preload library calls these from outside of libmimic. */
+#pragma GCC visibility push(default)
+
+/*
+ * One access of the bus: `size` is 1, 2, 4 or 8, `address` a multiple of it.
+ * A write takes the low `size` bytes of *data, the rest is 0; a read leaves
+ * them there. 0 or -errno.
+ */
+typedef int (*mimic_bus_access)(void *context, uintptr_t address, unsigned int size,
+				bool is_write, uint64_t *data);
+
+/*
+ * Carries out the instruction that `context`, of a signal handler, stands at:
+ * memory through `access`, registers and flags in the context, and moves on to
+ * the next instruction.
+ *
+ * An access that is unaligned or wider than 8 bytes reaches the bus in
+ * naturally aligned pieces of at most 8 bytes, in ascending order.
+ *
+ * 0; -EOPNOTSUPP: no instruction that decode.h lists, nothing was done; else
+ * the first error of `access`: the registers are as before. Pieces of a store
+ * that came before the failing one were written.
+ *
+ * Async-signal-safe. Only x86-64; elsewhere it always returns -EOPNOTSUPP.
+ */
+int mimic_emulate(ucontext_t *context, mimic_bus_access access, void *bus);
+
+/*
+ * The bytes of that instruction in hex, "48 8b 07", for an error line; as many
+ * as may be one if it is none that we know, "" if they cannot be read. Returns
+ * the length of the text. Async-signal-safe.
+ */
+size_t mimic_instruction_text(const ucontext_t *context, char *text, size_t size);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The program's memory as the embedded device reaches it, and memory that every profile can address. */
+#ifndef LIBMIMIC_MEMORY_H
+#define LIBMIMIC_MEMORY_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "devices/model.h"
+
+/* Addresses that fit the artifact's 40 bits. */
+#define MIMIC_MEMORY_LIMIT (1ull << 40)
+
+/*
+ * As mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, 0), at an address
+ * below MIMIC_MEMORY_LIMIT. NULL with errno. `size` is rounded up to whole
+ * pages: give munmap() the rounded size.
+ */
+void *mimic_memory_map_low(size_t size, int flags, int fd);
+size_t mimic_memory_round(size_t size);	/* 0 if it cannot be rounded */
+
+/* Memory of mimic_memory_alloc() on the embedded transport. */
+void *mimic_memory_private_alloc(size_t size);
+int mimic_memory_private_free(void *address);
+void mimic_memory_after_fork(void);
+
+/* 0 if the pages of [address, address + size) are a range at all, else -EINVAL. */
+int mimic_memory_check_range(const void *address, size_t size);
+
+/* The memory port of a device that lives in this process. */
+void mimic_memory_port(struct mimic_memory *memory);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The handler of SIGSEGV and SIGBUS: a fault is a read by the device, an access
+ * to a device page, or the program's own.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "libmimic/emulate.h"
+#include "preload.h"
+
+#define PAGE_FAULT_IS_FETCH 16	/* error code of the x86 page fault */
+
+enum failure {
+	FAILURE_NONE,
+	FAILURE_NOT_OURS,	/* part of the access is no device page, or is protected */
+	FAILURE_INHERITED,
+	FAILURE_OPEN,
+	FAILURE_ACCESS,
+};
+
+struct bus {
+	enum failure failure;
+	int error;
+	uintptr_t address;
+};
+
+static int fail(struct bus *bus, enum failure failure, int error)
+{
+	bus->failure = failure;
+	bus->error = error;
+	return error;
+}
+
+/* The page at an address, be it mapped or a physical address used as it is. */
+static bool find_page(uintptr_t address, struct mapping *mapping)
+{
+	unsigned int tile;
+
+	if (mapping_find(address, mapping))
+		return true;
+	if (!maple_physical_page(address, &tile, &mapping->device_page))
+		return false;
+	mapping->holder = &preload_holders[tile];
+	mapping->protection = PROT_READ | PROT_WRITE;
+	return true;
+}
+
+static bool is_tile(const struct holder *holder)
+{
+	return holder < preload_holders + HOLDER_TILES;
+}
+
+/* First touch of a raw address, or of a private tile in the child of a fork. */
+static int open_tile(struct holder *holder)
+{
+	struct preload_lock lock;
+	int error;
+
+	preload_lock(&lock);
+	error = holder_open_tile((unsigned int)(holder - preload_holders), &holder);
+	preload_unlock(&lock);
+	return error;
+}
+
+static int access_page(struct bus *bus, const struct mapping *mapping, struct mimic_access *access)
+{
+	struct holder *holder = mapping->holder;
+	int error;
+
+	if (atomic_load(&holder->inherited))
+		return fail(bus, FAILURE_INHERITED, -ENODEV);
+	if (is_tile(holder) && !atomic_load(&holder->device)) {
+		error = open_tile(holder);
+		if (error)
+			return fail(bus, FAILURE_OPEN, error);
+	}
+	error = mimic_device_access(atomic_load(&holder->device), access);
+	return error ? fail(bus, FAILURE_ACCESS, error) : 0;
+}
+
+static int bus_access(void *context, uintptr_t address, unsigned int size, bool is_write, uint64_t *data)
+{
+	struct mimic_access access = {
+		.data = is_write ? *data : 0,
+		.offset = address & (PAGE_BYTES - 1),
+		.size = (uint8_t)size,
+		.is_write = is_write,
+	};
+	struct mapping mapping;
+	struct mapping again;
+	struct bus *bus = context;
+	int error;
+
+	bus->address = address;
+	if (!find_page(address, &mapping) ||
+	    !(mapping.protection & (is_write ? PROT_WRITE : PROT_READ)))
+		return fail(bus, FAILURE_NOT_OURS, -EFAULT);
+	access.page = (uint8_t)mapping.device_page;
+	/* Counted, then looked at once more: munmap() takes the page away, then looks at the count. */
+	atomic_fetch_add(&mapping.holder->accesses, 1);
+	if (find_page(address, &again) && again.holder == mapping.holder)
+		error = access_page(bus, &mapping, &access);
+	else
+		error = fail(bus, FAILURE_NOT_OURS, -EFAULT);
+	atomic_fetch_sub(&mapping.holder->accesses, 1);
+	if (!error && !is_write)
+		*data = access.data;
+	return error;
+}
+
+static void explain_instruction(struct text *text, const ucontext_t *context)
+{
+	char bytes[64];
+
+	text_add(text, "cannot emulate the instruction at ");
+	text_add_hex(text, (uint64_t)context->uc_mcontext.gregs[REG_RIP]);
+	text_add(text, " (bytes ");
+	mimic_instruction_text(context, bytes, sizeof(bytes));
+	text_add(text, bytes);
+	text_add(text, "): only plain loads and stores reach a device");
+}
+
+static void explain_error(struct text *text, const struct bus *bus)
+{
+	const char *description = strerrordesc_np(-bus->error);
+
+	if (bus->failure == FAILURE_INHERITED)
+		text_add(text, "device pages do not pass to a child process; open the device again in the child");
+	else if (bus->error == -ENOTCONN)
+		text_add(text, "the daemon is gone");
+	else if (bus->failure == FAILURE_OPEN && mimic_error_text()[0])
+		text_add(text, mimic_error_text());
+	else
+		text_add(text, description ? description : "unknown error");
+}
+
+static void explain(const struct bus *bus, const ucontext_t *context, uintptr_t address)
+{
+	struct mapping mapping;
+	struct text text;
+
+	text_start(&text);
+	if (bus->failure == FAILURE_NONE)
+		explain_instruction(&text, context);
+	else
+		explain_error(&text, bus);
+	text_add(&text, "; access to ");
+	text_add_hex(&text, address);
+	if (find_page(address, &mapping)) {
+		text_add(&text, " (page ");
+		text_add_number(&text, mapping.device_page);
+		text_add(&text, " of ");
+		if (mapping.holder->node.device[0])
+			text_add(&text, mapping.holder->node.device);
+		else
+			text_add(&text, "a device");
+		text_add(&text, ", offset ");
+		text_add_hex(&text, address & (PAGE_BYTES - 1));
+		text_add(&text, ")");
+	}
+	text_write_line(&text);
+}
+
+/* An access that the device or we cannot serve: a bus error, as on a machine. */
+static void bus_error(const struct bus *bus, ucontext_t *context, uintptr_t address)
+{
+	siginfo_t information = { .si_signo = SIGBUS, .si_code = BUS_ADRERR };
+
+	information.si_addr = (void *)address;
+	explain(bus, context, address);
+	signals_deliver(SIGBUS, &information, context, SIGNAL_OURS);
+}
+
+static bool is_access_fault(int number, const siginfo_t *information, const ucontext_t *context)
+{
+	if (number != SIGSEGV)
+		return false;
+	if (information->si_code != SEGV_MAPERR && information->si_code != SEGV_ACCERR)
+		return false;
+	/* A jump into a device page: there is no instruction to look at. */
+	return !(context->uc_mcontext.gregs[REG_ERR] & PAGE_FAULT_IS_FETCH);
+}
+
+static bool serve(int number, siginfo_t *information, ucontext_t *context)
+{
+	uintptr_t address = (uintptr_t)information->si_addr;
+	struct bus bus = { .failure = FAILURE_NONE };
+	struct mapping mapping;
+	int error;
+
+	if (!is_access_fault(number, information, context) || !find_page(address, &mapping))
+		return false;
+	threads_attach();
+	error = mimic_emulate(context, bus_access, &bus);
+	if (!error)
+		return true;
+	if (bus.failure == FAILURE_NOT_OURS)
+		return false;
+	bus_error(&bus, context, bus.failure == FAILURE_NONE ? address : bus.address);
+	return true;
+}
+
+void fault_handler(int number, siginfo_t *information, void *signal_context)
+{
+	ucontext_t *context = signal_context;
+	int saved_errno = errno;
+	uintptr_t fixup;
+
+	if (information->si_code <= 0) {
+		signals_deliver(number, information, context, SIGNAL_SENT);
+	} else if ((fixup = mimic_fault_fixup((uintptr_t)context->uc_mcontext.gregs[REG_RIP]))) {
+		context->uc_mcontext.gregs[REG_RIP] = (greg_t)fixup;
+	} else if (!serve(number, information, context)) {
+		signals_deliver(number, information, context, SIGNAL_FAULT);
+	}
+	errno = saved_errno;
+}

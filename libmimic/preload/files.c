@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Open devices. The program gets a real descriptor: an empty memfd sealed
+ * against growth, so that read() finds nothing, write() fails, and a mapping
+ * made behind our back ends in SIGBUS instead of in memory that nobody reads.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "preload.h"
+
+#define LOCAL_MAJOR 240		/* "for local and experimental use" in devices.txt */
+#define MEMORY_MAJOR 1
+#define DESCRIPTOR_SCAN_MAX 65536
+
+struct holder preload_holders[HOLDER_COUNT];
+
+static int raw_fstat(int descriptor, struct stat *status)
+{
+	return (int)preload_syscall(SYS_fstat, descriptor, (long)status, 0, 0, 0, 0);
+}
+
+/* Holders with a descriptor: while there are none, no descriptor is looked at. */
+static atomic_uint open_files;
+
+static struct holder *holder_of_inode(const struct stat *status)
+{
+	unsigned int i;
+
+	if (!S_ISREG(status->st_mode) || status->st_size != 0)
+		return NULL;
+	for (i = HOLDER_TILES; i < HOLDER_COUNT; i++) {
+		struct holder *holder = &preload_holders[i];
+
+		if (holder->used && holder->has_descriptor &&
+		    holder->file_device == status->st_dev && holder->file_inode == status->st_ino)
+			return holder;
+	}
+	return NULL;
+}
+
+struct holder *files_holder(int descriptor)
+{
+	struct stat status;
+
+	if (!atomic_load(&open_files) || raw_fstat(descriptor, &status))
+		return NULL;
+	return holder_of_inode(&status);
+}
+
+bool files_is_memory(int descriptor, int *error)
+{
+	struct holder *holder;
+	struct stat status;
+
+	*error = 0;
+	if (descriptor < 0 || raw_fstat(descriptor, &status))
+		return false;
+	if (S_ISCHR(status.st_mode))
+		return status.st_rdev == makedev(MEMORY_MAJOR, 1);
+	holder = holder_of_inode(&status);
+	if (!holder || holder->node.kind != NODE_MEMORY)
+		return false;
+	*error = holder->open_error;
+	return true;
+}
+
+void files_describe_node(const struct node *node, struct stat *status)
+{
+	unsigned int major_number = node->kind == NODE_MEMORY ? MEMORY_MAJOR : LOCAL_MAJOR;
+
+	memset(status, 0, sizeof(*status));
+	status->st_mode = S_IFCHR | 0666;
+	status->st_nlink = 1;
+	status->st_rdev = makedev(major_number, node->minor);
+	status->st_ino = 0x6d000000u + (major_number << 8) + node->minor;
+	status->st_blksize = (blksize_t)PAGE_BYTES;
+}
+
+void files_fix_stat(struct stat *status)
+{
+	struct preload_lock lock;
+	struct holder *holder;
+
+	if (!atomic_load(&open_files) || preload_is_inside() || !holder_of_inode(status))
+		return;
+	preload_lock(&lock);
+	holder = holder_of_inode(status);
+	if (holder)
+		files_describe_node(&holder->node, status);
+	preload_unlock(&lock);
+}
+
+/* --- giving back ------------------------------------------------------------ */
+
+static void holder_free(struct holder *holder)
+{
+	struct mimic_device *device = atomic_exchange(&holder->device, NULL);
+
+	/* A handle of the parent is no business of the child's. */
+	if (device && !atomic_load(&holder->inherited))
+		mimic_device_close(device);
+	atomic_store(&holder->inherited, false);
+	holder->used = false;
+}
+
+static void mark_descriptor(int descriptor, bool *seen)
+{
+	struct holder *holder = files_holder(descriptor);
+
+	if (holder)	/* "." and ".." read as 0, which does no harm */
+		seen[holder - preload_holders] = true;
+}
+
+struct directory_entry {	/* of getdents64(2) */
+	uint64_t inode;
+	int64_t next;
+	uint16_t length;
+	uint8_t type;
+	char name[];
+};
+
+/* getdents, not readdir: close() may be called from a handler, where malloc() may not. */
+static void find_descriptors(bool *seen)
+{
+	_Alignas(struct directory_entry) char buffer[2048];
+	int directory = (int)preload_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/fd",
+					     O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
+	int descriptor;
+	long length;
+	long at;
+
+	if (directory < 0) {
+		for (descriptor = 0; descriptor < DESCRIPTOR_SCAN_MAX; descriptor++)
+			mark_descriptor(descriptor, seen);
+		return;
+	}
+	while ((length = preload_syscall(SYS_getdents64, directory, (long)buffer, sizeof(buffer), 0, 0, 0)) > 0)
+		for (at = 0; at < length; at += ((struct directory_entry *)(buffer + at))->length)
+			mark_descriptor(atoi(((struct directory_entry *)(buffer + at))->name), seen);
+	preload_syscall(SYS_close, directory, 0, 0, 0, 0, 0);
+}
+
+void files_release_unused(bool scan)
+{
+	bool seen[HOLDER_COUNT] = { false };
+	unsigned int i;
+
+	if (scan)
+		find_descriptors(seen);
+	for (i = HOLDER_TILES; i < HOLDER_COUNT; i++) {
+		struct holder *holder = &preload_holders[i];
+
+		if (!holder->used)
+			continue;
+		if (scan && !seen[i] && atomic_exchange(&holder->has_descriptor, false))
+			atomic_fetch_sub(&open_files, 1);
+		/*
+		 * The pages left the table before this look: a handler that counts
+		 * itself later finds no page and leaves the device alone.
+		 */
+		if (!holder->has_descriptor && holder->pages == 0 &&
+		    atomic_load(&holder->accesses) == 0)
+			holder_free(holder);
+	}
+}
+
+void files_reap(void)
+{
+	struct preload_lock lock;
+	int saved_errno = errno;
+
+	if (preload_is_inside() || !atomic_load(&open_files))
+		return;
+	preload_lock(&lock);
+	files_release_unused(true);
+	preload_unlock(&lock);
+	errno = saved_errno;
+}
+
+void files_after_fork(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < HOLDER_COUNT; i++) {
+		struct holder *holder = &preload_holders[i];
+
+		atomic_store(&holder->accesses, 0);
+		if (i < HOLDER_TILES)
+			atomic_store(&holder->device, NULL);	/* a fresh one on first touch */
+		else if (holder->used)
+			atomic_store(&holder->inherited, true);
+	}
+}
+
+/* --- opening ------------------------------------------------------------------ */
+
+static void explain_open(const char *name, int error)
+{
+	struct text text;
+
+	text_start(&text);
+	text_add(&text, "cannot open device ");
+	text_add(&text, name);
+	text_add(&text, ": ");
+	text_add(&text, mimic_error_text()[0] ? mimic_error_text() : strerror(-error));
+	text_write_line(&text);
+}
+
+static struct holder *holder_find_unused(void)
+{
+	unsigned int i;
+
+	for (i = HOLDER_TILES; i < HOLDER_COUNT; i++)
+		if (!preload_holders[i].used)
+			return &preload_holders[i];
+	return NULL;
+}
+
+static struct holder *holder_new(void)
+{
+	struct holder *holder = holder_find_unused();
+
+	if (holder)
+		return holder;
+	files_release_unused(true);
+	return holder_find_unused();
+}
+
+/* Not as a whole: a handler on its way out may still count down `accesses`. */
+static void holder_start(struct holder *holder, const struct node *node, const struct stat *status)
+{
+	holder->pages = 0;
+	holder->node = *node;
+	holder->file_device = status->st_dev;
+	holder->file_inode = status->st_ino;
+	holder->used = true;
+	holder->has_descriptor = true;
+	atomic_fetch_add(&open_files, 1);
+}
+
+/* An empty file that cannot grow, open as the program asked. Returns it or -errno. */
+static int sealed_file(const char *name, int flags, struct stat *status)
+{
+	int wanted = flags & (O_ACCMODE | O_CLOEXEC | O_NONBLOCK);
+	int file = memfd_create(name, MFD_ALLOW_SEALING | (flags & O_CLOEXEC ? MFD_CLOEXEC : 0));
+	char path[32];
+	int again;
+
+	if (file < 0)
+		return -errno;
+	if (fcntl(file, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) || raw_fstat(file, status)) {
+		int error = -errno;
+
+		close(file);
+		return error;
+	}
+	if ((wanted & O_ACCMODE) == O_RDWR)
+		return file;
+	/* A memfd is always read-write; another open of it gets the mode that was asked for. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	again = NEXT(open)(path, wanted);
+	if (again < 0)
+		return file;
+	if (dup3(again, file, flags & O_CLOEXEC) == file) {
+		close(again);
+		return file;
+	}
+	close(file);
+	return again;
+}
+
+static int check_open_flags(int flags)
+{
+	if ((flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
+		return -EEXIST;
+	if (flags & O_DIRECTORY)
+		return -ENOTDIR;
+	return 0;
+}
+
+static int open_maple(int flags, const struct node *node)
+{
+	struct holder *holder = holder_new();
+	struct mimic_device *device;
+	struct stat status;
+	int file;
+	int error;
+
+	if (!holder)
+		return -ENFILE;
+	file = sealed_file(node->device, flags, &status);
+	if (file < 0)
+		return file;
+	error = mimic_device_open(&device, node->device, NULL);
+	if (error == -EBUSY) {
+		files_release_unused(true);
+		error = mimic_device_open(&device, node->device, NULL);
+	}
+	if (error) {
+		close(file);
+		if (error == -ENODEV)
+			return -ENOENT;
+		if (error != -EBUSY)
+			explain_open(node->device, error);
+		return error;
+	}
+	holder_start(holder, node, &status);
+	atomic_store(&holder->device, device);
+	return file;
+}
+
+static int open_absent_memory(int flags, const struct node *node, int why)
+{
+	struct holder *holder = holder_new();
+	struct stat status;
+	int file;
+
+	if (!holder)
+		return -ENFILE;
+	file = sealed_file("mem", flags, &status);
+	if (file < 0)
+		return file;
+	holder_start(holder, node, &status);
+	holder->open_error = why;
+	return file;
+}
+
+int files_open(int directory, const char *path, int flags, const struct node *node)
+{
+	struct preload_lock lock;
+	int result = check_open_flags(flags);
+	int memory_error = 0;
+
+	if (result < 0)
+		goto out;
+	if (node->kind == NODE_MEMORY) {
+		result = NEXT(openat)(directory, path, flags & ~(O_CREAT | O_TRUNC));
+		if (result >= 0)
+			return result;
+		memory_error = -errno;
+	}
+	preload_lock(&lock);
+	if (node->kind == NODE_MEMORY)
+		result = open_absent_memory(flags, node, memory_error);
+	else
+		result = open_maple(flags, node);
+	preload_unlock(&lock);
+out:
+	if (result >= 0)
+		return result;
+	errno = -result;
+	return -1;
+}
+
+int holder_open_tile(unsigned int tile, struct holder **holder)
+{
+	struct holder *found = &preload_holders[tile];
+	struct mimic_device *device;
+	int error;
+
+	*holder = found;
+	if (atomic_load(&found->device))
+		return 0;
+	found->used = true;
+	snprintf(found->node.device, sizeof(found->node.device), "maple@%u", tile);
+	error = mimic_device_open(&device, found->node.device, NULL);
+	if (error == 0)
+		atomic_store(&found->device, device);
+	return error;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What happens before the program's main(). */
+#include <elf.h>
+#include <malloc.h>
+#include <sys/auxv.h>
+
+#include "preload.h"
+
+/*
+ * A program that is not position independent may count on pointers of 32 bits
+ * (absolute pointers of MAPLE) or 40 (its base registers): its heap must stay
+ * where brk() grows, just above the program, and not go to mmap().
+ */
+static bool program_is_fixed(void)
+{
+	const Elf64_Phdr *header = (const Elf64_Phdr *)getauxval(AT_PHDR);
+	unsigned long count = getauxval(AT_PHNUM);
+	unsigned long i;
+
+	for (i = 0; header && i < count; i++)
+		if (header[i].p_type == PT_PHDR)
+			return header[i].p_vaddr == (uintptr_t)header;
+	return false;
+}
+
+static void keep_heap_low(void)
+{
+	mallopt(M_MMAP_MAX, 0);
+	mallopt(M_ARENA_MAX, 1);
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	exec_remember_environment();
+	if (program_is_fixed())
+		keep_heap_low();
+	mimic_faults_are_handled();
+	signals_start();
+	threads_start();
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The table of mapped device pages: a hash of page addresses, written under
+ * the lock and read by the fault handler without one.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "preload.h"
+
+/* The kernel gives a process 65530 mappings (vm.max_map_count): more could not be used. */
+#define TABLE_BITS 16
+#define TABLE_SIZE (1u << TABLE_BITS)
+#define TABLE_FULL (TABLE_SIZE - TABLE_SIZE / 8)
+
+#define FREE 0ull
+#define REMOVED 1ull	/* page number 1 is below mmap_min_addr */
+
+struct entry {
+	_Atomic uint64_t page_number;
+	_Atomic uint64_t target;
+};
+
+static struct entry table[TABLE_SIZE];
+static unsigned int pages_in_table;
+/* Only ever widened: a filter that keeps munmap() of other memory cheap. */
+static _Atomic uintptr_t lowest = UINTPTR_MAX;
+static _Atomic uintptr_t highest;
+
+static unsigned int hash(uint64_t page_number)
+{
+	return (unsigned int)((page_number * 0x9e3779b97f4a7c15ull) >> (64 - TABLE_BITS));
+}
+
+static uint64_t pack(const struct mapping *mapping)
+{
+	return (uint64_t)(mapping->holder - preload_holders) << 16 |
+	       (uint64_t)mapping->device_page << 8 | (unsigned int)mapping->protection;
+}
+
+static struct mapping unpack(uint64_t target)
+{
+	return (struct mapping){
+		.holder = &preload_holders[target >> 16],
+		.device_page = (target >> 8) & 0xff,
+		.protection = (int)(target & 0xff),
+	};
+}
+
+static struct entry *find(uint64_t page_number)
+{
+	unsigned int i = hash(page_number);
+	unsigned int steps;
+
+	for (steps = 0; steps < TABLE_SIZE; steps++, i = (i + 1) % TABLE_SIZE) {
+		uint64_t here = atomic_load_explicit(&table[i].page_number, memory_order_acquire);
+
+		if (here == page_number)
+			return &table[i];
+		if (here == FREE)
+			return NULL;
+	}
+	return NULL;
+}
+
+bool mapping_find(uintptr_t address, struct mapping *mapping)
+{
+	uint64_t page_number = address >> PAGE_SHIFT;
+	struct entry *entry = find(page_number);
+
+	if (!entry)
+		return false;
+	*mapping = unpack(atomic_load_explicit(&entry->target, memory_order_acquire));
+	/* Still the same page: then the target was this page's. */
+	return atomic_load_explicit(&entry->page_number, memory_order_acquire) == page_number;
+}
+
+static void widen(uintptr_t address)
+{
+	if (address < atomic_load(&lowest))
+		atomic_store(&lowest, address);
+	if (address > atomic_load(&highest))
+		atomic_store(&highest, address);
+}
+
+int mapping_insert(uintptr_t address, const struct mapping *mapping)
+{
+	uint64_t page_number = address >> PAGE_SHIFT;
+	unsigned int i = hash(page_number);
+
+	if (pages_in_table >= TABLE_FULL)
+		return -ENOMEM;
+	while (atomic_load(&table[i].page_number) > REMOVED)
+		i = (i + 1) % TABLE_SIZE;
+	atomic_store_explicit(&table[i].target, pack(mapping), memory_order_release);
+	/* release: whoever sees the page sees its target */
+	atomic_store_explicit(&table[i].page_number, page_number, memory_order_release);
+	widen(address);
+	mapping->holder->pages++;
+	pages_in_table++;
+	return 0;
+}
+
+static void remove_entry(struct entry *entry)
+{
+	unsigned int i = (unsigned int)(entry - table);
+	struct mapping mapping = unpack(atomic_load(&entry->target));
+
+	mapping.holder->pages--;
+	pages_in_table--;
+	atomic_store(&entry->page_number, REMOVED);
+	/* A removed entry that ends its chain need not be stepped over. */
+	if (atomic_load(&table[(i + 1) % TABLE_SIZE].page_number) != FREE)
+		return;
+	while (atomic_load(&table[i].page_number) == REMOVED) {
+		atomic_store(&table[i].page_number, FREE);
+		i = (i + TABLE_SIZE - 1) % TABLE_SIZE;
+	}
+}
+
+static bool may_overlap(uintptr_t start, size_t length)
+{
+	uintptr_t high = atomic_load_explicit(&highest, memory_order_relaxed);
+
+	return high && start <= high &&
+	       start + length > atomic_load_explicit(&lowest, memory_order_relaxed);
+}
+
+/* Calls for each device page of the range; stops if `visit` says so. */
+static bool for_each(uintptr_t start, size_t length, bool (*visit)(struct entry *entry, void *data),
+		     void *data)
+{
+	uint64_t first = start >> PAGE_SHIFT;
+	uint64_t end = (start + length + PAGE_BYTES - 1) >> PAGE_SHIFT;
+	uint64_t page;
+	unsigned int i;
+
+	if (end - first < TABLE_SIZE) {
+		for (page = first; page < end; page++) {
+			struct entry *entry = find(page);
+
+			if (entry && visit(entry, data))
+				return true;
+		}
+		return false;
+	}
+	for (i = 0; i < TABLE_SIZE; i++) {
+		page = atomic_load(&table[i].page_number);
+		if (page > REMOVED && page >= first && page < end && visit(&table[i], data))
+			return true;
+	}
+	return false;
+}
+
+static bool visit_stop(struct entry *entry, void *data)
+{
+	(void)entry;
+	(void)data;
+	return true;
+}
+
+static bool visit_remove(struct entry *entry, void *data)
+{
+	remove_entry(entry);
+	++*(size_t *)data;
+	return false;
+}
+
+bool mapping_overlaps(uintptr_t start, size_t length)
+{
+	return may_overlap(start, length) && for_each(start, length, visit_stop, NULL);
+}
+
+size_t mapping_remove(uintptr_t start, size_t length)
+{
+	size_t removed = 0;
+
+	if (may_overlap(start, length))
+		for_each(start, length, visit_remove, &removed);
+	return removed;
+}
+
+bool mapping_set_protection(uintptr_t address, int protection)
+{
+	struct entry *entry = find(address >> PAGE_SHIFT);
+	struct mapping mapping;
+
+	if (!entry)
+		return false;
+	mapping = unpack(atomic_load(&entry->target));
+	mapping.protection = protection;
+	atomic_store(&entry->target, pack(&mapping));
+	return true;
+}
+
+/* --- physical addresses (docs/maple.md, "Address") ---------------------------- */
+
+#define TILE_X_SHIFT 28
+#define TILE_Y_SHIFT 24
+#define TILES_IN_A_ROW 8
+/* The window of all tiles: x and y fill bits [30:24]. */
+#define WINDOW_BASE (MAPLE_PHYSICAL_BASE & ~0x7fffffffull)
+#define WINDOW_SIZE 0x80000000ull
+
+uint64_t maple_physical_address(unsigned int tile, unsigned int device_page)
+{
+	unsigned int number = 2 * tile + 1;	/* MAPLE sits on the odd tiles of the mesh */
+
+	/* Added, not or-ed: the base has the first page's number in bits [23:20]. */
+	return MAPLE_PHYSICAL_BASE + ((uint64_t)(number % TILES_IN_A_ROW) << TILE_X_SHIFT) +
+	       ((uint64_t)(number / TILES_IN_A_ROW) << TILE_Y_SHIFT) +
+	       ((uint64_t)device_page << MAPLE_PHYSICAL_PAGE_SHIFT);
+}
+
+bool maple_physical_page(uint64_t address, unsigned int *tile, unsigned int *device_page)
+{
+	uint64_t page_address = address & ~(uint64_t)(PAGE_BYTES - 1);
+	unsigned int number;
+	unsigned int page;
+
+	if (address - WINDOW_BASE >= WINDOW_SIZE)
+		return false;
+	number = ((address >> TILE_Y_SHIFT) & 0xf) * TILES_IN_A_ROW + ((address >> TILE_X_SHIFT) & 7);
+	page = ((address >> MAPLE_PHYSICAL_PAGE_SHIFT) & 0xf) - 8u;
+	if (number % 2 == 0 || page >= MAPLE_PAGE_COUNT)
+		return false;
+	*tile = number / 2;
+	*device_page = page;
+	return maple_physical_address(*tile, page) == page_address;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* mmap, munmap, mremap, mprotect: device pages are reserved, everything else passes through. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+
+#include "preload.h"
+
+#define REPLACED_FLAGS (MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT)
+
+EXPORT void *mmap(void *address, size_t length, int protection, int flags, int descriptor, off_t offset);
+EXPORT void *mmap64(void *address, size_t length, int protection, int flags, int descriptor, off64_t offset);
+EXPORT int munmap(void *address, size_t length);
+EXPORT int mprotect(void *address, size_t length, int protection);
+EXPORT void *mremap(void *old, size_t old_size, size_t new_size, int flags, ...);
+
+static size_t round_up(size_t length)
+{
+	return (length + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+}
+
+/* What the kernel's and the driver's mmap check, in this order. */
+static int check_request(int descriptor, size_t length, int protection, int flags, off_t offset)
+{
+	int type = flags & MAP_TYPE;
+	int mode = fcntl(descriptor, F_GETFL) & O_ACCMODE;
+
+	if (length == 0 || length > (size_t)1 << 40 || offset & (off_t)(PAGE_BYTES - 1))
+		return -EINVAL;
+	if (type != MAP_SHARED && type != MAP_SHARED_VALIDATE)
+		return -EINVAL;
+	if (protection & ~(PROT_READ | PROT_WRITE))
+		return -EINVAL;
+	if (mode == O_WRONLY || (mode == O_RDONLY && protection & PROT_WRITE))
+		return -EACCES;
+	return 0;
+}
+
+/* Address space without memory: every access comes to the fault handler. */
+static void *reserve(void *address, size_t length, int flags)
+{
+	return NEXT(mmap)(address, length, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (flags & REPLACED_FLAGS), -1, 0);
+}
+
+static void *give_up(void *start, size_t length, int error)
+{
+	mapping_remove((uintptr_t)start, length);
+	NEXT(munmap)(start, length);
+	errno = -error;
+	return MAP_FAILED;
+}
+
+static void *map_node(struct holder *holder, void *address, size_t length, int protection,
+		      int flags, off_t offset)
+{
+	size_t first = (size_t)offset >> PAGE_SHIFT;
+	size_t count = length >> PAGE_SHIFT;
+	char *start;
+	size_t i;
+
+	if (first >= MAPLE_PAGE_COUNT || count > MAPLE_PAGE_COUNT - first) {
+		errno = EINVAL;
+		return MAP_FAILED;
+	}
+	if (atomic_load(&holder->inherited)) {
+		errno = ENODEV;	/* the instance belongs to the parent */
+		return MAP_FAILED;
+	}
+	start = reserve(address, length, flags);
+	if (start == MAP_FAILED)
+		return MAP_FAILED;
+	mapping_remove((uintptr_t)start, length);
+	for (i = 0; i < count; i++) {
+		struct mapping mapping = { holder, (unsigned int)(first + i), protection };
+		int error = mapping_insert((uintptr_t)start + i * PAGE_BYTES, &mapping);
+
+		if (error)
+			return give_up(start, length, error);
+	}
+	return start;
+}
+
+struct window {
+	uint64_t start;
+	size_t length;
+};
+
+static bool window_has(const struct window *window, unsigned int tile, unsigned int page)
+{
+	return maple_physical_address(tile, page) - window->start < window->length;
+}
+
+static bool window_has_device(const struct window *window)
+{
+	unsigned int i;
+
+	for (i = 0; i < HOLDER_TILES * MAPLE_PAGE_COUNT; i++)
+		if (window_has(window, i / MAPLE_PAGE_COUNT, i % MAPLE_PAGE_COUNT))
+			return true;
+	return false;
+}
+
+static int map_tile_page(const struct window *window, char *start, unsigned int tile,
+			 unsigned int page, int protection)
+{
+	struct mapping mapping = { NULL, page, protection };
+	int error = holder_open_tile(tile, &mapping.holder);
+
+	if (error)
+		return error;
+	return mapping_insert((uintptr_t)start + maple_physical_address(tile, page) - window->start,
+			      &mapping);
+}
+
+static void *map_memory(const struct window *window, void *address, int protection, int flags)
+{
+	char *start = reserve(address, window->length, flags);
+	unsigned int i;
+
+	if (start == MAP_FAILED)
+		return MAP_FAILED;
+	mapping_remove((uintptr_t)start, window->length);
+	for (i = 0; i < HOLDER_TILES * MAPLE_PAGE_COUNT; i++) {
+		unsigned int tile = i / MAPLE_PAGE_COUNT;
+		unsigned int page = i % MAPLE_PAGE_COUNT;
+		int error = 0;
+
+		if (window_has(window, tile, page))
+			error = map_tile_page(window, start, tile, page, protection);
+		if (error)
+			return give_up(start, window->length, error);
+	}
+	return start;
+}
+
+/* true: *result is the answer; false: not ours. Lock held. */
+static bool map_device(void *address, size_t length, int protection, int flags, int descriptor,
+		       off_t offset, void **result)
+{
+	struct window window = { (uint64_t)offset, round_up(length) };
+	struct holder *holder = files_holder(descriptor);
+	int memory_error = 0;
+	bool is_memory = files_is_memory(descriptor, &memory_error);
+	int error;
+
+	if (!holder && !is_memory)
+		return false;
+	if (is_memory && !window_has_device(&window)) {
+		if (!memory_error)
+			return false;
+		errno = -memory_error;
+		*result = MAP_FAILED;
+		return true;
+	}
+	error = check_request(descriptor, window.length, protection, flags, offset);
+	if (error) {
+		errno = -error;
+		*result = MAP_FAILED;
+		return true;
+	}
+	if (is_memory)
+		*result = map_memory(&window, address, protection, flags);
+	else
+		*result = map_node(holder, address, window.length, protection, flags, offset);
+	return true;
+}
+
+static bool is_device(int descriptor)
+{
+	int error;
+
+	return descriptor >= 0 && !preload_is_inside() &&
+	       (files_holder(descriptor) || files_is_memory(descriptor, &error));
+}
+
+static void forget(void *address, size_t length)
+{
+	struct preload_lock lock;
+
+	if (preload_is_inside() || !mapping_overlaps((uintptr_t)address, length))
+		return;
+	preload_lock(&lock);
+	if (mapping_remove((uintptr_t)address, length))
+		files_release_unused(false);
+	preload_unlock(&lock);
+}
+
+EXPORT void *mmap(void *address, size_t length, int protection, int flags, int descriptor, off_t offset)
+{
+	struct preload_lock lock;
+	void *result;
+	bool ours;
+
+	if (!(flags & MAP_ANONYMOUS) && is_device(descriptor)) {
+		threads_attach();
+		preload_lock(&lock);
+		ours = map_device(address, length, protection, flags, descriptor, offset, &result);
+		preload_unlock(&lock);
+		if (ours)
+			return result;
+	}
+	result = NEXT(mmap)(address, length, protection, flags, descriptor, offset);
+	/* Only a fixed mapping can replace pages that are in the table. */
+	if (result != MAP_FAILED && (flags & MAP_FIXED))
+		forget(result, length);
+	return result;
+}
+
+EXPORT void *mmap64(void *address, size_t length, int protection, int flags, int descriptor, off64_t offset)
+{
+	return mmap(address, length, protection, flags, descriptor, offset);
+}
+
+EXPORT int munmap(void *address, size_t length)
+{
+	int result = NEXT(munmap)(address, length);
+
+	if (result == 0)
+		forget(address, length);
+	return result;
+}
+
+/* Device pages stay PROT_NONE for the kernel; the table keeps what the program asked for. */
+static int protect_pages(char *start, size_t length, int protection)
+{
+	size_t offset;
+
+	if (protection & ~(PROT_READ | PROT_WRITE)) {
+		errno = EINVAL;
+		return -1;
+	}
+	for (offset = 0; offset < length; offset += PAGE_BYTES)
+		if (!mapping_set_protection((uintptr_t)start + offset, protection) &&
+		    NEXT(mprotect)(start + offset, PAGE_BYTES, protection))
+			return -1;
+	return 0;
+}
+
+EXPORT int mprotect(void *address, size_t length, int protection)
+{
+	uintptr_t start = (uintptr_t)address;
+	struct preload_lock lock;
+	int result;
+
+	if (preload_is_inside() || start % PAGE_BYTES || !mapping_overlaps(start, length))
+		return NEXT(mprotect)(address, length, protection);
+	preload_lock(&lock);
+	result = protect_pages(address, round_up(length), protection);
+	preload_unlock(&lock);
+	return result;
+}
+
+/* Device pages can be cut off at the end, and neither grown nor moved. */
+static void *remap_device(char *old, size_t old_size, size_t new_size, int flags)
+{
+	if (new_size > old_size) {
+		errno = EFAULT;	/* as the kernel answers for VM_DONTEXPAND */
+		return MAP_FAILED;
+	}
+	if (new_size == 0 || (flags & ~MREMAP_MAYMOVE) || (uintptr_t)old % PAGE_BYTES) {
+		errno = EINVAL;
+		return MAP_FAILED;
+	}
+	if (new_size < old_size && munmap(old + new_size, old_size - new_size))
+		return MAP_FAILED;
+	return old;
+}
+
+EXPORT void *mremap(void *old, size_t old_size, size_t new_size, int flags, ...)
+{
+	void *fixed = NULL;
+	void *result;
+	va_list list;
+
+	va_start(list, flags);
+	if (flags & MREMAP_FIXED)
+		fixed = va_arg(list, void *);
+	va_end(list);
+	if (!preload_is_inside() && mapping_overlaps((uintptr_t)old, old_size))
+		return remap_device(old, round_up(old_size), round_up(new_size), flags);
+	result = NEXT(mremap)(old, old_size, new_size, flags, fixed);
+	if (result != MAP_FAILED && fixed)
+		forget(fixed, new_size);
+	return result;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Which paths are device nodes: /dev/maple, /dev/mapleN and /dev/mem. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "preload.h"
+
+#define NODE_MINOR_ANY 255
+
+/* Drops "//", "/./" and "/../" by the text alone, as far as a path of /dev needs it. */
+static void normalise(char *path)
+{
+	char *from = path;
+	char *to = path;
+
+	while (*from) {
+		size_t length;
+
+		while (*from == '/')
+			from++;
+		length = strcspn(from, "/");
+		if (length == 0)
+			break;
+		if (length == 1 && from[0] == '.') {
+			from += length;
+			continue;
+		}
+		if (length == 2 && from[0] == '.' && from[1] == '.') {
+			while (to > path && *--to != '/')
+				;
+			from += length;
+			continue;
+		}
+		*to++ = '/';
+		memmove(to, from, length);
+		to += length;
+		from += length;
+	}
+	*to = '\0';
+}
+
+static bool directory_of(int directory, char *path, size_t size)
+{
+	char link[32];
+	ssize_t length;
+
+	if (directory == AT_FDCWD)
+		return getcwd(path, size) != NULL;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", directory);
+	length = readlink(link, path, size - 1);
+	if (length < 0)
+		return false;
+	path[length] = '\0';
+	return true;
+}
+
+static bool parse_number(const char *text, unsigned int *number)
+{
+	unsigned int value = 0;
+	const char *digit;
+
+	if (*text == '0' && text[1])
+		return false;
+	for (digit = text; *digit >= '0' && *digit <= '9' && digit - text < 3; digit++)
+		value = value * 10 + (unsigned int)(*digit - '0');
+	if (digit == text || *digit || value >= NODE_MINOR_ANY)
+		return false;
+	*number = value;
+	return true;
+}
+
+static struct node node_of_name(const char *name)
+{
+	struct node node = { .kind = NODE_NONE };
+
+	if (strcmp(name, "mem") == 0) {
+		node.kind = NODE_MEMORY;
+		node.minor = 1;
+		return node;
+	}
+	if (strncmp(name, "maple", 5) != 0)
+		return node;
+	node.minor = NODE_MINOR_ANY;
+	if (name[5] && !parse_number(name + 5, &node.minor))
+		return node;
+	node.kind = NODE_MAPLE;
+	memcpy(node.device, name, strlen(name) + 1);
+	return node;
+}
+
+struct node node_of_path(int directory, const char *path)
+{
+	struct node none = { .kind = NODE_NONE };
+	int saved_errno = errno;
+	char whole[PATH_MAX];
+	const char *name;
+	size_t length;
+
+	/* Cheap first: nearly every path is none of ours. */
+	if (!path || preload_is_inside())
+		return none;
+	name = strrchr(path, '/');
+	name = name ? name + 1 : path;
+	if (name[0] != 'm' || node_of_name(name).kind == NODE_NONE)
+		return none;
+	length = 0;
+	if (path[0] != '/') {
+		if (!directory_of(directory, whole, sizeof(whole))) {
+			errno = saved_errno;
+			return none;
+		}
+		length = strlen(whole);
+	}
+	if (length + 1 + strlen(path) >= sizeof(whole))
+		return none;
+	whole[length] = '/';
+	strcpy(whole + length + 1, path);
+	normalise(whole);
+	if (strncmp(whole, "/dev/", 5) != 0 || strchr(whole + 5, '/'))
+		return none;
+	return node_of_name(whole + 5);
+}
+
+int node_exists(const struct node *node)
+{
+	struct preload_lock lock;
+	struct mimic_device *device;
+	int error;
+
+	if (node->kind != NODE_MAPLE || node->minor == NODE_MINOR_ANY)
+		return 0;
+	preload_lock(&lock);
+	error = mimic_device_open(&device, node->device, NULL);
+	if (error == 0)
+		mimic_device_close(device);
+	preload_unlock(&lock);
+	return error == -ENODEV || error == -ENOENT ? -ENOENT : 0;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The preload library of `mimic run`: what its files share.
+ *
+ * A descriptor of ours is a sealed, empty memfd, and it is known by its inode,
+ * never by its number: so dup(), fork() and SCM_RIGHTS need no bookkeeping. A
+ * mapped device page is a page of PROT_NONE; a table says which device page it
+ * is, and the SIGSEGV handler does the accesses.
+ */
+#ifndef MIMIC_PRELOAD_H
+#define MIMIC_PRELOAD_H
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <ucontext.h>
+
+#include "libmimic/mimic.h"
+#include "mimic/maple_registers.h"
+
+#define EXPORT __attribute__((visibility("default")))
+/* Initial-exec: a handler may not allocate, and the default model does at first use. */
+#define THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
+
+#define PAGE_SHIFT 12
+#define PAGE_BYTES ((size_t)1 << PAGE_SHIFT)
+
+/* --- next.c: the functions that ours stand before ------------------------- */
+
+void *preload_next(const char *name);
+#define NEXT(function) __extension__({ \
+	static __typeof__(&(function)) cached_; \
+	__typeof__(&(function)) found_ = __atomic_load_n(&cached_, __ATOMIC_RELAXED); \
+	if (!found_) { \
+		found_ = (__typeof__(&(function)))preload_next(#function); \
+		__atomic_store_n(&cached_, found_, __ATOMIC_RELAXED); \
+	} \
+	found_; })
+
+/* A system call that nobody stands before. Returns -errno. */
+long preload_syscall(long number, long a, long b, long c, long d, long e, long f);
+
+/*
+ * The one lock of the tables. All signals are blocked while it is held, so a
+ * handler of the program may map and unmap too. Calls that libmimic makes
+ * meanwhile on the same thread pass through our wrappers untouched.
+ * Order: this lock, then libmimic's. libmimic calls our wrappers with its locks
+ * held, so a wrapper takes this one only after a look without it has found a
+ * descriptor or a page of ours; libmimic has none.
+ */
+struct preload_lock {
+	uint64_t mask;
+};
+void preload_lock(struct preload_lock *lock);
+void preload_unlock(const struct preload_lock *lock);
+bool preload_is_inside(void);
+
+/* --- text.c: lines on stderr, from a handler too --------------------------- */
+
+struct text {
+	size_t length;
+	char bytes[512];
+};
+void text_start(struct text *text);	/* "mimic: PROGRAM[PID]: " */
+void text_add(struct text *text, const char *string);
+void text_add_number(struct text *text, uint64_t number);
+void text_add_hex(struct text *text, uint64_t number);
+void text_write_line(struct text *text);
+
+/* --- nodes.c: which paths are devices -------------------------------------- */
+
+enum node_kind { NODE_NONE, NODE_MAPLE, NODE_MEMORY };
+
+struct node {
+	enum node_kind kind;
+	char device[16];	/* of mimic_device_open(): "maple", "maple3"; NODE_MAPLE only */
+	unsigned int minor;
+};
+struct node node_of_path(int directory, const char *path);
+/* Is there such a device? 0 or -errno; opens nothing for good. */
+int node_exists(const struct node *node);
+
+/* --- files.c: open devices -------------------------------------------------- */
+
+/*
+ * Who keeps an instance open: a private tile, or one open() of a node. Lives
+ * in static memory, so that the fault handler may look at it at any time.
+ */
+struct holder {
+	_Atomic(struct mimic_device *) device;
+	atomic_uint accesses;	/* handlers at work right now */
+	atomic_bool inherited;	/* opened by the parent of this process */
+	atomic_bool used;
+	atomic_bool has_descriptor;
+	unsigned int pages;	/* mapped */
+	dev_t file_device;
+	ino_t file_inode;
+	struct node node;
+	int open_error;	/* NODE_MEMORY: why the real one could not be opened */
+};
+
+#define HOLDER_TILES MAPLE_PHYSICAL_TILES	/* holders [0, 64) are the tiles */
+#define HOLDER_COUNT (HOLDER_TILES + 1024)
+extern struct holder preload_holders[HOLDER_COUNT];
+
+int files_open(int directory, const char *path, int flags, const struct node *node);
+/*
+ * The holder behind a descriptor, NULL if it is none of ours. Lock-free, as are
+ * the two below; only under the lock does the answer stay true.
+ */
+struct holder *files_holder(int descriptor);
+/* Is it /dev/mem? *error: 0 if it is the real one, else why that could not be opened. */
+bool files_is_memory(int descriptor, int *error);
+/* Rewrites what fstat() says of a descriptor of ours. */
+void files_fix_stat(struct stat *status);
+void files_describe_node(const struct node *node, struct stat *status);
+/* Some descriptors may be gone: gives back instances that nothing holds. */
+void files_reap(void);
+/* The same with the lock held; a scan of the descriptors only if `scan`. */
+void files_release_unused(bool scan);
+int holder_open_tile(unsigned int tile, struct holder **holder);
+void files_after_fork(void);
+
+/* --- mappings.c: which page is which ----------------------------------------- */
+
+struct mapping {
+	struct holder *holder;
+	unsigned int device_page;
+	int protection;
+};
+/* Lock-free, for the fault handler. */
+bool mapping_find(uintptr_t address, struct mapping *mapping);
+/* Is there a device page in the range? Lock-free. */
+bool mapping_overlaps(uintptr_t start, size_t length);
+/* The rest with the lock held. */
+int mapping_insert(uintptr_t address, const struct mapping *mapping);
+size_t mapping_remove(uintptr_t start, size_t length);
+bool mapping_set_protection(uintptr_t address, int protection);
+
+/* Tile and page of a physical address, if it lies in a page of MAPLE. */
+bool maple_physical_page(uint64_t address, unsigned int *tile, unsigned int *device_page);
+uint64_t maple_physical_address(unsigned int tile, unsigned int device_page);
+
+/* --- signals.c, masks.c -------------------------------------------------------- */
+
+/* The two signals that we need for ourselves; the program's view of them is kept here. */
+static inline bool signal_is_virtual(int number)
+{
+	return number == SIGSEGV || number == SIGBUS;
+}
+
+void signals_start(void);
+enum signal_origin {
+	SIGNAL_FAULT,	/* of an instruction, which faults again if the handler returns */
+	SIGNAL_SENT,	/* by kill(), raise(), ... */
+	SIGNAL_OURS,	/* a SIGBUS for an access that failed */
+};
+/* Hands a signal to the program as if we were not there. */
+void signals_deliver(int number, siginfo_t *information, ucontext_t *context,
+		     enum signal_origin origin);
+/* For fault.c, which installs it. */
+void fault_handler(int number, siginfo_t *information, void *context);
+
+unsigned int mask_bits(const sigset_t *set);
+void mask_strip(sigset_t *set);
+void mask_add(sigset_t *set, unsigned int bits);
+/* The program's view: which of our two signals this thread blocks. */
+unsigned int mask_blocked(void);
+void mask_set_blocked(unsigned int bits);
+int mask_change_one(int how, int number);
+/* A signal that somebody sent came while the program blocks it. */
+void mask_hold_back(int number, const siginfo_t *information);
+static inline unsigned int mask_bit(int number)
+{
+	return number == SIGSEGV ? 1u : number == SIGBUS ? 2u : 0u;
+}
+
+/* --- exec.c, threads.c ------------------------------------------------------------ */
+
+void exec_remember_environment(void);
+void threads_start(void);
+/* Makes this thread ready for accesses, from the fault handler too. Cheap when done before. */
+void threads_attach(void);
+
+#endif

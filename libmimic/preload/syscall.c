@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * syscall(), the function of the C library: programs use it for calls that have
+ * a wrapper of ours. A `syscall` instruction of the program's own is out of reach.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "preload.h"
+
+static long pass(long number, const long *a)
+{
+	long result = preload_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+
+	if (result < 0 && result > -4096) {
+		errno = (int)-result;
+		return -1;
+	}
+	return result;
+}
+
+static long change_mask(const long *a)
+{
+	sigset_t set;
+	sigset_t old;
+	int result;
+	int i;
+
+	sigemptyset(&set);
+	for (i = 1; a[1] && i <= 64; i++)
+		if (*(const uint64_t *)a[1] >> (i - 1) & 1)
+			sigaddset(&set, i);
+	result = sigprocmask((int)a[0], a[1] ? &set : NULL, &old);
+	if (result)
+		return result;
+	if (a[2])
+		*(uint64_t *)a[2] = 0;
+	for (i = 1; a[2] && i <= 64; i++)
+		if (sigismember(&old, i) == 1)
+			*(uint64_t *)a[2] |= 1ull << (i - 1);
+	return 0;
+}
+
+EXPORT long syscall(long number, ...)
+{
+	long a[6];
+	va_list list;
+	int i;
+
+	va_start(list, number);
+	for (i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	switch (number) {
+	case SYS_open:
+		return open((const char *)a[0], (int)a[1], (mode_t)a[2]);
+	case SYS_openat:
+		return openat((int)a[0], (const char *)a[1], (int)a[2], (mode_t)a[3]);
+	case SYS_close:
+		return close((int)a[0]);
+	case SYS_mmap:
+		return (long)mmap((void *)a[0], (size_t)a[1], (int)a[2], (int)a[3], (int)a[4], a[5]);
+	case SYS_munmap:
+		return munmap((void *)a[0], (size_t)a[1]);
+	case SYS_mprotect:
+		return mprotect((void *)a[0], (size_t)a[1], (int)a[2]);
+	case SYS_mremap:
+		return (long)mremap((void *)a[0], (size_t)a[1], (size_t)a[2], (int)a[3], (void *)a[4]);
+	case SYS_rt_sigprocmask:
+		return a[3] == 8 ? change_mask(a) : pass(number, a);
+	default:
+		return pass(number, a);
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What libmimic keeps for each thread. The record comes from mmap() and is found
+ * through static TLS, so that a signal handler can be the first to need it.
+ */
+#ifndef LIBMIMIC_THREAD_H
+#define LIBMIMIC_THREAD_H
+
+#include <stdint.h>
+
+/* Instances that one process can hold on the embedded transport: maple0 to 63, and 64 tiles. */
+#define MIMIC_THREAD_SLOTS 128
+
+struct daemon_thread;
+struct embedded_lane;
+
+struct mimic_thread {
+	uint32_t number;	/* from 1 on, never used again in this process */
+	struct daemon_thread *daemon;	/* of the daemon transport; NULL: not used yet */
+	char error_text[320];
+	struct embedded_lane *lanes[MIMIC_THREAD_SLOTS];
+};
+
+/* This thread's record; made if there is none. NULL: no memory. */
+struct mimic_thread *mimic_thread_self(void);
+/* NULL if it has none yet. */
+struct mimic_thread *mimic_thread_peek(void);
+
+/* From the thread's end, in device.c: every transport lets go of it. */
+void mimic_thread_ended(void);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * How threads wait: spin by time while the peer runs on another CPU, give the
+ * CPU away while it shares ours, then sleep on a futex.
+ *
+ * Everything here may be used in a signal handler and keeps errno.
+ */
+#ifndef LIBMIMIC_WAIT_H
+#define LIBMIMIC_WAIT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * About one wake-up of a thread on another CPU: spinning for longer costs more
+ * than it can save. In time, because `pause` takes 20 to 80 ns.
+ */
+#define MIMIC_SPIN_MICROSECONDS 30
+#define MIMIC_CPU_UNKNOWN (-1)
+
+/* shared: the word lies in memory of several processes. */
+enum mimic_futex_scope { MIMIC_FUTEX_PRIVATE, MIMIC_FUTEX_SHARED };
+
+/*
+ * Sleeps while *word == expected. 0 when woken (or for no reason), -EAGAIN if
+ * the value was another, -EINTR, -ETIMEDOUT. timeout_ns 0: no timeout.
+ */
+int mimic_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns,
+		     enum mimic_futex_scope scope);
+/* Wakes up to `count` sleepers; returns how many. */
+int mimic_futex_wake(_Atomic uint32_t *word, int count, enum mimic_futex_scope scope);
+
+/* The CPU this thread runs on, for the peer to read. About a nanosecond. */
+int mimic_cpu_current(void);
+/* Can a peer that last said `peer_cpu` run while we spin? Unknown: yes if there is more than one CPU for us. */
+bool mimic_cpu_is_elsewhere(int peer_cpu);
+
+struct mimic_spin {
+	uint64_t end;		/* of the monotonic clock; 0: do not spin */
+	unsigned int steps;
+};
+
+void mimic_spin_start(struct mimic_spin *spin, unsigned int microseconds, bool peer_elsewhere);
+/* Lets a moment pass. false: that was long enough, go to sleep. */
+bool mimic_spin_step(struct mimic_spin *spin);
+
+/*
+ * Two fences for a flag that one side checks often and the other sets before it
+ * sleeps. The light one is free where the kernel offers membarrier(), the heavy
+ * one pays. Threads of one process only.
+ */
+void mimic_fence_prepare(void);
+void mimic_fence_light(void);
+void mimic_fence_heavy(void);
+
+/*
+ * A mutex that a signal handler can use: it knows its holder, so an attempt of
+ * the thread that holds it already is -EDEADLK, not a deadlock. `self` is a number
+ * of the thread, 1 to MIMIC_LOCK_HOLDER_MAX.
+ */
+#define MIMIC_LOCK_HOLDER_MAX 0x7fffffffu
+
+struct mimic_lock {
+	_Atomic uint32_t word;	/* holder, and bit 31: somebody sleeps */
+	_Atomic int cpu;	/* where the holder runs */
+};
+
+int mimic_lock_acquire(struct mimic_lock *lock, uint32_t self);
+bool mimic_lock_try(struct mimic_lock *lock, uint32_t self);
+void mimic_lock_release(struct mimic_lock *lock);
+
+#endif

@@ -1,0 +1,70 @@
+# make check and its parts. tests/scripts/run-tests.sh joins all results.
+
+FUZZ_SECONDS ?= 60
+CHECK_DIR := $(O)/check
+RESULTS := $(CHECK_DIR)/results
+RUN_TESTS = O=$(abspath $(O)) tests/scripts/run-tests.sh --results $(RESULTS)
+TEST_SCRIPTS := $(wildcard tests/scripts/test-*.sh)
+
+# Unit tests, the contract, the transports: what a change is first tried with.
+QUICK_TESTS := $(TESTS)
+
+# ThreadSanitizer keeps signals for itself, and a trapped access is a signal
+# (docs/testing.md), so the trap ways run under the address sanitizer only.
+TSAN_LEFT_OUT := $(patsubst %,$(O)/tests/contract/test_contract_%_trap,embedded daemon)
+SANITIZED_TESTS := $(TESTS)
+ifeq ($(SANITIZE),thread)
+SANITIZED_TESTS := $(filter-out $(TSAN_LEFT_OUT),$(TESTS))
+endif
+
+.PHONY: check check-quick check-native check-asan check-tsan check-fuzz \
+	check-build-sanitized check-run-sanitized check-start check-summary
+
+check: packages-test
+	$(Q)rm -rf $(CHECK_DIR)
+	@echo "# building"
+	$(Q)$(MAKE) --no-print-directory all tests fuzzers
+	$(Q)$(MAKE) --no-print-directory check-native
+	$(Q)$(MAKE) --no-print-directory check-asan
+	$(Q)$(MAKE) --no-print-directory check-tsan
+	$(Q)$(MAKE) --no-print-directory check-fuzz
+	$(Q)$(RUN_TESTS) --summary
+
+check-quick: packages-test
+	$(Q)rm -rf $(CHECK_DIR)
+	$(Q)$(MAKE) --no-print-directory all $(QUICK_TESTS)
+	@echo "# unit tests, the contract, the transports"
+	$(Q)$(RUN_TESTS) $(QUICK_TESTS)
+	$(Q)$(RUN_TESTS) --summary
+
+check-native:
+	@echo "# unit tests, the contract four ways, the transports"
+	$(Q)$(RUN_TESTS) --timeout 300 $(TESTS)
+	@echo "# scripts: programs under mimic run, commands, bad input"
+	$(Q)$(RUN_TESTS) --timeout 300 $(foreach script,$(TEST_SCRIPTS),"$(script) $(abspath $(O))")
+
+# The build directories lie inside ours, so that `make clean` takes them along.
+check-asan:
+	@echo "# address and undefined behaviour sanitizers: building"
+	$(Q)$(MAKE) --no-print-directory O=$(O)/asan SANITIZE=address,undefined CFLAGS="-O1 -g" check-build-sanitized
+	@echo "# address and undefined behaviour sanitizers: unit, contract, transport"
+	$(Q)$(MAKE) --no-print-directory O=$(O)/asan SANITIZE=address,undefined check-run-sanitized \
+		RESULTS=$(RESULTS) LABEL=asan
+
+check-tsan:
+	@echo "# thread sanitizer: building"
+	$(Q)$(MAKE) --no-print-directory O=$(O)/tsan SANITIZE=thread CFLAGS="-O1 -g" check-build-sanitized
+	@echo "# thread sanitizer: unit, contract, transport"
+	$(Q)$(MAKE) --no-print-directory O=$(O)/tsan SANITIZE=thread check-run-sanitized \
+		RESULTS=$(RESULTS) LABEL=tsan
+
+check-build-sanitized: $(LIBRARIES) $(BINARIES) $(SANITIZED_TESTS)
+
+check-run-sanitized:
+	$(Q)$(RUN_TESTS) --label $(LABEL) --timeout 600 $(SANITIZED_TESTS)
+
+check-fuzz:
+	@echo "# fuzzing, $(FUZZ_SECONDS) s each: $(notdir $(FUZZERS))"
+	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) $(RUN_TESTS) \
+		--timeout $$(( ($(FUZZ_SECONDS) + 60) * ($(words $(FUZZERS)) + 1) / 2 )) \
+		"tests/scripts/run-fuzzers.sh $(CHECK_DIR)/fuzz $(FUZZERS)"

@@ -1,0 +1,43 @@
+# make install: libraries, headers, commands, pkg-config files, man pages,
+# configuration, examples' sources. PREFIX is where it will run, DESTDIR is put in front.
+
+INSTALL ?= install
+INSTALL_ROOT = $(DESTDIR)$(PREFIX)
+INSTALL_CONFIG = $(wildcard config/*.ini)
+INSTALL_PC = $(patsubst %,$(O)/pkgconfig/%,libmimic.pc libmaple.pc)
+
+# Written anew each time: PREFIX is not a file that make could compare with.
+.PHONY: pkgconfig check-install
+pkgconfig:
+	@mkdir -p $(O)/pkgconfig
+	$(Q)for part in libmimic libmaple; do \
+		sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' \
+			$$part/$$part.pc.in > $(O)/pkgconfig/$$part.pc || exit 1; \
+	done
+
+# $(1): a library's soname. The file carries the version, the links its names.
+define install_library
+	$(Q)$(INSTALL) -m 644 $(O)/lib/$(1) $(INSTALL_ROOT)/lib/$(1:.so.0=.so.$(VERSION))
+	$(Q)ln -sf $(1:.so.0=.so.$(VERSION)) $(INSTALL_ROOT)/lib/$(1)
+	$(Q)ln -sf $(1) $(INSTALL_ROOT)/lib/$(1:.so.0=.so)
+
+endef
+
+install: all pkgconfig
+	@echo "  INSTALL $(INSTALL_ROOT)"
+	$(Q)$(INSTALL) -d $(INSTALL_ROOT)/bin $(INSTALL_ROOT)/include/mimic $(INSTALL_ROOT)/lib/pkgconfig \
+		$(INSTALL_ROOT)/share/mimic $(sort $(foreach page,$(MANPAGES),$(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page)))))
+	$(call install_library,libmimic.so.0)
+	$(call install_library,libmaple.so.0)
+	$(if $(PRELOAD_SRC),$(Q)$(INSTALL) -m 644 $(PRELOAD) $(INSTALL_ROOT)/lib)
+	$(if $(BINARIES),$(Q)$(INSTALL) -m 755 $(BINARIES) $(INSTALL_ROOT)/bin)
+	$(Q)$(INSTALL) -m 644 libmaple/maple.h $(INSTALL_ROOT)/include
+	$(Q)$(INSTALL) -m 644 libmimic/mimic.h include/mimic/access.h include/mimic/maple_registers.h \
+		$(INSTALL_ROOT)/include/mimic
+	$(Q)$(INSTALL) -m 644 $(INSTALL_PC) $(INSTALL_ROOT)/lib/pkgconfig
+	$(if $(INSTALL_CONFIG),$(Q)$(INSTALL) -m 644 $(INSTALL_CONFIG) $(INSTALL_ROOT)/share/mimic)
+	$(Q)$(foreach page,$(MANPAGES),$(INSTALL) -m 644 $(page) $(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page))) &&) true
+
+# A program of a stranger, against an install tree: TAP on standard output.
+check-install: all
+	$(Q)sh tests/scripts/test-install.sh $(O)

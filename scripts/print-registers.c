@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Prints the register page of the docs (default) or the dictionary of the
+ * access-stream fuzzer (--dictionary) from the register lists.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "devices/maple/maple_model.h"
+
+struct row {
+	unsigned int number;
+	const char *name;
+	const char *meaning;
+};
+
+#define _(number, name, meaning) { number, #name, meaning },
+static const struct row pages[] = { MAPLE_PAGES(_) };
+static const struct row loads[] = { MAPLE_LOADS(_) };
+static const struct row stores[] = { MAPLE_STORES(_) };
+static const struct row extension_loads[] = { MAPLE_EXTENSION_LOADS(_) };
+static const struct row extension_stores[] = { MAPLE_EXTENSION_STORES(_) };
+static const struct row quirks[] = { MAPLE_QUIRKS(_) };
+#undef _
+#define _(name, meaning) { 0, #name, meaning },
+static const struct row counters[] = { MAPLE_COUNTERS(_) };
+#undef _
+
+#define ROWS(table) (table), sizeof(table) / sizeof((table)[0])
+
+static void print_table(const char *title, const char *number, const struct row *rows, size_t count)
+{
+	printf("\n## %s\n\n", title);
+	if (number)
+		printf("| %s | name | meaning |\n| --- | --- | --- |\n", number);
+	else
+		printf("| name | meaning |\n| --- | --- |\n");
+	for (size_t i = 0; i < count; i++) {
+		if (number)
+			printf("| %u ", rows[i].number);
+		printf("| %s | %s |\n", rows[i].name, rows[i].meaning);
+	}
+}
+
+static void print_dictionary(const char *kind, unsigned int is_write, const struct row *rows,
+			     size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		printf("%s_%s=\"\\x%02x\\x%02x\"\n", kind, rows[i].name, is_write, rows[i].number);
+}
+
+static void print_page(void)
+{
+	printf("# Registers of MAPLE\n\n"
+	       "Made from include/mimic/maple_registers.h by `make docs`. Do not edit.\n\n"
+	       "An address in a page is [11:9] queue (or sub-operation, or size code), [8:3] operation\n"
+	       "code, [2:0] ignored. docs/maple.md says what the operations do.\n");
+	print_table("Pages", "page", ROWS(pages));
+	print_table("Loads", "code", ROWS(loads));
+	print_table("Stores", "code", ROWS(stores));
+	print_table("Loads of the paper profile", "code", ROWS(extension_loads));
+	print_table("Stores of the paper profile", "code", ROWS(extension_stores));
+	print_table("Counters", NULL, ROWS(counters));
+	print_table("Quirks of the artifact profile", NULL, ROWS(quirks));
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "--dictionary")) {
+		print_dictionary("load", 0, ROWS(loads));
+		print_dictionary("load", 0, ROWS(extension_loads));
+		print_dictionary("store", 1, ROWS(stores));
+		print_dictionary("store", 1, ROWS(extension_stores));
+		return 0;
+	}
+	if (argc != 1) {
+		fprintf(stderr, "usage: print-registers [--dictionary]\n");
+		return 2;
+	}
+	print_page();
+	return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "tests/lib/contract.h"
+
+int main(int argc, char **argv)
+{
+	static const struct contract_way way = {
+		.name = "daemon trap",
+		.bus = &bus_trap,
+		.transport = "daemon",
+		.under_mimic_run = true,
+		.needs_daemon = true,
+	};
+
+	return contract_main(argc, argv, &way);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "tests/lib/contract.h"
+
+int main(int argc, char **argv)
+{
+	static const struct contract_way way = {
+		.name = "model",
+		.bus = &bus_model,
+	};
+
+	return contract_main(argc, argv, &way);
+}

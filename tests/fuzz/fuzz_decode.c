@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The decoder on any bytes. What must hold: it reads only what is available
+ * (each prefix of the input lies in an allocation of its exact size, for the
+ * address sanitizer); it asks for more bytes until it can tell, and then the
+ * answer is the same with more; and what it accepts is a load or store that
+ * the emulation can carry out.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmimic/decode.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+static int decode_copy(const uint8_t *data, size_t size, struct mimic_instruction *instruction)
+{
+	uint8_t *copy = malloc(size ? size : 1);
+	int result;
+
+	check(copy != NULL);
+	memcpy(copy, data, size);
+	/* An empty allocation has one byte; beyond it is beyond `available`, too. */
+	result = mimic_decode(size ? copy : copy + 1, size, instruction);
+	free(copy);
+	return result;
+}
+
+static int is_power_of_two(unsigned int value)
+{
+	return value && !(value & (value - 1));
+}
+
+static void check_register(const struct mimic_instruction *instruction)
+{
+	int vector = instruction->operand == MIMIC_OPERAND_VECTOR;
+
+	check(instruction->operand <= MIMIC_OPERAND_IMMEDIATE);
+	check(instruction->reg < (vector ? 32 : 16));
+	check(is_power_of_two(instruction->register_size));
+	check(instruction->register_size <= (vector ? 64 : 8));
+	check(instruction->register_size >= instruction->memory_size);
+	check(vector || (!instruction->register_offset && !instruction->clears_upper));
+	check(instruction->register_offset + instruction->memory_size <= 64);
+	check(instruction->merge_register == MIMIC_NO_REGISTER ||
+	      (vector && instruction->merge_register < 32));
+	if (instruction->high_byte)
+		check(!vector && instruction->reg < 4 && instruction->register_size == 1);
+}
+
+static void check_address(const struct mimic_instruction *instruction)
+{
+	check(instruction->base == MIMIC_NO_REGISTER || instruction->base < 16);
+	check(instruction->index == MIMIC_NO_REGISTER || instruction->index < 16);
+	check(instruction->index != 4);
+	if (instruction->index == MIMIC_NO_REGISTER)
+		check(instruction->scale == 0);
+	else
+		check(is_power_of_two(instruction->scale) && instruction->scale <= 8);
+	check(!instruction->rip_relative || (instruction->base == MIMIC_NO_REGISTER &&
+					     instruction->index == MIMIC_NO_REGISTER));
+	check(instruction->segment <= MIMIC_SEGMENT_GS);
+	check(instruction->address_size == 4 || instruction->address_size == 8);
+}
+
+static void check_accepted(const struct mimic_instruction *instruction, size_t available)
+{
+	check(instruction->length >= 1 && instruction->length <= available);
+	check(instruction->length <= MIMIC_INSTRUCTION_MAX);
+	check(instruction->operation <= MIMIC_OPERATION_MOVE);
+	check(!instruction->is_write || instruction->operation == MIMIC_OPERATION_MOVE);
+	check(is_power_of_two(instruction->memory_size) && instruction->memory_size <= 64);
+	check_register(instruction);
+	check_address(instruction);
+}
+
+/* Nothing of the previous call may be left in the answer. */
+static int same(const struct mimic_instruction *a, const struct mimic_instruction *b)
+{
+	return a->immediate == b->immediate && a->displacement == b->displacement &&
+	       !memcmp(&a->length, &b->length,
+		       sizeof(*a) - offsetof(struct mimic_instruction, length) -
+		       /* padding at the end */
+		       (sizeof(*a) - offsetof(struct mimic_instruction, address_size) - 1));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct mimic_instruction first, instruction;
+	int decided = -ENODATA;
+	size_t available;
+	int result;
+
+	if (size > 20)
+		size = 20;
+	for (available = 0; available <= size; available++) {
+		memset(&instruction, 0x5a, sizeof(instruction));
+		result = decode_copy(data, available, &instruction);
+		check(result == 0 || result == -ENODATA || result == -EOPNOTSUPP);
+		check(result != -ENODATA || available < MIMIC_INSTRUCTION_MAX);
+		if (decided != -ENODATA) {
+			check(result == decided);
+			if (!result)
+				check(same(&instruction, &first));
+			continue;
+		}
+		decided = result;
+		if (result)
+			continue;
+		/* It asked for every byte before: the last one is what it needed. */
+		check(instruction.length == available);
+		check_accepted(&instruction, available);
+		first = instruction;
+	}
+	return 0;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Plain loads and stores to the pages of /dev/maple0, as an unmodified program
+ * does them. Nothing of mimic is linked in here: `mimic run` does the rest.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/lib/contract_internal.h"
+
+static volatile unsigned char *pages[PAGES];
+static int descriptor = -1;
+
+static void trap_store(volatile unsigned char *register_address, unsigned int size, uint64_t value)
+{
+	switch (size) {
+	case 1:
+		*register_address = (unsigned char)value;
+		return;
+	case 2:
+		__asm__ volatile("movw %1, %0" : "=m"(*(volatile uint16_t *)register_address)
+				 : "r"((uint16_t)value));
+		return;
+	case 4:
+		__asm__ volatile("movl %1, %0" : "=m"(*(volatile uint32_t *)register_address)
+				 : "r"((uint32_t)value));
+		return;
+	default:
+		__asm__ volatile("movq %1, %0" : "=m"(*(volatile uint64_t *)register_address)
+				 : "r"(value));
+	}
+}
+
+static uint64_t trap_load(volatile unsigned char *register_address, unsigned int size)
+{
+	uint64_t value = 0;
+
+	/* Written out: a compiler under a sanitizer may not split or check them. */
+	switch (size) {
+	case 1:
+		__asm__ volatile("movzbl %1, %k0" : "=r"(value) : "m"(*register_address));
+		return value;
+	case 2:
+		__asm__ volatile("movzwl %1, %k0" : "=r"(value)
+				 : "m"(*(volatile uint16_t *)register_address));
+		return value;
+	case 4:
+		__asm__ volatile("movl %1, %k0" : "=r"(value)
+				 : "m"(*(volatile uint32_t *)register_address));
+		return value;
+	default:
+		__asm__ volatile("movq %1, %0" : "=r"(value)
+				 : "m"(*(volatile uint64_t *)register_address));
+		return value;
+	}
+}
+
+static void perform(struct mimic_access *access, bool watched)
+{
+	volatile unsigned char *register_address = pages[access->page] + access->offset;
+
+	(void)watched;
+	if (access->is_write)
+		trap_store(register_address, access->size, access->data);
+	else
+		access->data = trap_load(register_address, access->size);
+}
+
+static int open_trap(const char *profile)
+{
+	(void)profile;
+	descriptor = open("/dev/maple0", O_RDWR);
+	if (descriptor < 0)
+		return -errno;
+	for (unsigned int page = 0; page < PAGES; page++) {
+		void *address = mmap(NULL, MIMIC_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+				     descriptor, (off_t)page * MIMIC_PAGE_SIZE);
+
+		if (address == MAP_FAILED)
+			return -errno;
+		pages[page] = address;
+	}
+	bus_threads_start(NULL, perform);
+	return 0;
+}
+
+static void close_trap(void)
+{
+	bus_threads_stop();
+	for (unsigned int page = 0; page < PAGES; page++)
+		munmap((void *)pages[page], MIMIC_PAGE_SIZE);
+	close(descriptor);
+}
+
+const struct bus bus_trap = {
+	.name = "trap",
+	.open = open_trap,
+	.close = close_trap,
+	.begin = bus_threads_begin,
+	.is_over = bus_threads_is_over,
+	.sleep = bus_threads_sleep,
+	.end_thread = bus_threads_end,
+};

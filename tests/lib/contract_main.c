@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Runs the cases on one way to the device, with both profiles, as TAP.
+ *
+ * A profile needs a process of its own (libmimic reads its configuration
+ * once), and so does each case: one that hangs or dies is one failure.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/lib/contract_internal.h"
+#include "tests/lib/programs.h"
+
+#define CASE_TIMEOUT 60000
+#define EXIT_FAILED 1
+#define EXIT_SKIPPED 77
+
+static struct contract_case *cases;
+static enum contract_profile profile_now;
+
+struct selection {
+	const char *pattern;	/* NULL: all */
+	const char *profile;	/* NULL: this is the outermost process */
+	unsigned int number;	/* of the next case in the output */
+};
+
+void contract_register(struct contract_case *contract_case)
+{
+	struct contract_case **place = &cases;
+
+	while (*place)
+		place = &(*place)->next;
+	*place = contract_case;
+}
+
+bool profile_is(enum contract_profile profile)
+{
+	return profile_now == profile;
+}
+
+void contract_fail(const char *file, int line, const char *format, ...)
+{
+	va_list arguments;
+
+	printf("%s:%d: ", file, line);
+	va_start(arguments, format);
+	vprintf(format, arguments);
+	va_end(arguments);
+	printf("\n");
+	fflush(stdout);
+	/* Threads may be waiting for good: no destructors, no leak check. */
+	_exit(EXIT_FAILED);
+}
+
+void contract_skip(const char *why)
+{
+	printf("%s\n", why);
+	fflush(stdout);
+	_exit(EXIT_SKIPPED);
+}
+
+void contract_expect(const char *file, int line, const char *text, uint64_t actual,
+		     uint64_t expected)
+{
+	if (actual != expected)
+		contract_fail(file, line, "%s is %#llx, the contract says %#llx", text,
+			      (unsigned long long)actual, (unsigned long long)expected);
+}
+
+static bool is_selected(const struct contract_case *contract_case, unsigned int profile,
+			const struct selection *selection)
+{
+	if (!(contract_case->profiles & profile))
+		return false;
+	return !selection->pattern || strstr(contract_case->name, selection->pattern);
+}
+
+static unsigned int count_cases(unsigned int profile, const struct selection *selection)
+{
+	unsigned int count = 0;
+
+	for (struct contract_case *i = cases; i; i = i->next)
+		count += is_selected(i, profile, selection);
+	return count;
+}
+
+static const char *profile_name(enum contract_profile profile)
+{
+	return profile == PAPER ? "paper" : "artifact";
+}
+
+static void run_in_child(const struct contract_case *contract_case, const struct bus *bus, int output)
+{
+	int error;
+
+	dup2(output, STDOUT_FILENO);
+	dup2(output, STDERR_FILENO);
+	error = bus->open(profile_name(profile_now));
+	if (error)
+		contract_fail(__FILE__, __LINE__, "cannot open the device: %s", strerror(-error));
+	contract_use_bus(bus);
+	contract_case->run();
+	bus->close();
+	fflush(stdout);
+}
+
+/* Exit status of the child, or -1 with a line in its output that says how it ended. */
+static int wait_for_child(pid_t child, int output)
+{
+	struct pollfd ended = { .fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN };
+	bool in_time = poll(&ended, 1, CASE_TIMEOUT) == 1;
+	int status;
+
+	close(ended.fd);
+	if (!in_time)
+		kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	if (!in_time)
+		dprintf(output, "no end after %d s\n", CASE_TIMEOUT / 1000);
+	else if (WIFSIGNALED(status))
+		dprintf(output, "killed by signal %d (%s)\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void print_output(int output, bool as_reason)
+{
+	FILE *file;
+	char line[1024];
+
+	lseek(output, 0, SEEK_SET);
+	file = fdopen(output, "r");
+	while (file && fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = 0;
+		if (as_reason) {
+			printf(" # SKIP %s\n", line);
+			break;
+		}
+		printf("# %s\n", line);
+	}
+	if (file)
+		fclose(file);
+}
+
+static bool run_case(const struct contract_case *contract_case, const struct contract_way *way,
+		     unsigned int number)
+{
+	int output = memfd_create("case output", MFD_CLOEXEC);
+	pid_t child;
+	int status;
+
+	fflush(stdout);
+	child = fork();
+	if (child == 0) {
+		run_in_child(contract_case, way->bus, output);
+		exit(0);
+	}
+	status = wait_for_child(child, output);
+	printf("%sok %u - %s, %s: %s", status == 0 || status == EXIT_SKIPPED ? "" : "not ",
+	       number, way->name, profile_name(profile_now), contract_case->name);
+	if (status == EXIT_SKIPPED) {
+		print_output(output, true);
+		return true;
+	}
+	printf("\n");
+	print_output(output, false);
+	return status == 0;
+}
+
+static int run_profile(const struct contract_way *way, const struct selection *selection)
+{
+	unsigned int number = selection->number;
+	int result = 0;
+
+	profile_now = strcmp(selection->profile, "paper") ? ARTIFACT : PAPER;
+	for (struct contract_case *i = cases; i; i = i->next) {
+		if (!is_selected(i, profile_now, selection))
+			continue;
+		if (!run_case(i, way, number++))
+			result = EXIT_FAILED;
+	}
+	fflush(stdout);
+	return result;
+}
+
+static pid_t start_profile(const struct contract_way *way, const struct selection *selection,
+			   enum contract_profile profile)
+{
+	char number[16], profile_option[32], self[512], mimic[512];
+	const char *arguments[12];
+	unsigned int count = 0;
+
+	program_path(self, sizeof(self), NULL);
+	program_path(mimic, sizeof(mimic), "bin/mimic");
+	snprintf(number, sizeof(number), "--number=%u", selection->number);
+	snprintf(profile_option, sizeof(profile_option), "--profile=%s", profile_name(profile));
+	if (way->under_mimic_run) {
+		arguments[count++] = mimic;
+		arguments[count++] = "run";
+		arguments[count++] = "--transport";
+		arguments[count++] = way->transport;
+		arguments[count++] = "--";
+	}
+	arguments[count++] = self;
+	arguments[count++] = profile_option;
+	arguments[count++] = number;
+	if (selection->pattern)
+		arguments[count++] = selection->pattern;
+	arguments[count] = NULL;
+	return program_start(arguments);
+}
+
+static int run_both_profiles(const struct contract_way *way, struct selection *selection)
+{
+	int result = 0;
+
+	printf("1..%u\n", count_cases(PAPER, selection) + count_cases(ARTIFACT, selection));
+	fflush(stdout);
+	selection->number = 1;
+	for (unsigned int profile = PAPER; profile <= ARTIFACT; profile++) {
+		struct daemon_process daemon = { 0 };
+		int status;
+
+		if (way->transport)
+			setenv("MIMIC_TRANSPORT", way->transport, 1);
+		setenv("MIMIC_CONFIG", profile_name(profile), 1);
+		if (way->needs_daemon && daemon_start(&daemon, profile_name(profile)))
+			return EXIT_FAILED;
+		status = program_wait(start_profile(way, selection, profile));
+		if (way->needs_daemon && daemon_stop(&daemon))
+			status = EXIT_FAILED;
+		if (status) {
+			if (status != EXIT_FAILED)
+				printf("# %s, %s: ended with status %d\n", way->name,
+				       profile_name(profile), status);
+			result = EXIT_FAILED;
+		}
+		selection->number += count_cases(profile, selection);
+	}
+	return result;
+}
+
+int contract_main(int argc, char **argv, const struct contract_way *way)
+{
+	struct selection selection = { 0 };
+
+	for (int i = 1; i < argc; i++) {
+		if (!strncmp(argv[i], "--profile=", 10))
+			selection.profile = argv[i] + 10;
+		else if (!strncmp(argv[i], "--number=", 9))
+			selection.number = (unsigned int)atoi(argv[i] + 9);
+		else
+			selection.pattern = argv[i];
+	}
+	if (selection.profile)
+		return run_profile(way, &selection);
+	return run_both_profiles(way, &selection);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "tests/lib/self_memory.h"
+
+/* The kernel checks the address: an unmapped one is an error, not a signal. */
+static int transfer(uint64_t address, void *buffer, size_t size, bool write)
+{
+	struct iovec local = { buffer, size };
+	struct iovec remote = { (void *)(uintptr_t)address, size };
+	ssize_t moved = write ? process_vm_writev(getpid(), &local, 1, &remote, 1, 0) :
+				process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
+
+	return moved == (ssize_t)size ? 0 : -EFAULT;
+}
+
+static long gather(void *context, const uint64_t *addresses, size_t count, unsigned int size,
+		   uint64_t tag, uint64_t *values)
+{
+	(void)context;
+	(void)tag;
+	for (size_t i = 0; i < count; i++) {
+		values[i] = 0;
+		if (transfer(addresses[i], &values[i], size, false))
+			return (long)i;
+	}
+	return (long)count;
+}
+
+static int read_bytes(void *context, uint64_t address, void *buffer, size_t size)
+{
+	unsigned char *bytes = buffer;
+	int error = 0;
+
+	(void)context;
+	memset(buffer, 0, size);
+	for (size_t i = 0; i < size; i++)
+		if (transfer(address + i, bytes + i, 1, false))
+			error = -EFAULT;
+	return error;
+}
+
+static uint32_t apply(enum mimic_atomic operation, uint32_t old, uint32_t operand, uint32_t expected)
+{
+	switch (operation) {
+	case MIMIC_ATOMIC_ADD:
+		return old + operand;
+	case MIMIC_ATOMIC_AND:
+		return old & operand;
+	case MIMIC_ATOMIC_OR:
+		return old | operand;
+	case MIMIC_ATOMIC_XOR:
+		return old ^ operand;
+	case MIMIC_ATOMIC_MAX:
+		return (int32_t)old > (int32_t)operand ? old : operand;
+	case MIMIC_ATOMIC_MAXU:
+		return old > operand ? old : operand;
+	case MIMIC_ATOMIC_MIN:
+		return (int32_t)old < (int32_t)operand ? old : operand;
+	case MIMIC_ATOMIC_MINU:
+		return old < operand ? old : operand;
+	case MIMIC_ATOMIC_SWAP:
+		return operand;
+	case MIMIC_ATOMIC_CAS:
+		return old == expected ? operand : old;
+	}
+	return old;
+}
+
+static int atomic(void *context, uint64_t address, enum mimic_atomic operation, uint32_t operand,
+		  uint32_t expected, uint32_t *old)
+{
+	uint32_t value;
+
+	(void)context;
+	if (transfer(address, &value, sizeof(value), false))
+		return -EFAULT;
+	*old = value;
+	value = apply(operation, value, operand, expected);
+	return transfer(address, &value, sizeof(value), true);
+}
+
+struct mimic_memory self_memory(void)
+{
+	return (struct mimic_memory){ .gather = gather, .read = read_bytes, .atomic = atomic };
+}

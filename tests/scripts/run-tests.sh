@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# Runs TAP programs and joins their output into one TAP stream.
+#
+#   run-tests.sh --results FILE [--label TEXT] [--timeout SECONDS] "PROGRAM ARGUMENTS"...
+#   run-tests.sh --results FILE --summary
+#
+# A program passes on what its TAP says. It also fails, by its own name, if it
+# does not end in time, ends with a status of its own, or gives fewer results
+# than it planned. Results are added to FILE, one a line; --summary ends the
+# stream with its plan and the line "N passed, N failed, N skipped", and exits
+# with 1 if anything failed. On a terminal only failures and a progress line
+# are shown; V=1 shows everything.
+set -u
+
+results=
+label=
+timeout=120
+summary=no
+while [ $# -gt 0 ]; do
+	case $1 in
+	--results) results=$2; shift 2 ;;
+	--label) label="$2: "; shift 2 ;;
+	--timeout) timeout=$2; shift 2 ;;
+	--summary) summary=yes; shift ;;
+	-*) echo "run-tests.sh: no option $1" >&2; exit 2 ;;
+	*) break ;;
+	esac
+done
+if [ -z "$results" ]; then
+	echo "run-tests.sh: --results FILE is needed" >&2
+	exit 2
+fi
+
+terminal=no
+[ -t 1 ] && terminal=yes
+show_all=yes
+[ $terminal = yes ] && [ "${V:-0}" != 1 ] && show_all=no
+
+if [ $summary = yes ]; then
+	touch "$results"
+	if grep -q '^fail' "$results"; then
+		echo "# failed:"
+		sed -n 's/^fail	/#   /p' "$results"
+	fi
+	awk -F '\t' '
+		{ count[$1]++ }
+		END {
+			printf "1..%d\n", NR
+			printf "%d passed, %d failed, %d skipped\n", count["pass"], count["fail"], count["skip"]
+			exit count["fail"] > 0 || NR == 0
+		}' "$results"
+	exit
+fi
+
+# Reads one program's output, writes renumbered TAP and appends to the results.
+join='
+function verdict(kind, text,    word) {
+	number++
+	printf "%s\t%s%s: %s\n", kind, label, program, text >> results
+	shown = kind == "fail" || show_all == "yes"
+	if (!shown)
+		return
+	word = kind == "fail" ? "not ok" : "ok"
+	printf "%s %d - %s%s: %s\n", word, number, label, program, text
+}
+function comment(line) {
+	sub(/^# ?/, "", line)
+	print "#   " line
+}
+function after_result() {
+	for (i = 1; i <= kept; i++)
+		if (failing)
+			comment(lines[i])
+	kept = 0
+}
+/^1\.\.[0-9]+/ { planned += substr($1, 4); has_plan = 1; next }
+/^(not )?ok( |$)/ {
+	text = $0
+	bad = text ~ /^not ok/
+	sub(/^(not )?ok *[0-9]* *(- *)?/, "", text)
+	seen++
+	kind = toupper(text) ~ /# *SKIP/ ? "skip" : bad ? "fail" : "pass"
+	if (kind == "fail")
+		failures++
+	# what a program printed before its result belongs to that result
+	failing = failing || kind == "fail"
+	verdict(kind, text)
+	after_result()
+	failing = kind == "fail"
+	next
+}
+{ if (failing && kept == 0) comment($0); else { lines[++kept] = $0; if (kept > 200) { delete lines[kept]; kept-- } } }
+END {
+	failing = 1
+	if (status == 124 || status == 137)
+		verdict("fail", "no end after " timeout " s")
+	else if (status != 0 && !failures)
+		verdict("fail", "ended with status " status)
+	else if (!has_plan)
+		verdict("fail", "gave no test plan")
+	else if (seen != planned)
+		verdict("fail", "planned " planned " results and gave " seen + 0)
+	else
+		exit
+	after_result()
+}'
+
+mkdir -p "$(dirname "$results")"
+touch "$results"
+output=$(mktemp)
+trap 'rm -f "$output"' EXIT
+total=$#
+index=0
+for program in "$@"; do
+	index=$((index + 1))
+	name=$(basename "${program%% *}")
+	[ $terminal = yes ] && printf '\r\033[K# %s[%d/%d] %s' "$label" $index $total "$name"
+	# The shell's own word on how a program died goes nowhere: the status says it.
+	{ CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 "$timeout" $program >"$output" 2>&1 </dev/null; } 2>/dev/null
+	status=$?
+	[ $terminal = yes ] && printf '\r\033[K'
+	awk -v program="$name" -v label="$label" -v status=$status -v timeout="$timeout" \
+		-v results="$results" -v number="$(wc -l <"$results")" -v show_all=$show_all \
+		"$join" "$output"
+done
+exit 0

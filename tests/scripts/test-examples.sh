@@ -1,0 +1,246 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# The example programs and the demo: right results on real and generated
+# matrices, in every form and on both transports, and what they say to bad input. TAP.
+# usage: test-examples.sh BUILD-DIRECTORY
+set -u
+build=$(cd "${1:-build}" && pwd) || exit 1
+cd "$(dirname "$0")/../.." || exit 1
+data=../shared/data
+work=$(mktemp -d) || exit 1
+daemon=
+trap '[ -n "$daemon" ] && kill -9 $daemon 2>/dev/null; rm -rf "$work"' EXIT
+number=0
+unset MIMIC_TRANSPORT MIMIC_SOCKET MIMIC_CONFIG MIMIC_DEVICES
+
+result() # result STATUS DESCRIPTION: what was printed is shown where it fails
+{
+	number=$((number + 1))
+	[ "$1" = 0 ] && { echo "ok $number - $2"; return; }
+	echo "not ok $number - $2"
+	sed 's/^/# /' "$work/output" "$work/errors" 2>/dev/null | head -n 30
+}
+
+skip() # skip DESCRIPTION REASON
+{
+	number=$((number + 1))
+	echo "ok $number - $1 # SKIP $2"
+}
+
+run() # run KERNEL ARGUMENTS...: status of the program; it may take 60 s
+{
+	local kernel=$1
+	shift
+	timeout -k 2 60 "$build/examples/maple/$kernel" "$@" >"$work/output" 2>"$work/errors" </dev/null
+}
+
+# all_verified FORMS KERNEL ARGUMENTS...: as many forms, each verified, nothing on standard error
+all_verified()
+{
+	local forms=$1
+	shift
+	run "$@" && [ "$(grep -cE '^[a-z]+ +[a-z]+ +yes ' "$work/output")" = "$forms" ] && [ ! -s "$work/errors" ]
+}
+
+# refused TEXT KERNEL ARGUMENTS...: exit status 2, no report, and TEXT on standard error
+refused()
+{
+	local text=$1 status
+	shift
+	run "$@"
+	status=$?
+	[ $status = 2 ] && [ ! -s "$work/output" ] && grep -qF -- "$text" "$work/errors"
+}
+
+start_daemon()
+{
+	"$build/bin/mimicd" --foreground --socket "$work/socket" --devices maple:2 >"$work/daemon" 2>&1 &
+	daemon=$!
+	for _ in $(seq 200); do
+		[ -S "$work/socket" ] && return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+stop_daemon()
+{
+	kill $daemon && wait $daemon
+	local status=$?
+	daemon=
+	return $status
+}
+
+# --- right results -----------------------------------------------------------
+
+for kernel in spmv sdhp spmm bfs; do
+	for file in bcsstk13.mtx cora.mtx jagmesh7.mtx maple_spmv_data_big.mtx maple_spmv_data_sq_big.mtx \
+		n1024-l1.mtx olm1000.mtx p2p-Gnutella25.txt pubmed.mtx pushpull.mtx; do
+		what="$kernel of $file is right in all forms"
+		# These two are not square, so they are no graphs.
+		[ $kernel = bfs ] && [ "${file#maple_}" != "$file" ] && continue
+		if [ -e "$data/$file" ]; then
+			all_verified 4 $kernel --transport embedded --roots 8 "$data/$file"
+			result $? "$what"
+		else
+			skip "$what" "no $data/$file"
+		fi
+	done
+	all_verified 4 $kernel --transport embedded --roots 8 --kronecker 10
+	result $? "$kernel of a Kronecker graph is right in all forms"
+	all_verified 4 $kernel --transport embedded --roots 8 --uniform 3000x5
+	result $? "$kernel of a uniform matrix is right in all forms"
+	for threads in 1+3 3+1 2+2 8+8; do
+		all_verified 1 $kernel --transport embedded --form decoupled --threads $threads --roots 8 --kronecker 10
+		result $? "$kernel with $threads threads is right"
+	done
+done
+
+printf '%%%%MatrixMarket matrix coordinate real general\n5 4 3\n2 1 1.5\n2 4 -2\n4 2 .25\n' >"$work/gaps.mtx"
+printf '%%%%MatrixMarket matrix coordinate integer general\n3 3 0\n' >"$work/none.mtx"
+printf '%%%%MatrixMarket matrix coordinate integer general\n0 0 0\n' >"$work/zero.mtx"
+for kernel in spmv sdhp spmm; do
+	for file in gaps none zero; do
+		all_verified 4 $kernel --transport embedded "$work/$file.mtx"
+		result $? "$kernel of a matrix with $file is right in all forms"
+	done
+done
+
+run spmv --transport embedded --json --kronecker 8
+status=$?
+for key in '"kernel":"spmv"' '"input":"kronecker 8"' '"rows":256' '"nonzeros":' '"form":"lima"' \
+	'"transport":"embedded"' '"verified":true' '"elements_per_second":' '"seconds":' '"tlb_misses":'; do
+	tr -d '\n' <"$work/output" | sed 's/": *"/":"/g; s/": */":/g' | grep -qF "$key" || status=1
+done
+result $status "the JSON report has what the forms did"
+
+run spmv --transport embedded --form lima --uniform 1000x7 &&
+	awk '/^lima/ { exit !($5 > 0 && $6 == 14000 && $7 == 14000 && $8 == 7000 && $10 == 0) }' "$work/output"
+result $? "the device's counters are those of the work: two words and one fetch for each of 7000 values"
+
+run bfs --transport embedded --form plain --json --kronecker 8 && grep -q '"roots": *64' "$work/output" &&
+	grep -q '"teps_harmonic_mean"' "$work/output"
+result $? "bfs searches from 64 roots and reports TEPS"
+
+# --- the daemon ----------------------------------------------------------------
+
+if start_daemon; then
+	for kernel in spmv sdhp spmm bfs; do
+		for registered in "" --register; do
+			all_verified 4 $kernel --transport daemon --socket "$work/socket" $registered --roots 4 --kronecker 8
+			result $? "$kernel is right through the daemon ${registered:-with memory of its own}"
+		done
+	done
+	timeout -k 2 60 "$build/examples/maple/spmv" --transport daemon --socket "$work/socket" --register \
+		--form decoupled --uniform 2000000x32 >"$work/output" 2>"$work/errors" &
+	client=$!
+	for _ in $(seq 400); do
+		"$build/bin/mimic" list --socket "$work/socket" 2>/dev/null | grep -q "$client" && break
+		kill -0 $client 2>/dev/null || break
+		sleep 0.05
+	done
+	sleep 0.2
+	kill -9 $daemon
+	wait $daemon 2>/dev/null
+	daemon=
+	wait $client
+	status=$?
+	[ $status = 1 ] && [ -s "$work/errors" ] && [ ! -s "$work/output" ]
+	result $? "a program whose daemon is killed ends with status 1 and says why (status $status)"
+	rm -f "$work/socket"
+	start_daemon && stop_daemon
+	result $? "a daemon stops cleanly"
+else
+	cp "$work/daemon" "$work/errors"
+	result 1 "the daemon starts"
+fi
+
+run spmv --transport daemon --socket "$work/nobody" --form lima --kronecker 4
+[ $? = 1 ] && grep -q "$work/nobody\|refused\|daemon" "$work/errors"
+result $? "without a daemon the daemon transport is an error that says so"
+
+# --- wrong results ---------------------------------------------------------------
+
+cat >"$work/liar.c" <<'SOURCE'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+struct maple;
+ssize_t maple_consume64_batch(struct maple *maple, unsigned int queue, uint64_t *data, size_t count);
+ssize_t maple_consume64_batch(struct maple *maple, unsigned int queue, uint64_t *data, size_t count)
+{
+	ssize_t (*next)(struct maple *, unsigned int, uint64_t *, size_t) = dlsym(RTLD_NEXT, "maple_consume64_batch");
+	static int calls;
+	ssize_t got = next(maple, queue, data, count);
+
+	if (calls++ == 3)
+		data[0] ^= 1;
+	return got;
+}
+SOURCE
+if gcc -shared -fPIC -o "$work/liar.so" "$work/liar.c" -ldl 2>"$work/errors"; then
+	for kernel in spmv sdhp spmm; do
+		LD_PRELOAD=$work/liar.so run $kernel --transport embedded --form lima --kronecker 8
+		[ $? = 1 ] && grep -q ' NO ' "$work/output" && grep -q 'lima: wrong result' "$work/errors"
+		result $? "$kernel finds one wrong bit in one value and ends with status 1"
+	done
+else
+	result 1 "a library that lies can be built"
+fi
+
+# --- bad input ---------------------------------------------------------------------
+
+banner='%%MatrixMarket matrix coordinate pattern general'
+bad()
+{
+	printf '%b' "$2" >"$work/bad.mtx"
+	refused "$work/bad.mtx$3" spmv --transport embedded "$work/bad.mtx"
+	result $? "$1"
+}
+bad "a column out of range is refused by line" "$banner\n8 8 1\n1 9\n" ":3: column 9 is beyond the 8 columns"
+bad "row 0 is refused by line" "$banner\n8 8 1\n0 1\n" ":3: row is 0; the first is 1"
+bad "too few entries are refused" "$banner\n8 8 2\n1 1\n" ":3: the file ends after 1 entries; line 2 promises 2"
+bad "too many entries are refused" "$banner\n8 8 1\n1 1\n2 2\n" ":4: more entries than the 1"
+bad "2^31 rows in a small file are refused" "$banner\n2147483648 2147483648 1\n1 1\n" ":2: 2147483648 rows are more"
+bad "an empty file is refused" "" ": the file is empty"
+bad "a dense matrix is refused" "%%MatrixMarket matrix array real general\n1 1\n1\n" ":1: this is a dense matrix"
+bad "text is refused" "hello\n" ":1: vertex \"hello\" is not a number"
+refused "it is a directory" spmv "$work"; result $? "a directory is refused"
+refused "$work/missing: No such file" spmv "$work/missing"; result $? "a missing file is refused"
+refused "a graph needs a square matrix" bfs "$work/gaps.mtx"; result $? "bfs refuses a matrix that is not square"
+refused "the graph has no edge" bfs "$work/none.mtx"; result $? "bfs refuses a graph without edges"
+refused "no input" spmv; result $? "no input is refused"
+refused "more than one of" spmv --kronecker 4 --uniform 4x4; result $? "two inputs are refused"
+refused "--kronecker 31" spmv --kronecker 31; result $? "too large a scale is refused"
+refused "--uniform 4x" spmv --uniform 4x; result $? "half a shape is refused"
+refused "--threads 0+1" spmv --threads 0+1 --kronecker 4; result $? "no access thread is refused"
+refused "needs 9 queues" spmv --transport embedded --form decoupled --threads 9+1 --kronecker 4
+result $? "more threads than the device has queues are refused"
+refused "--form fast" spmv --form plain,fast --kronecker 4; result $? "an unknown form is refused"
+refused "--transport pigeon" spmv --transport pigeon --kronecker 4; result $? "an unknown transport is refused"
+refused "--nonsense" spmv --nonsense; result $? "an unknown option is refused"
+run spmv --help && grep -q '^Usage: spmv' "$work/output" && [ ! -s "$work/errors" ]
+result $? "--help prints the usage"
+
+# --- the demo -----------------------------------------------------------------------
+
+timeout -k 2 120 "$build/bin/mimic-demo" --scale 9 >"$work/output" 2>"$work/errors"
+[ $? = 0 ] && [ "$(grep -cE ' (none|embedded|daemon) +yes ' "$work/output")" = 14 ]
+result $? "the demo verifies 14 runs"
+timeout -k 2 60 "$build/bin/mimic-demo" "$work/gaps.mtx" >"$work/output" 2>"$work/errors"
+[ $? = 0 ] && [ "$(grep -cE ' (none|embedded|daemon) +yes ' "$work/output")" = 7 ] && grep -q 'not square' "$work/output"
+result $? "the demo leaves bfs out where the matrix is not square"
+timeout -k 2 60 "$build/bin/mimic-demo" "$work/bad.mtx" >"$work/output" 2>"$work/errors"
+[ $? = 1 ] && grep -q 'bad.mtx:1: vertex "hello" is not a number' "$work/errors"
+result $? "the demo fails on a bad file and says why"
+if [ -x "$build/bin/mimicd" ] && compgen -G '/tmp/mimic-demo-*' >"$work/errors"; then
+	# Another demo may be running; what is left of ours has no daemon.
+	pgrep -x mimicd >/dev/null && skip "the demo leaves nothing behind" "another daemon is running" ||
+		result 1 "the demo leaves nothing behind"
+else
+	result 0 "the demo leaves nothing behind"
+fi
+
+echo "1..$number"

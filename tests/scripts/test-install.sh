@@ -1,0 +1,155 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# Installs into a directory and builds programs against it as a user would. TAP.
+# usage: test-install.sh BUILD-DIRECTORY
+set -u
+build=${1:-build}
+cd "$(dirname "$0")/../.." || exit 1
+root=$(mktemp -d) || exit 1
+trap 'rm -rf "$root"' EXIT
+prefix=$root/prefix
+number=0
+
+# check DESCRIPTION COMMAND...: the command's output is shown where it fails
+check() {
+	number=$((number + 1))
+	description=$1
+	shift
+	if "$@" >"$root/output" 2>&1; then
+		echo "ok $number - $description"
+	else
+		echo "not ok $number - $description"
+		sed 's/^/# /' "$root/output"
+	fi
+}
+
+package() {
+	PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config "$@"
+}
+
+program_in_c() {
+	cat > "$root/program.c" <<'PROGRAM' || return 1
+#include <maple.h>
+#include <stdio.h>
+int main(void)
+{
+	struct maple_options options = { .transport = "embedded" };
+	struct maple *maple;
+	uint32_t numbers[3] = { 7, 8, 9 }, got = 0;
+	if (maple_init(&maple, &options) || maple_open(maple, 0, MAPLE_PRODUCER) ||
+	    maple_open(maple, 0, MAPLE_CONSUMER) ||
+	    maple_produce_ptr32(maple, 0, &numbers[1], MAPLE_DRAM) ||
+	    maple_consume32(maple, 0, &got)) {
+		fprintf(stderr, "%s\n", maple_error_text());
+		return 1;
+	}
+	maple_fini(maple);
+	printf("%u\n", got);
+	return got != 8;
+}
+PROGRAM
+	gcc -Wall -Wextra -Werror -std=c11 -pedantic -o "$root/program" "$root/program.c" \
+		$(package --cflags --libs libmaple) && LD_LIBRARY_PATH=$prefix/lib "$root/program"
+}
+
+program_in_cxx() {
+	cat > "$root/program.cc" <<'PROGRAM' || return 1
+#include <maple.h>
+#include <vector>
+int main()
+{
+	maple_options options{};
+	options.transport = "embedded";
+	maple *device = nullptr;
+	if (maple_init(&device, &options))
+		return 1;
+	std::vector<uint64_t> start{ 0, 2, 3 };
+	std::vector<uint32_t> column{ 0, 1, 1 };
+	std::vector<double> value{ 1, 2, 3 }, x{ 10, 100 }, y(2);
+	int error = maple_spmv_csr(device, MAPLE_LIMA, 2, start.data(), column.data(), value.data(),
+				   x.data(), y.data());
+	maple_fini(device);
+	return error || y[0] != 210 || y[1] != 300;
+}
+PROGRAM
+	g++ -Wall -Wextra -Werror -std=c++11 -o "$root/program-cxx" "$root/program.cc" \
+		$(package --cflags --libs libmaple) && LD_LIBRARY_PATH=$prefix/lib "$root/program-cxx"
+}
+
+libmimic_in_c() {
+	cat > "$root/plain.c" <<'PROGRAM' || return 1
+#include <mimic/mimic.h>
+#include <mimic/maple_registers.h>
+int main(void)
+{
+	struct mimic_options options = { .transport = MIMIC_TRANSPORT_EMBEDDED };
+	struct mimic_access identify = { .offset = MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), .size = 8 };
+	struct mimic_device *device;
+	if (mimic_device_open(&device, "maple", &options) || mimic_device_access(device, &identify))
+		return 1;
+	mimic_device_close(device);
+	return identify.data >> 32 != MAPLE_IDENTIFY_MAGIC;
+}
+PROGRAM
+	gcc -Wall -Wextra -Werror -o "$root/plain" "$root/plain.c" \
+		$(package --cflags --libs libmimic) && LD_LIBRARY_PATH=$prefix/lib "$root/plain"
+}
+
+tutorial_program() {
+	awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' docs/libmaple.md > "$root/first.c"
+	gcc -Wall -Wextra -Werror -o "$root/first" "$root/first.c" \
+		$(package --cflags --libs libmaple) -pthread || return 1
+	LD_LIBRARY_PATH=$prefix/lib MIMIC_TRANSPORT=embedded "$root/first" | grep 'embedded: right'
+}
+
+every_function_has_a_page() {
+	functions=$(sed -n 's/^ \* \(maple_[a-z0-9_]*\)() - .*/\1/p' libmaple/maple.h)
+	[ -n "$functions" ] || return 1
+	for name in $functions; do
+		grep -q "^.*$name" "$prefix/share/man/man3/$name.3" || { echo "no page: $name"; return 1; }
+	done
+}
+
+# What the header declares is what the library exports, and nothing else.
+exports_are_the_header() {
+	sed -n 's/^ \* \(maple_[a-z0-9_]*\)() - .*/\1/p' libmaple/maple.h | sort > "$root/declared"
+	nm -D --defined-only "$prefix/lib/libmaple.so.0" | sed -n 's/.* T \(maple_[a-z0-9_]*\).*/\1/p' |
+		sort > "$root/exported"
+	diff "$root/declared" "$root/exported"
+}
+
+links_are_versioned() {
+	for library in libmimic libmaple; do
+		[ -L "$prefix/lib/$library.so" ] && [ -L "$prefix/lib/$library.so.0" ] || return 1
+		objdump -p "$prefix/lib/$library.so" | grep -q "SONAME *$library.so.0" || return 1
+	done
+}
+
+staged_install_does_not_touch_the_prefix() {
+	make -s O="$build" PREFIX=/opt/mimic DESTDIR="$root/stage" install || return 1
+	[ -f "$root/stage/opt/mimic/include/maple.h" ] || return 1
+	grep -q '^prefix=/opt/mimic$' "$root/stage/opt/mimic/lib/pkgconfig/libmaple.pc" &&
+		[ ! -e /opt/mimic ]
+}
+
+commands_run() {
+	[ -x "$prefix/bin/mimic" ] || { echo "no mimic"; return 1; }
+	"$prefix/bin/mimic" --help && "$prefix/bin/mimicd" --help
+}
+
+shipped_configurations_are_there() {
+	ls "$prefix"/share/mimic/*.ini
+}
+
+check "make_install_fills_a_directory" make -s O="$build" PREFIX="$prefix" DESTDIR= install
+check "a_c_program_builds_with_pkg_config_and_runs" program_in_c
+check "a_cxx_program_builds_with_pkg_config_and_runs" program_in_cxx
+check "a_program_on_libmimic_alone_builds_and_runs" libmimic_in_c
+check "the_program_of_the_tutorial_builds_and_runs" tutorial_program
+check "libraries_are_versioned" links_are_versioned
+check "the_library_exports_what_the_header_declares" exports_are_the_header
+check "every_function_has_a_man_page" every_function_has_a_page
+check "commands_run_from_where_they_are_installed" commands_run
+check "shipped_configurations_are_installed" shipped_configurations_are_there
+check "destdir_is_put_in_front_of_the_prefix" staged_install_does_not_touch_the_prefix
+echo "1..$number"

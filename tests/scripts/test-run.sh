@@ -1,0 +1,367 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# Programs that know nothing of mimic, under `mimic run`. TAP on stdout.
+#
+#   test-run.sh [BUILD]     BUILD: the build directory; else $O, else build
+#   TRANSPORT=embedded|daemon test-run.sh    only that one
+set -u
+ulimit -c 0
+cd "$(dirname "$0")/../.."
+build=${1:-${O:-build}}
+build=$(cd "$build" && pwd) || exit 2
+mimic=$build/bin/mimic
+programs=$build/tests/unmodified
+sources=tests/unmodified
+dir=$(mktemp -d)
+daemon=
+count=0
+failed=0
+transport=
+options=()
+
+cleanup() {
+	[ -n "$daemon" ] && kill "$daemon" 2>/dev/null
+	rm -rf "$dir"
+}
+trap cleanup EXIT
+
+# result STATUS NAME: the output of what was tried is in $dir/out.
+result() {
+	count=$((count + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $count - ${transport:+$transport: }$2"
+		return
+	fi
+	failed=$((failed + 1))
+	echo "not ok $count - ${transport:+$transport: }$2"
+	tail -n 20 "$dir/out" | sed 's/^/# /'
+}
+
+skip() {
+	count=$((count + 1))
+	echo "ok $count - ${transport:+$transport: }$1 # SKIP $2"
+}
+
+# The outer redirection takes the shell's own "Segmentation fault".
+try() {
+	{ timeout -k 5 100 "$@" >"$dir/out" 2>&1; } 2>/dev/null
+}
+
+run() {
+	try "$mimic" run "${options[@]}" "$@"
+}
+
+# passes NAME PROGRAM...: exit status 0.
+passes() {
+	local name=$1
+	shift
+	run "$@"
+	result $? "$name"
+}
+
+# ends STATUS NAME PROGRAM...
+ends() {
+	local wanted=$1 name=$2 status
+	shift 2
+	run "$@"
+	status=$?
+	echo "exit status $status, wanted $wanted" >>"$dir/out"
+	[ $status = "$wanted" ]
+	result $? "$name"
+}
+
+# says TEXT NAME: in the output of the last run.
+says() {
+	grep -q -e "$1" "$dir/out"
+	result $? "$2"
+}
+
+# --- builds of the same programs by other compilers -----------------------------
+
+build_levels() {
+	local compiler level
+	for compiler in gcc clang; do
+		command -v $compiler >/dev/null || continue
+		for level in -O0 -O1 -O2 -O3 -Os; do
+			$compiler -std=gnu11 $level -g -no-pie -fno-pie -pthread -o "$dir/widths-$compiler$level" \
+				$sources/widths.c || return
+		done
+		$compiler -std=gnu11 -O2 -fPIE -pie -o "$dir/widths-$compiler-pie" $sources/widths.c || return
+		$compiler -std=gnu11 -O2 -D_FORTIFY_SOURCE=2 -o "$dir/node-$compiler-fortified" $sources/node.c || return
+		$compiler -std=gnu11 -O2 -D_FORTIFY_SOURCE=2 -o "$dir/handlers-$compiler-fortified" \
+			$sources/handlers.c || return
+	done
+}
+
+build_sanitized() {
+	local compiler sanitizer program
+	for compiler in gcc clang; do
+		command -v $compiler >/dev/null || continue
+		for sanitizer in address thread undefined; do
+			for program in widths crash; do
+				$compiler -std=gnu11 -O1 -g -pthread -fsanitize=$sanitizer \
+					-o "$dir/$program-$compiler-$sanitizer" $sources/$program.c \
+					2>"$dir/out" || rm -f "$dir/$program-$compiler-$sanitizer"
+			done
+		done
+	done
+}
+
+# --- on each transport --------------------------------------------------------------
+
+start_daemon() {
+	"$build/bin/mimicd" --socket "$dir/socket" >"$dir/daemon.log" 2>&1 &
+	daemon=$!
+	for _ in $(seq 100); do
+		[ -S "$dir/socket" ] && return
+		sleep 0.05
+	done
+	echo "Bail out! mimicd does not start: $(cat "$dir/daemon.log")"
+	exit 1
+}
+
+test_programs() {
+	passes "decoupled_spmv_with_openmp_threads_through_dev_mem" "$programs/spmv"
+	passes "breadth_first_search_with_lima_through_dev_mem" "$programs/bfs"
+	passes "twelve_tiles_are_twelve_instances" "$programs/tiles"
+	passes "raw_physical_addresses_work_without_open_or_mmap" "$programs/raw"
+	passes "queues_of_all_sizes_with_mixed_widths" "$programs/widths"
+	passes "nodes_answer_as_a_driver_would" "$programs/node"
+	passes "the_program_keeps_its_own_sigsegv_and_sigbus_handlers" "$programs/handlers"
+	passes "blocked_signals_do_not_stop_device_accesses" "$programs/masks"
+	passes "signal_handlers_run_while_a_load_waits" "$programs/waiting"
+	passes "fork_vfork_exec_and_posix_spawn" "$programs/processes"
+	passes "heap_pointers_fit_in_32_bits_and_bad_pointers_read_0" "$programs/pointers"
+	passes "cxx_threads_and_exceptions" "$programs/threads"
+}
+
+test_compilers() {
+	local compiler level program
+	for compiler in gcc clang; do
+		if [ ! -e "$dir/widths-$compiler-O0" ]; then
+			skip "programs_built_by_$compiler" "no $compiler"
+			continue
+		fi
+		for level in -O0 -O1 -O2 -O3 -Os; do
+			passes "queues_built_by_$compiler$level" "$dir/widths-$compiler$level"
+		done
+		passes "position_independent_program_built_by_$compiler" "$dir/widths-$compiler-pie"
+		passes "fortified_open_and_stat_built_by_$compiler" "$dir/node-$compiler-fortified"
+		passes "fortified_longjmp_built_by_$compiler" "$dir/handlers-$compiler-fortified"
+	done
+}
+
+test_sanitizers() {
+	local compiler sanitizer
+	for compiler in gcc clang; do
+		for sanitizer in address thread undefined; do
+			if [ ! -e "$dir/widths-$compiler-$sanitizer" ]; then
+				skip "sanitizer_${sanitizer}_of_$compiler" "not installed"
+				continue
+			fi
+			passes "sanitizer_${sanitizer}_of_$compiler" "$dir/widths-$compiler-$sanitizer"
+		done
+		[ -e "$dir/crash-$compiler-address" ] || continue
+		run "$dir/crash-$compiler-address" overflow
+		says "heap-buffer-overflow" "address_sanitizer_of_${compiler}_still_finds_an_overflow"
+		run "$dir/crash-$compiler-address" null
+		says "AddressSanitizer.* SEGV on unknown address" \
+			"address_sanitizer_of_${compiler}_still_reports_a_null_dereference"
+	done
+}
+
+test_ends() {
+	local crash=$programs/crash
+	ends 42 "the_exit_status_is_the_programs_own" "$crash" status
+	ends 139 "a_null_dereference_dies_of_sigsegv" "$crash" null
+	ends 139 "a_call_of_null_dies_of_sigsegv" "$crash" call
+	ends 139 "a_jump_into_a_device_page_dies_of_sigsegv" "$crash" execute-device
+	ends 139 "raise_sigsegv_dies_of_sigsegv" "$crash" raise
+	ends 139 "a_fault_on_a_blocked_and_ignored_sigsegv_kills" "$crash" blocked-null
+	ends 134 "abort_dies_of_sigabrt" "$crash" abort
+	ends 135 "a_bus_error_of_its_own_dies_of_sigbus" "$crash" bus
+	ends 135 "an_instruction_that_is_no_plain_access_dies_of_sigbus" "$crash" exchange-add
+	says "cannot emulate the instruction at 0x[0-9a-f]* (bytes f0 0f c1 .*access to 0x[0-9a-f]* (page 0 of maple0" \
+		"the_line_names_instruction_bytes_address_and_page"
+	run "$programs/processes"
+	says "device pages do not pass to a child process" "the_child_of_a_fork_is_told_why_its_access_failed"
+}
+
+test_killed_while_waiting() {
+	local number=$1 child status
+	"$mimic" run "${options[@]}" "$programs/waiting" forever >"$dir/out" 2>&1 &
+	child=$!
+	for _ in $(seq 100); do
+		grep -q waiting "$dir/out" && break
+		sleep 0.05
+	done
+	sleep 0.2
+	kill -"$number" $child
+	wait $child 2>/dev/null
+	status=$?
+	echo "exit status $status" >>"$dir/out"
+	[ $status = $((128 + number)) ]
+	result $? "a_waiting_thread_can_be_killed_by_signal_$number"
+	passes "its_device_is_free_again_after_signal_$number" "$programs/widths"
+}
+
+test_gdb() {
+	if ! command -v gdb >/dev/null; then
+		skip "gdb_runs_a_program_to_its_end" "no gdb"
+		return
+	fi
+	run gdb -q -nx -batch -ex "set confirm off" -ex "handle SIGSEGV nostop noprint pass" -ex run \
+		--args "$programs/widths"
+	says "exited normally" "gdb_runs_a_program_to_its_end"
+	run gdb -q -nx -batch -ex "set confirm off" -ex "handle SIGSEGV nostop noprint pass" \
+		-ex "break plain_pop" -ex run -ex "print queue->level" -ex delete -ex continue --args "$programs/widths"
+	says "^\$1 = [1-9]" "gdb_stops_at_a_breakpoint_between_accesses"
+	says "exited normally" "gdb_goes_on_after_the_breakpoint"
+	run gdb -q -nx -batch -ex "set confirm off" -ex "handle SIGSEGV nostop noprint pass" -ex run -ex "info symbol \$pc" \
+		--args "$programs/crash" null
+	says "terminated with signal SIGSEGV" "gdb_sees_a_real_crash"
+}
+
+test_interpreters() {
+	printf '#!/bin/sh\nexec "%s"\n' "$programs/widths" >"$dir/script.sh"
+	chmod +x "$dir/script.sh"
+	passes "a_script_runs_a_program" "$dir/script.sh"
+	ends 0 "shell_tests_see_a_character_device" sh -c 'test -c /dev/maple0 && test ! -e /dev/maple99'
+	ends 7 "sh_passes_a_status_on" sh -c "$programs/widths && exit 7"
+}
+
+test_transport() {
+	transport=$1
+	options=(--transport "$transport")
+	if [ "$transport" = daemon ]; then
+		start_daemon
+		options+=(--socket "$dir/socket")
+	fi
+	test_programs
+	test_compilers
+	test_sanitizers
+	test_ends
+	test_killed_while_waiting 15
+	test_killed_while_waiting 9
+	test_gdb
+	test_interpreters
+}
+
+# --- the daemon alone ------------------------------------------------------------------
+
+test_list() {
+	"$mimic" run "${options[@]}" "$programs/waiting" forever >"$dir/waiting" 2>&1 &
+	local child=$!
+	for _ in $(seq 100); do
+		grep -q waiting "$dir/waiting" && break
+		sleep 0.05
+	done
+	try "$mimic" list --socket "$dir/socket"
+	says "^maple0 *$child *waiting" "list_shows_who_has_a_device"
+	says "^maple1 .*free" "list_shows_a_free_device"
+	try "$mimic" list --json --socket "$dir/socket"
+	says "\"pid\": *$child" "list_prints_json"
+	run "$programs/widths"
+	says "busy" "a_device_of_another_process_is_busy"
+	kill $child
+	wait $child 2>/dev/null
+}
+
+test_daemon_dies() {
+	"$mimic" run "${options[@]}" "$programs/waiting" forever >"$dir/out" 2>&1 &
+	local child=$! status
+	for _ in $(seq 100); do
+		grep -q waiting "$dir/out" && break
+		sleep 0.05
+	done
+	sleep 0.2
+	kill -9 "$daemon"
+	wait "$daemon" 2>/dev/null
+	daemon=
+	wait $child 2>/dev/null
+	status=$?
+	echo "exit status $status" >>"$dir/out"
+	[ $status = 135 ]
+	result $? "a_thread_that_waits_ends_by_sigbus_when_the_daemon_is_killed"
+	says "the daemon is gone" "the_line_says_that_the_daemon_is_gone"
+	try "$mimic" list --socket "$dir/socket"
+	[ $? = 1 ]
+	result $? "list_without_a_daemon_exits_1"
+	ends 2 "run_with_a_dead_daemon_exits_2" true
+}
+
+# --- the command itself -------------------------------------------------------------------
+
+test_command() {
+	transport=
+	options=(--transport embedded)
+	ends 127 "a_missing_program_exits_127" "$dir/nothing"
+	ends 127 "a_missing_program_in_path_exits_127" mimic-test-there-is-none
+	ends 126 "a_file_that_is_not_executable_exits_126" "$sources/contract.h"
+	ends 126 "a_directory_exits_126" "$dir"
+	head -c 100 "$programs/widths" >"$dir/cut"
+	chmod +x "$dir/cut"
+	ends 126 "a_cut_elf_file_exits_126" "$dir/cut"
+	gcc -static -o "$dir/static" $sources/raw.c
+	ends 2 "a_static_program_exits_2" "$dir/static"
+	says "$dir/static: statically linked" "the_line_names_the_static_program"
+	printf '#!%s\n' "$dir/static" >"$dir/static.sh"
+	chmod +x "$dir/static.sh"
+	ends 2 "a_script_with_a_static_interpreter_exits_2" "$dir/static.sh"
+	options=(--devices maple:0)
+	ends 2 "no_devices_exits_2" true
+	options=(--devices maple:1x)
+	ends 2 "a_bad_device_count_exits_2" true
+	options=(--devices pear:1)
+	ends 2 "an_unknown_device_exits_2" true
+	options=(--transport pigeon)
+	ends 2 "an_unknown_transport_exits_2" true
+	options=(--config "$dir/none.conf")
+	ends 2 "a_missing_configuration_exits_2" true
+	printf '[maple]\nno_such_key = 1\n' >"$dir/bad.conf"
+	options=(--config "$dir/bad.conf")
+	ends 2 "an_unknown_key_exits_2" true
+	says "bad.conf:2" "the_line_names_file_and_line"
+	options=(--transport daemon --socket "$dir/none")
+	ends 2 "a_daemon_that_does_not_answer_exits_2" true
+	options=(--no-such-option)
+	ends 2 "an_unknown_option_exits_2" true
+	options=()
+	ends 2 "no_program_exits_2"
+	options=(--transport embedded --devices maple:5)
+	ends 0 "the_device_option_says_how_many_there_are" sh -c 'test -e /dev/maple4 && test ! -e /dev/maple5'
+	options=(--transport embedded --config artifact)
+	passes "programs_run_on_the_artifact_profile" "$programs/spmv"
+	for command in "" run list; do
+		# shellcheck disable=SC2086 # no word is meant for ""
+		try "$mimic" $command --help
+		says "^Usage: mimic" "help_of_mimic_$command"
+	done
+	try "$mimic" --version
+	says "^mimic [0-9]" "version"
+	try "$mimic" fly
+	[ $? = 2 ]
+	result $? "an_unknown_command_exits_2"
+	try "$mimic" list --socket "$dir/none"
+	[ $? = 1 ]
+	result $? "list_of_no_daemon_exits_1"
+	try "$mimic" list extra
+	[ $? = 2 ]
+	result $? "list_with_an_argument_exits_2"
+}
+
+if [ ! -x "$programs/spmv" ] || [ ! -x "$mimic" ]; then
+	echo "Bail out! $build is not built: make all tests"
+	exit 1
+fi
+build_levels || exit 1
+build_sanitized
+for name in ${TRANSPORT:-embedded daemon}; do
+	test_transport "$name"
+	[ "$name" = daemon ] || continue
+	test_list
+	test_daemon_dies
+done
+test_command
+echo "1..$count"
+[ $failed = 0 ]

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The configuration file: what the shipped ones give, and what each mistake says. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "libmimic/config.h"
+#include "libmimic/transport.h"
+
+#define PAPER "[maple]\nprofile = paper\n"
+
+static char path[] = "/tmp/mimic-config-XXXXXX";
+
+static void write_bytes(const char *text, size_t size)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, size, file), size);
+	assert_int_equal(fclose(file), 0);
+}
+
+static int load_text(const char *text, struct mimic_settings *settings)
+{
+	write_bytes(text, strlen(text));
+	return mimic_config_load(path, settings);
+}
+
+/* The text is refused, and the error is PATH:expected. */
+static void expect_error(const char *text, const char *expected)
+{
+	struct mimic_settings settings;
+	char whole[256];
+
+	snprintf(whole, sizeof(whole), "%s:%s", path, expected);
+	assert_int_equal(load_text(text, &settings), -EINVAL);
+	assert_string_equal(mimic_error_text(), whole);
+}
+
+static void expect_profile(const struct maple_config *config, const char *profile)
+{
+	struct maple_config expected;
+
+	assert_int_equal(maple_config_profile(&expected, profile), 0);
+	assert_string_equal(config->profile, profile);
+	assert_int_equal(config->queues, expected.queues);
+	assert_int_equal(config->scratchpad_words, expected.scratchpad_words);
+	assert_int_equal(config->tlb_entries, expected.tlb_entries);
+	assert_int_equal(config->address_bits, expected.address_bits);
+	assert_int_equal(config->lima_loops, expected.lima_loops);
+	assert_int_equal(config->lima_chunks, expected.lima_chunks);
+	assert_int_equal(config->custom_commands, expected.custom_commands);
+	assert_int_equal(config->custom_responses, expected.custom_responses);
+	assert_int_equal(config->quirks, expected.quirks);
+}
+
+/*
+ * Rewrites the shipped file with its profile line naming the other profile: only
+ * if the file gives every value itself does it still come out as its own.
+ */
+static void expect_every_key(const char *shipped, const char *profile, const char *other)
+{
+	struct mimic_settings settings;
+	FILE *file = fopen(shipped, "r");
+	FILE *copy = fopen(path, "w");
+	char line[256];
+
+	assert_non_null(file);
+	assert_non_null(copy);
+	while (fgets(line, sizeof(line), file)) {
+		if (!strncmp(line, "profile", 7))
+			fprintf(copy, "profile = %s\n", other);
+		else
+			fputs(line, copy);
+	}
+	fclose(file);
+	fclose(copy);
+	assert_int_equal(mimic_config_load(path, &settings), 0);
+	strcpy(settings.maple.profile, profile);
+	expect_profile(&settings.maple, profile);
+}
+
+static void the_shipped_paper_file_is_the_paper_profile(void **state)
+{
+	struct mimic_settings settings;
+
+	(void)state;
+	assert_int_equal(mimic_config_load("config/paper.ini", &settings), 0);
+	expect_profile(&settings.maple, "paper");
+	assert_int_equal(settings.maple_count, 2);
+	assert_int_equal(settings.spin_microseconds, 30);
+	expect_every_key("config/paper.ini", "paper", "artifact");
+}
+
+static void the_shipped_artifact_file_is_the_artifact_profile(void **state)
+{
+	struct mimic_settings settings;
+
+	(void)state;
+	assert_int_equal(mimic_config_load("config/artifact.ini", &settings), 0);
+	expect_profile(&settings.maple, "artifact");
+	expect_every_key("config/artifact.ini", "artifact", "paper");
+}
+
+/* The line before each key of a shipped file says where the value comes from. */
+static void expect_sources(const char *shipped)
+{
+	static const char *const words[] = { "paper", "artifact", "simulation", "assumption" };
+	char line[256], before[256] = "";
+	FILE *file = fopen(shipped, "r");
+
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (line[0] >= 'a' && line[0] <= 'z') {
+			bool named = false;
+
+			for (size_t i = 0; i < 4; i++)
+				named |= before[0] == ';' && strstr(before, words[i]);
+			if (!named)
+				fail_msg("%s: no source before: %s", shipped, line);
+		}
+		strcpy(before, line);
+	}
+	fclose(file);
+}
+
+static void every_key_of_the_shipped_files_has_its_source(void **state)
+{
+	(void)state;
+	expect_sources("config/paper.ini");
+	expect_sources("config/artifact.ini");
+}
+
+static void no_path_is_the_paper_profile(void **state)
+{
+	struct mimic_settings settings;
+
+	(void)state;
+	assert_int_equal(mimic_config_load(NULL, &settings), 0);
+	expect_profile(&settings.maple, "paper");
+	assert_int_equal(mimic_config_load("", &settings), 0);
+	expect_profile(&settings.maple, "paper");
+}
+
+static void the_words_paper_and_artifact_are_profiles(void **state)
+{
+	struct mimic_settings settings;
+
+	(void)state;
+	assert_int_equal(mimic_config_load("artifact", &settings), 0);
+	expect_profile(&settings.maple, "artifact");
+	assert_int_equal(mimic_config_load("paper", &settings), 0);
+	expect_profile(&settings.maple, "paper");
+}
+
+static void keys_change_single_values_of_the_profile(void **state)
+{
+	struct mimic_settings settings;
+
+	(void)state;
+	/* The profile comes last: its place does not matter. */
+	assert_int_equal(load_text("[mimic]\ndevices = maple:7\nspin_microseconds = 0\n"
+				   "[maple]\n  queues = 2 ; few\ndepth_64=yes\nprofile=paper", &settings), 0);
+	assert_int_equal(settings.maple_count, 7);
+	assert_int_equal(settings.spin_microseconds, 0);
+	assert_int_equal(settings.maple.queues, 2);
+	assert_int_equal(settings.maple.quirks, MAPLE_QUIRK_depth_64);
+	assert_int_equal(settings.maple.scratchpad_words, 256);
+}
+
+static void a_quirk_of_the_profile_can_be_switched_off(void **state)
+{
+	struct mimic_settings settings;
+	unsigned int artifact;
+
+	(void)state;
+	assert_int_equal(mimic_config_load("artifact", &settings), 0);
+	artifact = settings.maple.quirks;
+	assert_int_equal(load_text("[maple]\nprofile = artifact\nloops_dropped = no\n", &settings), 0);
+	assert_int_equal(settings.maple.quirks, artifact & ~(unsigned int)MAPLE_QUIRK_loops_dropped);
+}
+
+static void mistakes_are_named_with_file_and_line(void **state)
+{
+	(void)state;
+	expect_error(PAPER "queue = 8\n", "3: unknown key 'queue' in section [maple]");
+	expect_error("[mimic]\nprofile = paper\n", "2: unknown key 'profile' in section [mimic]");
+	expect_error("\n" PAPER "\n[dare]\n", "5: unknown section [dare]");
+	expect_error("[dare]\nx = 1\n" PAPER, "1: unknown section [dare]");
+	expect_error("queues = 8\n", "1: key 'queues' stands before any section");
+	expect_error(PAPER "queues = 8\nqueues = 8\n", "4: duplicate key 'queues', first in line 3");
+	expect_error(PAPER "[mimic]\n[maple]\nprofile = paper\n",
+		     "5: duplicate key 'profile', first in line 2");
+	expect_error("[maple]\nprofile = silicon\n",
+		     "2: profile must be paper or artifact, not 'silicon'");
+	expect_error("[mimic]\n[maple]\nqueues = 8\n",
+		     "2: section [maple] has no profile = paper or artifact");
+	expect_error("[mimic]\ndevices = maple\n",
+		     "2: section [maple] has no profile = paper or artifact");
+	expect_error(PAPER "queues = few\n", "3: queues must be a whole number, not 'few'");
+	expect_error(PAPER "queues = -1\n", "3: queues must be a whole number, not '-1'");
+	expect_error(PAPER "queues =\n", "3: queues must be a whole number, not ''");
+	expect_error(PAPER "depth_64 = 1\n", "3: depth_64 must be yes or no, not '1'");
+	expect_error(PAPER "queues\n", "3: is neither [section] nor key = value nor a comment");
+	expect_error(PAPER "[mimic\n", "3: is neither [section] nor key = value nor a comment");
+	expect_error("", "1: section [maple] has no profile = paper or artifact");
+}
+
+static void values_out_of_range_are_named_with_file_and_line(void **state)
+{
+	(void)state;
+	expect_error(PAPER "\nqueues = 9\n", "4: queues must be 1 to 8");
+	expect_error(PAPER "queues = 0\n", "3: queues must be 1 to 8");
+	expect_error(PAPER "queues = 4294967298\n", "3: queues must be 1 to 8");
+	expect_error(PAPER "queues = 99999999999999999999999\n", "3: queues must be 1 to 8");
+	expect_error("[maple]\ntlb_entries = 12\nprofile = paper\n",
+		     "2: tlb_entries must be a power of two from 2 to 64");
+	expect_error(PAPER "address_bits = 65\n", "3: address_bits must be 32 to 64");
+	expect_error(PAPER "scratchpad_words = 1025\n",
+		     "3: scratchpad_words must be a multiple of 8 from 8 to 1024");
+	expect_error(PAPER "[mimic]\ndevices = maple:65\n",
+		     "4: devices 'maple:65' is not 1 to 64 devices");
+	expect_error(PAPER "[mimic]\ndevices = maple:0\n",
+		     "4: devices 'maple:0' is not 1 to 64 devices");
+	expect_error(PAPER "[mimic]\ndevices = dare:2\n",
+		     "4: devices 'dare:2' is not of the form maple:COUNT");
+	expect_error(PAPER "[mimic]\nspin_microseconds = 1000001\n",
+		     "4: spin_microseconds must be 0 to 1000000");
+}
+
+static void a_line_that_is_too_long_is_an_error(void **state)
+{
+	struct mimic_settings settings;
+	char text[400] = PAPER "; ";
+	char zero[] = PAPER "queues\0= 4\n";
+
+	(void)state;
+	memset(text + strlen(PAPER) + 2, 'x', 300);
+	expect_error(text, "3: longer than 198 bytes, or holds a zero byte");
+	strcat(text, "\nqueues = 4\n");
+	expect_error(text, "3: longer than 198 bytes, or holds a zero byte");
+	write_bytes(zero, sizeof(zero) - 1);
+	assert_int_equal(mimic_config_load(path, &settings), -EINVAL);
+	assert_non_null(strstr(mimic_error_text(), ":3: longer"));
+}
+
+static void an_error_leaves_the_settings_alone(void **state)
+{
+	struct mimic_settings settings, before;
+
+	(void)state;
+	memset(&settings, 0x5a, sizeof(settings));
+	before = settings;
+	assert_int_equal(load_text(PAPER "queues = 4\nqueues = 5\n", &settings), -EINVAL);
+	assert_memory_equal(&settings, &before, sizeof(settings));
+}
+
+static void a_missing_file_and_a_directory_are_named(void **state)
+{
+	struct mimic_settings settings;
+
+	(void)state;
+	assert_int_equal(mimic_config_load("/nowhere/x.ini", &settings), -ENOENT);
+	assert_string_equal(mimic_error_text(), "/nowhere/x.ini: No such file or directory");
+	assert_int_equal(mimic_config_load("/tmp", &settings), -EINVAL);
+	assert_string_equal(mimic_error_text(), "/tmp:1: Is a directory");
+}
+
+static void a_device_list_sets_the_count(void **state)
+{
+	struct mimic_settings settings;
+
+	(void)state;
+	mimic_config_default(&settings);
+	assert_int_equal(mimic_config_devices("maple:64", &settings), 0);
+	assert_int_equal(settings.maple_count, 64);
+	assert_int_equal(mimic_config_devices("maple", &settings), 0);
+	assert_int_equal(settings.maple_count, 1);
+	assert_int_equal(mimic_config_devices(NULL, &settings), 0);
+	assert_int_equal(settings.maple_count, 1);
+}
+
+static void a_wrong_device_list_is_named(void **state)
+{
+	static const char *const wrong[] = { "maple:", "maple:x", "maple:2x", "maples:2", "2",
+					     "maple:2,maple:3", ":", "maple: 2" };
+	struct mimic_settings settings;
+	char expected[128];
+
+	(void)state;
+	mimic_config_default(&settings);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		snprintf(expected, sizeof(expected), "devices '%s' is not of the form maple:COUNT",
+			 wrong[i]);
+		assert_int_equal(mimic_config_devices(wrong[i], &settings), -EINVAL);
+		assert_string_equal(mimic_error_text(), expected);
+		assert_int_equal(settings.maple_count, 2);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_shipped_paper_file_is_the_paper_profile),
+		cmocka_unit_test(the_shipped_artifact_file_is_the_artifact_profile),
+		cmocka_unit_test(every_key_of_the_shipped_files_has_its_source),
+		cmocka_unit_test(no_path_is_the_paper_profile),
+		cmocka_unit_test(the_words_paper_and_artifact_are_profiles),
+		cmocka_unit_test(keys_change_single_values_of_the_profile),
+		cmocka_unit_test(a_quirk_of_the_profile_can_be_switched_off),
+		cmocka_unit_test(mistakes_are_named_with_file_and_line),
+		cmocka_unit_test(values_out_of_range_are_named_with_file_and_line),
+		cmocka_unit_test(a_line_that_is_too_long_is_an_error),
+		cmocka_unit_test(an_error_leaves_the_settings_alone),
+		cmocka_unit_test(a_missing_file_and_a_directory_are_named),
+		cmocka_unit_test(a_device_list_sets_the_count),
+		cmocka_unit_test(a_wrong_device_list_is_named),
+	};
+	int file = mkstemp(path);
+	int failures;
+
+	if (file < 0)
+		return 1;
+	close(file);
+	failures = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(path);
+	return failures;
+}

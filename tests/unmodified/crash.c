@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Ends in the way its argument says. */
+#include "contract.h"
+
+#include <signal.h>
+#include <string.h>
+
+static void *volatile nowhere;
+
+static void bus(void)
+{
+	FILE *file = tmpfile();
+	volatile char *memory = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fileno(file), 0);
+
+	(void)*memory;
+}
+
+/* A fetch-and-add on a device page: no plain load or store. */
+static void exchange_add(volatile void *page)
+{
+	__asm__ volatile("lock xaddl %%eax, (%0)" : : "r"(page) : "eax", "memory");
+}
+
+static int overflow(void)
+{
+	volatile char *memory = malloc(10);
+	volatile int index = 10;
+
+	return memory[index];
+}
+
+int main(int argc, char **argv)
+{
+	const char *how = argc > 1 ? argv[1] : "";
+	void *page = map_node("/dev/maple0", WORDS_8);
+
+	if (strcmp(how, "status") == 0)
+		return 42;
+	if (strcmp(how, "null") == 0)
+		*(volatile int *)nowhere = 1;
+	if (strcmp(how, "call") == 0)
+		((void (*)(void))nowhere)();
+	if (strcmp(how, "execute-device") == 0)
+		((void (*)(void))page)();
+	if (strcmp(how, "raise") == 0)
+		raise(SIGSEGV);
+	if (strcmp(how, "abort") == 0)
+		abort();
+	if (strcmp(how, "bus") == 0)
+		bus();
+	if (strcmp(how, "exchange-add") == 0)
+		exchange_add(page);
+	if (strcmp(how, "overflow") == 0)
+		return overflow();
+	if (strcmp(how, "blocked-null") == 0) {
+		sigset_t all;
+
+		sigfillset(&all);
+		sigprocmask(SIG_SETMASK, &all, NULL);
+		signal(SIGSEGV, SIG_IGN);
+		*(volatile int *)nowhere = 1;
+	}
+	puts("still alive");
+	return 0;
+}

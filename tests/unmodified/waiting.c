@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* A thread that waits for an empty queue still runs its signal handlers, and one of them may jump away. */
+#include "contract.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+
+static void *page;
+static sigjmp_buf out;
+static volatile int ticks;
+static volatile int errors;
+
+static void feed(int number)
+{
+	(void)number;
+	if (++ticks == 5)
+		store32(page, PRODUCE, 0, 1234);	/* lets the interrupted load go on */
+}
+
+static void jump(int number)
+{
+	(void)number;
+	ticks++;
+	siglongjmp(out, 1);
+}
+
+static void every_10_ms(void (*handler)(int))
+{
+	struct itimerval timer = { { 0, 10000 }, { 0, 10000 } };
+
+	ticks = 0;
+	signal(SIGALRM, handler);
+	CHECK(setitimer(ITIMER_REAL, &timer, NULL) == 0);
+}
+
+static void stop(void)
+{
+	struct itimerval timer = { 0 };
+
+	CHECK(setitimer(ITIMER_REAL, &timer, NULL) == 0);
+}
+
+int main(int argc, char **argv)
+{
+	int i;
+
+	(void)argv;
+	page = map_node("/dev/maple0", WORDS_8);
+	open_both(page, 0);
+	if (argc > 1) {	/* to be killed by somebody */
+		puts("waiting");
+		fflush(stdout);
+		return (int)load32(page, CONSUME, 0);
+	}
+	every_10_ms(feed);
+	CHECK(load32(page, CONSUME, 0) == 1234);
+	CHECK(ticks >= 5);
+	stop();
+	for (i = 0; i < 5; i++) {
+		every_10_ms(jump);
+		if (sigsetjmp(out, 1) == 0) {
+			load32(page, CONSUME, 0);
+			errors++;	/* nobody produced */
+		}
+		stop();
+		CHECK(errors == 0 && ticks == 1);
+		store64(page, PRODUCE, 0, 0x0000000700000006ull);
+		CHECK(load32(page, CONSUME, 0) == 6);
+		CHECK(load32(page, CONSUME, 0) == 7);
+	}
+	return 0;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* mimic list: the daemon's devices and who uses them. */
+#include <getopt.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmimic/daemon_client.h"
+#include "libmimic/mimic.h"
+#include "tools/tools.h"
+
+struct list_options {
+	const char *socket_path;
+	bool json;
+};
+
+static const char usage[] =
+	"Usage: mimic list [OPTION...]\n\n"
+	"Shows the devices of mimicd and the processes that use them. Devices on the embedded\n"
+	"transport are inside their programs and are not listed.\n\n"
+	"  --socket PATH  where mimicd listens (default: MIMIC_SOCKET, then mimicd's own default)\n"
+	"  --json         print JSON\n"
+	"  --help         this text\n\n"
+	"Exit status: 0; 1: no daemon answers; 2: bad options.\n";
+
+static int parse_options(int argc, char **argv, struct list_options *options)
+{
+	static const struct option long_options[] = {
+		{ "socket", required_argument, NULL, 's' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
+		switch (option) {
+		case 's':
+			options->socket_path = optarg;
+			break;
+		case 'j':
+			options->json = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			exit(EXIT_SUCCESS);
+		default:
+			return EXIT_BAD_INPUT;	/* getopt has said why */
+		}
+	}
+	if (optind < argc)
+		return tool_error(EXIT_BAD_INPUT, "list: what is '%s'? See mimic list --help", argv[optind]);
+	return 0;
+}
+
+static const char *text_of(struct json_object *object, const char *key)
+{
+	struct json_object *value;
+
+	if (!json_object_object_get_ex(object, key, &value) || !value)
+		return "-";
+	return json_object_get_string(value);
+}
+
+/* Control characters of a program's name would reach the terminal. */
+static void print_clean(const char *text)
+{
+	for (; *text; text++)
+		putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
+}
+
+static void print_device(struct json_object *device)
+{
+	struct json_object *user = NULL;
+
+	json_object_object_get_ex(device, "user", &user);
+	printf("%-10s %-8s %-20s ", text_of(device, "name"), user ? text_of(user, "pid") : "-",
+	       user ? text_of(user, "program") : "free");
+	print_clean(text_of(device, "state"));
+	putchar('\n');
+}
+
+static size_t count_of(struct json_object *root, const char *key, struct json_object **array)
+{
+	if (!json_object_object_get_ex(root, key, array) || !json_object_is_type(*array, json_type_array))
+		return 0;
+	return json_object_array_length(*array);
+}
+
+static void print_table(struct json_object *root)
+{
+	struct json_object *devices;
+	struct json_object *sessions;
+	size_t count = count_of(root, "devices", &devices);
+	size_t i;
+
+	printf("mimicd %s, pid %s, profile %s\n", text_of(root, "version"), text_of(root, "pid"),
+	       text_of(root, "profile"));
+	printf("%-10s %-8s %-20s %s\n", "DEVICE", "PID", "PROGRAM", "STATE");
+	for (i = 0; i < count; i++)
+		print_device(json_object_array_get_idx(devices, i));
+	count = count_of(root, "sessions", &sessions);
+	if (count == 0)
+		return;
+	printf("\n%-8s %-20s %8s %12s %14s\n", "PID", "PROGRAM", "THREADS", "COMMANDS", "SHARED BYTES");
+	for (i = 0; i < count; i++) {
+		struct json_object *session = json_object_array_get_idx(sessions, i);
+
+		printf("%-8s %-20s %8s %12s %14s\n", text_of(session, "pid"), text_of(session, "program"),
+		       text_of(session, "threads"), text_of(session, "commands"),
+		       text_of(session, "shared_bytes"));
+	}
+}
+
+int tool_list(int argc, char **argv)
+{
+	struct list_options options = { 0 };
+	struct json_object *root;
+	char *json = NULL;
+	int status = parse_options(argc, argv, &options);
+	int error;
+
+	if (status)
+		return status;
+	error = mimic_daemon_list(options.socket_path, &json);
+	if (error)
+		return tool_error(EXIT_FAILURE, "list: %s",
+				  mimic_error_text()[0] ? mimic_error_text() : strerror(-error));
+	root = json_tokener_parse(json);
+	if (!root)
+		status = tool_error(EXIT_FAILURE, "the daemon's answer is no JSON: %.60s", json);
+	else if (options.json)
+		puts(json);
+	else
+		print_table(root);
+	json_object_put(root);
+	free(json);
+	return status;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The mimic command: finds the sub-command. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/tools.h"
+
+static const struct {
+	const char *name;
+	int (*main)(int argc, char **argv);
+	const char *meaning;
+} tools[] = {
+	{ "run", tool_run, "run a program with emulated devices" },
+	{ "list", tool_list, "show the daemon's devices and who uses them" },
+};
+
+#define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
+
+int tool_error(int status, const char *format, ...)
+{
+	va_list list;
+
+	fputs("mimic: ", stderr);
+	va_start(list, format);
+	vfprintf(stderr, format, list);
+	va_end(list);
+	fputc('\n', stderr);
+	return status;
+}
+
+static void help(FILE *out)
+{
+	size_t i;
+
+	fputs("Usage: mimic COMMAND [OPTION...]\n"
+	      "       mimic --help | --version\n\n"
+	      "Emulated accelerators for ordinary programs.\n\n"
+	      "Commands:\n", out);
+	for (i = 0; i < TOOL_COUNT; i++)
+		fprintf(out, "  %-6s %s\n", tools[i].name, tools[i].meaning);
+	fputs("\n'mimic COMMAND --help' says more.\n", out);
+}
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	if (argc < 2) {
+		help(stderr);
+		return EXIT_BAD_INPUT;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		help(stdout);
+		return EXIT_SUCCESS;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("mimic " MIMIC_VERSION);
+		return EXIT_SUCCESS;
+	}
+	for (i = 0; i < TOOL_COUNT; i++)
+		if (strcmp(argv[1], tools[i].name) == 0)
+			return tools[i].main(argc - 1, argv + 1);
+	return tool_error(EXIT_BAD_INPUT, "there is no command '%s'; see mimic --help", argv[1]);
+}
