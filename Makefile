@@ -62,6 +62,16 @@ LIBRARIES    := $(LIBMIMIC) $(LIBMAPLE) $(if $(PRELOAD_SRC),$(PRELOAD))
 .PHONY: help all tests fuzzers packages-build packages-test clean
 .DEFAULT_GOAL := all
 
+help:
+	@echo "make all           build libraries, commands, examples, man pages into build/"
+	@echo "make demo          SpMV and BFS in all forms on both transports; INPUT=FILE for your own"
+	@echo "make check         all tests, sanitizers, fuzzing (about 15 minutes); check-quick for less"
+	@echo "make bench         host benchmarks, written to build/bench.json"
+	@echo "make install       PREFIX=DIR DESTDIR=DIR"
+	@echo "make docs          the register page of the docs, from the register lists"
+	@echo "make clean         remove build/"
+	@echo "Variables: O=DIR builds elsewhere, V=1 shows commands, SANITIZE=address,undefined|thread"
+
 all: packages-build $(LIBRARIES) $(BINARIES) $(EXAMPLES) $(MANPAGES)
 tests: $(TESTS) $(UNMODIFIED)
 fuzzers: $(FUZZERS)
@@ -92,7 +102,7 @@ $(LIBTEST_A): $(call obj,$(TESTLIB_SRC)); $(archive)
 $(LIBMIMIC): $(call obj,$(MIMIC_SRC)) libmimic/libmimic.map
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libmimic.so.0 -Wl,--version-script=libmimic/libmimic.map \
+	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libmimic.so.0 -Wl,-z,now -Wl,--version-script=libmimic/libmimic.map \
 		-Wl,-z,defs -o $@ $(filter %.o,$^) $(MIMIC_LIBS)
 	$(Q)ln -sf libmimic.so.0 $(O)/lib/libmimic.so
 
@@ -106,7 +116,7 @@ $(LIBMAPLE): $(call obj,$(MAPLE_SRC)) libmaple/libmaple.map $(LIBMIMIC)
 $(PRELOAD): $(call obj,$(PRELOAD_SRC)) $(LIBMIMIC)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libmimic-preload.so -Wl,-z,defs -Wl,-rpath,'$$ORIGIN' \
+	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libmimic-preload.so -Wl,-z,now -Wl,-z,defs -Wl,-rpath,'$$ORIGIN' \
 		-o $@ $(filter %.o,$^) -L$(O)/lib -lmimic -ldl
 
 $(O)/bin/mimicd: $(call obj,daemon/main.c) $(LIBDAEMON_A) $(LIBMIMIC_A)
@@ -146,12 +156,24 @@ $(patsubst %.cc,$(O)/%,$(UNMODIFIED_CXX)): $(O)/%: %.cc $(wildcard tests/unmodif
 	$(if $(Q),@echo "  CXX     $@")
 	$(Q)g++ -std=gnu++17 $(UNMODIFIED_FLAGS) -o $@ $<
 
-FUZZ_FLAGS := -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -pthread \
-	-I. -Iinclude -Ilibmaple -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"'
-$(FUZZERS): $(O)/tests/fuzz/%: tests/fuzz/%.c $(MIMIC_SRC) $(DAEMON_SRC) $(COMMON_SRC) $(wildcard include/mimic/*.h devices/*.h devices/*/*.h libmimic/*.h daemon/*.h examples/common/*.h tests/fuzz/*.h)
+# Fuzz targets: everything but the target itself once, with coverage, as an archive.
+FUZZ_FLAGS = -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -pthread \
+	-I. -Iinclude -Ilibmaple -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
+FUZZ_A := $(O)/lib/libfuzzed.a
+FUZZED_SRC := $(MIMIC_SRC) $(MAPLE_SRC) $(DAEMON_SRC) $(COMMON_SRC) $(filter-out $(FUZZ_SRC),$(wildcard tests/fuzz/*.c))
+fuzz_obj = $(patsubst %.c,$(O)/obj/fuzz/%.o,$(1))
+
+$(O)/obj/fuzz/%.o: %.c | packages-test
 	@mkdir -p $(@D)
-	$(if $(Q),@echo "  FUZZ    $@")
-	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $< $(MIMIC_SRC) $(DAEMON_SRC) $(COMMON_SRC) $(MIMIC_LIBS) -lm
+	$(if $(Q),@echo "  FUZZCC  $<")
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c -o $@ $<
+
+$(FUZZ_A): $(call fuzz_obj,$(FUZZED_SRC)); $(archive)
+
+$(FUZZERS): $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(FUZZ_A)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(MIMIC_LIBS) -lm
 
 $(O)/man/%: docs/man/%.scd
 	@mkdir -p $(@D)

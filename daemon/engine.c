@@ -461,6 +461,7 @@ static bool has_work(struct mimicd_lane *lane)
 bool mimicd_engine_is_done(struct mimicd_lane *lane)
 {
 	struct mimic_command command;
+	uint64_t word;
 
 	if (lane->parked || (lane->remaining && !lane->retired))
 		return false;
@@ -468,11 +469,13 @@ bool mimicd_engine_is_done(struct mimicd_lane *lane)
 		return true;
 	if (!lane->retired)
 		return false;
-	/* What wants an answer has no reader any more; nor is what comes after it. */
+	/* What wants an answer has no reader any more, and nothing comes after it. */
 	if (lane->remaining)
 		return has_answers(lane->command.kind);
-	return !mimic_command_unpack(mimic_ring_get(&lane->commands, 0), &command) ||
-	       has_answers(command.kind);
+	word = mimic_ring_get(&lane->commands, 0);
+	if ((word & 0xff) == MIMIC_LANE_ORDER)
+		return false;
+	return !mimic_command_unpack(word, &command) || has_answers(command.kind);
 }
 
 /* A retired lane only has stores left to do. */

@@ -80,6 +80,7 @@ extern const struct maple_encoding maple_artifact_encoding;
 struct maple {
 	struct mimic_device *device;
 	const struct maple_encoding *encoding;
+	bool is_embedded;
 	unsigned int queue_count;
 	unsigned int queue_words;
 	pid_t process;

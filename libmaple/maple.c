@@ -332,6 +332,7 @@ int maple_init(struct maple **result, const struct maple_options *options)
 		destroy(maple);
 		return maple_device_error(error);
 	}
+	maple->is_embedded = strcmp(mimic_device_transport(maple->device), "embedded") == 0;
 	error = add_instance(maple);
 	if (error) {
 		destroy(maple);

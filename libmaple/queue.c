@@ -226,12 +226,30 @@ ssize_t maple_produce_ptr64_batch(struct maple *maple, unsigned int queue, const
 	return produce_indices(maple, queue, base, 8, indices, count, path);
 }
 
+/*
+ * On the embedded transport nobody runs what was posted until somebody waits for
+ * the device, and a prefetch that comes after its use is none. Any access runs it.
+ * It is left for later while words are in the queue, behind which it may have to
+ * wait: for a consumer that may be this thread.
+ */
+static int run_prefetches(struct maple *maple, unsigned int queue)
+{
+	uint64_t ignored;
+
+	if (!maple->is_embedded || maple_queue_level(&maple->queues[queue]) > 0)
+		return 0;
+	return maple_load_register(maple, MAPLE_PAGE_MAPLE, MAPLE_LOAD_DEBUG, 0, 8, &ignored);
+}
+
 int maple_prefetch(struct maple *maple, unsigned int queue, const void *pointer)
 {
 	const uint64_t address = (uintptr_t)pointer & ~(uint64_t)3;
 	int error = maple_check_role(maple, queue, MAPLE_PRODUCER);
 
-	return error ? error : maple->encoding->prefetch(maple, queue, &address, 1);
+	if (error)
+		return error;
+	error = maple->encoding->prefetch(maple, queue, &address, 1);
+	return error ? error : run_prefetches(maple, queue);
 }
 
 static int check_lima(struct maple *maple, unsigned int queue, const void *a, const uint32_t *b,
@@ -281,8 +299,10 @@ int maple_lima(struct maple *maple, unsigned int queue, const void *a, unsigned 
 	if (begin == end)
 		return 0;
 	if (!a)
-		return prefetch_range(maple, queue, b, begin, end);
-	return maple->encoding->lima_prefetch(maple, queue, a, element, b, begin, end);
+		error = prefetch_range(maple, queue, b, begin, end);
+	else
+		error = maple->encoding->lima_prefetch(maple, queue, a, element, b, begin, end);
+	return error ? error : run_prefetches(maple, queue);
 }
 
 static int lima_produce(struct maple *maple, unsigned int queue, const void *a,

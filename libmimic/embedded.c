@@ -178,6 +178,13 @@ static ssize_t embedded_post(struct mimic_device *device, const struct mimic_acc
 	if (!lane)
 		return error;
 	atomic_store_explicit(&lane->cpu, mimic_cpu_current(), memory_order_relaxed);
+	/* Left by a siglongjmp(): what we post must not answer a load that nobody waits for. */
+	if (atomic_load_explicit(&lane->waiting, memory_order_relaxed) != EMBEDDED_WAIT_NONE) {
+		error = embedded_enter(instance, lane);
+		if (error)
+			return error;
+		embedded_leave(instance);
+	}
 	while (done < count) {
 		taken = put_command(lane, &command, values + done, count - done);
 		done += taken;

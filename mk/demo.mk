@@ -5,9 +5,6 @@ DEMO := $(O)/bin/mimic-demo
 # Verification compares bit for bit: a fused multiply and add in one of two loops would differ.
 $(call obj,$(EXAMPLE_SRC) $(COMMON_SRC)): ALL_CFLAGS += -ffp-contract=off
 
-# The loaders' fuzzers compile examples/common, which calls libmaple.
-$(FUZZERS): MIMIC_SRC += $(MAPLE_SRC)
-
 all: $(DEMO)
 
 $(DEMO): $(call obj,examples/demo.c)

@@ -255,7 +255,7 @@ static void set_preload(const char *library, const struct elf_facts *program)
 {
 	const char *before = getenv("LD_PRELOAD");
 	struct elf_facts own;
-	char list[8192] = "";
+	static char list[1 << 17];	/* the kernel takes no longer variable */
 	unsigned int i;
 
 	for (i = 0; i < program->sanitizer_count; i++)

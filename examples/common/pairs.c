@@ -76,8 +76,8 @@ static void *work(void *argument)
 	if (error) {
 		const char *text = maple_error_text();
 
-		fprintf(stderr, "%s: %s thread %u: %s%s%s\n", program_invocation_short_name,
-			role_name(worker->role), worker->index, strerror(-error), *text ? ": " : "", text);
+		fprintf(stderr, "%s: %s thread %u: %s\n", program_invocation_short_name,
+			role_name(worker->role), worker->index, *text ? text : strerror(-error));
 		/* Not exit(): its handlers would wait for threads that may never come back. */
 		_exit(1);
 	}

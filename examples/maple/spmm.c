@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "examples/common/array.h"
+#include "examples/common/adder.h"
 #include "examples/common/forms.h"
 #include "examples/common/kernel.h"
 #include "examples/common/progress.h"
@@ -21,18 +21,6 @@
 #include "examples/common/verify.h"
 
 #define BLOCK 16384	/* products that a thread takes at a time */
-
-/* What one thread adds up, and the rows of C that it finished. */
-struct adder {
-	union csr_value *sum;	/* of each column */
-	uint64_t *row_of;	/* 1 + the row that sum[] is of; 0: none yet */
-	uint32_t *touched;	/* columns of this row, as they came */
-	uint64_t touched_count;
-	uint32_t *column;
-	union csr_value *value;
-	uint64_t count;
-	uint64_t room;
-};
 
 /* Where a row of C lies. */
 struct row_place {
@@ -111,45 +99,15 @@ static uint64_t pack(const struct spmm *spmm, struct cursor *cursor, uint32_t *p
 	return count;
 }
 
-static int adder_grow(struct adder *adder, uint64_t needed)
-{
-	uint64_t room = adder->room ? adder->room : 1024;
-	union csr_value *value;
-	uint32_t *column;
-
-	while (room < needed)
-		room *= 2;
-	if (room == adder->room)
-		return 0;
-	column = reallocarray(adder->column, room, sizeof(*column));
-	if (!column)
-		return -ENOMEM;
-	adder->column = column;
-	value = reallocarray(adder->value, room, sizeof(*value));
-	if (!value)
-		return -ENOMEM;
-	adder->value = value;
-	adder->room = room;
-	return 0;
-}
-
 /* Moves the sums of a complete row to C. */
 static int finish_row(struct spmm *spmm, struct adder *adder, uint64_t row)
 {
 	struct row_place *place = &spmm->rows[row];
-	int error = adder_grow(adder, adder->count + adder->touched_count);
 
-	if (error)
-		return error;
 	place->adder = (unsigned int)(adder - spmm->adders);
 	place->start = adder->count;
 	place->count = adder->touched_count;
-	for (uint64_t i = 0; i < adder->touched_count; i++) {
-		adder->column[adder->count] = adder->touched[i];
-		adder->value[adder->count++] = adder->sum[adder->touched[i]];
-	}
-	adder->touched_count = 0;
-	return 0;
+	return adder_finish_row(adder);
 }
 
 /* Finishes the rows before `row`. */
@@ -175,22 +133,6 @@ static uint64_t cursor_row(const struct spmm *spmm, const struct cursor *cursor)
 	return row;
 }
 
-static void add_one(struct adder *adder, enum csr_values kind, uint64_t row, uint32_t column,
-		    union csr_value a, union csr_value b)
-{
-	union csr_value *sum = &adder->sum[column];
-
-	if (adder->row_of[column] != row + 1) {
-		adder->row_of[column] = row + 1;
-		adder->touched[adder->touched_count++] = column;
-		memset(sum, 0, sizeof(*sum));
-	}
-	if (kind == CSR_INTEGER)
-		sum->integer = (int64_t)((uint64_t)sum->integer + (uint64_t)a.integer * (uint64_t)b.integer);
-	else
-		sum->real += a.real * b.real;
-}
-
 /* The next `count` products, of which B's columns and values are given. */
 static int add_products(struct spmm *spmm, struct adder *adder, struct cursor *cursor, const uint32_t *columns,
 			const union csr_value *values, uint64_t count)
@@ -203,7 +145,7 @@ static int add_products(struct spmm *spmm, struct adder *adder, struct cursor *c
 		if (error)
 			return error;
 		for (uint64_t i = 0; i < piece; i++)
-			add_one(adder, spmm->a->kind, cursor->row, columns[i], a, values[i]);
+			adder_add(adder, spmm->a->kind, cursor->row, columns[i], a, values[i]);
 		cursor->b += piece;
 		columns += piece;
 		values += piece;
@@ -223,7 +165,7 @@ static int plain_rows(struct spmm *spmm, struct adder *adder, uint64_t row, uint
 			uint32_t k = a->column[i];
 
 			for (uint64_t j = b->row_start[k]; j < b->row_start[k + 1]; j++)
-				add_one(adder, a->kind, row, b->column[j], a->value[i], b->value[j]);
+				adder_add(adder, a->kind, row, b->column[j], a->value[i], b->value[j]);
 		}
 		error = finish_row(spmm, adder, row);
 		if (error)
@@ -440,13 +382,8 @@ static int collect(struct spmm *spmm, struct csr *c)
 
 static void reset(struct spmm *spmm)
 {
-	for (unsigned int i = 0; i < spmm->adder_count; i++) {
-		struct adder *adder = &spmm->adders[i];
-
-		memset(adder->row_of, 0, spmm->b->columns * sizeof(*adder->row_of));
-		adder->touched_count = 0;
-		adder->count = 0;
-	}
+	for (unsigned int i = 0; i < spmm->adder_count; i++)
+		adder_reset(&spmm->adders[i]);
 	memset(spmm->rows, 0, spmm->a->rows * sizeof(*spmm->rows));
 }
 
@@ -488,13 +425,8 @@ static void spmm_destroy(void *state)
 {
 	struct spmm *spmm = state;
 
-	for (unsigned int i = 0; spmm->adders && i < spmm->adder_count; i++) {
-		free(spmm->adders[i].sum);
-		free(spmm->adders[i].row_of);
-		free(spmm->adders[i].touched);
-		free(spmm->adders[i].column);
-		free(spmm->adders[i].value);
-	}
+	for (unsigned int i = 0; spmm->adders && i < spmm->adder_count; i++)
+		adder_free(&spmm->adders[i]);
 	free(spmm->adders);
 	free(spmm->products);
 	free(spmm->rows);
@@ -505,22 +437,15 @@ static void spmm_destroy(void *state)
 
 static int create_adders(struct spmm *spmm, unsigned int count)
 {
-	uint64_t columns = spmm->b->columns + 1;
+	int error = 0;
 
 	spmm->adder_count = count;
 	spmm->adders = calloc(count, sizeof(*spmm->adders));
 	if (!spmm->adders)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < count; i++) {
-		struct adder *adder = &spmm->adders[i];
-
-		adder->sum = calloc(columns, sizeof(*adder->sum));
-		adder->row_of = calloc(columns, sizeof(*adder->row_of));
-		adder->touched = calloc(columns, sizeof(*adder->touched));
-		if (!adder->sum || !adder->row_of || !adder->touched)
-			return -ENOMEM;
-	}
-	return 0;
+	for (unsigned int i = 0; i < count && !error; i++)
+		error = adder_create(&spmm->adders[i], spmm->b->columns);
+	return error;
 }
 
 static int count_products(struct spmm *spmm)

@@ -230,6 +230,20 @@ test_interpreters() {
 	ends 7 "sh_passes_a_status_on" sh -c "$programs/widths && exit 7"
 }
 
+# Physical addresses are each process's own: none of them finds a tile busy.
+test_side_by_side() {
+	local children=() child status=0
+	for _ in 1 2 3 4; do
+		timeout -k 5 100 "$mimic" run "${options[@]}" "$programs/spmv" >>"$dir/out" 2>&1 &
+		children+=($!)
+	done
+	for child in "${children[@]}"; do
+		wait "$child" || status=1
+	done
+	[ $status = 0 ]
+	result $? "four_programs_use_the_same_physical_addresses_side_by_side"
+}
+
 test_transport() {
 	transport=$1
 	options=(--transport "$transport")
@@ -240,6 +254,7 @@ test_transport() {
 	test_programs
 	test_compilers
 	test_sanitizers
+	test_side_by_side
 	test_ends
 	test_killed_while_waiting 15
 	test_killed_while_waiting 9
@@ -332,6 +347,8 @@ test_command() {
 	ends 0 "the_device_option_says_how_many_there_are" sh -c 'test -e /dev/maple4 && test ! -e /dev/maple5'
 	options=(--transport embedded --config artifact)
 	passes "programs_run_on_the_artifact_profile" "$programs/spmv"
+	options=(--socket "$dir/none")
+	passes "auto_without_a_daemon_is_embedded" "$programs/widths"
 	for command in "" run list; do
 		# shellcheck disable=SC2086 # no word is meant for ""
 		try "$mimic" $command --help

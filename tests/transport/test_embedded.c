@@ -38,6 +38,7 @@ static struct mimic_access pattern(unsigned int operation, unsigned int queue, u
 	return (struct mimic_access) { .offset = MAPLE_OFFSET(operation, queue), .size = size };
 }
 
+__attribute__((noinline))	/* the tests leave it by longjmp */
 static int try_load(unsigned int operation, unsigned int queue, uint8_t size, uint64_t *data)
 {
 	struct mimic_access access = pattern(operation, queue, size);
@@ -57,6 +58,7 @@ static uint64_t load(unsigned int operation, unsigned int queue)
 	return data;
 }
 
+__attribute__((noinline))
 static uint32_t consume32(unsigned int queue)
 {
 	uint64_t data;
@@ -66,6 +68,7 @@ static uint32_t consume32(unsigned int queue)
 	return (uint32_t)data;
 }
 
+__attribute__((noinline))
 static void post(unsigned int operation, unsigned int queue, uint8_t size, const uint64_t *values,
 		 size_t count)
 {

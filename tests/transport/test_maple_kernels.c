@@ -4,8 +4,12 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "tests/lib/programs.h"
 
 static const enum maple_form forms[] = { MAPLE_PLAIN, MAPLE_DECOUPLED, MAPLE_LIMA, MAPLE_PREFETCH };
 #define FORMS (sizeof(forms) / sizeof(forms[0]))
@@ -491,6 +495,77 @@ static void wrong_searches_are_refused_by_name(void **state)
 	assert_non_null(strstr(maple_error_text(), "row 3"));
 }
 
+struct victim {
+	enum maple_form form;
+	bool searches;
+	const struct matrix *matrix;
+	const struct graph *graph;
+	double *y;
+};
+
+/* Until the daemon is gone. */
+static void *work_for_ever(void *argument)
+{
+	struct victim *victim = argument;
+	const struct matrix *m = victim->matrix;
+	const struct graph *g = victim->graph;
+	int error = 0;
+
+	while (!error) {
+		if (victim->searches)
+			error = maple_bfs_csr(maple, victim->form, g->vertices, g->row_start,
+					      g->neighbour, 1, g->level, NULL);
+		else
+			error = maple_spmv_csr(maple, victim->form, m->rows, m->row_start,
+					       m->column, m->value, m->x, victim->y);
+	}
+	return (void *)(intptr_t)error;
+}
+
+static void expect_error_when_killed(enum maple_form form, bool searches)
+{
+	struct daemon_process daemon;
+	struct victim victim = { .form = form, .searches = searches };
+	struct matrix m;
+	struct graph g;
+	pthread_t thread;
+	void *error;
+
+	assert_int_equal(daemon_start(&daemon, "paper"), 0);
+	assert_int_equal(maple_init(&maple, &maple_test_options), 0);
+	m = make_matrix(20000, 20000, 8, SIZE_MAX, 0);
+	g = random_graph(20000, 100000);
+	victim.matrix = &m;
+	victim.graph = &g;
+	victim.y = malloc(m.rows * sizeof(*victim.y));
+	pthread_create(&thread, NULL, work_for_ever, &victim);
+	usleep(20000);
+	kill(daemon.pid, SIGKILL);
+	pthread_join(thread, &error);
+	assert_int_equal((intptr_t)error, -ENOTCONN);
+	maple_fini(maple);
+	maple = NULL;
+	program_wait(daemon.pid);
+	unlink(daemon.socket);
+	rmdir(daemon.directory);
+	free(victim.y);
+}
+
+static void kernels_end_with_an_error_when_the_daemon_is_killed(void **state)
+{
+	char *socket_path = strdup(getenv("MIMIC_SOCKET"));
+
+	(void)state;
+	maple_fini(maple);
+	maple = NULL;
+	for (size_t f = 1; f < FORMS; f++) {
+		expect_error_when_killed(forms[f], false);
+		expect_error_when_killed(forms[f], true);
+	}
+	setenv("MIMIC_SOCKET", socket_path, 1);
+	free(socket_path);
+}
+
 static const struct maple_test tests[] = {
 	MAPLE_TEST(all_forms_of_spmv_give_the_plain_loops_bits, ON_ALL),
 	MAPLE_TEST(spmv_of_a_row_longer_than_any_buffer_is_right, ON_ALL),
@@ -511,6 +586,7 @@ static const struct maple_test tests[] = {
 	MAPLE_TEST(bfs_goes_without_parents, ON_ALL),
 	MAPLE_TEST(an_edge_to_nowhere_is_refused_by_name, ON_ALL),
 	MAPLE_TEST(wrong_searches_are_refused_by_name, ON_ALL),
+	MAPLE_TEST(kernels_end_with_an_error_when_the_daemon_is_killed, ON_DAEMON),
 	/* one queue only on the artifact profile */
 	{ "all_forms_of_spmv_work_with_long_queues", all_forms_of_spmv_give_the_plain_loops_bits, ON_ALL, 128 },
 	{ "all_forms_of_bfs_work_with_short_queues", all_forms_of_bfs_find_the_same_levels, ON_ALL, 8 },

@@ -112,13 +112,20 @@ static void check_protection(void)
 	CHECK(mmap(pages, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == pages);
 	memset(pages, 7, PAGE);
 	CHECK(pages[(RESET << 3)] == 7);
+	CHECK(mprotect(pages, PAGE, PROT_READ) == 0);
+	if (sigsetjmp(out, 1) == 0) {
+		*(volatile char *)pages = 8;
+		step = 100;
+	}
+	step = step + 1;
+	CHECK(step == 3 && *(volatile char *)pages == 7);
 	CHECK(munmap(pages, 2 * PAGE) == 0);
 	if (sigsetjmp(out, 1) == 0) {
 		load32(pages + PAGE, RESET, 0);
 		step = 100;
 	}
 	step = step + 1;
-	CHECK(step == 3);
+	CHECK(step == 4);
 	signal(SIGSEGV, SIG_DFL);
 	close(file);
 }

@@ -2,6 +2,7 @@
 /* A thread that waits for an empty queue still runs its signal handlers, and one of them may jump away. */
 #include "contract.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <string.h>
@@ -55,7 +56,9 @@ int main(int argc, char **argv)
 		return (int)load32(page, CONSUME, 0);
 	}
 	every_10_ms(feed);
+	errno = EDOM;
 	CHECK(load32(page, CONSUME, 0) == 1234);
+	CHECK(errno == EDOM);	/* a load is no call */
 	CHECK(ticks >= 5);
 	stop();
 	for (i = 0; i < 5; i++) {

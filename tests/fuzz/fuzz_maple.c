@@ -1,0 +1,637 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Streams of accesses by several threads, on two models and the oracle.
+ *
+ * The first model takes every access by access(); the second takes runs of
+ * stores and loads by store_many() and load_many(), and is saved and restored
+ * on the way. All three must answer the same, wait for the same, and leave the
+ * same memory. In the first byte: profile, memory that answers late, and a mode
+ * without the oracle where entries may also be installed in the TLB.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "devices/maple/maple_model.h"
+#include "tests/fuzz/maple_oracle.h"
+#include "tests/lib/contract_numbers.h"
+
+/*
+ * Program memory: four pages to read, a hole, one page for atomics, a hole. B
+ * of a loop is read some time before it is used, so it must not be where
+ * atomics write: there read() finds nothing.
+ */
+#define MEMORY_BASE 0x10000u
+#define READ_WORDS 4096u
+#define ATOMIC_BASE (MEMORY_BASE + 5 * 4096)
+#define ATOMIC_WORDS 1024u
+#define BATCH 48u
+#define IMAGE_SIZE (1u << 20)
+
+struct memory {
+	uint32_t read_words[READ_WORDS];
+	uint32_t atomic_words[ATOMIC_WORDS];
+};
+
+struct late {
+	uint64_t tag, address, value;
+	unsigned int size;
+	bool there;
+};
+
+struct side {
+	struct mimic_model *model[2];	/* paper, artifact */
+	struct mimic_model *current;
+	struct memory memory;
+	bool parked[ORACLE_OWNERS];
+	uint64_t answer[ORACLE_OWNERS];
+	struct late late[ORACLE_PENDING];
+	unsigned int late_count;
+};
+
+static struct side singles, batches;
+static struct oracle oracle;
+static struct memory oracle_memory;
+static bool with_oracle, defer;
+static uint64_t now;
+static char image[IMAGE_SIZE];
+
+#define CHECK(condition) \
+	do { \
+		if (!(condition)) { \
+			fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
+			abort(); \
+		} \
+	} while (0)
+
+/* --- memory -------------------------------------------------------------------- */
+
+static uint32_t *readable(struct memory *memory, uint64_t address)
+{
+	if (address >= MEMORY_BASE && address < MEMORY_BASE + 4 * READ_WORDS)
+		return &memory->read_words[(address - MEMORY_BASE) / 4];
+	return NULL;
+}
+
+static uint32_t *writable(struct memory *memory, uint64_t address)
+{
+	if (address >= ATOMIC_BASE && address < ATOMIC_BASE + 4 * ATOMIC_WORDS)
+		return &memory->atomic_words[(address - ATOMIC_BASE) / 4];
+	return NULL;
+}
+
+static bool fetch_word(struct memory *memory, uint64_t address, uint32_t *value)
+{
+	uint32_t *word = readable(memory, address);
+
+	if (!word)
+		word = writable(memory, address);
+	*value = word ? *word : 0;
+	return word;
+}
+
+static bool fetch_value(struct memory *memory, uint64_t address, unsigned int size, uint64_t *value)
+{
+	uint32_t low, high = 0;
+	bool there = fetch_word(memory, address, &low);
+
+	if (size == 8)
+		there = fetch_word(memory, address + 4, &high) && there;
+	*value = there ? (uint64_t)high << 32 | low : 0;
+	return there;
+}
+
+static long gather(void *context, const uint64_t *addresses, size_t count, unsigned int size,
+		   uint64_t tag, uint64_t *values)
+{
+	struct side *side = context;
+
+	for (size_t i = 0; i < count; i++) {
+		struct late late = { .tag = tag + i, .address = addresses[i], .size = size };
+
+		CHECK(size == 4 || (size == 8 && addresses[i] % 4096 <= 4088));
+		CHECK(addresses[i] % 4 == 0);
+		late.there = fetch_value(&side->memory, late.address, size, &late.value);
+		if (defer) {
+			CHECK(side->late_count < ORACLE_PENDING);
+			side->late[side->late_count++] = late;
+		} else if (late.there) {
+			values[i] = late.value;
+		} else {
+			return (long)i;
+		}
+	}
+	return defer ? -EINPROGRESS : (long)count;
+}
+
+static int read_bytes(void *context, uint64_t address, void *buffer, size_t size)
+{
+	struct side *side = context;
+	int error = 0;
+
+	memset(buffer, 0, size);
+	for (size_t i = 0; i < size; i++) {
+		const uint32_t *word = readable(&side->memory, address + i);
+
+		if (word)
+			((unsigned char *)buffer)[i] = (unsigned char)(*word >> 8 * ((address + i) % 4));
+		else
+			error = -EFAULT;
+	}
+	return error;
+}
+
+static int atomic(void *context, uint64_t address, enum mimic_atomic operation, uint32_t operand,
+		  uint32_t expected, uint32_t *old)
+{
+	struct side *side = context;
+	uint32_t *word = writable(&side->memory, address);
+	int32_t has;
+
+	if (!word)
+		return -EFAULT;
+	*old = *word;
+	has = (int32_t)*word;
+	switch (operation) {
+	case MIMIC_ATOMIC_ADD: *word += operand; break;
+	case MIMIC_ATOMIC_AND: *word &= operand; break;
+	case MIMIC_ATOMIC_OR: *word |= operand; break;
+	case MIMIC_ATOMIC_XOR: *word ^= operand; break;
+	case MIMIC_ATOMIC_MAX: *word = has > (int32_t)operand ? *word : operand; break;
+	case MIMIC_ATOMIC_MAXU: *word = *word > operand ? *word : operand; break;
+	case MIMIC_ATOMIC_MIN: *word = has < (int32_t)operand ? *word : operand; break;
+	case MIMIC_ATOMIC_MINU: *word = *word < operand ? *word : operand; break;
+	case MIMIC_ATOMIC_SWAP: *word = operand; break;
+	case MIMIC_ATOMIC_CAS: *word = *word == expected ? operand : *word; break;
+	}
+	return 0;
+}
+
+static bool oracle_fetch(void *context, uint64_t address, uint32_t *value)
+{
+	return fetch_word(context, address, value);
+}
+
+static bool oracle_read(void *context, uint64_t address, uint32_t *value)
+{
+	const uint32_t *word = readable(context, address);
+
+	*value = word ? *word : 0;
+	return word;
+}
+
+static uint32_t *oracle_atomic(void *context, uint64_t address)
+{
+	return writable(context, address);
+}
+
+/* --- the two models --------------------------------------------------------------- */
+
+static void complete(void *context, uint64_t owner, uint64_t data)
+{
+	struct side *side = context;
+
+	CHECK(owner < ORACLE_OWNERS && side->parked[owner]);
+	side->parked[owner] = false;
+	side->answer[owner] = data;
+}
+
+static void create(struct side *side)
+{
+	static const char *const profiles[] = { "paper", "artifact" };
+	struct mimic_host host = {
+		.context = side, .complete = complete,
+		.memory = { .context = side, .gather = gather, .read = read_bytes, .atomic = atomic },
+	};
+	struct maple_config config;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		CHECK(!maple_config_profile(&config, profiles[i]));
+		side->model[i] = maple_model_create(&config, &host);
+		CHECK(side->model[i]);
+	}
+}
+
+static void fill_memory(struct memory *memory)
+{
+	for (unsigned int i = 0; i < READ_WORDS; i++)
+		memory->read_words[i] = i % 5 ? i * 7 % 1000 : 0x80000000 + i;
+	for (unsigned int i = 0; i < ATOMIC_WORDS; i++)
+		memory->atomic_words[i] = i;
+}
+
+static void start_side(struct side *side, bool artifact)
+{
+	side->current = side->model[artifact];
+	memset(side->parked, 0, sizeof(side->parked));
+	memset(side->answer, 0, sizeof(side->answer));
+	side->late_count = 0;
+	fill_memory(&side->memory);
+}
+
+/* Leaves the model as after power-on for the next input; who waits is let go. */
+static void stop_side(struct side *side)
+{
+	side->current->ops->power_on(side->current, now);
+	for (unsigned int owner = 0; owner < ORACLE_OWNERS; owner++)
+		CHECK(!side->parked[owner]);
+}
+
+static enum mimic_outcome access_side(struct side *side, struct mimic_access *access)
+{
+	uint64_t owner = access->owner;
+	enum mimic_outcome outcome;
+
+	side->parked[owner] = true;
+	outcome = side->current->ops->access(side->current, access, now);
+	if (outcome == MIMIC_DONE)
+		side->parked[owner] = false;
+	return outcome;
+}
+
+static void save_and_restore(struct side *side)
+{
+	size_t size = side->current->ops->save(side->current, NULL, 0);
+
+	CHECK(size <= IMAGE_SIZE);
+	CHECK(side->current->ops->save(side->current, image, size) == size);
+	CHECK(side->current->ops->restore(side->current, image, size) == 0);
+}
+
+/* --- comparison ------------------------------------------------------------------- */
+
+static void compare_sides(void)
+{
+	uint64_t a[MAPLE_COUNTER_COUNT], b[MAPLE_COUNTER_COUNT];
+
+	CHECK(!memcmp(singles.parked, batches.parked, sizeof(singles.parked)));
+	CHECK(!memcmp(singles.answer, batches.answer, sizeof(singles.answer)));
+	CHECK(singles.late_count == batches.late_count);
+	singles.current->ops->counters(singles.current, a, MAPLE_COUNTER_COUNT);
+	batches.current->ops->counters(batches.current, b, MAPLE_COUNTER_COUNT);
+	for (unsigned int i = 0; i < MAPLE_COUNTER_COUNT; i++)
+		CHECK(a[i] == b[i]);
+}
+
+static void compare_queues(void)
+{
+	for (unsigned int i = 0; i < oracle.queue_count; i++) {
+		const struct oracle_queue *q = &oracle.queue[i];
+		struct maple_queue_view view;
+
+		CHECK(!maple_model_queue(singles.current, i, &view));
+		CHECK(view.allocated == q->exists);
+		if (!q->exists)
+			continue;
+		CHECK(view.size == q->depth);
+		CHECK(view.level == q->level);
+		CHECK(view.hung == q->hung);
+		CHECK(view.producer == q->producer && view.consumer == q->consumer);
+		CHECK(view.store_waiting == (q->store_waits ? q->store.owner : 0));
+		CHECK(view.load_waiting == (q->load_waits ? q->load.owner : 0));
+	}
+}
+
+static void compare_with_oracle(void)
+{
+	uint64_t counters[MAPLE_COUNTER_COUNT];
+
+	CHECK(!memcmp(singles.parked, oracle.parked, sizeof(oracle.parked)));
+	CHECK(!memcmp(singles.answer, oracle.answer, sizeof(oracle.answer)));
+	CHECK(singles.late_count == oracle.pending_count);
+	compare_queues();
+	singles.current->ops->counters(singles.current, counters, MAPLE_COUNTER_COUNT);
+	CHECK(counters[MAPLE_COUNTER_produced] == oracle.produced);
+	CHECK(counters[MAPLE_COUNTER_consumed] == oracle.consumed);
+	CHECK(counters[MAPLE_COUNTER_fetched] == oracle.fetched);
+	CHECK(counters[MAPLE_COUNTER_prefetched] == oracle.prefetched);
+	CHECK(counters[MAPLE_COUNTER_atomics] == oracle.atomics);
+	CHECK(counters[MAPLE_COUNTER_lima_loops] == oracle.loops_taken);
+	CHECK(counters[MAPLE_COUNTER_lima_dropped] == oracle.loops_dropped);
+	CHECK(counters[MAPLE_COUNTER_store_waits] == oracle.store_waits);
+	CHECK(counters[MAPLE_COUNTER_load_waits] == oracle.load_waits);
+	CHECK(counters[MAPLE_COUNTER_hangs] == oracle.hangs);
+}
+
+/* --- what the bytes mean ------------------------------------------------------------ */
+
+struct input {
+	const uint8_t *data;
+	size_t size;
+};
+
+static unsigned int byte(struct input *input)
+{
+	if (!input->size)
+		return 0;
+	input->size--;
+	return *input->data++;
+}
+
+static uint64_t bytes(struct input *input, unsigned int count)
+{
+	uint64_t value = 0;
+
+	while (count--)
+		value = value << 8 | byte(input);
+	return value;
+}
+
+static uint64_t address_value(struct input *input)
+{
+	uint64_t word = bytes(input, 2);
+
+	return MEMORY_BASE + (word & 0x1fff) * 4 + (word >> 13 == 7 ? 1 : 0);
+}
+
+static uint64_t random_value(struct input *input)
+{
+	unsigned int style = byte(input), begin;
+
+	switch (style / 32) {
+	case 0:
+	case 1:
+		return style;
+	case 2:
+		return address_value(input);
+	case 3:
+		return (bytes(input, 1) + 1) << 32 | bytes(input, 1);
+	case 4:
+		begin = byte(input);
+		return (uint64_t)begin << 32 | (begin + byte(input));
+	case 5:
+		return (address_value(input) - MEMORY_BASE + MEMORY_BASE) << 32 | bytes(input, 2);
+	case 6:
+		return (uint64_t)(ATOMIC_BASE + 4 * (style & 7)) << 32 | bytes(input, 4);
+	default:
+		return bytes(input, 8);
+	}
+}
+
+static const uint8_t interesting_stores[] = {
+	PRODUCE, PRODUCE, POINTER32, POINTER64, LLC_POINTER32, LLC_POINTER64, PREFETCH, LOOP, LOOP,
+	SET_BASE32, SET_BASE64, LIMA_POINTER32, LIMA_POINTER64, LIMA_PRODUCE, LIMA_PRODUCE_2,
+	LIMA_LLC_POINTER32, LIMA_LLC_POINTER64, LIMA_PREFETCH, ATOMIC_ADD, ATOMIC_MIN, ATOMIC_MAXU,
+	ATOMIC_SWAP, CAS1, CAS2, FULL_POINTER32, FULL_POINTER64, QUEUE_LIMA_A, QUEUE_LIMA_B,
+	QUEUE_LOOP_POINTER32, QUEUE_LOOP_POINTER64, QUEUE_LOOP_PREFETCH32, MMU_STORE,
+};
+
+static const uint8_t interesting_loads[] = {
+	CONSUME, CONSUME, CONSUME, CONSUME, INIT, OPEN_PRODUCER, OPEN_PRODUCER, OPEN_CONSUMER,
+	OPEN_CONSUMER, CLOSE_PRODUCER, CLOSE_CONSUMER, FIFO_ADD, FIFO_CLEAR, STATISTICS, DEBUG,
+	QUEUE_STATE,
+};
+
+static struct mimic_access next_access(struct input *input, bool raw)
+{
+	static const uint8_t pages[] = {
+		PAGE_MAPLE, PAGE_MAPLE, PAGE_MAPLE, PAGE_MAPLE, PAGE_MMU, PAGE_CUSTOM, PAGE_SPD, PAGE_NIBBLER,
+	};
+	static const uint8_t sizes[] = { 4, 8, 4, 8, 4, 8, 1, 2 };
+	unsigned int who = byte(input), where = byte(input), operation = where & 63;
+	struct mimic_access access = {
+		.owner = 1 + who % 4,
+		.is_write = who >> 2 & 1,
+		.size = sizes[who >> 3 & 7],
+		.page = pages[raw ? where >> 5 & 7 : 0],
+	};
+
+	if (raw)
+		operation = byte(input) & 63;
+	else if (access.is_write)
+		operation = interesting_stores[operation % sizeof(interesting_stores)];
+	else
+		operation = interesting_loads[operation % sizeof(interesting_loads)];
+	access.offset = AT(operation, (who >> 6 | (raw ? where & 4 : 0)) & 7);
+	if (with_oracle && access.page == PAGE_MMU && access.is_write && access.offset == AT(MMU_STORE, 6))
+		access.offset = AT(MMU_STORE, 7);
+	if (access.is_write)
+		access.data = random_value(input);
+	return access;
+}
+
+/* --- steps ------------------------------------------------------------------------ */
+
+/* false: it waits. */
+static bool access_on_all(const struct mimic_access *asked)
+{
+	struct mimic_access a = *asked, b = *asked, c = *asked;
+	enum mimic_outcome outcome = access_side(&singles, &a);
+	bool unknown;
+
+	CHECK(access_side(&batches, &b) == outcome);
+	if (outcome == MIMIC_DONE && !asked->is_write)
+		CHECK(a.data == b.data);
+	if (!with_oracle)
+		return outcome == MIMIC_DONE;
+	CHECK(oracle_access(&oracle, &c, &unknown) == (outcome == MIMIC_DONE));
+	if (outcome == MIMIC_DONE && !asked->is_write && !unknown)
+		CHECK(a.data == c.data);
+	return outcome == MIMIC_DONE;
+}
+
+/* Access by access on the first side and the oracle; true: this one did not wait. */
+static bool single_of_batch(struct mimic_access access, uint64_t *answer, bool *unknown)
+{
+	struct mimic_access same = access;
+	enum mimic_outcome outcome = access_side(&singles, &access);
+
+	*unknown = !with_oracle;
+	if (with_oracle)
+		CHECK(oracle_access(&oracle, &same, unknown) == (outcome == MIMIC_DONE));
+	if (outcome == MIMIC_DONE && !access.is_write && !*unknown)
+		CHECK(access.data == same.data);
+	*answer = access.data;
+	return outcome == MIMIC_DONE;
+}
+
+static void store_batch(struct mimic_access access, uint64_t step, unsigned int count)
+{
+	uint64_t values[BATCH], ignored;
+	unsigned int done = 0;
+	bool unknown;
+
+	access.is_write = 1;
+	for (unsigned int i = 0; i < count; i++)
+		values[i] = access.data + i * step;
+	while (done < count) {
+		access.data = values[done];
+		if (!single_of_batch(access, &ignored, &unknown))
+			break;
+		done++;
+	}
+	CHECK(batches.current->ops->store_many(batches.current, &access, values, count, now) == done);
+	/* The one that had to wait waits on the other side too. */
+	access.data = values[done < count ? done : 0];
+	if (done < count)
+		CHECK(access_side(&batches, &access) == MIMIC_PARKED);
+}
+
+static void load_batch(struct mimic_access access, unsigned int count)
+{
+	unsigned char packed[BATCH * 8];
+	uint64_t answers[BATCH] = { 0 };
+	unsigned int done = 0;
+	bool unknown;
+
+	access.is_write = 0;
+	access.data = 0;
+	while (done < count && single_of_batch(access, &answers[done], &unknown))
+		done++;
+	CHECK(batches.current->ops->load_many(batches.current, &access, packed, count, now) == done);
+	for (unsigned int i = 0; i < done; i++)
+		CHECK(!memcmp(packed + i * access.size, &answers[i], access.size));
+	if (done < count)
+		CHECK(access_side(&batches, &access) == MIMIC_PARKED);
+}
+
+static void take_late(struct side *side, unsigned int i)
+{
+	struct late late = side->late[i];
+
+	side->late_count--;
+	memmove(&side->late[i], &side->late[i + 1], (side->late_count - i) * sizeof(late));
+	maple_model_fill(side->current, late.tag, late.there ? 0 : -EFAULT, late.value, now);
+}
+
+static void fill_one(unsigned int which)
+{
+	unsigned int i;
+
+	if (!singles.late_count)
+		return;
+	i = which % singles.late_count;
+	if (with_oracle) {
+		CHECK(oracle.pending[i].address == singles.late[i].address);
+		CHECK(oracle.pending[i].words * 4 == singles.late[i].size);
+		oracle_fill(&oracle, i, singles.late[i].there, singles.late[i].value);
+	}
+	take_late(&singles, i);
+	take_late(&batches, i);
+}
+
+static void withdraw(uint64_t owner, bool gone)
+{
+	struct side *sides[] = { &singles, &batches };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct mimic_model_ops *ops = sides[i]->current->ops;
+
+		sides[i]->parked[owner] = false;
+		(gone ? ops->owner_gone : ops->cancel)(sides[i]->current, owner, now);
+	}
+	if (!with_oracle)
+		return;
+	if (gone)
+		oracle_owner_gone(&oracle, owner);
+	else
+		oracle_cancel(&oracle, owner);
+}
+
+static void tick_or_invalidate(unsigned int kind)
+{
+	struct side *sides[] = { &singles, &batches };
+	uint64_t start = MEMORY_BASE + 4096ull * (kind & 7);
+
+	for (unsigned int i = 0; i < 2; i++) {
+		if (kind & 8)
+			sides[i]->current->ops->tick(sides[i]->current, now);
+		else
+			sides[i]->current->ops->invalidate(sides[i]->current, start, start + 4096);
+	}
+}
+
+/* A load or a store of everything that its owner is not waiting for. */
+static void step_access(struct input *input, unsigned int kind)
+{
+	struct mimic_access access = next_access(input, kind % 4 == 3);
+	unsigned int count;
+
+	if (singles.parked[access.owner]) {
+		withdraw(access.owner, false);
+		return;
+	}
+	/* There are as many fetches under way as the table takes: no more now. */
+	if (defer && singles.late_count > ORACLE_PENDING - 300)
+		return;
+	if (kind < 160) {
+		access_on_all(&access);
+		return;
+	}
+	count = 1 + byte(input) % BATCH;
+	if (access.is_write)
+		store_batch(access, kind & 4 ? 4 : kind & 8 ? 1 : 0, count);
+	else
+		load_batch(access, count);
+}
+
+static void step(struct input *input)
+{
+	unsigned int kind = byte(input);
+
+	now += 1 + kind;
+	if (kind < 208)
+		step_access(input, kind);
+	else if (kind < 216)
+		withdraw(1 + kind % 4, kind & 4);
+	else if (kind < 240)
+		fill_one(byte(input));
+	else if (kind < 252)
+		tick_or_invalidate(kind);
+	else
+		save_and_restore(&batches);
+	compare_sides();
+	if (with_oracle)
+		compare_with_oracle();
+}
+
+/* Most streams that begin with nothing get no further: three of four start with open queues. */
+static void open_queues(unsigned int flags)
+{
+	struct mimic_access access = { .owner = 1, .size = 4, .offset = AT(INIT, flags >> 5) };
+
+	if (!(flags & 0x18))
+		return;
+	access_on_all(&access);
+	for (unsigned int queue = 0; queue < 4; queue++) {
+		access.owner = 1 + (queue & 2);
+		access.offset = AT(OPEN_PRODUCER, queue);
+		access_on_all(&access);
+		access.owner++;
+		access.offset = AT(OPEN_CONSUMER, queue);
+		access_on_all(&access);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct oracle_memory memory = {
+		&oracle_memory, oracle_fetch, oracle_read, oracle_atomic,
+	};
+	struct input input = { data, size };
+	unsigned int flags = byte(&input);
+	bool artifact = flags & 1;
+
+	if (!singles.model[0]) {
+		create(&singles);
+		create(&batches);
+	}
+	defer = flags & 2;
+	with_oracle = !(flags & 4);
+	start_side(&singles, artifact);
+	start_side(&batches, artifact);
+	fill_memory(&oracle_memory);
+	oracle_init(&oracle, artifact, defer, &memory);
+	open_queues(flags);
+	while (input.size)
+		step(&input);
+	CHECK(!memcmp(&singles.memory, &batches.memory, sizeof(singles.memory)));
+	if (with_oracle)
+		CHECK(!memcmp(&singles.memory, &oracle_memory, sizeof(oracle_memory)));
+	stop_side(&singles);
+	stop_side(&batches);
+	return 0;
+}
