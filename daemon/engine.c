@@ -46,7 +46,7 @@ static void notify(struct mimicd_lane *lane)
 	uint64_t used;
 
 	/* Pairs with the fence of the client between its flag and its last look at the rings. */
-	atomic_thread_fence(memory_order_seq_cst);
+	mimic_lane_fence();
 	sleeping = atomic_load_explicit(&lane->memory->client_sleeping, memory_order_relaxed);
 	if (sleeping == MIMIC_LANE_AWAKE || lane->retired)
 		return;

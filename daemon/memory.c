@@ -122,9 +122,12 @@ int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, ui
 int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_t size)
 {
 	size_t index = first_after(memory, address);
-	struct mimicd_range *range = &memory->ranges[index];
+	struct mimicd_range *range;
 
-	if (index == memory->count || range->start != address || range->size != size)
+	if (index == memory->count)
+		return -ENOENT;
+	range = &memory->ranges[index];
+	if (range->start != address || range->size != size)
 		return -ENOENT;
 	memory->last.size = 0;
 	munmap(range->base, range->size);

@@ -7,6 +7,7 @@
 
 #include "daemon/log.h"
 #include "daemon/memory.h"
+#include "devices/atomic.h"
 #include "mimic/access.h"
 
 #define REMOTE_BATCH 1024	/* IOV_MAX of Linux */
@@ -234,40 +235,14 @@ static int port_read(void *context, uint64_t address, void *buffer, size_t size)
 	return -EFAULT;
 }
 
-static uint32_t apply(enum mimic_atomic operation, uint32_t old, uint32_t operand, uint32_t expected)
-{
-	switch (operation) {
-	case MIMIC_ATOMIC_ADD:
-		return old + operand;
-	case MIMIC_ATOMIC_AND:
-		return old & operand;
-	case MIMIC_ATOMIC_OR:
-		return old | operand;
-	case MIMIC_ATOMIC_XOR:
-		return old ^ operand;
-	case MIMIC_ATOMIC_MAX:
-		return (int32_t)old > (int32_t)operand ? old : operand;
-	case MIMIC_ATOMIC_MAXU:
-		return old > operand ? old : operand;
-	case MIMIC_ATOMIC_MIN:
-		return (int32_t)old < (int32_t)operand ? old : operand;
-	case MIMIC_ATOMIC_MINU:
-		return old < operand ? old : operand;
-	case MIMIC_ATOMIC_SWAP:
-		return operand;
-	case MIMIC_ATOMIC_CAS:
-		return old == expected ? operand : old;
-	}
-	return old;
-}
-
 static uint32_t atomic_shared(uint32_t *word, enum mimic_atomic operation, uint32_t operand,
 			      uint32_t expected)
 {
 	uint32_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
 
 	/* The client's threads write here too: every operation is one compare and swap. */
-	while (!__atomic_compare_exchange_n(word, &old, apply(operation, old, operand, expected),
+	while (!__atomic_compare_exchange_n(word, &old,
+					    mimic_atomic_result(operation, old, operand, expected),
 					    false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		;
 	return old;
@@ -296,7 +271,7 @@ static int port_atomic(void *context, uint64_t address, enum mimic_atomic operat
 	if (move_remote(memory, false, &local, &remote, 1) != sizeof(value))
 		return -EFAULT;
 	*old = value;
-	value = apply(operation, value, operand, expected);
+	value = mimic_atomic_result(operation, value, operand, expected);
 	if (move_remote(memory, true, &local, &remote, 1) != sizeof(value))
 		return -EFAULT;
 	return 0;

@@ -162,6 +162,7 @@ static void do_open(struct mimicd_session *session, const struct packet *packet)
 {
 	struct mimic_open_reply reply = { 0 };
 	struct mimicd_instance *instance;
+	uint64_t none;
 	uint32_t number;
 	int error;
 
@@ -176,7 +177,7 @@ static void do_open(struct mimicd_session *session, const struct packet *packet)
 	}
 	instance = session->devices[number].instance;
 	reply.device = number;
-	reply.counters = (uint32_t)instance->model->ops->counters(instance->model, NULL, 0);
+	reply.counters = (uint32_t)instance->model->ops->counters(instance->model, &none, 0);
 	memcpy(reply.name, instance->name, sizeof(reply.name));
 	mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) opened %s", (int)session->pid, session->program,
 		   instance->name);

@@ -271,7 +271,7 @@ static int sleep_for_events(struct mimicd_server *server)
 
 	publish_sleep(server, 1);
 	/* Pairs with the fence of a client between its command and its look at the flag. */
-	atomic_thread_fence(memory_order_seq_cst);
+	mimic_lane_fence();
 	if (!mimicd_engine_has_work(server))
 		count = handle_events(server, -1);
 	publish_sleep(server, 0);

@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEFAULT_SCALE "15"
+#define DEFAULT_SCALE "14"
 #define SEED "1"
 #define PROGRAM_SECONDS 300	/* a program that takes longer hangs */
 #define DAEMON_SECONDS 10

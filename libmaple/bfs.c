@@ -15,7 +15,8 @@
 #define NOT_REACHED (-1)
 #define SLOT 4096		/* edges of one LIMA loop */
 #define SLOTS 2			/* one is filled while the other is consumed */
-#define AHEAD 4			/* vertices between a prefetch and its use */
+#define PREFETCH_PIECE 1024	/* edges of one prefetching loop; divides SLOT */
+#define AHEAD 1024		/* edges at least between a prefetch and its use */
 
 struct search {
 	const uint64_t *row_start;
@@ -37,7 +38,7 @@ struct search {
 	/* the next edge of the frontier that goes to the device; the access thread's if there is one */
 	size_t pack_vertex;
 	uint64_t pack_edge;
-	/* edges of this level in slots, and those of them that were consumed; LIMA */
+	/* edges of this level that went into slots, and those of them that were consumed */
 	uint64_t packed;
 	uint64_t consumed;
 };
@@ -100,41 +101,6 @@ static int search_plain(struct search *s)
 	return error;
 }
 
-static int prefetch_vertex(struct search *s, size_t i)
-{
-	uint32_t u;
-
-	if (i >= s->frontier_count)
-		return 0;
-	u = s->frontier[i];
-	return maple_lane_prefetch(&s->lane, s->level, 4, s->neighbour, s->row_start[u],
-				   s->row_start[u + 1ull]);
-}
-
-static int prefetch_level(struct search *s)
-{
-	int error = 0;
-
-	for (size_t i = 0; i < AHEAD && !error; i++)
-		error = prefetch_vertex(s, i);
-	for (size_t i = 0; i < s->frontier_count && !error; i++) {
-		error = prefetch_vertex(s, i + AHEAD);
-		expand_vertex(s, s->frontier[i]);
-	}
-	return error ? error : finish_level(s);
-}
-
-static int search_prefetch(struct search *s, struct maple *maple)
-{
-	int error = maple_lane_open(&s->lane, maple, false);
-
-	if (error)
-		return error;
-	while (s->frontier_count > 0 && !error)
-		error = prefetch_level(s);
-	return maple_lane_close(&s->lane, error);
-}
-
 /* A fetched level of -1 is what it was when the level of the search began. */
 static void visit_fetched(struct search *s, uint32_t u, uint64_t edge, uint32_t fetched)
 {
@@ -189,6 +155,55 @@ static size_t pack_edges(struct search *s, uint32_t *indices, size_t room)
 			s->pack_edge = s->row_start[s->frontier[s->pack_vertex]];
 	}
 	return count;
+}
+
+/*
+ * As figure 4 of the paper, but for pieces of the frontier's neighbours instead
+ * of single vertices, whose ranges are short.
+ */
+static int prefetch_ahead(struct search *s, uint64_t walked)
+{
+	struct maple_lane *lane = &s->lane;
+	int error = 0;
+
+	while (s->packed < walked + AHEAD && !error) {
+		uint32_t begin = s->packed % (SLOTS * SLOT);
+		size_t count = pack_edges(s, s->slots + begin, PREFETCH_PIECE);
+
+		if (count == 0)
+			break;
+		s->packed += count;
+		error = maple_lima(lane->maple, lane->queue, s->level, sizeof(*s->level), s->slots,
+				   begin, begin + (uint32_t)count);
+	}
+	return error;
+}
+
+static int prefetch_level(struct search *s)
+{
+	uint64_t walked = 0;
+	int error = 0;
+
+	start_packing(s);
+	for (size_t i = 0; i < s->frontier_count && !error; i++) {
+		uint32_t u = s->frontier[i];
+
+		walked += s->row_start[u + 1ull] - s->row_start[u];
+		error = prefetch_ahead(s, walked);
+		expand_vertex(s, u);
+	}
+	return error ? error : finish_level(s);
+}
+
+static int search_prefetch(struct search *s, struct maple *maple)
+{
+	int error = maple_lane_open(&s->lane, maple, false);
+
+	if (error)
+		return error;
+	while (s->frontier_count > 0 && !error)
+		error = prefetch_level(s);
+	return maple_lane_close(&s->lane, error);
 }
 
 /* The access thread's part of a level: it walks the frontier on its own. */
@@ -339,7 +354,7 @@ static int allocate(struct search *s, struct maple *maple, enum maple_form form)
 		s->found = calloc(s->vertices / 64 + 1, sizeof(*s->found));
 	if (!s->frontier || !s->next || (gathers && !s->found))
 		return maple_error(-ENOMEM, "no memory to search %zu vertices", s->vertices);
-	if (form != MAPLE_LIMA)
+	if (form != MAPLE_LIMA && form != MAPLE_PREFETCH)
 		return 0;
 	if (!maple)
 		return maple_error(-EINVAL, "the handle is NULL");

@@ -7,7 +7,6 @@
 #include "lane.h"
 
 #define SPINS 1000
-#define SEGMENT (1ull << 31)
 
 /*
  * Spins before it sleeps: a wake-up costs tens of microseconds, more than a
@@ -198,23 +197,6 @@ int maple_lane_fill(struct maple_lane *lane, uint64_t words, int error)
 			break;
 	}
 	return maple_error(error, "%s", text);
-}
-
-int maple_lane_prefetch(struct maple_lane *lane, const void *a, unsigned int element,
-			const uint32_t *b, uint64_t begin, uint64_t end)
-{
-	int error = 0;
-
-	while (begin < end && !error) {
-		/* B moves in large steps only, because each move is a store to the device */
-		uint64_t first = begin & ~(SEGMENT - 1);
-		uint64_t stop = end - first < SEGMENT ? end : first + SEGMENT;
-
-		error = maple_lima(lane->maple, lane->queue, a, element, b + first,
-				   (uint32_t)(begin - first), (uint32_t)(stop - first));
-		begin = stop;
-	}
-	return error;
 }
 
 int maple_check_rows(size_t rows, const uint64_t *row_start)

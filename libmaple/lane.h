@@ -58,10 +58,6 @@ static inline uint64_t maple_lane_produced(const struct maple_lane *lane)
 /* Zeros in place of words that could not be fetched. Returns `error`, whose text is this thread's last. */
 int maple_lane_fill(struct maple_lane *lane, uint64_t words, int error);
 
-/* maple_lima() for positions of 64 bits: prefetches a[b[i]], i in [begin, end). */
-int maple_lane_prefetch(struct maple_lane *lane, const void *a, unsigned int element,
-			const uint32_t *b, uint64_t begin, uint64_t end);
-
 /* 0, or -EINVAL if row_start decreases. */
 int maple_check_rows(size_t rows, const uint64_t *row_start);
 

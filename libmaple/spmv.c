@@ -8,6 +8,7 @@
 
 #define LOOP_MAX (1ull << 30)	/* elements of one LIMA loop; its bounds have 32 bits */
 #define AHEAD 1024		/* elements between a prefetch and its use */
+#define SEGMENT (1ull << 31)	/* elements of column that one B serves */
 
 struct product {
 	const uint64_t *row_start;
@@ -150,6 +151,24 @@ static int multiply_plain(struct product *p)
 	return 0;
 }
 
+/* maple_lima() for positions of 64 bits: B moves in large steps only, as each move is a store to the device. */
+static int prefetch_range(const struct product *p, struct maple_lane *lane, uint64_t begin,
+			  uint64_t end)
+{
+	int error = 0;
+
+	while (begin < end && !error) {
+		uint64_t first = begin & ~(SEGMENT - 1);
+		uint64_t stop = end - first < SEGMENT ? end : first + SEGMENT;
+
+		error = maple_lima(lane->maple, lane->queue, p->x, sizeof(double),
+				   p->column + first, (uint32_t)(begin - first),
+				   (uint32_t)(stop - first));
+		begin = stop;
+	}
+	return error;
+}
+
 /* Figure 4 of the paper, with the distance in elements: rows are of any length. */
 static int multiply_prefetch(struct product *p, struct maple *maple)
 {
@@ -166,7 +185,7 @@ static int multiply_prefetch(struct product *p, struct maple *maple)
 		until = p->last - ahead < AHEAD ? p->last : ahead + AHEAD;
 		if (until < p->row_start[p->row + 1])
 			until = p->row_start[p->row + 1];
-		error = maple_lane_prefetch(&lane, p->x, sizeof(double), p->column, ahead, until);
+		error = prefetch_range(p, &lane, ahead, until);
 		ahead = until;
 	}
 	return maple_lane_close(&lane, error);

@@ -30,31 +30,36 @@ static void reset_thread(struct daemon_thread *thread, uint32_t generation)
 	for (unsigned int i = 0; i < MIMIC_LANE_LEVELS; i++)
 		unmap_lane(&thread->lanes[i]);
 	thread->number = 0;
+	thread->depth = 0;
 	thread->generation = generation;
 }
 
-static struct daemon_thread *get_thread(void)
+/* A record for this session in place of `older`, unless a signal handler has made one. */
+static struct daemon_thread *make_thread(struct daemon_thread *older, uint32_t generation)
 {
 	struct mimic_thread *self = mimic_thread_self();
 	struct daemon_thread *thread;
+	int saved = errno;
 	sigset_t signals;
 
 	if (!self)
 		return NULL;
-	if (self->daemon)
-		return self->daemon;
 	mimic_daemon_block_signals(&signals);
-	thread = self->daemon;
-	if (!thread) {
-		int saved = errno;
-
+	if (self->daemon == older) {
 		thread = mmap(NULL, sizeof(*thread), PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		errno = saved;
-		self->daemon = thread == MAP_FAILED ? NULL : thread;
+		if (thread == MAP_FAILED) {
+			thread = NULL;
+		} else {
+			thread->older = older;
+			thread->generation = generation;
+			self->daemon = thread;
+		}
 	}
+	thread = self->daemon;
 	mimic_daemon_restore_signals(&signals);
-	return self->daemon;
+	errno = saved;
+	return thread && thread->generation == generation ? thread : NULL;
 }
 
 static bool is_ring_size(uint32_t words)
@@ -215,27 +220,41 @@ static void publish_cpu(struct daemon_lane *lane)
 	atomic_store_explicit(&lane->memory->client_cpu, cpu, memory_order_relaxed);
 }
 
+/* This thread's record for the session. */
+static struct daemon_thread *get_thread(uint32_t generation, const void *frame)
+{
+	struct mimic_thread *self = mimic_thread_self();
+	struct daemon_thread *thread = self ? self->daemon : NULL;
+	unsigned int level;
+
+	if (!thread)
+		return make_thread(NULL, generation);
+	if (thread->generation == generation)
+		return thread;
+	for (level = thread->depth; level; level--) {
+		if (!is_abandoned(&thread->lanes[level - 1], frame))
+			break;
+	}
+	/* An operation of the old session fails as soon as it goes on; until then it needs its lane. */
+	if (level)
+		return make_thread(thread, generation);
+	reset_thread(thread, generation);
+	return thread;
+}
+
 int mimic_daemon_begin(uint32_t generation, void *frame, struct daemon_lane **found)
 {
-	struct daemon_thread *thread = get_thread();
+	struct daemon_thread *thread;
 	struct daemon_lane *lane;
 	unsigned int level;
 	int error;
 
-	if (!thread)
-		return -ENOMEM;
 	if (!mimic_daemon_session_is_current(generation))
 		return -ENOTCONN;
+	thread = get_thread(generation, frame);
+	if (!thread)
+		return -ENOMEM;
 	level = thread->depth;
-	if (thread->generation != generation) {
-		/* An operation of the old session fails as soon as it goes on, but it may be in progress below us. */
-		while (level && is_abandoned(&thread->lanes[level - 1], frame))
-			level--;
-		if (level)
-			return -ENOTCONN;
-		thread->depth = 0;
-		reset_thread(thread, generation);
-	}
 	if (level)
 		level = settle_outer(thread, frame);
 	lane = &thread->lanes[level];
@@ -244,6 +263,7 @@ int mimic_daemon_begin(uint32_t generation, void *frame, struct daemon_lane **fo
 		if (error)
 			return error;
 	}
+	lane->thread = thread;
 	thread->depth = level + 1;
 	handler_fence();
 	lane->frame = frame;
@@ -255,7 +275,7 @@ int mimic_daemon_begin(uint32_t generation, void *frame, struct daemon_lane **fo
 
 void mimic_daemon_end(struct daemon_lane *lane)
 {
-	struct daemon_thread *thread = mimic_thread_peek()->daemon;
+	struct daemon_thread *thread = lane->thread;
 
 	lane->due = 0;
 	lane->withdrawn = false;
@@ -273,9 +293,14 @@ void mimic_daemon_thread_gone(void)
 		return;
 	if (thread->number)
 		mimic_daemon_session_tell(thread->generation, MIMIC_MESSAGE_THREAD_GONE, thread->number);
-	reset_thread(thread, 0);
 	self->daemon = NULL;
-	munmap(thread, sizeof(*thread));
+	while (thread) {
+		struct daemon_thread *older = thread->older;
+
+		reset_thread(thread, 0);
+		munmap(thread, sizeof(*thread));
+		thread = older;
+	}
 }
 
 void mimic_daemon_lanes_after_fork(void)

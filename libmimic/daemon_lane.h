@@ -25,7 +25,10 @@ enum daemon_lane_state {
 	DAEMON_LANE_WAITING,	/* the rings are whole: another operation could go on from here */
 };
 
+struct daemon_thread;
+
 struct daemon_lane {
+	struct daemon_thread *thread;
 	struct mimic_lane *memory;	/* NULL: not made yet */
 	size_t size;
 	struct mimic_ring_end commands;
@@ -42,6 +45,7 @@ struct daemon_lane {
 };
 
 struct daemon_thread {
+	struct daemon_thread *older;	/* of a session that is gone, with operations that may not be over */
 	uint32_t generation;	/* of the session that the lanes belong to */
 	uint32_t number;	/* the daemon's; 0: it has no lane yet */
 	volatile unsigned int depth;	/* operations in progress, the outermost has lanes[0] */

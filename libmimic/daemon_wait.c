@@ -16,7 +16,7 @@ void mimic_daemon_publish(struct daemon_lane *lane, uint64_t words)
 
 	mimic_ring_publish(&lane->commands, words);
 	/* Pairs with the daemon's fence between its flag and its last look at the rings. */
-	atomic_thread_fence(memory_order_seq_cst);
+	mimic_lane_fence();
 	if (!atomic_load_explicit(&lane->memory->daemon_sleeping, memory_order_relaxed))
 		return;
 	/* Whoever clears the flag wakes: once is enough. */
@@ -65,7 +65,7 @@ static int sleep_for(struct daemon_lane *lane, uint32_t generation, enum mimic_l
 
 	atomic_store_explicit(&lane->memory->client_sleeping, what, memory_order_relaxed);
 	/* Pairs with the daemon's fence between its answer and its look at the flag. */
-	atomic_thread_fence(memory_order_seq_cst);
+	mimic_lane_fence();
 	words = look(lane, what, wanted);
 	if (words >= 0 && (uint64_t)words < wanted)
 		error = mimic_futex_wait(&lane->memory->client_sleeping, what, LOOK_NS, MIMIC_FUTEX_SHARED);

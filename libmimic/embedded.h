@@ -116,7 +116,7 @@ int embedded_enter(struct embedded_instance *instance, struct embedded_lane *lan
 void embedded_leave(struct embedded_instance *instance);
 /* With the lock: everything that can take effect does. Did anything? */
 bool embedded_drain(struct embedded_instance *instance);
-/* With the lock: throws away what was posted and lets every waiting thread go on. */
+/* With the lock: throws away what was posted and lets every waiting thread go on; its answer is 0. */
 void embedded_discard(struct embedded_instance *instance);
 
 /* embedded_wait.c */

@@ -177,10 +177,9 @@ void embedded_close(struct mimic_device *device)
 
 	if (!self || mimic_lock_acquire(&instance->lock, self->number))
 		return;
-	/* What was posted still reaches memory (atomics), then nothing is left of it. */
+	/* What was posted still reaches memory (atomics). The next open gets a new model. */
 	embedded_drain(instance);
 	instance->open = false;
-	instance->model->ops->power_on(instance->model, instance->now);
 	embedded_discard(instance);
 	embedded_leave(instance);
 }

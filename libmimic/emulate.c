@@ -7,6 +7,7 @@
 
 #include "libmimic/decode.h"
 #include "libmimic/emulate.h"
+#include "libmimic/raw_syscall.h"
 #include "mimic/access.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__)
@@ -33,21 +34,6 @@ static const uint8_t greg_of[16] = {
 	REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
 	REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
 };
-
-/* A plain system call: libc's wrapper would touch the interrupted code's errno. */
-static long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
-{
-	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = e;
-	register long r9 __asm__("r9") = f;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-			 : "rcx", "r11", "memory");
-	return result;
-}
 
 /* --- finding the instruction and its operands ---------------------------- */
 
@@ -81,7 +67,7 @@ static uint64_t segment_base(unsigned int segment)
 
 	if (segment == MIMIC_SEGMENT_NONE)
 		return 0;
-	raw_syscall(SYS_arch_prctl, segment == MIMIC_SEGMENT_FS ? ARCH_GET_FS : ARCH_GET_GS,
+	mimic_raw_syscall(SYS_arch_prctl, segment == MIMIC_SEGMENT_FS ? ARCH_GET_FS : ARCH_GET_GS,
 		    (long)&base, 0, 0, 0, 0);
 	return base;
 }
@@ -569,8 +555,8 @@ static size_t read_code(const ucontext_t *context, uint8_t bytes[MIMIC_INSTRUCTI
 		{ (void *)rip, first },
 		{ (void *)(rip + first), MIMIC_INSTRUCTION_MAX - first },
 	};
-	long pid = raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	long count = raw_syscall(SYS_process_vm_readv, pid, (long)&local, 1, (long)remote, 2, 0);
+	long pid = mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	long count = mimic_raw_syscall(SYS_process_vm_readv, pid, (long)&local, 1, (long)remote, 2, 0);
 
 	if (count >= 0)
 		return (size_t)count;

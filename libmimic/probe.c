@@ -12,6 +12,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "devices/atomic.h"
 #include "libmimic/mimic.h"
 
 /* Bytes that could not be copied. */
@@ -359,26 +360,6 @@ int mimic_probe_read(uint64_t address, void *buffer, size_t size)
 	return -EFAULT;
 }
 
-static uint32_t combine(enum mimic_atomic operation, uint32_t old, uint32_t operand)
-{
-	switch (operation) {
-	case MIMIC_ATOMIC_AND:
-		return old & operand;
-	case MIMIC_ATOMIC_OR:
-		return old | operand;
-	case MIMIC_ATOMIC_XOR:
-		return old ^ operand;
-	case MIMIC_ATOMIC_MAX:
-		return (int32_t)old > (int32_t)operand ? old : operand;
-	case MIMIC_ATOMIC_MAXU:
-		return old > operand ? old : operand;
-	case MIMIC_ATOMIC_MIN:
-		return (int32_t)old < (int32_t)operand ? old : operand;
-	default:
-		return old < operand ? old : operand;
-	}
-}
-
 int mimic_probe_atomic(uint64_t address, enum mimic_atomic operation, uint32_t operand,
 		       uint32_t expected, uint32_t *old)
 {
@@ -406,7 +387,7 @@ int mimic_probe_atomic(uint64_t address, enum mimic_atomic operation, uint32_t o
 		return -EFAULT;
 	for (;;) {
 		seen = *old;
-		if (mimic_probe_cas32(address, seen, combine(operation, seen, operand), old))
+		if (mimic_probe_cas32(address, seen, mimic_atomic_result(operation, seen, operand, 0), old))
 			return -EFAULT;
 		if (*old == seen)
 			return 0;

@@ -124,7 +124,8 @@ size_t maple_counters_read(const struct mimic_model *model, uint64_t *values, si
 
 	if (n > MAPLE_COUNTER_COUNT)
 		n = MAPLE_COUNTER_COUNT;
-	memcpy(values, m->state.counters, n * sizeof(*values));
+	if (n)
+		memcpy(values, m->state.counters, n * sizeof(*values));
 	return MAPLE_COUNTER_COUNT;
 }
 

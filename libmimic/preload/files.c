@@ -23,7 +23,7 @@ struct holder preload_holders[HOLDER_COUNT];
 
 static int raw_fstat(int descriptor, struct stat *status)
 {
-	return (int)preload_syscall(SYS_fstat, descriptor, (long)status, 0, 0, 0, 0);
+	return (int)mimic_raw_syscall(SYS_fstat, descriptor, (long)status, 0, 0, 0, 0);
 }
 
 /* Holders with a descriptor: while there are none, no descriptor is looked at. */
@@ -130,7 +130,7 @@ struct directory_entry {	/* of getdents64(2) */
 static void find_descriptors(bool *seen)
 {
 	_Alignas(struct directory_entry) char buffer[2048];
-	int directory = (int)preload_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/fd",
+	int directory = (int)mimic_raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/fd",
 					     O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
 	int descriptor;
 	long length;
@@ -141,10 +141,10 @@ static void find_descriptors(bool *seen)
 			mark_descriptor(descriptor, seen);
 		return;
 	}
-	while ((length = preload_syscall(SYS_getdents64, directory, (long)buffer, sizeof(buffer), 0, 0, 0)) > 0)
+	while ((length = mimic_raw_syscall(SYS_getdents64, directory, (long)buffer, sizeof(buffer), 0, 0, 0)) > 0)
 		for (at = 0; at < length; at += ((struct directory_entry *)(buffer + at))->length)
 			mark_descriptor(atoi(((struct directory_entry *)(buffer + at))->name), seen);
-	preload_syscall(SYS_close, directory, 0, 0, 0, 0, 0);
+	mimic_raw_syscall(SYS_close, directory, 0, 0, 0, 0, 0);
 }
 
 void files_release_unused(bool scan)

@@ -57,9 +57,9 @@ void mask_set_blocked(unsigned int bits)
 	held_bits &= ~due;
 	for (i = 0; due && i < 2; i++)
 		if (due & 1u << i)
-			preload_syscall(SYS_rt_tgsigqueueinfo,
-					preload_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0),
-					preload_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0),
+			mimic_raw_syscall(SYS_rt_tgsigqueueinfo,
+					mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0),
+					mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0),
 					numbers[i], (long)&held[i], 0, 0);
 }
 

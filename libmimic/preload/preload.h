@@ -22,6 +22,7 @@
 #include <ucontext.h>
 
 #include "libmimic/mimic.h"
+#include "libmimic/raw_syscall.h"
 #include "mimic/maple_registers.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -42,9 +43,6 @@ void *preload_next(const char *name);
 		__atomic_store_n(&cached_, found_, __ATOMIC_RELAXED); \
 	} \
 	found_; })
-
-/* A system call that nobody stands before. Returns -errno. */
-long preload_syscall(long number, long a, long b, long c, long d, long e, long f);
 
 /*
  * The one lock of the tables. All signals are blocked while it is held, so a

@@ -75,7 +75,7 @@ static uint64_t lock_out_signals(void)
 	uint64_t all = ~0ull;
 	uint64_t old;
 
-	preload_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&old, sizeof(all), 0, 0);
+	mimic_raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&old, sizeof(all), 0, 0);
 	while (atomic_flag_test_and_set_explicit(&writer, memory_order_acquire))
 		;
 	return old;
@@ -84,7 +84,7 @@ static uint64_t lock_out_signals(void)
 static void let_in_signals(uint64_t old)
 {
 	atomic_flag_clear_explicit(&writer, memory_order_release);
-	preload_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof(old), 0, 0);
+	mimic_raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof(old), 0, 0);
 }
 
 static void set_program_action(int number, const struct sigaction *action, struct sigaction *old)
@@ -213,8 +213,8 @@ EXPORT sighandler_t sigset(int number, sighandler_t handler)
 
 static void send_to_self(int number, siginfo_t *information)
 {
-	preload_syscall(SYS_rt_tgsigqueueinfo, preload_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0),
-			preload_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), number, (long)information, 0, 0);
+	mimic_raw_syscall(SYS_rt_tgsigqueueinfo, mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0),
+			mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), number, (long)information, 0, 0);
 }
 
 /*
@@ -299,6 +299,6 @@ void signals_start(void)
 			programs[i].action = action;
 		install(number, &programs[i].action);
 	}
-	preload_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&ours, (long)&old, sizeof(ours), 0, 0);
+	mimic_raw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&ours, (long)&old, sizeof(ours), 0, 0);
 	mask_set_blocked(mask_blocked() | ((old >> (SIGSEGV - 1)) & 1) | ((old >> (SIGBUS - 1)) & 1) << 1);
 }

@@ -13,7 +13,7 @@
 
 static long pass(long number, const long *a)
 {
-	long result = preload_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+	long result = mimic_raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 
 	if (result < 0 && result > -4096) {
 		errno = (int)-result;

@@ -44,12 +44,12 @@ void text_start(struct text *text)
 	text_add(text, "mimic: ");
 	text_add(text, program_invocation_short_name ? program_invocation_short_name : "?");
 	text_add(text, "[");
-	text_add_number(text, (uint64_t)preload_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0));
+	text_add_number(text, (uint64_t)mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0));
 	text_add(text, "]: ");
 }
 
 void text_write_line(struct text *text)
 {
 	text->bytes[text->length++] = '\n';
-	preload_syscall(SYS_write, 2, (long)text->bytes, (long)text->length, 0, 0, 0);
+	mimic_raw_syscall(SYS_write, 2, (long)text->bytes, (long)text->length, 0, 0, 0);
 }

@@ -82,6 +82,13 @@ static int atomic(void *context, uint64_t address, enum mimic_atomic operation, 
 	return 0;
 }
 
+static void prefetch(void *context, uint64_t address)
+{
+	struct fake_host *host = context;
+
+	host->prefetched[host->prefetched_count++ % FAKE_DEFERRED] = address;
+}
+
 static void complete(void *context, uint64_t owner, uint64_t data)
 {
 	struct fake_host *host = context;
@@ -118,7 +125,8 @@ struct fake_host *fake_host_create(const struct maple_config *config, unsigned i
 	struct fake_host *host = calloc(1, sizeof(*host));
 	struct mimic_host for_model = {
 		.context = host, .complete = complete, .interrupt = interrupt,
-		.memory = { .context = host, .gather = gather, .read = read_bytes, .atomic = atomic },
+		.memory = { .context = host, .gather = gather, .read = read_bytes, .atomic = atomic,
+			    .prefetch = prefetch },
 	};
 
 	if (options & FAKE_WALKS)

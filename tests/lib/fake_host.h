@@ -34,6 +34,8 @@ struct fake_host {
 	bool defer;
 	struct fake_fetch deferred[FAKE_DEFERRED];
 	unsigned int deferred_count;
+	uint64_t prefetched[FAKE_DEFERRED];
+	unsigned int prefetched_count;
 	/* page table: identity, but where frame_of says otherwise */
 	bool absent[FAKE_PAGES];
 	uint64_t frame_of[FAKE_PAGES];	/* 0: identity */

@@ -53,6 +53,28 @@ void *maple_array(size_t count, size_t size)
 	return memory;
 }
 
+void maple_open_both(unsigned int queue)
+{
+	assert_int_equal(maple_open(maple, queue, MAPLE_PRODUCER), 0);
+	assert_int_equal(maple_open(maple, queue, MAPLE_CONSUMER), 0);
+}
+
+uint32_t maple_pop32(unsigned int queue)
+{
+	uint32_t word = 0;
+
+	assert_int_equal(maple_consume32(maple, queue, &word), 0);
+	return word;
+}
+
+uint64_t maple_pop64(unsigned int queue)
+{
+	uint64_t words = 0;
+
+	assert_int_equal(maple_consume64(maple, queue, &words), 0);
+	return words;
+}
+
 static int open_device(void **state)
 {
 	const struct run *run = *state;

@@ -35,6 +35,11 @@ bool maple_is_artifact(void);
 /* `count` elements of `size` bytes below 2^40; fails the test if there are none. */
 void *maple_array(size_t count, size_t size);
 
+/* The calling thread takes both roles of a queue; pops one or two words. They fail the test if they cannot. */
+void maple_open_both(unsigned int queue);
+uint32_t maple_pop32(unsigned int queue);
+uint64_t maple_pop64(unsigned int queue);
+
 /* Runs all tests on all their settings. What main() returns. */
 int maple_run_tests(const char *group, const struct maple_test *tests, size_t count);
 

@@ -96,6 +96,12 @@ for kernel in spmv sdhp spmm bfs; do
 	done
 done
 
+printf '[maple]\nprofile = artifact\n' >"$work/artifact.ini"
+for kernel in spmv sdhp spmm bfs; do
+	all_verified 4 $kernel --transport embedded --config "$work/artifact.ini" --roots 4 --kronecker 8
+	result $? "$kernel is right in all forms on the artifact profile"
+done
+
 printf '%%%%MatrixMarket matrix coordinate real general\n5 4 3\n2 1 1.5\n2 4 -2\n4 2 .25\n' >"$work/gaps.mtx"
 printf '%%%%MatrixMarket matrix coordinate integer general\n3 3 0\n' >"$work/none.mtx"
 printf '%%%%MatrixMarket matrix coordinate integer general\n0 0 0\n' >"$work/zero.mtx"

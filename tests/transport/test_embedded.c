@@ -476,6 +476,8 @@ static void single_stores_wait_while_the_queue_is_full(void **state)
 static void *consume_all(void *count)
 {
 	load(MAPLE_LOAD_OPEN_CONSUMER, 0);
+	/* The other thread is to get ahead of us. */
+	usleep(20000);
 	for (uintptr_t i = 0; i < (uintptr_t)count; i++) {
 		if (consume32(0) != i)
 			return (void *)1;

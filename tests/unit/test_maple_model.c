@@ -207,6 +207,56 @@ static void a_loop_fetches_late_words_in_order(void **state)
 	stop();
 }
 
+/* --- prefetches: which addresses the memory is told of ----------------------- */
+
+static void prefetch_counts_as_pointers_do(void **state)
+{
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 2);
+	fake_store(host, PRODUCER, PREFETCH, 0, 8, fake_address(3));
+	fake_store(host, PRODUCER, SET_BASE32, 1, 8, fake_address(0));
+	fake_store(host, PRODUCER, PREFETCH, 1, 8, 5);
+	fake_store(host, PRODUCER, SET_BASE64, 1, 8, fake_address(0));
+	fake_store(host, PRODUCER, PREFETCH, 1, 8, 5);
+	fake_store(host, PRODUCER, FULL_PREFETCH, 1, 8, fake_address(9));
+	assert_int_equal(host->prefetched_count, 4);
+	assert_int_equal(host->prefetched[0], fake_address(3));
+	assert_int_equal(host->prefetched[1], fake_address(5));
+	assert_int_equal(host->prefetched[2], fake_address(10));
+	assert_int_equal(host->prefetched[3], fake_address(9));
+	stop();
+}
+
+/* B[i] is 7 i; A begins at word 100. */
+static void expect_loop_prefetches(unsigned int operation, unsigned int element_words)
+{
+	unsigned int first = host->prefetched_count;
+
+	fake_store(host, PRODUCER, operation, 0, 8, 2ull << 32 | 30);
+	assert_int_equal(host->prefetched_count, first + 28);
+	for (unsigned int i = 2; i < 30; i++)
+		assert_int_equal(host->prefetched[first + i - 2],
+				 fake_address(100 + element_words * 7 * i));
+}
+
+static void loops_prefetch_a_plus_8_b_but_operation_28_a_plus_4_b(void **state)
+{
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 1);
+	for (unsigned int i = 0; i < 64; i++)
+		host->words[4096 + i] = 7 * i;
+	fake_store(host, PRODUCER, SET_BASE32, 0, 8, fake_address(4096));
+	fake_store(host, PRODUCER, LIMA_PREFETCH, 1, 8, fake_address(100));
+	expect_loop_prefetches(LOOP, 2);
+	fake_store(host, PRODUCER, QUEUE_LIMA_A, 0, 8, fake_address(100));
+	fake_store(host, PRODUCER, QUEUE_LIMA_B, 0, 8, fake_address(4096));
+	expect_loop_prefetches(QUEUE_LOOP_PREFETCH32, 1);
+	expect_loop_prefetches(QUEUE_LOOP_PREFETCH64, 2);
+	stop();
+}
+
 /* --- RESET and INIT with loads outstanding ---------------------------------- */
 
 static void init_after_reset_with_loads_outstanding_is_lost_in_the_artifact(void **state)
@@ -911,6 +961,8 @@ int main(void)
 		cmocka_unit_test(a_late_word_that_cannot_be_read_is_0_and_a_fault),
 		cmocka_unit_test(fills_that_nobody_asked_for_are_ignored),
 		cmocka_unit_test(a_loop_fetches_late_words_in_order),
+		cmocka_unit_test(prefetch_counts_as_pointers_do),
+		cmocka_unit_test(loops_prefetch_a_plus_8_b_but_operation_28_a_plus_4_b),
 		cmocka_unit_test(init_after_reset_with_loads_outstanding_is_lost_in_the_artifact),
 		cmocka_unit_test(init_after_reset_with_loads_outstanding_works_in_the_paper),
 		cmocka_unit_test(a_cleared_queue_does_not_get_the_words_it_had_asked_for),
