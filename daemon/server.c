@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -23,7 +22,6 @@
 #define LOOK_NS 50000
 /* Empty rounds between two looks at the clock. */
 #define ROUNDS_PER_CLOCK 16
-#define YIELDS 2
 
 int mimicd_server_watch(struct mimicd_server *server, int fd, uint32_t events,
 			struct mimicd_source *source)
@@ -45,7 +43,8 @@ static int listen_at(struct mimicd_server *server)
 						 server->options.allow_users, &status);
 	if (server->listen_fd < 0)
 		return server->listen_fd;
-	server->socket_path = strdup(server->options.socket_path);
+	/* Absolute: the daemon may change its directory. */
+	server->socket_path = realpath(server->options.socket_path, NULL);
 	server->socket_device = status.st_dev;
 	server->socket_inode = status.st_ino;
 	return server->socket_path ? 0 : -ENOMEM;
@@ -247,11 +246,12 @@ static bool serve_lanes(struct mimicd_server *server)
 		}
 		idle++;
 		if (server->now < server->crowded_until) {
-			/* A client needs this CPU to go on: spinning would keep it waiting. */
-			if (idle > YIELDS)
-				return true;
-			sched_yield();
-			continue;
+			/*
+			 * A client needs this CPU to go on: spinning would keep it waiting. Nor
+			 * do we yield: who yields to programs that compute gets the CPU back a
+			 * time slice later, who sleeps gets it when there is work.
+			 */
+			return true;
 		}
 		__builtin_ia32_pause();
 		if (idle % ROUNDS_PER_CLOCK)

@@ -46,8 +46,13 @@ static int64_t spin_for(struct daemon_lane *lane, enum mimic_lane_sleep what, ui
 	struct mimic_spin spin;
 	int64_t words;
 
-	mimic_spin_start(&spin, mimic_daemon_session.spin_microseconds,
-			 mimic_cpu_is_elsewhere(daemon_cpu));
+	/*
+	 * On one CPU the daemon gets on when we sleep. Yielding would do, were there
+	 * not other programs: they would have the CPU for a time slice each.
+	 */
+	if (!mimic_cpu_is_elsewhere(daemon_cpu))
+		return 0;
+	mimic_spin_start(&spin, mimic_daemon_session.spin_microseconds, true);
 	do {
 		words = look(lane, what, wanted);
 		if (words < 0 || (uint64_t)words >= wanted)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "libmimic/order.h"
 #include "libmimic/probe.h"
 #include "libmimic/thread.h"
 #include "libmimic/transport.h"
@@ -253,6 +254,23 @@ int mimic_device_access(struct mimic_device *device, struct mimic_access *access
 	return device->transport->access(device, access);
 }
 
+static ssize_t store_each(struct mimic_device *device, const struct mimic_access *pattern,
+			  const uint64_t *values, size_t count)
+{
+	struct mimic_access access = *pattern;
+
+	access.is_write = 1;
+	for (size_t i = 0; i < count; i++) {
+		int error;
+
+		access.data = values[i];
+		error = device->transport->access(device, &access);
+		if (error)
+			return error;
+	}
+	return (ssize_t)count;
+}
+
 ssize_t mimic_device_post(struct mimic_device *device, const struct mimic_access *pattern,
 			  const uint64_t *values, size_t count)
 {
@@ -260,6 +278,8 @@ ssize_t mimic_device_post(struct mimic_device *device, const struct mimic_access
 		return -ENODEV;
 	if (!is_access(pattern))
 		return -EINVAL;
+	if (!mimic_store_may_wait_in_ring(device->name, pattern))
+		return store_each(device, pattern, values, count);
 	return device->transport->post(device, pattern, values, count);
 }
 

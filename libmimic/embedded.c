@@ -10,10 +10,8 @@
 
 /* Commands are published in pieces, so that a consumer can begin before all is written. */
 #define POST_PIECE 512u
-/* A poster whose ring is full goes on when it has this much room, not for each word. */
-#define POST_ROOM (EMBEDDED_RING_WORDS / 16)
 /* How long a busy consumer may take between two drains of a full ring. */
-#define CONSUMER_MICROSECONDS 3
+#define CONSUMER_MICROSECONDS 10
 
 static struct embedded_instance *instance_of(struct mimic_device *device)
 {
@@ -104,7 +102,7 @@ static bool consumer_makes_room(struct embedded_instance *instance, struct embed
 
 	mimic_spin_start(&spin, CONSUMER_MICROSECONDS, embedded_peer_is_elsewhere(instance, lane));
 	while (mimic_spin_step(&spin)) {
-		if (mimic_ring_room(&lane->producer, POST_ROOM) >= POST_ROOM)
+		if (mimic_ring_room(&lane->producer, EMBEDDED_POST_ROOM) >= EMBEDDED_POST_ROOM)
 			return true;
 		if (lane->producer.peer == tail)
 			continue;
@@ -125,38 +123,50 @@ static int make_room(struct embedded_instance *instance, struct embedded_lane *l
 	error = embedded_enter(instance, lane);
 	if (error)
 		return error;
-	if (mimic_ring_room(&lane->producer, POST_ROOM) >= POST_ROOM) {
+	mimic_ring_release(&lane->consumer, 0);
+	if (mimic_ring_room(&lane->producer, EMBEDDED_POST_ROOM) >= EMBEDDED_POST_ROOM) {
 		embedded_leave(instance);
 		return 0;
 	}
-	ticket = embedded_park(lane, EMBEDDED_WAIT_ROOM, POST_ROOM);
+	ticket = embedded_park(lane, EMBEDDED_WAIT_ROOM, EMBEDDED_POST_ROOM);
 	embedded_leave(instance);
 	embedded_await(instance, lane, ticket, &ignored);
 	return 0;
 }
 
-/* One command: as many of the values as the ring takes now, at least one if it has room. Returns how many. */
+/* Words of a payload into the ring, `ahead` of our position. */
+static void put_words(struct mimic_ring_end *producer, uint64_t ahead, const uint64_t *values,
+		      uint64_t count)
+{
+	while (count) {
+		uint64_t piece;
+		uint64_t *words = mimic_ring_piece(producer, ahead, count, &piece);
+
+		/* Not memcpy(): gcc knows the bound, and makes of it a rep movsq that takes longer to start than to copy. */
+		memmove(words, values, piece * sizeof(*values));
+		values += piece;
+		ahead += piece;
+		count -= piece;
+	}
+}
+
+/* One command: as many of the values as the ring takes now. Returns how many. */
 static size_t put_command(struct embedded_lane *lane, struct mimic_command *command,
 			  const uint64_t *values, size_t count)
 {
+	struct mimic_ring_end *producer = &lane->producer;
 	size_t wanted = count < POST_PIECE ? count : POST_PIECE;
-	int64_t room = mimic_ring_room(&lane->producer, wanted + 1);
-	uint64_t *words, piece, rest;
+	int64_t room = mimic_ring_room(producer, wanted + 1);
 
 	if (room < 2)
 		return 0;
 	if (wanted > (size_t)room - 1)
 		wanted = (size_t)room - 1;
 	command->count = (uint32_t)wanted;
-	mimic_ring_put(&lane->producer, 0, mimic_command_pack(command));
-	words = mimic_ring_piece(&lane->producer, 1, wanted, &piece);
-	/* Not memcpy(): gcc knows the bound, and makes of it a rep movsq that takes longer to start than to copy. */
-	memmove(words, values, piece * sizeof(*values));
-	if (piece < wanted) {
-		words = mimic_ring_piece(&lane->producer, 1 + piece, wanted - piece, &rest);
-		memmove(words, values + piece, (wanted - piece) * sizeof(*values));
-	}
-	mimic_ring_publish(&lane->producer, wanted + 1);
+	embedded_prefetch(values, wanted, command->size);
+	mimic_ring_put(producer, 0, mimic_command_pack(command));
+	put_words(producer, 1, values, wanted);
+	mimic_ring_publish(producer, wanted + 1);
 	return wanted;
 }
 

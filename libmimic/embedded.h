@@ -23,8 +23,12 @@
 #include "mimic/ring.h"
 
 #define EMBEDDED_RING_WORDS 4096
+/* A poster whose ring is full goes on when it has this much room, not for each word. */
+#define EMBEDDED_POST_ROOM (EMBEDDED_RING_WORDS / 16)
 #define EMBEDDED_KEPT_ANSWERS 8
 #define EMBEDDED_WAKES 8
+/* Stores behind a full queue whose data is prefetched: about what a queue holds. */
+#define EMBEDDED_PREFETCH_AHEAD 64
 
 /* What a lane's thread waits for. */
 enum embedded_wait {
@@ -99,6 +103,25 @@ struct embedded_instance {
 	_Alignas(128) _Atomic uint32_t sleepers;
 };
 
+/*
+ * A hint for values on their way to the device: those that could be addresses
+ * are probably about to be fetched. Between a post and the drain, and between a
+ * full queue and the next load, there is time for memory to answer; without
+ * this every batch waits for its slowest fetch. Prefetching never faults.
+ */
+static inline void embedded_prefetch(const uint64_t *values, size_t count, unsigned int size)
+{
+	if (size != sizeof(*values))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		/* Between the lowest mappings and the end of user space. */
+		if (values[i] - 0x10000 < 0x7fffffff0000ull)
+			__builtin_prefetch((const void *)(uintptr_t)values[i]);
+	}
+	/* gcc drops calls of a function that does nothing but prefetch. */
+	__asm__ volatile("");
+}
+
 /* embedded_lane.c */
 
 /* This thread's lane; made if there is none. NULL: no memory. -EDEADLK in *error: see enter. */
@@ -114,6 +137,9 @@ int embedded_lock(struct embedded_instance *instance, struct embedded_lane *lane
  */
 int embedded_enter(struct embedded_instance *instance, struct embedded_lane *lane);
 void embedded_leave(struct embedded_instance *instance);
+
+/* embedded_drain.c */
+
 /* With the lock: everything that can take effect does. Did anything? */
 bool embedded_drain(struct embedded_instance *instance);
 /* With the lock: throws away what was posted and lets every waiting thread go on; its answer is 0. */

@@ -70,17 +70,24 @@ const char *mimic_device_transport(const struct mimic_device *device);
 
 /*
  * One access; waits as the hardware would. For a load access->data is the
- * answer. Everything posted before by any thread takes effect first.
+ * answer. Everything posted before by any thread takes effect first, unless
+ * the device holds it up (a full queue); this thread's own posts always do.
  * -ENODEV: the instance is gone (closed, or the process forked).
  * -ENOTCONN: the daemon is gone.
+ * -EDEADLK: called in a signal handler that interrupted another call of this
+ * header at a moment when it cannot be entered twice. A wait is no such moment,
+ * and a handler may leave a wait by siglongjmp(): the access is withdrawn.
  */
 int mimic_device_access(struct mimic_device *device, struct mimic_access *access);
 
 /*
  * `count` stores of values[] to the register that `pattern` names (page,
- * offset, size). Returns when all are accepted, which may be before they take
- * effect; they take effect in order, and before anything this process does to
- * the device later. Waits while the device (a full queue) and the ring hold it up.
+ * offset, size). Returns when all are accepted. Stores that work on what this
+ * thread has to itself (data, pointers and loops for a queue) may take effect
+ * later: in order, and before anything this thread does to the device, and
+ * before any access, load or counters() of another thread. All other stores
+ * have taken effect when this returns. Waits while the device (a full queue)
+ * and the ring hold it up.
  * Returns count or -errno. Not for signal handlers.
  */
 ssize_t mimic_device_post(struct mimic_device *device, const struct mimic_access *pattern,
@@ -126,6 +133,9 @@ int mimic_thread_attach(void);
  * `instruction_pointer` a read by the device? Then returns where to go on, else 0.
  * libmimic installs handlers of its own that do this, unless
  * mimic_faults_are_handled() was called before the first mimic_device_open().
+ * They pass other faults on to the handlers that were there before. A program
+ * that installs its own later has to call this from them; and it must not
+ * block the two signals (libmimic unblocks them at a thread's first call).
  */
 uintptr_t mimic_fault_fixup(uintptr_t instruction_pointer);
 void mimic_faults_are_handled(void);

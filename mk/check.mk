@@ -9,7 +9,7 @@ TEST_SCRIPTS := $(wildcard tests/scripts/test-*.sh)
 # Unit tests, the contract, the transports: what a change is first tried with.
 QUICK_TESTS := $(TESTS)
 
-# ThreadSanitizer keeps signals for itself, and a trapped access is a signal
+# ThreadSanitizer's runtime cannot start behind an instrumented preload library
 # (docs/testing.md), so the trap ways run under the address sanitizer only.
 TSAN_LEFT_OUT := $(patsubst %,$(O)/tests/contract/test_contract_%_trap,embedded daemon)
 SANITIZED_TESTS := $(TESTS)

@@ -27,6 +27,7 @@
 #define ATOMIC_BASE (MEMORY_BASE + 5 * 4096)
 #define ATOMIC_WORDS 1024u
 #define BATCH 48u
+#define LOOP_ELEMENTS 2000u
 #define IMAGE_SIZE (1u << 20)
 
 struct memory {
@@ -261,6 +262,36 @@ static void save_and_restore(struct side *side)
 
 /* --- comparison ------------------------------------------------------------------- */
 
+/*
+ * Two things that a run of accesses may count otherwise: a loop reads as much
+ * of B at once as chunks are free, with one translation (and one fault); and a
+ * late fetch that fails makes a miss of its TLB hit, where a run of fetches
+ * does not remember which of them had hit.
+ */
+static bool is_loose(unsigned int counter, const uint64_t *counters)
+{
+	if (counter == MAPLE_COUNTER_faults)
+		return counters[MAPLE_COUNTER_lima_chunks];
+	if (counter == MAPLE_COUNTER_tlb_hits || counter == MAPLE_COUNTER_tlb_misses)
+		return counters[MAPLE_COUNTER_lima_chunks] || (defer && counters[MAPLE_COUNTER_faults]);
+	return false;
+}
+
+/* Loads that show the TLB or the faults, after something of the above. */
+static bool is_loose_load(const struct mimic_access *access)
+{
+	unsigned int operation = access->offset >> 3 & 63;
+	uint64_t counters[MAPLE_COUNTER_COUNT];
+
+	if (access->page > PAGE_MMU || access->page == PAGE_SPD)
+		return false;
+	if (operation != FAULT_ADDRESS && operation != FAULT_COUNT &&
+	    (operation != DEBUG || access->page != PAGE_MMU))
+		return false;
+	singles.current->ops->counters(singles.current, counters, MAPLE_COUNTER_COUNT);
+	return counters[MAPLE_COUNTER_lima_chunks] || (defer && counters[MAPLE_COUNTER_faults]);
+}
+
 static void compare_sides(void)
 {
 	uint64_t a[MAPLE_COUNTER_COUNT], b[MAPLE_COUNTER_COUNT];
@@ -270,8 +301,13 @@ static void compare_sides(void)
 	CHECK(singles.late_count == batches.late_count);
 	singles.current->ops->counters(singles.current, a, MAPLE_COUNTER_COUNT);
 	batches.current->ops->counters(batches.current, b, MAPLE_COUNTER_COUNT);
-	for (unsigned int i = 0; i < MAPLE_COUNTER_COUNT; i++)
-		CHECK(a[i] == b[i]);
+	for (unsigned int i = 0; i < MAPLE_COUNTER_COUNT; i++) {
+		if (a[i] == b[i] || is_loose(i, a))
+			continue;
+		fprintf(stderr, "counter %u: %llu by access, %llu by batches\n", i,
+			(unsigned long long)a[i], (unsigned long long)b[i]);
+		abort();
+	}
 }
 
 static void compare_queues(void)
@@ -383,6 +419,22 @@ static const uint8_t interesting_loads[] = {
 	QUEUE_STATE,
 };
 
+/* The oracle is slow: a loop over 2^32 elements would take it hours. */
+static uint64_t short_loop(uint64_t payload)
+{
+	uint32_t begin = (uint32_t)(payload >> 32), end = (uint32_t)payload;
+
+	if (end > begin && end - begin > LOOP_ELEMENTS)
+		end = begin + (end - begin) % LOOP_ELEMENTS;
+	return (uint64_t)begin << 32 | end;
+}
+
+static bool is_loop_operation(unsigned int operation)
+{
+	return operation == LOOP ||
+	       (operation >= QUEUE_LOOP_POINTER32 && operation <= QUEUE_LOOP_PREFETCH64);
+}
+
 static struct mimic_access next_access(struct input *input, bool raw)
 {
 	static const uint8_t pages[] = {
@@ -408,6 +460,8 @@ static struct mimic_access next_access(struct input *input, bool raw)
 		access.offset = AT(MMU_STORE, 7);
 	if (access.is_write)
 		access.data = random_value(input);
+	if (access.is_write && is_loop_operation(operation))
+		access.data = short_loop(access.data);
 	return access;
 }
 
@@ -421,7 +475,7 @@ static bool access_on_all(const struct mimic_access *asked)
 	bool unknown;
 
 	CHECK(access_side(&batches, &b) == outcome);
-	if (outcome == MIMIC_DONE && !asked->is_write)
+	if (outcome == MIMIC_DONE && !asked->is_write && !is_loose_load(asked))
 		CHECK(a.data == b.data);
 	if (!with_oracle)
 		return outcome == MIMIC_DONE;
@@ -480,7 +534,7 @@ static void load_batch(struct mimic_access access, unsigned int count)
 	while (done < count && single_of_batch(access, &answers[done], &unknown))
 		done++;
 	CHECK(batches.current->ops->load_many(batches.current, &access, packed, count, now) == done);
-	for (unsigned int i = 0; i < done; i++)
+	for (unsigned int i = 0; i < done && !is_loose_load(&access); i++)
 		CHECK(!memcmp(packed + i * access.size, &answers[i], access.size));
 	if (done < count)
 		CHECK(access_side(&batches, &access) == MIMIC_PARKED);

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The embedded transport: the ends of threads, devices and processes, and signals. */
+#include "tests/lib/embedded_fixture.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* --- the ends of threads, devices, processes ------------------------------ */
+
+static void *take_producer_role(void *unused)
+{
+	(void)unused;
+	device_load(MAPLE_LOAD_OPEN_PRODUCER, 0);
+	return NULL;
+}
+
+static void a_thread_s_roles_are_free_when_it_ends(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		pthread_create(&thread, NULL, take_producer_role, NULL);
+		pthread_join(thread, NULL);
+	}
+	assert_int_equal(device_load(MAPLE_LOAD_OPEN_PRODUCER, 0) & 3, 2);
+}
+
+static void *post_much_and_end(void *unused)
+{
+	uint64_t values[500];
+
+	(void)unused;
+	for (uint64_t i = 0; i < 500; i++)
+		values[i] = i;
+	device_load(MAPLE_LOAD_OPEN_PRODUCER, 0);
+	device_post(MAPLE_STORE_PRODUCE, 0, 4, values, 500);
+	return NULL;
+}
+
+static void what_a_thread_posted_outlives_it(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	device_load(MAPLE_LOAD_OPEN_CONSUMER, 0);
+	pthread_create(&thread, NULL, post_much_and_end, NULL);
+	/* It need not wait for us to end. */
+	pthread_join(thread, NULL);
+	/* Its role is not free before its words are in the queue. */
+	assert_int_equal(device_load(MAPLE_LOAD_OPEN_PRODUCER, 0) & 2, 0);
+	for (uint32_t i = 0; i < 500; i++)
+		assert_int_equal(device_consume32(0), i);
+	assert_int_equal(device_load(MAPLE_LOAD_OPEN_PRODUCER, 0) & 3, 3);
+}
+
+static void *consume_one(void *answer)
+{
+	device_load(MAPLE_LOAD_OPEN_CONSUMER, 0);
+	*(uint32_t *)answer = device_consume32(0);
+	return NULL;
+}
+
+static void the_last_close_answers_who_waits_and_resets_the_device(void **state)
+{
+	uint32_t answer = 99;
+	pthread_t thread;
+
+	(void)state;
+	pthread_create(&thread, NULL, consume_one, &answer);
+	usleep(20000);
+	mimic_device_close(device);
+	pthread_join(thread, NULL);
+	assert_int_equal(answer, 0);
+	assert_int_equal(mimic_device_open(&device, "maple0", &embedded_options), 0);
+	/* No queue is left: INIT succeeds, and the counters begin again. */
+	assert_int_equal(device_counter(MAPLE_COUNTER_load_waits), 0);
+	assert_int_equal(device_load(MAPLE_LOAD_INIT, SIZE_CODE) & 2, 2);
+	assert_int_equal(device_load(MAPLE_LOAD_OPEN_CONSUMER, 0) & 3, 1);
+}
+
+static int in_child(void)
+{
+	struct mimic_access access = device_pattern(MAPLE_LOAD_STATISTICS, 0, 8);
+	struct mimic_device *parents = device, *fresh;
+	uint64_t value = 1;
+
+	if (mimic_device_access(parents, &access) != -ENODEV ||
+	    mimic_device_post(parents, &access, &value, 1) != -ENODEV ||
+	    mimic_device_load(parents, &access, &value, 1) != -ENODEV ||
+	    mimic_device_counters(parents, &value, 1) != -ENODEV)
+		return 1;
+	mimic_device_close(parents);
+	if (mimic_device_open(&fresh, "maple0", &embedded_options))
+		return 2;
+	/* The old handle stays dead beside a fresh one of the same instance. */
+	if (mimic_device_access(parents, &access) != -ENODEV)
+		return 3;
+	device = fresh;
+	if (!(device_load(MAPLE_LOAD_INIT, SIZE_CODE) & 2))
+		return 4;
+	device_open_both(0);
+	device_post_one(MAPLE_STORE_PRODUCE, 0, 4, 5);
+	if (device_consume32(0) != 5)
+		return 5;
+	mimic_device_close(fresh);
+	return 0;
+}
+
+static void a_forked_child_has_no_devices_but_can_open_its_own(void **state)
+{
+	int status;
+	pid_t child;
+
+	(void)state;
+	device_open_both(0);
+	device_post_one(MAPLE_STORE_PRODUCE, 0, 4, 17);
+	child = fork();
+	if (!child)
+		_exit(in_child());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(device_consume32(0), 17);
+}
+
+/* --- signals -------------------------------------------------------------- */
+
+static sigjmp_buf back;
+
+static void jump_out(int number)
+{
+	(void)number;
+	siglongjmp(back, 1);
+}
+
+static void set_alarm(void (*handler)(int), unsigned int microseconds)
+{
+	struct sigaction action = { .sa_handler = handler };
+
+	sigaction(SIGALRM, &action, NULL);
+	ualarm(microseconds, 0);
+}
+
+static void a_handler_may_jump_out_of_a_load_that_waits(void **state)
+{
+	uint32_t answers[3];
+
+	(void)state;
+	device_open_both(0);
+	for (int i = 0; i < 20; i++) {
+		if (!sigsetjmp(back, 1)) {
+			set_alarm(jump_out, 3000);
+			device_consume32(0);
+			fail_msg("nothing was there to consume");
+		}
+	}
+	/* The abandoned loads are withdrawn: none takes a word. */
+	for (uint32_t i = 0; i < 3; i++)
+		device_post_one(MAPLE_STORE_PRODUCE, 0, 4, i);
+	device_take(0, 4, answers, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(answers[i], i);
+}
+
+#define MARKER 0xffffffffu
+
+/* The words in order up to the marker; how many, or -1. */
+static void *consume_to_marker(void *count)
+{
+	uint32_t word, expected = 0;
+
+	device_load(MAPLE_LOAD_OPEN_CONSUMER, 0);
+	while ((word = device_consume32(0)) != MARKER) {
+		if (word != expected++)
+			abort();
+	}
+	*(uint32_t *)count = expected;
+	return NULL;
+}
+
+static void a_handler_may_jump_out_of_a_post_that_waits(void **state)
+{
+	static uint64_t values[10000];
+	uint32_t count = 0;
+	pthread_t thread;
+
+	(void)state;
+	device_load(MAPLE_LOAD_OPEN_PRODUCER, 0);
+	for (uint64_t i = 0; i < 10000; i++)
+		values[i] = i;
+	if (!sigsetjmp(back, 1)) {
+		set_alarm(jump_out, 5000);
+		device_post(MAPLE_STORE_PRODUCE, 0, 4, values, 10000);
+		fail_msg("there was room for all");
+	}
+	pthread_create(&thread, NULL, consume_to_marker, &count);
+	device_post_one(MAPLE_STORE_PRODUCE, 0, 4, MARKER);
+	pthread_join(thread, NULL);
+	/* What had been accepted, all of it and no more. */
+	assert_in_range(count, WORDS, 9999);
+}
+
+static uint32_t nested_answer;
+
+static void access_in_handler(int number)
+{
+	uint64_t data;
+
+	(void)number;
+	nested_answer = device_try_load(MAPLE_LOAD_CONSUME, 1, 4, &data) ? 0 : (uint32_t)data;
+}
+
+static void *feed_after_nested(void *unused)
+{
+	(void)unused;
+	device_load(MAPLE_LOAD_OPEN_PRODUCER, 0);
+	usleep(40000);
+	device_post_one(MAPLE_STORE_PRODUCE, 0, 4, 11);
+	return NULL;
+}
+
+static void a_handler_s_access_does_not_disturb_the_one_it_interrupts(void **state)
+{
+	pthread_t thread;
+	sigset_t alarm_only;
+
+	(void)state;
+	device_load(MAPLE_LOAD_OPEN_CONSUMER, 0);
+	device_open_both(1);
+	device_post_one(MAPLE_STORE_PRODUCE, 1, 4, 22);
+	/* The alarm is for this thread. */
+	sigemptyset(&alarm_only);
+	sigaddset(&alarm_only, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarm_only, NULL);
+	pthread_create(&thread, NULL, feed_after_nested, NULL);
+	pthread_sigmask(SIG_UNBLOCK, &alarm_only, NULL);
+	nested_answer = 0;
+	set_alarm(access_in_handler, 10000);
+	assert_int_equal(device_consume32(0), 11);
+	assert_int_equal(nested_answer, 22);
+	pthread_join(thread, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		DEVICE_TEST(a_thread_s_roles_are_free_when_it_ends),
+		DEVICE_TEST(what_a_thread_posted_outlives_it),
+		DEVICE_TEST(the_last_close_answers_who_waits_and_resets_the_device),
+		DEVICE_TEST(a_forked_child_has_no_devices_but_can_open_its_own),
+		DEVICE_TEST(a_handler_may_jump_out_of_a_load_that_waits),
+		DEVICE_TEST(a_handler_may_jump_out_of_a_post_that_waits),
+		DEVICE_TEST(a_handler_s_access_does_not_disturb_the_one_it_interrupts),
+	};
+
+	return device_run_tests("embedded_ends", tests, sizeof(tests) / sizeof(tests[0]));
+}
