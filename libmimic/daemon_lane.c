@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Making lanes, and finding the right one. Everything here may run in a signal handler: system calls, no malloc(). */
+/*
+ * Making lanes, and finding the right one. Everything here may run in a signal
+ * handler: system calls, no malloc().
+ */
 #include "libmimic/daemon_lane.h"
 
 #include <errno.h>

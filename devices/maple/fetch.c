@@ -104,32 +104,7 @@ void prefetch_address(struct maple *m, uint64_t address, enum maple_fault_source
 
 static void push_value(struct maple *m, struct maple_queue *q, unsigned int size, uint64_t value)
 {
-	queue_push(m, q, (uint32_t)value, false);
-	if (size == 8)
-		queue_push(m, q, (uint32_t)(value >> 32), false);
-}
-
-/* The bulk of push_value(): two words an element where the ring does not wrap. */
-static void push_values(struct maple *m, struct maple_queue *q, unsigned int size,
-			const uint64_t *values, size_t n)
-{
-	unsigned int words = size / 4, until_wrap = q->size - q->tail;
-	uint32_t *slot = m->state.words + q->first + q->tail;
-
-	if (n * words > until_wrap) {
-		for (size_t i = 0; i < n; i++)
-			push_value(m, q, size, values[i]);
-		return;
-	}
-	if (size == 8) {
-		memcpy(slot, values, 8 * n);
-	} else {
-		for (size_t i = 0; i < n; i++)
-			slot[i] = (uint32_t)values[i];
-	}
-	q->level = (uint16_t)(q->level + n * words);
-	q->tail = (uint16_t)((q->tail + n * words) % q->size);
-	count(m, MAPLE_COUNTER_produced, n * words);
+	queue_push_many(m, q, size, &value, 1);
 }
 
 static struct pending_fetch *free_pending(struct maple *m)
@@ -263,7 +238,7 @@ static bool fetch_block(struct maple *m, unsigned int number, uint64_t *addresse
 	}
 	count(m, MAPLE_COUNTER_fetched, n);
 	if (got == (long)n) {
-		push_values(m, q, size, values, n);
+		queue_push_many(m, q, size, values, n);
 		return true;
 	}
 	for (size_t i = 0; i < n; i++)

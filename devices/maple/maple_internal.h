@@ -212,6 +212,9 @@ uint64_t queue_close(struct maple *m, unsigned int number, uint64_t owner, bool 
 void queue_drop(struct maple *m, unsigned int number, uint64_t load_answer);
 unsigned int queue_room(const struct maple_queue *q);
 void queue_push(struct maple *m, struct maple_queue *q, uint32_t word, bool pending);
+/* `n` values of `size` (4 or 8) bytes; the queue must have room. */
+void queue_push_many(struct maple *m, struct maple_queue *q, unsigned int size,
+		     const uint64_t *values, size_t n);
 size_t queue_pop_many(struct maple *m, struct maple_queue *q, unsigned int words, void *values,
 		      size_t wanted);
 void queue_park_store(struct maple *m, struct maple_queue *q, const struct mimic_access *access);

@@ -188,10 +188,20 @@ enum step produce_step(struct maple *m, unsigned int number, const struct mimic_
 static size_t produce_data(struct maple *m, struct maple_queue *q, unsigned int size,
 			   const uint64_t *values, size_t n)
 {
+	unsigned int bytes = size == 8 ? 8 : 4;
+	size_t room = queue_room(q) / (bytes / 4);
+	uint64_t block[FETCH_BLOCK];
 	size_t done = 0;
 
-	while (done < n && push_data(m, q, size, low_bytes(values[done], size)) == STEP_DONE)
-		done++;
+	n = n < room ? n : room;
+	while (done < n) {
+		size_t piece = n - done < FETCH_BLOCK ? n - done : FETCH_BLOCK;
+
+		for (size_t i = 0; i < piece; i++)
+			block[i] = low_bytes(values[done + i], size);
+		queue_push_many(m, q, bytes, block, piece);
+		done += piece;
+	}
 	return done;
 }
 
@@ -243,10 +253,12 @@ size_t produce_many(struct maple *m, unsigned int number, const struct mimic_acc
 	struct pointer_kind kind = pointer_kind(operation);
 	size_t done = 0;
 
-	if (lima_backlog(q) || pipes_are_stalled(m, operation) || pattern->size != 8)
+	if (lima_backlog(q) || pipes_are_stalled(m, operation))
 		return 0;
 	if (operation == MAPLE_STORE_PRODUCE)
 		done = produce_data(m, q, pattern->size, values, n);
+	else if (pattern->size != 8)
+		return 0;
 	else if (kind.size == 4 || (kind.size == 8 && !kind.coherent) ||
 		 (kind.size == 8 && !has_quirk(m, MAPLE_QUIRK_coherent_load64_hangs)))
 		done = produce_pointers(m, number, kind, values, n);

@@ -224,6 +224,33 @@ void queue_push(struct maple *m, struct maple_queue *q, uint32_t word, bool pend
 	count(m, MAPLE_COUNTER_produced, 1);
 }
 
+/* Where the ring does not wrap, the words of a block are copied, not pushed one by one. */
+void queue_push_many(struct maple *m, struct maple_queue *q, unsigned int size,
+		     const uint64_t *values, size_t n)
+{
+	unsigned int total = (unsigned int)n * (size / 4), until_wrap = q->size - (unsigned int)q->tail;
+	uint32_t *slot = m->state.words + q->first + q->tail;
+
+	if (total > until_wrap) {
+		for (size_t i = 0; i < n; i++) {
+			queue_push(m, q, (uint32_t)values[i], false);
+			if (size == 8)
+				queue_push(m, q, (uint32_t)(values[i] >> 32), false);
+		}
+		return;
+	}
+	if (size == 8) {
+		memcpy(slot, values, 8 * n);
+	} else {
+		for (size_t i = 0; i < n; i++)
+			slot[i] = (uint32_t)values[i];
+	}
+	memset(m->state.word_pending + q->first + q->tail, 0, total);
+	q->level = (uint16_t)(q->level + total);
+	q->tail = (uint16_t)((q->tail + total) % q->size);
+	count(m, MAPLE_COUNTER_produced, total);
+}
+
 /* Words at the head that may be popped; memory may still owe the ones behind them. */
 static unsigned int words_ready(const struct maple *m, const struct maple_queue *q)
 {

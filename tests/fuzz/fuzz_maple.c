@@ -9,174 +9,30 @@
  * without the oracle where entries may also be installed in the TLB.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "devices/maple/maple_model.h"
-#include "tests/fuzz/maple_oracle.h"
+#include "tests/fuzz/maple_side.h"
 #include "tests/lib/contract_numbers.h"
 
-/*
- * Program memory: four pages to read, a hole, one page for atomics, a hole. B
- * of a loop is read some time before it is used, so it must not be where
- * atomics write: there read() finds nothing.
- */
-#define MEMORY_BASE 0x10000u
-#define READ_WORDS 4096u
-#define ATOMIC_BASE (MEMORY_BASE + 5 * 4096)
-#define ATOMIC_WORDS 1024u
 #define BATCH 48u
 #define LOOP_ELEMENTS 2000u
-#define IMAGE_SIZE (1u << 20)
-
-struct memory {
-	uint32_t read_words[READ_WORDS];
-	uint32_t atomic_words[ATOMIC_WORDS];
-};
-
-struct late {
-	uint64_t tag, address, value;
-	unsigned int size;
-	bool there;
-};
-
-struct side {
-	struct mimic_model *model[2];	/* paper, artifact */
-	struct mimic_model *current;
-	struct memory memory;
-	bool parked[ORACLE_OWNERS];
-	uint64_t answer[ORACLE_OWNERS];
-	struct late late[ORACLE_PENDING];
-	unsigned int late_count;
-};
 
 static struct side singles, batches;
 static struct oracle oracle;
 static struct memory oracle_memory;
 static bool with_oracle, defer;
 static uint64_t now;
-static char image[IMAGE_SIZE];
 
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
-			abort(); \
-		} \
-	} while (0)
-
-/* --- memory -------------------------------------------------------------------- */
-
-static uint32_t *readable(struct memory *memory, uint64_t address)
-{
-	if (address >= MEMORY_BASE && address < MEMORY_BASE + 4 * READ_WORDS)
-		return &memory->read_words[(address - MEMORY_BASE) / 4];
-	return NULL;
-}
-
-static uint32_t *writable(struct memory *memory, uint64_t address)
-{
-	if (address >= ATOMIC_BASE && address < ATOMIC_BASE + 4 * ATOMIC_WORDS)
-		return &memory->atomic_words[(address - ATOMIC_BASE) / 4];
-	return NULL;
-}
-
-static bool fetch_word(struct memory *memory, uint64_t address, uint32_t *value)
-{
-	uint32_t *word = readable(memory, address);
-
-	if (!word)
-		word = writable(memory, address);
-	*value = word ? *word : 0;
-	return word;
-}
-
-static bool fetch_value(struct memory *memory, uint64_t address, unsigned int size, uint64_t *value)
-{
-	uint32_t low, high = 0;
-	bool there = fetch_word(memory, address, &low);
-
-	if (size == 8)
-		there = fetch_word(memory, address + 4, &high) && there;
-	*value = there ? (uint64_t)high << 32 | low : 0;
-	return there;
-}
-
-static long gather(void *context, const uint64_t *addresses, size_t count, unsigned int size,
-		   uint64_t tag, uint64_t *values)
-{
-	struct side *side = context;
-
-	for (size_t i = 0; i < count; i++) {
-		struct late late = { .tag = tag + i, .address = addresses[i], .size = size };
-
-		CHECK(size == 4 || (size == 8 && addresses[i] % 4096 <= 4088));
-		CHECK(addresses[i] % 4 == 0);
-		late.there = fetch_value(&side->memory, late.address, size, &late.value);
-		if (defer) {
-			CHECK(side->late_count < ORACLE_PENDING);
-			side->late[side->late_count++] = late;
-		} else if (late.there) {
-			values[i] = late.value;
-		} else {
-			return (long)i;
-		}
-	}
-	return defer ? -EINPROGRESS : (long)count;
-}
-
-static int read_bytes(void *context, uint64_t address, void *buffer, size_t size)
-{
-	struct side *side = context;
-	int error = 0;
-
-	memset(buffer, 0, size);
-	for (size_t i = 0; i < size; i++) {
-		const uint32_t *word = readable(&side->memory, address + i);
-
-		if (word)
-			((unsigned char *)buffer)[i] = (unsigned char)(*word >> 8 * ((address + i) % 4));
-		else
-			error = -EFAULT;
-	}
-	return error;
-}
-
-static int atomic(void *context, uint64_t address, enum mimic_atomic operation, uint32_t operand,
-		  uint32_t expected, uint32_t *old)
-{
-	struct side *side = context;
-	uint32_t *word = writable(&side->memory, address);
-	int32_t has;
-
-	if (!word)
-		return -EFAULT;
-	*old = *word;
-	has = (int32_t)*word;
-	switch (operation) {
-	case MIMIC_ATOMIC_ADD: *word += operand; break;
-	case MIMIC_ATOMIC_AND: *word &= operand; break;
-	case MIMIC_ATOMIC_OR: *word |= operand; break;
-	case MIMIC_ATOMIC_XOR: *word ^= operand; break;
-	case MIMIC_ATOMIC_MAX: *word = has > (int32_t)operand ? *word : operand; break;
-	case MIMIC_ATOMIC_MAXU: *word = *word > operand ? *word : operand; break;
-	case MIMIC_ATOMIC_MIN: *word = has < (int32_t)operand ? *word : operand; break;
-	case MIMIC_ATOMIC_MINU: *word = *word < operand ? *word : operand; break;
-	case MIMIC_ATOMIC_SWAP: *word = operand; break;
-	case MIMIC_ATOMIC_CAS: *word = *word == expected ? operand : *word; break;
-	}
-	return 0;
-}
+/* --- the oracle's memory ------------------------------------------------------- */
 
 static bool oracle_fetch(void *context, uint64_t address, uint32_t *value)
 {
-	return fetch_word(context, address, value);
+	return memory_fetch(context, address, value);
 }
 
 static bool oracle_read(void *context, uint64_t address, uint32_t *value)
 {
-	const uint32_t *word = readable(context, address);
+	const uint32_t *word = memory_readable(context, address);
 
 	*value = word ? *word : 0;
 	return word;
@@ -184,80 +40,7 @@ static bool oracle_read(void *context, uint64_t address, uint32_t *value)
 
 static uint32_t *oracle_atomic(void *context, uint64_t address)
 {
-	return writable(context, address);
-}
-
-/* --- the two models --------------------------------------------------------------- */
-
-static void complete(void *context, uint64_t owner, uint64_t data)
-{
-	struct side *side = context;
-
-	CHECK(owner < ORACLE_OWNERS && side->parked[owner]);
-	side->parked[owner] = false;
-	side->answer[owner] = data;
-}
-
-static void create(struct side *side)
-{
-	static const char *const profiles[] = { "paper", "artifact" };
-	struct mimic_host host = {
-		.context = side, .complete = complete,
-		.memory = { .context = side, .gather = gather, .read = read_bytes, .atomic = atomic },
-	};
-	struct maple_config config;
-
-	for (unsigned int i = 0; i < 2; i++) {
-		CHECK(!maple_config_profile(&config, profiles[i]));
-		side->model[i] = maple_model_create(&config, &host);
-		CHECK(side->model[i]);
-	}
-}
-
-static void fill_memory(struct memory *memory)
-{
-	for (unsigned int i = 0; i < READ_WORDS; i++)
-		memory->read_words[i] = i % 5 ? i * 7 % 1000 : 0x80000000 + i;
-	for (unsigned int i = 0; i < ATOMIC_WORDS; i++)
-		memory->atomic_words[i] = i;
-}
-
-static void start_side(struct side *side, bool artifact)
-{
-	side->current = side->model[artifact];
-	memset(side->parked, 0, sizeof(side->parked));
-	memset(side->answer, 0, sizeof(side->answer));
-	side->late_count = 0;
-	fill_memory(&side->memory);
-}
-
-/* Leaves the model as after power-on for the next input; who waits is let go. */
-static void stop_side(struct side *side)
-{
-	side->current->ops->power_on(side->current, now);
-	for (unsigned int owner = 0; owner < ORACLE_OWNERS; owner++)
-		CHECK(!side->parked[owner]);
-}
-
-static enum mimic_outcome access_side(struct side *side, struct mimic_access *access)
-{
-	uint64_t owner = access->owner;
-	enum mimic_outcome outcome;
-
-	side->parked[owner] = true;
-	outcome = side->current->ops->access(side->current, access, now);
-	if (outcome == MIMIC_DONE)
-		side->parked[owner] = false;
-	return outcome;
-}
-
-static void save_and_restore(struct side *side)
-{
-	size_t size = side->current->ops->save(side->current, NULL, 0);
-
-	CHECK(size <= IMAGE_SIZE);
-	CHECK(side->current->ops->save(side->current, image, size) == size);
-	CHECK(side->current->ops->restore(side->current, image, size) == 0);
+	return memory_writable(context, address);
 }
 
 /* --- comparison ------------------------------------------------------------------- */
@@ -471,10 +254,10 @@ static struct mimic_access next_access(struct input *input, bool raw)
 static bool access_on_all(const struct mimic_access *asked)
 {
 	struct mimic_access a = *asked, b = *asked, c = *asked;
-	enum mimic_outcome outcome = access_side(&singles, &a);
+	enum mimic_outcome outcome = side_access(&singles, &a);
 	bool unknown;
 
-	CHECK(access_side(&batches, &b) == outcome);
+	CHECK(side_access(&batches, &b) == outcome);
 	if (outcome == MIMIC_DONE && !asked->is_write && !is_loose_load(asked))
 		CHECK(a.data == b.data);
 	if (!with_oracle)
@@ -489,7 +272,7 @@ static bool access_on_all(const struct mimic_access *asked)
 static bool single_of_batch(struct mimic_access access, uint64_t *answer, bool *unknown)
 {
 	struct mimic_access same = access;
-	enum mimic_outcome outcome = access_side(&singles, &access);
+	enum mimic_outcome outcome = side_access(&singles, &access);
 
 	*unknown = !with_oracle;
 	if (with_oracle)
@@ -519,7 +302,7 @@ static void store_batch(struct mimic_access access, uint64_t step, unsigned int 
 	/* The one that had to wait waits on the other side too. */
 	access.data = values[done < count ? done : 0];
 	if (done < count)
-		CHECK(access_side(&batches, &access) == MIMIC_PARKED);
+		CHECK(side_access(&batches, &access) == MIMIC_PARKED);
 }
 
 static void load_batch(struct mimic_access access, unsigned int count)
@@ -537,7 +320,7 @@ static void load_batch(struct mimic_access access, unsigned int count)
 	for (unsigned int i = 0; i < done && !is_loose_load(&access); i++)
 		CHECK(!memcmp(packed + i * access.size, &answers[i], access.size));
 	if (done < count)
-		CHECK(access_side(&batches, &access) == MIMIC_PARKED);
+		CHECK(side_access(&batches, &access) == MIMIC_PARKED);
 }
 
 static void take_late(struct side *side, unsigned int i)
@@ -625,16 +408,17 @@ static void step(struct input *input)
 	unsigned int kind = byte(input);
 
 	now += 1 + kind;
+	singles.now = batches.now = now;
 	if (kind < 208)
 		step_access(input, kind);
 	else if (kind < 216)
 		withdraw(1 + kind % 4, kind & 4);
 	else if (kind < 240)
 		fill_one(byte(input));
-	else if (kind < 252)
+	else if (kind < 255)
 		tick_or_invalidate(kind);
 	else
-		save_and_restore(&batches);
+		side_save_and_restore(&batches);
 	compare_sides();
 	if (with_oracle)
 		compare_with_oracle();
@@ -670,14 +454,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool artifact = flags & 1;
 
 	if (!singles.model[0]) {
-		create(&singles);
-		create(&batches);
+		side_create(&singles);
+		side_create(&batches);
 	}
 	defer = flags & 2;
 	with_oracle = !(flags & 4);
-	start_side(&singles, artifact);
-	start_side(&batches, artifact);
-	fill_memory(&oracle_memory);
+	side_start(&singles, artifact, defer);
+	side_start(&batches, artifact, defer);
+	memory_fill(&oracle_memory);
 	oracle_init(&oracle, artifact, defer, &memory);
 	open_queues(flags);
 	while (input.size)
@@ -685,7 +469,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK(!memcmp(&singles.memory, &batches.memory, sizeof(singles.memory)));
 	if (with_oracle)
 		CHECK(!memcmp(&singles.memory, &oracle_memory, sizeof(oracle_memory)));
-	stop_side(&singles);
-	stop_side(&batches);
+	side_stop(&singles);
+	side_stop(&batches);
 	return 0;
 }

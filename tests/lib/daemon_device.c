@@ -10,7 +10,7 @@
 #include "tests/lib/daemon_device.h"
 
 struct served served;
-struct mimic_device *device;
+struct mimic_device *served_device;
 
 int daemon_device_start(unsigned int devices)
 {
@@ -20,7 +20,7 @@ int daemon_device_start(unsigned int devices)
 	if (!served_start(&served, devices, false))
 		return -1;
 	options.socket_path = served.socket;
-	return mimic_device_open(&device, "maple0", &options);
+	return mimic_device_open(&served_device, "maple0", &options);
 }
 
 int daemon_device_setup(void **state)
@@ -34,7 +34,7 @@ int daemon_device_teardown(void **state)
 	int status;
 
 	(void)state;
-	mimic_device_close(device);
+	mimic_device_close(served_device);
 	status = served_end(&served, SIGTERM);
 	served_clean(&served);
 	return status;
@@ -44,7 +44,7 @@ uint64_t register_load(unsigned int operation, unsigned int field, unsigned int 
 {
 	struct mimic_access access = { .offset = AT(operation, field), .size = (uint8_t)size };
 
-	assert_int_equal(mimic_device_access(device, &access), 0);
+	assert_int_equal(mimic_device_access(served_device, &access), 0);
 	return access.data;
 }
 
@@ -53,24 +53,24 @@ void register_store(unsigned int operation, unsigned int field, unsigned int siz
 	struct mimic_access access = { .offset = AT(operation, field), .size = (uint8_t)size,
 				       .is_write = 1, .data = value };
 
-	assert_int_equal(mimic_device_access(device, &access), 0);
+	assert_int_equal(mimic_device_access(served_device, &access), 0);
 }
 
-void register_post(unsigned int operation, unsigned int field, unsigned int size, const uint64_t *values,
-	  size_t count)
+void register_post(unsigned int operation, unsigned int field, unsigned int size,
+		   const uint64_t *values, size_t count)
 {
 	struct mimic_access pattern = { .offset = AT(operation, field), .size = (uint8_t)size };
 
-	assert_int_equal(mimic_device_post(device, &pattern, values, count), count);
+	assert_int_equal(mimic_device_post(served_device, &pattern, values, count), count);
 }
 
-void device_init(unsigned int size_code)
+void served_init(unsigned int size_code)
 {
 	register_load(RESET, 0, 4);
 	assert_int_equal(register_load(INIT, size_code, 4), 2);
 }
 
-void device_open_both(unsigned int queue)
+void served_open_both(unsigned int queue)
 {
 	assert_true(register_load(OPEN_PRODUCER, queue, 4) & 2);
 	assert_true(register_load(OPEN_CONSUMER, queue, 4) & 1);

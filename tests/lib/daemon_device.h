@@ -21,7 +21,7 @@ enum {
 #define WORDS_128 7
 
 extern struct served served;
-extern struct mimic_device *device;
+extern struct mimic_device *served_device;
 
 /* maple0 of a new daemon with so many devices. For setup functions. */
 int daemon_device_start(unsigned int devices);
@@ -31,14 +31,14 @@ int daemon_device_teardown(void **state);
 
 uint64_t register_load(unsigned int operation, unsigned int field, unsigned int size);
 void register_store(unsigned int operation, unsigned int field, unsigned int size, uint64_t value);
-void register_post(unsigned int operation, unsigned int field, unsigned int size, const uint64_t *values,
-	  size_t count);
+void register_post(unsigned int operation, unsigned int field, unsigned int size,
+		   const uint64_t *values, size_t count);
 /* RESET and INIT. */
-void device_init(unsigned int size_code);
+void served_init(unsigned int size_code);
 /* Both roles of a queue for this thread. */
-void device_open_both(unsigned int queue);
+void served_open_both(unsigned int queue);
 
-/* A thread function: takes queue 0's producer role and posts i * 3 + 1 for each i below *(size_t *)count. */
+/* A thread function: becomes queue 0's producer and posts i * 3 + 1 for each i below *(size_t *)count. */
 void *produce_thread(void *count);
 
 #endif

@@ -17,6 +17,7 @@
 
 #include "libmimic/daemon_client.h"
 #include "libmimic/memory.h"
+#include "libmimic/transport.h"
 #include "tests/lib/daemon_device.h"
 
 /* --- threads --------------------------------------------------------------- */
@@ -29,10 +30,10 @@ static void streams_longer_than_the_rings_arrive_whole_and_in_order(void **state
 	pthread_t producer;
 
 	(void)state;
-	device_init(WORDS_128);
+	served_init(WORDS_128);
 	assert_true(register_load(OPEN_CONSUMER, 0, 4) & 1);
 	pthread_create(&producer, NULL, produce_thread, &count);
-	assert_int_equal(mimic_device_load(device, &pattern, values, count), count);
+	assert_int_equal(mimic_device_load(served_device, &pattern, values, count), count);
 	for (size_t i = 0; i < count; i++)
 		assert_int_equal(values[i], (uint32_t)(i * 3 + 1));
 	pthread_join(producer, NULL);
@@ -45,7 +46,7 @@ static void what_a_thread_posted_before_it_ended_still_arrives(void **state)
 	pthread_t producer;
 
 	(void)state;
-	device_init(WORDS_32);
+	served_init(WORDS_32);
 	assert_true(register_load(OPEN_CONSUMER, 0, 4) & 1);
 	pthread_create(&producer, NULL, produce_thread, &count);
 	pthread_join(producer, NULL);
@@ -65,7 +66,7 @@ static void the_roles_of_a_thread_that_ended_are_free(void **state)
 	pthread_t thread;
 
 	(void)state;
-	device_init(WORDS_32);
+	served_init(WORDS_32);
 	pthread_create(&thread, NULL, take_producer, NULL);
 	pthread_join(thread, NULL);
 	assert_int_equal(register_load(OPEN_PRODUCER, 0, 4), 2);
@@ -76,6 +77,14 @@ static void the_roles_of_a_thread_that_ended_are_free(void **state)
 static pthread_barrier_t barrier;
 static uint32_t *table;
 
+/* Past libmimic/device.c, which would wait for each SET_BASE32. */
+static void post_unwaited(unsigned int operation, const uint64_t *value)
+{
+	struct mimic_access pattern = { .offset = AT(operation, 0), .size = 8 };
+
+	assert_int_equal(served_device->transport->post(served_device, &pattern, value, 1), 1);
+}
+
 /* Sets the base of queue 0 in every even turn; the main thread fetches in every odd one. */
 static void *set_bases(void *argument)
 {
@@ -83,7 +92,7 @@ static void *set_bases(void *argument)
 	for (uint64_t i = 0; i < TURNS; i++) {
 		uint64_t base = (uint64_t)(uintptr_t)&table[i];
 
-		register_post(SET_BASE32, 0, 8, &base, 1);
+		post_unwaited(SET_BASE32, &base);
 		pthread_barrier_wait(&barrier);
 		pthread_barrier_wait(&barrier);
 	}
@@ -96,23 +105,23 @@ static void posts_of_two_threads_that_take_turns_take_effect_in_that_order(void 
 	pthread_t thread;
 
 	(void)state;
-	table = mimic_memory_alloc(device, (TURNS + 1) * sizeof(*table));
+	table = mimic_memory_alloc(served_device, (TURNS + 1) * sizeof(*table));
 	for (uint32_t i = 0; i <= TURNS; i++)
 		table[i] = i;
-	device_init(WORDS_32);
-	device_open_both(0);
+	served_init(WORDS_32);
+	served_open_both(0);
 	pthread_barrier_init(&barrier, NULL, 2);
 	pthread_create(&thread, NULL, set_bases, NULL);
 	for (uint32_t i = 0; i < TURNS; i++) {
 		pthread_barrier_wait(&barrier);
-		register_post(POINTER32, 0, 8, &index, 1);
+		post_unwaited(POINTER32, &index);
 		pthread_barrier_wait(&barrier);
 		/* Consumed rarely, so that several turns are in the lanes at once. */
 		for (uint32_t k = i - i % 16; i % 16 == 15 && k <= i; k++)
 			assert_int_equal(register_load(CONSUME, 0, 4), k + 1);
 	}
 	pthread_join(thread, NULL);
-	mimic_memory_free(device, table);
+	mimic_memory_free(served_device, table);
 }
 
 static void *post_ten(void *argument)
@@ -143,7 +152,7 @@ static void a_load_comes_after_what_other_threads_posted_before_it(void **state)
 
 	(void)state;
 	/* Our lane is the older one, so the daemon looks at it first. */
-	device_init(WORDS_32);
+	served_init(WORDS_32);
 	pthread_barrier_init(&barrier, NULL, 2);
 	pthread_create(&producer, NULL, post_ten, NULL);
 	pthread_barrier_wait(&barrier);
@@ -152,7 +161,7 @@ static void a_load_comes_after_what_other_threads_posted_before_it(void **state)
 	pthread_barrier_wait(&barrier);
 	pthread_barrier_wait(&barrier);
 	pthread_create(&waker, NULL, wake_daemon, NULL);
-	assert_true(mimic_device_counters(device, counters, 1) > 0);
+	assert_true(mimic_device_counters(served_device, counters, 1) > 0);
 	/* The first counter: words produced. */
 	assert_int_equal(counters[0], 10);
 	pthread_join(waker, NULL);
@@ -175,8 +184,8 @@ static void memory_that_was_never_registered_is_read(void **state)
 	uint32_t values[100];
 
 	(void)state;
-	device_init(WORDS_128);
-	device_open_both(0);
+	served_init(WORDS_128);
+	served_open_both(0);
 	for (uint32_t i = 0; i < 100; i++) {
 		values[i] = i ^ 0x5a5a;
 		pointers[i] = (uint64_t)(uintptr_t)&values[99 - i];
@@ -189,13 +198,13 @@ static void memory_that_was_never_registered_is_read(void **state)
 
 static void shared_and_other_addresses_mix_in_one_batch(void **state)
 {
-	uint32_t *shared = mimic_memory_alloc(device, 8192);
+	uint32_t *shared = mimic_memory_alloc(served_device, 8192);
 	uint32_t mine[64];
 	uint64_t pointers[64];
 
 	(void)state;
-	device_init(WORDS_128);
-	device_open_both(0);
+	served_init(WORDS_128);
+	served_open_both(0);
 	for (uint32_t i = 0; i < 64; i++) {
 		shared[i] = 1000 + i;
 		mine[i] = 2000 + i;
@@ -204,7 +213,7 @@ static void shared_and_other_addresses_mix_in_one_batch(void **state)
 	register_post(FULL_POINTER32, 0, 8, pointers, 64);
 	for (uint32_t i = 0; i < 64; i++)
 		assert_int_equal(register_load(CONSUME, 0, 4), (i % 3 ? 1000 : 2000) + i);
-	mimic_memory_free(device, shared);
+	mimic_memory_free(served_device, shared);
 }
 
 static void addresses_that_cannot_be_read_give_0_and_count_as_faults(void **state)
@@ -219,8 +228,8 @@ static void addresses_that_cannot_be_read_give_0_and_count_as_faults(void **stat
 	*(uint32_t *)hidden = 7;
 	*(uint32_t *)(hidden + 4096) = 8;
 	mprotect(hidden, 4096, PROT_NONE);
-	device_init(WORDS_32);
-	device_open_both(0);
+	served_init(WORDS_32);
+	served_open_both(0);
 	assert_int_equal(fetch(NULL), 0);
 	assert_int_equal(fetch(hidden), 0);
 	assert_int_equal(fetch(beyond + 4096), 0);
@@ -240,8 +249,8 @@ static void a_bad_address_in_a_batch_is_the_only_one_that_gives_0(void **state)
 	uint32_t values[40];
 
 	(void)state;
-	device_init(WORDS_128);
-	device_open_both(0);
+	served_init(WORDS_128);
+	served_open_both(0);
 	for (uint32_t i = 0; i < 40; i++) {
 		values[i] = 300 + i;
 		pointers[i] = i % 13 == 7 ? 0x1000 : (uint64_t)(uintptr_t)&values[i];
@@ -256,8 +265,8 @@ static void a_bad_address_in_a_batch_is_the_only_one_that_gives_0(void **state)
 static void check_atomic(uint32_t *memory)
 {
 	memory[3] = 40;
-	device_init(WORDS_32);
-	device_open_both(0);
+	served_init(WORDS_32);
+	served_open_both(0);
 	register_store(SET_BASE32, 0, 8, (uint64_t)(uintptr_t)memory);
 	register_store(ATOMIC_ADD, 0, 8, 3ull << 32 | 2);
 	assert_int_equal(register_load(CONSUME, 0, 4), 40);
@@ -266,7 +275,7 @@ static void check_atomic(uint32_t *memory)
 
 static void atomics_work_on_shared_and_on_other_memory(void **state)
 {
-	uint32_t *shared = mimic_memory_alloc(device, 4096);
+	uint32_t *shared = mimic_memory_alloc(served_device, 4096);
 	/* Bases have 40 bits in the artifact's profile. */
 	uint32_t *mine = mimic_memory_map_low(4096, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
@@ -274,7 +283,7 @@ static void atomics_work_on_shared_and_on_other_memory(void **state)
 	check_atomic(shared);
 	check_atomic(mine);
 	munmap(mine, 4096);
-	mimic_memory_free(device, shared);
+	mimic_memory_free(served_device, shared);
 }
 
 static void allocated_memory_is_zeroed_aligned_and_below_2_to_the_40(void **state)
@@ -283,17 +292,17 @@ static void allocated_memory_is_zeroed_aligned_and_below_2_to_the_40(void **stat
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		char *memory = mimic_memory_alloc(device, sizes[i]);
+		char *memory = mimic_memory_alloc(served_device, sizes[i]);
 
 		assert_non_null(memory);
 		assert_int_equal((uintptr_t)memory % 4096, 0);
 		assert_true((uintptr_t)memory + sizes[i] <= 1ull << 40);
 		assert_int_equal(memory[0] | memory[sizes[i] - 1], 0);
 		memset(memory, 1, sizes[i]);
-		assert_int_equal(mimic_memory_free(device, memory), 0);
-		assert_int_equal(mimic_memory_free(device, memory), -EINVAL);
+		assert_int_equal(mimic_memory_free(served_device, memory), 0);
+		assert_int_equal(mimic_memory_free(served_device, memory), -EINVAL);
 	}
-	assert_null(mimic_memory_alloc(device, 0));
+	assert_null(mimic_memory_alloc(served_device, 0));
 	assert_int_equal(errno, EINVAL);
 }
 
@@ -307,20 +316,20 @@ static void registered_memory_keeps_its_contents_and_is_shared_both_ways(void **
 	for (uint32_t i = 0; i < size / 4; i++)
 		words[i] = i * 7;
 	/* Not whole pages: the three between are. */
-	assert_int_equal(mimic_memory_register(device, memory + 100, 4 * 4096), 0);
+	assert_int_equal(mimic_memory_register(served_device, memory + 100, 4 * 4096), 0);
 	for (uint32_t i = 0; i < size / 4; i++)
 		assert_int_equal(words[i], i * 7);
-	device_init(WORDS_32);
-	device_open_both(0);
+	served_init(WORDS_32);
+	served_open_both(0);
 	words[2000] = 77;
 	assert_int_equal(fetch(&words[2000]), 77);
 	assert_int_equal(fetch(&words[5]), 35);
-	assert_int_equal(mimic_memory_register(device, memory + 4096, 4096), -EINVAL);
-	assert_int_equal(mimic_memory_unregister(device, memory + 4096, 4096), -EINVAL);
+	assert_int_equal(mimic_memory_register(served_device, memory + 4096, 4096), -EINVAL);
+	assert_int_equal(mimic_memory_unregister(served_device, memory + 4096, 4096), -EINVAL);
 	words[2001] = 78;
-	assert_int_equal(mimic_memory_unregister(device, memory + 100, 4 * 4096), 0);
+	assert_int_equal(mimic_memory_unregister(served_device, memory + 100, 4 * 4096), 0);
 	assert_int_equal(words[2001], 78);
-	assert_int_equal(mimic_memory_unregister(device, memory + 100, 4 * 4096), -EINVAL);
+	assert_int_equal(mimic_memory_unregister(served_device, memory + 100, 4 * 4096), -EINVAL);
 	assert_int_equal(fetch(&words[2001]), 78);
 	munmap(memory, size);
 }
@@ -334,10 +343,10 @@ static void only_private_anonymous_memory_can_be_registered(void **state)
 
 	(void)state;
 	munmap(hole + 4096, 4096);
-	assert_int_equal(mimic_memory_register(device, shared, 8192), -EINVAL);
-	assert_int_equal(mimic_memory_register(device, file, 8192), -EINVAL);
-	assert_int_equal(mimic_memory_register(device, hole, 3 * 4096), -EINVAL);
-	assert_int_equal(mimic_memory_register(device, (void *)-4096, 8192), -EINVAL);
+	assert_int_equal(mimic_memory_register(served_device, shared, 8192), -EINVAL);
+	assert_int_equal(mimic_memory_register(served_device, file, 8192), -EINVAL);
+	assert_int_equal(mimic_memory_register(served_device, hole, 3 * 4096), -EINVAL);
+	assert_int_equal(mimic_memory_register(served_device, (void *)-4096, 8192), -EINVAL);
 	munmap(shared, 8192);
 	munmap(file, 8192);
 	munmap(hole, 3 * 4096);
@@ -352,7 +361,7 @@ static int in_child_of_fork(uint32_t *shared)
 	struct mimic_access access = { .offset = AT(OPEN_PRODUCER, 0), .size = 4 };
 	struct mimic_device *other;
 
-	if (mimic_device_access(device, &access) != -ENODEV)
+	if (mimic_device_access(served_device, &access) != -ENODEV)
 		return 1;
 	if (mimic_device_open(&other, "maple0", &options) != -EBUSY)
 		return 2;
@@ -368,7 +377,7 @@ static int in_child_of_fork(uint32_t *shared)
 
 static void a_child_of_fork_has_no_devices_and_its_own_memory(void **state)
 {
-	uint32_t *shared = mimic_memory_alloc(device, 4096);
+	uint32_t *shared = mimic_memory_alloc(served_device, 4096);
 	int status;
 	pid_t child;
 
@@ -380,8 +389,8 @@ static void a_child_of_fork_has_no_devices_and_its_own_memory(void **state)
 	waitpid(child, &status, 0);
 	assert_int_equal(WEXITSTATUS(status), 0);
 	assert_int_equal(shared[0], 5);
-	device_init(WORDS_32);
-	mimic_memory_free(device, shared);
+	served_init(WORDS_32);
+	mimic_memory_free(served_device, shared);
 }
 
 /* One whole program: opens a private device, sends numbers through it, checks them. */
@@ -393,22 +402,22 @@ static int be_a_client(int seed)
 	struct mimic_access produce = { .offset = AT(PRODUCE, 0), .size = 4 };
 	struct mimic_access consume = { .offset = AT(CONSUME, 0), .size = 4 };
 
-	if (mimic_device_open(&device, "maple", &options))
+	if (mimic_device_open(&served_device, "maple", &options))
 		return 1;
-	device_init(WORDS_128);
-	device_open_both(0);
+	served_init(WORDS_128);
+	served_open_both(0);
 	for (int round = 0; round < 200; round++) {
 		for (int i = 0; i < 64; i++)
 			out[i] = (uint32_t)(seed * 1000003 + round * 64 + i);
-		if (mimic_device_post(device, &produce, out, 64) != 64 ||
-		    mimic_device_load(device, &consume, in, 64) != 64)
+		if (mimic_device_post(served_device, &produce, out, 64) != 64 ||
+		    mimic_device_load(served_device, &consume, in, 64) != 64)
 			return 2;
 		for (int i = 0; i < 64; i++) {
 			if (in[i] != out[i])
 				return 3;
 		}
 	}
-	mimic_device_close(device);
+	mimic_device_close(served_device);
 	return 0;
 }
 

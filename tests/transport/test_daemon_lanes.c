@@ -87,7 +87,7 @@ static void bad_client_expect_end(struct bad_client *client, const char *reason)
 	other = raw_client(served.socket);
 	assert_int_equal(raw_open(other, "maple1", &number), 0);
 	close(other);
-	device_init(WORDS_32);
+	served_init(WORDS_32);
 }
 
 static uint64_t command_word(unsigned int kind, unsigned int number, unsigned int size, uint32_t count)

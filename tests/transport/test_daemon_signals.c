@@ -60,7 +60,7 @@ static void a_signal_handler_uses_the_device_while_its_thread_waits(void **state
 	jump_wanted = 0;
 	seen_by_handler = 0;
 	handle(SIGUSR1, use_device);
-	device_init(WORDS_32);
+	served_init(WORDS_32);
 	assert_true(register_load(OPEN_CONSUMER, 0, 4) & 1);
 	pthread_create(&thread, NULL, interrupt_and_produce, &self);
 	assert_int_equal(register_load(CONSUME, 0, 4), 4711);
@@ -80,13 +80,13 @@ static void a_handler_interrupts_a_batch_without_a_word_lost_or_doubled(void **s
 	(void)state;
 	jump_wanted = 0;
 	handle(SIGUSR1, use_device);
-	device_init(WORDS_32);
+	served_init(WORDS_32);
 	assert_true(register_load(OPEN_CONSUMER, 0, 4) & 1);
 	pthread_create(&producer, NULL, produce_thread, &count);
 	pthread_join(producer, NULL);
 	/* The first 30 are there, the last comes after five signals. */
 	pthread_create(&interrupter, NULL, interrupt_and_produce, &self);
-	assert_int_equal(mimic_device_load(device, &pattern, values, 31), 31);
+	assert_int_equal(mimic_device_load(served_device, &pattern, values, 31), 31);
 	for (uint32_t i = 0; i < 30; i++)
 		assert_int_equal(values[i], i * 3 + 1);
 	assert_int_equal(values[30], 4711);
@@ -129,8 +129,8 @@ static void a_wait_left_by_siglongjmp_takes_no_word(void **state)
 {
 	(void)state;
 	handle(SIGUSR1, only_jump);
-	device_init(WORDS_32);
-	device_open_both(0);
+	served_init(WORDS_32);
+	served_open_both(0);
 	/* More often than there are levels of nesting. */
 	for (int i = 0; i < 12; i++) {
 		wait_and_be_jumped_out();
@@ -154,8 +154,8 @@ static void waits_left_at_growing_depths_do_not_add_up(void **state)
 {
 	(void)state;
 	handle(SIGUSR1, only_jump);
-	device_init(WORDS_32);
-	device_open_both(0);
+	served_init(WORDS_32);
+	served_open_both(0);
 	for (int depth = 0; depth < 12; depth++)
 		jump_deeper(depth);
 	check_nothing_was_stolen();
@@ -166,8 +166,8 @@ static void a_handler_that_used_the_device_may_leave_by_siglongjmp(void **state)
 	(void)state;
 	jump_wanted = 1;
 	handle(SIGUSR1, use_device);
-	device_init(WORDS_32);
-	device_open_both(0);
+	served_init(WORDS_32);
+	served_open_both(0);
 	for (int i = 0; i < 4; i++) {
 		wait_and_be_jumped_out();
 		check_nothing_was_stolen();

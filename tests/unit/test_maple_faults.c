@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Page faults that a driver resolves or does not, and shootdowns. */
+#include "tests/lib/model_fixture.h"
+
+static unsigned int count_valid_entries(void)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < 16; i++)
+		count += fake_mmu_load(host, SNOOP) & 1;
+	return count;
+}
+
+/* --- page faults --------------------------------------------------------------- */
+
+static void a_page_that_is_not_there_reads_0(void **state)
+{
+	(void)state;
+	for EACH_PROFILE(profile) {
+		start(*profile, FAKE_WALKS);
+		fake_open(host, WORDS_8, 1);
+		host->absent[2] = true;
+		assert_true(pointer32(0, 2048));
+		assert_int_equal(consume(0), 0);
+		assert_int_equal(fake_mmu_load(host, GET_FAULT), fake_address(2048) | PIPES);
+		assert_int_equal(host->interrupts, 1);
+		stop();
+	}
+}
+
+static void a_fault_that_brings_the_page_is_not_seen_by_the_program(void **state)
+{
+	(void)state;
+	start("paper", FAKE_WALKS | FAKE_FAULTS);
+	fake_open(host, WORDS_8, 1);
+	host->absent[2] = true;
+	host->fault_answer = MIMIC_FAULT_RETRY;
+	host->fault_maps_page = true;
+	assert_true(pointer32(0, 2049));
+	assert_int_equal(consume(0), 0xf0000000 + 2049);
+	assert_int_equal(host->faults, 1);
+	assert_int_equal(host->fault_address, fake_address(2049));
+	assert_int_equal(host->fault_source, PIPES);
+	stop();
+}
+
+static void a_retry_that_does_not_help_ends_in_0(void **state)
+{
+	(void)state;
+	start("paper", FAKE_WALKS | FAKE_FAULTS);
+	fake_open(host, WORDS_8, 1);
+	host->absent[2] = true;
+	host->fault_answer = MIMIC_FAULT_RETRY;
+	assert_true(pointer32(0, 2049));
+	assert_int_equal(consume(0), 0);
+	stop();
+}
+
+static void start_stalled(void)
+{
+	start("paper", FAKE_WALKS | FAKE_FAULTS);
+	fake_open(host, WORDS_8, 2);
+	host->absent[2] = true;
+	host->fault_answer = MIMIC_FAULT_STALL;
+	assert_false(pointer32(0, 2050));
+	assert_int_equal(host->interrupts, 1);
+}
+
+static void a_stalled_fault_goes_on_when_it_is_resolved(void **state)
+{
+	(void)state;
+	start_stalled();
+	host->absent[2] = false;
+	assert_int_equal(fake_mmu_load(host, GET_FAULT), (fake_address(2050) & ~4095ull) | PIPES);
+	assert_false(host->completed[PRODUCER]);
+	fake_mmu_store(host, RESOLVE, PIPES);
+	assert_true(host->completed[PRODUCER]);
+	assert_int_equal(consume(0), 0xf0000000 + 2050);
+	assert_int_equal(fake_mmu_load(host, GET_FAULT), 0);
+	stop();
+}
+
+/* Reading the fault arms it. */
+static void a_fault_that_was_not_read_cannot_be_resolved(void **state)
+{
+	(void)state;
+	start_stalled();
+	host->absent[2] = false;
+	fake_mmu_store(host, RESOLVE, PIPES);
+	assert_false(host->completed[PRODUCER]);
+	fake_mmu_load(host, GET_FAULT);
+	fake_mmu_store(host, RESOLVE, LIMA);
+	assert_false(host->completed[PRODUCER]);
+	fake_mmu_store(host, RESOLVE, PIPES);
+	assert_true(host->completed[PRODUCER]);
+	stop();
+}
+
+static void a_fault_that_is_resolved_without_a_page_reads_0(void **state)
+{
+	(void)state;
+	start_stalled();
+	fake_mmu_load(host, GET_FAULT);
+	fake_mmu_store(host, RESOLVE, PIPES);
+	assert_true(host->completed[PRODUCER]);
+	assert_int_equal(consume(0), 0);
+	stop();
+}
+
+static void install_resolves_and_maps(void **state)
+{
+	(void)state;
+	start_stalled();
+	fake_mmu_load(host, GET_FAULT);
+	fake_mmu_store(host, INSTALL, (fake_address(2048) >> 12) << 32 | (fake_address(1024) >> 12) << 4);
+	assert_true(host->completed[PRODUCER]);
+	assert_int_equal(consume(0), 0xf0000000 + 1024 + 2);
+	stop();
+}
+
+static void data_goes_on_while_the_pipes_are_stalled(void **state)
+{
+	struct mimic_access access = {
+		.owner = 4, .offset = AT(PRODUCE, 1), .size = 4, .is_write = 1, .data = 5,
+	};
+
+	(void)state;
+	start_stalled();
+	fake_load(host, PRODUCER, STATISTICS, 0, 8);
+	fake_load(host, CONSUMER, CLOSE_CONSUMER, 1, 4);
+	fake_load(host, 4, OPEN_CONSUMER, 1, 4);
+	/* owner 1 still waits for queue 0; queue 1 is its own too, so give it away by hand */
+	host->model->ops->cancel(host->model, PRODUCER, host->now);
+	fake_load(host, PRODUCER, CLOSE_PRODUCER, 1, 4);
+	fake_load(host, 4, OPEN_PRODUCER, 1, 4);
+	assert_int_equal(fake_access(host, &access), MIMIC_DONE);
+	assert_int_equal(fake_load(host, 4, CONSUME, 1, 4), 5);
+	stop();
+}
+
+static void reset_ends_a_stall(void **state)
+{
+	(void)state;
+	start_stalled();
+	fake_load(host, CONSUMER, RESET, 0, 4);
+	assert_true(host->completed[PRODUCER]);
+	fake_open(host, WORDS_8, 1);
+	assert_true(pointer32(0, 1));
+	assert_int_equal(consume(0), 0xf0000001);
+	stop();
+}
+
+static void a_waived_interrupt_is_not_raised(void **state)
+{
+	(void)state;
+	start("paper", FAKE_WALKS | FAKE_FAULTS);
+	fake_open(host, WORDS_8, 1);
+	fake_mmu_store(host, ROOT, 1ull << 63);
+	host->absent[2] = true;
+	assert_true(pointer32(0, 2048));
+	assert_int_equal(host->interrupts, 0);
+	assert_int_equal(host->faults, 1);
+	stop();
+}
+
+static void a_stalled_loop_goes_on_when_it_is_resolved(void **state)
+{
+	(void)state;
+	start("paper", FAKE_WALKS | FAKE_FAULTS);
+	fake_open(host, WORDS_32, 1);
+	host->absent[4] = true;
+	host->fault_answer = MIMIC_FAULT_STALL;
+	fake_store(host, PRODUCER, SET_BASE32, 0, 8, fake_address(4096));
+	fake_store(host, PRODUCER, LIMA_PRODUCE, 1, 8, 0);
+	assert_true(fake_store(host, PRODUCER, LOOP, 0, 8, 4));
+	assert_int_equal(consume(0), FAKE_PARKED);
+	assert_int_equal(fake_mmu_load(host, GET_FAULT), fake_address(4096) | LIMA);
+	host->absent[4] = false;
+	fake_mmu_store(host, RESOLVE, LIMA);
+	assert_true(host->completed[CONSUMER]);
+	assert_int_equal(host->answer[CONSUMER], 0xf0000000 + 4096);
+	for (unsigned int i = 1; i < 4; i++)
+		assert_int_equal(consume(0), 0xf0000000 + 4096 + i);
+	stop();
+}
+
+static void a_double_pointer_that_stalls_between_its_halves_fetches_each_once(void **state)
+{
+	(void)state;
+	start("paper", FAKE_WALKS | FAKE_FAULTS);
+	fake_open(host, WORDS_8, 1);
+	fake_store(host, PRODUCER, SET_BASE32, 0, 8, FAKE_BASE);
+	host->absent[2] = true;
+	host->fault_answer = MIMIC_FAULT_STALL;
+	assert_false(fake_store(host, PRODUCER, POINTER32, 0, 8, 3ull << 32 | 2048));
+	host->absent[2] = false;
+	fake_mmu_load(host, GET_FAULT);
+	fake_mmu_store(host, RESOLVE, PIPES);
+	assert_true(host->completed[PRODUCER]);
+	assert_int_equal(consume(0), 0xf0000003);
+	assert_int_equal(consume(0), 0xf0000000 + 2048);
+	assert_int_equal(consume(0), FAKE_PARKED);
+	stop();
+}
+
+/* --- shootdowns ------------------------------------------------------------------ */
+
+static void an_invalidated_page_is_walked_again(void **state)
+{
+	(void)state;
+	start("paper", FAKE_WALKS);
+	fake_open(host, WORDS_8, 1);
+	pointer32(0, 1024);
+	assert_int_equal(consume(0), 0xf0000000 + 1024);
+	host->frame_of[1] = fake_address(3072);
+	pointer32(0, 1024);
+	assert_int_equal(consume(0), 0xf0000000 + 1024);	/* the TLB still has it */
+	host->model->ops->invalidate(host->model, fake_address(1024), fake_address(1025));
+	pointer32(0, 1024);
+	assert_int_equal(consume(0), 0xf0000000 + 3072);
+	stop();
+}
+
+static void invalidate_leaves_other_pages_alone(void **state)
+{
+	(void)state;
+	start("paper", FAKE_WALKS);
+	fake_open(host, WORDS_8, 1);
+	for (unsigned int page = 0; page < 4; page++)
+		pointer32(0, 1024 * page);
+	host->model->ops->invalidate(host->model, fake_address(1024), fake_address(3072));
+	assert_int_equal(count_valid_entries(), 2);
+	stop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_page_that_is_not_there_reads_0),
+		cmocka_unit_test(a_fault_that_brings_the_page_is_not_seen_by_the_program),
+		cmocka_unit_test(a_retry_that_does_not_help_ends_in_0),
+		cmocka_unit_test(a_stalled_fault_goes_on_when_it_is_resolved),
+		cmocka_unit_test(a_fault_that_was_not_read_cannot_be_resolved),
+		cmocka_unit_test(a_fault_that_is_resolved_without_a_page_reads_0),
+		cmocka_unit_test(install_resolves_and_maps),
+		cmocka_unit_test(data_goes_on_while_the_pipes_are_stalled),
+		cmocka_unit_test(reset_ends_a_stall),
+		cmocka_unit_test(a_waived_interrupt_is_not_raised),
+		cmocka_unit_test(a_stalled_loop_goes_on_when_it_is_resolved),
+		cmocka_unit_test(a_double_pointer_that_stalls_between_its_halves_fetches_each_once),
+		cmocka_unit_test(an_invalidated_page_is_walked_again),
+		cmocka_unit_test(invalidate_leaves_other_pages_alone),
+	};
+
+	return cmocka_run_group_tests_name("maple, page faults", tests, NULL, NULL);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Memory that answers late and out of order, and what memory is told of prefetches. */
+#include "tests/lib/model_fixture.h"
+
+/* --- memory that answers late ---------------------------------------------- */
+
+static void words_that_come_out_of_order_are_popped_in_program_order(void **state)
+{
+	static const unsigned int order[] = { 3, 1, 4, 2, 0 };
+
+	(void)state;
+	for EACH_PROFILE(profile) {
+		start(*profile, FAKE_IDENTITY);
+		fake_open(host, WORDS_8, 1);
+		host->defer = true;
+		for (unsigned int i = 0; i < 5; i++)
+			assert_true(pointer32(0, 10 * i));
+		assert_int_equal(consume(0), FAKE_PARKED);
+		for (unsigned int i = 0; i < 5; i++) {
+			assert_false(host->completed[CONSUMER]);
+			fake_fill(host, order[i]);
+		}
+		assert_true(host->completed[CONSUMER]);
+		assert_int_equal(host->answer[CONSUMER], 0xf0000000);
+		for (unsigned int i = 1; i < 5; i++)
+			assert_int_equal(consume(0), 0xf0000000 + 10 * i);
+		stop();
+	}
+}
+
+static void two_word_fetches_come_out_of_order_too(void **state)
+{
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 1);
+	host->defer = true;
+	for (unsigned int i = 0; i < 4; i++)
+		assert_true(fake_store(host, PRODUCER, POINTER64, 0, 8, fake_address(4 * i)));
+	for (unsigned int i = 4; i-- > 0;)
+		fake_fill(host, i);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(fake_load(host, CONSUMER, CONSUME, 0, 8),
+				 (0xf0000001ull + 4 * i) << 32 | (0xf0000000 + 4 * i));
+	stop();
+}
+
+static void data_behind_a_late_word_waits_for_it(void **state)
+{
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 1);
+	host->defer = true;
+	pointer32(0, 7);
+	produce(0, 1);
+	assert_int_equal(consume(0), FAKE_PARKED);
+	fake_fill(host, 0);
+	assert_int_equal(host->answer[CONSUMER], 0xf0000007);
+	assert_int_equal(consume(0), 1);
+	stop();
+}
+
+static void late_words_hold_their_slots(void **state)
+{
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 1);
+	host->defer = true;
+	for (unsigned int i = 0; i < 8; i++)
+		assert_true(pointer32(0, i));
+	assert_false(pointer32(0, 8));
+	fake_fill(host, 0);
+	assert_false(host->completed[PRODUCER]);
+	assert_int_equal(consume(0), 0xf0000000);
+	assert_true(host->completed[PRODUCER]);
+	stop();
+}
+
+static void late_words_are_in_use_but_not_valid(void **state)
+{
+	(void)state;
+	start("artifact", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 1);
+	host->defer = true;
+	produce(0, 1);
+	pointer32(0, 0);
+	pointer32(0, 1);
+	assert_int_equal(fake_load(host, 3, DEBUG, 0, 8), 7);
+	assert_int_equal(fake_load(host, 3, DEBUG, 1, 8), 1);
+	fake_fill(host, 1);
+	assert_int_equal(fake_load(host, 3, DEBUG, 1, 8), 5);
+	fake_fill(host, 0);
+	assert_int_equal(fake_load(host, 3, DEBUG, 1, 8), 7);
+	stop();
+}
+
+static void a_late_word_that_cannot_be_read_is_0_and_a_fault(void **state)
+{
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 1);
+	host->defer = true;
+	assert_true(fake_store(host, PRODUCER, POINTER32, 0, 8, 0x70000044));
+	fake_fill(host, 0);
+	assert_int_equal(consume(0), 0);
+	assert_int_equal(fake_counter(host, MAPLE_COUNTER_faults), 1);
+	assert_int_equal(fake_mmu_load(host, GET_FAULT), 0x70000000 | PIPES);
+	assert_int_equal(fake_load(host, 3, FAULT_ADDRESS, 0, 8), 0x70000044);
+	stop();
+}
+
+static void fills_that_nobody_asked_for_are_ignored(void **state)
+{
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 1);
+	host->defer = true;
+	pointer32(0, 3);
+	maple_model_fill(host->model, 0x123456789, 0, 1, host->now);
+	fake_fill(host, 0);
+	fake_fill(host, 0);
+	assert_int_equal(consume(0), 0xf0000003);
+	assert_int_equal(consume(0), FAKE_PARKED);
+	stop();
+}
+
+static void a_loop_fetches_late_words_in_order(void **state)
+{
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 1);
+	for (unsigned int i = 0; i < 20; i++)
+		host->words[4096 + i] = 19 - i;
+	fake_store(host, PRODUCER, SET_BASE32, 0, 8, fake_address(4096));
+	fake_store(host, PRODUCER, LIMA_POINTER32, 1, 8, fake_address(0));
+	host->defer = true;
+	assert_true(fake_store(host, PRODUCER, LOOP, 0, 8, 20));
+	for (unsigned int got = 0, filled = 0; got < 20; got++) {
+		uint64_t answer = consume(0);
+		unsigned int asked = host->deferred_count;
+
+		if (answer == FAKE_PARKED) {
+			/* the newest first */
+			for (unsigned int i = asked; i-- > filled;)
+				fake_fill(host, i);
+			filled = asked;
+			assert_true(host->completed[CONSUMER]);
+			answer = host->answer[CONSUMER];
+		}
+		assert_int_equal(answer, 0xf0000000 + 19 - got);
+	}
+	stop();
+}
+
+/* --- prefetches: which addresses the memory is told of ----------------------- */
+
+static void prefetch_counts_as_pointers_do(void **state)
+{
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 2);
+	fake_store(host, PRODUCER, PREFETCH, 0, 8, fake_address(3));
+	fake_store(host, PRODUCER, SET_BASE32, 1, 8, fake_address(0));
+	fake_store(host, PRODUCER, PREFETCH, 1, 8, 5);
+	fake_store(host, PRODUCER, SET_BASE64, 1, 8, fake_address(0));
+	fake_store(host, PRODUCER, PREFETCH, 1, 8, 5);
+	fake_store(host, PRODUCER, FULL_PREFETCH, 1, 8, fake_address(9));
+	assert_int_equal(host->prefetched_count, 4);
+	assert_int_equal(host->prefetched[0], fake_address(3));
+	assert_int_equal(host->prefetched[1], fake_address(5));
+	assert_int_equal(host->prefetched[2], fake_address(10));
+	assert_int_equal(host->prefetched[3], fake_address(9));
+	stop();
+}
+
+/* B[i] is 7 i; A begins at word 100. */
+static void expect_loop_prefetches(unsigned int operation, unsigned int element_words)
+{
+	unsigned int first = host->prefetched_count;
+
+	fake_store(host, PRODUCER, operation, 0, 8, 2ull << 32 | 30);
+	assert_int_equal(host->prefetched_count, first + 28);
+	for (unsigned int i = 2; i < 30; i++)
+		assert_int_equal(host->prefetched[first + i - 2],
+				 fake_address(100 + element_words * 7 * i));
+}
+
+static void loops_prefetch_a_plus_8_b_but_operation_28_a_plus_4_b(void **state)
+{
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 1);
+	for (unsigned int i = 0; i < 64; i++)
+		host->words[4096 + i] = 7 * i;
+	fake_store(host, PRODUCER, SET_BASE32, 0, 8, fake_address(4096));
+	fake_store(host, PRODUCER, LIMA_PREFETCH, 1, 8, fake_address(100));
+	expect_loop_prefetches(LOOP, 2);
+	fake_store(host, PRODUCER, QUEUE_LIMA_A, 0, 8, fake_address(100));
+	fake_store(host, PRODUCER, QUEUE_LIMA_B, 0, 8, fake_address(4096));
+	expect_loop_prefetches(QUEUE_LOOP_PREFETCH32, 1);
+	expect_loop_prefetches(QUEUE_LOOP_PREFETCH64, 2);
+	stop();
+}
+
+/* --- RESET and INIT with loads outstanding ---------------------------------- */
+
+static void init_after_reset_with_loads_outstanding_is_lost_in_the_artifact(void **state)
+{
+	(void)state;
+	start("artifact", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 1);
+	host->defer = true;
+	pointer32(0, 3);
+	fake_load(host, PRODUCER, RESET, 0, 4);
+	assert_int_equal(fake_load(host, PRODUCER, INIT, WORDS_8, 4), 2);
+	assert_int_equal(fake_load(host, PRODUCER, OPEN_PRODUCER, 0, 4), 0);
+	fake_fill(host, 0);
+	assert_int_equal(fake_load(host, PRODUCER, OPEN_PRODUCER, 0, 4), 0);
+	assert_int_equal(fake_load(host, PRODUCER, INIT, WORDS_8, 4), 2);
+	assert_int_equal(fake_load(host, PRODUCER, OPEN_PRODUCER, 0, 4), 2);
+	stop();
+}
+
+static void init_after_reset_with_loads_outstanding_works_in_the_paper(void **state)
+{
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 1);
+	host->defer = true;
+	pointer32(0, 3);
+	pointer32(0, 4);
+	fake_load(host, PRODUCER, RESET, 0, 4);
+	fake_open(host, WORDS_8, 1);
+	produce(0, 70);
+	pointer32(0, 5);
+	/* what the old queue asked for must not end up in the new one */
+	fake_fill(host, 0);
+	fake_fill(host, 1);
+	assert_int_equal(consume(0), 70);
+	assert_int_equal(consume(0), FAKE_PARKED);
+	fake_fill(host, 2);
+	assert_int_equal(host->answer[CONSUMER], 0xf0000005);
+	stop();
+}
+
+static void a_cleared_queue_does_not_get_the_words_it_had_asked_for(void **state)
+{
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 2);
+	host->defer = true;
+	pointer32(0, 3);
+	fake_load(host, CONSUMER, FIFO_CLEAR, 0, 4);
+	assert_int_equal(fake_load(host, PRODUCER, FIFO_ADD, WORDS_8, 8), 0);
+	assert_int_equal(fake_load(host, PRODUCER, OPEN_PRODUCER, 0, 4), 2);
+	assert_int_equal(fake_load(host, CONSUMER, OPEN_CONSUMER, 0, 4), 1);
+	produce(0, 5);
+	fake_fill(host, 0);
+	assert_int_equal(consume(0), 5);
+	stop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_that_come_out_of_order_are_popped_in_program_order),
+		cmocka_unit_test(two_word_fetches_come_out_of_order_too),
+		cmocka_unit_test(data_behind_a_late_word_waits_for_it),
+		cmocka_unit_test(late_words_hold_their_slots),
+		cmocka_unit_test(late_words_are_in_use_but_not_valid),
+		cmocka_unit_test(a_late_word_that_cannot_be_read_is_0_and_a_fault),
+		cmocka_unit_test(fills_that_nobody_asked_for_are_ignored),
+		cmocka_unit_test(a_loop_fetches_late_words_in_order),
+		cmocka_unit_test(prefetch_counts_as_pointers_do),
+		cmocka_unit_test(loops_prefetch_a_plus_8_b_but_operation_28_a_plus_4_b),
+		cmocka_unit_test(init_after_reset_with_loads_outstanding_is_lost_in_the_artifact),
+		cmocka_unit_test(init_after_reset_with_loads_outstanding_works_in_the_paper),
+		cmocka_unit_test(a_cleared_queue_does_not_get_the_words_it_had_asked_for),
+	};
+
+	return cmocka_run_group_tests_name("maple, late memory", tests, NULL, NULL);
+}
