@@ -33,9 +33,17 @@ void bench_report(const struct bench_row *row);
 
 double bench_now(void);				/* seconds */
 double bench_median(double *values, size_t count);
-void bench_pin(int cpu);			/* this thread; nothing where there is one CPU */
+#define BENCH_ANY_CPU (-1)
+/* This thread and those that it starts; nothing where there is one CPU. */
+void bench_pin(int cpu);
 int bench_cpus(void);
 void bench_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/*
+ * Median nanoseconds of a step, over many short windows: a window in which the
+ * other side was not running is far off, and falls out of the median.
+ */
+double bench_windows(void (*step)(void *context), void *context, unsigned int steps);
 
 /* Nanoseconds there and back of one cache line between two CPUs, spinning. */
 double bench_ping_pong(void);

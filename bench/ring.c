@@ -11,7 +11,7 @@
 #define WORDS 4096
 #define BATCH 32
 #define ITEMS (8u << 20)
-#define ROUND_TRIPS 20000
+#define ROUND_TRIPS 200
 
 static struct mimic_ring *there, *back;
 
@@ -60,6 +60,8 @@ static double one_way(void)
 	return (bench_now() - start) / ITEMS * 1e9;
 }
 
+static _Atomic bool over;
+
 static void *echo(void *unused)
 {
 	struct mimic_ring_end in, out;
@@ -68,9 +70,9 @@ static void *echo(void *unused)
 	bench_pin(1);
 	mimic_ring_attach(&in, there, WORDS);
 	mimic_ring_attach(&out, back, WORDS);
-	for (int i = 0; i < ROUND_TRIPS; i++) {
-		while (!mimic_ring_level(&in, 1))
-			;
+	while (!atomic_load_explicit(&over, memory_order_relaxed)) {
+		if (!mimic_ring_level(&in, 1))
+			continue;
 		mimic_ring_put(&out, 0, mimic_ring_get(&in, 0));
 		mimic_ring_publish(&out, 1);
 		mimic_ring_release(&in, 1);
@@ -78,31 +80,41 @@ static void *echo(void *unused)
 	return NULL;
 }
 
+struct both_ways {
+	struct mimic_ring_end out, in;
+	uint64_t sent;
+};
+
+static void there_and_back(void *context)
+{
+	struct both_ways *ways = context;
+
+	mimic_ring_put(&ways->out, 0, ++ways->sent);
+	mimic_ring_publish(&ways->out, 1);
+	while (!mimic_ring_level(&ways->in, 1))
+		;
+	if (mimic_ring_get(&ways->in, 0) != ways->sent)
+		bench_fail("the ring answered with another item");
+	mimic_ring_release(&ways->in, 1);
+}
+
 static double round_trip(void)
 {
-	struct mimic_ring_end out, in;
+	struct both_ways ways = { .sent = 0 };
 	pthread_t thread;
-	double start;
+	double value;
 
 	memset(there, 0, sizeof(*there));
 	memset(back, 0, sizeof(*back));
-	mimic_ring_attach(&out, there, WORDS);
-	mimic_ring_attach(&in, back, WORDS);
+	mimic_ring_attach(&ways.out, there, WORDS);
+	mimic_ring_attach(&ways.in, back, WORDS);
+	atomic_store(&over, false);
 	pthread_create(&thread, NULL, echo, NULL);
 	bench_pin(0);
-	start = bench_now();
-	for (int i = 0; i < ROUND_TRIPS; i++) {
-		mimic_ring_put(&out, 0, (uint64_t)i);
-		mimic_ring_publish(&out, 1);
-		while (!mimic_ring_level(&in, 1))
-			;
-		if (mimic_ring_get(&in, 0) != (uint64_t)i)
-			bench_fail("the ring answered with another item");
-		mimic_ring_release(&in, 1);
-	}
-	start = (bench_now() - start) / ROUND_TRIPS * 1e9;
+	value = bench_windows(there_and_back, &ways, ROUND_TRIPS);
+	atomic_store(&over, true);
 	pthread_join(thread, NULL);
-	return start;
+	return value;
 }
 
 void bench_ring(const struct bench_options *options)

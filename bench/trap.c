@@ -14,7 +14,7 @@
 #include "bench/bench.h"
 #include "mimic/maple_registers.h"
 
-#define LOADS 20000
+#define LOADS 200
 
 /* mov r, [r/m] with an optional REX prefix and no SIB: enough for the one load below. */
 static void skip_load(int signal_number, siginfo_t *info, void *opaque)
@@ -44,18 +44,16 @@ static void skip_load(int signal_number, siginfo_t *info, void *opaque)
 	registers[REG_RIP] += length;
 }
 
-static double time_loads(const volatile uint32_t *word)
+static void load_once(void *context)
 {
-	double values[BENCH_RUNS];
+	const volatile uint32_t *word = context;
 
-	for (int run = 0; run < BENCH_RUNS; run++) {
-		double start = bench_now();
+	(void)*word;
+}
 
-		for (int i = 0; i < LOADS; i++)
-			(void)*word;
-		values[run] = (bench_now() - start) / LOADS * 1e9;
-	}
-	return bench_median(values, BENCH_RUNS);
+static double time_loads(volatile uint32_t *word)
+{
+	return bench_windows(load_once, (void *)word, LOADS);
 }
 
 static double bare_load(void)

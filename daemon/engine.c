@@ -149,7 +149,7 @@ static void fill_pattern(const struct mimicd_lane *lane, struct mimic_access *pa
 }
 
 /* Copies payload out of the ring: what the model sees cannot change under it. */
-static void copy_payload(const struct mimicd_lane *lane, uint64_t *values, uint64_t count)
+static void copy_payload(struct mimicd_lane *lane, uint64_t *values, uint64_t count)
 {
 	uint64_t done = 0;
 

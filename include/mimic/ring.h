@@ -20,8 +20,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * A message of up to two words is also published beside the head, in the same
+ * cache line: a consumer that waits for it then moves one line instead of two,
+ * and never touches the words, whose lines stay with the producer. Two copies
+ * take turns, so that one is written only after the other was published: a
+ * consumer that finds the head unchanged after reading read a whole copy.
+ */
+#define MIMIC_RING_RECENT 2
+
+struct mimic_ring_recent {
+	_Atomic uint64_t end;	/* the head that published it */
+	_Atomic uint64_t words[MIMIC_RING_RECENT];	/* the last ones before it */
+};
+
 struct mimic_ring {
 	_Alignas(128) _Atomic uint64_t head;	/* words written; the producer's */
+	struct mimic_ring_recent recent[2];
 	_Alignas(128) _Atomic uint64_t tail;	/* words read; the consumer's */
 	_Alignas(128) uint64_t words[];
 };
@@ -31,6 +46,10 @@ struct mimic_ring_end {
 	uint64_t mask;		/* words in the ring - 1, a power of two - 1 */
 	uint64_t position;	/* ours */
 	uint64_t peer;		/* the other side's, when we last looked */
+	uint64_t turn;		/* producer: which recent copy is next */
+	uint64_t recent_start;	/* consumer: position of recent[0] */
+	uint64_t recent_count;
+	uint64_t recent[MIMIC_RING_RECENT];
 };
 
 static inline size_t mimic_ring_size(size_t words)
@@ -45,6 +64,9 @@ static inline void mimic_ring_attach(struct mimic_ring_end *end, struct mimic_ri
 	end->mask = words - 1;
 	end->position = 0;
 	end->peer = 0;
+	end->turn = 0;
+	end->recent_start = 0;
+	end->recent_count = 0;
 }
 
 /* Words the producer may write now; looks at the consumer's position only if fewer than `wanted` are known. */
@@ -71,11 +93,50 @@ static inline void mimic_ring_put(struct mimic_ring_end *producer, uint64_t ahea
 	producer->ring->words[(producer->position + ahead) & producer->mask] = word;
 }
 
+static inline void mimic_ring_publish_recent(struct mimic_ring_end *producer, uint64_t head)
+{
+	struct mimic_ring_recent *recent = &producer->ring->recent[producer->turn++ & 1];
+
+	/* release: not before the head that published the other copy */
+	for (uint64_t i = 0; i < MIMIC_RING_RECENT; i++)
+		atomic_store_explicit(&recent->words[i],
+				      producer->ring->words[(head - MIMIC_RING_RECENT + i) & producer->mask],
+				      memory_order_release);
+	atomic_store_explicit(&recent->end, head, memory_order_release);
+}
+
 static inline void mimic_ring_publish(struct mimic_ring_end *producer, uint64_t count)
 {
+	if (count && count <= MIMIC_RING_RECENT)
+		mimic_ring_publish_recent(producer, producer->position + count);
 	producer->position += count;
 	/* release: the words are there before the head that covers them */
 	atomic_store_explicit(&producer->ring->head, producer->position, memory_order_release);
+}
+
+/* Takes over the words [position, head) if one of the copies beside the head has them all. */
+static inline void mimic_ring_take_recent(struct mimic_ring_end *consumer, uint64_t head)
+{
+	uint64_t count = head - consumer->position;
+
+	consumer->recent_count = 0;
+	if (!count || count > MIMIC_RING_RECENT)
+		return;
+	for (int turn = 0; turn < 2; turn++) {
+		struct mimic_ring_recent *recent = &consumer->ring->recent[turn];
+
+		if (atomic_load_explicit(&recent->end, memory_order_acquire) != head)
+			continue;
+		/* acquire: the head is looked at again after the words */
+		for (uint64_t i = 0; i < count; i++)
+			consumer->recent[i] = atomic_load_explicit(
+				&recent->words[MIMIC_RING_RECENT - count + i], memory_order_acquire);
+		if (atomic_load_explicit(&consumer->ring->head, memory_order_relaxed) != head)
+			return;
+		consumer->recent_start = consumer->position;
+		consumer->recent_count = count;
+		return;
+	}
 }
 
 /* Words the consumer may read now; looks at the producer's position only if fewer than `wanted` are known. */
@@ -92,21 +153,31 @@ static inline int64_t mimic_ring_level(struct mimic_ring_end *consumer, uint64_t
 	if (level > consumer->mask + 1)
 		return -EPROTO;
 	consumer->peer = peer;
+	mimic_ring_take_recent(consumer, peer);
 	return (int64_t)level;
 }
 
 static inline uint64_t mimic_ring_get(const struct mimic_ring_end *consumer, uint64_t ahead)
 {
+	uint64_t recent = consumer->position + ahead - consumer->recent_start;
+
+	if (recent < consumer->recent_count)
+		return consumer->recent[recent];
 	return consumer->ring->words[(consumer->position + ahead) & consumer->mask];
 }
 
-/* How many of `count` words from `ahead` on lie in one piece, and where. */
-static inline uint64_t *mimic_ring_piece(const struct mimic_ring_end *end, uint64_t ahead,
+/* How many of `count` words from `ahead` on lie in one piece, and where. For either side. */
+static inline uint64_t *mimic_ring_piece(struct mimic_ring_end *end, uint64_t ahead,
 					 uint64_t count, uint64_t *piece)
 {
+	uint64_t recent = end->position + ahead - end->recent_start;
 	uint64_t index = (end->position + ahead) & end->mask;
 	uint64_t until_wrap = end->mask + 1 - index;
 
+	if (recent < end->recent_count && count <= end->recent_count - recent) {
+		*piece = count;
+		return &end->recent[recent];
+	}
 	*piece = count < until_wrap ? count : until_wrap;
 	return &end->ring->words[index];
 }

@@ -203,9 +203,10 @@ static const uint8_t interesting_loads[] = {
 };
 
 /* The oracle is slow: a loop over 2^32 elements would take it hours. */
-static uint64_t short_loop(uint64_t payload)
+static uint64_t short_loop(uint64_t payload, unsigned int size)
 {
-	uint32_t begin = (uint32_t)(payload >> 32), end = (uint32_t)payload;
+	/* A narrow store has no begin: it begins at 0. */
+	uint32_t begin = size == 8 ? (uint32_t)(payload >> 32) : 0, end = (uint32_t)payload;
 
 	if (end > begin && end - begin > LOOP_ELEMENTS)
 		end = begin + (end - begin) % LOOP_ELEMENTS;
@@ -244,7 +245,7 @@ static struct mimic_access next_access(struct input *input, bool raw)
 	if (access.is_write)
 		access.data = random_value(input);
 	if (access.is_write && is_loop_operation(operation))
-		access.data = short_loop(access.data);
+		access.data = short_loop(access.data, access.size);
 	return access;
 }
 

@@ -28,6 +28,17 @@ static void a_page_that_is_not_there_reads_0(void **state)
 	}
 }
 
+static void an_address_that_cannot_be_read_leaves_no_translation(void **state)
+{
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 1);
+	assert_true(fake_store(host, PRODUCER, POINTER32, 0, 8, 0x70000000));
+	assert_int_equal(consume(0), 0);
+	assert_int_equal(count_valid_entries(), 0);
+	stop();
+}
+
 static void a_fault_that_brings_the_page_is_not_seen_by_the_program(void **state)
 {
 	(void)state;
@@ -237,6 +248,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_page_that_is_not_there_reads_0),
+		cmocka_unit_test(an_address_that_cannot_be_read_leaves_no_translation),
 		cmocka_unit_test(a_fault_that_brings_the_page_is_not_seen_by_the_program),
 		cmocka_unit_test(a_retry_that_does_not_help_ends_in_0),
 		cmocka_unit_test(a_stalled_fault_goes_on_when_it_is_resolved),

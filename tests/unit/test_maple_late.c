@@ -44,6 +44,24 @@ static void two_word_fetches_come_out_of_order_too(void **state)
 	stop();
 }
 
+static void a_two_word_fetch_that_wraps_stays_in_its_queue(void **state)
+{
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 2);
+	for (unsigned int i = 0; i < 7; i++) {
+		produce(0, i);
+		consume(0);
+	}
+	produce(1, 0x1111);
+	host->defer = true;
+	assert_true(fake_store(host, PRODUCER, POINTER64, 0, 8, fake_address(6)));
+	fake_fill(host, 0);
+	assert_int_equal(fake_load(host, CONSUMER, CONSUME, 0, 8), 0xf0000007f0000006);
+	assert_int_equal(consume(1), 0x1111);
+	stop();
+}
+
 static void data_behind_a_late_word_waits_for_it(void **state)
 {
 	(void)state;
@@ -264,6 +282,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_that_come_out_of_order_are_popped_in_program_order),
 		cmocka_unit_test(two_word_fetches_come_out_of_order_too),
+		cmocka_unit_test(a_two_word_fetch_that_wraps_stays_in_its_queue),
 		cmocka_unit_test(data_behind_a_late_word_waits_for_it),
 		cmocka_unit_test(late_words_hold_their_slots),
 		cmocka_unit_test(late_words_are_in_use_but_not_valid),
