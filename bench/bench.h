@@ -47,6 +47,11 @@ double bench_windows(void (*step)(void *context), void *context, unsigned int st
 
 /* Nanoseconds there and back of one cache line between two CPUs, spinning. */
 double bench_ping_pong(void);
+/*
+ * The same with a line each way, as two rings have: the floor for them. It is
+ * slower, because a line that only one side writes is fetched twice a trip.
+ */
+double bench_ping_pong_two_lines(void);
 
 /* Starts mimicd on a private socket; returns its pid. Devices e.g. "maple:2". */
 pid_t bench_start_daemon(const struct bench_options *options, const char *devices,

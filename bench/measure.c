@@ -95,49 +95,66 @@ double bench_windows(void (*step)(void *context), void *context, unsigned int st
 #define PING_PONGS 200
 #define OVER 0xffffffffu
 
-static _Alignas(128) _Atomic unsigned int ball;
+static _Alignas(128) _Atomic unsigned int there;
+static _Alignas(128) _Atomic unsigned int here;
 
-static void *pong(void *unused)
+struct table {
+	_Atomic unsigned int *out, *in;	/* the same for one ball, which both sides write */
+	unsigned int sent;
+};
+
+static void *pong(void *opaque)
 {
+	struct table *table = opaque;
 	unsigned int seen = 0, now;
 
-	(void)unused;
 	bench_pin(1);
 	for (;;) {
-		now = atomic_load_explicit(&ball, memory_order_acquire);
+		now = atomic_load_explicit(table->out, memory_order_acquire);
 		if (now == OVER)
 			return NULL;
 		if (now == seen || !(now & 1))
 			continue;
-		seen = now + 1;
-		atomic_store_explicit(&ball, seen, memory_order_release);
+		seen = now + (table->in == table->out);
+		atomic_store_explicit(table->in, now + 1, memory_order_release);
 	}
 }
 
-static void ping(void *context)
+static void ping(void *opaque)
 {
-	unsigned int *sent = context;
+	struct table *table = opaque;
 
-	atomic_store_explicit(&ball, *sent + 1, memory_order_release);
-	*sent += 2;
-	while (atomic_load_explicit(&ball, memory_order_acquire) != *sent)
+	atomic_store_explicit(table->out, table->sent + 1, memory_order_release);
+	table->sent += 2;
+	while (atomic_load_explicit(table->in, memory_order_acquire) != table->sent)
 		;
+}
+
+static double play(_Atomic unsigned int *out, _Atomic unsigned int *in)
+{
+	struct table table = { out, in, 0 };
+	pthread_t thread;
+	double value;
+
+	atomic_store(&there, 0);
+	atomic_store(&here, 0);
+	if (pthread_create(&thread, NULL, pong, &table))
+		bench_fail("no thread: %s", strerror(errno));
+	bench_pin(0);
+	value = bench_windows(ping, &table, PING_PONGS);
+	atomic_store(out, OVER);
+	pthread_join(thread, NULL);
+	return value;
 }
 
 double bench_ping_pong(void)
 {
-	unsigned int sent = 0;
-	pthread_t thread;
-	double value;
+	return play(&there, &there);
+}
 
-	atomic_store(&ball, 0);
-	if (pthread_create(&thread, NULL, pong, NULL))
-		bench_fail("no thread: %s", strerror(errno));
-	bench_pin(0);
-	value = bench_windows(ping, &sent, PING_PONGS);
-	atomic_store(&ball, OVER);
-	pthread_join(thread, NULL);
-	return value;
+double bench_ping_pong_two_lines(void)
+{
+	return play(&there, &here);
 }
 
 static bool answers(const char *socket_path)

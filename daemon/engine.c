@@ -413,6 +413,8 @@ static uint64_t run(struct mimicd_lane *lane, uint64_t budget, bool only_posted,
 		if (step <= 0)
 			break;
 		moved += (uint64_t)step;
+		if (lane->target && lane->target->model->ops->busy(lane->target->model))
+			lane->session->server->busy = true;
 	}
 	lane->running = false;
 	if (moved)
@@ -497,6 +499,24 @@ bool mimicd_engine_has_work(struct mimicd_server *server)
 	return false;
 }
 
+/* Devices go on by themselves, a bounded piece at a time, so that no program holds up the others. */
+static void tick_busy(struct mimicd_server *server)
+{
+	struct mimicd_session *session;
+
+	server->busy = false;
+	for (session = server->sessions; session; session = session->next) {
+		for (unsigned int i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+			struct mimicd_instance *instance = session->devices[i].instance;
+
+			if (!instance || !instance->model->ops->busy(instance->model))
+				continue;
+			instance->model->ops->tick(instance->model, server->now);
+			server->busy = true;
+		}
+	}
+}
+
 bool mimicd_engine_round(struct mimicd_server *server)
 {
 	bool worked = false;
@@ -516,5 +536,9 @@ bool mimicd_engine_round(struct mimicd_server *server)
 			server->crowded_until = server->now +
 				server->options.settings.spin_microseconds * 1000ull;
 	}
-	return worked;
+	if (!server->busy)
+		return worked;
+	server->now = mimic_now();
+	tick_busy(server);
+	return true;
 }

@@ -67,6 +67,7 @@ struct mimicd_server {
 	uint64_t now;			/* time of the last work, for spinning */
 	uint64_t crowded_until;		/* a client shares our CPU: do not spin */
 	bool reap;			/* a session or lane waits to be freed */
+	bool busy;			/* a device has work that goes on without a command */
 };
 
 /*

@@ -108,6 +108,11 @@ struct mimic_model_ops {
 	void (*owner_gone)(struct mimic_model *model, uint64_t owner, uint64_t now);
 	/* Time passes; work that could not go on is tried again. */
 	void (*tick)(struct mimic_model *model, uint64_t now);
+	/*
+	 * No call works for long, whatever a program asks for. true: there is work
+	 * that goes on without any access; tick() until there is none.
+	 */
+	bool (*busy)(const struct mimic_model *model);
 	/* A shootdown: no translation of [start, end) survives. */
 	void (*invalidate)(struct mimic_model *model, uint64_t start, uint64_t end);
 	/* As after power-on. Parked accesses are completed with 0. */

@@ -125,6 +125,10 @@ bool embedded_drain(struct embedded_instance *instance)
 	bool progress = false;
 
 	instance->blocked = 0;
+	if (atomic_load_explicit(&instance->busy, memory_order_relaxed)) {
+		instance->model->ops->tick(instance->model, instance->now);
+		progress = true;
+	}
 	for (lane = first_lane(instance); lane; lane = next_lane(lane)) {
 		if (!is_in_use(lane))
 			continue;

@@ -108,6 +108,9 @@ void embedded_leave(struct embedded_instance *instance)
 	for (unsigned int i = 0; i < count; i++)
 		wakes[i] = instance->wakes[i];
 	instance->wake_count = 0;
+	atomic_store_explicit(&instance->busy,
+			      instance->open && instance->model->ops->busy(instance->model),
+			      memory_order_relaxed);
 	mimic_lock_release(&instance->lock);
 	/* Without the lock, because a wake-up costs its caller microseconds. Lanes never go away. */
 	for (unsigned int i = 0; i < count; i++)

@@ -47,10 +47,13 @@ void embedded_abandon(struct embedded_instance *instance, struct embedded_lane *
 	atomic_store_explicit(&lane->ticket, ticket + 1, memory_order_relaxed);
 }
 
-/* Is there something in a ring that a drain could take? No promise: rings change all the time. */
+/* Is there something that a drain could take or do? No promise: rings change all the time. */
 static bool has_news(struct embedded_instance *instance)
 {
 	struct embedded_lane *lane;
+
+	if (atomic_load_explicit(&instance->busy, memory_order_relaxed))
+		return true;
 
 	for (lane = atomic_load_explicit(&instance->lanes, memory_order_acquire); lane;
 	     lane = atomic_load_explicit(&lane->next, memory_order_relaxed)) {

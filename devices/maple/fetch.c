@@ -118,7 +118,7 @@ static struct pending_fetch *free_pending(struct maple *m)
 }
 
 static void push_pending(struct maple *m, unsigned int number, unsigned int size, uint64_t tag,
-			 uint64_t address, bool hit)
+			 uint64_t address, bool hit, enum maple_fault_source source)
 {
 	struct maple_queue *q = &m->state.queue[number];
 	struct pending_fetch *fetch = free_pending(m);
@@ -131,7 +131,7 @@ static void push_pending(struct maple *m, unsigned int number, unsigned int size
 	*fetch = (struct pending_fetch){
 		.tag = tag, .address = address, .queue = (uint16_t)number,
 		.slot = (uint16_t)(q->first + q->tail), .words = (uint16_t)(size / 4),
-		.tlb_hit = hit,
+		.tlb_hit = hit, .source = source,
 	};
 	m->state.pending_count++;
 	queue_push(m, q, 0, true);
@@ -202,7 +202,7 @@ static bool fetch_and_push(struct maple *m, unsigned int number, uint64_t addres
 		return false;
 	count(m, MAPLE_COUNTER_fetched, 1);
 	if (pending)
-		push_pending(m, number, size, m->state.next_tag - 1, address, hit);
+		push_pending(m, number, size, m->state.next_tag - 1, address, hit, source);
 	else
 		push_value(m, &m->state.queue[number], size, error ? 0 : value);
 	return true;
@@ -214,7 +214,7 @@ static bool fetch_and_push(struct maple *m, unsigned int number, uint64_t addres
  * changed, if it is not that after all.
  */
 static bool fetch_block(struct maple *m, unsigned int number, uint64_t *addresses, size_t n,
-			unsigned int size)
+			unsigned int size, enum maple_fault_source source)
 {
 	const struct mimic_memory *memory = &m->host.memory;
 	struct maple_queue *q = &m->state.queue[number];
@@ -242,7 +242,8 @@ static bool fetch_block(struct maple *m, unsigned int number, uint64_t *addresse
 		return true;
 	}
 	for (size_t i = 0; i < n; i++)
-		push_pending(m, number, size, m->state.next_tag++, addresses[i], i >= undo.fills);
+		push_pending(m, number, size, m->state.next_tag++, addresses[i], i >= undo.fills,
+			     source);
 	return true;
 }
 
@@ -265,7 +266,7 @@ size_t fetch_into_queue(struct maple *m, unsigned int number, uint64_t *addresse
 
 	if (block_is_plain(m, addresses, n, size)) {
 		memcpy(original, addresses, n * sizeof(*addresses));
-		if (fetch_block(m, number, addresses, n, size))
+		if (fetch_block(m, number, addresses, n, size, source))
 			return n;
 		addresses = original;
 	}
@@ -296,6 +297,7 @@ void maple_model_fill(struct mimic_model *model, uint64_t tag, int status, uint6
 	struct pending_fetch *fetch = NULL;
 	unsigned int number;
 
+	m->prefetch_budget = PREFETCH_BUDGET;
 	if (now > m->state.now)
 		m->state.now = now;
 	for (unsigned int i = 0; i < MAPLE_MAX_WORDS && !fetch; i++) {
@@ -319,7 +321,7 @@ void maple_model_fill(struct mimic_model *model, uint64_t tag, int status, uint6
 			count(m, MAPLE_COUNTER_tlb_misses, 1);
 		}
 		count(m, MAPLE_COUNTER_faults, 1);
-		mmu_latch(m, fetch->address, MAPLE_FAULT_PIPES);
+		mmu_latch(m, fetch->address, (enum maple_fault_source)fetch->source);
 		value = 0;
 	}
 	if (fetch->stale)

@@ -230,7 +230,14 @@ static unsigned int prefetch_indices(struct maple *m, struct lima_chunk *chunk)
 	unsigned int shift = chunk->mode == LIMA_MODE_PREFETCH32 ? 2 : 3, n = 0;
 
 	while (chunk->position < chunk->count) {
-		uint64_t offset = (uint64_t)chunk->index[chunk->position++] << shift;
+		uint64_t offset;
+
+		if (!m->prefetch_budget) {
+			m->unfinished = true;
+			break;
+		}
+		m->prefetch_budget--;
+		offset = (uint64_t)chunk->index[chunk->position++] << shift;
 
 		prefetch_address(m, (chunk->a + offset) & address_mask(m), MAPLE_FAULT_LIMA);
 		n++;

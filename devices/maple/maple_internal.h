@@ -24,6 +24,7 @@
 #define CUSTOM_MAX 64
 #define FETCH_BLOCK 64		/* addresses handled in one go */
 #define CHUNK_WORDS (MAPLE_LIMA_CHUNK_BYTES / 4)
+#define PREFETCH_BUDGET 4096	/* LIMA prefetches in one call: about 50 us */
 
 /* Outcome of one step of a store: acknowledged, or it has to wait. */
 enum step { STEP_DONE, STEP_WAIT };
@@ -67,6 +68,7 @@ struct side_clock {
 
 struct parked {
 	bool valid;
+	bool orphaned;		/* who could have ended the wait is gone */
 	struct mimic_access access;
 };
 
@@ -113,7 +115,7 @@ struct pending_fetch {
 	uint16_t words;		/* 1 or 2; 0: free */
 	uint16_t stale;		/* its queue was dropped since */
 	uint32_t tlb_hit;	/* the walk was not this one's: mend the counters if it faults */
-	uint32_t reserved;
+	uint32_t source;	/* enum maple_fault_source */
 };
 
 struct stall {
@@ -172,6 +174,8 @@ struct maple {
 	/* config.queues times config.lima_chunks chunks, then config.lima_loops loops */
 	struct lima_chunk *chunks;
 	struct lima_loop *loops;
+	unsigned int prefetch_budget;	/* what is left of this call's; other work ends with the queue's room */
+	bool unfinished;		/* it was used up */
 };
 
 static inline struct maple *maple_of(struct mimic_model *model)

@@ -5,8 +5,9 @@
 
 #include "devices/maple/maple_internal.h"
 
-static void advance_time(struct maple *m, uint64_t now)
+static void begin_call(struct maple *m, uint64_t now)
 {
+	m->prefetch_budget = PREFETCH_BUDGET;
 	if (now > m->state.now)
 		m->state.now = now;
 }
@@ -239,7 +240,7 @@ static enum mimic_outcome maple_access(struct mimic_model *model, struct mimic_a
 {
 	struct maple *m = maple_of(model);
 
-	advance_time(m, now);
+	begin_call(m, now);
 	if (!page_has_operations(access))
 		return other_page(m, access);
 	return access->is_write ? store(m, access) : load(m, access);
@@ -253,7 +254,7 @@ static size_t maple_store_many(struct mimic_model *model, const struct mimic_acc
 	unsigned int number;
 	size_t done = 0;
 
-	advance_time(m, now);
+	begin_call(m, now);
 	access.is_write = 1;
 	while (done < n) {
 		struct maple_queue *q = queue_of(m, access.offset >> MAPLE_QUEUE_SHIFT & 7, &number);
@@ -310,7 +311,7 @@ static size_t maple_load_many(struct mimic_model *model, const struct mimic_acce
 	struct mimic_access access = *pattern;
 	unsigned int number;
 
-	advance_time(m, now);
+	begin_call(m, now);
 	access.is_write = 0;
 	if (is_legal_consume(m, &access, &number))
 		return consume_many(m, number, access.size, values, n);
@@ -333,7 +334,7 @@ static void maple_cancel(struct mimic_model *model, uint64_t owner, uint64_t now
 {
 	struct maple *m = maple_of(model);
 
-	advance_time(m, now);
+	begin_call(m, now);
 	for (unsigned int i = 0; i < m->config.queues; i++) {
 		struct maple_queue *q = &m->state.queue[i];
 
@@ -346,14 +347,17 @@ static void maple_cancel(struct mimic_model *model, uint64_t owner, uint64_t now
 	}
 }
 
-/* Whoever waits for a thread that is gone gets the answer of an illegal access. */
-static void answer_peers(struct maple *m, struct maple_queue *q, bool producer_gone,
+/* Whoever waits for a thread that is gone gets what is still on its way, then the answer of an illegal access. */
+static void answer_peers(struct maple *m, unsigned int number, bool producer_gone,
 			 bool consumer_gone)
 {
-	if (producer_gone && q->load.valid && !lima_backlog(q) && !q->pending)
-		queue_finish_load(m, q, 0);
+	struct maple_queue *q = &m->state.queue[number];
+
+	if (producer_gone && q->load.valid)
+		q->load.orphaned = true;
 	if (consumer_gone && q->store.valid)
 		queue_finish_store(m, q);
+	queue_progress(m, number);
 }
 
 static void maple_owner_gone(struct mimic_model *model, uint64_t owner, uint64_t now)
@@ -372,14 +376,20 @@ static void maple_owner_gone(struct mimic_model *model, uint64_t owner, uint64_t
 			q->consumer = 0;
 		if (was_producer || was_consumer)
 			queue_clocks(m, q);
-		answer_peers(m, q, was_producer, was_consumer);
+		answer_peers(m, i, was_producer, was_consumer);
 	}
 }
 
 static void maple_tick(struct mimic_model *model, uint64_t now)
 {
-	advance_time(maple_of(model), now);
+	begin_call(maple_of(model), now);
+	maple_of(model)->unfinished = false;
 	progress_all(maple_of(model));
+}
+
+static bool maple_busy(const struct mimic_model *model)
+{
+	return ((const struct maple *)model)->unfinished;
 }
 
 static void maple_invalidate(struct mimic_model *model, uint64_t start, uint64_t end)
@@ -395,7 +405,7 @@ static void maple_power_on(struct mimic_model *model, uint64_t now)
 	struct maple *m = maple_of(model);
 	uint64_t time;
 
-	advance_time(m, now);
+	begin_call(m, now);
 	time = m->state.now;
 	for (unsigned int i = 0; i < m->config.queues; i++) {
 		if (m->state.queue[i].allocated)
@@ -403,6 +413,7 @@ static void maple_power_on(struct mimic_model *model, uint64_t now)
 	}
 	memset(&m->state, 0, sizeof(m->state));
 	m->state.now = time;
+	m->unfinished = false;
 	mimic_tlb_init(&m->state.tlb, m->config.tlb_entries);
 	m->state.translation = true;
 }
@@ -415,6 +426,7 @@ static const struct mimic_model_ops maple_ops = {
 	.cancel = maple_cancel,
 	.owner_gone = maple_owner_gone,
 	.tick = maple_tick,
+	.busy = maple_busy,
 	.invalidate = maple_invalidate,
 	.power_on = maple_power_on,
 	.counters = maple_counters_read,

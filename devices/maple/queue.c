@@ -300,6 +300,7 @@ void queue_park_store(struct maple *m, struct maple_queue *q, const struct mimic
 void queue_park_load(struct maple *m, struct maple_queue *q, const struct mimic_access *access)
 {
 	q->load.valid = true;
+	q->load.orphaned = false;
 	q->load.access = *access;
 	count(m, MAPLE_COUNTER_load_waits, 1);
 	queue_clocks(m, q);
@@ -320,6 +321,12 @@ void queue_finish_load(struct maple *m, struct maple_queue *q, uint64_t data)
 			 low_bytes(data, q->load.access.size));
 }
 
+/* Nothing will come any more: the RTL hangs here, or the producer's thread has ended. */
+static bool waits_in_vain(const struct maple_queue *q)
+{
+	return q->hung || (q->load.orphaned && !q->pending && !lima_backlog(q));
+}
+
 static bool progress_load(struct maple *m, struct maple_queue *q)
 {
 	uint64_t data = 0;
@@ -327,7 +334,7 @@ static bool progress_load(struct maple *m, struct maple_queue *q)
 	if (!q->load.valid)
 		return false;
 	if (!queue_pop_many(m, q, q->load.access.size == 8 ? 2 : 1, &data, 1)) {
-		if (!q->hung)
+		if (!waits_in_vain(q))
 			return false;
 		data = 0;
 	}

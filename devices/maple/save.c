@@ -62,6 +62,7 @@ static bool bools_are_sound(const struct maple_state *state)
 		offsetof(struct maple_queue, base_set), offsetof(struct maple_queue, cas1_valid),
 		offsetof(struct maple_queue, loop_active), offsetof(struct maple_queue, half_done),
 		offsetof(struct maple_queue, store.valid), offsetof(struct maple_queue, load.valid),
+		offsetof(struct maple_queue, store.orphaned), offsetof(struct maple_queue, load.orphaned),
 		offsetof(struct maple_queue, producer_clock.open),
 		offsetof(struct maple_queue, producer_clock.is_waiting),
 		offsetof(struct maple_queue, consumer_clock.open),
@@ -117,7 +118,8 @@ static bool state_is_sound(const struct maple_config *config, const struct maple
 
 		if (!fetch->words)
 			continue;
-		if (fetch->words > 2 || fetch->queue >= config->queues)
+		if (fetch->words > 2 || fetch->queue >= config->queues ||
+		    (fetch->source != MAPLE_FAULT_PIPES && fetch->source != MAPLE_FAULT_LIMA))
 			return false;
 		q = &state->queue[fetch->queue];
 		if (!fetch->stale && (!q->allocated || fetch->slot < q->first ||
@@ -170,6 +172,7 @@ int maple_restore(struct mimic_model *model, const void *image, size_t size)
 	    !buffers_are_sound(m, from, from + chunks_size(m)))
 		return -EINVAL;
 	m->state = state;
+	m->unfinished = true;	/* not in the image: the next tick finds out */
 	memcpy(m->chunks, from, chunks_size(m));
 	memcpy(m->loops, from + chunks_size(m), loops_size(m));
 	return 0;

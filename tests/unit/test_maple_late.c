@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Memory that answers late and out of order, and what memory is told of prefetches. */
+#include <errno.h>
+
 #include "tests/lib/model_fixture.h"
 
 /* --- memory that answers late ---------------------------------------------- */
@@ -277,9 +279,42 @@ static void a_cleared_queue_does_not_get_the_words_it_had_asked_for(void **state
 	stop();
 }
 
+static void a_late_fault_of_a_loop_is_latched_as_lima_s(void **state)
+{
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 1);
+	fake_store(host, PRODUCER, MAPLE_STORE_QUEUE_LIMA_A, 0, 8, fake_address(0));
+	fake_store(host, PRODUCER, MAPLE_STORE_QUEUE_LIMA_B, 0, 8, fake_address(0));
+	host->defer = true;
+	fake_store(host, PRODUCER, MAPLE_STORE_QUEUE_LOOP_POINTER32, 0, 8, 1);
+	maple_model_fill(host->model, host->deferred[0].tag, -EFAULT, 0, host->now);
+	assert_int_equal(fake_mmu_load(host, GET_FAULT) & 3, LIMA);
+	stop();
+}
+
+static void who_waits_for_a_producer_that_ended_gets_what_is_on_its_way_then_0(void **state)
+{
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 1);
+	host->defer = true;
+	pointer32(0, 3);
+	/* two words, and only one will come */
+	assert_int_equal(fake_load(host, CONSUMER, CONSUME, 0, 8), FAKE_PARKED);
+	host->model->ops->owner_gone(host->model, PRODUCER, host->now);
+	assert_false(host->completed[CONSUMER]);
+	fake_fill(host, 0);
+	assert_true(host->completed[CONSUMER]);
+	assert_int_equal(host->answer[CONSUMER], 0);
+	stop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_late_fault_of_a_loop_is_latched_as_lima_s),
+		cmocka_unit_test(who_waits_for_a_producer_that_ended_gets_what_is_on_its_way_then_0),
 		cmocka_unit_test(words_that_come_out_of_order_are_popped_in_program_order),
 		cmocka_unit_test(two_word_fetches_come_out_of_order_too),
 		cmocka_unit_test(a_two_word_fetch_that_wraps_stays_in_its_queue),
