@@ -14,11 +14,25 @@
 
 #define KIND "maple"
 
+/* Once a session: a program can make its device hang as often as it likes. */
+static void log_report(void *context, const char *text)
+{
+	struct mimicd_instance *instance = context;
+	struct mimicd_session *session = instance->session;
+
+	if (!session || session->reported)
+		return;
+	session->reported = true;
+	mimicd_log(MIMICD_LOG_WARNING, "%s (%s, pid %d): %s", instance->name, session->program,
+		   (int)session->pid, text);
+}
+
 static int create_model(struct mimicd_server *server, struct mimicd_instance *instance)
 {
 	struct mimic_host host = {
 		.context = instance,
 		.complete = mimicd_engine_complete,
+		.report = log_report,
 	};
 
 	mimicd_memory_port(&host.memory, &instance->memory);

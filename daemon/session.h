@@ -60,6 +60,7 @@ struct mimicd_session {
 	uid_t uid;
 	char program[16];
 	bool greeted;
+	bool reported;	/* a device's report of this session is in the log */
 	bool broken;	/* to be ended when the current round is over */
 	unsigned int complaints;	/* refused messages, see messages.c */
 

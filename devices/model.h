@@ -83,6 +83,11 @@ struct mimic_host {
 	void (*complete)(void *context, uint64_t owner, uint64_t data);
 	/* The device raises its interrupt (a page fault). May be NULL. */
 	void (*interrupt)(void *context);
+	/*
+	 * Something that a person should hear of, such as a hang of the hardware.
+	 * A constant text. May be NULL.
+	 */
+	void (*report)(void *context, const char *text);
 	/* A walk or read failed at `address`. NULL: always MIMIC_FAULT_BAD. */
 	enum mimic_fault_answer (*page_fault)(void *context, uint64_t address, unsigned int source);
 	struct mimic_memory memory;

@@ -300,6 +300,13 @@ ssize_t mimic_device_counters(struct mimic_device *device, uint64_t *values, siz
 	return device->transport->counters(device, values, count);
 }
 
+const char *mimic_device_report(struct mimic_device *device)
+{
+	if (!is_usable(device) || !device->transport->report)
+		return NULL;
+	return device->transport->report(device);
+}
+
 void *mimic_memory_alloc(struct mimic_device *device, size_t size)
 {
 	if (!is_usable(device)) {

@@ -281,6 +281,15 @@ static ssize_t embedded_counters(struct mimic_device *device, uint64_t *values, 
 	return (ssize_t)available;
 }
 
+static const char *embedded_report(struct mimic_device *device)
+{
+	struct embedded_instance *instance = instance_of(device);
+
+	if (!atomic_load_explicit(&instance->report, memory_order_relaxed))
+		return NULL;
+	return atomic_exchange_explicit(&instance->report, NULL, memory_order_relaxed);
+}
+
 static void *embedded_memory_alloc(struct mimic_device *device, size_t size)
 {
 	(void)device;
@@ -308,6 +317,7 @@ const struct mimic_transport_ops mimic_embedded_transport = {
 	.post = embedded_post,
 	.load = embedded_load,
 	.counters = embedded_counters,
+	.report = embedded_report,
 	.memory_alloc = embedded_memory_alloc,
 	.memory_free = embedded_memory_free,
 	.memory_register = embedded_memory_register,

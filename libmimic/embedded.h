@@ -101,6 +101,7 @@ struct embedded_instance {
 
 	/* Somebody may be asleep whom a post would wake. Read by every post. */
 	_Alignas(128) _Atomic uint32_t sleepers;
+	const char *_Atomic report;	/* what the device says, not yet asked for */
 	atomic_bool busy;		/* the model has work that goes on without an access */
 };
 

@@ -108,10 +108,17 @@ static struct embedded_instance *get_instance(unsigned int slot)
 	return instance;
 }
 
+static void on_report(void *context, const char *text)
+{
+	struct embedded_instance *instance = context;
+
+	atomic_store_explicit(&instance->report, text, memory_order_relaxed);
+}
+
 static struct mimic_model *make_model(struct embedded_instance *instance,
 				      const struct mimic_settings *settings)
 {
-	struct mimic_host host = { .context = instance, .complete = on_complete };
+	struct mimic_host host = { .context = instance, .complete = on_complete, .report = on_report };
 
 	mimic_memory_port(&host.memory);
 	return maple_model_create(&settings->maple, &host);

@@ -105,6 +105,13 @@ ssize_t mimic_device_load(struct mimic_device *device, const struct mimic_access
 ssize_t mimic_device_counters(struct mimic_device *device, uint64_t *values, size_t count);
 
 /*
+ * What the device wants a person to know, once: NULL, or a constant text, such
+ * as that the emulated hardware hangs. On the daemon transport it goes to the
+ * daemon's log instead. May be called from signal handlers.
+ */
+const char *mimic_device_report(struct mimic_device *device);
+
+/*
  * Memory that the device reaches directly on every transport (shared with the
  * daemon). Zeroed, page aligned, below 2^40 so that every profile can address
  * it. NULL with errno. Free it with mimic_memory_free().

@@ -27,6 +27,7 @@ struct mimic_transport_ops {
 	ssize_t (*load)(struct mimic_device *device, const struct mimic_access *pattern,
 			void *values, size_t count);
 	ssize_t (*counters)(struct mimic_device *device, uint64_t *values, size_t count);
+	const char *(*report)(struct mimic_device *device);	/* NULL: reports go elsewhere */
 	void *(*memory_alloc)(struct mimic_device *device, size_t size);
 	int (*memory_free)(struct mimic_device *device, void *address);
 	int (*memory_register)(struct mimic_device *device, void *address, size_t size);

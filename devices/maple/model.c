@@ -339,7 +339,9 @@ static void maple_cancel(struct mimic_model *model, uint64_t owner, uint64_t now
 		struct maple_queue *q = &m->state.queue[i];
 
 		if (q->store.valid && q->store.access.owner == owner)
-			q->store.valid = q->half_done = false;
+			q->store.valid = false;
+		if (q->producer == owner)
+			q->half_done = false;
 		if (q->load.valid && q->load.access.owner == owner)
 			q->load.valid = false;
 		if (q->allocated)

@@ -70,14 +70,24 @@ static enum step push_data(struct maple *m, struct maple_queue *q, unsigned int 
 	return STEP_DONE;
 }
 
+static bool fetch_hangs(const struct maple *m, bool coherent, unsigned int size, uint64_t address)
+{
+	/* the coherent path does not split a 64-bit fetch at 4 mod 8 */
+	return coherent && size == 8 && address & 4 &&
+	       has_quirk(m, MAPLE_QUIRK_coherent_load64_hangs);
+}
+
 /* The RTL never answers this fetch, and so never serves what is behind it in the queue. */
-static enum step hang(struct maple *m, struct maple_queue *q)
+static void queue_hang(struct maple *m, struct maple_queue *q)
 {
 	queue_push(m, q, 0, true);
 	queue_push(m, q, 0, true);
 	q->hung = true;
 	count(m, MAPLE_COUNTER_hangs, 1);
-	return STEP_DONE;
+	if (m->host.report)
+		m->host.report(m->host.context,
+			       "a coherent 64-bit fetch at 4 mod 8 hangs its queue in the artifact's RTL; "
+			       "loads from the queue give 0 until RESET");
 }
 
 /*
@@ -117,9 +127,11 @@ static enum step fetch_pointers(struct maple *m, unsigned int number, struct poi
 	} else {
 		address[0] = indexed_address(m, q, (uint32_t)payload);
 	}
-	if (kind.coherent && kind.size == 8 && has_quirk(m, MAPLE_QUIRK_coherent_load64_hangs) &&
-	    (address[0] & 4 || (is_double && address[1] & 4)))
-		return hang(m, q);
+	if (fetch_hangs(m, kind.coherent, kind.size, address[0]) ||
+	    (is_double && fetch_hangs(m, kind.coherent, kind.size, address[1]))) {
+		queue_hang(m, q);
+		return STEP_DONE;
+	}
 	return fetch_addresses(m, number, address, n, kind.size);
 }
 

@@ -202,6 +202,7 @@ uint64_t queue_close(struct maple *m, unsigned int number, uint64_t owner, bool 
 
 	if (q->allocated && *role == owner) {
 		*role = 0;
+		q->half_done &= !producer;
 		queue_clocks(m, q);
 	}
 	return answer;

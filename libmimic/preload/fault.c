@@ -64,6 +64,20 @@ static int open_tile(struct holder *holder)
 	return error;
 }
 
+static void pass_on_report(struct mimic_device *device)
+{
+	const char *report = mimic_device_report(device);
+	struct text text;
+
+	if (!report)
+		return;
+	text_start(&text);
+	text_add(&text, mimic_device_name(device));
+	text_add(&text, ": ");
+	text_add(&text, report);
+	text_write_line(&text);
+}
+
 static int access_page(struct bus *bus, const struct mapping *mapping, struct mimic_access *access)
 {
 	struct holder *holder = mapping->holder;
@@ -77,7 +91,10 @@ static int access_page(struct bus *bus, const struct mapping *mapping, struct mi
 			return fail(bus, FAILURE_OPEN, error);
 	}
 	error = mimic_device_access(atomic_load(&holder->device), access);
-	return error ? fail(bus, FAILURE_ACCESS, error) : 0;
+	if (error)
+		return fail(bus, FAILURE_ACCESS, error);
+	pass_on_report(atomic_load(&holder->device));
+	return 0;
 }
 
 static int bus_access(void *context, uintptr_t address, unsigned int size, bool is_write, uint64_t *data)
