@@ -16,6 +16,8 @@
 #define CHUNK_WORDS 512
 /* Words that a lane may move before the next one has its turn. */
 #define BUDGET_WORDS 4096
+/* The same where a device is busy: each access may make it work for as long as a tick. */
+#define BUSY_NS 100000
 
 static bool has_answers(enum mimic_command_kind kind)
 {
@@ -413,8 +415,11 @@ static uint64_t run(struct mimicd_lane *lane, uint64_t budget, bool only_posted,
 		if (step <= 0)
 			break;
 		moved += (uint64_t)step;
-		if (lane->target && lane->target->model->ops->busy(lane->target->model))
-			lane->session->server->busy = true;
+		if (!lane->target || !lane->target->model->ops->busy(lane->target->model))
+			continue;
+		lane->session->server->busy = true;
+		if (!only_posted && mimic_now() - now > BUSY_NS)
+			break;
 	}
 	lane->running = false;
 	if (moved)
@@ -492,6 +497,8 @@ static bool run_retired(struct mimicd_server *server, struct mimicd_lane *lane, 
 
 bool mimicd_engine_has_work(struct mimicd_server *server)
 {
+	if (server->busy)
+		return true;
 	for (unsigned int i = 0; i < server->lane_count; i++) {
 		if (has_work(server->lanes[i]))
 			return true;

@@ -188,8 +188,11 @@ static void finish_thread(struct mimicd_session *session, struct mimicd_thread *
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
 		struct mimicd_instance *instance = session->devices[i].instance;
 
-		if (instance)
-			instance->model->ops->owner_gone(instance->model, thread->owner, now);
+		if (!instance)
+			continue;
+		instance->model->ops->owner_gone(instance->model, thread->owner, now);
+		/* Who waited goes on, and may have set off a loop. */
+		session->server->busy |= instance->model->ops->busy(instance->model);
 	}
 	free_thread(session, thread);
 }

@@ -83,7 +83,17 @@ static struct json_object *describe_session(const struct mimicd_session *session
 	return object;
 }
 
-char *mimicd_list_text(const struct mimicd_server *server)
+/* It only asks for the list: no user of anything. */
+static bool is_onlooker(const struct mimicd_session *session)
+{
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		if (session->devices[i].instance)
+			return false;
+	}
+	return !session->lane_count && !session->memory.count;
+}
+
+char *mimicd_list_text(const struct mimicd_server *server, const struct mimicd_session *asking)
 {
 	struct json_object *root = json_object_new_object();
 	struct json_object *devices = json_object_new_array();
@@ -97,7 +107,7 @@ char *mimicd_list_text(const struct mimicd_server *server)
 	for (unsigned int i = 0; i < server->options.settings.maple_count; i++)
 		json_object_array_add(devices, describe_device(&server->named[i]));
 	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
-		if (!session->greeted || session->broken)
+		if (!session->greeted || session->broken || (session == asking && is_onlooker(session)))
 			continue;
 		json_object_array_add(sessions, describe_session(session));
 		for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {

@@ -95,6 +95,19 @@ static void tell_ready(int ready)
 	close(ready);
 }
 
+/* A path that nobody can listen at is the caller's mistake, not ours. */
+static int status_of(int error)
+{
+	switch (error) {
+	case -ENAMETOOLONG:
+	case -ENOENT:
+	case -ENOTDIR:
+		return EXIT_BAD_INPUT;
+	default:
+		return EXIT_FAILURE;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct mimicd_command_line line;
@@ -109,8 +122,11 @@ int main(int argc, char **argv)
 	if (line.daemonise)
 		ready = go_to_background();
 	raise_descriptor_limit();
-	if (mimicd_server_create(&server, &line.options))
+	if (line.make_directory && mimicd_socket_make_directory(line.options.socket_path))
 		return EXIT_FAILURE;
+	error = mimicd_server_create(&server, &line.options);
+	if (error)
+		return status_of(error);
 	catch_signals();
 	mimicd_log(MIMICD_LOG_INFO, "serving %u maple devices (profile %s) at %s",
 		   line.options.settings.maple_count, line.options.settings.maple.profile,

@@ -279,7 +279,7 @@ static int memfd_with(const char *text, size_t size)
 static void do_list(struct mimicd_session *session, const struct packet *packet)
 {
 	struct mimic_list_reply reply = { 0 };
-	char *text = mimicd_list_text(session->server);
+	char *text = mimicd_list_text(session->server, session);
 	int fd = -ENOMEM;
 
 	if (text) {

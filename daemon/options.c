@@ -29,7 +29,8 @@ static const char help[] =
 	"  -h, --help              this text\n"
 	"  -V, --version           the version\n"
 	"\n"
-	"Exit status: 0 after SIGTERM or SIGINT, 1 if it cannot serve, 2 for bad options or configuration.\n";
+	"Exit status: 0 after SIGTERM or SIGINT, 1 if it cannot serve, 2 for bad options, configuration\n"
+	"or socket path.\n";
 
 enum long_only {
 	OPTION_SPIN = 256,

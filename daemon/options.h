@@ -11,6 +11,7 @@ struct mimicd_command_line {
 	enum mimicd_log_level log_level;
 	bool daemonise;
 	bool exit_now;		/* --help, --version: said all there is to say */
+	bool make_directory;	/* of the socket: nobody named one */
 	char default_path[128];	/* what options.socket_path points to without --socket */
 };
 

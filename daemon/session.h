@@ -85,8 +85,8 @@ void mimicd_session_break(struct mimicd_session *session, const char *format, ..
 /* messages.c: the socket has something to say. */
 void mimicd_session_receive(struct mimicd_session *session);
 
-/* list.c: JSON text. NULL without memory; free() it. */
-char *mimicd_list_text(const struct mimicd_server *server);
+/* list.c: JSON text for the session that asks. NULL without memory; free() it. */
+char *mimicd_list_text(const struct mimicd_server *server, const struct mimicd_session *asking);
 
 /* lane.c */
 int mimicd_lane_create(struct mimicd_session *session, uint32_t thread, uint32_t level,

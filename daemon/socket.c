@@ -23,7 +23,19 @@ static int fail(int error, const char *path, const char *what)
 	return error;
 }
 
-/* The directory of the socket, made if it is not there, and locked against another mimicd that starts. */
+int mimicd_socket_make_directory(const char *path)
+{
+	char copy[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	const char *directory;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	directory = dirname(copy);
+	if (mkdir(directory, 0755) < 0 && errno != EEXIST)
+		return fail(-errno, directory, "cannot make the directory of the socket");
+	return 0;
+}
+
+/* The directory of the socket, locked against another mimicd that starts. */
 static int lock_directory(const char *path)
 {
 	char copy[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -32,8 +44,6 @@ static int lock_directory(const char *path)
 
 	snprintf(copy, sizeof(copy), "%s", path);
 	directory = dirname(copy);
-	if (mkdir(directory, 0755) < 0 && errno != EEXIST)
-		return fail(-errno, directory, "cannot make the directory of the socket");
 	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return fail(-errno, directory, "cannot open the directory of the socket");

@@ -7,10 +7,13 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
+/* Makes the directory of the default path. Where somebody else said to listen it has to be there. */
+int mimicd_socket_make_directory(const char *path);
+
 /*
  * Listens at `path`; a socket file that nobody answers on is replaced. Fills
  * *status with the file's. A descriptor, or -errno with a log line; -EADDRINUSE:
- * another daemon answers.
+ * another daemon answers; -ENAMETOOLONG, -ENOENT, -ENOTDIR: no path for a socket.
  */
 int mimicd_socket_listen(const char *path, bool allow_users, struct stat *status);
 

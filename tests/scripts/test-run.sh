@@ -347,6 +347,8 @@ test_command() {
 	ends 0 "the_device_option_says_how_many_there_are" sh -c 'test -e /dev/maple4 && test ! -e /dev/maple5'
 	options=(--transport embedded --config artifact)
 	passes "programs_run_on_the_artifact_profile" "$programs/spmv"
+	passes "a_program_that_hangs_the_artifact_ends" "$programs/hang"
+	says "maple0: .*hangs its queue" "and_the_hang_is_said"
 	options=(--socket "$dir/none")
 	passes "auto_without_a_daemon_is_embedded" "$programs/widths"
 	for command in "" run list; do
