@@ -137,6 +137,7 @@ static int load_settings(struct mimicd_command_line *line, const struct texts *t
 int mimicd_command_line_parse(struct mimicd_command_line *line, int argc, char **argv)
 {
 	struct texts texts = { .config = getenv("MIMIC_CONFIG"), .devices = getenv("MIMIC_DEVICES") };
+	const char *named = secure_getenv("MIMIC_SOCKET");
 	int option, error;
 
 	*line = (struct mimicd_command_line){
@@ -159,9 +160,12 @@ int mimicd_command_line_parse(struct mimicd_command_line *line, int argc, char *
 		return 0;
 	error = mimic_daemon_socket_path(NULL, line->default_path, sizeof(line->default_path));
 	if (error) {
-		fputs("mimicd: XDG_RUNTIME_DIR is not set: give --socket PATH\n", stderr);
+		fputs(error == -ENOENT ? "mimicd: XDG_RUNTIME_DIR is not set: give --socket PATH\n" :
+					 "mimicd: the path of the socket (MIMIC_SOCKET, XDG_RUNTIME_DIR) is too long\n",
+		      stderr);
 		return -EINVAL;
 	}
 	line->options.socket_path = line->default_path;
+	line->make_directory = !named || !*named;
 	return 0;
 }

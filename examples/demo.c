@@ -37,6 +37,7 @@ struct demo {
 	const char *input;		/* NULL: a Kronecker graph of `scale` */
 	const char *scale;
 	bool is_square;
+	bool has_header;
 	unsigned int failures;
 };
 
@@ -223,6 +224,9 @@ static void print_report(struct demo *demo, struct json_object *report, size_t e
 
 	if (json_object_object_get_ex(report, "forms", &forms) && json_object_is_type(forms, json_type_array))
 		count = json_object_array_length(forms);
+	if (count && !demo->has_header)
+		print_header();
+	demo->has_header |= count > 0;
 	for (size_t i = 0; i < count; i++)
 		demo->failures += !print_form(report, json_object_array_get_idx(forms, i));
 	if (count != expected) {
@@ -357,7 +361,6 @@ static int make_directory(struct demo *demo)
 
 static void run_demo(struct demo *demo)
 {
-	print_header();
 	run_transport(demo, "embedded");
 	if (interrupted || (demo->input && demo->failures))
 		return;

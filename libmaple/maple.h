@@ -94,6 +94,9 @@ struct maple_options {
  * 80, 2 of 96 or 128; on the artifact profile 4 of up to 32 words, 2 of up to 64,
  * 1 of 80 or more, of which 64 are used.
  *
+ * A config_path is for the embedded transport: it makes "auto" choose that, and
+ * is -EINVAL with "daemon", which ignores MIMIC_CONFIG.
+ *
  * All queues are empty and no role is taken. The strings of options are not used
  * after the call. The handle is the caller's, who gives it back by maple_fini().
  *
@@ -101,6 +104,7 @@ struct maple_options {
  * -EINVAL: an option is not what it can be, or the configuration file is wrong
  * -EBUSY: no instance is free, or this process has this one already
  * -ENODEV: there is no instance of that number
+ * -ENOENT: there is no such configuration file
  * -ECONNREFUSED: no daemon answers (transport daemon)
  * -EPROTO: the daemon or the device speaks another version
  * -EIO: the device did not make any queue

@@ -96,19 +96,41 @@ static int choose_transport(const char *word, enum mimic_transport *transport)
 	return 0;
 }
 
+static bool is_given(const char *value)
+{
+	return value && *value;
+}
+
+static int complete_transport(struct mimic_options *options)
+{
+	if (options->transport > MIMIC_TRANSPORT_DAEMON)
+		return mimic_error(-EINVAL, "transport %u is unknown", (unsigned int)options->transport);
+	if (options->transport != MIMIC_TRANSPORT_AUTO)
+		return 0;
+	return choose_transport(secure_getenv("MIMIC_TRANSPORT"), &options->transport);
+}
+
 static int complete_options(struct mimic_options *to, const struct mimic_options *from)
 {
 	static const struct mimic_options none;
+	bool wants_embedded;
+	int error;
 
 	*to = from ? *from : none;
+	error = complete_transport(to);
+	if (error)
+		return error;
+	/* Before the environment: it may be meant for a daemon, or for other programs. */
+	wants_embedded = is_given(to->config_path) || is_given(to->devices);
+	if (wants_embedded && to->transport == MIMIC_TRANSPORT_DAEMON)
+		return mimic_error(-EINVAL, "the options config and devices belong to the embedded "
+				   "transport; the daemon has its own: start mimicd with them");
+	if (wants_embedded)
+		to->transport = MIMIC_TRANSPORT_EMBEDDED;
 	to->socket_path = or_environment(to->socket_path, "MIMIC_SOCKET");
 	to->config_path = or_environment(to->config_path, "MIMIC_CONFIG");
 	to->devices = or_environment(to->devices, "MIMIC_DEVICES");
-	if (to->transport > MIMIC_TRANSPORT_DAEMON)
-		return mimic_error(-EINVAL, "transport %u is unknown", (unsigned int)to->transport);
-	if (to->transport != MIMIC_TRANSPORT_AUTO)
-		return 0;
-	return choose_transport(secure_getenv("MIMIC_TRANSPORT"), &to->transport);
+	return 0;
 }
 
 static bool suits(const struct mimic_device *device, enum mimic_transport transport)

@@ -36,12 +36,16 @@ enum mimic_transport {
 	MIMIC_TRANSPORT_DAEMON,
 };
 
-/* All NULL or 0: environment (MIMIC_TRANSPORT, MIMIC_SOCKET, MIMIC_CONFIG, MIMIC_DEVICES), then defaults. */
+/*
+ * All NULL or 0: environment (MIMIC_TRANSPORT, MIMIC_SOCKET, MIMIC_CONFIG, MIMIC_DEVICES), then defaults.
+ * config_path and devices are of the embedded transport: given here, they make auto choose it, and are
+ * -EINVAL with transport daemon. In the environment, the daemon transport ignores them.
+ */
 struct mimic_options {
 	enum mimic_transport transport;
 	const char *socket_path;	/* of mimicd */
-	const char *config_path;	/* INI file; embedded transport only */
-	const char *devices;		/* "maple:2"; embedded transport only */
+	const char *config_path;	/* INI file, or "paper" or "artifact" */
+	const char *devices;		/* "maple:2" */
 };
 
 /*

@@ -34,10 +34,11 @@ static const char usage[] =
 	"Usage: mimic run [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
 	"Runs PROGRAM with emulated devices: /dev/maple, /dev/maple0 and on, /dev/mem at the\n"
 	"physical addresses of MAPLE, and those addresses themselves.\n\n"
-	"  --transport WHICH  auto (default: the daemon if one answers, else embedded),\n"
+	"  --transport WHICH  auto (default: embedded with --devices or --config; else the\n"
+	"                     daemon if one answers, else embedded),\n"
 	"                     embedded (the devices are in the program), daemon\n"
-	"  --devices maple:N  how many instances there are (embedded only)\n"
-	"  --config FILE      INI file, or paper or artifact (embedded only)\n"
+	"  --devices maple:N  how many instances there are (not with daemon)\n"
+	"  --config FILE      INI file, or paper or artifact (not with daemon)\n"
 	"  --socket PATH      where mimicd listens\n"
 	"  --verbose          say on stderr what is set up and what may not work\n"
 	"  --help             this text\n\n"
@@ -106,6 +107,21 @@ static int check_daemon(const char *socket_path)
 			  mimic_error_text()[0] ? mimic_error_text() : strerror(-error));
 }
 
+/* The program gets all this by its environment, which the daemon transport ignores: so it is settled here. */
+static int settle_transport(struct run_options *options)
+{
+	const char *transport = option_or_environment(options->transport, "MIMIC_TRANSPORT");
+
+	if (!options->config_path && !options->devices)
+		return 0;
+	if (transport && strcmp(transport, "daemon") == 0)
+		return tool_error(EXIT_BAD_INPUT, "--config and --devices belong to the embedded transport; "
+				  "the daemon has its own: start mimicd with them");
+	if (!transport || strcmp(transport, "auto") == 0)
+		options->transport = "embedded";
+	return 0;
+}
+
 static int check_options(const struct run_options *options)
 {
 	const char *transport = option_or_environment(options->transport, "MIMIC_TRANSPORT");
@@ -116,12 +132,12 @@ static int check_options(const struct run_options *options)
 	    strcmp(transport, "daemon") != 0)
 		return tool_error(EXIT_BAD_INPUT, "no transport is called '%s': auto, embedded or daemon",
 				  transport);
+	if (transport && strcmp(transport, "daemon") == 0)
+		return check_daemon(option_or_environment(options->socket_path, "MIMIC_SOCKET"));
 	if (mimic_config_load(option_or_environment(options->config_path, "MIMIC_CONFIG"), &settings))
 		return tool_error(EXIT_BAD_INPUT, "%s", mimic_error_text());
 	if (mimic_config_devices(devices, &settings))
 		return tool_error(EXIT_BAD_INPUT, "%s", mimic_error_text());
-	if (transport && strcmp(transport, "daemon") == 0)
-		return check_daemon(option_or_environment(options->socket_path, "MIMIC_SOCKET"));
 	return 0;
 }
 
@@ -314,6 +330,8 @@ int tool_run(int argc, char **argv)
 
 	if (!status && optind >= argc)
 		status = tool_error(EXIT_BAD_INPUT, "run: which program? See mimic run --help");
+	if (!status)
+		status = settle_transport(&options);
 	if (!status)
 		status = check_options(&options);
 	if (!status)

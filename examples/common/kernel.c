@@ -43,6 +43,12 @@ static int open_device(struct run *run)
 	return 0;
 }
 
+/* With --config there is no daemon that could refuse us: then it is the file that cannot be read. */
+static bool is_bad_input(const struct options *options, int error)
+{
+	return error == -EINVAL || error == -ENOENT || (error == -EACCES && options->config_path);
+}
+
 static int register_regions(const struct kernel *kernel, void *state, struct run *run)
 {
 	struct region regions[REGIONS_MAX];
@@ -151,7 +157,7 @@ static enum status run_forms(const struct kernel *kernel, const struct csr *matr
 		if (error) {
 			snprintf(text, sizeof(text), "%s: %s", form_name(run->form),
 				 run->message.text[0] ? run->message.text : strerror(-error));
-			return complain(kernel, error == -EINVAL ? STATUS_BAD_INPUT : STATUS_FAILED, text);
+			return complain(kernel, is_bad_input(options, error) ? STATUS_BAD_INPUT : STATUS_FAILED, text);
 		}
 		count++;
 	}

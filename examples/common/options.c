@@ -57,7 +57,7 @@ void options_help(const char *program, const char *summary)
 	       "  --threads A+E        access and execute threads of the decoupled form; default 1+1\n"
 	       "  --transport NAME     auto, embedded or daemon; default auto\n"
 	       "  --socket PATH        socket of the daemon\n"
-	       "  --config FILE        configuration of the device (embedded transport)\n"
+	       "  --config FILE        configuration of the device; not with daemon, and auto is then embedded\n"
 	       "  --device NAME        maple: any free one; maple0, maple1, ...: that one\n"
 	       "  --register           let the device reach the arrays directly\n"
 	       "  --kronecker SCALE    a Graph500 graph of 2^SCALE vertices, 16 edges for each\n"

@@ -228,6 +228,14 @@ refused "--threads 0+1" spmv --threads 0+1 --kronecker 4; result $? "no access t
 refused "needs 9 queues" spmv --transport embedded --form decoupled --threads 9+1 --kronecker 4
 result $? "more threads than the device has queues are refused"
 refused "--form fast" spmv --form plain,fast --kronecker 4; result $? "an unknown form is refused"
+refused "$work/none.ini: No such file" spmv --transport embedded --config "$work/none.ini" --kronecker 4
+result $? "a missing configuration is refused"
+printf '[maple]\nno_such_key = 1\n' >"$work/bad.ini"
+refused "bad.ini:2" spmv --transport embedded --config "$work/bad.ini" --kronecker 4
+result $? "a wrong configuration is refused by line"
+refused "the options config and devices belong to the embedded transport" \
+	spmv --transport daemon --config artifact --kronecker 4
+result $? "a configuration for the daemon is refused"
 refused "--transport pigeon" spmv --transport pigeon --kronecker 4; result $? "an unknown transport is refused"
 refused "--nonsense" spmv --nonsense; result $? "an unknown option is refused"
 run spmv --help && grep -q '^Usage: spmv' "$work/output" && [ ! -s "$work/errors" ]
@@ -242,8 +250,9 @@ timeout -k 2 60 "$build/bin/mimic-demo" "$work/gaps.mtx" >"$work/output" 2>"$wor
 [ $? = 0 ] && [ "$(grep -cE ' (none|embedded|daemon) +yes ' "$work/output")" = 7 ] && grep -q 'not square' "$work/output"
 result $? "the demo leaves bfs out where the matrix is not square"
 timeout -k 2 60 "$build/bin/mimic-demo" "$work/bad.mtx" >"$work/output" 2>"$work/errors"
-[ $? = 1 ] && grep -q 'bad.mtx:1: vertex "hello" is not a number' "$work/errors"
-result $? "the demo fails on a bad file and says why"
+[ $? = 1 ] && grep -q 'bad.mtx:1: vertex "hello" is not a number' "$work/errors" &&
+	[ ! -s "$work/output" ]
+result $? "the demo fails on a bad file, says why and begins no table"
 if [ -x "$build/bin/mimicd" ] && compgen -G '/tmp/mimic-demo-*' >"$work/errors"; then
 	# Another demo may be running; what is left of ours has no daemon.
 	pgrep -x mimicd >/dev/null && skip "the demo leaves nothing behind" "another daemon is running" ||

@@ -339,6 +339,24 @@ test_command() {
 	says "bad.conf:2" "the_line_names_file_and_line"
 	options=(--transport daemon --socket "$dir/none")
 	ends 2 "a_daemon_that_does_not_answer_exits_2" true
+	rm -f "$dir/socket"
+	start_daemon
+	for wrong in "--config artifact" "--devices maple:9"; do
+		# shellcheck disable=SC2206 # two words are meant
+		options=(--transport daemon --socket "$dir/socket" $wrong)
+		ends 2 "daemon_with_${wrong%% *}_exits_2" true
+		says "--config and --devices belong to the embedded transport" "and_the_line_says_whose_they_are"
+	done
+	options=(--socket "$dir/socket" --config artifact)
+	MIMIC_TRANSPORT=daemon ends 2 "daemon_from_the_environment_with_--config_exits_2" true
+	options=(--transport daemon --socket "$dir/socket")
+	MIMIC_CONFIG=$dir/none.conf MIMIC_DEVICES=pear:1 ends 0 \
+		"the_daemon_transport_ignores_what_the_environment_configures" test -e /dev/maple1
+	options=(--socket "$dir/socket" --devices maple:9)
+	ends 0 "auto_with_--devices_is_embedded_even_beside_a_daemon" test -e /dev/maple8
+	kill "$daemon"
+	wait "$daemon"
+	daemon=
 	options=(--no-such-option)
 	ends 2 "an_unknown_option_exits_2" true
 	options=()

@@ -448,7 +448,7 @@ static void eight_programs_at_once_each_get_their_own_answers(void **state)
 
 static void the_list_names_devices_and_their_users(void **state)
 {
-	struct json_object *list, *devices, *user, *value;
+	struct json_object *list, *devices, *sessions, *user, *value;
 	char *text;
 
 	(void)state;
@@ -464,6 +464,11 @@ static void the_list_names_devices_and_their_users(void **state)
 	assert_int_equal(json_object_get_int(value), getpid());
 	json_object_object_get_ex(json_object_array_get_idx(devices, 1), "user", &user);
 	assert_null(user);
+	/* We with our device, and not the connection that asks. */
+	assert_true(json_object_object_get_ex(list, "sessions", &sessions));
+	assert_int_equal(json_object_array_length(sessions), 1);
+	json_object_object_get_ex(json_object_array_get_idx(sessions, 0), "devices", &devices);
+	assert_int_equal(json_object_array_length(devices), 1);
 	json_object_put(list);
 	free(text);
 	assert_int_equal(mimic_daemon_list("/nowhere/at/all", &text), -ECONNREFUSED);

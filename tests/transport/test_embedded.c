@@ -89,6 +89,37 @@ static void wrong_options_are_named(void **state)
 	unsetenv("MIMIC_TRANSPORT");
 }
 
+static void config_and_devices_are_wrong_with_transport_daemon(void **state)
+{
+	const struct mimic_options wrong[] = {
+		{ .transport = MIMIC_TRANSPORT_DAEMON, .socket_path = "/nowhere/socket", .config_path = "artifact" },
+		{ .transport = MIMIC_TRANSPORT_DAEMON, .socket_path = "/nowhere/socket", .devices = "maple:9" },
+	};
+	struct mimic_device *none = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_int_equal(mimic_device_open(&none, "maple", &wrong[i]), -EINVAL);
+		assert_non_null(strstr(mimic_error_text(), "config and devices belong to the embedded"));
+		assert_null(none);
+	}
+}
+
+static void the_environment_s_config_is_no_error_with_transport_daemon(void **state)
+{
+	const struct mimic_options options = {
+		.transport = MIMIC_TRANSPORT_DAEMON, .socket_path = "/nowhere/socket",
+	};
+	struct mimic_device *none = NULL;
+
+	(void)state;
+	setenv("MIMIC_CONFIG", "artifact", 1);
+	setenv("MIMIC_DEVICES", "maple:9", 1);
+	assert_int_equal(mimic_device_open(&none, "maple", &options), -ECONNREFUSED);
+	unsetenv("MIMIC_CONFIG");
+	unsetenv("MIMIC_DEVICES");
+}
+
 static void the_environment_chooses_the_profile(void **state)
 {
 	struct mimic_options options = { .transport = MIMIC_TRANSPORT_EMBEDDED };
@@ -432,6 +463,8 @@ int main(void)
 		DEVICE_TEST(a_held_instance_opens_as_itself),
 		cmocka_unit_test(names_that_mean_nothing_are_refused),
 		cmocka_unit_test(wrong_options_are_named),
+		cmocka_unit_test(config_and_devices_are_wrong_with_transport_daemon),
+		cmocka_unit_test(the_environment_s_config_is_no_error_with_transport_daemon),
 		cmocka_unit_test(the_environment_chooses_the_profile),
 		DEVICE_TEST(accesses_that_no_bus_has_are_refused),
 		DEVICE_TEST(posts_take_effect_in_order_before_a_load),
