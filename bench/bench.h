@@ -62,6 +62,7 @@ void bench_ring(const struct bench_options *options);
 void bench_trap(const struct bench_options *options);
 void bench_pointer(const struct bench_options *options);
 void bench_spmv(const struct bench_options *options);
+void bench_wake(const struct bench_options *options);
 void bench_idle(const struct bench_options *options);
 
 /* Runs inside `mimic run`: prints the median of a trapped load in nanoseconds. */

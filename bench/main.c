@@ -45,7 +45,7 @@ static void usage(FILE *to)
 		"Measures mimic beside references of the same run; medians of %d.\n"
 		"  --build DIR    where bin/mimic and bin/mimicd are (default: build)\n"
 		"  --output FILE  write the rows as JSON\n"
-		"  --only NAME    one of ring, trap, pointer, spmv, idle\n"
+		"  --only NAME    one of ring, trap, pointer, spmv, wake, idle\n"
 		"Exit status: 0, 1 if a limit is exceeded, 2 for bad options.\n",
 		BENCH_RUNS);
 }
@@ -58,6 +58,7 @@ static const struct {
 	{ "trap", bench_trap },
 	{ "pointer", bench_pointer },
 	{ "spmv", bench_spmv },
+	{ "wake", bench_wake },
 	{ "idle", bench_idle },
 };
 

@@ -60,7 +60,11 @@ static double by_maple(struct maple *maple, const struct gather *gather)
 	return start / ELEMENTS * 1e9;
 }
 
-static void measure(const struct bench_options *options, const char *transport, double limit)
+/* Shared memory that the daemon reaches directly, or memory that it reads by process_vm_readv. */
+enum memory { REGISTERED, PLAIN };
+
+static void measure(const struct bench_options *options, const char *transport, enum memory memory,
+		    double limit)
 {
 	struct maple_options how = { .transport = transport, .socket_path = options->socket,
 				     .queue_words = 128 };
@@ -72,7 +76,8 @@ static void measure(const struct bench_options *options, const char *transport, 
 
 	if (error)
 		bench_fail("maple_init on %s: %s", transport, maple_error_text());
-	gather.target = maple_alloc(maple, TARGETS * sizeof(*gather.target));
+	gather.target = memory == PLAIN ? malloc(TARGETS * sizeof(*gather.target)) :
+			maple_alloc(maple, TARGETS * sizeof(*gather.target));
 	gather.index = malloc(ELEMENTS * sizeof(*gather.index));
 	if (!gather.target || !gather.index)
 		bench_fail("no memory");
@@ -86,13 +91,17 @@ static void measure(const struct bench_options *options, const char *transport, 
 		ours[run] = by_maple(maple, &gather);
 		over[run] = ours[run] - plains[run];
 	}
-	snprintf(row.name, sizeof(row.name), "pointer_produce_consume_%s", transport);
+	snprintf(row.name, sizeof(row.name), "pointer_produce_consume_%s%s", transport,
+		 memory == PLAIN ? "_unregistered" : "");
 	snprintf(row.reference, sizeof(row.reference),
 		 "plain independent gather (the value is what comes on top)");
 	row.value = bench_median(over, BENCH_RUNS);
 	row.reference_value = bench_median(plains, BENCH_RUNS);
 	bench_report(&row);
-	maple_free(maple, gather.target);
+	if (memory == PLAIN)
+		free(gather.target);
+	else
+		maple_free(maple, gather.target);
 	free(gather.index);
 	maple_fini(maple);
 }
@@ -100,6 +109,7 @@ static void measure(const struct bench_options *options, const char *transport, 
 void bench_pointer(const struct bench_options *options)
 {
 	bench_pin(0);
-	measure(options, "embedded", 15);
-	measure(options, "daemon", 60);
+	measure(options, "embedded", REGISTERED, 15);
+	measure(options, "daemon", REGISTERED, 60);
+	measure(options, "daemon", PLAIN, 0);
 }

@@ -37,7 +37,7 @@ check-quick: packages-test
 	$(Q)$(RUN_TESTS) $(QUICK_TESTS)
 	$(Q)$(RUN_TESTS) --summary
 
-check-native:
+check-native: docs-check
 	@echo "# unit tests, the contract four ways, the transports"
 	$(Q)$(RUN_TESTS) --timeout 300 $(TESTS)
 	@echo "# scripts: programs under mimic run, commands, bad input"
