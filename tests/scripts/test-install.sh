@@ -102,12 +102,20 @@ tutorial_program() {
 	LD_LIBRARY_PATH=$prefix/lib MIMIC_TRANSPORT=embedded "$root/first" | grep 'embedded: right'
 }
 
-every_function_has_a_page() {
-	functions=$(sed -n 's/^ \* \(maple_[a-z0-9_]*\)() - .*/\1/p' libmaple/maple.h)
-	[ -n "$functions" ] || return 1
-	for name in $functions; do
+# pages_of NAMES: none is an error, because then the header was not understood
+pages_of() {
+	[ -n "$1" ] || { echo "no function found"; return 1; }
+	for name in $1; do
 		grep -q "^.*$name" "$prefix/share/man/man3/$name.3" || { echo "no page: $name"; return 1; }
 	done
+}
+
+every_function_has_a_page() {
+	pages_of "$(sed -n 's/^ \* \(maple_[a-z0-9_]*\)() - .*/\1/p' libmaple/maple.h)"
+}
+
+every_function_of_libmimic_has_a_page() {
+	pages_of "$(sed -n 's/^[a-z].*[ *]\(mimic_[a-z0-9_]*\)(.*/\1/p' libmimic/mimic.h)"
 }
 
 # What the header declares is what the library exports, and nothing else.
@@ -149,6 +157,7 @@ check "the_program_of_the_tutorial_builds_and_runs" tutorial_program
 check "libraries_are_versioned" links_are_versioned
 check "the_library_exports_what_the_header_declares" exports_are_the_header
 check "every_function_has_a_man_page" every_function_has_a_page
+check "every_function_of_libmimic_has_a_man_page" every_function_of_libmimic_has_a_page
 check "commands_run_from_where_they_are_installed" commands_run
 check "shipped_configurations_are_installed" shipped_configurations_are_there
 check "destdir_is_put_in_front_of_the_prefix" staged_install_does_not_touch_the_prefix
