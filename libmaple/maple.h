@@ -606,9 +606,9 @@ int maple_free(struct maple *maple, void *memory);
  * The device reads any memory of the program without this; the daemon does it
  * faster with it. The whole pages inside the range are replaced in place by shared
  * ones with the same contents. No other thread may write to them during the call.
- * Only private anonymous memory can be registered (malloc, stack, not files). It
- * keeps its address, and is not moved below 2^40. On the embedded transport there
- * is nothing to do.
+ * Only private anonymous memory can be registered (malloc or anonymous mmap; not
+ * files, not the main stack). It keeps its address, and is not moved below 2^40.
+ * On the embedded transport there is nothing to do.
  *
  * Returns 0, or
  * -EINVAL: an argument is NULL, or the memory cannot be registered
