@@ -100,7 +100,8 @@ struct mimic_model_ops {
 	/*
 	 * `count` stores of values[] to the register of `pattern`, exactly as that
 	 * many access() calls, but never parks: returns how many were
-	 * acknowledged, and stops before the first that would have to wait.
+	 * acknowledged, and stops before the first that would have to wait, or
+	 * while the model is busy().
 	 */
 	size_t (*store_many)(struct mimic_model *model, const struct mimic_access *pattern,
 			     const uint64_t *values, size_t count, uint64_t now);

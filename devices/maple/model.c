@@ -256,7 +256,8 @@ static size_t maple_store_many(struct mimic_model *model, const struct mimic_acc
 
 	begin_call(m, now);
 	access.is_write = 1;
-	while (done < n) {
+	/* One by one, the driver would tick between two of them. */
+	while (done < n && !m->unfinished) {
 		struct maple_queue *q = queue_of(m, access.offset >> MAPLE_QUEUE_SHIFT & 7, &number);
 
 		if (page_has_operations(&access) && is_legal_produce(m, &access)) {

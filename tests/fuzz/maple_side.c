@@ -163,6 +163,17 @@ void side_stop(struct side *side)
 		CHECK(!side->parked[owner]);
 }
 
+bool side_settle(struct side *side)
+{
+	bool was_busy = false;
+
+	while (side->current->ops->busy(side->current)) {
+		was_busy = true;
+		side->current->ops->tick(side->current, side->now);
+	}
+	return was_busy;
+}
+
 enum mimic_outcome side_access(struct side *side, struct mimic_access *access)
 {
 	uint64_t owner = access->owner;
@@ -172,6 +183,7 @@ enum mimic_outcome side_access(struct side *side, struct mimic_access *access)
 	outcome = side->current->ops->access(side->current, access, side->now);
 	if (outcome == MIMIC_DONE)
 		side->parked[owner] = false;
+	side_settle(side);
 	return outcome;
 }
 

@@ -50,6 +50,9 @@ struct side {
 	uint64_t now;
 };
 
+/* Ticks until the model is idle, as whoever drives it does. true: it was not. */
+bool side_settle(struct side *side);
+
 /* NULL: nothing there, or not of that kind. */
 uint32_t *memory_readable(struct memory *memory, uint64_t address);
 uint32_t *memory_writable(struct memory *memory, uint64_t address);
