@@ -17,6 +17,7 @@
 #include "libmimic/transport.h"
 #include "libmimic/wait.h"
 
+#define SETTLE_ROUNDS 1000u
 #define EVENTS_MAX 32
 /* How long a daemon that always has work leaves its sockets alone. */
 #define LOOK_NS 50000
@@ -298,12 +299,14 @@ int mimicd_server_run(struct mimicd_server *server)
 
 void mimicd_server_settle(struct mimicd_server *server)
 {
+	unsigned int rounds = 0;
 	int count;
 	bool worked;
 
+	/* A device that goes on by itself may do so for minutes: not here. */
 	do {
 		count = handle_events(server, 0);
 		worked = mimicd_engine_round(server);
 		reap(server);
-	} while (count > 0 || worked);
+	} while (count > 0 || (worked && rounds++ < SETTLE_ROUNDS));
 }
