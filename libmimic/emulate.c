@@ -7,6 +7,7 @@
 
 #include "libmimic/decode.h"
 #include "libmimic/emulate.h"
+#include "libmimic/operate.h"
 #include "libmimic/raw_syscall.h"
 #include "mimic/access.h"
 
@@ -20,14 +21,7 @@
 #define TRAP_PAGE_FAULT 14
 #define FAULT_INSTRUCTION_FETCH 0x10
 
-#define FLAG_CF 0x001u
-#define FLAG_PF 0x004u
-#define FLAG_AF 0x010u
-#define FLAG_ZF 0x040u
-#define FLAG_SF 0x080u
-#define FLAG_OF 0x800u
 #define FLAG_RF 0x10000u
-#define FLAGS_ARITHMETIC (FLAG_CF | FLAG_PF | FLAG_AF | FLAG_ZF | FLAG_SF | FLAG_OF)
 
 /* Hardware number to place in gregs. */
 static const uint8_t greg_of[16] = {
@@ -72,33 +66,24 @@ static uint64_t segment_base(unsigned int segment)
 	return base;
 }
 
-static uintptr_t address_of(const struct mimic_instruction *instruction, const greg_t *gregs)
+static void get_registers(struct mimic_registers *registers, const greg_t *gregs)
 {
-	uint64_t base = segment_base(instruction->segment);
-	uint64_t gpr[16];
 	unsigned int i;
 
 	for (i = 0; i < 16; i++)
-		gpr[i] = (uint64_t)gregs[greg_of[i]];
-	return mimic_effective_address(instruction, gpr, (uint64_t)gregs[REG_RIP], base, base);
+		registers->gpr[i] = (uint64_t)gregs[greg_of[i]];
+	registers->flags = (uint64_t)gregs[REG_EFL];
+}
+
+static uintptr_t address_of(const struct mimic_instruction *instruction,
+			    const struct mimic_registers *registers, uint64_t rip)
+{
+	uint64_t base = segment_base(instruction->segment);
+
+	return mimic_effective_address(instruction, registers->gpr, rip, base, base);
 }
 
 /* --- the bus ------------------------------------------------------------- */
-
-static uint64_t mask_of(unsigned int size)
-{
-	return size >= 8 ? ~0ull : (1ull << (8 * size)) - 1;
-}
-
-/* The largest naturally aligned piece that starts at `address`. */
-static unsigned int piece_size(uintptr_t address, unsigned int left)
-{
-	unsigned int size = 8;
-
-	while (size > left || address % size)
-		size /= 2;
-	return size;
-}
 
 static int transfer_pieces(mimic_bus_access access, void *bus, uintptr_t address,
 			   unsigned int size, bool is_write, uint8_t *bytes)
@@ -108,7 +93,7 @@ static int transfer_pieces(mimic_bus_access access, void *bus, uintptr_t address
 	int error;
 
 	for (; size; size -= piece, address += piece, bytes += piece) {
-		piece = piece_size(address, size);
+		piece = mimic_operate_piece(address, size);
 		data = 0;
 		if (is_write)
 			memcpy(&data, bytes, piece);
@@ -132,160 +117,31 @@ static int transfer(mimic_bus_access access, void *bus, uintptr_t address, unsig
 	if (address % size)
 		return transfer_pieces(access, bus, address, size, is_write, (uint8_t *)value);
 	error = access(bus, address, size, is_write, value);
-	*value &= mask_of(size);
+	*value &= mimic_operate_mask(size);
 	return error;
 }
 
 /* --- general registers --------------------------------------------------- */
 
-static uint64_t swap_bytes(uint64_t value, unsigned int size)
-{
-	return __builtin_bswap64(value) >> (64 - 8 * size);
-}
-
-static uint64_t sign_extend(uint64_t value, unsigned int size)
-{
-	unsigned int shift = 64 - 8 * size;
-
-	return (uint64_t)((int64_t)(value << shift) >> shift);
-}
-
-/* The register or immediate operand, cut to its size. */
-static uint64_t operand_value(const struct mimic_instruction *instruction, const greg_t *gregs)
-{
-	uint64_t value = instruction->immediate;
-
-	if (instruction->operand == MIMIC_OPERAND_GENERAL)
-		value = (uint64_t)gregs[greg_of[instruction->reg]];
-	if (instruction->high_byte)
-		value >>= 8;
-	return value & mask_of(instruction->register_size);
-}
-
-static void set_register(const struct mimic_instruction *instruction, greg_t *gregs,
-			 uint64_t value)
-{
-	greg_t *greg = &gregs[greg_of[instruction->reg]];
-	uint64_t mask = mask_of(instruction->register_size);
-	unsigned int shift = instruction->high_byte ? 8 : 0;
-
-	/* A result of 4 bytes zeroes the upper half; of 1 or 2 it leaves the rest alone. */
-	if (instruction->register_size == 4)
-		*greg = (greg_t)(value & mask);
-	else
-		*greg = (greg_t)(((uint64_t)*greg & ~(mask << shift)) | (value & mask) << shift);
-}
-
-/* --- arithmetic ---------------------------------------------------------- */
-
-static uint32_t flags_of_result(uint64_t result, unsigned int size)
-{
-	uint32_t flags = 0;
-
-	if (!result)
-		flags |= FLAG_ZF;
-	if (result >> (8 * size - 1))
-		flags |= FLAG_SF;
-	if (!__builtin_parity((uint8_t)result))
-		flags |= FLAG_PF;
-	return flags;
-}
-
-/* first + second + carry, or first - second - carry; all cut to `size` bytes. */
-static uint64_t add_or_subtract(uint64_t first, uint64_t second, bool carry, bool subtract,
-				unsigned int size, uint32_t *flags)
-{
-	uint64_t result = subtract ? first - second - carry : first + second + carry;
-	uint64_t carries, overflow;
-
-	result &= mask_of(size);
-	/* Bit n: the carry (borrow) out of bit n, of a full adder (subtractor). */
-	if (subtract)
-		carries = (~first & second) | (~(first ^ second) & result);
-	else
-		carries = (first & second) | ((first | second) & ~result);
-	overflow = subtract ? (first ^ second) & (first ^ result) :
-			      (first ^ result) & (second ^ result);
-	*flags = flags_of_result(result, size);
-	if (carries >> (8 * size - 1) & 1)
-		*flags |= FLAG_CF;
-	if (carries & 8)
-		*flags |= FLAG_AF;
-	if (overflow >> (8 * size - 1) & 1)
-		*flags |= FLAG_OF;
-	return result;
-}
-
-static uint64_t compute(unsigned int operation, uint64_t first, uint64_t second, bool carry,
-			unsigned int size, uint32_t *flags)
-{
-	uint64_t result;
-
-	switch (operation) {
-	case MIMIC_OPERATION_ADD:
-		return add_or_subtract(first, second, false, false, size, flags);
-	case MIMIC_OPERATION_ADC:
-		return add_or_subtract(first, second, carry, false, size, flags);
-	case MIMIC_OPERATION_SUB: case MIMIC_OPERATION_CMP:
-		return add_or_subtract(first, second, false, true, size, flags);
-	case MIMIC_OPERATION_SBB:
-		return add_or_subtract(first, second, carry, true, size, flags);
-	case MIMIC_OPERATION_OR:
-		result = first | second;
-		break;
-	case MIMIC_OPERATION_XOR:
-		result = first ^ second;
-		break;
-	default:
-		result = first & second;
-		break;
-	}
-	*flags = flags_of_result(result, size);
-	return result;
-}
-
-static void arithmetic(const struct mimic_instruction *instruction, greg_t *gregs, uint64_t memory)
-{
-	uint64_t other = operand_value(instruction, gregs);
-	uint64_t first = instruction->memory_first ? memory : other;
-	uint64_t second = instruction->memory_first ? other : memory;
-	bool carry = gregs[REG_EFL] & FLAG_CF;
-	uint64_t result;
-	uint32_t flags;
-
-	result = compute(instruction->operation, first, second, carry, instruction->memory_size,
-			 &flags);
-	gregs[REG_EFL] = (gregs[REG_EFL] & ~(greg_t)FLAGS_ARITHMETIC) | flags;
-	if (instruction->operation != MIMIC_OPERATION_CMP &&
-	    instruction->operation != MIMIC_OPERATION_TEST)
-		set_register(instruction, gregs, result);
-}
-
 static int emulate_general(const struct mimic_instruction *instruction, greg_t *gregs,
-			   uintptr_t address, mimic_bus_access access, void *bus)
+			   struct mimic_registers *registers, uintptr_t address,
+			   mimic_bus_access access, void *bus)
 {
 	unsigned int size = instruction->memory_size;
 	uint64_t value = 0;
 	int error;
 
 	if (instruction->is_write) {
-		value = operand_value(instruction, gregs);
-		if (instruction->byte_swap)
-			value = swap_bytes(value, size);
+		value = mimic_operate_store_value(instruction, registers);
 		return transfer(access, bus, address, size, true, &value);
 	}
 	error = transfer(access, bus, address, size, false, &value);
 	if (error)
 		return error;
-	if (instruction->operation != MIMIC_OPERATION_MOVE) {
-		arithmetic(instruction, gregs, value);
-		return 0;
-	}
-	if (instruction->byte_swap)
-		value = swap_bytes(value, size);
-	if (instruction->sign_extend)
-		value = sign_extend(value, size);
-	set_register(instruction, gregs, value);
+	mimic_operate_load(instruction, registers, value);
+	gregs[REG_EFL] = (greg_t)registers->flags;
+	if (instruction->operand == MIMIC_OPERAND_GENERAL)
+		gregs[greg_of[instruction->reg]] = (greg_t)registers->gpr[instruction->reg];
 	return 0;
 }
 
@@ -519,6 +375,7 @@ int mimic_emulate(ucontext_t *context, mimic_bus_access access, void *bus)
 {
 	greg_t *gregs = context->uc_mcontext.gregs;
 	struct mimic_instruction instruction;
+	struct mimic_registers registers;
 	uintptr_t address;
 	int error;
 
@@ -527,11 +384,12 @@ int mimic_emulate(ucontext_t *context, mimic_bus_access access, void *bus)
 	error = decode_at((uintptr_t)gregs[REG_RIP], &instruction);
 	if (error)
 		return error;
-	address = address_of(&instruction, gregs);
+	get_registers(&registers, gregs);
+	address = address_of(&instruction, &registers, (uint64_t)gregs[REG_RIP]);
 	if (instruction.operand == MIMIC_OPERAND_VECTOR)
 		error = emulate_vector(&instruction, context, address, access, bus);
 	else
-		error = emulate_general(&instruction, gregs, address, access, bus);
+		error = emulate_general(&instruction, gregs, &registers, address, access, bus);
 	if (error)
 		return error;
 	gregs[REG_RIP] += instruction.length;

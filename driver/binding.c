@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A binding: one process that has one device. It lasts from the process's first
+ * open to the release of its last file, and ends early with the process's
+ * memory, the device, or the daemon: then it is "gone", and what is left of it
+ * waits for the files to be closed.
+ */
+#include <linux/cred.h>
+#include <linux/file.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/user_namespace.h>
+#include <linux/xarray.h>
+
+#include "internal.h"
+
+static DEFINE_XARRAY_ALLOC1(numbers);
+static DEFINE_SPINLOCK(bindings_lock);	/* innermost */
+static LIST_HEAD(bindings);
+static u32 last_process;
+
+void mimic_binding_get(struct mimic_binding *binding)
+{
+	kref_get(&binding->kref);
+}
+
+static void free_binding(struct work_struct *work)
+{
+	struct mimic_binding *binding = container_of(work, struct mimic_binding, free);
+
+	mimic_threads_drop(binding);
+	xa_erase(&numbers, binding->number);
+	spin_lock(&bindings_lock);
+	list_del(&binding->link);
+	spin_unlock(&bindings_lock);
+	mmdrop(binding->mm);
+	mimic_connection_put(binding->connection);
+	put_device(&binding->device->device.dev);
+	kfree(binding);
+}
+
+static void schedule_free(struct kref *kref)
+{
+	queue_work(mimic_workqueue, &container_of(kref, struct mimic_binding, kref)->free);
+}
+
+void mimic_binding_release(struct mimic_binding *binding)
+{
+	kref_put(&binding->kref, schedule_free);
+}
+
+struct mimic_binding *mimic_binding_find(struct mimic_connection *connection, u32 number)
+{
+	struct mimic_binding *binding;
+
+	xa_lock(&numbers);
+	binding = xa_load(&numbers, number);
+	if (binding && (binding->connection != connection || !kref_get_unless_zero(&binding->kref)))
+		binding = NULL;
+	xa_unlock(&numbers);
+	return binding;
+}
+
+bool mimic_mm_has_bindings(struct mm_struct *mm)
+{
+	struct mimic_binding *binding;
+	bool found = false;
+
+	spin_lock(&bindings_lock);
+	list_for_each_entry(binding, &bindings, link)
+		found |= binding->mm == mm && !READ_ONCE(binding->gone);
+	spin_unlock(&bindings_lock);
+	return found;
+}
+
+/* Enters the binding; what it has in common with others of its process is theirs. */
+static void enter(struct mimic_binding *binding)
+{
+	struct mimic_binding *other;
+
+	spin_lock(&bindings_lock);
+	list_for_each_entry(other, &bindings, link) {
+		if (other->mm == binding->mm)
+			binding->process = other->process;
+	}
+	if (!binding->process)
+		binding->process = ++last_process;
+	list_add(&binding->link, &bindings);
+	spin_unlock(&bindings_lock);
+}
+
+/* --- its end -------------------------------------------------------------- */
+
+/* The connection's lock is held. */
+static void close_answered(struct mimic_request *request)
+{
+	struct mimic_binding *binding = container_of(request, struct mimic_binding, close);
+
+	WRITE_ONCE(binding->device->closing, false);
+	wake_up_all(&binding->device->closed);
+	mimic_binding_release(binding);
+}
+
+bool mimic_binding_disable(struct mimic_binding *binding)
+{
+	if (binding->gone)
+		return false;
+	WRITE_ONCE(binding->gone, true);
+	WRITE_ONCE(binding->device->closing, true);
+	mimic_binding_get(binding);
+	mimic_request_post(binding->connection, &binding->close);
+	return true;
+}
+
+void mimic_binding_disabled(struct mimic_binding *binding)
+{
+	mimic_window_close(binding);
+	if (binding->ops->gone)
+		binding->ops->gone(binding);
+}
+
+static void end_binding(struct mimic_binding *binding)
+{
+	struct mimic_bus_device *device = binding->device;
+	bool disabled;
+
+	mutex_lock(&device->lock);
+	if (device->binding == binding)
+		device->binding = NULL;
+	disabled = mimic_binding_disable(binding);
+	mutex_unlock(&device->lock);
+	if (disabled)
+		mimic_binding_disabled(binding);
+}
+
+/* The process's memory is being taken down: by its exit, or its exec. */
+static void process_ended(struct mmu_notifier *notifier, struct mm_struct *mm)
+{
+	end_binding(container_of(notifier, struct mimic_binding, end_notifier));
+}
+
+static const struct mmu_notifier_ops end_notifier_ops = {
+	.release = process_ended,
+};
+
+static const struct mmu_interval_notifier_ops notifier_ops = {
+	.invalidate = mimic_window_invalidate,
+};
+
+/* Without any lock: both wait for notifiers that run now. */
+static void remove_notifiers(struct mimic_binding *binding)
+{
+	mmu_interval_notifier_remove(&binding->notifier);
+	mmu_notifier_unregister(&binding->end_notifier, binding->mm);
+}
+
+void mimic_binding_put(struct mimic_binding *binding)
+{
+	struct mimic_bus_device *device = binding->device;
+	bool last;
+
+	mutex_lock(&device->lock);
+	last = !--binding->users;
+	/* Found by nobody any more: a new open makes a new one. */
+	if (last && device->binding == binding)
+		device->binding = NULL;
+	mutex_unlock(&device->lock);
+	if (!last)
+		return;
+	end_binding(binding);
+	remove_notifiers(binding);
+	mimic_binding_release(binding);
+}
+EXPORT_SYMBOL_GPL(mimic_binding_put);
+
+/* --- its beginning -------------------------------------------------------- */
+
+static struct mimic_binding *allocate(struct mimic_bus_device *device,
+				      struct mimic_connection *connection)
+{
+	struct mimic_binding *binding = kzalloc(sizeof(*binding), GFP_KERNEL_ACCOUNT);
+	int error;
+
+	if (!binding)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&binding->kref);
+	mutex_init(&binding->window_lock);
+	INIT_LIST_HEAD(&binding->threads);
+	INIT_WORK(&binding->free, free_binding);
+	binding->device = device;
+	binding->connection = connection;
+	binding->mm = current->mm;
+	binding->end_notifier.ops = &end_notifier_ops;
+	mimic_request_init(&binding->close, MIMIC_BUS_REQUEST_CLOSE, &device->device);
+	binding->close.release = close_answered;
+	error = xa_alloc(&numbers, &binding->number, binding,
+			 XA_LIMIT(1, MIMIC_BUS_BINDINGS_MAX), GFP_KERNEL);
+	if (error < 0) {
+		kfree(binding);
+		return ERR_PTR(error == -EBUSY ? -ENOSPC : error);
+	}
+	binding->close.body.binding = binding->number;
+	mmgrab(binding->mm);
+	get_device(&device->device.dev);
+	kref_get(&connection->kref);
+	enter(binding);
+	return binding;
+}
+
+static int add_notifiers(struct mimic_binding *binding)
+{
+	int error = mmu_notifier_register(&binding->end_notifier, binding->mm);
+
+	if (error)
+		return error;
+	/* As far as a window's offset has bits for addresses. */
+	error = mmu_interval_notifier_insert(&binding->notifier, binding->mm, 0,
+					     (1ul << MIMIC_BUS_WINDOW_SHIFT) - PAGE_SIZE,
+					     &notifier_ops);
+	if (error)
+		mmu_notifier_unregister(&binding->end_notifier, binding->mm);
+	return error;
+}
+
+static int ask_daemon(struct mimic_binding *binding)
+{
+	struct mimic_connection *connection = binding->connection;
+	struct mimic_request request;
+
+	mimic_request_init(&request, MIMIC_BUS_REQUEST_OPEN, &binding->device->device);
+	request.body.binding = binding->number;
+	request.body.process = binding->process;
+	request.body.pid = pid_nr_ns(task_tgid(current), connection->pid_namespace);
+	request.body.uid = from_kuid_munged(connection->user_namespace, current_uid());
+	get_task_comm(request.body.program, current->group_leader);
+	return mimic_request_run(connection, &request, false, MAX_SCHEDULE_TIMEOUT);
+}
+
+static int make_current(struct mimic_bus_device *device, struct mimic_binding *binding)
+{
+	int error = 0;
+
+	mutex_lock(&device->lock);
+	if (device->gone) {
+		error = -ENODEV;
+	} else {
+		device->binding = binding;
+		binding->users = 1;
+	}
+	mutex_unlock(&device->lock);
+	return error;
+}
+
+/* device->open_lock is held. */
+static struct mimic_binding *create(struct mimic_bus_device *device,
+				    const struct mimic_binding_ops *ops, void *context)
+{
+	struct mimic_connection *connection = mimic_device_connection(device);
+	struct mimic_binding *binding;
+	int error;
+
+	if (!connection)
+		return ERR_PTR(-EIO);
+	/* The last one's CLOSE comes first, as a fresh device is what an open gets. */
+	if (wait_event_killable(device->closed, !READ_ONCE(device->closing))) {
+		mimic_connection_put(connection);
+		return ERR_PTR(-EINTR);
+	}
+	binding = allocate(device, connection);
+	mimic_connection_put(connection);
+	if (IS_ERR(binding))
+		return binding;
+	binding->ops = ops;
+	binding->context = context;
+	error = add_notifiers(binding);
+	if (error)
+		goto free;
+	error = make_current(device, binding);
+	if (error)
+		goto notifiers;
+	error = ask_daemon(binding);
+	if (!error)
+		return binding;
+	mimic_binding_put(binding);
+	return ERR_PTR(error);
+
+notifiers:
+	binding->gone = true;
+	remove_notifiers(binding);
+free:
+	binding->gone = true;
+	mimic_binding_release(binding);
+	return ERR_PTR(error);
+}
+
+/* The binding of this process, once more; NULL: there is none of anybody. */
+static struct mimic_binding *join(struct mimic_bus_device *device)
+{
+	struct mimic_binding *binding;
+
+	mutex_lock(&device->lock);
+	binding = device->binding;
+	if (device->gone)
+		binding = ERR_PTR(-ENODEV);
+	else if (binding && binding->mm != current->mm)
+		binding = ERR_PTR(-EBUSY);
+	else if (binding)
+		binding->users++;
+	mutex_unlock(&device->lock);
+	return binding;
+}
+
+struct mimic_binding *mimic_bind(struct mimic_device *public, const struct mimic_binding_ops *ops,
+				 void *context)
+{
+	struct mimic_bus_device *device = to_bus_device(public);
+	struct mimic_binding *binding;
+
+	if (!current->mm)
+		return ERR_PTR(-EINVAL);
+	/* A daemon that waits for itself; a window onto a process that has windows. */
+	if (mimic_mm_has_connection(current->mm))
+		return ERR_PTR(-EDEADLK);
+	if (mutex_lock_killable(&device->open_lock))
+		return ERR_PTR(-EINTR);
+	binding = join(device);
+	if (!binding)
+		binding = create(device, ops, context);
+	mutex_unlock(&device->open_lock);
+	return binding;
+}
+EXPORT_SYMBOL_GPL(mimic_bind);
+
+/* --- what a driver asks --------------------------------------------------- */
+
+void *mimic_binding_context(struct mimic_binding *binding)
+{
+	return binding->context;
+}
+EXPORT_SYMBOL_GPL(mimic_binding_context);
+
+struct mimic_device *mimic_binding_device(struct mimic_binding *binding)
+{
+	return &binding->device->device;
+}
+EXPORT_SYMBOL_GPL(mimic_binding_device);
+
+struct mimic_binding *mimic_device_binding(struct mimic_device *public)
+{
+	struct mimic_bus_device *device = to_bus_device(public);
+	struct mimic_binding *binding;
+
+	mutex_lock(&device->lock);
+	binding = device->binding;
+	if (binding)
+		binding->users++;
+	mutex_unlock(&device->lock);
+	return binding;
+}
+EXPORT_SYMBOL_GPL(mimic_device_binding);
+
+int mimic_binding_check(struct mimic_binding *binding)
+{
+	return binding->mm == current->mm && !READ_ONCE(binding->gone) ? 0 : -ENODEV;
+}
+EXPORT_SYMBOL_GPL(mimic_binding_check);
+
+int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool write)
+{
+	struct mm_struct *mm = binding->mm;
+	bool unlocked = false;
+	int error;
+
+	if (READ_ONCE(binding->gone) || !mmget_not_zero(mm))
+		return -ESRCH;
+	if (mmap_read_lock_killable(mm)) {
+		mmput_async(mm);
+		return -EINTR;
+	}
+	error = fixup_user_fault(mm, address, write ? FAULT_FLAG_WRITE : 0,
+				 &unlocked);
+	mmap_read_unlock(mm);
+	/* The last reference may be ours: the whole address space would go here. */
+	mmput_async(mm);
+	return error ? -EFAULT : 0;
+}
+EXPORT_SYMBOL_GPL(mimic_binding_fault_in);
+
+int mimic_binding_connect(struct mimic_binding *binding)
+{
+	struct mimic_request request;
+	int error = mimic_binding_check(binding);
+	int fd;
+
+	if (error)
+		return error;
+	mimic_request_init(&request, MIMIC_BUS_REQUEST_CONNECT, &binding->device->device);
+	request.body.binding = binding->number;
+	error = mimic_request_run(binding->connection, &request, false, MAX_SCHEDULE_TIMEOUT);
+	if (error)
+		return error;
+	if (!request.file)
+		return -EIO;
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0) {
+		fput(request.file);
+		return fd;
+	}
+	fd_install(fd, request.file);
+	return fd;
+}
+EXPORT_SYMBOL_GPL(mimic_binding_connect);
+
+void mimic_bindings_destroy(void)
+{
+	xa_destroy(&numbers);
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Devices of the bus: they come with a daemon, wait when it dies, go when it says so. */
+#include <linux/ctype.h>
+#include <linux/idr.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+/* How long the driver waits for a register. */
+#define ACCESS_TIMEOUT HZ
+
+DEFINE_MUTEX(mimic_devices_lock);
+static LIST_HEAD(devices);
+static DEFINE_IDA(device_ids);
+
+static void device_release(struct device *dev)
+{
+	struct mimic_bus_device *device = to_bus_device(to_mimic_device(dev));
+
+	mimic_interrupts_destroy(device);
+	if (device->connection)
+		mimic_connection_put(device->connection);
+	ida_free(&device_ids, device->device.id);
+	kfree(device);
+}
+
+struct mimic_connection *mimic_device_connection(struct mimic_bus_device *device)
+{
+	struct mimic_connection *connection;
+
+	spin_lock(&device->connection_lock);
+	connection = device->connection;
+	if (connection)
+		kref_get(&connection->kref);
+	spin_unlock(&device->connection_lock);
+	return connection;
+}
+
+static void set_connection(struct mimic_bus_device *device, struct mimic_connection *connection)
+{
+	struct mimic_connection *old;
+
+	if (connection)
+		kref_get(&connection->kref);
+	spin_lock(&device->connection_lock);
+	old = device->connection;
+	device->connection = connection;
+	spin_unlock(&device->connection_lock);
+	if (old)
+		mimic_connection_put(old);
+}
+
+/* --- registers ------------------------------------------------------------ */
+
+static int driver_access(struct mimic_device *public, unsigned int page, unsigned int offset,
+			 unsigned int size, bool is_write, u64 *value)
+{
+	struct mimic_bus_device *device = to_bus_device(public);
+	struct mimic_connection *connection;
+	struct mimic_request request;
+	int error;
+
+	if (page >= public->pages || offset >= PAGE_SIZE || offset % size)
+		return -EINVAL;
+	connection = mimic_device_connection(device);
+	if (!connection)
+		return -EIO;
+	mimic_request_init(&request, MIMIC_BUS_REQUEST_ACCESS, public);
+	request.body.page = page;
+	request.body.offset = offset;
+	request.body.size = size;
+	request.body.is_write = is_write;
+	request.body.data = is_write ? *value : 0;
+	error = mimic_request_run(connection, &request, false, ACCESS_TIMEOUT);
+	mimic_connection_put(connection);
+	if (!error && !is_write)
+		*value = request.data;
+	return error;
+}
+
+int mimic_device_read(struct mimic_device *device, unsigned int page, unsigned int offset,
+		      unsigned int size, u64 *value)
+{
+	return driver_access(device, page, offset, size, false, value);
+}
+EXPORT_SYMBOL_GPL(mimic_device_read);
+
+int mimic_device_write(struct mimic_device *device, unsigned int page, unsigned int offset,
+		       unsigned int size, u64 value)
+{
+	return driver_access(device, page, offset, size, true, &value);
+}
+EXPORT_SYMBOL_GPL(mimic_device_write);
+
+static void post_released(struct mimic_request *request)
+{
+}
+
+void mimic_device_post(struct mimic_device *public, bool is_write, unsigned int page,
+		       unsigned int offset, unsigned int size, u64 value)
+{
+	struct mimic_bus_device *device = to_bus_device(public);
+	const struct mimic_bus_request body = {
+		.kind = MIMIC_BUS_REQUEST_ACCESS,
+		.device = public->id,
+		.page = page,
+		.offset = offset,
+		.size = size,
+		.is_write = is_write,
+		.data = is_write ? value : 0,
+	};
+
+	/* Held throughout: without a connection nothing is on its way (remove()). */
+	spin_lock(&device->connection_lock);
+	if (device->connection)
+		mimic_request_post_again(device->connection, &device->post, &body);
+	spin_unlock(&device->connection_lock);
+}
+EXPORT_SYMBOL_GPL(mimic_device_post);
+
+/* --- coming and going ----------------------------------------------------- */
+
+/* In the background: a probe makes accesses, and the daemon that answers them is in REGISTER now. */
+static void attach(struct work_struct *work)
+{
+	struct mimic_bus_device *device = container_of(work, struct mimic_bus_device, attach);
+	struct device *dev = &device->device.dev;
+	struct mimic_driver *driver;
+	int error = 0;
+
+	if (!device->added) {
+		error = device_add(dev);
+		device->added = !error;
+	} else if (!dev->driver) {
+		error = device_attach(dev);
+	} else {
+		device_lock(dev);
+		driver = container_of(dev->driver, struct mimic_driver, driver);
+		if (dev->driver && driver->reset)
+			driver->reset(&device->device);
+		device_unlock(dev);
+	}
+	if (error < 0)
+		dev_err(dev, "cannot be added: %d\n", error);
+}
+
+static bool kind_is_valid(const char *kind)
+{
+	size_t length = strnlen(kind, MIMIC_BUS_KIND_MAX);
+	size_t i;
+
+	if (!length || length == MIMIC_BUS_KIND_MAX || isdigit(kind[length - 1]))
+		return false;
+	for (i = 0; i < length; i++) {
+		if (!isalnum(kind[i]) && kind[i] != '-')
+			return false;
+	}
+	return true;
+}
+
+static int check(const struct mimic_bus_register *wanted)
+{
+	if (wanted->flags || memchr_inv(wanted->reserved, 0, sizeof(wanted->reserved)))
+		return -EINVAL;
+	if (!kind_is_valid(wanted->kind) || wanted->index < -1 ||
+	    wanted->index >= MIMIC_BUS_DEVICES_MAX)
+		return -EINVAL;
+	if (!wanted->pages || wanted->pages > MIMIC_BUS_PAGES_MAX ||
+	    wanted->interrupts > MIMIC_BUS_INTERRUPTS_MAX)
+		return -EINVAL;
+	return wanted->capabilities & ~(MIMIC_BUS_TRAPS | MIMIC_BUS_WINDOW_ACCESS) ? -EINVAL : 0;
+}
+
+/* mimic_devices_lock is held. */
+static struct mimic_bus_device *find(const char *kind, int index)
+{
+	struct mimic_bus_device *device;
+
+	list_for_each_entry(device, &devices, link) {
+		if (device->device.index == index && !strcmp(device->device.kind, kind))
+			return device;
+	}
+	return NULL;
+}
+
+static int free_index(const char *kind)
+{
+	int index = 0;
+
+	while (find(kind, index))
+		index++;
+	return index;
+}
+
+static int create(struct mimic_connection *connection, const struct mimic_bus_register *wanted,
+		  struct mimic_bus_device **created)
+{
+	int id = ida_alloc_range(&device_ids, 1, MIMIC_BUS_DEVICES_MAX, GFP_KERNEL);
+	struct mimic_bus_device *device;
+	int error;
+
+	if (id < 0)
+		return id;
+	device = kzalloc(sizeof(*device), GFP_KERNEL);
+	if (!device) {
+		ida_free(&device_ids, id);
+		return -ENOMEM;
+	}
+	strscpy(device->device.kind, wanted->kind, sizeof(device->device.kind));
+	device->device.index = wanted->index;
+	device->device.id = id;
+	device->device.pages = wanted->pages;
+	device->device.interrupts = wanted->interrupts;
+	device->device.capabilities = wanted->capabilities;
+	INIT_WORK(&device->attach, attach);
+	mutex_init(&device->open_lock);
+	mutex_init(&device->lock);
+	spin_lock_init(&device->connection_lock);
+	init_waitqueue_head(&device->closed);
+	INIT_LIST_HEAD(&device->post.link);
+	init_completion(&device->post.done);
+	device->post.release = post_released;
+	device_initialize(&device->device.dev);
+	device->device.dev.bus = &mimic_bus;
+	device->device.dev.release = device_release;
+	error = dev_set_name(&device->device.dev, "%s%d", wanted->kind, wanted->index);
+	if (!error)
+		error = mimic_interrupts_create(device);
+	if (error) {
+		put_device(&device->device.dev);
+		return error;
+	}
+	set_connection(device, connection);
+	*created = device;
+	return 0;
+}
+
+/* A dead daemon's device, taken over. */
+static int adopt(struct mimic_bus_device *device, struct mimic_connection *connection,
+		 const struct mimic_bus_register *wanted)
+{
+	const struct mimic_device *public = &device->device;
+
+	if (READ_ONCE(device->connection) || public->pages != wanted->pages ||
+	    public->interrupts != wanted->interrupts ||
+	    public->capabilities != wanted->capabilities)
+		return -EEXIST;
+	set_connection(device, connection);
+	return 0;
+}
+
+int mimic_device_register(struct mimic_connection *connection, struct mimic_bus_register *wanted)
+{
+	struct mimic_bus_device *device;
+	int error = check(wanted);
+
+	if (error)
+		return error;
+	mutex_lock(&mimic_devices_lock);
+	if (wanted->index < 0)
+		wanted->index = free_index(wanted->kind);
+	device = find(wanted->kind, wanted->index);
+	if (device) {
+		error = adopt(device, connection, wanted);
+	} else {
+		error = create(connection, wanted, &device);
+		if (!error)
+			list_add_tail(&device->link, &devices);
+	}
+	if (!error) {
+		wanted->device = device->device.id;
+		queue_work(mimic_workqueue, &device->attach);
+	}
+	mutex_unlock(&mimic_devices_lock);
+	return error;
+}
+
+/* Programs lose it now; the rest of it goes with its last user. */
+static void detach_binding(struct mimic_bus_device *device, bool gone)
+{
+	struct mimic_binding *binding;
+	bool disabled = false;
+
+	mutex_lock(&device->lock);
+	device->gone |= gone;
+	binding = device->binding;
+	device->binding = NULL;
+	if (binding) {
+		mimic_binding_get(binding);
+		disabled = mimic_binding_disable(binding);
+	}
+	mutex_unlock(&device->lock);
+	if (disabled)
+		mimic_binding_disabled(binding);
+	if (binding)
+		mimic_binding_release(binding);
+}
+
+static void remove(struct mimic_bus_device *device)
+{
+	struct mimic_connection *connection = mimic_device_connection(device);
+
+	detach_binding(device, true);
+	/* From here on nobody can send: what was sent ends now, a probe included. */
+	set_connection(device, NULL);
+	if (connection) {
+		mimic_request_forget(connection, &device->post);
+		mimic_requests_fail(connection, device->device.id, -ENODEV);
+		mimic_connection_put(connection);
+	}
+	flush_work(&device->attach);
+	if (device->added)
+		device_del(&device->device.dev);
+	put_device(&device->device.dev);
+}
+
+int mimic_device_unregister(struct mimic_connection *connection, u32 id)
+{
+	struct mimic_bus_device *device, *found = NULL;
+
+	mutex_lock(&mimic_devices_lock);
+	list_for_each_entry(device, &devices, link) {
+		if (device->device.id == id && READ_ONCE(device->connection) == connection)
+			found = device;
+	}
+	if (found)
+		list_del(&found->link);
+	mutex_unlock(&mimic_devices_lock);
+	if (!found)
+		return -ENOENT;
+	remove(found);
+	return 0;
+}
+
+int mimic_device_raise(struct mimic_connection *connection, u32 id, u32 line)
+{
+	struct mimic_bus_device *device;
+	int error = -ENOENT;
+
+	mutex_lock(&mimic_devices_lock);
+	list_for_each_entry(device, &devices, link) {
+		if (device->device.id != id || READ_ONCE(device->connection) != connection)
+			continue;
+		error = mimic_interrupts_raise(device, line);
+		break;
+	}
+	mutex_unlock(&mimic_devices_lock);
+	return error;
+}
+
+void mimic_devices_orphan(struct mimic_connection *connection)
+{
+	struct mimic_bus_device *device;
+
+	mutex_lock(&mimic_devices_lock);
+	list_for_each_entry(device, &devices, link) {
+		if (READ_ONCE(device->connection) != connection)
+			continue;
+		detach_binding(device, false);
+		set_connection(device, NULL);
+	}
+	mutex_unlock(&mimic_devices_lock);
+}
+
+void mimic_devices_remove_all(void)
+{
+	struct mimic_bus_device *device, *next;
+
+	list_for_each_entry_safe(device, next, &devices, link) {
+		list_del(&device->link);
+		remove(device);
+	}
+	ida_destroy(&device_ids);
+}

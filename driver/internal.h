@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What the files of mimic.ko share.
+ *
+ * Locks, outermost first. Whoever holds one takes only those below it.
+ *
+ *   mimic_devices_lock     mutex: which devices there are
+ *   device->open_lock      mutex: one open at a time; held while the daemon answers OPEN
+ *   a process's mmap_lock  of a program in a trap or an mmap, of the daemon in a window's fault
+ *   device->lock           mutex: who has the device; never held while waiting for the daemon
+ *   binding->window_lock   mutex: window entries against invalidations; inside a notifier
+ *   mimic_threads_lock     spinlock: threads of all bindings
+ *   device->connection_lock  spinlock: which daemon serves the device
+ *   connection->lock       spinlock: slots and requests
+ *
+ * A window's fault holds the daemon's mmap_lock and only tries for the
+ * program's (window.c). A notifier runs with the program's mmap_lock or a
+ * file's i_mmap_rwsem held and takes window_lock, then the spinlocks.
+ */
+#ifndef MIMIC_INTERNAL_H
+#define MIMIC_INTERNAL_H
+
+#include <linux/completion.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mmu_notifier.h>
+#include <linux/mutex.h>
+#include <linux/poll.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "compat.h"
+#include "mimic.h"
+#include "mimic/bus.h"
+
+struct io_uring_cmd;
+struct irq_domain;
+
+#define MIMIC_SLOT_WORDS (MIMIC_BUS_SLOTS / 64)
+#define MIMIC_FETCHES_MAX 4
+
+/* --- channel.c: requests to a daemon -------------------------------------- */
+
+enum mimic_request_state {
+	MIMIC_REQUEST_IDLE,
+	MIMIC_REQUEST_WAITING,	/* for a slot */
+	MIMIC_REQUEST_IN_SLOT,
+	MIMIC_REQUEST_ANSWERED,
+};
+
+struct mimic_request {
+	struct mimic_bus_request body;
+	struct list_head link;	/* connection->waiting */
+	enum mimic_request_state state;
+	u32 slot;
+	bool needs_commit;	/* the answer must come by a system call */
+	bool again;		/* posted once more while it was being served */
+	int status;
+	u64 data;
+	struct file *file;	/* CONNECT */
+	struct completion done;
+	/* Posted: called with connection->lock held when it is answered or never will be. */
+	void (*release)(struct mimic_request *request);
+};
+
+/* One open of /dev/mimic: a daemon. */
+struct mimic_connection {
+	struct kref kref;
+	struct mm_struct *mm;	/* of the daemon, for comparing; grabbed */
+	struct address_space *mapping;	/* of its windows; valid until the file's release */
+	struct pid_namespace *pid_namespace;
+	struct user_namespace *user_namespace;
+	struct list_head link;	/* of all */
+
+	struct mimic_bus_header *header;	/* the daemon may write any byte of it */
+	struct mimic_bus_slot *slots;
+
+	spinlock_t lock;	/* what follows */
+	bool dead;
+	struct mimic_request *in_slot[MIMIC_BUS_SLOTS];	/* NULL: free, or its waiter gave up */
+	DECLARE_BITMAP(used, MIMIC_BUS_SLOTS);
+	struct list_head waiting;
+	struct io_uring_cmd *fetches[MIMIC_FETCHES_MAX];
+	void *fetch_files[MIMIC_FETCHES_MAX];	/* whose, for 6.1's flush */
+	wait_queue_head_t poll_wait;
+};
+
+struct mimic_connection *mimic_connection_create(struct file *file);
+void mimic_connection_put(struct mimic_connection *connection);
+void mimic_connection_kill(struct mimic_connection *connection);
+
+void mimic_request_init(struct mimic_request *request, u32 kind, const struct mimic_device *device);
+/* -EIO: the daemon is dead. */
+int mimic_request_send(struct mimic_connection *connection, struct mimic_request *request);
+/*
+ * Waits for the answer. 0 or the answer's status; -EIO: the daemon died;
+ * -EINTR: a fatal signal, the answer will be ignored; -ERESTARTSYS, only if
+ * `restartable`: a signal, the request had no effect; -ETIMEDOUT.
+ */
+int mimic_request_wait(struct mimic_connection *connection, struct mimic_request *request,
+		       bool restartable, unsigned long timeout);
+int mimic_request_run(struct mimic_connection *connection, struct mimic_request *request,
+		      bool restartable, unsigned long timeout);
+/* Sends a request that has release(); nobody waits for it. */
+void mimic_request_post(struct mimic_connection *connection, struct mimic_request *request);
+/* The same for one that may be on its way already: not taken yet, it does for both. */
+void mimic_request_post_again(struct mimic_connection *connection, struct mimic_request *request,
+			      const struct mimic_bus_request *body);
+/* The posted request's memory goes away. */
+void mimic_request_forget(struct mimic_connection *connection, struct mimic_request *request);
+/* Whoever waits for this device gets `status`. */
+void mimic_requests_fail(struct mimic_connection *connection, u32 device, int status);
+
+/* An answer by system call. `file` is handed over. */
+void mimic_channel_answer(struct mimic_connection *connection, u32 slot, int status, u64 data,
+			  struct file *file);
+/* The same for one that lies in the shared memory. */
+int mimic_channel_commit(struct mimic_connection *connection, u32 slot);
+bool mimic_channel_has_pending(struct mimic_connection *connection, u32 *slot);
+ssize_t mimic_channel_read(struct mimic_connection *connection, char __user *buffer, size_t size,
+			   bool nonblock);
+ssize_t mimic_channel_write(struct mimic_connection *connection, const char __user *buffer,
+			    size_t size);
+__poll_t mimic_channel_poll(struct mimic_connection *connection, struct file *file,
+			    poll_table *wait);
+int mimic_channel_mmap(struct mimic_connection *connection, struct vm_area_struct *vma);
+
+/* --- uring.c -------------------------------------------------------------- */
+
+int mimic_uring_command(struct io_uring_cmd *command, unsigned int flags);
+/* One parked FETCH, if any, is told of `slot`. connection->lock is held. */
+void mimic_uring_notify(struct mimic_connection *connection, u32 slot);
+/* Completes those of `files` (NULL: all). */
+void mimic_uring_flush(struct mimic_connection *connection, void *files);
+
+/* --- bus.c, device.c ------------------------------------------------------ */
+
+struct mimic_bus_device {
+	struct mimic_device device;
+	struct list_head link;	/* mimic_devices */
+	struct work_struct attach;	/* adding it, or telling its driver of a new daemon */
+	bool added;
+	bool reset_due;
+
+	struct mutex open_lock;
+	struct mutex lock;
+	bool gone;		/* unregistered; under lock */
+	struct mimic_binding *binding;	/* under lock */
+
+	spinlock_t connection_lock;
+	struct mimic_connection *connection;	/* NULL: its daemon died */
+	bool closing;		/* a CLOSE is on its way; under connection_lock */
+	wait_queue_head_t closed;
+
+	struct mimic_request post;
+	struct irq_domain *domain;
+	struct fwnode_handle *domain_name;
+};
+
+#define to_bus_device(d) container_of(d, struct mimic_bus_device, device)
+
+extern struct bus_type mimic_bus;
+extern struct workqueue_struct *mimic_workqueue;	/* unbound: an attach may wait for a daemon */
+extern struct mutex mimic_devices_lock;
+
+int mimic_device_register(struct mimic_connection *connection, struct mimic_bus_register *wanted);
+int mimic_device_unregister(struct mimic_connection *connection, u32 id);
+int mimic_device_raise(struct mimic_connection *connection, u32 id, u32 line);
+/* The daemon is dead: its devices wait for another one. */
+void mimic_devices_orphan(struct mimic_connection *connection);
+void mimic_devices_remove_all(void);
+/* Counted, or NULL. */
+struct mimic_connection *mimic_device_connection(struct mimic_bus_device *device);
+
+int mimic_interrupts_create(struct mimic_bus_device *device);
+void mimic_interrupts_destroy(struct mimic_bus_device *device);
+int mimic_interrupts_raise(struct mimic_bus_device *device, u32 line);
+
+/* --- binding.c, thread.c -------------------------------------------------- */
+
+struct mimic_binding {
+	struct kref kref;
+	struct mimic_bus_device *device;	/* counted */
+	struct mimic_connection *connection;	/* counted */
+	struct mm_struct *mm;	/* grabbed */
+	u32 number;
+	u32 process;
+	struct list_head link;	/* all bindings, for `process` */
+	unsigned int users;	/* files; under device->lock */
+	bool gone;		/* under device->lock; read without */
+	const struct mimic_binding_ops *ops;
+	void *context;
+
+	struct mmu_notifier end_notifier;
+	struct mmu_interval_notifier notifier;
+	struct mutex window_lock;
+	bool has_window;	/* ever mapped */
+
+	struct work_struct free;	/* what it takes may sleep, who puts it may not */
+	struct list_head threads;	/* under mimic_threads_lock */
+	u32 last_thread;
+	struct mimic_request close;
+};
+
+/* A thread that accesses a device. */
+struct mimic_thread {
+	struct hlist_node node;	/* by task */
+	struct list_head link;	/* binding->threads */
+	struct task_struct *task;	/* for comparing; its exit takes the entry away */
+	struct mimic_binding *binding;
+	u32 number;
+	int error;	/* of an access that was made without the mmap_lock: SIGBUS at the next entry */
+	struct mimic_request gone;
+};
+
+void mimic_binding_get(struct mimic_binding *binding);
+void mimic_binding_release(struct mimic_binding *binding);	/* undoes mimic_binding_get() */
+/* By number, of a daemon; counted, or NULL. */
+struct mimic_binding *mimic_binding_find(struct mimic_connection *connection, u32 number);
+/* No access any more. device->lock is held. true: mimic_binding_disabled() is due. */
+bool mimic_binding_disable(struct mimic_binding *binding);
+/* The rest of it, without device->lock: windows, the driver's gone(). */
+void mimic_binding_disabled(struct mimic_binding *binding);
+bool mimic_mm_has_bindings(struct mm_struct *mm);
+bool mimic_mm_has_connection(struct mm_struct *mm);
+void mimic_bindings_destroy(void);
+
+int mimic_threads_init(void);
+void mimic_threads_exit(void);
+/* The entry of the current thread; NULL: no memory. Valid until the thread ends. */
+struct mimic_thread *mimic_thread_current(struct mimic_binding *binding);
+void mimic_threads_drop(struct mimic_binding *binding);
+
+/* --- window.c ------------------------------------------------------------- */
+
+int mimic_window_mmap(struct mimic_connection *connection, struct vm_area_struct *vma);
+bool mimic_window_invalidate(struct mmu_interval_notifier *notifier,
+			     const struct mmu_notifier_range *range, unsigned long sequence);
+void mimic_window_close(struct mimic_binding *binding);
+
+#endif

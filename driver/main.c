@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The module, and /dev/mimic: the node that daemons open. */
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/sched/mm.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+struct workqueue_struct *mimic_workqueue;
+
+static DEFINE_SPINLOCK(connections_lock);
+static LIST_HEAD(connections);
+
+bool mimic_mm_has_connection(struct mm_struct *mm)
+{
+	struct mimic_connection *connection;
+	bool found = false;
+
+	spin_lock(&connections_lock);
+	list_for_each_entry(connection, &connections, link)
+		found |= connection->mm == mm;
+	spin_unlock(&connections_lock);
+	return found;
+}
+
+static int control_open(struct inode *inode, struct file *file)
+{
+	struct mimic_connection *connection;
+
+	/* See mimic_bind(): a daemon is nobody's user. */
+	if (mimic_mm_has_bindings(current->mm))
+		return -EDEADLK;
+	connection = mimic_connection_create(file);
+	if (!connection)
+		return -ENOMEM;
+	file->private_data = connection;
+	spin_lock(&connections_lock);
+	list_add(&connection->link, &connections);
+	spin_unlock(&connections_lock);
+	return nonseekable_open(inode, file);
+}
+
+static int control_release(struct inode *inode, struct file *file)
+{
+	struct mimic_connection *connection = file->private_data;
+
+	spin_lock(&connections_lock);
+	list_del(&connection->link);
+	spin_unlock(&connections_lock);
+	/* First who waits, then who would come: neither is left to wait for ever. */
+	mimic_connection_kill(connection);
+	mimic_devices_orphan(connection);
+	mimic_connection_put(connection);
+	return 0;
+}
+
+static int control_flush(struct file *file, fl_owner_t id)
+{
+	/* 6.1 does not cancel a dying task's commands: this is called when its files go. */
+	if (MIMIC_URING_NEEDS_FLUSH)
+		mimic_uring_flush(file->private_data, id);
+	return 0;
+}
+
+static ssize_t control_read(struct file *file, char __user *buffer, size_t size, loff_t *offset)
+{
+	return mimic_channel_read(file->private_data, buffer, size, file->f_flags & O_NONBLOCK);
+}
+
+static ssize_t control_write(struct file *file, const char __user *buffer, size_t size,
+			     loff_t *offset)
+{
+	return mimic_channel_write(file->private_data, buffer, size);
+}
+
+static __poll_t control_poll(struct file *file, poll_table *wait)
+{
+	return mimic_channel_poll(file->private_data, file, wait);
+}
+
+static int control_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	if (!vma->vm_pgoff)
+		return mimic_channel_mmap(file->private_data, vma);
+	return mimic_window_mmap(file->private_data, vma);
+}
+
+/* A structure that starts with its size, of a program of any build. */
+static int get_argument(void *argument, size_t size, const void __user *user)
+{
+	u32 user_size;
+
+	if (get_user(user_size, (const u32 __user *)user))
+		return -EFAULT;
+	if (user_size < size || user_size > PAGE_SIZE)
+		return -EINVAL;
+	return copy_struct_from_user(argument, size, user, user_size);
+}
+
+static int put_argument(const void *argument, size_t size, void __user *user)
+{
+	return copy_to_user(user, argument, size) ? -EFAULT : 0;
+}
+
+static long info(void __user *user)
+{
+	struct mimic_bus_info argument;
+	int error = get_argument(&argument, sizeof(argument), user);
+
+	if (error)
+		return error;
+	argument = (struct mimic_bus_info){
+		.size = sizeof(argument),
+		.version = MIMIC_BUS_VERSION,
+		.slots = MIMIC_BUS_SLOTS,
+		.slot_size = sizeof(struct mimic_bus_slot),
+		.slots_size = PAGE_ALIGN(MIMIC_BUS_SLOTS_SIZE),
+	};
+	return put_argument(&argument, sizeof(argument), user);
+}
+
+static long register_device(struct mimic_connection *connection, void __user *user)
+{
+	struct mimic_bus_register argument;
+	int error = get_argument(&argument, sizeof(argument), user);
+
+	if (error)
+		return error;
+	argument.size = sizeof(argument);
+	error = mimic_device_register(connection, &argument);
+	if (error)
+		return error;
+	error = put_argument(&argument, sizeof(argument), user);
+	if (error)
+		mimic_device_unregister(connection, argument.device);
+	return error;
+}
+
+static long unregister_device(struct mimic_connection *connection, void __user *user)
+{
+	struct mimic_bus_unregister argument;
+	int error = get_argument(&argument, sizeof(argument), user);
+
+	if (error)
+		return error;
+	if (memchr_inv(argument.reserved, 0, sizeof(argument.reserved)))
+		return -EINVAL;
+	return mimic_device_unregister(connection, argument.device);
+}
+
+static long raise_interrupt(struct mimic_connection *connection, void __user *user)
+{
+	struct mimic_bus_interrupt argument;
+	int error = get_argument(&argument, sizeof(argument), user);
+
+	if (error)
+		return error;
+	if (memchr_inv(argument.reserved, 0, sizeof(argument.reserved)))
+		return -EINVAL;
+	return mimic_device_raise(connection, argument.device, argument.line);
+}
+
+static long commit(struct mimic_connection *connection, void __user *user)
+{
+	struct mimic_bus_commit argument;
+	int error = get_argument(&argument, sizeof(argument), user);
+
+	if (error)
+		return error;
+	if (memchr_inv(argument.reserved, 0, sizeof(argument.reserved)))
+		return -EINVAL;
+	return mimic_channel_commit(connection, argument.slot);
+}
+
+static long control_ioctl(struct file *file, unsigned int command, unsigned long argument)
+{
+	struct mimic_connection *connection = file->private_data;
+	void __user *user = (void __user *)argument;
+
+	switch (command) {
+	case MIMIC_BUS_INFO:
+		return info(user);
+	case MIMIC_BUS_REGISTER:
+		return register_device(connection, user);
+	case MIMIC_BUS_UNREGISTER:
+		return unregister_device(connection, user);
+	case MIMIC_BUS_INTERRUPT:
+		return raise_interrupt(connection, user);
+	case MIMIC_BUS_COMMIT:
+		return commit(connection, user);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static const struct file_operations control_fops = {
+	.owner = THIS_MODULE,
+	.open = control_open,
+	.release = control_release,
+	.flush = control_flush,
+	.read = control_read,
+	.write = control_write,
+	.poll = control_poll,
+	.mmap = control_mmap,
+	.unlocked_ioctl = control_ioctl,
+	.uring_cmd = mimic_uring_command,
+};
+
+static struct miscdevice control = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "mimic",
+	.fops = &control_fops,
+	.mode = 0600,
+};
+
+static int __init mimic_init(void)
+{
+	int error;
+
+	mimic_workqueue = alloc_workqueue("mimic", WQ_UNBOUND, 0);
+	if (!mimic_workqueue)
+		return -ENOMEM;
+	error = mimic_threads_init();
+	if (error)
+		goto workqueue;
+	error = bus_register(&mimic_bus);
+	if (error)
+		goto threads;
+	error = misc_register(&control);
+	if (!error)
+		return 0;
+	bus_unregister(&mimic_bus);
+threads:
+	mimic_threads_exit();
+workqueue:
+	destroy_workqueue(mimic_workqueue);
+	return error;
+}
+
+static void __exit mimic_exit(void)
+{
+	misc_deregister(&control);
+	mimic_devices_remove_all();
+	/* Bindings are freed by work, and the work is code of this module. */
+	flush_workqueue(mimic_workqueue);
+	mimic_bindings_destroy();
+	bus_unregister(&mimic_bus);
+	mimic_threads_exit();
+	destroy_workqueue(mimic_workqueue);
+}
+
+module_init(mimic_init);
+module_exit(mimic_exit);
+
+MODULE_DESCRIPTION("Emulated bus for accelerators that a daemon models");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The emulated bus, as a function driver sees it: devices and drivers, their
+ * registers, their interrupts, and the processes that use them.
+ *
+ * A driver is written as for the silicon: it probes, reads registers by regmap,
+ * maps pages to user space, serves page faults of the device, passes shootdowns
+ * on. Only the names here would change.
+ */
+#ifndef MIMIC_DRIVER_H
+#define MIMIC_DRIVER_H
+
+#include <linux/device.h>
+#include <linux/module.h>
+#include <linux/mm_types.h>
+#include <linux/regmap.h>
+#include <linux/types.h>
+
+struct mimic_binding;
+
+struct mimic_device {
+	struct device dev;	/* dev.release frees it */
+	char kind[16];
+	int index;		/* N of mapleN */
+	u32 id;			/* number in the daemon's requests */
+	u32 pages;
+	u32 interrupts;
+	u32 capabilities;	/* MIMIC_BUS_* */
+};
+
+#define to_mimic_device(d) container_of_const(d, struct mimic_device, dev)
+
+struct mimic_driver {
+	struct device_driver driver;
+	const char *kind;	/* of the devices that it drives */
+	int (*probe)(struct mimic_device *device);
+	void (*remove)(struct mimic_device *device);
+	/*
+	 * The daemon died and another has taken the device over: its state is as
+	 * after power-on. May be NULL.
+	 */
+	void (*reset)(struct mimic_device *device);
+};
+
+int __mimic_driver_register(struct mimic_driver *driver, struct module *owner);
+#define mimic_driver_register(driver) __mimic_driver_register(driver, THIS_MODULE)
+void mimic_driver_unregister(struct mimic_driver *driver);
+
+/*
+ * One access to a register, as the driver's own. May sleep. 0; -EIO: no daemon
+ * serves the device; -EINTR: a fatal signal; -ETIMEDOUT: no answer in a second.
+ */
+int mimic_device_read(struct mimic_device *device, unsigned int page, unsigned int offset,
+		      unsigned int size, u64 *value);
+int mimic_device_write(struct mimic_device *device, unsigned int page, unsigned int offset,
+		       unsigned int size, u64 value);
+
+/*
+ * A store, or a load whose answer does not matter, that nobody waits for. Never
+ * sleeps, allocates nothing, always succeeds: a post that the daemon has not
+ * taken yet is replaced by this one, so it suits accesses that may be done once
+ * for many. The register is fixed by the first call.
+ */
+void mimic_device_post(struct mimic_device *device, bool is_write, unsigned int page,
+		       unsigned int offset, unsigned int size, u64 value);
+
+/*
+ * A regmap over all pages: register = page * 4096 + offset, values of 32 bits;
+ * regmap_raw_read and _write of 8 bytes at a multiple of 8 are one access of 64
+ * bits. Not for atomic context.
+ */
+struct regmap *devm_mimic_regmap(struct mimic_device *device, const struct regmap_config *config);
+
+/* The Linux interrupt number of a line, or -errno. For threaded handlers. */
+int mimic_device_interrupt(struct mimic_device *device, unsigned int line);
+
+/* A process that uses the device. */
+struct mimic_binding_ops {
+	/*
+	 * Translations of [start, end) of the process are gone: pass it on to the
+	 * device's TLB. Must not sleep or wait for the daemon.
+	 */
+	void (*shootdown)(struct mimic_binding *binding, unsigned long start, unsigned long end);
+	/* The process ended, or the device or its daemon went away: no access any more. Sleeps. */
+	void (*gone)(struct mimic_binding *binding);
+	/*
+	 * Nobody holds the binding any more, and no other callback runs or comes:
+	 * `context` may be freed. Called once, before the mimic_binding_put() of the
+	 * last reference returns; never for a context that mimic_bind() did not take.
+	 */
+	void (*release)(struct mimic_binding *binding);
+};
+
+/*
+ * Binds the device to the calling process: the one binding that it has, or a
+ * new one, counted. Only a new one takes `ops` and `context`: compare with
+ * mimic_binding_context(). ERR_PTR: -EBUSY, another process has it; -EIO, no daemon;
+ * -EINTR; -ENOMEM; -ENODEV; or what the daemon says.
+ */
+struct mimic_binding *mimic_bind(struct mimic_device *device, const struct mimic_binding_ops *ops,
+				 void *context);
+void mimic_binding_put(struct mimic_binding *binding);
+void *mimic_binding_context(struct mimic_binding *binding);
+struct mimic_device *mimic_binding_device(struct mimic_binding *binding);
+
+/* Is the caller the bound process, and all of it still there? 0 or -ENODEV. */
+int mimic_binding_check(struct mimic_binding *binding);
+
+/*
+ * For file_operations.mmap: page vma->vm_pgoff of the device and those behind
+ * it. -EINVAL: not shared, executable, beyond the last page; -ENODEV. The
+ * file that is mapped must hold the binding until its release.
+ */
+int mimic_binding_mmap(struct mimic_binding *binding, struct vm_area_struct *vma);
+
+/*
+ * Makes the page of `address` present in the bound process, writable if
+ * `write`. May sleep; takes its mmap_lock for reading. 0; -EFAULT: there is no
+ * such memory; -ESRCH: the process has ended.
+ */
+int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool write);
+
+/* Asks the daemon for a session of this process: a descriptor number in the caller, or -errno. */
+int mimic_binding_connect(struct mimic_binding *binding);
+
+/* The binding that has the device, counted, or NULL. */
+struct mimic_binding *mimic_device_binding(struct mimic_device *device);
+
+#endif

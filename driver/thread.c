@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which thread accesses a device: queues belong to threads, so the daemon must
+ * hear of a thread's end. Modules have no hook there but a tracepoint.
+ */
+#include <linux/hashtable.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/tracepoint.h>
+
+#include "internal.h"
+
+static DEFINE_SPINLOCK(mimic_threads_lock);
+static DEFINE_HASHTABLE(threads, 8);
+static struct tracepoint *exit_tracepoint;
+
+static unsigned long key_of(const struct task_struct *task)
+{
+	return (unsigned long)task >> L1_CACHE_SHIFT;
+}
+
+static struct mimic_thread *find(const struct mimic_binding *binding)
+{
+	struct mimic_thread *thread;
+
+	hash_for_each_possible(threads, thread, node, key_of(current)) {
+		if (thread->task == current && thread->binding == binding)
+			return thread;
+	}
+	return NULL;
+}
+
+static void gone_released(struct mimic_request *request)
+{
+	kfree(container_of(request, struct mimic_thread, gone));
+}
+
+struct mimic_thread *mimic_thread_current(struct mimic_binding *binding)
+{
+	struct mimic_thread *thread;
+
+	/* Only this thread makes or, by its end, removes its entry. */
+	spin_lock(&mimic_threads_lock);
+	thread = find(binding);
+	spin_unlock(&mimic_threads_lock);
+	if (thread)
+		return thread;
+	thread = kzalloc(sizeof(*thread), GFP_KERNEL_ACCOUNT);
+	if (!thread)
+		return NULL;
+	thread->task = current;
+	thread->binding = binding;
+	mimic_request_init(&thread->gone, MIMIC_BUS_REQUEST_THREAD_GONE,
+			   &binding->device->device);
+	thread->gone.release = gone_released;
+	spin_lock(&mimic_threads_lock);
+	thread->number = ++binding->last_thread;
+	hash_add(threads, &thread->node, key_of(current));
+	list_add(&thread->link, &binding->threads);
+	spin_unlock(&mimic_threads_lock);
+	return thread;
+}
+
+/* mimic_threads_lock is held. */
+static void thread_ended(struct mimic_thread *thread)
+{
+	struct mimic_binding *binding = thread->binding;
+
+	hash_del(&thread->node);
+	list_del(&thread->link);
+	if (READ_ONCE(binding->gone)) {
+		kfree(thread);
+		return;
+	}
+	thread->gone.body.binding = binding->number;
+	thread->gone.body.thread = thread->number;
+	mimic_request_post(binding->connection, &thread->gone);
+}
+
+static void task_exits(void *unused, struct task_struct *task)
+{
+	struct mimic_thread *thread;
+	struct hlist_node *next;
+
+	spin_lock(&mimic_threads_lock);
+	hash_for_each_possible_safe(threads, thread, next, node, key_of(task)) {
+		if (thread->task == task)
+			thread_ended(thread);
+	}
+	spin_unlock(&mimic_threads_lock);
+}
+
+void mimic_threads_drop(struct mimic_binding *binding)
+{
+	struct mimic_thread *thread, *next;
+
+	spin_lock(&mimic_threads_lock);
+	list_for_each_entry_safe(thread, next, &binding->threads, link) {
+		hash_del(&thread->node);
+		list_del(&thread->link);
+		kfree(thread);
+	}
+	spin_unlock(&mimic_threads_lock);
+}
+
+/* The kernel exports no tracepoint by its symbol, but all by name. */
+static void look_for_exit(struct tracepoint *tracepoint, void *unused)
+{
+	if (!strcmp(tracepoint->name, "sched_process_exit"))
+		exit_tracepoint = tracepoint;
+}
+
+int mimic_threads_init(void)
+{
+	for_each_kernel_tracepoint(look_for_exit, NULL);
+	if (!exit_tracepoint)
+		return -ENOENT;
+	return tracepoint_probe_register(exit_tracepoint, task_exits, NULL);
+}
+
+void mimic_threads_exit(void)
+{
+	tracepoint_probe_unregister(exit_tracepoint, task_exits, NULL);
+	tracepoint_synchronize_unregister();
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Device pages of a program: no page table entry, so that each access faults.
+ * The fault decodes the instruction, asks the daemon, and steps over it.
+ *
+ * The access waits without the mmap_lock: another thread can map, unmap, fork.
+ * So nothing of the VMA is touched after release_fault_lock().
+ */
+#include <linux/mm.h>
+#include <linux/ptrace.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task_stack.h>
+
+#include "emulate.h"
+#include "internal.h"
+#include "libmimic/operate.h"
+#include "trace_mimic.h"
+
+/* Returned after the lock was released: the fault is over, go back to the program. */
+#define TRAP_DONE (VM_FAULT_NOPAGE | VM_FAULT_COMPLETED)
+
+/* What the fault must know of its VMA when that may be gone. */
+struct trap {
+	struct mimic_binding *binding;
+	struct mimic_thread *thread;
+	unsigned long start, end, first_page;
+};
+
+/* One access of the bus. 0, -ERESTARTSYS (nothing was done), -EINTR, or -EIO and the like. */
+static int access(const struct trap *trap, u64 address, unsigned int size, bool is_write,
+		  bool restartable, u64 *data)
+{
+	struct mimic_binding *binding = trap->binding;
+	struct mimic_request request;
+	int error;
+
+	if (address < trap->start || address + size > trap->end)
+		return -EFAULT;
+	mimic_request_init(&request, MIMIC_BUS_REQUEST_ACCESS, &binding->device->device);
+	request.body.binding = binding->number;
+	request.body.thread = trap->thread->number;
+	request.body.pid = pid_nr_ns(task_pid(current), binding->connection->pid_namespace);
+	request.body.page = trap->first_page + ((address - trap->start) >> PAGE_SHIFT);
+	request.body.offset = offset_in_page(address);
+	request.body.size = size;
+	request.body.is_write = is_write;
+	request.body.data = is_write ? *data : 0;
+	trace_mimic_access(&request.body);
+	if (READ_ONCE(binding->gone))
+		error = -EIO;
+	else
+		error = mimic_request_run(binding->connection, &request, restartable,
+					  MAX_SCHEDULE_TIMEOUT);
+	trace_mimic_answer(&request.body, error, request.data);
+	if (!error && !is_write)
+		*data = request.data;
+	return error;
+}
+
+/* All of an instruction's access, in naturally aligned pieces as a bus would do it. */
+static int access_all(const struct trap *trap, u64 address, unsigned int size, bool is_write,
+		      u64 *value)
+{
+	unsigned int done = 0, piece;
+	u64 data, result = 0;
+	int error;
+
+	for (; done < size; done += piece) {
+		piece = mimic_operate_piece(address + done, size - done);
+		data = is_write ? *value >> (8 * done) : 0;
+		if (piece < sizeof(data))
+			data &= (1ull << (8 * piece)) - 1;
+		/* What is begun is finished: its first pieces cannot be taken back. */
+		error = access(trap, address + done, piece, is_write, !done, &data);
+		if (error)
+			return error;
+		result |= data << (8 * done);
+	}
+	if (!is_write)
+		*value = result;
+	return 0;
+}
+
+static int emulate(const struct trap *trap, struct pt_regs *regs,
+		   const struct mimic_instruction *instruction, u64 address)
+{
+	u64 value = 0;
+	int error;
+
+	if (instruction->is_write)
+		value = mimic_emulate_store_value(instruction, regs);
+	error = access_all(trap, address, instruction->memory_size, instruction->is_write, &value);
+	if (error)
+		return error;
+	mimic_emulate_finish(instruction, regs, value);
+	return 0;
+}
+
+/* What may be decided with the lock held. 0: go on. */
+static vm_fault_t check(struct vm_fault *vmf, const struct mimic_binding *binding)
+{
+	const unsigned int never = FAULT_FLAG_REMOTE | FAULT_FLAG_INSTRUCTION |
+				   FAULT_FLAG_RETRY_NOWAIT;
+
+	/* The kernel's own access, on behalf of a system call, is EFAULT. */
+	if (!(vmf->flags & FAULT_FLAG_USER) || vmf->flags & never)
+		return VM_FAULT_SIGBUS;
+	if (!(vmf->flags & FAULT_FLAG_ALLOW_RETRY))
+		return VM_FAULT_SIGBUS;
+	/* A page that a child has inherited: its parent's device. */
+	if (vmf->vma->vm_mm != binding->mm || READ_ONCE(binding->gone))
+		return VM_FAULT_SIGBUS;
+	return 0;
+}
+
+static vm_fault_t trap_fault(struct vm_fault *vmf)
+{
+	struct mimic_binding *binding = vmf->vma->vm_private_data;
+	struct pt_regs *regs = task_pt_regs(current);
+	struct mimic_instruction instruction;
+	struct trap trap = { .binding = binding };
+	vm_fault_t refused = check(vmf, binding);
+	u64 address;
+	int error;
+
+	if (refused)
+		return refused;
+	trap.thread = mimic_thread_current(binding);
+	if (!trap.thread)
+		return VM_FAULT_OOM;
+	error = trap.thread->error;
+	trap.thread->error = 0;
+	if (error && vmf->flags & FAULT_FLAG_TRIED)
+		return VM_FAULT_SIGBUS;
+	error = mimic_emulate_decode(regs, &instruction, &address);
+	if (error == -EFAULT && !(vmf->flags & FAULT_FLAG_TRIED)) {
+		release_fault_lock(vmf);
+		mimic_emulate_fault_in(regs);
+		return VM_FAULT_RETRY;
+	}
+	/* A read-modify-write decodes as nothing, or faults as a write where it would be a load. */
+	if (error || !!instruction.is_write != !!(vmf->flags & FAULT_FLAG_WRITE))
+		return VM_FAULT_SIGBUS;
+	if (address < vmf->vma->vm_start || address >= vmf->vma->vm_end)
+		return VM_FAULT_SIGBUS;
+	trap.start = vmf->vma->vm_start;
+	trap.end = vmf->vma->vm_end;
+	trap.first_page = vmf->vma->vm_pgoff;
+	mimic_binding_get(binding);
+	release_fault_lock(vmf);
+
+	error = emulate(&trap, regs, &instruction, address);
+	mimic_binding_release(binding);
+	if (!error)
+		return TRAP_DONE;
+	/*
+	 * Only a fault that holds the lock can ask for a SIGBUS: this one comes
+	 * again, finds the error, and does.
+	 */
+	if (error != -ERESTARTSYS && error != -EINTR)
+		trap.thread->error = error;
+	return VM_FAULT_RETRY;
+}
+
+#ifdef MIMIC_FAULT_UNDER_VMA_LOCK
+/* Without it the kernel takes the mmap_lock for every fault of such a VMA. */
+static vm_fault_t trap_map_pages(struct vm_fault *vmf, pgoff_t first, pgoff_t last)
+{
+	return 0;
+}
+#endif
+
+static int trap_mremap(struct vm_area_struct *vma)
+{
+	return -EINVAL;
+}
+
+static const struct vm_operations_struct trap_ops = {
+	.fault = trap_fault,
+	.mremap = trap_mremap,
+#ifdef MIMIC_FAULT_UNDER_VMA_LOCK
+	.map_pages = trap_map_pages,
+#endif
+};
+
+int mimic_binding_mmap(struct mimic_binding *binding, struct vm_area_struct *vma)
+{
+	const struct mimic_device *device = &binding->device->device;
+	int error = mimic_binding_check(binding);
+
+	if (error)
+		return error;
+	if (!(device->capabilities & MIMIC_BUS_TRAPS))
+		return -ENODEV;
+	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
+		return -EINVAL;
+	if (vma->vm_pgoff >= device->pages || vma_pages(vma) > device->pages - vma->vm_pgoff)
+		return -EINVAL;
+	vm_flags_set(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP);
+	vm_flags_clear(vma, VM_MAYEXEC);
+	vma->vm_private_data = binding;
+	vma->vm_ops = &trap_ops;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(mimic_binding_mmap);

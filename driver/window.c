@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A daemon's window onto the memory of a bound process: page table entries that
+ * mirror the process's own, entered on touch, taken away before the process's
+ * change. No page is pinned; what is not present there is not present here.
+ */
+#include <linux/hmm.h>
+#include <linux/lockdep.h>
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+
+#include "internal.h"
+#include "trace_mimic.h"
+
+#define ADDRESS_PAGES (1ul << (MIMIC_BUS_WINDOW_SHIFT - PAGE_SHIFT))
+
+static u64 address_of(const struct vm_fault *vmf)
+{
+	return (u64)(vmf->pgoff & (ADDRESS_PAGES - 1)) << PAGE_SHIFT;
+}
+
+/* So that nothing has to be allocated while window_lock is held: a reclaim would want it. */
+static int nothing(pte_t *pte, unsigned long address, void *unused)
+{
+	return 0;
+}
+
+/* The process's page as it is now, without bringing it in. Its mmap_lock is held. */
+static int look(struct mimic_binding *binding, u64 address, unsigned long *entry,
+		unsigned long *sequence)
+{
+	struct hmm_range range = {
+		.notifier = &binding->notifier,
+		.start = address,
+		.end = address + PAGE_SIZE,
+		.hmm_pfns = entry,
+	};
+	int error;
+
+	*entry = 0;
+	range.notifier_seq = mmu_interval_read_begin(&binding->notifier);
+	*sequence = range.notifier_seq;
+	error = hmm_range_fault(&range);
+	if (error)
+		return error;
+	return *entry & HMM_PFN_VALID ? 0 : -EFAULT;
+}
+
+/* -EAGAIN: the process has changed it meanwhile. */
+static int enter(struct mimic_binding *binding, struct vm_fault *vmf, unsigned long entry,
+		 unsigned long sequence, bool write, vm_fault_t *result)
+{
+	unsigned long flags = vmf->vma->vm_flags;
+	struct page *page = hmm_pfn_to_page(entry);
+	int error = 0;
+
+	if (!write)
+		flags &= ~VM_WRITE;
+	mutex_lock(&binding->window_lock);
+	if (READ_ONCE(binding->gone)) {
+		error = -EFAULT;
+	} else if (mmu_interval_read_retry(&binding->notifier, sequence)) {
+		error = -EAGAIN;
+	} else {
+		/* Written through us, and nobody else would notice. */
+		if (write)
+			set_page_dirty(page);
+		/* The private page protection: a shared one would ask for pfn_mkwrite for ever. */
+		*result = vmf_insert_pfn_prot(vmf->vma, vmf->address, page_to_pfn(page),
+					      vm_get_page_prot(flags));
+	}
+	mutex_unlock(&binding->window_lock);
+	return error;
+}
+
+/*
+ * We hold the daemon's mmap_lock, so the process's is only tried for; if it is
+ * taken, ours goes first and the fault comes again.
+ */
+static vm_fault_t wait_for_process(struct vm_fault *vmf, struct mm_struct *mm)
+{
+	if (!(vmf->flags & FAULT_FLAG_ALLOW_RETRY) || vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
+		return VM_FAULT_NOPAGE;
+	release_fault_lock(vmf);
+	if (!mmap_read_lock_killable(mm))
+		mmap_read_unlock(mm);
+	return VM_FAULT_RETRY;
+}
+
+static vm_fault_t fill(struct mimic_binding *binding, struct vm_fault *vmf)
+{
+	bool write = vmf->flags & FAULT_FLAG_WRITE;
+	vm_fault_t result = VM_FAULT_SIGBUS;
+	unsigned long entry, sequence;
+	u64 address = address_of(vmf);
+	int error;
+
+	do {
+		if (!mmap_read_trylock(binding->mm))
+			return wait_for_process(vmf, binding->mm);
+		error = look(binding, address, &entry, &sequence);
+		mmap_read_unlock(binding->mm);
+		if (error == -EBUSY)
+			continue;
+		if (!error && write && !(entry & HMM_PFN_WRITE))
+			error = -EFAULT;
+		if (!error)
+			error = enter(binding, vmf, entry, sequence, write, &result);
+	} while (error == -EBUSY || error == -EAGAIN);
+	trace_mimic_window(binding->number, address, write, error);
+	return error ? VM_FAULT_SIGBUS : result;
+}
+
+static vm_fault_t window_fault(struct vm_fault *vmf)
+{
+	struct mimic_binding *binding = vmf->vma->vm_private_data;
+	vm_fault_t result;
+
+	if (READ_ONCE(binding->gone))
+		return VM_FAULT_SIGBUS;
+	if (apply_to_page_range(vmf->vma->vm_mm, vmf->address & PAGE_MASK, PAGE_SIZE, nothing, NULL))
+		return VM_FAULT_OOM;
+	if (!mmget_not_zero(binding->mm))
+		return VM_FAULT_SIGBUS;
+	result = fill(binding, vmf);
+	mmput_async(binding->mm);
+	return result;
+}
+
+/*
+ * A write to an entry that was made for reading. Taken away, it comes back as a
+ * fault for writing, which looks whether the process itself may write there.
+ */
+static vm_fault_t window_mkwrite(struct vm_fault *vmf)
+{
+	zap_vma_ptes(vmf->vma, vmf->address & PAGE_MASK, PAGE_SIZE);
+	return VM_FAULT_NOPAGE;
+}
+
+static void window_opened(struct vm_area_struct *vma)
+{
+	mimic_binding_get(vma->vm_private_data);
+}
+
+static void window_closed(struct vm_area_struct *vma)
+{
+	mimic_binding_release(vma->vm_private_data);
+}
+
+static const struct vm_operations_struct window_ops = {
+	.open = window_opened,
+	.close = window_closed,
+	.fault = window_fault,
+	.pfn_mkwrite = window_mkwrite,
+};
+
+int mimic_window_mmap(struct mimic_connection *connection, struct vm_area_struct *vma)
+{
+	u32 number = vma->vm_pgoff / ADDRESS_PAGES;
+	struct mimic_binding *binding;
+
+	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
+		return -EINVAL;
+	/* Not the next binding's as well. */
+	if (vma_pages(vma) > ADDRESS_PAGES - vma->vm_pgoff % ADDRESS_PAGES)
+		return -EINVAL;
+	if (current->mm != connection->mm)
+		return -EPERM;
+	binding = mimic_binding_find(connection, number);
+	if (!binding)
+		return -ENOENT;
+	if (!(binding->device->device.capabilities & MIMIC_BUS_WINDOW_ACCESS)) {
+		mimic_binding_release(binding);
+		return -EPERM;
+	}
+	vm_flags_set(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY);
+	vm_flags_clear(vma, VM_MAYEXEC);
+	vma->vm_private_data = binding;
+	vma->vm_ops = &window_ops;
+	/* Before the first entry: from here on invalidations look for them. */
+	WRITE_ONCE(binding->has_window, true);
+	return 0;
+}
+
+static void zap(struct mimic_binding *binding, unsigned long start, unsigned long end)
+{
+	if (!READ_ONCE(binding->has_window))
+		return;
+	/*
+	 * unmap_mapping_range() takes locks of the daemon's mapping of the classes
+	 * of those that our caller holds of the process's. The two cannot meet: a
+	 * daemon is never bound, and has no windows onto a daemon (mimic_bind()).
+	 */
+	lockdep_off();
+	unmap_mapping_range(binding->connection->mapping, MIMIC_BUS_WINDOW(binding->number) + start,
+			    end - start, 1);
+	lockdep_on();
+}
+
+bool mimic_window_invalidate(struct mmu_interval_notifier *notifier,
+			     const struct mmu_notifier_range *range, unsigned long sequence)
+{
+	struct mimic_binding *binding = container_of(notifier, struct mimic_binding, notifier);
+	unsigned long end = min(range->end, 1ul << MIMIC_BUS_WINDOW_SHIFT);
+
+	if (!mmu_notifier_range_blockable(range))
+		return false;
+	mutex_lock(&binding->window_lock);
+	mmu_interval_set_seq(notifier, sequence);
+	mutex_unlock(&binding->window_lock);
+	if (READ_ONCE(binding->gone) || range->start >= end)
+		return true;
+	zap(binding, range->start, end);
+	trace_mimic_shootdown(binding->number, range->start, end);
+	if (binding->ops->shootdown)
+		binding->ops->shootdown(binding, range->start, end);
+	return true;
+}
+
+void mimic_window_close(struct mimic_binding *binding)
+{
+	/* Whoever enters a page from now on sees that the binding is gone. */
+	mutex_lock(&binding->window_lock);
+	mutex_unlock(&binding->window_lock);
+	zap(binding, 0, 1ul << MIMIC_BUS_WINDOW_SHIFT);
+}

@@ -1,0 +1,119 @@
+# Kernels in virtual machines: make check-kernel, demo-kernel, vm-shell and their
+# parts. tests/vm/ holds the scripts, docs/vm.md says how they work together.
+# KERNEL=6.1, 6.12, or debug where one kernel is meant.
+
+KERNELS := 6.1 6.12
+KERNEL ?= 6.12
+VM := $(O)/vm
+VM_RESULTS := $(VM)/results
+VM_SUMMARY = tests/scripts/run-tests.sh --results $(VM_RESULTS)
+# Of one test program, of one whole run; seconds. MiB.
+VM_EACH ?= 60
+VM_TIMEOUT ?= 1200
+VM_MEMORY ?= 1024
+# How the daemon is started for demo-kernel and vm-shell, and the demo in the guest.
+MIMICD_KERNEL_OPTIONS ?= --foreground --transport kernel
+DEMO_KERNEL_COMMAND ?= /mimic/bin/mimic-demo --transport kernel
+ifeq ($(KERNEL),debug)
+VM_EACH := 600
+VM_TIMEOUT := 3600
+VM_MEMORY := 2048
+endif
+
+# --- kselftest programs: each test_*.c one, with everything of lib/ ---------
+KSELFTEST_SRC := $(wildcard tests/kselftest/test_*.c)
+KSELFTEST_LIB_SRC := $(wildcard tests/kselftest/lib/*.c)
+KSELFTESTS := $(patsubst %.c,$(O)/%,$(KSELFTEST_SRC))
+kselftest_obj = $(patsubst %.c,$(O)/obj/kselftest/%.o,$(1))
+KSELFTEST_FLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -I. -Iinclude \
+	-isystem $(VM)/linux-6.1 -pthread -MMD -MP
+# More of one program: KSELFTEST_LIBS_test_name = -static
+KERNEL_HEADERS_TAKEN := tools/testing/selftests/kselftest_harness.h tools/testing/selftests/kselftest.h \
+	scripts/checkpatch.pl scripts/spelling.txt scripts/const_structs.checkpatch
+
+# Other test programs that run in the guest, too.
+VM_TESTS := $(filter $(O)/tests/contract/test_contract_kernel_%,$(TESTS))
+VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS))
+
+.PHONY: check-kernel check-kernel-one check-kernel-style check-kernel-debug kselftests \
+	demo-kernel vm-shell vm-run vm-image vm-modules packages-kernel
+
+packages-kernel:
+	$(Q)sh scripts/packages.sh build kernel
+
+$(VM)/6.1/vmlinux $(VM)/6.12/vmlinux: $(VM)/%/vmlinux: | packages-kernel
+	$(Q)tests/vm/fetch-kernel.sh $* $(@D)
+
+$(VM)/debug/vmlinux: tests/vm/debug.config tests/vm/debug-kernel.sh | packages-kernel
+	$(Q)tests/vm/debug-kernel.sh $(@D)
+
+$(VM)/linux-6.1: | packages-kernel
+	$(Q)tests/vm/fetch-source.sh 6.1 $@ $(KERNEL_HEADERS_TAKEN)
+
+$(VM)/supervise: tests/vm/guest/supervise.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC      $<")
+	$(Q)$(CC) -std=gnu11 $(WARNINGS) -O2 -static -o $@ $<
+
+$(O)/obj/kselftest/%.o: %.c | $(VM)/linux-6.1
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC      $<")
+	$(Q)gcc $(KSELFTEST_FLAGS) -c -o $@ $<
+
+$(KSELFTESTS): $(O)/tests/kselftest/%: $(O)/obj/kselftest/tests/kselftest/%.o $(call kselftest_obj,$(KSELFTEST_LIB_SRC))
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)gcc -pthread -o $@ $^ $(KSELFTEST_LIBS_$*)
+
+kselftests: $(KSELFTESTS)
+
+# --- what goes into a guest --------------------------------------------------
+VM_MODULES := $(O)/driver/$(KERNEL)
+VM_HAS_DRIVER := $(firstword $(wildcard driver/Kbuild driver/Makefile))
+
+vm-modules: $(VM)/$(KERNEL)/vmlinux
+	$(if $(VM_HAS_DRIVER),@echo "# $(KERNEL): building the modules")
+	$(if $(VM_HAS_DRIVER),$(Q)tests/vm/build-modules.sh $(VM)/$(KERNEL) $(VM_MODULES))
+
+vm-image: all vm-modules $(VM)/supervise $(KSELFTESTS) $(VM_TESTS)
+	$(Q)tests/vm/stage.sh $(O) "$(if $(VM_HAS_DRIVER),$(VM_MODULES))" $(VM)/$(KERNEL).tree $(VM_PROGRAMS)
+	$(Q)tests/vm/pack.sh $(VM)/$(KERNEL).tree $(VM)/$(KERNEL).initramfs
+
+VM_BOOT = tests/vm/boot.sh --memory $(VM_MEMORY)
+VM_WHAT = $(VM)/$(KERNEL) $(VM)/$(KERNEL).initramfs
+
+# --- what people call --------------------------------------------------------
+check-kernel:
+	$(Q)rm -f $(VM_RESULTS)
+	$(Q)$(MAKE) --no-print-directory check-kernel-style
+	$(Q)for kernel in $(KERNELS); do \
+		$(MAKE) --no-print-directory check-kernel-one KERNEL=$$kernel || exit 1; \
+	done
+	$(Q)$(VM_SUMMARY) --summary
+
+check-kernel-debug:
+	$(Q)rm -f $(VM_RESULTS)
+	$(Q)$(MAKE) --no-print-directory check-kernel-one KERNEL=debug
+	$(Q)$(VM_SUMMARY) --summary
+
+check-kernel-one: vm-image
+	$(Q)tests/vm/run-tests.sh --results $(VM_RESULTS) --label $(KERNEL) --log $(VM)/$(KERNEL).log \
+		--each $(VM_EACH) --timeout $(VM_TIMEOUT) --memory $(VM_MEMORY) $(VM_WHAT) \
+		$(addprefix /mimic/,$(VM_PROGRAMS))
+
+check-kernel-style: $(if $(VM_HAS_DRIVER),$(VM)/linux-6.1 $(KERNELS:%=$(VM)/%/vmlinux))
+	$(if $(VM_HAS_DRIVER),$(Q)$(VM_SUMMARY) --timeout 600 \
+		"tests/vm/check-style.sh $(abspath $(O)) $(KERNELS)")
+
+demo-kernel: vm-image
+	@echo "# booting $(KERNEL); the demo runs in it"
+	$(Q)$(VM_BOOT) --timeout 900 $(VM_WHAT) \
+		'set -o pipefail; /mimic/vm/start.sh $(MIMICD_KERNEL_OPTIONS) && $(DEMO_KERNEL_COMMAND) 2>&1 | cat'
+
+vm-shell: vm-image
+	@echo "# booting $(KERNEL); leave with: exit, or Ctrl-A X"
+	$(Q)$(VM_BOOT) --shell $(VM_WHAT) '/mimic/vm/start.sh $(MIMICD_KERNEL_OPTIONS)'
+
+# One command in a guest: make vm-run RUN='uname -a'
+vm-run: vm-image
+	$(Q)$(VM_BOOT) --timeout $(VM_TIMEOUT) $(VM_WHAT) '$(RUN)'

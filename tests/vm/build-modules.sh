@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# Builds our modules for one kernel, outside of the source tree.
+#
+#   build-modules.sh KERNEL DIRECTORY [MAKE-ARGUMENT...]
+#
+# KERNEL is a directory that fetch-kernel.sh made. kbuild writes beside the
+# sources, so DIRECTORY becomes a tree of links to them (driver/ and what it may
+# include from), and the modules are DIRECTORY/driver/**/*.ko. What the compiler
+# and make say is in DIRECTORY/log; warnings are printed.
+set -eu
+
+kernel=$(realpath "$1")
+directory=$2
+shift 2
+cd "$(dirname "$0")/../.."
+mkdir -p "$directory"
+directory=$(realpath "$directory")
+
+# The links of files that are gone would still be built.
+find "$directory" -xtype l -delete
+find driver include libmimic devices -type f \
+	\( -name '*.[chS]' -o -name Makefile -o -name Kbuild \) |
+while read -r file; do
+	link=$directory/$file
+	[ -L "$link" ] && continue
+	mkdir -p "$(dirname "$link")"
+	ln -s "$PWD/$file" "$link"
+done
+
+# Our own make's variables (O, V) mean something else to kbuild.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES O V CFLAGS
+status=0
+make -C "$kernel/kdir" M="$directory/driver" -j 2 "$@" modules >"$directory/log" 2>&1 || status=$?
+if [ $status != 0 ]; then
+	echo "build-modules.sh: modules for $(cat "$kernel/release") do not build:" >&2
+	grep -E -v '^(make|  [A-Z]+ )' "$directory/log" | head -n 60 >&2
+	exit 1
+fi
+grep -E 'warning:|error:|^WARNING' "$directory/log" | grep -v 'Skipping BTF' >&2 || true

@@ -1,0 +1,85 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# Builds the debug kernel out of Debian's linux-source-6.12: tinyconfig and
+# debug.config.
+#
+#   debug-kernel.sh DIRECTORY
+#
+# DIRECTORY gets vmlinux (ELF), config, release and kdir, like those that
+# fetch-kernel.sh makes; the source and what was compiled stay in it, too. A
+# vmlinux that fits debug.config stays; what is compiled already is not compiled
+# again. Compiler output is in DIRECTORY/log.
+set -eu
+
+me=debug-kernel.sh
+here=$(dirname "$(realpath "$0")")
+. "$here/apt.sh"
+
+[ $# = 1 ] || complain "usage: debug-kernel.sh DIRECTORY"
+mkdir -p "$1"
+directory=$(realpath "$1")
+fragment=$here/debug.config
+source=$directory/source
+build=$directory/build
+
+# What vmlinux was made from: a change of any makes it anew.
+fingerprint() {
+	cat "$fragment" "$here/debug-kernel.sh" | sha256sum
+}
+
+lock "$directory"
+if [ -e "$directory/vmlinux" ] && [ "$(cat "$directory/made-from" 2>/dev/null)" = "$(fingerprint)" ]; then
+	touch "$directory/vmlinux"
+	exit
+fi
+rm -f "$directory/vmlinux"
+"$here/fetch-source.sh" 6.12 "$source"
+
+# Our own make's variables (O, V, -j) mean something else to the kernel's.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES O V CFLAGS
+# Nothing of this moment or machine goes into the kernel.
+export KBUILD_BUILD_TIMESTAMP=@0 KBUILD_BUILD_USER=mimic KBUILD_BUILD_HOST=mimic
+kernel_make() {
+	nice make -C "$source" O="$build" -j 2 "$@" >>"$directory/log" 2>&1 && return
+	grep -E '(error|Error|\*\*\*)' "$directory/log" | tail -n 20 >&2
+	complain "make $1 failed, see $directory/log"
+}
+
+# value FILE SYMBOL: y, m, a number or a string; n where it is not set or unknown
+value() {
+	found=$(sed -n "s/^$2=//p" "$1" | tail -n 1)
+	echo "${found:-n}"
+}
+
+# kconfig drops without a word what other symbols do not allow.
+verify_config() {
+	bad=$(sed -n 's/^\(CONFIG_[A-Z0-9_]*\)=.*/\1/p' "$fragment" | while read -r symbol; do
+		wanted=$(value "$fragment" "$symbol")
+		got=$(value "$build/.config" "$symbol")
+		[ "$got" = "$wanted" ] || echo "    $symbol=$wanted is $got"
+	done)
+	[ -z "$bad" ] || complain "the configuration is not what debug.config asks for:
+$bad"
+}
+
+echo "$me: configuring $(sed -n 's/^VERSION = //p;s/^PATCHLEVEL = /./p;s/^SUBLEVEL = /./p' "$source/Makefile" | tr -d '\n')"
+: >"$directory/log"
+mkdir -p "$build"
+kernel_make tinyconfig
+# allnoconfig and not olddefconfig: what becomes possible by the fragment would
+# else come with its default, and much of that is y.
+cat "$build/.config" "$fragment" >"$directory/wanted"
+export KCONFIG_ALLCONFIG="$directory/wanted"
+kernel_make allnoconfig
+unset KCONFIG_ALLCONFIG
+verify_config
+
+echo "$me: building the debug kernel; the first time takes minutes"
+kernel_make vmlinux modules
+cp "$build/.config" "$directory/config"
+kernel_make kernelrelease
+cp "$build/include/config/kernel.release" "$directory/release"
+ln -sfn build "$directory/kdir"
+strip --strip-debug -o "$directory/vmlinux.part" "$build/vmlinux"
+fingerprint >"$directory/made-from"
+mv "$directory/vmlinux.part" "$directory/vmlinux"

@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# In the guest: loads the modules, runs each test program under supervise, and
+# unloads the modules. The lines are for tests/vm/report.awk on the host.
+#
+#   run-tests.sh SECONDS-FOR-EACH PROGRAM...
+#
+# A program that needs longer says so in a file PROGRAM.seconds beside its source.
+seconds=$1
+shift
+supervise=/mimic/vm/supervise
+export CMOCKA_MESSAGE_OUTPUT=TAP
+
+if [ -s /mimic/modules/order ]; then
+	$supervise 60 /mimic/vm/modules.sh load
+fi
+for program in "$@"; do
+	limit=$seconds
+	if [ -r "$program.seconds" ] && read -r own <"$program.seconds" && [ "$own" -gt "$limit" ]; then
+		limit=$own
+	fi
+	$supervise "$limit" "$program"
+done
+if [ -s /mimic/modules/order ]; then
+	$supervise 60 /mimic/vm/modules.sh unload
+fi
+echo "# all programs ran"

@@ -1,0 +1,184 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# In the guest: programs that know nothing of mimic, on the kernel's own nodes,
+# most of them with nothing preloaded. KTAP.
+#
+#   unmodified.sh [TOP]     TOP: where bin, lib and tests lie; default /mimic
+#
+# The modules are loaded; no mimicd runs.
+top=${1:-/mimic}
+programs=$top/tests/unmodified
+mimic=$top/bin/mimic
+dir=$(mktemp -d)
+daemon=
+count=0
+failed=0
+ulimit -c 0
+
+# shellcheck disable=SC2329 # it is called by the trap
+cleanup() {
+	[ -z "$daemon" ] || kill "$daemon" 2>/dev/null
+	rm -rf "$dir"
+}
+trap cleanup EXIT
+
+# result STATUS NAME: the output of what was tried is in $dir/out.
+result() {
+	count=$((count + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $count - $2"
+		return
+	fi
+	failed=$((failed + 1))
+	tail -n 20 "$dir/out" | sed 's/^/# /'
+	echo "not ok $count - $2"
+}
+
+# ends STATUS NAME COMMAND...
+ends() {
+	wanted=$1
+	name=$2
+	shift 2
+	"$@" >"$dir/out" 2>&1
+	status=$?
+	echo "exit status $status, wanted $wanted" >>"$dir/out"
+	[ $status = "$wanted" ]
+	result $? "$name"
+}
+
+passes() {
+	ends 0 "$@"
+}
+
+# can_open NODE: a node may be there without a daemon behind it.
+can_open() {
+	(: <>"$1") 2>/dev/null
+}
+
+# start_daemon PROFILE
+start_daemon() {
+	"$top/bin/mimicd" --foreground --transport kernel --socket "$dir/socket" --config "$1" \
+		>"$dir/daemon" 2>&1 &
+	daemon=$!
+	tries=100
+	while [ $tries -gt 0 ] && ! can_open /dev/maple0; do
+		tries=$((tries - 1))
+		sleep 0.1
+	done
+	cp "$dir/daemon" "$dir/out"
+	[ $tries -gt 0 ]
+	result $? "mimicd_serves_dev_maple0_with_the_$1_profile"
+}
+
+# stop_daemon SIGNAL
+stop_daemon() {
+	kill "-$1" "$daemon"
+	wait "$daemon" 2>/dev/null
+	daemon=
+}
+
+test_programs() {
+	passes "queues_of_all_sizes_with_mixed_widths" "$programs/widths"
+	passes "nodes_answer_as_the_documentation_says" "$programs/node"
+	passes "the_program_keeps_its_own_sigsegv_and_sigbus_handlers" "$programs/handlers"
+	passes "blocked_signals_do_not_stop_device_accesses" "$programs/masks"
+	passes "signal_handlers_run_while_a_load_waits" "$programs/waiting"
+	passes "cxx_threads_and_exceptions" "$programs/threads"
+	# Its pointers have 32 bits: malloc() has to stay on the heap.
+	passes "heap_pointers_fit_in_32_bits_and_bad_pointers_read_0" \
+		env GLIBC_TUNABLES=glibc.malloc.mmap_max=0:glibc.malloc.arena_max=1 "$programs/pointers"
+	passes "a_shell_sees_character_devices" sh -c 'test -c /dev/maple && test -c /dev/maple0 && test ! -e /dev/maple60'
+	ends 7 "a_shell_passes_a_status_on" sh -c "$programs/widths && exit 7"
+}
+
+test_ends() {
+	crash=$programs/crash
+	ends 42 "the_exit_status_is_the_programs_own" "$crash" status
+	ends 139 "a_null_dereference_dies_of_sigsegv" "$crash" null
+	ends 139 "a_call_of_null_dies_of_sigsegv" "$crash" call
+	ends 139 "a_jump_into_a_device_page_dies_of_sigsegv" "$crash" execute-device
+	ends 139 "raise_sigsegv_dies_of_sigsegv" "$crash" raise
+	ends 139 "a_fault_on_a_blocked_and_ignored_sigsegv_kills" "$crash" blocked-null
+	ends 134 "abort_dies_of_sigabrt" "$crash" abort
+	ends 135 "a_bus_error_of_its_own_dies_of_sigbus" "$crash" bus
+	ends 135 "an_instruction_that_is_no_plain_access_dies_of_sigbus" "$crash" exchange-add
+	passes "the_device_is_free_after_all_that" "$programs/widths"
+}
+
+# start_waiting: a program that waits for an empty queue; its number is in $waiting.
+start_waiting() {
+	"$programs/waiting" forever >"$dir/out" 2>&1 &
+	waiting=$!
+	tries=100
+	while [ $tries -gt 0 ] && ! grep -q waiting "$dir/out"; do
+		tries=$((tries - 1))
+		sleep 0.1
+	done
+	sleep 0.2
+}
+
+# expect_end STATUS NAME: of the waiting program.
+expect_end() {
+	wait "$waiting" 2>/dev/null
+	status=$?
+	echo "exit status $status, wanted $1" >>"$dir/out"
+	[ $status = "$1" ]
+	result $? "$2"
+}
+
+test_killed_while_waiting() {
+	start_waiting
+	"$programs/widths" >"$dir/busy" 2>&1
+	grep -q "busy" "$dir/busy"
+	result $? "a_device_of_another_process_is_busy"
+	for number in 15 9; do
+		[ -n "$waiting" ] || start_waiting
+		kill -$number "$waiting"
+		expect_end $((128 + number)) "a_waiting_thread_can_be_killed_by_signal_$number"
+		passes "its_device_is_free_again_after_signal_$number" "$programs/widths"
+		waiting=
+	done
+}
+
+# Physical addresses are served by the preload library, and the nodes by the kernel.
+test_mimic_run() {
+	passes "mimic_run_leaves_the_nodes_to_the_kernel" "$mimic" run "$programs/widths"
+	ends 1 "and_they_are_as_busy_as_without_it" sh -c \
+		"exec 9<>/dev/maple0; $mimic run --transport kernel $programs/widths; exit \$?"
+	passes "mimic_run_has_physical_addresses_beside_the_nodes" "$mimic" run --transport kernel "$programs/tiles"
+	passes "and_raw_ones" "$mimic" run --transport kernel "$programs/raw"
+	passes "fork_vfork_exec_and_posix_spawn" "$mimic" run --transport kernel "$programs/processes"
+	passes "mimic_run_embedded_puts_its_own_nodes_before_the_kernels" \
+		"$mimic" run --transport embedded --devices maple:9 test -c /dev/maple8
+	ends 2 "configuration_is_not_for_the_kernel_transport" \
+		"$mimic" run --transport kernel --config artifact "$programs/widths"
+	# busybox is linked statically: nothing can be loaded into it.
+	ends 2 "a_static_program_is_refused_where_it_would_find_nothing" \
+		"$mimic" run --transport embedded /bin/busybox true
+	passes "a_static_program_runs_on_the_kernels_nodes" "$mimic" run /bin/busybox test -c /dev/maple0
+}
+
+test_daemon_dies() {
+	start_waiting
+	stop_daemon 9
+	expect_end 135 "a_waiting_access_ends_by_sigbus_when_the_daemon_is_killed"
+	start_daemon paper
+	passes "a_new_daemon_takes_the_devices_over" "$programs/widths"
+}
+
+test_artifact() {
+	stop_daemon 15
+	start_daemon artifact
+	passes "a_program_that_hangs_the_artifact_ends" "$programs/hang"
+}
+
+echo "KTAP version 1"
+start_daemon paper
+test_programs
+test_ends
+test_killed_while_waiting
+test_mimic_run
+test_daemon_dies
+test_artifact
+echo "1..$count"
+[ $failed = 0 ]

@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# Runs the packed test programs in one kernel and prints KTAP as they run.
+#
+#   run-tests.sh --results FILE --label TEXT --log DIRECTORY [--timeout SECONDS]
+#                [--each SECONDS] [--memory MEGABYTES] KERNEL INITRAMFS [PROGRAM...]
+#
+# PROGRAM is a path in the guest. --each is a program's limit, --timeout the
+# machine's. One line for each result is added to FILE; tests/scripts/run-tests.sh
+# --summary sums them up. Exits with 0: whether a test failed is in the results.
+set -u
+
+here=$(dirname "$(realpath "$0")")
+results=
+label=
+log=
+timeout=1200
+each=60
+memory=1024
+while [ $# -gt 0 ]; do
+	case $1 in
+	--results) results=$2; shift 2 ;;
+	--label) label=$2; shift 2 ;;
+	--log) log=$2; shift 2 ;;
+	--timeout) timeout=$2; shift 2 ;;
+	--each) each=$2; shift 2 ;;
+	--memory) memory=$2; shift 2 ;;
+	-*) echo "run-tests.sh: no option $1" >&2; exit 2 ;;
+	*) break ;;
+	esac
+done
+if [ $# -lt 2 ] || [ -z "$results" ] || [ -z "$label" ] || [ -z "$log" ]; then
+	echo "run-tests.sh: --results, --label, --log, a kernel and an initramfs are needed" >&2
+	exit 2
+fi
+kernel=$1
+initramfs=$2
+shift 2
+mkdir -p "$log" "$(dirname "$results")"
+
+# failed NAME TEXT
+failed() {
+	printf 'fail\t%s: %s: %s\n' "$label" "$1" "$2" >>"$results"
+	echo "not ok - $label: $1: $2"
+}
+
+# mawk would hold its input back until a block is full.
+interactive=
+! awk -W version 2>&1 </dev/null | grep -q mawk || interactive="-W interactive"
+
+echo "KTAP version 1"
+echo "# $label: $(cat "$kernel/release"), $# programs"
+"$here/boot.sh" --memory "$memory" --timeout "$timeout" --console "$log/console" "$kernel" "$initramfs" \
+	"/mimic/vm/run-tests.sh $each $*" |
+	tee "$log/output" |
+	awk $interactive -v label="$label" -v results="$results" -v reports="$here/kernel-reports.txt" \
+		-v harmless="$here/kernel-harmless.txt" -f "$here/report.awk"
+status=("${PIPESTATUS[@]}")
+
+[ "${status[0]}" = 0 ] || failed machine "ended with status ${status[0]}, see $log/console"
+[ "${status[2]}" != 4 ] || [ "${status[0]}" != 0 ] || failed machine "did not run all programs"
+if [ "${status[2]}" != 3 ]; then
+	"$here/check-dmesg.sh" "$log/console" | sed 's/^/# /'
+	[ "${PIPESTATUS[0]}" = 0 ] || failed machine "the kernel's log reports a bug, see $log/console"
+fi
+exit 0

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# Makes the tree that a guest gets: our commands, libraries and examples in the
+# layout of the build directory, modules, test programs, the guest's scripts.
+#
+#   stage.sh BUILD MODULES TREE [PROGRAM...]
+#
+# BUILD is the build directory, MODULES a directory of build-modules.sh or "" for
+# none. PROGRAMs are paths below BUILD. All of it lies in /mimic of the guest.
+set -eu
+
+build=$1
+modules=$2
+tree=$3
+shift 3
+here=$(dirname "$(realpath "$0")")
+
+rm -rf "$tree"
+mkdir -p "$tree/mimic/vm" "$tree/mimic/modules"
+for part in bin lib examples; do
+	[ ! -d "$build/$part" ] || cp -a "$build/$part" "$tree/mimic/$part"
+done
+find "$tree/mimic" -name '*.a' -delete
+cp "$here"/guest/*.sh "$build/vm/supervise" "$tree/mimic/vm"
+
+for program in "$@"; do
+	mkdir -p "$tree/mimic/$(dirname "$program")"
+	cp "$build/$program" "$tree/mimic/$program"
+	[ ! -e "$here/../../$program.seconds" ] || cp "$here/../../$program.seconds" "$tree/mimic/$program.seconds"
+done
+
+# mimic.ko is what the others need.
+if [ -n "$modules" ]; then
+	# kbuild's list: a module whose source is gone lies about still. 6.1 names it
+	# .ko, 6.12 names its object.
+	sed 's/\.k\{0,1\}o$/.ko/' "$modules/driver/modules.order" | while read -r module; do
+		cp "$module" "$tree/mimic/modules"
+	done
+	(cd "$tree/mimic/modules" && ls -- *.ko) | sed 's/\.ko$//' |
+		awk '{ print ($1 == "mimic" ? 0 : 1) "\t" $1 }' | sort | cut -f 2 >"$tree/mimic/modules/order"
+fi
+# Debug information would be most of what the guest unpacks.
+find "$tree/mimic" -type f \( -perm -100 -o -name '*.so*' -o -name '*.ko' \) \
+	-exec strip --strip-debug {} + 2>/dev/null || true
