@@ -41,7 +41,8 @@ struct mimic_connection *mimic_connection_create(struct file *file)
 	kref_init(&connection->kref);
 	connection->mm = current->mm;
 	mmgrab(connection->mm);
-	connection->mapping = file->f_mapping;
+	connection->inode = file_inode(file);
+	ihold(connection->inode);
 	connection->pid_namespace = get_pid_ns(task_active_pid_ns(current));
 	connection->user_namespace = get_user_ns(current_user_ns());
 	spin_lock_init(&connection->lock);
@@ -57,6 +58,7 @@ static void connection_free(struct kref *kref)
 {
 	struct mimic_connection *connection = container_of(kref, struct mimic_connection, kref);
 
+	iput(connection->inode);
 	vfree(connection->header);
 	mmdrop(connection->mm);
 	put_pid_ns(connection->pid_namespace);
@@ -79,9 +81,10 @@ static unsigned long *cancelled_bits(struct mimic_connection *connection)
 	return (unsigned long *)connection->header->cancelled;
 }
 
-/* Tells a daemon that sleeps. Pairs with the fence between its flag and its last look at the bits. */
+/* Tells a daemon that sleeps. */
 static void notify(struct mimic_connection *connection, u32 slot)
 {
+	/* Pairs with the daemon's fence between its flag and its last look at the bits. */
 	smp_mb__after_atomic();
 	if (!READ_ONCE(connection->header->sleeping))
 		return;
@@ -97,6 +100,8 @@ static void put_into_slot(struct mimic_connection *connection, struct mimic_requ
 
 	__set_bit(number, connection->used);
 	connection->in_slot[number] = request;
+	connection->limited_by[number] = request->limited ? request->body.device : 0;
+	connection->device_slots[connection->limited_by[number]]++;
 	request->slot = number;
 	request->body.slot = number;
 	request->state = MIMIC_REQUEST_IN_SLOT;
@@ -110,16 +115,29 @@ static void put_into_slot(struct mimic_connection *connection, struct mimic_requ
 	notify(connection, number);
 }
 
+/* A slot for the request, or MIMIC_BUS_SLOTS. */
+static u32 find_slot(struct mimic_connection *connection, const struct mimic_request *request)
+{
+	if (request->limited &&
+	    connection->device_slots[request->body.device] >= MIMIC_BUS_DEVICE_SLOTS)
+		return MIMIC_BUS_SLOTS;
+	return find_first_zero_bit(connection->used, MIMIC_BUS_SLOTS);
+}
+
+/* A slot has become free. */
 static void fill_slot(struct mimic_connection *connection)
 {
-	u32 number = find_first_zero_bit(connection->used, MIMIC_BUS_SLOTS);
 	struct mimic_request *request;
 
-	request = list_first_entry_or_null(&connection->waiting, struct mimic_request, link);
-	if (!request || number >= MIMIC_BUS_SLOTS)
+	list_for_each_entry(request, &connection->waiting, link) {
+		u32 number = find_slot(connection, request);
+
+		if (number >= MIMIC_BUS_SLOTS)
+			continue;
+		list_del_init(&request->link);
+		put_into_slot(connection, request, number);
 		return;
-	list_del_init(&request->link);
-	put_into_slot(connection, request, number);
+	}
 }
 
 static int send(struct mimic_connection *connection, struct mimic_request *request);
@@ -149,7 +167,8 @@ static void finish(struct mimic_connection *connection, u32 number, int status, 
 	struct mimic_request *request = connection->in_slot[number];
 
 	connection->in_slot[number] = NULL;
-	__clear_bit(number, connection->used);
+	if (__test_and_clear_bit(number, connection->used))
+		connection->device_slots[connection->limited_by[number]]--;
 	clear_bit(number, pending_bits(connection));
 	if (request) {
 		request->data = data;
@@ -180,7 +199,7 @@ static int send(struct mimic_connection *connection, struct mimic_request *reque
 	request->file = NULL;
 	request->again = false;
 	reinit_completion(&request->done);
-	number = find_first_zero_bit(connection->used, MIMIC_BUS_SLOTS);
+	number = find_slot(connection, request);
 	if (number < MIMIC_BUS_SLOTS) {
 		put_into_slot(connection, request, number);
 		return 0;
@@ -221,7 +240,7 @@ void mimic_request_post_again(struct mimic_connection *connection, struct mimic_
 		if (send(connection, request))
 			end_request(connection, request, -EIO);
 	} else if (request->state == MIMIC_REQUEST_IN_SLOT) {
-		/* If the daemon takes it just now, it may have looked before this post: once more. */
+		/* The daemon has it, and may have looked before this post: once more. */
 		request->again = !test_bit(request->slot, pending_bits(connection));
 	}
 	spin_unlock(&connection->lock);
@@ -312,6 +331,7 @@ static bool spin(struct mimic_connection *connection, struct mimic_request *requ
 	if (request->needs_commit || READ_ONCE(request->state) != MIMIC_REQUEST_IN_SLOT)
 		return false;
 	slot = &connection->slots[request->slot];
+	/* As in take_answer(). */
 	while (!smp_load_acquire(&slot->answered)) {
 		if (!may_spin(connection) || local_clock() >= end)
 			return false;
@@ -372,9 +392,10 @@ static bool abandon(struct mimic_connection *connection, struct mimic_request *r
 	take_back(connection, request);
 	spin_lock(&connection->lock);
 	if (request->state == MIMIC_REQUEST_IN_SLOT) {
-		/* The slot stays in use until the daemon answers; it may not mean the next request by it. */
+		/* In use until the daemon answers: that is no answer to the next request. */
 		connection->in_slot[request->slot] = NULL;
 		WRITE_ONCE(connection->slots[request->slot].waiter_sleeps, 1);
+		/* As in announce_sleep(). */
 		smp_mb();
 		take_answer(connection, request->slot, NULL);
 		was_answered = false;

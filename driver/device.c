@@ -9,6 +9,7 @@
 /* How long the driver waits for a register. */
 #define ACCESS_TIMEOUT HZ
 
+/* Which devices there are. */
 DEFINE_MUTEX(mimic_devices_lock);
 static LIST_HEAD(devices);
 static DEFINE_IDA(device_ids);
@@ -120,12 +121,12 @@ EXPORT_SYMBOL_GPL(mimic_device_post);
 
 /* --- coming and going ----------------------------------------------------- */
 
-/* In the background: a probe makes accesses, and the daemon that answers them is in REGISTER now. */
+/* In the background: a probe makes accesses, whose answers the daemon in REGISTER owes. */
 static void attach(struct work_struct *work)
 {
 	struct mimic_bus_device *device = container_of(work, struct mimic_bus_device, attach);
 	struct device *dev = &device->device.dev;
-	struct mimic_driver *driver;
+	struct mimic_driver *driver = NULL;
 	int error = 0;
 
 	if (!device->added) {
@@ -135,8 +136,9 @@ static void attach(struct work_struct *work)
 		error = device_attach(dev);
 	} else {
 		device_lock(dev);
-		driver = container_of(dev->driver, struct mimic_driver, driver);
-		if (dev->driver && driver->reset)
+		if (dev->driver)
+			driver = container_of(dev->driver, struct mimic_driver, driver);
+		if (driver && driver->reset)
 			driver->reset(&device->device);
 		device_unlock(dev);
 	}

@@ -56,6 +56,7 @@ struct mimic_request {
 	u32 slot;
 	bool needs_commit;	/* the answer must come by a system call */
 	bool again;		/* posted once more while it was being served */
+	bool limited;		/* a program's access: see MIMIC_BUS_DEVICE_SLOTS */
 	int status;
 	u64 data;
 	struct file *file;	/* CONNECT */
@@ -68,7 +69,7 @@ struct mimic_request {
 struct mimic_connection {
 	struct kref kref;
 	struct mm_struct *mm;	/* of the daemon, for comparing; grabbed */
-	struct address_space *mapping;	/* of its windows; valid until the file's release */
+	struct inode *inode;	/* of its windows; counted */
 	struct pid_namespace *pid_namespace;
 	struct user_namespace *user_namespace;
 	struct list_head link;	/* of all */
@@ -80,6 +81,8 @@ struct mimic_connection {
 	bool dead;
 	struct mimic_request *in_slot[MIMIC_BUS_SLOTS];	/* NULL: free, or its waiter gave up */
 	DECLARE_BITMAP(used, MIMIC_BUS_SLOTS);
+	u8 limited_by[MIMIC_BUS_SLOTS];	/* device of a program's access, 0: of none */
+	u8 device_slots[MIMIC_BUS_DEVICES_MAX + 1];
 	struct list_head waiting;
 	struct io_uring_cmd *fetches[MIMIC_FETCHES_MAX];
 	void *fetch_files[MIMIC_FETCHES_MAX];	/* whose, for 6.1's flush */
@@ -143,12 +146,12 @@ struct mimic_bus_device {
 	bool added;
 	bool reset_due;
 
-	struct mutex open_lock;
-	struct mutex lock;
+	struct mutex open_lock;	/* one open at a time */
+	struct mutex lock;	/* who has it */
 	bool gone;		/* unregistered; under lock */
 	struct mimic_binding *binding;	/* under lock */
 
-	spinlock_t connection_lock;
+	spinlock_t connection_lock;	/* who serves it */
 	struct mimic_connection *connection;	/* NULL: its daemon died */
 	bool closing;		/* a CLOSE is on its way; under connection_lock */
 	wait_queue_head_t closed;
@@ -161,7 +164,8 @@ struct mimic_bus_device {
 #define to_bus_device(d) container_of(d, struct mimic_bus_device, device)
 
 extern struct bus_type mimic_bus;
-extern struct workqueue_struct *mimic_workqueue;	/* unbound: an attach may wait for a daemon */
+/* Unbound: an attach may wait for a daemon. */
+extern struct workqueue_struct *mimic_workqueue;
 extern struct mutex mimic_devices_lock;
 
 int mimic_device_register(struct mimic_connection *connection, struct mimic_bus_register *wanted);
@@ -194,7 +198,7 @@ struct mimic_binding {
 
 	struct mmu_notifier end_notifier;
 	struct mmu_interval_notifier notifier;
-	struct mutex window_lock;
+	struct mutex window_lock;	/* entries against invalidations */
 	bool has_window;	/* ever mapped */
 
 	struct work_struct free;	/* what it takes may sleep, who puts it may not */
@@ -210,7 +214,7 @@ struct mimic_thread {
 	struct task_struct *task;	/* for comparing; its exit takes the entry away */
 	struct mimic_binding *binding;
 	u32 number;
-	int error;	/* of an access that was made without the mmap_lock: SIGBUS at the next entry */
+	int error;	/* of an access that had released the lock: SIGBUS at the next entry */
 	struct mimic_request gone;
 };
 

@@ -5,9 +5,10 @@
  * Locks, outermost first:
  *
  *   maple_instances_lock   mutex: which instances there are; nothing is waited for under it
- *   maple->serving         mutex: one at a time reads and resolves the device's faults. Held
- *                          while registers are accessed, and over a process's mmap_lock
- *   maple->lock            spinlock: may the watch be armed
+ *   maple->serving         mutex: one at a time reads and resolves the device's faults, or
+ *                          changes whose they are. Held while registers are accessed, and
+ *                          over a process's mmap_lock
+ *   maple->lock            spinlock: may the watch be armed; maple->user for who only looks
  *   user->lock             spinlock: the process's files and their eventfds; process context only
  *
  * The shootdown callback runs under locks of the memory management: it takes
@@ -16,7 +17,8 @@
  * Lifetimes: a file holds its binding, the binding its struct maple_user, that
  * one its struct maple, and that one the bus device. So a file outlives the
  * removal of its device and then finds it gone. Interrupt and watch stop in
- * remove() before it lets its own reference go.
+ * remove() before it lets its own reference go. They use maple->user without a
+ * reference, under `serving`, which its last file takes to leave.
  */
 #ifndef MAPLE_DRIVER_H
 #define MAPLE_DRIVER_H
@@ -45,8 +47,9 @@ struct maple {
 	int irq;
 
 	struct mutex serving;	/* see above */
+	struct maple_user *user;	/* under serving: has the device; changed under lock, too */
 	bool silent;		/* under serving: the last register access had no answer */
-	bool interrupt_due;	/* under serving: faults were served before their interrupt came */
+	unsigned long due_until;	/* under serving: an interrupt may come late, until then */
 	unsigned int postponed;	/* under serving: looks at one fault, for want of memory */
 	unsigned int stuck_rounds;	/* under serving: of the watch, with a fault that stays */
 	u64 last_bad;		/* under serving: the fault that was answered as bad last */
@@ -69,6 +72,8 @@ struct maple {
 /* A process that uses the device: the context of its binding. */
 struct maple_user {
 	struct maple *maple;	/* counted */
+	struct mimic_binding *binding;	/* while it has files */
+	unsigned int open_files;	/* under maple->serving */
 	struct pid *process;	/* counted */
 	atomic64_t faults;
 	atomic64_t unresolved;
@@ -98,8 +103,9 @@ void maple_user_event(struct maple_user *user);
 
 int maple_faults_start(struct maple *maple);
 void maple_faults_stop(struct maple *maple);
-/* Looks for faults whose interrupt got lost, from now on while a process has the device. */
-void maple_watch(struct maple *maple);
+/* A file of the user has come, or goes: then its binding may be put. */
+void maple_faults_enter(struct maple_user *user, struct mimic_binding *binding);
+void maple_faults_leave(struct maple_user *user);
 void maple_shootdown(struct maple_user *user, unsigned long start, unsigned long end);
 /* One 64-bit register of the device. */
 int maple_register_read(struct maple *maple, unsigned int page, unsigned int offset, u64 *value);

@@ -28,13 +28,14 @@
 #define STUCK_ROUNDS 4
 /* Looks at one fault while there is no memory for its page. */
 #define POSTPONED_MAX 8
+/* How long after a fault its interrupt may come. */
+#define DUE_JIFFIES (HZ / 20)
 
 static unsigned int watch_ms = 250;
 module_param(watch_ms, uint, 0644);
 MODULE_PARM_DESC(watch_ms, "milliseconds between looks for faults whose interrupt got lost; 0: never");
 
 struct fault {
-	struct mimic_binding *binding;	/* counted; NULL: no process has the device */
 	u64 word;		/* as the register has it; 0: no fault */
 	u64 address;
 	unsigned int sources;
@@ -81,12 +82,6 @@ static int note_answer(struct maple *maple, int error)
 
 /* --- one fault ------------------------------------------------------------ */
 
-static void put_binding(struct mimic_binding *binding)
-{
-	if (binding)
-		mimic_binding_put(binding);
-}
-
 /*
  * The artifact's register does not tell a stalled fault from one that is over
  * and stays visible for programs. What was answered as bad a moment ago is taken
@@ -108,58 +103,43 @@ static void decode(const struct maple *maple, u64 word, struct fault *fault)
 	fault->writes = maple_is_paper(maple) ? word & MAPLE_FAULT_WRITES : true;
 }
 
-/* -EAGAIN: another process got the device meanwhile. */
-static int read_fault(struct maple *maple, struct fault *fault, u64 *word)
+static int read_fault(struct maple *maple, u64 *word)
 {
 	unsigned int offset = MAPLE_OFFSET(MAPLE_LOAD_DEBUG, MAPLE_MMU_FAULT);
-	struct mimic_binding *after;
-	int error;
 
 	if (maple_is_paper(maple))
 		offset = MAPLE_OFFSET(MAPLE_LOAD_FAULT_STATUS, 0);
-	/*
-	 * A fault is the process's that had the device all the while: between its
-	 * close and the next one's open the device forgets its faults.
-	 */
-	fault->binding = mimic_device_binding(maple->device);
-	error = note_answer(maple, maple_register_read(maple, MAPLE_PAGE_MMU, offset, word));
-	after = mimic_device_binding(maple->device);
-	put_binding(after);
-	if (!error && after != fault->binding)
-		error = -EAGAIN;
-	if (error)
-		put_binding(fault->binding);
-	return error;
+	return note_answer(maple, maple_register_read(maple, MAPLE_PAGE_MMU, offset, word));
 }
 
+/*
+ * For the process that has the device: the fault is its own, as the device
+ * forgets faults when it is closed, and the next process cannot enter meanwhile.
+ */
 static int fault_in(struct maple *maple, const struct fault *fault)
 {
+	struct maple_user *user = maple->user;
 	int error;
 
-	if (!fault->binding)
+	if (!user)
 		return -ESRCH;
-	error = mimic_binding_fault_in(fault->binding, fault->address, fault->writes);
+	error = mimic_binding_fault_in(user->binding, fault->address, fault->writes);
 	if (error == -EFAULT && fault->writes && !maple_is_paper(maple))
-		error = mimic_binding_fault_in(fault->binding, fault->address, false);
+		error = mimic_binding_fault_in(user->binding, fault->address, false);
 	return error;
 }
 
-static void count_served(struct maple *maple, const struct fault *fault)
+static void count_served(struct maple *maple)
 {
-	struct maple_user *user = mimic_binding_context(fault->binding);
-
 	atomic64_inc(&maple->faults);
-	atomic64_inc(&user->faults);
+	atomic64_inc(&maple->user->faults);
 }
 
-/* Before RESOLVE: who sees the device's 0 can rely on having been told. */
-static void count_unresolved(struct maple *maple, const struct fault *fault)
+static void count_unresolved(struct maple *maple)
 {
-	struct maple_user *user = mimic_binding_context(fault->binding);
-
 	atomic64_inc(&maple->unresolved);
-	atomic64_inc(&user->unresolved);
-	maple_user_event(user);
+	atomic64_inc(&maple->user->unresolved);
+	maple_user_event(maple->user);
 }
 
 static int resolve(struct maple *maple, const struct fault *fault, int result)
@@ -174,25 +154,29 @@ static int resolve(struct maple *maple, const struct fault *fault, int result)
 }
 
 /* 0: resolved, *result says how. -EAGAIN: no memory now, the fault stays. */
-static int serve_fault(struct maple *maple, const struct fault *fault, int *result)
+static int serve_fault(struct maple *maple, const struct run *run, const struct fault *fault,
+		       int *result)
 {
 	trace_maple_page_fault(maple->device->index, fault->address, fault->sources, fault->writes);
 	*result = fault_in(maple, fault);
+	/* All counters move before RESOLVE: who sees its effect sees them, too. */
 	switch (*result) {
 	case 0:
-		count_served(maple, fault);
+		count_served(maple);
 		break;
 	case -ESRCH:
 		break;
 	case -EFAULT:
-		count_unresolved(maple, fault);
+		count_unresolved(maple);
 		break;
 	default:
 		if (maple->postponed++ < POSTPONED_MAX)
 			return -EAGAIN;
-		count_unresolved(maple, fault);
+		count_unresolved(maple);
 		break;
 	}
+	if (!run->from_interrupt)
+		atomic64_inc(&maple->polled);
 	maple->postponed = 0;
 	maple->last_bad = *result ? fault->word : 0;
 	return resolve(maple, fault, *result);
@@ -207,19 +191,14 @@ static bool step(struct maple *maple, struct run *run, unsigned int *repeats)
 	int error, result;
 	u64 word;
 
-	error = read_fault(maple, &fault, &word);
-	if (error == -EAGAIN)
-		return true;
+	error = read_fault(maple, &word);
 	run->no_answer = error;
 	if (error)
 		return false;
 	decode(maple, word, &fault);
-	if (!fault.sources || is_over(maple, run, word)) {
-		put_binding(fault.binding);
+	if (!fault.sources || is_over(maple, run, word))
 		return false;
-	}
-	error = serve_fault(maple, &fault, &result);
-	put_binding(fault.binding);
+	error = serve_fault(maple, run, &fault, &result);
 	if (error)
 		return false;
 	run->served++;
@@ -256,7 +235,7 @@ static void arm(struct maple *maple, unsigned long delay)
 	spin_unlock(&maple->lock);
 }
 
-void maple_watch(struct maple *maple)
+static void arm_watch(struct maple *maple)
 {
 	unsigned int milliseconds = READ_ONCE(watch_ms);
 
@@ -270,13 +249,15 @@ void maple_watch(struct maple *maple)
  */
 static void note_interrupt(struct maple *maple, const struct run *run)
 {
+	bool was_due = time_before(jiffies, maple->due_until);
+
 	if (run->served > 1)
-		maple->interrupt_due = true;
+		maple->due_until = jiffies + DUE_JIFFIES;
 	if (run->served || run->no_answer)
 		return;
-	if (!maple->interrupt_due)
+	if (!was_due)
 		atomic64_inc(&maple->spurious);
-	maple->interrupt_due = false;
+	maple->due_until = jiffies;
 }
 
 /*
@@ -304,7 +285,7 @@ static void note_stuck(struct maple *maple, const struct run *run)
 	maple->stuck_rounds = run->repeats ? maple->stuck_rounds + 1 : 0;
 	if (maple->stuck_rounds == STUCK_ROUNDS)
 		dev_warn_ratelimited(&maple->device->dev, "page fault %#llx does not resolve\n",
-				     run->word);
+				     run->word & PAGE_MASK);
 }
 
 /*
@@ -331,25 +312,60 @@ static void forget_bad(struct maple *maple, const struct run *run)
 static void watch(struct work_struct *work)
 {
 	struct maple *maple = container_of(to_delayed_work(work), struct maple, watch);
-	struct mimic_binding *binding;
 	struct run run = { 0 };
+	bool goes_on;
 
 	mutex_lock(&maple->serving);
 	serve(maple, &run);
-	atomic64_add(run.served, &maple->polled);
 	if (run.served)
-		maple->interrupt_due = true;
+		maple->due_until = jiffies + DUE_JIFFIES;
 	note_stuck(maple, &run);
 	forget_bad(maple, &run);
+	/* Else the next process that enters arms it again. */
+	goes_on = maple->user;
 	mutex_unlock(&maple->serving);
 
-	/* The next open arms it again. */
-	binding = mimic_device_binding(maple->device);
-	put_binding(binding);
 	if (run.has_more)
 		arm(maple, 1);
-	else if (binding)
-		maple_watch(maple);
+	else if (goes_on)
+		arm_watch(maple);
+}
+
+/* --- coming and going ----------------------------------------------------- */
+
+static void set_user(struct maple *maple, struct maple_user *user)
+{
+	spin_lock(&maple->lock);
+	maple->user = user;
+	spin_unlock(&maple->lock);
+}
+
+/* Threads of one process may open at once: the first that comes here enters it. */
+void maple_faults_enter(struct maple_user *user, struct mimic_binding *binding)
+{
+	struct maple *maple = user->maple;
+	bool is_first;
+
+	mutex_lock(&maple->serving);
+	is_first = !user->open_files++;
+	if (is_first) {
+		user->binding = binding;
+		/* Instead of one whose process has ended, if somebody else keeps its files. */
+		set_user(maple, user);
+	}
+	mutex_unlock(&maple->serving);
+	if (is_first)
+		arm_watch(maple);
+}
+
+void maple_faults_leave(struct maple_user *user)
+{
+	struct maple *maple = user->maple;
+
+	mutex_lock(&maple->serving);
+	if (!--user->open_files && maple->user == user)
+		set_user(maple, NULL);
+	mutex_unlock(&maple->serving);
 }
 
 int maple_faults_start(struct maple *maple)

@@ -106,10 +106,7 @@ static const struct mimic_binding_ops binding_ops = {
 
 /* --- open and release ----------------------------------------------------- */
 
-/*
- * Binds the process to the device. `is_new`: it did not have it before; with
- * `only_new` it is not taken else (-EBUSY).
- */
+/* With `only_new` a device that the process has already is -EBUSY. */
 static struct mimic_binding *bind(struct maple *maple, bool only_new)
 {
 	struct maple_user *user = create_user(maple);
@@ -120,7 +117,6 @@ static struct mimic_binding *bind(struct maple *maple, bool only_new)
 	binding = mimic_bind(maple->device, &binding_ops, user);
 	if (!IS_ERR(binding) && mimic_binding_context(binding) == user) {
 		trace_maple_open(maple->device->index, pid_nr(user->process));
-		maple_watch(maple);
 		return binding;
 	}
 	free_user(user);
@@ -187,6 +183,10 @@ static int maple_open(struct inode *inode, struct file *file)
 		return PTR_ERR(binding);
 	}
 	user = mimic_binding_context(binding);
+	maple_faults_enter(user, binding);
+	/* It may have ended before the bus knew of a callback to tell. */
+	if (mimic_binding_check(binding))
+		WRITE_ONCE(user->gone, true);
 	maple_file->binding = binding;
 	maple_file->user = user;
 	maple_file->seen = atomic64_read(&user->unresolved);
@@ -207,6 +207,7 @@ static int maple_release(struct inode *inode, struct file *file)
 	spin_unlock(&user->lock);
 	if (maple_file->eventfd)
 		eventfd_ctx_put(maple_file->eventfd);
+	maple_faults_leave(user);
 	/* The last one frees the user. */
 	mimic_binding_put(maple_file->binding);
 	kfree(maple_file);

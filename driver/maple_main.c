@@ -8,6 +8,7 @@
 #define pr_fmt(format) KBUILD_MODNAME ": " format
 
 #include <linux/cdev.h>
+#include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -116,6 +117,7 @@ static struct maple *create(struct mimic_device *device)
 	kref_init(&maple->references);
 	mutex_init(&maple->serving);
 	spin_lock_init(&maple->lock);
+	maple->due_until = jiffies;
 	maple->device = device;
 	get_device(&device->dev);
 	return maple;
@@ -197,7 +199,10 @@ static void maple_reset(struct mimic_device *device)
 {
 	struct maple *maple = dev_get_drvdata(&device->dev);
 
+	mutex_lock(&maple->serving);
 	identify(maple);
+	maple->last_bad = 0;
+	mutex_unlock(&maple->serving);
 }
 
 static struct mimic_driver maple_driver = {

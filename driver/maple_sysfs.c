@@ -18,15 +18,12 @@ static DEVICE_ATTR_RO(profile);
 static ssize_t holder_show(struct device *dev, struct device_attribute *attribute, char *text)
 {
 	struct maple *maple = dev_get_drvdata(dev);
-	struct mimic_binding *binding = mimic_device_binding(maple->device);
-	struct maple_user *user;
 	pid_t process = 0;
 
-	if (binding) {
-		user = mimic_binding_context(binding);
-		process = pid_vnr(user->process);
-		mimic_binding_put(binding);
-	}
+	spin_lock(&maple->lock);
+	if (maple->user && !READ_ONCE(maple->user->gone))
+		process = pid_vnr(maple->user->process);
+	spin_unlock(&maple->lock);
 	return sysfs_emit(text, "%d\n", process);
 }
 static DEVICE_ATTR_RO(holder);

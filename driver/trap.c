@@ -38,6 +38,7 @@ static int access(const struct trap *trap, u64 address, unsigned int size, bool 
 	if (address < trap->start || address + size > trap->end)
 		return -EFAULT;
 	mimic_request_init(&request, MIMIC_BUS_REQUEST_ACCESS, &binding->device->device);
+	request.limited = true;
 	request.body.binding = binding->number;
 	request.body.thread = trap->thread->number;
 	request.body.pid = pid_nr_ns(task_pid(current), binding->connection->pid_namespace);

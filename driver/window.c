@@ -26,11 +26,12 @@ static int nothing(pte_t *pte, unsigned long address, void *unused)
 }
 
 /* The process's page as it is now, without bringing it in. Its mmap_lock is held. */
-static int look(struct mimic_binding *binding, u64 address, unsigned long *entry,
-		unsigned long *sequence)
+static int look(struct mimic_binding *binding, u64 address, unsigned long sequence,
+		unsigned long *entry)
 {
 	struct hmm_range range = {
 		.notifier = &binding->notifier,
+		.notifier_seq = sequence,
 		.start = address,
 		.end = address + PAGE_SIZE,
 		.hmm_pfns = entry,
@@ -38,8 +39,6 @@ static int look(struct mimic_binding *binding, u64 address, unsigned long *entry
 	int error;
 
 	*entry = 0;
-	range.notifier_seq = mmu_interval_read_begin(&binding->notifier);
-	*sequence = range.notifier_seq;
 	error = hmm_range_fault(&range);
 	if (error)
 		return error;
@@ -62,10 +61,14 @@ static int enter(struct mimic_binding *binding, struct vm_fault *vmf, unsigned l
 	} else if (mmu_interval_read_retry(&binding->notifier, sequence)) {
 		error = -EAGAIN;
 	} else {
-		/* Written through us, and nobody else would notice. */
-		if (write)
+		/*
+		 * Written through us, and nobody else would notice. A file's page is
+		 * dirty already where the process may write it, and its filesystem
+		 * might sleep here on a writeback that waits for window_lock.
+		 */
+		if (write && folio_test_swapbacked(page_folio(page)))
 			set_page_dirty(page);
-		/* The private page protection: a shared one would ask for pfn_mkwrite for ever. */
+		/* Not the VMA's own protection: with pfn_mkwrite that one never writes. */
 		*result = vmf_insert_pfn_prot(vmf->vma, vmf->address, page_to_pfn(page),
 					      vm_get_page_prot(flags));
 	}
@@ -96,9 +99,11 @@ static vm_fault_t fill(struct mimic_binding *binding, struct vm_fault *vmf)
 	int error;
 
 	do {
+		/* Waits for an invalidation to end, so not with a lock that one may hold. */
+		sequence = mmu_interval_read_begin(&binding->notifier);
 		if (!mmap_read_trylock(binding->mm))
 			return wait_for_process(vmf, binding->mm);
-		error = look(binding, address, &entry, &sequence);
+		error = look(binding, address, sequence, &entry);
 		mmap_read_unlock(binding->mm);
 		if (error == -EBUSY)
 			continue;
@@ -114,11 +119,12 @@ static vm_fault_t fill(struct mimic_binding *binding, struct vm_fault *vmf)
 static vm_fault_t window_fault(struct vm_fault *vmf)
 {
 	struct mimic_binding *binding = vmf->vma->vm_private_data;
+	unsigned long page = vmf->address & PAGE_MASK;
 	vm_fault_t result;
 
 	if (READ_ONCE(binding->gone))
 		return VM_FAULT_SIGBUS;
-	if (apply_to_page_range(vmf->vma->vm_mm, vmf->address & PAGE_MASK, PAGE_SIZE, nothing, NULL))
+	if (apply_to_page_range(vmf->vma->vm_mm, page, PAGE_SIZE, nothing, NULL))
 		return VM_FAULT_OOM;
 	if (!mmget_not_zero(binding->mm))
 		return VM_FAULT_SIGBUS;
@@ -192,8 +198,8 @@ static void zap(struct mimic_binding *binding, unsigned long start, unsigned lon
 	 * daemon is never bound, and has no windows onto a daemon (mimic_bind()).
 	 */
 	lockdep_off();
-	unmap_mapping_range(binding->connection->mapping, MIMIC_BUS_WINDOW(binding->number) + start,
-			    end - start, 1);
+	unmap_mapping_range(binding->connection->inode->i_mapping,
+			    MIMIC_BUS_WINDOW(binding->number) + start, end - start, 1);
 	lockdep_on();
 }
 

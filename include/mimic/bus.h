@@ -20,8 +20,14 @@
 #define MIMIC_BUS_PROGRAM_MAX 16
 #define MIMIC_BUS_PAGES_MAX 16
 #define MIMIC_BUS_INTERRUPTS_MAX 8
-#define MIMIC_BUS_DEVICES_MAX 64
-#define MIMIC_BUS_SLOTS 256
+#define MIMIC_BUS_DEVICES_MAX 32
+#define MIMIC_BUS_SLOTS 1024
+/*
+ * How many accesses of programs to one device have a slot at once; more wait for
+ * one. More than can be blocked in a device for long, or one program could keep
+ * its own others, and all devices together fewer than there are slots.
+ */
+#define MIMIC_BUS_DEVICE_SLOTS 24
 
 /*
  * Where to mmap: the slots, and a window onto the memory of a binding's process.
