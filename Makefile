@@ -41,6 +41,7 @@ FUZZ_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
 
 obj = $(patsubst %.c,$(O)/obj/%.o,$(1))
 MIMIC_LIBS  := -linih -ljson-c -ldl
+DAEMON_LIBS := -luring
 
 LIBMIMIC     := $(O)/lib/libmimic.so.0
 LIBMAPLE     := $(O)/lib/libmaple.so.0
@@ -67,6 +68,11 @@ help:
 	@echo "make all           build libraries, commands, examples, man pages into build/"
 	@echo "make demo          SpMV and BFS in all forms on both transports; INPUT=FILE for your own"
 	@echo "make check         all tests, sanitizers, fuzzing (about 15 minutes); check-quick for less"
+	@echo "make check-kernel  kernel tests in virtual machines, Debian 6.1 and 6.12 (under 10 minutes); KERNELS=6.12 for one"
+	@echo "make check-kernel-debug"
+	@echo "                   the same tests in a kernel with KASAN, lockdep and fault injection; builds it first, once"
+	@echo "make demo-kernel   the demo in a virtual machine, with modules and daemon; KERNEL=6.1, 6.12 or debug"
+	@echo "make vm-shell      a shell in that machine"
 	@echo "make bench         host benchmarks, written to build/bench.json"
 	@echo "make install       PREFIX=DIR DESTDIR=DIR"
 	@echo "make docs          the register page of the docs, from the register lists"
@@ -123,7 +129,7 @@ $(PRELOAD): $(call obj,$(PRELOAD_SRC)) $(LIBMIMIC)
 $(O)/bin/mimicd: $(call obj,daemon/main.c) $(LIBDAEMON_A) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS) $(DAEMON_LIBS)
 
 $(O)/bin/mimic: $(call obj,$(TOOL_SRC)) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
@@ -140,7 +146,7 @@ $(EXAMPLES): $(O)/examples/maple/%: $(O)/obj/examples/maple/%.o $(LIBCOMMON_A) $
 $(TESTS): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBTEST_A) $(LIBDAEMON_A) $(LIBMAPLE_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) -lcmocka -lZydis -lm
+	$(Q)$(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) -lcmocka -lZydis -lm
 
 # The contract's cases register themselves, so they cannot lie in an archive.
 $(filter $(O)/tests/contract/%,$(TESTS)): $(call obj,$(CONTRACT_SRC))
@@ -174,7 +180,7 @@ $(FUZZ_A): $(call fuzz_obj,$(FUZZED_SRC)); $(archive)
 $(FUZZERS): $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(FUZZ_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(MIMIC_LIBS) -lm
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(MIMIC_LIBS) $(DAEMON_LIBS) -lm
 
 $(O)/man/%: docs/man/%.scd
 	@mkdir -p $(@D)

@@ -30,6 +30,8 @@ struct bench_row {
 };
 
 void bench_report(const struct bench_row *row);
+/* Writes all rows as JSON (NULL: does not). The exit status: 1 if a limit was exceeded. */
+int bench_finish(const char *output);
 
 double bench_now(void);				/* seconds */
 double bench_median(double *values, size_t count);
@@ -64,6 +66,13 @@ void bench_pointer(const struct bench_options *options);
 void bench_spmv(const struct bench_options *options);
 void bench_wake(const struct bench_options *options);
 void bench_idle(const struct bench_options *options);
+
+/* LIMA of `rows` rows by the transport, beside the plain loop: nanoseconds a non-zero. */
+struct bench_lima {
+	double plain, lima;
+};
+void bench_spmv_lima(const struct bench_options *options, const char *transport, size_t rows,
+		     bool is_registered, struct bench_lima *result);
 
 /* Runs inside `mimic run`: prints the median of a trapped load in nanoseconds. */
 int bench_trap_child(void);

@@ -1,42 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 #include <getopt.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/bench.h"
-
-static json_object *results;
-static int failures;
-
-void bench_report(const struct bench_row *row)
-{
-	json_object *object = json_object_new_object();
-	bool over = row->limit && row->value > row->limit;
-
-	json_object_object_add(object, "name", json_object_new_string(row->name));
-	json_object_object_add(object, "value", json_object_new_double(row->value));
-	json_object_object_add(object, "unit", json_object_new_string(row->unit));
-	json_object_object_add(object, "reference", json_object_new_string(row->reference));
-	json_object_object_add(object, "reference_value",
-			       json_object_new_double(row->reference_value));
-	json_object_object_add(object, "ratio",
-			       json_object_new_double(row->value / row->reference_value));
-	if (row->limit) {
-		json_object_object_add(object, "limit", json_object_new_double(row->limit));
-		json_object_object_add(object, "within_limit", json_object_new_boolean(!over));
-	}
-	json_object_array_add(results, object);
-	failures += over;
-	printf("%-34s %10.2f %-12s ratio %6.2f to %8.2f (%s)", row->name, row->value, row->unit,
-	       row->value / row->reference_value, row->reference_value, row->reference);
-	if (row->limit)
-		printf("  limit %.2f %s", row->limit, over ? "EXCEEDED" : "ok");
-	printf("\n");
-	fflush(stdout);
-}
 
 static void usage(FILE *to)
 {
@@ -111,13 +80,9 @@ int main(int argc, char **argv)
 	    !mkdtemp(directory))
 		bench_fail("cannot set up");
 	snprintf(options.socket, sizeof(options.socket), "%s/mimicd.sock", directory);
-	results = json_object_new_array();
 	daemon = bench_start_daemon(&options, "maple:4", options.socket);
 	run_parts(&options, only);
 	bench_stop_daemon(daemon);
 	rmdir(directory);
-	if (output && json_object_to_file_ext(output, results, JSON_C_TO_STRING_PRETTY))
-		bench_fail("cannot write %s", output);
-	json_object_put(results);
-	return failures ? 1 : 0;
+	return bench_finish(output);
 }

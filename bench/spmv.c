@@ -9,52 +9,61 @@
 
 #define ROWS (1u << 20)
 #define PER_ROW 16
-#define NONZEROS ((size_t)ROWS * PER_ROW)
 
 struct problem {
+	size_t rows, nonzeros;
+	bool is_registered;	/* x and the columns are of maple_alloc() */
 	uint64_t *row_start;
 	uint32_t *column;
 	double *value, *x, *y, *expected;
 };
 
-static void *shared(struct maple *maple, size_t size)
+static void *shared(const struct problem *p, struct maple *maple, size_t size)
 {
-	void *memory = maple_alloc(maple, size);
+	void *memory = p->is_registered ? maple_alloc(maple, size) : malloc(size);
 
 	if (!memory)
-		bench_fail("maple_alloc of %zu bytes failed", size);
+		bench_fail("no memory of %zu bytes", size);
 	return memory;
+}
+
+static void free_shared(const struct problem *p, struct maple *maple, void *memory)
+{
+	if (p->is_registered)
+		maple_free(maple, memory);
+	else
+		free(memory);
 }
 
 static void make_problem(struct problem *p, struct maple *maple)
 {
 	uint64_t state = 88172645463325252ull;
 
-	p->row_start = malloc((ROWS + 1) * sizeof(*p->row_start));
-	p->value = malloc(NONZEROS * sizeof(*p->value));
-	p->y = malloc(ROWS * sizeof(*p->y));
-	p->expected = malloc(ROWS * sizeof(*p->expected));
-	p->column = shared(maple, NONZEROS * sizeof(*p->column));
-	p->x = shared(maple, ROWS * sizeof(*p->x));
+	p->row_start = malloc((p->rows + 1) * sizeof(*p->row_start));
+	p->value = malloc(p->nonzeros * sizeof(*p->value));
+	p->y = malloc(p->rows * sizeof(*p->y));
+	p->expected = malloc(p->rows * sizeof(*p->expected));
+	p->column = shared(p, maple, p->nonzeros * sizeof(*p->column));
+	p->x = shared(p, maple, p->rows * sizeof(*p->x));
 	if (!p->row_start || !p->value || !p->y || !p->expected)
 		bench_fail("no memory");
-	for (size_t i = 0; i <= ROWS; i++)
+	for (size_t i = 0; i <= p->rows; i++)
 		p->row_start[i] = i * PER_ROW;
-	for (size_t i = 0; i < ROWS; i++)
+	for (size_t i = 0; i < p->rows; i++)
 		p->x[i] = 1.0 / (double)(i + 1);
-	for (size_t i = 0; i < NONZEROS; i++) {
+	for (size_t i = 0; i < p->nonzeros; i++) {
 		state ^= state << 13;
 		state ^= state >> 7;
 		state ^= state << 17;
-		p->column[i] = (uint32_t)(state % ROWS);
+		p->column[i] = (uint32_t)(state % p->rows);
 		p->value[i] = (double)(state >> 40);
 	}
 }
 
 static void free_problem(struct problem *p, struct maple *maple)
 {
-	maple_free(maple, p->column);
-	maple_free(maple, p->x);
+	free_shared(p, maple, p->column);
+	free_shared(p, maple, p->x);
 	free(p->row_start);
 	free(p->value);
 	free(p->y);
@@ -64,21 +73,21 @@ static void free_problem(struct problem *p, struct maple *maple)
 static double run_form(struct maple *maple, enum maple_form form, struct problem *p, double *y)
 {
 	double start = bench_now();
-	int error = maple_spmv_csr(maple, form, ROWS, p->row_start, p->column, p->value, p->x, y);
+	int error = maple_spmv_csr(maple, form, p->rows, p->row_start, p->column, p->value, p->x, y);
 
 	if (error)
 		bench_fail("maple_spmv_csr: %s", strerror(-error));
-	return (bench_now() - start) / (double)NONZEROS * 1e9;
+	return (bench_now() - start) / (double)p->nonzeros * 1e9;
 }
 
 static void check(const struct problem *p)
 {
-	if (memcmp(p->y, p->expected, ROWS * sizeof(*p->y)))
+	if (memcmp(p->y, p->expected, p->rows * sizeof(*p->y)))
 		bench_fail("SpMV is wrong");
 }
 
 static struct maple *init(const struct bench_options *options, const char *transport,
-			  struct problem *p)
+			  struct problem *p, size_t rows, bool is_registered)
 {
 	struct maple_options how = { .transport = transport, .socket_path = options->socket,
 				     .queue_words = 128 };
@@ -86,32 +95,44 @@ static struct maple *init(const struct bench_options *options, const char *trans
 
 	if (maple_init(&maple, &how))
 		bench_fail("maple_init on %s: %s", transport, maple_error_text());
+	p->rows = rows;
+	p->nonzeros = rows * PER_ROW;
+	p->is_registered = is_registered;
 	make_problem(p, maple);
 	return maple;
 }
 
-static void lima(const struct bench_options *options, const char *transport, double limit)
+void bench_spmv_lima(const struct bench_options *options, const char *transport, size_t rows,
+		     bool is_registered, struct bench_lima *result)
 {
-	double plain[BENCH_RUNS], ours[BENCH_RUNS], ratio[BENCH_RUNS];
-	struct bench_row row = { .unit = "ns/nonzero" };
+	double plain[BENCH_RUNS], ratio[BENCH_RUNS];
 	struct problem p;
-	struct maple *maple = init(options, transport, &p);
+	struct maple *maple = init(options, transport, &p, rows, is_registered);
 
 	bench_pin(0);
 	for (int run = 0; run < BENCH_RUNS; run++) {
 		plain[run] = run_form(maple, MAPLE_PLAIN, &p, p.expected);
-		ours[run] = run_form(maple, MAPLE_LIMA, &p, p.y);
-		ratio[run] = ours[run] / plain[run];
+		ratio[run] = run_form(maple, MAPLE_LIMA, &p, p.y) / plain[run];
 		check(&p);
 	}
-	snprintf(row.name, sizeof(row.name), "spmv_lima_%s", transport);
-	snprintf(row.reference, sizeof(row.reference), "plain loop, same matrix");
-	row.reference_value = bench_median(plain, BENCH_RUNS);
-	row.value = bench_median(ratio, BENCH_RUNS) * row.reference_value;
-	row.limit = limit * row.reference_value;
-	bench_report(&row);
+	result->plain = bench_median(plain, BENCH_RUNS);
+	result->lima = bench_median(ratio, BENCH_RUNS) * result->plain;
 	free_problem(&p, maple);
 	maple_fini(maple);
+}
+
+static void lima(const struct bench_options *options, const char *transport, double limit)
+{
+	struct bench_row row = { .unit = "ns/nonzero" };
+	struct bench_lima result;
+
+	bench_spmv_lima(options, transport, ROWS, true, &result);
+	snprintf(row.name, sizeof(row.name), "spmv_lima_%s", transport);
+	snprintf(row.reference, sizeof(row.reference), "plain loop, same matrix");
+	row.reference_value = result.plain;
+	row.value = result.lima;
+	row.limit = limit * row.reference_value;
+	bench_report(&row);
 }
 
 static void decoupled(const struct bench_options *options, const char *transport, bool limited)
@@ -119,7 +140,7 @@ static void decoupled(const struct bench_options *options, const char *transport
 	double ours[BENCH_RUNS], pings[BENCH_RUNS];
 	struct bench_row row = { .unit = "ns/nonzero" };
 	struct problem p;
-	struct maple *maple = init(options, transport, &p);
+	struct maple *maple = init(options, transport, &p, ROWS, true);
 	/* an element is a double: two words */
 	double elements = maple_queue_words(maple) / 2.0;
 

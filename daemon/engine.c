@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/binding.h"
 #include "libmimic/transport.h"
 #include "libmimic/wait.h"
 
@@ -113,23 +114,11 @@ void mimicd_engine_withdraw(struct mimicd_lane *lane)
 	struct mimic_model *model = lane->target->model;
 
 	unpark(lane);
-	model->ops->cancel(model, lane->thread->owner, mimic_now());
+	model->ops->cancel(model, mimicd_lane_owner(lane, lane->target), mimic_now());
 }
 
-void mimicd_engine_complete(void *context, uint64_t owner, uint64_t data)
+static void complete_lane(struct mimicd_lane *lane, uint64_t data)
 {
-	struct mimicd_instance *instance = context;
-	struct mimicd_thread *thread;
-	struct mimicd_lane *lane;
-	unsigned int number = owner & MIMICD_OWNER_THREAD;
-
-	if (!instance->session || number > MIMIC_SESSION_THREADS)
-		return;
-	thread = instance->session->threads[number];
-	if (!thread || thread->owner != owner || !thread->parked ||
-	    thread->parked->target != instance)
-		return;
-	lane = thread->parked;
 	unpark(lane);
 	if (is_store(lane->command.kind))
 		mimic_ring_release(&lane->commands, 1);
@@ -139,10 +128,43 @@ void mimicd_engine_complete(void *context, uint64_t owner, uint64_t data)
 	notify(lane);
 }
 
+static struct mimicd_thread *find_thread(const struct mimicd_session *session, uint64_t owner)
+{
+	unsigned int number = owner & MIMICD_OWNER_THREAD;
+	struct mimicd_thread *thread;
+
+	if (!session || number > MIMIC_SESSION_THREADS)
+		return NULL;
+	thread = session->threads[number];
+	return thread && thread->owner == owner ? thread : NULL;
+}
+
+void mimicd_engine_complete(void *context, uint64_t owner, uint64_t data)
+{
+	struct mimicd_instance *instance = context;
+	struct mimicd_request *trap = NULL;
+	struct mimicd_thread *thread = NULL;
+
+	if (owner == MIMICD_OWNER_DRIVER) {
+		trap = instance->driver_parked;
+	} else if (instance->binding) {
+		struct mimicd_owner *who = mimicd_process_find(instance->binding->process, owner);
+
+		trap = who ? who->parked : NULL;
+		thread = who ? who->thread : NULL;
+	} else {
+		thread = find_thread(instance->session, owner);
+	}
+	if (trap && trap->instance == instance)
+		mimicd_request_complete(instance->server->bus, trap, data);
+	else if (thread && thread->parked && thread->parked->target == instance)
+		complete_lane(thread->parked, data);
+}
+
 static void fill_pattern(const struct mimicd_lane *lane, struct mimic_access *pattern)
 {
 	*pattern = (struct mimic_access){
-		.owner = lane->thread->owner,
+		.owner = mimicd_lane_owner(lane, lane->target),
 		.offset = lane->command.offset,
 		.page = lane->command.page,
 		.size = lane->command.size,
@@ -274,11 +296,21 @@ static int64_t run_loads(struct mimicd_lane *lane, uint64_t now)
 	return count;
 }
 
+/* Its thread waits in a trapped access, or its device does nothing because somebody wants it so. */
+static bool is_blocked(const struct mimicd_lane *lane)
+{
+	if (lane->thread->bound && lane->thread->bound->parked)
+		return true;
+	return lane->remaining && lane->target && mimicd_inject_hangs(lane->target);
+}
+
 /* May this lane give the devices an access now? A thread has one at a time. */
 static bool has_turn(struct mimicd_lane *lane)
 {
 	struct mimicd_lane *other = lane->thread->parked;
 
+	if (is_blocked(lane))
+		return false;
 	if (!other)
 		return true;
 	/* Ours waits for the signal handler's, or for what was posted before our lane was made. */
@@ -455,7 +487,7 @@ void mimicd_engine_cancel(struct mimicd_lane *lane)
 
 static bool has_work(struct mimicd_lane *lane)
 {
-	if (lane->parked || lane->session->broken)
+	if (lane->parked || lane->session->broken || is_blocked(lane))
 		return false;
 	if (lane->thread->parked && !(lane->level >= lane->thread->parked->level &&
 				      !lane->thread->parked->retired))
@@ -497,7 +529,7 @@ static bool run_retired(struct mimicd_server *server, struct mimicd_lane *lane, 
 
 bool mimicd_engine_has_work(struct mimicd_server *server)
 {
-	if (server->busy)
+	if (server->busy || (server->bus && mimicd_bus_has_work(server->bus)))
 		return true;
 	for (unsigned int i = 0; i < server->lane_count; i++) {
 		if (has_work(server->lanes[i]))
@@ -506,20 +538,24 @@ bool mimicd_engine_has_work(struct mimicd_server *server)
 	return false;
 }
 
+static void tick(struct mimicd_server *server, struct mimicd_instance *instance)
+{
+	if (!instance || !instance->model->ops->busy(instance->model))
+		return;
+	instance->model->ops->tick(instance->model, server->now);
+	server->busy = true;
+}
+
 /* Devices go on by themselves, a bounded piece at a time, so that no program holds up the others. */
 static void tick_busy(struct mimicd_server *server)
 {
-	struct mimicd_session *session;
-
 	server->busy = false;
-	for (session = server->sessions; session; session = session->next) {
-		for (unsigned int i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-			struct mimicd_instance *instance = session->devices[i].instance;
-
-			if (!instance || !instance->model->ops->busy(instance->model))
-				continue;
-			instance->model->ops->tick(instance->model, server->now);
-			server->busy = true;
+	for (unsigned int i = 0; i < server->named_count; i++)
+		tick(server, server->named[i]);
+	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
+		for (unsigned int i = 0; session->private_devices && i < MIMIC_SESSION_DEVICES; i++) {
+			if (session->devices[i].instance && session->devices[i].instance->is_private)
+				tick(server, session->devices[i].instance);
 		}
 	}
 }
@@ -543,6 +579,8 @@ bool mimicd_engine_round(struct mimicd_server *server)
 			server->crowded_until = server->now +
 				server->options.settings.spin_microseconds * 1000ull;
 	}
+	if (server->bus)
+		worked |= mimicd_bus_round(server->bus, !worked);
 	if (!server->busy)
 		return worked;
 	server->now = mimic_now();

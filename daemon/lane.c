@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "daemon/binding.h"
 #include "daemon/engine.h"
 #include "daemon/session.h"
 #include "libmimic/transport.h"
@@ -66,8 +67,13 @@ static void remove_from_server(struct mimicd_server *server, struct mimicd_lane 
 	}
 }
 
+uint64_t mimicd_lane_owner(const struct mimicd_lane *lane, const struct mimicd_instance *instance)
+{
+	return instance->binding ? lane->thread->bound->number : lane->thread->owner;
+}
+
 /* The thread of that number, or for 0 a new one. */
-static int find_thread(struct mimicd_session *session, uint32_t number,
+static int find_thread(struct mimicd_session *session, uint32_t number, uint32_t tid,
 		       struct mimicd_thread **found)
 {
 	struct mimicd_thread *thread;
@@ -86,6 +92,14 @@ static int find_thread(struct mimicd_session *session, uint32_t number,
 	thread = calloc(1, sizeof(*thread));
 	if (!thread)
 		return -ENOMEM;
+	if (session->process) {
+		thread->bound = mimicd_process_join(session, thread,
+						    mimicd_thread_id(session->pid, tid));
+		if (!thread->bound) {
+			free(thread);
+			return -ENOMEM;
+		}
+	}
 	thread->number = number;
 	thread->owner = ++session->server->last_owner << MIMICD_OWNER_SHIFT | number;
 	session->threads[number] = thread;
@@ -96,11 +110,13 @@ static int find_thread(struct mimicd_session *session, uint32_t number,
 static void free_thread(struct mimicd_session *session, struct mimicd_thread *thread)
 {
 	session->threads[thread->number] = NULL;
+	if (thread->bound)
+		mimicd_process_leave(session->process, thread->bound);
 	free(thread);
 }
 
 int mimicd_lane_create(struct mimicd_session *session, uint32_t thread_number, uint32_t level,
-		       struct mimicd_lane **created, int *fd)
+		       uint32_t tid, struct mimicd_lane **created, int *fd)
 {
 	struct mimicd_thread *thread;
 	struct mimicd_lane *lane;
@@ -110,7 +126,7 @@ int mimicd_lane_create(struct mimicd_session *session, uint32_t thread_number, u
 		return -EINVAL;
 	if (session->lane_count == MIMIC_SESSION_LANES)
 		return -EMFILE;
-	error = find_thread(session, thread_number, &thread);
+	error = find_thread(session, thread_number, tid, &thread);
 	if (error)
 		return error;
 	lane = calloc(1, sizeof(*lane));
@@ -190,11 +206,29 @@ static void finish_thread(struct mimicd_session *session, struct mimicd_thread *
 
 		if (!instance)
 			continue;
-		instance->model->ops->owner_gone(instance->model, thread->owner, now);
+		instance->model->ops->owner_gone(instance->model, instance->binding ?
+						 thread->bound->number : thread->owner, now);
 		/* Who waited goes on, and may have set off a loop. */
 		session->server->busy |= instance->model->ops->busy(instance->model);
 	}
 	free_thread(session, thread);
+}
+
+/* Not the end of a thread: what it does by traps goes on. */
+static void leave_thread(struct mimicd_session *session, struct mimicd_thread *thread)
+{
+	if (thread->bound && !thread->bound->traps)
+		finish_thread(session, thread);
+	else
+		free_thread(session, thread);
+}
+
+void mimicd_threads_leave(struct mimicd_session *session)
+{
+	for (uint32_t i = 1; i <= MIMIC_SESSION_THREADS; i++) {
+		if (session->threads[i])
+			leave_thread(session, session->threads[i]);
+	}
 }
 
 int mimicd_thread_end(struct mimicd_session *session, uint32_t number)

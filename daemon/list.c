@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/binding.h"
 #include "daemon/session.h"
 
 static void add_text(struct json_object *object, const char *key, const char *text)
@@ -16,16 +17,38 @@ static void add_number(struct json_object *object, const char *key, uint64_t num
 	json_object_object_add(object, key, json_object_new_int64((int64_t)number));
 }
 
-static struct json_object *describe_user(const struct mimicd_session *session)
+static struct json_object *describe_process(pid_t pid, const char *program)
 {
-	struct json_object *user;
+	struct json_object *user = json_object_new_object();
 
-	if (!session)
-		return NULL;
-	user = json_object_new_object();
-	add_number(user, "pid", (uint64_t)session->pid);
-	add_text(user, "program", session->program);
+	add_number(user, "pid", (uint64_t)pid);
+	add_text(user, "program", program);
 	return user;
+}
+
+static struct json_object *describe_user(const struct mimicd_instance *instance)
+{
+	if (instance->binding)
+		return describe_process(instance->binding->pid, instance->binding->program);
+	if (instance->session)
+		return describe_process(instance->session->pid, instance->session->program);
+	return NULL;
+}
+
+static struct json_object *describe_counters(const struct mimic_model *model)
+{
+	static const char *const names[MAPLE_COUNTER_COUNT] = {
+#define _(name, meaning) #name,
+		MAPLE_COUNTERS(_)
+#undef _
+	};
+	struct json_object *counters = json_object_new_object();
+	uint64_t values[MAPLE_COUNTER_COUNT];
+
+	model->ops->counters(model, values, MAPLE_COUNTER_COUNT);
+	for (unsigned int i = 0; i < MAPLE_COUNTER_COUNT; i++)
+		add_number(counters, names[i], values[i]);
+	return counters;
 }
 
 static struct json_object *describe_device(const struct mimicd_instance *instance)
@@ -40,7 +63,9 @@ static struct json_object *describe_device(const struct mimicd_instance *instanc
 	add_text(device, "kind", ops->kind);
 	json_object_object_add(device, "private", json_object_new_boolean(instance->is_private));
 	add_text(device, "state", state);
-	json_object_object_add(device, "user", describe_user(instance->session));
+	json_object_object_add(device, "kernel", json_object_new_boolean(instance->on_bus));
+	json_object_object_add(device, "user", describe_user(instance));
+	json_object_object_add(device, "counters", describe_counters(instance->model));
 	return device;
 }
 
@@ -64,7 +89,7 @@ static uint64_t count_shared(const struct mimicd_memory *memory)
 
 static struct json_object *describe_session(const struct mimicd_session *session)
 {
-	struct json_object *object = describe_user(session);
+	struct json_object *object = describe_process(session->pid, session->program);
 	struct json_object *devices = json_object_new_array();
 
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
@@ -74,6 +99,7 @@ static struct json_object *describe_session(const struct mimicd_session *session
 			json_object_array_add(devices, json_object_new_string(instance->name));
 	}
 	add_number(object, "uid", session->uid);
+	json_object_object_add(object, "kernel", json_object_new_boolean(session->process != NULL));
 	json_object_object_add(object, "devices", devices);
 	add_number(object, "threads", count_threads(session));
 	add_number(object, "commands", session->commands);
@@ -81,6 +107,25 @@ static struct json_object *describe_session(const struct mimicd_session *session
 	add_number(object, "remote_reads", session->memory.remote_reads);
 	add_number(object, "refused_reads", session->memory.refused);
 	return object;
+}
+
+static struct json_object *describe_binding(const struct mimicd_binding *binding)
+{
+	struct json_object *object = describe_process(binding->pid, binding->program);
+
+	add_number(object, "uid", binding->uid);
+	add_text(object, "device", binding->instance->name);
+	add_number(object, "accesses", binding->accesses);
+	return object;
+}
+
+static struct json_object *describe_bindings(const struct mimicd_bus *bus)
+{
+	struct json_object *bindings = json_object_new_array();
+
+	for (struct mimicd_binding *binding = bus ? bus->bindings : NULL; binding; binding = binding->next)
+		json_object_array_add(bindings, describe_binding(binding));
+	return bindings;
 }
 
 /* It only asks for the list: no user of anything. */
@@ -104,8 +149,10 @@ char *mimicd_list_text(const struct mimicd_server *server, const struct mimicd_s
 	add_number(root, "protocol", MIMIC_PROTOCOL_VERSION);
 	add_number(root, "pid", (uint64_t)getpid());
 	add_text(root, "profile", server->options.settings.maple.profile);
-	for (unsigned int i = 0; i < server->options.settings.maple_count; i++)
-		json_object_array_add(devices, describe_device(&server->named[i]));
+	for (unsigned int i = 0; i < server->named_count; i++) {
+		if (server->named[i])
+			json_object_array_add(devices, describe_device(server->named[i]));
+	}
 	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
 		if (!session->greeted || session->broken || (session == asking && is_onlooker(session)))
 			continue;
@@ -119,6 +166,7 @@ char *mimicd_list_text(const struct mimicd_server *server, const struct mimicd_s
 	}
 	json_object_object_add(root, "devices", devices);
 	json_object_object_add(root, "sessions", sessions);
+	json_object_object_add(root, "bindings", describe_bindings(server->bus));
 	text = strdup(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY));
 	json_object_put(root);
 	return text;

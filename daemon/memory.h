@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/window.h"
 #include "devices/model.h"
 
 struct mimicd_range {
@@ -39,7 +40,8 @@ struct mimicd_memory {
 
 /* The memory port of one device; its holder changes, so the port goes through this pointer. */
 struct mimicd_memory_slot {
-	struct mimicd_memory *memory;	/* NULL: nobody holds the device */
+	struct mimicd_memory *memory;	/* of a session that holds the device, or NULL */
+	struct mimicd_window *window;	/* of a process that has it through the kernel, or NULL */
 };
 
 /*

@@ -170,10 +170,13 @@ static size_t count_remote(struct mimicd_memory *memory, const uint64_t *address
 static long port_gather(void *context, const uint64_t *addresses, size_t count,
 			unsigned int size, uint64_t tag, uint64_t *values)
 {
-	struct mimicd_memory *memory = ((struct mimicd_memory_slot *)context)->memory;
+	struct mimicd_memory_slot *slot = context;
+	struct mimicd_memory *memory = slot->memory;
 	size_t done = 0;
 
 	(void)tag;
+	if (slot->window)
+		return (long)mimicd_window_gather(slot->window, addresses, count, size, values);
 	if (!memory)
 		return 0;
 	for (;;) {
@@ -215,9 +218,12 @@ static size_t read_remote(struct mimicd_memory *memory, uint64_t address, char *
 
 static int port_read(void *context, uint64_t address, void *buffer, size_t size)
 {
-	struct mimicd_memory *memory = ((struct mimicd_memory_slot *)context)->memory;
+	struct mimicd_memory_slot *slot = context;
+	struct mimicd_memory *memory = slot->memory;
 	size_t done = 0;
 
+	if (slot->window)
+		return mimicd_window_read(slot->window, address, buffer, size);
 	if (memory && (is_in(&memory->last, address, size) || find_range(memory, address, size))) {
 		memcpy(buffer, memory->last.base + (address - memory->last.start), size);
 		return 0;
@@ -255,11 +261,14 @@ static uint32_t atomic_shared(uint32_t *word, enum mimic_atomic operation, uint3
 static int port_atomic(void *context, uint64_t address, enum mimic_atomic operation,
 		       uint32_t operand, uint32_t expected, uint32_t *old)
 {
-	struct mimicd_memory *memory = ((struct mimicd_memory_slot *)context)->memory;
+	struct mimicd_memory_slot *slot = context;
+	struct mimicd_memory *memory = slot->memory;
 	struct iovec remote = { (void *)(uintptr_t)address, sizeof(uint32_t) };
 	uint32_t value;
 	struct iovec local = { &value, sizeof(value) };
 
+	if (slot->window)
+		return mimicd_window_atomic(slot->window, address, operation, operand, expected, old);
 	if (!memory || address % sizeof(uint32_t))
 		return -EFAULT;
 	if (find_range(memory, address, sizeof(value))) {
@@ -279,9 +288,12 @@ static int port_atomic(void *context, uint64_t address, enum mimic_atomic operat
 
 static void port_prefetch(void *context, uint64_t address)
 {
-	struct mimicd_memory *memory = ((struct mimicd_memory_slot *)context)->memory;
+	struct mimicd_memory_slot *slot = context;
+	struct mimicd_memory *memory = slot->memory;
 
-	if (memory && (is_in(&memory->last, address, 1) || find_range(memory, address, 1)))
+	if (slot->window)
+		mimicd_window_prefetch(slot->window, address);
+	else if (memory && (is_in(&memory->last, address, 1) || find_range(memory, address, 1)))
 		__builtin_prefetch(memory->last.base + (address - memory->last.start));
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "daemon/bus.h"
 #include "daemon/engine.h"
 #include "daemon/log.h"
 #include "daemon/session.h"
@@ -30,6 +31,8 @@ struct packet {
 		struct mimic_lane_request lane;
 		struct mimic_number_request number;
 		struct mimic_memory_request memory;
+		struct mimic_add add;
+		struct mimic_inject inject;
 		char bytes[MIMIC_MESSAGE_MAX];
 	};
 	size_t length;
@@ -191,8 +194,13 @@ static void do_lane(struct mimicd_session *session, const struct packet *packet)
 		.response_words = MIMIC_LANE_RESPONSE_WORDS,
 	};
 	struct mimicd_lane *lane;
-	int fd;
-	int error = mimicd_lane_create(session, packet->lane.thread, packet->lane.level, &lane, &fd);
+	int fd, error;
+
+	/* Threads whose end the kernel has told: a new thread may have the number of one. */
+	if (session->process)
+		mimicd_bus_round(session->server->bus, true);
+	error = mimicd_lane_create(session, packet->lane.thread, packet->lane.level,
+				       packet->lane.tid, &lane, &fd);
 
 	if (error) {
 		complain(session, packet, error, "no lane");
@@ -295,6 +303,54 @@ static void do_list(struct mimicd_session *session, const struct packet *packet)
 	close(fd);
 }
 
+static bool may_manage(const struct mimicd_session *session)
+{
+	return session->uid == 0 || session->uid == geteuid();
+}
+
+static void do_add(struct mimicd_session *session, const struct packet *packet)
+{
+	struct mimic_add_reply reply = { 0 };
+	int error = mimicd_instance_add(session->server, packet->add.kind, reply.name);
+
+	if (error)
+		reply_plain(session, packet, error);
+	else
+		send_reply(session, packet, &reply, sizeof(reply), 0, -1);
+}
+
+static int inject(struct mimicd_server *server, const struct mimic_inject *request)
+{
+	struct mimicd_instance *instance;
+	int error = mimicd_instance_find(server, request->name, &instance);
+
+	if (error)
+		return error;
+	/* Misbehaviour is for a driver to see, and for the accesses that go through it. */
+	if (!instance->on_bus)
+		return -EOPNOTSUPP;
+	return mimicd_inject(server, instance, request->what);
+}
+
+/* ADD, REMOVE, INJECT: for whoever may stop the daemon. */
+static void do_manage(struct mimicd_session *session, const struct packet *packet)
+{
+	const char *text = packet->header.type == MIMIC_MESSAGE_INJECT ? packet->inject.name :
+			   packet->header.type == MIMIC_MESSAGE_ADD ? packet->add.kind : packet->open.name;
+	size_t size = packet->header.type == MIMIC_MESSAGE_ADD ? MIMIC_KIND_MAX : MIMIC_NAME_MAX;
+
+	if (!may_manage(session))
+		complain(session, packet, -EPERM, "it is neither root's nor the daemon's user's");
+	else if (text[size - 1])
+		complain(session, packet, -EINVAL, "the name does not end");
+	else if (packet->header.type == MIMIC_MESSAGE_ADD)
+		do_add(session, packet);
+	else if (packet->header.type == MIMIC_MESSAGE_REMOVE)
+		reply_plain(session, packet, mimicd_instance_remove(session->server, text));
+	else
+		reply_plain(session, packet, inject(session->server, &packet->inject));
+}
+
 /* What is wrong with the packet as a message; NULL: nothing that ends the session. */
 static const char *find_damage(const struct packet *packet)
 {
@@ -317,6 +373,10 @@ static bool reserved_is_set(const struct packet *packet)
 		return packet->hello.reserved;
 	case MIMIC_MESSAGE_CLOSE:
 		return packet->device.reserved;
+	case MIMIC_MESSAGE_LANE:
+		return packet->lane.reserved;
+	case MIMIC_MESSAGE_INJECT:
+		return packet->inject.reserved;
 	case MIMIC_MESSAGE_LANE_DROP:
 	case MIMIC_MESSAGE_THREAD_GONE:
 	case MIMIC_MESSAGE_CANCEL:
@@ -356,6 +416,11 @@ static void dispatch(struct mimicd_session *session, const struct packet *packet
 		return;
 	case MIMIC_MESSAGE_LIST:
 		do_list(session, packet);
+		return;
+	case MIMIC_MESSAGE_ADD:
+	case MIMIC_MESSAGE_REMOVE:
+	case MIMIC_MESSAGE_INJECT:
+		do_manage(session, packet);
 		return;
 	case MIMIC_MESSAGE_TYPES:
 		return;

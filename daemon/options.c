@@ -5,11 +5,13 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "daemon/socket.h"
 #include "libmimic/daemon_client.h"
 #include "libmimic/mimic.h"
+#include "mimic/bus.h"
 
 static const char help[] =
 	"Usage: mimicd [OPTION]...\n"
@@ -21,6 +23,10 @@ static const char help[] =
 	"                          (default: $MIMIC_CONFIG, then paper)\n"
 	"  -d, --devices maple:N   how many devices (default: $MIMIC_DEVICES, then what the configuration says)\n"
 	"      --spin MICROSECONDS how long to poll before sleeping; 0: never poll\n"
+	"      --kernel[=WHEN]     devices in the kernel, by mimic.ko: auto (default; if it is loaded),\n"
+	"                          required (also without a word) or off\n"
+	"      --bus PATH          its node (default: /dev/mimic)\n"
+	"      --channel FORM      how to talk to it: uring, read, or auto (default): uring where allowed\n"
 	"      --allow-users       serve every user; the memory of other users' programs is only\n"
 	"                          reached where they share it (maple_alloc, maple_register)\n"
 	"  -f, --foreground        stay in the foreground (default)\n"
@@ -36,6 +42,9 @@ enum long_only {
 	OPTION_SPIN = 256,
 	OPTION_ALLOW_USERS,
 	OPTION_LOG_LEVEL,
+	OPTION_KERNEL,
+	OPTION_BUS,
+	OPTION_CHANNEL,
 };
 
 static const struct option long_options[] = {
@@ -44,6 +53,9 @@ static const struct option long_options[] = {
 	{ "devices", required_argument, NULL, 'd' },
 	{ "spin", required_argument, NULL, OPTION_SPIN },
 	{ "allow-users", no_argument, NULL, OPTION_ALLOW_USERS },
+	{ "kernel", optional_argument, NULL, OPTION_KERNEL },
+	{ "bus", required_argument, NULL, OPTION_BUS },
+	{ "channel", required_argument, NULL, OPTION_CHANNEL },
 	{ "foreground", no_argument, NULL, 'f' },
 	{ "daemonise", no_argument, NULL, 'D' },
 	{ "daemonize", no_argument, NULL, 'D' },
@@ -75,6 +87,38 @@ static int parse_spin(const char *text, unsigned int *microseconds)
 	return 0;
 }
 
+/* The place of `text` among words; -EINVAL, said on standard error, if it is none of them. */
+static int parse_word(const char *option, const char *text, const char *const *words)
+{
+	for (int i = 0; words[i]; i++) {
+		if (!strcmp(text, words[i]))
+			return i;
+	}
+	fprintf(stderr, "mimicd: %s %s: one of %s, %s, %s is needed\n", option, text, words[0], words[1],
+		words[2]);
+	return -EINVAL;
+}
+
+static int parse_kernel(struct mimicd_options *options, const char *text)
+{
+	static const char *const words[] = { "off", "auto", "required", NULL };
+	int value = text ? parse_word("--kernel", text, words) : MIMICD_KERNEL_REQUIRED;
+
+	if (value >= 0)
+		options->kernel = (enum mimicd_kernel)value;
+	return value < 0 ? value : 0;
+}
+
+static int parse_channel(struct mimicd_options *options, const char *text)
+{
+	static const char *const words[] = { "auto", "uring", "read", NULL };
+	int value = parse_word("--channel", text, words);
+
+	if (value >= 0)
+		options->channel = (enum mimicd_channel)value;
+	return value < 0 ? value : 0;
+}
+
 static int parse_one(struct mimicd_command_line *line, struct texts *texts, int option)
 {
 	switch (option) {
@@ -90,6 +134,13 @@ static int parse_one(struct mimicd_command_line *line, struct texts *texts, int 
 	case OPTION_SPIN:
 		texts->spin = optarg;
 		return 0;
+	case OPTION_KERNEL:
+		return parse_kernel(&line->options, optarg);
+	case OPTION_BUS:
+		line->options.bus_path = optarg;
+		return 0;
+	case OPTION_CHANNEL:
+		return parse_channel(&line->options, optarg);
 	case OPTION_ALLOW_USERS:
 		line->options.allow_users = true;
 		return 0;
@@ -141,7 +192,11 @@ int mimicd_command_line_parse(struct mimicd_command_line *line, int argc, char *
 	int option, error;
 
 	*line = (struct mimicd_command_line){
-		.options = { .listen_fd = -1 },
+		.options = {
+			.listen_fd = -1,
+			.kernel = MIMICD_KERNEL_AUTO,
+			.bus_path = MIMIC_BUS_NODE,
+		},
 		.log_level = MIMICD_LOG_INFO,
 	};
 	while ((option = getopt_long(argc, argv, "s:c:d:fDhV", long_options, NULL)) != -1) {

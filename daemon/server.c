@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/bus.h"
 #include "daemon/engine.h"
 #include "daemon/log.h"
 #include "daemon/session.h"
@@ -69,6 +70,9 @@ static int set_up(struct mimicd_server *server)
 	error = mimicd_instances_create(server);
 	if (error)
 		return error;
+	error = mimicd_bus_create(server);
+	if (error)
+		return error;
 	if (!server->options.socket_path && server->options.listen_fd < 0)
 		return 0;
 	error = listen_at(server);
@@ -117,6 +121,7 @@ void mimicd_server_destroy(struct mimicd_server *server)
 	remove_socket(server);
 	while (server->sessions)
 		mimicd_session_destroy(server->sessions);
+	mimicd_bus_destroy(server);
 	mimicd_instances_destroy(server);
 	for (unsigned int i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		if (fds[i] >= 0)
@@ -175,6 +180,9 @@ static void handle_event(struct mimicd_server *server, struct mimicd_source *sou
 		source->session->broken = true;
 		server->reap = true;
 		return;
+	case MIMICD_SOURCE_BUS:
+		mimicd_bus_wake(server->bus);
+		return;
 	case MIMICD_SOURCE_KICK:
 		return;	/* it woke us, that is all */
 	}
@@ -198,6 +206,8 @@ static void reap(struct mimicd_server *server)
 
 	if (!server->reap)
 		return;
+	if (server->bus)
+		mimicd_bus_reap(server->bus);
 	server->reap = false;
 	while (session) {
 		struct mimicd_session *next = session->next;
@@ -217,12 +227,16 @@ static void publish_cpu(struct mimicd_server *server)
 	if (cpu == server->cpu)
 		return;
 	server->cpu = cpu;
+	if (server->bus)
+		mimicd_bus_publish_cpu(server->bus, cpu);
 	for (unsigned int i = 0; i < server->lane_count; i++)
 		atomic_store_explicit(&server->lanes[i]->memory->daemon_cpu, cpu, memory_order_relaxed);
 }
 
 static void publish_sleep(struct mimicd_server *server, uint32_t sleeping)
 {
+	if (server->bus)
+		mimicd_bus_publish_sleep(server->bus, sleeping);
 	for (unsigned int i = 0; i < server->lane_count; i++)
 		atomic_store_explicit(&server->lanes[i]->memory->daemon_sleeping, sleeping,
 				      memory_order_relaxed);
@@ -274,7 +288,7 @@ static int sleep_for_events(struct mimicd_server *server)
 	/* Pairs with the fence of a client between its command and its look at the flag. */
 	mimic_lane_fence();
 	if (!mimicd_engine_has_work(server))
-		count = handle_events(server, -1);
+		count = handle_events(server, server->bus ? mimicd_bus_timeout(server->bus) : -1);
 	publish_sleep(server, 0);
 	return count;
 }

@@ -13,18 +13,38 @@
 
 #include "libmimic/config.h"
 
+struct mimicd_bus;
+struct mimicd_bus_ops;
 struct mimicd_instance;
 struct mimicd_lane;
 struct mimicd_server;
 struct mimicd_session;
 
 #define MIMICD_SESSIONS_MAX 256
+#define MIMICD_DEVICES_MAX MIMIC_MAPLE_COUNT_MAX
+
+/* Devices in the kernel, by mimic.ko. */
+enum mimicd_kernel {
+	MIMICD_KERNEL_OFF,
+	MIMICD_KERNEL_AUTO,	/* if the node can be opened */
+	MIMICD_KERNEL_REQUIRED,
+};
+
+enum mimicd_channel {
+	MIMICD_CHANNEL_AUTO,	/* io_uring, else read and write */
+	MIMICD_CHANNEL_URING,
+	MIMICD_CHANNEL_READ,
+};
 
 struct mimicd_options {
 	const char *socket_path;
 	struct mimic_settings settings;
 	bool allow_users;	/* serve other users than ours and root */
 	int listen_fd;		/* of systemd; -1: make one */
+	enum mimicd_kernel kernel;
+	enum mimicd_channel channel;
+	const char *bus_path;
+	const struct mimicd_bus_ops *bus_ops;	/* NULL: the system's */
 };
 
 /* What an epoll event belongs to. */
@@ -34,6 +54,7 @@ enum mimicd_source_kind {
 	MIMICD_SOURCE_SOCKET,	/* of a session */
 	MIMICD_SOURCE_KICK,	/* its eventfd */
 	MIMICD_SOURCE_PROCESS,	/* its pidfd */
+	MIMICD_SOURCE_BUS,	/* the kernel's channel */
 };
 
 struct mimicd_source {
@@ -54,7 +75,9 @@ struct mimicd_server {
 	struct mimicd_source stop_source;
 	bool stopping;
 
-	struct mimicd_instance *named;	/* array of settings.maple_count */
+	struct mimicd_instance *named[MIMICD_DEVICES_MAX];	/* mapleN by N; NULL: removed */
+	unsigned int named_count;	/* the highest N there is, plus 1 */
+	struct mimicd_bus *bus;		/* NULL: no devices in the kernel */
 	struct mimicd_session *sessions;
 	unsigned int session_count;
 	uint64_t last_owner;		/* serial part of owner numbers */

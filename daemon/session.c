@@ -2,6 +2,7 @@
 #include "daemon/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "daemon/binding.h"
 #include "daemon/engine.h"
 #include "daemon/log.h"
 
@@ -33,6 +35,13 @@ static void read_program_name(struct mimicd_session *session)
 		fclose(file);
 }
 
+static int open_process(pid_t pid)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	return pidfd < 0 ? -errno : pidfd;
+}
+
 /* A handle of the process that cannot come to mean another one. */
 static int open_peer(int fd, pid_t pid)
 {
@@ -41,8 +50,7 @@ static int open_peer(int fd, pid_t pid)
 
 	if (!getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length))
 		return pidfd;
-	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	return pidfd < 0 ? -errno : pidfd;
+	return open_process(pid);
 }
 
 static void refuse(int fd, int error)
@@ -78,12 +86,16 @@ static int check_peer(struct mimicd_server *server, int fd, struct ucred *peer)
 			   (int)peer->pid, (unsigned int)peer->uid, (unsigned int)geteuid());
 		return -EACCES;
 	}
-	if (server->session_count == MIMICD_SESSIONS_MAX) {
-		mimicd_log(MIMICD_LOG_WARNING, "process %d was refused: %u programs are connected already",
-			   (int)peer->pid, MIMICD_SESSIONS_MAX);
-		return -EMFILE;
-	}
 	return 0;
+}
+
+static int check_room(const struct mimicd_server *server, pid_t pid)
+{
+	if (server->session_count < MIMICD_SESSIONS_MAX)
+		return 0;
+	mimicd_log(MIMICD_LOG_WARNING, "process %d was refused: %u programs are connected already",
+		   (int)pid, MIMICD_SESSIONS_MAX);
+	return -EMFILE;
 }
 
 static int watch(struct mimicd_session *session)
@@ -103,46 +115,82 @@ static int watch(struct mimicd_session *session)
 	if (!error)
 		error = mimicd_server_watch(server, session->event_fd, EPOLLIN | EPOLLET,
 					    &session->kick_source);
-	if (!error)
+	/* A process of another pid namespace: its bindings' end is this session's too. */
+	if (!error && session->memory.pidfd >= 0)
 		error = mimicd_server_watch(server, session->memory.pidfd, EPOLLIN,
 					    &session->process_source);
 	return error;
 }
 
-int mimicd_session_create(struct mimicd_server *server, int fd)
-{
-	struct mimicd_session *session;
-	struct ucred peer;
-	int error = check_peer(server, fd, &peer);
+/* Who is at the other end, and how to hear of its end. */
+struct peer {
+	pid_t pid;
+	uid_t uid;
+	bool is_visible;	/* in our pid namespace */
+	int pidfd;		/* if it is; may be -errno */
+};
 
-	if (error) {
-		refuse(fd, error);
-		return error;
-	}
-	session = calloc(1, sizeof(*session));
+static void close_if_open(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Takes the pidfd over, and fd if it works. */
+static int create(struct mimicd_server *server, int fd, const struct peer *peer,
+		  struct mimicd_session **created)
+{
+	struct mimicd_session *session = calloc(1, sizeof(*session));
+	int error;
+
 	if (!session) {
-		refuse(fd, -ENOMEM);
+		close_if_open(peer->pidfd);
 		return -ENOMEM;
 	}
 	session->server = server;
 	session->socket = fd;
-	session->pid = peer.pid;
-	session->uid = peer.uid;
-	session->memory.pid = peer.pid;
-	session->memory.may_read_process = peer.uid == geteuid();
-	session->memory.pidfd = open_peer(fd, peer.pid);
+	session->pid = peer->pid;
+	session->uid = peer->uid;
+	session->memory.pid = peer->pid;
+	session->memory.may_read_process = peer->uid == geteuid() && peer->pid > 0;
+	session->memory.pidfd = peer->pidfd;
 	session->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	session->next = server->sessions;
 	server->sessions = session;
 	server->session_count++;
-	if (session->memory.pidfd < 0)
-		error = session->memory.pidfd;
+	if (peer->is_visible && peer->pidfd < 0)
+		error = peer->pidfd;
 	else
 		error = session->event_fd < 0 ? -errno : watch(session);
 	if (error) {
-		mimicd_log(MIMICD_LOG_WARNING, "process %d was refused: %s", (int)peer.pid, strerror(-error));
+		mimicd_log(MIMICD_LOG_WARNING, "process %d was refused: %s", (int)peer->pid, strerror(-error));
 		session->socket = -1;
 		mimicd_session_destroy(session);
+		return error;
+	}
+	*created = session;
+	return 0;
+}
+
+int mimicd_session_create(struct mimicd_server *server, int fd)
+{
+	struct mimicd_session *session;
+	struct ucred credentials;
+	int error = check_peer(server, fd, &credentials);
+
+	if (!error)
+		error = check_room(server, credentials.pid);
+	if (!error) {
+		struct peer peer = {
+			.pid = credentials.pid,
+			.uid = credentials.uid,
+			.is_visible = true,
+			.pidfd = open_peer(fd, credentials.pid),
+		};
+
+		error = create(server, fd, &peer, &session);
+	}
+	if (error) {
 		refuse(fd, error);
 		return error;
 	}
@@ -151,10 +199,41 @@ int mimicd_session_create(struct mimicd_server *server, int fd)
 	return 0;
 }
 
-static void close_if_open(int fd)
+int mimicd_session_connect(struct mimicd_server *server, const struct mimicd_binding *binding,
+			   int *fd)
 {
-	if (fd >= 0)
-		close(fd);
+	struct mimicd_session *session;
+	struct peer peer = {
+		.pid = binding->pid,
+		.uid = binding->uid,
+		.is_visible = binding->pid > 0,
+		.pidfd = -1,
+	};
+	int ends[2];
+	int error = check_room(server, binding->pid);
+
+	if (error)
+		return error;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
+		error = -errno;
+	if (!error) {
+		/* It waits for our answer, so the number is still its own. */
+		if (peer.is_visible)
+			peer.pidfd = open_process(peer.pid);
+		error = create(server, ends[0], &peer, &session);
+	}
+	if (error) {
+		close(ends[0]);
+		close(ends[1]);
+		return error;
+	}
+	session->process = binding->process;
+	mimicd_process_add_session(session->process);
+	memcpy(session->program, binding->program, sizeof(session->program));
+	*fd = ends[1];
+	return 0;
 }
 
 void mimicd_session_destroy(struct mimicd_session *session)
@@ -162,12 +241,12 @@ void mimicd_session_destroy(struct mimicd_session *session)
 	struct mimicd_server *server = session->server;
 	struct mimicd_session **link = &server->sessions;
 
-	/* Devices first: nothing of this session waits in a model when its lanes go. */
-	mimicd_instances_release(session);
 	while (session->lanes)
 		mimicd_lane_destroy(session->lanes);
-	for (uint32_t i = 1; i <= MIMIC_SESSION_THREADS; i++)
-		free(session->threads[i]);
+	mimicd_threads_leave(session);
+	mimicd_instances_release(session);
+	if (session->process)
+		mimicd_process_drop_session(server->bus, session->process);
 	mimicd_memory_clear(&session->memory);
 	close_if_open(session->socket);
 	close_if_open(session->event_fd);

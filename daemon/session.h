@@ -13,8 +13,12 @@
 #define MIMICD_OWNER_SHIFT 12
 #define MIMICD_OWNER_THREAD ((1u << MIMICD_OWNER_SHIFT) - 1)
 
+struct mimicd_owner;
+struct mimicd_process;
+
 struct mimicd_thread {
-	uint64_t owner;
+	uint64_t owner;		/* on devices that the session holds itself */
+	struct mimicd_owner *bound;	/* on those of a kernel's binding; NULL: no such session */
 	uint32_t number;
 	unsigned int lanes;
 	struct mimicd_lane *parked;	/* the lane whose access waits in a device; a thread has one at most */
@@ -45,6 +49,7 @@ struct mimicd_lane {
 
 struct mimicd_device_slot {
 	struct mimicd_instance *instance;
+	unsigned int opens;
 	bool closed;	/* commands for it may still be in a lane: the number is not given away yet */
 };
 
@@ -59,6 +64,7 @@ struct mimicd_session {
 	pid_t pid;
 	uid_t uid;
 	char program[16];
+	struct mimicd_process *process;	/* it came by CONNECT; NULL: by the socket */
 	bool greeted;
 	bool reported;	/* a device's report of this session is in the log */
 	bool broken;	/* to be ended when the current round is over */
@@ -76,6 +82,12 @@ struct mimicd_session {
 
 /* Takes the connected socket `fd` over, also when it fails. 0 or -errno, with a log line. */
 int mimicd_session_create(struct mimicd_server *server, int fd);
+/*
+ * A session for the process of a kernel's binding; *fd is its end, the caller's
+ * to hand on. -EMFILE, -ENOMEM, -ESRCH.
+ */
+int mimicd_session_connect(struct mimicd_server *server, const struct mimicd_binding *binding,
+			   int *fd);
 void mimicd_session_destroy(struct mimicd_session *session);
 
 /* Ends the session when it is safe to do so; says why in one log line. */
@@ -90,11 +102,15 @@ char *mimicd_list_text(const struct mimicd_server *server, const struct mimicd_s
 
 /* lane.c */
 int mimicd_lane_create(struct mimicd_session *session, uint32_t thread, uint32_t level,
-		       struct mimicd_lane **lane, int *fd);
+		       uint32_t tid, struct mimicd_lane **lane, int *fd);
+/* Who makes the lane's accesses to this device. */
+uint64_t mimicd_lane_owner(const struct mimicd_lane *lane, const struct mimicd_instance *instance);
 struct mimicd_lane *mimicd_lane_find(struct mimicd_session *session, uint32_t number);
 /* No more commands come. It is freed when what was posted is done. */
 void mimicd_lane_retire(struct mimicd_lane *lane);
 void mimicd_lane_destroy(struct mimicd_lane *lane);
+/* The session ends. Its lanes are gone, its devices are still there. */
+void mimicd_threads_leave(struct mimicd_session *session);
 /* -ENOENT, or 0; the thread's roles are free when what it posted is done. */
 int mimicd_thread_end(struct mimicd_session *session, uint32_t number);
 /* Frees what is retired and done. */

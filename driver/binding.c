@@ -367,6 +367,17 @@ int mimic_binding_check(struct mimic_binding *binding)
 }
 EXPORT_SYMBOL_GPL(mimic_binding_check);
 
+/*
+ * Would a window show it, once it is present? Not memory of devices, the kernel's
+ * own, and what cannot be read (hmm_range_fault()): it would be faulted in for ever.
+ */
+static bool can_be_shown(struct mm_struct *mm, u64 address)
+{
+	struct vm_area_struct *vma = vma_lookup(mm, address);
+
+	return vma && vma->vm_flags & VM_READ && !(vma->vm_flags & (VM_IO | VM_PFNMAP));
+}
+
 int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool write)
 {
 	struct mm_struct *mm = binding->mm;
@@ -379,12 +390,13 @@ int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool writ
 		mmput_async(mm);
 		return -EINTR;
 	}
-	error = fixup_user_fault(mm, address, write ? FAULT_FLAG_WRITE : 0,
-				 &unlocked);
+	error = -EFAULT;
+	if (can_be_shown(mm, address))
+		error = fixup_user_fault(mm, address, write ? FAULT_FLAG_WRITE : 0, &unlocked);
 	mmap_read_unlock(mm);
 	/* The last reference may be ours: the whole address space would go here. */
 	mmput_async(mm);
-	return error ? -EFAULT : 0;
+	return error && error != -ENOMEM && error != -EINTR ? -EFAULT : error;
 }
 EXPORT_SYMBOL_GPL(mimic_binding_fault_in);
 

@@ -19,7 +19,7 @@
 
 #include "internal.h"
 
-static unsigned int spin_us = 50;
+static unsigned int spin_us = 100;
 module_param(spin_us, uint, 0644);
 MODULE_PARM_DESC(spin_us, "how long an access spins for its answer while the daemon runs on another CPU");
 
@@ -406,10 +406,10 @@ static bool abandon(struct mimic_connection *connection, struct mimic_request *r
 
 static int result(const struct mimic_request *request, bool restartable)
 {
-	if (request->status == MIMIC_BUS_TAKEN_BACK)
-		return restartable ? -ERESTARTSYS : -EINTR;
+	if (request->status == MIMIC_BUS_TAKEN_BACK && restartable)
+		return -ERESTARTSYS;
 	/* What a daemon may say is an error number, nothing that means more to the kernel. */
-	if (request->status > 0 || request->status < -MAX_ERRNO ||
+	if (request->status > 0 || request->status < -MAX_ERRNO || request->status == -EINTR ||
 	    (request->status <= -ERESTARTSYS && request->status >= -ERESTART_RESTARTBLOCK))
 		return -EIO;
 	return request->status;

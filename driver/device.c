@@ -154,7 +154,8 @@ static bool kind_is_valid(const char *kind)
 	if (!length || length == MIMIC_BUS_KIND_MAX || isdigit(kind[length - 1]))
 		return false;
 	for (i = 0; i < length; i++) {
-		if (!isalnum(kind[i]) && kind[i] != '-')
+		/* The kernel's letters are those of Latin-1. */
+		if (!isascii(kind[i]) || (!isalnum(kind[i]) && kind[i] != '-'))
 			return false;
 	}
 	return true;
@@ -168,7 +169,7 @@ static int check(const struct mimic_bus_register *wanted)
 	    wanted->index >= MIMIC_BUS_DEVICES_MAX)
 		return -EINVAL;
 	if (!wanted->pages || wanted->pages > MIMIC_BUS_PAGES_MAX ||
-	    wanted->interrupts > MIMIC_BUS_INTERRUPTS_MAX)
+	    wanted->interrupts > MIMIC_BUS_INTERRUPTS_MAX || wanted->void_pages >> wanted->pages)
 		return -EINVAL;
 	return wanted->capabilities & ~(MIMIC_BUS_TRAPS | MIMIC_BUS_WINDOW_ACCESS) ? -EINVAL : 0;
 }
@@ -214,6 +215,7 @@ static int create(struct mimic_connection *connection, const struct mimic_bus_re
 	device->device.pages = wanted->pages;
 	device->device.interrupts = wanted->interrupts;
 	device->device.capabilities = wanted->capabilities;
+	device->void_pages = wanted->void_pages;
 	INIT_WORK(&device->attach, attach);
 	mutex_init(&device->open_lock);
 	mutex_init(&device->lock);
@@ -245,7 +247,8 @@ static int adopt(struct mimic_bus_device *device, struct mimic_connection *conne
 
 	if (READ_ONCE(device->connection) || public->pages != wanted->pages ||
 	    public->interrupts != wanted->interrupts ||
-	    public->capabilities != wanted->capabilities)
+	    public->capabilities != wanted->capabilities ||
+	    device->void_pages != wanted->void_pages)
 		return -EEXIST;
 	set_connection(device, connection);
 	return 0;

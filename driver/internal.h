@@ -144,7 +144,7 @@ struct mimic_bus_device {
 	struct list_head link;	/* mimic_devices */
 	struct work_struct attach;	/* adding it, or telling its driver of a new daemon */
 	bool added;
-	bool reset_due;
+	u32 void_pages;
 
 	struct mutex open_lock;	/* one open at a time */
 	struct mutex lock;	/* who has it */

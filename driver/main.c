@@ -94,8 +94,10 @@ static int get_argument(void *argument, size_t size, const void __user *user)
 
 	if (get_user(user_size, (const u32 __user *)user))
 		return -EFAULT;
-	if (user_size < size || user_size > PAGE_SIZE)
+	if (user_size < size)
 		return -EINVAL;
+	if (user_size > PAGE_SIZE)
+		return -E2BIG;
 	return copy_struct_from_user(argument, size, user, user_size);
 }
 
@@ -111,6 +113,8 @@ static long info(void __user *user)
 
 	if (error)
 		return error;
+	if (memchr_inv(argument.reserved, 0, sizeof(argument.reserved)))
+		return -EINVAL;
 	argument = (struct mimic_bus_info){
 		.size = sizeof(argument),
 		.version = MIMIC_BUS_VERSION,

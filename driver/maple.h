@@ -8,17 +8,18 @@
  *   maple->serving         mutex: one at a time reads and resolves the device's faults, or
  *                          changes whose they are. Held while registers are accessed, and
  *                          over a process's mmap_lock
- *   maple->lock            spinlock: may the watch be armed; maple->user for who only looks
- *   user->lock             spinlock: the process's files and their eventfds; process context only
+ *   maple->lock            spinlock: whose the device is, for callbacks of the bus and who only
+ *                          looks; may the watch be armed
+ *   user->lock             spinlock: the process's files and their eventfds
  *
- * The shootdown callback runs under locks of the memory management: it takes
- * none of these.
+ * The spinlocks are taken in process context only. The shootdown callback runs
+ * under locks of the memory management: it takes maple->lock alone.
  *
- * Lifetimes: a file holds its binding, the binding its struct maple_user, that
- * one its struct maple, and that one the bus device. So a file outlives the
- * removal of its device and then finds it gone. Interrupt and watch stop in
- * remove() before it lets its own reference go. They use maple->user without a
- * reference, under `serving`, which its last file takes to leave.
+ * Lifetimes: a file holds its binding, its struct maple_user, that one its
+ * struct maple, and that one the bus device. So a file outlives the removal of
+ * its device and then finds it gone. Interrupt, watch and the bus's callbacks
+ * use maple->user without a reference, under one of its locks: its last file
+ * takes both to make it NULL, and only then gives up binding and user.
  */
 #ifndef MAPLE_DRIVER_H
 #define MAPLE_DRIVER_H
@@ -47,9 +48,10 @@ struct maple {
 	int irq;
 
 	struct mutex serving;	/* see above */
-	struct maple_user *user;	/* under serving: has the device; changed under lock, too */
+	struct maple_user *user;	/* has the device; changed under both serving and lock */
 	bool silent;		/* under serving: the last register access had no answer */
 	unsigned long due_until;	/* under serving: an interrupt may come late, until then */
+	bool has_more;		/* under serving: the watch goes on with what a run left */
 	unsigned int postponed;	/* under serving: looks at one fault, for want of memory */
 	unsigned int stuck_rounds;	/* under serving: of the watch, with a fault that stays */
 	u64 last_bad;		/* under serving: the fault that was answered as bad last */
@@ -69,10 +71,10 @@ struct maple {
 	atomic64_t timeouts;	/* register accesses that had no answer in time */
 };
 
-/* A process that uses the device: the context of its binding. */
+/* A process that has the device open. */
 struct maple_user {
 	struct maple *maple;	/* counted */
-	struct mimic_binding *binding;	/* while it has files */
+	struct mimic_binding *binding;	/* the files' */
 	unsigned int open_files;	/* under maple->serving */
 	struct pid *process;	/* counted */
 	atomic64_t faults;
@@ -96,6 +98,22 @@ bool maple_is_paper(const struct maple *maple);
 
 extern const struct file_operations maple_file_operations;
 
+/* --- maple_user.c --------------------------------------------------------- */
+
+struct maple_file {
+	struct maple_user *user;	/* one of its open_files */
+	struct list_head link;		/* user->files */
+	struct eventfd_ctx *eventfd;	/* under user->lock */
+	struct fasync_struct *fasync;
+	s64 seen;	/* unresolved faults that INFO has told of */
+};
+
+/*
+ * The current process opens the device: `user` gets to be its user. With `only_new`
+ * a device that it has already is -EBUSY. 0 or -errno, as mimic_bind().
+ */
+int maple_user_enter(struct maple *maple, bool only_new, struct maple_user **user);
+void maple_user_leave(struct maple_user *user);
 /* An address that is not the process's: tells whoever wanted to know. */
 void maple_user_event(struct maple_user *user);
 
@@ -103,10 +121,9 @@ void maple_user_event(struct maple_user *user);
 
 int maple_faults_start(struct maple *maple);
 void maple_faults_stop(struct maple *maple);
-/* A file of the user has come, or goes: then its binding may be put. */
-void maple_faults_enter(struct maple_user *user, struct mimic_binding *binding);
-void maple_faults_leave(struct maple_user *user);
-void maple_shootdown(struct maple_user *user, unsigned long start, unsigned long end);
+/* The watch: looks for faults whose interrupt got lost while a process has the device. */
+void maple_faults_watch(struct maple *maple);
+void maple_shootdown(struct mimic_binding *binding, unsigned long start, unsigned long end);
 /* One 64-bit register of the device. */
 int maple_register_read(struct maple *maple, unsigned int page, unsigned int offset, u64 *value);
 

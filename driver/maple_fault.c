@@ -22,7 +22,7 @@
 
 /* Faults of one run, so that a program that makes nothing else does not keep it going. */
 #define RUN_MAX 1024
-/* The same fault in a row although its page is there, before it is left to the watch. */
+/* The same fault in a row, before it is left to its interrupt, or the watch if it has none. */
 #define REPEATS_MAX 16
 /* Rounds of the watch after which a fault that stays deserves a word. */
 #define STUCK_ROUNDS 4
@@ -33,7 +33,7 @@
 
 static unsigned int watch_ms = 250;
 module_param(watch_ms, uint, 0644);
-MODULE_PARM_DESC(watch_ms, "milliseconds between looks for faults whose interrupt got lost; 0: never");
+MODULE_PARM_DESC(watch_ms, "milliseconds between looks for faults whose interrupt got lost; 0: never. Turned on: from the next open");
 
 struct fault {
 	u64 word;		/* as the register has it; 0: no fault */
@@ -47,7 +47,7 @@ struct run {
 	bool from_interrupt;
 	bool no_answer;
 	bool has_more;		/* look again at once */
-	bool repeats;		/* the last one comes again though its page is there */
+	bool repeats;		/* the last one comes again and again */
 	u64 word;
 };
 
@@ -153,14 +153,15 @@ static int resolve(struct maple *maple, const struct fault *fault, int result)
 	return note_answer(maple, register_write(maple, MAPLE_PAGE_MMU, offset, value));
 }
 
-/* 0: resolved, *result says how. -EAGAIN: no memory now, the fault stays. */
-static int serve_fault(struct maple *maple, const struct run *run, const struct fault *fault,
-		       int *result)
+/* -EAGAIN: no memory now, the fault stays. */
+static int serve_fault(struct maple *maple, const struct run *run, const struct fault *fault)
 {
+	int result;
+
 	trace_maple_page_fault(maple->device->index, fault->address, fault->sources, fault->writes);
-	*result = fault_in(maple, fault);
+	result = fault_in(maple, fault);
 	/* All counters move before RESOLVE: who sees its effect sees them, too. */
-	switch (*result) {
+	switch (result) {
 	case 0:
 		count_served(maple);
 		break;
@@ -178,8 +179,8 @@ static int serve_fault(struct maple *maple, const struct run *run, const struct 
 	if (!run->from_interrupt)
 		atomic64_inc(&maple->polled);
 	maple->postponed = 0;
-	maple->last_bad = *result ? fault->word : 0;
-	return resolve(maple, fault, *result);
+	maple->last_bad = result ? fault->word : 0;
+	return resolve(maple, fault, result);
 }
 
 /* --- all of them ---------------------------------------------------------- */
@@ -188,8 +189,8 @@ static int serve_fault(struct maple *maple, const struct run *run, const struct 
 static bool step(struct maple *maple, struct run *run, unsigned int *repeats)
 {
 	struct fault fault;
-	int error, result;
 	u64 word;
+	int error;
 
 	error = read_fault(maple, &word);
 	run->no_answer = error;
@@ -198,15 +199,15 @@ static bool step(struct maple *maple, struct run *run, unsigned int *repeats)
 	decode(maple, word, &fault);
 	if (!fault.sources || is_over(maple, run, word))
 		return false;
-	error = serve_fault(maple, run, &fault, &result);
+	error = serve_fault(maple, run, &fault);
 	if (error)
 		return false;
 	run->served++;
 	/*
-	 * An address that is bad may well come often. A good one comes again if its
-	 * page went away in between; it cannot again and again.
+	 * It may come again because its page went away in between, or, at a bad
+	 * address, for the next access. Then there is an interrupt for it, too.
 	 */
-	*repeats = !result && word == run->word ? *repeats + 1 : 0;
+	*repeats = word == run->word ? *repeats + 1 : 0;
 	run->word = word;
 	run->repeats = *repeats == REPEATS_MAX;
 	return !run->repeats;
@@ -235,7 +236,7 @@ static void arm(struct maple *maple, unsigned long delay)
 	spin_unlock(&maple->lock);
 }
 
-static void arm_watch(struct maple *maple)
+void maple_faults_watch(struct maple *maple)
 {
 	unsigned int milliseconds = READ_ONCE(watch_ms);
 
@@ -273,6 +274,7 @@ static irqreturn_t handle_interrupt(int irq, void *context)
 	mutex_lock(&maple->serving);
 	serve(maple, &run);
 	note_interrupt(maple, &run);
+	maple->has_more |= run.has_more;
 	mutex_unlock(&maple->serving);
 	if (run.has_more)
 		arm(maple, 1);
@@ -316,57 +318,25 @@ static void watch(struct work_struct *work)
 	bool goes_on;
 
 	mutex_lock(&maple->serving);
-	serve(maple, &run);
+	/* It may have been turned off since this was armed. */
+	if (READ_ONCE(watch_ms) || maple->has_more)
+		serve(maple, &run);
+	maple->has_more = run.has_more;
 	if (run.served)
 		maple->due_until = jiffies + DUE_JIFFIES;
 	note_stuck(maple, &run);
 	forget_bad(maple, &run);
 	/* Else the next process that enters arms it again. */
-	goes_on = maple->user;
+	goes_on = maple->user && !READ_ONCE(maple->user->gone);
 	mutex_unlock(&maple->serving);
 
 	if (run.has_more)
 		arm(maple, 1);
 	else if (goes_on)
-		arm_watch(maple);
+		maple_faults_watch(maple);
 }
 
 /* --- coming and going ----------------------------------------------------- */
-
-static void set_user(struct maple *maple, struct maple_user *user)
-{
-	spin_lock(&maple->lock);
-	maple->user = user;
-	spin_unlock(&maple->lock);
-}
-
-/* Threads of one process may open at once: the first that comes here enters it. */
-void maple_faults_enter(struct maple_user *user, struct mimic_binding *binding)
-{
-	struct maple *maple = user->maple;
-	bool is_first;
-
-	mutex_lock(&maple->serving);
-	is_first = !user->open_files++;
-	if (is_first) {
-		user->binding = binding;
-		/* Instead of one whose process has ended, if somebody else keeps its files. */
-		set_user(maple, user);
-	}
-	mutex_unlock(&maple->serving);
-	if (is_first)
-		arm_watch(maple);
-}
-
-void maple_faults_leave(struct maple_user *user)
-{
-	struct maple *maple = user->maple;
-
-	mutex_lock(&maple->serving);
-	if (!--user->open_files && maple->user == user)
-		set_user(maple, NULL);
-	mutex_unlock(&maple->serving);
-}
 
 int maple_faults_start(struct maple *maple)
 {
@@ -397,13 +367,16 @@ void maple_faults_stop(struct maple *maple)
  * nothing: many that are due at once are as good as one. What it still hits
  * until then is no danger: the bus has taken the memory from it already.
  */
-void maple_shootdown(struct maple_user *user, unsigned long start, unsigned long end)
+void maple_shootdown(struct mimic_binding *binding, unsigned long start, unsigned long end)
 {
-	struct maple *maple = user->maple;
+	struct maple *maple = mimic_binding_context(binding);
 
 	trace_maple_shootdown(maple->device->index, start, end);
 	atomic64_inc(&maple->shootdowns);
-	atomic64_inc(&user->shootdowns);
+	spin_lock(&maple->lock);
+	if (maple->user && maple->user->binding == binding)
+		atomic64_inc(&maple->user->shootdowns);
+	spin_unlock(&maple->lock);
 	mimic_device_post(maple->device, false, MAPLE_PAGE_MMU,
 			  MAPLE_OFFSET(MAPLE_LOAD_DEBUG, MAPLE_MMU_FLUSH), sizeof(u64), 0);
 }

@@ -14,7 +14,6 @@
 #include <linux/eventfd.h>
 #include <linux/fdtable.h>
 #include <linux/file.h>
-#include <linux/pid.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -22,172 +21,65 @@
 #include "compat.h"
 #include "maple.h"
 #include "mimic/maple_ioctl.h"
-#include "trace_maple.h"
-
-struct maple_file {
-	struct mimic_binding *binding;	/* counted */
-	struct maple_user *user;	/* the binding's */
-	struct list_head link;		/* user->files */
-	struct eventfd_ctx *eventfd;	/* under user->lock */
-	struct fasync_struct *fasync;
-	s64 seen;	/* unresolved faults that INFO has told of */
-};
-
-/* --- the process ---------------------------------------------------------- */
-
-static struct maple_user *create_user(struct maple *maple)
-{
-	struct maple_user *user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
-
-	if (!user)
-		return NULL;
-	kref_get(&maple->references);
-	user->maple = maple;
-	user->process = get_pid(task_tgid(current));
-	init_waitqueue_head(&user->wait);
-	spin_lock_init(&user->lock);
-	INIT_LIST_HEAD(&user->files);
-	return user;
-}
-
-static void free_user(struct maple_user *user)
-{
-	put_pid(user->process);
-	maple_put(user->maple);
-	kfree(user);
-}
-
-void maple_user_event(struct maple_user *user)
-{
-	struct maple_file *file;
-
-	spin_lock(&user->lock);
-	list_for_each_entry(file, &user->files, link) {
-		if (file->eventfd)
-			mimic_eventfd_signal(file->eventfd);
-		kill_fasync(&file->fasync, SIGIO, POLL_PRI);
-	}
-	spin_unlock(&user->lock);
-	wake_up_poll(&user->wait, EPOLLPRI);
-}
-
-static void binding_shootdown(struct mimic_binding *binding, unsigned long start,
-			      unsigned long end)
-{
-	maple_shootdown(mimic_binding_context(binding), start, end);
-}
-
-static void binding_gone(struct mimic_binding *binding)
-{
-	struct maple_user *user = mimic_binding_context(binding);
-	struct maple_file *file;
-
-	WRITE_ONCE(user->gone, true);
-	spin_lock(&user->lock);
-	list_for_each_entry(file, &user->files, link)
-		kill_fasync(&file->fasync, SIGIO, POLL_HUP);
-	spin_unlock(&user->lock);
-	wake_up_poll(&user->wait, EPOLLERR | EPOLLHUP);
-}
-
-static void binding_release(struct mimic_binding *binding)
-{
-	struct maple_user *user = mimic_binding_context(binding);
-
-	trace_maple_release(user->maple->device->index, pid_nr(user->process));
-	free_user(user);
-}
-
-static const struct mimic_binding_ops binding_ops = {
-	.shootdown = binding_shootdown,
-	.gone = binding_gone,
-	.release = binding_release,
-};
 
 /* --- open and release ----------------------------------------------------- */
 
-/* With `only_new` a device that the process has already is -EBUSY. */
-static struct mimic_binding *bind(struct maple *maple, bool only_new)
-{
-	struct maple_user *user = create_user(maple);
-	struct mimic_binding *binding;
-
-	if (!user)
-		return ERR_PTR(-ENOMEM);
-	binding = mimic_bind(maple->device, &binding_ops, user);
-	if (!IS_ERR(binding) && mimic_binding_context(binding) == user) {
-		trace_maple_open(maple->device->index, pid_nr(user->process));
-		return binding;
-	}
-	free_user(user);
-	if (!IS_ERR(binding) && only_new) {
-		mimic_binding_put(binding);
-		return ERR_PTR(-EBUSY);
-	}
-	return binding;
-}
-
-static struct mimic_binding *bind_minor(unsigned int minor, bool only_new)
+static int enter_minor(unsigned int minor, bool only_new, struct maple_user **user)
 {
 	struct maple *maple = maple_get(minor);
-	struct mimic_binding *binding;
+	int error;
 
 	if (!maple)
-		return ERR_PTR(-ENOENT);
-	binding = bind(maple, only_new);
+		return -ENOENT;
+	error = maple_user_enter(maple, only_new, user);
 	maple_put(maple);
-	return binding;
+	return error;
 }
 
 /* An instance that this process has already is not free. */
-static struct mimic_binding *bind_any(void)
+static int enter_any(struct maple_user **user)
 {
-	struct mimic_binding *binding;
+	int result = -ENOENT;
 	unsigned int minor;
-	int error = -ENOENT;
+	int error;
 
 	for (minor = 0; minor < MAPLE_MINOR_ANY; minor++) {
-		binding = bind_minor(minor, true);
-		if (!IS_ERR(binding))
-			return binding;
-		switch (PTR_ERR(binding)) {
+		error = enter_minor(minor, true, user);
+		switch (error) {
 		case -ENOENT:
 			break;
 		case -EBUSY:
-			error = -EBUSY;
+			result = -EBUSY;
 			break;
 		case -EIO:
-		case -ENODEV:	/* it is going, or its daemon died: perhaps the next one */
-			if (error == -ENOENT)
-				error = PTR_ERR(binding);
+		case -ENODEV:	/* its daemon died, or it is going: perhaps the next one */
+			if (result == -ENOENT)
+				result = error;
 			break;
 		default:
-			return binding;
+			return error;
 		}
 	}
-	return ERR_PTR(error);
+	return result;
 }
 
 static int maple_open(struct inode *inode, struct file *file)
 {
 	struct maple_file *maple_file = kzalloc(sizeof(*maple_file), GFP_KERNEL_ACCOUNT);
 	unsigned int minor = iminor(inode);
-	struct mimic_binding *binding;
 	struct maple_user *user;
+	int error;
 
 	if (!maple_file)
 		return -ENOMEM;
-	binding = minor == MAPLE_MINOR_ANY ? bind_any() : bind_minor(minor, false);
-	if (IS_ERR(binding)) {
+	if (minor == MAPLE_MINOR_ANY)
+		error = enter_any(&user);
+	else
+		error = enter_minor(minor, false, &user);
+	if (error) {
 		kfree(maple_file);
-		return PTR_ERR(binding);
+		return error;
 	}
-	user = mimic_binding_context(binding);
-	maple_faults_enter(user, binding);
-	/* It may have ended before the bus knew of a callback to tell. */
-	if (mimic_binding_check(binding))
-		WRITE_ONCE(user->gone, true);
-	maple_file->binding = binding;
 	maple_file->user = user;
 	maple_file->seen = atomic64_read(&user->unresolved);
 	spin_lock(&user->lock);
@@ -207,9 +99,7 @@ static int maple_release(struct inode *inode, struct file *file)
 	spin_unlock(&user->lock);
 	if (maple_file->eventfd)
 		eventfd_ctx_put(maple_file->eventfd);
-	maple_faults_leave(user);
-	/* The last one frees the user. */
-	mimic_binding_put(maple_file->binding);
+	maple_user_leave(user);
 	kfree(maple_file);
 	return 0;
 }
@@ -232,7 +122,7 @@ static int maple_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct maple_file *maple_file = file->private_data;
 
-	return mimic_binding_mmap(maple_file->binding, vma);
+	return mimic_binding_mmap(maple_file->user->binding, vma);
 }
 
 static __poll_t maple_poll(struct file *file, poll_table *wait)
@@ -346,7 +236,7 @@ static int maple_ioctl_connect(struct maple_file *maple_file, void __user *argum
 	/* Before there is a descriptor that the program would not know of. */
 	if (put_user(-1, to))
 		return -EFAULT;
-	fd = mimic_binding_connect(maple_file->binding);
+	fd = mimic_binding_connect(maple_file->user->binding);
 	if (fd < 0)
 		return fd;
 	if (!put_user(fd, to))
@@ -366,7 +256,7 @@ static long maple_ioctl(struct file *file, unsigned int command, unsigned long a
 	struct maple_file *maple_file = file->private_data;
 	int error;
 
-	error = mimic_binding_check(maple_file->binding);
+	error = mimic_binding_check(maple_file->user->binding);
 	if (error)
 		return error;
 	switch (WITHOUT_SIZE(command)) {

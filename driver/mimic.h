@@ -74,7 +74,12 @@ struct regmap *devm_mimic_regmap(struct mimic_device *device, const struct regma
 /* The Linux interrupt number of a line, or -errno. For threaded handlers. */
 int mimic_device_interrupt(struct mimic_device *device, unsigned int line);
 
-/* A process that uses the device. */
+/*
+ * A process that uses the device. Callbacks come until the mimic_binding_put() of
+ * the last reference returns; gone() also while the device is taken away, before
+ * the driver's remove(). So a context that belongs to the device is safe, one
+ * that belongs to a process or a file is not.
+ */
 struct mimic_binding_ops {
 	/*
 	 * Translations of [start, end) of the process are gone: pass it on to the
@@ -83,18 +88,11 @@ struct mimic_binding_ops {
 	void (*shootdown)(struct mimic_binding *binding, unsigned long start, unsigned long end);
 	/* The process ended, or the device or its daemon went away: no access any more. Sleeps. */
 	void (*gone)(struct mimic_binding *binding);
-	/*
-	 * Nobody holds the binding any more, and no other callback runs or comes:
-	 * `context` may be freed. Called once, before the mimic_binding_put() of the
-	 * last reference returns; never for a context that mimic_bind() did not take.
-	 */
-	void (*release)(struct mimic_binding *binding);
 };
 
 /*
  * Binds the device to the calling process: the one binding that it has, or a
- * new one, counted. Only a new one takes `ops` and `context`: compare with
- * mimic_binding_context(). ERR_PTR: -EBUSY, another process has it; -EIO, no daemon;
+ * new one, counted. Only a new one takes `ops` and `context`. ERR_PTR: -EBUSY, another process has it; -EIO, no daemon;
  * -EINTR; -ENOMEM; -ENODEV; or what the daemon says.
  */
 struct mimic_binding *mimic_bind(struct mimic_device *device, const struct mimic_binding_ops *ops,
@@ -116,7 +114,8 @@ int mimic_binding_mmap(struct mimic_binding *binding, struct vm_area_struct *vma
 /*
  * Makes the page of `address` present in the bound process, writable if
  * `write`. May sleep; takes its mmap_lock for reading. 0; -EFAULT: there is no
- * such memory; -ESRCH: the process has ended.
+ * such memory, or none that a window shows; -ESRCH: the process has ended;
+ * -ENOMEM: not now; -EINTR: a fatal signal.
  */
 int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool write);
 

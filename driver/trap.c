@@ -35,6 +35,7 @@ static int access(const struct trap *trap, u64 address, unsigned int size, bool 
 	struct mimic_request request;
 	int error;
 
+	/* Of two mappings side by side each is its own. */
 	if (address < trap->start || address + size > trap->end)
 		return -EFAULT;
 	mimic_request_init(&request, MIMIC_BUS_REQUEST_ACCESS, &binding->device->device);
@@ -48,7 +49,9 @@ static int access(const struct trap *trap, u64 address, unsigned int size, bool 
 	request.body.is_write = is_write;
 	request.body.data = is_write ? *data : 0;
 	trace_mimic_access(&request.body);
-	if (READ_ONCE(binding->gone))
+	if (binding->device->void_pages & BIT(request.body.page))
+		error = 0;
+	else if (READ_ONCE(binding->gone))
 		error = -EIO;
 	else
 		error = mimic_request_run(binding->connection, &request, restartable,
@@ -101,12 +104,14 @@ static int emulate(const struct trap *trap, struct pt_regs *regs,
 /* What may be decided with the lock held. 0: go on. */
 static vm_fault_t check(struct vm_fault *vmf, const struct mimic_binding *binding)
 {
-	const unsigned int never = FAULT_FLAG_REMOTE | FAULT_FLAG_INSTRUCTION |
-				   FAULT_FLAG_RETRY_NOWAIT;
+	const unsigned int never = FAULT_FLAG_REMOTE | FAULT_FLAG_RETRY_NOWAIT;
 
 	/* The kernel's own access, on behalf of a system call, is EFAULT. */
 	if (!(vmf->flags & FAULT_FLAG_USER) || vmf->flags & never)
 		return VM_FAULT_SIGBUS;
+	/* Not executable, but the processor cannot tell without an entry. */
+	if (vmf->flags & FAULT_FLAG_INSTRUCTION)
+		return VM_FAULT_SIGSEGV;
 	if (!(vmf->flags & FAULT_FLAG_ALLOW_RETRY))
 		return VM_FAULT_SIGBUS;
 	/* A page that a child has inherited: its parent's device. */
@@ -143,7 +148,9 @@ static vm_fault_t trap_fault(struct vm_fault *vmf)
 	/* A read-modify-write decodes as nothing, or faults as a write where it would be a load. */
 	if (error || !!instruction.is_write != !!(vmf->flags & FAULT_FLAG_WRITE))
 		return VM_FAULT_SIGBUS;
-	if (address < vmf->vma->vm_start || address >= vmf->vma->vm_end)
+	/* All of it or nothing: one that leaves the mapping must not be half done. */
+	if (address < vmf->vma->vm_start || address >= vmf->vma->vm_end ||
+	    instruction.memory_size > vmf->vma->vm_end - address)
 		return VM_FAULT_SIGBUS;
 	trap.start = vmf->vma->vm_start;
 	trap.end = vmf->vma->vm_end;
@@ -159,9 +166,11 @@ static vm_fault_t trap_fault(struct vm_fault *vmf)
 	 * Only a fault that holds the lock can ask for a SIGBUS: this one comes
 	 * again, finds the error, and does.
 	 */
-	if (error != -ERESTARTSYS && error != -EINTR)
-		trap.thread->error = error;
-	return VM_FAULT_RETRY;
+	if (error == -ERESTARTSYS || error == -EINTR)
+		return VM_FAULT_RETRY;
+	trap.thread->error = error;
+	/* A fault under the VMA's lock is marked as tried only if it was a major one. */
+	return VM_FAULT_RETRY | VM_FAULT_MAJOR;
 }
 
 #ifdef MIMIC_FAULT_UNDER_VMA_LOCK
@@ -194,7 +203,8 @@ int mimic_binding_mmap(struct mimic_binding *binding, struct vm_area_struct *vma
 		return error;
 	if (!(device->capabilities & MIMIC_BUS_TRAPS))
 		return -ENODEV;
-	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
+	/* MAP_SHARED of a read-only descriptor has no VM_SHARED. */
+	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_flags & VM_EXEC)
 		return -EINVAL;
 	if (vma->vm_pgoff >= device->pages || vma_pages(vma) > device->pages - vma->vm_pgoff)
 		return -EINVAL;

@@ -8,6 +8,7 @@
 #include <linux/lockdep.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 
 #include "internal.h"
 #include "trace_mimic.h"
@@ -62,11 +63,12 @@ static int enter(struct mimic_binding *binding, struct vm_fault *vmf, unsigned l
 		error = -EAGAIN;
 	} else {
 		/*
-		 * Written through us, and nobody else would notice. A file's page is
-		 * dirty already where the process may write it, and its filesystem
+		 * Written through us, and nobody else would notice: not even a page of
+		 * MADV_FREE, which is not swap-backed, may be dropped then. A file's page
+		 * is dirty already where the process may write it, and its filesystem
 		 * might sleep here on a writeback that waits for window_lock.
 		 */
-		if (write && folio_test_swapbacked(page_folio(page)))
+		if (write && (PageAnon(page) || folio_test_swapbacked(page_folio(page))))
 			set_page_dirty(page);
 		/* Not the VMA's own protection: with pfn_mkwrite that one never writes. */
 		*result = vmf_insert_pfn_prot(vmf->vma, vmf->address, page_to_pfn(page),
@@ -111,7 +113,9 @@ static vm_fault_t fill(struct mimic_binding *binding, struct vm_fault *vmf)
 			error = -EFAULT;
 		if (!error)
 			error = enter(binding, vmf, entry, sequence, write, &result);
-	} while (error == -EBUSY || error == -EAGAIN);
+	} while ((error == -EBUSY || error == -EAGAIN) && !fatal_signal_pending(current));
+	if (error == -EBUSY || error == -EAGAIN)
+		return VM_FAULT_NOPAGE;
 	trace_mimic_window(binding->number, address, write, error);
 	return error ? VM_FAULT_SIGBUS : result;
 }
@@ -120,16 +124,18 @@ static vm_fault_t window_fault(struct vm_fault *vmf)
 {
 	struct mimic_binding *binding = vmf->vma->vm_private_data;
 	unsigned long page = vmf->address & PAGE_MASK;
+	struct mm_struct *mm = binding->mm;
 	vm_fault_t result;
 
 	if (READ_ONCE(binding->gone))
 		return VM_FAULT_SIGBUS;
 	if (apply_to_page_range(vmf->vma->vm_mm, page, PAGE_SIZE, nothing, NULL))
 		return VM_FAULT_OOM;
-	if (!mmget_not_zero(binding->mm))
+	if (!mmget_not_zero(mm))
 		return VM_FAULT_SIGBUS;
 	result = fill(binding, vmf);
-	mmput_async(binding->mm);
+	/* If that let the lock go, the VMA may be gone, and the binding with it. */
+	mmput_async(mm);
 	return result;
 }
 
@@ -165,7 +171,7 @@ int mimic_window_mmap(struct mimic_connection *connection, struct vm_area_struct
 	u32 number = vma->vm_pgoff / ADDRESS_PAGES;
 	struct mimic_binding *binding;
 
-	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
+	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_flags & VM_EXEC)
 		return -EINVAL;
 	/* Not the next binding's as well. */
 	if (vma_pages(vma) > ADDRESS_PAGES - vma->vm_pgoff % ADDRESS_PAGES)
@@ -214,9 +220,12 @@ bool mimic_window_invalidate(struct mmu_interval_notifier *notifier,
 	mutex_lock(&binding->window_lock);
 	mmu_interval_set_seq(notifier, sequence);
 	mutex_unlock(&binding->window_lock);
-	if (READ_ONCE(binding->gone) || range->start >= end)
+	if (range->start >= end)
 		return true;
+	/* Also if it is gone: whoever closes the window may not have come to its entries yet. */
 	zap(binding, range->start, end);
+	if (READ_ONCE(binding->gone))
+		return true;
 	trace_mimic_shootdown(binding->number, range->start, end);
 	if (binding->ops->shootdown)
 		binding->ops->shootdown(binding, range->start, end);
@@ -229,4 +238,5 @@ void mimic_window_close(struct mimic_binding *binding)
 	mutex_lock(&binding->window_lock);
 	mutex_unlock(&binding->window_lock);
 	zap(binding, 0, 1ul << MIMIC_BUS_WINDOW_SHIFT);
+	WRITE_ONCE(binding->has_window, false);
 }

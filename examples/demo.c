@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The demo: runs the example programs spmv and bfs in all forms on both
- * transports and puts what they report into one table. It starts a daemon of
- * its own on a private socket and stops it afterwards.
+ * The demo: runs the example programs spmv and bfs in all forms on all
+ * transports that there are and puts what they report into one table. For the
+ * daemon transport it starts a daemon of its own on a private socket and stops it
+ * afterwards; the kernel's devices are those of the machine.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libmimic/kernel.h"
+
 #define DEFAULT_SCALE "14"
 #define SEED "1"
 #define PROGRAM_SECONDS 300	/* a program that takes longer hangs */
@@ -36,6 +39,8 @@ struct demo {
 	pid_t daemon;
 	const char *input;		/* NULL: a Kronecker graph of `scale` */
 	const char *scale;
+	const char *transport;		/* the only one that is wanted; NULL: all that are there */
+	bool has_plain;			/* the form that uses no device has had its turn */
 	bool is_square;
 	bool has_header;
 	unsigned int failures;
@@ -239,7 +244,6 @@ static void print_report(struct demo *demo, struct json_object *report, size_t e
 
 static void run_kernel(struct demo *demo, const char *kernel, const char *transport)
 {
-	bool is_daemon = strcmp(transport, "daemon") == 0;
 	char path[PATH_MAX + 32];
 	char *arguments[16] = { path, "--json", "--register", "--seed", SEED, "--transport", (char *)transport };
 	int count = 7, status = 0;
@@ -249,9 +253,8 @@ static void run_kernel(struct demo *demo, const char *kernel, const char *transp
 		return;
 	snprintf(path, sizeof(path), "%s/examples/maple/%s", demo->build, kernel);
 	arguments[count++] = "--form";
-	/* The plain form uses no device, so once is enough. */
-	arguments[count++] = is_daemon ? "decoupled,lima,prefetch" : "all";
-	if (is_daemon) {
+	arguments[count++] = demo->has_plain ? "decoupled,lima,prefetch" : "all";
+	if (strcmp(transport, "daemon") == 0) {
 		arguments[count++] = "--socket";
 		arguments[count++] = demo->socket_path;
 	}
@@ -264,7 +267,7 @@ static void run_kernel(struct demo *demo, const char *kernel, const char *transp
 	}
 	report = run_program(arguments, &status);
 	if (report)
-		print_report(demo, report, is_daemon ? 3 : 4);
+		print_report(demo, report, demo->has_plain ? 3 : 4);
 	demo->failures += !report || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 	json_object_put(report);
 }
@@ -279,6 +282,8 @@ static void run_transport(struct demo *demo, const char *transport)
 		run_kernel(demo, "bfs", transport);
 	else
 		printf("bfs: left out: the matrix is not square, so it is not a graph\n");
+	/* It uses no device, so once is enough. */
+	demo->has_plain = true;
 }
 
 static bool answers(const char *socket_path)
@@ -359,11 +364,8 @@ static int make_directory(struct demo *demo)
 	return 0;
 }
 
-static void run_demo(struct demo *demo)
+static void run_on_daemon(struct demo *demo)
 {
-	run_transport(demo, "embedded");
-	if (interrupted || (demo->input && demo->failures))
-		return;
 	if (start_daemon(demo))
 		demo->failures++;
 	else
@@ -371,10 +373,29 @@ static void run_demo(struct demo *demo)
 	stop_daemon(demo);
 }
 
+static bool is_wanted(const struct demo *demo, const char *transport)
+{
+	/* What fails for every program is told once. */
+	if (interrupted || (demo->input && demo->failures))
+		return false;
+	return !demo->transport || strcmp(demo->transport, transport) == 0;
+}
+
+static void run_demo(struct demo *demo)
+{
+	if (is_wanted(demo, "embedded"))
+		run_transport(demo, "embedded");
+	if (is_wanted(demo, "daemon"))
+		run_on_daemon(demo);
+	if (is_wanted(demo, "kernel") && (demo->transport || mimic_kernel_is_there()))
+		run_transport(demo, "kernel");
+}
+
 static int parse(struct demo *demo, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "scale", required_argument, NULL, 's' },
+		{ "transport", required_argument, NULL, 't' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -382,17 +403,24 @@ static int parse(struct demo *demo, int argc, char **argv)
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (option == 'h') {
-			printf("Usage: mimic-demo [--scale SCALE] [FILE]\n"
-			       "Runs SpMV and BFS in all forms on both transports: on FILE (Matrix Market or a list\n"
-			       "of edges), or on a Kronecker graph of 2^SCALE vertices (default %s).\n"
+			printf("Usage: mimic-demo [--scale SCALE] [--transport NAME] [FILE]\n"
+			       "Runs SpMV and BFS in all forms: on FILE (Matrix Market or a list of edges), or on a\n"
+			       "Kronecker graph of 2^SCALE vertices (default %s). On the transports embedded and\n"
+			       "daemon, and kernel if it has devices; or on the one that is named.\n"
 			       "Exit status: 0 all verified, 1 something failed or is wrong, 2 bad options.\n",
 			       DEFAULT_SCALE);
 			exit(0);
 		}
-		if (option != 's')
+		if (option == 's')
+			demo->scale = optarg;
+		else if (option == 't')
+			demo->transport = optarg;
+		else
 			return -1;
-		demo->scale = optarg;
 	}
+	if (demo->transport && strcmp(demo->transport, "embedded") && strcmp(demo->transport, "daemon") &&
+	    strcmp(demo->transport, "kernel"))
+		return complain("--transport %s: it must be embedded, daemon or kernel", demo->transport);
 	if (argc - optind > 1)
 		return complain("%s: one input at a time", argv[optind + 1]);
 	demo->input = argv[optind];
@@ -409,6 +437,7 @@ int main(int argc, char **argv)
 		return 2;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGPIPE, &action, NULL);
 	if (find_build(&demo) || make_directory(&demo))
 		return 1;
 	run_demo(&demo);

@@ -113,7 +113,11 @@ static int parse_transport(const char *name, enum mimic_transport *transport)
 		*transport = MIMIC_TRANSPORT_DAEMON;
 		return 0;
 	}
-	return maple_error(-EINVAL, "transport \"%s\": not one of auto, embedded, daemon", name);
+	if (strcmp(name, "kernel") == 0) {
+		*transport = MIMIC_TRANSPORT_KERNEL;
+		return 0;
+	}
+	return maple_error(-EINVAL, "transport \"%s\": not one of auto, kernel, daemon, embedded", name);
 }
 
 static int find_size_code(unsigned int words, unsigned int *code)

@@ -77,7 +77,7 @@ enum maple_path {
 /* All zero, or no options at all: the defaults. */
 struct maple_options {
 	const char *device;		/* NULL or "maple": any free instance; "maple0", ...: that one */
-	const char *transport;		/* NULL or "auto": the daemon if there is one, else "embedded"; "daemon" */
+	const char *transport;		/* "kernel", "daemon" or "embedded"; NULL or "auto": the first that is there */
 	const char *socket_path;	/* of mimicd; NULL: MIMIC_SOCKET, else the usual one */
 	const char *config_path;	/* INI file, transport embedded; NULL: MIMIC_CONFIG, else the paper's */
 	unsigned int queue_words;	/* of each queue: 8 16 32 48 64 80 96 128; 0: 32 */
@@ -134,7 +134,7 @@ const char *maple_error_text(void);
  * maple_transport() - tells how the device is reached
  * @maple: the handle
  *
- * Returns "embedded" or "daemon". The string is the library's.
+ * Returns "embedded", "daemon" or "kernel". The string is the library's.
  */
 const char *maple_transport(const struct maple *maple);
 
@@ -509,6 +509,8 @@ struct maple_counters {
 	uint64_t load_waits;	/* loads that had to wait */
 	uint64_t illegal;	/* accesses that the device answers with 0 or drops */
 	uint64_t hangs;		/* operations that hang the artifact's hardware */
+	uint64_t page_faults;	/* faults that a kernel driver was asked to resolve */
+	uint64_t resolves;	/* of these, the ones that it resolved */
 };
 
 /**

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmimic/daemon_device.h"
 #include "libmimic/daemon_lane.h"
 #include "libmimic/daemon_memory.h"
 #include "libmimic/daemon_session.h"
@@ -13,20 +14,6 @@
 
 /* Words of one posted command: the daemon starts on it while the next is written. */
 #define POST_WORDS 2048
-
-struct daemon_device {
-	struct mimic_device base;
-	uint32_t generation;
-	uint8_t number;
-	uint32_t counters;
-	/* Where the last post of any thread ended: an order word (mimic/lane.h), 0: none yet. */
-	_Atomic uint64_t last_post;
-};
-
-static struct daemon_device *to_daemon(struct mimic_device *device)
-{
-	return (struct daemon_device *)device;
-}
 
 static int explain_open(int error, const char *name)
 {
@@ -70,6 +57,24 @@ static int request_open(struct daemon_device *device, const char *name)
 	return 0;
 }
 
+int mimic_daemon_device_open(struct daemon_device *device, uint32_t generation, const char *name)
+{
+	int error;
+
+	device->generation = generation;
+	error = request_open(device, name);
+	if (error)
+		return explain_open(error, name);
+	mimic_daemon_session_of(generation)->devices++;
+	return 0;
+}
+
+void mimic_daemon_device_close(struct daemon_device *device)
+{
+	if (!mimic_daemon_session_tell(device->generation, MIMIC_MESSAGE_CLOSE, device->number))
+		mimic_daemon_session_of(device->generation)->devices--;
+}
+
 static int daemon_open(struct mimic_device **opened, const char *name,
 		       const struct mimic_options *options)
 {
@@ -82,23 +87,21 @@ static int daemon_open(struct mimic_device **opened, const char *name,
 	if (!device)
 		return -ENOMEM;
 	device->base.transport = &mimic_daemon_transport;
-	device->generation = mimic_daemon_session.generation;
-	error = request_open(device, name);
+	error = mimic_daemon_device_open(device, mimic_daemon_sessions[DAEMON_SESSION_SOCKET].generation,
+					 name);
 	if (error) {
 		free(device);
-		return explain_open(error, name);
+		return error;
 	}
-	mimic_daemon_session.devices++;
 	*opened = &device->base;
 	return 0;
 }
 
 static void daemon_close(struct mimic_device *base)
 {
-	struct daemon_device *device = to_daemon(base);
+	struct daemon_device *device = mimic_daemon_device(base);
 
-	if (!mimic_daemon_session_tell(device->generation, MIMIC_MESSAGE_CLOSE, device->number))
-		mimic_daemon_session.devices--;
+	mimic_daemon_device_close(device);
 	free(device);
 }
 
@@ -151,9 +154,9 @@ static int access_once(struct daemon_device *device, struct daemon_lane *lane,
 	return 0;
 }
 
-static int daemon_access(struct mimic_device *base, struct mimic_access *access)
+int mimic_daemon_device_access(struct mimic_device *base, struct mimic_access *access)
 {
-	struct daemon_device *device = to_daemon(base);
+	struct daemon_device *device = mimic_daemon_device(base);
 	struct daemon_lane *lane;
 	int error = mimic_daemon_begin(device->generation, __builtin_frame_address(0), &lane);
 
@@ -231,10 +234,10 @@ static int become_last(struct daemon_device *device, struct daemon_lane *lane, u
 	return 0;
 }
 
-static ssize_t daemon_post(struct mimic_device *base, const struct mimic_access *pattern,
-			   const uint64_t *values, size_t count)
+ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_access *pattern,
+				 const uint64_t *values, size_t count)
 {
-	struct daemon_device *device = to_daemon(base);
+	struct daemon_device *device = mimic_daemon_device(base);
 	uint64_t before, most = POST_WORDS;
 	struct daemon_lane *lane;
 	size_t done = 0;
@@ -335,17 +338,17 @@ static ssize_t read_many(struct daemon_device *device, enum mimic_command_kind k
 	return error && error != -EINTR ? error : (ssize_t)done;
 }
 
-static ssize_t daemon_load(struct mimic_device *base, const struct mimic_access *pattern,
-			   void *values, size_t count)
+ssize_t mimic_daemon_device_load(struct mimic_device *base, const struct mimic_access *pattern,
+				 void *values, size_t count)
 {
-	return read_many(to_daemon(base), MIMIC_COMMAND_LOAD, pattern, values, count,
+	return read_many(mimic_daemon_device(base), MIMIC_COMMAND_LOAD, pattern, values, count,
 			 __builtin_frame_address(0));
 }
 
-static ssize_t daemon_counters(struct mimic_device *base, uint64_t *values, size_t count)
+ssize_t mimic_daemon_device_counters(struct mimic_device *base, uint64_t *values, size_t count)
 {
 	static const struct mimic_access pattern = { .size = sizeof(uint64_t) };
-	struct daemon_device *device = to_daemon(base);
+	struct daemon_device *device = mimic_daemon_device(base);
 	size_t wanted = count < device->counters ? count : device->counters;
 	ssize_t got = read_many(device, MIMIC_COMMAND_COUNTERS, &pattern, values, wanted,
 				__builtin_frame_address(0));
@@ -355,22 +358,22 @@ static ssize_t daemon_counters(struct mimic_device *base, uint64_t *values, size
 
 static void *daemon_alloc(struct mimic_device *device, size_t size)
 {
-	return mimic_daemon_memory_alloc(to_daemon(device)->generation, size);
+	return mimic_daemon_memory_alloc(mimic_daemon_device(device)->generation, size);
 }
 
 static int daemon_free(struct mimic_device *device, void *address)
 {
-	return mimic_daemon_memory_free(to_daemon(device)->generation, address);
+	return mimic_daemon_memory_free(mimic_daemon_device(device)->generation, address);
 }
 
 static int daemon_register(struct mimic_device *device, void *address, size_t size)
 {
-	return mimic_daemon_memory_register(to_daemon(device)->generation, address, size);
+	return mimic_daemon_memory_register(mimic_daemon_device(device)->generation, address, size);
 }
 
 static int daemon_unregister(struct mimic_device *device, void *address, size_t size)
 {
-	return mimic_daemon_memory_unregister(to_daemon(device)->generation, address, size);
+	return mimic_daemon_memory_unregister(mimic_daemon_device(device)->generation, address, size);
 }
 
 static void daemon_after_fork(void)
@@ -384,10 +387,10 @@ const struct mimic_transport_ops mimic_daemon_transport = {
 	.name = "daemon",
 	.open = daemon_open,
 	.close = daemon_close,
-	.access = daemon_access,
-	.post = daemon_post,
-	.load = daemon_load,
-	.counters = daemon_counters,
+	.access = mimic_daemon_device_access,
+	.post = mimic_daemon_device_post,
+	.load = mimic_daemon_device_load,
+	.counters = mimic_daemon_device_counters,
 	.memory_alloc = daemon_alloc,
 	.memory_free = daemon_free,
 	.memory_register = daemon_register,

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "mimic/protocol.h"
+
 /*
  * Where mimicd listens: `wanted` if it is not NULL, else $MIMIC_SOCKET, else
  * the default place of this user. -ENOENT: there is none (XDG_RUNTIME_DIR is
@@ -18,5 +20,15 @@ int mimic_daemon_socket_path(const char *wanted, char *path, size_t size);
  * mimic_error_text(); -ECONNREFUSED: no daemon answers.
  */
 int mimic_daemon_list(const char *socket_path, char **json);
+
+/*
+ * Another device of that kind ("maple"); `name` has room for MIMIC_NAME_MAX. A
+ * device goes away, whoever has it. A device on the kernel's bus misbehaves
+ * (docs/bus.md). Each: 0 or -errno with a text in mimic_error_text(); -ENOENT: no
+ * such kind; -ENODEV: no such device; -EPERM; -ECONNREFUSED: no daemon answers.
+ */
+int mimic_daemon_add(const char *socket_path, const char *kind, char *name);
+int mimic_daemon_remove(const char *socket_path, const char *name);
+int mimic_daemon_inject(const char *socket_path, const char *name, enum mimic_injection what);
 
 #endif

@@ -9,10 +9,14 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libmimic/daemon_session.h"
+#include "libmimic/raw_syscall.h"
 #include "libmimic/thread.h"
+
+_Static_assert(MIMIC_THREAD_SESSIONS == (int)DAEMON_SESSION_KINDS, "a place for each session");
 
 /* Keeps the compiler from moving stores across; a handler runs on this very thread. */
 static void handler_fence(void)
@@ -38,17 +42,15 @@ static void reset_thread(struct daemon_thread *thread, uint32_t generation)
 }
 
 /* A record for this session in place of `older`, unless a signal handler has made one. */
-static struct daemon_thread *make_thread(struct daemon_thread *older, uint32_t generation)
+static struct daemon_thread *make_thread(struct daemon_thread **place, struct daemon_thread *older,
+					 uint32_t generation)
 {
-	struct mimic_thread *self = mimic_thread_self();
 	struct daemon_thread *thread;
 	int saved = errno;
 	sigset_t signals;
 
-	if (!self)
-		return NULL;
 	mimic_daemon_block_signals(&signals);
-	if (self->daemon == older) {
+	if (*place == older) {
 		thread = mmap(NULL, sizeof(*thread), PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (thread == MAP_FAILED) {
@@ -56,10 +58,10 @@ static struct daemon_thread *make_thread(struct daemon_thread *older, uint32_t g
 		} else {
 			thread->older = older;
 			thread->generation = generation;
-			self->daemon = thread;
+			*place = thread;
 		}
 	}
-	thread = self->daemon;
+	thread = *place;
 	mimic_daemon_restore_signals(&signals);
 	errno = saved;
 	return thread && thread->generation == generation ? thread : NULL;
@@ -95,7 +97,11 @@ static int map_lane(struct daemon_lane *lane, int fd, const struct mimic_lane_re
 
 static int request_lane(struct daemon_thread *thread, unsigned int level)
 {
-	struct mimic_lane_request message = { .thread = thread->number, .level = level };
+	struct mimic_lane_request message = {
+		.thread = thread->number,
+		.level = level,
+		.tid = (uint32_t)mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0),
+	};
 	struct mimic_lane_reply reply;
 	struct daemon_request request = {
 		.message = &message.header,
@@ -227,11 +233,15 @@ static void publish_cpu(struct daemon_lane *lane)
 static struct daemon_thread *get_thread(uint32_t generation, const void *frame)
 {
 	struct mimic_thread *self = mimic_thread_self();
-	struct daemon_thread *thread = self ? self->daemon : NULL;
+	struct daemon_thread **place, *thread;
 	unsigned int level;
 
+	if (!self)
+		return NULL;
+	place = &self->daemon[mimic_daemon_session_kind(generation)];
+	thread = *place;
 	if (!thread)
-		return make_thread(NULL, generation);
+		return make_thread(place, NULL, generation);
 	if (thread->generation == generation)
 		return thread;
 	for (level = thread->depth; level; level--) {
@@ -240,7 +250,7 @@ static struct daemon_thread *get_thread(uint32_t generation, const void *frame)
 	}
 	/* An operation of the old session fails as soon as it goes on; until then it needs its lane. */
 	if (level)
-		return make_thread(thread, generation);
+		return make_thread(place, thread, generation);
 	reset_thread(thread, generation);
 	return thread;
 }
@@ -287,16 +297,10 @@ void mimic_daemon_end(struct daemon_lane *lane)
 	thread->depth = (unsigned int)(lane - thread->lanes);
 }
 
-void mimic_daemon_thread_gone(void)
+static void end_thread(struct daemon_thread *thread)
 {
-	struct mimic_thread *self = mimic_thread_peek();
-	struct daemon_thread *thread = self ? self->daemon : NULL;
-
-	if (!thread)
-		return;
 	if (thread->number)
 		mimic_daemon_session_tell(thread->generation, MIMIC_MESSAGE_THREAD_GONE, thread->number);
-	self->daemon = NULL;
 	while (thread) {
 		struct daemon_thread *older = thread->older;
 
@@ -306,11 +310,26 @@ void mimic_daemon_thread_gone(void)
 	}
 }
 
+void mimic_daemon_thread_gone(void)
+{
+	struct mimic_thread *self = mimic_thread_peek();
+
+	for (unsigned int kind = 0; self && kind < DAEMON_SESSION_KINDS; kind++) {
+		struct daemon_thread *thread = self->daemon[kind];
+
+		self->daemon[kind] = NULL;
+		if (thread)
+			end_thread(thread);
+	}
+}
+
 void mimic_daemon_lanes_after_fork(void)
 {
 	struct mimic_thread *self = mimic_thread_peek();
 
 	/* The lanes are not mapped here (MADV_DONTFORK). */
-	if (self && self->daemon)
-		memset(self->daemon, 0, sizeof(*self->daemon));
+	for (unsigned int kind = 0; self && kind < DAEMON_SESSION_KINDS; kind++) {
+		if (self->daemon[kind])
+			memset(self->daemon[kind], 0, sizeof(*self->daemon[kind]));
+	}
 }

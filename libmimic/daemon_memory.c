@@ -3,10 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,9 +12,7 @@
 
 #include "libmimic/daemon_session.h"
 #include "libmimic/memory.h"
-#include "mimic/access.h"
 
-#define PAGE_MASK ((uintptr_t)MIMIC_PAGE_SIZE - 1)
 /* Bytes copied at once when private memory becomes shared. */
 #define COPY_MAX (1u << 30)
 
@@ -164,55 +160,6 @@ int mimic_daemon_memory_free(uint32_t generation, void *address)
 	return 0;
 }
 
-/* One line of /proc/self/maps: is it memory that can be replaced by a shared copy? */
-static bool is_private_anonymous(const char *line)
-{
-	char flags[5], name[32] = "";
-	unsigned long inode;
-
-	if (sscanf(line, "%*x-%*x %4s %*x %*s %lu %31s", flags, &inode, name) < 2)
-		return false;
-	if (flags[0] != 'r' || flags[3] != 'p' || inode)
-		return false;
-	return !*name || !strcmp(name, "[heap]") || !strncmp(name, "[anon:", 6);
-}
-
-static int protection_of(const char *line)
-{
-	char flags[5] = "";
-
-	sscanf(line, "%*x-%*x %4s", flags);
-	return (flags[0] == 'r' ? PROT_READ : 0) | (flags[1] == 'w' ? PROT_WRITE : 0) |
-	       (flags[2] == 'x' ? PROT_EXEC : 0);
-}
-
-/* Is all of [start, end) private anonymous memory of one protection? 0, -EINVAL, or -errno. */
-static int check_maps(uintptr_t start, uintptr_t end, int *protection)
-{
-	FILE *file = fopen("/proc/self/maps", "re");
-	uintptr_t covered = start;
-	char line[512];
-	int error = 0;
-
-	if (!file)
-		return -errno;
-	while (!error && covered < end && fgets(line, sizeof(line), file)) {
-		uintptr_t low, high;
-
-		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR, &low, &high) != 2 || high <= covered)
-			continue;
-		if (low > covered || !is_private_anonymous(line))
-			error = -EINVAL;
-		else if (covered == start)
-			*protection = protection_of(line);
-		else if (*protection != protection_of(line))
-			error = -EINVAL;
-		covered = high;
-	}
-	fclose(file);
-	return error ? error : covered < end ? -EINVAL : 0;
-}
-
 static int copy_to_memfd(int fd, const char *from, size_t size)
 {
 	size_t done = 0;
@@ -228,14 +175,6 @@ static int copy_to_memfd(int fd, const char *from, size_t size)
 		done += (size_t)written;
 	}
 	return 0;
-}
-
-/* The whole pages of a range. false: there are none. */
-static bool whole_pages(const void *address, size_t size, uintptr_t *start, uintptr_t *end)
-{
-	*start = ((uintptr_t)address + PAGE_MASK) & ~PAGE_MASK;
-	*end = ((uintptr_t)address + size) & ~PAGE_MASK;
-	return *start < *end;
 }
 
 static int share(struct range *range, uint32_t generation)
@@ -265,9 +204,9 @@ int mimic_daemon_memory_register(uint32_t generation, void *address, size_t size
 
 	if (error)
 		return error;
-	if (!whole_pages(address, size, &start, &end))
+	if (!mimic_memory_whole_pages(address, size, &start, &end))
 		return 0;
-	error = check_maps(start, end, &protection);
+	error = mimic_memory_check_private(start, end, &protection);
 	if (error)
 		return error;
 	range = make_range(end - start);
@@ -311,7 +250,7 @@ int mimic_daemon_memory_unregister(uint32_t generation, void *address, size_t si
 
 	if (error)
 		return error;
-	if (!whole_pages(address, size, &start, &end))
+	if (!mimic_memory_whole_pages(address, size, &start, &end))
 		return 0;
 	range = take_range((char *)start, end - start, true);
 	if (!range)

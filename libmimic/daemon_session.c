@@ -13,13 +13,23 @@
 #include "libmimic/daemon_memory.h"
 #include "libmimic/thread.h"
 
-struct daemon_session mimic_daemon_session = {
-	.connection = { .socket = -1 },
-	.event_fd = -1,
+#define NOT_CONNECTED { .connection = { .socket = -1 }, .event_fd = -1 }
+
+struct daemon_session mimic_daemon_sessions[DAEMON_SESSION_KINDS] = {
+	[DAEMON_SESSION_SOCKET] = NOT_CONNECTED,
+	[DAEMON_SESSION_KERNEL] = NOT_CONNECTED,
 };
 
-/* Never used twice in a process, so that nothing of an old connection is taken for the new one's. */
-static uint32_t last_generation;
+/*
+ * Never used twice in a process, so that nothing of an old connection is taken
+ * for the new one's.
+ */
+static uint32_t next_generation(enum daemon_session_kind kind)
+{
+	static uint32_t connections;
+
+	return ++connections * DAEMON_SESSION_KINDS + kind;
+}
 
 void mimic_daemon_block_signals(sigset_t *before)
 {
@@ -45,6 +55,34 @@ static void disconnect(struct daemon_session *session)
 	session->event_fd = -1;
 }
 
+/* Nobody uses the old descriptors afterwards: the lock is free, or requests fail. */
+void mimic_daemon_session_end(enum daemon_session_kind kind)
+{
+	struct daemon_session *session = &mimic_daemon_sessions[kind];
+	struct mimic_thread *self = mimic_thread_self();
+	sigset_t signals;
+
+	if (!self)
+		return;
+	mimic_daemon_block_signals(&signals);
+	mimic_lock_acquire(&session->lock, self->number);
+	disconnect(session);
+	mimic_lock_release(&session->lock);
+	mimic_daemon_restore_signals(&signals);
+}
+
+static void start_session(enum daemon_session_kind kind, const struct mimic_hello_reply *hello,
+			  const char *path)
+{
+	struct daemon_session *session = &mimic_daemon_sessions[kind];
+
+	session->spin_microseconds = hello->spin_microseconds;
+	session->devices = 0;
+	strcpy(session->path, path);
+	atomic_store(&session->dead, false);
+	atomic_store(&session->generation, next_generation(kind));
+}
+
 static int connect_session(struct daemon_session *session, const char *path)
 {
 	struct mimic_hello_reply hello;
@@ -56,20 +94,31 @@ static int connect_session(struct daemon_session *session, const char *path)
 	}
 	/* Where Yama restricts it, only a declared process may read our memory. Elsewhere this fails, and need not work. */
 	prctl(PR_SET_PTRACER, (unsigned long)hello.daemon_pid, 0, 0, 0);
-	session->spin_microseconds = hello.spin_microseconds;
-	session->devices = 0;
-	strcpy(session->path, path);
-	atomic_store(&session->dead, false);
-	atomic_store(&session->generation, ++last_generation);
-	return mimic_daemon_memory_announce(last_generation);
+	start_session(DAEMON_SESSION_SOCKET, &hello, path);
+	return mimic_daemon_memory_announce(atomic_load(&session->generation));
+}
+
+int mimic_daemon_session_adopt(int fd, const char *node)
+{
+	struct daemon_session *session = &mimic_daemon_sessions[DAEMON_SESSION_KERNEL];
+	struct mimic_hello_reply hello;
+	int error;
+
+	mimic_daemon_session_end(DAEMON_SESSION_KERNEL);
+	error = mimic_daemon_greet(&session->connection, fd, node, &hello, &session->event_fd);
+	if (error) {
+		session->connection.socket = -1;
+		return error;
+	}
+	start_session(DAEMON_SESSION_KERNEL, &hello, node);
+	return 0;
 }
 
 int mimic_daemon_session_get(const char *wanted)
 {
-	struct daemon_session *session = &mimic_daemon_session;
+	struct daemon_session *session = &mimic_daemon_sessions[DAEMON_SESSION_SOCKET];
 	uint32_t generation = atomic_load(&session->generation);
 	char path[sizeof(session->path)];
-	sigset_t signals;
 	int error = mimic_daemon_socket_path(wanted, path, sizeof(path));
 
 	if (error == -ENOENT)
@@ -82,18 +131,13 @@ int mimic_daemon_session_get(const char *wanted)
 		if (session->devices)
 			return mimic_error(-EINVAL, "this process uses mimicd at %s already", session->path);
 	}
-	/* Nobody uses the old descriptors: its lock is free or its requests fail. */
-	mimic_daemon_block_signals(&signals);
-	mimic_lock_acquire(&session->lock, mimic_thread_self()->number);
-	disconnect(session);
-	mimic_lock_release(&session->lock);
-	mimic_daemon_restore_signals(&signals);
+	mimic_daemon_session_end(DAEMON_SESSION_SOCKET);
 	return connect_session(session, path);
 }
 
 int mimic_daemon_session_request(uint32_t generation, struct daemon_request *request)
 {
-	struct daemon_session *session = &mimic_daemon_session;
+	struct daemon_session *session = mimic_daemon_session_of(generation);
 	struct mimic_thread *self = mimic_thread_self();
 	sigset_t signals;
 	int error = -ENOTCONN;
@@ -132,7 +176,7 @@ int mimic_daemon_session_tell(uint32_t generation, uint16_t type, uint32_t numbe
 
 bool mimic_daemon_session_is_alive(uint32_t generation)
 {
-	struct daemon_session *session = &mimic_daemon_session;
+	struct daemon_session *session = mimic_daemon_session_of(generation);
 	struct pollfd entry = { .fd = session->connection.socket, .events = POLLRDHUP };
 	int saved = errno;
 	bool gone;
@@ -148,8 +192,12 @@ bool mimic_daemon_session_is_alive(uint32_t generation)
 
 void mimic_daemon_session_after_fork(void)
 {
-	/* Our copies would keep the parent's session alive after its end. */
-	disconnect(&mimic_daemon_session);
-	mimic_daemon_session.devices = 0;
-	memset(&mimic_daemon_session.lock, 0, sizeof(mimic_daemon_session.lock));
+	for (unsigned int kind = 0; kind < DAEMON_SESSION_KINDS; kind++) {
+		struct daemon_session *session = &mimic_daemon_sessions[kind];
+
+		/* Our copies would keep the parent's session alive after its end. */
+		disconnect(session);
+		session->devices = 0;
+		memset(&session->lock, 0, sizeof(session->lock));
+	}
 }

@@ -130,9 +130,17 @@ int mimic_daemon_exchange(struct daemon_connection *connection, struct daemon_re
 	return error;
 }
 
-static int open_socket(const char *path)
+/* Nothing that the daemon does, or leaves undone, takes longer. */
+static void limit_waits(int fd)
 {
 	struct timeval limit = { .tv_sec = REPLY_SECONDS };
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+}
+
+static int open_socket(const char *path)
+{
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	struct ucred peer;
 	socklen_t length = sizeof(peer);
@@ -144,8 +152,7 @@ static int open_socket(const char *path)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return mimic_error(-errno, "no socket: %s", strerror(errno));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	limit_waits(fd);
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
 		error = errno;
 		close(fd);
@@ -175,8 +182,8 @@ static int explain_hello(int error, const char *path, const struct mimic_hello_r
 	}
 }
 
-int mimic_daemon_connect(struct daemon_connection *connection, const char *path,
-			 struct mimic_hello_reply *hello, int *event_fd)
+int mimic_daemon_greet(struct daemon_connection *connection, int fd, const char *path,
+		       struct mimic_hello_reply *hello, int *event_fd)
 {
 	struct mimic_hello message = {
 		.magic = MIMIC_PROTOCOL_MAGIC,
@@ -190,11 +197,9 @@ int mimic_daemon_connect(struct daemon_connection *connection, const char *path,
 		.reply = hello,
 		.reply_size = sizeof(*hello),
 	};
-	int fd = open_socket(path);
 	int error;
 
-	if (fd < 0)
-		return fd;
+	limit_waits(fd);
 	memset(hello, 0, sizeof(*hello));
 	*connection = (struct daemon_connection){ .socket = fd };
 	error = mimic_daemon_exchange(connection, &request);
@@ -211,6 +216,14 @@ int mimic_daemon_connect(struct daemon_connection *connection, const char *path,
 	else
 		close(request.reply_fd);
 	return 0;
+}
+
+int mimic_daemon_connect(struct daemon_connection *connection, const char *path,
+			 struct mimic_hello_reply *hello, int *event_fd)
+{
+	int fd = open_socket(path);
+
+	return fd < 0 ? fd : mimic_daemon_greet(connection, fd, path, hello, event_fd);
 }
 
 static int read_list(int fd, uint64_t size, char **json)
@@ -248,7 +261,7 @@ int mimic_daemon_list(const char *socket_path, char **json)
 		.reply = &reply,
 		.reply_size = sizeof(reply),
 	};
-	char path[sizeof(mimic_daemon_session.path)];
+	char path[sizeof(mimic_daemon_sessions[0].path)];
 	int error = mimic_daemon_socket_path(socket_path, path, sizeof(path));
 
 	if (error == -ENOENT)

@@ -23,7 +23,7 @@ void mimic_daemon_publish(struct daemon_lane *lane, uint64_t words)
 	if (!atomic_exchange_explicit(&lane->memory->daemon_sleeping, 0, memory_order_relaxed))
 		return;
 	saved = errno;
-	(void)!write(mimic_daemon_session.event_fd, &one, sizeof(one));
+	(void)!write(mimic_daemon_session_of(lane->thread->generation)->event_fd, &one, sizeof(one));
 	errno = saved;
 }
 
@@ -52,7 +52,7 @@ static int64_t spin_for(struct daemon_lane *lane, enum mimic_lane_sleep what, ui
 	 */
 	if (!mimic_cpu_is_elsewhere(daemon_cpu))
 		return 0;
-	mimic_spin_start(&spin, mimic_daemon_session.spin_microseconds, true);
+	mimic_spin_start(&spin, mimic_daemon_session_of(lane->thread->generation)->spin_microseconds, true);
 	do {
 		words = look(lane, what, wanted);
 		if (words < 0 || (uint64_t)words >= wanted)

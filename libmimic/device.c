@@ -24,12 +24,15 @@ static struct mimic_device *table[DEVICES_MAX];
 static _Atomic unsigned int generation = 1;
 static bool fork_is_watched;
 
+/* AUTO has none of its own. */
 static const struct mimic_transport_ops *const transports[] = {
-	&mimic_embedded_transport,
-	&mimic_daemon_transport,
+	[MIMIC_TRANSPORT_EMBEDDED] = &mimic_embedded_transport,
+	[MIMIC_TRANSPORT_DAEMON] = &mimic_daemon_transport,
+	[MIMIC_TRANSPORT_KERNEL] = &mimic_kernel_transport,
 };
 
-#define TRANSPORT_COUNT (sizeof(transports) / sizeof(transports[0]))
+#define TRANSPORT_FIRST MIMIC_TRANSPORT_EMBEDDED
+#define TRANSPORT_LAST MIMIC_TRANSPORT_KERNEL
 
 uint64_t mimic_now(void)
 {
@@ -61,8 +64,9 @@ const char *mimic_error_text(void)
 
 void mimic_thread_ended(void)
 {
-	for (size_t i = 0; i < TRANSPORT_COUNT; i++) {
-		transports[i]->thread_gone();
+	for (unsigned int i = TRANSPORT_FIRST; i <= TRANSPORT_LAST; i++) {
+		if (transports[i]->thread_gone)
+			transports[i]->thread_gone();
 	}
 }
 
@@ -72,9 +76,8 @@ static void after_fork(void)
 	/* A thread that this process does not have may have held it. */
 	pthread_mutex_init(&table_lock, NULL);
 	memset(table, 0, sizeof(table));
-	for (size_t i = 0; i < TRANSPORT_COUNT; i++) {
+	for (unsigned int i = TRANSPORT_FIRST; i <= TRANSPORT_LAST; i++)
 		transports[i]->after_fork();
-	}
 }
 
 static const char *or_environment(const char *value, const char *name)
@@ -84,16 +87,17 @@ static const char *or_environment(const char *value, const char *name)
 
 static int choose_transport(const char *word, enum mimic_transport *transport)
 {
+	*transport = MIMIC_TRANSPORT_AUTO;
 	if (!word || !*word || !strcmp(word, "auto"))
-		*transport = MIMIC_TRANSPORT_AUTO;
-	else if (!strcmp(word, "embedded"))
-		*transport = MIMIC_TRANSPORT_EMBEDDED;
-	else if (!strcmp(word, "daemon"))
-		*transport = MIMIC_TRANSPORT_DAEMON;
-	else
-		return mimic_error(-EINVAL,
-				   "MIMIC_TRANSPORT '%.64s' is none of auto, embedded, daemon", word);
-	return 0;
+		return 0;
+	for (unsigned int i = TRANSPORT_FIRST; i <= TRANSPORT_LAST; i++) {
+		if (strcmp(word, transports[i]->name))
+			continue;
+		*transport = (enum mimic_transport)i;
+		return 0;
+	}
+	return mimic_error(-EINVAL, "MIMIC_TRANSPORT '%.64s' is none of auto, kernel, daemon, embedded",
+			   word);
 }
 
 static bool is_given(const char *value)
@@ -103,7 +107,7 @@ static bool is_given(const char *value)
 
 static int complete_transport(struct mimic_options *options)
 {
-	if (options->transport > MIMIC_TRANSPORT_DAEMON)
+	if (options->transport > TRANSPORT_LAST)
 		return mimic_error(-EINVAL, "transport %u is unknown", (unsigned int)options->transport);
 	if (options->transport != MIMIC_TRANSPORT_AUTO)
 		return 0;
@@ -122,7 +126,7 @@ static int complete_options(struct mimic_options *to, const struct mimic_options
 		return error;
 	/* Before the environment: it may be meant for a daemon, or for other programs. */
 	wants_embedded = is_given(to->config_path) || is_given(to->devices);
-	if (wants_embedded && to->transport == MIMIC_TRANSPORT_DAEMON)
+	if (wants_embedded && to->transport > MIMIC_TRANSPORT_EMBEDDED)
 		return mimic_error(-EINVAL, "the options config and devices belong to the embedded "
 				   "transport; the daemon has its own: start mimicd with them");
 	if (wants_embedded)
@@ -135,10 +139,13 @@ static int complete_options(struct mimic_options *to, const struct mimic_options
 
 static bool suits(const struct mimic_device *device, enum mimic_transport transport)
 {
-	if (transport == MIMIC_TRANSPORT_AUTO)
-		return true;
-	return (device->transport == &mimic_embedded_transport) ==
-	       (transport == MIMIC_TRANSPORT_EMBEDDED);
+	return transport == MIMIC_TRANSPORT_AUTO || device->transport == transports[transport];
+}
+
+/* "maple@5": the process's own. No node of the kernel stands for it. */
+static bool is_private(const char *name)
+{
+	return strchr(name, '@') != NULL;
 }
 
 /* NULL if this process does not hold it. */
@@ -151,17 +158,30 @@ static struct mimic_device *find_open(const char *name, enum mimic_transport tra
 	return NULL;
 }
 
-static int open_by_transport(struct mimic_device **device, const char *name,
-			     const struct mimic_options *options)
+/* The first transport that is there: the kernel, the daemon, ourselves. */
+static int open_by_any(struct mimic_device **device, const char *name,
+		       const struct mimic_options *options)
 {
 	int error;
 
-	if (options->transport == MIMIC_TRANSPORT_EMBEDDED)
-		return mimic_embedded_transport.open(device, name, options);
+	if (!is_private(name)) {
+		error = mimic_kernel_transport.open(device, name, options);
+		/* Nodes that we may not open are as good as none. */
+		if (error != -ECONNREFUSED && error != -EACCES)
+			return error;
+	}
 	error = mimic_daemon_transport.open(device, name, options);
-	if (options->transport == MIMIC_TRANSPORT_DAEMON || error != -ECONNREFUSED)
+	if (error != -ECONNREFUSED)
 		return error;
 	return mimic_embedded_transport.open(device, name, options);
+}
+
+static int open_by_transport(struct mimic_device **device, const char *name,
+			     const struct mimic_options *options)
+{
+	if (options->transport == MIMIC_TRANSPORT_AUTO)
+		return open_by_any(device, name, options);
+	return transports[options->transport]->open(device, name, options);
 }
 
 static int prepare_process(void)
@@ -215,6 +235,8 @@ int mimic_device_open(struct mimic_device **device, const char *name,
 	error = complete_options(&complete, options);
 	if (error)
 		return error;
+	if (complete.transport == MIMIC_TRANSPORT_KERNEL && is_private(name))
+		complete.transport = MIMIC_TRANSPORT_AUTO;
 	pthread_mutex_lock(&table_lock);
 	error = open_locked(&opened, name, &complete);
 	pthread_mutex_unlock(&table_lock);

@@ -3,7 +3,9 @@
 #ifndef LIBMIMIC_MEMORY_H
 #define LIBMIMIC_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "devices/model.h"
@@ -26,6 +28,11 @@ void mimic_memory_after_fork(void);
 
 /* 0 if the pages of [address, address + size) are a range at all, else -EINVAL. */
 int mimic_memory_check_range(const void *address, size_t size);
+
+/* The whole pages of a range. false: there are none. */
+bool mimic_memory_whole_pages(const void *address, size_t size, uintptr_t *start, uintptr_t *end);
+/* Is all of [start, end) private anonymous memory of one protection? 0, -EINVAL, or -errno. */
+int mimic_memory_check_private(uintptr_t start, uintptr_t end, int *protection);
 
 /* The memory port of a device that lives in this process. */
 void mimic_memory_port(struct mimic_memory *memory);

@@ -31,15 +31,17 @@ extern "C" {
 struct mimic_device;
 
 enum mimic_transport {
-	MIMIC_TRANSPORT_AUTO,		/* daemon if one answers, else embedded */
+	MIMIC_TRANSPORT_AUTO,		/* the first that is there of kernel, daemon, embedded */
 	MIMIC_TRANSPORT_EMBEDDED,
 	MIMIC_TRANSPORT_DAEMON,
+	MIMIC_TRANSPORT_KERNEL,
 };
 
 /*
  * All NULL or 0: environment (MIMIC_TRANSPORT, MIMIC_SOCKET, MIMIC_CONFIG, MIMIC_DEVICES), then defaults.
  * config_path and devices are of the embedded transport: given here, they make auto choose it, and are
- * -EINVAL with transport daemon. In the environment, the daemon transport ignores them.
+ * -EINVAL with transport daemon or kernel. In the environment, these ignore them. socket_path is of the
+ * daemon transport; the kernel knows the way to its daemon.
  */
 struct mimic_options {
 	enum mimic_transport transport;
@@ -54,8 +56,10 @@ struct mimic_options {
  *   "maple3"   that one; -EBUSY if another process holds it, -ENODEV if there
  *              is none. A process that holds it gets the same instance again.
  *   "maple@5"  a private instance for physical tile 5 (0 to 63), made on
- *              demand; the same number gives the same instance.
- * -ENOENT: unknown kind of device. -ECONNREFUSED: no daemon (transport daemon).
+ *              demand; the same number gives the same instance. The kernel has
+ *              none: with transport kernel it is the daemon's or embedded.
+ * -ENOENT: unknown kind of device. -ECONNREFUSED: no daemon (transport daemon),
+ * no device that answers (transport kernel). -EACCES: it is another user's.
  * -EPROTO: the daemon speaks another version. -EINVAL: options or configuration;
  * mimic_error_text() then says what and where.
  * Every successful open needs one mimic_device_close(); the last one of an
@@ -68,7 +72,7 @@ void mimic_device_close(struct mimic_device *device);
 /* Longer text for the last error of this thread, "" if there is none. */
 const char *mimic_error_text(void);
 
-/* Name as the daemon knows it ("maple0", "maple@5"), and "embedded" or "daemon". */
+/* Name as the daemon knows it ("maple0", "maple@5"), and "embedded", "daemon" or "kernel". */
 const char *mimic_device_name(const struct mimic_device *device);
 const char *mimic_device_transport(const struct mimic_device *device);
 
@@ -110,8 +114,8 @@ ssize_t mimic_device_counters(struct mimic_device *device, uint64_t *values, siz
 
 /*
  * What the device wants a person to know, once: NULL, or a constant text, such
- * as that the emulated hardware hangs. On the daemon transport it goes to the
- * daemon's log instead. May be called from signal handlers.
+ * as that the emulated hardware hangs. On the daemon and kernel transports it
+ * goes to the daemon's log instead. May be called from signal handlers.
  */
 const char *mimic_device_report(struct mimic_device *device);
 
@@ -128,7 +132,8 @@ int mimic_memory_free(struct mimic_device *device, void *address);
  * pages of [address, address + size) are replaced in place by shared ones with
  * the same contents; no other thread may write to them during the call.
  * Private anonymous memory only: -EINVAL for anything else. On the embedded
- * transport there is nothing to do, and it returns 0.
+ * transport there is nothing to do, and it returns 0. On the kernel transport
+ * there is nothing to do either, and the answers are the daemon transport's.
  */
 int mimic_memory_register(struct mimic_device *device, void *address, size_t size);
 int mimic_memory_unregister(struct mimic_device *device, void *address, size_t size);

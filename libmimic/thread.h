@@ -10,13 +10,15 @@
 
 /* Instances that one process can hold on the embedded transport: maple0 to 63, and 64 tiles. */
 #define MIMIC_THREAD_SLOTS 128
+#define MIMIC_THREAD_SESSIONS 2
 
 struct daemon_thread;
 struct embedded_lane;
 
 struct mimic_thread {
 	uint32_t number;	/* from 1 on, never used again in this process */
-	struct daemon_thread *daemon;	/* of the daemon transport; NULL: not used yet */
+	/* By kind of session (daemon_session.h); NULL: not used yet. */
+	struct daemon_thread *daemon[MIMIC_THREAD_SESSIONS];
 	char error_text[320];
 	struct embedded_lane *lanes[MIMIC_THREAD_SLOTS];
 };

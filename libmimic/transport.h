@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The small interface behind which the transports stand. libmimic/device.c
- * turns the public calls of mimic.h into these; embedded.c and daemon.c
- * (client side) fill it, kernel.c will.
+ * turns the public calls of mimic.h into these; embedded.c, daemon_client.c and
+ * kernel.c fill it.
  */
 #ifndef MIMIC_TRANSPORT_H
 #define MIMIC_TRANSPORT_H
@@ -32,7 +32,7 @@ struct mimic_transport_ops {
 	int (*memory_free)(struct mimic_device *device, void *address);
 	int (*memory_register)(struct mimic_device *device, void *address, size_t size);
 	int (*memory_unregister)(struct mimic_device *device, void *address, size_t size);
-	/* This thread ends: everything it owns is given back. */
+	/* This thread ends: everything it owns is given back. NULL: nothing to do. */
 	void (*thread_gone)(void);
 	/* In the child of a fork: forget everything without a word to anybody. */
 	void (*after_fork)(void);
@@ -40,6 +40,7 @@ struct mimic_transport_ops {
 
 extern const struct mimic_transport_ops mimic_embedded_transport;
 extern const struct mimic_transport_ops mimic_daemon_transport;
+extern const struct mimic_transport_ops mimic_kernel_transport;
 
 /* Sets the text that mimic_error_text() returns, and returns `error`. */
 int mimic_error(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -13,10 +13,11 @@
 #include <stdint.h>
 
 /*
- * About one wake-up of a thread on another CPU: spinning for longer costs more
- * than it can save. In time, because `pause` takes 20 to 80 ns.
+ * More than two wake-ups of a thread on another CPU (40 us each on a virtual
+ * machine). With less, two sides that have once fallen asleep stay so: each gives
+ * up while the other is still waking. In time, because `pause` takes 20 to 80 ns.
  */
-#define MIMIC_SPIN_MICROSECONDS 30
+#define MIMIC_SPIN_MICROSECONDS 100
 #define MIMIC_CPU_UNKNOWN (-1)
 
 /* shared: the word lies in memory of several processes. */

@@ -7,10 +7,10 @@ $(call obj,$(EXAMPLE_SRC) $(COMMON_SRC)): ALL_CFLAGS += -ffp-contract=off
 
 all: $(DEMO)
 
-$(DEMO): $(call obj,examples/demo.c)
+$(DEMO): $(call obj,examples/demo.c) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljson-c
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)
 
 demo: all
 	$(Q)$(DEMO) $(if $(INPUT),-- '$(INPUT)')

@@ -12,10 +12,12 @@ VM_EACH ?= 60
 VM_TIMEOUT ?= 1200
 VM_MEMORY ?= 1024
 # How the daemon is started for demo-kernel and vm-shell, and the demo in the guest.
-MIMICD_KERNEL_OPTIONS ?= --foreground --transport kernel
+MIMICD_KERNEL_OPTIONS ?= --foreground --kernel=required
 DEMO_KERNEL_COMMAND ?= /mimic/bin/mimic-demo --transport kernel
+# What limits inside a guest are multiplied by.
+VM_TIME_SCALE ?= 1
 ifeq ($(KERNEL),debug)
-VM_EACH := 600
+VM_TIME_SCALE := 10
 VM_TIMEOUT := 3600
 VM_MEMORY := 2048
 endif
@@ -63,7 +65,7 @@ $(O)/obj/kselftest/%.o: %.c | $(VM)/linux-6.1
 $(KSELFTESTS): $(O)/tests/kselftest/%: $(O)/obj/kselftest/tests/kselftest/%.o $(call kselftest_obj,$(KSELFTEST_LIB_SRC))
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)gcc -pthread -o $@ $^ $(KSELFTEST_LIBS_$*)
+	$(Q)gcc -pthread -Wl,--wrap=alarm -o $@ $^ $(KSELFTEST_LIBS_$*)
 
 kselftests: $(KSELFTESTS)
 
@@ -92,13 +94,14 @@ check-kernel:
 	$(Q)$(VM_SUMMARY) --summary
 
 check-kernel-debug:
+	$(Q)tests/vm/debug-kernel.sh --announce $(VM)/debug
 	$(Q)rm -f $(VM_RESULTS)
 	$(Q)$(MAKE) --no-print-directory check-kernel-one KERNEL=debug
 	$(Q)$(VM_SUMMARY) --summary
 
 check-kernel-one: vm-image
 	$(Q)tests/vm/run-tests.sh --results $(VM_RESULTS) --label $(KERNEL) --log $(VM)/$(KERNEL).log \
-		--each $(VM_EACH) --timeout $(VM_TIMEOUT) --memory $(VM_MEMORY) $(VM_WHAT) \
+		--each $(VM_EACH) --time-scale $(VM_TIME_SCALE) --timeout $(VM_TIMEOUT) --memory $(VM_MEMORY) $(VM_WHAT) \
 		$(addprefix /mimic/,$(VM_PROGRAMS))
 
 check-kernel-style: $(if $(VM_HAS_DRIVER),$(VM)/linux-6.1 $(KERNELS:%=$(VM)/%/vmlinux))

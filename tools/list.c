@@ -70,15 +70,53 @@ static void print_clean(const char *text)
 		putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
 }
 
+static void print_column(const char *text, int width)
+{
+	print_clean(text);
+	printf("%*s", (int)strlen(text) < width ? width - (int)strlen(text) : 0, "");
+}
+
 static void print_device(struct json_object *device)
 {
 	struct json_object *user = NULL;
 
 	json_object_object_get_ex(device, "user", &user);
-	printf("%-10s %-8s %-20s ", text_of(device, "name"), user ? text_of(user, "pid") : "-",
-	       user ? text_of(user, "program") : "free");
+	print_column(text_of(device, "name"), 11);
+	print_column(user ? text_of(user, "pid") : "-", 9);
+	print_column(user ? text_of(user, "program") : "free", 21);
 	print_clean(text_of(device, "state"));
 	putchar('\n');
+}
+
+/* What its driver sees: walks of the page table, faults, what it resolved, flushes of the TLB. */
+static void print_memory(struct json_object *device)
+{
+	struct json_object *counters = NULL;
+
+	if (!json_object_object_get_ex(device, "counters", &counters))
+		return;
+	print_column(text_of(device, "name"), 10);
+	printf(" %12s %12s %12s %12s %12s\n", text_of(counters, "tlb_misses"),
+	       text_of(counters, "page_faults"), text_of(counters, "resolves"),
+	       text_of(counters, "faults"), text_of(counters, "shootdowns"));
+}
+
+static void print_kernel_devices(struct json_object *devices, size_t count)
+{
+	bool has_title = false;
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *device = json_object_array_get_idx(devices, i), *is_kernel;
+
+		if (!json_object_object_get_ex(device, "kernel", &is_kernel) ||
+		    !json_object_get_boolean(is_kernel))
+			continue;
+		if (!has_title)
+			printf("\n%-10s %12s %12s %12s %12s %12s\n", "IN KERNEL", "WALKS", "PAGE FAULTS",
+			       "RESOLVED", "BAD", "SHOOTDOWNS");
+		has_title = true;
+		print_memory(device);
+	}
 }
 
 static size_t count_of(struct json_object *root, const char *key, struct json_object **array)
@@ -100,6 +138,7 @@ static void print_table(struct json_object *root)
 	printf("%-10s %-8s %-20s %s\n", "DEVICE", "PID", "PROGRAM", "STATE");
 	for (i = 0; i < count; i++)
 		print_device(json_object_array_get_idx(devices, i));
+	print_kernel_devices(devices, count);
 	count = count_of(root, "sessions", &sessions);
 	if (count == 0)
 		return;
@@ -107,8 +146,9 @@ static void print_table(struct json_object *root)
 	for (i = 0; i < count; i++) {
 		struct json_object *session = json_object_array_get_idx(sessions, i);
 
-		printf("%-8s %-20s %8s %12s %14s\n", text_of(session, "pid"), text_of(session, "program"),
-		       text_of(session, "threads"), text_of(session, "commands"),
+		print_column(text_of(session, "pid"), 9);
+		print_column(text_of(session, "program"), 20);
+		printf(" %8s %12s %14s\n", text_of(session, "threads"), text_of(session, "commands"),
 		       text_of(session, "shared_bytes"));
 	}
 }

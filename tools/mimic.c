@@ -14,6 +14,9 @@ static const struct {
 } tools[] = {
 	{ "run", tool_run, "run a program with emulated devices" },
 	{ "list", tool_list, "show the daemon's devices and who uses them" },
+	{ "add", tool_add, "add a device to the daemon's" },
+	{ "remove", tool_remove, "take one away" },
+	{ "inject", tool_inject, "make one misbehave, to try its driver" },
 };
 
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
@@ -39,7 +42,7 @@ static void help(FILE *out)
 	      "Emulated accelerators for ordinary programs.\n\n"
 	      "Commands:\n", out);
 	for (i = 0; i < TOOL_COUNT; i++)
-		fprintf(out, "  %-6s %s\n", tools[i].name, tools[i].meaning);
+		fprintf(out, "  %-7s %s\n", tools[i].name, tools[i].meaning);
 	fputs("\n'mimic COMMAND --help' says more.\n", out);
 }
 

@@ -16,6 +16,7 @@
 
 #include "libmimic/config.h"
 #include "libmimic/daemon_client.h"
+#include "libmimic/kernel.h"
 #include "libmimic/mimic.h"
 #include "tools/tools.h"
 
@@ -28,17 +29,19 @@ struct run_options {
 	const char *socket_path;
 	const char *config_path;
 	bool verbose;
+	bool on_kernel;		/* the nodes are the kernel's own */
 };
 
 static const char usage[] =
 	"Usage: mimic run [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
 	"Runs PROGRAM with emulated devices: /dev/maple, /dev/maple0 and on, /dev/mem at the\n"
 	"physical addresses of MAPLE, and those addresses themselves.\n\n"
-	"  --transport WHICH  auto (default: embedded with --devices or --config; else the\n"
-	"                     daemon if one answers, else embedded),\n"
-	"                     embedded (the devices are in the program), daemon\n"
-	"  --devices maple:N  how many instances there are (not with daemon)\n"
-	"  --config FILE      INI file, or paper or artifact (not with daemon)\n"
+	"  --transport WHICH  auto (default: embedded with --devices or --config; else kernel\n"
+	"                     if it has nodes, else daemon if one answers, else embedded),\n"
+	"                     embedded (the devices are in the program), daemon,\n"
+	"                     kernel (the machine's own nodes; physical addresses as with auto)\n"
+	"  --devices maple:N  how many instances there are (embedded only)\n"
+	"  --config FILE      INI file, or paper or artifact (embedded only)\n"
 	"  --socket PATH      where mimicd listens\n"
 	"  --verbose          say on stderr what is set up and what may not work\n"
 	"  --help             this text\n\n"
@@ -107,20 +110,30 @@ static int check_daemon(const char *socket_path)
 			  mimic_error_text()[0] ? mimic_error_text() : strerror(-error));
 }
 
-/* The program gets all this by its environment, which the daemon transport ignores: so it is settled here. */
+static bool is_word(const char *transport, const char *word)
+{
+	return transport && strcmp(transport, word) == 0;
+}
+
+/* The program gets all this by its environment, which the other transports ignore: so it is settled here. */
 static int settle_transport(struct run_options *options)
 {
 	const char *transport = option_or_environment(options->transport, "MIMIC_TRANSPORT");
+	bool is_auto = !transport || is_word(transport, "auto");
 
-	if (!options->config_path && !options->devices)
+	if (!options->config_path && !options->devices) {
+		/* The preload library looks for itself. */
+		options->on_kernel = is_auto ? mimic_kernel_is_there() : is_word(transport, "kernel");
 		return 0;
-	if (transport && strcmp(transport, "daemon") == 0)
+	}
+	if (is_word(transport, "daemon") || is_word(transport, "kernel"))
 		return tool_error(EXIT_BAD_INPUT, "--config and --devices belong to the embedded transport; "
 				  "the daemon has its own: start mimicd with them");
-	if (!transport || strcmp(transport, "auto") == 0)
+	if (is_auto)
 		options->transport = "embedded";
 	return 0;
 }
+
 
 static int check_options(const struct run_options *options)
 {
@@ -128,12 +141,14 @@ static int check_options(const struct run_options *options)
 	const char *devices = option_or_environment(options->devices, "MIMIC_DEVICES");
 	struct mimic_settings settings;
 
-	if (transport && strcmp(transport, "auto") != 0 && strcmp(transport, "embedded") != 0 &&
-	    strcmp(transport, "daemon") != 0)
-		return tool_error(EXIT_BAD_INPUT, "no transport is called '%s': auto, embedded or daemon",
+	if (transport && !is_word(transport, "auto") && !is_word(transport, "embedded") &&
+	    !is_word(transport, "daemon") && !is_word(transport, "kernel"))
+		return tool_error(EXIT_BAD_INPUT, "no transport is called '%s': auto, kernel, daemon or embedded",
 				  transport);
-	if (transport && strcmp(transport, "daemon") == 0)
+	if (is_word(transport, "daemon"))
 		return check_daemon(option_or_environment(options->socket_path, "MIMIC_SOCKET"));
+	if (is_word(transport, "kernel") && !mimic_kernel_is_there())
+		return tool_error(EXIT_BAD_INPUT, "no kernel devices: is mimic.ko loaded and mimicd running?");
 	if (mimic_config_load(option_or_environment(options->config_path, "MIMIC_CONFIG"), &settings))
 		return tool_error(EXIT_BAD_INPUT, "%s", mimic_error_text());
 	if (mimic_config_devices(devices, &settings))
@@ -199,8 +214,20 @@ static void say_verbose(const char *path, const struct elf_facts *facts)
 			   "devices by them, they do not reach mimic", path, facts->own_system_calls);
 }
 
+/* No library can be loaded into a static program. It can use the kernel's nodes, and nothing else. */
+static int check_static(const char *path, const struct run_options *options)
+{
+	if (!options->on_kernel)
+		return tool_error(EXIT_BAD_INPUT, "%s: statically linked, so no library can be loaded into it; "
+				  "such a program needs the kernel transport", path);
+	if (options->verbose)
+		tool_error(0, "%s is statically linked: it has the kernel's nodes, and no physical addresses",
+			   path);
+	return 0;
+}
+
 /* Looks at the program, or at the interpreter of a script. 0 or an exit status. */
-static int inspect_program(const char *program, bool verbose, struct elf_facts *facts)
+static int inspect_program(const char *program, const struct run_options *options, struct elf_facts *facts)
 {
 	char path[PATH_MAX];
 	unsigned int depth;
@@ -224,9 +251,8 @@ static int inspect_program(const char *program, bool verbose, struct elf_facts *
 	if (facts->is_other_machine)
 		return tool_error(EXIT_BAD_INPUT, "%s: not a 64-bit x86 program", path);
 	if (facts->is_elf && !facts->is_dynamic)
-		return tool_error(EXIT_BAD_INPUT, "%s: statically linked, so no library can be loaded into it; "
-				  "such a program needs the kernel transport", path);
-	if (verbose)
+		return check_static(path, options);
+	if (options->verbose)
 		say_verbose(path, facts);
 	return 0;
 }
@@ -339,7 +365,7 @@ int tool_run(int argc, char **argv)
 	if (!status)
 		status = find_program(argv[optind], program);
 	if (!status)
-		status = inspect_program(program, options.verbose, &facts);
+		status = inspect_program(program, &options, &facts);
 	if (status)
 		return status;
 	set_environment(&options, library, &facts);

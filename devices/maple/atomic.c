@@ -46,20 +46,24 @@ static struct request decode(const struct maple *m, const struct maple_queue *q,
 }
 
 /* 0: *old is set; -EFAULT: bad address; -EAGAIN: stalled. */
-static int perform(struct maple *m, const struct request *request, uint32_t *old)
+static int perform(struct maple *m, unsigned int number, const struct request *request,
+		   uint32_t *old)
 {
+	const struct requester who = { (uint8_t)number, MAPLE_FAULT_PIPES, true };
 	const struct mimic_memory *memory = &m->host.memory;
 	uint64_t physical;
 	int error;
 
 	for (;;) {
-		error = translate(m, request->address, MAPLE_FAULT_PIPES, &physical, NULL);
+		error = translate(m, request->address, who, &physical, NULL);
 		if (error)
 			return error;
 		if (!memory->atomic(memory->context, physical, request->operation,
-				    request->operand, request->expected, old))
+				    request->operand, request->expected, old)) {
+			read_succeeded(m, request->address, who);
 			return 0;
-		error = read_failed(m, request->address, MAPLE_FAULT_PIPES);
+		}
+		error = read_failed(m, request->address, who);
 		if (error)
 			return error;
 	}
@@ -81,7 +85,7 @@ enum step atomic_step(struct maple *m, unsigned int number, unsigned int operati
 	if (queue_room(q) < 1)
 		return STEP_WAIT;
 	request = decode(m, q, operation, payload);
-	error = perform(m, &request, &old);
+	error = perform(m, number, &request, &old);
 	if (error == -EAGAIN)
 		return STEP_WAIT;
 	q->cas1_valid = false;

@@ -6,33 +6,47 @@
 
 #define PAGE_BYTES 4096u
 
-/* 0: walk again; -EFAULT: bad address, counted and latched; -EAGAIN: stalled until resolved. */
-static int page_fault(struct maple *m, uint64_t address, enum maple_fault_source source)
+static struct resolved *resolved_of(struct maple *m, struct requester who)
 {
-	struct stall *stall = mmu_stall(m, source);
-	enum mimic_fault_answer answer = MIMIC_FAULT_BAD;
-	uint64_t page = address / PAGE_BYTES;
+	return &m->state.queue[who.queue].resolved[who.source == MAPLE_FAULT_LIMA];
+}
 
-	count(m, MAPLE_COUNTER_faults, 1);
-	mmu_latch(m, address, source);
-	if (stall->resolved && stall->page == page) {
-		stall->resolved = false;
-		return -EFAULT;
-	}
-	stall->resolved = false;
+static enum mimic_fault_answer ask_host(struct maple *m, uint64_t address, struct requester who)
+{
 	if (m->host.interrupt && !m->state.interrupt_waived)
 		m->host.interrupt(m->host.context);
-	if (m->host.page_fault)
-		answer = m->host.page_fault(m->host.context, address, source);
-	if (answer == MIMIC_FAULT_BAD)
-		return -EFAULT;
-	stall->page = page;
-	if (answer == MIMIC_FAULT_RETRY) {
-		stall->resolved = true;
+	if (!m->host.page_fault)
+		return MIMIC_FAULT_BAD;
+	return m->host.page_fault(m->host.context, address, who.source);
+}
+
+/* 0: walk again; -EFAULT: bad address, latched; -EAGAIN: stalled until resolved. */
+static int page_fault(struct maple *m, uint64_t address, struct requester who)
+{
+	struct resolved *resolved = resolved_of(m, who);
+	enum mimic_fault_answer answer = MIMIC_FAULT_BAD;
+	uint64_t page = address / PAGE_BYTES;
+	bool is_hopeless = resolved->valid && resolved->page == page;
+
+	resolved->valid = false;
+	if (!is_hopeless)
+		answer = ask_host(m, address, who);
+	switch (answer) {
+	case MIMIC_FAULT_RETRY:
+		*resolved = (struct resolved){ .valid = true, .page = page };
 		return 0;
+	case MIMIC_FAULT_STALL:
+		count(m, MAPLE_COUNTER_page_faults, 1);
+		*mmu_stall(m, who.source) = (struct stall){
+			.stalled = true, .writes = who.writes, .queue = who.queue, .page = page,
+		};
+		return -EAGAIN;
+	default:
+		/* A program sees what stayed unresolved, whether there is a driver or not. */
+		count(m, MAPLE_COUNTER_faults, 1);
+		mmu_latch(m, address, who.source, who.writes);
+		return -EFAULT;
 	}
-	stall->stalled = true;
-	return -EAGAIN;
 }
 
 static int walk(struct maple *m, uint64_t address, uint64_t *frame)
@@ -43,51 +57,59 @@ static int walk(struct maple *m, uint64_t address, uint64_t *frame)
 	return m->host.memory.walk(m->host.memory.context, *frame, frame);
 }
 
-int translate(struct maple *m, uint64_t address, enum maple_fault_source source,
-	      uint64_t *physical, bool *hit)
+int translate(struct maple *m, uint64_t address, struct requester who, uint64_t *physical,
+	      bool *hit)
 {
 	struct mimic_tlb *tlb = &m->state.tlb;
 	uint64_t frame;
 	int entry, error;
 
 	if (hit)
-		*hit = true;
+		*hit = false;
 	*physical = address;
 	if (!m->state.translation)
 		return 0;
 	entry = mimic_tlb_find(tlb, address);
 	if (entry >= 0) {
 		count(m, MAPLE_COUNTER_tlb_hits, 1);
+		if (hit)
+			*hit = true;
 		*physical = mimic_tlb_physical(tlb, entry, address);
 		return 0;
 	}
-	if (hit)
-		*hit = false;
 	count(m, MAPLE_COUNTER_tlb_misses, 1);
 	while (walk(m, address, &frame)) {
-		error = page_fault(m, address, source);
+		error = page_fault(m, address, who);
 		if (error)
 			return error;
 	}
-	/* A later fault on this page is a new one, for a driver to see. */
-	if (m->host.memory.walk && mmu_stall(m, source)->page == address / PAGE_BYTES)
-		mmu_stall(m, source)->resolved = false;
+	if (m->host.memory.walk)
+		read_succeeded(m, address, who);
 	entry = mimic_tlb_fill(tlb, address, frame, MIMIC_TLB_PAGE_SHIFT);
 	*physical = mimic_tlb_physical(tlb, entry, address);
 	return 0;
 }
 
-int read_failed(struct maple *m, uint64_t address, enum maple_fault_source source)
+void read_succeeded(struct maple *m, uint64_t address, struct requester who)
+{
+	struct resolved *resolved = resolved_of(m, who);
+
+	if (resolved->page == address / PAGE_BYTES)
+		resolved->valid = false;
+}
+
+int read_failed(struct maple *m, uint64_t address, struct requester who)
 {
 	int entry = mimic_tlb_find(&m->state.tlb, address);
 
 	if (entry >= 0)
 		mimic_tlb_drop(&m->state.tlb, entry);
-	return page_fault(m, address, source);
+	return page_fault(m, address, who);
 }
 
 void prefetch_address(struct maple *m, uint64_t address, enum maple_fault_source source)
 {
+	const struct requester who = { .source = (uint8_t)source };
 	uint64_t physical;
 
 	count(m, MAPLE_COUNTER_prefetched, 1);
@@ -96,7 +118,7 @@ void prefetch_address(struct maple *m, uint64_t address, enum maple_fault_source
 		if (mimic_tlb_find(&m->state.tlb, address) < 0 && walk(m, address, &physical))
 			return;
 	}
-	if (translate(m, address, source, &physical, NULL))
+	if (translate(m, address, who, &physical, NULL))
 		return;
 	if (m->host.memory.prefetch)
 		m->host.memory.prefetch(m->host.memory.context, physical);
@@ -140,8 +162,8 @@ static void push_pending(struct maple *m, unsigned int number, unsigned int size
 }
 
 /* One value of `size` bytes; across a page boundary it is two requests. */
-static int fetch_one(struct maple *m, uint64_t address, unsigned int size,
-		     enum maple_fault_source source, uint64_t *value, bool *pending, bool *hit)
+static int fetch_one(struct maple *m, uint64_t address, unsigned int size, struct requester who,
+		     uint64_t *value, bool *pending, bool *hit)
 {
 	const struct mimic_memory *memory = &m->host.memory;
 	uint64_t tag = m->state.next_tag, physical;
@@ -149,39 +171,67 @@ static int fetch_one(struct maple *m, uint64_t address, unsigned int size,
 	long got;
 
 	for (;;) {
-		error = translate(m, address, source, &physical, hit);
+		error = translate(m, address, who, &physical, hit);
 		if (error)
 			return error;
 		got = memory->gather(memory->context, &physical, 1, size, tag, value);
-		if (got == 1)
+		if (got == 1) {
+			read_succeeded(m, address, who);
 			return 0;
+		}
 		if (got == -EINPROGRESS) {
 			m->state.next_tag++;
 			*pending = true;
 			return 0;
 		}
-		error = read_failed(m, address, source);
+		error = read_failed(m, address, who);
 		if (error)
 			return error;
 	}
 }
 
-static int fetch_split(struct maple *m, uint64_t address, enum maple_fault_source source,
-		       uint64_t *value)
+static int fetch_half(struct maple *m, uint64_t address, struct requester who, uint32_t *half)
 {
 	const struct mimic_memory *memory = &m->host.memory;
-	uint32_t half[2] = { 0, 0 };
+	uint64_t physical;
+	int error;
 
-	for (int i = 0; i < 2; i++) {
-		uint64_t physical;
-		int error = translate(m, address + 4u * (unsigned int)i, source, &physical, NULL);
-
-		if (!error && memory->read(memory->context, physical, &half[i], 4))
-			error = read_failed(m, address + 4u * (unsigned int)i, source);
-		if (error == -EAGAIN)
+	*half = 0;
+	for (;;) {
+		error = translate(m, address, who, &physical, NULL);
+		if (error)
+			return error;
+		if (!memory->read(memory->context, physical, half, sizeof(*half))) {
+			read_succeeded(m, address, who);
+			return 0;
+		}
+		error = read_failed(m, address, who);
+		if (error)
 			return error;
 	}
-	*value = half[0] | (uint64_t)half[1] << 32;
+}
+
+static int fetch_split(struct maple *m, uint64_t address, struct requester who, uint64_t *value)
+{
+	struct maple_queue *q = &m->state.queue[who.queue];
+	uint32_t low = 0, high = 0;
+
+	/*
+	 * If the second half stalls the whole is tried again: with two bad pages,
+	 * each resolved in turn, it would never end if the first were not known.
+	 */
+	if (q->bad_half != address) {
+		int error = fetch_half(m, address, who, &low);
+
+		if (error == -EAGAIN)
+			return error;
+		if (error)
+			q->bad_half = address;
+	}
+	if (fetch_half(m, address + sizeof(low), who, &high) == -EAGAIN)
+		return -EAGAIN;
+	q->bad_half = 0;
+	*value = low | (uint64_t)high << 32;
 	return 0;
 }
 
@@ -189,15 +239,16 @@ static int fetch_split(struct maple *m, uint64_t address, enum maple_fault_sourc
 static bool fetch_and_push(struct maple *m, unsigned int number, uint64_t address,
 			   unsigned int size, enum maple_fault_source source)
 {
+	const struct requester who = { .queue = (uint8_t)number, .source = (uint8_t)source };
 	bool crosses = size == 8 && (address & (PAGE_BYTES - 1)) > PAGE_BYTES - 8;
 	bool pending = false, hit = false;
 	uint64_t value = 0;
 	int error;
 
 	if (crosses)
-		error = fetch_split(m, address, source, &value);
+		error = fetch_split(m, address, who, &value);
 	else
-		error = fetch_one(m, address, size, source, &value, &pending, &hit);
+		error = fetch_one(m, address, size, who, &value, &pending, &hit);
 	if (error == -EAGAIN)
 		return false;
 	count(m, MAPLE_COUNTER_fetched, 1);
@@ -238,12 +289,14 @@ static bool fetch_block(struct maple *m, unsigned int number, uint64_t *addresse
 	}
 	count(m, MAPLE_COUNTER_fetched, n);
 	if (got == (long)n) {
+		/* Which of the pages it was does not matter: they are all there. */
+		q->resolved[source == MAPLE_FAULT_LIMA].valid = false;
 		queue_push_many(m, q, size, values, n);
 		return true;
 	}
 	for (size_t i = 0; i < n; i++)
-		push_pending(m, number, size, m->state.next_tag++, addresses[i], i >= undo.fills,
-			     source);
+		push_pending(m, number, size, m->state.next_tag++, addresses[i],
+			     m->state.translation && !(undo.missed >> i & 1), source);
 	return true;
 }
 
@@ -321,7 +374,7 @@ void maple_model_fill(struct mimic_model *model, uint64_t tag, int status, uint6
 			count(m, MAPLE_COUNTER_tlb_misses, 1);
 		}
 		count(m, MAPLE_COUNTER_faults, 1);
-		mmu_latch(m, fetch->address, (enum maple_fault_source)fetch->source);
+		mmu_latch(m, fetch->address, (enum maple_fault_source)fetch->source, false);
 		value = 0;
 	}
 	if (fetch->stale)

@@ -130,24 +130,29 @@ static bool next_loop(struct maple *m, unsigned int number)
 }
 
 /* false: the walk stalled. A B that cannot be read gives indices 0. */
-static bool read_b(struct maple *m, uint64_t address, uint32_t *index, unsigned int words)
+static bool read_b(struct maple *m, unsigned int number, uint64_t address, uint32_t *index,
+		   unsigned int words)
 {
+	const struct requester who = { (uint8_t)number, MAPLE_FAULT_LIMA, false };
 	const struct mimic_memory *memory = &m->host.memory;
 	uint64_t physical;
 	int error;
 
 	do {
-		error = translate(m, address, MAPLE_FAULT_LIMA, &physical, NULL);
-		if (!error && memory->read(memory->context, physical, index, 4 * words)) {
-			error = read_failed(m, address, MAPLE_FAULT_LIMA);
-			if (!error)
-				error = -EBUSY;
+		error = translate(m, address, who, &physical, NULL);
+		if (error)
+			break;
+		if (!memory->read(memory->context, physical, index, 4 * words)) {
+			read_succeeded(m, address, who);
+			return true;
 		}
+		error = read_failed(m, address, who);
+		if (!error)
+			error = -EBUSY;
 	} while (error == -EBUSY);
 	if (error == -EAGAIN)
 		return false;
-	if (error)
-		memset(index, 0, 4 * words);
+	memset(index, 0, 4 * words);
 	return true;
 }
 
@@ -168,7 +173,7 @@ static bool fetch_chunks(struct maple *m, unsigned int number, unsigned int free
 
 	words = words < in_page ? words : in_page;
 	words = words < left ? words : left;
-	if (!read_b(m, address, index, words))
+	if (!read_b(m, number, address, index, words))
 		return false;
 	while (done < words) {
 		unsigned int piece = done ? CHUNK_WORDS : first;

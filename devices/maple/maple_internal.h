@@ -72,6 +72,12 @@ struct parked {
 	struct mimic_access access;
 };
 
+/* A fault that a driver has resolved: if the walk fails again the address is bad. */
+struct resolved {
+	bool valid;
+	uint64_t page;
+};
+
 struct maple_queue {
 	bool allocated;
 	bool hung;
@@ -93,6 +99,8 @@ struct maple_queue {
 	uint64_t cas1;
 	uint64_t lima_a;	/* paper profile: A and B of this queue */
 	uint64_t lima_b;
+	struct resolved resolved[2];	/* pipes, LIMA */
+	uint64_t bad_half;	/* address of a split fetch whose first half reads 0, 0: none */
 	struct parked store;
 	struct parked load;
 	struct side_clock producer_clock;
@@ -120,8 +128,16 @@ struct pending_fetch {
 
 struct stall {
 	bool stalled;
-	bool resolved;		/* a driver resolved it: if the walk fails again the page is bad */
+	bool writes;
+	uint8_t queue;		/* whose operation waits; MAPLE_MAX_QUEUES: it was withdrawn */
 	uint64_t page;
+};
+
+/* Who asks for an address. */
+struct requester {
+	uint8_t queue;
+	uint8_t source;		/* enum maple_fault_source */
+	bool writes;
 };
 
 struct custom_fifo {
@@ -151,7 +167,8 @@ struct maple_state {
 	bool translation;
 	bool interrupt_waived;
 	uint8_t armed;			/* sources whose fault was read */
-	uint8_t fault_source;		/* of the last fault, 0: none */
+	uint8_t fault_source;		/* of the last fault that nobody resolved, 0: none */
+	bool fault_writes;
 	uint32_t interrupt_route;
 	uint64_t root;
 	uint64_t fault_page;
@@ -251,10 +268,12 @@ enum fetch_path { FETCH_DRAM, FETCH_LLC };
 size_t fetch_into_queue(struct maple *m, unsigned int number, uint64_t *addresses, size_t n,
 			unsigned int size, enum maple_fault_source source);
 /* 0: *physical is set; -EFAULT: bad address, counted; -EAGAIN: stalled. */
-int translate(struct maple *m, uint64_t address, enum maple_fault_source source,
-	      uint64_t *physical, bool *hit);
+int translate(struct maple *m, uint64_t address, struct requester who, uint64_t *physical,
+	      bool *hit);
 /* A read of a translated address failed. -EFAULT: bad; -EAGAIN: stalled; 0: try again. */
-int read_failed(struct maple *m, uint64_t address, enum maple_fault_source source);
+int read_failed(struct maple *m, uint64_t address, struct requester who);
+/* It did not: a later fault on this page is a new one, for a driver to see. */
+void read_succeeded(struct maple *m, uint64_t address, struct requester who);
 void prefetch_address(struct maple *m, uint64_t address, enum maple_fault_source source);
 
 /* lima.c */
@@ -272,7 +291,11 @@ uint64_t mmu_load(struct maple *m, unsigned int field);
 void mmu_store(struct maple *m, unsigned int field, uint64_t payload);
 void mmu_reset(struct maple *m);
 struct stall *mmu_stall(struct maple *m, enum maple_fault_source source);
-void mmu_latch(struct maple *m, uint64_t address, enum maple_fault_source source);
+void mmu_latch(struct maple *m, uint64_t address, enum maple_fault_source source, bool writes);
+/* As the fault load, with MAPLE_FAULT_WRITES and MAPLE_FAULT_STALLED. */
+uint64_t mmu_fault_status(struct maple *m);
+/* What the queue waited for, from this source, is not wanted any more. */
+void mmu_forget(struct maple *m, unsigned int number, enum maple_fault_source source);
 
 /* observe.c */
 uint64_t statistics_load(struct maple *m, const struct maple_queue *q);

@@ -11,12 +11,26 @@ struct stall *mmu_stall(struct maple *m, enum maple_fault_source source)
 	return &m->state.stall[source == MAPLE_FAULT_LIMA];
 }
 
-void mmu_latch(struct maple *m, uint64_t address, enum maple_fault_source source)
+void mmu_latch(struct maple *m, uint64_t address, enum maple_fault_source source, bool writes)
 {
 	m->state.fault_page = address >> PAGE_SHIFT;
 	m->state.fault_address = address;
 	m->state.fault_source = (uint8_t)source;
+	m->state.fault_writes = writes;
 	m->state.faults_since_reset++;
+}
+
+void mmu_forget(struct maple *m, unsigned int number, enum maple_fault_source source)
+{
+	struct maple_queue *q = &m->state.queue[number];
+	struct stall *stall = mmu_stall(m, source);
+
+	/* Else the next operation that meets this page would take it for bad unasked. */
+	q->resolved[source == MAPLE_FAULT_LIMA].valid = false;
+	if (source == MAPLE_FAULT_PIPES)
+		q->bad_half = 0;
+	if (stall->stalled && stall->queue == number)
+		stall->queue = MAPLE_MAX_QUEUES;
 }
 
 void mmu_reset(struct maple *m)
@@ -26,6 +40,7 @@ void mmu_reset(struct maple *m)
 	m->state.translation = true;
 	m->state.armed = 0;
 	m->state.fault_source = 0;
+	m->state.fault_writes = false;
 	m->state.fault_page = 0;
 	m->state.fault_address = 0;
 	m->state.faults_since_reset = 0;
@@ -38,23 +53,30 @@ static void flush(struct maple *m)
 	count(m, MAPLE_COUNTER_shootdowns, 1);
 }
 
-/* A stalled fault before the last one that was only counted: a driver waits for it. */
-static uint64_t get_fault(struct maple *m)
+/* A stalled fault before the last one that was only counted: it waits for a driver. */
+uint64_t mmu_fault_status(struct maple *m)
 {
 	unsigned int source = m->state.fault_source;
-	uint64_t page = m->state.fault_page;
 
 	for (unsigned int i = 0; i < 2; i++) {
-		if (!m->state.stall[i].stalled)
+		const struct stall *stall = &m->state.stall[i];
+
+		if (!stall->stalled)
 			continue;
-		source = 1u << i;
-		page = m->state.stall[i].page;
-		break;
+		m->state.armed |= (uint8_t)(1u << i);
+		return stall->page << PAGE_SHIFT | MAPLE_FAULT_STALLED |
+		       (stall->writes ? MAPLE_FAULT_WRITES : 0) | 1u << i;
 	}
 	if (!source)
 		return 0;
 	m->state.armed |= (uint8_t)source;
-	return page << PAGE_SHIFT | source;
+	return m->state.fault_page << PAGE_SHIFT | (m->state.fault_writes ? MAPLE_FAULT_WRITES : 0) |
+	       source;
+}
+
+static uint64_t get_fault(struct maple *m)
+{
+	return mmu_fault_status(m) & ~(uint64_t)(MAPLE_FAULT_STALLED | MAPLE_FAULT_WRITES);
 }
 
 /*
@@ -93,15 +115,22 @@ uint64_t mmu_load(struct maple *m, unsigned int field)
 }
 
 /* Only what was read can be resolved: reading the fault arms it (contract A9). */
-static void resolve(struct maple *m, unsigned int sources)
+static void resolve(struct maple *m, unsigned int sources, bool present)
 {
 	sources &= m->state.armed;
 	m->state.armed &= (uint8_t)~sources;
 	for (unsigned int i = 0; i < 2; i++) {
-		if (!(sources >> i & 1) || !m->state.stall[i].stalled)
+		struct stall *stall = &m->state.stall[i];
+
+		if (!(sources >> i & 1) || !stall->stalled)
 			continue;
-		m->state.stall[i].stalled = false;
-		m->state.stall[i].resolved = true;
+		stall->stalled = false;
+		if (stall->queue < MAPLE_MAX_QUEUES)
+			m->state.queue[stall->queue].resolved[i] =
+				(struct resolved){ .valid = !present, .page = stall->page };
+		count(m, MAPLE_COUNTER_resolves, 1);
+		/* The latch is another fault's: what was read was the stalled one. */
+		sources &= ~(1u << i);
 	}
 	if (sources & m->state.fault_source) {
 		m->state.fault_source = 0;
@@ -120,7 +149,7 @@ static void install(struct maple *m, uint64_t payload)
 	if (old >= 0)	/* two entries for one page would make the answer depend on their order */
 		mimic_tlb_drop(&m->state.tlb, old);
 	mimic_tlb_fill(&m->state.tlb, address, ppn << PAGE_SHIFT, shift);
-	resolve(m, MAPLE_FAULT_PIPES | MAPLE_FAULT_LIMA);
+	resolve(m, MAPLE_FAULT_PIPES | MAPLE_FAULT_LIMA, false);
 }
 
 void mmu_store(struct maple *m, unsigned int field, uint64_t payload)
@@ -137,7 +166,8 @@ void mmu_store(struct maple *m, unsigned int field, uint64_t payload)
 		flush(m);
 		break;
 	case MAPLE_MMU_RESOLVE:
-		resolve(m, payload & 3);
+		resolve(m, payload & 3, (payload & MAPLE_RESOLVE_PRESENT) &&
+					!has_quirk(m, MAPLE_QUIRK_no_extension));
 		break;
 	case MAPLE_MMU_INSTALL:
 		install(m, payload);

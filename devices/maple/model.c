@@ -80,6 +80,10 @@ static uint64_t config_load(struct maple *m, const struct mimic_access *access, 
 		if (has_quirk(m, MAPLE_QUIRK_no_extension))
 			break;
 		return extension_load(m, operation, number);
+	case MAPLE_LOAD_FAULT_STATUS:
+		if (has_quirk(m, MAPLE_QUIRK_no_extension) || access->page != MAPLE_PAGE_MMU)
+			break;
+		return mmu_fault_status(m);
 	default:
 		break;
 	}
@@ -341,8 +345,10 @@ static void maple_cancel(struct mimic_model *model, uint64_t owner, uint64_t now
 
 		if (q->store.valid && q->store.access.owner == owner)
 			q->store.valid = false;
-		if (q->producer == owner)
+		if (q->producer == owner) {
 			q->half_done = false;
+			mmu_forget(m, i, MAPLE_FAULT_PIPES);
+		}
 		if (q->load.valid && q->load.access.owner == owner)
 			q->load.valid = false;
 		if (q->allocated)

@@ -164,6 +164,8 @@ void queue_drop(struct maple *m, unsigned int number, uint64_t load_answer)
 		queue_finish_store(m, q);
 	if (q->load.valid)
 		queue_finish_load(m, q, load_answer);
+	mmu_forget(m, number, MAPLE_FAULT_PIPES);
+	mmu_forget(m, number, MAPLE_FAULT_LIMA);
 	memset(q, 0, sizeof(*q));
 }
 

@@ -9,7 +9,7 @@
 #include "devices/maple/maple_internal.h"
 
 #define IMAGE_MAGIC 0x4547414d494d504dull	/* "MPMIMAGE" */
-#define IMAGE_VERSION 1
+#define IMAGE_VERSION 2
 
 struct image_header {
 	uint64_t magic;
@@ -67,13 +67,16 @@ static bool bools_are_sound(const struct maple_state *state)
 		offsetof(struct maple_queue, producer_clock.is_waiting),
 		offsetof(struct maple_queue, consumer_clock.open),
 		offsetof(struct maple_queue, consumer_clock.is_waiting),
+		offsetof(struct maple_queue, resolved[0].valid),
+		offsetof(struct maple_queue, resolved[1].valid),
 	};
 	static const size_t in_state[] = {
 		offsetof(struct maple_state, tile_a_set), offsetof(struct maple_state, tile_b_coherent),
 		offsetof(struct maple_state, translation),
 		offsetof(struct maple_state, interrupt_waived),
-		offsetof(struct maple_state, stall[0].stalled), offsetof(struct maple_state, stall[0].resolved),
-		offsetof(struct maple_state, stall[1].stalled), offsetof(struct maple_state, stall[1].resolved),
+		offsetof(struct maple_state, fault_writes),
+		offsetof(struct maple_state, stall[0].stalled), offsetof(struct maple_state, stall[0].writes),
+		offsetof(struct maple_state, stall[1].stalled), offsetof(struct maple_state, stall[1].writes),
 	};
 	const unsigned char *bytes = (const unsigned char *)state, *pending;
 	unsigned int bits = 0;
@@ -124,6 +127,10 @@ static bool state_is_sound(const struct maple_config *config, const struct maple
 		q = &state->queue[fetch->queue];
 		if (!fetch->stale && (!q->allocated || fetch->slot < q->first ||
 				      fetch->slot >= q->first + q->size))
+			return false;
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		if (state->stall[i].queue > MAPLE_MAX_QUEUES)
 			return false;
 	}
 	return state->tlb.entries == config->tlb_entries && state->tile_mode < 8 &&

@@ -237,6 +237,7 @@ bool mimic_tlb_translate_identity(struct mimic_tlb *tlb, uint64_t *addresses, si
 		return false;
 	undo->tree = tlb->tree;
 	undo->valid = tlb->valid;
+	undo->missed = 0;
 	undo->fills = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t page = addresses[i] >> MIMIC_TLB_PAGE_SHIFT;
@@ -252,6 +253,7 @@ bool mimic_tlb_translate_identity(struct mimic_tlb *tlb, uint64_t *addresses, si
 		}
 		entry = tree16_replace(&tree);
 		fill16(tlb, entry, page, undo);
+		undo->missed |= 1ull << i;
 		valid |= 1u << entry;
 	}
 	tlb->valid = valid;

@@ -60,6 +60,7 @@ uint64_t mimic_tlb_physical(const struct mimic_tlb *tlb, int entry, uint64_t add
 struct mimic_tlb_undo {
 	uint64_t tree;
 	uint64_t valid;
+	uint64_t missed;	/* bit i: addresses[i] was not there */
 	size_t fills;
 	struct {
 		uint64_t page;

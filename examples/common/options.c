@@ -55,9 +55,9 @@ void options_help(const char *program, const char *summary)
 	       "FILE is a Matrix Market file (coordinate; real, integer or pattern) or a list of edges.\n\n"
 	       "  --form LIST          plain, decoupled, lima, prefetch (with commas), or all; default all\n"
 	       "  --threads A+E        access and execute threads of the decoupled form; default 1+1\n"
-	       "  --transport NAME     auto, embedded or daemon; default auto\n"
+	       "  --transport NAME     kernel, daemon, embedded, or auto: the first that is there; default auto\n"
 	       "  --socket PATH        socket of the daemon\n"
-	       "  --config FILE        configuration of the device; not with daemon, and auto is then embedded\n"
+	       "  --config FILE        configuration of the device; embedded only, and auto is then embedded\n"
 	       "  --device NAME        maple: any free one; maple0, maple1, ...: that one\n"
 	       "  --register           let the device reach the arrays directly\n"
 	       "  --kronecker SCALE    a Graph500 graph of 2^SCALE vertices, 16 edges for each\n"
@@ -151,8 +151,9 @@ static int parse_uniform(struct options *options, const char *text, struct messa
 
 static int parse_transport(struct options *options, const char *text, struct message *message)
 {
-	if (strcmp(text, "auto") && strcmp(text, "embedded") && strcmp(text, "daemon"))
-		return message_set(message, -EINVAL, "--transport %s: it must be auto, embedded or daemon", text);
+	if (strcmp(text, "auto") && strcmp(text, "kernel") && strcmp(text, "daemon") && strcmp(text, "embedded"))
+		return message_set(message, -EINVAL, "--transport %s: it must be auto, kernel, daemon or embedded",
+				   text);
 	options->transport = text;
 	return 0;
 }

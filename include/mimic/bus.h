@@ -145,7 +145,8 @@ struct mimic_bus_register {
 	__u32 interrupts;	/* 0 to MIMIC_BUS_INTERRUPTS_MAX */
 	__u32 capabilities;
 	__u32 device;		/* out: its number in requests and the other ioctls */
-	__u32 reserved[7];
+	__u32 void_pages;	/* bit N: page N decodes nothing: loads give 0, stores are dropped, nobody is asked */
+	__u32 reserved[6];
 };
 
 struct mimic_bus_unregister {
@@ -172,8 +173,8 @@ struct mimic_bus_commit {
 /*
  * INFO: EFAULT.
  *
- * REGISTER: a new device, or one of the same kind, index, pages, interrupts and
- * capabilities that a dead daemon left behind. EEXIST: that index is in use, or
+ * REGISTER: a new device, or one of the same kind, index, pages, interrupts,
+ * capabilities and void pages that a dead daemon left behind. EEXIST: that index is in use, or
  * was left behind with other properties; ENOSPC: too many devices; EINVAL: a
  * field is out of range. Returns when the function driver has probed it or there
  * is none; the probe makes accesses, so serve them from another thread, or

@@ -53,7 +53,8 @@ enum maple_page {
 	_(16, IDENTIFY, "magic, version, queues and words of this device") \
 	_(17, QUEUE_STATE, "level, size, roles and LIMA backlog of a queue") \
 	_(18, FAULT_ADDRESS, "whole address of the last fault, 0 if none") \
-	_(19, FAULT_COUNT, "faults since reset")
+	_(19, FAULT_COUNT, "faults since reset that no driver could resolve") \
+	_(20, FAULT_STATUS, "MMU page only: the fault load with its details, for a driver")
 
 /* _(code, name, meaning); stores */
 #define MAPLE_STORES(_) \
@@ -129,6 +130,19 @@ enum maple_mmu_load { MAPLE_MMU_FLUSH = 0, MAPLE_MMU_FAULT = 1, MAPLE_MMU_SNOOP 
 enum maple_mmu_store { MAPLE_MMU_OFF = 0, MAPLE_MMU_ROOT = 1, MAPLE_MMU_RESOLVE = 2, MAPLE_MMU_INSTALL = 6 };
 /* Who had the fault: bits [1:0] of the fault word. */
 enum maple_fault_source { MAPLE_FAULT_PIPES = 1, MAPLE_FAULT_LIMA = 2 };
+/*
+ * FAULT_STATUS has these too: the access writes (an atomic); the source is
+ * stalled and waits for RESOLVE. Without the second bit it is what FAULT shows a
+ * program, and nothing waits.
+ */
+#define MAPLE_FAULT_WRITES 4u
+#define MAPLE_FAULT_STALLED 8u
+/*
+ * In the payload of RESOLVE, paper profile: the page is there now. If the walk
+ * fails all the same (it has gone again), that is a new fault; without this bit
+ * the address is bad and reads 0.
+ */
+#define MAPLE_RESOLVE_PRESENT 4u
 
 /* _(name, meaning): the device's own counters, cleared by power-on only */
 #define MAPLE_COUNTERS(_) \
@@ -147,7 +161,9 @@ enum maple_fault_source { MAPLE_FAULT_PIPES = 1, MAPLE_FAULT_LIMA = 2 };
 	_(store_waits, "stores that had to wait") \
 	_(load_waits, "loads that had to wait") \
 	_(illegal, "accesses that the contract answers with 0 or drops") \
-	_(hangs, "operations that hang the artifact's RTL")
+	_(hangs, "operations that hang the artifact's RTL") \
+	_(page_faults, "faults that a driver was asked to resolve") \
+	_(resolves, "of these, the ones that it resolved")
 
 enum maple_counter {
 #define _(name, meaning) MAPLE_COUNTER_##name,

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MIMIC_PROTOCOL_MAGIC 0x52504443494d494dull	/* "MIMICDPR" in memory */
-#define MIMIC_PROTOCOL_VERSION 1u
+#define MIMIC_PROTOCOL_VERSION 2u
 /* No message is longer. Texts travel in a memfd. */
 #define MIMIC_MESSAGE_MAX 256u
 #define MIMIC_MESSAGE_REPLY 0x8000u
@@ -28,6 +28,7 @@
 #define MIMIC_SESSION_THREADS 256u
 #define MIMIC_SESSION_RANGES 4096u
 #define MIMIC_LANE_LEVELS 8u
+#define MIMIC_KIND_MAX 16u	/* of a kind of device, the final 0 included */
 
 /* _(number, NAME, request's structure, reply's structure, descriptors in the request, meaning) */
 #define MIMIC_MESSAGES(_) \
@@ -40,7 +41,10 @@
 	_(7, CANCEL, mimic_number_request, mimic_message, 0, "withdraw the command of a lane whose answers are due") \
 	_(8, MEMORY_ADD, mimic_memory_request, mimic_message, 1, "map a sealed memfd as the program's memory") \
 	_(9, MEMORY_REMOVE, mimic_memory_request, mimic_message, 0, "forget such a range") \
-	_(10, LIST, mimic_message, mimic_list_reply, 0, "devices and users; the reply carries a memfd with JSON text")
+	_(10, LIST, mimic_message, mimic_list_reply, 0, "devices and users; the reply carries a memfd with JSON text") \
+	_(11, ADD, mimic_add, mimic_add_reply, 0, "another device") \
+	_(12, REMOVE, mimic_open, mimic_message, 0, "a device goes away, whoever uses it") \
+	_(13, INJECT, mimic_inject, mimic_message, 0, "a device misbehaves")
 
 enum mimic_message_type {
 #define _(number, name, request, reply, descriptors, meaning) MIMIC_MESSAGE_##name = number,
@@ -95,6 +99,13 @@ struct mimic_lane_request {
 	struct mimic_message header;
 	uint32_t thread;	/* as an earlier lane's reply said; 0: a thread that has none */
 	uint32_t level;		/* 0; 1 and up: for signal handlers that interrupt the lane below */
+	/*
+	 * gettid() of the thread, 0: not said. Only the session of a process that
+	 * has its devices through the kernel needs it: the thread's trapped accesses
+	 * and its lanes are then those of one owner.
+	 */
+	uint32_t tid;
+	uint32_t reserved;
 };
 
 struct mimic_lane_reply {
@@ -118,6 +129,39 @@ struct mimic_memory_request {
 	uint64_t address;
 	uint64_t size;
 	uint64_t offset;	/* in the memfd */
+};
+
+struct mimic_add {
+	struct mimic_message header;
+	char kind[MIMIC_KIND_MAX];	/* "maple", padded with 0 */
+};
+
+struct mimic_add_reply {
+	struct mimic_message header;
+	char name[MIMIC_NAME_MAX];
+};
+
+/* _(number, NAME, its name on a command line, meaning); docs/bus.md says what a driver sees */
+#define MIMIC_INJECTIONS(_) \
+	_(0, NONE, "none", "behave again") \
+	_(1, SPURIOUS_INTERRUPT, "spurious-interrupt", "raise the interrupt now, without a fault") \
+	_(2, LOST_INTERRUPT, "lost-interrupt", "do not raise the next interrupt") \
+	_(3, DELAYED_ANSWER, "delayed-answer", "answer the next access half a second late") \
+	_(4, WRONG_FAULT_ADDRESS, "wrong-fault-address", "show the driver another page, once") \
+	_(5, UNRESOLVED_FAULT, "unresolved-fault", "ignore what resolves faults") \
+	_(6, HANG, "hang", "do no access")
+
+enum mimic_injection {
+#define _(number, name, text, meaning) MIMIC_INJECT_##name = number,
+	MIMIC_INJECTIONS(_)
+#undef _
+};
+
+struct mimic_inject {
+	struct mimic_message header;
+	char name[MIMIC_NAME_MAX];	/* of the device */
+	uint32_t what;
+	uint32_t reserved;
 };
 
 /* The memfd holds a JSON text; docs/protocol.md names its fields. */

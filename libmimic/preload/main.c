@@ -32,6 +32,7 @@ static void keep_heap_low(void)
 __attribute__((constructor)) static void start(void)
 {
 	exec_remember_environment();
+	nodes_start();
 	if (program_is_fixed())
 		keep_heap_low();
 	mimic_faults_are_handled();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Which paths are device nodes: /dev/maple, /dev/mapleN and /dev/mem. */
+/* Which paths are device nodes of ours: /dev/maple, /dev/mapleN and /dev/mem. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libmimic/kernel.h"
 #include "preload.h"
 
 #define NODE_MINOR_ANY 255
@@ -74,6 +75,18 @@ static bool parse_number(const char *text, unsigned int *number)
 	return true;
 }
 
+static bool kernel_has_maple;
+
+void nodes_start(void)
+{
+	const char *transport = getenv("MIMIC_TRANSPORT");
+
+	if (!transport || !transport[0] || strcmp(transport, "auto") == 0)
+		kernel_has_maple = mimic_kernel_is_there();
+	else
+		kernel_has_maple = strcmp(transport, "kernel") == 0;
+}
+
 static struct node node_of_name(const char *name)
 {
 	struct node node = { .kind = NODE_NONE };
@@ -83,7 +96,7 @@ static struct node node_of_name(const char *name)
 		node.minor = 1;
 		return node;
 	}
-	if (strncmp(name, "maple", 5) != 0)
+	if (kernel_has_maple || strncmp(name, "maple", 5) != 0)
 		return node;
 	node.minor = NODE_MINOR_ANY;
 	if (name[5] && !parse_number(name + 5, &node.minor))

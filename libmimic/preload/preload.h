@@ -81,6 +81,8 @@ struct node {
 	unsigned int minor;
 };
 struct node node_of_path(int directory, const char *path);
+/* Before anything is opened: where the kernel has nodes of its own, they are left to it. */
+void nodes_start(void);
 /* Is there such a device? 0 or -errno; opens nothing for good. */
 int node_exists(const struct node *node);
 

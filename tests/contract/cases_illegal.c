@@ -28,6 +28,8 @@ static enum expectation expected_load(unsigned int page, unsigned int operation)
 	case FAULT_ADDRESS:
 	case FAULT_COUNT:
 		return profile_is(PAPER) ? ANYTHING : ZERO;
+	case FAULT_STATUS:
+		return profile_is(PAPER) && page == PAGE_MMU ? ANYTHING : ZERO;
 	default:
 		return ZERO;
 	}

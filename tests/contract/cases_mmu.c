@@ -102,6 +102,7 @@ CASE(snoop_goes_through_16_entries_and_wraps, BOTH)
 {
 	uint64_t entries[TLB_ENTRIES];
 
+	number_pages();
 	init_and_open(WORDS_8, 0);
 	for (unsigned int page = 0; page < TLB_ENTRIES; page++)
 		fetch32(arena_at(page * 4096));
@@ -429,6 +430,59 @@ CASE(resolve_without_a_fault_hurts_nobody, BOTH)
 	init_and_open(WORDS_8, 0);
 	mmu_store(RESOLVE, PIPES | LIMA);
 	EXPECT(fetch32(arena_at(0)), 0x1000);
+}
+
+/* vpage << 12 | access writes << 2 | source; bit 3 only while the source waits for a driver */
+CASE(fault_status_says_whether_the_access_writes, PAPER)
+{
+	uint64_t bad = unmapped_page();
+
+	EXPECT(load(A, PAGE_MMU, AT(FAULT_STATUS, 0), 8), 0);
+	init_and_open(WORDS_8, 0);
+	fetch32(bad + 0x234);
+	EXPECT(load(A, PAGE_MMU, AT(FAULT_STATUS, 0), 8), bad | PIPES);
+	request(A, SET_BASE32, 0, bad);
+	request(A, ATOMIC_ADD, 0, 1);
+	EXPECT(consume32(0), 0);
+	EXPECT(load(A, PAGE_MMU, AT(FAULT_STATUS, 0), 8), bad | 4 | PIPES);
+	EXPECT(mmu_load(GET_FAULT), bad | PIPES);
+	request(A, SET_BASE32, 0, 0);
+	fetch32(bad + 0x1000);
+	EXPECT(load(A, PAGE_MMU, AT(FAULT_STATUS, 0), 8), (bad + 0x1000) | PIPES);
+	request(A, SET_BASE32, 0, bad);
+	request(A, LIMA_PRODUCE, 1, 0);
+	request(A, LOOP, 0, 1);
+	EXPECT(consume32(0), 0);
+	EXPECT(load(A, PAGE_MMU, AT(FAULT_STATUS, 0), 8), bad | LIMA);
+}
+
+CASE(fault_status_arms_the_fault_for_resolve, PAPER | WITHOUT_DRIVER)
+{
+	uint64_t bad = unmapped_page();
+
+	init_and_open(WORDS_8, 0);
+	fetch32(bad);
+	mmu_store(RESOLVE, PIPES);
+	EXPECT(load(A, PAGE_MMU, AT(FAULT_STATUS, 0), 8), bad | PIPES);
+	mmu_store(RESOLVE, PIPES);
+	EXPECT(load(A, PAGE_MMU, AT(FAULT_STATUS, 0), 8), 0);
+}
+
+CASE(fault_status_is_on_the_mmu_page_only, PAPER)
+{
+	init_and_open(WORDS_8, 0);
+	fetch32(unmapped_page());
+	EXPECT(load(A, PAGE_MAPLE, AT(FAULT_STATUS, 0), 8), 0);
+}
+
+CASE(the_artifact_has_no_fault_status, ARTIFACT)
+{
+	uint64_t bad = unmapped_page();
+
+	init_and_open(WORDS_8, 0);
+	fetch32(bad);
+	EXPECT(load(A, PAGE_MMU, AT(FAULT_STATUS, 0), 8), 0);
+	EXPECT(mmu_load(GET_FAULT), bad | PIPES);
 }
 
 CASE(fault_count_and_address_of_the_paper, PAPER)

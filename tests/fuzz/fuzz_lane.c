@@ -57,7 +57,7 @@ static void make_lane(struct mimicd_session *session, uint32_t thread, uint32_t 
 	int fd;
 
 	lane->count = 0;
-	CHECK(mimicd_lane_create(session, thread, level, &lane->daemon, &fd) == 0);
+	CHECK(mimicd_lane_create(session, thread, level, 0, &lane->daemon, &fd) == 0);
 	close(fd);
 	/* The same memory by the client's own positions. */
 	mimic_ring_attach(&lane->commands, lane->daemon->commands.ring, MIMIC_LANE_COMMAND_WORDS);
@@ -199,6 +199,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(lanes, server->session_count == 1);
 	close(ends[1]);
 	mimicd_server_settle(server);
-	CHECK(server->session_count == 0 && server->lane_count == 0 && !server->named[0].session);
+	CHECK(server->session_count == 0 && server->lane_count == 0 && !server->named[0]->session);
 	return 0;
 }

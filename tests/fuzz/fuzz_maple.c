@@ -69,6 +69,7 @@ static bool is_loose_load(const struct mimic_access *access)
 	if (access->page > PAGE_MMU || access->page == PAGE_SPD)
 		return false;
 	if (operation != FAULT_ADDRESS && operation != FAULT_COUNT &&
+	    (operation != FAULT_STATUS || access->page != PAGE_MMU) &&
 	    (operation != DEBUG || access->page != PAGE_MMU))
 		return false;
 	singles.current->ops->counters(singles.current, counters, MAPLE_COUNTER_COUNT);

@@ -41,9 +41,10 @@ static const struct {
 	size_t reply;
 	unsigned int fds;
 } sizes[] = {
-	[1] = { 32, 40, 0 }, [2] = { 48, 56, 0 }, [3] = { 24, 16, 0 }, [4] = { 24, 32, 0 },
+	[1] = { 32, 40, 0 }, [2] = { 48, 56, 0 }, [3] = { 24, 16, 0 }, [4] = { 32, 32, 0 },
 	[5] = { 24, 16, 0 }, [6] = { 24, 16, 0 }, [7] = { 24, 16, 0 }, [8] = { 40, 16, 1 },
-	[9] = { 40, 16, 0 }, [10] = { 16, 24, 0 },
+	[9] = { 40, 16, 0 }, [10] = { 16, 24, 0 }, [11] = { 32, 48, 0 },
+	[12] = { 48, 16, 0 }, [13] = { 56, 16, 0 },
 };
 
 #define TYPES (sizeof(sizes) / sizeof(sizes[0]))
@@ -128,6 +129,10 @@ static bool is_refused(const struct client *client, const uint8_t *packet, unsig
 	memcpy(&header, packet, sizeof(header));
 	if (header.type == 1)
 		memcpy(&reserved, packet + 28, sizeof(reserved));
+	else if (header.type == 4)
+		memcpy(&reserved, packet + 28, sizeof(reserved));
+	else if (header.type == 13)
+		memcpy(&reserved, packet + 52, sizeof(reserved));
 	else if (header.type == 3 || (header.type >= 5 && header.type <= 7))
 		memcpy(&reserved, packet + 20, sizeof(reserved));
 	return header.flags || header.error || reserved || fds != sizes[header.type].fds ||
@@ -263,7 +268,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	close(client.socket);
 	mimicd_server_settle(server);
 	CHECK(server->session_count == 0 && server->lane_count == 0);
-	CHECK(!server->named[0].session && !server->named[1].session);
+	for (unsigned int i = 0; i < server->named_count; i++)
+		CHECK(!server->named[i] || !server->named[i]->session);
 	CHECK(count_descriptors() == before);
 	return 0;
 }

@@ -226,6 +226,11 @@ static uint64_t config_load(struct oracle *o, const struct mimic_access *access,
 	case FAULT_ADDRESS:
 	case FAULT_COUNT:
 		return o->artifact ? 0 : extension_load(o, operation, number, unknown);
+	case FAULT_STATUS:
+		if (o->artifact || access->page != PAGE_MMU)
+			return 0;
+		/* As the fault word, and whether the access writes. No driver: nothing is stalled. */
+		return mmu_load(o, 1, unknown) | (o->fault_source && o->fault_writes ? 4 : 0);
 	default:
 		return 0;
 	}

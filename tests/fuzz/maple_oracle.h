@@ -87,6 +87,7 @@ struct oracle {
 	unsigned int response_count;
 	uint64_t fault_page, fault_address, fault_count;
 	unsigned int fault_source, armed;
+	bool fault_writes;
 	bool fault_unknown;	/* a late or a loop's fault: not predicted until RESET */
 	struct oracle_fetch pending[ORACLE_PENDING];
 	unsigned int pending_count;

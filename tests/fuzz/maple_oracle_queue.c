@@ -25,6 +25,7 @@ void oracle_note_fault(struct oracle *o, uint64_t address, unsigned int source)
 	o->fault_page = address & ~4095ull;
 	o->fault_address = address;
 	o->fault_source = source;
+	o->fault_writes = false;
 	o->fault_count++;
 }
 
@@ -346,6 +347,7 @@ static bool atomic_store(struct oracle *o, unsigned int number, unsigned int ope
 	word = o->memory.atomic(o->memory.context, address);
 	if (!word) {
 		oracle_note_fault(o, address, PIPES);
+		o->fault_writes = true;
 		push(o, q, 0, 0);
 		return true;
 	}

@@ -19,7 +19,11 @@
 
 /* --- cases ------------------------------------------------------------- */
 
-enum contract_profile { PAPER = 1, ARTIFACT = 2, BOTH = 3 };
+enum contract_profile {
+	PAPER = 1, ARTIFACT = 2, BOTH = 3,
+	/* With a profile: not where the kernel's driver serves the device's faults before the case can look. */
+	WITHOUT_DRIVER = 4,
+};
 
 struct contract_case {
 	const char *name;
@@ -84,6 +88,11 @@ struct contract_way {
 	const char *transport;		/* NULL: needs none */
 	bool under_mimic_run;
 	bool needs_daemon;
+	/*
+	 * The kernel's /dev/maple0. With the profile of the mimicd behind it; where
+	 * only the modules are loaded, with both, and a mimicd of the test's own.
+	 */
+	bool needs_node;
 };
 
 int contract_main(int argc, char **argv, const struct contract_way *way);

@@ -13,11 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "mimic/bus.h"
+#include "mimic/maple_ioctl.h"
 #include "tests/lib/contract_internal.h"
 #include "tests/lib/programs.h"
 
@@ -32,6 +35,7 @@ struct selection {
 	const char *pattern;	/* NULL: all */
 	const char *profile;	/* NULL: this is the outermost process */
 	unsigned int number;	/* of the next case in the output */
+	bool has_driver;
 };
 
 void contract_register(struct contract_case *contract_case)
@@ -82,6 +86,8 @@ static bool is_selected(const struct contract_case *contract_case, unsigned int 
 {
 	if (!(contract_case->profiles & profile))
 		return false;
+	if (selection->has_driver && contract_case->profiles & WITHOUT_DRIVER)
+		return false;
 	return !selection->pattern || strstr(contract_case->name, selection->pattern);
 }
 
@@ -99,12 +105,40 @@ static const char *profile_name(enum contract_profile profile)
 	return profile == PAPER ? "paper" : "artifact";
 }
 
-static void run_in_child(const struct contract_case *contract_case, const struct bus *bus, int output)
+/*
+ * Pages that are still the parent's are copied at their first store, and the
+ * kernel then tells the device to drop its translations. A case about the TLB
+ * must not find it emptied for the harness's sake.
+ */
+static void take_own_pages(void)
 {
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long start, end;
+	char line[512], rights[5];
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx %4s", &start, &end, rights) != 3 || strcmp(rights, "rw-p"))
+			continue;
+		for (; start < end; start += MIMIC_PAGE_SIZE) {
+			volatile char *page = (volatile char *)start;
+
+			*page = *page;
+		}
+	}
+	if (maps)
+		fclose(maps);
+}
+
+static void run_in_child(const struct contract_case *contract_case, const struct contract_way *way,
+			 int output)
+{
+	const struct bus *bus = way->bus;
 	int error;
 
 	dup2(output, STDOUT_FILENO);
 	dup2(output, STDERR_FILENO);
+	if (way->needs_node)
+		take_own_pages();
 	error = bus->open(profile_name(profile_now));
 	if (error)
 		contract_fail(__FILE__, __LINE__, "cannot open the device: %s", strerror(-error));
@@ -161,7 +195,7 @@ static bool run_case(const struct contract_case *contract_case, const struct con
 	fflush(stdout);
 	child = fork();
 	if (child == 0) {
-		run_in_child(contract_case, way->bus, output);
+		run_in_child(contract_case, way, output);
 		exit(0);
 	}
 	status = wait_for_child(child, output);
@@ -219,39 +253,86 @@ static pid_t start_profile(const struct contract_way *way, const struct selectio
 	return program_start(arguments);
 }
 
+static int start_way(const struct contract_way *way, struct daemon_process *daemon, const char *profile)
+{
+	if (way->transport)
+		setenv("MIMIC_TRANSPORT", way->transport, 1);
+	setenv("MIMIC_CONFIG", profile, 1);
+	if (way->needs_node)
+		return daemon_start_on_bus(daemon, profile);
+	return way->needs_daemon ? daemon_start(daemon, profile) : 0;
+}
+
+/* A process of its own for the profile. The next one's numbers go on from there. */
+static int run_in_process(const struct contract_way *way, struct selection *selection,
+			  enum contract_profile profile)
+{
+	int status = program_wait(start_profile(way, selection, profile));
+
+	selection->number += count_cases(profile, selection);
+	if (status && status != EXIT_FAILED)
+		printf("# %s, %s: ended with status %d\n", way->name, profile_name(profile), status);
+	return status ? EXIT_FAILED : 0;
+}
+
 static int run_both_profiles(const struct contract_way *way, struct selection *selection)
 {
 	int result = 0;
 
 	printf("1..%u\n", count_cases(PAPER, selection) + count_cases(ARTIFACT, selection));
 	fflush(stdout);
-	selection->number = 1;
 	for (unsigned int profile = PAPER; profile <= ARTIFACT; profile++) {
 		struct daemon_process daemon = { 0 };
-		int status;
 
-		if (way->transport)
-			setenv("MIMIC_TRANSPORT", way->transport, 1);
-		setenv("MIMIC_CONFIG", profile_name(profile), 1);
-		if (way->needs_daemon && daemon_start(&daemon, profile_name(profile)))
+		if (start_way(way, &daemon, profile_name(profile)))
 			return EXIT_FAILED;
-		status = program_wait(start_profile(way, selection, profile));
-		if (way->needs_daemon && daemon_stop(&daemon))
-			status = EXIT_FAILED;
-		if (status) {
-			if (status != EXIT_FAILED)
-				printf("# %s, %s: ended with status %d\n", way->name,
-				       profile_name(profile), status);
+		if (run_in_process(way, selection, profile))
 			result = EXIT_FAILED;
-		}
-		selection->number += count_cases(profile, selection);
+		if (daemon.pid && daemon_stop(&daemon))
+			result = EXIT_FAILED;
 	}
 	return result;
 }
 
+/* The profile of the daemon behind the kernel's node; -ENODEV: there is none. */
+static int node_profile(void)
+{
+	struct maple_info info = { .size = sizeof(info) };
+	int node = open("/dev/maple0", O_RDWR | O_CLOEXEC);
+	int error = 0;
+
+	if (node < 0)
+		return errno == ENOENT || errno == ENXIO || errno == EIO ? -ENODEV : -errno;
+	if (ioctl(node, MAPLE_IOCTL_INFO, &info))
+		error = -errno;
+	close(node);
+	return error ? error : info.identify ? PAPER : ARTIFACT;
+}
+
+static int run_on_node(const struct contract_way *way, struct selection *selection)
+{
+	int profile = node_profile();
+
+	if (profile > 0) {
+		printf("1..%u\n", count_cases((unsigned int)profile, selection));
+		fflush(stdout);
+		if (way->transport)
+			setenv("MIMIC_TRANSPORT", way->transport, 1);
+		return run_in_process(way, selection, (enum contract_profile)profile);
+	}
+	if (profile != -ENODEV) {
+		printf("1..1\nnot ok 1 - %s: /dev/maple0: %s\n", way->name, strerror(-profile));
+		return EXIT_FAILED;
+	}
+	if (access(MIMIC_BUS_NODE, F_OK) == 0)
+		return run_both_profiles(way, selection);
+	printf("1..1\nok 1 - %s # SKIP no /dev/maple0: run by make check-kernel\n", way->name);
+	return 0;
+}
+
 int contract_main(int argc, char **argv, const struct contract_way *way)
 {
-	struct selection selection = { 0 };
+	struct selection selection = { .number = 1, .has_driver = way->needs_node };
 
 	for (int i = 1; i < argc; i++) {
 		if (!strncmp(argv[i], "--profile=", 10))
@@ -263,5 +344,5 @@ int contract_main(int argc, char **argv, const struct contract_way *way)
 	}
 	if (selection.profile)
 		return run_profile(way, &selection);
-	return run_both_profiles(way, &selection);
+	return way->needs_node ? run_on_node(way, &selection) : run_both_profiles(way, &selection);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,11 +67,22 @@ static int answers(const char *socket_path)
 	return result == 0;
 }
 
-int daemon_start(struct daemon_process *daemon, const char *configuration)
+/* A node may have been left behind by a daemon that is gone: its being there says nothing. */
+static int can_be_opened(const char *node)
+{
+	int fd = open(node, O_RDWR | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static int start_daemon(struct daemon_process *daemon, const char *configuration, const char *node)
 {
 	struct timespec pause = { 0, 10000000 };
 	char mimicd[512];
-	const char *arguments[] = { mimicd, "--socket", daemon->socket, "--config", configuration, NULL };
+	const char *arguments[] = { mimicd, "--socket", daemon->socket, "--config", configuration,
+				    node ? "--kernel" : "--kernel=off", NULL };
 
 	strcpy(daemon->directory, "/tmp/mimic-test-XXXXXX");
 	if (!mkdtemp(daemon->directory)) {
@@ -82,14 +94,25 @@ int daemon_start(struct daemon_process *daemon, const char *configuration)
 	program_path(mimicd, sizeof(mimicd), "bin/mimicd");
 	daemon->pid = program_start(arguments);
 	for (int i = 0; i < DAEMON_START_TRIES && daemon->pid > 0; i++) {
-		if (answers(daemon->socket))
+		if (answers(daemon->socket) && (!node || can_be_opened(node)))
 			return 0;
 		if (waitpid(daemon->pid, NULL, WNOHANG) == daemon->pid)
 			break;
 		nanosleep(&pause, NULL);
 	}
-	fprintf(stderr, "%s does not answer on %s\n", mimicd, daemon->socket);
+	fprintf(stderr, "%s does not answer on %s%s%s\n", mimicd, daemon->socket, node ? " and " : "",
+		node ? node : "");
 	return -1;
+}
+
+int daemon_start(struct daemon_process *daemon, const char *configuration)
+{
+	return start_daemon(daemon, configuration, NULL);
+}
+
+int daemon_start_on_bus(struct daemon_process *daemon, const char *configuration)
+{
+	return start_daemon(daemon, configuration, "/dev/maple0");
 }
 
 int daemon_stop(struct daemon_process *daemon)

@@ -31,6 +31,11 @@ struct daemon_process {
  */
 int daemon_start(struct daemon_process *daemon, const char *configuration);
 
+/*
+ * The same with devices on the kernel's bus: waits until /dev/maple0 is there.
+ */
+int daemon_start_on_bus(struct daemon_process *daemon, const char *configuration);
+
 /* Stops it by SIGTERM. 0 if it ended cleanly. */
 int daemon_stop(struct daemon_process *daemon);
 

@@ -9,6 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 data=../shared/data
 work=$(mktemp -d) || exit 1
 daemon=
+as=()	# a command that runs the programs as somebody else
 trap '[ -n "$daemon" ] && kill -9 $daemon 2>/dev/null; rm -rf "$work"' EXIT
 number=0
 unset MIMIC_TRANSPORT MIMIC_SOCKET MIMIC_CONFIG MIMIC_DEVICES
@@ -31,7 +32,7 @@ run() # run KERNEL ARGUMENTS...: status of the program; it may take 60 s
 {
 	local kernel=$1
 	shift
-	timeout -k 2 60 "$build/examples/maple/$kernel" "$@" >"$work/output" 2>"$work/errors" </dev/null
+	timeout -k 2 60 "${as[@]}" "$build/examples/maple/$kernel" "$@" >"$work/output" 2>"$work/errors" </dev/null
 }
 
 # all_verified FORMS KERNEL ARGUMENTS...: as many forms, each verified, nothing on standard error
@@ -137,6 +138,9 @@ if start_daemon; then
 			result $? "$kernel is right through the daemon ${registered:-with memory of its own}"
 		done
 	done
+	run spmv --socket "$work/socket" --config artifact --form lima --kronecker 6 &&
+		grep -q '^lima  *embedded  *yes ' "$work/output"
+	result $? "--config makes the transport embedded even beside a daemon"
 	"$build/examples/maple/spmv" --transport daemon --socket "$work/socket" --register \
 		--form decoupled --uniform 2000000x32 >"$work/output" 2>"$work/errors" &
 	client=$!
@@ -221,6 +225,10 @@ refused "$work/missing: No such file" spmv "$work/missing"; result $? "a missing
 refused "a graph needs a square matrix" bfs "$work/gaps.mtx"; result $? "bfs refuses a matrix that is not square"
 refused "the graph has no edge" bfs "$work/none.mtx"; result $? "bfs refuses a graph without edges"
 refused "no input" spmv; result $? "no input is refused"
+refused "one input at a time" spmv "$work/gaps.mtx" "$work/none.mtx"; result $? "two files are refused"
+refused "--kronecker needs a value" spmv --kronecker; result $? "an option without its value is refused"
+refused "--seed 1x" spmv --seed 1x --kronecker 4; result $? "a seed that is no number is refused"
+refused "--roots 0" bfs --roots 0 --kronecker 4; result $? "no root is refused"
 refused "more than one of" spmv --kronecker 4 --uniform 4x4; result $? "two inputs are refused"
 refused "--kronecker 31" spmv --kronecker 31; result $? "too large a scale is refused"
 refused "--uniform 4x" spmv --uniform 4x; result $? "half a shape is refused"
@@ -228,6 +236,10 @@ refused "--threads 0+1" spmv --threads 0+1 --kronecker 4; result $? "no access t
 refused "needs 9 queues" spmv --transport embedded --form decoupled --threads 9+1 --kronecker 4
 result $? "more threads than the device has queues are refused"
 refused "--form fast" spmv --form plain,fast --kronecker 4; result $? "an unknown form is refused"
+refused "--form fast" spmv --form fast,plain --kronecker 4; result $? "an unknown form before a known one is refused"
+run spmv --transport embedded --device maple64 --form lima --kronecker 4
+[ $? = 1 ] && grep -q "device 'maple64'" "$work/errors"
+result $? "a device that is not there is a failure"
 refused "$work/none.ini: No such file" spmv --transport embedded --config "$work/none.ini" --kronecker 4
 result $? "a missing configuration is refused"
 printf '[maple]\nno_such_key = 1\n' >"$work/bad.ini"
@@ -236,6 +248,23 @@ result $? "a wrong configuration is refused by line"
 refused "the options config and devices belong to the embedded transport" \
 	spmv --transport daemon --config artifact --kronecker 4
 result $? "a configuration for the daemon is refused"
+# root may read everything, so it becomes a user who owns nothing here
+[ "$(id -u)" = 0 ] && as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+if "${as[@]}" test -x "$build/examples/maple/spmv" 2>/dev/null; then
+	printf '[maple]\nprofile = paper\n' >"$work/closed.ini"
+	mkdir "$work/closed"
+	chmod 0 "$work/closed.ini" "$work/closed"
+	refused "$work/closed.ini: Permission denied" spmv --transport embedded --config "$work/closed.ini" --kronecker 4
+	result $? "a configuration that may not be read is refused"
+	run spmv --transport daemon --socket "$work/closed/socket" --form lima --kronecker 4
+	[ $? = 1 ] && grep -q "$work/closed/socket: Permission denied" "$work/errors"
+	result $? "a daemon that may not be reached is a failure"
+	chmod 700 "$work/closed"
+else
+	skip "a configuration that may not be read is refused" "other users cannot reach the build directory"
+	skip "a daemon that may not be reached is a failure" "other users cannot reach the build directory"
+fi
+as=()
 refused "--transport pigeon" spmv --transport pigeon --kronecker 4; result $? "an unknown transport is refused"
 refused "--nonsense" spmv --nonsense; result $? "an unknown option is refused"
 run spmv --help && grep -q '^Usage: spmv' "$work/output" && [ ! -s "$work/errors" ]
@@ -243,17 +272,30 @@ result $? "--help prints the usage"
 
 # --- the demo -----------------------------------------------------------------------
 
+compgen -G '/tmp/mimic-demo-*' >"$work/before"
 timeout -k 2 120 "$build/bin/mimic-demo" --scale 9 >"$work/output" 2>"$work/errors"
-[ $? = 0 ] && [ "$(grep -cE ' (none|embedded|daemon) +yes ' "$work/output")" = 14 ]
-result $? "the demo verifies 14 runs"
+[ $? = 0 ] && [ "$(grep -cE ' kronecker 9 .* (none|embedded|daemon) +yes ' "$work/output")" = 14 ]
+result $? "the demo verifies 14 runs of the scale that was asked for"
+[ "$(grep -n '^kernel ' "$work/output" | cut -d: -f1)" = 1 ]
+result $? "the demo's table has one header"
 timeout -k 2 60 "$build/bin/mimic-demo" "$work/gaps.mtx" >"$work/output" 2>"$work/errors"
 [ $? = 0 ] && [ "$(grep -cE ' (none|embedded|daemon) +yes ' "$work/output")" = 7 ] && grep -q 'not square' "$work/output"
 result $? "the demo leaves bfs out where the matrix is not square"
+# What it leaves behind then is seen below.
+timeout -k 2 60 "$build/bin/mimic-demo" --scale 9 2>"$work/errors" | head -n 1 >"$work/output"
+[ "${PIPESTATUS[0]}" = 141 ] && [ -s "$work/output" ]
+result $? "the demo ends as by SIGPIPE when nobody reads its table any more"
 timeout -k 2 60 "$build/bin/mimic-demo" "$work/bad.mtx" >"$work/output" 2>"$work/errors"
-[ $? = 1 ] && grep -q 'bad.mtx:1: vertex "hello" is not a number' "$work/errors" &&
+[ $? = 1 ] && [ "$(grep -c 'bad.mtx:1: vertex "hello" is not a number' "$work/errors")" = 1 ] &&
 	[ ! -s "$work/output" ]
-result $? "the demo fails on a bad file, says why and begins no table"
-if [ -x "$build/bin/mimicd" ] && compgen -G '/tmp/mimic-demo-*' >"$work/errors"; then
+result $? "the demo fails on a bad file, says why once and begins no table"
+for wrong in "--nonsense" "a.mtx b.mtx"; do
+	# shellcheck disable=SC2086 # two words are meant
+	timeout -k 2 60 "$build/bin/mimic-demo" $wrong >"$work/output" 2>"$work/errors"
+	[ $? = 2 ] && [ -s "$work/errors" ] && [ ! -s "$work/output" ]
+	result $? "the demo refuses $wrong"
+done
+if compgen -G '/tmp/mimic-demo-*' | grep -vxFf "$work/before" >"$work/errors"; then
 	# Another demo may be running; what is left of ours has no daemon.
 	pgrep -x mimicd >/dev/null && skip "the demo leaves nothing behind" "another daemon is running" ||
 		result 1 "the demo leaves nothing behind"

@@ -109,8 +109,9 @@ build_sanitized() {
 
 # --- on each transport --------------------------------------------------------------
 
+# start_daemon OPTION...
 start_daemon() {
-	"$build/bin/mimicd" --socket "$dir/socket" >"$dir/daemon.log" 2>&1 &
+	"$build/bin/mimicd" --socket "$dir/socket" "$@" >"$dir/daemon.log" 2>&1 &
 	daemon=$!
 	for _ in $(seq 100); do
 		[ -S "$dir/socket" ] && return
@@ -305,6 +306,23 @@ test_daemon_dies() {
 	ends 2 "run_with_a_dead_daemon_exits_2" true
 }
 
+# What a daemon's device reports is in the daemon's log, once for each program.
+test_hang_of_daemon() {
+	transport=daemon
+	rm -f "$dir/socket"
+	start_daemon --config artifact
+	options=(--transport daemon --socket "$dir/socket")
+	for _ in first second; do
+		passes "a_program_that_hangs_two_queues_ends" "$programs/hang" twice
+	done
+	kill "$daemon"
+	wait "$daemon"
+	daemon=
+	cp "$dir/daemon.log" "$dir/out"
+	[ "$(grep -c 'maple0 (hang, pid [0-9]*): .*hangs its queue' "$dir/out")" = 2 ]
+	result $? "the_log_says_once_for_each_program_that_it_hangs"
+}
+
 # --- the command itself -------------------------------------------------------------------
 
 test_command() {
@@ -351,22 +369,48 @@ test_command() {
 	MIMIC_TRANSPORT=daemon ends 2 "daemon_from_the_environment_with_--config_exits_2" true
 	options=(--transport daemon --socket "$dir/socket")
 	MIMIC_CONFIG=$dir/none.conf MIMIC_DEVICES=pear:1 ends 0 \
-		"the_daemon_transport_ignores_what_the_environment_configures" test -e /dev/maple1
+		"the_daemon_transport_ignores_what_the_environment_configures" \
+		sh -c "test -e /dev/maple1 && test ! -e /dev/maple2 && exec $programs/widths"
 	options=(--socket "$dir/socket" --devices maple:9)
 	ends 0 "auto_with_--devices_is_embedded_even_beside_a_daemon" test -e /dev/maple8
+	options=(--transport auto --socket "$dir/socket" --devices maple:9)
+	ends 0 "the_word_auto_with_--devices_is_embedded_even_beside_a_daemon" test -e /dev/maple8
+	cd "$dir" || exit 1
+	options=(--transport daemon --socket socket)
+	ends 0 "a_relative_socket_path_holds_after_a_change_of_directory" sh -c "cd / && exec $programs/widths"
+	cd - >/dev/null || exit 1
 	kill "$daemon"
 	wait "$daemon"
 	daemon=
+	if [ ! -c /dev/maple0 ]; then
+		options=(--transport kernel)
+		ends 2 "the_kernel_transport_without_nodes_exits_2" true
+		says "no kernel devices: is mimic.ko loaded and mimicd running?" "and_the_line_says_what_to_look_for"
+		# What the preload library does with nodes of the kernel, with none there.
+		MIMIC_SOCKET=$dir/none MIMIC_TRANSPORT=kernel LD_PRELOAD=$build/lib/libmimic-preload.so \
+			try sh -c "test ! -e /dev/maple0 && $programs/tiles && $programs/raw"
+		result $? "on_the_kernel_transport_only_physical_addresses_are_made_up"
+	fi
+	options=(--transport kernel --config artifact)
+	ends 2 "kernel_with_--config_exits_2" true
+	says "--config and --devices belong to the embedded transport" "and_the_line_says_whose_they_are"
 	options=(--no-such-option)
 	ends 2 "an_unknown_option_exits_2" true
 	options=()
 	ends 2 "no_program_exits_2"
 	options=(--transport embedded --devices maple:5)
 	ends 0 "the_device_option_says_how_many_there_are" sh -c 'test -e /dev/maple4 && test ! -e /dev/maple5'
+	printf '[mimic]\ndevices = maple:7\n[maple]\nprofile = paper\n' >"$dir/seven.conf"
+	cd "$dir" || exit 1
+	options=(--transport embedded --config seven.conf)
+	ends 0 "a_relative_configuration_path_holds_after_a_change_of_directory" \
+		sh -c 'cd / && test -e /dev/maple6 && test ! -e /dev/maple7'
+	cd - >/dev/null || exit 1
 	options=(--transport embedded --config artifact)
 	passes "programs_run_on_the_artifact_profile" "$programs/spmv"
 	passes "a_program_that_hangs_the_artifact_ends" "$programs/hang"
-	says "maple0: .*hangs its queue" "and_the_hang_is_said"
+	[ "$(grep -c "maple0: .*hangs its queue" "$dir/out")" = 1 ]
+	result $? "and_the_hang_is_said_once"
 	options=(--socket "$dir/none")
 	passes "auto_without_a_daemon_is_embedded" "$programs/widths"
 	for command in "" run list; do
@@ -398,6 +442,7 @@ for name in ${TRANSPORT:-embedded daemon}; do
 	[ "$name" = daemon ] || continue
 	test_list
 	test_daemon_dies
+	test_hang_of_daemon
 done
 test_command
 echo "1..$count"

@@ -474,6 +474,54 @@ static void the_list_names_devices_and_their_users(void **state)
 	assert_int_equal(mimic_daemon_list("/nowhere/at/all", &text), -ECONNREFUSED);
 }
 
+static void the_list_names_programs_without_a_device_too(void **state)
+{
+	struct json_object *list, *sessions;
+	int idle = raw_client(served.socket);
+	char *text;
+
+	(void)state;
+	assert_true(idle >= 0);
+	assert_int_equal(mimic_daemon_list(served.socket, &text), 0);
+	list = json_tokener_parse(text);
+	assert_true(json_object_object_get_ex(list, "sessions", &sessions));
+	assert_int_equal(json_object_array_length(sessions), 2);
+	json_object_put(list);
+	free(text);
+	close(idle);
+}
+
+/* --- options ---------------------------------------------------------------- */
+
+static void given_devices_or_a_configuration_make_auto_embedded_beside_a_daemon(void **state)
+{
+	const struct mimic_options given[] = {
+		{ .socket_path = served.socket, .devices = "maple:9" },
+		{ .socket_path = served.socket, .config_path = "artifact" },
+	};
+	struct mimic_device *embedded;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+		assert_int_equal(mimic_device_open(&embedded, "maple1", &given[i]), 0);
+		assert_string_equal(mimic_device_transport(embedded), "embedded");
+		mimic_device_close(embedded);
+	}
+}
+
+static void empty_devices_and_configuration_are_not_given(void **state)
+{
+	const struct mimic_options options = {
+		.transport = MIMIC_TRANSPORT_DAEMON, .socket_path = served.socket, .config_path = "", .devices = "",
+	};
+	struct mimic_device *second;
+
+	(void)state;
+	assert_int_equal(mimic_device_open(&second, "maple1", &options), 0);
+	assert_string_equal(mimic_device_transport(second), "daemon");
+	mimic_device_close(second);
+}
+
 int main(void)
 {
 #define TEST(name) \
@@ -496,6 +544,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(eight_programs_at_once_each_get_their_own_answers, start_for_eight,
 						daemon_device_teardown),
 		TEST(the_list_names_devices_and_their_users),
+		TEST(the_list_names_programs_without_a_device_too),
+		TEST(given_devices_or_a_configuration_make_auto_embedded_beside_a_daemon),
+		TEST(empty_devices_and_configuration_are_not_given),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

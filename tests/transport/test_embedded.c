@@ -81,11 +81,15 @@ static void wrong_options_are_named(void **state)
 	options.config_path = "/nowhere/x.ini";
 	assert_int_equal(mimic_device_open(&none, "maple", &options), -ENOENT);
 	assert_string_equal(mimic_error_text(), "/nowhere/x.ini: No such file or directory");
+	options = embedded_options;
+	options.transport = (enum mimic_transport)99;
+	assert_int_equal(mimic_device_open(&none, "maple", &options), -EINVAL);
+	assert_string_equal(mimic_error_text(), "transport 99 is unknown");
 	options = (struct mimic_options) { .devices = "maple:2" };
 	setenv("MIMIC_TRANSPORT", "pigeon", 1);
 	assert_int_equal(mimic_device_open(&none, "maple", &options), -EINVAL);
 	assert_string_equal(mimic_error_text(),
-			    "MIMIC_TRANSPORT 'pigeon' is none of auto, embedded, daemon");
+			    "MIMIC_TRANSPORT 'pigeon' is none of auto, kernel, daemon, embedded");
 	unsetenv("MIMIC_TRANSPORT");
 }
 
@@ -137,6 +141,22 @@ static void the_environment_chooses_the_profile(void **state)
 	assert_int_equal(identify >> 32, MAPLE_IDENTIFY_MAGIC);
 	mimic_device_close(device);
 	unsetenv("MIMIC_CONFIG");
+}
+
+static void the_environment_says_how_many_devices_unless_an_option_does(void **state)
+{
+	struct mimic_options options = { .transport = MIMIC_TRANSPORT_EMBEDDED, .config_path = "paper" };
+	struct mimic_device *last;
+
+	(void)state;
+	setenv("MIMIC_DEVICES", "maple:3", 1);
+	assert_int_equal(mimic_device_open(&last, "maple2", &options), 0);
+	mimic_device_close(last);
+	assert_int_equal(mimic_device_open(&last, "maple3", &options), -ENODEV);
+	options.devices = "maple:4";
+	assert_int_equal(mimic_device_open(&last, "maple3", &options), 0);
+	mimic_device_close(last);
+	unsetenv("MIMIC_DEVICES");
 }
 
 static void accesses_that_no_bus_has_are_refused(void **state)
@@ -255,6 +275,25 @@ static void a_post_wakes_who_sleeps_for_it(void **state)
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	assert_true((end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000 < 250);
 	pthread_join(thread, NULL);
+}
+
+/* A prefetch loop goes on in pieces between accesses; whoever waits must see to it. */
+static void a_load_waits_through_a_long_prefetch_loop(void **state)
+{
+	static const uint32_t table[20000] = { [5] = 0x1234 };
+
+	(void)state;
+	alarm(60);
+	device_open_both(0);
+	device_post_one(MAPLE_STORE_QUEUE_LIMA_A, 0, 8, (uint64_t)(uintptr_t)table);
+	device_post_one(MAPLE_STORE_QUEUE_LIMA_B, 0, 8, (uint64_t)(uintptr_t)table);
+	device_post_one(MAPLE_STORE_QUEUE_LOOP_PREFETCH32, 0, 8, 20000);
+	/* A of 0: the loop brings B[5] itself. */
+	device_post_one(MAPLE_STORE_QUEUE_LIMA_A, 0, 8, 0);
+	device_post_one(MAPLE_STORE_QUEUE_LOOP_POINTER32, 0, 8, 5ull << 32 | 6);
+	assert_int_equal(device_consume32(0), 0x1234);
+	assert_int_equal(device_counter(MAPLE_COUNTER_prefetched), 20000);
+	alarm(0);
 }
 
 struct flow {
@@ -466,12 +505,14 @@ int main(void)
 		cmocka_unit_test(config_and_devices_are_wrong_with_transport_daemon),
 		cmocka_unit_test(the_environment_s_config_is_no_error_with_transport_daemon),
 		cmocka_unit_test(the_environment_chooses_the_profile),
+		cmocka_unit_test(the_environment_says_how_many_devices_unless_an_option_does),
 		DEVICE_TEST(accesses_that_no_bus_has_are_refused),
 		DEVICE_TEST(posts_take_effect_in_order_before_a_load),
 		DEVICE_TEST(pointers_are_fetched_when_they_are_consumed),
 		DEVICE_TEST(a_bad_pointer_reads_0_and_is_counted),
 		DEVICE_TEST(a_load_waits_for_a_post),
 		DEVICE_TEST(a_post_wakes_who_sleeps_for_it),
+		DEVICE_TEST(a_load_waits_through_a_long_prefetch_loop),
 		DEVICE_TEST(a_pair_of_threads_loses_and_swaps_nothing),
 		DEVICE_TEST(eight_pairs_of_threads_lose_and_swap_nothing),
 		DEVICE_TEST(single_stores_wait_while_the_queue_is_full),

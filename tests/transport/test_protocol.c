@@ -33,13 +33,16 @@ static const struct {
 	{ MIMIC_MESSAGE_HELLO, 32, 0 },
 	{ MIMIC_MESSAGE_OPEN, 48, 0 },
 	{ MIMIC_MESSAGE_CLOSE, 24, 0 },
-	{ MIMIC_MESSAGE_LANE, 24, 0 },
+	{ MIMIC_MESSAGE_LANE, 32, 0 },
 	{ MIMIC_MESSAGE_LANE_DROP, 24, 0 },
 	{ MIMIC_MESSAGE_THREAD_GONE, 24, 0 },
 	{ MIMIC_MESSAGE_CANCEL, 24, 0 },
 	{ MIMIC_MESSAGE_MEMORY_ADD, 40, 1 },
 	{ MIMIC_MESSAGE_MEMORY_REMOVE, 40, 0 },
 	{ MIMIC_MESSAGE_LIST, 16, 0 },
+	{ MIMIC_MESSAGE_ADD, 32, 0 },
+	{ MIMIC_MESSAGE_REMOVE, 48, 0 },
+	{ MIMIC_MESSAGE_INJECT, 56, 0 },
 };
 
 #define REQUESTS (sizeof(requests) / sizeof(requests[0]))
@@ -165,7 +168,7 @@ static void an_empty_message_ends_the_session(void **state)
 
 static void an_unknown_type_ends_the_session_with_a_line_that_names_it(void **state)
 {
-	const unsigned int types[] = { 0, 11, 12, 0x7fff, 0x8001, 0xffff };
+	const unsigned int types[] = { 0, 14, 15, 0x7fff, 0x8001, 0xffff };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
@@ -181,7 +184,7 @@ static void an_unknown_type_ends_the_session_with_a_line_that_names_it(void **st
 
 static void another_version_is_answered_with_the_daemons_own(void **state)
 {
-	const uint32_t versions[] = { 0, 2, 3, 0xffffffff };
+	const uint32_t versions[] = { 0, 1, 3, 0xffffffff };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
@@ -192,11 +195,11 @@ static void another_version_is_answered_with_the_daemons_own(void **state)
 
 		assert_int_equal(raw_request(fd, &hello, sizeof(hello), MIMIC_MESSAGE_HELLO, -1, &reply,
 					     sizeof(reply), &event_fd), -EPROTO);
-		assert_int_equal(reply.version, 1);
+		assert_int_equal(reply.version, 2);
 		assert_int_equal(event_fd, -1);
 		expect_end(fd);
 	}
-	assert_true(served_said(&daemon_served, "it speaks version 3 of the protocol, this daemon 1"));
+	assert_true(served_said(&daemon_served, "it speaks version 3 of the protocol, this daemon 2"));
 }
 
 static void a_hello_without_the_magic_number_is_not_answered(void **state)
@@ -226,7 +229,7 @@ static void nothing_is_served_before_hello(void **state)
 
 static void a_second_hello_is_refused(void **state)
 {
-	struct mimic_hello hello = { .magic = MIMIC_PROTOCOL_MAGIC, .version = 1 };
+	struct mimic_hello hello = { .magic = MIMIC_PROTOCOL_MAGIC, .version = 2 };
 	int fd = raw_client(daemon_served.socket);
 	uint32_t device;
 
@@ -270,8 +273,10 @@ static void reserved_fields_have_to_be_0(void **state)
 	int fd = raw_client(daemon_served.socket);
 
 	(void)state;
-	/* CLOSE, LANE_DROP, THREAD_GONE and CANCEL have one at byte 20. */
+	/* CLOSE, LANE_DROP, THREAD_GONE and CANCEL have one at byte 20, LANE and INJECT at the end. */
 	assert_int_equal(send_spoilt(fd, 2, 20, 1), -EINVAL);
+	assert_int_equal(send_spoilt(fd, 3, 28, 1), -EINVAL);
+	assert_int_equal(send_spoilt(fd, 12, 55, 1), -EINVAL);
 	assert_int_equal(send_spoilt(fd, 4, 20, 1), -EINVAL);
 	assert_int_equal(send_spoilt(fd, 5, 23, 1), -EINVAL);
 	assert_int_equal(send_spoilt(fd, 6, 20, 1), -EINVAL);

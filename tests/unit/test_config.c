@@ -97,7 +97,7 @@ static void the_shipped_paper_file_is_the_paper_profile(void **state)
 	assert_int_equal(mimic_config_load("config/paper.ini", &settings), 0);
 	expect_profile(&settings.maple, "paper");
 	assert_int_equal(settings.maple_count, 2);
-	assert_int_equal(settings.spin_microseconds, 30);
+	assert_int_equal(settings.spin_microseconds, 100);
 	expect_every_key("config/paper.ini", "paper", "artifact");
 }
 

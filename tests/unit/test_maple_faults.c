@@ -118,6 +118,69 @@ static void a_fault_that_is_resolved_without_a_page_reads_0(void **state)
 	stop();
 }
 
+/* Bit 2 of the payload: the driver has made the page present. */
+static void a_page_that_has_gone_again_is_a_new_fault(void **state)
+{
+	(void)state;
+	start_stalled();
+	fake_mmu_load(host, GET_FAULT);
+	fake_mmu_store(host, RESOLVE, 4 | PIPES);
+	assert_false(host->completed[PRODUCER]);
+	assert_int_equal(host->faults, 2);
+	assert_int_equal(host->interrupts, 2);
+	host->absent[2] = false;
+	fake_mmu_load(host, GET_FAULT);
+	fake_mmu_store(host, RESOLVE, 4 | PIPES);
+	assert_true(host->completed[PRODUCER]);
+	assert_int_equal(consume(0), 0xf0000000 + 2050);
+	assert_int_equal(fake_counter(host, MAPLE_COUNTER_page_faults), 2);
+	assert_int_equal(fake_counter(host, MAPLE_COUNTER_resolves), 2);
+	assert_int_equal(fake_counter(host, MAPLE_COUNTER_faults), 0);
+	stop();
+}
+
+static void the_artifact_does_not_know_that_a_page_is_there(void **state)
+{
+	(void)state;
+	start("artifact", FAKE_WALKS | FAKE_FAULTS);
+	fake_open(host, WORDS_8, 1);
+	host->absent[2] = true;
+	host->fault_answer = MIMIC_FAULT_STALL;
+	assert_false(pointer32(0, 2050));
+	fake_mmu_load(host, GET_FAULT);
+	fake_mmu_store(host, RESOLVE, 4 | PIPES);
+	assert_true(host->completed[PRODUCER]);
+	assert_int_equal(consume(0), 0);
+	stop();
+}
+
+/* What a program sees of faults is the same with a driver and without. */
+static void a_fault_that_was_resolved_leaves_no_trace_for_programs(void **state)
+{
+	(void)state;
+	start_stalled();
+	host->absent[2] = false;
+	fake_mmu_load(host, GET_FAULT);
+	fake_mmu_store(host, RESOLVE, PIPES);
+	assert_int_equal(fake_load(host, 3, FAULT_COUNT, 0, 8), 0);
+	assert_int_equal(fake_load(host, 3, FAULT_ADDRESS, 0, 8), 0);
+	assert_int_equal(fake_counter(host, MAPLE_COUNTER_faults), 0);
+	stop();
+}
+
+static void a_withdrawn_access_does_not_decide_what_the_next_one_meets(void **state)
+{
+	(void)state;
+	start_stalled();
+	host->model->ops->cancel(host->model, PRODUCER, host->now);
+	fake_mmu_load(host, GET_FAULT);
+	fake_mmu_store(host, RESOLVE, PIPES);
+	/* The driver found no page for the one before; this one is asked for anew. */
+	assert_false(pointer32(0, 2050));
+	assert_int_equal(host->faults, 2);
+	stop();
+}
+
 static void install_resolves_and_maps(void **state)
 {
 	(void)state;
@@ -195,6 +258,34 @@ static void a_stalled_loop_goes_on_when_it_is_resolved(void **state)
 	stop();
 }
 
+/* The queue has room all the while: it is only the order that makes them wait. */
+static void stores_behind_a_stalled_loop_wait_for_it(void **state)
+{
+	static const uint64_t values[2] = { 78, 79 };
+	struct mimic_access pattern = {
+		.owner = PRODUCER, .offset = AT(PRODUCE, 0), .size = 4, .is_write = 1,
+	};
+
+	(void)state;
+	start("paper", FAKE_WALKS | FAKE_FAULTS);
+	fake_open(host, WORDS_32, 1);
+	host->absent[4] = true;
+	host->fault_answer = MIMIC_FAULT_STALL;
+	fake_store(host, PRODUCER, QUEUE_LIMA_B, 0, 8, fake_address(4096));
+	assert_true(fake_store(host, PRODUCER, QUEUE_LOOP_POINTER32, 0, 8, 1));
+	assert_int_equal(host->model->ops->store_many(host->model, &pattern, values, 2, host->now), 0);
+	assert_false(produce(0, 77));
+	host->absent[4] = false;
+	fake_mmu_load(host, GET_FAULT);
+	fake_mmu_store(host, RESOLVE, LIMA);
+	assert_true(host->completed[PRODUCER]);
+	assert_int_equal(host->model->ops->store_many(host->model, &pattern, values, 2, host->now), 2);
+	assert_int_equal(consume(0), 0xf0000000 + 4096);
+	for (unsigned int i = 77; i < 80; i++)
+		assert_int_equal(consume(0), i);
+	stop();
+}
+
 static void a_double_pointer_that_stalls_between_its_halves_fetches_each_once(void **state)
 {
 	(void)state;
@@ -254,11 +345,16 @@ int main(void)
 		cmocka_unit_test(a_stalled_fault_goes_on_when_it_is_resolved),
 		cmocka_unit_test(a_fault_that_was_not_read_cannot_be_resolved),
 		cmocka_unit_test(a_fault_that_is_resolved_without_a_page_reads_0),
+		cmocka_unit_test(a_page_that_has_gone_again_is_a_new_fault),
+		cmocka_unit_test(the_artifact_does_not_know_that_a_page_is_there),
+		cmocka_unit_test(a_fault_that_was_resolved_leaves_no_trace_for_programs),
+		cmocka_unit_test(a_withdrawn_access_does_not_decide_what_the_next_one_meets),
 		cmocka_unit_test(install_resolves_and_maps),
 		cmocka_unit_test(data_goes_on_while_the_pipes_are_stalled),
 		cmocka_unit_test(reset_ends_a_stall),
 		cmocka_unit_test(a_waived_interrupt_is_not_raised),
 		cmocka_unit_test(a_stalled_loop_goes_on_when_it_is_resolved),
+		cmocka_unit_test(stores_behind_a_stalled_loop_wait_for_it),
 		cmocka_unit_test(a_double_pointer_that_stalls_between_its_halves_fetches_each_once),
 		cmocka_unit_test(an_invalidated_page_is_walked_again),
 		cmocka_unit_test(invalidate_leaves_other_pages_alone),

@@ -64,7 +64,7 @@ fi
 {
 	cat "$initramfs"
 	head -c $(((4 - $(stat -c %s "$initramfs") % 4) % 4)) /dev/zero
-	cd "$scratch/root" && find . | cpio --quiet -o -H newc -R 0:0
+	(cd "$scratch/root" && find . | cpio --quiet -o -H newc -R 0:0)
 } >"$scratch/initramfs"
 
 # tsc=reliable: on a busy host the emulated TSC stalls, 6.12 takes the clock away

@@ -31,6 +31,8 @@ done
 # Our own make's variables (O, V) mean something else to kbuild.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES O V CFLAGS
 status=0
+# Coverage, where the kernel can collect it (the debug kernel).
+! grep -q '^CONFIG_KCOV=y' "$kernel/config" || set -- KCOV_INSTRUMENT=y "$@"
 make -C "$kernel/kdir" M="$directory/driver" -j 2 "$@" modules >"$directory/log" 2>&1 || status=$?
 if [ $status != 0 ]; then
 	echo "build-modules.sh: modules for $(cat "$kernel/release") do not build:" >&2

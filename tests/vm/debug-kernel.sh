@@ -4,6 +4,7 @@
 # debug.config.
 #
 #   debug-kernel.sh DIRECTORY
+#   debug-kernel.sh --announce DIRECTORY    only says how long check-kernel-debug will take
 #
 # DIRECTORY gets vmlinux (ELF), config, release and kdir, like those that
 # fetch-kernel.sh makes; the source and what was compiled stay in it, too. A
@@ -15,20 +16,37 @@ me=debug-kernel.sh
 here=$(dirname "$(realpath "$0")")
 . "$here/apt.sh"
 
-[ $# = 1 ] || complain "usage: debug-kernel.sh DIRECTORY"
+announce=no
+if [ "${1:-}" = --announce ]; then
+	announce=yes
+	shift
+fi
+[ $# = 1 ] || complain "usage: debug-kernel.sh [--announce] DIRECTORY"
 mkdir -p "$1"
 directory=$(realpath "$1")
 fragment=$here/debug.config
 source=$directory/source
 build=$directory/build
 
-# What vmlinux was made from: a change of any makes it anew.
-fingerprint() {
-	cat "$fragment" "$here/debug-kernel.sh" | sha256sum
+# What vmlinux is made from: a change of any makes it anew. Taken now: they may
+# be edited while the kernel builds.
+fingerprint=$(cat "$fragment" "$here/debug-kernel.sh" | sha256sum)
+
+is_built() {
+	[ -e "$directory/vmlinux" ] && [ "$(cat "$directory/made-from" 2>/dev/null)" = "$fingerprint" ]
 }
 
+if [ $announce = yes ]; then
+	if is_built; then
+		echo "# the debug kernel is there; its tests take @TESTS@ minutes"
+	else
+		echo "# the debug kernel is built first: @BUILD@ minutes on two cores, once. Its tests take @TESTS@ minutes"
+	fi
+	exit
+fi
 lock "$directory"
-if [ -e "$directory/vmlinux" ] && [ "$(cat "$directory/made-from" 2>/dev/null)" = "$(fingerprint)" ]; then
+if is_built; then
+	# make goes by its time.
 	touch "$directory/vmlinux"
 	exit
 fi
@@ -81,5 +99,5 @@ kernel_make kernelrelease
 cp "$build/include/config/kernel.release" "$directory/release"
 ln -sfn build "$directory/kdir"
 strip --strip-debug -o "$directory/vmlinux.part" "$build/vmlinux"
-fingerprint >"$directory/made-from"
+echo "$fingerprint" >"$directory/made-from"
 mv "$directory/vmlinux.part" "$directory/vmlinux"

@@ -3,10 +3,12 @@
 # Runs the packed test programs in one kernel and prints KTAP as they run.
 #
 #   run-tests.sh --results FILE --label TEXT --log DIRECTORY [--timeout SECONDS]
-#                [--each SECONDS] [--memory MEGABYTES] KERNEL INITRAMFS [PROGRAM...]
+#                [--each SECONDS] [--time-scale N] [--memory MEGABYTES]
+#                KERNEL INITRAMFS [PROGRAM...]
 #
 # PROGRAM is a path in the guest. --each is a program's limit, --timeout the
-# machine's. One line for each result is added to FILE; tests/scripts/run-tests.sh
+# machine's. --time-scale: how much longer a program may take, because the kernel
+# is slow; it finds the number in MIMIC_TIME_SCALE. One line for each result is added to FILE; tests/scripts/run-tests.sh
 # --summary sums them up. Exits with 0: whether a test failed is in the results.
 set -u
 
@@ -17,6 +19,7 @@ log=
 timeout=1200
 each=60
 memory=1024
+scale=1
 while [ $# -gt 0 ]; do
 	case $1 in
 	--results) results=$2; shift 2 ;;
@@ -24,6 +27,7 @@ while [ $# -gt 0 ]; do
 	--log) log=$2; shift 2 ;;
 	--timeout) timeout=$2; shift 2 ;;
 	--each) each=$2; shift 2 ;;
+	--time-scale) scale=$2; shift 2 ;;
 	--memory) memory=$2; shift 2 ;;
 	-*) echo "run-tests.sh: no option $1" >&2; exit 2 ;;
 	*) break ;;
@@ -51,7 +55,7 @@ interactive=
 echo "KTAP version 1"
 echo "# $label: $(cat "$kernel/release"), $# programs"
 "$here/boot.sh" --memory "$memory" --timeout "$timeout" --console "$log/console" "$kernel" "$initramfs" \
-	"/mimic/vm/run-tests.sh $each $*" |
+	"MIMIC_TIME_SCALE=$scale /mimic/vm/run-tests.sh $each $*" |
 	tee "$log/output" |
 	awk $interactive -v label="$label" -v results="$results" -v reports="$here/kernel-reports.txt" \
 		-v harmless="$here/kernel-harmless.txt" -f "$here/report.awk"

@@ -6,22 +6,24 @@
 #   run-tests.sh SECONDS-FOR-EACH PROGRAM...
 #
 # A program that needs longer says so in a file PROGRAM.seconds beside its source.
+# On a kernel that is slower by MIMIC_TIME_SCALE, each limit is longer by it.
 seconds=$1
 shift
 supervise=/mimic/vm/supervise
 export CMOCKA_MESSAGE_OUTPUT=TAP
+export MIMIC_TIME_SCALE="${MIMIC_TIME_SCALE:-1}"
 
 if [ -s /mimic/modules/order ]; then
-	$supervise 60 /mimic/vm/modules.sh load
+	$supervise $((60 * MIMIC_TIME_SCALE)) /mimic/vm/modules.sh load
 fi
 for program in "$@"; do
 	limit=$seconds
 	if [ -r "$program.seconds" ] && read -r own <"$program.seconds" && [ "$own" -gt "$limit" ]; then
 		limit=$own
 	fi
-	$supervise "$limit" "$program"
+	$supervise $((limit * MIMIC_TIME_SCALE)) "$program"
 done
 if [ -s /mimic/modules/order ]; then
-	$supervise 60 /mimic/vm/modules.sh unload
+	$supervise $((60 * MIMIC_TIME_SCALE)) /mimic/vm/modules.sh unload
 fi
 echo "# all programs ran"

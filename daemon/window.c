@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "daemon/window.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/bus.h"
+#include "libmimic/probe.h"
+
+#define GRANULE_SIZE (1ull << MIMICD_WINDOW_GRANULE_SHIFT)
+#define BATCH 64
+#define LIMIT (1ull << MIMIC_BUS_WINDOW_SHIFT)	/* of a program's addresses */
+
+void mimicd_window_open(struct mimicd_window *window, struct mimicd_bus *bus, uint32_t binding)
+{
+	memset(window, 0, sizeof(*window));
+	window->bus = bus;
+	window->binding = binding;
+}
+
+void mimicd_window_close(struct mimicd_window *window)
+{
+	for (unsigned int i = 0; i < MIMICD_WINDOW_GRANULES; i++) {
+		struct mimicd_granule *granule = &window->granules[i];
+
+		if (granule->base)
+			window->bus->ops->unmap(granule->base, GRANULE_SIZE);
+		granule->base = NULL;
+	}
+}
+
+static char *map_granule(struct mimicd_window *window, struct mimicd_granule *granule,
+			 uint64_t number)
+{
+	const struct mimicd_bus *bus = window->bus;
+
+	if (granule->base)
+		bus->ops->unmap(granule->base, GRANULE_SIZE);
+	granule->number = number;
+	granule->base = bus->is_lost ? NULL :
+			bus->ops->map(bus->fd, GRANULE_SIZE, MIMIC_BUS_WINDOW(window->binding) +
+				      number * GRANULE_SIZE);
+	return granule->base;
+}
+
+/* Where the granule of a good address is mapped; NULL: it cannot be. */
+static inline char *find_granule(struct mimicd_window *window, uint64_t address)
+{
+	uint64_t number = address >> MIMICD_WINDOW_GRANULE_SHIFT;
+	struct mimicd_granule *granule = &window->granules[number % MIMICD_WINDOW_GRANULES];
+
+	if (granule->base && granule->number == number)
+		return granule->base;
+	return map_granule(window, granule, number);
+}
+
+/*
+ * The addresses where the values are seen here, up to the first that cannot be
+ * or that lies where another granule had to make room: what was translated
+ * before must stay mapped until it is read.
+ */
+static size_t translate(struct mimicd_window *window, const uint64_t *addresses, size_t count,
+			unsigned int size, uint64_t *places)
+{
+	uint64_t current = ~0ull, distance = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t number = addresses[i] >> MIMICD_WINDOW_GRANULE_SHIFT;
+
+		if (__builtin_expect(number != current, 0)) {
+			struct mimicd_granule *granule = &window->granules[number % MIMICD_WINDOW_GRANULES];
+			char *base;
+
+			if (addresses[i] >= LIMIT)
+				return i;
+			if (i && granule->base && granule->number != number)
+				return i;
+			base = find_granule(window, addresses[i]);
+			if (!base)
+				return i;
+			current = number;
+			distance = (uint64_t)(uintptr_t)base - number * GRANULE_SIZE;
+		}
+		/* Past the granule's end another mapping of ours may lie. */
+		if (__builtin_expect((addresses[i] & (GRANULE_SIZE - 1)) > GRANULE_SIZE - size, 0))
+			return i;
+		places[i] = addresses[i] + distance;
+	}
+	return count;
+}
+
+size_t mimicd_window_gather(struct mimicd_window *window, const uint64_t *addresses, size_t count,
+			    unsigned int size, uint64_t *values)
+{
+	uint64_t places[BATCH];
+	size_t done = 0;
+
+	while (done < count) {
+		size_t wanted = count - done < BATCH ? count - done : BATCH;
+		size_t got;
+
+		wanted = translate(window, addresses + done, wanted, size, places);
+		if (!wanted)
+			break;
+		if (size == sizeof(uint32_t))
+			got = mimic_probe_gather32(places, wanted, values + done);
+		else
+			got = mimic_probe_gather64(places, wanted, values + done);
+		done += got;
+		if (got < wanted)
+			break;
+	}
+	return done;
+}
+
+int mimicd_window_read(struct mimicd_window *window, uint64_t address, void *buffer, size_t size)
+{
+	char *to = buffer;
+
+	while (size) {
+		size_t piece = size;
+		char *base = NULL;
+
+		if (address < LIMIT) {
+			uint64_t left = GRANULE_SIZE - (address & (GRANULE_SIZE - 1));
+
+			piece = left < size ? left : size;
+			base = find_granule(window, address);
+		}
+		if (!base || mimic_probe_read((uint64_t)(uintptr_t)base + (address & (GRANULE_SIZE - 1)),
+					      to, piece)) {
+			/* The probe has zeroed what it could not read of its piece. */
+			memset(base ? to + piece : to, 0, base ? size - piece : size);
+			return -EFAULT;
+		}
+		address += piece;
+		to += piece;
+		size -= piece;
+	}
+	return 0;
+}
+
+int mimicd_window_atomic(struct mimicd_window *window, uint64_t address,
+			 enum mimic_atomic operation, uint32_t operand, uint32_t expected,
+			 uint32_t *old)
+{
+	uint64_t place;
+
+	if (address % sizeof(uint32_t) || !translate(window, &address, 1, sizeof(uint32_t), &place))
+		return -EFAULT;
+	return mimic_probe_atomic(place, operation, operand, expected, old);
+}
+
+void mimicd_window_prefetch(struct mimicd_window *window, uint64_t address)
+{
+	uint64_t place;
+
+	/* The instruction never faults: a page that is not present is simply not fetched. */
+	if (translate(window, &address, 1, 1, &place))
+		mimic_probe_prefetch(place);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The memory of a process that has a device through the kernel, mapped here in
+ * granules as it is needed. A page that is not present there is not present
+ * here, and reading it is -EFAULT: the device's own fault path makes it present.
+ */
+#ifndef MIMICD_WINDOW_H
+#define MIMICD_WINDOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "devices/model.h"
+
+#define MIMICD_WINDOW_GRANULE_SHIFT 36
+#define MIMICD_WINDOW_GRANULES 64u	/* mapped at a time: as many as their low bits tell apart */
+
+struct mimicd_bus;
+
+struct mimicd_granule {
+	uint64_t number;	/* address >> shift */
+	char *base;		/* NULL: nothing is mapped */
+};
+
+struct mimicd_window {
+	struct mimicd_bus *bus;
+	uint32_t binding;
+	struct mimicd_granule granules[MIMICD_WINDOW_GRANULES];
+};
+
+void mimicd_window_open(struct mimicd_window *window, struct mimicd_bus *bus, uint32_t binding);
+void mimicd_window_close(struct mimicd_window *window);
+
+/* As those of struct mimic_memory. */
+size_t mimicd_window_gather(struct mimicd_window *window, const uint64_t *addresses, size_t count,
+			    unsigned int size, uint64_t *values);
+int mimicd_window_read(struct mimicd_window *window, uint64_t address, void *buffer, size_t size);
+int mimicd_window_atomic(struct mimicd_window *window, uint64_t address,
+			 enum mimic_atomic operation, uint32_t operand, uint32_t expected,
+			 uint32_t *old);
+void mimicd_window_prefetch(struct mimicd_window *window, uint64_t address);
+
+#endif

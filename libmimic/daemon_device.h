@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A device of mimicd, reached by lanes: what the daemon transport and the kernel
+ * transport have in common. They differ in who makes the session, and in how the
+ * daemon reaches the program's memory.
+ */
+#ifndef LIBMIMIC_DAEMON_DEVICE_H
+#define LIBMIMIC_DAEMON_DEVICE_H
+
+#include "libmimic/transport.h"
+
+struct daemon_device {
+	struct mimic_device base;
+	uint32_t generation;	/* of the session (daemon_session.h) */
+	uint8_t number;
+	uint32_t counters;
+	/* Where the last post of any thread ended: an order word (mimic/lane.h), 0: none yet. */
+	_Atomic uint64_t last_post;
+};
+
+static inline struct daemon_device *mimic_daemon_device(struct mimic_device *device)
+{
+	return (struct daemon_device *)device;
+}
+
+/* OPEN on the session of `generation`. Fills `device` in but for its transport. -errno with a text. */
+int mimic_daemon_device_open(struct daemon_device *device, uint32_t generation, const char *name);
+/* CLOSE. The session's count of devices goes down if it still is this device's session. */
+void mimic_daemon_device_close(struct daemon_device *device);
+
+/* As in struct mimic_transport_ops, on any device that begins with a struct daemon_device. */
+int mimic_daemon_device_access(struct mimic_device *device, struct mimic_access *access);
+ssize_t mimic_daemon_device_post(struct mimic_device *device, const struct mimic_access *pattern,
+				 const uint64_t *values, size_t count);
+ssize_t mimic_daemon_device_load(struct mimic_device *device, const struct mimic_access *pattern,
+				 void *values, size_t count);
+ssize_t mimic_daemon_device_counters(struct mimic_device *device, uint64_t *values, size_t count);
+
+#endif

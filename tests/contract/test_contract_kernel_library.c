@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "tests/lib/contract.h"
+
+int main(int argc, char **argv)
+{
+	static const struct contract_way way = {
+		.name = "kernel library",
+		.bus = &bus_library,
+		.transport = "kernel",
+		.needs_node = true,
+	};
+
+	return contract_main(argc, argv, &way);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Shootdowns: a program's change of its memory posts a flush of the device's TLB.
+ * Many at once are one; none makes the program wait.
+ */
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+#include "mimic/maple_registers.h"
+#include "tests/kselftest/lib/fake_daemon.h"
+#include "tests/kselftest/lib/maple_device.h"
+#include "tests/kselftest/lib/memory.h"
+#include "tests/kselftest/lib/program.h"
+#include "tests/kselftest/lib/time_scale.h"
+#include "tests/kselftest/lib/window.h"
+
+/* What a program may wait for a change at most. */
+#define SECONDS_MAX 0.1
+
+FIXTURE(shootdown) {
+	struct fake_daemon *daemon;
+	int fd;
+	volatile uint64_t *page;
+	uint64_t value;
+};
+
+FIXTURE_SETUP(shootdown)
+{
+	struct fake_options options = { .channel = FAKE_READ_WRITE, .is_paper = true };
+
+	self->daemon = fake_daemon_start(&options);
+	ASSERT_NE(NULL, self->daemon);
+	self->fd = open(self->daemon->node, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->fd);
+	self->page = memory_map(16 * PAGE);
+	self->page[0] = self->page[512] = 1;
+}
+
+FIXTURE_TEARDOWN(shootdown)
+{
+	kill(self->daemon->pid, SIGCONT);
+	if (self->fd >= 0)
+		close(self->fd);
+	fake_daemon_stop(self->daemon);
+}
+
+/* The device hears of it, and the process's counter too. */
+#define EXPECT_FLUSH(call) do { \
+	unsigned int flushes = self->daemon->control->flushes; \
+	uint64_t shootdowns = maple_device_info(self->fd).shootdowns; \
+	EXPECT_TRUE(call); \
+	EXPECT_TRUE(fake_wait(&self->daemon->control->flushes, flushes + 1)); \
+	EXPECT_LT(shootdowns, maple_device_info(self->fd).shootdowns); \
+} while (0)
+
+TEST_F(shootdown, munmap_flushes)
+{
+	EXPECT_FLUSH(!munmap((void *)self->page, PAGE));
+}
+
+TEST_F(shootdown, a_mapping_over_another_one_flushes)
+{
+	EXPECT_FLUSH(mmap((void *)self->page, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+			  -1, 0) == self->page);
+}
+
+TEST_F(shootdown, mprotect_flushes)
+{
+	EXPECT_FLUSH(!mprotect((void *)self->page, PAGE, PROT_READ));
+}
+
+TEST_F(shootdown, dontneed_flushes)
+{
+	EXPECT_FLUSH(!madvise((void *)self->page, PAGE, MADV_DONTNEED));
+}
+
+TEST_F(shootdown, mremap_flushes)
+{
+	void *place = memory_map(PAGE);
+
+	EXPECT_FLUSH(mremap((void *)self->page, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, place) == place);
+}
+
+TEST_F(shootdown, truncate_flushes)
+{
+	int file = memory_file(PAGE);
+	volatile char *page = memory_map_file(file, PAGE);
+
+	page[0] = 1;
+	EXPECT_FLUSH(!ftruncate(file, 0));
+	close(file);
+}
+
+static bool fork_and_wait(void)
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(0);
+	return child > 0 && waitpid(child, NULL, 0) == child;
+}
+
+TEST_F(shootdown, fork_and_the_copy_on_write_after_it_flush)
+{
+	EXPECT_FLUSH(fork_and_wait());
+	EXPECT_FLUSH(fork_and_wait());
+}
+
+TEST_F(shootdown, new_memory_flushes_nothing)
+{
+	uint64_t before = maple_device_info(self->fd).shootdowns;
+	volatile char *page = memory_map(4 * PAGE);
+	int i;
+
+	for (i = 0; i < 4; i++)
+		page[i * PAGE] = 1;
+	EXPECT_EQ(before, maple_device_info(self->fd).shootdowns);
+}
+
+TEST_F(shootdown, another_process_flushes_nothing)
+{
+	uint64_t before;
+	int go[2];
+	pid_t child;
+	char byte;
+
+	ASSERT_EQ(0, pipe(go));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		if (read(go[0], &byte, 1) != 1)
+			_exit(1);
+		self->page[0] = 2;
+		_exit(madvise((void *)self->page, 16 * PAGE, MADV_DONTNEED) != 0);
+	}
+	before = maple_device_info(self->fd).shootdowns;
+	ASSERT_EQ(1, write(go[1], "", 1));
+	ASSERT_EQ(child, waitpid(child, NULL, 0));
+	EXPECT_EQ(before, maple_device_info(self->fd).shootdowns);
+}
+
+TEST_F(shootdown, nothing_is_flushed_for_a_program_that_has_closed_the_device)
+{
+	unsigned int flushes;
+
+	close(self->fd);
+	self->fd = -1;
+	ASSERT_TRUE(fake_wait(&self->daemon->control->closes, 1));
+	usleep(50000);
+	flushes = self->daemon->control->flushes;
+	EXPECT_EQ(0, munmap((void *)self->page, PAGE));
+	usleep(100000);
+	EXPECT_EQ(flushes, self->daemon->control->flushes);
+}
+
+static struct fake_special hold_flush(void)
+{
+	return (struct fake_special){
+		.page = MAPLE_PAGE_MMU,
+		.offset = MAPLE_OFFSET(MAPLE_LOAD_DEBUG, MAPLE_MMU_FLUSH),
+		.action = FAKE_KEEP,
+		.is_drivers = true,
+	};
+}
+
+/* The flush is no promise to the program: the memory is out of the device's reach before it. */
+TEST_F(shootdown, memory_is_out_of_reach_before_the_flush_is_served)
+{
+	struct fake_special special = hold_flush();
+
+	ASSERT_EQ(0, window_map(self->daemon, self->page, 2 * PAGE));
+	EXPECT_EQ(0, window_get(self->daemon, self->page, &self->value));
+	usleep(50000);
+	fake_daemon_special(self->daemon, &special);
+	ASSERT_EQ(0, munmap((void *)self->page, PAGE));
+	EXPECT_EQ(WINDOW_ABSENT, window_get(self->daemon, self->page, &self->value));
+	EXPECT_EQ(0, window_get(self->daemon, self->page + 512, &self->value));
+	EXPECT_TRUE(fake_wait(&self->daemon->control->held, 1));
+	fake_daemon_no_specials(self->daemon);
+	EXPECT_EQ(1, fake_daemon_release(self->daemon));
+}
+
+TEST_F(shootdown, many_changes_while_the_device_is_busy_are_one_flush)
+{
+	struct fake_special special = hold_flush();
+	unsigned int before, i;
+	uint64_t shootdowns;
+
+	usleep(50000);
+	before = self->daemon->control->flushes;
+	shootdowns = maple_device_info(self->fd).shootdowns;
+	fake_daemon_special(self->daemon, &special);
+	for (i = 0; i < 1000; i++) {
+		EXPECT_EQ(0, madvise((void *)self->page, PAGE, MADV_DONTNEED));
+		self->page[0] = 1;
+	}
+	EXPECT_TRUE(fake_wait(&self->daemon->control->held, 1));
+	EXPECT_LE(shootdowns + 1000, maple_device_info(self->fd).shootdowns);
+	EXPECT_EQ(before, self->daemon->control->flushes);
+	fake_daemon_no_specials(self->daemon);
+	EXPECT_EQ(1, fake_daemon_release(self->daemon));
+	/* The one that was held, and one for all that came after it. */
+	EXPECT_TRUE(fake_wait(&self->daemon->control->flushes, before + 2));
+	usleep(100000);
+	EXPECT_EQ(before + 2, self->daemon->control->flushes);
+}
+
+/* The daemon does nothing at all for a second. */
+TEST_F(shootdown, a_program_never_waits_for_the_daemon)
+{
+	double begin, longest = 0, end = memory_clock() + 1;
+	unsigned int changes = 0, flushes;
+
+	ASSERT_EQ(0, window_map(self->daemon, self->page, 16 * PAGE));
+	EXPECT_EQ(0, window_get(self->daemon, self->page, &self->value));
+	flushes = self->daemon->control->flushes;
+	ASSERT_EQ(0, kill(self->daemon->pid, SIGSTOP));
+	while (memory_clock() < end) {
+		char *memory = memory_map(16 * PAGE);
+
+		memory[0] = memory[5 * PAGE] = 1;
+		begin = memory_clock();
+		EXPECT_EQ(0, munmap(memory, 16 * PAGE));
+		EXPECT_EQ(0, mprotect((void *)self->page, PAGE, changes % 2 ? PROT_READ | PROT_WRITE : PROT_READ));
+		EXPECT_EQ(0, madvise((void *)(self->page + 512), PAGE, MADV_DONTNEED));
+		if (memory_clock() - begin > longest)
+			longest = memory_clock() - begin;
+		self->page[512] = 1;
+		changes++;
+		usleep(10000);
+	}
+	begin = memory_clock();
+	EXPECT_TRUE(fork_and_wait());
+	EXPECT_GT(5 * SECONDS_MAX * time_scale(), memory_clock() - begin);
+	ASSERT_EQ(0, kill(self->daemon->pid, SIGCONT));
+	EXPECT_GT(SECONDS_MAX * time_scale(), longest);
+	EXPECT_LT(10 / time_scale(), changes);
+	EXPECT_TRUE(fake_wait(&self->daemon->control->flushes, flushes + 1));
+	printf("# %u changes, the longest took %.1f ms\n", changes, longest * 1e3);
+}
+
+TEST_F(shootdown, a_dead_daemon_is_not_waited_for)
+{
+	double begin;
+
+	ASSERT_EQ(0, window_map(self->daemon, self->page, 2 * PAGE));
+	EXPECT_EQ(0, window_get(self->daemon, self->page, &self->value));
+	fake_daemon_kill(self->daemon);
+	begin = memory_clock();
+	EXPECT_EQ(0, munmap((void *)self->page, 16 * PAGE));
+	EXPECT_GT(SECONDS_MAX * time_scale(), memory_clock() - begin);
+}
+
+TEST_F(shootdown, the_exit_of_a_program_does_not_wait_for_the_daemon)
+{
+	struct program program;
+	double begin;
+
+	close(self->fd);
+	self->fd = -1;
+	ASSERT_TRUE(program_start(&program, self->daemon, 64 * PAGE, NULL));
+	ASSERT_EQ(0, window_map(self->daemon, program.memory, 64 * PAGE));
+	EXPECT_EQ(0, window_get(self->daemon, program.memory, &self->value));
+	EXPECT_EQ(1, self->value);
+	ASSERT_EQ(0, kill(self->daemon->pid, SIGSTOP));
+	begin = memory_clock();
+	program_stop(&program);
+	EXPECT_GT(5 * SECONDS_MAX * time_scale(), memory_clock() - begin);
+	ASSERT_EQ(0, kill(self->daemon->pid, SIGCONT));
+	EXPECT_EQ(WINDOW_ABSENT, window_get(self->daemon, program.memory, &self->value));
+}
+
+TEST_F(shootdown, flushes_and_faults_go_on_beside_each_other)
+{
+	volatile uint64_t *memory = memory_map(64 * PAGE);
+	unsigned int i, resolves;
+
+	ASSERT_EQ(0, window_map(self->daemon, memory, 64 * PAGE));
+	for (i = 0; i < 256; i++) {
+		resolves = self->daemon->control->resolves;
+		EXPECT_EQ(0, fake_daemon_fault(self->daemon, memory + 512 * (i % 64), true));
+		EXPECT_TRUE(fake_wait(&self->daemon->control->resolves, resolves + 1));
+		EXPECT_EQ(0, window_put(self->daemon, memory + 512 * (i % 64), i + 1));
+		EXPECT_EQ(i + 1, memory[512 * (i % 64)]);
+		EXPECT_EQ(0, madvise((void *)(memory + 512 * (i % 64)), PAGE, MADV_DONTNEED));
+		EXPECT_EQ(WINDOW_ABSENT, window_get(self->daemon, memory + 512 * (i % 64), &self->value));
+	}
+	EXPECT_EQ(256, maple_device_info(self->fd).faults);
+	EXPECT_LE(256, maple_device_info(self->fd).shootdowns);
+}
+
+TEST_HARNESS_MAIN
