@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 
 #include "daemon/binding.h"
 #include "daemon/log.h"
 #include "daemon/session.h"
 #include "libmimic/probe.h"
 #include "mimic/maple_registers.h"
+
+#define REGISTER_TRIES 100	/* of 10 ms */
 
 #define INTERRUPT_LINE 0
 
@@ -102,6 +105,21 @@ static int leave_ring(struct mimicd_bus *bus, int error)
 	return mimicd_server_watch(bus->server, bus->fd, EPOLLIN, &bus->source);
 }
 
+/* A daemon that was killed a moment ago may still have it: the kernel ends its io_uring later. */
+static int register_patiently(struct mimicd_bus *bus, struct mimic_bus_register *wanted)
+{
+	const struct timespec pause = { .tv_nsec = 10000000 };
+	int error, tries = 0;
+
+	for (;;) {
+		error = bus_ioctl(bus, MIMIC_BUS_REGISTER, wanted);
+		if (error != -EEXIST || !bus->is_starting || tries++ == REGISTER_TRIES)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	return error;
+}
+
 int mimicd_bus_register(struct mimicd_server *server, struct mimicd_instance *instance)
 {
 	struct mimic_bus_register wanted = {
@@ -117,7 +135,7 @@ int mimicd_bus_register(struct mimicd_server *server, struct mimicd_instance *in
 
 	if (!server->bus)
 		return 0;
-	error = bus_ioctl(server->bus, MIMIC_BUS_REGISTER, &wanted);
+	error = register_patiently(server->bus, &wanted);
 	if (error) {
 		mimicd_log(MIMICD_LOG_WARNING, "%s is not on the kernel's bus: %s", instance->name,
 			   error == -EEXIST ? "another daemon has that number, or left it behind with other properties" :
@@ -159,12 +177,16 @@ static int register_all(struct mimicd_server *server)
 	unsigned int count = 0;
 	int error = 0;
 
+	server->bus->is_starting = true;
 	for (unsigned int i = 0; i < server->named_count; i++) {
 		int failed = mimicd_bus_register(server, server->named[i]);
 
 		count += !failed;
 		error = error ? error : failed;
+		/* Once for all: that much time another daemon's end has had. */
+		server->bus->is_starting &= failed != -EEXIST;
 	}
+	server->bus->is_starting = false;
 	mimicd_log(MIMICD_LOG_INFO, "%u devices on the kernel's bus at %s (channel: %s)", count,
 		   server->options.bus_path, server->bus->ring ? "io_uring" : "read and write");
 	return error;

@@ -68,6 +68,7 @@ struct mimicd_bus {
 	struct mimicd_server *server;
 	const struct mimicd_bus_ops *ops;
 	int fd;
+	bool is_starting;		/* nobody waits for us yet */
 	bool is_lost;			/* the node failed: nothing is asked or answered any more */
 	struct mimic_bus_header *header;	/* NULL: read() and write() */
 	struct mimic_bus_slot *slots;

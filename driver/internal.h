@@ -13,8 +13,8 @@
  *   device->connection_lock  spinlock: which daemon serves the device
  *   connection->lock       spinlock: slots and requests
  *
- * A window's fault holds the daemon's mmap_lock and only tries for the
- * program's (window.c). A notifier runs with the program's mmap_lock or a
+ * A window's fault holds one mmap_lock, the daemon's or the program's, and only
+ * tries for the other (window.c). A notifier runs with the program's mmap_lock or a
  * file's i_mmap_rwsem held and takes window_lock, then the spinlocks.
  */
 #ifndef MIMIC_INTERNAL_H
@@ -200,6 +200,8 @@ struct mimic_binding {
 	struct mmu_interval_notifier notifier;
 	struct mutex window_lock;	/* entries against invalidations */
 	bool has_window;	/* ever mapped */
+	struct task_struct *refused_task;	/* for comparing; see window.c */
+	unsigned long refused_page;
 
 	struct work_struct free;	/* what it takes may sleep, who puts it may not */
 	struct list_head threads;	/* under mimic_threads_lock */

@@ -78,7 +78,9 @@ static int identify(struct maple *maple)
 	error = maple_register_read(maple, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0),
 				    &value);
 	if (error) {
-		dev_err(dev, "IDENTIFY cannot be read: %d\n", error);
+		/* A device or daemon that goes as soon as it has come is nobody's concern. */
+		if (error != -ENODEV && error != -EIO)
+			dev_err(dev, "IDENTIFY cannot be read: %d\n", error);
 		return error;
 	}
 	if (value && value >> 32 != MAPLE_IDENTIFY_MAGIC) {
@@ -96,16 +98,17 @@ static int identify(struct maple *maple)
 
 /*
  * Nearly every load does something to the device: regmap's debugfs, which reads
- * registers for curiosity, must not.
+ * registers for curiosity, must not. It warns where there is none at all that it
+ * may read, so it gets the one that is harmless.
  */
-static bool every_register(struct device *dev, unsigned int reg)
+static bool has_effects(struct device *dev, unsigned int reg)
 {
-	return true;
+	return reg != MAPLE_PAGE_MAPLE * PAGE_SIZE + MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0);
 }
 
 static const struct regmap_config maple_regmap = {
 	.name = "maple",
-	.precious_reg = every_register,
+	.precious_reg = has_effects,
 };
 
 static struct maple *create(struct mimic_device *device)
@@ -149,16 +152,22 @@ static int start(struct maple *maple)
 		dev_err(&device->dev, "no page fault interrupt: %d\n", error);
 		return error;
 	}
-	/* Before the node: what udev tells of must open. */
+	/* Before the node: what udev tells of must have its attributes, and open. */
+	error = device_add_groups(&device->dev, maple_attribute_groups);
+	if (error)
+		goto no_attributes;
 	publish(maple, true);
 	maple->node = device_create(maple_class, &device->dev,
 				    MKDEV(MAJOR(maple_numbers), device->index), maple, "maple%d",
 				    device->index);
 	if (!IS_ERR(maple->node))
 		return 0;
+	error = PTR_ERR(maple->node);
 	publish(maple, false);
+	device_remove_groups(&device->dev, maple_attribute_groups);
+no_attributes:
 	maple_faults_stop(maple);
-	return PTR_ERR(maple->node);
+	return error;
 }
 
 static int maple_probe(struct mimic_device *device)
@@ -189,6 +198,8 @@ static void maple_remove(struct mimic_device *device)
 
 	publish(maple, false);
 	device_destroy(maple_class, maple->node->devt);
+	/* Waits for readers. */
+	device_remove_groups(&device->dev, maple_attribute_groups);
 	maple_faults_stop(maple);
 	dev_info(&device->dev, "removed\n");
 	maple_put(maple);
@@ -208,7 +219,6 @@ static void maple_reset(struct mimic_device *device)
 static struct mimic_driver maple_driver = {
 	.driver = {
 		.name = "maple",
-		.dev_groups = maple_attribute_groups,
 	},
 	.kind = "maple",
 	.probe = maple_probe,

@@ -92,8 +92,9 @@ struct mimic_binding_ops {
 
 /*
  * Binds the device to the calling process: the one binding that it has, or a
- * new one, counted. Only a new one takes `ops` and `context`. ERR_PTR: -EBUSY, another process has it; -EIO, no daemon;
- * -EINTR; -ENOMEM; -ENODEV; or what the daemon says.
+ * new one, counted. Only a new one takes `ops` and `context`. ERR_PTR: -EBUSY,
+ * another process has it; -EIO, no daemon; -EINTR; -ENOMEM; -ENODEV; or what the
+ * daemon says.
  */
 struct mimic_binding *mimic_bind(struct mimic_device *device, const struct mimic_binding_ops *ops,
 				 void *context);

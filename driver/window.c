@@ -15,15 +15,33 @@
 
 #define ADDRESS_PAGES (1ul << (MIMIC_BUS_WINDOW_SHIFT - PAGE_SHIFT))
 
-static u64 address_of(const struct vm_fault *vmf)
+static const struct vm_operations_struct window_ops;
+
+/* What is looked at: a page of the window, and whether it is to be written. */
+struct view {
+	struct mimic_binding *binding;
+	struct vm_area_struct *vma;
+	unsigned long page;
+	bool write;
+};
+
+static u64 address_of(const struct view *view)
 {
-	return (u64)(vmf->pgoff & (ADDRESS_PAGES - 1)) << PAGE_SHIFT;
+	unsigned long offset = view->vma->vm_pgoff +
+			       ((view->page - view->vma->vm_start) >> PAGE_SHIFT);
+
+	return (u64)(offset & (ADDRESS_PAGES - 1)) << PAGE_SHIFT;
 }
 
-/* So that nothing has to be allocated while window_lock is held: a reclaim would want it. */
 static int nothing(pte_t *pte, unsigned long address, void *unused)
 {
 	return 0;
+}
+
+/* So that nothing has to be allocated while window_lock is held: a reclaim would want it. */
+static int make_tables(const struct view *view)
+{
+	return apply_to_page_range(view->vma->vm_mm, view->page, PAGE_SIZE, nothing, NULL);
 }
 
 /* The process's page as it is now, without bringing it in. Its mmap_lock is held. */
@@ -47,14 +65,15 @@ static int look(struct mimic_binding *binding, u64 address, unsigned long sequen
 }
 
 /* -EAGAIN: the process has changed it meanwhile. */
-static int enter(struct mimic_binding *binding, struct vm_fault *vmf, unsigned long entry,
-		 unsigned long sequence, bool write, vm_fault_t *result)
+static int enter(const struct view *view, unsigned long entry, unsigned long sequence,
+		 vm_fault_t *result)
 {
-	unsigned long flags = vmf->vma->vm_flags;
+	struct mimic_binding *binding = view->binding;
+	unsigned long flags = view->vma->vm_flags;
 	struct page *page = hmm_pfn_to_page(entry);
 	int error = 0;
 
-	if (!write)
+	if (!view->write)
 		flags &= ~VM_WRITE;
 	mutex_lock(&binding->window_lock);
 	if (READ_ONCE(binding->gone)) {
@@ -68,10 +87,10 @@ static int enter(struct mimic_binding *binding, struct vm_fault *vmf, unsigned l
 		 * is dirty already where the process may write it, and its filesystem
 		 * might sleep here on a writeback that waits for window_lock.
 		 */
-		if (write && (PageAnon(page) || folio_test_swapbacked(page_folio(page))))
+		if (view->write && (PageAnon(page) || folio_test_swapbacked(page_folio(page))))
 			set_page_dirty(page);
 		/* Not the VMA's own protection: with pfn_mkwrite that one never writes. */
-		*result = vmf_insert_pfn_prot(vmf->vma, vmf->address, page_to_pfn(page),
+		*result = vmf_insert_pfn_prot(view->vma, view->page, page_to_pfn(page),
 					      vm_get_page_prot(flags));
 	}
 	mutex_unlock(&binding->window_lock);
@@ -79,61 +98,99 @@ static int enter(struct mimic_binding *binding, struct vm_fault *vmf, unsigned l
 }
 
 /*
- * We hold the daemon's mmap_lock, so the process's is only tried for; if it is
- * taken, ours goes first and the fault comes again.
+ * Makes the entry, or says why not. The mmap_lock of the process is held, so its
+ * own changes wait; what comes without that lock (reclaim, migration) ends soon.
  */
-static vm_fault_t wait_for_process(struct vm_fault *vmf, struct mm_struct *mm)
+static vm_fault_t fill(const struct view *view)
 {
-	if (!(vmf->flags & FAULT_FLAG_ALLOW_RETRY) || vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
-		return VM_FAULT_NOPAGE;
-	release_fault_lock(vmf);
-	if (!mmap_read_lock_killable(mm))
-		mmap_read_unlock(mm);
-	return VM_FAULT_RETRY;
-}
-
-static vm_fault_t fill(struct mimic_binding *binding, struct vm_fault *vmf)
-{
-	bool write = vmf->flags & FAULT_FLAG_WRITE;
+	struct mimic_binding *binding = view->binding;
 	vm_fault_t result = VM_FAULT_SIGBUS;
 	unsigned long entry, sequence;
-	u64 address = address_of(vmf);
+	u64 address = address_of(view);
 	int error;
 
 	do {
-		/* Waits for an invalidation to end, so not with a lock that one may hold. */
 		sequence = mmu_interval_read_begin(&binding->notifier);
-		if (!mmap_read_trylock(binding->mm))
-			return wait_for_process(vmf, binding->mm);
 		error = look(binding, address, sequence, &entry);
-		mmap_read_unlock(binding->mm);
-		if (error == -EBUSY)
-			continue;
-		if (!error && write && !(entry & HMM_PFN_WRITE))
+		if (!error && view->write && !(entry & HMM_PFN_WRITE))
 			error = -EFAULT;
 		if (!error)
-			error = enter(binding, vmf, entry, sequence, write, &result);
+			error = enter(view, entry, sequence, &result);
 	} while ((error == -EBUSY || error == -EAGAIN) && !fatal_signal_pending(current));
 	if (error == -EBUSY || error == -EAGAIN)
 		return VM_FAULT_NOPAGE;
-	trace_mimic_window(binding->number, address, write, error);
+	trace_mimic_window(binding->number, address, view->write, error);
 	return error ? VM_FAULT_SIGBUS : result;
+}
+
+/*
+ * The daemon's mmap_lock is held and the process's is taken. So ours goes first;
+ * then both the other way round, ours only tried for. A process that changes its
+ * memory all the time would else keep the daemon here for ever, and with it all
+ * who use it. What there is to say is said when the fault comes again.
+ */
+static vm_fault_t wait_for_process(struct vm_fault *vmf, struct view *view)
+{
+	struct mimic_binding *binding = view->binding;
+	struct mm_struct *ours = view->vma->vm_mm;
+
+	if (!(vmf->flags & FAULT_FLAG_ALLOW_RETRY) || vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
+		return VM_FAULT_NOPAGE;
+	mimic_binding_get(binding);
+	release_fault_lock(vmf);
+	if (mmap_read_lock_killable(binding->mm))
+		goto out;
+	if (mmap_read_trylock(ours)) {
+		view->vma = vma_lookup(ours, view->page);
+		if (view->vma && view->vma->vm_ops == &window_ops &&
+		    view->vma->vm_private_data == binding && !make_tables(view) &&
+		    fill(view) == VM_FAULT_SIGBUS) {
+			WRITE_ONCE(binding->refused_page, view->page);
+			WRITE_ONCE(binding->refused_task, current);
+		}
+		mmap_read_unlock(ours);
+	}
+	mmap_read_unlock(binding->mm);
+out:
+	mimic_binding_release(binding);
+	return VM_FAULT_RETRY;
+}
+
+/* Did this thread's fault find, a moment ago and without the lock, that nothing is there? */
+static bool was_refused(const struct view *view)
+{
+	struct mimic_binding *binding = view->binding;
+
+	if (READ_ONCE(binding->refused_task) != current ||
+	    READ_ONCE(binding->refused_page) != view->page)
+		return false;
+	WRITE_ONCE(binding->refused_task, NULL);
+	return true;
 }
 
 static vm_fault_t window_fault(struct vm_fault *vmf)
 {
-	struct mimic_binding *binding = vmf->vma->vm_private_data;
-	unsigned long page = vmf->address & PAGE_MASK;
-	struct mm_struct *mm = binding->mm;
+	struct view view = {
+		.binding = vmf->vma->vm_private_data,
+		.vma = vmf->vma,
+		.page = vmf->address & PAGE_MASK,
+		.write = vmf->flags & FAULT_FLAG_WRITE,
+	};
+	struct mm_struct *mm = view.binding->mm;
 	vm_fault_t result;
 
-	if (READ_ONCE(binding->gone))
+	if (READ_ONCE(view.binding->gone) || was_refused(&view))
 		return VM_FAULT_SIGBUS;
-	if (apply_to_page_range(vmf->vma->vm_mm, page, PAGE_SIZE, nothing, NULL))
+	if (make_tables(&view))
 		return VM_FAULT_OOM;
 	if (!mmget_not_zero(mm))
 		return VM_FAULT_SIGBUS;
-	result = fill(binding, vmf);
+	if (mmap_read_trylock(mm)) {
+		result = fill(&view);
+		mmap_read_unlock(mm);
+	} else {
+		result = wait_for_process(vmf, &view);
+	}
 	/* If that let the lock go, the VMA may be gone, and the binding with it. */
 	mmput_async(mm);
 	return result;

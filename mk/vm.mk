@@ -35,7 +35,9 @@ KERNEL_HEADERS_TAKEN := tools/testing/selftests/kselftest_harness.h tools/testin
 
 # Other test programs that run in the guest, too.
 VM_TESTS := $(filter $(O)/tests/contract/test_contract_kernel_%,$(TESTS))
-VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS))
+# What is packed, and what is run of it; the script runs the unmodified programs.
+VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED))
+VM_RUN = $(patsubst $(O)/%,/mimic/%,$(KSELFTESTS) $(VM_TESTS)) /mimic/vm/unmodified.sh
 
 .PHONY: check-kernel check-kernel-one check-kernel-style check-kernel-debug kselftests \
 	demo-kernel vm-shell vm-run vm-image vm-modules packages-kernel
@@ -77,7 +79,7 @@ vm-modules: $(VM)/$(KERNEL)/vmlinux
 	$(if $(VM_HAS_DRIVER),@echo "# $(KERNEL): building the modules")
 	$(if $(VM_HAS_DRIVER),$(Q)tests/vm/build-modules.sh $(VM)/$(KERNEL) $(VM_MODULES))
 
-vm-image: all vm-modules $(VM)/supervise $(KSELFTESTS) $(VM_TESTS)
+vm-image: all vm-modules $(VM)/supervise $(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED)
 	$(Q)tests/vm/stage.sh $(O) "$(if $(VM_HAS_DRIVER),$(VM_MODULES))" $(VM)/$(KERNEL).tree $(VM_PROGRAMS)
 	$(Q)tests/vm/pack.sh $(VM)/$(KERNEL).tree $(VM)/$(KERNEL).initramfs
 
@@ -102,7 +104,7 @@ check-kernel-debug:
 check-kernel-one: vm-image
 	$(Q)tests/vm/run-tests.sh --results $(VM_RESULTS) --label $(KERNEL) --log $(VM)/$(KERNEL).log \
 		--each $(VM_EACH) --time-scale $(VM_TIME_SCALE) --timeout $(VM_TIMEOUT) --memory $(VM_MEMORY) $(VM_WHAT) \
-		$(addprefix /mimic/,$(VM_PROGRAMS))
+		$(VM_RUN)
 
 check-kernel-style: $(if $(VM_HAS_DRIVER),$(VM)/linux-6.1 $(KERNELS:%=$(VM)/%/vmlinux))
 	$(if $(VM_HAS_DRIVER),$(Q)$(VM_SUMMARY) --timeout 600 \

@@ -5,7 +5,8 @@
  *
  * Every ioctl takes one structure that starts with its size. Kernel and daemon
  * may be of different builds: a field that the other side does not know must be
- * 0 (E2BIG if it is not), reserved fields must be 0 (EINVAL).
+ * 0 (E2BIG if it is not, or the structure is larger than a page), reserved fields
+ * must be 0 (EINVAL), and so is a structure that is too small.
  */
 #ifndef MIMIC_BUS_H
 #define MIMIC_BUS_H

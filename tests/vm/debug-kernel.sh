@@ -38,9 +38,15 @@ is_built() {
 
 if [ $announce = yes ]; then
 	if is_built; then
-		echo "# the debug kernel is there; its tests take @TESTS@ minutes"
+		echo "# the debug kernel is there: nothing to build but our own code"
 	else
-		echo "# the debug kernel is built first: @BUILD@ minutes on two cores, once. Its tests take @TESTS@ minutes"
+		echo "# first the debug kernel is built: about 7 minutes on two cores, once"
+	fi
+	if [ -r "$directory.log/seconds" ]; then
+		read -r seconds <"$directory.log/seconds"
+		echo "# the tests in it took $((seconds / 60)) min $((seconds % 60)) s the last time"
+	else
+		echo "# the tests in it take up to ten times as long as in another kernel"
 	fi
 	exit
 fi
@@ -92,7 +98,7 @@ kernel_make allnoconfig
 unset KCONFIG_ALLCONFIG
 verify_config
 
-echo "$me: building the debug kernel; the first time takes minutes"
+echo "$me: building the debug kernel, with two jobs; output is in $directory/log"
 kernel_make vmlinux modules
 cp "$build/.config" "$directory/config"
 kernel_make kernelrelease

@@ -21,7 +21,7 @@ for part in bin lib examples; do
 	[ ! -d "$build/$part" ] || cp -a "$build/$part" "$tree/mimic/$part"
 done
 find "$tree/mimic" -name '*.a' -delete
-cp "$here"/guest/*.sh "$build/vm/supervise" "$tree/mimic/vm"
+cp "$here"/guest/*.sh "$here"/guest/*.seconds "$build/vm/supervise" "$tree/mimic/vm"
 
 for program in "$@"; do
 	mkdir -p "$tree/mimic/$(dirname "$program")"

@@ -497,11 +497,35 @@ bool fake_daemon_has_died(struct fake_daemon *daemon)
 	return false;
 }
 
+/*
+ * Where io_uring held the node it is closed a moment after the process is gone,
+ * and until then the device is the dead daemon's.
+ */
+static void wait_for_orphan(const struct fake_daemon *daemon)
+{
+	char path[96], served = '0';
+	int tries, file;
+
+	snprintf(path, sizeof(path), "/sys/bus/mimic/devices/%s/served",
+		 daemon->node + strlen("/dev/"));
+	for (tries = 0; tries < WAIT_MS; tries++) {
+		file = open(path, O_RDONLY | O_CLOEXEC);
+		if (file < 0 || read(file, &served, 1) != 1)
+			served = '0';
+		if (file >= 0)
+			close(file);
+		if (served == '0')
+			return;
+		doze(1);
+	}
+}
+
 int fake_daemon_restart(struct fake_daemon *daemon)
 {
 	int error;
 
 	fake_daemon_kill(daemon);
+	wait_for_orphan(daemon);
 	error = start_child(daemon);
 	return error ? error : start_device(daemon);
 }

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* A daemon that dies, at each step of the protocol: who waits is let go, the node stays, another takes over. */
+#include "kselftest_harness.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include "mimic/maple_ioctl.h"
+#include "tests/kselftest/lib/holder.h"
+
+FIXTURE(death)
+{
+	struct holder holder;
+	struct fake_control *control;
+};
+
+FIXTURE_VARIANT(death)
+{
+	enum fake_channel form;
+};
+
+FIXTURE_VARIANT_ADD(death, read_write) { .form = FAKE_READ_WRITE };
+FIXTURE_VARIANT_ADD(death, slots) { .form = FAKE_SLOTS };
+FIXTURE_VARIANT_ADD(death, io_uring) { .form = FAKE_URING };
+
+FIXTURE_SETUP(death)
+{
+	struct fake_options options = { .channel = variant->form };
+
+	ASSERT_EQ(0, holder_start(&self->holder, &options));
+	self->control = self->holder.control;
+}
+
+FIXTURE_TEARDOWN(death)
+{
+	holder_stop(&self->holder);
+}
+
+static int info_of(int fd)
+{
+	struct maple_info info = { .size = sizeof(info) };
+
+	return ioctl(fd, MAPLE_IOCTL_INFO, &info) ? errno : 0;
+}
+
+static int map_of(int fd)
+{
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (page == MAP_FAILED)
+		return errno;
+	munmap(page, PAGE);
+	return 0;
+}
+
+/* With io_uring the node is closed a moment after the process is gone. */
+static bool becomes_dead(int fd)
+{
+	double end = now_seconds() + at_most(1);
+
+	while (!info_of(fd) && now_seconds() < end)
+		sleep_ms(1);
+	return info_of(fd) == ENODEV;
+}
+
+static void set_action(struct holder *holder, enum fake_action action)
+{
+	const struct fake_special special = { .page = 0, .offset = HELD_OFFSET, .action = action };
+
+	fake_daemon_special(holder->daemon, &special);
+}
+
+/* An access at which the daemon dies by itself: the signal, and how long it took from the death on. */
+static int signal_at_death(struct holder *holder, bool stores, double *seconds)
+{
+	struct waiter waiter;
+	double start;
+
+	*seconds = 1000;
+	if (waiter_run(&waiter, holder_register(holder, 0, HELD_OFFSET), stores) ||
+	    !fake_daemon_has_died(holder->daemon))
+		return -1;
+	start = now_seconds();
+	if (!waiter_ends(&waiter))
+		return -2;
+	*seconds = now_seconds() - start;
+	return waiter.signal;
+}
+
+/* --- at each step ------------------------------------------------------------------- */
+
+TEST_F(death, before_it_takes_an_access)
+{
+	double seconds;
+
+	self->control->dies_before_taking = true;
+	EXPECT_EQ(SIGBUS, signal_at_death(&self->holder, false, &seconds));
+	EXPECT_GT(at_most(1), seconds);
+}
+
+TEST_F(death, after_it_took_a_load)
+{
+	double seconds;
+
+	set_action(&self->holder, FAKE_DIE_AFTER_TAKING);
+	EXPECT_EQ(SIGBUS, signal_at_death(&self->holder, false, &seconds));
+	EXPECT_GT(at_most(1), seconds);
+}
+
+TEST_F(death, after_it_took_a_store)
+{
+	double seconds;
+
+	set_action(&self->holder, FAKE_DIE_AFTER_TAKING);
+	EXPECT_EQ(SIGBUS, signal_at_death(&self->holder, true, &seconds));
+	EXPECT_GT(at_most(1), seconds);
+}
+
+TEST_F(death, after_it_answered_without_committing)
+{
+	double seconds;
+	int number;
+
+	set_action(&self->holder, FAKE_DIE_AFTER_ANSWER);
+	number = signal_at_death(&self->holder, false, &seconds);
+	/* Written answers count at once; those in memory may have been seen or not. */
+	if (variant->form == FAKE_READ_WRITE)
+		EXPECT_EQ(0, number);
+	EXPECT_TRUE(number == 0 || number == SIGBUS);
+	EXPECT_GT(at_most(1), seconds);
+}
+
+TEST_F(death, while_it_holds_accesses_of_several_threads)
+{
+	volatile uint64_t *held = holder_held_register(&self->holder);
+	struct waiter waiters[6];
+	double start;
+	int i;
+
+	for (i = 0; i < 6; i++)
+		ASSERT_EQ(0, waiter_start(&waiters[i], &self->holder, held, i & 1));
+	start = now_seconds();
+	fake_daemon_kill(self->holder.daemon);
+	for (i = 0; i < 6; i++) {
+		EXPECT_TRUE(waiter_ends(&waiters[i]));
+		EXPECT_EQ(SIGBUS, waiters[i].signal);
+	}
+	EXPECT_GT(at_most(1), now_seconds() - start);
+}
+
+static int connects(void *holder)
+{
+	struct maple_connect session = { .size = sizeof(session) };
+
+	if (holder_open(holder))
+		return 200;
+	return ioctl(((struct holder *)holder)->fd, MAPLE_IOCTL_CONNECT, &session) ? errno : 0;
+}
+
+TEST_F(death, while_a_program_waits_in_connect)
+{
+	double start;
+	pid_t child;
+
+	holder_give_back(&self->holder);
+	self->control->hold_kinds = 1u << MIMIC_BUS_REQUEST_CONNECT;
+	child = child_start(connects, &self->holder);
+	ASSERT_TRUE(fake_wait(&self->control->held, 1));
+	start = now_seconds();
+	fake_daemon_kill(self->holder.daemon);
+	EXPECT_EQ(EIO, exit_of(child));
+	EXPECT_GT(at_most(1), now_seconds() - start);
+}
+
+static int opens(void *holder)
+{
+	return -holder_open(holder);
+}
+
+TEST_F(death, while_a_program_waits_in_open)
+{
+	double start;
+	pid_t child;
+
+	holder_give_back(&self->holder);
+	self->control->hold_kinds = 1u << MIMIC_BUS_REQUEST_OPEN;
+	child = child_start(opens, &self->holder);
+	ASSERT_TRUE(fake_wait(&self->control->held, 1));
+	start = now_seconds();
+	fake_daemon_kill(self->holder.daemon);
+	EXPECT_EQ(EIO, exit_of(child));
+	EXPECT_GT(at_most(1), now_seconds() - start);
+}
+
+TEST_F(death, while_it_owes_the_answer_of_a_close)
+{
+	double start;
+	pid_t child;
+	int error;
+
+	self->control->hold_kinds = 1u << MIMIC_BUS_REQUEST_CLOSE;
+	holder_give_back(&self->holder);
+	ASSERT_TRUE(fake_wait(&self->control->held, 1));
+	child = child_start(opens, &self->holder);
+	sleep_ms(30);
+	start = now_seconds();
+	fake_daemon_kill(self->holder.daemon);
+	error = exit_of(child);
+	EXPECT_EQ(EIO, error);
+	EXPECT_GT(at_most(1), now_seconds() - start);
+	self->control->hold_kinds = 0;
+	ASSERT_EQ(0, fake_daemon_restart(self->holder.daemon));
+	EXPECT_EQ(0, holder_open(&self->holder));
+}
+
+static long registers_another(struct fake_self *self, void *unused)
+{
+	struct mimic_bus_register wanted = {
+		.size = sizeof(wanted), .kind = "maple", .index = 20, .pages = 5, .interrupts = 1,
+	};
+
+	(void)unused;
+	return ioctl(self->fd, MIMIC_BUS_REGISTER, &wanted) ? -errno : (long)wanted.device;
+}
+
+static long unregisters(struct fake_self *self, void *device)
+{
+	struct mimic_bus_unregister wanted = { .size = sizeof(wanted), .device = *(uint32_t *)device };
+
+	return ioctl(self->fd, MIMIC_BUS_UNREGISTER, &wanted) ? -errno : 0;
+}
+
+TEST_F(death, while_its_device_is_probed)
+{
+	const struct fake_special identify = {
+		.page = MAPLE_PAGE_MAPLE, .offset = MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0),
+		.action = FAKE_DIE_AFTER_TAKING, .is_drivers = true,
+	};
+	uint32_t device;
+	long result;
+	int tries;
+
+	fake_daemon_special(self->holder.daemon, &identify);
+	fake_daemon_call(self->holder.daemon, registers_another, NULL, 0);
+	EXPECT_TRUE(fake_daemon_has_died(self->holder.daemon));
+	fake_daemon_no_specials(self->holder.daemon);
+	/* The device waits for another daemon, and its driver for the device. */
+	holder_give_back(&self->holder);
+	ASSERT_EQ(0, fake_daemon_restart(self->holder.daemon));
+	result = fake_daemon_call(self->holder.daemon, registers_another, NULL, 0);
+	ASSERT_LT(0, result);
+	for (tries = 0; access("/dev/maple20", F_OK) && tries < 5000; tries++)
+		sleep_ms(1);
+	EXPECT_EQ(0, access("/dev/maple20", F_OK));
+	device = (uint32_t)result;
+	EXPECT_EQ(0, fake_daemon_call(self->holder.daemon, unregisters, &device, sizeof(device)));
+}
+
+/* --- afterwards ----------------------------------------------------------------------- */
+
+TEST_F(death, the_node_stays_and_opens_are_eio)
+{
+	fake_daemon_kill(self->holder.daemon);
+	EXPECT_TRUE(becomes_dead(self->holder.fd));
+	EXPECT_EQ(0, access(self->holder.daemon->node, F_OK));
+	holder_give_back(&self->holder);
+	EXPECT_EQ(-EIO, holder_open(&self->holder));
+}
+
+TEST_F(death, what_was_open_is_dead)
+{
+	fake_daemon_kill(self->holder.daemon);
+	EXPECT_TRUE(becomes_dead(self->holder.fd));
+	EXPECT_EQ(ENODEV, map_of(self->holder.fd));
+	EXPECT_EQ(SIGBUS, signal_of_load(holder_register(&self->holder, 0, 8), NULL));
+	EXPECT_EQ(SIGBUS, signal_of_store(holder_register(&self->holder, 0, 8), NULL));
+}
+
+TEST_F(death, another_daemon_takes_the_device_over)
+{
+	uint32_t device = self->control->device;
+
+	fake_daemon_kill(self->holder.daemon);
+	holder_give_back(&self->holder);
+	ASSERT_EQ(0, fake_daemon_restart(self->holder.daemon));
+	EXPECT_EQ(device, self->control->device);
+	ASSERT_EQ(0, holder_open(&self->holder));
+	ASSERT_EQ(0, holder_map(&self->holder));
+	*holder_register(&self->holder, 2, 8) = 6;
+	EXPECT_EQ(6, *holder_register(&self->holder, 2, 8));
+}
+
+TEST_F(death, what_was_open_stays_dead_when_another_daemon_is_there)
+{
+	volatile uint8_t *old_pages = self->holder.pages;
+	int old = self->holder.fd;
+	unsigned int loads;
+
+	fake_daemon_kill(self->holder.daemon);
+	ASSERT_EQ(0, fake_daemon_restart(self->holder.daemon));
+	loads = self->control->loads;
+	EXPECT_EQ(ENODEV, info_of(old));
+	EXPECT_EQ(SIGBUS, signal_of_load(old_pages, NULL));
+	EXPECT_EQ(loads, self->control->loads);
+	/* The same process may open it anew beside that. */
+	ASSERT_EQ(0, holder_open(&self->holder));
+	ASSERT_EQ(0, holder_map(&self->holder));
+	*holder_register(&self->holder, 2, 8) = 7;
+	EXPECT_EQ(7, *holder_register(&self->holder, 2, 8));
+	EXPECT_EQ(ENODEV, info_of(old));
+	EXPECT_EQ(SIGBUS, signal_of_load(old_pages, NULL));
+	close(old);
+	munmap((void *)old_pages, HOLDER_PAGES * PAGE);
+	EXPECT_EQ(7, *holder_register(&self->holder, 2, 8));
+}
+
+TEST_F(death, an_old_holder_does_not_keep_another_process_out)
+{
+	fake_daemon_kill(self->holder.daemon);
+	ASSERT_EQ(0, fake_daemon_restart(self->holder.daemon));
+	EXPECT_EQ(0, in_child(opens, &self->holder));
+}
+
+TEST_F(death, a_device_of_other_properties_is_eexist)
+{
+	struct fake_daemon *daemon = self->holder.daemon;
+
+	fake_daemon_kill(daemon);
+	daemon->options.pages = 6;
+	EXPECT_EQ(-EEXIST, fake_daemon_restart(daemon));
+	daemon->options.pages = 0;
+	daemon->options.interrupts = 2;
+	EXPECT_EQ(-EEXIST, fake_daemon_restart(daemon));
+	daemon->options.interrupts = 0;
+	daemon->options.capabilities = MIMIC_BUS_TRAPS;
+	EXPECT_EQ(-EEXIST, fake_daemon_restart(daemon));
+	daemon->options.capabilities = 0;
+	EXPECT_EQ(0, fake_daemon_restart(daemon));
+}
+
+static int served(const struct fake_daemon *daemon)
+{
+	char path[80], value = '?';
+	int file;
+
+	snprintf(path, sizeof(path), "/sys/bus/mimic/devices/maple%d/served", daemon->control->index);
+	file = open(path, O_RDONLY);
+	if (file < 0 || read(file, &value, 1) != 1)
+		value = '?';
+	close(file);
+	return value;
+}
+
+TEST_F(death, sysfs_says_whether_a_daemon_is_there)
+{
+	EXPECT_EQ('1', served(self->holder.daemon));
+	fake_daemon_kill(self->holder.daemon);
+	EXPECT_TRUE(becomes_dead(self->holder.fd));
+	EXPECT_EQ('0', served(self->holder.daemon));
+	ASSERT_EQ(0, fake_daemon_restart(self->holder.daemon));
+	EXPECT_EQ('1', served(self->holder.daemon));
+}
+
+TEST_F(death, twenty_daemons_one_after_the_other)
+{
+	volatile uint64_t *held;
+	struct waiter waiter;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		holder_give_back(&self->holder);
+		ASSERT_EQ(0, fake_daemon_restart(self->holder.daemon));
+		ASSERT_EQ(0, holder_open(&self->holder));
+		ASSERT_EQ(0, holder_map(&self->holder));
+		fake_daemon_no_specials(self->holder.daemon);
+		held = holder_held_register(&self->holder);
+		ASSERT_EQ(0, waiter_start(&waiter, &self->holder, held, false));
+		fake_daemon_kill(self->holder.daemon);
+		EXPECT_TRUE(waiter_ends(&waiter));
+		EXPECT_EQ(SIGBUS, waiter.signal);
+	}
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The n-th allocation of a call fails, for each n until the call gets by: every
+ * ioctl, open, mmap, access and fault ends with an error or succeeds, and works
+ * afterwards. Needs a kernel with CONFIG_FAULT_INJECTION (make check-kernel-debug);
+ * that nothing leaks or breaks is what its KASAN and kmemleak say.
+ */
+#include "kselftest_harness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "mimic/maple_ioctl.h"
+#include "tests/kselftest/lib/fake_daemon.h"
+#include "tests/kselftest/lib/window.h"
+
+#define PAGE 4096
+#define MOST 400	/* allocations of one call; a call that never gets by is a failure */
+#define FAIL_NTH "/proc/thread-self/fail-nth"
+
+FIXTURE(failing)
+{
+	struct fake_daemon *daemon;
+	int fd;
+	char *page;
+	char *memory;
+};
+
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool is_written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return is_written;
+}
+
+/* Allocations that may sleep are left out by default. */
+static bool can_inject(void)
+{
+	return !access(FAIL_NTH, W_OK) && write_text("/sys/kernel/debug/failslab/ignore-gfp-wait", "N") &&
+	       write_text("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N") &&
+	       write_text("/sys/kernel/debug/fail_page_alloc/min-order", "0");
+}
+
+/* A step of a sweep: what is called, with the n-th allocation failing. 0 or -errno. */
+typedef long (*step)(void *argument);
+
+static int fail_nth_open(void)
+{
+	return open(FAIL_NTH, O_RDWR | O_CLOEXEC);
+}
+
+/* Has the failure not come yet? Then there were fewer allocations. */
+static bool was_not_reached(int fd)
+{
+	char text[16] = "";
+
+	return pread(fd, text, sizeof(text) - 1, 0) > 0 && atoi(text);
+}
+
+/*
+ * Returns how many calls failed an allocation; -1: it never got by, -2: it
+ * failed with nothing injected. Each call is followed by `undo`, if it succeeded.
+ */
+static int sweep(step call, void (*undo)(void *argument), void *argument)
+{
+	int fd = fail_nth_open();
+	int injected = 0;
+
+	for (int n = 1; n <= MOST; n++) {
+		char text[16];
+		long result;
+		bool is_over;
+
+		snprintf(text, sizeof(text), "%d", n);
+		if (pwrite(fd, text, strlen(text), 0) < 0)
+			break;
+		result = call(argument);
+		is_over = was_not_reached(fd);
+		if (pwrite(fd, "0", 1, 0) < 0)
+			break;
+		if (!result && undo)
+			undo(argument);
+		if (is_over) {
+			close(fd);
+			return result ? -2 : injected;
+		}
+		injected++;
+	}
+	close(fd);
+	return -1;
+}
+
+FIXTURE_SETUP(failing)
+{
+	struct fake_options options = { .channel = FAKE_SLOTS, .is_paper = true };
+
+	self->daemon = NULL;
+	if (!can_inject())
+		SKIP(return, "this kernel injects no failures");
+	self->daemon = fake_daemon_start(&options);
+	ASSERT_NE(NULL, self->daemon);
+	self->fd = open(self->daemon->node, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->fd);
+	self->page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, 0);
+	ASSERT_NE(MAP_FAILED, (void *)self->page);
+	self->memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, (void *)self->memory);
+}
+
+FIXTURE_TEARDOWN(failing)
+{
+	if (!self->daemon)
+		return;
+	munmap(self->page, PAGE);
+	close(self->fd);
+	fake_daemon_stop(self->daemon);
+}
+
+/* The device is as good as before. */
+#define EXPECT_WORKS() do { \
+	*(volatile uint64_t *)self->page = 0x1234; \
+	EXPECT_EQ(0x1234, *(volatile uint64_t *)self->page); \
+} while (0)
+
+struct opened {
+	const char *node;
+	int fd;
+};
+
+static long open_node(void *argument)
+{
+	struct opened *opened = argument;
+
+	opened->fd = open(opened->node, O_RDWR | O_CLOEXEC);
+	return opened->fd < 0 ? -errno : 0;
+}
+
+static void close_node(void *argument)
+{
+	close(((struct opened *)argument)->fd);
+}
+
+TEST_F(failing, open_by_the_process_that_has_it)
+{
+	struct opened opened = { .node = self->daemon->node };
+
+	EXPECT_LT(0, sweep(open_node, close_node, &opened));
+	EXPECT_WORKS();
+}
+
+TEST_F(failing, the_first_open)
+{
+	struct opened opened = { .node = self->daemon->node };
+
+	munmap(self->page, PAGE);
+	close(self->fd);
+	EXPECT_LT(0, sweep(open_node, close_node, &opened));
+	self->fd = open(self->daemon->node, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, self->fd);
+	self->page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, 0);
+	ASSERT_NE(MAP_FAILED, (void *)self->page);
+	EXPECT_WORKS();
+}
+
+struct mapped {
+	int fd;
+	void *address;
+};
+
+static long map_page(void *argument)
+{
+	struct mapped *mapped = argument;
+
+	mapped->address = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, mapped->fd, 0);
+	return mapped->address == MAP_FAILED ? -errno : 0;
+}
+
+static void unmap_page(void *argument)
+{
+	munmap(((struct mapped *)argument)->address, PAGE);
+}
+
+TEST_F(failing, mmap_of_a_page)
+{
+	struct mapped mapped = { .fd = self->fd };
+
+	EXPECT_LT(0, sweep(map_page, unmap_page, &mapped));
+	EXPECT_WORKS();
+}
+
+static long ask_info(void *argument)
+{
+	struct maple_info info = { .size = sizeof(info) };
+
+	return ioctl(*(int *)argument, MAPLE_IOCTL_INFO, &info) ? -errno : 0;
+}
+
+TEST_F(failing, info)
+{
+	EXPECT_LE(0, sweep(ask_info, NULL, &self->fd));
+	EXPECT_WORKS();
+}
+
+static long ask_connect(void *argument)
+{
+	struct maple_connect connect = { .size = sizeof(connect) };
+
+	if (ioctl(*(int *)argument, MAPLE_IOCTL_CONNECT, &connect))
+		return -errno;
+	close(connect.fd);
+	return 0;
+}
+
+TEST_F(failing, connect)
+{
+	EXPECT_LE(0, sweep(ask_connect, NULL, &self->fd));
+	EXPECT_WORKS();
+}
+
+/* A fault without memory is made again by the kernel: the access always ends well. */
+static long access_page(void *argument)
+{
+	volatile uint64_t *word = argument;
+
+	*word = 0x55;
+	return *word == 0x55 ? 0 : -EIO;
+}
+
+TEST_F(failing, the_first_access_of_a_thread)
+{
+	EXPECT_LE(0, sweep(access_page, NULL, self->page));
+	EXPECT_WORKS();
+}
+
+/* --- in the daemon ---------------------------------------------------------- */
+
+struct in_daemon {
+	uint64_t address;
+	int result;
+};
+
+static struct fake_self *daemon_self;
+
+static long ask_register(void *argument)
+{
+	struct mimic_bus_register wanted = {
+		.size = sizeof(wanted), .kind = "nobody", .index = -1, .pages = 1, .interrupts = 2,
+	};
+
+	if (ioctl(daemon_self->fd, MIMIC_BUS_REGISTER, &wanted))
+		return -errno;
+	*(uint32_t *)argument = wanted.device;
+	return 0;
+}
+
+static void ask_unregister(void *argument)
+{
+	struct mimic_bus_unregister gone = { .size = sizeof(gone), .device = *(uint32_t *)argument };
+
+	ioctl(daemon_self->fd, MIMIC_BUS_UNREGISTER, &gone);
+}
+
+static long sweep_register(struct fake_self *self, void *argument)
+{
+	uint32_t device;
+
+	daemon_self = self;
+	((struct in_daemon *)argument)->result = sweep(ask_register, ask_unregister, &device);
+	return 0;
+}
+
+TEST_F(failing, registering_a_device)
+{
+	struct in_daemon call = { 0 };
+
+	ASSERT_EQ(0, fake_daemon_call(self->daemon, sweep_register, &call, sizeof(call)));
+	EXPECT_LT(0, call.result);
+	EXPECT_WORKS();
+}
+
+static long open_control(void *argument)
+{
+	*(int *)argument = open(MIMIC_BUS_NODE, O_RDWR | O_CLOEXEC);
+	return *(int *)argument < 0 ? -errno : 0;
+}
+
+static void close_control(void *argument)
+{
+	close(*(int *)argument);
+}
+
+static long sweep_control(struct fake_self *self, void *argument)
+{
+	int fd;
+
+	(void)self;
+	((struct in_daemon *)argument)->result = sweep(open_control, close_control, &fd);
+	return 0;
+}
+
+TEST_F(failing, open_of_the_control_node)
+{
+	struct in_daemon call = { 0 };
+
+	ASSERT_EQ(0, fake_daemon_call(self->daemon, sweep_control, &call, sizeof(call)));
+	EXPECT_LT(0, call.result);
+	EXPECT_WORKS();
+}
+
+/* Maps a page of the program's, and touches it: the mapping, its page tables, the mirror. */
+static long look_through_window(void *argument)
+{
+	const struct in_daemon *call = argument;
+	uint64_t value;
+	void *window = fake_self_window(daemon_self, (uint32_t)daemon_self->control->open_binding,
+					call->address, PAGE);
+	long result;
+
+	if (window == MAP_FAILED)
+		return -errno;
+	result = window_load(window, &value);
+	if (!result && value != 0x77)
+		result = -EIO;
+	munmap(window, PAGE);
+	return result;
+}
+
+static long sweep_window(struct fake_self *self, void *argument)
+{
+	daemon_self = self;
+	window_catch_bus_errors();
+	((struct in_daemon *)argument)->result = sweep(look_through_window, NULL, argument);
+	return 0;
+}
+
+TEST_F(failing, a_window_and_its_first_touch)
+{
+	struct in_daemon call = { .address = (uintptr_t)self->memory };
+
+	*(volatile uint64_t *)self->memory = 0x77;
+	ASSERT_EQ(0, fake_daemon_call(self->daemon, sweep_window, &call, sizeof(call)));
+	EXPECT_LT(0, call.result);
+	EXPECT_WORKS();
+}
+
+TEST_HARNESS_MAIN
