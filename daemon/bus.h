@@ -73,6 +73,7 @@ struct mimicd_bus {
 	struct mimic_bus_header *header;	/* NULL: read() and write() */
 	struct mimic_bus_slot *slots;
 	size_t slots_size;
+	uint32_t doorbell;		/* of the header, when the bits were last looked at */
 	void *ring;			/* NULL: read() and write() */
 	int ring_fd;
 	bool fetch_is_parked;

@@ -35,8 +35,13 @@ static void cancel(struct mimicd_bus *bus, uint32_t slot)
 static bool take_slots(struct mimicd_bus *bus)
 {
 	struct mimic_bus_header *header = bus->header;
+	/* acquire: a bit that is set after our look at it rings again */
+	uint32_t doorbell = __atomic_load_n(&header->doorbell, __ATOMIC_ACQUIRE);
 	bool worked = false;
 
+	if (doorbell == bus->doorbell)
+		return false;
+	bus->doorbell = doorbell;
 	/* Cancelled ones first: what has not begun does not begin. */
 	for (unsigned int word = 0; word < WORDS; word++) {
 		uint64_t bits = __atomic_load_n(&header->cancelled[word], __ATOMIC_RELAXED);

@@ -81,9 +81,10 @@ static unsigned long *cancelled_bits(struct mimic_connection *connection)
 	return (unsigned long *)connection->header->cancelled;
 }
 
-/* Tells a daemon that sleeps. */
+/* A bit has been set. connection->lock is held. */
 static void notify(struct mimic_connection *connection, u32 slot)
 {
+	WRITE_ONCE(connection->header->doorbell, ++connection->doorbell);
 	/* Pairs with the daemon's fence between its flag and its last look at the bits. */
 	smp_mb__after_atomic();
 	if (!READ_ONCE(connection->header->sleeping))

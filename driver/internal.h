@@ -83,6 +83,7 @@ struct mimic_connection {
 	DECLARE_BITMAP(used, MIMIC_BUS_SLOTS);
 	u8 limited_by[MIMIC_BUS_SLOTS];	/* device of a program's access, 0: of none */
 	u8 device_slots[MIMIC_BUS_DEVICES_MAX + 1];
+	u32 doorbell;
 	struct list_head waiting;
 	struct io_uring_cmd *fetches[MIMIC_FETCHES_MAX];
 	void *fetch_files[MIMIC_FETCHES_MAX];	/* whose, for 6.1's flush */

@@ -6,6 +6,18 @@
 
 #include "bench/kernel/kernel.h"
 
+/* Each is probed by itself, in any order. */
+static void wait_for_nodes(int count)
+{
+	char node[32];
+
+	for (int i = 0; i < count; i++) {
+		snprintf(node, sizeof(node), "/dev/maple%d", i);
+		for (int tries = 0; tries < 100 && access(node, F_OK); tries++)
+			usleep(100000);
+	}
+}
+
 /* bench-kernel BUILD OUTPUT, in a machine with the modules loaded and no daemon. */
 int main(int argc, char **argv)
 {
@@ -20,8 +32,7 @@ int main(int argc, char **argv)
 	options.build = argv[1];
 	snprintf(options.socket, sizeof(options.socket), "/tmp/bench-kernel.sock");
 	daemon = bench_start_daemon(&options, "maple:4", options.socket);
-	for (int i = 0; i < 100 && access("/dev/maple3", F_OK); i++)
-		usleep(100000);
+	wait_for_nodes(4);
 	bench_kernel_traps(daemon, &traps);
 	bench_kernel_window();
 	bench_kernel_first_touch(&traps);

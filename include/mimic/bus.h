@@ -99,7 +99,9 @@ struct mimic_bus_header {
 	__u64 pending[MIMIC_BUS_SLOTS / 64];
 	/* The same for requests that should be cancelled; the bit's clearing means nothing but "seen". */
 	__u64 cancelled[MIMIC_BUS_SLOTS / 64];
-	__u8 padding[64];
+	/* The kernel's: another number after each bit that it has set, so that looking costs one word. */
+	__u32 doorbell;
+	__u8 padding[60];
 	/*
 	 * The daemon's: 1 before it sleeps (then a full fence, then a last look at
 	 * the bits), 0 when it looks at the bits by itself. 1 at first.

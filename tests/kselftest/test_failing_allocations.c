@@ -122,6 +122,12 @@ FIXTURE_TEARDOWN(failing)
 	fake_daemon_stop(self->daemon);
 }
 
+/* The setup has said why there is nothing to try; 6.1's harness runs the test all the same. */
+#define NEEDS_INJECTION() do { \
+	if (!self->daemon) \
+		return; \
+} while (0)
+
 /* The device is as good as before. */
 #define EXPECT_WORKS() do { \
 	*(volatile uint64_t *)self->page = 0x1234; \
@@ -150,6 +156,7 @@ TEST_F(failing, open_by_the_process_that_has_it)
 {
 	struct opened opened = { .node = self->daemon->node };
 
+	NEEDS_INJECTION();
 	EXPECT_LT(0, sweep(open_node, close_node, &opened));
 	EXPECT_WORKS();
 }
@@ -158,6 +165,7 @@ TEST_F(failing, the_first_open)
 {
 	struct opened opened = { .node = self->daemon->node };
 
+	NEEDS_INJECTION();
 	munmap(self->page, PAGE);
 	close(self->fd);
 	EXPECT_LT(0, sweep(open_node, close_node, &opened));
@@ -190,6 +198,7 @@ TEST_F(failing, mmap_of_a_page)
 {
 	struct mapped mapped = { .fd = self->fd };
 
+	NEEDS_INJECTION();
 	EXPECT_LT(0, sweep(map_page, unmap_page, &mapped));
 	EXPECT_WORKS();
 }
@@ -203,6 +212,7 @@ static long ask_info(void *argument)
 
 TEST_F(failing, info)
 {
+	NEEDS_INJECTION();
 	EXPECT_LE(0, sweep(ask_info, NULL, &self->fd));
 	EXPECT_WORKS();
 }
@@ -219,6 +229,7 @@ static long ask_connect(void *argument)
 
 TEST_F(failing, connect)
 {
+	NEEDS_INJECTION();
 	EXPECT_LE(0, sweep(ask_connect, NULL, &self->fd));
 	EXPECT_WORKS();
 }
@@ -234,6 +245,7 @@ static long access_page(void *argument)
 
 TEST_F(failing, the_first_access_of_a_thread)
 {
+	NEEDS_INJECTION();
 	EXPECT_LE(0, sweep(access_page, NULL, self->page));
 	EXPECT_WORKS();
 }
@@ -279,6 +291,7 @@ TEST_F(failing, registering_a_device)
 {
 	struct in_daemon call = { 0 };
 
+	NEEDS_INJECTION();
 	ASSERT_EQ(0, fake_daemon_call(self->daemon, sweep_register, &call, sizeof(call)));
 	EXPECT_LT(0, call.result);
 	EXPECT_WORKS();
@@ -308,6 +321,7 @@ TEST_F(failing, open_of_the_control_node)
 {
 	struct in_daemon call = { 0 };
 
+	NEEDS_INJECTION();
 	ASSERT_EQ(0, fake_daemon_call(self->daemon, sweep_control, &call, sizeof(call)));
 	EXPECT_LT(0, call.result);
 	EXPECT_WORKS();
@@ -343,6 +357,7 @@ TEST_F(failing, a_window_and_its_first_touch)
 {
 	struct in_daemon call = { .address = (uintptr_t)self->memory };
 
+	NEEDS_INJECTION();
 	*(volatile uint64_t *)self->memory = 0x77;
 	ASSERT_EQ(0, fake_daemon_call(self->daemon, sweep_window, &call, sizeof(call)));
 	EXPECT_LT(0, call.result);

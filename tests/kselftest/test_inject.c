@@ -136,6 +136,8 @@ FIXTURE_TEARDOWN(inject)
 	munmap(self->device, PAGE);
 	munmap(self->file, (size_t)FILE_PAGES * PAGE);
 	close(self->fd);
+	/* Else the kernel keeps it for the next daemon. */
+	EXPECT_EQ(0, system(TOP "/bin/mimic remove --socket " SOCKET " maple0 >/dev/null"));
 	kill(self->daemon, SIGTERM);
 	waitpid(self->daemon, NULL, 0);
 }

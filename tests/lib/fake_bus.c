@@ -396,6 +396,7 @@ static void queue(const struct mimic_bus_request *request)
 static void set_bit(__u64 *bits, uint32_t slot)
 {
 	__atomic_fetch_or(&bits[slot / 64], 1ull << slot % 64, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&fake_bus.header->doorbell, 1, __ATOMIC_SEQ_CST);
 	notify();
 }
 

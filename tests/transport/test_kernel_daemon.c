@@ -276,6 +276,7 @@ static void a_cancelled_access_that_has_not_begun_does_not_begin(void **state)
 	slot->answered = 0;
 	fake_bus.header->cancelled[1] |= 1ull << 36;
 	fake_bus.header->pending[1] |= 1ull << 36;
+	fake_bus.header->doorbell++;
 	fake_bus_settle();
 	assert_int_equal(slot->answered, 1);
 	assert_int_equal(slot->status, MIMIC_BUS_TAKEN_BACK);

@@ -61,7 +61,7 @@ echo "# $label: $(cat "$kernel/release"), $# programs"
 	awk $interactive -v label="$label" -v results="$results" -v reports="$here/kernel-reports.txt" \
 		-v harmless="$here/kernel-harmless.txt" -f "$here/report.awk"
 status=("${PIPESTATUS[@]}")
-echo $((SECONDS - started)) >"$log/seconds"
+[ "${status[0]}" != 0 ] || echo $((SECONDS - started)) >"$log/seconds"
 
 [ "${status[0]}" = 0 ] || failed machine "ended with status ${status[0]}, see $log/console"
 [ "${status[2]}" != 4 ] || [ "${status[0]}" != 0 ] || failed machine "did not run all programs"
