@@ -33,6 +33,11 @@ int mimicd_server_watch(struct mimicd_server *server, int fd, uint32_t events,
 	return epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
+void mimicd_server_forget(struct mimicd_server *server, int fd)
+{
+	epoll_ctl(server->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
 static int listen_at(struct mimicd_server *server)
 {
 	struct stat status;

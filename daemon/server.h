@@ -111,5 +111,10 @@ void mimicd_server_settle(struct mimicd_server *server);
 /* Adds a descriptor to the loop. 0 or -errno. */
 int mimicd_server_watch(struct mimicd_server *server, int fd, uint32_t events,
 			struct mimicd_source *source);
+/*
+ * Takes it out again, before it is closed: while somebody else holds the same
+ * open file (a client its eventfd), closing ours would not.
+ */
+void mimicd_server_forget(struct mimicd_server *server, int fd);
 
 #endif

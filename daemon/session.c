@@ -130,10 +130,12 @@ struct peer {
 	int pidfd;		/* if it is; may be -errno */
 };
 
-static void close_if_open(int fd)
+static void close_watched(struct mimicd_server *server, int fd)
 {
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0)
+		return;
+	mimicd_server_forget(server, fd);
+	close(fd);
 }
 
 /* Takes the pidfd over, and fd if it works. */
@@ -144,7 +146,8 @@ static int create(struct mimicd_server *server, int fd, const struct peer *peer,
 	int error;
 
 	if (!session) {
-		close_if_open(peer->pidfd);
+		if (peer->pidfd >= 0)
+			close(peer->pidfd);
 		return -ENOMEM;
 	}
 	session->server = server;
@@ -164,6 +167,7 @@ static int create(struct mimicd_server *server, int fd, const struct peer *peer,
 		error = session->event_fd < 0 ? -errno : watch(session);
 	if (error) {
 		mimicd_log(MIMICD_LOG_WARNING, "process %d was refused: %s", (int)peer->pid, strerror(-error));
+		mimicd_server_forget(server, session->socket);
 		session->socket = -1;
 		mimicd_session_destroy(session);
 		return error;
@@ -248,9 +252,9 @@ void mimicd_session_destroy(struct mimicd_session *session)
 	if (session->process)
 		mimicd_process_drop_session(server->bus, session->process);
 	mimicd_memory_clear(&session->memory);
-	close_if_open(session->socket);
-	close_if_open(session->event_fd);
-	close_if_open(session->memory.pidfd);
+	close_watched(server, session->socket);
+	close_watched(server, session->event_fd);
+	close_watched(server, session->memory.pidfd);
 	while (*link != session)
 		link = &(*link)->next;
 	*link = session->next;

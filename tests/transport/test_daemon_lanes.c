@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -95,6 +96,28 @@ static uint64_t command_word(unsigned int kind, unsigned int number, unsigned in
 	return mimic_command_pack(&(struct mimic_command){ .kind = (enum mimic_command_kind)kind,
 		.device = (uint8_t)number, .size = (uint8_t)size, .count = count,
 		.offset = AT(OPEN_PRODUCER, 0) });
+}
+
+/* The client's eventfd is the daemon's: its open file lives on. The sanitizers look for what is freed. */
+static void a_kick_of_a_session_that_has_ended_is_nobody_s(void **state)
+{
+	const uint64_t no_command = 0, one = 1;
+	const struct timespec pause = { .tv_nsec = 5000000 };
+	char reply[MIMIC_MESSAGE_MAX];
+	struct bad_client client;
+	int ignored, kicks;
+
+	(void)state;
+	bad_client_start(&client);
+	kicks = dup(client.lane.event_fd);
+	raw_post(&client.lane, &no_command, 1);
+	assert_int_equal(raw_receive(client.socket, reply, sizeof(reply), &ignored), 0);
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(write(kicks, &one, sizeof(one)), sizeof(one));
+		nanosleep(&pause, NULL);
+	}
+	bad_client_expect_end(&client, "a word that is no command");
+	close(kicks);
 }
 
 static void words_that_are_no_commands_end_the_session(void **state)
@@ -222,6 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_idle_daemon_costs_next_to_nothing, start_idle,
 						daemon_device_teardown),
+		TEST(a_kick_of_a_session_that_has_ended_is_nobody_s),
 		TEST(words_that_are_no_commands_end_the_session),
 		TEST(a_command_for_a_device_of_somebody_else_ends_the_session),
 		TEST(more_answers_than_the_ring_holds_end_the_session),
