@@ -333,6 +333,7 @@ static bool load_access(struct oracle *o, struct mimic_access *access, bool *unk
 		if (!oracle_pop(o, q, access->size == 8 ? 2 : 1, &data) && !q->hung) {
 			q->load = *access;
 			q->load_waits = true;
+			q->orphaned = false;
 			o->parked[access->owner] = true;
 			o->load_waits++;
 			return false;
@@ -377,14 +378,6 @@ void oracle_cancel(struct oracle *o, uint64_t owner)
 	}
 }
 
-static bool has_pending(const struct oracle_queue *q)
-{
-	for (unsigned int i = 0; i < q->level; i++)
-		if (q->words[i].pending)
-			return true;
-	return false;
-}
-
 void oracle_owner_gone(struct oracle *o, uint64_t owner)
 {
 	oracle_cancel(o, owner);
@@ -397,11 +390,12 @@ void oracle_owner_gone(struct oracle *o, uint64_t owner)
 			q->producer = 0;
 		if (was_consumer)
 			q->consumer = 0;
-		/* What is still on its way to the queue may yet serve the load. */
-		if (was_producer && q->load_waits && !oracle_backlog(q) && !has_pending(q))
-			oracle_end_load(o, q, 0);
+		if (was_producer && q->load_waits)
+			q->orphaned = true;
 		if (was_consumer && q->store_waits)
 			oracle_end_store(o, q);
+		if (was_producer || was_consumer)
+			oracle_go_on(o, i);
 	}
 }
 

@@ -445,6 +445,20 @@ bool oracle_is_loop(const struct oracle *o, unsigned int operation)
 }
 
 /* Loops, the waiting store and the waiting load go on as far as they can. */
+/* Nothing will come any more, or all that could has come and is not enough. */
+static bool waits_in_vain(const struct oracle_queue *q)
+{
+	if (q->hung)
+		return true;
+	if (!q->orphaned || oracle_backlog(q))
+		return false;
+	for (unsigned int i = 0; i < q->level; i++) {
+		if (q->words[i].pending)
+			return false;
+	}
+	return true;
+}
+
 void oracle_go_on(struct oracle *o, unsigned int number)
 {
 	struct oracle_queue *q = &o->queue[number];
@@ -458,7 +472,7 @@ void oracle_go_on(struct oracle *o, unsigned int number)
 			moved = true;
 		}
 		data = 0;
-		if (q->load_waits && (oracle_pop(o, q, q->load.size == 8 ? 2 : 1, &data) || q->hung)) {
+		if (q->load_waits && (oracle_pop(o, q, q->load.size == 8 ? 2 : 1, &data) || waits_in_vain(q))) {
 			oracle_end_load(o, q, data);
 			moved = true;
 		}
