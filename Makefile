@@ -74,6 +74,7 @@ help:
 	@echo "make demo-kernel   the demo in a virtual machine, with modules and daemon; KERNEL=6.1, 6.12 or debug"
 	@echo "make vm-shell      a shell in that machine"
 	@echo "make bench         host benchmarks, written to build/bench.json"
+	@echo "make bench-kernel  benchmarks in a virtual machine; KERNEL=6.1 or 6.12"
 	@echo "make install       PREFIX=DIR DESTDIR=DIR"
 	@echo "make docs          the register page of the docs, from the register lists"
 	@echo "make clean         remove build/"

@@ -123,12 +123,7 @@ bool mimicd_bus_has_work(struct mimicd_bus *bus)
 		return false;
 	if (!bus->header)
 		return bus->is_readable;
-	for (unsigned int word = 0; word < WORDS; word++) {
-		if (__atomic_load_n(&bus->header->pending[word], __ATOMIC_RELAXED) |
-		    __atomic_load_n(&bus->header->cancelled[word], __ATOMIC_RELAXED))
-			return true;
-	}
-	return false;
+	return __atomic_load_n(&bus->header->doorbell, __ATOMIC_RELAXED) != bus->doorbell;
 }
 
 int mimicd_bus_timeout(const struct mimicd_bus *bus)

@@ -121,24 +121,28 @@ void mimic_binding_disabled(struct mimic_binding *binding)
 		binding->ops->gone(binding);
 }
 
-static void end_binding(struct mimic_binding *binding)
+/*
+ * device->lock is held. The device is nobody's, and its CLOSE on the way, in one
+ * step: whoever opens it next finds `closing` and waits. true as of disable.
+ */
+static bool leave_device(struct mimic_binding *binding)
 {
-	struct mimic_bus_device *device = binding->device;
-	bool disabled;
-
-	mutex_lock(&device->lock);
-	if (device->binding == binding)
-		device->binding = NULL;
-	disabled = mimic_binding_disable(binding);
-	mutex_unlock(&device->lock);
-	if (disabled)
-		mimic_binding_disabled(binding);
+	if (binding->device->binding == binding)
+		binding->device->binding = NULL;
+	return mimic_binding_disable(binding);
 }
 
 /* The process's memory is being taken down: by its exit, or its exec. */
 static void process_ended(struct mmu_notifier *notifier, struct mm_struct *mm)
 {
-	end_binding(container_of(notifier, struct mimic_binding, end_notifier));
+	struct mimic_binding *binding = container_of(notifier, struct mimic_binding, end_notifier);
+	bool disabled;
+
+	mutex_lock(&binding->device->lock);
+	disabled = leave_device(binding);
+	mutex_unlock(&binding->device->lock);
+	if (disabled)
+		mimic_binding_disabled(binding);
 }
 
 static const struct mmu_notifier_ops end_notifier_ops = {
@@ -159,17 +163,17 @@ static void remove_notifiers(struct mimic_binding *binding)
 void mimic_binding_put(struct mimic_binding *binding)
 {
 	struct mimic_bus_device *device = binding->device;
-	bool last;
+	bool last, disabled = false;
 
 	mutex_lock(&device->lock);
 	last = !--binding->users;
-	/* Found by nobody any more: a new open makes a new one. */
-	if (last && device->binding == binding)
-		device->binding = NULL;
+	if (last)
+		disabled = leave_device(binding);
 	mutex_unlock(&device->lock);
 	if (!last)
 		return;
-	end_binding(binding);
+	if (disabled)
+		mimic_binding_disabled(binding);
 	remove_notifiers(binding);
 	mimic_binding_release(binding);
 }
@@ -340,26 +344,6 @@ void *mimic_binding_context(struct mimic_binding *binding)
 	return binding->context;
 }
 EXPORT_SYMBOL_GPL(mimic_binding_context);
-
-struct mimic_device *mimic_binding_device(struct mimic_binding *binding)
-{
-	return &binding->device->device;
-}
-EXPORT_SYMBOL_GPL(mimic_binding_device);
-
-struct mimic_binding *mimic_device_binding(struct mimic_device *public)
-{
-	struct mimic_bus_device *device = to_bus_device(public);
-	struct mimic_binding *binding;
-
-	mutex_lock(&device->lock);
-	binding = device->binding;
-	if (binding)
-		binding->users++;
-	mutex_unlock(&device->lock);
-	return binding;
-}
-EXPORT_SYMBOL_GPL(mimic_device_binding);
 
 int mimic_binding_check(struct mimic_binding *binding)
 {

@@ -40,7 +40,7 @@ struct irq_domain;
 #define MIMIC_SLOT_WORDS (MIMIC_BUS_SLOTS / 64)
 #define MIMIC_FETCHES_MAX 4
 
-/* --- channel.c: requests to a daemon -------------------------------------- */
+/* --- request.c: requests to a daemon --------------------------------------- */
 
 enum mimic_request_state {
 	MIMIC_REQUEST_IDLE,
@@ -90,20 +90,12 @@ struct mimic_connection {
 	wait_queue_head_t poll_wait;
 };
 
-struct mimic_connection *mimic_connection_create(struct file *file);
-void mimic_connection_put(struct mimic_connection *connection);
-void mimic_connection_kill(struct mimic_connection *connection);
-
 void mimic_request_init(struct mimic_request *request, u32 kind, const struct mimic_device *device);
-/* -EIO: the daemon is dead. */
-int mimic_request_send(struct mimic_connection *connection, struct mimic_request *request);
 /*
- * Waits for the answer. 0 or the answer's status; -EIO: the daemon died;
+ * Sends it and waits for the answer. 0 or the answer's status; -EIO: the daemon died;
  * -EINTR: a fatal signal, the answer will be ignored; -ERESTARTSYS, only if
  * `restartable`: a signal, the request had no effect; -ETIMEDOUT.
  */
-int mimic_request_wait(struct mimic_connection *connection, struct mimic_request *request,
-		       bool restartable, unsigned long timeout);
 int mimic_request_run(struct mimic_connection *connection, struct mimic_request *request,
 		      bool restartable, unsigned long timeout);
 /* Sends a request that has release(); nobody waits for it. */
@@ -115,6 +107,31 @@ void mimic_request_post_again(struct mimic_connection *connection, struct mimic_
 void mimic_request_forget(struct mimic_connection *connection, struct mimic_request *request);
 /* Whoever waits for this device gets `status`. */
 void mimic_requests_fail(struct mimic_connection *connection, u32 device, int status);
+
+/* The daemon is dead: all of them end with -EIO, and none comes after this. */
+void mimic_requests_end(struct mimic_connection *connection);
+
+static inline unsigned long *mimic_pending_bits(struct mimic_connection *connection)
+{
+	return (unsigned long *)connection->header->pending;
+}
+
+static inline unsigned long *mimic_cancelled_bits(struct mimic_connection *connection)
+{
+	return (unsigned long *)connection->header->cancelled;
+}
+
+/* With connection->lock held: an answer, and the slot is free. */
+void mimic_slot_finish(struct mimic_connection *connection, u32 number, int status, u64 data,
+		       struct file *file);
+/* The same with the answer that the daemon has put into the shared memory. false: it has not. */
+bool mimic_slot_take_answer(struct mimic_connection *connection, u32 number, struct file *file);
+
+/* --- channel.c: the daemon's end of them ------------------------------------ */
+
+struct mimic_connection *mimic_connection_create(struct file *file);
+void mimic_connection_put(struct mimic_connection *connection);
+void mimic_connection_kill(struct mimic_connection *connection);
 
 /* An answer by system call. `file` is handed over. */
 void mimic_channel_answer(struct mimic_connection *connection, u32 slot, int status, u64 data,

@@ -100,7 +100,6 @@ struct mimic_binding *mimic_bind(struct mimic_device *device, const struct mimic
 				 void *context);
 void mimic_binding_put(struct mimic_binding *binding);
 void *mimic_binding_context(struct mimic_binding *binding);
-struct mimic_device *mimic_binding_device(struct mimic_binding *binding);
 
 /* Is the caller the bound process, and all of it still there? 0 or -ENODEV. */
 int mimic_binding_check(struct mimic_binding *binding);
@@ -122,8 +121,5 @@ int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool writ
 
 /* Asks the daemon for a session of this process: a descriptor number in the caller, or -errno. */
 int mimic_binding_connect(struct mimic_binding *binding);
-
-/* The binding that has the device, counted, or NULL. */
-struct mimic_binding *mimic_device_binding(struct mimic_device *device);
 
 #endif

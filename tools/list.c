@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* mimic list: the daemon's devices and who uses them. */
-#include <getopt.h>
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +9,6 @@
 #include "libmimic/mimic.h"
 #include "tools/tools.h"
 
-struct list_options {
-	const char *socket_path;
-	bool json;
-};
-
 static const char usage[] =
 	"Usage: mimic list [OPTION...]\n\n"
 	"Shows the devices of mimicd and the processes that use them. Devices on the embedded\n"
@@ -23,36 +17,6 @@ static const char usage[] =
 	"  --json         print JSON\n"
 	"  --help         this text\n\n"
 	"Exit status: 0; 1: no daemon answers; 2: bad options.\n";
-
-static int parse_options(int argc, char **argv, struct list_options *options)
-{
-	static const struct option long_options[] = {
-		{ "socket", required_argument, NULL, 's' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int option;
-
-	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		switch (option) {
-		case 's':
-			options->socket_path = optarg;
-			break;
-		case 'j':
-			options->json = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(EXIT_SUCCESS);
-		default:
-			return EXIT_BAD_INPUT;	/* getopt has said why */
-		}
-	}
-	if (optind < argc)
-		return tool_error(EXIT_BAD_INPUT, "list: what is '%s'? See mimic list --help", argv[optind]);
-	return 0;
-}
 
 static const char *text_of(struct json_object *object, const char *key)
 {
@@ -155,10 +119,10 @@ static void print_table(struct json_object *root)
 
 int tool_list(int argc, char **argv)
 {
-	struct list_options options = { 0 };
+	struct client_options options = { 0 };
 	struct json_object *root;
 	char *json = NULL;
-	int status = parse_options(argc, argv, &options);
+	int status = client_parse(argc, argv, usage, 0, &options);
 	int error;
 
 	if (status)

@@ -19,18 +19,18 @@ int tool_inject(int argc, char **argv);
 /* "mimic: ..." on stderr. Returns `status`. */
 int tool_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* --- manage.c: add, remove and inject ------------------------------------------ */
+/* --- client.c: list, add, remove and inject ----------------------------------- */
 
-struct manage_options {
+struct client_options {
 	const char *socket_path;
 	bool json;
 	char **words;
 };
 
 /* Options and exactly so many words. 0, or the exit status when all is said. */
-int manage_parse(int argc, char **argv, const char *usage, int words, struct manage_options *options);
+int client_parse(int argc, char **argv, const char *usage, int words, struct client_options *options);
 /* Says what the daemon answered. Returns the exit status. */
-int manage_error(const char *command, int error);
+int client_error(const char *command, int error);
 
 /* --- elf.c: what a program file is ------------------------------------------- */
 

@@ -179,6 +179,44 @@ TEST_F(instance, the_daemon_hears_close_before_the_next_open)
 	}
 }
 
+static int opens_again_and_again(void *argument)
+{
+	struct holder *holder = argument;
+	int error = 0;
+
+	while (!error && holder->control->log_count < FAKE_LOG_MAX - 8) {
+		error = holder_open(holder);
+		if (!error)
+			holder_give_back(holder);
+		else if (error == -EBUSY)
+			error = 0;
+	}
+	return -error;
+}
+
+TEST_F(instance, the_daemon_hears_close_before_the_open_of_another_process)
+{
+	unsigned int i, count, opened = 0;
+	pid_t others[2];
+
+	holder_give_back(&self->holder);
+	ASSERT_TRUE(fake_wait(&self->control->closes, 1));
+	self->control->log_count = 0;
+	for (i = 0; i < 2; i++)
+		others[i] = child_start(opens_again_and_again, &self->holder);
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(0, exit_of(others[i]));
+	count = self->control->log_count;
+	EXPECT_LE(FAKE_LOG_MAX - 8, count);
+	for (i = 0; i < count && i < FAKE_LOG_MAX; i++) {
+		opened += self->control->log[i].kind == MIMIC_BUS_REQUEST_OPEN;
+		opened -= self->control->log[i].kind == MIMIC_BUS_REQUEST_CLOSE;
+		EXPECT_GE(1, opened) {
+			TH_LOG("request %u", i);
+		}
+	}
+}
+
 TEST_F(instance, an_open_waits_for_the_answer_of_the_last_close)
 {
 	pid_t child;

@@ -17,8 +17,8 @@ cd "$(dirname "$0")/../.."
 mkdir -p "$directory"
 directory=$(realpath "$directory")
 
-# The links of files that are gone would still be built.
-find "$directory" -xtype l -delete
+# The links of files that are gone would still be built; links into another tree are of an earlier use of DIRECTORY.
+find "$directory" \( -xtype l -o -type l ! -lname "$PWD/*" \) -delete
 find driver include libmimic devices -type f \
 	\( -name '*.[chS]' -o -name Makefile -o -name Kbuild \) |
 while read -r file; do

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the sub-commands share that change the daemon's devices. */
+/* What the sub-commands share that talk to the daemon. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "libmimic/mimic.h"
 #include "tools/tools.h"
 
-int manage_parse(int argc, char **argv, const char *usage, int words, struct manage_options *options)
+int client_parse(int argc, char **argv, const char *usage, int words, struct client_options *options)
 {
 	static const struct option long_options[] = {
 		{ "socket", required_argument, NULL, 's' },
@@ -34,14 +34,16 @@ int manage_parse(int argc, char **argv, const char *usage, int words, struct man
 			return EXIT_BAD_INPUT;	/* getopt has said why */
 		}
 	}
-	if (argc - optind != words)
-		return tool_error(EXIT_BAD_INPUT, argc - optind < words ? "%s: something is missing; see mimic %s --help" :
-				  "%s: too much is said; see mimic %s --help", argv[0], argv[0]);
+	if (argc - optind < words)
+		return tool_error(EXIT_BAD_INPUT, "%s: something is missing; see mimic %s --help", argv[0], argv[0]);
+	if (argc - optind > words)
+		return tool_error(EXIT_BAD_INPUT, "%s: what is '%s'? See mimic %s --help", argv[0],
+				  argv[optind + words], argv[0]);
 	options->words = argv + optind;
 	return 0;
 }
 
-int manage_error(const char *command, int error)
+int client_error(const char *command, int error)
 {
 	/* A device or kind that is not there is the caller's mistake, all else the daemon's trouble. */
 	int status = error == -ENODEV || error == -ENOENT || error == -EINVAL ? EXIT_BAD_INPUT : EXIT_FAILURE;

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests to a daemon: into a slot, waiting for the answer, taken back.
+ *
+ * A request lies in a slot of the shared memory; its pending bit says that
+ * nobody has taken it. Who clears the bit has it: the daemon, to serve it, or
+ * the kernel, to take it back. The daemon may write any byte there at any time,
+ * so everything that matters to us (which slots are in use, by whom) is kept in
+ * struct mimic_connection, and an answer is data, nothing else.
+ */
+#include <linux/module.h>
+#include <linux/sched/clock.h>
+#include <linux/sched/signal.h>
+
+#include "internal.h"
+
+static unsigned int spin_us = 100;
+module_param(spin_us, uint, 0644);
+MODULE_PARM_DESC(spin_us, "how long an access spins for its answer while the daemon runs on another CPU");
+
+/* A bit has been set. connection->lock is held. */
+static void notify(struct mimic_connection *connection, u32 slot)
+{
+	WRITE_ONCE(connection->header->doorbell, ++connection->doorbell);
+	/* Pairs with the daemon's fence between its flag and its last look at the doorbell. */
+	smp_mb();
+	if (!READ_ONCE(connection->header->sleeping))
+		return;
+	mimic_uring_notify(connection, slot);
+	wake_up_interruptible_poll(&connection->poll_wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/* connection->lock is held, the slot is free. */
+static void put_into_slot(struct mimic_connection *connection, struct mimic_request *request,
+			  u32 number)
+{
+	struct mimic_bus_slot *slot = &connection->slots[number];
+
+	__set_bit(number, connection->used);
+	connection->in_slot[number] = request;
+	connection->limited_by[number] = request->limited ? request->body.device : 0;
+	connection->device_slots[connection->limited_by[number]]++;
+	request->slot = number;
+	request->body.slot = number;
+	request->state = MIMIC_REQUEST_IN_SLOT;
+	slot->request = request->body;
+	WRITE_ONCE(slot->answered, 0);
+	WRITE_ONCE(slot->waiter_sleeps, request->needs_commit);
+	clear_bit(number, mimic_cancelled_bits(connection));
+	/* The request is there before its bit. */
+	smp_mb__before_atomic();
+	set_bit(number, mimic_pending_bits(connection));
+	notify(connection, number);
+}
+
+/* A slot for the request, or MIMIC_BUS_SLOTS. */
+static u32 find_slot(struct mimic_connection *connection, const struct mimic_request *request)
+{
+	if (request->limited &&
+	    connection->device_slots[request->body.device] >= MIMIC_BUS_DEVICE_SLOTS)
+		return MIMIC_BUS_SLOTS;
+	return find_first_zero_bit(connection->used, MIMIC_BUS_SLOTS);
+}
+
+/* A slot has become free. */
+static void fill_slot(struct mimic_connection *connection)
+{
+	struct mimic_request *request;
+
+	list_for_each_entry(request, &connection->waiting, link) {
+		u32 number = find_slot(connection, request);
+
+		if (number >= MIMIC_BUS_SLOTS)
+			continue;
+		list_del_init(&request->link);
+		put_into_slot(connection, request, number);
+		return;
+	}
+}
+
+static int send(struct mimic_connection *connection, struct mimic_request *request);
+
+/* The request is over. connection->lock is held. */
+static void end_request(struct mimic_connection *connection, struct mimic_request *request,
+			int status)
+{
+	request->status = status;
+	request->state = MIMIC_REQUEST_ANSWERED;
+	if (!request->release) {
+		complete(&request->done);
+		return;
+	}
+	if (request->again) {
+		request->again = false;
+		if (!send(connection, request))
+			return;
+	}
+	request->release(request);
+}
+
+/* connection->lock is held. The slot is free after it. */
+void mimic_slot_finish(struct mimic_connection *connection, u32 number, int status, u64 data,
+		       struct file *file)
+{
+	struct mimic_request *request = connection->in_slot[number];
+
+	connection->in_slot[number] = NULL;
+	if (__test_and_clear_bit(number, connection->used))
+		connection->device_slots[connection->limited_by[number]]--;
+	clear_bit(number, mimic_pending_bits(connection));
+	if (request) {
+		request->data = data;
+		request->file = file;
+		end_request(connection, request, status);
+	}
+	fill_slot(connection);
+}
+
+void mimic_request_init(struct mimic_request *request, u32 kind, const struct mimic_device *device)
+{
+	memset(request, 0, sizeof(*request));
+	request->body.kind = kind;
+	request->body.device = device->id;
+	INIT_LIST_HEAD(&request->link);
+	init_completion(&request->done);
+	/* A descriptor means something in the daemon's own system call only. */
+	request->needs_commit = kind == MIMIC_BUS_REQUEST_CONNECT;
+}
+
+/* connection->lock is held. */
+static int send(struct mimic_connection *connection, struct mimic_request *request)
+{
+	u32 number;
+
+	if (connection->dead)
+		return -EIO;
+	request->file = NULL;
+	request->again = false;
+	reinit_completion(&request->done);
+	number = find_slot(connection, request);
+	if (number < MIMIC_BUS_SLOTS) {
+		put_into_slot(connection, request, number);
+		return 0;
+	}
+	request->state = MIMIC_REQUEST_WAITING;
+	list_add_tail(&request->link, &connection->waiting);
+	return 0;
+}
+
+static int send_request(struct mimic_connection *connection, struct mimic_request *request)
+{
+	int error;
+
+	spin_lock(&connection->lock);
+	error = send(connection, request);
+	spin_unlock(&connection->lock);
+	return error;
+}
+
+void mimic_request_post(struct mimic_connection *connection, struct mimic_request *request)
+{
+	request->body.posted = 1;
+	request->needs_commit = true;
+	spin_lock(&connection->lock);
+	if (send(connection, request))
+		end_request(connection, request, -EIO);
+	spin_unlock(&connection->lock);
+}
+
+void mimic_request_post_again(struct mimic_connection *connection, struct mimic_request *request,
+			      const struct mimic_bus_request *body)
+{
+	spin_lock(&connection->lock);
+	if (request->state == MIMIC_REQUEST_IDLE || request->state == MIMIC_REQUEST_ANSWERED) {
+		request->body = *body;
+		request->body.posted = 1;
+		request->needs_commit = true;
+		if (send(connection, request))
+			end_request(connection, request, -EIO);
+	} else if (request->state == MIMIC_REQUEST_IN_SLOT) {
+		/* The daemon has it, and may have looked before this post: once more. */
+		request->again = !test_bit(request->slot, mimic_pending_bits(connection));
+	}
+	spin_unlock(&connection->lock);
+}
+
+void mimic_request_forget(struct mimic_connection *connection, struct mimic_request *request)
+{
+	spin_lock(&connection->lock);
+	if (request->state == MIMIC_REQUEST_WAITING)
+		list_del_init(&request->link);
+	else if (request->state == MIMIC_REQUEST_IN_SLOT)
+		connection->in_slot[request->slot] = NULL;
+	request->state = MIMIC_REQUEST_IDLE;
+	spin_unlock(&connection->lock);
+}
+
+/* Served or not, nobody is to wait for it. connection->lock is held. */
+static void fail(struct mimic_connection *connection, u32 number, int status)
+{
+	struct mimic_request *request = connection->in_slot[number];
+
+	if (test_bit(number, mimic_pending_bits(connection))) {
+		mimic_slot_finish(connection, number, status, 0, NULL);
+		return;
+	}
+	/* The daemon has it: the slot stays in use until it answers. */
+	connection->in_slot[number] = NULL;
+	WRITE_ONCE(connection->slots[number].waiter_sleeps, 1);
+	end_request(connection, request, status);
+}
+
+void mimic_requests_fail(struct mimic_connection *connection, u32 device, int status)
+{
+	struct mimic_request *request, *next;
+	u32 i;
+
+	spin_lock(&connection->lock);
+	list_for_each_entry_safe(request, next, &connection->waiting, link) {
+		if (request->body.device != device)
+			continue;
+		list_del_init(&request->link);
+		end_request(connection, request, status);
+	}
+	for (i = 0; i < MIMIC_BUS_SLOTS; i++) {
+		if (connection->in_slot[i] && connection->in_slot[i]->body.device == device)
+			fail(connection, i, status);
+	}
+	spin_unlock(&connection->lock);
+}
+
+/* Takes an answer over that the daemon has put into the shared memory. connection->lock is held. */
+bool mimic_slot_take_answer(struct mimic_connection *connection, u32 number, struct file *file)
+{
+	struct mimic_bus_slot *slot = &connection->slots[number];
+
+	/* Pairs with the daemon's release store: status and data are there. */
+	if (!smp_load_acquire(&slot->answered))
+		return false;
+	mimic_slot_finish(connection, number, READ_ONCE(slot->status), READ_ONCE(slot->data), file);
+	return true;
+}
+
+static bool answered(struct mimic_connection *connection, struct mimic_request *request)
+{
+	bool is_answered;
+
+	spin_lock(&connection->lock);
+	if (request->state == MIMIC_REQUEST_IN_SLOT && !request->needs_commit)
+		mimic_slot_take_answer(connection, request->slot, NULL);
+	is_answered = request->state == MIMIC_REQUEST_ANSWERED;
+	spin_unlock(&connection->lock);
+	return is_answered;
+}
+
+static bool may_spin(struct mimic_connection *connection)
+{
+	return !READ_ONCE(connection->header->sleeping) &&
+	       READ_ONCE(connection->header->cpu) != raw_smp_processor_id() &&
+	       !need_resched() && !signal_pending(current);
+}
+
+/* true: answered. The slot is ours meanwhile, so its memory may be looked at without the lock. */
+static bool spin(struct mimic_connection *connection, struct mimic_request *request)
+{
+	u64 end = local_clock() + READ_ONCE(spin_us) * (u64)NSEC_PER_USEC;
+	struct mimic_bus_slot *slot;
+
+	if (request->needs_commit || READ_ONCE(request->state) != MIMIC_REQUEST_IN_SLOT)
+		return false;
+	slot = &connection->slots[request->slot];
+	/* As in mimic_slot_take_answer(). */
+	while (!smp_load_acquire(&slot->answered)) {
+		if (!may_spin(connection) || local_clock() >= end)
+			return false;
+		cpu_relax();
+	}
+	return answered(connection, request);
+}
+
+/* From now on the daemon tells us. true: answered meanwhile. */
+static bool announce_sleep(struct mimic_connection *connection, struct mimic_request *request)
+{
+	bool is_answered;
+
+	spin_lock(&connection->lock);
+	request->needs_commit |= request->state == MIMIC_REQUEST_WAITING;
+	if (request->state == MIMIC_REQUEST_IN_SLOT && !request->needs_commit) {
+		WRITE_ONCE(connection->slots[request->slot].waiter_sleeps, 1);
+		/* Pairs with the daemon's fence between its answer and its look at the flag. */
+		smp_mb();
+		mimic_slot_take_answer(connection, request->slot, NULL);
+	}
+	is_answered = request->state == MIMIC_REQUEST_ANSWERED;
+	spin_unlock(&connection->lock);
+	return is_answered;
+}
+
+/*
+ * A signal came. true: the request is over, answered or taken back. false: the
+ * daemon has it, and was asked to give it back.
+ */
+static bool take_back(struct mimic_connection *connection, struct mimic_request *request)
+{
+	bool over = true;
+
+	spin_lock(&connection->lock);
+	if (request->state == MIMIC_REQUEST_WAITING) {
+		list_del_init(&request->link);
+		request->state = MIMIC_REQUEST_ANSWERED;
+		request->status = MIMIC_BUS_TAKEN_BACK;
+	} else if (request->state == MIMIC_REQUEST_IN_SLOT) {
+		if (test_and_clear_bit(request->slot, mimic_pending_bits(connection))) {
+			mimic_slot_finish(connection, request->slot, MIMIC_BUS_TAKEN_BACK, 0, NULL);
+		} else {
+			set_bit(request->slot, mimic_cancelled_bits(connection));
+			notify(connection, request->slot);
+			over = false;
+		}
+	}
+	spin_unlock(&connection->lock);
+	return over;
+}
+
+/* Nobody waits for the answer any more. true: it had come. */
+static bool abandon(struct mimic_connection *connection, struct mimic_request *request)
+{
+	bool was_answered = true;
+
+	take_back(connection, request);
+	spin_lock(&connection->lock);
+	if (request->state == MIMIC_REQUEST_IN_SLOT) {
+		/* In use until the daemon answers: that is no answer to the next request. */
+		connection->in_slot[request->slot] = NULL;
+		WRITE_ONCE(connection->slots[request->slot].waiter_sleeps, 1);
+		/* As in announce_sleep(). */
+		smp_mb();
+		mimic_slot_take_answer(connection, request->slot, NULL);
+		was_answered = false;
+	}
+	spin_unlock(&connection->lock);
+	return was_answered;
+}
+
+static int result(const struct mimic_request *request, bool restartable)
+{
+	if (request->status == MIMIC_BUS_TAKEN_BACK && restartable)
+		return -ERESTARTSYS;
+	/* What a daemon may say is an error number, nothing that means more to the kernel. */
+	if (request->status > 0 || request->status < -MAX_ERRNO || request->status == -EINTR ||
+	    (request->status <= -ERESTARTSYS && request->status >= -ERESTART_RESTARTBLOCK))
+		return -EIO;
+	return request->status;
+}
+
+static long sleep(struct mimic_request *request, bool interruptible, unsigned long timeout)
+{
+	if (interruptible)
+		return wait_for_completion_interruptible_timeout(&request->done, timeout);
+	return wait_for_completion_killable_timeout(&request->done, timeout);
+}
+
+static int wait(struct mimic_connection *connection, struct mimic_request *request,
+		bool restartable, unsigned long timeout)
+{
+	long left;
+
+	if (spin(connection, request) || announce_sleep(connection, request))
+		return result(request, restartable);
+	left = sleep(request, restartable, timeout);
+	if (left == -ERESTARTSYS && restartable && !fatal_signal_pending(current)) {
+		if (take_back(connection, request))
+			return result(request, true);
+		left = sleep(request, false, timeout);
+	}
+	if (left > 0)
+		return result(request, restartable);
+	if (abandon(connection, request) && request->status != MIMIC_BUS_TAKEN_BACK)
+		return result(request, restartable);
+	return left ? -EINTR : -ETIMEDOUT;
+}
+
+int mimic_request_run(struct mimic_connection *connection, struct mimic_request *request,
+		      bool restartable, unsigned long timeout)
+{
+	int error = send_request(connection, request);
+
+	return error ? error : wait(connection, request, restartable, timeout);
+}
+
+void mimic_requests_end(struct mimic_connection *connection)
+{
+	struct mimic_request *request, *next;
+	u32 i;
+
+	spin_lock(&connection->lock);
+	connection->dead = true;
+	list_for_each_entry_safe(request, next, &connection->waiting, link) {
+		list_del_init(&request->link);
+		end_request(connection, request, -EIO);
+	}
+	for (i = 0; i < MIMIC_BUS_SLOTS; i++)
+		mimic_slot_finish(connection, i, -EIO, 0, NULL);
+	spin_unlock(&connection->lock);
+}
