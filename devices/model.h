@@ -69,6 +69,16 @@ struct mimic_memory {
 		       unsigned int size, uint64_t tag, uint64_t *values);
 	/* Reads `size` bytes. 0 or -EFAULT; on -EFAULT the buffer holds what could be read, then zeros. */
 	int (*read)(void *context, uint64_t address, void *buffer, size_t size);
+	/*
+	 * Reads `count` rows of `size` (1 to 64) bytes each: row i from addresses[i] to
+	 * rows + 64 * i, the rest of those 64 bytes 0. Returns how many were read before
+	 * the first that faulted. Devices that load tiles use it; NULL where none is.
+	 */
+	long (*read_rows)(void *context, const uint64_t *addresses, size_t count, size_t size,
+			  void *rows);
+	/* The same the other way. Of the row that faulted some bytes may have been written. */
+	long (*write_rows)(void *context, const uint64_t *addresses, size_t count, size_t size,
+			   const void *rows);
 	/* A 32-bit atomic; *old gets the value before it. 0 or -EFAULT. */
 	int (*atomic)(void *context, uint64_t address, enum mimic_atomic operation,
 		      uint32_t operand, uint32_t expected, uint32_t *old);
@@ -91,6 +101,16 @@ struct mimic_host {
 	/* A walk or read failed at `address`. NULL: always MIMIC_FAULT_BAD. */
 	enum mimic_fault_answer (*page_fault)(void *context, uint64_t address, unsigned int source);
 	struct mimic_memory memory;
+	/*
+	 * For devices whose contexts belong to different programs: the memory of an
+	 * address space, by the number that was written to the device's ATTACH register.
+	 * NULL: there is none of that number. The port outlives the context's use of it.
+	 * A device without contexts uses `memory` and never asks.
+	 */
+	const struct mimic_memory *(*memory_of)(void *context, uint64_t address_space);
+	/* As page_fault, of a context's address space. NULL: always MIMIC_FAULT_BAD. */
+	enum mimic_fault_answer (*context_fault)(void *context, unsigned int device_context,
+						 uint64_t address, bool writes);
 };
 
 struct mimic_model_ops {

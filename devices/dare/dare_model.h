@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The DARE device model: create it, drive it through model.ops, throw it away.
+ *
+ * One model is one device with up to 15 contexts (include/mimic/dare_registers.h).
+ * A context has its own matrix registers, CSRs, instruction queue, TLB and error,
+ * and reaches the memory that host->memory_of() gave for its address space.
+ * What one context does is never seen by another.
+ *
+ * Contract: docs/dare.md. All calls for one model must be serialised by the
+ * caller (devices/model.h).
+ */
+#ifndef MIMIC_DARE_MODEL_H
+#define MIMIC_DARE_MODEL_H
+
+#include "devices/model.h"
+#include "mimic/dare_isa.h"
+#include "mimic/dare_registers.h"
+
+#define DARE_MAX_QUEUE 64
+#define DARE_MAX_TLB 64
+
+struct dare_config {
+	unsigned int contexts;		/* 1 to DARE_CONTEXTS_MAX */
+	unsigned int queue_entries;	/* instruction queue of a context: 1 to DARE_MAX_QUEUE */
+	unsigned int tlb_entries;	/* of a context: power of two, 2 to DARE_MAX_TLB */
+};
+
+/* 8 contexts, 32 queue entries (paper, IV-C), 32 TLB entries. */
+void dare_config_default(struct dare_config *config);
+
+/* NULL if the values are in range, else a text that says what is not. */
+const char *dare_config_check(const struct dare_config *config);
+
+/*
+ * A new device as after power-on: all contexts detached. NULL with errno EINVAL
+ * (configuration) or ENOMEM. `host` is copied; what it points to must outlive the model.
+ */
+struct mimic_model *dare_model_create(const struct dare_config *config,
+				      const struct mimic_host *host);
+void dare_model_destroy(struct mimic_model *model);
+
+/* Counters of one context, in the order of DARE_COUNTERS. Returns how many there are. */
+size_t dare_model_counters(const struct mimic_model *model, unsigned int context,
+			   uint64_t *values, size_t count);
+/* A shootdown in one context's address space: no translation of [start, end) survives. */
+void dare_model_invalidate(struct mimic_model *model, unsigned int context, uint64_t start,
+			   uint64_t end);
+
+/* What a test or a state view may look at, beside the registers. */
+struct dare_context_view {
+	bool attached;
+	uint64_t address_space;
+	unsigned int matrix_m, matrix_k, matrix_n;
+	unsigned int queue_level;
+	bool stalled;			/* waits for RESOLVE */
+	const void *registers;		/* 8 x 1 KB, row by row */
+};
+int dare_model_context(const struct mimic_model *model, unsigned int context,
+		       struct dare_context_view *view);
+
+#endif
