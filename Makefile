@@ -13,8 +13,9 @@ VERSION := 0.1.0
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Werror
 CFLAGS ?= -O2 -g
+# No fused multiply-add: DARE's sums are the same, bit for bit, on every machine.
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden -pthread \
-	-I. -Iinclude -Ilibmaple -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
+	-ffp-contract=off -I. -Iinclude -Ilibmaple -Ilibdare -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
 LDFLAGS_ALL = -pthread $(LDFLAGS)
 ifneq ($(SANITIZE),)
 # gcc's warnings err beside its sanitizers' checks: here they are only shown.
@@ -23,50 +24,56 @@ LDFLAGS_ALL += -fsanitize=$(SANITIZE)
 endif
 
 # --- what is built from what: a folder's C files make its part -------------
-MODEL_SRC    := $(wildcard devices/soc/*.c devices/maple/*.c)
+MODEL_SRC    := $(wildcard devices/*.c devices/soc/*.c devices/maple/*.c devices/dare/*.c devices/virgo/*.c)
 MIMIC_SRC    := $(wildcard libmimic/*.c) $(MODEL_SRC)
 PRELOAD_SRC  := $(wildcard libmimic/preload/*.c)
 MAPLE_SRC    := $(wildcard libmaple/*.c)
+DARE_SRC     := $(wildcard libdare/*.c)
 DAEMON_SRC   := $(filter-out daemon/main.c,$(wildcard daemon/*.c))
 TOOL_SRC     := $(wildcard tools/*.c)
 COMMON_SRC   := $(wildcard examples/common/*.c)
 EXAMPLE_SRC  := $(wildcard examples/maple/*.c)
+DARE_EXAMPLE_SRC := $(wildcard examples/dare/*.c)
 BENCH_SRC    := $(wildcard bench/*.c)
 TESTLIB_SRC  := $(wildcard tests/lib/*.c)
 TEST_SRC     := $(wildcard tests/unit/test_*.c tests/contract/test_*.c tests/transport/test_*.c)
 CONTRACT_SRC := $(wildcard tests/contract/cases_*.c)
+DARE_CONTRACT_SRC := $(wildcard tests/contract/dare_cases_*.c)
 UNMODIFIED_C := $(wildcard tests/unmodified/*.c)
 UNMODIFIED_CXX := $(wildcard tests/unmodified/*.cc)
 FUZZ_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
 
 obj = $(patsubst %.c,$(O)/obj/%.o,$(1))
-MIMIC_LIBS  := -linih -ljson-c -ldl
+MIMIC_LIBS  := -linih -ljson-c -ldl -lm
 DAEMON_LIBS := -luring
 
 LIBMIMIC     := $(O)/lib/libmimic.so.0
 LIBMAPLE     := $(O)/lib/libmaple.so.0
+LIBDARE      := $(O)/lib/libdare.so.0
 PRELOAD      := $(O)/lib/libmimic-preload.so
 LIBMIMIC_A   := $(O)/lib/libmimic.a
 LIBMAPLE_A   := $(O)/lib/libmaple.a
+LIBDARE_A    := $(O)/lib/libdare.a
 LIBCOMMON_A  := $(O)/lib/libcommon.a
 LIBDAEMON_A  := $(O)/lib/libdaemon.a
 LIBTEST_A    := $(O)/lib/libtest.a
 RPATH        = -Wl,-rpath,'$$ORIGIN/$(1)lib'
 
 EXAMPLES     := $(patsubst %.c,$(O)/%,$(EXAMPLE_SRC))
+DARE_EXAMPLES := $(patsubst %.c,$(O)/%,$(DARE_EXAMPLE_SRC))
 TESTS        := $(patsubst %.c,$(O)/%,$(TEST_SRC))
 UNMODIFIED   := $(patsubst %.c,$(O)/%,$(UNMODIFIED_C)) $(patsubst %.cc,$(O)/%,$(UNMODIFIED_CXX))
 FUZZERS      := $(patsubst %.c,$(O)/%,$(FUZZ_SRC))
 BINARIES     := $(if $(wildcard tools/mimic.c),$(O)/bin/mimic) $(if $(wildcard daemon/main.c),$(O)/bin/mimicd)
 MANPAGES     := $(patsubst docs/man/%.scd,$(O)/man/%,$(wildcard docs/man/*.scd))
-LIBRARIES    := $(LIBMIMIC) $(LIBMAPLE) $(if $(PRELOAD_SRC),$(PRELOAD))
+LIBRARIES    := $(LIBMIMIC) $(LIBMAPLE) $(LIBDARE) $(if $(PRELOAD_SRC),$(PRELOAD))
 
 .PHONY: help all tests fuzzers packages-build packages-test clean
 .DEFAULT_GOAL := all
 
 help:
 	@echo "make all           build libraries, commands, examples, man pages into build/"
-	@echo "make demo          SpMV and BFS in all forms on both transports; INPUT=FILE for your own"
+	@echo "make demo          products and searches on MAPLE and DARE, in all forms and on all transports; INPUT=FILE for your own"
 	@echo "make check         all tests, sanitizers, fuzzing (about 15 minutes); check-quick for less"
 	@echo "make check-kernel  kernel tests in virtual machines, Debian 6.1 and 6.12 (under 10 minutes); KERNELS=6.12 for one"
 	@echo "make check-kernel-debug"
@@ -80,7 +87,7 @@ help:
 	@echo "make clean         remove build/"
 	@echo "Variables: O=DIR builds elsewhere, V=1 shows commands, SANITIZE=address,undefined|thread"
 
-all: packages-build $(LIBRARIES) $(BINARIES) $(EXAMPLES) $(MANPAGES)
+all: packages-build $(LIBRARIES) $(BINARIES) $(EXAMPLES) $(DARE_EXAMPLES) $(MANPAGES)
 tests: $(TESTS) $(UNMODIFIED)
 fuzzers: $(FUZZERS)
 
@@ -103,6 +110,7 @@ endef
 
 $(LIBMIMIC_A): $(call obj,$(MIMIC_SRC)); $(archive)
 $(LIBMAPLE_A): $(call obj,$(MAPLE_SRC)); $(archive)
+$(LIBDARE_A): $(call obj,$(DARE_SRC)); $(archive)
 $(LIBCOMMON_A): $(call obj,$(COMMON_SRC)); $(archive)
 $(LIBDAEMON_A): $(call obj,$(DAEMON_SRC)); $(archive)
 $(LIBTEST_A): $(call obj,$(TESTLIB_SRC)); $(archive)
@@ -121,6 +129,14 @@ $(LIBMAPLE): $(call obj,$(MAPLE_SRC)) libmaple/libmaple.map $(LIBMIMIC)
 		-Wl,-z,defs $(call RPATH,) -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) -L$(O)/lib -lmimic -lm
 	$(Q)ln -sf libmaple.so.0 $(O)/lib/libmaple.so
 
+# The instruction tables are the model's, too; libmimic does not export them.
+$(LIBDARE): $(call obj,$(DARE_SRC) $(wildcard devices/dare/isa.c)) libdare/libdare.map $(LIBMIMIC)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libdare.so.0 -Wl,--version-script=libdare/libdare.map \
+		-Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) -L$(O)/lib -lmimic -lm
+	$(Q)ln -sf libdare.so.0 $(O)/lib/libdare.so
+
 $(PRELOAD): $(call obj,$(PRELOAD_SRC)) $(LIBMIMIC)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
@@ -132,7 +148,7 @@ $(O)/bin/mimicd: $(call obj,daemon/main.c) $(LIBDAEMON_A) $(LIBMIMIC_A)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS) $(DAEMON_LIBS)
 
-$(O)/bin/mimic: $(call obj,$(TOOL_SRC)) $(LIBMIMIC_A)
+$(O)/bin/mimic: $(call obj,$(TOOL_SRC) libdare/assembly.c) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)
@@ -143,14 +159,25 @@ $(EXAMPLES): $(O)/examples/maple/%: $(O)/obj/examples/maple/%.o $(LIBCOMMON_A) $
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lmaple -lmimic $(call RPATH,../../) -ljson-c -lm
 
-# Tests link the archives: they look at what the shared libraries hide.
-$(TESTS): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBTEST_A) $(LIBDAEMON_A) $(LIBMAPLE_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
+$(DARE_EXAMPLES): $(O)/examples/dare/%: $(O)/obj/examples/dare/%.o $(LIBCOMMON_A) $(LIBDARE)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) -lcmocka -lZydis -lm
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -ldare -lmimic $(call RPATH,../../) -ljson-c -lm
 
-# The contract's cases register themselves, so they cannot lie in an archive.
-$(filter $(O)/tests/contract/%,$(TESTS)): $(call obj,$(CONTRACT_SRC))
+# Tests link the archives: they look at what the shared libraries hide.
+$(TESTS): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBTEST_A) $(LIBDAEMON_A) $(LIBMAPLE_A) $(LIBDARE_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) -lcmocka -lZydis $(TEST_LIBS) -lm
+
+# These have an independent library beside them.
+$(filter $(O)/tests/unit/test_dare_sparse% $(O)/tests/transport/test_libdare%,$(TESTS)): TEST_LIBS := -lcholmod -lopenblas
+
+# The contracts' cases register themselves, so they cannot lie in an archive.
+CONTRACT_TESTS := $(filter $(O)/tests/contract/%,$(TESTS))
+DARE_CONTRACT_TESTS := $(filter $(O)/tests/contract/test_contract_dare_%,$(TESTS))
+$(filter-out $(DARE_CONTRACT_TESTS),$(CONTRACT_TESTS)): $(call obj,$(CONTRACT_SRC))
+$(DARE_CONTRACT_TESTS): $(call obj,$(DARE_CONTRACT_SRC))
 
 # Programs that know nothing of mimic: no include path, no library of ours.
 UNMODIFIED_FLAGS := -O2 -g -Wall -Wextra -Werror -no-pie -fno-pie -pthread -fopenmp
@@ -166,15 +193,18 @@ $(patsubst %.cc,$(O)/%,$(UNMODIFIED_CXX)): $(O)/%: %.cc $(wildcard tests/unmodif
 
 # Fuzz targets: everything but the target itself once, with coverage, as an archive.
 FUZZ_FLAGS = -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -pthread \
-	-I. -Iinclude -Ilibmaple -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
+	-ffp-contract=off -I. -Iinclude -Ilibmaple -Ilibdare -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
 FUZZ_A := $(O)/lib/libfuzzed.a
-FUZZED_SRC := $(MIMIC_SRC) $(MAPLE_SRC) $(DAEMON_SRC) $(COMMON_SRC) $(filter-out $(FUZZ_SRC),$(wildcard tests/fuzz/*.c))
+FUZZED_SRC := $(MIMIC_SRC) $(MAPLE_SRC) $(DARE_SRC) $(DAEMON_SRC) $(COMMON_SRC) $(filter-out $(FUZZ_SRC),$(wildcard tests/fuzz/*.c)) tests/lib/dare_oracle.c
 fuzz_obj = $(patsubst %.c,$(O)/obj/fuzz/%.o,$(1))
+FUZZ_COVERAGE = -fsanitize=fuzzer-no-link
+# The paths of an oracle are not what is looked for, and it takes most of the time.
+$(call fuzz_obj,tests/lib/dare_oracle.c tests/fuzz/dare_expected.c tests/fuzz/dare_side.c): FUZZ_COVERAGE =
 
 $(O)/obj/fuzz/%.o: %.c | packages-test
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  FUZZCC  $<")
-	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -c -o $@ $<
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_COVERAGE) -c -o $@ $<
 
 $(FUZZ_A): $(call fuzz_obj,$(FUZZED_SRC)); $(archive)
 

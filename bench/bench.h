@@ -16,6 +16,7 @@
 struct bench_options {
 	const char *build;	/* build directory */
 	char socket[108];	/* of the daemon started for this run, "" if there is none */
+	const char *matrix;	/* Matrix Market file for the sparse products beside the generated one, or NULL */
 	char self[4096];	/* this program, to run parts of it under mimic run */
 };
 
@@ -66,6 +67,8 @@ void bench_pointer(const struct bench_options *options);
 void bench_spmv(const struct bench_options *options);
 void bench_wake(const struct bench_options *options);
 void bench_idle(const struct bench_options *options);
+void bench_dare(const struct bench_options *options);
+void bench_dare_sparse(const struct bench_options *options);
 
 /* LIMA of `rows` rows by the transport, beside the plain loop: nanoseconds a non-zero. */
 struct bench_lima {

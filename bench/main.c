@@ -10,11 +10,12 @@
 static void usage(FILE *to)
 {
 	fprintf(to,
-		"usage: bench [--build DIR] [--output FILE] [--only NAME] [--help]\n"
+		"usage: bench [--build DIR] [--output FILE] [--only NAME] [--matrix FILE] [--help]\n"
 		"Measures mimic beside references of the same run; medians of %d.\n"
 		"  --build DIR    where bin/mimic and bin/mimicd are (default: build)\n"
 		"  --output FILE  write the rows as JSON\n"
-		"  --only NAME    one of ring, trap, pointer, spmv, wake, idle\n"
+		"  --only NAME    one of ring, trap, pointer, spmv, wake, idle, dare, dare-sparse\n"
+		"  --matrix FILE  a Matrix Market file, for dare-sparse beside its generated graph\n"
 		"Exit status: 0, 1 if a limit is exceeded, 2 for bad options.\n",
 		BENCH_RUNS);
 }
@@ -29,6 +30,8 @@ static const struct {
 	{ "spmv", bench_spmv },
 	{ "wake", bench_wake },
 	{ "idle", bench_idle },
+	{ "dare", bench_dare },
+	{ "dare-sparse", bench_dare_sparse },
 };
 
 static void run_parts(const struct bench_options *options, const char *only)
@@ -47,7 +50,7 @@ int main(int argc, char **argv)
 	static const struct option long_options[] = {
 		{ "build", required_argument, NULL, 'b' }, { "output", required_argument, NULL, 'o' },
 		{ "only", required_argument, NULL, 'n' }, { "help", no_argument, NULL, 'h' },
-		{ "trap-child", no_argument, NULL, 't' }, { NULL, 0, NULL, 0 },
+		{ "trap-child", no_argument, NULL, 't' }, { "matrix", required_argument, NULL, 'm' }, { NULL, 0, NULL, 0 },
 	};
 	struct bench_options options = { .build = "build" };
 	const char *output = NULL, *only = NULL;
@@ -66,6 +69,9 @@ int main(int argc, char **argv)
 		case 'n':
 			only = optarg;
 			break;
+		case 'm':
+			options.matrix = optarg;
+			break;
 		case 't':
 			return bench_trap_child();
 		case 'h':
@@ -80,7 +86,7 @@ int main(int argc, char **argv)
 	    !mkdtemp(directory))
 		bench_fail("cannot set up");
 	snprintf(options.socket, sizeof(options.socket), "%s/mimicd.sock", directory);
-	daemon = bench_start_daemon(&options, "maple:4", options.socket);
+	daemon = bench_start_daemon(&options, "maple:4, dare:2", options.socket);
 	run_parts(&options, only);
 	bench_stop_daemon(daemon);
 	rmdir(directory);

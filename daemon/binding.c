@@ -220,12 +220,91 @@ struct mimicd_binding *mimicd_binding_find(struct mimicd_bus *bus, uint32_t numb
 	return binding;
 }
 
+const struct mimic_memory *mimicd_binding_memory(const struct mimicd_instance *instance,
+						 uint64_t number)
+{
+	for (struct mimicd_binding *binding = instance->binding; binding; binding = binding->next_on_device) {
+		if (binding->number == number)
+			return &binding->port;
+	}
+	return NULL;
+}
+
+struct mimicd_binding *mimicd_binding_of_context(const struct mimicd_instance *instance,
+						 unsigned int context)
+{
+	struct mimicd_binding *binding = instance->binding;
+
+	if (context >= instance->context_count || !instance->contexts[context].address_space)
+		return NULL;
+	while (binding && binding->number != instance->contexts[context].address_space)
+		binding = binding->next_on_device;
+	return binding;
+}
+
+bool mimicd_binding_may_use(const struct mimicd_instance *instance,
+			    const struct mimicd_process *process, unsigned int context)
+{
+	const struct mimicd_binding *binding = mimicd_binding_of_context(instance, context);
+
+	return binding && binding->process == process;
+}
+
+void mimicd_binding_attached(struct mimicd_instance *instance, unsigned int context,
+			     uint64_t address_space)
+{
+	struct mimicd_session *session;
+
+	if (context >= instance->context_count)
+		return;
+	for (session = instance->server->sessions; session; session = session->next)
+		mimicd_instance_detach_context(session, instance, context);
+	instance->contexts[context].address_space =
+		mimicd_binding_memory(instance, address_space) ? address_space : 0;
+}
+
+struct mimicd_owner *mimicd_binding_find_owner(const struct mimicd_instance *instance,
+					       uint64_t number)
+{
+	struct mimicd_binding *binding = instance->binding;
+	struct mimicd_owner *owner = NULL;
+
+	for (; !owner && binding; binding = binding->next_on_device)
+		owner = mimicd_process_find(binding->process, number);
+	return owner;
+}
+
+static void enter_device(struct mimicd_instance *instance, struct mimicd_binding *binding)
+{
+	struct mimicd_binding **link = &instance->binding;
+
+	while (*link)
+		link = &(*link)->next_on_device;
+	*link = binding;
+	binding->instance = instance;
+	binding->memory.window = &binding->window;
+	mimicd_memory_port(&binding->port, &binding->memory);
+	if (!instance->kind->contexts)
+		instance->memory.window = &binding->window;
+}
+
+static void leave_device(struct mimicd_instance *instance, struct mimicd_binding *binding)
+{
+	struct mimicd_binding **link = &instance->binding;
+
+	while (*link != binding)
+		link = &(*link)->next_on_device;
+	*link = binding->next_on_device;
+	instance->memory.window = NULL;
+}
+
 int mimicd_binding_create(struct mimicd_bus *bus, struct mimicd_instance *instance,
 			  const struct mimic_bus_request *request)
 {
 	struct mimicd_binding *binding;
 
-	if (instance->session || instance->binding)
+	if (mimicd_instance_is_held(instance) ||
+	    (mimicd_instance_is_bound(instance) && !instance->kind->contexts))
 		return -EBUSY;
 	if (!request->binding || mimicd_binding_find(bus, request->binding))
 		return -EINVAL;
@@ -239,15 +318,13 @@ int mimicd_binding_create(struct mimicd_bus *bus, struct mimicd_instance *instan
 	}
 	binding->process->bindings++;
 	binding->number = request->binding;
-	binding->instance = instance;
 	binding->pid = request->pid;
 	binding->uid = request->uid;
 	memcpy(binding->program, request->program, sizeof(binding->program) - 1);
 	mimicd_window_open(&binding->window, bus, binding->number);
 	binding->next = bus->bindings;
 	bus->bindings = binding;
-	instance->binding = binding;
-	instance->memory.window = &binding->window;
+	enter_device(instance, binding);
 	mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) opened %s through the kernel", (int)binding->pid,
 		   binding->program, instance->name);
 	return 0;
@@ -279,6 +356,22 @@ static void leave_sessions(struct mimicd_server *server, const struct mimicd_bin
 	}
 }
 
+/* Before the window goes: nothing of the model reads it any more. */
+static void power_on(struct mimicd_instance *instance, const struct mimicd_binding *binding)
+{
+	if (!instance->kind->contexts)
+		instance->model->ops->power_on(instance->model, mimic_now());
+	for (unsigned int i = 0; i < instance->context_count; i++) {
+		if (mimicd_binding_of_context(instance, i) != binding)
+			continue;
+		instance->kind->contexts->attach(instance->model, i, 0, mimic_now());
+		instance->contexts[i].address_space = 0;
+	}
+	/* Others that have contexts are not to notice. */
+	if (!binding->next_on_device && instance->binding == binding)
+		mimicd_inject_reset(instance);
+}
+
 void mimicd_binding_close(struct mimicd_bus *bus, struct mimicd_binding *binding)
 {
 	struct mimicd_binding **link = &bus->bindings;
@@ -292,12 +385,9 @@ void mimicd_binding_close(struct mimicd_bus *bus, struct mimicd_binding *binding
 		while (binding->threads[i])
 			thread_free(binding, &binding->threads[i]);
 	}
-	/* Before the window goes: nothing of the model reads it any more. */
-	instance->model->ops->power_on(instance->model, mimic_now());
-	mimicd_inject_reset(instance);
+	power_on(instance, binding);
 	mimicd_window_close(&binding->window);
-	instance->memory.window = NULL;
-	instance->binding = NULL;
+	leave_device(instance, binding);
 	while (*link != binding)
 		link = &(*link)->next;
 	*link = binding->next;

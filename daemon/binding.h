@@ -3,11 +3,16 @@
  * Processes that have devices through the kernel. A process has one binding for
  * each device, and may have sessions (CONNECT), whose lanes work on the same
  * devices. A thread is one owner, whichever way its accesses come.
+ *
+ * A device with contexts has a binding for each process that has some of them. Which
+ * these are is the function driver's to say: it attaches each context to the binding's
+ * number, as an address space.
  */
 #ifndef MIMICD_BINDING_H
 #define MIMICD_BINDING_H
 
 #include "daemon/bus.h"
+#include "daemon/memory.h"
 #include "daemon/window.h"
 
 #define MIMICD_THREAD_CHAINS 64u	/* a power of two */
@@ -45,6 +50,7 @@ struct mimicd_process {
 
 struct mimicd_binding {
 	struct mimicd_binding *next;
+	struct mimicd_binding *next_on_device;	/* of instance->binding */
 	uint32_t number;
 	struct mimicd_instance *instance;
 	struct mimicd_process *process;
@@ -54,15 +60,36 @@ struct mimicd_binding {
 	bool reported;	/* a device's report is in the log */
 	uint64_t accesses;	/* trapped ones, for `mimic list` */
 	struct mimicd_window window;
+	struct mimicd_memory_slot memory;	/* the window */
+	struct mimic_memory port;		/* of that, for contexts */
 	struct mimicd_trap_thread *threads[MIMICD_THREAD_CHAINS];
 };
 
-/* OPEN: -EBUSY, a session or another process has it; -ENOMEM. */
+/* OPEN: -EBUSY, a session or, if it has no contexts, another process has it; -ENOMEM. */
 int mimicd_binding_create(struct mimicd_bus *bus, struct mimicd_instance *instance,
 			  const struct mimic_bus_request *request);
-/* CLOSE: all accesses are withdrawn, sessions lose the device, it is as after power-on. */
+/* CLOSE: all accesses are withdrawn, sessions lose the device, it or its contexts are as after power-on. */
 void mimicd_binding_close(struct mimicd_bus *bus, struct mimicd_binding *binding);
 struct mimicd_binding *mimicd_binding_find(struct mimicd_bus *bus, uint32_t number);
+
+/* The memory of the process whose binding of this device has the number. NULL: there is none. */
+const struct mimic_memory *mimicd_binding_memory(const struct mimicd_instance *instance,
+						 uint64_t number);
+/* Is the context one of this process's? */
+bool mimicd_binding_may_use(const struct mimicd_instance *instance,
+			    const struct mimicd_process *process, unsigned int context);
+/* Who has the context through the kernel. NULL: nobody. */
+struct mimicd_binding *mimicd_binding_of_context(const struct mimicd_instance *instance,
+						 unsigned int context);
+/*
+ * The function driver has attached a context to an address space, or (0) to none: sessions
+ * that had it before have it no more.
+ */
+void mimicd_binding_attached(struct mimicd_instance *instance, unsigned int context,
+			     uint64_t address_space);
+/* A thread of some process that has the device. NULL: no such owner. */
+struct mimicd_owner *mimicd_binding_find_owner(const struct mimicd_instance *instance,
+					       uint64_t number);
 
 /* The owner that a trapped access of this thread has. NULL: no memory. */
 struct mimicd_owner *mimicd_binding_owner(struct mimicd_bus *bus, struct mimicd_binding *binding,

@@ -2,6 +2,7 @@
 #include "daemon/bus.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -11,7 +12,6 @@
 #include "daemon/log.h"
 #include "daemon/session.h"
 #include "libmimic/probe.h"
-#include "mimic/maple_registers.h"
 
 #define REGISTER_TRIES 100	/* of 10 ms */
 
@@ -124,17 +124,17 @@ int mimicd_bus_register(struct mimicd_server *server, struct mimicd_instance *in
 {
 	struct mimic_bus_register wanted = {
 		.size = sizeof(wanted),
-		.kind = "maple",
 		.index = (int32_t)instance->index,
-		.pages = MAPLE_PAGE_COUNT,
+		.pages = instance->kind->device_pages,
 		.interrupts = 1,
 		.capabilities = MIMIC_BUS_TRAPS | MIMIC_BUS_WINDOW_ACCESS,
-		.void_pages = 1u << MAPLE_PAGE_NIBBLER,
+		.void_pages = instance->kind->void_pages,
 	};
 	int error;
 
 	if (!server->bus)
 		return 0;
+	snprintf(wanted.kind, sizeof(wanted.kind), "%s", instance->kind->name);
 	error = register_patiently(server->bus, &wanted);
 	if (error) {
 		mimicd_log(MIMICD_LOG_WARNING, "%s is not on the kernel's bus: %s", instance->name,
@@ -179,8 +179,11 @@ static int register_all(struct mimicd_server *server)
 
 	server->bus->is_starting = true;
 	for (unsigned int i = 0; i < server->named_count; i++) {
-		int failed = mimicd_bus_register(server, server->named[i]);
+		int failed;
 
+		if (!server->named[i])
+			continue;
+		failed = mimicd_bus_register(server, server->named[i]);
 		count += !failed;
 		error = error ? error : failed;
 		/* Once for all: that much time another daemon's end has had. */
@@ -256,8 +259,10 @@ int mimicd_bus_create(struct mimicd_server *server)
 	if (!error)
 		return 0;
 	server->bus = NULL;
-	for (unsigned int i = 0; i < server->named_count; i++)
-		server->named[i]->on_bus = false;
+	for (unsigned int i = 0; i < server->named_count; i++) {
+		if (server->named[i])
+			server->named[i]->on_bus = false;
+	}
 	free_bus(bus);
 	/* Not the node's own error: a path that is not there is no mistake of the caller here. */
 	return server->options.kernel == MIMICD_KERNEL_REQUIRED ? -ENOTCONN : 0;

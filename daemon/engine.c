@@ -11,19 +11,13 @@
 #include <string.h>
 
 #include "daemon/binding.h"
+#include "daemon/engine_internal.h"
 #include "libmimic/transport.h"
 #include "libmimic/wait.h"
 
 #define CHUNK_WORDS 512
-/* Words that a lane may move before the next one has its turn. */
-#define BUDGET_WORDS 4096
-/* The same where a device is busy: each access may make it work for as long as a tick. */
+/* The next lane has its turn after this where a device is busy: each access may work for as long as a tick. */
 #define BUSY_NS 100000
-
-static bool has_answers(enum mimic_command_kind kind)
-{
-	return kind != MIMIC_COMMAND_STORE;
-}
 
 static uint32_t answers_of(const struct mimic_command *command)
 {
@@ -35,11 +29,6 @@ static uint32_t answers_of(const struct mimic_command *command)
 	default:
 		return command->count;
 	}
-}
-
-static bool is_store(enum mimic_command_kind kind)
-{
-	return kind == MIMIC_COMMAND_STORE || kind == MIMIC_COMMAND_STORE_ACKNOWLEDGED;
 }
 
 /* Wakes the client if it sleeps for what it now has. */
@@ -114,7 +103,7 @@ void mimicd_engine_withdraw(struct mimicd_lane *lane)
 	struct mimic_model *model = lane->target->model;
 
 	unpark(lane);
-	model->ops->cancel(model, mimicd_lane_owner(lane, lane->target), mimic_now());
+	model->ops->cancel(model, mimicd_lane_owner(lane), mimic_now());
 }
 
 static void complete_lane(struct mimicd_lane *lane, uint64_t data)
@@ -128,6 +117,7 @@ static void complete_lane(struct mimicd_lane *lane, uint64_t data)
 	notify(lane);
 }
 
+/* NULL: the session has no such thread. Owners are unique among all sessions. */
 static struct mimicd_thread *find_thread(const struct mimicd_session *session, uint64_t owner)
 {
 	unsigned int number = owner & MIMICD_OWNER_THREAD;
@@ -139,6 +129,16 @@ static struct mimicd_thread *find_thread(const struct mimicd_session *session, u
 	return thread && thread->owner == owner ? thread : NULL;
 }
 
+/* Of the sessions that have the device, or a context of it. */
+static struct mimicd_thread *find_user(const struct mimicd_instance *instance, uint64_t owner)
+{
+	struct mimicd_thread *thread = find_thread(instance->session, owner);
+
+	for (unsigned int i = 0; !thread && i < instance->context_count; i++)
+		thread = find_thread(instance->contexts[i].session, owner);
+	return thread;
+}
+
 void mimicd_engine_complete(void *context, uint64_t owner, uint64_t data)
 {
 	struct mimicd_instance *instance = context;
@@ -148,25 +148,26 @@ void mimicd_engine_complete(void *context, uint64_t owner, uint64_t data)
 	if (owner == MIMICD_OWNER_DRIVER) {
 		trap = instance->driver_parked;
 	} else if (instance->binding) {
-		struct mimicd_owner *who = mimicd_process_find(instance->binding->process, owner);
+		struct mimicd_owner *who = mimicd_binding_find_owner(instance, owner);
 
 		trap = who ? who->parked : NULL;
 		thread = who ? who->thread : NULL;
 	} else {
-		thread = find_thread(instance->session, owner);
+		thread = find_user(instance, owner);
 	}
 	if (trap && trap->instance == instance)
 		mimicd_request_complete(instance->server->bus, trap, data);
-	else if (thread && thread->parked && thread->parked->target == instance)
+	else if (thread && thread->parked && thread->parked->target &&
+		 thread->parked->target->instance == instance)
 		complete_lane(thread->parked, data);
 }
 
 static void fill_pattern(const struct mimicd_lane *lane, struct mimic_access *pattern)
 {
 	*pattern = (struct mimic_access){
-		.owner = mimicd_lane_owner(lane, lane->target),
+		.owner = mimicd_lane_owner(lane),
 		.offset = lane->command.offset,
-		.page = lane->command.page,
+		.page = (uint8_t)(lane->target->first_page + lane->command.page),
 		.size = lane->command.size,
 		.is_write = is_store(lane->command.kind),
 	};
@@ -197,6 +198,8 @@ static int64_t run_stores(struct mimicd_lane *lane, uint64_t limit, uint64_t now
 
 	if (limit > CHUNK_WORDS)
 		limit = CHUNK_WORDS;
+	if (lane->target && limit > lane->target->instance->kind->batch)
+		limit = lane->target->instance->kind->batch;
 	count = lane->remaining < limit ? lane->remaining : limit;
 	level = mimic_ring_level(&lane->commands, count);
 	if (level <= 0)
@@ -271,11 +274,10 @@ static void load_from_model(struct mimicd_lane *lane, uint32_t count, uint64_t n
 
 static void run_counters(struct mimicd_lane *lane, uint32_t count)
 {
-	struct mimic_model *model = lane->target->model;
 	/* Beyond those that the device has: 0. */
 	uint64_t values[CHUNK_WORDS] = { 0 };
 
-	model->ops->counters(model, values, count);
+	mimicd_instance_counters(lane->target, values, count);
 	answer(lane, values, count);
 	advance(lane, count);
 }
@@ -296,12 +298,11 @@ static int64_t run_loads(struct mimicd_lane *lane, uint64_t now)
 	return count;
 }
 
-/* Its thread waits in a trapped access, or its device does nothing because somebody wants it so. */
-static bool is_blocked(const struct mimicd_lane *lane)
+bool mimicd_engine_is_blocked(const struct mimicd_lane *lane)
 {
 	if (lane->thread->bound && lane->thread->bound->parked)
 		return true;
-	return lane->remaining && lane->target && mimicd_inject_hangs(lane->target);
+	return lane->remaining && lane->target && mimicd_inject_hangs(lane->target->instance);
 }
 
 /* May this lane give the devices an access now? A thread has one at a time. */
@@ -309,7 +310,7 @@ static bool has_turn(struct mimicd_lane *lane)
 {
 	struct mimicd_lane *other = lane->thread->parked;
 
-	if (is_blocked(lane))
+	if (mimicd_engine_is_blocked(lane))
 		return false;
 	if (!other)
 		return true;
@@ -354,8 +355,6 @@ static const char *complaint(int error)
 	}
 }
 
-static uint64_t run(struct mimicd_lane *lane, uint64_t budget, bool only_posted, uint64_t now);
-
 static void drain_others(struct mimicd_session *session, const struct mimicd_lane *self)
 {
 	for (struct mimicd_lane *lane = session->lanes; lane; lane = lane->next) {
@@ -379,8 +378,19 @@ static void follow_order(struct mimicd_lane *lane, uint64_t word, uint64_t now)
 	if (!other || other->running || other->parked)
 		return;
 	distance = mimic_lane_order_distance(word, other->commands.position);
+	/* No honest order names more than the ring held: a client that goes on posting cannot keep us here. */
+	if (distance > (int64_t)other->commands.mask + 1)
+		distance = (int64_t)other->commands.mask + 1;
 	if (distance > 0)
-		run(other, (uint64_t)distance, true, now);
+		mimicd_engine_run(other, (uint64_t)distance, true, now);
+}
+
+static struct mimicd_device_slot *target_of(struct mimicd_session *session,
+					    const struct mimic_command *command)
+{
+	struct mimicd_device_slot *slot = &session->devices[command->device];
+
+	return slot->instance && command->page < slot->pages ? slot : NULL;
 }
 
 /* The next command of the lane. 1: there is one or an order was followed, 0: none now, -errno. */
@@ -414,7 +424,7 @@ static int fetch(struct mimicd_lane *lane, bool only_posted, uint64_t now)
 		return error;
 	mimic_ring_release(&lane->commands, 1);
 	lane->command = command;
-	lane->target = lane->session->devices[command.device].instance;
+	lane->target = target_of(lane->session, &command);
 	lane->remaining = command.count;
 	if (has_answers(command.kind) && lane->cancel_pending) {
 		lane->cancel_pending = false;
@@ -423,15 +433,25 @@ static int fetch(struct mimicd_lane *lane, bool only_posted, uint64_t now)
 	return 1;
 }
 
-/* Executes commands of about `budget` words. Returns how many it was. */
-static uint64_t run(struct mimicd_lane *lane, uint64_t budget, bool only_posted, uint64_t now)
+/* Is it worth a look at the clock whether others have to have their turn? */
+static bool works_long(const struct mimicd_device_slot *slot)
+{
+	bool is_busy = slot->model->ops->busy(slot->model);
+
+	slot->instance->server->busy |= is_busy;
+	return is_busy || slot->instance->kind->batch < CHUNK_WORDS;
+}
+
+uint64_t mimicd_engine_run(struct mimicd_lane *lane, uint64_t budget, bool only_posted, uint64_t now)
 {
 	uint64_t moved = 0;
+	bool followed;
 
 	lane->running = true;
 	while (moved < budget && !lane->parked && !lane->session->broken) {
 		int64_t step = 1;
 
+		followed = !lane->remaining;
 		if (!lane->remaining)
 			step = fetch(lane, only_posted, now);
 		else if (only_posted && has_answers(lane->command.kind))
@@ -447,9 +467,10 @@ static uint64_t run(struct mimicd_lane *lane, uint64_t budget, bool only_posted,
 		if (step <= 0)
 			break;
 		moved += (uint64_t)step;
-		if (!lane->target || !lane->target->model->ops->busy(lane->target->model))
+		/* Another lane's work by an order takes as long as our own. */
+		followed = followed && !lane->remaining;
+		if (!followed && (!lane->target || !works_long(lane->target)))
 			continue;
-		lane->session->server->busy = true;
 		if (!only_posted && mimic_now() - now > BUSY_NS)
 			break;
 	}
@@ -462,7 +483,7 @@ static uint64_t run(struct mimicd_lane *lane, uint64_t budget, bool only_posted,
 void mimicd_engine_drain_lane(struct mimicd_lane *lane)
 {
 	/* No more than a ring full: a client that goes on posting cannot keep us here. */
-	run(lane, lane->commands.mask + 1, true, mimic_now());
+	mimicd_engine_run(lane, lane->commands.mask + 1, true, mimic_now());
 }
 
 void mimicd_engine_drain(struct mimicd_session *session)
@@ -483,107 +504,4 @@ void mimicd_engine_cancel(struct mimicd_lane *lane)
 		lane->withdrawn = true;	/* its payload has to be skipped yet */
 	else
 		lane->remaining = 0;
-}
-
-static bool has_work(struct mimicd_lane *lane)
-{
-	if (lane->parked || lane->session->broken || is_blocked(lane))
-		return false;
-	if (lane->thread->parked && !(lane->level >= lane->thread->parked->level &&
-				      !lane->thread->parked->retired))
-		return false;
-	if (lane->remaining && !is_store(lane->command.kind))
-		return true;
-	return mimic_ring_level(&lane->commands, 1) != 0;
-}
-
-bool mimicd_engine_is_done(struct mimicd_lane *lane)
-{
-	struct mimic_command command;
-	uint64_t word;
-
-	if (lane->parked || (lane->remaining && !lane->retired))
-		return false;
-	if (mimic_ring_level(&lane->commands, 1) <= 0)
-		return true;
-	if (!lane->retired)
-		return false;
-	/* What wants an answer has no reader any more, and nothing comes after it. */
-	if (lane->remaining)
-		return has_answers(lane->command.kind);
-	word = mimic_ring_get(&lane->commands, 0);
-	if ((word & 0xff) == MIMIC_LANE_ORDER)
-		return false;
-	return !mimic_command_unpack(word, &command) || has_answers(command.kind);
-}
-
-/* A retired lane only has stores left to do. */
-static bool run_retired(struct mimicd_server *server, struct mimicd_lane *lane, uint64_t now)
-{
-	uint64_t moved = run(lane, BUDGET_WORDS, true, now);
-
-	if (!moved)
-		server->reap = true;
-	return moved;
-}
-
-bool mimicd_engine_has_work(struct mimicd_server *server)
-{
-	if (server->busy || (server->bus && mimicd_bus_has_work(server->bus)))
-		return true;
-	for (unsigned int i = 0; i < server->lane_count; i++) {
-		if (has_work(server->lanes[i]))
-			return true;
-	}
-	return false;
-}
-
-static void tick(struct mimicd_server *server, struct mimicd_instance *instance)
-{
-	if (!instance || !instance->model->ops->busy(instance->model))
-		return;
-	instance->model->ops->tick(instance->model, server->now);
-	server->busy = true;
-}
-
-/* Devices go on by themselves, a bounded piece at a time, so that no program holds up the others. */
-static void tick_busy(struct mimicd_server *server)
-{
-	server->busy = false;
-	for (unsigned int i = 0; i < server->named_count; i++)
-		tick(server, server->named[i]);
-	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
-		for (unsigned int i = 0; session->private_devices && i < MIMIC_SESSION_DEVICES; i++) {
-			if (session->devices[i].instance && session->devices[i].instance->is_private)
-				tick(server, session->devices[i].instance);
-		}
-	}
-}
-
-bool mimicd_engine_round(struct mimicd_server *server)
-{
-	bool worked = false;
-
-	/* Lanes come and go between rounds only, so the array stands still here. */
-	for (unsigned int i = 0; i < server->lane_count; i++) {
-		struct mimicd_lane *lane = server->lanes[i];
-
-		if (!has_work(lane))
-			continue;
-		server->now = mimic_now();
-		if (lane->retired)
-			worked |= run_retired(server, lane, server->now);
-		else
-			worked |= run(lane, BUDGET_WORDS, false, server->now) > 0;
-		if (atomic_load_explicit(&lane->memory->client_cpu, memory_order_relaxed) == server->cpu)
-			server->crowded_until = server->now +
-				server->options.settings.spin_microseconds * 1000ull;
-	}
-	if (server->bus)
-		worked |= mimicd_bus_round(server->bus, !worked);
-	if (!server->busy)
-		return worked;
-	server->now = mimic_now();
-	tick_busy(server);
-	return true;
 }

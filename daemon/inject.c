@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "daemon/binding.h"
+#include "daemon/bus_kind.h"
 #include "daemon/instance.h"
 #include "libmimic/transport.h"
-#include "mimic/maple_registers.h"
 #include "mimic/protocol.h"
 
 #define DELAY_NS 500000000ull
@@ -56,25 +56,14 @@ bool mimicd_inject_hangs(const struct mimicd_instance *instance)
 	return instance->injection.hangs;
 }
 
-static unsigned int operation_of(uint32_t offset)
-{
-	return offset >> MAPLE_OPERATION_SHIFT & 63;
-}
-
-static bool is_reset(const struct mimic_bus_request *body)
-{
-	return !body->is_write && operation_of(body->offset) == MAPLE_LOAD_RESET &&
-	       (body->page == MAPLE_PAGE_MAPLE || body->page == MAPLE_PAGE_MMU);
-}
-
-bool mimicd_inject_holds(struct mimicd_instance *instance, const struct mimic_bus_request *body,
+bool mimicd_inject_holds(struct mimicd_instance *instance, const struct mimic_access *access,
 			 uint64_t *due)
 {
 	struct mimicd_injection *injection = &instance->injection;
 
 	*due = 0;
 	/* Reset gets through to a device that does nothing else any more. */
-	if (is_reset(body))
+	if (mimicd_bus_role(instance->kind, access) == MIMICD_BUS_RESET)
 		mimicd_inject_reset(instance);
 	if (injection->hangs)
 		return true;
@@ -87,20 +76,8 @@ bool mimicd_inject_holds(struct mimicd_instance *instance, const struct mimic_bu
 
 bool mimicd_inject_access(struct mimicd_instance *instance, const struct mimic_access *access)
 {
-	return !(instance->injection.ignores_resolve && access->is_write &&
-		 access->page == MAPLE_PAGE_MMU && operation_of(access->offset) == MAPLE_STORE_MMU &&
-		 (access->offset >> MAPLE_QUEUE_SHIFT & 7) == MAPLE_MMU_RESOLVE);
-}
-
-static bool is_fault_load(const struct mimic_access *access)
-{
-	unsigned int operation = operation_of(access->offset);
-
-	if (access->is_write || access->page != MAPLE_PAGE_MMU)
-		return false;
-	return operation == MAPLE_LOAD_FAULT_STATUS ||
-	       (operation == MAPLE_LOAD_DEBUG &&
-		(access->offset >> MAPLE_QUEUE_SHIFT & 7) == MAPLE_MMU_FAULT);
+	return !instance->injection.ignores_resolve ||
+	       mimicd_bus_role(instance->kind, access) != MIMICD_BUS_RESOLVE;
 }
 
 void mimicd_inject_answer(struct mimicd_instance *instance, struct mimic_access *access)
@@ -109,7 +86,7 @@ void mimicd_inject_answer(struct mimicd_instance *instance, struct mimic_access 
 
 	/* The driver's looks only, and only those that show something. */
 	if (!injection->shows_wrong_fault || access->owner != MIMICD_OWNER_DRIVER ||
-	    !is_fault_load(access) || !access->data)
+	    mimicd_bus_role(instance->kind, access) != MIMICD_BUS_FAULT || !access->data)
 		return;
 	injection->shows_wrong_fault = false;
 	access->data ^= WRONG_PAGE;

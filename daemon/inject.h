@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "mimic/access.h"
-#include "mimic/bus.h"
 
 struct mimicd_instance;
 struct mimicd_server;
@@ -27,7 +26,7 @@ void mimicd_inject_reset(struct mimicd_instance *instance);
 
 bool mimicd_inject_hangs(const struct mimicd_instance *instance);
 /* Must the access wait? *due: until when, 0: until the device answers again. */
-bool mimicd_inject_holds(struct mimicd_instance *instance, const struct mimic_bus_request *body,
+bool mimicd_inject_holds(struct mimicd_instance *instance, const struct mimic_access *access,
 			 uint64_t *due);
 /* false: the access has no effect. */
 bool mimicd_inject_access(struct mimicd_instance *instance, const struct mimic_access *access);

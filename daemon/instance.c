@@ -10,10 +10,7 @@
 #include "daemon/engine.h"
 #include "daemon/log.h"
 #include "daemon/session.h"
-#include "devices/maple/maple_model.h"
 #include "libmimic/transport.h"
-
-#define KIND "maple"
 
 /* Once a session: a program can make its device hang as often as it likes. */
 static void log_report(void *context, const char *text)
@@ -41,76 +38,158 @@ static void log_report(void *context, const char *text)
  * program has waived it: that is between program and operating system on the
  * hardware, and here only the driver can end the wait.
  */
-static enum mimic_fault_answer page_fault(void *context, uint64_t address, unsigned int source)
+static enum mimic_fault_answer ask_driver(struct mimicd_instance *instance)
 {
-	struct mimicd_instance *instance = context;
-
-	(void)address;
-	(void)source;
-	if (!instance->binding)
+	if (!mimicd_instance_is_bound(instance))
 		return MIMIC_FAULT_BAD;
 	if (!mimicd_inject_interrupt(instance))
 		return MIMIC_FAULT_STALL;
 	return mimicd_bus_interrupt(instance->server, instance) ? MIMIC_FAULT_BAD : MIMIC_FAULT_STALL;
 }
 
+static enum mimic_fault_answer page_fault(void *context, uint64_t address, unsigned int source)
+{
+	(void)address;
+	(void)source;
+	return ask_driver(context);
+}
+
+static enum mimic_fault_answer context_fault(void *context, unsigned int device_context,
+					     uint64_t address, bool writes)
+{
+	(void)device_context;
+	(void)address;
+	(void)writes;
+	return ask_driver(context);
+}
+
+static const struct mimic_memory *memory_of(void *context, uint64_t address_space)
+{
+	const struct mimicd_instance *instance = context;
+
+	if (mimicd_instance_is_bound(instance))
+		return mimicd_binding_memory(instance, address_space);
+	for (unsigned int i = 0; i < instance->context_count; i++) {
+		if (instance->contexts[i].session && instance->contexts[i].address_space == address_space)
+			return &instance->contexts[i].port;
+	}
+	return NULL;
+}
+
+static int create_contexts(struct mimicd_instance *instance, const struct mimic_parameters *parameters)
+{
+	unsigned int count = instance->kind->contexts->count(parameters);
+
+	instance->contexts = calloc(count, sizeof(*instance->contexts));
+	if (!instance->contexts)
+		return -ENOMEM;
+	instance->context_count = count;
+	for (unsigned int i = 0; i < count; i++)
+		mimicd_memory_port(&instance->contexts[i].port, &instance->contexts[i].memory);
+	return 0;
+}
+
 static int create_model(struct mimicd_server *server, struct mimicd_instance *instance)
 {
+	const struct mimic_parameters *parameters = &server->options.settings.parameters;
 	struct mimic_host host = {
 		.context = instance,
 		.complete = mimicd_engine_complete,
 		.report = log_report,
 		.page_fault = page_fault,
+		.context_fault = context_fault,
+		.memory_of = memory_of,
 	};
+	int error = instance->kind->contexts ? create_contexts(instance, parameters) : 0;
 
+	if (error)
+		return error;
 	instance->server = server;
 	mimicd_memory_port(&host.memory, &instance->memory);
-	instance->model = maple_model_create(&server->options.settings.maple, &host);
+	instance->model = instance->kind->create(parameters, &host);
 	return instance->model ? 0 : -errno;
 }
 
-static void destroy(struct mimicd_instance *instance)
+void mimicd_instance_destroy(struct mimicd_instance *instance)
 {
 	if (instance->model)
-		maple_model_destroy(instance->model);
+		instance->kind->destroy(instance->model);
+	free(instance->contexts);
 	free(instance);
 }
 
-static int create_named(struct mimicd_server *server, unsigned int number)
+/* Place of a device among the server's. */
+static unsigned int place_of(const struct mimic_kind *kind, unsigned int number)
+{
+	return kind->index * MIMIC_KIND_DEVICES_MAX + number;
+}
+
+int mimicd_instance_of(const struct mimicd_server *server, const struct mimic_kind *kind,
+		       unsigned int number, struct mimicd_instance **found)
+{
+	*found = number < MIMIC_KIND_DEVICES_MAX ? server->named[place_of(kind, number)] : NULL;
+	return *found ? 0 : -ENODEV;
+}
+
+static int create_named(struct mimicd_server *server, const struct mimic_kind *kind,
+			unsigned int number)
+{
+	struct mimicd_instance *instance = calloc(1, sizeof(*instance));
+	unsigned int place = place_of(kind, number);
+	int error;
+
+	if (!instance)
+		return -ENOMEM;
+	instance->kind = kind;
+	instance->index = number;
+	snprintf(instance->name, sizeof(instance->name), "%s%u", kind->name, number);
+	error = create_model(server, instance);
+	if (error) {
+		mimicd_log(MIMICD_LOG_ERROR, "cannot make %s: %s", instance->name, strerror(-error));
+		mimicd_instance_destroy(instance);
+		return error;
+	}
+	server->named[place] = instance;
+	if (place >= server->named_count)
+		server->named_count = place + 1;
+	return 0;
+}
+
+static void remove_named(struct mimicd_server *server, struct mimicd_instance *instance)
+{
+	server->named[place_of(instance->kind, instance->index)] = NULL;
+	mimicd_instance_destroy(instance);
+	while (server->named_count && !server->named[server->named_count - 1])
+		server->named_count--;
+}
+
+int mimicd_instance_create_private(struct mimicd_server *server, const struct mimic_kind *kind,
+				   unsigned int number, struct mimicd_instance **created)
 {
 	struct mimicd_instance *instance = calloc(1, sizeof(*instance));
 	int error;
 
 	if (!instance)
 		return -ENOMEM;
-	instance->index = number;
-	snprintf(instance->name, sizeof(instance->name), KIND "%u", number);
+	instance->kind = kind;
+	snprintf(instance->name, sizeof(instance->name), "%s@%u", kind->name, number);
+	instance->is_private = true;
 	error = create_model(server, instance);
-	if (error) {
-		mimicd_log(MIMICD_LOG_ERROR, "cannot make %s: %s", instance->name, strerror(-error));
-		destroy(instance);
-		return error;
-	}
-	server->named[number] = instance;
-	if (number >= server->named_count)
-		server->named_count = number + 1;
-	return 0;
-}
-
-static void remove_named(struct mimicd_server *server, unsigned int number)
-{
-	destroy(server->named[number]);
-	server->named[number] = NULL;
-	while (server->named_count && !server->named[server->named_count - 1])
-		server->named_count--;
+	if (error)
+		mimicd_instance_destroy(instance);
+	else
+		*created = instance;
+	return error;
 }
 
 int mimicd_instances_create(struct mimicd_server *server)
 {
 	int error = 0;
 
-	for (unsigned int i = 0; !error && i < server->options.settings.maple_count; i++)
-		error = create_named(server, i);
+	for (size_t kind = 0; kind < MIMIC_KIND_COUNT; kind++) {
+		for (unsigned int i = 0; !error && i < server->options.settings.counts[kind]; i++)
+			error = create_named(server, mimic_kinds[kind], i);
+	}
 	return error;
 }
 
@@ -118,260 +197,72 @@ void mimicd_instances_destroy(struct mimicd_server *server)
 {
 	for (unsigned int i = 0; i < server->named_count; i++) {
 		if (server->named[i])
-			destroy(server->named[i]);
+			mimicd_instance_destroy(server->named[i]);
 		server->named[i] = NULL;
 	}
 	server->named_count = 0;
 }
 
-/* A decimal number as it is written in a device's name: no sign, no leading 0, nothing after it. */
-static int parse_number(const char *text, unsigned int *number)
+bool mimicd_instance_is_held(const struct mimicd_instance *instance)
 {
-	char canonical[12];
+	bool is_held = instance->session;
 
-	if (sscanf(text, "%9u", number) != 1)
-		return -EINVAL;
-	snprintf(canonical, sizeof(canonical), "%u", *number);
-	return strcmp(canonical, text) ? -EINVAL : 0;
-}
-
-/* A number that no command in any lane can still mean. */
-static int find_slot(struct mimicd_session *session, uint32_t *number)
-{
-	*number = 0;
-	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		if (session->devices[i].instance || session->devices[i].closed)
-			continue;
-		*number = i;
-		return 0;
-	}
-	for (struct mimicd_lane *lane = session->lanes; lane; lane = lane->next) {
-		if (!mimicd_engine_is_done(lane))
-			return -EMFILE;
-	}
-	for (uint32_t i = MIMIC_SESSION_DEVICES; i-- > 0;) {
-		session->devices[i].closed = false;
-		if (!session->devices[i].instance)
-			*number = i;
-	}
-	return session->devices[*number].instance ? -EMFILE : 0;
-}
-
-/* May this session have it? One of a kernel's process only gets what the process has open. */
-static bool is_for(const struct mimicd_session *session, const struct mimicd_instance *instance)
-{
-	if (session->process)
-		return instance->binding && instance->binding->process == session->process;
-	return !instance->binding && (!instance->session || instance->session == session);
-}
-
-static int find_any(const struct mimicd_session *session, struct mimicd_instance **found)
-{
-	const struct mimicd_server *server = session->server;
-	int error = -ENODEV;
-
-	for (unsigned int i = 0; i < server->named_count; i++) {
-		struct mimicd_instance *instance = server->named[i];
-
-		if (!instance)
-			continue;
-		error = -EBUSY;
-		/* One that the session holds already is not another one. */
-		if (instance->session || !is_for(session, instance))
-			continue;
-		*found = instance;
-		return 0;
-	}
-	return error;
-}
-
-static int find_named(const struct mimicd_session *session, const char *name,
-		      struct mimicd_instance **found)
-{
-	const struct mimicd_server *server = session->server;
-	unsigned int number;
-
-	if (!*name)
-		return find_any(session, found);
-	if (parse_number(name, &number) < 0)
-		return -ENOENT;
-	if (number >= server->named_count || !server->named[number])
-		return -ENODEV;
-	*found = server->named[number];
-	return is_for(session, *found) ? 0 : -EBUSY;
-}
-
-static int create_private(struct mimicd_session *session, const char *tile,
-			  struct mimicd_instance **created)
-{
-	struct mimicd_instance *instance;
-	unsigned int number;
-	int error;
-
-	if (parse_number(tile, &number) < 0)
-		return -ENOENT;
-	if (number >= MAPLE_PHYSICAL_TILES)
-		return -ENODEV;
-	if (session->private_devices == MIMIC_SESSION_PRIVATE_DEVICES)
-		return -EMFILE;
-	instance = calloc(1, sizeof(*instance));
-	if (!instance)
-		return -ENOMEM;
-	snprintf(instance->name, sizeof(instance->name), KIND "@%u", number);
-	instance->is_private = true;
-	error = create_model(session->server, instance);
-	if (error) {
-		destroy(instance);
-		return error;
-	}
-	session->private_devices++;
-	*created = instance;
-	return 0;
-}
-
-static struct mimicd_device_slot *find_slot_of(struct mimicd_session *session,
-					       const struct mimicd_instance *instance)
-{
-	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		if (session->devices[i].instance == instance)
-			return &session->devices[i];
-	}
-	return NULL;
-}
-
-static struct mimicd_device_slot *find_held(struct mimicd_session *session, const char *name)
-{
-	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		const struct mimicd_instance *instance = session->devices[i].instance;
-
-		if (instance && !strcmp(instance->name, name))
-			return &session->devices[i];
-	}
-	return NULL;
-}
-
-static int find(struct mimicd_session *session, const char *name, struct mimicd_instance **found)
-{
-	const char *rest = name + strlen(KIND);
-
-	if (strncmp(name, KIND, strlen(KIND)))
-		return -ENOENT;
-	if (*rest == '@')
-		return create_private(session, rest + 1, found);
-	return find_named(session, rest, found);
-}
-
-int mimicd_instance_open(struct mimicd_session *session, const char *name, uint32_t *number)
-{
-	struct mimicd_device_slot *slot = find_held(session, name);
-	struct mimicd_instance *instance = NULL;
-	uint32_t free_number;
-	int error;
-
-	if (!slot) {
-		error = find_slot(session, &free_number);
-		if (!error)
-			error = find(session, name, &instance);
-		if (error)
-			return error;
-		/* "maple" may name one of the process's that this session has already. */
-		slot = find_slot_of(session, instance);
-	}
-	if (slot) {
-		slot->opens++;
-		*number = (uint32_t)(slot - session->devices);
-		return 0;
-	}
-	if (!instance->binding) {
-		instance->session = session;
-		instance->memory.memory = &session->memory;
-	}
-	session->devices[free_number].instance = instance;
-	session->devices[free_number].opens = 1;
-	*number = free_number;
-	return 0;
-}
-
-/* Nobody waits in the device any more, and what is still in a lane for it has no effect. */
-static void detach_lanes(struct mimicd_session *session, struct mimicd_instance *instance)
-{
-	for (struct mimicd_lane *lane = session->lanes; lane; lane = lane->next) {
-		if (lane->target != instance)
-			continue;
-		if (lane->parked)
-			mimicd_engine_withdraw(lane);
-		lane->target = NULL;
-	}
-}
-
-void mimicd_instance_detach(struct mimicd_session *session, struct mimicd_instance *instance)
-{
-	struct mimicd_device_slot *slot = find_slot_of(session, instance);
-
-	if (!slot)
-		return;
-	detach_lanes(session, instance);
-	slot->instance = NULL;
-	slot->opens = 0;
-	slot->closed = true;
-}
-
-static void give_back(struct mimicd_session *session, struct mimicd_device_slot *slot)
-{
-	struct mimicd_instance *instance = slot->instance;
-
-	mimicd_instance_detach(session, instance);
-	/* The process still has it, by its node. */
-	if (instance->binding)
-		return;
-	if (instance->is_private) {
-		destroy(instance);
-		session->private_devices--;
-		return;
-	}
-	instance->model->ops->power_on(instance->model, mimic_now());
-	mimicd_inject_reset(instance);
-	instance->session = NULL;
-	instance->memory.memory = NULL;
+	for (unsigned int i = 0; i < instance->context_count; i++)
+		is_held |= instance->contexts[i].session != NULL;
+	return is_held;
 }
 
 int mimicd_instance_find(struct mimicd_server *server, const char *name,
 			 struct mimicd_instance **found)
 {
 	unsigned int number;
+	const char *rest;
+	const struct mimic_kind *kind = mimic_kind_of_device(name, &rest);
 
-	if (strncmp(name, KIND, strlen(KIND)) || parse_number(name + strlen(KIND), &number))
+	if (!kind || !mimic_kind_number(rest, &number))
 		return -ENOENT;
-	if (number >= server->named_count || !server->named[number])
-		return -ENODEV;
-	*found = server->named[number];
-	return 0;
+	return mimicd_instance_of(server, kind, number, found);
 }
 
-int mimicd_instance_add(struct mimicd_server *server, const char *kind, char *name)
+int mimicd_instance_add(struct mimicd_server *server, const char *name_of_kind, char *name)
 {
+	const struct mimic_kind *kind = mimic_kind_find(name_of_kind, strlen(name_of_kind));
 	int error = -ENOSPC;
 
-	if (strcmp(kind, KIND))
+	if (!kind)
 		return -ENOENT;
-	for (unsigned int number = 0; number < MIMICD_DEVICES_MAX; number++) {
-		if (server->named[number])
+	for (unsigned int number = 0; number < MIMIC_KIND_DEVICES_MAX; number++) {
+		struct mimicd_instance *instance;
+
+		if (!mimicd_instance_of(server, kind, number, &instance))
 			continue;
-		error = create_named(server, number);
+		error = create_named(server, kind, number);
 		if (error)
 			return error;
-		error = mimicd_bus_register(server, server->named[number]);
+		instance = server->named[place_of(kind, number)];
+		error = mimicd_bus_register(server, instance);
 		if (!error) {
-			strcpy(name, server->named[number]->name);
+			strcpy(name, instance->name);
 			mimicd_log(MIMICD_LOG_INFO, "%s was added", name);
 			return 0;
 		}
-		remove_named(server, number);
+		remove_named(server, instance);
 		/* Another daemon's of that number is no reason to have none. */
 		if (error != -EEXIST)
 			return error;
 	}
 	return error;
+}
+
+/* Sessions of the socket that have it, or contexts of it. */
+static void detach_holders(struct mimicd_instance *instance)
+{
+	if (instance->session)
+		mimicd_instance_detach(instance->session, instance);
+	for (unsigned int i = 0; i < instance->context_count; i++) {
+		if (instance->contexts[i].session)
+			mimicd_instance_detach(instance->contexts[i].session, instance);
+	}
 }
 
 int mimicd_instance_remove(struct mimicd_server *server, const char *name)
@@ -382,38 +273,15 @@ int mimicd_instance_remove(struct mimicd_server *server, const char *name)
 	if (error)
 		return error;
 	mimicd_log(MIMICD_LOG_INFO, "%s is removed%s", instance->name,
-		   instance->session || instance->binding ? " while a program has it" : "");
+		   mimicd_instance_is_held(instance) || mimicd_instance_is_bound(instance) ?
+		   " while a program has it" : "");
 	/* First in the kernel: no access comes after this. */
 	mimicd_bus_unregister(server, instance);
-	if (instance->binding)
+	while (instance->binding)
 		mimicd_binding_close(server->bus, instance->binding);
-	if (instance->session)
-		mimicd_instance_detach(instance->session, instance);
+	detach_holders(instance);
 	if (server->bus)
 		mimicd_requests_drop(server->bus, instance);
-	remove_named(server, instance->index);
+	remove_named(server, instance);
 	return 0;
-}
-
-int mimicd_instance_close(struct mimicd_session *session, uint32_t number)
-{
-	struct mimicd_device_slot *slot;
-
-	if (number >= MIMIC_SESSION_DEVICES || !session->devices[number].instance)
-		return -ENODEV;
-	slot = &session->devices[number];
-	if (--slot->opens)
-		return 0;
-	/* What was posted before the close still counts where it can. */
-	mimicd_engine_drain(session);
-	give_back(session, slot);
-	return 0;
-}
-
-void mimicd_instances_release(struct mimicd_session *session)
-{
-	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		if (session->devices[i].instance)
-			give_back(session, &session->devices[i]);
-	}
 }

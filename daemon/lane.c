@@ -67,9 +67,15 @@ static void remove_from_server(struct mimicd_server *server, struct mimicd_lane 
 	}
 }
 
-uint64_t mimicd_lane_owner(const struct mimicd_lane *lane, const struct mimicd_instance *instance)
+static uint64_t owner_of(const struct mimicd_thread *thread)
 {
-	return instance->binding ? lane->thread->bound->number : lane->thread->owner;
+	/* A session of a process that came by the kernel has that process's devices only. */
+	return thread->bound ? thread->bound->number : thread->owner;
+}
+
+uint64_t mimicd_lane_owner(const struct mimicd_lane *lane)
+{
+	return owner_of(lane->thread);
 }
 
 /* The thread of that number, or for 0 a new one. */
@@ -202,14 +208,13 @@ static void finish_thread(struct mimicd_session *session, struct mimicd_thread *
 	uint64_t now = mimic_now();
 
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		struct mimicd_instance *instance = session->devices[i].instance;
+		struct mimic_model *model = session->devices[i].model;
 
-		if (!instance)
+		if (!session->devices[i].instance)
 			continue;
-		instance->model->ops->owner_gone(instance->model, instance->binding ?
-						 thread->bound->number : thread->owner, now);
+		model->ops->owner_gone(model, owner_of(thread), now);
 		/* Who waited goes on, and may have set off a loop. */
-		session->server->busy |= instance->model->ops->busy(instance->model);
+		session->server->busy |= model->ops->busy(model);
 	}
 	free_thread(session, thread);
 }

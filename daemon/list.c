@@ -26,8 +26,11 @@ static struct json_object *describe_process(pid_t pid, const char *program)
 	return user;
 }
 
+/* Who has all of it. */
 static struct json_object *describe_user(const struct mimicd_instance *instance)
 {
+	if (instance->kind->contexts)
+		return NULL;
 	if (instance->binding)
 		return describe_process(instance->binding->pid, instance->binding->program);
 	if (instance->session)
@@ -35,20 +38,66 @@ static struct json_object *describe_user(const struct mimicd_instance *instance)
 	return NULL;
 }
 
-static struct json_object *describe_counters(const struct mimic_model *model)
+static struct json_object *describe_values(const struct mimic_kind *kind, const uint64_t *values)
 {
-	static const char *const names[MAPLE_COUNTER_COUNT] = {
-#define _(name, meaning) #name,
-		MAPLE_COUNTERS(_)
-#undef _
-	};
 	struct json_object *counters = json_object_new_object();
-	uint64_t values[MAPLE_COUNTER_COUNT];
 
-	model->ops->counters(model, values, MAPLE_COUNTER_COUNT);
-	for (unsigned int i = 0; i < MAPLE_COUNTER_COUNT; i++)
-		add_number(counters, names[i], values[i]);
+	for (size_t i = 0; i < kind->counter_count; i++)
+		add_number(counters, kind->counters[i], values[i]);
 	return counters;
+}
+
+static struct json_object *describe_counters(const struct mimicd_instance *instance)
+{
+	uint64_t values[MIMIC_KIND_COUNTERS_MAX] = { 0 };
+
+	instance->model->ops->counters(instance->model, values, instance->kind->counter_count);
+	return describe_values(instance->kind, values);
+}
+
+/* NULL: nobody has it. */
+static struct json_object *describe_context_user(const struct mimicd_instance *instance,
+						 unsigned int index)
+{
+	const struct mimicd_session *session = instance->contexts[index].session;
+	const struct mimicd_binding *binding = mimicd_binding_of_context(instance, index);
+
+	if (session)
+		return describe_process(session->pid, session->program);
+	return binding ? describe_process(binding->pid, binding->program) : NULL;
+}
+
+static struct json_object *describe_context(const struct mimicd_instance *instance, unsigned int index)
+{
+	const struct mimic_contexts *contexts = instance->kind->contexts;
+	struct json_object *context = describe_context_user(instance, index);
+	uint64_t values[MIMIC_KIND_COUNTERS_MAX] = { 0 };
+	char state[256];
+	size_t length;
+
+	if (!context)
+		return NULL;
+	length = contexts->describe(instance->model, index, state, sizeof(state));
+	contexts->counters(instance->model, index, values, instance->kind->counter_count);
+	state[length < sizeof(state) ? length : sizeof(state) - 1] = 0;
+	add_number(context, "context", index);
+	add_text(context, "state", state);
+	json_object_object_add(context, "counters", describe_values(instance->kind, values));
+	return context;
+}
+
+/* Everybody who has a context of it. */
+static struct json_object *describe_contexts(const struct mimicd_instance *instance)
+{
+	struct json_object *users = json_object_new_array();
+
+	for (unsigned int i = 0; i < instance->context_count; i++) {
+		struct json_object *user = describe_context(instance, i);
+
+		if (user)
+			json_object_array_add(users, user);
+	}
+	return users;
 }
 
 static struct json_object *describe_device(const struct mimicd_instance *instance)
@@ -60,12 +109,16 @@ static struct json_object *describe_device(const struct mimicd_instance *instanc
 
 	state[length < sizeof(state) ? length : sizeof(state) - 1] = 0;
 	add_text(device, "name", instance->name);
-	add_text(device, "kind", ops->kind);
+	add_text(device, "kind", instance->kind->name);
 	json_object_object_add(device, "private", json_object_new_boolean(instance->is_private));
 	add_text(device, "state", state);
 	json_object_object_add(device, "kernel", json_object_new_boolean(instance->on_bus));
 	json_object_object_add(device, "user", describe_user(instance));
-	json_object_object_add(device, "counters", describe_counters(instance->model));
+	json_object_object_add(device, "counters", describe_counters(instance));
+	if (instance->kind->contexts) {
+		add_number(device, "contexts", instance->context_count);
+		json_object_object_add(device, "users", describe_contexts(instance));
+	}
 	return device;
 }
 
@@ -148,7 +201,7 @@ char *mimicd_list_text(const struct mimicd_server *server, const struct mimicd_s
 	add_text(root, "version", MIMIC_VERSION);
 	add_number(root, "protocol", MIMIC_PROTOCOL_VERSION);
 	add_number(root, "pid", (uint64_t)getpid());
-	add_text(root, "profile", server->options.settings.maple.profile);
+	add_text(root, "profile", server->options.settings.parameters.maple.profile);
 	for (unsigned int i = 0; i < server->named_count; i++) {
 		if (server->named[i])
 			json_object_array_add(devices, describe_device(server->named[i]));

@@ -108,9 +108,23 @@ static int status_of(int error)
 	}
 }
 
+/* "2 maple, 1 dare" */
+static void count_devices(const struct mimic_settings *settings, char *text, size_t size)
+{
+	size_t length = 0;
+
+	*text = 0;
+	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++) {
+		if (settings->counts[i] && length < size)
+			length += (size_t)snprintf(text + length, size - length, "%s%u %s", length ? ", " : "",
+						   settings->counts[i], mimic_kinds[i]->name);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct mimicd_command_line line;
+	char devices[128];
 	int ready = -1;
 	int error;
 
@@ -128,8 +142,9 @@ int main(int argc, char **argv)
 	if (error)
 		return status_of(error);
 	catch_signals();
-	mimicd_log(MIMICD_LOG_INFO, "serving %u maple devices (profile %s) at %s",
-		   line.options.settings.maple_count, line.options.settings.maple.profile,
+	count_devices(&line.options.settings, devices, sizeof(devices));
+	mimicd_log(MIMICD_LOG_INFO, "serving %s devices (profile %s) at %s", devices,
+		   line.options.settings.parameters.maple.profile,
 		   line.options.listen_fd >= 0 ? "a socket of systemd" : line.options.socket_path);
 	tell_ready(ready);
 	error = mimicd_server_run(server);

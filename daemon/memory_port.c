@@ -8,9 +8,12 @@
 #include "daemon/log.h"
 #include "daemon/memory.h"
 #include "devices/atomic.h"
+#include "libmimic/probe.h"
 #include "mimic/access.h"
 
 #define REMOTE_BATCH 1024	/* IOV_MAX of Linux */
+#define ROWS_BATCH 16u
+#define ROW_BYTES 64u
 
 /* Makes the range that holds all of [address, address + size) the last one used. */
 static bool find_range(struct mimicd_memory *memory, uint64_t address, uint64_t size)
@@ -99,8 +102,8 @@ static void note_refusal(struct mimicd_memory *memory, const char *why)
 		return;
 	memory->refusal_logged = true;
 	mimicd_log(MIMICD_LOG_WARNING,
-		   "process %d: its memory cannot be read (%s): the device reads 0 and counts faults; "
-		   "memory from maple_alloc or maple_register is not affected", (int)memory->pid, why);
+		   "process %d: its memory cannot be reached (%s): the device reads 0 and counts faults; "
+		   "memory that it shares (maple_alloc, dare_alloc, ..._register) is not affected", (int)memory->pid, why);
 }
 
 /*
@@ -108,8 +111,8 @@ static void note_refusal(struct mimicd_memory *memory, const char *why)
  * Not /proc/PID/mem, although it is faster for one block: it reads through
  * PROT_NONE, and a protected page has to be a fault.
  */
-static size_t move_remote(struct mimicd_memory *memory, bool is_write, const struct iovec *local,
-			  const struct iovec *remote, size_t count)
+static size_t move_pieces(struct mimicd_memory *memory, bool is_write, const struct iovec *local,
+			  size_t local_count, const struct iovec *remote, size_t count)
 {
 	ssize_t moved;
 
@@ -119,15 +122,21 @@ static size_t move_remote(struct mimicd_memory *memory, bool is_write, const str
 	}
 	memory->remote_reads += count;
 	if (is_write)
-		moved = process_vm_writev(memory->pid, local, 1, remote, count, 0);
+		moved = process_vm_writev(memory->pid, local, local_count, remote, count, 0);
 	else
-		moved = process_vm_readv(memory->pid, local, 1, remote, count, 0);
+		moved = process_vm_readv(memory->pid, local, local_count, remote, count, 0);
 	if (moved < 0) {
 		if (errno == EPERM)
 			note_refusal(memory, "not permitted: not dumpable, another user's, or Yama");
 		return 0;
 	}
 	return client_lives(memory) ? (size_t)moved : 0;
+}
+
+static size_t move_remote(struct mimicd_memory *memory, bool is_write, const struct iovec *local,
+			  const struct iovec *remote, size_t count)
+{
+	return move_pieces(memory, is_write, local, 1, remote, count);
 }
 
 static size_t gather_remote(struct mimicd_memory *memory, const uint64_t *addresses, size_t count,
@@ -297,12 +306,103 @@ static void port_prefetch(void *context, uint64_t address)
 		__builtin_prefetch(memory->last.base + (address - memory->last.start));
 }
 
+/* --- rows of tiles ---------------------------------------------------------- */
+
+/* Where the rows are mapped here, up to the first that is not shared as a whole. */
+static size_t find_rows(struct mimicd_memory *memory, const uint64_t *addresses, size_t count,
+			size_t size, uint64_t *places)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (__builtin_expect(!is_in(&memory->last, addresses[i], size), 0) &&
+		    !find_range(memory, addresses[i], size))
+			return i;
+		places[i] = (uint64_t)(uintptr_t)memory->last.base + (addresses[i] - memory->last.start);
+	}
+	return count;
+}
+
+static size_t move_rows_remote(struct mimicd_memory *memory, bool is_write, const uint64_t *addresses,
+			       size_t count, size_t size, char *rows)
+{
+	struct iovec local[ROWS_BATCH], remote[ROWS_BATCH];
+
+	/* For a write, looking afterwards whose memory it was is too late. */
+	if (is_write && !client_lives(memory))
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		local[i] = (struct iovec){ rows + i * ROW_BYTES, size };
+		remote[i] = (struct iovec){ (void *)(uintptr_t)addresses[i], size };
+		if (!is_write)
+			memset(rows + i * ROW_BYTES + size, 0, ROW_BYTES - size);
+	}
+	return move_pieces(memory, is_write, local, count, remote, count) / size;
+}
+
+/* Rows that lie together: all shared, or none of them. At most a batch. */
+static size_t move_run(struct mimicd_memory *memory, bool is_write, const uint64_t *addresses,
+		       size_t count, size_t size, char *rows, size_t *wanted)
+{
+	uint64_t places[ROWS_BATCH];
+	size_t batch = count < ROWS_BATCH ? count : ROWS_BATCH;
+
+	*wanted = find_rows(memory, addresses, batch, size, places);
+	if (*wanted && is_write)
+		return mimic_probe_write_rows(places, *wanted, size, rows);
+	if (*wanted)
+		return mimic_probe_read_rows(places, *wanted, size, rows);
+	for (*wanted = 1; *wanted < batch; ++*wanted) {
+		if (memory->count && find_range(memory, addresses[*wanted], size))
+			break;
+	}
+	return move_rows_remote(memory, is_write, addresses, *wanted, size, rows);
+}
+
+static long move_rows(struct mimicd_memory *memory, bool is_write, const uint64_t *addresses,
+		      size_t count, size_t size, char *rows)
+{
+	size_t done = 0;
+
+	while (memory && done < count) {
+		size_t wanted;
+		size_t got = move_run(memory, is_write, addresses + done, count - done, size,
+				      rows + done * ROW_BYTES, &wanted);
+
+		done += got;
+		if (got < wanted)
+			break;
+	}
+	return (long)done;
+}
+
+static long port_read_rows(void *context, const uint64_t *addresses, size_t count, size_t size,
+			   void *rows)
+{
+	struct mimicd_memory_slot *slot = context;
+
+	if (slot->window)
+		return (long)mimicd_window_read_rows(slot->window, addresses, count, size, rows);
+	return move_rows(slot->memory, false, addresses, count, size, rows);
+}
+
+static long port_write_rows(void *context, const uint64_t *addresses, size_t count, size_t size,
+			    const void *rows)
+{
+	struct mimicd_memory_slot *slot = context;
+
+	if (slot->window)
+		return (long)mimicd_window_write_rows(slot->window, addresses, count, size, rows);
+	/* Only read: the function is one for both directions. */
+	return move_rows(slot->memory, true, addresses, count, size, (char *)(uintptr_t)rows);
+}
+
 void mimicd_memory_port(struct mimic_memory *port, struct mimicd_memory_slot *slot)
 {
 	*port = (struct mimic_memory){
 		.context = slot,
 		.gather = port_gather,
 		.read = port_read,
+		.read_rows = port_read_rows,
+		.write_rows = port_write_rows,
 		.atomic = port_atomic,
 		.prefetch = port_prefetch,
 	};

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "daemon/binding.h"
+#include "daemon/bus_kind.h"
 #include "daemon/engine.h"
 #include "daemon/inject.h"
 #include "daemon/session.h"
@@ -23,12 +24,24 @@ static struct mimicd_instance *find_device(const struct mimicd_server *server, u
 
 /* --- accesses -------------------------------------------------------------- */
 
-static int check_access(const struct mimic_bus_request *body)
+static int check_access(const struct mimicd_instance *instance, const struct mimic_bus_request *body)
 {
 	bool is_size = body->size == 1 || body->size == 2 || body->size == 4 || body->size == 8;
 
-	return is_size && body->page < MAPLE_PAGE_COUNT && body->offset <= MIMIC_PAGE_SIZE - body->size ?
-	       0 : -EINVAL;
+	return is_size && body->page < instance->kind->device_pages &&
+	       body->offset <= MIMIC_PAGE_SIZE - body->size ? 0 : -EINVAL;
+}
+
+static struct mimic_access access_of(const struct mimic_bus_request *body, uint64_t owner)
+{
+	return (struct mimic_access){
+		.owner = owner,
+		.data = body->data,
+		.offset = body->offset,
+		.page = body->page,
+		.size = body->size,
+		.is_write = body->is_write != 0,
+	};
 }
 
 static uint64_t owner_number(const struct mimicd_owner *owner)
@@ -56,19 +69,27 @@ static void make_way(struct mimicd_bus *bus, struct mimicd_owner *owner)
 		mimicd_request_withdraw(bus, owner->parked);
 }
 
+/*
+ * The driver gives a context to somebody. false: it comes too late, a session of the socket
+ * has the device by now.
+ */
+static bool note_attach(struct mimicd_instance *instance, const struct mimic_access *access)
+{
+	if (mimicd_bus_role(instance->kind, access) != MIMICD_BUS_ATTACH)
+		return true;
+	if (mimicd_instance_is_held(instance))
+		return false;
+	mimicd_binding_attached(instance, mimicd_bus_attach_context(access->data),
+				mimicd_bus_attach_space(access->data));
+	return true;
+}
+
 static void begin(struct mimicd_bus *bus, struct mimicd_request *request,
 		  struct mimicd_binding *binding, struct mimicd_owner *owner)
 {
 	const struct mimic_bus_request *body = &request->body;
 	struct mimic_model *model = request->instance->model;
-	struct mimic_access access = {
-		.owner = owner_number(owner),
-		.data = body->data,
-		.offset = body->offset,
-		.page = body->page,
-		.size = body->size,
-		.is_write = body->is_write != 0,
-	};
+	struct mimic_access access = access_of(body, owner_number(owner));
 
 	bus->server->now = mimic_now();
 	if (binding) {
@@ -80,7 +101,8 @@ static void begin(struct mimicd_bus *bus, struct mimicd_request *request,
 		mimicd_bus_answer(bus, body->slot, -EBUSY, 0, -1);
 		return;
 	}
-	if (!mimicd_inject_access(request->instance, &access)) {
+	if (!mimicd_inject_access(request->instance, &access) ||
+	    !note_attach(request->instance, &access)) {
 		mimicd_bus_answer(bus, body->slot, 0, 0, -1);
 		return;
 	}
@@ -165,15 +187,17 @@ static int do_access(struct mimicd_bus *bus, const struct mimic_bus_request *bod
 {
 	struct mimicd_request *request = &bus->requests[body->slot];
 	struct mimicd_instance *instance = find_device(bus->server, body->device);
-	int error = check_access(body);
+	struct mimic_access access = access_of(body, MIMICD_OWNER_DRIVER);
+	int error;
 
 	if (!instance)
 		return -ENODEV;
+	error = check_access(instance, body);
 	if (error)
 		return error;
 	request->instance = instance;
 	request->body = *body;
-	if (mimicd_inject_holds(instance, body, &request->due)) {
+	if (mimicd_inject_holds(instance, &access, &request->due)) {
 		request->state = MIMICD_REQUEST_HELD;
 		bus->held++;
 		return 0;

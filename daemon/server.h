@@ -21,7 +21,7 @@ struct mimicd_server;
 struct mimicd_session;
 
 #define MIMICD_SESSIONS_MAX 256
-#define MIMICD_DEVICES_MAX MIMIC_MAPLE_COUNT_MAX
+#define MIMICD_DEVICES_MAX (MIMIC_KIND_DEVICES_MAX * MIMIC_KIND_COUNT)
 
 /* Devices in the kernel, by mimic.ko. */
 enum mimicd_kernel {
@@ -75,8 +75,10 @@ struct mimicd_server {
 	struct mimicd_source stop_source;
 	bool stopping;
 
-	struct mimicd_instance *named[MIMICD_DEVICES_MAX];	/* mapleN by N; NULL: removed */
-	unsigned int named_count;	/* the highest N there is, plus 1 */
+	/* By kind, then by number: mapleN at N, the next kind's 64 further; NULL: there is none. */
+	struct mimicd_instance *named[MIMICD_DEVICES_MAX];
+	unsigned int named_count;	/* the highest there is, plus 1 */
+	uint64_t last_address_space;	/* of the sessions' contexts */
 	struct mimicd_bus *bus;		/* NULL: no devices in the kernel */
 	struct mimicd_session *sessions;
 	unsigned int session_count;

@@ -38,7 +38,7 @@ struct mimicd_lane {
 
 	struct mimic_command command;	/* being executed while remaining != 0 */
 	uint32_t remaining;
-	struct mimicd_instance *target;	/* NULL: closed meanwhile; stores go nowhere, loads give 0 */
+	struct mimicd_device_slot *target;	/* NULL: closed meanwhile, or no such page; stores go nowhere, loads give 0 */
 	bool parked;
 	bool withdrawn;		/* the command being executed gives no answers, has no effect */
 	bool cancel_pending;	/* the same for the next one that has answers */
@@ -47,8 +47,13 @@ struct mimicd_lane {
 	bool answered;		/* since the client was last notified */
 };
 
+/* What a session has open: a device, or one of its contexts. */
 struct mimicd_device_slot {
 	struct mimicd_instance *instance;
+	struct mimic_model *model;	/* the instance's */
+	unsigned int context;
+	uint8_t first_page;	/* the program's page 0 is this one of the device */
+	uint8_t pages;		/* that the program has */
 	unsigned int opens;
 	bool closed;	/* commands for it may still be in a lane: the number is not given away yet */
 };
@@ -103,8 +108,8 @@ char *mimicd_list_text(const struct mimicd_server *server, const struct mimicd_s
 /* lane.c */
 int mimicd_lane_create(struct mimicd_session *session, uint32_t thread, uint32_t level,
 		       uint32_t tid, struct mimicd_lane **lane, int *fd);
-/* Who makes the lane's accesses to this device. */
-uint64_t mimicd_lane_owner(const struct mimicd_lane *lane, const struct mimicd_instance *instance);
+/* Who makes the lane's accesses. */
+uint64_t mimicd_lane_owner(const struct mimicd_lane *lane);
 struct mimicd_lane *mimicd_lane_find(struct mimicd_session *session, uint32_t number);
 /* No more commands come. It is freed when what was posted is done. */
 void mimicd_lane_retire(struct mimicd_lane *lane);

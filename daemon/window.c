@@ -9,6 +9,7 @@
 
 #define GRANULE_SIZE (1ull << MIMICD_WINDOW_GRANULE_SHIFT)
 #define BATCH 64
+#define ROW_BYTES 64	/* from one row to the next (devices/model.h) */
 #define LIMIT (1ull << MIMIC_BUS_WINDOW_SHIFT)	/* of a program's addresses */
 
 void mimicd_window_open(struct mimicd_window *window, struct mimicd_bus *bus, uint32_t binding)
@@ -111,6 +112,41 @@ size_t mimicd_window_gather(struct mimicd_window *window, const uint64_t *addres
 			break;
 	}
 	return done;
+}
+
+static size_t move_rows(struct mimicd_window *window, bool is_write, const uint64_t *addresses,
+			size_t count, size_t size, char *rows)
+{
+	uint64_t places[BATCH];
+	size_t done = 0;
+
+	while (done < count) {
+		size_t wanted = count - done < BATCH ? count - done : BATCH;
+		size_t got;
+
+		wanted = translate(window, addresses + done, wanted, (unsigned int)size, places);
+		if (is_write)
+			got = mimic_probe_write_rows(places, wanted, size, rows + done * ROW_BYTES);
+		else
+			got = mimic_probe_read_rows(places, wanted, size, rows + done * ROW_BYTES);
+		done += got;
+		if (!wanted || got < wanted)
+			break;
+	}
+	return done;
+}
+
+size_t mimicd_window_read_rows(struct mimicd_window *window, const uint64_t *addresses, size_t count,
+			       size_t size, void *rows)
+{
+	return move_rows(window, false, addresses, count, size, rows);
+}
+
+size_t mimicd_window_write_rows(struct mimicd_window *window, const uint64_t *addresses, size_t count,
+				size_t size, const void *rows)
+{
+	/* Only read: the function is one for both directions. */
+	return move_rows(window, true, addresses, count, size, (char *)(uintptr_t)rows);
 }
 
 int mimicd_window_read(struct mimicd_window *window, uint64_t address, void *buffer, size_t size)

@@ -39,5 +39,10 @@ int mimicd_window_atomic(struct mimicd_window *window, uint64_t address,
 			 enum mimic_atomic operation, uint32_t operand, uint32_t expected,
 			 uint32_t *old);
 void mimicd_window_prefetch(struct mimicd_window *window, uint64_t address);
+/* A row that lies in two granules counts as one that faults: models ask for rows within a page. */
+size_t mimicd_window_read_rows(struct mimicd_window *window, const uint64_t *addresses, size_t count,
+			       size_t size, void *rows);
+size_t mimicd_window_write_rows(struct mimicd_window *window, const uint64_t *addresses, size_t count,
+				size_t size, const void *rows);
 
 #endif

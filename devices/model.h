@@ -79,6 +79,16 @@ struct mimic_memory {
 	/* The same the other way. Of the row that faulted some bytes may have been written. */
 	long (*write_rows)(void *context, const uint64_t *addresses, size_t count, size_t size,
 			   const void *rows);
+	/*
+	 * Reads `count` rows of `size` bytes, the first from `address`, each `stride` bytes
+	 * after the one before, to rows `buffer_stride` apart. Returns how many were read
+	 * before the first that faulted. NULL: read_rows is used.
+	 */
+	long (*read_block)(void *context, uint64_t address, uint64_t stride, size_t size,
+			   size_t count, void *buffer, size_t buffer_stride);
+	/* The same the other way. Of the row that faulted some bytes may have been written. */
+	long (*write_block)(void *context, uint64_t address, uint64_t stride, size_t size,
+			    size_t count, const void *buffer, size_t buffer_stride);
 	/* A 32-bit atomic; *old gets the value before it. 0 or -EFAULT. */
 	int (*atomic)(void *context, uint64_t address, enum mimic_atomic operation,
 		      uint32_t operand, uint32_t expected, uint32_t *old);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A binding: one process that has one device. It lasts from the process's first
- * open to the release of its last file, and ends early with the process's
- * memory, the device, or the daemon: then it is "gone", and what is left of it
- * waits for the files to be closed.
+ * A binding: one process that has one device, alone or, if the device is shared,
+ * beside others. It lasts from the process's first open to the release of its
+ * last file, and ends early with the process's memory, the device, its driver, or
+ * the daemon: then it is "gone", and what is left of it waits for the files to be
+ * closed.
  */
 #include <linux/cred.h>
 #include <linux/file.h>
@@ -25,6 +26,7 @@ void mimic_binding_get(struct mimic_binding *binding)
 {
 	kref_get(&binding->kref);
 }
+EXPORT_SYMBOL_GPL(mimic_binding_get);
 
 static void free_binding(struct work_struct *work)
 {
@@ -50,6 +52,7 @@ void mimic_binding_release(struct mimic_binding *binding)
 {
 	kref_put(&binding->kref, schedule_free);
 }
+EXPORT_SYMBOL_GPL(mimic_binding_release);
 
 struct mimic_binding *mimic_binding_find(struct mimic_connection *connection, u32 number)
 {
@@ -108,7 +111,8 @@ bool mimic_binding_disable(struct mimic_binding *binding)
 	if (binding->gone)
 		return false;
 	WRITE_ONCE(binding->gone, true);
-	WRITE_ONCE(binding->device->closing, true);
+	if (!binding->device->is_shared)
+		WRITE_ONCE(binding->device->closing, true);
 	mimic_binding_get(binding);
 	mimic_request_post(binding->connection, &binding->close);
 	return true;
@@ -127,8 +131,7 @@ void mimic_binding_disabled(struct mimic_binding *binding)
  */
 static bool leave_device(struct mimic_binding *binding)
 {
-	if (binding->device->binding == binding)
-		binding->device->binding = NULL;
+	list_del_init(&binding->device_link);
 	return mimic_binding_disable(binding);
 }
 
@@ -192,6 +195,7 @@ static struct mimic_binding *allocate(struct mimic_bus_device *device,
 	kref_init(&binding->kref);
 	mutex_init(&binding->window_lock);
 	INIT_LIST_HEAD(&binding->threads);
+	INIT_LIST_HEAD(&binding->device_link);
 	INIT_WORK(&binding->free, free_binding);
 	binding->device = device;
 	binding->connection = connection;
@@ -247,10 +251,10 @@ static int make_current(struct mimic_bus_device *device, struct mimic_binding *b
 	int error = 0;
 
 	mutex_lock(&device->lock);
-	if (device->gone) {
+	if (device->gone || !device->has_driver) {
 		error = -ENODEV;
 	} else {
-		device->binding = binding;
+		list_add_tail(&binding->device_link, &device->bindings);
 		binding->users = 1;
 	}
 	mutex_unlock(&device->lock);
@@ -267,7 +271,10 @@ static struct mimic_binding *create(struct mimic_bus_device *device,
 
 	if (!connection)
 		return ERR_PTR(-EIO);
-	/* The last one's CLOSE comes first, as a fresh device is what an open gets. */
+	/*
+	 * The last one's CLOSE comes first, as a fresh device is what an open gets. Of a
+	 * shared one, contexts are what has to be fresh, and that is the driver's.
+	 */
 	if (wait_event_killable(device->closed, !READ_ONCE(device->closing))) {
 		mimic_connection_put(connection);
 		return ERR_PTR(-EINTR);
@@ -299,18 +306,28 @@ free:
 	return ERR_PTR(error);
 }
 
-/* The binding of this process, once more; NULL: there is none of anybody. */
+/* device->lock is held. NULL: a new one is to be made. */
+static struct mimic_binding *find_current(const struct mimic_bus_device *device)
+{
+	struct mimic_binding *binding;
+
+	if (device->gone || !device->has_driver)
+		return ERR_PTR(-ENODEV);
+	list_for_each_entry(binding, &device->bindings, device_link) {
+		if (binding->mm == current->mm)
+			return binding;
+	}
+	return device->is_shared || list_empty(&device->bindings) ? NULL : ERR_PTR(-EBUSY);
+}
+
+/* The binding of this process, once more; NULL: it has none, and may have one. */
 static struct mimic_binding *join(struct mimic_bus_device *device)
 {
 	struct mimic_binding *binding;
 
 	mutex_lock(&device->lock);
-	binding = device->binding;
-	if (device->gone)
-		binding = ERR_PTR(-ENODEV);
-	else if (binding && binding->mm != current->mm)
-		binding = ERR_PTR(-EBUSY);
-	else if (binding)
+	binding = find_current(device);
+	if (!IS_ERR_OR_NULL(binding))
 		binding->users++;
 	mutex_unlock(&device->lock);
 	return binding;
@@ -345,6 +362,12 @@ void *mimic_binding_context(struct mimic_binding *binding)
 }
 EXPORT_SYMBOL_GPL(mimic_binding_context);
 
+u32 mimic_binding_number(const struct mimic_binding *binding)
+{
+	return binding->number;
+}
+EXPORT_SYMBOL_GPL(mimic_binding_number);
+
 int mimic_binding_check(struct mimic_binding *binding)
 {
 	return binding->mm == current->mm && !READ_ONCE(binding->gone) ? 0 : -ENODEV;
@@ -362,25 +385,53 @@ static bool can_be_shown(struct mm_struct *mm, u64 address)
 	return vma && vma->vm_flags & VM_READ && !(vma->vm_flags & (VM_IO | VM_PFNMAP));
 }
 
-int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool write)
+static int fault_in(struct mm_struct *mm, u64 address, bool write)
+{
+	bool unlocked = false;
+	int error = -EFAULT;
+
+	if (mmap_read_lock_killable(mm))
+		return -EINTR;
+	if (can_be_shown(mm, address))
+		error = fixup_user_fault(mm, address, write ? FAULT_FLAG_WRITE : 0, &unlocked);
+	mmap_read_unlock(mm);
+	return error;
+}
+
+static int fault_in_nowait(struct mm_struct *mm, u64 address, bool write)
+{
+	long got = -EFAULT;
+
+	if (!mmap_read_trylock(mm))
+		return -EAGAIN;
+	if (can_be_shown(mm, address))
+		got = mimic_get_page_remote(mm, address & PAGE_MASK,
+					    FOLL_NOWAIT | (write ? FOLL_WRITE : 0));
+	mmap_read_unlock(mm);
+	if (got > 0)
+		return 0;
+	return got ? got : -EAGAIN;
+}
+
+int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool write, bool nowait)
 {
 	struct mm_struct *mm = binding->mm;
-	bool unlocked = false;
 	int error;
 
 	if (READ_ONCE(binding->gone) || !mmget_not_zero(mm))
 		return -ESRCH;
-	if (mmap_read_lock_killable(mm)) {
-		mmput_async(mm);
-		return -EINTR;
-	}
-	error = -EFAULT;
-	if (can_be_shown(mm, address))
-		error = fixup_user_fault(mm, address, write ? FAULT_FLAG_WRITE : 0, &unlocked);
-	mmap_read_unlock(mm);
+	error = nowait ? fault_in_nowait(mm, address, write) : fault_in(mm, address, write);
 	/* The last reference may be ours: the whole address space would go here. */
 	mmput_async(mm);
-	return error && error != -ENOMEM && error != -EINTR ? -EFAULT : error;
+	switch (error) {
+	case 0:
+	case -ENOMEM:
+	case -EINTR:
+	case -EAGAIN:
+		return error;
+	default:
+		return -EFAULT;
+	}
 }
 EXPORT_SYMBOL_GPL(mimic_binding_fault_in);
 

@@ -19,14 +19,22 @@ static int bus_uevent(mimic_const_device struct device *device, struct kobj_ueve
 static int bus_probe(struct device *device)
 {
 	struct mimic_driver *driver = container_of(device->driver, struct mimic_driver, driver);
+	struct mimic_bus_device *bus_device = to_bus_device(to_mimic_device(device));
+	int error;
 
-	return driver->probe(to_mimic_device(device));
+	/* Before, as a probe ends with nodes that are opened at once. */
+	mimic_device_driven_by(bus_device, driver);
+	error = driver->probe(to_mimic_device(device));
+	if (error)
+		mimic_device_driven_by(bus_device, NULL);
+	return error;
 }
 
 static void bus_remove(struct device *device)
 {
 	struct mimic_driver *driver = container_of(device->driver, struct mimic_driver, driver);
 
+	mimic_device_driven_by(to_bus_device(to_mimic_device(device)), NULL);
 	if (driver->remove)
 		driver->remove(to_mimic_device(device));
 }

@@ -47,6 +47,17 @@ static inline void release_fault_lock(struct vm_fault *vmf)
 #define MIMIC_FAULT_UNDER_VMA_LOCK
 #endif
 
+/* One page as get_user_pages() brings it in, without a reference: 1; 0, not now; -errno. */
+static inline long mimic_get_page_remote(struct mm_struct *mm, unsigned long address,
+					 unsigned int flags)
+{
+#if MIMIC_KERNEL(6, 5)
+	return get_user_pages_remote(mm, address, 1, flags, NULL, NULL);
+#else
+	return get_user_pages_remote(mm, address, 1, flags, NULL, NULL, NULL);
+#endif
+}
+
 /* --- the device model ---------------------------------------------------- */
 
 #if MIMIC_KERNEL(6, 4)

@@ -97,8 +97,8 @@ static void post_released(struct mimic_request *request)
 {
 }
 
-void mimic_device_post(struct mimic_device *public, bool is_write, unsigned int page,
-		       unsigned int offset, unsigned int size, u64 value)
+void mimic_device_post(struct mimic_device *public, unsigned int number, bool is_write,
+		       unsigned int page, unsigned int offset, unsigned int size, u64 value)
 {
 	struct mimic_bus_device *device = to_bus_device(public);
 	const struct mimic_bus_request body = {
@@ -111,10 +111,12 @@ void mimic_device_post(struct mimic_device *public, bool is_write, unsigned int 
 		.data = is_write ? value : 0,
 	};
 
+	if (WARN_ON_ONCE(number >= MIMIC_DEVICE_POSTS))
+		return;
 	/* Held throughout: without a connection nothing is on its way (remove()). */
 	spin_lock(&device->connection_lock);
 	if (device->connection)
-		mimic_request_post_again(device->connection, &device->post, &body);
+		mimic_request_post_again(device->connection, &device->posts[number], &body);
 	spin_unlock(&device->connection_lock);
 }
 EXPORT_SYMBOL_GPL(mimic_device_post);
@@ -200,6 +202,7 @@ static int create(struct mimic_connection *connection, const struct mimic_bus_re
 {
 	int id = ida_alloc_range(&device_ids, 1, MIMIC_BUS_DEVICES_MAX, GFP_KERNEL);
 	struct mimic_bus_device *device;
+	unsigned int i;
 	int error;
 
 	if (id < 0)
@@ -221,9 +224,12 @@ static int create(struct mimic_connection *connection, const struct mimic_bus_re
 	mutex_init(&device->lock);
 	spin_lock_init(&device->connection_lock);
 	init_waitqueue_head(&device->closed);
-	INIT_LIST_HEAD(&device->post.link);
-	init_completion(&device->post.done);
-	device->post.release = post_released;
+	INIT_LIST_HEAD(&device->bindings);
+	for (i = 0; i < MIMIC_DEVICE_POSTS; i++) {
+		INIT_LIST_HEAD(&device->posts[i].link);
+		init_completion(&device->posts[i].done);
+		device->posts[i].release = post_released;
+	}
 	device_initialize(&device->device.dev);
 	device->device.dev.bus = &mimic_bus;
 	device->device.dev.release = device_release;
@@ -280,18 +286,17 @@ int mimic_device_register(struct mimic_connection *connection, struct mimic_bus_
 	return error;
 }
 
-/* Programs lose it now; the rest of it goes with its last user. */
-static void detach_binding(struct mimic_bus_device *device, bool gone)
+/* One of the processes that have it loses it. false: there is none. */
+static bool detach_binding(struct mimic_bus_device *device)
 {
 	struct mimic_binding *binding;
 	bool disabled = false;
 
 	mutex_lock(&device->lock);
-	device->gone |= gone;
-	binding = device->binding;
-	device->binding = NULL;
+	binding = list_first_entry_or_null(&device->bindings, struct mimic_binding, device_link);
 	if (binding) {
 		mimic_binding_get(binding);
+		list_del_init(&binding->device_link);
 		disabled = mimic_binding_disable(binding);
 	}
 	mutex_unlock(&device->lock);
@@ -299,17 +304,41 @@ static void detach_binding(struct mimic_bus_device *device, bool gone)
 		mimic_binding_disabled(binding);
 	if (binding)
 		mimic_binding_release(binding);
+	return binding;
+}
+
+/* Programs lose it now; the rest of it goes with its last user. */
+static void detach_bindings(struct mimic_bus_device *device)
+{
+	while (detach_binding(device))
+		cond_resched();
+}
+
+void mimic_device_driven_by(struct mimic_bus_device *device, const struct mimic_driver *driver)
+{
+	mutex_lock(&device->lock);
+	device->has_driver = driver;
+	if (driver)
+		device->is_shared = driver->is_shared;
+	mutex_unlock(&device->lock);
+	if (!driver)
+		detach_bindings(device);
 }
 
 static void remove(struct mimic_bus_device *device)
 {
 	struct mimic_connection *connection = mimic_device_connection(device);
+	unsigned int i;
 
-	detach_binding(device, true);
+	mutex_lock(&device->lock);
+	device->gone = true;
+	mutex_unlock(&device->lock);
+	detach_bindings(device);
 	/* From here on nobody can send: what was sent ends now, a probe included. */
 	set_connection(device, NULL);
 	if (connection) {
-		mimic_request_forget(connection, &device->post);
+		for (i = 0; i < MIMIC_DEVICE_POSTS; i++)
+			mimic_request_forget(connection, &device->posts[i]);
 		mimic_requests_fail(connection, device->device.id, -ENODEV);
 		mimic_connection_put(connection);
 	}
@@ -361,8 +390,8 @@ void mimic_devices_orphan(struct mimic_connection *connection)
 	list_for_each_entry(device, &devices, link) {
 		if (READ_ONCE(device->connection) != connection)
 			continue;
-		detach_binding(device, false);
 		set_connection(device, NULL);
+		detach_bindings(device);
 	}
 	mutex_unlock(&mimic_devices_lock);
 }

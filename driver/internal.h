@@ -7,7 +7,8 @@
  *   mimic_devices_lock     mutex: which devices there are
  *   device->open_lock      mutex: one open at a time; held while the daemon answers OPEN
  *   a process's mmap_lock  of a program in a trap or an mmap, of the daemon in a window's fault
- *   device->lock           mutex: who has the device; never held while waiting for the daemon
+ *   device->lock           mutex: who has the device, all its bindings; never held while waiting
+ *                          for the daemon
  *   binding->window_lock   mutex: window entries against invalidations; inside a notifier
  *   mimic_threads_lock     spinlock: threads of all bindings
  *   device->connection_lock  spinlock: which daemon serves the device
@@ -39,6 +40,8 @@ struct irq_domain;
 
 #define MIMIC_SLOT_WORDS (MIMIC_BUS_SLOTS / 64)
 #define MIMIC_FETCHES_MAX 4
+/* Accesses of programs are counted for a device, or for a page of one that is shared. */
+#define MIMIC_LIMITS ((MIMIC_BUS_DEVICES_MAX + 1) * MIMIC_BUS_PAGES_MAX)
 
 /* --- request.c: requests to a daemon --------------------------------------- */
 
@@ -56,7 +59,8 @@ struct mimic_request {
 	u32 slot;
 	bool needs_commit;	/* the answer must come by a system call */
 	bool again;		/* posted once more while it was being served */
-	bool limited;		/* a program's access: see MIMIC_BUS_DEVICE_SLOTS */
+	u16 limit;		/* a program's access: which limit counts it, 0: none */
+	u8 slots_max;		/* and how many it allows: MIMIC_BUS_DEVICE_SLOTS, _PAGE_SLOTS */
 	int status;
 	u64 data;
 	struct file *file;	/* CONNECT */
@@ -81,8 +85,8 @@ struct mimic_connection {
 	bool dead;
 	struct mimic_request *in_slot[MIMIC_BUS_SLOTS];	/* NULL: free, or its waiter gave up */
 	DECLARE_BITMAP(used, MIMIC_BUS_SLOTS);
-	u8 limited_by[MIMIC_BUS_SLOTS];	/* device of a program's access, 0: of none */
-	u8 device_slots[MIMIC_BUS_DEVICES_MAX + 1];
+	u16 limited_by[MIMIC_BUS_SLOTS];
+	u16 limited_slots[MIMIC_LIMITS];	/* [0]: those that no limit counts */
 	u32 doorbell;
 	struct list_head waiting;
 	struct io_uring_cmd *fetches[MIMIC_FETCHES_MAX];
@@ -165,16 +169,18 @@ struct mimic_bus_device {
 	u32 void_pages;
 
 	struct mutex open_lock;	/* one open at a time */
-	struct mutex lock;	/* who has it */
-	bool gone;		/* unregistered; under lock */
-	struct mimic_binding *binding;	/* under lock */
+	struct mutex lock;	/* who has it: the next four */
+	bool gone;		/* unregistered */
+	bool has_driver;	/* else nobody can open it */
+	bool is_shared;		/* struct mimic_driver */
+	struct list_head bindings;	/* of living processes; one at most if it is not shared */
 
 	spinlock_t connection_lock;	/* who serves it */
 	struct mimic_connection *connection;	/* NULL: its daemon died */
-	bool closing;		/* a CLOSE is on its way; under connection_lock */
+	bool closing;		/* not shared: the last one's CLOSE is on its way */
 	wait_queue_head_t closed;
 
-	struct mimic_request post;
+	struct mimic_request posts[MIMIC_DEVICE_POSTS];
 	struct irq_domain *domain;
 	struct fwnode_handle *domain_name;
 };
@@ -189,6 +195,8 @@ extern struct mutex mimic_devices_lock;
 int mimic_device_register(struct mimic_connection *connection, struct mimic_bus_register *wanted);
 int mimic_device_unregister(struct mimic_connection *connection, u32 id);
 int mimic_device_raise(struct mimic_connection *connection, u32 id, u32 line);
+/* A function driver comes or goes (NULL). Those who have the device by it lose it. */
+void mimic_device_driven_by(struct mimic_bus_device *device, const struct mimic_driver *driver);
 /* The daemon is dead: its devices wait for another one. */
 void mimic_devices_orphan(struct mimic_connection *connection);
 void mimic_devices_remove_all(void);
@@ -209,6 +217,7 @@ struct mimic_binding {
 	u32 number;
 	u32 process;
 	struct list_head link;	/* all bindings, for `process` */
+	struct list_head device_link;	/* device->bindings; under device->lock */
 	unsigned int users;	/* files; under device->lock */
 	bool gone;		/* under device->lock; read without */
 	const struct mimic_binding_ops *ops;
@@ -238,8 +247,6 @@ struct mimic_thread {
 	struct mimic_request gone;
 };
 
-void mimic_binding_get(struct mimic_binding *binding);
-void mimic_binding_release(struct mimic_binding *binding);	/* undoes mimic_binding_get() */
 /* By number, of a daemon; counted, or NULL. */
 struct mimic_binding *mimic_binding_find(struct mimic_connection *connection, u32 number);
 /* No access any more. device->lock is held. true: mimic_binding_disabled() is due. */

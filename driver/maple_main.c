@@ -1,88 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * maple.ko: the driver of MAPLE. It gives programs /dev/maple0, /dev/maple1, ...
- * whose pages are the device's, and serves the device's page faults.
- *
- * This file: the module, its nodes, and the coming and going of devices.
+ * whose pages are the device's, and serves the device's page faults. Most of that is
+ * accelerator.ko's (accelerator.h); here is what MAPLE's registers mean.
  */
 #define pr_fmt(format) KBUILD_MODNAME ": " format
 
-#include <linux/cdev.h>
-#include <linux/jiffies.h>
 #include <linux/module.h>
-#include <linux/slab.h>
 
-#include "compat.h"
-#include "maple.h"
+#include "accelerator.h"
+#include "mimic/maple_ioctl.h"
+#include "mimic/maple_registers.h"
+#include "trace_maple.h"
 
-static DEFINE_MUTEX(maple_instances_lock);
-static struct maple *maple_instances[MAPLE_MINOR_ANY];	/* by minor; each entry holds its own */
+/* Rounds of the watch after which a bad address is forgotten. */
+#define FORGET_ROUNDS 4
 
-static struct class *maple_class;
-static struct cdev maple_cdev;
-static dev_t maple_numbers;
+static unsigned int watch_ms = 250;
+module_param(watch_ms, uint, 0644);
+MODULE_PARM_DESC(watch_ms, "milliseconds between looks for faults whose interrupt got lost; 0: never. Turned on: from the next open");
 
-/* --- instances ------------------------------------------------------------ */
+struct maple {
+	struct accelerator accelerator;	/* first */
+	u64 last_bad;		/* under serving: the fault that was answered as bad last */
+	unsigned int bad_rounds;	/* under serving: of the watch, with nothing after it */
+};
 
-struct maple *maple_get(unsigned int minor)
+#define to_maple(a) container_of(a, struct maple, accelerator)
+
+static bool is_paper(const struct accelerator *accelerator)
 {
-	struct maple *maple = NULL;
-
-	if (minor >= MAPLE_MINOR_ANY)
-		return NULL;
-	mutex_lock(&maple_instances_lock);
-	maple = maple_instances[minor];
-	if (maple)
-		kref_get(&maple->references);
-	mutex_unlock(&maple_instances_lock);
-	return maple;
-}
-
-static void free_maple(struct kref *references)
-{
-	struct maple *maple = container_of(references, struct maple, references);
-
-	put_device(&maple->device->dev);
-	kfree(maple);
-}
-
-void maple_put(struct maple *maple)
-{
-	kref_put(&maple->references, free_maple);
-}
-
-static void publish(struct maple *maple, bool is_there)
-{
-	mutex_lock(&maple_instances_lock);
-	maple_instances[maple->device->index] = is_there ? maple : NULL;
-	mutex_unlock(&maple_instances_lock);
-}
-
-/* --- the device ----------------------------------------------------------- */
-
-bool maple_is_paper(const struct maple *maple)
-{
-	return READ_ONCE(maple->identify);
+	return READ_ONCE(accelerator->identify);
 }
 
 /*
  * The artifact's hardware has no such register and answers 0, as to any
  * operation that it does not know.
  */
-static int identify(struct maple *maple)
+static int maple_identify(struct accelerator *accelerator)
 {
-	struct device *dev = &maple->device->dev;
+	struct device *dev = &accelerator->device->dev;
 	u64 value;
 	int error;
 
-	error = maple_register_read(maple, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0),
-				    &value);
-	if (error) {
-		/* A device or daemon that goes as soon as it has come is nobody's concern. */
-		if (error != -ENODEV && error != -EIO)
-			dev_err(dev, "IDENTIFY cannot be read: %d\n", error);
+	error = accelerator_read(accelerator, MAPLE_PAGE_MAPLE,
+				 MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), &value);
+	if (error)
 		return error;
-	}
 	if (value && value >> 32 != MAPLE_IDENTIFY_MAGIC) {
 		dev_err(dev, "this is no MAPLE: IDENTIFY is %#llx\n", value);
 		return -ENODEV;
@@ -92,128 +56,176 @@ static int identify(struct maple *maple)
 			value >> 24 & 0xff, MAPLE_IDENTIFY_VERSION);
 		return -ENODEV;
 	}
-	WRITE_ONCE(maple->identify, value);
+	WRITE_ONCE(accelerator->identify, value);
 	return 0;
+}
+
+static void maple_reset(struct accelerator *accelerator)
+{
+	to_maple(accelerator)->last_bad = 0;
+}
+
+/* --- page faults ------------------------------------------------------------ */
+
+/*
+ * The artifact's register does not tell a stalled fault from one that is over
+ * and stays visible for programs. What was answered as bad a moment ago is taken
+ * for the latter, unless an interrupt has just come for it.
+ */
+static bool is_over(struct accelerator *accelerator, bool is_fresh, u64 word)
+{
+	if (is_paper(accelerator))
+		return !(word & MAPLE_FAULT_STALLED);
+	return word == to_maple(accelerator)->last_bad && !is_fresh;
+}
+
+static void decode(struct accelerator *accelerator, u64 word, struct accelerator_fault *fault)
+{
+	bool is_known = is_paper(accelerator);
+
+	fault->word = word;
+	fault->address = word & PAGE_MASK;
+	fault->source = word & (MAPLE_FAULT_PIPES | MAPLE_FAULT_LIMA);
+	/* The artifact does not say: a page that will be written must not be found read-only. */
+	fault->writes = !is_known || word & MAPLE_FAULT_WRITES;
+	fault->may_read_only = !is_known;
+}
+
+static int maple_read_fault(struct accelerator *accelerator, bool is_fresh,
+			    struct accelerator_fault *fault)
+{
+	unsigned int offset = MAPLE_OFFSET(MAPLE_LOAD_DEBUG, MAPLE_MMU_FAULT);
+	u64 word;
+	int error;
+
+	if (is_paper(accelerator))
+		offset = MAPLE_OFFSET(MAPLE_LOAD_FAULT_STATUS, 0);
+	error = accelerator_read(accelerator, MAPLE_PAGE_MMU, offset, &word);
+	if (error || !(word & (MAPLE_FAULT_PIPES | MAPLE_FAULT_LIMA)) ||
+	    is_over(accelerator, is_fresh, word))
+		return error;
+	decode(accelerator, word, fault);
+	trace_maple_page_fault(accelerator->device->index, fault->address, fault->source,
+			       fault->writes);
+	return 0;
+}
+
+static int maple_resolve(struct accelerator *accelerator, const struct accelerator_fault *fault,
+			 int result)
+{
+	unsigned int offset = MAPLE_OFFSET(MAPLE_STORE_MMU, MAPLE_MMU_RESOLVE);
+	u64 value = fault->source;
+
+	to_maple(accelerator)->last_bad = result ? fault->word : 0;
+	if (!result && is_paper(accelerator))
+		value |= MAPLE_RESOLVE_PRESENT;
+	trace_maple_resolve(accelerator->device->index, fault->address, fault->source, result);
+	return accelerator_write(accelerator, MAPLE_PAGE_MMU, offset, value);
 }
 
 /*
- * Nearly every load does something to the device: regmap's debugfs, which reads
- * registers for curiosity, must not. It warns where there is none at all that it
- * may read, so it gets the one that is harmless.
+ * On the artifact a fault that looks over (is_over) may be a new one on the same
+ * bad page whose interrupt got lost. After a while RESOLVE lets a stalled source
+ * go. If none was stalled, programs can no longer see the fault that is over.
  */
-static bool has_effects(struct device *dev, unsigned int reg)
+static void maple_watched(struct accelerator *accelerator, bool has_served)
 {
-	return reg != MAPLE_PAGE_MAPLE * PAGE_SIZE + MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0);
+	struct maple *maple = to_maple(accelerator);
+	struct accelerator_fault fault = { 0 };
+
+	if (is_paper(accelerator) || !maple->last_bad || has_served) {
+		maple->bad_rounds = 0;
+		return;
+	}
+	if (++maple->bad_rounds < FORGET_ROUNDS)
+		return;
+	decode(accelerator, maple->last_bad, &fault);
+	maple_resolve(accelerator, &fault, -EFAULT);
+	maple->bad_rounds = 0;
+	maple->last_bad = 0;
 }
 
-static const struct regmap_config maple_regmap = {
-	.name = "maple",
-	.precious_reg = has_effects,
+/* One flush for all of the TLB: a load whose answer means nothing. */
+static void maple_flush(struct accelerator *accelerator, unsigned int context,
+			unsigned long start, unsigned long end)
+{
+	trace_maple_shootdown(accelerator->device->index, start, end);
+	mimic_device_post(accelerator->device, context, false, MAPLE_PAGE_MMU,
+			  MAPLE_OFFSET(MAPLE_LOAD_DEBUG, MAPLE_MMU_FLUSH), sizeof(u64), 0);
+}
+
+/* --- what can be seen of it --------------------------------------------------- */
+
+static void maple_opened(const struct accelerator_context *context)
+{
+	trace_maple_open(context->accelerator->device->index, pid_nr(context->process));
+}
+
+static void maple_released(const struct accelerator_context *context)
+{
+	trace_maple_release(context->accelerator->device->index, pid_nr(context->process));
+}
+
+static ssize_t profile_show(struct device *dev, struct device_attribute *attribute, char *text)
+{
+	return sysfs_emit(text, "%s\n", is_paper(dev_get_drvdata(dev)) ? "paper" : "artifact");
+}
+static DEVICE_ATTR_RO(profile);
+
+/* The process that has the device, as the reader's namespace numbers it; 0: nobody it can see. */
+static ssize_t holder_show(struct device *dev, struct device_attribute *attribute, char *text)
+{
+	return sysfs_emit(text, "%d\n", accelerator_holder(dev_get_drvdata(dev), 0));
+}
+static DEVICE_ATTR_RO(holder);
+
+static struct attribute *maple_attrs[] = {
+	&dev_attr_profile.attr,
+	&dev_attr_holder.attr,
+	NULL
 };
 
-static struct maple *create(struct mimic_device *device)
-{
-	struct maple *maple = kzalloc(sizeof(*maple), GFP_KERNEL);
+static const struct attribute_group maple_group = {
+	.attrs = maple_attrs,
+};
 
-	if (!maple)
-		return NULL;
-	kref_init(&maple->references);
-	mutex_init(&maple->serving);
-	spin_lock_init(&maple->lock);
-	maple->due_until = jiffies;
-	maple->device = device;
-	get_device(&device->dev);
-	return maple;
-}
+static const struct attribute_group *maple_attribute_groups[] = {
+	&maple_group,
+	&accelerator_group,
+	NULL
+};
 
-static int check_resources(struct mimic_device *device)
-{
-	if (device->index < MAPLE_MINOR_ANY && device->pages >= MAPLE_PAGE_COUNT &&
-	    device->interrupts)
-		return 0;
-	dev_err(&device->dev, "%u pages and %u interrupts: a MAPLE has at least %u and 1\n",
-		device->pages, device->interrupts, MAPLE_PAGE_COUNT);
-	return -EINVAL;
-}
+/* --- the driver --------------------------------------------------------------- */
 
-static int start(struct maple *maple)
-{
-	struct mimic_device *device = maple->device;
-	int error;
+static const struct accelerator_driver maple_accelerator = {
+	.name = "maple",
+	.pages = MAPLE_PAGE_COUNT,
+	.ioctl_type = MAPLE_IOCTL,
+	.abi_version = MAPLE_ABI_VERSION,
+	.watch_ms = &watch_ms,
+	.attribute_groups = maple_attribute_groups,
+	.harmless_register = MAPLE_PAGE_MAPLE * PAGE_SIZE + MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0),
+	.size = sizeof(struct maple),
+	.identify = maple_identify,
+	.reset = maple_reset,
+	.read_fault = maple_read_fault,
+	.resolve = maple_resolve,
+	.watched = maple_watched,
+	.flush = maple_flush,
+	.opened = maple_opened,
+	.released = maple_released,
+};
 
-	maple->regmap = devm_mimic_regmap(device, &maple_regmap);
-	if (IS_ERR(maple->regmap))
-		return PTR_ERR(maple->regmap);
-	error = identify(maple);
-	if (error)
-		return error;
-	error = maple_faults_start(maple);
-	if (error) {
-		dev_err(&device->dev, "no page fault interrupt: %d\n", error);
-		return error;
-	}
-	/* Before the node: what udev tells of must have its attributes, and open. */
-	error = device_add_groups(&device->dev, maple_attribute_groups);
-	if (error)
-		goto no_attributes;
-	publish(maple, true);
-	maple->node = device_create(maple_class, &device->dev,
-				    MKDEV(MAJOR(maple_numbers), device->index), maple, "maple%d",
-				    device->index);
-	if (!IS_ERR(maple->node))
-		return 0;
-	error = PTR_ERR(maple->node);
-	publish(maple, false);
-	device_remove_groups(&device->dev, maple_attribute_groups);
-no_attributes:
-	maple_faults_stop(maple);
-	return error;
-}
+static struct accelerator_nodes maple_nodes;
 
 static int maple_probe(struct mimic_device *device)
 {
-	struct maple *maple;
-	int error;
+	int error = accelerator_probe(device, &maple_nodes);
 
-	error = check_resources(device);
-	if (error)
-		return error;
-	maple = create(device);
-	if (!maple)
-		return -ENOMEM;
-	dev_set_drvdata(&device->dev, maple);
-	error = start(maple);
-	if (error) {
-		maple_put(maple);
-		return error;
-	}
-	dev_info(&device->dev, "%s profile\n", maple_is_paper(maple) ? "paper" : "artifact");
-	return 0;
-}
-
-/* Programs may still have it open: the bus told their files that it is gone. */
-static void maple_remove(struct mimic_device *device)
-{
-	struct maple *maple = dev_get_drvdata(&device->dev);
-
-	publish(maple, false);
-	device_destroy(maple_class, maple->node->devt);
-	/* Waits for readers. */
-	device_remove_groups(&device->dev, maple_attribute_groups);
-	maple_faults_stop(maple);
-	dev_info(&device->dev, "removed\n");
-	maple_put(maple);
-}
-
-/* Another daemon, and perhaps another profile. */
-static void maple_reset(struct mimic_device *device)
-{
-	struct maple *maple = dev_get_drvdata(&device->dev);
-
-	mutex_lock(&maple->serving);
-	identify(maple);
-	maple->last_bad = 0;
-	mutex_unlock(&maple->serving);
+	if (!error)
+		dev_info(&device->dev, "%s profile\n",
+			 is_paper(dev_get_drvdata(&device->dev)) ? "paper" : "artifact");
+	return error;
 }
 
 static struct mimic_driver maple_driver = {
@@ -222,78 +234,26 @@ static struct mimic_driver maple_driver = {
 	},
 	.kind = "maple",
 	.probe = maple_probe,
-	.remove = maple_remove,
-	.reset = maple_reset,
+	.remove = accelerator_remove,
+	.reset = accelerator_reset,
 };
-
-/* --- the module ----------------------------------------------------------- */
-
-/* Anybody may use the device: it reaches nothing but its user's own memory. */
-static char *maple_devnode(mimic_const_device struct device *dev, umode_t *mode)
-{
-	if (mode)
-		*mode = 0666;
-	return NULL;
-}
-
-static int create_class(void)
-{
-	struct device *any;
-
-	maple_class = mimic_class_create("maple");
-	if (IS_ERR(maple_class))
-		return PTR_ERR(maple_class);
-	maple_class->devnode = maple_devnode;
-	any = device_create(maple_class, NULL, MKDEV(MAJOR(maple_numbers), MAPLE_MINOR_ANY), NULL,
-			    "maple");
-	if (!IS_ERR(any))
-		return 0;
-	class_destroy(maple_class);
-	return PTR_ERR(any);
-}
-
-static void destroy_class(void)
-{
-	device_destroy(maple_class, MKDEV(MAJOR(maple_numbers), MAPLE_MINOR_ANY));
-	class_destroy(maple_class);
-}
 
 static int __init maple_init(void)
 {
-	int error;
+	int error = accelerator_nodes_create(&maple_nodes, &maple_accelerator, THIS_MODULE);
 
-	error = alloc_chrdev_region(&maple_numbers, 0, MAPLE_MINORS, "maple");
 	if (error)
 		return error;
-	error = create_class();
-	if (error)
-		goto no_class;
-	cdev_init(&maple_cdev, &maple_file_operations);
-	maple_cdev.owner = THIS_MODULE;
-	error = cdev_add(&maple_cdev, maple_numbers, MAPLE_MINORS);
-	if (error)
-		goto no_cdev;
 	error = mimic_driver_register(&maple_driver);
 	if (error)
-		goto no_driver;
-	return 0;
-
-no_driver:
-	cdev_del(&maple_cdev);
-no_cdev:
-	destroy_class();
-no_class:
-	unregister_chrdev_region(maple_numbers, MAPLE_MINORS);
+		accelerator_nodes_destroy(&maple_nodes);
 	return error;
 }
 
-/* No file is open any more: an open one holds the module. */
 static void __exit maple_exit(void)
 {
 	mimic_driver_unregister(&maple_driver);
-	cdev_del(&maple_cdev);
-	destroy_class();
-	unregister_chrdev_region(maple_numbers, MAPLE_MINORS);
+	accelerator_nodes_destroy(&maple_nodes);
 }
 
 module_init(maple_init);

@@ -33,6 +33,12 @@ struct mimic_device {
 struct mimic_driver {
 	struct device_driver driver;
 	const char *kind;	/* of the devices that it drives */
+	/*
+	 * Several processes may have the device at once, each by a binding of its own:
+	 * the driver tells the device whose memory each of its contexts reaches
+	 * (mimic_binding_number()). Else one process has it at a time.
+	 */
+	bool is_shared;
 	int (*probe)(struct mimic_device *device);
 	void (*remove)(struct mimic_device *device);
 	/*
@@ -57,12 +63,13 @@ int mimic_device_write(struct mimic_device *device, unsigned int page, unsigned 
 
 /*
  * A store, or a load whose answer does not matter, that nobody waits for. Never
- * sleeps, allocates nothing, always succeeds: a post that the daemon has not
- * taken yet is replaced by this one, so it suits accesses that may be done once
- * for many. The register is fixed by the first call.
+ * sleeps, allocates nothing, always succeeds: a post of the same number that the
+ * daemon has not taken yet does for both, so it suits accesses that may be done
+ * once for many. Register and value belong to the number.
  */
-void mimic_device_post(struct mimic_device *device, bool is_write, unsigned int page,
-		       unsigned int offset, unsigned int size, u64 value);
+#define MIMIC_DEVICE_POSTS 16
+void mimic_device_post(struct mimic_device *device, unsigned int number, bool is_write,
+		       unsigned int page, unsigned int offset, unsigned int size, u64 value);
 
 /*
  * A regmap over all pages: register = page * 4096 + offset, values of 32 bits;
@@ -79,6 +86,9 @@ int mimic_device_interrupt(struct mimic_device *device, unsigned int line);
  * the last reference returns; gone() also while the device is taken away, before
  * the driver's remove(). So a context that belongs to the device is safe, one
  * that belongs to a process or a file is not.
+ *
+ * gone() may come from the daemon's own system call, so it must not wait for an
+ * answer of the daemon.
  */
 struct mimic_binding_ops {
 	/*
@@ -93,31 +103,46 @@ struct mimic_binding_ops {
 /*
  * Binds the device to the calling process: the one binding that it has, or a
  * new one, counted. Only a new one takes `ops` and `context`. ERR_PTR: -EBUSY,
- * another process has it; -EIO, no daemon; -EINTR; -ENOMEM; -ENODEV; or what the
- * daemon says.
+ * another process has it, and it is not shared; -EIO, no daemon; -EINTR; -ENOMEM;
+ * -ENODEV; or what the daemon says.
  */
 struct mimic_binding *mimic_bind(struct mimic_device *device, const struct mimic_binding_ops *ops,
 				 void *context);
 void mimic_binding_put(struct mimic_binding *binding);
 void *mimic_binding_context(struct mimic_binding *binding);
+/*
+ * The process's address space, as the device knows it: not 0, and no other one's as
+ * long as the binding lives. When that is gone the device reaches nothing by it.
+ */
+u32 mimic_binding_number(const struct mimic_binding *binding);
 
 /* Is the caller the bound process, and all of it still there? 0 or -ENODEV. */
 int mimic_binding_check(struct mimic_binding *binding);
 
 /*
- * For file_operations.mmap: page vma->vm_pgoff of the device and those behind
- * it. -EINVAL: not shared, executable, beyond the last page; -ENODEV. The
+ * For file_operations.mmap: the file is `count` pages of the device, from page
+ * `first` on. -EINVAL: not shared, executable, beyond the last page; -ENODEV. The
  * file that is mapped must hold the binding until its release.
  */
-int mimic_binding_mmap(struct mimic_binding *binding, struct vm_area_struct *vma);
+int mimic_binding_mmap(struct mimic_binding *binding, struct vm_area_struct *vma,
+		       unsigned int first, unsigned int count);
 
 /*
  * Makes the page of `address` present in the bound process, writable if
  * `write`. May sleep; takes its mmap_lock for reading. 0; -EFAULT: there is no
  * such memory, or none that a window shows; -ESRCH: the process has ended;
- * -ENOMEM: not now; -EINTR: a fatal signal.
+ * -ENOMEM: not now; -EINTR: a fatal signal; -EAGAIN, only with `nowait`: it would
+ * have to wait for the process's lock, or for whoever brings the page. That can be
+ * another program (FUSE, userfaultfd), and take as long as it likes.
  */
-int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool write);
+int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool write, bool nowait);
+
+/*
+ * For a work item that may run longer than the last mimic_binding_put() waits for: the
+ * structure stays, no more than that.
+ */
+void mimic_binding_get(struct mimic_binding *binding);
+void mimic_binding_release(struct mimic_binding *binding);
 
 /* Asks the daemon for a session of this process: a descriptor number in the caller, or -errno. */
 int mimic_binding_connect(struct mimic_binding *binding);

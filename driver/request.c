@@ -38,8 +38,8 @@ static void put_into_slot(struct mimic_connection *connection, struct mimic_requ
 
 	__set_bit(number, connection->used);
 	connection->in_slot[number] = request;
-	connection->limited_by[number] = request->limited ? request->body.device : 0;
-	connection->device_slots[connection->limited_by[number]]++;
+	connection->limited_by[number] = request->limit;
+	connection->limited_slots[request->limit]++;
 	request->slot = number;
 	request->body.slot = number;
 	request->state = MIMIC_REQUEST_IN_SLOT;
@@ -56,10 +56,16 @@ static void put_into_slot(struct mimic_connection *connection, struct mimic_requ
 /* A slot for the request, or MIMIC_BUS_SLOTS. */
 static u32 find_slot(struct mimic_connection *connection, const struct mimic_request *request)
 {
-	if (request->limited &&
-	    connection->device_slots[request->body.device] >= MIMIC_BUS_DEVICE_SLOTS)
-		return MIMIC_BUS_SLOTS;
-	return find_first_zero_bit(connection->used, MIMIC_BUS_SLOTS);
+	u32 end = MIMIC_BUS_SLOTS, number;
+
+	if (request->limit) {
+		if (connection->limited_slots[request->limit] >= request->slots_max)
+			return MIMIC_BUS_SLOTS;
+		/* Who resolves what they wait for always finds one. */
+		end -= MIMIC_BUS_FREE_SLOTS;
+	}
+	number = find_first_zero_bit(connection->used, end);
+	return number < end ? number : MIMIC_BUS_SLOTS;
 }
 
 /* A slot has become free. */
@@ -106,7 +112,7 @@ void mimic_slot_finish(struct mimic_connection *connection, u32 number, int stat
 
 	connection->in_slot[number] = NULL;
 	if (__test_and_clear_bit(number, connection->used))
-		connection->device_slots[connection->limited_by[number]]--;
+		connection->limited_slots[connection->limited_by[number]]--;
 	clear_bit(number, mimic_pending_bits(connection));
 	if (request) {
 		request->data = data;

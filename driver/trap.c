@@ -27,6 +27,20 @@ struct trap {
 	unsigned long start, end, first_page;
 };
 
+/*
+ * How many accesses may be in slots at once. Of a shared device each page counts by
+ * itself: it is one process's, who must not keep the others from theirs.
+ */
+static void limit(struct mimic_request *request, const struct mimic_bus_device *device)
+{
+	request->limit = request->body.device * MIMIC_BUS_PAGES_MAX;
+	request->slots_max = MIMIC_BUS_DEVICE_SLOTS;
+	if (!device->is_shared)
+		return;
+	request->limit += request->body.page;
+	request->slots_max = MIMIC_BUS_PAGE_SLOTS;
+}
+
 /* One access of the bus. 0, -ERESTARTSYS (nothing was done), -EINTR, or -EIO and the like. */
 static int access(const struct trap *trap, u64 address, unsigned int size, bool is_write,
 		  bool restartable, u64 *data)
@@ -39,7 +53,6 @@ static int access(const struct trap *trap, u64 address, unsigned int size, bool 
 	if (address < trap->start || address + size > trap->end)
 		return -EFAULT;
 	mimic_request_init(&request, MIMIC_BUS_REQUEST_ACCESS, &binding->device->device);
-	request.limited = true;
 	request.body.binding = binding->number;
 	request.body.thread = trap->thread->number;
 	request.body.pid = pid_nr_ns(task_pid(current), binding->connection->pid_namespace);
@@ -48,6 +61,7 @@ static int access(const struct trap *trap, u64 address, unsigned int size, bool 
 	request.body.size = size;
 	request.body.is_write = is_write;
 	request.body.data = is_write ? *data : 0;
+	limit(&request, binding->device);
 	trace_mimic_access(&request.body);
 	if (binding->device->void_pages & BIT(request.body.page))
 		error = 0;
@@ -194,7 +208,8 @@ static const struct vm_operations_struct trap_ops = {
 #endif
 };
 
-int mimic_binding_mmap(struct mimic_binding *binding, struct vm_area_struct *vma)
+int mimic_binding_mmap(struct mimic_binding *binding, struct vm_area_struct *vma,
+		       unsigned int first, unsigned int count)
 {
 	const struct mimic_device *device = &binding->device->device;
 	int error = mimic_binding_check(binding);
@@ -206,8 +221,12 @@ int mimic_binding_mmap(struct mimic_binding *binding, struct vm_area_struct *vma
 	/* MAP_SHARED of a read-only descriptor has no VM_SHARED. */
 	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_flags & VM_EXEC)
 		return -EINVAL;
-	if (vma->vm_pgoff >= device->pages || vma_pages(vma) > device->pages - vma->vm_pgoff)
+	if (first >= device->pages || count > device->pages - first)
 		return -EINVAL;
+	if (vma->vm_pgoff >= count || vma_pages(vma) > count - vma->vm_pgoff)
+		return -EINVAL;
+	/* From here on it is the page of the device. No VMA of these is merged or moved. */
+	vma->vm_pgoff += first;
 	vm_flags_set(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP);
 	vm_flags_clear(vma, VM_MAYEXEC);
 	vma->vm_private_data = binding;

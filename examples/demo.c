@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The demo: runs the example programs spmv and bfs in all forms on all
- * transports that there are and puts what they report into one table. For the
- * daemon transport it starts a daemon of its own on a private socket and stops it
- * afterwards; the kernel's devices are those of the machine.
+ * The demo: runs the example programs of MAPLE (spmv, bfs) and of DARE (spmm, sddmm,
+ * gemm) in all forms on all transports that there are and puts what they report into
+ * two tables. For the daemon transport it starts a daemon of its own on a private
+ * socket and stops it afterwards; the kernel's devices are those of the machine.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
-#include <inttypes.h>
 #include <json-c/json.h>
 #include <limits.h>
 #include <poll.h>
@@ -25,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "examples/demo_table.h"
 #include "libmimic/kernel.h"
 
 #define DEFAULT_SCALE "14"
@@ -39,10 +39,11 @@ struct demo {
 	pid_t daemon;
 	const char *input;		/* NULL: a Kronecker graph of `scale` */
 	const char *scale;
+	char sparse[32];		/* DARE's matrices: ROWSxNNZ, MxNxK */
+	char dense[64];
 	const char *transport;		/* the only one that is wanted; NULL: all that are there */
 	bool has_plain;			/* the form that uses no device has had its turn */
 	bool is_square;
-	bool has_header;
 	unsigned int failures;
 };
 
@@ -178,82 +179,43 @@ static struct json_object *run_program(char **arguments, int *status)
 	return report;
 }
 
-static uint64_t number(struct json_object *object, const char *key)
+/* How many runs must be there, and all of them right. */
+static void print_report(struct demo *demo, struct demo_table *table, struct json_object *report, size_t expected)
 {
-	struct json_object *value;
+	size_t count = demo_table_print(table, report, &demo->failures);
 
-	return json_object_object_get_ex(object, key, &value) ? json_object_get_uint64(value) : 0;
-}
-
-static double real(struct json_object *object, const char *key)
-{
-	struct json_object *value;
-
-	return json_object_object_get_ex(object, key, &value) ? json_object_get_double(value) : 0;
-}
-
-static const char *text_of(struct json_object *object, const char *key)
-{
-	struct json_object *value;
-
-	return json_object_object_get_ex(object, key, &value) ? json_object_get_string(value) : "";
-}
-
-static void print_header(void)
-{
-	printf("%-6s %-26s %-10s %-9s %-8s %12s %11s %11s %11s %10s %6s\n", "kernel", "input", "form",
-	       "transport", "verified", "elements/s", "produced", "consumed", "fetched", "TLB misses", "faults");
-}
-
-/* false: not verified */
-static bool print_form(struct json_object *report, struct json_object *form)
-{
-	struct json_object *counters = NULL, *verified = NULL;
-	bool right;
-
-	json_object_object_get_ex(form, "counters", &counters);
-	right = json_object_object_get_ex(form, "verified", &verified) && json_object_get_boolean(verified);
-	printf("%-6s %-26.26s %-10s %-9s %-8s %12.4g %11" PRIu64 " %11" PRIu64 " %11" PRIu64 " %10" PRIu64 " %6" PRIu64 "\n",
-	       text_of(report, "kernel"), text_of(report, "input"), text_of(form, "form"),
-	       text_of(form, "transport"), right ? "yes" : "NO", real(form, "elements_per_second"),
-	       number(counters, "produced"), number(counters, "consumed"), number(counters, "fetched"),
-	       number(counters, "tlb_misses"), number(counters, "faults"));
-	return right;
-}
-
-/* How many forms must be there, and all of them right. */
-static void print_report(struct demo *demo, struct json_object *report, size_t expected)
-{
-	struct json_object *forms = NULL;
-	size_t count = 0;
-
-	if (json_object_object_get_ex(report, "forms", &forms) && json_object_is_type(forms, json_type_array))
-		count = json_object_array_length(forms);
-	if (count && !demo->has_header)
-		print_header();
-	demo->has_header |= count > 0;
-	for (size_t i = 0; i < count; i++)
-		demo->failures += !print_form(report, json_object_array_get_idx(forms, i));
 	if (count != expected) {
-		complain("%s reports %zu forms instead of %zu", text_of(report, "kernel"), count, expected);
+		complain("%s reports %zu runs instead of %zu", demo_text(report, "kernel"), count, expected);
 		demo->failures++;
 	}
-	demo->is_square = number(report, "rows") == number(report, "columns");
-	fflush(stdout);
 }
 
-static void run_kernel(struct demo *demo, const char *kernel, const char *transport)
+/* Runs a program with --json and prints what it reports. */
+static void run_and_print(struct demo *demo, struct demo_table *table, char **arguments, size_t expected)
+{
+	int status = 0;
+	struct json_object *report = run_program(arguments, &status);
+
+	if (report) {
+		print_report(demo, table, report, expected);
+		if (table == &demo_dare_table && !demo->has_plain)
+			demo_dare_compare(report);
+		demo->is_square = demo_number(report, "rows") == demo_number(report, "columns");
+	}
+	demo->failures += !report || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+	json_object_put(report);
+}
+
+static void run_maple(struct demo *demo, const char *kernel, const char *transport)
 {
 	char path[PATH_MAX + 32];
-	char *arguments[16] = { path, "--json", "--register", "--seed", SEED, "--transport", (char *)transport };
-	int count = 7, status = 0;
-	struct json_object *report;
+	char *arguments[16] = { path, "--json", "--register", "--seed", SEED, "--transport", (char *)transport,
+				"--form", demo->has_plain ? "decoupled,lima,prefetch" : "all" };
+	int count = 9;
 
 	if (interrupted)
 		return;
 	snprintf(path, sizeof(path), "%s/examples/maple/%s", demo->build, kernel);
-	arguments[count++] = "--form";
-	arguments[count++] = demo->has_plain ? "decoupled,lima,prefetch" : "all";
 	if (strcmp(transport, "daemon") == 0) {
 		arguments[count++] = "--socket";
 		arguments[count++] = demo->socket_path;
@@ -265,24 +227,59 @@ static void run_kernel(struct demo *demo, const char *kernel, const char *transp
 		arguments[count++] = "--kronecker";
 		arguments[count++] = (char *)demo->scale;
 	}
-	report = run_program(arguments, &status);
-	if (report)
-		print_report(demo, report, demo->has_plain ? 3 : 4);
-	demo->failures += !report || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
-	json_object_put(report);
+	run_and_print(demo, &demo_maple_table, arguments, demo->has_plain ? 3 : 4);
 }
 
-static void run_transport(struct demo *demo, const char *transport)
+/* Its columns must be full for GSA to show what it can, so it is smaller than the graph, and denser. */
+static void run_dare(struct demo *demo, const char *kernel, const char *transport)
 {
-	run_kernel(demo, "spmv", transport);
+	bool is_gemm = strcmp(kernel, "gemm") == 0;
+	char path[PATH_MAX + 32];
+	char *arguments[16] = { path, "--json", "--seed", SEED, "--transport", (char *)transport, "--form",
+				demo->has_plain ? "baseline,gsa" : "plain,baseline,gsa" };
+	int count = 8;
+
+	if (interrupted)
+		return;
+	snprintf(path, sizeof(path), "%s/examples/dare/%s", demo->build, kernel);
+	if (is_gemm)
+		arguments[7] = demo->has_plain ? "baseline" : "plain,baseline";
+	if (strcmp(transport, "daemon") == 0) {
+		arguments[count++] = "--socket";
+		arguments[count++] = demo->socket_path;
+	}
+	if (is_gemm) {
+		arguments[count++] = "--size";
+		arguments[count++] = demo->dense;
+	} else if (demo->input) {
+		arguments[count++] = "--";
+		arguments[count++] = (char *)demo->input;
+	} else {
+		arguments[count++] = "--uniform";
+		arguments[count++] = demo->sparse;
+	}
+	run_and_print(demo, &demo_dare_table, arguments, (is_gemm ? 3 : 10) + !demo->has_plain);
+}
+
+static void run_maple_kernels(struct demo *demo, const char *transport)
+{
+	run_maple(demo, "spmv", transport);
 	/* A file that one program cannot read is not worth a second try. */
 	if (demo->input && demo->failures)
 		return;
 	if (demo->is_square)
-		run_kernel(demo, "bfs", transport);
+		run_maple(demo, "bfs", transport);
 	else
 		printf("bfs: left out: the matrix is not square, so it is not a graph\n");
 	/* It uses no device, so once is enough. */
+	demo->has_plain = true;
+}
+
+static void run_dare_kernels(struct demo *demo, const char *transport)
+{
+	run_dare(demo, "spmm", transport);
+	run_dare(demo, "sddmm", transport);
+	run_dare(demo, "gemm", transport);
 	demo->has_plain = true;
 }
 
@@ -364,15 +361,6 @@ static int make_directory(struct demo *demo)
 	return 0;
 }
 
-static void run_on_daemon(struct demo *demo)
-{
-	if (start_daemon(demo))
-		demo->failures++;
-	else
-		run_transport(demo, "daemon");
-	stop_daemon(demo);
-}
-
 static bool is_wanted(const struct demo *demo, const char *transport)
 {
 	/* What fails for every program is told once. */
@@ -381,14 +369,41 @@ static bool is_wanted(const struct demo *demo, const char *transport)
 	return !demo->transport || strcmp(demo->transport, transport) == 0;
 }
 
+/* One kind of device on all transports. */
+static void run_device(struct demo *demo, const char *kind, void (*run)(struct demo *demo, const char *transport))
+{
+	demo->has_plain = false;
+	if (is_wanted(demo, "embedded"))
+		run(demo, "embedded");
+	if (is_wanted(demo, "daemon") && demo->daemon > 0)
+		run(demo, "daemon");
+	if (is_wanted(demo, "kernel") && (demo->transport || mimic_kernel_is_there(kind)))
+		run(demo, "kernel");
+}
+
 static void run_demo(struct demo *demo)
 {
-	if (is_wanted(demo, "embedded"))
-		run_transport(demo, "embedded");
-	if (is_wanted(demo, "daemon"))
-		run_on_daemon(demo);
-	if (is_wanted(demo, "kernel") && (demo->transport || mimic_kernel_is_there()))
-		run_transport(demo, "kernel");
+	if (is_wanted(demo, "daemon") && start_daemon(demo))
+		demo->failures++;
+	run_device(demo, "maple", run_maple_kernels);
+	run_device(demo, "dare", run_dare_kernels);
+	stop_daemon(demo);
+}
+
+/* Sizes for DARE that fit the graph's: at scale 14, 1024 rows of 64 elements, and 512 x 512 x 512. */
+static int choose_sizes(struct demo *demo)
+{
+	char *end;
+	unsigned long scale = strtoul(demo->scale, &end, 10), rows;
+
+	/* The programs say more about it. */
+	if (*end != '\0' || scale < 1 || scale > 30)
+		return complain("--scale %s: it must be a number from 1 to 30", demo->scale);
+	rows = scale < 10 ? 64 : scale > 18 ? 16384 : 1ul << (scale - 4);
+	snprintf(demo->sparse, sizeof(demo->sparse), "%lux%lu", rows, rows < 1024 ? rows / 4 : 64);
+	rows = rows > 2048 ? 1024 : rows / 2;
+	snprintf(demo->dense, sizeof(demo->dense), "%lux%lux%lu", rows, rows, rows);
+	return 0;
 }
 
 static int parse(struct demo *demo, int argc, char **argv)
@@ -404,8 +419,9 @@ static int parse(struct demo *demo, int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (option == 'h') {
 			printf("Usage: mimic-demo [--scale SCALE] [--transport NAME] [FILE]\n"
-			       "Runs SpMV and BFS in all forms: on FILE (Matrix Market or a list of edges), or on a\n"
-			       "Kronecker graph of 2^SCALE vertices (default %s). On the transports embedded and\n"
+			       "Runs SpMV and BFS on MAPLE and SpMM, SDDMM and GEMM on DARE, in all forms: on FILE\n"
+			       "(Matrix Market or a list of edges); or on a Kronecker graph of 2^SCALE vertices\n"
+			       "(default %s) and, for DARE, on a random matrix. On the transports embedded and\n"
 			       "daemon, and kernel if it has devices; or on the one that is named.\n"
 			       "Exit status: 0 all verified, 1 something failed or is wrong, 2 bad options.\n",
 			       DEFAULT_SCALE);
@@ -424,7 +440,7 @@ static int parse(struct demo *demo, int argc, char **argv)
 	if (argc - optind > 1)
 		return complain("%s: one input at a time", argv[optind + 1]);
 	demo->input = argv[optind];
-	return 0;
+	return choose_sizes(demo);
 }
 
 int main(int argc, char **argv)

@@ -14,50 +14,55 @@
 #include "libmimic/transport.h"
 #include "libmimic/wait.h"
 
-#define DEFAULT_MAPLES 2
+#define KEYS_MAX 96	/* of all sections together; more than there are */
 
-enum key_kind { KEY_DEVICES, KEY_SPIN, KEY_PROFILE, KEY_FIELD, KEY_QUIRK };
+enum key_kind { KEY_DEVICES, KEY_SPIN, KEY_PROFILE, KEY_PARAMETER };
 
 struct key {
-	const char *section;
 	const char *name;
 	enum key_kind kind;
-	size_t detail;		/* offset of the field, or bit of the quirk */
+	const struct mimic_kind *of;		/* whose section it stands in; NULL: [mimic] */
+	const struct mimic_key *parameter;	/* KEY_PARAMETER */
+	unsigned int line;			/* where it stands; 0: nowhere */
+	unsigned int value;
 };
-
-static const struct key keys[] = {
-	{ "mimic", "devices", KEY_DEVICES, 0 },
-	{ "mimic", "spin_microseconds", KEY_SPIN, 0 },
-	{ "maple", "profile", KEY_PROFILE, 0 },
-#define _(name) { "maple", #name, KEY_FIELD, offsetof(struct maple_config, name) },
-	_(queues)
-	_(scratchpad_words)
-	_(tlb_entries)
-	_(address_bits)
-	_(lima_loops)
-	_(lima_chunks)
-	_(custom_commands)
-	_(custom_responses)
-#undef _
-#define _(bit, name, meaning) { "maple", #name, KEY_QUIRK, 1u << (bit) },
-	MAPLE_QUIRKS(_)
-#undef _
-};
-
-#define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
 
 struct parser {
-	const char *path;
 	FILE *file;
 	unsigned int line;	/* the one that was read last */
-	unsigned int maple_line;	/* of the [maple] header */
+	unsigned int section_lines[MIMIC_KIND_COUNT];	/* of their headers; 0: none */
 	unsigned int error_line;	/* 0: no error yet */
 	char error[160];
-	unsigned int lines[KEY_COUNT];	/* where each key stands; 0: nowhere */
-	unsigned int values[KEY_COUNT];
-	char profile[16];
+	struct key keys[KEYS_MAX];
+	size_t key_count;
 	struct mimic_settings settings;
 };
+
+static void add_key(struct parser *parser, const struct key *key)
+{
+	if (parser->key_count < KEYS_MAX)
+		parser->keys[parser->key_count++] = *key;
+}
+
+static void list_keys(struct parser *parser)
+{
+	add_key(parser, &(struct key){ .name = "devices", .kind = KEY_DEVICES });
+	add_key(parser, &(struct key){ .name = "spin_microseconds", .kind = KEY_SPIN });
+	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++) {
+		const struct mimic_kind *kind = mimic_kinds[i];
+
+		if (kind->profile)
+			add_key(parser, &(struct key){ .name = "profile", .kind = KEY_PROFILE, .of = kind });
+		for (size_t j = 0; j < kind->key_count; j++)
+			add_key(parser, &(struct key){ .name = kind->keys[j].name, .kind = KEY_PARAMETER,
+						       .of = kind, .parameter = &kind->keys[j] });
+	}
+}
+
+static const char *section_of(const struct key *key)
+{
+	return key->of ? key->of->name : "mimic";
+}
 
 /* The first error of a file is the one that is told. */
 __attribute__((format(printf, 3, 4)))
@@ -77,8 +82,10 @@ static int fail(struct parser *parser, unsigned int line, const char *format, ..
 void mimic_config_default(struct mimic_settings *settings)
 {
 	memset(settings, 0, sizeof(*settings));
-	maple_config_profile(&settings->maple, "paper");
-	settings->maple_count = DEFAULT_MAPLES;
+	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++) {
+		mimic_kinds[i]->defaults(&settings->parameters);
+		settings->counts[i] = mimic_kinds[i]->default_count;
+	}
 	settings->spin_microseconds = MIMIC_SPIN_MICROSECONDS;
 }
 
@@ -95,72 +102,97 @@ static bool parse_number(const char *text, unsigned int *number)
 	return true;
 }
 
-/* NULL, or what is wrong. */
-static const char *parse_devices(const char *text, unsigned int *count)
+/* "maple:2" or "maple", `length` bytes of it. NULL, or what is wrong. */
+static const char *parse_device(const char *text, size_t length, unsigned int *counts)
 {
-	static const char kind[] = "maple";
-	size_t length = strcspn(text, ":");
+	static const char form[] = "is not a list of KIND:COUNT with the kinds" MIMIC_KIND_NAMES;
+	size_t name = strcspn(text, ":,");
+	const struct mimic_kind *kind = mimic_kind_find(text, name < length ? name : length);
+	char number[16];
+	unsigned int count = 1;
 
-	if (length != strlen(kind) || strncmp(text, kind, length))
-		return "is not of the form maple:COUNT";
-	*count = 1;
-	if (!text[length])
-		return NULL;
-	if (!parse_number(text + length + 1, count))
-		return "is not of the form maple:COUNT";
-	if (*count < 1 || *count > MIMIC_MAPLE_COUNT_MAX)
+	if (!kind)
+		return form;
+	if (name < length) {
+		snprintf(number, sizeof(number), "%.*s", (int)(length - name - 1), text + name + 1);
+		if (length - name > sizeof(number) || !parse_number(number, &count))
+			return form;
+	}
+	if (counts[kind->index])
+		return "names a kind twice";
+	if (count < 1 || count > MIMIC_KIND_DEVICES_MAX)
 		return "is not 1 to 64 devices";
+	counts[kind->index] = count;
+	return NULL;
+}
+
+/* NULL, or what is wrong; then `counts` is as it was. */
+static const char *parse_devices(const char *text, unsigned int *counts)
+{
+	unsigned int parsed[MIMIC_KIND_COUNT] = { 0 };
+
+	for (;;) {
+		size_t length = strcspn(text, ","), used = length;
+		const char *wrong;
+
+		while (used && text[used - 1] == ' ')
+			used--;
+		wrong = parse_device(text, used, parsed);
+		if (wrong)
+			return wrong;
+		if (!text[length])
+			break;
+		text += length + 1;
+		text += strspn(text, " ");
+	}
+	memcpy(counts, parsed, sizeof(parsed));
 	return NULL;
 }
 
 int mimic_config_devices(const char *devices, struct mimic_settings *settings)
 {
 	const char *wrong;
-	unsigned int count;
 
 	if (!devices || !*devices)
 		return 0;
-	wrong = parse_devices(devices, &count);
-	if (wrong)
-		return mimic_error(-EINVAL, "devices '%.64s' %s", devices, wrong);
-	settings->maple_count = count;
-	return 0;
+	wrong = parse_devices(devices, settings->counts);
+	return wrong ? mimic_error(-EINVAL, "devices '%.64s' %s", devices, wrong) : 0;
 }
 
-static int take_value(struct parser *parser, size_t index, const char *value)
+static int take_parameter(struct parser *parser, struct key *key, const char *value)
 {
-	const struct key *key = &keys[index];
-	unsigned int *number = &parser->values[index];
+	if (!key->parameter->bit) {
+		if (parse_number(value, &key->value))
+			return 0;
+		return fail(parser, parser->line, "%s must be a whole number, not '%.64s'", key->name, value);
+	}
+	key->value = !strcmp(value, "yes");
+	if (key->value || !strcmp(value, "no"))
+		return 0;
+	return fail(parser, parser->line, "%s must be yes or no, not '%.64s'", key->name, value);
+}
+
+static int take_value(struct parser *parser, struct key *key, const char *value)
+{
+	struct mimic_settings *settings = &parser->settings;
 	const char *wrong;
 
 	switch (key->kind) {
 	case KEY_DEVICES:
-		wrong = parse_devices(value, &parser->settings.maple_count);
+		wrong = parse_devices(value, settings->counts);
 		return wrong ? fail(parser, parser->line, "devices '%.64s' %s", value, wrong) : 0;
 	case KEY_SPIN:
-		if (!parse_number(value, number) || *number > MIMIC_SPIN_MICROSECONDS_MAX)
+		if (!parse_number(value, &key->value) || key->value > MIMIC_SPIN_MICROSECONDS_MAX)
 			return fail(parser, parser->line, "spin_microseconds must be 0 to %d",
 				    MIMIC_SPIN_MICROSECONDS_MAX);
-		parser->settings.spin_microseconds = *number;
+		settings->spin_microseconds = key->value;
 		return 0;
 	case KEY_PROFILE:
-		snprintf(parser->profile, sizeof(parser->profile), "%s", value);
-		if (strlen(value) < sizeof(parser->profile) &&
-		    maple_config_profile(&parser->settings.maple, parser->profile) == 0)
+		if (!key->of->profile(&settings->parameters, value))
 			return 0;
-		return fail(parser, parser->line, "profile must be paper or artifact, not '%.64s'",
-			    value);
-	case KEY_FIELD:
-		if (parse_number(value, number))
-			return 0;
-		return fail(parser, parser->line, "%s must be a whole number, not '%.64s'",
-			    key->name, value);
-	case KEY_QUIRK:
-		*number = !strcmp(value, "yes");
-		if (*number || !strcmp(value, "no"))
-			return 0;
-		return fail(parser, parser->line, "%s must be yes or no, not '%.64s'", key->name,
-			    value);
+		return fail(parser, parser->line, "profile must be %s, not '%.64s'", key->of->profiles, value);
+	case KEY_PARAMETER:
+		return take_parameter(parser, key, value);
 	}
 	return -EINVAL;
 }
@@ -169,35 +201,36 @@ static int take_value(struct parser *parser, size_t index, const char *value)
 static int on_key(void *user, const char *section, const char *name, const char *value)
 {
 	struct parser *parser = user;
-	size_t i;
+	struct key *key = NULL;
 
 	if (parser->error_line)
 		return 0;
-	for (i = 0; i < KEY_COUNT; i++) {
-		if (!strcmp(keys[i].section, section) && !strcmp(keys[i].name, name))
-			break;
+	for (size_t i = 0; !key && i < parser->key_count; i++) {
+		if (!strcmp(section_of(&parser->keys[i]), section) && !strcmp(parser->keys[i].name, name))
+			key = &parser->keys[i];
 	}
-	if (i == KEY_COUNT && !*section)
+	if (!key && !*section)
 		return !fail(parser, parser->line, "key '%.64s' stands before any section", name);
-	if (i == KEY_COUNT)
+	if (!key)
 		return !fail(parser, parser->line, "unknown key '%.64s' in section [%.32s]", name,
 			     section);
-	if (parser->lines[i])
-		return !fail(parser, parser->line, "duplicate key '%s', first in line %u",
-			     keys[i].name, parser->lines[i]);
-	parser->lines[i] = parser->line;
-	return take_value(parser, i, value) == 0;
+	if (key->line)
+		return !fail(parser, parser->line, "duplicate key '%s', first in line %u", key->name,
+			     key->line);
+	key->line = parser->line;
+	return take_value(parser, key, value) == 0;
 }
 
 /* libinih says nothing of a section without keys. */
 static void look_at_section(struct parser *parser, const char *line)
 {
 	size_t length = strcspn(line + 1, "]");
+	const struct mimic_kind *kind = mimic_kind_find(line + 1, length);
 
 	if (line[length + 1] != ']')
 		return;
-	if (length == 5 && !strncmp(line + 1, "maple", 5))
-		parser->maple_line = parser->line;
+	if (kind)
+		parser->section_lines[kind->index] = parser->line;
 	else if (length != 5 || strncmp(line + 1, "mimic", 5))
 		fail(parser, parser->line, "unknown section [%.*s]", (int)(length < 64 ? length : 64),
 		     line + 1);
@@ -226,34 +259,54 @@ static char *read_line(char *line, int size, void *user)
 
 static void apply(struct parser *parser)
 {
-	struct maple_config *maple = &parser->settings.maple;
+	for (size_t i = 0; i < parser->key_count; i++) {
+		const struct key *key = &parser->keys[i];
+		unsigned int field;
+		char *place;
 
-	for (size_t i = 0; i < KEY_COUNT; i++) {
-		if (!parser->lines[i])
+		if (!key->line || key->kind != KEY_PARAMETER)
 			continue;
-		if (keys[i].kind == KEY_FIELD)
-			memcpy((char *)maple + keys[i].detail, &parser->values[i],
-			       sizeof(parser->values[i]));
-		if (keys[i].kind == KEY_QUIRK && parser->values[i])
-			maple->quirks |= (unsigned int)keys[i].detail;
-		if (keys[i].kind == KEY_QUIRK && !parser->values[i])
-			maple->quirks &= ~(unsigned int)keys[i].detail;
+		place = (char *)&parser->settings.parameters + key->of->parameters + key->parameter->offset;
+		memcpy(&field, place, sizeof(field));
+		if (!key->parameter->bit)
+			field = key->value;
+		else if (key->value)
+			field |= key->parameter->bit;
+		else
+			field &= ~key->parameter->bit;
+		memcpy(place, &field, sizeof(field));
 	}
 }
 
-/* maple_config_check() begins its text with the name of the field: say where that stands. */
-static void check(struct parser *parser)
+/* A kind's check() begins its text with the name of the field: say where that stands. */
+static void check(struct parser *parser, const struct mimic_kind *kind)
 {
-	const char *wrong = maple_config_check(&parser->settings.maple);
-	unsigned int line = parser->maple_line;
+	const char *wrong = kind->check(&parser->settings.parameters);
+	unsigned int line = parser->section_lines[kind->index];
 
-	for (size_t i = 0; wrong && i < KEY_COUNT; i++) {
-		if (strlen(keys[i].name) == strcspn(wrong, " ") && parser->lines[i] &&
-		    !strncmp(keys[i].name, wrong, strlen(keys[i].name)))
-			line = parser->lines[i];
+	for (size_t i = 0; wrong && i < parser->key_count; i++) {
+		const struct key *key = &parser->keys[i];
+
+		if (key->of == kind && key->line && strlen(key->name) == strcspn(wrong, " ") &&
+		    !strncmp(key->name, wrong, strlen(key->name)))
+			line = key->line;
 	}
 	if (wrong)
 		fail(parser, line, "%s", wrong);
+}
+
+static void require_profiles(struct parser *parser)
+{
+	for (size_t i = 0; i < parser->key_count; i++) {
+		const struct key *key = &parser->keys[i];
+		unsigned int line;
+
+		if (key->kind != KEY_PROFILE || key->line)
+			continue;
+		line = parser->section_lines[key->of->index];
+		fail(parser, line ? line : parser->line, "section [%s] has no profile = %s", key->of->name,
+		     key->of->profiles);
+	}
 }
 
 static void parse(struct parser *parser)
@@ -272,23 +325,24 @@ static void parse(struct parser *parser)
 	else if (broken_line > 0)
 		fail(parser, (unsigned int)broken_line,
 		     "is neither [section] nor key = value nor a comment");
-	else if (!parser->profile[0])
-		fail(parser, parser->maple_line ? parser->maple_line : parser->line,
-		     "section [maple] has no profile = paper or artifact");
+	else
+		require_profiles(parser);
 	if (parser->error_line)
 		return;
 	apply(parser);
-	check(parser);
+	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++)
+		check(parser, mimic_kinds[i]);
 }
 
 static int load_file(const char *path, struct mimic_settings *settings)
 {
-	struct parser parser = { .path = path };
+	struct parser parser = { .key_count = 0 };
 
 	parser.file = fopen(path, "re");
 	if (!parser.file)
 		return mimic_error(-errno, "%s: %s", path, strerror(errno));
 	mimic_config_default(&parser.settings);
+	list_keys(&parser);
 	parse(&parser);
 	fclose(parser.file);
 	if (parser.error_line)
@@ -297,14 +351,24 @@ static int load_file(const char *path, struct mimic_settings *settings)
 	return 0;
 }
 
+/* Is it the name of a kind's profile, rather than of a file? Then takes it. */
+static bool take_profile(const char *name, struct mimic_settings *settings)
+{
+	bool is_profile = false;
+
+	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++)
+		is_profile |= mimic_kinds[i]->profile &&
+			      !mimic_kinds[i]->profile(&settings->parameters, name);
+	return is_profile;
+}
+
 int mimic_config_load(const char *path, struct mimic_settings *settings)
 {
-	struct maple_config profile;
+	struct mimic_settings loaded;
 
-	if (path && *path && maple_config_profile(&profile, path))
+	mimic_config_default(&loaded);
+	if (path && *path && !take_profile(path, &loaded))
 		return load_file(path, settings);
-	mimic_config_default(settings);
-	if (path && *path)
-		settings->maple = profile;
+	*settings = loaded;
 	return 0;
 }

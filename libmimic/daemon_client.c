@@ -19,7 +19,7 @@ static int explain_open(int error, const char *name)
 {
 	switch (error) {
 	case -EBUSY:
-		return mimic_error(error, "%s: in use by another process, or none is free", name);
+		return mimic_error(error, "%s: in use by another process, or none is free, or all its contexts are taken", name);
 	case -ENODEV:
 		return mimic_error(error, "%s: the daemon has no such device", name);
 	case -ENOENT:

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "libmimic/order.h"
 #include "libmimic/probe.h"
 #include "libmimic/thread.h"
 #include "libmimic/transport.h"
@@ -148,11 +147,11 @@ static bool is_private(const char *name)
 	return strchr(name, '@') != NULL;
 }
 
-/* NULL if this process does not hold it. */
+/* NULL if this process does not hold it, or can have more than one of its contexts. */
 static struct mimic_device *find_open(const char *name, enum mimic_transport transport)
 {
 	for (size_t i = 0; i < DEVICES_MAX; i++) {
-		if (table[i] && !strcmp(table[i]->name, name) && suits(table[i], transport))
+		if (table[i] && !table[i]->kind->contexts && !strcmp(table[i]->name, name) && suits(table[i], transport))
 			return table[i];
 	}
 	return NULL;
@@ -193,7 +192,7 @@ static int prepare_process(void)
 }
 
 /* With the table's lock. */
-static int open_locked(struct mimic_device **device, const char *name,
+static int open_locked(struct mimic_device **device, const struct mimic_kind *kind, const char *name,
 		       const struct mimic_options *options)
 {
 	size_t free_entry = 0;
@@ -213,6 +212,7 @@ static int open_locked(struct mimic_device **device, const char *name,
 		error = open_by_transport(device, name, options);
 	if (error)
 		return error;
+	(*device)->kind = kind;
 	(*device)->users = 1;
 	(*device)->generation = atomic_load(&generation);
 	table[free_entry] = *device;
@@ -225,6 +225,8 @@ int mimic_device_open(struct mimic_device **device, const char *name,
 	struct mimic_options complete;
 	struct mimic_device *opened = NULL;
 	struct mimic_thread *self = mimic_thread_self();
+	const struct mimic_kind *kind;
+	const char *rest;
 	int error;
 
 	if (!self)
@@ -232,13 +234,16 @@ int mimic_device_open(struct mimic_device **device, const char *name,
 	self->error_text[0] = '\0';
 	if (!device || !name)
 		return mimic_error(-EINVAL, "no device name");
+	kind = mimic_kind_of_device(name, &rest);
+	if (!kind)
+		return mimic_error(-ENOENT, "device '%.64s': the kinds of devices are" MIMIC_KIND_NAMES, name);
 	error = complete_options(&complete, options);
 	if (error)
 		return error;
 	if (complete.transport == MIMIC_TRANSPORT_KERNEL && is_private(name))
 		complete.transport = MIMIC_TRANSPORT_AUTO;
 	pthread_mutex_lock(&table_lock);
-	error = open_locked(&opened, name, &complete);
+	error = open_locked(&opened, kind, name, &complete);
 	pthread_mutex_unlock(&table_lock);
 	if (!error)
 		*device = opened;
@@ -322,7 +327,7 @@ ssize_t mimic_device_post(struct mimic_device *device, const struct mimic_access
 		return -ENODEV;
 	if (!is_access(pattern))
 		return -EINVAL;
-	if (!mimic_store_may_wait_in_ring(device->name, pattern))
+	if (!device->kind->may_wait(pattern))
 		return store_each(device, pattern, values, count);
 	return device->transport->post(device, pattern, values, count);
 }

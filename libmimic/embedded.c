@@ -13,9 +13,15 @@
 /* How long a busy consumer may take between two drains of a full ring. */
 #define CONSUMER_MICROSECONDS 10
 
-static struct embedded_instance *instance_of(struct mimic_device *device)
+static struct embedded_device *handle_of(struct mimic_device *device)
 {
-	return (struct embedded_instance *)device;
+	return (struct embedded_device *)device;
+}
+
+/* A page that the handle does not have: loads give 0, stores are dropped. 0, or -ENODEV: it is closed. */
+static int no_page(const struct embedded_device *handle)
+{
+	return handle->open ? 0 : -ENODEV;
 }
 
 /*
@@ -50,13 +56,14 @@ static int begin(struct embedded_instance *instance, struct embedded_lane *lane)
  * With the lock; leaves it. One access that may wait. Returns 0, -errno, or
  * -EAGAIN: a signal handler's access came between, and it has to be issued again.
  */
-static int issue(struct embedded_instance *instance, struct embedded_lane *lane,
+static int issue(struct embedded_instance *instance, struct embedded_lane *lane, uint8_t first_page,
 		 struct mimic_access *access)
 {
 	struct mimic_access attempt = *access;
 	uint64_t ticket;
 
 	attempt.owner = lane->holder;
+	attempt.page += first_page;
 	if (instance->model->ops->access(instance->model, &attempt, instance->now) == MIMIC_DONE) {
 		/* It may have made room for a store that waits in a ring. */
 		if (instance->blocked)
@@ -76,17 +83,22 @@ static int issue(struct embedded_instance *instance, struct embedded_lane *lane,
 
 static int embedded_access(struct mimic_device *device, struct mimic_access *access)
 {
-	struct embedded_instance *instance = instance_of(device);
+	const struct embedded_device *handle = handle_of(device);
+	struct embedded_instance *instance = handle->instance;
 	struct embedded_lane *lane;
 	int error;
 
+	if (access->page >= handle->pages) {
+		access->data = 0;
+		return no_page(handle);
+	}
 	lane = embedded_lane_get(instance, &error);
 	if (!lane)
 		return error;
 	do {
 		error = begin(instance, lane);
 		if (!error)
-			error = issue(instance, lane, access);
+			error = issue(instance, lane, handle->first_page, access);
 	} while (error == -EAGAIN);
 	return error;
 }
@@ -170,13 +182,34 @@ static size_t put_command(struct embedded_lane *lane, struct mimic_command *comm
 	return wanted;
 }
 
+/*
+ * A context is nobody's but the program's: its threads may use it in turn, and what
+ * another one has posted comes first. It still lies in that one's ring.
+ */
+static int order_posts(struct embedded_device *handle, struct embedded_lane *lane)
+{
+	int error;
+
+	/* Threads that take turns see each other's store by whatever they take turns with. */
+	if (!handle->instance->kind->contexts ||
+	    atomic_load_explicit(&handle->last_post, memory_order_relaxed) == lane)
+		return 0;
+	error = embedded_enter(handle->instance, lane);
+	if (error)
+		return error;
+	embedded_leave(handle->instance);
+	atomic_store_explicit(&handle->last_post, lane, memory_order_relaxed);
+	return 0;
+}
+
 static ssize_t embedded_post(struct mimic_device *device, const struct mimic_access *pattern,
 			     const uint64_t *values, size_t count)
 {
-	struct embedded_instance *instance = instance_of(device);
+	struct embedded_device *handle = handle_of(device);
+	struct embedded_instance *instance = handle->instance;
 	struct mimic_command command = {
 		.kind = MIMIC_COMMAND_STORE,
-		.page = pattern->page,
+		.page = pattern->page + handle->first_page,
 		.size = pattern->size,
 		.offset = (uint16_t)pattern->offset,
 	};
@@ -184,8 +217,15 @@ static ssize_t embedded_post(struct mimic_device *device, const struct mimic_acc
 	size_t done = 0, taken;
 	int error;
 
+	if (pattern->page >= handle->pages) {
+		error = no_page(handle);
+		return error ? error : (ssize_t)count;
+	}
 	lane = embedded_lane_get(instance, &error);
 	if (!lane)
+		return error;
+	error = order_posts(handle, lane);
+	if (error)
 		return error;
 	atomic_store_explicit(&lane->cpu, mimic_cpu_current(), memory_order_relaxed);
 	/* Left by a siglongjmp(): what we post must not answer a load that nobody waits for. */
@@ -230,16 +270,23 @@ static size_t load_ready(struct embedded_instance *instance, const struct mimic_
 static ssize_t embedded_load(struct mimic_device *device, const struct mimic_access *pattern,
 			     void *values, size_t count)
 {
-	struct embedded_instance *instance = instance_of(device);
+	const struct embedded_device *handle = handle_of(device);
+	struct embedded_instance *instance = handle->instance;
 	struct mimic_access each = *pattern, one;
 	struct embedded_lane *lane;
 	size_t done = 0;
 	int error;
 
+	if (each.page >= handle->pages) {
+		memset(values, 0, count * each.size);
+		error = no_page(handle);
+		return error ? error : (ssize_t)count;
+	}
 	lane = embedded_lane_get(instance, &error);
 	if (!lane)
 		return error;
 	each.owner = lane->holder;
+	each.page += handle->first_page;
 	each.is_write = 0;
 	while (done < count) {
 		error = begin(instance, lane);
@@ -251,7 +298,7 @@ static ssize_t embedded_load(struct mimic_device *device, const struct mimic_acc
 			break;
 		}
 		one = each;
-		error = issue(instance, lane, &one);
+		error = issue(instance, lane, 0, &one);
 		if (error == -EAGAIN)
 			continue;
 		if (error)
@@ -265,7 +312,9 @@ static ssize_t embedded_load(struct mimic_device *device, const struct mimic_acc
 
 static ssize_t embedded_counters(struct mimic_device *device, uint64_t *values, size_t count)
 {
-	struct embedded_instance *instance = instance_of(device);
+	const struct embedded_device *handle = handle_of(device);
+	struct embedded_instance *instance = handle->instance;
+	const struct mimic_contexts *contexts = instance->kind->contexts;
 	struct embedded_lane *lane;
 	size_t available;
 	int error;
@@ -276,14 +325,17 @@ static ssize_t embedded_counters(struct mimic_device *device, uint64_t *values, 
 	error = embedded_enter(instance, lane);
 	if (error)
 		return error;
-	available = instance->model->ops->counters(instance->model, values, count);
+	if (contexts)
+		available = contexts->counters(instance->model, handle->context, values, count);
+	else
+		available = instance->model->ops->counters(instance->model, values, count);
 	embedded_leave(instance);
 	return (ssize_t)available;
 }
 
 static const char *embedded_report(struct mimic_device *device)
 {
-	struct embedded_instance *instance = instance_of(device);
+	struct embedded_instance *instance = handle_of(device)->instance;
 
 	if (!atomic_load_explicit(&instance->report, memory_order_relaxed))
 		return NULL;

@@ -84,11 +84,32 @@ struct embedded_lane {
 	struct mimic_ring ring;		/* last: its words follow */
 };
 
-struct embedded_instance {
+struct embedded_instance;
+
+/*
+ * A handle of a program: an instance, or one of its contexts. Once made it stays, as
+ * its instance does. Written under the device table's lock and the instance's.
+ */
+struct embedded_device {
 	struct mimic_device device;	/* first */
+	struct embedded_instance *instance;
+	unsigned int context;
+	uint8_t first_page;	/* the program's page 0 is this one of the device */
+	uint8_t pages;		/* that it has; 0: closed */
+	bool open;
+	struct embedded_lane *_Atomic last_post;	/* of the kinds with contexts: whose */
+};
+
+struct embedded_instance {
+	const struct mimic_kind *kind;
 	unsigned int slot;
 	unsigned int spin_microseconds;
 	struct embedded_instance *forgotten;	/* list of the parent's, in a forked child */
+	struct mimic_memory memory;		/* of this process: every context's */
+	/* One; or by context. Under the device table's lock. */
+	struct embedded_device *handles[MIMIC_KIND_CONTEXTS_MAX];
+	unsigned int handle_count;	/* that there can be, while it is open */
+	unsigned int users;		/* handles that are open */
 	struct embedded_lane *_Atomic lanes;	/* grows only */
 
 	_Alignas(128) struct mimic_lock lock;

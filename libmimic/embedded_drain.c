@@ -2,7 +2,8 @@
 /*
  * How the rings of all lanes drain into the model. Which lane comes first does
  * not matter: only stores to what a thread has to itself wait in a ring
- * (libmimic/order.h). All of it under the instance's lock.
+ * (may_wait of devices/kind.h), or to a context, which threads use in turn
+ * (order_posts() of embedded.c). All of it under the instance's lock.
  */
 #include "libmimic/embedded.h"
 

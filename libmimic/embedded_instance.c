@@ -11,14 +11,16 @@
 #include "libmimic/memory.h"
 #include "libmimic/thread.h"
 
-#define TILE_SLOT MIMIC_MAPLE_COUNT_MAX
-
 /* Once made, an instance stays: a thread may look at its lanes at any time. */
 static struct embedded_instance *_Atomic instances[MIMIC_THREAD_SLOTS];
 /* Those of the process that forked us; nobody can use them, but they are not lost. */
 static struct embedded_instance *forgotten;
 
-_Static_assert(TILE_SLOT + MAPLE_PHYSICAL_TILES <= MIMIC_THREAD_SLOTS, "a slot for each instance");
+/* Named ones first, private ones after them. */
+static unsigned int slot_of(const struct mimic_kind *kind, unsigned int number, bool is_private)
+{
+	return ((is_private ? MIMIC_KIND_COUNT : 0u) + kind->index) * MIMIC_KIND_DEVICES_MAX + number;
+}
 
 /* From inside the model, so with the lock. */
 static void on_complete(void *context, uint64_t owner, uint64_t data)
@@ -38,56 +40,77 @@ static void on_complete(void *context, uint64_t owner, uint64_t data)
 	}
 }
 
-/* A decimal number without sign or leading zero. */
-static bool parse_index(const char *text, unsigned int *index)
+/* Handles that can be had of the instance in this slot. */
+static unsigned int count_free(const struct mimic_kind *kind, unsigned int slot,
+			       const struct mimic_settings *settings)
 {
-	size_t digits = strspn(text, "0123456789");
+	const struct embedded_instance *instance = atomic_load(&instances[slot]);
 
-	if (!digits || digits > 4 || text[digits] || (text[0] == '0' && digits > 1))
-		return false;
-	*index = (unsigned int)strtoul(text, NULL, 10);
-	return true;
+	if (instance && instance->open)
+		return instance->handle_count - instance->users;
+	return kind->contexts ? kind->contexts->count(&settings->parameters) : 1;
 }
 
-static bool is_free(unsigned int slot)
+/* The instance that most can be had of; of several the first. Its slot, or -EBUSY. */
+static int find_any(const struct mimic_kind *kind, const struct mimic_settings *settings)
 {
-	struct embedded_instance *instance = atomic_load(&instances[slot]);
+	unsigned int count = settings->counts[kind->index];
+	unsigned int most = 0;
+	int found = -EBUSY;
 
-	return !instance || !instance->open;
+	for (unsigned int number = 0; number < count; number++) {
+		unsigned int slot = slot_of(kind, number, false);
+		unsigned int room = count_free(kind, slot, settings);
+
+		if (room <= most)
+			continue;
+		most = room;
+		found = (int)slot;
+	}
+	if (!count)
+		return mimic_error(-ENODEV, "there are no %s devices", kind->name);
+	if (found < 0)
+		return mimic_error(-EBUSY, "all %u %s devices are in use by this process", count, kind->name);
+	return found;
+}
+
+static int find_private(const struct mimic_kind *kind, const char *name, const char *number)
+{
+	unsigned int index;
+
+	if (!kind->private_count || !mimic_kind_number(number, &index))
+		return mimic_error(-ENOENT, "device '%.64s': no tile number after @", name);
+	if (index >= kind->private_count)
+		return mimic_error(-ENODEV, "device '%.64s': tiles are 0 to %u", name,
+				   kind->private_count - 1);
+	return (int)slot_of(kind, index, true);
 }
 
 /* The slot that `name` means, or -errno. */
-static int find_slot(const char *name, unsigned int count)
+static int find_slot(const char *name, const struct mimic_settings *settings)
 {
-	static const char kind[] = "maple";
-	const char *rest = name + strlen(kind);
-	unsigned int index;
+	const char *rest;
+	const struct mimic_kind *kind = mimic_kind_of_device(name, &rest);
+	unsigned int number, slot;
 
-	if (strncmp(name, kind, strlen(kind)))
-		return mimic_error(-ENOENT, "device '%.64s': only maple is known", name);
-	if (!*rest) {
-		for (index = 0; index < count; index++) {
-			if (is_free(index))
-				return (int)index;
-		}
-		return mimic_error(-EBUSY, "all %u maple devices are in use by this process", count);
-	}
-	if (*rest == '@') {
-		if (!parse_index(rest + 1, &index))
-			return mimic_error(-ENOENT, "device '%.64s': no tile number after @", name);
-		if (index >= MAPLE_PHYSICAL_TILES)
-			return mimic_error(-ENODEV, "device '%.64s': tiles are 0 to %d", name,
-					   MAPLE_PHYSICAL_TILES - 1);
-		return TILE_SLOT + (int)index;
-	}
-	if (!parse_index(rest, &index))
-		return mimic_error(-ENOENT, "device '%.64s': only maple is known", name);
-	if (index >= count)
-		return mimic_error(-ENODEV, "device '%.64s': there are %u", name, count);
-	return (int)index;
+	if (!kind || (*rest && *rest != '@' && !mimic_kind_number(rest, &number)))
+		return mimic_error(-ENOENT, "device '%.64s': a name is a kind (" MIMIC_KIND_NAMES
+				   " ) and a number", name);
+	if (!*rest)
+		return find_any(kind, settings);
+	if (*rest == '@')
+		return find_private(kind, name, rest + 1);
+	if (number >= settings->counts[kind->index])
+		return mimic_error(-ENODEV, "device '%.64s': there are %u", name,
+				   settings->counts[kind->index]);
+	slot = slot_of(kind, number, false);
+	if (!count_free(kind, slot, settings))
+		return mimic_error(-EBUSY, "device '%.64s': all its contexts are in use by this process",
+				   name);
+	return (int)slot;
 }
 
-static struct embedded_instance *get_instance(unsigned int slot)
+static struct embedded_instance *get_instance(const struct mimic_kind *kind, unsigned int slot)
 {
 	struct embedded_instance *instance = atomic_load(&instances[slot]);
 
@@ -97,15 +120,37 @@ static struct embedded_instance *get_instance(unsigned int slot)
 	if (!instance)
 		return NULL;
 	memset(instance, 0, sizeof(*instance));
+	instance->kind = kind;
 	instance->slot = slot;
-	instance->device.transport = &mimic_embedded_transport;
-	if (slot < TILE_SLOT)
-		snprintf(instance->device.name, sizeof(instance->device.name), "maple%u", slot);
-	else
-		snprintf(instance->device.name, sizeof(instance->device.name), "maple@%u",
-			 slot - TILE_SLOT);
+	mimic_memory_port(&instance->memory);
 	atomic_store(&instances[slot], instance);
 	return instance;
+}
+
+static struct embedded_device *make_handle(struct embedded_instance *instance, unsigned int context)
+{
+	struct embedded_device *handle = calloc(1, sizeof(*handle));
+	bool is_private = instance->slot >= MIMIC_KIND_COUNT * MIMIC_KIND_DEVICES_MAX;
+
+	if (!handle)
+		return NULL;
+	handle->device.transport = &mimic_embedded_transport;
+	handle->instance = instance;
+	handle->context = context;
+	snprintf(handle->device.name, sizeof(handle->device.name), is_private ? "%s@%u" : "%s%u",
+		 instance->kind->name, instance->slot % MIMIC_KIND_DEVICES_MAX);
+	instance->handles[context] = handle;
+	return handle;
+}
+
+/* One that is not open. NULL: no memory. */
+static struct embedded_device *get_handle(struct embedded_instance *instance)
+{
+	unsigned int context = 0;
+
+	while (instance->handles[context] && instance->handles[context]->open)
+		context++;
+	return instance->handles[context] ? instance->handles[context] : make_handle(instance, context);
 }
 
 static void on_report(void *context, const char *text)
@@ -115,39 +160,79 @@ static void on_report(void *context, const char *text)
 	atomic_store_explicit(&instance->report, text, memory_order_relaxed);
 }
 
+/* All contexts are this process's. */
+static const struct mimic_memory *memory_of(void *context, uint64_t address_space)
+{
+	struct embedded_instance *instance = context;
+
+	(void)address_space;
+	return &instance->memory;
+}
+
 static struct mimic_model *make_model(struct embedded_instance *instance,
 				      const struct mimic_settings *settings)
 {
-	struct mimic_host host = { .context = instance, .complete = on_complete, .report = on_report };
+	struct mimic_host host = {
+		.context = instance,
+		.complete = on_complete,
+		.report = on_report,
+		.memory = instance->memory,
+		.memory_of = memory_of,
+	};
 
-	mimic_memory_port(&host.memory);
-	return maple_model_create(&settings->maple, &host);
+	return instance->kind->create(&settings->parameters, &host);
+}
+
+/* With the lock: an open instance has one handle more. */
+static void start_handle(struct embedded_instance *instance, struct embedded_device *handle)
+{
+	const struct mimic_contexts *contexts = instance->kind->contexts;
+
+	handle->first_page = 0;
+	handle->pages = UINT8_MAX;	/* the model knows which there are */
+	if (contexts) {
+		/* What was posted for the context's last user must not become the next one's. */
+		embedded_drain(instance);
+		contexts->attach(instance->model, handle->context, 1, instance->now);
+		handle->first_page = (uint8_t)contexts->first_page(handle->context);
+		handle->pages = (uint8_t)instance->kind->pages;
+	}
+	handle->open = true;
+	instance->users++;
 }
 
 /* A new model each time: the configuration may be another, and it is as after power-on. */
-static int start(struct embedded_instance *instance, const struct mimic_settings *settings)
+static int start(struct embedded_instance *instance, struct embedded_device *handle,
+		 const struct mimic_settings *settings)
 {
 	struct mimic_thread *self = mimic_thread_self();
-	struct mimic_model *model, *before;
+	struct mimic_model *model = NULL, *before = NULL;
 	int error;
 
 	if (!self)
 		return -ENOMEM;
-	model = make_model(instance, settings);
-	if (!model)
+	if (!instance->open)
+		model = make_model(instance, settings);
+	if (!instance->open && !model)
 		return mimic_error(-errno, "no device model: %s", strerror(errno));
 	error = mimic_lock_acquire(&instance->lock, self->number);
 	if (error) {
-		maple_model_destroy(model);
+		if (model)
+			instance->kind->destroy(model);
 		return error;
 	}
-	before = instance->model;
-	instance->model = model;
-	instance->spin_microseconds = settings->spin_microseconds;
-	instance->open = true;
+	if (model) {
+		before = instance->model;
+		instance->model = model;
+		instance->handle_count = instance->kind->contexts ?
+					 instance->kind->contexts->count(&settings->parameters) : 1;
+		instance->spin_microseconds = settings->spin_microseconds;
+		instance->open = true;
+	}
+	start_handle(instance, handle);
 	embedded_leave(instance);
 	if (before)
-		maple_model_destroy(before);
+		instance->kind->destroy(before);
 	return 0;
 }
 
@@ -155,7 +240,9 @@ int embedded_open(struct mimic_device **device, const char *name,
 		  const struct mimic_options *options)
 {
 	struct embedded_instance *instance;
+	struct embedded_device *handle;
 	struct mimic_settings settings;
+	const char *rest;
 	int slot, error;
 
 	error = mimic_config_load(options->config_path, &settings);
@@ -163,31 +250,38 @@ int embedded_open(struct mimic_device **device, const char *name,
 		error = mimic_config_devices(options->devices, &settings);
 	if (error)
 		return error;
-	slot = find_slot(name, settings.maple_count);
+	slot = find_slot(name, &settings);
 	if (slot < 0)
 		return slot;
-	instance = get_instance((unsigned int)slot);
-	if (!instance)
+	instance = get_instance(mimic_kind_of_device(name, &rest), (unsigned int)slot);
+	handle = instance ? get_handle(instance) : NULL;
+	if (!handle)
 		return -ENOMEM;
 	mimic_fence_prepare();
-	error = start(instance, &settings);
+	error = start(instance, handle, &settings);
 	if (error)
 		return error;
-	*device = &instance->device;
+	*device = &handle->device;
 	return 0;
 }
 
 void embedded_close(struct mimic_device *device)
 {
-	struct embedded_instance *instance = (struct embedded_instance *)device;
+	struct embedded_device *handle = (struct embedded_device *)device;
+	struct embedded_instance *instance = handle->instance;
 	struct mimic_thread *self = mimic_thread_self();
 
 	if (!self || mimic_lock_acquire(&instance->lock, self->number))
 		return;
-	/* What was posted still reaches memory (atomics). The next open gets a new model. */
+	/* What was posted still reaches memory. The next open of the instance gets a new model. */
 	embedded_drain(instance);
-	instance->open = false;
-	embedded_discard(instance);
+	if (instance->kind->contexts)
+		instance->kind->contexts->attach(instance->model, handle->context, 0, instance->now);
+	handle->open = false;
+	handle->pages = 0;
+	instance->open = --instance->users > 0;
+	if (!instance->open)
+		embedded_discard(instance);
 	embedded_leave(instance);
 }
 

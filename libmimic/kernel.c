@@ -33,37 +33,42 @@ static int no_kernel(void)
 	return mimic_error(-ECONNREFUSED, "no kernel devices: is mimic.ko loaded and mimicd running?");
 }
 
-/* "maple", or "maple" and a number without leading 0. */
-static bool is_node_name(const char *name)
+/* "maple", or "maple" and a number without leading 0. NULL: none of ours. */
+static const struct mimic_kind *kind_of_node(const char *name)
 {
-	const char *digits = name + strlen("maple");
+	unsigned int number;
+	const char *rest;
+	const struct mimic_kind *kind = mimic_kind_of_device(name, &rest);
 
-	if (strncmp(name, "maple", strlen("maple")) != 0 || strlen(name) > 12)
-		return false;
-	return !digits[strspn(digits, "0123456789")] && (digits[0] != '0' || !digits[1]);
+	return kind && (!*rest || mimic_kind_number(rest, &number)) ? kind : NULL;
 }
 
-static int explain_node(int error, const char *name, const char *path)
+static int explain_node(int error, const struct mimic_kind *kind, const char *name, const char *path)
 {
-	bool is_any = strcmp(name, "maple") == 0;
+	bool is_any = strcmp(kind->name, name) == 0;
 
 	switch (error) {
 	case -EBUSY:
+		if (is_any && kind->contexts)
+			return mimic_error(error, "all contexts of all %s devices of the kernel are in use",
+					   name);
 		if (is_any)
-			return mimic_error(error, "all maple devices of the kernel are in use");
+			return mimic_error(error, "all %s devices of the kernel are in use", name);
+		if (kind->contexts)
+			return mimic_error(error, "%s: all its contexts are in use", path);
 		return mimic_error(error, "%s: in use by another process", path);
 	case -ENOENT:
-		if (is_any || !mimic_kernel_is_there())
+		if (is_any || !mimic_kernel_is_there(kind->name))
 			return no_kernel();
 		return mimic_error(-ENODEV, "%s: there is no such device in the kernel", path);
 	case -ENODEV:
 	case -ENXIO:
 	case -EIO:
-		if (is_any && !mimic_kernel_is_there())
+		if (is_any && !mimic_kernel_is_there(kind->name))
 			return no_kernel();
 		return mimic_error(-ECONNREFUSED, "%s: no daemon serves it: is mimicd running?", path);
 	case -ENOTTY:
-		return mimic_error(-ECONNREFUSED, "%s: not a device of maple.ko", path);
+		return mimic_error(-ECONNREFUSED, "%s: not a device of %s.ko", path, kind->name);
 	case -EACCES:
 	case -EPERM:
 		return mimic_error(-EACCES, "%s: %s", path, strerror(-error));
@@ -77,31 +82,30 @@ static void close_descriptor(int fd)
 	mimic_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
-/* Opens the node of that name; *index: the instance it is. The descriptor or -errno. */
-static int open_node(const char *name, const char *path, unsigned int *index)
+/* Opens the node of that name. The descriptor or -errno. */
+static int open_node(const struct mimic_kind *kind, const char *name, const char *path,
+		     struct mimic_kernel_info *info)
 {
-	struct maple_info info;
 	int node = mimic_kernel_nodes.open(path);
 	int error;
 
 	if (node < 0)
-		return explain_node(node, name, path);
-	error = mimic_kernel_nodes.info(node, &info);
+		return explain_node(node, kind, name, path);
+	error = mimic_kernel_nodes.info(node, kind, info);
 	if (error)
-		error = explain_node(error, name, path);
-	else if (info.version != MAPLE_ABI_VERSION)
-		error = mimic_error(-EPROTO, "%s: maple.ko speaks version %u, this library %u", path,
-				    info.version, MAPLE_ABI_VERSION);
+		error = explain_node(error, kind, name, path);
+	else if (info->version != mimic_kernel_version(kind))
+		error = mimic_error(-EPROTO, "%s: %s.ko speaks version %u, this library %u", path,
+				    kind->name, info->version, mimic_kernel_version(kind));
 	if (error) {
 		close_descriptor(node);
 		return error;
 	}
-	*index = info.index;
 	return node;
 }
 
 /* The session of this process; the first node makes it. */
-static int get_session(int node, const char *path)
+static int get_session(const struct mimic_kind *kind, int node, const char *path)
 {
 	struct daemon_session *session = &mimic_daemon_sessions[DAEMON_SESSION_KERNEL];
 	uint32_t generation = atomic_load(&session->generation);
@@ -109,7 +113,7 @@ static int get_session(int node, const char *path)
 
 	if (generation && mimic_daemon_session_is_alive(generation))
 		return 0;
-	fd = mimic_kernel_nodes.connect(node);
+	fd = mimic_kernel_nodes.connect(node, kind);
 	if (fd < 0)
 		return mimic_error(fd, "%s: no session with the daemon: %s", path, strerror(-fd));
 	return mimic_daemon_session_adopt(fd, path);
@@ -127,14 +131,19 @@ static void end_unused_session(void)
 		mimic_daemon_session_end(DAEMON_SESSION_KERNEL);
 }
 
-static int open_device(struct kernel_device *device, const char *path, unsigned int index)
+/* What the node is: the session's commands and the node's pages are to reach the same registers. */
+static int open_device(struct kernel_device *device, const struct mimic_kind *kind, const char *path,
+		       const struct mimic_kernel_info *info)
 {
 	char name[sizeof(device->daemon.base.name)];
-	int error = get_session(device->node, path);
+	int error = get_session(kind, device->node, path);
 
 	if (error)
 		return error;
-	snprintf(name, sizeof(name), "maple%u", index);
+	if (kind->contexts)
+		snprintf(name, sizeof(name), "%s%u/%u", kind->name, info->index, info->context);
+	else
+		snprintf(name, sizeof(name), "%s%u", kind->name, info->index);
 	error = mimic_daemon_device_open(&device->daemon,
 					 mimic_daemon_sessions[DAEMON_SESSION_KERNEL].generation, name);
 	if (error)
@@ -145,26 +154,28 @@ static int open_device(struct kernel_device *device, const char *path, unsigned 
 static int kernel_open(struct mimic_device **opened, const char *name,
 		       const struct mimic_options *options)
 {
+	const struct mimic_kind *kind = kind_of_node(name);
+	struct mimic_kernel_info info = { 0 };
 	struct kernel_device *device;
-	unsigned int index = 0;
 	char path[PATH_SIZE];
 	int error;
 
 	(void)options;
-	if (!is_node_name(name))
-		return mimic_error(-ENOENT, "device '%.64s': only maple is known", name);
+	if (!kind)
+		return mimic_error(-ENOENT, "device '%.64s': there are" MIMIC_KIND_NAMES ", and these with a number",
+				   name);
 	device = calloc(1, sizeof(*device));
 	if (!device)
 		return -ENOMEM;
 	device->daemon.base.transport = &mimic_kernel_transport;
 	snprintf(path, sizeof(path), "%s/%s", mimic_kernel_nodes.directory, name);
-	device->node = open_node(name, path, &index);
+	device->node = open_node(kind, name, path, &info);
 	if (device->node < 0) {
 		error = device->node;
 		free(device);
 		return error;
 	}
-	error = open_device(device, path, index);
+	error = open_device(device, kind, path, &info);
 	if (error) {
 		close_descriptor(device->node);
 		free(device);

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The kernel transport, for the rest of mimic and for tests. The transport
- * itself is in transport.h, the nodes are in include/mimic/maple_ioctl.h.
+ * itself is in transport.h, the nodes are in include/mimic/maple_ioctl.h and
+ * dare_ioctl.h.
  */
 #ifndef LIBMIMIC_KERNEL_H
 #define LIBMIMIC_KERNEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "mimic/maple_ioctl.h"
+struct mimic_kind;
+
+/* What a node says of itself. */
+struct mimic_kernel_info {
+	uint32_t version;	/* of its ioctls */
+	uint32_t index;		/* N of mapleN */
+	uint32_t context;	/* of a device that has some: the one that this node is */
+};
 
 /*
  * What is asked of a node; each returns -errno on failure. A test puts functions
@@ -18,20 +27,23 @@
 struct mimic_kernel_nodes {
 	const char *directory;		/* "/dev" */
 	int (*open)(const char *path);	/* a descriptor; -ENOTTY: no character device */
-	int (*info)(int node, struct maple_info *info);
-	int (*connect)(int node);	/* a connected socket */
+	int (*info)(int node, const struct mimic_kind *kind, struct mimic_kernel_info *info);
+	int (*connect)(int node, const struct mimic_kind *kind);	/* a connected socket */
 };
+
+/* The version of a kind's ioctls that this library speaks. */
+uint32_t mimic_kernel_version(const struct mimic_kind *kind);
 
 extern struct mimic_kernel_nodes mimic_kernel_nodes;
 
 #pragma GCC visibility push(default)
 
 /*
- * Is there any /dev/mapleN that a driver stands behind? Opens none: an open
- * would take the instance from somebody who wants it at that moment. For the
- * preload library, too.
+ * Is there any node of this kind ("maple", NULL: any kind) that a driver stands behind?
+ * Opens none: an open would take the device from somebody who wants it at that moment.
+ * For the preload library, too.
  */
-bool mimic_kernel_is_there(void);
+bool mimic_kernel_is_there(const char *kind);
 
 #pragma GCC visibility pop
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The nodes of maple.ko. Raw system calls: inside a program under `mimic run`
+ * The nodes of the function drivers. Raw system calls: inside a program under `mimic run`
  * the C library's open() and stat() show /dev/maple0 as the preload library
  * makes it up, and this library looks for the real one.
  */
@@ -11,10 +11,31 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
+#include "devices/kind.h"
 #include "libmimic/kernel.h"
 #include "libmimic/raw_syscall.h"
+#include "mimic/dare_ioctl.h"
+#include "mimic/maple_ioctl.h"
 
 #define NODES_MAX 255	/* minor 255 is /dev/maple */
+
+/* The drivers' ioctls differ in their type; their structures are laid out alike. */
+_Static_assert(sizeof(struct maple_info) == sizeof(struct dare_info), "one layout");
+_Static_assert(offsetof(struct maple_info, reserved) == offsetof(struct dare_info, context), "one layout");
+_Static_assert(sizeof(struct maple_connect) == sizeof(struct dare_connect), "one layout");
+
+static const struct {
+	uint32_t version;
+	unsigned long info, connect;
+} calls[MIMIC_KIND_COUNT] = {
+	[MIMIC_KIND_MAPLE] = { MAPLE_ABI_VERSION, MAPLE_IOCTL_INFO, MAPLE_IOCTL_CONNECT },
+	[MIMIC_KIND_DARE] = { DARE_ABI_VERSION, DARE_IOCTL_INFO, DARE_IOCTL_CONNECT },
+};
+
+uint32_t mimic_kernel_version(const struct mimic_kind *kind)
+{
+	return calls[kind->index].version;
+}
 
 static int status_of(const char *path, struct stat *status)
 {
@@ -35,16 +56,23 @@ static int node_open(const char *path)
 				      0, 0);
 }
 
-static int node_info(int node, struct maple_info *info)
+static int node_info(int node, const struct mimic_kind *kind, struct mimic_kernel_info *info)
 {
-	*info = (struct maple_info){ .size = sizeof(*info) };
-	return (int)mimic_raw_syscall(SYS_ioctl, node, MAPLE_IOCTL_INFO, (long)info, 0, 0, 0);
+	struct dare_info answer = { .size = sizeof(answer) };
+	int error = (int)mimic_raw_syscall(SYS_ioctl, node, (long)calls[kind->index].info, (long)&answer, 0,
+					   0, 0);
+
+	if (error)
+		return error;
+	*info = (struct mimic_kernel_info){ answer.version, answer.index, answer.context };
+	return 0;
 }
 
-static int node_connect(int node)
+static int node_connect(int node, const struct mimic_kind *kind)
 {
-	struct maple_connect request = { .size = sizeof(request), .fd = -1 };
-	int error = (int)mimic_raw_syscall(SYS_ioctl, node, MAPLE_IOCTL_CONNECT, (long)&request, 0, 0, 0);
+	struct dare_connect request = { .size = sizeof(request), .fd = -1 };
+	int error = (int)mimic_raw_syscall(SYS_ioctl, node, (long)calls[kind->index].connect, (long)&request,
+					   0, 0, 0);
 
 	return error ? error : request.fd;
 }
@@ -68,25 +96,36 @@ static bool has_device(const struct stat *status)
 	return status_of(path, &ignored) == 0;
 }
 
-static bool is_node(const char *number)
+static bool is_node(const char *kind, const char *number)
 {
 	struct stat status;
 	char path[128];
 
-	snprintf(path, sizeof(path), "%s/maple%s", mimic_kernel_nodes.directory, number);
+	snprintf(path, sizeof(path), "%s/%s%s", mimic_kernel_nodes.directory, kind, number);
 	return status_of(path, &status) == 0 && S_ISCHR(status.st_mode) && has_device(&status);
 }
 
-bool mimic_kernel_is_there(void)
+static bool has_nodes(const char *kind)
 {
 	char number[16];
 
 	/* The driver's own, as long as it is loaded: most machines are asked for one node only. */
-	if (!is_node(""))
+	if (!is_node(kind, ""))
 		return false;
 	for (unsigned int i = 0; i < NODES_MAX; i++) {
 		snprintf(number, sizeof(number), "%u", i);
-		if (is_node(number))
+		if (is_node(kind, number))
+			return true;
+	}
+	return false;
+}
+
+bool mimic_kernel_is_there(const char *kind)
+{
+	if (kind)
+		return has_nodes(kind);
+	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++) {
+		if (has_nodes(mimic_kinds[i]->name))
 			return true;
 	}
 	return false;

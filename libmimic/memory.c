@@ -149,6 +149,20 @@ static int port_read(void *context, uint64_t address, void *buffer, size_t size)
 	return mimic_probe_read(address, buffer, size);
 }
 
+static long port_read_rows(void *context, const uint64_t *addresses, size_t count, size_t size,
+			   void *rows)
+{
+	(void)context;
+	return (long)mimic_probe_read_rows(addresses, count, size, rows);
+}
+
+static long port_write_rows(void *context, const uint64_t *addresses, size_t count, size_t size,
+			    const void *rows)
+{
+	(void)context;
+	return (long)mimic_probe_write_rows(addresses, count, size, rows);
+}
+
 static int port_atomic(void *context, uint64_t address, enum mimic_atomic operation,
 		       uint32_t operand, uint32_t expected, uint32_t *old)
 {
@@ -167,6 +181,8 @@ void mimic_memory_port(struct mimic_memory *memory)
 	*memory = (struct mimic_memory) {
 		.gather = port_gather,
 		.read = port_read,
+		.read_rows = port_read_rows,
+		.write_rows = port_write_rows,
 		.atomic = port_atomic,
 		.prefetch = port_prefetch,
 	};

@@ -3,8 +3,8 @@
  * libmimic: the program's end of the transports. libmaple and the preload
  * library of `mimic run` are built on it; it knows no device in particular.
  *
- * A device handle stands for one instance that this process holds. Every
- * function returns 0 (or a count), or -errno; none prints or exits.
+ * A device handle stands for one instance that this process holds, or for one
+ * context of an instance. Every function returns 0 (or a count), or -errno; none prints or exits.
  *
  * Threads: any thread may use a handle at any time; each is an owner of its
  * own (struct mimic_access, `owner`, is filled in here). mimic_device_access()
@@ -47,7 +47,7 @@ struct mimic_options {
 	enum mimic_transport transport;
 	const char *socket_path;	/* of mimicd */
 	const char *config_path;	/* INI file, or "paper" or "artifact" */
-	const char *devices;		/* "maple:2" */
+	const char *devices;		/* "maple:2,dare:1": all that there are */
 };
 
 /*
@@ -58,12 +58,17 @@ struct mimic_options {
  *   "maple@5"  a private instance for physical tile 5 (0 to 63), made on
  *              demand; the same number gives the same instance. The kernel has
  *              none: with transport kernel it is the daemon's or embedded.
+ *   "dare"     a free context of any instance, with registers of its own: each
+ *              open gives another one. -EBUSY if all are taken
+ *   "dare0"    the same of that instance. A context has page 0 and no other:
+ *              loads give 0, stores are dropped
  * -ENOENT: unknown kind of device. -ECONNREFUSED: no daemon (transport daemon),
  * no device that answers (transport kernel). -EACCES: it is another user's.
  * -EPROTO: the daemon speaks another version. -EINVAL: options or configuration;
  * mimic_error_text() then says what and where.
  * Every successful open needs one mimic_device_close(); the last one of an
- * instance gives it back, and it is then as after power-on.
+ * instance, or of a context its only one, gives it back, and it is then as after
+ * power-on.
  */
 int mimic_device_open(struct mimic_device **device, const char *name,
 		      const struct mimic_options *options);
@@ -91,9 +96,10 @@ int mimic_device_access(struct mimic_device *device, struct mimic_access *access
 /*
  * `count` stores of values[] to the register that `pattern` names (page,
  * offset, size). Returns when all are accepted. Stores that work on what this
- * thread has to itself (data, pointers and loops for a queue) may take effect
+ * thread has to itself (data, pointers and loops for a queue; a context) may take effect
  * later: in order, and before anything this thread does to the device, and
- * before any access, load or counters() of another thread. All other stores
+ * before any access, load or counters() of another thread; to a context also
+ * before what another thread posts after this has returned. All other stores
  * have taken effect when this returns. Waits while the device (a full queue)
  * and the ring hold it up.
  * Returns count or -errno. Not for signal handlers.
@@ -109,7 +115,7 @@ ssize_t mimic_device_post(struct mimic_device *device, const struct mimic_access
 ssize_t mimic_device_load(struct mimic_device *device, const struct mimic_access *pattern,
 			  void *values, size_t count);
 
-/* The device's counters in the order of its counter list. Returns how many it has, or -errno. */
+/* The device's or context's counters in the order of the kind's list. Returns how many there are, or -errno. */
 ssize_t mimic_device_counters(struct mimic_device *device, uint64_t *values, size_t count);
 
 /*

@@ -22,6 +22,15 @@ size_t mimic_probe_gather64(const uint64_t *addresses, size_t count, uint64_t *v
 /* 0 or -EFAULT; then the buffer holds what could be read, and zeros. */
 int mimic_probe_read(uint64_t address, void *buffer, size_t size);
 
+/*
+ * `count` rows of `size` (1 to 64) bytes: row i from addresses[i] to rows + 64 * i, the rest of
+ * those 64 bytes 0. Returns how many were read before the first that faulted; what is in the
+ * buffer from there on is not defined.
+ */
+size_t mimic_probe_read_rows(const uint64_t *addresses, size_t count, size_t size, void *rows);
+/* The same the other way; some bytes of the row that faulted may have been written. */
+size_t mimic_probe_write_rows(const uint64_t *addresses, size_t count, size_t size, const void *rows);
+
 /* A real atomic on the program's memory. 0 or -EFAULT; -EINVAL for an unknown operation. */
 int mimic_probe_atomic(uint64_t address, enum mimic_atomic operation, uint32_t operand,
 		       uint32_t expected, uint32_t *old);

@@ -7,10 +7,12 @@
 #ifndef MIMIC_TRANSPORT_H
 #define MIMIC_TRANSPORT_H
 
+#include "devices/kind.h"
 #include "libmimic/mimic.h"
 
 struct mimic_device {
 	const struct mimic_transport_ops *transport;
+	const struct mimic_kind *kind;
 	char name[32];
 	unsigned int users;		/* opens less closes; under the device table's lock */
 	unsigned int generation;	/* fork generation it was opened in */

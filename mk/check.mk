@@ -11,7 +11,7 @@ QUICK_TESTS := $(TESTS)
 
 # ThreadSanitizer's runtime cannot start behind an instrumented preload library
 # (docs/testing.md), so the trap ways run under the address sanitizer only.
-TSAN_LEFT_OUT := $(patsubst %,$(O)/tests/contract/test_contract_%_trap,embedded daemon)
+TSAN_LEFT_OUT := $(patsubst %,$(O)/tests/contract/test_contract_%_trap,embedded daemon dare_embedded dare_daemon)
 SANITIZED_TESTS := $(TESTS)
 ifeq ($(SANITIZE),thread)
 SANITIZED_TESTS := $(filter-out $(TSAN_LEFT_OUT),$(TESTS))
@@ -38,7 +38,7 @@ check-quick: packages-test
 	$(Q)$(RUN_TESTS) --summary
 
 check-native: docs-check
-	@echo "# unit tests, the contract four ways, the transports"
+	@echo "# unit tests, the contracts five ways, the transports"
 	$(Q)$(RUN_TESTS) --timeout 300 $(TESTS)
 	@echo "# scripts: programs under mimic run, commands, bad input"
 	$(Q)$(RUN_TESTS) --timeout 300 $(foreach script,$(TEST_SCRIPTS),"$(script) $(abspath $(O))")

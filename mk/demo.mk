@@ -3,11 +3,11 @@
 DEMO := $(O)/bin/mimic-demo
 
 # Verification compares bit for bit: a fused multiply and add in one of two loops would differ.
-$(call obj,$(EXAMPLE_SRC) $(COMMON_SRC)): ALL_CFLAGS += -ffp-contract=off
+$(call obj,$(EXAMPLE_SRC) $(DARE_EXAMPLE_SRC) $(COMMON_SRC)): ALL_CFLAGS += -ffp-contract=off
 
 all: $(DEMO)
 
-$(DEMO): $(call obj,examples/demo.c) $(LIBMIMIC_A)
+$(DEMO): $(call obj,$(wildcard examples/demo*.c)) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)

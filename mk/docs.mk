@@ -1,4 +1,5 @@
-# The register page of the docs and the fuzzer's dictionary, from the register lists.
+# The register page of the docs, the fuzzer's dictionary and the tables of DARE's
+# instructions, from the lists.
 
 .PHONY: docs docs-check
 
@@ -8,9 +9,25 @@ $(O)/print-registers: $(call obj,scripts/print-registers.c)
 $(O)/maple.dict: $(O)/print-registers
 	$(Q)$< --dictionary > $@
 
-docs: $(O)/print-registers
+$(O)/print-dare-registers: $(call obj,scripts/print-dare-registers.c)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^
+
+$(O)/print-isa: $(call obj,scripts/print-isa.c devices/dare/isa.c)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^
+
+# The page with its tables anew: they stand between two marks.
+$(O)/dare-isa.md: docs/dare-isa.md $(O)/print-isa
+	$(Q)$(O)/print-isa > $@.tables
+	$(Q)sed -e '/^<!-- made by make docs -->/r $@.tables' \
+		-e '/^<!-- made by make docs -->/,/^<!-- end -->/{//!d}' $< > $@
+
+docs: $(O)/print-registers $(O)/print-dare-registers $(O)/dare-isa.md
 	$(Q)$< > docs/maple-registers.md
+	$(Q)$(O)/print-dare-registers > docs/dare-registers.md
+	$(Q)cp $(O)/dare-isa.md docs/dare-isa.md
 
 # Fails if somebody changed the lists and not the page.
-docs-check: $(O)/print-registers
+docs-check: $(O)/print-registers $(O)/print-dare-registers $(O)/dare-isa.md
 	$(Q)$< | diff -u docs/maple-registers.md -
+	$(Q)$(O)/print-dare-registers | diff -u docs/dare-registers.md -
+	$(Q)diff -u docs/dare-isa.md $(O)/dare-isa.md

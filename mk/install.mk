@@ -4,13 +4,13 @@
 INSTALL ?= install
 INSTALL_ROOT = $(DESTDIR)$(PREFIX)
 INSTALL_CONFIG = $(wildcard config/*.ini)
-INSTALL_PC = $(patsubst %,$(O)/pkgconfig/%,libmimic.pc libmaple.pc)
+INSTALL_PC = $(patsubst %,$(O)/pkgconfig/%,libmimic.pc libmaple.pc libdare.pc)
 
 # Written anew each time: PREFIX is not a file that make could compare with.
 .PHONY: pkgconfig check-install
 pkgconfig:
 	@mkdir -p $(O)/pkgconfig
-	$(Q)for part in libmimic libmaple; do \
+	$(Q)for part in libmimic libmaple libdare; do \
 		sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' \
 			$$part/$$part.pc.in > $(O)/pkgconfig/$$part.pc || exit 1; \
 	done
@@ -29,10 +29,12 @@ install: all pkgconfig
 		$(INSTALL_ROOT)/share/mimic $(sort $(foreach page,$(MANPAGES),$(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page)))))
 	$(call install_library,libmimic.so.0)
 	$(call install_library,libmaple.so.0)
+	$(call install_library,libdare.so.0)
 	$(if $(PRELOAD_SRC),$(Q)$(INSTALL) -m 644 $(PRELOAD) $(INSTALL_ROOT)/lib)
 	$(if $(BINARIES),$(Q)$(INSTALL) -m 755 $(BINARIES) $(INSTALL_ROOT)/bin)
-	$(Q)$(INSTALL) -m 644 libmaple/maple.h $(INSTALL_ROOT)/include
+	$(Q)$(INSTALL) -m 644 libmaple/maple.h $(wildcard libdare/dare*.h) $(INSTALL_ROOT)/include
 	$(Q)$(INSTALL) -m 644 libmimic/mimic.h include/mimic/access.h include/mimic/maple_registers.h \
+		include/mimic/dare_registers.h include/mimic/dare_isa.h \
 		$(INSTALL_ROOT)/include/mimic
 	$(Q)$(INSTALL) -m 644 $(INSTALL_PC) $(INSTALL_ROOT)/lib/pkgconfig
 	$(if $(INSTALL_CONFIG),$(Q)$(INSTALL) -m 644 $(INSTALL_CONFIG) $(INSTALL_ROOT)/share/mimic)

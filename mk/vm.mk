@@ -30,11 +30,12 @@ kselftest_obj = $(patsubst %.c,$(O)/obj/kselftest/%.o,$(1))
 KSELFTEST_FLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -I. -Iinclude \
 	-isystem $(VM)/linux-6.1 -pthread -MMD -MP
 # More of one program: KSELFTEST_LIBS_test_name = -static
+KSELFTEST_LIBS_test_dare_contexts := -static
 KERNEL_HEADERS_TAKEN := tools/testing/selftests/kselftest_harness.h tools/testing/selftests/kselftest.h \
 	scripts/checkpatch.pl scripts/spelling.txt scripts/const_structs.checkpatch
 
 # Other test programs that run in the guest, too.
-VM_TESTS := $(filter $(O)/tests/contract/test_contract_kernel_%,$(TESTS))
+VM_TESTS := $(filter $(O)/tests/contract/test_contract_kernel_% $(O)/tests/contract/test_contract_dare_kernel_%,$(TESTS))
 # What is packed, and what is run of it; the script runs the unmodified programs.
 VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED))
 VM_RUN = $(patsubst $(O)/%,/mimic/%,$(KSELFTESTS) $(VM_TESTS)) /mimic/vm/unmodified.sh

@@ -9,7 +9,7 @@
 
 static const char usage[] =
 	"Usage: mimic add [OPTION...] KIND\n\n"
-	"Adds a device to those of mimicd, and says its name. KIND is maple. With mimic.ko it is\n"
+	"Adds a device to those of mimicd, and says its name. KIND is maple or dare. With mimic.ko it is\n"
 	"a device of the kernel, too.\n\n"
 	"  --socket PATH  where mimicd listens (default: MIMIC_SOCKET, then mimicd's own default)\n"
 	"  --json         print {\"name\": ...}\n"

@@ -2,7 +2,6 @@
 /* What the sub-commands share that talk to the daemon. */
 #include <errno.h>
 #include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,36 +10,14 @@
 
 int client_parse(int argc, char **argv, const char *usage, int words, struct client_options *options)
 {
-	static const struct option long_options[] = {
-		{ "socket", required_argument, NULL, 's' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+	const struct tool_option list[] = {
+		{ .name = "socket", .value = &options->socket_path },
+		{ .name = "json", .flag = &options->json },
 	};
-	int option;
+	int status = tool_options(argc, argv, usage, OPTIONS_ANYWHERE, list, sizeof(list) / sizeof(list[0]));
 
-	while ((option = getopt_long(argc, argv, "h", long_options, NULL)) != -1) {
-		switch (option) {
-		case 's':
-			options->socket_path = optarg;
-			break;
-		case 'j':
-			options->json = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(EXIT_SUCCESS);
-		default:
-			return EXIT_BAD_INPUT;	/* getopt has said why */
-		}
-	}
-	if (argc - optind < words)
-		return tool_error(EXIT_BAD_INPUT, "%s: something is missing; see mimic %s --help", argv[0], argv[0]);
-	if (argc - optind > words)
-		return tool_error(EXIT_BAD_INPUT, "%s: what is '%s'? See mimic %s --help", argv[0],
-				  argv[optind + words], argv[0]);
 	options->words = argv + optind;
-	return 0;
+	return status ? status : tool_words(argc, argv, words, words);
 }
 
 int client_error(const char *command, int error)

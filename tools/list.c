@@ -40,16 +40,70 @@ static void print_column(const char *text, int width)
 	printf("%*s", (int)strlen(text) < width ? width - (int)strlen(text) : 0, "");
 }
 
-static void print_device(struct json_object *device)
+static size_t count_of(struct json_object *root, const char *key, struct json_object **array)
 {
-	struct json_object *user = NULL;
+	if (!json_object_object_get_ex(root, key, array) || !json_object_is_type(*array, json_type_array))
+		return 0;
+	return json_object_array_length(*array);
+}
 
-	json_object_object_get_ex(device, "user", &user);
+static void print_line(struct json_object *device, struct json_object *user, struct json_object *state)
+{
 	print_column(text_of(device, "name"), 11);
 	print_column(user ? text_of(user, "pid") : "-", 9);
 	print_column(user ? text_of(user, "program") : "free", 21);
-	print_clean(text_of(device, "state"));
+	print_clean(text_of(state, "state"));
 	putchar('\n');
+}
+
+/* One line; or one for each that has a context of it. */
+static void print_device(struct json_object *device)
+{
+	struct json_object *user = NULL, *users;
+	size_t count = count_of(device, "users", &users);
+
+	json_object_object_get_ex(device, "user", &user);
+	if (!count)
+		print_line(device, user, device);
+	for (size_t i = 0; i < count; i++) {
+		user = json_object_array_get_idx(users, i);
+		print_line(device, user, user);
+	}
+}
+
+static void print_context(struct json_object *device, struct json_object *user)
+{
+	static const char *const names[] = {
+		"instructions", "rows_loaded", "rows_stored", "macs_used", "macs_offered", "faults", "errors",
+	};
+	struct json_object *counters = NULL;
+	char name[64];
+
+	if (!json_object_object_get_ex(user, "counters", &counters))
+		return;
+	snprintf(name, sizeof(name), "%s/%s", text_of(device, "name"), text_of(user, "context"));
+	print_column(name, 10);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		printf(" %12s", text_of(counters, names[i]));
+	putchar('\n');
+}
+
+/* What each user of a context has done with it. */
+static void print_contexts(struct json_object *devices, size_t count)
+{
+	bool has_title = false;
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *device = json_object_array_get_idx(devices, i), *users;
+		size_t user_count = count_of(device, "users", &users);
+
+		if (user_count && !has_title)
+			printf("\n%-10s %12s %12s %12s %12s %12s %12s %12s\n", "CONTEXT", "INSTRUCTIONS",
+			       "ROWS LOADED", "ROWS STORED", "MACS USED", "MACS OFFERED", "FAULTS", "ERRORS");
+		has_title |= user_count > 0;
+		for (size_t j = 0; j < user_count; j++)
+			print_context(device, json_object_array_get_idx(users, j));
+	}
 }
 
 /* What its driver sees: walks of the page table, faults, what it resolved, flushes of the TLB. */
@@ -83,13 +137,6 @@ static void print_kernel_devices(struct json_object *devices, size_t count)
 	}
 }
 
-static size_t count_of(struct json_object *root, const char *key, struct json_object **array)
-{
-	if (!json_object_object_get_ex(root, key, array) || !json_object_is_type(*array, json_type_array))
-		return 0;
-	return json_object_array_length(*array);
-}
-
 static void print_table(struct json_object *root)
 {
 	struct json_object *devices;
@@ -102,6 +149,7 @@ static void print_table(struct json_object *root)
 	printf("%-10s %-8s %-20s %s\n", "DEVICE", "PID", "PROGRAM", "STATE");
 	for (i = 0; i < count; i++)
 		print_device(json_object_array_get_idx(devices, i));
+	print_contexts(devices, count);
 	print_kernel_devices(devices, count);
 	count = count_of(root, "sessions", &sessions);
 	if (count == 0)

@@ -17,6 +17,8 @@ static const struct {
 	{ "add", tool_add, "add a device to the daemon's" },
 	{ "remove", tool_remove, "take one away" },
 	{ "inject", tool_inject, "make one misbehave, to try its driver" },
+	{ "asm", tool_asm, "turn assembly text of DARE into instruction words" },
+	{ "dis", tool_dis, "turn the words into text again" },
 };
 
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))

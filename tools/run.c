@@ -34,13 +34,14 @@ struct run_options {
 
 static const char usage[] =
 	"Usage: mimic run [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
-	"Runs PROGRAM with emulated devices: /dev/maple, /dev/maple0 and on, /dev/mem at the\n"
-	"physical addresses of MAPLE, and those addresses themselves.\n\n"
+	"Runs PROGRAM with emulated devices: /dev/maple, /dev/maple0 and on, /dev/dare, /dev/dare0\n"
+	"and on, /dev/mem at the physical addresses of MAPLE, and those addresses themselves.\n\n"
 	"  --transport WHICH  auto (default: embedded with --devices or --config; else kernel\n"
 	"                     if it has nodes, else daemon if one answers, else embedded),\n"
 	"                     embedded (the devices are in the program), daemon,\n"
 	"                     kernel (the machine's own nodes; physical addresses as with auto)\n"
-	"  --devices maple:N  how many instances there are (embedded only)\n"
+	"  --devices LIST     how many there are of which kind, such as maple:2,dare:1; of a kind\n"
+	"                     that is not named there are none (embedded only)\n"
 	"  --config FILE      INI file, or paper or artifact (embedded only)\n"
 	"  --socket PATH      where mimicd listens\n"
 	"  --verbose          say on stderr what is set up and what may not work\n"
@@ -51,43 +52,16 @@ static const char usage[] =
 
 static int parse_options(int argc, char **argv, struct run_options *options)
 {
-	static const struct option long_options[] = {
-		{ "transport", required_argument, NULL, 't' },
-		{ "devices", required_argument, NULL, 'd' },
-		{ "socket", required_argument, NULL, 's' },
-		{ "config", required_argument, NULL, 'c' },
-		{ "verbose", no_argument, NULL, 'v' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+	const struct tool_option list[] = {
+		{ .name = "transport", .value = &options->transport },
+		{ .name = "devices", .value = &options->devices },
+		{ .name = "socket", .value = &options->socket_path },
+		{ .name = "config", .value = &options->config_path },
+		{ .name = "verbose", .letter = 'v', .flag = &options->verbose },
 	};
-	int option;
 
-	/* '+': the first word that is no option is PROGRAM; the rest is its own. */
-	while ((option = getopt_long(argc, argv, "+hv", long_options, NULL)) != -1) {
-		switch (option) {
-		case 't':
-			options->transport = optarg;
-			break;
-		case 'd':
-			options->devices = optarg;
-			break;
-		case 's':
-			options->socket_path = optarg;
-			break;
-		case 'c':
-			options->config_path = optarg;
-			break;
-		case 'v':
-			options->verbose = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			exit(EXIT_SUCCESS);
-		default:
-			return EXIT_BAD_INPUT;	/* getopt has said why */
-		}
-	}
-	return 0;
+	/* From the first word that is no option on, all is PROGRAM's own. */
+	return tool_options(argc, argv, usage, OPTIONS_FIRST, list, sizeof(list) / sizeof(list[0]));
 }
 
 static const char *option_or_environment(const char *option, const char *name)
@@ -123,7 +97,7 @@ static int settle_transport(struct run_options *options)
 
 	if (!options->config_path && !options->devices) {
 		/* The preload library looks for itself. */
-		options->on_kernel = is_auto ? mimic_kernel_is_there() : is_word(transport, "kernel");
+		options->on_kernel = is_auto ? mimic_kernel_is_there(NULL) : is_word(transport, "kernel");
 		return 0;
 	}
 	if (is_word(transport, "daemon") || is_word(transport, "kernel"))
@@ -133,7 +107,6 @@ static int settle_transport(struct run_options *options)
 		options->transport = "embedded";
 	return 0;
 }
-
 
 static int check_options(const struct run_options *options)
 {
@@ -147,7 +120,7 @@ static int check_options(const struct run_options *options)
 				  transport);
 	if (is_word(transport, "daemon"))
 		return check_daemon(option_or_environment(options->socket_path, "MIMIC_SOCKET"));
-	if (is_word(transport, "kernel") && !mimic_kernel_is_there())
+	if (is_word(transport, "kernel") && !mimic_kernel_is_there(NULL))
 		return tool_error(EXIT_BAD_INPUT, "no kernel devices: is mimic.ko loaded and mimicd running?");
 	if (mimic_config_load(option_or_environment(options->config_path, "MIMIC_CONFIG"), &settings))
 		return tool_error(EXIT_BAD_INPUT, "%s", mimic_error_text());

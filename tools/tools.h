@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #define EXIT_BAD_INPUT 2
 #define EXIT_NOT_EXECUTABLE 126	/* as a shell says */
@@ -15,9 +17,28 @@ int tool_list(int argc, char **argv);
 int tool_add(int argc, char **argv);
 int tool_remove(int argc, char **argv);
 int tool_inject(int argc, char **argv);
+int tool_asm(int argc, char **argv);
+int tool_dis(int argc, char **argv);
 
 /* "mimic: ..." on stderr. Returns `status`. */
 int tool_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* --- options.c ------------------------------------------------------------------- */
+
+struct tool_option {
+	const char *name;
+	const char **value;	/* NULL: takes none */
+	bool *flag;
+	char letter;		/* 0: has no short form */
+};
+
+enum tool_order { OPTIONS_ANYWHERE, OPTIONS_FIRST };	/* FIRST: they end at the first word */
+
+/* Options, and --help, which ends the process. 0, or the exit status when all is said. */
+int tool_options(int argc, char **argv, const char *usage, enum tool_order order,
+		 const struct tool_option *options, size_t count);
+/* So many words are left from argv[optind] on? 0, or the exit status when all is said. */
+int tool_words(int argc, char **argv, int least, int most);
 
 /* --- client.c: list, add, remove and inject ----------------------------------- */
 
@@ -31,6 +52,46 @@ struct client_options {
 int client_parse(int argc, char **argv, const char *usage, int words, struct client_options *options);
 /* Says what the daemon answered. Returns the exit status. */
 int client_error(const char *command, int error);
+
+/* --- words.c: asm and dis -------------------------------------------------------- */
+
+struct word_options {
+	const char *input;	/* NULL: standard input */
+	const char *output;	/* NULL: standard output */
+	bool binary;
+	bool json;
+};
+
+struct words {
+	const char *command;	/* for messages */
+	const char *input;	/* its name, for messages */
+	uint32_t *values;
+	size_t count;
+	size_t capacity;
+	unsigned int mistakes;
+};
+
+/* Options and at most one file. 0, or the exit status when all is said. */
+int words_options(int argc, char **argv, const char *usage, struct word_options *options);
+/* The file to read. NULL when it is said why not. */
+FILE *words_open(struct words *words, const char *command, const struct word_options *options);
+bool words_add(struct words *words, uint32_t value);
+/* Counts a mistake in the input and says it, unless many were said before. */
+void words_mistake(struct words *words, unsigned long line, unsigned int column, const char *text);
+/*
+ * Reads lines until the end and gives each to take_line(), without its newline.
+ * Ends `words` if out of memory. 0, or the exit status when all is said.
+ */
+int words_read_lines(struct words *words, FILE *file,
+		     bool (*take_line)(struct words *words, const char *line, unsigned long number));
+int words_out_of_memory(const struct words *words);
+/*
+ * Writes all words by print() to where the options say, and frees them. Only if
+ * there was no mistake: what was there before stays. Returns the exit status.
+ */
+int words_finish(struct words *words, const struct word_options *options,
+		 void (*print)(FILE *file, const struct words *words));
+void words_print_json(FILE *file, const struct words *words);
 
 /* --- elf.c: what a program file is ------------------------------------------- */
 

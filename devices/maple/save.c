@@ -9,7 +9,7 @@
 #include "devices/maple/maple_internal.h"
 
 #define IMAGE_MAGIC 0x4547414d494d504dull	/* "MPMIMAGE" */
-#define IMAGE_VERSION 2
+#define IMAGE_VERSION 3
 
 struct image_header {
 	uint64_t magic;

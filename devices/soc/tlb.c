@@ -18,9 +18,35 @@ static unsigned int bucket_of(uint64_t page)
 	return (unsigned int)(page ^ page >> 12) % MIMIC_TLB_BUCKETS;
 }
 
-static bool has_buckets(const struct mimic_tlb *tlb)
+static unsigned int wide_bucket_of(uint64_t page)
+{
+	return (unsigned int)(page ^ page >> 10) % MIMIC_TLB_WIDE_BUCKETS;
+}
+
+static bool is_narrow(const struct mimic_tlb *tlb)
 {
 	return tlb->entries <= 16;
+}
+
+static void bucket_add(struct mimic_tlb *tlb, uint64_t page, unsigned int entry)
+{
+	if (is_narrow(tlb))
+		tlb->bucket[bucket_of(page)] |= (uint16_t)(1u << entry);
+	else
+		tlb->wide_bucket[wide_bucket_of(page)] |= 1ull << entry;
+}
+
+static void bucket_remove(struct mimic_tlb *tlb, uint64_t page, unsigned int entry)
+{
+	if (is_narrow(tlb))
+		tlb->bucket[bucket_of(page)] &= (uint16_t)~(1u << entry);
+	else
+		tlb->wide_bucket[wide_bucket_of(page)] &= ~(1ull << entry);
+}
+
+static uint64_t bucket_entries(const struct mimic_tlb *tlb, uint64_t page)
+{
+	return is_narrow(tlb) ? tlb->bucket[bucket_of(page)] : tlb->wide_bucket[wide_bucket_of(page)];
 }
 
 void mimic_tlb_init(struct mimic_tlb *tlb, unsigned int entries)
@@ -39,8 +65,7 @@ void mimic_tlb_flush(struct mimic_tlb *tlb)
 
 void mimic_tlb_drop(struct mimic_tlb *tlb, int entry)
 {
-	if (has_buckets(tlb))
-		tlb->bucket[bucket_of(tlb->page[entry])] &= (uint16_t)~(1u << entry);
+	bucket_remove(tlb, tlb->page[entry], (unsigned int)entry);
 	tlb->valid &= ~(1ull << entry);
 	tlb->large &= ~(1ull << entry);
 	tlb->huge &= ~(1ull << entry);
@@ -58,17 +83,29 @@ void mimic_tlb_invalidate(struct mimic_tlb *tlb, uint64_t start, uint64_t end)
 	}
 }
 
+/*
+ * What an access does to the tree, by the number of its leaf's node: bits of the
+ * nodes above it, and the values that they get. A left child (even) was used:
+ * point right, and the other way round.
+ */
+#define ABOVE(n, up) ((n) >> (up) > 1 ? 1ull << ((n) >> ((up) + 1)) : 0)
+#define AWAY(n, up) ((n) >> (up) & 1 ? 0 : ABOVE(n, up))
+#define ALL_UP(OF, n) (OF(n, 0) | OF(n, 1) | OF(n, 2) | OF(n, 3) | OF(n, 4) | OF(n, 5))
+#define NODE(n) { ALL_UP(ABOVE, n), ALL_UP(AWAY, n) }
+#define NODES4(n) NODE(n), NODE((n) + 1), NODE((n) + 2), NODE((n) + 3)
+#define NODES16(n) NODES4(n), NODES4((n) + 4), NODES4((n) + 8), NODES4((n) + 12)
+#define NODES64(n) NODES16(n), NODES16((n) + 16), NODES16((n) + 32), NODES16((n) + 48)
+
+static const struct {
+	uint64_t above;
+	uint64_t away;
+} leaves[2 * MIMIC_TLB_MAX] = { NODES64(0), NODES64(64) };
+
 static uint64_t touched(uint64_t tree, unsigned int entries, unsigned int entry)
 {
-	unsigned int node = entries + entry;
+	unsigned int leaf = entries + entry;
 
-	for (; node > 1; node >>= 1) {
-		uint64_t parent = 1ull << (node >> 1);
-
-		/* a left child (even) was used: point right, and the other way round */
-		tree = node & 1 ? tree & ~parent : tree | parent;
-	}
-	return tree;
+	return (tree & ~leaves[leaf].above) | leaves[leaf].away;
 }
 
 static unsigned int victim(const struct mimic_tlb *tlb)
@@ -90,10 +127,8 @@ static bool covers(const struct mimic_tlb *tlb, int entry, uint64_t page)
 int mimic_tlb_find(struct mimic_tlb *tlb, uint64_t address)
 {
 	uint64_t page = address >> MIMIC_TLB_PAGE_SHIFT;
-	uint64_t candidates = tlb->valid;
+	uint64_t candidates = tlb->valid & (bucket_entries(tlb, page) | tlb->large);
 
-	if (has_buckets(tlb))
-		candidates &= tlb->bucket[bucket_of(page)] | tlb->large;
 	for (; candidates; candidates &= candidates - 1) {
 		int entry = __builtin_ctzll(candidates);
 
@@ -109,17 +144,21 @@ int mimic_tlb_fill(struct mimic_tlb *tlb, uint64_t address, uint64_t frame_addre
 		   unsigned int page_shift)
 {
 	unsigned int i = victim(tlb);
+	uint64_t bit = 1ull << i;
 
-	mimic_tlb_drop(tlb, (int)i);
+	bucket_remove(tlb, tlb->page[i], i);
 	tlb->page[i] = address >> MIMIC_TLB_PAGE_SHIFT;
-	if (has_buckets(tlb))
-		tlb->bucket[bucket_of(tlb->page[i])] |= (uint16_t)(1u << i);
 	tlb->frame[i] = frame_address >> MIMIC_TLB_PAGE_SHIFT;
-	tlb->valid |= 1ull << i;
+	bucket_add(tlb, tlb->page[i], i);
+	tlb->valid |= bit;
+	if (tlb->large) {
+		tlb->large &= ~bit;
+		tlb->huge &= ~bit;
+	}
 	if (page_shift > MIMIC_TLB_PAGE_SHIFT)
-		tlb->large |= 1ull << i;
+		tlb->large |= bit;
 	if (page_shift == HUGE_SHIFT)
-		tlb->huge |= 1ull << i;
+		tlb->huge |= bit;
 	tlb->tree = touched(tlb->tree, tlb->entries, i);
 	return (int)i;
 }

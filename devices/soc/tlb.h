@@ -20,16 +20,20 @@
 #define MIMIC_TLB_MAX 64
 #define MIMIC_TLB_PAGE_SHIFT 12
 #define MIMIC_TLB_BUCKETS 4096
+#define MIMIC_TLB_WIDE_BUCKETS 1024
 #define MIMIC_TLB_BLOCK 64	/* addresses translated in one call */
 
 struct mimic_tlb {
 	/*
-	 * A shortcut for TLBs of up to 16 entries, not state of the hardware: bit e
-	 * of bucket hash(page) is set if entry e holds a page with that hash. A
-	 * random gather misses on nearly every element, and one empty bucket says
-	 * so without a look at the entries.
+	 * A shortcut, not state of the hardware: bit e of bucket hash(page) is set
+	 * if entry e holds a page with that hash. A random gather misses on nearly
+	 * every element, and one empty bucket says so without a look at the
+	 * entries. TLBs of up to 16 entries have many narrow buckets.
 	 */
-	uint16_t bucket[MIMIC_TLB_BUCKETS];
+	union {
+		uint16_t bucket[MIMIC_TLB_BUCKETS];
+		uint64_t wide_bucket[MIMIC_TLB_WIDE_BUCKETS];
+	};
 	uint64_t page[MIMIC_TLB_MAX];	/* virtual page number, in 4 KiB pages */
 	uint64_t frame[MIMIC_TLB_MAX];	/* physical page number, in 4 KiB pages */
 	uint64_t valid;			/* one bit an entry */

@@ -136,7 +136,7 @@ static int template_mmap(struct file *file, struct vm_area_struct *vma)
 
 	if (vma->vm_pgoff != TEMPLATE_PAGE_USER || vma_pages(vma) != 1)
 		return -EINVAL;
-	return mimic_binding_mmap(opened->binding, vma);
+	return mimic_binding_mmap(opened->binding, vma, 0, opened->template->device->pages);
 }
 
 static bool has_news(const struct template_file *opened)

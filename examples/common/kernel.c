@@ -8,8 +8,6 @@
 #include "examples/common/progress.h"
 #include "examples/common/report.h"
 
-enum status { STATUS_VERIFIED = 0, STATUS_FAILED = 1, STATUS_BAD_INPUT = 2 };
-
 static enum status complain(const struct kernel *kernel, enum status status, const char *text)
 {
 	progress_clear();
@@ -29,10 +27,10 @@ static int open_device(struct run *run)
 {
 	const struct options *options = run->options;
 	struct maple_options device = {
-		.device = options->device,
-		.transport = options->transport,
-		.socket_path = options->socket_path,
-		.config_path = options->config_path,
+		.device = options->common.device,
+		.transport = options->common.transport,
+		.socket_path = options->common.socket_path,
+		.config_path = options->common.config_path,
 	};
 	int error = maple_init(&run->maple, &device);
 
@@ -41,12 +39,6 @@ static int open_device(struct run *run)
 	snprintf(run->transport, sizeof(run->transport), "%s", maple_transport(run->maple));
 	snprintf(run->device, sizeof(run->device), "%s", maple_device_name(run->maple));
 	return 0;
-}
-
-/* With --config there is no daemon that could refuse us: then it is the file that cannot be read. */
-static bool is_bad_input(const struct options *options, int error)
-{
-	return error == -EINVAL || error == -ENOENT || (error == -EACCES && options->config_path);
 }
 
 static int register_regions(const struct kernel *kernel, void *state, struct run *run)
@@ -129,7 +121,7 @@ static enum status report(const struct kernel *kernel, const struct csr *matrix,
 	char text[640];
 
 	progress_clear();
-	if ((options->json ? report_json : report_table)(kernel, matrix, runs, count))
+	if ((options->common.json ? report_json : report_table)(kernel, matrix, runs, count))
 		return complain(kernel, STATUS_FAILED, "cannot write to standard output");
 	for (unsigned int i = 0; i < count; i++) {
 		if (runs[i].verified)
@@ -157,7 +149,7 @@ static enum status run_forms(const struct kernel *kernel, const struct csr *matr
 		if (error) {
 			snprintf(text, sizeof(text), "%s: %s", form_name(run->form),
 				 run->message.text[0] ? run->message.text : strerror(-error));
-			return complain(kernel, is_bad_input(options, error) ? STATUS_BAD_INPUT : STATUS_FAILED, text);
+			return complain(kernel, status_of_error(&options->common, error), text);
 		}
 		count++;
 	}
@@ -177,11 +169,11 @@ int kernel_main(const struct kernel *kernel, int argc, char **argv)
 		fprintf(stderr, "Try '%s --help'.\n", argv[0]);
 		return STATUS_BAD_INPUT;
 	}
-	if (options.help) {
+	if (options.common.help) {
 		options_help(kernel->name, kernel->summary);
 		return STATUS_VERIFIED;
 	}
-	if (input_load(&matrix, &options.input, &message))
+	if (input_load(&matrix, &options.common.input, &message))
 		return complain(kernel, STATUS_BAD_INPUT, message.text);
 	state = kernel->create(&matrix, &options, &message);
 	if (state) {

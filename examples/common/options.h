@@ -5,25 +5,19 @@
 
 #include <stdbool.h>
 
-#include "examples/common/input.h"
+#include "examples/common/arguments.h"
 #include "examples/common/message.h"
 #include "maple.h"
 
 #define FORM_COUNT 4
 
 struct options {
-	struct input input;
+	struct common_options common;
 	bool form[FORM_COUNT];		/* by enum maple_form */
 	unsigned int access_threads;
 	unsigned int execute_threads;
 	unsigned int roots;		/* bfs */
-	const char *transport;
-	const char *socket_path;
-	const char *config_path;
-	const char *device;
 	bool register_memory;
-	bool json;
-	bool help;
 };
 
 /* 0, or -EINVAL with a message. */

@@ -3,8 +3,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
+
+#include "examples/common/json.h"
 
 #define COUNTER(name) { #name, offsetof(struct maple_counters, name) }
 
@@ -57,7 +58,7 @@ int report_table(const struct kernel *kernel, const struct csr *matrix, const st
 {
 	char name[256];
 
-	input_name(&runs[0].options->input, name, sizeof(name));
+	input_name(&runs[0].options->common.input, name, sizeof(name));
 	printf("%s of %s: %" PRIu64 " by %" PRIu64 ", %" PRIu64 " non-zeros; rates are %s per second\n", kernel->name,
 	       name, matrix->rows, matrix->columns, matrix->nonzeros, kernel->unit);
 	printf("%-10s %-9s %-8s %14s %10s %12s %12s %12s %11s %7s\n", "form", "transport", "verified", "rate",
@@ -70,21 +71,6 @@ int report_table(const struct kernel *kernel, const struct csr *matrix, const st
 			       form_name(runs[i].form), runs[i].roots, runs[i].teps);
 	}
 	return flush();
-}
-
-static void add_u64(struct json_object *object, const char *key, uint64_t value)
-{
-	json_object_object_add(object, key, json_object_new_uint64(value));
-}
-
-static void add_text(struct json_object *object, const char *key, const char *value)
-{
-	json_object_object_add(object, key, json_object_new_string(value));
-}
-
-static void add_real(struct json_object *object, const char *key, double value)
-{
-	json_object_object_add(object, key, json_object_new_double(value));
 }
 
 static struct json_object *form_object(const struct run *run)
@@ -119,7 +105,7 @@ int report_json(const struct kernel *kernel, const struct csr *matrix, const str
 	struct json_object *forms = json_object_new_array();
 	char name[256];
 
-	input_name(&runs[0].options->input, name, sizeof(name));
+	input_name(&runs[0].options->common.input, name, sizeof(name));
 	add_text(report, "kernel", kernel->name);
 	add_text(report, "input", name);
 	add_u64(report, "rows", matrix->rows);

@@ -464,7 +464,7 @@ static void *bfs_create(const struct csr *matrix, const struct options *options,
 		message_set(message, -ENOMEM, "out of memory for the graph");
 		goto failed;
 	}
-	bfs->root_count = graph500_roots(&bfs->graph, options->roots, options->input.seed, bfs->roots);
+	bfs->root_count = graph500_roots(&bfs->graph, options->roots, options->common.input.seed, bfs->roots);
 	if (bfs->root_count == 0) {
 		message_set(message, -EINVAL, "the graph has no edge to search along");
 		goto failed;

@@ -255,7 +255,7 @@ static void *sdhp_create(const struct csr *matrix, const struct options *options
 		return NULL;
 	}
 	fill_places(sdhp);
-	fill_dense(sdhp, options->input.seed);
+	fill_dense(sdhp, options->common.input.seed);
 	return sdhp;
 }
 

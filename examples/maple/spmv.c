@@ -303,7 +303,7 @@ static void *spmv_create(const struct csr *matrix, const struct options *options
 			spmv_destroy(spmv);
 		return NULL;
 	}
-	fill_vector(spmv, options->input.seed);
+	fill_vector(spmv, options->common.input.seed);
 	return spmv;
 }
 

@@ -26,9 +26,12 @@
 /*
  * How many accesses of programs to one device have a slot at once; more wait for
  * one. More than can be blocked in a device for long, or one program could keep
- * its own others, and all devices together fewer than there are slots.
+ * its own others. Of a device that several processes may have at once, as many
+ * to each page. The last slots are for other requests than accesses of programs.
  */
 #define MIMIC_BUS_DEVICE_SLOTS 24
+#define MIMIC_BUS_PAGE_SLOTS 4
+#define MIMIC_BUS_FREE_SLOTS 64
 
 /*
  * Where to mmap: the slots, and a window onto the memory of a binding's process.
@@ -44,8 +47,8 @@
 
 /* _(value, NAME, meaning); every one is answered */
 #define MIMIC_BUS_REQUESTS(_) \
-	_(1, OPEN, "a process takes the device; status 0 or -errno, which its open() returns") \
-	_(2, CLOSE, "the process has given the device back, or is gone; it is as after power-on") \
+	_(1, OPEN, "a process takes the device, or, if its driver shares it, joins others that have it; status 0 or -errno, which its open() returns") \
+	_(2, CLOSE, "the process has given the device back, or is gone; as after power-on, its contexts if it is shared") \
 	_(3, ACCESS, "one load or store; data is the store's value and the load's answer") \
 	_(4, THREAD_GONE, "a thread that made accesses has ended: its roles are free") \
 	_(5, CONNECT, "the process wants a session; fd is the socket to hand to it")

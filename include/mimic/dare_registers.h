@@ -49,7 +49,7 @@
 	_(0x000, IDENTIFY, R, 0, "magic [63:32], version [31:24], queue entries [23:16], TLB entries [15:8], contexts [7:0]") \
 	_(0x008, ATTACH, W, 0, "address space [63:8] for context [7:0], which is reset; address space 0: detached") \
 	_(0x010, FAULT_STATUS, R, 0, "page [63:12], bit 11 waits for RESOLVE, bit 10 the access writes, context [7:0]; 0: no fault. The oldest that waits first") \
-	_(0x018, RESOLVE, W, 0, "context [7:0], bit 8: the page is present now; else its address is bad") \
+	_(0x018, RESOLVE, W, 0, "context [7:0], bit 8: the page is present now; bit 9: it will be later, and FAULT_STATUS shows those of other contexts first; neither: its address is bad") \
 	_(0x020, FLUSH, W, 0, "drops the translations of context [7:0]; 0xff: of all") \
 	_(0x028, FAULT_COUNT, R, 0, "bad addresses since power-on, of all contexts")
 
@@ -78,6 +78,7 @@ enum dare_control_register {
 #define DARE_FAULT_STALLED (1u << 11)
 #define DARE_FAULT_WRITES (1u << 10)
 #define DARE_RESOLVE_PRESENT (1u << 8)
+#define DARE_RESOLVE_LATER (1u << 9)
 #define DARE_ALL_CONTEXTS 0xffu
 
 /* _(number, NAME, meaning) */

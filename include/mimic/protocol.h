@@ -133,7 +133,7 @@ struct mimic_memory_request {
 
 struct mimic_add {
 	struct mimic_message header;
-	char kind[MIMIC_KIND_MAX];	/* "maple", padded with 0 */
+	char kind[MIMIC_KIND_MAX];	/* "maple", "dare"; padded with 0 */
 };
 
 struct mimic_add_reply {

@@ -15,7 +15,8 @@
 
 #include "preload.h"
 
-#define LOCAL_MAJOR 240		/* "for local and experimental use" in devices.txt */
+/* By kind, from here on: 240 to 254 are "for local and experimental use" in devices.txt. */
+#define LOCAL_MAJOR 240
 #define MEMORY_MAJOR 1
 #define DESCRIPTOR_SCAN_MAX 65536
 
@@ -73,7 +74,8 @@ bool files_is_memory(int descriptor, int *error)
 
 void files_describe_node(const struct node *node, struct stat *status)
 {
-	unsigned int major_number = node->kind == NODE_MEMORY ? MEMORY_MAJOR : LOCAL_MAJOR;
+	unsigned int major_number = node->kind == NODE_MEMORY ? MEMORY_MAJOR :
+				    LOCAL_MAJOR + node->device_kind->index;
 
 	memset(status, 0, sizeof(*status));
 	status->st_mode = S_IFCHR | 0666;
@@ -285,7 +287,7 @@ static int check_open_flags(int flags)
 	return 0;
 }
 
-static int open_maple(int flags, const struct node *node)
+static int open_device(int flags, const struct node *node)
 {
 	struct holder *holder = holder_new();
 	struct mimic_device *device;
@@ -350,7 +352,7 @@ int files_open(int directory, const char *path, int flags, const struct node *no
 	if (node->kind == NODE_MEMORY)
 		result = open_absent_memory(flags, node, memory_error);
 	else
-		result = open_maple(flags, node);
+		result = open_device(flags, node);
 	preload_unlock(&lock);
 out:
 	if (result >= 0)

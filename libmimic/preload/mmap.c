@@ -55,12 +55,13 @@ static void *give_up(void *start, size_t length, int error)
 static void *map_node(struct holder *holder, void *address, size_t length, int protection,
 		      int flags, off_t offset)
 {
+	unsigned int pages = holder->node.device_kind->pages;
 	size_t first = (size_t)offset >> PAGE_SHIFT;
 	size_t count = length >> PAGE_SHIFT;
 	char *start;
 	size_t i;
 
-	if (first >= MAPLE_PAGE_COUNT || count > MAPLE_PAGE_COUNT - first) {
+	if (first >= pages || count > pages - first) {
 		errno = EINVAL;
 		return MAP_FAILED;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Which paths are device nodes of ours: /dev/maple, /dev/mapleN and /dev/mem. */
+/* Which paths are device nodes of ours: /dev/maple and /dev/mapleN, the same of other kinds, and /dev/mem. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -60,35 +60,24 @@ static bool directory_of(int directory, char *path, size_t size)
 	return true;
 }
 
-static bool parse_number(const char *text, unsigned int *number)
-{
-	unsigned int value = 0;
-	const char *digit;
-
-	if (*text == '0' && text[1])
-		return false;
-	for (digit = text; *digit >= '0' && *digit <= '9' && digit - text < 3; digit++)
-		value = value * 10 + (unsigned int)(*digit - '0');
-	if (digit == text || *digit || value >= NODE_MINOR_ANY)
-		return false;
-	*number = value;
-	return true;
-}
-
-static bool kernel_has_maple;
+/* By kind: its nodes are the kernel's. */
+static bool kernel_has[MIMIC_KIND_COUNT];
 
 void nodes_start(void)
 {
 	const char *transport = getenv("MIMIC_TRANSPORT");
+	bool is_auto = !transport || !transport[0] || strcmp(transport, "auto") == 0;
+	size_t i;
 
-	if (!transport || !transport[0] || strcmp(transport, "auto") == 0)
-		kernel_has_maple = mimic_kernel_is_there();
-	else
-		kernel_has_maple = strcmp(transport, "kernel") == 0;
+	for (i = 0; i < MIMIC_KIND_COUNT; i++)
+		kernel_has[i] = is_auto ? mimic_kernel_is_there(mimic_kinds[i]->name) :
+					  strcmp(transport, "kernel") == 0;
 }
 
 static struct node node_of_name(const char *name)
 {
+	const char *number;
+	const struct mimic_kind *kind = mimic_kind_of_device(name, &number);
 	struct node node = { .kind = NODE_NONE };
 
 	if (strcmp(name, "mem") == 0) {
@@ -96,13 +85,14 @@ static struct node node_of_name(const char *name)
 		node.minor = 1;
 		return node;
 	}
-	if (kernel_has_maple || strncmp(name, "maple", 5) != 0)
+	if (!kind || kernel_has[kind->index] || strlen(name) >= sizeof(node.device))
 		return node;
 	node.minor = NODE_MINOR_ANY;
-	if (name[5] && !parse_number(name + 5, &node.minor))
+	if (*number && (!mimic_kind_number(number, &node.minor) || node.minor >= NODE_MINOR_ANY))
 		return node;
-	node.kind = NODE_MAPLE;
-	memcpy(node.device, name, strlen(name) + 1);
+	node.kind = NODE_DEVICE;
+	node.device_kind = kind;
+	strcpy(node.device, name);
 	return node;
 }
 
@@ -119,7 +109,7 @@ struct node node_of_path(int directory, const char *path)
 		return none;
 	name = strrchr(path, '/');
 	name = name ? name + 1 : path;
-	if (name[0] != 'm' || node_of_name(name).kind == NODE_NONE)
+	if (node_of_name(name).kind == NODE_NONE)
 		return none;
 	length = 0;
 	if (path[0] != '/') {
@@ -145,7 +135,7 @@ int node_exists(const struct node *node)
 	struct mimic_device *device;
 	int error;
 
-	if (node->kind != NODE_MAPLE || node->minor == NODE_MINOR_ANY)
+	if (node->kind != NODE_DEVICE || node->minor == NODE_MINOR_ANY)
 		return 0;
 	preload_lock(&lock);
 	error = mimic_device_open(&device, node->device, NULL);

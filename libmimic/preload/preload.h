@@ -21,6 +21,7 @@
 #include <sys/types.h>
 #include <ucontext.h>
 
+#include "devices/kind.h"
 #include "libmimic/mimic.h"
 #include "libmimic/raw_syscall.h"
 #include "mimic/maple_registers.h"
@@ -73,11 +74,12 @@ void text_write_line(struct text *text);
 
 /* --- nodes.c: which paths are devices -------------------------------------- */
 
-enum node_kind { NODE_NONE, NODE_MAPLE, NODE_MEMORY };
+enum node_kind { NODE_NONE, NODE_DEVICE, NODE_MEMORY };
 
 struct node {
 	enum node_kind kind;
-	char device[16];	/* of mimic_device_open(): "maple", "maple3"; NODE_MAPLE only */
+	const struct mimic_kind *device_kind;	/* NODE_DEVICE; so is the name */
+	char device[16];	/* of mimic_device_open(): "maple", "maple3" */
 	unsigned int minor;
 };
 struct node node_of_path(int directory, const char *path);

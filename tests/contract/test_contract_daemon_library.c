@@ -5,6 +5,7 @@ int main(int argc, char **argv)
 {
 	static const struct contract_way way = {
 		.name = "daemon library",
+		.device = &contract_maple,
 		.bus = &bus_library,
 		.transport = "daemon",
 		.needs_daemon = true,

@@ -5,6 +5,7 @@ int main(int argc, char **argv)
 {
 	static const struct contract_way way = {
 		.name = "embedded library",
+		.device = &contract_maple,
 		.bus = &bus_library,
 		.transport = "embedded",
 	};

@@ -5,6 +5,7 @@ int main(int argc, char **argv)
 {
 	static const struct contract_way way = {
 		.name = "embedded trap",
+		.device = &contract_maple,
 		.bus = &bus_trap,
 		.transport = "embedded",
 		.under_mimic_run = true,

@@ -5,6 +5,7 @@ int main(int argc, char **argv)
 {
 	static const struct contract_way way = {
 		.name = "kernel library",
+		.device = &contract_maple,
 		.bus = &bus_library,
 		.transport = "kernel",
 		.needs_node = true,

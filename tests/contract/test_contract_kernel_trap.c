@@ -5,6 +5,7 @@ int main(int argc, char **argv)
 {
 	static const struct contract_way way = {
 		.name = "kernel trap",
+		.device = &contract_maple,
 		.bus = &bus_trap,
 		.transport = "kernel",
 		.needs_node = true,

@@ -29,6 +29,7 @@
 	} while (0)
 
 #define LANES 3
+#define DEVICES 3	/* that the session opens */
 #define COUNTERS_MAX 512
 
 static struct mimicd_server *server;
@@ -77,7 +78,7 @@ static bool breaks_a_rule(const struct lane *lane, uint64_t *answers)
 			i++;
 			continue;
 		}
-		if (!mimic_command_unpack(lane->words[i++], &command) || command.device > 1)
+		if (!mimic_command_unpack(lane->words[i++], &command) || command.device >= DEVICES)
 			return true;
 		if (command.kind == MIMIC_COMMAND_STORE || command.kind == MIMIC_COMMAND_STORE_ACKNOWLEDGED)
 			i += command.count;
@@ -125,8 +126,8 @@ static bool step(struct mimicd_session *session, struct lane *lanes, const uint8
 		mimicd_engine_cancel(lane->daemon);
 		return false;
 	case 3:
-		if (session->devices[data[1] & 1].instance)
-			mimicd_instance_close(session, data[1] & 1);
+		if (session->devices[data[1] % DEVICES].instance)
+			mimicd_instance_close(session, data[1] % DEVICES);
 		return false;
 	case 4:
 		word = mimic_lane_order(data[1] % 5, data[2]);
@@ -181,6 +182,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	session->memory.may_read_process = false;
 	CHECK(mimicd_instance_open(session, "maple0", &number) == 0 && number == 0);
 	CHECK(mimicd_instance_open(session, "maple@1", &number) == 0 && number == 1);
+	CHECK(mimicd_instance_open(session, "dare0", &number) == 0 && number == 2);
 	/* Two lanes of one thread, one of another. */
 	make_lane(session, 0, 0, &lanes[0]);
 	make_lane(session, lanes[0].daemon->thread->number, 1, &lanes[1]);

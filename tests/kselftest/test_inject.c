@@ -191,14 +191,16 @@ TEST_F(inject, a_lost_interrupt_only_makes_the_program_wait)
 
 TEST_F(inject, a_delayed_answer_is_late_once)
 {
-	double start;
+	double start, late = 0;
 
-	ASSERT_EQ(0, inject("delayed-answer"));
-	start = now_seconds();
-	(void)*wide(self->device, MAPLE_LOAD_IDENTIFY);
-	/* A look of the driver may have been the one that was late. */
-	(void)*wide(self->device, MAPLE_LOAD_IDENTIFY);
-	EXPECT_LT(0.1, now_seconds() - start);
+	/* A look of the driver may be the one that is late, and over before ours. */
+	for (unsigned int i = 0; late < 0.1 && i < 5; i++) {
+		ASSERT_EQ(0, inject("delayed-answer"));
+		start = now_seconds();
+		(void)*wide(self->device, MAPLE_LOAD_IDENTIFY);
+		late = now_seconds() - start;
+	}
+	EXPECT_LT(0.1, late);
 	EXPECT_EQ(MAPLE_IDENTIFY_MAGIC, *wide(self->device, MAPLE_LOAD_IDENTIFY) >> 32);
 }
 

@@ -5,7 +5,8 @@
 #include "libmimic/mimic.h"
 #include "tests/lib/contract_internal.h"
 
-static struct mimic_device *device;
+static const struct contract_device *opened;
+static struct mimic_device *handles[CONTRACT_HANDLES];
 
 static void check(long result, long wanted, const char *what)
 {
@@ -15,12 +16,18 @@ static void check(long result, long wanted, const char *what)
 }
 
 /* Watched accesses wait until the device has answered; the others take the batched calls. */
-static void perform(struct mimic_access *access, bool watched)
+static void perform(enum bus_thread who, struct bus_work *work)
 {
-	struct mimic_access pattern = *access;
+	struct mimic_device *device = handles[opened->handle_of[who]];
+	struct mimic_access *access = &work->access, pattern = *access;
 	uint64_t answer = 0;
 
-	if (watched) {
+	if (work->count) {
+		check(mimic_device_post(device, &pattern, work->values, work->count), (long)work->count,
+		      "mimic_device_post");
+		return;
+	}
+	if (work->watched) {
 		check(mimic_device_access(device, access), 0, "mimic_device_access");
 		return;
 	}
@@ -33,21 +40,26 @@ static void perform(struct mimic_access *access, bool watched)
 	access->data = answer;
 }
 
-static int open_library(const char *profile)
+static int open_library(const struct contract_device *device, const char *configuration)
 {
-	int error = mimic_device_open(&device, "maple0", NULL);
+	int error;
 
-	(void)profile;
-	if (error)
-		return error;
-	bus_threads_start(NULL, perform);
+	(void)configuration;
+	opened = device;
+	for (unsigned int i = 0; i < device->handles; i++) {
+		error = mimic_device_open(&handles[i], device->name, NULL);
+		if (error)
+			return error;
+	}
+	bus_threads_start(perform);
 	return 0;
 }
 
 static void close_library(void)
 {
 	bus_threads_stop();
-	mimic_device_close(device);
+	for (unsigned int i = 0; i < opened->handles; i++)
+		mimic_device_close(handles[i]);
 }
 
 const struct bus bus_library = {
@@ -55,6 +67,8 @@ const struct bus bus_library = {
 	.open = open_library,
 	.close = close_library,
 	.begin = bus_threads_begin,
+	.post = bus_threads_post,
+	.call = bus_threads_call,
 	.is_over = bus_threads_is_over,
 	.sleep = bus_threads_sleep,
 	.end_thread = bus_threads_end,

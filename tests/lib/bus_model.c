@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "devices/maple/maple_model.h"
+#include "devices/model.h"
 #include "tests/lib/contract_internal.h"
 #include "tests/lib/self_memory.h"
 
+static const struct contract_device *opened;
 static struct mimic_model *model;
+static struct mimic_memory memory;
 static uint64_t now;
 static struct {
 	bool waits;
@@ -24,22 +26,28 @@ static void complete(void *context, uint64_t owner, uint64_t data)
 	threads[owner - 1].answer = data;
 }
 
-static int open_model(const char *profile)
+/* Whatever the address space: it is this process. */
+static const struct mimic_memory *memory_of(void *context, uint64_t address_space)
 {
-	struct mimic_host host = { .complete = complete };
-	struct maple_config config;
-	int error = maple_config_profile(&config, profile);
+	(void)context;
+	(void)address_space;
+	return &memory;
+}
 
-	if (error)
-		return error;
-	host.memory = self_memory();
-	model = maple_model_create(&config, &host);
+static int open_model(const struct contract_device *device, const char *configuration)
+{
+	struct mimic_host host = { .complete = complete, .memory_of = memory_of };
+
+	memory = self_memory();
+	host.memory = memory;
+	opened = device;
+	model = device->create_model(configuration, &host);
 	return model ? 0 : -errno;
 }
 
 static void close_model(void)
 {
-	maple_model_destroy(model);
+	opened->destroy_model(model);
 }
 
 static void begin_on_model(enum bus_thread who, const struct mimic_access *asked, bool watched)
@@ -47,6 +55,7 @@ static void begin_on_model(enum bus_thread who, const struct mimic_access *asked
 	struct mimic_access access = *asked;
 
 	(void)watched;
+	access.page += opened->model_page[opened->handle_of[who]];
 	if (threads[who].waits)
 		contract_fail(__FILE__, __LINE__, "the case uses thread %c while it waits", "ABC"[who]);
 	access.owner = (uint64_t)who + 1;
@@ -56,6 +65,34 @@ static void begin_on_model(enum bus_thread who, const struct mimic_access *asked
 		return;
 	threads[who].waits = false;
 	threads[who].answer = access.data;
+}
+
+/* As a transport does it: a batch, and one by one what a batch cannot do. */
+static void post_on_model(enum bus_thread who, const struct mimic_access *asked, const uint64_t *values,
+			  size_t count)
+{
+	struct mimic_access access = *asked, pattern = *asked;
+	size_t done = 0;
+
+	pattern.owner = (uint64_t)who + 1;
+	pattern.page += opened->model_page[opened->handle_of[who]];
+	while (done < count) {
+		now += 10;
+		done += model->ops->store_many(model, &pattern, values + done, count - done, now);
+		if (done == count)
+			break;
+		access.data = values[done++];
+		begin_on_model(who, &access, false);
+		if (threads[who].waits)
+			contract_fail(__FILE__, __LINE__, "a store of a batch waits");
+	}
+	threads[who].answer = 0;
+}
+
+static void call_on_model(enum bus_thread who, void (*function)(void *), void *argument)
+{
+	(void)who;
+	function(argument);
 }
 
 static void sleep_on_model(unsigned int milliseconds)
@@ -86,6 +123,8 @@ const struct bus bus_model = {
 	.open = open_model,
 	.close = close_model,
 	.begin = begin_on_model,
+	.post = post_on_model,
+	.call = call_on_model,
 	.is_over = is_over_on_model,
 	.sleep = sleep_on_model,
 	.end_thread = end_thread_on_model,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Three threads that each do one device access at a time, on request. */
+/* Three threads that each do one thing at a time, on request. */
 #include <pthread.h>
 #include <time.h>
 
@@ -13,20 +13,24 @@ struct worker {
 	pthread_cond_t changed;
 	enum worker_state state;
 	bool running;
-	struct mimic_access access;
-	bool watched;
+	struct bus_work work;
 };
 
 static struct worker workers[BUS_THREADS];
-static void (*perform_access)(struct mimic_access *access, bool watched);
-static void (*prepare_thread)(void);
+static void (*perform_work)(enum bus_thread who, struct bus_work *work);
+
+static void perform(struct worker *worker)
+{
+	if (worker->work.call)
+		worker->work.call(worker->work.argument);
+	else
+		perform_work((enum bus_thread)(worker - workers), &worker->work);
+}
 
 static void *work(void *argument)
 {
 	struct worker *worker = argument;
 
-	if (prepare_thread)
-		prepare_thread();
 	pthread_mutex_lock(&worker->lock);
 	for (;;) {
 		while (worker->state == IDLE || worker->state == OVER)
@@ -35,7 +39,7 @@ static void *work(void *argument)
 			break;
 		/* The access may wait for good; whoever asked must be able to look. */
 		pthread_mutex_unlock(&worker->lock);
-		perform_access(&worker->access, worker->watched);
+		perform(worker);
 		pthread_mutex_lock(&worker->lock);
 		worker->state = OVER;
 		pthread_cond_broadcast(&worker->changed);
@@ -59,16 +63,14 @@ static void start_worker(struct worker *worker)
 	worker->running = true;
 }
 
-void bus_threads_start(void (*prepare)(void),
-		       void (*perform)(struct mimic_access *access, bool watched))
+void bus_threads_start(void (*perform_function)(enum bus_thread who, struct bus_work *work))
 {
-	prepare_thread = prepare;
-	perform_access = perform;
+	perform_work = perform_function;
 	for (unsigned int who = 0; who < BUS_THREADS; who++)
 		start_worker(&workers[who]);
 }
 
-void bus_threads_begin(enum bus_thread who, const struct mimic_access *access, bool watched)
+static void begin(enum bus_thread who, const struct bus_work *work)
 {
 	struct worker *worker = &workers[who];
 
@@ -77,11 +79,26 @@ void bus_threads_begin(enum bus_thread who, const struct mimic_access *access, b
 		pthread_mutex_unlock(&worker->lock);
 		contract_fail(__FILE__, __LINE__, "the case uses thread %c while it waits", "ABC"[who]);
 	}
-	worker->access = *access;
-	worker->watched = watched;
+	worker->work = *work;
 	worker->state = WORKING;
 	pthread_cond_broadcast(&worker->changed);
 	pthread_mutex_unlock(&worker->lock);
+}
+
+void bus_threads_begin(enum bus_thread who, const struct mimic_access *access, bool watched)
+{
+	begin(who, &(struct bus_work){ .access = *access, .watched = watched });
+}
+
+void bus_threads_post(enum bus_thread who, const struct mimic_access *pattern, const uint64_t *values,
+		      size_t count)
+{
+	begin(who, &(struct bus_work){ .access = *pattern, .values = values, .count = count });
+}
+
+void bus_threads_call(enum bus_thread who, void (*function)(void *), void *argument)
+{
+	begin(who, &(struct bus_work){ .call = function, .argument = argument });
 }
 
 static struct timespec deadline_after(unsigned int milliseconds)
@@ -110,7 +127,7 @@ bool bus_threads_is_over(enum bus_thread who, unsigned int patience, uint64_t *a
 			break;
 	over = worker->state == OVER;
 	if (over) {
-		*answer = worker->access.data;
+		*answer = worker->work.access.data;
 		worker->state = IDLE;
 	}
 	pthread_mutex_unlock(&worker->lock);

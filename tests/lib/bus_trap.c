@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Plain loads and stores to the pages of /dev/maple0, as an unmodified program
- * does them. Nothing of mimic is linked in here: `mimic run` does the rest.
+ * Plain loads and stores to the pages of the device's node, as an unmodified
+ * program does them. Nothing of mimic is linked in here: `mimic run` does the rest.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "tests/lib/contract_internal.h"
 
-static volatile unsigned char *pages[PAGES];
-static int descriptor = -1;
+#define PAGES_MAX 8
+
+static const struct contract_device *opened;
+static struct {
+	int descriptor;
+	volatile unsigned char *pages[PAGES_MAX];
+} handles[CONTRACT_HANDLES];
 
 static void trap_store(volatile unsigned char *register_address, unsigned int size, uint64_t value)
 {
@@ -57,41 +63,65 @@ static uint64_t trap_load(volatile unsigned char *register_address, unsigned int
 	}
 }
 
-static void perform(struct mimic_access *access, bool watched)
+static void perform(enum bus_thread who, struct bus_work *work)
 {
-	volatile unsigned char *register_address = pages[access->page] + access->offset;
+	struct mimic_access *access = &work->access;
+	volatile unsigned char *register_address =
+		handles[opened->handle_of[who]].pages[access->page] + access->offset;
 
-	(void)watched;
+	for (size_t i = 0; i < work->count; i++)
+		trap_store(register_address, access->size, work->values[i]);
+	if (work->count)
+		return;
 	if (access->is_write)
 		trap_store(register_address, access->size, access->data);
 	else
 		access->data = trap_load(register_address, access->size);
 }
 
-static int open_trap(const char *profile)
+static int open_handle(const char *node, unsigned int handle)
 {
-	(void)profile;
-	descriptor = open("/dev/maple0", O_RDWR);
+	int descriptor = open(node, O_RDWR);
+
 	if (descriptor < 0)
 		return -errno;
-	for (unsigned int page = 0; page < PAGES; page++) {
+	handles[handle].descriptor = descriptor;
+	for (unsigned int page = 0; page < opened->pages; page++) {
 		void *address = mmap(NULL, MIMIC_PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
 				     descriptor, (off_t)page * MIMIC_PAGE_SIZE);
 
 		if (address == MAP_FAILED)
 			return -errno;
-		pages[page] = address;
+		handles[handle].pages[page] = address;
 	}
-	bus_threads_start(NULL, perform);
+	return 0;
+}
+
+static int open_trap(const struct contract_device *device, const char *configuration)
+{
+	char node[32];
+	int error;
+
+	(void)configuration;
+	opened = device;
+	snprintf(node, sizeof(node), "/dev/%s", device->name);
+	for (unsigned int i = 0; i < device->handles; i++) {
+		error = open_handle(node, i);
+		if (error)
+			return error;
+	}
+	bus_threads_start(perform);
 	return 0;
 }
 
 static void close_trap(void)
 {
 	bus_threads_stop();
-	for (unsigned int page = 0; page < PAGES; page++)
-		munmap((void *)pages[page], MIMIC_PAGE_SIZE);
-	close(descriptor);
+	for (unsigned int i = 0; i < opened->handles; i++) {
+		for (unsigned int page = 0; page < opened->pages; page++)
+			munmap((void *)handles[i].pages[page], MIMIC_PAGE_SIZE);
+		close(handles[i].descriptor);
+	}
 }
 
 const struct bus bus_trap = {
@@ -99,6 +129,8 @@ const struct bus bus_trap = {
 	.open = open_trap,
 	.close = close_trap,
 	.begin = bus_threads_begin,
+	.post = bus_threads_post,
+	.call = bus_threads_call,
 	.is_over = bus_threads_is_over,
 	.sleep = bus_threads_sleep,
 	.end_thread = bus_threads_end,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the cases call: accesses on the current bus, and how most cases begin. */
+/* What the cases call: accesses on the current bus, and the program's memory. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -8,6 +8,7 @@
 
 #define PATIENCE_MUST_FINISH 5000
 #define PATIENCE_MUST_WAIT 20
+#define PATIENCE_FOR_EACH 5	/* value that is posted */
 #define ARENA_ADDRESS 0x20000000ul
 #define HIGH_ADDRESS 0x1234560000ul
 #define HOLE_ADDRESS 0x30000000ul
@@ -66,8 +67,8 @@ uint64_t load(enum bus_thread who, unsigned int page, unsigned int offset, unsig
 
 	begin(who, page, offset, size, false, 0, false);
 	if (!current->is_over(who, PATIENCE_MUST_FINISH, &answer))
-		contract_fail(__FILE__, __LINE__, "load of %u bytes, page %u, operation %u, [11:9] %u by %c waits and should not",
-			      size, page, offset >> 3 & 63, offset >> 9, "ABC"[who]);
+		contract_fail(__FILE__, __LINE__, "load of %u bytes, page %u, offset %#x, by %c waits and should not",
+			      size, page, offset, "ABC"[who]);
 	return answer;
 }
 
@@ -78,8 +79,30 @@ void store(enum bus_thread who, unsigned int page, unsigned int offset, unsigned
 
 	begin(who, page, offset, size, true, value, false);
 	if (!current->is_over(who, PATIENCE_MUST_FINISH, &answer))
-		contract_fail(__FILE__, __LINE__, "store of %u bytes, page %u, operation %u, [11:9] %u by %c waits and should not",
-			      size, page, offset >> 3 & 63, offset >> 9, "ABC"[who]);
+		contract_fail(__FILE__, __LINE__, "store of %u bytes, page %u, offset %#x, by %c waits and should not",
+			      size, page, offset, "ABC"[who]);
+}
+
+void post_begin(enum bus_thread who, unsigned int offset, const uint64_t *values, size_t count)
+{
+	struct mimic_access pattern = { .offset = offset, .size = 8, .is_write = 1 };
+
+	current->post(who, &pattern, values, count);
+}
+
+void finish_post(enum bus_thread who, size_t count)
+{
+	unsigned int patience = PATIENCE_MUST_FINISH + (unsigned int)count * PATIENCE_FOR_EACH;
+	uint64_t answer;
+
+	if (!current->is_over(who, patience, &answer))
+		contract_fail(__FILE__, __LINE__, "%zu stores by %c wait and should not", count, "ABC"[who]);
+}
+
+void call_on(enum bus_thread who, void (*function)(void *), void *argument)
+{
+	current->call(who, function, argument);
+	finish(who);
 }
 
 void let_time_pass(unsigned int milliseconds)
@@ -90,64 +113,6 @@ void let_time_pass(unsigned int milliseconds)
 void end_thread(enum bus_thread who)
 {
 	current->end_thread(who);
-}
-
-uint64_t command(enum bus_thread who, unsigned int operation, unsigned int queue)
-{
-	return load(who, PAGE_MAPLE, AT(operation, queue), 4);
-}
-
-void request(enum bus_thread who, unsigned int operation, unsigned int queue, uint64_t value)
-{
-	store(who, PAGE_MAPLE, AT(operation, queue), 8, value);
-}
-
-void init(unsigned int size_code)
-{
-	EXPECT(command(A, INIT, size_code), 2);
-}
-
-void open_queue(unsigned int queue)
-{
-	EXPECT(command(A, OPEN_PRODUCER, queue), 2);
-	EXPECT(command(B, OPEN_CONSUMER, queue), 1);
-}
-
-void init_and_open(unsigned int size_code, unsigned int queue)
-{
-	init(size_code);
-	open_queue(queue);
-}
-
-void produce32(unsigned int queue, uint32_t value)
-{
-	store(A, PAGE_MAPLE, AT(PRODUCE, queue), 4, value);
-}
-
-void produce64(unsigned int queue, uint64_t value)
-{
-	store(A, PAGE_MAPLE, AT(PRODUCE, queue), 8, value);
-}
-
-uint64_t consume32(unsigned int queue)
-{
-	return load(B, PAGE_MAPLE, AT(CONSUME, queue), 4);
-}
-
-uint64_t consume64(unsigned int queue)
-{
-	return load(B, PAGE_MAPLE, AT(CONSUME, queue), 8);
-}
-
-void consume_begin(unsigned int queue)
-{
-	load_begin(B, PAGE_MAPLE, AT(CONSUME, queue), 4);
-}
-
-void expect_empty(unsigned int queue)
-{
-	produce32(queue, 0x5e75e75e);
-	EXPECT(consume32(queue), 0x5e75e75e);
 }
 
 static void *map_at(uintptr_t address, size_t size)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Runs the cases on one way to the device, with both profiles, as TAP.
+ * Runs the cases on one way to the device, with all its profiles, as TAP.
  *
  * A profile needs a process of its own (libmimic reads its configuration
  * once), and so does each case: one that hangs or dies is one failure.
@@ -13,29 +13,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "mimic/bus.h"
-#include "mimic/maple_ioctl.h"
 #include "tests/lib/contract_internal.h"
 #include "tests/lib/programs.h"
 
 #define CASE_TIMEOUT 60000
+#define ALL_PROFILES ((1u << CONTRACT_PROFILES) - 1)
+#define SLOW_SHARE 16
 #define EXIT_FAILED 1
 #define EXIT_SKIPPED 77
 
 static struct contract_case *cases;
-static enum contract_profile profile_now;
+static unsigned int profile_now;
+static bool is_slow;
 
 struct selection {
 	const char *pattern;	/* NULL: all */
-	const char *profile;	/* NULL: this is the outermost process */
+	unsigned int profile;	/* 0: this is the outermost process */
 	unsigned int number;	/* of the next case in the output */
 	bool has_driver;
+	unsigned int slow_profile;
 };
 
 void contract_register(struct contract_case *contract_case)
@@ -47,9 +49,14 @@ void contract_register(struct contract_case *contract_case)
 	*place = contract_case;
 }
 
-bool profile_is(enum contract_profile profile)
+bool profile_is(unsigned int profile)
 {
 	return profile_now == profile;
+}
+
+bool is_left_out(unsigned int n)
+{
+	return is_slow && n % SLOW_SHARE;
 }
 
 void contract_fail(const char *file, int line, const char *format, ...)
@@ -88,6 +95,9 @@ static bool is_selected(const struct contract_case *contract_case, unsigned int 
 		return false;
 	if (selection->has_driver && contract_case->profiles & WITHOUT_DRIVER)
 		return false;
+	if (selection->slow_profile && profile != selection->slow_profile &&
+	    contract_case->profiles & selection->slow_profile)
+		return false;
 	return !selection->pattern || strstr(contract_case->name, selection->pattern);
 }
 
@@ -100,9 +110,14 @@ static unsigned int count_cases(unsigned int profile, const struct selection *se
 	return count;
 }
 
-static const char *profile_name(enum contract_profile profile)
+static const char *profile_name(const struct contract_way *way, unsigned int profile)
 {
-	return profile == PAPER ? "paper" : "artifact";
+	return way->device->profiles[profile - 1].name;
+}
+
+static const char *configuration_of(const struct contract_way *way, unsigned int profile)
+{
+	return way->device->profiles[profile - 1].configuration;
 }
 
 /*
@@ -139,7 +154,7 @@ static void run_in_child(const struct contract_case *contract_case, const struct
 	dup2(output, STDERR_FILENO);
 	if (way->needs_node)
 		take_own_pages();
-	error = bus->open(profile_name(profile_now));
+	error = bus->open(way->device, configuration_of(way, profile_now));
 	if (error)
 		contract_fail(__FILE__, __LINE__, "cannot open the device: %s", strerror(-error));
 	contract_use_bus(bus);
@@ -200,7 +215,7 @@ static bool run_case(const struct contract_case *contract_case, const struct con
 	}
 	status = wait_for_child(child, output);
 	printf("%sok %u - %s, %s: %s", status == 0 || status == EXIT_SKIPPED ? "" : "not ",
-	       number, way->name, profile_name(profile_now), contract_case->name);
+	       number, way->name, profile_name(way, profile_now), contract_case->name);
 	if (status == EXIT_SKIPPED) {
 		print_output(output, true);
 		return true;
@@ -215,7 +230,7 @@ static int run_profile(const struct contract_way *way, const struct selection *s
 	unsigned int number = selection->number;
 	int result = 0;
 
-	profile_now = strcmp(selection->profile, "paper") ? ARTIFACT : PAPER;
+	profile_now = selection->profile;
 	for (struct contract_case *i = cases; i; i = i->next) {
 		if (!is_selected(i, profile_now, selection))
 			continue;
@@ -227,16 +242,16 @@ static int run_profile(const struct contract_way *way, const struct selection *s
 }
 
 static pid_t start_profile(const struct contract_way *way, const struct selection *selection,
-			   enum contract_profile profile)
+			   unsigned int profile)
 {
-	char number[16], profile_option[32], self[512], mimic[512];
+	char number[32], profile_option[32], self[512], mimic[512];
 	const char *arguments[12];
 	unsigned int count = 0;
 
 	program_path(self, sizeof(self), NULL);
 	program_path(mimic, sizeof(mimic), "bin/mimic");
 	snprintf(number, sizeof(number), "--number=%u", selection->number);
-	snprintf(profile_option, sizeof(profile_option), "--profile=%s", profile_name(profile));
+	snprintf(profile_option, sizeof(profile_option), "--profile=%u", profile);
 	if (way->under_mimic_run) {
 		arguments[count++] = mimic;
 		arguments[count++] = "run";
@@ -253,90 +268,108 @@ static pid_t start_profile(const struct contract_way *way, const struct selectio
 	return program_start(arguments);
 }
 
-static int start_way(const struct contract_way *way, struct daemon_process *daemon, const char *profile)
+static int start_way(const struct contract_way *way, struct daemon_process *daemon, unsigned int profile)
 {
+	const char *configuration = configuration_of(way, profile);
+
 	if (way->transport)
 		setenv("MIMIC_TRANSPORT", way->transport, 1);
-	setenv("MIMIC_CONFIG", profile, 1);
+	setenv("MIMIC_CONFIG", configuration, 1);
 	if (way->needs_node)
-		return daemon_start_on_bus(daemon, profile);
-	return way->needs_daemon ? daemon_start(daemon, profile) : 0;
+		return daemon_start_on_bus(daemon, configuration, way->device->name);
+	return way->needs_daemon ? daemon_start(daemon, configuration) : 0;
 }
 
 /* A process of its own for the profile. The next one's numbers go on from there. */
 static int run_in_process(const struct contract_way *way, struct selection *selection,
-			  enum contract_profile profile)
+			  unsigned int profile)
 {
 	int status = program_wait(start_profile(way, selection, profile));
 
 	selection->number += count_cases(profile, selection);
 	if (status && status != EXIT_FAILED)
-		printf("# %s, %s: ended with status %d\n", way->name, profile_name(profile), status);
+		printf("# %s, %s: ended with status %d\n", way->name, profile_name(way, profile), status);
 	return status ? EXIT_FAILED : 0;
 }
 
-static int run_both_profiles(const struct contract_way *way, struct selection *selection)
+static int run_with_daemon(const struct contract_way *way, struct selection *selection,
+			   unsigned int profile)
 {
+	struct daemon_process daemon = { 0 };
 	int result = 0;
 
-	printf("1..%u\n", count_cases(PAPER, selection) + count_cases(ARTIFACT, selection));
-	fflush(stdout);
-	for (unsigned int profile = PAPER; profile <= ARTIFACT; profile++) {
-		struct daemon_process daemon = { 0 };
-
-		if (start_way(way, &daemon, profile_name(profile)))
-			return EXIT_FAILED;
-		if (run_in_process(way, selection, profile))
-			result = EXIT_FAILED;
-		if (daemon.pid && daemon_stop(&daemon))
-			result = EXIT_FAILED;
-	}
+	if (start_way(way, &daemon, profile))
+		return EXIT_FAILED;
+	if (run_in_process(way, selection, profile))
+		result = EXIT_FAILED;
+	if (daemon.pid && daemon_stop(&daemon))
+		result = EXIT_FAILED;
 	return result;
 }
 
-/* The profile of the daemon behind the kernel's node; -ENODEV: there is none. */
-static int node_profile(void)
+/* `profiles` is a mask. `run` takes each by itself. */
+static int run_profiles(const struct contract_way *way, struct selection *selection, unsigned int profiles,
+			int (*run)(const struct contract_way *, struct selection *, unsigned int))
 {
-	struct maple_info info = { .size = sizeof(info) };
-	int node = open("/dev/maple0", O_RDWR | O_CLOEXEC);
-	int error = 0;
+	unsigned int count = 0;
+	int result = 0;
 
+	for (unsigned int i = 0; i < CONTRACT_PROFILES; i++)
+		count += profiles >> i & 1 ? count_cases(1u << i, selection) : 0;
+	printf("1..%u\n", count);
+	fflush(stdout);
+	for (unsigned int i = 0; i < CONTRACT_PROFILES; i++)
+		if (profiles >> i & 1 && run(way, selection, 1u << i))
+			result = EXIT_FAILED;
+	return result;
+}
+
+/* The profiles of the daemon behind the kernel's node; -ENODEV: there is none. */
+static int node_profiles(const struct contract_device *device)
+{
+	char path[32];
+	int node, profiles;
+
+	snprintf(path, sizeof(path), "/dev/%s", device->name);
+	node = open(path, O_RDWR | O_CLOEXEC);
 	if (node < 0)
 		return errno == ENOENT || errno == ENXIO || errno == EIO ? -ENODEV : -errno;
-	if (ioctl(node, MAPLE_IOCTL_INFO, &info))
-		error = -errno;
+	profiles = device->node_profiles(node);
 	close(node);
-	return error ? error : info.identify ? PAPER : ARTIFACT;
+	return profiles;
 }
 
 static int run_on_node(const struct contract_way *way, struct selection *selection)
 {
-	int profile = node_profile();
+	int profiles = node_profiles(way->device);
 
-	if (profile > 0) {
-		printf("1..%u\n", count_cases((unsigned int)profile, selection));
-		fflush(stdout);
+	if (profiles > 0) {
 		if (way->transport)
 			setenv("MIMIC_TRANSPORT", way->transport, 1);
-		return run_in_process(way, selection, (enum contract_profile)profile);
+		return run_profiles(way, selection, (unsigned int)profiles, run_in_process);
 	}
-	if (profile != -ENODEV) {
-		printf("1..1\nnot ok 1 - %s: /dev/maple0: %s\n", way->name, strerror(-profile));
+	if (profiles != -ENODEV) {
+		printf("1..1\nnot ok 1 - %s: /dev/%s: %s\n", way->name, way->device->name,
+		       strerror(-profiles));
 		return EXIT_FAILED;
 	}
 	if (access(MIMIC_BUS_NODE, F_OK) == 0)
-		return run_both_profiles(way, selection);
-	printf("1..1\nok 1 - %s # SKIP no /dev/maple0: run by make check-kernel\n", way->name);
+		return run_profiles(way, selection, ALL_PROFILES, run_with_daemon);
+	printf("1..1\nok 1 - %s # SKIP no /dev/%s: run by make check-kernel\n", way->name,
+	       way->device->name);
 	return 0;
 }
 
 int contract_main(int argc, char **argv, const struct contract_way *way)
 {
-	struct selection selection = { .number = 1, .has_driver = way->needs_node };
+	struct selection selection = {
+		.number = 1, .has_driver = way->needs_node, .slow_profile = way->slow_profile,
+	};
 
+	is_slow = way->slow_profile != 0;
 	for (int i = 1; i < argc; i++) {
 		if (!strncmp(argv[i], "--profile=", 10))
-			selection.profile = argv[i] + 10;
+			selection.profile = (unsigned int)atoi(argv[i] + 10);
 		else if (!strncmp(argv[i], "--number=", 9))
 			selection.number = (unsigned int)atoi(argv[i] + 9);
 		else
@@ -344,5 +377,7 @@ int contract_main(int argc, char **argv, const struct contract_way *way)
 	}
 	if (selection.profile)
 		return run_profile(way, &selection);
-	return way->needs_node ? run_on_node(way, &selection) : run_both_profiles(way, &selection);
+	if (way->needs_node)
+		return run_on_node(way, &selection);
+	return run_profiles(way, &selection, ALL_PROFILES, run_with_daemon);
 }

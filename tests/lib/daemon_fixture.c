@@ -52,7 +52,8 @@ static void serve(const struct served *served, unsigned int devices, bool allow_
 	dup2(log, STDERR_FILENO);
 	close(log);
 	mimic_config_default(&options.settings);
-	options.settings.maple_count = devices;
+	options.settings.counts[MIMIC_KIND_MAPLE] = devices;
+	options.settings.counts[MIMIC_KIND_DARE] = served->dares;
 	mimicd_log_set_level(MIMICD_LOG_DEBUG);
 	if (mimicd_server_create(&server, &options))
 		_exit(1);

@@ -19,6 +19,7 @@ struct served {
 	char socket[96];
 	char log[96];
 	pid_t pid;
+	unsigned int dares;	/* how many there are; set before the start */
 };
 
 /* NULL settings of one's own: 2 devices, paper profile. false: it did not come up. */

@@ -320,7 +320,8 @@ int fake_bus_start(unsigned int devices, enum mimicd_kernel kernel, enum mimicd_
 	fake_bus.ring = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	make_memory();
 	mimic_config_default(&options.settings);
-	options.settings.maple_count = devices;
+	options.settings.counts[MIMIC_KIND_MAPLE] = devices;
+	options.settings.counts[MIMIC_KIND_DARE] = fake_bus.dares;
 	mimicd_log_set_level(MIMICD_LOG_ERROR);
 	handle_faults();
 	return mimicd_server_create(&fake_bus.server, &options);

@@ -26,6 +26,7 @@ struct fake_bus {
 	int ring_error;			/* of ring_create */
 	int fetch_error;		/* of the commands */
 	uint32_t version;
+	unsigned int dares;		/* of the next server, behind its MAPLEs */
 	struct mimicd_server *server;
 	pthread_t thread;
 	bool is_serving;

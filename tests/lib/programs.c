@@ -110,9 +110,12 @@ int daemon_start(struct daemon_process *daemon, const char *configuration)
 	return start_daemon(daemon, configuration, NULL);
 }
 
-int daemon_start_on_bus(struct daemon_process *daemon, const char *configuration)
+int daemon_start_on_bus(struct daemon_process *daemon, const char *configuration, const char *device)
 {
-	return start_daemon(daemon, configuration, "/dev/maple0");
+	char node[32];
+
+	snprintf(node, sizeof(node), "/dev/%s", device);
+	return start_daemon(daemon, configuration, node);
 }
 
 int daemon_stop(struct daemon_process *daemon)

@@ -31,10 +31,8 @@ struct daemon_process {
  */
 int daemon_start(struct daemon_process *daemon, const char *configuration);
 
-/*
- * The same with devices on the kernel's bus: waits until /dev/maple0 is there.
- */
-int daemon_start_on_bus(struct daemon_process *daemon, const char *configuration);
+/* The same with devices on the kernel's bus: waits until /dev/DEVICE can be opened. */
+int daemon_start_on_bus(struct daemon_process *daemon, const char *configuration, const char *device);
 
 /* Stops it by SIGTERM. 0 if it ended cleanly. */
 int daemon_stop(struct daemon_process *daemon);

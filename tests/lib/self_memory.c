@@ -83,7 +83,39 @@ static int atomic(void *context, uint64_t address, enum mimic_atomic operation, 
 	return transfer(address, &value, sizeof(value), true);
 }
 
+#define ROW_STRIDE 64	/* what devices/model.h says of rows */
+
+static long read_rows(void *context, const uint64_t *addresses, size_t count, size_t size, void *rows)
+{
+	unsigned char *row = rows;
+
+	(void)context;
+	for (size_t i = 0; i < count; i++, row += ROW_STRIDE) {
+		if (transfer(addresses[i], row, size, false))
+			return (long)i;
+		memset(row + size, 0, ROW_STRIDE - size);
+	}
+	return (long)count;
+}
+
+static long write_rows(void *context, const uint64_t *addresses, size_t count, size_t size,
+		       const void *rows)
+{
+	unsigned char row[ROW_STRIDE];
+
+	(void)context;
+	for (size_t i = 0; i < count; i++) {
+		memcpy(row, (const unsigned char *)rows + i * ROW_STRIDE, size);
+		if (transfer(addresses[i], row, size, true))
+			return (long)i;
+	}
+	return (long)count;
+}
+
 struct mimic_memory self_memory(void)
 {
-	return (struct mimic_memory){ .gather = gather, .read = read_bytes, .atomic = atomic };
+	return (struct mimic_memory){
+		.gather = gather, .read = read_bytes, .atomic = atomic,
+		.read_rows = read_rows, .write_rows = write_rows,
+	};
 }

@@ -4,29 +4,10 @@
 # matrices, in every form and on both transports, and what they say to bad input. TAP.
 # usage: test-examples.sh BUILD-DIRECTORY
 set -u
-build=$(cd "${1:-build}" && pwd) || exit 1
-cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/scripts/tap.sh
+. "$(dirname "$0")/tap.sh"
 data=../shared/data
-work=$(mktemp -d) || exit 1
-daemon=
 as=()	# a command that runs the programs as somebody else
-trap '[ -n "$daemon" ] && kill -9 $daemon 2>/dev/null; rm -rf "$work"' EXIT
-number=0
-unset MIMIC_TRANSPORT MIMIC_SOCKET MIMIC_CONFIG MIMIC_DEVICES
-
-result() # result STATUS DESCRIPTION: what was printed is shown where it fails
-{
-	number=$((number + 1))
-	[ "$1" = 0 ] && { echo "ok $number - $2"; return; }
-	echo "not ok $number - $2"
-	sed 's/^/# /' "$work/output" "$work/errors" 2>/dev/null | head -n 30
-}
-
-skip() # skip DESCRIPTION REASON
-{
-	number=$((number + 1))
-	echo "ok $number - $1 # SKIP $2"
-}
 
 run() # run KERNEL ARGUMENTS...: status of the program; it may take 60 s
 {
@@ -41,35 +22,6 @@ all_verified()
 	local forms=$1
 	shift
 	run "$@" && [ "$(grep -cE '^[a-z]+ +[a-z]+ +yes ' "$work/output")" = "$forms" ] && [ ! -s "$work/errors" ]
-}
-
-# refused TEXT KERNEL ARGUMENTS...: exit status 2, no report, and TEXT on standard error
-refused()
-{
-	local text=$1 status
-	shift
-	run "$@"
-	status=$?
-	[ $status = 2 ] && [ ! -s "$work/output" ] && grep -qF -- "$text" "$work/errors"
-}
-
-start_daemon()
-{
-	"$build/bin/mimicd" --foreground --socket "$work/socket" --devices maple:2 >"$work/daemon" 2>&1 &
-	daemon=$!
-	for _ in $(seq 200); do
-		[ -S "$work/socket" ] && return 0
-		sleep 0.05
-	done
-	return 1
-}
-
-stop_daemon()
-{
-	kill $daemon && wait $daemon
-	local status=$?
-	daemon=
-	return $status
 }
 
 # --- right results -----------------------------------------------------------
@@ -131,7 +83,7 @@ result $? "bfs searches from 64 roots and reports TEPS"
 
 # --- the daemon ----------------------------------------------------------------
 
-if start_daemon; then
+if start_daemon maple:2; then
 	for kernel in spmv sdhp spmm bfs; do
 		for registered in "" --register; do
 			all_verified 4 $kernel --transport daemon --socket "$work/socket" $registered --roots 4 --kronecker 8
@@ -150,18 +102,9 @@ if start_daemon; then
 		sleep 0.05
 	done
 	sleep 0.2
-	kill -9 $daemon
-	wait $daemon 2>/dev/null
-	daemon=
-	(sleep 20; kill -9 $client) >/dev/null 2>&1 &
-	watchdog=$!
-	wait $client
-	status=$?
-	kill $watchdog 2>/dev/null
-	[ $status = 1 ] && [ -s "$work/errors" ] && [ ! -s "$work/output" ]
-	result $? "a program whose daemon is killed ends with status 1 and says why (status $status)"
+	daemon_dies_under $client; result $? "a program whose daemon is killed ends with status 1 and says why"
 	rm -f "$work/socket"
-	start_daemon && stop_daemon
+	start_daemon maple:2 && stop_daemon
 	result $? "a daemon stops cleanly"
 else
 	cp "$work/daemon" "$work/errors"
@@ -278,8 +221,18 @@ timeout -k 2 120 "$build/bin/mimic-demo" --scale 9 >"$work/output" 2>"$work/erro
 result $? "the demo verifies 14 runs of the scale that was asked for"
 [ "$(grep -n '^kernel ' "$work/output" | cut -d: -f1)" = 1 ]
 result $? "the demo's table has one header"
+for product in spmm sddmm; do
+	[ "$(grep -cE "^$product +(plain|baseline|gsa) .* (none|embedded|daemon) +yes " "$work/output")" = 21 ] &&
+		[ "$(grep -cE "^$product +B=.* PE utilisation" "$work/output")" = 5 ]
+	result $? "the demo verifies $product of DARE in two forms and five block sizes on both transports"
+	awk -v product=$product '$1 == product && $2 == "B=1" { exit !($7 + 0 < 0.5 && $12 > 2) }' "$work/output" &&
+		awk -v product=$product '$1 == product && $2 == "B=16" { exit !($7 + 0 >= 1 && $12 == 1) }' "$work/output"
+	result $? "the demo shows that GSA pays for $product at B=1 and not at B=16"
+done
+[ "$(grep -cE '^gemm .* (none|embedded|daemon) +yes ' "$work/output")" = 7 ]
+result $? "the demo verifies the dense product of DARE in three types on both transports"
 timeout -k 2 60 "$build/bin/mimic-demo" "$work/gaps.mtx" >"$work/output" 2>"$work/errors"
-[ $? = 0 ] && [ "$(grep -cE ' (none|embedded|daemon) +yes ' "$work/output")" = 7 ] && grep -q 'not square' "$work/output"
+[ $? = 0 ] && [ "$(grep -cE '^spmv .* (none|embedded|daemon) +yes ' "$work/output")" = 7 ] && grep -q 'not square' "$work/output"
 result $? "the demo leaves bfs out where the matrix is not square"
 # What it leaves behind then is seen below.
 timeout -k 2 60 "$build/bin/mimic-demo" --scale 9 2>"$work/errors" | head -n 1 >"$work/output"
@@ -303,4 +256,4 @@ else
 	result 0 "the demo leaves nothing behind"
 fi
 
-echo "1..$number"
+plan

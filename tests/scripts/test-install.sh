@@ -76,6 +76,54 @@ PROGRAM
 		$(package --cflags --libs libmaple) && LD_LIBRARY_PATH=$prefix/lib "$root/program-cxx"
 }
 
+dare_program_in_c() {
+	cat > "$root/dare.c" <<'PROGRAM' || return 1
+#define _(text) text	/* as programs that use gettext have it */
+#include <dare.h>
+#include <stdio.h>
+int main(void)
+{
+	struct dare_options options = { .transport = "embedded" };
+	float a[2] = { 2, 3 }, b[2] = { 10, 100 }, c[1] = { 1 };
+	struct dare_error_info info;
+	struct dare *dare;
+	if (dare_open(&dare, &options) || dare_gemm(dare, DARE_ADD, 1, 1, 2, a, 2, b, 1, c, 1) ||
+	    dare_mst(dare, 0, 0, 64) || dare_fence(dare) == 0 || dare_error(dare, &info) ||
+	    info.error != DARE_ERROR_STORE) {
+		fprintf(stderr, "%s\n", dare_error_text());
+		return 1;
+	}
+	printf(_("%s\n"), info.text);
+	dare_close(dare);
+	return c[0] != 321;
+}
+PROGRAM
+	gcc -Wall -Wextra -Werror -std=c11 -pedantic -o "$root/dare" "$root/dare.c" \
+		$(package --cflags --libs libdare) && LD_LIBRARY_PATH=$prefix/lib "$root/dare"
+}
+
+dare_program_in_cxx() {
+	cat > "$root/dare.cc" <<'PROGRAM' || return 1
+#include <dare.h>
+#include <vector>
+int main()
+{
+	dare_options options{};
+	options.transport = "embedded";
+	dare *context = nullptr;
+	if (dare_open(&context, &options))
+		return 1;
+	std::vector<int8_t> a(64, -2), b(64, 3);
+	std::vector<int32_t> c(1);
+	int error = dare_gemm_i8(context, DARE_TRANSPOSE_B, 1, 1, 64, a.data(), 64, b.data(), 64, c.data(), 1);
+	dare_close(context);
+	return error || c[0] != -384;
+}
+PROGRAM
+	g++ -Wall -Wextra -Werror -std=c++11 -o "$root/dare-cxx" "$root/dare.cc" \
+		$(package --cflags --libs libdare) && LD_LIBRARY_PATH=$prefix/lib "$root/dare-cxx"
+}
+
 libmimic_in_c() {
 	cat > "$root/plain.c" <<'PROGRAM' || return 1
 #include <mimic/mimic.h>
@@ -95,10 +143,11 @@ PROGRAM
 		$(package --cflags --libs libmimic) && LD_LIBRARY_PATH=$prefix/lib "$root/plain"
 }
 
+# tutorial_program LIBRARY: the first program of its page; others may be pieces
 tutorial_program() {
-	awk '/^```c$/ { on = 1; next } /^```$/ { on = 0 } on' docs/libmaple.md > "$root/first.c"
+	awk '/^```c$/ { on = 1; next } /^```$/ && on { exit } on' "docs/$1.md" > "$root/first.c"
 	gcc -Wall -Wextra -Werror -o "$root/first" "$root/first.c" \
-		$(package --cflags --libs libmaple) -pthread || return 1
+		$(package --cflags --libs "$1") -pthread || return 1
 	LD_LIBRARY_PATH=$prefix/lib MIMIC_TRANSPORT=embedded "$root/first" | grep 'embedded: right'
 }
 
@@ -110,24 +159,32 @@ pages_of() {
 	done
 }
 
+# declared PREFIX HEADER...: the functions that the headers describe
+declared() {
+	prefix_of_names=$1
+	shift
+	sed -n "s/^ \* \(${prefix_of_names}_[a-z0-9_]*\)() - .*/\1/p" "$@"
+}
+
+# every_function_has_a_page PREFIX HEADER...
 every_function_has_a_page() {
-	pages_of "$(sed -n 's/^ \* \(maple_[a-z0-9_]*\)() - .*/\1/p' libmaple/maple.h)"
+	pages_of "$(declared "$@")"
 }
 
 every_function_of_libmimic_has_a_page() {
 	pages_of "$(sed -n 's/^[a-z].*[ *]\(mimic_[a-z0-9_]*\)(.*/\1/p' libmimic/mimic.h)"
 }
 
-# What the header declares is what the library exports, and nothing else.
+# exports_are_the_header PREFIX HEADER...: what the library exports, and nothing else
 exports_are_the_header() {
-	sed -n 's/^ \* \(maple_[a-z0-9_]*\)() - .*/\1/p' libmaple/maple.h | sort > "$root/declared"
-	nm -D --defined-only "$prefix/lib/libmaple.so.0" | sed -n 's/.* T \(maple_[a-z0-9_]*\).*/\1/p' |
+	declared "$@" | sort > "$root/declared"
+	nm -D --defined-only "$prefix/lib/lib$1.so.0" | sed -n 's/.* [A-Z] \([^@]*\)@@.*/\1/p' |
 		sort > "$root/exported"
-	diff "$root/declared" "$root/exported"
+	[ -s "$root/exported" ] && diff "$root/declared" "$root/exported"
 }
 
 links_are_versioned() {
-	for library in libmimic libmaple; do
+	for library in libmimic libmaple libdare; do
 		[ -L "$prefix/lib/$library.so" ] && [ -L "$prefix/lib/$library.so.0" ] || return 1
 		objdump -p "$prefix/lib/$library.so" | grep -q "SONAME *$library.so.0" || return 1
 	done
@@ -153,10 +210,15 @@ check "make_install_fills_a_directory" make -s O="$build" PREFIX="$prefix" DESTD
 check "a_c_program_builds_with_pkg_config_and_runs" program_in_c
 check "a_cxx_program_builds_with_pkg_config_and_runs" program_in_cxx
 check "a_program_on_libmimic_alone_builds_and_runs" libmimic_in_c
-check "the_program_of_the_tutorial_builds_and_runs" tutorial_program
+check "a_c_program_on_libdare_builds_with_pkg_config_and_runs" dare_program_in_c
+check "a_cxx_program_on_libdare_builds_with_pkg_config_and_runs" dare_program_in_cxx
+check "the_program_of_the_tutorial_builds_and_runs" tutorial_program libmaple
+check "the_program_of_the_tutorial_of_libdare_builds_and_runs" tutorial_program libdare
 check "libraries_are_versioned" links_are_versioned
-check "the_library_exports_what_the_header_declares" exports_are_the_header
-check "every_function_has_a_man_page" every_function_has_a_page
+check "the_library_exports_what_the_header_declares" exports_are_the_header maple libmaple/maple.h
+check "libdare_exports_what_its_headers_declare" exports_are_the_header dare libdare/dare*.h
+check "every_function_has_a_man_page" every_function_has_a_page maple libmaple/maple.h
+check "every_function_of_libdare_has_a_man_page" every_function_has_a_page dare libdare/dare*.h
 check "every_function_of_libmimic_has_a_man_page" every_function_of_libmimic_has_a_page
 check "commands_run_from_where_they_are_installed" commands_run
 check "shipped_configurations_are_installed" shipped_configurations_are_there

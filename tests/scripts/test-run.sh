@@ -128,6 +128,7 @@ test_programs() {
 	passes "raw_physical_addresses_work_without_open_or_mmap" "$programs/raw"
 	passes "queues_of_all_sizes_with_mixed_widths" "$programs/widths"
 	passes "nodes_answer_as_a_driver_would" "$programs/node"
+	passes "dare_by_plain_stores_to_its_page" "$programs/dare"
 	passes "the_program_keeps_its_own_sigsegv_and_sigbus_handlers" "$programs/handlers"
 	passes "blocked_signals_do_not_stop_device_accesses" "$programs/masks"
 	passes "signal_handlers_run_while_a_load_waits" "$programs/waiting"
@@ -343,6 +344,11 @@ test_command() {
 	ends 2 "a_script_with_a_static_interpreter_exits_2" "$dir/static.sh"
 	options=(--devices maple:0)
 	ends 2 "no_devices_exits_2" true
+	options=(--devices dare:1,pear:1)
+	ends 2 "an_unknown_kind_in_a_list_exits_2" true
+	says "devices 'dare:1,pear:1' is not a list of KIND:COUNT with the kinds maple dare" "and_the_line_names_the_kinds"
+	options=(--devices maple:2,maple:2)
+	ends 2 "a_kind_named_twice_exits_2" true
 	options=(--devices maple:1x)
 	ends 2 "a_bad_device_count_exits_2" true
 	options=(--devices pear:1)
@@ -400,6 +406,10 @@ test_command() {
 	ends 2 "no_program_exits_2"
 	options=(--transport embedded --devices maple:5)
 	ends 0 "the_device_option_says_how_many_there_are" sh -c 'test -e /dev/maple4 && test ! -e /dev/maple5'
+	ends 0 "a_kind_that_the_device_option_leaves_out_is_not_there" sh -c 'test ! -e /dev/dare0'
+	options=(--transport embedded --devices dare:3)
+	ends 0 "the_device_option_names_other_kinds" \
+		sh -c 'test -e /dev/dare2 && test ! -e /dev/dare3 && test ! -e /dev/maple0'
 	printf '[mimic]\ndevices = maple:7\n[maple]\nprofile = paper\n' >"$dir/seven.conf"
 	cd "$dir" || exit 1
 	options=(--transport embedded --config seven.conf)

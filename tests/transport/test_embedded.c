@@ -54,7 +54,7 @@ static void names_that_mean_nothing_are_refused(void **state)
 		int error;
 	} cases[] = {
 		{ "maple2", -ENODEV }, { "maple64", -ENODEV }, { "maple@64", -ENODEV },
-		{ "dare", -ENOENT }, { "", -ENOENT }, { "map", -ENOENT }, { "maplex", -ENOENT },
+		{ "pear", -ENOENT }, { "dare0", -ENODEV }, { "", -ENOENT }, { "map", -ENOENT }, { "maplex", -ENOENT },
 		{ "maple-1", -ENOENT }, { "maple00", -ENOENT }, { "maple@", -ENOENT },
 		{ "maple@x", -ENOENT }, { "maple99999999999999999999", -ENOENT },
 	};

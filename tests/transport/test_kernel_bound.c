@@ -16,6 +16,7 @@
 
 #include "libmimic/kernel.h"
 #include "libmimic/mimic.h"
+#include "mimic/maple_ioctl.h"
 #include "tests/lib/contract_numbers.h"
 #include "tests/lib/fake_bus.h"
 
@@ -38,14 +39,16 @@ static int bus_open(const char *path)
 	return nodes[index];
 }
 
-static int bus_info(int node, struct maple_info *info)
+static int bus_info(int node, const struct mimic_kind *kind, struct mimic_kernel_info *info)
 {
-	*info = (struct maple_info){ .version = MAPLE_ABI_VERSION, .index = node == nodes[1] };
+	(void)kind;
+	*info = (struct mimic_kernel_info){ .version = MAPLE_ABI_VERSION, .index = node == nodes[1] };
 	return 0;
 }
 
-static int bus_connect(int node)
+static int bus_connect(int node, const struct mimic_kind *kind)
 {
+	(void)kind;
 	unsigned int index = node == nodes[1];
 	int error = fake_bus_request(MIMIC_BUS_REQUEST_CONNECT, index, BINDING_OF(index), 0);
 	int fd = fake_bus.connected;

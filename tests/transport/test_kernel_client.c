@@ -22,8 +22,10 @@
 
 #include <cmocka.h>
 
+#include "devices/kind.h"
 #include "libmimic/kernel.h"
 #include "libmimic/mimic.h"
+#include "mimic/maple_ioctl.h"
 #include "tests/lib/daemon_device.h"
 
 #define NO_KERNEL "no kernel devices: is mimic.ko loaded and mimicd running?"
@@ -170,10 +172,10 @@ static void a_number_beyond_the_nodes_is_no_device_and_auto_does_not_look_elsewh
 static void other_kinds_of_device_are_unknown(void **state)
 {
 	(void)state;
-	expect_refusal("pear", -ENOENT, "device 'pear': only maple is known");
-	expect_refusal("maple01", -ENOENT, "device 'maple01': only maple is known");
-	expect_refusal("maple/0", -ENOENT, "device 'maple/0': only maple is known");
-	expect_refusal("maple0123456789", -ENOENT, "device 'maple0123456789': only maple is known");
+	expect_refusal("pear", -ENOENT, "device 'pear': the kinds of devices are maple dare");
+	expect_refusal("maple01", -ENOENT, "device 'maple01': there are maple dare, and these with a number");
+	expect_refusal("maple/0", -ENOENT, "device 'maple/0': there are maple dare, and these with a number");
+	expect_refusal("maple0123456789", -ENOENT, "device 'maple0123456789': there are maple dare, and these with a number");
 }
 
 static void config_and_devices_are_wrong_with_transport_kernel(void **state)
@@ -227,14 +229,16 @@ static int fake_open(const char *path)
 	return fake.nodes[index];
 }
 
-static int fake_info(int node, struct maple_info *info)
+static int fake_info(int node, const struct mimic_kind *kind, struct mimic_kernel_info *info)
 {
-	*info = (struct maple_info){ .version = fake.version, .index = node == fake.nodes[1] };
+	assert_string_equal(kind->name, "maple");
+	*info = (struct mimic_kernel_info){ .version = fake.version, .index = node == fake.nodes[1] };
 	return fake.info_error;
 }
 
-static int fake_connect(int node)
+static int fake_connect(int node, const struct mimic_kind *kind)
 {
+	(void)kind;
 	assert_true(node == fake.nodes[0] || node == fake.nodes[1]);
 	if (fake.connect_error)
 		return fake.connect_error;

@@ -282,7 +282,7 @@ static void an_added_device_is_on_the_bus(void **state)
 	assert_true(fake_bus.is_registered[2]);
 	assert_int_equal(fake_bus_open(2, 3, 7), 0);
 	assert_int_equal(fake_bus_load(3, 1, PAGE_MAPLE, AT(IDENTIFY, 0), 4), 0x01080100);
-	assert_int_equal(mimicd_instance_add(fake_bus.server, "dare", name), -ENOENT);
+	assert_int_equal(mimicd_instance_add(fake_bus.server, "pear", name), -ENOENT);
 }
 
 static void a_number_of_another_daemon_is_passed_over(void **state)

@@ -336,7 +336,7 @@ static void device_names_are_answered_as_the_manual_says(void **state)
 		const char *name;
 		int error;
 	} names[] = {
-		{ "", -ENOENT }, { "mapl", -ENOENT }, { "dare0", -ENOENT }, { "Maple0", -ENOENT },
+		{ "", -ENOENT }, { "mapl", -ENOENT }, { "pear0", -ENOENT }, { "dare0", -ENODEV }, { "Maple0", -ENOENT },
 		{ "maple00", -ENOENT }, { "maple-1", -ENOENT }, { "maple 0", -ENOENT },
 		{ "maple0x", -ENOENT }, { "maple+1", -ENOENT }, { "maple2", -ENODEV },
 		{ "maple99999999", -ENODEV }, { "maple@", -ENOENT }, { "maple@64", -ENODEV },

@@ -85,8 +85,8 @@ static void expect_every_key(const char *shipped, const char *profile, const cha
 	fclose(file);
 	fclose(copy);
 	assert_int_equal(mimic_config_load(path, &settings), 0);
-	strcpy(settings.maple.profile, profile);
-	expect_profile(&settings.maple, profile);
+	strcpy(settings.parameters.maple.profile, profile);
+	expect_profile(&settings.parameters.maple, profile);
 }
 
 static void the_shipped_paper_file_is_the_paper_profile(void **state)
@@ -95,8 +95,8 @@ static void the_shipped_paper_file_is_the_paper_profile(void **state)
 
 	(void)state;
 	assert_int_equal(mimic_config_load("config/paper.ini", &settings), 0);
-	expect_profile(&settings.maple, "paper");
-	assert_int_equal(settings.maple_count, 2);
+	expect_profile(&settings.parameters.maple, "paper");
+	assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 2);
 	assert_int_equal(settings.spin_microseconds, 100);
 	expect_every_key("config/paper.ini", "paper", "artifact");
 }
@@ -107,7 +107,7 @@ static void the_shipped_artifact_file_is_the_artifact_profile(void **state)
 
 	(void)state;
 	assert_int_equal(mimic_config_load("config/artifact.ini", &settings), 0);
-	expect_profile(&settings.maple, "artifact");
+	expect_profile(&settings.parameters.maple, "artifact");
 	expect_every_key("config/artifact.ini", "artifact", "paper");
 }
 
@@ -146,9 +146,9 @@ static void no_path_is_the_paper_profile(void **state)
 
 	(void)state;
 	assert_int_equal(mimic_config_load(NULL, &settings), 0);
-	expect_profile(&settings.maple, "paper");
+	expect_profile(&settings.parameters.maple, "paper");
 	assert_int_equal(mimic_config_load("", &settings), 0);
-	expect_profile(&settings.maple, "paper");
+	expect_profile(&settings.parameters.maple, "paper");
 }
 
 static void the_words_paper_and_artifact_are_profiles(void **state)
@@ -157,9 +157,9 @@ static void the_words_paper_and_artifact_are_profiles(void **state)
 
 	(void)state;
 	assert_int_equal(mimic_config_load("artifact", &settings), 0);
-	expect_profile(&settings.maple, "artifact");
+	expect_profile(&settings.parameters.maple, "artifact");
 	assert_int_equal(mimic_config_load("paper", &settings), 0);
-	expect_profile(&settings.maple, "paper");
+	expect_profile(&settings.parameters.maple, "paper");
 }
 
 static void keys_change_single_values_of_the_profile(void **state)
@@ -170,11 +170,11 @@ static void keys_change_single_values_of_the_profile(void **state)
 	/* The profile comes last: its place does not matter. */
 	assert_int_equal(load_text("[mimic]\ndevices = maple:7\nspin_microseconds = 0\n"
 				   "[maple]\n  queues = 2 ; few\ndepth_64=yes\nprofile=paper", &settings), 0);
-	assert_int_equal(settings.maple_count, 7);
+	assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 7);
 	assert_int_equal(settings.spin_microseconds, 0);
-	assert_int_equal(settings.maple.queues, 2);
-	assert_int_equal(settings.maple.quirks, MAPLE_QUIRK_depth_64);
-	assert_int_equal(settings.maple.scratchpad_words, 256);
+	assert_int_equal(settings.parameters.maple.queues, 2);
+	assert_int_equal(settings.parameters.maple.quirks, MAPLE_QUIRK_depth_64);
+	assert_int_equal(settings.parameters.maple.scratchpad_words, 256);
 }
 
 static void a_quirk_of_the_profile_can_be_switched_off(void **state)
@@ -184,9 +184,9 @@ static void a_quirk_of_the_profile_can_be_switched_off(void **state)
 
 	(void)state;
 	assert_int_equal(mimic_config_load("artifact", &settings), 0);
-	artifact = settings.maple.quirks;
+	artifact = settings.parameters.maple.quirks;
 	assert_int_equal(load_text("[maple]\nprofile = artifact\nloops_dropped = no\n", &settings), 0);
-	assert_int_equal(settings.maple.quirks, artifact & ~(unsigned int)MAPLE_QUIRK_loops_dropped);
+	assert_int_equal(settings.parameters.maple.quirks, artifact & ~(unsigned int)MAPLE_QUIRK_loops_dropped);
 }
 
 static void mistakes_are_named_with_file_and_line(void **state)
@@ -194,8 +194,11 @@ static void mistakes_are_named_with_file_and_line(void **state)
 	(void)state;
 	expect_error(PAPER "queue = 8\n", "3: unknown key 'queue' in section [maple]");
 	expect_error("[mimic]\nprofile = paper\n", "2: unknown key 'profile' in section [mimic]");
-	expect_error("\n" PAPER "\n[dare]\n", "5: unknown section [dare]");
-	expect_error("[dare]\nx = 1\n" PAPER, "1: unknown section [dare]");
+	expect_error("\n" PAPER "\n[pear]\n", "5: unknown section [pear]");
+	expect_error("[pear]\nx = 1\n" PAPER, "1: unknown section [pear]");
+	expect_error("[dare]\nqueues = 8\n" PAPER, "2: unknown key 'queues' in section [dare]");
+	expect_error(PAPER "[dare]\nprofile = paper\n", "4: unknown key 'profile' in section [dare]");
+	expect_error(PAPER "[dare]\ncontexts = many\n", "4: contexts must be a whole number, not 'many'");
 	expect_error("queues = 8\n", "1: key 'queues' stands before any section");
 	expect_error(PAPER "queues = 8\nqueues = 8\n", "4: duplicate key 'queues', first in line 3");
 	expect_error(PAPER "[mimic]\n[maple]\nprofile = paper\n",
@@ -231,8 +234,16 @@ static void values_out_of_range_are_named_with_file_and_line(void **state)
 		     "4: devices 'maple:65' is not 1 to 64 devices");
 	expect_error(PAPER "[mimic]\ndevices = maple:0\n",
 		     "4: devices 'maple:0' is not 1 to 64 devices");
-	expect_error(PAPER "[mimic]\ndevices = dare:2\n",
-		     "4: devices 'dare:2' is not of the form maple:COUNT");
+	expect_error(PAPER "[mimic]\ndevices = pear:2\n",
+		     "4: devices 'pear:2' is not a list of KIND:COUNT with the kinds maple dare");
+	expect_error(PAPER "[mimic]\ndevices = dare:1, maple:65\n",
+		     "4: devices 'dare:1, maple:65' is not 1 to 64 devices");
+	expect_error(PAPER "[dare]\ncontexts = 16\n", "4: contexts must be 1 to 15");
+	expect_error("[dare]\n\ncontexts = 0\n" PAPER, "3: contexts must be 1 to 15");
+	expect_error(PAPER "[dare]\nqueue_entries = 65\n", "4: queue_entries must be 1 to 64");
+	expect_error(PAPER "[dare]\ntlb_entries = 3\n", "4: tlb_entries must be a power of two from 2 to 64");
+	expect_error("[dare]\nprofile = paper\n[maple]\nprofile = paper\n",
+		     "2: unknown key 'profile' in section [dare]");
 	expect_error(PAPER "[mimic]\nspin_microseconds = 1000001\n",
 		     "4: spin_microseconds must be 0 to 1000000");
 }
@@ -282,28 +293,81 @@ static void a_device_list_sets_the_count(void **state)
 	(void)state;
 	mimic_config_default(&settings);
 	assert_int_equal(mimic_config_devices("maple:64", &settings), 0);
-	assert_int_equal(settings.maple_count, 64);
+	assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 64);
 	assert_int_equal(mimic_config_devices("maple", &settings), 0);
-	assert_int_equal(settings.maple_count, 1);
+	assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 1);
 	assert_int_equal(mimic_config_devices(NULL, &settings), 0);
-	assert_int_equal(settings.maple_count, 1);
+	assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 1);
+}
+
+static void expect_counts(const char *list, unsigned int maples, unsigned int dares)
+{
+	struct mimic_settings settings;
+
+	mimic_config_default(&settings);
+	assert_int_equal(mimic_config_devices(list, &settings), 0);
+	assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], maples);
+	assert_int_equal(settings.counts[MIMIC_KIND_DARE], dares);
+}
+
+static void a_device_list_names_all_that_there_is(void **state)
+{
+	(void)state;
+	expect_counts(NULL, 2, 1);
+	expect_counts("", 2, 1);
+	expect_counts("maple:3", 3, 0);
+	expect_counts("dare:2", 0, 2);
+	expect_counts("maple:3,dare:4", 3, 4);
+	expect_counts("dare , maple:64", 64, 1);
+}
+
+static void the_section_of_dare_sets_its_parameters(void **state)
+{
+	struct mimic_settings settings;
+
+	(void)state;
+	assert_int_equal(load_text(PAPER, &settings), 0);
+	assert_int_equal(settings.parameters.dare.contexts, 8);
+	assert_int_equal(settings.parameters.dare.queue_entries, 32);
+	assert_int_equal(settings.parameters.dare.tlb_entries, 32);
+	assert_int_equal(load_text("[dare]\ncontexts = 15\nqueue_entries = 1\n" PAPER
+				   "[mimic]\ndevices = dare:5 , maple\n", &settings), 0);
+	assert_int_equal(settings.parameters.dare.contexts, 15);
+	assert_int_equal(settings.parameters.dare.queue_entries, 1);
+	assert_int_equal(settings.parameters.dare.tlb_entries, 32);
+	/* tlb_entries of the other section is not touched either. */
+	expect_profile(&settings.parameters.maple, "paper");
+	assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 1);
+	assert_int_equal(settings.counts[MIMIC_KIND_DARE], 5);
+}
+
+static void a_list_that_names_a_kind_twice_is_refused(void **state)
+{
+	struct mimic_settings settings;
+
+	(void)state;
+	mimic_config_default(&settings);
+	assert_int_equal(mimic_config_devices("maple:2,maple:3", &settings), -EINVAL);
+	assert_string_equal(mimic_error_text(), "devices 'maple:2,maple:3' names a kind twice");
+	assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 2);
+	assert_int_equal(settings.counts[MIMIC_KIND_DARE], 1);
 }
 
 static void a_wrong_device_list_is_named(void **state)
 {
 	static const char *const wrong[] = { "maple:", "maple:x", "maple:2x", "maples:2", "2",
-					     "maple:2,maple:3", ":", "maple: 2" };
+					     ":", "maple: 2", "maple:2,", ",maple:2", "maple:2 dare:1",
+					     "maple:2;dare:1", "maple,", "dare:1,pear:2" };
 	struct mimic_settings settings;
 	char expected[128];
 
 	(void)state;
 	mimic_config_default(&settings);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		snprintf(expected, sizeof(expected), "devices '%s' is not of the form maple:COUNT",
-			 wrong[i]);
+		snprintf(expected, sizeof(expected), "devices '%s' is not a list of KIND:COUNT with the kinds maple dare", wrong[i]);
 		assert_int_equal(mimic_config_devices(wrong[i], &settings), -EINVAL);
 		assert_string_equal(mimic_error_text(), expected);
-		assert_int_equal(settings.maple_count, 2);
+		assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 2);
 	}
 }
 
@@ -324,6 +388,9 @@ int main(void)
 		cmocka_unit_test(a_missing_file_and_a_directory_are_named),
 		cmocka_unit_test(a_device_list_sets_the_count),
 		cmocka_unit_test(a_wrong_device_list_is_named),
+		cmocka_unit_test(a_device_list_names_all_that_there_is),
+		cmocka_unit_test(the_section_of_dare_sets_its_parameters),
+		cmocka_unit_test(a_list_that_names_a_kind_twice_is_refused),
 	};
 	int file = mkstemp(path);
 	int failures;

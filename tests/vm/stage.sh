@@ -29,15 +29,13 @@ for program in "$@"; do
 	[ ! -e "$here/../../$program.seconds" ] || cp "$here/../../$program.seconds" "$tree/mimic/$program.seconds"
 done
 
-# mimic.ko is what the others need.
 if [ -n "$modules" ]; then
-	# kbuild's list: a module whose source is gone lies about still. 6.1 names it
-	# .ko, 6.12 names its object.
+	# kbuild's list, in the order of driver/Kbuild: each needs only modules before it. A
+	# module whose source is gone lies about still. 6.1 names it .ko, 6.12 names its object.
 	sed 's/\.k\{0,1\}o$/.ko/' "$modules/driver/modules.order" | while read -r module; do
 		cp "$module" "$tree/mimic/modules"
-	done
-	(cd "$tree/mimic/modules" && ls -- *.ko) | sed 's/\.ko$//' |
-		awk '{ print ($1 == "mimic" ? 0 : 1) "\t" $1 }' | sort | cut -f 2 >"$tree/mimic/modules/order"
+		basename "$module" .ko
+	done >"$tree/mimic/modules/order"
 fi
 # Debug information would be most of what the guest unpacks.
 find "$tree/mimic" -type f \( -perm -100 -o -name '*.so*' -o -name '*.ko' \) \

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "daemon/bus_kind.h"
+
+#include "mimic/dare_registers.h"
+#include "mimic/maple_registers.h"
+
+static enum mimicd_bus_role maple_role(const struct mimic_access *access)
+{
+	unsigned int operation = access->offset >> MAPLE_OPERATION_SHIFT & 63;
+	unsigned int queue = access->offset >> MAPLE_QUEUE_SHIFT & 7;
+
+	if (!access->is_write && operation == MAPLE_LOAD_RESET &&
+	    (access->page == MAPLE_PAGE_MAPLE || access->page == MAPLE_PAGE_MMU))
+		return MIMICD_BUS_RESET;
+	if (access->page != MAPLE_PAGE_MMU)
+		return MIMICD_BUS_ANY;
+	if (access->is_write)
+		return operation == MAPLE_STORE_MMU && queue == MAPLE_MMU_RESOLVE ? MIMICD_BUS_RESOLVE :
+										    MIMICD_BUS_ANY;
+	if (operation == MAPLE_LOAD_FAULT_STATUS ||
+	    (operation == MAPLE_LOAD_DEBUG && queue == MAPLE_MMU_FAULT))
+		return MIMICD_BUS_FAULT;
+	return MIMICD_BUS_ANY;
+}
+
+/* RESET is a context's own: it does not mend a device that others have, too. */
+static enum mimicd_bus_role dare_role(const struct mimic_access *access)
+{
+	if (access->page != DARE_PAGE_CONTROL)
+		return MIMICD_BUS_ANY;
+	if (access->is_write && access->offset == DARE_CONTROL_ATTACH)
+		return MIMICD_BUS_ATTACH;
+	if (access->is_write && access->offset == DARE_CONTROL_RESOLVE)
+		return MIMICD_BUS_RESOLVE;
+	if (!access->is_write && access->offset == DARE_CONTROL_FAULT_STATUS)
+		return MIMICD_BUS_FAULT;
+	return MIMICD_BUS_ANY;
+}
+
+enum mimicd_bus_role mimicd_bus_role(const struct mimic_kind *kind, const struct mimic_access *access)
+{
+	/* A kind without an entry has no such registers. */
+	static enum mimicd_bus_role (*const roles[MIMIC_KIND_COUNT])(const struct mimic_access *) = {
+		[MIMIC_KIND_MAPLE] = maple_role,
+		[MIMIC_KIND_DARE] = dare_role,
+	};
+
+	return roles[kind->index] ? roles[kind->index](access) : MIMICD_BUS_ANY;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * mma: one binary for all processors of an architecture, with kernels that are
+ * chosen when a device is created. Must be compiled with -ffp-contract=off: where
+ * a processor has a fused multiply-add, compilers use it otherwise.
+ */
+#include "devices/dare/dare_internal.h"
+
+typedef float alias_float __attribute__((may_alias));
+typedef uint32_t alias_u32 __attribute__((may_alias));
+typedef uint16_t alias_u16 __attribute__((may_alias));
+
+/* A register as floats, row by row without gaps. */
+struct wide {
+	float values[DARE_ROWS * ELEMENTS_MAX] __attribute__((aligned(64)));
+};
+
+#define KERNEL(name) name##_plain
+#define KERNEL_TARGET
+#define KERNEL_LANES 4
+#define KERNEL_ROWS 2
+#define KERNEL_FIRST_HALVES(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
+#define KERNEL_SECOND_HALVES(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#include "devices/dare/compute_kernels.h"
+
+static bool always(void)
+{
+	return true;
+}
+
+#undef KERNEL
+#undef KERNEL_TARGET
+#undef KERNEL_LANES
+#undef KERNEL_ROWS
+#undef KERNEL_FIRST_HALVES
+#undef KERNEL_SECOND_HALVES
+
+#ifdef __x86_64__
+#define KERNEL(name) name##_avx2
+#define KERNEL_TARGET __attribute__((target("avx2")))
+#define KERNEL_LANES 8
+#define KERNEL_ROWS 4
+#define KERNEL_FIRST_HALVES(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define KERNEL_SECOND_HALVES(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#include "devices/dare/compute_kernels.h"
+
+static bool has_avx2(void)
+{
+	return __builtin_cpu_supports("avx2");
+}
+
+#undef KERNEL
+#undef KERNEL_TARGET
+#undef KERNEL_LANES
+#undef KERNEL_ROWS
+#undef KERNEL_FIRST_HALVES
+#undef KERNEL_SECOND_HALVES
+
+#define KERNEL(name) name##_avx512
+#define KERNEL_TARGET __attribute__((target("avx512f")))
+#define KERNEL_LANES 16
+#define KERNEL_ROWS 8
+#define KERNEL_FIRST_HALVES(a, b) \
+	__builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+#define KERNEL_SECOND_HALVES(a, b) \
+	__builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#include "devices/dare/compute_kernels.h"
+
+static bool has_avx512(void)
+{
+	return __builtin_cpu_supports("avx512f");
+}
+#endif
+
+#define KERNELS(kind, supported) { \
+	.name = #kind, \
+	.is_supported = supported, \
+	.turn = { turn_fp32_##kind, turn_bf16_##kind, turn_int8_##kind }, \
+	.multiply = { multiply_fp32_##kind, multiply_bf16_##kind, multiply_int8_##kind }, \
+}
+
+/* The fastest one last. */
+const struct dare_kernels mpu_kernels_list[] = {
+	KERNELS(plain, always),
+#ifdef __x86_64__
+	KERNELS(avx2, has_avx2),
+	KERNELS(avx512, has_avx512),
+#endif
+};
+
+const size_t mpu_kernels_count = sizeof(mpu_kernels_list) / sizeof(mpu_kernels_list[0]);
+
+const struct dare_kernels *mpu_compute_kernels(void)
+{
+	size_t i = mpu_kernels_count - 1;
+
+	while (!mpu_kernels_list[i].is_supported())
+		i--;
+	return &mpu_kernels_list[i];
+}
+
+/*
+ * The device rounds to nearest and keeps subnormals, whatever the program that
+ * it is embedded in has chosen for its own thread; and that program's choice,
+ * flags and traps stay as they were.
+ */
+#if defined(__x86_64__)
+#define FLOAT_DEFAULT 0x1f80u
+
+static inline uint64_t float_begin(void)
+{
+	unsigned int saved = __builtin_ia32_stmxcsr();
+
+	__builtin_ia32_ldmxcsr(FLOAT_DEFAULT);
+	return saved;
+}
+
+static inline void float_end(uint64_t saved)
+{
+	__builtin_ia32_ldmxcsr((unsigned int)saved);
+}
+#elif defined(__aarch64__)
+static inline uint64_t float_begin(void)
+{
+	uint64_t control, status;
+
+	__asm__ volatile("mrs %0, fpcr\n\tmrs %1, fpsr" : "=r"(control), "=r"(status));
+	__asm__ volatile("msr fpcr, %0" : : "r"(0ull) : "memory");
+	return control << 32 | (status & 0xffffffffu);
+}
+
+static inline void float_end(uint64_t saved)
+{
+	__asm__ volatile("msr fpcr, %0\n\tmsr fpsr, %1"
+			 : : "r"(saved >> 32), "r"(saved & 0xffffffffu) : "memory");
+}
+#else
+static inline uint64_t float_begin(void)
+{
+	return 0;
+}
+
+static inline void float_end(uint64_t saved)
+{
+	(void)saved;
+}
+#endif
+
+void mpu_compute_forget(struct dare *d, const struct dare_context *c, unsigned int number)
+{
+	if (d->turned[number].source == c->matrix[number])
+		d->turned[number].source = NULL;
+}
+
+void mpu_compute_forget_all(struct dare *d)
+{
+	for (unsigned int i = 0; i < DARE_REGISTERS; i++)
+		d->turned[i].source = NULL;
+}
+
+static const struct turned *turned_source(struct dare *d, struct dare_context *c, unsigned int number,
+					  enum element_kind kind)
+{
+	struct turned_slot *slot = &d->turned[number];
+
+	if (slot->source == c->matrix[number] && slot->kind == kind)
+		return &slot->b;
+	d->kernels->turn[kind](&slot->b, c->matrix[number]);
+	slot->source = c->matrix[number];
+	slot->kind = kind;
+	return &slot->b;
+}
+
+/* Elements of md outside M x N are 0 (XuanTie convention). */
+static void clear_outside(uint8_t md[DARE_ROWS][DARE_ROW_BYTES], size_t rows, size_t columns)
+{
+	if (columns < DARE_ROWS) {
+		for (size_t m = 0; m < rows; m++)
+			memset(md[m] + 4 * columns, 0, DARE_ROW_BYTES - 4 * columns);
+	}
+	memset(md + rows, 0, (DARE_ROWS - rows) * DARE_ROW_BYTES);
+}
+
+void mpu_compute_mma(struct dare *d, struct dare_context *c, const struct queue_entry *entry,
+		     enum element_kind kind, unsigned int count_k)
+{
+	unsigned int rows = c->csr[DARE_CSR_MATRIX_M], columns = c->csr[DARE_CSR_MATRIX_N];
+	const struct turned *b;
+	uint64_t saved;
+
+	b = turned_source(d, c, entry->ms2, kind);
+	saved = float_begin();
+	d->kernels->multiply[kind](c->matrix[entry->md], c->matrix[entry->ms1], b, rows, count_k);
+	float_end(saved);
+	clear_outside(c->matrix[entry->md], rows, columns);
+	mpu_compute_forget(d, c, entry->md);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Page 0, the operating system's: who has which context, page faults, shootdowns. */
+#include "devices/dare/dare_internal.h"
+
+const struct mimic_memory *mpu_control_memory_of(const struct dare *d, uint64_t address_space)
+{
+	const struct mimic_memory *memory;
+
+	if (!address_space || !d->host.memory_of)
+		return NULL;
+	memory = d->host.memory_of(d->host.context, address_space);
+	return memory && memory->read_rows && memory->write_rows ? memory : NULL;
+}
+
+static void attach(struct dare *d, uint64_t value)
+{
+	unsigned int number = value & 0xff;
+	uint64_t address_space = value >> 8, status;
+	struct dare_context *c;
+
+	if (number >= d->config.contexts) {
+		d->state.illegal++;
+		return;
+	}
+	c = &d->context[number];
+	mpu_context_reset(d, c);
+	mimic_tlb_init(&c->tlb, d->config.tlb_entries);
+	d->unfinished &= ~(1u << number);
+	status = mpu_context_status(d, c);
+	d->memory[number] = mpu_control_memory_of(d, address_space);
+	c->address_space = d->memory[number] ? address_space : 0;
+	mpu_parked_release(d, c, status);
+	if (!address_space)
+		return;
+	/* The new program's counters start at 0; the device's sums do not go back. */
+	for (unsigned int i = 0; i < DARE_COUNTER_COUNT; i++)
+		d->state.retired[i] += c->counters[i];
+	memset(c->counters, 0, sizeof(c->counters));
+}
+
+/* Of the contexts that wait, the one that has waited longest. */
+static const struct dare_context *oldest_stall(const struct dare *d)
+{
+	const struct dare_context *oldest = NULL;
+
+	for (unsigned int i = 0; i < d->config.contexts; i++) {
+		const struct dare_context *c = &d->context[i];
+
+		if (c->stalled && (!oldest || c->stall_order < oldest->stall_order))
+			oldest = c;
+	}
+	return oldest;
+}
+
+static uint64_t fault_status(const struct dare *d)
+{
+	const struct dare_context *c = oldest_stall(d);
+
+	if (!c)
+		return 0;
+	return c->stall_page << 12 | DARE_FAULT_STALLED | (c->stall_writes ? DARE_FAULT_WRITES : 0) |
+	       context_number(d, c);
+}
+
+static void resolve(struct dare *d, uint64_t value)
+{
+	unsigned int number = value & 0xff;
+	struct dare_context *c;
+
+	if (number >= d->config.contexts) {
+		d->state.illegal++;
+		return;
+	}
+	c = &d->context[number];
+	/* The context may have been detached or reset since its fault was read. */
+	if (!c->stalled)
+		return;
+	if (value & DARE_RESOLVE_LATER) {
+		c->stall_order = ++d->state.stall_order;
+		return;
+	}
+	c->stalled = 0;
+	if (value & DARE_RESOLVE_PRESENT)
+		count(c, DARE_COUNTER_resolves, 1);
+	else
+		mpu_memory_fail(d, c);
+	mpu_context_settle(d, c);
+}
+
+static void flush(struct dare *d, uint64_t value)
+{
+	unsigned int number = value & 0xff;
+
+	if (number >= d->config.contexts && number != DARE_ALL_CONTEXTS) {
+		d->state.illegal++;
+		return;
+	}
+	for (unsigned int i = 0; i < d->config.contexts; i++) {
+		struct dare_context *c = &d->context[i];
+
+		if (!c->address_space || (number != DARE_ALL_CONTEXTS && number != i))
+			continue;
+		mimic_tlb_flush(&c->tlb);
+		count(c, DARE_COUNTER_shootdowns, 1);
+	}
+}
+
+static bool load(const struct dare *d, struct mimic_access *access)
+{
+	switch (access->offset) {
+	case DARE_CONTROL_IDENTIFY:
+		access->data = DARE_MAGIC << 32 | (uint64_t)DARE_VERSION << 24 |
+			       d->config.queue_entries << 16 | d->config.tlb_entries << 8 |
+			       d->config.contexts;
+		return true;
+	case DARE_CONTROL_FAULT_STATUS:
+		access->data = fault_status(d);
+		return true;
+	case DARE_CONTROL_FAULT_COUNT:
+		access->data = d->state.fault_count;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool store(struct dare *d, const struct mimic_access *access)
+{
+	switch (access->offset) {
+	case DARE_CONTROL_ATTACH:
+		attach(d, access->data);
+		return true;
+	case DARE_CONTROL_RESOLVE:
+		resolve(d, access->data);
+		return true;
+	case DARE_CONTROL_FLUSH:
+		flush(d, access->data);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void mpu_control_access(struct dare *d, struct mimic_access *access)
+{
+	if (register_access_is_legal(access) && (access->is_write ? store(d, access) : load(d, access))) {
+		if (!access->is_write)
+			access->data = low_bytes(access->data, access->size);
+		return;
+	}
+	d->state.illegal++;
+	access->data = 0;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The state of one DARE, and what its files call of each other.
+ *
+ *   model.c    creation, which page an access goes to, the model's operations
+ *   context.c  registers of a context
+ *   parked.c   accesses that wait
+ *   queue.c    the instruction queue: dispatch, STREAM, dependencies, completion, errors
+ *   execute.c  one instruction
+ *   memory.c   tiles to memory requests, TLB, page faults
+ *   compute.c  mma: operands, kernels of each kind of processor (compute_kernels.h)
+ *   control.c  page 0
+ *   observe.c  counters, descriptions, views
+ *   save.c     images of the state
+ *   isa.c      instruction words
+ *
+ * Models are linked into one library: what several files here use is called
+ * mpu_something, or dare_something if others use it too.
+ */
+#ifndef MIMIC_DARE_INTERNAL_H
+#define MIMIC_DARE_INTERNAL_H
+
+#include <string.h>
+
+#include "devices/dare/dare_model.h"
+#include "devices/dare/isa.h"
+#include "devices/soc/tlb.h"
+
+#define PARKED_MAX 512
+#define REQUESTS_MAX (2 * DARE_ROWS)	/* a row may lie in two pages */
+#define CALL_BUDGET 16			/* instructions that one call finishes for others */
+#define RETRIES_MAX 8			/* answers MIMIC_FAULT_RETRY to one request */
+
+/* Outcome of one step of a store: acknowledged, or it has to wait. */
+enum step { STEP_DONE, STEP_WAIT };
+
+/* What became of an instruction. */
+enum result { RESULT_COMPLETE, RESULT_STALLED, RESULT_FAILED };
+
+/* An instruction in the queue. */
+struct queue_entry {
+	uint64_t position;	/* its number since the last reset */
+	uint64_t rs1;
+	uint64_t rs2;
+	uint32_t word;
+	uint8_t operation;	/* enum dare_operation; DARE_OPERATION_COUNT: an illegal word */
+	uint8_t md;
+	uint8_t ms1;
+	uint8_t ms2;
+	uint8_t reads;		/* matrix registers, one bit each */
+	uint8_t writes;
+	uint8_t raw;		/* of these, the ones that an older entry has still to write or read */
+	uint8_t war;
+	uint8_t waw;
+	uint8_t started;	/* its requests are in the context; it is the head */
+	uint8_t rows;		/* that have requests; fewer than matrix_m: the next one is misaligned */
+	uint8_t reserved;
+};
+
+#define DECODED_MAX 64
+
+/* A word that was decoded before. */
+struct decoded {
+	uint32_t word;
+	uint8_t is_filled;
+	uint8_t operands;	/* values that follow it in STREAM */
+	uint8_t operation;
+	uint8_t md;
+	uint8_t ms1;
+	uint8_t ms2;
+	uint8_t reads;
+	uint8_t writes;
+};
+
+/* A row of a tile, or the part of it that lies in one page. */
+struct memory_request {
+	uint64_t address;
+	uint64_t physical;
+	uint8_t row;
+	uint8_t offset;		/* in the row */
+	uint8_t bytes;
+	uint8_t retries;
+	uint32_t reserved;
+};
+
+/* Everything of a context that save() keeps. No pointers in here. */
+struct dare_context {
+	uint8_t matrix[DARE_REGISTERS][DARE_ROWS][DARE_ROW_BYTES] __attribute__((aligned(64)));
+	/* What a load has read so far: md changes when all of it is there. */
+	uint8_t tile[DARE_ROWS][DARE_ROW_BYTES] __attribute__((aligned(64)));
+	struct mimic_tlb tlb;
+	uint64_t counters[DARE_COUNTER_COUNT];
+	uint64_t address_space;		/* 0: detached */
+	uint64_t rs1;
+	uint64_t rs2;
+	uint32_t csr[DARE_CSR_COUNT];
+	uint32_t parked_stores;		/* of the device's list, the ones of this context */
+	uint64_t dispatched;
+	uint64_t completed;
+	/* STREAM: an instruction of which values are still missing */
+	uint64_t stream_owner;
+	uint64_t stream_rs1;
+	uint32_t stream_word;
+	uint32_t stream_missing;
+	uint32_t error;			/* enum dare_error */
+	uint32_t error_instruction;
+	uint64_t error_position;
+	uint64_t error_address;
+	uint32_t error_row;
+	/* The head waits for RESOLVE, for this page. */
+	uint32_t stalled;
+	uint64_t stall_page;
+	uint64_t stall_order;
+	uint32_t stall_writes;
+	/* Requests of the head: those before request_next are done. */
+	uint32_t request_count;
+	uint32_t request_next;
+	uint32_t queue_first;
+	uint32_t queue_level;
+	uint32_t parked_fences;
+	struct queue_entry queue[DARE_MAX_QUEUE];
+	struct memory_request request[REQUESTS_MAX];
+};
+
+enum parked_kind { PARKED_INSTRUCTION, PARKED_STREAM, PARKED_FENCE };
+
+/* An access that waits. */
+struct parked {
+	uint64_t owner;
+	uint64_t value;		/* stored; a fence: the position before which all must be complete */
+	uint64_t rs1;		/* of INSTRUCTION, as they were when it was stored */
+	uint64_t rs2;
+	uint8_t context;
+	uint8_t kind;
+	uint8_t size;
+	uint8_t over;		/* answered; off the list when the call ends */
+	uint32_t reserved;
+};
+
+struct dare_state {
+	uint64_t now;
+	uint64_t fault_count;
+	uint64_t stall_order;
+	uint64_t illegal;			/* accesses that concern no context */
+	uint64_t retired[DARE_COUNTER_COUNT];	/* of contexts, before they were attached anew */
+	uint32_t parked_count;
+	uint32_t reserved;
+	struct parked parked[PARKED_MAX];	/* the one that came first, first */
+};
+
+enum element_kind { ELEMENT_FP32, ELEMENT_BF16, ELEMENT_INT8, ELEMENT_KINDS };
+
+#define ELEMENTS_MAX DARE_ROW_BYTES	/* of a row */
+
+/* A second source, turned: values[k][n]. int8 is exact in fp32, and so are its sums. */
+struct turned {
+	float values[ELEMENTS_MAX][DARE_ROWS] __attribute__((aligned(64)));
+};
+
+/* The same arithmetic for different processors; results are the same bit for bit. */
+struct dare_kernels {
+	const char *name;
+	bool (*is_supported)(void);
+	void (*turn[ELEMENT_KINDS])(struct turned *to, const void *source);
+	/* The first `rows` rows of md, all 16 columns, with `count` elements of K. */
+	void (*multiply[ELEMENT_KINDS])(void *md, const void *ms1, const struct turned *b,
+					unsigned int rows, unsigned int count);
+};
+
+/* A second source is often used again: which one this is, or NULL. */
+struct turned_slot {
+	const void *source;
+	uint32_t kind;
+	struct turned b;
+};
+
+struct dare {
+	struct mimic_model model;	/* first: the model is what others hold */
+	struct mimic_host host;
+	struct dare_config config;
+	const struct dare_kernels *kernels;
+	struct dare_context *context;	/* config.contexts of them */
+	uint32_t unfinished;		/* contexts that go on without any access, one bit each */
+	const struct mimic_memory *memory[DARE_CONTEXTS_MAX];	/* NULL: detached */
+	struct dare_state state;
+	struct turned_slot turned[DARE_REGISTERS];	/* by register number, of any context */
+	struct decoded decoded[DECODED_MAX];
+};
+
+static inline struct dare *dare_of(struct mimic_model *model)
+{
+	return (struct dare *)model;
+}
+
+static inline void count(struct dare_context *c, enum dare_counter counter, uint64_t n)
+{
+	c->counters[counter] += n;
+}
+
+static inline unsigned int context_number(const struct dare *d, const struct dare_context *c)
+{
+	return (unsigned int)(c - d->context);
+}
+
+static inline uint64_t low_bytes(uint64_t value, unsigned int size)
+{
+	return size >= 8 ? value : value & ((1ull << (8 * size)) - 1);
+}
+
+static inline bool register_access_is_legal(const struct mimic_access *access)
+{
+	if (access->offset % 8)
+		return false;
+	return access->size == 8 || (access->size == 4 && !access->is_write);
+}
+
+/* context.c */
+void mpu_context_power_on(struct dare *d, struct dare_context *c);
+void mpu_context_reset(struct dare *d, struct dare_context *c);
+enum mimic_outcome mpu_context_access(struct dare *d, struct dare_context *c,
+				      struct mimic_access *access);
+/* Values of one STREAM: how many were acknowledged before one that has to wait, or there is other work. */
+size_t mpu_context_stream(struct dare *d, struct dare_context *c, uint64_t owner,
+			  const uint64_t *values, size_t count);
+uint64_t mpu_context_status(const struct dare *d, const struct dare_context *c);
+/* What can go on goes on: instructions, then who waits. */
+void mpu_context_settle(struct dare *d, struct dare_context *c);
+
+/* parked.c */
+enum mimic_outcome mpu_parked_add(struct dare *d, struct dare_context *c, struct mimic_access *access,
+				  enum parked_kind kind, uint64_t value);
+/* Fences that are over are answered, stores go on while there is room. true: one of them did. */
+bool mpu_parked_advance(struct dare *d, struct dare_context *c);
+void mpu_parked_withdraw(struct dare *d, uint64_t owner);
+/* Everybody who waits for this context is answered: stores with 0, fences with `status`. */
+void mpu_parked_release(struct dare *d, struct dare_context *c, uint64_t status);
+
+/* queue.c */
+/* One more instruction, which is not executed yet; while there is an error it is dropped. */
+enum step mpu_queue_put(struct dare *d, struct dare_context *c, uint32_t word, uint64_t rs1, uint64_t rs2);
+/* A store to STREAM, the same; nothing has changed if it has to wait. */
+enum step mpu_queue_put_stream(struct dare *d, struct dare_context *c, uint64_t owner, uint64_t value);
+/* Executes up to *budget instructions from the head on. */
+void mpu_queue_advance(struct dare *d, struct dare_context *c, unsigned int *budget);
+bool mpu_queue_is_full(const struct dare *d, const struct dare_context *c);
+/* The head ends in an error; what is behind it is dropped. */
+void mpu_queue_fail(struct dare_context *c, enum dare_error error, uint64_t address, unsigned int row);
+void mpu_queue_clear_error(struct dare_context *c);
+
+/* execute.c */
+enum result mpu_execute(struct dare *d, struct dare_context *c, struct queue_entry *entry);
+
+/* memory.c */
+/* A load or store, from its start or from where a page was missing. */
+enum result mpu_memory_execute(struct dare *d, struct dare_context *c, struct queue_entry *entry);
+/* The page that the head waits for is bad. */
+void mpu_memory_fail(struct dare *d, struct dare_context *c);
+
+/* compute.c */
+extern const struct dare_kernels mpu_kernels_list[];
+extern const size_t mpu_kernels_count;
+/* The fastest that this processor has. */
+const struct dare_kernels *mpu_compute_kernels(void);
+void mpu_compute_mma(struct dare *d, struct dare_context *c, const struct queue_entry *entry,
+		     enum element_kind kind, unsigned int count);
+/* A register has changed. */
+void mpu_compute_forget(struct dare *d, const struct dare_context *c, unsigned int number);
+void mpu_compute_forget_all(struct dare *d);
+
+/* control.c */
+void mpu_control_access(struct dare *d, struct mimic_access *access);
+/* The memory port of an address space, or NULL. */
+const struct mimic_memory *mpu_control_memory_of(const struct dare *d, uint64_t address_space);
+
+/* observe.c */
+size_t mpu_counters_read(const struct mimic_model *model, uint64_t *values, size_t count);
+size_t mpu_describe(const struct mimic_model *model, char *text, size_t size);
+
+/* save.c */
+size_t mpu_save(const struct mimic_model *model, void *image, size_t size);
+int mpu_restore(struct mimic_model *model, const void *image, size_t size);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* DARE as the transports know it (devices/kind.h). */
+#include <stdio.h>
+
+#include "devices/kind.h"
+
+/* Attaches contexts: the operating system's number, which no thread has. */
+#define OWNER_SYSTEM UINT64_MAX
+
+static const struct mimic_key keys[] = {
+#define _(name) { #name, offsetof(struct dare_config, name), 0 },
+	_(contexts)
+	_(queue_entries)
+	_(tlb_entries)
+#undef _
+};
+
+static const char *const counters[DARE_COUNTER_COUNT] = {
+#define _(name, meaning) #name,
+	DARE_COUNTERS(_)
+#undef _
+};
+
+static void defaults(struct mimic_parameters *parameters)
+{
+	dare_config_default(&parameters->dare);
+}
+
+static const char *check(const struct mimic_parameters *parameters)
+{
+	return dare_config_check(&parameters->dare);
+}
+
+static struct mimic_model *create(const struct mimic_parameters *parameters,
+				  const struct mimic_host *host)
+{
+	return dare_model_create(&parameters->dare, host);
+}
+
+static unsigned int context_count(const struct mimic_parameters *parameters)
+{
+	return parameters->dare.contexts;
+}
+
+static unsigned int first_page(unsigned int context)
+{
+	return DARE_PAGE_CONTEXT(context);
+}
+
+static void attach(struct mimic_model *model, unsigned int context, uint64_t address_space,
+		   uint64_t now)
+{
+	struct mimic_access access = {
+		.owner = OWNER_SYSTEM,
+		.data = address_space << 8 | context,
+		.offset = DARE_CONTROL_ATTACH,
+		.page = DARE_PAGE_CONTROL,
+		.size = sizeof(uint64_t),
+		.is_write = 1,
+	};
+
+	model->ops->access(model, &access, now);
+}
+
+static size_t describe(const struct mimic_model *model, unsigned int context, char *text, size_t size)
+{
+	struct dare_context_view view;
+	int length;
+
+	if (dare_model_context(model, context, &view))
+		return 0;
+	length = snprintf(text, size, "M=%u K=%u N=%u, %u in the queue%s", view.matrix_m, view.matrix_k,
+			  view.matrix_n, view.queue_level, view.stalled ? ", waits for a page" : "");
+	return length < 0 ? 0 : (size_t)length;
+}
+
+/* All of a context is its program's own. An error that is cleared, a reset: to be seen by its next load. */
+static bool may_wait(const struct mimic_access *store)
+{
+	return store->offset != DARE_ERROR && store->offset != DARE_RESET;
+}
+
+static const struct mimic_contexts contexts = {
+	.count = context_count,
+	.first_page = first_page,
+	.attach = attach,
+	.counters = dare_model_counters,
+	.describe = describe,
+};
+
+const struct mimic_kind mimic_kind_dare = {
+	.name = "dare",
+	.index = MIMIC_KIND_DARE,
+	.default_count = 1,
+	.pages = 1,
+	.device_pages = DARE_PAGE_COUNT,
+	.batch = 128,	/* instructions of less than a microsecond each */
+	.keys = keys,
+	.key_count = sizeof(keys) / sizeof(keys[0]),
+	.parameters = offsetof(struct mimic_parameters, dare),
+	.defaults = defaults,
+	.check = check,
+	.create = create,
+	.destroy = dare_model_destroy,
+	.counters = counters,
+	.counter_count = DARE_COUNTER_COUNT,
+	.may_wait = may_wait,
+	.contexts = &contexts,
+};

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The instruction queue (paper, IV-B). Instructions enter in the order of their
+ * dispatch and the head executes. In functional mode an instruction executes as
+ * soon as it is the head, so the queue fills only while the head waits for a page.
+ */
+#include "devices/dare/dare_internal.h"
+
+static struct queue_entry *entry_at(const struct dare *d, struct dare_context *c, unsigned int n)
+{
+	unsigned int i = c->queue_first + n;
+
+	return &c->queue[i < d->config.queue_entries ? i : i - d->config.queue_entries];
+}
+
+bool mpu_queue_is_full(const struct dare *d, const struct dare_context *c)
+{
+	return c->queue_level >= d->config.queue_entries;
+}
+
+/* Which matrix registers an instruction reads and writes. mma adds to md, so it reads it. */
+static void find_registers(struct decoded *decoded, const struct dare_fields *fields)
+{
+	uint8_t md = (uint8_t)(1u << fields->md), ms1 = (uint8_t)(1u << fields->ms1);
+	uint8_t ms2 = (uint8_t)(1u << fields->ms2);
+
+	switch (dare_instructions[fields->operation].format) {
+	case DARE_FORMAT_CONFIGURE:
+		return;
+	case DARE_FORMAT_LOAD:
+		decoded->writes = md;
+		return;
+	case DARE_FORMAT_STORE:
+		decoded->reads = ms2;
+		return;
+	case DARE_FORMAT_MULTIPLY:
+		decoded->reads = ms1 | ms2 | md;
+		decoded->writes = md;
+		return;
+	case DARE_FORMAT_GATHER:
+		decoded->reads = ms1;
+		decoded->writes = md;
+		return;
+	case DARE_FORMAT_SCATTER:
+		decoded->reads = ms1 | ms2;
+		return;
+	}
+}
+
+static void fill_decoded(struct decoded *decoded, uint32_t word)
+{
+	struct dare_fields fields;
+
+	*decoded = (struct decoded){ .word = word, .is_filled = 1, .operation = DARE_OPERATION_COUNT };
+	if (dare_decode(word, &fields))
+		return;
+	decoded->operation = (uint8_t)fields.operation;
+	decoded->operands = (uint8_t)dare_operand_count(word);
+	decoded->md = (uint8_t)fields.md;
+	decoded->ms1 = (uint8_t)fields.ms1;
+	decoded->ms2 = (uint8_t)fields.ms2;
+	find_registers(decoded, &fields);
+}
+
+/* Programs repeat a few words, which differ in a few bits: a multiplicative hash spreads them. */
+static const struct decoded *decode(struct dare *d, uint32_t word)
+{
+	struct decoded *decoded = &d->decoded[word * 0x9e3779b1u / (UINT32_MAX / DECODED_MAX + 1)];
+
+	if (decoded->word != word || !decoded->is_filled)
+		fill_decoded(decoded, word);
+	return decoded;
+}
+
+static void find_dependencies(struct dare *d, struct dare_context *c, struct queue_entry *entry)
+{
+	uint8_t read = 0, written = 0;
+
+	for (unsigned int i = 0; i < c->queue_level; i++) {
+		read |= entry_at(d, c, i)->reads;
+		written |= entry_at(d, c, i)->writes;
+	}
+	entry->raw = entry->reads & written;
+	entry->war = entry->writes & read;
+	entry->waw = entry->writes & written;
+	count(c, DARE_COUNTER_raw_waits, entry->raw != 0);
+	count(c, DARE_COUNTER_war_waits, entry->war != 0);
+	count(c, DARE_COUNTER_waw_waits, entry->waw != 0);
+}
+
+enum step mpu_queue_put(struct dare *d, struct dare_context *c, uint32_t word, uint64_t rs1, uint64_t rs2)
+{
+	const struct decoded *decoded;
+	struct queue_entry *entry;
+
+	if (c->error) {
+		count(c, DARE_COUNTER_dropped, 1);
+		return STEP_DONE;
+	}
+	if (mpu_queue_is_full(d, c))
+		return STEP_WAIT;
+	entry = entry_at(d, c, c->queue_level);
+	decoded = decode(d, word);
+	*entry = (struct queue_entry){
+		.position = c->dispatched++, .rs1 = rs1, .rs2 = rs2, .word = word,
+		.operation = decoded->operation, .md = decoded->md, .ms1 = decoded->ms1,
+		.ms2 = decoded->ms2, .reads = decoded->reads, .writes = decoded->writes,
+	};
+	if (c->queue_level)
+		find_dependencies(d, c, entry);
+	c->queue_level++;
+	return STEP_DONE;
+}
+
+enum step mpu_queue_put_stream(struct dare *d, struct dare_context *c, uint64_t owner, uint64_t value)
+{
+	enum step step;
+
+	if (c->stream_missing == 2) {
+		c->stream_rs1 = value;
+		c->stream_missing = 1;
+		return STEP_DONE;
+	}
+	if (c->stream_missing) {
+		step = mpu_queue_put(d, c, c->stream_word, c->stream_rs1, value);
+		if (step == STEP_DONE)
+			c->stream_missing = 0;
+		return step;
+	}
+	c->stream_missing = decode(d, (uint32_t)value)->operands;
+	if (!c->stream_missing)
+		return mpu_queue_put(d, c, (uint32_t)value, 0, 0);
+	c->stream_word = (uint32_t)value;
+	c->stream_owner = owner;
+	return STEP_DONE;
+}
+
+static const uint8_t counter_of_format[] = {
+	[DARE_FORMAT_CONFIGURE] = DARE_COUNTER_mcfg,
+	[DARE_FORMAT_LOAD] = DARE_COUNTER_mld,
+	[DARE_FORMAT_STORE] = DARE_COUNTER_mst,
+	[DARE_FORMAT_MULTIPLY] = DARE_COUNTER_mma,
+	[DARE_FORMAT_GATHER] = DARE_COUNTER_mgather,
+	[DARE_FORMAT_SCATTER] = DARE_COUNTER_mscatter,
+};
+
+static void complete(struct dare *d, struct dare_context *c, const struct queue_entry *entry)
+{
+	c->completed++;
+	c->counters[DARE_COUNTER_instructions]++;
+	c->counters[counter_of_format[dare_instructions[entry->operation].format]]++;
+	c->queue_first = c->queue_first + 1 < d->config.queue_entries ? c->queue_first + 1 : 0;
+	c->queue_level--;
+}
+
+void mpu_queue_advance(struct dare *d, struct dare_context *c, unsigned int *budget)
+{
+	for (; c->queue_level && !c->stalled && *budget; --*budget) {
+		struct queue_entry *entry = entry_at(d, c, 0);
+
+		if (mpu_execute(d, c, entry) == RESULT_COMPLETE)
+			complete(d, c, entry);
+	}
+}
+
+void mpu_queue_fail(struct dare_context *c, enum dare_error error, uint64_t address, unsigned int row)
+{
+	const struct queue_entry *head = &c->queue[c->queue_first];
+
+	c->error = error;
+	c->error_instruction = head->word;
+	c->error_position = head->position;
+	c->error_address = address;
+	c->error_row = row;
+	count(c, DARE_COUNTER_errors, 1);
+	/* As if they had been dispatched after the error: positions do not depend on how full the queue was. */
+	count(c, DARE_COUNTER_dropped, c->queue_level - 1);
+	c->dispatched = head->position + 1;
+	c->queue_level = 0;
+	c->request_count = 0;
+	c->request_next = 0;
+}
+
+void mpu_queue_clear_error(struct dare_context *c)
+{
+	c->error = DARE_ERROR_NONE;
+	c->error_instruction = 0;
+	c->error_position = 0;
+	c->error_address = 0;
+	c->error_row = 0;
+}

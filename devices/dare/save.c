@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Images of the whole state: a header with the configuration, the device, its
+ * contexts. An image is restored only into a device of the same configuration,
+ * if every index in it is one that the model could have written, and if the host
+ * has the address spaces that it names.
+ */
+#include <errno.h>
+
+#include "devices/dare/dare_internal.h"
+
+#define IMAGE_MAGIC 0x4547414d49455244ull	/* "DREIMAGE" */
+#define IMAGE_VERSION 1
+
+struct image_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t header_size;
+	uint64_t total_size;
+	struct dare_config config;
+	uint32_t reserved;
+};
+
+static size_t contexts_size(const struct dare *d)
+{
+	return d->config.contexts * sizeof(*d->context);
+}
+
+size_t mpu_save(const struct mimic_model *model, void *image, size_t size)
+{
+	const struct dare *d = (const struct dare *)model;
+	size_t total = sizeof(struct image_header) + sizeof(d->state) + contexts_size(d);
+	struct image_header header;
+	char *to = image;
+
+	if (!image || size < total)
+		return total;
+	memset(&header, 0, sizeof(header));
+	header.magic = IMAGE_MAGIC;
+	header.version = IMAGE_VERSION;
+	header.header_size = sizeof(header);
+	header.total_size = total;
+	header.config = d->config;
+	memcpy(to, &header, sizeof(header));
+	memcpy(to + sizeof(header), &d->state, sizeof(d->state));
+	memcpy(to + sizeof(header) + sizeof(d->state), d->context, contexts_size(d));
+	return total;
+}
+
+static bool is_memory_operation(const struct queue_entry *entry)
+{
+	enum dare_format format;
+
+	if (entry->operation == DARE_OPERATION_COUNT)
+		return false;
+	format = dare_instructions[entry->operation].format;
+	return format != DARE_FORMAT_CONFIGURE && format != DARE_FORMAT_MULTIPLY;
+}
+
+/* Only a head that waits for a page has been started. */
+static bool entry_is_sound(const struct queue_entry *entry, bool waits)
+{
+	return entry->operation <= DARE_OPERATION_COUNT && entry->md < DARE_REGISTERS &&
+	       entry->ms1 < DARE_REGISTERS && entry->ms2 < DARE_REGISTERS &&
+	       entry->rows <= DARE_ROWS && entry->started == waits &&
+	       (!waits || is_memory_operation(entry));
+}
+
+static bool queue_is_sound(const struct dare *d, const struct dare_context *c)
+{
+	unsigned int entries = d->config.queue_entries;
+
+	if (c->queue_first >= entries || c->queue_level > entries || (c->error && c->queue_level) ||
+	    (c->stalled && !c->queue_level))
+		return false;
+	for (unsigned int i = 0; i < c->queue_level; i++) {
+		if (!entry_is_sound(&c->queue[(c->queue_first + i) % entries], c->stalled && i == 0))
+			return false;
+	}
+	return true;
+}
+
+static bool requests_are_sound(const struct dare_context *c)
+{
+	if (c->request_count > REQUESTS_MAX || c->request_next > c->request_count ||
+	    (c->stalled && c->request_next == c->request_count))
+		return false;
+	for (unsigned int i = 0; i < c->request_count; i++) {
+		const struct memory_request *request = &c->request[i];
+
+		if (request->row >= DARE_ROWS || !request->bytes ||
+		    request->offset + request->bytes > DARE_ROW_BYTES)
+			return false;
+	}
+	return true;
+}
+
+static bool csrs_are_sound(const struct dare_context *c)
+{
+	static const uint32_t largest[DARE_CSR_COUNT] = {
+#define _(number, name, value, meaning) [number] = value,
+		DARE_CSRS(_)
+#undef _
+	};
+
+	for (unsigned int i = 0; i < DARE_CSR_COUNT; i++) {
+		if (!c->csr[i] || c->csr[i] > largest[i])
+			return false;
+	}
+	return true;
+}
+
+/* Who waits, by the context's own numbers and by the device's list. */
+static bool parked_are_sound(const struct dare *d, const struct dare_state *state,
+			     const struct dare_context *c, unsigned int number)
+{
+	uint32_t stores = 0, fences = 0;
+
+	for (unsigned int i = 0; i < state->parked_count; i++) {
+		if (state->parked[i].context != number)
+			continue;
+		stores += state->parked[i].kind != PARKED_FENCE;
+		fences += state->parked[i].kind == PARKED_FENCE;
+	}
+	if (c->parked_stores != stores || c->parked_fences != fences)
+		return false;
+	return (!stores || c->queue_level == d->config.queue_entries) && (!fences || c->queue_level);
+}
+
+static bool context_is_sound(const struct dare *d, const struct dare_state *state,
+			     const struct dare_context *c, unsigned int number)
+{
+	return queue_is_sound(d, c) && requests_are_sound(c) && csrs_are_sound(c) &&
+	       parked_are_sound(d, state, c, number) && c->stream_missing <= 2 &&
+	       c->error <= DARE_ERROR_DETACHED && c->tlb.entries == d->config.tlb_entries &&
+	       (c->address_space ? mpu_control_memory_of(d, c->address_space) != NULL : !c->stalled);
+}
+
+static bool state_is_sound(const struct dare *d, const struct dare_state *state)
+{
+	if (state->parked_count > PARKED_MAX)
+		return false;
+	for (unsigned int i = 0; i < state->parked_count; i++) {
+		const struct parked *parked = &state->parked[i];
+
+		if (parked->context >= d->config.contexts || parked->kind > PARKED_FENCE || parked->over)
+			return false;
+	}
+	return true;
+}
+
+/* The image may lie at any address; a copy of one context at a time is small enough for a stack. */
+static bool image_is_sound(const struct dare *d, const char *from)
+{
+	struct dare_context context;
+	struct dare_state state;
+
+	memcpy(&state, from, sizeof(state));
+	if (!state_is_sound(d, &state))
+		return false;
+	from += sizeof(state);
+	for (unsigned int i = 0; i < d->config.contexts; i++, from += sizeof(context)) {
+		memcpy(&context, from, sizeof(context));
+		if (!context_is_sound(d, &state, &context, i))
+			return false;
+	}
+	return true;
+}
+
+int mpu_restore(struct mimic_model *model, const void *image, size_t size)
+{
+	struct dare *d = dare_of(model);
+	const char *from = image;
+	struct image_header header;
+
+	if (size < sizeof(header) || size != mpu_save(model, NULL, 0))
+		return -EINVAL;
+	memcpy(&header, from, sizeof(header));
+	from += sizeof(header);
+	if (header.magic != IMAGE_MAGIC || header.version != IMAGE_VERSION ||
+	    header.header_size != sizeof(header) || header.total_size != size ||
+	    memcmp(&header.config, &d->config, sizeof(d->config)) || !image_is_sound(d, from))
+		return -EINVAL;
+	memcpy(&d->state, from, sizeof(d->state));
+	memcpy(d->context, from + sizeof(d->state), contexts_size(d));
+	mpu_compute_forget_all(d);
+	d->unfinished = 0;
+	for (unsigned int i = 0; i < d->config.contexts; i++) {
+		const struct dare_context *c = &d->context[i];
+
+		d->memory[i] = mpu_control_memory_of(d, c->address_space);
+		if (c->queue_level && !c->stalled)
+			d->unfinished |= 1u << i;
+	}
+	return 0;
+}

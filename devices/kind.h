@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Kinds of devices: what libmimic, mimicd and the commands know of each. None of
+ * them names a kind anywhere else.
+ *
+ * A new kind is a folder with its model and a kind.c, and one line in MIMIC_KINDS.
+ */
+#ifndef MIMIC_DEVICES_KIND_H
+#define MIMIC_DEVICES_KIND_H
+
+#include "devices/dare/dare_model.h"
+#include "devices/maple/maple_model.h"
+#include "devices/model.h"
+
+/* _(NAME, name); the name begins the names of its devices and is its section of a configuration file */
+#define MIMIC_KINDS(_) \
+	_(MAPLE, maple) \
+	_(DARE, dare)
+
+enum mimic_kind_index {
+#define _(NAME, name) MIMIC_KIND_##NAME,
+	MIMIC_KINDS(_)
+#undef _
+	MIMIC_KIND_COUNT
+};
+
+/* Devices of one kind, each with a number below this; private ones likewise. */
+#define MIMIC_KIND_DEVICES_MAX 64
+#define MIMIC_KIND_CONTEXTS_MAX 64	/* of a device */
+#define MIMIC_KIND_COUNTERS_MAX 128
+
+/* The parameters of every kind. */
+struct mimic_parameters {
+#define _(NAME, name) struct name##_config name;
+	MIMIC_KINDS(_)
+#undef _
+};
+
+/* A key of the kind's section: a number, or one bit of a number. */
+struct mimic_key {
+	const char *name;
+	size_t offset;		/* of an unsigned int in the kind's parameters */
+	unsigned int bit;	/* yes or no; 0: a whole number */
+};
+
+/*
+ * A kind whose devices have contexts: parts that different programs have at the
+ * same time, each with an address space of its own.
+ */
+struct mimic_contexts {
+	/* How many an instance has. */
+	unsigned int (*count)(const struct mimic_parameters *parameters);
+	/* What the program sees as page 0 is this page of the device; the others follow it. */
+	unsigned int (*first_page)(unsigned int context);
+	/* Gives a context to an address space, as after its reset; 0: to nobody. Never waits. */
+	void (*attach)(struct mimic_model *model, unsigned int context, uint64_t address_space,
+		       uint64_t now);
+	/* As those of struct mimic_model_ops, of one context. */
+	size_t (*counters)(const struct mimic_model *model, unsigned int context, uint64_t *values,
+			   size_t count);
+	size_t (*describe)(const struct mimic_model *model, unsigned int context, char *text,
+			   size_t size);
+};
+
+struct mimic_kind {
+	const char *name;
+	enum mimic_kind_index index;
+	unsigned int default_count;	/* instances, if nobody says how many */
+
+	unsigned int pages;		/* that a program can map */
+	unsigned int device_pages;	/* that the device has on a bus */
+	uint32_t void_pages;		/* of these, by bit: loads give 0, stores are dropped */
+	unsigned int private_count;	/* "maple@0" on: made for one process, on demand; 0: none */
+	/*
+	 * Stores that may go to the model in one call: it has not to work longer than
+	 * about 100 us on them.
+	 */
+	size_t batch;
+
+	/* Parameters: of struct mimic_parameters, all functions work on the kind's own. */
+	const struct mimic_key *keys;
+	size_t key_count;
+	size_t parameters;		/* offset of the kind's struct in struct mimic_parameters */
+	void (*defaults)(struct mimic_parameters *parameters);
+	/* The key "profile", which a section must then have: sets all others. -EINVAL: no such. NULL: no key. */
+	int (*profile)(struct mimic_parameters *parameters, const char *name);
+	const char *profiles;		/* their names, for people */
+	/* NULL, or what is wrong; the text begins with the key's name. */
+	const char *(*check)(const struct mimic_parameters *parameters);
+
+	/* NULL with errno. */
+	struct mimic_model *(*create)(const struct mimic_parameters *parameters,
+				      const struct mimic_host *host);
+	void (*destroy)(struct mimic_model *model);
+	const char *const *counters;	/* names, in the order of the model's values */
+	size_t counter_count;
+	/*
+	 * May this store wait in the ring of the thread that posts it? Posts of
+	 * different threads lie in different rings, and nothing orders one ring
+	 * against another. That is harmless for a store that works on what its owner
+	 * has to itself. One that others depend on must have happened when the call
+	 * returns.
+	 */
+	bool (*may_wait)(const struct mimic_access *store);
+	const struct mimic_contexts *contexts;	/* NULL: a device belongs to one process, whole */
+};
+
+#define _(NAME, name) extern const struct mimic_kind mimic_kind_##name;
+MIMIC_KINDS(_)
+#undef _
+
+#pragma GCC visibility push(default)
+
+/* By index. */
+extern const struct mimic_kind *const mimic_kinds[MIMIC_KIND_COUNT];
+
+/* NULL: there is no kind of exactly this name. */
+const struct mimic_kind *mimic_kind_find(const char *name, size_t length);
+/*
+ * The kind that a device's name begins with; NULL: none. *rest: what follows it, "" or a
+ * number ("3") or anything.
+ */
+const struct mimic_kind *mimic_kind_of_device(const char *name, const char **rest);
+/* A decimal number as it stands in a device's name: no sign, no leading 0, nothing after it. */
+bool mimic_kind_number(const char *text, unsigned int *number);
+
+#pragma GCC visibility pop
+
+/* The names of all kinds in one text: "maple dare". */
+#define MIMIC_KIND_NAMES_(NAME, name) " " #name
+#define MIMIC_KIND_NAMES MIMIC_KINDS(MIMIC_KIND_NAMES_)
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* MAPLE as the transports know it (devices/kind.h). */
+#include <errno.h>
+
+#include "devices/kind.h"
+
+static const struct mimic_key keys[] = {
+#define _(name) { #name, offsetof(struct maple_config, name), 0 },
+	_(queues)
+	_(scratchpad_words)
+	_(tlb_entries)
+	_(address_bits)
+	_(lima_loops)
+	_(lima_chunks)
+	_(custom_commands)
+	_(custom_responses)
+#undef _
+#define _(bit, name, meaning) { #name, offsetof(struct maple_config, quirks), 1u << (bit) },
+	MAPLE_QUIRKS(_)
+#undef _
+};
+
+static const char *const counters[MAPLE_COUNTER_COUNT] = {
+#define _(name, meaning) #name,
+	MAPLE_COUNTERS(_)
+#undef _
+};
+
+static void defaults(struct mimic_parameters *parameters)
+{
+	maple_config_profile(&parameters->maple, "paper");
+}
+
+static int profile(struct mimic_parameters *parameters, const char *name)
+{
+	return maple_config_profile(&parameters->maple, name);
+}
+
+static const char *check(const struct mimic_parameters *parameters)
+{
+	return maple_config_check(&parameters->maple);
+}
+
+static struct mimic_model *create(const struct mimic_parameters *parameters,
+				  const struct mimic_host *host)
+{
+	return maple_model_create(&parameters->maple, host);
+}
+
+/* A queue belongs to its producer; a base pointer, the tile's A, the MMU, the custom page do not. */
+static bool may_wait(const struct mimic_access *store)
+{
+	unsigned int operation = store->offset >> MAPLE_OPERATION_SHIFT & 63;
+
+	if (store->page != MAPLE_PAGE_MAPLE)
+		return false;
+	switch (operation) {
+	case MAPLE_STORE_PRODUCE:
+	case MAPLE_STORE_POINTER32:
+	case MAPLE_STORE_POINTER64:
+	case MAPLE_STORE_LOOP:
+		return true;
+	default:
+		/* atomics, prefetch, coherent pointers; whole pointers and loops of one queue */
+		return (operation >= MAPLE_STORE_ATOMIC_ADD && operation <= MAPLE_STORE_LLC_POINTER64) ||
+		       (operation >= MAPLE_STORE_FULL_POINTER32 &&
+			operation <= MAPLE_STORE_QUEUE_LOOP_PREFETCH64);
+	}
+}
+
+const struct mimic_kind mimic_kind_maple = {
+	.name = "maple",
+	.index = MIMIC_KIND_MAPLE,
+	.default_count = 2,
+	.pages = MAPLE_PAGE_COUNT,
+	.device_pages = MAPLE_PAGE_COUNT,
+	.void_pages = 1u << MAPLE_PAGE_NIBBLER,
+	.private_count = MAPLE_PHYSICAL_TILES,
+	.batch = SIZE_MAX,	/* long work goes on by itself (busy) */
+	.keys = keys,
+	.key_count = sizeof(keys) / sizeof(keys[0]),
+	.parameters = offsetof(struct mimic_parameters, maple),
+	.defaults = defaults,
+	.profile = profile,
+	.profiles = "paper or artifact",
+	.check = check,
+	.create = create,
+	.destroy = maple_model_destroy,
+	.counters = counters,
+	.counter_count = MAPLE_COUNTER_COUNT,
+	.may_wait = may_wait,
+};

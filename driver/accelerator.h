@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * accelerator.ko: what the drivers of MAPLE and DARE have in common. A driver
+ * gives a struct accelerator_driver; it gets nodes, files with their calls, the
+ * service of page faults, shootdowns, and counters in sysfs.
+ *
+ * A context is what one process has of a device, with its pages. A device
+ * without contexts of its own is one: all files of a process are of the same, and
+ * no other process gets one. Of a device that has some, each file is another one.
+ *
+ * Locks, outermost first:
+ *
+ *   nodes->lock            mutex: which devices there are; nothing is waited for under it
+ *   accelerator->serving   mutex: one at a time reads and resolves the device's faults, or
+ *                          changes whose its contexts are. Held while registers are
+ *                          accessed, and over a process's mmap_lock
+ *   accelerator->lock      spinlock: whose the contexts are, for callbacks of the bus and who
+ *                          only looks; may the watch be armed
+ *   context->lock          spinlock: the context's files and their eventfds
+ *
+ * The spinlocks are taken in process context only. The shootdown callback runs
+ * under locks of the memory management: it takes accelerator->lock alone.
+ *
+ * Lifetimes: a file holds its binding, its struct accelerator_context, that one
+ * its struct accelerator, and that one the bus device. So a file outlives the
+ * removal of its device and then finds it gone. Interrupt, watch and the bus's
+ * callbacks use accelerator->contexts[] without a reference, under one of its
+ * locks: a context's last file takes both to take it out, and only then gives up
+ * binding and context. The work on a slow fault (accelerator_fault.c) has references
+ * of its own to the structures, and finds out under `serving` whether they still
+ * mean anything.
+ */
+#ifndef ACCELERATOR_H
+#define ACCELERATOR_H
+
+#include <linux/atomic.h>
+#include <linux/cdev.h>
+#include <linux/device.h>
+#include <linux/fs.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "mimic.h"
+
+#define ACCELERATOR_MINORS 256
+#define ACCELERATOR_MINOR_ANY 255	/* /dev/NAME without a number */
+#define ACCELERATOR_CONTEXTS_MAX 15
+
+struct accelerator;
+struct accelerator_context;
+
+/* A page fault of the device, as its registers say it. */
+struct accelerator_fault {
+	u64 word;		/* of the register, to tell whether it is the same again; 0: none */
+	u64 address;
+	unsigned int context;	/* whose address it is */
+	unsigned int source;	/* the driver's */
+	bool writes;
+	bool may_read_only;	/* not said: where it cannot be written, reading will do */
+};
+
+/*
+ * The calls that get an accelerator are serialised for it, and may sleep, unless
+ * they say otherwise.
+ */
+struct accelerator_driver {
+	const char *name;	/* of the kind, the nodes and the driver */
+	unsigned int pages;	/* the device has at least so many */
+	unsigned int ioctl_type;	/* mimic/NAME_ioctl.h */
+	unsigned int abi_version;
+	/* Each file has a context of its own: one page, from this one on. 0: no contexts. */
+	unsigned int first_context_page;
+	/* 0: never; a module parameter. See accelerator_fault.c. */
+	const unsigned int *watch_ms;
+	/* accelerator_group, and the driver's own. */
+	const struct attribute_group **attribute_groups;
+	/* For regmap's debugfs files: they must not read others, and need one. */
+	unsigned int harmless_register;
+	size_t size;		/* of the structure that begins with struct accelerator */
+
+	/* Is it ours? Fills in identify and, if it has contexts, context_count. */
+	int (*identify)(struct accelerator *accelerator);
+	/* The state is as after power-on. May be NULL. */
+	void (*reset)(struct accelerator *accelerator);
+	/* The context is an address space's now, fresh; 0: nobody's. NULL: no contexts. */
+	int (*attach)(struct accelerator *accelerator, unsigned int context, u32 address_space);
+	/*
+	 * The oldest fault that waits; word 0: none. `is_fresh`: an interrupt has come,
+	 * and nothing was served since.
+	 */
+	int (*read_fault)(struct accelerator *accelerator, bool is_fresh,
+			  struct accelerator_fault *fault);
+	/* The device goes on. result: 0, the page is there; else its address is bad. */
+	int (*resolve)(struct accelerator *accelerator, const struct accelerator_fault *fault,
+		       int result);
+	/*
+	 * The page takes long: faults of other contexts are to be read first. NULL: the device
+	 * has one user only, who waits for itself.
+	 */
+	int (*postpone)(struct accelerator *accelerator, const struct accelerator_fault *fault);
+	/* A round of the watch is over. May be NULL. */
+	void (*watched)(struct accelerator *accelerator, bool has_served);
+
+	/* These are not serialised. Posts a flush of the context's translations; must not sleep. */
+	void (*flush)(struct accelerator *accelerator, unsigned int context, unsigned long start,
+		      unsigned long end);
+	/* A process has the context, or has it no more: tracepoints. */
+	void (*opened)(const struct accelerator_context *context);
+	void (*released)(const struct accelerator_context *context);
+};
+
+struct accelerator {
+	struct kref references;
+	const struct accelerator_driver *driver;
+	struct accelerator_nodes *nodes;
+	struct mimic_device *device;
+	struct regmap *regmap;	/* until remove() */
+	struct device *node;
+	u64 identify;
+	int irq;
+
+	struct mutex serving;	/* see above */
+	unsigned int context_count;	/* under serving */
+	/* Whose each is; changed under both serving and lock. */
+	struct accelerator_context *contexts[ACCELERATOR_CONTEXTS_MAX];
+	bool silent;		/* under serving: the last register access had no answer */
+	unsigned long due_until;	/* under serving: an interrupt may come late, until then */
+	bool has_more;		/* under serving: the watch goes on with what a run left */
+	unsigned int postponed;	/* under serving: looks at one fault, for want of memory */
+	unsigned int stuck_rounds;	/* under serving: of the watch, with a fault that stays */
+
+	spinlock_t lock;	/* see above */
+	bool removed;		/* under lock */
+	struct delayed_work watch;
+
+	atomic_t raised;	/* interrupts, as they came */
+	unsigned int handled;	/* under serving: of these, the ones whose faults were looked for */
+
+	/* Each is a file in sysfs. */
+	atomic64_t interrupts;
+	atomic64_t spurious;	/* interrupts without a fault */
+	atomic64_t faults;	/* served: the page is there */
+	atomic64_t unresolved;	/* of addresses that are not the process's */
+	atomic64_t polled;	/* found before, or without, their interrupt */
+	atomic64_t shootdowns;	/* flushes posted to the device's TLB */
+	atomic64_t timeouts;	/* register accesses that had no answer in time */
+};
+
+/* A fault whose page would keep those of others waiting: a work item brings it. */
+enum accelerator_slow {
+	ACCELERATOR_SLOW_NONE,
+	ACCELERATOR_SLOW_RUNS,
+	ACCELERATOR_SLOW_DONE,	/* its result is there */
+};
+
+/* What a process has of a device. */
+struct accelerator_context {
+	struct accelerator *accelerator;	/* counted */
+	struct mimic_binding *binding;	/* the files' */
+	struct kref references;	/* of its files, together, and of the work on a slow fault */
+	unsigned int number;	/* its place in contexts[] */
+	unsigned int open_files;	/* under serving */
+	enum accelerator_slow slow;	/* under serving, with the next two */
+	struct accelerator_fault slow_fault;
+	int slow_result;
+	struct work_struct slow_work;
+	struct pid *process;	/* counted */
+	atomic64_t faults;
+	atomic64_t unresolved;
+	atomic64_t shootdowns;
+	bool gone;
+
+	wait_queue_head_t wait;
+	spinlock_t lock;	/* see above */
+	struct list_head files;	/* under lock */
+};
+
+/* The nodes of one driver. */
+struct accelerator_nodes {
+	const struct accelerator_driver *driver;
+	struct mutex lock;	/* see above */
+	/* By minor; each entry holds its own. */
+	struct accelerator *accelerators[ACCELERATOR_MINOR_ANY];
+	struct class *class;
+	struct cdev cdev;
+	dev_t numbers;
+};
+
+/* --- what a driver calls ---------------------------------------------------- */
+
+/* Before the driver is registered with the bus, and after. */
+int accelerator_nodes_create(struct accelerator_nodes *nodes,
+			     const struct accelerator_driver *driver, struct module *owner);
+void accelerator_nodes_destroy(struct accelerator_nodes *nodes);
+
+/* From the driver's functions of these names. The device's drvdata is the accelerator. */
+int accelerator_probe(struct mimic_device *device, struct accelerator_nodes *nodes);
+void accelerator_remove(struct mimic_device *device);
+void accelerator_reset(struct mimic_device *device);
+
+/* One 64-bit register of the device. */
+int accelerator_read(struct accelerator *accelerator, unsigned int page, unsigned int offset,
+		     u64 *value);
+int accelerator_write(struct accelerator *accelerator, unsigned int page, unsigned int offset,
+		      u64 value);
+
+/* The process that has a context, as the reader's namespace numbers it; 0: nobody it can see. */
+pid_t accelerator_holder(struct accelerator *accelerator, unsigned int context);
+
+/* The counters. */
+extern const struct attribute_group accelerator_group;
+
+/* --- between the files of accelerator.ko ------------------------------------ */
+
+struct accelerator_file {
+	struct accelerator_context *context;	/* one of its open_files */
+	struct list_head link;		/* context->files */
+	struct eventfd_ctx *eventfd;	/* under context->lock */
+	struct fasync_struct *fasync;
+	s64 seen;	/* unresolved faults that INFO has told of */
+};
+
+extern const struct file_operations accelerator_file_operations;
+
+void accelerator_put(struct accelerator *accelerator);
+/* The device of a minor number, counted, or NULL. */
+struct accelerator *accelerator_get(struct accelerator_nodes *nodes, unsigned int minor);
+
+/*
+ * The current process opens the device. With `only_new` a context that it has already
+ * is -EBUSY. 0 or -errno, as mimic_bind(); -EBUSY: no context is free.
+ */
+int accelerator_context_enter(struct accelerator *accelerator, bool only_new,
+			      struct accelerator_context **context);
+void accelerator_context_leave(struct accelerator_context *context);
+void accelerator_context_put(struct accelerator_context *context);
+/* An address that is not the process's: tells whoever wanted to know. */
+void accelerator_context_event(struct accelerator_context *context);
+
+int accelerator_faults_start(struct accelerator *accelerator);
+void accelerator_faults_stop(struct accelerator *accelerator);
+/* Of slow faults. */
+extern struct workqueue_struct *accelerator_workqueue;
+void accelerator_fault_slow(struct work_struct *work);
+/* The watch: looks for faults whose interrupt got lost while a process has the device. */
+void accelerator_faults_watch(struct accelerator *accelerator);
+void accelerator_shootdown(struct mimic_binding *binding, unsigned long start, unsigned long end);
+
+#endif

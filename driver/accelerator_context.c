@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a process has of a device: how it comes to be, what it is told, how it ends. */
+#include <linux/eventfd.h>
+#include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+
+#include "accelerator.h"
+#include "compat.h"
+
+void accelerator_context_event(struct accelerator_context *context)
+{
+	struct accelerator_file *file;
+
+	spin_lock(&context->lock);
+	list_for_each_entry(file, &context->files, link) {
+		if (file->eventfd)
+			mimic_eventfd_signal(file->eventfd);
+		kill_fasync(&file->fasync, SIGIO, POLL_PRI);
+	}
+	spin_unlock(&context->lock);
+	wake_up_poll(&context->wait, EPOLLPRI);
+}
+
+static void set_gone(struct accelerator_context *context)
+{
+	struct accelerator_file *file;
+
+	WRITE_ONCE(context->gone, true);
+	spin_lock(&context->lock);
+	list_for_each_entry(file, &context->files, link)
+		kill_fasync(&file->fasync, SIGIO, POLL_HUP);
+	spin_unlock(&context->lock);
+	wake_up_poll(&context->wait, EPOLLERR | EPOLLHUP);
+}
+
+static void binding_gone(struct mimic_binding *binding)
+{
+	struct accelerator *accelerator = mimic_binding_context(binding);
+	unsigned int i;
+
+	spin_lock(&accelerator->lock);
+	for (i = 0; i < ACCELERATOR_CONTEXTS_MAX; i++) {
+		struct accelerator_context *context = accelerator->contexts[i];
+
+		if (context && context->binding == binding)
+			set_gone(context);
+	}
+	spin_unlock(&accelerator->lock);
+}
+
+/*
+ * The device may have one flush for all of its TLB: many that are due at once are
+ * as good as one. What it still hits until then is no danger: the bus has taken the
+ * memory from it already.
+ */
+static void shootdown(struct mimic_binding *binding, unsigned long start, unsigned long end)
+{
+	struct accelerator *accelerator = mimic_binding_context(binding);
+	unsigned int i;
+
+	spin_lock(&accelerator->lock);
+	for (i = 0; i < ACCELERATOR_CONTEXTS_MAX; i++) {
+		struct accelerator_context *context = accelerator->contexts[i];
+
+		if (!context || context->binding != binding)
+			continue;
+		atomic64_inc(&accelerator->shootdowns);
+		atomic64_inc(&context->shootdowns);
+		accelerator->driver->flush(accelerator, i, start, end);
+	}
+	spin_unlock(&accelerator->lock);
+}
+
+static const struct mimic_binding_ops binding_ops = {
+	.shootdown = shootdown,
+	.gone = binding_gone,
+};
+
+pid_t accelerator_holder(struct accelerator *accelerator, unsigned int number)
+{
+	struct accelerator_context *context;
+	pid_t process = 0;
+
+	spin_lock(&accelerator->lock);
+	context = accelerator->contexts[number];
+	if (context && !READ_ONCE(context->gone))
+		process = pid_vnr(context->process);
+	spin_unlock(&accelerator->lock);
+	return process;
+}
+EXPORT_SYMBOL_GPL(accelerator_holder);
+
+/* --- coming and going ----------------------------------------------------- */
+
+static struct accelerator_context *create_context(struct accelerator *accelerator)
+{
+	struct accelerator_context *context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
+
+	if (!context)
+		return NULL;
+	kref_get(&accelerator->references);
+	context->accelerator = accelerator;
+	kref_init(&context->references);
+	INIT_WORK(&context->slow_work, accelerator_fault_slow);
+	context->process = get_pid(task_tgid(current));
+	init_waitqueue_head(&context->wait);
+	spin_lock_init(&context->lock);
+	INIT_LIST_HEAD(&context->files);
+	return context;
+}
+
+static void free_context(struct kref *references)
+{
+	struct accelerator_context *context =
+		container_of(references, struct accelerator_context, references);
+
+	put_pid(context->process);
+	accelerator_put(context->accelerator);
+	kfree(context);
+}
+
+void accelerator_context_put(struct accelerator_context *context)
+{
+	kref_put(&context->references, free_context);
+}
+
+/* accelerator->serving is held. */
+static void set_context(struct accelerator *accelerator, unsigned int number,
+			struct accelerator_context *context)
+{
+	spin_lock(&accelerator->lock);
+	accelerator->contexts[number] = context;
+	spin_unlock(&accelerator->lock);
+}
+
+/*
+ * A place that nobody has. One whose process has ended is free, although somebody
+ * else may have kept its files. accelerator->serving is held.
+ */
+static int find_free(const struct accelerator *accelerator, unsigned int *number)
+{
+	unsigned int i;
+
+	for (i = 0; i < accelerator->context_count; i++) {
+		const struct accelerator_context *context = accelerator->contexts[i];
+
+		if (context && !READ_ONCE(context->gone))
+			continue;
+		*number = i;
+		return 0;
+	}
+	return -EBUSY;
+}
+
+/*
+ * All files of a process are of one context; threads of it may open at once, and
+ * whoever comes here first brings the context. It takes the place of one whose process
+ * has ended. accelerator->serving is held.
+ */
+static int join(struct accelerator *accelerator, struct accelerator_context *fresh,
+		struct accelerator_context **context)
+{
+	struct accelerator_context *current_one = accelerator->contexts[0];
+
+	if (!current_one || current_one->binding != fresh->binding) {
+		current_one = fresh;
+		set_context(accelerator, 0, fresh);
+	}
+	current_one->open_files++;
+	*context = current_one;
+	return 0;
+}
+
+/*
+ * A context for this file alone. Before attach() an access of another one's mapping
+ * cannot come: the place is free. accelerator->serving is held.
+ */
+static int take(struct accelerator *accelerator, struct accelerator_context *fresh,
+		struct accelerator_context **context)
+{
+	unsigned int number;
+	int error = find_free(accelerator, &number);
+
+	if (error)
+		return error;
+	set_context(accelerator, number, NULL);
+	error = accelerator->driver->attach(accelerator, number,
+					    mimic_binding_number(fresh->binding));
+	if (error)
+		return error;
+	fresh->number = number;
+	fresh->open_files = 1;
+	set_context(accelerator, number, fresh);
+	*context = fresh;
+	return 0;
+}
+
+static int enter(struct accelerator *accelerator, struct accelerator_context *fresh,
+		 struct accelerator_context **context)
+{
+	int error;
+
+	mutex_lock(&accelerator->serving);
+	if (READ_ONCE(accelerator->removed))
+		error = -ENODEV;
+	else if (accelerator->driver->attach)
+		error = take(accelerator, fresh, context);
+	else
+		error = join(accelerator, fresh, context);
+	mutex_unlock(&accelerator->serving);
+	return error;
+}
+
+int accelerator_context_enter(struct accelerator *accelerator, bool only_new,
+			      struct accelerator_context **context)
+{
+	struct accelerator_context *fresh = create_context(accelerator);
+	int error;
+
+	if (!fresh)
+		return -ENOMEM;
+	fresh->binding = mimic_bind(accelerator->device, &binding_ops, accelerator);
+	if (IS_ERR(fresh->binding)) {
+		error = PTR_ERR(fresh->binding);
+		accelerator_context_put(fresh);
+		return error;
+	}
+	error = enter(accelerator, fresh, context);
+	if (error) {
+		mimic_binding_put(fresh->binding);
+		accelerator_context_put(fresh);
+		return error;
+	}
+	if (*context != fresh) {
+		accelerator_context_put(fresh);
+		if (!only_new)
+			return 0;
+		accelerator_context_leave(*context);
+		return -EBUSY;
+	}
+	accelerator->driver->opened(fresh);
+	/* Did it end before gone() could find the context? */
+	if (mimic_binding_check(fresh->binding))
+		set_gone(fresh);
+	accelerator_faults_watch(accelerator);
+	return 0;
+}
+
+/*
+ * The place is free. If the device cannot be told, no harm is done: it reaches no memory
+ * by a binding that is gone, and who takes the place next attaches it anew.
+ * accelerator->serving is held.
+ */
+static void vacate(struct accelerator_context *context)
+{
+	struct accelerator *accelerator = context->accelerator;
+
+	if (accelerator->contexts[context->number] != context)
+		return;
+	set_context(accelerator, context->number, NULL);
+	if (accelerator->driver->attach && !READ_ONCE(accelerator->removed))
+		accelerator->driver->attach(accelerator, context->number, 0);
+}
+
+void accelerator_context_leave(struct accelerator_context *context)
+{
+	struct mimic_binding *binding = context->binding;
+	struct accelerator *accelerator = context->accelerator;
+	bool is_last;
+
+	mutex_lock(&accelerator->serving);
+	is_last = !--context->open_files;
+	if (is_last)
+		vacate(context);
+	mutex_unlock(&accelerator->serving);
+	mimic_binding_put(binding);
+	if (!is_last)
+		return;
+	accelerator->driver->released(context);
+	/* Only now: the bus may have called with `accelerator` until the binding was put. */
+	accelerator_context_put(context);
+}

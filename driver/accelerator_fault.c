@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Page faults of the device.
+ *
+ * The device's walker finds a page absent: it stalls what needed the page,
+ * latches the address and raises its interrupt. Here the address is read from
+ * the device's registers, the page is faulted in for the process whose it is, and
+ * RESOLVE is written: the device walks again. An address that is not the
+ * process's is resolved too, else it would stall for ever: the device then reads
+ * 0 or reports an error, and the program is told before that.
+ *
+ * Of a device that several programs have, one must not keep the others waiting for a
+ * page that only it is interested in, and that may be long in coming (FUSE,
+ * userfaultfd). So what cannot be had at once is left to a work item of the context,
+ * and the device is told to show the faults of others first.
+ *
+ * An interrupt is only a reason to look. A lost one would leave a program in a
+ * load for ever, as nobody else knows of the fault; so while a process has the
+ * device a watch looks every watch_ms, too.
+ */
+#include <linux/interrupt.h>
+#include <linux/jiffies.h>
+
+#include "accelerator.h"
+
+/* Faults of one run, so that a program that makes nothing else does not keep it going. */
+#define RUN_MAX 1024
+/* The same fault in a row, before it is left to its interrupt, or the watch if it has none. */
+#define REPEATS_MAX 16
+/* Rounds of the watch after which a fault that stays deserves a word. */
+#define STUCK_ROUNDS 4
+/* Looks at one fault while there is no memory for its page. */
+#define POSTPONED_MAX 8
+/* How long after a fault its interrupt may come. */
+#define DUE_JIFFIES (HZ / 20)
+
+struct run {
+	unsigned int served;
+	unsigned int due;	/* interrupts that were raised before the last look */
+	u64 skipped;		/* the first fault whose page is on its way */
+	bool from_interrupt;
+	bool is_late;		/* for the result of a slow fault */
+	bool no_answer;
+	bool has_more;		/* look again at once */
+	bool repeats;		/* the last one comes again and again */
+	u64 word;
+	u64 address;
+};
+
+/* --- one fault ------------------------------------------------------------ */
+
+/*
+ * For the process that has the context: the fault is its own, as the device
+ * forgets faults when that changes, and the next process cannot enter meanwhile.
+ */
+static int fault_in(struct accelerator_context *context, const struct accelerator_fault *fault,
+		    bool nowait)
+{
+	int error;
+
+	error = mimic_binding_fault_in(context->binding, fault->address, fault->writes, nowait);
+	if (error == -EFAULT && fault->writes && fault->may_read_only)
+		error = mimic_binding_fault_in(context->binding, fault->address, false, nowait);
+	return error;
+}
+
+/* accelerator->serving is held. */
+static void begin_slow(struct run *run, struct accelerator_context *context,
+		       const struct accelerator_fault *fault)
+{
+	run->served++;
+	context->slow = ACCELERATOR_SLOW_RUNS;
+	context->slow_fault = *fault;
+	kref_get(&context->references);
+	mimic_binding_get(context->binding);
+	queue_work(accelerator_workqueue, &context->slow_work);
+}
+
+/* -EINPROGRESS: its page is on its way. accelerator->serving is held. */
+static int bring(struct run *run, struct accelerator_context *context,
+		 const struct accelerator_fault *fault)
+{
+	bool nowait;
+	int error;
+
+	if (!context)
+		return -ESRCH;
+	/* After a reset of the context it may be another one; that has to wait, too. */
+	if (context->slow == ACCELERATOR_SLOW_RUNS)
+		return -EINPROGRESS;
+	if (context->slow == ACCELERATOR_SLOW_DONE) {
+		context->slow = ACCELERATOR_SLOW_NONE;
+		if (context->slow_fault.word == fault->word)
+			return context->slow_result;
+	}
+	nowait = context->accelerator->driver->postpone;
+	error = fault_in(context, fault, nowait);
+	if (error != -EAGAIN || !nowait)
+		return error;
+	begin_slow(run, context, fault);
+	return -EINPROGRESS;
+}
+
+static void count_served(struct accelerator_context *context)
+{
+	atomic64_inc(&context->accelerator->faults);
+	atomic64_inc(&context->faults);
+}
+
+static void count_unresolved(struct accelerator_context *context)
+{
+	atomic64_inc(&context->accelerator->unresolved);
+	atomic64_inc(&context->unresolved);
+	accelerator_context_event(context);
+}
+
+/* -EAGAIN: no memory now, the fault stays. -EINPROGRESS: later. */
+static int serve_fault(struct accelerator *accelerator, struct run *run,
+		       const struct accelerator_fault *fault)
+{
+	struct accelerator_context *context = NULL;
+	int result;
+
+	if (fault->context < accelerator->context_count)
+		context = accelerator->contexts[fault->context];
+	result = bring(run, context, fault);
+	if (result == -EINPROGRESS)
+		return accelerator->driver->postpone(accelerator, fault) ?: -EINPROGRESS;
+	/* All counters move before RESOLVE: who sees its effect sees them, too. */
+	switch (result) {
+	case 0:
+		count_served(context);
+		break;
+	case -ESRCH:
+		break;
+	case -EFAULT:
+		count_unresolved(context);
+		break;
+	default:
+		if (accelerator->postponed++ < POSTPONED_MAX)
+			return -EAGAIN;
+		count_unresolved(context);
+		break;
+	}
+	if (!run->from_interrupt && !run->is_late)
+		atomic64_inc(&accelerator->polled);
+	accelerator->postponed = 0;
+	return accelerator->driver->resolve(accelerator, fault, result);
+}
+
+/* --- all of them ---------------------------------------------------------- */
+
+/* One fault. False: enough for now. */
+static bool step(struct accelerator *accelerator, struct run *run, unsigned int *repeats)
+{
+	bool is_fresh = run->from_interrupt && !run->served;
+	struct accelerator_fault fault = { 0 };
+	int error;
+
+	error = accelerator->driver->read_fault(accelerator, is_fresh, &fault);
+	run->no_answer = error;
+	/* Once round: all that wait do so for pages that are on their way. */
+	if (error || !fault.word || fault.word == run->skipped)
+		return false;
+	error = serve_fault(accelerator, run, &fault);
+	if (error == -EINPROGRESS) {
+		run->skipped = run->skipped ?: fault.word;
+		return true;
+	}
+	if (error)
+		return false;
+	run->served++;
+	/*
+	 * It may come again because its page went away in between, or, at a bad
+	 * address, for the next access. Then there is an interrupt for it, too.
+	 */
+	*repeats = fault.word == run->word ? *repeats + 1 : 0;
+	run->word = fault.word;
+	run->address = fault.address;
+	run->repeats = *repeats == REPEATS_MAX;
+	return !run->repeats;
+}
+
+/*
+ * accelerator->serving is held. For an interrupt no longer than there are faults for
+ * those that were raised: one more look would be a whole round trip, while who waits for
+ * the last fault goes on, perhaps on this CPU.
+ */
+static void serve(struct accelerator *accelerator, struct run *run)
+{
+	unsigned int repeats = 0;
+	unsigned int i;
+
+	for (i = 0; i < RUN_MAX; i++) {
+		/* What is raised after this runs the handler once more. */
+		run->due = atomic_read(&accelerator->raised);
+		if (!step(accelerator, run, &repeats))
+			return;
+		if (run->from_interrupt && run->due - accelerator->handled == run->served)
+			return;
+	}
+	run->has_more = true;
+}
+
+/* --- the interrupt and the watch ------------------------------------------ */
+
+static void arm(struct accelerator *accelerator, unsigned long delay)
+{
+	spin_lock(&accelerator->lock);
+	if (!accelerator->removed)
+		mod_delayed_work(system_unbound_wq, &accelerator->watch, delay);
+	spin_unlock(&accelerator->lock);
+}
+
+void accelerator_faults_watch(struct accelerator *accelerator)
+{
+	unsigned int milliseconds = READ_ONCE(*accelerator->driver->watch_ms);
+
+	if (milliseconds)
+		arm(accelerator, msecs_to_jiffies(milliseconds));
+}
+
+/*
+ * Faults and interrupts do not come in pairs: a run serves those whose interrupt
+ * is still on its way, and that one will find nothing.
+ */
+static void note_interrupt(struct accelerator *accelerator, const struct run *run)
+{
+	bool was_due = time_before(jiffies, accelerator->due_until);
+
+	if (run->served > 1)
+		accelerator->due_until = jiffies + DUE_JIFFIES;
+	if (run->served || run->no_answer)
+		return;
+	if (!was_due)
+		atomic64_inc(&accelerator->spurious);
+	accelerator->due_until = jiffies;
+}
+
+/* Serving sleeps; this only counts what comes. */
+static irqreturn_t note_raised(int irq, void *data)
+{
+	struct accelerator *accelerator = data;
+
+	atomic64_inc(&accelerator->interrupts);
+	atomic_inc(&accelerator->raised);
+	return IRQ_WAKE_THREAD;
+}
+
+/*
+ * Says IRQ_HANDLED even if there was no fault: the line is nobody else's, and
+ * the kernel would turn it off for good after many that are not.
+ */
+static irqreturn_t handle_interrupt(int irq, void *data)
+{
+	struct accelerator *accelerator = data;
+	struct run run = { .from_interrupt = true };
+
+	mutex_lock(&accelerator->serving);
+	serve(accelerator, &run);
+	accelerator->handled = run.due;
+	note_interrupt(accelerator, &run);
+	accelerator->has_more |= run.has_more;
+	mutex_unlock(&accelerator->serving);
+	if (run.has_more)
+		arm(accelerator, 1);
+	return IRQ_HANDLED;
+}
+
+/* A fault that stays, round by round, is the device's failing. */
+static void note_stuck(struct accelerator *accelerator, const struct run *run)
+{
+	accelerator->stuck_rounds = run->repeats ? accelerator->stuck_rounds + 1 : 0;
+	if (accelerator->stuck_rounds == STUCK_ROUNDS)
+		dev_warn_ratelimited(&accelerator->device->dev,
+				     "page fault %#llx does not resolve\n", run->address);
+}
+
+/* accelerator->serving is held. */
+static bool has_user(const struct accelerator *accelerator)
+{
+	unsigned int i;
+
+	for (i = 0; i < ACCELERATOR_CONTEXTS_MAX; i++) {
+		if (accelerator->contexts[i] && !READ_ONCE(accelerator->contexts[i]->gone))
+			return true;
+	}
+	return false;
+}
+
+static void watch(struct work_struct *work)
+{
+	struct accelerator *accelerator =
+		container_of(to_delayed_work(work), struct accelerator, watch);
+	struct run run = { 0 };
+	bool goes_on;
+
+	mutex_lock(&accelerator->serving);
+	/* It may have been turned off since this was armed. */
+	if (READ_ONCE(*accelerator->driver->watch_ms) || accelerator->has_more)
+		serve(accelerator, &run);
+	accelerator->has_more = run.has_more;
+	if (run.served)
+		accelerator->due_until = jiffies + DUE_JIFFIES;
+	note_stuck(accelerator, &run);
+	if (accelerator->driver->watched)
+		accelerator->driver->watched(accelerator, run.served);
+	/* Else the next process that enters arms it again. */
+	goes_on = has_user(accelerator);
+	mutex_unlock(&accelerator->serving);
+
+	if (run.has_more)
+		arm(accelerator, 1);
+	else if (goes_on)
+		accelerator_faults_watch(accelerator);
+}
+
+/*
+ * Waits for a slow page, then lets the device's faults be looked at: this one, if it is still
+ * there. The file may be closed by now, the context another program's.
+ */
+void accelerator_fault_slow(struct work_struct *work)
+{
+	struct accelerator_context *context =
+		container_of(work, struct accelerator_context, slow_work);
+	struct accelerator *accelerator = context->accelerator;
+	int result = fault_in(context, &context->slow_fault, false);
+	struct run run = { .is_late = true };
+
+	mutex_lock(&accelerator->serving);
+	context->slow = ACCELERATOR_SLOW_DONE;
+	context->slow_result = result;
+	if (!READ_ONCE(accelerator->removed) && accelerator->contexts[context->number] == context)
+		serve(accelerator, &run);
+	accelerator->has_more |= run.has_more;
+	if (run.served)
+		accelerator->due_until = jiffies + DUE_JIFFIES;
+	mutex_unlock(&accelerator->serving);
+	if (run.has_more)
+		arm(accelerator, 1);
+	mimic_binding_release(context->binding);
+	accelerator_context_put(context);
+}
+
+/* --- coming and going ----------------------------------------------------- */
+
+int accelerator_faults_start(struct accelerator *accelerator)
+{
+	struct mimic_device *device = accelerator->device;
+
+	INIT_DELAYED_WORK(&accelerator->watch, watch);
+	accelerator->irq = mimic_device_interrupt(device, 0);
+	if (accelerator->irq < 0)
+		return accelerator->irq;
+	return request_threaded_irq(accelerator->irq, note_raised, handle_interrupt, IRQF_ONESHOT,
+				    dev_name(&device->dev), accelerator);
+}
+
+void accelerator_faults_stop(struct accelerator *accelerator)
+{
+	/* Also the end of all register accesses: they are made under `serving`. */
+	mutex_lock(&accelerator->serving);
+	spin_lock(&accelerator->lock);
+	accelerator->removed = true;
+	spin_unlock(&accelerator->lock);
+	mutex_unlock(&accelerator->serving);
+	free_irq(accelerator->irq, accelerator);
+	cancel_delayed_work_sync(&accelerator->watch);
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The nodes: /dev/NAMEn is one device, /dev/NAME any that is free. What they
+ * answer is in docs/abi.md.
+ *
+ * A file is the opener's alone. In another process (after fork, or sent over a
+ * socket) it can be closed; all else that reaches the device answers ENODEV.
+ *
+ * poll: EPOLLPRI, a fault of an address that is not the process's has come since
+ * the last INFO on this file; EPOLLERR and EPOLLHUP, the device is gone. A
+ * program that wants a signal asks for it by O_ASYNC (fcntl(2)): SIGIO, or what
+ * F_SETSIG says.
+ */
+#include <linux/eventfd.h>
+#include <linux/fdtable.h>
+#include <linux/file.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "accelerator.h"
+#include "compat.h"
+#include "mimic/dare_ioctl.h"
+#include "mimic/maple_ioctl.h"
+
+/*
+ * One layout for all drivers: where a device has no contexts of its own, their
+ * fields are reserved ones.
+ */
+static_assert(sizeof(struct maple_info) == sizeof(struct dare_info));
+static_assert(offsetof(struct maple_info, reserved) == offsetof(struct dare_info, context));
+static_assert(sizeof(struct maple_eventfd) == sizeof(struct dare_eventfd));
+static_assert(sizeof(struct maple_connect) == sizeof(struct dare_connect));
+
+/* --- open and release ----------------------------------------------------- */
+
+static int enter_minor(struct accelerator_nodes *nodes, unsigned int minor, bool only_new,
+		       struct accelerator_context **context)
+{
+	struct accelerator *accelerator = accelerator_get(nodes, minor);
+	int error;
+
+	if (!accelerator)
+		return -ENOENT;
+	error = accelerator_context_enter(accelerator, only_new, context);
+	accelerator_put(accelerator);
+	return error;
+}
+
+/* A device without contexts that this process has already is not free. */
+static int enter_any(struct accelerator_nodes *nodes, struct accelerator_context **context)
+{
+	int result = -ENOENT;
+	unsigned int minor;
+	int error;
+
+	for (minor = 0; minor < ACCELERATOR_MINOR_ANY; minor++) {
+		error = enter_minor(nodes, minor, true, context);
+		switch (error) {
+		case -ENOENT:
+			break;
+		case -EBUSY:
+			result = -EBUSY;
+			break;
+		case -EIO:
+		case -ENODEV:	/* its daemon died, or it is going: perhaps the next one */
+			if (result == -ENOENT)
+				result = error;
+			break;
+		default:
+			return error;
+		}
+	}
+	return result;
+}
+
+static int accelerator_open(struct inode *inode, struct file *file)
+{
+	struct accelerator_nodes *nodes =
+		container_of(inode->i_cdev, struct accelerator_nodes, cdev);
+	struct accelerator_file *opened = kzalloc(sizeof(*opened), GFP_KERNEL_ACCOUNT);
+	unsigned int minor = iminor(inode);
+	struct accelerator_context *context;
+	int error;
+
+	if (!opened)
+		return -ENOMEM;
+	if (minor == ACCELERATOR_MINOR_ANY)
+		error = enter_any(nodes, &context);
+	else
+		error = enter_minor(nodes, minor, false, &context);
+	if (error) {
+		kfree(opened);
+		return error;
+	}
+	opened->context = context;
+	opened->seen = atomic64_read(&context->unresolved);
+	spin_lock(&context->lock);
+	list_add(&opened->link, &context->files);
+	spin_unlock(&context->lock);
+	file->private_data = opened;
+	return 0;
+}
+
+static int accelerator_release(struct inode *inode, struct file *file)
+{
+	struct accelerator_file *opened = file->private_data;
+	struct accelerator_context *context = opened->context;
+
+	spin_lock(&context->lock);
+	list_del(&opened->link);
+	spin_unlock(&context->lock);
+	if (opened->eventfd)
+		eventfd_ctx_put(opened->eventfd);
+	accelerator_context_leave(context);
+	kfree(opened);
+	return 0;
+}
+
+/* --- calls that move no data ---------------------------------------------- */
+
+/* The device is its pages: a file without contents. */
+static ssize_t accelerator_file_read(struct file *file, char __user *buffer, size_t size,
+				     loff_t *position)
+{
+	return 0;
+}
+
+static ssize_t accelerator_file_write(struct file *file, const char __user *buffer, size_t size,
+				      loff_t *position)
+{
+	return -EPERM;
+}
+
+static unsigned int pages_of(const struct accelerator *accelerator)
+{
+	return accelerator->driver->first_context_page ? 1 : accelerator->device->pages;
+}
+
+static int accelerator_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	const struct accelerator_file *opened = file->private_data;
+	const struct accelerator_context *context = opened->context;
+	const struct accelerator *accelerator = context->accelerator;
+
+	return mimic_binding_mmap(context->binding, vma,
+				  accelerator->driver->first_context_page + context->number,
+				  pages_of(accelerator));
+}
+
+static __poll_t accelerator_poll(struct file *file, poll_table *wait)
+{
+	struct accelerator_file *opened = file->private_data;
+	struct accelerator_context *context = opened->context;
+	__poll_t events = 0;
+
+	poll_wait(file, &context->wait, wait);
+	if (atomic64_read(&context->unresolved) != READ_ONCE(opened->seen))
+		events |= EPOLLPRI;
+	if (READ_ONCE(context->gone))
+		events |= EPOLLERR | EPOLLHUP;
+	return events;
+}
+
+static int accelerator_fasync(int fd, struct file *file, int on)
+{
+	struct accelerator_file *opened = file->private_data;
+
+	return fasync_helper(fd, file, on, &opened->fasync);
+}
+
+/* --- ioctls --------------------------------------------------------------- */
+
+/*
+ * The structure at `from`, which starts with its size: `size` bytes are known
+ * here, all of them since the first version. What a newer program has behind
+ * them must be 0.
+ */
+static int get_structure(void *structure, u32 size, const void __user *from)
+{
+	u32 its_size;
+
+	if (get_user(its_size, (const u32 __user *)from))
+		return -EFAULT;
+	if (its_size < size)
+		return -EINVAL;
+	if (its_size > PAGE_SIZE)
+		return -E2BIG;
+	return copy_struct_from_user(structure, size, from, its_size);
+}
+
+static bool is_clear(const void *reserved, size_t size)
+{
+	return !memchr_inv(reserved, 0, size);
+}
+
+static int ioctl_info(struct accelerator_file *opened, void __user *argument)
+{
+	const struct accelerator_context *context = opened->context;
+	struct accelerator *accelerator = context->accelerator;
+	bool has_contexts = accelerator->driver->first_context_page;
+	struct dare_info info;
+	int error;
+
+	error = get_structure(&info, sizeof(info), argument);
+	if (error)
+		return error;
+	if (!is_clear(info.reserved, sizeof(info.reserved)) ||
+	    (!has_contexts && !is_clear(&info.context, sizeof(u64))))
+		return -EINVAL;
+	info.version = accelerator->driver->abi_version;
+	info.index = accelerator->device->index;
+	info.pages = pages_of(accelerator);
+	info.identify = READ_ONCE(accelerator->identify);
+	info.faults = atomic64_read(&context->faults);
+	info.unresolved = atomic64_read(&context->unresolved);
+	info.shootdowns = atomic64_read(&context->shootdowns);
+	info.context = has_contexts ? context->number : 0;
+	info.contexts = has_contexts ? READ_ONCE(accelerator->context_count) : 0;
+	/* Not the size: it is the program's, and may be more. */
+	if (copy_to_user(argument + sizeof(info.size), &info.version,
+			 sizeof(info) - sizeof(info.size)))
+		return -EFAULT;
+	WRITE_ONCE(opened->seen, info.unresolved);
+	return 0;
+}
+
+static int ioctl_eventfd(struct accelerator_file *opened, const void __user *argument)
+{
+	struct accelerator_context *context = opened->context;
+	struct eventfd_ctx *event = NULL;
+	struct dare_eventfd wanted;
+	int error;
+
+	error = get_structure(&wanted, sizeof(wanted), argument);
+	if (error)
+		return error;
+	if (!is_clear(wanted.reserved, sizeof(wanted.reserved)) || wanted.fd < -1)
+		return -EINVAL;
+	if (wanted.fd >= 0)
+		event = eventfd_ctx_fdget(wanted.fd);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	spin_lock(&context->lock);
+	swap(opened->eventfd, event);
+	spin_unlock(&context->lock);
+	if (event)
+		eventfd_ctx_put(event);
+	return 0;
+}
+
+static int ioctl_connect(struct accelerator_file *opened, void __user *argument)
+{
+	s32 __user *to = argument + offsetof(struct dare_connect, fd);
+	struct dare_connect wanted;
+	int error, fd;
+
+	error = get_structure(&wanted, sizeof(wanted), argument);
+	if (error)
+		return error;
+	if (!is_clear(wanted.reserved, sizeof(wanted.reserved)))
+		return -EINVAL;
+	/* Before there is a descriptor that the program would not know of. */
+	if (put_user(-1, to))
+		return -EFAULT;
+	fd = mimic_binding_connect(opened->context->binding);
+	if (fd < 0)
+		return fd;
+	if (!put_user(fd, to))
+		return 0;
+	close_fd(fd);
+	return -EFAULT;
+}
+
+/*
+ * The size in the command's number is that of the program's structure: it grows
+ * with the versions, and the structure says it, too. The type is the driver's.
+ */
+static bool is_command(unsigned int command, unsigned int wanted, unsigned int type)
+{
+	return (command & ~IOCSIZE_MASK) == _IOC(_IOC_DIR(wanted), type, _IOC_NR(wanted), 0);
+}
+
+static long accelerator_ioctl(struct file *file, unsigned int command, unsigned long argument)
+{
+	struct accelerator_file *opened = file->private_data;
+	unsigned int type = opened->context->accelerator->driver->ioctl_type;
+	int error;
+
+	error = mimic_binding_check(opened->context->binding);
+	if (error)
+		return error;
+	if (is_command(command, DARE_IOCTL_INFO, type))
+		return ioctl_info(opened, (void __user *)argument);
+	if (is_command(command, DARE_IOCTL_EVENTFD, type))
+		return ioctl_eventfd(opened, (const void __user *)argument);
+	if (is_command(command, DARE_IOCTL_CONNECT, type))
+		return ioctl_connect(opened, (void __user *)argument);
+	return -ENOTTY;
+}
+
+const struct file_operations accelerator_file_operations = {
+	.owner = THIS_MODULE,
+	.open = accelerator_open,
+	.release = accelerator_release,
+	.llseek = noop_llseek,	/* to anywhere in a file without contents */
+	.read = accelerator_file_read,
+	.write = accelerator_file_write,
+	.mmap = accelerator_mmap,
+	.poll = accelerator_poll,
+	.fasync = accelerator_fasync,
+	.unlocked_ioctl = accelerator_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};

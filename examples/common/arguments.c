@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "examples/common/arguments.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "examples/common/generate.h"
+
+#define DEFAULT_SEED 1
+
+const char *argument_number(const char *text, char stop, uint64_t *value)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return NULL;
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	if (errno || *end != stop)
+		return NULL;
+	return stop ? end + 1 : end;
+}
+
+int argument_bounded(const char *option, const char *text, uint64_t minimum, uint64_t maximum,
+		     uint64_t *value, struct message *message)
+{
+	if (argument_number(text, '\0', value) && *value >= minimum && *value <= maximum)
+		return 0;
+	return message_set(message, -EINVAL, "--%s %s: it must be a number from %llu to %llu", option, text,
+			   (unsigned long long)minimum, (unsigned long long)maximum);
+}
+
+int argument_transport(const char *text, struct message *message)
+{
+	if (strcmp(text, "auto") && strcmp(text, "kernel") && strcmp(text, "daemon") && strcmp(text, "embedded"))
+		return message_set(message, -EINVAL, "--transport %s: it must be auto, kernel, daemon or embedded",
+				   text);
+	return 0;
+}
+
+int argument_uniform(struct input *input, const char *text, struct message *message)
+{
+	uint64_t rows = 0, per_row = 0;
+	const char *rest = argument_number(text, 'x', &rows);
+
+	if (!rest || !argument_number(rest, '\0', &per_row) || rows < 1 || rows > UINT32_MAX || per_row < 1)
+		return message_set(message, -EINVAL, "--uniform %s: it must be ROWSxNNZ, such as 1000000x16", text);
+	input->uniform_rows = rows;
+	input->uniform_per_row = per_row;
+	return 0;
+}
+
+static int no_such_name(const char *option, const char *text, size_t length, const char *const *names,
+			unsigned int count, struct message *message)
+{
+	char list[128] = "";
+
+	for (unsigned int i = 0; i < count; i++) {
+		strcat(list, names[i]);
+		strcat(list, i + 1 < count ? ", " : " or all");
+	}
+	return message_set(message, -EINVAL, "--%s %.*s: it must be %s", option, (int)length, text, list);
+}
+
+int argument_names(const char *option, const char *text, const char *const *names, unsigned int count,
+		   bool *chosen, struct message *message)
+{
+	memset(chosen, 0, count * sizeof(*chosen));
+	for (;;) {
+		size_t length = strcspn(text, ",");
+		bool all = length == 3 && memcmp(text, "all", 3) == 0, found = all;
+
+		for (unsigned int i = 0; i < count; i++) {
+			bool same = strlen(names[i]) == length && memcmp(names[i], text, length) == 0;
+
+			chosen[i] |= all || same;
+			found |= same;
+		}
+		if (!found)
+			return no_such_name(option, text, length, names, count, message);
+		if (text[length] == '\0')
+			return 0;
+		text += length + 1;
+	}
+}
+
+static int source_count(const struct input *input)
+{
+	return (input->path != NULL) + (input->kronecker_scale != 0) + (input->uniform_rows != 0);
+}
+
+bool input_is_given(const struct input *input)
+{
+	return source_count(input) > 0;
+}
+
+/* What is left on the command line from `first` on is one file at most, and the only input. */
+static int take_input(struct input *input, int argc, char **argv, int first, struct message *message)
+{
+	if (argc - first > 1)
+		return message_set(message, -EINVAL, "%s: one input at a time", argv[first + 1]);
+	if (first < argc)
+		input->path = argv[first];
+	if (source_count(input) > 1)
+		return message_set(message, -EINVAL, "more than one of FILE, --kronecker and --uniform");
+	return 0;
+}
+
+static int take_kronecker(struct input *input, struct message *message)
+{
+	uint64_t scale = 0;
+	int error = argument_bounded("kronecker", optarg, 1, KRONECKER_SCALE_MAX, &scale, message);
+
+	input->kronecker_scale = (unsigned int)scale;
+	return error;
+}
+
+static int take_common(struct common_options *common, int option, struct message *message)
+{
+	switch ((enum common_option)option) {
+	case OPTION_TRANSPORT:
+		common->transport = optarg;
+		return argument_transport(optarg, message);
+	case OPTION_SOCKET:
+		common->socket_path = optarg;
+		return 0;
+	case OPTION_CONFIG:
+		common->config_path = optarg;
+		return 0;
+	case OPTION_DEVICE:
+		common->device = optarg;
+		return 0;
+	case OPTION_KRONECKER:
+		return take_kronecker(&common->input, message);
+	case OPTION_UNIFORM:
+		return argument_uniform(&common->input, optarg, message);
+	case OPTION_SEED:
+		return argument_bounded("seed", optarg, 0, UINT64_MAX, &common->input.seed, message);
+	case OPTION_JSON:
+		common->json = true;
+		return 0;
+	case OPTION_HELP:
+		common->help = true;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int arguments_parse(struct common_options *common, int argc, char **argv, const struct option *long_options,
+		    int (*take_option)(void *context, int option, struct message *message), void *context,
+		    struct message *message)
+{
+	int option, error;
+
+	*common = (struct common_options){ .input.seed = DEFAULT_SEED };
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
+		if (option == ':')
+			return message_set(message, -EINVAL, "%s needs a value", argv[optind - 1]);
+		if (option == '?')
+			return message_set(message, -EINVAL, "%s: unknown option", argv[optind - 1]);
+		if (option < OPTION_TRANSPORT)
+			error = take_option(context, option, message);
+		else
+			error = take_common(common, option, message);
+		if (error || common->help)
+			return error;
+	}
+	return take_input(&common->input, argc, argv, optind, message);
+}
+
+enum status status_of_error(const struct common_options *common, int error)
+{
+	/* With --config there is no daemon that could refuse us: then it is the file that cannot be read. */
+	if (error == -EINVAL || error == -ENOENT || (error == -EACCES && common->config_path))
+		return STATUS_BAD_INPUT;
+	return STATUS_FAILED;
+}
+
+void arguments_help(const char *devices)
+{
+	printf("  --transport NAME     kernel, daemon, embedded, or auto: the first that is there; default auto\n"
+	       "  --socket PATH        socket of the daemon\n"
+	       "  --config FILE        configuration of the device; embedded only, and auto is then embedded\n"
+	       "  --device NAME        %s\n"
+	       "  --kronecker SCALE    a Graph500 graph of 2^SCALE vertices, 16 edges for each\n"
+	       "  --uniform ROWSxNNZ   a square matrix of ROWS rows, NNZ elements at random in each\n"
+	       "  --seed NUMBER        of what is generated; default %d\n"
+	       "  --json               print the report as JSON\n"
+	       "  --help               print this\n\n"
+	       "Exit status: 0 all results verified, 1 a wrong result or a failing device, 2 bad input.\n",
+	       devices, DEFAULT_SEED);
+}

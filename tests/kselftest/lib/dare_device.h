@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A DARE of the real daemon, and a context of it by plain loads and stores.
+ * Instruction words are put together here from docs/dare-isa.md's table.
+ */
+#ifndef MIMIC_TESTS_DARE_DEVICE_H
+#define MIMIC_TESTS_DARE_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "mimic/dare_ioctl.h"
+#include "mimic/dare_isa.h"
+#include "mimic/dare_registers.h"
+
+#define DARE_TEST_SOCKET "/tmp/dare-test.sock"
+
+/* mimicd with `devices` ("dare:1"), on a channel ("uring", "read"). When it returns /dev/dare0 opens. */
+pid_t dare_daemon_start(const char *channel, const char *devices);
+/*
+ * The one that all tests of the program share, with two devices; started if it is not there
+ * or on another channel. It ends with the program.
+ */
+bool dare_daemon_share(const char *channel);
+/* kill -9. Its devices stay for the next one. */
+void dare_daemon_kill_shared(void);
+/* Takes the devices off the bus, too: "dare0" and those after it. */
+void dare_daemon_stop(pid_t daemon, unsigned int devices);
+/* `mimic COMMAND --socket ... ARGUMENTS`; its exit status. */
+int dare_command(const char *command, const char *arguments);
+
+struct dare_node {
+	int fd;
+	volatile char *page;
+};
+
+/* Opens and maps it. 0 or -errno. */
+int dare_node_open(struct dare_node *node, const char *path);
+void dare_node_close(struct dare_node *node);
+/* Of the node: all 1s where the call failed. */
+struct dare_info dare_node_info(int fd);
+
+static inline volatile uint64_t *dare_register(const struct dare_node *node, unsigned int offset)
+{
+	return (volatile uint64_t *)(node->page + offset);
+}
+
+static inline uint64_t dare_get(const struct dare_node *node, unsigned int offset)
+{
+	return *dare_register(node, offset);
+}
+
+static inline void dare_put(const struct dare_node *node, unsigned int offset, uint64_t value)
+{
+	*dare_register(node, offset) = value;
+}
+
+static inline uint64_t dare_count(const struct dare_node *node, enum dare_counter counter)
+{
+	return dare_get(node, DARE_COUNTER_OFFSET + 8 * counter);
+}
+
+/* One instruction, with the values of its two source registers. */
+static inline void dare_dispatch(const struct dare_node *node, uint32_t word, uint64_t rs1, uint64_t rs2)
+{
+	dare_put(node, DARE_RS1, rs1);
+	dare_put(node, DARE_RS2, rs2);
+	dare_put(node, DARE_INSTRUCTION, word);
+}
+
+/* mld.b md, (a0), a1 and mst.b ms3, (a0), a1; mcfg a0, a1. */
+#define DARE_WORD_MLD_B(md) (0x0400002bu | 11u << 20 | 10u << 15 | (uint32_t)(md) << 7)
+#define DARE_WORD_MST_B(ms3) (0x0c00002bu | 11u << 20 | 10u << 15 | (uint32_t)(ms3) << 7)
+#define DARE_WORD_MCFG (0xfe00002bu | 11u << 20 | 10u << 15)
+
+/* Rows of tiles from now on. */
+void dare_shape(const struct dare_node *node, unsigned int rows, unsigned int bytes);
+/* Loads or stores a tile and waits for it. FENCE's answer. */
+uint64_t dare_load(const struct dare_node *node, unsigned int md, const volatile void *address,
+		   uint64_t stride);
+uint64_t dare_store(const struct dare_node *node, unsigned int ms3, volatile void *address,
+		    uint64_t stride);
+/*
+ * The first 8 bytes at `address`, as the device reads them: it loads them, and stores them to a
+ * place of ours. The shape is 1 row of 8 bytes.
+ */
+uint64_t dare_see(const struct dare_node *node, const volatile void *address);
+
+#endif
