@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Jobs: commands of a unit that have left its queue. What runs outside of the
+ * caller's lock is virgo_job_run() and what it calls; it touches the job, the
+ * accumulator, the shared memory and the memory port, and nothing else.
+ */
+#include "devices/virgo/virgo_internal.h"
+
+void job_power_on(struct unit *u)
+{
+	struct execution *x = &u->job.x;
+	uint64_t counters[VIRGO_COUNTER_COUNT];
+
+	memcpy(counters, x->counters, sizeof(counters));
+	memset(x, 0, sizeof(*x));
+	memcpy(x->counters, counters, sizeof(counters));
+	x->dma.page = NO_PAGE;
+	configuration_reset(x, u->dim);
+	norm_reset(u, &x->norm);
+	x->array.preload = VIRGO_GARBAGE;
+	x->array.output = VIRGO_GARBAGE;
+	memset(u->accumulator, 0, sizeof(union lane) * u->accumulator_rows * u->dim);
+}
+
+/* --- taking ---------------------------------------------------------------------------- */
+
+bool job_is_available(const struct unit *u)
+{
+	return u->front.job_state == JOB_READY;
+}
+
+static void take(struct unit *u)
+{
+	struct virgo_job *job = &u->job;
+
+	/* Else it goes on with what it had. */
+	if (!u->front.taken)
+		queue_take(u);
+	u->front.job_state = JOB_OUT;
+	memcpy(job->x.front_counters, u->front.counters, sizeof(job->x.front_counters));
+	job->budget = BUDGET_JOB;
+	job->outcome = WORK_DONE;
+	job->error = VIRGO_ERROR_NONE;
+	job->loops_done = 0;
+	job->cisc_done = 0;
+	__atomic_store_n(&job->drop, 0, __ATOMIC_RELAXED);
+}
+
+bool virgo_model_has_job(const struct mimic_model *model)
+{
+	const struct virgo *v = (const struct virgo *)model;
+
+	for (unsigned int i = 0; i < v->config.units; i++) {
+		if (job_is_available(&v->unit[i]))
+			return true;
+	}
+	return false;
+}
+
+struct virgo_job *virgo_model_take_job(struct mimic_model *model)
+{
+	struct virgo *v = virgo_of(model);
+
+	for (unsigned int i = 0; i < v->config.units; i++) {
+		if (!job_is_available(&v->unit[i]))
+			continue;
+		take(&v->unit[i]);
+		return &v->unit[i].job;
+	}
+	return NULL;
+}
+
+unsigned int virgo_job_unit(const struct virgo_job *job)
+{
+	return job->unit->number;
+}
+
+/* --- running ----------------------------------------------------------------------------- */
+
+static bool is_dropped(const struct virgo_job *job)
+{
+	return __atomic_load_n(&job->drop, __ATOMIC_RELAXED);
+}
+
+static void run(struct virgo_job *job)
+{
+	struct execution *x = &job->x;
+
+	while (x->next < x->count) {
+		const struct command *command = &x->batch[x->next];
+
+		job->outcome = command_execute(job, command);
+		if (job->outcome != WORK_DONE)
+			return;
+		job->loops_done += command_is_loop(command->funct);
+		job->cisc_done += command->ends_cisc;
+		x->next++;
+		if (x->next < x->count && (!spend(job, 4) || is_dropped(job))) {
+			job->outcome = WORK_MORE;
+			return;
+		}
+	}
+}
+
+void virgo_job_run(struct virgo_job *job)
+{
+	uint64_t mode = float_mode_begin();
+
+	run(job);
+	float_mode_end(mode);
+}
+
+/* --- handing back ---------------------------------------------------------------------------- */
+
+/* The command that failed and the rest of the batch are over. */
+static void drop_batch(struct unit *u)
+{
+	struct front *f = &u->front;
+	struct execution *x = &u->job.x;
+
+	for (uint32_t i = x->next; i < x->count; i++) {
+		f->loops -= command_is_loop(x->batch[i].funct);
+		f->cisc_unfinished -= x->batch[i].ends_cisc;
+		f->completed++;
+	}
+	count_front(u, VIRGO_COUNTER_dropped, x->count - x->next - 1);
+	x->count = 0;
+	x->next = 0;
+	memset(&x->progress, 0, sizeof(x->progress));
+	f->taken = 0;
+}
+
+static void fail_command(struct virgo *v, struct unit *u, enum virgo_error error, uint64_t value)
+{
+	struct command command = u->job.x.batch[u->job.x.next];
+
+	drop_batch(u);
+	u->front.job_state = JOB_NONE;
+	unit_latch(v, u, &command, error, value);
+}
+
+/* The address is bad for good. */
+static void fault_is_bad(struct virgo *v, struct unit *u)
+{
+	const struct dma *dma = &u->job.x.dma;
+
+	v->cluster.fault_count++;
+	v->cluster.last_fault = (dma->fault_address & ~PAGE_MASK) | u->number |
+				(dma->fault_writes ? VIRGO_FAULT_WRITES : 0);
+	count_front(u, VIRGO_COUNTER_faults, 1);
+	fail_command(v, u, dma->fault_writes ? VIRGO_ERROR_STORE : VIRGO_ERROR_LOAD,
+		     dma->fault_address);
+}
+
+static enum mimic_fault_answer ask(struct virgo *v, struct unit *u)
+{
+	const struct dma *dma = &u->job.x.dma;
+
+	if (!v->host.page_fault)
+		return MIMIC_FAULT_BAD;
+	count_front(u, VIRGO_COUNTER_page_faults, 1);
+	return v->host.page_fault(v->host.context, dma->fault_address,
+				  u->number | (dma->fault_writes ? VIRGO_FAULT_WRITES : 0));
+}
+
+static void stall(struct virgo *v, struct unit *u)
+{
+	const struct dma *dma = &u->job.x.dma;
+
+	u->front.job_state = JOB_STALLED;
+	u->front.stall_page = dma->fault_address & ~PAGE_MASK;
+	u->front.stall_writes = dma->fault_writes;
+	u->front.stall_order = ++v->cluster.stall_order;
+	if (v->host.interrupt)
+		v->host.interrupt(v->host.context);
+}
+
+static void page_fault(struct virgo *v, struct unit *u)
+{
+	struct front *f = &u->front;
+
+	if (f->retry_address != u->job.x.dma.fault_address)
+		f->retries = 0;
+	f->retry_address = u->job.x.dma.fault_address;
+	switch (ask(v, u)) {
+	case MIMIC_FAULT_RETRY:
+		if (f->retries++ >= RETRIES_MAX) {
+			fault_is_bad(v, u);
+			return;
+		}
+		count_front(u, VIRGO_COUNTER_resolves, 1);
+		f->job_state = JOB_READY;
+		return;
+	case MIMIC_FAULT_STALL:
+		stall(v, u);
+		return;
+	default:
+		fault_is_bad(v, u);
+	}
+}
+
+void job_resolve(struct virgo *v, struct unit *u, bool present)
+{
+	if (u->front.job_state != JOB_STALLED)
+		return;
+	if (!present) {
+		fault_is_bad(v, u);
+		return;
+	}
+	count_front(u, VIRGO_COUNTER_resolves, 1);
+	u->front.job_state = JOB_READY;
+}
+
+/* What the job did becomes visible. */
+static void account(struct virgo *v, struct unit *u)
+{
+	struct front *f = &u->front;
+	struct execution *x = &u->job.x;
+	uint32_t over = x->next - (x->count - f->taken);
+
+	f->taken -= over;
+	f->completed += over;
+	f->loops -= u->job.loops_done;
+	f->cisc_unfinished -= u->job.cisc_done;
+	f->counter_result = x->performance.result;
+	memcpy(f->published, x->counters, sizeof(f->published));
+	if (u->job.loops_done)
+		virgo_raise(v, VIRGO_EVENT_LOOP(u->number));
+}
+
+static void finish(struct virgo *v, struct unit *u)
+{
+	struct front *f = &u->front;
+	struct virgo_job *job = &u->job;
+
+	if (f->reset_pending) {
+		/* What the job still had was forgotten when the reset came. */
+		f->taken = 0;
+		job_power_on(u);
+		if (f->reset_pending == RESET_POWER_ON)
+			memset(u->job.x.counters, 0, sizeof(u->job.x.counters));
+		memcpy(f->published, u->job.x.counters, sizeof(f->published));
+		f->reset_pending = RESET_NONE;
+		f->job_state = f->queue.level ? JOB_READY : JOB_NONE;
+		return;
+	}
+	account(v, u);
+	switch (job->outcome) {
+	case WORK_MORE:
+		f->job_state = JOB_READY;
+		return;
+	case WORK_FAULT:
+		page_fault(v, u);
+		return;
+	case WORK_ERROR:
+		fail_command(v, u, job->error, job->error_value);
+		return;
+	case WORK_DONE:
+		f->job_state = f->queue.level ? JOB_READY : JOB_NONE;
+		return;
+	}
+}
+
+void virgo_model_job_done(struct mimic_model *model, struct virgo_job *job, uint64_t now)
+{
+	struct virgo *v = virgo_of(model);
+
+	if (now > v->cluster.now)
+		v->cluster.now = now;
+	finish(v, job->unit);
+	unit_settle(v, job->unit);
+	parked_sweep(v);
+}
+
+/* --- without threads ------------------------------------------------------------------------------ */
+
+void job_tick(struct virgo *v)
+{
+	for (unsigned int i = 0; i < v->config.units; i++) {
+		struct unit *u = &v->unit[i];
+
+		if (!job_is_available(u))
+			continue;
+		take(u);
+		u->job.budget = BUDGET_TICK;
+		virgo_job_run(&u->job);
+		finish(v, u);
+		unit_settle(v, u);
+	}
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * mvin: rows of program memory to the scratchpad or the accumulator. A row that
+ * is wider than DIM elements goes to several blocks, block_stride rows apart.
+ */
+#include "devices/virgo/virgo_internal.h"
+
+#define CHUNK_BYTES 1024	/* of a row, that are moved at once */
+
+static bool is_accumulator(const struct move_in *move)
+{
+	return move->local & VIRGO_LOCAL_ACCUMULATOR;
+}
+
+static uint32_t first_row(const struct move_in *move)
+{
+	return is_accumulator(move) ? move->local & VIRGO_LOCAL_ROW : move->local;
+}
+
+/* Bytes of an element in program memory. */
+static unsigned int memory_size(const struct unit *u, const struct move_in *move)
+{
+	return is_accumulator(move) && !move->shrunk ? sizeof(union lane) : u->type.size;
+}
+
+enum work move_in_check(struct virgo_job *job, const struct move_in *move)
+{
+	const struct unit *u = job->unit;
+	uint64_t limit = is_accumulator(move) ? u->accumulator_rows : u->rows;
+	uint64_t last = first_row(move);
+
+	if (!move->rows || !move->columns)
+		return WORK_DONE;
+	if (last >= limit)
+		return fail(job, VIRGO_ERROR_RANGE, last);
+	last += move->rows - 1 + (uint64_t)(blocks_of(u, move->columns) - 1) * move->block_stride;
+	if (last >= limit)
+		return fail(job, VIRGO_ERROR_RANGE, limit);
+	return WORK_DONE;
+}
+
+static void to_accumulator(struct virgo_job *job, const struct move_in *move, uint32_t row,
+			   const unsigned char *from, uint32_t columns)
+{
+	struct unit *u = job->unit;
+	union lane lanes[VIRGO_MAX_DIM], *to = accumulator_row(u, row);
+
+	if (move->shrunk) {
+		elements_widen(u->type, lanes, from, columns);
+		elements_scale(u->type, lanes, columns, move->scale);
+	} else {
+		memcpy(lanes, from, sizeof(union lane) * columns);
+		/* int32 values have no multiplier on their way in (Gemmini's default). */
+		for (uint32_t n = 0; u->type.is_float && move->scale != SCALE_ONE && n < columns; n++)
+			lanes[n].f = one_nan(lanes[n].f * float_of(move->scale));
+	}
+	if (move->local & VIRGO_LOCAL_ACCUMULATE)
+		lanes_add(u->type, to, lanes, columns);
+	else
+		memcpy(to, lanes, sizeof(union lane) * columns);
+	count(job, VIRGO_COUNTER_accumulator_rows_written, 1);
+}
+
+static void to_spad(struct virgo_job *job, const struct move_in *move, uint32_t row,
+		    uint32_t column, const unsigned char *from, uint32_t columns)
+{
+	struct unit *u = job->unit;
+	unsigned char *to = spad_row(u, row) + (size_t)column * u->type.size;
+	union lane lanes[VIRGO_MAX_DIM];
+
+	count(job, VIRGO_COUNTER_shared_bytes_written, (uint64_t)columns * u->type.size);
+	if (move->scale == SCALE_ONE) {
+		memcpy(to, from, (size_t)columns * u->type.size);
+		return;
+	}
+	elements_widen(u->type, lanes, from, columns);
+	elements_scale(u->type, lanes, columns, move->scale);
+	elements_narrow(u->type, to, lanes, columns);
+}
+
+/* The same elements again, each time one row up and further right: neighbours of a kernel's pixel. */
+static void to_pixels(struct virgo_job *job, const struct move_in *move, uint32_t row,
+		      const unsigned char *from, uint32_t columns)
+{
+	struct unit *u = job->unit;
+	uint32_t half = u->rows / 2, floor = first_row(move) >= half ? half : 0;
+
+	for (uint32_t pixel = 0; pixel < move->pixels && row >= floor + pixel; pixel++) {
+		uint32_t column = pixel * lesser(move->columns, u->dim);
+
+		if (column >= u->dim)
+			break;
+		to_spad(job, move, row - pixel, column, from, lesser(columns, u->dim - column));
+	}
+}
+
+/* Full blocks of a row, to rows that lie block_stride apart: what nearly all moves are. */
+static void whole_blocks(struct virgo_job *job, const struct move_in *move, uint32_t row,
+			 const unsigned char *from, uint32_t blocks)
+{
+	struct unit *u = job->unit;
+	unsigned char *to = spad_row(u, row);
+	size_t step = (size_t)move->block_stride * u->row_bytes;
+
+	count(job, VIRGO_COUNTER_shared_bytes_written, (uint64_t)blocks * u->row_bytes);
+	for (; blocks; blocks--, to += step, from += u->row_bytes) {
+		/* A copy of a known size is a register or two. */
+		if (u->row_bytes == 32)
+			memcpy(to, from, 32);
+		else if (u->row_bytes == 16)
+			memcpy(to, from, 16);
+		else
+			memcpy(to, from, u->row_bytes);
+	}
+}
+
+/* `columns` elements of one row, that begin with a block. */
+static void place(struct virgo_job *job, const struct move_in *move, uint32_t row,
+		  const unsigned char *from, uint32_t columns)
+{
+	struct unit *u = job->unit;
+	unsigned int size = memory_size(u, move);
+
+	if (!is_accumulator(move) && move->pixels <= 1 && move->scale == SCALE_ONE) {
+		uint32_t blocks = columns / u->dim;
+
+		whole_blocks(job, move, row, from, blocks);
+		row += blocks * move->block_stride;
+		from += (size_t)blocks * u->row_bytes;
+		columns -= blocks * u->dim;
+	}
+	for (; columns; row += move->block_stride) {
+		uint32_t some = lesser(columns, u->dim);
+
+		if (is_accumulator(move))
+			to_accumulator(job, move, row, from, some);
+		else if (move->pixels > 1)
+			to_pixels(job, move, row, from, some);
+		else
+			to_spad(job, move, row, 0, from, some);
+		from += (size_t)some * size;
+		columns -= some;
+	}
+}
+
+/* Some rows of some blocks. */
+static enum work chunk(struct virgo_job *job, const struct move_in *move, uint32_t columns)
+{
+	struct unit *u = job->unit;
+	struct progress *p = &job->x.progress;
+	unsigned int size = memory_size(u, move);
+	uint32_t row = first_row(move) + p->block * move->block_stride;
+	struct transfer t = {
+		.address = move->address + (uint64_t)p->block * u->dim * size + p->row * move->stride,
+		.stride = move->stride,
+		.size = (size_t)columns * size,
+	};
+	enum work work = WORK_DONE;
+	size_t done;
+
+	t.count = STAGING_BYTES / t.size;
+	if (t.count > move->rows - p->row)
+		t.count = move->rows - p->row;
+	done = t.count;
+	if (move->address)
+		work = dma_read(job, &t, job->staging, t.size, &done);
+	else
+		memset(job->staging, 0, t.size * t.count);
+	for (size_t n = 0; n < done; n++)
+		place(job, move, row + p->row + (uint32_t)n, job->staging + n * t.size, columns);
+	p->row += (uint32_t)done;
+	if (work == WORK_DONE && !spend(job, (int64_t)(done * (1 + t.size / 64))))
+		work = WORK_MORE;
+	return work;
+}
+
+enum work move_in(struct virgo_job *job, const struct move_in *move)
+{
+	struct unit *u = job->unit;
+	struct progress *p = &job->x.progress;
+	uint32_t blocks = move->rows ? blocks_of(u, move->columns) : 0;
+	uint32_t at_once = CHUNK_BYTES / (u->dim * memory_size(u, move));
+
+	while (p->block < blocks) {
+		uint32_t columns = lesser(move->columns - p->block * u->dim, at_once * u->dim);
+
+		while (p->row < move->rows) {
+			enum work work = chunk(job, move, columns);
+
+			if (work == WORK_MORE && p->row == move->rows && p->block + at_once >= blocks)
+				work = WORK_DONE;
+			if (work != WORK_DONE)
+				return work;
+		}
+		p->row = 0;
+		p->block += at_once;
+	}
+	p->block = 0;
+	return WORK_DONE;
+}
+
+enum work move_in_command(struct virgo_job *job, const struct command *command,
+			  const struct load_configuration *load)
+{
+	struct move_in move = {
+		.address = command->rs1,
+		.stride = load->stride,
+		.local = (uint32_t)command->rs2,
+		.columns = command->rs2 >> 32 & 0xffff,
+		.rows = (uint32_t)(command->rs2 >> 48),
+		.block_stride = load->block_stride,
+		.scale = load->scale,
+		.pixels = load->pixels,
+		.shrunk = load->shrunk,
+	};
+	enum work work = move_in_check(job, &move);
+
+	return work == WORK_DONE ? move_in(job, &move) : work;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * mvout: rows of the scratchpad or the accumulator to program memory, with
+ * scaling, activation and pooling; and MVOUT_SPAD, from the accumulator to the
+ * scratchpad. Blocks of a row that is wider than DIM lie DIM rows apart.
+ */
+#include "devices/virgo/virgo_internal.h"
+
+#define CHUNK_BYTES 1024
+#define POOLED_MAX 255		/* columns: 8 bits in CONFIG, and LOOP_CONV_WS checks it */
+
+_Static_assert(POOLED_MAX * VIRGO_MAX_DIM * sizeof(union lane) <= STAGING_BYTES,
+	       "a pooled row fits");
+
+static bool is_accumulator(uint32_t local)
+{
+	return local & VIRGO_LOCAL_ACCUMULATOR;
+}
+
+static bool is_full(uint32_t local)
+{
+	return is_accumulator(local) && local & VIRGO_LOCAL_FULL;
+}
+
+static uint32_t first_row(uint32_t local)
+{
+	return is_accumulator(local) ? local & VIRGO_LOCAL_ROW : local;
+}
+
+static enum virgo_norm norm_of(uint32_t local)
+{
+	return local >> VIRGO_LOCAL_NORM_SHIFT & 7;
+}
+
+static enum work rows_check(struct virgo_job *job, uint32_t local, uint64_t rows)
+{
+	uint64_t limit = is_accumulator(local) ? job->unit->accumulator_rows : job->unit->rows;
+	uint64_t first = first_row(local);
+
+	if (first >= limit)
+		return fail(job, VIRGO_ERROR_RANGE, first);
+	if (first + rows > limit)
+		return fail(job, VIRGO_ERROR_RANGE, limit);
+	return WORK_DONE;
+}
+
+enum work move_out_check(struct virgo_job *job, const struct move_out *move)
+{
+	const struct store_configuration *store = move->store;
+	const struct unit *u = job->unit;
+
+	if (store->pool_stride) {
+		if (move->columns > u->dim)
+			return fail(job, VIRGO_ERROR_SIZE, move->columns);
+		if (is_full(move->local) || !store->pool_size)
+			return fail(job, VIRGO_ERROR_VALUE, store->pool_size);
+		return rows_check(job, move->local, (uint64_t)store->rows * store->columns);
+	}
+	if (!move->rows || !move->columns)
+		return WORK_DONE;
+	return rows_check(job, move->local,
+			  move->rows + (uint64_t)(blocks_of(u, move->columns) - 1) * u->dim);
+}
+
+/* Elements of one row as they go to memory. false: they only went into the statistics. */
+static bool convert(struct virgo_job *job, uint32_t local, uint32_t row, uint32_t columns,
+		    uint32_t activation, uint32_t scale, unsigned char *to)
+{
+	struct unit *u = job->unit;
+	union lane lanes[VIRGO_MAX_DIM];
+
+	if (!is_accumulator(local)) {
+		memcpy(to, spad_row(u, row), (size_t)columns * u->type.size);
+		count(job, VIRGO_COUNTER_shared_bytes_read, (uint64_t)columns * u->type.size);
+		return true;
+	}
+	count(job, VIRGO_COUNTER_accumulator_rows_read, 1);
+	if (is_full(local)) {
+		memcpy(to, accumulator_row(u, row), sizeof(union lane) * columns);
+		return true;
+	}
+	memcpy(lanes, accumulator_row(u, row), sizeof(union lane) * columns);
+	if (!normalise(job, lanes, columns, norm_of(local)))
+		return false;
+	activate_row(u, &job->x, lanes, columns, activation, scale);
+	elements_narrow(u->type, to, lanes, columns);
+	return true;
+}
+
+/* A row of several blocks. */
+static bool convert_blocks(struct virgo_job *job, const struct move_out *move, uint32_t row,
+			   uint32_t columns, unsigned char *to)
+{
+	struct unit *u = job->unit;
+	unsigned int size = is_full(move->local) ? sizeof(union lane) : u->type.size;
+	bool is_output = true;
+
+	for (; columns; row += u->dim) {
+		uint32_t some = lesser(columns, u->dim);
+
+		is_output = convert(job, move->local, row, some, move->activation,
+				    move->store->scale, to);
+		to += (size_t)some * size;
+		columns -= some;
+	}
+	return is_output;
+}
+
+static enum work chunk(struct virgo_job *job, const struct move_out *move, uint32_t columns)
+{
+	struct unit *u = job->unit;
+	struct progress *p = &job->x.progress;
+	unsigned int size = is_full(move->local) ? sizeof(union lane) : u->type.size;
+	uint32_t row = first_row(move->local) + p->block * u->dim + p->row;
+	struct transfer t = {
+		.address = move->address + (uint64_t)p->block * u->dim * size +
+			   p->row * move->stride,
+		.stride = move->stride,
+		.size = (size_t)columns * size,
+	};
+	enum work work = WORK_DONE;
+	bool is_output = true;
+	size_t done;
+
+	t.count = STAGING_BYTES / t.size;
+	if (t.count > move->rows - p->row)
+		t.count = move->rows - p->row;
+	for (size_t n = 0; n < t.count; n++)
+		is_output = convert_blocks(job, move, row + (uint32_t)n, columns,
+					   job->staging + n * t.size);
+	done = t.count;
+	if (is_output)
+		work = dma_write(job, &t, job->staging, t.size, &done);
+	p->row += (uint32_t)done;
+	if (work == WORK_DONE && !spend(job, (int64_t)(done * (1 + t.size / 16))))
+		work = WORK_MORE;
+	return work;
+}
+
+enum work move_out(struct virgo_job *job, const struct move_out *move)
+{
+	struct unit *u = job->unit;
+	struct progress *p = &job->x.progress;
+	unsigned int size = is_full(move->local) ? sizeof(union lane) : u->type.size;
+	uint32_t blocks = move->rows ? blocks_of(u, move->columns) : 0;
+	uint32_t at_once = CHUNK_BYTES / (u->dim * size);
+
+	while (p->block < blocks) {
+		uint32_t columns = lesser(move->columns - p->block * u->dim, at_once * u->dim);
+
+		while (p->row < move->rows) {
+			enum work work = chunk(job, move, columns);
+
+			if (work == WORK_MORE && p->row == move->rows && p->block + at_once >= blocks)
+				work = WORK_DONE;
+			if (work != WORK_DONE)
+				return work;
+		}
+		p->row = 0;
+		p->block += at_once;
+	}
+	p->block = 0;
+	return WORK_DONE;
+}
+
+/* --- pooling ----------------------------------------------------------------------- */
+
+static union lane smallest(struct element_type type)
+{
+	if (type.kind == VIRGO_INT8)
+		return (union lane){ .i = -128 };
+	return (union lane){ .f = type.kind == VIRGO_FP16 ? -65504.0f : -0x1.fffffep127f };
+}
+
+static void keep_larger(struct element_type type, union lane *best, const union lane *lanes,
+			uint32_t columns)
+{
+	for (uint32_t n = 0; n < columns; n++) {
+		if (type.is_float ? lanes[n].f > best[n].f : lanes[n].i > best[n].i)
+			best[n] = lanes[n];
+	}
+}
+
+/* The largest of a window; what lies outside of the output counts as 0. */
+static void pool(struct virgo_job *job, const struct move_out *move, uint32_t prow,
+		 uint32_t pcolumn, unsigned char *to)
+{
+	const struct store_configuration *s = move->store;
+	struct unit *u = job->unit;
+	union lane best[VIRGO_MAX_DIM], lanes[VIRGO_MAX_DIM];
+	unsigned char elements[sizeof(lanes)];
+
+	for (uint32_t n = 0; n < move->columns; n++)
+		best[n] = smallest(u->type);
+	for (uint32_t i = 0; i < s->pool_size * s->pool_size; i++) {
+		int64_t row = (int64_t)(prow * s->pool_stride + i / s->pool_size) - s->pad_top;
+		int64_t column = (int64_t)(pcolumn * s->pool_stride + i % s->pool_size) - s->pad_left;
+
+		memset(lanes, 0, sizeof(lanes));
+		if (row >= 0 && column >= 0 && row < s->rows && column < s->columns) {
+			convert(job, move->local & ~(7u << VIRGO_LOCAL_NORM_SHIFT),
+				first_row(move->local) + (uint32_t)(row * s->columns + column),
+				move->columns, move->activation, s->scale, elements);
+			elements_widen(u->type, lanes, elements, move->columns);
+		}
+		keep_larger(u->type, best, lanes, move->columns);
+	}
+	elements_narrow(u->type, to, best, move->columns);
+}
+
+/* One row of the pooled output. */
+static enum work pool_row(struct virgo_job *job, const struct move_out *move, uint32_t prow)
+{
+	const struct store_configuration *s = move->store;
+	struct progress *p = &job->x.progress;
+	struct transfer t = {
+		.address = move->address +
+			   ((uint64_t)prow * s->pool_out_columns + p->row) * move->stride,
+		.stride = move->stride,
+		.size = (size_t)move->columns * job->unit->type.size,
+		.count = s->pool_columns - p->row,
+	};
+	enum work work;
+	size_t done;
+
+	for (size_t n = 0; n < t.count; n++)
+		pool(job, move, prow, p->row + (uint32_t)n, job->staging + n * t.size);
+	work = dma_write(job, &t, job->staging, t.size, &done);
+	p->row += (uint32_t)done;
+	return work;
+}
+
+/* progress.block counts rows of the pooled output, .row its columns. */
+enum work move_out_pooled(struct virgo_job *job, const struct move_out *move)
+{
+	const struct store_configuration *s = move->store;
+	struct progress *p = &job->x.progress;
+
+	while (move->columns && s->pool_columns && p->block < s->pool_rows) {
+		enum work work = p->row < s->pool_columns ? pool_row(job, move, p->block) : WORK_DONE;
+
+		if (work != WORK_DONE)
+			return work;
+		p->row = 0;
+		p->block++;
+		if (!spend(job, (int64_t)s->pool_columns * s->pool_size * s->pool_size) &&
+		    p->block < s->pool_rows)
+			return WORK_MORE;
+	}
+	p->block = 0;
+	return WORK_DONE;
+}
+
+/* --- to the scratchpad --------------------------------------------------------------- */
+
+enum work move_out_spad_check(struct virgo_job *job, uint32_t local, uint32_t rows,
+			      uint32_t columns, uint64_t to, uint64_t to_stride)
+{
+	const struct unit *u = job->unit;
+	uint64_t span;
+	enum work work;
+
+	if (!rows || !columns)
+		return WORK_DONE;
+	if (!is_accumulator(local) || is_full(local))
+		return fail(job, VIRGO_ERROR_VALUE, local);
+	span = rows + (uint64_t)(blocks_of(u, columns) - 1) * u->dim;
+	work = rows_check(job, local, span);
+	if (work != WORK_DONE)
+		return work;
+	if (to >= u->rows)
+		return fail(job, VIRGO_ERROR_RANGE, to);
+	/* Both are below 2^32. */
+	if (to + (span - 1) * to_stride >= u->rows)
+		return fail(job, VIRGO_ERROR_RANGE, u->rows);
+	return WORK_DONE;
+}
+
+enum work move_out_spad(struct virgo_job *job, uint32_t local, uint32_t rows, uint32_t columns,
+			uint64_t to, uint64_t to_stride, uint32_t activation)
+{
+	struct unit *u = job->unit;
+	struct progress *p = &job->x.progress;
+	uint32_t blocks = blocks_of(u, columns);
+	unsigned char row[VIRGO_MAX_DIM * sizeof(union lane)];
+
+	for (; p->row < rows; p->row++) {
+		for (uint32_t block = 0; block < blocks; block++) {
+			uint32_t some = lesser(columns - block * u->dim, u->dim);
+			uint32_t from = block * u->dim + p->row;
+
+			if (!convert(job, local, first_row(local) + from, some, activation,
+				     job->x.store.scale, row))
+				continue;
+			memcpy(spad_row(u, (uint32_t)(to + from * to_stride)), row,
+			       (size_t)some * u->type.size);
+			count(job, VIRGO_COUNTER_shared_bytes_written, (uint64_t)some * u->type.size);
+		}
+		if (!spend(job, 4 * blocks) && p->row + 1 < rows) {
+			p->row++;
+			return WORK_MORE;
+		}
+	}
+	p->row = 0;
+	return WORK_DONE;
+}
+
+static enum work to_spad(struct virgo_job *job, const struct command *command)
+{
+	uint32_t local = (uint32_t)command->rs2, rows = (uint32_t)(command->rs2 >> 48);
+	uint32_t columns = command->rs2 >> 32 & 0xffff;
+	uint64_t to = (uint32_t)command->rs1, stride = command->rs1 >> 32;
+	enum work work = move_out_spad_check(job, local, rows, columns, to, stride);
+
+	if (work != WORK_DONE)
+		return work;
+	return move_out_spad(job, local, rows, columns, to, stride, store_activation(&job->x));
+}
+
+enum work move_out_command(struct virgo_job *job, const struct command *command)
+{
+	struct move_out move = {
+		.address = command->rs1,
+		.stride = job->x.store.stride,
+		.local = (uint32_t)command->rs2,
+		.columns = command->rs2 >> 32 & 0xffff,
+		.rows = (uint32_t)(command->rs2 >> 48),
+		.store = &job->x.store,
+		.activation = store_activation(&job->x),
+	};
+	enum work work;
+
+	if (command->funct == VIRGO_FUNCT_MVOUT_SPAD)
+		return to_spad(job, command);
+	work = move_out_check(job, &move);
+	if (work != WORK_DONE)
+		return work;
+	return move.store->pool_stride ? move_out_pooled(job, &move) : move_out(job, &move);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The command queue of a unit: commands wait here until a job takes them. */
+#include "devices/virgo/virgo_internal.h"
+
+bool command_is_loop(unsigned int funct)
+{
+	return funct == VIRGO_FUNCT_LOOP_WS || funct == VIRGO_FUNCT_LOOP_CONV_WS ||
+	       funct == FUNCT_PLACEHOLDER;
+}
+
+/* Commands that a job has taken and not finished hold their places. */
+unsigned int command_queue_room(const struct virgo *v, const struct unit *u)
+{
+	unsigned int used = u->front.queue.level + u->front.taken;
+
+	return used < v->config.queue_entries ? v->config.queue_entries - used : 0;
+}
+
+/* The caller has made sure of the room. */
+void command_queue_push(struct unit *u, const struct command *command)
+{
+	struct front *f = &u->front;
+	struct command_queue *queue = &f->queue;
+	struct command *entry = &queue->entry[(queue->first + queue->level) % VIRGO_MAX_QUEUE];
+
+	f->was_busy = 1;
+	*entry = *command;
+	entry->position = f->dispatched++;
+	if (f->error) {
+		/* Nothing happens until the error is cleared. */
+		f->completed++;
+		count_front(u, VIRGO_COUNTER_dropped, 1);
+		return;
+	}
+	queue->level++;
+	f->loops += command_is_loop(command->funct);
+	f->cisc_unfinished += command->ends_cisc;
+	if (f->job_state == JOB_NONE)
+		f->job_state = JOB_READY;
+}
+
+void queue_drop_all(struct unit *u)
+{
+	struct front *f = &u->front;
+
+	count_front(u, VIRGO_COUNTER_dropped, f->queue.level);
+	f->completed += f->queue.level;
+	while (f->queue.level) {
+		const struct command *entry = &f->queue.entry[f->queue.first];
+
+		f->loops -= command_is_loop(entry->funct);
+		f->cisc_unfinished -= entry->ends_cisc;
+		f->queue.first = (f->queue.first + 1) % VIRGO_MAX_QUEUE;
+		f->queue.level--;
+	}
+}
+
+/* A loop ends a job, so that LOOPS counts down one by one. */
+bool queue_take(struct unit *u)
+{
+	struct command_queue *queue = &u->front.queue;
+	struct execution *x = &u->job.x;
+
+	x->count = 0;
+	x->next = 0;
+	while (queue->level && x->count < BATCH_MAX) {
+		const struct command *entry = &queue->entry[queue->first];
+
+		x->batch[x->count++] = *entry;
+		queue->first = (queue->first + 1) % VIRGO_MAX_QUEUE;
+		queue->level--;
+		if (command_is_loop(entry->funct))
+			break;
+	}
+	u->front.taken = x->count;
+	return x->count;
+}

@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The state of a Virgo cluster, and what its files call of each other.
+ *
+ *   model.c       creation, which page an access goes to, the model's operations
+ *   config.c      parameters
+ *   control.c     page 0: faults, events
+ *   barrier.c     barriers
+ *   unit.c        a unit's registers, its errors, who waits
+ *   queue.c       the command queue
+ *   cisc.c        words of the CISC port to commands
+ *   job.c         jobs: taking, running, handing back, page faults
+ *   command.c     one command
+ *   configure.c   CONFIG, COUNTER
+ *   dma.c         program memory
+ *   move_in.c     mvin; program memory to scratchpad and accumulator
+ *   move_out.c    mvout, MVOUT_SPAD
+ *   activation.c  scaling on the way out, activations, layernorm and softmax
+ *   element.c     elements of the three types
+ *   array.c       the systolic array: preload and compute
+ *   loop_ws.c     LOOP_WS
+ *   loop_matmul.c its multiplication, all blocks at once (kernels.c, kernels.h)
+ *   loop_conv.c   LOOP_CONV_WS
+ *   observe.c     counters, descriptions, views
+ *   save.c        images of the state
+ *
+ * Who may touch what: struct front belongs to the model's calls, which the caller
+ * serialises. Everything else of a unit belongs to its job while that is out, and
+ * to the model's calls while it is not.
+ */
+#ifndef MIMIC_VIRGO_INTERNAL_H
+#define MIMIC_VIRGO_INTERNAL_H
+
+#include <string.h>
+
+#include "devices/virgo/element.h"
+#include "devices/virgo/kernels.h"
+#include "devices/virgo/virgo_model.h"
+
+#define BATCH_MAX 32		/* commands of one job */
+#define PARKED_MAX 256
+#define RETRIES_MAX 8		/* answers MIMIC_FAULT_RETRY to one row */
+#define LOADS 3			/* load configurations */
+#define NORM_STATISTICS 4
+/* Work of one virgo_job_run() and of one tick(), in rows, or multiplications of a row. */
+#define BUDGET_JOB 500000
+#define BUDGET_TICK 20000
+#define PAGE_MASK 4095ull
+#define NO_PAGE 1ull		/* no page begins there */
+
+/* --- the command queue ---------------------------------------------------------- */
+
+/* Not a funct: a word with another opcode. */
+#define FUNCT_ILLEGAL 0xfe
+/* Not a funct: CISC operation 2 of the later generation, which counts as a loop. */
+#define FUNCT_PLACEHOLDER 0xff
+
+struct command {
+	uint64_t position;	/* its number since the last reset */
+	uint64_t rs1;
+	uint64_t rs2;
+	uint32_t word;
+	uint8_t funct;
+	uint8_t ends_cisc;	/* the last command of a CISC word */
+	uint16_t reserved;
+};
+
+struct command_queue {
+	struct command entry[VIRGO_MAX_QUEUE];
+	uint32_t first;
+	uint32_t level;
+};
+
+/* --- what the commands configure ------------------------------------------------ */
+
+struct load_configuration {
+	uint64_t stride;	/* bytes */
+	uint32_t block_stride;	/* rows */
+	uint32_t scale;		/* fp32 */
+	uint32_t pixels;
+	uint32_t shrunk;
+};
+
+struct execute_configuration {
+	uint32_t dataflow;
+	uint32_t activation;
+	uint32_t shift;
+	uint32_t scale;		/* fp32: of operands in the accumulator */
+	uint32_t a_stride;	/* rows */
+	uint32_t c_stride;
+	uint32_t a_transposed;
+	uint32_t b_transposed;
+};
+
+struct store_configuration {
+	uint64_t stride;	/* bytes */
+	uint32_t activation;	/* low two bits; normaliser.activation_high is the third */
+	uint32_t scale;		/* fp32 */
+	uint32_t pool_stride;	/* 0: no pooling */
+	uint32_t pool_size;
+	uint32_t pool_out_columns;
+	uint32_t pool_rows;
+	uint32_t pool_columns;
+	uint32_t rows;
+	uint32_t columns;
+	uint32_t pad_top;
+	uint32_t pad_left;
+	uint32_t reserved;
+};
+
+/* Of one row of C, for layernorm and softmax. */
+struct norm_statistics {
+	union lane sum;
+	union lane running_max;
+	union lane max;
+	union lane mean;
+	uint32_t count;
+	float inverse_deviation;
+	float inverse_sum;
+	uint32_t reserved;
+};
+
+struct normaliser {
+	uint32_t activation_high;
+	uint32_t statistic;
+	union lane qb, qc;	/* polynomials of I-GELU and of the exponential */
+	union lane qln2, qln2_inverse;
+	struct norm_statistics statistics[NORM_STATISTICS];
+};
+
+struct performance_counters {
+	uint32_t event[VIRGO_PERFORMANCE_COUNTERS];
+	uint64_t base[VIRGO_PERFORMANCE_COUNTERS];
+	uint64_t frozen[VIRGO_PERFORMANCE_COUNTERS];
+	uint64_t result;
+	uint32_t is_frozen;
+	uint32_t reserved;
+};
+
+/* --- the loops -------------------------------------------------------------------- */
+
+struct loop_ws {
+	uint64_t a, b, c, d;		/* addresses; 0: not moved */
+	uint64_t a_stride, b_stride, c_stride, d_stride;	/* elements */
+	uint32_t i, j, k;		/* blocks */
+	uint32_t pad_i, pad_j, pad_k;	/* elements */
+	uint32_t spad_a;		/* first row; of SPAD_AB */
+	uint32_t spad_b_end;		/* 0: SPAD_AB was not given */
+	uint32_t spad_c;
+	uint32_t accumulator_base;	/* 0 or half of the rows */
+};
+
+struct loop_conv {
+	uint64_t weights, output, bias, input;
+	uint32_t batch_size, in_rows, in_columns, in_channels, out_channels;
+	uint32_t out_rows, out_columns, pool_out_rows, pool_out_columns;
+	uint32_t stride, padding, kernel, kernel_dilation;
+	uint32_t pool_size, pool_stride, pool_padding;
+	/* what of it is to be done */
+	uint32_t batches, prows, pcolumns, pchannels, krows, kcolumns, kchannels;
+	uint32_t left, right, top, bottom;		/* paddings of the input */
+	uint32_t pool_left, pool_right, pool_top, pool_bottom;
+	uint32_t rows, columns;				/* of the output before pooling */
+	uint32_t in_stride, weight_stride, out_stride;	/* elements */
+};
+
+/* How far a command is: what its nested loops count, outermost first. */
+struct progress {
+	uint32_t phase;
+	uint32_t at[8];
+	uint32_t block;		/* of a move */
+	uint32_t row;
+};
+
+/* --- the systolic array ------------------------------------------------------------ */
+
+struct array {
+	/* Weights, or what the output stationary dataflow sums up. */
+	union lane state[VIRGO_MAX_DIM][VIRGO_MAX_DIM];
+	uint64_t preload;	/* operands of the last preload */
+	uint64_t output;
+};
+
+/* --- a job --------------------------------------------------------------------------- */
+
+enum work {
+	WORK_DONE,
+	WORK_MORE,	/* the budget is used up, or the job is not wanted any more */
+	WORK_FAULT,	/* dma.fault_address cannot be reached */
+	WORK_ERROR,	/* error, error_value */
+};
+
+/* The DMA engine: rows between program memory and the unit. */
+struct dma {
+	uint64_t fault_address;
+	uint32_t fault_writes;
+	uint32_t reserved;
+	/* The translation that was used last; good while the generation is the model's. */
+	uint64_t page;
+	uint64_t frame;
+	uint32_t generation;
+	uint32_t reserved2;
+};
+
+/* What save() keeps of a job. No pointers in here. */
+struct execution {
+	struct command batch[BATCH_MAX];
+	uint32_t count;
+	uint32_t next;		/* batch[next] is at work */
+	struct progress progress;
+	struct load_configuration load[LOADS];
+	struct execute_configuration execute;
+	struct store_configuration store;
+	struct normaliser norm;
+	struct loop_ws loop_ws;
+	struct loop_conv loop_conv;
+	struct array array;
+	struct performance_counters performance;
+	uint64_t counters[VIRGO_COUNTER_COUNT];		/* what jobs count */
+	uint64_t front_counters[VIRGO_COUNTER_COUNT];	/* the others, when this job was taken */
+	struct dma dma;
+};
+
+struct unit;
+
+/* Enough for the largest row of blocks that is moved at once. */
+#define STAGING_BYTES (VIRGO_MAX_DIM * 1024)
+
+struct virgo_job {
+	struct virgo *virgo;
+	struct unit *unit;
+	struct execution x;
+	int64_t budget;
+	enum work outcome;
+	uint32_t error;		/* enum virgo_error */
+	uint64_t error_value;
+	uint32_t loops_done;
+	uint32_t cisc_done;
+	uint32_t drop;		/* atomic: do not go on */
+	unsigned char *staging;
+	struct matmul_scratch *matmul;
+};
+
+/* --- a unit ---------------------------------------------------------------------------- */
+
+enum reset { RESET_NONE, RESET_UNIT, RESET_POWER_ON };
+
+enum job_state { JOB_NONE, JOB_READY, JOB_OUT, JOB_STALLED };
+
+/* Everything of a unit that the model's calls own even while its job is out. */
+struct front {
+	struct command_queue queue;
+	uint64_t rs1;
+	uint64_t rs2;
+	uint64_t dispatched;
+	uint64_t completed;
+	uint32_t error;
+	uint32_t error_instruction;
+	uint64_t error_position;
+	uint64_t error_address;
+	uint64_t error_rs1;
+	uint64_t error_rs2;
+	uint64_t counter_result;
+	uint64_t counters[VIRGO_COUNTER_COUNT];		/* what accesses count */
+	uint64_t published[VIRGO_COUNTER_COUNT];	/* execution.counters of when the job came back */
+	uint32_t counter_select;
+	uint32_t cisc_generation;
+	uint64_t cisc_tile;
+	uint32_t loops;			/* unfinished */
+	uint32_t cisc_unfinished;
+	uint32_t taken;			/* commands that the job has */
+	uint32_t job_state;
+	uint32_t retries;
+	uint32_t stall_writes;
+	uint64_t stall_page;
+	uint64_t stall_order;
+	uint64_t retry_address;
+	uint32_t parked_stores;
+	uint32_t reset_pending;		/* enum reset; it came while the job was out */
+	uint32_t was_busy;
+	uint32_t reserved;
+};
+
+struct unit {
+	unsigned int number;
+	const struct virgo_unit_config *config;
+	struct element_type type;
+	unsigned int dim;
+	unsigned int row_bytes;		/* of a scratchpad row */
+	unsigned int rows;		/* of the scratchpad */
+	unsigned int accumulator_rows;
+	union lane *accumulator;
+	unsigned char *spad;		/* the shared memory */
+	struct front front;
+	struct virgo_job job;
+};
+
+enum parked_kind { PARKED_INSTRUCTION, PARKED_FENCE, PARKED_LOOPS, PARKED_BARRIER };
+
+struct parked {
+	uint64_t owner;
+	uint64_t value;		/* word; position; loops */
+	uint64_t rs1;
+	uint64_t rs2;
+	uint8_t kind;
+	uint8_t unit;		/* or the barrier */
+	uint8_t size;
+	uint8_t over;		/* answered; off the list when the call ends */
+	uint32_t reserved;
+};
+
+struct barrier {
+	uint32_t participants;	/* 0: as many as there are cores */
+	uint32_t arrived;
+	uint64_t opened;
+};
+
+struct cluster {
+	uint64_t now;
+	uint64_t fault_count;
+	uint64_t last_fault;		/* as in FAULT_STATUS */
+	uint64_t stall_order;
+	uint64_t illegal;		/* accesses that concern no unit */
+	uint64_t shootdowns;
+	uint32_t events;
+	uint32_t events_enabled;
+	struct barrier barrier[VIRGO_BARRIERS];
+	uint32_t parked_count;
+	uint32_t reserved;
+	struct parked parked[PARKED_MAX];	/* the one that came first, first */
+};
+
+struct virgo {
+	struct mimic_model model;	/* first: the model is what others hold */
+	struct mimic_host host;
+	struct virgo_config config;
+	const struct virgo_kernels *kernels;
+	unsigned char *shared;
+	uint32_t generation;		/* atomic: grows when translations are dropped */
+	struct cluster cluster;
+	struct unit unit[VIRGO_UNITS_MAX];
+};
+
+static inline struct virgo *virgo_of(struct mimic_model *model)
+{
+	return (struct virgo *)model;
+}
+
+static inline void count_front(struct unit *u, enum virgo_counter counter, uint64_t n)
+{
+	u->front.counters[counter] += n;
+}
+
+static inline void count(struct virgo_job *job, enum virgo_counter counter, uint64_t n)
+{
+	job->x.counters[counter] += n;
+}
+
+static inline uint64_t low_bytes(uint64_t value, unsigned int size)
+{
+	return size >= 8 ? value : value & ((1ull << (8 * size)) - 1);
+}
+
+/* A 64-bit register of ours: 8 bytes, or 4 of a half. */
+static inline bool register_access_is_legal(const struct mimic_access *access)
+{
+	if (access->size == 8)
+		return access->offset % 8 == 0;
+	return access->size == 4 && access->offset % (access->is_write ? 8 : 4) == 0;
+}
+
+static inline uint64_t register_half(uint64_t value, const struct mimic_access *access)
+{
+	return low_bytes(access->offset % 8 ? value >> 32 : value, access->size);
+}
+
+static inline enum work fail(struct virgo_job *job, enum virgo_error error, uint64_t value)
+{
+	job->error = error;
+	job->error_value = value;
+	return WORK_ERROR;
+}
+
+/* Takes from the budget. false: stop here, and go on in the next job. */
+static inline bool spend(struct virgo_job *job, int64_t amount)
+{
+	job->budget -= amount;
+	return job->budget > 0;
+}
+
+static inline union lane *accumulator_row(struct unit *u, uint32_t row)
+{
+	return u->accumulator + (size_t)row * u->dim;
+}
+
+static inline unsigned char *spad_row(struct unit *u, uint32_t row)
+{
+	return u->spad + (size_t)row * u->row_bytes;
+}
+
+static inline uint32_t blocks_of(const struct unit *u, uint64_t columns)
+{
+	return (uint32_t)((columns + u->dim - 1) / u->dim);
+}
+
+static inline uint32_t lesser(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* model.c */
+void virgo_raise(struct virgo *v, uint32_t events);
+
+/* control.c */
+enum mimic_outcome cluster_access(struct virgo *v, struct mimic_access *access);
+void cluster_drop_translations(struct virgo *v);
+
+/* barrier.c */
+bool barrier_is_register(uint32_t offset);
+enum mimic_outcome barrier_access(struct virgo *v, struct mimic_access *access);
+
+/* unit.c */
+enum mimic_outcome unit_access(struct virgo *v, struct mimic_access *access);
+void unit_reset(struct virgo *v, struct unit *u, enum reset reset);
+void unit_latch(struct virgo *v, struct unit *u, const struct command *command,
+		enum virgo_error error, uint64_t value);
+uint64_t unit_status(const struct virgo *v, const struct unit *u);
+bool unit_is_busy(const struct unit *u);
+/* What can go on goes on: waiting stores, then waiting loads. */
+void unit_settle(struct virgo *v, struct unit *u);
+
+/* parked accesses, in unit.c */
+bool parked_add(struct virgo *v, const struct parked *parked);
+void parked_sweep(struct virgo *v);
+void parked_withdraw(struct virgo *v, uint64_t owner);
+/* Everybody is answered with 0. */
+void parked_release_all(struct virgo *v);
+void parked_answer(struct virgo *v, struct parked *parked, uint64_t data);
+
+/* queue.c */
+unsigned int command_queue_room(const struct virgo *v, const struct unit *u);
+void command_queue_push(struct unit *u, const struct command *command);
+void queue_drop_all(struct unit *u);
+/* Moves commands to the job; false: there are none. */
+bool queue_take(struct unit *u);
+bool command_is_loop(unsigned int funct);
+
+/* cisc.c */
+void cisc_store(struct virgo *v, struct unit *u, uint32_t word);
+
+/* job.c */
+void job_power_on(struct unit *u);
+void job_resolve(struct virgo *v, struct unit *u, bool present);
+bool job_is_available(const struct unit *u);
+void job_tick(struct virgo *v);
+
+/* command.c */
+enum work command_execute(struct virgo_job *job, const struct command *command);
+
+/* configure.c */
+enum work configure_command(struct virgo_job *job, const struct command *command);
+enum work configure_counter(struct virgo_job *job, uint64_t rs1);
+void configuration_reset(struct execution *x, unsigned int dim);
+unsigned int store_activation(const struct execution *x);
+
+/* dma.c: whole rows; *done says how many of them are over. */
+struct transfer {
+	uint64_t address;
+	uint64_t stride;
+	size_t size;
+	size_t count;
+};
+enum work dma_read(struct virgo_job *job, const struct transfer *transfer, void *to,
+		   size_t to_stride, size_t *done);
+enum work dma_write(struct virgo_job *job, const struct transfer *transfer, const void *from,
+		    size_t from_stride, size_t *done);
+
+/* move_in.c */
+struct move_in {
+	uint64_t address;	/* 0: zeros */
+	uint64_t stride;
+	uint32_t local;
+	uint32_t rows;
+	uint32_t columns;
+	uint32_t block_stride;
+	uint32_t scale;
+	uint32_t pixels;
+	uint32_t shrunk;
+};
+enum work move_in_check(struct virgo_job *job, const struct move_in *move);
+/* From progress.block and .row on; both are 0 again when it is done. */
+enum work move_in(struct virgo_job *job, const struct move_in *move);
+enum work move_in_command(struct virgo_job *job, const struct command *command,
+			  const struct load_configuration *load);
+
+/* move_out.c */
+struct move_out {
+	uint64_t address;
+	uint64_t stride;
+	uint32_t local;
+	uint32_t rows;
+	uint32_t columns;
+	const struct store_configuration *store;
+	uint32_t activation;
+};
+enum work move_out_check(struct virgo_job *job, const struct move_out *move);
+enum work move_out(struct virgo_job *job, const struct move_out *move);
+enum work move_out_pooled(struct virgo_job *job, const struct move_out *move);
+enum work move_out_command(struct virgo_job *job, const struct command *command);
+enum work move_out_spad_check(struct virgo_job *job, uint32_t local, uint32_t rows,
+			      uint32_t columns, uint64_t to, uint64_t to_stride);
+enum work move_out_spad(struct virgo_job *job, uint32_t local, uint32_t rows, uint32_t columns,
+			uint64_t to, uint64_t to_stride, uint32_t activation);
+
+/* activation.c */
+/* A row of the accumulator as elements on their way out. */
+void activate_row(const struct unit *u, const struct execution *x, union lane *row, size_t count,
+		  uint32_t activation, uint32_t scale);
+/* false: the row only went into the statistics. */
+bool normalise(struct virgo_job *job, const union lane *row, size_t count, enum virgo_norm norm);
+void norm_reset(const struct unit *u, struct normaliser *norm);
+
+/* array.c */
+struct operand {
+	uint32_t local;
+	uint32_t columns;
+	uint32_t rows;
+};
+struct operand operand_of(uint64_t value);
+void array_preload(struct virgo_job *job, uint64_t rs1, uint64_t rs2);
+enum work array_compute(struct virgo_job *job, uint64_t rs1, uint64_t rs2, bool fill);
+/* One pass, for LOOP_CONV_WS: with strides and transposes of its own. */
+struct pass {
+	struct operand a, bd, preload, output;
+	uint32_t a_stride, c_stride;
+	bool a_transposed, b_transposed;
+	bool fill;
+};
+enum work array_pass(struct virgo_job *job, const struct pass *pass);
+/* Leaves the weights in the array as compute_preloaded would. */
+void array_fill(struct virgo_job *job, struct operand weights, bool transposed);
+
+/* loop_ws.c, loop_matmul.c */
+enum work loop_ws(struct virgo_job *job, uint64_t rs1, uint64_t rs2);
+void loop_ws_configure(struct virgo_job *job, const struct command *command);
+struct loop_blocks {
+	uint32_t a, b, c;	/* first rows; of c in the accumulator */
+	uint32_t i, j, k;
+	uint32_t rows, columns, depth;	/* elements without paddings */
+	bool a_by_k;		/* blocks of A lie as (k, i), of B as (j, k) */
+	bool b_by_j;
+	bool accumulate;
+};
+/* From progress.at[0] on. */
+enum work loop_matmul(struct virgo_job *job, const struct loop_blocks *blocks);
+
+/* loop_conv.c */
+enum work loop_conv(struct virgo_job *job, uint64_t rs1, uint64_t rs2);
+void loop_conv_configure(struct virgo_job *job, const struct command *command);
+
+/* observe.c */
+size_t virgo_counters_read(const struct mimic_model *model, uint64_t *values, size_t count);
+size_t virgo_describe(const struct mimic_model *model, char *text, size_t size);
+uint64_t unit_counter(const struct unit *u, unsigned int counter);
+
+/* save.c */
+size_t virgo_save(const struct mimic_model *model, void *image, size_t size);
+int virgo_restore(struct mimic_model *model, const void *image, size_t size);
+
+#endif
