@@ -303,9 +303,11 @@ static void require_profiles(struct parser *parser)
 
 		if (key->kind != KEY_PROFILE || key->line)
 			continue;
+		/* A file that does not speak of this kind leaves it at its default. */
 		line = parser->section_lines[key->of->index];
-		fail(parser, line ? line : parser->line, "section [%s] has no profile = %s", key->of->name,
-		     key->of->profiles);
+		if (line)
+			fail(parser, line, "section [%s] has no profile = %s", key->of->name,
+			     key->of->profiles);
 	}
 }
 

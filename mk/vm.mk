@@ -88,8 +88,9 @@ VM_BOOT = tests/vm/boot.sh --memory $(VM_MEMORY)
 VM_WHAT = $(VM)/$(KERNEL) $(VM)/$(KERNEL).initramfs
 
 # --- what people call --------------------------------------------------------
-check-kernel:
+check-kernel: packages-kernel
 	$(Q)rm -f $(VM_RESULTS)
+	$(Q)$(MAKE) --no-print-directory -j $$(nproc) all $(VM)/supervise $(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED)
 	$(Q)$(MAKE) --no-print-directory check-kernel-style
 	$(Q)for kernel in $(KERNELS); do \
 		$(MAKE) --no-print-directory check-kernel-one KERNEL=$$kernel || exit 1; \

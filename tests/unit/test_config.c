@@ -101,6 +101,18 @@ static void the_shipped_paper_file_is_the_paper_profile(void **state)
 	expect_every_key("config/paper.ini", "paper", "artifact");
 }
 
+static void a_file_that_is_silent_on_maple_leaves_it_at_the_paper_profile(void **state)
+{
+	struct mimic_settings settings;
+
+	(void)state;
+	assert_int_equal(load_text("", &settings), 0);
+	expect_profile(&settings.parameters.maple, "paper");
+	assert_int_equal(load_text("[dare]\ncontexts = 3\n", &settings), 0);
+	expect_profile(&settings.parameters.maple, "paper");
+	assert_int_equal(settings.parameters.dare.contexts, 3);
+}
+
 static void the_shipped_artifact_file_is_the_artifact_profile(void **state)
 {
 	struct mimic_settings settings;
@@ -207,15 +219,12 @@ static void mistakes_are_named_with_file_and_line(void **state)
 		     "2: profile must be paper or artifact, not 'silicon'");
 	expect_error("[mimic]\n[maple]\nqueues = 8\n",
 		     "2: section [maple] has no profile = paper or artifact");
-	expect_error("[mimic]\ndevices = maple\n",
-		     "2: section [maple] has no profile = paper or artifact");
 	expect_error(PAPER "queues = few\n", "3: queues must be a whole number, not 'few'");
 	expect_error(PAPER "queues = -1\n", "3: queues must be a whole number, not '-1'");
 	expect_error(PAPER "queues =\n", "3: queues must be a whole number, not ''");
 	expect_error(PAPER "depth_64 = 1\n", "3: depth_64 must be yes or no, not '1'");
 	expect_error(PAPER "queues\n", "3: is neither [section] nor key = value nor a comment");
 	expect_error(PAPER "[mimic\n", "3: is neither [section] nor key = value nor a comment");
-	expect_error("", "1: section [maple] has no profile = paper or artifact");
 }
 
 static void values_out_of_range_are_named_with_file_and_line(void **state)
@@ -375,6 +384,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_shipped_paper_file_is_the_paper_profile),
+		cmocka_unit_test(a_file_that_is_silent_on_maple_leaves_it_at_the_paper_profile),
 		cmocka_unit_test(the_shipped_artifact_file_is_the_artifact_profile),
 		cmocka_unit_test(every_key_of_the_shipped_files_has_its_source),
 		cmocka_unit_test(no_path_is_the_paper_profile),
