@@ -13,7 +13,8 @@ VM_TIMEOUT ?= 1200
 VM_MEMORY ?= 1024
 # How the daemon is started for demo-kernel and vm-shell, and the demo in the guest.
 MIMICD_KERNEL_OPTIONS ?= --foreground --kernel=required
-DEMO_KERNEL_COMMAND ?= /mimic/bin/mimic-demo --transport kernel
+# A smaller input: the processor is emulated, too.
+DEMO_KERNEL_COMMAND ?= /mimic/bin/mimic-demo --scale 12 --transport kernel
 # What limits inside a guest are multiplied by.
 VM_TIME_SCALE ?= 1
 ifeq ($(KERNEL),debug)
