@@ -121,6 +121,26 @@ static void count_devices(const struct mimic_settings *settings, char *text, siz
 	}
 }
 
+/*
+ * From the moment that its socket can be seen the daemon can be told to stop, and
+ * then it takes the socket away. So a signal that comes before its handler waits.
+ */
+static int create_server(const struct mimicd_options *options)
+{
+	sigset_t stopping, before;
+	int error;
+
+	sigemptyset(&stopping);
+	sigaddset(&stopping, SIGTERM);
+	sigaddset(&stopping, SIGINT);
+	sigprocmask(SIG_BLOCK, &stopping, &before);
+	error = mimicd_server_create(&server, options);
+	if (!error)
+		catch_signals();
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return error;
+}
+
 int main(int argc, char **argv)
 {
 	struct mimicd_command_line line;
@@ -138,10 +158,9 @@ int main(int argc, char **argv)
 	raise_descriptor_limit();
 	if (line.make_directory && mimicd_socket_make_directory(line.options.socket_path))
 		return EXIT_FAILURE;
-	error = mimicd_server_create(&server, &line.options);
+	error = create_server(&line.options);
 	if (error)
 		return status_of(error);
-	catch_signals();
 	count_devices(&line.options.settings, devices, sizeof(devices));
 	mimicd_log(MIMICD_LOG_INFO, "serving %s devices (profile %s) at %s", devices,
 		   line.options.settings.parameters.maple.profile,

@@ -16,6 +16,20 @@ run() # run KERNEL ARGUMENTS...: status of the program; it may take 60 s
 	timeout -k 2 60 "${as[@]}" "$build/examples/maple/$kernel" "$@" >"$work/output" 2>"$work/errors" </dev/null
 }
 
+daemons_stop_at_once() # 0 if each of many, told so in its first moments, ends well and leaves nothing
+{
+	local first status
+	for _ in $(seq 40); do
+		"$build/bin/mimicd" --foreground --socket "$work/socket" >"$work/daemon" 2>&1 &
+		first=$!
+		while [ ! -S "$work/socket" ] && kill -0 $first; do :; done
+		kill $first
+		wait $first
+		status=$?
+		[ $status = 0 ] && [ ! -e "$work/socket" ] || return 1
+	done
+}
+
 # all_verified FORMS KERNEL ARGUMENTS...: as many forms, each verified, nothing on standard error
 all_verified()
 {
@@ -106,6 +120,7 @@ if start_daemon maple:2; then
 	rm -f "$work/socket"
 	start_daemon maple:2 && stop_daemon
 	result $? "a daemon stops cleanly"
+	daemons_stop_at_once; result $? "a daemon that is told to stop as soon as its socket is there stops cleanly"
 else
 	cp "$work/daemon" "$work/errors"
 	result 1 "the daemon starts"
