@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* What the cases call: accesses on the current bus, and the program's memory. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -14,6 +15,15 @@
 #define HOLE_ADDRESS 0x30000000ul
 
 static const struct bus *current;
+
+/* MIMIC_TIME_SCALE: how much slower than usual this machine is (the debug kernel in its guest). */
+static unsigned int must_finish(size_t values)
+{
+	const char *text = getenv("MIMIC_TIME_SCALE");
+	unsigned int scale = text ? (unsigned int)strtoul(text, NULL, 10) : 1;
+
+	return (PATIENCE_MUST_FINISH + (unsigned int)values * PATIENCE_FOR_EACH) * (scale ? scale : 1);
+}
 
 void contract_use_bus(const struct bus *bus)
 {
@@ -56,7 +66,7 @@ uint64_t finish(enum bus_thread who)
 {
 	uint64_t answer = 0;
 
-	if (!current->is_over(who, PATIENCE_MUST_FINISH, &answer))
+	if (!current->is_over(who, must_finish(0), &answer))
 		contract_fail(__FILE__, __LINE__, "thread %c still waits and should not", "ABC"[who]);
 	return answer;
 }
@@ -66,7 +76,7 @@ uint64_t load(enum bus_thread who, unsigned int page, unsigned int offset, unsig
 	uint64_t answer = 0;
 
 	begin(who, page, offset, size, false, 0, false);
-	if (!current->is_over(who, PATIENCE_MUST_FINISH, &answer))
+	if (!current->is_over(who, must_finish(0), &answer))
 		contract_fail(__FILE__, __LINE__, "load of %u bytes, page %u, offset %#x, by %c waits and should not",
 			      size, page, offset, "ABC"[who]);
 	return answer;
@@ -78,7 +88,7 @@ void store(enum bus_thread who, unsigned int page, unsigned int offset, unsigned
 	uint64_t answer;
 
 	begin(who, page, offset, size, true, value, false);
-	if (!current->is_over(who, PATIENCE_MUST_FINISH, &answer))
+	if (!current->is_over(who, must_finish(0), &answer))
 		contract_fail(__FILE__, __LINE__, "store of %u bytes, page %u, offset %#x, by %c waits and should not",
 			      size, page, offset, "ABC"[who]);
 }
@@ -92,10 +102,9 @@ void post_begin(enum bus_thread who, unsigned int offset, const uint64_t *values
 
 void finish_post(enum bus_thread who, size_t count)
 {
-	unsigned int patience = PATIENCE_MUST_FINISH + (unsigned int)count * PATIENCE_FOR_EACH;
 	uint64_t answer;
 
-	if (!current->is_over(who, patience, &answer))
+	if (!current->is_over(who, must_finish(count), &answer))
 		contract_fail(__FILE__, __LINE__, "%zu stores by %c wait and should not", count, "ABC"[who]);
 }
 
