@@ -42,7 +42,7 @@ VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED))
 VM_RUN = $(patsubst $(O)/%,/mimic/%,$(KSELFTESTS) $(VM_TESTS)) /mimic/vm/unmodified.sh
 
 .PHONY: check-kernel check-kernel-one check-kernel-style check-kernel-debug kselftests \
-	demo-kernel vm-shell vm-run vm-image vm-modules packages-kernel
+	demo-kernel vm-shell vm-run vm-image vm-modules vm-programs packages-kernel
 
 packages-kernel:
 	$(Q)sh scripts/packages.sh build kernel
@@ -81,7 +81,10 @@ vm-modules: $(VM)/$(KERNEL)/vmlinux
 	$(if $(VM_HAS_DRIVER),@echo "# $(KERNEL): building the modules")
 	$(if $(VM_HAS_DRIVER),$(Q)tests/vm/build-modules.sh $(VM)/$(KERNEL) $(VM_MODULES))
 
-vm-image: all vm-modules $(VM)/supervise $(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED)
+vm-programs: all $(VM)/supervise $(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED)
+	@:
+
+vm-image: vm-programs vm-modules
 	$(Q)tests/vm/stage.sh $(O) "$(if $(VM_HAS_DRIVER),$(VM_MODULES))" $(VM)/$(KERNEL).tree $(VM_PROGRAMS)
 	$(Q)tests/vm/pack.sh $(VM)/$(KERNEL).tree $(VM)/$(KERNEL).initramfs
 
@@ -91,7 +94,7 @@ VM_WHAT = $(VM)/$(KERNEL) $(VM)/$(KERNEL).initramfs
 # --- what people call --------------------------------------------------------
 check-kernel: packages-kernel
 	$(Q)rm -f $(VM_RESULTS)
-	$(Q)$(MAKE) --no-print-directory -j $$(nproc) all $(VM)/supervise $(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED)
+	$(Q)$(MAKE) --no-print-directory -j $$(nproc) vm-programs
 	$(Q)$(MAKE) --no-print-directory check-kernel-style
 	$(Q)for kernel in $(KERNELS); do \
 		$(MAKE) --no-print-directory check-kernel-one KERNEL=$$kernel || exit 1; \
