@@ -10,7 +10,7 @@
 #include "devices/virgo/virgo_internal.h"
 
 #define IMAGE_MAGIC 0x454752495650494dull	/* "MIPVIRGE" */
-#define IMAGE_VERSION 1
+#define IMAGE_VERSION 2
 
 struct image_header {
 	uint64_t magic;
@@ -112,7 +112,7 @@ static bool cluster_is_sound(const struct virgo *v, const struct cluster *c)
 static bool front_is_sound(const struct virgo *v, const struct cluster *c, unsigned int unit,
 			   const struct front *f)
 {
-	return f->parked_stores == parked_of(c, PARKED_INSTRUCTION, unit) &&
+	return f->parked_stores == parked_of(c, PARKED_INSTRUCTION, unit) && f->stream_level <= 2 &&
 	       f->queue.first < VIRGO_MAX_QUEUE && f->queue.level <= v->config.queue_entries &&
 	       f->taken <= BATCH_MAX && f->queue.level + f->taken <= v->config.queue_entries &&
 	       f->job_state <= JOB_STALLED && f->job_state != JOB_OUT && !f->reset_pending &&

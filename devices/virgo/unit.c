@@ -39,6 +39,16 @@ static void forget(struct virgo *v, struct parked *parked)
 		v->cluster.barrier[parked->unit].arrived--;
 }
 
+/* A store that is withdrawn has not happened: the word is still to come. */
+static void stream_restore(struct front *f, const struct parked *parked)
+{
+	if (f->stream_level)
+		return;
+	f->stream[0] = parked->rs1;
+	f->stream[1] = parked->rs2;
+	f->stream_level = 2;
+}
+
 void parked_withdraw(struct virgo *v, uint64_t owner)
 {
 	for (uint32_t i = 0; i < v->cluster.parked_count; i++) {
@@ -48,6 +58,8 @@ void parked_withdraw(struct virgo *v, uint64_t owner)
 			continue;
 		parked->over = 1;
 		forget(v, parked);
+		if (parked->from_stream)
+			stream_restore(&v->unit[parked->unit].front, parked);
 	}
 	parked_sweep(v);
 }
@@ -199,36 +211,64 @@ void unit_settle(struct virgo *v, struct unit *u)
 
 /* --- stores ------------------------------------------------------------------------------------------ */
 
-static void overflow(struct virgo *v, struct unit *u, uint32_t word)
+static void overflow(struct virgo *v, struct unit *u, const struct parked *store)
 {
 	struct command command = {
-		.word = word, .position = u->front.dispatched,
-		.rs1 = u->front.rs1, .rs2 = u->front.rs2,
+		.word = (uint32_t)store->value, .position = u->front.dispatched,
+		.rs1 = store->rs1, .rs2 = store->rs2,
 	};
 
 	unit_latch(v, u, &command, VIRGO_ERROR_OVERFLOW, v->config.queue_entries);
 }
 
-static enum mimic_outcome store_instruction(struct virgo *v, struct unit *u,
-					    const struct mimic_access *access)
+static enum mimic_outcome queue_instruction(struct virgo *v, struct unit *u,
+					    const struct parked *store)
 {
 	struct front *f = &u->front;
-	struct parked parked = {
-		.owner = access->owner, .value = access->data, .rs1 = f->rs1, .rs2 = f->rs2,
-		.kind = PARKED_INSTRUCTION, .unit = (uint8_t)u->number, .size = access->size,
-	};
 
 	if (!f->parked_stores && command_queue_room(v, u)) {
-		push_word(u, (uint32_t)access->data, f->rs1, f->rs2);
+		push_word(u, (uint32_t)store->value, store->rs1, store->rs2);
 		return MIMIC_DONE;
 	}
-	if (v->config.overflow_is_error || !parked_add(v, &parked)) {
-		overflow(v, u, (uint32_t)access->data);
+	if (v->config.overflow_is_error || !parked_add(v, store)) {
+		overflow(v, u, store);
 		return MIMIC_DONE;
 	}
 	f->parked_stores++;
 	count_front(u, VIRGO_COUNTER_queue_waits, 1);
 	return MIMIC_PARKED;
+}
+
+static enum mimic_outcome store_instruction(struct virgo *v, struct unit *u,
+					    const struct mimic_access *access)
+{
+	struct parked store = {
+		.owner = access->owner, .value = access->data,
+		.rs1 = u->front.rs1, .rs2 = u->front.rs2,
+		.kind = PARKED_INSTRUCTION, .unit = (uint8_t)u->number, .size = access->size,
+	};
+
+	return queue_instruction(v, u, &store);
+}
+
+/* RS1, RS2 and the word come one after the other; only the word can have to wait. */
+static enum mimic_outcome store_stream(struct virgo *v, struct unit *u,
+				       const struct mimic_access *access)
+{
+	struct front *f = &u->front;
+	struct parked store = {
+		.owner = access->owner, .value = (uint32_t)access->data,
+		.rs1 = f->stream[0], .rs2 = f->stream[1],
+		.kind = PARKED_INSTRUCTION, .unit = (uint8_t)u->number, .size = access->size,
+		.from_stream = 1,
+	};
+
+	if (f->stream_level < 2) {
+		f->stream[f->stream_level++] = access->data;
+		return MIMIC_DONE;
+	}
+	f->stream_level = 0;
+	return queue_instruction(v, u, &store);
 }
 
 /* RS1 and RS2: whole, or one half. false: neither. */
@@ -292,6 +332,8 @@ static enum mimic_outcome store(struct virgo *v, struct unit *u, struct mimic_ac
 	access->data = low_bytes(access->data, access->size);
 	if (offset == VIRGO_INSTRUCTION && access->size == 4)
 		return store_instruction(v, u, access);
+	if (offset == VIRGO_STREAM && access->size == 8)
+		return store_stream(v, u, access);
 	if (store_source(u, access, offset))
 		return MIMIC_DONE;
 	if (offset < VIRGO_STATUS || !register_access_is_legal(access) ||

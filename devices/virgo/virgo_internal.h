@@ -278,7 +278,8 @@ struct front {
 	uint32_t parked_stores;
 	uint32_t reset_pending;		/* enum reset; it came while the job was out */
 	uint32_t was_busy;
-	uint32_t reserved;
+	uint32_t stream_level;		/* values of STREAM that wait for their instruction word */
+	uint64_t stream[2];
 };
 
 struct unit {
@@ -306,7 +307,8 @@ struct parked {
 	uint8_t unit;		/* or the barrier */
 	uint8_t size;
 	uint8_t over;		/* answered; off the list when the call ends */
-	uint32_t reserved;
+	uint8_t from_stream;
+	uint8_t reserved[3];
 };
 
 struct barrier {

@@ -51,7 +51,8 @@
 	_(0xc0, WAIT_LOOPS_0, R, 0, "waits until LOOPS is 0; answers LOOPS") \
 	_(0xc8, WAIT_LOOPS_1, R, 0, "waits until LOOPS is at most 1; answers LOOPS") \
 	_(0xd0, WAIT_LOOPS_2, R, 0, "the same with 2") \
-	_(0xd8, WAIT_LOOPS_3, R, 0, "the same with 3")
+	_(0xd8, WAIT_LOOPS_3, R, 0, "the same with 3") \
+	_(0xe0, STREAM, W, 0, "RS1, RS2 and an instruction word, in turn: the third store queues the command. RS1 and RS2 of the block stay as they are; RESET begins a new turn")
 
 #define VIRGO_CONTROL_REGISTERS(_) \
 	_(0x000, IDENTIFY, R, 0, "magic [63:32], version [31:24], barriers [23:16], cores [15:8], units [7:0]") \
