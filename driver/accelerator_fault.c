@@ -196,7 +196,7 @@ static void serve(struct accelerator *accelerator, struct run *run)
 		run->due = atomic_read(&accelerator->raised);
 		if (!step(accelerator, run, &repeats))
 			return;
-		if (run->from_interrupt && run->due - accelerator->handled == run->served)
+		if (run->from_interrupt && run->served >= run->due - accelerator->handled)
 			return;
 	}
 	run->has_more = true;

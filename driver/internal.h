@@ -233,6 +233,7 @@ struct mimic_binding {
 	struct work_struct free;	/* what it takes may sleep, who puts it may not */
 	struct list_head threads;	/* under mimic_threads_lock */
 	u32 last_thread;
+	atomic_t ending;	/* threads whose end the daemon has yet to hear of */
 	struct mimic_request close;
 };
 
@@ -261,6 +262,11 @@ int mimic_threads_init(void);
 void mimic_threads_exit(void);
 /* The entry of the current thread; NULL: no memory. Valid until the thread ends. */
 struct mimic_thread *mimic_thread_current(struct mimic_binding *binding);
+/*
+ * Waits until the daemon has heard of the threads that ended before the last
+ * mimic_thread_current(): it takes requests in any order. -ERESTARTSYS: killed.
+ */
+int mimic_threads_settle(struct mimic_binding *binding);
 void mimic_threads_drop(struct mimic_binding *binding);
 
 /* --- window.c ------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 
 static DEFINE_SPINLOCK(mimic_threads_lock);
 static DEFINE_HASHTABLE(threads, 8);
+static DECLARE_WAIT_QUEUE_HEAD(end_was_heard);
 static struct tracepoint *exit_tracepoint;
 
 static unsigned long key_of(const struct task_struct *task)
@@ -30,17 +31,58 @@ static struct mimic_thread *find(const struct mimic_binding *binding)
 	return NULL;
 }
 
+/* The daemon has heard of the end, or there is none any more. */
 static void gone_released(struct mimic_request *request)
 {
-	kfree(container_of(request, struct mimic_thread, gone));
+	struct mimic_thread *thread = container_of(request, struct mimic_thread, gone);
+	struct mimic_binding *binding = thread->binding;
+
+	if (atomic_dec_and_test(&binding->ending))
+		wake_up_all(&end_was_heard);
+	kfree(thread);
+	mimic_binding_release(binding);
+}
+
+/* mimic_threads_lock is held. */
+static void thread_ended(struct mimic_thread *thread)
+{
+	struct mimic_binding *binding = thread->binding;
+
+	hash_del(&thread->node);
+	list_del(&thread->link);
+	if (READ_ONCE(binding->gone)) {
+		kfree(thread);
+		return;
+	}
+	thread->gone.body.binding = binding->number;
+	thread->gone.body.thread = thread->number;
+	mimic_binding_get(binding);
+	atomic_inc(&binding->ending);
+	mimic_request_post(binding->connection, &thread->gone);
+}
+
+/*
+ * The tracepoint comes after the moment at which a thread that joins it goes on. What
+ * that one does next must find the roles free, so it looks for itself. mimic_threads_lock
+ * is held: who is still listed with it has not passed the tracepoint, so its task is there.
+ */
+static void end_exiting(struct mimic_binding *binding)
+{
+	struct mimic_thread *thread, *next;
+
+	list_for_each_entry_safe(thread, next, &binding->threads, link) {
+		if (READ_ONCE(thread->task->flags) & PF_EXITING)
+			thread_ended(thread);
+	}
 }
 
 struct mimic_thread *mimic_thread_current(struct mimic_binding *binding)
 {
 	struct mimic_thread *thread;
 
-	/* Only this thread makes or, by its end, removes its entry. */
+	/* Only this thread makes its entry, and nobody removes it while it runs. */
 	spin_lock(&mimic_threads_lock);
+	end_exiting(binding);
 	thread = find(binding);
 	spin_unlock(&mimic_threads_lock);
 	if (thread)
@@ -61,20 +103,11 @@ struct mimic_thread *mimic_thread_current(struct mimic_binding *binding)
 	return thread;
 }
 
-/* mimic_threads_lock is held. */
-static void thread_ended(struct mimic_thread *thread)
+int mimic_threads_settle(struct mimic_binding *binding)
 {
-	struct mimic_binding *binding = thread->binding;
-
-	hash_del(&thread->node);
-	list_del(&thread->link);
-	if (READ_ONCE(binding->gone)) {
-		kfree(thread);
-		return;
-	}
-	thread->gone.body.binding = binding->number;
-	thread->gone.body.thread = thread->number;
-	mimic_request_post(binding->connection, &thread->gone);
+	if (!atomic_read(&binding->ending))
+		return 0;
+	return wait_event_killable(end_was_heard, !atomic_read(&binding->ending));
 }
 
 static void task_exits(void *unused, struct task_struct *task)

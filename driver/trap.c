@@ -172,7 +172,9 @@ static vm_fault_t trap_fault(struct vm_fault *vmf)
 	mimic_binding_get(binding);
 	release_fault_lock(vmf);
 
-	error = emulate(&trap, regs, &instruction, address);
+	error = mimic_threads_settle(binding);
+	if (!error)
+		error = emulate(&trap, regs, &instruction, address);
 	mimic_binding_release(binding);
 	if (!error)
 		return TRAP_DONE;

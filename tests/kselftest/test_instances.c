@@ -445,6 +445,37 @@ TEST_F(instance, the_daemon_hears_of_a_threads_end)
 	EXPECT_NE(number, fake_daemon_last(self->holder.daemon, MIMIC_BUS_REQUEST_ACCESS)->thread);
 }
 
+/* No thread's number. */
+#define JOINED 0x4a4f494eull
+
+/* join returns a little before the kernel tells of the end. */
+TEST_F(instance, the_daemon_hears_of_a_threads_end_before_what_is_done_after_its_join)
+{
+	volatile uint64_t *place = holder_register(&self->holder, 0, 8);
+	unsigned int i, running = 0, first = self->control->log_count;
+	pthread_t thread;
+
+	for (i = 0; i < 300; i++) {
+		pthread_create(&thread, NULL, stores_its_number, (void *)place);
+		pthread_join(thread, NULL);
+		*place = JOINED;
+	}
+	EXPECT_TRUE(fake_wait(&self->control->threads_gone, 300));
+	ASSERT_GE(FAKE_LOG_MAX, self->control->log_count);
+	for (i = first; i < self->control->log_count; i++) {
+		const struct mimic_bus_request *request = &self->control->log[i];
+
+		if (request->kind == MIMIC_BUS_REQUEST_THREAD_GONE)
+			running--;
+		else if (request->kind == MIMIC_BUS_REQUEST_ACCESS && request->data != JOINED)
+			running++;
+		else if (request->kind == MIMIC_BUS_REQUEST_ACCESS)
+			EXPECT_EQ(0, running) {
+				TH_LOG("request %u", i);
+			}
+	}
+}
+
 static void *does_nothing(void *unused)
 {
 	return unused;
