@@ -15,7 +15,7 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wer
 CFLAGS ?= -O2 -g
 # No fused multiply-add: DARE's sums are the same, bit for bit, on every machine.
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden -pthread \
-	-ffp-contract=off -I. -Iinclude -Ilibmaple -Ilibdare -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
+	-ffp-contract=off -I. -Iinclude -Ilibmaple -Ilibdare -Ilibvirgo -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
 LDFLAGS_ALL = -pthread $(LDFLAGS)
 ifneq ($(SANITIZE),)
 # gcc's warnings err beside its sanitizers' checks: here they are only shown.
@@ -29,16 +29,19 @@ MIMIC_SRC    := $(wildcard libmimic/*.c) $(MODEL_SRC)
 PRELOAD_SRC  := $(wildcard libmimic/preload/*.c)
 MAPLE_SRC    := $(wildcard libmaple/*.c)
 DARE_SRC     := $(wildcard libdare/*.c)
+VIRGO_SRC    := $(wildcard libvirgo/*.c)
 DAEMON_SRC   := $(filter-out daemon/main.c,$(wildcard daemon/*.c))
 TOOL_SRC     := $(wildcard tools/*.c)
 COMMON_SRC   := $(wildcard examples/common/*.c)
 EXAMPLE_SRC  := $(wildcard examples/maple/*.c)
 DARE_EXAMPLE_SRC := $(wildcard examples/dare/*.c)
+VIRGO_EXAMPLE_SRC := $(wildcard examples/virgo/*.c)
 BENCH_SRC    := $(wildcard bench/*.c)
 TESTLIB_SRC  := $(wildcard tests/lib/*.c)
 TEST_SRC     := $(wildcard tests/unit/test_*.c tests/contract/test_*.c tests/transport/test_*.c)
 CONTRACT_SRC := $(wildcard tests/contract/cases_*.c)
 DARE_CONTRACT_SRC := $(wildcard tests/contract/dare_cases_*.c)
+VIRGO_CONTRACT_SRC := $(wildcard tests/contract/virgo_cases_*.c)
 UNMODIFIED_C := $(wildcard tests/unmodified/*.c)
 UNMODIFIED_CXX := $(wildcard tests/unmodified/*.cc)
 FUZZ_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
@@ -50,10 +53,12 @@ DAEMON_LIBS := -luring
 LIBMIMIC     := $(O)/lib/libmimic.so.0
 LIBMAPLE     := $(O)/lib/libmaple.so.0
 LIBDARE      := $(O)/lib/libdare.so.0
+LIBVIRGO     := $(O)/lib/libvirgo.so.0
 PRELOAD      := $(O)/lib/libmimic-preload.so
 LIBMIMIC_A   := $(O)/lib/libmimic.a
 LIBMAPLE_A   := $(O)/lib/libmaple.a
 LIBDARE_A    := $(O)/lib/libdare.a
+LIBVIRGO_A   := $(O)/lib/libvirgo.a
 LIBCOMMON_A  := $(O)/lib/libcommon.a
 LIBDAEMON_A  := $(O)/lib/libdaemon.a
 LIBTEST_A    := $(O)/lib/libtest.a
@@ -61,19 +66,20 @@ RPATH        = -Wl,-rpath,'$$ORIGIN/$(1)lib'
 
 EXAMPLES     := $(patsubst %.c,$(O)/%,$(EXAMPLE_SRC))
 DARE_EXAMPLES := $(patsubst %.c,$(O)/%,$(DARE_EXAMPLE_SRC))
+VIRGO_EXAMPLES := $(patsubst %.c,$(O)/%,$(VIRGO_EXAMPLE_SRC))
 TESTS        := $(patsubst %.c,$(O)/%,$(TEST_SRC))
 UNMODIFIED   := $(patsubst %.c,$(O)/%,$(UNMODIFIED_C)) $(patsubst %.cc,$(O)/%,$(UNMODIFIED_CXX))
 FUZZERS      := $(patsubst %.c,$(O)/%,$(FUZZ_SRC))
 BINARIES     := $(if $(wildcard tools/mimic.c),$(O)/bin/mimic) $(if $(wildcard daemon/main.c),$(O)/bin/mimicd)
 MANPAGES     := $(patsubst docs/man/%.scd,$(O)/man/%,$(wildcard docs/man/*.scd))
-LIBRARIES    := $(LIBMIMIC) $(LIBMAPLE) $(LIBDARE) $(if $(PRELOAD_SRC),$(PRELOAD))
+LIBRARIES    := $(LIBMIMIC) $(LIBMAPLE) $(LIBDARE) $(LIBVIRGO) $(if $(PRELOAD_SRC),$(PRELOAD))
 
 .PHONY: help all tests fuzzers packages-build packages-test clean
 .DEFAULT_GOAL := all
 
 help:
 	@echo "make all           build libraries, commands, examples, man pages into build/"
-	@echo "make demo          products and searches on MAPLE and DARE, in all forms and on all transports; INPUT=FILE for your own"
+	@echo "make demo          products and searches on MAPLE, DARE and Virgo, on all transports; INPUT=FILE for your own"
 	@echo "make check         all tests, sanitizers, fuzzing (about 15 minutes); check-quick for less"
 	@echo "make check-kernel  kernel tests in virtual machines, Debian 6.1 and 6.12 (under 10 minutes); KERNELS=6.12 for one"
 	@echo "make check-kernel-debug"
@@ -83,11 +89,11 @@ help:
 	@echo "make bench         host benchmarks, written to build/bench.json"
 	@echo "make bench-kernel  benchmarks in a virtual machine; KERNEL=6.1 or 6.12"
 	@echo "make install       PREFIX=DIR DESTDIR=DIR"
-	@echo "make docs          the register page of the docs, from the register lists"
+	@echo "make docs          the register pages of the docs, from the register lists"
 	@echo "make clean         remove build/"
 	@echo "Variables: O=DIR builds elsewhere, V=1 shows commands, SANITIZE=address,undefined|thread"
 
-all: packages-build $(LIBRARIES) $(BINARIES) $(EXAMPLES) $(DARE_EXAMPLES) $(MANPAGES)
+all: packages-build $(LIBRARIES) $(BINARIES) $(EXAMPLES) $(DARE_EXAMPLES) $(VIRGO_EXAMPLES) $(MANPAGES)
 tests: $(TESTS) $(UNMODIFIED)
 fuzzers: $(FUZZERS)
 
@@ -111,6 +117,7 @@ endef
 $(LIBMIMIC_A): $(call obj,$(MIMIC_SRC)); $(archive)
 $(LIBMAPLE_A): $(call obj,$(MAPLE_SRC)); $(archive)
 $(LIBDARE_A): $(call obj,$(DARE_SRC)); $(archive)
+$(LIBVIRGO_A): $(call obj,$(VIRGO_SRC)); $(archive)
 $(LIBCOMMON_A): $(call obj,$(COMMON_SRC)); $(archive)
 $(LIBDAEMON_A): $(call obj,$(DAEMON_SRC)); $(archive)
 $(LIBTEST_A): $(call obj,$(TESTLIB_SRC)); $(archive)
@@ -136,6 +143,13 @@ $(LIBDARE): $(call obj,$(DARE_SRC) $(wildcard devices/dare/isa.c)) libdare/libda
 	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libdare.so.0 -Wl,--version-script=libdare/libdare.map \
 		-Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) -L$(O)/lib -lmimic -lm
 	$(Q)ln -sf libdare.so.0 $(O)/lib/libdare.so
+
+$(LIBVIRGO): $(call obj,$(VIRGO_SRC)) libvirgo/libvirgo.map $(LIBMIMIC)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libvirgo.so.0 -Wl,--version-script=libvirgo/libvirgo.map \
+		-Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) -L$(O)/lib -lmimic -lm
+	$(Q)ln -sf libvirgo.so.0 $(O)/lib/libvirgo.so
 
 $(PRELOAD): $(call obj,$(PRELOAD_SRC)) $(LIBMIMIC)
 	@mkdir -p $(@D)
@@ -164,20 +178,33 @@ $(DARE_EXAMPLES): $(O)/examples/dare/%: $(O)/obj/examples/dare/%.o $(LIBCOMMON_A
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -ldare -lmimic $(call RPATH,../../) -ljson-c -lm
 
+$(filter-out %/gemm_stores,$(VIRGO_EXAMPLES)): $(O)/examples/virgo/%: $(O)/obj/examples/virgo/%.o $(LIBCOMMON_A) $(LIBVIRGO)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lvirgo -lmimic $(call RPATH,../../) -ljson-c -lm
+
+# It shows that no library is needed.
+$(O)/examples/virgo/gemm_stores: $(O)/obj/examples/virgo/gemm_stores.o $(LIBCOMMON_A)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljson-c -lm
+
 # Tests link the archives: they look at what the shared libraries hide.
-$(TESTS): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBTEST_A) $(LIBDAEMON_A) $(LIBMAPLE_A) $(LIBDARE_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
+$(TESTS): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBTEST_A) $(LIBDAEMON_A) $(LIBMAPLE_A) $(LIBDARE_A) $(LIBVIRGO_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) -lcmocka -lZydis $(TEST_LIBS) -lm
 
 # These have an independent library beside them.
-$(filter $(O)/tests/unit/test_dare_sparse% $(O)/tests/transport/test_libdare%,$(TESTS)): TEST_LIBS := -lcholmod -lopenblas
+$(filter $(O)/tests/unit/test_dare_sparse% $(O)/tests/transport/test_libdare% $(O)/tests/transport/test_libvirgo%,$(TESTS)): TEST_LIBS := -lcholmod -lopenblas
 
 # The contracts' cases register themselves, so they cannot lie in an archive.
 CONTRACT_TESTS := $(filter $(O)/tests/contract/%,$(TESTS))
 DARE_CONTRACT_TESTS := $(filter $(O)/tests/contract/test_contract_dare_%,$(TESTS))
-$(filter-out $(DARE_CONTRACT_TESTS),$(CONTRACT_TESTS)): $(call obj,$(CONTRACT_SRC))
+VIRGO_CONTRACT_TESTS := $(filter $(O)/tests/contract/test_contract_virgo_%,$(TESTS))
+$(filter-out $(DARE_CONTRACT_TESTS) $(VIRGO_CONTRACT_TESTS),$(CONTRACT_TESTS)): $(call obj,$(CONTRACT_SRC))
 $(DARE_CONTRACT_TESTS): $(call obj,$(DARE_CONTRACT_SRC))
+$(VIRGO_CONTRACT_TESTS): $(call obj,$(VIRGO_CONTRACT_SRC))
 
 # Programs that know nothing of mimic: no include path, no library of ours.
 UNMODIFIED_FLAGS := -O2 -g -Wall -Wextra -Werror -no-pie -fno-pie -pthread -fopenmp
@@ -193,13 +220,15 @@ $(patsubst %.cc,$(O)/%,$(UNMODIFIED_CXX)): $(O)/%: %.cc $(wildcard tests/unmodif
 
 # Fuzz targets: everything but the target itself once, with coverage, as an archive.
 FUZZ_FLAGS = -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -pthread \
-	-ffp-contract=off -I. -Iinclude -Ilibmaple -Ilibdare -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
+	-ffp-contract=off -I. -Iinclude -Ilibmaple -Ilibdare -Ilibvirgo -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
 FUZZ_A := $(O)/lib/libfuzzed.a
-FUZZED_SRC := $(MIMIC_SRC) $(MAPLE_SRC) $(DARE_SRC) $(DAEMON_SRC) $(COMMON_SRC) $(filter-out $(FUZZ_SRC),$(wildcard tests/fuzz/*.c)) tests/lib/dare_oracle.c
+FUZZED_SRC := $(MIMIC_SRC) $(MAPLE_SRC) $(DARE_SRC) $(DAEMON_SRC) $(COMMON_SRC) $(filter-out $(FUZZ_SRC),$(wildcard tests/fuzz/*.c)) tests/lib/dare_oracle.c \
+	$(wildcard tests/lib/virgo_reference*.c) tests/lib/half.c
 fuzz_obj = $(patsubst %.c,$(O)/obj/fuzz/%.o,$(1))
 FUZZ_COVERAGE = -fsanitize=fuzzer-no-link
 # The paths of an oracle are not what is looked for, and it takes most of the time.
-$(call fuzz_obj,tests/lib/dare_oracle.c tests/fuzz/dare_expected.c tests/fuzz/dare_side.c): FUZZ_COVERAGE =
+$(call fuzz_obj,tests/lib/dare_oracle.c tests/fuzz/dare_expected.c tests/fuzz/dare_side.c \
+	$(wildcard tests/lib/virgo_reference*.c) tests/lib/half.c tests/fuzz/virgo_expected.c tests/fuzz/virgo_side.c): FUZZ_COVERAGE =
 
 $(O)/obj/fuzz/%.o: %.c | packages-test
 	@mkdir -p $(@D)

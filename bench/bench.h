@@ -35,6 +35,12 @@ void bench_report(const struct bench_row *row);
 int bench_finish(const char *output);
 
 double bench_now(void);				/* seconds */
+/*
+ * Seconds on a CPU of this thread, and of this process: what else runs on the machine
+ * does not count.
+ */
+double bench_thread_now(void);
+double bench_process_now(void);
 double bench_median(double *values, size_t count);
 #define BENCH_ANY_CPU (-1)
 /* This thread and those that it starts; nothing where there is one CPU. */
@@ -69,6 +75,7 @@ void bench_wake(const struct bench_options *options);
 void bench_idle(const struct bench_options *options);
 void bench_dare(const struct bench_options *options);
 void bench_dare_sparse(const struct bench_options *options);
+void bench_virgo(const struct bench_options *options);
 
 /* LIMA of `rows` rows by the transport, beside the plain loop: nanoseconds a non-zero. */
 struct bench_lima {

@@ -1,66 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Dense products through libdare beside OpenBLAS on the same core, and what an open context costs. */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench/bench.h"
 #include "bench/bench_dare.h"
+#include "bench/openblas.h"
 
 #define SIDE 1024
 #define LARGE_SIDE 2048
-#define FAST_OPENBLAS 60e9		/* multiply-adds a second from which the device has a rate to reach */
-#define RATE 10e9
-
-struct openblas {
-	void (*sgemm)(int order, int transpose_a, int transpose_b, int m, int n, int k, float alpha,
-		      const float *a, int lda, const float *b, int ldb, float beta, float *c,
-		      int ldc);
-	char core[32];
-};
-
-/*
- * OpenBLAS falls back to kernels of twenty years ago on a processor that is newer
- * than it is; it must be told which of its kernels the processor can run.
- */
-static const char *best_core(void)
-{
-#ifdef __x86_64__
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-	    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
-		return "SkylakeX";
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-		return "Haswell";
-#endif
-	return NULL;
-}
-
-static void load_openblas(struct openblas *blas)
-{
-	const char *core = best_core();
-	const char *(*corename)(void);
-	void (*set_threads)(int);
-	void *library;
-
-	/* read once, when the library is loaded: hence no link against it */
-	setenv("OPENBLAS_NUM_THREADS", "1", 1);
-	if (core)
-		setenv("OPENBLAS_CORETYPE", core, 0);
-	library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-	if (!library)
-		bench_fail("%s (Debian package libopenblas-dev)", dlerror());
-	*(void **)&blas->sgemm = dlsym(library, "cblas_sgemm");
-	*(void **)&set_threads = dlsym(library, "openblas_set_num_threads");
-	*(void **)&corename = dlsym(library, "openblas_get_corename");
-	if (!blas->sgemm || !set_threads || !corename)
-		bench_fail("libopenblas.so.0: %s", dlerror());
-	set_threads(1);
-	snprintf(blas->core, sizeof(blas->core), "%s", corename());
-}
 
 struct dare *bench_dare_open(const struct bench_options *options, const char *transport)
 {
@@ -101,25 +52,12 @@ static void free_problem(struct problem *p)
 	free(p->expected);
 }
 
-/*
- * Seconds on a CPU of this thread, which does all the work of both sides where it
- * is used: what else runs on the machine does not count.
- */
-static double thread_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static double time_openblas(const struct openblas *blas, struct problem *p)
 {
-	const int n = (int)p->side, row_major = 101, as_it_is = 111;
-	double start = thread_now();
+	double start = bench_thread_now();
 
-	blas->sgemm(row_major, as_it_is, as_it_is, n, n, n, 1, p->a, n, p->b, n, 0, p->expected, n);
-	return thread_now() - start;
+	openblas_square(blas, p->side, p->a, p->b, p->expected);
+	return bench_thread_now() - start;
 }
 
 static double time_gemm(struct dare *dare, struct problem *p, double (*now)(void))
@@ -150,19 +88,17 @@ static void gemm_beside_openblas(const struct bench_options *options, const stru
 
 	make_problem(&p, side);
 	time_openblas(blas, &p);
-	time_gemm(dare, &p, thread_now);
+	time_gemm(dare, &p, bench_thread_now);
 	for (int run = 0; run < BENCH_RUNS; run++) {
 		blas_times[run] = time_openblas(blas, &p);
-		ratios[run] = time_gemm(dare, &p, thread_now) / blas_times[run];
+		ratios[run] = time_gemm(dare, &p, bench_thread_now) / blas_times[run];
 		check(&p);
 	}
 	reference = bench_median(blas_times, BENCH_RUNS);
 	row = (struct bench_row){ .value = bench_median(ratios, BENCH_RUNS) * reference * 1e3,
 				  .unit = "ms",
 				  .reference_value = reference * 1e3,
-				  .limit = 8 * reference * 1e3 };
-	if (side == SIDE && macs / reference >= FAST_OPENBLAS && macs / RATE * 1e3 < row.limit)
-		row.limit = macs / RATE * 1e3;
+				  .limit = openblas_limit(macs, reference, side == SIDE) * 1e3 };
 	snprintf(row.name, sizeof(row.name), "dare_gemm_%zu_embedded", side);
 	snprintf(row.reference, sizeof(row.reference), "OpenBLAS (%s), one thread, %.0f G MAC/s",
 		 blas->core, macs / reference * 1e-9);
@@ -205,7 +141,7 @@ static void gemm_on_daemon(const struct bench_options *options, size_t side, int
 static double time_narrow(struct dare *dare, struct problem *p, unsigned int element)
 {
 	const size_t n = p->side;
-	double start = thread_now();
+	double start = bench_thread_now();
 	int error = element == 2 ? dare_gemm_bf16(dare, 0, n, n, n, (const uint16_t *)p->a, n,
 						  (const uint16_t *)p->b, n, p->c, n)
 				 : dare_gemm_i8(dare, 0, n, n, n, (const int8_t *)p->a, n,
@@ -213,7 +149,7 @@ static double time_narrow(struct dare *dare, struct problem *p, unsigned int ele
 
 	if (error)
 		bench_fail("dare_gemm: %s", dare_error_text());
-	return thread_now() - start;
+	return bench_thread_now() - start;
 }
 
 static void narrow_gemm(const struct bench_options *options, unsigned int element, const char *name)
@@ -224,9 +160,9 @@ static void narrow_gemm(const struct bench_options *options, unsigned int elemen
 	struct problem p;
 
 	make_problem(&p, SIDE);
-	time_gemm(dare, &p, thread_now);
+	time_gemm(dare, &p, bench_thread_now);
 	for (int run = 0; run < BENCH_RUNS; run++) {
-		times[run] = time_gemm(dare, &p, thread_now);
+		times[run] = time_gemm(dare, &p, bench_thread_now);
 		ratios[run] = time_narrow(dare, &p, element) / times[run];
 	}
 	reference = bench_median(times, BENCH_RUNS);
@@ -341,7 +277,7 @@ void bench_dare(const struct bench_options *options)
 	struct openblas blas;
 
 	context_memory(options);
-	load_openblas(&blas);
+	openblas_load(&blas);
 	bench_pin(0);
 	gemm_beside_openblas(options, &blas, SIDE);
 	gemm_beside_openblas(options, &blas, LARGE_SIDE);

@@ -14,7 +14,7 @@ static void usage(FILE *to)
 		"Measures mimic beside references of the same run; medians of %d.\n"
 		"  --build DIR    where bin/mimic and bin/mimicd are (default: build)\n"
 		"  --output FILE  write the rows as JSON\n"
-		"  --only NAME    one of ring, trap, pointer, spmv, wake, idle, dare, dare-sparse\n"
+		"  --only NAME    one of ring, trap, pointer, spmv, wake, idle, dare, dare-sparse, virgo\n"
 		"  --matrix FILE  a Matrix Market file, for dare-sparse beside its generated graph\n"
 		"Exit status: 0, 1 if a limit is exceeded, 2 for bad options.\n",
 		BENCH_RUNS);
@@ -32,6 +32,7 @@ static const struct {
 	{ "idle", bench_idle },
 	{ "dare", bench_dare },
 	{ "dare-sparse", bench_dare_sparse },
+	{ "virgo", bench_virgo },
 };
 
 static void run_parts(const struct bench_options *options, const char *only)
@@ -86,7 +87,7 @@ int main(int argc, char **argv)
 	    !mkdtemp(directory))
 		bench_fail("cannot set up");
 	snprintf(options.socket, sizeof(options.socket), "%s/mimicd.sock", directory);
-	daemon = bench_start_daemon(&options, "maple:4, dare:2", options.socket);
+	daemon = bench_start_daemon(&options, "maple:4, dare:2, virgo:1", options.socket);
 	run_parts(&options, only);
 	bench_stop_daemon(daemon);
 	rmdir(directory);

@@ -19,12 +19,27 @@
 #define WINDOWS 301
 #define WINDOWS_SECONDS 0.3
 
-double bench_now(void)
+static double seconds(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double bench_now(void)
+{
+	return seconds(CLOCK_MONOTONIC);
+}
+
+double bench_thread_now(void)
+{
+	return seconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
+double bench_process_now(void)
+{
+	return seconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static int compare(const void *a, const void *b)

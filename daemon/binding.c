@@ -298,10 +298,23 @@ static void leave_device(struct mimicd_instance *instance, struct mimicd_binding
 	instance->memory.window = NULL;
 }
 
+/* What a device that belongs to one process has to itself: its memory, and its jobs. */
+static int take_device(struct mimicd_bus *bus, struct mimicd_instance *instance)
+{
+	int error = mimicd_bus_map_memory(bus, instance);
+
+	if (!error)
+		error = mimicd_jobs_open(instance);
+	if (error)
+		mimicd_device_memory_close(&instance->device_memory);
+	return error;
+}
+
 int mimicd_binding_create(struct mimicd_bus *bus, struct mimicd_instance *instance,
 			  const struct mimic_bus_request *request)
 {
 	struct mimicd_binding *binding;
+	int error;
 
 	if (mimicd_instance_is_held(instance) ||
 	    (mimicd_instance_is_bound(instance) && !instance->kind->contexts))
@@ -312,9 +325,12 @@ int mimicd_binding_create(struct mimicd_bus *bus, struct mimicd_instance *instan
 	if (!binding)
 		return -ENOMEM;
 	binding->process = process_get(bus, request->process);
-	if (!binding->process) {
+	error = binding->process ? take_device(bus, instance) : -ENOMEM;
+	if (error) {
+		if (binding->process)
+			process_free_unused(bus, binding->process);
 		free(binding);
-		return -ENOMEM;
+		return error;
 	}
 	binding->process->bindings++;
 	binding->number = request->binding;
@@ -386,8 +402,11 @@ void mimicd_binding_close(struct mimicd_bus *bus, struct mimicd_binding *binding
 			thread_free(binding, &binding->threads[i]);
 	}
 	power_on(instance, binding);
+	/* No worker looks into the window after this. */
+	mimicd_jobs_close(instance);
 	mimicd_window_close(&binding->window);
 	leave_device(instance, binding);
+	mimicd_device_memory_close(&instance->device_memory);
 	while (*link != binding)
 		link = &(*link)->next;
 	*link = binding->next;

@@ -129,6 +129,7 @@ int mimicd_bus_register(struct mimicd_server *server, struct mimicd_instance *in
 		.interrupts = 1,
 		.capabilities = MIMIC_BUS_TRAPS | MIMIC_BUS_WINDOW_ACCESS,
 		.void_pages = instance->kind->void_pages,
+		.memory_size = (uint32_t)instance->device_memory.size,
 	};
 	int error;
 
@@ -159,6 +160,15 @@ void mimicd_bus_unregister(struct mimicd_server *server, struct mimicd_instance 
 		mimicd_log(MIMICD_LOG_WARNING, "%s cannot be taken off the bus: %s", instance->name,
 			   strerror(-error));
 	instance->on_bus = false;
+}
+
+int mimicd_bus_map_memory(struct mimicd_bus *bus, struct mimicd_instance *instance)
+{
+	const struct mimicd_device_memory *memory = &instance->device_memory;
+
+	if (!memory->base)
+		return 0;
+	return bus->ops->map_at(bus->fd, memory->base, memory->size, MIMIC_BUS_MEMORY(instance->bus_device));
 }
 
 int mimicd_bus_interrupt(struct mimicd_server *server, struct mimicd_instance *instance)

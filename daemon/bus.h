@@ -34,6 +34,8 @@ struct mimicd_bus_ops {
 	int (*ioctl)(int fd, unsigned long request, void *argument);
 	/* Shared, for reading and writing. NULL: it cannot be. */
 	void *(*map)(int fd, size_t size, uint64_t offset);
+	/* The same at an address of ours, in place of what is there. 0 or -errno: nothing has changed. */
+	int (*map_at)(int fd, void *address, size_t size, uint64_t offset);
 	void (*unmap)(void *address, size_t size);
 	ssize_t (*read)(int fd, void *buffer, size_t size);	/* never waits */
 	ssize_t (*write)(int fd, const void *buffer, size_t size);
@@ -100,6 +102,8 @@ void mimicd_bus_destroy(struct mimicd_server *server);
 int mimicd_bus_register(struct mimicd_server *server, struct mimicd_instance *instance);
 void mimicd_bus_unregister(struct mimicd_server *server, struct mimicd_instance *instance);
 
+/* The device's memory is the bus's from now on, until mimicd_device_memory_close(). 0 or -errno. */
+int mimicd_bus_map_memory(struct mimicd_bus *bus, struct mimicd_instance *instance);
 /* Raises line 0 of the device. */
 int mimicd_bus_interrupt(struct mimicd_server *server, struct mimicd_instance *instance);
 

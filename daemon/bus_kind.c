@@ -3,6 +3,7 @@
 
 #include "mimic/dare_registers.h"
 #include "mimic/maple_registers.h"
+#include "mimic/virgo_registers.h"
 
 static enum mimicd_bus_role maple_role(const struct mimic_access *access)
 {
@@ -37,12 +38,25 @@ static enum mimicd_bus_role dare_role(const struct mimic_access *access)
 	return MIMICD_BUS_ANY;
 }
 
+/* RESET is a unit's own, too. A program may do what the driver does: it has the page as well. */
+static enum mimicd_bus_role virgo_role(const struct mimic_access *access)
+{
+	if (access->page != VIRGO_PAGE_CONTROL)
+		return MIMICD_BUS_ANY;
+	if (access->is_write && access->offset == VIRGO_CONTROL_RESOLVE)
+		return MIMICD_BUS_RESOLVE;
+	if (!access->is_write && access->offset == VIRGO_CONTROL_FAULT_STATUS)
+		return MIMICD_BUS_FAULT;
+	return MIMICD_BUS_ANY;
+}
+
 enum mimicd_bus_role mimicd_bus_role(const struct mimic_kind *kind, const struct mimic_access *access)
 {
 	/* A kind without an entry has no such registers. */
 	static enum mimicd_bus_role (*const roles[MIMIC_KIND_COUNT])(const struct mimic_access *) = {
 		[MIMIC_KIND_MAPLE] = maple_role,
 		[MIMIC_KIND_DARE] = dare_role,
+		[MIMIC_KIND_VIRGO] = virgo_role,
 	};
 
 	return roles[kind->index] ? roles[kind->index](access) : MIMICD_BUS_ANY;

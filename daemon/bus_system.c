@@ -32,6 +32,13 @@ static void *system_map(int fd, size_t size, uint64_t offset)
 	return address == MAP_FAILED ? NULL : address;
 }
 
+static int system_map_at(int fd, void *address, size_t size, uint64_t offset)
+{
+	void *mapped = mmap(address, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
+
+	return mapped == MAP_FAILED ? -errno : 0;
+}
+
 static void system_unmap(void *address, size_t size)
 {
 	munmap(address, size);
@@ -126,6 +133,7 @@ const struct mimicd_bus_ops mimicd_bus_system = {
 	.open = system_open,
 	.ioctl = system_ioctl,
 	.map = system_map,
+	.map_at = system_map_at,
 	.unmap = system_unmap,
 	.read = system_read,
 	.write = system_write,

@@ -363,17 +363,32 @@ static void drain_others(struct mimicd_session *session, const struct mimicd_lan
 	}
 }
 
+static struct mimicd_lane *find_ordered(const struct mimicd_lane *lane, uint64_t word)
+{
+	struct mimicd_lane *other = lane->session->lanes;
+
+	while (other && (other->number & 0xffff) != mimic_lane_order_lane(word))
+		other = other->next;
+	return other;
+}
+
+bool mimicd_engine_may_go_on(const struct mimicd_lane *lane)
+{
+	const struct mimicd_lane *other = find_ordered(lane, lane->follows);
+
+	return !other || other == lane ||
+	       mimic_lane_order_distance(lane->follows, other->commands.position) <= 0;
+}
+
 /*
  * What another thread posted before our lane's next command. Not what it cannot
  * do now (a full queue): our thread's commands may be what it waits for.
  */
 static void follow_order(struct mimicd_lane *lane, uint64_t word, uint64_t now)
 {
-	struct mimicd_lane *other = lane->session->lanes;
+	struct mimicd_lane *other = find_ordered(lane, word);
 	int64_t distance;
 
-	while (other && (other->number & 0xffff) != mimic_lane_order_lane(word))
-		other = other->next;
 	/* Further up the stack: it has come as far as its own commands before this one. */
 	if (!other || other->running || other->parked)
 		return;
@@ -404,9 +419,13 @@ static int fetch(struct mimicd_lane *lane, bool only_posted, uint64_t now)
 	if (level <= 0)
 		return (int)level;
 	word = mimic_ring_get(&lane->commands, 0);
-	if ((word & 0xff) == MIMIC_LANE_ORDER) {
-		mimic_ring_release(&lane->commands, 1);
+	if (mimic_lane_is_order(word)) {
 		follow_order(lane, word, now);
+		lane->follows = mimic_lane_order_is_whole(word) ? word : 0;
+		/* Who is ordered behind this word is behind what it waits for. */
+		if (lane->follows && !mimicd_engine_may_go_on(lane))
+			return 0;
+		mimic_ring_release(&lane->commands, 1);
 		return 1;
 	}
 	if (!mimic_command_unpack(word, &command))
@@ -451,6 +470,9 @@ uint64_t mimicd_engine_run(struct mimicd_lane *lane, uint64_t budget, bool only_
 	while (moved < budget && !lane->parked && !lane->session->broken) {
 		int64_t step = 1;
 
+		if (lane->follows && !mimicd_engine_may_go_on(lane))
+			break;
+		lane->follows = 0;
 		followed = !lane->remaining;
 		if (!lane->remaining)
 			step = fetch(lane, only_posted, now);

@@ -5,8 +5,10 @@
 
 #include "daemon/session.h"
 
-/* Looks at every lane once. true: something was done. */
+/* Looks at every lane once, at jobs, the bus and busy devices. true: something was done. */
 bool mimicd_engine_round(struct mimicd_server *server);
+/* The lanes alone: what a worker does in the place of the engine's thread. */
+bool mimicd_engine_round_lanes(struct mimicd_server *server);
 /* Is there anything that a round would do? */
 bool mimicd_engine_has_work(struct mimicd_server *server);
 

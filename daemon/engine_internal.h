@@ -18,6 +18,9 @@ static inline bool is_store(enum mimic_command_kind kind)
 /* Its thread waits in a trapped access, or its device does nothing because somebody wants it so. */
 bool mimicd_engine_is_blocked(const struct mimicd_lane *lane);
 
+/* Is what the lane waits for by an order word done? */
+bool mimicd_engine_may_go_on(const struct mimicd_lane *lane);
+
 /*
  * Executes commands of about `budget` words, or until others must have their turn;
  * `only_posted`: stops before the first that wants an answer, and no sooner. Returns

@@ -15,6 +15,8 @@ static bool has_work(struct mimicd_lane *lane)
 	if (lane->thread->parked && !(lane->level >= lane->thread->parked->level &&
 				      !lane->thread->parked->retired))
 		return false;
+	if (lane->follows && !mimicd_engine_may_go_on(lane))
+		return false;
 	if (lane->remaining && !is_store(lane->command.kind))
 		return true;
 	return mimic_ring_level(&lane->commands, 1) != 0;
@@ -35,7 +37,7 @@ bool mimicd_engine_is_done(struct mimicd_lane *lane)
 	if (lane->remaining)
 		return has_answers(lane->command.kind);
 	word = mimic_ring_get(&lane->commands, 0);
-	if ((word & 0xff) == MIMIC_LANE_ORDER)
+	if (mimic_lane_is_order(word))
 		return false;
 	return !mimic_command_unpack(word, &command) || has_answers(command.kind);
 }
@@ -52,7 +54,8 @@ static bool run_retired(struct mimicd_server *server, struct mimicd_lane *lane, 
 
 bool mimicd_engine_has_work(struct mimicd_server *server)
 {
-	if (server->busy || (server->bus && mimicd_bus_has_work(server->bus)))
+	if (server->busy || (server->bus && mimicd_bus_has_work(server->bus)) ||
+	    mimicd_jobs_have_work(server))
 		return true;
 	for (unsigned int i = 0; i < server->lane_count; i++) {
 		if (has_work(server->lanes[i]))
@@ -83,7 +86,7 @@ static void tick_busy(struct mimicd_server *server)
 	}
 }
 
-bool mimicd_engine_round(struct mimicd_server *server)
+bool mimicd_engine_round_lanes(struct mimicd_server *server)
 {
 	bool worked = false;
 
@@ -102,11 +105,21 @@ bool mimicd_engine_round(struct mimicd_server *server)
 			server->crowded_until = server->now +
 				server->options.settings.spin_microseconds * 1000ull;
 	}
+	return worked;
+}
+
+bool mimicd_engine_round(struct mimicd_server *server)
+{
+	bool worked = mimicd_engine_round_lanes(server);
+
 	if (server->bus)
 		worked |= mimicd_bus_round(server->bus, !worked);
-	if (!server->busy)
-		return worked;
-	server->now = mimic_now();
-	tick_busy(server);
-	return true;
+	worked |= mimicd_jobs_round(server);
+	if (server->busy) {
+		server->now = mimic_now();
+		tick_busy(server);
+		worked = true;
+	}
+	mimicd_events_deliver(server);
+	return worked;
 }

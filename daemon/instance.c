@@ -42,6 +42,9 @@ static enum mimic_fault_answer ask_driver(struct mimicd_instance *instance)
 {
 	if (!mimicd_instance_is_bound(instance))
 		return MIMIC_FAULT_BAD;
+	/* A kind with events has an interrupt that is not waived: its model raises it when it stalls. */
+	if (instance->kind->take_events)
+		return MIMIC_FAULT_STALL;
 	if (!mimicd_inject_interrupt(instance))
 		return MIMIC_FAULT_STALL;
 	return mimicd_bus_interrupt(instance->server, instance) ? MIMIC_FAULT_BAD : MIMIC_FAULT_STALL;
@@ -89,31 +92,64 @@ static int create_contexts(struct mimicd_instance *instance, const struct mimic_
 	return 0;
 }
 
-static int create_model(struct mimicd_server *server, struct mimicd_instance *instance)
+/* A model's interrupt, inside of its calls: of kinds with events, which raise it for a page, too. */
+static void interrupt(void *context)
 {
-	const struct mimic_parameters *parameters = &server->options.settings.parameters;
-	struct mimic_host host = {
+	struct mimicd_instance *instance = context;
+
+	if (!mimicd_instance_is_bound(instance))
+		mimicd_events_raise(instance);
+	else if (mimicd_inject_interrupt(instance))
+		mimicd_bus_interrupt(instance->server, instance);
+}
+
+static void fill_host(struct mimicd_instance *instance, struct mimic_host *host)
+{
+	*host = (struct mimic_host){
 		.context = instance,
 		.complete = mimicd_engine_complete,
+		.interrupt = instance->kind->take_events ? interrupt : NULL,
 		.report = log_report,
 		.page_fault = page_fault,
 		.context_fault = context_fault,
 		.memory_of = memory_of,
 	};
-	int error = instance->kind->contexts ? create_contexts(instance, parameters) : 0;
+	if (instance->kind->jobs)
+		mimicd_memory_job_port(&host->memory, &instance->memory);
+	else
+		mimicd_memory_port(&host->memory, &instance->memory);
+}
 
+static int create_model(struct mimicd_server *server, struct mimicd_instance *instance)
+{
+	struct mimic_parameters parameters = server->options.settings.parameters;
+	const struct mimic_kind *kind = instance->kind;
+	struct mimic_host host;
+	int error = kind->contexts ? create_contexts(instance, &parameters) : 0;
+
+	instance->server = server;
+	if (!error)
+		error = mimicd_device_memory_create(&instance->device_memory, kind->memory_size ?
+						    kind->memory_size(&parameters) : 0);
 	if (error)
 		return error;
-	instance->server = server;
-	mimicd_memory_port(&host.memory, &instance->memory);
-	instance->model = instance->kind->create(parameters, &host);
+	fill_host(instance, &host);
+	if (kind->jobs)
+		kind->jobs->enable(&parameters);
+	instance->model = kind->create(&parameters, &host, instance->device_memory.base);
 	return instance->model ? 0 : -errno;
 }
 
 void mimicd_instance_destroy(struct mimicd_instance *instance)
 {
+	if (instance->jobs.places) {
+		instance->model->ops->power_on(instance->model, mimic_now());
+		mimicd_jobs_close(instance);
+	}
+	mimicd_events_forget(instance);
 	if (instance->model)
 		instance->kind->destroy(instance->model);
+	mimicd_device_memory_destroy(&instance->device_memory);
 	free(instance->contexts);
 	free(instance);
 }

@@ -8,7 +8,10 @@
 #ifndef MIMICD_INSTANCE_H
 #define MIMICD_INSTANCE_H
 
+#include "daemon/device_memory.h"
+#include "daemon/events.h"
 #include "daemon/inject.h"
+#include "daemon/jobs.h"
 #include "daemon/memory.h"
 #include "devices/kind.h"
 #include "mimic/protocol.h"
@@ -32,6 +35,9 @@ struct mimicd_instance {
 	const struct mimic_kind *kind;
 	char name[MIMIC_NAME_MAX];
 	struct mimic_model *model;
+	struct mimicd_device_memory device_memory;	/* that programs map */
+	struct mimicd_instance_jobs jobs;
+	struct mimicd_instance_events events;
 	unsigned int index;		/* N of mapleN */
 	struct mimicd_session *session;	/* who holds it whole; NULL: nobody, or the kernel's binding */
 	struct mimicd_binding *binding;	/* the first; sessions of its process may work on the device too */

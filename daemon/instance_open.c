@@ -118,6 +118,12 @@ static int create_private(struct mimicd_session *session, const struct mimic_kin
 	return error;
 }
 
+static void destroy_private(struct mimicd_session *session, struct mimicd_instance *instance)
+{
+	mimicd_instance_destroy(instance);
+	session->private_devices--;
+}
+
 static struct mimicd_device_slot *find_slot_of(struct mimicd_session *session,
 					       const struct mimicd_instance *instance)
 {
@@ -137,6 +143,34 @@ static struct mimicd_device_slot *find_held(struct mimicd_session *session, cons
 			return &session->devices[i];
 	}
 	return NULL;
+}
+
+/* A session of the socket gets it whole. */
+static int take(struct mimicd_session *session, struct mimicd_instance *instance)
+{
+	int error = mimicd_device_memory_open(&instance->device_memory);
+
+	if (!error)
+		error = mimicd_jobs_open(instance);
+	if (error) {
+		mimicd_device_memory_close(&instance->device_memory);
+		return error;
+	}
+	instance->session = session;
+	instance->memory.memory = &session->memory;
+	return 0;
+}
+
+/* What the device does for the session ends, and it is as after power-on. */
+static void give_up(struct mimicd_instance *instance)
+{
+	instance->model->ops->power_on(instance->model, mimic_now());
+	mimicd_jobs_close(instance);
+	mimicd_events_forget(instance);
+	mimicd_device_memory_close(&instance->device_memory);
+	mimicd_inject_reset(instance);
+	instance->session = NULL;
+	instance->memory.memory = NULL;
 }
 
 static void fill_slot(struct mimicd_device_slot *slot, struct mimicd_instance *instance)
@@ -172,9 +206,11 @@ static int open_whole(struct mimicd_session *session, const struct mimic_kind *k
 		*number = (uint32_t)(slot - session->devices);
 		return 0;
 	}
-	if (!mimicd_instance_is_bound(instance)) {
-		instance->session = session;
-		instance->memory.memory = &session->memory;
+	error = mimicd_instance_is_bound(instance) ? 0 : take(session, instance);
+	if (error) {
+		if (instance->is_private)
+			destroy_private(session, instance);
+		return error;
 	}
 	fill_slot(&session->devices[free_number], instance);
 	*number = free_number;
@@ -328,15 +364,10 @@ static void give_back(struct mimicd_session *session, struct mimicd_device_slot 
 		give_back_context(instance, context);
 		return;
 	}
-	if (instance->is_private) {
-		mimicd_instance_destroy(instance);
-		session->private_devices--;
-		return;
-	}
-	instance->model->ops->power_on(instance->model, mimic_now());
-	mimicd_inject_reset(instance);
-	instance->session = NULL;
-	instance->memory.memory = NULL;
+	if (instance->is_private)
+		destroy_private(session, instance);
+	else
+		give_up(instance);
 }
 
 int mimicd_instance_close(struct mimicd_session *session, uint32_t number)

@@ -113,6 +113,8 @@ static struct json_object *describe_device(const struct mimicd_instance *instanc
 	json_object_object_add(device, "private", json_object_new_boolean(instance->is_private));
 	add_text(device, "state", state);
 	json_object_object_add(device, "kernel", json_object_new_boolean(instance->on_bus));
+	if (instance->device_memory.size)
+		add_number(device, "memory", instance->device_memory.size);
 	json_object_object_add(device, "user", describe_user(instance));
 	json_object_object_add(device, "counters", describe_counters(instance));
 	if (instance->kind->contexts) {

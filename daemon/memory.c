@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The ranges that a client shares. How they are read: memory_port.c. */
+/* The ranges that a client shares. How they are read: memory_internal.h. */
 #include "daemon/memory.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "daemon/memory_internal.h"
 #include "mimic/access.h"
 #include "mimic/protocol.h"
 
@@ -63,6 +64,32 @@ static size_t first_after(const struct mimicd_memory *memory, uint64_t address)
 	return low;
 }
 
+const struct mimicd_range *mimicd_memory_find(const struct mimicd_memory *memory, uint64_t address,
+					      uint64_t size)
+{
+	size_t index = first_after(memory, address);
+
+	if (index == memory->count || !mimicd_range_holds(&memory->ranges[index], address, size))
+		return NULL;
+	return &memory->ranges[index];
+}
+
+void mimicd_memory_init(struct mimicd_memory *memory, pid_t pid, int pidfd, bool may_read_process)
+{
+	pthread_rwlockattr_t attributes;
+
+	memset(memory, 0, sizeof(*memory));
+	memory->pid = pid;
+	memory->pidfd = pidfd;
+	memory->may_read_process = may_read_process;
+	pthread_rwlockattr_init(&attributes);
+	/* Jobs read all the time, and everybody's accesses wait for who writes. */
+	pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(&memory->lock, &attributes);
+	pthread_rwlockattr_destroy(&attributes);
+}
+
+/* With the lock. */
 static int reserve(struct mimicd_memory *memory)
 {
 	struct mimicd_range *ranges;
@@ -77,6 +104,22 @@ static int reserve(struct mimicd_memory *memory)
 	memory->ranges = ranges;
 	memory->capacity = capacity;
 	return 0;
+}
+
+static int insert(struct mimicd_memory *memory, size_t index, const struct mimicd_range *range)
+{
+	int error;
+
+	pthread_rwlock_wrlock(&memory->lock);
+	error = reserve(memory);
+	if (!error) {
+		memmove(&memory->ranges[index + 1], &memory->ranges[index],
+			(memory->count - index) * sizeof(memory->ranges[0]));
+		memory->ranges[index] = *range;
+		memory->count++;
+	}
+	pthread_rwlock_unlock(&memory->lock);
+	return error;
 }
 
 int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, uint64_t size,
@@ -104,44 +147,44 @@ int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, ui
 	error = check_descriptor(fd, size, offset, why);
 	if (error)
 		return error;
-	error = reserve(memory);
-	if (error)
-		return error;
 	base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, (off_t)offset);
 	if (base == MAP_FAILED) {
 		*why = "it cannot be mapped for reading and writing";
 		return -errno;
 	}
-	memmove(&memory->ranges[index + 1], &memory->ranges[index],
-		(memory->count - index) * sizeof(memory->ranges[0]));
-	memory->ranges[index] = (struct mimicd_range){ address, size, base };
-	memory->count++;
-	return 0;
+	error = insert(memory, index, &(struct mimicd_range){ address, size, base });
+	if (error)
+		munmap(base, size);
+	return error;
 }
 
 int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_t size)
 {
 	size_t index = first_after(memory, address);
-	struct mimicd_range *range;
+	struct mimicd_range range;
 
 	if (index == memory->count)
 		return -ENOENT;
-	range = &memory->ranges[index];
-	if (range->start != address || range->size != size)
+	range = memory->ranges[index];
+	if (range.start != address || range.size != size)
 		return -ENOENT;
 	memory->last.size = 0;
-	munmap(range->base, range->size);
+	/* Jobs have what they read locked: none is in this range from here on. */
+	pthread_rwlock_wrlock(&memory->lock);
 	memory->count--;
-	memmove(range, range + 1, (memory->count - index) * sizeof(*range));
+	memmove(&memory->ranges[index], &memory->ranges[index + 1],
+		(memory->count - index) * sizeof(memory->ranges[0]));
+	pthread_rwlock_unlock(&memory->lock);
+	munmap(range.base, range.size);
 	return 0;
 }
 
-void mimicd_memory_clear(struct mimicd_memory *memory)
+void mimicd_memory_destroy(struct mimicd_memory *memory)
 {
 	for (size_t i = 0; i < memory->count; i++)
 		munmap(memory->ranges[i].base, memory->ranges[i].size);
 	free(memory->ranges);
+	pthread_rwlock_destroy(&memory->lock);
 	memory->ranges = NULL;
-	memory->last.size = 0;
 	memory->count = memory->capacity = 0;
 }

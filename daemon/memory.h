@@ -6,6 +6,8 @@
 #ifndef MIMICD_MEMORY_H
 #define MIMICD_MEMORY_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,10 +23,15 @@ struct mimicd_range {
 };
 
 struct mimicd_memory {
+	/*
+	 * Ranges come and go by the holder of the baton (jobs.h), who locks them for
+	 * that. He reads them without; jobs, which run beside him, lock them for reading.
+	 */
+	pthread_rwlock_t lock;
 	struct mimicd_range *ranges;	/* sorted by start, disjoint */
 	size_t count;
 	size_t capacity;
-	struct mimicd_range last;	/* a copy of the range used last; size 0: none */
+	struct mimicd_range last;	/* a copy of the range he used last; size 0: none */
 	pid_t pid;
 	int pidfd;
 	/*
@@ -33,9 +40,9 @@ struct mimicd_memory {
 	 * has become since by exec.
 	 */
 	bool may_read_process;
-	bool refusal_logged;
-	uint64_t remote_reads;		/* elements and blocks read from the process, for `mimic list` */
-	uint64_t refused;		/* reads that the kernel did not allow */
+	atomic_bool refusal_logged;
+	_Atomic uint64_t remote_reads;	/* elements, rows and blocks read from the process, for `mimic list` */
+	_Atomic uint64_t refused;	/* reads that the kernel did not allow */
 };
 
 /* The memory port of one device; its holder changes, so the port goes through this pointer. */
@@ -44,6 +51,7 @@ struct mimicd_memory_slot {
 	struct mimicd_window *window;	/* of a process that has it through the kernel, or NULL */
 };
 
+void mimicd_memory_init(struct mimicd_memory *memory, pid_t pid, int pidfd, bool may_read_process);
 /*
  * Checks and maps a memfd as [address, address + size). The descriptor stays
  * the caller's. NULL in *why, or what is wrong for a log line.
@@ -51,8 +59,12 @@ struct mimicd_memory_slot {
 int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, uint64_t size,
 		      uint64_t offset, const char **why);
 int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_t size);
-void mimicd_memory_clear(struct mimicd_memory *memory);
+/* All of it, for good. */
+void mimicd_memory_destroy(struct mimicd_memory *memory);
 
+/* For models whose calls read and write memory themselves. */
 void mimicd_memory_port(struct mimic_memory *port, struct mimicd_memory_slot *slot);
+/* For models whose jobs do; jobs of several threads use it at once. */
+void mimicd_memory_job_port(struct mimic_memory *port, struct mimicd_memory_slot *slot);
 
 #endif

@@ -1,48 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The memory port of a device in the daemon. */
+/* The memory port of a device in the daemon: words and atomics. */
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
-#include <sys/uio.h>
 
-#include "daemon/log.h"
-#include "daemon/memory.h"
+#include "daemon/memory_internal.h"
 #include "devices/atomic.h"
-#include "libmimic/probe.h"
 #include "mimic/access.h"
-
-#define REMOTE_BATCH 1024	/* IOV_MAX of Linux */
-#define ROWS_BATCH 16u
-#define ROW_BYTES 64u
-
-/* Makes the range that holds all of [address, address + size) the last one used. */
-static bool find_range(struct mimicd_memory *memory, uint64_t address, uint64_t size)
-{
-	size_t low = 0;
-	size_t high = memory->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct mimicd_range *range = &memory->ranges[middle];
-
-		if (address < range->start) {
-			high = middle;
-		} else if (address - range->start >= range->size) {
-			low = middle + 1;
-		} else {
-			if (range->size - (address - range->start) < size)
-				return false;
-			memory->last = *range;
-			return true;
-		}
-	}
-	return false;
-}
-
-static inline bool is_in(const struct mimicd_range *range, uint64_t address, uint64_t size)
-{
-	return range->size >= size && address - range->start <= range->size - size;
-}
 
 /*
  * The two loops that decide what an element costs over rings: nothing in them
@@ -57,8 +20,8 @@ static size_t gather_shared32(struct mimicd_memory *memory, const uint64_t *addr
 	for (size_t i = 0; i < count; i++) {
 		uint32_t value;
 
-		if (__builtin_expect(!is_in(&range, addresses[i], sizeof(value)), 0)) {
-			if (!find_range(memory, addresses[i], sizeof(value)))
+		if (__builtin_expect(!mimicd_range_holds(&range, addresses[i], sizeof(value)), 0)) {
+			if (!mimicd_memory_use(memory, addresses[i], sizeof(value)))
 				return i;
 			range = memory->last;
 		}
@@ -74,8 +37,8 @@ static size_t gather_shared64(struct mimicd_memory *memory, const uint64_t *addr
 	struct mimicd_range range = memory->last;
 
 	for (size_t i = 0; i < count; i++) {
-		if (__builtin_expect(!is_in(&range, addresses[i], sizeof(uint64_t)), 0)) {
-			if (!find_range(memory, addresses[i], sizeof(uint64_t)))
+		if (__builtin_expect(!mimicd_range_holds(&range, addresses[i], sizeof(uint64_t)), 0)) {
+			if (!mimicd_memory_use(memory, addresses[i], sizeof(uint64_t)))
 				return i;
 			range = memory->last;
 		}
@@ -84,66 +47,17 @@ static size_t gather_shared64(struct mimicd_memory *memory, const uint64_t *addr
 	return count;
 }
 
-/*
- * A pid is only a number: was it still the client's while we read? It was if
- * the client has not ended now, because a pid is not given away before that.
- */
-static bool client_lives(const struct mimicd_memory *memory)
-{
-	struct pollfd entry = { .fd = memory->pidfd, .events = POLLIN };
-
-	return poll(&entry, 1, 0) == 0;
-}
-
-static void note_refusal(struct mimicd_memory *memory, const char *why)
-{
-	memory->refused++;
-	if (memory->refusal_logged)
-		return;
-	memory->refusal_logged = true;
-	mimicd_log(MIMICD_LOG_WARNING,
-		   "process %d: its memory cannot be reached (%s): the device reads 0 and counts faults; "
-		   "memory that it shares (maple_alloc, dare_alloc, ..._register) is not affected", (int)memory->pid, why);
-}
-
-/*
- * process_vm_readv or writev: bytes moved before the first that cannot be.
- * Not /proc/PID/mem, although it is faster for one block: it reads through
- * PROT_NONE, and a protected page has to be a fault.
- */
-static size_t move_pieces(struct mimicd_memory *memory, bool is_write, const struct iovec *local,
-			  size_t local_count, const struct iovec *remote, size_t count)
-{
-	ssize_t moved;
-
-	if (!memory->may_read_process) {
-		note_refusal(memory, "it belongs to another user");
-		return 0;
-	}
-	memory->remote_reads += count;
-	if (is_write)
-		moved = process_vm_writev(memory->pid, local, local_count, remote, count, 0);
-	else
-		moved = process_vm_readv(memory->pid, local, local_count, remote, count, 0);
-	if (moved < 0) {
-		if (errno == EPERM)
-			note_refusal(memory, "not permitted: not dumpable, another user's, or Yama");
-		return 0;
-	}
-	return client_lives(memory) ? (size_t)moved : 0;
-}
-
 static size_t move_remote(struct mimicd_memory *memory, bool is_write, const struct iovec *local,
 			  const struct iovec *remote, size_t count)
 {
-	return move_pieces(memory, is_write, local, 1, remote, count);
+	return mimicd_memory_move(memory, is_write, local, 1, remote, count);
 }
 
 static size_t gather_remote(struct mimicd_memory *memory, const uint64_t *addresses, size_t count,
 			    unsigned int size, uint64_t *values)
 {
-	struct iovec remote[REMOTE_BATCH];
-	uint32_t words[REMOTE_BATCH];
+	struct iovec remote[MIMICD_REMOTE_BATCH];
+	uint32_t words[MIMICD_REMOTE_BATCH];
 	struct iovec local;
 	size_t done;
 
@@ -167,13 +81,20 @@ static size_t count_remote(struct mimicd_memory *memory, const uint64_t *address
 {
 	size_t i;
 
-	if (count > REMOTE_BATCH)
-		count = REMOTE_BATCH;
+	if (count > MIMICD_REMOTE_BATCH)
+		count = MIMICD_REMOTE_BATCH;
 	for (i = 1; i < count; i++) {
-		if (memory->count && find_range(memory, addresses[i], size))
+		if (memory->count && mimicd_memory_use(memory, addresses[i], size))
 			break;
 	}
 	return i;
+}
+
+/* The last range used, or another that is then the last one. */
+static bool find(struct mimicd_memory *memory, uint64_t address, uint64_t size)
+{
+	return mimicd_range_holds(&memory->last, address, size) ||
+	       mimicd_memory_use(memory, address, size);
 }
 
 static long port_gather(void *context, const uint64_t *addresses, size_t count,
@@ -233,7 +154,7 @@ static int port_read(void *context, uint64_t address, void *buffer, size_t size)
 
 	if (slot->window)
 		return mimicd_window_read(slot->window, address, buffer, size);
-	if (memory && (is_in(&memory->last, address, size) || find_range(memory, address, size))) {
+	if (memory && find(memory, address, size)) {
 		memcpy(buffer, memory->last.base + (address - memory->last.start), size);
 		return 0;
 	}
@@ -280,7 +201,7 @@ static int port_atomic(void *context, uint64_t address, enum mimic_atomic operat
 		return mimicd_window_atomic(slot->window, address, operation, operand, expected, old);
 	if (!memory || address % sizeof(uint32_t))
 		return -EFAULT;
-	if (find_range(memory, address, sizeof(value))) {
+	if (mimicd_memory_use(memory, address, sizeof(value))) {
 		void *word = memory->last.base + (address - memory->last.start);
 
 		*old = atomic_shared(word, operation, operand, expected);
@@ -302,97 +223,8 @@ static void port_prefetch(void *context, uint64_t address)
 
 	if (slot->window)
 		mimicd_window_prefetch(slot->window, address);
-	else if (memory && (is_in(&memory->last, address, 1) || find_range(memory, address, 1)))
+	else if (memory && find(memory, address, 1))
 		__builtin_prefetch(memory->last.base + (address - memory->last.start));
-}
-
-/* --- rows of tiles ---------------------------------------------------------- */
-
-/* Where the rows are mapped here, up to the first that is not shared as a whole. */
-static size_t find_rows(struct mimicd_memory *memory, const uint64_t *addresses, size_t count,
-			size_t size, uint64_t *places)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (__builtin_expect(!is_in(&memory->last, addresses[i], size), 0) &&
-		    !find_range(memory, addresses[i], size))
-			return i;
-		places[i] = (uint64_t)(uintptr_t)memory->last.base + (addresses[i] - memory->last.start);
-	}
-	return count;
-}
-
-static size_t move_rows_remote(struct mimicd_memory *memory, bool is_write, const uint64_t *addresses,
-			       size_t count, size_t size, char *rows)
-{
-	struct iovec local[ROWS_BATCH], remote[ROWS_BATCH];
-
-	/* For a write, looking afterwards whose memory it was is too late. */
-	if (is_write && !client_lives(memory))
-		return 0;
-	for (size_t i = 0; i < count; i++) {
-		local[i] = (struct iovec){ rows + i * ROW_BYTES, size };
-		remote[i] = (struct iovec){ (void *)(uintptr_t)addresses[i], size };
-		if (!is_write)
-			memset(rows + i * ROW_BYTES + size, 0, ROW_BYTES - size);
-	}
-	return move_pieces(memory, is_write, local, count, remote, count) / size;
-}
-
-/* Rows that lie together: all shared, or none of them. At most a batch. */
-static size_t move_run(struct mimicd_memory *memory, bool is_write, const uint64_t *addresses,
-		       size_t count, size_t size, char *rows, size_t *wanted)
-{
-	uint64_t places[ROWS_BATCH];
-	size_t batch = count < ROWS_BATCH ? count : ROWS_BATCH;
-
-	*wanted = find_rows(memory, addresses, batch, size, places);
-	if (*wanted && is_write)
-		return mimic_probe_write_rows(places, *wanted, size, rows);
-	if (*wanted)
-		return mimic_probe_read_rows(places, *wanted, size, rows);
-	for (*wanted = 1; *wanted < batch; ++*wanted) {
-		if (memory->count && find_range(memory, addresses[*wanted], size))
-			break;
-	}
-	return move_rows_remote(memory, is_write, addresses, *wanted, size, rows);
-}
-
-static long move_rows(struct mimicd_memory *memory, bool is_write, const uint64_t *addresses,
-		      size_t count, size_t size, char *rows)
-{
-	size_t done = 0;
-
-	while (memory && done < count) {
-		size_t wanted;
-		size_t got = move_run(memory, is_write, addresses + done, count - done, size,
-				      rows + done * ROW_BYTES, &wanted);
-
-		done += got;
-		if (got < wanted)
-			break;
-	}
-	return (long)done;
-}
-
-static long port_read_rows(void *context, const uint64_t *addresses, size_t count, size_t size,
-			   void *rows)
-{
-	struct mimicd_memory_slot *slot = context;
-
-	if (slot->window)
-		return (long)mimicd_window_read_rows(slot->window, addresses, count, size, rows);
-	return move_rows(slot->memory, false, addresses, count, size, rows);
-}
-
-static long port_write_rows(void *context, const uint64_t *addresses, size_t count, size_t size,
-			    const void *rows)
-{
-	struct mimicd_memory_slot *slot = context;
-
-	if (slot->window)
-		return (long)mimicd_window_write_rows(slot->window, addresses, count, size, rows);
-	/* Only read: the function is one for both directions. */
-	return move_rows(slot->memory, true, addresses, count, size, (char *)(uintptr_t)rows);
 }
 
 void mimicd_memory_port(struct mimic_memory *port, struct mimicd_memory_slot *slot)
@@ -401,8 +233,8 @@ void mimicd_memory_port(struct mimic_memory *port, struct mimicd_memory_slot *sl
 		.context = slot,
 		.gather = port_gather,
 		.read = port_read,
-		.read_rows = port_read_rows,
-		.write_rows = port_write_rows,
+		.read_rows = mimicd_memory_read_rows,
+		.write_rows = mimicd_memory_write_rows,
 		.atomic = port_atomic,
 		.prefetch = port_prefetch,
 	};

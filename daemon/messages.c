@@ -13,6 +13,7 @@
 
 #include "daemon/bus.h"
 #include "daemon/engine.h"
+#include "daemon/events.h"
 #include "daemon/log.h"
 #include "daemon/session.h"
 
@@ -33,6 +34,7 @@ struct packet {
 		struct mimic_memory_request memory;
 		struct mimic_add add;
 		struct mimic_inject inject;
+		struct mimic_event_request event;
 		char bytes[MIMIC_MESSAGE_MAX];
 	};
 	size_t length;
@@ -182,9 +184,31 @@ static void do_open(struct mimicd_session *session, const struct packet *packet)
 	reply.device = number;
 	reply.counters = (uint32_t)instance->model->ops->counters(instance->model, &none, 0);
 	memcpy(reply.name, instance->name, sizeof(reply.name));
+	/* A process that has the device through the kernel maps its node. */
+	if (instance->device_memory.fd >= 0)
+		reply.memory_size = instance->device_memory.size;
 	mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) opened %s", (int)session->pid, session->program,
 		   instance->name);
-	send_reply(session, packet, &reply, sizeof(reply), 0, -1);
+	send_reply(session, packet, &reply, sizeof(reply), 0, instance->device_memory.fd);
+}
+
+static void do_eventfd(struct mimicd_session *session, const struct packet *packet)
+{
+	uint32_t number = packet->event.device;
+	struct mimicd_instance *instance = NULL;
+	int error = -ENODEV;
+
+	if (number < MIMIC_SESSION_DEVICES)
+		instance = session->devices[number].instance;
+	if (instance && mimicd_instance_is_bound(instance))
+		error = -EOPNOTSUPP;	/* the function driver has its events */
+	else if (instance)
+		error = mimicd_events_set(instance, packet->fd_count ? packet->fds[0] : -1,
+					  packet->event.events);
+	if (error == -EINVAL)
+		complain(session, packet, error, "no eventfd, or no such events");
+	else
+		reply_plain(session, packet, error);
 }
 
 static void do_lane(struct mimicd_session *session, const struct packet *packet)
@@ -377,6 +401,8 @@ static bool reserved_is_set(const struct packet *packet)
 		return packet->lane.reserved;
 	case MIMIC_MESSAGE_INJECT:
 		return packet->inject.reserved;
+	case MIMIC_MESSAGE_EVENTFD:
+		return packet->event.reserved;
 	case MIMIC_MESSAGE_LANE_DROP:
 	case MIMIC_MESSAGE_THREAD_GONE:
 	case MIMIC_MESSAGE_CANCEL:
@@ -422,9 +448,19 @@ static void dispatch(struct mimicd_session *session, const struct packet *packet
 	case MIMIC_MESSAGE_INJECT:
 		do_manage(session, packet);
 		return;
+	case MIMIC_MESSAGE_EVENTFD:
+		do_eventfd(session, packet);
+		return;
 	case MIMIC_MESSAGE_TYPES:
 		return;
 	}
+}
+
+static bool has_its_descriptors(const struct packet *packet)
+{
+	if (packet->fd_count == types[packet->header.type].fds)
+		return true;
+	return packet->header.type == MIMIC_MESSAGE_EVENTFD && !packet->fd_count;
 }
 
 static void handle(struct mimicd_session *session, const struct packet *packet)
@@ -453,7 +489,7 @@ static void handle(struct mimicd_session *session, const struct packet *packet)
 		complain(session, packet, -EALREADY, "a second one");
 	else if (header->flags || header->error || reserved_is_set(packet))
 		complain(session, packet, -EINVAL, "unknown flags or a reserved field");
-	else if (packet->fd_count != types[header->type].fds)
+	else if (!has_its_descriptors(packet))
 		complain(session, packet, -EINVAL, "the wrong number of descriptors");
 	else
 		dispatch(session, packet);

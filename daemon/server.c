@@ -70,6 +70,8 @@ static int set_up(struct mimicd_server *server)
 	}
 	server->stop_source.kind = MIMICD_SOURCE_STOP;
 	error = mimicd_server_watch(server, server->stop_fd, EPOLLIN, &server->stop_source);
+	if (!error)
+		error = mimicd_jobs_create(server);
 	if (error)
 		return error;
 	error = mimicd_instances_create(server);
@@ -96,6 +98,7 @@ int mimicd_server_create(struct mimicd_server **created, const struct mimicd_opt
 		return -ENOMEM;
 	server->options = *options;
 	server->listen_fd = server->epoll_fd = server->stop_fd = server->spare_fd = -1;
+	server->jobs.wake_fd = -1;
 	server->cpu = mimic_cpu_current();
 	error = set_up(server);
 	if (error) {
@@ -128,6 +131,8 @@ void mimicd_server_destroy(struct mimicd_server *server)
 		mimicd_session_destroy(server->sessions);
 	mimicd_bus_destroy(server);
 	mimicd_instances_destroy(server);
+	mimicd_jobs_destroy(server);
+	mimicd_events_destroy(server);
 	for (unsigned int i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		if (fds[i] >= 0)
 			close(fds[i]);
@@ -189,19 +194,41 @@ static void handle_event(struct mimicd_server *server, struct mimicd_source *sou
 		mimicd_bus_wake(server->bus);
 		return;
 	case MIMICD_SOURCE_KICK:
+	case MIMICD_SOURCE_JOBS:
 		return;	/* it woke us, that is all */
 	}
 }
 
-/* Returns how many events there were. */
-static int handle_events(struct mimicd_server *server, int timeout)
+static void handle_list(struct mimicd_server *server, const struct epoll_event *events, int count)
 {
-	struct epoll_event events[EVENTS_MAX];
-	int count = epoll_wait(server->epoll_fd, events, EVENTS_MAX, timeout);
-
 	/* Sessions are freed after this loop only: later events may name them. */
 	for (int i = 0; i < count; i++)
 		handle_event(server, events[i].data.ptr);
+}
+
+/* Returns how many events there were. */
+static int handle_events(struct mimicd_server *server)
+{
+	struct epoll_event events[EVENTS_MAX];
+	int count = epoll_wait(server->epoll_fd, events, EVENTS_MAX, 0);
+
+	handle_list(server, events, count);
+	return count;
+}
+
+/* The same, but workers have the baton while nothing comes. */
+static int wait_for_events(struct mimicd_server *server, int timeout)
+{
+	struct epoll_event events[EVENTS_MAX];
+	int count = 0, error = 0;
+
+	if (mimicd_jobs_sleep(server)) {
+		count = epoll_wait(server->epoll_fd, events, EVENTS_MAX, timeout);
+		error = errno;
+	}
+	mimicd_jobs_wake(server);
+	handle_list(server, events, count);
+	errno = error;
 	return count;
 }
 
@@ -273,6 +300,8 @@ static bool serve_lanes(struct mimicd_server *server)
 			 */
 			return true;
 		}
+		if (mimicd_jobs_need_cpus(&server->jobs))
+			return true;
 		__builtin_ia32_pause();
 		if (idle % ROUNDS_PER_CLOCK)
 			continue;
@@ -293,7 +322,7 @@ static int sleep_for_events(struct mimicd_server *server)
 	/* Pairs with the fence of a client between its command and its look at the flag. */
 	mimic_lane_fence();
 	if (!mimicd_engine_has_work(server))
-		count = handle_events(server, server->bus ? mimicd_bus_timeout(server->bus) : -1);
+		count = wait_for_events(server, server->bus ? mimicd_bus_timeout(server->bus) : -1);
 	publish_sleep(server, 0);
 	return count;
 }
@@ -305,7 +334,7 @@ int mimicd_server_run(struct mimicd_server *server)
 		int count;
 
 		reap(server);
-		count = is_idle ? sleep_for_events(server) : handle_events(server, 0);
+		count = is_idle ? sleep_for_events(server) : handle_events(server);
 		if (count < 0 && errno != EINTR) {
 			int error = -errno;
 
@@ -324,7 +353,7 @@ void mimicd_server_settle(struct mimicd_server *server)
 
 	/* A device that goes on by itself may do so for minutes: not here. */
 	do {
-		count = handle_events(server, 0);
+		count = handle_events(server);
 		worked = mimicd_engine_round(server);
 		reap(server);
 	} while (count > 0 || (worked && rounds++ < SETTLE_ROUNDS));

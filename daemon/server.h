@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The daemon: one thread, one loop. It looks at every lane, lets the devices
- * work, and sleeps in epoll when nothing comes. No lock anywhere.
+ * work, and sleeps in epoll when nothing comes. Long work is done by workers
+ * (jobs.h), one of which may stand in for the loop while its thread sleeps: all
+ * of this belongs to who holds the baton.
  */
 #ifndef MIMICD_SERVER_H
 #define MIMICD_SERVER_H
@@ -11,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/events.h"
+#include "daemon/jobs.h"
 #include "libmimic/config.h"
 
 struct mimicd_bus;
@@ -55,6 +59,7 @@ enum mimicd_source_kind {
 	MIMICD_SOURCE_KICK,	/* its eventfd */
 	MIMICD_SOURCE_PROCESS,	/* its pidfd */
 	MIMICD_SOURCE_BUS,	/* the kernel's channel */
+	MIMICD_SOURCE_JOBS,	/* a worker has left something to do */
 };
 
 struct mimicd_source {
@@ -73,6 +78,7 @@ struct mimicd_server {
 	int spare_fd;		/* given up for a moment to refuse a client when there are no descriptors */
 	struct mimicd_source listen_source;
 	struct mimicd_source stop_source;
+	struct mimicd_source jobs_source;
 	bool stopping;
 
 	/* By kind, then by number: mapleN at N, the next kind's 64 further; NULL: there is none. */
@@ -80,6 +86,8 @@ struct mimicd_server {
 	unsigned int named_count;	/* the highest there is, plus 1 */
 	uint64_t last_address_space;	/* of the sessions' contexts */
 	struct mimicd_bus *bus;		/* NULL: no devices in the kernel */
+	struct mimicd_jobs jobs;
+	struct mimicd_events events;
 	struct mimicd_session *sessions;
 	unsigned int session_count;
 	uint64_t last_owner;		/* serial part of owner numbers */

@@ -154,9 +154,8 @@ static int create(struct mimicd_server *server, int fd, const struct peer *peer,
 	session->socket = fd;
 	session->pid = peer->pid;
 	session->uid = peer->uid;
-	session->memory.pid = peer->pid;
-	session->memory.may_read_process = peer->uid == geteuid() && peer->pid > 0;
-	session->memory.pidfd = peer->pidfd;
+	mimicd_memory_init(&session->memory, peer->pid, peer->pidfd,
+			   peer->uid == geteuid() && peer->pid > 0);
 	session->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	session->next = server->sessions;
 	server->sessions = session;
@@ -251,7 +250,7 @@ void mimicd_session_destroy(struct mimicd_session *session)
 	mimicd_instances_release(session);
 	if (session->process)
 		mimicd_process_drop_session(server->bus, session->process);
-	mimicd_memory_clear(&session->memory);
+	mimicd_memory_destroy(&session->memory);
 	close_watched(server, session->socket);
 	close_watched(server, session->event_fd);
 	close_watched(server, session->memory.pidfd);

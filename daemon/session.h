@@ -38,6 +38,7 @@ struct mimicd_lane {
 
 	struct mimic_command command;	/* being executed while remaining != 0 */
 	uint32_t remaining;
+	uint64_t follows;	/* the order word that the next command waits for, 0: none */
 	struct mimicd_device_slot *target;	/* NULL: closed meanwhile, or no such page; stores go nowhere, loads give 0 */
 	bool parked;
 	bool withdrawn;		/* the command being executed gives no answers, has no effect */

@@ -2,6 +2,7 @@
 #include "daemon/window.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "daemon/bus.h"
@@ -17,6 +18,7 @@ void mimicd_window_open(struct mimicd_window *window, struct mimicd_bus *bus, ui
 	memset(window, 0, sizeof(*window));
 	window->bus = bus;
 	window->binding = binding;
+	pthread_rwlock_init(&window->lock, NULL);
 }
 
 void mimicd_window_close(struct mimicd_window *window)
@@ -28,6 +30,7 @@ void mimicd_window_close(struct mimicd_window *window)
 			window->bus->ops->unmap(granule->base, GRANULE_SIZE);
 		granule->base = NULL;
 	}
+	pthread_rwlock_destroy(&window->lock);
 }
 
 static char *map_granule(struct mimicd_window *window, struct mimicd_granule *granule,
@@ -147,6 +150,133 @@ size_t mimicd_window_write_rows(struct mimicd_window *window, const uint64_t *ad
 {
 	/* Only read: the function is one for both directions. */
 	return move_rows(window, true, addresses, count, size, (char *)(uintptr_t)rows);
+}
+
+/* --- blocks, for several threads at once ----------------------------------------- */
+
+struct block {
+	bool is_write;
+	uint64_t address, stride;
+	size_t size, count;
+	char *buffer;
+	size_t buffer_stride;
+};
+
+/* NULL: it cannot be mapped. Else it stays until the lock is given up. */
+static const char *hold_granule(struct mimicd_window *window, uint64_t address)
+{
+	uint64_t number = address >> MIMICD_WINDOW_GRANULE_SHIFT;
+	const struct mimicd_granule *granule = &window->granules[number % MIMICD_WINDOW_GRANULES];
+	const char *base;
+
+	if (address >= LIMIT)
+		return NULL;
+	pthread_rwlock_rdlock(&window->lock);
+	if (granule->base && granule->number == number)
+		return granule->base;
+	pthread_rwlock_unlock(&window->lock);
+	pthread_rwlock_wrlock(&window->lock);
+	base = find_granule(window, address);
+	if (!base)
+		pthread_rwlock_unlock(&window->lock);
+	return base;
+}
+
+static size_t left_in_granule(uint64_t address)
+{
+	return GRANULE_SIZE - (address & (GRANULE_SIZE - 1));
+}
+
+/* Rows that lie in the first one's granule as a whole. */
+static size_t rows_in_granule(const struct block *block)
+{
+	uint64_t number = block->address >> MIMICD_WINDOW_GRANULE_SHIFT;
+	size_t row;
+
+	for (row = 0; row < block->count; row++) {
+		uint64_t address = block->address + row * block->stride;
+
+		if (address >> MIMICD_WINDOW_GRANULE_SHIFT != number || left_in_granule(address) < block->size)
+			break;
+	}
+	return row;
+}
+
+/* Of one granule. Returns how many rows came. */
+static size_t move_rows_of_granule(struct mimicd_window *window, const struct block *block)
+{
+	const char *base = hold_granule(window, block->address);
+	uint64_t place;
+	size_t done;
+
+	if (!base)
+		return 0;
+	place = (uint64_t)(uintptr_t)base + (block->address & (GRANULE_SIZE - 1));
+	if (block->is_write)
+		done = mimic_probe_write_block(place, block->stride, block->size, block->count, block->buffer,
+					       block->buffer_stride);
+	else
+		done = mimic_probe_read_block(place, block->stride, block->size, block->count, block->buffer,
+					      block->buffer_stride);
+	pthread_rwlock_unlock(&window->lock);
+	return done;
+}
+
+/* A row that goes on in the next granule. */
+static bool move_split_row(struct mimicd_window *window, const struct block *block)
+{
+	struct block piece = *block;
+	size_t done = 0;
+
+	piece.count = 1;
+	while (done < block->size) {
+		size_t left = left_in_granule(piece.address);
+
+		piece.size = block->size - done < left ? block->size - done : left;
+		if (!move_rows_of_granule(window, &piece))
+			return false;
+		done += piece.size;
+		piece.address += piece.size;
+		piece.buffer += piece.size;
+	}
+	return true;
+}
+
+static long move_block(struct mimicd_window *window, struct block block)
+{
+	size_t total = block.count;
+
+	while (block.count) {
+		struct block part = block;
+		size_t done;
+
+		part.count = rows_in_granule(&block);
+		if (part.count)
+			done = move_rows_of_granule(window, &part);
+		else
+			done = part.count = move_split_row(window, &block);
+		block.count -= done;
+		if (!done || done < part.count)
+			break;
+		block.address += done * block.stride;
+		block.buffer += done * block.buffer_stride;
+	}
+	return (long)(total - block.count);
+}
+
+long mimicd_window_read_block(struct mimicd_window *window, uint64_t address, uint64_t stride,
+			      size_t size, size_t count, void *buffer, size_t buffer_stride)
+{
+	return move_block(window, (struct block){ false, address, stride, size, count, buffer,
+						  buffer_stride });
+}
+
+long mimicd_window_write_block(struct mimicd_window *window, uint64_t address, uint64_t stride,
+			       size_t size, size_t count, const void *buffer, size_t buffer_stride)
+{
+	/* Only read: the functions are one for both directions. */
+	return move_block(window, (struct block){ true, address, stride, size, count,
+						  (char *)(uintptr_t)buffer, buffer_stride });
 }
 
 int mimicd_window_read(struct mimicd_window *window, uint64_t address, void *buffer, size_t size)

@@ -7,6 +7,7 @@
 #ifndef MIMICD_WINDOW_H
 #define MIMICD_WINDOW_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,11 @@ struct mimicd_granule {
 struct mimicd_window {
 	struct mimicd_bus *bus;
 	uint32_t binding;
+	/*
+	 * Of devices with jobs: workers look into granules, and one makes room for another
+	 * only while none does. Nobody else uses the window of such a device.
+	 */
+	pthread_rwlock_t lock;
 	struct mimicd_granule granules[MIMICD_WINDOW_GRANULES];
 };
 
@@ -44,5 +50,10 @@ size_t mimicd_window_read_rows(struct mimicd_window *window, const uint64_t *add
 			       size_t size, void *rows);
 size_t mimicd_window_write_rows(struct mimicd_window *window, const uint64_t *addresses, size_t count,
 				size_t size, const void *rows);
+/* For the workers of jobs: several at once. */
+long mimicd_window_read_block(struct mimicd_window *window, uint64_t address, uint64_t stride,
+			      size_t size, size_t count, void *buffer, size_t buffer_stride);
+long mimicd_window_write_block(struct mimicd_window *window, uint64_t address, uint64_t stride,
+			       size_t size, size_t count, const void *buffer, size_t buffer_stride);
 
 #endif

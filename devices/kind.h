@@ -11,11 +11,13 @@
 #include "devices/dare/dare_model.h"
 #include "devices/maple/maple_model.h"
 #include "devices/model.h"
+#include "devices/virgo/virgo_model.h"
 
 /* _(NAME, name); the name begins the names of its devices and is its section of a configuration file */
 #define MIMIC_KINDS(_) \
 	_(MAPLE, maple) \
-	_(DARE, dare)
+	_(DARE, dare) \
+	_(VIRGO, virgo)
 
 enum mimic_kind_index {
 #define _(NAME, name) MIMIC_KIND_##NAME,
@@ -28,6 +30,7 @@ enum mimic_kind_index {
 #define MIMIC_KIND_DEVICES_MAX 64
 #define MIMIC_KIND_CONTEXTS_MAX 64	/* of a device */
 #define MIMIC_KIND_COUNTERS_MAX 128
+#define MIMIC_KIND_ORDERS 8
 
 /* The parameters of every kind. */
 struct mimic_parameters {
@@ -62,6 +65,25 @@ struct mimic_contexts {
 			   size_t size);
 };
 
+/*
+ * A kind whose models leave long work to others: jobs. take() and done() are calls of
+ * the model like all others, run() belongs to none: several at once may run, and
+ * whoever serialises the model's calls holds nothing meanwhile.
+ */
+struct mimic_jobs {
+	/* How many can be out at once. */
+	unsigned int (*count)(const struct mimic_parameters *parameters);
+	/* Who takes jobs says so before create(). Else the model does them in tick(), while it is busy(). */
+	void (*enable)(struct mimic_parameters *parameters);
+	/* Is there one that nobody has taken? */
+	bool (*has)(const struct mimic_model *model);
+	/* NULL: there is none. */
+	void *(*take)(struct mimic_model *model);
+	/* Comes back after a few milliseconds at the latest; what is left is another job. */
+	void (*run)(void *job);
+	void (*done)(struct mimic_model *model, void *job, uint64_t now);
+};
+
 struct mimic_kind {
 	const char *name;
 	enum mimic_kind_index index;
@@ -88,9 +110,16 @@ struct mimic_kind {
 	/* NULL, or what is wrong; the text begins with the key's name. */
 	const char *(*check)(const struct mimic_parameters *parameters);
 
-	/* NULL with errno. */
+	/* Memory of the device that programs map, in whole pages. NULL: it has none. */
+	size_t (*memory_size)(const struct mimic_parameters *parameters);
+	uint64_t memory_offset;		/* where a program maps it on the device's node */
+
+	/*
+	 * NULL with errno. memory: that many bytes, zeroed, aligned to a page, of whoever
+	 * creates the model, until after its destruction; NULL for kinds without.
+	 */
 	struct mimic_model *(*create)(const struct mimic_parameters *parameters,
-				      const struct mimic_host *host);
+				      const struct mimic_host *host, void *memory);
 	void (*destroy)(struct mimic_model *model);
 	const char *const *counters;	/* names, in the order of the model's values */
 	size_t counter_count;
@@ -102,6 +131,24 @@ struct mimic_kind {
 	 * returns.
 	 */
 	bool (*may_wait)(const struct mimic_access *store);
+	/*
+	 * Threads use such registers in turn: posts of different threads take effect in
+	 * the order in which they returned.
+	 */
+	bool ordered_posts;
+	/*
+	 * Of these, by bit (below MIMIC_KIND_ORDERS), what an access works on: only accesses
+	 * that have one in common are ordered. NULL: all are one.
+	 */
+	uint32_t (*order)(const struct mimic_access *access);
+	const struct mimic_jobs *jobs;	/* NULL: none */
+	/*
+	 * Which events raise the interrupt; and, once it was raised: those of them that have
+	 * happened, which are then cleared. Not from inside the model's calls. NULL: it has none.
+	 */
+	uint64_t events;	/* that there are */
+	void (*enable_events)(struct mimic_model *model, uint64_t events, uint64_t now);
+	uint64_t (*take_events)(struct mimic_model *model, uint64_t now);
 	const struct mimic_contexts *contexts;	/* NULL: a device belongs to one process, whole */
 };
 
@@ -126,7 +173,7 @@ bool mimic_kind_number(const char *text, unsigned int *number);
 
 #pragma GCC visibility pop
 
-/* The names of all kinds in one text: "maple dare". */
+/* The names of all kinds in one text: "maple dare virgo". */
 #define MIMIC_KIND_NAMES_(NAME, name) " " #name
 #define MIMIC_KIND_NAMES MIMIC_KINDS(MIMIC_KIND_NAMES_)
 

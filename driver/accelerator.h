@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * accelerator.ko: what the drivers of MAPLE and DARE have in common. A driver
+ * accelerator.ko: what the drivers of MAPLE, DARE and Virgo have in common. A driver
  * gives a struct accelerator_driver; it gets nodes, files with their calls, the
- * service of page faults, shootdowns, and counters in sysfs.
+ * service of page faults and events, shootdowns, and counters in sysfs.
  *
  * A context is what one process has of a device, with its pages. A device
  * without contexts of its own is one: all files of a process are of the same, and
@@ -11,8 +11,8 @@
  * Locks, outermost first:
  *
  *   nodes->lock            mutex: which devices there are; nothing is waited for under it
- *   accelerator->serving   mutex: one at a time reads and resolves the device's faults, or
- *                          changes whose its contexts are. Held while registers are
+ *   accelerator->serving   mutex: one at a time reads and resolves the device's faults, takes its
+ *                          events, or changes whose its contexts are. Held while registers are
  *                          accessed, and over a process's mmap_lock
  *   accelerator->lock      spinlock: whose the contexts are, for callbacks of the bus and who
  *                          only looks; may the watch be armed
@@ -49,6 +49,7 @@
 #define ACCELERATOR_MINORS 256
 #define ACCELERATOR_MINOR_ANY 255	/* /dev/NAME without a number */
 #define ACCELERATOR_CONTEXTS_MAX 15
+#define ACCELERATOR_SOURCES_MAX 8	/* of faults, in one context */
 
 struct accelerator;
 struct accelerator_context;
@@ -58,7 +59,7 @@ struct accelerator_fault {
 	u64 word;		/* of the register, to tell whether it is the same again; 0: none */
 	u64 address;
 	unsigned int context;	/* whose address it is */
-	unsigned int source;	/* the driver's */
+	unsigned int source;	/* the driver's; with postpone() one of the context's sources */
 	bool writes;
 	bool may_read_only;	/* not said: where it cannot be written, reading will do */
 };
@@ -74,6 +75,10 @@ struct accelerator_driver {
 	unsigned int abi_version;
 	/* Each file has a context of its own: one page, from this one on. 0: no contexts. */
 	unsigned int first_context_page;
+	/* The page of a file where the device's memory begins. 0: it has none. */
+	unsigned int memory_page;
+	/* What an eventfd can be asked for, by bit. 0: it counts faults of bad addresses. */
+	u64 events;
 	/* 0: never; a module parameter. See accelerator_fault.c. */
 	const unsigned int *watch_ms;
 	/* accelerator_group, and the driver's own. */
@@ -98,10 +103,13 @@ struct accelerator_driver {
 	int (*resolve)(struct accelerator *accelerator, const struct accelerator_fault *fault,
 		       int result);
 	/*
-	 * The page takes long: faults of other contexts are to be read first. NULL: the device
-	 * has one user only, who waits for itself.
+	 * The page takes long: faults of other contexts, and other sources, are to be read
+	 * first. NULL: the device has one user only, who waits for itself.
 	 */
 	int (*postpone)(struct accelerator *accelerator, const struct accelerator_fault *fault);
+	/* Drivers with events: these raise the interrupt; and those of them that have happened. */
+	int (*enable_events)(struct accelerator *accelerator, u64 events);
+	int (*take_events)(struct accelerator *accelerator, u64 events, u64 *happened);
 	/* A round of the watch is over. May be NULL. */
 	void (*watched)(struct accelerator *accelerator, bool has_served);
 
@@ -131,6 +139,7 @@ struct accelerator {
 	unsigned long due_until;	/* under serving: an interrupt may come late, until then */
 	bool has_more;		/* under serving: the watch goes on with what a run left */
 	unsigned int postponed;	/* under serving: looks at one fault, for want of memory */
+	u64 events;		/* under serving: that the eventfd counts; 0: there is none */
 	unsigned int stuck_rounds;	/* under serving: of the watch, with a fault that stays */
 
 	spinlock_t lock;	/* see above */
@@ -150,11 +159,19 @@ struct accelerator {
 	atomic64_t timeouts;	/* register accesses that had no answer in time */
 };
 
-/* A fault whose page would keep those of others waiting: a work item brings it. */
-enum accelerator_slow {
+enum accelerator_slow_state {
 	ACCELERATOR_SLOW_NONE,
 	ACCELERATOR_SLOW_RUNS,
 	ACCELERATOR_SLOW_DONE,	/* its result is there */
+};
+
+/* A fault whose page would keep those of others waiting: a work item brings it. */
+struct accelerator_slow {
+	struct accelerator_context *context;
+	struct work_struct work;
+	enum accelerator_slow_state state;	/* under serving, with what follows */
+	struct accelerator_fault fault;
+	int result;
 };
 
 /* What a process has of a device. */
@@ -164,10 +181,7 @@ struct accelerator_context {
 	struct kref references;	/* of its files, together, and of the work on a slow fault */
 	unsigned int number;	/* its place in contexts[] */
 	unsigned int open_files;	/* under serving */
-	enum accelerator_slow slow;	/* under serving, with the next two */
-	struct accelerator_fault slow_fault;
-	int slow_result;
-	struct work_struct slow_work;
+	struct accelerator_slow slow[ACCELERATOR_SOURCES_MAX];	/* by the fault's source */
 	struct pid *process;	/* counted */
 	atomic64_t faults;
 	atomic64_t unresolved;
@@ -219,7 +233,7 @@ extern const struct attribute_group accelerator_group;
 struct accelerator_file {
 	struct accelerator_context *context;	/* one of its open_files */
 	struct list_head link;		/* context->files */
-	struct eventfd_ctx *eventfd;	/* under context->lock */
+	struct eventfd_ctx *eventfd;	/* under context->lock; of events: the only one */
 	struct fasync_struct *fasync;
 	s64 seen;	/* unresolved faults that INFO has told of */
 };
@@ -239,13 +253,20 @@ int accelerator_context_enter(struct accelerator *accelerator, bool only_new,
 void accelerator_context_leave(struct accelerator_context *context);
 void accelerator_context_put(struct accelerator_context *context);
 /* An address that is not the process's: tells whoever wanted to know. */
-void accelerator_context_event(struct accelerator_context *context);
+void accelerator_context_fault(struct accelerator_context *context);
+/* Drivers with events: some have happened. */
+void accelerator_context_events(struct accelerator_context *context);
 
 int accelerator_faults_start(struct accelerator *accelerator);
 void accelerator_faults_stop(struct accelerator *accelerator);
 /* Of slow faults. */
 extern struct workqueue_struct *accelerator_workqueue;
 void accelerator_fault_slow(struct work_struct *work);
+/*
+ * The device raises its interrupt for these events from now on; 0: for none. 0; -ENODEV,
+ * or what the register access said. accelerator->serving is held.
+ */
+int accelerator_events_want(struct accelerator *accelerator, u64 events);
 /* The watch: looks for faults whose interrupt got lost while a process has the device. */
 void accelerator_faults_watch(struct accelerator *accelerator);
 void accelerator_shootdown(struct mimic_binding *binding, unsigned long start, unsigned long end);

@@ -9,16 +9,33 @@
 #include "accelerator.h"
 #include "compat.h"
 
-void accelerator_context_event(struct accelerator_context *context)
+/* context->lock is held. */
+static void signal_eventfds(struct accelerator_context *context)
+{
+	struct accelerator_file *file;
+
+	list_for_each_entry(file, &context->files, link) {
+		if (file->eventfd)
+			mimic_eventfd_signal(file->eventfd);
+	}
+}
+
+void accelerator_context_events(struct accelerator_context *context)
+{
+	spin_lock(&context->lock);
+	signal_eventfds(context);
+	spin_unlock(&context->lock);
+}
+
+void accelerator_context_fault(struct accelerator_context *context)
 {
 	struct accelerator_file *file;
 
 	spin_lock(&context->lock);
-	list_for_each_entry(file, &context->files, link) {
-		if (file->eventfd)
-			mimic_eventfd_signal(file->eventfd);
+	if (!context->accelerator->driver->events)
+		signal_eventfds(context);
+	list_for_each_entry(file, &context->files, link)
 		kill_fasync(&file->fasync, SIGIO, POLL_PRI);
-	}
 	spin_unlock(&context->lock);
 	wake_up_poll(&context->wait, EPOLLPRI);
 }
@@ -97,13 +114,17 @@ EXPORT_SYMBOL_GPL(accelerator_holder);
 static struct accelerator_context *create_context(struct accelerator *accelerator)
 {
 	struct accelerator_context *context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
+	unsigned int i;
 
 	if (!context)
 		return NULL;
+	for (i = 0; i < ACCELERATOR_SOURCES_MAX; i++) {
+		context->slow[i].context = context;
+		INIT_WORK(&context->slow[i].work, accelerator_fault_slow);
+	}
 	kref_get(&accelerator->references);
 	context->accelerator = accelerator;
 	kref_init(&context->references);
-	INIT_WORK(&context->slow_work, accelerator_fault_slow);
 	context->process = get_pid(task_tgid(current));
 	init_waitqueue_head(&context->wait);
 	spin_lock_init(&context->lock);
@@ -130,6 +151,8 @@ void accelerator_context_put(struct accelerator_context *context)
 static void set_context(struct accelerator *accelerator, unsigned int number,
 			struct accelerator_context *context)
 {
+	/* The device is as after power-on then: it is told of none. */
+	accelerator->events = 0;
 	spin_lock(&accelerator->lock);
 	accelerator->contexts[number] = context;
 	spin_unlock(&accelerator->lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Page faults of the device.
+ * Page faults of the device, and its events, which come by the same interrupt.
  *
  * The device's walker finds a page absent: it stalls what needed the page,
  * latches the address and raises its interrupt. Here the address is read from
@@ -11,8 +11,9 @@
  *
  * Of a device that several programs have, one must not keep the others waiting for a
  * page that only it is interested in, and that may be long in coming (FUSE,
- * userfaultfd). So what cannot be had at once is left to a work item of the context,
- * and the device is told to show the faults of others first.
+ * userfaultfd). Nor must one unit of a device keep another one waiting: what that one does
+ * may be what the page waits for. So what cannot be had at once is left to a work item, and
+ * the device is told to show the other faults first.
  *
  * An interrupt is only a reason to look. A lost one would leave a program in a
  * load for ever, as nobody else knows of the fault; so while a process has the
@@ -38,6 +39,7 @@ struct run {
 	unsigned int served;
 	unsigned int due;	/* interrupts that were raised before the last look */
 	u64 skipped;		/* the first fault whose page is on its way */
+	bool has_events;
 	bool from_interrupt;
 	bool is_late;		/* for the result of a slow fault */
 	bool no_answer;
@@ -65,39 +67,41 @@ static int fault_in(struct accelerator_context *context, const struct accelerato
 }
 
 /* accelerator->serving is held. */
-static void begin_slow(struct run *run, struct accelerator_context *context,
+static void begin_slow(struct run *run, struct accelerator_slow *slow,
 		       const struct accelerator_fault *fault)
 {
 	run->served++;
-	context->slow = ACCELERATOR_SLOW_RUNS;
-	context->slow_fault = *fault;
-	kref_get(&context->references);
-	mimic_binding_get(context->binding);
-	queue_work(accelerator_workqueue, &context->slow_work);
+	slow->state = ACCELERATOR_SLOW_RUNS;
+	slow->fault = *fault;
+	kref_get(&slow->context->references);
+	mimic_binding_get(slow->context->binding);
+	queue_work(accelerator_workqueue, &slow->work);
 }
 
 /* -EINPROGRESS: its page is on its way. accelerator->serving is held. */
 static int bring(struct run *run, struct accelerator_context *context,
 		 const struct accelerator_fault *fault)
 {
-	bool nowait;
+	struct accelerator_slow *slow;
 	int error;
 
 	if (!context)
 		return -ESRCH;
+	if (!context->accelerator->driver->postpone)
+		return fault_in(context, fault, false);
+	slow = &context->slow[fault->source];
 	/* After a reset of the context it may be another one; that has to wait, too. */
-	if (context->slow == ACCELERATOR_SLOW_RUNS)
+	if (slow->state == ACCELERATOR_SLOW_RUNS)
 		return -EINPROGRESS;
-	if (context->slow == ACCELERATOR_SLOW_DONE) {
-		context->slow = ACCELERATOR_SLOW_NONE;
-		if (context->slow_fault.word == fault->word)
-			return context->slow_result;
+	if (slow->state == ACCELERATOR_SLOW_DONE) {
+		slow->state = ACCELERATOR_SLOW_NONE;
+		if (slow->fault.word == fault->word)
+			return slow->result;
 	}
-	nowait = context->accelerator->driver->postpone;
-	error = fault_in(context, fault, nowait);
-	if (error != -EAGAIN || !nowait)
+	error = fault_in(context, fault, true);
+	if (error != -EAGAIN)
 		return error;
-	begin_slow(run, context, fault);
+	begin_slow(run, slow, fault);
 	return -EINPROGRESS;
 }
 
@@ -111,7 +115,7 @@ static void count_unresolved(struct accelerator_context *context)
 {
 	atomic64_inc(&context->accelerator->unresolved);
 	atomic64_inc(&context->unresolved);
-	accelerator_context_event(context);
+	accelerator_context_fault(context);
 }
 
 /* -EAGAIN: no memory now, the fault stays. -EINPROGRESS: later. */
@@ -202,6 +206,36 @@ static void serve(struct accelerator *accelerator, struct run *run)
 	run->has_more = true;
 }
 
+/* --- events ----------------------------------------------------------------- */
+
+/*
+ * What it took is cleared before it is told of: what comes after that is an interrupt of
+ * its own. accelerator->serving is held.
+ */
+static void serve_events(struct accelerator *accelerator, struct run *run)
+{
+	struct accelerator_context *context = accelerator->contexts[0];
+	u64 happened = 0;
+	int error;
+
+	if (!accelerator->events || !context)
+		return;
+	error = accelerator->driver->take_events(accelerator, accelerator->events, &happened);
+	run->no_answer |= !!error;
+	if (error || !happened)
+		return;
+	run->has_events = true;
+	accelerator_context_events(context);
+}
+
+int accelerator_events_want(struct accelerator *accelerator, u64 events)
+{
+	if (READ_ONCE(accelerator->removed))
+		return -ENODEV;
+	accelerator->events = events;
+	return accelerator->driver->enable_events(accelerator, events);
+}
+
 /* --- the interrupt and the watch ------------------------------------------ */
 
 static void arm(struct accelerator *accelerator, unsigned long delay)
@@ -230,7 +264,7 @@ static void note_interrupt(struct accelerator *accelerator, const struct run *ru
 
 	if (run->served > 1)
 		accelerator->due_until = jiffies + DUE_JIFFIES;
-	if (run->served || run->no_answer)
+	if (run->served || run->has_events || run->no_answer)
 		return;
 	if (!was_due)
 		atomic64_inc(&accelerator->spurious);
@@ -258,6 +292,7 @@ static irqreturn_t handle_interrupt(int irq, void *data)
 
 	mutex_lock(&accelerator->serving);
 	serve(accelerator, &run);
+	serve_events(accelerator, &run);
 	accelerator->handled = run.due;
 	note_interrupt(accelerator, &run);
 	accelerator->has_more |= run.has_more;
@@ -299,6 +334,8 @@ static void watch(struct work_struct *work)
 	/* It may have been turned off since this was armed. */
 	if (READ_ONCE(*accelerator->driver->watch_ms) || accelerator->has_more)
 		serve(accelerator, &run);
+	if (READ_ONCE(*accelerator->driver->watch_ms))
+		serve_events(accelerator, &run);
 	accelerator->has_more = run.has_more;
 	if (run.served)
 		accelerator->due_until = jiffies + DUE_JIFFIES;
@@ -321,15 +358,15 @@ static void watch(struct work_struct *work)
  */
 void accelerator_fault_slow(struct work_struct *work)
 {
-	struct accelerator_context *context =
-		container_of(work, struct accelerator_context, slow_work);
+	struct accelerator_slow *slow = container_of(work, struct accelerator_slow, work);
+	struct accelerator_context *context = slow->context;
 	struct accelerator *accelerator = context->accelerator;
-	int result = fault_in(context, &context->slow_fault, false);
+	int result = fault_in(context, &slow->fault, false);
 	struct run run = { .is_late = true };
 
 	mutex_lock(&accelerator->serving);
-	context->slow = ACCELERATOR_SLOW_DONE;
-	context->slow_result = result;
+	slow->state = ACCELERATOR_SLOW_DONE;
+	slow->result = result;
 	if (!READ_ONCE(accelerator->removed) && accelerator->contexts[context->number] == context)
 		serve(accelerator, &run);
 	accelerator->has_more |= run.has_more;

@@ -6,6 +6,9 @@
  * A file is the opener's alone. In another process (after fork, or sent over a
  * socket) it can be closed; all else that reaches the device answers ENODEV.
  *
+ * An eventfd counts the device's events, where it has some; else the faults that
+ * poll tells of.
+ *
  * poll: EPOLLPRI, a fault of an address that is not the process's has come since
  * the last INFO on this file; EPOLLERR and EPOLLHUP, the device is gone. A
  * program that wants a signal asks for it by O_ASYNC (fcntl(2)): SIGIO, or what
@@ -23,15 +26,29 @@
 #include "compat.h"
 #include "mimic/dare_ioctl.h"
 #include "mimic/maple_ioctl.h"
+#include "mimic/virgo_ioctl.h"
 
 /*
- * One layout for all drivers: where a device has no contexts of its own, their
+ * One layout for all drivers: where a device has neither contexts nor memory, their
  * fields are reserved ones.
  */
-static_assert(sizeof(struct maple_info) == sizeof(struct dare_info));
+union info {
+	struct maple_info maple;
+	struct dare_info dare;
+	struct virgo_info virgo;
+};
+
+static_assert(sizeof(struct maple_info) == sizeof(union info));
+static_assert(sizeof(struct dare_info) == sizeof(union info));
+static_assert(sizeof(struct virgo_info) == sizeof(union info));
 static_assert(offsetof(struct maple_info, reserved) == offsetof(struct dare_info, context));
-static_assert(sizeof(struct maple_eventfd) == sizeof(struct dare_eventfd));
+static_assert(offsetof(struct virgo_info, shared_size) == offsetof(struct dare_info, context));
+static_assert(offsetof(struct virgo_info, reserved) == offsetof(struct dare_info, reserved));
+static_assert(sizeof(struct maple_eventfd) == sizeof(struct virgo_eventfd));
+static_assert(sizeof(struct dare_eventfd) == sizeof(struct virgo_eventfd));
+static_assert(offsetof(struct dare_eventfd, reserved) == offsetof(struct virgo_eventfd, events));
 static_assert(sizeof(struct maple_connect) == sizeof(struct dare_connect));
+static_assert(sizeof(struct virgo_connect) == sizeof(struct dare_connect));
 
 /* --- open and release ----------------------------------------------------- */
 
@@ -94,6 +111,7 @@ static int accelerator_open(struct inode *inode, struct file *file)
 		kfree(opened);
 		return error;
 	}
+	mimic_binding_share_mapping(context->binding, file);
 	opened->context = context;
 	opened->seen = atomic64_read(&context->unresolved);
 	spin_lock(&context->lock);
@@ -103,11 +121,25 @@ static int accelerator_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/* The file had the device's eventfd, perhaps: it is not to raise interrupts for nobody. */
+static void end_events(struct accelerator_file *opened)
+{
+	struct accelerator *accelerator = opened->context->accelerator;
+
+	mutex_lock(&accelerator->serving);
+	if (opened->eventfd && accelerator->events &&
+	    accelerator->contexts[0] == opened->context)
+		accelerator_events_want(accelerator, 0);
+	mutex_unlock(&accelerator->serving);
+}
+
 static int accelerator_release(struct inode *inode, struct file *file)
 {
 	struct accelerator_file *opened = file->private_data;
 	struct accelerator_context *context = opened->context;
 
+	if (context->accelerator->driver->events)
+		end_events(opened);
 	spin_lock(&context->lock);
 	list_del(&opened->link);
 	spin_unlock(&context->lock);
@@ -143,7 +175,10 @@ static int accelerator_mmap(struct file *file, struct vm_area_struct *vma)
 	const struct accelerator_file *opened = file->private_data;
 	const struct accelerator_context *context = opened->context;
 	const struct accelerator *accelerator = context->accelerator;
+	unsigned int memory_page = accelerator->driver->memory_page;
 
+	if (memory_page && vma->vm_pgoff >= memory_page)
+		return mimic_binding_mmap_memory(context->binding, vma, memory_page);
 	return mimic_binding_mmap(context->binding, vma,
 				  accelerator->driver->first_context_page + context->number,
 				  pages_of(accelerator));
@@ -200,51 +235,110 @@ static int ioctl_info(struct accelerator_file *opened, void __user *argument)
 	const struct accelerator_context *context = opened->context;
 	struct accelerator *accelerator = context->accelerator;
 	bool has_contexts = accelerator->driver->first_context_page;
-	struct dare_info info;
+	bool has_memory = accelerator->driver->memory_page;
+	union info info;
 	int error;
 
 	error = get_structure(&info, sizeof(info), argument);
 	if (error)
 		return error;
-	if (!is_clear(info.reserved, sizeof(info.reserved)) ||
-	    (!has_contexts && !is_clear(&info.context, sizeof(u64))))
+	if (!is_clear(info.dare.reserved, sizeof(info.dare.reserved)) ||
+	    (!has_contexts && !has_memory && !is_clear(&info.dare.context, sizeof(u64))))
 		return -EINVAL;
-	info.version = accelerator->driver->abi_version;
-	info.index = accelerator->device->index;
-	info.pages = pages_of(accelerator);
-	info.identify = READ_ONCE(accelerator->identify);
-	info.faults = atomic64_read(&context->faults);
-	info.unresolved = atomic64_read(&context->unresolved);
-	info.shootdowns = atomic64_read(&context->shootdowns);
-	info.context = has_contexts ? context->number : 0;
-	info.contexts = has_contexts ? READ_ONCE(accelerator->context_count) : 0;
+	info.dare.version = accelerator->driver->abi_version;
+	info.dare.index = accelerator->device->index;
+	info.dare.pages = pages_of(accelerator);
+	info.dare.identify = READ_ONCE(accelerator->identify);
+	info.dare.faults = atomic64_read(&context->faults);
+	info.dare.unresolved = atomic64_read(&context->unresolved);
+	info.dare.shootdowns = atomic64_read(&context->shootdowns);
+	if (has_contexts) {
+		info.dare.context = context->number;
+		info.dare.contexts = READ_ONCE(accelerator->context_count);
+	} else {
+		info.virgo.shared_size = has_memory ? accelerator->device->memory_size : 0;
+	}
 	/* Not the size: it is the program's, and may be more. */
-	if (copy_to_user(argument + sizeof(info.size), &info.version,
-			 sizeof(info) - sizeof(info.size)))
+	if (copy_to_user(argument + sizeof(info.dare.size), &info.dare.version,
+			 sizeof(info) - sizeof(info.dare.size)))
 		return -EFAULT;
-	WRITE_ONCE(opened->seen, info.unresolved);
+	WRITE_ONCE(opened->seen, info.dare.unresolved);
 	return 0;
+}
+
+/* The caller puts what was there before. */
+static void swap_eventfd(struct accelerator_file *opened, struct eventfd_ctx **event)
+{
+	spin_lock(&opened->context->lock);
+	swap(opened->eventfd, *event);
+	spin_unlock(&opened->context->lock);
+}
+
+/* Of one of the context's files that has one. NULL: none has. */
+static struct eventfd_ctx *take_eventfd(struct accelerator_context *context)
+{
+	struct eventfd_ctx *event = NULL;
+	struct accelerator_file *file;
+
+	spin_lock(&context->lock);
+	list_for_each_entry(file, &context->files, link) {
+		event = file->eventfd;
+		file->eventfd = NULL;
+		if (event)
+			break;
+	}
+	spin_unlock(&context->lock);
+	return event;
+}
+
+/*
+ * A device has one eventfd for events, on whichever file it was set last. It is there
+ * before the device is told of it: what has happened already raises the interrupt then.
+ */
+static int set_events(struct accelerator_file *opened, struct eventfd_ctx *event, u64 events)
+{
+	struct accelerator *accelerator = opened->context->accelerator;
+	struct eventfd_ctx *old;
+	int error;
+
+	mutex_lock(&accelerator->serving);
+	while ((old = take_eventfd(opened->context)))
+		eventfd_ctx_put(old);
+	swap_eventfd(opened, &event);
+	if (accelerator->contexts[0] == opened->context)
+		error = accelerator_events_want(accelerator, events);
+	else
+		error = -ENODEV;
+	if (error) {
+		accelerator->events = 0;
+		swap_eventfd(opened, &event);
+	}
+	mutex_unlock(&accelerator->serving);
+	if (error && event)
+		eventfd_ctx_put(event);
+	return error;
 }
 
 static int ioctl_eventfd(struct accelerator_file *opened, const void __user *argument)
 {
-	struct accelerator_context *context = opened->context;
+	u64 known = opened->context->accelerator->driver->events;
 	struct eventfd_ctx *event = NULL;
-	struct dare_eventfd wanted;
+	struct virgo_eventfd wanted;
 	int error;
 
 	error = get_structure(&wanted, sizeof(wanted), argument);
 	if (error)
 		return error;
-	if (!is_clear(wanted.reserved, sizeof(wanted.reserved)) || wanted.fd < -1)
+	if (!is_clear(wanted.reserved, sizeof(wanted.reserved)) || wanted.fd < -1 ||
+	    wanted.events & ~known)
 		return -EINVAL;
-	if (wanted.fd >= 0)
+	if (wanted.fd >= 0 && (wanted.events || !known))
 		event = eventfd_ctx_fdget(wanted.fd);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
-	spin_lock(&context->lock);
-	swap(opened->eventfd, event);
-	spin_unlock(&context->lock);
+	if (known)
+		return set_events(opened, event, event ? wanted.events : 0);
+	swap_eventfd(opened, &event);
 	if (event)
 		eventfd_ctx_put(event);
 	return 0;

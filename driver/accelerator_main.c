@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * accelerator.ko: what the drivers of MAPLE and DARE have in common (accelerator.h).
+ * accelerator.ko: what the drivers of MAPLE, DARE and Virgo have in common (accelerator.h).
  *
  * This file: the module, the nodes of a driver, the coming and going of devices.
  */
@@ -99,6 +99,10 @@ static bool has_effects(struct device *dev, unsigned int reg)
 
 static int check_resources(struct mimic_device *device, const struct accelerator_driver *driver)
 {
+	if (driver->memory_page && !device->memory_size) {
+		dev_err(&device->dev, "no memory: a %s has some\n", driver->name);
+		return -EINVAL;
+	}
 	if (device->index < ACCELERATOR_MINOR_ANY && device->pages >= driver->pages &&
 	    device->interrupts)
 		return 0;
@@ -215,6 +219,7 @@ void accelerator_reset(struct mimic_device *device)
 	struct accelerator *accelerator = dev_get_drvdata(&device->dev);
 
 	mutex_lock(&accelerator->serving);
+	accelerator->events = 0;
 	identify(accelerator);
 	if (accelerator->driver->reset)
 		accelerator->driver->reset(accelerator);

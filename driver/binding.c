@@ -33,6 +33,7 @@ static void free_binding(struct work_struct *work)
 	struct mimic_binding *binding = container_of(work, struct mimic_binding, free);
 
 	mimic_threads_drop(binding);
+	mimic_memory_unbind(binding);
 	xa_erase(&numbers, binding->number);
 	spin_lock(&bindings_lock);
 	list_del(&binding->link);
@@ -283,6 +284,7 @@ static struct mimic_binding *create(struct mimic_bus_device *device,
 	mimic_connection_put(connection);
 	if (IS_ERR(binding))
 		return binding;
+	mimic_memory_bind(binding);
 	binding->ops = ops;
 	binding->context = context;
 	error = add_notifiers(binding);

@@ -19,6 +19,7 @@ static void device_release(struct device *dev)
 	struct mimic_bus_device *device = to_bus_device(to_mimic_device(dev));
 
 	mimic_interrupts_destroy(device);
+	mimic_memory_destroy(device);
 	if (device->connection)
 		mimic_connection_put(device->connection);
 	ida_free(&device_ids, device->device.id);
@@ -173,6 +174,8 @@ static int check(const struct mimic_bus_register *wanted)
 	if (!wanted->pages || wanted->pages > MIMIC_BUS_PAGES_MAX ||
 	    wanted->interrupts > MIMIC_BUS_INTERRUPTS_MAX || wanted->void_pages >> wanted->pages)
 		return -EINVAL;
+	if (wanted->memory_size > MIMIC_BUS_MEMORY_MAX || !PAGE_ALIGNED(wanted->memory_size))
+		return -EINVAL;
 	return wanted->capabilities & ~(MIMIC_BUS_TRAPS | MIMIC_BUS_WINDOW_ACCESS) ? -EINVAL : 0;
 }
 
@@ -236,6 +239,8 @@ static int create(struct mimic_connection *connection, const struct mimic_bus_re
 	error = dev_set_name(&device->device.dev, "%s%d", wanted->kind, wanted->index);
 	if (!error)
 		error = mimic_interrupts_create(device);
+	if (!error)
+		error = mimic_memory_resize(device, wanted->memory_size);
 	if (error) {
 		put_device(&device->device.dev);
 		return error;
@@ -250,12 +255,16 @@ static int adopt(struct mimic_bus_device *device, struct mimic_connection *conne
 		 const struct mimic_bus_register *wanted)
 {
 	const struct mimic_device *public = &device->device;
+	int error;
 
 	if (READ_ONCE(device->connection) || public->pages != wanted->pages ||
 	    public->interrupts != wanted->interrupts ||
 	    public->capabilities != wanted->capabilities ||
 	    device->void_pages != wanted->void_pages)
 		return -EEXIST;
+	error = mimic_memory_resize(device, wanted->memory_size);
+	if (error)
+		return error;
 	set_connection(device, connection);
 	return 0;
 }
@@ -300,8 +309,10 @@ static bool detach_binding(struct mimic_bus_device *device)
 		disabled = mimic_binding_disable(binding);
 	}
 	mutex_unlock(&device->lock);
-	if (disabled)
+	if (disabled) {
 		mimic_binding_disabled(binding);
+		mimic_memory_take_away(binding);
+	}
 	if (binding)
 		mimic_binding_release(binding);
 	return binding;
@@ -318,8 +329,10 @@ void mimic_device_driven_by(struct mimic_bus_device *device, const struct mimic_
 {
 	mutex_lock(&device->lock);
 	device->has_driver = driver;
-	if (driver)
+	if (driver) {
 		device->is_shared = driver->is_shared;
+		WRITE_ONCE(device->waiters, driver->waiters);
+	}
 	mutex_unlock(&device->lock);
 	if (!driver)
 		detach_bindings(device);

@@ -9,6 +9,7 @@
  *   a process's mmap_lock  of a program in a trap or an mmap, of the daemon in a window's fault
  *   device->lock           mutex: who has the device, all its bindings; never held while waiting
  *                          for the daemon
+ *   a page of a device's memory  its page lock: a program's entry against taking it away (memory.c)
  *   binding->window_lock   mutex: window entries against invalidations; inside a notifier
  *   mimic_threads_lock     spinlock: threads of all bindings
  *   device->connection_lock  spinlock: which daemon serves the device
@@ -61,6 +62,7 @@ struct mimic_request {
 	bool again;		/* posted once more while it was being served */
 	u16 limit;		/* a program's access: which limit counts it, 0: none */
 	u8 slots_max;		/* and how many it allows: MIMIC_BUS_DEVICE_SLOTS, _PAGE_SLOTS */
+	u16 slots_wanted;	/* more, while there are some to spare */
 	int status;
 	u64 data;
 	struct file *file;	/* CONNECT */
@@ -87,6 +89,7 @@ struct mimic_connection {
 	DECLARE_BITMAP(used, MIMIC_BUS_SLOTS);
 	u16 limited_by[MIMIC_BUS_SLOTS];
 	u16 limited_slots[MIMIC_LIMITS];	/* [0]: those that no limit counts */
+	u16 spare_slots;	/* in use beyond a device's share */
 	u32 doorbell;
 	struct list_head waiting;
 	struct io_uring_cmd *fetches[MIMIC_FETCHES_MAX];
@@ -169,14 +172,16 @@ struct mimic_bus_device {
 	u32 void_pages;
 
 	struct mutex open_lock;	/* one open at a time */
-	struct mutex lock;	/* who has it: the next four */
+	struct mutex lock;	/* who has it: the next five */
 	bool gone;		/* unregistered */
 	bool has_driver;	/* else nobody can open it */
-	bool is_shared;		/* struct mimic_driver */
+	bool is_shared;		/* struct mimic_driver; as the next one */
+	u16 waiters;
 	struct list_head bindings;	/* of living processes; one at most if it is not shared */
 
 	spinlock_t connection_lock;	/* who serves it */
 	struct mimic_connection *connection;	/* NULL: its daemon died */
+	struct mimic_device_memory *memory;	/* NULL: none; the next one may want another size */
 	bool closing;		/* not shared: the last one's CLOSE is on its way */
 	wait_queue_head_t closed;
 
@@ -230,6 +235,10 @@ struct mimic_binding {
 	struct task_struct *refused_task;	/* for comparing; see window.c */
 	unsigned long refused_page;
 
+	unsigned long memory_first;	/* page of its files where the device's memory begins */
+	struct mimic_device_memory *memory;	/* NULL: none */
+	struct mimic_device_memory *substitute;	/* what its process has for it since it is gone */
+
 	struct work_struct free;	/* what it takes may sleep, who puts it may not */
 	struct list_head threads;	/* under mimic_threads_lock */
 	u32 last_thread;
@@ -268,6 +277,23 @@ struct mimic_thread *mimic_thread_current(struct mimic_binding *binding);
  */
 int mimic_threads_settle(struct mimic_binding *binding);
 void mimic_threads_drop(struct mimic_binding *binding);
+
+/* --- memory.c ------------------------------------------------------------- */
+
+int mimic_memories_init(void);
+void mimic_memories_exit(void);
+/*
+ * Gives the device memory of this size, if it has not: 0 or -errno. Nobody serves it, or
+ * can find it.
+ */
+int mimic_memory_resize(struct mimic_bus_device *device, u32 size);
+void mimic_memory_destroy(struct mimic_bus_device *device);
+/* A new binding has it, cleared: nobody else has the device. And has it no more. */
+void mimic_memory_bind(struct mimic_binding *binding);
+void mimic_memory_unbind(struct mimic_binding *binding);
+int mimic_memory_mmap(struct mimic_connection *connection, struct vm_area_struct *vma);
+/* The binding is gone: its process sees the memory no more. */
+void mimic_memory_take_away(struct mimic_binding *binding);
 
 /* --- window.c ------------------------------------------------------------- */
 

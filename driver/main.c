@@ -84,6 +84,8 @@ static int control_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	if (!vma->vm_pgoff)
 		return mimic_channel_mmap(file->private_data, vma);
+	if (vma->vm_pgoff < MIMIC_BUS_WINDOW(1) >> PAGE_SHIFT)
+		return mimic_memory_mmap(file->private_data, vma);
 	return mimic_window_mmap(file->private_data, vma);
 }
 
@@ -229,13 +231,18 @@ static int __init mimic_init(void)
 	error = mimic_threads_init();
 	if (error)
 		goto workqueue;
-	error = bus_register(&mimic_bus);
+	error = mimic_memories_init();
 	if (error)
 		goto threads;
+	error = bus_register(&mimic_bus);
+	if (error)
+		goto memories;
 	error = misc_register(&control);
 	if (!error)
 		return 0;
 	bus_unregister(&mimic_bus);
+memories:
+	mimic_memories_exit();
 threads:
 	mimic_threads_exit();
 workqueue:
@@ -251,6 +258,7 @@ static void __exit mimic_exit(void)
 	flush_workqueue(mimic_workqueue);
 	mimic_bindings_destroy();
 	bus_unregister(&mimic_bus);
+	mimic_memories_exit();
 	mimic_threads_exit();
 	destroy_workqueue(mimic_workqueue);
 }

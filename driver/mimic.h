@@ -26,6 +26,7 @@ struct mimic_device {
 	u32 pages;
 	u32 interrupts;
 	u32 capabilities;	/* MIMIC_BUS_* */
+	u32 memory_size;	/* whole pages; 0: none. May be another one after reset() */
 };
 
 #define to_mimic_device(d) container_of_const(d, struct mimic_device, dev)
@@ -39,6 +40,12 @@ struct mimic_driver {
 	 * (mimic_binding_number()). Else one process has it at a time.
 	 */
 	bool is_shared;
+	/*
+	 * How many accesses may have to wait in one device at the same time, for each other: a
+	 * barrier's threads. The bus gives them slots beyond a device's share while it has some.
+	 * 0: that share is enough. Not for shared devices.
+	 */
+	unsigned int waiters;
 	int (*probe)(struct mimic_device *device);
 	void (*remove)(struct mimic_device *device);
 	/*
@@ -126,6 +133,19 @@ int mimic_binding_check(struct mimic_binding *binding);
  */
 int mimic_binding_mmap(struct mimic_binding *binding, struct vm_area_struct *vma,
 		       unsigned int first, unsigned int count);
+
+/*
+ * Memory of the device, for file_operations.mmap: it begins at page `first` of the file.
+ * The process has it as long as it has the device; a child of it has not, and gets SIGBUS.
+ * When the device is taken from the process its mapping becomes memory of its own, zeroed.
+ * The memory is zeroed when a process binds the device that did not have it. -EINVAL:
+ * as above, or not all of it memory; -ENODEV. What was said of the file holds here, too,
+ * and it must have been given to mimic_binding_share_mapping() in its open: then all files
+ * of the device are one for the memory management.
+ */
+int mimic_binding_mmap_memory(struct mimic_binding *binding, struct vm_area_struct *vma,
+			      unsigned long first);
+void mimic_binding_share_mapping(struct mimic_binding *binding, struct file *file);
 
 /*
  * Makes the page of `address` present in the bound process, writable if

@@ -30,6 +30,20 @@ static void notify(struct mimic_connection *connection, u32 slot)
 	wake_up_interruptible_poll(&connection->poll_wait, EPOLLIN | EPOLLRDNORM);
 }
 
+/* A slot more or less for accesses that `limit` counts. connection->lock is held. */
+static void count_slot(struct mimic_connection *connection, u32 limit, bool is_taken)
+{
+	u16 *slots = &connection->limited_slots[limit];
+
+	if (is_taken)
+		++*slots;
+	/* Only devices have more than their share. */
+	if (limit && *slots > MIMIC_BUS_DEVICE_SLOTS)
+		connection->spare_slots += is_taken ? 1 : -1;
+	if (!is_taken)
+		--*slots;
+}
+
 /* connection->lock is held, the slot is free. */
 static void put_into_slot(struct mimic_connection *connection, struct mimic_request *request,
 			  u32 number)
@@ -39,7 +53,7 @@ static void put_into_slot(struct mimic_connection *connection, struct mimic_requ
 	__set_bit(number, connection->used);
 	connection->in_slot[number] = request;
 	connection->limited_by[number] = request->limit;
-	connection->limited_slots[request->limit]++;
+	count_slot(connection, request->limit, true);
 	request->slot = number;
 	request->body.slot = number;
 	request->state = MIMIC_REQUEST_IN_SLOT;
@@ -53,13 +67,22 @@ static void put_into_slot(struct mimic_connection *connection, struct mimic_requ
 	notify(connection, number);
 }
 
+static bool may_have_slot(const struct mimic_connection *connection,
+			  const struct mimic_request *request)
+{
+	u32 in_use = connection->limited_slots[request->limit];
+
+	return in_use < request->slots_max ||
+	       (in_use < request->slots_wanted && connection->spare_slots < MIMIC_BUS_SPARE_SLOTS);
+}
+
 /* A slot for the request, or MIMIC_BUS_SLOTS. */
 static u32 find_slot(struct mimic_connection *connection, const struct mimic_request *request)
 {
 	u32 end = MIMIC_BUS_SLOTS, number;
 
 	if (request->limit) {
-		if (connection->limited_slots[request->limit] >= request->slots_max)
+		if (!may_have_slot(connection, request))
 			return MIMIC_BUS_SLOTS;
 		/* Who resolves what they wait for always finds one. */
 		end -= MIMIC_BUS_FREE_SLOTS;
@@ -112,7 +135,7 @@ void mimic_slot_finish(struct mimic_connection *connection, u32 number, int stat
 
 	connection->in_slot[number] = NULL;
 	if (__test_and_clear_bit(number, connection->used))
-		connection->limited_slots[connection->limited_by[number]]--;
+		count_slot(connection, connection->limited_by[number], false);
 	clear_bit(number, mimic_pending_bits(connection));
 	if (request) {
 		request->data = data;

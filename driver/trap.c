@@ -35,10 +35,12 @@ static void limit(struct mimic_request *request, const struct mimic_bus_device *
 {
 	request->limit = request->body.device * MIMIC_BUS_PAGES_MAX;
 	request->slots_max = MIMIC_BUS_DEVICE_SLOTS;
+	request->slots_wanted = READ_ONCE(device->waiters);
 	if (!device->is_shared)
 		return;
 	request->limit += request->body.page;
 	request->slots_max = MIMIC_BUS_PAGE_SLOTS;
+	request->slots_wanted = 0;
 }
 
 /* One access of the bus. 0, -ERESTARTSYS (nothing was done), -EINTR, or -EIO and the like. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The demo: runs the example programs of MAPLE (spmv, bfs) and of DARE (spmm, sddmm,
- * gemm) in all forms on all transports that there are and puts what they report into
- * two tables. For the daemon transport it starts a daemon of its own on a private
+ * The demo: runs the example programs of MAPLE (spmv, bfs), of DARE (spmm, sddmm, gemm)
+ * and of Virgo (gemm, gemm_swish, gemm_two_units) on all transports that there are and
+ * puts what they report into three tables. For the daemon transport it starts a daemon of its own on a private
  * socket and stops it afterwards; the kernel's devices are those of the machine.
  */
 #include <errno.h>
@@ -41,6 +41,8 @@ struct demo {
 	const char *scale;
 	char sparse[32];		/* DARE's matrices: ROWSxNNZ, MxNxK */
 	char dense[64];
+	char half[64];			/* Virgo's two products: MxNxK, as the paper's to each other */
+	char quarter[64];
 	const char *transport;		/* the only one that is wanted; NULL: all that are there */
 	bool has_plain;			/* the form that uses no device has had its turn */
 	bool is_square;
@@ -283,6 +285,42 @@ static void run_dare_kernels(struct demo *demo, const char *transport)
 	demo->has_plain = true;
 }
 
+/* The paper's three experiments, each also by the library. */
+static void run_virgo(struct demo *demo, const char *kernel, const char *transport)
+{
+	bool is_gemm = strcmp(kernel, "gemm") == 0, is_pair = strcmp(kernel, "gemm_two_units") == 0;
+	char path[PATH_MAX + 32], forms[64];
+	const char *own = is_gemm ? "dma" : is_pair ? "serial,parallel" : "fused";
+	char *arguments[20] = { path, "--json", "--seed", SEED, "--transport", (char *)transport, "--form", forms,
+				"--type", is_gemm ? "all" : "fp32", "--size", is_pair ? demo->half : demo->dense };
+	size_t runs = is_gemm ? 6 : is_pair ? 3 : 2;
+	int count = 12;
+
+	if (interrupted)
+		return;
+	snprintf(path, sizeof(path), "%s/examples/virgo/%s", demo->build, kernel);
+	snprintf(forms, sizeof(forms), "%s%s,library", demo->has_plain ? "" : "plain,", own);
+	if (is_pair) {
+		arguments[count++] = "--second";
+		arguments[count++] = demo->quarter;
+	}
+	if (strcmp(transport, "daemon") == 0) {
+		arguments[count++] = "--socket";
+		arguments[count++] = demo->socket_path;
+	}
+	if (!demo->has_plain)
+		runs += is_gemm ? 3 : 1;
+	run_and_print(demo, &demo_virgo_table, arguments, runs);
+}
+
+static void run_virgo_kernels(struct demo *demo, const char *transport)
+{
+	run_virgo(demo, "gemm", transport);
+	run_virgo(demo, "gemm_swish", transport);
+	run_virgo(demo, "gemm_two_units", transport);
+	demo->has_plain = true;
+}
+
 static bool answers(const char *socket_path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -387,10 +425,11 @@ static void run_demo(struct demo *demo)
 		demo->failures++;
 	run_device(demo, "maple", run_maple_kernels);
 	run_device(demo, "dare", run_dare_kernels);
+	run_device(demo, "virgo", run_virgo_kernels);
 	stop_daemon(demo);
 }
 
-/* Sizes for DARE that fit the graph's: at scale 14, 1024 rows of 64 elements, and 512 x 512 x 512. */
+/* Sizes for DARE and Virgo that fit the graph's: at scale 14, 1024 rows of 64 elements, and 512 x 512 x 512. */
 static int choose_sizes(struct demo *demo)
 {
 	char *end;
@@ -403,6 +442,8 @@ static int choose_sizes(struct demo *demo)
 	snprintf(demo->sparse, sizeof(demo->sparse), "%lux%lu", rows, rows < 1024 ? rows / 4 : 64);
 	rows = rows > 2048 ? 1024 : rows / 2;
 	snprintf(demo->dense, sizeof(demo->dense), "%lux%lux%lu", rows, rows, rows);
+	snprintf(demo->half, sizeof(demo->half), "%lux%lux%lu", rows / 2, rows / 2, rows / 2);
+	snprintf(demo->quarter, sizeof(demo->quarter), "%lux%lux%lu", rows / 4, rows / 4, rows / 2);
 	return 0;
 }
 
@@ -421,7 +462,8 @@ static int parse(struct demo *demo, int argc, char **argv)
 			printf("Usage: mimic-demo [--scale SCALE] [--transport NAME] [FILE]\n"
 			       "Runs SpMV and BFS on MAPLE and SpMM, SDDMM and GEMM on DARE, in all forms: on FILE\n"
 			       "(Matrix Market or a list of edges); or on a Kronecker graph of 2^SCALE vertices\n"
-			       "(default %s) and, for DARE, on a random matrix. On the transports embedded and\n"
+			       "(default %s) and, for DARE, on a random matrix. Then dense products on Virgo: GEMM,\n"
+			       "GEMM fused with Swish, and two GEMMs on two units. On the transports embedded and\n"
 			       "daemon, and kernel if it has devices; or on the one that is named.\n"
 			       "Exit status: 0 all verified, 1 something failed or is wrong, 2 bad options.\n",
 			       DEFAULT_SCALE);

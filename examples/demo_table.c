@@ -43,8 +43,8 @@ static struct json_object *counters_of(struct json_object *run)
 
 static void maple_header(void)
 {
-	printf("%-6s %-19s %-9s %-9s %-8s %10s %10s %10s %10s %10s %6s\n", "kernel", "input", "form",
-	       "transport", "verified", "elements/s", "produced", "consumed", "fetched", "TLB misses", "faults");
+	printf("%-6s %-13s %-9s %-9s %-3s %9s %9s %9s %9s %9s %5s\n", "kernel", "input", "form", "transport", "ok",
+	       "rate", "produced", "consumed", "fetched", "TLB miss", "fault");
 }
 
 static bool maple_line(struct json_object *report, struct json_object *form)
@@ -52,7 +52,7 @@ static bool maple_line(struct json_object *report, struct json_object *form)
 	struct json_object *counters = counters_of(form);
 	bool right = is_verified(form);
 
-	printf("%-6s %-19.19s %-9s %-9s %-8s %10.4g %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %6" PRIu64 "\n",
+	printf("%-6s %-13.13s %-9s %-9s %-3s %9.4g %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %5" PRIu64 "\n",
 	       demo_text(report, "kernel"), demo_text(report, "input"), demo_text(form, "form"),
 	       demo_text(form, "transport"), right ? "yes" : "NO", real(form, "elements_per_second"),
 	       demo_number(counters, "produced"), demo_number(counters, "consumed"),
@@ -62,23 +62,32 @@ static bool maple_line(struct json_object *report, struct json_object *form)
 }
 
 /* At most five characters each. */
-static const struct {
+struct column {
 	const char *title;
 	const char *key;
 	bool of_counters;
-} dare_columns[] = {
-	{ "MAC/s", "macs_per_second", false }, { "instr", "instructions", true }, { "mcfg", "mcfg", true },
-	{ "mld", "mld", true }, { "mst", "mst", true }, { "mma", "mma", true }, { "mgath", "mgather", true },
-	{ "mscat", "mscatter", true }, { "rows", "rows_loaded", true }, { "bytes", "bytes_loaded", true },
-	{ "used", "macs_used", true }, { "offer", "macs_offered", true },
 };
+
+static const struct column dare_columns[] = {
+	{ "MAC/s", "macs_per_second", false }, { "instr", "instructions", true }, { "mld", "mld", true },
+	{ "mst", "mst", true }, { "mma", "mma", true }, { "mgath", "mgather", true },
+	{ "mscat", "mscatter", true }, { "bytes", "bytes_loaded", true }, { "used", "macs_used", true },
+};
+
+static const struct column virgo_columns[] = {
+	{ "MAC/s", "macs_per_second", false }, { "cmds", "commands", true }, { "tiles", "tiles", true },
+	{ "MACs", "macs", true }, { "DMA r", "dma_bytes_read", true }, { "DMA w", "dma_bytes_written", true },
+	{ "sh. r", "shared_bytes_read", true }, { "sh. w", "shared_bytes_written", true }, { "polls", "polls", true },
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static void dare_header(void)
 {
-	printf("\nDARE: B is the side of the blocks, or a type; instructions by kind; rows and bytes that were loaded;\n"
-	       "MACs used of those offered, which is the utilisation of the processing elements (PE %%)\n"
-	       "%-7s %-8s %4s %-9s %-3s", "product", "form", "B", "transport", "ok");
-	for (size_t i = 0; i < sizeof(dare_columns) / sizeof(dare_columns[0]); i++)
+	printf("\nDARE: B is the side of the blocks, or a type; instructions by kind; bytes that were loaded;\n"
+	       "MACs that were used, and how much of the processing elements' work that is (PE %%)\n"
+	       "%-5s %-8s %4s %-9s %-3s", "prod.", "form", "B", "transport", "ok");
+	for (size_t i = 0; i < COUNT(dare_columns); i++)
 		printf(" %5s", dare_columns[i].title);
 	printf(" %5s %5s\n", "PE %", "fault");
 }
@@ -98,7 +107,7 @@ static void print_short(double value)
 }
 
 /* What the lines below have in common. */
-static void dare_title(struct json_object *report)
+static void title(struct json_object *report)
 {
 	printf("%s of %s: %s\n", demo_text(report, "kernel"), demo_text(report, "input"),
 	       demo_text(report, "description"));
@@ -113,9 +122,9 @@ static bool dare_line(struct json_object *report, struct json_object *run)
 
 	if (demo_number(run, "block"))
 		snprintf(block, sizeof(block), "%" PRIu64, demo_number(run, "block"));
-	printf("%-7s %-8s %4.4s %-9s %-3s", demo_text(report, "kernel"), demo_text(run, "form"),
+	printf("%-5s %-8s %4.4s %-9s %-3s", demo_text(report, "kernel"), demo_text(run, "form"),
 	       *variant ? variant : block, demo_text(run, "transport"), right ? "yes" : "NO");
-	for (size_t i = 0; i < sizeof(dare_columns) / sizeof(dare_columns[0]); i++)
+	for (size_t i = 0; i < COUNT(dare_columns); i++)
 		print_short(real(dare_columns[i].of_counters ? counters : run, dare_columns[i].key));
 	printf(" %5.3g %5" PRIu64 "\n", 100 * real(run, "utilisation"), demo_number(counters, "faults"));
 	return right;
@@ -148,7 +157,7 @@ void demo_dare_compare(struct json_object *report)
 
 		if (!baseline || !gsa)
 			continue;
-		printf("%-7s B=%-2" PRIu64 " GSA / baseline: instructions %.2f, bytes %.2f, PE utilisation %.2f\n",
+		printf("%-5s B=%-2" PRIu64 " GSA / baseline: instructions %.2f, bytes %.2f, PE utilisation %.2f\n",
 		       demo_text(report, "kernel"), block,
 		       ratio((double)demo_number(counters_of(gsa), "instructions"),
 			     (double)demo_number(counters_of(baseline), "instructions")),
@@ -158,9 +167,34 @@ void demo_dare_compare(struct json_object *report)
 	}
 }
 
+static void virgo_header(void)
+{
+	printf("\nVirgo: commands, passes of the array (tiles), MACs, bytes that the DMA read and wrote (DMA r, w),\n"
+	       "bytes of shared memory that units read and wrote (sh. r, w), loads that asked for an end (polls)\n"
+	       "%-14s %-8s %-4s %-9s %-3s", "product", "form", "type", "transport", "ok");
+	for (size_t i = 0; i < COUNT(virgo_columns); i++)
+		printf(" %5s", virgo_columns[i].title);
+	putchar('\n');
+}
+
+static bool virgo_line(struct json_object *report, struct json_object *run)
+{
+	struct json_object *counters = counters_of(run);
+	bool right = is_verified(run);
+
+	printf("%-14s %-8s %-4s %-9s %-3s", demo_text(report, "kernel"), demo_text(run, "form"),
+	       demo_text(run, "type"), demo_text(run, "transport"), right ? "yes" : "NO");
+	for (size_t i = 0; i < COUNT(virgo_columns); i++)
+		print_short(real(virgo_columns[i].of_counters ? counters : run, virgo_columns[i].key));
+	putchar('\n');
+	return right;
+}
+
 struct demo_table demo_maple_table = { .runs = "forms", .header = maple_header, .line = maple_line };
-struct demo_table demo_dare_table = { .runs = "runs", .header = dare_header, .title = dare_title,
+struct demo_table demo_dare_table = { .runs = "runs", .header = dare_header, .title = title,
 	.line = dare_line };
+struct demo_table demo_virgo_table = { .runs = "runs", .header = virgo_header, .title = title,
+	.line = virgo_line };
 
 size_t demo_table_print(struct demo_table *table, struct json_object *report, unsigned int *wrong)
 {

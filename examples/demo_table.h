@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The demo's two tables, from what the example programs report as JSON. */
+/* The demo's three tables, from what the example programs report as JSON. */
 #ifndef EXAMPLES_DEMO_TABLE_H
 #define EXAMPLES_DEMO_TABLE_H
 
@@ -18,6 +18,7 @@ struct demo_table {
 
 extern struct demo_table demo_maple_table;
 extern struct demo_table demo_dare_table;
+extern struct demo_table demo_virgo_table;
 
 /* Prints a line for each run. Returns how many there were; adds to *wrong those that are not verified. */
 size_t demo_table_print(struct demo_table *table, struct json_object *report, unsigned int *wrong);

@@ -364,6 +364,14 @@ static bool take_profile(const char *name, struct mimic_settings *settings)
 	return is_profile;
 }
 
+bool mimic_config_is_profile(const char *name)
+{
+	struct mimic_settings ignored;
+
+	mimic_config_default(&ignored);
+	return name && take_profile(name, &ignored);
+}
+
 int mimic_config_load(const char *path, struct mimic_settings *settings)
 {
 	struct mimic_settings loaded;

@@ -20,11 +20,13 @@ struct mimic_settings {
 void mimic_config_default(struct mimic_settings *settings);
 
 /*
- * Loads a file, or one of the built-in profiles by the word "paper" or
- * "artifact" (of MAPLE). NULL or "": the default. What the file leaves out stays at the
+ * Loads a file, or a built-in profile by its name, of every kind that has one of that name
+ * ("paper": of MAPLE and Virgo). NULL or "": the default. What the file leaves out stays at the
  * default. On an error *settings is as it was.
  */
 int mimic_config_load(const char *path, struct mimic_settings *settings);
+/* Is it such a name, and no path? NULL: no. */
+bool mimic_config_is_profile(const char *name);
 
 /*
  * A list such as "maple:2, dare:1", or "maple" for one, into counts: of a kind that it does not

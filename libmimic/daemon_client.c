@@ -3,12 +3,16 @@
 #include "libmimic/daemon_client.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "libmimic/daemon_device.h"
 #include "libmimic/daemon_lane.h"
 #include "libmimic/daemon_memory.h"
+#include "libmimic/daemon_order.h"
 #include "libmimic/daemon_session.h"
 #include "libmimic/thread.h"
 
@@ -27,6 +31,26 @@ static int explain_open(int error, const char *name)
 	default:
 		return mimic_error(error, "%s: the daemon says: %s", name, strerror(-error));
 	}
+}
+
+/* A file that can shrink would be a SIGBUS in the program. Takes the descriptor over. */
+static int take_memory(struct daemon_device *device, int fd, uint64_t size)
+{
+	struct stat status;
+	int seals;
+
+	device->memory_fd = -1;
+	if (fd < 0)
+		return size ? -EPROTO : 0;
+	seals = fcntl(fd, F_GET_SEALS);
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || !size || fstat(fd, &status) < 0 ||
+	    (uint64_t)status.st_size < size) {
+		close(fd);
+		return -EPROTO;
+	}
+	device->memory_fd = fd;
+	device->memory_size = (size_t)size;
+	return 0;
 }
 
 static int request_open(struct daemon_device *device, const char *name)
@@ -49,12 +73,15 @@ static int request_open(struct daemon_device *device, const char *name)
 	error = mimic_daemon_session_request(device->generation, &request);
 	if (error)
 		return error;
-	if (reply.device > UINT8_MAX || reply.name[MIMIC_NAME_MAX - 1])
+	if (reply.device > UINT8_MAX || reply.name[MIMIC_NAME_MAX - 1]) {
+		if (request.reply_fd >= 0)
+			close(request.reply_fd);
 		return -EPROTO;
+	}
 	device->number = (uint8_t)reply.device;
 	device->counters = reply.counters;
 	strcpy(device->base.name, reply.name);
-	return 0;
+	return take_memory(device, request.reply_fd, reply.memory_size);
 }
 
 int mimic_daemon_device_open(struct daemon_device *device, uint32_t generation, const char *name)
@@ -73,6 +100,8 @@ void mimic_daemon_device_close(struct daemon_device *device)
 {
 	if (!mimic_daemon_session_tell(device->generation, MIMIC_MESSAGE_CLOSE, device->number))
 		mimic_daemon_session_of(device->generation)->devices--;
+	if (device->memory_fd >= 0)
+		close(device->memory_fd);
 }
 
 static int daemon_open(struct mimic_device **opened, const char *name,
@@ -134,17 +163,19 @@ static int access_once(struct daemon_device *device, struct daemon_lane *lane,
 		       struct mimic_access *access)
 {
 	bool is_write = access->is_write;
+	uint64_t words;
 	int64_t level;
-	int error = mimic_daemon_wait_room(lane, device->generation, 2);
+	int error = mimic_daemon_wait_room(lane, device->generation, MIMIC_DAEMON_ORDER_WORDS + 2);
 
 	if (error)
 		return error;
-	mimic_ring_put(&lane->commands, 0,
+	words = mimic_daemon_order_access(device, lane, access);
+	mimic_ring_put(&lane->commands, words++,
 		       pack(device, is_write ? MIMIC_COMMAND_STORE_ACKNOWLEDGED : MIMIC_COMMAND_LOAD,
 			    access, 1));
 	if (is_write)
-		mimic_ring_put(&lane->commands, 1, access->data);
-	issue(lane, is_write ? 2 : 1, 1);
+		mimic_ring_put(&lane->commands, words++, access->data);
+	issue(lane, words, 1);
 	level = mimic_daemon_wait_answers(lane, device->generation);
 	if (level < 0)
 		return (int)level;
@@ -183,28 +214,19 @@ static void put_payload(struct daemon_lane *lane, uint64_t ahead, const uint64_t
 	}
 }
 
-static uint64_t order_word(const struct daemon_lane *lane)
-{
-	return mimic_lane_order(lane->number, lane->commands.position);
-}
-
-/* Does the post that `last` names have to be done before ours? Our lane is in order by itself. */
-static bool is_of_another(uint64_t last, const struct daemon_lane *lane)
-{
-	return last && mimic_lane_order_lane(last) != mimic_lane_order_lane(order_word(lane));
-}
-
-/* Header and payload, whole: the daemon never sees half a command. */
-static int post_piece(struct daemon_device *device, struct daemon_lane *lane, uint64_t before,
-		      const struct mimic_access *pattern, const uint64_t *values, uint64_t count)
+/* Header and payload, whole: the daemon never sees half a command. Order words come before it. */
+static int post_piece(struct daemon_device *device, struct daemon_lane *lane,
+		      const struct mimic_daemon_order *order, const struct mimic_access *pattern,
+		      const uint64_t *values, uint64_t count)
 {
 	uint64_t words = 0;
-	int error = mimic_daemon_wait_room(lane, device->generation, count + 2);
+	int error = mimic_daemon_wait_room(lane, device->generation,
+					   count + MIMIC_DAEMON_ORDER_WORDS + 1);
 
 	if (error)
 		return error;
-	if (is_of_another(before, lane))
-		mimic_ring_put(&lane->commands, words++, before);
+	if (order)
+		words = mimic_daemon_order_put(order, lane);
 	mimic_ring_put(&lane->commands, words++,
 		       pack(device, MIMIC_COMMAND_STORE, pattern, (uint32_t)count));
 	put_payload(lane, words, values, count);
@@ -212,34 +234,13 @@ static int post_piece(struct daemon_device *device, struct daemon_lane *lane, ui
 	return 0;
 }
 
-/*
- * Makes our post the device's last. Somebody else's that came in between is
- * ordered behind ours: whoever then finds ours has both before his own.
- */
-static int become_last(struct daemon_device *device, struct daemon_lane *lane, uint64_t before)
-{
-	/* release: our commands are published. acquire: so are those that we find. */
-	while (!atomic_compare_exchange_strong_explicit(&device->last_post, &before, order_word(lane),
-							memory_order_acq_rel, memory_order_acquire)) {
-		int error = is_of_another(before, lane) ?
-			    mimic_daemon_wait_room(lane, device->generation, 1) : 0;
-
-		if (error)
-			return error;
-		if (!is_of_another(before, lane))
-			continue;
-		mimic_ring_put(&lane->commands, 0, before);
-		mimic_daemon_publish(lane, 1);
-	}
-	return 0;
-}
-
 ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_access *pattern,
 				 const uint64_t *values, size_t count)
 {
 	struct daemon_device *device = mimic_daemon_device(base);
-	uint64_t before, most = POST_WORDS;
+	struct mimic_daemon_order order;
 	struct daemon_lane *lane;
+	uint64_t most = POST_WORDS;
 	size_t done = 0;
 	int error;
 
@@ -251,15 +252,17 @@ ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_a
 	/* The daemon wakes who waits for room when half the ring is free. */
 	if (most > (lane->commands.mask + 1) / 2)
 		most = (lane->commands.mask + 1) / 2;
-	before = atomic_load_explicit(&device->last_post, memory_order_acquire);
+	most -= MIMIC_DAEMON_ORDER_WORDS + 1;
+	mimic_daemon_order_begin(device, pattern, &order);
 	while (!error && done < count) {
-		uint64_t piece = count - done < most - 2 ? count - done : most - 2;
+		uint64_t piece = count - done < most ? count - done : most;
 
-		error = post_piece(device, lane, done ? 0 : before, pattern, values + done, piece);
+		/* The pieces that follow are behind the first in our lane. */
+		error = post_piece(device, lane, done ? NULL : &order, pattern, values + done, piece);
 		done += piece;
 	}
 	if (!error)
-		error = become_last(device, lane, before);
+		error = mimic_daemon_order_end(device, lane, &order);
 	mimic_daemon_end(lane);
 	return error ? error : (ssize_t)count;
 }
@@ -325,12 +328,14 @@ static ssize_t read_many(struct daemon_device *device, enum mimic_command_kind k
 		/* Never more than the ring holds: the daemon takes more for a fault of ours. */
 		uint64_t most = lane->responses.mask + 1;
 		uint32_t piece = (uint32_t)(count - done < most ? count - done : most);
+		uint64_t words;
 
-		error = mimic_daemon_wait_room(lane, device->generation, 1);
+		error = mimic_daemon_wait_room(lane, device->generation, MIMIC_DAEMON_ORDER_WORDS + 1);
 		if (error)
 			break;
-		mimic_ring_put(&lane->commands, 0, pack(device, kind, pattern, piece));
-		issue(lane, 1, piece);
+		words = kind == MIMIC_COMMAND_LOAD ? mimic_daemon_order_access(device, lane, pattern) : 0;
+		mimic_ring_put(&lane->commands, words, pack(device, kind, pattern, piece));
+		issue(lane, words + 1, piece);
 		done += collect(device, lane, (char *)values + done * pattern->size, pattern->size, piece,
 				&error);
 	}
@@ -354,6 +359,36 @@ ssize_t mimic_daemon_device_counters(struct mimic_device *base, uint64_t *values
 				__builtin_frame_address(0));
 
 	return got < 0 ? got : (ssize_t)device->counters;
+}
+
+int mimic_daemon_device_memory(struct mimic_device *base, struct mimic_memory_file *file)
+{
+	const struct daemon_device *device = mimic_daemon_device(base);
+
+	if (device->memory_fd < 0)
+		return -ENXIO;
+	*file = (struct mimic_memory_file){ .fd = device->memory_fd, .size = device->memory_size };
+	return 0;
+}
+
+int mimic_daemon_device_eventfd(struct mimic_device *base, int fd, uint64_t events)
+{
+	struct daemon_device *device = mimic_daemon_device(base);
+	struct mimic_event_request message = { .device = device->number, .events = events };
+	struct mimic_message reply;
+	struct daemon_request request = {
+		.message = &message.header,
+		.size = sizeof(message),
+		.type = MIMIC_MESSAGE_EVENTFD,
+		.fd = fd,
+		.reply = &reply,
+		.reply_size = sizeof(reply),
+	};
+
+	/* The kernel refuses to send it, and that looks like a lost daemon. */
+	if (fd >= 0 && fcntl(fd, F_GETFD) < 0)
+		return -EBADF;
+	return mimic_daemon_session_request(device->generation, &request);
 }
 
 static void *daemon_alloc(struct mimic_device *device, size_t size)
@@ -391,6 +426,8 @@ const struct mimic_transport_ops mimic_daemon_transport = {
 	.post = mimic_daemon_device_post,
 	.load = mimic_daemon_device_load,
 	.counters = mimic_daemon_device_counters,
+	.device_memory = mimic_daemon_device_memory,
+	.device_eventfd = mimic_daemon_device_eventfd,
 	.memory_alloc = daemon_alloc,
 	.memory_free = daemon_free,
 	.memory_register = daemon_register,

@@ -14,8 +14,13 @@ struct daemon_device {
 	uint32_t generation;	/* of the session (daemon_session.h) */
 	uint8_t number;
 	uint32_t counters;
-	/* Where the last post of any thread ended: an order word (mimic/lane.h), 0: none yet. */
-	_Atomic uint64_t last_post;
+	int memory_fd;		/* of the device's memory; -1: it has none, or it is the kernel's to map */
+	size_t memory_size;
+	/*
+	 * Where the last post of any thread ended, by what it worked on (mimic_kind.order): an
+	 * order word (mimic/lane.h), 0: none yet.
+	 */
+	_Atomic uint64_t last_post[MIMIC_KIND_ORDERS];
 };
 
 static inline struct daemon_device *mimic_daemon_device(struct mimic_device *device)
@@ -35,5 +40,7 @@ ssize_t mimic_daemon_device_post(struct mimic_device *device, const struct mimic
 ssize_t mimic_daemon_device_load(struct mimic_device *device, const struct mimic_access *pattern,
 				 void *values, size_t count);
 ssize_t mimic_daemon_device_counters(struct mimic_device *device, uint64_t *values, size_t count);
+int mimic_daemon_device_memory(struct mimic_device *device, struct mimic_memory_file *file);
+int mimic_daemon_device_eventfd(struct mimic_device *device, int fd, uint64_t events);
 
 #endif

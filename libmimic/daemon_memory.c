@@ -47,21 +47,6 @@ static int tell(uint32_t generation, uint16_t type, const struct range *range)
 	return mimic_daemon_session_request(generation, &request);
 }
 
-static int make_memfd(size_t size)
-{
-	int fd = memfd_create("mimic memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int error;
-
-	if (fd < 0)
-		return -errno;
-	if (ftruncate(fd, (off_t)size) == 0 &&
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
-		return fd;
-	error = -errno;
-	close(fd);
-	return error;
-}
-
 static void free_range(struct range *range)
 {
 	if (range->fd >= 0)
@@ -104,7 +89,7 @@ static struct range *make_range(size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	fd = make_memfd(size);
+	fd = mimic_memory_file("mimic memory", size);
 	if (fd < 0) {
 		free(range);
 		errno = -fd;

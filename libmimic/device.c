@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "libmimic/probe.h"
@@ -258,6 +259,13 @@ static bool is_usable(const struct mimic_device *device)
 	       atomic_load_explicit(&generation, memory_order_relaxed);
 }
 
+static void forget_memory(struct mimic_device *device)
+{
+	if (device->memory)
+		munmap(device->memory, device->memory_size);
+	device->memory = NULL;
+}
+
 void mimic_device_close(struct mimic_device *device)
 {
 	if (!is_usable(device))
@@ -269,6 +277,7 @@ void mimic_device_close(struct mimic_device *device)
 		if (--device->users)
 			break;
 		table[i] = NULL;
+		forget_memory(device);
 		device->transport->close(device);
 		break;
 	}
@@ -347,6 +356,68 @@ ssize_t mimic_device_counters(struct mimic_device *device, uint64_t *values, siz
 	if (!is_usable(device))
 		return -ENODEV;
 	return device->transport->counters(device, values, count);
+}
+
+int mimic_device_memory_file(struct mimic_device *device, struct mimic_memory_file *file)
+{
+	if (!is_usable(device))
+		return -ENODEV;
+	if (!device->kind->memory_size || !device->transport->device_memory)
+		return -ENXIO;
+	return device->transport->device_memory(device, file);
+}
+
+/* With the table's lock. */
+static int map_memory(struct mimic_device *device)
+{
+	struct mimic_memory_file file;
+	int error = mimic_device_memory_file(device, &file);
+	void *memory;
+
+	if (error)
+		return error;
+	memory = mmap(NULL, file.size, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, (off_t)file.offset);
+	if (memory == MAP_FAILED)
+		return -errno;
+	/* A child has no devices: its stores must not come to ours. */
+	if (madvise(memory, file.size, MADV_DONTFORK)) {
+		error = -errno;
+		munmap(memory, file.size);
+		return error;
+	}
+	device->memory = memory;
+	device->memory_size = file.size;
+	return 0;
+}
+
+int mimic_device_memory(struct mimic_device *device, void **address, size_t *size)
+{
+	int error = 0;
+
+	if (!is_usable(device))
+		return -ENODEV;
+	pthread_mutex_lock(&table_lock);
+	if (!device->memory)
+		error = map_memory(device);
+	if (!error) {
+		*address = device->memory;
+		*size = device->memory_size;
+	}
+	pthread_mutex_unlock(&table_lock);
+	return error;
+}
+
+int mimic_device_eventfd(struct mimic_device *device, int fd, uint64_t events)
+{
+	if (!is_usable(device))
+		return -ENODEV;
+	if (!device->kind->take_events || !device->transport->device_eventfd)
+		return -ENXIO;
+	if (fd < 0 || !events)
+		return device->transport->device_eventfd(device, -1, 0);
+	if (events & ~device->kind->events)
+		return -EINVAL;
+	return device->transport->device_eventfd(device, fd, events);
 }
 
 const char *mimic_device_report(struct mimic_device *device)

@@ -44,12 +44,100 @@ static int finish_posts(struct embedded_instance *instance, struct embedded_lane
 	return 0;
 }
 
-/* Enters, and every post of this thread has taken effect. */
-static int begin(struct embedded_instance *instance, struct embedded_lane *lane)
+/* With the lock, and returns with it if 0: until all that another thread has posted by now has taken effect. */
+static int wait_behind(struct embedded_instance *instance, struct embedded_lane *lane,
+		       struct embedded_lane *other)
 {
-	int error = embedded_enter(instance, lane);
+	uint64_t head = atomic_load_explicit(&other->ring.head, memory_order_acquire);
+	uint64_t ticket, ignored;
+	int error;
 
-	return error ? error : finish_posts(instance, lane);
+	while ((int64_t)(other->consumer.position - head) < 0) {
+		ticket = embedded_park(lane, EMBEDDED_WAIT_ORDER, head);
+		lane->behind = other;
+		instance->has_ordered = true;
+		embedded_leave(instance);
+		embedded_await(instance, lane, ticket, &ignored);
+		error = embedded_enter(instance, lane);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* What an access works on whose turn among the threads counts, by bit. */
+static uint32_t ordered(const struct embedded_device *handle, const struct mimic_access *access)
+{
+	const struct mimic_kind *kind = handle->instance->kind;
+
+	if (!kind->ordered_posts)
+		return 0;
+	return kind->order ? kind->order(access) : 1;
+}
+
+/*
+ * A program's threads may use such a device in turn, and what another one has posted
+ * comes first. It still lies in that one's ring, and may have to wait there.
+ */
+static int order_behind(struct embedded_device *handle, struct embedded_lane *lane, uint32_t works_on)
+{
+	int error = 0;
+
+	for (; works_on && !error; works_on &= works_on - 1) {
+		struct embedded_lane *other =
+			atomic_load_explicit(&handle->last_post[__builtin_ctz(works_on)],
+					     memory_order_relaxed);
+
+		if (other && other != lane)
+			error = wait_behind(handle->instance, lane, other);
+	}
+	return error;
+}
+
+static bool is_last(struct embedded_device *handle, struct embedded_lane *lane, uint32_t works_on)
+{
+	/* Threads that take turns see each other's store by whatever they take turns with. */
+	for (; works_on; works_on &= works_on - 1) {
+		if (atomic_load_explicit(&handle->last_post[__builtin_ctz(works_on)],
+					 memory_order_relaxed) != lane)
+			return false;
+	}
+	return true;
+}
+
+static int order_posts(struct embedded_device *handle, struct embedded_lane *lane,
+		       const struct mimic_access *pattern)
+{
+	struct mimic_access store = *pattern;
+	uint32_t works_on;
+	int error;
+
+	store.is_write = 1;
+	works_on = ordered(handle, &store);
+	if (is_last(handle, lane, works_on))
+		return 0;
+	error = embedded_enter(handle->instance, lane);
+	if (error)
+		return error;
+	error = order_behind(handle, lane, works_on);
+	if (error)
+		return error;
+	embedded_leave(handle->instance);
+	for (; works_on; works_on &= works_on - 1)
+		atomic_store_explicit(&handle->last_post[__builtin_ctz(works_on)], lane,
+				      memory_order_relaxed);
+	return 0;
+}
+
+/* Enters, and every post that this access comes after has taken effect. */
+static int begin(struct embedded_device *handle, struct embedded_lane *lane,
+		 const struct mimic_access *access)
+{
+	int error = embedded_enter(handle->instance, lane);
+
+	if (!error)
+		error = finish_posts(handle->instance, lane);
+	return error ? error : order_behind(handle, lane, ordered(handle, access));
 }
 
 /*
@@ -83,7 +171,7 @@ static int issue(struct embedded_instance *instance, struct embedded_lane *lane,
 
 static int embedded_access(struct mimic_device *device, struct mimic_access *access)
 {
-	const struct embedded_device *handle = handle_of(device);
+	struct embedded_device *handle = handle_of(device);
 	struct embedded_instance *instance = handle->instance;
 	struct embedded_lane *lane;
 	int error;
@@ -96,7 +184,7 @@ static int embedded_access(struct mimic_device *device, struct mimic_access *acc
 	if (!lane)
 		return error;
 	do {
-		error = begin(instance, lane);
+		error = begin(handle, lane, access);
 		if (!error)
 			error = issue(instance, lane, handle->first_page, access);
 	} while (error == -EAGAIN);
@@ -182,26 +270,6 @@ static size_t put_command(struct embedded_lane *lane, struct mimic_command *comm
 	return wanted;
 }
 
-/*
- * A context is nobody's but the program's: its threads may use it in turn, and what
- * another one has posted comes first. It still lies in that one's ring.
- */
-static int order_posts(struct embedded_device *handle, struct embedded_lane *lane)
-{
-	int error;
-
-	/* Threads that take turns see each other's store by whatever they take turns with. */
-	if (!handle->instance->kind->contexts ||
-	    atomic_load_explicit(&handle->last_post, memory_order_relaxed) == lane)
-		return 0;
-	error = embedded_enter(handle->instance, lane);
-	if (error)
-		return error;
-	embedded_leave(handle->instance);
-	atomic_store_explicit(&handle->last_post, lane, memory_order_relaxed);
-	return 0;
-}
-
 static ssize_t embedded_post(struct mimic_device *device, const struct mimic_access *pattern,
 			     const uint64_t *values, size_t count)
 {
@@ -224,7 +292,7 @@ static ssize_t embedded_post(struct mimic_device *device, const struct mimic_acc
 	lane = embedded_lane_get(instance, &error);
 	if (!lane)
 		return error;
-	error = order_posts(handle, lane);
+	error = order_posts(handle, lane, pattern);
 	if (error)
 		return error;
 	atomic_store_explicit(&lane->cpu, mimic_cpu_current(), memory_order_relaxed);
@@ -270,7 +338,7 @@ static size_t load_ready(struct embedded_instance *instance, const struct mimic_
 static ssize_t embedded_load(struct mimic_device *device, const struct mimic_access *pattern,
 			     void *values, size_t count)
 {
-	const struct embedded_device *handle = handle_of(device);
+	struct embedded_device *handle = handle_of(device);
 	struct embedded_instance *instance = handle->instance;
 	struct mimic_access each = *pattern, one;
 	struct embedded_lane *lane;
@@ -289,7 +357,7 @@ static ssize_t embedded_load(struct mimic_device *device, const struct mimic_acc
 	each.page += handle->first_page;
 	each.is_write = 0;
 	while (done < count) {
-		error = begin(instance, lane);
+		error = begin(handle, lane, pattern);
 		if (error)
 			return error;
 		done += load_ready(instance, &each, (char *)values + done * each.size, count - done);
@@ -333,6 +401,14 @@ static ssize_t embedded_counters(struct mimic_device *device, uint64_t *values, 
 	return (ssize_t)available;
 }
 
+static int embedded_device_memory(struct mimic_device *device, struct mimic_memory_file *file)
+{
+	const struct embedded_memory *memory = &handle_of(device)->instance->device_memory;
+
+	*file = (struct mimic_memory_file){ .fd = memory->fd, .size = memory->size };
+	return memory->address ? 0 : -ENODEV;
+}
+
 static const char *embedded_report(struct mimic_device *device)
 {
 	struct embedded_instance *instance = handle_of(device)->instance;
@@ -369,6 +445,8 @@ const struct mimic_transport_ops mimic_embedded_transport = {
 	.post = embedded_post,
 	.load = embedded_load,
 	.counters = embedded_counters,
+	.device_memory = embedded_device_memory,
+	.device_eventfd = embedded_device_eventfd,
 	.report = embedded_report,
 	.memory_alloc = embedded_memory_alloc,
 	.memory_free = embedded_memory_free,

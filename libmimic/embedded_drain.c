@@ -2,8 +2,8 @@
 /*
  * How the rings of all lanes drain into the model. Which lane comes first does
  * not matter: only stores to what a thread has to itself wait in a ring
- * (may_wait of devices/kind.h), or to a context, which threads use in turn
- * (order_posts() of embedded.c). All of it under the instance's lock.
+ * (may_wait of devices/kind.h), or to what threads use in turn (ordered_posts
+ * there, order_posts() of embedded.c). All of it under the instance's lock.
  */
 #include "libmimic/embedded.h"
 
@@ -110,6 +110,23 @@ static void settle_room(struct embedded_instance *instance, struct embedded_lane
 	embedded_settle(instance, lane);
 }
 
+/* Threads whose turn comes when another's posts have taken effect. */
+static void settle_ordered(struct embedded_instance *instance)
+{
+	struct embedded_lane *lane;
+
+	instance->has_ordered = false;
+	for (lane = first_lane(instance); lane; lane = next_lane(lane)) {
+		if (atomic_load_explicit(&lane->waiting, memory_order_relaxed) != EMBEDDED_WAIT_ORDER ||
+		    atomic_load_explicit(&lane->state, memory_order_relaxed) == EMBEDDED_SETTLED)
+			continue;
+		if ((int64_t)(lane->behind->consumer.position - lane->wanted) >= 0)
+			embedded_settle(instance, lane);
+		else
+			instance->has_ordered = true;
+	}
+}
+
 /* The thread ended some time ago, and now all that it posted has taken effect. */
 static void retire(struct embedded_instance *instance, struct embedded_lane *lane)
 {
@@ -142,6 +159,8 @@ bool embedded_drain(struct embedded_instance *instance)
 			progress = true;
 		}
 	}
+	if (progress && instance->has_ordered)
+		settle_ordered(instance);
 	return progress;
 }
 
@@ -153,6 +172,8 @@ void embedded_discard(struct embedded_instance *instance)
 		mimic_ring_release(&lane->consumer,
 				   atomic_load_explicit(&lane->ring.head, memory_order_acquire) -
 				   lane->consumer.position);
+		/* Never behind the position: the level would be less than nothing, for ever. */
+		lane->consumer.peer = lane->consumer.position;
 		lane->left = 0;
 		atomic_store_explicit(&lane->blocked, false, memory_order_relaxed);
 		if (atomic_load_explicit(&lane->waiting, memory_order_relaxed) != EMBEDDED_WAIT_NONE)

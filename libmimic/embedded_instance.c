@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libmimic/config.h"
 #include "libmimic/embedded.h"
@@ -20,24 +21,6 @@ static struct embedded_instance *forgotten;
 static unsigned int slot_of(const struct mimic_kind *kind, unsigned int number, bool is_private)
 {
 	return ((is_private ? MIMIC_KIND_COUNT : 0u) + kind->index) * MIMIC_KIND_DEVICES_MAX + number;
-}
-
-/* From inside the model, so with the lock. */
-static void on_complete(void *context, uint64_t owner, uint64_t data)
-{
-	struct embedded_instance *instance = context;
-	struct embedded_lane *lane;
-
-	for (lane = atomic_load_explicit(&instance->lanes, memory_order_relaxed); lane;
-	     lane = atomic_load_explicit(&lane->next, memory_order_relaxed)) {
-		if (lane->holder != owner ||
-		    atomic_load_explicit(&lane->waiting, memory_order_relaxed) !=
-		    EMBEDDED_WAIT_ANSWER)
-			continue;
-		lane->answer = data;
-		embedded_settle(instance, lane);
-		return;
-	}
 }
 
 /* Handles that can be had of the instance in this slot. */
@@ -122,6 +105,8 @@ static struct embedded_instance *get_instance(const struct mimic_kind *kind, uns
 	memset(instance, 0, sizeof(*instance));
 	instance->kind = kind;
 	instance->slot = slot;
+	instance->event_fd = -1;
+	instance->jobs.kind = kind->jobs;
 	mimic_memory_port(&instance->memory);
 	atomic_store(&instances[slot], instance);
 	return instance;
@@ -153,36 +138,6 @@ static struct embedded_device *get_handle(struct embedded_instance *instance)
 	return instance->handles[context] ? instance->handles[context] : make_handle(instance, context);
 }
 
-static void on_report(void *context, const char *text)
-{
-	struct embedded_instance *instance = context;
-
-	atomic_store_explicit(&instance->report, text, memory_order_relaxed);
-}
-
-/* All contexts are this process's. */
-static const struct mimic_memory *memory_of(void *context, uint64_t address_space)
-{
-	struct embedded_instance *instance = context;
-
-	(void)address_space;
-	return &instance->memory;
-}
-
-static struct mimic_model *make_model(struct embedded_instance *instance,
-				      const struct mimic_settings *settings)
-{
-	struct mimic_host host = {
-		.context = instance,
-		.complete = on_complete,
-		.report = on_report,
-		.memory = instance->memory,
-		.memory_of = memory_of,
-	};
-
-	return instance->kind->create(&settings->parameters, &host);
-}
-
 /* With the lock: an open instance has one handle more. */
 static void start_handle(struct embedded_instance *instance, struct embedded_device *handle)
 {
@@ -201,38 +156,61 @@ static void start_handle(struct embedded_instance *instance, struct embedded_dev
 	instance->users++;
 }
 
+/* Everything of a device that is about to open. */
+static int make(struct embedded_instance *instance, const struct mimic_settings *settings,
+		struct embedded_model *made)
+{
+	int error = embedded_model_make(instance, settings, made);
+
+	if (error)
+		return mimic_error(error, "no device model: %s", strerror(-error));
+	instance->spin_microseconds = settings->spin_microseconds;
+	error = embedded_jobs_start(instance, &settings->parameters);
+	if (!error)
+		return 0;
+	embedded_model_free(instance->kind, made);
+	return mimic_error(error, "no thread for the device's work: %s", strerror(-error));
+}
+
+/* Without the lock, of a device that is not open. */
+static void unmake(struct embedded_instance *instance, struct embedded_model *made)
+{
+	if (instance->jobs.kind)
+		embedded_jobs_stop(instance);
+	embedded_model_free(instance->kind, made);
+}
+
 /* A new model each time: the configuration may be another, and it is as after power-on. */
 static int start(struct embedded_instance *instance, struct embedded_device *handle,
 		 const struct mimic_settings *settings)
 {
 	struct mimic_thread *self = mimic_thread_self();
-	struct mimic_model *model = NULL, *before = NULL;
+	struct embedded_model made = { .model = NULL }, before = { .model = NULL };
 	int error;
 
 	if (!self)
 		return -ENOMEM;
-	if (!instance->open)
-		model = make_model(instance, settings);
-	if (!instance->open && !model)
-		return mimic_error(-errno, "no device model: %s", strerror(errno));
+	/* -EDEADLK: a handler left this very section by siglongjmp(), and nobody enters it again. */
 	error = mimic_lock_acquire(&instance->lock, self->number);
-	if (error) {
-		if (model)
-			instance->kind->destroy(model);
+	if (error)
 		return error;
-	}
-	if (model) {
-		before = instance->model;
-		instance->model = model;
+	mimic_lock_release(&instance->lock);
+	if (!instance->open)
+		error = make(instance, settings, &made);
+	if (error)
+		return error;
+	mimic_lock_acquire(&instance->lock, self->number);
+	if (made.model) {
+		before.model = instance->model;
+		instance->model = made.model;
+		instance->device_memory = made.memory;
 		instance->handle_count = instance->kind->contexts ?
 					 instance->kind->contexts->count(&settings->parameters) : 1;
-		instance->spin_microseconds = settings->spin_microseconds;
 		instance->open = true;
 	}
 	start_handle(instance, handle);
 	embedded_leave(instance);
-	if (before)
-		instance->kind->destroy(before);
+	embedded_model_free(instance->kind, &before);
 	return 0;
 }
 
@@ -265,11 +243,26 @@ int embedded_open(struct mimic_device **device, const char *name,
 	return 0;
 }
 
+/* With the lock: the device has just closed. What is left of it goes without the lock. */
+static void stop(struct embedded_instance *instance, struct embedded_model *gone)
+{
+	embedded_discard(instance);
+	gone->memory = instance->device_memory;
+	instance->device_memory.address = NULL;
+	if (instance->event_fd >= 0)
+		close(instance->event_fd);
+	instance->event_fd = -1;
+	if (instance->jobs.kind)
+		embedded_jobs_end(instance);
+}
+
 void embedded_close(struct mimic_device *device)
 {
 	struct embedded_device *handle = (struct embedded_device *)device;
 	struct embedded_instance *instance = handle->instance;
+	struct embedded_model gone = { .model = NULL };
 	struct mimic_thread *self = mimic_thread_self();
+	bool is_over;
 
 	if (!self || mimic_lock_acquire(&instance->lock, self->number))
 		return;
@@ -280,9 +273,12 @@ void embedded_close(struct mimic_device *device)
 	handle->open = false;
 	handle->pages = 0;
 	instance->open = --instance->users > 0;
-	if (!instance->open)
-		embedded_discard(instance);
+	is_over = !instance->open;
+	if (is_over)
+		stop(instance, &gone);
 	embedded_leave(instance);
+	if (is_over)
+		unmake(instance, &gone);
 }
 
 void embedded_thread_gone(void)
@@ -309,6 +305,11 @@ void embedded_after_fork(void)
 
 		if (!instance)
 			continue;
+		/* The memory itself is not mapped here. */
+		if (instance->device_memory.address)
+			close(instance->device_memory.fd);
+		if (instance->event_fd >= 0)
+			close(instance->event_fd);
 		instance->forgotten = forgotten;
 		forgotten = instance;
 		atomic_store(&instances[slot], NULL);

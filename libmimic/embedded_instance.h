@@ -3,7 +3,9 @@
 #ifndef LIBMIMIC_EMBEDDED_INSTANCE_H
 #define LIBMIMIC_EMBEDDED_INSTANCE_H
 
-#include "libmimic/transport.h"
+#include "libmimic/embedded.h"
+
+struct mimic_settings;
 
 /* All under the device table's lock, or where no other thread is. */
 int embedded_open(struct mimic_device **device, const char *name,
@@ -12,5 +14,20 @@ void embedded_close(struct mimic_device *device);
 void embedded_after_fork(void);
 /* On the thread that ends. */
 void embedded_thread_gone(void);
+
+
+/* embedded_model.c */
+
+/* A model and its memory. No model: nothing to free, or only the memory. */
+struct embedded_model {
+	struct mimic_model *model;
+	struct embedded_memory memory;
+};
+
+/* 0 or -errno. */
+int embedded_model_make(struct embedded_instance *instance, const struct mimic_settings *settings,
+			struct embedded_model *made);
+/* Without the lock. */
+void embedded_model_free(const struct mimic_kind *kind, struct embedded_model *made);
 
 #endif

@@ -70,19 +70,27 @@ struct embedded_lane *embedded_lane_get(struct embedded_instance *instance, int 
 	return lane;
 }
 
-int embedded_lock(struct embedded_instance *instance, struct embedded_lane *lane)
+int embedded_lock_as(struct embedded_instance *instance, uint32_t holder)
 {
-	int error = mimic_lock_acquire(&instance->lock, lane->holder);
+	int error = mimic_lock_acquire(&instance->lock, holder);
 	uint64_t now;
 
 	if (error)
 		return error;
-	atomic_store_explicit(&lane->cpu, mimic_cpu_current(), memory_order_relaxed);
 	/* Two threads may read the clock in one order and get the lock in the other. */
 	now = mimic_now();
 	if (now > instance->now)
 		instance->now = now;
 	return 0;
+}
+
+int embedded_lock(struct embedded_instance *instance, struct embedded_lane *lane)
+{
+	int error = embedded_lock_as(instance, lane->holder);
+
+	if (!error)
+		atomic_store_explicit(&lane->cpu, mimic_cpu_current(), memory_order_relaxed);
+	return error;
 }
 
 int embedded_enter(struct embedded_instance *instance, struct embedded_lane *lane)
@@ -103,8 +111,13 @@ int embedded_enter(struct embedded_instance *instance, struct embedded_lane *lan
 void embedded_leave(struct embedded_instance *instance)
 {
 	_Atomic uint32_t *wakes[EMBEDDED_WAKES];
-	unsigned int count = instance->wake_count;
+	unsigned int count;
 
+	if (instance->events_raised)
+		embedded_events_signal(instance);
+	if (instance->jobs.kind)
+		embedded_jobs_settle(instance, false);
+	count = instance->wake_count;
 	for (unsigned int i = 0; i < count; i++)
 		wakes[i] = instance->wakes[i];
 	instance->wake_count = 0;

@@ -47,14 +47,12 @@ void embedded_abandon(struct embedded_instance *instance, struct embedded_lane *
 	atomic_store_explicit(&lane->ticket, ticket + 1, memory_order_relaxed);
 }
 
-/* Is there something that a drain could take or do? No promise: rings change all the time. */
-static bool has_news(struct embedded_instance *instance)
+bool embedded_has_news(struct embedded_instance *instance)
 {
 	struct embedded_lane *lane;
 
 	if (atomic_load_explicit(&instance->busy, memory_order_relaxed))
 		return true;
-
 	for (lane = atomic_load_explicit(&instance->lanes, memory_order_acquire); lane;
 	     lane = atomic_load_explicit(&lane->next, memory_order_relaxed)) {
 		if (atomic_load_explicit(&lane->in_use, memory_order_relaxed) &&
@@ -65,10 +63,35 @@ static bool has_news(struct embedded_instance *instance)
 	return false;
 }
 
+/* The same for a thread of the program. */
+static bool has_news(struct embedded_instance *instance)
+{
+	return embedded_has_news(instance) || embedded_jobs_need_help(instance);
+}
+
+static bool worker_is_elsewhere(struct embedded_jobs *jobs)
+{
+	for (unsigned int i = 0; i < jobs->most; i++) {
+		struct embedded_worker *worker = &jobs->worker[i];
+
+		if (atomic_load_explicit(&worker->state, memory_order_relaxed) == EMBEDDED_AWAKE &&
+		    mimic_cpu_is_elsewhere(atomic_load_explicit(&worker->cpu, memory_order_relaxed)))
+			return true;
+	}
+	return false;
+}
+
 bool embedded_peer_is_elsewhere(struct embedded_instance *instance, struct embedded_lane *self)
 {
 	struct embedded_lane *lane;
 
+	/* CPUs that are all at work have none for a thread that spins. */
+	if (instance->jobs.kind &&
+	    atomic_load_explicit(&instance->jobs.out, memory_order_relaxed) >= instance->jobs.cpus)
+		return false;
+	/* A worker (which has no lane) is no peer of itself. */
+	if (self && instance->jobs.kind && worker_is_elsewhere(&instance->jobs))
+		return true;
 	for (lane = atomic_load_explicit(&instance->lanes, memory_order_acquire); lane;
 	     lane = atomic_load_explicit(&lane->next, memory_order_relaxed)) {
 		if (lane != self && atomic_load_explicit(&lane->in_use, memory_order_relaxed) &&
@@ -81,6 +104,10 @@ bool embedded_peer_is_elsewhere(struct embedded_instance *instance, struct embed
 /* Drains for somebody who waits. Not embedded_enter(): that would withdraw the wait. */
 static void serve(struct embedded_instance *instance, struct embedded_lane *lane)
 {
+	if (instance->jobs.kind) {
+		embedded_jobs_help(instance, lane);
+		return;
+	}
 	if (embedded_lock(instance, lane))
 		return;
 	if (instance->open)
@@ -175,7 +202,7 @@ static void count_sleepers(struct embedded_instance *instance)
 	 * First 0, then look: who falls asleep after we looked at it says so after
 	 * our 0 (both sides sequentially consistent).
 	 */
-	atomic_store(&instance->sleepers, 0);
+	atomic_store(&instance->sleepers, instance->jobs.asleep > 0);
 	for (lane = atomic_load_explicit(&instance->lanes, memory_order_relaxed); lane;
 	     lane = atomic_load_explicit(&lane->next, memory_order_relaxed)) {
 		if (atomic_load(&lane->state) == EMBEDDED_ASLEEP)

@@ -22,6 +22,7 @@ struct kernel_device {
 	struct daemon_device daemon;	/* first: the daemon transport's calls take it */
 	struct kernel_device *next;
 	int node;			/* -1 in the child of a fork */
+	uint64_t memory_size;		/* of the device's own memory */
 };
 
 /* Open ones, under the table lock of device.c; and those of the process that forked us. */
@@ -175,6 +176,7 @@ static int kernel_open(struct mimic_device **opened, const char *name,
 		free(device);
 		return error;
 	}
+	device->memory_size = info.memory_size;
 	error = open_device(device, kind, path, &info);
 	if (error) {
 		close_descriptor(device->node);
@@ -206,6 +208,24 @@ static void kernel_close(struct mimic_device *base)
 static bool is_alive(struct mimic_device *device)
 {
 	return mimic_daemon_session_is_alive(mimic_daemon_device(device)->generation);
+}
+
+/* Its node is the file: what is mapped of it is the program's as long as the device is. */
+static int kernel_device_memory(struct mimic_device *base, struct mimic_memory_file *file)
+{
+	const struct kernel_device *device = (const struct kernel_device *)base;
+
+	*file = (struct mimic_memory_file){ device->node, base->kind->memory_offset, device->memory_size };
+	return 0;
+}
+
+static int kernel_device_eventfd(struct mimic_device *base, int fd, uint64_t events)
+{
+	const struct kernel_device *device = (const struct kernel_device *)base;
+	int error = mimic_kernel_nodes.eventfd(device->node, base->kind, fd, events);
+
+	/* As where a message to the daemon would not have come through. */
+	return error == -ENODEV || error == -EIO ? -ENOTCONN : error;
 }
 
 static void *kernel_alloc(struct mimic_device *device, size_t size)
@@ -257,6 +277,8 @@ const struct mimic_transport_ops mimic_kernel_transport = {
 	.post = mimic_daemon_device_post,
 	.load = mimic_daemon_device_load,
 	.counters = mimic_daemon_device_counters,
+	.device_memory = kernel_device_memory,
+	.device_eventfd = kernel_device_eventfd,
 	.memory_alloc = kernel_alloc,
 	.memory_free = kernel_free,
 	.memory_register = kernel_register,

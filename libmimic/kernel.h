@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The kernel transport, for the rest of mimic and for tests. The transport
- * itself is in transport.h, the nodes are in include/mimic/maple_ioctl.h and
- * dare_ioctl.h.
+ * itself is in transport.h, the nodes are in include/mimic/maple_ioctl.h,
+ * dare_ioctl.h and virgo_ioctl.h.
  */
 #ifndef LIBMIMIC_KERNEL_H
 #define LIBMIMIC_KERNEL_H
@@ -18,6 +18,7 @@ struct mimic_kernel_info {
 	uint32_t version;	/* of its ioctls */
 	uint32_t index;		/* N of mapleN */
 	uint32_t context;	/* of a device that has some: the one that this node is */
+	uint64_t memory_size;	/* of a device that has some */
 };
 
 /*
@@ -29,6 +30,7 @@ struct mimic_kernel_nodes {
 	int (*open)(const char *path);	/* a descriptor; -ENOTTY: no character device */
 	int (*info)(int node, const struct mimic_kind *kind, struct mimic_kernel_info *info);
 	int (*connect)(int node, const struct mimic_kind *kind);	/* a connected socket */
+	int (*eventfd)(int node, const struct mimic_kind *kind, int fd, uint64_t events);
 };
 
 /* The version of a kind's ioctls that this library speaks. */

@@ -16,20 +16,33 @@
 #include "libmimic/raw_syscall.h"
 #include "mimic/dare_ioctl.h"
 #include "mimic/maple_ioctl.h"
+#include "mimic/virgo_ioctl.h"
 
 #define NODES_MAX 255	/* minor 255 is /dev/maple */
 
 /* The drivers' ioctls differ in their type; their structures are laid out alike. */
-_Static_assert(sizeof(struct maple_info) == sizeof(struct dare_info), "one layout");
+union info {
+	struct maple_info maple;
+	struct dare_info dare;
+	struct virgo_info virgo;
+};
+
+_Static_assert(sizeof(struct maple_info) == sizeof(union info), "one layout");
+_Static_assert(sizeof(struct dare_info) == sizeof(union info), "one layout");
+_Static_assert(sizeof(struct virgo_info) == sizeof(union info), "one layout");
 _Static_assert(offsetof(struct maple_info, reserved) == offsetof(struct dare_info, context), "one layout");
+_Static_assert(offsetof(struct virgo_info, shared_size) == offsetof(struct dare_info, context), "one layout");
 _Static_assert(sizeof(struct maple_connect) == sizeof(struct dare_connect), "one layout");
+_Static_assert(sizeof(struct virgo_connect) == sizeof(struct dare_connect), "one layout");
 
 static const struct {
 	uint32_t version;
 	unsigned long info, connect;
+	unsigned long eventfd;	/* of events; 0: the kind has none */
 } calls[MIMIC_KIND_COUNT] = {
-	[MIMIC_KIND_MAPLE] = { MAPLE_ABI_VERSION, MAPLE_IOCTL_INFO, MAPLE_IOCTL_CONNECT },
-	[MIMIC_KIND_DARE] = { DARE_ABI_VERSION, DARE_IOCTL_INFO, DARE_IOCTL_CONNECT },
+	[MIMIC_KIND_MAPLE] = { MAPLE_ABI_VERSION, MAPLE_IOCTL_INFO, MAPLE_IOCTL_CONNECT, 0 },
+	[MIMIC_KIND_DARE] = { DARE_ABI_VERSION, DARE_IOCTL_INFO, DARE_IOCTL_CONNECT, 0 },
+	[MIMIC_KIND_VIRGO] = { VIRGO_ABI_VERSION, VIRGO_IOCTL_INFO, VIRGO_IOCTL_CONNECT, VIRGO_IOCTL_EVENTFD },
 };
 
 uint32_t mimic_kernel_version(const struct mimic_kind *kind)
@@ -58,13 +71,17 @@ static int node_open(const char *path)
 
 static int node_info(int node, const struct mimic_kind *kind, struct mimic_kernel_info *info)
 {
-	struct dare_info answer = { .size = sizeof(answer) };
+	union info answer = { .dare.size = sizeof(answer) };
 	int error = (int)mimic_raw_syscall(SYS_ioctl, node, (long)calls[kind->index].info, (long)&answer, 0,
 					   0, 0);
 
 	if (error)
 		return error;
-	*info = (struct mimic_kernel_info){ answer.version, answer.index, answer.context };
+	*info = (struct mimic_kernel_info){ .version = answer.dare.version, .index = answer.dare.index };
+	if (kind->contexts)
+		info->context = answer.dare.context;
+	if (kind->memory_size)
+		info->memory_size = answer.virgo.shared_size;
 	return 0;
 }
 
@@ -77,11 +94,22 @@ static int node_connect(int node, const struct mimic_kind *kind)
 	return error ? error : request.fd;
 }
 
+static int node_eventfd(int node, const struct mimic_kind *kind, int fd, uint64_t events)
+{
+	struct virgo_eventfd request = { .size = sizeof(request), .fd = fd, .events = events };
+
+	if (!calls[kind->index].eventfd)
+		return -ENXIO;
+	return (int)mimic_raw_syscall(SYS_ioctl, node, (long)calls[kind->index].eventfd, (long)&request, 0,
+				      0, 0);
+}
+
 struct mimic_kernel_nodes mimic_kernel_nodes = {
 	.directory = "/dev",
 	.open = node_open,
 	.info = node_info,
 	.connect = node_connect,
+	.eventfd = node_eventfd,
 };
 
 /* A node that mknod left behind has no device. */

@@ -2,6 +2,7 @@
 #include "libmimic/memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -81,6 +82,21 @@ void *mimic_memory_map_low(size_t size, int flags, int fd)
 #endif
 	errno = ENOMEM;
 	return NULL;
+}
+
+int mimic_memory_file(const char *name, size_t size)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, (off_t)size) == 0 &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
+		return fd;
+	error = -errno;
+	close(fd);
+	return error;
 }
 
 void *mimic_memory_private_alloc(size_t size)
@@ -163,6 +179,20 @@ static long port_write_rows(void *context, const uint64_t *addresses, size_t cou
 	return (long)mimic_probe_write_rows(addresses, count, size, rows);
 }
 
+static long port_read_block(void *context, uint64_t address, uint64_t stride, size_t size, size_t count,
+			    void *buffer, size_t buffer_stride)
+{
+	(void)context;
+	return (long)mimic_probe_read_block(address, stride, size, count, buffer, buffer_stride);
+}
+
+static long port_write_block(void *context, uint64_t address, uint64_t stride, size_t size, size_t count,
+			     const void *buffer, size_t buffer_stride)
+{
+	(void)context;
+	return (long)mimic_probe_write_block(address, stride, size, count, buffer, buffer_stride);
+}
+
 static int port_atomic(void *context, uint64_t address, enum mimic_atomic operation,
 		       uint32_t operand, uint32_t expected, uint32_t *old)
 {
@@ -183,6 +213,8 @@ void mimic_memory_port(struct mimic_memory *memory)
 		.read = port_read,
 		.read_rows = port_read_rows,
 		.write_rows = port_write_rows,
+		.read_block = port_read_block,
+		.write_block = port_write_block,
 		.atomic = port_atomic,
 		.prefetch = port_prefetch,
 	};

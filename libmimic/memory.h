@@ -21,6 +21,9 @@
 void *mimic_memory_map_low(size_t size, int flags, int fd);
 size_t mimic_memory_round(size_t size);	/* 0 if it cannot be rounded */
 
+/* A file of zeroed memory that keeps its size. Its descriptor (close-on-exec), or -errno. */
+int mimic_memory_file(const char *name, size_t size);
+
 /* Memory of mimic_memory_alloc() on the embedded transport. */
 void *mimic_memory_private_alloc(size_t size);
 int mimic_memory_private_free(void *address);

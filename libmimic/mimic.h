@@ -46,8 +46,8 @@ enum mimic_transport {
 struct mimic_options {
 	enum mimic_transport transport;
 	const char *socket_path;	/* of mimicd */
-	const char *config_path;	/* INI file, or "paper" or "artifact" */
-	const char *devices;		/* "maple:2,dare:1": all that there are */
+	const char *config_path;	/* INI file, or the name of a kind's profile, such as "paper" */
+	const char *devices;		/* "maple:2,dare:1,virgo:2": all that there are */
 };
 
 /*
@@ -62,6 +62,7 @@ struct mimic_options {
  *              open gives another one. -EBUSY if all are taken
  *   "dare0"    the same of that instance. A context has page 0 and no other:
  *              loads give 0, stores are dropped
+ *   "virgo", "virgo0"   as with maple; there are no private ones
  * -ENOENT: unknown kind of device. -ECONNREFUSED: no daemon (transport daemon),
  * no device that answers (transport kernel). -EACCES: it is another user's.
  * -EPROTO: the daemon speaks another version. -EINVAL: options or configuration;
@@ -96,9 +97,9 @@ int mimic_device_access(struct mimic_device *device, struct mimic_access *access
 /*
  * `count` stores of values[] to the register that `pattern` names (page,
  * offset, size). Returns when all are accepted. Stores that work on what this
- * thread has to itself (data, pointers and loops for a queue; a context) may take effect
+ * thread has to itself (data, pointers and loops for a queue; a context; commands of Virgo) may take effect
  * later: in order, and before anything this thread does to the device, and
- * before any access, load or counters() of another thread; to a context also
+ * before any access, load or counters() of another thread; to a context, and to Virgo, also
  * before what another thread posts after this has returned. All other stores
  * have taken effect when this returns. Waits while the device (a full queue)
  * and the ring hold it up.
@@ -117,6 +118,24 @@ ssize_t mimic_device_load(struct mimic_device *device, const struct mimic_access
 
 /* The device's or context's counters in the order of the kind's list. Returns how many there are, or -errno. */
 ssize_t mimic_device_counters(struct mimic_device *device, uint64_t *values, size_t count);
+
+/*
+ * The device's own memory, such as a Virgo cluster's shared memory. It is mapped into the
+ * program once: every call gives the same address, which is good until the device's last
+ * close. It was zeroed when the process opened the device. A forked child has not got it.
+ * -ENXIO: a device of this kind has none.
+ */
+int mimic_device_memory(struct mimic_device *device, void **address, size_t *size);
+
+/*
+ * An eventfd of the program that counts up by one whenever one or more of `events` (of
+ * Virgo: VIRGO_EVENT_*) have happened since the last time; what happened is then cleared in
+ * the device, events that are not asked for stay. What had happened before the call counts,
+ * too. The descriptor is duplicated; it takes the place of the one before, a device has one.
+ * fd -1 or events 0: none any more. -ENXIO: a device of this kind has no events. -EBADF;
+ * -EINVAL: no eventfd, or no such event.
+ */
+int mimic_device_eventfd(struct mimic_device *device, int fd, uint64_t events);
 
 /*
  * What the device wants a person to know, once: NULL, or a constant text, such

@@ -31,6 +31,17 @@ size_t mimic_probe_read_rows(const uint64_t *addresses, size_t count, size_t siz
 /* The same the other way; some bytes of the row that faulted may have been written. */
 size_t mimic_probe_write_rows(const uint64_t *addresses, size_t count, size_t size, const void *rows);
 
+/*
+ * `count` rows of `size` bytes (at least 1), the first at `address`, each `stride` bytes after the
+ * one before, to rows `buffer_stride` apart. Returns how many were read before the first that
+ * faulted; what the buffer holds of that one is not defined.
+ */
+size_t mimic_probe_read_block(uint64_t address, uint64_t stride, size_t size, size_t count,
+			      void *buffer, size_t buffer_stride);
+/* The same the other way; some bytes of the row that faulted may have been written. */
+size_t mimic_probe_write_block(uint64_t address, uint64_t stride, size_t size, size_t count,
+			       const void *buffer, size_t buffer_stride);
+
 /* A real atomic on the program's memory. 0 or -EFAULT; -EINVAL for an unknown operation. */
 int mimic_probe_atomic(uint64_t address, enum mimic_atomic operation, uint32_t operand,
 		       uint32_t expected, uint32_t *old);

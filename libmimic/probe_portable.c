@@ -99,16 +99,41 @@ size_t mimic_probe_read_rows(const uint64_t *addresses, size_t count, size_t siz
 	return count;
 }
 
+static bool write_row(uint64_t address, const void *row, size_t size)
+{
+	struct iovec from = { (void *)row, size };
+	struct iovec to = { (void *)(uintptr_t)address, size };
+	int saved = errno;
+	ssize_t done = process_vm_writev(getpid(), &from, 1, &to, 1, 0);
+
+	errno = saved;
+	return done >= 0 && (size_t)done == size;
+}
+
 size_t mimic_probe_write_rows(const uint64_t *addresses, size_t count, size_t size, const void *rows)
 {
 	for (size_t i = 0; i < count; i++) {
-		struct iovec from = { (char *)rows + i * 64, size };
-		struct iovec to = { (void *)(uintptr_t)addresses[i], size };
-		int saved = errno;
-		ssize_t done = process_vm_writev(getpid(), &from, 1, &to, 1, 0);
+		if (!write_row(addresses[i], (const char *)rows + i * 64, size))
+			return i;
+	}
+	return count;
+}
 
-		errno = saved;
-		if (done < 0 || (size_t)done < size)
+size_t mimic_probe_read_block(uint64_t address, uint64_t stride, size_t size, size_t count,
+			      void *buffer, size_t buffer_stride)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (mimic_probe_copy((char *)buffer + i * buffer_stride, address + i * stride, size))
+			return i;
+	}
+	return count;
+}
+
+size_t mimic_probe_write_block(uint64_t address, uint64_t stride, size_t size, size_t count,
+			       const void *buffer, size_t buffer_stride)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!write_row(address + i * stride, (const char *)buffer + i * buffer_stride, size))
 			return i;
 	}
 	return count;

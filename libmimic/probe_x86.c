@@ -305,6 +305,87 @@ __asm__(
 "	FAULT 13b, 9f\n"
 "ROWS_END mimic_probe_write_rows1\n"
 
+/*
+ * A block: rdi to, rsi from, rdx bytes of a row, rcx rows, r8 and r9 from row to row of
+ * each. rax counts whole rows; which side faults does not matter. r10 goes through a row.
+ */
+"FUNCTION mimic_probe_copy_block\n"
+"	xorl %eax, %eax\n"
+"	testq %rcx, %rcx\n"
+"	jz 9f\n"
+"	cmpq $16, %rdx\n"
+"	jb 6f\n"
+"	leaq -16(%rdx), %r11\n"
+"	subq $64, %rdx\n"
+"	.p2align 4\n"
+"1:	xorl %r10d, %r10d\n"
+"	cmpq %rdx, %r10\n"
+"	jg 3f\n"
+"	.p2align 4\n"
+"2:\n"
+"11:	movups (%rsi,%r10), %xmm0\n"
+"12:	movups 16(%rsi,%r10), %xmm1\n"
+"13:	movups 32(%rsi,%r10), %xmm2\n"
+"14:	movups 48(%rsi,%r10), %xmm3\n"
+"15:	movups %xmm0, (%rdi,%r10)\n"
+"16:	movups %xmm1, 16(%rdi,%r10)\n"
+"17:	movups %xmm2, 32(%rdi,%r10)\n"
+"18:	movups %xmm3, 48(%rdi,%r10)\n"
+"	addq $64, %r10\n"
+"	cmpq %rdx, %r10\n"
+"	jle 2b\n"
+"	subq $64, %r10\n"
+"	cmpq %rdx, %r10\n"
+"	je 5f\n"
+"	addq $64, %r10\n"
+"3:	cmpq %r11, %r10\n"
+"	jge 4f\n"
+"19:	movups (%rsi,%r10), %xmm0\n"
+"20:	movups %xmm0, (%rdi,%r10)\n"
+"	addq $16, %r10\n"
+"	jmp 3b\n"
+/* Ends where the row does, and overlaps what is done. */
+"4:\n"
+"21:	movups (%rsi,%r11), %xmm0\n"
+"22:	movups %xmm0, (%rdi,%r11)\n"
+"5:	addq %r9, %rsi\n"
+"	addq %r8, %rdi\n"
+"	incq %rax\n"
+"	cmpq %rcx, %rax\n"
+"	jb 1b\n"
+"	ret\n"
+/* Less than 16 bytes: two moves that overlap, or bytes. */
+"6:	cmpq $8, %rdx\n"
+"	jb 7f\n"
+"	subq $8, %rdx\n"
+"23:	movq (%rsi), %r10\n"
+"24:	movq (%rsi,%rdx), %r11\n"
+"25:	movq %r10, (%rdi)\n"
+"26:	movq %r11, (%rdi,%rdx)\n"
+"	addq %r9, %rsi\n"
+"	addq %r8, %rdi\n"
+"	incq %rax\n"
+"	cmpq %rcx, %rax\n"
+"	jb 23b\n"
+"	ret\n"
+"7:	xorl %r10d, %r10d\n"
+"8:\n"
+"27:	movb (%rsi,%r10), %r11b\n"
+"28:	movb %r11b, (%rdi,%r10)\n"
+"	incq %r10\n"
+"	cmpq %rdx, %r10\n"
+"	jb 8b\n"
+"	addq %r9, %rsi\n"
+"	addq %r8, %rdi\n"
+"	incq %rax\n"
+"	cmpq %rcx, %rax\n"
+"	jb 7b\n"
+"9:	ret\n"
+".irp at, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28\n"
+"	FAULT \\at\\()b, 9b\n"
+".endr\n"
+"END mimic_probe_copy_block\n"
+
 "FUNCTION mimic_probe_load32\n"
 "11:	movl (%rdi), %eax\n"
 "	movl %eax, (%rsi)\n"
@@ -403,6 +484,22 @@ size_t mimic_probe_read_rows(const uint64_t *addresses, size_t count, size_t siz
 	if (size >= 4)
 		return mimic_probe_read_rows4(addresses, count, size - 4, rows);
 	return mimic_probe_read_rows1(addresses, count, size - 1, rows);
+}
+
+size_t mimic_probe_copy_block(void *to, uint64_t from, size_t size, size_t count, size_t to_stride,
+			      uint64_t from_stride);
+
+size_t mimic_probe_read_block(uint64_t address, uint64_t stride, size_t size, size_t count,
+			      void *buffer, size_t buffer_stride)
+{
+	return mimic_probe_copy_block(buffer, address, size, count, buffer_stride, stride);
+}
+
+size_t mimic_probe_write_block(uint64_t address, uint64_t stride, size_t size, size_t count,
+			       const void *buffer, size_t buffer_stride)
+{
+	return mimic_probe_copy_block((void *)(uintptr_t)address, (uintptr_t)buffer, size, count, stride,
+				      buffer_stride);
 }
 
 size_t mimic_probe_write_rows(const uint64_t *addresses, size_t count, size_t size, const void *rows)

@@ -16,6 +16,15 @@ struct mimic_device {
 	char name[32];
 	unsigned int users;		/* opens less closes; under the device table's lock */
 	unsigned int generation;	/* fork generation it was opened in */
+	void *memory;			/* its own, mapped; NULL: not asked for yet. Under that lock */
+	size_t memory_size;
+};
+
+/* A file that holds a device's memory. The descriptor is the transport's, good until the device's close. */
+struct mimic_memory_file {
+	int fd;
+	uint64_t offset;
+	size_t size;
 };
 
 struct mimic_transport_ops {
@@ -29,6 +38,9 @@ struct mimic_transport_ops {
 	ssize_t (*load)(struct mimic_device *device, const struct mimic_access *pattern,
 			void *values, size_t count);
 	ssize_t (*counters)(struct mimic_device *device, uint64_t *values, size_t count);
+	/* Of kinds that have memory, or events. NULL: -ENXIO, and so for all other kinds. */
+	int (*device_memory)(struct mimic_device *device, struct mimic_memory_file *file);
+	int (*device_eventfd)(struct mimic_device *device, int fd, uint64_t events);
 	const char *(*report)(struct mimic_device *device);	/* NULL: reports go elsewhere */
 	void *(*memory_alloc)(struct mimic_device *device, size_t size);
 	int (*memory_free)(struct mimic_device *device, void *address);
@@ -43,6 +55,11 @@ struct mimic_transport_ops {
 extern const struct mimic_transport_ops mimic_embedded_transport;
 extern const struct mimic_transport_ops mimic_daemon_transport;
 extern const struct mimic_transport_ops mimic_kernel_transport;
+
+#pragma GCC visibility push(default)
+/* For who maps a device's memory by himself: the preload library. As mimic_device_memory(). */
+int mimic_device_memory_file(struct mimic_device *device, struct mimic_memory_file *file);
+#pragma GCC visibility pop
 
 /* Sets the text that mimic_error_text() returns, and returns `error`. */
 int mimic_error(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));

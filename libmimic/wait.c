@@ -61,11 +61,11 @@ int mimic_cpu_current(void)
 	return sched_getcpu();
 }
 
-static bool only_one_cpu(void)
+unsigned int mimic_cpu_count(void)
 {
 	/* Asked again now and then: the affinity of a running program changes. */
 	static _Atomic uint64_t asked_at;
-	static atomic_bool answer;
+	static atomic_uint answer = 2;
 	uint64_t now = mimic_now();
 	cpu_set_t set;
 	int saved;
@@ -76,7 +76,7 @@ static bool only_one_cpu(void)
 	CPU_ZERO(&set);
 	/* A machine too big for the set has more than one CPU. */
 	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		atomic_store_explicit(&answer, CPU_COUNT(&set) == 1, memory_order_relaxed);
+		atomic_store_explicit(&answer, (unsigned int)CPU_COUNT(&set), memory_order_relaxed);
 	errno = saved;
 	atomic_store_explicit(&asked_at, now, memory_order_relaxed);
 	return atomic_load_explicit(&answer, memory_order_relaxed);
@@ -86,7 +86,7 @@ bool mimic_cpu_is_elsewhere(int peer_cpu)
 {
 	if (peer_cpu != MIMIC_CPU_UNKNOWN)
 		return peer_cpu != mimic_cpu_current();
-	return !only_one_cpu();
+	return mimic_cpu_count() > 1;
 }
 
 void mimic_spin_start(struct mimic_spin *spin, unsigned int microseconds, bool peer_elsewhere)

@@ -10,7 +10,7 @@ bench: packages-test all $(BENCH)
 	$(Q)$(BENCH) --build $(O) --output $(O)/bench.json $(BENCH_MATRIX:%=--matrix %)
 	@echo "Written: $(O)/bench.json"
 
-$(BENCH): $(call obj,$(BENCH_SRC)) $(LIBCOMMON_A) $(LIBMAPLE) $(LIBDARE)
+$(BENCH): $(call obj,$(BENCH_SRC)) $(LIBCOMMON_A) $(LIBMAPLE) $(LIBDARE) $(LIBVIRGO)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lmaple -ldare -lmimic $(call RPATH,../) -ljson-c -lm
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lmaple -ldare -lvirgo -lmimic $(call RPATH,../) -ljson-c -lm

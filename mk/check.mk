@@ -11,7 +11,7 @@ QUICK_TESTS := $(TESTS)
 
 # ThreadSanitizer's runtime cannot start behind an instrumented preload library
 # (docs/testing.md), so the trap ways run under the address sanitizer only.
-TSAN_LEFT_OUT := $(patsubst %,$(O)/tests/contract/test_contract_%_trap,embedded daemon dare_embedded dare_daemon)
+TSAN_LEFT_OUT := $(patsubst %,$(O)/tests/contract/test_contract_%_trap,embedded daemon dare_embedded dare_daemon virgo_embedded virgo_daemon)
 SANITIZED_TESTS := $(TESTS)
 ifeq ($(SANITIZE),thread)
 SANITIZED_TESTS := $(filter-out $(TSAN_LEFT_OUT),$(TESTS))

@@ -1,4 +1,4 @@
-# The register page of the docs, the fuzzer's dictionary and the tables of DARE's
+# The register pages of the docs, the fuzzer's dictionary and the tables of DARE's
 # instructions, from the lists.
 
 .PHONY: docs docs-check
@@ -12,6 +12,9 @@ $(O)/maple.dict: $(O)/print-registers
 $(O)/print-dare-registers: $(call obj,scripts/print-dare-registers.c)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^
 
+$(O)/print-virgo-registers: $(call obj,scripts/print-virgo-registers.c)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^
+
 $(O)/print-isa: $(call obj,scripts/print-isa.c devices/dare/isa.c)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^
 
@@ -21,13 +24,15 @@ $(O)/dare-isa.md: docs/dare-isa.md $(O)/print-isa
 	$(Q)sed -e '/^<!-- made by make docs -->/r $@.tables' \
 		-e '/^<!-- made by make docs -->/,/^<!-- end -->/{//!d}' $< > $@
 
-docs: $(O)/print-registers $(O)/print-dare-registers $(O)/dare-isa.md
+docs: $(O)/print-registers $(O)/print-dare-registers $(O)/print-virgo-registers $(O)/dare-isa.md
 	$(Q)$< > docs/maple-registers.md
 	$(Q)$(O)/print-dare-registers > docs/dare-registers.md
+	$(Q)$(O)/print-virgo-registers > docs/virgo-registers.md
 	$(Q)cp $(O)/dare-isa.md docs/dare-isa.md
 
 # Fails if somebody changed the lists and not the page.
-docs-check: $(O)/print-registers $(O)/print-dare-registers $(O)/dare-isa.md
+docs-check: $(O)/print-registers $(O)/print-dare-registers $(O)/print-virgo-registers $(O)/dare-isa.md
 	$(Q)$< | diff -u docs/maple-registers.md -
 	$(Q)$(O)/print-dare-registers | diff -u docs/dare-registers.md -
+	$(Q)$(O)/print-virgo-registers | diff -u docs/virgo-registers.md -
 	$(Q)diff -u docs/dare-isa.md $(O)/dare-isa.md

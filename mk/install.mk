@@ -4,13 +4,13 @@
 INSTALL ?= install
 INSTALL_ROOT = $(DESTDIR)$(PREFIX)
 INSTALL_CONFIG = $(wildcard config/*.ini)
-INSTALL_PC = $(patsubst %,$(O)/pkgconfig/%,libmimic.pc libmaple.pc libdare.pc)
+INSTALL_PC = $(patsubst %,$(O)/pkgconfig/%,libmimic.pc libmaple.pc libdare.pc libvirgo.pc)
 
 # Written anew each time: PREFIX is not a file that make could compare with.
 .PHONY: pkgconfig check-install
 pkgconfig:
 	@mkdir -p $(O)/pkgconfig
-	$(Q)for part in libmimic libmaple libdare; do \
+	$(Q)for part in libmimic libmaple libdare libvirgo; do \
 		sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' \
 			$$part/$$part.pc.in > $(O)/pkgconfig/$$part.pc || exit 1; \
 	done
@@ -30,11 +30,13 @@ install: all pkgconfig
 	$(call install_library,libmimic.so.0)
 	$(call install_library,libmaple.so.0)
 	$(call install_library,libdare.so.0)
+	$(call install_library,libvirgo.so.0)
 	$(if $(PRELOAD_SRC),$(Q)$(INSTALL) -m 644 $(PRELOAD) $(INSTALL_ROOT)/lib)
 	$(if $(BINARIES),$(Q)$(INSTALL) -m 755 $(BINARIES) $(INSTALL_ROOT)/bin)
-	$(Q)$(INSTALL) -m 644 libmaple/maple.h $(wildcard libdare/dare*.h) $(INSTALL_ROOT)/include
+	$(Q)$(INSTALL) -m 644 libmaple/maple.h $(wildcard libdare/dare*.h libvirgo/virgo*.h) $(INSTALL_ROOT)/include
 	$(Q)$(INSTALL) -m 644 libmimic/mimic.h include/mimic/access.h include/mimic/maple_registers.h \
 		include/mimic/dare_registers.h include/mimic/dare_isa.h \
+		include/mimic/virgo_registers.h include/mimic/virgo_commands.h \
 		$(INSTALL_ROOT)/include/mimic
 	$(Q)$(INSTALL) -m 644 $(INSTALL_PC) $(INSTALL_ROOT)/lib/pkgconfig
 	$(if $(INSTALL_CONFIG),$(Q)$(INSTALL) -m 644 $(INSTALL_CONFIG) $(INSTALL_ROOT)/share/mimic)

@@ -36,9 +36,11 @@ KERNEL_HEADERS_TAKEN := tools/testing/selftests/kselftest_harness.h tools/testin
 	scripts/checkpatch.pl scripts/spelling.txt scripts/const_structs.checkpatch
 
 # Other test programs that run in the guest, too.
-VM_TESTS := $(filter $(O)/tests/contract/test_contract_kernel_% $(O)/tests/contract/test_contract_dare_kernel_%,$(TESTS))
+VM_TESTS := $(filter $(patsubst %,$(O)/tests/contract/test_contract_%_%,kernel dare_kernel virgo_kernel),$(TESTS))
+# Unmodified programs that are linked statically, too: nothing but the kernel is between them and a device.
+VM_STATIC := $(patsubst %,$(O)/tests/unmodified/%-static,dare virgo)
 # What is packed, and what is run of it; the script runs the unmodified programs.
-VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED))
+VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC))
 VM_RUN = $(patsubst $(O)/%,/mimic/%,$(KSELFTESTS) $(VM_TESTS)) /mimic/vm/unmodified.sh
 
 .PHONY: check-kernel check-kernel-one check-kernel-style check-kernel-debug kselftests \
@@ -71,6 +73,11 @@ $(KSELFTESTS): $(O)/tests/kselftest/%: $(O)/obj/kselftest/tests/kselftest/%.o $(
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)gcc -pthread -Wl,--wrap=alarm -o $@ $^ $(KSELFTEST_LIBS_$*)
 
+$(VM_STATIC): $(O)/tests/unmodified/%-static: tests/unmodified/%.c $(wildcard tests/unmodified/*.h)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC      $@")
+	$(Q)gcc -std=gnu11 $(UNMODIFIED_FLAGS) -static -o $@ $< -lm
+
 kselftests: $(KSELFTESTS)
 
 # --- what goes into a guest --------------------------------------------------
@@ -81,7 +88,7 @@ vm-modules: $(VM)/$(KERNEL)/vmlinux
 	$(if $(VM_HAS_DRIVER),@echo "# $(KERNEL): building the modules")
 	$(if $(VM_HAS_DRIVER),$(Q)tests/vm/build-modules.sh $(VM)/$(KERNEL) $(VM_MODULES))
 
-vm-programs: all $(VM)/supervise $(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED)
+vm-programs: all $(VM)/supervise $(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC)
 	@:
 
 vm-image: vm-programs vm-modules
@@ -97,9 +104,14 @@ check-kernel: packages-kernel
 	$(Q)$(MAKE) --no-print-directory -j $$(nproc) vm-programs
 	$(Q)$(MAKE) --no-print-directory check-kernel-style
 	$(Q)for kernel in $(KERNELS); do \
-		$(MAKE) --no-print-directory check-kernel-one KERNEL=$$kernel || exit 1; \
+		$(MAKE) --no-print-directory vm-image KERNEL=$$kernel || exit 1; \
 	done
+	$(Q)$(MAKE) --no-print-directory -j $(words $(KERNELS)) $(KERNELS:%=check-kernel-at-%)
 	$(Q)$(VM_SUMMARY) --summary
+
+# All machines at once: a machine waits for half of its time.
+check-kernel-at-%:
+	$(Q)$(MAKE) --no-print-directory check-kernel-one KERNEL=$*
 
 check-kernel-debug:
 	$(Q)tests/vm/debug-kernel.sh --announce $(VM)/debug
@@ -108,9 +120,11 @@ check-kernel-debug:
 	$(Q)$(VM_SUMMARY) --summary
 
 check-kernel-one: vm-image
-	$(Q)tests/vm/run-tests.sh --results $(VM_RESULTS) --label $(KERNEL) --log $(VM)/$(KERNEL).log \
+	$(Q)rm -f $(VM_RESULTS).$(KERNEL)
+	$(Q)tests/vm/run-tests.sh --results $(VM_RESULTS).$(KERNEL) --label $(KERNEL) --log $(VM)/$(KERNEL).log \
 		--each $(VM_EACH) --time-scale $(VM_TIME_SCALE) --timeout $(VM_TIMEOUT) --memory $(VM_MEMORY) $(VM_WHAT) \
 		$(VM_RUN)
+	$(Q)cat $(VM_RESULTS).$(KERNEL) >>$(VM_RESULTS)
 
 check-kernel-style: $(if $(VM_HAS_DRIVER),$(VM)/linux-6.1 $(KERNELS:%=$(VM)/%/vmlinux))
 	$(if $(VM_HAS_DRIVER),$(Q)$(VM_SUMMARY) --timeout 600 \

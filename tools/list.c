@@ -71,21 +71,29 @@ static void print_device(struct json_object *device)
 	}
 }
 
+/* Of a device, or of one of its users. */
+static void print_counters(const char *name, struct json_object *whose, const char *const *names,
+			   size_t count)
+{
+	struct json_object *counters = NULL;
+
+	if (!json_object_object_get_ex(whose, "counters", &counters))
+		return;
+	print_column(name, 10);
+	for (size_t i = 0; i < count; i++)
+		printf(" %12s", text_of(counters, names[i]));
+	putchar('\n');
+}
+
 static void print_context(struct json_object *device, struct json_object *user)
 {
 	static const char *const names[] = {
 		"instructions", "rows_loaded", "rows_stored", "macs_used", "macs_offered", "faults", "errors",
 	};
-	struct json_object *counters = NULL;
 	char name[64];
 
-	if (!json_object_object_get_ex(user, "counters", &counters))
-		return;
 	snprintf(name, sizeof(name), "%s/%s", text_of(device, "name"), text_of(user, "context"));
-	print_column(name, 10);
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		printf(" %12s", text_of(counters, names[i]));
-	putchar('\n');
+	print_counters(name, user, names, sizeof(names) / sizeof(names[0]));
 }
 
 /* What each user of a context has done with it. */
@@ -106,15 +114,46 @@ static void print_contexts(struct json_object *devices, size_t count)
 	}
 }
 
+static bool is_cluster_at_work(struct json_object *device)
+{
+	struct json_object *user;
+
+	return json_object_object_get_ex(device, "user", &user) && user &&
+	       !strcmp(text_of(device, "kind"), "virgo");
+}
+
+/* What the units of a Virgo that somebody has have done, all together. */
+static void print_clusters(struct json_object *devices, size_t count)
+{
+	static const char *const names[] = {
+		"commands", "loops", "tiles", "macs", "dma_bytes_read", "dma_bytes_written", "errors",
+	};
+	bool has_title = false;
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *device = json_object_array_get_idx(devices, i);
+
+		if (!is_cluster_at_work(device))
+			continue;
+		if (!has_title)
+			printf("\n%-10s %12s %12s %12s %12s %12s %12s %12s\n", "CLUSTER", "COMMANDS",
+			       "LOOPS", "TILES", "MACS", "DMA READ", "DMA WRITTEN", "ERRORS");
+		has_title = true;
+		print_counters(text_of(device, "name"), device, names, sizeof(names) / sizeof(names[0]));
+	}
+}
+
 /* What its driver sees: walks of the page table, faults, what it resolved, flushes of the TLB. */
 static void print_memory(struct json_object *device)
 {
-	struct json_object *counters = NULL;
+	struct json_object *counters = NULL, *walks;
 
 	if (!json_object_object_get_ex(device, "counters", &counters))
 		return;
 	print_column(text_of(device, "name"), 10);
-	printf(" %12s %12s %12s %12s %12s\n", text_of(counters, "tlb_misses"),
+	/* A device with a TLB walks at each miss. */
+	printf(" %12s %12s %12s %12s %12s\n",
+	       text_of(counters, json_object_object_get_ex(counters, "walks", &walks) ? "walks" : "tlb_misses"),
 	       text_of(counters, "page_faults"), text_of(counters, "resolves"),
 	       text_of(counters, "faults"), text_of(counters, "shootdowns"));
 }
@@ -150,6 +189,7 @@ static void print_table(struct json_object *root)
 	for (i = 0; i < count; i++)
 		print_device(json_object_array_get_idx(devices, i));
 	print_contexts(devices, count);
+	print_clusters(devices, count);
 	print_kernel_devices(devices, count);
 	count = count_of(root, "sessions", &sessions);
 	if (count == 0)

@@ -34,15 +34,15 @@ struct run_options {
 
 static const char usage[] =
 	"Usage: mimic run [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
-	"Runs PROGRAM with emulated devices: /dev/maple, /dev/maple0 and on, /dev/dare, /dev/dare0\n"
-	"and on, /dev/mem at the physical addresses of MAPLE, and those addresses themselves.\n\n"
+	"Runs PROGRAM with emulated devices: /dev/maple, /dev/maple0 and on, the same of dare\n"
+	"and virgo, /dev/mem at the physical addresses of MAPLE, and those addresses themselves.\n\n"
 	"  --transport WHICH  auto (default: embedded with --devices or --config; else kernel\n"
 	"                     if it has nodes, else daemon if one answers, else embedded),\n"
 	"                     embedded (the devices are in the program), daemon,\n"
 	"                     kernel (the machine's own nodes; physical addresses as with auto)\n"
-	"  --devices LIST     how many there are of which kind, such as maple:2,dare:1; of a kind\n"
+	"  --devices LIST     how many there are of which kind, such as maple:2,virgo:1; of a kind\n"
 	"                     that is not named there are none (embedded only)\n"
-	"  --config FILE      INI file, or paper or artifact (embedded only)\n"
+	"  --config FILE      INI file, or the name of a profile, such as paper (embedded only)\n"
 	"  --socket PATH      where mimicd listens\n"
 	"  --verbose          say on stderr what is set up and what may not work\n"
 	"  --help             this text\n\n"
@@ -299,11 +299,6 @@ static void set_path(const char *name, const char *path)
 	setenv(name, path, 1);
 }
 
-static bool is_builtin_profile(const char *config)
-{
-	return config && (strcmp(config, "paper") == 0 || strcmp(config, "artifact") == 0);
-}
-
 static void set_environment(const struct run_options *options, const char *library,
 			    const struct elf_facts *facts)
 {
@@ -313,7 +308,7 @@ static void set_environment(const struct run_options *options, const char *libra
 	if (options->devices)
 		setenv("MIMIC_DEVICES", options->devices, 1);
 	set_path("MIMIC_SOCKET", options->socket_path);
-	if (is_builtin_profile(options->config_path))
+	if (mimic_config_is_profile(options->config_path))
 		setenv("MIMIC_CONFIG", options->config_path, 1);
 	else
 		set_path("MIMIC_CONFIG", options->config_path);

@@ -32,8 +32,9 @@ static const char *check(const struct mimic_parameters *parameters)
 }
 
 static struct mimic_model *create(const struct mimic_parameters *parameters,
-				  const struct mimic_host *host)
+				  const struct mimic_host *host, void *memory)
 {
+	(void)memory;
 	return dare_model_create(&parameters->dare, host);
 }
 
@@ -105,5 +106,6 @@ const struct mimic_kind mimic_kind_dare = {
 	.counters = counters,
 	.counter_count = DARE_COUNTER_COUNT,
 	.may_wait = may_wait,
+	.ordered_posts = true,
 	.contexts = &contexts,
 };

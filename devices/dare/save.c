@@ -8,17 +8,12 @@
 #include <errno.h>
 
 #include "devices/dare/dare_internal.h"
+#include "devices/image.h"
 
-#define IMAGE_MAGIC 0x4547414d49455244ull	/* "DREIMAGE" */
-#define IMAGE_VERSION 1
-
-struct image_header {
-	uint64_t magic;
-	uint32_t version;
-	uint32_t header_size;
-	uint64_t total_size;
-	struct dare_config config;
-	uint32_t reserved;
+static const struct mimic_image_kind image_kind = {
+	.magic = 0x4547414d49455244ull,	/* "DREIMAGE" */
+	.version = 1,
+	.config_size = sizeof(struct dare_config),
 };
 
 static size_t contexts_size(const struct dare *d)
@@ -26,24 +21,22 @@ static size_t contexts_size(const struct dare *d)
 	return d->config.contexts * sizeof(*d->context);
 }
 
+static size_t state_size(const struct dare *d)
+{
+	return sizeof(d->state) + contexts_size(d);
+}
+
 size_t mpu_save(const struct mimic_model *model, void *image, size_t size)
 {
 	const struct dare *d = (const struct dare *)model;
-	size_t total = sizeof(struct image_header) + sizeof(d->state) + contexts_size(d);
-	struct image_header header;
-	char *to = image;
+	size_t total = mimic_image_size(&image_kind, state_size(d));
+	char *to;
 
 	if (!image || size < total)
 		return total;
-	memset(&header, 0, sizeof(header));
-	header.magic = IMAGE_MAGIC;
-	header.version = IMAGE_VERSION;
-	header.header_size = sizeof(header);
-	header.total_size = total;
-	header.config = d->config;
-	memcpy(to, &header, sizeof(header));
-	memcpy(to + sizeof(header), &d->state, sizeof(d->state));
-	memcpy(to + sizeof(header) + sizeof(d->state), d->context, contexts_size(d));
+	to = mimic_image_begin(&image_kind, &d->config, image, state_size(d));
+	to = mimic_image_put(to, &d->state, sizeof(d->state));
+	mimic_image_put(to, d->context, contexts_size(d));
 	return total;
 }
 
@@ -170,19 +163,13 @@ static bool image_is_sound(const struct dare *d, const char *from)
 int mpu_restore(struct mimic_model *model, const void *image, size_t size)
 {
 	struct dare *d = dare_of(model);
-	const char *from = image;
-	struct image_header header;
+	const char *from;
 
-	if (size < sizeof(header) || size != mpu_save(model, NULL, 0))
+	from = mimic_image_state(&image_kind, &d->config, image, size, state_size(d));
+	if (!from || !image_is_sound(d, from))
 		return -EINVAL;
-	memcpy(&header, from, sizeof(header));
-	from += sizeof(header);
-	if (header.magic != IMAGE_MAGIC || header.version != IMAGE_VERSION ||
-	    header.header_size != sizeof(header) || header.total_size != size ||
-	    memcmp(&header.config, &d->config, sizeof(d->config)) || !image_is_sound(d, from))
-		return -EINVAL;
-	memcpy(&d->state, from, sizeof(d->state));
-	memcpy(d->context, from + sizeof(d->state), contexts_size(d));
+	from = mimic_image_get(from, &d->state, sizeof(d->state));
+	mimic_image_get(from, d->context, contexts_size(d));
 	mpu_compute_forget_all(d);
 	d->unfinished = 0;
 	for (unsigned int i = 0; i < d->config.contexts; i++) {

@@ -42,8 +42,9 @@ static const char *check(const struct mimic_parameters *parameters)
 }
 
 static struct mimic_model *create(const struct mimic_parameters *parameters,
-				  const struct mimic_host *host)
+				  const struct mimic_host *host, void *memory)
 {
+	(void)memory;
 	return maple_model_create(&parameters->maple, host);
 }
 

@@ -6,17 +6,13 @@
  */
 #include <errno.h>
 
+#include "devices/image.h"
 #include "devices/maple/maple_internal.h"
 
-#define IMAGE_MAGIC 0x4547414d494d504dull	/* "MPMIMAGE" */
-#define IMAGE_VERSION 3
-
-struct image_header {
-	uint64_t magic;
-	uint32_t version;
-	uint32_t header_size;
-	uint64_t total_size;
-	struct maple_config config;
+static const struct mimic_image_kind image_kind = {
+	.magic = 0x4547414d494d504dull,	/* "MPMIMAGE" */
+	.version = 3,
+	.config_size = sizeof(struct maple_config),
 };
 
 static size_t chunks_size(const struct maple *m)
@@ -29,28 +25,23 @@ static size_t loops_size(const struct maple *m)
 	return (size_t)m->config.queues * m->config.lima_loops * sizeof(*m->loops);
 }
 
+static size_t state_size(const struct maple *m)
+{
+	return sizeof(m->state) + chunks_size(m) + loops_size(m);
+}
+
 size_t maple_save(const struct mimic_model *model, void *image, size_t size)
 {
 	const struct maple *m = (const struct maple *)model;
-	size_t total = sizeof(struct image_header) + sizeof(m->state) + chunks_size(m) + loops_size(m);
-	struct image_header header;
-	char *to = image;
+	size_t total = mimic_image_size(&image_kind, state_size(m));
+	char *to;
 
 	if (!image || size < total)
 		return total;
-	memset(&header, 0, sizeof(header));
-	header.magic = IMAGE_MAGIC;
-	header.version = IMAGE_VERSION;
-	header.header_size = sizeof(header);
-	header.total_size = total;
-	header.config = m->config;
-	memcpy(to, &header, sizeof(header));
-	to += sizeof(header);
-	memcpy(to, &m->state, sizeof(m->state));
-	to += sizeof(m->state);
-	memcpy(to, m->chunks, chunks_size(m));
-	to += chunks_size(m);
-	memcpy(to, m->loops, loops_size(m));
+	to = mimic_image_begin(&image_kind, &m->config, image, state_size(m));
+	to = mimic_image_put(to, &m->state, sizeof(m->state));
+	to = mimic_image_put(to, m->chunks, chunks_size(m));
+	mimic_image_put(to, m->loops, loops_size(m));
 	return total;
 }
 
@@ -161,26 +152,19 @@ static bool buffers_are_sound(const struct maple *m, const char *chunks, const c
 int maple_restore(struct mimic_model *model, const void *image, size_t size)
 {
 	struct maple *m = maple_of(model);
-	const char *from = image;
-	struct image_header header;
 	struct maple_state state;
+	const char *from;
 
-	if (size < sizeof(header) || size != maple_save(model, NULL, 0))
+	from = mimic_image_state(&image_kind, &m->config, image, size, state_size(m));
+	if (!from)
 		return -EINVAL;
-	memcpy(&header, from, sizeof(header));
-	from += sizeof(header);
-	if (header.magic != IMAGE_MAGIC || header.version != IMAGE_VERSION ||
-	    header.header_size != sizeof(header) || header.total_size != size ||
-	    memcmp(&header.config, &m->config, sizeof(m->config)))
-		return -EINVAL;
-	memcpy(&state, from, sizeof(state));
-	from += sizeof(state);
+	from = mimic_image_get(from, &state, sizeof(state));
 	if (!bools_are_sound(&state) || !state_is_sound(&m->config, &state) ||
 	    !buffers_are_sound(m, from, from + chunks_size(m)))
 		return -EINVAL;
 	m->state = state;
 	m->unfinished = true;	/* not in the image: the next tick finds out */
-	memcpy(m->chunks, from, chunks_size(m));
-	memcpy(m->loops, from + chunks_size(m), loops_size(m));
+	from = mimic_image_get(from, m->chunks, chunks_size(m));
+	mimic_image_get(from, m->loops, loops_size(m));
 	return 0;
 }

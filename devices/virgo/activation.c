@@ -215,6 +215,8 @@ void activate_row(const struct unit *u, const struct execution *x, union lane *r
 		factor = s->inverse_deviation * factor;
 	else if (activation == VIRGO_SOFTMAX)
 		factor = s->inverse_sum * factor;
+	if (u->type.is_float && activation == VIRGO_NO_ACTIVATION && factor == 1)
+		return;
 	for (size_t i = 0; i < columns; i++) {
 		if (activation == VIRGO_LAYERNORM)
 			row[i] = subtract(u->type, row[i], s->mean);

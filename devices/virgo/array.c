@@ -34,9 +34,7 @@ static enum work operand_check(struct virgo_job *job, struct operand o, bool tra
 			       uint32_t stride)
 {
 	const struct unit *u = job->unit;
-	bool accumulator = o.local & VIRGO_LOCAL_ACCUMULATOR;
-	uint64_t limit = accumulator ? u->accumulator_rows : u->rows;
-	uint64_t first = accumulator ? o.local & VIRGO_LOCAL_ROW : o.local;
+	uint64_t limit = rows_of(u, o.local), first = local_row(o.local);
 	uint32_t rows = transposed ? o.columns : o.rows;
 
 	if (is_nothing(o))
@@ -248,14 +246,24 @@ static enum work pass_check(struct virgo_job *job, const struct pass *pass, bool
 	return work;
 }
 
+static uint64_t value_of(struct operand o)
+{
+	return (uint64_t)o.rows << 48 | (uint64_t)o.columns << 32 | o.local;
+}
+
 /* The weight stationary dataflow, whatever is configured. */
 enum work array_pass(struct virgo_job *job, const struct pass *pass)
 {
 	enum work work = pass_check(job, pass, true);
+	struct operand preload = pass->preload;
 
-	if (work == WORK_DONE)
-		run_pass(job, pass, true);
-	return work;
+	if (work != WORK_DONE)
+		return work;
+	if (!pass->fill)
+		preload.local = VIRGO_GARBAGE;
+	array_preload(job, value_of(preload), value_of(pass->output));
+	run_pass(job, pass, true);
+	return WORK_DONE;
 }
 
 enum work array_compute(struct virgo_job *job, uint64_t rs1, uint64_t rs2, bool fill)

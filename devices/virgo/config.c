@@ -23,17 +23,31 @@ static bool is_power_of_two(unsigned int value)
 	return value && !(value & (value - 1));
 }
 
-static const char *check_unit(const struct virgo_unit_config *unit)
+struct unit_texts {
+	const char *type, *dim, *accumulator_kb, *tile;
+};
+
+static const struct unit_texts unit_texts[VIRGO_UNITS_MAX] = {
+#define _(number) { \
+	"unit" #number "_type must be 0 (int8), 1 (fp16) or 2 (fp32)", \
+	"unit" #number "_dim must be 4, 8 or 16", \
+	"unit" #number "_accumulator_kb must be a power of two from 4 to 256", \
+	"a tile of unit " #number " has at most 65535 blocks" },
+	_(0) _(1) _(2) _(3) _(4) _(5) _(6) _(7)
+#undef _
+};
+
+static const char *check_unit(const struct virgo_unit_config *unit, const struct unit_texts *texts)
 {
 	if (unit->type >= VIRGO_TYPES)
-		return "type of a unit must be int8, fp16 or fp32";
+		return texts->type;
 	if (outside(unit->dim, 4, VIRGO_MAX_DIM) || !is_power_of_two(unit->dim))
-		return "dim of a unit must be 4, 8 or 16";
+		return texts->dim;
 	if (outside(unit->accumulator_kb, VIRGO_ACCUMULATOR_MIN >> 10, VIRGO_ACCUMULATOR_MAX >> 10) ||
 	    !is_power_of_two(unit->accumulator_kb))
-		return "accumulator_kb of a unit must be a power of two from 4 to 256";
+		return texts->accumulator_kb;
 	if (unit->tile_i > 0xffff || unit->tile_j > 0xffff || unit->tile_k > 0xffff)
-		return "a tile of a unit has at most 65535 blocks";
+		return texts->tile;
 	return NULL;
 }
 
@@ -54,7 +68,7 @@ const char *virgo_config_check(const struct virgo_config *config)
 	if (config->inline_jobs > 1)
 		return "inline_jobs must be 0 or 1";
 	for (unsigned int i = 0; i < config->units; i++) {
-		const char *wrong = check_unit(&config->unit[i]);
+		const char *wrong = check_unit(&config->unit[i], &unit_texts[i]);
 
 		if (wrong)
 			return wrong;

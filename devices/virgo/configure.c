@@ -61,6 +61,8 @@ static enum work configure_store(struct virgo_job *job, uint64_t rs1, uint64_t r
 		.rows = field(rs1, 48, 8),
 		.columns = field(rs1, 56, 8),
 	};
+	/* As the RTL's register: two bits are written to three. */
+	job->x.norm.activation_high = 0;
 	return WORK_DONE;
 }
 

@@ -72,6 +72,10 @@ static bool resolve(struct virgo *v, uint64_t value)
 
 	if (number >= v->config.units)
 		return false;
+	if (value & VIRGO_RESOLVE_LATER) {
+		v->unit[number].front.stall_order = ++v->cluster.stall_order;
+		return true;
+	}
 	job_resolve(v, &v->unit[number], value & VIRGO_RESOLVE_PRESENT);
 	unit_settle(v, &v->unit[number]);
 	return true;

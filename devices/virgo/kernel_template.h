@@ -8,96 +8,114 @@
  *	KERNEL_ROWS	rows that are worked on at once: as many as there are
  *			registers for, so that their sums do not wait for each other
  *	KERNEL_PAIRS(a, b)	sums of the products of pairs of int16, lane by lane
+ *	KERNEL_HALVES(to, from)	16 binary16 become fp32
+ * and KERNEL(load), KERNEL(store): a vector whose pieces of DIM lanes lie `next` apart.
  */
 
-typedef float KERNEL(floats) __attribute__((vector_size(4 * KERNEL_LANES), aligned(4), may_alias));
-typedef int32_t KERNEL(integers) __attribute__((vector_size(4 * KERNEL_LANES), aligned(4), may_alias));
+#define KERNEL_INLINE KERNEL_TARGET static inline __attribute__((always_inline))
 
-KERNEL_TARGET static void KERNEL(multiply_float)(union lane *c, const float *a, size_t a_stride,
-						 const float *b, size_t blocks, size_t dim)
+KERNEL_INLINE void KERNEL(floats_of_dim)(const struct kernel_panel *p, const size_t dim)
 {
-	KERNEL(floats) sum[KERNEL_ROWS], total[KERNEL_ROWS], values;
+	const size_t rows = dim < KERNEL_ROWS ? dim : KERNEL_ROWS;
 	const KERNEL(floats) none = { 0 }, nan = none + float_of(LANE_NAN);
+	const float *a = &p->a->f, *b = &p->b->f;
+	KERNEL(floats) sum[KERNEL_ROWS], total[KERNEL_ROWS], values;
 
 	UNROLL
-	for (size_t m = 0; m < KERNEL_ROWS; m++)
-		total[m] = *(const KERNEL(floats) *)(c + m * KERNEL_LANES);
-	for (; blocks; blocks--) {
+	for (size_t m = 0; m < rows; m++)
+		total[m] = p->from_zero ? none : KERNEL(load)(&p->c[m * dim].f, p->c_next, dim);
+	for (size_t blocks = p->blocks; blocks; blocks--, a += p->a_block, b += p->b_block) {
 		UNROLL
-		for (size_t m = 0; m < KERNEL_ROWS; m++)
+		for (size_t m = 0; m < rows; m++)
 			sum[m] = none;
-		for (size_t d = 0; d < dim; d += 4) {
+		UNROLL
+		for (size_t k = 0; k < dim; k++) {
+			values = KERNEL(load)(b + k * dim, p->b_next, dim);
 			UNROLL
-			for (size_t k = 0; k < 4; k++) {
-				values = *(const KERNEL(floats) *)(b + (d + k) * KERNEL_LANES);
-				UNROLL
-				for (size_t m = 0; m < KERNEL_ROWS; m++)
-					sum[m] += a[m * a_stride + d + k] * values;
-			}
+			for (size_t m = 0; m < rows; m++)
+				sum[m] += a[m * dim + k] * values;
 		}
 		UNROLL
-		for (size_t m = 0; m < KERNEL_ROWS; m++)
+		for (size_t m = 0; m < rows; m++)
 			total[m] += sum[m];
-		a += dim;
-		b += dim * KERNEL_LANES;
 	}
 	UNROLL
-	for (size_t m = 0; m < KERNEL_ROWS; m++) {
+	for (size_t m = 0; m < rows; m++) {
 		KERNEL(integers) ordered = (KERNEL(integers))(total[m] == total[m]);
+		KERNEL(integers) bits = ((KERNEL(integers))total[m] & ordered) |
+					((KERNEL(integers))nan & ~ordered);
 
-		*(KERNEL(integers) *)(c + m * KERNEL_LANES) =
-			((KERNEL(integers))total[m] & ordered) | ((KERNEL(integers))nan & ~ordered);
+		KERNEL(store)(&p->c[m * dim].f, p->c_next, dim, (KERNEL(floats))bits);
 	}
 }
 
-KERNEL_TARGET static void KERNEL(multiply_pairs)(union lane *c, const int32_t *a, size_t a_stride,
-						 const int32_t *b, size_t pairs)
+KERNEL_TARGET static void KERNEL(multiply_floats)(const struct kernel_panel *panel, size_t dim)
 {
+	EACH_DIM(KERNEL(floats_of_dim)(panel, n));
+}
+
+KERNEL_INLINE void KERNEL(pairs_of_dim)(const struct kernel_panel *p, const size_t dim)
+{
+	const size_t rows = dim < KERNEL_ROWS ? dim : KERNEL_ROWS, pairs = dim / 2;
 	const KERNEL(integers) none = { 0 };
-	const alias_i32 *pair = (const alias_i32 *)a;	/* written as int16 */
+	const alias_i32 *a = &p->a->i;	/* written as int16 */
+	const float *b = &p->b->f;
 	KERNEL(integers) total[KERNEL_ROWS], values;
 
 	UNROLL
-	for (size_t m = 0; m < KERNEL_ROWS; m++)
-		total[m] = *(const KERNEL(integers) *)(c + m * KERNEL_LANES);
-	for (size_t k = 0; k < pairs; k++) {
-		values = *(const KERNEL(integers) *)(b + k * KERNEL_LANES);
+	for (size_t m = 0; m < rows; m++)
+		total[m] = p->from_zero ? none :
+			   (KERNEL(integers))KERNEL(load)(&p->c[m * dim].f, p->c_next, dim);
+	for (size_t blocks = p->blocks; blocks; blocks--, a += p->a_block, b += p->b_block) {
 		UNROLL
-		for (size_t m = 0; m < KERNEL_ROWS; m++)
-			total[m] += KERNEL_PAIRS((none + pair[m * a_stride + k]), values);
+		for (size_t k = 0; k < pairs; k++) {
+			values = (KERNEL(integers))KERNEL(load)(b + k * dim, p->b_next, dim);
+			UNROLL
+			for (size_t m = 0; m < rows; m++)
+				total[m] += KERNEL_PAIRS((none + a[m * pairs + k]), values);
+		}
 	}
 	UNROLL
-	for (size_t m = 0; m < KERNEL_ROWS; m++)
-		*(KERNEL(integers) *)(c + m * KERNEL_LANES) = total[m];
+	for (size_t m = 0; m < rows; m++)
+		KERNEL(store)(&p->c[m * dim].f, p->c_next, dim, (KERNEL(floats))total[m]);
 }
 
-/* A loop of a known count is vectors; DIM is one of three. */
-#define EACH_COUNT(body) do { \
-	if (count == 16) { const size_t n = 16; body; } \
-	else if (count == 8) { const size_t n = 8; body; } \
-	else { const size_t n = 4; body; } \
-} while (0)
+KERNEL_TARGET static void KERNEL(multiply_pairs)(const struct kernel_panel *panel, size_t dim)
+{
+	EACH_DIM(KERNEL(pairs_of_dim)(panel, n));
+}
 
+/* A loop of a known count is vectors. */
 KERNEL_TARGET static void KERNEL(widen_bytes)(int16_t *restrict to, const int8_t *restrict from,
 					      size_t count)
 {
-	EACH_COUNT(for (size_t i = 0; i < n; i++) to[i] = from[i]);
+	for (; count; count -= 16, to += 16, from += 16)
+		for (size_t i = 0; i < 16; i++)
+			to[i] = from[i];
 }
 
-KERNEL_TARGET static void KERNEL(interleave_bytes)(int16_t *restrict to,
-						   const int8_t *restrict even,
-						   const int8_t *restrict odd, size_t count)
+KERNEL_TARGET static void KERNEL(widen_halves)(float *restrict to, const void *restrict elements,
+					       size_t count)
+{
+	const alias_u16 *from = elements;
+
+	for (; count; count -= 16, to += 16, from += 16)
+		KERNEL_HALVES(to, from);
+}
+
+KERNEL_INLINE void KERNEL(pair_rows)(int16_t *restrict to, const int8_t *restrict from, size_t rows,
+				     const size_t dim)
 {
 	alias_u32 *pairs = (alias_u32 *)to;
 
-	EACH_COUNT(for (size_t i = 0; i < n; i++)
-		pairs[i] = (uint16_t)even[i] | (uint32_t)odd[i] << 16);
+	for (; rows; rows -= 2, pairs += dim, from += 2 * dim)
+		for (size_t i = 0; i < dim; i++)
+			pairs[i] = (uint16_t)from[i] | (uint32_t)from[dim + i] << 16;
 }
 
-KERNEL_TARGET static void KERNEL(widen_halves)(float *restrict to, const uint16_t *restrict from,
-					       size_t count)
+KERNEL_TARGET static void KERNEL(pair_bytes)(int16_t *to, const int8_t *from, size_t rows, size_t dim)
 {
-	EACH_COUNT(for (size_t i = 0; i < n; i++) to[i] = wide_half(from[i]));
+	EACH_DIM(KERNEL(pair_rows)(to, from, rows, n));
 }
 
-#undef EACH_COUNT
+#undef KERNEL_INLINE

@@ -7,11 +7,20 @@
 #include "devices/virgo/kernels.h"
 
 #ifdef __x86_64__
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
 #define UNROLL _Pragma("GCC unroll 16")
 
+/* `n` is DIM as a constant. */
+#define EACH_DIM(body) do { \
+	if (dim == 16) { const size_t n = 16; body; } \
+	else if (dim == 8) { const size_t n = 8; body; } \
+	else { const size_t n = 4; body; } \
+} while (0)
+
+typedef uint16_t alias_u16 __attribute__((may_alias));
 typedef uint32_t alias_u32 __attribute__((may_alias));
 typedef int32_t alias_i32 __attribute__((may_alias));
 
@@ -27,6 +36,28 @@ static inline __attribute__((always_inline)) float wide_half(uint16_t half)
 	return float_of(magnitude >= 0x7c00 ? special : finite);
 }
 
+#define VECTORS(kind, lanes) \
+	typedef float floats_##kind __attribute__((vector_size(4 * (lanes)), aligned(4), may_alias)); \
+	typedef int32_t integers_##kind __attribute__((vector_size(4 * (lanes)), aligned(4), may_alias))
+
+/* --- any processor: vectors are not wider than the smallest DIM ------------------------- */
+
+VECTORS(plain, 4);
+
+static inline floats_plain load_plain(const float *from, size_t next, size_t dim)
+{
+	(void)next;
+	(void)dim;
+	return *(const floats_plain *)from;
+}
+
+static inline void store_plain(float *to, size_t next, size_t dim, floats_plain vector)
+{
+	(void)next;
+	(void)dim;
+	*(floats_plain *)to = vector;
+}
+
 #define KERNEL(name) name##_plain
 #define KERNEL_TARGET
 #define KERNEL_LANES 4
@@ -36,6 +67,10 @@ static inline __attribute__((always_inline)) float wide_half(uint16_t half)
 #else
 #define KERNEL_PAIRS(a, b) (((a) << 16 >> 16) * ((b) << 16 >> 16) + ((a) >> 16) * ((b) >> 16))
 #endif
+#define KERNEL_HALVES(to, from) do { \
+	for (size_t i = 0; i < 16; i++) \
+		to[i] = wide_half(from[i]); \
+} while (0)
 #include "devices/virgo/kernel_template.h"
 
 static bool always(void)
@@ -48,18 +83,51 @@ static bool always(void)
 #undef KERNEL_LANES
 #undef KERNEL_ROWS
 #undef KERNEL_PAIRS
+#undef KERNEL_HALVES
+
+/* --- AVX2 -------------------------------------------------------------------------------- */
 
 #ifdef __x86_64__
 #define KERNEL(name) name##_avx2
-#define KERNEL_TARGET __attribute__((target("avx2")))
+#define KERNEL_TARGET __attribute__((target("avx2,f16c")))
 #define KERNEL_LANES 8
 #define KERNEL_ROWS 4
 #define KERNEL_PAIRS(a, b) ((integers_avx2)_mm256_madd_epi16((__m256i)(a), (__m256i)(b)))
+#define KERNEL_HALVES(to, from) do { \
+	_mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from))); \
+	_mm256_storeu_ps(to + 8, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(from + 8)))); \
+} while (0)
+
+VECTORS(avx2, 8);
+
+KERNEL_TARGET static inline floats_avx2 load_avx2(const float *from, size_t next, size_t dim)
+{
+	if (dim >= 8)
+		return (floats_avx2)_mm256_loadu_ps(from);
+	return (floats_avx2)_mm256_loadu2_m128(from + next, from);
+}
+
+KERNEL_TARGET static inline void store_avx2(float *to, size_t next, size_t dim, floats_avx2 vector)
+{
+	if (dim >= 8)
+		_mm256_storeu_ps(to, (__m256)vector);
+	else
+		_mm256_storeu2_m128(to + next, to, (__m256)vector);
+}
+
 #include "devices/virgo/kernel_template.h"
+
+/* __builtin_cpu_supports() does not know this one everywhere. */
+static bool has_f16c(void)
+{
+	unsigned int a, b, c, d;
+
+	return __get_cpuid(1, &a, &b, &c, &d) && c & bit_F16C;
+}
 
 static bool has_avx2(void)
 {
-	return __builtin_cpu_supports("avx2");
+	return __builtin_cpu_supports("avx2") && has_f16c();
 }
 
 #undef KERNEL
@@ -67,17 +135,57 @@ static bool has_avx2(void)
 #undef KERNEL_LANES
 #undef KERNEL_ROWS
 #undef KERNEL_PAIRS
+#undef KERNEL_HALVES
+
+/* --- AVX-512 ------------------------------------------------------------------------------ */
 
 #define KERNEL(name) name##_avx512
-#define KERNEL_TARGET __attribute__((target("avx512f,avx512bw")))
+#define KERNEL_TARGET __attribute__((target("avx512f,avx512bw,avx512dq")))
 #define KERNEL_LANES 16
 #define KERNEL_ROWS 8
 #define KERNEL_PAIRS(a, b) ((integers_avx512)_mm512_madd_epi16((__m512i)(a), (__m512i)(b)))
+#define KERNEL_HALVES(to, from) \
+	_mm512_storeu_ps(to, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from)))
+
+VECTORS(avx512, 16);
+
+KERNEL_TARGET static inline floats_avx512 load_avx512(const float *from, size_t next, size_t dim)
+{
+	__m512 low;
+
+	if (dim >= 16)
+		return (floats_avx512)_mm512_loadu_ps(from);
+	if (dim == 8)
+		return (floats_avx512)_mm512_insertf32x8(
+			_mm512_castps256_ps512(_mm256_loadu_ps(from)), _mm256_loadu_ps(from + next), 1);
+	low = _mm512_castps256_ps512(_mm256_loadu2_m128(from + next, from));
+	return (floats_avx512)_mm512_insertf32x8(
+		low, _mm256_loadu2_m128(from + 3 * next, from + 2 * next), 1);
+}
+
+KERNEL_TARGET static inline void store_avx512(float *to, size_t next, size_t dim,
+					      floats_avx512 vector)
+{
+	__m256 low = _mm512_castps512_ps256((__m512)vector);
+	__m256 high = _mm512_extractf32x8_ps((__m512)vector, 1);
+
+	if (dim >= 16) {
+		_mm512_storeu_ps(to, (__m512)vector);
+	} else if (dim == 8) {
+		_mm256_storeu_ps(to, low);
+		_mm256_storeu_ps(to + next, high);
+	} else {
+		_mm256_storeu2_m128(to + next, to, low);
+		_mm256_storeu2_m128(to + 3 * next, to + 2 * next, high);
+	}
+}
+
 #include "devices/virgo/kernel_template.h"
 
 static bool has_avx512(void)
 {
-	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	       __builtin_cpu_supports("avx512dq");
 }
 #endif
 
@@ -86,11 +194,11 @@ static bool has_avx512(void)
 	.is_supported = supported, \
 	.lanes = lane_count, \
 	.rows = row_count, \
-	.multiply_float = multiply_float_##kind, \
+	.multiply_floats = multiply_floats_##kind, \
 	.multiply_pairs = multiply_pairs_##kind, \
 	.widen_bytes = widen_bytes_##kind, \
-	.interleave_bytes = interleave_bytes_##kind, \
 	.widen_halves = widen_halves_##kind, \
+	.pair_bytes = pair_bytes_##kind, \
 }
 
 const struct virgo_kernels virgo_kernels_list[] = {

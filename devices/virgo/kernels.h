@@ -13,24 +13,37 @@
 #define KERNEL_LANES_MAX 16
 #define KERNEL_ROWS_MAX 8
 
+/*
+ * A panel of C, and what goes into it: some rows of a row of blocks, and as many
+ * columns as a vector has lanes. A vector that is wider than DIM takes the same row
+ * of several blocks. Operands are blocks, row by row, as in the scratchpad and the
+ * accumulator; distances are in lanes. A lane of int8 operands is a pair of int16, the
+ * values of two successive k.
+ */
+struct kernel_panel {
+	const union lane *a;
+	size_t a_block;		/* to the next block of k */
+	const union lane *b;
+	size_t b_block;		/* to the next block of k */
+	size_t b_next;		/* to the next block of columns */
+	union lane *c;
+	size_t c_next;		/* to the next block of columns */
+	size_t blocks;		/* of k */
+	bool from_zero;		/* C is not read */
+};
+
 struct virgo_kernels {
 	const char *name;
 	bool (*is_supported)(void);
-	unsigned int lanes;	/* columns of a panel of B */
-	unsigned int rows;	/* of a strip of A */
-	/*
-	 * c (rows x lanes) += a (rows x blocks * dim, rows a_stride apart)
-	 * times b (blocks * dim x lanes).
-	 */
-	void (*multiply_float)(union lane *c, const float *a, size_t a_stride, const float *b,
-			       size_t blocks, size_t dim);
-	/* The same with pairs of int16, the values of two successive k: dim is a number of pairs. */
-	void (*multiply_pairs)(union lane *c, const int32_t *a, size_t a_stride, const int32_t *b,
-			       size_t pairs);
-	/* Rows of `count` (4, 8 or 16) elements. */
+	unsigned int lanes;	/* columns of a panel */
+	unsigned int rows;	/* of a panel; where DIM is less, DIM */
+	void (*multiply_floats)(const struct kernel_panel *panel, size_t dim);
+	void (*multiply_pairs)(const struct kernel_panel *panel, size_t dim);
+	/* `count` elements, a multiple of 16 */
 	void (*widen_bytes)(int16_t *to, const int8_t *from, size_t count);
-	void (*interleave_bytes)(int16_t *to, const int8_t *even, const int8_t *odd, size_t count);
-	void (*widen_halves)(float *to, const uint16_t *from, size_t count);
+	void (*widen_halves)(float *to, const void *from, size_t count);
+	/* Two rows of DIM elements become one of pairs. */
+	void (*pair_bytes)(int16_t *to, const int8_t *from, size_t rows, size_t dim);
 };
 
 /* The fastest last. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The multiplication of LOOP_WS: as PRELOAD and COMPUTE for each k, j, i, but the
- * blocks are first laid out as the processor's vectors want them. B becomes panels
- * of as many columns as a vector has lanes, A strips of as many rows as a kernel
- * works on at once. Long sums go in chunks of k, from the first on.
+ * The multiplication of LOOP_WS: as PRELOAD and COMPUTE for each k, j, i, but with
+ * panels of C that a processor keeps in its registers. Operands are used where they
+ * lie if their elements are what is multiplied (fp32); else, or if they are to be
+ * transposed or padded, blocks are made of them first. Long sums go in chunks of k,
+ * from the first on.
  */
 #include "devices/virgo/virgo_internal.h"
 #include "devices/virgo/matmul_scratch.h"
@@ -16,232 +17,233 @@ struct chunk {
 	const struct loop_blocks *l;
 	const struct virgo_kernels *kernels;
 	struct matmul_scratch *scratch;
+	uint32_t dim;
+	uint32_t block_lanes;	/* of operands: int8 has two elements in a lane */
 	uint32_t first;		/* block of k */
 	uint32_t count;		/* blocks of k */
-	uint32_t depth;		/* count * dim */
-	uint32_t columns;	/* of all panels: lanes are a divisor */
+	bool has_pads;		/* of k: the last block lacks some */
+	const union lane *b;
+	size_t b_block;		/* lanes to the next block of k */
+	size_t b_next;		/* lanes to the next block of columns */
 };
 
-static struct unit *unit_of(const struct chunk *c)
-{
-	return c->job->unit;
-}
-
-static uint32_t a_block(const struct chunk *c, uint32_t i, uint32_t k)
+static const unsigned char *a_block(const struct chunk *c, uint32_t i, uint32_t k)
 {
 	const struct loop_blocks *l = c->l;
 
-	return l->a + (l->a_by_k ? k * l->i + i : i * l->k + k) * unit_of(c)->dim;
+	return spad_row(c->job->unit, l->a + (l->a_by_k ? k * l->i + i : i * l->k + k) * c->dim);
 }
 
-static uint32_t b_block(const struct chunk *c, uint32_t k, uint32_t j)
+static const unsigned char *b_block(const struct chunk *c, uint32_t k, uint32_t j)
 {
 	const struct loop_blocks *l = c->l;
 
-	return l->b + (l->b_by_j ? j * l->k + k : k * l->j + j) * unit_of(c)->dim;
+	return spad_row(c->job->unit, l->b + (l->b_by_j ? j * l->k + k : k * l->j + j) * c->dim);
 }
 
-/* --- panels of B -------------------------------------------------------------------- */
+/* --- blocks of the scratch memory ---------------------------------------------------------- */
 
-/* The lane of row k (of this chunk) and this column; int8 has two rows in one. */
-static union lane *b_lane(const struct chunk *c, uint32_t k, uint32_t column)
+enum side { SIDE_A, SIDE_B };
+
+static bool is_transposed(const struct chunk *c, enum side side)
 {
-	uint32_t lanes = c->kernels->lanes;
-	size_t panel = (size_t)(column / lanes) * c->depth;
+	const struct execute_configuration *e = &c->job->x.execute;
 
-	return c->scratch->b + (panel + k) * lanes + column % lanes;
+	return side == SIDE_A ? e->a_transposed : e->b_transposed;
 }
 
-static int16_t *b_pair(const struct chunk *c, uint32_t k, uint32_t column)
+/* Elements of k in this block of the chunk. */
+static uint32_t depth_of(const struct chunk *c, uint32_t k)
 {
-	uint32_t lanes = c->kernels->lanes;
-	size_t panel = (size_t)(column / lanes) * (c->depth / 2);
-
-	return (int16_t *)(c->scratch->b + (panel + k / 2) * lanes + column % lanes);
+	return lesser(c->l->depth - (c->first + k) * c->dim, c->dim);
 }
 
-static void b_put(const struct chunk *c, uint32_t k, uint32_t column, union lane value)
+/* A block with rows and columns exchanged. */
+static void transpose(const struct chunk *c, unsigned char *to, const unsigned char *from)
 {
-	if (unit_of(c)->type.is_float)
-		*b_lane(c, k, column) = value;
-	else
-		b_pair(c, k, column)[k & 1] = (int16_t)value.i;
-}
+	uint32_t dim = c->dim, size = c->job->unit->type.size;
 
-static void b_block_transposed(const struct chunk *c, uint32_t row, uint32_t k, uint32_t column)
-{
-	struct unit *u = unit_of(c);
-	union lane lanes[VIRGO_MAX_DIM];
-
-	for (uint32_t j = 0; j < u->dim; j++) {
-		elements_widen(u->type, lanes, spad_row(u, row + j), u->dim);
-		for (uint32_t d = 0; d < u->dim; d++)
-			b_put(c, k + d, column + j, lanes[d]);
-	}
-}
-
-/* Some columns of a block, all in one panel. */
-static void b_columns(const struct chunk *c, const unsigned char *from, uint32_t k, uint32_t column,
-		      uint32_t count)
-{
-	struct unit *u = unit_of(c);
-
-	for (uint32_t d = 0; d < u->dim; d++, from += u->row_bytes) {
-		if (u->type.kind == VIRGO_FP32) {
-			memcpy(b_lane(c, k + d, column), from, sizeof(float) * count);
-		} else if (u->type.kind == VIRGO_FP16) {
-			c->kernels->widen_halves(&b_lane(c, k + d, column)->f,
-						 (const uint16_t *)from, count);
-		} else if (d % 2 == 0) {
-			c->kernels->interleave_bytes(b_pair(c, k + d, column), (const int8_t *)from,
-						     (const int8_t *)from + u->row_bytes, count);
+	for (uint32_t i = 0; i < dim; i++) {
+		for (uint32_t j = 0; j < dim; j++) {
+			/* Copies of a known size */
+			if (size == 1)
+				to[i * dim + j] = from[j * dim + i];
+			else if (size == 2)
+				memcpy(to + 2 * (i * dim + j), from + 2 * (j * dim + i), 2);
+			else
+				memcpy(to + 4 * (i * dim + j), from + 4 * (j * dim + i), 4);
 		}
 	}
 }
 
-static void pack_b(const struct chunk *c)
+/* What of k the last block lacks is 0: columns of A, rows of B. */
+static void clear_pads(const struct chunk *c, unsigned char *block, enum side side, uint32_t depth)
 {
-	struct unit *u = unit_of(c);
-	const struct loop_blocks *l = c->l;
-	uint32_t piece = lesser(u->dim, c->kernels->lanes);
-	uint32_t depth = l->depth - c->first * u->dim;
+	uint32_t dim = c->dim, size = c->job->unit->type.size;
 
-	for (uint32_t n = 0; n < c->count * l->j; n++) {
-		uint32_t k = n / l->j, j = n % l->j, row = b_block(c, c->first + k, j);
-
-		if (c->job->x.execute.b_transposed) {
-			b_block_transposed(c, row, k * u->dim, j * u->dim);
-			continue;
-		}
-		for (uint32_t at = 0; at < u->dim; at += piece)
-			b_columns(c, spad_row(u, row) + at * u->type.size, k * u->dim,
-				  j * u->dim + at, piece);
+	if (side == SIDE_B) {
+		memset(block + depth * dim * size, 0, (size_t)(dim - depth) * dim * size);
+		return;
 	}
-	for (uint32_t k = 0; k < c->depth; k++) {
-		/* What the last block lacks, and the rest of the last panel. */
-		for (uint32_t column = k < depth ? l->columns : 0; column < c->columns; column++)
-			b_put(c, k, column, (union lane){ .bits = 0 });
-	}
+	for (uint32_t row = 0; row < dim; row++)
+		memset(block + (row * dim + depth) * size, 0, (size_t)(dim - depth) * size);
 }
 
-/* --- strips of A ------------------------------------------------------------------------ */
-
-static void a_block_row(const struct chunk *c, void *to, const unsigned char *from)
+static void make_block(const struct chunk *c, union lane *to, const unsigned char *from,
+		       enum side side, uint32_t depth)
 {
-	struct unit *u = unit_of(c);
+	const struct unit *u = c->job->unit;
+	uint32_t dim = c->dim, elements = dim * dim;
+	unsigned char changed[VIRGO_MAX_DIM * VIRGO_MAX_DIM * sizeof(union lane)]
+		__attribute__((aligned(64)));
 
-	if (u->type.kind == VIRGO_INT8)
-		c->kernels->widen_bytes(to, (const int8_t *)from, u->dim);
+	if (is_transposed(c, side))
+		transpose(c, changed, from);
+	else if (depth < dim)
+		memcpy(changed, from, (size_t)elements * u->type.size);
+	if (depth < dim)
+		clear_pads(c, changed, side, depth);
+	if (is_transposed(c, side) || depth < dim)
+		from = changed;
+	if (u->type.kind == VIRGO_FP32)
+		memcpy(to, from, elements * sizeof(*to));
 	else if (u->type.kind == VIRGO_FP16)
-		c->kernels->widen_halves(to, (const uint16_t *)from, u->dim);
+		c->kernels->widen_halves(&to->f, from, elements);
+	else if (side == SIDE_A)
+		c->kernels->widen_bytes((int16_t *)to, (const int8_t *)from, elements);
 	else
-		memcpy(to, from, sizeof(float) * u->dim);
+		c->kernels->pair_bytes((int16_t *)to, (const int8_t *)from, dim, dim);
 }
 
-static void a_block_row_transposed(const struct chunk *c, void *to, uint32_t block, uint32_t row)
+static bool is_used_in_place(const struct chunk *c, enum side side)
 {
-	struct unit *u = unit_of(c);
-	union lane lanes[VIRGO_MAX_DIM];
-
-	for (uint32_t d = 0; d < u->dim; d++)
-		elements_widen(u->type, &lanes[d],
-			       spad_row(u, block + d) + (size_t)row * u->type.size, 1);
-	if (u->type.is_float) {
-		memcpy(to, lanes, sizeof(float) * u->dim);
-		return;
-	}
-	for (uint32_t d = 0; d < u->dim; d++)
-		((int16_t *)to)[d] = (int16_t)lanes[d].i;
+	return c->job->unit->type.kind == VIRGO_FP32 && !is_transposed(c, side) && !c->has_pads;
 }
 
-/* One row, all k of the chunk. */
-static void pack_a_row(const struct chunk *c, unsigned char *to, uint32_t row)
+/* All of B that the chunk multiplies with. */
+static void choose_b(struct chunk *c)
 {
-	struct unit *u = unit_of(c);
-	size_t size = u->type.is_float ? sizeof(float) : sizeof(int16_t);
-	uint32_t depth = lesser(c->l->depth - c->first * u->dim, c->depth);
-
-	if (row >= c->l->rows) {
-		memset(to, 0, size * c->depth);
-		return;
-	}
-	for (uint32_t k = 0; k < c->count; k++) {
-		uint32_t block = a_block(c, row / u->dim, c->first + k);
-		unsigned char *at = to + size * k * u->dim;
-
-		if (c->job->x.execute.a_transposed)
-			a_block_row_transposed(c, at, block, row % u->dim);
-		else
-			a_block_row(c, at, spad_row(u, block + row % u->dim));
-	}
-	memset(to + size * depth, 0, size * (c->depth - depth));
-}
-
-/* --- C --------------------------------------------------------------------------------------- */
-
-/* One row of a panel, from the accumulator or back to it. */
-static void c_row(const struct chunk *c, union lane *panel, uint32_t row, uint32_t column, bool back)
-{
-	struct unit *u = unit_of(c);
 	const struct loop_blocks *l = c->l;
-	uint32_t end = lesser(column + c->kernels->lanes, l->columns);
 
-	while (column < end) {
-		uint32_t in_block = column % u->dim, some = lesser(u->dim - in_block, end - column);
-		uint32_t block = row / u->dim * l->j + column / u->dim;
-		union lane *lanes = accumulator_row(u, l->c + block * u->dim + row % u->dim) +
-				    in_block;
-
-		if (back)
-			memcpy(lanes, panel, sizeof(*lanes) * some);
-		else
-			memcpy(panel, lanes, sizeof(*lanes) * some);
-		panel += some;
-		column += some;
+	if (is_used_in_place(c, SIDE_B)) {
+		c->b = (const union lane *)b_block(c, c->first, 0);
+		c->b_block = (l->b_by_j ? 1 : l->j) * c->block_lanes;
+		c->b_next = (l->b_by_j ? l->k : 1) * c->block_lanes;
+		return;
 	}
+	for (uint32_t k = 0; k < c->count; k++)
+		for (uint32_t j = 0; j < l->j; j++)
+			make_block(c, c->scratch->b + (k * l->j + j) * c->block_lanes,
+				   b_block(c, c->first + k, j), SIDE_B, depth_of(c, k));
+	c->b = c->scratch->b;
+	c->b_block = l->j * c->block_lanes;
+	c->b_next = c->block_lanes;
 }
 
-static void multiply_panel(const struct chunk *c, uint32_t row, uint32_t column)
+/* A row of blocks. */
+static void choose_a(const struct chunk *c, struct kernel_panel *panel, uint32_t i)
 {
-	const struct virgo_kernels *kernels = c->kernels;
-	struct matmul_scratch *scratch = c->scratch;
-	uint32_t rows = lesser(kernels->rows, c->l->rows - row);
-	bool is_sum = c->l->accumulate || c->first;
+	const struct loop_blocks *l = c->l;
 
-	for (uint32_t m = 0; m < rows && is_sum; m++)
-		c_row(c, scratch->c + m * kernels->lanes, row + m, column, false);
-	if (!is_sum)
-		memset(scratch->c, 0, sizeof(union lane) * kernels->rows * kernels->lanes);
-	if (unit_of(c)->type.is_float)
-		kernels->multiply_float(scratch->c, (const float *)scratch->a, c->depth,
-					&b_lane(c, 0, column)->f, c->count, unit_of(c)->dim);
+	if (is_used_in_place(c, SIDE_A)) {
+		panel->a = (const union lane *)a_block(c, i, c->first);
+		panel->a_block = (l->a_by_k ? l->i : 1) * c->block_lanes;
+		return;
+	}
+	for (uint32_t k = 0; k < c->count; k++)
+		make_block(c, c->scratch->a + k * c->block_lanes, a_block(c, i, c->first + k), SIDE_A,
+			   depth_of(c, k));
+	panel->a = c->scratch->a;
+	panel->a_block = c->block_lanes;
+}
+
+/* --- panels of C ------------------------------------------------------------------------------ */
+
+static void multiply(const struct chunk *c, const struct kernel_panel *panel)
+{
+	if (c->job->unit->type.is_float)
+		c->kernels->multiply_floats(panel, c->dim);
 	else
-		kernels->multiply_pairs(scratch->c, (const int32_t *)scratch->a, c->depth / 2,
-					(const int32_t *)b_pair(c, 0, column), c->depth / 2);
-	for (uint32_t m = 0; m < rows; m++)
-		c_row(c, scratch->c + m * kernels->lanes, row + m, column, true);
+		c->kernels->multiply_pairs(panel, c->dim);
 }
 
-static void multiply_chunk(const struct chunk *c)
+/* A panel that is not all inside of C: what lies outside must stay as it is. */
+static void multiply_edge(const struct chunk *c, const struct kernel_panel *panel, uint32_t rows,
+			  uint32_t columns)
 {
-	size_t size = unit_of(c)->type.is_float ? sizeof(float) : sizeof(int16_t);
+	struct kernel_panel edge = *panel;
+	uint32_t width = lesser(c->dim, c->kernels->lanes);
 
-	pack_b(c);
-	for (uint32_t row = 0; row < c->l->rows; row += c->kernels->rows) {
-		for (uint32_t m = 0; m < c->kernels->rows; m++)
-			pack_a_row(c, (unsigned char *)c->scratch->a + size * m * c->depth, row + m);
-		for (uint32_t column = 0; column < c->l->columns; column += c->kernels->lanes)
-			multiply_panel(c, row, column);
+	edge.c = c->scratch->c;
+	edge.c_next = KERNEL_ROWS_MAX * c->dim;
+	for (uint32_t at = 0; at < columns && !panel->from_zero; at += width)
+		for (uint32_t m = 0; m < rows; m++)
+			memcpy(edge.c + at / width * edge.c_next + m * c->dim,
+			       panel->c + at / width * panel->c_next + m * c->dim,
+			       sizeof(union lane) * lesser(width, columns - at));
+	multiply(c, &edge);
+	for (uint32_t at = 0; at < columns; at += width)
+		for (uint32_t m = 0; m < rows; m++)
+			memcpy(panel->c + at / width * panel->c_next + m * c->dim,
+			       edge.c + at / width * edge.c_next + m * c->dim,
+			       sizeof(union lane) * lesser(width, columns - at));
+}
+
+/* Rows of one row of blocks, all columns. */
+static void multiply_strip(const struct chunk *c, struct kernel_panel *panel, uint32_t first_row,
+			   uint32_t rows)
+{
+	const struct loop_blocks *l = c->l;
+	uint32_t dim = c->dim, lanes = c->kernels->lanes, strip = lesser(c->kernels->rows, dim);
+
+	for (uint32_t column = 0; column < l->columns;) {
+		uint32_t block = column / dim, width = lanes;
+
+		/* Fewer blocks than a vector takes: the first of them, again and again. */
+		if (lanes > dim && (l->j - block) * dim < lanes)
+			width = dim;
+		panel->b = c->b + block * c->b_next + column % dim;
+		panel->b_next = width < lanes ? 0 : c->b_next;
+		panel->c = accumulator_row(c->job->unit, l->c + block * dim + first_row) + column % dim;
+		if (rows == strip && width == lanes && column + width <= l->columns)
+			multiply(c, panel);
+		else
+			multiply_edge(c, panel, rows, lesser(width, l->columns - column));
+		column += width;
 	}
 }
+
+static void multiply_chunk(struct chunk *c)
+{
+	const struct loop_blocks *l = c->l;
+	uint32_t dim = c->dim, strip = lesser(c->kernels->rows, dim);
+	struct kernel_panel panel = {
+		.b_block = 0, .c_next = dim * dim, .blocks = c->count,
+		.from_zero = !l->accumulate && !c->first,
+	};
+
+	choose_b(c);
+	panel.b_block = c->b_block;
+	for (uint32_t i = 0; i < l->i; i++) {
+		uint32_t rows = lesser(l->rows - i * dim, dim);
+
+		choose_a(c, &panel, i);
+		for (uint32_t row = 0; row < rows; row += strip) {
+			multiply_strip(c, &panel, i * l->j * dim + row, lesser(rows - row, strip));
+			panel.a += strip * c->block_lanes / dim;
+		}
+	}
+}
+
+/* --- chunks ---------------------------------------------------------------------------------------- */
 
 /* How many blocks of k go into the scratch memory, and into one call's time. */
 static uint32_t chunk_blocks(const struct chunk *c)
 {
-	uint32_t dim = unit_of(c)->dim, most = SCRATCH_DEPTH / dim;
-	uint64_t macs = (uint64_t)c->l->rows * c->columns * dim;
+	const struct loop_blocks *l = c->l;
+	uint64_t macs = (uint64_t)l->i * l->j * c->dim * c->dim * c->dim;
+	uint32_t most = lesser(SCRATCH_A, SCRATCH_B / l->j) / c->block_lanes;
 
-	most = lesser(most, SCRATCH_B / (c->columns * dim));
 	if (macs * most > CHUNK_MACS)
 		most = (uint32_t)(CHUNK_MACS / macs);
 	return most ? most : 1;
@@ -261,20 +263,20 @@ static void count_all(struct virgo_job *job, const struct loop_blocks *l)
 enum work loop_matmul(struct virgo_job *job, const struct loop_blocks *l)
 {
 	struct progress *p = &job->x.progress;
+	uint32_t dim = job->unit->dim, whole = l->depth / dim, most;
 	struct chunk c = {
-		.job = job, .l = l, .kernels = job->virgo->kernels, .scratch = job->matmul,
+		.job = job, .l = l, .kernels = job->virgo->kernels, .scratch = job->matmul, .dim = dim,
+		.block_lanes = dim * dim / (job->unit->type.is_float ? 1 : 2),
 	};
-	uint32_t most, lanes = c.kernels->lanes;
 
-	c.columns = (l->j * job->unit->dim + lanes - 1) / lanes * lanes;
 	most = chunk_blocks(&c);
 	while (p->at[0] < l->k) {
 		c.first = p->at[0];
-		c.count = lesser(most, l->k - c.first);
-		c.depth = c.count * job->unit->dim;
+		c.has_pads = c.first >= whole;
+		c.count = c.has_pads ? 1 : lesser(most, whole - c.first);
 		multiply_chunk(&c);
 		p->at[0] += c.count;
-		if (!spend(job, (int64_t)l->rows * c.columns * c.depth / 64) && p->at[0] < l->k)
+		if (!spend(job, (int64_t)l->rows * l->columns * c.count * dim / 64) && p->at[0] < l->k)
 			return WORK_MORE;
 	}
 	p->at[0] = 0;

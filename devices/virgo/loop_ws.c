@@ -144,29 +144,40 @@ struct panel {
 	const struct load_configuration *load;
 };
 
-/* progress.at[0] counts rows of blocks. */
+/* Blocks that one move takes: all of a row, if they lie side by side in memory. */
+static uint32_t blocks_at_once(const struct virgo_job *job, const struct panel *panel)
+{
+	bool fit = move_in_size(job->unit, panel->local, panel->load->shrunk) == panel->size;
+
+	return fit ? panel->column_blocks : 1;
+}
+
+/* progress.at counts rows of blocks, and blocks of a row. */
 static enum work load_panel(struct virgo_job *job, const struct panel *panel)
 {
 	struct progress *p = &job->x.progress;
-	uint32_t dim = job->unit->dim;
+	uint32_t dim = job->unit->dim, at_once = blocks_at_once(job, panel);
 
-	for (; p->at[0] < panel->row_blocks; p->at[0]++) {
-		uint32_t row = p->at[0] * dim;
-		struct move_in move = {
-			.address = panel->address + row * panel->stride * panel->size,
-			.stride = panel->load->stride,
-			.local = panel->local + p->at[0] * panel->column_blocks * dim,
-			.rows = lesser(dim, panel->rows - row),
-			.columns = panel->columns,
-			.block_stride = dim,
-			.scale = panel->load->scale,
-			.pixels = 1,
-			.shrunk = panel->load->shrunk,
-		};
-		enum work work = move_in(job, &move);
+	for (; p->at[0] < panel->row_blocks; p->at[0]++, p->at[1] = 0) {
+		for (; p->at[1] < panel->column_blocks; p->at[1] += at_once) {
+			uint32_t row = p->at[0] * dim, column = p->at[1] * dim;
+			uint32_t block = p->at[0] * panel->column_blocks + p->at[1];
+			struct move_in move = {
+				.address = panel->address + (row * panel->stride + column) * panel->size,
+				.stride = panel->load->stride,
+				.local = panel->local + block * dim,
+				.rows = lesser(dim, panel->rows - row),
+				.columns = lesser(at_once * dim, panel->columns - column),
+				.block_stride = dim,
+				.scale = panel->load->scale,
+				.pixels = 1,
+				.shrunk = panel->load->shrunk,
+			};
+			enum work work = move_in(job, &move);
 
-		if (work != WORK_DONE)
-			return work;
+			if (work != WORK_DONE)
+				return work;
+		}
 	}
 	p->at[0] = 0;
 	return WORK_DONE;

@@ -111,6 +111,20 @@ static void virgo_cancel(struct mimic_model *model, uint64_t owner, uint64_t now
 	parked_withdraw(virgo_of(model), owner);
 }
 
+/* What it left half said is not to be the beginning of another thread's command. */
+static void virgo_owner_gone(struct mimic_model *model, uint64_t owner, uint64_t now)
+{
+	struct virgo *v = virgo_of(model);
+
+	virgo_cancel(model, owner, now);
+	for (unsigned int i = 0; i < v->config.units; i++) {
+		struct front *f = &v->unit[i].front;
+
+		if (f->stream_owner == owner)
+			f->stream_level = 0;
+	}
+}
+
 static void virgo_tick(struct mimic_model *model, uint64_t now)
 {
 	struct virgo *v = virgo_of(model);
@@ -152,7 +166,7 @@ static const struct mimic_model_ops virgo_ops = {
 	.store_many = virgo_store_many,
 	.load_many = virgo_load_many,
 	.cancel = virgo_cancel,
-	.owner_gone = virgo_cancel,
+	.owner_gone = virgo_owner_gone,
 	.tick = virgo_tick,
 	.busy = virgo_busy,
 	.invalidate = virgo_invalidate,

@@ -5,29 +5,20 @@
  */
 #include "devices/virgo/virgo_internal.h"
 
-#define CHUNK_BYTES 1024	/* of a row, that are moved at once */
-
-static bool is_accumulator(const struct move_in *move)
+unsigned int move_in_size(const struct unit *u, uint32_t local, bool shrunk)
 {
-	return move->local & VIRGO_LOCAL_ACCUMULATOR;
+	return is_accumulator(local) && !shrunk ? sizeof(union lane) : u->type.size;
 }
 
-static uint32_t first_row(const struct move_in *move)
-{
-	return is_accumulator(move) ? move->local & VIRGO_LOCAL_ROW : move->local;
-}
-
-/* Bytes of an element in program memory. */
 static unsigned int memory_size(const struct unit *u, const struct move_in *move)
 {
-	return is_accumulator(move) && !move->shrunk ? sizeof(union lane) : u->type.size;
+	return move_in_size(u, move->local, move->shrunk);
 }
 
 enum work move_in_check(struct virgo_job *job, const struct move_in *move)
 {
 	const struct unit *u = job->unit;
-	uint64_t limit = is_accumulator(move) ? u->accumulator_rows : u->rows;
-	uint64_t last = first_row(move);
+	uint64_t limit = rows_of(u, move->local), last = local_row(move->local);
 
 	if (!move->rows || !move->columns)
 		return WORK_DONE;
@@ -83,7 +74,7 @@ static void to_pixels(struct virgo_job *job, const struct move_in *move, uint32_
 		      const unsigned char *from, uint32_t columns)
 {
 	struct unit *u = job->unit;
-	uint32_t half = u->rows / 2, floor = first_row(move) >= half ? half : 0;
+	uint32_t half = u->rows / 2, floor = local_row(move->local) >= half ? half : 0;
 
 	for (uint32_t pixel = 0; pixel < move->pixels && row >= floor + pixel; pixel++) {
 		uint32_t column = pixel * lesser(move->columns, u->dim);
@@ -121,7 +112,7 @@ static void place(struct virgo_job *job, const struct move_in *move, uint32_t ro
 	struct unit *u = job->unit;
 	unsigned int size = memory_size(u, move);
 
-	if (!is_accumulator(move) && move->pixels <= 1 && move->scale == SCALE_ONE) {
+	if (!is_accumulator(move->local) && move->pixels <= 1 && move->scale == SCALE_ONE) {
 		uint32_t blocks = columns / u->dim;
 
 		whole_blocks(job, move, row, from, blocks);
@@ -132,7 +123,7 @@ static void place(struct virgo_job *job, const struct move_in *move, uint32_t ro
 	for (; columns; row += move->block_stride) {
 		uint32_t some = lesser(columns, u->dim);
 
-		if (is_accumulator(move))
+		if (is_accumulator(move->local))
 			to_accumulator(job, move, row, from, some);
 		else if (move->pixels > 1)
 			to_pixels(job, move, row, from, some);
@@ -143,60 +134,36 @@ static void place(struct virgo_job *job, const struct move_in *move, uint32_t ro
 	}
 }
 
-/* Some rows of some blocks. */
-static enum work chunk(struct virgo_job *job, const struct move_in *move, uint32_t columns)
+static enum work piece_in(struct virgo_job *job, const void *context, const struct piece *piece,
+			  size_t *done)
 {
-	struct unit *u = job->unit;
-	struct progress *p = &job->x.progress;
-	unsigned int size = memory_size(u, move);
-	uint32_t row = first_row(move) + p->block * move->block_stride;
-	struct transfer t = {
-		.address = move->address + (uint64_t)p->block * u->dim * size + p->row * move->stride,
-		.stride = move->stride,
-		.size = (size_t)columns * size,
-	};
+	const struct move_in *move = context;
+	const struct transfer *t = &piece->transfer;
+	uint32_t row = local_row(move->local) + piece->block * move->block_stride + piece->row;
 	enum work work = WORK_DONE;
-	size_t done;
 
-	t.count = STAGING_BYTES / t.size;
-	if (t.count > move->rows - p->row)
-		t.count = move->rows - p->row;
-	done = t.count;
+	*done = t->count;
 	if (move->address)
-		work = dma_read(job, &t, job->staging, t.size, &done);
+		work = dma_read(job, t, job->staging, t->size, done);
 	else
-		memset(job->staging, 0, t.size * t.count);
-	for (size_t n = 0; n < done; n++)
-		place(job, move, row + p->row + (uint32_t)n, job->staging + n * t.size, columns);
-	p->row += (uint32_t)done;
-	if (work == WORK_DONE && !spend(job, (int64_t)(done * (1 + t.size / 64))))
-		work = WORK_MORE;
+		memset(job->staging, 0, t->size * t->count);
+	for (size_t n = 0; n < *done; n++)
+		place(job, move, row + (uint32_t)n, job->staging + n * t->size, piece->columns);
 	return work;
 }
 
-enum work move_in(struct virgo_job *job, const struct move_in *move)
+enum work move_in(struct virgo_job *job, const struct move_in *asked)
 {
-	struct unit *u = job->unit;
-	struct progress *p = &job->x.progress;
-	uint32_t blocks = move->rows ? blocks_of(u, move->columns) : 0;
-	uint32_t at_once = CHUNK_BYTES / (u->dim * memory_size(u, move));
+	struct move_in move = *asked;
+	struct move_shape shape = {
+		.address = move.address, .stride = move.stride, .rows = move.rows,
+		.columns = move.columns, .size = memory_size(job->unit, &move), .bytes_per_unit = 64,
+	};
 
-	while (p->block < blocks) {
-		uint32_t columns = lesser(move->columns - p->block * u->dim, at_once * u->dim);
-
-		while (p->row < move->rows) {
-			enum work work = chunk(job, move, columns);
-
-			if (work == WORK_MORE && p->row == move->rows && p->block + at_once >= blocks)
-				work = WORK_DONE;
-			if (work != WORK_DONE)
-				return work;
-		}
-		p->row = 0;
-		p->block += at_once;
-	}
-	p->block = 0;
-	return WORK_DONE;
+	/* The RTL writes zeros behind the multipliers: a negative scale makes no -0 of them. */
+	if (!move.address)
+		move.scale = SCALE_ONE;
+	return move_pieces(job, &shape, piece_in, &move);
 }
 
 enum work move_in_command(struct virgo_job *job, const struct command *command,

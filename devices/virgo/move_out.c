@@ -6,25 +6,14 @@
  */
 #include "devices/virgo/virgo_internal.h"
 
-#define CHUNK_BYTES 1024
 #define POOLED_MAX 255		/* columns: 8 bits in CONFIG, and LOOP_CONV_WS checks it */
 
 _Static_assert(POOLED_MAX * VIRGO_MAX_DIM * sizeof(union lane) <= STAGING_BYTES,
 	       "a pooled row fits");
 
-static bool is_accumulator(uint32_t local)
-{
-	return local & VIRGO_LOCAL_ACCUMULATOR;
-}
-
 static bool is_full(uint32_t local)
 {
 	return is_accumulator(local) && local & VIRGO_LOCAL_FULL;
-}
-
-static uint32_t first_row(uint32_t local)
-{
-	return is_accumulator(local) ? local & VIRGO_LOCAL_ROW : local;
 }
 
 static enum virgo_norm norm_of(uint32_t local)
@@ -34,8 +23,7 @@ static enum virgo_norm norm_of(uint32_t local)
 
 static enum work rows_check(struct virgo_job *job, uint32_t local, uint64_t rows)
 {
-	uint64_t limit = is_accumulator(local) ? job->unit->accumulator_rows : job->unit->rows;
-	uint64_t first = first_row(local);
+	uint64_t limit = rows_of(job->unit, local), first = local_row(local);
 
 	if (first >= limit)
 		return fail(job, VIRGO_ERROR_RANGE, first);
@@ -106,61 +94,30 @@ static bool convert_blocks(struct virgo_job *job, const struct move_out *move, u
 	return is_output;
 }
 
-static enum work chunk(struct virgo_job *job, const struct move_out *move, uint32_t columns)
+static enum work piece_out(struct virgo_job *job, const void *context, const struct piece *piece,
+			   size_t *done)
 {
-	struct unit *u = job->unit;
-	struct progress *p = &job->x.progress;
-	unsigned int size = is_full(move->local) ? sizeof(union lane) : u->type.size;
-	uint32_t row = first_row(move->local) + p->block * u->dim + p->row;
-	struct transfer t = {
-		.address = move->address + (uint64_t)p->block * u->dim * size +
-			   p->row * move->stride,
-		.stride = move->stride,
-		.size = (size_t)columns * size,
-	};
-	enum work work = WORK_DONE;
+	const struct move_out *move = context;
+	const struct transfer *t = &piece->transfer;
+	uint32_t row = local_row(move->local) + piece->block * job->unit->dim + piece->row;
 	bool is_output = true;
-	size_t done;
 
-	t.count = STAGING_BYTES / t.size;
-	if (t.count > move->rows - p->row)
-		t.count = move->rows - p->row;
-	for (size_t n = 0; n < t.count; n++)
-		is_output = convert_blocks(job, move, row + (uint32_t)n, columns,
-					   job->staging + n * t.size);
-	done = t.count;
-	if (is_output)
-		work = dma_write(job, &t, job->staging, t.size, &done);
-	p->row += (uint32_t)done;
-	if (work == WORK_DONE && !spend(job, (int64_t)(done * (1 + t.size / 16))))
-		work = WORK_MORE;
-	return work;
+	for (size_t n = 0; n < t->count; n++)
+		is_output = convert_blocks(job, move, row + (uint32_t)n, piece->columns,
+					   job->staging + n * t->size);
+	*done = t->count;
+	return is_output ? dma_write(job, t, job->staging, t->size, done) : WORK_DONE;
 }
 
 enum work move_out(struct virgo_job *job, const struct move_out *move)
 {
-	struct unit *u = job->unit;
-	struct progress *p = &job->x.progress;
-	unsigned int size = is_full(move->local) ? sizeof(union lane) : u->type.size;
-	uint32_t blocks = move->rows ? blocks_of(u, move->columns) : 0;
-	uint32_t at_once = CHUNK_BYTES / (u->dim * size);
+	struct move_shape shape = {
+		.address = move->address, .stride = move->stride, .rows = move->rows,
+		.columns = move->columns, .bytes_per_unit = 16,
+		.size = is_full(move->local) ? sizeof(union lane) : job->unit->type.size,
+	};
 
-	while (p->block < blocks) {
-		uint32_t columns = lesser(move->columns - p->block * u->dim, at_once * u->dim);
-
-		while (p->row < move->rows) {
-			enum work work = chunk(job, move, columns);
-
-			if (work == WORK_MORE && p->row == move->rows && p->block + at_once >= blocks)
-				work = WORK_DONE;
-			if (work != WORK_DONE)
-				return work;
-		}
-		p->row = 0;
-		p->block += at_once;
-	}
-	p->block = 0;
-	return WORK_DONE;
+	return move_pieces(job, &shape, piece_out, move);
 }
 
 /* --- pooling ----------------------------------------------------------------------- */
@@ -199,7 +156,7 @@ static void pool(struct virgo_job *job, const struct move_out *move, uint32_t pr
 		memset(lanes, 0, sizeof(lanes));
 		if (row >= 0 && column >= 0 && row < s->rows && column < s->columns) {
 			convert(job, move->local & ~(7u << VIRGO_LOCAL_NORM_SHIFT),
-				first_row(move->local) + (uint32_t)(row * s->columns + column),
+				local_row(move->local) + (uint32_t)(row * s->columns + column),
 				move->columns, move->activation, s->scale, elements);
 			elements_widen(u->type, lanes, elements, move->columns);
 		}
@@ -289,7 +246,7 @@ enum work move_out_spad(struct virgo_job *job, uint32_t local, uint32_t rows, ui
 			uint32_t some = lesser(columns - block * u->dim, u->dim);
 			uint32_t from = block * u->dim + p->row;
 
-			if (!convert(job, local, first_row(local) + from, some, activation,
+			if (!convert(job, local, local_row(local) + from, some, activation,
 				     job->x.store.scale, row))
 				continue;
 			memcpy(spad_row(u, (uint32_t)(to + from * to_stride)), row,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* What can be seen of the cluster beside its registers: counters, a description, views. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "devices/virgo/virgo_internal.h"
@@ -47,40 +48,49 @@ static const char *error_name(unsigned int error)
 	return error < sizeof(names) / sizeof(names[0]) ? names[error] : "?";
 }
 
-static size_t describe_unit(const struct unit *u, char *text, size_t size)
+/* Appends; the length counts what has no room, too, as snprintf's. */
+static void append(char *text, size_t size, size_t *length, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+static void append(char *text, size_t size, size_t *length, const char *format, ...)
+{
+	size_t room = *length < size ? size - *length : 0;
+	va_list arguments;
+	int more;
+
+	va_start(arguments, format);
+	more = vsnprintf(room ? text + *length : NULL, room, format, arguments);
+	va_end(arguments);
+	*length += more > 0 ? (size_t)more : 0;
+}
+
+static void describe_unit(const struct unit *u, char *text, size_t size, size_t *length)
 {
 	const struct front *f = &u->front;
-	int length = 0;
 
 	if (f->job_state == JOB_STALLED)
-		length = snprintf(text, size, "unit %u waits for page 0x%llx; ", u->number,
-				  (unsigned long long)f->stall_page);
+		append(text, size, length, "; unit %u waits for page 0x%llx", u->number,
+		       (unsigned long long)f->stall_page);
 	else if (f->error)
-		length = snprintf(text, size, "unit %u: error %s (command %llu, word 0x%x, 0x%llx); ",
-				  u->number, error_name(f->error),
-				  (unsigned long long)f->error_position, f->error_instruction,
-				  (unsigned long long)f->error_address);
-	return length > 0 ? (size_t)length : 0;
+		append(text, size, length, "; unit %u: error %s (command %llu, word 0x%x, 0x%llx)",
+		       u->number, error_name(f->error), (unsigned long long)f->error_position,
+		       f->error_instruction, (unsigned long long)f->error_address);
 }
 
 size_t virgo_describe(const struct mimic_model *model, char *text, size_t size)
 {
+	static const char *const types[VIRGO_TYPES] = {
+		[VIRGO_INT8] = "int8", [VIRGO_FP16] = "fp16", [VIRGO_FP32] = "fp32",
+	};
 	const struct virgo *v = (const struct virgo *)model;
 	size_t length = 0;
 
-	if (size)
-		text[0] = '\0';
-	for (unsigned int i = 0; i < v->config.units; i++) {
-		size_t room = length < size ? size - length : 0;
-
-		length += describe_unit(&v->unit[i], room ? text + length : NULL, room);
-	}
-	/* The last unit's separator goes. */
-	if (length >= 2) {
-		length -= 2;
-		if (length < size)
-			text[length] = '\0';
-	}
+	append(text, size, &length, "%u KB", v->config.shared_kb);
+	for (unsigned int i = 0; i < v->config.units; i++)
+		append(text, size, &length, ", %s %ux%u", types[v->config.unit[i].type],
+		       v->config.unit[i].dim, v->config.unit[i].dim);
+	for (unsigned int i = 0; i < v->config.units; i++)
+		describe_unit(&v->unit[i], text, size, &length);
 	return length;
 }
 

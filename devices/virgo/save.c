@@ -7,17 +7,13 @@
  */
 #include <errno.h>
 
+#include "devices/image.h"
 #include "devices/virgo/virgo_internal.h"
 
-#define IMAGE_MAGIC 0x454752495650494dull	/* "MIPVIRGE" */
-#define IMAGE_VERSION 2
-
-struct image_header {
-	uint64_t magic;
-	uint32_t version;
-	uint32_t header_size;
-	uint64_t total_size;
-	struct virgo_config config;
+static const struct mimic_image_kind image_kind = {
+	.magic = 0x454752495650494dull,	/* "MIPVIRGE" */
+	.version = 1,
+	.config_size = sizeof(struct virgo_config),
 };
 
 static size_t shared_size(const struct virgo *v)
@@ -30,52 +26,33 @@ static size_t accumulator_size(const struct unit *u)
 	return (size_t)u->config->accumulator_kb << 10;
 }
 
-static size_t image_size(const struct virgo *v)
+static size_t state_size(const struct virgo *v)
 {
-	size_t size = sizeof(struct image_header) + sizeof(v->cluster) + shared_size(v);
+	size_t size = sizeof(v->cluster) + shared_size(v);
 
 	for (unsigned int i = 0; i < v->config.units; i++)
 		size += sizeof(struct front) + sizeof(struct execution) + accumulator_size(&v->unit[i]);
 	return size;
 }
 
-static char *put(char *to, const void *from, size_t size)
-{
-	memcpy(to, from, size);
-	return to + size;
-}
-
-static const char *get(const char *from, void *to, size_t size)
-{
-	memcpy(to, from, size);
-	return from + size;
-}
-
 size_t virgo_save(const struct mimic_model *model, void *image, size_t size)
 {
 	const struct virgo *v = (const struct virgo *)model;
-	size_t total = image_size(v);
-	struct image_header header;
-	char *to = image;
+	size_t total = mimic_image_size(&image_kind, state_size(v));
+	char *to;
 
 	if (!image || size < total)
 		return total;
-	memset(&header, 0, sizeof(header));
-	header.magic = IMAGE_MAGIC;
-	header.version = IMAGE_VERSION;
-	header.header_size = sizeof(header);
-	header.total_size = total;
-	header.config = v->config;
-	to = put(to, &header, sizeof(header));
-	to = put(to, &v->cluster, sizeof(v->cluster));
+	to = mimic_image_begin(&image_kind, &v->config, image, state_size(v));
+	to = mimic_image_put(to, &v->cluster, sizeof(v->cluster));
 	for (unsigned int i = 0; i < v->config.units; i++) {
 		const struct unit *u = &v->unit[i];
 
-		to = put(to, &u->front, sizeof(u->front));
-		to = put(to, &u->job.x, sizeof(u->job.x));
-		to = put(to, u->accumulator, accumulator_size(u));
+		to = mimic_image_put(to, &u->front, sizeof(u->front));
+		to = mimic_image_put(to, &u->job.x, sizeof(u->job.x));
+		to = mimic_image_put(to, u->accumulator, accumulator_size(u));
 	}
-	put(to, v->shared, shared_size(v));
+	mimic_image_put(to, v->shared, shared_size(v));
 	return total;
 }
 
@@ -170,18 +147,13 @@ static bool execution_is_sound(const struct front *f, const struct execution *x)
 int virgo_restore(struct mimic_model *model, const void *image, size_t size)
 {
 	struct virgo *v = virgo_of(model);
-	struct image_header header;
 	struct cluster cluster;
 	const char *units, *from;
 
-	if (size < sizeof(header) || size != image_size(v))
+	from = mimic_image_state(&image_kind, &v->config, image, size, state_size(v));
+	if (!from)
 		return -EINVAL;
-	from = get(image, &header, sizeof(header));
-	if (header.magic != IMAGE_MAGIC || header.version != IMAGE_VERSION ||
-	    header.header_size != sizeof(header) || header.total_size != size ||
-	    memcmp(&header.config, &v->config, sizeof(v->config)))
-		return -EINVAL;
-	units = get(from, &cluster, sizeof(cluster));
+	units = mimic_image_get(from, &cluster, sizeof(cluster));
 	if (!cluster_is_sound(v, &cluster))
 		return -EINVAL;
 	from = units;
@@ -189,8 +161,8 @@ int virgo_restore(struct mimic_model *model, const void *image, size_t size)
 		struct front front;
 		struct execution x;
 
-		from = get(from, &front, sizeof(front));
-		from = get(from, &x, sizeof(x)) + accumulator_size(&v->unit[i]);
+		from = mimic_image_get(from, &front, sizeof(front));
+		from = mimic_image_get(from, &x, sizeof(x)) + accumulator_size(&v->unit[i]);
 		if (!front_is_sound(v, &cluster, i, &front) || !execution_is_sound(&front, &x))
 			return -EINVAL;
 	}
@@ -199,11 +171,11 @@ int virgo_restore(struct mimic_model *model, const void *image, size_t size)
 	for (unsigned int i = 0; i < v->config.units; i++) {
 		struct unit *u = &v->unit[i];
 
-		from = get(from, &u->front, sizeof(u->front));
-		from = get(from, &u->job.x, sizeof(u->job.x));
-		from = get(from, u->accumulator, accumulator_size(u));
+		from = mimic_image_get(from, &u->front, sizeof(u->front));
+		from = mimic_image_get(from, &u->job.x, sizeof(u->job.x));
+		from = mimic_image_get(from, u->accumulator, accumulator_size(u));
 		u->job.x.dma.page = NO_PAGE;
 	}
-	get(from, v->shared, shared_size(v));
+	mimic_image_get(from, v->shared, shared_size(v));
 	return 0;
 }

@@ -46,6 +46,7 @@ static void stream_restore(struct front *f, const struct parked *parked)
 		return;
 	f->stream[0] = parked->rs1;
 	f->stream[1] = parked->rs2;
+	f->stream_owner = parked->owner;
 	f->stream_level = 2;
 }
 
@@ -150,7 +151,8 @@ void unit_reset(struct virgo *v, struct unit *u, enum reset reset)
 	}
 	f->cisc_generation = v->config.cisc_generation;
 	f->cisc_tile = initial_tile(u);
-	f->was_busy = old.was_busy;
+	/* What ends by a power-on is no event for whoever has the device next. */
+	f->was_busy = reset == RESET_POWER_ON ? 0 : old.was_busy;
 	if (old.job_state == JOB_OUT) {
 		f->job_state = JOB_OUT;
 		f->taken = old.taken;
@@ -265,6 +267,7 @@ static enum mimic_outcome store_stream(struct virgo *v, struct unit *u,
 
 	if (f->stream_level < 2) {
 		f->stream[f->stream_level++] = access->data;
+		f->stream_owner = access->owner;
 		return MIMIC_DONE;
 	}
 	f->stream_level = 0;
@@ -344,9 +347,10 @@ static enum mimic_outcome store(struct virgo *v, struct unit *u, struct mimic_ac
 
 /* --- loads -------------------------------------------------------------------------------------------- */
 
-static uint64_t identify(const struct unit *u)
+static uint64_t identify(const struct virgo *v, const struct unit *u)
 {
 	return u->dim | u->type.kind << 8 | u->number << 16 |
+	       (v->config.overflow_is_error ? VIRGO_IDENTIFY_OVERFLOWS : 0) |
 	       (uint64_t)u->config->accumulator_kb << 32;
 }
 
@@ -369,7 +373,7 @@ static bool load_value(const struct virgo *v, const struct unit *u, uint32_t off
 	_(ERROR_RS2, f->error_rs2)
 	_(DISPATCHED, f->dispatched)
 	_(COMPLETED, f->completed)
-	_(IDENTIFY, identify(u))
+	_(IDENTIFY, identify(v, u))
 	_(COUNTER_RESULT, f->counter_result)
 	_(COUNTER_SELECT, f->counter_select)
 	_(COUNTER_VALUE, unit_counter(u, f->counter_select))

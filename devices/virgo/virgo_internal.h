@@ -13,6 +13,7 @@
  *   command.c     one command
  *   configure.c   CONFIG, COUNTER
  *   dma.c         program memory
+ *   move.c        rows of a move, piece by piece
  *   move_in.c     mvin; program memory to scratchpad and accumulator
  *   move_out.c    mvout, MVOUT_SPAD
  *   activation.c  scaling on the way out, activations, layernorm and softmax
@@ -20,7 +21,9 @@
  *   array.c       the systolic array: preload and compute
  *   loop_ws.c     LOOP_WS
  *   loop_matmul.c its multiplication, all blocks at once (kernels.c, kernels.h)
- *   loop_conv.c   LOOP_CONV_WS
+ *   loop_conv.c   LOOP_CONV_WS: its sizes and phases (loop_conv.h)
+ *   loop_conv_moves.c    what it moves in and out
+ *   loop_conv_execute.c  its passes of the array
  *   observe.c     counters, descriptions, views
  *   save.c        images of the state
  *
@@ -280,6 +283,7 @@ struct front {
 	uint32_t was_busy;
 	uint32_t stream_level;		/* values of STREAM that wait for their instruction word */
 	uint64_t stream[2];
+	uint64_t stream_owner;
 };
 
 struct unit {
@@ -405,6 +409,22 @@ static inline uint32_t blocks_of(const struct unit *u, uint64_t columns)
 	return (uint32_t)((columns + u->dim - 1) / u->dim);
 }
 
+static inline bool is_accumulator(uint32_t local)
+{
+	return local & VIRGO_LOCAL_ACCUMULATOR;
+}
+
+/* The row of a local address, in the accumulator or in the scratchpad. */
+static inline uint32_t local_row(uint32_t local)
+{
+	return is_accumulator(local) ? local & VIRGO_LOCAL_ROW : local;
+}
+
+static inline uint32_t rows_of(const struct unit *u, uint32_t local)
+{
+	return is_accumulator(local) ? u->accumulator_rows : u->rows;
+}
+
 static inline uint32_t lesser(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
@@ -477,6 +497,29 @@ enum work dma_read(struct virgo_job *job, const struct transfer *transfer, void 
 enum work dma_write(struct virgo_job *job, const struct transfer *transfer, const void *from,
 		    size_t from_stride, size_t *done);
 
+/* move.c */
+struct move_shape {
+	uint64_t address;
+	uint64_t stride;
+	uint32_t rows;
+	uint32_t columns;
+	unsigned int size;		/* bytes of an element in program memory */
+	unsigned int bytes_per_unit;	/* of the budget */
+};
+/* Some rows, or a part of one: its columns begin with a block. */
+struct piece {
+	struct transfer transfer;
+	uint32_t row;
+	uint32_t block;
+	uint32_t columns;
+};
+/* *done: how many of the rows are over */
+typedef enum work move_piece(struct virgo_job *job, const void *move, const struct piece *piece,
+			     size_t *done);
+/* From progress.row and .block on; both are 0 again when it is done. */
+enum work move_pieces(struct virgo_job *job, const struct move_shape *shape, move_piece *function,
+		      const void *move);
+
 /* move_in.c */
 struct move_in {
 	uint64_t address;	/* 0: zeros */
@@ -489,8 +532,9 @@ struct move_in {
 	uint32_t pixels;
 	uint32_t shrunk;
 };
+/* Bytes of an element in program memory. */
+unsigned int move_in_size(const struct unit *u, uint32_t local, bool shrunk);
 enum work move_in_check(struct virgo_job *job, const struct move_in *move);
-/* From progress.block and .row on; both are 0 again when it is done. */
 enum work move_in(struct virgo_job *job, const struct move_in *move);
 enum work move_in_command(struct virgo_job *job, const struct command *command,
 			  const struct load_configuration *load);

@@ -54,7 +54,14 @@ struct virgo_config {
 /* The paper's cluster: one fp32 unit of 8 x 8, 16 KB accumulator, 64 KB shared memory, 4 cores. */
 void virgo_config_default(struct virgo_config *config);
 
-/* NULL if the values are in range, else a text that says what is not. */
+/*
+ * "mixed": a unit of each type, and two sizes of fp32. "paper": as above. "heterogeneous": the
+ * paper's, and a smaller unit. "gemmini": one int8 unit of 16 x 16. "later": the authors' later
+ * version. -EINVAL: none of these.
+ */
+int virgo_config_profile(struct virgo_config *config, const char *profile);
+
+/* NULL if the values are in range, else a text that says what is not. It begins with the key's name. */
 const char *virgo_config_check(const struct virgo_config *config);
 
 /*

@@ -52,6 +52,24 @@ int argument_uniform(struct input *input, const char *text, struct message *mess
 	return 0;
 }
 
+int argument_size(const char *option, const char *text, size_t maximum, size_t *m, size_t *n, size_t *k,
+		  struct message *message)
+{
+	uint64_t rows = 0, columns = 0, depth = 0;
+	const char *rest = argument_number(text, 'x', &rows);
+
+	if (rest)
+		rest = argument_number(rest, 'x', &columns);
+	if (!rest || !argument_number(rest, '\0', &depth) || rows < 1 || columns < 1 || depth < 1 ||
+	    rows > maximum || columns > maximum || depth > maximum)
+		return message_set(message, -EINVAL, "--%s %s: it must be MxNxK, each from 1 to %zu", option, text,
+				   maximum);
+	*m = (size_t)rows;
+	*n = (size_t)columns;
+	*k = (size_t)depth;
+	return 0;
+}
+
 static int no_such_name(const char *option, const char *text, size_t length, const char *const *names,
 			unsigned int count, struct message *message)
 {
@@ -176,20 +194,34 @@ enum status status_of_error(const struct common_options *common, int error)
 	/* With --config there is no daemon that could refuse us: then it is the file that cannot be read. */
 	if (error == -EINVAL || error == -ENOENT || (error == -EACCES && common->config_path))
 		return STATUS_BAD_INPUT;
+	/* A name that the user gave, not a machine without such devices. */
+	if (error == -ENODEV && common->device)
+		return STATUS_BAD_INPUT;
 	return STATUS_FAILED;
 }
 
-void arguments_help(const char *devices)
+static void print_help(const char *devices, const char *inputs)
 {
 	printf("  --transport NAME     kernel, daemon, embedded, or auto: the first that is there; default auto\n"
 	       "  --socket PATH        socket of the daemon\n"
 	       "  --config FILE        configuration of the device; embedded only, and auto is then embedded\n"
 	       "  --device NAME        %s\n"
-	       "  --kronecker SCALE    a Graph500 graph of 2^SCALE vertices, 16 edges for each\n"
-	       "  --uniform ROWSxNNZ   a square matrix of ROWS rows, NNZ elements at random in each\n"
+	       "%s"
 	       "  --seed NUMBER        of what is generated; default %d\n"
 	       "  --json               print the report as JSON\n"
 	       "  --help               print this\n\n"
 	       "Exit status: 0 all results verified, 1 a wrong result or a failing device, 2 bad input.\n",
-	       devices, DEFAULT_SEED);
+	       devices, inputs, DEFAULT_SEED);
+}
+
+void arguments_help(const char *devices)
+{
+	print_help(devices,
+		   "  --kronecker SCALE    a Graph500 graph of 2^SCALE vertices, 16 edges for each\n"
+		   "  --uniform ROWSxNNZ   a square matrix of ROWS rows, NNZ elements at random in each\n");
+}
+
+void arguments_help_device(const char *devices)
+{
+	print_help(devices, "");
 }

@@ -8,6 +8,7 @@
 
 #include <getopt.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "examples/common/input.h"
@@ -20,6 +21,9 @@ int argument_bounded(const char *option, const char *text, uint64_t minimum, uin
 		     uint64_t *value, struct message *message);
 int argument_transport(const char *text, struct message *message);
 int argument_uniform(struct input *input, const char *text, struct message *message);
+/* MxNxK, each from 1 to `maximum` */
+int argument_size(const char *option, const char *text, size_t maximum, size_t *m, size_t *n, size_t *k,
+		  struct message *message);
 
 /* Sets chosen[i] for each name of a list with commas, or for all. All names fit in 128 bytes of a message. */
 int argument_names(const char *option, const char *text, const char *const *names, unsigned int count,
@@ -44,18 +48,22 @@ enum common_option {
 	OPTION_SEED, OPTION_JSON, OPTION_HELP,
 };
 
-/* The last entries of a program's list. */
-#define COMMON_LONG_OPTIONS \
+/* The last entries of the list of a program that takes no input. */
+#define DEVICE_LONG_OPTIONS \
 	{ "transport", required_argument, NULL, OPTION_TRANSPORT }, \
 	{ "socket", required_argument, NULL, OPTION_SOCKET }, \
 	{ "config", required_argument, NULL, OPTION_CONFIG }, \
 	{ "device", required_argument, NULL, OPTION_DEVICE }, \
-	{ "kronecker", required_argument, NULL, OPTION_KRONECKER }, \
-	{ "uniform", required_argument, NULL, OPTION_UNIFORM }, \
 	{ "seed", required_argument, NULL, OPTION_SEED }, \
 	{ "json", no_argument, NULL, OPTION_JSON }, \
 	{ "help", no_argument, NULL, OPTION_HELP }, \
 	{ NULL, 0, NULL, 0 }
+
+/* ... and of one that does. */
+#define COMMON_LONG_OPTIONS \
+	{ "kronecker", required_argument, NULL, OPTION_KRONECKER }, \
+	{ "uniform", required_argument, NULL, OPTION_UNIFORM }, \
+	DEVICE_LONG_OPTIONS
 
 /*
  * Reads the command line up to --help: the common options and at most one
@@ -64,6 +72,7 @@ enum common_option {
 int arguments_parse(struct common_options *common, int argc, char **argv, const struct option *long_options,
 		    int (*take_option)(void *context, int option, struct message *message), void *context,
 		    struct message *message);
+
 /* Exit statuses. */
 enum status { STATUS_VERIFIED = 0, STATUS_FAILED = 1, STATUS_BAD_INPUT = 2 };
 
@@ -72,5 +81,7 @@ enum status status_of_error(const struct common_options *common, int error);
 
 /* The common options' part of the help: `devices` says what --device may name. */
 void arguments_help(const char *devices);
+/* The same for a program that takes no input. */
+void arguments_help_device(const char *devices);
 
 #endif

@@ -74,23 +74,6 @@ void dare_options_help(const char *program, const char *summary, bool is_sparse)
 	arguments_help("dare: any with a free context; dare0, dare1, ...: that one");
 }
 
-static int parse_size(struct dare_program_options *options, const char *text, struct message *message)
-{
-	uint64_t m = 0, n = 0, k = 0;
-	const char *rest = argument_number(text, 'x', &m);
-
-	if (rest)
-		rest = argument_number(rest, 'x', &n);
-	if (!rest || !argument_number(rest, '\0', &k) || m < 1 || n < 1 || k < 1 || m > SIZE_MAX_GEMM ||
-	    n > SIZE_MAX_GEMM || k > SIZE_MAX_GEMM)
-		return message_set(message, -EINVAL, "--size %s: it must be MxNxK, each from 1 to %d", text,
-				   SIZE_MAX_GEMM);
-	options->m = m;
-	options->n = n;
-	options->k = k;
-	return 0;
-}
-
 static int parse_layout(struct dare_program_options *options, const char *text, struct message *message)
 {
 	if (strcmp(text, "csr") && strcmp(text, "csc"))
@@ -128,7 +111,7 @@ static int parse_option(void *context, int option, struct message *message)
 	case OPTION_COLUMNS:
 		return parse_columns(options, optarg, message);
 	case OPTION_SIZE:
-		return parse_size(options, optarg, message);
+		return argument_size("size", optarg, SIZE_MAX_GEMM, &options->m, &options->n, &options->k, message);
 	}
 	return -EINVAL;
 }

@@ -49,10 +49,10 @@ static void print_blocks(const struct dare_run *runs, unsigned int count)
 		if (!run)
 			continue;
 		if (!has_header)
-			printf("%5s %10s %8s %10s %10s %9s  %s\n", "block", "blocks", "fill", "runs", "groups", "ms",
+			printf("%5s %8s %7s %8s %8s %8s  %s\n", "block", "blocks", "fill", "runs", "groups", "ms",
 			       "blocks by fill, from up to 1/16 to full");
 		has_header = true;
-		printf("%5u %10" PRIu64 " %7.2f%% %10" PRIu64 " %10" PRIu64 " %9.3f ", run->block,
+		printf("%5u %8" PRIu64 " %6.2f%% %8" PRIu64 " %8" PRIu64 " %8.3f ", run->block,
 		       run->statistics.blocks, 100 * run->statistics.fill, run->statistics.runs,
 		       run->statistics.groups, 1000 * run->blockify_seconds);
 		for (unsigned int class = 0; class < DARE_FILL_CLASSES; class++)
@@ -61,21 +61,46 @@ static void print_blocks(const struct dare_run *runs, unsigned int count)
 	}
 }
 
-static void table_line(const struct dare_kernel *kernel, const struct dare_run *run)
+/* What begins the lines of both tables: the form, and its block size or type. */
+static void print_form(const struct dare_kernel *kernel, const struct dare_run *run)
 {
-	const struct dare_statistics *c = &run->counters;
 	char variant[16] = "-";
 
 	if (!kernel->is_sparse)
 		snprintf(variant, sizeof(variant), "%s", dare_type_name(run->type));
 	else if (run->block)
 		snprintf(variant, sizeof(variant), "%u", run->block);
-	printf("%-8s %5s %-9s %-8s %9.3f %9.4g %9" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64
-	       " %8" PRIu64 " %8" PRIu64 " %10" PRIu64 " %11" PRIu64 " %11" PRIu64 " %11" PRIu64 " %7.3f %6" PRIu64 "\n",
-	       dare_form_name(run->form), variant, run->transport, run->verified ? "yes" : "NO",
-	       1000 * run->seconds, rate(run), c->instructions, c->mcfg, c->mld, c->mst, c->mma, c->mgather,
-	       c->mscatter, c->rows_loaded, c->bytes_loaded, c->macs_used, c->macs_offered, 100 * utilisation(run),
-	       c->faults);
+	printf("%-8s %5s", dare_form_name(run->form), variant);
+}
+
+static void print_runs(const struct dare_kernel *kernel, const struct dare_run *runs, unsigned int count)
+{
+	printf("%-8s %5s %-9s %-8s %10s %9s %12s %12s %7s %6s\n", "form", kernel->is_sparse ? "block" : "type",
+	       "transport", "verified", "ms", "MACs/s", "MACs used", "offered", "PE %", "faults");
+	for (unsigned int i = 0; i < count; i++) {
+		const struct dare_statistics *c = &runs[i].counters;
+
+		print_form(kernel, &runs[i]);
+		printf(" %-9s %-8s %10.3f %9.4g %12" PRIu64 " %12" PRIu64 " %7.3f %6" PRIu64 "\n", runs[i].transport,
+		       runs[i].verified ? "yes" : "NO", 1000 * runs[i].seconds, rate(&runs[i]), c->macs_used,
+		       c->macs_offered, 100 * utilisation(&runs[i]), c->faults);
+	}
+}
+
+static void print_instructions(const struct dare_kernel *kernel, const struct dare_run *runs, unsigned int count)
+{
+	printf("%-8s %5s %9s %8s %8s %8s %8s %8s %8s %9s %11s\n", "form", kernel->is_sparse ? "block" : "type",
+	       "instrs", "mcfg", "mld", "mst", "mma", "mgather", "mscatter", "rows read", "bytes read");
+	for (unsigned int i = 0; i < count; i++) {
+		const struct dare_statistics *c = &runs[i].counters;
+
+		if (runs[i].form == PROGRAM_PLAIN)
+			continue;
+		print_form(kernel, &runs[i]);
+		printf(" %9" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %9" PRIu64
+		       " %11" PRIu64 "\n", c->instructions, c->mcfg, c->mld, c->mst, c->mma, c->mgather, c->mscatter,
+		       c->rows_loaded, c->bytes_loaded);
+	}
 }
 
 static void print_table(const struct dare_kernel *kernel, const struct dare_program *program, void *state,
@@ -87,12 +112,8 @@ static void print_table(const struct dare_kernel *kernel, const struct dare_prog
 	kernel->describe(state, text, sizeof(text));
 	printf("%s of %s: %s\n", kernel->name, name, text);
 	print_blocks(runs, count);
-	printf("%-8s %5s %-9s %-8s %9s %9s %9s %8s %8s %8s %8s %8s %8s %10s %11s %11s %11s %7s %6s\n", "form",
-	       kernel->is_sparse ? "block" : "type", "transport", "verified", "ms", "MACs/s", "instrs", "mcfg",
-	       "mld", "mst", "mma", "mgather", "mscatter", "rows read", "bytes read", "MACs used", "offered", "PE %",
-	       "faults");
-	for (unsigned int i = 0; i < count; i++)
-		table_line(kernel, &runs[i]);
+	print_runs(kernel, runs, count);
+	print_instructions(kernel, runs, count);
 }
 
 static struct json_object *block_object(const struct dare_run *run)

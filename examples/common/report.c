@@ -48,7 +48,7 @@ static void table_line(const struct run *run)
 {
 	const struct maple_counters *c = &run->counters;
 
-	printf("%-10s %-9s %-8s %14.4g %10.4g %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %11" PRIu64 " %7" PRIu64 "\n",
+	printf("%-9s %-9s %-8s %9.4g %9.4g %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %6" PRIu64 "\n",
 	       form_name(run->form), run->transport, run->verified ? "yes" : "NO", rate(run), run->seconds,
 	       c->produced, c->consumed, c->fetched, c->tlb_misses, c->faults);
 }
@@ -61,7 +61,7 @@ int report_table(const struct kernel *kernel, const struct csr *matrix, const st
 	input_name(&runs[0].options->common.input, name, sizeof(name));
 	printf("%s of %s: %" PRIu64 " by %" PRIu64 ", %" PRIu64 " non-zeros; rates are %s per second\n", kernel->name,
 	       name, matrix->rows, matrix->columns, matrix->nonzeros, kernel->unit);
-	printf("%-10s %-9s %-8s %14s %10s %12s %12s %12s %11s %7s\n", "form", "transport", "verified", "rate",
+	printf("%-9s %-9s %-8s %9s %9s %10s %10s %10s %10s %6s\n", "form", "transport", "verified", "rate",
 	       "seconds", "produced", "consumed", "fetched", "TLB misses", "faults");
 	for (unsigned int i = 0; i < count; i++)
 		table_line(&runs[i]);

@@ -32,10 +32,15 @@
 #define MIMIC_BUS_DEVICE_SLOTS 24
 #define MIMIC_BUS_PAGE_SLOTS 4
 #define MIMIC_BUS_FREE_SLOTS 64
+/*
+ * For all devices together: where more threads than that are meant to be blocked, at a barrier
+ * for example, they have these as well (struct mimic_driver). The rest waits in line.
+ */
+#define MIMIC_BUS_SPARE_SLOTS 128
 
 /*
- * Where to mmap: the slots, and a window onto the memory of a binding's process.
- * A window's offset is MIMIC_BUS_WINDOW(binding) + the process's address; it may
+ * Where to mmap: the slots, a window onto the memory of a binding's process, and the
+ * memory of a device. A window's offset is MIMIC_BUS_WINDOW(binding) + the process's address; it may
  * be mapped in parts, whole pages, shared. What is not present in the process is
  * not present in the window: touching it raises SIGBUS here and changes nothing
  * there.
@@ -44,6 +49,14 @@
 #define MIMIC_BUS_WINDOW_SHIFT 47
 #define MIMIC_BUS_WINDOW(binding) ((__u64)(binding) << MIMIC_BUS_WINDOW_SHIFT)
 #define MIMIC_BUS_BINDINGS_MAX 0xffff	/* numbers 1 to this */
+/*
+ * And the memory of a device, from REGISTER on: by its number, in whole pages, shared.
+ * It is ordinary memory, and stays there for as long as it is mapped, whatever becomes
+ * of the device. ENOENT: no device of this daemon, or one without memory; EINVAL: more
+ * than there is.
+ */
+#define MIMIC_BUS_MEMORY(device) ((1ull << 46) + (__u64)(device) * MIMIC_BUS_MEMORY_MAX)
+#define MIMIC_BUS_MEMORY_MAX (1u << 20)
 
 /* _(value, NAME, meaning); every one is answered */
 #define MIMIC_BUS_REQUESTS(_) \
@@ -152,7 +165,8 @@ struct mimic_bus_register {
 	__u32 capabilities;
 	__u32 device;		/* out: its number in requests and the other ioctls */
 	__u32 void_pages;	/* bit N: page N decodes nothing: loads give 0, stores are dropped, nobody is asked */
-	__u32 reserved[6];
+	__u32 memory_size;	/* bytes that programs map, whole pages, up to MIMIC_BUS_MEMORY_MAX; 0: none */
+	__u32 reserved[5];
 };
 
 struct mimic_bus_unregister {
@@ -180,7 +194,9 @@ struct mimic_bus_commit {
  * INFO: EFAULT.
  *
  * REGISTER: a new device, or one of the same kind, index, pages, interrupts,
- * capabilities and void pages that a dead daemon left behind. EEXIST: that index is in use, or
+ * capabilities and void pages that a dead daemon left behind. Its memory is allocated
+ * here, and cleared for each process that takes the device; what a dead daemon left behind
+ * keeps the memory that it had, unless another size is wanted now. EEXIST: that index is in use, or
  * was left behind with other properties; ENOSPC: too many devices; EINVAL: a
  * field is out of range. Returns when the function driver has probed it or there
  * is none; the probe makes accesses, so serve them from another thread, or

@@ -30,19 +30,37 @@ enum mimic_lane_sleep {
 
 /*
  * A word in the command ring beside those of mimic/command.h: what the session's
- * lane of that number held up to that position comes first, as far as it can go
- * on. So stores that two threads post one after the other stay in that order.
+ * lane of that number held up to that position comes first. So stores that two
+ * threads post one after the other stay in that order. With MIMIC_LANE_ORDER it comes
+ * first as far as it can go on; with MIMIC_LANE_ORDER_WHOLE this lane waits for all
+ * of it, where a store that waits does so for nothing that a program has to do.
  *
- *   [7:0]   MIMIC_LANE_ORDER
+ *   [7:0]   MIMIC_LANE_ORDER or MIMIC_LANE_ORDER_WHOLE
  *   [23:8]  the lane's number, its low bits
  *   [63:24] position in its command ring, its low bits
  */
 #define MIMIC_LANE_ORDER 0x80u
+#define MIMIC_LANE_ORDER_WHOLE 0x81u
 #define MIMIC_LANE_POSITION_BITS 40
 
 static inline uint64_t mimic_lane_order(uint32_t lane, uint64_t position)
 {
 	return MIMIC_LANE_ORDER | (uint64_t)(lane & 0xffff) << 8 | position << 24;
+}
+
+static inline uint64_t mimic_lane_order_whole(uint32_t lane, uint64_t position)
+{
+	return mimic_lane_order(lane, position) | MIMIC_LANE_ORDER_WHOLE;
+}
+
+static inline bool mimic_lane_is_order(uint64_t word)
+{
+	return (word & 0xff) == MIMIC_LANE_ORDER || (word & 0xff) == MIMIC_LANE_ORDER_WHOLE;
+}
+
+static inline bool mimic_lane_order_is_whole(uint64_t word)
+{
+	return (word & 0xff) == MIMIC_LANE_ORDER_WHOLE;
 }
 
 static inline uint32_t mimic_lane_order_lane(uint64_t word)

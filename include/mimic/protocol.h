@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MIMIC_PROTOCOL_MAGIC 0x52504443494d494dull	/* "MIMICDPR" in memory */
-#define MIMIC_PROTOCOL_VERSION 2u
+#define MIMIC_PROTOCOL_VERSION 3u
 /* No message is longer. Texts travel in a memfd. */
 #define MIMIC_MESSAGE_MAX 256u
 #define MIMIC_MESSAGE_REPLY 0x8000u
@@ -30,10 +30,10 @@
 #define MIMIC_LANE_LEVELS 8u
 #define MIMIC_KIND_MAX 16u	/* of a kind of device, the final 0 included */
 
-/* _(number, NAME, request's structure, reply's structure, descriptors in the request, meaning) */
+/* _(number, NAME, request's structure, reply's structure, descriptors in the request (EVENTFD: or none), meaning) */
 #define MIMIC_MESSAGES(_) \
 	_(1, HELLO, mimic_hello, mimic_hello_reply, 0, "first message: versions; the reply carries the eventfd") \
-	_(2, OPEN, mimic_open, mimic_open_reply, 0, "open a device by name") \
+	_(2, OPEN, mimic_open, mimic_open_reply, 0, "open a device by name; the reply carries the memfd of its memory") \
 	_(3, CLOSE, mimic_device_request, mimic_message, 0, "give a device back") \
 	_(4, LANE, mimic_lane_request, mimic_lane_reply, 0, "a lane for a thread; the reply carries its memfd") \
 	_(5, LANE_DROP, mimic_number_request, mimic_message, 0, "no more commands will come on a lane") \
@@ -44,7 +44,8 @@
 	_(10, LIST, mimic_message, mimic_list_reply, 0, "devices and users; the reply carries a memfd with JSON text") \
 	_(11, ADD, mimic_add, mimic_add_reply, 0, "another device") \
 	_(12, REMOVE, mimic_open, mimic_message, 0, "a device goes away, whoever uses it") \
-	_(13, INJECT, mimic_inject, mimic_message, 0, "a device misbehaves")
+	_(13, INJECT, mimic_inject, mimic_message, 0, "a device misbehaves") \
+	_(14, EVENTFD, mimic_event_request, mimic_message, 1, "what happens in a device is told by an eventfd")
 
 enum mimic_message_type {
 #define _(number, name, request, reply, descriptors, meaning) MIMIC_MESSAGE_##name = number,
@@ -87,6 +88,7 @@ struct mimic_open_reply {
 	uint32_t device;		/* number in commands */
 	uint32_t counters;		/* how many the device has */
 	char name[MIMIC_NAME_MAX];	/* "maple" was asked for, "maple3" given */
+	uint64_t memory_size;		/* of the device's memory that programs map; 0, and no descriptor: none */
 };
 
 struct mimic_device_request {
@@ -133,7 +135,7 @@ struct mimic_memory_request {
 
 struct mimic_add {
 	struct mimic_message header;
-	char kind[MIMIC_KIND_MAX];	/* "maple", "dare"; padded with 0 */
+	char kind[MIMIC_KIND_MAX];	/* "maple", "dare", "virgo"; padded with 0 */
 };
 
 struct mimic_add_reply {
@@ -162,6 +164,14 @@ struct mimic_inject {
 	char name[MIMIC_NAME_MAX];	/* of the device */
 	uint32_t what;
 	uint32_t reserved;
+};
+
+/* Without descriptor, or with no events: of none any more. */
+struct mimic_event_request {
+	struct mimic_message header;
+	uint32_t device;
+	uint32_t reserved;
+	uint64_t events;	/* by the kind: VIRGO_EVENT_* */
 };
 
 /* The memfd holds a JSON text; docs/protocol.md names its fields. */

@@ -18,6 +18,8 @@
 #define VIRGO_PAGE_CONTROL 0
 #define VIRGO_PAGE_UNITS 1
 #define VIRGO_PAGE_COUNT 2
+/* Where a program maps the shared memory on the cluster's node; its registers are at 0. */
+#define VIRGO_SHARED_OFFSET 0x100000
 
 #define VIRGO_UNITS_MAX 8
 #define VIRGO_BLOCK_SIZE 0x100u
@@ -42,7 +44,7 @@
 	_(0x78, ERROR_RS2, R, 0, "RS2 of that command") \
 	_(0x80, DISPATCHED, R, 0, "commands accepted since the last reset") \
 	_(0x88, COMPLETED, R, 0, "of these, the ones that are over, the failed and dropped ones too") \
-	_(0x90, IDENTIFY, R, 0, "DIM [7:0], element type [15:8] (enum virgo_type), number of this unit [23:16], KB of accumulator memory [47:32]") \
+	_(0x90, IDENTIFY, R, 0, "DIM [7:0], element type [15:8] (enum virgo_type), number of this unit [23:16], bit 24: a store to a full queue is an error, KB of accumulator memory [47:32]") \
 	_(0x98, COUNTER_RESULT, R, 0, "what the last COUNTER command (funct 126) read") \
 	_(0xa0, COUNTER_SELECT, RW, 0, "number of the counter that COUNTER_VALUE shows, from enum virgo_counter") \
 	_(0xa8, COUNTER_VALUE, R, 0, "that counter") \
@@ -52,13 +54,13 @@
 	_(0xc8, WAIT_LOOPS_1, R, 0, "waits until LOOPS is at most 1; answers LOOPS") \
 	_(0xd0, WAIT_LOOPS_2, R, 0, "the same with 2") \
 	_(0xd8, WAIT_LOOPS_3, R, 0, "the same with 3") \
-	_(0xe0, STREAM, W, 0, "RS1, RS2 and an instruction word, in turn: the third store queues the command. RS1 and RS2 of the block stay as they are; RESET begins a new turn")
+	_(0xe0, STREAM, W, 0, "RS1, RS2 and an instruction word, in turn: the third store queues the command. RS1 and RS2 of the block stay as they are; RESET, and the end of the thread that is in the middle of one, begin a new turn")
 
 #define VIRGO_CONTROL_REGISTERS(_) \
 	_(0x000, IDENTIFY, R, 0, "magic [63:32], version [31:24], barriers [23:16], cores [15:8], units [7:0]") \
 	_(0x008, SHARED_SIZE, R, 0, "bytes of shared memory") \
 	_(0x010, FAULT_STATUS, R, 0, "page [63:12], bit 11 waits for RESOLVE, bit 10 the access writes, unit [7:0]; 0: no fault. The oldest that waits first, else the last bad address") \
-	_(0x018, RESOLVE, W, 0, "unit [7:0], bit 8: the page is present now; else its address is bad") \
+	_(0x018, RESOLVE, W, 0, "unit [7:0], bit 8: the page is present now; bit 9: it takes time, show the faults of other units first; else its address is bad") \
 	_(0x020, FLUSH, W, 0, "drops all translations") \
 	_(0x028, FAULT_COUNT, R, 0, "bad addresses since power-on") \
 	_(0x030, EVENT_STATUS, RW, 0, "what has happened (VIRGO_EVENT_*); store: clears the bits that are 1") \
@@ -101,9 +103,12 @@ enum virgo_control_register {
 #define VIRGO_STATUS_LEVEL_SHIFT 8
 #define VIRGO_STATUS_SIZE_SHIFT 16
 
+#define VIRGO_IDENTIFY_OVERFLOWS (1u << 24)	/* else the store waits */
+
 #define VIRGO_FAULT_STALLED (1u << 11)
 #define VIRGO_FAULT_WRITES (1u << 10)
 #define VIRGO_RESOLVE_PRESENT (1u << 8)
+#define VIRGO_RESOLVE_LATER (1u << 9)
 
 #define VIRGO_EVENT_IDLE(unit) (1u << (unit))		/* became idle */
 #define VIRGO_EVENT_ERROR(unit) (1u << (8 + (unit)))	/* latched an error */

@@ -38,8 +38,9 @@ static bool find_page(uintptr_t address, struct mapping *mapping)
 {
 	unsigned int tile;
 
+	/* The device's memory is like any other, but for a child that has none. */
 	if (mapping_find(address, mapping))
-		return true;
+		return mapping->device_page != MEMORY_PAGE || atomic_load(&mapping->holder->inherited);
 	if (!maple_physical_page(address, &tile, &mapping->device_page))
 		return false;
 	mapping->holder = &preload_holders[tile];
@@ -166,8 +167,9 @@ static void explain(const struct bus *bus, const ucontext_t *context, uintptr_t 
 	text_add(&text, "; access to ");
 	text_add_hex(&text, address);
 	if (find_page(address, &mapping)) {
-		text_add(&text, " (page ");
-		text_add_number(&text, mapping.device_page);
+		text_add(&text, mapping.device_page == MEMORY_PAGE ? " (memory" : " (page ");
+		if (mapping.device_page != MEMORY_PAGE)
+			text_add_number(&text, mapping.device_page);
 		text_add(&text, " of ");
 		if (mapping.holder->node.device[0])
 			text_add(&text, mapping.holder->node.device);
@@ -210,6 +212,12 @@ static bool serve(int number, siginfo_t *information, ucontext_t *context)
 	if (!is_access_fault(number, information, context) || !find_page(address, &mapping))
 		return false;
 	threads_attach();
+	if (mapping.device_page == MEMORY_PAGE) {
+		bus.address = address;
+		fail(&bus, FAILURE_INHERITED, -ENODEV);
+		bus_error(&bus, context, address);
+		return true;
+	}
 	error = mimic_emulate(context, bus_access, &bus);
 	if (!error)
 		return true;

@@ -106,8 +106,13 @@ static void holder_free(struct holder *holder)
 	struct mimic_device *device = atomic_exchange(&holder->device, NULL);
 
 	/* A handle of the parent is no business of the child's. */
-	if (device && !atomic_load(&holder->inherited))
+	if (device && !atomic_load(&holder->inherited)) {
+		/* Other opens of the device may stay. */
+		if (holder->has_eventfd)
+			mimic_device_eventfd(device, -1, 0);
 		mimic_device_close(device);
+	}
+	holder->has_eventfd = false;
 	atomic_store(&holder->inherited, false);
 	holder->used = false;
 }

@@ -188,9 +188,27 @@ bool mapping_set_protection(uintptr_t address, int protection)
 	if (!entry)
 		return false;
 	mapping = unpack(atomic_load(&entry->target));
+	if (mapping.device_page == MEMORY_PAGE)
+		return false;
 	mapping.protection = protection;
 	atomic_store(&entry->target, pack(&mapping));
 	return true;
+}
+
+void mappings_after_fork(void)
+{
+	unsigned int i;
+
+	for (i = 0; pages_in_table && i < TABLE_SIZE; i++) {
+		uint64_t page = atomic_load(&table[i].page_number);
+		struct mapping mapping = unpack(atomic_load(&table[i].target));
+
+		if (page <= REMOVED || mapping.device_page != MEMORY_PAGE ||
+		    !atomic_load(&mapping.holder->inherited))
+			continue;
+		mimic_raw_syscall(SYS_mmap, (long)(page << PAGE_SHIFT), PAGE_BYTES, PROT_NONE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	}
 }
 
 /* --- physical addresses (docs/maple.md, "Address") ---------------------------- */

@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include "libmimic/transport.h"
 #include "preload.h"
 
 #define REPLACED_FLAGS (MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT)
@@ -52,16 +55,73 @@ static void *give_up(void *start, size_t length, int error)
 	return MAP_FAILED;
 }
 
-static void *map_node(struct holder *holder, void *address, size_t length, int protection,
-		      int flags, off_t offset)
+/* Into the table, page by page; all of them `step` after the one before. */
+static void *insert_pages(struct holder *holder, char *start, size_t length, int protection,
+			  unsigned int first, unsigned int step)
 {
-	unsigned int pages = holder->node.device_kind->pages;
-	size_t first = (size_t)offset >> PAGE_SHIFT;
-	size_t count = length >> PAGE_SHIFT;
-	char *start;
 	size_t i;
 
-	if (first >= pages || count > pages - first) {
+	mapping_remove((uintptr_t)start, length);
+	for (i = 0; i < length >> PAGE_SHIFT; i++) {
+		struct mapping mapping = { holder, first + (unsigned int)i * step, protection };
+		int error = mapping_insert((uintptr_t)start + i * PAGE_BYTES, &mapping);
+
+		if (error)
+			return give_up(start, length, error);
+	}
+	return start;
+}
+
+/* The device's memory: a mapping of the file that holds it, with no more rights than the node was opened with. */
+static void *map_file(const struct mimic_memory_file *file, void *address, size_t length,
+		      int protection, int flags, off_t offset, int mode)
+{
+	int fixed = flags & REPLACED_FLAGS;
+	char path[32];
+	void *start;
+	int again;
+
+	if (mode == O_RDWR)
+		return NEXT(mmap)(address, length, protection, MAP_SHARED | fixed, file->fd, offset);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
+	again = NEXT(open)(path, O_RDONLY | O_CLOEXEC);
+	if (again < 0)
+		return MAP_FAILED;
+	start = NEXT(mmap)(address, length, protection, MAP_SHARED | fixed, again, offset);
+	close(again);
+	return start;
+}
+
+static void *map_device_memory(struct holder *holder, void *address, size_t length, int protection,
+			       int flags, off_t offset, int mode)
+{
+	uint64_t first = (uint64_t)offset - holder->node.device_kind->memory_offset;
+	struct mimic_memory_file file;
+	int error = mimic_device_memory_file(atomic_load(&holder->device), &file);
+	void *start;
+
+	if (!error && (first >= file.size || length > file.size - first))
+		error = -EINVAL;
+	if (error) {
+		errno = error == -ENXIO ? EINVAL : -error;
+		return MAP_FAILED;
+	}
+	start = map_file(&file, address, length, protection, flags, (off_t)(file.offset + first), mode);
+	if (start == MAP_FAILED)
+		return MAP_FAILED;
+	return insert_pages(holder, start, length, protection, MEMORY_PAGE, 0);
+}
+
+static void *map_node(struct holder *holder, void *address, size_t length, int protection,
+		      int flags, off_t offset, int mode)
+{
+	const struct mimic_kind *kind = holder->node.device_kind;
+	size_t first = (size_t)offset >> PAGE_SHIFT;
+	size_t count = length >> PAGE_SHIFT;
+	bool is_memory = kind->memory_size && (uint64_t)offset >= kind->memory_offset;
+	char *start;
+
+	if (!is_memory && (first >= kind->pages || count > kind->pages - first)) {
 		errno = EINVAL;
 		return MAP_FAILED;
 	}
@@ -69,18 +129,12 @@ static void *map_node(struct holder *holder, void *address, size_t length, int p
 		errno = ENODEV;	/* the instance belongs to the parent */
 		return MAP_FAILED;
 	}
+	if (is_memory)
+		return map_device_memory(holder, address, length, protection, flags, offset, mode);
 	start = reserve(address, length, flags);
 	if (start == MAP_FAILED)
 		return MAP_FAILED;
-	mapping_remove((uintptr_t)start, length);
-	for (i = 0; i < count; i++) {
-		struct mapping mapping = { holder, (unsigned int)(first + i), protection };
-		int error = mapping_insert((uintptr_t)start + i * PAGE_BYTES, &mapping);
-
-		if (error)
-			return give_up(start, length, error);
-	}
-	return start;
+	return insert_pages(holder, start, length, protection, (unsigned int)first, 1);
 }
 
 struct window {
@@ -164,7 +218,8 @@ static bool map_device(void *address, size_t length, int protection, int flags, 
 	if (is_memory)
 		*result = map_memory(&window, address, protection, flags);
 	else
-		*result = map_node(holder, address, window.length, protection, flags, offset);
+		*result = map_node(holder, address, window.length, protection, flags, offset,
+				   fcntl(descriptor, F_GETFL) & O_ACCMODE);
 	return true;
 }
 

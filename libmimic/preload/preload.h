@@ -100,6 +100,7 @@ struct holder {
 	atomic_bool inherited;	/* opened by the parent of this process */
 	atomic_bool used;
 	atomic_bool has_descriptor;
+	bool has_eventfd;	/* set through this open */
 	unsigned int pages;	/* mapped */
 	dev_t file_device;
 	ino_t file_inode;
@@ -131,6 +132,9 @@ void files_after_fork(void);
 
 /* --- mappings.c: which page is which ----------------------------------------- */
 
+/* No register page: memory of the device, mapped as it is. It is in the table for the holder's sake. */
+#define MEMORY_PAGE 0xffu
+
 struct mapping {
 	struct holder *holder;
 	unsigned int device_page;
@@ -143,7 +147,10 @@ bool mapping_overlaps(uintptr_t start, size_t length);
 /* The rest with the lock held. */
 int mapping_insert(uintptr_t address, const struct mapping *mapping);
 size_t mapping_remove(uintptr_t start, size_t length);
+/* false: the kernel's protection is what counts there. */
 bool mapping_set_protection(uintptr_t address, int protection);
+/* In the child: its parent's device memory becomes address space without memory, as register pages are. */
+void mappings_after_fork(void);
 
 /* Tile and page of a physical address, if it lies in a page of MAPLE. */
 bool maple_physical_page(uint64_t address, unsigned int *tile, unsigned int *device_page);

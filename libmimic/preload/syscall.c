@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -69,6 +70,8 @@ EXPORT long syscall(long number, ...)
 		return mprotect((void *)a[0], (size_t)a[1], (int)a[2]);
 	case SYS_mremap:
 		return (long)mremap((void *)a[0], (size_t)a[1], (size_t)a[2], (int)a[3], (void *)a[4]);
+	case SYS_ioctl:
+		return ioctl((int)a[0], (unsigned long)a[1], a[2]);
 	case SYS_rt_sigprocmask:
 		return a[3] == 8 ? change_mask(a) : pass(number, a);
 	default:

@@ -32,6 +32,7 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
 	files_after_fork();
+	mappings_after_fork();
 	is_attached = false;
 	preload_unlock(&fork_lock);
 }

@@ -4,23 +4,6 @@
 #include "tests/fuzz/dare_input.h"
 #include "tests/fuzz/dare_side.h"
 
-unsigned int byte(struct input *input)
-{
-	if (!input->size)
-		return 0;
-	input->size--;
-	return *input->data++;
-}
-
-uint64_t bytes(struct input *input, unsigned int count)
-{
-	uint64_t value = 0;
-
-	while (count--)
-		value = value << 8 | byte(input);
-	return value;
-}
-
 uint64_t next_address(struct input *input)
 {
 	uint64_t choice = bytes(input, 2);

@@ -13,15 +13,8 @@
 #include <stdlib.h>
 
 #include "devices/dare/dare_model.h"
+#include "tests/fuzz/check.h"
 #include "tests/lib/dare_oracle.h"
-
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-			abort(); \
-		} \
-	} while (0)
 
 #define CONTEXTS 2
 #define PAGES 5

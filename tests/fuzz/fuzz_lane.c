@@ -19,17 +19,10 @@
 #include "daemon/log.h"
 #include "daemon/server.h"
 #include "daemon/session.h"
-
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-			abort(); \
-		} \
-	} while (0)
+#include "tests/fuzz/check.h"
 
 #define LANES 3
-#define DEVICES 3	/* that the session opens */
+#define DEVICES 4	/* that the session opens */
 #define COUNTERS_MAX 512
 
 static struct mimicd_server *server;
@@ -74,7 +67,7 @@ static bool breaks_a_rule(const struct lane *lane, uint64_t *answers)
 	while (i < lane->count) {
 		struct mimic_command command;
 
-		if ((lane->words[i] & 0xff) == MIMIC_LANE_ORDER) {
+		if (mimic_lane_is_order(lane->words[i])) {
 			i++;
 			continue;
 		}
@@ -130,7 +123,8 @@ static bool step(struct mimicd_session *session, struct lane *lanes, const uint8
 			mimicd_instance_close(session, data[1] % DEVICES);
 		return false;
 	case 4:
-		word = mimic_lane_order(data[1] % 5, data[2]);
+		word = data[3] & 1 ? mimic_lane_order_whole(data[1] % 5, data[2]) :
+				     mimic_lane_order(data[1] % 5, data[2]);
 		break;
 	case 5:
 		break;
@@ -183,6 +177,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK(mimicd_instance_open(session, "maple0", &number) == 0 && number == 0);
 	CHECK(mimicd_instance_open(session, "maple@1", &number) == 0 && number == 1);
 	CHECK(mimicd_instance_open(session, "dare0", &number) == 0 && number == 2);
+	CHECK(mimicd_instance_open(session, "virgo0", &number) == 0 && number == 3);
 	/* Two lanes of one thread, one of another. */
 	make_lane(session, 0, 0, &lanes[0]);
 	make_lane(session, lanes[0].daemon->thread->number, 1, &lanes[1]);

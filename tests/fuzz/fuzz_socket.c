@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -25,14 +26,7 @@
 #include "daemon/server.h"
 #include "daemon/session.h"
 #include "mimic/protocol.h"
-
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-			abort(); \
-		} \
-	} while (0)
+#include "tests/fuzz/check.h"
 
 #define COMPLAINTS 17
 
@@ -41,10 +35,10 @@ static const struct {
 	size_t reply;
 	unsigned int fds;
 } sizes[] = {
-	[1] = { 32, 40, 0 }, [2] = { 48, 56, 0 }, [3] = { 24, 16, 0 }, [4] = { 32, 32, 0 },
+	[1] = { 32, 40, 0 }, [2] = { 48, 64, 0 }, [3] = { 24, 16, 0 }, [4] = { 32, 32, 0 },
 	[5] = { 24, 16, 0 }, [6] = { 24, 16, 0 }, [7] = { 24, 16, 0 }, [8] = { 40, 16, 1 },
 	[9] = { 40, 16, 0 }, [10] = { 16, 24, 0 }, [11] = { 32, 48, 0 },
-	[12] = { 48, 16, 0 }, [13] = { 56, 16, 0 },
+	[12] = { 48, 16, 0 }, [13] = { 56, 16, 0 }, [14] = { 32, 16, 1 },
 };
 
 #define TYPES (sizeof(sizes) / sizeof(sizes[0]))
@@ -56,7 +50,7 @@ struct client {
 };
 
 static struct mimicd_server *server;
-static int good_memfd, bad_memfd;
+static int good_memfd, bad_memfd, event_fd;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -71,6 +65,8 @@ static void set_up(void)
 	bad_memfd = memfd_create("bad", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	CHECK(ftruncate(good_memfd, 1 << 20) == 0 && ftruncate(bad_memfd, 1 << 20) == 0);
 	CHECK(fcntl(good_memfd, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
+	event_fd = eventfd(0, EFD_CLOEXEC);
+	CHECK(event_fd >= 0);
 }
 
 static int count_descriptors(void)
@@ -85,12 +81,18 @@ static int count_descriptors(void)
 	return count;
 }
 
+/* An eventfd is of use to EVENTFD, a memfd to everybody else. */
+static int first_descriptor(const uint8_t *packet, size_t size)
+{
+	return size > 4 && packet[4] == MIMIC_MESSAGE_EVENTFD ? event_fd : good_memfd;
+}
+
 static bool send_packet(int socket, const void *bytes, size_t size, unsigned int fds)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(8 * sizeof(int))] = { 0 };
 	struct iovec piece = { (void *)(uintptr_t)bytes, size };
 	struct msghdr message = { .msg_iov = &piece, .msg_iovlen = 1 };
-	const int list[] = { good_memfd, bad_memfd, good_memfd, bad_memfd, 0, 1, 2, 2 };
+	const int list[] = { first_descriptor(bytes, size), bad_memfd, good_memfd, bad_memfd, 0, 1, 2, 2 };
 
 	if (fds) {
 		struct cmsghdr *entry;
@@ -133,9 +135,10 @@ static bool is_refused(const struct client *client, const uint8_t *packet, unsig
 		memcpy(&reserved, packet + 28, sizeof(reserved));
 	else if (header.type == 13)
 		memcpy(&reserved, packet + 52, sizeof(reserved));
-	else if (header.type == 3 || (header.type >= 5 && header.type <= 7))
+	else if (header.type == 3 || (header.type >= 5 && header.type <= 7) || header.type == 14)
 		memcpy(&reserved, packet + 20, sizeof(reserved));
-	return header.flags || header.error || reserved || fds != sizes[header.type].fds ||
+	return header.flags || header.error || reserved ||
+	       (fds != sizes[header.type].fds && !(header.type == 14 && !fds)) ||
 	       (client->greeted && header.type == MIMIC_MESSAGE_HELLO);
 }
 

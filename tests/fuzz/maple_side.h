@@ -7,15 +7,8 @@
 #include <stdlib.h>
 
 #include "devices/maple/maple_model.h"
+#include "tests/fuzz/check.h"
 #include "tests/fuzz/maple_oracle.h"
-
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
-			abort(); \
-		} \
-	} while (0)
 
 /*
  * Program memory: four pages to read, a hole, one page for atomics, a hole. B

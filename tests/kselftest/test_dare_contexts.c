@@ -16,6 +16,7 @@
 
 #include "tests/kselftest/lib/dare_device.h"
 #include "tests/kselftest/lib/memory.h"
+#include "tests/kselftest/lib/real_daemon.h"
 
 #define CONTEXTS 8	/* of a device, as mimicd makes them */
 #define DEVICES 2
@@ -36,7 +37,7 @@ FIXTURE_VARIANT_ADD(contexts, read) { .channel = "read" };
 
 FIXTURE_SETUP(contexts)
 {
-	ASSERT_TRUE(dare_daemon_share(variant->channel));
+	ASSERT_TRUE(real_daemon_share(variant->channel, "dare:2"));
 	ASSERT_EQ(0, dare_node_open(&self->node, "/dev/dare0"));
 }
 

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -16,11 +15,12 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "tests/kselftest/lib/dare_device.h"
 #include "tests/kselftest/lib/memory.h"
+#include "tests/kselftest/lib/real_daemon.h"
+#include "tests/kselftest/lib/slow_page.h"
 #include "tests/kselftest/lib/time_scale.h"
 
 #define CONTEXTS 8
@@ -42,7 +42,7 @@ FIXTURE_VARIANT_ADD(ends, read) { .channel = "read" };
 
 FIXTURE_SETUP(ends)
 {
-	ASSERT_TRUE(dare_daemon_share(variant->channel));
+	ASSERT_TRUE(real_daemon_share(variant->channel, "dare:2"));
 	ASSERT_EQ(0, dare_node_open(&self->node, "/dev/dare0"));
 	self->page = memory_map(PAGE);
 	self->page[0] = 4242;
@@ -78,40 +78,6 @@ static bool becomes_free(unsigned int wanted)
 
 /* --- a page that is long in coming -------------------------------------------------- */
 
-/* A page that comes when somebody gives it: -1, or the userfaultfd. */
-static int make_slow(void *page)
-{
-	struct uffdio_api api = { .api = UFFD_API };
-	struct uffdio_register wanted = {
-		.range = { .start = (uintptr_t)page, .len = PAGE },
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
-	};
-	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
-
-	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &wanted))
-		return -1;
-	return fd;
-}
-
-static bool is_wanted(int slow)
-{
-	struct pollfd entry = { .fd = slow, .events = POLLIN };
-	struct uffd_msg message;
-
-	return poll(&entry, 1, 5000 * (int)time_scale()) == 1 && read(slow, &message, sizeof(message)) > 0;
-}
-
-static int give(int slow, void *page, uint64_t value)
-{
-	static uint64_t contents[PAGE / 8];
-	struct uffdio_copy copy = {
-		.dst = (uintptr_t)page, .src = (uintptr_t)contents, .len = PAGE,
-	};
-
-	contents[0] = value;
-	return ioctl(slow, UFFDIO_COPY, &copy);
-}
-
 static int can_work(void)
 {
 	volatile uint64_t *page = memory_map(PAGE);
@@ -135,20 +101,20 @@ static int status_of(pid_t child)
 TEST_F(ends, a_slow_page_of_one_program_keeps_no_other_waiting)
 {
 	void *page = memory_map(PAGE);
-	int slow = make_slow(page);
+	int slow = slow_page_make(page);
 	pid_t other;
 
 	if (slow < 0)
 		SKIP(return, "no userfaultfd here");
 	dare_dispatch(&self->node, DARE_WORD_MLD_B(0), (uintptr_t)page, 0);
-	ASSERT_TRUE(is_wanted(slow));
+	ASSERT_TRUE(slow_page_is_wanted(slow));
 	EXPECT_EQ(DARE_STATUS_PAGE, dare_get(&self->node, DARE_STATUS) & DARE_STATUS_PAGE);
 	other = fork();
 	if (!other)
 		_exit(can_work());
 	EXPECT_EQ(0, status_of(other));
 	EXPECT_EQ(DARE_STATUS_PAGE, dare_get(&self->node, DARE_STATUS) & DARE_STATUS_PAGE);
-	ASSERT_EQ(0, give(slow, page, 99));
+	ASSERT_EQ(0, slow_page_give(slow, page, 99));
 	EXPECT_EQ(0, dare_get(&self->node, DARE_FENCE) & (DARE_STATUS_ERROR | DARE_STATUS_PAGE));
 	EXPECT_EQ(0, dare_store(&self->node, 0, self->page, 0) & DARE_STATUS_ERROR);
 	EXPECT_EQ(99, self->page[0]);
@@ -163,16 +129,16 @@ TEST_F(ends, slow_pages_of_several_contexts_come_in_any_order)
 
 	for (int i = 0; i < 3; i++) {
 		pages[i] = memory_map(PAGE);
-		slow[i] = make_slow(pages[i]);
+		slow[i] = slow_page_make(pages[i]);
 		if (slow[i] < 0)
 			SKIP(return, "no userfaultfd here");
 		ASSERT_EQ(0, dare_node_open(&nodes[i], "/dev/dare0"));
 		dare_shape(&nodes[i], 1, 8);
 		dare_dispatch(&nodes[i], DARE_WORD_MLD_B(0), (uintptr_t)pages[i], 0);
-		ASSERT_TRUE(is_wanted(slow[i]));
+		ASSERT_TRUE(slow_page_is_wanted(slow[i]));
 	}
 	for (int i = 2; i >= 0; i--) {
-		ASSERT_EQ(0, give(slow[i], pages[i], 50 + (uint64_t)i));
+		ASSERT_EQ(0, slow_page_give(slow[i], pages[i], 50 + (uint64_t)i));
 		EXPECT_EQ(0, dare_store(&nodes[i], 0, self->page, 0) & DARE_STATUS_ERROR);
 		EXPECT_EQ(50 + (uint64_t)i, self->page[0]);
 		dare_node_close(&nodes[i]);
@@ -183,15 +149,15 @@ TEST_F(ends, slow_pages_of_several_contexts_come_in_any_order)
 TEST_F(ends, a_reset_forgets_a_slow_page)
 {
 	void *page = memory_map(PAGE);
-	int slow = make_slow(page);
+	int slow = slow_page_make(page);
 
 	if (slow < 0)
 		SKIP(return, "no userfaultfd here");
 	dare_dispatch(&self->node, DARE_WORD_MLD_B(0), (uintptr_t)page, 0);
-	ASSERT_TRUE(is_wanted(slow));
+	ASSERT_TRUE(slow_page_is_wanted(slow));
 	dare_put(&self->node, DARE_RESET, 0);
 	EXPECT_EQ(0, dare_get(&self->node, DARE_STATUS) & (DARE_STATUS_PAGE | DARE_STATUS_BUSY));
-	ASSERT_EQ(0, give(slow, page, 1));
+	ASSERT_EQ(0, slow_page_give(slow, page, 1));
 	dare_shape(&self->node, 1, 8);
 	EXPECT_EQ(4242, dare_see(&self->node, self->page));
 	EXPECT_EQ(0, dare_get(&self->node, DARE_ERROR));
@@ -218,7 +184,7 @@ static void go_to(enum step step, struct victim *victim)
 	struct dare_node nodes[CONTEXTS - 1];
 	void *page = memory_map(PAGE);
 	pthread_t thread;
-	int slow = make_slow(page);
+	int slow = slow_page_make(page);
 
 	if (step == OPENED) {
 		nodes[0].fd = open("/dev/dare0", O_RDWR);
@@ -234,7 +200,7 @@ static void go_to(enum step step, struct victim *victim)
 		dare_see(&nodes[0], memory_map(PAGE));
 	if (step >= STALLED) {
 		dare_dispatch(&nodes[0], DARE_WORD_MLD_B(0), (uintptr_t)page, 0);
-		is_wanted(slow);
+		slow_page_is_wanted(slow);
 	}
 	victim->is_ready = 1;
 	if (step == FENCED) {
@@ -329,7 +295,7 @@ TEST_F(ends, a_device_that_is_removed_takes_its_contexts_along)
 	struct dare_node second;
 
 	ASSERT_EQ(0, dare_node_open(&second, "/dev/dare0"));
-	EXPECT_EQ(0, dare_command("remove", "dare0"));
+	EXPECT_EQ(0, real_daemon_command("remove", "dare0"));
 	EXPECT_EQ(SIGBUS, signal_of_access(&self->node));
 	EXPECT_EQ(SIGBUS, signal_of_access(&second));
 	EXPECT_EQ(1, poll(&entry, 1, 1000));
@@ -338,7 +304,7 @@ TEST_F(ends, a_device_that_is_removed_takes_its_contexts_along)
 	EXPECT_EQ(ENODEV, errno);
 	dare_node_close(&second);
 	/* The next one of that number is another device. */
-	EXPECT_EQ(0, dare_command("add", "dare"));
+	EXPECT_EQ(0, real_daemon_command("add", "dare"));
 	for (int i = 0; i < 1000 && access("/sys/bus/mimic/devices/dare0/holders", F_OK); i++)
 		usleep(5000);
 	EXPECT_TRUE(becomes_free(CONTEXTS));
@@ -378,7 +344,7 @@ TEST_F(ends, a_device_that_hangs_lets_a_program_be_killed_and_heals)
 	struct dare_info info;
 	pid_t child;
 
-	ASSERT_EQ(0, dare_command("inject", "dare0 hang"));
+	ASSERT_EQ(0, real_daemon_command("inject", "dare0 hang"));
 	child = fork();
 	if (!child) {
 		struct dare_node node;
@@ -387,7 +353,7 @@ TEST_F(ends, a_device_that_hangs_lets_a_program_be_killed_and_heals)
 		_exit(dare_node_open(&node, "/dev/dare0") != -ETIMEDOUT);
 	}
 	EXPECT_EQ(0, status_of(child));
-	ASSERT_EQ(0, dare_command("inject", "dare0 none"));
+	ASSERT_EQ(0, real_daemon_command("inject", "dare0 none"));
 	info = dare_node_info(self->node.fd);
 	EXPECT_EQ(0, info.unresolved);
 	EXPECT_EQ(4242, dare_see(&self->node, self->page));
@@ -398,7 +364,7 @@ TEST_F(ends, a_lost_interrupt_only_takes_longer)
 {
 	volatile uint64_t *page = memory_map(PAGE);
 
-	ASSERT_EQ(0, dare_command("inject", "dare0 lost-interrupt"));
+	ASSERT_EQ(0, real_daemon_command("inject", "dare0 lost-interrupt"));
 	EXPECT_EQ(0, dare_see(&self->node, page));
 	EXPECT_EQ(0, dare_get(&self->node, DARE_ERROR));
 }
@@ -407,11 +373,11 @@ TEST_F(ends, a_dead_daemons_contexts_are_dead_and_the_next_ones_are_fresh)
 {
 	unsigned int context = dare_node_info(self->node.fd).context;
 
-	dare_daemon_kill_shared();
+	real_daemon_kill();
 	EXPECT_EQ(SIGBUS, signal_of_access(&self->node));
 	EXPECT_EQ(-1, open("/dev/dare0", O_RDWR));
 	EXPECT_EQ(EIO, errno);
-	ASSERT_TRUE(dare_daemon_share(variant->channel));
+	ASSERT_TRUE(real_daemon_share(variant->channel, "dare:2"));
 	EXPECT_EQ(SIGBUS, signal_of_access(&self->node));
 	/* Its old file is no hindrance. */
 	{

@@ -15,6 +15,7 @@
 
 #include "tests/kselftest/lib/dare_device.h"
 #include "tests/kselftest/lib/memory.h"
+#include "tests/kselftest/lib/real_daemon.h"
 #include "tests/kselftest/lib/time_scale.h"
 
 #define ROWS 16
@@ -37,7 +38,7 @@ FIXTURE_VARIANT_ADD(memory, read) { .channel = "read" };
 
 FIXTURE_SETUP(memory)
 {
-	ASSERT_TRUE(dare_daemon_share(variant->channel));
+	ASSERT_TRUE(real_daemon_share(variant->channel, "dare:2"));
 	ASSERT_EQ(0, dare_node_open(&self->node, "/dev/dare0"));
 }
 

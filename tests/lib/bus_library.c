@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* libmimic's calls; which transport is the environment's choice. */
+#include <errno.h>
 #include <string.h>
 
 #include "libmimic/mimic.h"
@@ -62,6 +63,16 @@ static void close_library(void)
 		mimic_device_close(handles[i]);
 }
 
+static int memory_by_library(void **address, size_t size)
+{
+	size_t actual = 0;
+	int error = mimic_device_memory(handles[0], address, &actual);
+
+	if (error)
+		return error;
+	return actual == size ? 0 : -EMSGSIZE;
+}
+
 const struct bus bus_library = {
 	.name = "library",
 	.open = open_library,
@@ -72,4 +83,5 @@ const struct bus bus_library = {
 	.is_over = bus_threads_is_over,
 	.sleep = bus_threads_sleep,
 	.end_thread = bus_threads_end,
+	.memory = memory_by_library,
 };

@@ -7,6 +7,8 @@
 #include "tests/lib/contract_internal.h"
 #include "tests/lib/self_memory.h"
 
+#define PATIENCE_FOR_WORK 1000
+
 static const struct contract_device *opened;
 static struct mimic_model *model;
 static struct mimic_memory memory;
@@ -50,6 +52,13 @@ static void close_model(void)
 	opened->destroy_model(model);
 }
 
+/* What a device does by itself, all of it. */
+static void work_off(void)
+{
+	while (opened->works_by_ticks && model->ops->busy(model))
+		model->ops->tick(model, ++now);
+}
+
 static void begin_on_model(enum bus_thread who, const struct mimic_access *asked, bool watched)
 {
 	struct mimic_access access = *asked;
@@ -84,6 +93,8 @@ static void post_on_model(enum bus_thread who, const struct mimic_access *asked,
 		access.data = values[done++];
 		begin_on_model(who, &access, false);
 		if (threads[who].waits)
+			work_off();
+		if (threads[who].waits)
 			contract_fail(__FILE__, __LINE__, "a store of a batch waits");
 	}
 	threads[who].answer = 0;
@@ -99,10 +110,14 @@ static void sleep_on_model(unsigned int milliseconds)
 {
 	now += (uint64_t)milliseconds * 1000000;
 	model->ops->tick(model, now);
+	work_off();
 }
 
 static bool is_over_on_model(enum bus_thread who, unsigned int patience, uint64_t *answer)
 {
+	/* Who only looks whether it still waits sees the device before it works. */
+	if (threads[who].waits && patience >= PATIENCE_FOR_WORK)
+		work_off();
 	if (threads[who].waits) {
 		/* No tick: what can go on must go on by itself. */
 		now += (uint64_t)patience * 1000000;
@@ -118,6 +133,13 @@ static void end_thread_on_model(enum bus_thread who)
 	model->ops->owner_gone(model, (uint64_t)who + 1, now);
 }
 
+static int memory_on_model(void **address, size_t size)
+{
+	(void)size;
+	*address = opened->model_memory ? opened->model_memory() : NULL;
+	return *address ? 0 : -ENXIO;
+}
+
 const struct bus bus_model = {
 	.name = "model",
 	.open = open_model,
@@ -128,4 +150,5 @@ const struct bus bus_model = {
 	.is_over = is_over_on_model,
 	.sleep = sleep_on_model,
 	.end_thread = end_thread_on_model,
+	.memory = memory_on_model,
 };

@@ -124,6 +124,17 @@ static void close_trap(void)
 	}
 }
 
+static int memory_by_trap(void **address, size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, handles[0].descriptor,
+			    (off_t)opened->memory_offset);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	*address = memory;
+	return 0;
+}
+
 const struct bus bus_trap = {
 	.name = "trap",
 	.open = open_trap,
@@ -134,4 +145,5 @@ const struct bus bus_trap = {
 	.is_over = bus_threads_is_over,
 	.sleep = bus_threads_sleep,
 	.end_thread = bus_threads_end,
+	.memory = memory_by_trap,
 };

@@ -93,11 +93,19 @@ void store(enum bus_thread who, unsigned int page, unsigned int offset, unsigned
 			      size, page, offset, "ABC"[who]);
 }
 
-void post_begin(enum bus_thread who, unsigned int offset, const uint64_t *values, size_t count)
+void post_to_page(enum bus_thread who, unsigned int page, unsigned int offset, const uint64_t *values,
+		  size_t count)
 {
-	struct mimic_access pattern = { .offset = offset, .size = 8, .is_write = 1 };
+	struct mimic_access pattern = {
+		.page = (uint8_t)page, .offset = offset, .size = 8, .is_write = 1,
+	};
 
 	current->post(who, &pattern, values, count);
+}
+
+void post_begin(enum bus_thread who, unsigned int offset, const uint64_t *values, size_t count)
+{
+	post_to_page(who, 0, offset, values, count);
 }
 
 void finish_post(enum bus_thread who, size_t count)
@@ -122,6 +130,19 @@ void let_time_pass(unsigned int milliseconds)
 void end_thread(enum bus_thread who)
 {
 	current->end_thread(who);
+}
+
+void *device_memory(size_t size)
+{
+	static void *memory;
+	int error;
+
+	if (memory)
+		return memory;
+	error = current->memory(&memory, size);
+	if (error)
+		contract_fail(__FILE__, __LINE__, "no device memory of %zu bytes: %s", size, strerror(-error));
+	return memory;
 }
 
 static void *map_at(uintptr_t address, size_t size)

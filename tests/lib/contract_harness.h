@@ -80,6 +80,7 @@ struct contract_device {
 	struct {
 		const char *name;
 		const char *configuration;	/* MIMIC_CONFIG */
+		const char *file;		/* a configuration file's text instead; NULL: none */
 	} profiles[CONTRACT_PROFILES];
 	/* Profiles that the daemon behind an open node can run, or -errno. */
 	int (*node_profiles)(int node);
@@ -87,6 +88,11 @@ struct contract_device {
 	struct mimic_model *(*create_model)(const char *configuration, const struct mimic_host *host);
 	void (*destroy_model)(struct mimic_model *model);
 	unsigned int model_page[CONTRACT_HANDLES];	/* what page 0 of a handle is there */
+	/* For devices with memory that programs map: that of the bare model, and where it is on the node. */
+	void *(*model_memory)(void);
+	uint64_t memory_offset;
+	/* The bare model has work that goes on without an access: tick() does it while it is busy(). */
+	bool works_by_ticks;
 };
 
 struct bus {
@@ -106,6 +112,8 @@ struct bus {
 	void (*sleep)(unsigned int milliseconds);
 	/* The thread ends without closing anything; `who` is not used again. */
 	void (*end_thread)(enum bus_thread who);
+	/* The device's own memory, of `size` bytes, as a program maps it. 0 or -errno. */
+	int (*memory)(void **address, size_t size);
 };
 
 extern const struct bus bus_model;
@@ -142,12 +150,17 @@ void store_begin(enum bus_thread who, unsigned int page, unsigned int offset, un
 		 uint64_t value);
 /* 8-byte stores to page 0 in one go; `values` must stay until finish_post(). */
 void post_begin(enum bus_thread who, unsigned int offset, const uint64_t *values, size_t count);
+/* The same to another page. */
+void post_to_page(enum bus_thread who, unsigned int page, unsigned int offset, const uint64_t *values,
+		  size_t count);
 void finish_post(enum bus_thread who, size_t count);
 bool still_waits(enum bus_thread who);
 uint64_t finish(enum bus_thread who);
 void call_on(enum bus_thread who, void (*function)(void *), void *argument);
 void let_time_pass(unsigned int milliseconds);
 void end_thread(enum bus_thread who);
+/* The device's own memory; it must have this size. The same address for every call. */
+void *device_memory(size_t size);
 
 /* --- program memory ------------------------------------------------------ */
 

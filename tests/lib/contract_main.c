@@ -268,10 +268,30 @@ static pid_t start_profile(const struct contract_way *way, const struct selectio
 	return program_start(arguments);
 }
 
-static int start_way(const struct contract_way *way, struct daemon_process *daemon, unsigned int profile)
+/* For a profile that is the text of a file: the file. */
+static int write_configuration(const char *text, char *path, size_t size)
 {
-	const char *configuration = configuration_of(way, profile);
+	ssize_t written;
+	int file;
 
+	snprintf(path, size, "/tmp/mimic-contract-XXXXXX");
+	file = mkstemp(path);
+	if (file < 0) {
+		perror(path);
+		return -1;
+	}
+	written = write(file, text, strlen(text));
+	close(file);
+	if (written == (ssize_t)strlen(text))
+		return 0;
+	perror(path);
+	unlink(path);
+	return -1;
+}
+
+static int start_way(const struct contract_way *way, struct daemon_process *daemon,
+		     const char *configuration)
+{
 	if (way->transport)
 		setenv("MIMIC_TRANSPORT", way->transport, 1);
 	setenv("MIMIC_CONFIG", configuration, 1);
@@ -295,15 +315,21 @@ static int run_in_process(const struct contract_way *way, struct selection *sele
 static int run_with_daemon(const struct contract_way *way, struct selection *selection,
 			   unsigned int profile)
 {
+	const char *text = way->device->profiles[profile - 1].file;
 	struct daemon_process daemon = { 0 };
+	char path[64] = "";
 	int result = 0;
 
-	if (start_way(way, &daemon, profile))
+	if (text && write_configuration(text, path, sizeof(path)))
 		return EXIT_FAILED;
-	if (run_in_process(way, selection, profile))
+	if (start_way(way, &daemon, text ? path : configuration_of(way, profile)))
+		result = EXIT_FAILED;
+	else if (run_in_process(way, selection, profile))
 		result = EXIT_FAILED;
 	if (daemon.pid && daemon_stop(&daemon))
 		result = EXIT_FAILED;
+	if (text)
+		unlink(path);
 	return result;
 }
 

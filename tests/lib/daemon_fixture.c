@@ -54,6 +54,7 @@ static void serve(const struct served *served, unsigned int devices, bool allow_
 	mimic_config_default(&options.settings);
 	options.settings.counts[MIMIC_KIND_MAPLE] = devices;
 	options.settings.counts[MIMIC_KIND_DARE] = served->dares;
+	options.settings.counts[MIMIC_KIND_VIRGO] = served->virgos;
 	mimicd_log_set_level(MIMICD_LOG_DEBUG);
 	if (mimicd_server_create(&server, &options))
 		_exit(1);

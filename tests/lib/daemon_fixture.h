@@ -20,6 +20,7 @@ struct served {
 	char log[96];
 	pid_t pid;
 	unsigned int dares;	/* how many there are; set before the start */
+	unsigned int virgos;
 };
 
 /* NULL settings of one's own: 2 devices, paper profile. false: it did not come up. */

@@ -72,6 +72,12 @@ static int do_register(struct mimic_bus_register *wanted)
 		return -EEXIST;
 	fake_bus.is_registered[device] = true;
 	wanted->device = 10 + device;
+	/* A device that was removed and comes again has the same. */
+	if (wanted->memory_size && !fake_bus.registered[device].memory_size) {
+		fake_bus.memory_file[device] = memfd_create("device", MFD_CLOEXEC);
+		if (ftruncate(fake_bus.memory_file[device], wanted->memory_size))
+			return -ENOMEM;
+	}
 	fake_bus.registered[device] = *wanted;
 	return 0;
 }
@@ -140,6 +146,23 @@ static void *fake_map(int fd, size_t size, uint64_t offset)
 		show_page(window, page);
 	pthread_mutex_unlock(&lock);
 	return window->base;
+}
+
+/* Of REGISTER's device 10 + N. */
+static int fake_map_at(int fd, void *address, size_t size, uint64_t offset)
+{
+	uint64_t device = (offset - MIMIC_BUS_MEMORY(10)) / MIMIC_BUS_MEMORY_MAX;
+	int error = fake_bus.map_error;
+
+	(void)fd;
+	fake_bus.map_error = 0;
+	if (error)
+		return error;
+	if (device >= FAKE_DEVICES || offset != MIMIC_BUS_MEMORY(10 + device) ||
+	    size != fake_bus.registered[device].memory_size)
+		return -EINVAL;
+	return mmap(address, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+		    fake_bus.memory_file[device], 0) == MAP_FAILED ? -errno : 0;
 }
 
 static void fake_unmap(void *address, size_t size)
@@ -258,6 +281,7 @@ static const struct mimicd_bus_ops fake_ops = {
 	.open = fake_node_open,
 	.ioctl = fake_ioctl,
 	.map = fake_map,
+	.map_at = fake_map_at,
 	.unmap = fake_unmap,
 	.read = fake_read,
 	.write = fake_write,
@@ -322,6 +346,7 @@ int fake_bus_start(unsigned int devices, enum mimicd_kernel kernel, enum mimicd_
 	mimic_config_default(&options.settings);
 	options.settings.counts[MIMIC_KIND_MAPLE] = devices;
 	options.settings.counts[MIMIC_KIND_DARE] = fake_bus.dares;
+	options.settings.counts[MIMIC_KIND_VIRGO] = fake_bus.virgos;
 	mimicd_log_set_level(MIMICD_LOG_ERROR);
 	handle_faults();
 	return mimicd_server_create(&fake_bus.server, &options);
@@ -358,6 +383,10 @@ void fake_bus_stop(void)
 	close(fake_bus.node);
 	close(fake_bus.ring);
 	close(fake_bus.arena_file);
+	for (unsigned int i = 0; i < FAKE_DEVICES; i++) {
+		if (fake_bus.registered[i].memory_size)
+			close(fake_bus.memory_file[i]);
+	}
 	munmap(fake_bus.arena, FAKE_ARENA_PAGES * PAGE);
 	free(fake_bus.header);
 	for (unsigned int i = 0; i < WINDOWS; i++)

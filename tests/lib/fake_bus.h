@@ -27,6 +27,7 @@ struct fake_bus {
 	int fetch_error;		/* of the commands */
 	uint32_t version;
 	unsigned int dares;		/* of the next server, behind its MAPLEs */
+	unsigned int virgos;
 	struct mimicd_server *server;
 	pthread_t thread;
 	bool is_serving;
@@ -49,6 +50,8 @@ struct fake_bus {
 	int node;			/* eventfds */
 	int ring;
 	bool fetch_is_out;
+	int memory_file[FAKE_DEVICES];	/* of devices that have memory: whoever opens them maps it */
+	int map_error;			/* of the next map_at */
 	int arena_file;
 	uint32_t *arena;		/* as the program sees it, at an address of ours */
 	enum fake_page pages[FAKE_ARENA_PAGES];

@@ -112,10 +112,32 @@ static long write_rows(void *context, const uint64_t *addresses, size_t count, s
 	return (long)count;
 }
 
+static long read_block(void *context, uint64_t address, uint64_t stride, size_t size, size_t count,
+		       void *buffer, size_t buffer_stride)
+{
+	(void)context;
+	for (size_t i = 0; i < count; i++)
+		if (transfer(address + i * stride, (unsigned char *)buffer + i * buffer_stride, size, false))
+			return (long)i;
+	return (long)count;
+}
+
+static long write_block(void *context, uint64_t address, uint64_t stride, size_t size, size_t count,
+			const void *buffer, size_t buffer_stride)
+{
+	(void)context;
+	for (size_t i = 0; i < count; i++)
+		if (transfer(address + i * stride, (unsigned char *)(uintptr_t)buffer + i * buffer_stride, size,
+			     true))
+			return (long)i;
+	return (long)count;
+}
+
 struct mimic_memory self_memory(void)
 {
 	return (struct mimic_memory){
 		.gather = gather, .read = read_bytes, .atomic = atomic,
 		.read_rows = read_rows, .write_rows = write_rows,
+		.read_block = read_block, .write_block = write_block,
 	};
 }

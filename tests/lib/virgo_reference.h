@@ -53,6 +53,7 @@ struct virgo_reference {
 
 	uint64_t ws[16];	/* rs1 and rs2 of functs 9 to 13, then of 24 and 25 */
 	unsigned int accumulator_base;
+	uint64_t conv[12];	/* rs1 and rs2 of functs 16 to 21 */
 };
 
 /* As after power-on. NULL: no memory. */

@@ -124,6 +124,68 @@ PROGRAM
 		$(package --cflags --libs libdare) && LD_LIBRARY_PATH=$prefix/lib "$root/dare-cxx"
 }
 
+virgo_program_in_c() {
+	cat > "$root/virgo.c" <<'PROGRAM' || return 1
+#define _(text) text	/* as programs that use gettext have it */
+#include <virgo.h>
+#include <stdio.h>
+int main(void)
+{
+	struct virgo_options options = { .transport = "embedded" };
+	float a[2] = { 2, 3 }, b[2] = { 10, 100 }, c[1] = { 1 };
+	struct virgo_product product = {
+		.type = VIRGO_FP32, .flags = VIRGO_ADD, .m = 1, .n = 1, .k = 2,
+		.a = a, .lda = 2, .b = b, .ldb = 1, .c = c, .ldc = 1,
+	};
+	struct virgo_error_info info;
+	struct virgo *virgo;
+	if (virgo_open(&virgo, &options) || virgo_gemm(virgo, 0, &product) ||
+	    virgo_mvout(virgo, 0, 0, 0, 1, 1) || virgo_fence(virgo, 0) == 0 ||
+	    virgo_error(virgo, 0, &info) || info.error != VIRGO_ERROR_STORE) {
+		fprintf(stderr, "%s\n", virgo_error_text());
+		return 1;
+	}
+	printf(_("%s\n"), info.text);
+	virgo_close(virgo);
+	return c[0] != 321;
+}
+PROGRAM
+	gcc -Wall -Wextra -Werror -std=c11 -pedantic -o "$root/virgo" "$root/virgo.c" \
+		$(package --cflags --libs libvirgo) && LD_LIBRARY_PATH=$prefix/lib "$root/virgo"
+}
+
+virgo_program_in_cxx() {
+	cat > "$root/virgo.cc" <<'PROGRAM' || return 1
+#include <virgo.h>
+#include <vector>
+int main()
+{
+	virgo_options options{};
+	options.transport = "embedded";
+	virgo *cluster = nullptr;
+	if (virgo_open(&cluster, &options))
+		return 1;
+	int unit = virgo_find_unit(cluster, VIRGO_INT8, 0);
+	std::vector<int8_t> a(64, -2), b(64, 3);
+	std::vector<int32_t> c(1);
+	virgo_product product{};
+	product.type = VIRGO_INT8;
+	product.flags = VIRGO_TRANSPOSE_B;
+	product.m = product.n = 1;
+	product.k = product.lda = product.ldb = 64;
+	product.a = a.data();
+	product.b = b.data();
+	product.c = c.data();
+	product.ldc = 1;
+	int error = unit < 0 || virgo_gemm(cluster, unsigned(unit), &product);
+	virgo_close(cluster);
+	return error || c[0] != -384;
+}
+PROGRAM
+	g++ -Wall -Wextra -Werror -std=c++11 -o "$root/virgo-cxx" "$root/virgo.cc" \
+		$(package --cflags --libs libvirgo) && LD_LIBRARY_PATH=$prefix/lib "$root/virgo-cxx"
+}
+
 libmimic_in_c() {
 	cat > "$root/plain.c" <<'PROGRAM' || return 1
 #include <mimic/mimic.h>
@@ -184,7 +246,7 @@ exports_are_the_header() {
 }
 
 links_are_versioned() {
-	for library in libmimic libmaple libdare; do
+	for library in libmimic libmaple libdare libvirgo; do
 		[ -L "$prefix/lib/$library.so" ] && [ -L "$prefix/lib/$library.so.0" ] || return 1
 		objdump -p "$prefix/lib/$library.so" | grep -q "SONAME *$library.so.0" || return 1
 	done
@@ -212,13 +274,18 @@ check "a_cxx_program_builds_with_pkg_config_and_runs" program_in_cxx
 check "a_program_on_libmimic_alone_builds_and_runs" libmimic_in_c
 check "a_c_program_on_libdare_builds_with_pkg_config_and_runs" dare_program_in_c
 check "a_cxx_program_on_libdare_builds_with_pkg_config_and_runs" dare_program_in_cxx
+check "a_c_program_on_libvirgo_builds_with_pkg_config_and_runs" virgo_program_in_c
+check "a_cxx_program_on_libvirgo_builds_with_pkg_config_and_runs" virgo_program_in_cxx
 check "the_program_of_the_tutorial_builds_and_runs" tutorial_program libmaple
 check "the_program_of_the_tutorial_of_libdare_builds_and_runs" tutorial_program libdare
+check "the_program_of_the_tutorial_of_libvirgo_builds_and_runs" tutorial_program libvirgo
 check "libraries_are_versioned" links_are_versioned
 check "the_library_exports_what_the_header_declares" exports_are_the_header maple libmaple/maple.h
 check "libdare_exports_what_its_headers_declare" exports_are_the_header dare libdare/dare*.h
+check "libvirgo_exports_what_its_headers_declare" exports_are_the_header virgo libvirgo/virgo*.h
 check "every_function_has_a_man_page" every_function_has_a_page maple libmaple/maple.h
 check "every_function_of_libdare_has_a_man_page" every_function_has_a_page dare libdare/dare*.h
+check "every_function_of_libvirgo_has_a_man_page" every_function_has_a_page virgo libvirgo/virgo*.h
 check "every_function_of_libmimic_has_a_man_page" every_function_of_libmimic_has_a_page
 check "commands_run_from_where_they_are_installed" commands_run
 check "shipped_configurations_are_installed" shipped_configurations_are_there

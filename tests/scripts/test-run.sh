@@ -129,6 +129,7 @@ test_programs() {
 	passes "queues_of_all_sizes_with_mixed_widths" "$programs/widths"
 	passes "nodes_answer_as_a_driver_would" "$programs/node"
 	passes "dare_by_plain_stores_to_its_page" "$programs/dare"
+	passes "gemminis_commands_by_plain_stores_to_virgo" "$programs/virgo"
 	passes "the_program_keeps_its_own_sigsegv_and_sigbus_handlers" "$programs/handlers"
 	passes "blocked_signals_do_not_stop_device_accesses" "$programs/masks"
 	passes "signal_handlers_run_while_a_load_waits" "$programs/waiting"
@@ -342,11 +343,13 @@ test_command() {
 	printf '#!%s\n' "$dir/static" >"$dir/static.sh"
 	chmod +x "$dir/static.sh"
 	ends 2 "a_script_with_a_static_interpreter_exits_2" "$dir/static.sh"
+	options=(--transport embedded --config mixed)
+	passes "a_profile_is_named_without_a_file" "$programs/virgo"
 	options=(--devices maple:0)
 	ends 2 "no_devices_exits_2" true
 	options=(--devices dare:1,pear:1)
 	ends 2 "an_unknown_kind_in_a_list_exits_2" true
-	says "devices 'dare:1,pear:1' is not a list of KIND:COUNT with the kinds maple dare" "and_the_line_names_the_kinds"
+	says "devices 'dare:1,pear:1' is not a list of KIND:COUNT with the kinds maple dare virgo" "and_the_line_names_the_kinds"
 	options=(--devices maple:2,maple:2)
 	ends 2 "a_kind_named_twice_exits_2" true
 	options=(--devices maple:1x)

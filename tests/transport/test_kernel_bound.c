@@ -64,7 +64,9 @@ static int start(void **state)
 	(void)state;
 	alarm(60);
 	real_nodes = mimic_kernel_nodes;
-	mimic_kernel_nodes = (struct mimic_kernel_nodes){ "/nowhere", bus_open, bus_info, bus_connect };
+	mimic_kernel_nodes = (struct mimic_kernel_nodes){
+		"/nowhere", bus_open, bus_info, bus_connect, NULL
+	};
 	nodes[0] = nodes[1] = -1;
 	if (!error)
 		fake_bus_serve();

@@ -172,10 +172,10 @@ static void a_number_beyond_the_nodes_is_no_device_and_auto_does_not_look_elsewh
 static void other_kinds_of_device_are_unknown(void **state)
 {
 	(void)state;
-	expect_refusal("pear", -ENOENT, "device 'pear': the kinds of devices are maple dare");
-	expect_refusal("maple01", -ENOENT, "device 'maple01': there are maple dare, and these with a number");
-	expect_refusal("maple/0", -ENOENT, "device 'maple/0': there are maple dare, and these with a number");
-	expect_refusal("maple0123456789", -ENOENT, "device 'maple0123456789': there are maple dare, and these with a number");
+	expect_refusal("pear", -ENOENT, "device 'pear': the kinds of devices are maple dare virgo");
+	expect_refusal("maple01", -ENOENT, "device 'maple01': there are maple dare virgo, and these with a number");
+	expect_refusal("maple/0", -ENOENT, "device 'maple/0': there are maple dare virgo, and these with a number");
+	expect_refusal("maple0123456789", -ENOENT, "device 'maple0123456789': there are maple dare virgo, and these with a number");
 }
 
 static void config_and_devices_are_wrong_with_transport_kernel(void **state)
@@ -255,7 +255,9 @@ static int fake_nodes(void **state)
 	fake.version = MAPLE_ABI_VERSION;
 	fake.connect_to = -1;
 	fake.nodes[0] = fake.nodes[1] = -1;
-	mimic_kernel_nodes = (struct mimic_kernel_nodes){ "/nowhere", fake_open, fake_info, fake_connect };
+	mimic_kernel_nodes = (struct mimic_kernel_nodes){
+		"/nowhere", fake_open, fake_info, fake_connect, NULL
+	};
 	setenv("MIMIC_SOCKET", "/nowhere/socket", 1);
 	return 0;
 }

@@ -73,11 +73,14 @@ static void expect_every_key(const char *shipped, const char *profile, const cha
 	FILE *file = fopen(shipped, "r");
 	FILE *copy = fopen(path, "w");
 	char line[256];
+	bool is_maple = false;
 
 	assert_non_null(file);
 	assert_non_null(copy);
 	while (fgets(line, sizeof(line), file)) {
-		if (!strncmp(line, "profile", 7))
+		if (line[0] == '[')
+			is_maple = !strncmp(line, "[maple]", 7);
+		if (is_maple && !strncmp(line, "profile", 7))
 			fprintf(copy, "profile = %s\n", other);
 		else
 			fputs(line, copy);
@@ -244,7 +247,7 @@ static void values_out_of_range_are_named_with_file_and_line(void **state)
 	expect_error(PAPER "[mimic]\ndevices = maple:0\n",
 		     "4: devices 'maple:0' is not 1 to 64 devices");
 	expect_error(PAPER "[mimic]\ndevices = pear:2\n",
-		     "4: devices 'pear:2' is not a list of KIND:COUNT with the kinds maple dare");
+		     "4: devices 'pear:2' is not a list of KIND:COUNT with the kinds maple dare virgo");
 	expect_error(PAPER "[mimic]\ndevices = dare:1, maple:65\n",
 		     "4: devices 'dare:1, maple:65' is not 1 to 64 devices");
 	expect_error(PAPER "[dare]\ncontexts = 16\n", "4: contexts must be 1 to 15");
@@ -350,6 +353,109 @@ static void the_section_of_dare_sets_its_parameters(void **state)
 	assert_int_equal(settings.counts[MIMIC_KIND_DARE], 5);
 }
 
+/* As in Virgo's paper: one fp32 unit of 8 x 8 with 16 KB, 64 KB of shared memory, 4 cores. */
+static void expect_paper_cluster(const struct virgo_config *config)
+{
+	assert_int_equal(config->units, 1);
+	assert_int_equal(config->cores, 4);
+	assert_int_equal(config->shared_kb, 64);
+	assert_int_equal(config->cisc_generation, VIRGO_CISC_PAPER);
+	assert_int_equal(config->unit[0].type, VIRGO_FP32);
+	assert_int_equal(config->unit[0].dim, 8);
+	assert_int_equal(config->unit[0].accumulator_kb, 16);
+}
+
+static void expect_unit(const struct mimic_settings *settings, unsigned int unit, unsigned int type,
+			unsigned int dim)
+{
+	assert_int_equal(settings->parameters.virgo.unit[unit].type, type);
+	assert_int_equal(settings->parameters.virgo.unit[unit].dim, dim);
+}
+
+static void virgo_is_mixed_unless_a_file_says_otherwise(void **state)
+{
+	struct mimic_settings settings;
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(i == 0 ? mimic_config_load(NULL, &settings) :
+				 i == 1 ? mimic_config_load("artifact", &settings) :
+					  load_text(PAPER, &settings), 0);
+		assert_int_equal(settings.counts[MIMIC_KIND_VIRGO], 2);
+		assert_int_equal(settings.parameters.virgo.units, 4);
+		assert_int_equal(settings.parameters.virgo.shared_kb, 128);
+		expect_unit(&settings, 0, VIRGO_FP32, 8);
+		expect_unit(&settings, 1, VIRGO_FP32, 4);
+		expect_unit(&settings, 2, VIRGO_INT8, 16);
+		expect_unit(&settings, 3, VIRGO_FP16, 16);
+	}
+}
+
+static void the_word_paper_and_the_shipped_file_are_the_paper_cluster(void **state)
+{
+	struct mimic_settings settings;
+
+	(void)state;
+	assert_int_equal(mimic_config_load("paper", &settings), 0);
+	expect_paper_cluster(&settings.parameters.virgo);
+	assert_int_equal(mimic_config_load("config/paper.ini", &settings), 0);
+	expect_paper_cluster(&settings.parameters.virgo);
+}
+
+static void a_profile_of_virgo_leaves_other_kinds_alone(void **state)
+{
+	struct mimic_settings settings;
+
+	(void)state;
+	assert_int_equal(mimic_config_load("gemmini", &settings), 0);
+	assert_int_equal(settings.parameters.virgo.units, 1);
+	assert_int_equal(settings.parameters.virgo.shared_kb, 256);
+	assert_int_equal(settings.parameters.virgo.unit[0].accumulator_kb, 64);
+	expect_unit(&settings, 0, VIRGO_INT8, 16);
+	expect_profile(&settings.parameters.maple, "paper");
+	assert_int_equal(mimic_config_load("heterogeneous", &settings), 0);
+	assert_int_equal(settings.parameters.virgo.units, 2);
+	expect_unit(&settings, 0, VIRGO_FP32, 8);
+	expect_unit(&settings, 1, VIRGO_FP32, 4);
+	assert_int_equal(mimic_config_load("later", &settings), 0);
+	assert_int_equal(settings.parameters.virgo.cisc_generation, VIRGO_CISC_LATER);
+	assert_int_equal(settings.parameters.virgo.shared_kb, 128);
+	assert_int_equal(settings.parameters.virgo.unit[0].accumulator_kb, 32);
+	expect_unit(&settings, 0, VIRGO_FP16, 16);
+}
+
+static void keys_of_virgo_change_single_values(void **state)
+{
+	struct mimic_settings settings;
+
+	(void)state;
+	assert_int_equal(load_text(PAPER "[virgo]\nunits = 8\nunit7_type = 0\nunit7_dim = 16\n"
+				   "shared_kb = 256\nunit0_accumulator_kb = 64\nprofile = paper\n", &settings), 0);
+	assert_int_equal(settings.parameters.virgo.units, 8);
+	assert_int_equal(settings.parameters.virgo.shared_kb, 256);
+	assert_int_equal(settings.parameters.virgo.unit[0].accumulator_kb, 64);
+	expect_unit(&settings, 0, VIRGO_FP32, 8);
+	expect_unit(&settings, 6, VIRGO_FP32, 8);
+	expect_unit(&settings, 7, VIRGO_INT8, 16);
+}
+
+static void mistakes_in_the_section_of_virgo_are_named_with_file_and_line(void **state)
+{
+	(void)state;
+	expect_error("[virgo]\nunits = 2\n",
+		     "1: section [virgo] has no profile = mixed, paper, heterogeneous, gemmini or later");
+	expect_error("[virgo]\nprofile = artifact\n",
+		     "2: profile must be mixed, paper, heterogeneous, gemmini or later, not 'artifact'");
+	expect_error("[virgo]\nprofile = paper\nunits = 9\n", "3: units must be 1 to 8");
+	expect_error("[virgo]\nprofile = paper\nshared_kb = 96\n", "3: shared_kb must be 64, 128 or 256");
+	expect_error("[virgo]\nprofile = mixed\nunit3_dim = 12\n", "3: unit3_dim must be 4, 8 or 16");
+	expect_error("[virgo]\nprofile = mixed\nunit8_dim = 8\n", "3: unknown key 'unit8_dim' in section [virgo]");
+	expect_error("[virgo]\nprofile = mixed\ninline_jobs = 1\n",
+		     "3: unknown key 'inline_jobs' in section [virgo]");
+	expect_error("[virgo]\nprofile = mixed\nunit0_type = fp32\n",
+		     "3: unit0_type must be a whole number, not 'fp32'");
+}
+
 static void a_list_that_names_a_kind_twice_is_refused(void **state)
 {
 	struct mimic_settings settings;
@@ -373,7 +479,7 @@ static void a_wrong_device_list_is_named(void **state)
 	(void)state;
 	mimic_config_default(&settings);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		snprintf(expected, sizeof(expected), "devices '%s' is not a list of KIND:COUNT with the kinds maple dare", wrong[i]);
+		snprintf(expected, sizeof(expected), "devices '%s' is not a list of KIND:COUNT with the kinds maple dare virgo", wrong[i]);
 		assert_int_equal(mimic_config_devices(wrong[i], &settings), -EINVAL);
 		assert_string_equal(mimic_error_text(), expected);
 		assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 2);
@@ -400,6 +506,11 @@ int main(void)
 		cmocka_unit_test(a_wrong_device_list_is_named),
 		cmocka_unit_test(a_device_list_names_all_that_there_is),
 		cmocka_unit_test(the_section_of_dare_sets_its_parameters),
+		cmocka_unit_test(virgo_is_mixed_unless_a_file_says_otherwise),
+		cmocka_unit_test(the_word_paper_and_the_shipped_file_are_the_paper_cluster),
+		cmocka_unit_test(a_profile_of_virgo_leaves_other_kinds_alone),
+		cmocka_unit_test(keys_of_virgo_change_single_values),
+		cmocka_unit_test(mistakes_in_the_section_of_virgo_are_named_with_file_and_line),
 		cmocka_unit_test(a_list_that_names_a_kind_twice_is_refused),
 	};
 	int file = mkstemp(path);

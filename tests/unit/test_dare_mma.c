@@ -204,35 +204,22 @@ static void check_random(unsigned int size, void (*fill)(matrix bytes, unsigned 
 
 /* --- tests ----------------------------------------------------------------------------------- */
 
-static void fp32_sums_are_those_of_the_plain_loop_bit_for_bit(void **state)
-{
-	(void)state;
-	check_random(4, fill_plain);
-}
+/* _(name, bytes of an element, what fills the operands) */
+#define RANDOM_TESTS(_) \
+	_(fp32_sums_are_those_of_the_plain_loop_bit_for_bit, 4, fill_plain) \
+	_(fp32_subnormals_infinities_and_nans_are_those_of_the_plain_loop, 4, fill_strange) \
+	_(bf16_sums_are_those_of_the_plain_loop_bit_for_bit, 2, fill_plain) \
+	_(bf16_subnormals_infinities_and_nans_are_those_of_the_plain_loop, 2, fill_strange) \
+	_(int8_sums_are_those_of_the_plain_loop_and_wrap, 1, fill_plain)
 
-static void fp32_subnormals_infinities_and_nans_are_those_of_the_plain_loop(void **state)
-{
-	(void)state;
-	check_random(4, fill_strange);
+#define _(name, size, fill) \
+static void name(void **state) \
+{ \
+	(void)state; \
+	check_random(size, fill); \
 }
-
-static void bf16_sums_are_those_of_the_plain_loop_bit_for_bit(void **state)
-{
-	(void)state;
-	check_random(2, fill_plain);
-}
-
-static void bf16_subnormals_infinities_and_nans_are_those_of_the_plain_loop(void **state)
-{
-	(void)state;
-	check_random(2, fill_strange);
-}
-
-static void int8_sums_are_those_of_the_plain_loop_and_wrap(void **state)
-{
-	(void)state;
-	check_random(1, fill_plain);
-}
+RANDOM_TESTS(_)
+#undef _
 
 static void the_largest_int8_sum_is_exact(void **state)
 {
@@ -474,11 +461,9 @@ static void mma_leaves_the_threads_floating_point_flags_alone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(fp32_sums_are_those_of_the_plain_loop_bit_for_bit),
-		TEST(fp32_subnormals_infinities_and_nans_are_those_of_the_plain_loop),
-		TEST(bf16_sums_are_those_of_the_plain_loop_bit_for_bit),
-		TEST(bf16_subnormals_infinities_and_nans_are_those_of_the_plain_loop),
-		TEST(int8_sums_are_those_of_the_plain_loop_and_wrap),
+#define _(name, size, fill) TEST(name),
+		RANDOM_TESTS(_)
+#undef _
 		TEST(the_largest_int8_sum_is_exact),
 		TEST(every_shape_gives_the_sums_inside_and_zeros_outside),
 		TEST(products_are_rounded_before_they_are_added),

@@ -238,6 +238,28 @@ static void a_reset_while_a_job_is_out_takes_effect_when_it_comes_back(void **st
 	stop();
 }
 
+static void what_ends_by_a_power_on_is_no_event(void **state)
+{
+	struct virgo_job *job;
+
+	(void)state;
+	start_two_units();
+	virgo_send(f, 0, VIRGO_FUNCT_FLUSH, 0, 0);
+	virgo_send(f, 1, VIRGO_FUNCT_FLUSH, 0, 0);
+	job = virgo_model_take_job(f->model);
+	f->model->ops->power_on(f->model, ++f->now);
+	virgo_job_run(job);
+	virgo_model_job_done(f->model, job, ++f->now);
+	assert_int_equal(reg(0, VIRGO_BUSY), 0);
+	assert_int_equal(virgo_load(f, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_EVENT_STATUS, 8), 0);
+	virgo_send(f, 0, VIRGO_FUNCT_FLUSH, 0, 0);
+	job = virgo_model_take_job(f->model);
+	virgo_job_run(job);
+	virgo_model_job_done(f->model, job, ++f->now);
+	assert_int_equal(virgo_load(f, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_EVENT_STATUS, 8), VIRGO_EVENT_IDLE(0));
+	stop();
+}
+
 /* --- images --------------------------------------------------------------------------------------------- */
 
 static void an_image_taken_in_the_middle_of_a_loop_goes_on(void **state)
@@ -325,6 +347,7 @@ int main(void)
 		cmocka_unit_test(two_units_work_on_two_threads),
 		cmocka_unit_test(a_unit_has_one_job_at_a_time),
 		cmocka_unit_test(a_reset_while_a_job_is_out_takes_effect_when_it_comes_back),
+		cmocka_unit_test(what_ends_by_a_power_on_is_no_event),
 		cmocka_unit_test(an_image_taken_in_the_middle_of_a_loop_goes_on),
 		cmocka_unit_test(images_that_are_not_sound_are_refused_or_harmless),
 	};

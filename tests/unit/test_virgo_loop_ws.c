@@ -105,6 +105,22 @@ static void loop_ws_full_c_and_low_d(void **state)
 	}
 }
 
+/* LOOP_WS says where blocks of D begin; the configuration, how long an element is. */
+static void loop_ws_takes_blocks_of_d_where_it_says_whatever_is_configured(void **state)
+{
+	(void)state;
+	for EACH_KIND(k) {
+		start_as(kinds[k].type, kinds[k].dim, 0);
+		config_ld(2, 3 * both.dim, 1, false, both.dim, 1);
+		quick(VIRGO_FUNCT_LOOP_WS_BOUNDS, 0, 1ull << 32 | 3u << 16 | 2u);
+		quick(VIRGO_FUNCT_LOOP_WS_ADDRS_AB, 0, 0);
+		quick(VIRGO_FUNCT_LOOP_WS_ADDRS_DC, in_memory(1000), 0);
+		quick(VIRGO_FUNCT_LOOP_WS_STRIDES_DC, 3 * both.dim, 0);
+		check(VIRGO_FUNCT_LOOP_WS, VIRGO_LOOP_LOW_D, VIRGO_LOOP_SKIP_EXECUTE);
+		stop();
+	}
+}
+
 static void loop_ws_skips_what_it_is_told_to(void **state)
 {
 	(void)state;
@@ -284,6 +300,7 @@ int main(void)
 		cmocka_unit_test(loop_ws_multiplies_with_bias_in_all_transposes),
 		cmocka_unit_test(loop_ws_is_the_same_on_all_processors),
 		cmocka_unit_test(loop_ws_full_c_and_low_d),
+		cmocka_unit_test(loop_ws_takes_blocks_of_d_where_it_says_whatever_is_configured),
 		cmocka_unit_test(loop_ws_skips_what_it_is_told_to),
 		cmocka_unit_test(loop_ws_leaves_out_what_has_no_address),
 		cmocka_unit_test(loop_ws_adds_residuals),

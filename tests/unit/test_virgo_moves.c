@@ -54,6 +54,26 @@ static void mvin_from_address_0_writes_zeros(void **state)
 	}
 }
 
+/* A negative scale would make -0 of them. */
+static void zeros_of_address_0_are_not_scaled(void **state)
+{
+	static const uint8_t zeros[16 * 4];
+	struct virgo_unit_view view;
+
+	(void)state;
+	for EACH_KIND(k) {
+		start_as(kinds[k].type, kinds[k].dim, 0);
+		fill_unit();
+		config_ld(0, 0, -2, false, both.dim, 1);
+		check(VIRGO_FUNCT_MVIN, 0, virgo_pack(1, both.dim, 3));
+		check(VIRGO_FUNCT_MVIN, 0, virgo_pack(1, both.dim, ACC | 3));
+		assert_memory_equal(both.f->shared + 3 * both.dim * both.size, zeros, both.dim * both.size);
+		assert_int_equal(virgo_model_unit(both.f->model, 0, &view), 0);
+		assert_memory_equal((const char *)view.accumulator + 3 * both.dim * 4, zeros, both.dim * 4);
+		stop();
+	}
+}
+
 static void mvin_scales_elements_and_saturates(void **state)
 {
 	static const float scales[] = { 0.5f, 1.5f, -2, 0.3333f, 100, 1e30f };
@@ -195,8 +215,8 @@ static void mvout_normalises_rows_for_softmax(void **state)
 		/* elements: differences of which exponentials are left */
 		config_ld(0, 2 * both.dim * both.size, 1, true, both.dim, 1);
 		check(VIRGO_FUNCT_MVIN, in_memory(0), virgo_pack(1, 2 * both.dim, ACC));
-		config_norm(true);
 		config_st(both.dim * both.size * 2, 0, 1);
+		config_norm(true);
 		check(VIRGO_FUNCT_MVOUT, out_memory(0),
 		      virgo_pack(1, 2 * both.dim, ACC | norm(VIRGO_NORM_MAX)));
 		check(VIRGO_FUNCT_MVOUT, out_memory(0), virgo_pack(1, both.dim, ACC | norm(VIRGO_NORM_SUM_EXP)));
@@ -205,6 +225,27 @@ static void mvout_normalises_rows_for_softmax(void **state)
 		check(VIRGO_FUNCT_MVOUT, out_memory(0), virgo_pack(1, 2 * both.dim, ACC));
 		stop();
 	}
+}
+
+/* Else a layernorm after a softmax would be none. */
+static void config_of_the_store_ends_softmax(void **state)
+{
+	int8_t out[16];
+
+	(void)state;
+	start_as(VIRGO_INT8, 16, 0);
+	fill_wide(both.f->arena, 16);
+	both.f->arena[0] = 5;
+	memset(both.f->arena + 1, 0, 3);
+	config_ld(2, 64, 1, false, 16, 1);
+	quick(VIRGO_FUNCT_MVIN3, in_memory(0), virgo_pack(1, 16, ACC));
+	config_st(16, 0, 1);
+	config_norm(true);
+	config_st(16, 0, 1);
+	check(VIRGO_FUNCT_MVOUT, out_memory(0), virgo_pack(1, 16, ACC));
+	memcpy(out, both.f->arena + HALF, sizeof(out));
+	assert_int_equal(out[0], 5);
+	stop();
 }
 
 static void mvout_pools_windows_with_paddings(void **state)
@@ -245,6 +286,7 @@ int main(void)
 		cmocka_unit_test(mvin_of_wide_rows_fills_blocks_by_their_stride),
 		cmocka_unit_test(mvin_with_stride_0_repeats_a_row),
 		cmocka_unit_test(mvin_from_address_0_writes_zeros),
+		cmocka_unit_test(zeros_of_address_0_are_not_scaled),
 		cmocka_unit_test(mvin_scales_elements_and_saturates),
 		cmocka_unit_test(mvin_to_the_accumulator_takes_wide_values_or_shrunk_ones),
 		cmocka_unit_test(mvin_repeats_pixels_upwards_and_to_the_right),
@@ -254,6 +296,7 @@ int main(void)
 		cmocka_unit_test(mvout_applies_igelu),
 		cmocka_unit_test(mvout_normalises_rows_for_layernorm),
 		cmocka_unit_test(mvout_normalises_rows_for_softmax),
+		cmocka_unit_test(config_of_the_store_ends_softmax),
 		cmocka_unit_test(mvout_pools_windows_with_paddings),
 		cmocka_unit_test(mvout_spad_puts_elements_into_the_scratchpad),
 	};

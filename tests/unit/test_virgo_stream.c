@@ -174,6 +174,34 @@ static void many_stores_stop_before_the_word_that_would_wait(void **state)
 	stop();
 }
 
+static void what_a_thread_left_half_said_goes_with_it(void **state)
+{
+	(void)state;
+	start();
+	assert_false(word_as(7, 1));
+	assert_false(word_as(7, 2));
+	f->model->ops->owner_gone(f->model, 6, ++f->now);
+	f->model->ops->owner_gone(f->model, 7, ++f->now);
+	stream_command(VIRGO_FUNCT_MVIN, virgo_address(f->arena + 96), move_rs2(1));
+	virgo_run(f);
+	assert_int_equal(virgo_unit_load(f, 0, VIRGO_COMPLETED), 1);
+	assert_true(row_is_there(1));
+	stop();
+}
+
+static void another_threads_end_leaves_a_turn_alone(void **state)
+{
+	(void)state;
+	start();
+	assert_false(word_as(7, virgo_address(f->arena + 96)));
+	assert_false(word_as(7, move_rs2(1)));
+	f->model->ops->owner_gone(f->model, 6, ++f->now);
+	assert_false(word_as(7, VIRGO_INSTRUCTION_WORD(VIRGO_FUNCT_MVIN)));
+	virgo_run(f);
+	assert_true(row_is_there(1));
+	stop();
+}
+
 static void accesses_of_another_size_are_illegal(void **state)
 {
 	(void)state;
@@ -196,6 +224,8 @@ int main(void)
 		cmocka_unit_test(only_the_word_waits_for_room_in_the_queue),
 		cmocka_unit_test(a_word_that_is_withdrawn_is_still_to_come),
 		cmocka_unit_test(many_stores_stop_before_the_word_that_would_wait),
+		cmocka_unit_test(what_a_thread_left_half_said_goes_with_it),
+		cmocka_unit_test(another_threads_end_leaves_a_turn_alone),
 		cmocka_unit_test(accesses_of_another_size_are_illegal),
 	};
 

@@ -1,34 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A DARE of the real daemon, and a context of it by plain loads and stores.
+ * A context of a DARE by plain loads and stores.
  * Instruction words are put together here from docs/dare-isa.md's table.
  */
 #ifndef MIMIC_TESTS_DARE_DEVICE_H
 #define MIMIC_TESTS_DARE_DEVICE_H
 
-#include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "mimic/dare_ioctl.h"
 #include "mimic/dare_isa.h"
 #include "mimic/dare_registers.h"
-
-#define DARE_TEST_SOCKET "/tmp/dare-test.sock"
-
-/* mimicd with `devices` ("dare:1"), on a channel ("uring", "read"). When it returns /dev/dare0 opens. */
-pid_t dare_daemon_start(const char *channel, const char *devices);
-/*
- * The one that all tests of the program share, with two devices; started if it is not there
- * or on another channel. It ends with the program.
- */
-bool dare_daemon_share(const char *channel);
-/* kill -9. Its devices stay for the next one. */
-void dare_daemon_kill_shared(void);
-/* Takes the devices off the bus, too: "dare0" and those after it. */
-void dare_daemon_stop(pid_t daemon, unsigned int devices);
-/* `mimic COMMAND --socket ... ARGUMENTS`; its exit status. */
-int dare_command(const char *command, const char *arguments);
 
 struct dare_node {
 	int fd;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "fake_server.h"
+#include "mimic/virgo_registers.h"
 
 #define WAIT_MS 10000
 #define CALL_MS 60000
@@ -104,7 +105,7 @@ static void forget_devices(void)
 	char line[512];
 
 	while (maps && count < 256 && fgets(line, sizeof(line), maps)) {
-		if (strstr(line, " /dev/m") &&
+		if ((strstr(line, " /dev/m") || strstr(line, " /dev/virgo")) &&
 		    sscanf(line, "%lx-%lx", &ranges[count][0], &ranges[count][1]) == 2)
 			count++;
 	}
@@ -154,6 +155,7 @@ static void run_child(const struct fake_options *options, struct fake_control *c
 	server.control = control;
 	server.channel = options->channel;
 	server.is_paper = options->is_paper;
+	server.memory_size = options->memory_size;
 	server.uncommitted = -1;
 	server.thread = pthread_self();
 	pthread_mutex_init(&server.lock, NULL);
@@ -402,19 +404,28 @@ static int start_child(struct fake_daemon *daemon)
 	return error;
 }
 
+static const char *kind_of(const struct fake_options *options)
+{
+	if (options->kind)
+		return options->kind;
+	return options->memory_size ? "virgo" : "maple";
+}
+
 int fake_daemon_register(struct fake_daemon *daemon)
 {
 	const struct fake_options *options = &daemon->options;
 	struct mimic_bus_register wanted = {
 		.size = sizeof(wanted),
 		.index = options->index - 1,
-		.pages = options->pages ? options->pages : MAPLE_PAGE_COUNT,
+		.pages = options->pages ? options->pages :
+			 options->memory_size ? VIRGO_PAGE_COUNT : MAPLE_PAGE_COUNT,
 		.interrupts = options->interrupts ? options->interrupts : 1,
 		.capabilities = options->capabilities ? options->capabilities :
 							MIMIC_BUS_TRAPS | MIMIC_BUS_WINDOW_ACCESS,
+		.memory_size = options->memory_size,
 	};
 
-	snprintf(wanted.kind, sizeof(wanted.kind), "%s", options->kind ? options->kind : "maple");
+	snprintf(wanted.kind, sizeof(wanted.kind), "%s", kind_of(options));
 	return (int)fake_daemon_call(daemon, call_register, &wanted, sizeof(wanted));
 }
 
@@ -436,8 +447,8 @@ static int start_device(struct fake_daemon *daemon)
 
 	if (error)
 		return error;
-	snprintf(daemon->node, sizeof(daemon->node), "/dev/%s%d",
-		 daemon->options.kind ? daemon->options.kind : "maple", daemon->control->index);
+	snprintf(daemon->node, sizeof(daemon->node), "/dev/%s%d", kind_of(&daemon->options),
+		 daemon->control->index);
 	/* From now on the same one again. */
 	daemon->options.index = daemon->control->index + 1;
 	if (daemon->options.without_node)

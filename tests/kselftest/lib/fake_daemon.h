@@ -34,11 +34,12 @@ enum fake_channel {
 
 struct fake_options {
 	enum fake_channel channel;
-	const char *kind;	/* NULL: "maple" */
+	const char *kind;	/* NULL: "maple", or with memory "virgo" */
 	int index;		/* as REGISTER's, but one more: 0 is "the lowest that is free" */
 	unsigned int pages;	/* 0: 5 */
 	unsigned int interrupts;	/* 0: 1 */
 	unsigned int capabilities;	/* 0: TRAPS and WINDOW_ACCESS */
+	unsigned int memory_size;	/* of the device's own memory: it is a Virgo then, of 2 pages */
 	bool is_paper;		/* its IDENTIFY is the paper profile's; else 0 */
 	bool without_device;	/* registers nothing */
 	bool without_node;	/* do not wait for the node of a function driver */
@@ -72,7 +73,7 @@ struct fake_control {
 	_Atomic unsigned int opens, closes, threads_gone, connects;
 	_Atomic unsigned int loads, stores;	/* of programs */
 	_Atomic unsigned int driver_loads, driver_stores;
-	_Atomic unsigned int flushes;	/* driver loads of the TLB flush: shootdowns */
+	_Atomic unsigned int flushes;	/* flushes of the TLB by the driver: shootdowns */
 	_Atomic unsigned int cancels;	/* requests that should be given back */
 	_Atomic unsigned int given_back;
 	_Atomic unsigned int held;	/* now */

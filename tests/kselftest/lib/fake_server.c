@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "fake_server.h"
+#include "mimic/virgo_registers.h"
 
 static void die(void)
 {
@@ -73,13 +74,41 @@ static bool is_load_of(const struct mimic_bus_request *request, unsigned int pag
 	return !request->is_write && request->page == page && request->offset == offset;
 }
 
-/* What the function driver itself wants of a MAPLE. */
+/* What the function driver itself wants of a Virgo. */
+static bool serve_virgo_driver(struct fake_server *server, const struct mimic_bus_request *request,
+			       uint64_t *data)
+{
+	struct fake_control *control = server->control;
+
+	if (is_load_of(request, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_IDENTIFY)) {
+		*data = (uint64_t)VIRGO_MAGIC << 32 | VIRGO_VERSION << 24 | VIRGO_UNITS_MAX;
+	} else if (is_load_of(request, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_SHARED_SIZE)) {
+		*data = server->memory_size;
+	} else if (is_load_of(request, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_FAULT_STATUS)) {
+		*data = control->fault_word;
+	} else if (request->is_write && request->page == VIRGO_PAGE_CONTROL &&
+		   request->offset == VIRGO_CONTROL_FLUSH) {
+		control->flushes++;
+	} else if (request->is_write && request->page == VIRGO_PAGE_CONTROL &&
+		   request->offset == VIRGO_CONTROL_RESOLVE) {
+		control->fault_word = 0;
+		control->last_resolve = request->data;
+		control->resolves++;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* Of a MAPLE. */
 static bool serve_driver(struct fake_server *server, const struct mimic_bus_request *request,
 			 uint64_t *data)
 {
 	struct fake_control *control = server->control;
 	const unsigned int resolve = MAPLE_OFFSET(MAPLE_STORE_MMU, MAPLE_MMU_RESOLVE);
 
+	if (server->memory_size)
+		return serve_virgo_driver(server, request, data);
 	if (is_load_of(request, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0))) {
 		*data = server->is_paper ? MAPLE_IDENTIFY_MAGIC << 32 | MAPLE_IDENTIFY_VERSION << 24 : 0;
 	} else if (is_load_of(request, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_LOAD_FAULT_STATUS, 0))) {

@@ -12,6 +12,7 @@ struct fake_server {
 	struct fake_control *control;
 	enum fake_channel channel;
 	bool is_paper;
+	unsigned int memory_size;
 	/* Whoever answers has it: the serving thread, and the workers for what is held. */
 	pthread_mutex_t lock;
 	bool is_held[MIMIC_BUS_SLOTS];

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A device's own memory that programs map (a cluster's shared memory).
+ *
+ * The model has it at one address for as long as it lives; what lies there
+ * changes: memory of ours while nobody has the device, a new file for each
+ * program that opens it, or the bus's pages. So what one program left, or still
+ * has mapped, is never the next one's.
+ */
+#ifndef MIMICD_DEVICE_MEMORY_H
+#define MIMICD_DEVICE_MEMORY_H
+
+#include <stddef.h>
+
+struct mimicd_device_memory {
+	void *base;	/* NULL: the device has none */
+	size_t size;
+	int fd;		/* for the program that has the device; -1: nobody, or it maps the bus's */
+};
+
+/* Whole pages; 0: none. 0 or -errno. */
+int mimicd_device_memory_create(struct mimicd_device_memory *memory, size_t size);
+void mimicd_device_memory_destroy(struct mimicd_device_memory *memory);
+/* A new file of zeros for a program. 0 or -errno. */
+int mimicd_device_memory_open(struct mimicd_device_memory *memory);
+/* Nobody has the device: zeros of ours. No job may be out. */
+void mimicd_device_memory_close(struct mimicd_device_memory *memory);
+
+#endif

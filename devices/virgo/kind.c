@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Virgo as the transports know it (devices/kind.h). */
+#include "devices/kind.h"
+
+/* Reads and writes the event registers: the operating system's number, which no thread has. */
+#define OWNER_SYSTEM UINT64_MAX
+
+static const struct mimic_key keys[] = {
+#define _(name) { #name, offsetof(struct virgo_config, name), 0 },
+	_(units)
+	_(cores)
+	_(shared_kb)
+	_(queue_entries)
+	_(overflow_is_error)
+	_(cisc_generation)
+#undef _
+#define _(number) \
+	{ "unit" #number "_type", offsetof(struct virgo_config, unit[number].type), 0 }, \
+	{ "unit" #number "_dim", offsetof(struct virgo_config, unit[number].dim), 0 }, \
+	{ "unit" #number "_accumulator_kb", offsetof(struct virgo_config, unit[number].accumulator_kb), 0 },
+	_(0) _(1) _(2) _(3) _(4) _(5) _(6) _(7)
+#undef _
+};
+
+static const char *const counters[VIRGO_COUNTER_COUNT] = {
+#define _(name, meaning) #name,
+	VIRGO_COUNTERS(_)
+#undef _
+};
+
+static void defaults(struct mimic_parameters *parameters)
+{
+	virgo_config_profile(&parameters->virgo, "mixed");
+}
+
+static int profile(struct mimic_parameters *parameters, const char *name)
+{
+	return virgo_config_profile(&parameters->virgo, name);
+}
+
+static const char *check(const struct mimic_parameters *parameters)
+{
+	return virgo_config_check(&parameters->virgo);
+}
+
+static size_t memory_size(const struct mimic_parameters *parameters)
+{
+	return (size_t)parameters->virgo.shared_kb << 10;
+}
+
+static struct mimic_model *create(const struct mimic_parameters *parameters,
+				  const struct mimic_host *host, void *memory)
+{
+	return virgo_model_create(&parameters->virgo, host, memory);
+}
+
+/*
+ * What queues a command, or is one's operand: the posts of different threads keep their
+ * order (ordered_posts). All else has an effect that a program may look for at once.
+ */
+static bool may_wait(const struct mimic_access *store)
+{
+	if (store->page != VIRGO_PAGE_UNITS)
+		return false;
+	switch (store->offset % VIRGO_BLOCK_SIZE) {
+	case VIRGO_INSTRUCTION:
+	case VIRGO_RS1:
+	case VIRGO_RS1_HIGH:
+	case VIRGO_RS2:
+	case VIRGO_RS2_HIGH:
+	case VIRGO_CISC:
+	case VIRGO_STREAM:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A word of the CISC port says itself which unit does it. Barriers have an effect before they answer. */
+static uint32_t order(const struct mimic_access *access)
+{
+	if (access->page != VIRGO_PAGE_UNITS)
+		return 0;
+	if (access->is_write && access->offset % VIRGO_BLOCK_SIZE == VIRGO_CISC)
+		return (1u << VIRGO_UNITS_MAX) - 1;
+	return 1u << access->offset / VIRGO_BLOCK_SIZE % VIRGO_UNITS_MAX;
+}
+
+_Static_assert(VIRGO_UNITS_MAX <= MIMIC_KIND_ORDERS, "a bit for each unit");
+
+/* --- jobs ------------------------------------------------------------------------- */
+
+static unsigned int job_count(const struct mimic_parameters *parameters)
+{
+	return parameters->virgo.units;
+}
+
+static void enable_jobs(struct mimic_parameters *parameters)
+{
+	parameters->virgo.inline_jobs = 0;
+}
+
+static void *take_job(struct mimic_model *model)
+{
+	return virgo_model_take_job(model);
+}
+
+static void run_job(void *job)
+{
+	virgo_job_run(job);
+}
+
+static void job_done(struct mimic_model *model, void *job, uint64_t now)
+{
+	virgo_model_job_done(model, job, now);
+}
+
+static const struct mimic_jobs jobs = {
+	.count = job_count,
+	.enable = enable_jobs,
+	.has = virgo_model_has_job,
+	.take = take_job,
+	.run = run_job,
+	.done = job_done,
+};
+
+/* --- events ----------------------------------------------------------------------- */
+
+static uint64_t event_access(struct mimic_model *model, uint32_t offset, bool is_write, uint64_t data,
+			     uint64_t now)
+{
+	struct mimic_access access = {
+		.owner = OWNER_SYSTEM,
+		.data = data,
+		.offset = offset,
+		.page = VIRGO_PAGE_CONTROL,
+		.size = sizeof(uint64_t),
+		.is_write = is_write,
+	};
+
+	model->ops->access(model, &access, now);
+	return access.data;
+}
+
+static void enable_events(struct mimic_model *model, uint64_t events, uint64_t now)
+{
+	event_access(model, VIRGO_CONTROL_EVENT_ENABLE, true, events, now);
+}
+
+static uint64_t take_events(struct mimic_model *model, uint64_t now)
+{
+	uint64_t events = event_access(model, VIRGO_CONTROL_EVENT_ENABLE, false, 0, now);
+
+	events &= event_access(model, VIRGO_CONTROL_EVENT_STATUS, false, 0, now);
+	if (events)
+		event_access(model, VIRGO_CONTROL_EVENT_STATUS, true, events, now);
+	return events;
+}
+
+const struct mimic_kind mimic_kind_virgo = {
+	.name = "virgo",
+	.index = MIMIC_KIND_VIRGO,
+	.default_count = 2,
+	.pages = VIRGO_PAGE_COUNT,
+	.device_pages = VIRGO_PAGE_COUNT,
+	.batch = 1024,	/* they are only queued */
+	.keys = keys,
+	.key_count = sizeof(keys) / sizeof(keys[0]),
+	.parameters = offsetof(struct mimic_parameters, virgo),
+	.defaults = defaults,
+	.profile = profile,
+	.profiles = "mixed, paper, heterogeneous, gemmini or later",
+	.check = check,
+	.memory_size = memory_size,
+	.memory_offset = VIRGO_SHARED_OFFSET,
+	.create = create,
+	.destroy = virgo_model_destroy,
+	.counters = counters,
+	.counter_count = VIRGO_COUNTER_COUNT,
+	.may_wait = may_wait,
+	.ordered_posts = true,
+	.order = order,
+	.jobs = &jobs,
+	.events = (VIRGO_EVENT_BARRIER << 1) - 1,
+	.enable_events = enable_events,
+	.take_events = take_events,
+};

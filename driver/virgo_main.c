@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * virgo.ko: the driver of Virgo. A cluster belongs to one process: its registers,
+ * with the control blocks of all units, and its shared memory. Nodes, files and the
+ * service of page faults are accelerator.ko's (accelerator.h); here is what the
+ * cluster's control page means.
+ *
+ * The program has that page, too, and may store whatever it likes to the registers
+ * that are used here. It can spoil nothing but its own commands.
+ */
+#define pr_fmt(format) KBUILD_MODNAME ": " format
+
+#include <linux/bits.h>
+#include <linux/module.h>
+
+#include "accelerator.h"
+#include "mimic/virgo_ioctl.h"
+#include "mimic/virgo_registers.h"
+#include "trace_virgo.h"
+
+#define FAULT_PAGE (~0xfffull)
+#define NUMBER_MASK 0xff
+#define POST_FLUSH 0
+#define BARRIER_THREADS_MAX 255
+
+#define EVENTS GENMASK(24, 0)	/* VIRGO_EVENT_*, of all units and of the barriers */
+
+static unsigned int watch_ms = 250;
+module_param(watch_ms, uint, 0644);
+MODULE_PARM_DESC(watch_ms, "milliseconds between looks for faults and events whose interrupt got lost; 0: never. Turned on: from the next open");
+
+struct virgo {
+	struct accelerator accelerator;
+	atomic64_t events;	/* times that some were taken */
+};
+
+static int virgo_identify(struct accelerator *accelerator)
+{
+	struct device *dev = &accelerator->device->dev;
+	u64 value, shared;
+	int error;
+
+	error = accelerator_read(accelerator, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_IDENTIFY, &value);
+	if (!error)
+		error = accelerator_read(accelerator, VIRGO_PAGE_CONTROL,
+					 VIRGO_CONTROL_SHARED_SIZE, &shared);
+	if (error)
+		return error;
+	if (value >> 32 != VIRGO_MAGIC) {
+		dev_err(dev, "this is no Virgo: IDENTIFY is %#llx\n", value);
+		return -ENODEV;
+	}
+	if ((value >> 24 & 0xff) != VIRGO_VERSION) {
+		dev_err(dev, "registers of version %llu, this driver knows version %u\n",
+			value >> 24 & 0xff, VIRGO_VERSION);
+		return -ENODEV;
+	}
+	if (shared != accelerator->device->memory_size) {
+		dev_err(dev, "%llu bytes of shared memory on a bus that has %u\n", shared,
+			accelerator->device->memory_size);
+		return -ENODEV;
+	}
+	WRITE_ONCE(accelerator->identify, value);
+	return 0;
+}
+
+/*
+ * Without the bit for one that waits it is a fault that is only remembered. Of a unit that
+ * cannot be it is no fault that anybody could wait for.
+ */
+static int virgo_read_fault(struct accelerator *accelerator, bool is_fresh,
+			    struct accelerator_fault *fault)
+{
+	u64 word;
+	int error;
+
+	error = accelerator_read(accelerator, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_FAULT_STATUS,
+				 &word);
+	if (error || !(word & VIRGO_FAULT_STALLED) || (word & NUMBER_MASK) >= VIRGO_UNITS_MAX)
+		return error;
+	fault->word = word;
+	fault->address = word & FAULT_PAGE;
+	fault->source = word & NUMBER_MASK;
+	fault->writes = word & VIRGO_FAULT_WRITES;
+	trace_virgo_page_fault(accelerator->device->index, fault->source, fault->address,
+			       fault->writes);
+	return 0;
+}
+
+static int virgo_resolve(struct accelerator *accelerator, const struct accelerator_fault *fault,
+			 int result)
+{
+	u64 value = fault->source;
+
+	if (!result)
+		value |= VIRGO_RESOLVE_PRESENT;
+	trace_virgo_resolve(accelerator->device->index, fault->source, fault->address, result);
+	return accelerator_write(accelerator, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_RESOLVE, value);
+}
+
+static int virgo_postpone(struct accelerator *accelerator, const struct accelerator_fault *fault)
+{
+	return accelerator_write(accelerator, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_RESOLVE,
+				 fault->source | VIRGO_RESOLVE_LATER);
+}
+
+static int virgo_enable_events(struct accelerator *accelerator, u64 events)
+{
+	return accelerator_write(accelerator, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_EVENT_ENABLE,
+				 events);
+}
+
+/* The others stay for the program, which may look at the register itself. */
+static int virgo_take_events(struct accelerator *accelerator, u64 events, u64 *happened)
+{
+	struct virgo *virgo = container_of(accelerator, struct virgo, accelerator);
+	u64 status;
+	int error;
+
+	error = accelerator_read(accelerator, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_EVENT_STATUS,
+				 &status);
+	*happened = status & events;
+	if (error || !*happened)
+		return error;
+	trace_virgo_events(accelerator->device->index, *happened);
+	atomic64_inc(&virgo->events);
+	return accelerator_write(accelerator, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_EVENT_STATUS,
+				 *happened);
+}
+
+/* Of all translations: the device has no flush for less. */
+static void virgo_flush(struct accelerator *accelerator, unsigned int context,
+			unsigned long start, unsigned long end)
+{
+	trace_virgo_shootdown(accelerator->device->index, start, end);
+	mimic_device_post(accelerator->device, POST_FLUSH, true, VIRGO_PAGE_CONTROL,
+			  VIRGO_CONTROL_FLUSH, sizeof(u64), 0);
+}
+
+/* --- what can be seen of it --------------------------------------------------- */
+
+static void virgo_opened(const struct accelerator_context *context)
+{
+	trace_virgo_open(context->accelerator->device->index, pid_nr(context->process));
+}
+
+static void virgo_released(const struct accelerator_context *context)
+{
+	trace_virgo_release(context->accelerator->device->index, pid_nr(context->process));
+}
+
+static ssize_t units_show(struct device *dev, struct device_attribute *attribute, char *text)
+{
+	const struct accelerator *accelerator = dev_get_drvdata(dev);
+
+	return sysfs_emit(text, "%llu\n", READ_ONCE(accelerator->identify) & NUMBER_MASK);
+}
+static DEVICE_ATTR_RO(units);
+
+static ssize_t shared_size_show(struct device *dev, struct device_attribute *attribute,
+				char *text)
+{
+	const struct accelerator *accelerator = dev_get_drvdata(dev);
+
+	return sysfs_emit(text, "%u\n", accelerator->device->memory_size);
+}
+static DEVICE_ATTR_RO(shared_size);
+
+/* The process that has it, as the reader's namespace numbers it, or 0. */
+static ssize_t holder_show(struct device *dev, struct device_attribute *attribute, char *text)
+{
+	return sysfs_emit(text, "%d\n", accelerator_holder(dev_get_drvdata(dev), 0));
+}
+static DEVICE_ATTR_RO(holder);
+
+static ssize_t events_show(struct device *dev, struct device_attribute *attribute, char *text)
+{
+	const struct accelerator *accelerator = dev_get_drvdata(dev);
+	const struct virgo *virgo = container_of(accelerator, struct virgo, accelerator);
+
+	return sysfs_emit(text, "%lld\n", (long long)atomic64_read(&virgo->events));
+}
+static DEVICE_ATTR_RO(events);
+
+static struct attribute *virgo_attrs[] = {
+	&dev_attr_units.attr,
+	&dev_attr_shared_size.attr,
+	&dev_attr_holder.attr,
+	&dev_attr_events.attr,
+	NULL
+};
+
+static const struct attribute_group virgo_group = {
+	.attrs = virgo_attrs,
+};
+
+static const struct attribute_group *virgo_attribute_groups[] = {
+	&virgo_group,
+	&accelerator_group,
+	NULL
+};
+
+/* --- the driver --------------------------------------------------------------- */
+
+static const struct accelerator_driver virgo_accelerator = {
+	.name = "virgo",
+	.pages = VIRGO_PAGE_COUNT,
+	.ioctl_type = VIRGO_IOCTL,
+	.abi_version = VIRGO_ABI_VERSION,
+	.memory_page = VIRGO_SHARED_OFFSET >> PAGE_SHIFT,
+	.events = EVENTS,
+	.watch_ms = &watch_ms,
+	.attribute_groups = virgo_attribute_groups,
+	.harmless_register = VIRGO_PAGE_CONTROL * PAGE_SIZE + VIRGO_CONTROL_IDENTIFY,
+	.size = sizeof(struct virgo),
+	.identify = virgo_identify,
+	.read_fault = virgo_read_fault,
+	.resolve = virgo_resolve,
+	.postpone = virgo_postpone,
+	.enable_events = virgo_enable_events,
+	.take_events = virgo_take_events,
+	.flush = virgo_flush,
+	.opened = virgo_opened,
+	.released = virgo_released,
+};
+
+static struct accelerator_nodes virgo_nodes;
+
+static int virgo_probe(struct mimic_device *device)
+{
+	const struct accelerator *accelerator;
+	int error = accelerator_probe(device, &virgo_nodes);
+
+	if (error)
+		return error;
+	accelerator = dev_get_drvdata(&device->dev);
+	dev_info(&device->dev, "%llu units, %u KB of shared memory\n",
+		 READ_ONCE(accelerator->identify) & NUMBER_MASK, device->memory_size >> 10);
+	return 0;
+}
+
+static struct mimic_driver virgo_driver = {
+	.driver = {
+		.name = "virgo",
+	},
+	.kind = "virgo",
+	.waiters = BARRIER_THREADS_MAX + VIRGO_UNITS_MAX,
+	.probe = virgo_probe,
+	.remove = accelerator_remove,
+	.reset = accelerator_reset,
+};
+
+static int __init virgo_init(void)
+{
+	int error;
+
+	BUILD_BUG_ON(VIRGO_UNITS_MAX > ACCELERATOR_SOURCES_MAX);
+	BUILD_BUG_ON((EVENTS & VIRGO_EVENT_BARRIER) != VIRGO_EVENT_BARRIER);
+	error = accelerator_nodes_create(&virgo_nodes, &virgo_accelerator, THIS_MODULE);
+	if (error)
+		return error;
+	error = mimic_driver_register(&virgo_driver);
+	if (error)
+		accelerator_nodes_destroy(&virgo_nodes);
+	return error;
+}
+
+static void __exit virgo_exit(void)
+{
+	mimic_driver_unregister(&virgo_driver);
+	accelerator_nodes_destroy(&virgo_nodes);
+}
+
+module_init(virgo_init);
+module_exit(virgo_exit);
+
+MODULE_DESCRIPTION("Virgo, a cluster of matrix units");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS("mimic:virgo");

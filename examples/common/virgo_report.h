@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Prints what the Virgo programs did: tables for people, JSON for programs. */
+#ifndef EXAMPLES_VIRGO_REPORT_H
+#define EXAMPLES_VIRGO_REPORT_H
+
+#include "examples/common/virgo_program.h"
+
+/* 0, or -errno if standard output cannot be written. */
+int virgo_report(const struct virgo_program *program, const struct virgo_run *runs, unsigned int count);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * ioctl: /dev/virgoN answers as its driver does (mimic/virgo_ioctl.h). Nodes of other
+ * kinds have none here, and CONNECT is of the kernel: ENOTTY.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "mimic/virgo_ioctl.h"
+#include "preload.h"
+
+/* By a system call: an address that the program made up is an answer, no fault. */
+static int copy_in(void *to, const void *from, size_t size)
+{
+	struct iovec ours = { to, size }, its = { (void *)from, size };
+
+	return mimic_raw_syscall(SYS_process_vm_readv, getpid(), (long)&ours, 1, (long)&its, 1, 0) ==
+	       (long)size ? 0 : -EFAULT;
+}
+
+static int copy_out(void *to, const void *from, size_t size)
+{
+	struct iovec ours = { (void *)from, size }, its = { to, size };
+
+	return mimic_raw_syscall(SYS_process_vm_writev, getpid(), (long)&ours, 1, (long)&its, 1, 0) ==
+	       (long)size ? 0 : -EFAULT;
+}
+
+/* A structure that begins with its size. A longer one is a later version's: what we do not know must be 0. */
+static int get_structure(void *structure, uint32_t size, const char *from)
+{
+	char rest[64];
+	uint32_t its_size, done;
+	int error = copy_in(&its_size, from, sizeof(its_size));
+
+	if (error)
+		return error;
+	if (its_size < size)
+		return -EINVAL;
+	if (its_size > PAGE_BYTES)
+		return -E2BIG;
+	error = copy_in(structure, from, size);
+	for (done = size; !error && done < its_size;) {
+		uint32_t piece = its_size - done < sizeof(rest) ? its_size - done : (uint32_t)sizeof(rest);
+		uint32_t i;
+
+		error = copy_in(rest, from + done, piece);
+		for (i = 0; !error && i < piece; i++)
+			error = rest[i] ? -E2BIG : 0;
+		done += piece;
+	}
+	return error;
+}
+
+static bool is_clear(const uint64_t *reserved, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (reserved[i])
+			return false;
+	return true;
+}
+
+static int load(struct mimic_device *device, uint32_t offset, uint64_t *value)
+{
+	struct mimic_access access = { .page = VIRGO_PAGE_CONTROL, .offset = offset, .size = 8 };
+	int error = mimic_device_access(device, &access);
+
+	*value = access.data;
+	return error;
+}
+
+static int virgo_info(struct holder *holder, char *argument)
+{
+	struct mimic_device *device = atomic_load(&holder->device);
+	uint64_t identify, unresolved, shared_size;
+	struct virgo_info info;
+	unsigned int index = 0;
+	const char *number;
+	int error = get_structure(&info, sizeof(info), argument);
+
+	if (!error && !is_clear((const uint64_t *)info.reserved, 3))
+		error = -EINVAL;
+	if (!error)
+		error = load(device, VIRGO_CONTROL_IDENTIFY, &identify);
+	if (!error)
+		error = load(device, VIRGO_CONTROL_FAULT_COUNT, &unresolved);
+	if (!error)
+		error = load(device, VIRGO_CONTROL_SHARED_SIZE, &shared_size);
+	if (error)
+		return error;
+	mimic_kind_of_device(mimic_device_name(device), &number);
+	mimic_kind_number(number, &index);
+	info.version = VIRGO_ABI_VERSION;
+	info.index = index;
+	info.pages = VIRGO_PAGE_COUNT;
+	info.identify = identify;
+	/* There is no driver that would serve faults, or shoot translations down. */
+	info.faults = 0;
+	info.unresolved = unresolved;
+	info.shootdowns = 0;
+	info.shared_size = shared_size;
+	/* Not the size: it is the program's, and may be more. */
+	return copy_out(argument + sizeof(info.size), &info.version, sizeof(info) - sizeof(info.size));
+}
+
+/* A device has one, on whichever open it was set last. */
+static void remember_eventfd(struct holder *holder, bool is_set)
+{
+	struct mimic_device *device = atomic_load(&holder->device);
+	unsigned int i;
+
+	for (i = HOLDER_TILES; i < HOLDER_COUNT; i++)
+		if (atomic_load(&preload_holders[i].device) == device)
+			preload_holders[i].has_eventfd = false;
+	holder->has_eventfd = is_set;
+}
+
+static int virgo_eventfd(struct holder *holder, const char *argument)
+{
+	struct virgo_eventfd wanted;
+	int error = get_structure(&wanted, sizeof(wanted), argument);
+
+	if (error)
+		return error;
+	if (!is_clear((const uint64_t *)wanted.reserved, 1) || wanted.fd < -1)
+		return -EINVAL;
+	error = mimic_device_eventfd(atomic_load(&holder->device), wanted.fd, wanted.events);
+	if (!error)
+		remember_eventfd(holder, wanted.fd >= 0 && wanted.events);
+	return error;
+}
+
+/* The size in the command's number is that of the program's structure, which grows with the versions. */
+static bool is_command(unsigned long command, unsigned long wanted)
+{
+	return ((uint32_t)command & ~(uint32_t)IOCSIZE_MASK) == ((uint32_t)wanted & ~(uint32_t)IOCSIZE_MASK);
+}
+
+/* With the lock. */
+static int node_ioctl(struct holder *holder, unsigned long command, char *argument)
+{
+	if (holder->node.kind != NODE_DEVICE || holder->node.device_kind->index != MIMIC_KIND_VIRGO)
+		return -ENOTTY;
+	if (atomic_load(&holder->inherited))
+		return -ENODEV;
+	if (is_command(command, VIRGO_IOCTL_INFO))
+		return virgo_info(holder, argument);
+	if (is_command(command, VIRGO_IOCTL_EVENTFD))
+		return virgo_eventfd(holder, argument);
+	return -ENOTTY;
+}
+
+EXPORT int ioctl(int descriptor, unsigned long command, ...)
+{
+	struct preload_lock lock;
+	struct holder *holder;
+	int result = -ENOTTY;
+	char *argument;
+	va_list list;
+
+	va_start(list, command);
+	argument = va_arg(list, char *);
+	va_end(list);
+	if (preload_is_inside() || !files_holder(descriptor))
+		return NEXT(ioctl)(descriptor, command, argument);
+	threads_attach();
+	preload_lock(&lock);
+	holder = files_holder(descriptor);
+	if (holder)
+		result = node_ioctl(holder, command, argument);
+	preload_unlock(&lock);
+	if (!result)
+		return 0;
+	errno = -result;
+	return -1;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* A cluster's handle: its units, its texts, and its end. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "internal.h"
+#include "libmimic/mimic.h"
+
+static __thread char error_text[400];
+
+int virgo_fail(int error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(error_text, sizeof(error_text), format, arguments);
+	va_end(arguments);
+	return error;
+}
+
+int virgo_device_error(int error)
+{
+	const char *text = mimic_error_text();
+
+	if (text[0] != '\0')
+		return virgo_fail(error, "%s", text);
+	return virgo_fail(error, "the device answered: %s", strerror(-error));
+}
+
+const char *virgo_error_text(void)
+{
+	return error_text;
+}
+
+/* --- opening --------------------------------------------------------------------- */
+
+static int identify(struct virgo *virgo)
+{
+	uint64_t identity;
+	unsigned int version;
+	int error = virgo->ops->load(virgo->port, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_IDENTIFY, &identity);
+
+	if (error)
+		return error;
+	version = (identity >> 24) & 0xff;
+	if (identity >> 32 != VIRGO_MAGIC)
+		return virgo_fail(-EPROTO, "%s: it is no Virgo: it identifies itself as 0x%llx",
+				  virgo_device_name(virgo), (unsigned long long)identity);
+	if (version != VIRGO_VERSION)
+		return virgo_fail(-EPROTO, "%s: register version %u, this library knows %u",
+				  virgo_device_name(virgo), version, VIRGO_VERSION);
+	virgo->unit_count = identity & 0xff;
+	if (!virgo->unit_count || virgo->unit_count > VIRGO_UNITS_MAX)
+		return virgo_fail(-EPROTO, "%s: it has %u units, this library knows of 1 to %u",
+				  virgo_device_name(virgo), virgo->unit_count, VIRGO_UNITS_MAX);
+	return 0;
+}
+
+static int identify_unit(struct virgo_unit *unit)
+{
+	static const unsigned int sizes[VIRGO_TYPES] = {
+		[VIRGO_INT8] = 1, [VIRGO_FP16] = 2, [VIRGO_FP32] = 4,
+	};
+	struct virgo_unit_info *info = &unit->info;
+	uint64_t identity, status;
+	unsigned int type;
+	int error = virgo_load_register(unit, VIRGO_IDENTIFY, &identity);
+
+	if (!error)
+		error = virgo_load_register(unit, VIRGO_STATUS, &status);
+	if (error)
+		return error;
+	type = identity >> 8 & 0xff;
+	info->dim = identity & 0xff;
+	if (type >= VIRGO_TYPES || !info->dim)
+		return virgo_fail(-EPROTO, "%s: unit %u identifies itself as 0x%llx",
+				  virgo_device_name(unit->virgo), unit->number,
+				  (unsigned long long)identity);
+	info->type = (enum virgo_type)type;
+	info->element_size = sizes[type];
+	info->row_bytes = info->dim * info->element_size;
+	info->rows = (uint32_t)(unit->virgo->shared_size / info->row_bytes);
+	info->accumulator_rows = (uint32_t)((identity >> 32 & 0xffff) * 1024 / (4 * info->dim));
+	unit->overflows = identity & VIRGO_IDENTIFY_OVERFLOWS;
+	info->queue_entries = status >> VIRGO_STATUS_SIZE_SHIFT & 0xff;
+	return 0;
+}
+
+static int identify_all(struct virgo *virgo)
+{
+	void *shared = NULL;
+	int error = identify(virgo);
+
+	if (!error)
+		error = virgo->ops->shared(virgo->port, &shared, &virgo->shared_size);
+	virgo->shared = shared;
+	for (unsigned int i = 0; i < virgo->unit_count && !error; i++) {
+		virgo->unit[i].virgo = virgo;
+		virgo->unit[i].number = i;
+		error = identify_unit(&virgo->unit[i]);
+	}
+	return error;
+}
+
+int virgo_open_port(struct virgo **result, const struct virgo_port_ops *ops, void *port)
+{
+	struct virgo *virgo = calloc(1, sizeof(*virgo));
+	int error;
+
+	*result = NULL;
+	if (!virgo) {
+		ops->close(port);
+		return virgo_fail(-ENOMEM, "virgo_open: out of memory");
+	}
+	virgo->ops = ops;
+	virgo->port = port;
+	virgo->owner = getpid();
+	virgo->event_fd = -1;
+	pthread_mutex_init(&virgo->lock, NULL);
+	pthread_mutex_init(&virgo->counter_lock, NULL);
+	pthread_cond_init(&virgo->given_back, NULL);
+	error = identify_all(virgo);
+	if (error) {
+		virgo_close(virgo);
+		return error;
+	}
+	virgo->largest = VIRGO_PARTS;
+	*result = virgo;
+	return 0;
+}
+
+void virgo_close(struct virgo *virgo)
+{
+	if (!virgo)
+		return;
+	for (unsigned int i = 0; i < virgo->unit_count; i++) {
+		struct virgo_unit *unit = &virgo->unit[i];
+
+		/* A child of a fork has no threads but its own. */
+		if (unit->thread && virgo->owner == getpid())
+			virgo_gemm_thread_end(unit);
+		if (unit->workspace)
+			virgo->ops->free(virgo->port, unit->workspace);
+		if (unit->copies)
+			virgo->ops->free(virgo->port, unit->copies);
+	}
+	if (virgo->event_fd >= 0) {
+		virgo->ops->eventfd(virgo->port, -1, 0);
+		close(virgo->event_fd);
+	}
+	virgo_forget_ranges(virgo);
+	virgo->ops->close(virgo->port);
+	pthread_cond_destroy(&virgo->given_back);
+	pthread_mutex_destroy(&virgo->counter_lock);
+	pthread_mutex_destroy(&virgo->lock);
+	free(virgo);
+}
+
+const char *virgo_transport(const struct virgo *virgo)
+{
+	return virgo->ops->transport(virgo->port);
+}
+
+const char *virgo_device_name(const struct virgo *virgo)
+{
+	return virgo->ops->name(virgo->port);
+}
+
+/* --- units ------------------------------------------------------------------------- */
+
+int virgo_find_any(const struct virgo *virgo, unsigned int number, const struct virgo_unit **unit)
+{
+	*unit = NULL;
+	if (unlikely(!virgo))
+		return virgo_fail(-EINVAL, "the handle is NULL");
+	if (unlikely(number >= virgo->unit_count))
+		return virgo_fail(-EINVAL, "unit %u: %s has %u, numbered from 0", number,
+				  virgo_device_name(virgo), virgo->unit_count);
+	*unit = &virgo->unit[number];
+	return 0;
+}
+
+int virgo_find(struct virgo *virgo, unsigned int number, struct virgo_unit **unit)
+{
+	const struct virgo_unit *found;
+	int error = virgo_find_any(virgo, number, &found);
+
+	if (unlikely(error))
+		return error;
+	*unit = &virgo->unit[number];
+	if (unlikely(__atomic_load_n(&found->is_taken, __ATOMIC_ACQUIRE)))
+		return virgo_fail(-EBUSY, "unit %u: virgo_gemm_start() has it", number);
+	return 0;
+}
+
+int virgo_load_register(struct virgo_unit *unit, unsigned int offset, uint64_t *value)
+{
+	struct virgo *virgo = unit->virgo;
+
+	return virgo->ops->load(virgo->port, VIRGO_PAGE_UNITS,
+				VIRGO_BLOCK_SIZE * unit->number + offset, value);
+}
+
+int virgo_store_register(struct virgo_unit *unit, unsigned int offset, uint64_t value)
+{
+	struct virgo *virgo = unit->virgo;
+
+	return virgo->ops->store(virgo->port, VIRGO_PAGE_UNITS,
+				 VIRGO_BLOCK_SIZE * unit->number + offset, value);
+}
+
+unsigned int virgo_unit_count(const struct virgo *virgo)
+{
+	return virgo->unit_count;
+}
+
+int virgo_unit_info(const struct virgo *virgo, unsigned int number, struct virgo_unit_info *info)
+{
+	const struct virgo_unit *unit;
+	int error = virgo_find_any(virgo, number, &unit);
+
+	if (error)
+		return error;
+	if (!info)
+		return virgo_fail(-EINVAL, "virgo_unit_info: no place for it");
+	*info = unit->info;
+	return 0;
+}
+
+int virgo_find_unit(const struct virgo *virgo, enum virgo_type type, unsigned int dim)
+{
+	static const char *const names[VIRGO_TYPES] = {
+		[VIRGO_INT8] = "int8", [VIRGO_FP16] = "fp16", [VIRGO_FP32] = "fp32",
+	};
+	const char *name = (unsigned int)type < VIRGO_TYPES ? names[type] : "unknown";
+
+	if (!virgo)
+		return virgo_fail(-EINVAL, "the handle is NULL");
+	for (unsigned int i = 0; i < virgo->unit_count; i++) {
+		const struct virgo_unit_info *info = &virgo->unit[i].info;
+
+		if (info->type == type && (!dim || info->dim == dim))
+			return (int)i;
+	}
+	if (!dim)
+		return virgo_fail(-ENXIO, "%s has no unit of type %s", virgo_device_name(virgo), name);
+	return virgo_fail(-ENXIO, "%s has no unit of type %s with %u x %u",
+			  virgo_device_name(virgo), name, dim, dim);
+}

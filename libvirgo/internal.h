@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What the files of libvirgo share, and nobody else sees. */
+#ifndef VIRGO_INTERNAL_H
+#define VIRGO_INTERNAL_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "virgo.h"
+
+/*
+ * Values that wait in a unit's buffer for the next post. A tile operation has up to
+ * eight commands of three values; programs that send single ones profit from more.
+ */
+#define VIRGO_BUFFER_VALUES 192
+#define VIRGO_COMMAND_VALUES 3	/* RS1, RS2, word */
+
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
+/*
+ * Where a cluster's stores and loads go: a device of libmimic, or, in tests, a
+ * model. Each function returns 0 or -errno.
+ */
+struct virgo_port_ops {
+	/* stores to a unit's STREAM; whole commands */
+	int (*post)(void *port, unsigned int unit, const uint64_t *values, size_t count);
+	/* see what this thread posted before */
+	int (*load)(void *port, unsigned int page, unsigned int offset, uint64_t *value);
+	int (*store)(void *port, unsigned int page, unsigned int offset, uint64_t value);
+	int (*shared)(void *port, void **memory, size_t *size);
+	int (*eventfd)(void *port, int fd, uint64_t events);
+	void *(*alloc)(void *port, size_t size);	/* zeroed, page aligned; NULL with errno */
+	int (*free)(void *port, void *memory);
+	int (*share)(void *port, void *memory, size_t size);	/* virgo_register() */
+	int (*unshare)(void *port, void *memory, size_t size);
+	const char *(*name)(void *port);
+	const char *(*transport)(void *port);
+	void (*close)(void *port);
+};
+
+/* Commands that set something which stays, and whether the unit has it already. */
+enum virgo_setting {
+	VIRGO_SETTING_ARRAY,
+	VIRGO_SETTING_LOAD,	/* three of them */
+	VIRGO_SETTING_STORE = VIRGO_SETTING_LOAD + 3,
+	VIRGO_SETTING_BOUNDS,
+	VIRGO_SETTING_ADDRESSES_AB,
+	VIRGO_SETTING_ADDRESSES_DC,
+	VIRGO_SETTING_STRIDES_AB,
+	VIRGO_SETTING_STRIDES_DC,
+	VIRGO_SETTING_PLACES,
+	VIRGO_SETTING_PLACE_C,
+	VIRGO_SETTINGS
+};
+
+struct virgo_gemm_thread;
+struct virgo_range;
+
+/* Used by one thread at a time; virgo_gemm_start() has it from is_taken on. */
+struct virgo_unit {
+	struct virgo *virgo;
+	unsigned int number;
+	struct virgo_unit_info info;
+	bool overflows;			/* a store to its full queue is an error */
+	bool is_taken;			/* atomic */
+
+	uint64_t given;			/* commands since virgo_open() */
+	uint64_t start;			/* of these, before the last reset */
+	uint64_t last_loops[4];		/* `given` just behind the last loops, the newest first */
+	size_t buffered;
+	uint64_t buffer[VIRGO_BUFFER_VALUES];
+
+	struct {
+		bool is_known;
+		uint64_t rs1, rs2;
+	} settings[VIRGO_SETTINGS];
+
+	char *copies;			/* of operands; virgo_alloc() */
+	size_t copies_size;
+	void *workspace;		/* of epilogues; virgo_alloc() */
+	size_t workspace_size;
+	struct virgo_gemm_thread *thread;	/* made at the first virgo_gemm_start() */
+};
+
+/* Shared memory is given out in as many parts as a word has bits. */
+#define VIRGO_PARTS 64
+
+struct virgo_share {
+	unsigned int first, count;	/* parts; count is a power of two */
+	unsigned int changes;		/* that have been looked at */
+};
+
+struct virgo {
+	const struct virgo_port_ops *ops;
+	void *port;
+	pid_t owner;
+	unsigned char *shared;
+	size_t shared_size;
+	unsigned int unit_count;
+	struct virgo_unit unit[VIRGO_UNITS_MAX];
+
+	/* One lock for what units share; nothing is waited for under it but `given_back`. */
+	pthread_mutex_t lock;
+	pthread_cond_t given_back;		/* parts became free, or a product ended */
+	uint64_t used;				/* parts, by bit */
+	unsigned char allocated[VIRGO_PARTS];	/* parts of the allocation that begins here */
+	unsigned int products;			/* that have, or want, a share */
+	unsigned int sharing[VIRGO_UNITS_MAX];	/* parts of each unit's share */
+	unsigned int largest;			/* parts of the largest share that is allowed; atomic */
+	unsigned int changes;			/* parts became free so often; atomic */
+	int event_fd;				/* -1: none */
+	struct virgo_range *ranges;		/* of virgo_alloc() and virgo_register() */
+
+	pthread_mutex_t counter_lock;		/* COUNTER_SELECT and COUNTER_VALUE belong together */
+};
+
+/* virgo_open() with the port given; it is closed by virgo_close(), and also if this fails. */
+int virgo_open_port(struct virgo **virgo, const struct virgo_port_ops *ops, void *port);
+
+/* Sets the text of virgo_error_text() and returns `error`. */
+int virgo_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+/* The same with libmimic's own text. */
+int virgo_device_error(int error) __attribute__((cold));
+
+/* Finds a unit that is the caller's to use. */
+int virgo_find(struct virgo *virgo, unsigned int number, struct virgo_unit **unit);
+/* The same, whoever uses it. */
+int virgo_find_any(const struct virgo *virgo, unsigned int number, const struct virgo_unit **unit);
+
+/* Is this memory that the daemon shares? */
+bool virgo_is_shared(struct virgo *virgo, const void *start, size_t size);
+void virgo_forget_ranges(struct virgo *virgo);
+
+int virgo_load_register(struct virgo_unit *unit, unsigned int offset, uint64_t *value);
+int virgo_store_register(struct virgo_unit *unit, unsigned int offset, uint64_t value);
+
+/* --- commands ---------------------------------------------------------------- */
+
+int virgo_put(struct virgo_unit *unit, unsigned int funct, uint64_t rs1, uint64_t rs2);
+/* Only if the unit does not have it already. */
+int virgo_set(struct virgo_unit *unit, enum virgo_setting setting, unsigned int funct, uint64_t rs1,
+	      uint64_t rs2);
+/* What the unit has is not known any more. */
+void virgo_forget_settings(struct virgo_unit *unit);
+int virgo_post_buffer(struct virgo_unit *unit);
+
+int virgo_set_array(struct virgo_unit *unit, enum virgo_dataflow dataflow, unsigned int flags);
+int virgo_set_load(struct virgo_unit *unit, unsigned int which, uint64_t stride, float scale,
+		   bool is_shrunk);
+int virgo_set_store(struct virgo_unit *unit, uint64_t stride, enum virgo_activation activation,
+		    float scale);
+
+int virgo_wait_loops(struct virgo_unit *unit, unsigned int loops);
+int virgo_wait_ticket(struct virgo_unit *unit, uint64_t ticket);
+int virgo_wait_all(struct virgo_unit *unit);
+/* What is wrong with the unit: 0, or an errno value and a text. */
+int virgo_check_error(struct virgo_unit *unit);
+int virgo_forget_error(struct virgo_unit *unit);
+
+/* --- tiles ------------------------------------------------------------------- */
+
+/* One LOOP_WS. Sizes in elements; a NULL matrix is left out. */
+struct virgo_loop {
+	unsigned int flags;		/* VIRGO_TRANSPOSE_A and _B, VIRGO_ADD, VIRGO_NARROW */
+	size_t m, n, k;
+	uint32_t a_row, b_end;
+	const void *a, *b, *d;
+	size_t lda, ldb, ldd, ldc;	/* elements */
+	bool is_multiplied;
+	void *c;
+	bool is_stored_shared;
+	uint32_t c_row;
+	enum virgo_activation activation;
+	float scale;
+};
+
+int virgo_put_loop(struct virgo_unit *unit, const struct virgo_loop *loop);
+
+static inline size_t virgo_blocks(const struct virgo_unit *unit, size_t elements)
+{
+	return elements / unit->info.dim + (elements % unit->info.dim != 0);
+}
+
+/* --- shares of the shared memory --------------------------------------------- */
+
+/* Waits until others have given up what is too much. -ENOSPC: less than `least` bytes. */
+int virgo_share_take(struct virgo_unit *unit, size_t least, struct virgo_share *share);
+void virgo_share_give_back(struct virgo_unit *unit, const struct virgo_share *share);
+/* What a share would be now. */
+int virgo_share_guess(struct virgo *virgo, size_t least, struct virgo_share *share);
+/* How large it may be, in parts. Who has more lets the unit finish, and shrinks the share. */
+unsigned int virgo_share_limit(const struct virgo *virgo);
+void virgo_share_shrink(struct virgo_unit *unit, struct virgo_share *share);
+/* Takes what has become free beside it, if it may. Answers whether it did. */
+bool virgo_share_grow(struct virgo_unit *unit, struct virgo_share *share);
+
+static inline size_t virgo_part_bytes(const struct virgo *virgo)
+{
+	return virgo->shared_size / VIRGO_PARTS;
+}
+
+/* --- products ---------------------------------------------------------------- */
+
+int virgo_gemm_check(const struct virgo_unit *unit, const struct virgo_product *product);
+/* All of it, by this thread. */
+int virgo_gemm_run(struct virgo_unit *unit, const struct virgo_product *product);
+/* Ends the thread, after what it does. */
+void virgo_gemm_thread_end(struct virgo_unit *unit);
+
+#endif

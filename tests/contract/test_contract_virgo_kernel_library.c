@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "tests/lib/contract_virgo.h"
+
+int main(int argc, char **argv)
+{
+	static const struct contract_way way = {
+		.name = "Virgo, kernel library",
+		.device = &contract_virgo,
+		.bus = &bus_library,
+		.transport = "kernel",
+		.needs_node = true,
+		.slow_profile = BY_STREAM,
+	};
+
+	return contract_main(argc, argv, &way);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "tests/lib/contract_virgo.h"
+
+int main(int argc, char **argv)
+{
+	static const struct contract_way way = {
+		.name = "Virgo, model",
+		.device = &contract_virgo,
+		.bus = &bus_model,
+	};
+
+	return contract_main(argc, argv, &way);
+}

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What libvirgo's products refuse, how they are cut, and who gets which part of the shared memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/lib/virgo_port.h"
+
+static struct virgo_port port;
+static struct virgo *virgo;
+
+/* Eight fp32 units as the paper's, or of other types. */
+static void open_units(unsigned int shared_kb, const struct virgo_unit_config *unit, unsigned int count)
+{
+	struct virgo_config config;
+
+	virgo_config_default(&config);
+	config.shared_kb = shared_kb;
+	config.units = count;
+	for (unsigned int i = 0; i < count; i++)
+		config.unit[i] = *unit;
+	virgo = virgo_port_open(&port, &config);
+	assert_non_null(virgo);
+}
+
+static int open_cluster(void **state)
+{
+	(void)state;
+	open_units(64, &(struct virgo_unit_config){ VIRGO_FP32, 8, 16, 0, 0, 0 }, 8);
+	return 0;
+}
+
+static int close_cluster(void **state)
+{
+	(void)state;
+	virgo_port_close(&port, virgo);
+	return 0;
+}
+
+static struct virgo_product good_product(void)
+{
+	float *memory = (float *)port.fixture->arena;
+
+	return (struct virgo_product){
+		.type = VIRGO_FP32, .m = 10, .n = 12, .k = 14, .a = memory, .lda = 14,
+		.b = memory + 1000, .ldb = 12, .c = memory + 2000, .ldc = 12,
+	};
+}
+
+/* --- what is refused ------------------------------------------------------------------------ */
+
+static void products_that_make_no_sense_are_told(void **state)
+{
+	struct virgo_product p;
+
+	(void)state;
+#define BAD(change) \
+	do { \
+		p = good_product(); \
+		change; \
+		assert_int_equal(virgo_gemm(virgo, 0, &p), -EINVAL); \
+		assert_true(virgo_error_text()[0] != '\0'); \
+		assert_int_equal(virgo_gemm_start(virgo, 0, &p), -EINVAL); \
+	} while (0)
+	BAD(p.type = VIRGO_INT8);
+	BAD(p.type = VIRGO_TYPES);
+	BAD(p.flags = VIRGO_SHRUNK);
+	BAD(p.epilogue = (enum virgo_epilogue)3);
+	BAD(p.a = NULL);
+	BAD(p.b = NULL);
+	BAD(p.c = NULL);
+	BAD(p.lda = 13);
+	BAD(p.ldb = 11);
+	BAD(p.ldc = 11);
+	BAD(p.flags = VIRGO_TRANSPOSE_A; p.lda = 9);
+	BAD(p.flags = VIRGO_TRANSPOSE_B; p.ldb = 13);
+	BAD(p.a = (char *)p.a + 2);
+	BAD(p.c = (char *)p.c + 1);
+	BAD(p.bias = (char *)p.a + 1);
+	BAD(p.flags = VIRGO_ADD; p.bias = p.a);
+	BAD(p.lda = SIZE_MAX / 2);
+	BAD(p.scale = NAN);
+#undef BAD
+	assert_int_equal(virgo_gemm(virgo, 0, NULL), -EINVAL);
+	assert_int_equal(virgo_gemm(virgo, 8, &p), -EINVAL);
+	assert_int_equal(virgo_gemm(NULL, 0, &p), -EINVAL);
+	assert_int_equal(port.count, 0);
+	p = good_product();
+	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
+}
+
+static void narrow_results_and_scales_of_integers_are_checked(void **state)
+{
+	struct virgo_product p;
+
+	(void)state;
+	open_units(64, &(struct virgo_unit_config){ VIRGO_INT8, 16, 16, 0, 0, 0 }, 1);
+	p = good_product();
+	p.type = VIRGO_INT8;
+	p.scale = 0.5f;
+	assert_int_equal(virgo_gemm(virgo, 0, &p), -EINVAL);
+	p.flags = VIRGO_NARROW;
+	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
+	p.flags = VIRGO_NARROW | VIRGO_ADD;
+	assert_int_equal(virgo_gemm(virgo, 0, &p), -EINVAL);
+	p.flags = VIRGO_ADD;
+	p.scale = 1;
+	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
+	virgo_port_close(&port, virgo);
+}
+
+static void a_unit_with_an_error_keeps_it(void **state)
+{
+	struct virgo_product p = good_product();
+
+	(void)state;
+	virgo_command(virgo, 0, 99, 0, 0);
+	assert_int_equal(virgo_gemm(virgo, 0, &p), -EILSEQ);
+	assert_int_equal(virgo_fence(virgo, 0), -EILSEQ);
+	virgo_clear_error(virgo, 0);
+	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
+}
+
+static void an_error_of_the_product_is_cleared(void **state)
+{
+	struct virgo_product p = good_product();
+
+	(void)state;
+	port.fixture->absent[1] = true;	/* elements 1024 on: in B */
+	assert_int_equal(virgo_gemm(virgo, 0, &p), -EFAULT);
+	assert_non_null(strstr(virgo_error_text(), "loop_ws: address 0x"));
+	assert_int_equal(virgo_fence(virgo, 0), 0);
+	port.fixture->absent[1] = false;
+	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
+}
+
+static void no_memory_for_a_tile_is_told(void **state)
+{
+	struct virgo_product p;
+
+	(void)state;
+	open_units(64, &(struct virgo_unit_config){ VIRGO_FP16, 16, 16, 0, 0, 0 }, 1);
+	p = good_product();
+	p.type = VIRGO_FP16;
+	p.epilogue = VIRGO_EPILOGUE_SWISH;
+	port.alloc_fails = true;
+	assert_int_equal(virgo_gemm(virgo, 0, &p), -ENOMEM);
+	port.alloc_fails = false;
+	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
+	virgo_port_close(&port, virgo);
+}
+
+/* --- tiles -------------------------------------------------------------------------------------- */
+
+static void check_sizes(struct virgo_product p, size_t m, size_t n, size_t k, size_t shared_bytes)
+{
+	struct virgo_gemm_sizes sizes;
+
+	assert_int_equal(virgo_gemm_sizes(virgo, 0, &p, &sizes), 0);
+	assert_int_equal(sizes.m, m);
+	assert_int_equal(sizes.n, n);
+	assert_int_equal(sizes.k, k);
+	assert_int_equal(sizes.shared_bytes, shared_bytes);
+}
+
+static void tiles_fill_accumulator_and_shared_memory(void **state)
+{
+	static const struct {
+		struct virgo_unit_config unit;
+		unsigned int shared_kb;
+		size_t m, n, k;
+	} cases[] = {
+		/* The paper's: 64 x 64 x 64. */
+		{ { VIRGO_FP32, 8, 16, 0, 0, 0 }, 64, 64, 64, 64 },
+		{ { VIRGO_FP32, 8, 16, 0, 0, 0 }, 256, 64, 64, 256 },
+		{ { VIRGO_FP32, 4, 16, 0, 0, 0 }, 64, 64, 64, 64 },
+		{ { VIRGO_FP32, 16, 64, 0, 0, 0 }, 128, 128, 128, 64 },
+		{ { VIRGO_FP16, 16, 32, 0, 0, 0 }, 128, 64, 128, 160 },
+		{ { VIRGO_INT8, 16, 64, 0, 0, 0 }, 256, 128, 128, 512 },
+		{ { VIRGO_INT8, 4, 4, 0, 0, 0 }, 64, 32, 32, 512 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		open_units(cases[i].shared_kb, &cases[i].unit, 1);
+		check_sizes((struct virgo_product){ .type = (enum virgo_type)cases[i].unit.type,
+						    .m = 4096, .n = 4096, .k = 4096 },
+			    cases[i].m, cases[i].n, cases[i].k, cases[i].shared_kb << 10);
+		virgo_port_close(&port, virgo);
+	}
+}
+
+static void narrow_matrices_get_long_tiles(void **state)
+{
+	(void)state;
+	check_sizes((struct virgo_product){ .type = VIRGO_FP32, .m = 8, .n = 4096, .k = 100 }, 8, 512, 8, 65536);
+	check_sizes((struct virgo_product){ .type = VIRGO_FP32, .m = 4096, .n = 1, .k = 5 }, 512, 1, 5, 65536);
+	check_sizes((struct virgo_product){ .type = VIRGO_FP32, .m = 3, .n = 3, .k = 9000 }, 3, 3, 512, 65536);
+	check_sizes((struct virgo_product){ .type = VIRGO_FP32, .m = 0, .n = 3, .k = 9 }, 0, 0, 0, 0);
+	/* With room for C in shared memory. */
+	check_sizes((struct virgo_product){ .type = VIRGO_FP32, .m = 512, .n = 512, .k = 512,
+					    .epilogue = VIRGO_EPILOGUE_SWISH }, 64, 64, 48, 65536);
+}
+
+static void sizes_of_nothing_are_told(void **state)
+{
+	struct virgo_product p = good_product();
+	struct virgo_gemm_sizes sizes;
+
+	(void)state;
+	assert_int_equal(virgo_gemm_sizes(virgo, 0, NULL, &sizes), -EINVAL);
+	assert_int_equal(virgo_gemm_sizes(virgo, 0, &p, NULL), -EINVAL);
+	assert_int_equal(virgo_gemm_sizes(virgo, 8, &p, &sizes), -EINVAL);
+	p.type = VIRGO_INT8;
+	assert_int_equal(virgo_gemm_sizes(virgo, 0, &p, &sizes), -EINVAL);
+}
+
+static size_t loops_of(const struct virgo_product *p)
+{
+	size_t loops = 0;
+
+	port.count = 0;
+	assert_int_equal(virgo_gemm(virgo, 0, p), 0);
+	for (size_t i = 0; i < port.count; i++)
+		loops += port.commands[i].word >> 25 == VIRGO_FUNCT_LOOP_WS;
+	return loops;
+}
+
+static void a_step_is_one_loop(void **state)
+{
+	struct virgo_product p = good_product();
+
+	(void)state;
+	assert_int_equal(loops_of(&p), 1);
+	p = (struct virgo_product){
+		.type = VIRGO_FP32, .m = 130, .n = 70, .k = 200, .lda = 200, .ldb = 70, .ldc = 70,
+		.a = port.fixture->arena, .b = port.fixture->arena + 200000,
+		.c = port.fixture->arena + 300000,
+	};
+	assert_int_equal(loops_of(&p), 3 * 2 * 4);
+	/* Bounds only where they change, strides once: about three commands for a step. */
+	assert_true(port.count < 4 * 3 * 2 * 4);
+	/* One more to shared memory for each tile; its steps are shorter. */
+	p.epilogue = VIRGO_EPILOGUE_SWISH;
+	assert_int_equal(loops_of(&p), 3 * 2 * (5 + 1));
+}
+
+/* Operands of the next step must not go where those of this one still are. */
+static void successive_steps_use_different_halves(void **state)
+{
+	struct virgo_product p = {
+		.type = VIRGO_FP32, .m = 64, .n = 64, .k = 64 * 6, .lda = 64 * 6, .ldb = 64, .ldc = 64,
+		.a = port.fixture->arena, .b = port.fixture->arena + 200000,
+		.c = port.fixture->arena + 400000,
+	};
+	uint64_t a_row = UINT64_MAX, steps = 0;
+
+	(void)state;
+	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
+	for (size_t i = 0; i < port.count; i++) {
+		if (port.commands[i].word >> 25 != VIRGO_FUNCT_LOOP_WS_SPAD_AB)
+			continue;
+		assert_int_not_equal(port.commands[i].rs1, a_row);
+		a_row = port.commands[i].rs1;
+		assert_true(a_row == 0 || a_row == 1024);
+		assert_int_equal(port.commands[i].rs2, a_row + 1024);
+		steps++;
+	}
+	assert_int_equal(steps, 6);
+}
+
+/* --- who has what of the shared memory --------------------------------------------------------------- */
+
+static void a_product_leaves_alone_what_the_program_has(void **state)
+{
+	struct virgo_product p = good_product();
+	unsigned char *part = virgo_shared_alloc(virgo, 20000), *shared = virgo_shared(virgo, NULL);
+
+	(void)state;
+	check_sizes(p, 10, 12, 14, 32768);
+	memset(shared, 0x5a, 65536);
+	p.m = p.n = 8;
+	p.k = 1000;
+	p.lda = 0;
+	p.lda = 1000;
+	p.b = (float *)port.fixture->arena + 10000;
+	p.c = (float *)port.fixture->arena + 30000;
+	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
+	for (unsigned char *at = part; at < shared + 65536; at++)
+		assert_int_equal(*at, 0x5a);
+	assert_int_not_equal(shared[0], 0x5a);
+	assert_int_equal(virgo_shared_free(virgo, part), 0);
+	check_sizes(p, 8, 8, 512, 65536);
+}
+
+static void too_little_shared_memory_is_told(void **state)
+{
+	struct virgo_product p = good_product();
+	struct virgo_gemm_sizes sizes;
+	void *part = virgo_shared_alloc(virgo, 65536 - 1024), *last;
+
+	(void)state;
+	/* Four blocks of 8 x 8: just enough. */
+	check_sizes(p, 8, 8, 8, 1024);
+	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
+	last = virgo_shared_alloc(virgo, 1);
+	assert_non_null(last);
+	assert_int_equal(virgo_gemm_sizes(virgo, 0, &p, &sizes), -ENOSPC);
+	assert_int_equal(virgo_gemm(virgo, 0, &p), -ENOSPC);
+	assert_non_null(strstr(virgo_error_text(), "1024 bytes"));
+	virgo_shared_free(virgo, last);
+	virgo_shared_free(virgo, part);
+	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
+}
+
+struct taker {
+	pthread_t thread;
+	struct virgo_unit *unit;
+	struct virgo_share share;
+	int error;
+	bool is_over;
+};
+
+static void *take_share(void *argument)
+{
+	struct taker *taker = argument;
+
+	taker->error = virgo_share_take(taker->unit, 1024, &taker->share);
+	__atomic_store_n(&taker->is_over, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void a_second_product_waits_until_the_first_has_given_up_half(void **state)
+{
+	struct taker second = { .unit = &virgo->unit[1] };
+	struct virgo_share first, guess;
+
+	(void)state;
+	assert_int_equal(virgo_share_take(&virgo->unit[0], 1024, &first), 0);
+	assert_int_equal(first.count, 64);
+	assert_int_equal(virgo_share_guess(virgo, 1024, &guess), 0);
+	assert_int_equal(guess.count, 32);
+	assert_int_equal(pthread_create(&second.thread, NULL, take_share, &second), 0);
+	while (virgo_share_limit(virgo) == 64)
+		;
+	assert_int_equal(virgo_share_limit(virgo), 32);
+	assert_false(__atomic_load_n(&second.is_over, __ATOMIC_ACQUIRE));
+	virgo_share_shrink(&virgo->unit[0], &first);
+	pthread_join(second.thread, NULL);
+	assert_int_equal(second.error, 0);
+	assert_int_equal(first.first, 0);
+	assert_int_equal(first.count, 32);
+	assert_int_equal(second.share.first, 32);
+	assert_int_equal(second.share.count, 32);
+	/* When the first is over, the second may have all. */
+	assert_false(virgo_share_grow(&virgo->unit[1], &second.share));
+	virgo_share_give_back(&virgo->unit[0], &first);
+	assert_true(virgo_share_grow(&virgo->unit[1], &second.share));
+	assert_int_equal(second.share.first, 0);
+	assert_int_equal(second.share.count, 64);
+	virgo_share_give_back(&virgo->unit[1], &second.share);
+}
+
+static void eight_products_share_without_overlap(void **state)
+{
+	struct virgo_share shares[8];
+	uint64_t used = 0;
+
+	(void)state;
+	/* Each gives up what is too much before the next one comes. */
+	for (unsigned int i = 0; i < 8; i++) {
+		struct taker taker = { .unit = &virgo->unit[i] };
+
+		assert_int_equal(pthread_create(&taker.thread, NULL, take_share, &taker), 0);
+		while (!__atomic_load_n(&taker.is_over, __ATOMIC_ACQUIRE)) {
+			for (unsigned int j = 0; j < i; j++)
+				virgo_share_shrink(&virgo->unit[j], &shares[j]);
+		}
+		pthread_join(taker.thread, NULL);
+		shares[i] = taker.share;
+	}
+	for (unsigned int i = 0; i < 8; i++) {
+		uint64_t mask = 0xffull << shares[i].first;
+
+		assert_int_equal(shares[i].count, 8);
+		assert_int_equal(used & mask, 0);
+		used |= mask;
+	}
+	for (unsigned int i = 0; i < 8; i++)
+		virgo_share_give_back(&virgo->unit[i], &shares[i]);
+	assert_int_equal(virgo->used, 0);
+}
+
+static void a_unit_with_a_product_is_busy(void **state)
+{
+	struct virgo_product p = good_product();
+	struct virgo_statistics statistics;
+
+	(void)state;
+	assert_int_equal(virgo_gemm_wait(virgo, 0), -EINVAL);
+	assert_int_equal(virgo_gemm_done(virgo, 0), -EINVAL);
+	assert_int_equal(virgo_gemm_start(virgo, 0, &p), 0);
+	assert_int_equal(virgo_gemm_start(virgo, 0, &p), -EBUSY);
+	assert_int_equal(virgo_gemm(virgo, 0, &p), -EBUSY);
+	assert_int_equal(virgo_command(virgo, 0, VIRGO_FUNCT_FLUSH, 0, 0), -EBUSY);
+	assert_int_equal(virgo_fence(virgo, 0), -EBUSY);
+	while (!virgo_gemm_done(virgo, 0))
+		;
+	assert_int_equal(virgo_gemm_wait(virgo, 0), 0);
+	assert_int_equal(virgo_counters(virgo, 0, &statistics), 0);
+	assert_int_equal(statistics.macs, 10 * 12 * 14);
+	assert_int_equal(virgo_gemm_wait(virgo, 0), -EINVAL);
+	/* Closing waits for what was started. */
+	assert_int_equal(virgo_gemm_start(virgo, 0, &p), 0);
+}
+
+#define ON(name) cmocka_unit_test_setup_teardown(name, open_cluster, close_cluster)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		ON(products_that_make_no_sense_are_told),
+		cmocka_unit_test(narrow_results_and_scales_of_integers_are_checked),
+		ON(a_unit_with_an_error_keeps_it),
+		ON(an_error_of_the_product_is_cleared),
+		cmocka_unit_test(no_memory_for_a_tile_is_told),
+		cmocka_unit_test(tiles_fill_accumulator_and_shared_memory),
+		ON(narrow_matrices_get_long_tiles),
+		ON(sizes_of_nothing_are_told),
+		ON(a_step_is_one_loop),
+		ON(successive_steps_use_different_halves),
+		ON(a_product_leaves_alone_what_the_program_has),
+		ON(too_little_shared_memory_is_told),
+		ON(a_second_product_waits_until_the_first_has_given_up_half),
+		ON(eight_products_share_without_overlap),
+		ON(a_unit_with_a_product_is_busy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
