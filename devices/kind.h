@@ -11,6 +11,7 @@
 #include "devices/dare/dare_model.h"
 #include "devices/maple/maple_model.h"
 #include "devices/model.h"
+#include "devices/state.h"
 #include "devices/virgo/virgo_model.h"
 
 /* _(NAME, name); the name begins the names of its devices and is its section of a configuration file */
@@ -150,6 +151,9 @@ struct mimic_kind {
 	void (*enable_events)(struct mimic_model *model, uint64_t events, uint64_t now);
 	uint64_t (*take_events)(struct mimic_model *model, uint64_t now);
 	const struct mimic_contexts *contexts;	/* NULL: a device belongs to one process, whole */
+	/* All that the device shows of itself: a call of the model that changes nothing. */
+	void (*state)(const struct mimic_model *model, uint64_t now,
+		      const struct mimic_state_visitor *visitor);
 };
 
 #define _(NAME, name) extern const struct mimic_kind mimic_kind_##name;

@@ -2,6 +2,7 @@
 /* DARE as the transports know it (devices/kind.h). */
 #include <stdio.h>
 
+#include "devices/dare/dare_state.h"
 #include "devices/kind.h"
 
 /* Attaches contexts: the operating system's number, which no thread has. */
@@ -108,4 +109,5 @@ const struct mimic_kind mimic_kind_dare = {
 	.may_wait = may_wait,
 	.ordered_posts = true,
 	.contexts = &contexts,
+	.state = dare_state,
 };

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "devices/kind.h"
+#include "devices/maple/maple_state.h"
 
 static const struct mimic_key keys[] = {
 #define _(name) { #name, offsetof(struct maple_config, name), 0 },
@@ -90,4 +91,5 @@ const struct mimic_kind mimic_kind_maple = {
 	.counters = counters,
 	.counter_count = MAPLE_COUNTER_COUNT,
 	.may_wait = may_wait,
+	.state = maple_state,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Virgo as the transports know it (devices/kind.h). */
 #include "devices/kind.h"
+#include "devices/virgo/virgo_state.h"
 
 /* Reads and writes the event registers: the operating system's number, which no thread has. */
 #define OWNER_SYSTEM UINT64_MAX
@@ -184,4 +185,5 @@ const struct mimic_kind mimic_kind_virgo = {
 	.events = (VIRGO_EVENT_BARRIER << 1) - 1,
 	.enable_events = enable_events,
 	.take_events = take_events,
+	.state = virgo_state,
 };
