@@ -50,6 +50,15 @@ struct mimicd_job *mimicd_workers_take_back(struct mimicd_jobs *jobs,
 	return take(jobs, instance);
 }
 
+/* Whoever added a job since we took ours has counted us as one that looks for it. */
+static void call_another(struct mimicd_jobs *jobs)
+{
+	if (atomic_load(&jobs->ready) <= atomic_load(&jobs->spinning) || !atomic_load(&jobs->sleeping))
+		return;
+	atomic_fetch_add(&jobs->bell, 1);
+	mimic_futex_wake(&jobs->bell, 1, MIMIC_FUTEX_PRIVATE);
+}
+
 static struct mimicd_job *spin_for_job(struct mimicd_server *server)
 {
 	struct mimicd_jobs *jobs = &server->jobs;
@@ -64,6 +73,10 @@ static struct mimicd_job *spin_for_job(struct mimicd_server *server)
 	} while (!job && !atomic_load_explicit(&jobs->stopping, memory_order_relaxed) &&
 		 mimic_spin_step(&spin));
 	atomic_fetch_sub(&jobs->spinning, 1);
+	/* Pairs with the one between a new job and the look at who spins. */
+	mimic_lane_fence();
+	if (job)
+		call_another(jobs);
 	return job;
 }
 

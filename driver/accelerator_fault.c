@@ -369,6 +369,9 @@ void accelerator_fault_slow(struct work_struct *work)
 	slow->result = result;
 	if (!READ_ONCE(accelerator->removed) && accelerator->contexts[context->number] == context)
 		serve(accelerator, &run);
+	/* If the fault is gone, by a reset: the result is not for another one to come. */
+	if (slow->state == ACCELERATOR_SLOW_DONE)
+		slow->state = ACCELERATOR_SLOW_NONE;
 	accelerator->has_more |= run.has_more;
 	if (run.served)
 		accelerator->due_until = jiffies + DUE_JIFFIES;

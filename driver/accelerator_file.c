@@ -310,7 +310,9 @@ static int set_events(struct accelerator_file *opened, struct eventfd_ctx *event
 	else
 		error = -ENODEV;
 	if (error) {
-		accelerator->events = 0;
+		/* Another process may have the device by now. */
+		if (accelerator->contexts[0] == opened->context)
+			accelerator->events = 0;
 		swap_eventfd(opened, &event);
 	}
 	mutex_unlock(&accelerator->serving);

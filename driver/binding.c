@@ -284,9 +284,11 @@ static struct mimic_binding *create(struct mimic_bus_device *device,
 	mimic_connection_put(connection);
 	if (IS_ERR(binding))
 		return binding;
-	mimic_memory_bind(binding);
 	binding->ops = ops;
 	binding->context = context;
+	error = mimic_memory_bind(binding);
+	if (error)
+		goto free;
 	error = add_notifiers(binding);
 	if (error)
 		goto free;

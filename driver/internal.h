@@ -9,6 +9,7 @@
  *   a process's mmap_lock  of a program in a trap or an mmap, of the daemon in a window's fault
  *   device->lock           mutex: who has the device, all its bindings; never held while waiting
  *                          for the daemon
+ *   renew_lock             mutex of memory.c: which memory a device has
  *   a page of a device's memory  its page lock: a program's entry against taking it away (memory.c)
  *   binding->window_lock   mutex: window entries against invalidations; inside a notifier
  *   mimic_threads_lock     spinlock: threads of all bindings
@@ -273,7 +274,7 @@ void mimic_threads_exit(void);
 struct mimic_thread *mimic_thread_current(struct mimic_binding *binding);
 /*
  * Waits until the daemon has heard of the threads that ended before the last
- * mimic_thread_current(): it takes requests in any order. -ERESTARTSYS: killed.
+ * mimic_thread_current(): it takes requests in any order. -ERESTARTSYS: a signal.
  */
 int mimic_threads_settle(struct mimic_binding *binding);
 void mimic_threads_drop(struct mimic_binding *binding);
@@ -288,8 +289,8 @@ void mimic_memories_exit(void);
  */
 int mimic_memory_resize(struct mimic_bus_device *device, u32 size);
 void mimic_memory_destroy(struct mimic_bus_device *device);
-/* A new binding has it, cleared: nobody else has the device. And has it no more. */
-void mimic_memory_bind(struct mimic_binding *binding);
+/* A new binding has memory, all zero, which nobody had before: 0 or -ENOMEM. And has it no more. */
+int mimic_memory_bind(struct mimic_binding *binding);
 void mimic_memory_unbind(struct mimic_binding *binding);
 int mimic_memory_mmap(struct mimic_connection *connection, struct vm_area_struct *vma);
 /* The binding is gone: its process sees the memory no more. */

@@ -4,15 +4,15 @@
  * the device's process map. They are ordinary, counted pages: a window shows them,
  * and each mapping keeps what it maps.
  *
- * The device keeps its memory from REGISTER to its end, whichever daemons serve it, unless
- * one of them wants it in another size. A mapping keeps what it maps: the daemon's for as
- * long as it likes, a program's only while it has the device. Who loses that (the driver or
- * the daemon is gone) has other pages in their place, which nobody else sees: a program
- * that does not know yet goes on, but what it finds is zeros.
+ * A device has memory from REGISTER to its end, and new memory for each process that takes
+ * it: the last one may still hold its pages, in a pipe or a registered buffer. A mapping
+ * keeps what it maps: the daemon's for as long as it likes, a program's only while it has
+ * the device. Who loses that (the driver or the daemon is gone) has other pages in their
+ * place, which nobody else sees: a program that does not know yet goes on, but what it
+ * finds is zeros.
  */
 #include <linux/fs.h>
 #include <linux/fs_context.h>
-#include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/mount.h>
 #include <linux/pagemap.h>
@@ -35,6 +35,8 @@ struct mimic_device_memory {
 /* By the device's number. */
 static DEFINE_XARRAY(memories);
 static struct vfsmount *mount;
+/* Of whoever gives a device other memory: an open, or the daemon that adopts it. */
+static DEFINE_MUTEX(renew_lock);
 
 static int init_file_system(struct fs_context *context)
 {
@@ -120,12 +122,11 @@ static struct mimic_device_memory *create(struct mimic_bus_device *device, u32 s
 	return ERR_PTR(error);
 }
 
-int mimic_memory_resize(struct mimic_bus_device *device, u32 size)
+/* renew_lock is held. */
+static int renew(struct mimic_bus_device *device, u32 size)
 {
 	struct mimic_device_memory *memory = NULL;
 
-	if (device->device.memory_size == size)
-		return 0;
 	if (size)
 		memory = create(device, size);
 	else
@@ -141,6 +142,17 @@ int mimic_memory_resize(struct mimic_bus_device *device, u32 size)
 	return 0;
 }
 
+int mimic_memory_resize(struct mimic_bus_device *device, u32 size)
+{
+	int error = 0;
+
+	mutex_lock(&renew_lock);
+	if (device->device.memory_size != size)
+		error = renew(device, size);
+	mutex_unlock(&renew_lock);
+	return error;
+}
+
 void mimic_memory_destroy(struct mimic_bus_device *device)
 {
 	if (!device->memory)
@@ -149,20 +161,20 @@ void mimic_memory_destroy(struct mimic_bus_device *device)
 	release(device->memory);
 }
 
-void mimic_memory_bind(struct mimic_binding *binding)
+int mimic_memory_bind(struct mimic_binding *binding)
 {
 	struct mimic_bus_device *device = binding->device;
-	unsigned int i;
+	int error = 0;
 
-	spin_lock(&device->connection_lock);
-	binding->memory = device->memory;
-	if (binding->memory)
+	mutex_lock(&renew_lock);
+	if (device->memory && !device->is_shared)
+		error = renew(device, device->device.memory_size);
+	if (!error && device->memory) {
+		binding->memory = device->memory;
 		kref_get(&binding->memory->kref);
-	spin_unlock(&device->connection_lock);
-	if (!binding->memory || device->is_shared)
-		return;
-	for (i = 0; i < binding->memory->count; i++)
-		clear_highpage(binding->memory->pages[i]);
+	}
+	mutex_unlock(&renew_lock);
+	return error;
 }
 
 void mimic_memory_unbind(struct mimic_binding *binding)

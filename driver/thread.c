@@ -107,7 +107,7 @@ int mimic_threads_settle(struct mimic_binding *binding)
 {
 	if (!atomic_read(&binding->ending))
 		return 0;
-	return wait_event_killable(end_was_heard, !atomic_read(&binding->ending));
+	return wait_event_interruptible(end_was_heard, !atomic_read(&binding->ending));
 }
 
 static void task_exits(void *unused, struct task_struct *task)

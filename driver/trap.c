@@ -177,16 +177,17 @@ static vm_fault_t trap_fault(struct vm_fault *vmf)
 	error = mimic_threads_settle(binding);
 	if (!error)
 		error = emulate(&trap, regs, &instruction, address);
+	/*
+	 * Only a fault that holds the lock can ask for a SIGBUS: this one comes
+	 * again, finds the error, and does. Before the release: it may free the thread.
+	 */
+	if (error && error != -ERESTARTSYS && error != -EINTR)
+		trap.thread->error = error;
 	mimic_binding_release(binding);
 	if (!error)
 		return TRAP_DONE;
-	/*
-	 * Only a fault that holds the lock can ask for a SIGBUS: this one comes
-	 * again, finds the error, and does.
-	 */
 	if (error == -ERESTARTSYS || error == -EINTR)
 		return VM_FAULT_RETRY;
-	trap.thread->error = error;
 	/* A fault under the VMA's lock is marked as tried only if it was a major one. */
 	return VM_FAULT_RETRY | VM_FAULT_MAJOR;
 }

@@ -11,7 +11,7 @@
 
 #define PENDING_MAX 3072
 #define TRIAL_FOR 4000000ull		/* ns */
-#define OCCUPIED_FOR 120000000ull
+#define OCCUPIED_FOR 300000000ull
 #define OCCUPIED_ROWS 1000u
 
 /* --- for the harness ----------------------------------------------------------- */
@@ -269,7 +269,7 @@ static uint64_t time_of(unsigned int rows)
 void occupy_unit(void)
 {
 	/* Where an access is slow, filling the queue takes as much longer. */
-	uint64_t occupied_for = is_left_out(1) ? 4 * OCCUPIED_FOR : OCCUPIED_FOR;
+	uint64_t occupied_for = is_left_out(1) ? 2 * OCCUPIED_FOR : OCCUPIED_FOR;
 	uint64_t first, second, time = 0;
 	unsigned int rows = 1;
 
