@@ -248,11 +248,14 @@ static void look_at_the_device(int number)
 		handled++;
 }
 
-/* From anywhere but a wait it would be the program's mistake; the timer comes again. */
+/*
+ * From anywhere but a wait it would be the program's mistake; the timer comes again. Once:
+ * after the jump there is nowhere to go.
+ */
 static void jump_away(int number)
 {
 	(void)number;
-	if (!may_use_the_device())
+	if (handled || !may_use_the_device())
 		return;
 	handled++;
 	siglongjmp(jump, 1);
