@@ -12,10 +12,15 @@ QUICK_TESTS := $(TESTS)
 # ThreadSanitizer's runtime cannot start behind an instrumented preload library
 # (docs/testing.md), so the trap ways run under the address sanitizer only.
 TSAN_LEFT_OUT := $(patsubst %,$(O)/tests/contract/test_contract_%_trap,embedded daemon dare_embedded dare_daemon virgo_embedded virgo_daemon)
+# Nor has it anything to see in a program of one thread: models, loaders, the decoder.
+THREADED_UNIT_TESTS = $(shell grep -lE 'pthread|daemon/|libmimic/(mimic|wait|device|probe|thread|transport)|"(maple|dare|virgo)\.h"' $(wildcard tests/unit/test_*.c))
 SANITIZED_TESTS := $(TESTS)
 ifeq ($(SANITIZE),thread)
-SANITIZED_TESTS := $(filter-out $(TSAN_LEFT_OUT),$(TESTS))
+SANITIZED_TESTS := $(patsubst %.c,$(O)/%,$(THREADED_UNIT_TESTS)) $(filter-out $(TSAN_LEFT_OUT) \
+	$(O)/tests/unit/% $(O)/tests/contract/%_model,$(TESTS))
 endif
+# The sanitizers' programs run side by side: they are slow, and none measures time.
+SANITIZED_JOBS ?= 2
 
 .PHONY: check check-quick check-native check-asan check-tsan check-fuzz \
 	check-build-sanitized check-run-sanitized check-start check-summary
@@ -61,7 +66,7 @@ check-tsan:
 check-build-sanitized: $(LIBRARIES) $(BINARIES) $(SANITIZED_TESTS)
 
 check-run-sanitized:
-	$(Q)$(RUN_TESTS) --label $(LABEL) --timeout 600 $(SANITIZED_TESTS)
+	$(Q)$(RUN_TESTS) --label $(LABEL) --jobs $(SANITIZED_JOBS) --timeout 600 $(SANITIZED_TESTS)
 
 check-fuzz:
 	@echo "# fuzzing, $(FUZZ_SECONDS) s each: $(notdir $(FUZZERS))"

@@ -102,7 +102,7 @@ static int do_ioctl(unsigned long request, void *argument)
 		fake_bus.is_registered[unwanted->device - 10] = false;
 		return 0;
 	case MIMIC_BUS_INTERRUPT:
-		fake_bus.interrupts[interrupt->device - 10]++;
+		__atomic_add_fetch(&fake_bus.interrupts[interrupt->device - 10], 1, __ATOMIC_RELEASE);
 		return interrupt->line ? -EINVAL : 0;
 	case MIMIC_BUS_COMMIT:
 		fake_bus.commits++;

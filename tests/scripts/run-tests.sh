@@ -2,26 +2,29 @@
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # Runs TAP programs and joins their output into one TAP stream.
 #
-#   run-tests.sh --results FILE [--label TEXT] [--timeout SECONDS] "PROGRAM ARGUMENTS"...
+#   run-tests.sh --results FILE [--label TEXT] [--timeout SECONDS] [--jobs N] "PROGRAM ARGUMENTS"...
 #   run-tests.sh --results FILE --summary
 #
 # A program passes on what its TAP says. It also fails, by its own name, if it
 # does not end in time, ends with a status of its own, or gives fewer results
 # than it planned. Results are added to FILE, one a line; --summary ends the
 # stream with its plan and the line "N passed, N failed, N skipped", and exits
-# with 1 if anything failed. On a terminal only failures and a progress line
+# with 1 if anything failed. With --jobs, N programs run at a time; their results
+# come in the order of the programs all the same. On a terminal only failures and a progress line
 # are shown; V=1 shows everything.
 set -u
 
 results=
 label=
 timeout=120
+jobs=1
 summary=no
 while [ $# -gt 0 ]; do
 	case $1 in
 	--results) results=$2; shift 2 ;;
 	--label) label="$2: "; shift 2 ;;
 	--timeout) timeout=$2; shift 2 ;;
+	--jobs) jobs=$2; shift 2 ;;
 	--summary) summary=yes; shift ;;
 	-*) echo "run-tests.sh: no option $1" >&2; exit 2 ;;
 	*) break ;;
@@ -43,6 +46,9 @@ if [ $summary = yes ]; then
 		echo "# failed:"
 		sed -n 's/^fail	/#   /p' "$results"
 	fi
+	[ -s "$results.times" ] && sort -rn "$results.times" | awk -F '\t' '
+		{ sum += $1; if (NR <= 10) print "#   " $1 " s  " $2 }
+		END { print "# " sum " s in " NR " programs; above, the slowest" }'
 	awk -F '\t' '
 		{ count[$1]++ }
 		END {
@@ -108,20 +114,53 @@ END {
 
 mkdir -p "$(dirname "$results")"
 touch "$results"
-output=$(mktemp)
-trap 'rm -f "$output"' EXIT
+work=$(mktemp -d)
+# Programs in the background do not hear of Ctrl-C.
+running=()
+trap 'kill "${running[@]}" 2>/dev/null; wait; rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+programs=("$@")
 total=$#
-index=0
-for program in "$@"; do
-	index=$((index + 1))
-	name=$(basename "${program%% *}")
-	[ $terminal = yes ] && printf '\r\033[K# %s[%d/%d] %s' "$label" $index $total "$name"
+
+# Its output, then how it ended and how long it took.
+run_program()
+{
+	begun=$SECONDS
 	# The shell's own word on how a program died goes nowhere: the status says it.
-	{ CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 "$timeout" $program >"$output" 2>&1 </dev/null; } 2>/dev/null
-	status=$?
-	[ $terminal = yes ] && printf '\r\033[K'
-	awk -v program="$name" -v label="$label" -v status=$status -v timeout="$timeout" \
-		-v results="$results" -v number="$(wc -l <"$results")" -v show_all=$show_all \
-		"$join" "$output"
+	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 "$timeout" ${programs[$1]} >"$work/$1" 2>&1 </dev/null &
+	trap 'kill $! 2>/dev/null' INT TERM
+	{ wait $!; status=$?; } 2>/dev/null
+	echo "$status $((SECONDS - begun))" >"$work/$1.part"
+	mv "$work/$1.part" "$work/$1.end"
+}
+
+# Results of programs that have ended and that all before them are told of.
+tell_results()
+{
+	while [ -e "$work/$told.end" ]; do
+		read -r status seconds <"$work/$told.end"
+		name=$(basename "${programs[$told]%% *}")
+		printf '%d\t%s%s\n' "$seconds" "$label" "$name" >>"$results.times"
+		[ $terminal = yes ] && printf '\r\033[K'
+		awk -v program="$name" -v label="$label" -v status="$status" -v timeout="$timeout" \
+			-v results="$results" -v number="$(wc -l <"$results")" -v show_all=$show_all \
+			"$join" "$work/$told"
+		rm -f "$work/$told" "$work/$told.end"
+		told=$((told + 1))
+	done
+}
+
+told=0
+for ((index = 0; index < total; index++)); do
+	while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
+		wait -n
+	done
+	tell_results
+	[ $terminal = yes ] && printf '\r\033[K# %s[%d/%d] %s' "$label" $((index + 1)) $total "$(basename "${programs[$index]%% *}")"
+	run_program $index &
+	running=($(jobs -rp))
 done
+wait
+tell_results
 exit 0
