@@ -194,7 +194,14 @@ static void fused_gemm(const struct bench_options *options)
 	virgo_close(virgo);
 }
 
-static void gemm_on_daemon(const struct bench_options *options, size_t side, int runs)
+/* What all later runs must give. */
+static void keep_result(const struct problem *p, enum virgo_type type)
+{
+	for (size_t i = 0; i < p->side * p->side; i++)
+		p->expected[i] = type == VIRGO_INT8 ? (float)((const int32_t *)p->c)[i] : ((const float *)p->c)[i];
+}
+
+static void gemm_on_daemon(const struct bench_options *options, enum virgo_type type, size_t side, int runs)
 {
 	struct virgo *embedded = open_cluster(options, "embedded");
 	struct virgo *daemon = open_cluster(options, "daemon");
@@ -203,15 +210,15 @@ static void gemm_on_daemon(const struct bench_options *options, size_t side, int
 	struct bench_row row;
 	struct problem p;
 
-	make_problem(&p, VIRGO_FP32, side);
-	product = product_of(&p, VIRGO_FP32);
+	make_problem(&p, type, side);
+	product = product_of(&p, type);
 	time_gemm(embedded, &product, bench_now);
-	memcpy(p.expected, p.c, side * side * sizeof(float));
+	keep_result(&p, type);
 	time_gemm(daemon, &product, bench_now);
 	for (int run = 0; run < runs; run++) {
 		times[run] = time_gemm(embedded, &product, bench_now);
 		ratios[run] = time_gemm(daemon, &product, bench_now) / times[run];
-		check(&p, VIRGO_FP32);
+		check(&p, type);
 	}
 	reference = bench_median(times, (size_t)runs);
 	row = (struct bench_row){ .value = bench_median(ratios, (size_t)runs) * reference * 1e3,
@@ -219,7 +226,7 @@ static void gemm_on_daemon(const struct bench_options *options, size_t side, int
 				  .reference = "the same, embedded",
 				  .reference_value = reference * 1e3,
 				  .limit = bench_cpus() > 1 ? 1.3 * reference * 1e3 : 0 };
-	snprintf(row.name, sizeof(row.name), "virgo_gemm_fp32_%zu_daemon", side);
+	snprintf(row.name, sizeof(row.name), "virgo_gemm_%s_%zu_daemon", type_names[type], side);
 	bench_report(&row);
 	free_problem(&p);
 	virgo_close(daemon);
@@ -305,6 +312,7 @@ void bench_virgo(const struct bench_options *options)
 	bench_pin(BENCH_ANY_CPU);
 	fused_gemm(options);
 	two_units();
-	gemm_on_daemon(options, SIDE, BENCH_RUNS);
-	gemm_on_daemon(options, LARGE_SIDE, LARGE_RUNS);
+	gemm_on_daemon(options, VIRGO_FP32, SIDE, BENCH_RUNS);
+	gemm_on_daemon(options, VIRGO_INT8, SIDE, BENCH_RUNS);
+	gemm_on_daemon(options, VIRGO_FP32, LARGE_SIDE, LARGE_RUNS);
 }

@@ -17,7 +17,7 @@ static int submit(struct mimicd_server *server, int fd, unsigned int operation)
 	static char byte;
 	struct iocb request = {
 		.aio_lio_opcode = (uint16_t)operation,
-		.aio_fildes = (uint32_t)server->spare_fd,
+		.aio_fildes = (uint32_t)server->events.null_fd,
 		.aio_buf = (uintptr_t)&byte,
 		.aio_nbytes = sizeof(byte),
 		.aio_flags = IOCB_FLAG_RESFD,
@@ -45,9 +45,19 @@ static int check(struct mimicd_server *server, int fd)
 
 static int prepare(struct mimicd_server *server)
 {
-	if (server->events.context)
+	struct mimicd_events *events = &server->events;
+	int error;
+
+	if (events->context)
 		return 0;
-	return syscall(SYS_io_setup, 1U, &server->events.context) < 0 ? -errno : 0;
+	events->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (events->null_fd < 0)
+		return -errno;
+	if (!syscall(SYS_io_setup, 1U, &events->context))
+		return 0;
+	error = -errno;
+	close(events->null_fd);
+	return error;
 }
 
 static void forget(struct mimicd_instance *instance)
@@ -125,7 +135,9 @@ void mimicd_events_forget(struct mimicd_instance *instance)
 
 void mimicd_events_destroy(struct mimicd_server *server)
 {
-	if (server->events.context)
-		syscall(SYS_io_destroy, server->events.context);
+	if (!server->events.context)
+		return;
+	syscall(SYS_io_destroy, server->events.context);
+	close(server->events.null_fd);
 	server->events.context = 0;
 }

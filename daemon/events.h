@@ -26,6 +26,7 @@ struct mimicd_instance_events {
 /* Of the server. */
 struct mimicd_events {
 	unsigned long context;	/* of asynchronous I/O; 0: not made yet */
+	int null_fd;		/* what its requests are for; open if there is a context */
 	struct mimicd_instance *raised;
 };
 

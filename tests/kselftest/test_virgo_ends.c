@@ -21,6 +21,7 @@
 #include "tests/kselftest/lib/slow_page.h"
 #include "tests/kselftest/lib/time_scale.h"
 #include "tests/kselftest/lib/virgo_device.h"
+#include "tests/kselftest/lib/virgo_product.h"
 
 #define SYSFS "/sys/bus/mimic/devices/virgo0/"
 #define QUEUE 16
@@ -149,6 +150,44 @@ TEST_F(ends, two_clusters_have_nothing_in_common)
 	EXPECT_EQ(4242, *(volatile uint64_t *)(other.shared + 5 * 32));
 	virgo_node_close(&other);
 	EXPECT_EQ(1, self->node.shared[0]);
+}
+
+/* 0, or where it went wrong. */
+static int multiply_on(const char *path, unsigned int seed)
+{
+	struct virgo_small_product *fp32 = memory_map(PAGE), *int8 = memory_map(PAGE);
+	struct virgo_node node;
+	int error = virgo_node_open(&node, path);
+
+	if (error)
+		return -error;
+	for (unsigned int round = 0; round < 20; round++) {
+		virgo_small_start(&node, 0, fp32, seed + round);
+		virgo_small_start(&node, 2, int8, seed + 5 * round);
+		if ((virgo_fence(&node, 0) | virgo_fence(&node, 2)) & VIRGO_STATUS_ERROR)
+			return 200;
+		if (!virgo_small_is_right(fp32, 0, seed + round))
+			return 201;
+		if (!virgo_small_is_right(int8, 2, seed + 5 * round))
+			return 202;
+	}
+	return 0;
+}
+
+TEST_F(ends, two_processes_multiply_at_once_on_two_units_each)
+{
+	static const char *const paths[] = { "/dev/virgo0", "/dev/virgo1" };
+	pid_t children[2];
+
+	virgo_node_close(&self->node);
+	for (unsigned int i = 0; i < 2; i++) {
+		children[i] = fork();
+		if (!children[i])
+			_exit(multiply_on(paths[i], 3 + 4 * i));
+	}
+	for (unsigned int i = 0; i < 2; i++)
+		EXPECT_EQ(0, WEXITSTATUS(status_of(children[i])));
+	ASSERT_EQ(0, virgo_node_open(&self->node, "/dev/virgo0"));
 }
 
 /* --- death of a program ------------------------------------------------------------- */

@@ -82,6 +82,7 @@ const struct contract_device contract_virgo = {
 	.create_model = create_model,
 	.destroy_model = virgo_model_destroy,
 	.model_memory = model_memory,
+	.model_memory_size = sizeof(model_shared),
 	.memory_offset = SHARED_MEMORY,
 	.works_by_ticks = true,
 };
@@ -165,7 +166,8 @@ bool next_unit(unsigned int *number, unsigned int choice)
 {
 	bool is_slow = is_left_out(1);
 
-	if (is_slow && *number % 2 != choice % 2)
+	/* One of the two fp32 units, so every type all the same. */
+	if (is_slow && *number < 2 && *number != choice % 2)
 		++*number;
 	if (*number >= UNITS)
 		return false;

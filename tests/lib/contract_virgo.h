@@ -40,7 +40,7 @@ extern struct unit_now {
 void use_unit(unsigned int number);
 /* The same, without a reset: what it has stays. */
 void turn_to_unit(unsigned int number);
-/* On a slow way two of them, by a number that is even or odd. */
+/* On a slow way one of the two of fp32, by a number that is even or odd. */
 bool next_unit(unsigned int *number, unsigned int choice);
 #define FOR_EACH_UNIT \
 	for (unsigned int unit_ = 0; next_unit(&unit_, __LINE__); unit_++)

@@ -13,14 +13,10 @@
 #include "examples/common/csr.h"
 #include "examples/common/random.h"
 #include "libdare/dare.h"
+#include "tests/lib/sanitized.h"
 
-/* Sanitizers make these tests ten times slower, and find what they find in a tenth of the matrices. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SPARSE_IS_SANITIZED 1
-#else
-#define SPARSE_IS_SANITIZED 0
-#endif
-#define SPARSE_CASES(count) (SPARSE_IS_SANITIZED ? (count) / 10 : (count))
+/* Sanitizers make these tests slower still. */
+#define SPARSE_CASES(count) (IS_SANITIZED ? (count) / 10 : (count))
 
 struct sparse_case {
 	size_t rows;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "tests/lib/daemon_fixture.h"
+#include "tests/lib/sanitized.h"
 #include "tests/lib/virgo_product.h"
 #include "virgo.h"
 
@@ -114,7 +115,7 @@ static void products_of_random_shapes_are_those_of_the_plain_loop(void **state)
 {
 	(void)state;
 	restore_handlers();
-	for (unsigned int i = 0; i < 800; i++) {
+	for (unsigned int i = 0; i < UNLESS_SANITIZED(800); i++) {
 		struct virgo_unit_info info = info_of(i % UNITS);
 		struct product_case c = product_random(info.type, info.dim, i % 8 ? 50 : 110, &seed);
 

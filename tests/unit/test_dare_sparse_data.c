@@ -126,7 +126,7 @@ static void cora_is_right(void **unused)
 	check_file("cora.mtx");
 }
 
-#if !SPARSE_IS_SANITIZED
+#if !IS_SANITIZED
 static void n1024_l1_is_right(void **unused)
 {
 	(void)unused;
@@ -144,7 +144,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cora_is_right),
-#if !SPARSE_IS_SANITIZED
+#if !IS_SANITIZED
 		/* minutes with the sanitizers */
 		cmocka_unit_test(n1024_l1_is_right),
 		cmocka_unit_test(bcsstk13_is_right),

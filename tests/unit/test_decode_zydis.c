@@ -17,6 +17,7 @@
 #include <Zydis/Zydis.h>
 
 #include "libmimic/decode.h"
+#include "tests/lib/sanitized.h"
 
 #define LENGTH 15
 
@@ -524,7 +525,7 @@ static bool check_string(const ZydisDecoder *zydis, const uint8_t *bytes)
 
 static void decoder_agrees_with_zydis_on_random_byte_strings(void **unused)
 {
-	const unsigned long count = 12000000;
+	const unsigned long count = UNLESS_SANITIZED(12000000);
 	unsigned long taken = 0, i;
 	ZydisMnemonic mnemonic;
 	ZydisDecoder zydis;
