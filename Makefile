@@ -25,7 +25,7 @@ endif
 
 # --- what is built from what: a folder's C files make its part -------------
 MODEL_SRC    := $(wildcard devices/*.c devices/soc/*.c devices/maple/*.c devices/dare/*.c devices/virgo/*.c)
-MIMIC_SRC    := $(wildcard libmimic/*.c) $(MODEL_SRC)
+MIMIC_SRC    := $(wildcard libmimic/*.c libmimic/record/*.c libmimic/replay/*.c) $(MODEL_SRC)
 PRELOAD_SRC  := $(wildcard libmimic/preload/*.c)
 MAPLE_SRC    := $(wildcard libmaple/*.c)
 DARE_SRC     := $(wildcard libdare/*.c)
@@ -48,7 +48,7 @@ FUZZ_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
 
 obj = $(patsubst %.c,$(O)/obj/%.o,$(1))
 MIMIC_LIBS  := -linih -ljson-c -ldl -lm
-DAEMON_LIBS := -luring
+DAEMON_LIBS := -luring -lfuse3
 
 LIBMIMIC     := $(O)/lib/libmimic.so.0
 LIBMAPLE     := $(O)/lib/libmaple.so.0

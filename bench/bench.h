@@ -76,6 +76,8 @@ void bench_idle(const struct bench_options *options);
 void bench_dare(const struct bench_options *options);
 void bench_dare_sparse(const struct bench_options *options);
 void bench_virgo(const struct bench_options *options);
+void bench_trace(const struct bench_options *options);
+void bench_record(const struct bench_options *options);
 
 /* LIMA of `rows` rows by the transport, beside the plain loop: nanoseconds a non-zero. */
 struct bench_lima {

@@ -14,7 +14,8 @@ static void usage(FILE *to)
 		"Measures mimic beside references of the same run; medians of %d.\n"
 		"  --build DIR    where bin/mimic and bin/mimicd are (default: build)\n"
 		"  --output FILE  write the rows as JSON\n"
-		"  --only NAME    one of ring, trap, pointer, spmv, wake, idle, dare, dare-sparse, virgo\n"
+		"  --only NAME    one of ring, trap, pointer, spmv, wake, idle, dare, dare-sparse, virgo, trace,\n"
+		"                 record\n"
 		"  --matrix FILE  a Matrix Market file, for dare-sparse beside its generated graph\n"
 		"Exit status: 0, 1 if a limit is exceeded, 2 for bad options.\n",
 		BENCH_RUNS);
@@ -33,6 +34,8 @@ static const struct {
 	{ "dare", bench_dare },
 	{ "dare-sparse", bench_dare_sparse },
 	{ "virgo", bench_virgo },
+	{ "trace", bench_trace },
+	{ "record", bench_record },
 };
 
 static void run_parts(const struct bench_options *options, const char *only)

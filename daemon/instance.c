@@ -147,8 +147,10 @@ void mimicd_instance_destroy(struct mimicd_instance *instance)
 		mimicd_jobs_close(instance);
 	}
 	mimicd_events_forget(instance);
-	if (instance->model)
+	if (instance->model) {
+		mimicd_trace_close(instance);
 		instance->kind->destroy(instance->model);
+	}
 	mimicd_device_memory_destroy(&instance->device_memory);
 	free(instance->contexts);
 	free(instance);

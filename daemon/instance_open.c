@@ -158,6 +158,7 @@ static int take(struct mimicd_session *session, struct mimicd_instance *instance
 	}
 	instance->session = session;
 	instance->memory.memory = &session->memory;
+	mimicd_trace_open(session, instance);
 	return 0;
 }
 
@@ -166,6 +167,7 @@ static void give_up(struct mimicd_instance *instance)
 {
 	instance->model->ops->power_on(instance->model, mimic_now());
 	mimicd_jobs_close(instance);
+	mimicd_trace_close(instance);
 	mimicd_events_forget(instance);
 	mimicd_device_memory_close(&instance->device_memory);
 	mimicd_inject_reset(instance);
@@ -278,6 +280,7 @@ static int open_context(struct mimicd_session *session, const struct mimic_kind 
 	context->memory.memory = &session->memory;
 	kind->contexts->attach(instance->model, index, context->address_space, mimic_now());
 	fill_context(&session->devices[*number], instance, index);
+	mimicd_trace_open(session, instance);
 	return 0;
 }
 
@@ -347,6 +350,8 @@ static void give_back_context(struct mimicd_instance *instance, unsigned int ind
 	context->session = NULL;
 	context->address_space = 0;
 	context->memory.memory = NULL;
+	if (!mimicd_instance_is_held(instance))
+		mimicd_trace_close(instance);
 	if (!mimicd_instance_is_held(instance))
 		mimicd_inject_reset(instance);
 }

@@ -294,18 +294,25 @@ static void wait_for_jobs(struct mimicd_instance *instance)
 	atomic_store(&jobs->is_awaited, false);
 }
 
-void mimicd_jobs_close(struct mimicd_instance *instance)
+void mimicd_jobs_end(struct mimicd_instance *instance)
 {
-	struct mimicd_jobs *jobs = &instance->server->jobs;
-	struct mimicd_instance **link = &jobs->open;
 	struct mimicd_job *job;
 
 	if (!instance->jobs.places)
 		return;
 	/* After power_on() the model has forgotten what is in them. */
-	while ((job = mimicd_workers_take_back(jobs, instance)))
+	while ((job = mimicd_workers_take_back(&instance->server->jobs, instance)))
 		hand_back(job);
 	wait_for_jobs(instance);
+}
+
+void mimicd_jobs_close(struct mimicd_instance *instance)
+{
+	struct mimicd_instance **link = &instance->server->jobs.open;
+
+	if (!instance->jobs.places)
+		return;
+	mimicd_jobs_end(instance);
 	while (*link != instance)
 		link = &(*link)->jobs.next;
 	*link = instance->jobs.next;

@@ -78,6 +78,9 @@ int mimicd_jobs_open(struct mimicd_instance *instance);
  */
 void mimicd_jobs_close(struct mimicd_instance *instance);
 
+/* Waits the same way, but who has the device has it still. Its model has been told power_on(). */
+void mimicd_jobs_end(struct mimicd_instance *instance);
+
 /* Takes back what is finished and hands out what there is to do. true: there was something. */
 bool mimicd_jobs_round(struct mimicd_server *server);
 /* Is there something that a round would do? */

@@ -21,7 +21,7 @@
  * memfds of the ordinary page size (hugetlbfs ones may lack pages) that are
  * sealed against shrinking; no hole or truncation can take those away.
  */
-static int check_descriptor(int fd, uint64_t size, uint64_t offset, const char **why)
+int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why)
 {
 	struct statfs filesystem;
 	struct stat status;
@@ -144,7 +144,7 @@ int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, ui
 		*why = "the range overlaps another";
 		return -EEXIST;
 	}
-	error = check_descriptor(fd, size, offset, why);
+	error = mimicd_memory_check(fd, size, offset, why);
 	if (error)
 		return error;
 	base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, (off_t)offset);

@@ -56,6 +56,8 @@ void mimicd_memory_init(struct mimicd_memory *memory, pid_t pid, int pidfd, bool
  * Checks and maps a memfd as [address, address + size). The descriptor stays
  * the caller's. NULL in *why, or what is wrong for a log line.
  */
+/* Can we map these bytes and not be hurt? 0, or -EINVAL or -EPERM and *why. */
+int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why);
 int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, uint64_t size,
 		      uint64_t offset, const char **why);
 int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_t size);

@@ -16,6 +16,7 @@
 #include "daemon/events.h"
 #include "daemon/log.h"
 #include "daemon/session.h"
+#include "daemon/state.h"
 
 #define DESCRIPTORS_MAX 4
 /* A client that goes on sending what we refuse would fill the log. */
@@ -35,6 +36,7 @@ struct packet {
 		struct mimic_add add;
 		struct mimic_inject inject;
 		struct mimic_event_request event;
+		struct mimic_state_request state;
 		char bytes[MIMIC_MESSAGE_MAX];
 	};
 	size_t length;
@@ -211,6 +213,17 @@ static void do_eventfd(struct mimicd_session *session, const struct packet *pack
 		reply_plain(session, packet, error);
 }
 
+static void do_trace(struct mimicd_session *session, const struct packet *packet)
+{
+	const char *why;
+	int error = mimicd_trace_start(session, packet->fds[0], &why);
+
+	if (error)
+		complain(session, packet, error, why ? why : "no trace");
+	else
+		reply_plain(session, packet, 0);
+}
+
 static void do_lane(struct mimicd_session *session, const struct packet *packet)
 {
 	struct mimic_lane_reply reply = {
@@ -291,7 +304,7 @@ static void do_memory_remove(struct mimicd_session *session, const struct packet
 
 static int memfd_with(const char *text, size_t size)
 {
-	int fd = memfd_create("mimic list", MFD_CLOEXEC);
+	int fd = memfd_create("mimic text", MFD_CLOEXEC);
 	size_t done = 0;
 
 	if (fd < 0)
@@ -308,10 +321,10 @@ static int memfd_with(const char *text, size_t size)
 	return fd;
 }
 
-static void do_list(struct mimicd_session *session, const struct packet *packet)
+/* Takes the text; NULL: there was no memory for it. */
+static void reply_text(struct mimicd_session *session, const struct packet *packet, char *text)
 {
 	struct mimic_list_reply reply = { 0 };
-	char *text = mimicd_list_text(session->server, session);
 	int fd = -ENOMEM;
 
 	if (text) {
@@ -327,9 +340,22 @@ static void do_list(struct mimicd_session *session, const struct packet *packet)
 	close(fd);
 }
 
-static bool may_manage(const struct mimicd_session *session)
+static void do_state(struct mimicd_session *session, const struct packet *packet)
 {
-	return session->uid == 0 || session->uid == geteuid();
+	const struct mimic_state_request *request = &packet->state;
+	struct mimicd_instance *instance;
+	int error;
+
+	if (request->name[MIMIC_NAME_MAX - 1] || request->flags & ~(uint32_t)MIMIC_STATE_WITH_BYTES) {
+		complain(session, packet, -EINVAL, "the name does not end, or no such flags");
+		return;
+	}
+	error = mimicd_state_find(session->server, request->name, session->uid, &instance);
+	if (error)
+		reply_plain(session, packet, error);
+	else
+		reply_text(session, packet, mimicd_state_text(session->server, instance,
+							      request->flags & MIMIC_STATE_WITH_BYTES));
 }
 
 static void do_add(struct mimicd_session *session, const struct packet *packet)
@@ -356,14 +382,26 @@ static int inject(struct mimicd_server *server, const struct mimic_inject *reque
 	return mimicd_inject(server, instance, request->what);
 }
 
-/* ADD, REMOVE, INJECT: for whoever may stop the daemon. */
+static int reset(struct mimicd_session *session, const struct packet *packet)
+{
+	struct mimicd_instance *instance;
+	int error = mimicd_state_find(session->server, packet->open.name, session->uid, &instance);
+
+	if (error)
+		return error;
+	if (packet->header.type == MIMIC_MESSAGE_RESET)
+		return mimicd_state_reset(session->server, instance);
+	return mimicd_state_clear_counters(session->server, instance);
+}
+
+/* ADD, REMOVE, INJECT, RESET, CLEAR_COUNTERS: for whoever may stop the daemon. */
 static void do_manage(struct mimicd_session *session, const struct packet *packet)
 {
 	const char *text = packet->header.type == MIMIC_MESSAGE_INJECT ? packet->inject.name :
 			   packet->header.type == MIMIC_MESSAGE_ADD ? packet->add.kind : packet->open.name;
 	size_t size = packet->header.type == MIMIC_MESSAGE_ADD ? MIMIC_KIND_MAX : MIMIC_NAME_MAX;
 
-	if (!may_manage(session))
+	if (!mimicd_state_may_manage(session->uid))
 		complain(session, packet, -EPERM, "it is neither root's nor the daemon's user's");
 	else if (text[size - 1])
 		complain(session, packet, -EINVAL, "the name does not end");
@@ -371,8 +409,10 @@ static void do_manage(struct mimicd_session *session, const struct packet *packe
 		do_add(session, packet);
 	else if (packet->header.type == MIMIC_MESSAGE_REMOVE)
 		reply_plain(session, packet, mimicd_instance_remove(session->server, text));
-	else
+	else if (packet->header.type == MIMIC_MESSAGE_INJECT)
 		reply_plain(session, packet, inject(session->server, &packet->inject));
+	else
+		reply_plain(session, packet, reset(session, packet));
 }
 
 /* What is wrong with the packet as a message; NULL: nothing that ends the session. */
@@ -403,6 +443,8 @@ static bool reserved_is_set(const struct packet *packet)
 		return packet->inject.reserved;
 	case MIMIC_MESSAGE_EVENTFD:
 		return packet->event.reserved;
+	case MIMIC_MESSAGE_STATE:
+		return packet->state.reserved;
 	case MIMIC_MESSAGE_LANE_DROP:
 	case MIMIC_MESSAGE_THREAD_GONE:
 	case MIMIC_MESSAGE_CANCEL:
@@ -441,15 +483,23 @@ static void dispatch(struct mimicd_session *session, const struct packet *packet
 		do_memory_remove(session, packet);
 		return;
 	case MIMIC_MESSAGE_LIST:
-		do_list(session, packet);
+		reply_text(session, packet, mimicd_list_text(session->server, session));
+		return;
+	case MIMIC_MESSAGE_STATE:
+		do_state(session, packet);
 		return;
 	case MIMIC_MESSAGE_ADD:
 	case MIMIC_MESSAGE_REMOVE:
 	case MIMIC_MESSAGE_INJECT:
+	case MIMIC_MESSAGE_RESET:
+	case MIMIC_MESSAGE_CLEAR_COUNTERS:
 		do_manage(session, packet);
 		return;
 	case MIMIC_MESSAGE_EVENTFD:
 		do_eventfd(session, packet);
+		return;
+	case MIMIC_MESSAGE_TRACE:
+		do_trace(session, packet);
 		return;
 	case MIMIC_MESSAGE_TYPES:
 		return;

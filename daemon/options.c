@@ -29,6 +29,8 @@ static const char help[] =
 	"                          required (also without a word) or off\n"
 	"      --bus PATH          its node (default: /dev/mimic)\n"
 	"      --channel FORM      how to talk to it: uring, read, or auto (default): uring where allowed\n"
+	"      --state [DIR]       show devices and clients as files in DIR, an empty directory (default: state,\n"
+	"                          beside the socket, which is made and removed again)\n"
 	"      --allow-users       serve every user; the memory of other users' programs is only\n"
 	"                          reached where they share it (maple_alloc, virgo_register and the like)\n"
 	"  -f, --foreground        stay in the foreground (default)\n"
@@ -47,6 +49,7 @@ enum long_only {
 	OPTION_KERNEL,
 	OPTION_BUS,
 	OPTION_CHANNEL,
+	OPTION_STATE,
 };
 
 static const struct option long_options[] = {
@@ -58,6 +61,7 @@ static const struct option long_options[] = {
 	{ "kernel", optional_argument, NULL, OPTION_KERNEL },
 	{ "bus", required_argument, NULL, OPTION_BUS },
 	{ "channel", required_argument, NULL, OPTION_CHANNEL },
+	{ "state", optional_argument, NULL, OPTION_STATE },
 	{ "foreground", no_argument, NULL, 'f' },
 	{ "daemonise", no_argument, NULL, 'D' },
 	{ "daemonize", no_argument, NULL, 'D' },
@@ -119,6 +123,21 @@ static int parse_channel(struct mimicd_options *options, const char *text)
 	if (value >= 0)
 		options->channel = (enum mimicd_channel)value;
 	return value < 0 ? value : 0;
+}
+
+/* "--state=DIR", "--state DIR" or "--state": there are no other arguments that DIR could be. */
+static int parse_state(struct mimicd_command_line *line, int argc, char **argv)
+{
+	const char *directory = optarg;
+
+	if (!directory && optind < argc && argv[optind][0] != '-')
+		directory = argv[optind++];
+	line->options.state_path = directory;
+	line->wants_state = true;
+	if (!directory || *directory)
+		return 0;
+	fputs("mimicd: --state: the directory has no name\n", stderr);
+	return -EINVAL;
 }
 
 static int parse_one(struct mimicd_command_line *line, struct texts *texts, int option)
@@ -187,31 +206,12 @@ static int load_settings(struct mimicd_command_line *line, const struct texts *t
 	return texts->spin ? parse_spin(texts->spin, &settings->spin_microseconds) : 0;
 }
 
-int mimicd_command_line_parse(struct mimicd_command_line *line, int argc, char **argv)
+/* Where to listen, if nobody said it and systemd has not done it. */
+static int find_socket(struct mimicd_command_line *line)
 {
-	struct texts texts = { .config = getenv("MIMIC_CONFIG"), .devices = getenv("MIMIC_DEVICES") };
 	const char *named = secure_getenv("MIMIC_SOCKET");
-	int option, error;
+	int error;
 
-	*line = (struct mimicd_command_line){
-		.options = {
-			.listen_fd = -1,
-			.kernel = MIMICD_KERNEL_AUTO,
-			.bus_path = MIMIC_BUS_NODE,
-		},
-		.log_level = MIMICD_LOG_INFO,
-	};
-	while ((option = getopt_long(argc, argv, "s:c:d:fDhV", long_options, NULL)) != -1) {
-		error = parse_one(line, &texts, option);
-		if (error || line->exit_now)
-			return error;
-	}
-	if (optind < argc) {
-		fprintf(stderr, "mimicd: '%s': no argument is expected; try 'mimicd --help'\n", argv[optind]);
-		return -EINVAL;
-	}
-	if (load_settings(line, &texts))
-		return -EINVAL;
 	line->options.listen_fd = mimicd_socket_from_systemd();
 	if (line->options.socket_path || line->options.listen_fd >= 0)
 		return 0;
@@ -225,4 +225,59 @@ int mimicd_command_line_parse(struct mimicd_command_line *line, int argc, char *
 	line->options.socket_path = line->default_path;
 	line->make_directory = !named || !*named;
 	return 0;
+}
+
+/* "state" beside the socket, or where the socket would be by default. */
+static int find_state_directory(struct mimicd_command_line *line)
+{
+	const char *socket = line->options.socket_path, *slash;
+	int length;
+
+	if (!socket && !mimic_daemon_socket_path(NULL, line->default_path, sizeof(line->default_path)))
+		socket = line->default_path;
+	if (!socket) {
+		fputs("mimicd: --state: there is no default directory: give --state DIR\n", stderr);
+		return -EINVAL;
+	}
+	slash = strrchr(socket, '/');
+	length = snprintf(line->state_path, sizeof(line->state_path), "%.*sstate",
+			  slash ? (int)(slash + 1 - socket) : 0, socket);
+	if (length >= (int)sizeof(line->state_path)) {
+		fputs("mimicd: --state: the path of the socket is too long: give --state DIR\n", stderr);
+		return -EINVAL;
+	}
+	line->options.state_path = line->state_path;
+	line->options.make_state_directory = true;
+	return 0;
+}
+
+int mimicd_command_line_parse(struct mimicd_command_line *line, int argc, char **argv)
+{
+	struct texts texts = { .config = getenv("MIMIC_CONFIG"), .devices = getenv("MIMIC_DEVICES") };
+	int option, error;
+
+	*line = (struct mimicd_command_line){
+		.options = {
+			.listen_fd = -1,
+			.kernel = MIMICD_KERNEL_AUTO,
+			.bus_path = MIMIC_BUS_NODE,
+		},
+		.log_level = MIMICD_LOG_INFO,
+	};
+	while ((option = getopt_long(argc, argv, "s:c:d:fDhV", long_options, NULL)) != -1) {
+		error = option == OPTION_STATE ? parse_state(line, argc, argv) :
+						 parse_one(line, &texts, option);
+		if (error || line->exit_now)
+			return error;
+	}
+	if (optind < argc) {
+		fprintf(stderr, "mimicd: '%s': no argument is expected; try 'mimicd --help'\n", argv[optind]);
+		return -EINVAL;
+	}
+	if (load_settings(line, &texts))
+		return -EINVAL;
+	error = find_socket(line);
+	if (!error && line->wants_state && !line->options.state_path)
+		error = find_state_directory(line);
+	return error;
 }

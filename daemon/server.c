@@ -12,6 +12,7 @@
 
 #include "daemon/bus.h"
 #include "daemon/engine.h"
+#include "daemon/filesystem.h"
 #include "daemon/log.h"
 #include "daemon/session.h"
 #include "daemon/socket.h"
@@ -89,6 +90,16 @@ static int set_up(struct mimicd_server *server)
 	return mimicd_server_watch(server, server->listen_fd, EPOLLIN, &server->listen_source);
 }
 
+static int start(struct mimicd_server *server)
+{
+	int error = set_up(server);
+
+	/* Last: nothing after it may touch a path that could lie in it. */
+	if (!error)
+		mimicd_filesystem_create(server);
+	return error;
+}
+
 int mimicd_server_create(struct mimicd_server **created, const struct mimicd_options *options)
 {
 	struct mimicd_server *server = calloc(1, sizeof(*server));
@@ -100,7 +111,7 @@ int mimicd_server_create(struct mimicd_server **created, const struct mimicd_opt
 	server->listen_fd = server->epoll_fd = server->stop_fd = server->spare_fd = -1;
 	server->jobs.wake_fd = -1;
 	server->cpu = mimic_cpu_current();
-	error = set_up(server);
+	error = start(server);
 	if (error) {
 		mimicd_server_destroy(server);
 		return error;
@@ -126,6 +137,7 @@ void mimicd_server_destroy(struct mimicd_server *server)
 {
 	const int fds[] = { server->listen_fd, server->epoll_fd, server->stop_fd, server->spare_fd };
 
+	mimicd_filesystem_destroy(server);
 	remove_socket(server);
 	while (server->sessions)
 		mimicd_session_destroy(server->sessions);
@@ -175,6 +187,8 @@ static void accept_client(struct mimicd_server *server)
 
 static void handle_event(struct mimicd_server *server, struct mimicd_source *source)
 {
+	if (server->filesystem && source->kind != MIMICD_SOURCE_FILESYSTEM)
+		mimicd_filesystem_note_event(server->filesystem);
 	switch (source->kind) {
 	case MIMICD_SOURCE_LISTEN:
 		accept_client(server);
@@ -192,6 +206,12 @@ static void handle_event(struct mimicd_server *server, struct mimicd_source *sou
 		return;
 	case MIMICD_SOURCE_BUS:
 		mimicd_bus_wake(server->bus);
+		return;
+	case MIMICD_SOURCE_FILESYSTEM:
+		mimicd_filesystem_serve(server->filesystem);
+		return;
+	case MIMICD_SOURCE_FILESYSTEM_TIMER:
+		mimicd_filesystem_tick(server->filesystem);
 		return;
 	case MIMICD_SOURCE_KICK:
 	case MIMICD_SOURCE_JOBS:
@@ -334,6 +354,8 @@ int mimicd_server_run(struct mimicd_server *server)
 		int count;
 
 		reap(server);
+		if (server->filesystem)
+			mimicd_filesystem_prepare(server->filesystem);
 		count = is_idle ? sleep_for_events(server) : handle_events(server);
 		if (count < 0 && errno != EINTR) {
 			int error = -errno;

@@ -19,6 +19,7 @@
 
 struct mimicd_bus;
 struct mimicd_bus_ops;
+struct mimicd_filesystem;
 struct mimicd_instance;
 struct mimicd_lane;
 struct mimicd_server;
@@ -49,6 +50,8 @@ struct mimicd_options {
 	enum mimicd_channel channel;
 	const char *bus_path;
 	const struct mimicd_bus_ops *bus_ops;	/* NULL: the system's */
+	const char *state_path;	/* where the state filesystem is mounted; NULL: nowhere */
+	bool make_state_directory;	/* that is the default place: made and removed by us */
 };
 
 /* What an epoll event belongs to. */
@@ -60,6 +63,8 @@ enum mimicd_source_kind {
 	MIMICD_SOURCE_PROCESS,	/* its pidfd */
 	MIMICD_SOURCE_BUS,	/* the kernel's channel */
 	MIMICD_SOURCE_JOBS,	/* a worker has left something to do */
+	MIMICD_SOURCE_FILESYSTEM,	/* the kernel has a request for the state filesystem */
+	MIMICD_SOURCE_FILESYSTEM_TIMER,
 };
 
 struct mimicd_source {
@@ -88,6 +93,7 @@ struct mimicd_server {
 	struct mimicd_bus *bus;		/* NULL: no devices in the kernel */
 	struct mimicd_jobs jobs;
 	struct mimicd_events events;
+	struct mimicd_filesystem *filesystem;	/* NULL: none */
 	struct mimicd_session *sessions;
 	unsigned int session_count;
 	uint64_t last_owner;		/* serial part of owner numbers */

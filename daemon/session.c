@@ -248,6 +248,7 @@ void mimicd_session_destroy(struct mimicd_session *session)
 		mimicd_lane_destroy(session->lanes);
 	mimicd_threads_leave(session);
 	mimicd_instances_release(session);
+	mimicd_trace_end(session);
 	if (session->process)
 		mimicd_process_drop_session(server->bus, session->process);
 	mimicd_memory_destroy(&session->memory);

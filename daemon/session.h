@@ -6,6 +6,7 @@
 #include "daemon/instance.h"
 #include "daemon/memory.h"
 #include "daemon/server.h"
+#include "daemon/trace.h"
 #include "mimic/lane.h"
 #include "mimic/protocol.h"
 
@@ -84,6 +85,7 @@ struct mimicd_session {
 	uint32_t last_lane;
 	uint64_t commands;	/* executed, for `mimic list` */
 	struct mimicd_memory memory;
+	struct mimicd_trace trace;
 };
 
 /* Takes the connected socket `fd` over, also when it fails. 0 or -errno, with a log line. */

@@ -83,6 +83,13 @@ struct mimic_jobs {
 	/* Comes back after a few milliseconds at the latest; what is left is another job. */
 	void (*run)(void *job);
 	void (*done)(struct mimic_model *model, void *job, uint64_t now);
+	/*
+	 * For recordings: after how many steps the last run() ended because the device had
+	 * dropped the job, UINT_MAX if it did not; and, of a job that is about to run, that it
+	 * ends after so many, whether it was dropped or not.
+	 */
+	unsigned int (*steps)(const void *job);
+	void (*limit)(void *job, unsigned int steps);
 };
 
 struct mimic_kind {
@@ -150,10 +157,14 @@ struct mimic_kind {
 	uint64_t events;	/* that there are */
 	void (*enable_events)(struct mimic_model *model, uint64_t events, uint64_t now);
 	uint64_t (*take_events)(struct mimic_model *model, uint64_t now);
+	/* Those that enable_events(), or a store of the function driver, has enabled. */
+	uint64_t (*enabled_events)(struct mimic_model *model, uint64_t now);
 	const struct mimic_contexts *contexts;	/* NULL: a device belongs to one process, whole */
 	/* All that the device shows of itself: a call of the model that changes nothing. */
 	void (*state)(const struct mimic_model *model, uint64_t now,
 		      const struct mimic_state_visitor *visitor);
+	/* The register that an access names, for people: "MAPLE CONSUME [3]". As snprintf(). */
+	size_t (*access_name)(const struct mimic_access *access, char *text, size_t size);
 };
 
 #define _(NAME, name) extern const struct mimic_kind mimic_kind_##name;

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "devices/trace.h"
 #include "mimic/access.h"
 
 struct mimic_model;
@@ -155,15 +156,19 @@ struct mimic_model_ops {
 	void (*power_on)(struct mimic_model *model, uint64_t now);
 	/* Counters in the order of the device's counter list. Returns how many there are. */
 	size_t (*counters)(const struct mimic_model *model, uint64_t *values, size_t count);
+	/* All counters are 0 again, and nothing else changes. Work that is out counts when it comes back. */
+	void (*clear_counters)(struct mimic_model *model);
 	/* Free text of one line, for people: hangs and latched faults. Returns its length. */
 	size_t (*describe)(const struct mimic_model *model, char *text, size_t size);
-	/* Versioned image of the whole state. save returns its size; restore 0 or -EINVAL. */
+	/* Versioned image of the whole state. save returns its size; restore 0, -EINVAL or -ENOMEM. */
 	size_t (*save)(const struct mimic_model *model, void *image, size_t size);
 	int (*restore)(struct mimic_model *model, const void *image, size_t size);
 };
 
 struct mimic_model {
 	const struct mimic_model_ops *ops;
+	/* Set, if at all, by who made the model; nothing of the device's state. */
+	struct mimic_trace_source trace;
 };
 
 #endif

@@ -6,30 +6,28 @@
  * socket and stops it afterwards; the kernel's devices are those of the machine.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <json-c/json.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "examples/demo_output.h"
+#include "examples/demo_process.h"
+#include "examples/demo_sampled.h"
 #include "examples/demo_table.h"
 #include "libmimic/kernel.h"
 
 #define DEFAULT_SCALE "14"
+#define SCALE_MOST 30
 #define SEED "1"
-#define PROGRAM_SECONDS 300	/* a program that takes longer hangs */
 #define DAEMON_SECONDS 10
 
 struct demo {
@@ -47,139 +45,10 @@ struct demo {
 	bool has_plain;			/* the form that uses no device has had its turn */
 	bool is_square;
 	unsigned int failures;
+	const char *output_path;	/* NULL: none */
+	struct demo_output *output;	/* likewise */
+	int64_t started;
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int number)
-{
-	interrupted = number;
-}
-
-static int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static int complain(const char *format, ...)
-{
-	va_list arguments;
-
-	fflush(stdout);
-	fputs("demo: ", stderr);
-	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
-	va_end(arguments);
-	fputc('\n', stderr);
-	return -1;
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* Starts a program; its standard output goes to `output` unless that is -1. */
-static pid_t start(char **arguments, int output)
-{
-	pid_t parent = getpid(), child;
-
-	fflush(NULL);
-	child = fork();
-	if (child != 0)
-		return child;
-	/* Nothing that we start outlives us, however we end. */
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != parent)
-		_exit(127);
-	if (output >= 0)
-		dup2(output, STDOUT_FILENO);
-	execv(arguments[0], arguments);
-	fprintf(stderr, "demo: cannot run %s: %s\n", arguments[0], strerror(errno));
-	_exit(127);
-}
-
-/* Waits up to `limit_ms`, then kills. Returns the wait status. */
-static int finish(pid_t child, int64_t limit_ms)
-{
-	int64_t deadline = now_ms() + limit_ms;
-	int status;
-
-	while (waitpid(child, &status, WNOHANG) == 0) {
-		if (now_ms() >= deadline)
-			kill(child, SIGKILL);
-		usleep(2000);
-	}
-	return status;
-}
-
-/* Reads what a program prints until it closes its output. NULL: it took too long, or we are to stop. */
-static char *read_output(int descriptor)
-{
-	int64_t deadline = now_ms() + PROGRAM_SECONDS * 1000;
-	size_t size = 0, room = 1 << 14;
-	char *text = malloc(room);
-
-	while (text && !interrupted && now_ms() < deadline) {
-		struct pollfd poll_descriptor = { .fd = descriptor, .events = POLLIN };
-		ssize_t got;
-
-		if (poll(&poll_descriptor, 1, 100) <= 0)
-			continue;
-		if (size + 1 == room) {
-			char *larger = realloc(text, room *= 2);
-
-			if (!larger)
-				break;
-			text = larger;
-		}
-		got = read(descriptor, text + size, room - size - 1);
-		if (got == 0) {
-			text[size] = '\0';
-			return text;
-		}
-		size += got > 0 ? (size_t)got : 0;
-	}
-	free(text);
-	return NULL;
-}
-
-/* Runs a program to its end and parses its report. NULL: it failed without one, and that was told. */
-static struct json_object *run_program(char **arguments, int *status)
-{
-	struct json_object *report;
-	int ends[2];
-	char *text;
-	pid_t child;
-
-	if (pipe2(ends, O_CLOEXEC)) {
-		complain("no pipe: %s", strerror(errno));
-		return NULL;
-	}
-	child = start(arguments, ends[1]);
-	close(ends[1]);
-	if (child < 0) {
-		close(ends[0]);
-		complain("cannot start %s: %s", arguments[0], strerror(errno));
-		return NULL;
-	}
-	text = read_output(ends[0]);
-	close(ends[0]);
-	if (!text)
-		kill(child, SIGTERM);
-	*status = finish(child, 2000);
-	if (!text) {
-		complain("%s %s", arguments[0], interrupted ? "was stopped" : "did not end");
-		return NULL;
-	}
-	report = json_tokener_parse(text);
-	free(text);
-	if (!report && WIFSIGNALED(*status))
-		complain("%s was killed by signal %d", arguments[0], WTERMSIG(*status));
-	else if (!report)
-		complain("%s ended with status %d and no report", arguments[0], WEXITSTATUS(*status));
-	return report;
-}
 
 /* How many runs must be there, and all of them right. */
 static void print_report(struct demo *demo, struct demo_table *table, struct json_object *report, size_t expected)
@@ -187,7 +56,7 @@ static void print_report(struct demo *demo, struct demo_table *table, struct jso
 	size_t count = demo_table_print(table, report, &demo->failures);
 
 	if (count != expected) {
-		complain("%s reports %zu runs instead of %zu", demo_text(report, "kernel"), count, expected);
+		demo_complain("%s reports %zu runs instead of %zu", demo_text(report, "kernel"), count, expected);
 		demo->failures++;
 	}
 }
@@ -196,10 +65,12 @@ static void print_report(struct demo *demo, struct demo_table *table, struct jso
 static void run_and_print(struct demo *demo, struct demo_table *table, char **arguments, size_t expected)
 {
 	int status = 0;
-	struct json_object *report = run_program(arguments, &status);
+	struct json_object *report = demo_run_program(arguments, &status, NULL, NULL);
 
 	if (report) {
 		print_report(demo, table, report, expected);
+		if (demo->output)
+			demo_output_add(demo->output, table->kind, arguments, report, NULL);
 		if (table == &demo_dare_table && !demo->has_plain)
 			demo_dare_compare(report);
 		demo->is_square = demo_number(report, "rows") == demo_number(report, "columns");
@@ -215,7 +86,7 @@ static void run_maple(struct demo *demo, const char *kernel, const char *transpo
 				"--form", demo->has_plain ? "decoupled,lima,prefetch" : "all" };
 	int count = 9;
 
-	if (interrupted)
+	if (demo_interrupted)
 		return;
 	snprintf(path, sizeof(path), "%s/examples/maple/%s", demo->build, kernel);
 	if (strcmp(transport, "daemon") == 0) {
@@ -241,7 +112,7 @@ static void run_dare(struct demo *demo, const char *kernel, const char *transpor
 				demo->has_plain ? "baseline,gsa" : "plain,baseline,gsa" };
 	int count = 8;
 
-	if (interrupted)
+	if (demo_interrupted)
 		return;
 	snprintf(path, sizeof(path), "%s/examples/dare/%s", demo->build, kernel);
 	if (is_gemm)
@@ -296,7 +167,7 @@ static void run_virgo(struct demo *demo, const char *kernel, const char *transpo
 	size_t runs = is_gemm ? 6 : is_pair ? 3 : 2;
 	int count = 12;
 
-	if (interrupted)
+	if (demo_interrupted)
 		return;
 	snprintf(path, sizeof(path), "%s/examples/virgo/%s", demo->build, kernel);
 	snprintf(forms, sizeof(forms), "%s%s,library", demo->has_plain ? "" : "plain,", own);
@@ -337,22 +208,22 @@ static bool answers(const char *socket_path)
 
 static int start_daemon(struct demo *demo)
 {
-	int64_t deadline = now_ms() + DAEMON_SECONDS * 1000;
+	int64_t deadline = demo_now_ms() + DAEMON_SECONDS * 1000;
 	char path[PATH_MAX + 32];
 	char *arguments[] = { path, "--foreground", "--log-level", "warning", "--socket", demo->socket_path, NULL };
 	int status;
 
 	snprintf(path, sizeof(path), "%s/bin/mimicd", demo->build);
-	demo->daemon = start(arguments, -1);
+	demo->daemon = demo_start(arguments, -1);
 	if (demo->daemon < 0)
-		return complain("cannot start %s: %s", path, strerror(errno));
+		return demo_complain("cannot start %s: %s", path, strerror(errno));
 	while (!answers(demo->socket_path)) {
 		if (waitpid(demo->daemon, &status, WNOHANG) == demo->daemon) {
 			demo->daemon = 0;
-			return complain("%s ended before it listened", path);
+			return demo_complain("%s ended before it listened", path);
 		}
-		if (interrupted || now_ms() > deadline)
-			return complain("%s does not listen on %s", path, demo->socket_path);
+		if (demo_interrupted || demo_now_ms() > deadline)
+			return demo_complain("%s does not listen on %s", path, demo->socket_path);
 		usleep(10000);
 	}
 	return 0;
@@ -365,9 +236,9 @@ static void stop_daemon(struct demo *demo)
 	if (demo->daemon <= 0)
 		return;
 	kill(demo->daemon, SIGTERM);
-	status = finish(demo->daemon, DAEMON_SECONDS * 1000);
+	status = demo_finish(demo->daemon, DAEMON_SECONDS * 1000);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-		complain("the daemon did not stop cleanly");
+		demo_complain("the daemon did not stop cleanly");
 		demo->failures++;
 	}
 	demo->daemon = 0;
@@ -378,7 +249,7 @@ static int find_build(struct demo *demo)
 	ssize_t length = readlink("/proc/self/exe", demo->build, sizeof(demo->build) - 1);
 
 	if (length < 0)
-		return complain("cannot find out where the programs are: %s", strerror(errno));
+		return demo_complain("cannot find out where the programs are: %s", strerror(errno));
 	demo->build[length] = '\0';
 	/* BUILD/bin/mimic-demo */
 	for (int up = 0; up < 2; up++) {
@@ -394,7 +265,7 @@ static int make_directory(struct demo *demo)
 {
 	snprintf(demo->directory, sizeof(demo->directory), "/tmp/mimic-demo-XXXXXX");
 	if (!mkdtemp(demo->directory))
-		return complain("cannot make a directory for the socket: %s", strerror(errno));
+		return demo_complain("cannot make a directory for the socket: %s", strerror(errno));
 	snprintf(demo->socket_path, sizeof(demo->socket_path), "%s/mimicd.socket", demo->directory);
 	return 0;
 }
@@ -402,7 +273,7 @@ static int make_directory(struct demo *demo)
 static bool is_wanted(const struct demo *demo, const char *transport)
 {
 	/* What fails for every program is told once. */
-	if (interrupted || (demo->input && demo->failures))
+	if (demo_interrupted || (demo->input && demo->failures))
 		return false;
 	return !demo->transport || strcmp(demo->transport, transport) == 0;
 }
@@ -419,16 +290,6 @@ static void run_device(struct demo *demo, const char *kind, void (*run)(struct d
 		run(demo, "kernel");
 }
 
-static void run_demo(struct demo *demo)
-{
-	if (is_wanted(demo, "daemon") && start_daemon(demo))
-		demo->failures++;
-	run_device(demo, "maple", run_maple_kernels);
-	run_device(demo, "dare", run_dare_kernels);
-	run_device(demo, "virgo", run_virgo_kernels);
-	stop_daemon(demo);
-}
-
 /* Sizes for DARE and Virgo that fit the graph's: at scale 14, 1024 rows of 64 elements, and 512 x 512 x 512. */
 static int choose_sizes(struct demo *demo)
 {
@@ -436,8 +297,8 @@ static int choose_sizes(struct demo *demo)
 	unsigned long scale = strtoul(demo->scale, &end, 10), rows;
 
 	/* The programs say more about it. */
-	if (*end != '\0' || scale < 1 || scale > 30)
-		return complain("--scale %s: it must be a number from 1 to 30", demo->scale);
+	if (*end != '\0' || scale < 1 || scale > SCALE_MOST)
+		return demo_complain("--scale %s: it must be a number from 1 to %d", demo->scale, SCALE_MOST);
 	rows = scale < 10 ? 64 : scale > 18 ? 16384 : 1ul << (scale - 4);
 	snprintf(demo->sparse, sizeof(demo->sparse), "%lux%lu", rows, rows < 1024 ? rows / 4 : 64);
 	rows = rows > 2048 ? 1024 : rows / 2;
@@ -447,9 +308,44 @@ static int choose_sizes(struct demo *demo)
 	return 0;
 }
 
+/* Again for the output, longer than before: a look at a run of milliseconds sees little. */
+static void run_sampled(struct demo *demo)
+{
+	unsigned long larger_scale = strtoul(demo->scale, NULL, 10) + 3;
+	struct demo larger = *demo;
+	char scale[16];
+
+	if (!demo->output || demo->failures || demo_interrupted)
+		return;
+	snprintf(scale, sizeof(scale), "%lu", larger_scale < SCALE_MOST ? larger_scale : SCALE_MOST);
+	larger.scale = scale;
+	if (choose_sizes(&larger))
+		return;
+	printf("Some once more, to look at their queues meanwhile ...\n");
+	demo->failures += demo_sampled_run(&(struct demo_sampled){
+		.build = demo->build, .directory = demo->directory, .input = demo->input, .scale = scale,
+		.socket_path = demo->daemon > 0 ? demo->socket_path : NULL, .embedded = is_wanted(demo, "embedded"),
+		.sparse = larger.sparse, .dense = larger.dense, .second = larger.half,
+	}, demo->output);
+}
+
+static void run_demo(struct demo *demo)
+{
+	if (is_wanted(demo, "daemon") && start_daemon(demo))
+		demo->failures++;
+	run_device(demo, "maple", run_maple_kernels);
+	run_device(demo, "dare", run_dare_kernels);
+	run_device(demo, "virgo", run_virgo_kernels);
+	if (!demo->failures && !demo_interrupted)
+		printf("All verified, in %.1f s.\n", (double)(demo_now_ms() - demo->started) / 1000);
+	run_sampled(demo);
+	stop_daemon(demo);
+}
+
 static int parse(struct demo *demo, int argc, char **argv)
 {
 	static const struct option options[] = {
+		{ "output", required_argument, NULL, 'o' },
 		{ "scale", required_argument, NULL, 's' },
 		{ "transport", required_argument, NULL, 't' },
 		{ "help", no_argument, NULL, 'h' },
@@ -459,18 +355,21 @@ static int parse(struct demo *demo, int argc, char **argv)
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (option == 'h') {
-			printf("Usage: mimic-demo [--scale SCALE] [--transport NAME] [FILE]\n"
+			printf("Usage: mimic-demo [--scale SCALE] [--transport NAME] [--output RUN.JSON] [FILE]\n"
 			       "Runs SpMV and BFS on MAPLE and SpMM, SDDMM and GEMM on DARE, in all forms: on FILE\n"
 			       "(Matrix Market or a list of edges); or on a Kronecker graph of 2^SCALE vertices\n"
 			       "(default %s) and, for DARE, on a random matrix. Then dense products on Virgo: GEMM,\n"
 			       "GEMM fused with Swish, and two GEMMs on two units. On the transports embedded and\n"
 			       "daemon, and kernel if it has devices; or on the one that is named.\n"
+			       "With --output all of it is written to a file, which mimic report makes a page of.\n"
 			       "Exit status: 0 all verified, 1 something failed or is wrong, 2 bad options.\n",
 			       DEFAULT_SCALE);
 			exit(0);
 		}
 		if (option == 's')
 			demo->scale = optarg;
+		else if (option == 'o')
+			demo->output_path = optarg;
 		else if (option == 't')
 			demo->transport = optarg;
 		else
@@ -478,18 +377,36 @@ static int parse(struct demo *demo, int argc, char **argv)
 	}
 	if (demo->transport && strcmp(demo->transport, "embedded") && strcmp(demo->transport, "daemon") &&
 	    strcmp(demo->transport, "kernel"))
-		return complain("--transport %s: it must be embedded, daemon or kernel", demo->transport);
+		return demo_complain("--transport %s: it must be embedded, daemon or kernel", demo->transport);
 	if (argc - optind > 1)
-		return complain("%s: one input at a time", argv[optind + 1]);
+		return demo_complain("%s: one input at a time", argv[optind + 1]);
 	demo->input = argv[optind];
 	return choose_sizes(demo);
 }
 
+static void on_signal(int number)
+{
+	demo_interrupted = number;
+}
+
+static void write_output(struct demo *demo)
+{
+	double seconds = (double)(demo_now_ms() - demo->started) / 1000;
+	int error;
+
+	if (!demo->output || demo_interrupted)
+		return;
+	error = demo_output_write(demo->output, demo->output_path, seconds);
+	if (!error)
+		return;
+	demo_complain("cannot write %s: %s", demo->output_path, strerror(-error));
+	demo->failures++;
+}
+
 int main(int argc, char **argv)
 {
-	struct demo demo = { .scale = DEFAULT_SCALE, .is_square = true };
+	struct demo demo = { .scale = DEFAULT_SCALE, .is_square = true, .started = demo_now_ms() };
 	struct sigaction action = { .sa_handler = on_signal };
-	int64_t started = now_ms();
 
 	if (parse(&demo, argc, argv))
 		return 2;
@@ -498,13 +415,19 @@ int main(int argc, char **argv)
 	sigaction(SIGPIPE, &action, NULL);
 	if (find_build(&demo) || make_directory(&demo))
 		return 1;
+	if (demo.output_path) {
+		demo.output = demo_output_new(argc, argv);
+		if (!demo.output)
+			return demo_complain("out of memory"), 1;
+	}
 	run_demo(&demo);
 	unlink(demo.socket_path);
 	rmdir(demo.directory);
-	if (interrupted)
-		return 128 + interrupted;
+	write_output(&demo);
+	demo_output_free(demo.output);
+	if (demo_interrupted)
+		return 128 + demo_interrupted;
 	if (demo.failures)
-		return complain("something failed or is wrong, see above"), 1;
-	printf("All verified, in %.1f s.\n", (double)(now_ms() - started) / 1000);
+		return demo_complain("something failed or is wrong, see above"), 1;
 	return 0;
 }

@@ -190,11 +190,11 @@ static bool virgo_line(struct json_object *report, struct json_object *run)
 	return right;
 }
 
-struct demo_table demo_maple_table = { .runs = "forms", .header = maple_header, .line = maple_line };
-struct demo_table demo_dare_table = { .runs = "runs", .header = dare_header, .title = title,
-	.line = dare_line };
-struct demo_table demo_virgo_table = { .runs = "runs", .header = virgo_header, .title = title,
-	.line = virgo_line };
+struct demo_table demo_maple_table = { .kind = "maple", .runs = "forms", .header = maple_header, .line = maple_line };
+struct demo_table demo_dare_table = { .kind = "dare", .runs = "runs", .header = dare_header,
+	.title = title, .line = dare_line };
+struct demo_table demo_virgo_table = { .kind = "virgo", .runs = "runs", .header = virgo_header,
+	.title = title, .line = virgo_line };
 
 size_t demo_table_print(struct demo_table *table, struct json_object *report, unsigned int *wrong)
 {

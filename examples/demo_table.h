@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct demo_table {
+	const char *kind;		/* of the device */
 	const char *runs;		/* key of the report's array of runs */
 	void (*header)(void);
 	void (*title)(struct json_object *report);	/* before its runs; may be NULL */

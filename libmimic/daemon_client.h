@@ -4,6 +4,7 @@
 #define LIBMIMIC_DAEMON_CLIENT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "mimic/protocol.h"
 
@@ -30,5 +31,14 @@ int mimic_daemon_list(const char *socket_path, char **json);
 int mimic_daemon_add(const char *socket_path, const char *kind, char *name);
 int mimic_daemon_remove(const char *socket_path, const char *name);
 int mimic_daemon_inject(const char *socket_path, const char *name, enum mimic_injection what);
+
+/*
+ * What a device shows of itself (docs/state.md) as JSON text; free() it. flags:
+ * MIMIC_STATE_*. A device is as after power-on. Its counters are 0 again. Errors as above,
+ * and -ENOTUNIQ: several processes have a private device of that name.
+ */
+int mimic_daemon_state(const char *socket_path, const char *name, uint32_t flags, char **json);
+int mimic_daemon_reset(const char *socket_path, const char *name);
+int mimic_daemon_clear_counters(const char *socket_path, const char *name);
 
 #endif

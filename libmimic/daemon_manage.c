@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Devices that come, go and misbehave: what `mimic add`, `remove` and `inject` ask of the daemon. */
+/* What `mimic add`, `remove`, `inject`, `reset` and `dump` ask of the daemon. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +18,10 @@ static int explain(int error, const char *path, const char *what)
 		return mimic_error(error, "mimicd at %s has as many devices as there can be", path);
 	case -EPERM:
 		return mimic_error(error, "mimicd at %s does this for root and its own user only", path);
+	case -ENOTUNIQ:
+		return mimic_error(error, "several processes have a '%.32s': say which, as '%.32s:PID'", what, what);
+	case -ENOTCONN:
+		return mimic_error(error, "mimicd at %s hung up: perhaps it is older than this command", path);
 	case -EOPNOTSUPP:
 		return mimic_error(error, "%.32s is not on the kernel's bus: there is no driver to see it", what);
 	default:
@@ -25,8 +29,8 @@ static int explain(int error, const char *path, const char *what)
 	}
 }
 
-/* One request on a connection of its own. */
-static int ask(const char *socket_path, struct daemon_request *request, const char *what)
+/* One request on a connection of its own. The reply's descriptor is the caller's. */
+static int ask_for_file(const char *socket_path, struct daemon_request *request, const char *what)
 {
 	char path[sizeof(mimic_daemon_sessions[0].path)];
 	struct daemon_connection connection;
@@ -41,10 +45,17 @@ static int ask(const char *socket_path, struct daemon_request *request, const ch
 	if (error)
 		return error;
 	error = mimic_daemon_exchange(&connection, request);
-	if (request->reply_fd >= 0)
-		close(request->reply_fd);
 	close(connection.socket);
 	return error ? explain(error, path, what) : 0;
+}
+
+static int ask(const char *socket_path, struct daemon_request *request, const char *what)
+{
+	int error = ask_for_file(socket_path, request, what);
+
+	if (!error && request->reply_fd >= 0)
+		close(request->reply_fd);
+	return error;
 }
 
 static int check_length(const char *text, size_t size)
@@ -79,14 +90,15 @@ int mimic_daemon_add(const char *socket_path, const char *kind, char *name)
 	return 0;
 }
 
-int mimic_daemon_remove(const char *socket_path, const char *name)
+/* A request that only names a device. */
+static int ask_by_name(const char *socket_path, enum mimic_message_type type, const char *name)
 {
 	struct mimic_open message = { 0 };
 	struct mimic_message reply;
 	struct daemon_request request = {
 		.message = &message.header,
 		.size = sizeof(message),
-		.type = MIMIC_MESSAGE_REMOVE,
+		.type = (uint16_t)type,
 		.fd = -1,
 		.reply = &reply,
 		.reply_size = sizeof(reply),
@@ -97,6 +109,48 @@ int mimic_daemon_remove(const char *socket_path, const char *name)
 		return error;
 	strcpy(message.name, name);
 	return ask(socket_path, &request, name);
+}
+
+int mimic_daemon_remove(const char *socket_path, const char *name)
+{
+	return ask_by_name(socket_path, MIMIC_MESSAGE_REMOVE, name);
+}
+
+int mimic_daemon_reset(const char *socket_path, const char *name)
+{
+	return ask_by_name(socket_path, MIMIC_MESSAGE_RESET, name);
+}
+
+int mimic_daemon_clear_counters(const char *socket_path, const char *name)
+{
+	return ask_by_name(socket_path, MIMIC_MESSAGE_CLEAR_COUNTERS, name);
+}
+
+int mimic_daemon_state(const char *socket_path, const char *name, uint32_t flags, char **json)
+{
+	struct mimic_state_request message = { .flags = flags };
+	struct mimic_list_reply reply;
+	struct daemon_request request = {
+		.message = &message.header,
+		.size = sizeof(message),
+		.type = MIMIC_MESSAGE_STATE,
+		.fd = -1,
+		.reply = &reply,
+		.reply_size = sizeof(reply),
+	};
+	int error = check_length(name, sizeof(message.name));
+
+	if (error)
+		return error;
+	strcpy(message.name, name);
+	error = ask_for_file(socket_path, &request, name);
+	if (error)
+		return error;
+	error = request.reply_fd < 0 ? -EPROTO :
+				       mimic_daemon_read_text(request.reply_fd, reply.size, json);
+	if (request.reply_fd >= 0)
+		close(request.reply_fd);
+	return error ? mimic_error(error, "the state of %.32s: %s", name, strerror(-error)) : 0;
 }
 
 int mimic_daemon_inject(const char *socket_path, const char *name, enum mimic_injection what)

@@ -2,6 +2,7 @@
 #include "libmimic/daemon_session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "libmimic/daemon_client.h"
 #include "libmimic/daemon_memory.h"
 #include "libmimic/thread.h"
+#include "libmimic/trace_spool.h"
 
 #define NOT_CONNECTED { .connection = { .socket = -1 }, .event_fd = -1 }
 
@@ -83,6 +85,30 @@ static void start_session(enum daemon_session_kind kind, const struct mimic_hell
 	atomic_store(&session->generation, next_generation(kind));
 }
 
+/* A daemon writes only into memory that cannot be taken from under it. */
+static void announce_trace(uint32_t generation)
+{
+	struct mimic_message message = { .flags = 0 }, reply;
+	int fd = mimic_process_trace_file();
+	struct daemon_request request = {
+		.message = &message,
+		.size = sizeof(message),
+		.type = MIMIC_MESSAGE_TRACE,
+		.fd = fd,
+		.reply = &reply,
+		.reply_size = sizeof(reply),
+	};
+	int seals;
+
+	if (fd < 0)
+		return;
+	seals = fcntl(fd, F_GET_SEALS);
+	/* Without a trace the program runs all the same. */
+	if (seals >= 0 && seals & F_SEAL_SHRINK)
+		mimic_daemon_session_request(generation, &request);
+	close(fd);
+}
+
 static int connect_session(struct daemon_session *session, const char *path)
 {
 	struct mimic_hello_reply hello;
@@ -95,6 +121,7 @@ static int connect_session(struct daemon_session *session, const char *path)
 	/* Where Yama restricts it, only a declared process may read our memory. Elsewhere this fails, and need not work. */
 	prctl(PR_SET_PTRACER, (unsigned long)hello.daemon_pid, 0, 0, 0);
 	start_session(DAEMON_SESSION_SOCKET, &hello, path);
+	announce_trace(atomic_load(&session->generation));
 	return mimic_daemon_memory_announce(atomic_load(&session->generation));
 }
 

@@ -76,6 +76,9 @@ int mimic_daemon_greet(struct daemon_connection *connection, int fd, const char 
 /* One request on a connection that nobody else uses. The reply's error, or -ENOTCONN, -ETIMEDOUT, -EPROTO. */
 int mimic_daemon_exchange(struct daemon_connection *connection, struct daemon_request *request);
 
+/* The text in a file that came with a reply; free() it. 0 or -errno. */
+int mimic_daemon_read_text(int fd, uint64_t size, char **json);
+
 /* The session by mimicd's socket, connected if it is not. */
 int mimic_daemon_session_get(const char *path);
 /*

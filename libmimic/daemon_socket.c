@@ -226,7 +226,7 @@ int mimic_daemon_connect(struct daemon_connection *connection, const char *path,
 	return fd < 0 ? fd : mimic_daemon_greet(connection, fd, path, hello, event_fd);
 }
 
-static int read_list(int fd, uint64_t size, char **json)
+int mimic_daemon_read_text(int fd, uint64_t size, char **json)
 {
 	char *text = size < SIZE_MAX ? malloc((size_t)size + 1) : NULL;
 	size_t done = 0;
@@ -273,7 +273,7 @@ int mimic_daemon_list(const char *socket_path, char **json)
 		return error;
 	error = mimic_daemon_exchange(&connection, &request);
 	if (!error)
-		error = request.reply_fd < 0 ? -EPROTO : read_list(request.reply_fd, reply.size, json);
+		error = request.reply_fd < 0 ? -EPROTO : mimic_daemon_read_text(request.reply_fd, reply.size, json);
 	if (request.reply_fd >= 0)
 		close(request.reply_fd);
 	close(connection.socket);

@@ -34,7 +34,7 @@ static int finish_posts(struct embedded_instance *instance, struct embedded_lane
 	int error;
 
 	while (lane->consumer.position != lane->producer.position) {
-		ticket = embedded_park(lane, EMBEDDED_WAIT_ROOM, EMBEDDED_RING_WORDS);
+		ticket = embedded_park(instance, lane, EMBEDDED_WAIT_ROOM, EMBEDDED_RING_WORDS);
 		embedded_leave(instance);
 		embedded_await(instance, lane, ticket, &ignored);
 		error = embedded_enter(instance, lane);
@@ -53,7 +53,7 @@ static int wait_behind(struct embedded_instance *instance, struct embedded_lane 
 	int error;
 
 	while ((int64_t)(other->consumer.position - head) < 0) {
-		ticket = embedded_park(lane, EMBEDDED_WAIT_ORDER, head);
+		ticket = embedded_park(instance, lane, EMBEDDED_WAIT_ORDER, head);
 		lane->behind = other;
 		instance->has_ordered = true;
 		embedded_leave(instance);
@@ -160,7 +160,7 @@ static int issue(struct embedded_instance *instance, struct embedded_lane *lane,
 		access->data = attempt.data;
 		return 0;
 	}
-	ticket = embedded_park(lane, EMBEDDED_WAIT_ANSWER, 0);
+	ticket = embedded_park(instance, lane, EMBEDDED_WAIT_ANSWER, 0);
 	embedded_leave(instance);
 	if (!embedded_await(instance, lane, ticket, &attempt.data))
 		return -EAGAIN;
@@ -228,7 +228,7 @@ static int make_room(struct embedded_instance *instance, struct embedded_lane *l
 		embedded_leave(instance);
 		return 0;
 	}
-	ticket = embedded_park(lane, EMBEDDED_WAIT_ROOM, EMBEDDED_POST_ROOM);
+	ticket = embedded_park(instance, lane, EMBEDDED_WAIT_ROOM, EMBEDDED_POST_ROOM);
 	embedded_leave(instance);
 	embedded_await(instance, lane, ticket, &ignored);
 	return 0;
@@ -420,21 +420,23 @@ static const char *embedded_report(struct mimic_device *device)
 
 static void *embedded_memory_alloc(struct mimic_device *device, size_t size)
 {
-	(void)device;
-	return mimic_memory_private_alloc(size);
+	return mimic_memory_private_alloc(device, size);
 }
 
 static int embedded_memory_free(struct mimic_device *device, void *address)
 {
-	(void)device;
-	return mimic_memory_private_free(address);
+	return mimic_memory_private_free(device, address);
 }
 
 /* The device reaches all of the process anyway. */
 static int embedded_memory_register(struct mimic_device *device, void *address, size_t size)
 {
-	(void)device;
-	return mimic_memory_check_range(address, size);
+	return mimic_memory_private_register(device, address, size);
+}
+
+static int embedded_memory_unregister(struct mimic_device *device, void *address, size_t size)
+{
+	return mimic_memory_private_unregister(device, address, size);
 }
 
 const struct mimic_transport_ops mimic_embedded_transport = {
@@ -451,7 +453,7 @@ const struct mimic_transport_ops mimic_embedded_transport = {
 	.memory_alloc = embedded_memory_alloc,
 	.memory_free = embedded_memory_free,
 	.memory_register = embedded_memory_register,
-	.memory_unregister = embedded_memory_register,
+	.memory_unregister = embedded_memory_unregister,
 	.thread_gone = embedded_thread_gone,
 	.after_fork = embedded_after_fork,
 };

@@ -82,6 +82,7 @@ struct embedded_lane {
 	uint64_t wanted;
 	struct embedded_lane *behind;
 	uint64_t answer;
+	struct mimic_trace_source trace;	/* of this wait, unless the device traces it */
 	/* Answers that came, but whose access was interrupted by another before it could take them. */
 	struct embedded_answer kept[EMBEDDED_KEPT_ANSWERS];
 
@@ -155,7 +156,7 @@ struct embedded_instance {
 	struct embedded_instance *forgotten;	/* list of the parent's, in a forked child */
 	struct mimic_memory memory;		/* of this process: every context's */
 	/* One; or by context. Under the device table's lock. */
-	struct embedded_device *handles[MIMIC_KIND_CONTEXTS_MAX];
+	struct embedded_device *_Atomic handles[MIMIC_KIND_CONTEXTS_MAX];
 	unsigned int handle_count;	/* that there can be, while it is open */
 	unsigned int users;		/* handles that are open */
 	struct embedded_memory device_memory;	/* of the open model */
@@ -227,7 +228,8 @@ void embedded_discard(struct embedded_instance *instance);
 /* embedded_wait.c */
 
 /* With the lock: begin to wait. Then leave, and wait for the ticket. */
-uint64_t embedded_park(struct embedded_lane *lane, enum embedded_wait waiting, uint64_t wanted);
+uint64_t embedded_park(struct embedded_instance *instance, struct embedded_lane *lane,
+		       enum embedded_wait waiting, uint64_t wanted);
 /* false: a signal handler's access came between, and the wait has to be started again. */
 bool embedded_await(struct embedded_instance *instance, struct embedded_lane *lane,
 		    uint64_t ticket, uint64_t *answer);

@@ -10,7 +10,10 @@
 #include "libmimic/config.h"
 #include "libmimic/embedded.h"
 #include "libmimic/memory.h"
+#include "libmimic/record/record.h"
+#include "libmimic/state_socket.h"
 #include "libmimic/thread.h"
+#include "libmimic/trace_spool.h"
 
 /* Once made, an instance stays: a thread may look at its lanes at any time. */
 static struct embedded_instance *_Atomic instances[MIMIC_THREAD_SLOTS];
@@ -103,27 +106,41 @@ static struct embedded_instance *get_instance(const struct mimic_kind *kind, uns
 	if (!instance)
 		return NULL;
 	memset(instance, 0, sizeof(*instance));
-	instance->kind = kind;
+	instance->kind = mimic_record_kind(kind);
 	instance->slot = slot;
 	instance->event_fd = -1;
-	instance->jobs.kind = kind->jobs;
+	instance->jobs.kind = instance->kind->jobs;
 	mimic_memory_port(&instance->memory);
 	atomic_store(&instances[slot], instance);
 	return instance;
 }
 
+struct embedded_instance *embedded_instance_at(unsigned int slot)
+{
+	return atomic_load(&instances[slot]);
+}
+
+bool embedded_instance_is_private(const struct embedded_instance *instance)
+{
+	return instance->slot >= MIMIC_KIND_COUNT * MIMIC_KIND_DEVICES_MAX;
+}
+
+void embedded_instance_name(const struct embedded_instance *instance, char *name, size_t size)
+{
+	snprintf(name, size, embedded_instance_is_private(instance) ? "%s@%u" : "%s%u", instance->kind->name,
+		 instance->slot % MIMIC_KIND_DEVICES_MAX);
+}
+
 static struct embedded_device *make_handle(struct embedded_instance *instance, unsigned int context)
 {
 	struct embedded_device *handle = calloc(1, sizeof(*handle));
-	bool is_private = instance->slot >= MIMIC_KIND_COUNT * MIMIC_KIND_DEVICES_MAX;
 
 	if (!handle)
 		return NULL;
 	handle->device.transport = &mimic_embedded_transport;
 	handle->instance = instance;
 	handle->context = context;
-	snprintf(handle->device.name, sizeof(handle->device.name), is_private ? "%s@%u" : "%s%u",
-		 instance->kind->name, instance->slot % MIMIC_KIND_DEVICES_MAX);
+	embedded_instance_name(instance, handle->device.name, sizeof(handle->device.name));
 	instance->handles[context] = handle;
 	return handle;
 }
@@ -231,6 +248,9 @@ int embedded_open(struct mimic_device **device, const char *name,
 	slot = find_slot(name, &settings);
 	if (slot < 0)
 		return slot;
+	error = mimic_record_start();
+	if (error < 0)
+		return error;
 	instance = get_instance(mimic_kind_of_device(name, &rest), (unsigned int)slot);
 	handle = instance ? get_handle(instance) : NULL;
 	if (!handle)
@@ -239,6 +259,7 @@ int embedded_open(struct mimic_device **device, const char *name,
 	error = start(instance, handle, &settings);
 	if (error)
 		return error;
+	mimic_state_socket_start();
 	*device = &handle->device;
 	return 0;
 }
@@ -279,6 +300,8 @@ void embedded_close(struct mimic_device *device)
 	embedded_leave(instance);
 	if (is_over)
 		unmake(instance, &gone);
+	/* When nothing reads or writes it any more. */
+	mimic_memory_private_end(device);
 }
 
 void embedded_thread_gone(void)
@@ -315,4 +338,7 @@ void embedded_after_fork(void)
 		atomic_store(&instances[slot], NULL);
 	}
 	mimic_memory_after_fork();
+	mimic_process_trace_after_fork();
+	mimic_record_after_fork();
+	mimic_state_socket_after_fork();
 }

@@ -15,6 +15,11 @@ void embedded_after_fork(void);
 /* On the thread that ends. */
 void embedded_thread_gone(void);
 
+/* NULL: none was made for this slot, below MIMIC_THREAD_SLOTS. From any thread. */
+struct embedded_instance *embedded_instance_at(unsigned int slot);
+bool embedded_instance_is_private(const struct embedded_instance *instance);
+/* "maple0", "maple@3" */
+void embedded_instance_name(const struct embedded_instance *instance, char *name, size_t size);
 
 /* embedded_model.c */
 

@@ -2,8 +2,10 @@
 /* Lanes of the embedded transport: how a thread gets one, enters with it, and leaves it. */
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 #include "libmimic/embedded.h"
+#include "libmimic/raw_syscall.h"
 #include "libmimic/thread.h"
 
 static size_t lane_size(void)
@@ -42,6 +44,19 @@ static struct embedded_lane *find_unused(struct embedded_instance *instance)
 	return make_lane(instance);
 }
 
+/* With the lock. */
+static void trace_thread(struct embedded_instance *instance, const struct embedded_lane *lane)
+{
+	struct mimic_trace_source *trace;
+
+	if (!instance->open)
+		return;
+	trace = &instance->model->trace;
+	if (mimic_trace_now(trace))
+		MIMIC_TRACE(trace, thread, lane->holder, 0, 0ull, 0u,
+			    mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), 0ull);
+}
+
 struct embedded_lane *embedded_lane_get(struct embedded_instance *instance, int *error)
 {
 	struct mimic_thread *thread = mimic_thread_self();
@@ -64,6 +79,7 @@ struct embedded_lane *embedded_lane_get(struct embedded_instance *instance, int 
 		atomic_store_explicit(&lane->cpu, mimic_cpu_current(), memory_order_relaxed);
 		atomic_store_explicit(&lane->in_use, true, memory_order_relaxed);
 		thread->lanes[instance->slot] = lane;
+		trace_thread(instance, lane);
 	}
 	mimic_lock_release(&instance->lock);
 	*error = lane ? 0 : -ENOMEM;

@@ -8,6 +8,8 @@
 #include "libmimic/embedded.h"
 #include "libmimic/embedded_instance.h"
 #include "libmimic/memory.h"
+#include "libmimic/trace_spool.h"
+#include "libmimic/record/record.h"
 
 /* From inside the model, so with the lock. */
 static void on_complete(void *context, uint64_t owner, uint64_t data)
@@ -83,7 +85,8 @@ static void free_memory(struct embedded_memory *memory)
 	memory->address = NULL;
 }
 
-static struct mimic_model *make_model(struct embedded_instance *instance,
+/* Recorded kinds have no create(): those are the devices that have a name. */
+static struct mimic_model *make_model(struct embedded_instance *instance, const char *name,
 				      const struct mimic_parameters *parameters, void *memory)
 {
 	struct mimic_host host = {
@@ -95,22 +98,40 @@ static struct mimic_model *make_model(struct embedded_instance *instance,
 		.memory_of = memory_of,
 	};
 
+	if (!instance->kind->create)
+		return mimic_record_create(instance->kind, name, parameters, &host, memory);
 	return instance->kind->create(parameters, &host, memory);
+}
+
+/* What the program is traced into, if it is. */
+static void start_trace(const struct embedded_instance *instance, const char *name,
+			struct mimic_model *model)
+{
+	struct mimic_spool *spool = mimic_process_trace();
+
+	if (!spool)
+		return;
+	model->trace.device = mimic_spool_device(spool, name, instance->kind->index, getpid());
+	model->trace.trace = &spool->trace;
 }
 
 int embedded_model_make(struct embedded_instance *instance, const struct mimic_settings *settings,
 			struct embedded_model *made)
 {
 	struct mimic_parameters parameters = settings->parameters;
+	char name[32];
 	int error = make_memory(instance->kind, settings, &made->memory);
 
 	if (error)
 		return error;
 	if (instance->kind->jobs)
 		instance->kind->jobs->enable(&parameters);
-	made->model = make_model(instance, &parameters, made->memory.address);
-	if (made->model)
+	embedded_instance_name(instance, name, sizeof(name));
+	made->model = make_model(instance, name, &parameters, made->memory.address);
+	if (made->model) {
+		start_trace(instance, name, made->model);
 		return 0;
+	}
 	error = -errno;
 	free_memory(&made->memory);
 	return error;

@@ -2,7 +2,25 @@
 /* Waiting on the embedded transport: parked accesses, and rings without room. */
 #include "libmimic/embedded.h"
 
-uint64_t embedded_park(struct embedded_lane *lane, enum embedded_wait waiting, uint64_t wanted)
+/* Waits for an answer are the model's to tell. */
+static void trace_begin(const struct embedded_instance *instance, struct embedded_lane *lane,
+			enum embedded_wait waiting)
+{
+	lane->trace = (struct mimic_trace_source){ .trace = NULL };
+	if (waiting == EMBEDDED_WAIT_ANSWER)
+		return;
+	lane->trace = instance->model->trace;
+	MIMIC_TRACE(&lane->trace, ring_block, lane->holder, 0, 0ull, 0u, waiting, 0ull);
+}
+
+static void trace_end(struct embedded_lane *lane, int waiting)
+{
+	if (waiting != EMBEDDED_WAIT_ANSWER)
+		MIMIC_TRACE(&lane->trace, ring_wake, lane->holder, 0, 0ull, 0u, 0ull, 0ull);
+}
+
+uint64_t embedded_park(struct embedded_instance *instance, struct embedded_lane *lane,
+		       enum embedded_wait waiting, uint64_t wanted)
 {
 	uint64_t ticket = atomic_load_explicit(&lane->ticket, memory_order_relaxed) + 1;
 
@@ -10,6 +28,7 @@ uint64_t embedded_park(struct embedded_lane *lane, enum embedded_wait waiting, u
 	atomic_store_explicit(&lane->state, EMBEDDED_AWAKE, memory_order_relaxed);
 	lane->wanted = wanted;
 	lane->answer = 0;
+	trace_begin(instance, lane, waiting);
 	atomic_store_explicit(&lane->waiting, waiting, memory_order_relaxed);
 	return ticket;
 }
@@ -41,6 +60,7 @@ void embedded_abandon(struct embedded_instance *instance, struct embedded_lane *
 			(struct embedded_answer) { ticket, lane->answer };
 	if (waiting == EMBEDDED_WAIT_ANSWER && !settled && instance->open)
 		instance->model->ops->cancel(instance->model, lane->holder, instance->now);
+	trace_end(lane, waiting);
 	atomic_store_explicit(&lane->waiting, EMBEDDED_WAIT_NONE, memory_order_relaxed);
 	atomic_store_explicit(&lane->state, EMBEDDED_AWAKE, memory_order_relaxed);
 	/* The interrupted access must not take this state for its own. */
@@ -140,6 +160,7 @@ static bool take(struct embedded_lane *lane, uint64_t ticket, uint64_t *answer)
 	atomic_signal_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&lane->ticket, memory_order_relaxed) != ticket)
 		return take_kept(lane, ticket, answer);
+	trace_end(lane, atomic_load_explicit(&lane->waiting, memory_order_relaxed));
 	atomic_store_explicit(&lane->waiting, EMBEDDED_WAIT_NONE, memory_order_relaxed);
 	return true;
 }

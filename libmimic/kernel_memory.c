@@ -76,7 +76,7 @@ static int remove_range(uintptr_t start, uintptr_t end, bool is_registered)
 
 void *mimic_kernel_memory_alloc(size_t size)
 {
-	void *address = mimic_memory_private_alloc(size);
+	void *address = mimic_memory_private_alloc(NULL, size);
 	int error;
 
 	if (!address)
@@ -84,7 +84,7 @@ void *mimic_kernel_memory_alloc(size_t size)
 	error = add_range((uintptr_t)address, (uintptr_t)address + mimic_memory_round(size), false);
 	if (!error)
 		return address;
-	mimic_memory_private_free(address);
+	mimic_memory_private_free(NULL, address);
 	errno = -error;
 	return NULL;
 }
@@ -93,7 +93,7 @@ int mimic_kernel_memory_free(void *address)
 {
 	int error = remove_range((uintptr_t)address, 0, false);
 
-	return error ? error : mimic_memory_private_free(address);
+	return error ? error : mimic_memory_private_free(NULL, address);
 }
 
 int mimic_kernel_memory_register(void *address, size_t size)

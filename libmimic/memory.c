@@ -18,8 +18,10 @@
 
 struct allocation {
 	struct allocation *next;
+	const void *owner;
 	void *address;
 	size_t size;
+	bool is_registered;	/* the program's own memory */
 };
 
 static pthread_mutex_t allocations_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -99,41 +101,121 @@ int mimic_memory_file(const char *name, size_t size)
 	return error;
 }
 
-void *mimic_memory_private_alloc(size_t size)
+static void add_allocation(struct allocation *allocation)
 {
-	struct allocation *allocation = malloc(sizeof(*allocation));
-
-	if (!allocation)
-		return NULL;
-	allocation->address = mimic_memory_map_low(size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-	if (!allocation->address) {
-		free(allocation);
-		return NULL;
-	}
-	allocation->size = mimic_memory_round(size);
 	pthread_mutex_lock(&allocations_lock);
 	allocation->next = allocations;
 	allocations = allocation;
 	pthread_mutex_unlock(&allocations_lock);
-	return allocation->address;
 }
 
-int mimic_memory_private_free(void *address)
+/* Takes it out of the list. NULL: there is none; size 0: of any size. */
+static struct allocation *take_allocation(const void *owner, const void *address, size_t size,
+					  bool is_registered)
 {
 	struct allocation **link, *found;
 
 	pthread_mutex_lock(&allocations_lock);
-	for (link = &allocations; *link && (*link)->address != address; link = &(*link)->next)
+	for (link = &allocations; (found = *link); link = &found->next) {
+		if (found->owner != owner || found->address != address ||
+		    found->is_registered != is_registered || (size && found->size != size))
+			continue;
+		*link = found->next;
+		break;
+	}
+	pthread_mutex_unlock(&allocations_lock);
+	return found;
+}
+
+static void free_allocation(struct allocation *allocation)
+{
+	if (!allocation->is_registered)
+		munmap(allocation->address, allocation->size);
+	free(allocation);
+}
+
+void *mimic_memory_private_alloc(const void *owner, size_t size)
+{
+	struct allocation *allocation = malloc(sizeof(*allocation));
+	void *address;
+
+	if (!allocation)
+		return NULL;
+	address = mimic_memory_map_low(size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	if (!address) {
+		free(allocation);
+		return NULL;
+	}
+	*allocation = (struct allocation){
+		.owner = owner, .address = address, .size = mimic_memory_round(size),
+	};
+	add_allocation(allocation);
+	return address;
+}
+
+int mimic_memory_private_free(const void *owner, void *address)
+{
+	struct allocation *found = take_allocation(owner, address, 0, false);
+
+	if (!found)
+		return -EINVAL;
+	free_allocation(found);
+	return 0;
+}
+
+int mimic_memory_private_register(const void *owner, const void *address, size_t size)
+{
+	struct allocation *allocation;
+	uintptr_t start, end;
+	int error = mimic_memory_check_range(address, size);
+
+	if (error || !mimic_memory_whole_pages(address, size, &start, &end))
+		return error;
+	allocation = malloc(sizeof(*allocation));
+	if (!allocation)
+		return -ENOMEM;
+	*allocation = (struct allocation){
+		.owner = owner, .address = (void *)start, .size = end - start, .is_registered = true,
+	};
+	add_allocation(allocation);
+	return 0;
+}
+
+int mimic_memory_private_unregister(const void *owner, const void *address, size_t size)
+{
+	struct allocation *found;
+	uintptr_t start, end;
+	int error = mimic_memory_check_range(address, size);
+
+	if (error || !mimic_memory_whole_pages(address, size, &start, &end))
+		return error;
+	found = take_allocation(owner, (void *)start, end - start, true);
+	if (!found)
+		return -EINVAL;
+	free_allocation(found);
+	return 0;
+}
+
+static struct allocation *take_any(const void *owner)
+{
+	struct allocation **link, *found;
+
+	pthread_mutex_lock(&allocations_lock);
+	for (link = &allocations; *link && (*link)->owner != owner; link = &(*link)->next)
 		;
 	found = *link;
 	if (found)
 		*link = found->next;
 	pthread_mutex_unlock(&allocations_lock);
-	if (!found)
-		return -EINVAL;
-	munmap(found->address, found->size);
-	free(found);
-	return 0;
+	return found;
+}
+
+void mimic_memory_private_end(const void *owner)
+{
+	struct allocation *allocation;
+
+	while ((allocation = take_any(owner)))
+		free_allocation(allocation);
 }
 
 void mimic_memory_after_fork(void)

@@ -24,9 +24,17 @@ size_t mimic_memory_round(size_t size);	/* 0 if it cannot be rounded */
 /* A file of zeroed memory that keeps its size. Its descriptor (close-on-exec), or -errno. */
 int mimic_memory_file(const char *name, size_t size);
 
-/* Memory of mimic_memory_alloc() on the embedded transport. */
-void *mimic_memory_private_alloc(size_t size);
-int mimic_memory_private_free(void *address);
+/*
+ * Memory of mimic_memory_alloc() on the embedded transport. It has an owner: another one
+ * cannot free it.
+ */
+void *mimic_memory_private_alloc(const void *owner, size_t size);
+int mimic_memory_private_free(const void *owner, void *address);
+/* What was registered is only remembered, by its whole pages. 0, -EINVAL or -ENOMEM. */
+int mimic_memory_private_register(const void *owner, const void *address, size_t size);
+int mimic_memory_private_unregister(const void *owner, const void *address, size_t size);
+/* Frees and forgets all of the owner's. */
+void mimic_memory_private_end(const void *owner);
 void mimic_memory_after_fork(void);
 
 /* 0 if the pages of [address, address + size) are a range at all, else -EINVAL. */

@@ -147,7 +147,8 @@ const char *mimic_device_report(struct mimic_device *device);
 /*
  * Memory that the device reaches directly on every transport (shared with the
  * daemon). Zeroed, page aligned, below 2^40 so that every profile can address
- * it. NULL with errno. Free it with mimic_memory_free().
+ * it. NULL with errno. Free it with mimic_memory_free() of the same device; it is lost with
+ * the device's last close.
  */
 void *mimic_memory_alloc(struct mimic_device *device, size_t size);
 int mimic_memory_free(struct mimic_device *device, void *address);
@@ -157,8 +158,9 @@ int mimic_memory_free(struct mimic_device *device, void *address);
  * pages of [address, address + size) are replaced in place by shared ones with
  * the same contents; no other thread may write to them during the call.
  * Private anonymous memory only: -EINVAL for anything else. On the embedded
- * transport there is nothing to do, and it returns 0. On the kernel transport
- * there is nothing to do either, and the answers are the daemon transport's.
+ * transport there is nothing to do: the range is remembered, for who takes it back.
+ * On the kernel transport there is nothing to do either, and the answers are the
+ * daemon transport's. Taking back what is not registered: -EINVAL.
  */
 int mimic_memory_register(struct mimic_device *device, void *address, size_t size);
 int mimic_memory_unregister(struct mimic_device *device, void *address, size_t size);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "libmimic/state_copy.h"
+
 #define DEPTH_MAX 16	/* folders in folders; models have five at most */
 
 struct builder {
@@ -127,7 +129,7 @@ static void bytes(void *context, const char *name, const void *from, size_t size
 	struct builder *builder = context;
 	struct json_object *entry = add(builder, current(builder), name, json_object_new_object());
 
-	if (builder->flags & MIMIC_STATE_JSON_BYTES)
+	if (from && builder->flags & MIMIC_STATE_JSON_BYTES)
 		add(builder, entry, "value", hexadecimal(from, size));
 	else
 		add_null(builder, entry, "value");
@@ -136,24 +138,47 @@ static void bytes(void *context, const char *name, const void *from, size_t size
 		add(builder, entry, "meaning", json_object_new_string(meaning));
 }
 
+static bool begin(struct builder *builder, struct mimic_state_visitor *visitor)
+{
+	*visitor = (struct mimic_state_visitor){
+		.context = builder, .enter = enter, .leave = leave,
+		.number = number, .text = text, .bytes = bytes,
+	};
+	builder->depth = 1;
+	builder->folder[0] = json_object_new_object();
+	if (!builder->folder[0])
+		errno = ENOMEM;
+	return builder->folder[0];
+}
+
+static struct json_object *end(struct builder *builder)
+{
+	if (!builder->error)
+		return builder->folder[0];
+	json_object_put(builder->folder[0]);
+	errno = builder->error;
+	return NULL;
+}
+
 struct json_object *mimic_state_json(const struct mimic_kind *kind, const struct mimic_model *model,
 				     uint64_t now, unsigned int flags)
 {
-	struct builder builder = { .flags = flags, .depth = 1 };
-	const struct mimic_state_visitor visitor = {
-		.context = &builder, .enter = enter, .leave = leave,
-		.number = number, .text = text, .bytes = bytes,
-	};
+	struct builder builder = { .flags = flags };
+	struct mimic_state_visitor visitor;
 
-	builder.folder[0] = json_object_new_object();
-	if (!builder.folder[0]) {
-		errno = ENOMEM;
+	if (!begin(&builder, &visitor))
 		return NULL;
-	}
 	kind->state(model, now, &visitor);
-	if (!builder.error)
-		return builder.folder[0];
-	json_object_put(builder.folder[0]);
-	errno = builder.error;
-	return NULL;
+	return end(&builder);
+}
+
+struct json_object *mimic_state_copy_json(const struct mimic_state_copy *copy)
+{
+	struct builder builder = { .flags = MIMIC_STATE_JSON_BYTES };
+	struct mimic_state_visitor visitor;
+
+	if (!begin(&builder, &visitor))
+		return NULL;
+	mimic_state_copy_show(copy, &visitor);
+	return end(&builder);
 }

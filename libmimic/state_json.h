@@ -10,6 +10,7 @@
 #include "devices/kind.h"
 
 struct json_object;
+struct mimic_state_copy;
 
 enum mimic_state_json_flags {
 	MIMIC_STATE_JSON_BYTES = 1,	/* memories too, as hexadecimal texts; else only their sizes */
@@ -22,5 +23,7 @@ enum mimic_state_json_flags {
  */
 struct json_object *mimic_state_json(const struct mimic_kind *kind, const struct mimic_model *model,
 				     uint64_t now, unsigned int flags);
+/* The same of a copy, which is no call of the model. Memories have bytes if the copy has them. */
+struct json_object *mimic_state_copy_json(const struct mimic_state_copy *copy);
 
 #endif

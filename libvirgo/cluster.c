@@ -132,15 +132,25 @@ int virgo_open_port(struct virgo **result, const struct virgo_port_ops *ops, voi
 	return 0;
 }
 
+int virgo_check_owner(const struct virgo *virgo)
+{
+	if (virgo->owner != getpid())
+		return virgo_fail(-ENODEV, "%s: the handle is the parent's", virgo_device_name(virgo));
+	return 0;
+}
+
 void virgo_close(struct virgo *virgo)
 {
+	bool is_owner;
+
 	if (!virgo)
 		return;
+	/* A child of a fork has no threads but its own; in its copy the parent's may still wait. */
+	is_owner = virgo->owner == getpid();
 	for (unsigned int i = 0; i < virgo->unit_count; i++) {
 		struct virgo_unit *unit = &virgo->unit[i];
 
-		/* A child of a fork has no threads but its own. */
-		if (unit->thread && virgo->owner == getpid())
+		if (unit->thread && is_owner)
 			virgo_gemm_thread_end(unit);
 		if (unit->workspace)
 			virgo->ops->free(virgo->port, unit->workspace);
@@ -153,9 +163,11 @@ void virgo_close(struct virgo *virgo)
 	}
 	virgo_forget_ranges(virgo);
 	virgo->ops->close(virgo->port);
-	pthread_cond_destroy(&virgo->given_back);
-	pthread_mutex_destroy(&virgo->counter_lock);
-	pthread_mutex_destroy(&virgo->lock);
+	if (is_owner) {
+		pthread_cond_destroy(&virgo->given_back);
+		pthread_mutex_destroy(&virgo->counter_lock);
+		pthread_mutex_destroy(&virgo->lock);
+	}
 	free(virgo);
 }
 

@@ -20,7 +20,7 @@ static int post_slowly(struct virgo_unit *unit, size_t count)
 		uint64_t status;
 
 		some = count - at < most ? count - at : most;
-		error = virgo_load_register(unit, VIRGO_FENCE, &status);
+		error = virgo_load_fence(unit, &status);
 		if (!error)
 			error = virgo->ops->post(virgo->port, unit->number, unit->buffer + at, some);
 	}
@@ -105,14 +105,21 @@ int virgo_command(struct virgo *virgo, unsigned int number, unsigned int funct, 
 		return virgo_fail(-EINVAL, "funct %u: there are 0 to 127", funct);
 	if (!keeps_settings(funct))
 		virgo_forget_settings(unit);
+	if (funct == VIRGO_FUNCT_LOOP_WS && rs2 & VIRGO_LOOP_NEXT_ACCUMULATOR)
+		unit->uses_halves = true;
 	return virgo_put(unit, funct, rs1, rs2);
 }
 
-/* The port takes words at once, and makes commands of them that have to be counted. */
+/*
+ * The port takes words at once, and makes commands of them that have to be counted. A loop
+ * comes behind another command. The one that comes alone does nothing: who waits for it
+ * waits for all.
+ */
 int virgo_cisc(struct virgo *virgo, unsigned int number, uint32_t word)
 {
 	struct virgo_unit *unit;
 	uint64_t dispatched;
+	bool has_loop;
 	int error = virgo_find(virgo, number, &unit);
 
 	if (error)
@@ -126,8 +133,10 @@ int virgo_cisc(struct virgo *virgo, unsigned int number, uint32_t word)
 		error = virgo_load_register(unit, VIRGO_DISPATCHED, &dispatched);
 	if (error)
 		return error;
+	has_loop = unit->start + dispatched > unit->given + 1;
 	unit->given = unit->start + dispatched;
-	note_loop(unit);
+	if (has_loop)
+		note_loop(unit);
 	return 0;
 }
 

@@ -6,36 +6,10 @@
  * its first tile needs it. The unit works on earlier steps meanwhile.
  */
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "gemm.h"
 
 #define OPERAND_BYTES (8u << 20)	/* of B, and of each of two rows of tiles of A */
-#define PAGE 4096
-#define PAGES_AT_ONCE 256
-
-/*
- * One byte of each page, by a call that returns an error where this thread would get a
- * signal. What cannot be read is left to the unit, which tells what and where.
- */
-static bool is_readable(const void *start, size_t size)
-{
-	const uintptr_t end = (uintptr_t)start + size;
-	struct iovec pages[PAGES_AT_ONCE];
-	char bytes[PAGES_AT_ONCE];
-
-	for (uintptr_t at = (uintptr_t)start; at < end;) {
-		const struct iovec to = { .iov_base = bytes, .iov_len = PAGES_AT_ONCE };
-		size_t count = 0;
-
-		for (; at < end && count < PAGES_AT_ONCE; at = (at / PAGE + 1) * PAGE)
-			pages[count++] = (struct iovec){ .iov_base = (void *)at, .iov_len = 1 };
-		if (process_vm_readv(getpid(), &to, 1, pages, count, 0) != (ssize_t)count)
-			return false;
-	}
-	return true;
-}
 
 /* Bytes from the first element of a matrix to its last one. */
 static size_t size_of(size_t rows, size_t columns, size_t leading, size_t element)
@@ -54,7 +28,8 @@ static bool needs_copies(const struct virgo_unit *unit, const struct virgo_produ
 		return false;
 	if (virgo_is_shared(unit->virgo, p->a, a_size) && virgo_is_shared(unit->virgo, p->b, b_size))
 		return false;
-	return is_readable(p->a, a_size) && is_readable(p->b, b_size);
+	/* What cannot be read is left to the unit, which tells what and where. */
+	return !virgo_probe_read(p->a, a_size) && !virgo_probe_read(p->b, b_size);
 }
 
 /* Memory for A, twice, and for B; NULL: then operands stay where they are, and it is slower. */

@@ -9,6 +9,19 @@
 
 #include "gemm.h"
 
+#define SMALLEST_PAGE 4096
+
+void virgo_finish_begin(fenv_t *saved)
+{
+	fegetenv(saved);
+	fesetenv(FE_DFL_ENV);
+}
+
+void virgo_finish_end(const fenv_t *saved)
+{
+	fesetenv(saved);
+}
+
 /* In fp64: an exponential of fp32 would be wrong by as many units as its argument is large. */
 static double swish(const struct virgo_product *product, double x)
 {
@@ -77,9 +90,19 @@ static float finish_float(const struct virgo_product *product, float sum)
 	return activate(product, scale == 1 ? sum : one_nan(sum * scale));
 }
 
+static bool has_narrow_c(const struct virgo_product *product)
+{
+	return product->flags & VIRGO_NARROW && product->type != VIRGO_FP32;
+}
+
+static size_t element_size(const struct virgo_product *product)
+{
+	return !has_narrow_c(product) ? 4 : product->type == VIRGO_INT8 ? 1 : 2;
+}
+
 void virgo_finish_row(const struct virgo_product *product, void *c, const void *sums, size_t count)
 {
-	const bool is_narrow = product->flags & VIRGO_NARROW && product->type != VIRGO_FP32;
+	const bool is_narrow = has_narrow_c(product);
 	const int32_t *integers = sums;
 	const float *floats = sums;
 
@@ -101,8 +124,7 @@ void virgo_finish_row(const struct virgo_product *product, void *c, const void *
 void virgo_finish_empty(const struct virgo_product *product)
 {
 	static const uint32_t zero;
-	const bool is_narrow = product->flags & VIRGO_NARROW && product->type != VIRGO_FP32;
-	const size_t size = !is_narrow ? 4 : product->type == VIRGO_INT8 ? 1 : 2;
+	const size_t size = element_size(product);
 
 	for (size_t row = 0; row < product->m; row++) {
 		char *c = (char *)product->c + row * product->ldc * size;
@@ -114,4 +136,31 @@ void virgo_finish_empty(const struct virgo_product *product)
 			virgo_finish_row(product, c, sum, 1);
 		}
 	}
+}
+
+static int probe_c(const struct virgo_product *product, uintptr_t *where)
+{
+	const size_t size = element_size(product), row_bytes = product->n * size;
+	const size_t stride = product->ldc * size;
+	int error = 0;
+
+	/* No page lies between two rows. */
+	if (stride - row_bytes < SMALLEST_PAGE)
+		return virgo_probe_write(product->c, (product->m - 1) * stride + row_bytes, where);
+	for (size_t row = 0; row < product->m && !error; row++)
+		error = virgo_probe_write((const char *)product->c + row * stride, row_bytes, where);
+	return error;
+}
+
+int virgo_finish_check(const struct virgo_product *product)
+{
+	uintptr_t where;
+
+	if (probe_c(product, &where))
+		return virgo_fail(-EFAULT, "C: address 0x%lx: program memory that cannot be written",
+				  (unsigned long)where);
+	if (!product->k && product->bias && virgo_probe_read(product->bias, 4 * product->n) == -EFAULT)
+		return virgo_fail(-EFAULT, "the bias: address %p: program memory that cannot be read",
+				  product->bias);
+	return 0;
 }

@@ -72,6 +72,7 @@ static void finish_memory(const struct gemm *gemm)
 
 static int finish_staged(struct gemm *gemm)
 {
+	fenv_t mode;
 	int error;
 
 	if (!gemm->has_staged)
@@ -80,10 +81,12 @@ static int finish_staged(struct gemm *gemm)
 	error = virgo_wait_ticket(gemm->unit, gemm->ticket);
 	if (error)
 		return error;
+	virgo_finish_begin(&mode);
 	if (gemm->staging == STAGING_SHARED)
 		finish_shared(gemm);
 	else
 		finish_memory(gemm);
+	virgo_finish_end(&mode);
 	return 0;
 }
 
@@ -138,7 +141,7 @@ static int adapt_share(struct gemm *gemm, bool may_cut_anew)
 		error = virgo_wait_all(unit);
 	if (error)
 		return error;
-	virgo_share_shrink(unit, &gemm->share);
+	virgo_share_shrink(unit, &gemm->share, limit);
 	if (!virgo_plan_move(unit, gemm->product, &gemm->share, &gemm->plan))
 		virgo_plan(unit, gemm->product, &gemm->share, &gemm->plan);
 	return 0;
@@ -317,6 +320,20 @@ static int multiply(struct gemm *gemm)
 	return error;
 }
 
+/* Without any k. */
+static int finish_empty(const struct virgo_product *product)
+{
+	fenv_t mode;
+	int error = virgo_finish_check(product);
+
+	if (error)
+		return error;
+	virgo_finish_begin(&mode);
+	virgo_finish_empty(product);
+	virgo_finish_end(&mode);
+	return 0;
+}
+
 int virgo_gemm_run(struct virgo_unit *unit, const struct virgo_product *product)
 {
 	struct gemm gemm = {
@@ -326,11 +343,15 @@ int virgo_gemm_run(struct virgo_unit *unit, const struct virgo_product *product)
 
 	if (error || !product->m || !product->n)
 		return error;
-	if (!product->k) {
-		virgo_finish_empty(product);
-		return 0;
-	}
-	error = make_workspace(&gemm);
+	if (!product->k)
+		return finish_empty(product);
+	if (gemm.staging != STAGING_NONE)
+		error = virgo_finish_check(product);
+	/* Which half is the first one now, nobody knows if commands were dropped. */
+	if (!error && unit->uses_halves)
+		error = virgo_reset_unit(unit);
+	if (!error)
+		error = make_workspace(&gemm);
 	if (!error)
 		error = virgo_share_take(unit, virgo_plan_least(unit, gemm.staging), &gemm.share);
 	if (error)

@@ -3,6 +3,8 @@
 #ifndef VIRGO_GEMM_INTERNAL_H
 #define VIRGO_GEMM_INTERNAL_H
 
+#include <fenv.h>
+
 #include "internal.h"
 
 /*
@@ -54,5 +56,10 @@ void virgo_copies_use(struct virgo_unit *unit, const struct virgo_product *produ
 void virgo_finish_row(const struct virgo_product *product, void *c, const void *sums, size_t count);
 /* A product without any k: C is what its sums begin with. */
 void virgo_finish_empty(const struct virgo_product *product);
+/* Can this thread write C, and, without any k, read the bias? 0 or -EFAULT. */
+int virgo_finish_check(const struct virgo_product *product);
+/* The thread's rounding mode and traps have no say in results. */
+void virgo_finish_begin(fenv_t *saved);
+void virgo_finish_end(const fenv_t *saved);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* What can be wrong with a product, before anything is sent. */
+#include <math.h>
+
 #include "gemm.h"
 
 #define FLAGS (VIRGO_TRANSPOSE_A | VIRGO_TRANSPOSE_B | VIRGO_ADD | VIRGO_NARROW)
@@ -52,6 +54,8 @@ static int check_epilogue(const struct virgo_unit *unit, const struct virgo_prod
 				  (unsigned int)p->epilogue);
 	if (p->scale != p->scale)
 		return virgo_fail(-EINVAL, "the scale is not a number");
+	if (unit->info.type == VIRGO_INT8 && is_sum && !isfinite(p->beta))
+		return virgo_fail(-EINVAL, "beta is %g: sums of integers stay integers", (double)p->beta);
 	if (p->flags & VIRGO_ADD && p->bias)
 		return virgo_fail(-EINVAL, "VIRGO_ADD with a bias: sums begin with one of the two");
 	if (p->flags & VIRGO_ADD && !is_sum)

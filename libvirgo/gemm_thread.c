@@ -112,6 +112,8 @@ int virgo_gemm_start(struct virgo *virgo, unsigned int number, const struct virg
 	int error = virgo_find(virgo, number, &unit);
 
 	if (!error)
+		error = virgo_check_owner(virgo);
+	if (!error)
 		error = virgo_gemm_check(unit, product);
 	if (!error)
 		error = make_thread(unit);
@@ -137,6 +139,8 @@ static int find_started(struct virgo *virgo, unsigned int number, struct virgo_u
 	const struct virgo_unit *found;
 	int error = virgo_find_any(virgo, number, &found);
 
+	if (!error)
+		error = virgo_check_owner(virgo);
 	if (error)
 		return error;
 	*unit = &virgo->unit[number];

@@ -64,6 +64,7 @@ struct virgo_unit {
 	struct virgo_unit_info info;
 	bool overflows;			/* a store to its full queue is an error */
 	bool is_taken;			/* atomic */
+	bool uses_halves;		/* of the accumulator: a loop since the reset may have changed to the other */
 
 	uint64_t given;			/* commands since virgo_open() */
 	uint64_t start;			/* of these, before the last reset */
@@ -128,12 +129,22 @@ int virgo_find(struct virgo *virgo, unsigned int number, struct virgo_unit **uni
 /* The same, whoever uses it. */
 int virgo_find_any(const struct virgo *virgo, unsigned int number, const struct virgo_unit **unit);
 
+/* 0; -ENODEV: it is the parent's, and so are threads and locks. */
+int virgo_check_owner(const struct virgo *virgo);
+
 /* Is this memory that the daemon shares? */
 bool virgo_is_shared(struct virgo *virgo, const void *start, size_t size);
 void virgo_forget_ranges(struct virgo *virgo);
 
 int virgo_load_register(struct virgo_unit *unit, unsigned int offset, uint64_t *value);
 int virgo_store_register(struct virgo_unit *unit, unsigned int offset, uint64_t value);
+
+/* --- memory of the program ---------------------------------------------------- */
+
+/* 0; -EFAULT: some of it cannot be read; or why that cannot be found out. */
+int virgo_probe_read(const void *start, size_t size);
+/* 0; -EFAULT: the page of `*where` cannot be written. Contents stay. */
+int virgo_probe_write(const void *start, size_t size, uintptr_t *where);
 
 /* --- commands ---------------------------------------------------------------- */
 
@@ -151,12 +162,16 @@ int virgo_set_load(struct virgo_unit *unit, unsigned int which, uint64_t stride,
 int virgo_set_store(struct virgo_unit *unit, uint64_t stride, enum virgo_activation activation,
 		    float scale);
 
+/* Waits until all that was sent is over. */
+int virgo_load_fence(struct virgo_unit *unit, uint64_t *status);
 int virgo_wait_loops(struct virgo_unit *unit, unsigned int loops);
 int virgo_wait_ticket(struct virgo_unit *unit, uint64_t ticket);
 int virgo_wait_all(struct virgo_unit *unit);
 /* What is wrong with the unit: 0, or an errno value and a text. */
 int virgo_check_error(struct virgo_unit *unit);
 int virgo_forget_error(struct virgo_unit *unit);
+/* Nothing may be on its way. */
+int virgo_reset_unit(struct virgo_unit *unit);
 
 /* --- tiles ------------------------------------------------------------------- */
 
@@ -191,7 +206,8 @@ void virgo_share_give_back(struct virgo_unit *unit, const struct virgo_share *sh
 int virgo_share_guess(struct virgo *virgo, size_t least, struct virgo_share *share);
 /* How large it may be, in parts. Who has more lets the unit finish, and shrinks the share. */
 unsigned int virgo_share_limit(const struct virgo *virgo);
-void virgo_share_shrink(struct virgo_unit *unit, struct virgo_share *share);
+/* To `count` parts: less may be allowed by now, but the caller has only looked at this. */
+void virgo_share_shrink(struct virgo_unit *unit, struct virgo_share *share, unsigned int count);
 /* Takes what has become free beside it, if it may. Answers whether it did. */
 bool virgo_share_grow(struct virgo_unit *unit, struct virgo_share *share);
 

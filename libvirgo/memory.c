@@ -11,6 +11,14 @@ struct virgo_range {
 	size_t size;
 };
 
+static void add_range(struct virgo *virgo, struct virgo_range *range)
+{
+	pthread_mutex_lock(&virgo->lock);
+	range->next = virgo->ranges;
+	virgo->ranges = range;
+	pthread_mutex_unlock(&virgo->lock);
+}
+
 /* Without memory for the note the range is not known: then its products are slower. */
 static void note_range(struct virgo *virgo, const void *start, size_t size)
 {
@@ -20,13 +28,11 @@ static void note_range(struct virgo *virgo, const void *start, size_t size)
 		return;
 	range->start = (uintptr_t)start;
 	range->size = size;
-	pthread_mutex_lock(&virgo->lock);
-	range->next = virgo->ranges;
-	virgo->ranges = range;
-	pthread_mutex_unlock(&virgo->lock);
+	add_range(virgo, range);
 }
 
-static void forget_range(struct virgo *virgo, const void *start)
+/* NULL: it is not known. */
+static struct virgo_range *take_range(struct virgo *virgo, const void *start)
 {
 	struct virgo_range **link, *found;
 
@@ -37,7 +43,16 @@ static void forget_range(struct virgo *virgo, const void *start)
 	if (found)
 		*link = found->next;
 	pthread_mutex_unlock(&virgo->lock);
-	free(found);
+	return found;
+}
+
+/* What it was noted for is over, or goes on. */
+static void forget_range(struct virgo *virgo, struct virgo_range *range, bool goes_on)
+{
+	if (range && goes_on)
+		add_range(virgo, range);
+	else
+		free(range);
 }
 
 bool virgo_is_shared(struct virgo *virgo, const void *start, size_t size)
@@ -82,13 +97,20 @@ void *virgo_alloc(struct virgo *virgo, size_t size)
 
 int virgo_free(struct virgo *virgo, void *memory)
 {
+	struct virgo_range *range;
 	int error;
 
 	if (!virgo)
 		return virgo_fail(-EINVAL, "the handle is NULL");
-	error = memory ? virgo->ops->free(virgo->port, memory) : 0;
-	if (memory && !error)
-		forget_range(virgo, memory);
+	if (!memory)
+		return 0;
+	error = virgo_check_owner(virgo);
+	if (error)
+		return error;
+	/* First: once it is free, another thread may get, and note, the same addresses. */
+	range = take_range(virgo, memory);
+	error = virgo->ops->free(virgo->port, memory);
+	forget_range(virgo, range, error);
 	return error;
 }
 
@@ -114,12 +136,16 @@ int virgo_register(struct virgo *virgo, void *memory, size_t size)
 
 int virgo_unregister(struct virgo *virgo, void *memory, size_t size)
 {
+	struct virgo_range *range;
 	int error = check_range(virgo, memory);
 
 	if (!error)
-		error = virgo->ops->unshare(virgo->port, memory, size);
-	if (!error)
-		forget_range(virgo, memory);
+		error = virgo_check_owner(virgo);
+	if (error)
+		return error;
+	range = take_range(virgo, memory);
+	error = virgo->ops->unshare(virgo->port, memory, size);
+	forget_range(virgo, range, error);
 	return error;
 }
 

@@ -60,6 +60,9 @@ int virgo_event_fd(struct virgo *virgo, uint64_t events)
 
 	if (!virgo)
 		return virgo_fail(-EINVAL, "the handle is NULL");
+	error = virgo_check_owner(virgo);
+	if (error)
+		return error;
 	fd = event_fd(virgo);
 	if (fd < 0)
 		return fd;
@@ -105,5 +108,7 @@ int virgo_counters(struct virgo *virgo, unsigned int number, struct virgo_statis
 	if (number == VIRGO_ALL_UNITS)
 		return read_all(virgo, (uint64_t *)statistics);
 	error = virgo_find_any(virgo, number, &unit);
+	if (!error)
+		error = virgo_check_owner(virgo);
 	return error ? error : read_unit(virgo, number, (uint64_t *)statistics);
 }

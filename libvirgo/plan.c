@@ -109,6 +109,8 @@ int virgo_gemm_sizes(struct virgo *virgo, unsigned int number, const struct virg
 	struct plan plan;
 	int error = virgo_find_any(virgo, number, &unit);
 
+	if (!error)
+		error = virgo_check_owner(virgo);
 	if (error)
 		return error;
 	if (!product || !sizes)

@@ -47,6 +47,10 @@ void *virgo_shared_alloc(struct virgo *virgo, size_t size)
 		virgo_fail(-EINVAL, "virgo_shared_alloc: %s", virgo ? "0 bytes" : "the handle is NULL");
 		return NULL;
 	}
+	if (virgo_check_owner(virgo)) {
+		errno = ENODEV;
+		return NULL;
+	}
 	pthread_mutex_lock(&virgo->lock);
 	if (size <= virgo->shared_size)
 		memory = allocate(virgo, (unsigned int)((size + virgo_part_bytes(virgo) - 1) /
@@ -90,6 +94,8 @@ int virgo_shared_free(struct virgo *virgo, void *memory)
 		return virgo_fail(-EINVAL, "the handle is NULL");
 	if (!memory)
 		return 0;
+	if (virgo_check_owner(virgo))
+		return -ENODEV;
 	pthread_mutex_lock(&virgo->lock);
 	was_allocated = deallocate(virgo, memory);
 	pthread_mutex_unlock(&virgo->lock);
@@ -165,7 +171,8 @@ static bool take(struct virgo_unit *unit, size_t least, struct virgo_share *shar
 		if (!any_larger(virgo, virgo->largest)) {
 			if (find_largest(virgo, virgo->largest, least, share))
 				return true;
-			if (virgo->products == 1)
+			/* Others that wait have nothing to give back. */
+			if (!any_larger(virgo, 0))
 				return false;
 		}
 		pthread_cond_wait(&virgo->given_back, &virgo->lock);
@@ -222,17 +229,15 @@ unsigned int virgo_share_limit(const struct virgo *virgo)
 	return __atomic_load_n(&virgo->largest, __ATOMIC_ACQUIRE);
 }
 
-void virgo_share_shrink(struct virgo_unit *unit, struct virgo_share *share)
+void virgo_share_shrink(struct virgo_unit *unit, struct virgo_share *share, unsigned int count)
 {
 	struct virgo *virgo = unit->virgo;
-	unsigned int kept;
 
 	pthread_mutex_lock(&virgo->lock);
-	kept = virgo->largest;
-	if (kept < share->count) {
-		parts_are_free(virgo, share->first + kept, share->count - kept);
-		share->count = kept;
-		virgo->sharing[unit->number] = kept;
+	if (count < share->count) {
+		parts_are_free(virgo, share->first + count, share->count - count);
+		share->count = count;
+		virgo->sharing[unit->number] = count;
 	}
 	pthread_mutex_unlock(&virgo->lock);
 }

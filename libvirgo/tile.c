@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* LOOP_WS and what configures it: the operations on tiles. */
+#include <string.h>
+
 #include "internal.h"
 
 #define BLOCKS_MAX 0xffffu
@@ -189,10 +191,48 @@ static int check_activation(enum virgo_activation activation)
 	return 0;
 }
 
+static int check_scale(float scale)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &scale, sizeof(bits));
+	return bits == UINT32_MAX ?
+		       virgo_fail(-EINVAL, "the scale: this NaN would keep the one that is there") : 0;
+}
+
+/* Does a matrix in memory end within memory? */
+static int check_leading(const char *name, size_t rows, size_t leading, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(rows, leading, &bytes) || __builtin_mul_overflow(bytes, size, &bytes) ||
+	    bytes > PTRDIFF_MAX)
+		return virgo_fail(-EINVAL, "%s: %zu rows of %zu elements are more than memory", name, rows,
+				  leading);
+	return 0;
+}
+
+static int check_loads(const struct virgo_unit *unit, unsigned int flags, const struct virgo_tile *tile,
+		       size_t lda, size_t ldb)
+{
+	const size_t size = unit->info.element_size;
+	int error = check_leading("A", flags & VIRGO_TRANSPOSE_A ? tile->k : tile->m, lda, size);
+
+	return error ? error : check_leading("B", flags & VIRGO_TRANSPOSE_B ? tile->n : tile->k, ldb, size);
+}
+
+/* Of the sums, where there is no k. */
+static struct virgo_loop loop_of_sums(const struct virgo_tile *tile, unsigned int flags)
+{
+	return (struct virgo_loop){
+		.flags = flags, .m = tile->m, .n = tile->n, .k = 1, .scale = 1,
+	};
+}
+
 static struct virgo_loop loop_of(const struct virgo_tile *tile, unsigned int flags)
 {
 	return (struct virgo_loop){
-		.flags = flags, .m = tile->m, .n = tile->n, .k = tile->k ? tile->k : 1,
+		.flags = flags, .m = tile->m, .n = tile->n, .k = tile->k,
 		.a_row = tile->a_row, .b_end = tile->b_end, .scale = 1,
 	};
 }
@@ -210,6 +250,8 @@ int virgo_dma_load(struct virgo *virgo, unsigned int number, unsigned int flags,
 		error = check_flags(flags, TRANSPOSES);
 	if (!error)
 		error = check_operands(unit, tile, a, b);
+	if (!error)
+		error = check_loads(unit, flags, tile, a ? lda : 0, b ? ldb : 0);
 	if (error)
 		return error;
 	if (!a && !b)
@@ -232,11 +274,13 @@ int virgo_dma_load_sums(struct virgo *virgo, unsigned int number, const struct v
 	struct virgo_loop loop;
 	int error = find_tile(virgo, number, tile, &unit);
 
+	if (!error)
+		error = check_leading("the sums", tile->m, ldd, 4);
 	if (error)
 		return error;
 	if (!d)
 		return virgo_fail(-EINVAL, "virgo_dma_load_sums: the matrix is NULL");
-	loop = loop_of(tile, 0);
+	loop = loop_of_sums(tile, 0);
 	loop.d = d;
 	loop.ldd = ldd;
 	return virgo_put_loop(unit, &loop);
@@ -272,16 +316,21 @@ int virgo_dma_store(struct virgo *virgo, unsigned int number, unsigned int flags
 		error = check_flags(flags, VIRGO_NARROW);
 	if (!error)
 		error = check_activation(activation);
+	if (!error)
+		error = check_scale(scale);
 	if (error)
 		return error;
 	if (!c)
 		return virgo_fail(-EINVAL, "virgo_dma_store: the matrix is NULL");
+	if (ldc < tile->n && tile->m > 1)
+		return virgo_fail(-EINVAL, "virgo_dma_store: a row has %zu elements, the next begins after %zu",
+				  tile->n, ldc);
 	if (ldc > UINT32_MAX / size_of_results(unit, flags))
 		return virgo_fail(-EINVAL, "virgo_dma_store: a row of %zu elements; a stride has 32 bits", ldc);
 	if (unit->info.element_size != 4 && !(flags & VIRGO_NARROW) &&
 	    (activation != VIRGO_NO_ACTIVATION || scale != 1))
 		return virgo_fail(-EINVAL, "virgo_dma_store: sums are stored as they are");
-	loop = loop_of(tile, flags);
+	loop = loop_of_sums(tile, flags);
 	loop.c = c;
 	loop.ldc = ldc;
 	loop.activation = activation;
@@ -299,13 +348,15 @@ int virgo_store_shared(struct virgo *virgo, unsigned int number, const struct vi
 
 	if (!error)
 		error = check_activation(activation);
+	if (!error)
+		error = check_scale(scale);
 	if (error)
 		return error;
 	rows = virgo_tile_rows(virgo, number, tile->m, tile->n);
 	if (row >= unit->info.rows || rows > unit->info.rows - row)
 		return virgo_fail(-EINVAL, "C: %zu rows from row %u on; shared memory has %u", rows, row,
 				  unit->info.rows);
-	loop = loop_of(tile, VIRGO_NARROW);
+	loop = loop_of_sums(tile, VIRGO_NARROW);
 	loop.is_stored_shared = true;
 	loop.c_row = row;
 	loop.activation = activation;

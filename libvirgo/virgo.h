@@ -112,7 +112,7 @@ int virgo_open(struct virgo **virgo, const struct virgo_options *options);
  * Waits for products of virgo_gemm_start(), and for nothing else: call virgo_fence()
  * before, if commands may still be on their way. The pointer of virgo_shared(),
  * memory of virgo_alloc() that was not freed, and the descriptor of
- * virgo_event_fd() are lost with it. No other thread may use the handle.
+ * virgo_event_fd() are lost with it. In a child of a fork it only frees the handle. No other thread may use the handle.
  */
 void virgo_close(struct virgo *virgo);
 
@@ -209,6 +209,7 @@ void *virgo_shared(const struct virgo *virgo, size_t *size);
  *
  * Returns memory inside of virgo_shared(), or NULL with errno:
  * EINVAL: the handle is NULL, or size is 0
+ * ENODEV: the handle belongs to the parent of a fork
  * ENOSPC: no part of that size is free; products that run have some, too
  */
 void *virgo_shared_alloc(struct virgo *virgo, size_t size);
@@ -220,6 +221,7 @@ void *virgo_shared_alloc(struct virgo *virgo, size_t size);
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or the memory is not of virgo_shared_alloc()
+ * -ENODEV: the handle belongs to the parent of a fork
  */
 int virgo_shared_free(struct virgo *virgo, void *memory);
 

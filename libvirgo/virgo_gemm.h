@@ -65,7 +65,7 @@ struct virgo_product {
 	const void *bias;	/* n sums, added to each row; or NULL. Not with VIRGO_ADD */
 	enum virgo_epilogue epilogue;
 	float scale;		/* of VIRGO_NARROW and fp32: multiplies the sum; 0 stands for 1 */
-	float beta;		/* of swish; 0 stands for 1 */
+	float beta;		/* of swish; 0 stands for 1. Of int32 sums it is finite */
 };
 
 /**
@@ -75,8 +75,8 @@ struct virgo_product {
  * @product: what is multiplied
  *
  * Waits for what the unit was given before, and until C is complete. The unit is
- * configured anew, and its accumulator is overwritten. A matrix without elements may be
- * NULL. VIRGO_ADD is for a C of sums, and is not to be used with VIRGO_NARROW unless
+ * configured anew, and its accumulator is overwritten; if VIRGO_LOOP_NEXT_ACCUMULATOR was
+ * given to it, it is reset, as by virgo_reset(). A matrix without elements may be NULL. VIRGO_ADD is for a C of sums, and is not to be used with VIRGO_NARROW unless
  * the unit's type is fp32.
  *
  * If the product itself fails, C holds anything, and the unit can be used again at
@@ -84,14 +84,15 @@ struct virgo_product {
  * unit had before stays.
  *
  * Swish is computed in fp64, from the sum before it is rounded to int8 or binary16, and
- * rounded once. fp32 tiles go through shared memory, others through memory of the
+ * rounded once, to the nearest, whatever the thread's rounding mode is. fp32 tiles go through shared memory, others through memory of the
  * library's own, at most 256 KB for each unit, which it keeps until virgo_close().
  *
  * Returns 0, or
  * -EINVAL: the product or a matrix is NULL, the unit has another type, an unknown
  *          flag or epilogue, a row is longer than its leading dimension, a matrix is
  *          larger than memory or not aligned to its elements, VIRGO_ADD with a bias or
- *          a narrow C, or a scale without VIRGO_NARROW
+ *          a narrow C, a scale without VIRGO_NARROW, or a beta that is not finite for
+ *          int32 sums
  * -EFAULT: a matrix is in memory that is not there
  * -EINVAL, -EILSEQ, -EOVERFLOW, -EFAULT: as virgo_fence(), of commands given before
  * -ENOSPC: too little of the shared memory is free
@@ -155,6 +156,7 @@ struct virgo_gemm_sizes {
  *
  * Returns 0, or
  * -EINVAL: an argument is NULL, no such unit, or the unit has another type
+ * -ENODEV: the handle belongs to the parent of a fork
  * -ENOSPC: too little of the shared memory is free
  */
 int virgo_gemm_sizes(struct virgo *virgo, unsigned int unit, const struct virgo_product *product,

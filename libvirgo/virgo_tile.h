@@ -80,7 +80,8 @@ void *virgo_tile_element(const struct virgo *virgo, unsigned int unit, uint32_t 
  *
  * Returns 0, or
  * -EINVAL: the tile is NULL, a size is 0, the tile does not fit into shared memory or
- *          the accumulator, another flag, or both matrices are NULL
+ *          the accumulator, another flag, both matrices are NULL, or one is larger than
+ *          memory
  */
 int virgo_dma_load(struct virgo *virgo, unsigned int unit, unsigned int flags,
 		   const struct virgo_tile *tile, const void *a, size_t lda, const void *b,
@@ -95,7 +96,8 @@ int virgo_dma_load(struct virgo *virgo, unsigned int unit, unsigned int flags,
  * @ldd: elements from a row to the next; 0 repeats one row, such as a bias
  *
  * Returns 0, or
- * -EINVAL: an argument is NULL, a size is 0, or it does not fit into the accumulator
+ * -EINVAL: an argument is NULL, a size is 0, it does not fit into the accumulator, or the
+ *          matrix is larger than memory
  */
 int virgo_dma_load_sums(struct virgo *virgo, unsigned int unit, const struct virgo_tile *tile,
 			const void *d, size_t ldd);
@@ -133,7 +135,8 @@ int virgo_matmul_tile(struct virgo *virgo, unsigned int unit, unsigned int flags
  *
  * Returns 0, or
  * -EINVAL: an argument is NULL, a size is 0, it does not fit into the accumulator,
- *          another flag, a row of C is 4 GiB or longer, or what sums cannot have
+ *          another flag, a row of C is 4 GiB or longer, rows of C overlap, what sums
+ *          cannot have, or a NaN that stands for the scale that is there
  */
 int virgo_dma_store(struct virgo *virgo, unsigned int unit, unsigned int flags,
 		    const struct virgo_tile *tile, void *c, size_t ldc,
@@ -152,7 +155,8 @@ int virgo_dma_store(struct virgo *virgo, unsigned int unit, unsigned int flags,
  * fused kernel does (section 6.2).
  *
  * Returns 0, or
- * -EINVAL: the tile is NULL, a size is 0, it does not fit, or another activation
+ * -EINVAL: the tile is NULL, a size is 0, it does not fit, another activation, or a NaN
+ *          that stands for the scale that is there
  */
 int virgo_store_shared(struct virgo *virgo, unsigned int unit, const struct virgo_tile *tile,
 		       uint32_t row, enum virgo_activation activation, float scale);

@@ -2,10 +2,12 @@
 /* Waiting for commands, and what the unit found wrong with them. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "internal.h"
 
 #define LOOPS_MAX 3	/* the device waits for at most so many that are left */
+#define AGAIN_NANOSECONDS 100000	/* when there is no room to wait in the device */
 
 static const char *const meanings[] = {
 #define _(number, name, meaning) [number] = meaning,
@@ -116,24 +118,52 @@ int virgo_check_error(struct virgo_unit *unit)
 
 /* --- waiting ---------------------------------------------------------------------------- */
 
-static int load_waiting(struct virgo_unit *unit, unsigned int offset, uint64_t *value)
+/* So many threads wait in the device that it answers others at once. */
+static void come_again(void)
+{
+	const struct timespec moment = { 0, AGAIN_NANOSECONDS };
+
+	nanosleep(&moment, NULL);
+}
+
+int virgo_load_fence(struct virgo_unit *unit, uint64_t *status)
+{
+	int error = virgo_load_register(unit, VIRGO_FENCE, status);
+
+	while (!error && *status & VIRGO_STATUS_BUSY) {
+		come_again();
+		error = virgo_load_register(unit, VIRGO_FENCE, status);
+	}
+	return error;
+}
+
+/* Waits, whatever comes of it. */
+static int settle(struct virgo_unit *unit, uint64_t *status)
 {
 	int error = virgo_post_buffer(unit);
 
-	return error ? error : virgo_load_register(unit, offset, value);
+	return error ? error : virgo_load_fence(unit, status);
 }
 
 int virgo_wait_loops(struct virgo_unit *unit, unsigned int loops)
 {
-	uint64_t left;
+	const unsigned int offset = VIRGO_WAIT_LOOPS_0 + 8 * loops;
+	uint64_t left = 0;
+	int error = virgo_post_buffer(unit);
 
-	return load_waiting(unit, VIRGO_WAIT_LOOPS_0 + 8 * loops, &left);
+	if (!error)
+		error = virgo_load_register(unit, offset, &left);
+	while (!error && left > loops) {
+		come_again();
+		error = virgo_load_register(unit, offset, &left);
+	}
+	return error;
 }
 
 int virgo_wait_all(struct virgo_unit *unit)
 {
 	uint64_t status;
-	int error = load_waiting(unit, VIRGO_FENCE, &status);
+	int error = settle(unit, &status);
 
 	if (error || !(status & VIRGO_STATUS_ERROR))
 		return error;
@@ -148,6 +178,7 @@ int virgo_wait_all(struct virgo_unit *unit)
 int virgo_wait_ticket(struct virgo_unit *unit, uint64_t ticket)
 {
 	unsigned int behind = 0;
+	uint64_t status;
 	int error;
 
 	if (unit->last_loops[0] < ticket)
@@ -155,6 +186,19 @@ int virgo_wait_ticket(struct virgo_unit *unit, uint64_t ticket)
 	while (behind < LOOPS_MAX && unit->last_loops[behind + 1] >= ticket)
 		behind++;
 	error = virgo_wait_loops(unit, behind);
+	if (!error)
+		error = virgo_load_register(unit, VIRGO_STATUS, &status);
+	if (error || !(status & VIRGO_STATUS_ERROR))
+		return error;
+	/* Loops that were dropped are not left, and may be the ones that were counted on. */
+	return virgo_wait_all(unit);
+}
+
+/* All of it was over when the unit was reset, or there was nothing. */
+static int wait_for_nothing(struct virgo_unit *unit)
+{
+	int error = virgo_post_buffer(unit);
+
 	return error ? error : virgo_check_error(unit);
 }
 
@@ -191,7 +235,9 @@ int virgo_done(struct virgo *virgo, unsigned int number, uint64_t ticket)
 	if (!error)
 		error = check_ticket(unit, ticket);
 	if (!error)
-		error = load_waiting(unit, VIRGO_COMPLETED, &completed);
+		error = virgo_post_buffer(unit);
+	if (!error)
+		error = virgo_load_register(unit, VIRGO_COMPLETED, &completed);
 	return error ? error : unit->start + completed >= ticket;
 }
 
@@ -202,7 +248,9 @@ int virgo_wait(struct virgo *virgo, unsigned int number, uint64_t ticket)
 
 	if (!error)
 		error = check_ticket(unit, ticket);
-	return error ? error : virgo_wait_ticket(unit, ticket);
+	if (error)
+		return error;
+	return ticket <= unit->start ? wait_for_nothing(unit) : virgo_wait_ticket(unit, ticket);
 }
 
 int virgo_fence(struct virgo *virgo, unsigned int number)
@@ -227,14 +275,6 @@ int virgo_fence_loops(struct virgo *virgo, unsigned int number, unsigned int loo
 	return error ? error : virgo_check_error(unit);
 }
 
-/* Waits, whatever comes of it. */
-static int settle(struct virgo_unit *unit)
-{
-	uint64_t status;
-
-	return load_waiting(unit, VIRGO_FENCE, &status);
-}
-
 int virgo_error(struct virgo *virgo, unsigned int number, struct virgo_error_info *info)
 {
 	struct virgo_unit *unit;
@@ -246,7 +286,7 @@ int virgo_error(struct virgo *virgo, unsigned int number, struct virgo_error_inf
 	if (!info)
 		return virgo_fail(-EINVAL, "virgo_error: no place for it");
 	memset(info, 0, sizeof(*info));
-	error = load_waiting(unit, VIRGO_FENCE, &status);
+	error = settle(unit, &status);
 	if (error || !(status & VIRGO_STATUS_ERROR))
 		return error;
 	return read_error(unit, info);
@@ -254,8 +294,9 @@ int virgo_error(struct virgo *virgo, unsigned int number, struct virgo_error_inf
 
 int virgo_forget_error(struct virgo_unit *unit)
 {
+	uint64_t status;
 	/* What is still on its way belongs to the time before the error was cleared. */
-	int error = settle(unit);
+	int error = settle(unit, &status);
 
 	/* Settings may have been among what was dropped. */
 	virgo_forget_settings(unit);
@@ -270,16 +311,21 @@ int virgo_clear_error(struct virgo *virgo, unsigned int number)
 	return error ? error : virgo_forget_error(unit);
 }
 
+int virgo_reset_unit(struct virgo_unit *unit)
+{
+	virgo_forget_settings(unit);
+	unit->start = unit->given;
+	unit->uses_halves = false;
+	return virgo_store_register(unit, VIRGO_RESET, 0);
+}
+
 int virgo_reset(struct virgo *virgo, unsigned int number)
 {
 	struct virgo_unit *unit;
+	uint64_t status;
 	int error = virgo_find(virgo, number, &unit);
 
 	if (!error)
-		error = settle(unit);
-	if (error)
-		return error;
-	virgo_forget_settings(unit);
-	unit->start = unit->given;
-	return virgo_store_register(unit, VIRGO_RESET, 0);
+		error = settle(unit, &status);
+	return error ? error : virgo_reset_unit(unit);
 }

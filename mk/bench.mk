@@ -10,7 +10,25 @@ bench: packages-test all $(BENCH)
 	$(Q)$(BENCH) --build $(O) --output $(O)/bench.json $(BENCH_MATRIX:%=--matrix %)
 	@echo "Written: $(O)/bench.json"
 
-$(BENCH): $(call obj,$(BENCH_SRC)) $(LIBCOMMON_A) $(LIBMAPLE) $(LIBDARE) $(LIBVIRGO)
+# For the rows of trace: the models by themselves, with and without the hook. The spool is
+# libmimic's, which does not export it.
+BENCH_MODELS := $(O)/bench/models-hooked.so $(O)/bench/models-plain.so
+BENCH_MODEL_SRC := bench/models/models.c $(MODEL_SRC)
+BENCH_SPOOL := libmimic/trace_spool.c
+
+$(O)/obj/without-trace/%.o: %.c | packages-build
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC      $< (without trace)")
+	$(Q)$(CC) $(ALL_CFLAGS) -DMIMIC_WITHOUT_TRACE -c -o $@ $<
+
+$(O)/bench/models-hooked.so: $(call obj,$(BENCH_MODEL_SRC))
+$(O)/bench/models-plain.so: $(patsubst %.c,$(O)/obj/without-trace/%.o,$(BENCH_MODEL_SRC))
+$(BENCH_MODELS):
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-z,defs -o $@ $^ -lm
+
+$(BENCH): $(call obj,$(BENCH_SRC) $(BENCH_SPOOL)) $(LIBCOMMON_A) $(LIBMAPLE) $(LIBDARE) $(LIBVIRGO) | $(BENCH_MODELS)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lmaple -ldare -lvirgo -lmimic $(call RPATH,../) -ljson-c -lm

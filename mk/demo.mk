@@ -12,5 +12,10 @@ $(DEMO): $(call obj,$(wildcard examples/demo*.c)) $(LIBMIMIC_A)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)
 
+# A demo that finds something wrong has a report, too.
 demo: all
-	$(Q)$(DEMO) $(if $(INPUT),-- '$(INPUT)')
+	$(Q)rm -f $(O)/demo.json
+	$(Q)status=0; $(DEMO) --output $(O)/demo.json $(if $(INPUT),-- '$(INPUT)') || status=$$?; \
+	[ ! -e $(O)/demo.json ] || { $(O)/bin/mimic report $(O)/demo.json -o $(O)/report.html && \
+		echo "$(O)/report.html shows it all, with plots; $(O)/demo.json has the numbers."; } || exit 1; \
+	exit $$status

@@ -26,7 +26,7 @@ endef
 install: all pkgconfig
 	@echo "  INSTALL $(INSTALL_ROOT)"
 	$(Q)$(INSTALL) -d $(INSTALL_ROOT)/bin $(INSTALL_ROOT)/include/mimic $(INSTALL_ROOT)/lib/pkgconfig \
-		$(INSTALL_ROOT)/share/mimic $(sort $(foreach page,$(MANPAGES),$(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page)))))
+		$(INSTALL_ROOT)/share/mimic $(INSTALL_ROOT)/share/bash-completion/completions $(sort $(foreach page,$(MANPAGES),$(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page)))))
 	$(call install_library,libmimic.so.0)
 	$(call install_library,libmaple.so.0)
 	$(call install_library,libdare.so.0)
@@ -38,6 +38,7 @@ install: all pkgconfig
 		include/mimic/dare_registers.h include/mimic/dare_isa.h \
 		include/mimic/virgo_registers.h include/mimic/virgo_commands.h \
 		$(INSTALL_ROOT)/include/mimic
+	$(Q)$(INSTALL) -m 644 completions/mimic.bash $(INSTALL_ROOT)/share/bash-completion/completions/mimic
 	$(Q)$(INSTALL) -m 644 $(INSTALL_PC) $(INSTALL_ROOT)/lib/pkgconfig
 	$(if $(INSTALL_CONFIG),$(Q)$(INSTALL) -m 644 $(INSTALL_CONFIG) $(INSTALL_ROOT)/share/mimic)
 	$(Q)$(foreach page,$(MANPAGES),$(INSTALL) -m 644 $(page) $(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page))) &&) true

@@ -5,54 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmimic/daemon_client.h"
-#include "libmimic/mimic.h"
 #include "tools/tools.h"
 
 static const char usage[] =
 	"Usage: mimic list [OPTION...]\n\n"
-	"Shows the devices of mimicd and the processes that use them. Devices on the embedded\n"
-	"transport are inside their programs and are not listed.\n\n"
-	"  --socket PATH  where mimicd listens (default: MIMIC_SOCKET, then mimicd's own default)\n"
+	"Shows the devices of mimicd and the processes that use them, and the processes that show\n"
+	"embedded devices of their own; --pid shows those of one.\n\n"
+	PEER_USAGE
 	"  --json         print JSON\n"
 	"  --help         this text\n\n"
 	"Exit status: 0; 1: no daemon answers; 2: bad options.\n";
 
-static const char *text_of(struct json_object *object, const char *key)
-{
-	struct json_object *value;
-
-	if (!json_object_object_get_ex(object, key, &value) || !value)
-		return "-";
-	return json_object_get_string(value);
-}
-
-/* Control characters of a program's name would reach the terminal. */
-static void print_clean(const char *text)
-{
-	for (; *text; text++)
-		putchar((unsigned char)*text < ' ' || *text == 127 ? '?' : *text);
-}
-
 static void print_column(const char *text, int width)
 {
-	print_clean(text);
+	show_clean(stdout, text);
 	printf("%*s", (int)strlen(text) < width ? width - (int)strlen(text) : 0, "");
-}
-
-static size_t count_of(struct json_object *root, const char *key, struct json_object **array)
-{
-	if (!json_object_object_get_ex(root, key, array) || !json_object_is_type(*array, json_type_array))
-		return 0;
-	return json_object_array_length(*array);
 }
 
 static void print_line(struct json_object *device, struct json_object *user, struct json_object *state)
 {
-	print_column(text_of(device, "name"), 11);
-	print_column(user ? text_of(user, "pid") : "-", 9);
-	print_column(user ? text_of(user, "program") : "free", 21);
-	print_clean(text_of(state, "state"));
+	print_column(show_text(device, "name"), 11);
+	print_column(user ? show_text(user, "pid") : "-", 9);
+	print_column(user ? show_text(user, "program") : "free", 21);
+	show_clean(stdout, show_text(state, "state"));
 	putchar('\n');
 }
 
@@ -60,7 +35,7 @@ static void print_line(struct json_object *device, struct json_object *user, str
 static void print_device(struct json_object *device)
 {
 	struct json_object *user = NULL, *users;
-	size_t count = count_of(device, "users", &users);
+	size_t count = show_array(device, "users", &users);
 
 	json_object_object_get_ex(device, "user", &user);
 	if (!count)
@@ -81,7 +56,7 @@ static void print_counters(const char *name, struct json_object *whose, const ch
 		return;
 	print_column(name, 10);
 	for (size_t i = 0; i < count; i++)
-		printf(" %12s", text_of(counters, names[i]));
+		printf(" %12s", show_text(counters, names[i]));
 	putchar('\n');
 }
 
@@ -92,7 +67,7 @@ static void print_context(struct json_object *device, struct json_object *user)
 	};
 	char name[64];
 
-	snprintf(name, sizeof(name), "%s/%s", text_of(device, "name"), text_of(user, "context"));
+	snprintf(name, sizeof(name), "%s/%s", show_text(device, "name"), show_text(user, "context"));
 	print_counters(name, user, names, sizeof(names) / sizeof(names[0]));
 }
 
@@ -103,7 +78,7 @@ static void print_contexts(struct json_object *devices, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *device = json_object_array_get_idx(devices, i), *users;
-		size_t user_count = count_of(device, "users", &users);
+		size_t user_count = show_array(device, "users", &users);
 
 		if (user_count && !has_title)
 			printf("\n%-10s %12s %12s %12s %12s %12s %12s %12s\n", "CONTEXT", "INSTRUCTIONS",
@@ -119,7 +94,7 @@ static bool is_cluster_at_work(struct json_object *device)
 	struct json_object *user;
 
 	return json_object_object_get_ex(device, "user", &user) && user &&
-	       !strcmp(text_of(device, "kind"), "virgo");
+	       !strcmp(show_text(device, "kind"), "virgo");
 }
 
 /* What the units of a Virgo that somebody has have done, all together. */
@@ -139,7 +114,7 @@ static void print_clusters(struct json_object *devices, size_t count)
 			printf("\n%-10s %12s %12s %12s %12s %12s %12s %12s\n", "CLUSTER", "COMMANDS",
 			       "LOOPS", "TILES", "MACS", "DMA READ", "DMA WRITTEN", "ERRORS");
 		has_title = true;
-		print_counters(text_of(device, "name"), device, names, sizeof(names) / sizeof(names[0]));
+		print_counters(show_text(device, "name"), device, names, sizeof(names) / sizeof(names[0]));
 	}
 }
 
@@ -150,12 +125,12 @@ static void print_memory(struct json_object *device)
 
 	if (!json_object_object_get_ex(device, "counters", &counters))
 		return;
-	print_column(text_of(device, "name"), 10);
+	print_column(show_text(device, "name"), 10);
 	/* A device with a TLB walks at each miss. */
 	printf(" %12s %12s %12s %12s %12s\n",
-	       text_of(counters, json_object_object_get_ex(counters, "walks", &walks) ? "walks" : "tlb_misses"),
-	       text_of(counters, "page_faults"), text_of(counters, "resolves"),
-	       text_of(counters, "faults"), text_of(counters, "shootdowns"));
+	       show_text(counters, json_object_object_get_ex(counters, "walks", &walks) ? "walks" : "tlb_misses"),
+	       show_text(counters, "page_faults"), show_text(counters, "resolves"),
+	       show_text(counters, "faults"), show_text(counters, "shootdowns"));
 }
 
 static void print_kernel_devices(struct json_object *devices, size_t count)
@@ -178,55 +153,82 @@ static void print_kernel_devices(struct json_object *devices, size_t count)
 
 static void print_table(struct json_object *root)
 {
-	struct json_object *devices;
-	struct json_object *sessions;
-	size_t count = count_of(root, "devices", &devices);
+	struct json_object *devices, *sessions, *profile;
+	size_t count = show_array(root, "devices", &devices);
 	size_t i;
 
-	printf("mimicd %s, pid %s, profile %s\n", text_of(root, "version"), text_of(root, "pid"),
-	       text_of(root, "profile"));
+	if (json_object_object_get_ex(root, "profile", &profile))
+		printf("mimicd %s, pid %s, profile %s\n", show_text(root, "version"), show_text(root, "pid"),
+		       show_text(root, "profile"));
 	printf("%-10s %-8s %-20s %s\n", "DEVICE", "PID", "PROGRAM", "STATE");
 	for (i = 0; i < count; i++)
 		print_device(json_object_array_get_idx(devices, i));
 	print_contexts(devices, count);
 	print_clusters(devices, count);
 	print_kernel_devices(devices, count);
-	count = count_of(root, "sessions", &sessions);
+	count = show_array(root, "sessions", &sessions);
 	if (count == 0)
 		return;
 	printf("\n%-8s %-20s %8s %12s %14s\n", "PID", "PROGRAM", "THREADS", "COMMANDS", "SHARED BYTES");
 	for (i = 0; i < count; i++) {
 		struct json_object *session = json_object_array_get_idx(sessions, i);
 
-		print_column(text_of(session, "pid"), 9);
-		print_column(text_of(session, "program"), 20);
-		printf(" %8s %12s %14s\n", text_of(session, "threads"), text_of(session, "commands"),
-		       text_of(session, "shared_bytes"));
+		print_column(show_text(session, "pid"), 9);
+		print_column(show_text(session, "program"), 20);
+		printf(" %8s %12s %14s\n", show_text(session, "threads"), show_text(session, "commands"),
+		       show_text(session, "shared_bytes"));
 	}
+}
+
+static void print_embedded(struct json_object *processes)
+{
+	size_t count = json_object_array_length(processes);
+
+	if (count)
+		printf("\n%-8s %s\n", "EMBEDDED", "PROGRAM");
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *process = json_object_array_get_idx(processes, i);
+
+		print_column(show_text(process, "pid"), 9);
+		show_clean(stdout, show_text(process, "program"));
+		putchar('\n');
+	}
+}
+
+/* Processes with devices of their own are there without a daemon, too. */
+static int list(const struct peer *peer, bool json)
+{
+	struct json_object *processes = peer->pid ? json_object_new_array() : embedded_processes();
+	int status;
+	struct json_object *root = peer_list("list", peer, &status);
+
+	if (root && !peer->pid)
+		json_object_object_add(root, "embedded", json_object_get(processes));
+	if (root && json)
+		puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY));
+	else if (root)
+		print_table(root);
+	if (!json)
+		print_embedded(processes);
+	json_object_put(processes);
+	json_object_put(root);
+	return status;
 }
 
 int tool_list(int argc, char **argv)
 {
-	struct client_options options = { 0 };
-	struct json_object *root;
-	char *json = NULL;
-	int status = client_parse(argc, argv, usage, 0, &options);
-	int error;
+	struct peer peer = { 0 };
+	bool json = false;
+	const struct tool_option options[] = {
+		PEER_OPTIONS(peer),
+		{ .name = "json", .flag = &json },
+	};
+	int status = tool_options(argc, argv, usage, OPTIONS_ANYWHERE, options,
+				  sizeof(options) / sizeof(options[0]));
 
-	if (status)
-		return status;
-	error = mimic_daemon_list(options.socket_path, &json);
-	if (error)
-		return tool_error(EXIT_FAILURE, "list: %s",
-				  mimic_error_text()[0] ? mimic_error_text() : strerror(-error));
-	root = json_tokener_parse(json);
-	if (!root)
-		status = tool_error(EXIT_FAILURE, "the daemon's answer is no JSON: %.60s", json);
-	else if (options.json)
-		puts(json);
-	else
-		print_table(root);
-	json_object_put(root);
-	free(json);
-	return status;
+	if (!status)
+		status = tool_words(argc, argv, 0, 0);
+	if (!status)
+		status = peer_find("list", &peer);
+	return status ? status : list(&peer, json);
 }

@@ -13,10 +13,18 @@ static const struct {
 	const char *meaning;
 } tools[] = {
 	{ "run", tool_run, "run a program with emulated devices" },
+	{ "trace", tool_trace, "run a program and write down what its devices do" },
 	{ "list", tool_list, "show the daemon's devices and who uses them" },
 	{ "add", tool_add, "add a device to the daemon's" },
 	{ "remove", tool_remove, "take one away" },
 	{ "inject", tool_inject, "make one misbehave, to try its driver" },
+	{ "dump", tool_dump, "show all that a device shows of itself" },
+	{ "stat", tool_stat, "show counters, and how they grow" },
+	{ "top", tool_top, "devices, queues and counters on a live screen" },
+	{ "reset", tool_reset, "make a device as it is after power-on" },
+	{ "record", tool_record, "run a program and keep all that its devices see" },
+	{ "replay", tool_replay, "drive devices with a recording and compare" },
+	{ "report", tool_report, "make a page of what ran, to look at" },
 	{ "asm", tool_asm, "turn assembly text of DARE into instruction words" },
 	{ "dis", tool_dis, "turn the words into text again" },
 };

@@ -7,7 +7,7 @@
 
 #include "tools/tools.h"
 
-#define OPTIONS_MAX 8
+#define OPTIONS_MAX 16
 /* What getopt returns for a long option; letters are below. */
 #define CODE(i) (0x100 + (int)(i))
 
@@ -16,6 +16,7 @@ static void list_options(const struct tool_option *options, size_t count, struct
 {
 	for (size_t i = 0; i < count; i++) {
 		long_options[i] = (struct option){ options[i].name,
+			options[i].value && options[i].flag ? optional_argument :
 			options[i].value ? required_argument : no_argument, NULL, CODE(i) };
 		if (!options[i].letter)
 			continue;
@@ -34,7 +35,7 @@ static void take_option(const struct tool_option *options, size_t count, int cod
 			continue;
 		if (options[i].value)
 			*options[i].value = optarg;
-		else
+		if (options[i].flag)
 			*options[i].flag = true;
 	}
 }

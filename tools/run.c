@@ -23,15 +23,6 @@
 #define PRELOAD_NAME "libmimic-preload.so"
 #define SCRIPT_DEPTH 4
 
-struct run_options {
-	const char *transport;
-	const char *devices;
-	const char *socket_path;
-	const char *config_path;
-	bool verbose;
-	bool on_kernel;		/* the nodes are the kernel's own */
-};
-
 static const char usage[] =
 	"Usage: mimic run [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
 	"Runs PROGRAM with emulated devices: /dev/maple, /dev/maple0 and on, the same of dare\n"
@@ -44,6 +35,8 @@ static const char usage[] =
 	"                     that is not named there are none (embedded only)\n"
 	"  --config FILE      INI file, or the name of a profile, such as paper (embedded only)\n"
 	"  --socket PATH      where mimicd listens\n"
+	"  --state            show the devices in the program to mimic list, dump, stat, top and\n"
+	"                     reset, with --pid (embedded)\n"
 	"  --verbose          say on stderr what is set up and what may not work\n"
 	"  --help             this text\n\n"
 	"The exit status is PROGRAM's; 2: bad options, or a program that cannot be helped;\n"
@@ -52,13 +45,7 @@ static const char usage[] =
 
 static int parse_options(int argc, char **argv, struct run_options *options)
 {
-	const struct tool_option list[] = {
-		{ .name = "transport", .value = &options->transport },
-		{ .name = "devices", .value = &options->devices },
-		{ .name = "socket", .value = &options->socket_path },
-		{ .name = "config", .value = &options->config_path },
-		{ .name = "verbose", .letter = 'v', .flag = &options->verbose },
-	};
+	const struct tool_option list[] = { RUN_OPTIONS(options) };
 
 	/* From the first word that is no option on, all is PROGRAM's own. */
 	return tool_options(argc, argv, usage, OPTIONS_FIRST, list, sizeof(list) / sizeof(list[0]));
@@ -285,7 +272,7 @@ static void set_preload(const char *library, const struct elf_facts *program)
 }
 
 /* Paths are made absolute: the program may change its directory before it opens a device. */
-static void set_path(const char *name, const char *path)
+void run_set_path(const char *name, const char *path)
 {
 	char directory[PATH_MAX];
 	char absolute[2 * PATH_MAX];
@@ -307,39 +294,56 @@ static void set_environment(const struct run_options *options, const char *libra
 		setenv("MIMIC_TRANSPORT", options->transport, 1);
 	if (options->devices)
 		setenv("MIMIC_DEVICES", options->devices, 1);
-	set_path("MIMIC_SOCKET", options->socket_path);
+	/* It may name a folder already. */
+	if (options->shows_state)
+		setenv("MIMIC_STATE", "1", 0);
+	run_set_path("MIMIC_SOCKET", options->socket_path);
 	if (mimic_config_is_profile(options->config_path))
 		setenv("MIMIC_CONFIG", options->config_path, 1);
 	else
-		set_path("MIMIC_CONFIG", options->config_path);
+		run_set_path("MIMIC_CONFIG", options->config_path);
 }
 
-int tool_run(int argc, char **argv)
+int run_prepare(struct run_options *options, int argc, char **argv)
 {
-	struct run_options options = { 0 };
 	struct elf_facts facts;
 	char library[PATH_MAX];
 	char program[PATH_MAX];
-	int status = parse_options(argc, argv, &options);
+	int status = 0;
 
-	if (!status && optind >= argc)
-		status = tool_error(EXIT_BAD_INPUT, "run: which program? See mimic run --help");
+	if (optind >= argc)
+		status = tool_error(EXIT_BAD_INPUT, "%s: which program? See mimic %s --help", argv[0], argv[0]);
 	if (!status)
-		status = settle_transport(&options);
+		status = settle_transport(options);
 	if (!status)
-		status = check_options(&options);
+		status = check_options(options);
 	if (!status)
 		status = find_library(library);
 	if (!status)
 		status = find_program(argv[optind], program);
 	if (!status)
-		status = inspect_program(program, &options, &facts);
+		status = inspect_program(program, options, &facts);
 	if (status)
 		return status;
-	set_environment(&options, library, &facts);
-	if (options.verbose)
+	set_environment(options, library, &facts);
+	if (options->verbose)
 		tool_error(0, "LD_PRELOAD=%s", getenv("LD_PRELOAD"));
-	execvp(argv[optind], argv + optind);
-	return tool_error(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE, "%s: %s", argv[optind],
+	return 0;
+}
+
+int run_become(char **argv)
+{
+	execvp(argv[0], argv);
+	return tool_error(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE, "%s: %s", argv[0],
 			  strerror(errno));
+}
+
+int tool_run(int argc, char **argv)
+{
+	struct run_options options = { 0 };
+	int status = parse_options(argc, argv, &options);
+
+	if (!status)
+		status = run_prepare(&options, argc, argv);
+	return status ? status : run_become(argv + optind);
 }

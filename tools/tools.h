@@ -13,10 +13,18 @@
 #define EXIT_NOT_FOUND 127
 
 int tool_run(int argc, char **argv);
+int tool_trace(int argc, char **argv);
+int tool_record(int argc, char **argv);
+int tool_replay(int argc, char **argv);
 int tool_list(int argc, char **argv);
 int tool_add(int argc, char **argv);
 int tool_remove(int argc, char **argv);
 int tool_inject(int argc, char **argv);
+int tool_dump(int argc, char **argv);
+int tool_stat(int argc, char **argv);
+int tool_top(int argc, char **argv);
+int tool_reset(int argc, char **argv);
+int tool_report(int argc, char **argv);
 int tool_asm(int argc, char **argv);
 int tool_dis(int argc, char **argv);
 
@@ -28,7 +36,7 @@ int tool_error(int status, const char *format, ...) __attribute__((format(printf
 struct tool_option {
 	const char *name;
 	const char **value;	/* NULL: takes none */
-	bool *flag;
+	bool *flag;		/* with a value, too: that may be left out */
 	char letter;		/* 0: has no short form */
 };
 
@@ -39,6 +47,37 @@ int tool_options(int argc, char **argv, const char *usage, enum tool_order order
 		 const struct tool_option *options, size_t count);
 /* So many words are left from argv[optind] on? 0, or the exit status when all is said. */
 int tool_words(int argc, char **argv, int least, int most);
+
+/* --- run.c: what run and trace share ------------------------------------------------ */
+
+struct run_options {
+	const char *transport;
+	const char *devices;
+	const char *socket_path;
+	const char *config_path;
+	bool verbose;
+	bool shows_state;	/* the devices in the program */
+	bool on_kernel;		/* the nodes are the kernel's own */
+};
+
+/* Of a list of struct tool_option. */
+#define RUN_OPTIONS(options) \
+	{ .name = "transport", .value = &(options)->transport }, \
+	{ .name = "devices", .value = &(options)->devices }, \
+	{ .name = "socket", .value = &(options)->socket_path }, \
+	{ .name = "config", .value = &(options)->config_path }, \
+	{ .name = "verbose", .letter = 'v', .flag = &(options)->verbose }, \
+	{ .name = "state", .flag = &(options)->shows_state }
+
+/*
+ * Finds what can be wrong with the options and the program, argv[optind] and on, and sets
+ * the environment that it needs. 0, or the exit status when all is said.
+ */
+int run_prepare(struct run_options *options, int argc, char **argv);
+/* This process becomes the program. Returns an exit status if it cannot. */
+int run_become(char **argv);
+/* A variable of the environment: a path, made absolute. NULL: nothing. */
+void run_set_path(const char *name, const char *path);
 
 /* --- client.c: list, add, remove and inject ----------------------------------- */
 
@@ -52,6 +91,45 @@ struct client_options {
 int client_parse(int argc, char **argv, const char *usage, int words, struct client_options *options);
 /* Says what the daemon answered. Returns the exit status. */
 int client_error(const char *command, int error);
+
+/* --- show.c: JSON of a daemon ------------------------------------------------------ */
+
+struct json_object;
+
+/* "-": it has none. */
+const char *show_text(struct json_object *object, const char *key);
+/* How many the array has; 0: there is none. */
+size_t show_array(struct json_object *object, const char *key, struct json_object **array);
+/* Without control characters: those of a program's name would reach the terminal. */
+void show_clean(FILE *file, const char *text);
+
+/* --- peer.c: whom list, dump, stat, top and reset ask --------------------------------- */
+
+struct peer {
+	const char *socket_path;
+	const char *pid;	/* of a process with embedded devices; NULL: mimicd */
+	char path[108];
+};
+
+#define PEER_OPTIONS(peer) \
+	{ .name = "socket", .value = &(peer).socket_path }, { .name = "pid", .value = &(peer).pid }
+#define PEER_USAGE \
+	"  --pid PID      ask process PID, which has embedded devices (mimic run --state)\n" \
+	"  --socket PATH  where mimicd listens (default: MIMIC_SOCKET, then mimicd's own default)\n"
+
+/* After the options: where to ask. 0, or the exit status when all is said. */
+int peer_find(const char *command, struct peer *peer);
+/* NULL: *status is the exit status, and all is said. */
+struct json_object *peer_list(const char *command, const struct peer *peer, int *status);
+struct json_object *peer_state(const char *command, const struct peer *peer, const char *device,
+			       uint32_t flags, int *status);
+/* Of a device of the list: its name, as the other commands take it. */
+void peer_device_name(struct json_object *device, char *name, size_t size);
+
+/* --- embedded.c ------------------------------------------------------------------------- */
+
+/* An array of processes ("pid", "program") that show embedded devices. Sockets of dead ones are removed. */
+struct json_object *embedded_processes(void);
 
 /* --- words.c: asm and dis -------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 
 void mpu_context_reset(struct dare *d, struct dare_context *c)
 {
+	trace_dropped(d, c, c->queue_level);
 	memset(c->matrix, 0, sizeof(c->matrix));
 	mpu_compute_forget_all(d);
 	c->csr[DARE_CSR_MATRIX_M] = DARE_ROWS;
@@ -24,6 +25,7 @@ void mpu_context_reset(struct dare *d, struct dare_context *c)
 
 void mpu_context_power_on(struct dare *d, struct dare_context *c)
 {
+	trace_dropped(d, c, c->queue_level);
 	memset(c, 0, sizeof(*c));
 	mimic_tlb_init(&c->tlb, d->config.tlb_entries);
 	mpu_context_reset(d, c);

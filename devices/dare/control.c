@@ -80,10 +80,14 @@ static void resolve(struct dare *d, uint64_t value)
 		return;
 	}
 	c->stalled = 0;
-	if (value & DARE_RESOLVE_PRESENT)
+	MIMIC_TRACE(&d->model.trace, resolve, 0ull, number, c->stall_page << 12,
+		    (value & DARE_RESOLVE_PRESENT) != 0, 0ull, 0ull);
+	if (value & DARE_RESOLVE_PRESENT) {
 		count(c, DARE_COUNTER_resolves, 1);
-	else
+	} else {
+		trace_dropped(d, c, c->queue_level);
 		mpu_memory_fail(d, c);
+	}
 	mpu_context_settle(d, c);
 }
 
@@ -102,6 +106,7 @@ static void flush(struct dare *d, uint64_t value)
 			continue;
 		mimic_tlb_flush(&c->tlb);
 		count(c, DARE_COUNTER_shootdowns, 1);
+		trace_shootdown(d, c, 0, 0);
 	}
 }
 

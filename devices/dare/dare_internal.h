@@ -202,6 +202,20 @@ static inline unsigned int context_number(const struct dare *d, const struct dar
 	return (unsigned int)(c - d->context);
 }
 
+/* Dispatched instructions that will not execute. */
+static inline void trace_dropped(struct dare *d, const struct dare_context *c, unsigned int n)
+{
+	if (n)
+		MIMIC_TRACE(&d->model.trace, instruction_dropped, 0ull, context_number(d, c), 0ull, n, 0ull,
+			    0ull);
+}
+
+static inline void trace_shootdown(struct dare *d, const struct dare_context *c, uint64_t start,
+				   uint64_t end)
+{
+	MIMIC_TRACE(&d->model.trace, shootdown, 0ull, context_number(d, c), start, 0u, end, 0ull);
+}
+
 static inline uint64_t low_bytes(uint64_t value, unsigned int size)
 {
 	return size >= 8 ? value : value & ((1ull << (8 * size)) - 1);
@@ -274,6 +288,7 @@ const struct mimic_memory *mpu_control_memory_of(const struct dare *d, uint64_t 
 
 /* observe.c */
 size_t mpu_counters_read(const struct mimic_model *model, uint64_t *values, size_t count);
+void mpu_counters_clear(struct mimic_model *model);
 size_t mpu_describe(const struct mimic_model *model, char *text, size_t size);
 
 /* save.c */

@@ -110,4 +110,5 @@ const struct mimic_kind mimic_kind_dare = {
 	.ordered_posts = true,
 	.contexts = &contexts,
 	.state = dare_state,
+	.access_name = dare_access_name,
 };

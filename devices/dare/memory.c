@@ -17,6 +17,7 @@ struct transfer {
 	uint8_t (*rows)[DARE_ROW_BYTES];	/* what is stored, or what a load has read */
 	unsigned int width;			/* bytes of a row */
 	bool writes;
+	uint64_t begin;				/* of a trace */
 };
 
 static bool is_indexed(const struct queue_entry *entry)
@@ -112,6 +113,8 @@ static bool translate(struct transfer *t, struct memory_request *request)
 		return true;
 	}
 	count(t->c, DARE_COUNTER_tlb_misses, 1);
+	MIMIC_TRACE(&t->d->model.trace, tlb_miss, 0ull, context_number(t->d, t->c), request->address, 0u,
+		    0ull, 1ull);
 	if (t->memory->walk && t->memory->walk(t->memory->context, page, &frame))
 		return false;
 	mimic_tlb_fill(tlb, page, frame, MIMIC_TLB_PAGE_SHIFT);
@@ -241,6 +244,8 @@ static enum result fault(struct transfer *t)
 	if (host->context_fault)
 		answer = host->context_fault(host->context, context_number(t->d, t->c),
 					     request->address, t->writes);
+	MIMIC_TRACE(&t->d->model.trace, page_fault, 0ull, context_number(t->d, t->c), request->address,
+		    t->writes, answer, 0ull);
 	if (answer == MIMIC_FAULT_STALL) {
 		stall(t, request);
 		return RESULT_STALLED;
@@ -262,6 +267,21 @@ static void finish_load(struct dare *d, struct dare_context *c, const struct que
 	mpu_compute_forget(d, c, entry->md);
 }
 
+/* Of an indexed instruction the address is the first row's. */
+static void trace_transfer(const struct transfer *t)
+{
+	struct mimic_trace_source *trace = &t->d->model.trace;
+	unsigned int context = context_number(t->d, t->c);
+	uint64_t address = is_indexed(t->entry) ? t->c->request[0].address : t->entry->rs1;
+
+	if (t->writes)
+		MIMIC_TRACE_FROM(trace, t->begin, store, 0ull, context, address, t->width, 0ull,
+				 (uint64_t)t->entry->rows);
+	else
+		MIMIC_TRACE_FROM(trace, t->begin, fetch, 0ull, context, address, t->width, 0ull,
+				 (uint64_t)t->entry->rows);
+}
+
 static enum result finish(struct transfer *t)
 {
 	struct queue_entry *entry = t->entry;
@@ -276,6 +296,7 @@ static enum result finish(struct transfer *t)
 	count(c, t->writes ? DARE_COUNTER_rows_stored : DARE_COUNTER_rows_loaded, entry->rows);
 	count(c, t->writes ? DARE_COUNTER_bytes_stored : DARE_COUNTER_bytes_loaded,
 	      (uint64_t)entry->rows * t->width);
+	trace_transfer(t);
 	c->request_count = 0;
 	c->request_next = 0;
 	return RESULT_COMPLETE;
@@ -320,6 +341,7 @@ enum result mpu_memory_execute(struct dare *d, struct dare_context *c, struct qu
 	struct transfer t = {
 		.d = d, .c = c, .entry = entry, .memory = d->memory[context_number(d, c)],
 		.width = c->csr[DARE_CSR_MATRIX_K], .writes = is_store(entry),
+		.begin = mimic_trace_now(&d->model.trace),
 	};
 	enum result result;
 	unsigned int end;

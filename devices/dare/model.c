@@ -31,6 +31,7 @@ static void begin_call(struct dare *d, uint64_t now)
 {
 	if (now > d->state.now)
 		d->state.now = now;
+	mimic_trace_now(&d->model.trace);
 }
 
 /* NULL: no context has this page. */
@@ -59,8 +60,17 @@ static enum mimic_outcome access_page(struct dare *d, struct mimic_access *acces
 static enum mimic_outcome dare_access(struct mimic_model *model, struct mimic_access *access,
 				      uint64_t now)
 {
+	enum mimic_outcome outcome;
+	uint64_t begin;
+
 	begin_call(dare_of(model), now);
-	return access_page(dare_of(model), access);
+	begin = model->trace.now;
+	outcome = access_page(dare_of(model), access);
+	if (outcome == MIMIC_DONE)
+		mimic_trace_accesses(&model->trace, begin, access, 1);
+	else
+		mimic_trace_blocks(&model->trace, begin, access);
+	return outcome;
 }
 
 /* A dispatch that would have to wait is not even tried: a batch never parks. */
@@ -72,6 +82,18 @@ static bool store_would_wait(const struct dare *d, const struct dare_context *c,
 	return pattern->offset == DARE_INSTRUCTION && (c->parked_stores || mpu_queue_is_full(d, c));
 }
 
+static size_t store_each(struct dare *d, struct dare_context *c, struct mimic_access *access,
+			 const uint64_t *values, size_t n)
+{
+	size_t done = 0;
+
+	for (; done < n && !d->unfinished && !store_would_wait(d, c, access); done++) {
+		access->data = low_bytes(values[done], access->size);
+		access_page(d, access);
+	}
+	return done;
+}
+
 static size_t dare_store_many(struct mimic_model *model, const struct mimic_access *pattern,
 			      const uint64_t *values, size_t n, uint64_t now)
 {
@@ -79,14 +101,18 @@ static size_t dare_store_many(struct mimic_model *model, const struct mimic_acce
 	struct dare_context *c = context_of_page(d, pattern->page);
 	struct mimic_access access = *pattern;
 	size_t done = 0;
+	uint64_t begin;
 
 	begin_call(d, now);
+	begin = model->trace.now;
 	access.is_write = 1;
 	if (c && access.offset == DARE_STREAM && register_access_is_legal(&access))
-		return mpu_context_stream(d, c, access.owner, values, n);
-	for (; done < n && !d->unfinished && !store_would_wait(d, c, &access); done++) {
-		access.data = low_bytes(values[done], access.size);
-		access_page(d, &access);
+		done = mpu_context_stream(d, c, access.owner, values, n);
+	else
+		done = store_each(d, c, &access, values, n);
+	if (done) {
+		access.data = values[done - 1];
+		mimic_trace_accesses(&model->trace, begin, &access, done);
 	}
 	return done;
 }
@@ -98,17 +124,22 @@ static size_t dare_load_many(struct mimic_model *model, const struct mimic_acces
 	struct dare_context *c = context_of_page(d, pattern->page);
 	bool is_fence = c && pattern->offset == DARE_FENCE;
 	struct mimic_access access = *pattern;
+	uint64_t begin;
+	size_t done;
 
 	begin_call(d, now);
+	begin = model->trace.now;
 	access.is_write = 0;
-	for (size_t i = 0; i < n; i++) {
+	for (done = 0; done < n; done++) {
 		if (is_fence && c->queue_level && register_access_is_legal(&access))
-			return i;
+			break;
 		access.data = 0;
 		access_page(d, &access);
-		memcpy((char *)values + i * access.size, &access.data, access.size);
+		memcpy((char *)values + done * access.size, &access.data, access.size);
 	}
-	return n;
+	if (done)
+		mimic_trace_accesses(&model->trace, begin, &access, done);
+	return done;
 }
 
 static void dare_cancel(struct mimic_model *model, uint64_t owner, uint64_t now)
@@ -145,12 +176,14 @@ static bool dare_busy(const struct mimic_model *model)
 	return ((const struct dare *)model)->unfinished != 0;
 }
 
-static void invalidate(struct dare_context *c, uint64_t start, uint64_t end)
+static void invalidate(struct dare *d, struct dare_context *c, uint64_t start, uint64_t end)
 {
 	if (!c->address_space)
 		return;
 	mimic_tlb_invalidate(&c->tlb, start, end);
 	count(c, DARE_COUNTER_shootdowns, 1);
+	mimic_trace_now(&d->model.trace);
+	trace_shootdown(d, c, start, end);
 }
 
 static void dare_invalidate(struct mimic_model *model, uint64_t start, uint64_t end)
@@ -158,7 +191,7 @@ static void dare_invalidate(struct mimic_model *model, uint64_t start, uint64_t 
 	struct dare *d = dare_of(model);
 
 	for (unsigned int i = 0; i < d->config.contexts; i++)
-		invalidate(&d->context[i], start, end);
+		invalidate(d, &d->context[i], start, end);
 }
 
 void dare_model_invalidate(struct mimic_model *model, unsigned int context, uint64_t start,
@@ -167,7 +200,7 @@ void dare_model_invalidate(struct mimic_model *model, unsigned int context, uint
 	struct dare *d = dare_of(model);
 
 	if (context < d->config.contexts)
-		invalidate(&d->context[context], start, end);
+		invalidate(d, &d->context[context], start, end);
 }
 
 static void dare_power_on(struct mimic_model *model, uint64_t now)
@@ -199,6 +232,7 @@ static const struct mimic_model_ops dare_ops = {
 	.invalidate = dare_invalidate,
 	.power_on = dare_power_on,
 	.counters = mpu_counters_read,
+	.clear_counters = mpu_counters_clear,
 	.describe = mpu_describe,
 	.save = mpu_save,
 	.restore = mpu_restore,

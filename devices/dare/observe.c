@@ -17,6 +17,16 @@ size_t mpu_counters_read(const struct mimic_model *model, uint64_t *values, size
 	return DARE_COUNTER_COUNT;
 }
 
+void mpu_counters_clear(struct mimic_model *model)
+{
+	struct dare *d = dare_of(model);
+
+	memset(d->state.retired, 0, sizeof(d->state.retired));
+	d->state.illegal = 0;
+	for (unsigned int i = 0; i < d->config.contexts; i++)
+		memset(d->context[i].counters, 0, sizeof(d->context[i].counters));
+}
+
 size_t dare_model_counters(const struct mimic_model *model, unsigned int context, uint64_t *values,
 			   size_t n)
 {

@@ -40,7 +40,9 @@ static void answer(struct dare *d, struct dare_context *c, struct parked *parked
 {
 	parked->over = 1;
 	count_parked(c, parked, -1);
-	d->host.complete(d->host.context, parked->owner, low_bytes(data, parked->size));
+	data = low_bytes(data, parked->size);
+	mimic_trace_wakes(&d->model.trace, parked->owner, data, false);
+	d->host.complete(d->host.context, parked->owner, data);
 }
 
 static void remove_answered(struct dare *d)
@@ -108,6 +110,7 @@ void mpu_parked_withdraw(struct dare *d, uint64_t owner)
 			continue;
 		parked->over = 1;
 		count_parked(&d->context[parked->context], parked, -1);
+		mimic_trace_wakes(&d->model.trace, owner, 0, true);
 	}
 	remove_answered(d);
 }

@@ -93,12 +93,15 @@ enum step mpu_queue_put(struct dare *d, struct dare_context *c, uint32_t word, u
 	const struct decoded *decoded;
 	struct queue_entry *entry;
 
+	if (!c->error && mpu_queue_is_full(d, c))
+		return STEP_WAIT;
+	MIMIC_TRACE(&d->model.trace, instruction_queued, 0ull, context_number(d, c), rs1, 0u, word,
+		    c->dispatched);
 	if (c->error) {
 		count(c, DARE_COUNTER_dropped, 1);
+		trace_dropped(d, c, 1);
 		return STEP_DONE;
 	}
-	if (mpu_queue_is_full(d, c))
-		return STEP_WAIT;
 	entry = entry_at(d, c, c->queue_level);
 	decoded = decode(d, word);
 	*entry = (struct queue_entry){
@@ -153,13 +156,30 @@ static void complete(struct dare *d, struct dare_context *c, const struct queue_
 	c->queue_level--;
 }
 
+static void trace_executed(struct dare *d, struct dare_context *c, uint64_t begin,
+			   const struct queue_entry *entry, enum result result)
+{
+	enum mimic_trace_outcome outcome = result == RESULT_COMPLETE ? MIMIC_TRACE_OUTCOME_DONE :
+					   result == RESULT_STALLED ? MIMIC_TRACE_OUTCOME_FAULT :
+								      MIMIC_TRACE_OUTCOME_ERROR;
+
+	MIMIC_TRACE_FROM(&d->model.trace, begin, instruction, 0ull, context_number(d, c), entry->rs1,
+			 outcome, entry->word, entry->position);
+}
+
 void mpu_queue_advance(struct dare *d, struct dare_context *c, unsigned int *budget)
 {
 	for (; c->queue_level && !c->stalled && *budget; --*budget) {
 		struct queue_entry *entry = entry_at(d, c, 0);
+		uint64_t begin = mimic_trace_now(&d->model.trace);
+		unsigned int level = c->queue_level;
+		enum result result = mpu_execute(d, c, entry);
 
-		if (mpu_execute(d, c, entry) == RESULT_COMPLETE)
+		trace_executed(d, c, begin, entry, result);
+		if (result == RESULT_COMPLETE)
 			complete(d, c, entry);
+		else if (result == RESULT_FAILED)
+			trace_dropped(d, c, level - 1);
 	}
 }
 

@@ -75,6 +75,7 @@ enum step atomic_step(struct maple *m, unsigned int number, unsigned int operati
 	struct maple_queue *q = &m->state.queue[number];
 	struct request request;
 	uint32_t old = 0;
+	uint64_t begin;
 	int error;
 
 	if (operation == MAPLE_STORE_CAS1) {
@@ -85,9 +86,12 @@ enum step atomic_step(struct maple *m, unsigned int number, unsigned int operati
 	if (queue_room(q) < 1)
 		return STEP_WAIT;
 	request = decode(m, q, operation, payload);
+	begin = mimic_trace_now(&m->model.trace);
 	error = perform(m, number, &request, &old);
 	if (error == -EAGAIN)
 		return STEP_WAIT;
+	MIMIC_TRACE_FROM(&m->model.trace, begin, atomic, 0ull, number, request.address, sizeof(old),
+			 request.operation, 0ull);
 	q->cas1_valid = false;
 	count(m, MAPLE_COUNTER_atomics, 1);
 	queue_push(m, q, error ? 0 : old, false);

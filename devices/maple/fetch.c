@@ -31,6 +31,7 @@ static int page_fault(struct maple *m, uint64_t address, struct requester who)
 	resolved->valid = false;
 	if (!is_hopeless)
 		answer = ask_host(m, address, who);
+	MIMIC_TRACE(&m->model.trace, page_fault, 0ull, who.queue, address, who.writes, answer, 0ull);
 	switch (answer) {
 	case MIMIC_FAULT_RETRY:
 		*resolved = (struct resolved){ .valid = true, .page = page };
@@ -78,6 +79,7 @@ int translate(struct maple *m, uint64_t address, struct requester who, uint64_t 
 		return 0;
 	}
 	count(m, MAPLE_COUNTER_tlb_misses, 1);
+	MIMIC_TRACE(&m->model.trace, tlb_miss, 0ull, who.queue, address, 0u, 0ull, 1ull);
 	while (walk(m, address, &frame)) {
 		error = page_fault(m, address, who);
 		if (error)
@@ -240,6 +242,7 @@ static bool fetch_and_push(struct maple *m, unsigned int number, uint64_t addres
 			   unsigned int size, enum maple_fault_source source)
 {
 	const struct requester who = { .queue = (uint8_t)number, .source = (uint8_t)source };
+	uint64_t begin = mimic_trace_now(&m->model.trace);
 	bool crosses = size == 8 && (address & (PAGE_BYTES - 1)) > PAGE_BYTES - 8;
 	bool pending = false, hit = false;
 	uint64_t value = 0;
@@ -252,6 +255,7 @@ static bool fetch_and_push(struct maple *m, unsigned int number, uint64_t addres
 	if (error == -EAGAIN)
 		return false;
 	count(m, MAPLE_COUNTER_fetched, 1);
+	MIMIC_TRACE_FROM(&m->model.trace, begin, fetch, 0ull, number, address, size, 0ull, 1ull);
 	if (pending)
 		push_pending(m, number, size, m->state.next_tag - 1, address, hit, source);
 	else
@@ -270,6 +274,7 @@ static bool fetch_block(struct maple *m, unsigned int number, uint64_t *addresse
 	const struct mimic_memory *memory = &m->host.memory;
 	struct maple_queue *q = &m->state.queue[number];
 	struct mimic_tlb_undo undo;
+	uint64_t begin = mimic_trace_now(&m->model.trace), first = addresses[0];
 	uint64_t values[FETCH_BLOCK];
 	long got;
 
@@ -287,7 +292,11 @@ static bool fetch_block(struct maple *m, unsigned int number, uint64_t *addresse
 		count(m, MAPLE_COUNTER_tlb_misses, undo.fills);
 		count(m, MAPLE_COUNTER_tlb_hits, n - undo.fills);
 	}
+	if (undo.fills)
+		MIMIC_TRACE(&m->model.trace, tlb_miss, 0ull, number,
+			    first, 0u, 0ull, (uint64_t)undo.fills);
 	count(m, MAPLE_COUNTER_fetched, n);
+	MIMIC_TRACE_FROM(&m->model.trace, begin, fetch, 0ull, number, first, size, 0ull, (uint64_t)n);
 	if (got == (long)n) {
 		/* Which of the pages it was does not matter: they are all there. */
 		q->resolved[source == MAPLE_FAULT_LIMA].valid = false;
@@ -353,6 +362,7 @@ void maple_model_fill(struct mimic_model *model, uint64_t tag, int status, uint6
 	m->prefetch_budget = PREFETCH_BUDGET;
 	if (now > m->state.now)
 		m->state.now = now;
+	mimic_trace_now(&m->model.trace);
 	for (unsigned int i = 0; i < MAPLE_MAX_WORDS && !fetch; i++) {
 		if (m->state.pending[i].words && m->state.pending[i].tag == tag)
 			fetch = &m->state.pending[i];
@@ -374,6 +384,8 @@ void maple_model_fill(struct mimic_model *model, uint64_t tag, int status, uint6
 			count(m, MAPLE_COUNTER_tlb_misses, 1);
 		}
 		count(m, MAPLE_COUNTER_faults, 1);
+		MIMIC_TRACE(&m->model.trace, page_fault, 0ull, number, fetch->address, 0u,
+			    MIMIC_FAULT_BAD, 0ull);
 		mmu_latch(m, fetch->address, (enum maple_fault_source)fetch->source, false);
 		value = 0;
 	}

@@ -92,4 +92,5 @@ const struct mimic_kind mimic_kind_maple = {
 	.counter_count = MAPLE_COUNTER_COUNT,
 	.may_wait = may_wait,
 	.state = maple_state,
+	.access_name = maple_access_name,
 };

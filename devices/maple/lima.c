@@ -126,6 +126,8 @@ static bool next_loop(struct maple *m, unsigned int number)
 	q->loops_first = (q->loops_first + 1) % m->config.lima_loops;
 	q->loops_count--;
 	q->loop_active = true;
+	MIMIC_TRACE(&m->model.trace, lima_begin, 0ull, number, q->active.a, q->active.mode, q->active.b,
+		    (uint64_t)q->active.next << 32 | q->active.end);
 	return true;
 }
 
@@ -135,7 +137,7 @@ static bool read_b(struct maple *m, unsigned int number, uint64_t address, uint3
 {
 	const struct requester who = { (uint8_t)number, MAPLE_FAULT_LIMA, false };
 	const struct mimic_memory *memory = &m->host.memory;
-	uint64_t physical;
+	uint64_t begin = mimic_trace_now(&m->model.trace), physical;
 	int error;
 
 	do {
@@ -143,6 +145,8 @@ static bool read_b(struct maple *m, unsigned int number, uint64_t address, uint3
 		if (error)
 			break;
 		if (!memory->read(memory->context, physical, index, 4 * words)) {
+			MIMIC_TRACE_FROM(&m->model.trace, begin, fetch, 0ull, number, address,
+					 4 * words, 0ull, 1ull);
 			read_succeeded(m, address, who);
 			return true;
 		}
@@ -191,8 +195,10 @@ static bool fetch_chunks(struct maple *m, unsigned int number, unsigned int free
 		done += piece;
 	}
 	q->active.next += words;
-	if (q->active.next == q->active.end)
+	if (q->active.next == q->active.end) {
 		q->loop_active = false;
+		MIMIC_TRACE(&m->model.trace, lima_end, 0ull, number, 0ull, 0u, 0ull, 0ull);
+	}
 	return true;
 }
 
@@ -230,7 +236,7 @@ static unsigned int produce_indices(struct maple *m, struct maple_queue *q,
 }
 
 /* LIMA_PREFETCH scales by 8 whatever the element is (cr:340-361 of the artifact). */
-static unsigned int prefetch_indices(struct maple *m, struct lima_chunk *chunk)
+static unsigned int prefetch_indices(struct maple *m, unsigned int number, struct lima_chunk *chunk)
 {
 	unsigned int shift = chunk->mode == LIMA_MODE_PREFETCH32 ? 2 : 3, n = 0;
 
@@ -247,6 +253,10 @@ static unsigned int prefetch_indices(struct maple *m, struct lima_chunk *chunk)
 		prefetch_address(m, (chunk->a + offset) & address_mask(m), MAPLE_FAULT_LIMA);
 		n++;
 	}
+	if (n)
+		MIMIC_TRACE(&m->model.trace, prefetch, 0ull, number,
+			    chunk->a + ((uint64_t)chunk->index[chunk->position - n] << shift), 0u, 0ull,
+			    (uint64_t)n);
 	return n;
 }
 
@@ -303,7 +313,7 @@ static bool drain_chunks(struct maple *m, unsigned int number)
 		if (chunk->mode == LIMA_MODE_PRODUCE)
 			n = produce_indices(m, q, chunk);
 		else if (chunk->mode >= LIMA_MODE_PREFETCH64)
-			n = prefetch_indices(m, chunk);
+			n = prefetch_indices(m, number, chunk);
 		else
 			n = fetch_indices(m, number);
 		if (!n)

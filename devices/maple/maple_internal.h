@@ -193,6 +193,7 @@ struct maple {
 	struct lima_loop *loops;
 	unsigned int prefetch_budget;	/* what is left of this call's; other work ends with the queue's room */
 	bool unfinished;		/* it was used up */
+	uint64_t pushed[MAPLE_MAX_QUEUES];	/* words, ever: their numbers in a trace */
 };
 
 static inline struct maple *maple_of(struct mimic_model *model)
@@ -208,6 +209,38 @@ static inline bool has_quirk(const struct maple *m, enum maple_quirk quirk)
 static inline void count(struct maple *m, enum maple_counter counter, uint64_t n)
 {
 	m->state.counters[counter] += n;
+}
+
+/* Words of a queue in a trace: after they were pushed, after they were popped, before they are dropped. */
+static inline void trace_produce(struct maple *m, const struct maple_queue *q, unsigned int words)
+{
+	unsigned int number = (unsigned int)(q - m->state.queue);
+
+	MIMIC_TRACE(&m->model.trace, produce, q->producer, number, 0ull, words, q->level,
+		    m->pushed[number]);
+	m->pushed[number] += words;
+}
+
+static inline void trace_consume(struct maple *m, const struct maple_queue *q, unsigned int words)
+{
+	unsigned int number = (unsigned int)(q - m->state.queue);
+
+	MIMIC_TRACE(&m->model.trace, consume, q->consumer, number, 0ull, words, q->level,
+		    m->pushed[number] - q->level - words);
+}
+
+static inline void trace_drop(struct maple *m, const struct maple_queue *q, enum mimic_trace_drop by)
+{
+	unsigned int number = (unsigned int)(q - m->state.queue);
+
+	if (q->level)
+		MIMIC_TRACE(&m->model.trace, drop, 0ull, number, 0ull, q->level, by,
+			    m->pushed[number] - q->level);
+}
+
+static inline void trace_shootdown(struct maple *m, uint64_t start, uint64_t end)
+{
+	MIMIC_TRACE(&m->model.trace, shootdown, 0ull, 0, start, 0u, end, 0ull);
 }
 
 static inline uint64_t address_mask(const struct maple *m)
@@ -230,7 +263,7 @@ uint64_t queue_add(struct maple *m, unsigned int size_code);
 uint64_t queue_clear(struct maple *m, unsigned int number, uint64_t owner);
 uint64_t queue_open(struct maple *m, unsigned int number, uint64_t owner, bool producer);
 uint64_t queue_close(struct maple *m, unsigned int number, uint64_t owner, bool producer);
-void queue_drop(struct maple *m, unsigned int number, uint64_t load_answer);
+void queue_drop(struct maple *m, unsigned int number, uint64_t load_answer, enum mimic_trace_drop by);
 unsigned int queue_room(const struct maple_queue *q);
 void queue_push(struct maple *m, struct maple_queue *q, uint32_t word, bool pending);
 /* `n` values of `size` (4 or 8) bytes; the queue must have room. */
@@ -302,6 +335,7 @@ uint64_t statistics_load(struct maple *m, const struct maple_queue *q);
 uint64_t debug_load(const struct maple *m, unsigned int field);
 uint64_t extension_load(const struct maple *m, unsigned int operation, unsigned int number);
 size_t maple_counters_read(const struct mimic_model *model, uint64_t *values, size_t n);
+void maple_counters_clear(struct mimic_model *model);
 size_t maple_describe(const struct mimic_model *model, char *text, size_t size);
 
 /* custom.c */

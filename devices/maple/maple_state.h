@@ -12,6 +12,9 @@ struct side_clock;
 void maple_state(const struct mimic_model *model, uint64_t now,
 		 const struct mimic_state_visitor *visitor);
 
+/* names.c: see struct mimic_kind */
+size_t maple_access_name(const struct mimic_access *access, char *text, size_t size);
+
 /* state_registers.c */
 void maple_state_registers(const struct maple *m, uint64_t now,
 			   const struct mimic_state_visitor *visitor);

@@ -33,10 +33,16 @@ void mmu_forget(struct maple *m, unsigned int number, enum maple_fault_source so
 		stall->queue = MAPLE_MAX_QUEUES;
 }
 
-void mmu_reset(struct maple *m)
+static void flush(struct maple *m)
 {
 	mimic_tlb_flush(&m->state.tlb);
 	count(m, MAPLE_COUNTER_shootdowns, 1);
+	trace_shootdown(m, 0, 0);
+}
+
+void mmu_reset(struct maple *m)
+{
+	flush(m);
 	m->state.translation = true;
 	m->state.armed = 0;
 	m->state.fault_source = 0;
@@ -45,12 +51,6 @@ void mmu_reset(struct maple *m)
 	m->state.fault_address = 0;
 	m->state.faults_since_reset = 0;
 	memset(m->state.stall, 0, sizeof(m->state.stall));
-}
-
-static void flush(struct maple *m)
-{
-	mimic_tlb_flush(&m->state.tlb);
-	count(m, MAPLE_COUNTER_shootdowns, 1);
 }
 
 /* A stalled fault before the last one that was only counted: it waits for a driver. */
@@ -129,6 +129,8 @@ static void resolve(struct maple *m, unsigned int sources, bool present)
 			m->state.queue[stall->queue].resolved[i] =
 				(struct resolved){ .valid = !present, .page = stall->page };
 		count(m, MAPLE_COUNTER_resolves, 1);
+		MIMIC_TRACE(&m->model.trace, resolve, 0ull, stall->queue, stall->page << PAGE_SHIFT,
+			    present, 0ull, 0ull);
 		/* The latch is another fault's: what was read was the stalled one. */
 		sources &= ~(1u << i);
 	}

@@ -10,6 +10,7 @@ static void begin_call(struct maple *m, uint64_t now)
 	m->prefetch_budget = PREFETCH_BUDGET;
 	if (now > m->state.now)
 		m->state.now = now;
+	mimic_trace_now(&m->model.trace);
 }
 
 /* --- loads ---------------------------------------------------------------- */
@@ -23,7 +24,7 @@ static uint64_t reset_tile(struct maple *m, uint64_t owner)
 
 	for (unsigned int i = 0; i < m->config.queues; i++) {
 		if (state->queue[i].allocated)
-			queue_drop(m, i, answer);
+			queue_drop(m, i, answer, MIMIC_TRACE_DROP_RESET);
 	}
 	state->tile_a = 0;
 	state->tile_a_set = false;
@@ -239,15 +240,28 @@ static enum mimic_outcome other_page(struct maple *m, struct mimic_access *acces
 	return MIMIC_DONE;
 }
 
+static enum mimic_outcome access_one(struct maple *m, struct mimic_access *access)
+{
+	if (!page_has_operations(access))
+		return other_page(m, access);
+	return access->is_write ? store(m, access) : load(m, access);
+}
+
 static enum mimic_outcome maple_access(struct mimic_model *model, struct mimic_access *access,
 				       uint64_t now)
 {
 	struct maple *m = maple_of(model);
+	enum mimic_outcome outcome;
+	uint64_t begin;
 
 	begin_call(m, now);
-	if (!page_has_operations(access))
-		return other_page(m, access);
-	return access->is_write ? store(m, access) : load(m, access);
+	begin = model->trace.now;
+	outcome = access_one(m, access);
+	if (outcome == MIMIC_DONE)
+		mimic_trace_accesses(&model->trace, begin, access, 1);
+	else
+		mimic_trace_blocks(&model->trace, begin, access);
+	return outcome;
 }
 
 static size_t maple_store_many(struct mimic_model *model, const struct mimic_access *pattern,
@@ -257,8 +271,10 @@ static size_t maple_store_many(struct mimic_model *model, const struct mimic_acc
 	struct mimic_access access = *pattern;
 	unsigned int number;
 	size_t done = 0;
+	uint64_t begin;
 
 	begin_call(m, now);
+	begin = model->trace.now;
 	access.is_write = 1;
 	/* One by one, the driver would tick between two of them. */
 	while (done < n && !m->unfinished) {
@@ -280,6 +296,8 @@ static size_t maple_store_many(struct mimic_model *model, const struct mimic_acc
 			break;
 		done++;
 	}
+	if (done)
+		mimic_trace_accesses(&model->trace, begin, &access, done);
 	return done;
 }
 
@@ -309,21 +327,15 @@ static size_t consume_many(struct maple *m, unsigned int number, unsigned int si
 	return done;
 }
 
-static size_t maple_load_many(struct mimic_model *model, const struct mimic_access *pattern,
-			      void *values, size_t n, uint64_t now)
+static size_t load_each(struct maple *m, struct mimic_access *pattern, void *values, size_t n)
 {
-	struct maple *m = maple_of(model);
 	struct mimic_access access = *pattern;
 	unsigned int number;
 
-	begin_call(m, now);
-	access.is_write = 0;
-	if (is_legal_consume(m, &access, &number))
-		return consume_many(m, number, access.size, values, n);
 	for (size_t i = 0; i < n; i++) {
 		struct maple_queue *q = queue_of(m, access.offset >> MAPLE_QUEUE_SHIFT & 7, &number);
 
-		if (maple_access(model, &access, now) == MIMIC_PARKED) {
+		if (access_one(m, &access) == MIMIC_PARKED) {
 			/* never parks here: take it back as if it had not been tried */
 			q->load.valid = false;
 			m->state.counters[MAPLE_COUNTER_load_waits]--;
@@ -335,6 +347,39 @@ static size_t maple_load_many(struct mimic_model *model, const struct mimic_acce
 	return n;
 }
 
+static size_t maple_load_many(struct mimic_model *model, const struct mimic_access *pattern,
+			      void *values, size_t n, uint64_t now)
+{
+	struct maple *m = maple_of(model);
+	struct mimic_access access = *pattern;
+	unsigned int number;
+	uint64_t begin;
+	size_t done;
+
+	begin_call(m, now);
+	begin = model->trace.now;
+	access.is_write = 0;
+	if (is_legal_consume(m, &access, &number))
+		done = consume_many(m, number, access.size, values, n);
+	else
+		done = load_each(m, &access, values, n);
+	if (!done)
+		return 0;
+	if (mimic_trace_is_on(&model->trace))
+		memcpy(&access.data, (char *)values + (done - 1) * access.size, access.size);
+	mimic_trace_accesses(&model->trace, begin, &access, done);
+	return done;
+}
+
+/* The access waits no longer, and nobody is told. */
+static void withdraw(struct maple *m, struct parked *parked, uint64_t owner)
+{
+	if (!parked->valid || parked->access.owner != owner)
+		return;
+	parked->valid = false;
+	mimic_trace_wakes(&m->model.trace, owner, 0, true);
+}
+
 static void maple_cancel(struct mimic_model *model, uint64_t owner, uint64_t now)
 {
 	struct maple *m = maple_of(model);
@@ -343,14 +388,12 @@ static void maple_cancel(struct mimic_model *model, uint64_t owner, uint64_t now
 	for (unsigned int i = 0; i < m->config.queues; i++) {
 		struct maple_queue *q = &m->state.queue[i];
 
-		if (q->store.valid && q->store.access.owner == owner)
-			q->store.valid = false;
+		withdraw(m, &q->store, owner);
 		if (q->producer == owner) {
 			q->half_done = false;
 			mmu_forget(m, i, MAPLE_FAULT_PIPES);
 		}
-		if (q->load.valid && q->load.access.owner == owner)
-			q->load.valid = false;
+		withdraw(m, &q->load, owner);
 		if (q->allocated)
 			queue_clocks(m, q);
 	}
@@ -407,6 +450,8 @@ static void maple_invalidate(struct mimic_model *model, uint64_t start, uint64_t
 
 	mimic_tlb_invalidate(&m->state.tlb, start, end);
 	count(m, MAPLE_COUNTER_shootdowns, 1);
+	mimic_trace_now(&model->trace);
+	trace_shootdown(m, start, end);
 }
 
 static void maple_power_on(struct mimic_model *model, uint64_t now)
@@ -418,7 +463,7 @@ static void maple_power_on(struct mimic_model *model, uint64_t now)
 	time = m->state.now;
 	for (unsigned int i = 0; i < m->config.queues; i++) {
 		if (m->state.queue[i].allocated)
-			queue_drop(m, i, 0);
+			queue_drop(m, i, 0, MIMIC_TRACE_DROP_POWER_ON);
 	}
 	memset(&m->state, 0, sizeof(m->state));
 	m->state.now = time;
@@ -439,6 +484,7 @@ static const struct mimic_model_ops maple_ops = {
 	.invalidate = maple_invalidate,
 	.power_on = maple_power_on,
 	.counters = maple_counters_read,
+	.clear_counters = maple_counters_clear,
 	.describe = maple_describe,
 	.save = maple_save,
 	.restore = maple_restore,
@@ -478,6 +524,8 @@ void maple_model_destroy(struct mimic_model *model)
 
 	if (!m)
 		return;
+	for (unsigned int i = 0; m->chunks && i < m->config.queues; i++)
+		trace_drop(m, &m->state.queue[i], MIMIC_TRACE_DROP_CLOSE);
 	free(m->chunks);
 	free(m->loops);
 	free(m);

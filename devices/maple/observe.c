@@ -129,6 +129,16 @@ size_t maple_counters_read(const struct mimic_model *model, uint64_t *values, si
 	return MAPLE_COUNTER_COUNT;
 }
 
+void maple_counters_clear(struct mimic_model *model)
+{
+	struct maple *m = maple_of(model);
+
+	memset(m->state.counters, 0, sizeof(m->state.counters));
+	/* Hits that are not counted any more must not be taken back. */
+	for (unsigned int i = 0; i < MAPLE_MAX_WORDS; i++)
+		m->state.pending[i].tlb_hit = 0;
+}
+
 size_t maple_describe(const struct mimic_model *model, char *text, size_t size)
 {
 	const struct maple *m = (const struct maple *)model;

@@ -146,6 +146,7 @@ static enum step prefetch(struct maple *m, struct maple_queue *q, unsigned int o
 		address = payload & address_mask(m);
 	else
 		address = indexed_address(m, q, (uint32_t)payload);
+	MIMIC_TRACE(&m->model.trace, prefetch, 0ull, q - m->state.queue, address, 0u, 0ull, 1ull);
 	prefetch_address(m, address, MAPLE_FAULT_PIPES);
 	return STEP_DONE;
 }

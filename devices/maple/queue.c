@@ -152,10 +152,13 @@ static void forget_fetches(struct maple *m, unsigned int number)
 	}
 }
 
-void queue_drop(struct maple *m, unsigned int number, uint64_t load_answer)
+void queue_drop(struct maple *m, unsigned int number, uint64_t load_answer, enum mimic_trace_drop by)
 {
 	struct maple_queue *q = &m->state.queue[number];
 
+	trace_drop(m, q, by);
+	if (q->loop_active)
+		MIMIC_TRACE(&m->model.trace, lima_end, 0ull, number, 0ull, 0u, 0ull, 0ull);
 	forget_fetches(m, number);
 	memset(m->state.word_pending + q->first, 0, q->reserved_words);
 	lima_drop(q);
@@ -176,7 +179,7 @@ uint64_t queue_clear(struct maple *m, unsigned int number, uint64_t owner)
 
 	if (!q->allocated || (q->consumer && q->consumer != owner))
 		return answer;
-	queue_drop(m, number, 0);
+	queue_drop(m, number, 0, MIMIC_TRACE_DROP_FIFO_CLEAR);
 	return answer | 1;
 }
 
@@ -215,7 +218,7 @@ unsigned int queue_room(const struct maple_queue *q)
 	return q->size - q->level;
 }
 
-void queue_push(struct maple *m, struct maple_queue *q, uint32_t word, bool pending)
+static void push_word(struct maple *m, struct maple_queue *q, uint32_t word, bool pending)
 {
 	unsigned int slot = q->first + q->tail;
 
@@ -224,24 +227,31 @@ void queue_push(struct maple *m, struct maple_queue *q, uint32_t word, bool pend
 	q->pending += pending;
 	q->level++;
 	q->tail = q->tail + 1u == q->size ? 0 : (uint16_t)(q->tail + 1);
-	count(m, MAPLE_COUNTER_produced, 1);
 }
 
-/* Where the ring does not wrap, the words of a block are copied, not pushed one by one. */
-void queue_push_many(struct maple *m, struct maple_queue *q, unsigned int size,
-		     const uint64_t *values, size_t n)
+void queue_push(struct maple *m, struct maple_queue *q, uint32_t word, bool pending)
 {
-	unsigned int total = (unsigned int)n * (size / 4), until_wrap = q->size - (unsigned int)q->tail;
+	push_word(m, q, word, pending);
+	count(m, MAPLE_COUNTER_produced, 1);
+	trace_produce(m, q, 1);
+}
+
+static void push_each(struct maple *m, struct maple_queue *q, unsigned int size, const uint64_t *values,
+		      size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		push_word(m, q, (uint32_t)values[i], false);
+		if (size == 8)
+			push_word(m, q, (uint32_t)(values[i] >> 32), false);
+	}
+}
+
+static void push_block(struct maple *m, struct maple_queue *q, unsigned int size, const uint64_t *values,
+		       size_t n)
+{
+	unsigned int total = (unsigned int)n * (size / 4);
 	uint32_t *slot = m->state.words + q->first + q->tail;
 
-	if (total > until_wrap) {
-		for (size_t i = 0; i < n; i++) {
-			queue_push(m, q, (uint32_t)values[i], false);
-			if (size == 8)
-				queue_push(m, q, (uint32_t)(values[i] >> 32), false);
-		}
-		return;
-	}
 	if (size == 8) {
 		memcpy(slot, values, 8 * n);
 	} else {
@@ -251,7 +261,20 @@ void queue_push_many(struct maple *m, struct maple_queue *q, unsigned int size,
 	memset(m->state.word_pending + q->first + q->tail, 0, total);
 	q->level = (uint16_t)(q->level + total);
 	q->tail = (uint16_t)((q->tail + total) % q->size);
+}
+
+/* Where the ring does not wrap, the words of a block are copied, not pushed one by one. */
+void queue_push_many(struct maple *m, struct maple_queue *q, unsigned int size,
+		     const uint64_t *values, size_t n)
+{
+	unsigned int total = (unsigned int)n * (size / 4), until_wrap = q->size - (unsigned int)q->tail;
+
+	if (total > until_wrap)
+		push_each(m, q, size, values, n);
+	else
+		push_block(m, q, size, values, n);
 	count(m, MAPLE_COUNTER_produced, total);
+	trace_produce(m, q, total);
 }
 
 /* Words at the head that may be popped; memory may still owe the ones behind them. */
@@ -289,6 +312,7 @@ size_t queue_pop_many(struct maple *m, struct maple_queue *q, unsigned int words
 	q->popped += total;
 	m->state.tile_pops += total;
 	count(m, MAPLE_COUNTER_consumed, total);
+	trace_consume(m, q, total);
 	return n;
 }
 
@@ -313,6 +337,7 @@ void queue_finish_store(struct maple *m, struct maple_queue *q)
 {
 	q->store.valid = false;
 	queue_clocks(m, q);
+	mimic_trace_wakes(&m->model.trace, q->store.access.owner, 0, false);
 	m->host.complete(m->host.context, q->store.access.owner, 0);
 }
 
@@ -320,8 +345,9 @@ void queue_finish_load(struct maple *m, struct maple_queue *q, uint64_t data)
 {
 	q->load.valid = false;
 	queue_clocks(m, q);
-	m->host.complete(m->host.context, q->load.access.owner,
-			 low_bytes(data, q->load.access.size));
+	data = low_bytes(data, q->load.access.size);
+	mimic_trace_wakes(&m->model.trace, q->load.access.owner, data, false);
+	m->host.complete(m->host.context, q->load.access.owner, data);
 }
 
 /* Nothing will come any more: the RTL hangs here, or the producer's thread has ended. */

@@ -214,6 +214,13 @@ static size_t counters(const struct mimic_model *model, uint64_t *values, size_t
 	return TEMPLATE_COUNTER_COUNT;
 }
 
+static void clear_counters(struct mimic_model *model)
+{
+	struct template *t = (struct template *)model;
+
+	memset(t->counters, 0, sizeof(t->counters));
+}
+
 static size_t describe(const struct mimic_model *model, char *text, size_t size)
 {
 	const struct template *t = (const struct template *)model;
@@ -235,6 +242,7 @@ static const struct mimic_model_ops template_ops = {
 	.busy = busy,
 	.power_on = power_on,
 	.counters = counters,
+	.clear_counters = clear_counters,
 	.describe = describe,
 };
 

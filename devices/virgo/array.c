@@ -147,16 +147,14 @@ static int32_t shift_right(int32_t value, uint32_t shift)
 
 static float shift_right_float(float value, uint32_t shift)
 {
-	/* In two steps 2^-shift is a normal number up to a shift that leaves nothing. */
-	uint32_t first = lesser(shift, 126), second = lesser(shift - first, 126);
+	/* A double holds every quotient, so it is rounded once. 2^300 leaves nothing of the largest number. */
+	uint64_t bits = (uint64_t)(1023 - lesser(shift, 300)) << 52;
+	double factor;
 
 	if (!shift)
 		return value;
-	if (shift > 252 + 24)
-		return value * 0;
-	value *= float_of((127 - first) << 23);
-	value *= float_of((127 - second) << 23);
-	return one_nan(shift > first + second ? value * 0x1p-24f : value);
+	memcpy(&factor, &bits, sizeof(factor));
+	return one_nan((float)(value * factor));
 }
 
 static void shift_row(const struct unit *u, union lane *row, uint32_t columns, uint32_t shift)
@@ -206,6 +204,7 @@ static void result_row(struct virgo_job *job, const struct operand *output, uint
 
 static void run_pass(struct virgo_job *job, const struct pass *pass, bool weight_stationary)
 {
+	uint64_t begin = mimic_trace_now(&job->trace);
 	struct array *array = &job->x.array;
 	matrix a, b, sums;
 
@@ -223,6 +222,8 @@ static void run_pass(struct virgo_job *job, const struct pass *pass, bool weight
 			   weight_stationary ? sums[i] : array->state[i],
 			   weight_stationary ? 0 : job->x.execute.shift);
 	count(job, VIRGO_COUNTER_tiles, 1);
+	MIMIC_TRACE_FROM(&job->trace, begin, matrix, 0ull, job->unit->number, 0ull, pass->a.rows,
+			 pass->output.columns, (uint64_t)pass->a.columns);
 	if (!is_nothing(pass->a))
 		count(job, VIRGO_COUNTER_macs, (uint64_t)pass->a.rows * pass->a.columns *
 						       pass->output.columns);

@@ -5,8 +5,6 @@
  */
 #include "devices/virgo/virgo_internal.h"
 
-#define PARTICIPANTS_MAX 255
-
 enum { ARRAY_PARTICIPANTS = 1, ARRAY_WAIT, ARRAY_STATUS };
 
 bool barrier_is_register(uint32_t offset)
@@ -36,12 +34,22 @@ static void open_if_complete(struct virgo *v, unsigned int number)
 		return;
 	b->arrived = 0;
 	b->opened++;
+	MIMIC_TRACE(&v->model.trace, barrier_open, 0ull, number, 0ull, 0u, b->opened, 0ull);
 	for (uint32_t i = 0; i < v->cluster.parked_count; i++) {
 		if (is_of(&v->cluster.parked[i], number))
 			parked_answer(v, &v->cluster.parked[i], before);
 	}
 	parked_sweep(v);
 	virgo_raise(v, VIRGO_EVENT_BARRIER);
+}
+
+static void arrive(struct virgo *v, unsigned int number, uint64_t owner)
+{
+	struct barrier *b = &v->cluster.barrier[number];
+
+	b->arrived++;
+	MIMIC_TRACE(&v->model.trace, barrier_arrive, owner, number, 0ull, b->arrived, participants(v, b),
+		    0ull);
 }
 
 static enum mimic_outcome wait(struct virgo *v, unsigned int number, struct mimic_access *access)
@@ -54,15 +62,12 @@ static enum mimic_outcome wait(struct virgo *v, unsigned int number, struct mimi
 
 	access->data = low_bytes(b->opened, access->size);
 	if (b->arrived + 1 < participants(v, b)) {
-		if (!parked_add(v, &parked)) {
-			v->cluster.illegal++;
-			return MIMIC_DONE;
-		}
-		b->arrived++;
+		parked_add(v, &parked);
+		arrive(v, number, access->owner);
 		return MIMIC_PARKED;
 	}
 	/* The last one does not wait. */
-	b->arrived++;
+	arrive(v, number, access->owner);
 	open_if_complete(v, number);
 	return MIMIC_DONE;
 }

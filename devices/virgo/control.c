@@ -6,6 +6,7 @@ void cluster_drop_translations(struct virgo *v)
 {
 	__atomic_add_fetch(&v->generation, 1, __ATOMIC_RELEASE);
 	v->cluster.shootdowns++;
+	MIMIC_TRACE(&v->model.trace, shootdown, 0ull, 0, 0ull, 0u, 0ull, 0ull);
 }
 
 static uint64_t identify(const struct virgo *v)

@@ -223,6 +223,7 @@ static size_t write_run(struct virgo_job *job, const struct transfer *t, size_t 
 enum work dma_read(struct virgo_job *job, const struct transfer *t, void *to, size_t to_stride,
 		   size_t *done)
 {
+	uint64_t begin = mimic_trace_now(&job->trace);
 	unsigned char *bytes = to;
 	enum work work = WORK_DONE;
 
@@ -237,12 +238,15 @@ enum work dma_read(struct virgo_job *job, const struct transfer *t, void *to, si
 	}
 	count(job, VIRGO_COUNTER_dma_reads, *done);
 	count(job, VIRGO_COUNTER_dma_bytes_read, *done * t->size);
+	MIMIC_TRACE_FROM(&job->trace, begin, dma_read, 0ull, job->unit->number, t->address, *done * t->size,
+			 0ull, (uint64_t)*done);
 	return work;
 }
 
 enum work dma_write(struct virgo_job *job, const struct transfer *t, const void *from,
 		    size_t from_stride, size_t *done)
 {
+	uint64_t begin = mimic_trace_now(&job->trace);
 	const unsigned char *bytes = from;
 	enum work work = WORK_DONE;
 
@@ -259,5 +263,7 @@ enum work dma_write(struct virgo_job *job, const struct transfer *t, const void 
 	}
 	count(job, VIRGO_COUNTER_dma_writes, *done);
 	count(job, VIRGO_COUNTER_dma_bytes_written, *done * t->size);
+	MIMIC_TRACE_FROM(&job->trace, begin, dma_write, 0ull, job->unit->number, t->address,
+			 *done * t->size, 0ull, (uint64_t)*done);
 	return work;
 }

@@ -22,6 +22,36 @@ void job_power_on(struct unit *u)
 	memset(u->accumulator, 0, sizeof(union lane) * u->accumulator_rows * u->dim);
 }
 
+/* The performance counters of COUNTER count on from where they were. */
+static void subtract_cleared(struct virgo_job *job)
+{
+	struct performance_counters *p = &job->x.performance;
+
+	for (unsigned int i = 0; i < VIRGO_COUNTER_COUNT; i++)
+		job->x.counters[i] -= job->cleared[i];
+	for (unsigned int i = 0; i < VIRGO_PERFORMANCE_COUNTERS; i++) {
+		if (p->event[i])
+			p->base[i] -= job->cleared[p->event[i] - 1] + job->front_cleared[p->event[i] - 1];
+	}
+	memset(job->cleared, 0, sizeof(job->cleared));
+	memset(job->front_cleared, 0, sizeof(job->front_cleared));
+}
+
+void job_clear_counters(struct unit *u)
+{
+	struct front *f = &u->front;
+
+	for (unsigned int i = 0; i < VIRGO_COUNTER_COUNT; i++) {
+		u->job.cleared[i] += f->published[i];
+		u->job.front_cleared[i] += f->counters[i];
+	}
+	memset(f->published, 0, sizeof(f->published));
+	memset(f->counters, 0, sizeof(f->counters));
+	/* Else when it comes back. */
+	if (f->job_state != JOB_OUT)
+		subtract_cleared(&u->job);
+}
+
 /* --- taking ---------------------------------------------------------------------------- */
 
 bool job_is_available(const struct unit *u)
@@ -40,9 +70,14 @@ static void take(struct unit *u)
 	memcpy(job->x.front_counters, u->front.counters, sizeof(job->x.front_counters));
 	job->budget = BUDGET_JOB;
 	job->outcome = WORK_DONE;
+	job->trace = *trace_of(u);
+	job->trace_epoch = u->trace_epoch;
 	job->error = VIRGO_ERROR_NONE;
 	job->loops_done = 0;
 	job->cisc_done = 0;
+	job->steps = 0;
+	job->limit = 0;
+	job->stopped_after = UINT32_MAX;
 	__atomic_store_n(&job->drop, 0, __ATOMIC_RELAXED);
 }
 
@@ -70,6 +105,16 @@ struct virgo_job *virgo_model_take_job(struct mimic_model *model)
 	return NULL;
 }
 
+unsigned int virgo_job_steps(const struct virgo_job *job)
+{
+	return job->stopped_after;
+}
+
+void virgo_job_limit(struct virgo_job *job, unsigned int steps)
+{
+	job->limit = steps;
+}
+
 unsigned int virgo_job_unit(const struct virgo_job *job)
 {
 	return job->unit->number;
@@ -77,9 +122,15 @@ unsigned int virgo_job_unit(const struct virgo_job *job)
 
 /* --- running ----------------------------------------------------------------------------- */
 
-static bool is_dropped(const struct virgo_job *job)
+/* Between two commands. */
+static bool is_stopped(struct virgo_job *job)
 {
-	return __atomic_load_n(&job->drop, __ATOMIC_RELAXED);
+	bool stops = job->limit ? job->steps >= job->limit :
+				  __atomic_load_n(&job->drop, __ATOMIC_RELAXED);
+
+	if (stops)
+		job->stopped_after = job->steps;
+	return stops;
 }
 
 static void run(struct virgo_job *job)
@@ -88,14 +139,19 @@ static void run(struct virgo_job *job)
 
 	while (x->next < x->count) {
 		const struct command *command = &x->batch[x->next];
+		uint64_t begin = mimic_trace_now(&job->trace);
 
 		job->outcome = command_execute(job, command);
+		/* enum mimic_trace_outcome is in the order of enum work */
+		MIMIC_TRACE_FROM(&job->trace, begin, command, 0ull, job->unit->number, command->rs1,
+				 job->outcome, command->word, trace_number(job->trace_epoch, command));
 		if (job->outcome != WORK_DONE)
 			return;
 		job->loops_done += command_is_loop(command->funct);
 		job->cisc_done += command->ends_cisc;
 		x->next++;
-		if (x->next < x->count && (!spend(job, 4) || is_dropped(job))) {
+		job->steps++;
+		if (x->next < x->count && (!spend(job, 4) || is_stopped(job))) {
 			job->outcome = WORK_MORE;
 			return;
 		}
@@ -117,6 +173,7 @@ static void drop_batch(struct unit *u)
 {
 	struct front *f = &u->front;
 	struct execution *x = &u->job.x;
+	bool has_ended;
 
 	for (uint32_t i = x->next; i < x->count; i++) {
 		f->loops -= command_is_loop(x->batch[i].funct);
@@ -124,6 +181,10 @@ static void drop_batch(struct unit *u)
 		f->completed++;
 	}
 	count_front(u, VIRGO_COUNTER_dropped, x->count - x->next - 1);
+	/* One that failed by itself has ended. */
+	has_ended = u->job.outcome == WORK_ERROR;
+	trace_dropped(u, u->job.trace_epoch, &x->batch[x->next] + has_ended,
+		      x->count - x->next - has_ended);
 	x->count = 0;
 	x->next = 0;
 	memset(&x->progress, 0, sizeof(x->progress));
@@ -177,12 +238,16 @@ static void stall(struct virgo *v, struct unit *u)
 
 static void page_fault(struct virgo *v, struct unit *u)
 {
+	enum mimic_fault_answer answer = ask(v, u);
+	const struct dma *dma = &u->job.x.dma;
 	struct front *f = &u->front;
 
-	if (f->retry_address != u->job.x.dma.fault_address)
+	MIMIC_TRACE(&v->model.trace, page_fault, 0ull, u->number, dma->fault_address, dma->fault_writes,
+		    answer, 0ull);
+	if (f->retry_address != dma->fault_address)
 		f->retries = 0;
-	f->retry_address = u->job.x.dma.fault_address;
-	switch (ask(v, u)) {
+	f->retry_address = dma->fault_address;
+	switch (answer) {
 	case MIMIC_FAULT_RETRY:
 		if (f->retries++ >= RETRIES_MAX) {
 			fault_is_bad(v, u);
@@ -203,6 +268,7 @@ void job_resolve(struct virgo *v, struct unit *u, bool present)
 {
 	if (u->front.job_state != JOB_STALLED)
 		return;
+	MIMIC_TRACE(&v->model.trace, resolve, 0ull, u->number, u->front.stall_page, present, 0ull, 0ull);
 	if (!present) {
 		fault_is_bad(v, u);
 		return;
@@ -233,8 +299,11 @@ static void finish(struct virgo *v, struct unit *u)
 	struct front *f = &u->front;
 	struct virgo_job *job = &u->job;
 
+	subtract_cleared(job);
 	if (f->reset_pending) {
 		/* What the job still had was forgotten when the reset came. */
+		trace_dropped(u, job->trace_epoch, &job->x.batch[job->x.next],
+			      job->x.count - job->x.next);
 		f->taken = 0;
 		job_power_on(u);
 		if (f->reset_pending == RESET_POWER_ON)
@@ -267,6 +336,7 @@ void virgo_model_job_done(struct mimic_model *model, struct virgo_job *job, uint
 
 	if (now > v->cluster.now)
 		v->cluster.now = now;
+	mimic_trace_now(&v->model.trace);
 	finish(v, job->unit);
 	unit_settle(v, job->unit);
 	parked_sweep(v);

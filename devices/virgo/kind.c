@@ -116,6 +116,16 @@ static void job_done(struct mimic_model *model, void *job, uint64_t now)
 	virgo_model_job_done(model, job, now);
 }
 
+static unsigned int job_steps(const void *job)
+{
+	return virgo_job_steps(job);
+}
+
+static void job_limit(void *job, unsigned int steps)
+{
+	virgo_job_limit(job, steps);
+}
+
 static const struct mimic_jobs jobs = {
 	.count = job_count,
 	.enable = enable_jobs,
@@ -123,6 +133,8 @@ static const struct mimic_jobs jobs = {
 	.take = take_job,
 	.run = run_job,
 	.done = job_done,
+	.steps = job_steps,
+	.limit = job_limit,
 };
 
 /* --- events ----------------------------------------------------------------------- */
@@ -148,9 +160,14 @@ static void enable_events(struct mimic_model *model, uint64_t events, uint64_t n
 	event_access(model, VIRGO_CONTROL_EVENT_ENABLE, true, events, now);
 }
 
+static uint64_t enabled_events(struct mimic_model *model, uint64_t now)
+{
+	return event_access(model, VIRGO_CONTROL_EVENT_ENABLE, false, 0, now);
+}
+
 static uint64_t take_events(struct mimic_model *model, uint64_t now)
 {
-	uint64_t events = event_access(model, VIRGO_CONTROL_EVENT_ENABLE, false, 0, now);
+	uint64_t events = enabled_events(model, now);
 
 	events &= event_access(model, VIRGO_CONTROL_EVENT_STATUS, false, 0, now);
 	if (events)
@@ -185,5 +202,7 @@ const struct mimic_kind mimic_kind_virgo = {
 	.events = (VIRGO_EVENT_BARRIER << 1) - 1,
 	.enable_events = enable_events,
 	.take_events = take_events,
+	.enabled_events = enabled_events,
 	.state = virgo_state,
+	.access_name = virgo_access_name,
 };

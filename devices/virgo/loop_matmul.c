@@ -268,13 +268,17 @@ enum work loop_matmul(struct virgo_job *job, const struct loop_blocks *l)
 		.job = job, .l = l, .kernels = job->virgo->kernels, .scratch = job->matmul, .dim = dim,
 		.block_lanes = dim * dim / (job->unit->type.is_float ? 1 : 2),
 	};
+	uint64_t begin;
 
 	most = chunk_blocks(&c);
 	while (p->at[0] < l->k) {
 		c.first = p->at[0];
 		c.has_pads = c.first >= whole;
 		c.count = c.has_pads ? 1 : lesser(most, whole - c.first);
+		begin = mimic_trace_now(&job->trace);
 		multiply_chunk(&c);
+		MIMIC_TRACE_FROM(&job->trace, begin, matrix, 0ull, job->unit->number, 0ull, l->rows,
+				 l->columns, (uint64_t)c.count * dim);
 		p->at[0] += c.count;
 		if (!spend(job, (int64_t)l->rows * l->columns * c.count * dim / 64) && p->at[0] < l->k)
 			return WORK_MORE;

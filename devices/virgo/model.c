@@ -10,6 +10,7 @@ static void begin_call(struct virgo *v, uint64_t now)
 {
 	if (now > v->cluster.now)
 		v->cluster.now = now;
+	mimic_trace_now(&v->model.trace);
 }
 
 void virgo_raise(struct virgo *v, uint32_t events)
@@ -24,13 +25,10 @@ void virgo_raise(struct virgo *v, uint32_t events)
 		v->host.interrupt(v->host.context);
 }
 
-static enum mimic_outcome virgo_access(struct mimic_model *model, struct mimic_access *access,
-				       uint64_t now)
+static enum mimic_outcome access_one(struct virgo *v, struct mimic_access *access)
 {
-	struct virgo *v = virgo_of(model);
 	enum mimic_outcome outcome = MIMIC_DONE;
 
-	begin_call(v, now);
 	if (access->page == VIRGO_PAGE_CONTROL) {
 		outcome = cluster_access(v, access);
 	} else if (access->page == VIRGO_PAGE_UNITS) {
@@ -40,6 +38,22 @@ static enum mimic_outcome virgo_access(struct mimic_model *model, struct mimic_a
 		access->data = access->is_write ? access->data : 0;
 	}
 	parked_sweep(v);
+	return outcome;
+}
+
+static enum mimic_outcome virgo_access(struct mimic_model *model, struct mimic_access *access,
+				       uint64_t now)
+{
+	enum mimic_outcome outcome;
+	uint64_t begin;
+
+	begin_call(virgo_of(model), now);
+	begin = model->trace.now;
+	outcome = access_one(virgo_of(model), access);
+	if (outcome == MIMIC_DONE)
+		mimic_trace_accesses(&model->trace, begin, access, 1);
+	else
+		mimic_trace_blocks(&model->trace, begin, access);
 	return outcome;
 }
 
@@ -74,16 +88,21 @@ static size_t virgo_store_many(struct mimic_model *model, const struct mimic_acc
 {
 	struct virgo *v = virgo_of(model);
 	struct mimic_access access = *pattern;
+	uint64_t begin;
 	size_t done;
 
+	begin_call(v, now);
+	begin = model->trace.now;
 	access.is_write = 1;
 	for (done = 0; done < n && !virgo_busy(model); done++) {
 		access.data = low_bytes(values[done], access.size);
-		if (virgo_access(model, &access, now) == MIMIC_PARKED) {
+		if (access_one(v, &access) == MIMIC_PARKED) {
 			take_back(v, access.owner);
 			break;
 		}
 	}
+	if (done)
+		mimic_trace_accesses(&model->trace, begin, &access, done);
 	return done;
 }
 
@@ -92,23 +111,29 @@ static size_t virgo_load_many(struct mimic_model *model, const struct mimic_acce
 {
 	struct virgo *v = virgo_of(model);
 	struct mimic_access access = *pattern;
+	uint64_t begin;
 	size_t done;
 
+	begin_call(v, now);
+	begin = model->trace.now;
 	access.is_write = 0;
 	for (done = 0; done < n; done++) {
-		if (virgo_access(model, &access, now) == MIMIC_PARKED) {
+		if (access_one(v, &access) == MIMIC_PARKED) {
 			take_back(v, access.owner);
 			break;
 		}
 		memcpy((char *)values + done * access.size, &access.data, access.size);
 	}
+	if (done)
+		mimic_trace_accesses(&model->trace, begin, &access, done);
 	return done;
 }
 
 static void virgo_cancel(struct mimic_model *model, uint64_t owner, uint64_t now)
 {
 	begin_call(virgo_of(model), now);
-	parked_withdraw(virgo_of(model), owner);
+	if (parked_withdraw(virgo_of(model), owner))
+		mimic_trace_wakes(&model->trace, owner, 0, true);
 }
 
 /* What it left half said is not to be the beginning of another thread's command. */
@@ -139,6 +164,7 @@ static void virgo_invalidate(struct mimic_model *model, uint64_t start, uint64_t
 {
 	(void)start;
 	(void)end;
+	mimic_trace_now(&model->trace);
 	cluster_drop_translations(virgo_of(model));
 }
 
@@ -172,6 +198,7 @@ static const struct mimic_model_ops virgo_ops = {
 	.invalidate = virgo_invalidate,
 	.power_on = virgo_power_on,
 	.counters = virgo_counters_read,
+	.clear_counters = virgo_counters_clear,
 	.describe = virgo_describe,
 	.save = virgo_save,
 	.restore = virgo_restore,

@@ -37,6 +37,16 @@ size_t virgo_counters_read(const struct mimic_model *model, uint64_t *values, si
 	return VIRGO_COUNTER_COUNT;
 }
 
+void virgo_counters_clear(struct mimic_model *model)
+{
+	struct virgo *v = virgo_of(model);
+
+	v->cluster.illegal = 0;
+	v->cluster.shootdowns = 0;
+	for (unsigned int i = 0; i < v->config.units; i++)
+		job_clear_counters(&v->unit[i]);
+}
+
 static const char *error_name(unsigned int error)
 {
 	static const char *const names[] = {

@@ -16,6 +16,21 @@ unsigned int command_queue_room(const struct virgo *v, const struct unit *u)
 	return used < v->config.queue_entries ? v->config.queue_entries - used : 0;
 }
 
+void queue_count_dropped(struct front *f)
+{
+	if (f->taken)
+		return;
+	f->completed += f->dropped_behind;
+	f->dropped_behind = 0;
+}
+
+/* COMPLETED counts in order. */
+static void drop(struct front *f, uint32_t count)
+{
+	f->dropped_behind += count;
+	queue_count_dropped(f);
+}
+
 /* The caller has made sure of the room. */
 void command_queue_push(struct unit *u, const struct command *command)
 {
@@ -26,10 +41,13 @@ void command_queue_push(struct unit *u, const struct command *command)
 	f->was_busy = 1;
 	*entry = *command;
 	entry->position = f->dispatched++;
+	MIMIC_TRACE(trace_of(u), command_queued, 0ull, u->number, entry->rs1, 0u, entry->word,
+		    trace_number(u->trace_epoch, entry));
 	if (f->error) {
 		/* Nothing happens until the error is cleared. */
-		f->completed++;
+		drop(f, 1);
 		count_front(u, VIRGO_COUNTER_dropped, 1);
+		trace_dropped(u, u->trace_epoch, entry, 1);
 		return;
 	}
 	queue->level++;
@@ -44,7 +62,8 @@ void queue_drop_all(struct unit *u)
 	struct front *f = &u->front;
 
 	count_front(u, VIRGO_COUNTER_dropped, f->queue.level);
-	f->completed += f->queue.level;
+	trace_dropped(u, u->trace_epoch, &f->queue.entry[f->queue.first], f->queue.level);
+	drop(f, f->queue.level);
 	while (f->queue.level) {
 		const struct command *entry = &f->queue.entry[f->queue.first];
 

@@ -6,13 +6,14 @@
  * in it is one that the model could have written.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "devices/image.h"
 #include "devices/virgo/virgo_internal.h"
 
 static const struct mimic_image_kind image_kind = {
 	.magic = 0x454752495650494dull,	/* "MIPVIRGE" */
-	.version = 1,
+	.version = 2,
 	.config_size = sizeof(struct virgo_config),
 };
 
@@ -69,7 +70,9 @@ static unsigned int parked_of(const struct cluster *c, unsigned int kind, unsign
 
 static bool cluster_is_sound(const struct virgo *v, const struct cluster *c)
 {
-	if (c->parked_count > PARKED_MAX)
+	uint32_t at_units = 0;
+
+	if (c->parked_count > PARKED_MAX || c->parked_at_units > PARKED_AT_UNITS_MAX)
 		return false;
 	for (uint32_t i = 0; i < c->parked_count; i++) {
 		const struct parked *p = &c->parked[i];
@@ -77,10 +80,14 @@ static bool cluster_is_sound(const struct virgo *v, const struct cluster *c)
 
 		if (p->kind > PARKED_BARRIER || p->unit >= limit || p->over || p->size > 8)
 			return false;
+		at_units += p->kind != PARKED_BARRIER;
 	}
+	if (at_units != c->parked_at_units)
+		return false;
 	for (unsigned int i = 0; i < VIRGO_BARRIERS; i++) {
 		if (c->barrier[i].arrived != parked_of(c, PARKED_BARRIER, i) ||
-		    c->barrier[i].participants > 255)
+		    c->barrier[i].arrived >= PARTICIPANTS_MAX ||
+		    c->barrier[i].participants > PARTICIPANTS_MAX)
 			return false;
 	}
 	return true;
@@ -93,7 +100,7 @@ static bool front_is_sound(const struct virgo *v, const struct cluster *c, unsig
 	       f->queue.first < VIRGO_MAX_QUEUE && f->queue.level <= v->config.queue_entries &&
 	       f->taken <= BATCH_MAX && f->queue.level + f->taken <= v->config.queue_entries &&
 	       f->job_state <= JOB_STALLED && f->job_state != JOB_OUT && !f->reset_pending &&
-	       f->counter_select < VIRGO_COUNTER_COUNT &&
+	       (f->taken || !f->dropped_behind) && f->counter_select < VIRGO_COUNTER_COUNT &&
 	       f->cisc_generation < VIRGO_CISC_GENERATIONS &&
 	       !(f->cisc_tile >> 48) && (f->job_state == JOB_NONE) == !(f->queue.level + f->taken);
 }
@@ -144,17 +151,12 @@ static bool execution_is_sound(const struct front *f, const struct execution *x)
 	       x->execute.c_stride < 0x10000;
 }
 
-int virgo_restore(struct mimic_model *model, const void *image, size_t size)
+/* `cluster` has room for the image's, which is too large for a stack. */
+static int restore(struct virgo *v, struct cluster *cluster, const char *from)
 {
-	struct virgo *v = virgo_of(model);
-	struct cluster cluster;
-	const char *units, *from;
+	const char *units = mimic_image_get(from, cluster, sizeof(*cluster));
 
-	from = mimic_image_state(&image_kind, &v->config, image, size, state_size(v));
-	if (!from)
-		return -EINVAL;
-	units = mimic_image_get(from, &cluster, sizeof(cluster));
-	if (!cluster_is_sound(v, &cluster))
+	if (!cluster_is_sound(v, cluster))
 		return -EINVAL;
 	from = units;
 	for (unsigned int i = 0; i < v->config.units; i++) {
@@ -163,11 +165,11 @@ int virgo_restore(struct mimic_model *model, const void *image, size_t size)
 
 		from = mimic_image_get(from, &front, sizeof(front));
 		from = mimic_image_get(from, &x, sizeof(x)) + accumulator_size(&v->unit[i]);
-		if (!front_is_sound(v, &cluster, i, &front) || !execution_is_sound(&front, &x))
+		if (!front_is_sound(v, cluster, i, &front) || !execution_is_sound(&front, &x))
 			return -EINVAL;
 	}
 	from = units;
-	v->cluster = cluster;
+	v->cluster = *cluster;
 	for (unsigned int i = 0; i < v->config.units; i++) {
 		struct unit *u = &v->unit[i];
 
@@ -178,4 +180,21 @@ int virgo_restore(struct mimic_model *model, const void *image, size_t size)
 	}
 	mimic_image_get(from, v->shared, shared_size(v));
 	return 0;
+}
+
+int virgo_restore(struct mimic_model *model, const void *image, size_t size)
+{
+	struct virgo *v = virgo_of(model);
+	const char *from = mimic_image_state(&image_kind, &v->config, image, size, state_size(v));
+	struct cluster *cluster;
+	int error;
+
+	if (!from)
+		return -EINVAL;
+	cluster = malloc(sizeof(*cluster));
+	if (!cluster)
+		return -ENOMEM;
+	error = restore(v, cluster, from);
+	free(cluster);
+	return error;
 }

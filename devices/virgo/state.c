@@ -48,12 +48,12 @@ static void counters_folder(const struct mimic_model *model, const struct mimic_
 
 /* --- barriers -------------------------------------------------------------------------- */
 
-/* As barrier.c: who comes last does not wait, nor does who finds no room among those who wait. */
+/* As barrier.c: who comes last does not wait. */
 static bool would_wait(const struct virgo *v, const struct barrier *b)
 {
 	uint32_t participants = b->participants ? b->participants : v->config.cores;
 
-	return b->arrived + 1 < participants && v->cluster.parked_count < PARKED_MAX;
+	return b->arrived + 1 < participants;
 }
 
 static void barrier_folder(const struct virgo *v, unsigned int number,

@@ -96,7 +96,7 @@ static uint64_t unit_identity(const struct unit *u)
 static void waiting_register(const struct virgo *v, const struct listed *listed, bool is_over,
 			     uint64_t value, const struct mimic_state_visitor *visitor)
 {
-	if (!is_over && v->cluster.parked_count < PARKED_MAX)
+	if (!is_over && v->cluster.parked_at_units < PARKED_AT_UNITS_MAX)
 		mimic_state_text(visitor, listed->name, MIMIC_STATE_WAITS, listed->meaning);
 	else
 		mimic_state_hex(visitor, listed->name, value, listed->meaning);

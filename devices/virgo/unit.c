@@ -6,16 +6,23 @@
 
 bool parked_add(struct virgo *v, const struct parked *parked)
 {
-	if (v->cluster.parked_count == PARKED_MAX)
-		return false;
-	v->cluster.parked[v->cluster.parked_count++] = *parked;
+	struct cluster *c = &v->cluster;
+
+	if (parked->kind != PARKED_BARRIER) {
+		if (c->parked_at_units == PARKED_AT_UNITS_MAX)
+			return false;
+		c->parked_at_units++;
+	}
+	c->parked[c->parked_count++] = *parked;
 	return true;
 }
 
 void parked_answer(struct virgo *v, struct parked *parked, uint64_t data)
 {
 	parked->over = 1;
-	v->host.complete(v->host.context, parked->owner, low_bytes(data, parked->size));
+	data = low_bytes(data, parked->size);
+	mimic_trace_wakes(&v->model.trace, parked->owner, data, false);
+	v->host.complete(v->host.context, parked->owner, data);
 }
 
 /* Not while somebody goes through the list. */
@@ -27,6 +34,8 @@ void parked_sweep(struct virgo *v)
 	for (uint32_t i = 0; i < c->parked_count; i++) {
 		if (!c->parked[i].over)
 			c->parked[kept++] = c->parked[i];
+		else if (c->parked[i].kind != PARKED_BARRIER)
+			c->parked_at_units--;
 	}
 	c->parked_count = kept;
 }
@@ -50,19 +59,23 @@ static void stream_restore(struct front *f, const struct parked *parked)
 	f->stream_level = 2;
 }
 
-void parked_withdraw(struct virgo *v, uint64_t owner)
+bool parked_withdraw(struct virgo *v, uint64_t owner)
 {
+	bool found = false;
+
 	for (uint32_t i = 0; i < v->cluster.parked_count; i++) {
 		struct parked *parked = &v->cluster.parked[i];
 
 		if (parked->over || parked->owner != owner)
 			continue;
 		parked->over = 1;
+		found = true;
 		forget(v, parked);
 		if (parked->from_stream)
 			stream_restore(&v->unit[parked->unit].front, parked);
 	}
 	parked_sweep(v);
+	return found;
 }
 
 void parked_release_all(struct virgo *v)
@@ -142,6 +155,12 @@ void unit_reset(struct virgo *v, struct unit *u, enum reset reset)
 {
 	struct front old = u->front, *f = &u->front;
 
+	/* What a job has that is out is dropped when it comes back. */
+	trace_dropped(u, u->trace_epoch, &old.queue.entry[old.queue.first], old.queue.level);
+	if (old.job_state != JOB_OUT)
+		trace_dropped(u, u->job.trace_epoch, &u->job.x.batch[u->job.x.next],
+			      u->job.x.count - u->job.x.next);
+	u->trace_epoch++;
 	release(v, u);
 	memset(f, 0, sizeof(*f));
 	if (reset != RESET_POWER_ON) {
@@ -188,6 +207,7 @@ static bool is_over(const struct unit *u, const struct parked *parked)
 
 void unit_settle(struct virgo *v, struct unit *u)
 {
+	queue_count_dropped(&u->front);
 	for (uint32_t i = 0; i < v->cluster.parked_count; i++) {
 		struct parked *parked = &v->cluster.parked[i];
 

@@ -41,7 +41,10 @@
 #include "devices/virgo/virgo_model.h"
 
 #define BATCH_MAX 32		/* commands of one job */
-#define PARKED_MAX 256
+#define PARTICIPANTS_MAX 255	/* of a barrier */
+#define PARKED_AT_UNITS_MAX 256
+/* And all that can wait at barriers: who comes last does not. */
+#define PARKED_MAX (PARKED_AT_UNITS_MAX + VIRGO_BARRIERS * (PARTICIPANTS_MAX - 1))
 #define RETRIES_MAX 8		/* answers MIMIC_FAULT_RETRY to one row */
 #define LOADS 3			/* load configurations */
 #define NORM_STATISTICS 4
@@ -240,6 +243,15 @@ struct virgo_job {
 	uint32_t loops_done;
 	uint32_t cisc_done;
 	uint32_t drop;		/* atomic: do not go on */
+	uint32_t steps;		/* commands that this run finished */
+	uint32_t stopped_after;	/* so many, for `drop`; UINT32_MAX: it was not */
+	uint32_t limit;		/* 0, or: stop after so many, and not for `drop` */
+	/* The model's, also while the job is out: what was cleared meanwhile, of its counters and of the others. */
+	uint64_t cleared[VIRGO_COUNTER_COUNT];
+	uint64_t front_cleared[VIRGO_COUNTER_COUNT];
+	/* The job's own, since it is at work on another thread. */
+	struct mimic_trace_source trace;
+	uint64_t trace_epoch;
 	unsigned char *staging;
 	struct matmul_scratch *matmul;
 };
@@ -272,6 +284,7 @@ struct front {
 	uint32_t loops;			/* unfinished */
 	uint32_t cisc_unfinished;
 	uint32_t taken;			/* commands that the job has */
+	uint32_t dropped_behind;	/* commands that come behind these, and are over when these are */
 	uint32_t job_state;
 	uint32_t retries;
 	uint32_t stall_writes;
@@ -298,6 +311,7 @@ struct unit {
 	unsigned char *spad;		/* the shared memory */
 	struct front front;
 	struct virgo_job job;
+	uint64_t trace_epoch;	/* in a trace, positions of after a reset are not those of before */
 };
 
 enum parked_kind { PARKED_INSTRUCTION, PARKED_FENCE, PARKED_LOOPS, PARKED_BARRIER };
@@ -332,7 +346,7 @@ struct cluster {
 	uint32_t events_enabled;
 	struct barrier barrier[VIRGO_BARRIERS];
 	uint32_t parked_count;
-	uint32_t reserved;
+	uint32_t parked_at_units;	/* of these; not at barriers */
 	struct parked parked[PARKED_MAX];	/* the one that came first, first */
 };
 
@@ -360,6 +374,25 @@ static inline void count_front(struct unit *u, enum virgo_counter counter, uint6
 static inline void count(struct virgo_job *job, enum virgo_counter counter, uint64_t n)
 {
 	job->x.counters[counter] += n;
+}
+
+static inline struct mimic_trace_source *trace_of(struct unit *u)
+{
+	return &u->job.virgo->model.trace;
+}
+
+/* No two commands of a unit have the same. */
+static inline uint64_t trace_number(uint64_t epoch, const struct command *command)
+{
+	return epoch << 40 | command->position;
+}
+
+/* Commands that will not be done: so many, `first` the first. */
+static inline void trace_dropped(struct unit *u, uint64_t epoch, const struct command *first, uint32_t n)
+{
+	if (n)
+		MIMIC_TRACE(trace_of(u), command_dropped, 0ull, u->number, 0ull, n, 0ull,
+			    trace_number(epoch, first));
 }
 
 static inline uint64_t low_bytes(uint64_t value, unsigned int size)
@@ -452,9 +485,11 @@ bool unit_is_busy(const struct unit *u);
 void unit_settle(struct virgo *v, struct unit *u);
 
 /* parked accesses, in unit.c */
+/* false: there is no room. At barriers there always is. */
 bool parked_add(struct virgo *v, const struct parked *parked);
 void parked_sweep(struct virgo *v);
-void parked_withdraw(struct virgo *v, uint64_t owner);
+/* true: there was one. */
+bool parked_withdraw(struct virgo *v, uint64_t owner);
 /* Everybody is answered with 0. */
 void parked_release_all(struct virgo *v);
 void parked_answer(struct virgo *v, struct parked *parked, uint64_t data);
@@ -463,6 +498,8 @@ void parked_answer(struct virgo *v, struct parked *parked, uint64_t data);
 unsigned int command_queue_room(const struct virgo *v, const struct unit *u);
 void command_queue_push(struct unit *u, const struct command *command);
 void queue_drop_all(struct unit *u);
+/* What was dropped behind the job's commands is over when they are. */
+void queue_count_dropped(struct front *f);
 /* Moves commands to the job; false: there are none. */
 bool queue_take(struct unit *u);
 bool command_is_loop(unsigned int funct);
@@ -472,6 +509,7 @@ void cisc_store(struct virgo *v, struct unit *u, uint32_t word);
 
 /* job.c */
 void job_power_on(struct unit *u);
+void job_clear_counters(struct unit *u);
 void job_resolve(struct virgo *v, struct unit *u, bool present);
 bool job_is_available(const struct unit *u);
 void job_tick(struct virgo *v);
@@ -606,6 +644,7 @@ void loop_conv_configure(struct virgo_job *job, const struct command *command);
 
 /* observe.c */
 size_t virgo_counters_read(const struct mimic_model *model, uint64_t *values, size_t count);
+void virgo_counters_clear(struct mimic_model *model);
 size_t virgo_describe(const struct mimic_model *model, char *text, size_t size);
 uint64_t unit_counter(const struct unit *u, unsigned int counter);
 

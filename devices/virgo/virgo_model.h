@@ -91,6 +91,9 @@ bool virgo_model_has_job(const struct mimic_model *model);
 void virgo_job_run(struct virgo_job *job);
 /* Hands it back. Answers who waited for it; page faults are asked about here. */
 void virgo_model_job_done(struct mimic_model *model, struct virgo_job *job, uint64_t now);
+/* For recordings: struct mimic_jobs of devices/kind.h. Steps are commands. */
+unsigned int virgo_job_steps(const struct virgo_job *job);
+void virgo_job_limit(struct virgo_job *job, unsigned int steps);
 /* Which unit works on it. */
 unsigned int virgo_job_unit(const struct virgo_job *job);
 

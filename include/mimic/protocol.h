@@ -45,7 +45,11 @@
 	_(11, ADD, mimic_add, mimic_add_reply, 0, "another device") \
 	_(12, REMOVE, mimic_open, mimic_message, 0, "a device goes away, whoever uses it") \
 	_(13, INJECT, mimic_inject, mimic_message, 0, "a device misbehaves") \
-	_(14, EVENTFD, mimic_event_request, mimic_message, 1, "what happens in a device is told by an eventfd")
+	_(14, EVENTFD, mimic_event_request, mimic_message, 1, "what happens in a device is told by an eventfd") \
+	_(15, STATE, mimic_state_request, mimic_list_reply, 0, "what a device shows of itself; the reply carries a memfd with JSON text") \
+	_(16, RESET, mimic_open, mimic_message, 0, "a device is as after power-on, whoever has it") \
+	_(17, CLEAR_COUNTERS, mimic_open, mimic_message, 0, "the counters of a device are 0 again") \
+	_(18, TRACE, mimic_message, mimic_message, 1, "what the session's devices do is written into a spool")
 
 enum mimic_message_type {
 #define _(number, name, request, reply, descriptors, meaning) MIMIC_MESSAGE_##name = number,
@@ -174,7 +178,19 @@ struct mimic_event_request {
 	uint64_t events;	/* by the kind: VIRGO_EVENT_* */
 };
 
-/* The memfd holds a JSON text; docs/protocol.md names its fields. */
+enum mimic_state_flags {
+	MIMIC_STATE_WITH_BYTES = 1,	/* memories too, as hexadecimal texts */
+};
+
+/* For STATE, RESET and CLEAR_COUNTERS a private device is "maple@0:1234": that of process 1234. */
+struct mimic_state_request {
+	struct mimic_message header;
+	char name[MIMIC_NAME_MAX];
+	uint32_t flags;		/* MIMIC_STATE_* */
+	uint32_t reserved;
+};
+
+/* The memfd holds a JSON text; docs/protocol.md names its fields, docs/state.md those of STATE. */
 struct mimic_list_reply {
 	struct mimic_message header;
 	uint64_t size;		/* of the text, without a final 0 */

@@ -160,7 +160,7 @@ enum virgo_error {
 	_(accumulator_rows_read, "rows of the accumulator that were moved out") \
 	_(accumulator_rows_written, "rows of the accumulator that moves in and the array wrote") \
 	_(polls, "loads of BUSY, LOOPS and STATUS") \
-	_(queue_waits, "stores to INSTRUCTION that waited for room in the queue") \
+	_(queue_waits, "stores of a word, to INSTRUCTION or STREAM, that waited for room in the queue") \
 	_(walks, "translations that walked the page table") \
 	_(page_faults, "faults that a driver was asked to resolve") \
 	_(resolves, "of these, the ones that it resolved") \

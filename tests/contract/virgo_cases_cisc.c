@@ -9,7 +9,9 @@
 
 #define BLOCKS 2u
 #define A_AT 0u
-#define B_AT 16384u
+#define B_AT 40000u
+#define D_AT 80000u
+#define WIDE 300u	/* more than 8 bits */
 
 enum { PAPER, LATER };
 
@@ -32,9 +34,17 @@ static double in_blocks(unsigned int first_row, unsigned int row, unsigned int c
 	return element_of(shared_row(first_row), (block * d + row % d) * d + column % d);
 }
 
+/* Elements from row to row of blocks: of A and B. Inside of a block they are side by side. */
+static unsigned int strides[2];
+
+static size_t index_of(unsigned int row, unsigned int column, unsigned int stride)
+{
+	return row / unit.dim * unit.dim * stride + row % unit.dim * side() + column;
+}
+
 static double input(unsigned int at, unsigned int row, unsigned int column)
 {
-	return element_of(input_at(at), row * side() + column);
+	return element_of(input_at(at), index_of(row, column, strides[at == B_AT]));
 }
 
 static double product(unsigned int row, unsigned int column)
@@ -52,8 +62,9 @@ static void begin(unsigned int generation)
 
 	unit_put(CISC_GENERATION, generation);
 	unit_put(CISC_TILE, (uint64_t)BLOCKS << 32 | BLOCKS << 16 | BLOCKS);
-	fill_small(input_at(A_AT), n * n, 3);
-	fill_small(input_at(B_AT), n * n, 3);
+	strides[0] = strides[1] = n;
+	fill_small(input_at(A_AT), index_of(n, 0, WIDE + 10), 3);
+	fill_small(input_at(B_AT), index_of(n, 0, WIDE + 10), 3);
 	config_ld(0, n * unit.size, 1, false);
 	config_ld(1, n * unit.size, 1, false);
 	config_st(n * unit.size, NO_ACTIVATION, 1);
@@ -112,6 +123,21 @@ CASE(cisc_10_and_11_of_the_paper_load_a_and_b, EITHER)
 		expect_load(10, 0, 2);
 		memset(shared_memory(), 0, SHARED_BYTES);
 		expect_load(11, 1, 3);
+	}
+}
+
+/* Bits [31:24] mean nothing here. */
+CASE(cisc_8_of_the_paper_has_strides_of_8_bits, EITHER)
+{
+	FOR_EACH_UNIT {
+		begin(PAPER);
+		strides[0] = 255;
+		strides[1] = 129;
+		cisc(8 | 255u << 8 | 129u << 16 | 0xffu << 24);
+		cisc(10);
+		COMPLETE();
+		expect_tile(0, A_AT);
+		expect_tile(3 * (unit.rows / 4) - BLOCKS * BLOCKS * unit.dim, B_AT);
 	}
 }
 
@@ -183,6 +209,42 @@ CASE(cisc_10_of_the_later_ones_loads_to_sixteenths, EITHER)
 		COMPLETE();
 		expect_tile(sixteenth(3), A_AT);
 		expect_tile(sixteenth(10) - BLOCKS * BLOCKS * unit.dim, B_AT);
+	}
+}
+
+CASE(cisc_8_of_the_later_ones_has_strides_of_12_bits, EITHER)
+{
+	FOR_EACH_UNIT {
+		begin(LATER);
+		strides[0] = WIDE;
+		strides[1] = WIDE + 7;
+		cisc(8 | strides[0] << 8 | strides[1] << 20);
+		cisc(10 | 3u << 8 | 9u << 16);
+		COMPLETE();
+		expect_tile(sixteenth(3), A_AT);
+		expect_tile(sixteenth(10) - BLOCKS * BLOCKS * unit.dim, B_AT);
+	}
+}
+
+/* No word loads D: a loop that comes after it does. */
+CASE(cisc_11_of_the_later_ones_sets_the_strides_of_d_and_c, EITHER)
+{
+	FOR_EACH_UNIT {
+		unsigned int n = side();
+
+		begin(LATER);
+		for (unsigned int i = 0; i < index_of(n, 0, WIDE); i++)
+			put_value(input_at(D_AT), i, (int)draw_below(2001) - 1000);
+		config_ld(2, n * 4, 1, false);
+		config_st(n * 4, NO_ACTIVATION, 1);
+		rocc(LOOP_WS_BOUNDS, 0, (uint64_t)BLOCKS << 32 | BLOCKS << 16 | BLOCKS);
+		rocc(LOOP_WS_ADDRS_DC, address_of(input_at(D_AT)), address_of(output_at(0)));
+		cisc(11 | WIDE << 8 | (WIDE + 7) << 20);
+		rocc(LOOP_WS, LOOP_FULL_C, SKIP_A | SKIP_B | SKIP_EXECUTE);
+		COMPLETE();
+		for (unsigned int i = 0; i < n * n; i++)
+			EXPECT_TRUE(value_of(output_at(0), index_of(i / n, i % n, WIDE + 7)) ==
+				    value_of(input_at(D_AT), index_of(i / n, i % n, WIDE)));
 	}
 }
 

@@ -35,6 +35,14 @@ CASE(a_convolution_with_a_scale_and_relu, EITHER)
 	expect_convolution((struct conv){ SMALL, .padding = 1, .scale = 0.25f, .activation = RELU });
 }
 
+/* CONFIG's activation of the store, or the loop's own of a pooled output. */
+CASE(a_convolution_with_igelu, EITHER)
+{
+	expect_convolution((struct conv){ SMALL, .padding = 1, .activation = IGELU });
+	expect_convolution((struct conv){ SMALL, .padding = 1, .activation = IGELU, .pool_size = 2,
+					  .pool_stride = 2 });
+}
+
 CASE(a_convolution_with_kernels_of_every_small_size, EITHER)
 {
 	for (unsigned int kernel = 1; kernel <= 4; kernel++)

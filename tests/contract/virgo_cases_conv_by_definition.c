@@ -3,36 +3,34 @@
 
 #include <string.h>
 
+#include "tests/contract/virgo_norm.h"
 #include "tests/lib/contract_virgo.h"
 
 #define INPUT_AT 0u
 #define WEIGHTS_AT 128000u
 #define BIAS_AT 240000u
+#define MOST 30000u
 #define UNTOUCHED 0x5a
 
 /* Of the convolution at work. */
-static struct {
-	struct conv c;
-	int input[30000], weights[30000], bias[64];
-	unsigned int out_rows, out_columns, pooled_rows, pooled_columns;
-	unsigned int in_stride, weight_stride, out_stride;
-} t;
+static struct convolution t;
+static int input[MOST], weights[MOST], bias[64];
 
 /* --- by the definition --------------------------------------------------------------------- */
 
-static int *input_of(unsigned int b, unsigned int row, unsigned int column, unsigned int channel)
+static int input_number(unsigned int b, unsigned int row, unsigned int column, unsigned int channel)
 {
 	const struct conv *c = &t.c;
 
-	return &t.input[((b * c->in_rows + row) * c->in_columns + column) * c->in_channels + channel];
+	return input[((b * c->in_rows + row) * c->in_columns + column) * c->in_channels + channel];
 }
 
-static int *weight_of(unsigned int row, unsigned int column, unsigned int in_channel, unsigned int out_channel)
+static int weight_number(unsigned int row, unsigned int column, unsigned int in_channel, unsigned int out_channel)
 {
 	const struct conv *c = &t.c;
 
-	return &t.weights[((row * c->kernel + column) * c->in_channels + in_channel) * c->out_channels +
-			  out_channel];
+	return weights[((row * c->kernel + column) * c->in_channels + in_channel) * c->out_channels +
+		       out_channel];
 }
 
 /* The input as the kernel sees it: with zeros around it, and between its elements if it is dilated. */
@@ -48,13 +46,13 @@ static int padded(unsigned int b, int row, int column, unsigned int channel)
 	column /= (int)step;
 	if (row >= (int)t.c.in_rows || column >= (int)t.c.in_columns)
 		return 0;
-	return *input_of(b, (unsigned int)row, (unsigned int)column, channel);
+	return input_number(b, (unsigned int)row, (unsigned int)column, channel);
 }
 
 static int convolve(unsigned int b, unsigned int row, unsigned int column, unsigned int channel)
 {
 	const struct conv *c = &t.c;
-	int sum = c->no_bias ? 0 : t.bias[channel];
+	int sum = c->no_bias ? 0 : bias[channel];
 
 	for (unsigned int i = 0; i < c->kernel; i++)
 		for (unsigned int j = 0; j < c->kernel; j++)
@@ -64,15 +62,20 @@ static int convolve(unsigned int b, unsigned int row, unsigned int column, unsig
 
 				sum += padded(b, (int)(row * c->stride + i * c->dilation),
 					      (int)(column * c->stride + j * c->dilation), k) *
-				       *weight_of(wi, wj, k, channel);
+				       weight_number(wi, wj, k, channel);
 			}
 	return sum;
 }
 
 static double element(unsigned int b, unsigned int row, unsigned int column, unsigned int channel)
 {
-	double value = as_element((double)((float)convolve(b, row, column, channel) * t.c.scale));
+	double sum = convolve(b, row, column, channel), value;
 
+	if (t.c.activation == IGELU) {
+		activated_row(IGELU, &sum, 1, &value);
+		return value;
+	}
+	value = as_element((double)((float)sum * t.c.scale));
 	return t.c.activation == RELU && value < 0 ? 0 : value;
 }
 
@@ -97,44 +100,66 @@ static double pooled(unsigned int b, unsigned int row, unsigned int column, unsi
 
 /* --- in the program's memory ------------------------------------------------------------------- */
 
+void *input_of(unsigned int b, unsigned int row, unsigned int column, unsigned int channel)
+{
+	const struct conv *c = &t.c;
+	size_t pixel = row * c->in_columns + column, image = c->in_rows * c->in_columns;
+	size_t at = (b * image + pixel) * t.in_stride + channel;
+
+	if (c->input_3120)
+		at = (channel * image + pixel) * c->batch + b;
+	return input_at(INPUT_AT + at * unit.size);
+}
+
+void *weight_of(unsigned int row, unsigned int column, unsigned int in_channel, unsigned int out_channel)
+{
+	const struct conv *c = &t.c;
+	size_t pixel = row * c->kernel + column;
+	size_t at = (pixel * c->in_channels + in_channel) * t.weight_stride + out_channel;
+
+	if (c->weight_1203)
+		at = (in_channel * c->kernel * c->kernel + pixel) * c->out_channels + out_channel;
+	else if (c->weight_0132)
+		at = (pixel * c->out_channels + out_channel) * c->in_channels + in_channel;
+	return input_at(WEIGHTS_AT + at * unit.size);
+}
+
+void *bias_of(unsigned int channel)
+{
+	return input_at(BIAS_AT + channel * 4);
+}
+
+void *output_of(unsigned int b, unsigned int row, unsigned int column, unsigned int channel)
+{
+	size_t at = ((b * t.pooled_rows + row) * t.pooled_columns + column) * t.out_stride + channel;
+
+	if (t.c.output_1203)
+		at = ((row * t.pooled_columns + column) * t.c.batch + b) * t.c.out_channels + channel;
+	return output_at(at * unit.size);
+}
+
 static void put_input(void)
 {
 	const struct conv *c = &t.c;
 
 	for (unsigned int n = 0; n < c->batch * c->in_rows * c->in_columns * c->in_channels; n++) {
-		unsigned int channel = n % c->in_channels, pixel = n / c->in_channels;
-		unsigned int image = c->in_rows * c->in_columns, b = pixel / image;
-		size_t at = pixel * t.in_stride + channel;
+		unsigned int channel = n % c->in_channels, column = n / c->in_channels % c->in_columns;
+		unsigned int row = n / c->in_channels / c->in_columns;
 
-		if (c->input_3120)
-			at = (channel * image + pixel % image) * c->batch + b;
-		put_element(input_at(INPUT_AT), at, t.input[n]);
+		put_element(input_of(row / c->in_rows, row % c->in_rows, column, channel), 0, input[n]);
 	}
 }
 
 static void put_weights(void)
 {
 	const struct conv *c = &t.c;
-	unsigned int pixels = c->kernel * c->kernel;
 
-	for (unsigned int n = 0; n < pixels * c->in_channels * c->out_channels; n++) {
+	for (unsigned int n = 0; n < c->kernel * c->kernel * c->in_channels * c->out_channels; n++) {
 		unsigned int out = n % c->out_channels, in = n / c->out_channels % c->in_channels;
 		unsigned int pixel = n / c->out_channels / c->in_channels;
-		size_t at = (pixel * c->in_channels + in) * t.weight_stride + out;
 
-		if (c->weight_1203)
-			at = (in * pixels + pixel) * c->out_channels + out;
-		else if (c->weight_0132)
-			at = (pixel * c->out_channels + out) * c->in_channels + in;
-		put_element(input_at(WEIGHTS_AT), at, t.weights[n]);
+		put_element(weight_of(pixel / c->kernel, pixel % c->kernel, in, out), 0, weights[n]);
 	}
-}
-
-static size_t output_index(unsigned int b, unsigned int row, unsigned int column, unsigned int channel)
-{
-	if (t.c.output_1203)
-		return ((row * t.pooled_columns + column) * t.c.batch + b) * t.out_stride + channel;
-	return ((b * t.pooled_rows + row) * t.pooled_columns + column) * t.out_stride + channel;
 }
 
 static unsigned int positions(unsigned int size, unsigned int padding, unsigned int window, unsigned int stride)
@@ -168,15 +193,16 @@ static void prepare(void)
 {
 	const struct conv *c = &t.c;
 
-	if (c->batch * c->in_rows * c->in_columns * t.in_stride > 30000)
+	if (c->batch * c->in_rows * c->in_columns * t.in_stride > MOST || c->out_channels > 64 ||
+	    c->kernel * c->kernel * c->in_channels * t.weight_stride > MOST)
 		contract_fail(__FILE__, __LINE__, "too large");
-	for (unsigned int i = 0; i < 30000; i++)
-		t.input[i] = (int)draw_below(7) - 3;
-	for (unsigned int i = 0; i < 30000; i++)
-		t.weights[i] = (int)draw_below(5) - 2;
+	for (unsigned int i = 0; i < MOST; i++)
+		input[i] = (int)draw_below(7) - 3;
+	for (unsigned int i = 0; i < MOST; i++)
+		weights[i] = (int)draw_below(5) - 2;
 	for (unsigned int i = 0; i < 64; i++) {
-		t.bias[i] = (int)draw_below(51) - 25;
-		put_value(input_at(BIAS_AT), i, t.bias[i]);
+		bias[i] = (int)draw_below(51) - 25;
+		put_value(bias_of(i), 0, bias[i]);
 	}
 	put_input();
 	put_weights();
@@ -185,72 +211,45 @@ static void prepare(void)
 
 /* --- by the device --------------------------------------------------------------------------------- */
 
-/* What of the last kernels lies below or right of the image; rows that no output needs are cut off. */
-static unsigned int far_padding(unsigned int out, unsigned int in)
-{
-	unsigned int size = t.c.input_dilated ? 2 * in - 1 : in;
-	int reach = (int)(out * t.c.stride + (t.c.kernel - 1) * t.c.dilation) - (int)(t.c.padding + size);
-
-	return reach > 0 ? (unsigned int)reach : 0;
-}
-
-static void send_parameters(void)
+static void run(const unsigned int step[DIRECTIONS])
 {
 	const struct conv *c = &t.c;
-	uint64_t right = far_padding(t.out_columns, c->in_columns), bottom = far_padding(t.out_rows, c->in_rows);
-	uint64_t kernel = c->kernel, pool = c->pool_padding;
+	unsigned int pixel = c->output_1203 ? c->batch * c->out_channels : t.out_stride;
 
-	rocc(LOOP_CONV_1, (uint64_t)c->out_channels << 48 | (uint64_t)c->in_channels << 32 | c->in_rows << 16 |
-	     c->batch, (uint64_t)c->padding << 56 | (uint64_t)c->stride << 48 | (uint64_t)t.out_columns << 32 |
-	     t.pooled_rows << 16 | t.out_rows);
-	rocc(LOOP_CONV_2, kernel << 48 | (uint64_t)t.pooled_columns << 32 | c->pool_size << 16 |
-	     c->pool_stride << 8 | pool, (uint64_t)c->batch << 48 | (uint64_t)t.pooled_rows << 32 |
-	     t.pooled_columns << 16 | c->out_channels);
-	rocc(LOOP_CONV_3, kernel << 48 | kernel << 32 | c->in_channels << 16 | c->padding,
-	     right << 48 | (uint64_t)c->padding << 32 | bottom << 24 | pool << 16 | c->in_columns);
-	rocc(LOOP_CONV_4, (uint64_t)t.out_rows << 48 | pool << 32 | pool << 21 | pool << 10 | c->dilation,
-	     (uint64_t)t.in_stride << 48 | (uint64_t)t.weight_stride << 32 | t.out_stride << 16 | t.out_columns);
-	rocc(LOOP_CONV_5, address_of(input_at(WEIGHTS_AT)), address_of(output_at(0)));
-	rocc(LOOP_CONV_6, address_of(input_at(BIAS_AT)), address_of(input_at(INPUT_AT)));
-}
-
-static void run(void)
-{
-	const struct conv *c = &t.c;
-
-	config_st((c->output_1203 ? c->batch : 1) * t.out_stride * unit.size,
-		  c->pool_size ? NO_ACTIVATION : c->activation, c->scale);
-	send_parameters();
-	rocc(LOOP_CONV_WS, c->no_bias | (unsigned int)c->rotated << 1 | (unsigned int)c->output_1203 << 2 |
-	     (unsigned int)c->weight_1203 << 3 | (unsigned int)c->weight_0132 << 4 |
-	     (unsigned int)c->input_3120 << 5 | (unsigned int)c->depthwise << 6 | c->pixels << 8 |
-	     c->b_id << 16 | c->a_id << 18,
-	     (c->pool_size ? 0 : 1) | (unsigned int)c->downsample << 1 | (unsigned int)c->input_dilated << 2 |
-	     c->activation << 3);
+	if (c->activation == IGELU)
+		config_activation(IGELU, pixel * unit.size);
+	else
+		config_st(pixel * unit.size, c->pool_size ? NO_ACTIVATION : c->activation, c->scale);
+	send_parts(&t, step);
 	COMPLETE();
+}
+
+static bool is_expected(double actual, double wanted)
+{
+	return t.c.activation == IGELU ? is_activated(actual, wanted) : actual == wanted;
 }
 
 static void expect_output(void)
 {
 	const struct conv *c = &t.c;
-	size_t end = 0;
+	uint8_t *end = output_at(0);
 
 	for (unsigned int b = 0; b < c->batch; b++)
 		for (unsigned int n = 0; n < t.pooled_rows * t.pooled_columns; n++)
 			for (unsigned int o = 0; o < c->out_channels; o++) {
 				unsigned int row = n / t.pooled_columns, column = n % t.pooled_columns;
-				size_t at = output_index(b, row, column, o);
-				double actual = element_of(output_at(0), at), wanted = pooled(b, row, column, o);
+				uint8_t *at = output_of(b, row, column, o);
+				double actual = element_of(at, 0), wanted = pooled(b, row, column, o);
 
-				if (actual != wanted)
+				if (!is_expected(actual, wanted))
 					contract_fail(__FILE__, __LINE__, "unit %u: image %u, row %u, column %u, channel %u is %g, the definition says %g",
 						      unit.number, b, row, column, o, actual, wanted);
-				end = at + 1 > end ? at + 1 : end;
+				end = at + unit.size > end ? at + unit.size : end;
 			}
-	EXPECT(*((uint8_t *)output_at(0) + end * unit.size), UNTOUCHED);
+	EXPECT(*end, UNTOUCHED);
 }
 
-void expect_convolution(struct conv conv)
+void expect_convolution_in_parts(struct conv conv, const unsigned int step[DIRECTIONS])
 {
 	static unsigned int choice;
 
@@ -259,8 +258,15 @@ void expect_convolution(struct conv conv)
 		t.c = conv;
 		measure();
 		prepare();
-		run();
+		run(step);
 		expect_output();
 		CHECK();
 	}
+}
+
+void expect_convolution(struct conv conv)
+{
+	static const unsigned int whole[DIRECTIONS] = { 999, 999, 999, 999, 999, 999, 999 };
+
+	expect_convolution_in_parts(conv, whole);
 }

@@ -1,229 +1,144 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A convolution that is done in parts, as Gemmini's library does it: of images,
- * output rows, columns and channels, of rows, columns and channels of the kernel.
- * And what LOOP_CONV_WS leaves out when it has no address.
+ * A convolution that is done in parts. Each part reads and writes what is its own of
+ * larger matrices. That takes many commands: most cases only send them in posts.
  */
-#include <string.h>
-
+#include "tests/contract/virgo_conv.h"
 #include "tests/lib/contract_virgo.h"
 
-#define INPUT_AT 0u
-#define WEIGHTS_AT 65536u
-#define BIAS_AT 131072u
-#define BATCH 2u
-#define ROWS 6u
-#define COLUMNS 5u
-#define KERNEL 3u
-#define PADDING 1u
+#define ALL 99
+#define IN_PARTS_OF(...) ((const unsigned int[DIRECTIONS]){ __VA_ARGS__ })
+/* Images, rows, columns, channels; rows, columns, channels of the kernel. */
+#define OF_EVERYTHING IN_PARTS_OF(2, 4, 3, 4, ALL, 2, 4)
 
-/* The padding keeps the image's size. */
-struct part {
-	unsigned int at[7], size[7];
-};
-enum { OF_BATCH, OF_ROW, OF_COLUMN, OF_CHANNEL, OF_KROW, OF_KCOLUMN, OF_KCHANNEL };
-
-static unsigned int in_channels, out_channels;
-
-static double input(unsigned int b, int row, int column, unsigned int channel)
-{
-	if (row < 0 || column < 0 || row >= (int)ROWS || column >= (int)COLUMNS)
-		return 0;
-	return element_of(input_at(INPUT_AT), ((b * ROWS + (unsigned int)row) * COLUMNS + (unsigned int)column) *
-			  in_channels + channel);
-}
-
-static double expected(unsigned int b, unsigned int row, unsigned int column, unsigned int channel)
-{
-	double sum = value_of(input_at(BIAS_AT), channel);
-
-	for (unsigned int n = 0; n < KERNEL * KERNEL * in_channels; n++) {
-		int i = (int)(n / in_channels / KERNEL), j = (int)(n / in_channels % KERNEL);
-
-		sum += input(b, (int)row + i - (int)PADDING, (int)column + j - (int)PADDING, n % in_channels) *
-		       element_of(input_at(WEIGHTS_AT), n * out_channels + channel);
-	}
-	return as_element(sum);
-}
-
-/* --- one part -------------------------------------------------------------------------------- */
-
-static unsigned int before(int first)
-{
-	return first < 0 ? (unsigned int)-first : 0;
-}
-
-static unsigned int behind(int first, unsigned int size, unsigned int all)
-{
-	int end = first + (int)size - (int)all;
-
-	return end > 0 ? (unsigned int)end : 0;
-}
-
-static void send_part(const struct part *p)
-{
-	int row = (int)(p->at[OF_ROW] + p->at[OF_KROW]) - (int)PADDING;
-	int column = (int)(p->at[OF_COLUMN] + p->at[OF_KCOLUMN]) - (int)PADDING;
-	unsigned int rows = p->size[OF_ROW] + p->size[OF_KROW] - 1;
-	unsigned int columns = p->size[OF_COLUMN] + p->size[OF_KCOLUMN] - 1;
-	uint64_t top = before(row), left = before(column);
-	uint64_t bottom = behind(row, rows, ROWS), right = behind(column, columns, COLUMNS);
-	bool first = !p->at[OF_KROW] && !p->at[OF_KCOLUMN] && !p->at[OF_KCHANNEL];
-	bool last = p->at[OF_KROW] + p->size[OF_KROW] == KERNEL &&
-		    p->at[OF_KCOLUMN] + p->size[OF_KCOLUMN] == KERNEL &&
-		    p->at[OF_KCHANNEL] + p->size[OF_KCHANNEL] == in_channels;
-	size_t from = ((p->at[OF_BATCH] * ROWS + (unsigned int)(row + (int)top)) * COLUMNS +
-		       (unsigned int)(column + (int)left)) * in_channels + p->at[OF_KCHANNEL];
-	size_t weights = ((p->at[OF_KROW] * KERNEL + p->at[OF_KCOLUMN]) * in_channels + p->at[OF_KCHANNEL]) *
-			 out_channels + p->at[OF_CHANNEL];
-	size_t to = ((p->at[OF_BATCH] * ROWS + p->at[OF_ROW]) * COLUMNS + p->at[OF_COLUMN]) * out_channels +
-		    p->at[OF_CHANNEL];
-
-	rocc(LOOP_CONV_1, (uint64_t)out_channels << 48 | (uint64_t)in_channels << 32 | ROWS << 16 | BATCH,
-	     (uint64_t)PADDING << 56 | 1ull << 48 | (uint64_t)COLUMNS << 32 | ROWS << 16 | ROWS);
-	rocc(LOOP_CONV_2, (uint64_t)KERNEL << 48 | (uint64_t)COLUMNS << 32,
-	     (uint64_t)p->size[OF_BATCH] << 48 | (uint64_t)p->size[OF_ROW] << 32 | p->size[OF_COLUMN] << 16 |
-	     p->size[OF_CHANNEL]);
-	rocc(LOOP_CONV_3, (uint64_t)p->size[OF_KROW] << 48 | (uint64_t)p->size[OF_KCOLUMN] << 32 |
-	     p->size[OF_KCHANNEL] << 16 | left, right << 48 | top << 32 | bottom << 24 | COLUMNS);
-	rocc(LOOP_CONV_4, (uint64_t)p->size[OF_ROW] << 48 | 1,
-	     (uint64_t)in_channels << 48 | (uint64_t)out_channels << 32 | out_channels << 16 | p->size[OF_COLUMN]);
-	rocc(LOOP_CONV_5, address_of(input_at(WEIGHTS_AT + weights * unit.size)),
-	     last ? address_of(output_at(to * unit.size)) : 0);
-	rocc(LOOP_CONV_6, first ? address_of(input_at(BIAS_AT + p->at[OF_CHANNEL] * 4)) : 0,
-	     address_of(input_at(INPUT_AT + from * unit.size)));
-	rocc(LOOP_CONV_WS, 0, 1);
-}
-
-/* All parts of what is in all[] from dimension `d` on; the parts of the kernel are the innermost. */
-static void send_parts(struct part *p, unsigned int d, const unsigned int all[7], const unsigned int step[7])
-{
-	if (d == 7) {
-		send_part(p);
-		return;
-	}
-	for (p->at[d] = 0; p->at[d] < all[d]; p->at[d] += step[d]) {
-		p->size[d] = all[d] - p->at[d] < step[d] ? all[d] - p->at[d] : step[d];
-		send_parts(p, d + 1, all, step);
-	}
-}
-
-static void prepare(void)
-{
-	in_channels = unit.dim + 2;
-	out_channels = unit.dim + 1;
-	fill_small(input_at(INPUT_AT), BATCH * ROWS * COLUMNS * in_channels, 3);
-	fill_small(input_at(WEIGHTS_AT), KERNEL * KERNEL * in_channels * out_channels, 2);
-	for (unsigned int i = 0; i < out_channels; i++)
-		put_value(input_at(BIAS_AT), i, (int)draw_below(41) - 20);
-	memset(output_at(0), 0x5a, OUTPUT_BYTES);
-	config_st(out_channels * unit.size, NO_ACTIVATION, 1);
-}
-
-static void expect_parts(const unsigned int step[7])
-{
-	const unsigned int all[7] = { BATCH, ROWS, COLUMNS, out_channels, KERNEL, KERNEL, in_channels };
-	struct part part;
-
-	send_parts(&part, 0, all, step);
-	COMPLETE();
-	for (unsigned int i = 0; i < BATCH * ROWS * COLUMNS * out_channels; i++) {
-		unsigned int pixel = i / out_channels, image = ROWS * COLUMNS;
-
-		EXPECT_TRUE(element_of(output_at(0), i) == expected(pixel / image, pixel % image / COLUMNS,
-								    pixel % COLUMNS, i % out_channels));
-	}
-	CHECK();
-}
+/* Three images, so that parts of images differ. */
+#define SHAPE .in_rows = 6, .in_columns = 5, .kernel = 3, .padding = 1
+#define SAME_SIZE SHAPE, .batch = 3, .in_channels = 7, .out_channels = 6
+/* More than a block of every size. */
+#define BLOCKS SHAPE, .batch = 2, .in_channels = 18, .out_channels = 17
 
 CASE(a_convolution_in_one_part, EITHER)
 {
-	FOR_EACH_UNIT {
-		prepare();
-		expect_parts((const unsigned int[7]){ 9, 9, 9, 99, 9, 9, 99 });
-	}
+	expect_convolution_in_parts((struct conv){ SAME_SIZE }, IN_PARTS_OF(ALL, ALL, ALL, ALL, ALL, ALL, ALL));
 }
 
 CASE(a_convolution_in_parts_of_the_output, EITHER)
 {
-	FOR_EACH_UNIT {
-		prepare();
-		expect_parts((const unsigned int[7]){ 1, 4, 3, unit.dim, 9, 9, 99 });
-	}
+	expect_convolution_in_parts((struct conv){ SAME_SIZE }, IN_PARTS_OF(1, 4, 3, 4, ALL, ALL, ALL));
+}
+
+CASE(a_convolution_in_parts_of_all_images, EITHER)
+{
+	expect_convolution_in_parts((struct conv){ SAME_SIZE }, IN_PARTS_OF(ALL, 4, 3, ALL, ALL, ALL, ALL));
 }
 
 CASE(a_convolution_in_parts_of_the_kernel, EITHER)
 {
-	FOR_EACH_UNIT {
-		prepare();
-		expect_parts((const unsigned int[7]){ 9, 9, 9, 99, 2, 2, unit.dim });
-	}
+	expect_convolution_in_parts((struct conv){ SAME_SIZE }, IN_PARTS_OF(ALL, ALL, ALL, ALL, 2, 2, 4));
 }
 
 CASE(a_convolution_in_parts_of_everything, EITHER)
 {
-	FOR_EACH_UNIT {
-		prepare();
-		expect_parts((const unsigned int[7]){ 1, 3, 3, unit.dim, 2, 2, unit.dim });
+	expect_convolution_in_parts((struct conv){ BLOCKS }, IN_PARTS_OF(1, 3, 5, 16, 2, 3, 16));
+}
+
+/* --- some channels of many, and the four layouts, which have no strides --------------------------- */
+
+#define STRIDES .in_stride = 11, .weight_stride = 9, .out_stride = 8
+
+CASE(parts_of_matrices_with_strides, BY_STREAM)
+{
+	expect_convolution_in_parts((struct conv){ SAME_SIZE, STRIDES }, OF_EVERYTHING);
+}
+
+CASE(parts_with_output_as_hwnc, BY_STREAM)
+{
+	expect_convolution_in_parts((struct conv){ SAME_SIZE, STRIDES, .output_1203 = true }, OF_EVERYTHING);
+}
+
+CASE(parts_with_weights_as_chwo, BY_STREAM)
+{
+	expect_convolution_in_parts((struct conv){ SAME_SIZE, STRIDES, .weight_1203 = true }, OF_EVERYTHING);
+}
+
+CASE(parts_with_weights_as_hwoc, BY_STREAM)
+{
+	expect_convolution_in_parts((struct conv){ SAME_SIZE, STRIDES, .weight_0132 = true }, OF_EVERYTHING);
+}
+
+CASE(parts_with_input_as_chwn, BY_STREAM)
+{
+	expect_convolution_in_parts((struct conv){ SAME_SIZE, STRIDES, .input_3120 = true }, OF_EVERYTHING);
+}
+
+CASE(parts_with_input_weights_and_output_transposed, BY_STREAM)
+{
+	expect_convolution_in_parts((struct conv){ SAME_SIZE, STRIDES, .input_3120 = true, .weight_1203 = true,
+						   .output_1203 = true }, OF_EVERYTHING);
+}
+
+/* --- paddings and holes ---------------------------------------------------------------------------- */
+
+/* 5 x 6 windows of an output of 9 x 11: the first, middle and last parts have different paddings. */
+#define POOLED .batch = 3, .in_rows = 9, .in_columns = 11, .in_channels = 3, .out_channels = 5, .kernel = 3, \
+	.padding = 1, .pool_size = 3, .pool_stride = 2, .pool_padding = 1
+
+CASE(a_pooled_convolution_in_parts_of_the_output, BY_STREAM)
+{
+	expect_convolution_in_parts((struct conv){ POOLED }, IN_PARTS_OF(2, 2, 2, 4, ALL, ALL, ALL));
+	expect_convolution_in_parts((struct conv){ POOLED, .activation = RELU, .out_stride = 7 },
+				    IN_PARTS_OF(1, 3, 5, 4, ALL, ALL, ALL));
+}
+
+CASE(a_pooled_convolution_in_parts_of_everything, BY_STREAM)
+{
+	expect_convolution_in_parts((struct conv){ POOLED }, IN_PARTS_OF(2, 3, 3, 4, 2, 2, 2));
+}
+
+CASE(parts_of_a_convolution_with_strides_and_dilated_kernels, BY_STREAM)
+{
+	expect_convolution_in_parts((struct conv){ SAME_SIZE, .stride = 2 }, IN_PARTS_OF(2, 2, 2, 4, 2, 2, 4));
+	expect_convolution_in_parts((struct conv){ SAME_SIZE, .dilation = 2 }, IN_PARTS_OF(2, 2, 2, 4, 2, 2, 4));
+	expect_convolution_in_parts((struct conv){ SAME_SIZE, .dilation = 2, .stride = 2 },
+				    IN_PARTS_OF(2, 1, 1, 4, 2, 2, 4));
+}
+
+CASE(parts_of_a_convolution_with_rotated_kernels, BY_STREAM)
+{
+	expect_convolution_in_parts((struct conv){ SAME_SIZE, .rotated = true },
+				    IN_PARTS_OF(2, 4, ALL, 4, 2, 2, 4));
+}
+
+/* Parts that begin with an element, and between two. */
+CASE(parts_of_a_convolution_of_a_dilated_input, BY_STREAM)
+{
+	for (unsigned int padding = 0; padding < 3; padding++) {
+		struct conv c = {
+			.batch = 2, .in_rows = 5, .in_columns = 4, .in_channels = 3, .out_channels = 5,
+			.kernel = 3, .padding = padding, .input_dilated = true, .rotated = padding == 1,
+		};
+
+		expect_convolution_in_parts(c, IN_PARTS_OF(1, 3, 5, 4, ALL, ALL, ALL));
+		expect_convolution_in_parts(c, IN_PARTS_OF(2, 4, 3, ALL, 2, 2, 2));
 	}
 }
 
-/* --- what is left out ---------------------------------------------------------------------------- */
-
-static void send_whole(void)
+CASE(parts_of_a_first_layer_with_several_pixels_in_a_row, BY_STREAM)
 {
-	const unsigned int all[7] = { BATCH, ROWS, COLUMNS, out_channels, KERNEL, KERNEL, in_channels };
-	struct part part;
+	struct conv c = {
+		.batch = 2, .in_rows = 7, .in_columns = 8, .in_channels = 2, .out_channels = 5, .kernel = 5,
+		.padding = 2, .pixels = 2,
+	};
 
-	send_parts(&part, 0, all, all);
+	expect_convolution_in_parts(c, IN_PARTS_OF(1, 4, 3, 4, ALL, ALL, ALL));
+	expect_convolution_in_parts(c, IN_PARTS_OF(2, 4, 4, ALL, 3, 3, ALL));
+	c.stride = 2;
+	expect_convolution_in_parts(c, IN_PARTS_OF(2, 3, 2, ALL, 3, 4, ALL));
 }
 
-CASE(a_convolution_leaves_out_what_has_no_address, EITHER)
+CASE(parts_of_a_convolution_that_takes_every_second_pixel, BY_STREAM)
 {
-	FOR_EACH_UNIT {
-		fill_unit();
-		prepare();
-		send_whole();
-		CHECK();
-		for (unsigned int missing = 0; missing < 4; missing++) {
-			fill_small(input_at(INPUT_AT), 512, 3);
-			fill_small(input_at(WEIGHTS_AT), 512, 2);
-			rocc(LOOP_CONV_5, missing == 0 ? 0 : address_of(input_at(WEIGHTS_AT)),
-			     missing == 1 ? 0 : address_of(output_at(0)));
-			rocc(LOOP_CONV_6, missing == 2 ? 0 : address_of(input_at(BIAS_AT)),
-			     missing == 3 ? 0 : address_of(input_at(INPUT_AT)));
-			rocc(LOOP_CONV_WS, 0, 1);
-			CHECK();
-		}
-	}
-}
-
-CASE(a_convolution_of_nothing_does_nothing, EITHER)
-{
-	FOR_EACH_UNIT {
-		fill_unit();
-		prepare();
-		send_whole();
-		rocc(LOOP_CONV_2, (uint64_t)KERNEL << 48 | (uint64_t)COLUMNS << 32,
-		     (uint64_t)BATCH << 48 | (uint64_t)ROWS << 32 | COLUMNS << 16 | 0);
-		rocc(LOOP_CONV_WS, 0, 1);
-		CHECK();
-	}
-}
-
-CASE(a_convolution_leaves_configurations_as_they_were, EITHER)
-{
-	FOR_EACH_UNIT {
-		fill_unit();
-		prepare();
-		config_ld(0, 128, 0.5f, true);
-		config_ld(1, 256, 1, false);
-		config_ex(OUTPUT_STATIONARY, RELU, 3, true, false);
-		send_whole();
-		mvin(input_at(0), ACC | 7, 3, unit.dim);
-		mvin2(input_at(0), 40, 3, 2 * unit.dim);
-		rocc(PRELOAD, pack(unit.dim, unit.dim, 3), pack(unit.dim, unit.dim, 60));
-		rocc(COMPUTE_PRELOADED, pack(unit.dim, unit.dim, 9), pack(unit.dim, unit.dim, 90));
-		CHECK();
-	}
+	expect_convolution_in_parts((struct conv){ .batch = 2, .in_rows = 8, .in_columns = 10, .in_channels = 20,
+						   .out_channels = 9, .kernel = 1, .stride = 2,
+						   .downsample = true }, IN_PARTS_OF(1, 3, 2, 4, ALL, ALL, 16));
 }

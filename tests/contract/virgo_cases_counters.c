@@ -111,6 +111,91 @@ CASE(a_loop_counts_what_its_commands_would, EITHER)
 		EXPECT_COUNT(COUNT_BYTES_WRITTEN, m * n * s);
 		EXPECT_COUNT(COUNT_SHARED_WRITTEN, (m * k + k * n) * s);
 		EXPECT_COUNT(COUNT_SHARED_READ, (3 * m * k + k * n) * s);
+		/* a row for each row, block of columns and of the depth; all are read once */
+		EXPECT_COUNT(COUNT_ACCUMULATOR_WRITTEN, m * 3 * 3);
+		EXPECT_COUNT(COUNT_ACCUMULATOR_READ, m * 3);
+	}
+}
+
+/* A and then B to the accumulator, which is read once. */
+CASE(a_residual_add_multiplies_nothing, EITHER)
+{
+	FOR_EACH_UNIT {
+		unsigned int s = unit.size, m = 2 * unit.dim - 3, n = 3 * unit.dim - 1;
+
+		config_ld(0, n * s, 1, true);
+		config_ld(1, n * s, 1, true);
+		config_st(n * s, NO_ACTIVATION, 1);
+		rocc(LOOP_WS_BOUNDS, 1u << 16 | 3, 3u << 16 | 2);
+		rocc(LOOP_WS_ADDRS_AB, address_of(input_at(0)), address_of(input_at(65536)));
+		rocc(LOOP_WS_ADDRS_DC, 0, address_of(output_at(0)));
+		rocc(LOOP_WS_STRIDES_AB, n, n);
+		rocc(LOOP_WS_STRIDES_DC, n, n);
+		rocc(LOOP_WS, 0, LOOP_RESIDUAL);
+		COMPLETE();
+		EXPECT_COUNT(COUNT_LOOPS, 1);
+		EXPECT_COUNT(COUNT_TILES, 0);
+		EXPECT_COUNT(COUNT_MACS, 0);
+		EXPECT_COUNT(COUNT_BYTES_READ, 2 * m * n * s);
+		EXPECT_COUNT(COUNT_BYTES_WRITTEN, m * n * s);
+		EXPECT_COUNT(COUNT_SHARED_READ, 0);
+		EXPECT_COUNT(COUNT_SHARED_WRITTEN, 0);
+		EXPECT_COUNT(COUNT_ACCUMULATOR_WRITTEN, 2 * m * 3);
+		EXPECT_COUNT(COUNT_ACCUMULATOR_READ, m * 3);
+	}
+}
+
+/* One image of 6 x 4 pixels of 3 channels, kernels of 3 x 3, 4 channels of 4 x 2 pixels: all in one block. */
+static void convolve(unsigned int pooled_rows, unsigned int pooled_columns, uint64_t flags)
+{
+	config_st(4 * unit.size, NO_ACTIVATION, 1);
+	rocc(LOOP_CONV_1, 4ull << 48 | 3ull << 32 | 6u << 16 | 1,
+	     1ull << 48 | 2ull << 32 | pooled_rows << 16 | 4);
+	rocc(LOOP_CONV_2, 3ull << 48 | (uint64_t)pooled_columns << 32 | 2u << 16 | 2u << 8,
+	     1ull << 48 | (uint64_t)pooled_rows << 32 | pooled_columns << 16 | 4);
+	rocc(LOOP_CONV_3, 3ull << 48 | 3ull << 32 | 3u << 16, 4);
+	rocc(LOOP_CONV_4, 4ull << 48 | 1, 3ull << 48 | 4ull << 32 | 4u << 16 | 2);
+	rocc(LOOP_CONV_5, address_of(input_at(4096)), address_of(output_at(0)));
+	rocc(LOOP_CONV_6, address_of(input_at(8192)), address_of(input_at(0)));
+	rocc(LOOP_CONV_WS, 0, flags);
+	COMPLETE();
+}
+
+/* A tile for each row of the output and pixel of the kernel; the weights are read once. */
+static void expect_counts_of_convolution(void)
+{
+	unsigned int s = unit.size;
+
+	EXPECT_COUNT(COUNT_LOOPS, 1);
+	EXPECT_COUNT(COUNT_TILES, 4 * 9);
+	EXPECT_COUNT(COUNT_MACS, 4 * 2 * 4 * 9 * 3);
+	EXPECT_COUNT(COUNT_DMA_READS, 4 * 2 + 6 * 4 + 9 * 3);
+	EXPECT_COUNT(COUNT_BYTES_READ, 4 * 2 * 4 * 4 + (6 * 4 * 3 + 9 * 3 * 4) * s);
+	EXPECT_COUNT(COUNT_SHARED_WRITTEN, (6 * 4 * 3 + 9 * 3 * 4) * s);
+	EXPECT_COUNT(COUNT_SHARED_READ, (4 * 9 * 2 * 3 + 9 * 3 * 4) * s);
+	EXPECT_COUNT(COUNT_ACCUMULATOR_WRITTEN, 4 * 2 + 4 * 9 * 2);
+}
+
+CASE(a_convolution_counts_what_its_commands_would, EITHER)
+{
+	FOR_EACH_UNIT {
+		convolve(0, 0, 1);
+		expect_counts_of_convolution();
+		EXPECT_COUNT(COUNT_DMA_WRITES, 4 * 2);
+		EXPECT_COUNT(COUNT_BYTES_WRITTEN, 4 * 2 * 4 * unit.size);
+		EXPECT_COUNT(COUNT_ACCUMULATOR_READ, 4 * 2);
+	}
+}
+
+/* Windows of 2 x 2 side by side: each pixel is read once, a quarter of them leaves. */
+CASE(a_pooled_convolution_counts_what_it_stores, EITHER)
+{
+	FOR_EACH_UNIT {
+		convolve(2, 1, 0);
+		expect_counts_of_convolution();
+		EXPECT_COUNT(COUNT_DMA_WRITES, 2);
+		EXPECT_COUNT(COUNT_BYTES_WRITTEN, 2 * 4 * unit.size);
+		EXPECT_COUNT(COUNT_ACCUMULATOR_READ, 4 * 2);
 	}
 }
 

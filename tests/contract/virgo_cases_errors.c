@@ -160,26 +160,28 @@ CASE(loops_that_do_not_fit_are_errors, EITHER)
 
 /* A small one that is fine; a case changes one field. */
 struct conv_fields {
-	uint64_t out_side, stride, pool_size, pool_stride, channels, side, top, dilation;
+	uint64_t out_side, stride, pool_size, pool_stride, channels, side, top, dilation, kernel, batches;
+	uint64_t pooled_rows, pooled_columns;
 };
 
 static void send_conv(const struct conv_fields *f)
 {
-	rocc(LOOP_CONV_1, f->channels << 48 | f->channels << 32 | f->side << 16 | 1,
-	     f->stride << 48 | f->out_side << 32 | f->out_side << 16 | f->out_side);
-	rocc(LOOP_CONV_2, 1ull << 48 | f->out_side << 32 | f->pool_size << 16 | f->pool_stride << 8,
-	     1ull << 48 | f->out_side << 32 | f->out_side << 16 | f->channels);
-	rocc(LOOP_CONV_3, 1ull << 48 | 1ull << 32 | f->channels << 16, f->top << 32 | f->side);
+	rocc(LOOP_CONV_1, f->channels << 48 | f->channels << 32 | f->side << 16 | f->batches,
+	     f->stride << 48 | f->out_side << 32 | f->pooled_rows << 16 | f->out_side);
+	rocc(LOOP_CONV_2, f->kernel << 48 | f->pooled_columns << 32 | f->pool_size << 16 | f->pool_stride << 8,
+	     f->batches << 48 | f->pooled_rows << 32 | f->pooled_columns << 16 | f->channels);
+	rocc(LOOP_CONV_3, f->kernel << 48 | f->kernel << 32 | f->channels << 16, f->top << 32 | f->side);
 	rocc(LOOP_CONV_4, f->out_side << 48 | f->dilation, f->channels << 48 | f->channels << 32 |
 	     f->channels << 16 | f->out_side);
 }
 
+static const struct conv_fields good = {
+	.out_side = 4, .stride = 1, .pool_size = 2, .pool_stride = 2, .channels = 4, .side = 4, .dilation = 1,
+	.kernel = 1, .batches = 1, .pooled_rows = 2, .pooled_columns = 2,
+};
+
 CASE(convolutions_that_do_not_fit_or_make_no_sense_are_errors, EITHER)
 {
-	static const struct conv_fields good = {
-		.out_side = 4, .stride = 1, .pool_size = 2, .pool_stride = 2, .channels = 4, .side = 4,
-		.dilation = 1,
-	};
 
 	FOR_EACH_UNIT {
 		struct conv_fields f = good;
@@ -205,6 +207,9 @@ CASE(convolutions_that_do_not_fit_or_make_no_sense_are_errors, EITHER)
 		f.pool_stride = 0;
 		send_conv(&f);
 		EXPECT_BAD(BAD_VALUE, 0, LOOP_CONV_WS, 0, 0);
+		f.pool_stride = 4;
+		send_conv(&f);
+		EXPECT_BAD(BAD_VALUE, 4, LOOP_CONV_WS, 0, 0);
 		f = good;
 		f.out_side = f.side = 300;
 		send_conv(&f);
@@ -213,6 +218,57 @@ CASE(convolutions_that_do_not_fit_or_make_no_sense_are_errors, EITHER)
 		f.top = 9;
 		send_conv(&f);
 		EXPECT_BAD(BAD_SIZE, 9, LOOP_CONV_WS, 0, 1);
+	}
+}
+
+/* Rows of the scratchpad: a pixel of the input is one, the weights of a pixel and a channel are one. */
+CASE(convolutions_whose_input_and_weights_do_not_fit_are_errors, EITHER)
+{
+	FOR_EACH_UNIT {
+		struct conv_fields f = good;
+		unsigned int half = unit.rows / 2, kernel = 1, input;
+
+		f.channels = unit.dim;
+		while ((kernel + 1) * (kernel + 1) * unit.dim <= half)
+			kernel++;
+		f.kernel = kernel;
+		f.out_side = 10;
+		input = (10 + kernel - 1) * (10 + kernel - 1);
+		send_conv(&f);
+		EXPECT_BAD(BAD_SIZE, input + kernel * kernel * unit.dim, LOOP_CONV_WS, 0, 1);
+		/* one pixel of output: the input is as large as the kernel */
+		f.kernel = kernel + 1;
+		f.out_side = 1;
+		send_conv(&f);
+		EXPECT_BAD(BAD_SIZE, (kernel + 1) * (kernel + 1) * unit.dim, LOOP_CONV_WS, 2u << 16, 1);
+		/* of one pixel, every second one */
+		f = good;
+		f.out_side = 1;
+		send_conv(&f);
+		EXPECT_BAD(BAD_SIZE, 0, LOOP_CONV_WS, 0, 3);
+	}
+}
+
+CASE(convolutions_whose_output_does_not_fit_are_errors, EITHER)
+{
+	FOR_EACH_UNIT {
+		struct conv_fields f = good;
+
+		f.out_side = 33;
+		send_conv(&f);
+		EXPECT_BAD(BAD_SIZE, 33 * 33, LOOP_CONV_WS, 0, 1);
+		f.out_side = 16;
+		f.batches = 5;
+		send_conv(&f);
+		EXPECT_BAD(BAD_SIZE, 16 * 16 * 5, LOOP_CONV_WS, 0, 1);
+		f = good;
+		f.pooled_rows = 256;
+		send_conv(&f);
+		EXPECT_BAD(BAD_SIZE, 256, LOOP_CONV_WS, 0, 0);
+		f = good;
+		f.pooled_columns = 257;
+		send_conv(&f);
+		EXPECT_BAD(BAD_SIZE, 257, LOOP_CONV_WS, 0, 0);
 	}
 }
 

@@ -396,3 +396,74 @@ CASE(parameters_of_a_loop_stay_for_the_next_one, EITHER)
 		CHECK();
 	}
 }
+
+/* --- strides --------------------------------------------------------------------------------------- */
+
+/*
+ * Rows of a block are as far apart as CONFIG says, rows of blocks as the loop's own
+ * strides say: where an element of a matrix of 2 x 2 blocks lies.
+ */
+static size_t strided(unsigned int row, unsigned int column, unsigned int block_stride)
+{
+	unsigned int d = unit.dim, n = 2 * d;
+
+	return (size_t)row / d * d * block_stride + row % d * n + column;
+}
+
+enum { MATRIX_A, MATRIX_B, MATRIX_C, MATRIX_D };
+
+/* Another one for each. */
+static unsigned int block_stride(unsigned int matrix)
+{
+	return 4 * unit.dim + 1 + 2 * matrix;
+}
+
+static double factor(unsigned int matrix, bool transposed, unsigned int row, unsigned int column)
+{
+	size_t at = transposed ? strided(column, row, block_stride(matrix)) : strided(row, column, block_stride(matrix));
+
+	return element_of(input_at(matrix == MATRIX_A ? A_AT : B_AT), at);
+}
+
+static void expect_strided(uint64_t transposes)
+{
+	unsigned int n = 2 * unit.dim;
+	bool a_t = transposes & LOOP_A_T, b_t = transposes & LOOP_B_T;
+
+	config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 0, a_t, b_t);
+	rocc(LOOP_WS_STRIDES_AB, block_stride(MATRIX_A), block_stride(MATRIX_B));
+	rocc(LOOP_WS_STRIDES_DC, block_stride(MATRIX_D), block_stride(MATRIX_C));
+	rocc(LOOP_WS, LOOP_ACCUMULATE, transposes);
+	COMPLETE();
+	for (unsigned int i = 0; i < n * n; i++) {
+		unsigned int row = i / n, column = i % n;
+		double sum = value_of(input_at(D_AT), strided(row, column, block_stride(MATRIX_D)));
+
+		for (unsigned int k = 0; k < n; k++)
+			sum += factor(MATRIX_A, a_t, row, k) * factor(MATRIX_B, b_t, k, column);
+		EXPECT_TRUE(element_of(output_at(0), strided(row, column, block_stride(MATRIX_C))) ==
+			    as_element(sum));
+	}
+	CHECK();
+}
+
+CASE(rows_of_blocks_are_as_far_apart_as_the_loop_says, EITHER)
+{
+	FOR_EACH_UNIT {
+		unsigned int n = 2 * unit.dim;
+
+		fill_small(input_at(A_AT), 4 * n * n, 3);
+		fill_small(input_at(B_AT), 4 * n * n, 3);
+		for (unsigned int i = 0; i < 4 * n * n; i++)
+			put_value(input_at(D_AT), i, (int)draw_below(41) - 20);
+		config_ld(0, n * unit.size, 1, false);
+		config_ld(1, n * unit.size, 1, false);
+		config_ld(2, n * 4, 1, false);
+		config_st(n * unit.size, NO_ACTIVATION, 1);
+		rocc(LOOP_WS_BOUNDS, 0, 2ull << 32 | 2u << 16 | 2);
+		rocc(LOOP_WS_ADDRS_AB, address_of(input_at(A_AT)), address_of(input_at(B_AT)));
+		rocc(LOOP_WS_ADDRS_DC, address_of(input_at(D_AT)), address_of(output_at(0)));
+		for (uint64_t transposes = 0; transposes < 4; transposes++)
+			expect_strided(transposes);
+	}
+}

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Activations of whole rows: I-GELU, layernorm, softmax. For int8 the expected
- * values are computed here as Gemmini's C library does, from the I-BERT paper's
- * definitions; for floats as docs/virgo.md says.
+ * Activations of whole rows: I-GELU, layernorm, softmax, as virgo_norm.h has them.
+ * And pooling.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "tests/contract/virgo_norm.h"
 #include "tests/lib/contract_virgo.h"
 
 #define BLOCKS 3	/* of a row */
@@ -15,14 +14,6 @@
 static unsigned int columns_of_row(void)
 {
 	return BLOCKS * unit.dim - 1;
-}
-
-/* Gemmini's ACC_SCALE and clip. */
-static double scaled(int32_t value, float scale)
-{
-	double rounded = nearbyint((double)((float)value * scale));
-
-	return rounded > 127 ? 127 : rounded < -128 ? -128 : rounded;
 }
 
 static void put_row(const int32_t *values)
@@ -44,33 +35,21 @@ static void visit(enum norm first, enum norm last)
 
 /* --- I-GELU ------------------------------------------------------------------------------ */
 
-/* q * (sign(q) * (min(|q|, -qb) + qb)^2 + 2 * qc) */
-static int32_t igelu(int32_t q, int32_t qb, int32_t qc)
-{
-	int32_t sign = q < 0 ? -1 : 1;
-	int32_t clipped = abs(q) > -qb ? -qb : abs(q);
-	int32_t poly = (clipped + qb) * (clipped + qb) + qc;
-
-	return q * (sign * poly + qc);
-}
-
 CASE(igelu_of_int8_is_gemminis, EITHER)
 {
-	static const float bert_scale = 0.05f;
-	int32_t qb = (int32_t)(-1.769 / (bert_scale / 1.41421356237));
-	int32_t qc = (int32_t)(1.0 / (-0.2888 * (bert_scale * bert_scale / 2)));
+	struct igelu constants = igelu_of(0.05f);
 	int32_t values[BLOCKS * MAX_DIM] = { 0 };
 
 	use_type(INT8);
 	for (unsigned int i = 0; i < columns_of_row(); i++)
 		values[i] = (int32_t)draw_below(201) - 100;
 	put_row(values);
-	config_norm(0, 0, (uint32_t)qb, (uint32_t)qc, false, 0);
+	config_norm(0, 0, (uint32_t)constants.qb, (uint32_t)constants.qc, false, 0);
 	config_st(64, IGELU, 1e-4f);
 	mvout(output_at(0), ACC, 1, columns_of_row());
 	COMPLETE();
 	for (unsigned int i = 0; i < columns_of_row(); i++)
-		EXPECT_TRUE(element_of(output_at(0), i) == scaled(igelu(values[i], qb, qc), 1e-4f));
+		EXPECT_TRUE(element_of(output_at(0), i) == scaled(igelu(values[i], &constants), 1e-4f));
 }
 
 /* It is a GELU: of numbers x = q * scale, within what I-BERT promises. */
@@ -88,9 +67,9 @@ CASE(igelu_of_floats_is_near_gelu, EITHER)
 		mvout(output_at(0), ACC, 1, columns_of_row());
 		COMPLETE();
 		for (unsigned int i = 0; i < columns_of_row(); i++) {
-			double x = value_of(input_at(0), i), gelu = x * (1 + erf(x / sqrt(2))) / 2;
+			double x = value_of(input_at(0), i);
 
-			EXPECT_TRUE(fabs(element_of(output_at(0), i) - gelu) < 0.05);
+			EXPECT_TRUE(fabs(element_of(output_at(0), i) - gelu(x)) < 0.05);
 		}
 	}
 }
@@ -112,32 +91,17 @@ CASE(igelu_of_any_values, EITHER)
 
 /* --- layernorm ------------------------------------------------------------------------------ */
 
-static int32_t root_of(int32_t value)
-{
-	int32_t root = 0;
-
-	while ((int64_t)(root + 1) * (root + 1) <= value)
-		root++;
-	return root;
-}
-
 CASE(layernorm_of_int8_is_gemminis, EITHER)
 {
-	int32_t values[BLOCKS * MAX_DIM] = { 0 }, sum = 0, squares = 0, mean, deviation;
+	int32_t values[BLOCKS * MAX_DIM] = { 0 };
+	double expected[BLOCKS * MAX_DIM];
 	unsigned int n;
-	float inverse;
 
 	use_type(INT8);
 	n = columns_of_row();
 	for (unsigned int i = 0; i < n; i++)
 		values[i] = (int32_t)draw_below(2001) - 1300;
-	for (unsigned int i = 0; i < n; i++)
-		sum += values[i];
-	mean = sum / (int32_t)n;
-	for (unsigned int i = 0; i < n; i++)
-		squares += (values[i] - mean) * (values[i] - mean);
-	deviation = root_of(squares / (int32_t)n);
-	inverse = 1.0f / (float)deviation;
+	layernorm_row(values, n, 30, expected);
 	put_row(values);
 	config_st(64, LAYERNORM, 30);
 	visit(NORM_SUM, NORM_MEAN);
@@ -145,7 +109,7 @@ CASE(layernorm_of_int8_is_gemminis, EITHER)
 	mvout(output_at(0), ACC, 1, n);
 	COMPLETE();
 	for (unsigned int i = 0; i < n; i++)
-		EXPECT_TRUE(element_of(output_at(0), i) == scaled(values[i] - mean, inverse * 30));
+		EXPECT_TRUE(element_of(output_at(0), i) == expected[i]);
 	CHECK();
 }
 
@@ -217,40 +181,13 @@ CASE(layernorm_of_floats_has_mean_0_and_deviation_1, EITHER)
 
 /* --- softmax ----------------------------------------------------------------------------------- */
 
-struct softmax {
-	int32_t ln2, inverse, qb, qc;
-};
-
-/* Gemmini's constants for a scale. */
-static struct softmax softmax_of(float scale)
-{
-	struct softmax s = { .ln2 = (int32_t)(0.693147f / scale) };
-
-	s.inverse = 65536 / s.ln2;
-	s.qb = (int32_t)(1.353f / scale);
-	s.qc = (int32_t)(0.344f / (0.3585f * scale * scale));
-	return s;
-}
-
-static int32_t exponential(int32_t q, const struct softmax *s)
-{
-	int32_t z = (int32_t)((uint32_t)(-q * s->inverse) >> 16), p = q + z * s->ln2;
-
-	return ((p + s->qb) * (p + s->qb) + s->qc) >> z;
-}
-
 static void expect_softmax(const int32_t *values)
 {
 	struct softmax s = softmax_of(0.05f);
-	int32_t exps[BLOCKS * MAX_DIM] = { 0 }, max = INT32_MIN, sum = 0;
+	double expected[BLOCKS * MAX_DIM];
 	unsigned int n = columns_of_row();
 
-	for (unsigned int i = 0; i < n; i++)
-		max = values[i] > max ? values[i] : max;
-	for (unsigned int i = 0; i < n; i++) {
-		exps[i] = exponential(values[i] - max, &s);
-		sum += exps[i];
-	}
+	softmax_row(values, n, &s, expected);
 	put_row(values);
 	config_st(64, SOFTMAX, 1);
 	config_norm((uint32_t)s.ln2, (uint32_t)s.inverse, (uint32_t)s.qb, (uint32_t)s.qc, true, 0);
@@ -259,7 +196,7 @@ static void expect_softmax(const int32_t *values)
 	mvout(output_at(0), ACC, 1, n);
 	COMPLETE();
 	for (unsigned int i = 0; i < n; i++)
-		EXPECT_TRUE(element_of(output_at(0), i) == scaled(exps[i], 127.0f / (float)sum));
+		EXPECT_TRUE(element_of(output_at(0), i) == expected[i]);
 	CHECK();
 }
 

@@ -143,6 +143,34 @@ CASE(a_command_too_many_is_an_overflow, BY_REGISTERS)
 	COMPLETE();
 }
 
+/* Of STREAM it is the third store; RS1 and RS2 are those that came before it, not the block's. */
+CASE(a_command_too_many_by_stream_is_an_overflow, BY_REGISTERS)
+{
+	uint64_t position, dropped;
+
+	use_unit(1);
+	dropped = unit_count(COUNT_DROPPED);
+	occupy_unit();
+	fill_queue();
+	unit_put(RS1, 0x111);
+	unit_put(RS2, 0x222);
+	position = unit_get(DISPATCHED);
+	unit_put(STREAM, 0x333);
+	unit_put(STREAM, 0x444);
+	EXPECT(unit_get(ERROR), NO_ERROR);
+	unit_put(STREAM, WORD(MVIN));
+	EXPECT_ERROR(OVERFLOW, WORD(MVIN), position, QUEUE_ENTRIES, 0x333, 0x444);
+	EXPECT(unit_get(DISPATCHED), position);
+	EXPECT(unit_get(COMPLETED), position);
+	EXPECT_TRUE(unit_count(COUNT_DROPPED) > dropped);
+	EXPECT(unit_count(COUNT_QUEUE_WAITS), 0);
+	/* three more are a command again */
+	unit_put(STREAM, 5);
+	unit_put(STREAM, 6);
+	unit_put(STREAM, WORD(99));
+	EXPECT_ERROR(BAD_COMMAND, WORD(99), position, 99, 5, 6);
+}
+
 CASE(long_posts_arrive_in_order_and_whole, EITHER)
 {
 	FOR_EACH_UNIT {

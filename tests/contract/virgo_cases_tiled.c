@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "tests/contract/virgo_norm.h"
 #include "tests/lib/contract_virgo.h"
 
 #define A_AT 0u
@@ -17,6 +18,7 @@ struct matmul {
 	unsigned int m, n, k;
 	bool a_t, b_t, low_d, full_c, relu, no_bias, one_bias;
 	float scale;
+	unsigned int activation;	/* of whole rows; the scale is then its own */
 };
 
 static unsigned int least(unsigned int a, unsigned int b)
@@ -43,6 +45,7 @@ static double operand(const struct matmul *p, unsigned int row, unsigned int col
 	return element_of(input_at(A_AT), p->a_t ? column * p->m + row : row * p->k + column);
 }
 
+/* Before an activation of the whole row. */
 static double expected(const struct matmul *p, unsigned int row, unsigned int column)
 {
 	size_t bias = (p->one_bias ? 0 : row * p->n) + column;
@@ -52,7 +55,7 @@ static double expected(const struct matmul *p, unsigned int row, unsigned int co
 		sum = p->low_d ? element_of(input_at(D_AT), bias) : value_of(input_at(D_AT), bias);
 	for (unsigned int k = 0; k < p->k; k++)
 		sum += operand(p, row, k, false) * operand(p, k, column, true);
-	if (p->full_c)
+	if (p->full_c || p->activation)
 		return sum;
 	sum = as_element((double)((float)sum * p->scale));
 	return p->relu && sum < 0 ? 0 : sum;
@@ -63,7 +66,10 @@ static double expected(const struct matmul *p, unsigned int row, unsigned int co
 static void configure(const struct matmul *p)
 {
 	config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 0, p->a_t, p->b_t);
-	config_st(p->n * c_size(p), p->relu ? RELU : NO_ACTIVATION, p->scale);
+	if (p->activation)
+		config_activation(p->activation, p->n * c_size(p));
+	else
+		config_st(p->n * c_size(p), p->relu ? RELU : NO_ACTIVATION, p->scale);
 	config_ld(0, (p->a_t ? p->m : p->k) * unit.size, 1, false);
 	config_ld(1, (p->b_t ? p->k : p->n) * unit.size, 1, false);
 	config_ld(2, p->one_bias ? 0 : p->n * d_size(p), 1, p->low_d);
@@ -76,10 +82,16 @@ static unsigned int blocks(unsigned int elements)
 	return (elements + unit.dim - 1) / unit.dim;
 }
 
-/* Tiles of 2 x 2 x 2 blocks. The bias comes with the first of them, C leaves with the last. */
+/* Of 2 x 2 x 2 blocks; those of a layernorm or softmax have whole rows. */
+static unsigned int tile_columns(const struct matmul *p)
+{
+	return p->activation ? p->n : 2 * unit.dim;
+}
+
+/* The bias comes with the first tile, C leaves with the last. */
 static void send_tile(const struct matmul *p, unsigned int i, unsigned int j, unsigned int k)
 {
-	unsigned int tile = 2 * unit.dim, m = least(tile, p->m - i), n = least(tile, p->n - j);
+	unsigned int tile = 2 * unit.dim, m = least(tile, p->m - i), n = least(tile_columns(p), p->n - j);
 	unsigned int d = least(tile, p->k - k);
 	size_t a = p->a_t ? k * p->m + i : i * p->k + k, b = p->b_t ? j * p->k + k : k * p->n + j;
 	bool first = !k, last = k + tile >= p->k;
@@ -92,7 +104,13 @@ static void send_tile(const struct matmul *p, unsigned int i, unsigned int j, un
 	rocc(LOOP_WS_ADDRS_DC, first && !p->no_bias ? address_of(bias) : 0,
 	     last ? address_of(output_at((i * p->n + j) * c_size(p))) : 0);
 	rocc(LOOP_WS, (!first || !p->no_bias ? LOOP_ACCUMULATE : 0) | (p->full_c ? LOOP_FULL_C : 0) |
-	     (p->low_d ? LOOP_LOW_D : 0), (p->a_t ? LOOP_A_T : 0) | (p->b_t ? LOOP_B_T : 0));
+	     (p->low_d ? LOOP_LOW_D : 0) | LOOP_ACTIVATION(p->activation), (p->a_t ? LOOP_A_T : 0) | (p->b_t ? LOOP_B_T : 0));
+}
+
+/* Whole numbers; sums of floats are small ones, or only the largest of a row would stay in a softmax. */
+static double grain(const struct matmul *p)
+{
+	return p->activation && unit.type != INT8 ? 1.0 / 16 : 1;
 }
 
 static void multiply(const struct matmul *p)
@@ -101,10 +119,11 @@ static void multiply(const struct matmul *p)
 
 	if (p->m * p->k > B_AT / unit.size || p->m > MOST)
 		contract_fail(__FILE__, __LINE__, "too large");
-	fill_small(input_at(A_AT), p->m * p->k, 3);
+	for (unsigned int i = 0; i < p->m * p->k; i++)
+		put_element(input_at(A_AT), i, ((int)draw_below(7) - 3) * grain(p));
 	fill_small(input_at(B_AT), p->k * p->n, 3);
 	for (unsigned int i = 0; i < p->m * p->n; i++) {
-		double bias = (int)draw_below(101) - 50;
+		double bias = ((int)draw_below(101) - 50) * grain(p);
 
 		if (p->low_d)
 			put_element(input_at(D_AT), i, bias);
@@ -114,7 +133,7 @@ static void multiply(const struct matmul *p)
 	memset(output_at(0), 0x5a, p->m * p->n * c_size(p) + 4);
 	configure(p);
 	for (unsigned int i = 0; i < p->m; i += tile)
-		for (unsigned int j = 0; j < p->n; j += tile)
+		for (unsigned int j = 0; j < p->n; j += tile_columns(p))
 			for (unsigned int k = 0; k < p->k; k += tile)
 				send_tile(p, i, j, k);
 	COMPLETE();
@@ -131,17 +150,39 @@ static void expect_product(const struct matmul *p)
 	EXPECT(*(uint8_t *)output_at(p->m * p->n * c_size(p)), 0x5a);
 }
 
+static void expect_activated_product(const struct matmul *p)
+{
+	multiply(p);
+	for (unsigned int row = 0; row < p->m; row++) {
+		double sums[MOST], activated[MOST];
+
+		for (unsigned int column = 0; column < p->n; column++)
+			sums[column] = expected(p, row, column);
+		activated_row(p->activation, sums, p->n, activated);
+		for (unsigned int column = 0; column < p->n; column++)
+			EXPECT_TRUE(is_activated(element_of(output_at(0), row * p->n + column), activated[column]));
+	}
+	EXPECT(*(uint8_t *)output_at(p->m * p->n * c_size(p)), 0x5a);
+}
+
+/* Edges in every direction. */
+static void with_edges(struct matmul p)
+{
+	p.m = 5 * unit.dim - 1;
+	p.n = 3 * unit.dim + 2;
+	p.k = 4 * unit.dim - 3;
+	if (p.activation)
+		expect_activated_product(&p);
+	else
+		expect_product(&p);
+}
+
 static void in_all_units(struct matmul p)
 {
 	if (p.scale == 0)
 		p.scale = 1;
-	FOR_EACH_UNIT {
-		/* edges in every direction */
-		p.m = 5 * unit.dim - 1;
-		p.n = 3 * unit.dim + 2;
-		p.k = 4 * unit.dim - 3;
-		expect_product(&p);
-	}
+	FOR_EACH_UNIT
+		with_edges(p);
 }
 
 CASE(a_tiled_matmul_with_bias, EITHER)
@@ -182,6 +223,46 @@ CASE(a_tiled_matmul_of_b_transposed, EITHER)
 CASE(a_tiled_matmul_of_both_transposed, EITHER)
 {
 	in_all_units((struct matmul){ .a_t = true, .b_t = true, .low_d = true, .full_c = true });
+}
+
+CASE(a_tiled_matmul_with_igelu, EITHER)
+{
+	use_type(INT8);
+	with_edges((struct matmul){ .activation = IGELU });
+}
+
+CASE(a_tiled_matmul_with_layernorm, EITHER)
+{
+	use_type(INT8);
+	with_edges((struct matmul){ .activation = LAYERNORM });
+}
+
+CASE(a_tiled_matmul_with_softmax, EITHER)
+{
+	use_type(INT8);
+	with_edges((struct matmul){ .activation = SOFTMAX });
+}
+
+static void in_all_units_of_floats(struct matmul p)
+{
+	FOR_EACH_UNIT
+		if (unit.type != INT8)
+			with_edges(p);
+}
+
+CASE(a_tiled_matmul_of_floats_is_near_igelu, EITHER)
+{
+	in_all_units_of_floats((struct matmul){ .activation = IGELU });
+}
+
+CASE(a_tiled_matmul_of_floats_is_near_layernorm, EITHER)
+{
+	in_all_units_of_floats((struct matmul){ .activation = LAYERNORM });
+}
+
+CASE(a_tiled_matmul_of_floats_is_near_softmax, EITHER)
+{
+	in_all_units_of_floats((struct matmul){ .activation = SOFTMAX });
 }
 
 /* 1 x 1 x 1 and what else is smaller than a block, or one more than one. */

@@ -39,6 +39,7 @@ static const struct {
 	[5] = { 24, 16, 0 }, [6] = { 24, 16, 0 }, [7] = { 24, 16, 0 }, [8] = { 40, 16, 1 },
 	[9] = { 40, 16, 0 }, [10] = { 16, 24, 0 }, [11] = { 32, 48, 0 },
 	[12] = { 48, 16, 0 }, [13] = { 56, 16, 0 }, [14] = { 32, 16, 1 },
+	[15] = { 56, 24, 0 }, [16] = { 48, 16, 0 }, [17] = { 48, 16, 0 },
 };
 
 #define TYPES (sizeof(sizes) / sizeof(sizes[0]))
@@ -133,7 +134,7 @@ static bool is_refused(const struct client *client, const uint8_t *packet, unsig
 		memcpy(&reserved, packet + 28, sizeof(reserved));
 	else if (header.type == 4)
 		memcpy(&reserved, packet + 28, sizeof(reserved));
-	else if (header.type == 13)
+	else if (header.type == 13 || header.type == 15)
 		memcpy(&reserved, packet + 52, sizeof(reserved));
 	else if (header.type == 3 || (header.type >= 5 && header.type <= 7) || header.type == 14)
 		memcpy(&reserved, packet + 20, sizeof(reserved));

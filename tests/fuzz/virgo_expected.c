@@ -126,12 +126,20 @@ static void start_again(unsigned int unit, bool whole)
 
 /* --- queues ---------------------------------------------------------------------------------------- */
 
+/* What is left in the queue is the job's. */
+static void drop(struct expected *e, unsigned int count)
+{
+	e->before_dropped = count || e->dropped ? e->level : 0;
+	e->dropped = e->before_dropped ? e->dropped + count : 0;
+}
+
 void virgo_expected_push(unsigned int unit, const struct entry *entry)
 {
 	struct expected *e = &expected[unit];
 
 	if (e->error) {
 		e->dispatched++;
+		drop(e, 1);
 		count(e, VIRGO_COUNTER_dropped);
 		return;
 	}
@@ -142,15 +150,21 @@ void virgo_expected_push(unsigned int unit, const struct entry *entry)
 
 static void drop_from(struct expected *e, unsigned int level)
 {
+	unsigned int dropped;
+
 	e->counters[VIRGO_COUNTER_dropped] += e->level - level;
 	e->is_stale |= e->level != level;
+	dropped = e->level - level;
 	e->level = level;
+	drop(e, dropped);
 }
 
 static void pop(struct expected *e)
 {
 	e->level--;
 	memmove(&e->queue[0], &e->queue[1], e->level * sizeof(e->queue[0]));
+	if (e->before_dropped && !--e->before_dropped)
+		e->dropped = 0;
 }
 
 static void execute_head(unsigned int unit)
@@ -216,7 +230,7 @@ void virgo_expected_complete(unsigned int owner, uint64_t data)
 	barriers_complete(owner, data);
 }
 
-void virgo_expected_withdraw(unsigned int owner)
+void virgo_expected_withdraw(unsigned int owner, bool is_gone)
 {
 	for (unsigned int unit = 0; unit < side.config.units; unit++) {
 		struct expected *e = &expected[unit];
@@ -229,11 +243,13 @@ void virgo_expected_withdraw(unsigned int owner)
 			/* Of several the first; there is room for one. */
 			if (e->waiting[i].from_stream && !e->has_withheld) {
 				e->has_withheld = true;
-				e->withheld = e->waiting[i].entry;
+				e->withheld = e->waiting[i];
 			}
 			stop_waiting(e, i);
 			e->is_stale = true;
 		}
+		if (is_gone && e->withheld.owner == owner)
+			e->has_withheld = false;
 	}
 	barriers_withdraw(owner);
 }
@@ -345,10 +361,10 @@ static void compare_registers(unsigned int unit)
 	CHECK(virgo_side_unit(unit, VIRGO_LOOPS) == loops);
 	CHECK(virgo_side_unit(unit, VIRGO_BUSY) == (e->level != 0));
 	CHECK(virgo_side_unit(unit, VIRGO_DISPATCHED) == e->dispatched);
-	CHECK(virgo_side_unit(unit, VIRGO_COMPLETED) == e->dispatched - e->level);
+	CHECK(virgo_side_unit(unit, VIRGO_COMPLETED) == e->dispatched - e->level - e->dropped);
 	CHECK(!e->waiting_count || e->level == side.config.queue_entries);
 	for (unsigned int owner = 0; owner < OWNERS; owner++) {
-		CHECK(!e->fence[owner] || e->dispatched - e->level < e->fence[owner] - 1);
+		CHECK(!e->fence[owner] || e->dispatched - e->level - e->dropped < e->fence[owner] - 1);
 		CHECK(!e->loops_at_most[owner] || loops >= e->loops_at_most[owner]);
 	}
 }
@@ -373,17 +389,33 @@ static void compare_memories(void)
 	CHECK(!memcmp(side.arena, virgo_expected_arena, ARENA_BYTES));
 }
 
+/*
+ * The job that is out holds its places until it is back: a store behind the reset
+ * can overflow. That error stays, and all that was stored since is dropped.
+ */
+static void update_until_reset(unsigned int unit, uint64_t errors)
+{
+	struct expected *e = &expected[unit];
+
+	if (errors != e->counters[VIRGO_COUNTER_errors]) {
+		e->counters[VIRGO_COUNTER_errors] = errors;
+		error_of_store(unit, 0);
+	}
+	CHECK((virgo_side_unit(unit, VIRGO_ERROR) != VIRGO_ERROR_NONE) == e->error);
+}
+
 static void update_unit(unsigned int unit, bool by_store)
 {
 	struct expected *e = &expected[unit];
 	uint64_t values[VIRGO_COUNTER_COUNT], status = virgo_side_unit(unit, VIRGO_STATUS);
 	unsigned int level = status >> VIRGO_STATUS_LEVEL_SHIFT & 0xff;
 
+	virgo_model_unit_counters(side.current, unit, values, VIRGO_COUNTER_COUNT);
 	if (e->reset_pending) {
+		update_until_reset(unit, values[VIRGO_COUNTER_errors]);
 		CHECK(status & VIRGO_STATUS_BUSY);
 		return;
 	}
-	virgo_model_unit_counters(side.current, unit, values, VIRGO_COUNTER_COUNT);
 	if (values[VIRGO_COUNTER_errors] != e->counters[VIRGO_COUNTER_errors]) {
 		e->counters[VIRGO_COUNTER_errors] = values[VIRGO_COUNTER_errors];
 		if (by_store)

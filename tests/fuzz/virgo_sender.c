@@ -70,7 +70,7 @@ void virgo_withdraw(unsigned int owner, bool is_gone)
 		virgo_settle();
 	(is_gone ? ops->owner_gone : ops->cancel)(side.current, owner, side.now);
 	side.is_parked[owner] = false;
-	virgo_expected_withdraw(owner);
+	virgo_expected_withdraw(owner, is_gone);
 	virgo_expected_update(false);
 }
 
@@ -135,7 +135,7 @@ void virgo_send_by_stores(unsigned int unit, unsigned int owner, const struct en
  */
 void virgo_finish_triple(unsigned int unit, unsigned int owner)
 {
-	struct entry entry = expected[unit].withheld;
+	struct entry entry = expected[unit].withheld.entry;
 
 	if (expected[unit].has_withheld)
 		virgo_settle();

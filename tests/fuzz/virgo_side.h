@@ -118,12 +118,14 @@ struct expected {
 	uint64_t fence[OWNERS];			/* 0: none; else 1 + how many are to be over */
 	unsigned int loops_at_most[OWNERS];	/* 0: none; else 1 + how many loops */
 	uint64_t dispatched;
+	/* Dropped commands are over when the ones are that the job had before them. */
+	unsigned int dropped, before_dropped;
 	bool error;
 	bool reset_pending;
 	unsigned int resets;
-	/* A word of STREAM that was withdrawn: it is still to come. */
+	/* A word of STREAM that was withdrawn: it is still to come, unless its owner ends. */
 	bool has_withheld;
-	struct entry withheld;
+	struct waiting withheld;
 	bool is_unknown;			/* see is_compared */
 	bool is_stale;				/* commands were lost: see virgo_commands.h */
 	uint64_t counters[VIRGO_COUNTER_COUNT];	/* of those that are compared */
@@ -141,7 +143,8 @@ void virgo_expected_push(unsigned int unit, const struct entry *entry);
 void virgo_expected_wait(unsigned int unit, unsigned int owner, const struct entry *entry, bool from_stream);
 /* From the model: the access that waited is over. */
 void virgo_expected_complete(unsigned int owner, uint64_t data);
-void virgo_expected_withdraw(unsigned int owner);
+/* is_gone: what it left half said is forgotten, too. */
+void virgo_expected_withdraw(unsigned int owner, bool is_gone);
 void virgo_expected_reset(unsigned int unit, bool power_on);
 /* What has happened since the last call; all that can be compared is. */
 void virgo_expected_update(bool by_store);

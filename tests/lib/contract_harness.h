@@ -45,7 +45,7 @@ void contract_register(struct contract_case *contract_case);
 /* The profile this case runs with now. */
 bool profile_is(unsigned int profile);
 
-/* In a loop over very many things, the n-th of which is next: on a slow way most are not done. */
+/* In a loop over very many things, the n-th of which is next: on a slow way, and sanitized, most are not done. */
 bool is_left_out(unsigned int n);
 
 /* Ends the case. */
@@ -90,6 +90,7 @@ struct contract_device {
 	unsigned int model_page[CONTRACT_HANDLES];	/* what page 0 of a handle is there */
 	/* For devices with memory that programs map: that of the bare model, and where it is on the node. */
 	void *(*model_memory)(void);
+	size_t model_memory_size;
 	uint64_t memory_offset;
 	/* The bare model has work that goes on without an access: tick() does it while it is busy(). */
 	bool works_by_ticks;
@@ -119,6 +120,8 @@ struct bus {
 extern const struct bus bus_model;
 extern const struct bus bus_library;
 extern const struct bus bus_trap;
+/* bus_model, recorded and replayed. */
+extern struct bus bus_recorded;
 
 struct contract_way {
 	const char *name;

@@ -42,6 +42,7 @@ static void serve(const struct served *served, unsigned int devices, bool allow_
 		.socket_path = served->socket,
 		.allow_users = allow_users,
 		.listen_fd = -1,
+		.state_path = served->state,
 	};
 	struct sigaction action = { .sa_handler = stop };
 	int log = open(served->log, O_WRONLY | O_CREAT | O_APPEND, 0600);

@@ -21,6 +21,7 @@ struct served {
 	pid_t pid;
 	unsigned int dares;	/* how many there are; set before the start */
 	unsigned int virgos;
+	const char *state;	/* where its state filesystem is mounted; NULL: nowhere */
 };
 
 /* NULL settings of one's own: 2 devices, paper profile. false: it did not come up. */

@@ -14,7 +14,7 @@
 
 #define ARENA_BYTES (4u << 20)
 #define ARENA_PAGES (ARENA_BYTES / 4096)
-#define FIXTURE_OWNERS 300
+#define FIXTURE_OWNERS 4500
 
 enum virgo_fixture_option {
 	FIXTURE_WALKS = 1,	/* a page table; frames are the pages themselves */

@@ -9,6 +9,8 @@ static int port_post(void *context, unsigned int unit, const uint64_t *values, s
 	struct virgo_port *port = context;
 
 	port->posts++;
+	if (port->on_post)
+		port->on_post(port);
 	if (port->post_error)
 		return virgo_fail(port->post_error, "posts fail here");
 	for (size_t i = 0; i < count; i++) {
@@ -25,6 +27,21 @@ static int port_post(void *context, unsigned int unit, const uint64_t *values, s
 	return 0;
 }
 
+/* What is loaded instead: the same, or what a device answers that has no room for one more who waits. */
+static unsigned int wait_at(struct virgo_port *port, unsigned int offset)
+{
+	const unsigned int block = offset / VIRGO_BLOCK_SIZE * VIRGO_BLOCK_SIZE;
+
+	port->waits++;
+	port->last_wait = offset - block;
+	if (port->on_wait)
+		port->on_wait(port);
+	if (!port->at_once)
+		return offset;
+	port->at_once--;
+	return block + (port->last_wait == VIRGO_FENCE ? VIRGO_STATUS : VIRGO_LOOPS);
+}
+
 static int port_load(void *context, unsigned int page, unsigned int offset, uint64_t *value)
 {
 	struct virgo_port *port = context;
@@ -34,7 +51,7 @@ static int port_load(void *context, unsigned int page, unsigned int offset, uint
 		return 0;
 	}
 	if (page == VIRGO_PAGE_UNITS && offset % VIRGO_BLOCK_SIZE >= VIRGO_FENCE)
-		port->last_wait = offset % VIRGO_BLOCK_SIZE;
+		offset = wait_at(port, offset);
 	*value = virgo_load(port->fixture, page, offset, 8);
 	return 0;
 }
@@ -82,6 +99,8 @@ static int port_free(void *context, void *memory)
 {
 	struct virgo_port *port = context;
 
+	if (port->on_free)
+		port->on_free(port, memory);
 	if (memory != port->fixture->arena + ARENA_BYTES - (1u << 20))
 		return virgo_fail(-EINVAL, "not allocated");
 	return 0;

@@ -21,12 +21,18 @@ struct virgo_port {
 	} commands[VIRGO_PORT_COMMANDS];
 	size_t count, posts;
 	unsigned int last_wait;		/* FENCE or WAIT_LOOPS_n, the last that was loaded */
+	unsigned int waits;		/* how many of these were */
+	unsigned int at_once;		/* so many of the next are answered without a wait */
 	uint64_t identity;		/* instead of the cluster's, if not 0 */
 	int post_error;			/* what the next posts answer, if not 0 */
 	bool alloc_fails;
 	int fd;				/* of the last eventfd() */
 	uint64_t events;
 	bool is_closed;
+	/* Called before it happens; NULL: nothing is. */
+	void (*on_post)(struct virgo_port *port);
+	void (*on_wait)(struct virgo_port *port);
+	void (*on_free)(struct virgo_port *port, void *memory);
 };
 
 /* A handle on a cluster of its own; NULL config: the default. The port must outlive it. */

@@ -288,6 +288,7 @@ check "every_function_of_libdare_has_a_man_page" every_function_has_a_page dare 
 check "every_function_of_libvirgo_has_a_man_page" every_function_has_a_page virgo libvirgo/virgo*.h
 check "every_function_of_libmimic_has_a_man_page" every_function_of_libmimic_has_a_page
 check "commands_run_from_where_they_are_installed" commands_run
+check "completion_is_installed" grep -q _mimic "$prefix/share/bash-completion/completions/mimic"
 check "shipped_configurations_are_installed" shipped_configurations_are_there
 check "destdir_is_put_in_front_of_the_prefix" staged_install_does_not_touch_the_prefix
 echo "1..$number"

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -483,13 +485,62 @@ static void allocated_memory_is_zeroed_and_below_2_to_40(void **state)
 	assert_int_equal(errno, ENOMEM);
 }
 
-static void there_is_nothing_to_register(void **state)
+static bool is_mapped(void *memory)
+{
+	unsigned char page;
+
+	return mincore(memory, 4096, &page) == 0;
+}
+
+static void memory_that_is_not_freed_goes_with_its_device(void **state)
+{
+	struct mimic_device *other;
+	char *memory, *own = mimic_memory_alloc(device, 4096);
+
+	(void)state;
+	assert_int_equal(mimic_device_open(&other, "maple1", &embedded_options), 0);
+	memory = mimic_memory_alloc(other, 1 << 20);
+	assert_non_null(memory);
+	memset(memory, 1, 1 << 20);
+	assert_true(is_mapped(memory + 4096));
+	/* Another device's. */
+	assert_int_equal(mimic_memory_free(device, memory), -EINVAL);
+	assert_int_equal(mimic_memory_free(other, own), -EINVAL);
+	mimic_device_close(other);
+	assert_false(is_mapped(memory + 4096));
+	assert_true(is_mapped(own));
+	assert_int_equal(mimic_memory_free(device, own), 0);
+}
+
+static void registered_memory_is_only_remembered(void **state)
+{
+	static char memory[3 * 4096];
+	struct mimic_device *other;
+
+	(void)state;
+	assert_int_equal(mimic_memory_unregister(device, memory, sizeof(memory)), -EINVAL);
+	assert_int_equal(mimic_memory_register(device, memory, sizeof(memory)), 0);
+	assert_int_equal(mimic_memory_unregister(device, memory, 4096 + 2048), -EINVAL);
+	assert_int_equal(mimic_memory_unregister(device, memory, sizeof(memory)), 0);
+	assert_int_equal(mimic_memory_unregister(device, memory, sizeof(memory)), -EINVAL);
+	/* No whole page. */
+	assert_int_equal(mimic_memory_register(device, memory, 100), 0);
+	assert_int_equal(mimic_memory_unregister(device, memory, 100), 0);
+	assert_int_equal(mimic_device_open(&other, "maple1", &embedded_options), 0);
+	assert_int_equal(mimic_memory_register(other, memory, sizeof(memory)), 0);
+	assert_int_equal(mimic_memory_unregister(device, memory, sizeof(memory)), -EINVAL);
+	mimic_device_close(other);
+	assert_int_equal(mimic_device_open(&other, "maple1", &embedded_options), 0);
+	assert_int_equal(mimic_memory_unregister(other, memory, sizeof(memory)), -EINVAL);
+	mimic_device_close(other);
+	memory[0] = 1;
+}
+
+static void what_is_no_range_is_not_registered(void **state)
 {
 	char memory[8192];
 
 	(void)state;
-	assert_int_equal(mimic_memory_register(device, memory, sizeof(memory)), 0);
-	assert_int_equal(mimic_memory_unregister(device, memory, sizeof(memory)), 0);
 	assert_int_equal(mimic_memory_register(device, NULL, 4096), -EINVAL);
 	assert_int_equal(mimic_memory_register(device, memory, 0), -EINVAL);
 	assert_int_equal(mimic_memory_register(device, memory, SIZE_MAX), -EINVAL);
@@ -518,7 +569,9 @@ int main(void)
 		DEVICE_TEST(single_stores_wait_while_the_queue_is_full),
 		DEVICE_TEST(a_close_waits_for_the_thread_s_own_posts),
 		DEVICE_TEST(allocated_memory_is_zeroed_and_below_2_to_40),
-		DEVICE_TEST(there_is_nothing_to_register),
+		DEVICE_TEST(memory_that_is_not_freed_goes_with_its_device),
+		DEVICE_TEST(registered_memory_is_only_remembered),
+		DEVICE_TEST(what_is_no_range_is_not_registered),
 	};
 
 	return device_run_tests("embedded", tests, sizeof(tests) / sizeof(tests[0]));

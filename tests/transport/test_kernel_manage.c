@@ -16,6 +16,7 @@
 
 #include "daemon/instance.h"
 #include "daemon/session.h"
+#include "daemon/state.h"
 #include "tests/lib/contract_numbers.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/fake_bus.h"
@@ -93,6 +94,42 @@ static int greet(int fd)
 	assert_int_equal(raw_request(fd, &hello, sizeof(hello), MIMIC_MESSAGE_HELLO, -1, &reply,
 				     sizeof(reply), &event_fd), 0);
 	return event_fd;
+}
+
+/* --- reset ------------------------------------------------------------------- */
+
+static void a_reset_completes_a_trapped_access_with_0_and_the_process_keeps_the_device(void **state)
+{
+	uint64_t data = 99;
+	uint32_t slot;
+
+	(void)state;
+	open_queue();
+	slot = fake_bus_load_begin(BINDING, CONSUMER, PAGE_MAPLE, AT(CONSUME, 0), 4);
+	fake_bus_settle();
+	assert_true(fake_bus_waits(slot));
+	assert_int_equal(mimicd_state_reset(fake_bus.server, fake_bus.server->named[0]), 0);
+	fake_bus_settle();
+	assert_int_equal(fake_bus_status(slot, &data), 0);
+	assert_int_equal(data, 0);
+	assert_int_equal(command(PRODUCER, INIT, WORDS_32), 2);
+	assert_int_equal(command(PRODUCER, OPEN_PRODUCER, 0) & 3, 2);
+}
+
+static void a_reset_ends_a_wait_for_the_driver_whose_resolve_is_then_harmless(void **state)
+{
+	uint32_t slot;
+
+	(void)state;
+	open_queue();
+	slot = fetch_begin(3);
+	assert_true(fake_bus_waits(slot));
+	assert_int_equal(mimicd_state_reset(fake_bus.server, fake_bus.server->named[0]), 0);
+	fake_bus_settle();
+	assert_false(fake_bus_waits(slot));
+	assert_int_equal(fault_status(), 0);
+	serve_fault(3);
+	assert_int_equal(command(PRODUCER, INIT, WORDS_32), 2);
 }
 
 /* --- misbehaviour ------------------------------------------------------------ */
@@ -422,6 +459,8 @@ static void the_list_has_who_came_through_the_kernel_and_what_faulted(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_reset_completes_a_trapped_access_with_0_and_the_process_keeps_the_device),
+		TEST(a_reset_ends_a_wait_for_the_driver_whose_resolve_is_then_harmless),
 		TEST(a_spurious_interrupt_comes_without_a_fault),
 		TEST(a_lost_interrupt_leaves_a_fault_for_who_looks),
 		TEST(a_delayed_answer_takes_half_a_second_once),

@@ -362,6 +362,10 @@ static void memory_that_is_not_there_is_told_and_the_unit_goes_on(void **state)
 	assert_int_equal(virgo_gemm_wait(virgo, 0), -EFAULT);
 	assert_non_null(strstr(virgo_error_text(), address));
 	assert_non_null(strstr(virgo_error_text(), "written"));
+	/* What the program's own thread would store. */
+	p.epilogue = VIRGO_EPILOGUE_SWISH;
+	assert_int_equal(virgo_gemm(virgo, 0, &p), -EFAULT);
+	assert_non_null(strstr(virgo_error_text(), address));
 	p.c = c;
 	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
 	munmap(pages, 8192);
@@ -394,7 +398,9 @@ static void allocated_and_registered_memory_works(void **state)
 	assert_int_equal(virgo_unregister(virgo, own, 16384), 0);
 	assert_true(c[1599] == 4797);
 	assert_int_equal(virgo_free(virgo, a), 0);
+	assert_int_equal(virgo_free(virgo, a), -EINVAL);
 	assert_int_equal(virgo_free(virgo, &p), -EINVAL);
+	assert_int_equal(virgo_unregister(virgo, own, 16384), -EINVAL);
 	munmap(own, 16384);
 }
 
@@ -410,8 +416,13 @@ static void a_child_has_no_cluster(void **state)
 	assert_int_equal(virgo_gemm_wait(virgo, 0), 0);
 	pid = fork();
 	if (!pid) {
+		signal(SIGALRM, SIG_DFL);
+		alarm(30);	/* for a call that waits for that thread */
 		virgo_command(virgo, 0, VIRGO_FUNCT_FLUSH, 0, 0);
 		status = virgo_fence(virgo, 0);
+		if (virgo_gemm(virgo, 1, &p) != -ENODEV || virgo_gemm_start(virgo, 1, &p) != -ENODEV ||
+		    virgo_gemm_start(virgo, 0, &p) != -ENODEV || virgo_gemm_wait(virgo, 0) != -ENODEV)
+			_exit(2);
 		virgo_close(virgo);
 		_exit(status == -ENODEV ? 0 : 1);
 	}

@@ -32,6 +32,9 @@ static const struct {
 	{ MIMIC_MESSAGE_REMOVE, 48, 0 },
 	{ MIMIC_MESSAGE_INJECT, 56, 0 },
 	{ MIMIC_MESSAGE_EVENTFD, 32, 1 },
+	{ MIMIC_MESSAGE_STATE, 56, 0 },
+	{ MIMIC_MESSAGE_RESET, 48, 0 },
+	{ MIMIC_MESSAGE_CLEAR_COUNTERS, 48, 0 },
 };
 
 #define REQUESTS (sizeof(requests) / sizeof(requests[0]))

@@ -258,6 +258,50 @@ static void a_thread_at_a_barrier_sleeps(void **state)
 	assert_true(seconds < 0.1);
 }
 
+#define CROWD 260
+
+static void *wait_in_the_crowd(void *argument)
+{
+	const unsigned int barrier = *(const unsigned int *)argument;
+
+	cluster_load(cluster, VIRGO_PAGE_CONTROL, VIRGO_BARRIER_WAIT(barrier));
+	return NULL;
+}
+
+static unsigned int arrived_at(unsigned int barrier)
+{
+	return cluster_load(cluster, VIRGO_PAGE_CONTROL, VIRGO_BARRIER_STATUS(barrier)) & 0xff;
+}
+
+/* 254 at one barrier, 6 at another, and then one more. */
+static void a_barrier_waits_also_if_many_wait_elsewhere(void **state)
+{
+	static const unsigned int barriers[] = { 0, 1, 2 }, counts[] = { 254, 6, 1 };
+	pthread_t threads[CROWD + 1];
+	pthread_attr_t small;
+
+	(void)state;
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 256 << 10);
+	for (unsigned int b = 0, t = 0; b < 3; b++) {
+		cluster_store(cluster, VIRGO_PAGE_CONTROL, VIRGO_BARRIER_PARTICIPANTS(b), counts[b] + 1);
+		for (unsigned int i = 0; i < counts[b]; i++)
+			assert_int_equal(pthread_create(&threads[t++], &small, wait_in_the_crowd,
+							(void *)&barriers[b]), 0);
+		for (int i = 0; i < 10000 && arrived_at(b) < counts[b]; i++)
+			sleep_ms(1);
+		assert_int_equal(arrived_at(b), counts[b]);
+	}
+	unit_work(cluster, UNIT_FP32, 100);
+	unit_fence(cluster, UNIT_FP32);
+	assert_int_equal(unit_load(cluster, UNIT_FP32, VIRGO_BUSY), 0);
+	for (unsigned int b = 0; b < 3; b++)
+		assert_int_equal(cluster_load(cluster, VIRGO_PAGE_CONTROL, VIRGO_BARRIER_WAIT(b)), 0);
+	for (unsigned int t = 0; t < CROWD + 1; t++)
+		pthread_join(threads[t], NULL);
+	pthread_attr_destroy(&small);
+}
+
 /* --- clusters and their memory ----------------------------------------------------------------- */
 
 static void two_clusters_work_side_by_side_and_there_is_no_third(void **state)
@@ -496,6 +540,7 @@ int main(void)
 		CLUSTER_TEST(posts_of_threads_that_take_turns_keep_their_order),
 		CLUSTER_TEST(a_fence_waits_for_what_another_thread_has_posted),
 		CLUSTER_TEST(a_thread_at_a_barrier_sleeps),
+		CLUSTER_TEST(a_barrier_waits_also_if_many_wait_elsewhere),
 		CLUSTER_TEST(two_clusters_work_side_by_side_and_there_is_no_third),
 		CLUSTER_TEST(the_shared_memory_is_the_scratchpad),
 		CLUSTER_TEST(program_and_device_use_the_shared_memory_at_the_same_time),

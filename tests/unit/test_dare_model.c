@@ -264,6 +264,28 @@ static void attach_resets_and_clears_counters_but_not_the_devices_sums(void **st
 	assert_int_equal(counters[DARE_COUNTER_mld], 1);
 }
 
+static void cleared_counters_are_0_for_each_context_and_the_device(void **state)
+{
+	uint64_t counters[DARE_COUNTER_COUNT];
+
+	(void)state;
+	host_run(host, W_MLD(5), A, 64);
+	host_attach(host, 0, 3);
+	host_run(host, W_MLD(6), A, 64);
+	host_run_in(host, 1, W_MCFG, 0, 1);
+	host_load(host, 0, 0xff8);
+	host->model->ops->clear_counters(host->model);
+	host->model->ops->counters(host->model, counters, DARE_COUNTER_COUNT);
+	for (unsigned int i = 0; i < DARE_COUNTER_COUNT; i++) {
+		assert_int_equal(counters[i], 0);
+		assert_int_equal(host_counter(host, 0, i), 0);
+		assert_int_equal(host_counter(host, 1, i), 0);
+	}
+	assert_int_equal(host_load(host, 0, 0x48), 1);
+	host_run(host, W_MLD(5), A, 64);
+	assert_int_equal(host_counter(host, 0, DARE_COUNTER_mld), 1);
+}
+
 static void counters_count_what_complete_instructions_did(void **state)
 {
 	static const struct {
@@ -357,6 +379,7 @@ int main(void)
 		TEST(batches_of_other_registers_work_too),
 		TEST(reset_clears_all_but_counters_and_memory),
 		TEST(attach_resets_and_clears_counters_but_not_the_devices_sums),
+		TEST(cleared_counters_are_0_for_each_context_and_the_device),
 		TEST(counters_count_what_complete_instructions_did),
 		TEST(describe_tells_of_contexts_and_errors),
 		TEST(the_configuration_is_checked),

@@ -424,6 +424,34 @@ static void memory_of_the_transport_is_passed_on(void **state)
 	assert_int_equal(virgo_unregister(NULL, memory, 64), -EINVAL);
 }
 
+static bool was_shared;
+
+static void look_whether_it_is_shared(struct virgo_port *p, void *bytes)
+{
+	(void)p;
+	was_shared |= virgo_is_shared(virgo, bytes, 1);
+}
+
+/* Another thread may get the same memory at once. */
+static void memory_is_forgotten_before_it_is_free(void **state)
+{
+	void *bytes = virgo_alloc(virgo, 100);
+
+	(void)state;
+	assert_true(virgo_is_shared(virgo, bytes, 100));
+	was_shared = false;
+	port.on_free = look_whether_it_is_shared;
+	assert_int_equal(virgo_free(virgo, bytes), 0);
+	assert_false(was_shared);
+	port.on_free = NULL;
+	/* Memory that cannot be freed stays what it is. */
+	assert_int_equal(virgo_register(virgo, memory, 64), 0);
+	assert_int_equal(virgo_free(virgo, memory), -EINVAL);
+	assert_true(virgo_is_shared(virgo, memory, 64));
+	assert_int_equal(virgo_unregister(virgo, memory, 64), 0);
+	assert_false(virgo_is_shared(virgo, memory, 64));
+}
+
 #define ON(name) cmocka_unit_test_setup_teardown(name, open_cluster, close_cluster)
 
 int main(void)
@@ -449,6 +477,7 @@ int main(void)
 		ON(a_barrier_of_one_is_passed_at_once),
 		ON(events_go_to_one_descriptor),
 		ON(memory_of_the_transport_is_passed_on),
+		ON(memory_is_forgotten_before_it_is_free),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What libvirgo's products refuse, how they are cut, and who gets which part of the shared memory. */
+/* What libvirgo's products refuse, how they are cut, and which part of the shared memory they leave alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fenv.h>
 #include <math.h>
-#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "tests/lib/virgo_port.h"
 
@@ -116,6 +118,25 @@ static void narrow_results_and_scales_of_integers_are_checked(void **state)
 	virgo_port_close(&port, virgo);
 }
 
+static void sums_of_integers_need_a_beta_that_is_a_number(void **state)
+{
+	static const float betas[] = { NAN, INFINITY, -INFINITY };
+	struct virgo_product p;
+
+	(void)state;
+	open_units(64, &(struct virgo_unit_config){ VIRGO_INT8, 16, 16, 0, 0, 0 }, 1);
+	p = good_product();
+	p.type = VIRGO_INT8;
+	p.epilogue = VIRGO_EPILOGUE_SWISH;
+	for (int i = 0; i < 3; i++) {
+		p.beta = betas[i];
+		assert_int_equal(virgo_gemm(virgo, 0, &p), -EINVAL);
+	}
+	p.flags = VIRGO_NARROW;
+	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
+	virgo_port_close(&port, virgo);
+}
+
 static void a_unit_with_an_error_keeps_it(void **state)
 {
 	struct virgo_product p = good_product();
@@ -139,6 +160,118 @@ static void an_error_of_the_product_is_cleared(void **state)
 	assert_int_equal(virgo_fence(virgo, 0), 0);
 	port.fixture->absent[1] = false;
 	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
+}
+
+/* What the unit does not store the program's own thread does. */
+static void a_c_that_cannot_be_written_is_told(void **state)
+{
+	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct virgo_product p = good_product();
+	char address[32];
+
+	(void)state;
+	snprintf(address, sizeof(address), "address 0x%lx", (unsigned long)(uintptr_t)pages + 4096);
+	assert_int_equal(mprotect(pages + 4096, 4096, PROT_READ), 0);
+	p.epilogue = VIRGO_EPILOGUE_SWISH;
+	p.c = pages + 4096 - 100;
+	assert_int_equal(virgo_gemm(virgo, 0, &p), -EFAULT);
+	assert_non_null(strstr(virgo_error_text(), address));
+	p.epilogue = VIRGO_EPILOGUE_NONE;
+	p.k = 0;
+	assert_int_equal(virgo_gemm(virgo, 0, &p), -EFAULT);
+	assert_non_null(strstr(virgo_error_text(), address));
+	/* The last row alone. */
+	p.ldc = 4096;
+	p.m = 2;
+	p.c = pages - 3 * 4096 + 100;
+	assert_int_equal(virgo_gemm(virgo, 0, &p), -EFAULT);
+	p.c = (void *)4096;
+	assert_int_equal(virgo_gemm(virgo, 0, &p), -EFAULT);
+	assert_int_equal(virgo_fence(virgo, 0), 0);
+	munmap(pages, 8192);
+}
+
+static void a_bias_that_cannot_be_read_is_told_without_any_k(void **state)
+{
+	struct virgo_product p = good_product();
+
+	(void)state;
+	p.k = 0;
+	p.bias = (void *)4096;
+	assert_int_equal(virgo_gemm(virgo, 0, &p), -EFAULT);
+	assert_non_null(strstr(virgo_error_text(), "bias"));
+}
+
+/* Of a half of the accumulator 64 x 64 sums would be too many. */
+static void a_product_begins_with_the_first_half_of_the_accumulator(void **state)
+{
+	const uint64_t nothing = VIRGO_LOOP_SKIP_A | VIRGO_LOOP_SKIP_B | VIRGO_LOOP_SKIP_D |
+				 VIRGO_LOOP_SKIP_EXECUTE | VIRGO_LOOP_SKIP_C;
+	float *memory = (float *)port.fixture->arena;
+	struct virgo_product p = {
+		.type = VIRGO_FP32, .m = 64, .n = 64, .k = 8, .a = memory, .lda = 8, .b = memory + 1024,
+		.ldb = 64, .c = memory + 2048, .ldc = 64,
+	};
+	uint64_t ticket;
+
+	(void)state;
+	for (int i = 0; i < 2048; i++)
+		memory[i] = 1;
+	for (unsigned int halves = 1; halves < 4; halves++) {
+		for (unsigned int i = 0; i < halves; i++)
+			virgo_command(virgo, 0, VIRGO_FUNCT_LOOP_WS, 0, nothing | VIRGO_LOOP_NEXT_ACCUMULATOR);
+		/* One that is dropped changes nothing. */
+		virgo_command(virgo, 0, 99, 0, 0);
+		virgo_command(virgo, 0, VIRGO_FUNCT_LOOP_WS, 0, nothing | VIRGO_LOOP_NEXT_ACCUMULATOR);
+		virgo_clear_error(virgo, 0);
+		ticket = virgo_ticket(virgo, 0);
+		assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
+		for (int i = 0; i < 64 * 64; i++)
+			assert_true(memory[2048 + i] == 8);
+		assert_int_equal(virgo_done(virgo, 0, ticket), 1);
+		memset(memory + 2048, 0, sizeof(float) * 64 * 64);
+	}
+}
+
+static int rounded(int mode, struct virgo_product *p)
+{
+	int error;
+
+	memset(p->c, 0x55, 1);
+	fesetround(mode);
+	error = virgo_gemm(virgo, 0, p);
+	if (fegetround() != mode)
+		error = 1;
+	fesetround(FE_TONEAREST);
+	assert_int_equal(error, 0);
+	return *(const int8_t *)p->c;
+}
+
+/* swish(1) = 0.73 and 0.4: the next integers are 1 and 0. */
+static void the_rounding_mode_of_the_thread_changes_no_result(void **state)
+{
+	static const int modes[] = { FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
+	struct virgo_product p;
+	int32_t bias = 1;
+
+	(void)state;
+	open_units(64, &(struct virgo_unit_config){ VIRGO_INT8, 16, 16, 0, 0, 0 }, 1);
+	memset(port.fixture->arena, 1, 16);
+	for (int i = 0; i < 4; i++) {
+		p = good_product();
+		p.type = VIRGO_INT8;
+		p.m = p.n = p.k = 1;
+		p.flags = VIRGO_NARROW;
+		p.epilogue = VIRGO_EPILOGUE_SWISH;
+		memset(port.fixture->arena + 4000, 1, 1);	/* B */
+		assert_int_equal(rounded(modes[i], &p), 1);
+		p.epilogue = VIRGO_EPILOGUE_NONE;
+		p.scale = 0.4f;
+		p.bias = &bias;
+		p.k = 0;
+		assert_int_equal(rounded(modes[i], &p), 0);
+	}
+	virgo_port_close(&port, virgo);
 }
 
 static void no_memory_for_a_tile_is_told(void **state)
@@ -320,84 +453,6 @@ static void too_little_shared_memory_is_told(void **state)
 	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
 }
 
-struct taker {
-	pthread_t thread;
-	struct virgo_unit *unit;
-	struct virgo_share share;
-	int error;
-	bool is_over;
-};
-
-static void *take_share(void *argument)
-{
-	struct taker *taker = argument;
-
-	taker->error = virgo_share_take(taker->unit, 1024, &taker->share);
-	__atomic_store_n(&taker->is_over, true, __ATOMIC_RELEASE);
-	return NULL;
-}
-
-static void a_second_product_waits_until_the_first_has_given_up_half(void **state)
-{
-	struct taker second = { .unit = &virgo->unit[1] };
-	struct virgo_share first, guess;
-
-	(void)state;
-	assert_int_equal(virgo_share_take(&virgo->unit[0], 1024, &first), 0);
-	assert_int_equal(first.count, 64);
-	assert_int_equal(virgo_share_guess(virgo, 1024, &guess), 0);
-	assert_int_equal(guess.count, 32);
-	assert_int_equal(pthread_create(&second.thread, NULL, take_share, &second), 0);
-	while (virgo_share_limit(virgo) == 64)
-		;
-	assert_int_equal(virgo_share_limit(virgo), 32);
-	assert_false(__atomic_load_n(&second.is_over, __ATOMIC_ACQUIRE));
-	virgo_share_shrink(&virgo->unit[0], &first);
-	pthread_join(second.thread, NULL);
-	assert_int_equal(second.error, 0);
-	assert_int_equal(first.first, 0);
-	assert_int_equal(first.count, 32);
-	assert_int_equal(second.share.first, 32);
-	assert_int_equal(second.share.count, 32);
-	/* When the first is over, the second may have all. */
-	assert_false(virgo_share_grow(&virgo->unit[1], &second.share));
-	virgo_share_give_back(&virgo->unit[0], &first);
-	assert_true(virgo_share_grow(&virgo->unit[1], &second.share));
-	assert_int_equal(second.share.first, 0);
-	assert_int_equal(second.share.count, 64);
-	virgo_share_give_back(&virgo->unit[1], &second.share);
-}
-
-static void eight_products_share_without_overlap(void **state)
-{
-	struct virgo_share shares[8];
-	uint64_t used = 0;
-
-	(void)state;
-	/* Each gives up what is too much before the next one comes. */
-	for (unsigned int i = 0; i < 8; i++) {
-		struct taker taker = { .unit = &virgo->unit[i] };
-
-		assert_int_equal(pthread_create(&taker.thread, NULL, take_share, &taker), 0);
-		while (!__atomic_load_n(&taker.is_over, __ATOMIC_ACQUIRE)) {
-			for (unsigned int j = 0; j < i; j++)
-				virgo_share_shrink(&virgo->unit[j], &shares[j]);
-		}
-		pthread_join(taker.thread, NULL);
-		shares[i] = taker.share;
-	}
-	for (unsigned int i = 0; i < 8; i++) {
-		uint64_t mask = 0xffull << shares[i].first;
-
-		assert_int_equal(shares[i].count, 8);
-		assert_int_equal(used & mask, 0);
-		used |= mask;
-	}
-	for (unsigned int i = 0; i < 8; i++)
-		virgo_share_give_back(&virgo->unit[i], &shares[i]);
-	assert_int_equal(virgo->used, 0);
-}
-
 static void a_unit_with_a_product_is_busy(void **state)
 {
 	struct virgo_product p = good_product();
@@ -428,8 +483,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		ON(products_that_make_no_sense_are_told),
 		cmocka_unit_test(narrow_results_and_scales_of_integers_are_checked),
+		cmocka_unit_test(sums_of_integers_need_a_beta_that_is_a_number),
 		ON(a_unit_with_an_error_keeps_it),
 		ON(an_error_of_the_product_is_cleared),
+		ON(a_c_that_cannot_be_written_is_told),
+		ON(a_bias_that_cannot_be_read_is_told_without_any_k),
+		ON(a_product_begins_with_the_first_half_of_the_accumulator),
+		cmocka_unit_test(the_rounding_mode_of_the_thread_changes_no_result),
 		cmocka_unit_test(no_memory_for_a_tile_is_told),
 		cmocka_unit_test(tiles_fill_accumulator_and_shared_memory),
 		ON(narrow_matrices_get_long_tiles),
@@ -438,8 +498,6 @@ int main(void)
 		ON(successive_steps_use_different_halves),
 		ON(a_product_leaves_alone_what_the_program_has),
 		ON(too_little_shared_memory_is_told),
-		ON(a_second_product_waits_until_the_first_has_given_up_half),
-		ON(eight_products_share_without_overlap),
 		ON(a_unit_with_a_product_is_busy),
 	};
 

@@ -161,6 +161,30 @@ static void one_row_can_be_loaded_for_all(void **state)
 		assert_memory_equal(c + i * LEADING, d, 30 * sizeof(float));
 }
 
+/* The largest that k can be has more blocks than a field of LOOP_WS_BOUNDS. */
+static void moves_of_sums_do_not_look_at_k(void **state)
+{
+	static const size_t ks[] = { 0, 8, 8 * 65536, 8 * 65536 + 1, SIZE_MAX };
+	struct virgo_tile tile = { .m = 20, .n = 30 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ks) / sizeof(ks[0]); i++) {
+		tile.k = ks[i];
+		for (size_t at = 0; at < 20 * LEADING; at++)
+			c[at] = -1;
+		assert_int_equal(virgo_dma_load_sums(virgo, 0, &tile, d, LEADING), 0);
+		assert_int_equal(virgo_dma_store(virgo, 0, 0, &tile, c, LEADING, VIRGO_NO_ACTIVATION, 1), 0);
+		assert_int_equal(virgo_store_shared(virgo, 0, &tile, 40, VIRGO_NO_ACTIVATION, 1), 0);
+		assert_int_equal(virgo_fence(virgo, 0), 0);
+		for (size_t row = 0; row < 20; row++) {
+			assert_memory_equal(c + row * LEADING, d + row * LEADING, 30 * sizeof(float));
+			assert_true(c[row * LEADING + 30] == -1);
+			assert_true(*(float *)virgo_tile_element(virgo, 0, 40, 30, row, 29) ==
+				    d[row * LEADING + 29]);
+		}
+	}
+}
+
 static void sums_are_stored_to_shared_memory(void **state)
 {
 	const struct virgo_tile tile = { .m = 20, .n = 30 };
@@ -192,6 +216,18 @@ static void one_operand_alone_can_be_loaded(void **state)
 	assert_int_equal(virgo_fence(virgo, 0), 0);
 	assert_true(*(float *)virgo_tile_element(virgo, 0, 100, 24, 7, 23) == a[7 * LEADING + 23]);
 	assert_true(*(float *)virgo_tile_element(virgo, 0, 300 - 48, 16, 23, 15) == b[23 * LEADING + 15]);
+}
+
+/* There is no next one that it could overlap. */
+static void one_row_may_be_longer_than_the_leading_dimension(void **state)
+{
+	const struct virgo_tile tile = { .m = 1, .n = 30 };
+
+	(void)state;
+	assert_int_equal(virgo_dma_load_sums(virgo, 0, &tile, d, LEADING), 0);
+	assert_int_equal(virgo_dma_store(virgo, 0, 0, &tile, c, 0, VIRGO_NO_ACTIVATION, 1), 0);
+	assert_int_equal(virgo_fence(virgo, 0), 0);
+	assert_memory_equal(c, d, 30 * sizeof(float));
 }
 
 static void int8_is_stored_narrow_or_as_sums(void **state)
@@ -259,8 +295,18 @@ static void tiles_that_do_not_fit_are_told(void **state)
 static void bad_arguments_of_tiles_are_told(void **state)
 {
 	const struct virgo_tile tile = { .m = 8, .n = 8, .k = 8, .b_end = 1024 };
+	const uint32_t kept = 0xffffffff;	/* in CONFIG 2: the scale stays as it is */
+	float scale;
 
 	(void)state;
+	memcpy(&scale, &kept, sizeof(scale));
+	assert_int_equal(virgo_dma_store(virgo, 0, 0, &tile, c, 8, VIRGO_NO_ACTIVATION, scale), -EINVAL);
+	assert_int_equal(virgo_store_shared(virgo, 0, &tile, 0, VIRGO_NO_ACTIVATION, scale), -EINVAL);
+	assert_int_equal(virgo_dma_load(virgo, 0, 0, &tile, a, (size_t)1 << 62, b, 8), -EINVAL);
+	assert_int_equal(virgo_dma_load(virgo, 0, 0, &tile, a, 8, b, SIZE_MAX / 4 + 2), -EINVAL);
+	assert_int_equal(virgo_dma_load(virgo, 0, 0, &tile, a, (size_t)1 << 59, b, 8), -EINVAL);
+	assert_int_equal(virgo_dma_load_sums(virgo, 0, &tile, d, (size_t)1 << 62), -EINVAL);
+	assert_int_equal(virgo_dma_store(virgo, 0, 0, &tile, c, 7, VIRGO_NO_ACTIVATION, 1), -EINVAL);
 	assert_int_equal(virgo_dma_load(virgo, 0, VIRGO_ADD, &tile, a, 8, b, 8), -EINVAL);
 	assert_int_equal(virgo_dma_load(virgo, 0, 0, &tile, NULL, 8, NULL, 8), -EINVAL);
 	assert_int_equal(virgo_dma_load(virgo, 2, 0, &tile, a, 8, b, 8), -EINVAL);
@@ -290,8 +336,10 @@ int main(void)
 		ON(tiles_are_multiplied_transposed_or_not),
 		ON(sums_go_on_over_steps_and_begin_with_what_is_loaded),
 		ON(one_row_can_be_loaded_for_all),
+		ON(moves_of_sums_do_not_look_at_k),
 		ON(sums_are_stored_to_shared_memory),
 		ON(one_operand_alone_can_be_loaded),
+		ON(one_row_may_be_longer_than_the_leading_dimension),
 		ON(int8_is_stored_narrow_or_as_sums),
 		ON(tiles_that_do_not_fit_are_told),
 		ON(bad_arguments_of_tiles_are_told),

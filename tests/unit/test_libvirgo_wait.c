@@ -122,6 +122,109 @@ static void a_wait_for_an_old_loop_does_not_wait_for_new_ones(void **state)
 	}
 }
 
+/* A product of 128 x 128 x 512, of whatever is in shared memory: some ticks of the model. */
+static void give_long_loop(struct virgo *of)
+{
+	const struct virgo_tile tile = { .m = 128, .n = 128, .k = 512, .a_row = 0, .b_end = 8192 };
+
+	assert_int_equal(virgo_matmul_tile(of, 0, 0, &tile), 0);
+	assert_int_equal(virgo_flush(of, 0), 0);
+}
+
+static struct virgo *open_large(struct virgo_port *other)
+{
+	struct virgo_config config;
+
+	virgo_config_default(&config);
+	config.shared_kb = 256;
+	config.unit[0].accumulator_kb = 64;
+	config.cisc_generation = VIRGO_CISC_LATER;
+	return virgo_port_open(other, &config);
+}
+
+/* Only a word that makes a loop is one. */
+static void a_wait_does_not_end_before_a_loop_because_of_a_cisc_word(void **state)
+{
+	struct virgo_port other;
+	struct virgo *large = open_large(&other);
+	uint64_t ticket;
+
+	(void)state;
+	give_long_loop(large);
+	ticket = virgo_ticket(large, 0);
+	assert_int_equal(virgo_cisc(large, 0, 8 | 16 << 8 | 16u << 20), 0);	/* strides of A and B */
+	assert_int_equal(virgo_ticket(large, 0), ticket + 1);
+	assert_int_equal(virgo_wait(large, 0, ticket), 0);
+	assert_true(virgo_unit_load(other.fixture, 0, VIRGO_COMPLETED) >= ticket);
+	/* And a loop is: it is not waited for. */
+	give_long_loop(large);
+	ticket = virgo_ticket(large, 0);
+	assert_int_equal(virgo_cisc(large, 0, 9), 0);
+	assert_int_equal(virgo_wait(large, 0, ticket), 0);
+	assert_int_equal(other.last_wait, VIRGO_WAIT_LOOPS_1);
+	assert_true(virgo_unit_load(other.fixture, 0, VIRGO_COMPLETED) >= ticket);
+	virgo_port_close(&other, large);
+}
+
+/* What an error drops comes behind it, also if the error is that of a store. */
+static void a_loop_is_not_done_because_others_behind_it_were_dropped(void **state)
+{
+	struct virgo_port other;
+	struct virgo *large = open_large(&other);
+	uint64_t ticket;
+
+	(void)state;
+	give_long_loop(large);
+	ticket = virgo_ticket(large, 0);
+	other.fixture->model->ops->tick(other.fixture->model, 1);
+	virgo_cisc(large, 0, 31);
+	for (int i = 0; i < 8; i++)
+		virgo_command(large, 0, VIRGO_FUNCT_CLOCK_GATE, 0, 0);
+	assert_int_equal(virgo_done(large, 0, ticket), 0);
+	assert_int_equal(virgo_unit_load(other.fixture, 0, VIRGO_LOOPS), 1);
+	assert_int_equal(virgo_wait(large, 0, ticket), -EILSEQ);
+	assert_int_equal(virgo_unit_load(other.fixture, 0, VIRGO_LOOPS), 0);
+	assert_int_equal(virgo_done(large, 0, virgo_ticket(large, 0)), 1);
+	virgo_port_close(&other, large);
+}
+
+/* As when too many threads wait in the device. */
+static void who_is_answered_at_once_asks_again(void **state)
+{
+	(void)state;
+	give(0, 3);
+	port.at_once = 3;
+	assert_int_equal(virgo_fence(virgo, 0), 0);
+	assert_int_equal(port.waits, 4);
+	assert_int_equal(completed(0), 3);
+	give_loop(0);
+	give_loop(0);
+	port.at_once = 2;
+	assert_int_equal(virgo_fence_loops(virgo, 0, 1), 0);
+	assert_int_equal(port.waits, 7);
+	assert_true(virgo_unit_load(port.fixture, 0, VIRGO_LOOPS) <= 1);
+	port.at_once = 1;
+	assert_int_equal(virgo_wait(virgo, 0, virgo_ticket(virgo, 0)), 0);
+	assert_int_equal(completed(0), 5);
+}
+
+static void nobody_waits_for_nothing(void **state)
+{
+	(void)state;
+	give(0, 2);
+	assert_int_equal(virgo_wait(virgo, 0, 0), 0);
+	assert_int_equal(port.waits, 0);
+	/* But what is in the buffer is sent. */
+	assert_int_equal(port.count, 2);
+	assert_int_equal(virgo_reset(virgo, 0), 0);
+	port.waits = 0;
+	assert_int_equal(virgo_wait(virgo, 0, 2), 0);
+	assert_int_equal(port.waits, 0);
+	virgo_command(virgo, 0, 99, 0, 0);
+	virgo_fence(virgo, 0);
+	assert_int_equal(virgo_wait(virgo, 0, 0), -EILSEQ);
+}
+
 static void fences_wait_for_all_or_for_loops(void **state)
 {
 	(void)state;
@@ -345,6 +448,10 @@ int main(void)
 		ON(commands_are_done_when_the_unit_has_done_them),
 		ON(a_wait_ends_with_the_ticket),
 		ON(a_wait_for_an_old_loop_does_not_wait_for_new_ones),
+		cmocka_unit_test(a_wait_does_not_end_before_a_loop_because_of_a_cisc_word),
+		cmocka_unit_test(a_loop_is_not_done_because_others_behind_it_were_dropped),
+		ON(who_is_answered_at_once_asks_again),
+		ON(nobody_waits_for_nothing),
 		ON(fences_wait_for_all_or_for_loops),
 		ON(a_reset_begins_anew_and_tickets_go_on),
 		ON(errors_of_commands_are_told_with_their_number),

@@ -249,6 +249,28 @@ static void counters_count(void **state)
 	stop();
 }
 
+static void cleared_counters_count_from_0_and_nothing_else_changes(void **state)
+{
+	uint64_t values[MAPLE_COUNTER_COUNT];
+
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	fake_open(host, WORDS_8, 1);
+	produce(0, 1);
+	produce(0, 2);
+	pointer32(0, 0);
+	assert_int_equal(consume(0), 1);
+	host->model->ops->clear_counters(host->model);
+	assert_int_equal(host->model->ops->counters(host->model, values, MAPLE_COUNTER_COUNT),
+			 MAPLE_COUNTER_COUNT);
+	for (unsigned int i = 0; i < MAPLE_COUNTER_COUNT; i++)
+		assert_int_equal(values[i], 0);
+	assert_int_equal(consume(0), 2);
+	assert_int_equal(fake_counter(host, MAPLE_COUNTER_consumed), 1);
+	assert_int_equal(fake_counter(host, MAPLE_COUNTER_produced), 0);
+	stop();
+}
+
 static void lima_counters_count(void **state)
 {
 	(void)state;
@@ -436,6 +458,7 @@ int main(void)
 		cmocka_unit_test(load_many_lets_the_waiting_store_and_loops_follow),
 		cmocka_unit_test(load_many_answers_any_register),
 		cmocka_unit_test(counters_count),
+		cmocka_unit_test(cleared_counters_count_from_0_and_nothing_else_changes),
 		cmocka_unit_test(lima_counters_count),
 		cmocka_unit_test(a_hang_of_the_artifact_is_counted_and_described),
 		cmocka_unit_test(describe_never_writes_past_its_buffer),

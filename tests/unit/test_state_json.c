@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <json-c/json.h>
 
+#include "libmimic/state_copy.h"
 #include "libmimic/state_json.h"
 #include "tests/lib/state_tree.h"
 #include "tests/lib/virgo_fixture.h"
@@ -173,12 +174,55 @@ static void the_text_of_a_cluster_holds_all_that_it_shows(void **state)
 	virgo_fixture_destroy(f);
 }
 
+/* --- copies ---------------------------------------------------------------------------------- */
+
+/* The copy has exactly the room that it said it needs, so that a sanitizer sees all beyond. */
+static void expect_copy(bool with_bytes)
+{
+	struct mimic_state_copy copy = { .with_bytes = with_bytes };
+	struct json_object *tree, *direct;
+
+	assert_false(mimic_state_copy_take(&copy, &example, NULL, 77));
+	copy.room = copy.size;
+	copy.buffer = malloc(copy.room);
+	assert_non_null(copy.buffer);
+	assert_true(mimic_state_copy_take(&copy, &example, NULL, 77));
+	tree = mimic_state_copy_json(&copy);
+	direct = mimic_state_json(&example, NULL, 77, with_bytes ? MIMIC_STATE_JSON_BYTES : 0);
+	assert_string_equal(json_object_to_json_string(tree), json_object_to_json_string(direct));
+	json_object_put(tree);
+	json_object_put(direct);
+	free(copy.buffer);
+}
+
+static void a_copy_shows_what_was_shown_to_it(void **state)
+{
+	(void)state;
+	expect_copy(false);
+	expect_copy(true);
+}
+
+static void a_copy_without_room_says_how_much_it_takes(void **state)
+{
+	char guarded[64 + 8];
+	struct mimic_state_copy copy = { .buffer = guarded, .room = 64 };
+
+	(void)state;
+	memset(guarded, 0x5a, sizeof(guarded));
+	assert_false(mimic_state_copy_take(&copy, &example, NULL, 77));
+	assert_true(copy.size > copy.room);
+	for (size_t i = 64; i < sizeof(guarded); i++)
+		assert_int_equal(guarded[i], 0x5a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_and_folders_are_objects_in_their_order),
 		cmocka_unit_test(bytes_are_hexadecimal_if_they_are_asked_for),
 		cmocka_unit_test(folders_that_are_too_deep_are_an_error),
+		cmocka_unit_test(a_copy_shows_what_was_shown_to_it),
+		cmocka_unit_test(a_copy_without_room_says_how_much_it_takes),
 		cmocka_unit_test(the_text_of_a_cluster_holds_all_that_it_shows),
 	};
 

@@ -252,6 +252,23 @@ static void an_illegal_access_reads_0_or_is_dropped_and_is_counted(void **state)
 	assert_int_equal(load(TEMPLATE_PAGE_USER, TEMPLATE_SUM), 7);
 }
 
+static void cleared_counters_are_0_and_the_sum_stays(void **state)
+{
+	uint64_t data = 0;
+
+	(void)state;
+	add(3, 4);
+	pass(TEMPLATE_LATENCY);
+	access_as(1, 5, 0, 8, false, &data);
+	device.model->ops->clear_counters(device.model);
+	for (unsigned int i = 0; i < TEMPLATE_COUNTER_COUNT; i++)
+		assert_int_equal(counter(i), 0);
+	assert_int_equal(load(TEMPLATE_PAGE_USER, TEMPLATE_SUM), 7);
+	add(1, 1);
+	pass(TEMPLATE_LATENCY);
+	assert_int_equal(counter(TEMPLATE_COUNTER_additions), 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -264,6 +281,7 @@ int main(void)
 		TEST(starts_that_wait_begin_one_after_the_other),
 		TEST(a_cancelled_access_is_not_completed),
 		TEST(power_on_answers_whoever_waits_with_0),
+		TEST(cleared_counters_are_0_and_the_sum_stays),
 		TEST(an_illegal_access_reads_0_or_is_dropped_and_is_counted),
 	};
 

@@ -61,6 +61,51 @@ static void results_in_the_scratchpad_are_shifted_rounded_and_saturated(void **s
 	}
 }
 
+/* What the output stationary dataflow makes of these fp32, which the array holds before A x B = 0. */
+static void shifted_floats_are(const uint32_t values[8], unsigned int shift, const uint32_t results[8])
+{
+	start_as(VIRGO_FP32, 8, 0);
+	memcpy(both.f->shared, values, 32);
+	config_ex(VIRGO_OUTPUT_STATIONARY, 0, shift, 1, 1, false, false);
+	send_only(VIRGO_FUNCT_PRELOAD, virgo_pack(1, 8, 0), virgo_pack(1, 8, 40));
+	send_only(VIRGO_FUNCT_COMPUTE_PRELOADED, virgo_pack(8, 8, VIRGO_GARBAGE), virgo_pack(8, 8, VIRGO_GARBAGE));
+	assert_memory_equal(both.f->shared + 40 * 32, results, 32);
+	stop();
+}
+
+/* Divided by whatever power of two: infinity stays, a number leaves a 0 of its sign, NaN is the one. */
+static void a_large_shift_leaves_infinities_and_signs(void **state)
+{
+	static const uint32_t values[8] = {
+		0x7f800000, 0xff800000, 0x7f7fffff, 0xff7fffff, 0xffc12345, 0x3f800000, 0xbf800000, 0x80000001,
+	};
+	static const uint32_t results[8] = {
+		0x7f800000, 0xff800000, 0, 0x80000000, 0x7fc00000, 0, 0x80000000, 0x80000000,
+	};
+	static const unsigned int shifts[] = { 279, 300, 301, 1023, 1024, 0x8de6affa, 0xffffffff };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++)
+		shifted_floats_are(values, shifts[i], results);
+}
+
+/*
+ * By hand: 0x80000b x 2^-24 is 0x100001.6 x 2^-149 after the shift. Rounded at 2^-126
+ * first, and then again, it would be a tie and one more.
+ */
+static void a_shift_to_a_subnormal_rounds_once(void **state)
+{
+	static const uint32_t values[8] = {
+		0x3f00000b, 0xbf00000b, 0x3f000004, 0x3f00000c, 0x3f000000, 0x3f800000, 0x7f000000, 0,
+	};
+	static const uint32_t results[8] = {
+		0x00100001, 0x80100001, 0x00100000, 0x00100002, 0x00100000, 0x00200000, 0x3f000000, 0,
+	};
+
+	(void)state;
+	shifted_floats_are(values, 128, results);
+}
+
 static void operands_may_lie_in_the_accumulator(void **state)
 {
 	(void)state;
@@ -217,6 +262,8 @@ int main(void)
 		cmocka_unit_test(both_dataflows_multiply_with_all_transposes),
 		cmocka_unit_test(partial_tiles_are_padded_with_zeros),
 		cmocka_unit_test(results_in_the_scratchpad_are_shifted_rounded_and_saturated),
+		cmocka_unit_test(a_large_shift_leaves_infinities_and_signs),
+		cmocka_unit_test(a_shift_to_a_subnormal_rounds_once),
 		cmocka_unit_test(operands_may_lie_in_the_accumulator),
 		cmocka_unit_test(rows_of_operands_follow_their_strides),
 		cmocka_unit_test(the_rounding_mode_of_the_program_does_not_matter),

@@ -341,6 +341,34 @@ static void a_shootdown_makes_the_device_walk_again(void **state)
 	stop();
 }
 
+/* The translation of the last page is kept. */
+static void walks_of_the_page_table_are_counted(void **state)
+{
+	static const unsigned int ways[] = { FIXTURE_WALKS, FIXTURE_WALKS | FIXTURE_MOVED };
+
+	(void)state;
+	for (unsigned int i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		start(ways[i]);
+		virgo_send(f, 0, VIRGO_FUNCT_MVIN, at(4096), virgo_pack(2, 8, 0));
+		virgo_run(f);
+		assert_int_equal(virgo_counter(f, 0, VIRGO_COUNTER_walks), 1);
+		virgo_send(f, 0, VIRGO_FUNCT_MVIN, at(8192), virgo_pack(4, 8, 0));
+		virgo_send(f, 0, VIRGO_FUNCT_MVOUT, at(8192), virgo_pack(4, 8, 0));
+		virgo_run(f);
+		assert_int_equal(virgo_counter(f, 0, VIRGO_COUNTER_walks), 2);
+		virgo_send(f, 0, VIRGO_FUNCT_MVIN, at(4096), virgo_pack(1, 8, 0));
+		virgo_run(f);
+		assert_int_equal(virgo_counter(f, 0, VIRGO_COUNTER_walks), 3);
+		assert_int_equal(f->walks, 3);
+		stop();
+	}
+	start(0);
+	virgo_send(f, 0, VIRGO_FUNCT_MVIN, at(0), virgo_pack(8, 8, 0));
+	virgo_run(f);
+	assert_int_equal(virgo_counter(f, 0, VIRGO_COUNTER_walks), 0);
+	stop();
+}
+
 /* --- hostile programs --------------------------------------------------------------------------- */
 
 static uint64_t seed;
@@ -517,6 +545,7 @@ int main(void)
 		cmocka_unit_test(a_reset_ends_a_stall),
 		cmocka_unit_test(a_loop_survives_faults_at_every_page),
 		cmocka_unit_test(a_shootdown_makes_the_device_walk_again),
+		cmocka_unit_test(walks_of_the_page_table_are_counted),
 		cmocka_unit_test(whatever_is_stored_nothing_hangs_or_leaves_its_memory),
 		cmocka_unit_test(loops_of_any_size_end_and_stay_in_their_memories),
 		cmocka_unit_test(any_access_to_any_offset_is_answered),

@@ -238,6 +238,59 @@ static void a_reset_while_a_job_is_out_takes_effect_when_it_comes_back(void **st
 	stop();
 }
 
+static void run_one_job(void)
+{
+	struct virgo_job *job = virgo_model_take_job(f->model);
+
+	virgo_job_run(job);
+	virgo_model_job_done(f->model, job, ++f->now);
+}
+
+static void counters_cleared_while_a_job_is_out_keep_what_it_counts_and_no_more(void **state)
+{
+	struct virgo_job *job;
+
+	(void)state;
+	start_two_units();
+	virgo_send(f, 0, VIRGO_FUNCT_FLUSH, 0, 0);
+	virgo_send(f, 0, VIRGO_FUNCT_FLUSH, 0, 0);
+	run_one_job();
+	assert_int_equal(virgo_counter(f, 0, VIRGO_COUNTER_commands), 2);
+	virgo_send(f, 0, VIRGO_FUNCT_FLUSH, 0, 0);
+	job = virgo_model_take_job(f->model);
+	f->model->ops->clear_counters(f->model);
+	f->model->ops->clear_counters(f->model);
+	assert_int_equal(virgo_counter(f, 0, VIRGO_COUNTER_commands), 0);
+	virgo_job_run(job);
+	virgo_model_job_done(f->model, job, ++f->now);
+	assert_int_equal(virgo_counter(f, 0, VIRGO_COUNTER_commands), 1);
+	virgo_send(f, 0, VIRGO_FUNCT_FLUSH, 0, 0);
+	run_one_job();
+	assert_int_equal(virgo_counter(f, 0, VIRGO_COUNTER_commands), 2);
+	stop();
+}
+
+static void counters_cleared_before_a_power_on_of_a_job_that_is_out_stay_0(void **state)
+{
+	struct virgo_job *job;
+
+	(void)state;
+	start_two_units();
+	virgo_send(f, 0, VIRGO_FUNCT_FLUSH, 0, 0);
+	run_one_job();
+	virgo_send(f, 0, VIRGO_FUNCT_FLUSH, 0, 0);
+	job = virgo_model_take_job(f->model);
+	f->model->ops->clear_counters(f->model);
+	f->model->ops->power_on(f->model, ++f->now);
+	virgo_job_run(job);
+	virgo_model_job_done(f->model, job, ++f->now);
+	assert_int_equal(virgo_counter(f, 0, VIRGO_COUNTER_commands), 0);
+	virgo_send(f, 0, VIRGO_FUNCT_FLUSH, 0, 0);
+	run_one_job();
+	assert_int_equal(virgo_counter(f, 0, VIRGO_COUNTER_commands), 1);
+	stop();
+}
+
 static void what_ends_by_a_power_on_is_no_event(void **state)
 {
 	struct virgo_job *job;
@@ -347,6 +400,8 @@ int main(void)
 		cmocka_unit_test(two_units_work_on_two_threads),
 		cmocka_unit_test(a_unit_has_one_job_at_a_time),
 		cmocka_unit_test(a_reset_while_a_job_is_out_takes_effect_when_it_comes_back),
+		cmocka_unit_test(counters_cleared_while_a_job_is_out_keep_what_it_counts_and_no_more),
+		cmocka_unit_test(counters_cleared_before_a_power_on_of_a_job_that_is_out_stay_0),
 		cmocka_unit_test(what_ends_by_a_power_on_is_no_event),
 		cmocka_unit_test(an_image_taken_in_the_middle_of_a_loop_goes_on),
 		cmocka_unit_test(images_that_are_not_sound_are_refused_or_harmless),

@@ -273,6 +273,31 @@ static void performance_counters_count_events(void **state)
 	stop();
 }
 
+static void performance_counters_count_on_when_counters_are_cleared(void **state)
+{
+	unsigned int moves = VIRGO_COUNTER_moves_in + 1, illegal = VIRGO_COUNTER_errors + 1;
+
+	(void)state;
+	start_with(NULL);
+	virgo_send(f, 0, VIRGO_FUNCT_MVIN, at(0), virgo_pack(1, 8, 0));
+	virgo_send(f, 0, VIRGO_FUNCT_COUNTER, VIRGO_COUNTER_CONFIGURE | 2u << 4 | moves << 12, 0);
+	virgo_send(f, 0, VIRGO_FUNCT_COUNTER, VIRGO_COUNTER_CONFIGURE | 3u << 4 | illegal << 12, 0);
+	virgo_send(f, 0, VIRGO_FUNCT_MVIN, at(0), virgo_pack(1, 8, 0));
+	virgo_run(f);
+	f->model->ops->clear_counters(f->model);
+	for (unsigned int i = 0; i < VIRGO_COUNTER_COUNT; i++)
+		assert_int_equal(virgo_counter(f, 0, i), 0);
+	virgo_send(f, 0, VIRGO_FUNCT_MVIN, at(0), virgo_pack(1, 8, 0));
+	virgo_send(f, 0, VIRGO_FUNCT_COUNTER, 2u << 4, 0);
+	virgo_run(f);
+	assert_int_equal(reg(0, VIRGO_COUNTER_RESULT), 2);
+	virgo_send(f, 0, VIRGO_FUNCT_COUNTER, 3u << 4, 0);
+	virgo_run(f);
+	assert_int_equal(reg(0, VIRGO_COUNTER_RESULT), 0);
+	assert_int_equal(virgo_counter(f, 0, VIRGO_COUNTER_moves_in), 1);
+	stop();
+}
+
 static void a_loop_counts_what_its_commands_would(void **state)
 {
 	(void)state;
@@ -369,6 +394,7 @@ int main(void)
 		cmocka_unit_test(many_stores_are_as_many_accesses),
 		cmocka_unit_test(a_reset_forgets_all_but_the_counters),
 		cmocka_unit_test(performance_counters_count_events),
+		cmocka_unit_test(performance_counters_count_on_when_counters_are_cleared),
 		cmocka_unit_test(a_loop_counts_what_its_commands_would),
 		cmocka_unit_test(a_barrier_opens_when_all_cores_have_arrived),
 		cmocka_unit_test(participants_of_a_barrier_can_be_set_and_leave),

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# shellcheck shell=bash
+# Completion of mimic's commands, options, devices and paths. It asks mimic itself, so it
+# offers whatever the mimic knows that is installed.
+
+# _mimic_offer WORD: lines of standard input that begin with it. Bash breaks words at '@',
+# ':' and '=': what it has put into a word of its own is not repeated.
+_mimic_offer()
+{
+	local last=${COMP_WORDS[COMP_CWORD]} candidate
+	[[ $last == [@:=] ]] && last=
+	while read -r candidate; do
+		[[ $candidate == "$1"* ]] && COMPREPLY+=("${candidate#"${1%"$last"}"}")
+	done
+}
+
+_mimic_commands()
+{
+	"$1" --help 2>/dev/null | sed -n 's/^  \([a-z]\{2,\}\) .*/\1/p'
+	printf '%s\n' --help --version
+}
+
+_mimic_options()
+{
+	"$1" "$2" --help 2>/dev/null | sed -n 's/^  \(--[a-z-]*\).*/\1/p'
+}
+
+# _mimic_devices MIMIC [--socket PATH | --pid PID]
+_mimic_devices()
+{
+	"$1" list --json "${@:2}" 2>/dev/null | sed -n 's/.*"name": *"\([^"]*\)".*/\1/p'
+}
+
+# _mimic_paths WORD MIMIC DEVICE [...]: what lies in the folder that the word begins with
+_mimic_paths()
+{
+	"$2" dump "${@:3}" 2>/dev/null | awk -v word="$1" '
+		index($1, word) == 1 {
+			rest = substr($1, length(word) + 1)
+			slash = index(rest, "/")
+			path = word (slash ? substr(rest, 1, slash) : rest)
+			if (!seen[path]++)
+				print path
+		}'
+}
+
+_mimic_files()
+{
+	mapfile -t COMPREPLY < <(compgen -f -- "$1")
+	compopt -o filenames 2>/dev/null
+}
+
+# _mimic_value OPTION WORD: the option's value. 1: it has none.
+_mimic_value()
+{
+	case $1 in
+	--transport) _mimic_offer "$2" < <(printf '%s\n' auto embedded daemon kernel) ;;
+	--pid) _mimic_offer "$2" < <(cd /proc && printf '%s\n' [0-9]*) ;;
+	--socket | --config | --output | -o) _mimic_files "$2" ;;
+	--devices) ;;
+	*) return 1 ;;
+	esac
+	return 0
+}
+
+# _mimic_argument WORD MIMIC COMMAND NUMBER DEVICE [--socket PATH | --pid PID]
+_mimic_argument()
+{
+	case $3:$4 in
+	stat:* | dump:0 | reset:0 | remove:0 | inject:0)
+		_mimic_offer "$1" < <(_mimic_devices "$2" "${@:6}") ;;
+	dump:*)
+		_mimic_offer "$1" < <(_mimic_paths "$1" "$2" "$5" "${@:6}")
+		[[ ${COMPREPLY[0]-} == */ ]] && compopt -o nospace 2>/dev/null ;;
+	inject:1)
+		_mimic_offer "$1" < <("$2" inject --help 2>/dev/null | sed -n 's/^  \([a-z-]*\)$/\1/p') ;;
+	add:0)
+		_mimic_offer "$1" < <(printf '%s\n' maple dare virgo) ;;
+	list:* | top:* | reset:* | remove:* | inject:* | add:*) ;;
+	run:0)
+		mapfile -t COMPREPLY < <(compgen -c -f -- "$1" | sort -u)
+		compopt -o filenames 2>/dev/null ;;
+	*)
+		_mimic_files "$1" ;;
+	esac
+	return 0
+}
+
+_mimic()
+{
+	local line=${COMP_LINE:0:COMP_POINT} word='' device='' words where=() i count=0
+	COMPREPLY=()
+	read -ra words <<<"$line"
+	if [[ $line != *[[:space:]] ]]; then
+		word=${words[-1]}
+		unset 'words[-1]'
+	fi
+	if [ ${#words[@]} = 1 ]; then
+		_mimic_offer "$word" < <(_mimic_commands "$1")
+		return
+	fi
+	_mimic_value "${words[-1]}" "$word" && return
+	for ((i = 2; i < ${#words[@]}; i++)); do
+		case ${words[i]} in
+		--socket | --pid) where+=("${words[i]}" "${words[++i]-}") ;;
+		--socket=* | --pid=*) where+=("${words[i]}") ;;
+		--transport | --config | --devices | --output | -o) ((++i)) ;;
+		-*) ;;
+		*) ((count++)) || device=${words[i]} ;;
+		esac
+	done
+	# All behind a program is the program's own.
+	if [[ $word == -* ]] && ! [[ ${words[1]} == run && $count -gt 0 ]]; then
+		_mimic_offer "$word" < <(_mimic_options "$1" "${words[1]}")
+	else
+		_mimic_argument "$word" "$1" "${words[1]}" "$count" "$device" ${where[@]+"${where[@]}"}
+	fi
+}
+
+complete -F _mimic mimic

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "daemon/filesystem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "daemon/filesystem_internal.h"
+#include "daemon/log.h"
+#include "libmimic/transport.h"
+
+/* Lanes that had work so lately have it still. */
+#define LANES_WORK_NS 100000
+
+/* --- the connection ------------------------------------------------------------------------- */
+
+/* What the kernel knew and had open is nobody's any more. */
+static void forget_all(struct mimicd_filesystem *filesystem)
+{
+	while (filesystem->files)
+		mimicd_file_destroy(filesystem, filesystem->files);
+	mimicd_nodes_destroy(&filesystem->nodes);
+}
+
+static void disconnect(struct mimicd_filesystem *filesystem)
+{
+	if (!filesystem->session)
+		return;
+	mimicd_guard_stop(&filesystem->guard);
+	mimicd_server_forget(filesystem->server, fuse_session_fd(filesystem->session));
+	/* Poll handles know the session. */
+	forget_all(filesystem);
+	mimicd_filesystem_unmount(filesystem);
+}
+
+static int watch(struct mimicd_filesystem *filesystem)
+{
+	int fd = fuse_session_fd(filesystem->session);
+	int error = mimicd_server_watch(filesystem->server, fd, EPOLLIN, &filesystem->source);
+
+	return error ? error : mimicd_guard_start(&filesystem->guard, fd, filesystem->timer_fd);
+}
+
+static int connect_kernel(struct mimicd_filesystem *filesystem)
+{
+	struct mimicd_node *root = mimicd_nodes_create(&filesystem->nodes);
+	int error;
+
+	if (!root)
+		return -ENOMEM;
+	root->entry.kind = MIMICD_ENTRY_FOLDER;
+	clock_gettime(CLOCK_REALTIME, &filesystem->since);
+	atomic_store(&filesystem->guard.has_cut, false);
+	error = mimicd_filesystem_mount(filesystem);
+	if (error) {
+		forget_all(filesystem);
+		return error;
+	}
+	error = watch(filesystem);
+	if (!error) {
+		mimicd_log(MIMICD_LOG_INFO, "%s: the state filesystem", filesystem->path);
+		return 0;
+	}
+	mimicd_log(MIMICD_LOG_WARNING, "%s: no state filesystem: %s", filesystem->path, strerror(-error));
+	disconnect(filesystem);
+	return error;
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+/* Somebody has unmounted it, or the kernel has ended it. */
+static void end(struct mimicd_filesystem *filesystem)
+{
+	if (!filesystem->is_over)
+		mimicd_log(MIMICD_LOG_INFO, "%s: the state filesystem was unmounted", filesystem->path);
+	filesystem->is_over = true;
+	mimicd_server_forget(filesystem->server, fuse_session_fd(filesystem->session));
+}
+
+/* Readers in a hurry get half of the loop at most, while lanes have work. */
+static bool is_others_turn(const struct mimicd_filesystem *filesystem, uint64_t now)
+{
+	return now < filesystem->rest_until && now - filesystem->server->now < LANES_WORK_NS;
+}
+
+/* One request. */
+void mimicd_filesystem_serve(struct mimicd_filesystem *filesystem)
+{
+	struct fuse_session *session = filesystem->session;
+	uint64_t begun = mimic_now(), ended;
+	int size;
+
+	if (!session || filesystem->is_over)
+		return;
+	atomic_fetch_add(&filesystem->guard.looks, 1);
+	if (is_others_turn(filesystem, begun))
+		return;
+	size = fuse_session_receive_buf(session, &filesystem->buffer);
+	if (size > 0)
+		fuse_session_process_buf(session, &filesystem->buffer);
+	ended = mimic_now();
+	filesystem->rest_until = ended + (ended - begun);
+	if (fuse_session_exited(session) || (size < 0 && size != -EAGAIN && size != -EINTR))
+		end(filesystem);
+}
+
+/* Again with a new mount: whoever used the old one has got errors. */
+static void begin_anew(struct mimicd_filesystem *filesystem)
+{
+	mimicd_log(MIMICD_LOG_WARNING,
+		   "%s: the daemon waited for its own state filesystem (a file of it is mapped, or memory of a "
+		   "program cannot be reached): it is mounted anew", filesystem->path);
+	disconnect(filesystem);
+	connect_kernel(filesystem);
+}
+
+void mimicd_filesystem_tick(struct mimicd_filesystem *filesystem)
+{
+	if (atomic_load(&filesystem->guard.has_cut))
+		begin_anew(filesystem);
+	mimicd_filesystem_look_for_changes(filesystem);
+}
+
+/* --- its life ------------------------------------------------------------------------------------ */
+
+static int create_timer(struct mimicd_filesystem *filesystem)
+{
+	filesystem->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (filesystem->timer_fd < 0)
+		return -errno;
+	filesystem->source.kind = MIMICD_SOURCE_FILESYSTEM;
+	filesystem->timer_source.kind = MIMICD_SOURCE_FILESYSTEM_TIMER;
+	return mimicd_server_watch(filesystem->server, filesystem->timer_fd, EPOLLIN,
+				   &filesystem->timer_source);
+}
+
+void mimicd_filesystem_create(struct mimicd_server *server)
+{
+	struct mimicd_filesystem *filesystem;
+
+	if (!server->options.state_path)
+		return;
+	filesystem = calloc(1, sizeof(*filesystem));
+	if (!filesystem) {
+		mimicd_log(MIMICD_LOG_WARNING, "no state filesystem: %s", strerror(ENOMEM));
+		return;
+	}
+	filesystem->server = server;
+	server->filesystem = filesystem;
+	if (create_timer(filesystem))
+		mimicd_log(MIMICD_LOG_WARNING, "no state filesystem: no descriptors");
+	else if (!connect_kernel(filesystem))
+		return;
+	mimicd_filesystem_destroy(server);
+}
+
+void mimicd_filesystem_destroy(struct mimicd_server *server)
+{
+	struct mimicd_filesystem *filesystem = server->filesystem;
+
+	if (!filesystem)
+		return;
+	disconnect(filesystem);
+	if (filesystem->timer_fd >= 0)
+		close(filesystem->timer_fd);
+	free(filesystem->buffer.mem);
+	free(filesystem->path);
+	free(filesystem);
+	server->filesystem = NULL;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The state filesystem (docs/state.md): the daemon's devices and clients as files.
+ *
+ *   filesystem.c         the session with the kernel, in the daemon's loop
+ *   filesystem_mount.c   the mount point
+ *   filesystem_guard.c   against a daemon that waits for itself
+ *   filesystem_nodes.c   inode numbers
+ *   filesystem_folders.c, _files.c, _control.c   the kernel's requests
+ *   filesystem_poll.c    files that have something new
+ *   filesystem_tree.c, _source.c, _walk.c, _render.c, _config.c   what is shown
+ *
+ * Who serves a filesystem must not use it: a request of ours to ourselves waits for
+ * ever. The daemon opens no path below its mount, and asks nothing of descriptors
+ * that come from clients but what needs no answer of their filesystem. It cannot know
+ * what lies behind a client's memory; see filesystem_guard.c.
+ *
+ * All of this belongs to who holds the baton, and that is the engine's thread when it
+ * calls: workers leave the filesystem alone.
+ */
+#ifndef MIMICD_FILESYSTEM_H
+#define MIMICD_FILESYSTEM_H
+
+struct mimicd_filesystem;
+struct mimicd_server;
+
+/* Mounts what options.state_path says, if it says something. What fails is in the log, no more. */
+void mimicd_filesystem_create(struct mimicd_server *server);
+/* Unmounts, also while somebody uses it. The directory goes if it is the default one. */
+void mimicd_filesystem_destroy(struct mimicd_server *server);
+
+/* The kernel has a request. */
+void mimicd_filesystem_serve(struct mimicd_filesystem *filesystem);
+/* The timer: has anything changed that somebody polls for? */
+void mimicd_filesystem_tick(struct mimicd_filesystem *filesystem);
+/* Each time before the loop looks at its descriptors: sets the timer if it is needed. */
+void mimicd_filesystem_prepare(struct mimicd_filesystem *filesystem);
+/* Something came to the loop: a device may be another one than before. */
+void mimicd_filesystem_note_event(struct mimicd_filesystem *filesystem);
+
+#endif

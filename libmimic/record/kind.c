@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Kinds of devices whose models are recorded: their own functions, but for what takes a model. */
+#include <pthread.h>
+
+#include "libmimic/record/stream.h"
+
+static struct mimic_kind kinds[MIMIC_KIND_COUNT];
+static struct mimic_contexts contexts[MIMIC_KIND_COUNT];
+static struct mimic_jobs jobs[MIMIC_KIND_COUNT];
+
+/* --- contexts ------------------------------------------------------------------------------ */
+
+static void attach(struct mimic_model *model, unsigned int context, uint64_t address_space,
+		   uint64_t now)
+{
+	struct record_stream *stream = record_stream_of(model);
+	bool is_recorded = record_enter(stream);
+
+	if (is_recorded) {
+		record_call(stream, RECORD_ATTACH, now);
+		sink_number(&stream->sink, context);
+		sink_number(&stream->sink, address_space);
+	}
+	stream->kind->contexts->attach(stream->inner, context, address_space, now);
+	if (!is_recorded)
+		return;
+	sink_byte(&stream->sink, RECORD_ANSWER);
+	record_leave(stream);
+}
+
+static size_t context_counters(const struct mimic_model *model, unsigned int context,
+			       uint64_t *values, size_t count)
+{
+	const struct record_stream *stream = record_stream_of(model);
+
+	return stream->kind->contexts->counters(stream->inner, context, values, count);
+}
+
+static size_t context_describe(const struct mimic_model *model, unsigned int context, char *text,
+			       size_t size)
+{
+	const struct record_stream *stream = record_stream_of(model);
+
+	return stream->kind->contexts->describe(stream->inner, context, text, size);
+}
+
+/* --- events ---------------------------------------------------------------------------------- */
+
+static void enable_events(struct mimic_model *model, uint64_t events, uint64_t now)
+{
+	struct record_stream *stream = record_stream_of(model);
+	bool is_recorded = record_enter(stream);
+
+	if (is_recorded) {
+		record_call(stream, RECORD_ENABLE_EVENTS, now);
+		sink_number(&stream->sink, events);
+	}
+	stream->kind->enable_events(stream->inner, events, now);
+	if (!is_recorded)
+		return;
+	sink_byte(&stream->sink, RECORD_ANSWER);
+	record_leave(stream);
+}
+
+static uint64_t take_events(struct mimic_model *model, uint64_t now)
+{
+	struct record_stream *stream = record_stream_of(model);
+	uint64_t events;
+
+	if (!record_enter(stream))
+		return stream->kind->take_events(stream->inner, now);
+	record_call(stream, RECORD_TAKE_EVENTS, now);
+	events = stream->kind->take_events(stream->inner, now);
+	sink_byte(&stream->sink, RECORD_ANSWER);
+	sink_number(&stream->sink, events);
+	record_leave(stream);
+	return events;
+}
+
+static uint64_t enabled_events(struct mimic_model *model, uint64_t now)
+{
+	const struct record_stream *stream = record_stream_of(model);
+
+	return stream->kind->enabled_events(stream->inner, now);
+}
+
+/* --- jobs -------------------------------------------------------------------------------------- */
+
+static bool has_job(const struct mimic_model *model)
+{
+	const struct record_stream *stream = record_stream_of(model);
+
+	return stream->kind->jobs->has(stream->inner);
+}
+
+static struct record_job *free_slot(struct record_stream *stream)
+{
+	for (unsigned int i = 0; i < stream->job_count; i++) {
+		if (!stream->jobs[i].is_out)
+			return &stream->jobs[i];
+	}
+	return NULL;
+}
+
+/* What a job finds in the device's memory is there now: the program has stored it before its command. */
+static void *take_job(struct mimic_model *model)
+{
+	struct record_stream *stream = record_stream_of(model);
+	struct record_job *job = free_slot(stream);
+
+	if (!job)
+		return NULL;
+	job->inner = stream->kind->jobs->take(stream->inner);
+	if (!job->inner)
+		return NULL;
+	job->is_out = true;
+	job->is_recorded = record_enter(stream);
+	if (!job->is_recorded)
+		return job;
+	record_call(stream, RECORD_JOB_TAKE, stream->now);
+	sink_number(&stream->sink, job->slot);
+	record_memory(stream);
+	record_leave(stream);
+	return job;
+}
+
+static void run_job(void *opaque)
+{
+	struct record_job *job = opaque;
+
+	record_host_job(job->is_recorded ? job : NULL);
+	job->stream->kind->jobs->run(job->inner);
+	record_host_job(NULL);
+}
+
+/* What it asked meanwhile; then the memory as it left it. */
+static void put_run(struct record_stream *stream, struct record_job *job)
+{
+	struct record_sink *sink = &stream->sink;
+
+	record_call(stream, RECORD_JOB_RUN, stream->now);
+	sink_number(sink, job->slot);
+	sink_number(sink, stream->kind->jobs->steps(job->inner));
+	sink_bytes(sink, job->log.start, (size_t)(job->log.at - job->log.start));
+	sink_byte(sink, RECORD_ANSWER);
+	record_memory(stream);
+	sink->failed = sink->failed || job->log.failed;
+}
+
+static void job_done(struct mimic_model *model, void *opaque, uint64_t now)
+{
+	struct record_stream *stream = record_stream_of(model);
+	struct record_job *job = opaque;
+	bool is_recorded = record_enter(stream);
+
+	if (is_recorded) {
+		put_run(stream, job);
+		record_call(stream, RECORD_JOB_DONE, now);
+		sink_number(&stream->sink, job->slot);
+	}
+	job->log.at = job->log.start;
+	job->is_out = false;
+	stream->kind->jobs->done(stream->inner, job->inner, now);
+	if (!is_recorded)
+		return;
+	sink_byte(&stream->sink, RECORD_ANSWER);
+	record_leave(stream);
+}
+
+/* --- the kinds ------------------------------------------------------------------------------------ */
+
+static void state(const struct mimic_model *model, uint64_t now,
+		  const struct mimic_state_visitor *visitor)
+{
+	const struct record_stream *stream = record_stream_of(model);
+
+	stream->kind->state(stream->inner, now, visitor);
+}
+
+static void make_kind(unsigned int i)
+{
+	const struct mimic_kind *from = mimic_kinds[i];
+	struct mimic_kind *kind = &kinds[i];
+
+	*kind = *from;
+	kind->create = NULL;	/* mimic_record_create() */
+	kind->destroy = record_model_destroy;
+	kind->state = state;
+	if (from->enable_events)
+		kind->enable_events = enable_events;
+	if (from->take_events)
+		kind->take_events = take_events;
+	if (from->enabled_events)
+		kind->enabled_events = enabled_events;
+	if (from->contexts) {
+		contexts[i] = *from->contexts;
+		contexts[i].attach = attach;
+		contexts[i].counters = context_counters;
+		contexts[i].describe = context_describe;
+		kind->contexts = &contexts[i];
+	}
+	if (from->jobs) {
+		jobs[i] = *from->jobs;
+		jobs[i].has = has_job;
+		jobs[i].take = take_job;
+		jobs[i].run = run_job;
+		jobs[i].done = job_done;
+		kind->jobs = &jobs[i];
+	}
+}
+
+static void make_kinds(void)
+{
+	for (unsigned int i = 0; i < MIMIC_KIND_COUNT; i++)
+		make_kind(i);
+}
+
+const struct mimic_kind *record_kind_of(const struct mimic_kind *kind)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, make_kinds);
+	return &kinds[kind->index];
+}

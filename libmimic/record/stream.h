@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Between the parts of the recorder. */
+#ifndef LIBMIMIC_RECORD_STREAM_H
+#define LIBMIMIC_RECORD_STREAM_H
+
+#include <stdatomic.h>
+
+#include "libmimic/record/record.h"
+#include "libmimic/record/sink.h"
+
+struct record_stream;
+
+/* The memory that a model asks, and the one behind it. */
+struct record_port {
+	struct mimic_memory inner;
+	struct mimic_memory port;
+	const struct mimic_memory *of;	/* as memory_of() gave it; NULL: the host's own */
+	struct record_stream *stream;
+	unsigned int number;
+};
+
+struct record_job {
+	struct record_stream *stream;
+	void *inner;
+	struct record_sink log;		/* what it asks while it runs */
+	unsigned int slot;
+	bool is_out;
+	bool is_recorded;
+};
+
+/* A call comes in while a stream is free; whoever ends it waits for that. */
+enum record_gate { RECORD_FREE, RECORD_BUSY, RECORD_OVER };
+
+struct record_totals {
+	uint64_t calls;
+	uint64_t events;
+	uint64_t bytes;		/* of records */
+};
+
+struct record_stream {
+	struct mimic_model model;	/* first */
+	struct mimic_model_ops ops;
+	const struct mimic_kind *kind;
+	struct mimic_model *inner;
+	void (*destroy)(struct mimic_model *model);
+	struct mimic_host host;		/* the real one */
+	struct record_file *file;
+	struct record_stream *next;	/* in the file's list */
+	uint32_t number;
+	uint32_t sequence;
+
+	_Atomic int gate;		/* enum record_gate */
+	bool recording;			/* within a call that is recorded */
+	uint64_t now;			/* of the last call */
+	uint64_t block_since;		/* of the first one in the block */
+	struct record_totals totals;
+	struct record_sink sink;	/* the block */
+
+	void *memory;			/* of the device; NULL: none */
+	unsigned char *last;		/* what of it was written last */
+	size_t memory_size;
+
+	struct record_job *jobs;
+	unsigned int job_count;
+	unsigned int port_count;
+	struct record_port ports[RECORD_PORTS_MAX];
+};
+
+static inline struct record_stream *record_stream_of(const struct mimic_model *model)
+{
+	return (struct record_stream *)model;
+}
+
+/* file.c */
+
+/* Adds it to the file's list, with a number. 0 or -errno. */
+int record_file_add(struct record_file *file, struct record_stream *stream);
+void record_file_remove(struct record_file *file, struct record_stream *stream);
+/* In a signal handler, too. 0 or -errno. */
+int record_file_append(struct record_file *file, const void *bytes, size_t size);
+
+/* stream.c */
+
+/* The begin of a call. false: it is not recorded. */
+bool record_enter(struct record_stream *stream);
+void record_leave(struct record_stream *stream);
+/* Within: what the call is, and when. */
+void record_call(struct record_stream *stream, enum record_code code, uint64_t now);
+/* The block, as it is, into the file. */
+void record_flush(struct record_stream *stream);
+/* What has changed of the device's memory since the last time. */
+void record_memory(struct record_stream *stream);
+struct record_stream *record_stream_make(struct record_file *file, const struct record_model *what);
+void record_stream_free(struct record_stream *stream);
+
+/* host.c */
+
+/* What the real model gets. */
+void record_host_make(struct record_stream *stream, struct mimic_host *host);
+uint32_t record_abilities(const struct record_stream *stream);
+/* The thread's job, so that its calls go into its log; NULL: none. */
+void record_host_job(struct record_job *job);
+
+/* calls.c */
+
+extern const struct mimic_model_ops record_ops;
+
+#endif

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The recorded calls, made again; and what they answer. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmimic/replay/player.h"
+
+/* After the call: was all that was recorded of it asked and told? */
+static bool expect_answer(struct replay_player *player)
+{
+	unsigned int recorded;
+
+	if (replay_is_over(player))
+		return false;
+	recorded = replay_byte(&player->reader);
+	if (player->reader.is_over)
+		return false;
+	if (recorded == RECORD_ANSWER)
+		return true;
+	if (recorded >= RECORD_WALK && recorded < RECORD_EVENT_END)
+		replay_differ(player, "what the model asks or tells next", replay_code_name(recorded),
+			      "its answer");
+	else
+		replay_bad(&player->reader, "a record %u inside of a call cannot be", recorded);
+	return false;
+}
+
+static void get_access(struct replay_player *player)
+{
+	struct replay_reader *reader = &player->reader;
+	struct mimic_access *access = &player->access;
+
+	*access = (struct mimic_access){ .owner = replay_number(reader) };
+	access->page = (uint8_t)replay_byte(reader);
+	access->size = (uint8_t)replay_byte(reader);
+	access->is_write = (uint8_t)replay_byte(reader);
+	access->offset = (uint32_t)replay_limited(reader, "an offset", MIMIC_PAGE_SIZE - 1);
+	access->data = replay_number(reader);
+	if (!access->size || access->size > 8 || access->size & (access->size - 1))
+		replay_bad(reader, "an access of %u bytes cannot be", access->size);
+	if (access->is_write > 1)
+		replay_bad(reader, "an access of kind %u cannot be", access->is_write);
+	if (!access->owner)
+		replay_bad(reader, "an access of nobody cannot be");
+}
+
+/* All of the call is read: is it one that can be made? */
+static bool begin(struct replay_player *player)
+{
+	char text[160];
+
+	if (player->reader.is_over)
+		return false;
+	player->call++;
+	player->result->calls++;
+	player->result->now = player->now;
+	if (!player->options->call)
+		return true;
+	replay_call_text(player, text, sizeof(text));
+	player->options->call(player->options->context, player->call, player->now, text);
+	return true;
+}
+
+static void play_access(struct replay_player *player)
+{
+	struct mimic_access access;
+	unsigned int recorded;
+	enum mimic_outcome outcome;
+
+	get_access(player);
+	if (!begin(player))
+		return;
+	player->result->accesses++;
+	access = player->access;
+	outcome = player->model->ops->access(player->model, &access, player->now);
+	if (!expect_answer(player))
+		return;
+	recorded = (unsigned int)replay_limited(&player->reader, "an outcome", MIMIC_PARKED);
+	if (recorded != outcome)
+		replay_differ(player, "outcome", recorded == MIMIC_DONE ? "done" : "waits",
+			      outcome == MIMIC_DONE ? "done" : "waits");
+	else if (recorded == MIMIC_DONE)
+		replay_same(player, "answer", replay_number(&player->reader), access.data);
+}
+
+static void play_stores(struct replay_player *player)
+{
+	uint64_t values[RECORD_VALUES_MAX];
+	size_t count, done;
+
+	get_access(player);
+	count = (size_t)replay_limited(&player->reader, "a number of values", RECORD_VALUES_MAX);
+	player->detail = count;
+	replay_bytes(&player->reader, values, count * sizeof(*values));
+	if (!begin(player))
+		return;
+	done = player->model->ops->store_many(player->model, &player->access, values, count,
+					      player->now);
+	player->result->values += done;
+	if (expect_answer(player))
+		replay_same_count(player, "stores that are done", replay_number(&player->reader), done);
+}
+
+static void compare_values(struct replay_player *player, const unsigned char *values, size_t count)
+{
+	size_t size = player->access.size;
+	char what[64];
+
+	for (size_t i = 0; i < count && !replay_is_over(player); i++) {
+		uint64_t recorded = 0, replayed = 0;
+
+		replay_bytes(&player->reader, &recorded, size);
+		memcpy(&replayed, values + i * size, size);
+		if (recorded == replayed)
+			continue;
+		snprintf(what, sizeof(what), "value %zu of the answer", i);
+		replay_same(player, what, recorded, replayed);
+	}
+}
+
+static void play_loads(struct replay_player *player)
+{
+	unsigned char values[RECORD_VALUES_MAX * sizeof(uint64_t)];
+	size_t count, done;
+
+	get_access(player);
+	count = (size_t)replay_limited(&player->reader, "a number of values", RECORD_VALUES_MAX);
+	player->detail = count;
+	if (!begin(player))
+		return;
+	done = player->model->ops->load_many(player->model, &player->access, values, count,
+					     player->now);
+	player->result->values += done;
+	if (expect_answer(player) &&
+	    replay_same_count(player, "loads that are done", replay_number(&player->reader), done))
+		compare_values(player, values, done);
+}
+
+static void play_owner(struct replay_player *player)
+{
+	const struct mimic_model_ops *ops = player->model->ops;
+
+	player->detail = replay_number(&player->reader);
+	if (!begin(player))
+		return;
+	(player->code == RECORD_CANCEL ? ops->cancel : ops->owner_gone)(player->model, player->detail,
+									 player->now);
+	expect_answer(player);
+}
+
+static void play_tick(struct replay_player *player)
+{
+	bool works = replay_limited(&player->reader, "a kind of a tick", player->memory_size ? 1 : 0);
+
+	if (works) {
+		replay_memory_read(player);
+		memcpy(player->memory, player->last, player->memory_size);
+		memcpy(player->before, player->last, player->memory_size);
+	}
+	if (!begin(player))
+		return;
+	player->model->ops->tick(player->model, player->now);
+	if (!expect_answer(player) || !works)
+		return;
+	replay_memory_read(player);
+	if (!player->reader.is_over)
+		replay_memory_compare(player, player->before);
+}
+
+static void play_invalidate(struct replay_player *player)
+{
+	uint64_t start = replay_number(&player->reader);
+	uint64_t end = replay_number(&player->reader);
+
+	player->detail = start;
+	if (!begin(player))
+		return;
+	if (player->model->ops->invalidate)
+		player->model->ops->invalidate(player->model, start, end);
+	expect_answer(player);
+}
+
+static void play_plain(struct replay_player *player)
+{
+	if (!begin(player))
+		return;
+	if (player->code == RECORD_POWER_ON)
+		player->model->ops->power_on(player->model, player->now);
+	else
+		player->model->ops->clear_counters(player->model);
+	expect_answer(player);
+}
+
+static bool has_jobs_out(const struct replay_player *player)
+{
+	for (unsigned int i = 0; i < player->job_count; i++) {
+		if (player->jobs[i].job)
+			return true;
+	}
+	return false;
+}
+
+static void play_restore(struct replay_player *player)
+{
+	size_t size = (size_t)replay_limited(&player->reader, "an image's size", RECORD_IMAGE_MAX);
+	unsigned char *image = replay_reader_more(&player->reader) ? malloc(size + 1) : NULL;
+	int error;
+
+	if (!image)
+		return;
+	replay_bytes(&player->reader, image, size);
+	if (has_jobs_out(player))
+		replay_bad(&player->reader, "a state that is restored while a job is out cannot be");
+	if (begin(player)) {
+		error = player->model->ops->restore(player->model, image, size);
+		if (expect_answer(player))
+			replay_same_count(player, "outcome", replay_byte(&player->reader), error != 0);
+	}
+	free(image);
+}
+
+static void play_attach(struct replay_player *player)
+{
+	const struct mimic_contexts *contexts = player->kind->contexts;
+	unsigned int count = contexts ? contexts->count(&player->parameters) : 0;
+	unsigned int context;
+
+	if (!count) {
+		replay_bad(&player->reader, "a context of a %s cannot be", player->kind->name);
+		return;
+	}
+	context = (unsigned int)replay_limited(&player->reader, "a context", count - 1);
+	player->detail = replay_number(&player->reader);
+	if (!begin(player))
+		return;
+	contexts->attach(player->model, context, player->detail, player->now);
+	expect_answer(player);
+}
+
+static void play_events(struct replay_player *player)
+{
+	bool enables = player->code == RECORD_ENABLE_EVENTS;
+	uint64_t events;
+
+	if (!player->kind->take_events) {
+		replay_bad(&player->reader, "an event of a %s cannot be", player->kind->name);
+		return;
+	}
+	player->detail = enables ? replay_number(&player->reader) : 0;
+	if (!begin(player))
+		return;
+	if (enables) {
+		player->kind->enable_events(player->model, player->detail, player->now);
+		expect_answer(player);
+		return;
+	}
+	events = player->kind->take_events(player->model, player->now);
+	if (expect_answer(player))
+		replay_same(player, "events", replay_number(&player->reader), events);
+}
+
+/* --- jobs ------------------------------------------------------------------------------------- */
+
+static struct replay_job *get_job(struct replay_player *player)
+{
+	if (!player->job_count) {
+		replay_bad(&player->reader, "a job cannot be here");
+		return NULL;
+	}
+	player->detail = replay_limited(&player->reader, "a job", player->job_count - 1);
+	return player->reader.is_over ? NULL : &player->jobs[player->detail];
+}
+
+static void play_take(struct replay_player *player)
+{
+	struct replay_job *job = get_job(player);
+
+	if (!job)
+		return;
+	if (job->job) {
+		replay_bad(&player->reader, "a job that is out already is taken");
+		return;
+	}
+	replay_memory_read(player);
+	if (!begin(player))
+		return;
+	job->job = player->kind->jobs->take(player->model);
+	job->has_run = false;
+	memcpy(job->found, player->last, player->memory_size);
+	if (!job->job)
+		replay_differ(player, "job that there is to do", "1", "none");
+}
+
+/* Its own answer is that it has come back. */
+static void play_run(struct replay_player *player)
+{
+	struct replay_job *job = get_job(player);
+	unsigned int steps = (unsigned int)replay_limited(&player->reader, "a number of steps", UINT32_MAX);
+
+	if (!job)
+		return;
+	if (!job->job || job->has_run) {
+		replay_bad(&player->reader, "a job that was not taken runs");
+		return;
+	}
+	if (!begin(player))
+		return;
+	player->result->jobs++;
+	memcpy(player->memory, job->found, player->memory_size);
+	player->kind->jobs->limit(job->job, steps);
+	player->in_job = true;
+	player->kind->jobs->run(job->job);
+	player->in_job = false;
+	job->has_run = true;
+	if (!expect_answer(player) ||
+	    !replay_same_count(player, "steps of the job", steps, player->kind->jobs->steps(job->job)))
+		return;
+	replay_memory_read(player);
+	if (!player->reader.is_over)
+		replay_memory_compare(player, job->found);
+}
+
+static void play_done(struct replay_player *player)
+{
+	struct replay_job *job = get_job(player);
+	void *done;
+
+	if (!job)
+		return;
+	if (!job->job || !job->has_run) {
+		replay_bad(&player->reader, "a job that has not run is done");
+		return;
+	}
+	if (!begin(player))
+		return;
+	done = job->job;
+	job->job = NULL;
+	player->kind->jobs->done(player->model, done, player->now);
+	expect_answer(player);
+}
+
+void replay_end_jobs(struct replay_player *player)
+{
+	for (unsigned int i = 0; i < player->job_count; i++) {
+		struct replay_job *job = &player->jobs[i];
+
+		if (!job->job)
+			continue;
+		if (!job->has_run)
+			player->kind->jobs->run(job->job);
+		player->kind->jobs->done(player->model, job->job, player->now);
+		job->job = NULL;
+	}
+}
+
+/* --- all of them ------------------------------------------------------------------------------- */
+
+static void (*const calls[RECORD_CALL_END])(struct replay_player *player) = {
+	[RECORD_ACCESS] = play_access,
+	[RECORD_STORES] = play_stores,
+	[RECORD_LOADS] = play_loads,
+	[RECORD_CANCEL] = play_owner,
+	[RECORD_OWNER_GONE] = play_owner,
+	[RECORD_TICK] = play_tick,
+	[RECORD_INVALIDATE] = play_invalidate,
+	[RECORD_POWER_ON] = play_plain,
+	[RECORD_CLEAR_COUNTERS] = play_plain,
+	[RECORD_RESTORE] = play_restore,
+	[RECORD_ATTACH] = play_attach,
+	[RECORD_ENABLE_EVENTS] = play_events,
+	[RECORD_TAKE_EVENTS] = play_events,
+	[RECORD_JOB_TAKE] = play_take,
+	[RECORD_JOB_RUN] = play_run,
+	[RECORD_JOB_DONE] = play_done,
+};
+
+void replay_play(struct replay_player *player, unsigned int code)
+{
+	if (code >= RECORD_CALL_END || !calls[code]) {
+		replay_bad(&player->reader, "a record %u where a call is due cannot be", code);
+		return;
+	}
+	player->code = (enum record_code)code;
+	player->now += record_unzigzag(replay_number(&player->reader));
+	calls[code](player);
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "libmimic/replay/reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- blocks -------------------------------------------------------------------------------- */
+
+static int damage(struct mimic_replay_damage *to, uint64_t offset, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int damage(struct mimic_replay_damage *to, uint64_t offset, const char *format, ...)
+{
+	va_list arguments;
+
+	to->exists = true;
+	to->offset = offset;
+	va_start(arguments, format);
+	vsnprintf(to->text, sizeof(to->text), format, arguments);
+	va_end(arguments);
+	return -EINVAL;
+}
+
+/* How many bytes there are of those that are wanted. */
+static size_t read_at(int fd, void *bytes, size_t size, uint64_t offset)
+{
+	size_t done = 0;
+	ssize_t got;
+
+	while (done < size) {
+		got = pread(fd, (char *)bytes + done, size - done, (off_t)(offset + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		done += (size_t)got;
+	}
+	return done;
+}
+
+/* 1; 0: there is no more; or -EINVAL with the damage. */
+static int read_header(int fd, uint64_t offset, struct record_block_header *header,
+		       struct mimic_replay_damage *bad)
+{
+	size_t got = read_at(fd, header, sizeof(*header), offset);
+
+	if (!got)
+		return 0;
+	if (got < sizeof(*header))
+		return damage(bad, offset + got, "cut off inside of the header of the block at offset %llu",
+			      (unsigned long long)offset);
+	if (header->magic != RECORD_BLOCK_MAGIC)
+		return damage(bad, offset, "no block begins at offset %llu", (unsigned long long)offset);
+	if (!header->length || header->length > RECORD_BLOCK_MAX)
+		return damage(bad, offset, "block at offset %llu: a length of %u cannot be",
+			      (unsigned long long)offset, header->length);
+	if (header->stream >= RECORD_STREAMS_MAX)
+		return damage(bad, offset, "block at offset %llu: a stream %u cannot be",
+			      (unsigned long long)offset, header->stream);
+	return 1;
+}
+
+static int read_payload(int fd, uint64_t offset, const struct record_block_header *header,
+			void *payload, struct mimic_replay_damage *bad)
+{
+	size_t got = read_at(fd, payload, header->length, offset + sizeof(*header));
+	uint32_t checksum;
+
+	if (got < header->length)
+		return damage(bad, offset + sizeof(*header) + got, "cut off inside of the block at offset %llu",
+			      (unsigned long long)offset);
+	checksum = record_crc32c(0, header, offsetof(struct record_block_header, checksum));
+	if (record_crc32c(checksum, payload, header->length) != header->checksum)
+		return damage(bad, offset, "block at offset %llu: checksum does not match",
+			      (unsigned long long)offset);
+	return 0;
+}
+
+/* --- the file -------------------------------------------------------------------------------- */
+
+static int check_file_header(int fd, char *text, size_t size)
+{
+	struct record_file_header header;
+	size_t got = read_at(fd, &header, sizeof(header), 0);
+	uint32_t checksum = record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
+
+	if (got < sizeof(header.magic) || memcmp(header.magic, RECORD_MAGIC, sizeof(header.magic))) {
+		snprintf(text, size, "not a recording of mimic");
+		return -EINVAL;
+	}
+	if (got < sizeof(header)) {
+		snprintf(text, size, "cut off at offset %zu, inside of its header", got);
+		return -EINVAL;
+	}
+	if (checksum != header.checksum) {
+		snprintf(text, size, "the checksum of its header does not match");
+		return -EINVAL;
+	}
+	if (header.version != RECORD_VERSION) {
+		snprintf(text, size, "a recording of version %u; this mimic reads version %u",
+			 header.version, RECORD_VERSION);
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
+struct scan {
+	uint32_t *sequence;	/* by stream: the next block's */
+	size_t room;
+};
+
+static int make_room(struct replay_file *file, struct scan *scan, uint32_t stream)
+{
+	size_t room = scan->room ? scan->room : 64;
+	void *first, *sequence;
+
+	while (room <= stream)
+		room *= 2;
+	if (room == scan->room)
+		return 0;
+	first = realloc(file->first, room * sizeof(*file->first));
+	if (first)
+		file->first = first;
+	sequence = realloc(scan->sequence, room * sizeof(*scan->sequence));
+	if (sequence)
+		scan->sequence = sequence;
+	if (!first || !sequence)
+		return -ENOMEM;
+	memset(file->first + scan->room, 0, (room - scan->room) * sizeof(*file->first));
+	memset(scan->sequence + scan->room, 0, (room - scan->room) * sizeof(*scan->sequence));
+	scan->room = room;
+	return 0;
+}
+
+static int note_block(struct replay_file *file, struct scan *scan,
+		      const struct record_block_header *header)
+{
+	int error = make_room(file, scan, header->stream);
+
+	if (error)
+		return error;
+	/* Streams are made one after the other, and each writes its first block at once. */
+	if (header->stream > file->streams)
+		return damage(&file->damage, file->end, "block at offset %llu: stream %u where %u is due",
+			      (unsigned long long)file->end, header->stream, file->streams);
+	if (header->sequence != scan->sequence[header->stream])
+		return damage(&file->damage, file->end,
+			      "block at offset %llu: number %u of stream %u, where %u is due",
+			      (unsigned long long)file->end, header->sequence, header->stream,
+			      scan->sequence[header->stream]);
+	if (header->stream == file->streams)
+		file->first[file->streams++] = file->end;
+	scan->sequence[header->stream]++;
+	return 0;
+}
+
+/* All blocks up to the first that is not whole. */
+static int scan_blocks(struct replay_file *file)
+{
+	unsigned char *payload = malloc(RECORD_BLOCK_MAX);
+	struct record_block_header header;
+	struct scan scan = { NULL, 0 };
+	int error = payload ? 0 : -ENOMEM;
+
+	file->end = sizeof(struct record_file_header);
+	while (!error && read_header(file->fd, file->end, &header, &file->damage) > 0) {
+		error = read_payload(file->fd, file->end, &header, payload, &file->damage);
+		if (!error)
+			error = note_block(file, &scan, &header);
+		if (!error)
+			file->end += sizeof(header) + header.length;
+	}
+	free(scan.sequence);
+	free(payload);
+	return error == -ENOMEM ? error : 0;
+}
+
+static int open_regular(const char *path)
+{
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int error = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status))
+		error = -errno;
+	else if (S_ISDIR(status.st_mode))
+		error = -EISDIR;
+	else if (!S_ISREG(status.st_mode))
+		error = -ESPIPE;
+	if (!error)
+		return fd;
+	close(fd);
+	return error;
+}
+
+int replay_file_open(struct replay_file *file, const char *path, char *text, size_t size)
+{
+	int error;
+
+	*file = (struct replay_file){ .fd = open_regular(path) };
+	if (file->fd < 0) {
+		snprintf(text, size, "%s", file->fd == -ESPIPE ? "not a regular file" : strerror(-file->fd));
+		return file->fd;
+	}
+	record_crc32c_prepare();
+	error = check_file_header(file->fd, text, size);
+	if (!error) {
+		error = scan_blocks(file);
+		if (error)
+			snprintf(text, size, "%s", strerror(-error));
+	}
+	if (error)
+		replay_file_close(file);
+	return error;
+}
+
+void replay_file_close(struct replay_file *file)
+{
+	close(file->fd);
+	free(file->first);
+}
+
+/* --- records ------------------------------------------------------------------------------------ */
+
+void replay_reader_start(struct replay_reader *reader, const struct replay_file *file,
+			 uint32_t stream)
+{
+	reader->file = file;
+	reader->stream = stream;
+	reader->sequence = 0;
+	reader->next = file->first[stream];
+	reader->at = 0;
+	reader->length = 0;
+	reader->is_over = false;
+	reader->damage.exists = false;
+}
+
+/* They were whole when the file was opened; somebody may have written to it since. */
+static bool load_block(struct replay_reader *reader)
+{
+	struct record_block_header header;
+
+	while (reader->next < reader->file->end) {
+		uint64_t offset = reader->next;
+
+		if (read_header(reader->file->fd, offset, &header, &reader->damage) <= 0)
+			return false;
+		reader->next += sizeof(header) + header.length;
+		if (header.stream != reader->stream)
+			continue;
+		if (read_payload(reader->file->fd, offset, &header, reader->payload, &reader->damage))
+			return false;
+		reader->position = offset + sizeof(header);
+		reader->at = 0;
+		reader->length = header.length;
+		return true;
+	}
+	return false;
+}
+
+bool replay_reader_more(struct replay_reader *reader)
+{
+	if (reader->is_over)
+		return false;
+	if (reader->at < reader->length)
+		return true;
+	if (load_block(reader))
+		return true;
+	reader->is_over = true;
+	return false;
+}
+
+unsigned int replay_byte(struct replay_reader *reader)
+{
+	return replay_reader_more(reader) ? reader->payload[reader->at++] : 0;
+}
+
+uint64_t replay_number(struct replay_reader *reader)
+{
+	uint64_t value = 0;
+
+	for (unsigned int shift = 0; shift < 64; shift += 7) {
+		unsigned int byte = replay_byte(reader);
+
+		if (shift == 63 && byte > 1)
+			break;
+		value |= (uint64_t)(byte & 127) << shift;
+		if (!(byte & 128))
+			return value;
+	}
+	replay_bad(reader, "a number of more than 64 bits");
+	return 0;
+}
+
+void replay_bytes(struct replay_reader *reader, void *bytes, size_t size)
+{
+	unsigned char *to = bytes;
+
+	while (size && replay_reader_more(reader)) {
+		size_t there = reader->length - reader->at;
+		size_t piece = size < there ? size : there;
+
+		memcpy(to, reader->payload + reader->at, piece);
+		reader->at += piece;
+		to += piece;
+		size -= piece;
+	}
+	memset(to, 0, size);
+}
+
+void replay_text(struct replay_reader *reader, char *text, size_t size)
+{
+	size_t length = (size_t)replay_limited(reader, "a text's length", size - 1);
+
+	replay_bytes(reader, text, length);
+	text[length] = '\0';
+	/* They are printed, and a terminal would obey them. */
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] != '\n' && (text[i] < ' ' || text[i] > '~'))
+			replay_bad(reader, "a text with a character %d in it", text[i]);
+	}
+}
+
+uint64_t replay_limited(struct replay_reader *reader, const char *name, uint64_t most)
+{
+	uint64_t value = replay_number(reader);
+
+	if (value <= most)
+		return value;
+	replay_bad(reader, "%s of %llu cannot be", name, (unsigned long long)value);
+	return 0;
+}
+
+void replay_bad(struct replay_reader *reader, const char *format, ...)
+{
+	struct mimic_replay_damage *bad = &reader->damage;
+	va_list arguments;
+
+	/* What comes after the first mistake, or after the end, says nothing. */
+	if (reader->is_over)
+		return;
+	reader->is_over = true;
+	bad->exists = true;
+	bad->offset = reader->position + (reader->at ? reader->at - 1 : 0);
+	va_start(arguments, format);
+	vsnprintf(bad->text, sizeof(bad->text), format, arguments);
+	va_end(arguments);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Reads a recording: its blocks, and the records of a stream. Nothing in it is believed. */
+#ifndef LIBMIMIC_REPLAY_READER_H
+#define LIBMIMIC_REPLAY_READER_H
+
+#include "libmimic/record/format.h"
+#include "libmimic/replay/replay.h"
+
+struct replay_file {
+	int fd;
+	uint64_t end;		/* of the blocks that are whole */
+	uint64_t *first;	/* by stream: its first block; 0: none */
+	unsigned int streams;
+	struct mimic_replay_damage damage;
+};
+
+struct replay_reader {
+	const struct replay_file *file;
+	uint32_t stream;
+	uint32_t sequence;
+	uint64_t next;		/* where the next block is looked for */
+	uint64_t position;	/* of the payload in the file */
+	size_t at, length;
+	bool is_over;		/* nothing more; numbers are 0 */
+	struct mimic_replay_damage damage;	/* a record that cannot be */
+	unsigned char payload[RECORD_BLOCK_MAX];
+};
+
+/* 0, or -errno with a text. */
+int replay_file_open(struct replay_file *file, const char *path, char *text, size_t size);
+void replay_file_close(struct replay_file *file);
+
+void replay_reader_start(struct replay_reader *reader, const struct replay_file *file,
+			 uint32_t stream);
+/* false: there are none left, or it is over. */
+bool replay_reader_more(struct replay_reader *reader);
+unsigned int replay_byte(struct replay_reader *reader);
+uint64_t replay_number(struct replay_reader *reader);
+/* What is missing is 0. */
+void replay_bytes(struct replay_reader *reader, void *bytes, size_t size);
+/* A text of at most size - 1 bytes; a longer one is no record. */
+void replay_text(struct replay_reader *reader, char *text, size_t size);
+/* A number that is at most `most`; `name` says of what, if it is not. */
+uint64_t replay_limited(struct replay_reader *reader, const char *name, uint64_t most);
+/* What was read last cannot be. */
+void replay_bad(struct replay_reader *reader, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The socket by which a process with embedded devices shows them: mimicd's protocol, of
+ * which it knows HELLO, LIST, STATE, RESET and CLEAR_COUNTERS. Only if MIMIC_STATE asks for
+ * it: a library does not start threads unasked.
+ */
+#ifndef LIBMIMIC_STATE_SOCKET_H
+#define LIBMIMIC_STATE_SOCKET_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#define MIMIC_STATE_SOCKET_PREFIX "embedded-"
+
+/*
+ * The folder of these sockets: MIMIC_STATE if it is a path, else mimicd's default folder.
+ * -ENOENT: there is none; -ENAMETOOLONG.
+ */
+int mimic_state_socket_directory(char *path, size_t size);
+/* Of one process. The same errors. */
+int mimic_state_socket_path(pid_t pid, char *path, size_t size);
+
+/* A device has been opened. Under the device table's lock. What cannot be done is left undone. */
+void mimic_state_socket_start(void);
+void mimic_state_socket_after_fork(void);
+
+#endif

@@ -1,0 +1,9 @@
+# What tests/scripts/test-trace.sh looks at traces with: it knows nothing of mimic.
+CHECK_TRACE := $(O)/tests/tools/check_trace
+
+tests: $(CHECK_TRACE)
+
+$(CHECK_TRACE): tests/tools/check_trace.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC      $@")
+	$(Q)$(CC) -std=gnu11 $(WARNINGS) -O2 -g -o $@ $< -ljson-c

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "tests/lib/contract.h"
+
+int main(int argc, char **argv)
+{
+	static const struct contract_way way = {
+		.name = "recorded",
+		.device = &contract_maple,
+		.bus = &bus_recorded,
+	};
+
+	return contract_main(argc, argv, &way);
+}

@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# Completion of mimic's command line in bash. TAP on stdout.
+#
+#   test-completion.sh [BUILD]   BUILD: the build directory; else $O, else build
+set -u
+# shellcheck source=tests/scripts/tap.sh
+. "$(dirname "$0")/tap.sh" "$@"
+export MIMIC_SOCKET=$work/socket
+# shellcheck source=completions/mimic.bash
+. completions/mimic.bash
+
+mimic=$build/bin/mimic
+
+# offered LINE: what is offered at its end, in $work/output, sorted. Words as bash makes
+# them: broken at the characters of COMP_WORDBREAKS, which are words of their own.
+offered()
+{
+	COMP_LINE=$1
+	COMP_POINT=${#1}
+	mapfile -t COMP_WORDS < <(grep -oE '[^ @:=]+|[@:=]+' <<<"$1")
+	[[ $1 == *' ' ]] && COMP_WORDS+=('')
+	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+	COMPREPLY=()
+	_mimic "$mimic"
+	printf '%s\n' ${COMPREPLY[@]+"${COMPREPLY[@]}"} | sort >"$work/output"
+}
+
+# expect LINE WORD...: exactly these are offered
+expect()
+{
+	offered "$1"
+	shift
+	printf '%s\n' "$@" | sort | cmp -s - "$work/output"
+}
+
+# includes LINE WORD...: these are offered, perhaps among others
+includes()
+{
+	offered "$1"
+	shift
+	for word in "$@"; do
+		grep -qxF -- "$word" "$work/output" || return 1
+	done
+}
+
+start_daemon maple:2,dare:1,virgo:1 || exit 1
+
+includes 'mimic ' run list dump stat top reset add remove inject asm dis --help --version &&
+	expect 'mimic inj' inject && expect 'mimic st' stat
+result $? "commands"
+"$build/bin/mimic" --help | sed -n 's/^  \([a-z]\{2,\}\) .*/\1/p' >"$work/commands"
+while read -r command; do
+	"$build/bin/mimic" "$command" --help | grep -o '^  --[a-z-]*' | tr -d ' ' | sort >"$work/options"
+	offered "mimic $command --"
+	cmp -s "$work/options" "$work/output" || echo "$command"
+done <"$work/commands" >"$work/errors"
+[ ! -s "$work/errors" ]
+result $? "options_of_every_command"
+expect 'mimic dump ' maple0 maple1 dare0 virgo0 && expect 'mimic reset ma' maple0 maple1 &&
+	expect 'mimic remove dare' dare0 && expect 'mimic stat maple0 v' virgo0
+result $? "devices_of_the_daemon"
+export MIMIC_SOCKET=/nowhere
+expect "mimic dump --socket $work/socket d" dare0 && expect "mimic dump --socket=$work/socket d" dare0
+result $? "devices_of_the_daemon_that_the_line_names"
+expect 'mimic dump ' ''
+result $? "nothing_without_a_daemon"
+MIMIC_SOCKET=$work/socket
+expect 'mimic dump maple0 ' config/ registers/ counters/ tlb/ faults/ lima/ queues/ &&
+	expect 'mimic dump maple0 queues/0/al' queues/0/allocated &&
+	expect 'mimic dump maple0 queues/0/' queues/0/allocated
+result $? "paths_of_a_device"
+expect 'mimic run --transport e' embedded && expect 'mimic inject maple0 ha' hang && expect 'mimic add vi' virgo &&
+	expect 'mimic reset maple0 ' ''
+result $? "values_and_arguments"
+mkdir "$work/folder" && touch "$work/folder/program"
+expect "mimic run $work/folder/pr" "$work/folder/program" && expect "mimic run program --" '' &&
+	expect "mimic run --config $work/folder/pr" "$work/folder/program"
+result $? "files"
+
+# Not a daemon's: what matters is the '@', at which bash breaks words.
+printf '#!/bin/sh\necho "{ \\"name\\":\\"maple@0\\" }"\n' >"$work/stub"
+chmod +x "$work/stub"
+mimic=$work/stub
+expect 'mimic dump maple@' 0 && expect 'mimic dump ma' maple@0 && expect 'mimic dump maple@0' 0
+result $? "names_of_private_devices"
+
+if command -v tmux >/dev/null; then
+	env -u TMUX TERM=screen tmux -S "$work/tmux" -f /dev/null new-session -d -x 100 -y 10 "PATH=$build/bin:$PATH bash --norc"
+	tmux -S "$work/tmux" send-keys ". completions/mimic.bash; clear" Enter "mimic du" Tab "vi" Tab "shared" Tab "--js" Tab
+	false
+	for _ in $(seq 60); do
+		tmux -S "$work/tmux" capture-pane -p >"$work/output"
+		grep -q 'mimic dump virgo0 shared_memory --json' "$work/output" && break
+		sleep 0.05
+	done
+	result $? "in_a_terminal_by_the_tab_key"
+	tmux -S "$work/tmux" kill-server
+else
+	skip "in_a_terminal_by_the_tab_key" "tmux is not installed"
+fi
+stop_daemon
+plan

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The file of a recording: checksums, numbers, and what is said of one that is not whole. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+#include "libmimic/record/sink.h"
+#include "libmimic/replay/reader.h"
+#include "tests/lib/recordings.h"
+
+#define HEADER sizeof(struct record_block_header)
+
+/* --- checksums ------------------------------------------------------------------------------- */
+
+/* The check value of CRC-32C, and RFC 3720, appendix B.4. */
+static void checksums_are_those_of_crc_32c(void **context)
+{
+	unsigned char bytes[32];
+
+	(void)context;
+	record_crc32c_prepare();
+	assert_int_equal(record_crc32c(0, "123456789", 9), 0xe3069283);
+	memset(bytes, 0, sizeof(bytes));
+	assert_int_equal(record_crc32c(0, bytes, sizeof(bytes)), 0x8a9136aa);
+	memset(bytes, 0xff, sizeof(bytes));
+	assert_int_equal(record_crc32c(0, bytes, sizeof(bytes)), 0x62a8ab43);
+	for (unsigned int i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (unsigned char)i;
+	assert_int_equal(record_crc32c(0, bytes, sizeof(bytes)), 0x46dd794e);
+	assert_int_equal(record_crc32c_portable(0, bytes, sizeof(bytes)), 0x46dd794e);
+	assert_int_equal(record_crc32c_portable(0, "123456789", 9), 0xe3069283);
+}
+
+static void a_checksum_can_be_made_in_pieces(void **context)
+{
+	const char text[] = "123456789";
+
+	(void)context;
+	record_crc32c_prepare();
+	for (size_t first = 0; first <= 9; first++) {
+		uint32_t crc = record_crc32c(0, text, first);
+
+		assert_int_equal(record_crc32c(crc, text + first, 9 - first), 0xe3069283);
+		crc = record_crc32c_portable(0, text, first);
+		assert_int_equal(record_crc32c_portable(crc, text + first, 9 - first), 0xe3069283);
+	}
+}
+
+/* --- records ------------------------------------------------------------------------------------ */
+
+static unsigned char written[4096];
+
+static void no_more_room(struct record_sink *sink)
+{
+	(void)sink;
+	fail();
+}
+
+static struct record_sink sink_of_test(void)
+{
+	return (struct record_sink){
+		.start = written, .at = written, .end = written + sizeof(written), .full = no_more_room,
+	};
+}
+
+/* One stream of one block, or of several of `piece` bytes. */
+static void start_reader(struct replay_reader *reader, struct replay_file *file,
+			 const struct record_sink *sink, size_t piece)
+{
+	struct record_file_header header = { .magic = RECORD_MAGIC, .version = RECORD_VERSION };
+	size_t size = (size_t)(sink->at - sink->start);
+	static unsigned char bytes[1 << 20];
+	size_t length = sizeof(header);
+	char path[64], text[128];
+	uint32_t number = 0;
+	int fd;
+
+	record_crc32c_prepare();
+	header.checksum = record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
+	memcpy(bytes, &header, sizeof(header));
+	for (size_t done = 0; done < size; done += piece) {
+		struct record_block_header block = {
+			.magic = RECORD_BLOCK_MAGIC, .sequence = number++,
+			.length = (uint32_t)(size - done < piece ? size - done : piece),
+		};
+
+		memcpy(bytes + length, &block, sizeof(block));
+		memcpy(bytes + length + sizeof(block), sink->start + done, block.length);
+		length += sizeof(block) + block.length;
+	}
+	recording_mend(bytes, length);
+	fd = recording_file(bytes, length, path, sizeof(path));
+	assert_int_equal(replay_file_open(file, path, text, sizeof(text)), 0);
+	close(fd);
+	assert_false(file->damage.exists);
+	replay_reader_start(reader, file, 0);
+}
+
+static void numbers_come_back_in_blocks_of_any_size(void **context)
+{
+	static const uint64_t numbers[] = {
+		0, 1, 127, 128, 300, 16383, 16384, 0xffffffff, 1ull << 56, 1ull << 63, UINT64_MAX,
+	};
+	const size_t count = sizeof(numbers) / sizeof(numbers[0]);
+	static struct replay_reader reader;
+	struct record_sink sink = sink_of_test();
+	struct replay_file file;
+
+	(void)context;
+	for (size_t i = 0; i < count; i++)
+		sink_number(&sink, numbers[i]);
+	sink_bytes(&sink, "the end", 8);
+	for (size_t piece = 1; piece < 70; piece++) {
+		char text[8];
+
+		start_reader(&reader, &file, &sink, piece);
+		for (size_t i = 0; i < count; i++)
+			assert_int_equal(replay_number(&reader), numbers[i]);
+		replay_bytes(&reader, text, sizeof(text));
+		assert_string_equal(text, "the end");
+		assert_false(reader.is_over);
+		assert_false(replay_reader_more(&reader));
+		assert_false(reader.damage.exists);
+		replay_file_close(&file);
+	}
+}
+
+/* By hand: 300 is 0b10 0101100. */
+static void a_number_is_seven_bits_a_byte(void **context)
+{
+	struct record_sink sink = sink_of_test();
+
+	(void)context;
+	sink_number(&sink, 300);
+	assert_int_equal(sink.at - sink.start, 2);
+	assert_int_equal(written[0], 0xac);
+	assert_int_equal(written[1], 0x02);
+}
+
+static void small_differences_of_both_signs_are_small_numbers(void **context)
+{
+	(void)context;
+	assert_int_equal(record_zigzag(0), 0);
+	assert_int_equal(record_zigzag((uint64_t)-1), 1);
+	assert_int_equal(record_zigzag(1), 2);
+	assert_int_equal(record_zigzag((uint64_t)INT64_MIN), UINT64_MAX);
+	assert_int_equal(record_unzigzag(1), (uint64_t)-1);
+	assert_int_equal(record_unzigzag(UINT64_MAX), (uint64_t)INT64_MIN);
+}
+
+static void a_number_of_more_than_64_bits_is_none(void **context)
+{
+	static struct replay_reader reader;
+	struct record_sink sink = sink_of_test();
+	struct replay_file file;
+
+	(void)context;
+	for (unsigned int i = 0; i < 9; i++)
+		sink_byte(&sink, 0xff);
+	sink_byte(&sink, 2);
+	start_reader(&reader, &file, &sink, 100);
+	assert_int_equal(replay_number(&reader), 0);
+	assert_true(reader.damage.exists);
+	/* Of its last byte: behind two headers and nine bytes. */
+	assert_int_equal(reader.damage.offset, sizeof(struct record_file_header) + HEADER + 9);
+	replay_file_close(&file);
+}
+
+static void what_is_missing_is_0_and_no_damage(void **context)
+{
+	static struct replay_reader reader;
+	struct record_sink sink = sink_of_test();
+	unsigned char bytes[4] = { 9, 9, 9, 9 };
+	struct replay_file file;
+
+	(void)context;
+	sink_byte(&sink, 7);
+	start_reader(&reader, &file, &sink, 100);
+	replay_bytes(&reader, bytes, sizeof(bytes));
+	assert_memory_equal(bytes, "\7\0\0\0", 4);
+	assert_true(reader.is_over);
+	assert_false(reader.damage.exists);
+	replay_file_close(&file);
+}
+
+/* --- files ---------------------------------------------------------------------------------------- */
+
+static int open_bytes(struct replay_file *file, const void *bytes, size_t size, char *text)
+{
+	char path[64];
+	int fd = recording_file(bytes, size, path, sizeof(path));
+	int error = replay_file_open(file, path, text, 128);
+
+	close(fd);
+	return error;
+}
+
+static void a_cut_is_found_where_it_is(void **context)
+{
+	struct recording recording;
+	struct replay_file file;
+	size_t second;
+	char text[128];
+
+	(void)context;
+	recording_make(&recording, RECORDED_MAPLE);
+	second = recording_block(recording.bytes, recording.size, 1);
+	for (size_t size = 0; size < recording.size; size++) {
+		int error = open_bytes(&file, recording.bytes, size, text);
+
+		assert_int_equal(error != 0, size < sizeof(struct record_file_header));
+		if (error)
+			continue;
+		/* Between blocks nothing is missing that one could see here. */
+		if (size == sizeof(struct record_file_header) || size == second) {
+			assert_false(file.damage.exists);
+		} else {
+			assert_true(file.damage.exists);
+			assert_int_equal(file.damage.offset, size);
+		}
+		assert_int_equal(file.end, size < second ? sizeof(struct record_file_header) : second);
+		replay_file_close(&file);
+	}
+	recording_free(&recording);
+}
+
+static void a_changed_byte_is_found_in_its_block(void **context)
+{
+	struct recording recording;
+	struct replay_file file;
+	size_t second;
+	char text[128];
+
+	(void)context;
+	recording_make(&recording, RECORDED_MAPLE);
+	second = recording_block(recording.bytes, recording.size, 1);
+	for (size_t at = second + HEADER; at < recording.size; at++) {
+		recording.bytes[at] ^= 0x10;
+		assert_int_equal(open_bytes(&file, recording.bytes, recording.size, text), 0);
+		assert_true(file.damage.exists);
+		assert_int_equal(file.damage.offset, second);
+		assert_non_null(strstr(file.damage.text, "checksum does not match"));
+		assert_int_equal(file.end, second);
+		replay_file_close(&file);
+		recording.bytes[at] ^= 0x10;
+	}
+	recording_free(&recording);
+}
+
+static void a_recording_of_another_version_is_refused_by_its_number(void **context)
+{
+	struct record_file_header header = { .magic = RECORD_MAGIC, .version = 7 };
+	struct replay_file file;
+	char text[128];
+
+	(void)context;
+	record_crc32c_prepare();
+	header.checksum = record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
+	assert_int_equal(open_bytes(&file, &header, sizeof(header), text), -ENOTSUP);
+	assert_non_null(strstr(text, "version 7"));
+}
+
+static void a_file_that_is_something_else_is_refused(void **context)
+{
+	struct replay_file file;
+	char text[128];
+
+	(void)context;
+	assert_int_equal(open_bytes(&file, "#!/bin/sh\necho something else\n", 30, text), -EINVAL);
+	assert_int_equal(open_bytes(&file, "", 0, text), -EINVAL);
+	assert_int_equal(replay_file_open(&file, "/dev/null", text, sizeof(text)), -ESPIPE);
+	assert_int_equal(replay_file_open(&file, "/", text, sizeof(text)), -EISDIR);
+	assert_int_equal(replay_file_open(&file, "/dev/null/none", text, sizeof(text)), -ENOTDIR);
+}
+
+static void blocks_in_the_wrong_order_are_found(void **context)
+{
+	struct recording recording;
+	struct record_block_header header;
+	struct replay_file file;
+	size_t second;
+	char text[128];
+
+	(void)context;
+	recording_make(&recording, RECORDED_MAPLE);
+	second = recording_block(recording.bytes, recording.size, 1);
+	memcpy(&header, recording.bytes + second, sizeof(header));
+	header.sequence = 5;
+	memcpy(recording.bytes + second, &header, sizeof(header));
+	recording_mend(recording.bytes, recording.size);
+	assert_int_equal(open_bytes(&file, recording.bytes, recording.size, text), 0);
+	assert_true(file.damage.exists);
+	assert_int_equal(file.damage.offset, second);
+	assert_non_null(strstr(file.damage.text, "number 5"));
+	replay_file_close(&file);
+	recording_free(&recording);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(checksums_are_those_of_crc_32c),
+		cmocka_unit_test(a_checksum_can_be_made_in_pieces),
+		cmocka_unit_test(numbers_come_back_in_blocks_of_any_size),
+		cmocka_unit_test(a_number_is_seven_bits_a_byte),
+		cmocka_unit_test(small_differences_of_both_signs_are_small_numbers),
+		cmocka_unit_test(a_number_of_more_than_64_bits_is_none),
+		cmocka_unit_test(what_is_missing_is_0_and_no_damage),
+		cmocka_unit_test(a_cut_is_found_where_it_is),
+		cmocka_unit_test(a_changed_byte_is_found_in_its_block),
+		cmocka_unit_test(a_recording_of_another_version_is_refused_by_its_number),
+		cmocka_unit_test(a_file_that_is_something_else_is_refused),
+		cmocka_unit_test(blocks_in_the_wrong_order_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Recordings that are replayed: by the same model identical, by another one with the first difference. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <errno.h>
+
+#include "devices/kind.h"
+#include "libmaple/maple.h"
+#include "libmimic/record/format.h"
+#include "libmimic/record/record.h"
+#include "libmimic/replay/replay.h"
+#include "tests/lib/recordings.h"
+#include "tests/lib/self_memory.h"
+
+#define OWNER 5
+
+static void replay_stream(const char *path, unsigned int stream,
+			  const struct mimic_replay_options *options,
+			  struct mimic_replay_result *result)
+{
+	const struct mimic_replay_options none = { .settings = NULL };
+	struct mimic_replay *replay;
+	char text[256] = "";
+
+	if (mimic_replay_open(&replay, path, text, sizeof(text)))
+		fail_msg("%s: %s", path, text);
+	assert_false(mimic_replay_damage(replay)->exists);
+	assert_true(mimic_replay_count(replay) > stream);
+	if (mimic_replay_run(replay, stream, options ? options : &none, result, text, sizeof(text)))
+		fail_msg("%s: %s", path, text);
+	mimic_replay_close(replay);
+}
+
+static void expect_identical(const struct mimic_replay_result *result)
+{
+	if (result->difference.exists)
+		fail_msg("call %llu, %s: %s: recorded %s, now %s",
+			 (unsigned long long)result->difference.call, result->difference.asked,
+			 result->difference.what, result->difference.recorded,
+			 result->difference.replayed);
+	assert_int_equal(result->end, MIMIC_REPLAY_WHOLE);
+}
+
+/* --- programs ----------------------------------------------------------------------------- */
+
+static void a_program_of_each_library_replays_identically(void **context)
+{
+	struct mimic_replay_result result;
+	struct recording recording;
+
+	(void)context;
+	for (unsigned int program = RECORDED_MAPLE; program <= RECORDED_VIRGO; program++) {
+		recording_make(&recording, (enum recorded_program)program);
+		replay_stream(recording.path, 0, NULL, &result);
+		expect_identical(&result);
+		assert_string_equal(result.kind, mimic_kinds[program]->name);
+		assert_true(result.calls > 3);
+		assert_true(result.bytes_read > 0);
+		assert_string_equal(result.version, MIMIC_VERSION);
+		recording_free(&recording);
+	}
+}
+
+static void each_device_is_a_stream_in_the_order_of_their_opening(void **context)
+{
+	static const char *const names[] = { "maple0", "dare0", "virgo0", "maple0" };
+	struct mimic_replay_result result;
+	struct recording recording;
+
+	(void)context;
+	recording_make(&recording, RECORDED_ALL);
+	for (unsigned int i = 0; i < 4; i++) {
+		replay_stream(recording.path, i, NULL, &result);
+		expect_identical(&result);
+		assert_string_equal(result.name, names[i]);
+	}
+	recording_free(&recording);
+}
+
+/* A child's devices are its own: its file is beside its parent's. */
+static void a_forked_child_does_not_write_into_its_parents_file(void **context)
+{
+	char path[64], other[64];
+	struct mimic_replay_result result;
+	struct maple *maple;
+	int status, ends[2];
+	pid_t parent, child = 0;
+
+	(void)context;
+	snprintf(path, sizeof(path), "/tmp/mimic-recording-%d.mimic", (int)getpid());
+	assert_int_equal(pipe(ends), 0);
+	fflush(NULL);
+	parent = fork();
+	if (parent == 0) {
+		setenv("MIMIC_TRANSPORT", "embedded", 1);
+		setenv("MIMIC_RECORD", path, 1);
+		if (maple_init(&maple, NULL))
+			_exit(1);
+		child = fork();
+		if (child == 0) {
+			struct maple *own;
+
+			_exit(maple_init(&own, NULL) != 0);
+		}
+		if (write(ends[1], &child, sizeof(child)) != sizeof(child) ||
+		    waitpid(child, &status, 0) != child || status)
+			_exit(1);
+		maple_fini(maple);
+		exit(0);
+	}
+	assert_int_equal(read(ends[0], &child, sizeof(child)), sizeof(child));
+	assert_int_equal(waitpid(parent, &status, 0), parent);
+	assert_int_equal(status, 0);
+	replay_stream(path, 0, NULL, &result);
+	expect_identical(&result);
+	snprintf(other, sizeof(other), "/tmp/mimic-recording-%d.%d.mimic", (int)getpid(), (int)child);
+	/* It has left by _exit(): what it did is there, its end is not. */
+	replay_stream(other, 0, NULL, &result);
+	assert_int_equal(result.end, MIMIC_REPLAY_CUT);
+	assert_false(result.difference.exists);
+	unlink(path);
+	unlink(other);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* --- differences ----------------------------------------------------------------------------- */
+
+static char path_of_test[64];
+static struct record_file *file;
+
+static void nobody_waits(void *context, uint64_t owner, uint64_t data)
+{
+	(void)context;
+	(void)owner;
+	(void)data;
+	fail();
+}
+
+static struct mimic_model *record(enum mimic_kind_index index, struct mimic_parameters *parameters)
+{
+	const struct mimic_kind *kind = mimic_kinds[index];
+	static struct mimic_host host;
+	struct record_model what = {
+		.kind = kind, .name = "device", .parameters = parameters, .host = &host,
+	};
+	struct mimic_model *model;
+
+	snprintf(path_of_test, sizeof(path_of_test), "/tmp/mimic-recording-%d", (int)getpid());
+	unlink(path_of_test);
+	memset(parameters, 0, sizeof(*parameters));
+	kind->defaults(parameters);
+	host.complete = nobody_waits;
+	host.memory = self_memory();
+	file = record_file_make(path_of_test);
+	assert_non_null(file);
+	model = record_model_make(file, &what);
+	assert_non_null(model);
+	return model;
+}
+
+static void finish(struct mimic_model *model)
+{
+	record_model_destroy(model);
+	record_file_free(file);
+}
+
+static uint64_t load(struct mimic_model *model, unsigned int operation, unsigned int queue)
+{
+	struct mimic_access access = {
+		.owner = OWNER, .offset = MAPLE_OFFSET(operation, queue), .size = 8,
+	};
+	static uint64_t now = 100;
+
+	assert_int_equal(model->ops->access(model, &access, now += 10), MIMIC_DONE);
+	return access.data;
+}
+
+/* IDENTIFY answers how many queues there are: with another number it is the first that differs. */
+static void another_parameter_is_a_difference_at_the_first_answer_that_shows_it(void **context)
+{
+	static const char *const settings[] = { "queues=4" };
+	const struct mimic_replay_options options = { .settings = settings, .setting_count = 1 };
+	struct mimic_parameters parameters;
+	struct mimic_replay_result result;
+	struct mimic_model *model = record(MIMIC_KIND_MAPLE, &parameters);
+	uint64_t identity;
+	char text[32];
+
+	(void)context;
+	load(model, MAPLE_LOAD_FAULT_COUNT, 0);
+	identity = load(model, MAPLE_LOAD_IDENTIFY, 0);
+	load(model, MAPLE_LOAD_FAULT_COUNT, 0);
+	finish(model);
+	replay_stream(path_of_test, 0, NULL, &result);
+	expect_identical(&result);
+	assert_int_equal(result.calls, 3);
+	replay_stream(path_of_test, 0, &options, &result);
+	assert_true(result.difference.exists);
+	assert_int_equal(result.difference.call, 2);
+	assert_string_equal(result.difference.what, "answer");
+	assert_non_null(strstr(result.difference.asked, "load of MAPLE IDENTIFY"));
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)identity);
+	assert_string_equal(result.difference.recorded, text);
+	/* docs/maple.md: queues are bits 23 to 16. */
+	identity = (identity & ~0xff0000ull) | 4ull << 16;
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)identity);
+	assert_string_equal(result.difference.replayed, text);
+	unlink(path_of_test);
+}
+
+static void a_parameter_that_is_none_is_refused(void **context)
+{
+	static const char *const wrong[] = { "queue=4", "queues", "queues=", "queues=x", "queues=-1", "queues=0", "=3" };
+	struct mimic_parameters parameters;
+	struct mimic_replay_result result;
+	struct mimic_replay *replay;
+	char text[256];
+
+	(void)context;
+	finish(record(MIMIC_KIND_MAPLE, &parameters));
+	assert_int_equal(mimic_replay_open(&replay, path_of_test, text, sizeof(text)), 0);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		const struct mimic_replay_options options = { .settings = &wrong[i], .setting_count = 1 };
+
+		assert_true(mimic_replay_run(replay, 0, &options, &result, text, sizeof(text)) < 0);
+	}
+	mimic_replay_close(replay);
+	unlink(path_of_test);
+}
+
+/* A model that is wrong in one thing. */
+static uint64_t spoiled_address;
+static const struct mimic_memory *port_of_spoiled;
+static struct mimic_memory spoiled_port;
+
+static int spoiled_read(void *context, uint64_t address, void *buffer, size_t size)
+{
+	(void)context;
+	return port_of_spoiled->read(port_of_spoiled->context, address, buffer, size);
+}
+
+static long spoiled_gather(void *context, const uint64_t *addresses, size_t count, unsigned int size,
+			   uint64_t tag, uint64_t *values)
+{
+	uint64_t others[64];
+
+	(void)context;
+	assert_true(count <= 64);
+	for (size_t i = 0; i < count; i++)
+		others[i] = addresses[i] == spoiled_address ? addresses[i] + 8 : addresses[i];
+	return port_of_spoiled->gather(port_of_spoiled->context, others, count, size, tag, values);
+}
+
+static struct mimic_model *create_spoiled(void *context, const struct mimic_host *host)
+{
+	static struct mimic_host kept;
+	static struct mimic_memory inner;
+
+	kept = *host;
+	inner = host->memory;
+	port_of_spoiled = &inner;
+	spoiled_port = inner;
+	spoiled_port.gather = spoiled_gather;
+	spoiled_port.read = spoiled_read;
+	kept.memory = spoiled_port;
+	return mimic_kind_maple.create(context, &kept, NULL);
+}
+
+static void another_address_is_a_difference(void **context)
+{
+	static uint64_t data[4] = { 10, 11, 12, 13 };
+	struct mimic_parameters parameters;
+	struct mimic_model *model = record(MIMIC_KIND_MAPLE, &parameters);
+	const struct mimic_replay_options options = {
+		.create = create_spoiled, .destroy = mimic_kind_maple.destroy, .context = &parameters,
+	};
+	struct mimic_access pattern = {
+		.owner = OWNER, .offset = MAPLE_OFFSET(MAPLE_STORE_FULL_POINTER64, 0), .size = 8, .is_write = 1,
+	};
+	uint64_t pointers[4], values[4];
+	struct mimic_replay_result result;
+	char text[32];
+
+	(void)context;
+	load(model, MAPLE_LOAD_INIT, 0);
+	load(model, MAPLE_LOAD_OPEN_PRODUCER, 0);
+	load(model, MAPLE_LOAD_OPEN_CONSUMER, 0);
+	for (unsigned int i = 0; i < 4; i++)
+		pointers[i] = (uintptr_t)&data[i];
+	assert_int_equal(model->ops->store_many(model, &pattern, pointers, 4, 1000), 4);
+	pattern.offset = MAPLE_OFFSET(MAPLE_LOAD_CONSUME, 0);
+	pattern.is_write = 0;
+	assert_int_equal(model->ops->load_many(model, &pattern, values, 4, 1010), 4);
+	assert_memory_equal(values, data, sizeof(data));
+	finish(model);
+	/* What memory holds now does not matter. */
+	memset(data, 0, sizeof(data));
+	replay_stream(path_of_test, 0, NULL, &result);
+	expect_identical(&result);
+	assert_int_equal(result.values, 8);
+	assert_int_equal(result.bytes_read, 32);
+	spoiled_address = pointers[2];
+	replay_stream(path_of_test, 0, &options, &result);
+	assert_true(result.difference.exists);
+	assert_int_equal(result.difference.call, 4);
+	assert_string_equal(result.difference.what, "address");
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)pointers[2]);
+	assert_string_equal(result.difference.recorded, text);
+	unlink(path_of_test);
+}
+
+/* --- what is whole of a recording that is not ------------------------------------------------------ */
+
+static void what_is_whole_before_a_damage_is_replayed(void **context)
+{
+	const struct mimic_replay_options options = { .settings = NULL };
+	struct mimic_replay_result result;
+	struct recording recording;
+	struct mimic_replay *replay;
+	char path[64], text[256];
+	struct record_block_header header;
+	size_t last = 0;
+	int fd;
+
+	(void)context;
+	recording_make(&recording, RECORDED_ALL);
+	for (unsigned int i = 0; recording_block(recording.bytes, recording.size, i) < recording.size; i++)
+		last = recording_block(recording.bytes, recording.size, i);
+	memcpy(&header, recording.bytes + last, sizeof(header));
+	recording.bytes[recording.size - 1] ^= 1;
+	fd = recording_file(recording.bytes, recording.size, path, sizeof(path));
+	assert_int_equal(mimic_replay_open(&replay, path, text, sizeof(text)), 0);
+	assert_true(mimic_replay_damage(replay)->exists);
+	assert_int_equal(mimic_replay_count(replay), 4);
+	for (unsigned int i = 0; i < 4; i++) {
+		assert_int_equal(mimic_replay_run(replay, i, &options, &result, text, sizeof(text)), 0);
+		assert_false(result.difference.exists);
+		assert_int_equal(result.end, i == header.stream ? MIMIC_REPLAY_CUT : MIMIC_REPLAY_WHOLE);
+	}
+	mimic_replay_close(replay);
+	close(fd);
+	recording_free(&recording);
+}
+
+static void a_file_that_exists_is_not_written_over(void **context)
+{
+	struct record_file *first, *second;
+
+	(void)context;
+	snprintf(path_of_test, sizeof(path_of_test), "/tmp/mimic-recording-%d", (int)getpid());
+	first = record_file_make(path_of_test);
+	assert_non_null(first);
+	second = record_file_make(path_of_test);
+	assert_null(second);
+	assert_int_equal(errno, EEXIST);
+	record_file_free(first);
+	unlink(path_of_test);
+}
+
+/* Somebody moves the file away and puts another one there: that is not ours. */
+static void a_file_in_the_place_of_ours_is_not_written(void **context)
+{
+	struct mimic_parameters parameters;
+	struct mimic_model *model = record(MIMIC_KIND_MAPLE, &parameters);
+	FILE *other;
+
+	(void)context;
+	unlink(path_of_test);
+	other = fopen(path_of_test, "w");
+	assert_non_null(other);
+	load(model, MAPLE_LOAD_FAULT_COUNT, 0);
+	finish(model);
+	fseek(other, 0, SEEK_END);
+	assert_int_equal(ftell(other), 0);
+	fclose(other);
+	unlink(path_of_test);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_program_of_each_library_replays_identically),
+		cmocka_unit_test(each_device_is_a_stream_in_the_order_of_their_opening),
+		cmocka_unit_test(a_forked_child_does_not_write_into_its_parents_file),
+		cmocka_unit_test(another_parameter_is_a_difference_at_the_first_answer_that_shows_it),
+		cmocka_unit_test(a_parameter_that_is_none_is_refused),
+		cmocka_unit_test(another_address_is_a_difference),
+		cmocka_unit_test(what_is_whole_before_a_damage_is_replayed),
+		cmocka_unit_test(a_file_that_exists_is_not_written_over),
+		cmocka_unit_test(a_file_in_the_place_of_ours_is_not_written),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

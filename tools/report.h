@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* mimic report: run.json (docs/report.md), read and checked, becomes a page of HTML. */
+#ifndef TOOLS_REPORT_H
+#define TOOLS_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define REPORT_FORMAT "mimic-run"
+#define REPORT_VERSION 1
+#define REPORT_MESSAGE_SIZE 512
+
+/* --- report_read.c: what a run.json says. Texts may have any characters ----------------- */
+
+struct report_counter {
+	const char *name;
+	uint64_t value;
+};
+
+/* A counter over time: since the first sample. */
+struct report_growth {
+	const char *name;
+	uint64_t *values;
+};
+
+struct report_queue {
+	const char *name;
+	uint64_t size;
+	uint64_t *levels;
+};
+
+struct report_samples {
+	size_t count;		/* of each array below; 0: the run was not looked at */
+	double *seconds;	/* ascending */
+	struct report_queue *queues;
+	size_t queue_count;
+	struct report_growth *growths;
+	size_t growth_count;
+};
+
+struct report_run {
+	const char *program, *kind, *device, *kernel, *form, *variant, *transport, *input, *size;
+	const char *against, *error;	/* "": not said, as all of these */
+	char *arguments;		/* in one line */
+	bool verified;
+	double seconds;
+	uint64_t amount;		/* of work; 0: not said */
+	const char *unit;
+	struct report_counter *counters;
+	size_t counter_count;
+	struct report_samples samples;
+};
+
+struct report {
+	struct json_object *root;	/* has the texts */
+	const char *mimic, *date, *program;
+	char *arguments;
+	const char *system, *processor;
+	uint64_t processors, memory;
+	double seconds;
+	struct report_run *runs;
+	size_t run_count;
+};
+
+/*
+ * `name` is the file's, for messages. NULL: what is wrong, and in which field, is in
+ * message, which has REPORT_MESSAGE_SIZE bytes.
+ */
+struct report *report_read(const char *name, const char *text, size_t size, char *message);
+void report_free(struct report *report);
+
+/* --- report_text.c ----------------------------------------------------------------------- */
+
+/* As text of HTML, or as the value of an attribute in quotes. Whatever it is, it is no markup. */
+void report_escape(FILE *out, const char *text);
+/* A format of HTML: %s are escaped; %u, %zu, %.1f and %% as in printf(). */
+void report_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* --- report_scale.c -------------------------------------------------------------------------- */
+
+#define REPORT_NUMBER_SIZE 48
+
+struct report_scale {
+	double end;		/* of the axis: at least the largest value */
+	double step;		/* between its marks: 1, 2 or 5 times a power of ten */
+	unsigned int steps;	/* end / step */
+};
+
+/* An axis from 0 on with about so many marks. */
+struct report_scale report_scale(double largest, unsigned int marks);
+/* Three digits and a prefix: "20.2 M". */
+void report_short(char *text, double value);
+/* As it is said of marks of an axis: "20 M", "0". */
+void report_mark(char *text, double value);
+/* "34.9 ms" */
+void report_duration(char *text, double seconds);
+/* With thin spaces between each three digits. */
+void report_digits(char *text, uint64_t value);
+
+/* --- report_series.c: samples, put together so that a plot can show them ------------------------ */
+
+#define REPORT_POINTS_MAX 64
+
+struct report_point {
+	double from, to;		/* seconds */
+	double mean, most;
+};
+
+struct report_series {
+	struct report_point points[REPORT_POINTS_MAX];
+	size_t count;
+	double most;			/* of all */
+	double mean;			/* over time */
+};
+
+/* A level holds until the next sample. */
+void report_levels(const struct report_samples *samples, const uint64_t *levels, struct report_series *series);
+/* What a counter counted in a second. */
+void report_rates(const struct report_samples *samples, const uint64_t *values, struct report_series *series);
+/* In percent, of two that grow: 100 x part / (part + rest); where neither does, there is no point. */
+void report_shares(const struct report_samples *samples, const uint64_t *part, const uint64_t *rest,
+		   struct report_series *series);
+/* NULL: it has none of this name. */
+const uint64_t *report_growth_of(const struct report_samples *samples, const char *name);
+
+/* --- report_plot.c ------------------------------------------------------------------------------- */
+
+#define REPORT_COLOURS 8
+
+struct report_line {
+	const char *name;
+	char note[64];			/* behind the name, in the legend */
+	struct report_series series;
+	bool has_band;			/* up to the most */
+};
+
+struct report_plot {
+	const char *title;
+	const char *unit;		/* of its values */
+	double seconds;			/* how long the axis of time is */
+	double end;			/* of the values; 0: what is needed */
+	struct report_line *lines;
+	size_t line_count;
+};
+
+void report_plot(FILE *out, const struct report_plot *plot);
+
+/* --- the parts of the page ------------------------------------------------------------------------- */
+
+/* Runs of one kernel with one input, which can be compared. */
+struct report_group {
+	const struct report_run **runs;
+	size_t count;
+	unsigned int number;		/* of the page */
+};
+
+/* A bar for each run that says how much it did. */
+void report_bars(FILE *out, const struct report_group *group);
+/* The colour of a transport, a number for CSS. */
+unsigned int report_transport_colour(const char *transport);
+/* A kind of device, as its makers write it. */
+const char *report_kind_name(const char *kind);
+/* What it did in a second; 0: not said. */
+double report_rate(const struct report_run *run);
+
+void report_group(FILE *out, const struct report_group *group);
+void report_counters(FILE *out, const struct report_group *group);
+/* Of a run with samples. */
+void report_over_time(FILE *out, const struct report_run *run);
+
+void report_page(FILE *out, const struct report *report);
+
+extern const char report_css[];
+
+#endif

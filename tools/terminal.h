@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A terminal taken over for a live screen: keys come one by one, signals as events, and it
+ * is as it was again whichever way the process ends.
+ */
+#ifndef TOOLS_TERMINAL_H
+#define TOOLS_TERMINAL_H
+
+#include <stddef.h>
+
+enum terminal_event {
+	TERMINAL_TIMEOUT,
+	TERMINAL_KEY_QUIT,
+	TERMINAL_KEY_PAUSE,
+	TERMINAL_KEY_UP,
+	TERMINAL_KEY_DOWN,
+	TERMINAL_REDRAW,	/* another size, or back after a stop */
+	TERMINAL_OTHER,
+};
+
+/* 0, or the exit status when all is said: no terminal. `command` is for messages. */
+int terminal_start(const char *command);
+void terminal_end(void);
+void terminal_size(unsigned int *rows, unsigned int *columns);
+/* Waits so long at most. A signal that ends the process does so here. */
+enum terminal_event terminal_wait(unsigned int milliseconds);
+/* The whole screen; lines are cut at its sides, "\033[" sequences of style have no width. */
+void terminal_draw(const char *text);
+
+#endif
