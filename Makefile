@@ -79,8 +79,8 @@ LIBRARIES    := $(LIBMIMIC) $(LIBMAPLE) $(LIBDARE) $(LIBVIRGO) $(if $(PRELOAD_SR
 
 help:
 	@echo "make all           build libraries, commands, examples, man pages into build/"
-	@echo "make demo          products and searches on MAPLE, DARE and Virgo, on all transports; INPUT=FILE for your own"
-	@echo "make check         all tests, sanitizers, fuzzing (about 15 minutes); check-quick for less"
+	@echo "make demo          products and searches on MAPLE, DARE and Virgo, on all transports, and a page of them; INPUT=FILE for your own"
+	@echo "make check         all tests, sanitizers, fuzzing (about 20 minutes); check-quick for less"
 	@echo "make check-kernel  kernel tests in virtual machines, Debian 6.1 and 6.12 (under 10 minutes); KERNELS=6.12 for one"
 	@echo "make check-kernel-debug"
 	@echo "                   the same tests in a kernel with KASAN, lockdep and fault injection; builds it first, once"

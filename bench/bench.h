@@ -65,6 +65,9 @@ double bench_ping_pong_two_lines(void);
 /* Starts mimicd on a private socket; returns its pid. Devices e.g. "maple:2". */
 pid_t bench_start_daemon(const struct bench_options *options, const char *devices,
 			 const char *socket_path);
+/* The same with a state filesystem at `mount`, if the machine has FUSE. */
+pid_t bench_start_state_daemon(const struct bench_options *options, const char *devices,
+			       const char *socket_path, const char *mount);
 void bench_stop_daemon(pid_t pid);
 
 void bench_ring(const struct bench_options *options);
@@ -78,6 +81,7 @@ void bench_dare_sparse(const struct bench_options *options);
 void bench_virgo(const struct bench_options *options);
 void bench_trace(const struct bench_options *options);
 void bench_record(const struct bench_options *options);
+void bench_state(const struct bench_options *options);
 
 /* LIMA of `rows` rows by the transport, beside the plain loop: nanoseconds a non-zero. */
 struct bench_lima {
@@ -85,6 +89,16 @@ struct bench_lima {
 };
 void bench_spmv_lima(const struct bench_options *options, const char *transport, size_t rows,
 		     bool is_registered, struct bench_lima *result);
+
+/* LIMA in a process of its own, with `variable` in its environment if there is a value. */
+struct bench_child {
+	const char *transport;
+	size_t rows;
+	bool is_registered;
+	const char *variable, *value;
+};
+/* Nanoseconds a non-zero. */
+double bench_lima_in_child(const struct bench_options *options, const struct bench_child *how);
 
 /* Runs inside `mimic run`: prints the median of a trapped load in nanoseconds. */
 int bench_trap_child(void);

@@ -186,8 +186,8 @@ static bool answers(const char *socket_path)
 	return ok;
 }
 
-pid_t bench_start_daemon(const struct bench_options *options, const char *devices,
-			 const char *socket_path)
+pid_t bench_start_state_daemon(const struct bench_options *options, const char *devices,
+			       const char *socket_path, const char *mount)
 {
 	char path[4200];
 	pid_t pid;
@@ -198,7 +198,8 @@ pid_t bench_start_daemon(const struct bench_options *options, const char *device
 		bench_fail("fork: %s", strerror(errno));
 	if (!pid) {
 		bench_pin(1);	/* clients are measured on CPU 0 */
-		execl(path, "mimicd", "--socket", socket_path, "--devices", devices, (char *)NULL);
+		execl(path, "mimicd", "--socket", socket_path, "--devices", devices,
+		      mount ? "--state" : (char *)NULL, mount, (char *)NULL);
 		_exit(127);
 	}
 	for (int i = 0; i < 500; i++) {
@@ -208,6 +209,12 @@ pid_t bench_start_daemon(const struct bench_options *options, const char *device
 	}
 	kill(pid, SIGKILL);
 	bench_fail("%s does not answer on %s", path, socket_path);
+}
+
+pid_t bench_start_daemon(const struct bench_options *options, const char *devices,
+			 const char *socket_path)
+{
+	return bench_start_state_daemon(options, devices, socket_path, NULL);
 }
 
 void bench_stop_daemon(pid_t pid)

@@ -2,8 +2,9 @@
 /*
  * What a trace costs: nothing of it in use beside a model that was compiled without it,
  * and what an event costs when there is one. The model is driven directly, so that
- * nothing else is measured: words through a queue, by pointers in batches, and as single
- * accesses, which have the most events for what they do.
+ * nothing else is measured: of MAPLE words through a queue, by pointers in batches, and as
+ * single accesses, which have the most events for what they do; the others are in
+ * trace_kinds.c. And all of it, in a program that is traced.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -13,7 +14,7 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
-#include "bench/models/models.h"
+#include "bench/trace_side.h"
 #include "libmimic/trace_spool.h"
 #include "mimic/maple_registers.h"
 
@@ -25,16 +26,10 @@
 #define PRODUCER 1
 #define CONSUMER 2
 #define SPOOL_MB 512
+#define LIMA_ROWS 4096u
+#define PAIRS 5
 
-struct side {
-	const struct bench_models *models;
-	struct mimic_model *model;
-	uint64_t now;
-	uint64_t targets[TARGETS];
-	uint64_t pointers[BATCH];
-};
-
-typedef void step_function(struct side *side);
+static uint64_t targets[TARGETS], pointers[BATCH];
 
 /* --- a host ------------------------------------------------------------------------------ */
 
@@ -68,27 +63,30 @@ static void load(struct side *side, unsigned int offset, uint64_t owner)
 	side->model->ops->access(side->model, &access, ++side->now);
 }
 
-static void start_side(struct side *side, const char *build, const char *library)
+static const struct bench_models *open_models(const char *build, const char *library)
 {
-	struct mimic_host host = { .complete = complete, .memory = { .gather = gather } };
-	struct maple_config config;
+	const struct bench_models *models;
 	char path[4200];
 	void *handle;
 
 	snprintf(path, sizeof(path), "%s/bench/%s", build, library);
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	side->models = handle ? dlsym(handle, "bench_models") : NULL;
-	if (!side->models)
+	models = handle ? dlsym(handle, "bench_models") : NULL;
+	if (!models)
 		bench_fail("%s", dlerror());
-	side->models->profile(&config, "paper");
-	side->model = side->models->create(&config, &host);
-	if (!side->model)
-		bench_fail("no model");
+	return models;
+}
+
+static void start_maple(struct side *side, const struct bench_models *models)
+{
+	const struct mimic_host host = { .complete = complete, .memory = { .gather = gather } };
+
+	bench_side_create(side, models->kind[MIMIC_KIND_MAPLE], &host, NULL);
 	load(side, MAPLE_OFFSET(MAPLE_LOAD_INIT, QUEUE_CODE), PRODUCER);
 	load(side, MAPLE_OFFSET(MAPLE_LOAD_OPEN_PRODUCER, 0), PRODUCER);
 	load(side, MAPLE_OFFSET(MAPLE_LOAD_OPEN_CONSUMER, 0), CONSUMER);
 	for (size_t i = 0; i < BATCH; i++)
-		side->pointers[i] = (uintptr_t)&side->targets[i * 131 % TARGETS];
+		pointers[i] = (uintptr_t)&targets[i * 131 % TARGETS];
 }
 
 /* --- steps ----------------------------------------------------------------------------------- */
@@ -101,7 +99,7 @@ static void step_batch(struct side *side)
 	uint64_t values[BATCH];
 
 	side->now++;
-	if (ops->store_many(side->model, &store, side->pointers, BATCH, side->now) != BATCH ||
+	if (ops->store_many(side->model, &store, pointers, BATCH, side->now) != BATCH ||
 	    ops->load_many(side->model, &consume, values, BATCH, side->now) != BATCH)
 		bench_fail("words were lost");
 }
@@ -216,17 +214,59 @@ static void measure_on(struct side *side, const char *name, step_function *step)
 	bench_report(&row);
 }
 
+/* --- all of it ------------------------------------------------------------------------------------ */
+
+/* A program under mimic trace, without the conversion that follows. */
+static void measure_program(const struct bench_options *options)
+{
+	struct bench_child how = { .transport = "embedded", .rows = LIMA_ROWS, .variable = "MIMIC_TRACE" };
+	struct bench_row row = { .name = "trace_on_spmv_lima", .unit = "ns/nonzero" };
+	double with[PAIRS], without[PAIRS], ratios[PAIRS];
+
+	for (int i = 0; i < PAIRS; i++) {
+		char path[] = "/tmp/mimic-bench-spool-XXXXXX";
+		int fd = mkstemp(path);
+
+		if (fd < 0 || mimic_spool_create(fd, (uint64_t)SPOOL_MB << 20))
+			bench_fail("no spool");
+		close(fd);
+		how.value = NULL;
+		without[i] = bench_lima_in_child(options, &how);
+		how.value = path;
+		with[i] = bench_lima_in_child(options, &how);
+		ratios[i] = with[i] / without[i];
+		unlink(path);
+	}
+	snprintf(row.reference, sizeof(row.reference), "the same without a trace");
+	row.reference_value = bench_median(without, PAIRS);
+	row.value = bench_median(ratios, PAIRS) * row.reference_value;
+	bench_report(&row);
+}
+
+static void measure_kind(const struct bench_models *const models[2],
+			 void (*start)(struct side *side, const struct bench_models *models),
+			 const char *name, step_function *step)
+{
+	struct side hooked = { 0 }, plain = { 0 };
+
+	start(&hooked, models[0]);
+	start(&plain, models[1]);
+	measure_off(&hooked, &plain, name, step);
+	measure_on(&hooked, name, step);
+	hooked.kind->destroy(hooked.model);
+	plain.kind->destroy(plain.model);
+}
+
 void bench_trace(const struct bench_options *options)
 {
-	static struct side hooked, plain;
+	const struct bench_models *const models[2] = {
+		open_models(options->build, "models-hooked.so"), open_models(options->build, "models-plain.so"),
+	};
 
 	bench_pin(0);
-	start_side(&hooked, options->build, "models-hooked.so");
-	start_side(&plain, options->build, "models-plain.so");
-	measure_off(&hooked, &plain, "batch", step_batch);
-	measure_off(&hooked, &plain, "single", step_single);
-	measure_on(&hooked, "batch", step_batch);
-	measure_on(&hooked, "single", step_single);
-	hooked.models->destroy(hooked.model);
-	plain.models->destroy(plain.model);
+	measure_kind(models, start_maple, "batch", step_batch);
+	measure_kind(models, start_maple, "single", step_single);
+	measure_kind(models, bench_start_dare, "dare", bench_step_dare);
+	measure_kind(models, bench_start_virgo, "virgo", bench_step_virgo);
+	measure_program(options);
 }

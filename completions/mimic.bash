@@ -20,9 +20,17 @@ _mimic_commands()
 	printf '%s\n' --help --version
 }
 
+# The help shows them as "--json", "-o, --output FILE" or "--watch[=SECONDS]".
 _mimic_options()
 {
-	"$1" "$2" --help 2>/dev/null | sed -n 's/^  \(--[a-z-]*\).*/\1/p'
+	"$1" "$2" --help 2>/dev/null | grep -oE '^  (-[a-z], )?--[a-z-]+' | tr -s ', ' '\n' | grep .
+}
+
+# Those whose value is the next word: it stands one blank behind them, a meaning two.
+_mimic_valued()
+{
+	"$1" "$2" --help 2>/dev/null | grep -oE '^  (-[a-z], )?--[a-z-]+ [^ ]' | sed 's/.$//' |
+		tr -s ', ' '\n' | grep .
 }
 
 # _mimic_devices MIMIC [--socket PATH | --pid PID]
@@ -50,15 +58,15 @@ _mimic_files()
 	compopt -o filenames 2>/dev/null
 }
 
-# _mimic_value OPTION WORD: the option's value. 1: it has none.
+# _mimic_value OPTION WORD COMMAND: the option's value. Of numbers and lists nothing is known.
 _mimic_value()
 {
 	case $1 in
-	--transport) _mimic_offer "$2" < <(printf '%s\n' auto embedded daemon kernel) ;;
+	--transport)
+		_mimic_offer "$2" < <(printf '%s\n' auto embedded daemon)
+		[ "$3" = trace ] || _mimic_offer "$2" < <(echo kernel) ;;
 	--pid) _mimic_offer "$2" < <(cd /proc && printf '%s\n' [0-9]*) ;;
 	--socket | --config | --output | -o) _mimic_files "$2" ;;
-	--devices) ;;
-	*) return 1 ;;
 	esac
 	return 0
 }
@@ -77,7 +85,7 @@ _mimic_argument()
 	add:0)
 		_mimic_offer "$1" < <(printf '%s\n' maple dare virgo) ;;
 	list:* | top:* | reset:* | remove:* | inject:* | add:*) ;;
-	run:0)
+	run:0 | trace:0 | record:0)
 		mapfile -t COMPREPLY < <(compgen -c -f -- "$1" | sort -u)
 		compopt -o filenames 2>/dev/null ;;
 	*)
@@ -88,7 +96,7 @@ _mimic_argument()
 
 _mimic()
 {
-	local line=${COMP_LINE:0:COMP_POINT} word='' device='' words where=() i count=0
+	local line=${COMP_LINE:0:COMP_POINT} word='' device='' is_over='' words where=() i count=0 valued
 	COMPREPLY=()
 	read -ra words <<<"$line"
 	if [[ $line != *[[:space:]] ]]; then
@@ -99,18 +107,25 @@ _mimic()
 		_mimic_offer "$word" < <(_mimic_commands "$1")
 		return
 	fi
-	_mimic_value "${words[-1]}" "$word" && return
+	valued=" $(_mimic_valued "$1" "${words[1]}" | tr '\n' ' ')"
 	for ((i = 2; i < ${#words[@]}; i++)); do
-		case ${words[i]} in
-		--socket | --pid) where+=("${words[i]}" "${words[++i]-}") ;;
-		--socket=* | --pid=*) where+=("${words[i]}") ;;
-		--transport | --config | --devices | --output | -o) ((++i)) ;;
-		-*) ;;
-		*) ((count++)) || device=${words[i]} ;;
-		esac
+		if [[ -n $is_over || ${words[i]} != -* ]]; then
+			((count++)) || device=${words[i]}
+			# All behind a program is the program's own.
+			[[ ${words[1]} == @(run|trace|record) ]] && is_over=yes
+		elif [[ ${words[i]} == -- ]]; then
+			is_over=yes
+		elif [[ $valued == *" ${words[i]} "* ]]; then
+			if ((++i == ${#words[@]})); then
+				_mimic_value "${words[-1]}" "$word" "${words[1]}"
+				return
+			fi
+			[[ ${words[i - 1]} == @(--socket|--pid) ]] && where+=("${words[@]:i-1:2}")
+		elif [[ ${words[i]} == @(--socket|--pid)=* ]]; then
+			where+=("${words[i]}")
+		fi
 	done
-	# All behind a program is the program's own.
-	if [[ $word == -* ]] && ! [[ ${words[1]} == run && $count -gt 0 ]]; then
+	if [[ $word == -* && -z $is_over ]]; then
 		_mimic_offer "$word" < <(_mimic_options "$1" "${words[1]}")
 	else
 		_mimic_argument "$word" "$1" "${words[1]}" "$count" "$device" ${where[@]+"${where[@]}"}

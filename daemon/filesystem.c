@@ -10,10 +10,8 @@
 
 #include "daemon/filesystem_internal.h"
 #include "daemon/log.h"
+#include "daemon/look.h"
 #include "libmimic/transport.h"
-
-/* Lanes that had work so lately have it still. */
-#define LANES_WORK_NS 100000
 
 /* --- the connection ------------------------------------------------------------------------- */
 
@@ -54,6 +52,7 @@ static int connect_kernel(struct mimicd_filesystem *filesystem)
 	root->entry.kind = MIMICD_ENTRY_FOLDER;
 	clock_gettime(CLOCK_REALTIME, &filesystem->since);
 	atomic_store(&filesystem->guard.has_cut, false);
+	filesystem->is_over = false;
 	error = mimicd_filesystem_mount(filesystem);
 	if (error) {
 		forget_all(filesystem);
@@ -80,29 +79,25 @@ static void end(struct mimicd_filesystem *filesystem)
 	mimicd_server_forget(filesystem->server, fuse_session_fd(filesystem->session));
 }
 
-/* Readers in a hurry get half of the loop at most, while lanes have work. */
-static bool is_others_turn(const struct mimicd_filesystem *filesystem, uint64_t now)
-{
-	return now < filesystem->rest_until && now - filesystem->server->now < LANES_WORK_NS;
-}
-
 /* One request. */
 void mimicd_filesystem_serve(struct mimicd_filesystem *filesystem)
 {
 	struct fuse_session *session = filesystem->session;
-	uint64_t begun = mimic_now(), ended;
+	uint64_t begun = mimic_now();
 	int size;
 
 	if (!session || filesystem->is_over)
 		return;
 	atomic_fetch_add(&filesystem->guard.looks, 1);
-	if (is_others_turn(filesystem, begun))
+	/* The event may be older than the cut, and nobody has unmounted it. */
+	if (atomic_load(&filesystem->guard.has_cut))
+		return;
+	if (!mimicd_look_may_begin(filesystem->server, begun))
 		return;
 	size = fuse_session_receive_buf(session, &filesystem->buffer);
 	if (size > 0)
 		fuse_session_process_buf(session, &filesystem->buffer);
-	ended = mimic_now();
-	filesystem->rest_until = ended + (ended - begun);
+	mimicd_look_ended(filesystem->server, begun);
 	if (fuse_session_exited(session) || (size < 0 && size != -EAGAIN && size != -EINTR))
 		end(filesystem);
 }
@@ -110,11 +105,14 @@ void mimicd_filesystem_serve(struct mimicd_filesystem *filesystem)
 /* Again with a new mount: whoever used the old one has got errors. */
 static void begin_anew(struct mimicd_filesystem *filesystem)
 {
-	mimicd_log(MIMICD_LOG_WARNING,
-		   "%s: the daemon waited for its own state filesystem (a file of it is mapped, or memory of a "
-		   "program cannot be reached): it is mounted anew", filesystem->path);
+	int error;
+
 	disconnect(filesystem);
-	connect_kernel(filesystem);
+	error = connect_kernel(filesystem);
+	mimicd_log(MIMICD_LOG_WARNING,
+		   "%s: the state filesystem had no answer for 3 s (a program has mapped a file of it for a device, or "
+		   "memory of a program or the log could not be reached): it is %s", filesystem->path,
+		   error ? "gone" : "mounted anew");
 }
 
 void mimicd_filesystem_tick(struct mimicd_filesystem *filesystem)

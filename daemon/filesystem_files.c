@@ -10,6 +10,32 @@
 
 /* --- what is open ------------------------------------------------------------------------ */
 
+static bool fits(size_t own, size_t all, size_t more, size_t max, bool may_have_all)
+{
+	size_t left = max - all;
+
+	return more <= left && (may_have_all || own + more <= left - more);
+}
+
+/*
+ * A user gets at most half of what others have left, so that no user and no few of
+ * them take it all. Root and the daemon's user do.
+ */
+static bool has_room(const struct mimicd_filesystem *filesystem, uid_t uid, size_t files, size_t bytes)
+{
+	bool may_have_all = mimicd_state_may_manage(uid);
+	size_t own_files = 0, own_bytes = 0;
+
+	for (const struct mimicd_open_file *file = filesystem->files; file && !may_have_all; file = file->next) {
+		if (file->uid != uid)
+			continue;
+		own_files++;
+		own_bytes += file->content.size;
+	}
+	return fits(own_files, filesystem->file_count, files, MIMICD_FILES_MAX, may_have_all) &&
+	       fits(own_bytes, filesystem->file_bytes, bytes, MIMICD_FILES_BYTES_MAX, may_have_all);
+}
+
 static int take_content(struct mimicd_filesystem *filesystem, const struct mimicd_open_file *file,
 			struct mimicd_content *content)
 {
@@ -19,7 +45,7 @@ static int take_content(struct mimicd_filesystem *filesystem, const struct mimic
 
 	if (error)
 		return error;
-	if (content->size <= MIMICD_FILES_BYTES_MAX - filesystem->file_bytes)
+	if (has_room(filesystem, file->uid, 0, content->size))
 		return 0;
 	free(content->bytes);
 	return -ENFILE;
@@ -58,7 +84,7 @@ int mimicd_file_create(struct mimicd_filesystem *filesystem, const char *path, u
 	struct mimicd_open_file *file;
 	int error;
 
-	if (filesystem->file_count == MIMICD_FILES_MAX)
+	if (!has_room(filesystem, uid, 1, 0))
 		return -ENFILE;
 	file = calloc(1, sizeof(*file) + size);
 	if (!file)
@@ -78,7 +104,7 @@ int mimicd_file_create(struct mimicd_filesystem *filesystem, const char *path, u
 
 void mimicd_file_destroy(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file)
 {
-	mimicd_file_drop_poll(filesystem, file);
+	mimicd_file_end_poll(filesystem, file);
 	*file->link = file->next;
 	if (file->next)
 		file->next->link = file->link;

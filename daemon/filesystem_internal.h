@@ -15,11 +15,21 @@
 #include "daemon/filesystem_tree.h"
 #include "daemon/server.h"
 
-/* What all open files keep together. */
+/* What all open files keep together, of one user and of all; see has_room(). */
 #define MIMICD_FILES_MAX 4096u
 #define MIMICD_FILES_BYTES_MAX (64u << 20)
 /* How often is looked for changes, at most. */
 #define MIMICD_FILESYSTEM_TICK_NS 100000000ull
+
+/* What polled files of a user lie in, so that it is looked at once for all of them. */
+struct mimicd_watched {
+	struct mimicd_watched *next;
+	unsigned int files;
+	uid_t uid;
+	uint64_t tick;			/* the last look for changes that came to it */
+	uint64_t digest;		/* then */
+	char path[];
+};
 
 /* An open file or folder: what it showed when it was opened, until it is closed. */
 struct mimicd_open_file {
@@ -29,6 +39,7 @@ struct mimicd_open_file {
 	struct mimicd_content content;
 	uint64_t digest;		/* of the device, when the content was taken */
 	struct fuse_pollhandle *poll;	/* somebody waits for a change */
+	struct mimicd_watched *watched;	/* since the first poll */
 	bool was_read;
 	bool has_changed;		/* and poll() has said so: read on from the start takes the new state */
 	char path[];
@@ -52,7 +63,6 @@ struct mimicd_filesystem {
 	char *path;			/* of the mount point, absolute */
 	bool is_over;			/* somebody has unmounted it */
 	struct timespec since;
-	uint64_t rest_until;		/* others' turn */
 	struct mimicd_source source;
 	struct mimicd_source timer_source;
 	int timer_fd;
@@ -63,10 +73,12 @@ struct mimicd_filesystem {
 	size_t file_bytes;
 
 	unsigned int polls;		/* files with a poll handle */
+	struct mimicd_watched *watched;
+	uint64_t tick;			/* looks for changes so far */
 	bool is_armed;			/* the timer */
 	bool saw_event;			/* since the last look for changes */
 	uint64_t last_work;		/* server->now at that look */
-	uint64_t last_tick;
+	uint64_t last_tick;		/* the end of that look */
 	struct mimicd_guard guard;
 };
 
@@ -117,8 +129,8 @@ void mimicd_file_poll(fuse_req_t request, fuse_ino_t number, struct fuse_file_in
 		      struct fuse_pollhandle *handle);
 /* Tells those who wait for what has changed. */
 void mimicd_filesystem_look_for_changes(struct mimicd_filesystem *filesystem);
-/* Nobody waits for it any more. */
-void mimicd_file_drop_poll(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file);
+/* Nobody will wait for it any more. */
+void mimicd_file_end_poll(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file);
 
 extern const struct fuse_lowlevel_ops mimicd_filesystem_ops;
 

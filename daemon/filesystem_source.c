@@ -129,6 +129,38 @@ static void look_for(const struct mimicd_server *server, pid_t pid, struct clien
 	}
 }
 
+static void visit_owner(const struct mimic_state_visitor *visitor, uint64_t number, uint64_t thread)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "%llu", (unsigned long long)number);
+	mimic_state_decimal(visitor, name, thread, "the thread that devices call so");
+}
+
+static void visit_owners(const struct mimicd_server *server, pid_t pid,
+			 const struct mimic_state_visitor *visitor)
+{
+	const struct mimicd_process *seen = NULL;
+
+	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
+		for (uint32_t i = 1; session->pid == pid && is_shown(session) && i <= MIMIC_SESSION_THREADS; i++) {
+			if (session->threads[i])
+				visit_owner(visitor, session->threads[i]->owner, i);
+		}
+	}
+	for (struct mimicd_binding *binding = server->bus ? server->bus->bindings : NULL; binding;
+	     binding = binding->next) {
+		/* All bindings of a process have the same threads. */
+		if (binding->pid != pid || binding->process == seen)
+			continue;
+		seen = binding->process;
+		for (unsigned int i = 0; i < MIMICD_THREAD_CHAINS; i++) {
+			for (struct mimicd_owner *owner = seen->owners[i]; owner; owner = owner->next)
+				visit_owner(visitor, owner->number, (uint64_t)owner->tid);
+		}
+	}
+}
+
 static void visit_client(const struct mimicd_tree_source *source,
 			 const struct mimic_state_visitor *visitor)
 {
@@ -147,6 +179,9 @@ static void visit_client(const struct mimicd_tree_source *source,
 	mimic_state_decimal(visitor, "remote_reads", client.remote_reads,
 			    "reads and writes of memory that it does not share");
 	mimic_state_decimal(visitor, "refused_reads", client.refused_reads, "those that were refused");
+	mimic_state_enter(visitor, "owners");
+	visit_owners(source->server, source->pid, visitor);
+	mimic_state_leave(visitor, "owners");
 }
 
 /* A pid that an earlier one in the lists had has its folder already. */
@@ -233,6 +268,15 @@ static int find_client(const char *path, struct mimicd_tree_source *source, cons
 	source->pid = (pid_t)pid;
 	*rest = path + length + (path[length] == '/');
 	return 0;
+}
+
+size_t mimicd_source_length(const char *path)
+{
+	const char *name = after_name(path, "devices");
+
+	if (!name)
+		name = after_name(path, "clients");
+	return name ? (size_t)(name - path) + strcspn(name, "/") : 0;
 }
 
 int mimicd_source_find(struct mimicd_server *server, const char *path, uid_t uid,

@@ -33,6 +33,8 @@ struct mimicd_tree_source {
 /* *rest: what of the path lies in the source. 0, -ENOENT, or -EACCES: not for this user. */
 int mimicd_source_find(struct mimicd_server *server, const char *path, uid_t uid,
 		       struct mimicd_tree_source *source, const char **rest);
+/* How much of the path names its source: all paths with this beginning lie in the same one. */
+size_t mimicd_source_length(const char *path);
 /* `now` as for a model: 0 for what has changed last. */
 void mimicd_source_visit(const struct mimicd_tree_source *source, uint64_t now,
 			 const struct mimic_state_visitor *visitor);

@@ -142,6 +142,30 @@ static uint64_t count_shared(const struct mimicd_memory *memory)
 	return bytes;
 }
 
+/* What a device's state calls its threads. */
+static struct json_object *describe_threads(const struct mimicd_session *session)
+{
+	struct json_object *owners = json_object_new_array();
+
+	for (uint32_t i = 1; i <= MIMIC_SESSION_THREADS; i++) {
+		if (session->threads[i])
+			json_object_array_add(owners, json_object_new_int64((int64_t)session->threads[i]->owner));
+	}
+	return owners;
+}
+
+/* The same on devices that it has through the kernel. */
+static struct json_object *describe_owners(const struct mimicd_process *process)
+{
+	struct json_object *owners = json_object_new_array();
+
+	for (unsigned int i = 0; i < MIMICD_THREAD_CHAINS; i++) {
+		for (struct mimicd_owner *owner = process->owners[i]; owner; owner = owner->next)
+			json_object_array_add(owners, json_object_new_int64((int64_t)owner->number));
+	}
+	return owners;
+}
+
 static struct json_object *describe_session(const struct mimicd_session *session)
 {
 	struct json_object *object = describe_process(session->pid, session->program);
@@ -157,6 +181,7 @@ static struct json_object *describe_session(const struct mimicd_session *session
 	json_object_object_add(object, "kernel", json_object_new_boolean(session->process != NULL));
 	json_object_object_add(object, "devices", devices);
 	add_number(object, "threads", count_threads(session));
+	json_object_object_add(object, "owners", describe_threads(session));
 	add_number(object, "commands", session->commands);
 	add_number(object, "shared_bytes", count_shared(&session->memory));
 	add_number(object, "remote_reads", session->memory.remote_reads);
@@ -171,6 +196,7 @@ static struct json_object *describe_binding(const struct mimicd_binding *binding
 	add_number(object, "uid", binding->uid);
 	add_text(object, "device", binding->instance->name);
 	add_number(object, "accesses", binding->accesses);
+	json_object_object_add(object, "owners", describe_owners(binding->process));
 	return object;
 }
 
@@ -181,16 +207,6 @@ static struct json_object *describe_bindings(const struct mimicd_bus *bus)
 	for (struct mimicd_binding *binding = bus ? bus->bindings : NULL; binding; binding = binding->next)
 		json_object_array_add(bindings, describe_binding(binding));
 	return bindings;
-}
-
-/* It only asks for the list: no user of anything. */
-static bool is_onlooker(const struct mimicd_session *session)
-{
-	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		if (session->devices[i].instance)
-			return false;
-	}
-	return !session->lane_count && !session->memory.count;
 }
 
 char *mimicd_list_text(const struct mimicd_server *server, const struct mimicd_session *asking)
@@ -209,7 +225,7 @@ char *mimicd_list_text(const struct mimicd_server *server, const struct mimicd_s
 			json_object_array_add(devices, describe_device(server->named[i]));
 	}
 	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
-		if (!session->greeted || session->broken || (session == asking && is_onlooker(session)))
+		if (!session->greeted || session->broken || (session == asking && mimicd_session_is_onlooker(session)))
 			continue;
 		json_object_array_add(sessions, describe_session(session));
 		for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {

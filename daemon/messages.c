@@ -5,7 +5,9 @@
  * and no descriptor that came along stays open.
  */
 #include <errno.h>
+#include <linux/sockios.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <stdlib.h>
@@ -321,6 +323,21 @@ static int memfd_with(const char *text, size_t size)
 	return fd;
 }
 
+static bool has_read_all(const struct mimicd_session *session)
+{
+	int unread = 0;
+
+	return ioctl(session->socket, SIOCOUTQ, &unread) || !unread;
+}
+
+/* Texts that wait in a socket are memory that counts for nobody: one is the most that a client leaves there. */
+static bool may_have_text(struct mimicd_session *session, const struct packet *packet)
+{
+	if (session->text_is_out)
+		reply_plain(session, packet, -EAGAIN);
+	return !session->text_is_out;
+}
+
 /* Takes the text; NULL: there was no memory for it. */
 static void reply_text(struct mimicd_session *session, const struct packet *packet, char *text)
 {
@@ -337,7 +354,14 @@ static void reply_text(struct mimicd_session *session, const struct packet *pack
 		return;
 	}
 	send_reply(session, packet, &reply, sizeof(reply), 0, fd);
+	session->text_is_out = true;
 	close(fd);
+}
+
+static void do_list(struct mimicd_session *session, const struct packet *packet)
+{
+	if (may_have_text(session, packet))
+		reply_text(session, packet, mimicd_list_text(session->server, session));
 }
 
 static void do_state(struct mimicd_session *session, const struct packet *packet)
@@ -353,7 +377,7 @@ static void do_state(struct mimicd_session *session, const struct packet *packet
 	error = mimicd_state_find(session->server, request->name, session->uid, &instance);
 	if (error)
 		reply_plain(session, packet, error);
-	else
+	else if (may_have_text(session, packet))
 		reply_text(session, packet, mimicd_state_text(session->server, instance,
 							      request->flags & MIMIC_STATE_WITH_BYTES));
 }
@@ -483,7 +507,7 @@ static void dispatch(struct mimicd_session *session, const struct packet *packet
 		do_memory_remove(session, packet);
 		return;
 	case MIMIC_MESSAGE_LIST:
-		reply_text(session, packet, mimicd_list_text(session->server, session));
+		do_list(session, packet);
 		return;
 	case MIMIC_MESSAGE_STATE:
 		do_state(session, packet);
@@ -535,6 +559,8 @@ static void handle(struct mimicd_session *session, const struct packet *packet)
 		mimicd_session_break(session, "%s before HELLO", types[header->type].name);
 		return;
 	}
+	if (session->text_is_out)
+		session->text_is_out = !has_read_all(session);
 	if (session->greeted && header->type == MIMIC_MESSAGE_HELLO)
 		complain(session, packet, -EALREADY, "a second one");
 	else if (header->flags || header->error || reserved_is_set(packet))

@@ -14,6 +14,7 @@
 #include "daemon/engine.h"
 #include "daemon/filesystem.h"
 #include "daemon/log.h"
+#include "daemon/look.h"
 #include "daemon/session.h"
 #include "daemon/socket.h"
 #include "libmimic/transport.h"
@@ -185,19 +186,47 @@ static void accept_client(struct mimicd_server *server)
 		refuse_for_want_of_descriptors(server);
 }
 
+/* Who only asks connects for each question. */
+static void serve_listener(struct mimicd_server *server)
+{
+	uint64_t begun = mimic_now();
+
+	if (!mimicd_look_may_begin(server, begun))
+		return;
+	accept_client(server);
+	mimicd_look_ended(server, begun);
+}
+
+static void serve_socket(struct mimicd_session *session)
+{
+	struct mimicd_server *server = session->server;
+	bool is_look = mimicd_session_is_onlooker(session);
+	uint64_t begun;
+
+	if (!is_look) {
+		mimicd_session_receive(session);
+		return;
+	}
+	begun = mimic_now();
+	if (!mimicd_look_may_begin(server, begun))
+		return;
+	mimicd_session_receive(session);
+	mimicd_look_ended(server, begun);
+}
+
 static void handle_event(struct mimicd_server *server, struct mimicd_source *source)
 {
 	if (server->filesystem && source->kind != MIMICD_SOURCE_FILESYSTEM)
 		mimicd_filesystem_note_event(server->filesystem);
 	switch (source->kind) {
 	case MIMICD_SOURCE_LISTEN:
-		accept_client(server);
+		serve_listener(server);
 		return;
 	case MIMICD_SOURCE_STOP:
 		server->stopping = true;
 		return;
 	case MIMICD_SOURCE_SOCKET:
-		mimicd_session_receive(source->session);
+		serve_socket(source->session);
 		return;
 	case MIMICD_SOURCE_PROCESS:
 		/* Its end counts even while a child holds a copy of the socket. */
@@ -252,6 +281,17 @@ static int wait_for_events(struct mimicd_server *server, int timeout)
 	return count;
 }
 
+static void end_session(struct mimicd_session *session)
+{
+	struct mimicd_server *server = session->server;
+	bool is_look = mimicd_session_is_onlooker(session);
+	uint64_t begun = mimic_now();
+
+	mimicd_session_destroy(session);
+	if (is_look)
+		mimicd_look_ended(server, begun);
+}
+
 static void reap(struct mimicd_server *server)
 {
 	struct mimicd_session *session = server->sessions;
@@ -265,7 +305,7 @@ static void reap(struct mimicd_server *server)
 		struct mimicd_session *next = session->next;
 
 		if (session->broken)
-			mimicd_session_destroy(session);
+			end_session(session);
 		else
 			mimicd_lanes_reap(session);
 		session = next;

@@ -104,6 +104,7 @@ struct mimicd_server {
 	unsigned int lane_capacity;
 	int cpu;			/* as published in the lanes */
 	uint64_t now;			/* time of the last work, for spinning */
+	uint64_t looks_rest_until;	/* the lanes' turn, see look.h */
 	uint64_t crowded_until;		/* a client shares our CPU: do not spin */
 	bool reap;			/* a session or lane waits to be freed */
 	bool busy;			/* a device has work that goes on without a command */

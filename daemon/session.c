@@ -175,6 +175,15 @@ static int create(struct mimicd_server *server, int fd, const struct peer *peer,
 	return 0;
 }
 
+bool mimicd_session_is_onlooker(const struct mimicd_session *session)
+{
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		if (session->devices[i].instance)
+			return false;
+	}
+	return !session->lane_count && !session->memory.count;
+}
+
 int mimicd_session_create(struct mimicd_server *server, int fd)
 {
 	struct mimicd_session *session;

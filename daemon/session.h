@@ -76,6 +76,7 @@ struct mimicd_session {
 	bool reported;	/* a device's report of this session is in the log */
 	bool broken;	/* to be ended when the current round is over */
 	unsigned int complaints;	/* refused messages, see messages.c */
+	bool text_is_out;	/* a reply with a text, that may not be read yet */
 
 	struct mimicd_device_slot devices[MIMIC_SESSION_DEVICES];
 	unsigned int private_devices;
@@ -97,6 +98,9 @@ int mimicd_session_create(struct mimicd_server *server, int fd);
 int mimicd_session_connect(struct mimicd_server *server, const struct mimicd_binding *binding,
 			   int *fd);
 void mimicd_session_destroy(struct mimicd_session *session);
+
+/* It has nothing of ours: it only asks, or has not begun. */
+bool mimicd_session_is_onlooker(const struct mimicd_session *session);
 
 /* Ends the session when it is safe to do so; says why in one log line. */
 void mimicd_session_break(struct mimicd_session *session, const char *format, ...)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -213,27 +214,35 @@ void demo_output_add(struct demo_output *output, const char *kind, char **argume
 		json_object_put(samples);
 }
 
-int demo_output_write(struct demo_output *output, const char *path, double seconds)
+static int write_file(const struct demo_output *output, const char *path)
 {
 	int flags = JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
-	char temporary[4096];
-	FILE *file;
+	FILE *file = fopen(path, "we");
 	bool failed;
-	int error = 0;
+
+	if (!file)
+		return -errno;
+	fputs(json_object_to_json_string_ext(output->root, flags), file);
+	fputc('\n', file);
+	failed = ferror(file);
+	return fclose(file) || failed ? -EIO : 0;
+}
+
+int demo_output_write(struct demo_output *output, const char *path, double seconds)
+{
+	char temporary[4096];
+	struct stat status;
+	int error;
 
 	if (!json_object_array_length(output->runs))
 		return 0;
 	if (snprintf(temporary, sizeof(temporary), "%s.%ld", path, (long)getpid()) >= (int)sizeof(temporary))
 		return -ENAMETOOLONG;
 	add_real(output->root, "seconds", seconds);
-	file = fopen(temporary, "we");
-	if (!file)
-		return -errno;
-	fputs(json_object_to_json_string_ext(output->root, flags), file);
-	fputc('\n', file);
-	failed = ferror(file);
-	if (fclose(file) || failed)
-		error = -EIO;
+	/* A device, a pipe or a link is not taken away. */
+	if (!lstat(path, &status) && !S_ISREG(status.st_mode))
+		return write_file(output, path);
+	error = write_file(output, temporary);
 	if (!error && rename(temporary, path))
 		error = -errno;
 	if (error)

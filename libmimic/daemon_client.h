@@ -15,6 +15,9 @@
  */
 int mimic_daemon_socket_path(const char *wanted, char *path, size_t size);
 
+/* How long an answer may take, on connections made from now on; 10 s unless it is said. */
+void mimic_daemon_set_patience(unsigned int seconds);
+
 /*
  * The daemon's devices and their users as JSON text (docs/protocol.md); free()
  * it. socket_path as in mimic_daemon_socket_path(). 0 or -errno with a text in

@@ -16,6 +16,13 @@
 /* A daemon that is stopped in a debugger, or hangs, must not take its clients along for ever. */
 #define REPLY_SECONDS 10
 
+static _Atomic unsigned int patience = REPLY_SECONDS;
+
+void mimic_daemon_set_patience(unsigned int seconds)
+{
+	patience = seconds;
+}
+
 int mimic_daemon_socket_path(const char *wanted, char *path, size_t size)
 {
 	const char *directory;
@@ -133,7 +140,7 @@ int mimic_daemon_exchange(struct daemon_connection *connection, struct daemon_re
 /* Nothing that the daemon does, or leaves undone, takes longer. */
 static void limit_waits(int fd)
 {
-	struct timeval limit = { .tv_sec = REPLY_SECONDS };
+	struct timeval limit = { .tv_sec = patience };
 
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));

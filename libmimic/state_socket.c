@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,18 +23,62 @@
 
 /* A client that sends nothing does not keep others waiting for longer. */
 #define PATIENCE_MS 1000
+/* A program that closed our descriptors is noticed so soon. */
+#define CHECK_MS 1000
+/* There was no descriptor or memory for a client: the program may give some back. */
+#define REST_MS 100
 #define BACKLOG 16
+
+/*
+ * A program may close descriptors that are not its own, and open files of its own with their
+ * numbers: a number is ours only as long as it is the same file.
+ */
+struct descriptor {
+	int fd;
+	dev_t device;
+	ino_t inode;
+};
 
 /* Of this process; a forked child has none until it opens a device. */
 static struct {
 	bool is_there;
 	bool was_tried;
 	pid_t pid;
-	int listen_fd;
-	int stop_fd;
+	struct descriptor listener;
+	struct descriptor stop;		/* the thread's end of a pair */
+	struct descriptor stopper;	/* the other one */
+	atomic_bool is_over;
 	pthread_t thread;
 	struct sockaddr_un address;
 } own;
+
+/* fd may be -1: then it is nobody's. */
+static struct descriptor describe(int fd)
+{
+	struct descriptor made = { .fd = fd };
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status))
+		return (struct descriptor){ .fd = -1 };
+	made.device = status.st_dev;
+	made.inode = status.st_ino;
+	return made;
+}
+
+static bool is_ours(const struct descriptor *descriptor)
+{
+	struct stat status;
+
+	return descriptor->fd >= 0 && !fstat(descriptor->fd, &status) &&
+	       status.st_dev == descriptor->device && status.st_ino == descriptor->inode;
+}
+
+static void close_ours(struct descriptor *descriptor)
+{
+	if (is_ours(descriptor))
+		close(descriptor->fd);
+	descriptor->fd = -1;
+}
 
 int mimic_state_socket_directory(char *path, size_t size)
 {
@@ -74,7 +119,8 @@ union request {
 	char bytes[MIMIC_MESSAGE_MAX];
 };
 
-static void send_reply(int client, const union request *request, void *reply, size_t size, int error, int fd)
+static void send_reply(const struct descriptor *client, const union request *request, void *reply, size_t size,
+		       int error, int fd)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
 	struct iovec piece = { reply, size };
@@ -97,57 +143,56 @@ static void send_reply(int client, const union request *request, void *reply, si
 		entry->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(entry), &fd, sizeof(int));
 	}
-	(void)!sendmsg(client, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (is_ours(client))
+		(void)!sendmsg(client->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static void reply_plain(int client, const union request *request, int error)
+static void reply_plain(const struct descriptor *client, const union request *request, int error)
 {
 	struct mimic_message reply;
 
 	send_reply(client, request, &reply, sizeof(reply), error, -1);
 }
 
-static void do_hello(int client, const union request *request)
+static void do_hello(const struct descriptor *client, const union request *request)
 {
 	struct mimic_hello_reply reply = {
 		.magic = MIMIC_PROTOCOL_MAGIC,
 		.version = MIMIC_PROTOCOL_VERSION,
 		.daemon_pid = (uint32_t)getpid(),
 	};
-	bool is_ours = request->hello.magic == MIMIC_PROTOCOL_MAGIC &&
-		       request->hello.version == MIMIC_PROTOCOL_VERSION;
+	bool speaks_it = request->hello.magic == MIMIC_PROTOCOL_MAGIC &&
+			 request->hello.version == MIMIC_PROTOCOL_VERSION;
 	/* A client of the protocol expects one, though there are no lanes here to kick. */
-	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct descriptor event = describe(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 
-	send_reply(client, request, &reply, sizeof(reply), is_ours ? 0 : -EPROTO, is_ours ? fd : -1);
-	if (fd >= 0)
-		close(fd);
+	send_reply(client, request, &reply, sizeof(reply), speaks_it ? 0 : -EPROTO, speaks_it ? event.fd : -1);
+	close_ours(&event);
 }
 
 /* Takes the text; NULL: there was no memory for it. */
-static void reply_text(int client, const union request *request, char *text)
+static void reply_text(const struct descriptor *client, const union request *request, char *text)
 {
 	struct mimic_list_reply reply = { .size = text ? strlen(text) : 0 };
-	int fd = text ? memfd_create("mimic text", MFD_CLOEXEC) : -1;
+	struct descriptor file = describe(text ? memfd_create("mimic text", MFD_CLOEXEC) : -1);
 	uint64_t done = 0;
 
-	while (fd >= 0 && done < reply.size) {
-		ssize_t written = write(fd, text + done, reply.size - done);
+	while (done < reply.size && is_ours(&file)) {
+		ssize_t written = write(file.fd, text + done, reply.size - done);
 
 		if (written <= 0)
 			break;
 		done += (uint64_t)written;
 	}
-	if (fd >= 0 && done == reply.size)
-		send_reply(client, request, &reply, sizeof(reply), 0, fd);
+	if (is_ours(&file) && done == reply.size)
+		send_reply(client, request, &reply, sizeof(reply), 0, file.fd);
 	else
 		reply_plain(client, request, -ENOMEM);
-	if (fd >= 0)
-		close(fd);
+	close_ours(&file);
 	free(text);
 }
 
-static void do_state(int client, const union request *request)
+static void do_state(const struct descriptor *client, const union request *request)
 {
 	uint32_t flags = request->state.flags;
 	char *text = NULL;
@@ -187,7 +232,7 @@ static bool is_sound(union request *request, ssize_t length)
 	return true;
 }
 
-static void answer(int client, const union request *request)
+static void answer(const struct descriptor *client, const union request *request)
 {
 	switch (request->header.type) {
 	case MIMIC_MESSAGE_HELLO:
@@ -216,36 +261,45 @@ _Static_assert(offsetof(struct mimic_open, name) == offsetof(struct mimic_state_
 
 /* --- the thread ---------------------------------------------------------------------------- */
 
-/* true: it has something to say; false: it has not for so long, or this is the end. */
-static bool wait_for(int fd, int milliseconds)
+static bool is_over(void)
+{
+	return atomic_load(&own.is_over) || !is_ours(&own.listener) || !is_ours(&own.stop);
+}
+
+/* 1: it has something to say; 0: not for so long; -1: it will not. */
+static int wait_for(const struct descriptor *descriptor, int milliseconds)
 {
 	struct pollfd entries[] = {
-		{ .fd = fd, .events = POLLIN },
-		{ .fd = own.stop_fd, .events = POLLIN },
+		{ .fd = descriptor->fd, .events = POLLIN },
+		{ .fd = own.stop.fd, .events = POLLIN },
 	};
 	int count;
 
 	do {
 		count = poll(entries, 2, milliseconds);
 	} while (count < 0 && errno == EINTR);
-	return count > 0 && !entries[1].revents && entries[0].revents == POLLIN;
+	if (count < 0 || entries[1].revents || is_over() || !is_ours(descriptor))
+		return -1;
+	if (!count)
+		return 0;
+	return entries[0].revents == POLLIN ? 1 : -1;
 }
 
-static bool is_welcome(int client)
+static bool is_welcome(const struct descriptor *client)
 {
 	struct ucred peer;
 	socklen_t length = sizeof(peer);
 
-	return !getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &length) &&
+	return !getsockopt(client->fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) &&
 	       (peer.uid == geteuid() || peer.uid == 0);
 }
 
-static void serve_client(int client)
+static void serve_client(const struct descriptor *client)
 {
 	union request request;
 
-	while (wait_for(client, PATIENCE_MS)) {
-		ssize_t length = recv(client, &request, sizeof(request), MSG_DONTWAIT | MSG_TRUNC);
+	while (wait_for(client, PATIENCE_MS) > 0) {
+		ssize_t length = recv(client->fd, &request, sizeof(request), MSG_DONTWAIT | MSG_TRUNC);
 
 		if (length > (ssize_t)sizeof(request) || !is_sound(&request, length))
 			return;
@@ -253,19 +307,39 @@ static void serve_client(int client)
 	}
 }
 
+static void rest(void)
+{
+	struct pollfd entry = { .fd = own.stop.fd, .events = POLLIN };
+
+	poll(&entry, 1, REST_MS);
+}
+
+static void accept_client(void)
+{
+	struct descriptor client = describe(accept4(own.listener.fd, NULL, NULL, SOCK_CLOEXEC));
+
+	if (client.fd < 0) {
+		rest();
+		return;
+	}
+	if (is_welcome(&client))
+		serve_client(&client);
+	close_ours(&client);
+}
+
 static void *serve(void *argument)
 {
+	int ready;
+
 	(void)argument;
 	pthread_setname_np(pthread_self(), "mimic-state");
-	while (wait_for(own.listen_fd, -1)) {
-		int client = accept4(own.listen_fd, NULL, NULL, SOCK_CLOEXEC);
-
-		if (client < 0)
-			continue;
-		if (is_welcome(client))
-			serve_client(client);
-		close(client);
+	while ((ready = wait_for(&own.listener, CHECK_MS)) >= 0) {
+		if (ready)
+			accept_client();
 	}
+	/* Nobody shall wait for an answer that does not come. */
+	unlink(own.address.sun_path);
+	close_ours(&own.listener);
 	return NULL;
 }
 
@@ -316,10 +390,21 @@ static int start_thread(void)
 
 static void close_all(void)
 {
-	if (own.listen_fd >= 0)
-		close(own.listen_fd);
-	if (own.stop_fd >= 0)
-		close(own.stop_fd);
+	close_ours(&own.listener);
+	close_ours(&own.stop);
+	close_ours(&own.stopper);
+}
+
+/* All three, or none. */
+static bool open_all(void)
+{
+	int pair[2] = { -1, -1 };
+
+	(void)!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair);
+	own.stop = describe(pair[0]);
+	own.stopper = describe(pair[1]);
+	own.listener = describe(pair[0] < 0 ? -1 : listen_at(&own.address));
+	return own.listener.fd >= 0;
 }
 
 void mimic_state_socket_start(void)
@@ -336,11 +421,9 @@ void mimic_state_socket_start(void)
 		return;
 	mkdir(directory, 0755);
 	own.pid = getpid();
-	own.stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	own.listen_fd = own.stop_fd < 0 ? -1 : listen_at(&own.address);
-	own.is_there = own.listen_fd >= 0 && !start_thread();
+	own.is_there = open_all() && !start_thread();
 	if (!own.is_there) {
-		if (own.listen_fd >= 0)
+		if (own.listener.fd >= 0)
 			unlink(own.address.sun_path);
 		close_all();
 	}
@@ -360,7 +443,10 @@ static void end(void)
 	if (!own.is_there || own.pid != getpid())
 		return;
 	unlink(own.address.sun_path);
-	eventfd_write(own.stop_fd, 1);
+	atomic_store(&own.is_over, true);
+	/* If it is not, the thread notices within CHECK_MS. */
+	if (is_ours(&own.stopper))
+		shutdown(own.stopper.fd, SHUT_WR);
 	pthread_join(own.thread, NULL);
 	close_all();
 	own.is_there = false;

@@ -11,7 +11,7 @@ bench: packages-test all $(BENCH)
 	@echo "Written: $(O)/bench.json"
 
 # For the rows of trace: the models by themselves, with and without the hook. The spool is
-# libmimic's, which does not export it.
+# libmimic's, which does not export it; nor does it export what the rows of state ask a daemon with.
 BENCH_MODELS := $(O)/bench/models-hooked.so $(O)/bench/models-plain.so
 BENCH_MODEL_SRC := bench/models/models.c $(MODEL_SRC)
 BENCH_SPOOL := libmimic/trace_spool.c
@@ -28,7 +28,8 @@ $(BENCH_MODELS):
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-z,defs -o $@ $^ -lm
 
-$(BENCH): $(call obj,$(BENCH_SRC) $(BENCH_SPOOL)) $(LIBCOMMON_A) $(LIBMAPLE) $(LIBDARE) $(LIBVIRGO) | $(BENCH_MODELS)
+$(BENCH): $(call obj,$(BENCH_SRC) $(BENCH_SPOOL)) $(LIBCOMMON_A) $(LIBMIMIC_A) $(LIBMAPLE) $(LIBDARE) $(LIBVIRGO) | $(BENCH_MODELS)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lmaple -ldare -lvirgo -lmimic $(call RPATH,../) -ljson-c -lm
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out $(LIBMIMIC_A),$(filter %.o %.a,$^)) \
+		-L$(O)/lib -lmaple -ldare -lvirgo -lmimic $(LIBMIMIC_A) $(call RPATH,../) $(MIMIC_LIBS)

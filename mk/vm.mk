@@ -39,9 +39,9 @@ KERNEL_HEADERS_TAKEN := tools/testing/selftests/kselftest_harness.h tools/testin
 VM_TESTS := $(filter $(patsubst %,$(O)/tests/contract/test_contract_%_%,kernel dare_kernel virgo_kernel),$(TESTS))
 # Unmodified programs that are linked statically, too: nothing but the kernel is between them and a device.
 VM_STATIC := $(patsubst %,$(O)/tests/unmodified/%-static,dare virgo)
-# What is packed, and what is run of it; the script runs the unmodified programs.
+# What is packed, and what is run of it; the scripts run the unmodified programs.
 VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC))
-VM_RUN = $(patsubst $(O)/%,/mimic/%,$(KSELFTESTS) $(VM_TESTS)) /mimic/vm/unmodified.sh
+VM_RUN = $(patsubst $(O)/%,/mimic/%,$(KSELFTESTS) $(VM_TESTS)) /mimic/vm/unmodified.sh /mimic/vm/state.sh
 
 .PHONY: check-kernel check-kernel-one check-kernel-style check-kernel-debug kselftests \
 	demo-kernel vm-shell vm-run vm-image vm-modules vm-programs packages-kernel

@@ -2,7 +2,7 @@
 # emulation, so only ratios mean something.
 .PHONY: bench-kernel
 BENCH_KERNEL := $(O)/bench/bench-kernel
-BENCH_KERNEL_SRC := $(wildcard bench/kernel/*.c) $(filter-out bench/main.c bench/dare%.c bench/virgo%.c bench/trace.c,$(BENCH_SRC))
+BENCH_KERNEL_SRC := $(wildcard bench/kernel/*.c) $(filter-out bench/main.c bench/dare%.c bench/virgo%.c bench/trace%.c bench/state.c,$(BENCH_SRC))
 
 bench-kernel: $(BENCH_KERNEL)
 	$(Q)$(MAKE) --no-print-directory vm-image KERNEL=$(KERNEL) VM_PROGRAMS=bench/bench-kernel

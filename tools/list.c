@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* mimic list: the daemon's devices and who uses them. */
+#include <errno.h>
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@ static const char usage[] =
 	PEER_USAGE
 	"  --json         print JSON\n"
 	"  --help         this text\n\n"
-	"Exit status: 0; 1: no daemon answers; 2: bad options.\n";
+	"Exit status: 0, also without a daemon if such a process is there and no --socket is given;\n"
+	"1: nobody answers; 2: bad options.\n";
 
 static void print_column(const char *text, int width)
 {
@@ -195,13 +197,28 @@ static void print_embedded(struct json_object *processes)
 	}
 }
 
+static struct json_object *list_of_nobody(void)
+{
+	static const char *const arrays[] = { "devices", "sessions", "bindings" };
+	struct json_object *root = json_object_new_object();
+
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+		json_object_object_add(root, arrays[i], json_object_new_array());
+	return root;
+}
+
 /* Processes with devices of their own are there without a daemon, too. */
 static int list(const struct peer *peer, bool json)
 {
 	struct json_object *processes = peer->pid ? json_object_new_array() : embedded_processes();
 	int status;
 	struct json_object *root = peer_list("list", peer, &status);
+	bool is_nobody = !root && !peer->pid && errno == ECONNREFUSED;
 
+	if (is_nobody && !peer->socket_path && json_object_array_length(processes))
+		status = EXIT_SUCCESS;
+	if (is_nobody && json)
+		root = list_of_nobody();
 	if (root && !peer->pid)
 		json_object_object_add(root, "embedded", json_object_get(processes));
 	if (root && json)

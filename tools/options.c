@@ -40,6 +40,19 @@ static void take_option(const struct tool_option *options, size_t count, int cod
 	}
 }
 
+/* getopt's own messages begin with the first word: they are to look like ours. */
+static int next_option(int argc, char **argv, const char *letters, const struct option *long_options)
+{
+	char *command = argv[0], name[64];
+	int code;
+
+	snprintf(name, sizeof(name), "mimic: %s", command);
+	argv[0] = name;
+	code = getopt_long(argc, argv, letters, long_options, NULL);
+	argv[0] = command;
+	return code;
+}
+
 int tool_options(int argc, char **argv, const char *usage, enum tool_order order,
 		 const struct tool_option *options, size_t count)
 {
@@ -50,7 +63,7 @@ int tool_options(int argc, char **argv, const char *usage, enum tool_order order
 	if (count > OPTIONS_MAX)
 		abort();
 	list_options(options, count, long_options, letters + (order == OPTIONS_FIRST));
-	while ((code = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {
+	while ((code = next_option(argc, argv, letters, long_options)) != -1) {
 		if (code == '?')
 			return EXIT_BAD_INPUT;	/* getopt has said why */
 		if (code == 'h') {

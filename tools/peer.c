@@ -35,10 +35,30 @@ int peer_find(const char *command, struct peer *peer)
 	return EXIT_SUCCESS;
 }
 
-static int explain(const char *command, int error)
+const char *peer_error_text(const struct peer *peer, int error)
 {
-	return tool_error(EXIT_FAILURE, "%s: %s", command,
-			  mimic_error_text()[0] ? mimic_error_text() : strerror(-error));
+	static char text[512];
+	const char *said = mimic_error_text()[0] ? mimic_error_text() : strerror(-error), *place;
+	char whom[sizeof(peer->path) + sizeof("mimicd at ")];
+
+	snprintf(whom, sizeof(whom), "mimicd at %s", peer->path);
+	place = peer->pid ? strstr(said, whom) : NULL;
+	if (!place)
+		return said;
+	/* "no mimicd at": it ended, or has become another program, and left its socket. */
+	if (place != said)
+		snprintf(text, sizeof(text), "process %s does not answer%s", peer->pid, place + strlen(whom));
+	else
+		snprintf(text, sizeof(text), "process %s%s", peer->pid, place + strlen(whom));
+	return text;
+}
+
+int peer_error(const char *command, const struct peer *peer, int error)
+{
+	/* A device or kind that is not there is the caller's mistake. */
+	int status = error == -ENODEV || error == -ENOENT || error == -EINVAL ? EXIT_BAD_INPUT : EXIT_FAILURE;
+
+	return tool_error(status, "%s: %s", command, peer_error_text(peer, error));
 }
 
 static struct json_object *parse(const char *command, char *text, int *status)
@@ -48,6 +68,7 @@ static struct json_object *parse(const char *command, char *text, int *status)
 	if (!root)
 		*status = tool_error(EXIT_FAILURE, "%s: the answer is no JSON: %.60s", command, text);
 	free(text);
+	errno = root ? errno : EPROTO;
 	return root;
 }
 
@@ -59,7 +80,8 @@ struct json_object *peer_list(const char *command, const struct peer *peer, int 
 	*status = EXIT_SUCCESS;
 	if (!error)
 		return parse(command, text, status);
-	*status = explain(command, error);
+	*status = tool_error(EXIT_FAILURE, "%s: %s", command, peer_error_text(peer, error));
+	errno = -error;
 	return NULL;
 }
 
@@ -72,7 +94,7 @@ struct json_object *peer_state(const char *command, const struct peer *peer, con
 	*status = EXIT_SUCCESS;
 	if (!error)
 		return parse(command, text, status);
-	*status = client_error(command, error);
+	*status = peer_error(command, peer, error);
 	return NULL;
 }
 

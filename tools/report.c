@@ -17,9 +17,9 @@ static const char usage[] =
 	"Makes a page of HTML of what ran: the verification, forms compared, counters, queues and\n"
 	"TLBs over time. It needs no other file and no network. RUN.JSON is what mimic-demo --output\n"
 	"writes, or another program (docs/report.md); '-' is standard input.\n\n"
-	"  --output FILE  -o FILE: where to write it (default: RUN.JSON's name with .html); '-' is\n"
-	"                 standard output\n"
-	"  --help         this text\n\n"
+	"  -o, --output FILE  where to write it (default: RUN.JSON's name with .html); '-' is\n"
+	"                     standard output\n"
+	"  --help             this text\n\n"
 	"Exit status: 0; 1: it cannot be written; 2: bad options, bad input.\n";
 
 /* A mistake of strangers: without control characters, which would reach the terminal. */
@@ -93,8 +93,18 @@ static int finish(FILE *out)
 	return error;
 }
 
+static int write_into(const struct report *report, const char *path)
+{
+	FILE *out = fopen(path, "we");
+
+	if (!out)
+		return -errno;
+	report_page(out, report);
+	return finish(out);
+}
+
 /* Whoever looks at the file finds the old page or the new one, never a part. */
-static int write_file(const struct report *report, const char *path)
+static int replace_file(const struct report *report, const char *path)
 {
 	size_t size = strlen(path) + sizeof(".XXXXXX");
 	char *temporary = malloc(size);
@@ -108,18 +118,41 @@ static int write_file(const struct report *report, const char *path)
 		descriptor = mkstemp(temporary);
 		error = -errno;
 	}
-	if (descriptor >= 0)
+	if (descriptor >= 0) {
 		out = fdopen(descriptor, "w");
+		error = -errno;
+	}
 	if (out) {
 		fchmod(descriptor, 0666 & ~mask);
 		report_page(out, report);
 		error = finish(out);
 		if (!error && rename(temporary, path))
 			error = -errno;
-		if (error)
-			unlink(temporary);
+	} else if (descriptor >= 0) {
+		close(descriptor);
 	}
+	if (descriptor >= 0 && error)
+		unlink(temporary);
 	free(temporary);
+	return error;
+}
+
+/* A link stays one. What is no regular file, such as a device or a pipe, is not taken away. */
+static int write_file(const struct report *report, const char *path)
+{
+	struct stat status;
+	char *target;
+	int error;
+
+	if (lstat(path, &status))
+		return replace_file(report, path);
+	if (stat(path, &status) || !S_ISREG(status.st_mode))
+		return write_into(report, path);
+	target = realpath(path, NULL);
+	if (!target)
+		return -errno;
+	error = replace_file(report, target);
+	free(target);
 	return error;
 }
 

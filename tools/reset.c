@@ -40,7 +40,7 @@ int tool_reset(int argc, char **argv)
 	error = counters ? mimic_daemon_clear_counters(peer.socket_path, device) :
 			   mimic_daemon_reset(peer.socket_path, device);
 	if (error)
-		return client_error("reset", error);
+		return peer_error("reset", &peer, error);
 	if (json)
 		printf("{\"%s\": \"%s\"}\n", counters ? "cleared" : "reset", device);
 	return EXIT_SUCCESS;

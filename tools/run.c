@@ -12,12 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "libmimic/config.h"
 #include "libmimic/daemon_client.h"
 #include "libmimic/kernel.h"
 #include "libmimic/mimic.h"
+#include "libmimic/state_socket.h"
 #include "tools/tools.h"
 
 #define PRELOAD_NAME "libmimic-preload.so"
@@ -217,6 +219,23 @@ static int inspect_program(const char *program, const struct run_options *option
 	return 0;
 }
 
+/* The program says nothing when it cannot make its socket. Its number is ours, or as long. */
+static int check_state_directory(void)
+{
+	char path[PATH_MAX], socket[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+	int error = mimic_state_socket_directory(path, sizeof(path));
+
+	if (error == -ENOENT)
+		return tool_error(EXIT_BAD_INPUT, "--state: XDG_RUNTIME_DIR is not set: no place for its socket");
+	if (!error)
+		error = mimic_state_socket_path(getpid(), socket, sizeof(socket));
+	if (!error && mkdir(path, 0755) && errno != EEXIST)
+		error = -errno;
+	if (!error && access(path, W_OK | X_OK))
+		error = -errno;
+	return error ? tool_error(EXIT_BAD_INPUT, "--state: %s: %s", path, strerror(-error)) : 0;
+}
+
 /* --- the environment --------------------------------------------------------------- */
 
 static int find_library(char *path)
@@ -289,14 +308,16 @@ void run_set_path(const char *name, const char *path)
 static void set_environment(const struct run_options *options, const char *library,
 			    const struct elf_facts *facts)
 {
+	const char *state = getenv("MIMIC_STATE");
+
 	set_preload(library, facts);
 	if (options->transport)
 		setenv("MIMIC_TRANSPORT", options->transport, 1);
 	if (options->devices)
 		setenv("MIMIC_DEVICES", options->devices, 1);
 	/* It may name a folder already. */
-	if (options->shows_state)
-		setenv("MIMIC_STATE", "1", 0);
+	if (options->shows_state && (!state || state[0] != '/'))
+		setenv("MIMIC_STATE", "1", 1);
 	run_set_path("MIMIC_SOCKET", options->socket_path);
 	if (mimic_config_is_profile(options->config_path))
 		setenv("MIMIC_CONFIG", options->config_path, 1);
@@ -323,6 +344,8 @@ int run_prepare(struct run_options *options, int argc, char **argv)
 		status = find_program(argv[optind], program);
 	if (!status)
 		status = inspect_program(program, options, &facts);
+	if (!status && options->shows_state)
+		status = check_state_directory();
 	if (status)
 		return status;
 	set_environment(options, library, &facts);

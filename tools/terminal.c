@@ -25,7 +25,8 @@ static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
 static struct termios before;
 static bool is_taken;
 static sigset_t mask_before;
-static volatile sig_atomic_t end_signal, stop_asked, size_changed;
+static sigset_t blocked_ends;
+static volatile sig_atomic_t end_signal, stop_asked, size_changed, was_continued, is_busy;
 
 static void put(const char *text, size_t length)
 {
@@ -65,16 +66,6 @@ static void give(void)
 
 /* --- signals --------------------------------------------------------------------------- */
 
-static void on_signal(int number)
-{
-	if (number == SIGWINCH)
-		size_changed = 1;
-	else if (number == SIGTSTP)
-		stop_asked = 1;
-	else
-		end_signal = number;
-}
-
 static void die_by(int number)
 {
 	sigset_t one;
@@ -86,13 +77,27 @@ static void die_by(int number)
 	raise(number);
 }
 
-static void on_crash(int number)
+static void end_by(int number)
 {
 	give();
 	die_by(number);
 }
 
-/* They come in terminal_wait() only. */
+static void on_signal(int number)
+{
+	if (number == SIGWINCH)
+		size_changed = 1;
+	else if (number == SIGTSTP)
+		stop_asked = 1;
+	else if (number == SIGCONT)
+		was_continued = 1;
+	else if (is_busy)
+		end_by(number);
+	else
+		end_signal = number;
+}
+
+/* They come in terminal_wait() only, and those that end the process while it is busy. */
 static void catch(int number, sigset_t *blocked)
 {
 	struct sigaction action = { .sa_handler = on_signal }, old;
@@ -106,17 +111,24 @@ static void catch(int number, sigset_t *blocked)
 
 static void catch_all(void)
 {
-	struct sigaction crash = { .sa_handler = on_crash };
+	struct sigaction crash = { .sa_handler = end_by };
 	sigset_t blocked;
 
 	sigemptyset(&blocked);
 	for (size_t i = 0; i < COUNT(ends); i++)
 		catch(ends[i], &blocked);
+	blocked_ends = blocked;
 	catch(SIGTSTP, &blocked);
+	catch(SIGCONT, &blocked);
 	catch(SIGWINCH, &blocked);
 	for (size_t i = 0; i < COUNT(crashes); i++)
 		sigaction(crashes[i], &crash, NULL);
 	sigprocmask(SIG_BLOCK, &blocked, &mask_before);
+	/* What whoever started us has blocked stays so. */
+	for (size_t i = 0; i < COUNT(ends); i++) {
+		if (sigismember(&mask_before, ends[i]))
+			sigdelset(&blocked_ends, ends[i]);
+	}
 }
 
 static void stop(void)
@@ -170,13 +182,17 @@ enum terminal_event terminal_wait(unsigned int milliseconds)
 	const struct timespec limit = { milliseconds / 1000, milliseconds % 1000 * 1000000L };
 	int count = ppoll(&entry, 1, &limit, &mask_before);
 
-	if (end_signal) {
-		give();
-		die_by(end_signal);
-	}
+	if (end_signal)
+		end_by(end_signal);
 	if (stop_asked) {
 		stop_asked = 0;
 		stop();
+		return TERMINAL_REDRAW;
+	}
+	/* A shell, or who else had the terminal after a SIGSTOP, has changed it. */
+	if (was_continued) {
+		was_continued = 0;
+		take();
 		return TERMINAL_REDRAW;
 	}
 	if (size_changed) {
@@ -186,6 +202,18 @@ enum terminal_event terminal_wait(unsigned int milliseconds)
 	if (count > 0)
 		return read_key();
 	return count ? TERMINAL_OTHER : TERMINAL_TIMEOUT;
+}
+
+void terminal_busy_begin(void)
+{
+	is_busy = 1;
+	sigprocmask(SIG_UNBLOCK, &blocked_ends, NULL);
+}
+
+void terminal_busy_end(void)
+{
+	sigprocmask(SIG_BLOCK, &blocked_ends, NULL);
+	is_busy = 0;
 }
 
 /* --- the screen ------------------------------------------------------------------------------ */

@@ -22,8 +22,11 @@ enum terminal_event {
 int terminal_start(const char *command);
 void terminal_end(void);
 void terminal_size(unsigned int *rows, unsigned int *columns);
-/* Waits so long at most. A signal that ends the process does so here. */
+/* Waits so long at most. A signal that ends the process does so here, */
 enum terminal_event terminal_wait(unsigned int milliseconds);
+/* and at once between these: for what may take its time, and draws nothing. */
+void terminal_busy_begin(void);
+void terminal_busy_end(void);
 /* The whole screen; lines are cut at its sides, "\033[" sequences of style have no width. */
 void terminal_draw(const char *text);
 

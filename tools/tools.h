@@ -119,7 +119,11 @@ struct peer {
 
 /* After the options: where to ask. 0, or the exit status when all is said. */
 int peer_find(const char *command, struct peer *peer);
-/* NULL: *status is the exit status, and all is said. */
+/* What a request has failed for, with the process in place of mimicd if it was one. Until the next call. */
+const char *peer_error_text(const struct peer *peer, int error);
+/* Says that. Returns the exit status. */
+int peer_error(const char *command, const struct peer *peer, int error);
+/* NULL: *status is the exit status, errno the reason (ECONNREFUSED: nobody is there), and all is said. */
 struct json_object *peer_list(const char *command, const struct peer *peer, int *status);
 struct json_object *peer_state(const char *command, const struct peer *peer, const char *device,
 			       uint32_t flags, int *status);

@@ -16,6 +16,7 @@
 #define NAME_SIZE 64
 #define BAR_WIDTH 24
 #define INTERVAL_MS 1000
+#define PATIENCE_SECONDS 1	/* with a daemon that does not answer: keys are not seen meanwhile */
 
 static const char usage[] =
 	"Usage: mimic top [OPTION...]\n\n"
@@ -74,10 +75,16 @@ static struct json_object *device_called(struct json_object *list, const char *w
 static void take_state(struct top *top)
 {
 	char *text = NULL;
+	int error;
 
 	json_object_put(top->state);
 	top->state = NULL;
-	if (top->chosen[0] && !mimic_daemon_state(top->peer.socket_path, top->chosen, 0, &text))
+	if (!top->chosen[0])
+		return;
+	terminal_busy_begin();
+	error = mimic_daemon_state(top->peer.socket_path, top->chosen, 0, &text);
+	terminal_busy_end();
+	if (!error)
 		top->state = parse(text);
 }
 
@@ -109,9 +116,13 @@ static void refresh(struct top *top)
 	struct timespec now;
 	char *text = NULL;
 	struct json_object *list;
+	int error;
 
-	if (mimic_daemon_list(top->peer.socket_path, &text)) {
-		snprintf(top->trouble, sizeof(top->trouble), "%s", mimic_error_text());
+	terminal_busy_begin();
+	error = mimic_daemon_list(top->peer.socket_path, &text);
+	terminal_busy_end();
+	if (error) {
+		snprintf(top->trouble, sizeof(top->trouble), "%s", peer_error_text(&top->peer, error));
 		return;
 	}
 	list = parse(text);
@@ -344,6 +355,7 @@ int tool_top(int argc, char **argv)
 	top.list = peer_list("top", &top.peer, &status);
 	if (!top.list)
 		return status;
+	mimic_daemon_set_patience(PATIENCE_SECONDS);
 	clock_gettime(CLOCK_MONOTONIC, &top.taken);
 	status = terminal_start("top");
 	if (!status) {

@@ -21,6 +21,7 @@
 #include "tools/trace.h"
 
 #define LIMIT_MAX (1u << 20)	/* MB */
+#define DEFAULT_LIMIT "128"	/* two million events: about what a viewer can show */
 
 struct trace_options {
 	struct run_options run;
@@ -41,8 +42,8 @@ static const char usage[] =
 	"Usage: mimic trace [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
 	"Runs PROGRAM as mimic run does, and writes what its devices did to a file that\n"
 	"Perfetto (https://ui.perfetto.dev) and chrome://tracing open. docs/trace.md says what is in it.\n\n"
-	"  --output FILE      the trace (default: trace.json); also -o FILE\n"
-	"  --limit MB         room for events; further ones are counted and not kept (default: 1024;\n"
+	"  -o, --output FILE  the trace (default: trace.json)\n"
+	"  --limit MB         room for events; further ones are counted and not kept (default: " DEFAULT_LIMIT ";\n"
 	"                     16384 events to a MB, on the disk of TMPDIR)\n"
 	"  --transport WHICH  embedded (default, and auto) or daemon; the kernel's devices cannot be traced\n"
 	"  --devices LIST     as of mimic run (embedded only)\n"
@@ -72,7 +73,7 @@ static int parse_options(int argc, char **argv, struct trace_options *options)
 	if (!options->output)
 		options->output = "trace.json";
 	errno = 0;
-	limit = strtol(options->limit ? options->limit : "1024", &end, 10);
+	limit = strtol(options->limit ? options->limit : DEFAULT_LIMIT, &end, 10);
 	if (errno || *end || end == options->limit || limit < 1 || limit > (long)LIMIT_MAX)
 		return tool_error(EXIT_BAD_INPUT, "--limit '%s' is no number of megabytes from 1 to %u",
 				  options->limit, LIMIT_MAX);

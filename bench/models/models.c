@@ -2,7 +2,9 @@
 #include "bench/models/models.h"
 
 __attribute__((visibility("default"))) const struct bench_models bench_models = {
-	.profile = maple_config_profile,
-	.create = maple_model_create,
-	.destroy = maple_model_destroy,
+	.kind = {
+#define _(NAME, name) [MIMIC_KIND_##NAME] = &mimic_kind_##name,
+		MIMIC_KINDS(_)
+#undef _
+	},
 };

@@ -6,12 +6,10 @@
 #ifndef MIMIC_BENCH_MODELS_H
 #define MIMIC_BENCH_MODELS_H
 
-#include "devices/maple/maple_model.h"
+#include "devices/kind.h"
 
 struct bench_models {
-	int (*profile)(struct maple_config *config, const char *profile);
-	struct mimic_model *(*create)(const struct maple_config *config, const struct mimic_host *host);
-	void (*destroy)(struct mimic_model *model);
+	const struct mimic_kind *kind[MIMIC_KIND_COUNT];
 };
 
 /* The one symbol that both export. */

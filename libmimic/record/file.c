@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@ struct record_file {
 	dev_t device;
 	ino_t inode;
 	_Atomic int64_t size;	/* that it has at least */
+	atomic_bool is_over;	/* a block was not written whole: what followed it would not be found */
 	pid_t process;		/* a child of it writes nothing here */
 	atomic_flag lock;	/* of the list */
 	struct record_stream *streams;
@@ -44,41 +46,60 @@ static pid_t this_process(void)
 	return (pid_t)mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
-static int write_all(long fd, const void *bytes, size_t size)
+/* A write that begins there is a signal that ends the program. */
+static bool is_beyond_limit(int64_t at)
+{
+	struct rlimit limit;
+
+	return !mimic_raw_syscall(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) &&
+	       limit.rlim_cur != RLIM_INFINITY && (uint64_t)at >= limit.rlim_cur;
+}
+
+static int write_all(long fd, int64_t at, const void *bytes, size_t size)
 {
 	long written;
 
+	if (is_beyond_limit(at))
+		return -EFBIG;
 	do {
 		written = mimic_raw_syscall(SYS_write, fd, (long)bytes, (long)size, 0, 0, 0);
 	} while (written == -EINTR);
 	if (written < 0)
 		return (int)written;
-	/* Half a block is none, and the next would not be found behind it. */
+	/* Half a block is none. */
 	return (size_t)written == size ? 0 : -ENOSPC;
 }
 
 /* Is it still the file that we made? Another one may get its inode, but not what was in it. */
-static bool is_ours(const struct record_file *file, long fd)
+static bool is_ours(const struct record_file *file, long fd, int64_t *size)
 {
 	struct stat status;
 
-	return !mimic_raw_syscall(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) &&
-	       status.st_dev == file->device && status.st_ino == file->inode &&
+	if (mimic_raw_syscall(SYS_fstat, fd, (long)&status, 0, 0, 0, 0))
+		return false;
+	*size = status.st_size;
+	return status.st_dev == file->device && status.st_ino == file->inode &&
 	       status.st_size >= atomic_load(&file->size);
 }
 
 int record_file_append(struct record_file *file, const void *bytes, size_t size)
 {
 	long fd;
+	int64_t at;
 	int error = -ESTALE;
 
 	if (file->process != this_process())
 		return -ECHILD;
+	if (atomic_load(&file->is_over))
+		return -ENOSPC;
 	fd = open_file(file->path, O_WRONLY | O_APPEND | O_NONBLOCK);
 	if (fd < 0)
 		return (int)fd;
-	if (is_ours(file, fd))
-		error = write_all(fd, bytes, size);
+	if (is_ours(file, fd, &at)) {
+		error = write_all(fd, at, bytes, size);
+		if (error)
+			atomic_store(&file->is_over, true);
+	}
 	if (!error)
 		atomic_fetch_add(&file->size, (int64_t)size);
 	mimic_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
@@ -92,7 +113,7 @@ static int begin_file(struct record_file *file, long fd)
 	int error;
 
 	header.checksum = record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
-	error = write_all(fd, &header, sizeof(header));
+	error = write_all(fd, 0, &header, sizeof(header));
 	if (!error && mimic_raw_syscall(SYS_fstat, fd, (long)&status, 0, 0, 0, 0))
 		error = -EIO;
 	if (error)
@@ -158,6 +179,13 @@ int record_file_add(struct record_file *file, struct record_stream *stream)
 	}
 	unlock(file);
 	return error;
+}
+
+void record_file_take_back(struct record_file *file)
+{
+	lock(file);
+	file->stream_count--;
+	unlock(file);
 }
 
 void record_file_remove(struct record_file *file, struct record_stream *stream)

@@ -210,7 +210,7 @@ static void write_start(struct record_stream *stream, const struct record_model 
 	write_parameters(stream, what->parameters);
 	sink_number(sink, record_abilities(stream));
 	sink_number(sink, stream->memory_size);
-	/* At once: somebody may look which devices there are, and a file that cannot be written shows now. */
+	/* At once: somebody may look which devices there are, and the first shows a file that cannot be written. */
 	record_flush(stream);
 }
 
@@ -283,7 +283,10 @@ struct record_stream *record_stream_make(struct record_file *file, const struct 
 		error = record_file_add(file, stream);
 	if (!error) {
 		write_start(stream, what);
-		error = stream->sink.failed ? -EIO : 0;
+		if (stream->sink.failed)
+			record_file_take_back(file);
+		/* A program that has got this far has its device, recorded or not. */
+		error = stream->sink.failed && !stream->number ? -EIO : 0;
 	}
 	if (!error)
 		return stream;

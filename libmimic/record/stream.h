@@ -75,6 +75,8 @@ static inline struct record_stream *record_stream_of(const struct mimic_model *m
 
 /* Adds it to the file's list, with a number. 0 or -errno. */
 int record_file_add(struct record_file *file, struct record_stream *stream);
+/* The number of the last one: its first block is not there, so the next has to have that number. */
+void record_file_take_back(struct record_file *file);
 void record_file_remove(struct record_file *file, struct record_stream *stream);
 /* In a signal handler, too. 0 or -errno. */
 int record_file_append(struct record_file *file, const void *bytes, size_t size);

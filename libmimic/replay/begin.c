@@ -101,6 +101,9 @@ void replay_read_start(struct replay_player *player)
 		take_parameters(player, text);
 	player->abilities = (uint32_t)replay_limited(reader, "abilities", RECORD_ABILITIES);
 	player->memory_size = (size_t)replay_limited(reader, "a memory's size", RECORD_MEMORY_MAX);
+	/* It is compared piece by piece. */
+	if (player->memory_size % RECORD_CHUNK)
+		replay_bad(reader, "a memory's size of %zu cannot be", player->memory_size);
 }
 
 int replay_fail(char *text, size_t size, int error)

@@ -266,6 +266,7 @@ static void make_port(struct replay_player *player, unsigned int number, uint32_
 
 	port->player = player;
 	port->number = number;
+	port->abilities = abilities;
 	*memory = (struct mimic_memory){
 		.context = port,
 		.walk = abilities & RECORD_HAS_WALK ? port_walk : NULL,
@@ -339,6 +340,18 @@ static enum mimic_fault_answer host_page_fault(void *context, uint64_t address, 
 	return get_answer(player);
 }
 
+/* A model looks once what a memory can do, and calls it later: that stays as it was. */
+static bool take_port(struct replay_player *player, unsigned int number, uint32_t abilities)
+{
+	const struct replay_port *port = &player->ports[number];
+
+	if (number && !port->player)
+		make_port(player, number, abilities);
+	else if (abilities != (number ? port->abilities : 0))
+		replay_bad(&player->reader, "a memory %u with other abilities than before", number);
+	return number && !player->reader.is_over;
+}
+
 static const struct mimic_memory *host_memory_of(void *context, uint64_t address_space)
 {
 	struct replay_player *player = context;
@@ -351,9 +364,8 @@ static const struct mimic_memory *host_memory_of(void *context, uint64_t address
 	number = (unsigned int)replay_limited(&player->reader, "a number of a memory",
 					      RECORD_PORTS_MAX - 1);
 	abilities = (uint32_t)replay_limited(&player->reader, "abilities", RECORD_ABILITIES);
-	if (!number || player->reader.is_over)
+	if (!take_port(player, number, abilities))
 		return NULL;
-	make_port(player, number, abilities);
 	return &player->ports[number].memory;
 }
 

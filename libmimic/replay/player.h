@@ -9,8 +9,9 @@ struct replay_player;
 
 struct replay_port {
 	struct mimic_memory memory;
-	struct replay_player *player;
+	struct replay_player *player;	/* NULL: not made */
 	unsigned int number;
+	uint32_t abilities;
 };
 
 struct replay_job {

@@ -110,15 +110,21 @@ static int check_file_header(int fd, char *text, size_t size)
 	return 0;
 }
 
+struct scan_stream {
+	uint32_t sequence;	/* of its next block */
+	size_t last;		/* its block before that */
+};
+
 struct scan {
-	uint32_t *sequence;	/* by stream: the next block's */
+	struct scan_stream *streams;
 	size_t room;
+	size_t block_room;
 };
 
 static int make_room(struct replay_file *file, struct scan *scan, uint32_t stream)
 {
 	size_t room = scan->room ? scan->room : 64;
-	void *first, *sequence;
+	void *first, *streams;
 
 	while (room <= stream)
 		room *= 2;
@@ -127,14 +133,37 @@ static int make_room(struct replay_file *file, struct scan *scan, uint32_t strea
 	first = realloc(file->first, room * sizeof(*file->first));
 	if (first)
 		file->first = first;
-	sequence = realloc(scan->sequence, room * sizeof(*scan->sequence));
-	if (sequence)
-		scan->sequence = sequence;
-	if (!first || !sequence)
+	streams = realloc(scan->streams, room * sizeof(*scan->streams));
+	if (streams)
+		scan->streams = streams;
+	if (!first || !streams)
 		return -ENOMEM;
-	memset(file->first + scan->room, 0, (room - scan->room) * sizeof(*file->first));
-	memset(scan->sequence + scan->room, 0, (room - scan->room) * sizeof(*scan->sequence));
+	memset(scan->streams + scan->room, 0, (room - scan->room) * sizeof(*scan->streams));
 	scan->room = room;
+	return 0;
+}
+
+/* Each leads to the next of its stream: files with many streams would else be read once for each. */
+static int add_block(struct replay_file *file, struct scan *scan, uint32_t stream)
+{
+	size_t room = scan->block_room ? 2 * scan->block_room : 64, number = file->block_count;
+	struct replay_block *blocks;
+
+	if (number == scan->block_room) {
+		blocks = realloc(file->blocks, room * sizeof(*blocks));
+		if (!blocks)
+			return -ENOMEM;
+		file->blocks = blocks;
+		scan->block_room = room;
+	}
+	file->blocks[number] = (struct replay_block){ .offset = file->end };
+	if (stream == file->streams)
+		file->first[file->streams++] = number;
+	else
+		file->blocks[scan->streams[stream].last].next = number;
+	scan->streams[stream].last = number;
+	scan->streams[stream].sequence++;
+	file->block_count++;
 	return 0;
 }
 
@@ -149,15 +178,12 @@ static int note_block(struct replay_file *file, struct scan *scan,
 	if (header->stream > file->streams)
 		return damage(&file->damage, file->end, "block at offset %llu: stream %u where %u is due",
 			      (unsigned long long)file->end, header->stream, file->streams);
-	if (header->sequence != scan->sequence[header->stream])
+	if (header->sequence != scan->streams[header->stream].sequence)
 		return damage(&file->damage, file->end,
 			      "block at offset %llu: number %u of stream %u, where %u is due",
 			      (unsigned long long)file->end, header->sequence, header->stream,
-			      scan->sequence[header->stream]);
-	if (header->stream == file->streams)
-		file->first[file->streams++] = file->end;
-	scan->sequence[header->stream]++;
-	return 0;
+			      scan->streams[header->stream].sequence);
+	return add_block(file, scan, header->stream);
 }
 
 /* All blocks up to the first that is not whole. */
@@ -165,7 +191,7 @@ static int scan_blocks(struct replay_file *file)
 {
 	unsigned char *payload = malloc(RECORD_BLOCK_MAX);
 	struct record_block_header header;
-	struct scan scan = { NULL, 0 };
+	struct scan scan = { .streams = NULL };
 	int error = payload ? 0 : -ENOMEM;
 
 	file->end = sizeof(struct record_file_header);
@@ -176,7 +202,7 @@ static int scan_blocks(struct replay_file *file)
 		if (!error)
 			file->end += sizeof(header) + header.length;
 	}
-	free(scan.sequence);
+	free(scan.streams);
 	free(payload);
 	return error == -ENOMEM ? error : 0;
 }
@@ -225,6 +251,7 @@ int replay_file_open(struct replay_file *file, const char *path, char *text, siz
 void replay_file_close(struct replay_file *file)
 {
 	close(file->fd);
+	free(file->blocks);
 	free(file->first);
 }
 
@@ -235,8 +262,7 @@ void replay_reader_start(struct replay_reader *reader, const struct replay_file 
 {
 	reader->file = file;
 	reader->stream = stream;
-	reader->sequence = 0;
-	reader->next = file->first[stream];
+	reader->next = &file->blocks[file->first[stream]];
 	reader->at = 0;
 	reader->length = 0;
 	reader->is_over = false;
@@ -246,24 +272,21 @@ void replay_reader_start(struct replay_reader *reader, const struct replay_file 
 /* They were whole when the file was opened; somebody may have written to it since. */
 static bool load_block(struct replay_reader *reader)
 {
+	const struct replay_block *block = reader->next;
+	const struct replay_file *file = reader->file;
 	struct record_block_header header;
 
-	while (reader->next < reader->file->end) {
-		uint64_t offset = reader->next;
-
-		if (read_header(reader->file->fd, offset, &header, &reader->damage) <= 0)
-			return false;
-		reader->next += sizeof(header) + header.length;
-		if (header.stream != reader->stream)
-			continue;
-		if (read_payload(reader->file->fd, offset, &header, reader->payload, &reader->damage))
-			return false;
-		reader->position = offset + sizeof(header);
-		reader->at = 0;
-		reader->length = header.length;
-		return true;
-	}
-	return false;
+	if (!block)
+		return false;
+	reader->next = block->next ? &file->blocks[block->next] : NULL;
+	if (read_header(file->fd, block->offset, &header, &reader->damage) <= 0 ||
+	    header.stream != reader->stream ||
+	    read_payload(file->fd, block->offset, &header, reader->payload, &reader->damage))
+		return false;
+	reader->position = block->offset + sizeof(header);
+	reader->at = 0;
+	reader->length = header.length;
+	return true;
 }
 
 bool replay_reader_more(struct replay_reader *reader)

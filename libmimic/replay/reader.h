@@ -6,10 +6,17 @@
 #include "libmimic/record/format.h"
 #include "libmimic/replay/replay.h"
 
+struct replay_block {
+	uint64_t offset;
+	size_t next;		/* of its stream; 0: none */
+};
+
 struct replay_file {
 	int fd;
 	uint64_t end;		/* of the blocks that are whole */
-	uint64_t *first;	/* by stream: its first block; 0: none */
+	struct replay_block *blocks;
+	size_t block_count;
+	size_t *first;		/* by stream: its first block */
 	unsigned int streams;
 	struct mimic_replay_damage damage;
 };
@@ -17,8 +24,7 @@ struct replay_file {
 struct replay_reader {
 	const struct replay_file *file;
 	uint32_t stream;
-	uint32_t sequence;
-	uint64_t next;		/* where the next block is looked for */
+	const struct replay_block *next;	/* NULL: none */
 	uint64_t position;	/* of the payload in the file */
 	size_t at, length;
 	bool is_over;		/* nothing more; numbers are 0 */

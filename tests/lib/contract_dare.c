@@ -53,6 +53,7 @@ const struct contract_device contract_dare = {
 	.handle_of = { [A] = 0, [B] = 0, [C] = 1 },
 	.profiles = { { "stream", "paper" }, { "registers", "paper" } },
 	.node_profiles = node_profiles,
+	.sanitized_profile = BY_STREAM,
 	.create_model = create_model,
 	.destroy_model = dare_model_destroy,
 	.model_page = { 1, 2 },

@@ -94,6 +94,8 @@ struct contract_device {
 	uint64_t memory_offset;
 	/* The bare model has work that goes on without an access: tick() does it while it is busy(). */
 	bool works_by_ticks;
+	/* Not 0: what `slow_profile` of a way is under a sanitizer. Its profiles differ in how commands are sent. */
+	unsigned int sanitized_profile;
 };
 
 struct bus {

@@ -57,7 +57,7 @@ bool profile_is(unsigned int profile)
 
 bool is_left_out(unsigned int n)
 {
-	return (is_slow || IS_SANITIZED) && n % SLOW_SHARE;
+	return is_slow && n % SLOW_SHARE;
 }
 
 void contract_fail(const char *file, int line, const char *format, ...)
@@ -393,7 +393,9 @@ int contract_main(int argc, char **argv, const struct contract_way *way)
 		.number = 1, .has_driver = way->needs_node, .slow_profile = way->slow_profile,
 	};
 
-	is_slow = way->slow_profile != 0;
+	if (IS_SANITIZED && !selection.slow_profile)
+		selection.slow_profile = way->device->sanitized_profile;
+	is_slow = way->slow_profile || IS_SANITIZED;
 	for (int i = 1; i < argc; i++) {
 		if (!strncmp(argv[i], "--profile=", 10))
 			selection.profile = (unsigned int)atoi(argv[i] + 10);

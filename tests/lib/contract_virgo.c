@@ -85,6 +85,7 @@ const struct contract_device contract_virgo = {
 	.model_memory_size = sizeof(model_shared),
 	.memory_offset = SHARED_MEMORY,
 	.works_by_ticks = true,
+	.sanitized_profile = BY_STREAM,
 };
 
 /* --- the unit ---------------------------------------------------------------------- */

@@ -51,12 +51,19 @@ includes 'mimic ' run list dump stat top reset add remove inject asm dis --help 
 result $? "commands"
 "$build/bin/mimic" --help | sed -n 's/^  \([a-z]\{2,\}\) .*/\1/p' >"$work/commands"
 while read -r command; do
-	"$build/bin/mimic" "$command" --help | grep -o '^  --[a-z-]*' | tr -d ' ' | sort >"$work/options"
+	"$build/bin/mimic" "$command" --help | awk '/^  -/ { for (i = 1; i <= 2; i++) if ($i ~ /^--/) { sub(/\[.*/, "", $i); print $i } }' |
+		sort >"$work/options"
 	offered "mimic $command --"
 	cmp -s "$work/options" "$work/output" || echo "$command"
 done <"$work/commands" >"$work/errors"
 [ ! -s "$work/errors" ]
 result $? "options_of_every_command"
+expect 'mimic record -' -o --output --devices --config --verbose --help &&
+	expect 'mimic replay -' --set --json -v --verbose --help &&
+	expect 'mimic asm -' -b --binary --json -o --output --help &&
+	expect 'mimic dis --' --binary --json --output --help &&
+	expect 'mimic trace --' --output --limit --transport --devices --config --socket --state --verbose --help
+result $? "options_with_a_short_form"
 expect 'mimic dump ' maple0 maple1 dare0 virgo0 && expect 'mimic reset ma' maple0 maple1 &&
 	expect 'mimic remove dare' dare0 && expect 'mimic stat maple0 v' virgo0
 result $? "devices_of_the_daemon"
@@ -73,10 +80,30 @@ result $? "paths_of_a_device"
 expect 'mimic run --transport e' embedded && expect 'mimic inject maple0 ha' hang && expect 'mimic add vi' virgo &&
 	expect 'mimic reset maple0 ' ''
 result $? "values_and_arguments"
-mkdir "$work/folder" && touch "$work/folder/program"
+expect 'mimic run --transport ' auto embedded daemon kernel && expect 'mimic trace --transport ' auto embedded daemon &&
+	expect 'mimic trace --limit ' '' && expect 'mimic record --devices ' '' && expect 'mimic replay --set ' ''
+result $? "values_that_a_command_takes"
+mkdir "$work/folder" && touch "$work/folder/program" && chmod +x "$work/folder/program"
 expect "mimic run $work/folder/pr" "$work/folder/program" && expect "mimic run program --" '' &&
 	expect "mimic run --config $work/folder/pr" "$work/folder/program"
 result $? "files"
+path=$PATH
+PATH=$work/folder:$PATH
+for line in 'run ' 'trace ' 'record ' 'trace --limit 5 ' 'trace -o x --devices maple:2 ' 'record --verbose -- '; do
+	includes "mimic ${line}progr" program || echo "$line"
+done >"$work/errors"
+[ ! -s "$work/errors" ]
+result $? "programs"
+PATH=$path
+cd "$work/folder" || exit 1
+for command in run trace record; do
+	expect "mimic $command ./program --" '' && expect "mimic $command -- ./program --" '' &&
+		expect "mimic $command ./program --transport pr" program &&
+		includes "mimic $command --" --verbose || echo "$command"
+done >"$work/errors"
+[ ! -s "$work/errors" ]
+result $? "no_options_of_mimic_behind_a_program"
+cd - >/dev/null || exit 1
 
 # Not a daemon's: what matters is the '@', at which bash breaks words.
 printf '#!/bin/sh\necho "{ \\"name\\":\\"maple@0\\" }"\n' >"$work/stub"

@@ -13,6 +13,8 @@ state=$work/state
 # starts ARGUMENTS...: mimicd at $work/socket; what it says is in $work/daemon
 starts()
 {
+	# What the one before has said is not this one's.
+	: >"$work/daemon"
 	"$@" --foreground --socket "$work/socket" --devices maple:1,dare:1,virgo:1 >"$work/daemon" 2>&1 &
 	daemon=$!
 	for _ in $(seq 200); do
@@ -48,6 +50,15 @@ fails()
 	! timeout 10 "$@" >"$work/output" 2>"$work/errors"
 }
 
+# done_without: mimicd has said in one line that it mounts nothing, and serves
+done_without()
+{
+	cp "$work/daemon" "$work/output"
+	[ "$(grep -c . "$work/daemon")" = 2 ] && grep -q 'no state filesystem: ' "$work/daemon" && ! mounted "$state" &&
+		timeout 10 "$build/bin/mimic" list --socket "$work/socket" >"$work/output" 2>"$work/errors" &&
+		grep -q '^maple0 ' "$work/output"
+}
+
 starts "$build/bin/mimicd" --state
 result $? "mimicd --state starts"
 if ! mounted "$state"; then
@@ -55,6 +66,10 @@ if ! mounted "$state"; then
 		cp "$work/daemon" "$work/output"
 		result 1 "the state filesystem is mounted"
 	else
+		done_without
+		result $? "where nothing can be mounted, mimicd says so in one line and serves"
+		stop_daemon
+		result $? "and stops"
 		skip "the state filesystem" "this machine mounts none: $(grep -m1 'no state' "$work/daemon")"
 	fi
 	plan
@@ -115,6 +130,17 @@ starts "$build/bin/mimicd" --state "$work/nowhere" &&
 result $? "a directory that is missing is said in one line, and mimicd serves"
 stop_daemon
 
+if [ -n "${UNSHARED:-}" ]; then
+	# Only this script's processes see it so.
+	mount --bind /dev/null /dev/fuse && starts "$build/bin/mimicd" --state && done_without
+	result $? "on a machine without FUSE, mimicd says so in one line and serves"
+	stop_daemon
+	result $? "and stops"
+	umount /dev/fuse
+else
+	skip "a machine without FUSE" "no mount namespace of our own"
+fi
+
 # Who has no right to mount asks fusermount3.
 other=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 may_open() { "${other[@]}" sh -c ': <>/dev/fuse' 2>/dev/null; }
@@ -132,6 +158,7 @@ if [ "$(id -u)" = 0 ] && command -v fusermount3 >/dev/null && may_open; then
 	chmod 755 "$work/others/mimicd"
 	others_start()
 	{
+		: >"$work/daemon"
 		"${other[@]}" "$work/others/mimicd" --foreground --kernel=off --socket "$work/others/socket" \
 			--devices maple:1 --state "$@" >"$work/daemon" 2>&1 &
 		daemon=$!

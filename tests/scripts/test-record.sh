@@ -89,6 +89,12 @@ result $? "another_file_is_refused"
 refused "No such file" replay "$work/none.mimic"
 result $? "a_file_that_is_not_there_is_refused"
 
+# A disk that is full: a write ends in the middle of a block there, too. 100 KB are one block and a half.
+(ulimit -f 100; exec timeout 60 "$mimic" record -o "$work/full.mimic" -- "$build/examples/maple/spmv" --kronecker 12 >"$work/output" 2>"$work/errors")
+[ $? = 0 ] && [ "$(stat -c %s "$work/full.mimic")" = 102400 ] && run replay "$work/full.mimic"
+[ $? = 2 ] && grep -q 'offset 102400: cut off inside of the block at offset [0-9]*; [0-9]* calls before it are whole' "$work/output"
+result $? "a_recording_that_finds_no_more_room_ends_and_its_program_does_not"
+
 # --- other parameters ------------------------------------------------------------------------------------
 run replay --set queues=2 "$work/spmv.mimic"
 [ $? = 1 ] && grep -q 'differs at call [0-9]*, [0-9.]* s after the first: load of MAPLE ' "$work/output" &&

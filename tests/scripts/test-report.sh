@@ -121,6 +121,15 @@ timeout 20 "$mimic" report "$work/run.json" -o - >/dev/full 2>"$work/errors"
 [ $? = 1 ] && (umask 027; run report "$work/run.json" -o "$work/page.html") &&
 	[ "$(stat -c %a "$work/page.html")" = 640 ] && [ -z "$(find "$work" -name '*.html.*')" ]
 result $? "a_page_has_usual_permissions_and_leaves_nothing_beside_it"
+mkfifo "$work/pipe" && ln -s run.html "$work/link" && ln -s later.html "$work/dangling"
+timeout 20 cat "$work/pipe" >"$work/piped" &
+run report "$work/run.json" -o "$work/pipe" && wait $! && [ -p "$work/pipe" ] && cmp -s "$work/piped" "$page"
+result $? "a_page_goes_into_a_pipe_which_stays_one"
+rm "$page"
+echo old >"$page"
+run report "$work/run.json" -o "$work/link" && run report "$work/run.json" -o "$work/dangling" &&
+	[ -L "$work/link" ] && [ -L "$work/dangling" ] && cmp -s "$work/piped" "$page" && cmp -s "$work/later.html" "$page"
+result $? "a_page_goes_where_a_link_leads_and_the_link_stays"
 run report --help && grep -q '^Usage: mimic report' "$work/output"
 result $? "help_is_there"
 

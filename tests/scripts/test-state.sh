@@ -9,8 +9,10 @@ set -u
 mimic=$build/bin/mimic
 program=
 screen=
+stopped=
 
 cleanup() {
+	[ -n "$stopped" ] && kill -9 "$stopped" 2>/dev/null
 	[ -n "$screen" ] && tmux -S "$work/tmux" kill-server 2>/dev/null
 	[ -n "$daemon" ] && { kill -9 "$daemon"; wait "$daemon"; } 2>/dev/null
 	rm -rf "$work"
@@ -64,7 +66,8 @@ fails 1 "no mimicd" dump maple0 && fails 1 "no mimicd" stat && fails 1 "no mimic
 result $? "without_a_daemon_they_say_so"
 
 for command in dump stat top reset; do
-	run $command --help && grep -q "Usage: mimic $command" "$work/output" && refused "unrecognized" $command --pear
+	run $command --help && grep -q "Usage: mimic $command" "$work/output" &&
+		refused "mimic: $command: unrecognized option '--pear'" $command --pear
 	result $? "${command}_has_help_and_refuses_bad_options"
 done
 refused "something is missing" dump
@@ -144,6 +147,36 @@ shows() # shows TEXT: the screen does, within 5 s
 	return 1
 }
 
+# SIGSTOP gives no chance to leave the terminal well; meanwhile somebody has changed it.
+test_top_continued() {
+	local terminal
+	terminal=$(tmux -S "$work/tmux" display-message -p '#{pane_tty}')
+	keys "clear; '$mimic' top" Enter
+	shows '^>maple0' && kill -STOP "$(pgrep -P "$shell")" && shows 'Stopped' && stty sane -F "$terminal" &&
+		printf '\033[?1049l' >"$terminal" && keys "clear; fg" Enter && shows '^>maple0' &&
+		[ "$(tmux -S "$work/tmux" display-message -p '#{alternate_on}')" = 1 ] &&
+		stty -a -F "$terminal" | grep -q -- '-icanon' && keys q && shows '^prompt> *$'
+	result $? "top_takes_the_terminal_again_after_sigstop"
+}
+
+ends_soon() # ends_soon KEY STATUS: top does by it, in the middle of a request that is not answered
+{
+	keys "clear; '$mimic' top" Enter
+	shows '^>maple0' && kill -STOP "$daemon" && sleep 1.3 && keys "$1" && shows '^prompt> *$' &&
+		keys "echo status \$?; stty -a >$work/after" Enter && shows "status $2" && sleep 0.2 &&
+		cmp "$work/before" "$work/after"
+	local status=$?
+	kill -CONT "$daemon"
+	return $status
+}
+
+test_top_of_a_stopped_daemon() {
+	ends_soon q 0
+	result $? "top_ends_by_q_while_the_daemon_does_not_answer"
+	ends_soon C-c 130
+	result $? "top_ends_by_ctrl_c_while_the_daemon_does_not_answer"
+}
+
 test_top() {
 	start_program
 	env -u TMUX TERM=screen tmux -S "$work/tmux" -f /dev/null new-session -d -x 100 -y 40 "bash --norc" 9>&-
@@ -177,9 +210,11 @@ test_top() {
 		result $? "top_leaves_the_terminal_as_it_was_after_sig${signal,,}"
 	done
 	keys "clear; '$mimic' top" Enter
-	shows '^>maple0' && keys C-z && shows 'Stopped' && keys fg Enter && shows '^>maple0' && keys q
+	shows '^>maple0' && keys C-z && shows 'Stopped' && keys fg Enter && shows '^>maple0' && keys q && shows '^prompt> *$'
 	result $? "top_can_be_stopped_and_continued"
+	test_top_continued
 	stop_program
+	test_top_of_a_stopped_daemon
 	stop_daemon
 	keys "clear; '$mimic' top; echo status \$?" Enter
 	shows 'no mimicd' && shows 'status 1'
@@ -206,9 +241,14 @@ start_embedded() # start_embedded: steady with devices in itself; $pid is its nu
 
 start_embedded
 result $? "a_program_with_embedded_devices_starts"
-run list
-[ $? = 1 ] && grep -Eq "^$pid +steady$" "$work/output"
+run list && grep -Eq "^$pid +steady$" "$work/output" && grep -q "no mimicd" "$work/errors"
 result $? "list_names_processes_with_embedded_devices"
+run list --json && [ "$(tr -d ' \n' <"$work/output")" = \
+	'{"devices":[],"sessions":[],"bindings":[],"embedded":[{"pid":'"$pid"',"program":"steady"}]}' ]
+result $? "list_prints_them_as_json"
+run list --socket "$work/nobody"
+[ $? = 1 ] && grep -q "no mimicd" "$work/errors"
+result $? "list_of_a_daemon_that_is_named_fails_without_it"
 run list --pid "$pid" && grep -Eq "^maple0 +$pid +steady" "$work/output" &&
 	run dump --pid "$pid" maple0 queues/0/level && grep -Eq 'level = [34] ' "$work/output" &&
 	run stat --pid "$pid" && grep -q '^maple0 *produced' "$work/output" &&
@@ -223,6 +263,21 @@ result $? "the_socket_goes_with_the_process"
 start_embedded && kill -9 "$pid" && { wait "$pid" 2>/dev/null; [ -e "$MIMIC_STATE/embedded-$pid" ]; } && { run list; [ -z "$(ls "$MIMIC_STATE")" ]; }
 result $? "list_removes_what_a_killed_process_has_left"
 exec 9>&-
+run list --json
+[ $? = 1 ] && grep -q '"embedded": *\[' "$work/output" && grep -q "no mimicd" "$work/errors"
+result $? "list_fails_if_there_is_neither_a_daemon_nor_a_process"
+touch "$work/file"
+MIMIC_STATE=$work/file/none refused "--state: $work/file/none: Not a directory" run --state true &&
+	MIMIC_STATE=$work/none/none refused "--state: $work/none/none: No such file" trace --state -o "$work/trace" true &&
+	MIMIC_STATE=$work/none run run --state true && [ -d "$work/none" ]
+result $? "a_place_where_no_socket_can_be_is_told"
+
+# It is asked for ten seconds, in which other tests run.
+start_embedded && kill -STOP "$pid"
+exec 9>&-
+stopped=$pid
+timeout 20 "$mimic" list --pid "$stopped" >"$work/asked" 2>&1 &
+asker=$!
 unset MIMIC_STATE
 MIMIC_SOCKET=$work/socket
 
@@ -234,4 +289,11 @@ if tmux_is_there; then
 else
 	skip "top_in_a_terminal" "tmux is not installed"
 fi
+
+wait $asker
+[ $? = 1 ] && cp "$work/asked" "$work/output" && [ "$(cat "$work/output")" = "mimic: list: process $stopped: Connection timed out" ]
+result $? "a_process_that_does_not_answer_is_named"
+kill -9 "$stopped"
+{ wait "$stopped"; } 2>/dev/null
+stopped=
 plan

@@ -2,8 +2,9 @@
 /*
  * Checks a trace of mimic trace by itself: it is valid Chrome trace JSON, per track the
  * events are in the order of time, begins and ends are balanced and slices nest, arrows
- * lead forward from one slice to another, and everything that came has gone, or is said
- * to be left over. It knows names of tracks and events, and nothing else of mimic.
+ * lead forward from where a word or a command came to where the same one went, and
+ * everything that came has gone, or is said to be left over. It knows names of tracks and
+ * events, and nothing else of mimic.
  *
  *   check_trace FILE    0: prints what there was as "name number" lines; 1: says what is wrong
  */
@@ -21,6 +22,17 @@
 #define NANOSECOND 0.001
 #define EPSILON 0.0005
 
+/* What arrows lead between. */
+enum role { NO_ROLE, PRODUCE, CONSUME, DISPATCH, WORK };
+
+struct slice {
+	double start;
+	enum role role;
+	int64_t first, end;	/* numbers of words, or of a command */
+	int64_t reached;	/* arrows have led here for all before it, if nothing was lost */
+	int64_t led;		/* for so many */
+};
+
 struct track {
 	int64_t pid, tid;
 	char name[64];
@@ -28,7 +40,7 @@ struct track {
 	double last;
 	struct { double end; bool is_pair; } open[DEPTH_MAX];
 	int depth;
-	double *slices;		/* where slices begin, for arrows */
+	struct slice *slices;
 	size_t slice_count;
 };
 
@@ -52,6 +64,17 @@ struct intervals {
 struct arrow {
 	bool has_start, has_end;
 	double start;
+	const char *category;
+	struct track *track;	/* where it starts */
+	struct slice from;
+};
+
+static const struct {
+	const char *category;
+	enum role from, to;
+} leads[] = {
+	{ "word", PRODUCE, CONSUME },
+	{ "command", DISPATCH, WORK },
 };
 
 static struct track tracks[TRACKS_MAX];
@@ -164,7 +187,7 @@ static void push(struct track *track, double start, double end, bool is_pair)
 	track->open[track->depth].end = end;
 	track->open[track->depth++].is_pair = is_pair;
 	track->slices = grown(track->slices, track->slice_count, sizeof(*track->slices));
-	track->slices[track->slice_count++] = start;
+	track->slices[track->slice_count++] = (struct slice){ .start = start };
 }
 
 static void pop(struct track *track, double time)
@@ -173,15 +196,6 @@ static void pop(struct track *track, double time)
 	if (!track->depth || !track->open[track->depth - 1].is_pair)
 		wrong("E at %.3f without a B", time);
 	track->depth--;
-}
-
-static bool has_slice_at(const struct track *track, double time)
-{
-	for (size_t i = track->slice_count; i; i--) {
-		if (track->slices[i - 1] > time - EPSILON && track->slices[i - 1] < time + EPSILON)
-			return true;
-	}
-	return false;
 }
 
 /* --- what comes and goes ------------------------------------------------------------------------ */
@@ -257,19 +271,33 @@ static bool is_over(json_object *args)
 	return !strcmp(outcome, "done") || !strcmp(outcome, "error");
 }
 
-static void note_words(const struct track *track, const char *name, json_object *args)
+/* The slice that has just begun is one end of arrows. */
+static void set_role(struct track *track, json_object *event, enum role role, int64_t first, int64_t count)
+{
+	struct slice *slice = &track->slices[track->slice_count - 1];
+
+	if (!strcmp(text(event, "ph"), "i"))
+		wrong("an arrow cannot find an instant");
+	slice->role = role;
+	slice->first = slice->reached = first;
+	slice->end = first + count;
+}
+
+static void note_words(struct track *track, json_object *event, const char *name, json_object *args)
 {
 	int64_t first = number(args, "first"), words = number(args, "words");
 
 	if (!strcmp(name, "produce")) {
+		set_role(track, event, PRODUCE, first, words);
 		add(&came, track->pid, unit_of(track), first, words);
 		produced += words;
 		return;
 	}
 	add(&gone, track->pid, unit_of(track), first, words);
-	if (!strcmp(name, "consume"))
+	if (!strcmp(name, "consume")) {
+		set_role(track, event, CONSUME, first, words);
 		consumed += words;
-	else if (!strcmp(name, "left over"))
+	} else if (!strcmp(name, "left over"))
 		left_over += words;
 	else if (!strcmp(name, "drop") && *text(args, "by") != '?')
 		dropped += words;
@@ -277,17 +305,23 @@ static void note_words(const struct track *track, const char *name, json_object 
 		wrong("words went by '%s'", name);
 }
 
-static void note_command(const struct track *track, const char *name, json_object *args)
+static void note_command(struct track *track, json_object *event, const char *name, json_object *args)
 {
 	json_object *outcome;
 
 	if (!strcmp(name, "command_dropped")) {
 		add(&ended, track->pid, unit_of(track), number(args, "number"), number(args, "count"));
 		commands_ended += number(args, "count");
-	} else if (!json_object_object_get_ex(args, "outcome", &outcome)) {
+		return;
+	}
+	if (!json_object_object_get_ex(args, "outcome", &outcome)) {
+		set_role(track, event, DISPATCH, number(args, "number"), 1);
 		add(&queued, track->pid, unit_of(track), number(args, "number"), 1);
 		commands_queued++;
-	} else if (is_over(args)) {
+		return;
+	}
+	set_role(track, event, WORK, number(args, "number"), 1);
+	if (is_over(args)) {
 		add(&ended, track->pid, unit_of(track), number(args, "number"), 1);
 		commands_ended++;
 	}
@@ -314,15 +348,15 @@ static void note_access(const char *name, json_object *args)
 	*(strncmp(name, "load ", 5) ? &stores : &loads) += n;
 }
 
-static void note(const struct track *track, json_object *event)
+static void note(struct track *track, json_object *event)
 {
 	const char *category = text(event, "cat"), *name = text(event, "name");
 	json_object *args = member(event, "args", json_type_object), *value;
 
 	if (!strcmp(category, "queue"))
-		note_words(track, name, args);
+		note_words(track, event, name, args);
 	else if (!strcmp(category, "command"))
-		note_command(track, name, args);
+		note_command(track, event, name, args);
 	else if (!strcmp(category, "instruction"))
 		note_instruction(name, args);
 	else if (!strcmp(category, "access"))
@@ -369,26 +403,106 @@ static void counter(json_object *event)
 	counters[i].last = time;
 }
 
+/* The first slice of the role that begins at the time and, if `from` is given, has numbers of it. */
+static struct slice *slice_at(struct track *track, double time, enum role role, const struct slice *from)
+{
+	size_t low = 0, high = track->slice_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (track->slices[middle].start > time - EPSILON)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	for (; low < track->slice_count && track->slices[low].start < time + EPSILON; low++) {
+		struct slice *slice = &track->slices[low];
+
+		if (slice->role == role && (!from || (slice->first < from->end && from->first < slice->end)))
+			return slice;
+	}
+	return NULL;
+}
+
+static unsigned int lead_of(const char *category)
+{
+	unsigned int lead = 0;
+
+	while (lead < sizeof(leads) / sizeof(leads[0]) && strcmp(category, leads[lead].category))
+		lead++;
+	if (lead == sizeof(leads) / sizeof(leads[0]))
+		wrong("an arrow of '%s'", category);
+	return lead;
+}
+
+static void start_arrow(struct arrow *arrow, size_t id, struct track *track, double time, const char *category)
+{
+	const struct slice *slice = slice_at(track, time, leads[lead_of(category)].from, NULL);
+
+	if (!slice)
+		wrong("arrow %zu (%s) starts at nothing that came at %.3f", id, category, time);
+	arrow->category = category;
+	arrow->track = track;
+	arrow->start = time;
+	arrow->from = *slice;
+}
+
+/* Arrows to a slice come in the order of its numbers: none leads twice for one of them. */
+static void end_arrow(struct arrow *arrow, size_t id, struct track *track, double time, const char *category)
+{
+	struct slice *slice;
+	int64_t first, end;
+
+	if (!arrow->has_start || time < arrow->start - EPSILON)
+		wrong("arrow %zu leads back in time", id);
+	if (strcmp(category, arrow->category) || track->pid != arrow->track->pid ||
+	    unit_of(track) != unit_of(arrow->track))
+		wrong("arrow %zu leads to another device, unit or category", id);
+	slice = slice_at(track, time, leads[lead_of(category)].to, &arrow->from);
+	if (!slice)
+		wrong("arrow %zu (%s) ends at nothing that took %" PRId64 " to %" PRId64 " at %.3f", id,
+		      category, arrow->from.first, arrow->from.end, time);
+	first = arrow->from.first > slice->first ? arrow->from.first : slice->first;
+	end = arrow->from.end < slice->end ? arrow->from.end : slice->end;
+	if (first < slice->reached)
+		wrong("arrow %zu leads to %" PRId64 " of unit %u again", id, first, unit_of(track));
+	slice->reached = end;
+	slice->led += end - first;
+}
+
 static void arrow(json_object *event, bool is_start)
 {
 	size_t id = (size_t)number(event, "id");
+	struct track *track = track_of(event);
 	double time = microseconds(event, "ts");
+	struct arrow *arrow;
 
-	if (id > arrow_count + 1)
+	if (!id || id > arrow_count + 1)
 		wrong("arrow %zu comes too early", id);
 	if (id == arrow_count + 1) {
 		arrows = grown(arrows, arrow_count, sizeof(*arrows));
 		memset(&arrows[arrow_count++], 0, sizeof(*arrows));
 	}
-	if (!id || (is_start ? arrows[id - 1].has_start : arrows[id - 1].has_end))
+	arrow = &arrows[id - 1];
+	if (is_start ? arrow->has_start : arrow->has_end)
 		wrong("arrow %zu twice", id);
-	if (!has_slice_at(track_of(event), time))
-		wrong("arrow %zu has no slice at %.3f", id, time);
-	if (is_start)
-		arrows[id - 1].start = time;
-	else if (!arrows[id - 1].has_start || time < arrows[id - 1].start - EPSILON)
-		wrong("arrow %zu leads back in time", id);
-	*(is_start ? &arrows[id - 1].has_start : &arrows[id - 1].has_end) = true;
+	(is_start ? start_arrow : end_arrow)(arrow, id, track, time, text(event, "cat"));
+	*(is_start ? &arrow->has_start : &arrow->has_end) = true;
+}
+
+/* Nothing was lost: each word that was consumed has an arrow from where it was produced. */
+static void check_arrows(void)
+{
+	for (size_t i = 0; i < track_count; i++) {
+		for (size_t j = 0; j < tracks[i].slice_count; j++) {
+			const struct slice *slice = &tracks[i].slices[j];
+
+			if (slice->role == CONSUME && slice->led != slice->end - slice->first)
+				wrong("%" PRId64 " of %" PRId64 " words consumed at %.3f on '%s' have arrows",
+				      slice->led, slice->end - slice->first, slice->start, tracks[i].name);
+		}
+	}
 }
 
 static void check_event(json_object *event)
@@ -462,6 +576,7 @@ int main(int argc, char **argv)
 		check_event(json_object_array_get_idx(events, at_event));
 	check_ends();
 	if (!not_kept) {
+		check_arrows();
 		check_complete(&came, &gone, "word");
 		check_complete(&queued, &ended, "command");
 		if (instructions_queued != instructions_ended)

@@ -514,7 +514,7 @@ static void memory_that_is_not_freed_goes_with_its_device(void **state)
 
 static void registered_memory_is_only_remembered(void **state)
 {
-	static char memory[3 * 4096];
+	static _Alignas(4096) char memory[3 * 4096];
 	struct mimic_device *other;
 
 	(void)state;

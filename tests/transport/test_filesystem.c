@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the state filesystem shows, against the models and what clients did; what may be written. */
+/* What the state filesystem shows, against the models and what clients did. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,55 +22,17 @@
 #include "mimic/dare_registers.h"
 #include "mimic/maple_registers.h"
 #include "mimic/virgo_registers.h"
-#include "tests/lib/daemon_device.h"
-#include "tests/lib/state_mount.h"
-
-static struct state_mount state;
-
-static int setup(void **unused)
-{
-	struct mimic_options options = { .transport = MIMIC_TRANSPORT_DAEMON };
-
-	(void)unused;
-	if (!state_can_mount())
-		return 0;
-	alarm(120);
-	if (!state_mount_start(&state))
-		return -1;
-	options.socket_path = state.socket;
-	return mimic_device_open(&served_device, "maple0", &options);
-}
-
-static int teardown(void **unused)
-{
-	(void)unused;
-	if (!state_can_mount())
-		return 0;
-	mimic_device_close(served_device);
-	state_mount_end(&state);
-	return 0;
-}
+#include "tests/lib/state_mounted.h"
 
 /* --- what is there ------------------------------------------------------------------------- */
 
 static struct mimic_device *open_device(const char *name)
 {
-	struct mimic_options options = { .transport = MIMIC_TRANSPORT_DAEMON, .socket_path = state.socket };
+	struct mimic_options options = { .transport = MIMIC_TRANSPORT_DAEMON, .socket_path = mounted.socket };
 	struct mimic_device *device;
 
 	assert_int_equal(mimic_device_open(&device, name, &options), 0);
 	return device;
-}
-
-static void assert_file(const char *file, const char *expected)
-{
-	char *text = state_mount_read(&state, NULL, "%s", file);
-
-	if (!text)
-		fail_msg("%s: %s", file, strerror(errno));
-	if (strcmp(text, expected))
-		fail_msg("%s: '%s', not '%s'", file, text, expected);
-	free(text);
 }
 
 /* A value may have grown between: what the model says before and after lie around it. */
@@ -101,7 +63,7 @@ static void check_number(const char *text, const struct state_entry *before, con
 static void check_entry(const char *device, const struct state_entry *before, const struct state_entry *after)
 {
 	size_t size;
-	char *text = state_mount_read(&state, &size, "devices/%s/%s", device, before->path);
+	char *text = state_mount_read(&mounted, &size, "devices/%s/%s", device, before->path);
 
 	if (!text)
 		fail_msg("%s/%s: %s", device, before->path, strerror(errno));
@@ -128,8 +90,8 @@ static int count_file(const char *path, const struct stat *status, int type, str
 
 static void check_device(const char *device)
 {
-	struct state_tree *before = state_mount_tree(&state, device);
-	struct state_tree *after = state_mount_tree(&state, device);
+	struct state_tree *before = state_mount_tree(&mounted, device);
+	struct state_tree *after = state_mount_tree(&mounted, device);
 	char path[160];
 
 	/* What the model says last has to be newer than all that is read. */
@@ -139,7 +101,7 @@ static void check_device(const char *device)
 		check_entry(device, &before->entries[i], &after->entries[i]);
 	}
 	plain_files = 0;
-	snprintf(path, sizeof(path), "%s/devices/%s", state.path, device);
+	snprintf(path, sizeof(path), "%s/devices/%s", mounted.path, device);
 	assert_int_equal(nftw(path, count_file, 16, FTW_PHYS), 0);
 	assert_int_equal(plain_files, before->count);
 	state_tree_free(before);
@@ -177,19 +139,6 @@ static void every_value_that_a_model_shows_is_a_file_and_no_other_is_there(void 
 	mimic_memory_free(served_device, table);
 	mimic_device_close(dare);
 	mimic_device_close(virgo);
-}
-
-static bool is_there(const char *format, ...)
-{
-	char file[256], path[400];
-	struct stat status;
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(file, sizeof(file), format, arguments);
-	va_end(arguments);
-	snprintf(path, sizeof(path), "%s/devices/%s", state.path, file);
-	return !stat(path, &status);
 }
 
 static void every_register_of_the_lists_that_can_be_loaded_is_there(void **unused)
@@ -243,13 +192,13 @@ static void a_memory_is_a_file_of_exactly_its_bytes(void **unused)
 	assert_int_equal(mimic_device_memory(virgo, (void **)&memory, &size), 0);
 	for (size_t i = 0; i < size; i++)
 		memory[i] = (unsigned char)(i * 7 + (i >> 8));
-	bytes = state_mount_read(&state, &got, "devices/virgo0/shared_memory");
+	bytes = state_mount_read(&mounted, &got, "devices/virgo0/shared_memory");
 	assert_non_null(bytes);
 	assert_int_equal(got, 128 << 10);
 	assert_int_equal(size, got);
 	for (size_t i = 0; i < size; i++)
 		assert_int_equal((unsigned char)bytes[i], (unsigned char)(i * 7 + (i >> 8)));
-	snprintf(path, sizeof(path), "%s/devices/virgo0/shared_memory", state.path);
+	snprintf(path, sizeof(path), "%s/devices/virgo0/shared_memory", mounted.path);
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_size, size);
 	free(bytes);
@@ -258,7 +207,7 @@ static void a_memory_is_a_file_of_exactly_its_bytes(void **unused)
 
 static void a_table_says_what_the_files_below_it_say(void **unused)
 {
-	char *table = state_mount_read(&state, NULL, "devices/dare0/.state"), *rest;
+	char *table = state_mount_read(&mounted, NULL, "devices/dare0/.state"), *rest;
 	unsigned int lines = 0;
 
 	(void)unused;
@@ -273,7 +222,7 @@ static void a_table_says_what_the_files_below_it_say(void **unused)
 		lines++;
 		if (strstr(value, " bytes"))
 			continue;
-		text = state_mount_read(&state, NULL, "devices/dare0/%s", line);
+		text = state_mount_read(&mounted, NULL, "devices/dare0/%s", line);
 		assert_non_null(text);
 		text[strlen(text) - 1] = 0;
 		assert_string_equal(text, value);
@@ -285,7 +234,7 @@ static void a_table_says_what_the_files_below_it_say(void **unused)
 
 static void the_configuration_is_a_file_that_mimicd_takes(void **unused)
 {
-	char path[] = "/tmp/mimic-config-XXXXXX", *text = state_mount_read(&state, NULL, "config");
+	char path[] = "/tmp/mimic-config-XXXXXX", *text = state_mount_read(&mounted, NULL, "config");
 	struct mimic_settings settings;
 	int fd = mkstemp(path);
 
@@ -295,7 +244,7 @@ static void the_configuration_is_a_file_that_mimicd_takes(void **unused)
 	close(fd);
 	memset(&settings, 0xff, sizeof(settings));
 	assert_int_equal(mimic_config_load(path, &settings), 0);
-	assert_memory_equal(&settings, &state.server->options.settings, sizeof(settings));
+	assert_memory_equal(&settings, &mounted.server->options.settings, sizeof(settings));
 	unlink(path);
 	free(text);
 }
@@ -325,6 +274,22 @@ static void a_client_is_a_folder_with_what_it_has_and_has_done(void **unused)
 	assert_false(is_there("%s", file));
 }
 
+static void a_queue_has_a_thread_of_a_client_as_its_producer(void **unused)
+{
+	char file[80], *producer;
+
+	(void)unused;
+	served_init(WORDS_32);
+	served_open_both(0);
+	producer = state_mount_read(&mounted, NULL, "devices/maple0/queues/0/producer");
+	assert_non_null(producer);
+	snprintf(file, sizeof(file), "clients/%d/owners/%lu", (int)getpid(), strtoul(producer, NULL, 10));
+	/* The first thread of this program. */
+	assert_file(file, "1\n");
+	assert_int_equal(strtoul(producer, NULL, 10) % 4096, 1);
+	free(producer);
+}
+
 static void the_root_says_who_it_is(void **unused)
 {
 	char expected[32];
@@ -336,15 +301,48 @@ static void the_root_says_who_it_is(void **unused)
 	assert_file("pid", expected);
 }
 
-/* --- moments ---------------------------------------------------------------------------------- */
-
-static int open_file(const char *file, int flags)
+static void inode_numbers_belong_to_paths(void **unused)
 {
+	struct stat first, again, other;
 	char path[200];
 
-	snprintf(path, sizeof(path), "%s/%s", state.path, file);
-	return open(path, flags | O_CLOEXEC);
+	(void)unused;
+	snprintf(path, sizeof(path), "%s/devices/maple0/counters/produced", mounted.path);
+	assert_int_equal(stat(path, &first), 0);
+	assert_int_equal(stat(path, &again), 0);
+	snprintf(path, sizeof(path), "%s/devices/maple1/counters/produced", mounted.path);
+	assert_int_equal(stat(path, &other), 0);
+	assert_int_equal(first.st_ino, again.st_ino);
+	assert_int_not_equal(first.st_ino, other.st_ino);
 }
+
+static void a_folder_lists_each_name_once_however_it_is_read(void **unused)
+{
+	char path[200];
+	DIR *folder;
+	unsigned int names = 0;
+	struct dirent *entry;
+
+	(void)unused;
+	snprintf(path, sizeof(path), "%s/devices/virgo0/counters", mounted.path);
+	folder = opendir(path);
+	assert_non_null(folder);
+	while ((entry = readdir(folder))) {
+		long at = telldir(folder);
+
+		names++;
+		if (names % 3 == 0)
+			seekdir(folder, at);
+	}
+	closedir(folder);
+	/* ".", "..", ".state" and the counters of the list. */
+#define _(name, meaning) names--;
+	VIRGO_COUNTERS(_)
+#undef _
+	assert_int_equal(names, 3);
+}
+
+/* --- moments ---------------------------------------------------------------------------------- */
 
 static char *read_from_start(int fd)
 {
@@ -413,7 +411,7 @@ static void *remove_soon(void *unused)
 {
 	(void)unused;
 	test_sleep_ms(300);
-	assert_int_equal(mimic_daemon_remove(state.socket, "maple1"), 0);
+	assert_int_equal(mimic_daemon_remove(mounted.socket, "maple1"), 0);
 	return NULL;
 }
 
@@ -435,7 +433,7 @@ static void files_of_a_device_that_was_removed_show_what_they_did_and_then_an_er
 	assert_int_equal(pread(fd, &byte, 1, 0), -1);
 	assert_int_equal(errno, ENODEV);
 	close(fd);
-	assert_int_equal(mimic_daemon_add(state.socket, "maple", name), 0);
+	assert_int_equal(mimic_daemon_add(mounted.socket, "maple", name), 0);
 	assert_file("devices/maple1/counters/produced", "0\n");
 }
 
@@ -453,134 +451,6 @@ static void time_alone_is_no_change(void **unused)
 	close(fd);
 }
 
-/* --- what may be written ------------------------------------------------------------------------- */
-
-static void reset_makes_a_device_as_after_power_on(void **unused)
-{
-	(void)unused;
-	served_init(WORDS_32);
-	served_open_both(0);
-	register_store(PRODUCE, 0, 4, 5);
-	assert_file("devices/maple0/queues/0/level", "1\n");
-	assert_int_equal(state_mount_write(&state, "devices/maple0/control/reset", "1\n"), 0);
-	assert_false(is_there("maple0/queues/0/level"));
-	assert_file("devices/maple0/counters/produced", "0\n");
-	/* Who had it has it still. */
-	served_init(WORDS_32);
-	assert_file("devices/maple0/queues/0/level", "0\n");
-}
-
-static void clear_counters_leaves_the_rest_alone(void **unused)
-{
-	(void)unused;
-	served_init(WORDS_32);
-	served_open_both(0);
-	register_store(PRODUCE, 0, 4, 5);
-	assert_file("devices/maple0/counters/produced", "1\n");
-	assert_int_equal(state_mount_write(&state, "devices/maple0/control/clear_counters", "1"), 0);
-	assert_file("devices/maple0/counters/produced", "0\n");
-	assert_file("devices/maple0/queues/0/level", "1\n");
-}
-
-static void what_is_nothing_to_write_is_refused(void **unused)
-{
-	(void)unused;
-	assert_int_equal(state_mount_write(&state, "devices/maple0/control/reset", "2\n"), -EINVAL);
-	assert_int_equal(state_mount_write(&state, "devices/maple0/control/reset", "11"), -EINVAL);
-	assert_int_equal(state_mount_write(&state, "devices/maple0/control/inject", "explode\n"), -EINVAL);
-	/* It is not on the kernel's bus. */
-	assert_int_equal(state_mount_write(&state, "devices/maple0/control/inject", "hang\n"), -EOPNOTSUPP);
-}
-
-static bool hangs(const char *device)
-{
-	bool does = mimicd_inject_hangs(state_mount_take(&state, device));
-
-	state_mount_give_back(&state);
-	return does;
-}
-
-static void inject_makes_a_device_of_the_bus_misbehave(void **unused)
-{
-	(void)unused;
-	state_mount_take(&state, "maple1")->on_bus = true;
-	state_mount_give_back(&state);
-	assert_int_equal(state_mount_write(&state, "devices/maple1/control/inject", "hang\n"), 0);
-	assert_true(hangs("maple1"));
-	assert_int_equal(state_mount_write(&state, "devices/maple1/control/inject", "none"), 0);
-	assert_false(hangs("maple1"));
-	state_mount_take(&state, "maple1")->on_bus = false;
-	state_mount_give_back(&state);
-}
-
-static void nothing_else_can_be_written_made_or_removed(void **unused)
-{
-	char path[200], other[200];
-
-	(void)unused;
-	assert_int_equal(state_mount_write(&state, "version", "2"), -EACCES);
-	assert_int_equal(state_mount_write(&state, "devices/maple0/counters/produced", "2"), -EACCES);
-	assert_int_equal(open_file("new", O_WRONLY | O_CREAT), -1);
-	assert_int_equal(errno, EPERM);
-	snprintf(path, sizeof(path), "%s/devices/maple0", state.path);
-	snprintf(other, sizeof(other), "%s/devices/other", state.path);
-	assert_int_equal(rename(path, other), -1);
-	assert_int_equal(errno, EPERM);
-	assert_int_equal(mkdir(other, 0700), -1);
-	assert_int_equal(errno, EPERM);
-	assert_int_equal(rmdir(path), -1);
-	assert_int_equal(chmod(path, 0777), -1);
-	assert_int_equal(errno, EPERM);
-	snprintf(other, sizeof(other), "%s/version", state.path);
-	assert_int_equal(unlink(other), -1);
-	assert_int_equal(errno, EPERM);
-	assert_int_equal(truncate(other, 0), -1);
-}
-
-static void inode_numbers_belong_to_paths(void **unused)
-{
-	struct stat first, again, other;
-	char path[200];
-
-	(void)unused;
-	snprintf(path, sizeof(path), "%s/devices/maple0/counters/produced", state.path);
-	assert_int_equal(stat(path, &first), 0);
-	assert_int_equal(stat(path, &again), 0);
-	snprintf(path, sizeof(path), "%s/devices/maple1/counters/produced", state.path);
-	assert_int_equal(stat(path, &other), 0);
-	assert_int_equal(first.st_ino, again.st_ino);
-	assert_int_not_equal(first.st_ino, other.st_ino);
-}
-
-static void a_folder_lists_each_name_once_however_it_is_read(void **unused)
-{
-	char path[200];
-	DIR *folder;
-	unsigned int names = 0;
-	struct dirent *entry;
-
-	(void)unused;
-	snprintf(path, sizeof(path), "%s/devices/virgo0/counters", state.path);
-	folder = opendir(path);
-	assert_non_null(folder);
-	while ((entry = readdir(folder))) {
-		long at = telldir(folder);
-
-		names++;
-		if (names % 3 == 0)
-			seekdir(folder, at);
-	}
-	closedir(folder);
-	/* ".", "..", ".state" and the counters of the list. */
-#define _(name, meaning) names--;
-	VIRGO_COUNTERS(_)
-#undef _
-	assert_int_equal(names, 3);
-}
-
-/* What cannot be mounted here cannot be tested. */
-#define TEST(name) \
-	static void name##_or_skip(void **unused) { if (!state_can_mount()) skip(); else name(unused); }
 #define TESTS(_) \
 	_(every_value_that_a_model_shows_is_a_file_and_no_other_is_there) \
 	_(every_register_of_the_lists_that_can_be_loaded_is_there) \
@@ -588,26 +458,20 @@ static void a_folder_lists_each_name_once_however_it_is_read(void **unused)
 	_(a_table_says_what_the_files_below_it_say) \
 	_(the_configuration_is_a_file_that_mimicd_takes) \
 	_(a_client_is_a_folder_with_what_it_has_and_has_done) \
+	_(a_queue_has_a_thread_of_a_client_as_its_producer) \
 	_(the_root_says_who_it_is) \
 	_(an_open_file_keeps_what_it_showed_when_it_was_opened) \
 	_(a_file_polls_readable_when_its_device_has_changed) \
 	_(files_of_a_device_that_was_removed_show_what_they_did_and_then_an_error) \
 	_(time_alone_is_no_change) \
-	_(reset_makes_a_device_as_after_power_on) \
-	_(clear_counters_leaves_the_rest_alone) \
-	_(what_is_nothing_to_write_is_refused) \
-	_(inject_makes_a_device_of_the_bus_misbehave) \
-	_(nothing_else_can_be_written_made_or_removed) \
 	_(inode_numbers_belong_to_paths) \
 	_(a_folder_lists_each_name_once_however_it_is_read)
-TESTS(TEST)
+TESTS(STATE_TEST)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define _(name) { #name, name##_or_skip, setup, teardown, NULL },
-		TESTS(_)
-#undef _
+TESTS(STATE_ENTRY)
 	};
 
 	return cmocka_run_group_tests_name("filesystem", tests, NULL, NULL);

@@ -13,8 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -224,21 +226,83 @@ static void allowed_users_see_what_is_not_another_users_and_change_nothing(void 
 	assert_int_equal(open_as(0, "devices/maple0/registers/.state", O_RDONLY), 0);
 }
 
+/* Opens files as another user until no more can be; writes to `told` how many, and keeps them. */
+static pid_t take_files_as(uid_t uid, int told)
+{
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	if (!child) {
+		unsigned int count = 0;
+
+		/* If the test fails nobody else ends it. */
+		alarm(60);
+		if (setgid(uid) || setuid(uid))
+			_exit(255);
+		while (open(at("version"), O_RDONLY | O_CLOEXEC) >= 0)
+			count++;
+		if (errno != ENFILE)
+			count = 0;
+		(void)!write(told, &count, sizeof(count));
+		pause();
+		_exit(0);
+	}
+	return child;
+}
+
+static bool may_open(rlim_t files)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur < files)
+		limit.rlim_cur = files;
+	return limit.rlim_max >= files && !setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Of the 4096 that docs/state.md says. */
+static void each_user_gets_half_of_the_files_that_are_left(void **unused)
+{
+	const unsigned int expected[] = { 2048, 1024 };
+	pid_t children[2];
+	unsigned int count;
+	int told[2];
+
+	(void)unused;
+	if (!may_open(2200))
+		skip();
+	start(true);
+	assert_int_equal(pipe(told), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		children[i] = take_files_as(NOBODY - i, told[1]);
+		assert_int_equal(read(told[0], &count, sizeof(count)), sizeof(count));
+		assert_int_equal(count, expected[i]);
+	}
+	assert_shows("version", MIMIC_VERSION "\n");
+	for (unsigned int i = 0; i < 2; i++) {
+		kill(children[i], SIGKILL);
+		waitpid(children[i], NULL, 0);
+	}
+	close(told[0]);
+	close(told[1]);
+}
+
 /* --- load ------------------------------------------------------------------------------------------ */
 
 static atomic_bool reading;
-static _Atomic unsigned int files_read;
+static _Atomic unsigned int files_read, moments_read;
 
 static int read_one(const char *path, const struct stat *status, int type, struct FTW *where)
 {
 	char *text = NULL;
 
 	(void)where;
-	/* What is there depends on what the device does. */
+	/* What is there depends on what the device does: a file may be gone by now. */
 	if (type == FTW_F && (status->st_mode & 0400))
 		text = state_read_file(path, NULL);
+	files_read += text != NULL;
 	free(text);
-	files_read++;
 	return !atomic_load(&reading);
 }
 
@@ -253,18 +317,64 @@ static void *read_all(void *unused)
 	return NULL;
 }
 
+static bool number_in(const char *table, const char *path, uint64_t *number)
+{
+	size_t length = strlen(path);
+	char *end;
+
+	for (const char *line = table; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, path, length) || line[length] != '\t')
+			continue;
+		*number = strtoull(line + length + 1, &end, 10);
+		return *end == '\t';
+	}
+	return false;
+}
+
+/* All words are in queue 0: those that came and have not gone. */
+static bool is_of_one_moment(const char *table)
+{
+	uint64_t produced, consumed, level;
+
+	return number_in(table, "counters/produced", &produced) &&
+	       number_in(table, "counters/consumed", &consumed) &&
+	       number_in(table, "queues/0/level", &level) && produced - consumed == level;
+}
+
+/* Ends at the first table that is wrong; free() it. */
+static void *read_moments(void *unused)
+{
+	(void)unused;
+	while (atomic_load(&reading)) {
+		char path[96], *table;
+
+		snprintf(path, sizeof(path), "%s/devices/maple0/.state", point);
+		table = state_read_file(path, NULL);
+		if (!table)
+			return strdup(strerror(errno));
+		if (!is_of_one_moment(table))
+			return table;
+		free(table);
+		moments_read++;
+	}
+	return NULL;
+}
+
 static void a_client_works_while_readers_read_all_the_time(void **unused)
 {
 	size_t count = 300000;
 	struct mimic_access pattern = { .offset = AT(CONSUME, 0), .size = 4 };
 	uint32_t *values = malloc(count * sizeof(*values));
-	pthread_t producer, readers[3];
+	pthread_t producer, moments, readers[2];
+	void *wrong;
 
 	(void)unused;
 	start(false);
 	served_init(WORDS_128);
 	atomic_store(&reading, true);
-	for (unsigned int i = 0; i < 3; i++)
+	pthread_create(&moments, NULL, read_moments, NULL);
+	for (unsigned int i = 0; i < 2; i++)
 		pthread_create(&readers[i], NULL, read_all, NULL);
 	assert_true(register_load(OPEN_CONSUMER, 0, 4) & 1);
 	pthread_create(&producer, NULL, produce_thread, &count);
@@ -275,8 +385,12 @@ static void a_client_works_while_readers_read_all_the_time(void **unused)
 	while (atomic_load(&files_read) < 300)
 		test_sleep_ms(10);
 	atomic_store(&reading, false);
-	for (unsigned int i = 0; i < 3; i++)
+	for (unsigned int i = 0; i < 2; i++)
 		pthread_join(readers[i], NULL);
+	pthread_join(moments, &wrong);
+	if (wrong)
+		fail_msg("not of one moment: %s", (char *)wrong);
+	assert_true(atomic_load(&moments_read) >= 10);
 	free(values);
 }
 
@@ -296,6 +410,50 @@ static void a_daemon_that_is_polled_and_has_nothing_to_do_stays_idle(void **unus
 	/* Looking each 100 ms would already be less; a loop that spins would be 1 s. */
 	assert_true(served_cpu_ns(&served) - before < 20000000);
 	close(entry.fd);
+}
+
+/* Something comes to the daemon, which is no change of a device. */
+static void ask_for_list(int client)
+{
+	struct mimic_list_reply reply;
+	struct mimic_message list;
+	int fd;
+
+	assert_int_equal(raw_request(client, &list, sizeof(list), MIMIC_MESSAGE_LIST, -1, &reply, sizeof(reply), &fd),
+			 0);
+	close(fd);
+}
+
+static void many_polled_files_of_a_device_cost_as_much_as_one(void **unused)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	enum { FILES = 3000 };
+	static int fds[FILES];
+	int epoll_fd, client;
+	uint64_t before;
+	char byte;
+
+	(void)unused;
+	if (!may_open(FILES + 100))
+		skip();
+	start(false);
+	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	client = raw_client(served.socket);
+	for (unsigned int i = 0; i < FILES; i++) {
+		fds[i] = open(at("devices/virgo0/config/units"), O_RDONLY | O_CLOEXEC);
+		assert_int_equal(read(fds[i], &byte, 1), 1);
+		assert_int_equal(epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fds[i], &event), 0);
+	}
+	before = served_cpu_ns(&served);
+	for (unsigned int i = 0; i < 20; i++) {
+		ask_for_list(client);
+		test_sleep_ms(50);
+	}
+	assert_true(served_cpu_ns(&served) - before < 100000000);
+	for (unsigned int i = 0; i < FILES; i++)
+		close(fds[i]);
+	close(client);
+	close(epoll_fd);
 }
 
 /* --- a daemon that would wait for itself --------------------------------------------------------------- */
@@ -325,7 +483,7 @@ static void a_descriptor_that_a_client_sends_stops_nothing(void **unused)
 	close(client);
 	assert_shows("version", MIMIC_VERSION "\n");
 	served_init(WORDS_32);
-	assert_false(has_said("waited for its own"));
+	assert_false(has_said("it is mounted anew"));
 }
 
 static void a_mapped_file_that_a_device_reads_ends_in_a_new_mount(void **unused)
@@ -350,6 +508,44 @@ static void a_mapped_file_that_a_device_reads_ends_in_a_new_mount(void **unused)
 	close(fd);
 }
 
+static void *look_once(void *argument)
+{
+	return state_mount_read(argument, NULL, "version");
+}
+
+static char *look_again(struct state_mount *mount)
+{
+	char *text = NULL;
+
+	for (unsigned int i = 0; !text && i < 100; i++) {
+		text = look_once(mount);
+		test_sleep_ms(text ? 0 : 10);
+	}
+	return text;
+}
+
+/* The loop has heard of the request when it cannot take it, so it sees the old event after the cut. */
+static void a_request_from_before_the_cut_does_not_end_the_new_mount(void **unused)
+{
+	struct state_mount mount;
+	pthread_t reader;
+	void *text;
+
+	(void)unused;
+	alarm(60);
+	assert_true(state_mount_start(&mount));
+	assert_non_null(state_mount_take(&mount, "maple0"));
+	pthread_create(&reader, NULL, look_once, &mount);
+	pthread_join(reader, &text);
+	assert_null(text);
+	state_mount_give_back(&mount);
+	text = look_again(&mount);
+	assert_non_null(text);
+	assert_string_equal(text, MIMIC_VERSION "\n");
+	free(text);
+	state_mount_end(&mount);
+}
+
 #define TEST(name) \
 	static void name##_or_skip(void **unused) { if (!state_can_mount()) skip(); else name(unused); }
 #define TESTS(_) \
@@ -361,10 +557,13 @@ static void a_mapped_file_that_a_device_reads_ends_in_a_new_mount(void **unused)
 	_(a_directory_that_is_not_empty_is_said_and_done_without) \
 	_(other_users_see_nothing) \
 	_(allowed_users_see_what_is_not_another_users_and_change_nothing) \
+	_(each_user_gets_half_of_the_files_that_are_left) \
 	_(a_client_works_while_readers_read_all_the_time) \
 	_(a_daemon_that_is_polled_and_has_nothing_to_do_stays_idle) \
+	_(many_polled_files_of_a_device_cost_as_much_as_one) \
 	_(a_descriptor_that_a_client_sends_stops_nothing) \
-	_(a_mapped_file_that_a_device_reads_ends_in_a_new_mount)
+	_(a_mapped_file_that_a_device_reads_ends_in_a_new_mount) \
+	_(a_request_from_before_the_cut_does_not_end_the_new_mount)
 TESTS(TEST)
 
 int main(void)

@@ -101,7 +101,7 @@ static void products_of_several_blocks_are_those_of_the_plain_loop(void **state)
 	};
 
 	(void)state;
-	for (int i = 0; i < 3; i++)
+	for (int i = IS_SANITIZED ? 2 : 0; i < 3; i++)
 		gemm_check(dare, &cases[i], false, &seed);
 }
 

@@ -182,6 +182,40 @@ static void lanes_of_nobody_and_beyond_the_limits_are_refused(void **state)
 	close(fd);
 }
 
+static int receive_text(int socket)
+{
+	struct mimic_list_reply reply;
+	int fd;
+
+	assert_true(raw_receive(socket, &reply, sizeof(reply), &fd) >= (ssize_t)sizeof(reply.header));
+	assert_true((fd >= 0) == !reply.header.error);
+	if (fd >= 0)
+		close(fd);
+	return reply.header.error;
+}
+
+static void a_text_that_is_not_read_is_the_only_one(void **unused)
+{
+	struct mimic_state_request state = { .name = "maple0", .flags = MIMIC_STATE_WITH_BYTES };
+	struct mimic_message list;
+	int fd = raw_client(protocol_served.socket);
+
+	(void)unused;
+	raw_header(&state, sizeof(state), MIMIC_MESSAGE_STATE);
+	raw_header(&list, sizeof(list), MIMIC_MESSAGE_LIST);
+	for (unsigned int round = 0; round < 2; round++) {
+		assert_true(raw_send(fd, &state, sizeof(state), NULL, 0));
+		assert_true(raw_send(fd, &state, sizeof(state), NULL, 0));
+		assert_true(raw_send(fd, &list, sizeof(list), NULL, 0));
+		/* All are answered before the first is read. */
+		protocol_expect_served();
+		assert_int_equal(receive_text(fd), 0);
+		assert_int_equal(receive_text(fd), -EAGAIN);
+		assert_int_equal(receive_text(fd), -EAGAIN);
+	}
+	close(fd);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, protocol_start, protocol_end)
@@ -194,6 +228,7 @@ int main(void)
 		TEST(device_numbers_do_not_run_out),
 		TEST(events_are_told_by_an_eventfd_and_by_nothing_else),
 		TEST(lanes_of_nobody_and_beyond_the_limits_are_refused),
+		TEST(a_text_that_is_not_read_is_the_only_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,12 +2,16 @@
 /* The socket by which a process shows its embedded devices. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -406,7 +410,210 @@ static void a_device_whose_lock_is_not_to_be_had_is_busy(void **state)
 	assert_int_equal(look("maple0", "counters/produced"), 0);
 }
 
-int main(void)
+/* --- in a program that knows nothing of our descriptors ----------------------------------- */
+
+#define OWN_FILES 16
+
+static struct sockaddr_un own_address(unsigned int number)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.40s/own%u", folder, number);
+	return address;
+}
+
+static int listen_at(unsigned int number)
+{
+	struct sockaddr_un address = own_address(number);
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, 1))
+		_exit(3);
+	return fd;
+}
+
+static int open_file(const char *name)
+{
+	char where[128];
+	int fd;
+
+	snprintf(where, sizeof(where), "%.40s/%.20s", folder, name);
+	fd = open(where, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (write(fd, "mine\n", 5) != 5)
+		_exit(3);
+	return fd;
+}
+
+static bool is_intact(int fd)
+{
+	char bytes[16];
+
+	return pread(fd, bytes, sizeof(bytes), 0) == 5 && !memcmp(bytes, "mine\n", 5);
+}
+
+/* Connected to its own socket, by a descriptor that stays. */
+static void open_and_ask(void)
+{
+	if (mimic_device_open(&device, "maple0", &embedded_options) || !thread_is_there())
+		_exit(4);
+	mimic_state_socket_path(getpid(), path, sizeof(path));
+	if (dup2(raw_connect(path), STDIN_FILENO))
+		_exit(4);
+	test_sleep_ms(100);
+	if (close_range(3, ~0U, 0))
+		_exit(4);
+}
+
+/* The thread wakes up twice meanwhile: for the client's patience, then for the next client. */
+static int closes_all_and_opens_files(void)
+{
+	int files[OWN_FILES];
+
+	open_and_ask();
+	for (size_t i = 0; i < OWN_FILES; i++)
+		files[i] = open_file("file");
+	test_sleep_ms(2500);
+	for (size_t i = 0; i < OWN_FILES; i++) {
+		if (!is_intact(files[i]))
+			return 5;
+	}
+	return 0;
+}
+
+static int closes_all_and_listens(void)
+{
+	int sockets[OWN_FILES];
+
+	open_and_ask();
+	for (unsigned int i = 0; i < OWN_FILES; i++)
+		sockets[i] = listen_at(i);
+	for (unsigned int i = 0; i < OWN_FILES; i++) {
+		struct sockaddr_un address = own_address(i);
+
+		if (raw_connect(address.sun_path) < 0)
+			_exit(3);
+		unlink(address.sun_path);
+	}
+	test_sleep_ms(2500);
+	for (size_t i = 0; i < OWN_FILES; i++) {
+		if (accept(sockets[i], NULL, NULL) < 0)
+			return 5;
+	}
+	return 0;
+}
+
+/* What the destructor does, too: it is at its end that the files are read. */
+static int closes_all_and_ends(void)
+{
+	open_and_ask();
+	for (size_t i = 0; i < OWN_FILES; i++)
+		open_file("end");
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*act)(void);
+} programs[] = {
+	{ "files", closes_all_and_opens_files },
+	{ "listens", closes_all_and_listens },
+	{ "ends", closes_all_and_ends },
+};
+
+/* A program of its own: what is closed is its alone, and what hangs is ended. */
+static int be(const char *name, const char *where)
+{
+	strcpy(folder, where);
+	alarm(30);
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		if (!strcmp(name, programs[i].name))
+			return programs[i].act();
+	}
+	return 2;
+}
+
+static int run_program(const char *name)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		execl("/proc/self/exe", "test", name, folder, NULL);
+		_exit(127);
+	}
+	waitpid(child, &status, 0);
+	return status;
+}
+
+static bool remove_file(const char *name)
+{
+	char where[128];
+	struct stat status;
+	bool is_right;
+
+	snprintf(where, sizeof(where), "%.40s/%.20s", folder, name);
+	is_right = !stat(where, &status) && status.st_size == 5;
+	unlink(where);
+	return is_right;
+}
+
+static void a_program_that_closes_all_descriptors_keeps_the_files_it_opens_then(void **state)
+{
+	(void)state;
+	assert_int_equal(run_program("files"), 0);
+	assert_true(remove_file("file"));
+}
+
+static void a_program_that_closes_all_descriptors_keeps_its_clients(void **state)
+{
+	(void)state;
+	assert_int_equal(run_program("listens"), 0);
+}
+
+static void a_program_that_closes_all_descriptors_ends(void **state)
+{
+	(void)state;
+	assert_int_equal(run_program("ends"), 0);
+	assert_true(remove_file("end"));
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void without_descriptors_for_a_client_the_thread_rests_and_then_serves_it(void **state)
+{
+	struct rlimit before, few;
+	struct mimic_message list;
+	struct mimic_list_reply reply;
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int client = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), ignored = -1;
+	double used;
+
+	(void)state;
+	strcpy(address.sun_path, path);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = 3;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_int_equal(connect(client, (struct sockaddr *)&address, sizeof(address)), 0);
+	used = cpu_seconds();
+	test_sleep_ms(1000);
+	used = cpu_seconds() - used;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(used < 0.2);
+	raw_header(&list, sizeof(list), MIMIC_MESSAGE_LIST);
+	assert_true(raw_send(client, &list, sizeof(list), NULL, 0));
+	assert_int_equal(raw_receive(client, &reply, sizeof(reply), &ignored), sizeof(reply));
+	close(ignored);
+	close(client);
+}
+
+int main(int count, char **words)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_there_unless_it_is_asked_for),
@@ -420,8 +627,15 @@ int main(void)
 		DEVICE_TEST(a_reset_answers_who_waits_with_0_and_leaves_the_device),
 		cmocka_unit_test(contexts_stay_attached_through_a_reset),
 		DEVICE_TEST(a_device_whose_lock_is_not_to_be_had_is_busy),
+		cmocka_unit_test(a_program_that_closes_all_descriptors_keeps_the_files_it_opens_then),
+		cmocka_unit_test(a_program_that_closes_all_descriptors_keeps_its_clients),
+		cmocka_unit_test(a_program_that_closes_all_descriptors_ends),
+		DEVICE_TEST(without_descriptors_for_a_client_the_thread_rests_and_then_serves_it),
 	};
 	int failed;
+
+	if (count == 3)
+		return be(words[1], words[2]);
 
 	alarm(200);
 	if (!mkdtemp(folder))

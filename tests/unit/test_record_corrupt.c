@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* 10,000 recordings that something has happened to: each ends in a clean word, and soon. */
+/* Recordings that something has happened to, 10,000 at random and some on purpose: each ends in a clean word, and soon. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -159,12 +159,98 @@ static void corrupt_recordings_of_virgo_end_in_a_clean_word(void **context)
 	corrupt_many(RECORDED_VIRGO);
 }
 
+/* --- on purpose ------------------------------------------------------------------------------ */
+
+/* Replays its first device, which must not be able to be; says at which byte. */
+static uint64_t expect_bad(struct corrupted *it, const char *why)
+{
+	const struct mimic_replay_options options = { .settings = NULL };
+	struct mimic_replay_result result;
+	struct mimic_replay *replay;
+	char path[64], text[256];
+	int fd;
+
+	recording_mend(it->bytes, it->size);
+	fd = recording_file(it->bytes, it->size, path, sizeof(path));
+	assert_int_equal(mimic_replay_open(&replay, path, text, sizeof(text)), 0);
+	assert_false(mimic_replay_damage(replay)->exists);
+	assert_int_equal(mimic_replay_run(replay, 0, &options, &result, text, sizeof(text)), 0);
+	assert_int_equal(result.end, MIMIC_REPLAY_BAD);
+	assert_non_null(strstr(result.damage.text, why));
+	mimic_replay_close(replay);
+	close(fd);
+	return result.damage.offset;
+}
+
+static void change_length(struct corrupted *it, size_t block, size_t by)
+{
+	struct record_block_header header;
+
+	memcpy(&header, it->bytes + block, sizeof(header));
+	header.length += (uint32_t)by;
+	memcpy(it->bytes + block, &header, sizeof(header));
+	it->size += by;
+}
+
+/* Context 1 gets the memory that context 0 has, but it can do nothing: docs/record.md has the records. */
+static void attach_again(struct corrupted *it)
+{
+	const unsigned char again[] = {
+		RECORD_ATTACH, 0, 1, 2, RECORD_MEMORY_OF, 2, 1, 0, RECORD_ANSWER,
+	};
+	size_t block = recording_block(it->bytes, it->size, 1);
+	size_t at = block + sizeof(struct record_block_header);
+
+	assert_int_equal(it->bytes[at], RECORD_ATTACH);
+	while (it->bytes[at] != RECORD_ANSWER)
+		at++;
+	memmove(it->bytes + at + 1 + sizeof(again), it->bytes + at + 1, it->size - at - 1);
+	memcpy(it->bytes + at + 1, again, sizeof(again));
+	change_length(it, block, sizeof(again));
+}
+
+static void a_memory_that_loses_what_it_could_do_is_damage(void **context)
+{
+	struct recording recording;
+	struct corrupted it;
+
+	(void)context;
+	recording_make(&recording, RECORDED_DARE);
+	it = (struct corrupted){ malloc(recording.size + GROWS_BY), recording.size, true };
+	assert_non_null(it.bytes);
+	memcpy(it.bytes, recording.bytes, recording.size);
+	attach_again(&it);
+	expect_bad(&it, "a memory 1 with other abilities");
+	free(it.bytes);
+	recording_free(&recording);
+}
+
+/* The size is the last number of the first block: seven bits a byte, bit 7 in all but the last. */
+static void a_device_memory_that_is_no_whole_number_of_chunks_is_damage(void **context)
+{
+	struct recording recording;
+	struct corrupted it;
+	size_t at, second;
+
+	(void)context;
+	recording_make(&recording, RECORDED_VIRGO);
+	it = (struct corrupted){ recording.bytes, recording.size, true };
+	second = recording_block(it.bytes, it.size, 1);
+	for (at = second - 1; it.bytes[at - 1] & 128;)
+		at--;
+	it.bytes[at]++;
+	assert_int_equal(expect_bad(&it, "a memory's size"), second - 1);
+	recording_free(&recording);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(corrupt_recordings_of_maple_end_in_a_clean_word),
 		cmocka_unit_test(corrupt_recordings_of_dare_end_in_a_clean_word),
 		cmocka_unit_test(corrupt_recordings_of_virgo_end_in_a_clean_word),
+		cmocka_unit_test(a_memory_that_loses_what_it_could_do_is_damage),
+		cmocka_unit_test(a_device_memory_that_is_no_whole_number_of_chunks_is_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -304,6 +305,54 @@ static void blocks_in_the_wrong_order_are_found(void **context)
 	recording_free(&recording);
 }
 
+#define MANY_STREAMS 16384u
+
+/* Streams of one byte and one block each, as a program would have that opens a device many times. */
+static size_t make_many_streams(unsigned char **bytes)
+{
+	struct record_file_header header = { .magic = RECORD_MAGIC, .version = RECORD_VERSION };
+	size_t length = sizeof(header);
+
+	*bytes = malloc(sizeof(header) + MANY_STREAMS * (HEADER + 1));
+	assert_non_null(*bytes);
+	header.checksum = record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
+	memcpy(*bytes, &header, sizeof(header));
+	for (uint32_t i = 0; i < MANY_STREAMS; i++) {
+		const struct record_block_header block = { .magic = RECORD_BLOCK_MAGIC, .stream = i, .length = 1 };
+
+		memcpy(*bytes + length, &block, sizeof(block));
+		(*bytes)[length + sizeof(block)] = (unsigned char)i;
+		length += sizeof(block) + 1;
+	}
+	recording_mend(*bytes, length);
+	return length;
+}
+
+/* If each stream's end were looked for in all blocks that follow, that would be 134 million reads. */
+static void the_time_to_read_does_not_grow_with_the_square_of_the_streams(void **context)
+{
+	static struct replay_reader reader;
+	clock_t limit = 5 * CLOCKS_PER_SEC, start = clock();
+	struct replay_file file;
+	unsigned char *bytes;
+	char text[128];
+	size_t size;
+
+	(void)context;
+	record_crc32c_prepare();
+	size = make_many_streams(&bytes);
+	assert_int_equal(open_bytes(&file, bytes, size, text), 0);
+	assert_int_equal(file.streams, MANY_STREAMS);
+	for (uint32_t i = 0; i < MANY_STREAMS && clock() - start < limit; i++) {
+		replay_reader_start(&reader, &file, i);
+		assert_int_equal(replay_byte(&reader), i & 255);
+		assert_false(replay_reader_more(&reader));
+	}
+	assert_true(clock() - start < limit);
+	replay_file_close(&file);
+	free(bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +368,7 @@ int main(void)
 		cmocka_unit_test(a_recording_of_another_version_is_refused_by_its_number),
 		cmocka_unit_test(a_file_that_is_something_else_is_refused),
 		cmocka_unit_test(blocks_in_the_wrong_order_are_found),
+		cmocka_unit_test(the_time_to_read_does_not_grow_with_the_square_of_the_streams),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

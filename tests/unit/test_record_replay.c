@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -146,24 +148,36 @@ static void nobody_waits(void *context, uint64_t owner, uint64_t data)
 	fail();
 }
 
-static struct mimic_model *record(enum mimic_kind_index index, struct mimic_parameters *parameters)
+/* NULL with errno. */
+static struct mimic_model *open_device(enum mimic_kind_index index, struct mimic_parameters *parameters)
 {
 	const struct mimic_kind *kind = mimic_kinds[index];
 	static struct mimic_host host;
 	struct record_model what = {
 		.kind = kind, .name = "device", .parameters = parameters, .host = &host,
 	};
-	struct mimic_model *model;
 
-	snprintf(path_of_test, sizeof(path_of_test), "/tmp/mimic-recording-%d", (int)getpid());
-	unlink(path_of_test);
 	memset(parameters, 0, sizeof(*parameters));
 	kind->defaults(parameters);
 	host.complete = nobody_waits;
 	host.memory = self_memory();
+	return record_model_make(file, &what);
+}
+
+static void make_file(void)
+{
+	snprintf(path_of_test, sizeof(path_of_test), "/tmp/mimic-recording-%d", (int)getpid());
+	unlink(path_of_test);
 	file = record_file_make(path_of_test);
 	assert_non_null(file);
-	model = record_model_make(file, &what);
+}
+
+static struct mimic_model *record(enum mimic_kind_index index, struct mimic_parameters *parameters)
+{
+	struct mimic_model *model;
+
+	make_file();
+	model = open_device(index, parameters);
 	assert_non_null(model);
 	return model;
 }
@@ -386,6 +400,110 @@ static void a_file_in_the_place_of_ours_is_not_written(void **context)
 	unlink(path_of_test);
 }
 
+static long size_of_file(void)
+{
+	struct stat status;
+
+	assert_int_equal(stat(path_of_test, &status), 0);
+	return (long)status.st_size;
+}
+
+/* Its next block has `room` bytes; a write behind those is a signal that ends the process. */
+static void fill_disk(struct rlimit *before, unsigned int room)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, before), 0);
+	limit = *before;
+	limit.rlim_cur = (rlim_t)size_of_file() + room;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void a_device_that_is_opened_when_the_disk_is_full_works_and_is_not_recorded(void **context)
+{
+	struct mimic_parameters parameters;
+	struct mimic_model *first = record(MIMIC_KIND_MAPLE, &parameters), *second;
+	long size = size_of_file();
+	struct rlimit limit;
+
+	(void)context;
+	fill_disk(&limit, 10);
+	record_model_destroy(first);
+	second = open_device(MIMIC_KIND_MAPLE, &parameters);
+	assert_non_null(second);
+	assert_int_equal(load(second, MAPLE_LOAD_FAULT_COUNT, 0), 0);
+	finish(second);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(size_of_file(), size + 10);
+	unlink(path_of_test);
+}
+
+static void a_disk_that_is_full_before_the_first_device_is_an_error(void **context)
+{
+	struct mimic_parameters parameters;
+	struct rlimit limit;
+
+	(void)context;
+	make_file();
+	fill_disk(&limit, 10);
+	assert_null(open_device(MIMIC_KIND_MAPLE, &parameters));
+	assert_int_equal(errno, EIO);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	record_file_free(file);
+	unlink(path_of_test);
+}
+
+static void a_disk_that_is_full_where_a_block_ends_is_no_signal(void **context)
+{
+	struct mimic_parameters parameters;
+	struct mimic_replay_result result;
+	struct mimic_model *model = record(MIMIC_KIND_MAPLE, &parameters);
+	struct rlimit limit;
+
+	(void)context;
+	fill_disk(&limit, 0);
+	load(model, MAPLE_LOAD_FAULT_COUNT, 0);
+	finish(model);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	replay_stream(path_of_test, 0, NULL, &result);
+	assert_int_equal(result.end, MIMIC_REPLAY_CUT);
+	unlink(path_of_test);
+}
+
+/* What is not in the file has no number there, or nothing behind it would be found. */
+static void devices_behind_one_whose_beginning_could_not_be_written_are_recorded(void **context)
+{
+	struct mimic_model *recorded[2], *other;
+	struct mimic_parameters parameters;
+	struct mimic_replay_result result;
+	char away[sizeof(path_of_test) + 5];
+
+	(void)context;
+	make_file();
+	snprintf(away, sizeof(away), "%s.away", path_of_test);
+	assert_int_equal(rename(path_of_test, away), 0);
+	assert_null(open_device(MIMIC_KIND_MAPLE, &parameters));
+	assert_int_equal(rename(away, path_of_test), 0);
+	recorded[0] = open_device(MIMIC_KIND_MAPLE, &parameters);
+	assert_non_null(recorded[0]);
+	assert_int_equal(rename(path_of_test, away), 0);
+	other = open_device(MIMIC_KIND_MAPLE, &parameters);
+	assert_non_null(other);
+	assert_int_equal(rename(away, path_of_test), 0);
+	recorded[1] = open_device(MIMIC_KIND_MAPLE, &parameters);
+	assert_non_null(recorded[1]);
+	load(recorded[1], MAPLE_LOAD_FAULT_COUNT, 0);
+	record_model_destroy(other);
+	record_model_destroy(recorded[1]);
+	finish(recorded[0]);
+	for (unsigned int i = 0; i < 2; i++) {
+		replay_stream(path_of_test, i, NULL, &result);
+		expect_identical(&result);
+		assert_int_equal(result.calls, i);
+	}
+	unlink(path_of_test);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -398,6 +516,10 @@ int main(void)
 		cmocka_unit_test(what_is_whole_before_a_damage_is_replayed),
 		cmocka_unit_test(a_file_that_exists_is_not_written_over),
 		cmocka_unit_test(a_file_in_the_place_of_ours_is_not_written),
+		cmocka_unit_test(a_device_that_is_opened_when_the_disk_is_full_works_and_is_not_recorded),
+		cmocka_unit_test(a_disk_that_is_full_before_the_first_device_is_an_error),
+		cmocka_unit_test(a_disk_that_is_full_where_a_block_ends_is_no_signal),
+		cmocka_unit_test(devices_behind_one_whose_beginning_could_not_be_written_are_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

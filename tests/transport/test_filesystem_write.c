@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What may be written in the state filesystem, and what may not. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/instance.h"
+#include "tests/lib/state_mounted.h"
+
+static void reset_makes_a_device_as_after_power_on(void **unused)
+{
+	(void)unused;
+	served_init(WORDS_32);
+	served_open_both(0);
+	register_store(PRODUCE, 0, 4, 5);
+	assert_file("devices/maple0/queues/0/level", "1\n");
+	assert_int_equal(state_mount_write(&mounted, "devices/maple0/control/reset", "1\n"), 0);
+	assert_false(is_there("maple0/queues/0/level"));
+	assert_file("devices/maple0/counters/produced", "0\n");
+	/* Who had it has it still. */
+	served_init(WORDS_32);
+	assert_file("devices/maple0/queues/0/level", "0\n");
+}
+
+static void clear_counters_leaves_the_rest_alone(void **unused)
+{
+	(void)unused;
+	served_init(WORDS_32);
+	served_open_both(0);
+	register_store(PRODUCE, 0, 4, 5);
+	assert_file("devices/maple0/counters/produced", "1\n");
+	assert_int_equal(state_mount_write(&mounted, "devices/maple0/control/clear_counters", "1"), 0);
+	assert_file("devices/maple0/counters/produced", "0\n");
+	assert_file("devices/maple0/queues/0/level", "1\n");
+}
+
+static void what_is_nothing_to_write_is_refused(void **unused)
+{
+	(void)unused;
+	assert_int_equal(state_mount_write(&mounted, "devices/maple0/control/reset", "2\n"), -EINVAL);
+	assert_int_equal(state_mount_write(&mounted, "devices/maple0/control/reset", "11"), -EINVAL);
+	assert_int_equal(state_mount_write(&mounted, "devices/maple0/control/inject", "explode\n"), -EINVAL);
+	/* It is not on the kernel's bus. */
+	assert_int_equal(state_mount_write(&mounted, "devices/maple0/control/inject", "hang\n"), -EOPNOTSUPP);
+}
+
+static bool hangs(const char *device)
+{
+	bool does = mimicd_inject_hangs(state_mount_take(&mounted, device));
+
+	state_mount_give_back(&mounted);
+	return does;
+}
+
+static void inject_makes_a_device_of_the_bus_misbehave(void **unused)
+{
+	(void)unused;
+	state_mount_take(&mounted, "maple1")->on_bus = true;
+	state_mount_give_back(&mounted);
+	assert_int_equal(state_mount_write(&mounted, "devices/maple1/control/inject", "hang\n"), 0);
+	assert_true(hangs("maple1"));
+	assert_int_equal(state_mount_write(&mounted, "devices/maple1/control/inject", "none"), 0);
+	assert_false(hangs("maple1"));
+	state_mount_take(&mounted, "maple1")->on_bus = false;
+	state_mount_give_back(&mounted);
+}
+
+static void nothing_else_can_be_written_made_or_removed(void **unused)
+{
+	char path[200], other[200];
+
+	(void)unused;
+	assert_int_equal(state_mount_write(&mounted, "version", "2"), -EACCES);
+	assert_int_equal(state_mount_write(&mounted, "devices/maple0/counters/produced", "2"), -EACCES);
+	assert_int_equal(open_file("new", O_WRONLY | O_CREAT), -1);
+	assert_int_equal(errno, EPERM);
+	snprintf(path, sizeof(path), "%s/devices/maple0", mounted.path);
+	snprintf(other, sizeof(other), "%s/devices/other", mounted.path);
+	assert_int_equal(rename(path, other), -1);
+	assert_int_equal(errno, EPERM);
+	assert_int_equal(mkdir(other, 0700), -1);
+	assert_int_equal(errno, EPERM);
+	assert_int_equal(rmdir(path), -1);
+	assert_int_equal(chmod(path, 0777), -1);
+	assert_int_equal(errno, EPERM);
+	snprintf(other, sizeof(other), "%s/version", mounted.path);
+	assert_int_equal(unlink(other), -1);
+	assert_int_equal(errno, EPERM);
+	assert_int_equal(truncate(other, 0), -1);
+}
+
+#define TESTS(_) \
+	_(reset_makes_a_device_as_after_power_on) \
+	_(clear_counters_leaves_the_rest_alone) \
+	_(what_is_nothing_to_write_is_refused) \
+	_(inject_makes_a_device_of_the_bus_misbehave) \
+	_(nothing_else_can_be_written_made_or_removed)
+TESTS(STATE_TEST)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TESTS(STATE_ENTRY)
+	};
+
+	return cmocka_run_group_tests_name("filesystem writes", tests, NULL, NULL);
+}
