@@ -9,7 +9,7 @@ VM_RESULTS := $(VM)/results
 VM_SUMMARY = tests/scripts/run-tests.sh --results $(VM_RESULTS)
 # Of one test program, of one whole run; seconds. MiB.
 VM_EACH ?= 60
-VM_TIMEOUT ?= 1200
+VM_TIMEOUT ?= 1800
 VM_MEMORY ?= 1024
 # How the daemon is started for demo-kernel and vm-shell, and the demo in the guest.
 MIMICD_KERNEL_OPTIONS ?= --foreground --kernel=required
