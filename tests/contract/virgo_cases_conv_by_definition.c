@@ -249,12 +249,15 @@ static void expect_output(void)
 	EXPECT(*end, UNTOUCHED);
 }
 
-void expect_convolution_in_parts(struct conv conv, const unsigned int step[DIRECTIONS])
+static void expect_with(struct conv conv, const unsigned int step[DIRECTIONS], bool in_parts)
 {
 	static unsigned int choice;
 
 	choice++;
 	for (unsigned int number = 0; next_unit(&number, choice); number++) {
+		/* Parts are many commands: on a slow way one of the units that multiply 16 x 16. */
+		if (in_parts && is_left_out(1) && number != 2 + choice % 2)
+			continue;
 		t.c = conv;
 		measure();
 		prepare();
@@ -264,9 +267,14 @@ void expect_convolution_in_parts(struct conv conv, const unsigned int step[DIREC
 	}
 }
 
+void expect_convolution_in_parts(struct conv conv, const unsigned int step[DIRECTIONS])
+{
+	expect_with(conv, step, true);
+}
+
 void expect_convolution(struct conv conv)
 {
 	static const unsigned int whole[DIRECTIONS] = { 999, 999, 999, 999, 999, 999, 999 };
 
-	expect_convolution_in_parts(conv, whole);
+	expect_with(conv, whole, false);
 }

@@ -142,6 +142,7 @@ struct contract_way {
 	 * runs with this one only, and is_left_out() thins out long sweeps.
 	 */
 	unsigned int slow_profile;
+	bool slow_profile_only;		/* cases without it do not run here at all */
 };
 
 int contract_main(int argc, char **argv, const struct contract_way *way);

@@ -381,7 +381,8 @@ static int run_on_node(const struct contract_way *way, struct selection *selecti
 		return EXIT_FAILED;
 	}
 	if (access(MIMIC_BUS_NODE, F_OK) == 0)
-		return run_profiles(way, selection, ALL_PROFILES, run_with_daemon);
+		return run_profiles(way, selection, way->slow_profile_only ? way->slow_profile : ALL_PROFILES,
+				    run_with_daemon);
 	printf("1..1\nok 1 - %s # SKIP no /dev/%s: run by make check-kernel\n", way->name,
 	       way->device->name);
 	return 0;
