@@ -293,7 +293,8 @@ static void fail_head(unsigned int unit)
 		return;
 	}
 	CHECK(error >= VIRGO_ERROR_COMMAND && error <= VIRGO_ERROR_VALUE);
-	CHECK(!entry.is_valid);
+	/* What it was made for may be over, such as its preload. */
+	CHECK(!entry.is_valid || e->is_stale);
 	/* Of the others nothing has been done. */
 	if (entry.funct == 15)
 		start_again(unit, true);
