@@ -1,6 +1,7 @@
 # make check and its parts. tests/scripts/run-tests.sh joins all results.
 
 FUZZ_SECONDS ?= 40
+FUZZ_SEED ?= 1
 CHECK_DIR := $(O)/check
 RESULTS := $(CHECK_DIR)/results
 RUN_TESTS = O=$(abspath $(O)) tests/scripts/run-tests.sh --results $(RESULTS)
@@ -77,6 +78,6 @@ check-run-sanitized:
 
 check-fuzz:
 	@echo "# fuzzing, $(FUZZ_SECONDS) s each: $(notdir $(FUZZERS))"
-	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) $(RUN_TESTS) \
+	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_SEED=$(FUZZ_SEED) $(RUN_TESTS) \
 		--timeout $$(( ($(FUZZ_SECONDS) + 60) * ($(words $(FUZZERS)) + 1) / 2 )) \
 		"tests/scripts/run-fuzzers.sh $(CHECK_DIR)/fuzz $(FUZZERS)"

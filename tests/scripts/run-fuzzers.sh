@@ -4,13 +4,15 @@
 #
 #   run-fuzzers.sh WORK-DIRECTORY FUZZER...
 #
-# FUZZ_SECONDS (60): how long each one runs. What a run learns stays in the
+# FUZZ_SECONDS (60): how long each one runs. FUZZ_SEED (1): of the random numbers, so that
+# two runs from the same corpus try the same inputs; 0: others each time. What a run learns stays in the
 # work directory and is where the next one starts; tests/fuzz/corpus/NAME, if it
 # is there, seeds the first. An input that fails is kept in the work directory
 # and named.
 set -u
 
 seconds=${FUZZ_SECONDS:-60}
+seed=${FUZZ_SEED:-1}
 work=$1
 shift
 sources=$(cd "$(dirname "$0")/../fuzz" && pwd)
@@ -22,7 +24,7 @@ fuzz_one()
 	seeds=$sources/corpus/$name
 	mkdir -p "$work/$name/corpus"
 	[ -d "$seeds" ] || seeds=
-	"$fuzzer" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=20 -print_final_stats=1 \
+	"$fuzzer" -seed="$seed" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=20 -print_final_stats=1 \
 		-artifact_prefix="$work/$name/" "$work/$name/corpus" $seeds >"$work/$name/log" 2>&1 </dev/null
 	echo $? >"$work/$name/status"
 }
