@@ -5,11 +5,11 @@
  *
  *   supervise SECONDS PROGRAM [ARGUMENT...]
  *
- * A program that does not end in time is killed, after the kernel was asked to
- * log what is blocked and where. Whatever processes it leaves behind are killed
- * too; one that does not die (blocked in the kernel for ever) is named and left.
- * The kernel's warnings of that time are printed, and a last line says how the
- * program ended. tests/vm/report.awk reads these lines on the host.
+ * A program that does not end in time is killed, after threads.sh has said what all
+ * threads are at, and the kernel was asked to log what is blocked and where. Whatever
+ * processes it leaves behind are killed too; one that does not die (blocked in the
+ * kernel for ever) is named and left. The kernel's warnings of that time are printed,
+ * and a last line says how the program ended. tests/vm/report.awk reads these lines on the host.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -150,6 +150,19 @@ static void ask_for_blocked_tasks(void)
 	close(trigger);
 }
 
+/* What stands still, or does not: it has a few seconds to say so. */
+static void print_threads(const sigset_t *mask, const sigset_t *child_signal)
+{
+	char *arguments[] = { "/mimic/vm/threads.sh", NULL };
+	int status;
+	pid_t child;
+
+	fflush(stdout);
+	child = start(arguments, mask);
+	if (child > 0 && !wait_for(child, now_ms() + KILL_MS, child_signal, &status))
+		printf("# supervise: no list of threads in %d s\n", KILL_MS / 1000);
+}
+
 /* The parent and the name of a process, out of "pid (name) state parent ...". */
 static pid_t parent_of(const char *pid, char name[32])
 {
@@ -254,8 +267,10 @@ int main(int count, char **arguments)
 		return 1;
 	}
 	outcome.timed_out = !wait_for(program, started + seconds * 1000L, &child_signal, &outcome.status);
-	if (outcome.timed_out)
+	if (outcome.timed_out) {
+		print_threads(&old, &child_signal);
 		ask_for_blocked_tasks();
+	}
 	all_dead = end_everything(outcome.timed_out ? program : 0, &outcome.status);
 
 	/* The program's last line may lack its end. */
