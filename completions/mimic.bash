@@ -63,8 +63,7 @@ _mimic_value()
 {
 	case $1 in
 	--transport)
-		_mimic_offer "$2" < <(printf '%s\n' auto embedded daemon)
-		[ "$3" = trace ] || _mimic_offer "$2" < <(echo kernel) ;;
+		_mimic_offer "$2" < <(printf '%s\n' auto embedded daemon kernel) ;;
 	--pid) _mimic_offer "$2" < <(cd /proc && printf '%s\n' [0-9]*) ;;
 	--socket | --config | --output | -o) _mimic_files "$2" ;;
 	esac

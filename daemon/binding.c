@@ -148,6 +148,14 @@ static bool has_owner(const struct mimicd_binding *binding, const struct mimicd_
 	return false;
 }
 
+static void trace_thread(struct mimicd_instance *instance, const struct mimicd_owner *owner)
+{
+	struct mimic_trace_source *trace = &instance->model->trace;
+
+	if (owner->tid && mimic_trace_now(trace))
+		MIMIC_TRACE(trace, thread, owner->number, 0, 0ull, 0u, owner->tid, 0ull);
+}
+
 struct mimicd_owner *mimicd_binding_owner(struct mimicd_bus *bus, struct mimicd_binding *binding,
 					  uint32_t number, pid_t tid)
 {
@@ -173,6 +181,7 @@ struct mimicd_owner *mimicd_binding_owner(struct mimicd_bus *bus, struct mimicd_
 		return NULL;
 	}
 	owner->traps++;
+	trace_thread(binding->instance, owner);
 	thread->number = number;
 	thread->owner = owner;
 	*link = thread;
@@ -341,6 +350,7 @@ int mimicd_binding_create(struct mimicd_bus *bus, struct mimicd_instance *instan
 	binding->next = bus->bindings;
 	bus->bindings = binding;
 	enter_device(instance, binding);
+	mimicd_trace_bound(instance, binding->pid);
 	mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) opened %s through the kernel", (int)binding->pid,
 		   binding->program, instance->name);
 	return 0;
@@ -406,6 +416,8 @@ void mimicd_binding_close(struct mimicd_bus *bus, struct mimicd_binding *binding
 	mimicd_jobs_close(instance);
 	mimicd_window_close(&binding->window);
 	leave_device(instance, binding);
+	if (!instance->binding)
+		mimicd_trace_close(instance);
 	mimicd_device_memory_close(&instance->device_memory);
 	while (*link != binding)
 		link = &(*link)->next;

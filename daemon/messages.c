@@ -217,8 +217,10 @@ static void do_eventfd(struct mimicd_session *session, const struct packet *pack
 
 static void do_trace(struct mimicd_session *session, const struct packet *packet)
 {
+	bool is_of_bus = packet->header.type == MIMIC_MESSAGE_TRACE_BUS;
 	const char *why;
-	int error = mimicd_trace_start(session, packet->fds[0], &why);
+	int error = is_of_bus ? mimicd_trace_bus_start(session, packet->fds[0], &why) :
+				mimicd_trace_start(session, packet->fds[0], &why);
 
 	if (error)
 		complain(session, packet, error, why ? why : "no trace");
@@ -523,6 +525,7 @@ static void dispatch(struct mimicd_session *session, const struct packet *packet
 		do_eventfd(session, packet);
 		return;
 	case MIMIC_MESSAGE_TRACE:
+	case MIMIC_MESSAGE_TRACE_BUS:
 		do_trace(session, packet);
 		return;
 	case MIMIC_MESSAGE_TYPES:

@@ -96,6 +96,7 @@ struct mimicd_server {
 	struct mimicd_filesystem *filesystem;	/* NULL: none */
 	struct mimicd_session *sessions;
 	unsigned int session_count;
+	struct mimicd_session *bus_traced_for;	/* TRACE_BUS; NULL: nobody */
 	uint64_t last_owner;		/* serial part of owner numbers */
 
 	/* Every lane of every session, close together for polling. */

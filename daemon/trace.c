@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <sys/stat.h>
 
+#include "daemon/binding.h"
 #include "daemon/instance.h"
 #include "daemon/memory.h"
 #include "daemon/session.h"
+#include "daemon/state.h"
 
 /* Of address space: pages are the client's, and are there when they are written. */
 #define SPOOL_BYTES_MAX (1ull << 40)
@@ -30,6 +32,46 @@ int mimicd_trace_start(struct mimicd_session *session, int fd, const char **why)
 	if (error)
 		*why = "the memfd is no spool";
 	return error;
+}
+
+int mimicd_trace_bus_start(struct mimicd_session *session, int fd, const char **why)
+{
+	struct mimicd_server *server = session->server;
+	int error;
+
+	*why = NULL;
+	if (!mimicd_state_may_manage(session->uid))
+		return -EPERM;
+	if (!server->bus) {
+		*why = "no device is on the kernel's bus";
+		return -EOPNOTSUPP;
+	}
+	if (server->bus_traced_for) {
+		*why = "there is a trace of them already";
+		return -EBUSY;
+	}
+	error = mimicd_trace_start(session, fd, why);
+	if (error)
+		return error;
+	server->bus_traced_for = session;
+	for (struct mimicd_binding *binding = server->bus->bindings; binding; binding = binding->next)
+		mimicd_trace_bound(binding->instance, binding->pid);
+	return 0;
+}
+
+void mimicd_trace_bound(struct mimicd_instance *instance, pid_t pid)
+{
+	struct mimicd_session *session = instance->server->bus_traced_for;
+	struct mimic_trace_source *source = &instance->model->trace;
+	struct mimic_spool *spool;
+
+	if (!session || mimic_spool_is(source->trace))
+		return;
+	spool = &session->trace.spool;
+	*source = (struct mimic_trace_source){
+		.trace = &spool->trace,
+		.device = mimic_spool_device(spool, instance->name, instance->kind->index, pid),
+	};
 }
 
 /* Has nobody else a part of the device? Else their work would be seen in this session's trace. */
@@ -58,6 +100,9 @@ void mimicd_trace_open(struct mimicd_session *session, struct mimicd_instance *i
 	struct mimic_trace_source *source = &instance->model->trace;
 	struct mimic_spool *spool = &session->trace.spool;
 
+	/* What processes have through the kernel is traced as a whole, whoever they are. */
+	if (instance->binding && instance->server->bus_traced_for)
+		return;
 	if (!is_alone(session, instance)) {
 		mimicd_trace_close(instance);
 		return;
@@ -82,7 +127,17 @@ void mimicd_trace_close(struct mimicd_instance *instance)
 		mark_closed(instance);
 }
 
+static void end_of_bus(struct mimicd_server *server)
+{
+	for (struct mimicd_binding *binding = server->bus ? server->bus->bindings : NULL; binding;
+	     binding = binding->next)
+		mimicd_trace_close(binding->instance);
+	server->bus_traced_for = NULL;
+}
+
 void mimicd_trace_end(struct mimicd_session *session)
 {
+	if (session->server->bus_traced_for == session)
+		end_of_bus(session->server);
 	mimic_spool_detach(&session->trace.spool);
 }

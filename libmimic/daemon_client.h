@@ -44,4 +44,12 @@ int mimic_daemon_state(const char *socket_path, const char *name, uint32_t flags
 int mimic_daemon_reset(const char *socket_path, const char *name);
 int mimic_daemon_clear_counters(const char *socket_path, const char *name);
 
+/*
+ * What devices do that programs have through the kernel is written into the spool (docs/trace.md)
+ * while the connection is open that is returned; close() it. The spool is a memfd, sealed
+ * against shrinking. Errors as above, and -EBUSY: somebody does so already; -EOPNOTSUPP:
+ * there is no kernel's bus.
+ */
+int mimic_daemon_trace_bus(const char *socket_path, int spool_fd);
+
 #endif

@@ -29,8 +29,9 @@ static int explain(int error, const char *path, const char *what)
 	}
 }
 
-/* One request on a connection of its own. The reply's descriptor is the caller's. */
-static int ask_for_file(const char *socket_path, struct daemon_request *request, const char *what)
+/* One request on a connection of its own, which is the caller's then. The reply's descriptor is, too. */
+static int ask_and_stay(const char *socket_path, struct daemon_request *request, const char *what,
+			int *connection_fd)
 {
 	char path[sizeof(mimic_daemon_sessions[0].path)];
 	struct daemon_connection connection;
@@ -45,8 +46,20 @@ static int ask_for_file(const char *socket_path, struct daemon_request *request,
 	if (error)
 		return error;
 	error = mimic_daemon_exchange(&connection, request);
+	*connection_fd = connection.socket;
+	if (!error)
+		return 0;
 	close(connection.socket);
-	return error ? explain(error, path, what) : 0;
+	return explain(error, path, what);
+}
+
+static int ask_for_file(const char *socket_path, struct daemon_request *request, const char *what)
+{
+	int connection, error = ask_and_stay(socket_path, request, what, &connection);
+
+	if (!error)
+		close(connection);
+	return error;
 }
 
 static int ask(const char *socket_path, struct daemon_request *request, const char *what)
@@ -171,4 +184,25 @@ int mimic_daemon_inject(const char *socket_path, const char *name, enum mimic_in
 		return error;
 	strcpy(message.name, name);
 	return ask(socket_path, &request, name);
+}
+
+int mimic_daemon_trace_bus(const char *socket_path, int spool_fd)
+{
+	struct mimic_message message = { .flags = 0 }, reply;
+	struct daemon_request request = {
+		.message = &message,
+		.size = sizeof(message),
+		.type = MIMIC_MESSAGE_TRACE_BUS,
+		.fd = spool_fd,
+		.reply = &reply,
+		.reply_size = sizeof(reply),
+	};
+	int connection;
+	int error = ask_and_stay(socket_path, &request, "the trace", &connection);
+
+	if (error == -EBUSY)
+		return mimic_error(error, "the kernel's devices are traced by somebody already");
+	if (error == -EOPNOTSUPP)
+		return mimic_error(error, "mimicd has no devices on the kernel's bus: was it started with --kernel?");
+	return error ? error : connection;
 }

@@ -40,7 +40,7 @@ VM_TESTS := $(filter $(patsubst %,$(O)/tests/contract/test_contract_%_%,kernel d
 # Unmodified programs that are linked statically, too: nothing but the kernel is between them and a device.
 VM_STATIC := $(patsubst %,$(O)/tests/unmodified/%-static,dare virgo)
 # What is packed, and what is run of it; the scripts run the unmodified programs.
-VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC))
+VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC) $(CHECK_TRACE))
 VM_RUN = $(patsubst $(O)/%,/mimic/%,$(KSELFTESTS) $(VM_TESTS)) /mimic/vm/unmodified.sh /mimic/vm/state.sh
 
 .PHONY: check-kernel check-kernel-one check-kernel-style check-kernel-debug kselftests \
@@ -88,7 +88,7 @@ vm-modules: $(VM)/$(KERNEL)/vmlinux
 	$(if $(VM_HAS_DRIVER),@echo "# $(KERNEL): building the modules")
 	$(if $(VM_HAS_DRIVER),$(Q)tests/vm/build-modules.sh $(VM)/$(KERNEL) $(VM_MODULES))
 
-vm-programs: all $(VM)/supervise $(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC)
+vm-programs: all $(VM)/supervise $(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC) $(CHECK_TRACE)
 	@:
 
 vm-image: vm-programs vm-modules

@@ -17,18 +17,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libmimic/daemon_client.h"
 #include "tools/tools.h"
 #include "tools/trace.h"
 
 #define LIMIT_MAX (1u << 20)	/* MB */
 #define DEFAULT_LIMIT "128"	/* two million events: about what a viewer can show */
 
+/* Who writes the events. */
+enum trace_writer {
+	WRITER_PROGRAM,
+	WRITER_DAEMON,		/* the program hands it the spool */
+	WRITER_BUS,		/* the daemon, of the kernel's devices; we hand it the spool */
+};
+
 struct trace_options {
 	struct run_options run;
 	const char *output;
 	const char *limit;
 	unsigned int megabytes;
-	bool is_daemons;	/* the devices are */
+	enum trace_writer writer;
 };
 
 /* The spool lies in a directory that nobody else can look into, or is a file of memory. */
@@ -36,6 +44,7 @@ struct spool_file {
 	char directory[PATH_MAX];	/* "": of memory */
 	char path[PATH_MAX + 8];
 	int fd;
+	int connection;			/* while it is open, the kernel's devices are traced; -1: they are not */
 };
 
 static const char usage[] =
@@ -45,10 +54,11 @@ static const char usage[] =
 	"  -o, --output FILE  the trace (default: trace.json)\n"
 	"  --limit MB         room for events; further ones are counted and not kept (default: " DEFAULT_LIMIT ";\n"
 	"                     16384 events to a MB, on the disk of TMPDIR)\n"
-	"  --transport WHICH  embedded (default, and auto) or daemon; the kernel's devices cannot be traced\n"
+	"  --transport WHICH  embedded (default, and auto), daemon or kernel: then what all programs do with\n"
+	"                     the kernel's devices is traced; for root and mimicd's user only\n"
 	"  --devices LIST     as of mimic run (embedded only)\n"
 	"  --config FILE      as of mimic run (embedded only)\n"
-	"  --socket PATH      where mimicd listens (daemon only)\n"
+	"  --socket PATH      where mimicd listens (daemon and kernel)\n"
 	"  --state            as of mimic run\n"
 	"  --verbose          say on stderr what is set up, and how many events there are\n"
 	"  --help             this text\n\n"
@@ -81,19 +91,18 @@ static int parse_options(int argc, char **argv, struct trace_options *options)
 	return 0;
 }
 
-/* What does a function driver's device is in a daemon that no program is connected to. */
-static int settle_transport(struct trace_options *options)
+static void settle_transport(struct trace_options *options)
 {
 	const char *transport = options->run.transport;
 
 	if (!transport)
 		transport = getenv("MIMIC_TRANSPORT");
-	if (transport && !strcmp(transport, "kernel"))
-		return tool_error(EXIT_BAD_INPUT, "trace: devices of the kernel transport cannot be traced");
 	if (!transport || !*transport || !strcmp(transport, "auto"))
 		options->run.transport = "embedded";
-	options->is_daemons = transport && !strcmp(transport, "daemon");
-	return 0;
+	else if (!strcmp(transport, "kernel"))
+		options->writer = WRITER_BUS;
+	else if (!strcmp(transport, "daemon"))
+		options->writer = WRITER_DAEMON;
 }
 
 /* --- the spool ----------------------------------------------------------------------------- */
@@ -103,25 +112,41 @@ static int make_memory_spool(struct spool_file *file, unsigned int megabytes)
 {
 	int error;
 
-	file->directory[0] = '\0';
 	file->fd = memfd_create("mimic-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	error = file->fd < 0 ? -errno : mimic_spool_create(file->fd, (uint64_t)megabytes << 20);
 	if (!error && fcntl(file->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		error = -errno;
 	if (error)
 		return tool_error(EXIT_BAD_INPUT, "memory for the trace: %s", strerror(-error));
-	snprintf(file->path, sizeof(file->path), "/proc/%d/fd/%d", (int)getpid(), file->fd);
-	setenv("MIMIC_TRACE", file->path, 1);
 	return 0;
 }
 
-static int make_spool(struct spool_file *file, unsigned int megabytes)
+static int make_daemon_spool(struct spool_file *file, unsigned int megabytes)
+{
+	int status = make_memory_spool(file, megabytes);
+
+	snprintf(file->path, sizeof(file->path), "/proc/%d/fd/%d", (int)getpid(), file->fd);
+	setenv("MIMIC_TRACE", file->path, 1);
+	return status;
+}
+
+/* The program knows nothing of it: it may be one that knows nothing of mimic. */
+static int make_bus_spool(struct spool_file *file, const struct trace_options *options)
+{
+	int status = make_memory_spool(file, options->megabytes);
+
+	if (status)
+		return status;
+	file->connection = mimic_daemon_trace_bus(options->run.socket_path, file->fd);
+	return file->connection < 0 ? client_error("trace", file->connection) : 0;
+}
+
+static int make_file_spool(struct spool_file *file, unsigned int megabytes)
 {
 	const char *base = getenv("TMPDIR");
 	char absolute[PATH_MAX - 32];
 	int error;
 
-	file->fd = -1;
 	if (!base || !*base)
 		base = "/tmp";
 	/* The program may change its directory before it opens a device. */
@@ -141,8 +166,25 @@ static int make_spool(struct spool_file *file, unsigned int megabytes)
 	return 0;
 }
 
+static int make_spool(struct spool_file *file, const struct trace_options *options)
+{
+	file->fd = file->connection = -1;
+	file->directory[0] = '\0';
+	switch (options->writer) {
+	case WRITER_PROGRAM:
+		return make_file_spool(file, options->megabytes);
+	case WRITER_DAEMON:
+		return make_daemon_spool(file, options->megabytes);
+	case WRITER_BUS:
+		break;
+	}
+	return make_bus_spool(file, options);
+}
+
 static void remove_spool(struct spool_file *file)
 {
+	if (file->connection >= 0)
+		close(file->connection);
 	if (file->fd < 0)
 		return;
 	close(file->fd);
@@ -275,17 +317,16 @@ int tool_trace(int argc, char **argv)
 	FILE *output;
 	int status = parse_options(argc, argv, &options);
 
-	if (!status)
-		status = settle_transport(&options);
-	if (!status)
-		status = run_prepare(&options.run, argc, argv);
+	if (status)
+		return status;
+	settle_transport(&options);
+	status = run_prepare(&options.run, argc, argv);
 	if (status)
 		return status;
 	output = fopen(options.output, "we");
 	if (!output)
 		return tool_error(EXIT_BAD_INPUT, "%s: %s", options.output, strerror(errno));
-	status = options.is_daemons ? make_memory_spool(&spool, options.megabytes) :
-				      make_spool(&spool, options.megabytes);
+	status = make_spool(&spool, &options);
 	if (!status)
 		return trace(&options, &spool, output, argv + optind);
 	remove_spool(&spool);

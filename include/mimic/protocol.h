@@ -49,7 +49,8 @@
 	_(15, STATE, mimic_state_request, mimic_list_reply, 0, "what a device shows of itself; the reply carries a memfd with JSON text") \
 	_(16, RESET, mimic_open, mimic_message, 0, "a device is as after power-on, whoever has it") \
 	_(17, CLEAR_COUNTERS, mimic_open, mimic_message, 0, "the counters of a device are 0 again") \
-	_(18, TRACE, mimic_message, mimic_message, 1, "what the session's devices do is written into a spool")
+	_(18, TRACE, mimic_message, mimic_message, 1, "what the session's devices do is written into a spool") \
+	_(19, TRACE_BUS, mimic_message, mimic_message, 1, "what devices do that programs have through the kernel is, too")
 
 enum mimic_message_type {
 #define _(number, name, request, reply, descriptors, meaning) MIMIC_MESSAGE_##name = number,

@@ -7,11 +7,13 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "daemon/log.h"
+#include "daemon/session.h"
 #include "libmimic/probe.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/fake_bus.h"
@@ -572,4 +574,26 @@ void fake_bus_store(uint32_t binding, uint32_t thread, unsigned int page, unsign
 		    unsigned int size, uint64_t value)
 {
 	assert_int_equal(fake_bus_status(fake_bus_store_begin(binding, thread, page, offset, size, value), NULL), 0);
+}
+
+void fake_bus_greet(int fd)
+{
+	struct mimic_hello hello = { .magic = MIMIC_PROTOCOL_MAGIC, .version = MIMIC_PROTOCOL_VERSION };
+	struct mimic_hello_reply reply;
+	int event_fd;
+
+	assert_int_equal(raw_request(fd, &hello, sizeof(hello), MIMIC_MESSAGE_HELLO, -1, &reply,
+				     sizeof(reply), &event_fd), 0);
+	close(event_fd);
+}
+
+int fake_bus_session(void)
+{
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+	assert_int_equal(mimicd_session_create(fake_bus.server, ends[0]), 0);
+	fake_bus_serve();
+	fake_bus_greet(ends[1]);
+	return ends[1];
 }

@@ -91,6 +91,10 @@ uint64_t fake_bus_load(uint32_t binding, uint32_t thread, unsigned int page, uns
 void fake_bus_store(uint32_t binding, uint32_t thread, unsigned int page, unsigned int offset,
 		    unsigned int size, uint64_t value);
 
+/* HELLO on a session's socket, and a session of our own beside what comes by the bus: its socket. */
+void fake_bus_greet(int fd);
+int fake_bus_session(void);
+
 /* Page of the arena, in the windows there are and in those to come. */
 void fake_bus_page(unsigned int page, enum fake_page state);
 

@@ -166,8 +166,8 @@ result $? "no program"
 refused 'no number of megabytes' --limit 0 true && refused 'no number of megabytes' --limit 1x true
 result $? "a limit that is no number"
 
-refused 'devices of the kernel transport cannot be traced' --transport kernel true
-result $? "a transport that cannot be traced"
+[ -e /dev/maple0 ] || refused 'is mimic.ko loaded and mimicd running' --transport kernel true
+result $? "the transport of a kernel that is not there"
 
 "$mimic" trace -o "$work/none/trace.json" sh -c 'echo started' >"$work/output" 2>"$work/errors"
 [ $? = 2 ] && [ ! -s "$work/output" ] && grep -q 'none/trace.json' "$work/errors"

@@ -5,14 +5,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
 
 #include <cmocka.h>
 
-#include "daemon/session.h"
 #include "tests/lib/contract_numbers.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/fake_bus.h"
@@ -44,29 +42,6 @@ static void open_queue(void)
 	assert_int_equal(command(PRODUCER, INIT, WORDS_32), 2);
 	assert_int_equal(command(PRODUCER, OPEN_PRODUCER, 0) & 3, 2);
 	assert_int_equal(command(CONSUMER, OPEN_CONSUMER, 0) & 3, 1);
-}
-
-static int greet(int fd)
-{
-	struct mimic_hello hello = { .magic = MIMIC_PROTOCOL_MAGIC, .version = MIMIC_PROTOCOL_VERSION };
-	struct mimic_hello_reply reply;
-	int event_fd;
-
-	assert_int_equal(raw_request(fd, &hello, sizeof(hello), MIMIC_MESSAGE_HELLO, -1, &reply,
-				     sizeof(reply), &event_fd), 0);
-	return event_fd;
-}
-
-/* A session of our own, beside what comes by the bus. */
-static int connect_by_socket(void)
-{
-	int ends[2];
-
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
-	assert_int_equal(mimicd_session_create(fake_bus.server, ends[0]), 0);
-	fake_bus_serve();
-	close(greet(ends[1]));
-	return ends[1];
 }
 
 static int ask(int fd, enum mimic_message_type type, const char *device)
@@ -154,7 +129,7 @@ static void state_reset_and_clear_counters_reach_a_device_that_came_by_the_bus(v
 
 	(void)state;
 	open_queue();
-	fd = connect_by_socket();
+	fd = fake_bus_session();
 	fake_bus_store(BINDING, PRODUCER, PAGE_MAPLE, AT(PRODUCE, 0), 4, 5);
 	fake_bus_store(BINDING, PRODUCER, PAGE_MAPLE, AT(PRODUCE, 0), 4, 6);
 	assert_int_equal(command(CONSUMER, CONSUME, 0), 5);
@@ -194,7 +169,7 @@ static void a_stranger_may_look_at_a_device_that_it_has_by_the_bus_and_change_no
 	assert_int_equal(fake_bus_status(fake_bus_put(&open_it), NULL), 0);
 	assert_int_equal(fake_bus_request(MIMIC_BUS_REQUEST_CONNECT, 0, BINDING, 0), 0);
 	fd = fake_bus.connected;
-	close(greet(fd));
+	fake_bus_greet(fd);
 	assert_int_equal(ask_json(fd, "maple0", &tree), 0);
 	assert_int_equal(json_object_get_int64(value_at(tree, "counters/produced")), 0);
 	json_object_put(tree);

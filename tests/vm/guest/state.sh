@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # In the guest: mimic list, dump, stat and reset show and change a device that a
-# program has through the kernel. KTAP.
+# program has through the kernel, mimic trace writes down what it does. KTAP.
 #
 #   state.sh [TOP]     TOP: where bin, lib and tests lie; default /mimic
 #
@@ -126,9 +126,27 @@ test_resets() {
 	passes "the_next_program_finds_a_device_that_works" "$programs/widths"
 }
 
+# traced NAME PROGRAM: it succeeds, and what its device did is in a trace that is valid and complete
+traced() {
+	rm -f "$dir/trace.json"
+	"$mimic" trace --transport kernel -o "$dir/trace.json" "$2" >"$dir/out" 2>&1 &&
+		"$top/tests/tools/check_trace" "$dir/trace.json" >"$dir/found" 2>>"$dir/out"
+	status=$?
+	cat "$dir/found" >>"$dir/out"
+	[ $status = 0 ] && awk '$1 == "accesses" { accesses = $2 } END { exit !(accesses > 0) }' "$dir/found"
+	result $? "$1"
+}
+
+test_traces() {
+	traced "what_a_program_that_knows_nothing_of_mimic_does_is_traced" "$programs/widths"
+	traced "what_a_static_program_does_is_traced" "$programs/dare-static"
+	passes "without_a_trace_all_is_as_before" "$programs/widths"
+}
+
 echo "KTAP version 1"
 start_daemon paper
 test_looks
 test_resets
+test_traces
 stop_daemon 15
 plan
