@@ -3,7 +3,9 @@
  * Operands that the daemon would read by system calls, row by row, are copied to
  * memory that it shares: so many columns of B as fit, each part of it when the first
  * row of tiles needs it, and with them one row of tiles of A after the other, when
- * its first tile needs it. The unit works on earlier steps meanwhile.
+ * its first tile needs it. The unit works on earlier steps meanwhile. Results that it
+ * would write by system calls come the same way: one row of tiles is copied to C while
+ * the unit works on the next one.
  */
 #include <string.h>
 
@@ -17,6 +19,11 @@ static size_t size_of(size_t rows, size_t columns, size_t leading, size_t elemen
 	return ((rows - 1) * leading + columns) * element;
 }
 
+static bool is_on_daemon(const struct virgo_unit *unit)
+{
+	return strcmp(virgo_transport(unit->virgo), "daemon") == 0;
+}
+
 static bool needs_copies(const struct virgo_unit *unit, const struct virgo_product *p)
 {
 	const size_t size = unit->info.element_size;
@@ -24,12 +31,25 @@ static bool needs_copies(const struct virgo_unit *unit, const struct virgo_produ
 	const size_t a_size = size_of(a_turned ? p->k : p->m, a_turned ? p->m : p->k, p->lda, size);
 	const size_t b_size = size_of(b_turned ? p->n : p->k, b_turned ? p->k : p->n, p->ldb, size);
 
-	if (strcmp(virgo_transport(unit->virgo), "daemon") != 0)
-		return false;
 	if (virgo_is_shared(unit->virgo, p->a, a_size) && virgo_is_shared(unit->virgo, p->b, b_size))
 		return false;
 	/* What cannot be read is left to the unit, which tells what and where. */
 	return !virgo_probe_read(p->a, a_size) && !virgo_probe_read(p->b, b_size);
+}
+
+/* What is added to has to be loaded as well; and what the host finishes, the host stores. */
+static bool needs_copies_of_results(const struct virgo_unit *unit, const struct virgo_product *p,
+				    enum staging staging)
+{
+	const size_t size = virgo_result_size(p);
+	uintptr_t where;
+
+	if (staging != STAGING_NONE || p->flags & VIRGO_ADD)
+		return false;
+	if (virgo_is_shared(unit->virgo, p->c, size_of(p->m, p->n, p->ldc, size)))
+		return false;
+	/* What cannot be written is left to the unit, too. */
+	return !virgo_probe_c(p, &where);
 }
 
 /* Memory for A, twice, and for B; NULL: then operands stay where they are, and it is slower. */
@@ -48,41 +68,60 @@ static char *make_memory(struct virgo_unit *unit, size_t size)
 	return unit->copies;
 }
 
-void virgo_copies_begin(struct virgo_unit *unit, const struct virgo_product *product,
-			const struct plan *plan, struct copies *copies)
+/* How many columns: so many that an operand's part is not too large. false: not one tile. */
+static bool limit_columns(const struct virgo_unit *unit, const struct plan *plan, struct copies *copies)
 {
-	const size_t size = unit->info.element_size, dim = unit->info.dim;
-	const size_t most = OPERAND_BYTES / size / product->k, width = plan->j * dim;
-	char *memory;
+	const size_t width = plan->j * unit->info.dim;
+	const size_t most = OPERAND_BYTES / unit->info.element_size / copies->product->k;
 
-	*copies = (struct copies){ .columns = product->n, .rows = plan->i * dim };
-	if (most < width || most < copies->rows || !needs_copies(unit, product))
-		return;
+	if (most < width || most < copies->rows)
+		return false;
 	if (copies->columns > most / width * width)
 		copies->columns = most / width * width;
-	memory = make_memory(unit, (2 * copies->rows + copies->columns) * product->k * size);
-	if (!memory)
+	return true;
+}
+
+void virgo_copies_begin(struct virgo_unit *unit, const struct virgo_product *product,
+			const struct plan *plan, enum staging staging, struct copies *copies)
+{
+	const size_t size = unit->info.element_size, depth = product->k;
+	size_t a_size = 0, b_size = 0, c_size = 0;
+	char *memory;
+
+	*copies = (struct copies){
+		.product = product, .columns = product->n, .rows = plan->i * unit->info.dim,
+	};
+	if (!is_on_daemon(unit))
 		return;
-	copies->a[0] = memory;
-	copies->a[1] = copies->a[0] + copies->rows * product->k * size;
-	copies->b = copies->a[1] + copies->rows * product->k * size;
+	if (needs_copies(unit, product) && limit_columns(unit, plan, copies)) {
+		a_size = copies->rows * depth * size;
+		b_size = copies->columns * depth * size;
+	}
+	if (copies->rows * copies->columns <= OPERAND_BYTES / 4 &&
+	    needs_copies_of_results(unit, product, staging))
+		c_size = copies->rows * copies->columns * virgo_result_size(product);
+	if (!a_size && !c_size)
+		return;
+	memory = make_memory(unit, 2 * c_size + 2 * a_size + b_size);
+	if (!memory) {
+		copies->columns = product->n;
+		return;
+	}
+	if (c_size) {
+		copies->c[0] = memory;
+		copies->c[1] = memory + c_size;
+	}
+	memory += 2 * c_size;
+	if (a_size) {
+		copies->a[0] = memory;
+		copies->a[1] = memory + a_size;
+		copies->b = memory + 2 * a_size;
+	}
 }
 
-int virgo_copies_next_columns(struct virgo_unit *unit, struct copies *copies, size_t column)
+static bool has_copies(const struct copies *copies)
 {
-	copies->column = column;
-	return copies->b ? virgo_wait_ticket(unit, unit->given) : 0;
-}
-
-/* The row of tiles before the last one has had the same place. */
-int virgo_copies_next_row(struct virgo_unit *unit, struct copies *copies, size_t row)
-{
-	const uint64_t ticket = copies->last_row;
-
-	copies->row = row;
-	copies->turn ^= 1;
-	copies->last_row = unit->given;
-	return copies->b ? virgo_wait_ticket(unit, ticket) : 0;
+	return copies->b || copies->c[0];
 }
 
 struct part {
@@ -96,6 +135,59 @@ static void copy(const struct part *part)
 {
 	for (size_t row = 0; row < part->rows; row++)
 		memcpy(part->to + row * part->to_leading, part->from + row * part->from_leading, part->bytes);
+}
+
+/* What the unit has stored there goes to C. */
+static void store_results(struct copies *copies, unsigned int place)
+{
+	const struct virgo_product *p = copies->product;
+	const size_t size = virgo_result_size(p);
+	const struct tile *tile = &copies->stored[place];
+	const struct part part = {
+		.to = (char *)p->c + (tile->row * p->ldc + tile->column) * size, .from = copies->c[place],
+		.to_leading = p->ldc * size, .from_leading = copies->columns * size,
+		.rows = tile->rows, .bytes = tile->columns * size,
+	};
+
+	copy(&part);
+	copies->stored[place].rows = 0;
+}
+
+void virgo_copies_end(struct copies *copies)
+{
+	store_results(copies, 0);
+	store_results(copies, 1);
+}
+
+int virgo_copies_next_columns(struct virgo_unit *unit, struct copies *copies, size_t column)
+{
+	int error = has_copies(copies) ? virgo_wait_ticket(unit, unit->given) : 0;
+
+	copies->column = column;
+	if (!error)
+		virgo_copies_end(copies);
+	return error;
+}
+
+/* The row of tiles before the last one has had the same places. */
+int virgo_copies_next_row(struct virgo_unit *unit, struct copies *copies, const struct tile *tile, size_t end)
+{
+	const uint64_t ticket = copies->last_row;
+	int error;
+
+	copies->row = tile->row;
+	copies->turn ^= 1;
+	copies->last_row = unit->given;
+	if (!has_copies(copies))
+		return 0;
+	error = virgo_wait_ticket(unit, ticket);
+	if (error || !copies->c[0])
+		return error;
+	store_results(copies, copies->turn);
+	copies->stored[copies->turn] = (struct tile){
+		.row = tile->row, .rows = tile->rows, .column = tile->column, .columns = end - tile->column,
+	};
+	return 0;
 }
 
 static void use_a(const struct virgo_product *p, const struct copies *copies, struct virgo_loop *loop,
@@ -132,13 +224,24 @@ static void use_b(const struct virgo_product *p, const struct copies *copies, st
 	loop->ldb = leading;
 }
 
-void virgo_copies_use(struct virgo_unit *unit, const struct virgo_product *product,
-		      const struct copies *copies, struct virgo_loop *loop, size_t at, size_t column)
+void virgo_copies_use(struct virgo_unit *unit, const struct copies *copies, struct virgo_loop *loop, size_t at,
+		      size_t column)
 {
 	const size_t size = unit->info.element_size;
 
 	if (!copies->b)
 		return;
-	use_a(product, copies, loop, size, at, column == copies->column);
-	use_b(product, copies, loop, size, at, column);
+	use_a(copies->product, copies, loop, size, at, column == copies->column);
+	use_b(copies->product, copies, loop, size, at, column);
+}
+
+void virgo_copies_use_c(const struct copies *copies, struct virgo_loop *loop,
+			const struct tile *tile)
+{
+	const size_t size = virgo_result_size(copies->product);
+
+	if (!copies->c[0])
+		return;
+	loop->c = copies->c[copies->turn] + (tile->column - copies->column) * size;
+	loop->ldc = copies->columns;
 }

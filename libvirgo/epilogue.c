@@ -95,7 +95,7 @@ static bool has_narrow_c(const struct virgo_product *product)
 	return product->flags & VIRGO_NARROW && product->type != VIRGO_FP32;
 }
 
-static size_t element_size(const struct virgo_product *product)
+size_t virgo_result_size(const struct virgo_product *product)
 {
 	return !has_narrow_c(product) ? 4 : product->type == VIRGO_INT8 ? 1 : 2;
 }
@@ -124,7 +124,7 @@ void virgo_finish_row(const struct virgo_product *product, void *c, const void *
 void virgo_finish_empty(const struct virgo_product *product)
 {
 	static const uint32_t zero;
-	const size_t size = element_size(product);
+	const size_t size = virgo_result_size(product);
 
 	for (size_t row = 0; row < product->m; row++) {
 		char *c = (char *)product->c + row * product->ldc * size;
@@ -138,9 +138,9 @@ void virgo_finish_empty(const struct virgo_product *product)
 	}
 }
 
-static int probe_c(const struct virgo_product *product, uintptr_t *where)
+int virgo_probe_c(const struct virgo_product *product, uintptr_t *where)
 {
-	const size_t size = element_size(product), row_bytes = product->n * size;
+	const size_t size = virgo_result_size(product), row_bytes = product->n * size;
 	const size_t stride = product->ldc * size;
 	int error = 0;
 
@@ -156,7 +156,7 @@ int virgo_finish_check(const struct virgo_product *product)
 {
 	uintptr_t where;
 
-	if (probe_c(product, &where))
+	if (virgo_probe_c(product, &where))
 		return virgo_fail(-EFAULT, "C: address 0x%lx: program memory that cannot be written",
 				  (unsigned long)where);
 	if (!product->k && product->bias && virgo_probe_read(product->bias, 4 * product->n) == -EFAULT)

@@ -7,11 +7,8 @@
 #include "gemm.h"
 
 #define STEPS_AHEAD 3		/* that the unit has while the host finishes a tile */
+#define STEPS_AT_ONCE 8		/* of a product that are sent one by one, so that the unit begins soon */
 #define TILES_UNCHECKED 256	/* until an error is noticed */
-
-struct tile {
-	size_t row, column, rows, columns;	/* of C, in elements */
-};
 
 struct gemm {
 	struct virgo_unit *unit;
@@ -21,6 +18,7 @@ struct gemm {
 	struct plan plan;
 	unsigned int half;		/* that the next step loads */
 	unsigned int unchecked;		/* tiles */
+	unsigned int sent;		/* steps, up to STEPS_AT_ONCE */
 	struct copies copies;
 	/* A tile that the host has to finish, and when the unit has stored it. */
 	bool has_staged;
@@ -35,7 +33,7 @@ static size_t smaller(size_t x, size_t y)
 
 static size_t c_size(const struct gemm *gemm)
 {
-	return gemm->product->flags & VIRGO_NARROW ? gemm->unit->info.element_size : 4;
+	return virgo_result_size(gemm->product);
 }
 
 /* --- the host's part ------------------------------------------------------------------- */
@@ -186,6 +184,7 @@ static void set_end(const struct gemm *gemm, struct virgo_loop *loop, const stru
 
 	loop->c = (char *)p->c + (tile->row * p->ldc + tile->column) * c_size(gemm);
 	loop->ldc = p->ldc;
+	virgo_copies_use_c(&gemm->copies, loop, tile);
 	loop->activation = p->epilogue == VIRGO_EPILOGUE_RELU ? VIRGO_RELU : VIRGO_NO_ACTIVATION;
 	if (p->scale != 0)
 		loop->scale = p->scale;
@@ -205,7 +204,7 @@ static int put_step(struct gemm *gemm, const struct tile *tile, size_t at, size_
 	};
 
 	set_operands(gemm, &loop, tile, at);
-	virgo_copies_use(gemm->unit, p, &gemm->copies, &loop, at, tile->column);
+	virgo_copies_use(gemm->unit, &gemm->copies, &loop, at, tile->column);
 	if (at)
 		loop.flags |= VIRGO_ADD;
 	else
@@ -214,6 +213,18 @@ static int put_step(struct gemm *gemm, const struct tile *tile, size_t at, size_
 		set_end(gemm, &loop, tile);
 	gemm->half ^= 1;
 	return virgo_put_loop(gemm->unit, &loop);
+}
+
+/*
+ * A unit that has steps to do needs no more at once: they go when the buffer is full. Each
+ * time they do, a daemon may have to wake up.
+ */
+static int send_step(struct gemm *gemm)
+{
+	if (gemm->sent == STEPS_AT_ONCE)
+		return 0;
+	gemm->sent++;
+	return virgo_post_buffer(gemm->unit);
 }
 
 static int multiply_tile(struct gemm *gemm, const struct tile *tile)
@@ -230,7 +241,7 @@ static int multiply_tile(struct gemm *gemm, const struct tile *tile)
 		if (!error)
 			error = put_step(gemm, tile, at, depth);
 		if (!error)
-			error = virgo_post_buffer(gemm->unit);
+			error = send_step(gemm);
 		if (!error && ++steps == STEPS_AHEAD)
 			error = finish_staged(gemm);
 	}
@@ -280,7 +291,7 @@ static int multiply_columns(struct gemm *gemm, size_t column, size_t end)
 		tile.rows = smaller(gemm->plan.i * gemm->unit->info.dim, p->m - tile.row);
 		tile.rows = smaller(tile.rows, gemm->copies.rows);
 		tile.column = column;
-		error = virgo_copies_next_row(gemm->unit, &gemm->copies, tile.row);
+		error = virgo_copies_next_row(gemm->unit, &gemm->copies, &tile, end);
 		if (!error)
 			error = multiply_row(gemm, &tile, end);
 	}
@@ -296,7 +307,11 @@ static int multiply_tiles(struct gemm *gemm)
 		error = multiply_columns(gemm, column, smaller(n, column + columns));
 	if (!error)
 		error = finish_staged(gemm);
-	return error ? error : virgo_wait_all(gemm->unit);
+	if (!error)
+		error = virgo_wait_all(gemm->unit);
+	if (!error)
+		virgo_copies_end(&gemm->copies);
+	return error;
 }
 
 static int make_workspace(struct gemm *gemm)
@@ -357,7 +372,7 @@ int virgo_gemm_run(struct virgo_unit *unit, const struct virgo_product *product)
 	if (error)
 		return error;
 	virgo_plan(unit, product, &gemm.share, &gemm.plan);
-	virgo_copies_begin(unit, product, &gemm.plan, &gemm.copies);
+	virgo_copies_begin(unit, product, &gemm.plan, gemm.staging, &gemm.copies);
 	error = multiply(&gemm);
 	virgo_share_give_back(unit, &gemm.share);
 	return error;

@@ -32,23 +32,36 @@ void virgo_plan(const struct virgo_unit *unit, const struct virgo_product *produ
 bool virgo_plan_move(const struct virgo_unit *unit, const struct virgo_product *product,
 		     const struct virgo_share *share, struct plan *plan);
 
-/* --- copies of operands, for the daemon --------------------------------------- */
+/* --- copies of operands and results, for the daemon ---------------------------- */
+
+/* Of C. */
+struct tile {
+	size_t row, column, rows, columns;	/* in elements */
+};
 
 struct copies {
+	const struct virgo_product *product;
 	size_t rows, columns;		/* of A and B that there is room for; all columns without copies */
 	char *a[2], *b;			/* NULL: operands are loaded where they are */
+	char *c[2];			/* NULL: results are stored where they belong */
+	struct tile stored[2];		/* what of C is there; no rows: nothing */
 	size_t row, column;		/* the first ones that are there */
-	unsigned int turn;		/* which place of A */
+	unsigned int turn;		/* which place of A and of C */
 	uint64_t last_row;		/* when the row of tiles before this one began */
 };
 
 void virgo_copies_begin(struct virgo_unit *unit, const struct virgo_product *product,
-			const struct plan *plan, struct copies *copies);
+			const struct plan *plan, enum staging staging, struct copies *copies);
+/* Columns from `column` on come next; and of them, the rows of a tile, up to column `end`. */
 int virgo_copies_next_columns(struct virgo_unit *unit, struct copies *copies, size_t column);
-int virgo_copies_next_row(struct virgo_unit *unit, struct copies *copies, size_t row);
+int virgo_copies_next_row(struct virgo_unit *unit, struct copies *copies, const struct tile *tile, size_t end);
+/* All of the product is over, without an error. */
+void virgo_copies_end(struct copies *copies);
 /* Lets a loop, of depth `at` and a tile that begins with `column`, load the copies of its operands. */
-void virgo_copies_use(struct virgo_unit *unit, const struct virgo_product *product,
-		      const struct copies *copies, struct virgo_loop *loop, size_t at, size_t column);
+void virgo_copies_use(struct virgo_unit *unit, const struct copies *copies, struct virgo_loop *loop, size_t at,
+		      size_t column);
+/* Lets it store its results where the copies are, if they are. */
+void virgo_copies_use_c(const struct copies *copies, struct virgo_loop *loop, const struct tile *tile);
 
 /* --- epilogues on the host --------------------------------------------------- */
 
@@ -56,6 +69,10 @@ void virgo_copies_use(struct virgo_unit *unit, const struct virgo_product *produ
 void virgo_finish_row(const struct virgo_product *product, void *c, const void *sums, size_t count);
 /* A product without any k: C is what its sums begin with. */
 void virgo_finish_empty(const struct virgo_product *product);
+/* Bytes of an element of C. */
+size_t virgo_result_size(const struct virgo_product *product);
+/* 0; -EFAULT: this thread cannot write C at `*where`. */
+int virgo_probe_c(const struct virgo_product *product, uintptr_t *where);
 /* Can this thread write C, and, without any k, read the bias? 0 or -EFAULT. */
 int virgo_finish_check(const struct virgo_product *product);
 /* The thread's rounding mode and traps have no say in results. */
