@@ -33,10 +33,12 @@ VIRGO_SRC    := $(wildcard libvirgo/*.c)
 DAEMON_SRC   := $(filter-out daemon/main.c,$(wildcard daemon/*.c))
 TOOL_SRC     := $(wildcard tools/*.c)
 COMMON_SRC   := $(wildcard examples/common/*.c)
-EXAMPLE_SRC  := $(wildcard examples/maple/*.c)
+# loops has more files: mk/sim_loops.mk
+EXAMPLE_SRC  := $(filter-out examples/maple/loops.c,$(wildcard examples/maple/*.c))
 DARE_EXAMPLE_SRC := $(wildcard examples/dare/*.c)
 VIRGO_EXAMPLE_SRC := $(wildcard examples/virgo/*.c)
 BENCH_SRC    := $(wildcard bench/*.c)
+SIM_SRC      := $(wildcard sim/*.c)
 TESTLIB_SRC  := $(wildcard tests/lib/*.c)
 TEST_SRC     := $(wildcard tests/unit/test_*.c tests/contract/test_*.c tests/transport/test_*.c)
 CONTRACT_SRC := $(wildcard tests/contract/cases_*.c)
@@ -62,6 +64,7 @@ LIBVIRGO_A   := $(O)/lib/libvirgo.a
 LIBCOMMON_A  := $(O)/lib/libcommon.a
 LIBDAEMON_A  := $(O)/lib/libdaemon.a
 LIBTEST_A    := $(O)/lib/libtest.a
+LIBSIM_A     := $(O)/lib/libsim.a
 RPATH        = -Wl,-rpath,'$$ORIGIN/$(1)lib'
 
 EXAMPLES     := $(patsubst %.c,$(O)/%,$(EXAMPLE_SRC))
@@ -87,6 +90,7 @@ help:
 	@echo "make demo-kernel   the demo in a virtual machine, with modules and daemon; KERNEL=6.1, 6.12 or debug"
 	@echo "make vm-shell      a shell in that machine"
 	@echo "make bench         host benchmarks, written to build/bench.json"
+	@echo "make figures       MAPLE's figures in virtual time, beside the paper's, into build/figures/ (a few minutes)"
 	@echo "make bench-kernel  benchmarks in a virtual machine; KERNEL=6.1 or 6.12"
 	@echo "make install       PREFIX=DIR DESTDIR=DIR"
 	@echo "make docs          the register pages of the docs, from the register lists"
@@ -121,6 +125,7 @@ $(LIBVIRGO_A): $(call obj,$(VIRGO_SRC)); $(archive)
 $(LIBCOMMON_A): $(call obj,$(COMMON_SRC)); $(archive)
 $(LIBDAEMON_A): $(call obj,$(DAEMON_SRC)); $(archive)
 $(LIBTEST_A): $(call obj,$(TESTLIB_SRC)); $(archive)
+$(LIBSIM_A): $(call obj,$(SIM_SRC)); $(archive)
 
 $(LIBMIMIC): $(call obj,$(MIMIC_SRC)) libmimic/libmimic.map
 	@mkdir -p $(@D)
@@ -162,7 +167,7 @@ $(O)/bin/mimicd: $(call obj,daemon/main.c) $(LIBDAEMON_A) $(LIBMIMIC_A)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS) $(DAEMON_LIBS)
 
-$(O)/bin/mimic: $(call obj,$(TOOL_SRC) libdare/assembly.c) $(LIBMIMIC_A)
+$(O)/bin/mimic: $(call obj,$(TOOL_SRC) libdare/assembly.c sim/parameters.c) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)
@@ -190,7 +195,7 @@ $(O)/examples/virgo/gemm_stores: $(O)/obj/examples/virgo/gemm_stores.o $(LIBCOMM
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljson-c -lm
 
 # Tests link the archives: they look at what the shared libraries hide.
-$(TESTS): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBTEST_A) $(LIBDAEMON_A) $(LIBMAPLE_A) $(LIBDARE_A) $(LIBVIRGO_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
+$(TESTS): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBTEST_A) $(LIBSIM_A) $(LIBDAEMON_A) $(LIBMAPLE_A) $(LIBDARE_A) $(LIBVIRGO_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) -lcmocka -lZydis $(TEST_LIBS) -lm

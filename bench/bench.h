@@ -82,6 +82,7 @@ void bench_virgo(const struct bench_options *options);
 void bench_trace(const struct bench_options *options);
 void bench_record(const struct bench_options *options);
 void bench_state(const struct bench_options *options);
+void bench_sim(const struct bench_options *options);
 
 /* LIMA of `rows` rows by the transport, beside the plain loop: nanoseconds a non-zero. */
 struct bench_lima {

@@ -15,7 +15,7 @@ static void usage(FILE *to)
 		"  --build DIR    where bin/mimic and bin/mimicd are (default: build)\n"
 		"  --output FILE  write the rows as JSON\n"
 		"  --only NAME    one of ring, trap, pointer, spmv, wake, idle, dare, dare-sparse, virgo, trace,\n"
-		"                 record, state\n"
+		"                 record, state, sim\n"
 		"  --matrix FILE  a Matrix Market file, for dare-sparse beside its generated graph\n"
 		"Exit status: 0, 1 if a limit is exceeded, 2 for bad options.\n",
 		BENCH_RUNS);
@@ -37,6 +37,7 @@ static const struct {
 	{ "trace", bench_trace },
 	{ "record", bench_record },
 	{ "state", bench_state },
+	{ "sim", bench_sim },
 };
 
 static void run_parts(const struct bench_options *options, const char *only)

@@ -58,14 +58,22 @@ _mimic_files()
 	compopt -o filenames 2>/dev/null
 }
 
-# _mimic_value OPTION WORD COMMAND: the option's value. Of numbers and lists nothing is known.
+# _mimic_value OPTION WORD COMMAND MIMIC: the option's value. Of numbers and lists nothing is known.
 _mimic_value()
 {
 	case $1 in
 	--transport)
 		_mimic_offer "$2" < <(printf '%s\n' auto embedded daemon kernel) ;;
 	--pid) _mimic_offer "$2" < <(cd /proc && printf '%s\n' [0-9]*) ;;
-	--socket | --config | --output | -o) _mimic_files "$2" ;;
+	--socket | --config | --output | -o | --costs | --trace | --directory) _mimic_files "$2" ;;
+	--soc)
+		_mimic_files "$2"
+		_mimic_offer "$2" < <(printf '%s\n' maple-fpga maple-sim) ;;
+	--set)
+		[[ $3 == @(sim|sweep) ]] || return 0
+		_mimic_offer "$2" < <("$4" sim --parameters 2>/dev/null |
+			awk '/^\[/ { section = substr($0, 2, length($0) - 2) } / = / { print section "." $1 "=" }')
+		compopt -o nospace 2>/dev/null ;;
 	esac
 	return 0
 }
@@ -83,8 +91,8 @@ _mimic_argument()
 		_mimic_offer "$1" < <("$2" inject --help 2>/dev/null | sed -n 's/^  \([a-z-]*\)$/\1/p') ;;
 	add:0)
 		_mimic_offer "$1" < <(printf '%s\n' maple dare virgo) ;;
-	list:* | top:* | reset:* | remove:* | inject:* | add:*) ;;
-	run:0 | trace:0 | record:0)
+	cflags:* | list:* | top:* | reset:* | remove:* | inject:* | add:*) ;;
+	run:0 | trace:0 | record:0 | sim:0 | sweep:0)
 		mapfile -t COMPREPLY < <(compgen -c -f -- "$1" | sort -u)
 		compopt -o filenames 2>/dev/null ;;
 	*)
@@ -111,12 +119,12 @@ _mimic()
 		if [[ -n $is_over || ${words[i]} != -* ]]; then
 			((count++)) || device=${words[i]}
 			# All behind a program is the program's own.
-			[[ ${words[1]} == @(run|trace|record) ]] && is_over=yes
+			[[ ${words[1]} == @(run|trace|record|sim|sweep) ]] && is_over=yes
 		elif [[ ${words[i]} == -- ]]; then
 			is_over=yes
 		elif [[ $valued == *" ${words[i]} "* ]]; then
 			if ((++i == ${#words[@]})); then
-				_mimic_value "${words[-1]}" "$word" "${words[1]}"
+				_mimic_value "${words[-1]}" "$word" "${words[1]}" "$1"
 				return
 			fi
 			[[ ${words[i - 1]} == @(--socket|--pid) ]] && where+=("${words[@]:i-1:2}")

@@ -97,6 +97,24 @@ struct mimic_memory {
 	void (*prefetch)(void *context, uint64_t address);
 };
 
+/*
+ * For virtual time: what a model would do at once, in steps whose times somebody else
+ * knows. `step` says what of: a number of the device. Memory is asked between begin() and
+ * end(), for that step.
+ */
+struct mimic_pace {
+	void *context;
+	/*
+	 * `unit` could do `count` such steps now. Returns how many it may: with fewer, who
+	 * paces it lets it go on later, by a call of the device.
+	 */
+	size_t (*begin)(void *context, unsigned int unit, unsigned int step, size_t count);
+	/* It did `count` of those. */
+	void (*end)(void *context, unsigned int unit, unsigned int step, size_t count);
+	/* All work of the unit is thrown away. */
+	void (*drop)(void *context, unsigned int unit);
+};
+
 /* What the driver of a model provides. Called from inside the model's calls. */
 struct mimic_host {
 	void *context;
@@ -122,6 +140,8 @@ struct mimic_host {
 	/* As page_fault, of a context's address space. NULL: always MIMIC_FAULT_BAD. */
 	enum mimic_fault_answer (*context_fault)(void *context, unsigned int device_context,
 						 uint64_t address, bool writes);
+	/* NULL: whatever there is to do is done at once. A device need not have steps. */
+	const struct mimic_pace *pace;
 };
 
 struct mimic_model_ops {

@@ -31,6 +31,9 @@ static const struct mimic_transport_ops *const transports[] = {
 	[MIMIC_TRANSPORT_KERNEL] = &mimic_kernel_transport,
 };
 
+/* In place of all of these. NULL: there is none. */
+static const struct mimic_transport_ops *registered;
+
 #define TRANSPORT_FIRST MIMIC_TRANSPORT_EMBEDDED
 #define TRANSPORT_LAST MIMIC_TRANSPORT_KERNEL
 
@@ -78,6 +81,14 @@ static void after_fork(void)
 	memset(table, 0, sizeof(table));
 	for (unsigned int i = TRANSPORT_FIRST; i <= TRANSPORT_LAST; i++)
 		transports[i]->after_fork();
+	if (registered)
+		registered->after_fork();
+	registered = NULL;
+}
+
+void mimic_transport_register(const struct mimic_transport_ops *ops)
+{
+	registered = ops;
 }
 
 static const char *or_environment(const char *value, const char *name)
@@ -139,7 +150,8 @@ static int complete_options(struct mimic_options *to, const struct mimic_options
 
 static bool suits(const struct mimic_device *device, enum mimic_transport transport)
 {
-	return transport == MIMIC_TRANSPORT_AUTO || device->transport == transports[transport];
+	return transport == MIMIC_TRANSPORT_AUTO || device->transport == registered ||
+	       device->transport == transports[transport];
 }
 
 /* "maple@5": the process's own. No node of the kernel stands for it. */
@@ -179,6 +191,8 @@ static int open_by_any(struct mimic_device **device, const char *name,
 static int open_by_transport(struct mimic_device **device, const char *name,
 			     const struct mimic_options *options)
 {
+	if (registered)
+		return registered->open(device, name, options);
 	if (options->transport == MIMIC_TRANSPORT_AUTO)
 		return open_by_any(device, name, options);
 	return transports[options->transport]->open(device, name, options);

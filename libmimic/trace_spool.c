@@ -197,7 +197,7 @@ int mimic_spool_create(int fd, uint64_t bytes)
 static int check(const struct mimic_spool_header *header, size_t size)
 {
 	if (header->magic != MIMIC_SPOOL_MAGIC || header->version != MIMIC_SPOOL_VERSION ||
-	    header->clock > MIMIC_SPOOL_TSC || header->chunks > size / MIMIC_SPOOL_CHUNK ||
+	    header->clock > MIMIC_SPOOL_CYCLES || header->chunks > size / MIMIC_SPOOL_CHUNK ||
 	    header->chunks < 2)
 		return -EINVAL;
 	return 0;

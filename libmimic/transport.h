@@ -59,10 +59,13 @@ extern const struct mimic_transport_ops mimic_kernel_transport;
 #pragma GCC visibility push(default)
 /* For who maps a device's memory by himself: the preload library. As mimic_device_memory(). */
 int mimic_device_memory_file(struct mimic_device *device, struct mimic_memory_file *file);
-#pragma GCC visibility pop
+
+/* From now on this transport opens all devices, whatever a program asks for: libmimic-sim's. */
+void mimic_transport_register(const struct mimic_transport_ops *ops);
 
 /* Sets the text that mimic_error_text() returns, and returns `error`. */
 int mimic_error(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#pragma GCC visibility pop
 
 /* Nanoseconds of the monotonic clock: the device's `now` in functional mode. */
 uint64_t mimic_now(void);

@@ -23,7 +23,7 @@ ASAN_LEFT_OUT := $(patsubst %,$(O)/tests/contract/test_contract_%,virgo_recorded
 SANITIZED_TESTS := $(filter-out $(ASAN_LEFT_OUT),$(TESTS))
 ifeq ($(SANITIZE),thread)
 SANITIZED_TESTS := $(patsubst %.c,$(O)/%,$(THREADED_UNIT_TESTS)) $(filter-out $(TSAN_LEFT_OUT) \
-	$(O)/tests/unit/% $(O)/tests/contract/%_model,$(TESTS))
+	$(O)/tests/unit/% $(O)/tests/contract/%_model $(O)/tests/contract/%_timed $(O)/tests/contract/%_walks,$(TESTS))
 endif
 # Programs run side by side: most of them wait, or use one CPU.
 TEST_JOBS ?= 2

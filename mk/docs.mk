@@ -24,15 +24,25 @@ $(O)/dare-isa.md: docs/dare-isa.md $(O)/print-isa
 	$(Q)sed -e '/^<!-- made by make docs -->/r $@.tables' \
 		-e '/^<!-- made by make docs -->/,/^<!-- end -->/{//!d}' $< > $@
 
-docs: $(O)/print-registers $(O)/print-dare-registers $(O)/print-virgo-registers $(O)/dare-isa.md
+$(O)/print-sim-parameters: $(call obj,scripts/print-sim-parameters.c)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^
+
+$(O)/timing.md: docs/timing.md $(O)/print-sim-parameters
+	$(Q)$(O)/print-sim-parameters > $@.tables
+	$(Q)sed -e '/^<!-- made by make docs -->/r $@.tables' \
+		-e '/^<!-- made by make docs -->/,/^<!-- end -->/{//!d}' $< > $@
+
+docs: $(O)/print-registers $(O)/print-dare-registers $(O)/print-virgo-registers $(O)/dare-isa.md $(O)/timing.md
 	$(Q)$< > docs/maple-registers.md
 	$(Q)$(O)/print-dare-registers > docs/dare-registers.md
 	$(Q)$(O)/print-virgo-registers > docs/virgo-registers.md
 	$(Q)cp $(O)/dare-isa.md docs/dare-isa.md
+	$(Q)cp $(O)/timing.md docs/timing.md
 
 # Fails if somebody changed the lists and not the page.
-docs-check: $(O)/print-registers $(O)/print-dare-registers $(O)/print-virgo-registers $(O)/dare-isa.md
+docs-check: $(O)/print-registers $(O)/print-dare-registers $(O)/print-virgo-registers $(O)/dare-isa.md $(O)/timing.md
 	$(Q)$< | diff -u docs/maple-registers.md -
 	$(Q)$(O)/print-dare-registers | diff -u docs/dare-registers.md -
 	$(Q)$(O)/print-virgo-registers | diff -u docs/virgo-registers.md -
 	$(Q)diff -u docs/dare-isa.md $(O)/dare-isa.md
+	$(Q)diff -u docs/timing.md $(O)/timing.md

@@ -26,20 +26,23 @@ endef
 install: all pkgconfig
 	@echo "  INSTALL $(INSTALL_ROOT)"
 	$(Q)$(INSTALL) -d $(INSTALL_ROOT)/bin $(INSTALL_ROOT)/include/mimic $(INSTALL_ROOT)/lib/pkgconfig \
-		$(INSTALL_ROOT)/share/mimic $(INSTALL_ROOT)/share/bash-completion/completions $(sort $(foreach page,$(MANPAGES),$(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page)))))
+		$(INSTALL_ROOT)/share/mimic $(INSTALL_ROOT)/share/mimic/costs $(INSTALL_ROOT)/share/bash-completion/completions $(sort $(foreach page,$(MANPAGES),$(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page)))))
 	$(call install_library,libmimic.so.0)
 	$(call install_library,libmaple.so.0)
 	$(call install_library,libdare.so.0)
 	$(call install_library,libvirgo.so.0)
+	$(call install_library,libmimic-sim.so.0)
 	$(if $(PRELOAD_SRC),$(Q)$(INSTALL) -m 644 $(PRELOAD) $(INSTALL_ROOT)/lib)
 	$(if $(BINARIES),$(Q)$(INSTALL) -m 755 $(BINARIES) $(INSTALL_ROOT)/bin)
 	$(Q)$(INSTALL) -m 644 libmaple/maple.h $(wildcard libdare/dare*.h libvirgo/virgo*.h) $(INSTALL_ROOT)/include
 	$(Q)$(INSTALL) -m 644 libmimic/mimic.h include/mimic/access.h include/mimic/maple_registers.h \
 		include/mimic/dare_registers.h include/mimic/dare_isa.h \
 		include/mimic/virgo_registers.h include/mimic/virgo_commands.h \
+		include/mimic/sim.h include/mimic/sim_prefetch.h \
 		$(INSTALL_ROOT)/include/mimic
 	$(Q)$(INSTALL) -m 644 completions/mimic.bash $(INSTALL_ROOT)/share/bash-completion/completions/mimic
 	$(Q)$(INSTALL) -m 644 $(INSTALL_PC) $(INSTALL_ROOT)/lib/pkgconfig
+	$(if $(SIM_COSTS),$(Q)$(INSTALL) -m 644 $(SIM_COSTS) $(INSTALL_ROOT)/share/mimic/costs)
 	$(if $(INSTALL_CONFIG),$(Q)$(INSTALL) -m 644 $(INSTALL_CONFIG) $(INSTALL_ROOT)/share/mimic)
 	$(Q)$(foreach page,$(MANPAGES),$(INSTALL) -m 644 $(page) $(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page))) &&) true
 

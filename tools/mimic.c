@@ -14,6 +14,9 @@ static const struct {
 } tools[] = {
 	{ "run", tool_run, "run a program with emulated devices" },
 	{ "trace", tool_trace, "run a program and write down what its devices do" },
+	{ "sim", tool_sim, "run a program in virtual time, on a modelled SoC" },
+	{ "sweep", tool_sweep, "the same, on a grid of parameters" },
+	{ "cflags", tool_cflags, "print the compiler's flags for such a program" },
 	{ "list", tool_list, "show the daemon's devices and who uses them" },
 	{ "add", tool_add, "add a device to the daemon's" },
 	{ "remove", tool_remove, "take one away" },

@@ -17,11 +17,11 @@ static void list_options(const struct tool_option *options, size_t count, struct
 	for (size_t i = 0; i < count; i++) {
 		long_options[i] = (struct option){ options[i].name,
 			options[i].value && options[i].flag ? optional_argument :
-			options[i].value ? required_argument : no_argument, NULL, CODE(i) };
+			options[i].value || options[i].values ? required_argument : no_argument, NULL, CODE(i) };
 		if (!options[i].letter)
 			continue;
 		*letters++ = options[i].letter;
-		if (options[i].value)
+		if (options[i].value || options[i].values)
 			*letters++ = ':';
 	}
 	long_options[count] = (struct option){ "help", no_argument, NULL, 'h' };
@@ -35,6 +35,8 @@ static void take_option(const struct tool_option *options, size_t count, int cod
 			continue;
 		if (options[i].value)
 			*options[i].value = optarg;
+		if (options[i].values && options[i].values->count++ < TOOL_VALUES_MAX)
+			options[i].values->values[options[i].values->count - 1] = optarg;
 		if (options[i].flag)
 			*options[i].flag = true;
 	}

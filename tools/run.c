@@ -127,8 +127,7 @@ static bool is_program(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* As execvp() looks for it. 0, or an exit status, with the reason said. */
-static int find_program(const char *name, char *path)
+int run_find_program(const char *name, char *path)
 {
 	const char *directories = getenv("PATH");
 	struct stat status;
@@ -341,7 +340,7 @@ int run_prepare(struct run_options *options, int argc, char **argv)
 	if (!status)
 		status = find_library(library);
 	if (!status)
-		status = find_program(argv[optind], program);
+		status = run_find_program(argv[optind], program);
 	if (!status)
 		status = inspect_program(program, options, &facts);
 	if (!status && options->shows_state)

@@ -14,6 +14,9 @@
 
 int tool_run(int argc, char **argv);
 int tool_trace(int argc, char **argv);
+int tool_sim(int argc, char **argv);
+int tool_cflags(int argc, char **argv);
+int tool_sweep(int argc, char **argv);
 int tool_record(int argc, char **argv);
 int tool_replay(int argc, char **argv);
 int tool_list(int argc, char **argv);
@@ -33,9 +36,18 @@ int tool_error(int status, const char *format, ...) __attribute__((format(printf
 
 /* --- options.c ------------------------------------------------------------------- */
 
+#define TOOL_VALUES_MAX 64
+
+/* Of an option that may be given several times. */
+struct tool_values {
+	const char *values[TOOL_VALUES_MAX];
+	size_t count;
+};
+
 struct tool_option {
 	const char *name;
 	const char **value;	/* NULL: takes none */
+	struct tool_values *values;	/* in its place; more than fit are dropped, and counted */
 	bool *flag;		/* with a value, too: that may be left out */
 	char letter;		/* 0: has no short form */
 };
@@ -74,10 +86,19 @@ struct run_options {
  * the environment that it needs. 0, or the exit status when all is said.
  */
 int run_prepare(struct run_options *options, int argc, char **argv);
+/* As execvp() looks for a program, into PATH_MAX bytes. 0, or an exit status, with the reason said. */
+int run_find_program(const char *name, char *path);
 /* This process becomes the program. Returns an exit status if it cannot. */
 int run_become(char **argv);
 /* A variable of the environment: a path, made absolute. NULL: nothing. */
 void run_set_path(const char *name, const char *path);
+
+/* --- child.c: a program that the command stays with ------------------------------------ */
+
+/* Runs `prepare` (NULL: nothing) in the new process. The wait status; -1: none could be started, which is said. */
+int child_run(char **argv, void (*prepare)(void));
+/* Ends as a program of that wait status did: its exit status, or the same signal. */
+int child_end_as(int status);
 
 /* --- client.c: list, add, remove and inject ----------------------------------- */
 

@@ -7,12 +7,10 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -194,83 +192,6 @@ static void remove_spool(struct spool_file *file)
 	rmdir(file->directory);
 }
 
-/* --- the program ------------------------------------------------------------------------------ */
-
-static pid_t child;
-
-/* From a terminal the program has it, too; from elsewhere it is the program that is meant. */
-static void forward(int number)
-{
-	if (child > 0)
-		kill(child, number);
-}
-
-static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
-static const int ignored[] = { SIGINT, SIGQUIT };
-
-static void handle_signals(void)
-{
-	struct sigaction action = { .sa_handler = forward, .sa_flags = SA_RESTART };
-
-	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
-		sigaction(forwarded[i], &action, NULL);
-	action.sa_handler = SIG_IGN;
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-		sigaction(ignored[i], &action, NULL);
-}
-
-static void block_signals(int how)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
-		sigaddset(&set, forwarded[i]);
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-		sigaddset(&set, ignored[i]);
-	sigprocmask(how, &set, NULL);
-}
-
-/* Its wait status; -1: none could be started, which is said. */
-static int run_child(char **argv)
-{
-	sigset_t before;
-	int status;
-
-	sigprocmask(SIG_SETMASK, NULL, &before);
-	/* A signal that comes before we know the child is one for the child. */
-	block_signals(SIG_BLOCK);
-	child = fork();
-	if (!child) {
-		sigprocmask(SIG_SETMASK, &before, NULL);
-		_exit(run_become(argv));
-	}
-	if (child < 0) {
-		sigprocmask(SIG_SETMASK, &before, NULL);
-		return tool_error(-1, "%s: %s", argv[0], strerror(errno));
-	}
-	handle_signals();
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
-	/* From here on there is nobody to forward to. */
-	child = 0;
-	return status;
-}
-
-/* As the program ended; a core of ours is of no use. */
-static int end_as(int status)
-{
-	const struct rlimit no_core = { 0, 0 };
-
-	if (WIFEXITED(status))
-		return WEXITSTATUS(status);
-	setrlimit(RLIMIT_CORE, &no_core);
-	signal(WTERMSIG(status), SIG_DFL);
-	raise(WTERMSIG(status));
-	return 128 + WTERMSIG(status);
-}
-
 /* --- the output ---------------------------------------------------------------------------------- */
 
 /* false when it is said what went wrong. */
@@ -297,7 +218,7 @@ static bool convert(const struct spool_file *spool, const struct trace_options *
 
 static int trace(const struct trace_options *options, struct spool_file *spool, FILE *output, char **argv)
 {
-	int status = run_child(argv);
+	int status = child_run(argv, NULL);
 	bool is_written;
 
 	if (status < 0)
@@ -307,7 +228,7 @@ static int trace(const struct trace_options *options, struct spool_file *spool, 
 	remove_spool(spool);
 	if (!is_written && WIFEXITED(status) && !WEXITSTATUS(status))
 		return EXIT_FAILURE;
-	return end_as(status);
+	return child_end_as(status);
 }
 
 int tool_trace(int argc, char **argv)

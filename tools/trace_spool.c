@@ -82,6 +82,9 @@ static void scale_times(struct trace_input *input)
 	uint64_t nanoseconds = mimic_spool_ticks(MIMIC_SPOOL_NANOSECONDS) - header->start_nanoseconds;
 	double scale = ticks ? (double)nanoseconds / (double)ticks : 1;
 
+	/* A viewer's microsecond is a cycle. */
+	if (header->clock == MIMIC_SPOOL_CYCLES)
+		scale = 1000;
 	for (size_t i = 0; i < input->count; i++) {
 		struct trace_record *record = &input->records[i];
 		uint64_t from = record->event->time, end = from + record->event->duration;

@@ -87,7 +87,9 @@ enum step atomic_step(struct maple *m, unsigned int number, unsigned int operati
 		return STEP_WAIT;
 	request = decode(m, q, operation, payload);
 	begin = mimic_trace_now(&m->model.trace);
+	pace_begin(m, number, MAPLE_STEP_ATOMIC, 1);
 	error = perform(m, number, &request, &old);
+	pace_end(m, number, MAPLE_STEP_ATOMIC, error != -EAGAIN);
 	if (error == -EAGAIN)
 		return STEP_WAIT;
 	MIMIC_TRACE_FROM(&m->model.trace, begin, atomic, 0ull, number, request.address, sizeof(old),

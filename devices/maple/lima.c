@@ -48,11 +48,6 @@ void lima_drop(struct maple_queue *q)
 	q->chunks_count = 0;
 }
 
-bool lima_backlog(const struct maple_queue *q)
-{
-	return q->loop_active || q->loops_count || q->chunks_count;
-}
-
 static enum step push(struct maple *m, unsigned int number, const struct lima_loop *loop)
 {
 	struct maple_queue *q = &m->state.queue[number];
@@ -78,6 +73,7 @@ enum step lima_push_tile(struct maple *m, unsigned int number, uint64_t payload)
 {
 	struct lima_loop loop = {
 		.a = m->state.tile_a, .b = m->state.queue[0].base, .mode = m->state.tile_mode,
+		.coherent = m->state.tile_b_coherent,
 		.next = (uint32_t)(payload >> 32), .end = (uint32_t)payload,
 	};
 
@@ -101,7 +97,7 @@ enum step lima_push_queue(struct maple *m, unsigned int number, unsigned int ope
 	struct maple_queue *q = &m->state.queue[number];
 	struct lima_loop loop = {
 		.a = q->lima_a, .b = q->lima_b,
-		.mode = queue_loop_mode[operation - MAPLE_STORE_QUEUE_LOOP_POINTER32],
+		.mode = queue_loop_mode[operation - MAPLE_STORE_QUEUE_LOOP_POINTER32], .coherent = true,
 		.next = (uint32_t)(payload >> 32), .end = (uint32_t)payload,
 	};
 
@@ -173,11 +169,16 @@ static bool fetch_chunks(struct maple *m, unsigned int number, unsigned int free
 	unsigned int words = first + (free - 1) * CHUNK_WORDS;
 	unsigned int in_page = (unsigned int)(4096 - address % 4096) / 4;
 	uint32_t left = q->active.end - q->active.next;
+	enum maple_step step = q->active.coherent ? MAPLE_STEP_LIMA_LLC_CHUNK : MAPLE_STEP_LIMA_CHUNK;
 	unsigned int done = 0;
+	bool is_read;
 
 	words = words < in_page ? words : in_page;
 	words = words < left ? words : left;
-	if (!read_b(m, number, address, index, words))
+	words = (unsigned int)pace_begin(m, number, step, words < first || !is_paced(m) ? words : first);
+	is_read = words && read_b(m, number, address, index, words);
+	pace_end(m, number, step, is_read ? words : 0);
+	if (!is_read)
 		return false;
 	while (done < words) {
 		unsigned int piece = done ? CHUNK_WORDS : first;
@@ -226,21 +227,26 @@ static unsigned int element_size(uint32_t mode)
 static unsigned int produce_indices(struct maple *m, struct maple_queue *q,
 				    struct lima_chunk *chunk)
 {
-	unsigned int n = 0;
+	unsigned int number = (unsigned int)(q - m->state.queue);
+	unsigned int n = chunk->count - chunk->position, room = queue_room(q);
 
-	while (chunk->position < chunk->count && queue_room(q)) {
+	n = n < room ? n : room;
+	if (!n)
+		return 0;
+	n = (unsigned int)pace_begin(m, number, MAPLE_STEP_LIMA_PRODUCE, n);
+	for (unsigned int i = 0; i < n; i++)
 		queue_push(m, q, chunk->index[chunk->position++], false);
-		n++;
-	}
+	pace_end(m, number, MAPLE_STEP_LIMA_PRODUCE, n);
 	return n;
 }
 
 /* LIMA_PREFETCH scales by 8 whatever the element is (cr:340-361 of the artifact). */
 static unsigned int prefetch_indices(struct maple *m, unsigned int number, struct lima_chunk *chunk)
 {
-	unsigned int shift = chunk->mode == LIMA_MODE_PREFETCH32 ? 2 : 3, n = 0;
+	unsigned int shift = chunk->mode == LIMA_MODE_PREFETCH32 ? 2 : 3, n = 0, most;
 
-	while (chunk->position < chunk->count) {
+	most = (unsigned int)pace_begin(m, number, MAPLE_STEP_LIMA_PREFETCH, chunk->count - chunk->position);
+	while (n < most) {
 		uint64_t offset;
 
 		if (!m->prefetch_budget) {
@@ -253,6 +259,7 @@ static unsigned int prefetch_indices(struct maple *m, unsigned int number, struc
 		prefetch_address(m, (chunk->a + offset) & address_mask(m), MAPLE_FAULT_LIMA);
 		n++;
 	}
+	pace_end(m, number, MAPLE_STEP_LIMA_PREFETCH, n);
 	if (n)
 		MIMIC_TRACE(&m->model.trace, prefetch, 0ull, number,
 			    chunk->a + ((uint64_t)chunk->index[chunk->position - n] << shift), 0u, 0ull,
@@ -272,6 +279,7 @@ static unsigned int fetch_indices(struct maple *m, unsigned int number)
 	uint32_t mode = chunk->mode;
 	unsigned int size = element_size(mode), shift = size == 8 ? 3 : 2;
 	unsigned int room = queue_room(q) / (size / 4), n = 0, got;
+	enum maple_step step;
 	uint64_t address[FETCH_BLOCK];
 
 	if (room > FETCH_BLOCK)
@@ -285,7 +293,8 @@ static unsigned int fetch_indices(struct maple *m, unsigned int number)
 	}
 	if (!n)
 		return 0;
-	got = (unsigned int)fetch_into_queue(m, number, address, n, size, MAPLE_FAULT_LIMA);
+	step = mode >= LIMA_MODE_LLC32 ? MAPLE_STEP_LIMA_LLC_POINTER : MAPLE_STEP_LIMA_POINTER;
+	got = (unsigned int)fetch_at_pace(m, number, address, n, size, step);
 	for (unsigned int left = got; left;) {
 		unsigned int piece;
 

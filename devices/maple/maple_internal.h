@@ -9,6 +9,7 @@
  *   fetch.c    addresses to words: TLB, memory port, page faults
  *   lima.c     loops of indirect memory accesses
  *   mmu.c      the MMU page
+ *   pace.c     steps in virtual time
  *   observe.c  statistics, debug words, counters, views
  *   custom.c   the custom accelerator page
  *   save.c     images of the state
@@ -46,7 +47,7 @@ struct lima_loop {
 	uint32_t next;
 	uint32_t end;
 	uint32_t mode;
-	uint32_t reserved;
+	uint32_t coherent;	/* B is read through the LLC */
 };
 
 struct lima_chunk {
@@ -243,6 +244,30 @@ static inline void trace_shootdown(struct maple *m, uint64_t start, uint64_t end
 	MIMIC_TRACE(&m->model.trace, shootdown, 0ull, 0, start, 0u, end, 0ull);
 }
 
+/* pace.c: cold, so that they lie apart from the code that has no pace. */
+__attribute__((cold)) size_t pace_ask(struct maple *m, unsigned int number, enum maple_step step, size_t n);
+__attribute__((cold)) void pace_tell(struct maple *m, unsigned int number, enum maple_step step, size_t n);
+__attribute__((cold)) size_t pace_fetch(struct maple *m, unsigned int number, uint64_t *addresses, size_t n,
+					unsigned int size, enum maple_step step);
+__attribute__((cold)) void pace_drop(struct maple *m, unsigned int number);
+
+static inline bool is_paced(const struct maple *m)
+{
+	return __builtin_expect(m->host.pace != NULL, 0);
+}
+
+/* How many of `n` steps may be done now. */
+static inline size_t pace_begin(struct maple *m, unsigned int number, enum maple_step step, size_t n)
+{
+	return is_paced(m) ? pace_ask(m, number, step, n) : n;
+}
+
+static inline void pace_end(struct maple *m, unsigned int number, enum maple_step step, size_t n)
+{
+	if (is_paced(m))
+		pace_tell(m, number, step, n);
+}
+
 static inline uint64_t address_mask(const struct maple *m)
 {
 	return m->config.address_bits >= 64 ? ~0ull : (1ull << m->config.address_bits) - 1;
@@ -300,6 +325,15 @@ enum fetch_path { FETCH_DRAM, FETCH_LLC };
  */
 size_t fetch_into_queue(struct maple *m, unsigned int number, uint64_t *addresses, size_t n,
 			unsigned int size, enum maple_fault_source source);
+/* The same, as far as its pace lets it go. */
+static inline size_t fetch_at_pace(struct maple *m, unsigned int number, uint64_t *addresses, size_t n,
+				   unsigned int size, enum maple_step step)
+{
+	if (is_paced(m))
+		return pace_fetch(m, number, addresses, n, size, step);
+	return fetch_into_queue(m, number, addresses, n, size,
+				step < MAPLE_STEP_LIMA_CHUNK ? MAPLE_FAULT_PIPES : MAPLE_FAULT_LIMA);
+}
 /* 0: *physical is set; -EFAULT: bad address, counted; -EAGAIN: stalled. */
 int translate(struct maple *m, uint64_t address, struct requester who, uint64_t *physical,
 	      bool *hit);
@@ -315,7 +349,10 @@ void lima_configure_tile(struct maple *m, unsigned int operation, unsigned int f
 enum step lima_push_tile(struct maple *m, unsigned int number, uint64_t payload);
 enum step lima_push_queue(struct maple *m, unsigned int number, unsigned int operation,
 			  uint64_t payload);
-bool lima_backlog(const struct maple_queue *q);
+static inline bool lima_backlog(const struct maple_queue *q)
+{
+	return q->loop_active || q->loops_count || q->chunks_count;
+}
 bool lima_advance(struct maple *m, unsigned int number);
 void lima_drop(struct maple_queue *q);
 

@@ -71,12 +71,35 @@ void maple_model_destroy(struct mimic_model *model);
 void maple_model_fill(struct mimic_model *model, uint64_t tag, int status, uint64_t value,
 		      uint64_t now);
 
+/* Steps of struct mimic_pace; the unit is the queue. */
+enum maple_step {
+	MAPLE_STEP_POINTER,		/* a load for a store's pointer, past the LLC */
+	MAPLE_STEP_LLC_POINTER,
+	MAPLE_STEP_ATOMIC,
+	MAPLE_STEP_PREFETCH,
+	MAPLE_STEP_LIMA_CHUNK,		/* B, in words of one chunk, past the LLC */
+	MAPLE_STEP_LIMA_LLC_CHUNK,
+	MAPLE_STEP_LIMA_POINTER,	/* an element of A, past the LLC */
+	MAPLE_STEP_LIMA_LLC_POINTER,
+	MAPLE_STEP_LIMA_PRODUCE,
+	MAPLE_STEP_LIMA_PREFETCH,
+};
+
+/* The queue goes on with what its pace held up. */
+void maple_model_progress(struct mimic_model *model, unsigned int queue, uint64_t now);
+
+/* Which way an access would take now: of *queue, if it is not that of the configuration. */
+enum maple_pipe { MAPLE_PIPE_CONFIGURATION, MAPLE_PIPE_PRODUCE, MAPLE_PIPE_CONSUME };
+enum maple_pipe maple_model_pipe(const struct mimic_model *model, const struct mimic_access *access,
+				 unsigned int *queue);
+
 /* What a test or a state view may look at, beside the registers. */
 struct maple_queue_view {
 	bool allocated;
 	bool hung;
 	unsigned int size;	/* words */
 	unsigned int level;	/* words in use */
+	uint64_t popped;	/* words, since the queue is there */
 	unsigned int loops;	/* LIMA loops not finished */
 	uint64_t producer;	/* owner, 0: none */
 	uint64_t consumer;
@@ -85,5 +108,8 @@ struct maple_queue_view {
 };
 int maple_model_queue(const struct mimic_model *model, unsigned int queue,
 		      struct maple_queue_view *view);
+/* Of that, what is looked at often: the levels of all queues; words popped, and words in use, of one. */
+void maple_model_levels(const struct mimic_model *model, unsigned int levels[MAPLE_MAX_QUEUES]);
+uint64_t maple_model_popped(const struct mimic_model *model, unsigned int queue, unsigned int *level);
 
 #endif

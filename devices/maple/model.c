@@ -432,6 +432,28 @@ static void maple_owner_gone(struct mimic_model *model, uint64_t owner, uint64_t
 	}
 }
 
+void maple_model_progress(struct mimic_model *model, unsigned int queue, uint64_t now)
+{
+	begin_call(maple_of(model), now);
+	queue_progress(maple_of(model), queue);
+}
+
+enum maple_pipe maple_model_pipe(const struct mimic_model *model, const struct mimic_access *access,
+				 unsigned int *queue)
+{
+	struct maple *m = (struct maple *)model;
+	unsigned int operation = access->offset >> MAPLE_OPERATION_SHIFT & 63;
+	struct maple_queue *q = queue_of(m, access->offset >> MAPLE_QUEUE_SHIFT & 7, queue);
+
+	if (access->page != MAPLE_PAGE_MAPLE || !q)
+		return MAPLE_PIPE_CONFIGURATION;
+	if (!access->is_write)
+		return operation == MAPLE_LOAD_CONSUME && q->consumer == access->owner && !q->load.valid ?
+			       MAPLE_PIPE_CONSUME : MAPLE_PIPE_CONFIGURATION;
+	return store_is_produce(m, operation) && is_legal_produce(m, access) ? MAPLE_PIPE_PRODUCE :
+									       MAPLE_PIPE_CONFIGURATION;
+}
+
 static void maple_tick(struct mimic_model *model, uint64_t now)
 {
 	begin_call(maple_of(model), now);

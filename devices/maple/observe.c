@@ -174,10 +174,26 @@ int maple_model_queue(const struct mimic_model *model, unsigned int queue,
 	q = &m->state.queue[queue];
 	*view = (struct maple_queue_view){
 		.allocated = q->allocated, .hung = q->hung, .size = q->size, .level = q->level,
-		.loops = q->loops_count + q->loop_active, .producer = q->producer,
+		.popped = q->popped, .loops = q->loops_count + q->loop_active, .producer = q->producer,
 		.consumer = q->consumer,
 		.store_waiting = q->store.valid ? q->store.access.owner : 0,
 		.load_waiting = q->load.valid ? q->load.access.owner : 0,
 	};
 	return 0;
+}
+
+void maple_model_levels(const struct mimic_model *model, unsigned int levels[MAPLE_MAX_QUEUES])
+{
+	const struct maple *m = (const struct maple *)model;
+
+	for (unsigned int i = 0; i < MAPLE_MAX_QUEUES; i++)
+		levels[i] = m->state.queue[i].level;
+}
+
+uint64_t maple_model_popped(const struct mimic_model *model, unsigned int queue, unsigned int *level)
+{
+	const struct maple_queue *q = &((const struct maple *)model)->state.queue[queue];
+
+	*level = q->level;
+	return q->popped;
 }

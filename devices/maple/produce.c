@@ -95,11 +95,11 @@ static void queue_hang(struct maple *m, struct maple_queue *q)
  * again whole, and must not fetch the first half twice.
  */
 static enum step fetch_addresses(struct maple *m, unsigned int number, uint64_t *address,
-				 unsigned int n, unsigned int size)
+				 unsigned int n, unsigned int size, enum maple_step kind)
 {
 	struct maple_queue *q = &m->state.queue[number];
 	unsigned int skip = n == 2 && q->half_done ? 1 : 0;
-	size_t got = fetch_into_queue(m, number, address + skip, n - skip, size, MAPLE_FAULT_PIPES);
+	size_t got = fetch_at_pace(m, number, address + skip, n - skip, size, kind);
 
 	if (got < n - skip) {
 		q->half_done = skip + got == 1;
@@ -132,7 +132,8 @@ static enum step fetch_pointers(struct maple *m, unsigned int number, struct poi
 		queue_hang(m, q);
 		return STEP_DONE;
 	}
-	return fetch_addresses(m, number, address, n, kind.size);
+	return fetch_addresses(m, number, address, n, kind.size,
+			       kind.coherent ? MAPLE_STEP_LLC_POINTER : MAPLE_STEP_POINTER);
 }
 
 static enum step prefetch(struct maple *m, struct maple_queue *q, unsigned int operation,
@@ -147,7 +148,9 @@ static enum step prefetch(struct maple *m, struct maple_queue *q, unsigned int o
 	else
 		address = indexed_address(m, q, (uint32_t)payload);
 	MIMIC_TRACE(&m->model.trace, prefetch, 0ull, q - m->state.queue, address, 0u, 0ull, 1ull);
+	pace_begin(m, (unsigned int)(q - m->state.queue), MAPLE_STEP_PREFETCH, 1);
 	prefetch_address(m, address, MAPLE_FAULT_PIPES);
+	pace_end(m, (unsigned int)(q - m->state.queue), MAPLE_STEP_PREFETCH, 1);
 	return STEP_DONE;
 }
 
@@ -266,7 +269,7 @@ size_t produce_many(struct maple *m, unsigned int number, const struct mimic_acc
 	struct pointer_kind kind = pointer_kind(operation);
 	size_t done = 0;
 
-	if (lima_backlog(q) || pipes_are_stalled(m, operation))
+	if (lima_backlog(q) || pipes_are_stalled(m, operation) || is_paced(m))
 		return 0;
 	if (operation == MAPLE_STORE_PRODUCE)
 		done = produce_data(m, q, pattern->size, values, n);

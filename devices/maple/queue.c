@@ -157,6 +157,8 @@ void queue_drop(struct maple *m, unsigned int number, uint64_t load_answer, enum
 	struct maple_queue *q = &m->state.queue[number];
 
 	trace_drop(m, q, by);
+	if (is_paced(m))
+		pace_drop(m, number);
 	if (q->loop_active)
 		MIMIC_TRACE(&m->model.trace, lima_end, 0ull, number, 0ull, 0u, 0ull, 0ull);
 	forget_fetches(m, number);
@@ -392,7 +394,7 @@ void queue_progress(struct maple *m, unsigned int number)
 
 	/* LIMA first: its loops were pushed before the store that waits. */
 	while (more) {
-		more = lima_advance(m, number);
+		more = lima_backlog(q) && lima_advance(m, number);
 		more |= progress_store(m, number);
 		more |= progress_load(m, q);
 	}

@@ -42,12 +42,20 @@ int argument_transport(const char *text, struct message *message)
 
 int argument_uniform(struct input *input, const char *text, struct message *message)
 {
-	uint64_t rows = 0, per_row = 0;
-	const char *rest = argument_number(text, 'x', &rows);
+	uint64_t rows = 0, columns = 0, per_row = 0;
+	const char *rest = argument_number(text, 'x', &rows), *third;
 
-	if (!rest || !argument_number(rest, '\0', &per_row) || rows < 1 || rows > UINT32_MAX || per_row < 1)
-		return message_set(message, -EINVAL, "--uniform %s: it must be ROWSxNNZ, such as 1000000x16", text);
+	third = rest ? argument_number(rest, 'x', &columns) : NULL;
+	if (!third)
+		columns = 0;
+	else
+		rest = third;
+	if (!rest || !argument_number(rest, '\0', &per_row) || rows < 1 || rows > UINT32_MAX || per_row < 1 ||
+	    (third && (columns < 1 || columns > UINT32_MAX)))
+		return message_set(message, -EINVAL, "--uniform %s: it must be ROWSxNNZ, such as 1000000x16, or "
+				   "ROWSxCOLUMNSxNNZ", text);
 	input->uniform_rows = rows;
+	input->uniform_columns = columns;
 	input->uniform_per_row = per_row;
 	return 0;
 }
@@ -128,11 +136,21 @@ static int take_input(struct input *input, int argc, char **argv, int first, str
 
 static int take_kronecker(struct input *input, struct message *message)
 {
-	uint64_t scale = 0;
-	int error = argument_bounded("kronecker", optarg, 1, KRONECKER_SCALE_MAX, &scale, message);
+	uint64_t scale = 0, edge_factor = 0;
+	const char *rest = argument_number(optarg, 'x', &scale);
+	int error;
 
+	if (!rest) {
+		error = argument_bounded("kronecker", optarg, 1, KRONECKER_SCALE_MAX, &scale, message);
+		input->kronecker_scale = (unsigned int)scale;
+		return error;
+	}
+	if (scale < 1 || scale > KRONECKER_SCALE_MAX || !argument_number(rest, '\0', &edge_factor) || edge_factor < 1 ||
+	    edge_factor > KRONECKER_EDGE_FACTOR_MAX)
+		return message_set(message, -EINVAL, "--kronecker %s: it must be SCALE, or SCALExEDGES", optarg);
 	input->kronecker_scale = (unsigned int)scale;
-	return error;
+	input->kronecker_edge_factor = (unsigned int)edge_factor;
+	return 0;
 }
 
 static int take_common(struct common_options *common, int option, struct message *message)
@@ -217,8 +235,9 @@ static void print_help(const char *devices, const char *inputs)
 void arguments_help(const char *devices)
 {
 	print_help(devices,
-		   "  --kronecker SCALE    a Graph500 graph of 2^SCALE vertices, 16 edges for each\n"
-		   "  --uniform ROWSxNNZ   a square matrix of ROWS rows, NNZ elements at random in each\n");
+		   "  --kronecker SCALE    a Graph500 graph of 2^SCALE vertices, 16 edges for each; SCALExEDGES: as many\n"
+		   "  --uniform ROWSxNNZ   a square matrix of ROWS rows, NNZ elements at random in each;\n"
+		   "                       ROWSxCOLUMNSxNNZ: not a square one\n");
 }
 
 void arguments_help_device(const char *devices)

@@ -55,9 +55,9 @@ static void set_weights(struct csr *csr, uint64_t seed)
 	}
 }
 
-static int kronecker_directed(struct csr *csr, unsigned int scale, struct random *random)
+static int kronecker_directed(struct csr *csr, unsigned int scale, unsigned int edge_factor, struct random *random)
 {
-	uint64_t vertices = 1ull << scale, edges = vertices * KRONECKER_EDGE_FACTOR;
+	uint64_t vertices = 1ull << scale, edges = vertices * edge_factor;
 	uint32_t *number = calloc(vertices, sizeof(*number));
 	struct csr_entry *entries = calloc(edges, sizeof(*entries));
 	int error = -ENOMEM;
@@ -80,6 +80,12 @@ static int kronecker_directed(struct csr *csr, unsigned int scale, struct random
 
 int generate_kronecker(struct csr *csr, unsigned int scale, uint64_t seed, struct message *message)
 {
+	return generate_kronecker_edges(csr, scale, KRONECKER_EDGE_FACTOR, seed, message);
+}
+
+int generate_kronecker_edges(struct csr *csr, unsigned int scale, unsigned int edge_factor, uint64_t seed,
+			     struct message *message)
+{
 	struct random random = { .state = seed };
 	struct csr directed;
 	int error;
@@ -88,7 +94,10 @@ int generate_kronecker(struct csr *csr, unsigned int scale, uint64_t seed, struc
 	if (scale < 1 || scale > KRONECKER_SCALE_MAX)
 		return message_set(message, -EINVAL, "a Kronecker graph of scale %u: it must be 1 to %u", scale,
 				   KRONECKER_SCALE_MAX);
-	error = kronecker_directed(&directed, scale, &random);
+	if (edge_factor < 1 || edge_factor > KRONECKER_EDGE_FACTOR_MAX)
+		return message_set(message, -EINVAL, "%u edges for each vertex: it must be 1 to %u", edge_factor,
+				   KRONECKER_EDGE_FACTOR_MAX);
+	error = kronecker_directed(&directed, scale, edge_factor, &random);
 	if (!error) {
 		error = csr_graph(csr, &directed);
 		csr_free(&directed);
@@ -109,6 +118,12 @@ static int compare_columns(const void *a, const void *b)
 int generate_uniform(struct csr *csr, uint64_t rows, uint64_t per_row, uint64_t seed,
 		     struct message *message)
 {
+	return generate_uniform_columns(csr, rows, rows, per_row, seed, message);
+}
+
+int generate_uniform_columns(struct csr *csr, uint64_t rows, uint64_t columns, uint64_t per_row, uint64_t seed,
+			     struct message *message)
+{
 	struct random random = { .state = seed };
 	uint64_t nonzeros;
 	int error;
@@ -117,9 +132,12 @@ int generate_uniform(struct csr *csr, uint64_t rows, uint64_t per_row, uint64_t 
 	if (rows < 1 || rows > UINT32_MAX)
 		return message_set(message, -EINVAL, "a matrix of %" PRIu64 " rows: it must be 1 to %u", rows,
 				   UINT32_MAX);
+	if (columns < 1 || columns > UINT32_MAX)
+		return message_set(message, -EINVAL, "a matrix of %" PRIu64 " columns: it must be 1 to %u", columns,
+				   UINT32_MAX);
 	if (__builtin_mul_overflow(rows, per_row, &nonzeros))
 		return message_set(message, -EINVAL, "%" PRIu64 " elements in each row are too many", per_row);
-	error = csr_alloc(csr, rows, rows, nonzeros, CSR_REAL);
+	error = csr_alloc(csr, rows, columns, nonzeros, CSR_REAL);
 	if (error)
 		return message_set(message, error, "out of memory for %" PRIu64 " rows of %" PRIu64 " elements",
 				   rows, per_row);
@@ -127,7 +145,7 @@ int generate_uniform(struct csr *csr, uint64_t rows, uint64_t per_row, uint64_t 
 		uint64_t start = row * per_row;
 
 		for (uint64_t j = start; j < start + per_row; j++) {
-			csr->column[j] = (uint32_t)random_below(&random, rows);
+			csr->column[j] = (uint32_t)random_below(&random, columns);
 			csr->value[j].real = 2 * random_unit(&random) - 1;
 		}
 		qsort(csr->column + start, per_row, sizeof(*csr->column), compare_columns);

@@ -8,6 +8,7 @@
 
 #define KRONECKER_SCALE_MAX 30
 #define KRONECKER_EDGE_FACTOR 16
+#define KRONECKER_EDGE_FACTOR_MAX 1024
 
 /*
  * A graph of 2^scale vertices as Graph500 makes them: Kronecker initiator
@@ -16,9 +17,15 @@
  * value of an edge is in (0, 1], the same in both directions.
  */
 int generate_kronecker(struct csr *csr, unsigned int scale, uint64_t seed, struct message *message);
+/* The same with another number of edges for each vertex, 1 to KRONECKER_EDGE_FACTOR_MAX. */
+int generate_kronecker_edges(struct csr *csr, unsigned int scale, unsigned int edge_factor, uint64_t seed,
+			     struct message *message);
 
 /* rows by rows, `per_row` elements in each row at random columns, values in [-1, 1). */
 int generate_uniform(struct csr *csr, uint64_t rows, uint64_t per_row, uint64_t seed,
 		     struct message *message);
+/* The same with another number of columns. */
+int generate_uniform_columns(struct csr *csr, uint64_t rows, uint64_t columns, uint64_t per_row, uint64_t seed,
+			     struct message *message);
 
 #endif

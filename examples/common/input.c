@@ -118,8 +118,13 @@ int input_load(struct csr *csr, const struct input *input, struct message *messa
 	if (input->path)
 		return load_file(csr, input->path, message);
 	if (input->kronecker_scale)
-		return generate_kronecker(csr, input->kronecker_scale, input->seed, message);
-	return generate_uniform(csr, input->uniform_rows, input->uniform_per_row, input->seed, message);
+		return generate_kronecker_edges(csr, input->kronecker_scale,
+						input->kronecker_edge_factor ? input->kronecker_edge_factor :
+									       KRONECKER_EDGE_FACTOR,
+						input->seed, message);
+	return generate_uniform_columns(csr, input->uniform_rows,
+					input->uniform_columns ? input->uniform_columns : input->uniform_rows,
+					input->uniform_per_row, input->seed, message);
 }
 
 void input_name(const struct input *input, char *name, size_t size)
@@ -128,8 +133,13 @@ void input_name(const struct input *input, char *name, size_t size)
 
 	if (input->path)
 		snprintf(name, size, "%s", slash ? slash + 1 : input->path);
+	else if (input->kronecker_edge_factor)
+		snprintf(name, size, "kronecker %ux%u", input->kronecker_scale, input->kronecker_edge_factor);
 	else if (input->kronecker_scale)
 		snprintf(name, size, "kronecker %u", input->kronecker_scale);
+	else if (input->uniform_columns)
+		snprintf(name, size, "uniform %" PRIu64 "x%" PRIu64 "x%" PRIu64, input->uniform_rows,
+			 input->uniform_columns, input->uniform_per_row);
 	else
 		snprintf(name, size, "uniform %" PRIu64 "x%" PRIu64, input->uniform_rows, input->uniform_per_row);
 }

@@ -12,7 +12,9 @@
 struct input {
 	const char *path;		/* NULL: generated */
 	unsigned int kronecker_scale;	/* 0: not a Kronecker graph */
+	unsigned int kronecker_edge_factor;	/* 0: Graph500's */
 	uint64_t uniform_rows;
+	uint64_t uniform_columns;	/* 0: as many as rows */
 	uint64_t uniform_per_row;
 	uint64_t seed;
 };

@@ -213,6 +213,7 @@ CASE(debug_1_shows_a_fetched_word, BOTH)
 	init_and_open(WORDS_8, 0);
 	request(A, POINTER64, 0, arena_at(0));
 	EXPECT(debug(0), 3);
+	let_time_pass(1);
 	EXPECT(debug(1), 3);
 }
 

@@ -83,6 +83,8 @@ result $? "values_and_arguments"
 expect 'mimic run --transport ' auto embedded daemon kernel && expect 'mimic trace --transport ' auto embedded daemon kernel &&
 	expect 'mimic trace --limit ' '' && expect 'mimic record --devices ' '' && expect 'mimic replay --set ' ''
 result $? "values_that_a_command_takes"
+expect 'mimic sim --set l2.ms' 'l2.mshrs=' && expect 'mimic sweep --soc maple-s' maple-sim && expect 'mimic replay --set l2.ms' ''
+result $? "parameters_of_virtual_time"
 mkdir "$work/folder" && touch "$work/folder/program" && chmod +x "$work/folder/program"
 expect "mimic run $work/folder/pr" "$work/folder/program" && expect "mimic run program --" '' &&
 	expect "mimic run --config $work/folder/pr" "$work/folder/program"

@@ -156,6 +156,41 @@ static void uniform_rows_have_the_number_that_was_asked_for(void **unused)
 	csr_free(&csr);
 }
 
+static void uniform_columns_are_as_many_as_were_asked_for(void **unused)
+{
+	struct message message;
+	struct csr csr;
+	uint64_t behind_rows = 0;
+
+	(void)unused;
+	assert_int_equal(generate_uniform_columns(&csr, 100, 1000, 16, 7, &message), 0);
+	assert_int_equal(csr.rows, 100);
+	assert_int_equal(csr.columns, 1000);
+	assert_int_equal(csr.nonzeros, 1600);
+	for (uint64_t j = 0; j < 1600; j++) {
+		assert_in_range(csr.column[j], 0, 999);
+		behind_rows += csr.column[j] >= 100;
+	}
+	/* 1440 within 5 standard deviations of 12 */
+	assert_in_range(behind_rows, 1380, 1500);
+	csr_free(&csr);
+}
+
+static void kronecker_has_as_many_edges_as_were_asked_for(void **unused)
+{
+	struct message message;
+	struct csr csr;
+
+	(void)unused;
+	assert_int_equal(generate_kronecker_edges(&csr, 12, 4, 1, &message), 0);
+	assert_int_equal(csr.rows, 4096);
+	/* 4 edges for each vertex, both ways, less loops and those drawn twice: few of so sparse a graph. */
+	assert_in_range(csr.nonzeros, 2 * 4 * 4096 * 8 / 10, 2 * 4 * 4096);
+	csr_free(&csr);
+	assert_int_equal(generate_kronecker_edges(&csr, 12, 0, 1, &message), -EINVAL);
+	assert_int_equal(generate_kronecker_edges(&csr, 12, KRONECKER_EDGE_FACTOR_MAX + 1, 1, &message), -EINVAL);
+}
+
 static void what_cannot_be_made_is_refused(void **unused)
 {
 	struct message message;
@@ -167,6 +202,8 @@ static void what_cannot_be_made_is_refused(void **unused)
 	assert_int_equal(generate_kronecker(&csr, 31, 1, &message), -EINVAL);
 	assert_int_equal(generate_uniform(&csr, 0, 1, 1, &message), -EINVAL);
 	assert_int_equal(generate_uniform(&csr, 1ull << 32, 1, 1, &message), -EINVAL);
+	assert_int_equal(generate_uniform_columns(&csr, 1, 0, 1, 1, &message), -EINVAL);
+	assert_int_equal(generate_uniform_columns(&csr, 1, 1ull << 32, 1, 1, &message), -EINVAL);
 	assert_int_equal(generate_uniform(&csr, 1u << 31, UINT64_MAX / 2, 1, &message), -EINVAL);
 	assert_int_equal(generate_uniform(&csr, 1u << 31, 1ull << 32, 1, &message), -ENOMEM);
 	assert_null(csr.row_start);
@@ -181,6 +218,8 @@ int main(void)
 		cmocka_unit_test(kronecker_degrees_are_skewed),
 		cmocka_unit_test(kronecker_vertices_are_renumbered),
 		cmocka_unit_test(uniform_rows_have_the_number_that_was_asked_for),
+		cmocka_unit_test(uniform_columns_are_as_many_as_were_asked_for),
+		cmocka_unit_test(kronecker_has_as_many_edges_as_were_asked_for),
 		cmocka_unit_test(what_cannot_be_made_is_refused),
 	};
 

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include <math.h>
+
+#include "bench/figures/figures.h"
+
+static double value_of(const struct result *result, enum metric metric)
+{
+	const struct sim_point *point = &result->point;
+
+	switch (metric) {
+	case CYCLES:
+		return (double)point->cycles;
+	case LOADS:
+		return (double)point->cores.loads;
+	case LATENCY:
+		return point->cores.loads ? (double)point->cores.load_cycles / (double)point->cores.loads : 0;
+	}
+	return 0;
+}
+
+/* 0: one of the two is not there. */
+static double set_ratio(const struct runs *runs, const struct data_set *set, enum metric metric, const char *above,
+			const char *below)
+{
+	const struct result *a = runs_result(runs, set, above), *b = runs_result(runs, set, below);
+
+	if (!a || !b || !a->is_there || !b->is_there || value_of(b, metric) == 0)
+		return 0;
+	return value_of(a, metric) / value_of(b, metric);
+}
+
+static bool counts(const struct runs *runs, const struct data_set *set, enum kernel kernel)
+{
+	return set->kernel == kernel && (set->is_in_means || runs->is_all);
+}
+
+double metric_ratio(const struct runs *runs, enum kernel kernel, enum metric metric, const char *above,
+		    const char *below)
+{
+	double sum = 0;
+	unsigned int count = 0;
+
+	for (size_t i = 0; i < runs->set_count; i++) {
+		double ratio;
+
+		if (!counts(runs, &runs->sets[i], kernel))
+			continue;
+		ratio = set_ratio(runs, &runs->sets[i], metric, above, below);
+		if (ratio <= 0)
+			return 0;
+		sum += log(ratio);
+		count++;
+	}
+	return count ? exp(sum / count) : 0;
+}
+
+double metric_mean(const struct runs *runs, unsigned int kernels, enum metric metric, const char *above,
+		   const char *below)
+{
+	double sum = 0;
+	unsigned int count = 0;
+
+	for (unsigned int kernel = 0; kernel < KERNELS; kernel++) {
+		double ratio;
+
+		if (!(kernels >> kernel & 1))
+			continue;
+		ratio = metric_ratio(runs, (enum kernel)kernel, metric, above, below);
+		if (ratio <= 0)
+			return 0;
+		sum += log(ratio);
+		count++;
+	}
+	return count ? exp(sum / count) : 0;
+}
+
+double metric_best(const struct runs *runs, enum kernel kernel, const char *above, const char *below)
+{
+	double best = 0;
+
+	for (size_t i = 0; i < runs->set_count; i++) {
+		if (counts(runs, &runs->sets[i], kernel))
+			best = fmax(best, set_ratio(runs, &runs->sets[i], CYCLES, above, below));
+	}
+	return best;
+}

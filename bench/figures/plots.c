@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* A CSV for each figure, and a plot of it by gnuplot, which reads just that CSV. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/figures/figures.h"
+
+#define ALL (1u << SPMV | 1u << SPMM | 1u << SDHP | 1u << BFS)
+#define NO_BFS (1u << SPMV | 1u << SPMM | 1u << SDHP)
+#define SERIES_MAX 9	/* the last one ends it */
+
+/* One colour of bars, or one line: a ratio of two systems. */
+struct series {
+	const char *label, *above, *below;
+	double paper;		/* its geometric mean there; 0: not in the text */
+};
+
+struct figure {
+	const char *file, *title, *axis;
+	unsigned int kernels;
+	enum metric metric;
+	struct series series[SERIES_MAX];
+};
+
+static const struct figure bars[] = {
+	{ "fig08", "Figure 8: decoupling, F, 2 threads", "speedup over doall", ALL, CYCLES, {
+		{ "software", "F doall 2", "F software 2", 1.51 / 2.27 }, { "MAPLE", "F doall 2", "F maple 2", 1.51 } } },
+	{ "fig09", "Figure 9: prefetching, F, 1 thread", "speedup over none", NO_BFS, CYCLES, {
+		{ "software", "F doall 1", "F prefetch 1", 1.73 / 2.35 }, { "LIMA", "F doall 1", "F lima 1", 1.73 } } },
+	{ "fig10", "Figure 10: load instructions, F, 1 thread", "of those without prefetching", NO_BFS, LOADS, {
+		{ "software", "F prefetch 1", "F doall 1", 2.0 }, { "LIMA", "F lima 1", "F doall 1", 1.0 } } },
+	{ "fig11", "Figure 11: average load latency, F, 1 thread", "of that without prefetching", NO_BFS, LATENCY, {
+		{ "software", "F prefetch 1", "F doall 1", 0 }, { "LIMA", "F lima 1", "F doall 1", 1 / 1.85 } } },
+	{ "fig12", "Figure 12: S, 2 threads (paper: MAPLE 1.72 of DeSC, 1.82 of DROPLET)", "speedup over doall", ALL, CYCLES, {
+		{ "MAPLE", "S doall 2", "S maple 2", 0 }, { "DeSC", "S doall 2", "S desc 2", 0 },
+		{ "DROPLET", "S doall 2", "S droplet 2", 0 } } },
+	{ "fig13", "Figure 13: threads that share one MAPLE, S (paper: they keep the speedup)", "speedup over doall", ALL, CYCLES, {
+		{ "2 threads", "S doall 2", "S maple 2", 0 }, { "4 threads", "S doall 4", "S maple 4", 0 },
+		{ "8 threads", "S doall 8", "S maple 8", 0 } } },
+	{ "fig15", "Figure 15: round trip from core to MAPLE in cycles, S (paper: falls)", "speedup over doall", ALL, CYCLES, {
+		{ "2", "S doall 2", "S trip 2", 0 }, { "6", "S doall 2", "S trip 6", 0 },
+		{ "16", "S doall 2", "S trip 16", 0 }, { "26", "S doall 2", "S maple 2", 0 },
+		{ "36", "S doall 2", "S trip 36", 0 }, { "50", "S doall 2", "S trip 50", 0 },
+		{ "75", "S doall 2", "S trip 75", 0 }, { "100", "S doall 2", "S trip 100", 0 } } },
+	{ "queues", "Section 5.3: words in a queue, S", "performance, of 32 words", ALL & ~(1u << SPMM), CYCLES, {
+		{ "8", "S maple 2", "S queue 8", 0 }, { "16", "S maple 2", "S queue 16", 0.925 },
+		{ "32", "S maple 2", "S maple 2", 1 }, { "64", "S maple 2", "S queue 64", 1 } } },
+};
+#define BARS (sizeof(bars) / sizeof(bars[0]))
+
+static FILE *create(const struct runs *runs, const char *name, const char *suffix)
+{
+	char path[4096];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s.%s", runs->output, name, suffix);
+	file = fopen(path, "w");
+	if (!file)
+		figures_error("%s: %s", path, strerror(errno));
+	return file;
+}
+
+static int finish(FILE *file)
+{
+	bool is_bad = fflush(file) || ferror(file);
+
+	fclose(file);
+	return is_bad ? figures_error("cannot write: %s", strerror(errno)) : 0;
+}
+
+static void print_line(FILE *file, const struct runs *runs, const struct figure *figure, const char *label,
+		       unsigned int kernels)
+{
+	fputs(label, file);
+	for (const struct series *series = figure->series; series->label; series++)
+		fprintf(file, ",%.4f", metric_mean(runs, kernels, figure->metric, series->above, series->below));
+	fputc('\n', file);
+}
+
+static bool has_paper(const struct figure *figure)
+{
+	for (const struct series *series = figure->series; series->label; series++) {
+		if (series->paper > 0)
+			return true;
+	}
+	return false;
+}
+
+static int write_csv(const struct runs *runs, const struct figure *figure)
+{
+	FILE *file = create(runs, figure->file, "csv");
+
+	if (!file)
+		return -1;
+	fputs("kernel", file);
+	for (const struct series *series = figure->series; series->label; series++)
+		fprintf(file, ",%s", series->label);
+	fputc('\n', file);
+	for (unsigned int kernel = 0; kernel < KERNELS; kernel++) {
+		if (figure->kernels >> kernel & 1)
+			print_line(file, runs, figure, kernel_names[kernel], 1u << kernel);
+	}
+	print_line(file, runs, figure, "geomean", figure->kernels);
+	if (has_paper(figure)) {
+		fputs("paper", file);
+		for (const struct series *series = figure->series; series->label; series++) {
+			if (series->paper > 0)
+				fprintf(file, ",%.4f", series->paper);
+			else
+				fputc(',', file);
+		}
+		fputc('\n', file);
+	}
+	return finish(file);
+}
+
+static int write_plot(const struct runs *runs, const struct figure *figure)
+{
+	unsigned int columns = 0;
+	FILE *file = create(runs, figure->file, "gp");
+
+	if (!file)
+		return -1;
+	while (figure->series[columns].label)
+		columns++;
+	/* Shades of one colour where the series is a quantity that grows. */
+	for (unsigned int i = 0; columns > 3 && i < columns; i++)
+		fprintf(file, "set linetype %u lc rgb '#%02x%02xff'\n", i + 1, 0xd0 - 0xd0 * i / columns,
+			0xe0 - 0xa0 * i / columns);
+	fprintf(file,
+		"set terminal svg size 760,380 font 'sans-serif,12' background '#ffffff'\n"
+		"set output '%s.svg'\nset datafile separator ','\nset title '%s'\nset ylabel '%s'\n"
+		"set style data histogram\nset style histogram clustered gap 1\nset style fill solid 0.9 noborder\n"
+		"set boxwidth 0.9\nset grid ytics lc rgb '#d0d0d0'\nset yrange [0:*]\nset key outside right top\n"
+		"set xtics nomirror\n"
+		"plot for [i=2:%u] '%s.csv' using i:xtic(1) title columnheader(i), 1 notitle with lines lc rgb '#808080'\n",
+		figure->file, figure->title, figure->axis, columns + 1, figure->file);
+	return finish(file);
+}
+
+static int write_points(const struct runs *runs)
+{
+	FILE *file = create(runs, "points", "csv");
+
+	if (!file)
+		return -1;
+	fputs("kernel,data set,system,cycles,instructions,loads,load_cycles,uncosted,l2_misses,dram_lines,command report\n",
+	      file);
+	for (size_t set = 0; set < runs->set_count; set++) {
+		for (size_t system = 0; system < runs->system_count; system++) {
+			const struct result *result = &runs->results[set * runs->system_count + system];
+			const struct sim_point *point = &result->point;
+
+			if (!result->is_there)
+				continue;
+			fprintf(file, "%s,%s,%s,%llu,%llu,%llu,%llu,%llu,%llu,%llu,points/%02zu-%02zu.json\n",
+				kernel_names[runs->sets[set].kernel], runs->sets[set].name, runs->systems[system].name,
+				(unsigned long long)point->cycles, (unsigned long long)point->cores.instructions,
+				(unsigned long long)point->cores.loads, (unsigned long long)point->cores.load_cycles,
+				(unsigned long long)point->uncosted, (unsigned long long)point->soc.l2_misses,
+				(unsigned long long)point->soc.dram_lines, set, system);
+		}
+	}
+	return finish(file);
+}
+
+/* Speedups of each data set, for docs and for people who want to know what a mean hides. */
+static int write_sets(const struct runs *runs)
+{
+	FILE *file = create(runs, "datasets", "csv");
+
+	if (!file)
+		return -1;
+	fputs("kernel,data set,in means,F MAPLE / doall,F software / doall,F LIMA / none,F prefetch / none,S MAPLE / doall,"
+	      "S DeSC / doall,S DROPLET / doall\n", file);
+	for (size_t set = 0; set < runs->set_count; set++) {
+		static const char *const pairs[][2] = {
+			{ "F doall 2", "F maple 2" }, { "F doall 2", "F software 2" }, { "F doall 1", "F lima 1" },
+			{ "F doall 1", "F prefetch 1" }, { "S doall 2", "S maple 2" }, { "S doall 2", "S desc 2" },
+			{ "S doall 2", "S droplet 2" },
+		};
+
+		fprintf(file, "%s,%s,%s", kernel_names[runs->sets[set].kernel], runs->sets[set].name,
+			runs->sets[set].is_in_means ? "yes" : "no");
+		for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+			const struct result *a = runs_result(runs, &runs->sets[set], pairs[i][0]);
+			const struct result *b = runs_result(runs, &runs->sets[set], pairs[i][1]);
+
+			if (a && b && a->is_there && b->is_there)
+				fprintf(file, ",%.3f", (double)a->point.cycles / (double)b->point.cycles);
+			else
+				fputc(',', file);
+		}
+		fputc('\n', file);
+	}
+	return finish(file);
+}
+
+static int write_rows(const struct runs *runs, const struct rows *rows)
+{
+	FILE *file = create(runs, "table", "csv");
+
+	if (!file)
+		return -1;
+	fputs("id,where,workload,compared,ours,paper,mimic,ratio,verdict,of all data sets,why\n", file);
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct row *row = &rows->rows[i];
+		double middle = (row->low + row->high) / 2;
+
+		fprintf(file, "%s,\"%s\",\"%s\",\"%s\",\"%s\",%s,%.3f,", row->id, row->where, row->workload, row->what,
+			row->ours, row->paper, row->value);
+		if (middle > 0)
+			fprintf(file, "%.3f", row->value / middle);
+		fprintf(file, ",%s,%.3f,\"%s\"\n", row->verdict, row->value_of_all, row->why);
+	}
+	return finish(file);
+}
+
+static int run_gnuplot(const struct runs *runs, const char *name)
+{
+	char *command;
+	int status;
+
+	if (asprintf(&command, "cd '%s' && gnuplot %s.gp", runs->output, name) < 0)
+		return figures_error("%s", strerror(ENOMEM));
+	status = system(command);
+	free(command);
+	return status ? figures_error("gnuplot failed on %s.gp (Debian package gnuplot-nox)", name) : 0;
+}
+
+int plots_write(const struct runs *runs, const struct rows *rows)
+{
+	if (write_points(runs) || write_sets(runs) || write_rows(runs, rows))
+		return -1;
+	for (size_t i = 0; i < BARS; i++) {
+		if (write_csv(runs, &bars[i]) || write_plot(runs, &bars[i]) || run_gnuplot(runs, bars[i].file))
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The points: each data set on each system. A point is one command of its own. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/figures/figures.h"
+#include "tools/jobs.h"
+
+/* Of one command on a processor: 391 points took 55 to 90 s of one, and another's may be slower. */
+#define SECONDS_OF_A_POINT 0.4
+#define WORDS_MAX 40
+
+const char *const kernel_names[KERNELS] = { [SPMV] = "spmv", [SPMM] = "spmm", [SDHP] = "sdhp", [BFS] = "bfs" };
+
+/* Words between blanks; the text is cut. */
+static char **cut_words(char *text, size_t extra)
+{
+	char **words = calloc(strlen(text) / 2 + 2 + extra, sizeof(*words)), *word;
+	size_t count = 0;
+
+	while (words && (word = strsep(&text, " "))) {
+		if (*word)
+			words[count++] = word;
+	}
+	return words;
+}
+
+static int find_kernel(const char *name)
+{
+	for (int i = 0; i < KERNELS; i++) {
+		if (strcmp(kernel_names[i], name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+/* A file lies where --data says. false: it does not. */
+static bool find_file(const struct runs *runs, char **word)
+{
+	char *path;
+
+	if (**word == '-')
+		return true;
+	if (!runs->data || asprintf(&path, "%s/%s", runs->data, *word) < 0)
+		return false;
+	*word = path;
+	return access(path, R_OK) == 0;
+}
+
+static int read_sets(struct runs *runs, const char *folder)
+{
+	struct table table;
+
+	if (table_read(&table, folder, "datasets.csv"))
+		return -1;
+	runs->sets = calloc(table.count, sizeof(*runs->sets));
+	for (size_t i = 0; i < table.count && runs->sets; i++) {
+		struct data_set *set = &runs->sets[runs->set_count];
+		int kernel = find_kernel(table.rows[i][0]);
+
+		if (kernel < 0)
+			return figures_error("datasets.csv: %s is no kernel", table.rows[i][0]);
+		set->kernel = (enum kernel)kernel;
+		set->name = table.rows[i][1];
+		set->arguments = cut_words(table.rows[i][2], 0);
+		set->is_in_means = strcmp(table.rows[i][3], "no") != 0;
+		if (!set->arguments)
+			return figures_error("%s", strerror(ENOMEM));
+		if (find_file(runs, &set->arguments[0])) {
+			runs->set_count++;
+			continue;
+		}
+		runs->missing++;
+		fprintf(stderr, "figures: %s: left out for %s: not there\n", set->arguments[0], table.rows[i][0]);
+	}
+	return runs->sets ? 0 : figures_error("%s", strerror(ENOMEM));
+}
+
+static int read_systems(struct runs *runs, const char *folder)
+{
+	struct table table;
+
+	if (table_read(&table, folder, "systems.csv"))
+		return -1;
+	runs->systems = calloc(table.count, sizeof(*runs->systems));
+	if (!runs->systems)
+		return figures_error("%s", strerror(ENOMEM));
+	for (; runs->system_count < table.count; runs->system_count++) {
+		char **row = table.rows[runs->system_count];
+
+		runs->systems[runs->system_count] = (struct system){
+			.name = row[0], .soc = row[1], .settings = row[2], .form = row[3], .threads = row[4],
+			.is_alone = strcmp(row[4], "1") == 0,
+		};
+	}
+	return 0;
+}
+
+int runs_read(struct runs *runs, const char *folder)
+{
+	if (read_sets(runs, folder) || read_systems(runs, folder))
+		return -1;
+	runs->results = calloc(runs->set_count * runs->system_count + 1, sizeof(*runs->results));
+	return runs->results ? 0 : figures_error("%s", strerror(ENOMEM));
+}
+
+const struct result *runs_result(const struct runs *runs, const struct data_set *set, const char *system)
+{
+	for (size_t i = 0; i < runs->system_count; i++) {
+		if (strcmp(runs->systems[i].name, system) == 0)
+			return &runs->results[(size_t)(set - runs->sets) * runs->system_count + i];
+	}
+	return NULL;
+}
+
+/* --- commands ------------------------------------------------------------------------------- */
+
+struct batch {
+	struct runs *runs;
+	struct job *jobs;
+	struct result **results;	/* of each job */
+	char **reports;
+	size_t count, done, failed;
+	time_t started;
+};
+
+static char *text_of(const char *format, const char *a, const char *b, const char *c)
+{
+	char *text;
+
+	return asprintf(&text, format, a, b, c) < 0 ? NULL : text;
+}
+
+static void add_words(char **command, size_t *count, char *const *words)
+{
+	for (; *words && *count < WORDS_MAX - 1; words++)
+		command[(*count)++] = *words;
+}
+
+/* The report of a point is named after its place in the two tables. */
+static int add_job(struct batch *batch, struct result *result, const char *name, const struct system *system,
+		   char *const *program)
+{
+	struct job *job = &batch->jobs[batch->count];
+	char **command = calloc(WORDS_MAX, sizeof(*command));
+	char *settings = system ? strdup(system->settings) : strdup("");
+	char **sets = settings ? cut_words(settings, 1) : NULL;
+	size_t count = 0;
+
+	batch->reports[batch->count] = text_of("%s/points/%s.json", batch->runs->output, name, NULL);
+	if (!command || !sets || !batch->reports[batch->count])
+		return figures_error("%s", strerror(ENOMEM));
+	add_words(command, &count, (char *[]){ text_of("%s/bin/mimic", batch->runs->build, NULL, NULL), "sim", NULL });
+	if (system)
+		add_words(command, &count, (char *[]){ "--soc", (char *)system->soc, "--cores",
+						       (char *)(system->is_alone ? "2" : system->threads), NULL });
+	for (; *sets; sets++)
+		add_words(command, &count, (char *[]){ "--set", *sets, NULL });
+	add_words(command, &count, (char *[]){ "--json", "--output", batch->reports[batch->count], "--", NULL });
+	add_words(command, &count, program);
+	job->arguments = command;
+	job->errors = text_of("%s/points/%s.err", batch->runs->output, name, NULL);
+	batch->results[batch->count++] = result;
+	unlink(job->errors ? batch->reports[batch->count - 1] : "");
+	return 0;
+}
+
+static int add_point(struct batch *batch, size_t set_number, size_t system_number)
+{
+	struct runs *runs = batch->runs;
+	const struct data_set *set = &runs->sets[set_number];
+	const struct system *system = &runs->systems[system_number];
+	char *program[WORDS_MAX] = {
+		text_of("%s/sim/examples/maple/loops", runs->build, NULL, NULL), "--kernel",
+		(char *)kernel_names[set->kernel], "--form", (char *)system->form, "--threads",
+		(char *)system->threads,
+	};
+	size_t count = 7;
+	char name[48];
+
+	if (system->is_alone && set->kernel == BFS)
+		return 0;
+	add_words(program, &count, set->arguments);
+	snprintf(name, sizeof(name), "%02zu-%02zu", set_number, system_number);
+	return add_job(batch, &runs->results[set_number * runs->system_count + system_number], name, system, program);
+}
+
+static int make_batch(struct batch *batch, struct runs *runs)
+{
+	size_t most = runs->set_count * runs->system_count + 1;
+	char *round_trip[] = { text_of("%s/sim/examples/maple/round_trip", runs->build, NULL, NULL), NULL };
+
+	*batch = (struct batch){
+		.runs = runs,
+		.jobs = calloc(most, sizeof(*batch->jobs)),
+		.results = calloc(most, sizeof(struct result *)),
+		.reports = calloc(most, sizeof(char *)),
+	};
+	if (!batch->jobs || !batch->results || !batch->reports || !round_trip[0])
+		return figures_error("%s", strerror(ENOMEM));
+	/* Long ones first: two processors are done at about the same time. */
+	for (size_t set = runs->set_count; set-- > 0; ) {
+		for (size_t system = 0; system < runs->system_count; system++) {
+			if (add_point(batch, set, system))
+				return -1;
+		}
+	}
+	return add_job(batch, &runs->round_trip, "round-trip", NULL, round_trip);
+}
+
+static void tell_failure(const struct job *job)
+{
+	char line[512] = "";
+	FILE *file = job->errors ? fopen(job->errors, "r") : NULL;
+
+	if (file && fgets(line, sizeof(line), file))
+		line[strcspn(line, "\n")] = '\0';
+	if (file)
+		fclose(file);
+	fputs("\nfigures: failed:", stderr);
+	for (char **word = job->arguments; *word; word++)
+		fprintf(stderr, " %s", *word);
+	fprintf(stderr, "\nfigures: it says: %s\n", line);
+}
+
+/* The last phase is the loop: what came before is the whole run, and not all of it was wanted. */
+static bool take_report(const char *path, struct result *result)
+{
+	struct sim_point points[8];
+	int count = sim_point_read(path, points, 8);
+
+	if (count < 1 || count > 8)
+		return false;
+	result->point = points[count - 1];
+	result->is_there = true;
+	return true;
+}
+
+static void job_is_done(void *context, size_t number)
+{
+	struct batch *batch = context;
+	struct job *job = &batch->jobs[number];
+	time_t passed = time(NULL) - batch->started;
+
+	batch->done++;
+	/* The program's exit status says that its result is right. */
+	if (job->status || !take_report(batch->reports[number], batch->results[number])) {
+		batch->failed++;
+		tell_failure(job);
+	}
+	if (isatty(STDERR_FILENO) || batch->done % 50 == 0 || batch->done == batch->count)
+		fprintf(stderr, "%sfigures: %zu of %zu points, %ld s%s", isatty(STDERR_FILENO) ? "\r" : "", batch->done,
+			batch->count, (long)passed, isatty(STDERR_FILENO) && batch->done < batch->count ? "" : "\n");
+}
+
+int runs_execute(struct runs *runs)
+{
+	struct batch batch;
+	char *folder = text_of("%s/points", runs->output, NULL, NULL);
+	int error;
+
+	if (!folder || (mkdir(runs->output, 0777) && errno != EEXIST) || (mkdir(folder, 0777) && errno != EEXIST))
+		return figures_error("%s: %s", runs->output, strerror(errno));
+	if (make_batch(&batch, runs))
+		return -1;
+	fprintf(stderr, "figures: %zu points, %u at a time; takes about %.0f seconds.\n", batch.count, runs->jobs,
+		1 + (double)batch.count * SECONDS_OF_A_POINT / runs->jobs);
+	batch.started = time(NULL);
+	error = jobs_run(batch.jobs, batch.count, runs->jobs, job_is_done, &batch);
+	jobs_pass_on_signal();
+	if (error)
+		return figures_error("%s", strerror(-error));
+	return batch.failed ? figures_error("%zu points failed", batch.failed) : 0;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Virtual time: SpMV by one core of the maple-fpga preset. What takes place before and after
+ * falls out: a long run less a short one. Beside the same program with hooks that do nothing.
+ */
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/bench.h"
+
+#define SHORT_PASSES 5
+#define LONG_PASSES 45
+#define EMPTY_FACTOR 20		/* passes without a model are short */
+#define LIMIT_NANOSECONDS 50	/* 20 million accesses a second */
+#define LIMIT_RATIO 30
+#define LIMIT_MIB 100
+
+struct measured {
+	double seconds;		/* on a CPU, of all its processes: what else runs on the machine does not count */
+	double kilobytes;	/* the most memory that a process of it had */
+};
+
+static double seconds(const struct timeval *time)
+{
+	return (double)time->tv_sec + (double)time->tv_usec * 1e-6;
+}
+
+static struct measured run(char *const *arguments)
+{
+	struct measured measured;
+	struct rusage usage;
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		int nowhere = open("/dev/null", O_WRONLY);
+
+		dup2(nowhere, STDOUT_FILENO);
+		execv(arguments[0], arguments);
+		_exit(127);
+	}
+	if (child < 0 || wait4(child, &status, 0, &usage) != child || status)
+		bench_fail("%s failed", arguments[0]);
+	measured.seconds = seconds(&usage.ru_utime) + seconds(&usage.ru_stime);
+	measured.kilobytes = (double)usage.ru_maxrss;
+	return measured;
+}
+
+static struct measured run_plain(const struct bench_options *options, const char *name, unsigned int passes)
+{
+	char program[4200], count[16];
+	char *arguments[] = { program, count, NULL };
+
+	snprintf(program, sizeof(program), "%s/bench/sim/%s", options->build, name);
+	snprintf(count, sizeof(count), "%u", passes);
+	return run(arguments);
+}
+
+static struct measured run_timed(const struct bench_options *options, unsigned int passes, const char *report)
+{
+	char tool[4200], program[4200], count[16];
+	char *arguments[] = { tool, "sim", "--json", "-o", (char *)report, program, count, NULL };
+
+	snprintf(tool, sizeof(tool), "%s/bin/mimic", options->build);
+	snprintf(program, sizeof(program), "%s/bench/sim/spmv", options->build);
+	snprintf(count, sizeof(count), "%u", passes);
+	return run(arguments);
+}
+
+static double counted(struct json_object *core, const char *name)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(core, name, &value) ? json_object_get_double(value) : 0;
+}
+
+/* Of the whole run, by its only core. */
+static double read_accesses(const char *report)
+{
+	struct json_object *root = json_object_from_file(report), *phases, *cores, *core;
+	double accesses;
+
+	if (!root || !json_object_object_get_ex(root, "phases", &phases) ||
+	    !json_object_object_get_ex(json_object_array_get_idx(phases, 0), "cores", &cores))
+		bench_fail("%s: no report", report);
+	core = json_object_array_get_idx(cores, 0);
+	accesses = counted(core, "accesses");
+	json_object_put(root);
+	return accesses;
+}
+
+void bench_sim(const struct bench_options *options)
+{
+	char report[] = "/tmp/mimic-bench-XXXXXX";
+	double timed[BENCH_RUNS], empty[BENCH_RUNS], ratios[BENCH_RUNS], memory[BENCH_RUNS], accesses = 0;
+	int file = mkstemp(report);
+
+	if (file < 0)
+		bench_fail("no temporary file");
+	close(file);
+	for (int i = 0; i < BENCH_RUNS; i++) {
+		struct measured few = run_timed(options, SHORT_PASSES, report);
+		double few_accesses = read_accesses(report);
+		struct measured many = run_timed(options, LONG_PASSES, report);
+		struct measured few_empty = run_plain(options, "spmv-empty", SHORT_PASSES * EMPTY_FACTOR);
+		struct measured many_empty = run_plain(options, "spmv-empty", LONG_PASSES * EMPTY_FACTOR);
+
+		accesses = read_accesses(report) - few_accesses;
+		timed[i] = (many.seconds - few.seconds) / accesses * 1e9;
+		empty[i] = (many_empty.seconds - few_empty.seconds) / EMPTY_FACTOR / accesses * 1e9;
+		ratios[i] = timed[i] / empty[i];
+		memory[i] = (many.kilobytes - few_empty.kilobytes) / 1024;
+	}
+	unlink(report);
+	bench_report(&(struct bench_row){ .name = "simulated access, spmv, maple-fpga", .unit = "ns",
+		.value = bench_median(timed, BENCH_RUNS), .reference = "the same with empty hooks",
+		.reference_value = bench_median(empty, BENCH_RUNS), .limit = LIMIT_NANOSECONDS });
+	bench_report(&(struct bench_row){ .name = "virtual time to empty hooks", .unit = "times",
+		.value = bench_median(ratios, BENCH_RUNS), .reference = "1", .reference_value = 1,
+		.limit = LIMIT_RATIO });
+	bench_report(&(struct bench_row){ .name = "memory of virtual time", .unit = "MiB",
+		.value = bench_median(memory, BENCH_RUNS), .reference = "the program's own: 0",
+		.limit = LIMIT_MIB });
+}

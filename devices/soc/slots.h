@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Something of which a part has a number, such as MSHRs, and that is taken for a time.
+ * It may be asked about in another order than that of the times.
+ */
+#ifndef MIMIC_DEVICES_SLOTS_H
+#define MIMIC_DEVICES_SLOTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct mimic_slots {
+	struct mimic_slot {
+		uint64_t begin, end;
+	} *taken;
+	size_t used, room;
+	unsigned int count;
+};
+
+/* 0 or -ENOMEM. */
+int mimic_slots_init(struct mimic_slots *slots, unsigned int count);
+void mimic_slots_free(struct mimic_slots *slots);
+
+/* The first cycle from `when` on in which one is free. */
+uint64_t mimic_slots_free_at(const struct mimic_slots *slots, uint64_t when);
+/* One is taken from `begin` until before `end`. */
+void mimic_slots_take(struct mimic_slots *slots, uint64_t begin, uint64_t end);
+/* Nobody will ask about a cycle before `now`. */
+void mimic_slots_forget(struct mimic_slots *slots, uint64_t now);
+
+#endif

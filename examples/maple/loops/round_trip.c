@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Loads from MAPLE, one behind the other. */
+#include "examples/maple/loops/round_trip.h"
+
+#include "examples/maple/loops/operations.h"
+
+uint32_t round_trips(struct maple *maple, unsigned int queue, uint32_t count)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		sum += consume32(maple, queue);
+	return sum;
+}

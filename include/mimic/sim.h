@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A program in virtual time (mimic sim): what libmimic-sim exports to programs, beside
+ * the hooks that the compiler calls.
+ *
+ * Outside of `mimic sim` every function here returns at once and changes nothing. All are
+ * weak: a program that is not linked with libmimic-sim finds them NULL.
+ */
+#ifndef MIMIC_SIM_H
+#define MIMIC_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef MIMIC_SIM_API
+#define MIMIC_SIM_API __attribute__((weak, visibility("default")))
+#endif
+
+/* Does this program run in virtual time? */
+MIMIC_SIM_API bool mimic_sim_is_on(void);
+/* The clock of the calling thread's core, in cycles. 0 outside of `mimic sim`. */
+MIMIC_SIM_API uint64_t mimic_sim_cycles(void);
+/*
+ * What is measured begins here, or ends: the report gives each name a section. A name that
+ * comes again is added to its section. Any thread may call them; phases do not nest.
+ */
+MIMIC_SIM_API void mimic_sim_phase_begin(const char *name);
+MIMIC_SIM_API void mimic_sim_phase_end(void);
+/*
+ * For a prefetcher in hardware (DROPLET): `count` indices of 4 bytes, of elements of
+ * `element_size` bytes from `data`.
+ */
+MIMIC_SIM_API void mimic_sim_indirect(const uint32_t *indices, size_t count, const void *data,
+				      size_t element_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,69 @@
+# Virtual time: libmimic-sim, which programs of `mimic sim` are linked with; the cost tables.
+
+SIM_RUNTIME_SRC := $(wildcard sim/runtime/*.c)
+LIBMIMIC_SIM := $(O)/lib/libmimic-sim.so.0
+# Its memory is not the program's.
+SIM_WRAP := $(foreach name,malloc calloc realloc aligned_alloc free,-Wl,--wrap=$(name))
+SIM_COSTS := $(patsubst sim/costs/%,$(O)/share/mimic/costs/%,$(wildcard sim/costs/*.csv))
+
+# Where `mimic cflags` finds them, as it does when installed.
+SIM_HEADERS := $(patsubst %,$(O)/%,include/mimic/sim.h include/mimic/sim_prefetch.h)
+
+all: $(LIBMIMIC_SIM) $(SIM_COSTS) $(SIM_HEADERS)
+
+# Stands in front of the C library's functions, so its symbols have no version. Of libmimic.a
+# it takes what reads memory that may not be there.
+$(LIBMIMIC_SIM): $(call obj,$(SIM_RUNTIME_SRC) $(SIM_SRC) $(MODEL_SRC)) $(LIBMIMIC_A) $(LIBMIMIC) sim/runtime/libmimic-sim.map
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libmimic-sim.so.0 -Wl,-z,now -Wl,-z,defs \
+		$(SIM_WRAP) -Wl,--version-script=sim/runtime/libmimic-sim.map -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) \
+		-L$(O)/lib -lmimic $(LIBMIMIC_A) $(MIMIC_LIBS)
+	$(Q)ln -sf libmimic-sim.so.0 $(O)/lib/libmimic-sim.so
+
+$(O)/share/mimic/costs/%: sim/costs/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+$(SIM_HEADERS): $(O)/include/%: include/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+# The command reads debugging information.
+$(O)/bin/mimic: MIMIC_LIBS += -ldw -lelf
+
+# Small programs for tests/scripts/test-sim.sh, as a user would make them.
+SIM_TESTS := $(patsubst %.c,$(O)/%,$(wildcard tests/sim/*.c))
+
+tests: $(SIM_TESTS)
+
+$(SIM_TESTS): $(O)/tests/sim/%: tests/sim/%.c $(LIBMAPLE) $(LIBMIMIC_SIM) $(SIM_HEADERS) | $(O)/bin/mimic
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  SIMCC   $@")
+	$(Q)flags=$$($(O)/bin/mimic cflags) && libs=$$($(O)/bin/mimic cflags --libs) && \
+		$(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -Ilibmaple -c -o $@.o $< && \
+		$(CC) -pthread -o $@ $@.o -L$(O)/lib -lmaple $$libs
+
+# For the rows of sim: one kernel with the run-time, and with hooks that do nothing. Both
+# hooks are in a library, and called as those of a library are.
+SIM_BENCH := $(O)/bench/sim/spmv $(O)/bench/sim/spmv-empty
+
+$(BENCH): | $(SIM_BENCH)
+
+$(O)/bench/sim/spmv.o: bench/sim/spmv.c $(SIM_HEADERS) | $(O)/bin/mimic
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  SIMCC   $<")
+	$(Q)flags=$$($(O)/bin/mimic cflags) && $(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -c -o $@ $<
+
+$(O)/bench/sim/libempty-hooks.so: bench/sim/empty_hooks.c
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC      $@")
+	$(Q)$(CC) -std=gnu11 $(WARNINGS) -O2 -fPIC -shared -o $@ $<
+
+$(O)/bench/sim/spmv: $(O)/bench/sim/spmv.o $(LIBMIMIC_SIM) | $(O)/bin/mimic
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)libs=$$($(O)/bin/mimic cflags --libs) && $(CC) -o $@ $< $$libs
+
+$(O)/bench/sim/spmv-empty: $(O)/bench/sim/spmv.o $(O)/bench/sim/libempty-hooks.so
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) -o $@ $< -L$(O)/bench/sim -lempty-hooks -Wl,-rpath,'$$ORIGIN'

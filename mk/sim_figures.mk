@@ -1,0 +1,21 @@
+# make figures: the MAPLE paper's figures, from runs of `mimic sim`, beside what the paper says.
+
+FIGURES := $(O)/bench/figures/figures
+# The artifact's matrices, where they are; without them the generated ones are all there is.
+FIGURES_DATA ?= $(wildcard ../shared/data)
+FIGURES_JOBS ?= 2
+
+tests: $(FIGURES)
+
+.PHONY: figures packages-figures
+
+packages-figures:
+	$(Q)sh scripts/packages.sh build figures
+
+figures: packages-figures all $(FIGURES)
+	$(Q)$(FIGURES) --build $(O) --tables bench/figures --output $(O)/figures --data '$(FIGURES_DATA)' --jobs $(FIGURES_JOBS)
+
+$(FIGURES): $(call obj,$(wildcard bench/figures/*.c) tools/jobs.c tools/sim_point.c)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljson-c -lm

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What a core does. An access begins when the data of the load before is there; with
+ * core.stall_on_use only instructions go on until then, else nothing does.
+ */
+#include "sim/soc_internal.h"
+
+/* What the core's own stores still hold. 0: nothing of it. */
+static uint64_t load_stored(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size, uint64_t now)
+{
+	switch (store_buffer_match(core, address, size, now)) {
+	case STORE_COVERS:
+		core->counters.l1_hits++;
+		return now + soc->parameters.l1_latency;
+	case STORE_OVERLAPS:
+		store_buffer_finish(soc, core);
+		break;
+	case STORE_NONE:
+		break;
+	}
+	return 0;
+}
+
+/* Data of the line comes later, or is in no cache yet. */
+static uint64_t load_late(struct soc *soc, struct soc_core *core, struct mimic_cache_line *line, uint64_t address,
+			  unsigned int size, uint64_t now)
+{
+	uint64_t hit = now + soc->parameters.l1_latency;
+
+	if (!store_buffer_is_empty(core, now)) {
+		uint64_t stored = load_stored(soc, core, address, size, now);
+
+		if (stored)
+			return stored;
+		line = mimic_cache_peek(&core->l1, address);
+	}
+	if (line) {
+		core->counters.l1_hits++;
+		return line->ready > hit ? line->ready : hit;
+	}
+	core->counters.l1_misses++;
+	return soc_l1_miss(soc, core, NULL, address, false, now);
+}
+
+static inline uint64_t load_in_line(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size,
+				    uint64_t now)
+{
+	struct mimic_cache_line *line = mimic_cache_find(&core->l1, address);
+	uint64_t hit = now + soc->parameters.l1_latency;
+
+	if (unlikely(!line || line->ready > hit))
+		return load_late(soc, core, line, address, size, now);
+	core->counters.l1_hits++;
+	return hit;
+}
+
+/* How much of [address, address + size) lies in the line of its first byte. */
+static inline unsigned int within_line(const struct soc *soc, uint64_t address, unsigned int size)
+{
+	uint64_t left = soc->parameters.l1_line - (address & (soc->parameters.l1_line - 1));
+
+	return size <= left ? size : (unsigned int)left;
+}
+
+/* Any load, with what begins by itself until then. */
+__attribute__((noinline))
+static void load_slowly(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
+{
+	uint64_t now = core_begin_access(soc, core), last = now;
+
+	while (size) {
+		unsigned int part = within_line(soc, address, size);
+		uint64_t ready = load_in_line(soc, core, address, part, now);
+
+		if (ready > last)
+			last = ready;
+		address += part;
+		size -= part;
+	}
+	core_end_load(soc, core, now, last, false);
+}
+
+__attribute__((noinline))
+static void load_that_waits(struct soc *soc, struct soc_core *core, struct mimic_cache_line *line, uint64_t address,
+			    unsigned int size)
+{
+	uint64_t now = core->clock;
+
+	soc->now = now;
+	core->counters.instructions++;
+	core_end_load(soc, core, now, load_late(soc, core, line, address, size, now), false);
+}
+
+void soc_load(struct soc *soc, unsigned int number, uint64_t address, unsigned int size)
+{
+	struct soc_core *core = &soc->core[number];
+	struct mimic_cache_line *line;
+	uint64_t hit;
+
+	core_wait_for_data(core);
+	if (unlikely(core->clock >= soc->next_event || within_line(soc, address, size) != size)) {
+		load_slowly(soc, core, address, size);
+		return;
+	}
+	line = mimic_cache_find(&core->l1, address);
+	hit = core->clock + soc->parameters.l1_latency;
+	if (!line || line->ready > hit) {
+		load_that_waits(soc, core, line, address, size);
+		return;
+	}
+	core->counters.instructions++;
+	core->counters.l1_hits++;
+	core_end_load(soc, core, core->clock, hit, false);
+}
+
+__attribute__((noinline))
+static void store_slowly(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
+{
+	core_begin_access(soc, core);
+	while (size) {
+		unsigned int part = within_line(soc, address, size);
+
+		store_buffer_add(soc, core, address, part);
+		address += part;
+		size -= part;
+	}
+	core->clock++;
+}
+
+void soc_store(struct soc *soc, unsigned int number, uint64_t address, unsigned int size)
+{
+	struct soc_core *core = &soc->core[number];
+	struct mimic_cache_line *line;
+
+	core_wait_for_data(core);
+	core->counters.stores++;
+	line = mimic_cache_peek(&core->l1, address);
+	/* With nothing before it, a store that hits need not wait in the buffer. */
+	if (unlikely(!line || line->state < MIMIC_CACHE_EXCLUSIVE || line->ready > core->clock ||
+		     !store_buffer_is_empty(core, core->clock) || core->clock >= soc->next_event ||
+		     within_line(soc, address, size) != size)) {
+		store_slowly(soc, core, address, size);
+		return;
+	}
+	mimic_cache_use(&core->l1, line);
+	line->state = MIMIC_CACHE_MODIFIED;
+	core->counters.instructions++;
+	core->counters.l1_hits++;
+	core->clock++;
+}
+
+/* The core's stores come first, then it has the line for itself. */
+void soc_atomic(struct soc *soc, unsigned int number, uint64_t address, unsigned int size)
+{
+	struct soc_core *core = &soc->core[number];
+	uint64_t begun = core_begin_access(soc, core), now = begun, ready;
+	uint64_t stored = store_buffer_finish(soc, core);
+	struct mimic_cache_line *line;
+
+	(void)size;
+	if (stored > now)
+		now = stored;
+	ready = now + soc->parameters.l1_latency;
+	line = mimic_cache_find(&core->l1, address);
+	if (line && line->state >= MIMIC_CACHE_EXCLUSIVE) {
+		core->counters.l1_hits++;
+		line->state = MIMIC_CACHE_MODIFIED;
+		if (line->ready > ready)
+			ready = line->ready;
+	} else {
+		core->counters.l1_misses++;
+		ready = soc_l1_miss(soc, core, line, address, true, now);
+	}
+	core->counters.stores++;
+	core_end_load(soc, core, begun, ready, false);
+	core_wait_for_data(core);
+}
+
+/* A prefetch that has a place of its own; it waits for one. */
+static void prefetch_in_place(struct soc *soc, struct soc_core *core, uint64_t address, uint64_t now)
+{
+	uint64_t *place = &core->prefetch_end[core->prefetches % soc->parameters.core_prefetches];
+	bool is_there = mimic_cache_peek(&core->l1, address) != NULL;
+
+	if (!is_there && *place > now) {
+		core->counters.load_stalls += *place - now;
+		now = *place;
+	}
+	core->counters.loads++;
+	core->clock = now + 1;
+	if (is_there) {
+		core->counters.load_cycles += load_in_line(soc, core, address, 1, now) - now;
+		return;
+	}
+	core->counters.l1_misses++;
+	*place = soc_l1_miss(soc, core, NULL, address, false, now);
+	core->counters.load_cycles += *place - now;
+	core->prefetches++;
+}
+
+void soc_prefetch(struct soc *soc, unsigned int number, uint64_t address)
+{
+	struct soc_core *core = &soc->core[number];
+	uint64_t now = core_begin_access(soc, core);
+
+	core->counters.prefetches++;
+	if (soc->parameters.core_prefetches)
+		prefetch_in_place(soc, core, address, now);
+	else
+		core_end_load(soc, core, now, load_in_line(soc, core, address, 1, now), false);
+}
+
+void soc_execute(struct soc *soc, unsigned int core, uint64_t instructions)
+{
+	soc->core[core].clock += instructions;
+	soc->core[core].counters.instructions += instructions;
+}
+
+uint64_t soc_now(const struct soc *soc, unsigned int core)
+{
+	const struct soc_core *it = &soc->core[core];
+
+	return it->ready > it->clock ? it->ready : it->clock;
+}
+
+void soc_sleep_until(struct soc *soc, unsigned int number, uint64_t time)
+{
+	struct soc_core *core = &soc->core[number];
+
+	core_wait_for_data(core);
+	if (time <= core->clock)
+		return;
+	core->counters.sleeps += time - core->clock;
+	core->clock = time;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A core's accesses to a device: when they arrive there, and when it has the answer. The
+ * way there is half of the round trip without the device's own pipe, the way back the rest.
+ */
+#include "sim/soc_internal.h"
+
+bool soc_mmio_may_begin(struct soc *soc, unsigned int number, bool is_store)
+{
+	struct soc_core *core = &soc->core[number];
+
+	/* A device sees the accesses of a core in their order. */
+	if (core->posted < (is_store ? soc->parameters.core_mmio_stores : 1))
+		return true;
+	core_wait_for_data(core);
+	core->waits_for_posted = true;
+	return false;
+}
+
+uint64_t soc_mmio_begin(struct soc *soc, unsigned int number, bool is_store)
+{
+	struct soc_core *core = &soc->core[number];
+	uint64_t now = core_begin_access(soc, core);
+
+	if (is_store)
+		core->counters.mmio_stores++;
+	else
+		core->counters.mmio_loads++;
+	core->clock = now + 1;
+	if (is_store && !soc->parameters.core_mmio_acknowledged)
+		core->posted++;
+	return now;
+}
+
+/* The round trip holds the pipe of the device, which the device counts itself: 3 cycles of a load, 4 of a store. */
+static uint64_t way(const struct soc *soc, bool is_store)
+{
+	uint64_t pipe = is_store ? 4 : 3;
+
+	if (soc->parameters.desc_enabled)
+		return soc->parameters.desc_latency;
+	return soc->parameters.maple_round_trip - pipe;
+}
+
+static uint64_t way_there(const struct soc *soc)
+{
+	uint64_t both = way(soc, false);
+
+	return (int64_t)both > 0 ? both / 2 : 0;
+}
+
+uint64_t soc_mmio_arrival(const struct soc *soc, unsigned int core, uint64_t issued)
+{
+	uint64_t free = soc->core[core].posted_end;
+
+	return (issued > free ? issued : free) + way_there(soc);
+}
+
+static void end_posted(struct soc_core *core, uint64_t back)
+{
+	core->posted--;
+	core->posted_end = back;
+	if (!core->waits_for_posted)
+		return;
+	core->waits_for_posted = false;
+	if (back <= core->clock)
+		return;
+	core->counters.mmio_stalls += back - core->clock;
+	core->clock = back;
+}
+
+uint64_t soc_mmio_end(struct soc *soc, unsigned int number, bool is_store, uint64_t issued, uint64_t answered)
+{
+	struct soc_core *core = &soc->core[number];
+	uint64_t back = answered + way(soc, is_store) - way_there(soc);
+
+	/* A round trip that is shorter than the device's pipe. */
+	if (back <= issued || back > UINT64_MAX / 2)
+		back = issued + 1;
+	if (!is_store) {
+		core_end_load(soc, core, issued, back, true);
+	} else if (!soc->parameters.core_mmio_acknowledged) {
+		end_posted(core, back);
+	} else {
+		core->ready = back;
+		core->ready_is_mmio = true;
+		core_wait_for_data(core);
+	}
+	return back;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "sim/parameters.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <ini.h>
+
+#include "devices/soc/cache.h"
+
+const struct sim_parameter_description sim_parameter_descriptions[] = {
+#define _(section, key, fpga, sim, minimum, maximum, meaning, source) \
+	{ #section, #key, fpga, sim, minimum, maximum, meaning, source, \
+	  offsetof(struct sim_parameters, section##_##key) },
+	SIM_PARAMETERS(_)
+#undef _
+	{ NULL, NULL, 0, 0, 0, 0, NULL, NULL, 0 }
+};
+
+struct error {
+	char *text;
+	size_t size;
+};
+
+__attribute__((format(printf, 2, 3)))
+static int fail(const struct error *error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(error->text, error->size, format, arguments);
+	va_end(arguments);
+	return -EINVAL;
+}
+
+static uint64_t *value_of(struct sim_parameters *parameters, const struct sim_parameter_description *description)
+{
+	return (uint64_t *)((char *)parameters + description->offset);
+}
+
+static bool load_preset(struct sim_parameters *parameters, const char *name)
+{
+	bool fpga = !strcmp(name, "maple-fpga");
+	const struct sim_parameter_description *description;
+
+	if (!fpga && strcmp(name, "maple-sim"))
+		return false;
+	for (description = sim_parameter_descriptions; description->section; description++)
+		*value_of(parameters, description) = fpga ? description->fpga : description->sim;
+	return true;
+}
+
+static const struct sim_parameter_description *find(const char *section, size_t length, const char *key)
+{
+	const struct sim_parameter_description *description;
+
+	for (description = sim_parameter_descriptions; description->section; description++)
+		if (strlen(description->section) == length && !memcmp(description->section, section, length) &&
+		    !strcmp(description->key, key))
+			return description;
+	return NULL;
+}
+
+static bool has_section(const char *section, size_t length)
+{
+	const struct sim_parameter_description *description;
+
+	for (description = sim_parameter_descriptions; description->section; description++)
+		if (strlen(description->section) == length && !memcmp(description->section, section, length))
+			return true;
+	return false;
+}
+
+/* What is too large for a number becomes the largest, which no range allows. */
+static bool parse_number(const char *text, uint64_t *number)
+{
+	char *end;
+	unsigned int shift = 0;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	if (*end == 'K' || *end == 'M')
+		shift = *end++ == 'K' ? 10 : 20;
+	if (*end)
+		return false;
+	if (errno || *number > UINT64_MAX >> shift)
+		*number = UINT64_MAX;
+	else
+		*number <<= shift;
+	return true;
+}
+
+static int set_key(struct sim_parameters *parameters, const char *section, size_t length, const char *key,
+		   const char *value, const struct error *error)
+{
+	const struct sim_parameter_description *description = find(section, length, key);
+	uint64_t number;
+
+	if (!description && has_section(section, length))
+		return fail(error, "section %.*s has no key '%.64s'", (int)length, section, key);
+	if (!description)
+		return fail(error, "there is no section '%.*s'", length < 64 ? (int)length : 64, section);
+	if (!parse_number(value, &number))
+		return fail(error, "%s.%s must be a whole number, K or M behind it or not, not '%.64s'",
+			    description->section, key, value);
+	if (number < description->minimum || number > description->maximum)
+		return fail(error, "%s.%s must be %llu to %llu, not %.64s", description->section, key,
+			    (unsigned long long)description->minimum, (unsigned long long)description->maximum, value);
+	*value_of(parameters, description) = number;
+	return 0;
+}
+
+int sim_parameters_set(struct sim_parameters *parameters, const char *assignment, char *why, size_t size)
+{
+	struct error error = { why, size };
+	const char *equals = strchr(assignment, '='), *dot = strchr(assignment, '.');
+	char key[64];
+
+	if (!equals || !dot || dot > equals || dot == assignment || dot + 1 == equals)
+		return fail(&error, "'%.64s' is not section.key=value", assignment);
+	if ((size_t)(equals - dot - 1) >= sizeof(key))
+		return fail(&error, "'%.64s...' has no such key", assignment);
+	snprintf(key, sizeof(key), "%.*s", (int)(equals - dot - 1), dot + 1);
+	return set_key(parameters, assignment, (size_t)(dot - assignment), key, equals + 1, &error);
+}
+
+struct file {
+	struct sim_parameters *parameters;
+	const char *path;
+	FILE *stream;
+	int line;		/* the one that was read last */
+	int error_line;		/* 0: none so far */
+	int status;		/* of reading */
+	bool has_keys;
+	char error[200];
+};
+
+static int take_preset(struct file *file, const char *value, const struct error *error)
+{
+	if (file->has_keys)
+		return fail(error, "preset must stand above everything else");
+	file->has_keys = true;
+	if (!load_preset(file->parameters, value))
+		return fail(error, "preset must be maple-fpga or maple-sim, not '%.64s'", value);
+	return 0;
+}
+
+/* For libinih: 0 is an error. The first one of a file is told. */
+static int take_line(void *context, const char *section, const char *key, const char *value)
+{
+	struct file *file = context;
+	struct error error = { file->error, sizeof(file->error) };
+	int status;
+
+	if (file->error_line)
+		return 0;
+	if (!*section && !strcmp(key, "preset"))
+		status = take_preset(file, value, &error);
+	else if (!*section)
+		status = fail(&error, "'%.64s' stands in no section", key);
+	else
+		status = set_key(file->parameters, section, strlen(section), key, value, &error);
+	file->has_keys = true;
+	if (status)
+		file->error_line = file->line;
+	return !status;
+}
+
+static char *read_line(char *buffer, int size, void *context)
+{
+	struct file *file = context;
+	char *text = fgets(buffer, size, file->stream);
+
+	if (text)
+		file->line++;
+	else if (ferror(file->stream))
+		file->status = -errno;
+	return text;
+}
+
+static int load_file(struct sim_parameters *parameters, const char *path, const struct error *error)
+{
+	struct file file = { .parameters = parameters, .path = path };
+	struct stat what;
+	int line;
+
+	file.stream = fopen(path, "re");
+	if (file.stream && (fstat(fileno(file.stream), &what) || S_ISCHR(what.st_mode))) {
+		fclose(file.stream);
+		return fail(error, "%.100s is a device, and no INI file", path);
+	}
+	if (!file.stream) {
+		file.status = -errno;
+		fail(error, "%.100s is no preset (maple-fpga, maple-sim), and as a file: %s", path,
+		     strerror(-file.status));
+		return file.status;
+	}
+	line = ini_parse_stream(read_line, &file, take_line, &file);
+	fclose(file.stream);
+	if (file.error_line)
+		return fail(error, "%.100s:%d: %s", path, file.error_line, file.error);
+	if (line > 0)
+		return fail(error, "%.100s:%d: neither [section] nor key = value", path, line);
+	if (line < 0 || file.status) {
+		fail(error, "%.100s: %s", path, line < 0 ? "no memory to read it" : strerror(-file.status));
+		return file.status ? file.status : -ENOMEM;
+	}
+	return 0;
+}
+
+int sim_parameters_load(struct sim_parameters *parameters, const char *name, char *why, size_t size)
+{
+	struct error error = { why, size };
+	struct sim_parameters loaded;
+	int status;
+
+	if (load_preset(parameters, name))
+		return 0;
+	load_preset(&loaded, "maple-fpga");
+	status = load_file(&loaded, name, &error);
+	if (!status)
+		*parameters = loaded;
+	return status;
+}
+
+static int check_ranges(const struct sim_parameters *parameters, const struct error *error)
+{
+	const struct sim_parameter_description *description;
+
+	for (description = sim_parameter_descriptions; description->section; description++) {
+		uint64_t value = *(const uint64_t *)((const char *)parameters + description->offset);
+
+		if (value < description->minimum || value > description->maximum)
+			return fail(error, "%s.%s must be %llu to %llu, not %llu", description->section, description->key,
+				    (unsigned long long)description->minimum,
+				    (unsigned long long)description->maximum, (unsigned long long)value);
+	}
+	return 0;
+}
+
+static int check_cache(const char *name, uint64_t size, uint64_t ways, uint64_t line, const struct error *error)
+{
+	const char *wrong = mimic_cache_geometry(size, ways, line);
+
+	if (!wrong)
+		return 0;
+	return fail(error, "%s.%s (%s.size %llu, %s.ways %llu, %s.line %llu)", name, wrong, name,
+		    (unsigned long long)size, name, (unsigned long long)ways, name, (unsigned long long)line);
+}
+
+static int check_caches(const struct sim_parameters *parameters, const struct error *error)
+{
+	int status = check_cache("l1", parameters->l1_size, parameters->l1_ways, parameters->l1_line, error);
+
+	if (!status)
+		status = check_cache("l2", parameters->l2_size, parameters->l2_ways, parameters->l2_line, error);
+	if (status)
+		return status;
+	if (parameters->l1_line > parameters->l2_line)
+		return fail(error, "l1.line %llu is more than l2.line %llu",
+			    (unsigned long long)parameters->l1_line, (unsigned long long)parameters->l2_line);
+	if (parameters->l1_size > parameters->l2_size)
+		return fail(error, "l1.size %llu is more than l2.size %llu, and the L2 holds what the L1s hold",
+			    (unsigned long long)parameters->l1_size, (unsigned long long)parameters->l2_size);
+	return 0;
+}
+
+/* What INIT can ask for, in words. */
+static bool is_queue_size(uint64_t words)
+{
+	static const uint64_t sizes[] = { 8, 16, 32, 48, 64, 80, 96, 128 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		if (sizes[i] == words)
+			return true;
+	return false;
+}
+
+int sim_parameters_check(const struct sim_parameters *parameters, char *why, size_t size)
+{
+	struct error error = { why, size };
+	int status = check_ranges(parameters, &error);
+
+	if (!status)
+		status = check_caches(parameters, &error);
+	if (status)
+		return status;
+	if (parameters->core_store_misses > parameters->core_store_buffer)
+		return fail(&error, "core.store_misses %llu is more than core.store_buffer %llu",
+			    (unsigned long long)parameters->core_store_misses,
+			    (unsigned long long)parameters->core_store_buffer);
+	if (!is_queue_size(parameters->maple_queue_entries))
+		return fail(&error, "maple.queue_entries must be 8, 16, 32, 48, 64, 80, 96 or 128, not %llu",
+			    (unsigned long long)parameters->maple_queue_entries);
+	if (parameters->maple_tlb_entries & (parameters->maple_tlb_entries - 1))
+		return fail(&error, "maple.tlb_entries must be a power of two, not %llu",
+			    (unsigned long long)parameters->maple_tlb_entries);
+	if (parameters->maple_lima_chunks < parameters->maple_queues)
+		return fail(&error, "maple.lima_chunks %llu is less than maple.queues %llu: each queue has a share",
+			    (unsigned long long)parameters->maple_lima_chunks,
+			    (unsigned long long)parameters->maple_queues);
+	return 0;
+}

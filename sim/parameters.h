@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The parameters of a modelled SoC: one list, from which presets, INI files, --set,
+ * checks and the table of docs/timing.md are made. Times are cycles.
+ *
+ * Presets: maple-fpga is the system of MAPLE's Figures 8 to 11, maple-sim the one of
+ * Figures 12 to 15. "assumption" in a source: the paper does not say.
+ */
+#ifndef MIMIC_SIM_PARAMETERS_H
+#define MIMIC_SIM_PARAMETERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* _(section, key, maple-fpga, maple-sim, minimum, maximum, "meaning", "source") */
+#define SIM_PARAMETERS(_) \
+	_(core, count, 2, 2, 1, 8, "cores", "Tables 2 and 3") \
+	_(core, stall_on_use, 1, 0, 0, 1, "1: a core goes on behind a load until its next access; 0: loads block", \
+	  "Table 2; assumption for maple-sim") \
+	_(core, store_buffer, 8, 8, 1, 64, "stores that wait for the L1", "Table 2") \
+	_(core, store_misses, 1, 1, 1, 64, "store misses on their way at once", "assumption") \
+	_(core, prefetches, 0, 1, 0, 64, "software prefetches on their way at once; 0: each is a load", \
+	  "assumption; maple-fpga: Ariane has no prefetch instruction, and one load on its way; maple-sim: no figure uses it") \
+	_(core, mmio_acknowledged, 1, 0, 0, 1, "1: a core waits until a device has acknowledged its store", "assumption") \
+	_(core, mmio_stores, 8, 8, 1, 64, "MMIO stores on their way, where the core does not wait", "assumption") \
+	_(l1, size, 8192, 8192, 64, 16777216, "bytes, each core", "Tables 2 and 3") \
+	_(l1, ways, 4, 4, 1, 16, "associativity", "Tables 2 and 3") \
+	_(l1, line, 16, 64, 8, 256, "bytes of a line", "Tables 2 and 3") \
+	_(l1, latency, 2, 2, 1, 1000, "of a hit", "Tables 2 and 3") \
+	_(l2, size, 65536, 65536, 64, 1073741824, "bytes, shared", "Tables 2 and 3") \
+	_(l2, ways, 8, 8, 1, 16, "associativity", "Tables 2 and 3") \
+	_(l2, line, 64, 64, 16, 256, "bytes of a line", "Tables 2 and 3") \
+	_(l2, latency, 30, 30, 1, 10000, "of a hit, behind the L1's miss", "Tables 2 and 3") \
+	_(l2, mshrs, 8, 8, 1, 256, "misses on their way at once", "assumption") \
+	_(l2, forward, 30, 30, 0, 10000, "more, for a line that another L1 has written", "assumption") \
+	_(dram, latency, 300, 300, 1, 100000, "behind the L2's miss", "Tables 2 and 3") \
+	_(dram, gap, 4, 1, 1, 1000, "between two lines", "assumption") \
+	_(maple, round_trip, 26, 26, 2, 10000, "core to MAPLE and back: 25 and a cycle a hop, MAPLE's own pipe included", \
+	  "Figure 14") \
+	_(maple, store_interval, 3, 3, 1, 1000, "between stores that one queue accepts", "RTL, section E") \
+	_(maple, pointer_interval, 2, 2, 1, 1000, "between loads of pointers that are issued", "RTL, section E") \
+	_(maple, lima_interval, 3, 3, 1, 1000, "between LIMA words of one queue", "RTL, section E") \
+	_(maple, queues, 8, 8, 1, 8, "queues", "Table 2") \
+	_(maple, queue_entries, 32, 32, 2, 1024, "words of 4 bytes a queue, of queues that a program opens with 32 (libmaple's default)", \
+	  "section 5.3") \
+	_(maple, lima_chunks, 16, 16, 1, 64, "chunks of 64 bytes of B", "RTL, dcp.h") \
+	_(maple, translation, 0, 0, 0, 1, "1: a TLB with blocking walks stands before memory", "assumption") \
+	_(maple, tlb_entries, 16, 16, 2, 64, "fully associative", "section 5.4") \
+	_(maple, walk, 30, 30, 1, 10000, "of a page table walk, each of its three levels", "assumption") \
+	_(desc, enabled, 0, 0, 0, 1, "1: the device behind the queues is a DeSC", "section 5.2") \
+	_(desc, queue_entries, 64, 64, 2, 64, "values", "Table 3") \
+	_(desc, latency, 2, 2, 1, 1000, "core to queue and back", "assumption") \
+	_(desc, terminal_loads, 32, 32, 1, 1024, "loads on their way", "assumption") \
+	_(droplet, enabled, 0, 0, 0, 1, "1: DROPLET prefetches into the L2", "section 5.2") \
+	_(droplet, lines, 4, 4, 1, 64, "lines of indices that it reads ahead", "assumption")
+
+struct sim_parameters {
+#define _(section, key, ...) uint64_t section##_##key;
+	SIM_PARAMETERS(_)
+#undef _
+};
+
+struct sim_parameter_description {
+	const char *section, *key;
+	uint64_t fpga, sim, minimum, maximum;
+	const char *meaning, *source;
+	size_t offset;		/* in struct sim_parameters */
+};
+
+/* As many as there are; a row with section NULL ends it. */
+extern const struct sim_parameter_description sim_parameter_descriptions[];
+
+/* All take a buffer for the text of an error: what is wrong and where. They return 0, -EINVAL or -errno of a file. */
+
+/* "maple-fpga", "maple-sim", or the path of an INI file: `preset = NAME` above its sections names what it starts from. */
+int sim_parameters_load(struct sim_parameters *parameters, const char *name, char *why, size_t size);
+/* "section.key=value"; K and M behind a number: times 1024 and 1048576. */
+int sim_parameters_set(struct sim_parameters *parameters, const char *assignment, char *why, size_t size);
+/* Do they fit each other? The text names the keys. */
+int sim_parameters_check(const struct sim_parameters *parameters, char *why, size_t size);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* MAPLE beside the cores: operations on their way there and back, and its ways to memory. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "devices/kind.h"
+#include "libmimic/probe.h"
+#include "libmimic/trace_spool.h"
+#include "sim/runtime/internal.h"
+
+/* --- memory --------------------------------------------------------------------------------- */
+
+static uint64_t read_time(void *context, uint64_t address, unsigned int size, bool through_l2, uint64_t now)
+{
+	uint64_t physical = sim_physical(address);
+
+	(void)context;
+	if (through_l2)
+		return soc_device_read_l2(sim.soc, physical, size, now);
+	return soc_device_read_memory(sim.soc, physical, size, now);
+}
+
+static uint64_t write_time(void *context, uint64_t address, unsigned int size, uint64_t now)
+{
+	(void)context;
+	return soc_device_write(sim.soc, sim_physical(address), size, now);
+}
+
+static void prefetch(void *context, uint64_t address, uint64_t now)
+{
+	(void)context;
+	soc_device_prefetch(sim.soc, sim_physical(address), now);
+}
+
+static int read_bytes(void *context, uint64_t address, void *buffer, unsigned int size)
+{
+	(void)context;
+	return mimic_probe_read(address, buffer, size);
+}
+
+static int do_atomic(void *context, uint64_t address, enum mimic_atomic operation, uint32_t operand,
+		     uint32_t expected, uint32_t *old)
+{
+	(void)context;
+	return mimic_probe_atomic(address, operation, operand, expected, old);
+}
+
+static void report(void *context, const char *text)
+{
+	(void)context;
+	sim_say("%s", text);
+}
+
+/* --- the way ---------------------------------------------------------------------------------- */
+
+static uint64_t owner_of(const struct sim_thread *thread)
+{
+	return (uint64_t)thread->number + 1;
+}
+
+static struct sim_operation *first_operation(struct sim_channel *channel)
+{
+	return &channel->operations[channel->first];
+}
+
+static void set_arrival(struct sim_channel *channel, uint64_t arrival)
+{
+	channel->arrival = arrival;
+	if (arrival < sim.limit)
+		sim.limit = arrival;
+}
+
+/* The device has answered a core's first operation at `time`. */
+static void finish(unsigned int core, uint64_t data, uint64_t time)
+{
+	struct sim_channel *channel = &sim.channels[core];
+	const struct sim_operation *operation = first_operation(channel);
+	struct sim_thread *thread = sim.on_core[core];
+	uint64_t back = soc_mmio_end(sim.soc, core, operation->access.is_write, operation->issued, time);
+
+	channel->arrival = SIM_NEVER;
+	channel->first = (channel->first + 1) % SIM_CHANNEL;
+	channel->count--;
+	if (channel->count)
+		set_arrival(channel, soc_mmio_arrival(sim.soc, core, first_operation(channel)->issued));
+	if (!thread)
+		return;
+	if (thread->wait == SIM_WAIT_MMIO_ROOM || (thread->wait == SIM_WAIT_MMIO && !channel->count)) {
+		thread->answer = data;
+		sim_wake(thread, back);
+	}
+}
+
+static void complete(void *context, uint64_t owner, uint64_t data, uint64_t time)
+{
+	(void)context;
+	for (unsigned int core = 0; core < sim.cores; core++) {
+		struct sim_channel *channel = &sim.channels[core];
+
+		if (!channel->count || channel->arrival != SIM_NEVER || first_operation(channel)->access.owner != owner)
+			continue;
+		finish(core, data, time);
+		return;
+	}
+}
+
+void sim_device_arrive(unsigned int core)
+{
+	struct sim_channel *channel = &sim.channels[core];
+	struct sim_operation *operation = first_operation(channel);
+	uint64_t now = channel->arrival, done;
+
+	channel->arrival = SIM_NEVER;
+	if (maple_time_access(sim.maple, &operation->access, now, &done))
+		finish(core, operation->access.data, done);
+}
+
+static void charge(struct sim_thread *self)
+{
+	struct sim_place_cost cost;
+
+	sim_loop_cost(sim_mmio_loop(self), &cost);
+	sim_charge(self, &cost);
+}
+
+/* Once: which thread of the program an owner is. */
+static void trace_thread(struct sim_thread *self)
+{
+	struct mimic_trace_source *trace = &maple_time_model(sim.maple)->trace;
+
+	if (self->is_traced || !trace->trace)
+		return;
+	self->is_traced = true;
+	if (mimic_trace_now(trace))
+		MIMIC_TRACE(trace, thread, owner_of(self), 0, 0ull, 0u, self->number, 0ull);
+}
+
+void sim_device_access(struct sim_thread *self, struct mimic_access *access)
+{
+	struct sim_channel *channel = &sim.channels[self->core];
+	struct sim_operation *operation;
+
+	charge(self);
+	sim_settle(self);
+	trace_thread(self);
+	while (!soc_mmio_may_begin(sim.soc, self->core, access->is_write))
+		sim_block(self, SIM_WAIT_MMIO_ROOM, channel, SIM_NEVER);
+	operation = &channel->operations[(channel->first + channel->count) % SIM_CHANNEL];
+	operation->access = *access;
+	operation->access.owner = owner_of(self);
+	operation->issued = soc_mmio_begin(sim.soc, self->core, access->is_write);
+	if (!channel->count++)
+		set_arrival(channel, soc_mmio_arrival(sim.soc, self->core, operation->issued));
+	if (access->is_write && sim.stores_are_buffered)
+		return;
+	sim_block(self, SIM_WAIT_MMIO, channel, SIM_NEVER);
+	if (!access->is_write)
+		access->data = self->answer;
+}
+
+void sim_device_thread_gone(struct sim_thread *self)
+{
+	struct sim_channel *channel = &sim.channels[self->core];
+
+	sim_settle(self);
+	while (channel->count)
+		sim_block(self, SIM_WAIT_MMIO_ROOM, channel, SIM_NEVER);
+	if (sim.maple)
+		maple_time_owner_gone(sim.maple, owner_of(self), sim_time(self));
+}
+
+void sim_device_describe(unsigned int core, char *text, size_t size)
+{
+	struct sim_channel *channel = &sim.channels[core];
+	const struct mimic_access *access = &first_operation(channel)->access;
+	char name[64] = "";
+
+	text[0] = '\0';
+	if (!channel->count)
+		return;
+	mimic_kind_maple.access_name(access, name, sizeof(name));
+	snprintf(text, size, "%s of %s%s", access->is_write ? "store" : "load", name,
+		 channel->arrival == SIM_NEVER ? "" : " (on its way)");
+}
+
+static uint64_t clock_cycles(struct mimic_trace *trace)
+{
+	(void)trace;
+	return sim.now;
+}
+
+static void start_trace(void)
+{
+	static struct mimic_spool spool;
+	struct mimic_model *model = maple_time_model(sim.maple);
+	int fd = open(sim.setup->trace, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 || mimic_spool_attach(&spool, fd)) {
+		sim_say("the trace: %s", strerror(errno));
+		sim_end_with(SIM_REFUSED);
+	}
+	close(fd);
+	spool.trace.clock = clock_cycles;
+	/* Always the same number of a process: a trace does not tell runs apart. */
+	model->trace.device = mimic_spool_device(&spool, "maple0", MIMIC_KIND_MAPLE, 1);
+	model->trace.trace = &spool.trace;
+}
+
+int sim_device_open(void)
+{
+	static const struct maple_time_host host = {
+		.read_time = read_time,
+		.write_time = write_time,
+		.prefetch = prefetch,
+		.read = read_bytes,
+		.atomic = do_atomic,
+		.complete = complete,
+		.report = report,
+	};
+
+	if (sim.maple)
+		return 0;
+	sim.maple = maple_time_create(&sim.setup->parameters, NULL, &host);
+	if (!sim.maple)
+		return -errno;
+	if (sim.setup->trace[0])
+		start_trace();
+	return 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Physical memory: a page gets the next free frame when it is touched for the first time.
+ * So what a cache does depends on the order of touches and not on where the system has
+ * put things.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "sim/runtime/internal.h"
+
+#define FIRST_SLOTS 4096u
+
+struct sim_frame_entry sim_frame_cache[SIM_FRAME_CACHE];
+
+/* An open hash table, at most half full. Page 1 is none: pages are multiples of 4096. */
+static struct sim_frame_entry *table;
+static uint64_t slots;
+static uint64_t count;
+
+static struct sim_frame_entry *make_table(uint64_t size)
+{
+	/* Not malloc(): the program's own must not move. */
+	struct sim_frame_entry *made = mmap(NULL, size * sizeof(*made), PROT_READ | PROT_WRITE,
+					    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (made == MAP_FAILED)
+		return NULL;
+	for (uint64_t i = 0; i < size; i++)
+		made[i].page = 1;
+	return made;
+}
+
+int sim_frames_begin(void)
+{
+	for (unsigned int i = 0; i < SIM_FRAME_CACHE; i++)
+		sim_frame_cache[i].page = 1;
+	table = make_table(FIRST_SLOTS);
+	slots = FIRST_SLOTS;
+	return table ? 0 : -ENOMEM;
+}
+
+static struct sim_frame_entry *find(struct sim_frame_entry *in, uint64_t size, uint64_t page)
+{
+	uint64_t slot = (page >> 12) * 0x9e3779b97f4a7c15ull >> 32 & (size - 1);	/* 2^64 / golden ratio */
+
+	while (in[slot].page != page && in[slot].page != 1)
+		slot = (slot + 1) & (size - 1);
+	return &in[slot];
+}
+
+static void grow(void)
+{
+	struct sim_frame_entry *larger = make_table(2 * slots);
+
+	if (!larger) {
+		sim_say("no memory for the table of frames");
+		sim_end_with(SIM_REFUSED);
+	}
+	for (uint64_t i = 0; i < slots; i++)
+		if (table[i].page != 1)
+			*find(larger, 2 * slots, table[i].page) = table[i];
+	munmap(table, slots * sizeof(*table));
+	table = larger;
+	slots *= 2;
+}
+
+uint64_t sim_frame_find(struct sim_frame_entry *entry, uint64_t page)
+{
+	struct sim_frame_entry *known = find(table, slots, page);
+
+	if (known->page == 1) {
+		if (2 * (count + 1) > slots) {
+			grow();
+			known = find(table, slots, page);
+		}
+		/* Frame 0 stays free. */
+		*known = (struct sim_frame_entry){ page, ++count << 12 };
+	}
+	*entry = *known;
+	return entry->frame;
+}
+
+uint64_t sim_frames_count(void)
+{
+	return count;
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What the files of the run-time share. */
+#ifndef MIMIC_SIM_INTERNAL_H
+#define MIMIC_SIM_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "mimic/access.h"
+#include "sim/maple_time.h"
+#include "sim/setup.h"
+#include "sim/soc.h"
+
+#define SIM_NEVER UINT64_MAX
+#define SIM_EXPORT __attribute__((visibility("default")))
+#define sim_likely(condition) __builtin_expect(!!(condition), 1)
+#define sim_unlikely(condition) __builtin_expect(!!(condition), 0)
+
+/* What a thread waits for, in the words of a report. _(NAME, text) */
+#define SIM_WAITS(_) \
+	_(MMIO, "the device's answer to a") \
+	_(MMIO_ROOM, "room for one more MMIO store behind its") \
+	_(MUTEX, "the mutex") \
+	_(RWLOCK, "the read-write lock") \
+	_(SPIN, "the spin lock") \
+	_(CONDITION, "a signal of the condition variable") \
+	_(BARRIER, "others at the barrier") \
+	_(SEMAPHORE, "a post of the semaphore") \
+	_(ONCE, "another thread's pthread_once()") \
+	_(JOIN, "the end of thread") \
+	_(OTHERS, "the end of all other threads") \
+	_(SLEEP, "the end of its sleep")
+
+enum sim_wait {
+	SIM_RUNS,
+#define _(NAME, text) SIM_WAIT_##NAME,
+	SIM_WAITS(_)
+#undef _
+};
+
+#define SIM_CALLS 1024		/* of instrumented functions in each other that are told apart */
+#define SIM_CHANNEL 65		/* more than MMIO stores that can wait */
+
+/* An MMIO operation on its way. */
+struct sim_operation {
+	struct mimic_access access;
+	uint64_t issued;
+};
+
+/* The way from a core to the device, in order. Only the first one is on it. */
+struct sim_channel {
+	struct sim_operation operations[SIM_CHANNEL];
+	unsigned int first, count;
+	uint64_t arrival;	/* of the first; SIM_NEVER: it is at the device, or there is none */
+};
+
+/* An instrumented function that is being executed. */
+struct sim_call {
+	uint32_t function;
+	uint32_t loop;		/* of its last access */
+};
+
+/* A thread of the program: a coroutine. Its thread-local storage is that of a real thread that sleeps meanwhile. */
+struct sim_thread {
+	void *stack_pointer;	/* where it goes on; of one that does not run */
+	uint64_t fs;		/* its thread-local storage */
+	unsigned int number;	/* from 0 on, in the order of creation */
+	unsigned int core;
+	uint32_t *carry;	/* by loop: what is left of its instructions, in parts of an access */
+	uint64_t accesses, uncosted;
+
+	enum sim_wait wait;
+	const void *object;	/* of the wait */
+	uint64_t wait_number;
+	uint64_t since;
+	uint64_t deadline;	/* SIM_NEVER: none */
+	uint64_t order;		/* who waits longer is woken first */
+	bool is_timed_out;
+
+	uint64_t answer;	/* of an MMIO load */
+	unsigned int depth;	/* of calls */
+	struct sim_call *call;	/* the innermost one that is told apart */
+	struct sim_call calls[SIM_CALLS + 1];	/* the first stands for none */
+
+	/* The real thread. */
+	pthread_t native;
+	int native_id;
+	void *(*start)(void *argument);
+	void *argument;
+	void *result;
+	_Atomic uint32_t is_parked;	/* the real thread has left its stack to us */
+	_Atomic uint32_t is_released;	/* and may go on with it */
+	void *parking;			/* what it sleeps on */
+	bool is_traced;			/* its name is in the trace */
+	bool is_first;			/* main()'s: it has no other */
+	bool is_detached;
+	bool has_ended;
+	uint64_t started;	/* its core's clock */
+	struct sim_thread *next;
+};
+
+struct sim {
+	struct sim_setup *setup;
+	struct soc *soc;
+	struct maple_time *maple;	/* NULL: the program has not opened it yet */
+	struct sim_thread *current;
+	uint64_t limit;			/* the current thread goes on while its clock is below */
+	uint64_t cycle_limit;
+	uint64_t now;			/* no event was later */
+	unsigned int cores;
+	struct sim_thread *on_core[SIM_CORES];
+	struct sim_channel channels[SIM_CORES];
+	uint64_t core_cycles[SIM_CORES];	/* of threads that have ended on it */
+	uint64_t core_accesses[SIM_CORES];
+	uint64_t core_uncosted[SIM_CORES];
+	struct sim_thread *threads;	/* all that have not been joined */
+	unsigned int thread_count;	/* that there ever were */
+	struct sim_thread *ended;	/* its stack was left, its real thread can go */
+	uint64_t order;
+	uintptr_t base;			/* where the program file lies */
+	bool is_busy;			/* a signal handler must not call us */
+	bool has_ended;
+	bool stores_are_buffered;
+};
+
+extern struct sim sim;
+/* The calling thread, if it is one of virtual time. Of each real thread its own, which coroutines take along. */
+extern __thread struct sim_thread *sim_self __attribute__((tls_model("initial-exec")));
+
+/*
+ * A call of the program into the run-time begins. NULL: it is to have no effect on virtual
+ * time, because there is none, or because a signal handler has interrupted another one.
+ */
+static inline struct sim_thread *sim_enter(void)
+{
+	struct sim_thread *self = sim_self;
+
+	if (!self || sim_unlikely(sim.is_busy))
+		return NULL;
+	sim.is_busy = true;
+	return self;
+}
+
+static inline void sim_leave(void)
+{
+	sim.is_busy = false;
+}
+
+/* --- coroutine.c ----------------------------------------------------------------- */
+
+/* Makes `thread` a real thread, parked before it calls its start function. 0 or an error number. */
+int sim_coroutine_create(struct sim_thread *thread, const pthread_attr_t *attributes);
+/* From the current one to another. Returns when somebody comes back. */
+void sim_coroutine_switch(struct sim_thread *from, struct sim_thread *to);
+/* Calls a function on a stack of its own, which begins at the same place of a page in every run. */
+int sim_coroutine_on_new_stack(int (*function)(void *argument), void *argument);
+/* Its real thread does the rest of its life by itself: waits for that. */
+void sim_coroutine_release(struct sim_thread *thread);
+
+/* --- schedule.c --------------------------------------------------------------------- */
+
+/* Others whose clocks are behind go on first; so do events. */
+void sim_schedule(struct sim_thread *self);
+static inline void sim_settle(struct sim_thread *self)
+{
+	if (sim_unlikely(soc_now(sim.soc, self->core) >= sim.limit))
+		sim_schedule(self);
+}
+/* Of something that is done to the device by itself; nothing may come before it any more. */
+static inline uint64_t sim_time(const struct sim_thread *self)
+{
+	uint64_t now = soc_now(sim.soc, self->core);
+
+	if (now > sim.now)
+		sim.now = now;
+	return sim.now;
+}
+/* Waits until sim_wake() or the deadline. true: it was woken. */
+bool sim_block(struct sim_thread *self, enum sim_wait wait, const void *object, uint64_t deadline);
+/* The thread goes on at `time`. */
+void sim_wake(struct sim_thread *thread, uint64_t time);
+/* Those that wait for it, longest first; at the caller's clock. How many. */
+unsigned int sim_wake_waiters(struct sim_thread *self, enum sim_wait wait, const void *object, unsigned int most);
+/* A thread takes a free core; false: there is none. */
+bool sim_take_core(struct sim_thread *thread, uint64_t now);
+/* The thread has ended: its core is free, others go on. Comes back on the real thread, for the rest of its life. */
+void sim_leave_core(struct sim_thread *self);
+/* What is to be done where a coroutine has just begun. */
+void sim_arrived(void);
+
+/* --- threads.c ------------------------------------------------------------------------- */
+
+/* A coroutine begins here. */
+void *sim_thread_main(struct sim_thread *self);
+/* With a number, and no core yet. NULL: no memory. */
+struct sim_thread *sim_thread_make(void);
+
+/* --- places.c --------------------------------------------------------------------------- */
+
+struct sim_place_cost {
+	uintptr_t pc;		/* 0: none */
+	uint32_t loop;
+	uint32_t function;
+	uint32_t instructions;	/* before each access of the loop ... */
+	uint32_t part;		/* and so many parts of one more ... */
+	uint32_t parts;		/* of which these are a whole one */
+};
+
+#define SIM_PLACES 4096
+extern struct sim_place_cost sim_place_cache[SIM_PLACES];
+
+int sim_places_begin(void);
+void sim_place_find(struct sim_place_cost *entry, uintptr_t pc);
+
+static inline const struct sim_place_cost *sim_place(uintptr_t pc)
+{
+	struct sim_place_cost *entry = &sim_place_cache[(pc ^ pc >> 12) % SIM_PLACES];
+
+	if (sim_unlikely(entry->pc != pc))
+		sim_place_find(entry, pc);
+	return entry;
+}
+
+/* A call's return address: is it in the program itself? */
+bool sim_place_is_program(uintptr_t pc);
+const struct sim_function *sim_function(uint32_t function);
+const char *sim_function_name(uint32_t function);
+/* A loop by its number. */
+void sim_loop_cost(uint32_t loop, struct sim_place_cost *cost);
+/* What an MMIO operation of the thread belongs to. */
+uint32_t sim_mmio_loop(const struct sim_thread *thread);
+
+/* The instructions before an access. */
+static inline void sim_charge(struct sim_thread *self, const struct sim_place_cost *cost)
+{
+	uint32_t carry = self->carry[cost->loop] + cost->part;
+	uint64_t instructions = cost->instructions;
+
+	if (carry >= cost->parts) {
+		carry -= cost->parts;
+		instructions++;
+	}
+	self->carry[cost->loop] = carry;
+	self->call->loop = cost->loop;
+	self->accesses++;
+	self->uncosted += cost->loop == 0;
+	soc_execute(sim.soc, self->core, instructions);
+}
+
+/* --- frames.c --------------------------------------------------------------------------- */
+
+#define SIM_FRAME_CACHE 1024
+
+struct sim_frame_entry {
+	uint64_t page, frame;	/* as addresses; page 1: none */
+};
+
+extern struct sim_frame_entry sim_frame_cache[SIM_FRAME_CACHE];
+
+int sim_frames_begin(void);
+uint64_t sim_frame_find(struct sim_frame_entry *entry, uint64_t page);
+uint64_t sim_frames_count(void);
+
+/* Physical address: frames are given in the order of first touch. */
+static inline uint64_t sim_physical(uint64_t address)
+{
+	uint64_t page = address & ~4095ull;
+	struct sim_frame_entry *entry = &sim_frame_cache[page >> 12 & (SIM_FRAME_CACHE - 1)];
+
+	if (sim_unlikely(entry->page != page))
+		return sim_frame_find(entry, page) | (address & 4095);
+	return entry->frame | (address & 4095);
+}
+
+/* --- what the hooks make of an access of the program -------------------------- */
+
+static inline __attribute__((always_inline)) void sim_load(struct sim_thread *self, uintptr_t pc, uint64_t address,
+							   unsigned int size)
+{
+	sim_charge(self, sim_place(pc));
+	sim_settle(self);
+	soc_load(sim.soc, self->core, sim_physical(address), size);
+}
+
+static inline __attribute__((always_inline)) void sim_store(struct sim_thread *self, uintptr_t pc, uint64_t address,
+							    unsigned int size)
+{
+	sim_charge(self, sim_place(pc));
+	sim_settle(self);
+	soc_store(sim.soc, self->core, sim_physical(address), size);
+}
+
+static inline void sim_atomic(struct sim_thread *self, uintptr_t pc, uint64_t address, unsigned int size)
+{
+	sim_charge(self, sim_place(pc));
+	sim_settle(self);
+	soc_atomic(sim.soc, self->core, sim_physical(address), size);
+}
+
+/* --- hooks.c ---------------------------------------------------------------------------- */
+
+/* An atomic of the program's own, by a function that it called from `pc`. Of library code: only others go first. */
+void sim_sync_access(struct sim_thread *self, const volatile void *object, uintptr_t pc);
+
+/* --- device.c, transport.c ---------------------------------------------------------------- */
+
+/* 0 or -errno. */
+int sim_device_open(void);
+/* One MMIO operation of the calling thread; its answer is in access->data. */
+void sim_device_access(struct sim_thread *self, struct mimic_access *access);
+/* The first operation of a core's channel arrives. */
+void sim_device_arrive(unsigned int core);
+void sim_device_thread_gone(struct sim_thread *self);
+/* What its first operation is, in words. As snprintf(). */
+void sim_device_describe(unsigned int core, char *text, size_t size);
+void sim_transport_begin(void);
+
+/* --- phases.c ------------------------------------------------------------------------------- */
+
+/* The whole run, from here on. */
+void sim_phases_begin(void);
+void sim_phases_end(void);
+/* Its counters are about to be 0. */
+void sim_phases_maple_resets(void);
+/* Functions that main() calls are phases, too, if the program has none of its own. */
+void sim_phases_enter(struct sim_thread *self, uint32_t function);
+void sim_phases_leave(struct sim_thread *self);
+
+/* --- ends.c --------------------------------------------------------------------------------- */
+
+/* The report, of whatever has been counted, and the end of the process with status 2. */
+void sim_end_with(enum sim_end end) __attribute__((noreturn));
+void sim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void sim_deadlock(void) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Sections of a run, and what was counted in each: differences of two looks at all counters. */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/run.h"
+#include "sim/runtime/internal.h"
+
+#define MAIN_CALLS 2	/* main() is the first instrumented function, these are called by it */
+
+/* All of a phase behind its name are counters. */
+#define COUNTERS_OFFSET offsetof(struct sim_phase, times)
+#define COUNTERS ((sizeof(struct sim_phase) - COUNTERS_OFFSET) / sizeof(uint64_t))
+_Static_assert(COUNTERS_OFFSET % sizeof(uint64_t) == 0, "counters are an array");
+
+static struct sim_phase run_begin, phase_begin;
+static uint64_t maple_before[MIMIC_KIND_COUNTERS_MAX];	/* what it had counted when it was reset */
+static struct sim_phase *open_phase;
+static bool is_automatic;	/* the open one */
+static bool has_own;		/* the program says what its phases are */
+static unsigned int open_depth;
+
+static void look_at_core(unsigned int core, struct sim_core_report *report)
+{
+	const struct sim_thread *thread = sim.on_core[core];
+
+	report->cycles = sim.core_cycles[core];
+	report->accesses = sim.core_accesses[core];
+	report->uncosted = sim.core_uncosted[core];
+	if (thread) {
+		report->cycles += soc_now(sim.soc, core) - thread->started;
+		report->accesses += thread->accesses;
+		report->uncosted += thread->uncosted;
+	}
+	soc_core_counters(sim.soc, core, &report->counters);
+}
+
+static void look_at_maple(struct sim_phase *phase)
+{
+	struct mimic_model *model = maple_time_model(sim.maple);
+	size_t count = model->ops->counters(model, phase->maple, MIMIC_KIND_COUNTERS_MAX);
+
+	sim.setup->maple_counters = (uint32_t)count;
+	for (size_t i = 0; i < count; i++)
+		phase->maple[i] += maple_before[i];
+}
+
+void sim_phases_maple_resets(void)
+{
+	static struct sim_phase now;
+
+	memset(now.maple, 0, sizeof(now.maple));
+	look_at_maple(&now);
+	memcpy(maple_before, now.maple, sizeof(maple_before));
+}
+
+static void look(struct sim_phase *phase, uint64_t now)
+{
+	memset(phase, 0, sizeof(*phase));
+	phase->cycles = now;
+	for (unsigned int core = 0; core < sim.cores; core++)
+		look_at_core(core, &phase->cores[core]);
+	soc_counters(sim.soc, &phase->soc);
+	if (!sim.maple)
+		return;
+	look_at_maple(phase);
+	maple_time_statistics(sim.maple, now, &phase->maple_time);
+}
+
+static void add_difference(struct sim_phase *sum, const struct sim_phase *begin, const struct sim_phase *end)
+{
+	uint64_t *to = (uint64_t *)((char *)sum + COUNTERS_OFFSET);
+	const uint64_t *from = (const uint64_t *)((const char *)begin + COUNTERS_OFFSET);
+	const uint64_t *until = (const uint64_t *)((const char *)end + COUNTERS_OFFSET);
+
+	for (size_t i = 0; i < COUNTERS; i++)
+		to[i] += until[i] - from[i];
+	sum->times++;
+	/* The only one that is no sum. */
+	sum->maple_time.outstanding_most = end->maple_time.outstanding_most;
+}
+
+static void name_phase(struct sim_phase *phase, const char *name)
+{
+	memset(phase, 0, sizeof(*phase));
+	snprintf(phase->name, sizeof(phase->name), "%s", name);
+}
+
+/* NULL: no room. */
+static struct sim_phase *find_phase(const char *name)
+{
+	struct sim_setup *setup = sim.setup;
+
+	for (uint32_t i = 1; i < setup->phase_count; i++)
+		if (!strncmp(setup->phases[i].name, name, SIM_PHASE_NAME - 1))
+			return &setup->phases[i];
+	if (setup->phase_count == SIM_PHASES) {
+		setup->lost_phases++;
+		return NULL;
+	}
+	name_phase(&setup->phases[setup->phase_count], name);
+	return &setup->phases[setup->phase_count++];
+}
+
+static void begin(struct sim_thread *self, const char *name, bool automatic)
+{
+	open_phase = find_phase(name);
+	is_automatic = automatic;
+	if (open_phase)
+		look(&phase_begin, sim_time(self));
+}
+
+static void end(struct sim_thread *self)
+{
+	static struct sim_phase now;
+
+	if (!open_phase)
+		return;
+	look(&now, sim_time(self));
+	add_difference(open_phase, &phase_begin, &now);
+	open_phase = NULL;
+}
+
+void sim_phases_begin(void)
+{
+	name_phase(&sim.setup->phases[0], "run");
+	sim.setup->phase_count = 1;
+	look(&run_begin, 0);
+}
+
+void sim_phases_end(void)
+{
+	static struct sim_phase now;
+	uint64_t clock = sim.now;
+
+	for (unsigned int core = 0; core < sim.cores; core++)
+		if (sim.on_core[core] && soc_now(sim.soc, core) > clock)
+			clock = soc_now(sim.soc, core);
+	look(&now, clock);
+	add_difference(&sim.setup->phases[0], &run_begin, &now);
+	/* One that the program never ended, or that called exit(). */
+	if (open_phase)
+		add_difference(open_phase, &phase_begin, &now);
+	open_phase = NULL;
+	sim.setup->threads = sim.thread_count;
+	sim.setup->frames = sim_frames_count();
+}
+
+void sim_phases_enter(struct sim_thread *self, uint32_t function)
+{
+	if (self->number || has_own || open_phase || self->depth != MAIN_CALLS)
+		return;
+	sim_settle(self);
+	begin(self, sim_function_name(function), true);
+	open_depth = self->depth;
+}
+
+void sim_phases_leave(struct sim_thread *self)
+{
+	if (self->number || !open_phase || !is_automatic || self->depth != open_depth)
+		return;
+	sim_settle(self);
+	end(self);
+}
+
+SIM_EXPORT void mimic_sim_phase_begin(const char *name)
+{
+	struct sim_thread *self = sim_enter();
+
+	if (!self)
+		return;
+	sim_settle(self);
+	if (!has_own) {
+		has_own = true;
+		open_phase = NULL;
+		sim.setup->phase_count = 1;
+		sim.setup->lost_phases = 0;
+	}
+	end(self);
+	begin(self, name, false);
+	sim_leave();
+}
+
+SIM_EXPORT void mimic_sim_phase_end(void)
+{
+	struct sim_thread *self = sim_enter();
+
+	if (!self)
+		return;
+	sim_settle(self);
+	if (!is_automatic)
+		end(self);
+	sim_leave();
+}
+
+SIM_EXPORT bool mimic_sim_is_on(void)
+{
+	return sim_self != NULL;
+}
+
+SIM_EXPORT uint64_t mimic_sim_cycles(void)
+{
+	return sim_self ? soc_now(sim.soc, sim_self->core) : 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* From a place in the code to the loop of a cost table: looked up once for each place. */
+#include <errno.h>
+#include <link.h>
+#include <sys/mman.h>
+
+#include "sim/runtime/internal.h"
+
+struct sim_place_cost sim_place_cache[SIM_PLACES];
+
+static const struct sim_place *places;
+static const struct sim_loop *loops;
+static const struct sim_function *functions;
+static const char *names;
+static uintptr_t text_begin, text_end;
+
+/* The first one is the program itself. */
+static int on_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+	(void)size;
+	(void)context;
+	sim.base = info->dlpi_addr;
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
+			continue;
+		text_begin = sim.base + segment->p_vaddr;
+		text_end = text_begin + segment->p_memsz;
+	}
+	return 1;
+}
+
+int sim_places_begin(void)
+{
+	const struct sim_setup *setup = sim.setup;
+	const char *file = (const char *)setup;
+
+	names = file + setup->names;
+	places = (const void *)(file + setup->places);
+	loops = (const void *)(file + setup->loops);
+	functions = (const void *)(file + setup->functions);
+	dl_iterate_phdr(on_object, NULL);
+	return 0;
+}
+
+bool sim_place_is_program(uintptr_t pc)
+{
+	return pc >= text_begin && pc < text_end;
+}
+
+/* NULL: nothing is known of it. */
+static const struct sim_place *search(uint64_t address)
+{
+	uint64_t low = 0, high = sim.setup->place_count;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (places[middle].begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &places[low - 1] : NULL;
+}
+
+void sim_loop_cost(uint32_t loop, struct sim_place_cost *cost)
+{
+	uint64_t accesses = loops[loop].accesses ? loops[loop].accesses : 1;
+	/* The access itself is one, which the core counts. */
+	uint64_t more = loops[loop].instructions > accesses ? loops[loop].instructions - accesses : 0;
+
+	cost->loop = loop;
+	cost->instructions = (uint32_t)(more / accesses);
+	cost->part = (uint32_t)(more % accesses);
+	cost->parts = (uint32_t)accesses;
+}
+
+void sim_place_find(struct sim_place_cost *entry, uintptr_t pc)
+{
+	const struct sim_place *place = NULL;
+
+	/* A return address may be that of the next line already. */
+	if (sim_place_is_program(pc))
+		place = search(pc - 1 - sim.base);
+	entry->pc = pc;
+	entry->function = place ? place->function : SIM_NO_FUNCTION;
+	sim_loop_cost(place ? place->loop : 0, entry);
+}
+
+/* Libraries are not instrumented: an operation belongs to the function that called them. */
+uint32_t sim_mmio_loop(const struct sim_thread *thread)
+{
+	const struct sim_function *function = sim_function(thread->call->function);
+
+	if (loops[thread->call->loop].mmio)
+		return thread->call->loop;
+	return function ? function->mmio_loop : 0;
+}
+
+const struct sim_function *sim_function(uint32_t function)
+{
+	return function < sim.setup->function_count ? &functions[function] : NULL;
+}
+
+const char *sim_function_name(uint32_t function)
+{
+	return function < sim.setup->function_count ? names + functions[function].name : "?";
+}

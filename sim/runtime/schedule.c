@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Who goes on: the thread whose clock is behind all others', after all events up to then.
+ *
+ * So every access is made when nothing that is earlier can still happen. A thread goes on
+ * without coming here while its clock is below sim.limit: the next event and the others'
+ * clocks. Where two are at one time, events come first, then the thread that runs, then
+ * the lower core.
+ */
+#include "sim/runtime/internal.h"
+
+struct sim sim;
+__thread struct sim_thread *sim_self __attribute__((tls_model("initial-exec")));
+
+enum event { EVENT_NONE, EVENT_DEVICE, EVENT_ARRIVAL, EVENT_DEADLINE };
+
+struct next_event {
+	enum event event;
+	uint64_t time;
+	unsigned int core;
+};
+
+static bool is_waiting(const struct sim_thread *thread)
+{
+	return thread && thread->wait != SIM_RUNS;
+}
+
+static bool is_ready(const struct sim_thread *thread)
+{
+	return thread && thread->wait == SIM_RUNS;
+}
+
+static void take_earlier(struct next_event *next, enum event event, uint64_t time, unsigned int core)
+{
+	if (time < next->time)
+		*next = (struct next_event){ event, time, core };
+}
+
+static struct next_event find_event(void)
+{
+	struct next_event next = { .event = EVENT_NONE, .time = SIM_NEVER };
+
+	if (sim.maple)
+		take_earlier(&next, EVENT_DEVICE, maple_time_next(sim.maple), 0);
+	for (unsigned int core = 0; core < sim.cores; core++) {
+		take_earlier(&next, EVENT_ARRIVAL, sim.channels[core].arrival, core);
+		if (is_waiting(sim.on_core[core]))
+			take_earlier(&next, EVENT_DEADLINE, sim.on_core[core]->deadline, core);
+	}
+	return next;
+}
+
+static struct sim_thread *find_thread(uint64_t *clock)
+{
+	struct sim_thread *found = NULL;
+
+	*clock = SIM_NEVER;
+	if (is_ready(sim.current)) {
+		found = sim.current;
+		*clock = soc_now(sim.soc, found->core);
+	}
+	for (unsigned int core = 0; core < sim.cores; core++) {
+		uint64_t now;
+
+		if (!is_ready(sim.on_core[core]))
+			continue;
+		now = soc_now(sim.soc, core);
+		if (now >= *clock)
+			continue;
+		*clock = now;
+		found = sim.on_core[core];
+	}
+	return found;
+}
+
+static void set_limit(const struct sim_thread *thread, uint64_t event_time)
+{
+	sim.limit = event_time;
+	for (unsigned int core = 0; core < sim.cores; core++) {
+		uint64_t now;
+
+		if (core == thread->core || !is_ready(sim.on_core[core]))
+			continue;
+		now = soc_now(sim.soc, core) + 1;
+		if (now < sim.limit)
+			sim.limit = now;
+	}
+	if (sim.cycle_limit < sim.limit)
+		sim.limit = sim.cycle_limit;
+}
+
+static void time_out(struct sim_thread *thread)
+{
+	thread->is_timed_out = true;
+	sim_wake(thread, thread->deadline);
+}
+
+static void do_event(const struct next_event *next)
+{
+	if (next->time > sim.now)
+		sim.now = next->time;
+	switch (next->event) {
+	case EVENT_NONE:
+		break;
+	case EVENT_DEVICE:
+		maple_time_advance(sim.maple, next->time);
+		break;
+	case EVENT_ARRIVAL:
+		sim_device_arrive(next->core);
+		break;
+	case EVENT_DEADLINE:
+		time_out(sim.on_core[next->core]);
+		break;
+	}
+}
+
+/* The one that is to go on now. */
+static struct sim_thread *choose(void)
+{
+	for (;;) {
+		struct next_event next = find_event();
+		uint64_t clock;
+		struct sim_thread *thread = find_thread(&clock);
+
+		if (!thread && next.event == EVENT_NONE)
+			sim_deadlock();
+		if ((clock < next.time ? clock : next.time) >= sim.cycle_limit) {
+			sim_say("the limit of %llu cycles is reached", (unsigned long long)sim.cycle_limit);
+			sim_end_with(SIM_REFUSED);
+		}
+		if (next.event == EVENT_NONE || clock < next.time) {
+			set_limit(thread, next.time);
+			return thread;
+		}
+		do_event(&next);
+	}
+}
+
+void sim_arrived(void)
+{
+	struct sim_thread *ended = sim.ended;
+
+	sim.ended = NULL;
+	if (ended)
+		sim_coroutine_release(ended);
+}
+
+static void go_on(struct sim_thread *self, struct sim_thread *next)
+{
+	if (next == self)
+		return;
+	sim.current = next;
+	sim_coroutine_switch(self, next);
+}
+
+void sim_schedule(struct sim_thread *self)
+{
+	struct sim_thread *next = choose();
+
+	if (next == self)
+		return;
+	go_on(self, next);
+	sim_arrived();
+}
+
+bool sim_block(struct sim_thread *self, enum sim_wait wait, const void *object, uint64_t deadline)
+{
+	self->wait = wait;
+	self->object = object;
+	self->deadline = deadline;
+	self->since = soc_now(sim.soc, self->core);
+	self->order = ++sim.order;
+	self->is_timed_out = false;
+	sim_schedule(self);
+	return !self->is_timed_out;
+}
+
+void sim_wake(struct sim_thread *thread, uint64_t time)
+{
+	uint64_t now;
+
+	thread->wait = SIM_RUNS;
+	thread->deadline = SIM_NEVER;
+	soc_sleep_until(sim.soc, thread->core, time);
+	now = soc_now(sim.soc, thread->core) + 1;
+	if (now < sim.limit)
+		sim.limit = now;
+}
+
+static struct sim_thread *first_waiter(enum sim_wait wait, const void *object)
+{
+	struct sim_thread *first = NULL;
+
+	for (unsigned int core = 0; core < sim.cores; core++) {
+		struct sim_thread *thread = sim.on_core[core];
+
+		if (!thread || thread->wait != wait || thread->object != object)
+			continue;
+		if (!first || thread->order < first->order)
+			first = thread;
+	}
+	return first;
+}
+
+unsigned int sim_wake_waiters(struct sim_thread *self, enum sim_wait wait, const void *object, unsigned int most)
+{
+	unsigned int woken = 0;
+	struct sim_thread *thread;
+
+	while (woken < most && (thread = first_waiter(wait, object)) != NULL) {
+		sim_wake(thread, soc_now(sim.soc, self->core));
+		woken++;
+	}
+	return woken;
+}
+
+bool sim_take_core(struct sim_thread *thread, uint64_t now)
+{
+	for (unsigned int core = 0; core < sim.cores; core++) {
+		if (sim.on_core[core])
+			continue;
+		thread->core = core;
+		thread->wait = SIM_RUNS;
+		thread->deadline = SIM_NEVER;
+		soc_sleep_until(sim.soc, core, now);
+		thread->started = soc_now(sim.soc, core);
+		sim.on_core[core] = thread;
+		sim.channels[core].arrival = SIM_NEVER;
+		if (thread->started + 1 < sim.limit)
+			sim.limit = thread->started + 1;
+		return true;
+	}
+	return false;
+}
+
+void sim_leave_core(struct sim_thread *self)
+{
+	unsigned int core = self->core;
+
+	sim.core_cycles[core] += soc_now(sim.soc, core) - self->started;
+	sim.core_accesses[core] += self->accesses;
+	sim.core_uncosted[core] += self->uncosted;
+	sim.on_core[core] = NULL;
+	sim.current = NULL;
+	sim.ended = self;
+	go_on(self, choose());
+}

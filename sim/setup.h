@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The file that `mimic sim` and the program share: parameters, costs and the places of
+ * code that they belong to go in, counters come out. MIMIC_SIM names it.
+ *
+ * The command reads debugging information and the program does not: nothing that is read or
+ * allocated for that can move the program's own data.
+ */
+#ifndef MIMIC_SIM_SETUP_H
+#define MIMIC_SIM_SETUP_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "devices/kind.h"
+#include "sim/maple_time.h"
+#include "sim/parameters.h"
+#include "sim/soc.h"
+
+#define SIM_SETUP_MAGIC 0x6d697363696d696dull	/* "mimicsim" */
+#define SIM_SETUP_VERSION 1
+#define SIM_CORES 8
+#define SIM_PHASES 64
+#define SIM_PHASE_NAME 64
+#define SIM_NO_FUNCTION UINT32_MAX
+
+/* What an access costs where the tables say nothing: instructions, itself included. An assumption. */
+#define SIM_DEFAULT_INSTRUCTIONS 3
+
+/* Code from `begin`, an address in the program file, to the next one's. Sorted. */
+struct sim_place {
+	uint64_t begin;
+	uint32_t function;	/* SIM_NO_FUNCTION: none */
+	uint32_t loop;		/* 0: no table has it */
+};
+
+/* One of a cost table. Number 0 is what the tables do not have. */
+struct sim_loop {
+	uint64_t instructions;	/* of an iteration, those of accesses included */
+	uint64_t accesses;	/* of an iteration: loads, stores, prefetches, MMIO */
+	uint64_t mmio;		/* of these, MMIO operations */
+};
+
+struct sim_function {
+	uint64_t name;		/* offset of its text in the file */
+	/* What MMIO operations belong to that do not follow an access of a loop that has some; 0: no table says. */
+	uint32_t mmio_loop;
+	uint32_t entry_instructions;	/* of a call, where nothing else can carry them */
+};
+
+enum sim_end {
+	SIM_NEVER_BEGAN,	/* no program took the file */
+	SIM_BEGAN,		/* and did not come to its end: _exit(), a signal */
+	SIM_ENDED,
+	SIM_DEADLOCK,
+	SIM_REFUSED,		/* it asked for what there is not; it has said so */
+};
+
+struct sim_core_report {
+	uint64_t cycles;	/* that a thread was on it */
+	uint64_t accesses;	/* that were charged instructions */
+	uint64_t uncosted;	/* of these, those that no table has a cost for */
+	struct soc_core_counters counters;
+};
+
+struct sim_phase {
+	char name[SIM_PHASE_NAME];
+	uint64_t times;		/* that it began */
+	uint64_t cycles;	/* from begin to end, by the clock of who said so */
+	struct sim_core_report cores[SIM_CORES];
+	struct soc_counters soc;
+	uint64_t maple[MIMIC_KIND_COUNTERS_MAX];
+	struct maple_time_statistics maple_time;
+};
+
+struct sim_setup {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t header_size;
+	uint64_t file_size;
+	/* in */
+	struct sim_parameters parameters;
+	uint64_t cycle_limit;	/* 0: none */
+	uint64_t places, place_count;	/* offsets in the file, and how many */
+	uint64_t loops, loop_count;
+	uint64_t functions, function_count;
+	uint64_t names, names_size;
+	char trace[4096];	/* the spool; "": no trace */
+	/* out */
+	_Atomic uint32_t is_taken;
+	_Atomic uint32_t end;	/* enum sim_end */
+	uint32_t phase_count;	/* the first one is the whole run */
+	uint32_t lost_phases;	/* that found no room */
+	uint32_t threads;	/* that ran */
+	uint32_t maple_counters;
+	uint64_t frames;	/* pages that were touched */
+	struct sim_phase phases[SIM_PHASES];
+};
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "sim/soc_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int build_core(struct soc *soc, unsigned int index)
+{
+	const struct sim_parameters *parameters = &soc->parameters;
+	struct soc_core *core = &soc->core[index];
+
+	core->index = index;
+	return mimic_cache_init(&core->l1, parameters->l1_size, parameters->l1_ways, parameters->l1_line);
+}
+
+static int build(struct soc *soc)
+{
+	const struct sim_parameters *parameters = &soc->parameters;
+	int status = mimic_cache_init(&soc->l2, parameters->l2_size, parameters->l2_ways, parameters->l2_line);
+
+	if (!status)
+		status = mimic_slots_init(&soc->mshrs, (unsigned int)parameters->l2_mshrs);
+	for (unsigned int i = 0; i < soc->cores && !status; i++)
+		status = build_core(soc, i);
+	mimic_dram_init(&soc->dram, parameters->dram_latency, parameters->dram_gap);
+	return status;
+}
+
+struct soc *soc_create(const struct sim_parameters *parameters)
+{
+	struct soc *soc;
+	char why[160];
+	int status;
+
+	if (sim_parameters_check(parameters, why, sizeof(why))) {
+		errno = EINVAL;
+		return NULL;
+	}
+	soc = calloc(1, sizeof(*soc));
+	if (!soc)
+		return NULL;
+	soc->parameters = *parameters;
+	soc->cores = (unsigned int)parameters->core_count;
+	soc->next_event = UINT64_MAX;
+	status = build(soc);
+	if (!status)
+		return soc;
+	soc_destroy(soc);
+	errno = -status;
+	return NULL;
+}
+
+void soc_destroy(struct soc *soc)
+{
+	if (!soc)
+		return;
+	for (unsigned int i = 0; i < soc->cores; i++)
+		mimic_cache_free(&soc->core[i].l1);
+	mimic_cache_free(&soc->l2);
+	mimic_slots_free(&soc->mshrs);
+	droplet_free(soc->droplet);
+	free(soc);
+}
+
+/* The core whose store is the next to begin; NULL: none before prefetches. */
+static struct soc_core *next_to_store(struct soc *soc, uint64_t when)
+{
+	for (unsigned int i = 0; i < soc->cores; i++)
+		if (store_buffer_next(&soc->core[i]) <= when)
+			return &soc->core[i];
+	return NULL;
+}
+
+void soc_schedule(struct soc *soc)
+{
+	uint64_t first = prefetch_next(soc);
+
+	for (unsigned int i = 0; i < soc->cores; i++) {
+		uint64_t next = store_buffer_next(&soc->core[i]);
+
+		if (next < first)
+			first = next;
+	}
+	soc->next_event = first;
+}
+
+void soc_run_events(struct soc *soc, uint64_t now)
+{
+	while (soc->next_event <= now && soc->next_event != UINT64_MAX) {
+		uint64_t when = soc->next_event;
+		struct soc_core *core = next_to_store(soc, when);
+
+		if (when > soc->now)
+			soc->now = when;
+		if (core)
+			store_buffer_begin(soc, core, when);
+		else
+			prefetch_begin(soc, when);
+		soc_schedule(soc);
+	}
+}
+
+uint64_t soc_device_read_memory(struct soc *soc, uint64_t address, unsigned int size, uint64_t now)
+{
+	uint64_t line = soc->parameters.l2_line, last = address + (size ? size - 1 : 0), ready = now;
+
+	soc_catch_up(soc, now);
+	mimic_dram_forget(&soc->dram, now);
+	for (uint64_t at = address & ~(line - 1); at <= last; at += line) {
+		ready = mimic_dram_transfer(&soc->dram, now);
+		soc->counters.dram_lines++;
+	}
+	return ready;
+}
+
+static uint64_t access_l2(struct soc *soc, uint64_t address, unsigned int size, bool write, uint64_t now)
+{
+	uint64_t line = soc->parameters.l2_line, end = address + (size ? size : 1), last = now;
+
+	soc_catch_up(soc, now);
+	for (uint64_t at = address & ~(line - 1); at < end; at += line) {
+		uint64_t ready = soc_l2_access(soc, at, write, now);
+
+		if (ready > last)
+			last = ready;
+	}
+	return last;
+}
+
+uint64_t soc_device_read_l2(struct soc *soc, uint64_t address, unsigned int size, uint64_t now)
+{
+	return access_l2(soc, address, size, false, now);
+}
+
+uint64_t soc_device_write(struct soc *soc, uint64_t address, unsigned int size, uint64_t now)
+{
+	return access_l2(soc, address, size, true, now);
+}
+
+void soc_device_prefetch(struct soc *soc, uint64_t address, uint64_t now)
+{
+	soc_catch_up(soc, now);
+	prefetch_add(soc, address, now + soc->parameters.l2_latency, false);
+}
+
+void soc_core_counters(const struct soc *soc, unsigned int core, struct soc_core_counters *counters)
+{
+	*counters = soc->core[core].counters;
+}
+
+void soc_counters(const struct soc *soc, struct soc_counters *counters)
+{
+	*counters = soc->counters;
+}

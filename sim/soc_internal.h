@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What the files of the SoC share. soc.c makes it, core.c is what a core does,
+ * store_buffer.c its stores, mmio.c its accesses to devices, memory.c the caches and what is behind
+ * them, prefetch.c what comes into the L2 unasked, droplet.c who asks for that.
+ */
+#ifndef MIMIC_SIM_SOC_INTERNAL_H
+#define MIMIC_SIM_SOC_INTERNAL_H
+
+#include "devices/soc/cache.h"
+#include "devices/soc/dram.h"
+#include "devices/soc/slots.h"
+#include "sim/soc.h"
+
+#define unlikely(condition) __builtin_expect(!!(condition), 0)
+
+#define SOC_CORES_MAX 8
+#define STORE_BUFFER_MAX 64
+#define PREFETCHES_MAX 64	/* software prefetches on their way */
+#define PREFETCH_QUEUE 256
+
+struct pending_store {
+	uint64_t address;	/* within one line */
+	unsigned int size;
+	uint64_t entered;
+	uint64_t retired;	/* of one that has begun: when its place is free */
+};
+
+/* Positions count up for ever: [first, begun) are at work, [begun, end) wait. */
+struct store_buffer {
+	struct pending_store entry[STORE_BUFFER_MAX];
+	uint64_t first, begun, end;
+	uint64_t next_begin;	/* not before that */
+	uint64_t last_retired;
+	uint64_t miss_end[STORE_BUFFER_MAX];	/* a ring of core.store_misses */
+	uint64_t misses;
+};
+
+struct soc_core {
+	uint64_t clock;		/* behind its latest instruction */
+	uint64_t ready;		/* the data that its next access waits for */
+	bool ready_is_mmio;
+	unsigned int index;
+	struct soc_core_counters counters;
+	struct mimic_cache l1;
+	struct store_buffer stores;
+	uint64_t prefetch_end[PREFETCHES_MAX];	/* a ring of core.prefetches */
+	uint64_t prefetches;
+	/* MMIO */
+	unsigned int posted;	/* buffered stores that have not ended */
+	uint64_t posted_end;	/* when the latest one did */
+	bool waits_for_posted;
+};
+
+struct prefetch {
+	uint64_t address, when;
+	bool is_index;		/* of DROPLET's: elements follow it */
+};
+
+struct prefetch_queue {
+	struct prefetch entry[PREFETCH_QUEUE];	/* ascending by `when` */
+	unsigned int count;
+	uint64_t not_before;	/* no MSHR is free until then */
+};
+
+struct droplet;
+
+struct soc {
+	struct sim_parameters parameters;
+	uint64_t next_event;	/* when something begins that no call asks for; UINT64_MAX: nothing waits */
+	uint64_t now;		/* of the latest call or event */
+	unsigned int cores;
+	struct mimic_cache l2;
+	struct mimic_slots mshrs;
+	struct mimic_dram dram;
+	struct soc_counters counters;
+	struct prefetch_queue prefetches;
+	struct droplet *droplet;	/* NULL: nothing to watch */
+	struct soc_core core[SOC_CORES_MAX];
+};
+
+/* Everything that begins by itself up to `now`. */
+void soc_run_events(struct soc *soc, uint64_t now);
+void soc_schedule(struct soc *soc);
+
+static inline void soc_catch_up(struct soc *soc, uint64_t now)
+{
+	if (unlikely(now >= soc->next_event))
+		soc_run_events(soc, now);
+	soc->now = now;
+}
+
+/* core.c */
+static inline void core_wait_for_data(struct soc_core *core)
+{
+	uint64_t stall;
+
+	if (core->ready <= core->clock)
+		return;
+	stall = core->ready - core->clock;
+	if (core->ready_is_mmio)
+		core->counters.mmio_stalls += stall;
+	else
+		core->counters.load_stalls += stall;
+	core->clock = core->ready;
+}
+
+/* When the next access, which is an instruction, begins. */
+static inline uint64_t core_begin_access(struct soc *soc, struct soc_core *core)
+{
+	core_wait_for_data(core);
+	soc_catch_up(soc, core->clock);
+	core->counters.instructions++;
+	return core->clock;
+}
+
+static inline void core_end_load(struct soc *soc, struct soc_core *core, uint64_t begun, uint64_t ready, bool is_mmio)
+{
+	core->counters.loads++;
+	core->counters.load_cycles += ready - begun;
+	core->clock = begun + 1;
+	core->ready = ready;
+	core->ready_is_mmio = is_mmio;
+	if (!soc->parameters.core_stall_on_use)
+		core_wait_for_data(core);
+}
+
+/*
+ * memory.c. The address is within one line of an L1: not there, or `mine`, that is shared and to be written. When the
+ * data is there, or the line is this core's to write.
+ */
+uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, struct mimic_cache_line *mine, uint64_t address,
+		     bool write, uint64_t now);
+/* The same for who has no L1. */
+uint64_t soc_l2_access(struct soc *soc, uint64_t address, bool write, uint64_t now);
+/* A line into the L2 at `now`; its MSHR is free. When it is there. */
+uint64_t soc_l2_prefetch(struct soc *soc, uint64_t address, uint64_t now);
+
+/* store_buffer.c */
+/* A store within one line enters at the core's clock, which moves on if there is no room. */
+void store_buffer_add(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size);
+/* When the next store that waits can begin; UINT64_MAX: none waits. */
+uint64_t store_buffer_next(const struct soc_core *core);
+void store_buffer_begin(struct soc *soc, struct soc_core *core, uint64_t now);
+/* All stores are done, sooner than in their time if need be. Returns when the last one retired. */
+uint64_t store_buffer_finish(struct soc *soc, struct soc_core *core);
+enum store_match { STORE_NONE, STORE_COVERS, STORE_OVERLAPS };
+/* What the stores that have not retired at `now` hold of these bytes. */
+enum store_match store_buffer_match(const struct soc_core *core, uint64_t address, unsigned int size, uint64_t now);
+
+static inline bool store_buffer_is_empty(const struct soc_core *core, uint64_t now)
+{
+	return core->stores.begun == core->stores.end && core->stores.last_retired <= now;
+}
+
+/* prefetch.c */
+void prefetch_add(struct soc *soc, uint64_t address, uint64_t when, bool is_index);
+uint64_t prefetch_next(const struct soc *soc);
+void prefetch_begin(struct soc *soc, uint64_t now);
+
+/* droplet.c */
+/* A core asked the L2 for this address at `now`. */
+void droplet_demand(struct soc *soc, unsigned int core, uint64_t address, uint64_t now);
+/* A line of indices is in the L2 at `ready`. */
+void droplet_arrived(struct soc *soc, uint64_t address, uint64_t ready);
+void droplet_free(struct droplet *droplet);
+
+#endif

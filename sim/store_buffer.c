@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Stores wait here for the L1, and leave in order. One begins each cycle; one that
+ * misses begins when fewer than core.store_misses are on their way. A store begins in its
+ * own time, not when it is made: what it does to the caches must not come before what
+ * other cores do until then.
+ */
+#include "sim/soc_internal.h"
+
+static struct pending_store *entry_at(struct store_buffer *buffer, uint64_t position)
+{
+	return &buffer->entry[position % STORE_BUFFER_MAX];
+}
+
+static void free_retired(struct store_buffer *buffer, uint64_t now)
+{
+	while (buffer->first < buffer->begun && entry_at(buffer, buffer->first)->retired <= now)
+		buffer->first++;
+}
+
+uint64_t store_buffer_next(const struct soc_core *core)
+{
+	const struct store_buffer *buffer = &core->stores;
+	uint64_t entered;
+
+	if (buffer->begun == buffer->end)
+		return UINT64_MAX;
+	entered = buffer->entry[buffer->begun % STORE_BUFFER_MAX].entered;
+	return entered > buffer->next_begin ? entered : buffer->next_begin;
+}
+
+static bool is_mine(const struct mimic_cache_line *line)
+{
+	return line && line->state >= MIMIC_CACHE_EXCLUSIVE;
+}
+
+/* When the store that begins at `now` has written; 0: it misses, and too many misses are on their way. */
+static uint64_t write_line(struct soc *soc, struct soc_core *core, uint64_t address, uint64_t now)
+{
+	struct store_buffer *buffer = &core->stores;
+	struct mimic_cache_line *line = mimic_cache_find(&core->l1, address);
+	uint64_t *miss_end = &buffer->miss_end[buffer->misses % soc->parameters.core_store_misses];
+	uint64_t done = now + soc->parameters.l1_latency;
+
+	if (is_mine(line)) {
+		core->counters.l1_hits++;
+		line->state = MIMIC_CACHE_MODIFIED;
+		return line->ready > done ? line->ready : done;
+	}
+	if (*miss_end > now) {
+		buffer->next_begin = *miss_end;
+		return 0;
+	}
+	core->counters.l1_misses++;
+	buffer->misses++;
+	*miss_end = soc_l1_miss(soc, core, line, address, true, now);
+	return *miss_end;
+}
+
+void store_buffer_begin(struct soc *soc, struct soc_core *core, uint64_t now)
+{
+	struct store_buffer *buffer = &core->stores;
+	struct pending_store *store = entry_at(buffer, buffer->begun);
+	uint64_t done = write_line(soc, core, store->address, now);
+
+	if (!done)
+		return;
+	buffer->begun++;
+	buffer->next_begin = now + 1;
+	if (done > buffer->last_retired)
+		buffer->last_retired = done;
+	store->retired = buffer->last_retired;
+}
+
+static void begin_all_until(struct soc *soc, struct soc_core *core, uint64_t until)
+{
+	for (uint64_t next; (next = store_buffer_next(core)) <= until && next != UINT64_MAX;)
+		store_buffer_begin(soc, core, next);
+	soc_schedule(soc);
+}
+
+void store_buffer_add(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
+{
+	struct store_buffer *buffer = &core->stores;
+
+	free_retired(buffer, core->clock);
+	if (buffer->end - buffer->first == soc->parameters.core_store_buffer) {
+		uint64_t room = entry_at(buffer, buffer->first)->retired;
+
+		core->counters.store_stalls += room - core->clock;
+		core->clock = room;
+		buffer->first++;
+	}
+	*entry_at(buffer, buffer->end++) = (struct pending_store){
+		.address = address, .size = size, .entered = core->clock
+	};
+	/* One that waited for room begins later than now. */
+	begin_all_until(soc, core, soc->now);
+}
+
+uint64_t store_buffer_finish(struct soc *soc, struct soc_core *core)
+{
+	begin_all_until(soc, core, UINT64_MAX);
+	core->stores.first = core->stores.end;
+	return core->stores.last_retired;
+}
+
+enum store_match store_buffer_match(const struct soc_core *core, uint64_t address, unsigned int size, uint64_t now)
+{
+	const struct store_buffer *buffer = &core->stores;
+
+	/* The latest store of these bytes is the one that counts. */
+	for (uint64_t i = buffer->end; i-- > buffer->first;) {
+		const struct pending_store *store = &buffer->entry[i % STORE_BUFFER_MAX];
+
+		if (i < buffer->begun && store->retired <= now)
+			break;
+		if (store->address >= address + size || address >= store->address + store->size)
+			continue;
+		if (store->address <= address && address + size <= store->address + store->size)
+			return STORE_COVERS;
+		return STORE_OVERLAPS;
+	}
+	return STORE_NONE;
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# make figures on small inputs: the table, the plots, what is told. The real inputs take a
+# minute, and their orderings are gates of make figures itself. Usage: test-figures.sh BUILD
+. "$(dirname "$0")/tap.sh"
+
+figures=$build/bench/figures/figures
+tables=$work/tables
+mkdir "$tables"
+cp bench/figures/*.csv "$tables"
+cat >"$tables/datasets.csv" <<'SETS'
+kernel,name,arguments
+spmv,uniform,--uniform 128x16384x8 --seed 1
+spmv,not here,nobody.mtx
+spmm,uniform,--uniform 32x32x4 --seed 1
+sdhp,kronecker,--kronecker 8x4 --seed 1
+bfs,kronecker,--kronecker 9x4 --seed 1
+bfs,another,--kronecker 8x4 --seed 1,no
+SETS
+
+run() # run OUTPUT ARGUMENTS...
+{
+	timeout -k 2 60 "$figures" --build "$build" --tables "$tables" --output "$work/$1" --data "$work" "${@:2}" \
+		>"$work/output" 2>"$work/errors"
+}
+
+run first --jobs 2
+status=$?
+[ $status -le 1 ] && [ "$(grep -cE '^M[0-9]{2} ' "$work/output")" = 18 ]
+result $? "the table has the 18 rows of the paper"
+grep -qE '^figures: [0-9]+ points, 2 at a time; takes about [0-9]+ seconds' "$work/errors"
+result $? "it says before how many points there are and how long they take"
+grep -q 'nobody.mtx: left out' "$work/errors"
+result $? "a file that is not there is left out and told"
+[ "$(grep -cE '^(yes|NO) ' "$work/output")" = 7 ] &&
+	{ [ $status = 1 ] || ! grep -q '^NO ' "$work/output"; } && { [ $status = 0 ] || grep -q '^NO ' "$work/output"; }
+result $? "the exit status is 1 if an ordering does not come out"
+[ "$(find "$work/first" -name '*.svg' | wc -l)" = 8 ] && ! find "$work/first" -name '*.svg' -size -2k | grep -q .
+result $? "each figure has a plot"
+awk -F, 'NR == 1 { exit !($0 == "kernel,software,MAPLE") }' "$work/first/fig08.csv" &&
+	[ "$(cut -d, -f 1 "$work/first/fig08.csv" | tr '\n' ' ')" = "kernel spmv spmm sdhp bfs geomean paper " ]
+result $? "a figure's CSV has a line for each kernel, their mean and the paper"
+awk -F, 'NR > 1 && NR < 6 { sum += log($3); n++ } $1 == "geomean" { d = $3 - exp(sum / n); exit !(d < .001 && d > -.001) }' \
+	"$work/first/fig08.csv"
+result $? "the mean is the geometric one of the kernels"
+a=$(awk -F, '$1 == "spmv" && $3 == "F doall 2" { print $4 }' "$work/first/points.csv")
+b=$(awk -F, '$1 == "spmv" && $3 == "F maple 2" { print $4 }' "$work/first/points.csv")
+awk -F, -v a="$a" -v b="$b" '$1 == "spmv" { d = $3 - a / b; exit !(d < .001 && d > -.001) }' "$work/first/fig08.csv"
+result $? "a speedup is the quotient of the cycles of two points"
+grep -q '^M15 .* 25 *26.000 ' "$work/output"
+result $? "the round trip is the paper's 25 cycles and one for the hop"
+
+m11() # m11 DATA-SET: of points.csv
+{
+	awk -F, -v set="$1" '$1 == "bfs" && $2 == set { cycles[$3] = $4 }
+		END { print cycles["S doall 2"] / cycles["S maple 2"] }' "$work/first/points.csv"
+}
+awk -F, -v one="$(m11 kronecker)" -v other="$(m11 another)" 'NR == 1 { next }
+	$1 == "M11" { value = $(NF - 4); of_all = $(NF - 1) }
+	function near(a, b) { return a - b < .002 && b - a < .002 }
+	END { exit !(near(value, one) && near(of_all, sqrt(one * other)) && !near(value, of_all)) }' "$work/first/table.csv" &&
+	grep -q '^another of bfs: run, but in no number above' "$work/output" &&
+	grep -q '^With all data sets: .*M11 ' "$work/output" && grep -q '^bfs,another,no,' "$work/first/datasets.csv"
+result $? "a data set outside the means is run and reported, and the rows say what they are with it"
+grep -qx '1 data sets were left out: their files are not there.' "$work/output"
+result $? "the table says how many data sets it is not of"
+
+run second --jobs 1
+diff <(cd "$work/first" && cat -- *.csv points/*.json) <(cd "$work/second" && cat -- *.csv points/*.json) >"$work/output"
+result $? "two runs give the same bytes"
+
+# Systems that are as the paper's are not: all gates must see it.
+awk -F, -v OFS=, '
+	$1 == "F maple 2" || $1 == "F lima 1" || $1 == "S maple 8" { $3 = "maple.round_trip=400" }
+	$1 == "S trip 50" { $3 = "maple.round_trip=3" }
+	$1 == "S queue 64" { $3 = "maple.round_trip=10" }
+	$1 == "S desc 2" { $3 = "desc.enabled=1 dram.latency=20" }
+	{ print }' bench/figures/systems.csv >"$tables/systems.csv"
+run bad
+[ $? = 1 ] && [ "$(grep -c '^NO ' "$work/output")" = 7 ] && grep -qE '^M16 .* deviates' "$work/output" &&
+	grep -qE '^M17 .* (in kind|deviates)' "$work/output"
+result $? "systems that break the orderings close all gates"
+grep -v -e '^S trip 36' -e '^S maple 4' bench/figures/systems.csv >"$tables/systems.csv"
+run gap
+[ $? = 1 ] && grep -q '^NO .*M16' "$work/output" && grep -q '^NO .*M14' "$work/output" &&
+	! grep -qE '^M1[46] .* reproduced' "$work/output"
+result $? "a point that is missing closes its gate and reproduces nothing"
+cp bench/figures/systems.csv "$tables"
+
+# A program that finds its result wrong: nothing may come of that point.
+mkdir -p "$work/build/sim/examples/maple"
+ln -s "$build/bin" "$work/build/bin"
+printf '#!/bin/sh\nexit 1\n' >"$work/build/sim/examples/maple/loops"
+cp "$work/build/sim/examples/maple/loops" "$work/build/sim/examples/maple/round_trip"
+chmod +x "$work/build/sim/examples/maple/"*
+timeout -k 2 60 "$figures" --build "$work/build" --tables "$tables" --output "$work/third" >"$work/output" 2>"$work/errors"
+[ $? = 1 ] && grep -q 'points failed' "$work/errors" && [ ! -s "$work/output" ]
+result $? "points that fail are told and no table is made of them"
+run fourth --tables "$work/nowhere"
+[ $? = 1 ] && grep -q "$work/nowhere/datasets.csv: No such file" "$work/errors"
+result $? "tables that are not there are told by name"
+
+plan

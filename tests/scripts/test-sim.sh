@@ -1,0 +1,202 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# mimic sim: programs in virtual time, what is counted of them, and what cannot run.
+#
+#   test-sim.sh [BUILD]     BUILD: the build directory; else $O, else build
+set -u
+. "$(dirname "$0")/tap.sh"
+mimic=$build/bin/mimic
+programs=$build/tests/sim
+unset MIMIC_SIM
+
+# run ARGUMENTS...: mimic sim, the report in $work/report.json
+run()
+{
+	rm -f "$work/report.json"
+	{ timeout -k 5 60 "$mimic" sim --json -o "$work/report.json" "$@" >"$work/output" 2>"$work/errors"; } 2>/dev/null
+}
+
+# found PHASE EXPRESSION...: each holds, of p, the phase, and c, its core 0
+found()
+{
+	python3 - "$work/report.json" "$@" 2>>"$work/errors" <<'EOF'
+import json, sys
+report = json.load(open(sys.argv[1]))
+p = [p for p in report["phases"] if p["name"] == sys.argv[2]][0]
+c = p["cores"][0]
+for expression in sys.argv[3:]:
+    if not eval(expression):
+        sys.exit("%s: not %s\n%s" % (sys.argv[2], expression, json.dumps(p)))
+EOF
+}
+
+# --- what is counted: a thousand accesses, in lines of 16 bytes --------------------------
+
+run "$programs/counts" && [ "$(cat "$work/output")" = "3000 1" ] &&
+	found words 'c["loads"] == 1000' 'c["stores"] == 0' 'c["l1_misses"] == 250' 'c["l1_hits"] == 750' &&
+	found again 'c["loads"] == 1000' 'c["l1_misses"] == 0'
+result $? "loads of 4 bytes in order: one miss for four of them, and none when they come again"
+
+found words 'c["instructions"] == 3000' 'c["uncosted"] == 1000' 'p["soc"]["dram_lines"] == 63' &&
+	found again 'c["load_cycles"] == 2000'
+result $? "an access that no table has costs 3 instructions, a hit 2 cycles, and DRAM gives lines of 64 bytes"
+
+found longs 'c["stores"] == 1000' 'c["loads"] == 0' && found volatiles 'c["loads"] == 1000' &&
+	found atomics 'c["stores"] == 1000' 'c["l1_misses"] == 1' && found unaligned 'c["loads"] == 1000'
+result $? "stores, volatile, atomic and unaligned accesses are counted, each once"
+
+found structure 'c["loads"] == 8' 'c["stores"] == 8'
+result $? "a copy of 64 bytes is eight words"
+
+found prefetches 'c["prefetches"] == 1000' 'c["loads"] == 1000'
+result $? "__builtin_prefetch() is a prefetch"
+
+found run 'sum(q["cycles"] for q in report["phases"][1:]) <= p["cycles"]' \
+	'sum(q["cores"][0]["loads"] for q in report["phases"][1:]) == c["loads"] - 1'
+result $? "the whole run is its phases and the one load behind them"
+
+printf 'file,function,loop,first_line,last_line,instructions,loads,stores,mmio,prefetches\n%s\n' \
+	"counts.c,read_words,1,$(($(grep -n 'sum += words' tests/sim/counts.c | cut -d: -f1) - 1)),$(grep -n 'sum += words' tests/sim/counts.c | cut -d: -f1),7,2,0,0,0" >"$work/costs.csv"
+run --costs "$work/costs.csv" "$programs/counts" &&
+	found words 'c["instructions"] == 3500' 'c["uncosted"] == 0' && found longs 'c["uncosted"] == 1000'
+result $? "a table of costs: 7 instructions for two accesses are 3500 for a thousand, exactly"
+
+# --- threads --------------------------------------------------------------------------------
+
+run "$programs/threads" && [ "$(cat "$work/output")" = right ]
+result $? "locks, condition variables, barriers, semaphores, once, sleeps, thread-local storage, ends of threads"
+
+run "$programs/atomics" && [ "$(cat "$work/output")" = right ]
+result $? "atomic operations of all sizes do what they say"
+
+run "$programs/queue" && [ "$(cat "$work/output")" = "sim right" ] &&
+	found run 'p["maple"]["produced"] == 1000' 'p["maple"]["consumed"] == 1000' 'p["cores"][1]["mmio_stores"] == 1000' \
+		'report["threads"] == 2'
+result $? "a producer and a consumer of MAPLE: every word arrives"
+
+for soc in maple-fpga maple-sim; do
+	run --soc $soc --set maple.translation=1 "$programs/queue" && [ "$(cat "$work/output")" = "sim right" ]
+	result $? "the same on $soc, with page walks"
+done
+
+for program in threads atomics queue; do
+	word=right
+	[ $program = queue ] && word="embedded right"
+	[ "$(MIMIC_TRANSPORT=embedded timeout 20 "$programs/$program" 2>"$work/errors")" = "$word" ]
+	result $? "$program runs without mimic sim as always"
+done
+
+# --- the same bytes -----------------------------------------------------------------------------
+
+same=0
+for program in threads queue counts; do
+	run "$programs/$program" && cp "$work/report.json" "$work/first.json"
+	LONG=$(printf '%4001s' x) run --randomize "$programs/$program" || same=1
+	cmp "$work/first.json" "$work/report.json" >>"$work/errors" 2>&1 || same=1
+	env -i SHORT=1 timeout 60 "$mimic" sim --randomize --json -o "$work/report.json" "$programs/$program" >"$work/output" 2>&1
+	cmp "$work/first.json" "$work/report.json" >>"$work/errors" 2>&1 || same=1
+done
+result $same "two runs give the same bytes, whatever the environment's size and wherever the system puts things"
+
+# --- ends ----------------------------------------------------------------------------------------
+
+# ends STATUS WORD OUTPUT: of the program ends; WORD: how the report says it ended, - for none
+ends()
+{
+	local status end=-
+	run "$programs/ends" "$3"
+	status=$?
+	[ -s "$work/report.json" ] && end=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["end"])' "$work/report.json")
+	echo "status $status, $end" >>"$work/errors"
+	[ $status = "$1" ] && [ "$end" = "$2" ] && [ "$(cat "$work/output")" = "${4-}" ]
+}
+
+ends 7 ended '' && ends 4 ended exit && ends 0 ended pthread_exit worked && ends 0 ended fork "$(printf 'worked\nchild 2')"
+result $? "main() returns, a thread calls exit(), main() calls pthread_exit(), children of fork()"
+
+ends 6 - _exit && grep -q "did not come to exit()" "$work/errors" && ends 134 - crash
+result $? "_exit() and a signal: the status is the program's, and it is said that there is no report"
+
+ends 0 ended times
+result $? "joins and condition variables with a time limit"
+
+# --- what does not end well ------------------------------------------------------------------------
+
+# stuck TEXT... -- ARGUMENTS...: exit status 2, and each text on standard error
+stuck()
+{
+	local texts=() status
+	while [ "$1" != -- ]; do texts+=("$1"); shift; done
+	shift
+	run "$@"
+	status=$?
+	for text in "${texts[@]}"; do
+		grep -qF -- "$text" "$work/errors" || return 1
+	done
+	[ $status = 2 ]
+}
+
+stuck "deadlock" "thread 0, in main() on core 0: waits for the mutex" "thread 1, in other() on core 1: waits for the mutex" \
+	-- "$programs/deadlock" && grep -q begins "$work/output" && grep -q '"end":"deadlock"' "$work/report.json"
+result $? "two threads that wait for each other are named, with what they wait for"
+
+stuck "in main() on core 0: waits for the device's answer to a load of MAPLE CONSUME [2]" -- "$programs/deadlock" consume
+result $? "so is a consumer that nobody produces for"
+
+stuck "the 1 core of the SoC is taken: --cores N" -- --cores 1 "$programs/queue"
+result $? "a thread more than there are cores"
+
+stuck "limit of 5000 cycles" -- --cycles 5000 "$programs/queue"
+result $? "a limit of cycles"
+
+refused "has no instrumentation: compile with -fsanitize=thread" /bin/true
+result $? "a program without instrumentation: the missing flag"
+
+cat >"$work/other.c" <<'EOF'
+#ifdef C11
+#include <threads.h>
+static int start(void *argument) { return argument != 0; }
+int main(void) { thrd_t thread; return thrd_create(&thread, start, 0); }
+#else
+volatile int x;
+int main(void) { return x; }
+#endif
+EOF
+cc=0
+flags=$("$mimic" cflags)
+libs=$("$mimic" cflags --libs)
+# shellcheck disable=SC2086 # words are meant
+{ gcc $flags -c -o "$work/other.o" "$work/other.c" && gcc -fsanitize=thread -o "$work/tsan" "$work/other.o" $libs &&
+	gcc -o "$work/openmp" "$work/other.o" $libs -Wl,--no-as-needed -lgomp &&
+	gcc -o "$work/plain" "$work/other.c" -Wl,--no-as-needed $libs &&
+	gcc -DC11 $flags -c -o "$work/c11.o" "$work/other.c" && gcc -o "$work/c11" "$work/c11.o" $libs; } >"$work/output" 2>&1 || cc=1
+[ $cc = 0 ] && refused "linked with libtsan" "$work/tsan" && refused "threads of OpenMP" "$work/openmp" &&
+	refused "compile with -fsanitize=thread" "$work/plain" && refused "<threads.h>" "$work/c11"
+result $? "programs that were linked otherwise, or have other threads"
+
+refused "l2.size" --set l2.size=3 "$programs/queue" && refused "no key" --set l2.nothing=3 "$programs/queue" &&
+	refused "nosoc" --soc nosoc "$programs/queue" && refused "costs" --costs "$work/no-costs.csv" "$programs/queue"
+result $? "parameters and files that cannot be"
+
+printf 'file,function\n' >"$work/costs.csv"
+refused "costs.csv:1: the header line has no column loop" --costs "$work/costs.csv" "$programs/queue"
+result $? "a table of costs without its columns"
+
+run "$work/no-program"
+[ $? = 127 ]
+result $? "no program"
+
+run "$programs/deadlock" consume --json
+[ "$(wc -l <"$work/output")" = 1 ]
+result $? "the program's arguments are its own"
+
+# --- traces -------------------------------------------------------------------------------------------
+
+run --trace "$work/trace.json" "$programs/queue" &&
+	"$build/tests/tools/check_trace" "$work/trace.json" >"$work/found" 2>>"$work/errors" &&
+	grep -qx 'produced 1000' "$work/found" && grep -qx 'consumed 1000' "$work/found" &&
+	cp "$work/trace.json" "$work/first.json" && run --trace "$work/trace.json" "$programs/queue" &&
+	cmp "$work/first.json" "$work/trace.json" >>"$work/errors"
+result $? "a trace in cycles, with every word; two runs give the same bytes"
+
+plan

@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# mimic sweep: a grid of parameters, its CSV, commands for other machines. Usage: test-sweep.sh BUILD
+. "$(dirname "$0")/tap.sh"
+
+mimic=$build/bin/mimic
+program=("$build/sim/examples/maple/loops" --kernel spmv --form decoupled --uniform 64x4096x8)
+
+run() # run ARGUMENTS...
+{
+	timeout -k 2 60 "$mimic" sweep "$@" >"$work/output" 2>"$work/errors"
+}
+
+before=$(compgen -G '/tmp/mimic-sweep-*' | wc -l)
+run --soc maple-fpga,maple-sim --set dram.latency=100,300 "${program[@]}"
+[ $? = 0 ] &&
+	[ "$(awk -F, '$4 == "decoupled" { print $1 "," $2 "," $3 }' "$work/output" | tr '\n' ' ')" = \
+	"maple-fpga,100,ok maple-fpga,300,ok maple-sim,100,ok maple-sim,300,ok " ]
+result $? "a_line_for_each_combination_and_phase_with_the_last_value_changing_fastest"
+awk -F, '$4 == "decoupled" { cycles[$1 "," $2] = $5 }
+	END { exit !(cycles["maple-fpga,100"] < cycles["maple-fpga,300"] && cycles["maple-sim,100"] < cycles["maple-sim,300"]) }' \
+	"$work/output"
+result $? "slower_memory_takes_more_cycles"
+cp "$work/output" "$work/first"
+
+run --soc maple-fpga,maple-sim --set dram.latency=100,300 --jobs 1 -o "$work/second" "${program[@]}" &&
+	[ ! -s "$work/output" ] && cmp "$work/first" "$work/second"
+result $? "the_same_bytes_again_one_at_a_time_and_to_a_file"
+
+grid=(--soc maple-fpga,maple-sim --set dram.latency=100,300 --directory "$work/a folder")
+run "${grid[@]}" --list "${program[@]}" && [ "$(wc -l <"$work/output")" = 4 ] && [ ! -d "$work/a folder" ]
+result $? "a_list_has_one_command_a_point_and_runs_nothing"
+mkdir "$work/a folder"
+while read -r command; do
+	eval "$command" >/dev/null 2>&1
+done <"$work/output"
+run "${grid[@]}" --collect "${program[@]}" && cmp "$work/first" "$work/output"
+result $? "what_the_listed_commands_left_makes_the_same_table"
+rm "$work/a folder/point-00001.json"
+run "${grid[@]}" --collect "${program[@]}"
+[ $? = 1 ] && grep -qx 'maple-fpga,300,failed' "$work/output" && grep -q 'point 1' "$work/errors"
+result $? "a_point_without_a_report_is_told_and_the_others_are_there"
+
+printf 'int main(void) { return 1; }\n' >"$work/wrong.c"
+# shellcheck disable=SC2046 # words are meant
+gcc $("$mimic" cflags) -c -o "$work/wrong.o" "$work/wrong.c" &&
+	gcc -o "$work/wrong" "$work/wrong.o" $("$mimic" cflags --libs)
+run --set dram.latency=100,200 --directory "$work/wrong points" --list "$work/wrong"
+mkdir "$work/wrong points"
+failures=0
+while read -r command; do
+	(eval "$command") >/dev/null 2>&1 || failures=$((failures + 1))
+done <"$work/output"
+[ $failures = 2 ] && [ -z "$(ls "$work/wrong points")" ]
+result $? "a_listed_command_of_a_program_that_fails_leaves_no_report_and_fails"
+run --set dram.latency=100,200 "$work/wrong"
+[ $? = 1 ] && [ "$(grep -c 'failed$' "$work/output")" = 2 ]
+result $? "a_program_that_finds_its_result_wrong_has_failed"
+
+run --set maple.queue_entries=32,7 "${program[@]}"
+[ $? = 1 ] && grep -q '^32,ok,' "$work/output" && grep -qx '7,failed' "$work/output" && grep -q 'queue_entries' "$work/errors"
+result $? "a_value_that_cannot_be_fails_by_itself_and_its_key_is_named"
+run "$build/examples/maple/loops" --kernel spmv --kronecker 4
+[ $? = 1 ] && grep -q 'failed' "$work/output" && grep -q 'cflags' "$work/errors"
+result $? "a_program_without_instrumentation_is_told"
+[ "$(compgen -G '/tmp/mimic-sweep-*' | wc -l)" = "$before" ]
+result $? "nothing_is_left_in_tmp"
+
+# A program that only spins, and what is left of it when somebody ends the command.
+cat >"$work/spins.c" <<'EOF2'
+static volatile int flag;
+
+int main(void)
+{
+	while (!flag)
+		;
+	return 0;
+}
+EOF2
+# shellcheck disable=SC2046 # flags are words
+gcc $("$mimic" cflags) -c -o "$work/spins.o" "$work/spins.c" &&
+	gcc -o "$work/spins-alone" "$work/spins.o" $("$mimic" cflags --libs)
+# ends SIGNAL COMMAND...: it dies of the signal, and no program is left
+ends() {
+	local signal=$1 tries=50
+	shift
+	"$@" >/dev/null 2>"$work/errors" &
+	until pgrep -f "^$work/spins-alone" >/dev/null || [ $((tries -= 1)) = 0 ]; do sleep 0.1; done
+	kill -"$signal" $!
+	wait $! 2>/dev/null
+	[ $? = $((128 + $(kill -l "$signal"))) ] || return 1
+	tries=50
+	while pgrep -f "^$work/spins-alone" >/dev/null && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
+	[ $tries -gt 0 ]
+}
+ends TERM "$mimic" sweep --set dram.latency=100,200 "$work/spins-alone" && grep -q 'stopped' "$work/errors" &&
+	[ "$(compgen -G '/tmp/mimic-sweep-*' | wc -l)" = "$before" ]
+result $? "a_sweep_that_is_stopped_leaves_no_program_and_no_file"
+ends KILL "$mimic" sim "$work/spins-alone"
+result $? "a_run_that_is_killed_leaves_no_program"
+
+refused "which program" ; result $? "no_program_is_refused"
+refused "KEY=VALUE" --set l2.size "${program[@]}"; result $? "a_set_without_values_is_refused"
+refused "no key 'bogus'" --set l2.bogus=1,2 "${program[@]}"; result $? "a_key_that_there_is_not_is_refused_before_anything_runs"
+refused "a value is empty" --set l2.size=1K,,2K "${program[@]}"; result $? "an_empty_value_is_refused"
+refused "need --directory" --list "${program[@]}"; result $? "a_list_without_a_directory_is_refused"
+refused "not both" --list --collect --directory "$work/x" "${program[@]}"; result $? "list_and_collect_are_refused"
+refused "--jobs 0" --jobs 0 "${program[@]}"; result $? "no_job_at_a_time_is_refused"
+
+plan

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A core's accesses to a device, counted by hand. The round trip is 26 cycles: with a pipe
+ * of 3 for a load and 4 for a store in the device, 11 there and 12 or 11 back.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "sim/soc.h"
+
+#define LOAD_PIPE 3
+#define STORE_PIPE 4
+
+static char why[200];
+
+static struct sim_parameters preset(const char *name)
+{
+	struct sim_parameters parameters;
+
+	assert_int_equal(sim_parameters_load(&parameters, name, why, sizeof(why)), 0);
+	return parameters;
+}
+
+static struct soc *make(const struct sim_parameters *parameters)
+{
+	struct soc *soc = soc_create(parameters);
+
+	assert_non_null(soc);
+	return soc;
+}
+
+static struct soc *of_preset(const char *name)
+{
+	struct sim_parameters parameters = preset(name);
+
+	return make(&parameters);
+}
+
+static struct soc_core_counters counters_of(const struct soc *soc)
+{
+	struct soc_core_counters counters;
+
+	soc_core_counters(soc, 0, &counters);
+	return counters;
+}
+
+/* An access that the device answers after `pipe` cycles. When the answer is back. */
+static uint64_t access_device(struct soc *soc, bool is_store, uint64_t pipe)
+{
+	uint64_t issued;
+
+	assert_true(soc_mmio_may_begin(soc, 0, is_store));
+	issued = soc_mmio_begin(soc, 0, is_store);
+	return soc_mmio_end(soc, 0, is_store, issued, soc_mmio_arrival(soc, 0, issued) + pipe);
+}
+
+static void test_a_store_holds_the_core_until_its_acknowledgement_is_back(void **state)
+{
+	struct soc *soc = of_preset("maple-fpga");
+
+	(void)state;
+	soc_execute(soc, 0, 100);
+	assert_int_equal(access_device(soc, true, STORE_PIPE), 126);
+	assert_int_equal(soc_now(soc, 0), 126);
+	assert_int_equal(counters_of(soc).mmio_stores, 1);
+	assert_int_equal(counters_of(soc).stores, 0);
+	assert_int_equal(counters_of(soc).loads, 0);
+	assert_int_equal(counters_of(soc).mmio_stalls, 25);
+	soc_destroy(soc);
+}
+
+static void test_a_load_takes_the_round_trip(void **state)
+{
+	struct soc *soc = of_preset("maple-sim");
+
+	(void)state;
+	assert_int_equal(access_device(soc, false, LOAD_PIPE), 26);
+	assert_int_equal(soc_now(soc, 0), 26);
+	assert_int_equal(counters_of(soc).mmio_loads, 1);
+	assert_int_equal(counters_of(soc).loads, 1);
+	assert_int_equal(counters_of(soc).load_cycles, 26);
+	soc_destroy(soc);
+}
+
+static void test_instructions_go_on_behind_a_load_with_stall_on_use(void **state)
+{
+	struct soc *soc = of_preset("maple-fpga");
+
+	(void)state;
+	access_device(soc, false, LOAD_PIPE);
+	soc_execute(soc, 0, 20);
+	assert_int_equal(soc_now(soc, 0), 26);
+	soc_execute(soc, 0, 20);
+	assert_int_equal(soc_now(soc, 0), 41);
+	soc_destroy(soc);
+}
+
+static void test_a_load_that_the_device_holds_counts_as_waiting_for_it(void **state)
+{
+	struct soc *soc = of_preset("maple-fpga");
+
+	(void)state;
+	access_device(soc, false, 500 + LOAD_PIPE);
+	soc_load(soc, 0, 0, 8);
+	assert_int_equal(counters_of(soc).mmio_stalls, 525);
+	assert_int_equal(counters_of(soc).load_stalls, 0);
+	assert_int_equal(counters_of(soc).load_cycles, 526 + 332);
+	soc_destroy(soc);
+}
+
+static void test_an_access_waits_for_the_load_before_it(void **state)
+{
+	struct soc *soc = of_preset("maple-fpga");
+
+	(void)state;
+	soc_load(soc, 0, 0, 8);
+	assert_int_equal(soc_mmio_begin(soc, 0, true), 332);
+	soc_destroy(soc);
+}
+
+static void test_a_buffered_store_lets_the_core_go_on(void **state)
+{
+	struct soc *soc = of_preset("maple-sim");
+
+	(void)state;
+	assert_int_equal(soc_mmio_begin(soc, 0, true), 0);
+	assert_int_equal(soc_now(soc, 0), 1);
+	assert_int_equal(counters_of(soc).mmio_stalls, 0);
+	soc_destroy(soc);
+}
+
+static void test_buffered_stores_leave_one_a_round_trip(void **state)
+{
+	struct soc *soc = of_preset("maple-sim");
+
+	(void)state;
+	for (uint64_t i = 0; i < 3; i++)
+		assert_int_equal(soc_mmio_begin(soc, 0, true), i);
+	for (uint64_t i = 0; i < 3; i++) {
+		uint64_t arrival = soc_mmio_arrival(soc, 0, i);
+
+		assert_int_equal(arrival, i * 26 + 11);
+		assert_int_equal(soc_mmio_end(soc, 0, true, i, arrival + STORE_PIPE), (i + 1) * 26);
+	}
+	assert_int_equal(soc_now(soc, 0), 3);
+	soc_destroy(soc);
+}
+
+static void test_a_full_buffer_of_stores_holds_the_core(void **state)
+{
+	struct soc *soc = of_preset("maple-sim");
+
+	(void)state;
+	for (uint64_t i = 0; i < 8; i++)
+		soc_mmio_begin(soc, 0, true);
+	assert_false(soc_mmio_may_begin(soc, 0, true));
+	soc_mmio_end(soc, 0, true, 0, soc_mmio_arrival(soc, 0, 0) + STORE_PIPE);
+	assert_true(soc_mmio_may_begin(soc, 0, true));
+	assert_int_equal(soc_mmio_begin(soc, 0, true), 26);
+	assert_int_equal(counters_of(soc).mmio_stalls, 26 - 8);
+	soc_destroy(soc);
+}
+
+static void test_a_load_waits_for_buffered_stores(void **state)
+{
+	struct soc *soc = of_preset("maple-sim");
+
+	(void)state;
+	soc_mmio_begin(soc, 0, true);
+	soc_mmio_begin(soc, 0, true);
+	assert_false(soc_mmio_may_begin(soc, 0, false));
+	soc_mmio_end(soc, 0, true, 0, soc_mmio_arrival(soc, 0, 0) + STORE_PIPE);
+	assert_false(soc_mmio_may_begin(soc, 0, false));
+	soc_mmio_end(soc, 0, true, 1, soc_mmio_arrival(soc, 0, 1) + STORE_PIPE);
+	assert_true(soc_mmio_may_begin(soc, 0, false));
+	assert_int_equal(soc_mmio_begin(soc, 0, false), 52);
+	soc_destroy(soc);
+}
+
+static void test_a_round_trip_may_be_shorter_than_the_pipe(void **state)
+{
+	static const uint64_t round_trips[] = { 2, 3, 6, 16, 36, 100 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(round_trips) / sizeof(round_trips[0]); i++) {
+		struct sim_parameters parameters = preset("maple-fpga");
+		struct soc *soc;
+
+		parameters.maple_round_trip = round_trips[i];
+		soc = make(&parameters);
+		assert_int_equal(access_device(soc, false, LOAD_PIPE), round_trips[i]);
+		soc_sleep_until(soc, 0, 1000);
+		assert_int_equal(access_device(soc, true, STORE_PIPE), 1000 + round_trips[i]);
+		soc_destroy(soc);
+	}
+}
+
+static void test_the_queues_of_desc_are_as_near_as_they_say(void **state)
+{
+	struct sim_parameters parameters = preset("maple-sim");
+	struct soc *soc;
+
+	(void)state;
+	parameters.desc_enabled = 1;
+	soc = make(&parameters);
+	/* It answers at once. */
+	assert_int_equal(access_device(soc, false, 0), 2);
+	soc_destroy(soc);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_store_holds_the_core_until_its_acknowledgement_is_back),
+		cmocka_unit_test(test_a_load_takes_the_round_trip),
+		cmocka_unit_test(test_instructions_go_on_behind_a_load_with_stall_on_use),
+		cmocka_unit_test(test_a_load_that_the_device_holds_counts_as_waiting_for_it),
+		cmocka_unit_test(test_an_access_waits_for_the_load_before_it),
+		cmocka_unit_test(test_a_buffered_store_lets_the_core_go_on),
+		cmocka_unit_test(test_buffered_stores_leave_one_a_round_trip),
+		cmocka_unit_test(test_a_full_buffer_of_stores_holds_the_core),
+		cmocka_unit_test(test_a_load_waits_for_buffered_stores),
+		cmocka_unit_test(test_a_round_trip_may_be_shorter_than_the_pipe),
+		cmocka_unit_test(test_the_queues_of_desc_are_as_near_as_they_say),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
