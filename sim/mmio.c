@@ -3,6 +3,7 @@
  * A core's accesses to a device: when they arrive there, and when it has the answer. The
  * way there is half of the round trip without the device's own pipe, the way back the rest.
  */
+#include "devices/soc/interconnect.h"
 #include "sim/soc_internal.h"
 
 bool soc_mmio_may_begin(struct soc *soc, unsigned int number, bool is_store)
@@ -32,19 +33,29 @@ uint64_t soc_mmio_begin(struct soc *soc, unsigned int number, bool is_store)
 	return now;
 }
 
+/* Cycles of the hops behind the first, which the round trip holds. A core and the device are never in one tile. */
+static uint64_t further_hops(const struct soc *soc, unsigned int core)
+{
+	unsigned int width = (unsigned int)soc->parameters.noc_width;
+
+	if (!width)
+		return 0;
+	return soc->parameters.noc_hop * (mimic_mesh_hops(width, core, soc->cores) - 1);
+}
+
 /* The round trip holds the pipe of the device, which the device counts itself: 3 cycles of a load, 4 of a store. */
-static uint64_t way(const struct soc *soc, bool is_store)
+static uint64_t way(const struct soc *soc, unsigned int core, bool is_store)
 {
 	uint64_t pipe = is_store ? 4 : 3;
 
 	if (soc->parameters.desc_enabled)
 		return soc->parameters.desc_latency;
-	return soc->parameters.maple_round_trip - pipe;
+	return soc->parameters.maple_round_trip + further_hops(soc, core) - pipe;
 }
 
-static uint64_t way_there(const struct soc *soc)
+static uint64_t way_there(const struct soc *soc, unsigned int core)
 {
-	uint64_t both = way(soc, false);
+	uint64_t both = way(soc, core, false);
 
 	return (int64_t)both > 0 ? both / 2 : 0;
 }
@@ -53,7 +64,7 @@ uint64_t soc_mmio_arrival(const struct soc *soc, unsigned int core, uint64_t iss
 {
 	uint64_t free = soc->core[core].posted_end;
 
-	return (issued > free ? issued : free) + way_there(soc);
+	return (issued > free ? issued : free) + way_there(soc, core);
 }
 
 static void end_posted(struct soc_core *core, uint64_t back)
@@ -72,7 +83,7 @@ static void end_posted(struct soc_core *core, uint64_t back)
 uint64_t soc_mmio_end(struct soc *soc, unsigned int number, bool is_store, uint64_t issued, uint64_t answered)
 {
 	struct soc_core *core = &soc->core[number];
-	uint64_t back = answered + way(soc, is_store) - way_there(soc);
+	uint64_t back = answered + way(soc, number, is_store) - way_there(soc, number);
 
 	/* A round trip that is shorter than the device's pipe. */
 	if (back <= issued || back > UINT64_MAX / 2)

@@ -35,7 +35,10 @@
 	_(l2, forward, 30, 30, 0, 10000, "more, for a line that another L1 has written", "assumption") \
 	_(dram, latency, 300, 300, 1, 100000, "behind the L2's miss", "Tables 2 and 3") \
 	_(dram, gap, 4, 1, 1, 1000, "between two lines", "assumption") \
-	_(maple, round_trip, 26, 26, 2, 10000, "core to MAPLE and back: 25 and a cycle a hop, MAPLE's own pipe included", \
+	_(noc, width, 0, 0, 0, 16, "tiles in a row of the mesh: cores from tile 0 on, MAPLE behind them; 0: each core is one hop from MAPLE", \
+	  "assumption") \
+	_(noc, hop, 1, 1, 0, 1000, "each hop to MAPLE and back, behind the first", "Figure 14") \
+	_(maple, round_trip, 26, 26, 2, 10000, "core to MAPLE and back: 25 and a cycle for one hop, MAPLE's own pipe included", \
 	  "Figure 14") \
 	_(maple, store_interval, 3, 3, 1, 1000, "between stores that one queue accepts", "RTL, section E") \
 	_(maple, pointer_interval, 2, 2, 1, 1000, "between loads of pointers that are issued", "RTL, section E") \

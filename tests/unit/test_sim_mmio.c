@@ -200,6 +200,28 @@ static void test_a_round_trip_may_be_shorter_than_the_pipe(void **state)
 	}
 }
 
+/* Cores 0 and 1 above 2 and 3, MAPLE below 2: so many hops, of which the round trip holds one. */
+static void test_a_core_that_is_further_away_waits_a_cycle_for_each_hop(void **state)
+{
+	static const unsigned int hops[] = { 2, 3, 1, 2 };
+	struct sim_parameters parameters = preset("maple-fpga");
+	struct soc *soc;
+
+	(void)state;
+	parameters.core_count = 4;
+	parameters.noc_width = 2;
+	soc = make(&parameters);
+	for (unsigned int core = 0; core < 4; core++) {
+		uint64_t issued, arrived;
+
+		assert_true(soc_mmio_may_begin(soc, core, false));
+		issued = soc_mmio_begin(soc, core, false);
+		arrived = soc_mmio_arrival(soc, core, issued);
+		assert_int_equal(soc_mmio_end(soc, core, false, issued, arrived + LOAD_PIPE) - issued, 25 + hops[core]);
+	}
+	soc_destroy(soc);
+}
+
 static void test_the_queues_of_desc_are_as_near_as_they_say(void **state)
 {
 	struct sim_parameters parameters = preset("maple-sim");
@@ -226,6 +248,7 @@ int main(void)
 		cmocka_unit_test(test_a_full_buffer_of_stores_holds_the_core),
 		cmocka_unit_test(test_a_load_waits_for_buffered_stores),
 		cmocka_unit_test(test_a_round_trip_may_be_shorter_than_the_pipe),
+		cmocka_unit_test(test_a_core_that_is_further_away_waits_a_cycle_for_each_hop),
 		cmocka_unit_test(test_the_queues_of_desc_are_as_near_as_they_say),
 	};
 
