@@ -51,7 +51,7 @@ struct sweep {
 	bool lists, collects;
 	char **program;		/* and its arguments */
 	char self[PATH_MAX];
-	char temporary[32];	/* directory that we made */
+	char temporary[PATH_MAX];	/* directory that we made */
 	size_t done;
 	bool shows_progress;
 };
@@ -394,14 +394,20 @@ static int find_self(struct sweep *sweep)
 
 static int make_directory(struct sweep *sweep)
 {
+	const char *base = getenv("TMPDIR");
+
 	if (sweep->directory) {
 		if (mkdir(sweep->directory, 0777) && errno != EEXIST)
 			return tool_error(EXIT_BAD_INPUT, "sweep: %s: %s", sweep->directory, strerror(errno));
 		return 0;
 	}
-	strcpy(sweep->temporary, "/tmp/mimic-sweep-XXXXXX");
+	snprintf(sweep->temporary, sizeof(sweep->temporary), "%s/mimic-sweep-XXXXXX", base && *base ? base : "/tmp");
 	sweep->directory = mkdtemp(sweep->temporary);
-	return sweep->directory ? 0 : tool_error(EXIT_FAILURE, "sweep: %s", strerror(errno));
+	if (sweep->directory)
+		return 0;
+	tool_error(0, "sweep: %s: %s", sweep->temporary, strerror(errno));
+	sweep->temporary[0] = '\0';
+	return EXIT_FAILURE;
 }
 
 static void remove_temporary(const struct sweep *sweep)

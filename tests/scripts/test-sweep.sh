@@ -11,7 +11,8 @@ run() # run ARGUMENTS...
 	timeout -k 2 60 "$mimic" sweep "$@" >"$work/output" 2>"$work/errors"
 }
 
-before=$(compgen -G '/tmp/mimic-sweep-*' | wc -l)
+export TMPDIR="$work/tmp"
+mkdir "$TMPDIR"
 run --soc maple-fpga,maple-sim --set dram.latency=100,300 "${program[@]}"
 [ $? = 0 ] &&
 	[ "$(awk -F, '$4 == "decoupled" { print $1 "," $2 "," $3 }' "$work/output" | tr '\n' ' ')" = \
@@ -63,7 +64,7 @@ result $? "a_value_that_cannot_be_fails_by_itself_and_its_key_is_named"
 run "$build/examples/maple/loops" --kernel spmv --kronecker 4
 [ $? = 1 ] && grep -q 'failed' "$work/output" && grep -q 'cflags' "$work/errors"
 result $? "a_program_without_instrumentation_is_told"
-[ "$(compgen -G '/tmp/mimic-sweep-*' | wc -l)" = "$before" ]
+! compgen -G "$TMPDIR/mimic-sweep-*" >/dev/null
 result $? "nothing_is_left_in_tmp"
 
 # A program that only spins, and what is left of it when somebody ends the command.
@@ -94,7 +95,7 @@ ends() {
 	[ $tries -gt 0 ]
 }
 ends TERM "$mimic" sweep --set dram.latency=100,200 "$work/spins-alone" && grep -q 'stopped' "$work/errors" &&
-	[ "$(compgen -G '/tmp/mimic-sweep-*' | wc -l)" = "$before" ]
+	! compgen -G "$TMPDIR/mimic-sweep-*" >/dev/null
 result $? "a_sweep_that_is_stopped_leaves_no_program_and_no_file"
 ends KILL "$mimic" sim "$work/spins-alone"
 result $? "a_run_that_is_killed_leaves_no_program"

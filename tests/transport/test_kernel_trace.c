@@ -163,6 +163,24 @@ static void the_trace_ends_with_its_session_and_another_can_begin(void **state)
 	drop_spool(&others);
 }
 
+static void a_stranger_may_not_see_what_others_do(void **state)
+{
+	const struct mimic_bus_request open_it = {
+		.kind = MIMIC_BUS_REQUEST_OPEN, .device = 10, .binding = FIRST, .process = 7,
+		.pid = getpid(), .uid = 54321,
+	};
+	struct spool spool = make_spool();
+
+	(void)state;
+	fake_bus_serve();
+	assert_int_equal(fake_bus_status(fake_bus_put(&open_it), NULL), 0);
+	assert_int_equal(fake_bus_request(MIMIC_BUS_REQUEST_CONNECT, 0, FIRST, 0), 0);
+	fake_bus_greet(fake_bus.connected);
+	assert_int_equal(trace(fake_bus.connected, &spool), -EPERM);
+	assert_int_equal(atomic_load(&spool.header->devices), 0);
+	drop_spool(&spool);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -171,6 +189,7 @@ int main(void)
 		TEST(devices_that_processes_have_or_open_later_are_traced),
 		TEST(a_device_that_is_closed_writes_no_more),
 		TEST(the_trace_ends_with_its_session_and_another_can_begin),
+		TEST(a_stranger_may_not_see_what_others_do),
 	};
 
 	alarm(120);

@@ -17,13 +17,17 @@
 
 #define CHUNKS 8
 
-static int trace(int client, int fd)
+static int request(int client, enum mimic_message_type type, int fd)
 {
 	struct mimic_message message, reply;
 
 	memset(&message, 0, sizeof(message));
-	return raw_request(client, &message, sizeof(message), MIMIC_MESSAGE_TRACE, fd, &reply, sizeof(reply),
-			   NULL);
+	return raw_request(client, &message, sizeof(message), type, fd, &reply, sizeof(reply), NULL);
+}
+
+static int trace(int client, int fd)
+{
+	return request(client, MIMIC_MESSAGE_TRACE, fd);
 }
 
 static int make_spool(int seals)
@@ -102,6 +106,19 @@ static void only_sealed_spools_are_taken(void **state)
 	close(file);
 	close(client);
 	protocol_expect_served();
+}
+
+static void the_kernels_devices_cannot_be_traced_where_there_are_none(void **state)
+{
+	int client = raw_client(protocol_served.socket);
+	int fd = make_spool(F_SEAL_SHRINK);
+
+	(void)state;
+	assert_int_equal(request(client, MIMIC_MESSAGE_TRACE_BUS, fd), -EOPNOTSUPP);
+	/* That was no trace. */
+	assert_int_equal(trace(client, fd), 0);
+	close(fd);
+	close(client);
 }
 
 static void what_a_session_does_is_in_its_spool(void **state)
@@ -208,6 +225,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, protocol_start, protocol_end)
 	const struct CMUnitTest tests[] = {
 		TEST(only_sealed_spools_are_taken),
+		TEST(the_kernels_devices_cannot_be_traced_where_there_are_none),
 		TEST(what_a_session_does_is_in_its_spool),
 		TEST(what_other_sessions_do_is_not),
 		TEST(a_program_that_damages_its_spool_hurts_nobody),

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "sim/soc.h"
+#include "tests/lib/soc_fixture.h"
 
 #define CORES_MAX 8
 #define SETS_MAX 16
@@ -189,17 +189,9 @@ static unsigned int plain_access(struct plain_system *system, unsigned int core,
 
 /* --- side by side ------------------------------------------------------------ */
 
-static struct sim_parameters preset(void)
-{
-	struct sim_parameters parameters;
-
-	assert_int_equal(sim_parameters_load(&parameters, "maple-fpga", why, sizeof(why)), 0);
-	return parameters;
-}
-
 static struct sim_parameters small_caches(unsigned int cores, uint64_t l1_line)
 {
-	struct sim_parameters parameters = preset();
+	struct sim_parameters parameters = soc_preset("maple-fpga");
 
 	parameters.core_count = cores;
 	parameters.l1_size = 8 * 2 * l1_line;
@@ -301,18 +293,10 @@ static struct soc_counters counters_of(const struct soc *soc)
 	return counters;
 }
 
-static struct soc *make(const struct sim_parameters *parameters)
-{
-	struct soc *soc = soc_create(parameters);
-
-	assert_non_null(soc);
-	return soc;
-}
-
 static void test_a_second_miss_of_a_line_waits_for_the_first(void **state)
 {
-	struct sim_parameters parameters = preset();
-	struct soc *soc = make(&parameters);
+	struct sim_parameters parameters = soc_preset("maple-fpga");
+	struct soc *soc = soc_make(&parameters);
 
 	(void)state;
 	soc_load(soc, 0, 0, 8);
@@ -325,8 +309,8 @@ static void test_a_second_miss_of_a_line_waits_for_the_first(void **state)
 
 static void test_misses_at_once_are_a_dram_gap_apart(void **state)
 {
-	struct sim_parameters parameters = preset();
-	struct soc *soc = make(&parameters);
+	struct sim_parameters parameters = soc_preset("maple-fpga");
+	struct soc *soc = soc_make(&parameters);
 
 	(void)state;
 	soc_load(soc, 0, 0, 8);
@@ -338,12 +322,12 @@ static void test_misses_at_once_are_a_dram_gap_apart(void **state)
 
 static void test_a_miss_without_an_mshr_waits_for_one(void **state)
 {
-	struct sim_parameters parameters = preset();
+	struct sim_parameters parameters = soc_preset("maple-fpga");
 	struct soc *soc;
 
 	(void)state;
 	parameters.l2_mshrs = 1;
-	soc = make(&parameters);
+	soc = soc_make(&parameters);
 	soc_load(soc, 0, 0, 8);
 	soc_execute(soc, 1, 5);
 	soc_load(soc, 1, 4096, 8);
@@ -355,12 +339,12 @@ static void test_a_miss_without_an_mshr_waits_for_one(void **state)
 
 static void test_a_hit_passes_misses_that_wait_for_mshrs(void **state)
 {
-	struct sim_parameters parameters = preset();
+	struct sim_parameters parameters = soc_preset("maple-fpga");
 	struct soc *soc;
 
 	(void)state;
 	parameters.l2_mshrs = 1;
-	soc = make(&parameters);
+	soc = soc_make(&parameters);
 	soc_load(soc, 0, 0, 8);
 	soc_sleep_until(soc, 0, 1000);
 	soc_store(soc, 0, 4096, 8);
@@ -372,8 +356,8 @@ static void test_a_hit_passes_misses_that_wait_for_mshrs(void **state)
 
 static void test_a_line_that_another_core_has_written_comes_from_there(void **state)
 {
-	struct sim_parameters parameters = preset();
-	struct soc *soc = make(&parameters);
+	struct sim_parameters parameters = soc_preset("maple-fpga");
+	struct soc *soc = soc_make(&parameters);
 
 	(void)state;
 	soc_store(soc, 0, 0, 8);
@@ -386,8 +370,8 @@ static void test_a_line_that_another_core_has_written_comes_from_there(void **st
 
 static void test_a_line_that_another_core_is_about_to_write_comes_when_it_has(void **state)
 {
-	struct sim_parameters parameters = preset();
-	struct soc *soc = make(&parameters);
+	struct sim_parameters parameters = soc_preset("maple-fpga");
+	struct soc *soc = soc_make(&parameters);
 
 	(void)state;
 	soc_store(soc, 0, 0, 8);
@@ -399,12 +383,12 @@ static void test_a_line_that_another_core_is_about_to_write_comes_when_it_has(vo
 
 static void test_a_line_goes_on_when_it_has_come_from_another_core(void **state)
 {
-	struct sim_parameters parameters = preset();
+	struct sim_parameters parameters = soc_preset("maple-fpga");
 	struct soc *soc;
 
 	(void)state;
 	parameters.core_count = 3;
-	soc = make(&parameters);
+	soc = soc_make(&parameters);
 	soc_store(soc, 0, 0, 8);
 	soc_sleep_until(soc, 1, 400);
 	soc_store(soc, 1, 0, 8);
@@ -417,8 +401,8 @@ static void test_a_line_goes_on_when_it_has_come_from_another_core(void **state)
 
 static void test_a_store_that_waits_in_the_buffer_takes_no_line_before_its_time(void **state)
 {
-	struct sim_parameters parameters = preset();
-	struct soc *soc = make(&parameters);
+	struct sim_parameters parameters = soc_preset("maple-fpga");
+	struct soc *soc = soc_make(&parameters);
 
 	(void)state;
 	soc_load(soc, 1, 0, 8);
@@ -448,7 +432,7 @@ static void test_a_write_back_occupies_memory(void **state)
 	parameters.l1_ways = 1;
 	parameters.l2_size = 128;
 	parameters.l2_ways = 1;
-	soc = make(&parameters);
+	soc = soc_make(&parameters);
 	soc_store(soc, 0, 0, 8);
 	soc_sleep_until(soc, 0, 1000);
 	/* The same set of the L2: line 0 is written back behind this read, which begins at 1032. */
@@ -462,8 +446,8 @@ static void test_a_write_back_occupies_memory(void **state)
 
 static void test_a_device_reads_memory_past_the_caches(void **state)
 {
-	struct sim_parameters parameters = preset();
-	struct soc *soc = make(&parameters);
+	struct sim_parameters parameters = soc_preset("maple-fpga");
+	struct soc *soc = soc_make(&parameters);
 
 	(void)state;
 	soc_load(soc, 0, 0, 8);
@@ -477,8 +461,8 @@ static void test_a_device_reads_memory_past_the_caches(void **state)
 
 static void test_a_device_reads_the_l2(void **state)
 {
-	struct sim_parameters parameters = preset();
-	struct soc *soc = make(&parameters);
+	struct sim_parameters parameters = soc_preset("maple-fpga");
+	struct soc *soc = soc_make(&parameters);
 
 	(void)state;
 	assert_int_equal(soc_device_read_l2(soc, 0, 64, 1000), 1330);
@@ -491,8 +475,8 @@ static void test_a_device_reads_the_l2(void **state)
 
 static void test_a_write_of_a_device_takes_lines_from_the_l1s(void **state)
 {
-	struct sim_parameters parameters = preset();
-	struct soc *soc = make(&parameters);
+	struct sim_parameters parameters = soc_preset("maple-fpga");
+	struct soc *soc = soc_make(&parameters);
 
 	(void)state;
 	soc_load(soc, 0, 0, 8);
@@ -515,7 +499,7 @@ static void test_what_a_device_has_written_is_written_back(void **state)
 	parameters.l1_ways = 1;
 	parameters.l2_size = 128;
 	parameters.l2_ways = 1;
-	soc = make(&parameters);
+	soc = soc_make(&parameters);
 	soc_device_write(soc, 0, 4, 0);
 	soc_device_read_l2(soc, 128, 64, 1000);
 	assert_int_equal(counters_of(soc).write_backs, 1);
@@ -524,8 +508,8 @@ static void test_what_a_device_has_written_is_written_back(void **state)
 
 static void test_a_device_prefetches_into_the_l2(void **state)
 {
-	struct sim_parameters parameters = preset();
-	struct soc *soc = make(&parameters);
+	struct sim_parameters parameters = soc_preset("maple-fpga");
+	struct soc *soc = soc_make(&parameters);
 
 	(void)state;
 	soc_device_prefetch(soc, 0, 0);
@@ -539,12 +523,12 @@ static void test_a_device_prefetches_into_the_l2(void **state)
 
 static void test_prefetches_wait_for_mshrs_and_let_cores_go_first(void **state)
 {
-	struct sim_parameters parameters = preset();
+	struct sim_parameters parameters = soc_preset("maple-fpga");
 	struct soc *soc;
 
 	(void)state;
 	parameters.l2_mshrs = 1;
-	soc = make(&parameters);
+	soc = soc_make(&parameters);
 	soc_device_prefetch(soc, 0, 0);
 	soc_device_prefetch(soc, 4096, 0);
 	/* The MSHR is taken until 330. The core has it then, until 630. */

@@ -11,64 +11,31 @@
 
 #include <cmocka.h>
 
-#include "sim/soc.h"
+#include "tests/lib/soc_fixture.h"
 
 #define HIT 2
 #define MISS_L1 32
 #define MISS_L2 332
 #define FAR 0x10000	/* in another line of everything */
 
-static char why[200];
-
-static struct sim_parameters preset(const char *name)
-{
-	struct sim_parameters parameters;
-
-	assert_int_equal(sim_parameters_load(&parameters, name, why, sizeof(why)), 0);
-	return parameters;
-}
-
-static struct soc *make(const struct sim_parameters *parameters)
-{
-	struct soc *soc = soc_create(parameters);
-
-	assert_non_null(soc);
-	return soc;
-}
-
-static struct soc *fpga(void)
-{
-	struct sim_parameters parameters = preset("maple-fpga");
-
-	return make(&parameters);
-}
-
 /* As maple-fpga, but loads block. */
 static struct soc *blocking(void)
 {
-	struct sim_parameters parameters = preset("maple-fpga");
+	struct sim_parameters parameters = soc_preset("maple-fpga");
 
 	parameters.core_stall_on_use = 0;
-	return make(&parameters);
-}
-
-static struct soc_core_counters counters_of(const struct soc *soc, unsigned int core)
-{
-	struct soc_core_counters counters;
-
-	soc_core_counters(soc, core, &counters);
-	return counters;
+	return soc_make(&parameters);
 }
 
 static void test_an_instruction_takes_a_cycle(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	soc_execute(soc, 0, 17);
 	assert_int_equal(soc_now(soc, 0), 17);
 	assert_int_equal(soc_now(soc, 1), 0);
-	assert_int_equal(counters_of(soc, 0).instructions, 17);
+	assert_int_equal(soc_counters_of_core(soc, 0).instructions, 17);
 	soc_destroy(soc);
 }
 
@@ -80,7 +47,7 @@ static void test_a_blocking_load_that_misses_holds_the_core(void **state)
 	soc_load(soc, 0, 64, 8);
 	soc_execute(soc, 0, 10);
 	assert_int_equal(soc_now(soc, 0), MISS_L2 + 10);
-	assert_int_equal(counters_of(soc, 0).load_stalls, MISS_L2 - 1);
+	assert_int_equal(soc_counters_of_core(soc, 0).load_stalls, MISS_L2 - 1);
 	soc_destroy(soc);
 }
 
@@ -92,8 +59,8 @@ static void test_a_blocking_load_that_hits_takes_the_latency_of_the_l1(void **st
 	soc_load(soc, 0, 64, 8);
 	soc_load(soc, 0, 72, 8);
 	assert_int_equal(soc_now(soc, 0), MISS_L2 + HIT);
-	assert_int_equal(counters_of(soc, 0).l1_hits, 1);
-	assert_int_equal(counters_of(soc, 0).l1_misses, 1);
+	assert_int_equal(soc_counters_of_core(soc, 0).l1_hits, 1);
+	assert_int_equal(soc_counters_of_core(soc, 0).l1_misses, 1);
 	soc_destroy(soc);
 }
 
@@ -111,7 +78,7 @@ static void test_a_load_from_the_l2_takes_its_latency_behind_that_of_the_l1(void
 
 static void test_instructions_go_on_behind_a_load_with_stall_on_use(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	soc_load(soc, 0, 64, 8);
@@ -120,26 +87,26 @@ static void test_instructions_go_on_behind_a_load_with_stall_on_use(void **state
 	soc_load(soc, 0, 64, 8);
 	assert_int_equal(soc_now(soc, 0), MISS_L2 + HIT);
 	/* The load was one cycle, the instructions 100. */
-	assert_int_equal(counters_of(soc, 0).load_stalls, MISS_L2 - 101);
+	assert_int_equal(soc_counters_of_core(soc, 0).load_stalls, MISS_L2 - 101);
 	soc_destroy(soc);
 }
 
 static void test_more_instructions_than_the_latency_hide_it(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	soc_load(soc, 0, 64, 8);
 	soc_execute(soc, 0, 1000);
 	assert_int_equal(soc_now(soc, 0), 1001);
 	soc_load(soc, 0, 64, 8);
-	assert_int_equal(counters_of(soc, 0).load_stalls, 0);
+	assert_int_equal(soc_counters_of_core(soc, 0).load_stalls, 0);
 	soc_destroy(soc);
 }
 
 static void test_a_store_waits_for_the_load_before_it(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	soc_load(soc, 0, 64, 8);
@@ -150,14 +117,14 @@ static void test_a_store_waits_for_the_load_before_it(void **state)
 
 static void test_load_latency_counts_from_issue_to_data(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	soc_load(soc, 0, 64, 8);
 	soc_load(soc, 0, 64, 8);
 	soc_load(soc, 0, 80, 8);
-	assert_int_equal(counters_of(soc, 0).loads, 3);
-	assert_int_equal(counters_of(soc, 0).load_cycles, MISS_L2 + HIT + MISS_L1);
+	assert_int_equal(soc_counters_of_core(soc, 0).loads, 3);
+	assert_int_equal(soc_counters_of_core(soc, 0).load_cycles, MISS_L2 + HIT + MISS_L1);
 	soc_destroy(soc);
 }
 
@@ -169,9 +136,9 @@ static void test_a_load_across_lines_needs_both(void **state)
 	soc_load(soc, 0, 64, 8);
 	soc_load(soc, 0, 64 + 12, 8);
 	assert_int_equal(soc_now(soc, 0), MISS_L2 + MISS_L1);
-	assert_int_equal(counters_of(soc, 0).loads, 2);
-	assert_int_equal(counters_of(soc, 0).l1_hits, 1);
-	assert_int_equal(counters_of(soc, 0).l1_misses, 2);
+	assert_int_equal(soc_counters_of_core(soc, 0).loads, 2);
+	assert_int_equal(soc_counters_of_core(soc, 0).l1_hits, 1);
+	assert_int_equal(soc_counters_of_core(soc, 0).l1_misses, 2);
 	soc_destroy(soc);
 }
 
@@ -189,18 +156,18 @@ static void test_the_slower_line_of_a_load_counts(void **state)
 
 static void test_a_store_that_misses_does_not_hold_the_core(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	soc_store(soc, 0, 64, 8);
 	assert_int_equal(soc_now(soc, 0), 1);
-	assert_int_equal(counters_of(soc, 0).stores, 1);
+	assert_int_equal(soc_counters_of_core(soc, 0).stores, 1);
 	soc_destroy(soc);
 }
 
 static void test_a_full_store_buffer_holds_the_core_until_the_first_store_is_done(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	for (unsigned int i = 0; i < 8; i++)
@@ -211,19 +178,19 @@ static void test_a_full_store_buffer_holds_the_core_until_the_first_store_is_don
 	assert_int_equal(soc_now(soc, 0), MISS_L2 + 1);
 	soc_store(soc, 0, 10ull * FAR, 8);
 	assert_int_equal(soc_now(soc, 0), 2 * MISS_L2 + 1);
-	assert_int_equal(counters_of(soc, 0).store_stalls, MISS_L2 - 8 + MISS_L2 - 1);
+	assert_int_equal(soc_counters_of_core(soc, 0).store_stalls, MISS_L2 - 8 + MISS_L2 - 1);
 	soc_destroy(soc);
 }
 
 static void test_two_store_misses_at_once_overlap(void **state)
 {
-	struct sim_parameters parameters = preset("maple-fpga");
+	struct sim_parameters parameters = soc_preset("maple-fpga");
 	struct soc *soc;
 
 	(void)state;
 	parameters.core_store_buffer = 2;
 	parameters.core_store_misses = 2;
-	soc = make(&parameters);
+	soc = soc_make(&parameters);
 	soc_store(soc, 0, 1ull * FAR, 8);
 	soc_store(soc, 0, 2ull * FAR, 8);
 	/* Begins at 1, but memory takes a line every 4 cycles: 332 and 336. */
@@ -236,20 +203,20 @@ static void test_two_store_misses_at_once_overlap(void **state)
 
 static void test_stores_that_hit_take_a_cycle_each(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	soc_load(soc, 0, 64, 8);
 	for (int i = 0; i < 100; i++)
 		soc_store(soc, 0, 64, 8);
 	assert_int_equal(soc_now(soc, 0), MISS_L2 + 100);
-	assert_int_equal(counters_of(soc, 0).store_stalls, 0);
+	assert_int_equal(soc_counters_of_core(soc, 0).store_stalls, 0);
 	soc_destroy(soc);
 }
 
 static void test_a_store_that_hits_keeps_its_place_behind_one_that_misses(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	soc_load(soc, 0, 64, 8);
@@ -264,7 +231,7 @@ static void test_a_store_that_hits_keeps_its_place_behind_one_that_misses(void *
 
 static void test_stores_to_a_line_on_its_way_retire_with_it(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	/* The first misses, the others find the line ordered: all eight places are free at 332. */
@@ -274,13 +241,13 @@ static void test_stores_to_a_line_on_its_way_retire_with_it(void **state)
 	assert_int_equal(soc_now(soc, 0), MISS_L2 + 1);
 	soc_store(soc, 0, 64, 8);
 	assert_int_equal(soc_now(soc, 0), MISS_L2 + 2);
-	assert_int_equal(counters_of(soc, 0).l1_misses, 1);
+	assert_int_equal(soc_counters_of_core(soc, 0).l1_misses, 1);
 	soc_destroy(soc);
 }
 
 static void test_a_load_gets_what_the_store_buffer_holds(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	soc_store(soc, 0, 64, 8);
@@ -291,7 +258,7 @@ static void test_a_load_gets_what_the_store_buffer_holds(void **state)
 
 static void test_a_load_of_a_part_that_is_stored_waits_for_the_line(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	soc_store(soc, 0, 64, 4);
@@ -302,7 +269,7 @@ static void test_a_load_of_a_part_that_is_stored_waits_for_the_line(void **state
 
 static void test_a_store_that_is_done_gives_no_more_data(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	/* The L2 has the line, and four more of its set of the L1. */
@@ -322,7 +289,7 @@ static void test_a_store_that_is_done_gives_no_more_data(void **state)
 
 static void test_a_load_passes_a_store_to_another_line(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	soc_load(soc, 0, 64, 8);
@@ -334,7 +301,7 @@ static void test_a_load_passes_a_store_to_another_line(void **state)
 
 static void test_an_atomic_waits_for_the_stores_before_it(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	soc_load(soc, 0, 64, 8);
@@ -342,14 +309,14 @@ static void test_an_atomic_waits_for_the_stores_before_it(void **state)
 	/* The store begins at 332. */
 	soc_atomic(soc, 0, 64, 4);
 	assert_int_equal(soc_now(soc, 0), MISS_L2 + MISS_L2 + HIT);
-	assert_int_equal(counters_of(soc, 0).loads, 2);
-	assert_int_equal(counters_of(soc, 0).stores, 2);
+	assert_int_equal(soc_counters_of_core(soc, 0).loads, 2);
+	assert_int_equal(soc_counters_of_core(soc, 0).stores, 2);
 	soc_destroy(soc);
 }
 
 static void test_an_atomic_waits_for_a_store_that_hit_behind_one_that_missed(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	soc_load(soc, 0, 64, 8);
@@ -362,12 +329,12 @@ static void test_an_atomic_waits_for_a_store_that_hit_behind_one_that_missed(voi
 
 static void test_the_parts_of_a_store_begin_one_after_the_other(void **state)
 {
-	struct sim_parameters parameters = preset("maple-fpga");
+	struct sim_parameters parameters = soc_preset("maple-fpga");
 	struct soc *soc;
 
 	(void)state;
 	parameters.core_store_misses = 2;
-	soc = make(&parameters);
+	soc = soc_make(&parameters);
 	soc_load(soc, 0, 64, 8);
 	soc_load(soc, 0, FAR, 8);
 	soc_sleep_until(soc, 0, 1000);
@@ -380,43 +347,43 @@ static void test_the_parts_of_a_store_begin_one_after_the_other(void **state)
 
 static void test_a_prefetch_without_a_place_is_a_load(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	soc_prefetch(soc, 0, 64);
 	soc_load(soc, 0, FAR, 8);
 	assert_int_equal(soc_now(soc, 0), 2 * MISS_L2);
-	assert_int_equal(counters_of(soc, 0).loads, 2);
-	assert_int_equal(counters_of(soc, 0).prefetches, 1);
+	assert_int_equal(soc_counters_of_core(soc, 0).loads, 2);
+	assert_int_equal(soc_counters_of_core(soc, 0).prefetches, 1);
 	soc_destroy(soc);
 }
 
 static void test_a_prefetch_with_a_place_lets_the_core_go_on(void **state)
 {
-	struct sim_parameters parameters = preset("maple-fpga");
+	struct sim_parameters parameters = soc_preset("maple-fpga");
 	struct soc *soc;
 
 	(void)state;
 	parameters.core_prefetches = 1;
-	soc = make(&parameters);
+	soc = soc_make(&parameters);
 	soc_prefetch(soc, 0, 64);
 	soc_execute(soc, 0, 99);
 	assert_int_equal(soc_now(soc, 0), 100);
 	/* The line is on its way. */
 	soc_load(soc, 0, 64, 8);
 	assert_int_equal(soc_now(soc, 0), MISS_L2);
-	assert_int_equal(counters_of(soc, 0).load_cycles, MISS_L2 + MISS_L2 - 100);
+	assert_int_equal(soc_counters_of_core(soc, 0).load_cycles, MISS_L2 + MISS_L2 - 100);
 	soc_destroy(soc);
 }
 
 static void test_a_prefetch_that_finds_no_place_waits(void **state)
 {
-	struct sim_parameters parameters = preset("maple-fpga");
+	struct sim_parameters parameters = soc_preset("maple-fpga");
 	struct soc *soc;
 
 	(void)state;
 	parameters.core_prefetches = 1;
-	soc = make(&parameters);
+	soc = soc_make(&parameters);
 	soc_prefetch(soc, 0, 64);
 	soc_prefetch(soc, 0, FAR);
 	assert_int_equal(soc_now(soc, 0), MISS_L2 + 1);
@@ -425,12 +392,12 @@ static void test_a_prefetch_that_finds_no_place_waits(void **state)
 
 static void test_a_store_waits_for_a_line_that_is_prefetched(void **state)
 {
-	struct sim_parameters parameters = preset("maple-fpga");
+	struct sim_parameters parameters = soc_preset("maple-fpga");
 	struct soc *soc;
 
 	(void)state;
 	parameters.core_prefetches = 1;
-	soc = make(&parameters);
+	soc = soc_make(&parameters);
 	soc_load(soc, 0, 64, 8);
 	soc_prefetch(soc, 0, FAR);
 	soc_store(soc, 0, FAR, 8);
@@ -442,7 +409,7 @@ static void test_a_store_waits_for_a_line_that_is_prefetched(void **state)
 
 static void test_cycles_are_instructions_and_stalls_and_sleeps(void **state)
 {
-	struct soc *soc = fpga();
+	struct soc *soc = soc_of_preset("maple-fpga");
 	struct soc_core_counters counters;
 
 	(void)state;
@@ -456,7 +423,7 @@ static void test_cycles_are_instructions_and_stalls_and_sleeps(void **state)
 			soc_sleep_until(soc, 0, soc_now(soc, 0) + 50);
 	}
 	soc_sleep_until(soc, 0, soc_now(soc, 0));
-	counters = counters_of(soc, 0);
+	counters = soc_counters_of_core(soc, 0);
 	assert_int_equal(counters.sleeps, 500);
 	assert_int_equal(soc_now(soc, 0), counters.instructions + counters.load_stalls + counters.store_stalls +
 			 counters.sleeps);

@@ -11,43 +11,10 @@
 
 #include <cmocka.h>
 
-#include "sim/soc.h"
+#include "tests/lib/soc_fixture.h"
 
 #define LOAD_PIPE 3
 #define STORE_PIPE 4
-
-static char why[200];
-
-static struct sim_parameters preset(const char *name)
-{
-	struct sim_parameters parameters;
-
-	assert_int_equal(sim_parameters_load(&parameters, name, why, sizeof(why)), 0);
-	return parameters;
-}
-
-static struct soc *make(const struct sim_parameters *parameters)
-{
-	struct soc *soc = soc_create(parameters);
-
-	assert_non_null(soc);
-	return soc;
-}
-
-static struct soc *of_preset(const char *name)
-{
-	struct sim_parameters parameters = preset(name);
-
-	return make(&parameters);
-}
-
-static struct soc_core_counters counters_of(const struct soc *soc)
-{
-	struct soc_core_counters counters;
-
-	soc_core_counters(soc, 0, &counters);
-	return counters;
-}
 
 /* An access that the device answers after `pipe` cycles. When the answer is back. */
 static uint64_t access_device(struct soc *soc, bool is_store, uint64_t pipe)
@@ -61,35 +28,35 @@ static uint64_t access_device(struct soc *soc, bool is_store, uint64_t pipe)
 
 static void test_a_store_holds_the_core_until_its_acknowledgement_is_back(void **state)
 {
-	struct soc *soc = of_preset("maple-fpga");
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	soc_execute(soc, 0, 100);
 	assert_int_equal(access_device(soc, true, STORE_PIPE), 126);
 	assert_int_equal(soc_now(soc, 0), 126);
-	assert_int_equal(counters_of(soc).mmio_stores, 1);
-	assert_int_equal(counters_of(soc).stores, 0);
-	assert_int_equal(counters_of(soc).loads, 0);
-	assert_int_equal(counters_of(soc).mmio_stalls, 25);
+	assert_int_equal(soc_counters_of_core(soc, 0).mmio_stores, 1);
+	assert_int_equal(soc_counters_of_core(soc, 0).stores, 0);
+	assert_int_equal(soc_counters_of_core(soc, 0).loads, 0);
+	assert_int_equal(soc_counters_of_core(soc, 0).mmio_stalls, 25);
 	soc_destroy(soc);
 }
 
 static void test_a_load_takes_the_round_trip(void **state)
 {
-	struct soc *soc = of_preset("maple-sim");
+	struct soc *soc = soc_of_preset("maple-sim");
 
 	(void)state;
 	assert_int_equal(access_device(soc, false, LOAD_PIPE), 26);
 	assert_int_equal(soc_now(soc, 0), 26);
-	assert_int_equal(counters_of(soc).mmio_loads, 1);
-	assert_int_equal(counters_of(soc).loads, 1);
-	assert_int_equal(counters_of(soc).load_cycles, 26);
+	assert_int_equal(soc_counters_of_core(soc, 0).mmio_loads, 1);
+	assert_int_equal(soc_counters_of_core(soc, 0).loads, 1);
+	assert_int_equal(soc_counters_of_core(soc, 0).load_cycles, 26);
 	soc_destroy(soc);
 }
 
 static void test_instructions_go_on_behind_a_load_with_stall_on_use(void **state)
 {
-	struct soc *soc = of_preset("maple-fpga");
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	access_device(soc, false, LOAD_PIPE);
@@ -102,20 +69,20 @@ static void test_instructions_go_on_behind_a_load_with_stall_on_use(void **state
 
 static void test_a_load_that_the_device_holds_counts_as_waiting_for_it(void **state)
 {
-	struct soc *soc = of_preset("maple-fpga");
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	access_device(soc, false, 500 + LOAD_PIPE);
 	soc_load(soc, 0, 0, 8);
-	assert_int_equal(counters_of(soc).mmio_stalls, 525);
-	assert_int_equal(counters_of(soc).load_stalls, 0);
-	assert_int_equal(counters_of(soc).load_cycles, 526 + 332);
+	assert_int_equal(soc_counters_of_core(soc, 0).mmio_stalls, 525);
+	assert_int_equal(soc_counters_of_core(soc, 0).load_stalls, 0);
+	assert_int_equal(soc_counters_of_core(soc, 0).load_cycles, 526 + 332);
 	soc_destroy(soc);
 }
 
 static void test_an_access_waits_for_the_load_before_it(void **state)
 {
-	struct soc *soc = of_preset("maple-fpga");
+	struct soc *soc = soc_of_preset("maple-fpga");
 
 	(void)state;
 	soc_load(soc, 0, 0, 8);
@@ -125,18 +92,18 @@ static void test_an_access_waits_for_the_load_before_it(void **state)
 
 static void test_a_buffered_store_lets_the_core_go_on(void **state)
 {
-	struct soc *soc = of_preset("maple-sim");
+	struct soc *soc = soc_of_preset("maple-sim");
 
 	(void)state;
 	assert_int_equal(soc_mmio_begin(soc, 0, true), 0);
 	assert_int_equal(soc_now(soc, 0), 1);
-	assert_int_equal(counters_of(soc).mmio_stalls, 0);
+	assert_int_equal(soc_counters_of_core(soc, 0).mmio_stalls, 0);
 	soc_destroy(soc);
 }
 
 static void test_buffered_stores_leave_one_a_round_trip(void **state)
 {
-	struct soc *soc = of_preset("maple-sim");
+	struct soc *soc = soc_of_preset("maple-sim");
 
 	(void)state;
 	for (uint64_t i = 0; i < 3; i++)
@@ -153,7 +120,7 @@ static void test_buffered_stores_leave_one_a_round_trip(void **state)
 
 static void test_a_full_buffer_of_stores_holds_the_core(void **state)
 {
-	struct soc *soc = of_preset("maple-sim");
+	struct soc *soc = soc_of_preset("maple-sim");
 
 	(void)state;
 	for (uint64_t i = 0; i < 8; i++)
@@ -162,13 +129,13 @@ static void test_a_full_buffer_of_stores_holds_the_core(void **state)
 	soc_mmio_end(soc, 0, true, 0, soc_mmio_arrival(soc, 0, 0) + STORE_PIPE);
 	assert_true(soc_mmio_may_begin(soc, 0, true));
 	assert_int_equal(soc_mmio_begin(soc, 0, true), 26);
-	assert_int_equal(counters_of(soc).mmio_stalls, 26 - 8);
+	assert_int_equal(soc_counters_of_core(soc, 0).mmio_stalls, 26 - 8);
 	soc_destroy(soc);
 }
 
 static void test_a_load_waits_for_buffered_stores(void **state)
 {
-	struct soc *soc = of_preset("maple-sim");
+	struct soc *soc = soc_of_preset("maple-sim");
 
 	(void)state;
 	soc_mmio_begin(soc, 0, true);
@@ -188,11 +155,11 @@ static void test_a_round_trip_may_be_shorter_than_the_pipe(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(round_trips) / sizeof(round_trips[0]); i++) {
-		struct sim_parameters parameters = preset("maple-fpga");
+		struct sim_parameters parameters = soc_preset("maple-fpga");
 		struct soc *soc;
 
 		parameters.maple_round_trip = round_trips[i];
-		soc = make(&parameters);
+		soc = soc_make(&parameters);
 		assert_int_equal(access_device(soc, false, LOAD_PIPE), round_trips[i]);
 		soc_sleep_until(soc, 0, 1000);
 		assert_int_equal(access_device(soc, true, STORE_PIPE), 1000 + round_trips[i]);
@@ -204,13 +171,13 @@ static void test_a_round_trip_may_be_shorter_than_the_pipe(void **state)
 static void test_a_core_that_is_further_away_waits_a_cycle_for_each_hop(void **state)
 {
 	static const unsigned int hops[] = { 2, 3, 1, 2 };
-	struct sim_parameters parameters = preset("maple-fpga");
+	struct sim_parameters parameters = soc_preset("maple-fpga");
 	struct soc *soc;
 
 	(void)state;
 	parameters.core_count = 4;
 	parameters.noc_width = 2;
-	soc = make(&parameters);
+	soc = soc_make(&parameters);
 	for (unsigned int core = 0; core < 4; core++) {
 		uint64_t issued, arrived;
 
@@ -224,12 +191,12 @@ static void test_a_core_that_is_further_away_waits_a_cycle_for_each_hop(void **s
 
 static void test_the_queues_of_desc_are_as_near_as_they_say(void **state)
 {
-	struct sim_parameters parameters = preset("maple-sim");
+	struct sim_parameters parameters = soc_preset("maple-sim");
 	struct soc *soc;
 
 	(void)state;
 	parameters.desc_enabled = 1;
-	soc = make(&parameters);
+	soc = soc_make(&parameters);
 	/* It answers at once. */
 	assert_int_equal(access_device(soc, false, 0), 2);
 	soc_destroy(soc);
