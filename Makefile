@@ -25,13 +25,13 @@ endif
 
 # --- what is built from what: a folder's C files make its part -------------
 MODEL_SRC    := $(wildcard devices/*.c devices/soc/*.c devices/maple/*.c devices/dare/*.c devices/virgo/*.c)
-MIMIC_SRC    := $(wildcard libmimic/*.c libmimic/record/*.c libmimic/replay/*.c) $(MODEL_SRC)
+MIMIC_SRC    := $(wildcard libmimic/*.c $(patsubst %,libmimic/%/*.c,base embedded daemon kernel record replay)) $(MODEL_SRC)
 PRELOAD_SRC  := $(wildcard libmimic/preload/*.c)
 MAPLE_SRC    := $(wildcard libmaple/*.c)
 DARE_SRC     := $(wildcard libdare/*.c)
 VIRGO_SRC    := $(wildcard libvirgo/*.c)
 DAEMON_SRC   := $(filter-out daemon/main.c,$(wildcard daemon/*.c))
-TOOL_SRC     := $(wildcard tools/*.c)
+TOOL_SRC     := $(wildcard tools/*.c tools/*/*.c)
 COMMON_SRC   := $(wildcard examples/common/*.c)
 # loops has more files: mk/sim_loops.mk
 EXAMPLE_SRC  := $(filter-out examples/maple/loops.c,$(wildcard examples/maple/*.c))

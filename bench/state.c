@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
-#include "libmimic/daemon_client.h"
+#include "libmimic/daemon/client.h"
 
 #define DAEMON_ROWS 65536u
 #define EMBEDDED_ROWS 16384u

@@ -15,7 +15,7 @@
 
 #include "bench/bench.h"
 #include "bench/trace_side.h"
-#include "libmimic/trace_spool.h"
+#include "libmimic/base/spool.h"
 #include "mimic/maple_registers.h"
 
 #define BATCH 32

@@ -8,7 +8,7 @@
 #include "daemon/engine.h"
 #include "daemon/log.h"
 #include "daemon/session.h"
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
 
 /* --- owners ----------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include "daemon/binding.h"
 #include "daemon/log.h"
 #include "daemon/session.h"
-#include "libmimic/probe.h"
+#include "libmimic/base/probe.h"
 
 #define REGISTER_TRIES 100	/* of 10 ms */
 

@@ -12,8 +12,8 @@
 
 #include "daemon/bus.h"
 #include "daemon/log.h"
-#include "libmimic/transport.h"
-#include "libmimic/wait.h"
+#include "libmimic/base/clock.h"
+#include "libmimic/base/wait.h"
 #include "mimic/lane.h"
 
 #define WORDS (MIMIC_BUS_SLOTS / 64)

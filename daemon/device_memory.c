@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "libmimic/memory.h"
+#include "libmimic/base/memory.h"
 
 int mimicd_device_memory_create(struct mimicd_device_memory *memory, size_t size)
 {

@@ -12,8 +12,8 @@
 
 #include "daemon/binding.h"
 #include "daemon/engine_internal.h"
-#include "libmimic/transport.h"
-#include "libmimic/wait.h"
+#include "libmimic/base/clock.h"
+#include "libmimic/base/wait.h"
 
 #define CHUNK_WORDS 512
 /* The next lane has its turn after this where a device is busy: each access may work for as long as a tick. */

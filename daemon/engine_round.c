@@ -3,7 +3,7 @@
 #include "daemon/binding.h"
 #include "daemon/engine.h"
 #include "daemon/engine_internal.h"
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
 
 /* Words that a lane may move before the next one has its turn. */
 #define BUDGET_WORDS 4096

@@ -9,7 +9,7 @@
 
 #include "daemon/instance.h"
 #include "daemon/server.h"
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
 
 /* A request of one byte of /dev/null, over at once: only its end matters, which signals `fd`. */
 static int submit(struct mimicd_server *server, int fd, unsigned int operation)

@@ -11,7 +11,7 @@
 #include "daemon/filesystem_internal.h"
 #include "daemon/log.h"
 #include "daemon/look.h"
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
 
 /* --- the connection ------------------------------------------------------------------------- */
 

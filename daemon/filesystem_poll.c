@@ -15,7 +15,7 @@
 #include "daemon/filesystem_internal.h"
 #include "daemon/filesystem_source.h"
 #include "daemon/look.h"
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
 
 /* --- what is watched --------------------------------------------------------------------- */
 

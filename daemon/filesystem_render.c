@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
 
 /* --- what it is, and what is in it -------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include "daemon/binding.h"
 #include "daemon/bus_kind.h"
 #include "daemon/instance.h"
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
 #include "mimic/protocol.h"
 
 #define DELAY_NS 500000000ull

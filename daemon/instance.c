@@ -10,7 +10,7 @@
 #include "daemon/engine.h"
 #include "daemon/log.h"
 #include "daemon/session.h"
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
 
 /* Once a session: a program can make its device hang as often as it likes. */
 static void log_report(void *context, const char *text)

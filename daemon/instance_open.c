@@ -8,7 +8,7 @@
 #include "daemon/engine.h"
 #include "daemon/instance.h"
 #include "daemon/session.h"
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
 
 /* A number that no command in any lane can still mean. */
 static int find_slot(struct mimicd_session *session, uint32_t *number)

@@ -13,8 +13,8 @@
 #include "daemon/instance.h"
 #include "daemon/log.h"
 #include "daemon/workers.h"
-#include "libmimic/probe.h"
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
+#include "libmimic/base/probe.h"
 
 /* Rounds that a worker does in the place of the engine's thread, before it wakes it. */
 #define STAND_IN_ROUNDS 4

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libmimic/wait.h"
+#include "libmimic/base/wait.h"
 
 #define MIMICD_WORKERS_MAX 64u
 

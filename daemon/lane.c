@@ -9,7 +9,7 @@
 #include "daemon/binding.h"
 #include "daemon/engine.h"
 #include "daemon/session.h"
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
 
 static int map_lane(struct mimicd_lane *lane, int *fd)
 {

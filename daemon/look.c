@@ -2,7 +2,7 @@
 #include "daemon/look.h"
 
 #include "daemon/server.h"
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
 
 /* Lanes that had work so lately have it still. */
 #define LANES_WORK_NS 100000

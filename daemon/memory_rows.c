@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "daemon/memory_internal.h"
-#include "libmimic/probe.h"
+#include "libmimic/base/probe.h"
 
 #define ROWS_BATCH 16u
 #define ROW_BYTES 64u

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/socket.h"
-#include "libmimic/daemon_client.h"
+#include "libmimic/daemon/client.h"
 #include "libmimic/mimic.h"
 #include "mimic/bus.h"
 

@@ -9,7 +9,7 @@
 #include "daemon/engine.h"
 #include "daemon/inject.h"
 #include "daemon/session.h"
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
 
 static struct mimicd_instance *find_device(const struct mimicd_server *server, uint32_t number)
 {

@@ -17,8 +17,8 @@
 #include "daemon/look.h"
 #include "daemon/session.h"
 #include "daemon/socket.h"
-#include "libmimic/transport.h"
-#include "libmimic/wait.h"
+#include "libmimic/base/clock.h"
+#include "libmimic/base/wait.h"
 
 #define SETTLE_ROUNDS 1000u
 #define EVENTS_MAX 32

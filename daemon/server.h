@@ -15,7 +15,7 @@
 
 #include "daemon/events.h"
 #include "daemon/jobs.h"
-#include "libmimic/config.h"
+#include "libmimic/base/config.h"
 
 struct mimicd_bus;
 struct mimicd_bus_ops;

@@ -9,8 +9,8 @@
 #include "daemon/binding.h"
 #include "daemon/log.h"
 #include "daemon/session.h"
-#include "libmimic/state_json.h"
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
+#include "libmimic/base/state_json.h"
 
 /* --- who may -------------------------------------------------------------------------- */
 

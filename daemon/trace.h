@@ -2,14 +2,14 @@
 /*
  * Traces of sessions: what a session's devices do is written into a spool that its program
  * has given us. The program has the memory, and may do anything to it; we look at nothing
- * in it but where the next chunk is, and that is checked (libmimic/trace_spool.c).
+ * in it but where the next chunk is, and that is checked (libmimic/base/spool.c).
  */
 #ifndef MIMICD_TRACE_H
 #define MIMICD_TRACE_H
 
 #include <stdbool.h>
 
-#include "libmimic/trace_spool.h"
+#include "libmimic/base/spool.h"
 
 struct mimicd_instance;
 struct mimicd_session;

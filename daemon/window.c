@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "daemon/bus.h"
-#include "libmimic/probe.h"
+#include "libmimic/base/probe.h"
 
 #define GRANULE_SIZE (1ull << MIMICD_WINDOW_GRANULE_SHIFT)
 #define BATCH 64

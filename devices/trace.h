@@ -179,7 +179,7 @@ enum mimic_trace_outcome {
 #undef _
 };
 
-/* One event, as it lies in a spool (libmimic/trace_spool.h). */
+/* One event, as it lies in a spool (libmimic/base/spool.h). */
 struct mimic_trace_event {
 	uint64_t time;		/* of the trace's clock */
 	uint64_t duration;

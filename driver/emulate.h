@@ -11,8 +11,8 @@
 #include <linux/ptrace.h>
 #include <linux/types.h>
 
-#include "libmimic/decode.h"
-#include "libmimic/operate.h"
+#include "libmimic/base/decode.h"
+#include "libmimic/base/operate.h"
 
 /*
  * The instruction at regs->ip and the address that it accesses. Never sleeps:

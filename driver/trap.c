@@ -14,7 +14,7 @@
 
 #include "emulate.h"
 #include "internal.h"
-#include "libmimic/operate.h"
+#include "libmimic/base/operate.h"
 #include "trace_mimic.h"
 
 /* Returned after the lock was released: the fault is over, go back to the program. */

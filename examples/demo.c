@@ -23,7 +23,7 @@
 #include "examples/demo_process.h"
 #include "examples/demo_sampled.h"
 #include "examples/demo_table.h"
-#include "libmimic/kernel.h"
+#include "libmimic/kernel/kernel.h"
 
 #define DEFAULT_SCALE "14"
 #define SCALE_MOST 30

@@ -10,7 +10,7 @@
 
 #include "examples/demo_process.h"
 #include "examples/demo_sampler.h"
-#include "libmimic/state_socket.h"
+#include "libmimic/embedded/state_socket.h"
 
 #define SEED "1"
 #define ROOTS "8"	/* searches of bfs */

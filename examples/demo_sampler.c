@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "libmimic/daemon_client.h"
+#include "libmimic/daemon/client.h"
 
 #define INTERVAL_LEAST 1e-3	/* short runs are to have some samples, too */
 #define INTERVAL_MOST 20e-3

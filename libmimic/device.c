@@ -11,8 +11,9 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "libmimic/probe.h"
-#include "libmimic/thread.h"
+#include "libmimic/base/error.h"
+#include "libmimic/base/probe.h"
+#include "libmimic/base/thread.h"
 #include "libmimic/transport.h"
 
 #define DEVICES_MAX 1024
@@ -37,35 +38,8 @@ static const struct mimic_transport_ops *registered;
 #define TRANSPORT_FIRST MIMIC_TRANSPORT_EMBEDDED
 #define TRANSPORT_LAST MIMIC_TRANSPORT_KERNEL
 
-uint64_t mimic_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-int mimic_error(int error, const char *format, ...)
-{
-	struct mimic_thread *self = mimic_thread_self();
-	va_list arguments;
-
-	if (!self)
-		return error;
-	va_start(arguments, format);
-	vsnprintf(self->error_text, sizeof(self->error_text), format, arguments);
-	va_end(arguments);
-	return error;
-}
-
-const char *mimic_error_text(void)
-{
-	struct mimic_thread *self = mimic_thread_peek();
-
-	return self ? self->error_text : "";
-}
-
-void mimic_thread_ended(void)
+/* Every transport lets go of this thread. */
+static void thread_ended(void)
 {
 	for (unsigned int i = TRANSPORT_FIRST; i <= TRANSPORT_LAST; i++) {
 		if (transports[i]->thread_gone)
@@ -203,6 +177,7 @@ static int prepare_process(void)
 	if (!fork_is_watched && pthread_atfork(NULL, NULL, after_fork))
 		return -ENOMEM;
 	fork_is_watched = true;
+	mimic_thread_on_end(thread_ended);
 	return mimic_probe_install_handlers();
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The small interface behind which the transports stand. libmimic/device.c
- * turns the public calls of mimic.h into these; embedded.c, daemon_client.c and
- * kernel.c fill it.
+ * turns the public calls of mimic.h into these; embedded/embedded.c, daemon/client.c
+ * and kernel/kernel.c fill it in.
  */
 #ifndef MIMIC_TRANSPORT_H
 #define MIMIC_TRANSPORT_H
@@ -62,12 +62,6 @@ int mimic_device_memory_file(struct mimic_device *device, struct mimic_memory_fi
 
 /* From now on this transport opens all devices, whatever a program asks for: libmimic-sim's. */
 void mimic_transport_register(const struct mimic_transport_ops *ops);
-
-/* Sets the text that mimic_error_text() returns, and returns `error`. */
-int mimic_error(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 #pragma GCC visibility pop
-
-/* Nanoseconds of the monotonic clock: the device's `now` in functional mode. */
-uint64_t mimic_now(void);
 
 #endif

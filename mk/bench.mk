@@ -14,7 +14,7 @@ bench: packages-test all $(BENCH)
 # libmimic's, which does not export it; nor does it export what the rows of state ask a daemon with.
 BENCH_MODELS := $(O)/bench/models-hooked.so $(O)/bench/models-plain.so
 BENCH_MODEL_SRC := bench/models/models.c $(MODEL_SRC)
-BENCH_SPOOL := libmimic/trace_spool.c
+BENCH_SPOOL := libmimic/base/spool.c
 
 $(O)/obj/without-trace/%.o: %.c | packages-build
 	@mkdir -p $(@D)

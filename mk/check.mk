@@ -14,7 +14,7 @@ QUICK_TESTS := $(TESTS)
 # (docs/testing.md), so the trap ways run under the address sanitizer only.
 TSAN_LEFT_OUT := $(patsubst %,$(O)/tests/contract/test_contract_%_trap,embedded daemon dare_embedded dare_daemon virgo_embedded virgo_daemon)
 # Nor has it anything to see in a program of one thread: models, loaders, the decoder.
-THREADED_UNIT_TESTS = $(shell grep -lE 'pthread|daemon/|libmimic/(mimic|wait|device|probe|thread|transport)|"(maple|dare|virgo)\.h"' $(wildcard tests/unit/test_*.c))
+THREADED_UNIT_TESTS = $(shell grep -lE 'pthread|daemon/|libmimic/(mimic|device|transport|base/(wait|probe|thread))|"(maple|dare|virgo)\.h"' $(wildcard tests/unit/test_*.c))
 # One thread, and the recordings of several are in the unit tests; Virgo's take long, and show no more there.
 TSAN_LEFT_OUT += $(patsubst %,$(O)/tests/contract/test_contract_%recorded,dare_ virgo_) $(O)/tests/contract/test_contract_recorded
 # Embedded by traps and daemon by library go through all that the other two do.

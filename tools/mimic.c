@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/tools.h"
+#include "tools/common/tools.h"
 
 static const struct {
 	const char *name;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "tools/sim_point.h"
+#include "tools/sim/point.h"
 
 /* --- table.c: CSV files of ours --------------------------------------------------------- */
 

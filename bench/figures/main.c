@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench/figures/figures.h"
-#include "tools/jobs.h"
+#include "tools/common/jobs.h"
 
 int figures_error(const char *format, ...)
 {

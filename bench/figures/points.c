@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "bench/figures/figures.h"
-#include "tools/jobs.h"
+#include "tools/common/jobs.h"
 
 /* Of one command on a processor: 391 points took 55 to 90 s of one, and another's may be slower. */
 #define SECONDS_OF_A_POINT 0.4

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "libmimic/emulate.h"
+#include "libmimic/base/emulate.h"
 #include "preload.h"
 
 #define PAGE_FAULT_IS_FETCH 16	/* error code of the x86 page fault */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "libmimic/kernel.h"
+#include "libmimic/kernel/kernel.h"
 #include "preload.h"
 
 #define NODE_MINOR_ANY 255

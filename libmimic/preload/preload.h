@@ -22,8 +22,8 @@
 #include <ucontext.h>
 
 #include "devices/kind.h"
+#include "libmimic/base/raw_syscall.h"
 #include "libmimic/mimic.h"
-#include "libmimic/raw_syscall.h"
 #include "mimic/maple_registers.h"
 
 #define EXPORT __attribute__((visibility("default")))

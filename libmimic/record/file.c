@@ -14,9 +14,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmimic/raw_syscall.h"
+#include "libmimic/base/error.h"
+#include "libmimic/base/raw_syscall.h"
 #include "libmimic/record/stream.h"
-#include "libmimic/transport.h"
 
 #define NAMES_MAX 1000	/* that are tried for one process */
 

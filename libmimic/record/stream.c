@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "libmimic/raw_syscall.h"
+#include "libmimic/base/raw_syscall.h"
 #include "libmimic/record/stream.h"
 
 #define BLOCK_AGE 100000000u	/* ns; what is older is written, should the program be killed */

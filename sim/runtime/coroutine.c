@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "libmimic/raw_syscall.h"
+#include "libmimic/base/raw_syscall.h"
 #include "sim/runtime/internal.h"
 #include "sim/runtime/real.h"
 

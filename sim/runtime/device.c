@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "devices/kind.h"
-#include "libmimic/probe.h"
-#include "libmimic/trace_spool.h"
+#include "libmimic/base/probe.h"
+#include "libmimic/base/spool.h"
 #include "sim/runtime/internal.h"
 
 /* --- memory --------------------------------------------------------------------------------- */

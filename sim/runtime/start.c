@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libmimic/probe.h"
-#include "libmimic/raw_syscall.h"
+#include "libmimic/base/probe.h"
+#include "libmimic/base/raw_syscall.h"
 #include "sim/run.h"
 #include "sim/runtime/internal.h"
 

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmimic/memory.h"
+#include "libmimic/base/error.h"
+#include "libmimic/base/memory.h"
 #include "libmimic/transport.h"
 #include "sim/runtime/internal.h"
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libmimic/decode.h"
+#include "libmimic/base/decode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

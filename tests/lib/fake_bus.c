@@ -14,7 +14,7 @@
 
 #include "daemon/log.h"
 #include "daemon/session.h"
-#include "libmimic/probe.h"
+#include "libmimic/base/probe.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/fake_bus.h"
 

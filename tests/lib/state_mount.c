@@ -14,7 +14,7 @@
 #include "daemon/instance.h"
 #include "daemon/log.h"
 #include "daemon/workers.h"
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
 #include "tests/lib/daemon_fixture.h"
 
 static const char *try_mount(void)

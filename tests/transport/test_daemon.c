@@ -15,8 +15,8 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "libmimic/daemon_client.h"
-#include "libmimic/memory.h"
+#include "libmimic/base/memory.h"
+#include "libmimic/daemon/client.h"
 #include "libmimic/transport.h"
 #include "tests/lib/daemon_device.h"
 

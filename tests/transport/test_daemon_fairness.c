@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "libmimic/daemon_client.h"
+#include "libmimic/daemon/client.h"
 #include "tests/lib/daemon_device.h"
 
 enum { LOOP = 14, LIMA_PREFETCH = 54 };

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "libmimic/daemon_client.h"
+#include "libmimic/daemon/client.h"
 #include "mimic/maple_registers.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/dare_context.h"

@@ -16,8 +16,8 @@
 #include <cmocka.h>
 
 #include "daemon/instance.h"
-#include "libmimic/config.h"
-#include "libmimic/daemon_client.h"
+#include "libmimic/base/config.h"
+#include "libmimic/daemon/client.h"
 #include "libmimic/mimic.h"
 #include "mimic/dare_registers.h"
 #include "mimic/maple_registers.h"

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "libmimic/kernel.h"
+#include "libmimic/kernel/kernel.h"
 #include "libmimic/mimic.h"
 #include "mimic/maple_ioctl.h"
 #include "tests/lib/contract_numbers.h"

@@ -23,7 +23,7 @@
 #include <cmocka.h>
 
 #include "devices/kind.h"
-#include "libmimic/kernel.h"
+#include "libmimic/kernel/kernel.h"
 #include "libmimic/mimic.h"
 #include "mimic/maple_ioctl.h"
 #include "tests/lib/daemon_device.h"

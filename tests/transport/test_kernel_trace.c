@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "libmimic/trace_spool.h"
+#include "libmimic/base/spool.h"
 #include "tests/lib/contract_numbers.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/fake_bus.h"

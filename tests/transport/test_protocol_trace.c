@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "libmimic/trace_spool.h"
+#include "libmimic/base/spool.h"
 #include "mimic/command.h"
 #include "mimic/maple_registers.h"
 #include "tests/lib/protocol_fixture.h"

@@ -15,8 +15,8 @@
 
 #include "daemon/log.h"
 #include "daemon/session.h"
-#include "libmimic/state_json.h"
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
+#include "libmimic/base/state_json.h"
 #include "mimic/dare_isa.h"
 #include "mimic/dare_registers.h"
 #include "mimic/virgo_commands.h"

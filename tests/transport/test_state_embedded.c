@@ -20,10 +20,11 @@
 
 #include <json-c/json.h>
 
-#include "libmimic/daemon_client.h"
-#include "libmimic/embedded.h"
-#include "libmimic/state_json.h"
-#include "libmimic/state_socket.h"
+#include "libmimic/base/clock.h"
+#include "libmimic/base/state_json.h"
+#include "libmimic/daemon/client.h"
+#include "libmimic/embedded/embedded.h"
+#include "libmimic/embedded/state_socket.h"
 #include "mimic/dare_isa.h"
 #include "mimic/dare_registers.h"
 #include "tests/lib/daemon_fixture.h"

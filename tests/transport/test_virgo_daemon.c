@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "libmimic/daemon_client.h"
+#include "libmimic/daemon/client.h"
 #include "tests/lib/virgo_client.h"
 
 #define SIDE 192u

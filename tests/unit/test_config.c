@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "libmimic/config.h"
+#include "libmimic/base/config.h"
 #include "libmimic/transport.h"
 
 #define PAPER "[maple]\nprofile = paper\n"

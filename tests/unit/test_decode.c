@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "libmimic/decode.h"
+#include "libmimic/base/decode.h"
 
 #define NONE MIMIC_NO_REGISTER
 #define BYTES(...) { __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })

@@ -16,7 +16,7 @@
 
 #include <Zydis/Zydis.h>
 
-#include "libmimic/decode.h"
+#include "libmimic/base/decode.h"
 #include "tests/lib/sanitized.h"
 
 #define LENGTH 15

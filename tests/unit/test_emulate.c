@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "libmimic/emulate.h"
+#include "libmimic/base/emulate.h"
 
 #if defined(__x86_64__)
 

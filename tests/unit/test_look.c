@@ -8,7 +8,7 @@
 
 #include "daemon/look.h"
 #include "daemon/server.h"
-#include "libmimic/transport.h"
+#include "libmimic/base/clock.h"
 
 #define MS 1000000ull
 #define LOOK (50 * MS)	/* far more than the test takes */

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
+#include "libmimic/base/probe.h"
 #include "libmimic/mimic.h"
-#include "libmimic/probe.h"
 
 #define PAGE 4096
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "libmimic/probe.h"
+#include "libmimic/base/probe.h"
 
 #define PAGE 4096
 #define ARENA (4 * PAGE)

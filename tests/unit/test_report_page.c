@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tools/report.h"
+#include "tools/report/report.h"
 
 #define HOSTILE "</title></style><script>alert(1)</script><img src=x onerror='a'>\\\" onload=\\\"b"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tools/report.h"
+#include "tools/report/report.h"
 
 #define HEAD "{\"format\":\"mimic-run\",\"version\":1,\"mimic\":\"0.1.0\",\"date\":\"2026-11-22T02:35:56Z\"," \
 	"\"program\":\"demo\",\"machine\":{},"

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tools/report.h"
+#include "tools/report/report.h"
 
 #define SPACE "\xe2\x80\xaf"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tools/report.h"
+#include "tools/report/report.h"
 
 #define FFFD "\xef\xbf\xbd"
 

@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <json-c/json.h>
 
-#include "libmimic/state_copy.h"
-#include "libmimic/state_json.h"
+#include "libmimic/base/state_copy.h"
+#include "libmimic/base/state_json.h"
 #include "tests/lib/state_tree.h"
 #include "tests/lib/virgo_fixture.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The spool of libmimic/trace_spool.h: chunks, several writers, the limit, forks. */
+/* The spool of libmimic/base/spool.h: chunks, several writers, the limit, forks. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "libmimic/trace_spool.h"
+#include "libmimic/base/spool.h"
 
 #define THREADS 4
 #define EACH 10000u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Futexes, spinning and the lock of libmimic/wait.h. */
+/* Futexes, spinning and the lock of libmimic/base/wait.h. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "libmimic/transport.h"
-#include "libmimic/wait.h"
+#include "libmimic/base/clock.h"
+#include "libmimic/base/wait.h"
 
 #define MILLISECOND 1000000ull
 

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "libmimic/base/config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ini.h>
+
+#include "libmimic/base/error.h"
+#include "libmimic/base/wait.h"
+
+#define KEYS_MAX 96	/* of all sections together; more than there are */
+
+enum key_kind { KEY_DEVICES, KEY_SPIN, KEY_PROFILE, KEY_PARAMETER };
+
+struct key {
+	const char *name;
+	enum key_kind kind;
+	const struct mimic_kind *of;		/* whose section it stands in; NULL: [mimic] */
+	const struct mimic_key *parameter;	/* KEY_PARAMETER */
+	unsigned int line;			/* where it stands; 0: nowhere */
+	unsigned int value;
+};
+
+struct parser {
+	FILE *file;
+	unsigned int line;	/* the one that was read last */
+	unsigned int section_lines[MIMIC_KIND_COUNT];	/* of their headers; 0: none */
+	unsigned int error_line;	/* 0: no error yet */
+	char error[160];
+	struct key keys[KEYS_MAX];
+	size_t key_count;
+	struct mimic_settings settings;
+};
+
+static void add_key(struct parser *parser, const struct key *key)
+{
+	if (parser->key_count < KEYS_MAX)
+		parser->keys[parser->key_count++] = *key;
+}
+
+static void list_keys(struct parser *parser)
+{
+	add_key(parser, &(struct key){ .name = "devices", .kind = KEY_DEVICES });
+	add_key(parser, &(struct key){ .name = "spin_microseconds", .kind = KEY_SPIN });
+	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++) {
+		const struct mimic_kind *kind = mimic_kinds[i];
+
+		if (kind->profile)
+			add_key(parser, &(struct key){ .name = "profile", .kind = KEY_PROFILE, .of = kind });
+		for (size_t j = 0; j < kind->key_count; j++)
+			add_key(parser, &(struct key){ .name = kind->keys[j].name, .kind = KEY_PARAMETER,
+						       .of = kind, .parameter = &kind->keys[j] });
+	}
+}
+
+static const char *section_of(const struct key *key)
+{
+	return key->of ? key->of->name : "mimic";
+}
+
+/* The first error of a file is the one that is told. */
+__attribute__((format(printf, 3, 4)))
+static int fail(struct parser *parser, unsigned int line, const char *format, ...)
+{
+	va_list arguments;
+
+	if (parser->error_line)
+		return -EINVAL;
+	va_start(arguments, format);
+	vsnprintf(parser->error, sizeof(parser->error), format, arguments);
+	va_end(arguments);
+	parser->error_line = line ? line : 1;
+	return -EINVAL;
+}
+
+void mimic_config_default(struct mimic_settings *settings)
+{
+	memset(settings, 0, sizeof(*settings));
+	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++) {
+		mimic_kinds[i]->defaults(&settings->parameters);
+		settings->counts[i] = mimic_kinds[i]->default_count;
+	}
+	settings->spin_microseconds = MIMIC_SPIN_MICROSECONDS;
+}
+
+/* Digits only; more than an unsigned int holds becomes UINT_MAX, which no range allows. */
+static bool parse_number(const char *text, unsigned int *number)
+{
+	unsigned long value;
+
+	if (!*text || strspn(text, "0123456789") != strlen(text))
+		return false;
+	errno = 0;
+	value = strtoul(text, NULL, 10);
+	*number = errno || value > UINT_MAX ? UINT_MAX : (unsigned int)value;
+	return true;
+}
+
+/* "maple:2" or "maple", `length` bytes of it. NULL, or what is wrong. */
+static const char *parse_device(const char *text, size_t length, unsigned int *counts)
+{
+	static const char form[] = "is not a list of KIND:COUNT with the kinds" MIMIC_KIND_NAMES;
+	size_t name = strcspn(text, ":,");
+	const struct mimic_kind *kind = mimic_kind_find(text, name < length ? name : length);
+	char number[16];
+	unsigned int count = 1;
+
+	if (!kind)
+		return form;
+	if (name < length) {
+		snprintf(number, sizeof(number), "%.*s", (int)(length - name - 1), text + name + 1);
+		if (length - name > sizeof(number) || !parse_number(number, &count))
+			return form;
+	}
+	if (counts[kind->index])
+		return "names a kind twice";
+	if (count < 1 || count > MIMIC_KIND_DEVICES_MAX)
+		return "is not 1 to 64 devices";
+	counts[kind->index] = count;
+	return NULL;
+}
+
+/* NULL, or what is wrong; then `counts` is as it was. */
+static const char *parse_devices(const char *text, unsigned int *counts)
+{
+	unsigned int parsed[MIMIC_KIND_COUNT] = { 0 };
+
+	for (;;) {
+		size_t length = strcspn(text, ","), used = length;
+		const char *wrong;
+
+		while (used && text[used - 1] == ' ')
+			used--;
+		wrong = parse_device(text, used, parsed);
+		if (wrong)
+			return wrong;
+		if (!text[length])
+			break;
+		text += length + 1;
+		text += strspn(text, " ");
+	}
+	memcpy(counts, parsed, sizeof(parsed));
+	return NULL;
+}
+
+int mimic_config_devices(const char *devices, struct mimic_settings *settings)
+{
+	const char *wrong;
+
+	if (!devices || !*devices)
+		return 0;
+	wrong = parse_devices(devices, settings->counts);
+	return wrong ? mimic_error(-EINVAL, "devices '%.64s' %s", devices, wrong) : 0;
+}
+
+static int take_parameter(struct parser *parser, struct key *key, const char *value)
+{
+	if (!key->parameter->bit) {
+		if (parse_number(value, &key->value))
+			return 0;
+		return fail(parser, parser->line, "%s must be a whole number, not '%.64s'", key->name, value);
+	}
+	key->value = !strcmp(value, "yes");
+	if (key->value || !strcmp(value, "no"))
+		return 0;
+	return fail(parser, parser->line, "%s must be yes or no, not '%.64s'", key->name, value);
+}
+
+static int take_value(struct parser *parser, struct key *key, const char *value)
+{
+	struct mimic_settings *settings = &parser->settings;
+	const char *wrong;
+
+	switch (key->kind) {
+	case KEY_DEVICES:
+		wrong = parse_devices(value, settings->counts);
+		return wrong ? fail(parser, parser->line, "devices '%.64s' %s", value, wrong) : 0;
+	case KEY_SPIN:
+		if (!parse_number(value, &key->value) || key->value > MIMIC_SPIN_MICROSECONDS_MAX)
+			return fail(parser, parser->line, "spin_microseconds must be 0 to %d",
+				    MIMIC_SPIN_MICROSECONDS_MAX);
+		settings->spin_microseconds = key->value;
+		return 0;
+	case KEY_PROFILE:
+		if (!key->of->profile(&settings->parameters, value))
+			return 0;
+		return fail(parser, parser->line, "profile must be %s, not '%.64s'", key->of->profiles, value);
+	case KEY_PARAMETER:
+		return take_parameter(parser, key, value);
+	}
+	return -EINVAL;
+}
+
+/* For libinih: 0 is an error. */
+static int on_key(void *user, const char *section, const char *name, const char *value)
+{
+	struct parser *parser = user;
+	struct key *key = NULL;
+
+	if (parser->error_line)
+		return 0;
+	for (size_t i = 0; !key && i < parser->key_count; i++) {
+		if (!strcmp(section_of(&parser->keys[i]), section) && !strcmp(parser->keys[i].name, name))
+			key = &parser->keys[i];
+	}
+	if (!key && !*section)
+		return !fail(parser, parser->line, "key '%.64s' stands before any section", name);
+	if (!key)
+		return !fail(parser, parser->line, "unknown key '%.64s' in section [%.32s]", name,
+			     section);
+	if (key->line)
+		return !fail(parser, parser->line, "duplicate key '%s', first in line %u", key->name,
+			     key->line);
+	key->line = parser->line;
+	return take_value(parser, key, value) == 0;
+}
+
+/* libinih says nothing of a section without keys. */
+static void look_at_section(struct parser *parser, const char *line)
+{
+	size_t length = strcspn(line + 1, "]");
+	const struct mimic_kind *kind = mimic_kind_find(line + 1, length);
+
+	if (line[length + 1] != ']')
+		return;
+	if (kind)
+		parser->section_lines[kind->index] = parser->line;
+	else if (length != 5 || strncmp(line + 1, "mimic", 5))
+		fail(parser, parser->line, "unknown section [%.*s]", (int)(length < 64 ? length : 64),
+		     line + 1);
+}
+
+/* Counts the lines, which libinih does not tell its handler. */
+static char *read_line(char *line, int size, void *user)
+{
+	struct parser *parser = user;
+	size_t indent;
+
+	if (parser->error_line || !fgets(line, size, parser->file))
+		return NULL;
+	parser->line++;
+	if (!strchr(line, '\n') && !feof(parser->file)) {
+		fail(parser, parser->line, "longer than %d bytes, or holds a zero byte", size - 2);
+		return NULL;
+	}
+	/* An indented line is a line, not the continuation of the one before. */
+	indent = strspn(line, " \t\r\v\f");
+	memmove(line, line + indent, strlen(line + indent) + 1);
+	if (line[0] == '[')
+		look_at_section(parser, line);
+	return parser->error_line ? NULL : line;
+}
+
+static void apply(struct parser *parser)
+{
+	for (size_t i = 0; i < parser->key_count; i++) {
+		const struct key *key = &parser->keys[i];
+		unsigned int field;
+		char *place;
+
+		if (!key->line || key->kind != KEY_PARAMETER)
+			continue;
+		place = (char *)&parser->settings.parameters + key->of->parameters + key->parameter->offset;
+		memcpy(&field, place, sizeof(field));
+		if (!key->parameter->bit)
+			field = key->value;
+		else if (key->value)
+			field |= key->parameter->bit;
+		else
+			field &= ~key->parameter->bit;
+		memcpy(place, &field, sizeof(field));
+	}
+}
+
+/* A kind's check() begins its text with the name of the field: say where that stands. */
+static void check(struct parser *parser, const struct mimic_kind *kind)
+{
+	const char *wrong = kind->check(&parser->settings.parameters);
+	unsigned int line = parser->section_lines[kind->index];
+
+	for (size_t i = 0; wrong && i < parser->key_count; i++) {
+		const struct key *key = &parser->keys[i];
+
+		if (key->of == kind && key->line && strlen(key->name) == strcspn(wrong, " ") &&
+		    !strncmp(key->name, wrong, strlen(key->name)))
+			line = key->line;
+	}
+	if (wrong)
+		fail(parser, line, "%s", wrong);
+}
+
+static void require_profiles(struct parser *parser)
+{
+	for (size_t i = 0; i < parser->key_count; i++) {
+		const struct key *key = &parser->keys[i];
+		unsigned int line;
+
+		if (key->kind != KEY_PROFILE || key->line)
+			continue;
+		/* A file that does not speak of this kind leaves it at its default. */
+		line = parser->section_lines[key->of->index];
+		if (line)
+			fail(parser, line, "section [%s] has no profile = %s", key->of->name,
+			     key->of->profiles);
+	}
+}
+
+static void parse(struct parser *parser)
+{
+	int broken_line = ini_parse_stream(read_line, parser, on_key, parser);
+
+	if (ferror(parser->file)) {
+		parser->error_line = 0;
+		fail(parser, parser->line + 1, "%s", strerror(errno));
+		return;
+	}
+	if (parser->error_line)
+		return;
+	if (broken_line < 0)
+		fail(parser, parser->line, "out of memory");
+	else if (broken_line > 0)
+		fail(parser, (unsigned int)broken_line,
+		     "is neither [section] nor key = value nor a comment");
+	else
+		require_profiles(parser);
+	if (parser->error_line)
+		return;
+	apply(parser);
+	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++)
+		check(parser, mimic_kinds[i]);
+}
+
+static int load_file(const char *path, struct mimic_settings *settings)
+{
+	struct parser parser = { .key_count = 0 };
+
+	parser.file = fopen(path, "re");
+	if (!parser.file)
+		return mimic_error(-errno, "%s: %s", path, strerror(errno));
+	mimic_config_default(&parser.settings);
+	list_keys(&parser);
+	parse(&parser);
+	fclose(parser.file);
+	if (parser.error_line)
+		return mimic_error(-EINVAL, "%s:%u: %s", path, parser.error_line, parser.error);
+	*settings = parser.settings;
+	return 0;
+}
+
+/* Is it the name of a kind's profile, rather than of a file? Then takes it. */
+static bool take_profile(const char *name, struct mimic_settings *settings)
+{
+	bool is_profile = false;
+
+	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++)
+		is_profile |= mimic_kinds[i]->profile &&
+			      !mimic_kinds[i]->profile(&settings->parameters, name);
+	return is_profile;
+}
+
+bool mimic_config_is_profile(const char *name)
+{
+	struct mimic_settings ignored;
+
+	mimic_config_default(&ignored);
+	return name && take_profile(name, &ignored);
+}
+
+int mimic_config_load(const char *path, struct mimic_settings *settings)
+{
+	struct mimic_settings loaded;
+
+	mimic_config_default(&loaded);
+	if (path && *path && !take_profile(path, &loaded))
+		return load_file(path, settings);
+	*settings = loaded;
+	return 0;
+}

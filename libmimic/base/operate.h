@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What a trapped instruction does with general registers and flags, once its
+ * bytes are decoded: the value that it stores, and what becomes of a value that
+ * it loads. Vector operands are not for here.
+ *
+ * Needs nothing but fixed-width integers, as decode.h: the program's end of the
+ * transports and the kernel driver build the same text.
+ */
+#ifndef MIMIC_OPERATE_H
+#define MIMIC_OPERATE_H
+
+#include "libmimic/base/decode.h"
+
+struct mimic_registers {
+	uint64_t gpr[16];	/* in hardware order, as for mimic_effective_address() */
+	uint64_t flags;		/* RFLAGS */
+};
+
+/* All ones in the low `size` bytes, of 1 to 8. */
+static inline uint64_t mimic_operate_mask(unsigned int size)
+{
+	return ~0ull >> (64 - 8 * size);
+}
+
+/* What the store writes: its low memory_size bytes, the rest is 0. */
+uint64_t mimic_operate_store_value(const struct mimic_instruction *instruction,
+				   const struct mimic_registers *registers);
+
+/*
+ * Finishes a load of `memory`, of which the low memory_size bytes count:
+ * changes the destination register, and the flags if the instruction does. Not
+ * the instruction pointer.
+ */
+void mimic_operate_load(const struct mimic_instruction *instruction,
+			struct mimic_registers *registers, uint64_t memory);
+
+/*
+ * How an access that is unaligned or wider than 8 bytes is cut: the size of the
+ * largest naturally aligned piece that starts at `address`, with `left` bytes to
+ * go (1 or more).
+ */
+unsigned int mimic_operate_piece(uint64_t address, unsigned int left);
+
+#endif

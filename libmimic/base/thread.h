@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What libmimic keeps for each thread. The record comes from mmap() and is found
+ * through static TLS, so that a signal handler can be the first to need it.
+ */
+#ifndef LIBMIMIC_THREAD_H
+#define LIBMIMIC_THREAD_H
+
+#include <stdint.h>
+
+#include "devices/kind.h"
+
+/* Instances that one process can hold on the embedded transport: of each kind maple0 to 63, and maple@0 to 63. */
+#define MIMIC_THREAD_SLOTS (2 * MIMIC_KIND_DEVICES_MAX * MIMIC_KIND_COUNT)
+#define MIMIC_THREAD_SESSIONS 2
+
+struct daemon_thread;
+struct embedded_lane;
+
+struct mimic_thread {
+	uint32_t number;	/* from 1 on, never used again in this process */
+	/* By kind of session (daemon_session.h); NULL: not used yet. */
+	struct daemon_thread *daemon[MIMIC_THREAD_SESSIONS];
+	char error_text[320];
+	struct embedded_lane *lanes[MIMIC_THREAD_SLOTS];
+};
+
+/* This thread's record; made if there is none. NULL: no memory. */
+struct mimic_thread *mimic_thread_self(void);
+/* NULL if it has none yet. */
+struct mimic_thread *mimic_thread_peek(void);
+
+/* `function` is called on each thread that ends and has a record, while it has it still. */
+void mimic_thread_on_end(void (*function)(void));
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "libmimic/base/wait.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmimic/base/clock.h"
+
+#define LOCK_SLEEPERS 0x80000000u
+/* Steps between two looks at the clock, which costs as much as a short pause. */
+#define STEPS_PER_CLOCK 16
+#define YIELDS 2
+
+static atomic_bool fence_is_asymmetric;
+
+int mimic_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t timeout_ns,
+		     enum mimic_futex_scope scope)
+{
+	int operation = FUTEX_WAIT | (scope == MIMIC_FUTEX_PRIVATE ? FUTEX_PRIVATE_FLAG : 0);
+	struct timespec timeout = {
+		.tv_sec = (time_t)(timeout_ns / 1000000000u),
+		.tv_nsec = (long)(timeout_ns % 1000000000u),
+	};
+	int saved = errno;
+	int error = 0;
+
+	if (syscall(SYS_futex, word, operation, expected, timeout_ns ? &timeout : NULL, NULL, 0) < 0)
+		error = -errno;
+	errno = saved;
+	return error;
+}
+
+int mimic_futex_wake(_Atomic uint32_t *word, int count, enum mimic_futex_scope scope)
+{
+	int operation = FUTEX_WAKE | (scope == MIMIC_FUTEX_PRIVATE ? FUTEX_PRIVATE_FLAG : 0);
+	int saved = errno;
+	long woken = syscall(SYS_futex, word, operation, count, NULL, NULL, 0);
+
+	errno = saved;
+	return woken < 0 ? 0 : (int)woken;
+}
+
+int mimic_cpu_current(void)
+{
+	/* glibc registers the area for each thread unless told not to; size 0 then. */
+	if (__rseq_size) {
+		const struct rseq *area = (const struct rseq *)
+			((char *)__builtin_thread_pointer() + __rseq_offset);
+		int cpu = (int)__atomic_load_n(&area->cpu_id, __ATOMIC_RELAXED);
+
+		if (cpu >= 0)
+			return cpu;
+	}
+	return sched_getcpu();
+}
+
+unsigned int mimic_cpu_count(void)
+{
+	/* Asked again now and then: the affinity of a running program changes. */
+	static _Atomic uint64_t asked_at;
+	static atomic_uint answer = 2;
+	uint64_t now = mimic_now();
+	cpu_set_t set;
+	int saved;
+
+	if (atomic_load_explicit(&asked_at, memory_order_relaxed) + 100000000u > now)
+		return atomic_load_explicit(&answer, memory_order_relaxed);
+	saved = errno;
+	CPU_ZERO(&set);
+	/* A machine too big for the set has more than one CPU. */
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		atomic_store_explicit(&answer, (unsigned int)CPU_COUNT(&set), memory_order_relaxed);
+	errno = saved;
+	atomic_store_explicit(&asked_at, now, memory_order_relaxed);
+	return atomic_load_explicit(&answer, memory_order_relaxed);
+}
+
+bool mimic_cpu_is_elsewhere(int peer_cpu)
+{
+	if (peer_cpu != MIMIC_CPU_UNKNOWN)
+		return peer_cpu != mimic_cpu_current();
+	return mimic_cpu_count() > 1;
+}
+
+void mimic_spin_start(struct mimic_spin *spin, unsigned int microseconds, bool peer_elsewhere)
+{
+	spin->steps = 0;
+	spin->end = 0;
+	if (peer_elsewhere && microseconds)
+		spin->end = mimic_now() + microseconds * 1000ull;
+}
+
+static void pause_cpu(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+bool mimic_spin_step(struct mimic_spin *spin)
+{
+	spin->steps++;
+	if (!spin->end) {
+		/* The peer needs this CPU to get on. */
+		if (spin->steps > YIELDS)
+			return false;
+		sched_yield();
+		return true;
+	}
+	pause_cpu();
+	if (spin->steps % STEPS_PER_CLOCK)
+		return true;
+	return mimic_now() < spin->end;
+}
+
+void mimic_fence_prepare(void)
+{
+	int saved = errno;
+
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0)
+		atomic_store(&fence_is_asymmetric, true);
+	errno = saved;
+}
+
+/* Not atomic_thread_fence(): gcc refuses it where ThreadSanitizer is on, which does not know fences. */
+static void full_fence(void)
+{
+	__sync_synchronize();
+}
+
+void mimic_fence_light(void)
+{
+	if (atomic_load_explicit(&fence_is_asymmetric, memory_order_relaxed))
+		atomic_signal_fence(memory_order_seq_cst);
+	else
+		full_fence();
+}
+
+void mimic_fence_heavy(void)
+{
+	int saved = errno;
+
+	/* Makes every running thread of the process execute a full barrier. */
+	if (atomic_load_explicit(&fence_is_asymmetric, memory_order_relaxed))
+		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+	errno = saved;
+	full_fence();
+}
+
+bool mimic_lock_try(struct mimic_lock *lock, uint32_t self)
+{
+	uint32_t nobody = 0;
+
+	if (!atomic_compare_exchange_strong_explicit(&lock->word, &nobody, self,
+						     memory_order_acquire, memory_order_relaxed))
+		return false;
+	atomic_store_explicit(&lock->cpu, mimic_cpu_current(), memory_order_relaxed);
+	return true;
+}
+
+static void sleep_for_lock(struct mimic_lock *lock, uint32_t self)
+{
+	for (;;) {
+		uint32_t word = atomic_load_explicit(&lock->word, memory_order_relaxed);
+
+		/* Others may still sleep, and only the holder's release wakes them: keep the flag. */
+		if (!word && atomic_compare_exchange_strong_explicit(&lock->word, &word,
+								     self | LOCK_SLEEPERS,
+								     memory_order_acquire,
+								     memory_order_relaxed))
+			break;
+		if (!word)
+			continue;
+		if (!(word & LOCK_SLEEPERS) &&
+		    !atomic_compare_exchange_strong_explicit(&lock->word, &word,
+							     word | LOCK_SLEEPERS,
+							     memory_order_relaxed,
+							     memory_order_relaxed))
+			continue;
+		mimic_futex_wait(&lock->word, word | LOCK_SLEEPERS, 0, MIMIC_FUTEX_PRIVATE);
+	}
+	atomic_store_explicit(&lock->cpu, mimic_cpu_current(), memory_order_relaxed);
+}
+
+int mimic_lock_acquire(struct mimic_lock *lock, uint32_t self)
+{
+	struct mimic_spin spin;
+
+	if (mimic_lock_try(lock, self))
+		return 0;
+	if ((atomic_load_explicit(&lock->word, memory_order_relaxed) & ~LOCK_SLEEPERS) == self)
+		return -EDEADLK;
+	mimic_spin_start(&spin, MIMIC_SPIN_MICROSECONDS,
+			 mimic_cpu_is_elsewhere(atomic_load_explicit(&lock->cpu,
+								     memory_order_relaxed)));
+	while (mimic_spin_step(&spin)) {
+		if (!atomic_load_explicit(&lock->word, memory_order_relaxed) &&
+		    mimic_lock_try(lock, self))
+			return 0;
+	}
+	sleep_for_lock(lock, self);
+	return 0;
+}
+
+void mimic_lock_release(struct mimic_lock *lock)
+{
+	uint32_t word = atomic_exchange_explicit(&lock->word, 0, memory_order_release);
+
+	if (word & LOCK_SLEEPERS)
+		mimic_futex_wake(&lock->word, 1, MIMIC_FUTEX_PRIVATE);
+}

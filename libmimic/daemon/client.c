@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The daemon transport as libmimic/device.c sees it. */
+#include "libmimic/daemon/client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libmimic/base/error.h"
+#include "libmimic/base/thread.h"
+#include "libmimic/daemon/device.h"
+#include "libmimic/daemon/lane.h"
+#include "libmimic/daemon/memory.h"
+#include "libmimic/daemon/order.h"
+#include "libmimic/daemon/session.h"
+
+/* Words of one posted command: the daemon starts on it while the next is written. */
+#define POST_WORDS 2048
+
+static int explain_open(int error, const char *name)
+{
+	switch (error) {
+	case -EBUSY:
+		return mimic_error(error, "%s: in use by another process, or none is free, or all its contexts are taken", name);
+	case -ENODEV:
+		return mimic_error(error, "%s: the daemon has no such device", name);
+	case -ENOENT:
+		return mimic_error(error, "%s: unknown kind of device", name);
+	default:
+		return mimic_error(error, "%s: the daemon says: %s", name, strerror(-error));
+	}
+}
+
+/* A file that can shrink would be a SIGBUS in the program. Takes the descriptor over. */
+static int take_memory(struct daemon_device *device, int fd, uint64_t size)
+{
+	struct stat status;
+	int seals;
+
+	device->memory_fd = -1;
+	if (fd < 0)
+		return size ? -EPROTO : 0;
+	seals = fcntl(fd, F_GET_SEALS);
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || !size || fstat(fd, &status) < 0 ||
+	    (uint64_t)status.st_size < size) {
+		close(fd);
+		return -EPROTO;
+	}
+	device->memory_fd = fd;
+	device->memory_size = (size_t)size;
+	return 0;
+}
+
+static int request_open(struct daemon_device *device, const char *name)
+{
+	struct mimic_open message = { 0 };
+	struct mimic_open_reply reply;
+	struct daemon_request request = {
+		.message = &message.header,
+		.size = sizeof(message),
+		.type = MIMIC_MESSAGE_OPEN,
+		.fd = -1,
+		.reply = &reply,
+		.reply_size = sizeof(reply),
+	};
+	int error;
+
+	if (strlen(name) >= sizeof(message.name))
+		return -ENOENT;
+	strcpy(message.name, name);
+	error = mimic_daemon_session_request(device->generation, &request);
+	if (error)
+		return error;
+	if (reply.device > UINT8_MAX || reply.name[MIMIC_NAME_MAX - 1]) {
+		if (request.reply_fd >= 0)
+			close(request.reply_fd);
+		return -EPROTO;
+	}
+	device->number = (uint8_t)reply.device;
+	device->counters = reply.counters;
+	strcpy(device->base.name, reply.name);
+	return take_memory(device, request.reply_fd, reply.memory_size);
+}
+
+int mimic_daemon_device_open(struct daemon_device *device, uint32_t generation, const char *name)
+{
+	int error;
+
+	device->generation = generation;
+	error = request_open(device, name);
+	if (error)
+		return explain_open(error, name);
+	mimic_daemon_session_of(generation)->devices++;
+	return 0;
+}
+
+void mimic_daemon_device_close(struct daemon_device *device)
+{
+	if (!mimic_daemon_session_tell(device->generation, MIMIC_MESSAGE_CLOSE, device->number))
+		mimic_daemon_session_of(device->generation)->devices--;
+	if (device->memory_fd >= 0)
+		close(device->memory_fd);
+}
+
+static int daemon_open(struct mimic_device **opened, const char *name,
+		       const struct mimic_options *options)
+{
+	struct daemon_device *device;
+	int error = mimic_daemon_session_get(options->socket_path);
+
+	if (error)
+		return error;
+	device = calloc(1, sizeof(*device));
+	if (!device)
+		return -ENOMEM;
+	device->base.transport = &mimic_daemon_transport;
+	error = mimic_daemon_device_open(device, mimic_daemon_sessions[DAEMON_SESSION_SOCKET].generation,
+					 name);
+	if (error) {
+		free(device);
+		return error;
+	}
+	*opened = &device->base;
+	return 0;
+}
+
+static void daemon_close(struct mimic_device *base)
+{
+	struct daemon_device *device = mimic_daemon_device(base);
+
+	mimic_daemon_device_close(device);
+	free(device);
+}
+
+static uint64_t pack(const struct daemon_device *device, enum mimic_command_kind kind,
+		     const struct mimic_access *pattern, uint32_t count)
+{
+	struct mimic_command command = {
+		.kind = kind,
+		.device = device->number,
+		.page = pattern->page,
+		.size = pattern->size,
+		.offset = (uint16_t)pattern->offset,
+		.count = count,
+	};
+
+	return mimic_command_pack(&command);
+}
+
+/* Publishes a command with `due` answers whose words are in the ring. */
+static void issue(struct daemon_lane *lane, uint64_t words, uint32_t due)
+{
+	lane->withdrawn = false;
+	/* Before it is published: a signal handler never finds a command that it would not take back. */
+	lane->due = due;
+	atomic_signal_fence(memory_order_seq_cst);
+	mimic_daemon_publish(lane, words);
+}
+
+static int access_once(struct daemon_device *device, struct daemon_lane *lane,
+		       struct mimic_access *access)
+{
+	bool is_write = access->is_write;
+	uint64_t words;
+	int64_t level;
+	int error = mimic_daemon_wait_room(lane, device->generation, MIMIC_DAEMON_ORDER_WORDS + 2);
+
+	if (error)
+		return error;
+	words = mimic_daemon_order_access(device, lane, access);
+	mimic_ring_put(&lane->commands, words++,
+		       pack(device, is_write ? MIMIC_COMMAND_STORE_ACKNOWLEDGED : MIMIC_COMMAND_LOAD,
+			    access, 1));
+	if (is_write)
+		mimic_ring_put(&lane->commands, words++, access->data);
+	issue(lane, words, 1);
+	level = mimic_daemon_wait_answers(lane, device->generation);
+	if (level < 0)
+		return (int)level;
+	if (!is_write)
+		access->data = mimic_ring_get(&lane->responses, 0);
+	mimic_ring_release(&lane->responses, 1);
+	return 0;
+}
+
+int mimic_daemon_device_access(struct mimic_device *base, struct mimic_access *access)
+{
+	struct daemon_device *device = mimic_daemon_device(base);
+	struct daemon_lane *lane;
+	int error = mimic_daemon_begin(device->generation, __builtin_frame_address(0), &lane);
+
+	if (error)
+		return error;
+	do {
+		error = access_once(device, lane, access);
+	} while (error == -EINTR);
+	mimic_daemon_end(lane);
+	return error;
+}
+
+static void put_payload(struct daemon_lane *lane, uint64_t ahead, const uint64_t *values,
+			uint64_t count)
+{
+	uint64_t done = 0;
+
+	while (done < count) {
+		uint64_t piece;
+		uint64_t *slots = mimic_ring_piece(&lane->commands, ahead + done, count - done, &piece);
+
+		memcpy(slots, values + done, piece * sizeof(*values));
+		done += piece;
+	}
+}
+
+/* Header and payload, whole: the daemon never sees half a command. Order words come before it. */
+static int post_piece(struct daemon_device *device, struct daemon_lane *lane,
+		      const struct mimic_daemon_order *order, const struct mimic_access *pattern,
+		      const uint64_t *values, uint64_t count)
+{
+	uint64_t words = 0;
+	int error = mimic_daemon_wait_room(lane, device->generation,
+					   count + MIMIC_DAEMON_ORDER_WORDS + 1);
+
+	if (error)
+		return error;
+	if (order)
+		words = mimic_daemon_order_put(order, lane);
+	mimic_ring_put(&lane->commands, words++,
+		       pack(device, MIMIC_COMMAND_STORE, pattern, (uint32_t)count));
+	put_payload(lane, words, values, count);
+	mimic_daemon_publish(lane, words + count);
+	return 0;
+}
+
+ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_access *pattern,
+				 const uint64_t *values, size_t count)
+{
+	struct daemon_device *device = mimic_daemon_device(base);
+	struct mimic_daemon_order order;
+	struct daemon_lane *lane;
+	uint64_t most = POST_WORDS;
+	size_t done = 0;
+	int error;
+
+	if (!count)
+		return 0;
+	error = mimic_daemon_begin(device->generation, __builtin_frame_address(0), &lane);
+	if (error)
+		return error;
+	/* The daemon wakes who waits for room when half the ring is free. */
+	if (most > (lane->commands.mask + 1) / 2)
+		most = (lane->commands.mask + 1) / 2;
+	most -= MIMIC_DAEMON_ORDER_WORDS + 1;
+	mimic_daemon_order_begin(device, pattern, &order);
+	while (!error && done < count) {
+		uint64_t piece = count - done < most ? count - done : most;
+
+		/* The pieces that follow are behind the first in our lane. */
+		error = post_piece(device, lane, done ? NULL : &order, pattern, values + done, piece);
+		done += piece;
+	}
+	if (!error)
+		error = mimic_daemon_order_end(device, lane, &order);
+	mimic_daemon_end(lane);
+	return error ? error : (ssize_t)count;
+}
+
+/* Answer words to packed values of `size` bytes. Little endian, as the machines that mimic runs on. */
+static void take_words(struct daemon_lane *lane, char *values, unsigned int size, uint64_t count)
+{
+	uint64_t done = 0;
+
+	while (done < count) {
+		uint64_t piece;
+		const uint64_t *slots = mimic_ring_piece(&lane->responses, done, count - done, &piece);
+
+		if (size == sizeof(uint64_t)) {
+			memcpy(values + done * size, slots, piece * size);
+		} else if (size == sizeof(uint32_t)) {
+			for (uint64_t i = 0; i < piece; i++) {
+				uint32_t value = (uint32_t)slots[i];
+
+				memcpy(values + (done + i) * sizeof(value), &value, sizeof(value));
+			}
+		} else {
+			for (uint64_t i = 0; i < piece; i++)
+				memcpy(values + (done + i) * size, &slots[i], size);
+		}
+		done += piece;
+	}
+}
+
+/* Values taken before the command was over: `count`, or fewer and *error. */
+static size_t collect(struct daemon_device *device, struct daemon_lane *lane, char *values,
+		      unsigned int size, size_t count, int *error)
+{
+	size_t done = 0;
+
+	while (done < count) {
+		int64_t level = mimic_daemon_wait_answers(lane, device->generation);
+		uint64_t piece;
+
+		if (level < 0) {
+			*error = (int)level;
+			break;
+		}
+		piece = (uint64_t)level < count - done ? (uint64_t)level : count - done;
+		take_words(lane, values + done * size, size, piece);
+		mimic_ring_release(&lane->responses, piece);
+		lane->due -= (uint32_t)piece;
+		done += piece;
+	}
+	return done;
+}
+
+static ssize_t read_many(struct daemon_device *device, enum mimic_command_kind kind,
+			 const struct mimic_access *pattern, void *values, size_t count, void *frame)
+{
+	struct daemon_lane *lane;
+	size_t done = 0;
+	int error = mimic_daemon_begin(device->generation, frame, &lane);
+
+	if (error)
+		return error;
+	while (done < count && (!error || error == -EINTR)) {
+		/* Never more than the ring holds: the daemon takes more for a fault of ours. */
+		uint64_t most = lane->responses.mask + 1;
+		uint32_t piece = (uint32_t)(count - done < most ? count - done : most);
+		uint64_t words;
+
+		error = mimic_daemon_wait_room(lane, device->generation, MIMIC_DAEMON_ORDER_WORDS + 1);
+		if (error)
+			break;
+		words = kind == MIMIC_COMMAND_LOAD ? mimic_daemon_order_access(device, lane, pattern) : 0;
+		mimic_ring_put(&lane->commands, words, pack(device, kind, pattern, piece));
+		issue(lane, words + 1, piece);
+		done += collect(device, lane, (char *)values + done * pattern->size, pattern->size, piece,
+				&error);
+	}
+	mimic_daemon_end(lane);
+	return error && error != -EINTR ? error : (ssize_t)done;
+}
+
+ssize_t mimic_daemon_device_load(struct mimic_device *base, const struct mimic_access *pattern,
+				 void *values, size_t count)
+{
+	return read_many(mimic_daemon_device(base), MIMIC_COMMAND_LOAD, pattern, values, count,
+			 __builtin_frame_address(0));
+}
+
+ssize_t mimic_daemon_device_counters(struct mimic_device *base, uint64_t *values, size_t count)
+{
+	static const struct mimic_access pattern = { .size = sizeof(uint64_t) };
+	struct daemon_device *device = mimic_daemon_device(base);
+	size_t wanted = count < device->counters ? count : device->counters;
+	ssize_t got = read_many(device, MIMIC_COMMAND_COUNTERS, &pattern, values, wanted,
+				__builtin_frame_address(0));
+
+	return got < 0 ? got : (ssize_t)device->counters;
+}
+
+int mimic_daemon_device_memory(struct mimic_device *base, struct mimic_memory_file *file)
+{
+	const struct daemon_device *device = mimic_daemon_device(base);
+
+	if (device->memory_fd < 0)
+		return -ENXIO;
+	*file = (struct mimic_memory_file){ .fd = device->memory_fd, .size = device->memory_size };
+	return 0;
+}
+
+int mimic_daemon_device_eventfd(struct mimic_device *base, int fd, uint64_t events)
+{
+	struct daemon_device *device = mimic_daemon_device(base);
+	struct mimic_event_request message = { .device = device->number, .events = events };
+	struct mimic_message reply;
+	struct daemon_request request = {
+		.message = &message.header,
+		.size = sizeof(message),
+		.type = MIMIC_MESSAGE_EVENTFD,
+		.fd = fd,
+		.reply = &reply,
+		.reply_size = sizeof(reply),
+	};
+
+	/* The kernel refuses to send it, and that looks like a lost daemon. */
+	if (fd >= 0 && fcntl(fd, F_GETFD) < 0)
+		return -EBADF;
+	return mimic_daemon_session_request(device->generation, &request);
+}
+
+static void *daemon_alloc(struct mimic_device *device, size_t size)
+{
+	return mimic_daemon_memory_alloc(mimic_daemon_device(device)->generation, size);
+}
+
+static int daemon_free(struct mimic_device *device, void *address)
+{
+	return mimic_daemon_memory_free(mimic_daemon_device(device)->generation, address);
+}
+
+static int daemon_register(struct mimic_device *device, void *address, size_t size)
+{
+	return mimic_daemon_memory_register(mimic_daemon_device(device)->generation, address, size);
+}
+
+static int daemon_unregister(struct mimic_device *device, void *address, size_t size)
+{
+	return mimic_daemon_memory_unregister(mimic_daemon_device(device)->generation, address, size);
+}
+
+static void daemon_after_fork(void)
+{
+	mimic_daemon_session_after_fork();
+	mimic_daemon_lanes_after_fork();
+	mimic_daemon_memory_after_fork();
+}
+
+const struct mimic_transport_ops mimic_daemon_transport = {
+	.name = "daemon",
+	.open = daemon_open,
+	.close = daemon_close,
+	.access = mimic_daemon_device_access,
+	.post = mimic_daemon_device_post,
+	.load = mimic_daemon_device_load,
+	.counters = mimic_daemon_device_counters,
+	.device_memory = mimic_daemon_device_memory,
+	.device_eventfd = mimic_daemon_device_eventfd,
+	.memory_alloc = daemon_alloc,
+	.memory_free = daemon_free,
+	.memory_register = daemon_register,
+	.memory_unregister = daemon_unregister,
+	.thread_gone = mimic_daemon_thread_gone,
+	.after_fork = daemon_after_fork,
+};

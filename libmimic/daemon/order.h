@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What threads post to one device one after the other takes effect in that order,
+ * though it lies in rings of their own: order words (mimic/lane.h) say so.
+ *
+ * A kind whose stores may wait for another thread of the program (a full queue that
+ * it has to empty) is ordered as far as its stores can go on. One whose stores wait
+ * for the device alone (mimic_kind.order) is ordered in full, and so are its
+ * accesses behind posts: each by what it works on.
+ */
+#ifndef LIBMIMIC_DAEMON_ORDER_H
+#define LIBMIMIC_DAEMON_ORDER_H
+
+#include "libmimic/daemon/device.h"
+#include "libmimic/daemon/lane.h"
+
+/* That a command can need before it. */
+#define MIMIC_DAEMON_ORDER_WORDS MIMIC_KIND_ORDERS
+
+/* Of one post. */
+struct mimic_daemon_order {
+	uint32_t works_on;
+	uint64_t before[MIMIC_KIND_ORDERS];	/* the last posts as they were when ours began */
+};
+
+/* Looks what comes before a post of this pattern. */
+void mimic_daemon_order_begin(struct daemon_device *device, const struct mimic_access *pattern,
+			      struct mimic_daemon_order *order);
+/* Puts that into the ring, at its head. Returns how many words it is; there is room for all. */
+uint64_t mimic_daemon_order_put(const struct mimic_daemon_order *order, struct daemon_lane *lane);
+/* The post is published: it is the last one now. 0 or -errno. */
+int mimic_daemon_order_end(struct daemon_device *device, struct daemon_lane *lane,
+			   const struct mimic_daemon_order *order);
+/* The same as begin and put, for an access. */
+uint64_t mimic_daemon_order_access(struct daemon_device *device, struct daemon_lane *lane,
+				   const struct mimic_access *access);
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "libmimic/daemon/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "libmimic/base/error.h"
+#include "libmimic/base/spool.h"
+#include "libmimic/base/thread.h"
+#include "libmimic/daemon/client.h"
+#include "libmimic/daemon/memory.h"
+
+#define NOT_CONNECTED { .connection = { .socket = -1 }, .event_fd = -1 }
+
+struct daemon_session mimic_daemon_sessions[DAEMON_SESSION_KINDS] = {
+	[DAEMON_SESSION_SOCKET] = NOT_CONNECTED,
+	[DAEMON_SESSION_KERNEL] = NOT_CONNECTED,
+};
+
+/*
+ * Never used twice in a process, so that nothing of an old connection is taken
+ * for the new one's.
+ */
+static uint32_t next_generation(enum daemon_session_kind kind)
+{
+	static uint32_t connections;
+
+	return ++connections * DAEMON_SESSION_KINDS + kind;
+}
+
+void mimic_daemon_block_signals(sigset_t *before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, before);
+}
+
+void mimic_daemon_restore_signals(const sigset_t *before)
+{
+	pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+static void disconnect(struct daemon_session *session)
+{
+	atomic_store(&session->generation, 0);
+	if (session->connection.socket >= 0)
+		close(session->connection.socket);
+	if (session->event_fd >= 0)
+		close(session->event_fd);
+	session->connection.socket = -1;
+	session->event_fd = -1;
+}
+
+/* Nobody uses the old descriptors afterwards: the lock is free, or requests fail. */
+void mimic_daemon_session_end(enum daemon_session_kind kind)
+{
+	struct daemon_session *session = &mimic_daemon_sessions[kind];
+	struct mimic_thread *self = mimic_thread_self();
+	sigset_t signals;
+
+	if (!self)
+		return;
+	mimic_daemon_block_signals(&signals);
+	mimic_lock_acquire(&session->lock, self->number);
+	disconnect(session);
+	mimic_lock_release(&session->lock);
+	mimic_daemon_restore_signals(&signals);
+}
+
+static void start_session(enum daemon_session_kind kind, const struct mimic_hello_reply *hello,
+			  const char *path)
+{
+	struct daemon_session *session = &mimic_daemon_sessions[kind];
+
+	session->spin_microseconds = hello->spin_microseconds;
+	session->devices = 0;
+	strcpy(session->path, path);
+	atomic_store(&session->dead, false);
+	atomic_store(&session->generation, next_generation(kind));
+}
+
+/* A daemon writes only into memory that cannot be taken from under it. */
+static void announce_trace(uint32_t generation)
+{
+	struct mimic_message message = { .flags = 0 }, reply;
+	int fd = mimic_process_trace_file();
+	struct daemon_request request = {
+		.message = &message,
+		.size = sizeof(message),
+		.type = MIMIC_MESSAGE_TRACE,
+		.fd = fd,
+		.reply = &reply,
+		.reply_size = sizeof(reply),
+	};
+	int seals;
+
+	if (fd < 0)
+		return;
+	seals = fcntl(fd, F_GET_SEALS);
+	/* Without a trace the program runs all the same. */
+	if (seals >= 0 && seals & F_SEAL_SHRINK)
+		mimic_daemon_session_request(generation, &request);
+	close(fd);
+}
+
+static int connect_session(struct daemon_session *session, const char *path)
+{
+	struct mimic_hello_reply hello;
+	int error = mimic_daemon_connect(&session->connection, path, &hello, &session->event_fd);
+
+	if (error) {
+		session->connection.socket = -1;
+		return error;
+	}
+	/* Where Yama restricts it, only a declared process may read our memory. Elsewhere this fails, and need not work. */
+	prctl(PR_SET_PTRACER, (unsigned long)hello.daemon_pid, 0, 0, 0);
+	start_session(DAEMON_SESSION_SOCKET, &hello, path);
+	announce_trace(atomic_load(&session->generation));
+	return mimic_daemon_memory_announce(atomic_load(&session->generation));
+}
+
+int mimic_daemon_session_adopt(int fd, const char *node)
+{
+	struct daemon_session *session = &mimic_daemon_sessions[DAEMON_SESSION_KERNEL];
+	struct mimic_hello_reply hello;
+	int error;
+
+	mimic_daemon_session_end(DAEMON_SESSION_KERNEL);
+	error = mimic_daemon_greet(&session->connection, fd, node, &hello, &session->event_fd);
+	if (error) {
+		session->connection.socket = -1;
+		return error;
+	}
+	start_session(DAEMON_SESSION_KERNEL, &hello, node);
+	return 0;
+}
+
+int mimic_daemon_session_get(const char *wanted)
+{
+	struct daemon_session *session = &mimic_daemon_sessions[DAEMON_SESSION_SOCKET];
+	uint32_t generation = atomic_load(&session->generation);
+	char path[sizeof(session->path)];
+	int error = mimic_daemon_socket_path(wanted, path, sizeof(path));
+
+	if (error == -ENOENT)
+		return mimic_error(-ECONNREFUSED, "XDG_RUNTIME_DIR is not set: no place to look for mimicd");
+	if (error)
+		return mimic_error(-EINVAL, "the socket's path is too long");
+	if (generation && mimic_daemon_session_is_alive(generation)) {
+		if (!strcmp(path, session->path))
+			return 0;
+		if (session->devices)
+			return mimic_error(-EINVAL, "this process uses mimicd at %s already", session->path);
+	}
+	mimic_daemon_session_end(DAEMON_SESSION_SOCKET);
+	return connect_session(session, path);
+}
+
+int mimic_daemon_session_request(uint32_t generation, struct daemon_request *request)
+{
+	struct daemon_session *session = mimic_daemon_session_of(generation);
+	struct mimic_thread *self = mimic_thread_self();
+	sigset_t signals;
+	int error = -ENOTCONN;
+
+	request->reply_fd = -1;
+	if (!self)
+		return -ENOMEM;
+	/* A handler that interrupted us here could need the same lock. */
+	mimic_daemon_block_signals(&signals);
+	mimic_lock_acquire(&session->lock, self->number);
+	if (mimic_daemon_session_is_current(generation)) {
+		error = mimic_daemon_exchange(&session->connection, request);
+		if (error == -ENOTCONN || error == -ETIMEDOUT || error == -EPROTO)
+			atomic_store(&session->dead, true);
+	}
+	mimic_lock_release(&session->lock);
+	mimic_daemon_restore_signals(&signals);
+	return error;
+}
+
+int mimic_daemon_session_tell(uint32_t generation, uint16_t type, uint32_t number)
+{
+	struct mimic_number_request message = { .number = number };
+	struct mimic_message reply;
+	struct daemon_request request = {
+		.message = &message.header,
+		.size = sizeof(message),
+		.type = type,
+		.fd = -1,
+		.reply = &reply,
+		.reply_size = sizeof(reply),
+	};
+
+	return mimic_daemon_session_request(generation, &request);
+}
+
+bool mimic_daemon_session_is_alive(uint32_t generation)
+{
+	struct daemon_session *session = mimic_daemon_session_of(generation);
+	struct pollfd entry = { .fd = session->connection.socket, .events = POLLRDHUP };
+	int saved = errno;
+	bool gone;
+
+	if (!mimic_daemon_session_is_current(generation))
+		return false;
+	gone = poll(&entry, 1, 0) > 0 && (entry.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL));
+	if (gone)
+		atomic_store(&session->dead, true);
+	errno = saved;
+	return !gone;
+}
+
+void mimic_daemon_session_after_fork(void)
+{
+	for (unsigned int kind = 0; kind < DAEMON_SESSION_KINDS; kind++) {
+		struct daemon_session *session = &mimic_daemon_sessions[kind];
+
+		/* Our copies would keep the parent's session alive after its end. */
+		disconnect(session);
+		session->devices = 0;
+		memset(&session->lock, 0, sizeof(session->lock));
+	}
+}

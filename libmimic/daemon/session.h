@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * This process's connections to mimicd: one by mimicd's own socket, for the
+ * daemon transport, and one that the kernel's device nodes gave, for the kernel
+ * transport. A process may have both; each has lanes of its own.
+ */
+#ifndef LIBMIMIC_DAEMON_SESSION_H
+#define LIBMIMIC_DAEMON_SESSION_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libmimic/base/wait.h"
+#include "libmimic/transport.h"
+#include "mimic/protocol.h"
+
+struct daemon_connection {
+	int socket;
+	uint32_t sequence;
+};
+
+/* A request and where its reply goes. The header's sequence and size are filled in. */
+struct daemon_request {
+	struct mimic_message *message;
+	size_t size;
+	uint16_t type;
+	int fd;			/* to send along, or -1 */
+	void *reply;
+	size_t reply_size;
+	int reply_fd;		/* received along, or -1 */
+};
+
+enum daemon_session_kind {
+	DAEMON_SESSION_SOCKET,
+	DAEMON_SESSION_KERNEL,
+	DAEMON_SESSION_KINDS,
+};
+
+struct daemon_session {
+	/*
+	 * Which connection of this process; 0: none. Lanes and devices belong to one.
+	 * The remainder by DAEMON_SESSION_KINDS is the kind, so that a number is
+	 * enough to find the session.
+	 */
+	_Atomic uint32_t generation;
+	atomic_bool dead;
+	struct daemon_connection connection;
+	int event_fd;
+	unsigned int spin_microseconds;
+	unsigned int devices;	/* open ones; under the table lock of device.c */
+	char path[108];		/* the socket's, or the node's that gave the connection */
+	struct mimic_lock lock;	/* one request at a time; taken with all signals blocked */
+};
+
+extern struct daemon_session mimic_daemon_sessions[DAEMON_SESSION_KINDS];
+
+static inline enum daemon_session_kind mimic_daemon_session_kind(uint32_t generation)
+{
+	return (enum daemon_session_kind)(generation % DAEMON_SESSION_KINDS);
+}
+
+static inline struct daemon_session *mimic_daemon_session_of(uint32_t generation)
+{
+	return &mimic_daemon_sessions[mimic_daemon_session_kind(generation)];
+}
+
+/* Connects and says HELLO. -errno with a text. *event_fd may be NULL. */
+int mimic_daemon_connect(struct daemon_connection *connection, const char *path,
+			 struct mimic_hello_reply *hello, int *event_fd);
+/* HELLO on a connected socket, which is closed on failure. `path` is for people. */
+int mimic_daemon_greet(struct daemon_connection *connection, int fd, const char *path,
+		       struct mimic_hello_reply *hello, int *event_fd);
+/* One request on a connection that nobody else uses. The reply's error, or -ENOTCONN, -ETIMEDOUT, -EPROTO. */
+int mimic_daemon_exchange(struct daemon_connection *connection, struct daemon_request *request);
+
+/* The text in a file that came with a reply; free() it. 0 or -errno. */
+int mimic_daemon_read_text(int fd, uint64_t size, char **json);
+
+/* The session by mimicd's socket, connected if it is not. */
+int mimic_daemon_session_get(const char *path);
+/*
+ * Makes a connected socket, which is closed on failure, the session by the
+ * kernel. A session that was there before is given up.
+ */
+int mimic_daemon_session_adopt(int fd, const char *node);
+/* Gives the session of a kind up; its devices and lanes answer -ENOTCONN. Under the table lock of device.c. */
+void mimic_daemon_session_end(enum daemon_session_kind kind);
+/* A request on the session; for signal handlers too. -ENOTCONN: `generation` is gone. */
+int mimic_daemon_session_request(uint32_t generation, struct daemon_request *request);
+/* A request without payload in the reply that names one number. */
+int mimic_daemon_session_tell(uint32_t generation, uint16_t type, uint32_t number);
+/* Looks at the socket. false: the daemon is gone, now or since some time. */
+bool mimic_daemon_session_is_alive(uint32_t generation);
+void mimic_daemon_session_after_fork(void);
+
+static inline bool mimic_daemon_session_is_current(uint32_t generation)
+{
+	struct daemon_session *session = mimic_daemon_session_of(generation);
+
+	return atomic_load_explicit(&session->generation, memory_order_relaxed) == generation &&
+	       !atomic_load_explicit(&session->dead, memory_order_relaxed);
+}
+
+void mimic_daemon_block_signals(sigset_t *before);
+void mimic_daemon_restore_signals(const sigset_t *before);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Connections to mimicd: messages over the socket. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "libmimic/base/error.h"
+#include "libmimic/daemon/client.h"
+#include "libmimic/daemon/session.h"
+
+/* A daemon that is stopped in a debugger, or hangs, must not take its clients along for ever. */
+#define REPLY_SECONDS 10
+
+static _Atomic unsigned int patience = REPLY_SECONDS;
+
+void mimic_daemon_set_patience(unsigned int seconds)
+{
+	patience = seconds;
+}
+
+int mimic_daemon_socket_path(const char *wanted, char *path, size_t size)
+{
+	const char *directory;
+	int length;
+
+	if (!wanted)
+		wanted = secure_getenv("MIMIC_SOCKET");
+	if (wanted && *wanted) {
+		length = snprintf(path, size, "%s", wanted);
+	} else if (geteuid() == 0) {
+		length = snprintf(path, size, "/run/mimic/mimicd.sock");
+	} else {
+		directory = secure_getenv("XDG_RUNTIME_DIR");
+		if (!directory || !*directory)
+			return -ENOENT;
+		length = snprintf(path, size, "%s/mimic/mimicd.sock", directory);
+	}
+	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+static int send_request(struct daemon_connection *connection, struct daemon_request *request)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct iovec piece = { request->message, request->size };
+	struct msghdr message = { .msg_iov = &piece, .msg_iovlen = 1 };
+	ssize_t sent;
+
+	*request->message = (struct mimic_message){
+		.size = (uint32_t)request->size,
+		.type = request->type,
+		.sequence = ++connection->sequence,
+	};
+	if (request->fd >= 0) {
+		struct cmsghdr *entry;
+
+		message.msg_control = control;
+		message.msg_controllen = sizeof(control);
+		entry = CMSG_FIRSTHDR(&message);
+		entry->cmsg_level = SOL_SOCKET;
+		entry->cmsg_type = SCM_RIGHTS;
+		entry->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(entry), &request->fd, sizeof(int));
+	}
+	do {
+		sent = sendmsg(connection->socket, &message, MSG_NOSIGNAL);
+	} while (sent < 0 && errno == EINTR);
+	if (sent >= 0 || errno == EPIPE)
+		return 0;	/* it may have left a last word: receive_reply() finds out */
+	return errno == EAGAIN ? -ETIMEDOUT : -ENOTCONN;
+}
+
+static int received_descriptor(struct msghdr *message)
+{
+	int fd = -1;
+
+	for (struct cmsghdr *entry = CMSG_FIRSTHDR(message); entry; entry = CMSG_NXTHDR(message, entry)) {
+		if (entry->cmsg_level == SOL_SOCKET && entry->cmsg_type == SCM_RIGHTS)
+			memcpy(&fd, CMSG_DATA(entry), sizeof(int));
+	}
+	return fd;
+}
+
+static int receive_reply(struct daemon_connection *connection, struct daemon_request *request)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+	struct iovec piece = { request->reply, request->reply_size };
+	struct msghdr message = {
+		.msg_iov = &piece,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	const struct mimic_message *header = request->reply;
+	ssize_t length;
+
+	do {
+		length = recvmsg(connection->socket, &message, MSG_CMSG_CLOEXEC);
+	} while (length < 0 && errno == EINTR);
+	request->reply_fd = -1;
+	if (length <= 0)
+		return length < 0 && errno == EAGAIN ? -ETIMEDOUT : -ENOTCONN;
+	request->reply_fd = received_descriptor(&message);
+	if ((size_t)length < sizeof(*header) || header->size != (size_t)length || header->flags ||
+	    header->type != (request->type | MIMIC_MESSAGE_REPLY) || header->error > 0 ||
+	    (!header->error && (size_t)length != request->reply_size))
+		return -EPROTO;
+	/* A daemon that refuses a connection does not wait for its HELLO. */
+	if (header->sequence != connection->sequence &&
+	    !(request->type == MIMIC_MESSAGE_HELLO && header->error))
+		return -EPROTO;
+	return 0;
+}
+
+int mimic_daemon_exchange(struct daemon_connection *connection, struct daemon_request *request)
+{
+	int saved = errno;
+	int error = send_request(connection, request);
+
+	if (error)
+		request->reply_fd = -1;
+	else
+		error = receive_reply(connection, request);
+	if (error)
+		shutdown(connection->socket, SHUT_RDWR);	/* out of step: no further use */
+	else
+		error = ((struct mimic_message *)request->reply)->error;
+	if (error && request->reply_fd >= 0) {
+		close(request->reply_fd);
+		request->reply_fd = -1;
+	}
+	errno = saved;
+	return error;
+}
+
+/* Nothing that the daemon does, or leaves undone, takes longer. */
+static void limit_waits(int fd)
+{
+	struct timeval limit = { .tv_sec = patience };
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+}
+
+static int open_socket(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct ucred peer;
+	socklen_t length = sizeof(peer);
+	int fd, error;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return mimic_error(-EINVAL, "%.200s: too long for a socket's path", path);
+	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return mimic_error(-errno, "no socket: %s", strerror(errno));
+	limit_waits(fd);
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
+		error = errno;
+		close(fd);
+		mimic_error(-error, "no mimicd at %s: %s", path, strerror(error));
+		return error == EACCES || error == EPERM ? -EACCES : -ECONNREFUSED;
+	}
+	/* The daemon reads our memory: not just anybody's. */
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 ||
+	    (peer.uid != geteuid() && peer.uid != 0)) {
+		close(fd);
+		return mimic_error(-EACCES, "mimicd at %s is of another user", path);
+	}
+	return fd;
+}
+
+static int explain_hello(int error, const char *path, const struct mimic_hello_reply *hello)
+{
+	switch (error) {
+	case -EPROTO:
+		return mimic_error(error, "mimicd at %s speaks version %u of the protocol, this library %u",
+				   path, hello->magic == MIMIC_PROTOCOL_MAGIC ? hello->version : 0,
+				   MIMIC_PROTOCOL_VERSION);
+	case -EACCES:
+		return mimic_error(error, "mimicd at %s does not serve this user", path);
+	default:
+		return mimic_error(error, "mimicd at %s: %s", path, strerror(-error));
+	}
+}
+
+int mimic_daemon_greet(struct daemon_connection *connection, int fd, const char *path,
+		       struct mimic_hello_reply *hello, int *event_fd)
+{
+	struct mimic_hello message = {
+		.magic = MIMIC_PROTOCOL_MAGIC,
+		.version = MIMIC_PROTOCOL_VERSION,
+	};
+	struct daemon_request request = {
+		.message = &message.header,
+		.size = sizeof(message),
+		.type = MIMIC_MESSAGE_HELLO,
+		.fd = -1,
+		.reply = hello,
+		.reply_size = sizeof(*hello),
+	};
+	int error;
+
+	limit_waits(fd);
+	memset(hello, 0, sizeof(*hello));
+	*connection = (struct daemon_connection){ .socket = fd };
+	error = mimic_daemon_exchange(connection, &request);
+	if (!error && (hello->magic != MIMIC_PROTOCOL_MAGIC || request.reply_fd < 0))
+		error = -EPROTO;
+	if (error) {
+		if (request.reply_fd >= 0)
+			close(request.reply_fd);
+		close(fd);
+		return explain_hello(error, path, hello);
+	}
+	if (event_fd)
+		*event_fd = request.reply_fd;
+	else
+		close(request.reply_fd);
+	return 0;
+}
+
+int mimic_daemon_connect(struct daemon_connection *connection, const char *path,
+			 struct mimic_hello_reply *hello, int *event_fd)
+{
+	int fd = open_socket(path);
+
+	return fd < 0 ? fd : mimic_daemon_greet(connection, fd, path, hello, event_fd);
+}
+
+int mimic_daemon_read_text(int fd, uint64_t size, char **json)
+{
+	char *text = size < SIZE_MAX ? malloc((size_t)size + 1) : NULL;
+	size_t done = 0;
+
+	if (!text)
+		return -ENOMEM;
+	while (done < size) {
+		ssize_t got = pread(fd, text + done, (size_t)size - done, (off_t)done);
+
+		if (got <= 0) {
+			free(text);
+			return got < 0 ? -errno : -EPROTO;
+		}
+		done += (size_t)got;
+	}
+	text[done] = 0;
+	*json = text;
+	return 0;
+}
+
+int mimic_daemon_list(const char *socket_path, char **json)
+{
+	struct mimic_message message;
+	struct mimic_list_reply reply;
+	struct mimic_hello_reply hello;
+	struct daemon_connection connection;
+	struct daemon_request request = {
+		.message = &message,
+		.size = sizeof(message),
+		.type = MIMIC_MESSAGE_LIST,
+		.fd = -1,
+		.reply = &reply,
+		.reply_size = sizeof(reply),
+	};
+	char path[sizeof(mimic_daemon_sessions[0].path)];
+	int error = mimic_daemon_socket_path(socket_path, path, sizeof(path));
+
+	if (error == -ENOENT)
+		return mimic_error(-ECONNREFUSED, "XDG_RUNTIME_DIR is not set: no place to look for mimicd");
+	if (error)
+		return mimic_error(-EINVAL, "the socket's path is too long");
+	error = mimic_daemon_connect(&connection, path, &hello, NULL);
+	if (error)
+		return error;
+	error = mimic_daemon_exchange(&connection, &request);
+	if (!error)
+		error = request.reply_fd < 0 ? -EPROTO : mimic_daemon_read_text(request.reply_fd, reply.size, json);
+	if (request.reply_fd >= 0)
+		close(request.reply_fd);
+	close(connection.socket);
+	return error ? mimic_error(error, "mimicd at %s: %s", path, strerror(-error)) : 0;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* How a thread waits for the daemon: spin, then sleep on the lane's futex word. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "libmimic/daemon/lane.h"
+#include "libmimic/daemon/session.h"
+
+/* How long a sleeper goes without a look whether the daemon is there. */
+#define LOOK_NS 100000000ull
+
+void mimic_daemon_publish(struct daemon_lane *lane, uint64_t words)
+{
+	const uint64_t one = 1;
+	int saved;
+
+	mimic_ring_publish(&lane->commands, words);
+	/* Pairs with the daemon's fence between its flag and its last look at the rings. */
+	mimic_lane_fence();
+	if (!atomic_load_explicit(&lane->memory->daemon_sleeping, memory_order_relaxed))
+		return;
+	/* Whoever clears the flag wakes: once is enough. */
+	if (!atomic_exchange_explicit(&lane->memory->daemon_sleeping, 0, memory_order_relaxed))
+		return;
+	saved = errno;
+	(void)!write(mimic_daemon_session_of(lane->thread->generation)->event_fd, &one, sizeof(one));
+	errno = saved;
+}
+
+/* Words there are of what is waited for; -EINTR, -EPROTO. */
+static int64_t look(struct daemon_lane *lane, enum mimic_lane_sleep what, uint64_t wanted)
+{
+	int64_t words;
+	bool withdrawn;
+
+	if (what == MIMIC_LANE_WAITS_FOR_ROOM)
+		return mimic_ring_room(&lane->commands, wanted);
+	withdrawn = mimic_daemon_is_withdrawn(lane);
+	words = mimic_ring_level(&lane->responses, wanted);
+	return words || !withdrawn ? words : -EINTR;
+}
+
+static int64_t spin_for(struct daemon_lane *lane, enum mimic_lane_sleep what, uint64_t wanted)
+{
+	int daemon_cpu = atomic_load_explicit(&lane->memory->daemon_cpu, memory_order_relaxed);
+	struct mimic_spin spin;
+	int64_t words;
+
+	/*
+	 * On one CPU the daemon gets on when we sleep. Yielding would do, were there
+	 * not other programs: they would have the CPU for a time slice each.
+	 */
+	if (!mimic_cpu_is_elsewhere(daemon_cpu))
+		return 0;
+	mimic_spin_start(&spin, mimic_daemon_session_of(lane->thread->generation)->spin_microseconds, true);
+	do {
+		words = look(lane, what, wanted);
+		if (words < 0 || (uint64_t)words >= wanted)
+			return words;
+	} while (mimic_spin_step(&spin));
+	return 0;
+}
+
+/* 0 or -ENOTCONN. */
+static int sleep_for(struct daemon_lane *lane, uint32_t generation, enum mimic_lane_sleep what,
+		     uint64_t wanted)
+{
+	int64_t words;
+	int error = 0;
+
+	atomic_store_explicit(&lane->memory->client_sleeping, what, memory_order_relaxed);
+	/* Pairs with the daemon's fence between its answer and its look at the flag. */
+	mimic_lane_fence();
+	words = look(lane, what, wanted);
+	if (words >= 0 && (uint64_t)words < wanted)
+		error = mimic_futex_wait(&lane->memory->client_sleeping, what, LOOK_NS, MIMIC_FUTEX_SHARED);
+	atomic_store_explicit(&lane->memory->client_sleeping, MIMIC_LANE_AWAKE, memory_order_relaxed);
+	if (error == -ETIMEDOUT && !mimic_daemon_session_is_alive(generation))
+		return -ENOTCONN;
+	return mimic_daemon_session_is_current(generation) ? 0 : -ENOTCONN;
+}
+
+static int64_t wait_for(struct daemon_lane *lane, uint32_t generation, enum mimic_lane_sleep what,
+			uint64_t wanted)
+{
+	int64_t words = look(lane, what, wanted);
+
+	if (words >= 0 && (uint64_t)words >= wanted)
+		return words;
+	lane->state = DAEMON_LANE_WAITING;
+	if (words >= 0)
+		words = spin_for(lane, what, wanted);
+	while (words >= 0 && (uint64_t)words < wanted) {
+		int error = sleep_for(lane, generation, what, wanted);
+
+		words = error ? error : look(lane, what, wanted);
+	}
+	lane->state = DAEMON_LANE_BUSY;
+	/* A ring position that cannot be: that is no daemon of ours. */
+	return words == -EPROTO ? -ENOTCONN : words;
+}
+
+int mimic_daemon_wait_room(struct daemon_lane *lane, uint32_t generation, uint64_t words)
+{
+	int64_t room = wait_for(lane, generation, MIMIC_LANE_WAITS_FOR_ROOM, words);
+
+	return room < 0 ? (int)room : 0;
+}
+
+int64_t mimic_daemon_wait_answers(struct daemon_lane *lane, uint32_t generation)
+{
+	int64_t level = wait_for(lane, generation, MIMIC_LANE_WAITS_FOR_ANSWER, 1);
+
+	if (level == -EINTR) {
+		lane->withdrawn = false;
+		lane->due = 0;
+	}
+	return level;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* mimic list: the daemon's devices and who uses them. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/common/tools.h"
+
+static const char usage[] =
+	"Usage: mimic list [OPTION...]\n\n"
+	"Shows the devices of mimicd and the processes that use them, and the processes that show\n"
+	"embedded devices of their own; --pid shows those of one.\n\n"
+	PEER_USAGE
+	"  --json         print JSON\n"
+	"  --help         this text\n\n"
+	"Exit status: 0, also without a daemon if such a process is there and no --socket is given;\n"
+	"1: nobody answers; 2: bad options.\n";
+
+static void print_column(const char *text, int width)
+{
+	show_clean(stdout, text);
+	printf("%*s", (int)strlen(text) < width ? width - (int)strlen(text) : 0, "");
+}
+
+static void print_line(struct json_object *device, struct json_object *user, struct json_object *state)
+{
+	print_column(show_text(device, "name"), 11);
+	print_column(user ? show_text(user, "pid") : "-", 9);
+	print_column(user ? show_text(user, "program") : "free", 21);
+	show_clean(stdout, show_text(state, "state"));
+	putchar('\n');
+}
+
+/* One line; or one for each that has a context of it. */
+static void print_device(struct json_object *device)
+{
+	struct json_object *user = NULL, *users;
+	size_t count = show_array(device, "users", &users);
+
+	json_object_object_get_ex(device, "user", &user);
+	if (!count)
+		print_line(device, user, device);
+	for (size_t i = 0; i < count; i++) {
+		user = json_object_array_get_idx(users, i);
+		print_line(device, user, user);
+	}
+}
+
+/* Of a device, or of one of its users. */
+static void print_counters(const char *name, struct json_object *whose, const char *const *names,
+			   size_t count)
+{
+	struct json_object *counters = NULL;
+
+	if (!json_object_object_get_ex(whose, "counters", &counters))
+		return;
+	print_column(name, 10);
+	for (size_t i = 0; i < count; i++)
+		printf(" %12s", show_text(counters, names[i]));
+	putchar('\n');
+}
+
+static void print_context(struct json_object *device, struct json_object *user)
+{
+	static const char *const names[] = {
+		"instructions", "rows_loaded", "rows_stored", "macs_used", "macs_offered", "faults", "errors",
+	};
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s/%s", show_text(device, "name"), show_text(user, "context"));
+	print_counters(name, user, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* What each user of a context has done with it. */
+static void print_contexts(struct json_object *devices, size_t count)
+{
+	bool has_title = false;
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *device = json_object_array_get_idx(devices, i), *users;
+		size_t user_count = show_array(device, "users", &users);
+
+		if (user_count && !has_title)
+			printf("\n%-10s %12s %12s %12s %12s %12s %12s %12s\n", "CONTEXT", "INSTRUCTIONS",
+			       "ROWS LOADED", "ROWS STORED", "MACS USED", "MACS OFFERED", "FAULTS", "ERRORS");
+		has_title |= user_count > 0;
+		for (size_t j = 0; j < user_count; j++)
+			print_context(device, json_object_array_get_idx(users, j));
+	}
+}
+
+static bool is_cluster_at_work(struct json_object *device)
+{
+	struct json_object *user;
+
+	return json_object_object_get_ex(device, "user", &user) && user &&
+	       !strcmp(show_text(device, "kind"), "virgo");
+}
+
+/* What the units of a Virgo that somebody has have done, all together. */
+static void print_clusters(struct json_object *devices, size_t count)
+{
+	static const char *const names[] = {
+		"commands", "loops", "tiles", "macs", "dma_bytes_read", "dma_bytes_written", "errors",
+	};
+	bool has_title = false;
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *device = json_object_array_get_idx(devices, i);
+
+		if (!is_cluster_at_work(device))
+			continue;
+		if (!has_title)
+			printf("\n%-10s %12s %12s %12s %12s %12s %12s %12s\n", "CLUSTER", "COMMANDS",
+			       "LOOPS", "TILES", "MACS", "DMA READ", "DMA WRITTEN", "ERRORS");
+		has_title = true;
+		print_counters(show_text(device, "name"), device, names, sizeof(names) / sizeof(names[0]));
+	}
+}
+
+/* What its driver sees: walks of the page table, faults, what it resolved, flushes of the TLB. */
+static void print_memory(struct json_object *device)
+{
+	struct json_object *counters = NULL, *walks;
+
+	if (!json_object_object_get_ex(device, "counters", &counters))
+		return;
+	print_column(show_text(device, "name"), 10);
+	/* A device with a TLB walks at each miss. */
+	printf(" %12s %12s %12s %12s %12s\n",
+	       show_text(counters, json_object_object_get_ex(counters, "walks", &walks) ? "walks" : "tlb_misses"),
+	       show_text(counters, "page_faults"), show_text(counters, "resolves"),
+	       show_text(counters, "faults"), show_text(counters, "shootdowns"));
+}
+
+static void print_kernel_devices(struct json_object *devices, size_t count)
+{
+	bool has_title = false;
+
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *device = json_object_array_get_idx(devices, i), *is_kernel;
+
+		if (!json_object_object_get_ex(device, "kernel", &is_kernel) ||
+		    !json_object_get_boolean(is_kernel))
+			continue;
+		if (!has_title)
+			printf("\n%-10s %12s %12s %12s %12s %12s\n", "IN KERNEL", "WALKS", "PAGE FAULTS",
+			       "RESOLVED", "BAD", "SHOOTDOWNS");
+		has_title = true;
+		print_memory(device);
+	}
+}
+
+static void print_table(struct json_object *root)
+{
+	struct json_object *devices, *sessions, *profile;
+	size_t count = show_array(root, "devices", &devices);
+	size_t i;
+
+	if (json_object_object_get_ex(root, "profile", &profile))
+		printf("mimicd %s, pid %s, profile %s\n", show_text(root, "version"), show_text(root, "pid"),
+		       show_text(root, "profile"));
+	printf("%-10s %-8s %-20s %s\n", "DEVICE", "PID", "PROGRAM", "STATE");
+	for (i = 0; i < count; i++)
+		print_device(json_object_array_get_idx(devices, i));
+	print_contexts(devices, count);
+	print_clusters(devices, count);
+	print_kernel_devices(devices, count);
+	count = show_array(root, "sessions", &sessions);
+	if (count == 0)
+		return;
+	printf("\n%-8s %-20s %8s %12s %14s\n", "PID", "PROGRAM", "THREADS", "COMMANDS", "SHARED BYTES");
+	for (i = 0; i < count; i++) {
+		struct json_object *session = json_object_array_get_idx(sessions, i);
+
+		print_column(show_text(session, "pid"), 9);
+		print_column(show_text(session, "program"), 20);
+		printf(" %8s %12s %14s\n", show_text(session, "threads"), show_text(session, "commands"),
+		       show_text(session, "shared_bytes"));
+	}
+}
+
+static void print_embedded(struct json_object *processes)
+{
+	size_t count = json_object_array_length(processes);
+
+	if (count)
+		printf("\n%-8s %s\n", "EMBEDDED", "PROGRAM");
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *process = json_object_array_get_idx(processes, i);
+
+		print_column(show_text(process, "pid"), 9);
+		show_clean(stdout, show_text(process, "program"));
+		putchar('\n');
+	}
+}
+
+static struct json_object *list_of_nobody(void)
+{
+	static const char *const arrays[] = { "devices", "sessions", "bindings" };
+	struct json_object *root = json_object_new_object();
+
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
+		json_object_object_add(root, arrays[i], json_object_new_array());
+	return root;
+}
+
+/* Processes with devices of their own are there without a daemon, too. */
+static int list(const struct peer *peer, bool json)
+{
+	struct json_object *processes = peer->pid ? json_object_new_array() : embedded_processes();
+	int status;
+	struct json_object *root = peer_list("list", peer, &status);
+	bool is_nobody = !root && !peer->pid && errno == ECONNREFUSED;
+
+	if (is_nobody && !peer->socket_path && json_object_array_length(processes))
+		status = EXIT_SUCCESS;
+	if (is_nobody && json)
+		root = list_of_nobody();
+	if (root && !peer->pid)
+		json_object_object_add(root, "embedded", json_object_get(processes));
+	if (root && json)
+		puts(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY));
+	else if (root)
+		print_table(root);
+	if (!json)
+		print_embedded(processes);
+	json_object_put(processes);
+	json_object_put(root);
+	return status;
+}
+
+int tool_list(int argc, char **argv)
+{
+	struct peer peer = { 0 };
+	bool json = false;
+	const struct tool_option options[] = {
+		PEER_OPTIONS(peer),
+		{ .name = "json", .flag = &json },
+	};
+	int status = tool_options(argc, argv, usage, OPTIONS_ANYWHERE, options,
+				  sizeof(options) / sizeof(options[0]));
+
+	if (!status)
+		status = tool_words(argc, argv, 0, 0);
+	if (!status)
+		status = peer_find("list", &peer);
+	return status ? status : list(&peer, json);
+}

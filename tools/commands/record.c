@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* mimic record: mimic run, and MIMIC_RECORD says to libmimic where what the devices see is kept. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/common/tools.h"
+
+#define DEFAULT_FILE "run.mimic"
+
+static const char usage[] =
+	"Usage: mimic record [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
+	"Runs PROGRAM with emulated devices, as mimic run --transport embedded, and writes all that\n"
+	"they are asked, answer, and read of its memory. mimic replay does it again without PROGRAM.\n\n"
+	"  -o, --output FILE  where to (default: " DEFAULT_FILE "); what was there is lost. Processes that\n"
+	"                     PROGRAM starts have files of their own: run.PID.mimic\n"
+	"  --devices LIST     how many there are of which kind, such as maple:2,virgo:1\n"
+	"  --config FILE      INI file, or the name of a profile, such as paper\n"
+	"  --verbose          say on stderr what is set up and what may not work\n"
+	"  --help             this text\n\n"
+	"The exit status is PROGRAM's; 2: bad options, or a program that cannot be helped;\n"
+	"126: PROGRAM is not executable; 127: there is no PROGRAM.\n";
+
+struct record_options {
+	struct run_options run;
+	const char *output;
+};
+
+static int parse(int argc, char **argv, struct record_options *options)
+{
+	const struct tool_option list[] = {
+		{ .name = "output", .letter = 'o', .value = &options->output },
+		{ .name = "devices", .value = &options->run.devices },
+		{ .name = "config", .value = &options->run.config_path },
+		{ .name = "verbose", .letter = 'v', .flag = &options->run.verbose },
+	};
+
+	return tool_options(argc, argv, usage, OPTIONS_FIRST, list, sizeof(list) / sizeof(list[0]));
+}
+
+/* The devices make the file anew. 0, or the exit status when all is said. */
+static int make_room(const char *path)
+{
+	struct stat status;
+
+	if (lstat(path, &status))
+		return errno == ENOENT ? 0 : tool_error(EXIT_BAD_INPUT, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(status.st_mode))
+		return tool_error(EXIT_BAD_INPUT, "%s: not a regular file", path);
+	if (unlink(path))
+		return tool_error(EXIT_BAD_INPUT, "%s: %s", path, strerror(errno));
+	return 0;
+}
+
+/* Better now than when the first device is opened. */
+static int check_directory(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *directory = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+	int status = 0;
+
+	if (directory && access(directory, W_OK | X_OK))
+		status = tool_error(EXIT_BAD_INPUT, "%s: %s", path, strerror(errno));
+	free(directory);
+	return status;
+}
+
+int tool_record(int argc, char **argv)
+{
+	struct record_options options = { .run.transport = "embedded", .output = DEFAULT_FILE };
+	int status = parse(argc, argv, &options);
+
+	if (!status)
+		status = run_prepare(&options.run, argc, argv);
+	if (!status)
+		status = check_directory(options.output);
+	if (!status)
+		status = make_room(options.output);
+	if (status)
+		return status;
+	run_set_path("MIMIC_RECORD", options.output);
+	return run_become(argv + optind);
+}

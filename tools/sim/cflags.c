@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* mimic cflags: how a program of mimic sim is compiled and linked. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/common/tools.h"
+
+static const char usage[] =
+	"Usage: mimic cflags [OPTION...]\n\n"
+	"Prints the flags with which gcc compiles a program for mimic sim. Such a program runs\n"
+	"without mimic sim, too, and then as always.\n\n"
+	"  --libs             the flags to link with, in place of -fsanitize=thread\n"
+	"  --help             this text\n\n"
+	"  gcc -O2 $(mimic cflags) -c kernel.c\n"
+	"  gcc -o kernel kernel.o -lmaple $(mimic cflags --libs)\n";
+
+/*
+ * Hooks at each access, volatile ones apart; lines for the costs; no vectors, which the
+ * modelled cores do not have. Of fences gcc would warn, which are nothing to our hooks.
+ */
+#define FLAGS "-fsanitize=thread --param=tsan-distinguish-volatile=1 -g -fno-tree-vectorize -Wno-tsan"
+
+/* Of a folder beside the command's. 0, or the exit status when all is said. */
+static int find_folder(const char *name, const char *file, char *folder)
+{
+	char self[PATH_MAX], path[2 * PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	struct stat status;
+
+	if (length < 0)
+		return tool_error(EXIT_FAILURE, "/proc/self/exe: %s", strerror(errno));
+	self[length] = '\0';
+	*strrchr(self, '/') = '\0';
+	snprintf(path, sizeof(path), "%s/../%s/%s", self, name, file);
+	if (stat(path, &status))
+		return tool_error(EXIT_FAILURE, "%s is not there; is mimic installed whole?", path);
+	snprintf(path, sizeof(path), "%s/../%s", self, name);
+	if (!realpath(path, folder))
+		return tool_error(EXIT_FAILURE, "%s: %s", path, strerror(errno));
+	return 0;
+}
+
+static int print_libraries(void)
+{
+	char folder[PATH_MAX];
+	int status = find_folder("lib", "libmimic-sim.so", folder);
+
+	if (!status)
+		printf("-L%s -Wl,-rpath,%s -lmimic-sim -lmimic\n", folder, folder);
+	return status;
+}
+
+static int print_flags(void)
+{
+	char folder[PATH_MAX];
+	int status = find_folder("include", "mimic/sim_prefetch.h", folder);
+
+	if (!status)
+		printf(FLAGS " -I%s -include mimic/sim_prefetch.h\n", folder);
+	return status;
+}
+
+int tool_cflags(int argc, char **argv)
+{
+	bool libraries = false;
+	const struct tool_option list[] = {
+		{ .name = "libs", .flag = &libraries },
+	};
+	int status = tool_options(argc, argv, usage, OPTIONS_ANYWHERE, list, sizeof(list) / sizeof(list[0]));
+
+	if (!status)
+		status = tool_words(argc, argv, 0, 0);
+	if (!status)
+		status = libraries ? print_libraries() : print_flags();
+	return status;
+}

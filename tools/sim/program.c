@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The program of mimic sim: what it was made with, its functions, and the lines of its code. */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/sim/sim.h"
+
+struct line {
+	uint64_t address;
+	const char *file;	/* without its folder; NULL: the code ends here */
+	uint64_t number;
+	size_t order;		/* in the file */
+};
+
+struct symbol {
+	uint64_t begin, end;
+	const char *name;
+};
+
+struct reader {
+	const char *path;
+	Elf *elf;
+	Dwarf *dwarf;
+	struct line *lines;
+	size_t line_count;
+	struct symbol *symbols;
+	size_t symbol_count;
+	bool is_program, is_other_machine, is_dynamic, is_instrumented, has_run_time, has_thread_sanitizer, has_openmp,
+		has_c11_threads;
+};
+
+static bool add(void **array, size_t *count, size_t size, const void *item)
+{
+	/* Twice as much at each power of two. */
+	if (!(*count & (*count - 1))) {
+		void *larger = reallocarray(*array, *count ? 2 * *count : 1, size);
+
+		if (!larger)
+			return false;
+		*array = larger;
+	}
+	memcpy((char *)*array + *count * size, item, size);
+	++*count;
+	return true;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* --- what it was made with -------------------------------------------------------------------- */
+
+static void note_library(struct reader *reader, const char *name)
+{
+	reader->has_run_time |= !strncmp(name, "libmimic-sim.so", 15);
+	reader->has_thread_sanitizer |= !strncmp(name, "libtsan.so", 10);
+	reader->has_openmp |= !strncmp(name, "libgomp.so", 10) || !strncmp(name, "libomp.so", 9);
+}
+
+static void read_dynamic(struct reader *reader, Elf_Scn *section, const GElf_Shdr *header)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	GElf_Dyn entry;
+
+	reader->is_dynamic = true;
+	for (int i = 0; data && gelf_getdyn(data, i, &entry); i++) {
+		const char *name;
+
+		if (entry.d_tag == DT_NULL)
+			return;
+		name = entry.d_tag == DT_NEEDED ? elf_strptr(reader->elf, header->sh_link, entry.d_un.d_val) : NULL;
+		if (name)
+			note_library(reader, name);
+	}
+}
+
+static bool is_function(const GElf_Sym *symbol)
+{
+	return GELF_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF && symbol->st_size;
+}
+
+static int read_symbols(struct reader *reader, Elf_Scn *section, const GElf_Shdr *header)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	GElf_Sym entry;
+
+	for (int i = 0; data && gelf_getsym(data, i, &entry); i++) {
+		const char *name = elf_strptr(reader->elf, header->sh_link, entry.st_name);
+		struct symbol symbol = { entry.st_value, entry.st_value + entry.st_size, name };
+
+		if (!name)
+			continue;
+		reader->has_c11_threads |= !strcmp(name, "thrd_create") || !strncmp(name, "thrd_create@", 12);
+		reader->is_instrumented |= !strncmp(name, "__tsan_", 7) && strcmp(name, "__tsan_init");
+		/* Those of .dynsym are in .symtab, too. */
+		if (header->sh_type == SHT_SYMTAB && is_function(&entry) &&
+		    !add((void **)&reader->symbols, &reader->symbol_count, sizeof(symbol), &symbol))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int read_sections(struct reader *reader)
+{
+	Elf_Scn *section = NULL;
+	GElf_Ehdr file;
+	int error = 0;
+
+	reader->is_program = elf_kind(reader->elf) == ELF_K_ELF && gelf_getehdr(reader->elf, &file);
+	if (!reader->is_program)
+		return 0;
+	reader->is_other_machine = file.e_machine != EM_X86_64 || file.e_ident[EI_CLASS] != ELFCLASS64;
+	while (!error && (section = elf_nextscn(reader->elf, section)) != NULL) {
+		GElf_Shdr header;
+
+		if (!gelf_getshdr(section, &header))
+			continue;
+		if (header.sh_type == SHT_DYNAMIC)
+			read_dynamic(reader, section, &header);
+		else if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
+			error = read_symbols(reader, section, &header);
+	}
+	return error;
+}
+
+/* 0, or the exit status when all is said. */
+static int check(const struct reader *reader)
+{
+	const char *path = reader->path;
+
+	if (!reader->is_program || reader->is_other_machine)
+		return tool_error(EXIT_BAD_INPUT, "%s: not a 64-bit x86 program", path);
+	if (reader->has_thread_sanitizer)
+		return tool_error(EXIT_BAD_INPUT, "%s: linked with libtsan: link without -fsanitize=thread, and with what "
+				  "'mimic cflags --libs' prints", path);
+	if (!reader->is_instrumented)
+		return tool_error(EXIT_BAD_INPUT, "%s: has no instrumentation: compile with -fsanitize=thread and the other "
+				  "flags that 'mimic cflags' prints, and link with those of 'mimic cflags --libs'", path);
+	if (!reader->is_dynamic)
+		return tool_error(EXIT_BAD_INPUT, "%s: statically linked; virtual time needs shared libraries", path);
+	if (!reader->has_run_time)
+		return tool_error(EXIT_BAD_INPUT, "%s: not linked with -lmimic-sim; see 'mimic cflags --libs'", path);
+	if (reader->has_openmp || reader->has_c11_threads)
+		return tool_error(EXIT_BAD_INPUT, "%s: has threads of %s, which wait outside of virtual time; use pthreads",
+				  path, reader->has_openmp ? "OpenMP" : "<threads.h>");
+	return 0;
+}
+
+/* --- lines ---------------------------------------------------------------------------------------- */
+
+static int read_unit(struct reader *reader, Dwarf_Die *unit)
+{
+	Dwarf_Lines *lines;
+	size_t count;
+
+	if (dwarf_getsrclines(unit, &lines, &count))
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		Dwarf_Line *entry = dwarf_onesrcline(lines, i);
+		const char *file = dwarf_linesrc(entry, NULL, NULL);
+		struct line line = { 0 };
+		Dwarf_Addr address;
+		bool is_end = false;
+		int number = 0;
+
+		if (dwarf_lineaddr(entry, &address) || dwarf_lineno(entry, &number))
+			continue;
+		dwarf_lineendsequence(entry, &is_end);
+		line.address = address;
+		line.file = is_end || !file ? NULL : base_name(file);
+		line.number = (uint64_t)number;
+		line.order = reader->line_count;
+		if (!add((void **)&reader->lines, &reader->line_count, sizeof(line), &line))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int read_lines(struct reader *reader)
+{
+	Dwarf_Off offset = 0, next;
+	size_t header_size;
+	int error = 0;
+
+	reader->dwarf = dwarf_begin_elf(reader->elf, DWARF_C_READ, NULL);
+	if (!reader->dwarf)
+		return 0;
+	while (!error && !dwarf_nextcu(reader->dwarf, offset, &next, &header_size, NULL, NULL, NULL)) {
+		Dwarf_Die unit;
+
+		if (dwarf_offdie(reader->dwarf, offset + header_size, &unit))
+			error = read_unit(reader, &unit);
+		offset = next;
+	}
+	return error;
+}
+
+/* The end of one function's code comes before the begin of the next at the same address. */
+static int compare_lines(const void *one, const void *other)
+{
+	const struct line *a = one, *b = other;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	if (!a->file != !b->file)
+		return a->file ? 1 : -1;
+	return a->order < b->order ? -1 : 1;
+}
+
+static int compare_symbols(const void *one, const void *other)
+{
+	const struct symbol *a = one, *b = other;
+
+	if (a->begin != b->begin)
+		return a->begin < b->begin ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+/* --- places ----------------------------------------------------------------------------------------- */
+
+static int add_function(struct sim_program *program, const char *name)
+{
+	/* gcc's clones and parts of a function: foo.isra.0, foo.cold */
+	size_t length = strcspn(name, "."), size = program->names_size + length + 1;
+	struct sim_function function = { .name = program->names_size };
+	char *names = realloc(program->names, size);
+
+	if (!names)
+		return -ENOMEM;
+	program->names = names;
+	memcpy(names + program->names_size, name, length);
+	names[size - 1] = '\0';
+	program->names_size = size;
+	return add((void **)&program->functions, &program->function_count, sizeof(function), &function) ? 0 : -ENOMEM;
+}
+
+static int add_place(struct sim_program *program, uint64_t begin, uint32_t function, uint32_t loop)
+{
+	const struct sim_place place = { begin, function, loop };
+	struct sim_place *last = program->place_count ? &program->places[program->place_count - 1] : NULL;
+
+	if (last && last->function == function && last->loop == loop)
+		return 0;
+	/* Of several lines at one address the last one has the code. */
+	if (last && last->begin == begin) {
+		*last = place;
+		return 0;
+	}
+	return add((void **)&program->places, &program->place_count, sizeof(place), &place) ? 0 : -ENOMEM;
+}
+
+/* What of a function's costs belongs to no line that was found. */
+static void add_costs(struct sim_function *function, const char *name, const char *file, const struct sim_costs *costs)
+{
+	uint64_t highest = 0;
+
+	for (size_t i = 0; i < costs->row_count && file; i++) {
+		const struct sim_cost_row *row = &costs->rows[i];
+		const struct sim_loop *loop = &costs->loops[row->index];
+
+		if (strcmp(row->function, name) || strcmp(row->file, file))
+			continue;
+		if (loop->mmio && row->loop >= highest) {
+			highest = row->loop;
+			function->mmio_loop = row->index;
+		}
+		if (!loop->accesses)
+			function->entry_instructions = (uint32_t)loop->instructions;
+	}
+}
+
+/* From *line on those of a function. */
+static int add_symbol(struct sim_program *program, const struct reader *reader, const struct symbol *symbol,
+		      size_t *line, const struct sim_costs *costs)
+{
+	uint32_t number = (uint32_t)program->function_count;
+	int error = add_function(program, symbol->name);
+	const char *name, *file = NULL;
+
+	if (error)
+		return error;
+	error = add_place(program, symbol->begin, number, 0);
+	while (*line < reader->line_count && reader->lines[*line].address < symbol->begin)
+		++*line;
+	for (; !error && *line < reader->line_count && reader->lines[*line].address < symbol->end; ++*line) {
+		const struct line *entry = &reader->lines[*line];
+		const struct sim_cost_row *row;
+
+		if (!entry->file)
+			continue;
+		name = program->names + program->functions[number].name;
+		if (!file)
+			file = entry->file;
+		row = sim_costs_find(costs, entry->file, name, entry->number);
+		error = add_place(program, entry->address, number, row ? row->index : 0);
+	}
+	add_costs(&program->functions[number], program->names + program->functions[number].name, file, costs);
+	return error ? error : add_place(program, symbol->end, SIM_NO_FUNCTION, 0);
+}
+
+static int make_places(struct sim_program *program, struct reader *reader, const struct sim_costs *costs)
+{
+	uint64_t end = 0;
+	size_t line = 0;
+	int error = 0;
+
+	if (reader->line_count)
+		qsort(reader->lines, reader->line_count, sizeof(*reader->lines), compare_lines);
+	if (reader->symbol_count)
+		qsort(reader->symbols, reader->symbol_count, sizeof(*reader->symbols), compare_symbols);
+	for (size_t i = 0; i < reader->symbol_count && !error; i++) {
+		/* A second name of the same code. */
+		if (reader->symbols[i].begin < end)
+			continue;
+		error = add_symbol(program, reader, &reader->symbols[i], &line, costs);
+		end = reader->symbols[i].end;
+	}
+	program->has_lines = reader->line_count > 0;
+	return error;
+}
+
+static void close_reader(struct reader *reader)
+{
+	free(reader->lines);
+	free(reader->symbols);
+	if (reader->dwarf)
+		dwarf_end(reader->dwarf);
+	elf_end(reader->elf);
+}
+
+int sim_program_read(struct sim_program *program, const char *path, const struct sim_costs *costs)
+{
+	struct reader reader = { .path = path };
+	int file = open(path, O_RDONLY | O_CLOEXEC), error, status;
+
+	memset(program, 0, sizeof(*program));
+	if (file < 0)
+		return tool_error(EXIT_NOT_EXECUTABLE, "%s: %s", path, strerror(errno));
+	elf_version(EV_CURRENT);
+	reader.elf = elf_begin(file, ELF_C_READ, NULL);
+	error = read_sections(&reader);
+	status = error ? 0 : check(&reader);
+	if (!error && !status)
+		error = read_lines(&reader);
+	if (!error && !status)
+		error = make_places(program, &reader, costs);
+	close_reader(&reader);
+	close(file);
+	return error ? tool_error(EXIT_FAILURE, "%s: %s", path, strerror(-error)) : status;
+}
+
+void sim_program_free(struct sim_program *program)
+{
+	free(program->places);
+	free(program->functions);
+	free(program->names);
+}

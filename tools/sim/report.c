@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What mimic sim says of a run, as text and as JSON. The JSON has all that was counted, by its names in the source. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <string.h>
+
+#include "tools/sim/sim.h"
+
+static const char *end_text(const struct sim_setup *setup)
+{
+	switch ((enum sim_end)atomic_load(&setup->end)) {
+	case SIM_NEVER_BEGAN:
+	case SIM_BEGAN:
+		break;
+	case SIM_ENDED:
+		return "ended";
+	case SIM_DEADLOCK:
+		return "deadlock";
+	case SIM_REFUSED:
+		return "refused";
+	}
+	return "broken";
+}
+
+/* Percent of `part` in all; 0 of nothing. */
+static double percent(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+static double ratio(uint64_t part, uint64_t all)
+{
+	return all ? (double)part / (double)all : 0;
+}
+
+static uint64_t maple_counter(const struct sim_phase *phase, const char *name)
+{
+	for (size_t i = 0; i < mimic_kind_maple.counter_count; i++)
+		if (!strcmp(mimic_kind_maple.counters[i], name))
+			return phase->maple[i];
+	return 0;
+}
+
+/* --- text -------------------------------------------------------------------------------------------- */
+
+static void print_cores(FILE *file, const struct sim_setup *setup, const struct sim_phase *phase)
+{
+	fprintf(file, "  core %12s %13s %11s %9s %7s %11s %9s %9s %9s %9s\n", "cycles", "instructions", "loads", "latency",
+		"L1 hit%", "stores", "MMIO", "load st.%", "MMIO st.%", "uncosted%");
+	for (uint64_t i = 0; i < setup->parameters.core_count; i++) {
+		const struct sim_core_report *core = &phase->cores[i];
+		const struct soc_core_counters *counters = &core->counters;
+
+		if (!core->cycles)
+			continue;
+		fprintf(file, "  %4llu %12llu %13llu %11llu %9.2f %7.2f %11llu %9llu %9.2f %9.2f %9.2f\n",
+			(unsigned long long)i, (unsigned long long)core->cycles,
+			(unsigned long long)counters->instructions, (unsigned long long)counters->loads,
+			ratio(counters->load_cycles, counters->loads),
+			percent(counters->l1_hits, counters->l1_hits + counters->l1_misses),
+			(unsigned long long)counters->stores,
+			(unsigned long long)(counters->mmio_loads + counters->mmio_stores),
+			percent(counters->load_stalls, core->cycles), percent(counters->mmio_stalls, core->cycles),
+			percent(core->uncosted, core->accesses));
+	}
+}
+
+static void print_memory(FILE *file, const struct sim_phase *phase)
+{
+	const struct soc_counters *soc = &phase->soc;
+
+	fprintf(file, "  L2   %llu hits, %llu misses (%.2f %% hit), %llu forwards, %llu invalidations, %llu prefetched\n",
+		(unsigned long long)soc->l2_hits, (unsigned long long)soc->l2_misses,
+		percent(soc->l2_hits, soc->l2_hits + soc->l2_misses), (unsigned long long)soc->l2_forwards,
+		(unsigned long long)soc->invalidations, (unsigned long long)soc->prefetched);
+	fprintf(file, "  DRAM %llu lines read, %llu written; %llu cycles of waiting for an MSHR\n",
+		(unsigned long long)soc->dram_lines, (unsigned long long)soc->write_backs,
+		(unsigned long long)soc->mshr_stalls);
+}
+
+static void print_maple(FILE *file, const struct sim_phase *phase)
+{
+	const struct maple_time_statistics *time = &phase->maple_time;
+	uint64_t hits = maple_counter(phase, "tlb_hits"), misses = maple_counter(phase, "tlb_misses");
+
+	if (!maple_counter(phase, "stores") && !maple_counter(phase, "loads") && !maple_counter(phase, "produced"))
+		return;
+	fprintf(file, "  MAPLE %llu words produced, %llu consumed, %llu fetched, %llu prefetched; TLB %.2f %% hit; "
+		"loads on their way %.2f, at most %llu\n",
+		(unsigned long long)maple_counter(phase, "produced"), (unsigned long long)maple_counter(phase, "consumed"),
+		(unsigned long long)maple_counter(phase, "fetched"), (unsigned long long)maple_counter(phase, "prefetched"),
+		percent(hits, hits + misses), ratio(time->outstanding, time->cycles),
+		(unsigned long long)time->outstanding_most);
+	fprintf(file, "        waited for: pipe %llu, issue %llu, walks %llu cycles\n", (unsigned long long)time->pipe,
+		(unsigned long long)time->issue, (unsigned long long)time->walks);
+	for (unsigned int i = 0; i < MAPLE_MAX_QUEUES; i++) {
+		if (!time->occupancy[i] && !time->full[i] && !time->empty[i])
+			continue;
+		fprintf(file, "        queue %u: %.2f words, full %llu, empty %llu cycles\n", i,
+			ratio(time->occupancy[i], time->cycles), (unsigned long long)time->full[i],
+			(unsigned long long)time->empty[i]);
+	}
+}
+
+int sim_report_text(FILE *file, const struct sim_report *report)
+{
+	const struct sim_setup *setup = report->setup;
+
+	fprintf(file, "%s on %s: %s; %u thread%s, %llu pages\n", report->program, report->soc, end_text(setup),
+		setup->threads, setup->threads == 1 ? "" : "s", (unsigned long long)setup->frames);
+	for (uint32_t i = 0; i < setup->phase_count; i++) {
+		const struct sim_phase *phase = &setup->phases[i];
+
+		fprintf(file, "%s: %llu cycles", phase->name, (unsigned long long)phase->cycles);
+		if (phase->times > 1)
+			fprintf(file, " in %llu parts", (unsigned long long)phase->times);
+		fputc('\n', file);
+		print_cores(file, setup, phase);
+		print_memory(file, phase);
+		print_maple(file, phase);
+	}
+	if (setup->lost_phases)
+		fprintf(file, "%u phases found no room\n", setup->lost_phases);
+	return ferror(file) ? -EIO : 0;
+}
+
+/* --- JSON ---------------------------------------------------------------------------------------------- */
+
+static void add_number(struct json_object *object, const char *name, uint64_t value)
+{
+	json_object_object_add(object, name, json_object_new_uint64(value));
+}
+
+static struct json_object *add_object(struct json_object *object, const char *name)
+{
+	struct json_object *part = json_object_new_object();
+
+	json_object_object_add(object, name, part);
+	return part;
+}
+
+static struct json_object *core_json(uint64_t number, const struct sim_core_report *core)
+{
+	struct json_object *object = json_object_new_object();
+
+	add_number(object, "core", number);
+	add_number(object, "cycles", core->cycles);
+	add_number(object, "accesses", core->accesses);
+	add_number(object, "uncosted", core->uncosted);
+#define _(name, meaning) add_number(object, #name, core->counters.name);
+	SOC_CORE_COUNTERS(_)
+#undef _
+	return object;
+}
+
+static void add_queue(struct json_object *object, const char *name, const uint64_t *values)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (unsigned int i = 0; i < MAPLE_MAX_QUEUES; i++)
+		json_object_array_add(array, json_object_new_uint64(values[i]));
+	json_object_object_add(object, name, array);
+}
+
+static struct json_object *phase_json(const struct sim_setup *setup, const struct sim_phase *phase)
+{
+	struct json_object *object = json_object_new_object(), *cores = json_object_new_array(), *part;
+
+	json_object_object_add(object, "name", json_object_new_string(phase->name));
+	add_number(object, "times", phase->times);
+	add_number(object, "cycles", phase->cycles);
+	for (uint64_t i = 0; i < setup->parameters.core_count; i++)
+		json_object_array_add(cores, core_json(i, &phase->cores[i]));
+	json_object_object_add(object, "cores", cores);
+	part = add_object(object, "soc");
+#define _(name, meaning) add_number(part, #name, phase->soc.name);
+	SOC_COUNTERS(_)
+#undef _
+	if (!setup->maple_counters)
+		return object;
+	part = add_object(object, "maple");
+	for (uint32_t i = 0; i < setup->maple_counters && i < mimic_kind_maple.counter_count; i++)
+		add_number(part, mimic_kind_maple.counters[i], phase->maple[i]);
+	part = add_object(object, "maple_time");
+#define _(name, meaning) add_number(part, #name, phase->maple_time.name);
+	MAPLE_TIME_STATISTICS(_)
+#undef _
+#define _(name, meaning) add_queue(part, #name, phase->maple_time.name);
+	MAPLE_TIME_QUEUE_STATISTICS(_)
+#undef _
+	return object;
+}
+
+static void add_parameters(struct json_object *report, const struct sim_parameters *parameters)
+{
+	const struct sim_parameter_description *description = sim_parameter_descriptions;
+	struct json_object *all = add_object(report, "parameters"), *section = NULL;
+	const char *name = "";
+
+	for (; description->section; description++) {
+		if (strcmp(name, description->section))
+			section = add_object(all, description->section);
+		name = description->section;
+		add_number(section, description->key,
+			   *(const uint64_t *)((const char *)parameters + description->offset));
+	}
+}
+
+int sim_report_json(FILE *file, const struct sim_report *report)
+{
+	const struct sim_setup *setup = report->setup;
+	struct json_object *object = json_object_new_object(), *phases = json_object_new_array();
+
+	json_object_object_add(object, "program", json_object_new_string(report->program));
+	json_object_object_add(object, "soc", json_object_new_string(report->soc));
+	json_object_object_add(object, "end", json_object_new_string(end_text(setup)));
+	add_number(object, "threads", setup->threads);
+	add_number(object, "frames", setup->frames);
+	add_number(object, "lost_phases", setup->lost_phases);
+	for (uint32_t i = 0; i < setup->phase_count; i++)
+		json_object_array_add(phases, phase_json(setup, &setup->phases[i]));
+	json_object_object_add(object, "phases", phases);
+	add_parameters(object, &setup->parameters);
+	fprintf(file, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY));
+	json_object_put(object);
+	return ferror(file) ? -EIO : 0;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * mimic sim: finds all that can be wrong, writes down for the program's run-time what it
+ * needs to know, runs it, and reports what it has counted.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/sim/sim.h"
+
+#define DEFAULT_SOC "maple-fpga"
+
+static const char usage[] =
+	"Usage: mimic sim [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
+	"Runs PROGRAM in virtual time: its threads are the cores of a modelled SoC with caches,\n"
+	"memory and MAPLE. PROGRAM is compiled with the flags that mimic cflags prints. When it\n"
+	"ends, what it took is shown on standard error. docs/timing.md says what is modelled.\n\n"
+	"  --soc NAME         maple-fpga (default), maple-sim, or an INI file\n"
+	"  --cores N          as --set core.count=N; each thread has a core\n"
+	"  --set KEY=VALUE    changes a parameter, such as l2.size=256K; may be given several times\n"
+	"  --costs FILE       CSV of instructions per loop in place of mimic's own; may be given\n"
+	"                     several times\n"
+	"  --cycles N         end it with status 2 after so many cycles\n"
+	"  --trace FILE       what MAPLE does, for https://ui.perfetto.dev; a microsecond there is a cycle\n"
+	"  --json             the report as JSON, on standard output\n"
+	"  -o, --output FILE  the report to FILE\n"
+	"  --randomize        let the system put code and data anywhere, which changes no result\n"
+	"  --parameters       show the parameters that --soc, --cores and --set make; runs nothing\n"
+	"  --help             this text\n\n"
+	"The exit status is PROGRAM's, and a signal that ends PROGRAM ends mimic sim, too.\n"
+	"2: bad options, a PROGRAM that is not instrumented or has more threads than cores, or one\n"
+	"whose threads all wait for ever; 126, 127: as mimic run.\n";
+
+struct options {
+	const char *soc;
+	const char *cores;
+	const char *cycles;
+	const char *output;
+	const char *trace;
+	struct tool_values sets;
+	struct tool_values costs;
+	bool json;
+	bool randomize;
+	bool shows_parameters;
+};
+
+/* The file that the program shares with us. */
+struct shared {
+	int fd;
+	size_t size;
+	struct sim_setup *setup;
+};
+
+/* --- options -------------------------------------------------------------------------------- */
+
+static int parse_options(int argc, char **argv, struct options *options)
+{
+	const struct tool_option list[] = {
+		{ .name = "soc", .value = &options->soc },
+		{ .name = "cores", .value = &options->cores },
+		{ .name = "set", .values = &options->sets },
+		{ .name = "costs", .values = &options->costs },
+		{ .name = "cycles", .value = &options->cycles },
+		{ .name = "trace", .value = &options->trace },
+		{ .name = "json", .flag = &options->json },
+		{ .name = "randomize", .flag = &options->randomize },
+		{ .name = "output", .letter = 'o', .value = &options->output },
+		{ .name = "parameters", .flag = &options->shows_parameters },
+	};
+	int status = tool_options(argc, argv, usage, OPTIONS_FIRST, list, sizeof(list) / sizeof(list[0]));
+
+	if (status)
+		return status;
+	if (options->sets.count > TOOL_VALUES_MAX || options->costs.count > TOOL_VALUES_MAX)
+		return tool_error(EXIT_BAD_INPUT, "sim: an option may be given %d times", TOOL_VALUES_MAX);
+	if (optind >= argc && !options->shows_parameters)
+		return tool_error(EXIT_BAD_INPUT, "sim: which program? See mimic sim --help");
+	return 0;
+}
+
+static int make_parameters(const struct options *options, struct sim_parameters *parameters)
+{
+	char why[256] = "", cores[64];
+	int error = sim_parameters_load(parameters, options->soc ? options->soc : DEFAULT_SOC, why, sizeof(why));
+
+	if (!error && options->cores) {
+		snprintf(cores, sizeof(cores), "core.count=%s", options->cores);
+		error = sim_parameters_set(parameters, cores, why, sizeof(why));
+	}
+	for (size_t i = 0; i < options->sets.count && !error; i++)
+		error = sim_parameters_set(parameters, options->sets.values[i], why, sizeof(why));
+	if (!error)
+		error = sim_parameters_check(parameters, why, sizeof(why));
+	return error ? tool_error(EXIT_BAD_INPUT, "sim: %s", why[0] ? why : strerror(-error)) : 0;
+}
+
+static int read_number(const char *option, const char *text, uint64_t *number)
+{
+	char *end;
+
+	if (!text)
+		return 0;
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	if (errno || *end || end == text || text[0] == '-' || !*number)
+		return tool_error(EXIT_BAD_INPUT, "sim: %s '%s' is no number from 1 on", option, text);
+	return 0;
+}
+
+static int show_parameters(const struct sim_parameters *parameters)
+{
+	const struct sim_parameter_description *description = sim_parameter_descriptions;
+	const char *section = "";
+
+	for (; description->section; description++) {
+		if (strcmp(section, description->section))
+			printf("%s[%s]\n", *section ? "\n" : "", description->section);
+		section = description->section;
+		printf("%s = %llu\n", description->key,
+		       (unsigned long long)*(const uint64_t *)((const char *)parameters + description->offset));
+	}
+	return 0;
+}
+
+/* --- what is shared ---------------------------------------------------------------------------- */
+
+/* At *offset of the file, which then is behind it. */
+static uint64_t put(struct shared *shared, size_t *offset, const void *bytes, size_t size)
+{
+	uint64_t place = *offset;
+
+	if (size)
+		memcpy((char *)shared->setup + place, bytes, size);
+	*offset += (size + 63) & ~(size_t)63;
+	return place;
+}
+
+static int fill(struct shared *shared, const struct sim_program *program, const struct sim_costs *costs)
+{
+	struct sim_setup *setup = shared->setup;
+	size_t offset = (sizeof(*setup) + 63) & ~(size_t)63;
+
+	setup->magic = SIM_SETUP_MAGIC;
+	setup->version = SIM_SETUP_VERSION;
+	setup->header_size = sizeof(*setup);
+	setup->file_size = shared->size;
+	setup->place_count = program->place_count;
+	setup->loop_count = costs->loop_count;
+	setup->function_count = program->function_count;
+	setup->names_size = program->names_size;
+	setup->places = put(shared, &offset, program->places, program->place_count * sizeof(*program->places));
+	setup->loops = put(shared, &offset, costs->loops, costs->loop_count * sizeof(*costs->loops));
+	setup->functions = put(shared, &offset, program->functions,
+			       program->function_count * sizeof(*program->functions));
+	setup->names = put(shared, &offset, program->names, program->names_size);
+	return 0;
+}
+
+static int share(struct shared *shared, const struct sim_program *program, const struct sim_costs *costs)
+{
+	shared->size = sizeof(*shared->setup) + program->place_count * sizeof(*program->places) +
+		       costs->loop_count * sizeof(*costs->loops) +
+		       program->function_count * sizeof(*program->functions) + program->names_size + 5 * 64;
+	shared->fd = memfd_create("mimic-sim", MFD_CLOEXEC);
+	if (shared->fd < 0 || ftruncate(shared->fd, (off_t)shared->size))
+		return tool_error(EXIT_FAILURE, "sim: no memory to share with the program: %s", strerror(errno));
+	shared->setup = mmap(NULL, shared->size, PROT_READ | PROT_WRITE, MAP_SHARED, shared->fd, 0);
+	if (shared->setup == MAP_FAILED)
+		return tool_error(EXIT_FAILURE, "sim: no memory to share with the program: %s", strerror(errno));
+	return fill(shared, program, costs);
+}
+
+static int prepare(const struct options *options, const char *path, struct shared *shared)
+{
+	struct sim_program program = { 0 };
+	struct sim_costs costs;
+	int status = sim_costs_read(&costs, &options->costs);
+
+	if (!status)
+		status = sim_program_read(&program, path, &costs);
+	if (!status && !program.has_lines)
+		tool_error(0, "%s: without debugging information (-g) every access costs %d instructions", path,
+			   SIM_DEFAULT_INSTRUCTIONS);
+	if (!status)
+		status = share(shared, &program, &costs);
+	sim_program_free(&program);
+	sim_costs_free(&costs);
+	return status;
+}
+
+/* --- the run ------------------------------------------------------------------------------------- */
+
+static pid_t own_pid;
+static bool is_randomized;
+
+static void before_program(void)
+{
+	/* Nobody would see what it does without us, and one that spins would never end. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != own_pid)
+		_exit(EXIT_FAILURE);
+	if (is_randomized)
+		return;
+	/* Where things lie does not matter to what is counted; but a program may print addresses. */
+	personality(ADDR_NO_RANDOMIZE);
+}
+
+static void set_environment(const struct shared *shared)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), shared->fd);
+	setenv("MIMIC_SIM", path, 1);
+}
+
+static int write_report(const struct options *options, FILE *file, const char *program, const struct shared *shared)
+{
+	const struct sim_report report = {
+		.program = program,
+		.soc = options->soc ? options->soc : DEFAULT_SOC,
+		.setup = shared->setup,
+	};
+	int error;
+
+	if (atomic_load(&shared->setup->end) == SIM_NEVER_BEGAN)
+		return tool_error(EXIT_FAILURE, "sim: %s did not begin in virtual time; is it a script, or set-user-ID?",
+				  program);
+	if (atomic_load(&shared->setup->end) == SIM_BEGAN)
+		return tool_error(EXIT_FAILURE, "sim: %s did not come to exit(): there is no report", program);
+	error = options->json ? sim_report_json(file, &report) : sim_report_text(file, &report);
+	return error ? tool_error(EXIT_FAILURE, "sim: the report: %s", strerror(-error)) : 0;
+}
+
+static FILE *open_output(const struct options *options)
+{
+	FILE *file;
+
+	if (!options->output)
+		return options->json ? stdout : stderr;
+	file = fopen(options->output, "we");
+	if (!file)
+		tool_error(0, "%s: %s", options->output, strerror(errno));
+	return file;
+}
+
+static int run(const struct options *options, struct shared *shared, char **argv)
+{
+	FILE *output = open_output(options);
+	struct sim_trace trace = { .spool = -1 };
+	int ended, status;
+
+	if (!output)
+		return EXIT_BAD_INPUT;
+	status = options->trace ? sim_trace_begin(&trace, options->trace, shared->setup) : 0;
+	if (status)
+		return status;
+	set_environment(shared);
+	fflush(NULL);
+	own_pid = getpid();
+	is_randomized = options->randomize;
+	ended = child_run(argv, before_program);
+	if (ended < 0)
+		return EXIT_BAD_INPUT;
+	status = write_report(options, output, argv[0], shared);
+	if (options->trace && sim_trace_end(&trace, argv[0]) && !status)
+		status = EXIT_FAILURE;
+	if (fflush(output) && !status)
+		status = tool_error(EXIT_FAILURE, "sim: the report: %s", strerror(errno));
+	if (options->output)
+		fclose(output);
+	return WIFEXITED(ended) && !WEXITSTATUS(ended) ? status : child_end_as(ended);
+}
+
+int tool_sim(int argc, char **argv)
+{
+	struct options options = { 0 };
+	struct sim_parameters parameters;
+	struct shared shared = { .fd = -1 };
+	char path[PATH_MAX];
+	uint64_t cycles = 0;
+	int status = parse_options(argc, argv, &options);
+
+	if (!status)
+		status = make_parameters(&options, &parameters);
+	if (!status)
+		status = read_number("--cycles", options.cycles, &cycles);
+	if (status)
+		return status;
+	if (options.shows_parameters)
+		return show_parameters(&parameters);
+	status = run_find_program(argv[optind], path);
+	if (!status)
+		status = prepare(&options, path, &shared);
+	if (status)
+		return status;
+	shared.setup->parameters = parameters;
+	shared.setup->cycle_limit = cycles;
+	return run(&options, &shared, argv + optind);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What the files of mimic sim call of each other. */
+#ifndef TOOLS_SIM_H
+#define TOOLS_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sim/setup.h"
+#include "tools/common/tools.h"
+
+/* --- sim_costs.c: tables of what loops cost -------------------------------------------- */
+
+/* A line of code that has accesses. */
+struct sim_cost_row {
+	char *file;		/* without its folder */
+	char *function;
+	uint64_t loop;		/* of the function; 0: what is outside of its loops */
+	uint64_t first_line, last_line;
+	uint32_t index;		/* of the loop, in struct sim_costs; loops of several rows have one */
+};
+
+struct sim_costs {
+	struct sim_cost_row *rows;
+	size_t row_count;
+	struct sim_loop *loops;	/* the first stands for what is in no table */
+	size_t loop_count;
+};
+
+/* Files, or where there are none all tables that mimic came with. 0, or the exit status when all is said. */
+int sim_costs_read(struct sim_costs *costs, const struct tool_values *files);
+void sim_costs_free(struct sim_costs *costs);
+/* The innermost loop that a line belongs to; NULL: no table has it. */
+const struct sim_cost_row *sim_costs_find(const struct sim_costs *costs, const char *file, const char *function,
+					  uint64_t line);
+
+/* --- sim_program.c: a program file -------------------------------------------------------- */
+
+struct sim_program {
+	struct sim_place *places;
+	size_t place_count;
+	struct sim_function *functions;	/* name: offset in names */
+	size_t function_count;
+	char *names;
+	size_t names_size;
+	bool has_lines;		/* debugging information */
+};
+
+/*
+ * Can it run in virtual time? And where is what in it. 0, or the exit status when all is
+ * said: what it was not compiled or linked with.
+ */
+int sim_program_read(struct sim_program *program, const char *path, const struct sim_costs *costs);
+void sim_program_free(struct sim_program *program);
+
+/* --- sim_trace.c --------------------------------------------------------------------------- */
+
+struct sim_trace {
+	const char *path;
+	FILE *output;
+	int spool;		/* what the program writes into */
+};
+
+/* Both: 0, or the exit status when all is said. */
+int sim_trace_begin(struct sim_trace *trace, const char *path, struct sim_setup *setup);
+int sim_trace_end(struct sim_trace *trace, const char *program);
+
+/* --- sim_report.c --------------------------------------------------------------------------- */
+
+struct sim_report {
+	const char *program;
+	const char *soc;
+	const struct sim_setup *setup;
+};
+
+/* 0 or -errno. */
+int sim_report_text(FILE *file, const struct sim_report *report);
+int sim_report_json(FILE *file, const struct sim_report *report);
+
+#endif

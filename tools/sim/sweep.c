@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * mimic sweep: mimic sim on a grid of parameters. A point is one command with a report of its
+ * own, so that another machine may run it; the table is made of the reports.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sim/parameters.h"
+#include "tools/common/jobs.h"
+#include "tools/sim/point.h"
+#include "tools/common/tools.h"
+
+#define POINTS_MAX 100000
+#define PHASES_MAX 64
+#define AXES_MAX (TOOL_VALUES_MAX + 2)
+
+static const char usage[] =
+	"Usage: mimic sweep [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
+	"Runs mimic sim PROGRAM for each combination of values, on all processors, and writes one CSV\n"
+	"with what each has counted.\n\n"
+	"  --set KEY=V,V,...  values of a parameter, such as l2.size=32K,64K; may be given several times\n"
+	"  --soc NAME,...     maple-fpga, maple-sim, or INI files\n"
+	"  --cores N,...      numbers of cores\n"
+	"  -j, --jobs N       runs at a time (default: as many as processors)\n"
+	"  -o, --output FILE  the CSV to FILE, not to standard output\n"
+	"  --directory DIR    keeps the reports of the points there\n"
+	"  --list             runs nothing; prints the command of each point, for --directory\n"
+	"  --collect          runs nothing; makes the CSV of the reports in --directory\n"
+	"  --help             this text\n\n"
+	"The exit status is 1 if a point failed: its line says so, and has no numbers. 2: bad options.\n";
+
+/* One dimension of the grid. */
+struct axis {
+	const char *option;	/* "--set", "--soc", "--cores" */
+	char *key;		/* of --set, with its '='; else "" */
+	char *values[TOOL_VALUES_MAX];
+	size_t count;
+};
+
+struct sweep {
+	struct axis axes[AXES_MAX];
+	size_t axis_count, points;
+	const char *soc, *cores, *jobs, *output, *directory;
+	struct tool_values sets;
+	bool lists, collects;
+	char **program;		/* and its arguments */
+	char self[PATH_MAX];
+	char temporary[PATH_MAX];	/* directory that we made */
+	size_t done;
+	bool shows_progress;
+};
+
+static int parse(int argc, char **argv, struct sweep *sweep)
+{
+	const struct tool_option list[] = {
+		{ .name = "set", .values = &sweep->sets },
+		{ .name = "soc", .value = &sweep->soc },
+		{ .name = "cores", .value = &sweep->cores },
+		{ .name = "jobs", .letter = 'j', .value = &sweep->jobs },
+		{ .name = "output", .letter = 'o', .value = &sweep->output },
+		{ .name = "directory", .value = &sweep->directory },
+		{ .name = "list", .flag = &sweep->lists },
+		{ .name = "collect", .flag = &sweep->collects },
+	};
+	int status = tool_options(argc, argv, usage, OPTIONS_FIRST, list, sizeof(list) / sizeof(list[0]));
+
+	if (status)
+		return status;
+	if (sweep->sets.count > TOOL_VALUES_MAX)
+		return tool_error(EXIT_BAD_INPUT, "sweep: --set may be given %d times", TOOL_VALUES_MAX);
+	if (optind >= argc)
+		return tool_error(EXIT_BAD_INPUT, "sweep: which program? See mimic sweep --help");
+	if ((sweep->lists || sweep->collects) && !sweep->directory)
+		return tool_error(EXIT_BAD_INPUT, "sweep: --list and --collect need --directory");
+	if (sweep->lists && sweep->collects)
+		return tool_error(EXIT_BAD_INPUT, "sweep: --list or --collect, not both");
+	sweep->program = argv + optind;
+	return 0;
+}
+
+/* --- the grid -------------------------------------------------------------------------- */
+
+/* A value that does not fit is its points' trouble; a key of which none fits is a mistake. `why`: of the last one. */
+static bool takes_some_value(const struct axis *axis, char *why, size_t size)
+{
+	for (size_t i = 0; i < axis->count; i++) {
+		struct sim_parameters parameters;
+		char *assignment;
+		int error;
+
+		if (sim_parameters_load(&parameters, "maple-fpga", why, size) ||
+		    asprintf(&assignment, "%s%s", axis->key, axis->values[i]) < 0)
+			return false;
+		error = sim_parameters_set(&parameters, assignment, why, size);
+		free(assignment);
+		if (!error)
+			return true;
+	}
+	return false;
+}
+
+static int add_axis(struct sweep *sweep, const char *option, const char *text)
+{
+	struct axis *axis = &sweep->axes[sweep->axis_count++];
+	const char *values = text;
+	char *copy, *next, why[256];
+
+	axis->option = option;
+	axis->key = strdup("");
+	if (!strcmp(option, "--set")) {
+		const char *equals = strchr(text, '=');
+
+		if (!equals || equals == text)
+			return tool_error(EXIT_BAD_INPUT, "sweep: --set %s: it must be KEY=VALUE,...", text);
+		free(axis->key);
+		axis->key = strndup(text, (size_t)(equals + 1 - text));
+		values = equals + 1;
+	}
+	copy = strdup(values);
+	if (!copy || !axis->key)
+		return tool_error(EXIT_FAILURE, "sweep: out of memory");
+	while ((next = strsep(&copy, ","))) {
+		if (!*next)
+			return tool_error(EXIT_BAD_INPUT, "sweep: %s %s: a value is empty", option, text);
+		if (axis->count == TOOL_VALUES_MAX)
+			return tool_error(EXIT_BAD_INPUT, "sweep: %s %s: more than %d values", option, text,
+					  TOOL_VALUES_MAX);
+		axis->values[axis->count++] = next;
+	}
+	if (!strcmp(option, "--set") && !takes_some_value(axis, why, sizeof(why)))
+		return tool_error(EXIT_BAD_INPUT, "sweep: --set %s: %s", text, why);
+	sweep->points *= axis->count;
+	if (sweep->points > POINTS_MAX)
+		return tool_error(EXIT_BAD_INPUT, "sweep: more than %d points", POINTS_MAX);
+	return 0;
+}
+
+static int make_grid(struct sweep *sweep)
+{
+	int status = 0;
+
+	sweep->points = 1;
+	if (sweep->soc)
+		status = add_axis(sweep, "--soc", sweep->soc);
+	if (!status && sweep->cores)
+		status = add_axis(sweep, "--cores", sweep->cores);
+	for (size_t i = 0; i < sweep->sets.count && !status; i++)
+		status = add_axis(sweep, "--set", sweep->sets.values[i]);
+	return status;
+}
+
+/* The last axis changes fastest. */
+static const char *value_of(const struct sweep *sweep, size_t point, size_t axis)
+{
+	for (size_t i = sweep->axis_count; i-- > axis + 1; )
+		point /= sweep->axes[i].count;
+	return sweep->axes[axis].values[point % sweep->axes[axis].count];
+}
+
+static char *report_path(const struct sweep *sweep, size_t point, const char *suffix)
+{
+	char *path;
+
+	return asprintf(&path, "%s/point-%05zu.%s", sweep->directory, point, suffix) < 0 ? NULL : path;
+}
+
+/* NULL: out of memory. All of it stays until the end. */
+static char **make_command(const struct sweep *sweep, size_t point)
+{
+	size_t words = 0, count = 0;
+	char **command;
+
+	while (sweep->program[words])
+		words++;
+	command = calloc(8 + 2 * sweep->axis_count + words, sizeof(*command));
+	if (!command)
+		return NULL;
+	command[count++] = (char *)sweep->self;
+	command[count++] = "sim";
+	for (size_t i = 0; i < sweep->axis_count; i++) {
+		char *value;
+
+		if (asprintf(&value, "%s%s", sweep->axes[i].key, value_of(sweep, point, i)) < 0)
+			return NULL;
+		command[count++] = (char *)sweep->axes[i].option;
+		command[count++] = value;
+	}
+	command[count++] = "--json";
+	command[count++] = "--output";
+	command[count] = report_path(sweep, point, "json");
+	if (!command[count++])
+		return NULL;
+	command[count++] = "--";
+	memcpy(command + count, sweep->program, words * sizeof(*command));
+	return command;
+}
+
+/* A word as a shell takes it. */
+static void print_word(const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=,:+%@";
+
+	if (*word && strspn(word, plain) == strlen(word)) {
+		fputs(word, stdout);
+		return;
+	}
+	putchar('\'');
+	for (; *word; word++) {
+		if (*word == '\'')
+			fputs("'\\''", stdout);
+		else
+			putchar(*word);
+	}
+	putchar('\'');
+}
+
+/* A program that finds its result wrong has a report, too: nobody may take it for a good one. */
+static int list_points(const struct sweep *sweep)
+{
+	for (size_t point = 0; point < sweep->points; point++) {
+		char **command = make_command(sweep, point), *report = report_path(sweep, point, "json");
+
+		if (!command || !report)
+			return tool_error(EXIT_FAILURE, "sweep: out of memory");
+		for (size_t i = 0; command[i]; i++) {
+			print_word(command[i]);
+			putchar(' ');
+		}
+		fputs("|| { rm -f ", stdout);
+		print_word(report);
+		puts("; false; }");
+		free(report);
+	}
+	return fflush(stdout) || ferror(stdout) ? tool_error(EXIT_FAILURE, "sweep: cannot write the list") : 0;
+}
+
+/* --- running it ------------------------------------------------------------------------- */
+
+static void show_progress(void *context, size_t point)
+{
+	struct sweep *sweep = context;
+
+	(void)point;
+	sweep->done++;
+	if (sweep->shows_progress)
+		fprintf(stderr, "\rsweep: %zu of %zu%s", sweep->done, sweep->points,
+			sweep->done == sweep->points ? "\n" : "");
+}
+
+static int run_points(struct sweep *sweep, unsigned int at_once)
+{
+	struct job *jobs = calloc(sweep->points, sizeof(*jobs));
+	int error;
+
+	if (!jobs)
+		return tool_error(EXIT_FAILURE, "sweep: out of memory");
+	for (size_t point = 0; point < sweep->points; point++) {
+		char *report = report_path(sweep, point, "json");
+
+		jobs[point].arguments = make_command(sweep, point);
+		jobs[point].errors = report_path(sweep, point, "err");
+		if (!report || !jobs[point].arguments || !jobs[point].errors)
+			return tool_error(EXIT_FAILURE, "sweep: out of memory");
+		/* One of another run may not pass for this one's. */
+		unlink(report);
+		free(report);
+	}
+	sweep->shows_progress = isatty(STDERR_FILENO);
+	error = jobs_run(jobs, sweep->points, at_once, show_progress, sweep);
+	if (error)
+		return tool_error(EXIT_FAILURE, "sweep: %s", error == -EINTR ? "stopped by a signal" : strerror(-error));
+	for (size_t point = 0; point < sweep->points; point++) {
+		char *report = report_path(sweep, point, "json");
+
+		/* A program that found its results wrong has a report, too. */
+		if (jobs[point].status && report)
+			unlink(report);
+		free(report);
+	}
+	free(jobs);
+	return 0;
+}
+
+/* --- the table ----------------------------------------------------------------------------- */
+
+static void print_header(FILE *file, const struct sweep *sweep)
+{
+	for (size_t i = 0; i < sweep->axis_count; i++) {
+		const struct axis *axis = &sweep->axes[i];
+
+		fprintf(file, "%.*s,", axis->key[0] ? (int)strlen(axis->key) - 1 : (int)strlen(axis->option) - 2,
+			axis->key[0] ? axis->key : axis->option + 2);
+	}
+	fputs("status,phase,cycles,uncosted", file);
+#define _(name, meaning) fputs("," #name, file);
+	SOC_CORE_COUNTERS(_)
+	SOC_COUNTERS(_)
+#undef _
+	fputs(",maple_produced,maple_consumed,maple_fetched,maple_prefetched,maple_tlb_misses\n", file);
+}
+
+static void print_keys(FILE *file, const struct sweep *sweep, size_t number)
+{
+	for (size_t i = 0; i < sweep->axis_count; i++)
+		fprintf(file, "%s,", value_of(sweep, number, i));
+}
+
+static void print_point(FILE *file, const struct sim_point *point)
+{
+	fprintf(file, "ok,%s,%llu,%llu", point->phase, (unsigned long long)point->cycles,
+		(unsigned long long)point->uncosted);
+#define _(name, meaning) fprintf(file, ",%llu", (unsigned long long)point->cores.name);
+	SOC_CORE_COUNTERS(_)
+#undef _
+#define _(name, meaning) fprintf(file, ",%llu", (unsigned long long)point->soc.name);
+	SOC_COUNTERS(_)
+#undef _
+	fprintf(file, ",%llu,%llu,%llu,%llu,%llu\n", (unsigned long long)point->produced,
+		(unsigned long long)point->consumed, (unsigned long long)point->fetched,
+		(unsigned long long)point->prefetched, (unsigned long long)point->tlb_misses);
+}
+
+/* What the point's command said; its first line. */
+static void tell_failure(const struct sweep *sweep, size_t number, int error)
+{
+	char *path = report_path(sweep, number, "err"), line[512] = "";
+	FILE *file = path ? fopen(path, "r") : NULL;
+
+	if (file && fgets(line, sizeof(line), file))
+		line[strcspn(line, "\n")] = '\0';
+	if (file)
+		fclose(file);
+	free(path);
+	tool_error(EXIT_FAILURE, "sweep: point %zu: %s", number, line[0] ? line : strerror(-error));
+}
+
+static int print_table(FILE *file, const struct sweep *sweep)
+{
+	static struct sim_point points[PHASES_MAX];
+	int status = 0;
+
+	print_header(file, sweep);
+	for (size_t number = 0; number < sweep->points; number++) {
+		char *path = report_path(sweep, number, "json");
+		int count = path ? sim_point_read(path, points, PHASES_MAX) : -ENOMEM;
+
+		free(path);
+		for (int i = 0; i < count && i < PHASES_MAX; i++) {
+			print_keys(file, sweep, number);
+			print_point(file, &points[i]);
+		}
+		if (count >= 0)
+			continue;
+		tell_failure(sweep, number, count);
+		print_keys(file, sweep, number);
+		fputs("failed\n", file);
+		status = EXIT_FAILURE;
+	}
+	return status;
+}
+
+static int write_table(const struct sweep *sweep)
+{
+	FILE *file = sweep->output ? fopen(sweep->output, "w") : stdout;
+	int status;
+
+	if (!file)
+		return tool_error(EXIT_BAD_INPUT, "sweep: %s: %s", sweep->output, strerror(errno));
+	status = print_table(file, sweep);
+	if (fflush(file) || ferror(file))
+		status = tool_error(EXIT_FAILURE, "sweep: cannot write the table");
+	if (sweep->output)
+		fclose(file);
+	return status;
+}
+
+/* --- all of it --------------------------------------------------------------------------------- */
+
+static int find_self(struct sweep *sweep)
+{
+	ssize_t length = readlink("/proc/self/exe", sweep->self, sizeof(sweep->self) - 1);
+
+	if (length < 0)
+		return tool_error(EXIT_FAILURE, "/proc/self/exe: %s", strerror(errno));
+	sweep->self[length] = '\0';
+	return 0;
+}
+
+static int make_directory(struct sweep *sweep)
+{
+	const char *base = getenv("TMPDIR");
+
+	if (sweep->directory) {
+		if (mkdir(sweep->directory, 0777) && errno != EEXIST)
+			return tool_error(EXIT_BAD_INPUT, "sweep: %s: %s", sweep->directory, strerror(errno));
+		return 0;
+	}
+	snprintf(sweep->temporary, sizeof(sweep->temporary), "%s/mimic-sweep-XXXXXX", base && *base ? base : "/tmp");
+	sweep->directory = mkdtemp(sweep->temporary);
+	if (sweep->directory)
+		return 0;
+	tool_error(0, "sweep: %s: %s", sweep->temporary, strerror(errno));
+	sweep->temporary[0] = '\0';
+	return EXIT_FAILURE;
+}
+
+static void remove_temporary(const struct sweep *sweep)
+{
+	if (!sweep->temporary[0])
+		return;
+	for (size_t point = 0; point < sweep->points; point++) {
+		char *report = report_path(sweep, point, "json"), *errors = report_path(sweep, point, "err");
+
+		if (report)
+			unlink(report);
+		if (errors)
+			unlink(errors);
+		free(report);
+		free(errors);
+	}
+	rmdir(sweep->temporary);
+}
+
+static int read_jobs(const struct sweep *sweep, unsigned int *at_once)
+{
+	char *end;
+	unsigned long number;
+
+	*at_once = jobs_processors();
+	if (!sweep->jobs)
+		return 0;
+	number = strtoul(sweep->jobs, &end, 10);
+	if (sweep->jobs[0] < '0' || sweep->jobs[0] > '9' || *end || number < 1 || number > 1024)
+		return tool_error(EXIT_BAD_INPUT, "sweep: --jobs %s: it must be a number from 1 to 1024", sweep->jobs);
+	*at_once = (unsigned int)number;
+	return 0;
+}
+
+int tool_sweep(int argc, char **argv)
+{
+	struct sweep sweep = { 0 };
+	unsigned int at_once;
+	int status = parse(argc, argv, &sweep);
+
+	if (!status)
+		status = make_grid(&sweep);
+	if (!status)
+		status = read_jobs(&sweep, &at_once);
+	if (!status)
+		status = find_self(&sweep);
+	if (status)
+		return status;
+	if (sweep.lists)
+		return list_points(&sweep);
+	status = sweep.collects ? 0 : make_directory(&sweep);
+	if (!status && !sweep.collects)
+		status = run_points(&sweep, at_once);
+	if (!status)
+		status = write_table(&sweep);
+	remove_temporary(&sweep);
+	jobs_pass_on_signal();
+	return status;
+}

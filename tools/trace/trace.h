@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What the files of mimic trace call of each other. */
+#ifndef TOOLS_TRACE_H
+#define TOOLS_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "libmimic/base/spool.h"
+
+/* --- trace_spool.c: a spool, read ------------------------------------------------------ */
+
+/* An event on its way to the output. Times are nanoseconds from the trace's begin. */
+struct trace_record {
+	const struct mimic_trace_event *event;
+	uint64_t time;
+	uint64_t end;		/* of slices, and of what BEGIN begins */
+	bool is_open;		/* nobody ended it */
+	bool is_idle;		/* END, whose BEGIN has it all; or of a BEGIN that nobody saw */
+};
+
+struct trace_input {
+	const struct mimic_spool_header *header;
+	size_t size;
+	unsigned int devices;
+	struct trace_record *records;	/* by time */
+	size_t count;
+	uint64_t lost;		/* events that found no room */
+	uint64_t end;		/* of the whole */
+};
+
+/* 0 or -errno. */
+int trace_read(struct trace_input *input, int fd);
+/* A daemon hears of a program's end when we do, and ends what it does for it: waits for that, not for long. */
+void trace_await_daemon(int fd);
+void trace_free(struct trace_input *input);
+/* Who wrote an event: the thread of the program, or a worker of the library. */
+const struct mimic_spool_owner *trace_writer(const struct trace_input *input, const struct trace_record *record);
+
+/* --- trace_names.c --------------------------------------------------------------------- */
+
+#define TRACE_NAME 64
+
+/* The register of an access: "MAPLE CONSUME [3]". */
+void trace_register_name(char *name, unsigned int kind, uint64_t page_and_offset, bool is_store);
+/* Of instruction words: "mma". */
+void trace_command_name(char *name, unsigned int kind, uint32_t word);
+
+/* --- trace_json.c: the output ----------------------------------------------------------- */
+
+/* 0, or -errno of the file. */
+int trace_write_json(const struct trace_input *input, FILE *file, const char *program);
+
+/* --- trace_queues.c: words and commands on their way ------------------------------------ */
+
+/* So many numbers from `first` on that came at `time`. */
+struct trace_run {
+	uint64_t first;
+	uint64_t count;
+	uint64_t time;
+};
+
+struct trace_queue {
+	struct trace_run *runs;
+	size_t first, count, capacity;
+};
+
+/* false: no memory. */
+bool trace_queue_put(struct trace_queue *queue, uint64_t first, uint64_t count, uint64_t time);
+/*
+ * Takes the numbers from `first` on out, as far as they follow each other and came together:
+ * *run is what was taken. false: the queue has none of them.
+ */
+bool trace_queue_take(struct trace_queue *queue, uint64_t first, uint64_t count, struct trace_run *run);
+
+#endif
