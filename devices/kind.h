@@ -11,6 +11,7 @@
 #include "devices/dare/dare_model.h"
 #include "devices/maple/maple_model.h"
 #include "devices/model.h"
+#include "devices/register.h"
 #include "devices/state.h"
 #include "devices/virgo/virgo_model.h"
 
@@ -163,6 +164,9 @@ struct mimic_kind {
 	/* All that the device shows of itself: a call of the model that changes nothing. */
 	void (*state)(const struct mimic_model *model, uint64_t now,
 		      const struct mimic_state_visitor *visitor);
+	/* All of its registers (devices/register.h). */
+	const struct mimic_register_block *const *blocks;
+	size_t block_count;
 	/* The register that an access names, for people: "MAPLE CONSUME [3]". As snprintf(). */
 	size_t (*access_name)(const struct mimic_access *access, char *text, size_t size);
 };

@@ -9,8 +9,8 @@ $(O)/print-registers: $(call obj,scripts/print-registers.c)
 $(O)/maple.dict: $(O)/print-registers
 	$(Q)$< --dictionary > $@
 
-$(O)/print-dare-registers: $(call obj,scripts/print-dare-registers.c)
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^
+$(O)/print-dare-registers: $(call obj,scripts/print-dare-registers.c scripts/print-blocks.c) $(LIBMIMIC_A)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)
 
 $(O)/print-virgo-registers: $(call obj,scripts/print-virgo-registers.c)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* The registers of a context. */
 #include "devices/dare/dare_internal.h"
+#include "devices/dare/dare_state.h"
 
 void mpu_context_reset(struct dare *d, struct dare_context *c)
 {
@@ -105,117 +106,178 @@ size_t mpu_context_stream(struct dare *d, struct dare_context *c, uint64_t owner
 	return done;
 }
 
-static void illegal(struct dare_context *c, struct mimic_access *access)
+/* --- the registers: include/mimic/dare_registers.h lists them -------------------------- */
+
+static const struct dare_context *context_at(const struct mimic_model *model, struct mimic_register_place place)
 {
-	count(c, DARE_COUNTER_illegal, 1);
-	access->data = 0;
+	return &((const struct dare *)model)->context[place.unit];
 }
 
-static enum mimic_outcome store(struct dare *d, struct dare_context *c, struct mimic_access *access)
+/* Registers that show a value and nothing else. */
+#define PEEKS(_) \
+	_(RS1, c->rs1) \
+	_(RS2, c->rs2) \
+	_(STATUS, mpu_context_status(d, c)) \
+	_(MATRIX_M, c->csr[DARE_CSR_MATRIX_M]) \
+	_(MATRIX_K, c->csr[DARE_CSR_MATRIX_K]) \
+	_(MATRIX_N, c->csr[DARE_CSR_MATRIX_N]) \
+	_(DISPATCHED, c->dispatched) \
+	_(COMPLETED, c->completed) \
+	_(ERROR, c->error) \
+	_(ERROR_INSTRUCTION, c->error_instruction) \
+	_(ERROR_POSITION, c->error_position) \
+	_(ERROR_ADDRESS, c->error_address) \
+	_(ERROR_ROW, c->error_row) \
+	_(IDENTIFY, DARE_MAGIC << 32 | (uint64_t)DARE_VERSION << 24 | context_number(d, c))
+
+#define _(NAME, expression) \
+static enum mimic_peek context_peek_##NAME(const struct mimic_model *model, struct mimic_register_place place, \
+					   uint64_t now, uint64_t *value) \
+{ \
+	const struct dare *d = (const struct dare *)model; \
+	const struct dare_context *c = context_at(model, place); \
+\
+	(void)d; \
+	(void)now; \
+	*value = (expression); \
+	return MIMIC_PEEK_VALUE; \
+}
+PEEKS(_)
+#undef _
+#define _(name, meaning) \
+static enum mimic_peek context_peek_##name(const struct mimic_model *model, struct mimic_register_place place, \
+					   uint64_t now, uint64_t *value) \
+{ \
+	(void)now; \
+	*value = context_at(model, place)->counters[DARE_COUNTER_##name]; \
+	return MIMIC_PEEK_VALUE; \
+}
+DARE_COUNTERS(_)
+#undef _
+
+static enum mimic_peek context_peek_FENCE(const struct mimic_model *model, struct mimic_register_place place,
+					  uint64_t now, uint64_t *value)
 {
-	switch (access->offset) {
-	case DARE_RS1:
-		c->rs1 = access->data;
-		break;
-	case DARE_RS2:
-		c->rs2 = access->data;
-		break;
-	case DARE_INSTRUCTION:
-		return dispatch(d, c, access, PARKED_INSTRUCTION);
-	case DARE_STREAM:
-		return dispatch(d, c, access, PARKED_STREAM);
-	case DARE_ERROR:
-		mpu_queue_clear_error(c);
-		break;
-	case DARE_RESET:
-		mpu_context_reset(d, c);
-		mpu_parked_release(d, c, mpu_context_status(d, c));
-		break;
-	default:
-		illegal(c, access);
-	}
+	context_peek_STATUS(model, place, now, value);
+	return context_at(model, place)->queue_level ? MIMIC_PEEK_WAITS : MIMIC_PEEK_VALUE;
+}
+
+static enum mimic_outcome context_store_RS1(struct mimic_model *model, struct mimic_register_place place,
+					    struct mimic_access *access)
+{
+	dare_of(model)->context[place.unit].rs1 = access->data;
 	return MIMIC_DONE;
 }
 
-static uint64_t identify(const struct dare *d, const struct dare_context *c)
+static enum mimic_outcome context_store_RS2(struct mimic_model *model, struct mimic_register_place place,
+					    struct mimic_access *access)
 {
-	return DARE_MAGIC << 32 | (uint64_t)DARE_VERSION << 24 | context_number(d, c);
+	dare_of(model)->context[place.unit].rs2 = access->data;
+	return MIMIC_DONE;
 }
 
-static bool load_register(const struct dare *d, const struct dare_context *c, uint32_t offset,
-			  uint64_t *data)
+static enum mimic_outcome context_store_INSTRUCTION(struct mimic_model *model,
+						    struct mimic_register_place place,
+						    struct mimic_access *access)
 {
-	switch (offset) {
-	case DARE_RS1:
-		*data = c->rs1;
-		return true;
-	case DARE_RS2:
-		*data = c->rs2;
-		return true;
-	case DARE_STATUS:
-	case DARE_FENCE:
-		*data = mpu_context_status(d, c);
-		return true;
-	case DARE_MATRIX_M:
-	case DARE_MATRIX_K:
-	case DARE_MATRIX_N:
-		*data = c->csr[(offset - DARE_MATRIX_M) / 8];
-		return true;
-	case DARE_DISPATCHED:
-		*data = c->dispatched;
-		return true;
-	case DARE_COMPLETED:
-		*data = c->completed;
-		return true;
-	case DARE_ERROR:
-		*data = c->error;
-		return true;
-	case DARE_ERROR_INSTRUCTION:
-		*data = c->error_instruction;
-		return true;
-	case DARE_ERROR_POSITION:
-		*data = c->error_position;
-		return true;
-	case DARE_ERROR_ADDRESS:
-		*data = c->error_address;
-		return true;
-	case DARE_ERROR_ROW:
-		*data = c->error_row;
-		return true;
-	case DARE_IDENTIFY:
-		*data = identify(d, c);
-		return true;
-	default:
-		if (offset < DARE_COUNTER_OFFSET || offset >= DARE_COUNTER_OFFSET + 8 * DARE_COUNTER_COUNT)
-			return false;
-		*data = c->counters[(offset - DARE_COUNTER_OFFSET) / 8];
-		return true;
-	}
+	struct dare *d = dare_of(model);
+
+	return dispatch(d, &d->context[place.unit], access, PARKED_INSTRUCTION);
 }
 
-static enum mimic_outcome load(struct dare *d, struct dare_context *c, struct mimic_access *access)
+static enum mimic_outcome context_store_STREAM(struct mimic_model *model, struct mimic_register_place place,
+					       struct mimic_access *access)
 {
-	if (access->offset == DARE_FENCE && c->queue_level)
+	struct dare *d = dare_of(model);
+
+	return dispatch(d, &d->context[place.unit], access, PARKED_STREAM);
+}
+
+/* Whatever is stored. */
+static enum mimic_outcome context_store_ERROR(struct mimic_model *model, struct mimic_register_place place,
+					      struct mimic_access *access)
+{
+	(void)access;
+	mpu_queue_clear_error(&dare_of(model)->context[place.unit]);
+	return MIMIC_DONE;
+}
+
+static enum mimic_outcome context_store_RESET(struct mimic_model *model, struct mimic_register_place place,
+					      struct mimic_access *access)
+{
+	struct dare *d = dare_of(model);
+	struct dare_context *c = &d->context[place.unit];
+
+	(void)access;
+	mpu_context_reset(d, c);
+	mpu_parked_release(d, c, mpu_context_status(d, c));
+	return MIMIC_DONE;
+}
+
+static const struct mimic_register context_rows[] = {
+#define _(at, name, access, reset, role, format, meaning) \
+	[(at) / 8] = { MIMIC_REGISTER_ROW(context, at, name, access, reset, role, format, meaning) },
+	DARE_CONTEXT_REGISTERS(_)
+#undef _
+#define AT(name) (DARE_COUNTER_OFFSET + 8 * DARE_COUNTER_##name)
+#define _(name, meaning) \
+	[AT(name) / 8] = { \
+		MIMIC_REGISTER_ROW(context, AT(name), name, R, 0, NONE, DECIMAL, meaning), \
+		.shown = MIMIC_SHOWN_ELSEWHERE, \
+	},
+	DARE_COUNTERS(_)
+#undef _
+};
+
+const struct mimic_register_block dare_context_block = {
+	.name = "context",
+	.is_numbered = true,
+	.access = MIMIC_REGISTER_RW,
+	.page = DARE_PAGE_CONTEXT(0),
+	.pages = DARE_CONTEXTS_MAX,
+	.units = 1,
+	.size = MIMIC_PAGE_SIZE,
+	.shift = 3,
+	.rows = context_rows,
+	.count = sizeof(context_rows) / sizeof(context_rows[0]),
+};
+
+/* --- accesses ------------------------------------------------------------------------- */
+
+static enum mimic_outcome illegal(struct dare_context *c, struct mimic_access *access)
+{
+	count(c, DARE_COUNTER_illegal, 1);
+	access->data = 0;
+	return MIMIC_DONE;
+}
+
+/* FENCE is the only one that waits. */
+static enum mimic_outcome load(struct dare *d, struct dare_context *c, const struct mimic_register *row,
+			       struct mimic_register_place place, struct mimic_access *access)
+{
+	if (row->peek(&d->model, place, d->state.now, &access->data) == MIMIC_PEEK_WAITS)
 		return mpu_parked_add(d, c, access, PARKED_FENCE, c->dispatched);
-	if (!load_register(d, c, access->offset, &access->data))
-		illegal(c, access);
 	access->data = low_bytes(access->data, access->size);
 	return MIMIC_DONE;
 }
 
 enum mimic_outcome mpu_context_access(struct dare *d, struct dare_context *c, struct mimic_access *access)
 {
+	const struct mimic_register *row = NULL;
+	struct mimic_register_place place;
 	enum mimic_outcome outcome;
 
-	if (!register_access_is_legal(access)) {
-		illegal(c, access);
-		return MIMIC_DONE;
-	}
-	if (!access->is_write)
-		return load(d, c, access);
-	outcome = store(d, c, access);
+	if (register_access_is_legal(access))
+		row = mimic_register_at(&dare_context_block, context_number(d, c), access->offset, &place);
+	if (!row || !(row->access & (access->is_write ? MIMIC_REGISTER_W : MIMIC_REGISTER_R)))
+		outcome = illegal(c, access);
+	else if (access->is_write)
+		outcome = row->store(&d->model, place, access);
+	else
+		outcome = load(d, c, row, place, access);
 	/* An access that has just parked must not be answered before its driver knows that it has. */
-	if (outcome == MIMIC_DONE && (c->queue_level || c->parked_stores || c->parked_fences || d->unfinished))
+	if (access->is_write && outcome == MIMIC_DONE &&
+	    (c->queue_level || c->parked_stores || c->parked_fences || d->unfinished))
 		mpu_context_settle(d, c);
 	return outcome;
 }

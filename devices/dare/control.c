@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Page 0, the operating system's: who has which context, page faults, shootdowns. */
 #include "devices/dare/dare_internal.h"
+#include "devices/dare/dare_state.h"
 
 const struct mimic_memory *mpu_control_memory_of(const struct dare *d, uint64_t address_space)
 {
@@ -110,49 +111,73 @@ static void flush(struct dare *d, uint64_t value)
 	}
 }
 
-static bool load(const struct dare *d, struct mimic_access *access)
-{
-	switch (access->offset) {
-	case DARE_CONTROL_IDENTIFY:
-		access->data = DARE_MAGIC << 32 | (uint64_t)DARE_VERSION << 24 |
-			       d->config.queue_entries << 16 | d->config.tlb_entries << 8 |
-			       d->config.contexts;
-		return true;
-	case DARE_CONTROL_FAULT_STATUS:
-		access->data = fault_status(d);
-		return true;
-	case DARE_CONTROL_FAULT_COUNT:
-		access->data = d->state.fault_count;
-		return true;
-	default:
-		return false;
-	}
-}
+/* --- the registers: include/mimic/dare_registers.h lists them -------------------------- */
 
-static bool store(struct dare *d, const struct mimic_access *access)
-{
-	switch (access->offset) {
-	case DARE_CONTROL_ATTACH:
-		attach(d, access->data);
-		return true;
-	case DARE_CONTROL_RESOLVE:
-		resolve(d, access->data);
-		return true;
-	case DARE_CONTROL_FLUSH:
-		flush(d, access->data);
-		return true;
-	default:
-		return false;
-	}
+#define _(NAME, expression) \
+static enum mimic_peek control_peek_##NAME(const struct mimic_model *model, struct mimic_register_place place, \
+					   uint64_t now, uint64_t *value) \
+{ \
+	const struct dare *d = (const struct dare *)model; \
+\
+	(void)place; \
+	(void)now; \
+	*value = (expression); \
+	return MIMIC_PEEK_VALUE; \
 }
+_(IDENTIFY, DARE_MAGIC << 32 | (uint64_t)DARE_VERSION << 24 | d->config.queue_entries << 16 |
+  d->config.tlb_entries << 8 | d->config.contexts)
+_(FAULT_STATUS, fault_status(d))
+_(FAULT_COUNT, d->state.fault_count)
+#undef _
+
+#define _(NAME, function) \
+static enum mimic_outcome control_store_##NAME(struct mimic_model *model, struct mimic_register_place place, \
+					       struct mimic_access *access) \
+{ \
+	(void)place; \
+	function(dare_of(model), access->data); \
+	return MIMIC_DONE; \
+}
+_(ATTACH, attach)
+_(RESOLVE, resolve)
+_(FLUSH, flush)
+#undef _
+
+static const struct mimic_register control_rows[] = {
+#define _(at, name, access, reset, role, format, meaning) \
+	[(at) / 8] = { MIMIC_REGISTER_ROW(control, at, name, access, reset, role, format, meaning) },
+	DARE_CONTROL_REGISTERS(_)
+#undef _
+};
+
+const struct mimic_register_block dare_control_block = {
+	.name = "control",
+	.access = MIMIC_REGISTER_RW,
+	.page = DARE_PAGE_CONTROL,
+	.pages = 1,
+	.units = 1,
+	.size = MIMIC_PAGE_SIZE,
+	.shift = 3,
+	.rows = control_rows,
+	.count = sizeof(control_rows) / sizeof(control_rows[0]),
+};
 
 void mpu_control_access(struct dare *d, struct mimic_access *access)
 {
-	if (register_access_is_legal(access) && (access->is_write ? store(d, access) : load(d, access))) {
-		if (!access->is_write)
-			access->data = low_bytes(access->data, access->size);
+	const struct mimic_register *row = NULL;
+	struct mimic_register_place place;
+
+	if (register_access_is_legal(access))
+		row = mimic_register_at(&dare_control_block, 0, access->offset, &place);
+	if (!row || !(row->access & (access->is_write ? MIMIC_REGISTER_W : MIMIC_REGISTER_R))) {
+		d->state.illegal++;
+		access->data = 0;
 		return;
 	}
-	d->state.illegal++;
-	access->data = 0;
+	if (access->is_write) {
+		row->store(&d->model, place, access);
+		return;
+	}
+	row->peek(&d->model, place, d->state.now, &access->data);
+	access->data = low_bytes(access->data, access->size);
 }

@@ -90,6 +90,11 @@ static const struct mimic_contexts contexts = {
 	.describe = describe,
 };
 
+static const struct mimic_register_block *const blocks[] = {
+	&dare_control_block,
+	&dare_context_block,
+};
+
 const struct mimic_kind mimic_kind_dare = {
 	.name = "dare",
 	.index = MIMIC_KIND_DARE,
@@ -110,5 +115,6 @@ const struct mimic_kind mimic_kind_dare = {
 	.ordered_posts = true,
 	.contexts = &contexts,
 	.state = dare_state,
-	.access_name = dare_access_name,
+	.blocks = blocks,
+	.block_count = sizeof(blocks) / sizeof(blocks[0]),
 };

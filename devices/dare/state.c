@@ -136,14 +136,14 @@ static void matrix_folder(const struct dare_context *c, const struct mimic_state
 	mimic_state_leave(visitor, "matrix");
 }
 
-static void context_folder(const struct dare *d, unsigned int number,
+static void context_folder(const struct dare *d, unsigned int number, uint64_t now,
 			   const struct mimic_state_visitor *visitor)
 {
 	const struct dare_context *c = &d->context[number];
 
 	mimic_state_enter_number(visitor, number);
 	mimic_state_decimal(visitor, "address_space", c->address_space, "whose it is; 0: nobody's");
-	mpu_state_context_registers(d, c, visitor);
+	mimic_state_registers(visitor, &dare_context_block, &d->model, number, now);
 	matrix_folder(c, visitor);
 	queue_folder(d, c, visitor);
 	stream_folder(c, visitor);
@@ -159,13 +159,12 @@ void dare_state(const struct mimic_model *model, uint64_t now, const struct mimi
 	const struct dare *d = (const struct dare *)model;
 	uint64_t counters[DARE_COUNTER_COUNT];
 
-	(void)now;	/* nothing that it shows is a time */
 	config_folder(&d->config, visitor);
-	mpu_state_control_registers(d, visitor);
+	mimic_state_registers(visitor, &dare_control_block, model, 0, now);
 	mpu_counters_read(model, counters, DARE_COUNTER_COUNT);
 	counters_folder(counters, visitor);
 	mimic_state_enter(visitor, "contexts");
 	for (unsigned int i = 0; i < d->config.contexts; i++)
-		context_folder(d, i, visitor);
+		context_folder(d, i, now, visitor);
 	mimic_state_leave(visitor, "contexts");
 }

@@ -20,47 +20,50 @@
 #define DARE_CONTEXTS_MAX 15
 #define DARE_PAGE_COUNT (DARE_CONTEXTS_MAX + 1)
 
-/* _(offset, NAME, access (R load, W store, RW), reset value, meaning) */
+/*
+ * _(offset, NAME, access (R load, W store, RW), reset value, role between device and driver
+ * (devices/register.h), how it is shown, meaning)
+ */
 #define DARE_CONTEXT_REGISTERS(_) \
-	_(0x000, RS1, RW, 0, "first source value of the next INSTRUCTION") \
-	_(0x008, RS2, RW, 0, "second source value of the next INSTRUCTION") \
-	_(0x010, INSTRUCTION, W, 0, "dispatches this instruction word (low 32 bits) with RS1 and RS2; waits while the queue is full") \
-	_(0x018, STREAM, W, 0, "a stream of stores: an instruction word, then, if it is mcfg, mld or mst, rs1 and rs2; each complete one is dispatched") \
-	_(0x020, STATUS, R, 0, "bit 0 busy, bit 1 error, bit 2 waits for a page, [15:8] queue level, [23:16] queue size, [31:24] words of STREAM that are still missing") \
-	_(0x028, FENCE, R, 0, "waits until all that was dispatched is complete, or an error; answers STATUS") \
-	_(0x030, MATRIX_M, R, 16, "CSR matrixM: rows") \
-	_(0x038, MATRIX_K, R, 64, "CSR matrixK: bytes of a row") \
-	_(0x040, MATRIX_N, R, 16, "CSR matrixN: rows of the second source of mma") \
-	_(0x048, DISPATCHED, R, 0, "instructions accepted since the last reset") \
-	_(0x050, COMPLETED, R, 0, "of these, the complete ones") \
-	_(0x058, ERROR, RW, 0, "load: enum dare_error, 0 if there is none; store: clears the error, and the context goes on") \
-	_(0x060, ERROR_INSTRUCTION, R, 0, "the word of the instruction that failed") \
-	_(0x068, ERROR_POSITION, R, 0, "its number, from 0, among those dispatched since the last reset") \
-	_(0x070, ERROR_ADDRESS, R, 0, "address of the byte that failed, or the value that was out of range") \
-	_(0x078, ERROR_ROW, R, 0, "row of the tile that failed; earlier rows of a store are in memory") \
-	_(0x080, RESET, W, 0, "registers, CSRs, queue, error and STREAM as after power-on; counters stay") \
-	_(0x088, IDENTIFY, R, 0, "magic [63:32], version [31:24], number of this context [7:0]")
+	_(0x000, RS1, RW, 0, NONE, HEX, "first source value of the next INSTRUCTION") \
+	_(0x008, RS2, RW, 0, NONE, HEX, "second source value of the next INSTRUCTION") \
+	_(0x010, INSTRUCTION, W, 0, NONE, HEX, "dispatches this instruction word (low 32 bits) with RS1 and RS2; waits while the queue is full") \
+	_(0x018, STREAM, W, 0, NONE, HEX, "a stream of stores: an instruction word, then, if it is mcfg, mld or mst, rs1 and rs2; each complete one is dispatched") \
+	_(0x020, STATUS, R, 0, NONE, HEX, "bit 0 busy, bit 1 error, bit 2 waits for a page, [15:8] queue level, [23:16] queue size, [31:24] words of STREAM that are still missing") \
+	_(0x028, FENCE, R, 0, NONE, HEX, "waits until all that was dispatched is complete, or an error; answers STATUS") \
+	_(0x030, MATRIX_M, R, 16, NONE, DECIMAL, "CSR matrixM: rows") \
+	_(0x038, MATRIX_K, R, 64, NONE, DECIMAL, "CSR matrixK: bytes of a row") \
+	_(0x040, MATRIX_N, R, 16, NONE, DECIMAL, "CSR matrixN: rows of the second source of mma") \
+	_(0x048, DISPATCHED, R, 0, NONE, DECIMAL, "instructions accepted since the last reset") \
+	_(0x050, COMPLETED, R, 0, NONE, DECIMAL, "of these, the complete ones") \
+	_(0x058, ERROR, RW, 0, NONE, DECIMAL, "load: enum dare_error, 0 if there is none; store: clears the error, and the context goes on") \
+	_(0x060, ERROR_INSTRUCTION, R, 0, NONE, HEX, "the word of the instruction that failed") \
+	_(0x068, ERROR_POSITION, R, 0, NONE, DECIMAL, "its number, from 0, among those dispatched since the last reset") \
+	_(0x070, ERROR_ADDRESS, R, 0, NONE, HEX, "address of the byte that failed, or the value that was out of range") \
+	_(0x078, ERROR_ROW, R, 0, NONE, DECIMAL, "row of the tile that failed; earlier rows of a store are in memory") \
+	_(0x080, RESET, W, 0, NONE, HEX, "registers, CSRs, queue, error and STREAM as after power-on; counters stay") \
+	_(0x088, IDENTIFY, R, 0, NONE, HEX, "magic [63:32], version [31:24], number of this context [7:0]")
 
 /* From here, one register for each of DARE_COUNTERS, in its order; R. */
 #define DARE_COUNTER_OFFSET 0x100
 
 /* The same for page 0. */
 #define DARE_CONTROL_REGISTERS(_) \
-	_(0x000, IDENTIFY, R, 0, "magic [63:32], version [31:24], queue entries [23:16], TLB entries [15:8], contexts [7:0]") \
-	_(0x008, ATTACH, W, 0, "address space [63:8] for context [7:0], which is reset; address space 0: detached") \
-	_(0x010, FAULT_STATUS, R, 0, "page [63:12], bit 11 waits for RESOLVE, bit 10 the access writes, context [7:0]; 0: no fault. The oldest that waits first") \
-	_(0x018, RESOLVE, W, 0, "context [7:0], bit 8: the page is present now; bit 9: it will be later, and FAULT_STATUS shows those of other contexts first; neither: its address is bad") \
-	_(0x020, FLUSH, W, 0, "drops the translations of context [7:0]; 0xff: of all") \
-	_(0x028, FAULT_COUNT, R, 0, "bad addresses since power-on, of all contexts")
+	_(0x000, IDENTIFY, R, 0, IDENTIFY, HEX, "magic [63:32], version [31:24], queue entries [23:16], TLB entries [15:8], contexts [7:0]") \
+	_(0x008, ATTACH, W, 0, ATTACH, HEX, "address space [63:8] for context [7:0], which is reset; address space 0: detached") \
+	_(0x010, FAULT_STATUS, R, 0, FAULT, HEX, "page [63:12], bit 11 waits for RESOLVE, bit 10 the access writes, context [7:0]; 0: no fault. The oldest that waits first") \
+	_(0x018, RESOLVE, W, 0, RESOLVE, HEX, "context [7:0], bit 8: the page is present now; bit 9: it will be later, and FAULT_STATUS shows those of other contexts first; neither: its address is bad") \
+	_(0x020, FLUSH, W, 0, NONE, HEX, "drops the translations of context [7:0]; 0xff: of all") \
+	_(0x028, FAULT_COUNT, R, 0, FAULT_COUNT, DECIMAL, "bad addresses since power-on, of all contexts")
 
 enum dare_context_register {
-#define _(offset, name, access, reset, meaning) DARE_##name = offset,
+#define _(offset, name, access, reset, role, format, meaning) DARE_##name = offset,
 	DARE_CONTEXT_REGISTERS(_)
 #undef _
 };
 
 enum dare_control_register {
-#define _(offset, name, access, reset, meaning) DARE_CONTROL_##name = offset,
+#define _(offset, name, access, reset, role, format, meaning) DARE_CONTROL_##name = offset,
 	DARE_CONTROL_REGISTERS(_)
 #undef _
 };

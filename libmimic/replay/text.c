@@ -49,7 +49,7 @@ static void access_text(const struct replay_player *player, char *text, size_t s
 	const struct mimic_access *access = &player->access;
 	char name[64], value[32] = "", many[32] = "";
 
-	player->kind->access_name(access, name, sizeof(name));
+	mimic_register_name(player->kind, access, name, sizeof(name));
 	if (player->code != RECORD_ACCESS)
 		snprintf(many, sizeof(many), "%llu ", (unsigned long long)player->detail);
 	else if (access->is_write)

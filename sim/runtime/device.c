@@ -181,7 +181,7 @@ void sim_device_describe(unsigned int core, char *text, size_t size)
 	text[0] = '\0';
 	if (!channel->count)
 		return;
-	mimic_kind_maple.access_name(access, name, sizeof(name));
+	mimic_register_name(&mimic_kind_maple, access, name, sizeof(name));
 	snprintf(text, size, "%s of %s%s", access->is_write ? "store" : "load", name,
 		 channel->arrival == SIM_NEVER ? "" : " (on its way)");
 }

@@ -404,7 +404,7 @@ static unsigned int accesses_of(unsigned int offset)
 	if (offset >= DARE_COUNTER_OFFSET && offset < DARE_COUNTER_OFFSET + 8 * DARE_COUNTER_COUNT)
 		return R;
 	switch (offset) {
-#define _(register_offset, name, kind, reset, meaning) \
+#define _(register_offset, name, kind, reset, role, format, meaning) \
 	case register_offset: return kind;
 	DARE_CONTEXT_REGISTERS(_)
 #undef _

@@ -165,10 +165,10 @@ static void every_register_of_the_lists_that_can_be_loaded_is_there(void **unuse
 	if (#access[0] == 'R') { \
 		REGISTER(folder, name) \
 	}
-#define _(offset, name, access, reset, meaning) LOADED("dare0/registers", name, access)
+#define _(offset, name, access, reset, role, format, meaning) LOADED("dare0/registers", name, access)
 	DARE_CONTROL_REGISTERS(_)
 #undef _
-#define _(offset, name, access, reset, meaning) LOADED("dare0/contexts/7/registers", name, access)
+#define _(offset, name, access, reset, role, format, meaning) LOADED("dare0/contexts/7/registers", name, access)
 	DARE_CONTEXT_REGISTERS(_)
 #undef _
 #define _(offset, name, access, reset, meaning) LOADED("virgo0/registers", name, access)

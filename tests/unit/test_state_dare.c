@@ -134,7 +134,7 @@ static void check_context(struct check *check, unsigned int context)
 {
 	char path[64];
 
-#define _(offset, name, access, reset, meaning) \
+#define _(offset, name, access, reset, role, format, meaning) \
 	if (#access[0] == 'R') { \
 		snprintf(path, sizeof(path), "contexts/%u/registers/" #name, context); \
 		check_load(check, context + 1, offset, path); \
@@ -149,7 +149,7 @@ static void check_context(struct check *check, unsigned int context)
 
 static void check_all(struct check *check)
 {
-#define _(offset, name, access, reset, meaning) \
+#define _(offset, name, access, reset, role, format, meaning) \
 	if (#access[0] == 'R') \
 		check_load(check, 0, offset, "registers/" #name);
 	DARE_CONTROL_REGISTERS(_)

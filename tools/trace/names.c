@@ -15,7 +15,7 @@ void trace_register_name(char *name, unsigned int kind, uint64_t page_and_offset
 	};
 
 	if (kind < MIMIC_KIND_COUNT)
-		mimic_kinds[kind]->access_name(&access, name, TRACE_NAME);
+		mimic_register_name(mimic_kinds[kind], &access, name, TRACE_NAME);
 	else
 		snprintf(name, TRACE_NAME, "page %u, 0x%03x", access.page, access.offset);
 }

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "devices/register.h"
+
+#include <stdio.h>
+
+#include "devices/kind.h"
+
+/* --- looking a register up ------------------------------------------------------------ */
+
+/* A row whose registers of other indices have offsets that index no row, or somebody else's. */
+static const struct mimic_register *find_indexed(const struct mimic_register_block *block, uint32_t offset,
+						 unsigned int *index)
+{
+	for (size_t i = 0; i < block->count; i++) {
+		const struct mimic_register *row = &block->rows[i];
+
+		if (row->count < 2 || offset < row->offset || (offset - row->offset) % row->stride)
+			continue;
+		*index = (offset - row->offset) / row->stride;
+		if (*index < row->count)
+			return row;
+	}
+	return NULL;
+}
+
+const struct mimic_register *mimic_register_at(const struct mimic_register_block *block, unsigned int page,
+					       uint32_t offset, struct mimic_register_place *place)
+{
+	uint32_t within = offset % block->size & ~block->ignored;
+	const struct mimic_register *row = NULL;
+	unsigned int index = 0;
+
+	if (offset / block->size >= block->units)
+		return NULL;
+	if (within >> block->shift < block->count) {
+		row = &block->rows[within >> block->shift];
+		if (!row->name || row->offset != within)
+			row = NULL;
+	}
+	if (!row)
+		row = find_indexed(block, within, &index);
+	if (row)
+		*place = (struct mimic_register_place){ page * block->units + offset / block->size, index };
+	return row;
+}
+
+static const struct mimic_register_block *block_of(const struct mimic_kind *kind,
+						   const struct mimic_access *access)
+{
+	unsigned int direction = access->is_write ? MIMIC_REGISTER_W : MIMIC_REGISTER_R;
+
+	for (size_t i = 0; i < kind->block_count; i++) {
+		const struct mimic_register_block *block = kind->blocks[i];
+
+		if (block->access & direction && access->page >= block->page &&
+		    access->page - block->page < block->pages)
+			return block;
+	}
+	return NULL;
+}
+
+static const struct mimic_register *row_of(const struct mimic_kind *kind, const struct mimic_access *access,
+					   struct mimic_register_place *place)
+{
+	const struct mimic_register_block *block = block_of(kind, access);
+
+	return block ? mimic_register_at(block, access->page - block->page, access->offset, place) : NULL;
+}
+
+/* --- roles ------------------------------------------------------------------------------ */
+
+/* An access that the register does not have is none of the driver's. */
+enum mimic_role mimic_register_role(const struct mimic_kind *kind, const struct mimic_access *access)
+{
+	struct mimic_register_place place;
+	const struct mimic_register *row = row_of(kind, access, &place);
+	unsigned int direction = access->is_write ? MIMIC_REGISTER_W : MIMIC_REGISTER_R;
+
+	if (!row || !(row->access & direction) ||
+	    (row->role_index != MIMIC_REGISTER_ALL && row->role_index != place.index))
+		return MIMIC_ROLE_NONE;
+	return (enum mimic_role)row->role;
+}
+
+bool mimic_register_of_role(const struct mimic_kind *kind, enum mimic_role role, struct mimic_access *access)
+{
+	for (size_t i = 0; i < kind->block_count; i++) {
+		const struct mimic_register_block *block = kind->blocks[i];
+
+		for (size_t n = 0; n < block->count; n++) {
+			const struct mimic_register *row = &block->rows[n];
+			unsigned int index = row->role_index == MIMIC_REGISTER_ALL ? 0 : row->role_index;
+
+			if (!row->name || row->role != role)
+				continue;
+			access->page = block->page;
+			access->offset = row->offset + index * row->stride;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- names ------------------------------------------------------------------------------ */
+
+static int print_place(const struct mimic_register_block *block, const struct mimic_access *access, char *text,
+		       size_t size)
+{
+	unsigned int unit = (access->page - block->page) * block->units + access->offset / block->size;
+
+	if (block->is_numbered)
+		return snprintf(text, size, "%s %u ", block->name, unit);
+	return snprintf(text, size, "%s ", block->name);
+}
+
+size_t mimic_register_name(const struct mimic_kind *kind, const struct mimic_access *access, char *text,
+			   size_t size)
+{
+	const struct mimic_register_block *block = block_of(kind, access);
+	const struct mimic_register *row;
+	struct mimic_register_place place;
+	char unit[48];
+	int length;
+
+	if (kind->access_name)
+		return kind->access_name(access, text, size);
+	if (!block) {
+		length = snprintf(text, size, "page %u 0x%03x", access->page, access->offset);
+		return length < 0 ? 0 : (size_t)length;
+	}
+	print_place(block, access, unit, sizeof(unit));
+	row = row_of(kind, access, &place);
+	if (!row)
+		length = snprintf(text, size, "%s0x%0*x", unit, block->size > 0x100 ? 3 : 2,
+				  access->offset % block->size);
+	else if (row->count > 1 || block->has_indices)
+		length = snprintf(text, size, "%s%s [%u]", unit, row->name, place.index);
+	else
+		length = snprintf(text, size, "%s%s", unit, row->name);
+	return length < 0 ? 0 : (size_t)length;
+}
+
+/* --- the state -------------------------------------------------------------------------- */
+
+static void show_folder(const struct mimic_state_visitor *visitor, const struct mimic_register *row,
+			const struct mimic_model *model, unsigned int unit, uint64_t now)
+{
+	mimic_state_enter(visitor, row->name);
+	for (unsigned int i = 0; i < row->count; i++) {
+		uint64_t value = 0;
+		enum mimic_peek peek = row->peek(model, (struct mimic_register_place){ unit, i }, now, &value);
+
+		if (peek == MIMIC_PEEK_NONE)
+			break;
+		if (peek == MIMIC_PEEK_WAITS)
+			mimic_state_text_at(visitor, i, MIMIC_STATE_WAITS, row->meaning);
+		else
+			mimic_state_hex_at(visitor, i, value, row->meaning);
+	}
+	mimic_state_leave(visitor, row->name);
+}
+
+static void show_value(const struct mimic_state_visitor *visitor, const struct mimic_register *row,
+		       const struct mimic_model *model, unsigned int unit, uint64_t now)
+{
+	uint64_t value = 0;
+	enum mimic_peek peek = row->peek(model, (struct mimic_register_place){ unit, 0 }, now, &value);
+
+	if (peek == MIMIC_PEEK_WAITS)
+		mimic_state_text(visitor, row->name, MIMIC_STATE_WAITS, row->meaning);
+	else if (peek == MIMIC_PEEK_VALUE)
+		visitor->number(visitor->context, row->name, value, (enum mimic_state_format)row->format,
+				row->meaning);
+}
+
+void mimic_state_register_rows(const struct mimic_state_visitor *visitor,
+			       const struct mimic_register_block *block, const struct mimic_model *model,
+			       unsigned int unit, uint64_t now)
+{
+	for (size_t i = 0; i < block->count; i++) {
+		const struct mimic_register *row = &block->rows[i];
+
+		if (!row->name || !(row->access & MIMIC_REGISTER_R) || row->shown == MIMIC_SHOWN_ELSEWHERE)
+			continue;
+		if (row->shown == MIMIC_SHOWN_FOLDER)
+			show_folder(visitor, row, model, unit, now);
+		else
+			show_value(visitor, row, model, unit, now);
+	}
+}
+
+void mimic_state_registers(const struct mimic_state_visitor *visitor,
+			   const struct mimic_register_block *block, const struct mimic_model *model,
+			   unsigned int unit, uint64_t now)
+{
+	mimic_state_enter(visitor, "registers");
+	mimic_state_register_rows(visitor, block, model, unit, now);
+	mimic_state_leave(visitor, "registers");
+}

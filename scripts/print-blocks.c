@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "scripts/print-blocks.h"
+
+#include <stdio.h>
+
+static const char *const accesses[] = { "", "R", "W", "RW" };
+
+void print_block(const char *title, const struct mimic_register_block *block)
+{
+	printf("\n## %s\n\n| offset | name | access | reset | meaning |\n"
+	       "| --- | --- | --- | --- | --- |\n", title);
+	for (size_t i = 0; i < block->count; i++) {
+		const struct mimic_register *row = &block->rows[i];
+
+		if (row->name && row->shown != MIMIC_SHOWN_ELSEWHERE)
+			printf("| 0x%03x | %s | %s | %llu | %s |\n", row->offset, row->name,
+			       accesses[row->access], (unsigned long long)row->reset, row->meaning);
+	}
+}
