@@ -28,7 +28,7 @@ KSELFTEST_SRC := $(wildcard tests/kselftest/test_*.c)
 KSELFTEST_LIB_SRC := $(wildcard tests/kselftest/lib/*.c)
 KSELFTESTS := $(patsubst %.c,$(O)/%,$(KSELFTEST_SRC))
 kselftest_obj = $(patsubst %.c,$(O)/obj/kselftest/%.o,$(1))
-KSELFTEST_FLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -I. -Iinclude \
+KSELFTEST_FLAGS = -std=gnu11 -O2 -g -Wall -Wextra $(WERROR_FLAG) -D_GNU_SOURCE -I. -Iinclude \
 	-isystem $(VM)/linux-6.1 -pthread -MMD -MP
 # More of one program: KSELFTEST_LIBS_test_name = -static
 KSELFTEST_LIBS_test_dare_contexts := -static

@@ -146,7 +146,7 @@ EXPORT FILE *fopen64(const char *path, const char *mode)
 
 EXPORT int fclose(FILE *stream)
 {
-	bool ours = stream && files_holder(fileno(stream));
+	bool ours = files_holder(fileno(stream));
 	int result = NEXT(fclose)(stream);
 
 	if (ours)
