@@ -80,7 +80,7 @@ BINARIES     := $(if $(wildcard tools/mimic.c),$(O)/bin/mimic) $(if $(wildcard d
 MANPAGES     := $(patsubst docs/man/%.scd,$(O)/man/%,$(wildcard docs/man/*.scd))
 LIBRARIES    := $(LIBMIMIC) $(LIBMAPLE) $(LIBDARE) $(LIBVIRGO) $(if $(PRELOAD_SRC),$(PRELOAD))
 
-.PHONY: help all tests fuzzers packages-build packages-test clean
+.PHONY: help all tests fuzzers packages-build packages-tests packages-check clean
 .DEFAULT_GOAL := all
 
 help:
@@ -105,11 +105,16 @@ all: packages-build $(LIBRARIES) $(BINARIES) $(EXAMPLES) $(DARE_EXAMPLES) $(VIRG
 tests: $(TESTS) $(UNMODIFIED)
 fuzzers: $(FUZZERS)
 
+# A rule that runs a program of a package, or compiles against one, waits for these: the package may be missing.
+PACKAGES ?= sh scripts/packages.sh
 packages-build:
-	$(Q)sh scripts/packages.sh build
+	$(Q)$(PACKAGES) build
 
-packages-test:
-	$(Q)sh scripts/packages.sh build test
+packages-tests:
+	$(Q)$(PACKAGES) build tests
+
+packages-check:
+	$(Q)$(PACKAGES) build tests check
 
 $(O)/obj/%.o: %.c | packages-build
 	@mkdir -p $(@D)
@@ -198,6 +203,8 @@ $(O)/examples/virgo/gemm_stores: $(O)/obj/examples/virgo/gemm_stores.o $(LIBCOMM
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljson-c -lm
 
+$(filter $(O)/obj/tests/%,$(call obj,$(TESTLIB_SRC) $(TEST_SRC) $(wildcard tests/contract/*.c))): | packages-tests
+
 # Tests link the archives: they look at what the shared libraries hide.
 $(TESTS): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBTEST_A) $(LIBSIM_A) $(LIBDAEMON_A) $(LIBMAPLE_A) $(LIBDARE_A) $(LIBVIRGO_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
@@ -217,6 +224,8 @@ $(VIRGO_CONTRACT_TESTS): $(call obj,$(VIRGO_CONTRACT_SRC))
 
 # Programs that know nothing of mimic: no include path, no library of ours.
 UNMODIFIED_FLAGS := -O2 -g -Wall -Wextra $(WERROR_FLAG) -no-pie -fno-pie -pthread -fopenmp
+$(UNMODIFIED): | packages-build
+
 $(patsubst %.c,$(O)/%,$(UNMODIFIED_C)): $(O)/%: %.c $(wildcard tests/unmodified/*.h)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC      $@")
@@ -239,7 +248,7 @@ FUZZ_COVERAGE = -fsanitize=fuzzer-no-link
 $(call fuzz_obj,tests/lib/dare_oracle.c tests/fuzz/dare_expected.c tests/fuzz/dare_side.c \
 	$(wildcard tests/lib/virgo_reference*.c) tests/lib/half.c tests/fuzz/virgo_expected.c tests/fuzz/virgo_side.c): FUZZ_COVERAGE =
 
-$(O)/obj/fuzz/%.o: %.c | packages-test
+$(O)/obj/fuzz/%.o: %.c | packages-check
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  FUZZCC  $<")
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) $(FUZZ_COVERAGE) -c -o $@ $<
@@ -251,7 +260,7 @@ $(FUZZERS): $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(FUZZ_A)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(MIMIC_LIBS) $(DAEMON_LIBS) -lm
 
-$(O)/man/%: docs/man/%.scd
+$(O)/man/%: docs/man/%.scd | packages-build
 	@mkdir -p $(@D)
 	$(Q)scdoc < $< > $@
 

@@ -5,7 +5,7 @@ BENCH := $(O)/bench/bench
 BENCH_MATRIX ?= $(wildcard ../shared/data/pubmed.mtx)
 
 .PHONY: bench
-bench: packages-test all $(BENCH)
+bench: packages-tests all $(BENCH)
 	@echo "Measuring; takes about three minutes, and wants a quiet machine with two CPUs."
 	$(Q)$(BENCH) --build $(O) --output $(O)/bench.json $(BENCH_MATRIX:%=--matrix %)
 	@echo "Written: $(O)/bench.json"

@@ -33,7 +33,7 @@ CHECK_JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j $(shell nproc))
 .PHONY: check check-quick check-native check-asan check-tsan check-fuzz \
 	check-build-sanitized check-run-sanitized check-start check-summary
 
-check: packages-test
+check: packages-check
 	$(Q)rm -rf $(CHECK_DIR)
 	@echo "# building"
 	$(Q)$(MAKE) --no-print-directory $(CHECK_JOBS) all tests fuzzers
@@ -43,7 +43,7 @@ check: packages-test
 	$(Q)$(MAKE) --no-print-directory check-fuzz
 	$(Q)$(RUN_TESTS) --summary
 
-check-quick: packages-test
+check-quick: packages-tests
 	$(Q)rm -rf $(CHECK_DIR)
 	$(Q)$(MAKE) --no-print-directory $(CHECK_JOBS) all $(QUICK_TESTS)
 	@echo "# unit tests, the contract, the transports"

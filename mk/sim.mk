@@ -55,7 +55,7 @@ $(O)/bench/sim/spmv.o: bench/sim/spmv.c $(SIM_HEADERS) | $(O)/bin/mimic
 	$(if $(Q),@echo "  SIMCC   $<")
 	$(Q)flags=$$($(O)/bin/mimic cflags) && $(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -c -o $@ $<
 
-$(O)/bench/sim/libempty-hooks.so: bench/sim/empty_hooks.c
+$(O)/bench/sim/libempty-hooks.so: bench/sim/empty_hooks.c | packages-build
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC      $@")
 	$(Q)$(CC) -std=gnu11 $(WARNINGS) -O2 -fPIC -shared -o $@ $<

@@ -10,7 +10,7 @@ tests: $(FIGURES)
 .PHONY: figures packages-figures
 
 packages-figures:
-	$(Q)sh scripts/packages.sh build figures
+	$(Q)$(PACKAGES) build figures
 
 figures: packages-figures all $(FIGURES)
 	$(Q)$(FIGURES) --build $(O) --tables bench/figures --output $(O)/figures --data '$(FIGURES_DATA)' --jobs $(FIGURES_JOBS)

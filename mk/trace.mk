@@ -3,7 +3,7 @@ CHECK_TRACE := $(O)/tests/tools/check_trace
 
 tests: $(CHECK_TRACE)
 
-$(CHECK_TRACE): tests/tools/check_trace.c
+$(CHECK_TRACE): tests/tools/check_trace.c | packages-build
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC      $@")
 	$(Q)$(CC) -std=gnu11 $(WARNINGS) -O2 -g -o $@ $< -ljson-c

@@ -49,7 +49,7 @@ VM_RUN = $(patsubst $(O)/%,/mimic/%,$(KSELFTESTS) $(VM_CONTRACTS)) /mimic/vm/unm
 	demo-kernel vm-shell vm-run vm-image vm-modules vm-programs packages-kernel
 
 packages-kernel:
-	$(Q)sh scripts/packages.sh build kernel
+	$(Q)$(PACKAGES) build tests kernel
 
 $(VM)/6.1/vmlinux $(VM)/6.12/vmlinux: $(VM)/%/vmlinux: | packages-kernel
 	$(Q)tests/vm/fetch-kernel.sh $* $(@D)
@@ -60,7 +60,7 @@ $(VM)/debug/vmlinux: tests/vm/debug.config tests/vm/debug-kernel.sh | packages-k
 $(VM)/linux-6.1: | packages-kernel
 	$(Q)tests/vm/fetch-source.sh 6.1 $@ $(KERNEL_HEADERS_TAKEN)
 
-$(VM)/supervise: tests/vm/guest/supervise.c
+$(VM)/supervise: tests/vm/guest/supervise.c | packages-build
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC      $<")
 	$(Q)$(CC) -std=gnu11 $(WARNINGS) -O2 -static -o $@ $<
@@ -75,7 +75,7 @@ $(KSELFTESTS): $(O)/tests/kselftest/%: $(O)/obj/kselftest/tests/kselftest/%.o $(
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)gcc -pthread -Wl,--wrap=alarm -o $@ $^ $(KSELFTEST_LIBS_$*)
 
-$(VM_STATIC): $(O)/tests/unmodified/%-static: tests/unmodified/%.c $(wildcard tests/unmodified/*.h)
+$(VM_STATIC): $(O)/tests/unmodified/%-static: tests/unmodified/%.c $(wildcard tests/unmodified/*.h) | packages-build
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC      $@")
 	$(Q)gcc -std=gnu11 $(UNMODIFIED_FLAGS) -static -o $@ $< -lm

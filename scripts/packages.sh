@@ -8,20 +8,36 @@ wanted=
 for group in "$@"; do
 	wanted="$wanted $(awk -v group="$group" '$1 == group { print $2 }' packages.txt)"
 done
-missing=
-for package in $wanted; do
-	status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
-	[ "$status" = installed ] || missing="$missing $package"
-done
+
+# One question for all of them: it is asked at each make.
+missing_packages() {
+	installed=" $(dpkg-query -W -f '${db:Status-Status} ${Package} ' $wanted 2>/dev/null || true)"
+	for package in $wanted; do
+		case $installed in
+		*" installed $package "*) ;;
+		*) printf ' %s' "$package" ;;
+		esac
+	done
+}
+
+missing=$(missing_packages)
 [ -n "$missing" ] || exit 0
 if [ "$(id -u)" != 0 ]; then
 	echo "mimic: packages are missing. As root, run: apt-get install -y$missing" >&2
 	exit 1
 fi
+
+# `make -j` may ask for several groups at the same time, and apt-get refuses to run twice.
+# A file system without locks has to do without.
+exec 9<packages.txt
+flock 9 2>/dev/null || true
+missing=$(missing_packages)
+[ -n "$missing" ] || exit 0
 echo "Installing Debian packages:$missing"
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
-if ! { apt-get update && apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1; then
+# A new machine may be busy with upgrades of its own: that is waited for.
+if ! { apt-get update && apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $missing; } >"$log" 2>&1; then
 	cat "$log" >&2
 	rm -f "$log"
 	echo "mimic: apt-get could not install:$missing" >&2
