@@ -16,11 +16,13 @@ struct row {
 
 #define _(number, name, meaning) { number, #name, meaning },
 static const struct row pages[] = { MAPLE_PAGES(_) };
+static const struct row quirks[] = { MAPLE_QUIRKS(_) };
+#undef _
+#define _(number, name, role, how, meaning) { number, #name, meaning },
 static const struct row loads[] = { MAPLE_LOADS(_) };
 static const struct row stores[] = { MAPLE_STORES(_) };
 static const struct row extension_loads[] = { MAPLE_EXTENSION_LOADS(_) };
 static const struct row extension_stores[] = { MAPLE_EXTENSION_STORES(_) };
-static const struct row quirks[] = { MAPLE_QUIRKS(_) };
 #undef _
 #define _(name, meaning) { 0, #name, meaning },
 static const struct row counters[] = { MAPLE_COUNTERS(_) };

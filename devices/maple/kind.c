@@ -70,6 +70,12 @@ static bool may_wait(const struct mimic_access *store)
 	}
 }
 
+static const struct mimic_register_block *const blocks[] = {
+#define _(number, name, meaning) &maple_load_blocks[number], &maple_store_blocks[number],
+	MAPLE_PAGES(_)
+#undef _
+};
+
 const struct mimic_kind mimic_kind_maple = {
 	.name = "maple",
 	.index = MIMIC_KIND_MAPLE,
@@ -92,5 +98,6 @@ const struct mimic_kind mimic_kind_maple = {
 	.counter_count = MAPLE_COUNTER_COUNT,
 	.may_wait = may_wait,
 	.state = maple_state,
-	.access_name = maple_access_name,
+	.blocks = blocks,
+	.block_count = sizeof(blocks) / sizeof(blocks[0]),
 };

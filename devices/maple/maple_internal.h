@@ -384,4 +384,9 @@ bool custom_hijack(const struct maple *m, uint64_t *answer);
 size_t maple_save(const struct mimic_model *model, void *image, size_t size);
 int maple_restore(struct mimic_model *model, const void *image, size_t size);
 
+/* loads.c: any register but the words of a queue to its consumer. What is no register answers 0. */
+uint64_t maple_configuration_load(struct maple *m, struct mimic_access *access);
+/* stores.c: any register but those of a queue to its producer. */
+void maple_configuration_store(struct maple *m, struct mimic_access *access);
+
 #endif

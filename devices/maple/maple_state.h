@@ -3,7 +3,9 @@
 #define MIMIC_MAPLE_STATE_H
 
 #include "devices/model.h"
+#include "devices/register.h"
 #include "devices/state.h"
+#include "mimic/maple_registers.h"
 
 struct maple;
 struct side_clock;
@@ -12,10 +14,11 @@ struct side_clock;
 void maple_state(const struct mimic_model *model, uint64_t now,
 		 const struct mimic_state_visitor *visitor);
 
-/* names.c: see struct mimic_kind */
-size_t maple_access_name(const struct mimic_access *access, char *text, size_t size);
+/* loads.c, stores.c: the registers, by page. */
+extern const struct mimic_register_block maple_load_blocks[MAPLE_PAGE_COUNT];
+extern const struct mimic_register_block maple_store_blocks[MAPLE_PAGE_COUNT];
 
-/* state_registers.c */
+/* loads.c */
 void maple_state_registers(const struct maple *m, uint64_t now,
 			   const struct mimic_state_visitor *visitor);
 /* Cycles that a side has waited, or been open and not waited, until now. */

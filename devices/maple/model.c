@@ -15,83 +15,6 @@ static void begin_call(struct maple *m, uint64_t now)
 
 /* --- loads ---------------------------------------------------------------- */
 
-/* Drops what RESET drops; blocked loads are answered with RESET's own value. */
-static uint64_t reset_tile(struct maple *m, uint64_t owner)
-{
-	struct maple_state *state = &m->state;
-	struct maple_queue *first = &state->queue[0];
-	uint64_t answer = connection_answer(m, first->allocated ? first : NULL, owner, 0);
-
-	for (unsigned int i = 0; i < m->config.queues; i++) {
-		if (state->queue[i].allocated)
-			queue_drop(m, i, answer, MIMIC_TRACE_DROP_RESET);
-	}
-	state->tile_a = 0;
-	state->tile_a_set = false;
-	state->tile_mode = 0;
-	state->tile_pops = 0;
-	if (!has_quirk(m, MAPLE_QUIRK_statistics_index_survives_reset))
-		state->statistics_index = 0;
-	mmu_reset(m);
-	return answer;
-}
-
-static uint64_t load_illegal(struct maple *m)
-{
-	count(m, MAPLE_COUNTER_illegal, 1);
-	return 0;
-}
-
-static uint64_t config_load(struct maple *m, const struct mimic_access *access, unsigned int field,
-			    bool *illegal)
-{
-	unsigned int operation = access->offset >> MAPLE_OPERATION_SHIFT & 63, number;
-	struct maple_queue *q = queue_of(m, field, &number);
-	bool exists = number < m->config.queues;
-
-	switch (operation) {
-	case MAPLE_LOAD_INIT:
-		return queue_init_all(m, field);
-	case MAPLE_LOAD_RESET:
-		return reset_tile(m, access->owner);
-	case MAPLE_LOAD_OPEN_PRODUCER:
-	case MAPLE_LOAD_OPEN_CONSUMER:
-		if (!exists)
-			break;
-		return queue_open(m, number, access->owner, operation == MAPLE_LOAD_OPEN_PRODUCER);
-	case MAPLE_LOAD_CLOSE_PRODUCER:
-	case MAPLE_LOAD_CLOSE_CONSUMER:
-		if (!exists)
-			break;
-		return queue_close(m, number, access->owner, operation == MAPLE_LOAD_CLOSE_PRODUCER);
-	case MAPLE_LOAD_FIFO_ADD:
-		return queue_add(m, field);
-	case MAPLE_LOAD_FIFO_CLEAR:
-		if (!exists)
-			break;
-		return queue_clear(m, number, access->owner);
-	case MAPLE_LOAD_STATISTICS:
-		return statistics_load(m, q);
-	case MAPLE_LOAD_DEBUG:
-		return access->page == MAPLE_PAGE_MMU ? mmu_load(m, field) : debug_load(m, field);
-	case MAPLE_LOAD_IDENTIFY:
-	case MAPLE_LOAD_QUEUE_STATE:
-	case MAPLE_LOAD_FAULT_ADDRESS:
-	case MAPLE_LOAD_FAULT_COUNT:
-		if (has_quirk(m, MAPLE_QUIRK_no_extension))
-			break;
-		return extension_load(m, operation, number);
-	case MAPLE_LOAD_FAULT_STATUS:
-		if (has_quirk(m, MAPLE_QUIRK_no_extension) || access->page != MAPLE_PAGE_MMU)
-			break;
-		return mmu_fault_status(m);
-	default:
-		break;
-	}
-	*illegal = true;
-	return load_illegal(m);
-}
-
 static enum mimic_outcome consume(struct maple *m, struct mimic_access *access, unsigned int number)
 {
 	struct maple_queue *q = &m->state.queue[number];
@@ -114,13 +37,13 @@ static enum mimic_outcome load(struct maple *m, struct mimic_access *access)
 	unsigned int field = access->offset >> MAPLE_QUEUE_SHIFT & 7, number;
 	struct maple_queue *q = queue_of(m, field, &number);
 	uint64_t hijacked;
-	bool hijack, illegal = false;
+	bool hijack;
 
 	if (operation == MAPLE_LOAD_CONSUME && access->page == MAPLE_PAGE_MAPLE && q &&
 	    q->consumer == access->owner && !q->load.valid)
 		return consume(m, access, number);
 	hijack = custom_hijack(m, &hijacked);
-	access->data = config_load(m, access, field, &illegal);
+	access->data = maple_configuration_load(m, access);
 	if (hijack)
 		access->data = hijacked;
 	access->data = low_bytes(access->data, access->size);
@@ -136,44 +59,6 @@ static bool store_may_wait(const struct maple *m, unsigned int operation)
 	return operation >= MAPLE_STORE_QUEUE_LOOP_POINTER32 &&
 	       operation <= MAPLE_STORE_QUEUE_LOOP_PREFETCH64 &&
 	       !has_quirk(m, MAPLE_QUIRK_no_extension);
-}
-
-/* Config stores: no queue entry, acknowledged at once. false: no such operation. */
-static bool config_store(struct maple *m, const struct mimic_access *access, unsigned int field)
-{
-	unsigned int operation = access->offset >> MAPLE_OPERATION_SHIFT & 63, number;
-	struct maple_queue *q = queue_of(m, field, &number);
-
-	if (operation >= MAPLE_STORE_LIMA_POINTER32 && operation <= MAPLE_STORE_LIMA_PREFETCH) {
-		lima_configure_tile(m, operation, field, access->data);
-		return true;
-	}
-	if (operation == MAPLE_STORE_MMU && access->page == MAPLE_PAGE_MMU) {
-		mmu_store(m, field, access->data);
-		return true;
-	}
-	if (!q)
-		return false;
-	switch (operation) {
-	case MAPLE_STORE_SET_BASE32:
-	case MAPLE_STORE_SET_BASE64:
-		/* anybody may: the artifact checks no owner here (pipe:559) */
-		q->base = access->data & address_mask(m);
-		q->base_set = q->base != 0;
-		q->base_shift = operation == MAPLE_STORE_SET_BASE64 ? 3 : 2;
-		if (!q->base_set)
-			q->base_shift = 0;
-		return true;
-	case MAPLE_STORE_QUEUE_LIMA_A:
-	case MAPLE_STORE_QUEUE_LIMA_B:
-		if (has_quirk(m, MAPLE_QUIRK_no_extension) || q->producer != access->owner)
-			return false;
-		*(operation == MAPLE_STORE_QUEUE_LIMA_A ? &q->lima_a : &q->lima_b) =
-			access->data & address_mask(m);
-		return true;
-	default:
-		return false;
-	}
 }
 
 static bool is_legal_produce(struct maple *m, const struct mimic_access *access)
@@ -203,8 +88,7 @@ static enum step store_step(struct maple *m, struct mimic_access *access)
 			queue_progress(m, number);
 		return step;
 	}
-	if (!config_store(m, access, field))
-		count(m, MAPLE_COUNTER_illegal, 1);
+	maple_configuration_store(m, access);
 	return STEP_DONE;
 }
 
@@ -231,12 +115,16 @@ static enum mimic_outcome other_page(struct maple *m, struct mimic_access *acces
 {
 	bool custom = access->page == MAPLE_PAGE_CUSTOM || access->page == MAPLE_PAGE_SPD;
 
-	if (!custom)
-		access->data = access->is_write ? access->data : load_illegal(m);
-	else if (access->is_write)
+	if (!custom && access->is_write)
+		return MIMIC_DONE;
+	if (!custom) {
+		count(m, MAPLE_COUNTER_illegal, 1);
+		access->data = 0;
+	} else if (access->is_write) {
 		custom_store(m, low_bytes(access->data, access->size));
-	else
+	} else {
 		access->data = low_bytes(custom_load(m), access->size);
+	}
 	return MIMIC_DONE;
 }
 

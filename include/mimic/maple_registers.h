@@ -14,6 +14,9 @@
 #define MAPLE_OFFSET(operation, queue) \
 	(((unsigned int)(operation) << MAPLE_OPERATION_SHIFT) | ((unsigned int)(queue) << MAPLE_QUEUE_SHIFT))
 
+/* What [11:9] can say. */
+#define MAPLE_OFFSET_QUEUES 8
+
 /* Physical address of the MAPLE page of tile (x, y): base | x << 28 | y << 24. */
 #define MAPLE_PHYSICAL_BASE 0xe100800000ull
 #define MAPLE_PHYSICAL_PAGE_SHIFT 20
@@ -34,84 +37,92 @@ enum maple_page {
 	MAPLE_PAGE_COUNT
 };
 
-/* _(code, name, meaning); loads */
+/*
+ * _(code, name, role, shows, meaning); loads. The role is the one between the device and its
+ * driver (devices/register.h). `shows` is what [11:9] selects in the device's state: nothing
+ * (VALUE, or MMU_VALUE: of the MMU page only), a queue, or a field.
+ */
 #define MAPLE_LOADS(_) \
-	_(0, INIT, "allocate queues; [11:9] is the size code") \
-	_(1, RESET, "drop queues, roles, bases, counters; flush the TLB") \
-	_(2, OPEN_PRODUCER, "take the producer role of a queue") \
-	_(3, OPEN_CONSUMER, "take the consumer role of a queue") \
-	_(4, CLOSE_PRODUCER, "give the producer role back") \
-	_(5, CLOSE_CONSUMER, "give the consumer role back") \
-	_(6, FIFO_ADD, "add one queue; [11:9] is the size code") \
-	_(7, CONSUME, "pop one word (4-byte access) or two (8-byte access)") \
-	_(9, FIFO_CLEAR, "delete a queue") \
-	_(12, STATISTICS, "next of four statistics words") \
-	_(13, DEBUG, "MAPLE page: debug word [11:9]; MMU page: flush, fault, snoop")
+	_(0, INIT, NONE, VALUE, "allocate queues; [11:9] is the size code") \
+	_(1, RESET, RESET, VALUE, "drop queues, roles, bases, counters; flush the TLB") \
+	_(2, OPEN_PRODUCER, NONE, QUEUES, "take the producer role of a queue") \
+	_(3, OPEN_CONSUMER, NONE, QUEUES, "take the consumer role of a queue") \
+	_(4, CLOSE_PRODUCER, NONE, QUEUES, "give the producer role back") \
+	_(5, CLOSE_CONSUMER, NONE, QUEUES, "give the consumer role back") \
+	_(6, FIFO_ADD, NONE, VALUE, "add one queue; [11:9] is the size code") \
+	_(7, CONSUME, NONE, QUEUES, "pop one word (4-byte access) or two (8-byte access)") \
+	_(9, FIFO_CLEAR, NONE, QUEUES, "delete a queue") \
+	_(12, STATISTICS, NONE, QUEUES, "next of four statistics words") \
+	_(13, DEBUG, FAULT, FIELDS, "MAPLE page: debug word [11:9]; MMU page: flush, fault, snoop")
 
-/* _(code, name, meaning); loads that only the paper profile has */
+/* The same; loads that only the paper profile has */
 #define MAPLE_EXTENSION_LOADS(_) \
-	_(16, IDENTIFY, "magic, version, queues and words of this device") \
-	_(17, QUEUE_STATE, "level, size, roles and LIMA backlog of a queue") \
-	_(18, FAULT_ADDRESS, "whole address of the last fault, 0 if none") \
-	_(19, FAULT_COUNT, "faults since reset that no driver could resolve") \
-	_(20, FAULT_STATUS, "MMU page only: the fault load with its details, for a driver")
+	_(16, IDENTIFY, IDENTIFY, VALUE, "magic, version, queues and words of this device") \
+	_(17, QUEUE_STATE, NONE, QUEUES, "level, size, roles and LIMA backlog of a queue") \
+	_(18, FAULT_ADDRESS, NONE, VALUE, "whole address of the last fault, 0 if none") \
+	_(19, FAULT_COUNT, FAULT_COUNT, VALUE, "faults since reset that no driver could resolve") \
+	_(20, FAULT_STATUS, FAULT, MMU_VALUE, "MMU page only: the fault load with its details, for a driver")
 
-/* _(code, name, meaning); stores */
+/*
+ * _(code, name, role, sort, meaning); stores. Sorts: QUEUE makes an entry of the queue [11:9], or
+ * works in its order; LOOP is a loop of it; TILE sets the tile's A; BASE and QUEUE_LIMA set
+ * pointers of the queue; MMU is of the MMU page.
+ */
 #define MAPLE_STORES(_) \
-	_(8, PRODUCE, "push one word (4-byte access) or two, low word first") \
-	_(10, POINTER32, "fetch 4 bytes at base + index from DRAM") \
-	_(11, POINTER64, "fetch 8 bytes at base + index from DRAM") \
-	_(14, LOOP, "LIMA: begin << 32 | end, with the tile's A and queue 0's B") \
-	_(15, MMU, "MMU page only: translation off, root, resolve, install") \
-	_(32, ATOMIC_ADD, "fetch and add") \
-	_(33, ATOMIC_AND, "fetch and and") \
-	_(34, ATOMIC_OR, "fetch and or") \
-	_(35, ATOMIC_XOR, "fetch and xor") \
-	_(36, ATOMIC_MAX, "fetch and signed maximum") \
-	_(37, ATOMIC_MAXU, "fetch and unsigned maximum") \
-	_(38, ATOMIC_MIN, "fetch and signed minimum") \
-	_(39, ATOMIC_MINU, "fetch and unsigned minimum") \
-	_(40, ATOMIC_SWAP, "fetch and store") \
-	_(41, CAS1, "desired << 32 | expected for the CAS2 that follows") \
-	_(42, CAS2, "compare and swap: index << 32 | desired16 << 16 | expected16") \
-	_(43, PREFETCH, "bring base + index into the LLC; no queue entry") \
-	_(44, LLC_POINTER32, "fetch 4 bytes through the LLC (coherent)") \
-	_(45, LLC_POINTER64, "fetch 8 bytes through the LLC (coherent)") \
-	_(48, LIMA_POINTER32, "LIMA: A, results by POINTER32") \
-	_(49, LIMA_POINTER64, "LIMA: A, results by POINTER64") \
-	_(50, LIMA_PRODUCE, "LIMA: push B[i] itself") \
-	_(51, LIMA_PRODUCE_2, "the same as LIMA_PRODUCE") \
-	_(52, LIMA_LLC_POINTER32, "LIMA: A, results by LLC_POINTER32") \
-	_(53, LIMA_LLC_POINTER64, "LIMA: A, results by LLC_POINTER64") \
-	_(54, LIMA_PREFETCH, "LIMA: A, prefetch A + 8 * B[i] into the LLC") \
-	_(57, SET_BASE32, "base pointer of a queue, indices count 4 bytes") \
-	_(58, SET_BASE64, "base pointer of a queue, indices count 8 bytes")
+	_(8, PRODUCE, NONE, QUEUE, "push one word (4-byte access) or two, low word first") \
+	_(10, POINTER32, NONE, QUEUE, "fetch 4 bytes at base + index from DRAM") \
+	_(11, POINTER64, NONE, QUEUE, "fetch 8 bytes at base + index from DRAM") \
+	_(14, LOOP, NONE, LOOP, "LIMA: begin << 32 | end, with the tile's A and queue 0's B") \
+	_(15, MMU, RESOLVE, MMU, "MMU page only: translation off, root, resolve, install") \
+	_(32, ATOMIC_ADD, NONE, QUEUE, "fetch and add") \
+	_(33, ATOMIC_AND, NONE, QUEUE, "fetch and and") \
+	_(34, ATOMIC_OR, NONE, QUEUE, "fetch and or") \
+	_(35, ATOMIC_XOR, NONE, QUEUE, "fetch and xor") \
+	_(36, ATOMIC_MAX, NONE, QUEUE, "fetch and signed maximum") \
+	_(37, ATOMIC_MAXU, NONE, QUEUE, "fetch and unsigned maximum") \
+	_(38, ATOMIC_MIN, NONE, QUEUE, "fetch and signed minimum") \
+	_(39, ATOMIC_MINU, NONE, QUEUE, "fetch and unsigned minimum") \
+	_(40, ATOMIC_SWAP, NONE, QUEUE, "fetch and store") \
+	_(41, CAS1, NONE, QUEUE, "desired << 32 | expected for the CAS2 that follows") \
+	_(42, CAS2, NONE, QUEUE, "compare and swap: index << 32 | desired16 << 16 | expected16") \
+	_(43, PREFETCH, NONE, QUEUE, "bring base + index into the LLC; no queue entry") \
+	_(44, LLC_POINTER32, NONE, QUEUE, "fetch 4 bytes through the LLC (coherent)") \
+	_(45, LLC_POINTER64, NONE, QUEUE, "fetch 8 bytes through the LLC (coherent)") \
+	_(48, LIMA_POINTER32, NONE, TILE, "LIMA: A, results by POINTER32") \
+	_(49, LIMA_POINTER64, NONE, TILE, "LIMA: A, results by POINTER64") \
+	_(50, LIMA_PRODUCE, NONE, TILE, "LIMA: push B[i] itself") \
+	_(51, LIMA_PRODUCE_2, NONE, TILE, "the same as LIMA_PRODUCE") \
+	_(52, LIMA_LLC_POINTER32, NONE, TILE, "LIMA: A, results by LLC_POINTER32") \
+	_(53, LIMA_LLC_POINTER64, NONE, TILE, "LIMA: A, results by LLC_POINTER64") \
+	_(54, LIMA_PREFETCH, NONE, TILE, "LIMA: A, prefetch A + 8 * B[i] into the LLC") \
+	_(57, SET_BASE32, NONE, BASE, "base pointer of a queue, indices count 4 bytes") \
+	_(58, SET_BASE64, NONE, BASE, "base pointer of a queue, indices count 8 bytes")
 
-/* _(code, name, meaning); stores that only the paper profile has */
+/* The same; stores that only the paper profile has */
 #define MAPLE_EXTENSION_STORES(_) \
-	_(16, FULL_POINTER32, "fetch 4 bytes at a whole 64-bit pointer from DRAM") \
-	_(17, FULL_POINTER64, "fetch 8 bytes at a whole 64-bit pointer from DRAM") \
-	_(18, FULL_LLC_POINTER32, "fetch 4 bytes at a whole pointer through the LLC") \
-	_(19, FULL_LLC_POINTER64, "fetch 8 bytes at a whole pointer through the LLC") \
-	_(20, FULL_PREFETCH, "bring a whole pointer into the LLC; no queue entry") \
-	_(21, QUEUE_LIMA_A, "LIMA: A of this queue (0: push B[i] itself)") \
-	_(22, QUEUE_LIMA_B, "LIMA: B of this queue") \
-	_(24, QUEUE_LOOP_POINTER32, "LIMA of this queue: begin << 32 | end, 4-byte A from DRAM") \
-	_(25, QUEUE_LOOP_POINTER64, "the same, 8-byte A") \
-	_(26, QUEUE_LOOP_LLC_POINTER32, "the same, 4-byte A through the LLC") \
-	_(27, QUEUE_LOOP_LLC_POINTER64, "the same, 8-byte A through the LLC") \
-	_(28, QUEUE_LOOP_PREFETCH32, "prefetch A + 4 * B[i] into the LLC") \
-	_(29, QUEUE_LOOP_PREFETCH64, "prefetch A + 8 * B[i] into the LLC")
+	_(16, FULL_POINTER32, NONE, QUEUE, "fetch 4 bytes at a whole 64-bit pointer from DRAM") \
+	_(17, FULL_POINTER64, NONE, QUEUE, "fetch 8 bytes at a whole 64-bit pointer from DRAM") \
+	_(18, FULL_LLC_POINTER32, NONE, QUEUE, "fetch 4 bytes at a whole pointer through the LLC") \
+	_(19, FULL_LLC_POINTER64, NONE, QUEUE, "fetch 8 bytes at a whole pointer through the LLC") \
+	_(20, FULL_PREFETCH, NONE, QUEUE, "bring a whole pointer into the LLC; no queue entry") \
+	_(21, QUEUE_LIMA_A, NONE, QUEUE_LIMA, "LIMA: A of this queue (0: push B[i] itself)") \
+	_(22, QUEUE_LIMA_B, NONE, QUEUE_LIMA, "LIMA: B of this queue") \
+	_(24, QUEUE_LOOP_POINTER32, NONE, LOOP, "LIMA of this queue: begin << 32 | end, 4-byte A from DRAM") \
+	_(25, QUEUE_LOOP_POINTER64, NONE, LOOP, "the same, 8-byte A") \
+	_(26, QUEUE_LOOP_LLC_POINTER32, NONE, LOOP, "the same, 4-byte A through the LLC") \
+	_(27, QUEUE_LOOP_LLC_POINTER64, NONE, LOOP, "the same, 8-byte A through the LLC") \
+	_(28, QUEUE_LOOP_PREFETCH32, NONE, LOOP, "prefetch A + 4 * B[i] into the LLC") \
+	_(29, QUEUE_LOOP_PREFETCH64, NONE, LOOP, "prefetch A + 8 * B[i] into the LLC")
 
 enum maple_load {
-#define _(code, name, meaning) MAPLE_LOAD_##name = code,
+#define _(code, name, role, shows, meaning) MAPLE_LOAD_##name = code,
 	MAPLE_LOADS(_)
 	MAPLE_EXTENSION_LOADS(_)
 #undef _
 };
 
 enum maple_store {
-#define _(code, name, meaning) MAPLE_STORE_##name = code,
+#define _(code, name, role, sort, meaning) MAPLE_STORE_##name = code,
 	MAPLE_STORES(_)
 	MAPLE_EXTENSION_STORES(_)
 #undef _

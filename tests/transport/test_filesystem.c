@@ -150,10 +150,10 @@ static void every_register_of_the_lists_that_can_be_loaded_is_there(void **unuse
 	count++; \
 	if (!is_there(folder "/" #name)) \
 		fail_msg("%s is not there", folder "/" #name);
-#define _(code, name, meaning) REGISTER("maple0/registers/MAPLE", name)
+#define _(code, name, role, shows, meaning) REGISTER("maple0/registers/MAPLE", name)
 	MAPLE_LOADS(_)
 #undef _
-#define _(code, name, meaning) \
+#define _(code, name, role, shows, meaning) \
 	if (strcmp(#name, "FAULT_STATUS")) { \
 		REGISTER("maple0/registers/MAPLE", name) \
 	} else { \

@@ -222,7 +222,7 @@ static void check_one(struct check *check, unsigned int code, const char *name, 
 
 static void check_all(struct check *check, bool is_paper, unsigned int queues)
 {
-#define _(code, name, meaning) check_one(check, code, #name, queues);
+#define _(code, name, role, shows, meaning) check_one(check, code, #name, queues);
 	MAPLE_LOADS(_)
 	if (is_paper) {
 		MAPLE_EXTENSION_LOADS(_)
@@ -324,7 +324,7 @@ static void the_artifact_has_no_registers_of_the_extension(void **state)
 	struct state_tree *tree = take(host, 0);
 
 	(void)state;
-#define _(code, name, meaning) \
+#define _(code, name, role, shows, meaning) \
 	assert_null(state_tree_find(tree, "registers/MAPLE/" #name)); \
 	assert_null(state_tree_find(tree, "registers/MAPLE/" #name "/0")); \
 	assert_null(state_tree_find(tree, "registers/MMU/" #name));
