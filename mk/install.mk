@@ -2,16 +2,24 @@
 # configuration, examples' sources. PREFIX is where it will run, DESTDIR is put in front.
 
 INSTALL ?= install
-INSTALL_ROOT = $(DESTDIR)$(PREFIX)
+# Absolute and without a slash at its end: programs will have it, too.
+INSTALL_PREFIX = $(abspath $(PREFIX))
+INSTALL_ROOT = $(DESTDIR)$(INSTALL_PREFIX)
 INSTALL_CONFIG = $(wildcard config/*.ini)
 INSTALL_PC = $(patsubst %,$(O)/pkgconfig/%,libmimic.pc libmaple.pc libdare.pc libvirgo.pc)
+
+# The loader of programs looks into the standard places, by a cache that ldconfig makes. Any other
+# place stands in the program: pkg-config gives it to the linker.
+LDCONFIG ?= /sbin/ldconfig
+IS_STANDARD_PREFIX = $(filter /usr /usr/local,$(INSTALL_PREFIX))
+INSTALL_RPATH = $(if $(IS_STANDARD_PREFIX),,-Wl,-rpath,$${libdir} )
 
 # Written anew each time: PREFIX is not a file that make could compare with.
 .PHONY: pkgconfig check-install
 pkgconfig:
 	@mkdir -p $(O)/pkgconfig
 	$(Q)for part in libmimic libmaple libdare libvirgo; do \
-		sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g' \
+		sed -e 's|@PREFIX@|$(INSTALL_PREFIX)|g' -e 's|@RPATH@|$(INSTALL_RPATH)|g' -e 's|@VERSION@|$(VERSION)|g' \
 			$$part/$$part.pc.in > $(O)/pkgconfig/$$part.pc || exit 1; \
 	done
 
@@ -45,6 +53,17 @@ install: all pkgconfig
 	$(if $(SIM_COSTS),$(Q)$(INSTALL) -m 644 $(SIM_COSTS) $(INSTALL_ROOT)/share/mimic/costs)
 	$(if $(INSTALL_CONFIG),$(Q)$(INSTALL) -m 644 $(INSTALL_CONFIG) $(INSTALL_ROOT)/share/mimic)
 	$(Q)$(foreach page,$(MANPAGES),$(INSTALL) -m 644 $(page) $(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page))) &&) true
+
+	$(if $(DESTDIR),,$(if $(IS_STANDARD_PREFIX),$(update_loader_cache)))
+
+# Checks the result: a user who may write to PREFIX may not run ldconfig, and not every system has PREFIX in ld.so.conf.
+# (Where /lib is a link to /usr/lib, the cache may name either.)
+define update_loader_cache
+	$(Q)said=$$($(LDCONFIG) 2>&1); $(LDCONFIG) -p 2>/dev/null | grep -qE '=> ($(INSTALL_PREFIX)$(if $(filter /usr,$(INSTALL_PREFIX)),|))/lib/libmaple.so.0$$' || { \
+		[ -z "$$said" ] || echo "$$said" >&2; \
+		echo "mimic: programs will not find the libraries in $(INSTALL_PREFIX)/lib yet. As root, run: ldconfig" >&2; \
+		echo "mimic: (/etc/ld.so.conf or a file that it includes must name that directory)" >&2; }
+endef
 
 # A program of a stranger, against an install tree: TAP on standard output.
 check-install: all

@@ -5,6 +5,7 @@
 set -u
 build=${1:-build}
 cd "$(dirname "$0")/../.." || exit 1
+unset LD_LIBRARY_PATH
 root=$(mktemp -d) || exit 1
 trap 'rm -rf "$root"' EXIT
 prefix=$root/prefix
@@ -49,7 +50,7 @@ int main(void)
 }
 PROGRAM
 	gcc -Wall -Wextra -Werror -std=c11 -pedantic -o "$root/program" "$root/program.c" \
-		$(package --cflags --libs libmaple) && LD_LIBRARY_PATH=$prefix/lib "$root/program"
+		$(package --cflags --libs libmaple) && "$root/program"
 }
 
 program_in_cxx() {
@@ -73,7 +74,7 @@ int main()
 }
 PROGRAM
 	g++ -Wall -Wextra -Werror -std=c++11 -o "$root/program-cxx" "$root/program.cc" \
-		$(package --cflags --libs libmaple) && LD_LIBRARY_PATH=$prefix/lib "$root/program-cxx"
+		$(package --cflags --libs libmaple) && "$root/program-cxx"
 }
 
 dare_program_in_c() {
@@ -99,7 +100,7 @@ int main(void)
 }
 PROGRAM
 	gcc -Wall -Wextra -Werror -std=c11 -pedantic -o "$root/dare" "$root/dare.c" \
-		$(package --cflags --libs libdare) && LD_LIBRARY_PATH=$prefix/lib "$root/dare"
+		$(package --cflags --libs libdare) && "$root/dare"
 }
 
 dare_program_in_cxx() {
@@ -121,7 +122,7 @@ int main()
 }
 PROGRAM
 	g++ -Wall -Wextra -Werror -std=c++11 -o "$root/dare-cxx" "$root/dare.cc" \
-		$(package --cflags --libs libdare) && LD_LIBRARY_PATH=$prefix/lib "$root/dare-cxx"
+		$(package --cflags --libs libdare) && "$root/dare-cxx"
 }
 
 virgo_program_in_c() {
@@ -151,7 +152,7 @@ int main(void)
 }
 PROGRAM
 	gcc -Wall -Wextra -Werror -std=c11 -pedantic -o "$root/virgo" "$root/virgo.c" \
-		$(package --cflags --libs libvirgo) && LD_LIBRARY_PATH=$prefix/lib "$root/virgo"
+		$(package --cflags --libs libvirgo) && "$root/virgo"
 }
 
 virgo_program_in_cxx() {
@@ -183,7 +184,7 @@ int main()
 }
 PROGRAM
 	g++ -Wall -Wextra -Werror -std=c++11 -o "$root/virgo-cxx" "$root/virgo.cc" \
-		$(package --cflags --libs libvirgo) && LD_LIBRARY_PATH=$prefix/lib "$root/virgo-cxx"
+		$(package --cflags --libs libvirgo) && "$root/virgo-cxx"
 }
 
 libmimic_in_c() {
@@ -202,15 +203,63 @@ int main(void)
 }
 PROGRAM
 	gcc -Wall -Wextra -Werror -o "$root/plain" "$root/plain.c" \
-		$(package --cflags --libs libmimic) && LD_LIBRARY_PATH=$prefix/lib "$root/plain"
+		$(package --cflags --libs libmimic) && "$root/plain"
 }
 
-# tutorial_program LIBRARY: the first program of its page; others may be pieces
+# tutorial_program LIBRARY NUMBER: the first program of its page (others may be pieces), by the NUMBERth
+# line there that compiles it: 1 is for an installed mimic, 2 for the source tree
 tutorial_program() {
 	awk '/^```c$/ { on = 1; next } /^```$/ && on { exit } on' "docs/$1.md" > "$root/first.c"
-	gcc -Wall -Wextra -Werror -o "$root/first" "$root/first.c" \
-		$(package --cflags --libs "$1") -pthread || return 1
-	LD_LIBRARY_PATH=$prefix/lib MIMIC_TRANSPORT=embedded "$root/first" | grep 'embedded: right'
+	line=$(sed -n '/^	gcc .*-o first /s/^	//p' "docs/$1.md" | sed -n "$2p" |
+		sed -e "s|-o first first\.c |-o $root/first $root/first.c |" \
+			-e "s|\$PWD/build/lib|build/lib|" -e "s|build/lib|$(realpath "$build")/lib|g")
+	[ -n "$line" ] || { echo "no such line in docs/$1.md"; return 1; }
+	echo "$line"
+	rm -f "$root/first"
+	PKG_CONFIG_PATH=$prefix/lib/pkgconfig sh -c "$line" || return 1
+	MIMIC_TRANSPORT=embedded "$root/first" | grep 'embedded: right'
+}
+
+# default_prefix COMMAND...: in a mount namespace, where /usr/local and the loader's cache are copies; with no older mimic.
+# Status 77: it cannot be had here, and standard output says why.
+default_prefix() {
+	cat > "$root/namespace.sh" <<'SCRIPT' || return 1
+set -e
+root=$1
+shift
+mkdir -p "$root/etc"
+{ mount -t tmpfs tmpfs /usr/local && mount -t tmpfs tmpfs "$root/etc"; } 2>/dev/null ||
+	{ echo "nothing can be mounted here"; exit 77; }
+cp -a /etc/. "$root/etc" 2>/dev/null || true
+mount --bind "$root/etc" /etc
+[ ! -d /var/cache/ldconfig ] || mount -t tmpfs tmpfs /var/cache/ldconfig
+mkdir /usr/local/lib
+command -v gcc && command -v make && command -v pkg-config || { echo "the tools are in /usr/local"; exit 77; }
+/sbin/ldconfig
+unset PREFIX LD_LIBRARY_PATH PKG_CONFIG_PATH
+"$@"
+SCRIPT
+	map=
+	[ "$(id -u)" = 0 ] || map=--map-root-user
+	unshare $map --mount true 2>/dev/null || { echo "no mount namespace can be had here"; return 77; }
+	unshare $map --mount sh "$root/namespace.sh" "$root" "$@"
+}
+
+# check_default_prefix DESCRIPTION COMMAND...: as check, or skipped where it cannot be had
+check_default_prefix() {
+	description=$1
+	shift
+	default_prefix "$@" >"$root/output" 2>&1
+	status=$?
+	number=$((number + 1))
+	case $status in
+	0) echo "ok $number - $description" ;;
+	77) echo "ok $number - $description # SKIP $(tail -n 1 "$root/output")" ;;
+	*)
+		echo "not ok $number - $description"
+		sed 's/^/# /' "$root/output"
+		;;
+	esac
 }
 
 # pages_of NAMES: none is an error, because then the header was not understood
@@ -254,9 +303,10 @@ links_are_versioned() {
 
 staged_install_does_not_touch_the_prefix() {
 	make -s O="$build" PREFIX=/opt/mimic DESTDIR="$root/stage" install || return 1
+	make -s O="$build" DESTDIR="$root/packaged" LDCONFIG="touch $root/ldconfig-ran;" install || return 1
 	[ -f "$root/stage/opt/mimic/include/maple.h" ] || return 1
 	grep -q '^prefix=/opt/mimic$' "$root/stage/opt/mimic/lib/pkgconfig/libmaple.pc" &&
-		[ ! -e /opt/mimic ]
+		[ ! -e /opt/mimic ] && [ ! -e "$root/ldconfig-ran" ]
 }
 
 commands_run() {
@@ -276,9 +326,29 @@ check "a_c_program_on_libdare_builds_with_pkg_config_and_runs" dare_program_in_c
 check "a_cxx_program_on_libdare_builds_with_pkg_config_and_runs" dare_program_in_cxx
 check "a_c_program_on_libvirgo_builds_with_pkg_config_and_runs" virgo_program_in_c
 check "a_cxx_program_on_libvirgo_builds_with_pkg_config_and_runs" virgo_program_in_cxx
-check "the_program_of_the_tutorial_builds_and_runs" tutorial_program libmaple
-check "the_program_of_the_tutorial_of_libdare_builds_and_runs" tutorial_program libdare
-check "the_program_of_the_tutorial_of_libvirgo_builds_and_runs" tutorial_program libvirgo
+check "the_program_of_the_tutorial_builds_and_runs" tutorial_program libmaple 1
+check "the_program_of_the_tutorial_builds_and_runs_in_the_source_tree" tutorial_program libmaple 2
+check "the_program_of_the_tutorial_of_libdare_builds_and_runs" tutorial_program libdare 1
+check "the_program_of_the_tutorial_of_libdare_builds_and_runs_in_the_source_tree" tutorial_program libdare 2
+check "the_program_of_the_tutorial_of_libvirgo_builds_and_runs" tutorial_program libvirgo 1
+check "the_program_of_the_tutorial_of_libvirgo_builds_and_runs_in_the_source_tree" tutorial_program libvirgo 2
+cat > "$root/tutorial.sh" <<'SCRIPT'
+# What a user does after `make install` as root, with the program and the line of the tutorial.
+set -e
+make -s O="$1" install
+cd "$2"
+gcc -o first first.c $(pkg-config --cflags --libs libmaple) -pthread
+! objdump -p first | grep RUNPATH
+MIMIC_TRANSPORT=embedded ./first | grep 'embedded: right'
+SCRIPT
+cat > "$root/no-ldconfig.sh" <<'SCRIPT'
+# A user who may write to /usr/local and may not run ldconfig.
+make -s O="$1" LDCONFIG=false install 2>"$2/errors" && cat "$2/errors" &&
+	grep -q 'not find the libraries in /usr/local/lib yet. As root, run: ldconfig' "$2/errors"
+SCRIPT
+tutorial_program libmaple 1 >/dev/null 2>&1
+check_default_prefix "the_program_of_the_tutorial_starts_after_install_to_the_default_prefix" sh "$root/tutorial.sh" "$build" "$root"
+check_default_prefix "an_install_that_cannot_run_ldconfig_says_so" sh "$root/no-ldconfig.sh" "$build" "$root"
 check "libraries_are_versioned" links_are_versioned
 check "the_library_exports_what_the_header_declares" exports_are_the_header maple libmaple/maple.h
 check "libdare_exports_what_its_headers_declare" exports_are_the_header dare libdare/dare*.h
