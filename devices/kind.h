@@ -167,8 +167,6 @@ struct mimic_kind {
 	/* All of its registers (devices/register.h). */
 	const struct mimic_register_block *const *blocks;
 	size_t block_count;
-	/* The register that an access names, for people: "MAPLE CONSUME [3]". As snprintf(). */
-	size_t (*access_name)(const struct mimic_access *access, char *text, size_t size);
 };
 
 #define _(NAME, name) extern const struct mimic_kind mimic_kind_##name;

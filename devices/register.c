@@ -44,17 +44,21 @@ const struct mimic_register *mimic_register_at(const struct mimic_register_block
 	return row;
 }
 
-static const struct mimic_register_block *block_of(const struct mimic_kind *kind,
-						   const struct mimic_access *access)
+static bool block_has(const struct mimic_register_block *block, const struct mimic_access *access)
 {
 	unsigned int direction = access->is_write ? MIMIC_REGISTER_W : MIMIC_REGISTER_R;
 
-	for (size_t i = 0; i < kind->block_count; i++) {
-		const struct mimic_register_block *block = kind->blocks[i];
+	return block->access & direction && access->page >= block->page &&
+	       access->page - block->page < block->pages;
+}
 
-		if (block->access & direction && access->page >= block->page &&
-		    access->page - block->page < block->pages)
-			return block;
+/* The first block of the access's page; they all have one name. */
+static const struct mimic_register_block *block_of(const struct mimic_kind *kind,
+						   const struct mimic_access *access)
+{
+	for (size_t i = 0; i < kind->block_count; i++) {
+		if (block_has(kind->blocks[i], access))
+			return kind->blocks[i];
 	}
 	return NULL;
 }
@@ -62,9 +66,16 @@ static const struct mimic_register_block *block_of(const struct mimic_kind *kind
 static const struct mimic_register *row_of(const struct mimic_kind *kind, const struct mimic_access *access,
 					   struct mimic_register_place *place)
 {
-	const struct mimic_register_block *block = block_of(kind, access);
+	for (size_t i = 0; i < kind->block_count; i++) {
+		const struct mimic_register_block *block = kind->blocks[i];
+		const struct mimic_register *row = NULL;
 
-	return block ? mimic_register_at(block, access->page - block->page, access->offset, place) : NULL;
+		if (block_has(block, access))
+			row = mimic_register_at(block, access->page - block->page, access->offset, place);
+		if (row)
+			return row;
+	}
+	return NULL;
 }
 
 /* --- roles ------------------------------------------------------------------------------ */
@@ -122,8 +133,6 @@ size_t mimic_register_name(const struct mimic_kind *kind, const struct mimic_acc
 	char unit[48];
 	int length;
 
-	if (kind->access_name)
-		return kind->access_name(access, text, size);
 	if (!block) {
 		length = snprintf(text, size, "page %u 0x%03x", access->page, access->offset);
 		return length < 0 ? 0 : (size_t)length;

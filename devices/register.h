@@ -51,7 +51,7 @@ struct mimic_register {
 	uint64_t reset;		/* value after power-on */
 	uint32_t offset;	/* in a unit of its block, of index 0 */
 	uint32_t stride;	/* bytes from one index to the next */
-	uint16_t count;		/* of indices */
+	uint16_t count;		/* of indices; 0 is one, too */
 	uint8_t access;		/* MIMIC_REGISTER_R, W or RW */
 	uint8_t role;		/* enum mimic_role */
 	uint8_t role_index;	/* the index that has the role, MIMIC_REGISTER_ALL: each */
@@ -101,7 +101,7 @@ struct mimic_register_block {
  * function, a count) may be added by a designated initializer of its own.
  */
 #define MIMIC_REGISTER_ROW(block, at, NAME, access_, reset_, role_, format_, meaning_) \
-	.name = #NAME, .meaning = meaning_, .reset = reset_, .offset = at, .count = 1, \
+	.name = #NAME, .meaning = meaning_, .reset = reset_, .offset = at, \
 	.access = MIMIC_REGISTER_##access_, .role = MIMIC_ROLE_##role_, .role_index = MIMIC_REGISTER_ALL, \
 	.format = MIMIC_STATE_##format_, .peek = MIMIC_REGISTER_PEEK_##access_(block, NAME), \
 	.store = MIMIC_REGISTER_STORE_##access_(block, NAME)

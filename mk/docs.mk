@@ -12,8 +12,8 @@ $(O)/maple.dict: $(O)/print-registers
 $(O)/print-dare-registers: $(call obj,scripts/print-dare-registers.c scripts/print-blocks.c) $(LIBMIMIC_A)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)
 
-$(O)/print-virgo-registers: $(call obj,scripts/print-virgo-registers.c)
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^
+$(O)/print-virgo-registers: $(call obj,scripts/print-virgo-registers.c scripts/print-blocks.c) $(LIBMIMIC_A)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)
 
 $(O)/print-isa: $(call obj,scripts/print-isa.c devices/dare/isa.c)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^

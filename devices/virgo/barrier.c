@@ -4,16 +4,7 @@
  * waits in its load until all participants have arrived.
  */
 #include "devices/virgo/virgo_internal.h"
-
-enum { ARRAY_PARTICIPANTS = 1, ARRAY_WAIT, ARRAY_STATUS };
-
-bool barrier_is_register(uint32_t offset)
-{
-	unsigned int array = offset >> 8;
-
-	return array >= ARRAY_PARTICIPANTS && array <= ARRAY_STATUS &&
-	       (offset & 0xff) < 8 * VIRGO_BARRIERS;
-}
+#include "devices/virgo/virgo_state.h"
 
 static uint32_t participants(const struct virgo *v, const struct barrier *b)
 {
@@ -72,40 +63,94 @@ static enum mimic_outcome wait(struct virgo *v, unsigned int number, struct mimi
 	return MIMIC_DONE;
 }
 
-static bool store_participants(struct virgo *v, unsigned int number, uint64_t value)
+/* --- the registers: include/mimic/virgo_registers.h lists them ------------------------- */
+
+static const struct barrier *barrier_at(const struct mimic_model *model, struct mimic_register_place place)
 {
-	if (value > PARTICIPANTS_MAX)
-		return false;
-	v->cluster.barrier[number].participants = (uint32_t)value;
-	/* Those who wait may be enough now. */
-	open_if_complete(v, number);
-	return true;
+	return &((const struct virgo *)model)->cluster.barrier[place.index];
 }
 
-enum mimic_outcome barrier_access(struct virgo *v, struct mimic_access *access)
+static enum mimic_peek barrier_peek_BARRIER_PARTICIPANTS(const struct mimic_model *model,
+							 struct mimic_register_place place, uint64_t now,
+							 uint64_t *value)
 {
-	unsigned int array = access->offset >> 8, number = (access->offset & 0xff) / 8;
-	const struct barrier *b = &v->cluster.barrier[number];
-	uint64_t value;
+	(void)now;
+	*value = barrier_at(model, place)->participants;
+	return MIMIC_PEEK_VALUE;
+}
 
-	if (!register_access_is_legal(access))
-		goto illegal;
-	if (access->is_write) {
-		if (array != ARRAY_PARTICIPANTS || !store_participants(v, number, access->data))
-			goto illegal;
+static enum mimic_peek barrier_peek_BARRIER_WAIT(const struct mimic_model *model,
+						 struct mimic_register_place place, uint64_t now,
+						 uint64_t *value)
+{
+	const struct barrier *b = barrier_at(model, place);
+
+	(void)now;
+	*value = b->opened;
+	return b->arrived + 1 < participants((const struct virgo *)model, b) ? MIMIC_PEEK_WAITS :
+									       MIMIC_PEEK_VALUE;
+}
+
+static enum mimic_peek barrier_peek_BARRIER_STATUS(const struct mimic_model *model,
+						   struct mimic_register_place place, uint64_t now,
+						   uint64_t *value)
+{
+	const struct barrier *b = barrier_at(model, place);
+
+	(void)now;
+	*value = b->opened << 8 | b->arrived;
+	return MIMIC_PEEK_VALUE;
+}
+
+/* Half of it is none: a thread arrives once. */
+static enum mimic_outcome load_wait(struct mimic_model *model, struct mimic_register_place place,
+				    struct mimic_access *access)
+{
+	struct virgo *v = virgo_of(model);
+
+	if (access->offset % 8 == 0)
+		return wait(v, place.index, access);
+	v->cluster.illegal++;
+	access->data = 0;
+	return MIMIC_DONE;
+}
+
+static enum mimic_outcome barrier_store_BARRIER_PARTICIPANTS(struct mimic_model *model,
+							     struct mimic_register_place place,
+							     struct mimic_access *access)
+{
+	struct virgo *v = virgo_of(model);
+
+	if (access->data > PARTICIPANTS_MAX) {
+		v->cluster.illegal++;
 		return MIMIC_DONE;
 	}
-	if (array == ARRAY_WAIT) {
-		if (access->offset % 8)
-			goto illegal;
-		return wait(v, number, access);
-	}
-	value = array == ARRAY_STATUS ? b->opened << 8 | b->arrived : b->participants;
-	access->data = register_half(value, access);
-	return MIMIC_DONE;
-illegal:
-	v->cluster.illegal++;
-	if (!access->is_write)
-		access->data = 0;
+	v->cluster.barrier[place.index].participants = (uint32_t)access->data;
+	/* The threads that wait may be enough now. */
+	open_if_complete(v, place.index);
 	return MIMIC_DONE;
 }
+
+static const struct mimic_register rows[] = {
+#define _(at, name, access, reset, role, format, meaning) \
+	[(at) >> 8] = { \
+		MIMIC_REGISTER_ROW(barrier, at, name, access, reset, role, format, meaning), \
+		.load = (at) == VIRGO_BARRIER_WAIT(0) ? load_wait : NULL, \
+		.stride = 8, .count = VIRGO_BARRIERS, .shown = MIMIC_SHOWN_ELSEWHERE, \
+	},
+	VIRGO_BARRIER_REGISTERS(_)
+#undef _
+};
+
+/* On page 0 beside the cluster's own. */
+const struct mimic_register_block virgo_barrier_block = {
+	.name = "cluster",
+	.access = MIMIC_REGISTER_RW,
+	.page = VIRGO_PAGE_CONTROL,
+	.pages = 1,
+	.units = 1,
+	.size = MIMIC_PAGE_SIZE,
+	.shift = 8,
+	.rows = rows,
+	.count = sizeof(rows) / sizeof(rows[0]),
+};

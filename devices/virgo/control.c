@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Page 0: identity, page faults, events. */
 #include "devices/virgo/virgo_internal.h"
+#include "devices/virgo/virgo_state.h"
 
 void cluster_drop_translations(struct virgo *v)
 {
@@ -38,35 +39,6 @@ static uint64_t shared_size(const struct virgo *v)
 	return (uint64_t)v->config.shared_kb << 10;
 }
 
-static bool is_counter(uint32_t offset)
-{
-	return offset >= VIRGO_COUNTER_OFFSET &&
-	       offset < VIRGO_COUNTER_OFFSET + 8 * VIRGO_COUNTER_COUNT;
-}
-
-static bool load(const struct virgo *v, uint32_t offset, uint64_t *value)
-{
-	uint64_t counters[VIRGO_COUNTER_COUNT];
-
-	if (is_counter(offset)) {
-		virgo_counters_read(&v->model, counters, VIRGO_COUNTER_COUNT);
-		*value = counters[(offset - VIRGO_COUNTER_OFFSET) / 8];
-		return true;
-	}
-	switch (offset) {
-#define _(name, expression) case VIRGO_CONTROL_##name: *value = (expression); return true;
-	_(IDENTIFY, identify(v))
-	_(SHARED_SIZE, shared_size(v))
-	_(FAULT_STATUS, fault_status(v))
-	_(FAULT_COUNT, v->cluster.fault_count)
-	_(EVENT_STATUS, v->cluster.events)
-	_(EVENT_ENABLE, v->cluster.events_enabled)
-#undef _
-	default:
-		return false;
-	}
-}
-
 static bool resolve(struct virgo *v, uint64_t value)
 {
 	unsigned int number = value & 0xff;
@@ -82,46 +54,134 @@ static bool resolve(struct virgo *v, uint64_t value)
 	return true;
 }
 
-static bool store(struct virgo *v, uint32_t offset, uint64_t value)
+/* --- the registers: include/mimic/virgo_registers.h lists them ------------------------- */
+
+#define PEEK(NAME, expression) \
+static enum mimic_peek control_peek_##NAME(const struct mimic_model *model, struct mimic_register_place place, \
+					   uint64_t now, uint64_t *value) \
+{ \
+	const struct virgo *v = (const struct virgo *)model; \
+\
+	(void)place; \
+	(void)now; \
+	*value = (expression); \
+	return MIMIC_PEEK_VALUE; \
+}
+
+static uint64_t counter(const struct virgo *v, enum virgo_counter number)
 {
-	switch (offset) {
-	case VIRGO_CONTROL_RESOLVE:
-		return resolve(v, value);
-	case VIRGO_CONTROL_FLUSH:
-		cluster_drop_translations(v);
-		return true;
-	case VIRGO_CONTROL_EVENT_STATUS:
-		v->cluster.events &= ~(uint32_t)value;
-		return true;
-	case VIRGO_CONTROL_EVENT_ENABLE:
-		v->cluster.events_enabled = (uint32_t)value;
-		/* What has happened already counts: else a program could sleep through it. */
-		virgo_raise(v, 0);
-		return true;
-	default:
-		return false;
-	}
+	uint64_t counters[VIRGO_COUNTER_COUNT];
+
+	virgo_counters_read(&v->model, counters, VIRGO_COUNTER_COUNT);
+	return counters[number];
+}
+
+PEEK(IDENTIFY, identify(v))
+PEEK(SHARED_SIZE, shared_size(v))
+PEEK(FAULT_STATUS, fault_status(v))
+PEEK(FAULT_COUNT, v->cluster.fault_count)
+PEEK(EVENT_STATUS, v->cluster.events)
+PEEK(EVENT_ENABLE, v->cluster.events_enabled)
+#define _(name, meaning) PEEK(name, counter(v, VIRGO_COUNTER_##name))
+VIRGO_COUNTERS(_)
+#undef _
+
+static enum mimic_outcome control_store_RESOLVE(struct mimic_model *model, struct mimic_register_place place,
+						struct mimic_access *access)
+{
+	struct virgo *v = virgo_of(model);
+
+	(void)place;
+	v->cluster.illegal += !resolve(v, access->data);
+	return MIMIC_DONE;
+}
+
+static enum mimic_outcome control_store_FLUSH(struct mimic_model *model, struct mimic_register_place place,
+					      struct mimic_access *access)
+{
+	(void)place;
+	(void)access;
+	cluster_drop_translations(virgo_of(model));
+	return MIMIC_DONE;
+}
+
+static enum mimic_outcome control_store_EVENT_STATUS(struct mimic_model *model,
+						     struct mimic_register_place place,
+						     struct mimic_access *access)
+{
+	(void)place;
+	virgo_of(model)->cluster.events &= ~(uint32_t)access->data;
+	return MIMIC_DONE;
+}
+
+static enum mimic_outcome control_store_EVENT_ENABLE(struct mimic_model *model,
+						     struct mimic_register_place place,
+						     struct mimic_access *access)
+{
+	struct virgo *v = virgo_of(model);
+
+	(void)place;
+	v->cluster.events_enabled = (uint32_t)access->data;
+	/* What has happened already counts: else a program could sleep through it. */
+	virgo_raise(v, 0);
+	return MIMIC_DONE;
+}
+
+static const struct mimic_register control_rows[] = {
+#define _(at, name, access, reset, role, format, meaning) \
+	[(at) / 8] = { MIMIC_REGISTER_ROW(control, at, name, access, reset, role, format, meaning) },
+	VIRGO_CONTROL_REGISTERS(_)
+#undef _
+#define AT(name) (VIRGO_COUNTER_OFFSET + 8 * VIRGO_COUNTER_##name)
+#define _(name, meaning) \
+	[AT(name) / 8] = { \
+		MIMIC_REGISTER_ROW(control, AT(name), name, R, 0, NONE, DECIMAL, meaning), \
+		.shown = MIMIC_SHOWN_ELSEWHERE, \
+	},
+	VIRGO_COUNTERS(_)
+#undef _
+};
+
+const struct mimic_register_block virgo_control_block = {
+	.name = "cluster",
+	.access = MIMIC_REGISTER_RW,
+	.page = VIRGO_PAGE_CONTROL,
+	.pages = 1,
+	.units = 1,
+	.size = MIMIC_PAGE_SIZE,
+	.shift = 3,
+	.rows = control_rows,
+	.count = sizeof(control_rows) / sizeof(control_rows[0]),
+};
+
+static enum mimic_outcome illegal(struct virgo *v, struct mimic_access *access)
+{
+	v->cluster.illegal++;
+	if (!access->is_write)
+		access->data = 0;
+	return MIMIC_DONE;
 }
 
 enum mimic_outcome cluster_access(struct virgo *v, struct mimic_access *access)
 {
+	const struct mimic_register *row;
+	struct mimic_register_place place;
 	uint64_t value;
 
-	if (barrier_is_register(access->offset))
-		return barrier_access(v, access);
-	if (!access->is_write)
-		access->data = 0;
-	if (!register_access_is_legal(access)) {
-		v->cluster.illegal++;
-		return MIMIC_DONE;
-	}
+	if (!register_access_is_legal(access))
+		return illegal(v, access);
+	row = mimic_register_at(&virgo_control_block, 0, access->offset & ~7u, &place);
+	if (!row)
+		row = mimic_register_at(&virgo_barrier_block, 0, access->offset & ~7u, &place);
+	if (!row || !(row->access & (access->is_write ? MIMIC_REGISTER_W : MIMIC_REGISTER_R)))
+		return illegal(v, access);
 	if (access->is_write) {
-		v->cluster.illegal += !store(v, access->offset, low_bytes(access->data, access->size));
-		return MIMIC_DONE;
+		access->data = low_bytes(access->data, access->size);
+		return row->store(&v->model, place, access);
 	}
-	if (load(v, access->offset & ~7u, &value))
-		access->data = register_half(value, access);
-	else
-		v->cluster.illegal++;
+	if (row->load)
+		return row->load(&v->model, place, access);
+	row->peek(&v->model, place, v->cluster.now, &value);
+	access->data = register_half(value, access);
 	return MIMIC_DONE;
 }

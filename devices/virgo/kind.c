@@ -175,6 +175,12 @@ static uint64_t take_events(struct mimic_model *model, uint64_t now)
 	return events;
 }
 
+static const struct mimic_register_block *const blocks[] = {
+	&virgo_control_block,
+	&virgo_barrier_block,
+	&virgo_unit_block,
+};
+
 const struct mimic_kind mimic_kind_virgo = {
 	.name = "virgo",
 	.index = MIMIC_KIND_VIRGO,
@@ -204,5 +210,6 @@ const struct mimic_kind mimic_kind_virgo = {
 	.take_events = take_events,
 	.enabled_events = enabled_events,
 	.state = virgo_state,
-	.access_name = virgo_access_name,
+	.blocks = blocks,
+	.block_count = sizeof(blocks) / sizeof(blocks[0]),
 };

@@ -239,10 +239,11 @@ static void counters_folder(const struct unit *u, const struct mimic_state_visit
 	mimic_state_leave(visitor, "counters");
 }
 
-void unit_state(const struct virgo *v, const struct unit *u, const struct mimic_state_visitor *visitor)
+void unit_state(const struct virgo *v, const struct unit *u, uint64_t now,
+		const struct mimic_state_visitor *visitor)
 {
 	mimic_state_enter_number(visitor, u->number);
-	unit_state_registers(v, u, visitor);
+	mimic_state_registers(visitor, &virgo_unit_block, &v->model, u->number, now);
 	counters_folder(u, visitor);
 	queue_folder(v, u, visitor);
 	work_folder(u, visitor);

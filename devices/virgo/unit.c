@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* The control block of a unit: its registers, its errors, and who waits. */
 #include "devices/virgo/virgo_internal.h"
+#include "devices/virgo/virgo_state.h"
 
 /* --- accesses that wait ------------------------------------------------------------------ */
 
@@ -294,19 +295,20 @@ static enum mimic_outcome store_stream(struct virgo *v, struct unit *u,
 	return queue_instruction(v, u, &store);
 }
 
-/* RS1 and RS2: whole, or one half. false: neither. */
-static bool store_source(struct unit *u, const struct mimic_access *access, uint32_t offset)
+/* RS1 and RS2: whole, or one half. */
+static enum mimic_outcome store_source(struct virgo *v, struct mimic_register_place place,
+				       const struct mimic_access *access)
 {
-	uint64_t *source = offset < VIRGO_RS2 ? &u->front.rs1 : &u->front.rs2;
+	uint32_t offset = access->offset % VIRGO_BLOCK_SIZE;
+	struct front *f = &v->unit[place.unit].front;
+	uint64_t *source = offset < VIRGO_RS2 ? &f->rs1 : &f->rs2;
 	unsigned int shift = 8 * (offset & 7);
 
-	if (offset < VIRGO_RS1 || offset >= VIRGO_BUSY || offset % access->size || access->size < 4)
-		return false;
 	if (access->size == 8)
 		*source = access->data;
 	else
 		*source = (*source & ~(0xffffffffull << shift)) | (access->data & 0xffffffff) << shift;
-	return true;
+	return MIMIC_DONE;
 }
 
 static void clear_error(struct unit *u)
@@ -321,47 +323,90 @@ static void clear_error(struct unit *u)
 	f->error_rs2 = 0;
 }
 
-static bool store_own(struct virgo *v, struct unit *u, uint32_t offset, uint64_t value)
+static enum mimic_outcome illegal(struct unit *u)
 {
-	switch (offset) {
-	case VIRGO_CISC:
-		cisc_store(v, u, (uint32_t)value);
-		return true;
-	case VIRGO_CISC_GENERATION:
-		if (value < VIRGO_CISC_GENERATIONS)
-			u->front.cisc_generation = (uint32_t)value;
-		return value < VIRGO_CISC_GENERATIONS;
-	case VIRGO_CISC_TILE:
-		u->front.cisc_tile = value & 0xffffffffffffull;
-		return true;
-	case VIRGO_ERROR:
-		clear_error(u);
-		return true;
-	case VIRGO_COUNTER_SELECT:
-		u->front.counter_select = value < VIRGO_COUNTER_COUNT ? (uint32_t)value : 0;
-		return value < VIRGO_COUNTER_COUNT;
-	case VIRGO_RESET:
-		unit_reset(v, u, RESET_UNIT);
-		return true;
-	default:
-		return false;
-	}
+	count_front(u, VIRGO_COUNTER_illegal, 1);
+	return MIMIC_DONE;
 }
 
-static enum mimic_outcome store(struct virgo *v, struct unit *u, struct mimic_access *access)
-{
-	uint32_t offset = access->offset % VIRGO_BLOCK_SIZE;
+#define STORE(NAME) \
+static enum mimic_outcome unit_store_##NAME(struct mimic_model *model, struct mimic_register_place place, \
+					    struct mimic_access *access)
 
-	access->data = low_bytes(access->data, access->size);
-	if (offset == VIRGO_INSTRUCTION && access->size == 4)
-		return store_instruction(v, u, access);
-	if (offset == VIRGO_STREAM && access->size == 8)
-		return store_stream(v, u, access);
-	if (store_source(u, access, offset))
-		return MIMIC_DONE;
-	if (offset < VIRGO_STATUS || !register_access_is_legal(access) ||
-	    !store_own(v, u, offset, access->data))
-		count_front(u, VIRGO_COUNTER_illegal, 1);
+/* Words have 32 bits, those of a stream 64. */
+STORE(INSTRUCTION)
+{
+	struct virgo *v = virgo_of(model);
+
+	return access->size == 4 ? store_instruction(v, &v->unit[place.unit], access) :
+				   illegal(&v->unit[place.unit]);
+}
+
+STORE(STREAM)
+{
+	struct virgo *v = virgo_of(model);
+
+	return access->size == 8 ? store_stream(v, &v->unit[place.unit], access) :
+				   illegal(&v->unit[place.unit]);
+}
+
+STORE(RS1)
+{
+	return store_source(virgo_of(model), place, access);
+}
+
+STORE(RS2)
+{
+	return store_source(virgo_of(model), place, access);
+}
+
+STORE(CISC)
+{
+	struct virgo *v = virgo_of(model);
+
+	cisc_store(v, &v->unit[place.unit], (uint32_t)access->data);
+	return MIMIC_DONE;
+}
+
+STORE(CISC_GENERATION)
+{
+	struct unit *u = &virgo_of(model)->unit[place.unit];
+
+	if (access->data >= VIRGO_CISC_GENERATIONS)
+		return illegal(u);
+	u->front.cisc_generation = (uint32_t)access->data;
+	return MIMIC_DONE;
+}
+
+STORE(CISC_TILE)
+{
+	virgo_of(model)->unit[place.unit].front.cisc_tile = access->data & 0xffffffffffffull;
+	return MIMIC_DONE;
+}
+
+/* Whatever is stored. */
+STORE(ERROR)
+{
+	(void)access;
+	clear_error(&virgo_of(model)->unit[place.unit]);
+	return MIMIC_DONE;
+}
+
+STORE(COUNTER_SELECT)
+{
+	struct unit *u = &virgo_of(model)->unit[place.unit];
+	bool exists = access->data < VIRGO_COUNTER_COUNT;
+
+	u->front.counter_select = exists ? (uint32_t)access->data : 0;
+	return exists ? MIMIC_DONE : illegal(u);
+}
+
+STORE(RESET)
+{
+	struct virgo *v = virgo_of(model);
+
+	(void)access;
+	unit_reset(v, &v->unit[place.unit], RESET_UNIT);
 	return MIMIC_DONE;
 }
 
@@ -374,33 +419,100 @@ static uint64_t identify(const struct virgo *v, const struct unit *u)
 	       (uint64_t)u->config->accumulator_kb << 32;
 }
 
-static bool load_value(const struct virgo *v, const struct unit *u, uint32_t offset, uint64_t *value)
-{
-	const struct front *f = &u->front;
+#define PEEK_OR_WAIT(NAME, is_over, expression) \
+static enum mimic_peek unit_peek_##NAME(const struct mimic_model *model, struct mimic_register_place place, \
+					uint64_t now, uint64_t *value) \
+{ \
+	const struct virgo *v = (const struct virgo *)model; \
+	const struct unit *u = &v->unit[place.unit]; \
+	const struct front *f = &u->front; \
+\
+	(void)f; \
+	(void)now; \
+	*value = (expression); \
+	/* A load that finds no place among the loads that wait is answered at once. */ \
+	return (is_over) || v->cluster.parked_at_units == PARKED_AT_UNITS_MAX ? MIMIC_PEEK_VALUE : \
+										MIMIC_PEEK_WAITS; \
+}
+#define PEEK(NAME, expression) PEEK_OR_WAIT(NAME, true, expression)
+#define PEEK_LOOPS(number) \
+	PEEK_OR_WAIT(WAIT_LOOPS_##number, !f->reset_pending && f->loops <= number, f->loops)
 
-	switch (offset) {
-#define _(name, expression) case VIRGO_##name: *value = (expression); return true;
-	_(BUSY, unit_is_busy(u))
-	_(LOOPS, f->loops)
-	_(STATUS, unit_status(v, u))
-	_(CISC_GENERATION, f->cisc_generation)
-	_(CISC_TILE, f->cisc_tile)
-	_(ERROR, f->error)
-	_(ERROR_INSTRUCTION, f->error_instruction)
-	_(ERROR_POSITION, f->error_position)
-	_(ERROR_ADDRESS, f->error_address)
-	_(ERROR_RS1, f->error_rs1)
-	_(ERROR_RS2, f->error_rs2)
-	_(DISPATCHED, f->dispatched)
-	_(COMPLETED, f->completed)
-	_(IDENTIFY, identify(v, u))
-	_(COUNTER_RESULT, f->counter_result)
-	_(COUNTER_SELECT, f->counter_select)
-	_(COUNTER_VALUE, unit_counter(u, f->counter_select))
-#undef _
-	default:
-		return false;
+PEEK(BUSY, unit_is_busy(u))
+PEEK(LOOPS, f->loops)
+PEEK(STATUS, unit_status(v, u))
+PEEK(CISC_GENERATION, f->cisc_generation)
+PEEK(CISC_TILE, f->cisc_tile)
+PEEK(ERROR, f->error)
+PEEK(ERROR_INSTRUCTION, f->error_instruction)
+PEEK(ERROR_POSITION, f->error_position)
+PEEK(ERROR_ADDRESS, f->error_address)
+PEEK(ERROR_RS1, f->error_rs1)
+PEEK(ERROR_RS2, f->error_rs2)
+PEEK(DISPATCHED, f->dispatched)
+PEEK(COMPLETED, f->completed)
+PEEK(IDENTIFY, identify(v, u))
+PEEK(COUNTER_RESULT, f->counter_result)
+PEEK(COUNTER_SELECT, f->counter_select)
+PEEK(COUNTER_VALUE, unit_counter(u, f->counter_select))
+PEEK_OR_WAIT(FENCE, !f->reset_pending && f->completed >= f->dispatched, unit_status(v, u))
+PEEK_LOOPS(0)
+PEEK_LOOPS(1)
+PEEK_LOOPS(2)
+PEEK_LOOPS(3)
+
+/* --- the table: include/mimic/virgo_registers.h lists them ---------------------------------------------- */
+
+/* The upper halves of the sources can be stored by themselves; their place is that of the register. */
+#define HIGH_HALF(at, text) \
+	[(at) / 4] = { \
+		.name = text, .meaning = "the upper 32 bits", .offset = at, \
+		.access = MIMIC_REGISTER_W, .role_index = MIMIC_REGISTER_ALL, .store = unit_store_RS1, \
 	}
+
+static const struct mimic_register unit_rows[] = {
+#define _(at, name, access, reset, role, format, meaning) \
+	[(at) / 4] = { MIMIC_REGISTER_ROW(unit, at, name, access, reset, role, format, meaning) },
+	VIRGO_UNIT_REGISTERS(_)
+#undef _
+	HIGH_HALF(VIRGO_RS1_HIGH, "RS1 (high)"),
+	HIGH_HALF(VIRGO_RS2_HIGH, "RS2 (high)"),
+};
+
+const struct mimic_register_block virgo_unit_block = {
+	.name = "unit",
+	.is_numbered = true,
+	.access = MIMIC_REGISTER_RW,
+	.page = VIRGO_PAGE_UNITS,
+	.pages = 1,
+	.units = MIMIC_PAGE_SIZE / VIRGO_BLOCK_SIZE,
+	.size = VIRGO_BLOCK_SIZE,
+	.shift = 2,
+	.rows = unit_rows,
+	.count = sizeof(unit_rows) / sizeof(unit_rows[0]),
+};
+
+/* Below BUSY are INSTRUCTION, of 32 bits, and the sources, which are stored by halves, too. */
+static bool store_is_legal(const struct mimic_access *access)
+{
+	uint32_t offset = access->offset % VIRGO_BLOCK_SIZE;
+
+	if (offset < VIRGO_BUSY)
+		return access->size >= 4 && offset % access->size == 0;
+	return register_access_is_legal(access);
+}
+
+static enum mimic_outcome store(struct virgo *v, struct unit *u, struct mimic_access *access)
+{
+	const struct mimic_register *row = NULL;
+	struct mimic_register_place place;
+
+	access->data = low_bytes(access->data, access->size);
+	if (store_is_legal(access))
+		row = mimic_register_at(&virgo_unit_block, 0, access->offset, &place);
+	if (!row || !row->store)
+		return illegal(u);
+	return row->store(&v->model, place, access);
 }
 
 /* A load that may have to wait. */
@@ -424,20 +536,21 @@ static enum mimic_outcome load_waiting(struct virgo *v, struct unit *u, struct m
 static enum mimic_outcome load(struct virgo *v, struct unit *u, struct mimic_access *access)
 {
 	uint32_t offset = access->offset % VIRGO_BLOCK_SIZE, whole = offset & ~7u;
+	const struct mimic_register *row = NULL;
+	struct mimic_register_place place;
 	uint64_t value;
 
 	access->data = 0;
-	if (register_access_is_legal(access)) {
-		if (whole >= VIRGO_FENCE && whole <= VIRGO_WAIT_LOOPS_3 && whole == offset)
-			return load_waiting(v, u, access, offset);
-		if (load_value(v, u, whole, &value)) {
-			if (whole == VIRGO_BUSY || whole == VIRGO_LOOPS || whole == VIRGO_STATUS)
-				count_front(u, VIRGO_COUNTER_polls, 1);
-			access->data = register_half(value, access);
-			return MIMIC_DONE;
-		}
-	}
-	count_front(u, VIRGO_COUNTER_illegal, 1);
+	if (register_access_is_legal(access))
+		row = mimic_register_at(&virgo_unit_block, 0, access->offset & ~7u, &place);
+	if (!row || !row->peek)
+		return illegal(u);
+	if (whole >= VIRGO_FENCE && whole <= VIRGO_WAIT_LOOPS_3)
+		return whole == offset ? load_waiting(v, u, access, offset) : illegal(u);
+	if (whole <= VIRGO_STATUS)
+		count_front(u, VIRGO_COUNTER_polls, 1);
+	row->peek(&v->model, place, v->cluster.now, &value);
+	access->data = register_half(value, access);
 	return MIMIC_DONE;
 }
 

@@ -470,10 +470,6 @@ void virgo_raise(struct virgo *v, uint32_t events);
 enum mimic_outcome cluster_access(struct virgo *v, struct mimic_access *access);
 void cluster_drop_translations(struct virgo *v);
 
-/* barrier.c */
-bool barrier_is_register(uint32_t offset);
-enum mimic_outcome barrier_access(struct virgo *v, struct mimic_access *access);
-
 /* unit.c */
 enum mimic_outcome unit_access(struct virgo *v, struct mimic_access *access);
 void unit_reset(struct virgo *v, struct unit *u, enum reset reset);

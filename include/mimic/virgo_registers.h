@@ -25,60 +25,65 @@
 #define VIRGO_BLOCK_SIZE 0x100u
 #define VIRGO_BARRIERS 16
 
-/* _(offset, NAME, access (R load, W store, RW), reset value, meaning) */
+/*
+ * _(offset, NAME, access (R load, W store, RW), reset value, role between device and driver
+ * (devices/register.h), how it is shown, meaning)
+ */
 #define VIRGO_UNIT_REGISTERS(_) \
-	_(0x00, INSTRUCTION, W, 0, "32 bits: an instruction word of Gemmini (include/mimic/virgo_commands.h); queues the command with RS1 and RS2 as they are now") \
-	_(0x10, RS1, W, 0, "first source value; 64 bits, or its halves at 0x10 and 0x14") \
-	_(0x18, RS2, W, 0, "second source value; 64 bits, or its halves at 0x18 and 0x1c") \
-	_(0x20, BUSY, R, 0, "1: commands are queued or at work") \
-	_(0x28, LOOPS, R, 0, "LOOP_WS and LOOP_CONV_WS that are queued or at work, and jobs of CISC operation 2") \
-	_(0x30, STATUS, R, 0, "bit 0 busy, bit 1 error, bit 2 waits for a page, [15:8] queue level, [23:16] queue size") \
-	_(0x38, CISC, W, 0, "a word of the CISC port; unit [7:5] says which unit of the cluster does it") \
-	_(0x40, CISC_GENERATION, RW, 0, "what a CISC word means: 0 as in the paper's version, 1 as in the later one") \
-	_(0x48, CISC_TILE, RW, 0, "tile of CISC operations, in DIM blocks: K [47:32], J [31:16], I [15:0]; after reset 64 x 64 x 64 elements, or as configured") \
-	_(0x50, ERROR, RW, 0, "load: enum virgo_error, 0 if there is none; store: clears the error, and the unit goes on") \
-	_(0x58, ERROR_INSTRUCTION, R, 0, "the instruction word that failed; of CISC, its word") \
-	_(0x60, ERROR_POSITION, R, 0, "its number, from 0, among the commands since the last reset") \
-	_(0x68, ERROR_ADDRESS, R, 0, "address of the first byte that failed, or the value that was out of range") \
-	_(0x70, ERROR_RS1, R, 0, "RS1 of that command") \
-	_(0x78, ERROR_RS2, R, 0, "RS2 of that command") \
-	_(0x80, DISPATCHED, R, 0, "commands accepted since the last reset") \
-	_(0x88, COMPLETED, R, 0, "of these, the ones that are over, the failed and dropped ones too") \
-	_(0x90, IDENTIFY, R, 0, "DIM [7:0], element type [15:8] (enum virgo_type), number of this unit [23:16], bit 24: a store to a full queue is an error, KB of accumulator memory [47:32]") \
-	_(0x98, COUNTER_RESULT, R, 0, "what the last COUNTER command (funct 126) read") \
-	_(0xa0, COUNTER_SELECT, RW, 0, "number of the counter that COUNTER_VALUE shows, from enum virgo_counter") \
-	_(0xa8, COUNTER_VALUE, R, 0, "that counter") \
-	_(0xb0, RESET, W, 0, "queue, configuration, array, accumulator and error as after power-on; counters stay") \
-	_(0xb8, FENCE, R, 0, "waits until all that was dispatched is over; answers STATUS") \
-	_(0xc0, WAIT_LOOPS_0, R, 0, "waits until LOOPS is 0; answers LOOPS") \
-	_(0xc8, WAIT_LOOPS_1, R, 0, "waits until LOOPS is at most 1; answers LOOPS") \
-	_(0xd0, WAIT_LOOPS_2, R, 0, "the same with 2") \
-	_(0xd8, WAIT_LOOPS_3, R, 0, "the same with 3") \
-	_(0xe0, STREAM, W, 0, "RS1, RS2 and an instruction word, in turn: the third store queues the command. RS1 and RS2 of the block stay as they are; RESET, and the end of the thread that is in the middle of one, begin a new turn")
+	_(0x00, INSTRUCTION, W, 0, NONE, HEX, "32 bits: an instruction word of Gemmini (include/mimic/virgo_commands.h); queues the command with RS1 and RS2 as they are now") \
+	_(0x10, RS1, W, 0, NONE, HEX, "first source value; 64 bits, or its halves at 0x10 and 0x14") \
+	_(0x18, RS2, W, 0, NONE, HEX, "second source value; 64 bits, or its halves at 0x18 and 0x1c") \
+	_(0x20, BUSY, R, 0, NONE, DECIMAL, "1: commands are queued or at work") \
+	_(0x28, LOOPS, R, 0, NONE, DECIMAL, "LOOP_WS and LOOP_CONV_WS that are queued or at work, and jobs of CISC operation 2") \
+	_(0x30, STATUS, R, 0, NONE, HEX, "bit 0 busy, bit 1 error, bit 2 waits for a page, [15:8] queue level, [23:16] queue size") \
+	_(0x38, CISC, W, 0, NONE, HEX, "a word of the CISC port; unit [7:5] says which unit of the cluster does it") \
+	_(0x40, CISC_GENERATION, RW, 0, NONE, DECIMAL, "what a CISC word means: 0 as in the paper's version, 1 as in the later one") \
+	_(0x48, CISC_TILE, RW, 0, NONE, HEX, "tile of CISC operations, in DIM blocks: K [47:32], J [31:16], I [15:0]; after reset 64 x 64 x 64 elements, or as configured") \
+	_(0x50, ERROR, RW, 0, NONE, DECIMAL, "load: enum virgo_error, 0 if there is none; store: clears the error, and the unit goes on") \
+	_(0x58, ERROR_INSTRUCTION, R, 0, NONE, HEX, "the instruction word that failed; of CISC, its word") \
+	_(0x60, ERROR_POSITION, R, 0, NONE, DECIMAL, "its number, from 0, among the commands since the last reset") \
+	_(0x68, ERROR_ADDRESS, R, 0, NONE, HEX, "address of the first byte that failed, or the value that was out of range") \
+	_(0x70, ERROR_RS1, R, 0, NONE, HEX, "RS1 of that command") \
+	_(0x78, ERROR_RS2, R, 0, NONE, HEX, "RS2 of that command") \
+	_(0x80, DISPATCHED, R, 0, NONE, DECIMAL, "commands accepted since the last reset") \
+	_(0x88, COMPLETED, R, 0, NONE, DECIMAL, "of these, the ones that are over, the failed and dropped ones too") \
+	_(0x90, IDENTIFY, R, 0, NONE, HEX, "DIM [7:0], element type [15:8] (enum virgo_type), number of this unit [23:16], bit 24: a store to a full queue is an error, KB of accumulator memory [47:32]") \
+	_(0x98, COUNTER_RESULT, R, 0, NONE, DECIMAL, "what the last COUNTER command (funct 126) read") \
+	_(0xa0, COUNTER_SELECT, RW, 0, NONE, DECIMAL, "number of the counter that COUNTER_VALUE shows, from enum virgo_counter") \
+	_(0xa8, COUNTER_VALUE, R, 0, NONE, DECIMAL, "that counter") \
+	_(0xb0, RESET, W, 0, NONE, HEX, "queue, configuration, array, accumulator and error as after power-on; counters stay") \
+	_(0xb8, FENCE, R, 0, NONE, HEX, "waits until all that was dispatched is over; answers STATUS") \
+	_(0xc0, WAIT_LOOPS_0, R, 0, NONE, HEX, "waits until LOOPS is 0; answers LOOPS") \
+	_(0xc8, WAIT_LOOPS_1, R, 0, NONE, HEX, "waits until LOOPS is at most 1; answers LOOPS") \
+	_(0xd0, WAIT_LOOPS_2, R, 0, NONE, HEX, "the same with 2") \
+	_(0xd8, WAIT_LOOPS_3, R, 0, NONE, HEX, "the same with 3") \
+	_(0xe0, STREAM, W, 0, NONE, HEX, "RS1, RS2 and an instruction word, in turn: the third store queues the command. RS1 and RS2 of the block stay as they are; RESET, and the end of the thread that is in the middle of one, begin a new turn")
 
 #define VIRGO_CONTROL_REGISTERS(_) \
-	_(0x000, IDENTIFY, R, 0, "magic [63:32], version [31:24], barriers [23:16], cores [15:8], units [7:0]") \
-	_(0x008, SHARED_SIZE, R, 0, "bytes of shared memory") \
-	_(0x010, FAULT_STATUS, R, 0, "page [63:12], bit 11 waits for RESOLVE, bit 10 the access writes, unit [7:0]; 0: no fault. The oldest that waits first, else the last bad address") \
-	_(0x018, RESOLVE, W, 0, "unit [7:0], bit 8: the page is present now; bit 9: it takes time, show the faults of other units first; else its address is bad") \
-	_(0x020, FLUSH, W, 0, "drops all translations") \
-	_(0x028, FAULT_COUNT, R, 0, "bad addresses since power-on") \
-	_(0x030, EVENT_STATUS, RW, 0, "what has happened (VIRGO_EVENT_*); store: clears the bits that are 1") \
-	_(0x038, EVENT_ENABLE, RW, 0, "which of these raise the interrupt")
+	_(0x000, IDENTIFY, R, 0, IDENTIFY, HEX, "magic [63:32], version [31:24], barriers [23:16], cores [15:8], units [7:0]") \
+	_(0x008, SHARED_SIZE, R, 0, MEMORY_SIZE, DECIMAL, "bytes of shared memory") \
+	_(0x010, FAULT_STATUS, R, 0, FAULT, HEX, "page [63:12], bit 11 waits for RESOLVE, bit 10 the access writes, unit [7:0]; 0: no fault. The oldest that waits first, else the last bad address") \
+	_(0x018, RESOLVE, W, 0, RESOLVE, HEX, "unit [7:0], bit 8: the page is present now; bit 9: it takes time, show the faults of other units first; else its address is bad") \
+	_(0x020, FLUSH, W, 0, NONE, HEX, "drops all translations") \
+	_(0x028, FAULT_COUNT, R, 0, FAULT_COUNT, DECIMAL, "bad addresses since power-on") \
+	_(0x030, EVENT_STATUS, RW, 0, NONE, HEX, "what has happened (VIRGO_EVENT_*); store: clears the bits that are 1") \
+	_(0x038, EVENT_ENABLE, RW, 0, NONE, HEX, "which of these raise the interrupt")
 
 /* From here, 8 bytes for each counter, in the order of VIRGO_COUNTERS: of all units together. */
 #define VIRGO_COUNTER_OFFSET 0x800
 
-/* Of barrier 0 to 15, each 8 bytes wide: */
-/* RW: how many have to arrive, 1 to 255; 0 (after reset): as many as the cluster has cores */
+/* Of page 0, for each of barrier 0 to 15, 8 bytes apart. The same columns. */
+#define VIRGO_BARRIER_REGISTERS(_) \
+	_(0x100, BARRIER_PARTICIPANTS, RW, 0, NONE, DECIMAL, "how many have to arrive, 1 to 255; 0 (after reset): as many as the cluster has cores") \
+	_(0x200, BARRIER_WAIT, R, 0, NONE, DECIMAL, "arrives and waits until all have; answers how often this barrier had opened before") \
+	_(0x300, BARRIER_STATUS, R, 0, NONE, HEX, "arrived [7:0], how often it has opened [63:8]")
+
 #define VIRGO_BARRIER_PARTICIPANTS(barrier) (0x100u + 8u * (barrier))
-/* R: arrives and waits until all have; answers how often this barrier had opened before */
 #define VIRGO_BARRIER_WAIT(barrier) (0x200u + 8u * (barrier))
-/* R: arrived [7:0], how often it has opened [63:8] */
 #define VIRGO_BARRIER_STATUS(barrier) (0x300u + 8u * (barrier))
 
 enum virgo_unit_register {
-#define _(offset, name, access, reset, meaning) VIRGO_##name = offset,
+#define _(offset, name, access, reset, role, format, meaning) VIRGO_##name = offset,
 	VIRGO_UNIT_REGISTERS(_)
 #undef _
 	VIRGO_RS1_HIGH = 0x14,
@@ -86,7 +91,7 @@ enum virgo_unit_register {
 };
 
 enum virgo_control_register {
-#define _(offset, name, access, reset, meaning) VIRGO_CONTROL_##name = offset,
+#define _(offset, name, access, reset, role, format, meaning) VIRGO_CONTROL_##name = offset,
 	VIRGO_CONTROL_REGISTERS(_)
 #undef _
 };

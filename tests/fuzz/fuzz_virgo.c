@@ -201,7 +201,7 @@ static unsigned int accesses_of(unsigned int offset)
 	enum { R = 1, W = 2, RW = 3 };
 
 	switch (offset) {
-#define _(register_offset, name, kind, reset, meaning) \
+#define _(register_offset, name, kind, reset, role, format, meaning) \
 	case register_offset: return kind;
 	VIRGO_UNIT_REGISTERS(_)
 #undef _

@@ -171,10 +171,10 @@ static void every_register_of_the_lists_that_can_be_loaded_is_there(void **unuse
 #define _(offset, name, access, reset, role, format, meaning) LOADED("dare0/contexts/7/registers", name, access)
 	DARE_CONTEXT_REGISTERS(_)
 #undef _
-#define _(offset, name, access, reset, meaning) LOADED("virgo0/registers", name, access)
+#define _(offset, name, access, reset, role, format, meaning) LOADED("virgo0/registers", name, access)
 	VIRGO_CONTROL_REGISTERS(_)
 #undef _
-#define _(offset, name, access, reset, meaning) LOADED("virgo0/units/3/registers", name, access)
+#define _(offset, name, access, reset, role, format, meaning) LOADED("virgo0/units/3/registers", name, access)
 	VIRGO_UNIT_REGISTERS(_)
 #undef _
 	assert_true(count > 40);

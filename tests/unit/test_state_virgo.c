@@ -176,7 +176,7 @@ static void check_unit(struct check *check, unsigned int unit)
 {
 	char path[64];
 
-#define _(offset, name, access, reset, meaning) \
+#define _(offset, name, access, reset, role, format, meaning) \
 	if (#access[0] == 'R') { \
 		snprintf(path, sizeof(path), "units/%u/registers/" #name, unit); \
 		check_load(check, VIRGO_PAGE_UNITS, VIRGO_BLOCK_SIZE * unit + (offset), path); \
@@ -201,7 +201,7 @@ static void check_all(struct check *check)
 {
 	char path[64];
 
-#define _(offset, name, access, reset, meaning) \
+#define _(offset, name, access, reset, role, format, meaning) \
 	if (#access[0] == 'R') \
 		check_load(check, VIRGO_PAGE_CONTROL, offset, "registers/" #name);
 	VIRGO_CONTROL_REGISTERS(_)
