@@ -16,7 +16,7 @@ static const char *const meanings[] = {
 };
 
 static const char *const command_names[128] = {
-#define _(funct, name, text, meaning) [funct] = text,
+#define _(funct, name, text, counter, meaning) [funct] = text,
 	VIRGO_COMMANDS(_)
 #undef _
 };

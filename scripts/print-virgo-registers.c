@@ -20,7 +20,7 @@ static const struct row errors[] = { VIRGO_ERRORS(_) };
 #define _(name, meaning) { VIRGO_COUNTER_##name, #name, meaning },
 static const struct row counters[] = { VIRGO_COUNTERS(_) };
 #undef _
-#define _(funct, name, text, meaning) { funct, #name, meaning },
+#define _(funct, name, text, counter, meaning) { funct, #name, meaning },
 static const struct row commands[] = { VIRGO_COMMANDS(_) };
 #undef _
 

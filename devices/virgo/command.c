@@ -1,101 +1,130 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* One command, from its start or from where it had to stop. */
+/* The commands, each from its start or from where it had to stop. */
 #include "devices/virgo/virgo_internal.h"
 
-static void flush(struct virgo_job *job)
+#define EXECUTE(NAME) static enum work execute_##NAME(struct virgo_job *job, const struct command *command)
+
+EXECUTE(CONFIG)
 {
+	return configure_command(job, command);
+}
+
+EXECUTE(MVIN)
+{
+	return move_in_command(job, command, &job->x.load[0]);
+}
+
+EXECUTE(MVIN2)
+{
+	return move_in_command(job, command, &job->x.load[1]);
+}
+
+EXECUTE(MVIN3)
+{
+	return move_in_command(job, command, &job->x.load[2]);
+}
+
+EXECUTE(MVOUT)
+{
+	return move_out_command(job, command);
+}
+
+EXECUTE(PRELOAD)
+{
+	array_preload(job, command->rs1, command->rs2);
+	return WORK_DONE;
+}
+
+EXECUTE(COMPUTE_PRELOADED)
+{
+	return array_compute(job, command->rs1, command->rs2, true);
+}
+
+EXECUTE(COMPUTE_ACCUMULATED)
+{
+	return array_compute(job, command->rs1, command->rs2, false);
+}
+
+EXECUTE(FLUSH)
+{
+	(void)command;
 	job->x.dma.page = NO_PAGE;
 	count(job, VIRGO_COUNTER_shootdowns, 1);
+	return WORK_DONE;
 }
 
-static enum work dispatch(struct virgo_job *job, const struct command *command)
+EXECUTE(LOOP_WS)
 {
-	struct execution *x = &job->x;
-
-	switch (command->funct) {
-	case VIRGO_FUNCT_CONFIG:
-		return configure_command(job, command);
-	case VIRGO_FUNCT_MVIN:
-		return move_in_command(job, command, &x->load[0]);
-	case VIRGO_FUNCT_MVIN2:
-		return move_in_command(job, command, &x->load[1]);
-	case VIRGO_FUNCT_MVIN3:
-		return move_in_command(job, command, &x->load[2]);
-	case VIRGO_FUNCT_MVOUT:
-	case VIRGO_FUNCT_MVOUT_SPAD:
-		return move_out_command(job, command);
-	case VIRGO_FUNCT_PRELOAD:
-		array_preload(job, command->rs1, command->rs2);
-		return WORK_DONE;
-	case VIRGO_FUNCT_COMPUTE_PRELOADED:
-	case VIRGO_FUNCT_COMPUTE_ACCUMULATED:
-		return array_compute(job, command->rs1, command->rs2,
-				     command->funct == VIRGO_FUNCT_COMPUTE_PRELOADED);
-	case VIRGO_FUNCT_FLUSH:
-		flush(job);
-		return WORK_DONE;
-	case VIRGO_FUNCT_LOOP_WS:
-		return loop_ws(job, command->rs1, command->rs2);
-	case VIRGO_FUNCT_LOOP_CONV_WS:
-		return loop_conv(job, command->rs1, command->rs2);
-	case VIRGO_FUNCT_CLOCK_GATE:
-	case FUNCT_PLACEHOLDER:
-		return WORK_DONE;
-	case VIRGO_FUNCT_COUNTER:
-		return configure_counter(job, command->rs1);
-	default:
-		break;
-	}
-	if ((command->funct >= VIRGO_FUNCT_LOOP_WS_BOUNDS &&
-	     command->funct <= VIRGO_FUNCT_LOOP_WS_STRIDES_DC) ||
-	    command->funct == VIRGO_FUNCT_LOOP_WS_SPAD_AB ||
-	    command->funct == VIRGO_FUNCT_LOOP_WS_SPAD_C) {
-		loop_ws_configure(job, command);
-		return WORK_DONE;
-	}
-	if (command->funct >= VIRGO_FUNCT_LOOP_CONV_WS_CONFIG_1 &&
-	    command->funct <= VIRGO_FUNCT_LOOP_CONV_WS_CONFIG_6) {
-		loop_conv_configure(job, command);
-		return WORK_DONE;
-	}
-	return fail(job, VIRGO_ERROR_COMMAND,
-		    command->funct == FUNCT_ILLEGAL ? command->word : command->funct);
+	return loop_ws(job, command->rs1, command->rs2);
 }
 
-/* Which counter a completed command is one of; VIRGO_COUNTER_commands: none but that. */
-static enum virgo_counter counter_of(unsigned int funct)
+/* A parameter of the LOOP_WS that follows. */
+EXECUTE(LOOP_WS_BOUNDS)
 {
-	switch (funct) {
-	case VIRGO_FUNCT_MVIN:
-	case VIRGO_FUNCT_MVIN2:
-	case VIRGO_FUNCT_MVIN3:
-		return VIRGO_COUNTER_moves_in;
-	case VIRGO_FUNCT_MVOUT:
-	case VIRGO_FUNCT_MVOUT_SPAD:
-		return VIRGO_COUNTER_moves_out;
-	case VIRGO_FUNCT_PRELOAD:
-		return VIRGO_COUNTER_preloads;
-	case VIRGO_FUNCT_COMPUTE_PRELOADED:
-	case VIRGO_FUNCT_COMPUTE_ACCUMULATED:
-		return VIRGO_COUNTER_computes;
-	case VIRGO_FUNCT_LOOP_WS:
-	case VIRGO_FUNCT_LOOP_CONV_WS:
-		return VIRGO_COUNTER_loops;
-	case VIRGO_FUNCT_FLUSH:
-	case VIRGO_FUNCT_CLOCK_GATE:
-	case VIRGO_FUNCT_COUNTER:
-	case FUNCT_PLACEHOLDER:
-		return VIRGO_COUNTER_commands;
-	default:
-		return VIRGO_COUNTER_configurations;
-	}
+	loop_ws_configure(job, command);
+	return WORK_DONE;
 }
+
+EXECUTE(LOOP_CONV_WS)
+{
+	return loop_conv(job, command->rs1, command->rs2);
+}
+
+/* A parameter of the LOOP_CONV_WS that follows. */
+EXECUTE(LOOP_CONV_WS_CONFIG_1)
+{
+	loop_conv_configure(job, command);
+	return WORK_DONE;
+}
+
+/* There are no clocks to gate. */
+EXECUTE(CLOCK_GATE)
+{
+	(void)job;
+	(void)command;
+	return WORK_DONE;
+}
+
+EXECUTE(COUNTER)
+{
+	return configure_counter(job, command->rs1);
+}
+
+/* Commands that differ in what the command word says only. */
+#define execute_MVOUT_SPAD execute_MVOUT
+#define execute_LOOP_WS_ADDRS_AB execute_LOOP_WS_BOUNDS
+#define execute_LOOP_WS_ADDRS_DC execute_LOOP_WS_BOUNDS
+#define execute_LOOP_WS_STRIDES_AB execute_LOOP_WS_BOUNDS
+#define execute_LOOP_WS_STRIDES_DC execute_LOOP_WS_BOUNDS
+#define execute_LOOP_WS_SPAD_AB execute_LOOP_WS_BOUNDS
+#define execute_LOOP_WS_SPAD_C execute_LOOP_WS_BOUNDS
+#define execute_LOOP_CONV_WS_CONFIG_2 execute_LOOP_CONV_WS_CONFIG_1
+#define execute_LOOP_CONV_WS_CONFIG_3 execute_LOOP_CONV_WS_CONFIG_1
+#define execute_LOOP_CONV_WS_CONFIG_4 execute_LOOP_CONV_WS_CONFIG_1
+#define execute_LOOP_CONV_WS_CONFIG_5 execute_LOOP_CONV_WS_CONFIG_1
+#define execute_LOOP_CONV_WS_CONFIG_6 execute_LOOP_CONV_WS_CONFIG_1
+
+/* A row for each command: include/mimic/virgo_commands.h lists them. */
+static const struct {
+	enum work (*execute)(struct virgo_job *job, const struct command *command);
+	enum virgo_counter counter;	/* VIRGO_COUNTER_commands: no other */
+} commands[] = {
+#define _(funct, name, text, counter, meaning) [funct] = { execute_##name, VIRGO_COUNTER_##counter },
+	VIRGO_COMMANDS(_)
+#undef _
+	/* It stands for a word of the CISC port, and does nothing. */
+	[FUNCT_PLACEHOLDER] = { execute_CLOCK_GATE, VIRGO_COUNTER_commands },
+};
 
 enum work command_execute(struct virgo_job *job, const struct command *command)
 {
-	enum virgo_counter counter = counter_of(command->funct);
-	enum work work = dispatch(job, command);
+	enum virgo_counter counter = commands[command->funct].counter;
+	enum work work;
 
+	if (!commands[command->funct].execute)
+		return fail(job, VIRGO_ERROR_COMMAND,
+			    command->funct == FUNCT_ILLEGAL ? command->word : command->funct);
+	work = commands[command->funct].execute(job, command);
 	if (work != WORK_DONE)
 		return work;
 	count(job, VIRGO_COUNTER_commands, 1);

@@ -11,7 +11,7 @@
 static const char *name_of(unsigned int funct)
 {
 	switch (funct) {
-#define _(number, NAME, text, meaning) case number: return text;
+#define _(number, NAME, text, counter, meaning) case number: return text;
 	VIRGO_COMMANDS(_)
 #undef _
 	case FUNCT_PLACEHOLDER:

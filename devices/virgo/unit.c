@@ -1,96 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The control block of a unit: its registers, its errors, and who waits. */
+/* The control block of a unit: its registers and its errors. */
 #include "devices/virgo/virgo_internal.h"
 #include "devices/virgo/virgo_state.h"
-
-/* --- accesses that wait ------------------------------------------------------------------ */
-
-bool parked_add(struct virgo *v, const struct parked *parked)
-{
-	struct cluster *c = &v->cluster;
-
-	if (parked->kind != PARKED_BARRIER) {
-		if (c->parked_at_units == PARKED_AT_UNITS_MAX)
-			return false;
-		c->parked_at_units++;
-	}
-	c->parked[c->parked_count++] = *parked;
-	return true;
-}
-
-void parked_answer(struct virgo *v, struct parked *parked, uint64_t data)
-{
-	parked->over = 1;
-	data = low_bytes(data, parked->size);
-	mimic_trace_wakes(&v->model.trace, parked->owner, data, false);
-	v->host.complete(v->host.context, parked->owner, data);
-}
-
-/* Not while somebody goes through the list. */
-void parked_sweep(struct virgo *v)
-{
-	struct cluster *c = &v->cluster;
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < c->parked_count; i++) {
-		if (!c->parked[i].over)
-			c->parked[kept++] = c->parked[i];
-		else if (c->parked[i].kind != PARKED_BARRIER)
-			c->parked_at_units--;
-	}
-	c->parked_count = kept;
-}
-
-static void forget(struct virgo *v, struct parked *parked)
-{
-	if (parked->kind == PARKED_INSTRUCTION)
-		v->unit[parked->unit].front.parked_stores--;
-	else if (parked->kind == PARKED_BARRIER)
-		v->cluster.barrier[parked->unit].arrived--;
-}
-
-/* A store that is withdrawn has not happened: the word is still to come. */
-static void stream_restore(struct front *f, const struct parked *parked)
-{
-	if (f->stream_level)
-		return;
-	f->stream[0] = parked->rs1;
-	f->stream[1] = parked->rs2;
-	f->stream_owner = parked->owner;
-	f->stream_level = 2;
-}
-
-bool parked_withdraw(struct virgo *v, uint64_t owner)
-{
-	bool found = false;
-
-	for (uint32_t i = 0; i < v->cluster.parked_count; i++) {
-		struct parked *parked = &v->cluster.parked[i];
-
-		if (parked->over || parked->owner != owner)
-			continue;
-		parked->over = 1;
-		found = true;
-		forget(v, parked);
-		if (parked->from_stream)
-			stream_restore(&v->unit[parked->unit].front, parked);
-	}
-	parked_sweep(v);
-	return found;
-}
-
-void parked_release_all(struct virgo *v)
-{
-	for (uint32_t i = 0; i < v->cluster.parked_count; i++) {
-		struct parked *parked = &v->cluster.parked[i];
-
-		if (parked->over)
-			continue;
-		forget(v, parked);
-		parked_answer(v, parked, 0);
-	}
-	parked_sweep(v);
-}
 
 /* --- state ----------------------------------------------------------------------------------- */
 
@@ -139,7 +50,7 @@ static uint64_t initial_tile(const struct unit *u)
 	       (c->tile_i ? c->tile_i : usual);
 }
 
-/* Who waits for this unit is answered: stores are dropped, fences see an idle unit. */
+/* The accesses that wait for this unit are answered: stores are dropped, fences see an idle unit. */
 static void release(struct virgo *v, struct unit *u)
 {
 	for (uint32_t i = 0; i < v->cluster.parked_count; i++) {
@@ -147,7 +58,7 @@ static void release(struct virgo *v, struct unit *u)
 
 		if (parked->over || parked->kind == PARKED_BARRIER || parked->unit != u->number)
 			continue;
-		forget(v, parked);
+		parked_forget(v, parked);
 		parked_answer(v, parked, 0);
 	}
 }

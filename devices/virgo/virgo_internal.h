@@ -6,7 +6,8 @@
  *   config.c      parameters
  *   control.c     page 0: faults, events
  *   barrier.c     barriers
- *   unit.c        a unit's registers, its errors, who waits
+ *   unit.c        a unit's registers and its errors
+ *   parked.c      accesses that wait
  *   queue.c       the command queue
  *   cisc.c        words of the CISC port to commands
  *   job.c         jobs: taking, running, handing back, page faults
@@ -480,10 +481,12 @@ bool unit_is_busy(const struct unit *u);
 /* What can go on goes on: waiting stores, then waiting loads. */
 void unit_settle(struct virgo *v, struct unit *u);
 
-/* parked accesses, in unit.c */
+/* parked.c */
 /* false: there is no room. At barriers there always is. */
 bool parked_add(struct virgo *v, const struct parked *parked);
 void parked_sweep(struct virgo *v);
+/* It is answered, or withdrawn: nobody waits for it any more. */
+void parked_forget(struct virgo *v, struct parked *parked);
 /* true: there was one. */
 bool parked_withdraw(struct virgo *v, uint64_t owner);
 /* Everybody is answered with 0. */

@@ -7,38 +7,41 @@
 #ifndef MIMIC_VIRGO_COMMANDS_H
 #define MIMIC_VIRGO_COMMANDS_H
 
-/* _(funct, NAME, "text", meaning) */
+/*
+ * _(funct, NAME, "text", counter, meaning). The counter is the one of VIRGO_COUNTERS that counts it beside
+ * `commands`.
+ */
 #define VIRGO_COMMANDS(_) \
-	_(0, CONFIG, "config", "configure the array, a load, the store, or the normaliser") \
-	_(1, MVIN2, "mvin2", "memory to scratchpad or accumulator, with load configuration 1") \
-	_(2, MVIN, "mvin", "the same with load configuration 0") \
-	_(3, MVOUT, "mvout", "scratchpad or accumulator to memory") \
-	_(4, COMPUTE_PRELOADED, "compute_preloaded", "fill the array with what preload named, and multiply") \
-	_(5, COMPUTE_ACCUMULATED, "compute_accumulated", "multiply with what is in the array") \
-	_(6, PRELOAD, "preload", "name what goes into the array, and where results go") \
-	_(7, FLUSH, "flush", "drop translations") \
-	_(8, LOOP_WS, "loop_ws", "a whole matrix multiplication of blocks") \
-	_(9, LOOP_WS_BOUNDS, "loop_ws_bounds", "its size in blocks, and what the last blocks lack") \
-	_(10, LOOP_WS_ADDRS_AB, "loop_ws_addrs_ab", "addresses of A and B") \
-	_(11, LOOP_WS_ADDRS_DC, "loop_ws_addrs_dc", "addresses of D and C") \
-	_(12, LOOP_WS_STRIDES_AB, "loop_ws_strides_ab", "elements from row to row of A and B") \
-	_(13, LOOP_WS_STRIDES_DC, "loop_ws_strides_dc", "elements from row to row of D and C") \
-	_(14, MVIN3, "mvin3", "as mvin, with load configuration 2") \
-	_(15, LOOP_CONV_WS, "loop_conv_ws", "a whole convolution") \
-	_(16, LOOP_CONV_WS_CONFIG_1, "loop_conv_ws_config_1", "batch, input and output sizes, stride, padding") \
-	_(17, LOOP_CONV_WS_CONFIG_2, "loop_conv_ws_config_2", "kernel and pooling sizes, what of the output to do") \
-	_(18, LOOP_CONV_WS_CONFIG_3, "loop_conv_ws_config_3", "what of the kernel to do, paddings") \
-	_(19, LOOP_CONV_WS_CONFIG_4, "loop_conv_ws_config_4", "output rows, paddings of pooling, dilation, strides") \
-	_(20, LOOP_CONV_WS_CONFIG_5, "loop_conv_ws_config_5", "addresses of weights and output") \
-	_(21, LOOP_CONV_WS_CONFIG_6, "loop_conv_ws_config_6", "addresses of bias and input") \
-	_(22, CLOCK_GATE, "clock_gate", "switches clock gates; no effect on results") \
-	_(23, MVOUT_SPAD, "mvout_spad", "accumulator to scratchpad") \
-	_(24, LOOP_WS_SPAD_AB, "loop_ws_spad_ab", "where in the scratchpad A begins and B ends") \
-	_(25, LOOP_WS_SPAD_C, "loop_ws_spad_c", "where in the scratchpad C begins") \
-	_(126, COUNTER, "counter", "configure, reset, freeze or read performance counters")
+	_(0, CONFIG, "config", configurations, "configure the array, a load, the store, or the normaliser") \
+	_(1, MVIN2, "mvin2", moves_in, "memory to scratchpad or accumulator, with load configuration 1") \
+	_(2, MVIN, "mvin", moves_in, "the same with load configuration 0") \
+	_(3, MVOUT, "mvout", moves_out, "scratchpad or accumulator to memory") \
+	_(4, COMPUTE_PRELOADED, "compute_preloaded", computes, "fill the array with what preload named, and multiply") \
+	_(5, COMPUTE_ACCUMULATED, "compute_accumulated", computes, "multiply with what is in the array") \
+	_(6, PRELOAD, "preload", preloads, "name what goes into the array, and where results go") \
+	_(7, FLUSH, "flush", commands, "drop translations") \
+	_(8, LOOP_WS, "loop_ws", loops, "a whole matrix multiplication of blocks") \
+	_(9, LOOP_WS_BOUNDS, "loop_ws_bounds", configurations, "its size in blocks, and what the last blocks lack") \
+	_(10, LOOP_WS_ADDRS_AB, "loop_ws_addrs_ab", configurations, "addresses of A and B") \
+	_(11, LOOP_WS_ADDRS_DC, "loop_ws_addrs_dc", configurations, "addresses of D and C") \
+	_(12, LOOP_WS_STRIDES_AB, "loop_ws_strides_ab", configurations, "elements from row to row of A and B") \
+	_(13, LOOP_WS_STRIDES_DC, "loop_ws_strides_dc", configurations, "elements from row to row of D and C") \
+	_(14, MVIN3, "mvin3", moves_in, "as mvin, with load configuration 2") \
+	_(15, LOOP_CONV_WS, "loop_conv_ws", loops, "a whole convolution") \
+	_(16, LOOP_CONV_WS_CONFIG_1, "loop_conv_ws_config_1", configurations, "batch, input and output sizes, stride, padding") \
+	_(17, LOOP_CONV_WS_CONFIG_2, "loop_conv_ws_config_2", configurations, "kernel and pooling sizes, what of the output to do") \
+	_(18, LOOP_CONV_WS_CONFIG_3, "loop_conv_ws_config_3", configurations, "what of the kernel to do, paddings") \
+	_(19, LOOP_CONV_WS_CONFIG_4, "loop_conv_ws_config_4", configurations, "output rows, paddings of pooling, dilation, strides") \
+	_(20, LOOP_CONV_WS_CONFIG_5, "loop_conv_ws_config_5", configurations, "addresses of weights and output") \
+	_(21, LOOP_CONV_WS_CONFIG_6, "loop_conv_ws_config_6", configurations, "addresses of bias and input") \
+	_(22, CLOCK_GATE, "clock_gate", commands, "switches clock gates; no effect on results") \
+	_(23, MVOUT_SPAD, "mvout_spad", moves_out, "accumulator to scratchpad") \
+	_(24, LOOP_WS_SPAD_AB, "loop_ws_spad_ab", configurations, "where in the scratchpad A begins and B ends") \
+	_(25, LOOP_WS_SPAD_C, "loop_ws_spad_c", configurations, "where in the scratchpad C begins") \
+	_(126, COUNTER, "counter", commands, "configure, reset, freeze or read performance counters")
 
 enum virgo_funct {
-#define _(funct, name, text, meaning) VIRGO_FUNCT_##name = funct,
+#define _(funct, name, text, counter, meaning) VIRGO_FUNCT_##name = funct,
 	VIRGO_COMMANDS(_)
 #undef _
 };

@@ -25,7 +25,7 @@ static const char *virgo_command_name(uint32_t word)
 	if ((word & 0x7f) != VIRGO_OPCODE)
 		return NULL;
 	switch (word >> 25) {
-#define _(funct, name, text, meaning) case funct: return text;
+#define _(funct, name, text, counter, meaning) case funct: return text;
 	VIRGO_COMMANDS(_)
 #undef _
 	default:
