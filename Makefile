@@ -97,6 +97,7 @@ help:
 	@echo "make bench-kernel  benchmarks in a virtual machine; KERNEL=6.1 or 6.12"
 	@echo "make install       PREFIX=DIR DESTDIR=DIR"
 	@echo "make docs          the register pages of the docs, from the register lists"
+	@echo "make lint          style of changed lines, scripts, spelling; LINT_BASE=REVISION"
 	@echo "make clean         remove build/"
 	@echo "Variables: O=DIR builds elsewhere, V=1 shows commands, SANITIZE=address,undefined|thread,"
 	@echo "           WERROR=1 makes warnings errors (CI does)"

@@ -3,6 +3,7 @@
 # Instruction costs of the loops: what is checked in is what the script makes, it is near the
 # counts that were known before, and what it counts as accesses is what the hooks see.
 # Usage: test-costs.sh BUILD
+# shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
 
 costs=sim/costs/loops.csv

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # make figures on small inputs: the table, the plots, what is told. The real inputs take a
 # minute, and their orderings are gates of make figures itself. Usage: test-figures.sh BUILD
+# shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
 
 figures=$build/bench/figures/figures

@@ -6,6 +6,7 @@ set -u
 if [ "$(id -u)" = 0 ] && [ -z "${UNSHARED:-}" ] && unshare -m true 2>/dev/null; then
 	UNSHARED=1 exec unshare -m "$0" "$@"
 fi
+# shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
 
 state=$work/state

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # The paper's loops, natively and in virtual time: each kernel in each form, with 1 to 8 threads. Usage: test-loops.sh BUILD
+# shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
 
 run() # run ARGUMENTS...

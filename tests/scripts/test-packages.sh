@@ -3,6 +3,7 @@
 # A machine on which packages are missing. TAP. Nothing is installed: dpkg-query, apt-get and id are stand-ins.
 # usage: test-packages.sh BUILD-DIRECTORY
 set -u
+# shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
 
 # Everything that make builds, where no package can be had: a rule that makes something all the same

@@ -6,7 +6,7 @@
 #   TRANSPORT=embedded|daemon test-run.sh    only that one
 set -u
 ulimit -c 0
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit 2
 build=${1:-${O:-build}}
 build=$(cd "$build" && pwd) || exit 2
 mimic=$build/bin/mimic

@@ -4,6 +4,7 @@
 #
 #   test-sim.sh [BUILD]     BUILD: the build directory; else $O, else build
 set -u
+# shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
 mimic=$build/bin/mimic
 programs=$build/tests/sim

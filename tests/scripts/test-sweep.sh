@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # mimic sweep: a grid of parameters, its CSV, commands for other machines. Usage: test-sweep.sh BUILD
+# shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
 
 mimic=$build/bin/mimic

@@ -4,6 +4,7 @@
 #
 #   test-trace.sh [BUILD]     BUILD: the build directory; else $O, else build
 set -u
+# shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
 mimic=$build/bin/mimic
 check=$build/tests/tools/check_trace

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR MIT
+# shellcheck shell=sh disable=SC2154
 # Sourced by the scripts that fetch Debian packages: how they are found and
 # downloaded. Nothing gets installed. The sourcing script sets $me.
 

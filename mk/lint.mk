@@ -1,0 +1,9 @@
+# make lint: style of what has changed, scripts, spelling. LINT_BASE=REVISION: changed since then.
+
+.PHONY: lint packages-lint
+
+packages-lint:
+	$(Q)sh scripts/packages.sh lint
+
+lint: packages-lint
+	$(Q)scripts/lint.sh $(LINT_BASE)
