@@ -81,7 +81,7 @@ static void start_maple(struct side *side, const struct bench_models *models)
 {
 	const struct mimic_host host = { .complete = complete, .memory = { .gather = gather } };
 
-	bench_side_create(side, models->kind[MIMIC_KIND_MAPLE], &host, NULL);
+	bench_side_create(side, models->maple, &host, NULL);
 	load(side, MAPLE_OFFSET(MAPLE_LOAD_INIT, QUEUE_CODE), PRODUCER);
 	load(side, MAPLE_OFFSET(MAPLE_LOAD_OPEN_PRODUCER, 0), PRODUCER);
 	load(side, MAPLE_OFFSET(MAPLE_LOAD_OPEN_CONSUMER, 0), CONSUMER);

@@ -51,7 +51,7 @@ static void complete(void *context, uint64_t owner, uint64_t data)
 void bench_side_create(struct side *side, const struct mimic_kind *kind, const struct mimic_host *host,
 		       void *device_memory)
 {
-	struct mimic_parameters parameters = { 0 };
+	struct mimic_own_parameters parameters = { 0 };
 
 	kind->defaults(&parameters);
 	*side = (struct side){ .kind = kind, .model = kind->create(&parameters, host, device_memory) };
@@ -100,7 +100,7 @@ void bench_start_dare(struct side *side, const struct bench_models *models)
 {
 	const struct mimic_host host = { .complete = complete, .memory_of = memory_of };
 
-	bench_side_create(side, models->kind[MIMIC_KIND_DARE], &host, NULL);
+	bench_side_create(side, models->dare, &host, NULL);
 	store(side, DARE_PAGE_CONTROL, DARE_CONTROL_ATTACH, 8, 1u << 8);
 }
 
@@ -150,7 +150,7 @@ void bench_start_virgo(struct side *side, const struct bench_models *models)
 	if (!shared)
 		bench_fail("no memory");
 	memset(shared, 0, 1u << 20);
-	bench_side_create(side, models->kind[MIMIC_KIND_VIRGO], &host, shared);
+	bench_side_create(side, models->virgo, &host, shared);
 }
 
 /* No product: its loop, the same in both models, takes longer by half where the linker has put it badly. */

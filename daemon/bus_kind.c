@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 #include "daemon/bus_kind.h"
 
+#include <string.h>
+
 #include "mimic/dare_registers.h"
 #include "mimic/maple_registers.h"
 #include "mimic/virgo_registers.h"
@@ -53,11 +55,16 @@ static enum mimicd_bus_role virgo_role(const struct mimic_access *access)
 enum mimicd_bus_role mimicd_bus_role(const struct mimic_kind *kind, const struct mimic_access *access)
 {
 	/* A kind without an entry has no such registers. */
-	static enum mimicd_bus_role (*const roles[MIMIC_KIND_COUNT])(const struct mimic_access *) = {
-		[MIMIC_KIND_MAPLE] = maple_role,
-		[MIMIC_KIND_DARE] = dare_role,
-		[MIMIC_KIND_VIRGO] = virgo_role,
+	static const struct {
+		const char *kind;
+		enum mimicd_bus_role (*role)(const struct mimic_access *access);
+	} roles[] = {
+		{ "maple", maple_role }, { "dare", dare_role }, { "virgo", virgo_role },
 	};
 
-	return roles[kind->index] ? roles[kind->index](access) : MIMICD_BUS_ANY;
+	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+		if (!strcmp(roles[i].kind, kind->name))
+			return roles[i].role(access);
+	}
+	return MIMICD_BUS_ANY;
 }

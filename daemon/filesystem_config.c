@@ -7,27 +7,26 @@
 #include "daemon/filesystem_source.h"
 #include "daemon/server.h"
 
-static unsigned int field_of(const struct mimic_parameters *parameters, const struct mimic_kind *kind,
-			     const struct mimic_key *key)
+static unsigned int field_of(const struct mimic_own_parameters *parameters, const struct mimic_key *key)
 {
 	unsigned int field;
 
-	memcpy(&field, (const char *)parameters + kind->parameters + key->offset, sizeof(field));
+	memcpy(&field, parameters->bytes + key->offset, sizeof(field));
 	return key->bit ? (field & key->bit) != 0 : field;
 }
 
-static unsigned int differences(const struct mimic_parameters *a, const struct mimic_parameters *b,
+static unsigned int differences(const struct mimic_own_parameters *a, const struct mimic_own_parameters *b,
 				const struct mimic_kind *kind)
 {
 	unsigned int count = 0;
 
 	for (size_t i = 0; i < kind->key_count; i++)
-		count += field_of(a, kind, &kind->keys[i]) != field_of(b, kind, &kind->keys[i]);
+		count += field_of(a, &kind->keys[i]) != field_of(b, &kind->keys[i]);
 	return count;
 }
 
 /* The profile that says most of it; the keys that follow say the rest. */
-static void write_profile(FILE *file, const struct mimic_parameters *parameters,
+static void write_profile(FILE *file, const struct mimic_own_parameters *parameters,
 			  const struct mimic_kind *kind)
 {
 	unsigned int fewest = (unsigned int)kind->key_count + 1;
@@ -35,7 +34,7 @@ static void write_profile(FILE *file, const struct mimic_parameters *parameters,
 
 	snprintf(names, sizeof(names), "%s", kind->profiles);
 	for (char *name = strtok_r(names, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
-		struct mimic_parameters other = *parameters;
+		struct mimic_own_parameters other = *parameters;
 		unsigned int count;
 
 		/* The list is for people: "or" is no profile. */
@@ -50,7 +49,7 @@ static void write_profile(FILE *file, const struct mimic_parameters *parameters,
 	fprintf(file, "\nprofile = %s", best);
 }
 
-static void write_kind(FILE *file, const struct mimic_parameters *parameters,
+static void write_kind(FILE *file, const struct mimic_own_parameters *parameters,
 		       const struct mimic_kind *kind)
 {
 	fprintf(file, "\n\n[%s]", kind->name);
@@ -58,7 +57,7 @@ static void write_kind(FILE *file, const struct mimic_parameters *parameters,
 		write_profile(file, parameters, kind);
 	for (size_t i = 0; i < kind->key_count; i++) {
 		const struct mimic_key *key = &kind->keys[i];
-		unsigned int value = field_of(parameters, kind, key);
+		unsigned int value = field_of(parameters, key);
 
 		if (key->bit)
 			fprintf(file, "\n%s = %s", key->name, value ? "yes" : "no");
@@ -72,7 +71,7 @@ static void write_devices(FILE *file, const unsigned int *counts)
 	const char *separator = "";
 
 	fprintf(file, "[mimic]\ndevices = ");
-	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++) {
+	for (size_t i = 0; i < mimic_kind_count(); i++) {
 		if (!counts[i])
 			continue;
 		fprintf(file, "%s%s:%u", separator, mimic_kinds[i]->name, counts[i]);
@@ -91,8 +90,8 @@ char *mimicd_source_config(const struct mimicd_server *server)
 		return NULL;
 	write_devices(file, settings->counts);
 	fprintf(file, "\nspin_microseconds = %u", settings->spin_microseconds);
-	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++)
-		write_kind(file, &settings->parameters, mimic_kinds[i]);
+	for (size_t i = 0; i < mimic_kind_count(); i++)
+		write_kind(file, &settings->parameters.of[i], mimic_kinds[i]);
 	if (!fclose(file))
 		return text;
 	free(text);

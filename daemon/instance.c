@@ -79,7 +79,7 @@ static const struct mimic_memory *memory_of(void *context, uint64_t address_spac
 	return NULL;
 }
 
-static int create_contexts(struct mimicd_instance *instance, const struct mimic_parameters *parameters)
+static int create_contexts(struct mimicd_instance *instance, const void *parameters)
 {
 	unsigned int count = instance->kind->contexts->count(parameters);
 
@@ -122,8 +122,9 @@ static void fill_host(struct mimicd_instance *instance, struct mimic_host *host)
 
 static int create_model(struct mimicd_server *server, struct mimicd_instance *instance)
 {
-	struct mimic_parameters parameters = server->options.settings.parameters;
 	const struct mimic_kind *kind = instance->kind;
+	struct mimic_own_parameters parameters =
+		*mimic_parameters_of(&server->options.settings.parameters, kind);
 	struct mimic_host host;
 	int error = kind->contexts ? create_contexts(instance, &parameters) : 0;
 
@@ -159,7 +160,7 @@ void mimicd_instance_destroy(struct mimicd_instance *instance)
 /* Place of a device among the server's. */
 static unsigned int place_of(const struct mimic_kind *kind, unsigned int number)
 {
-	return kind->index * MIMIC_KIND_DEVICES_MAX + number;
+	return mimic_kind_index(kind) * MIMIC_KIND_DEVICES_MAX + number;
 }
 
 int mimicd_instance_of(const struct mimicd_server *server, const struct mimic_kind *kind,
@@ -224,7 +225,7 @@ int mimicd_instances_create(struct mimicd_server *server)
 {
 	int error = 0;
 
-	for (size_t kind = 0; kind < MIMIC_KIND_COUNT; kind++) {
+	for (size_t kind = 0; kind < mimic_kind_count(); kind++) {
 		for (unsigned int i = 0; !error && i < server->options.settings.counts[kind]; i++)
 			error = create_named(server, mimic_kinds[kind], i);
 	}

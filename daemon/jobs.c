@@ -239,7 +239,7 @@ void mimicd_job_finished(struct mimicd_server *server, struct mimicd_job *job)
 
 int mimicd_jobs_open(struct mimicd_instance *instance)
 {
-	const struct mimic_parameters *parameters = &instance->server->options.settings.parameters;
+	const struct mimic_settings *settings = &instance->server->options.settings;
 	struct mimicd_instance_jobs *jobs = &instance->jobs;
 	int error;
 
@@ -248,7 +248,8 @@ int mimicd_jobs_open(struct mimicd_instance *instance)
 	error = mimicd_workers_start(instance->server);
 	if (error)
 		return error;
-	jobs->count = instance->kind->jobs->count(parameters);
+	jobs->count = instance->kind->jobs->count(mimic_parameters_of(&settings->parameters,
+								       instance->kind));
 	jobs->places = calloc(jobs->count, sizeof(*jobs->places));
 	if (!jobs->places)
 		return -ENOMEM;

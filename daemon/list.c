@@ -219,7 +219,7 @@ char *mimicd_list_text(const struct mimicd_server *server, const struct mimicd_s
 	add_text(root, "version", MIMIC_VERSION);
 	add_number(root, "protocol", MIMIC_PROTOCOL_VERSION);
 	add_number(root, "pid", (uint64_t)getpid());
-	add_text(root, "profile", server->options.settings.parameters.maple.profile);
+	add_text(root, "profile", mimic_config_profile_name(&server->options.settings));
 	for (unsigned int i = 0; i < server->named_count; i++) {
 		if (server->named[i])
 			json_object_array_add(devices, describe_device(server->named[i]));

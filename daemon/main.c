@@ -114,7 +114,7 @@ static void count_devices(const struct mimic_settings *settings, char *text, siz
 	size_t length = 0;
 
 	*text = 0;
-	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++) {
+	for (size_t i = 0; i < mimic_kind_count(); i++) {
 		if (settings->counts[i] && length < size)
 			length += (size_t)snprintf(text + length, size - length, "%s%u %s", length ? ", " : "",
 						   settings->counts[i], mimic_kinds[i]->name);
@@ -163,7 +163,7 @@ int main(int argc, char **argv)
 		return status_of(error);
 	count_devices(&line.options.settings, devices, sizeof(devices));
 	mimicd_log(MIMICD_LOG_INFO, "serving %s devices (profile %s) at %s", devices,
-		   line.options.settings.parameters.maple.profile,
+		   mimic_config_profile_name(&line.options.settings),
 		   line.options.listen_fd >= 0 ? "a socket of systemd" : line.options.socket_path);
 	tell_ready(ready);
 	error = mimicd_server_run(server);

@@ -26,7 +26,7 @@ struct mimicd_server;
 struct mimicd_session;
 
 #define MIMICD_SESSIONS_MAX 256
-#define MIMICD_DEVICES_MAX (MIMIC_KIND_DEVICES_MAX * MIMIC_KIND_COUNT)
+#define MIMICD_DEVICES_MAX (MIMIC_KIND_DEVICES_MAX * MIMIC_KINDS_MAX)
 
 /* Devices in the kernel, by mimic.ko. */
 enum mimicd_kernel {
@@ -86,7 +86,7 @@ struct mimicd_server {
 	struct mimicd_source jobs_source;
 	bool stopping;
 
-	/* By kind, then by number: mapleN at N, the next kind's 64 further; NULL: there is none. */
+	/* By kind, then by number: number N of the first at N, the next kind's 64 further; NULL: there is none. */
 	struct mimicd_instance *named[MIMICD_DEVICES_MAX];
 	unsigned int named_count;	/* the highest there is, plus 1 */
 	uint64_t last_address_space;	/* of the sessions' contexts */

@@ -70,7 +70,7 @@ void mimicd_trace_bound(struct mimicd_instance *instance, pid_t pid)
 	spool = &session->trace.spool;
 	*source = (struct mimic_trace_source){
 		.trace = &spool->trace,
-		.device = mimic_spool_device(spool, instance->name, instance->kind->index, pid),
+		.device = mimic_spool_device(spool, instance->name, mimic_kind_index(instance->kind), pid),
 	};
 }
 
@@ -111,7 +111,7 @@ void mimicd_trace_open(struct mimicd_session *session, struct mimicd_instance *i
 		return;
 	*source = (struct mimic_trace_source){
 		.trace = &spool->trace,
-		.device = mimic_spool_device(spool, instance->name, instance->kind->index, session->pid),
+		.device = mimic_spool_device(spool, instance->name, mimic_kind_index(instance->kind), session->pid),
 	};
 }
 

@@ -1,45 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Kinds of devices: what libmimic, mimicd and the commands know of each. None of
- * them names a kind anywhere else.
+ * Kinds of devices: all that libmimic, mimicd and the commands know of a kind. They
+ * name none: the built-in kinds stand in devices/kinds.def, others are registered when
+ * the program starts.
  *
- * A new kind is a folder with its model and a kind.c, and one line in MIMIC_KINDS.
+ * A new kind is a folder with its model and a kind.c, and one line in devices/kinds.def.
  */
 #ifndef MIMIC_DEVICES_KIND_H
 #define MIMIC_DEVICES_KIND_H
 
-#include "devices/dare/dare_model.h"
-#include "devices/maple/maple_model.h"
 #include "devices/model.h"
 #include "devices/register.h"
 #include "devices/state.h"
-#include "devices/virgo/virgo_model.h"
 
-/* _(NAME, name); the name begins the names of its devices and is its section of a configuration file */
-#define MIMIC_KINDS(_) \
-	_(MAPLE, maple) \
-	_(DARE, dare) \
-	_(VIRGO, virgo)
-
-enum mimic_kind_index {
-#define _(NAME, name) MIMIC_KIND_##NAME,
-	MIMIC_KINDS(_)
-#undef _
-	MIMIC_KIND_COUNT
-};
-
+#define MIMIC_KINDS_MAX 16
+#define MIMIC_KIND_NAME_MAX 12		/* letters of a name */
 /* Devices of one kind, each with a number below this; private ones likewise. */
 #define MIMIC_KIND_DEVICES_MAX 64
 #define MIMIC_KIND_CONTEXTS_MAX 64	/* of a device */
 #define MIMIC_KIND_COUNTERS_MAX 128
 #define MIMIC_KIND_ORDERS 8
 
-/* The parameters of every kind. */
-struct mimic_parameters {
-#define _(NAME, name) struct name##_config name;
-	MIMIC_KINDS(_)
-#undef _
+#define MIMIC_KIND_KEYS_MAX 64
+#define MIMIC_KIND_PARAMETERS_MAX 512	/* bytes */
+
+/* Room for the parameters of a device of any one kind: the kind's own structure. */
+struct mimic_own_parameters {
+	_Alignas(16) unsigned char bytes[MIMIC_KIND_PARAMETERS_MAX];
 };
+
+/* The parameters of every kind: mimic_parameters_of(). */
+struct mimic_parameters {
+	struct mimic_own_parameters of[MIMIC_KINDS_MAX];
+};
+
+/* Of a kind's structure: its size, if there is room for it. */
+#define MIMIC_PARAMETERS_SIZE(type) \
+	(sizeof(type) + 0 * sizeof(char[sizeof(type) <= MIMIC_KIND_PARAMETERS_MAX ? 1 : -1]))
 
 /* A key of the kind's section: a number, or one bit of a number. */
 struct mimic_key {
@@ -54,7 +51,7 @@ struct mimic_key {
  */
 struct mimic_contexts {
 	/* How many an instance has. */
-	unsigned int (*count)(const struct mimic_parameters *parameters);
+	unsigned int (*count)(const void *parameters);
 	/* What the program sees as page 0 is this page of the device; the others follow it. */
 	unsigned int (*first_page)(unsigned int context);
 	/* Gives a context to an address space, as after its reset; 0: to nobody. Never waits. */
@@ -74,9 +71,12 @@ struct mimic_contexts {
  */
 struct mimic_jobs {
 	/* How many can be out at once. */
-	unsigned int (*count)(const struct mimic_parameters *parameters);
-	/* Who takes jobs says so before create(). Else the model does them in tick(), while it is busy(). */
-	void (*enable)(struct mimic_parameters *parameters);
+	unsigned int (*count)(const void *parameters);
+	/*
+	 * A driver that takes jobs calls this before create(). Without it the model does
+	 * them in tick(), while it is busy().
+	 */
+	void (*enable)(void *parameters);
 	/* Is there one that nobody has taken? */
 	bool (*has)(const struct mimic_model *model);
 	/* NULL: there is none. */
@@ -94,8 +94,7 @@ struct mimic_jobs {
 };
 
 struct mimic_kind {
-	const char *name;
-	enum mimic_kind_index index;
+	const char *name;		/* small letters; begins the names of its devices, and is their section */
 	unsigned int default_count;	/* instances, if nobody says how many */
 
 	unsigned int pages;		/* that a program can map */
@@ -108,27 +107,29 @@ struct mimic_kind {
 	 */
 	size_t batch;
 
-	/* Parameters: of struct mimic_parameters, all functions work on the kind's own. */
+	/* Parameters are a structure of the kind's own; without pointers, because it is copied. */
 	const struct mimic_key *keys;
 	size_t key_count;
-	size_t parameters;		/* offset of the kind's struct in struct mimic_parameters */
-	void (*defaults)(struct mimic_parameters *parameters);
+	size_t parameters_size;		/* MIMIC_PARAMETERS_SIZE() */
+	void (*defaults)(void *parameters);
 	/* The key "profile", which a section must then have: sets all others. -EINVAL: no such. NULL: no key. */
-	int (*profile)(struct mimic_parameters *parameters, const char *name);
+	int (*profile)(void *parameters, const char *name);
 	const char *profiles;		/* their names, for people */
+	/* The one that profile() or defaults() has set. NULL: the kind does not keep it. */
+	const char *(*profile_name)(const void *parameters);
 	/* NULL, or what is wrong; the text begins with the key's name. */
-	const char *(*check)(const struct mimic_parameters *parameters);
+	const char *(*check)(const void *parameters);
 
 	/* Memory of the device that programs map, in whole pages. NULL: it has none. */
-	size_t (*memory_size)(const struct mimic_parameters *parameters);
+	size_t (*memory_size)(const void *parameters);
 	uint64_t memory_offset;		/* where a program maps it on the device's node */
 
 	/*
 	 * NULL with errno. memory: that many bytes, zeroed, aligned to a page, of whoever
 	 * creates the model, until after its destruction; NULL for kinds without.
 	 */
-	struct mimic_model *(*create)(const struct mimic_parameters *parameters,
-				      const struct mimic_host *host, void *memory);
+	struct mimic_model *(*create)(const void *parameters, const struct mimic_host *host,
+				      void *memory);
 	void (*destroy)(struct mimic_model *model);
 	const char *const *counters;	/* names, in the order of the model's values */
 	size_t counter_count;
@@ -169,15 +170,14 @@ struct mimic_kind {
 	size_t block_count;
 };
 
-#define _(NAME, name) extern const struct mimic_kind mimic_kind_##name;
-MIMIC_KINDS(_)
-#undef _
-
 #pragma GCC visibility push(default)
 
-/* By index. */
-extern const struct mimic_kind *const mimic_kinds[MIMIC_KIND_COUNT];
+/* By index; those above mimic_kind_count() are NULL. */
+extern const struct mimic_kind *mimic_kinds[MIMIC_KINDS_MAX];
 
+unsigned int mimic_kind_count(void);
+/* Of a kind that is registered. */
+unsigned int mimic_kind_index(const struct mimic_kind *kind);
 /* NULL: there is no kind of exactly this name. */
 const struct mimic_kind *mimic_kind_find(const char *name, size_t length);
 /*
@@ -190,8 +190,10 @@ bool mimic_kind_number(const char *text, unsigned int *number);
 
 #pragma GCC visibility pop
 
-/* The names of all kinds in one text: "maple dare virgo". */
-#define MIMIC_KIND_NAMES_(NAME, name) " " #name
-#define MIMIC_KIND_NAMES MIMIC_KINDS(MIMIC_KIND_NAMES_)
+/* The names of all kinds in one text, with a space between. */
+const char *mimic_kind_names(void);
+/* As strchr(): what may be changed of *parameters may be changed of the result. */
+struct mimic_own_parameters *mimic_parameters_of(const struct mimic_parameters *parameters,
+						 const struct mimic_kind *kind);
 
 #endif

@@ -3,15 +3,52 @@
 
 #include <string.h>
 
-const struct mimic_kind *const mimic_kinds[MIMIC_KIND_COUNT] = {
-#define _(NAME, name) [MIMIC_KIND_##NAME] = &mimic_kind_##name,
-	MIMIC_KINDS(_)
-#undef _
+#define KIND(name) extern const struct mimic_kind mimic_kind_##name;
+#include "devices/kinds.def"
+#undef KIND
+
+const struct mimic_kind *mimic_kinds[MIMIC_KINDS_MAX] = {
+#define KIND(name) &mimic_kind_##name,
+#include "devices/kinds.def"
+#undef KIND
 };
+
+static unsigned int count =
+#define KIND(name) 1 +
+#include "devices/kinds.def"
+#undef KIND
+	0;
+
+/* Each after a space. */
+static char names[MIMIC_KINDS_MAX * (1 + MIMIC_KIND_NAME_MAX) + 1] =
+#define KIND(name) " " #name
+#include "devices/kinds.def"
+#undef KIND
+	;
+
+unsigned int mimic_kind_count(void)
+{
+	return count;
+}
+
+/* By its name: a kind may be a copy of the one that is registered (libmimic/record/kind.c). */
+unsigned int mimic_kind_index(const struct mimic_kind *kind)
+{
+	unsigned int index = 0;
+
+	while (index < count - 1 && strcmp(mimic_kinds[index]->name, kind->name) != 0)
+		index++;
+	return index;
+}
+
+const char *mimic_kind_names(void)
+{
+	return names + 1;
+}
 
 const struct mimic_kind *mimic_kind_find(const char *name, size_t length)
 {
-	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++) {
+	for (unsigned int i = 0; i < count; i++) {
 		if (strlen(mimic_kinds[i]->name) == length && !strncmp(mimic_kinds[i]->name, name, length))
 			return mimic_kinds[i];
 	}
@@ -36,4 +73,10 @@ bool mimic_kind_number(const char *text, unsigned int *number)
 	for (size_t i = 0; i < digits; i++)
 		*number = *number * 10 + (unsigned int)(text[i] - '0');
 	return true;
+}
+
+struct mimic_own_parameters *mimic_parameters_of(const struct mimic_parameters *parameters,
+						 const struct mimic_kind *kind)
+{
+	return (struct mimic_own_parameters *)&parameters->of[mimic_kind_index(kind)];
 }

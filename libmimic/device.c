@@ -226,7 +226,8 @@ int mimic_device_open(struct mimic_device **device, const char *name,
 		return mimic_error(-EINVAL, "no device name");
 	kind = mimic_kind_of_device(name, &rest);
 	if (!kind)
-		return mimic_error(-ENOENT, "device '%.64s': the kinds of devices are" MIMIC_KIND_NAMES, name);
+		return mimic_error(-ENOENT, "device '%.64s': the kinds of devices are %s", name,
+				   mimic_kind_names());
 	error = complete_options(&complete, options);
 	if (error)
 		return error;

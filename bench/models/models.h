@@ -9,7 +9,9 @@
 #include "devices/kind.h"
 
 struct bench_models {
-	const struct mimic_kind *kind[MIMIC_KIND_COUNT];
+#define KIND(name) const struct mimic_kind *name;
+#include "devices/kinds.def"
+#undef KIND
 };
 
 /* The one symbol that both export. */

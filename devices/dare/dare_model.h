@@ -20,6 +20,11 @@
 #define DARE_MAX_QUEUE 64
 #define DARE_MAX_TLB 64
 
+struct mimic_kind;
+
+/* What devices/kinds.def lists. */
+extern const struct mimic_kind mimic_kind_dare;
+
 struct dare_config {
 	unsigned int contexts;		/* 1 to DARE_CONTEXTS_MAX */
 	unsigned int queue_entries;	/* instruction queue of a context: 1 to DARE_MAX_QUEUE */

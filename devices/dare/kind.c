@@ -2,6 +2,7 @@
 /* DARE as the transports know it (devices/kind.h). */
 #include <stdio.h>
 
+#include "devices/dare/dare_model.h"
 #include "devices/dare/dare_state.h"
 #include "devices/kind.h"
 
@@ -22,26 +23,25 @@ static const char *const counters[DARE_COUNTER_COUNT] = {
 #undef _
 };
 
-static void defaults(struct mimic_parameters *parameters)
+static void defaults(void *parameters)
 {
-	dare_config_default(&parameters->dare);
+	dare_config_default(parameters);
 }
 
-static const char *check(const struct mimic_parameters *parameters)
+static const char *check(const void *parameters)
 {
-	return dare_config_check(&parameters->dare);
+	return dare_config_check(parameters);
 }
 
-static struct mimic_model *create(const struct mimic_parameters *parameters,
-				  const struct mimic_host *host, void *memory)
+static struct mimic_model *create(const void *parameters, const struct mimic_host *host, void *memory)
 {
 	(void)memory;
-	return dare_model_create(&parameters->dare, host);
+	return dare_model_create(parameters, host);
 }
 
-static unsigned int context_count(const struct mimic_parameters *parameters)
+static unsigned int context_count(const void *parameters)
 {
-	return parameters->dare.contexts;
+	return ((const struct dare_config *)parameters)->contexts;
 }
 
 static unsigned int first_page(unsigned int context)
@@ -97,14 +97,13 @@ static const struct mimic_register_block *const blocks[] = {
 
 const struct mimic_kind mimic_kind_dare = {
 	.name = "dare",
-	.index = MIMIC_KIND_DARE,
 	.default_count = 1,
 	.pages = 1,
 	.device_pages = DARE_PAGE_COUNT,
 	.batch = 128,	/* instructions of less than a microsecond each */
 	.keys = keys,
 	.key_count = sizeof(keys) / sizeof(keys[0]),
-	.parameters = offsetof(struct mimic_parameters, dare),
+	.parameters_size = MIMIC_PARAMETERS_SIZE(struct dare_config),
 	.defaults = defaults,
 	.check = check,
 	.create = create,

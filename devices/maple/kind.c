@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "devices/kind.h"
+#include "devices/maple/maple_model.h"
 #include "devices/maple/maple_state.h"
 
 static const struct mimic_key keys[] = {
@@ -27,26 +28,30 @@ static const char *const counters[MAPLE_COUNTER_COUNT] = {
 #undef _
 };
 
-static void defaults(struct mimic_parameters *parameters)
+static void defaults(void *parameters)
 {
-	maple_config_profile(&parameters->maple, "paper");
+	maple_config_profile(parameters, "paper");
 }
 
-static int profile(struct mimic_parameters *parameters, const char *name)
+static int profile(void *parameters, const char *name)
 {
-	return maple_config_profile(&parameters->maple, name);
+	return maple_config_profile(parameters, name);
 }
 
-static const char *check(const struct mimic_parameters *parameters)
+static const char *profile_name(const void *parameters)
 {
-	return maple_config_check(&parameters->maple);
+	return ((const struct maple_config *)parameters)->profile;
 }
 
-static struct mimic_model *create(const struct mimic_parameters *parameters,
-				  const struct mimic_host *host, void *memory)
+static const char *check(const void *parameters)
+{
+	return maple_config_check(parameters);
+}
+
+static struct mimic_model *create(const void *parameters, const struct mimic_host *host, void *memory)
 {
 	(void)memory;
-	return maple_model_create(&parameters->maple, host);
+	return maple_model_create(parameters, host);
 }
 
 /* A queue belongs to its producer; a base pointer, the tile's A, the MMU, the custom page do not. */
@@ -78,7 +83,6 @@ static const struct mimic_register_block *const blocks[] = {
 
 const struct mimic_kind mimic_kind_maple = {
 	.name = "maple",
-	.index = MIMIC_KIND_MAPLE,
 	.default_count = 2,
 	.pages = MAPLE_PAGE_COUNT,
 	.device_pages = MAPLE_PAGE_COUNT,
@@ -87,10 +91,11 @@ const struct mimic_kind mimic_kind_maple = {
 	.batch = SIZE_MAX,	/* long work goes on by itself (busy) */
 	.keys = keys,
 	.key_count = sizeof(keys) / sizeof(keys[0]),
-	.parameters = offsetof(struct mimic_parameters, maple),
+	.parameters_size = MIMIC_PARAMETERS_SIZE(struct maple_config),
 	.defaults = defaults,
 	.profile = profile,
 	.profiles = "paper or artifact",
+	.profile_name = profile_name,
 	.check = check,
 	.create = create,
 	.destroy = maple_model_destroy,

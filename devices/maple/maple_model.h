@@ -40,6 +40,11 @@ enum maple_quirk {
 #undef _
 };
 
+struct mimic_kind;
+
+/* What devices/kinds.def lists. */
+extern const struct mimic_kind mimic_kind_maple;
+
 struct maple_config {
 	char profile[16];		/* "paper" or "artifact", for people */
 	unsigned int queues;		/* 1 to 8 */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Virgo as the transports know it (devices/kind.h). */
 #include "devices/kind.h"
+#include "devices/virgo/virgo_model.h"
 #include "devices/virgo/virgo_state.h"
 
 /* Reads and writes the event registers: the operating system's number, which no thread has. */
@@ -29,30 +30,29 @@ static const char *const counters[VIRGO_COUNTER_COUNT] = {
 #undef _
 };
 
-static void defaults(struct mimic_parameters *parameters)
+static void defaults(void *parameters)
 {
-	virgo_config_profile(&parameters->virgo, "mixed");
+	virgo_config_profile(parameters, "mixed");
 }
 
-static int profile(struct mimic_parameters *parameters, const char *name)
+static int profile(void *parameters, const char *name)
 {
-	return virgo_config_profile(&parameters->virgo, name);
+	return virgo_config_profile(parameters, name);
 }
 
-static const char *check(const struct mimic_parameters *parameters)
+static const char *check(const void *parameters)
 {
-	return virgo_config_check(&parameters->virgo);
+	return virgo_config_check(parameters);
 }
 
-static size_t memory_size(const struct mimic_parameters *parameters)
+static size_t memory_size(const void *parameters)
 {
-	return (size_t)parameters->virgo.shared_kb << 10;
+	return (size_t)((const struct virgo_config *)parameters)->shared_kb << 10;
 }
 
-static struct mimic_model *create(const struct mimic_parameters *parameters,
-				  const struct mimic_host *host, void *memory)
+static struct mimic_model *create(const void *parameters, const struct mimic_host *host, void *memory)
 {
-	return virgo_model_create(&parameters->virgo, host, memory);
+	return virgo_model_create(parameters, host, memory);
 }
 
 /*
@@ -91,14 +91,14 @@ _Static_assert(VIRGO_UNITS_MAX <= MIMIC_KIND_ORDERS, "a bit for each unit");
 
 /* --- jobs ------------------------------------------------------------------------- */
 
-static unsigned int job_count(const struct mimic_parameters *parameters)
+static unsigned int job_count(const void *parameters)
 {
-	return parameters->virgo.units;
+	return ((const struct virgo_config *)parameters)->units;
 }
 
-static void enable_jobs(struct mimic_parameters *parameters)
+static void enable_jobs(void *parameters)
 {
-	parameters->virgo.inline_jobs = 0;
+	((struct virgo_config *)parameters)->inline_jobs = 0;
 }
 
 static void *take_job(struct mimic_model *model)
@@ -183,14 +183,13 @@ static const struct mimic_register_block *const blocks[] = {
 
 const struct mimic_kind mimic_kind_virgo = {
 	.name = "virgo",
-	.index = MIMIC_KIND_VIRGO,
 	.default_count = 2,
 	.pages = VIRGO_PAGE_COUNT,
 	.device_pages = VIRGO_PAGE_COUNT,
 	.batch = 1024,	/* they are only queued */
 	.keys = keys,
 	.key_count = sizeof(keys) / sizeof(keys[0]),
-	.parameters = offsetof(struct mimic_parameters, virgo),
+	.parameters_size = MIMIC_PARAMETERS_SIZE(struct virgo_config),
 	.defaults = defaults,
 	.profile = profile,
 	.profiles = "mixed, paper, heterogeneous, gemmini or later",

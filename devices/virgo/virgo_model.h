@@ -40,6 +40,11 @@ struct virgo_unit_config {
 	unsigned int tile_k;
 };
 
+struct mimic_kind;
+
+/* What devices/kinds.def lists. */
+extern const struct mimic_kind mimic_kind_virgo;
+
 struct virgo_config {
 	unsigned int units;		/* 1 to VIRGO_UNITS_MAX */
 	unsigned int cores;		/* that meet at a barrier, if its register says nothing else */

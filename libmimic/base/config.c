@@ -14,7 +14,9 @@
 #include "libmimic/base/error.h"
 #include "libmimic/base/wait.h"
 
-#define KEYS_MAX 96	/* of all sections together; more than there are */
+#define KEYS_MAX (2 + MIMIC_KINDS_MAX * (1 + MIMIC_KIND_KEYS_MAX))	/* of all sections together */
+/* Room for what is wrong with a list of devices, which names all kinds. */
+#define WRONG_MAX (64 + MIMIC_KINDS_MAX * (1 + MIMIC_KIND_NAME_MAX))
 
 enum key_kind { KEY_DEVICES, KEY_SPIN, KEY_PROFILE, KEY_PARAMETER };
 
@@ -30,9 +32,9 @@ struct key {
 struct parser {
 	FILE *file;
 	unsigned int line;	/* the one that was read last */
-	unsigned int section_lines[MIMIC_KIND_COUNT];	/* of their headers; 0: none */
+	unsigned int section_lines[MIMIC_KINDS_MAX];	/* of their headers; 0: none */
 	unsigned int error_line;	/* 0: no error yet */
-	char error[160];
+	char error[128 + WRONG_MAX];
 	struct key keys[KEYS_MAX];
 	size_t key_count;
 	struct mimic_settings settings;
@@ -48,7 +50,7 @@ static void list_keys(struct parser *parser)
 {
 	add_key(parser, &(struct key){ .name = "devices", .kind = KEY_DEVICES });
 	add_key(parser, &(struct key){ .name = "spin_microseconds", .kind = KEY_SPIN });
-	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++) {
+	for (size_t i = 0; i < mimic_kind_count(); i++) {
 		const struct mimic_kind *kind = mimic_kinds[i];
 
 		if (kind->profile)
@@ -82,8 +84,8 @@ static int fail(struct parser *parser, unsigned int line, const char *format, ..
 void mimic_config_default(struct mimic_settings *settings)
 {
 	memset(settings, 0, sizeof(*settings));
-	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++) {
-		mimic_kinds[i]->defaults(&settings->parameters);
+	for (size_t i = 0; i < mimic_kind_count(); i++) {
+		mimic_kinds[i]->defaults(&settings->parameters.of[i]);
 		settings->counts[i] = mimic_kinds[i]->default_count;
 	}
 	settings->spin_microseconds = MIMIC_SPIN_MICROSECONDS;
@@ -102,61 +104,58 @@ static bool parse_number(const char *text, unsigned int *number)
 	return true;
 }
 
-/* "maple:2" or "maple", `length` bytes of it. NULL, or what is wrong. */
-static const char *parse_device(const char *text, size_t length, unsigned int *counts)
+/* Of one kind of the list; `length` bytes. */
+static bool parse_device(const char *text, size_t length, unsigned int *counts, char *wrong, size_t size)
 {
-	static const char form[] = "is not a list of KIND:COUNT with the kinds" MIMIC_KIND_NAMES;
 	size_t name = strcspn(text, ":,");
 	const struct mimic_kind *kind = mimic_kind_find(text, name < length ? name : length);
+	bool is_form = kind != NULL;
 	char number[16];
 	unsigned int count = 1;
 
-	if (!kind)
-		return form;
-	if (name < length) {
+	if (is_form && name < length) {
 		snprintf(number, sizeof(number), "%.*s", (int)(length - name - 1), text + name + 1);
-		if (length - name > sizeof(number) || !parse_number(number, &count))
-			return form;
+		is_form = length - name <= sizeof(number) && parse_number(number, &count);
 	}
-	if (counts[kind->index])
-		return "names a kind twice";
-	if (count < 1 || count > MIMIC_KIND_DEVICES_MAX)
-		return "is not 1 to 64 devices";
-	counts[kind->index] = count;
-	return NULL;
+	if (!is_form)
+		snprintf(wrong, size, "is not a list of KIND:COUNT with the kinds %s", mimic_kind_names());
+	else if (counts[mimic_kind_index(kind)])
+		snprintf(wrong, size, "names a kind twice");
+	else if (count < 1 || count > MIMIC_KIND_DEVICES_MAX)
+		snprintf(wrong, size, "is not 1 to %u devices", MIMIC_KIND_DEVICES_MAX);
+	else
+		counts[mimic_kind_index(kind)] = count;
+	return !*wrong;
 }
 
-/* NULL, or what is wrong; then `counts` is as it was. */
-static const char *parse_devices(const char *text, unsigned int *counts)
+/* false: `wrong` says what is wrong, and `counts` is as it was. */
+static bool parse_devices(const char *text, unsigned int *counts, char *wrong, size_t size)
 {
-	unsigned int parsed[MIMIC_KIND_COUNT] = { 0 };
+	unsigned int parsed[MIMIC_KINDS_MAX] = { 0 };
 
-	for (;;) {
+	for (*wrong = '\0';;) {
 		size_t length = strcspn(text, ","), used = length;
-		const char *wrong;
 
 		while (used && text[used - 1] == ' ')
 			used--;
-		wrong = parse_device(text, used, parsed);
-		if (wrong)
-			return wrong;
+		if (!parse_device(text, used, parsed, wrong, size))
+			return false;
 		if (!text[length])
 			break;
 		text += length + 1;
 		text += strspn(text, " ");
 	}
 	memcpy(counts, parsed, sizeof(parsed));
-	return NULL;
+	return true;
 }
 
 int mimic_config_devices(const char *devices, struct mimic_settings *settings)
 {
-	const char *wrong;
+	char wrong[WRONG_MAX];
 
-	if (!devices || !*devices)
+	if (!devices || !*devices || parse_devices(devices, settings->counts, wrong, sizeof(wrong)))
 		return 0;
-	wrong = parse_devices(devices, settings->counts);
-	return wrong ? mimic_error(-EINVAL, "devices '%.64s' %s", devices, wrong) : 0;
+	return mimic_error(-EINVAL, "devices '%.64s' %s", devices, wrong);
 }
 
 static int take_parameter(struct parser *parser, struct key *key, const char *value)
@@ -175,12 +174,13 @@ static int take_parameter(struct parser *parser, struct key *key, const char *va
 static int take_value(struct parser *parser, struct key *key, const char *value)
 {
 	struct mimic_settings *settings = &parser->settings;
-	const char *wrong;
+	char wrong[WRONG_MAX];
 
 	switch (key->kind) {
 	case KEY_DEVICES:
-		wrong = parse_devices(value, settings->counts);
-		return wrong ? fail(parser, parser->line, "devices '%.64s' %s", value, wrong) : 0;
+		if (parse_devices(value, settings->counts, wrong, sizeof(wrong)))
+			return 0;
+		return fail(parser, parser->line, "devices '%.64s' %s", value, wrong);
 	case KEY_SPIN:
 		if (!parse_number(value, &key->value) || key->value > MIMIC_SPIN_MICROSECONDS_MAX)
 			return fail(parser, parser->line, "spin_microseconds must be 0 to %d",
@@ -188,7 +188,7 @@ static int take_value(struct parser *parser, struct key *key, const char *value)
 		settings->spin_microseconds = key->value;
 		return 0;
 	case KEY_PROFILE:
-		if (!key->of->profile(&settings->parameters, value))
+		if (!key->of->profile(mimic_parameters_of(&settings->parameters, key->of), value))
 			return 0;
 		return fail(parser, parser->line, "profile must be %s, not '%.64s'", key->of->profiles, value);
 	case KEY_PARAMETER:
@@ -230,7 +230,7 @@ static void look_at_section(struct parser *parser, const char *line)
 	if (line[length + 1] != ']')
 		return;
 	if (kind)
-		parser->section_lines[kind->index] = parser->line;
+		parser->section_lines[mimic_kind_index(kind)] = parser->line;
 	else if (length != 5 || strncmp(line + 1, "mimic", 5))
 		fail(parser, parser->line, "unknown section [%.*s]", (int)(length < 64 ? length : 64),
 		     line + 1);
@@ -262,11 +262,11 @@ static void apply(struct parser *parser)
 	for (size_t i = 0; i < parser->key_count; i++) {
 		const struct key *key = &parser->keys[i];
 		unsigned int field;
-		char *place;
+		unsigned char *place;
 
 		if (!key->line || key->kind != KEY_PARAMETER)
 			continue;
-		place = (char *)&parser->settings.parameters + key->of->parameters + key->parameter->offset;
+		place = mimic_parameters_of(&parser->settings.parameters, key->of)->bytes + key->parameter->offset;
 		memcpy(&field, place, sizeof(field));
 		if (!key->parameter->bit)
 			field = key->value;
@@ -281,8 +281,8 @@ static void apply(struct parser *parser)
 /* A kind's check() begins its text with the name of the field: say where that stands. */
 static void check(struct parser *parser, const struct mimic_kind *kind)
 {
-	const char *wrong = kind->check(&parser->settings.parameters);
-	unsigned int line = parser->section_lines[kind->index];
+	const char *wrong = kind->check(mimic_parameters_of(&parser->settings.parameters, kind));
+	unsigned int line = parser->section_lines[mimic_kind_index(kind)];
 
 	for (size_t i = 0; wrong && i < parser->key_count; i++) {
 		const struct key *key = &parser->keys[i];
@@ -304,7 +304,7 @@ static void require_profiles(struct parser *parser)
 		if (key->kind != KEY_PROFILE || key->line)
 			continue;
 		/* A file that does not speak of this kind leaves it at its default. */
-		line = parser->section_lines[key->of->index];
+		line = parser->section_lines[mimic_kind_index(key->of)];
 		if (line)
 			fail(parser, line, "section [%s] has no profile = %s", key->of->name,
 			     key->of->profiles);
@@ -332,25 +332,38 @@ static void parse(struct parser *parser)
 	if (parser->error_line)
 		return;
 	apply(parser);
-	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++)
+	for (size_t i = 0; i < mimic_kind_count(); i++)
 		check(parser, mimic_kinds[i]);
+}
+
+static int load_open_file(struct parser *parser, const char *path, struct mimic_settings *settings)
+{
+	mimic_config_default(&parser->settings);
+	list_keys(parser);
+	parse(parser);
+	if (parser->error_line)
+		return mimic_error(-EINVAL, "%s:%u: %s", path, parser->error_line, parser->error);
+	*settings = parser->settings;
+	return 0;
 }
 
 static int load_file(const char *path, struct mimic_settings *settings)
 {
-	struct parser parser = { .key_count = 0 };
+	struct parser *parser;
+	FILE *file = fopen(path, "re");
+	int error = -ENOMEM;
 
-	parser.file = fopen(path, "re");
-	if (!parser.file)
+	if (!file)
 		return mimic_error(-errno, "%s: %s", path, strerror(errno));
-	mimic_config_default(&parser.settings);
-	list_keys(&parser);
-	parse(&parser);
-	fclose(parser.file);
-	if (parser.error_line)
-		return mimic_error(-EINVAL, "%s:%u: %s", path, parser.error_line, parser.error);
-	*settings = parser.settings;
-	return 0;
+	/* Too large for a thread's stack. */
+	parser = calloc(1, sizeof(*parser));
+	if (parser) {
+		parser->file = file;
+		error = load_open_file(parser, path, settings);
+	}
+	free(parser);
+	fclose(file);
+	return error;
 }
 
 /* Is it the name of a kind's profile, rather than of a file? Then takes it. */
@@ -358,9 +371,9 @@ static bool take_profile(const char *name, struct mimic_settings *settings)
 {
 	bool is_profile = false;
 
-	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++)
+	for (size_t i = 0; i < mimic_kind_count(); i++)
 		is_profile |= mimic_kinds[i]->profile &&
-			      !mimic_kinds[i]->profile(&settings->parameters, name);
+			      !mimic_kinds[i]->profile(&settings->parameters.of[i], name);
 	return is_profile;
 }
 
@@ -370,6 +383,15 @@ bool mimic_config_is_profile(const char *name)
 
 	mimic_config_default(&ignored);
 	return name && take_profile(name, &ignored);
+}
+
+const char *mimic_config_profile_name(const struct mimic_settings *settings)
+{
+	for (unsigned int i = 0; i < mimic_kind_count(); i++) {
+		if (mimic_kinds[i]->profile_name)
+			return mimic_kinds[i]->profile_name(&settings->parameters.of[i]);
+	}
+	return "";
 }
 
 int mimic_config_load(const char *path, struct mimic_settings *settings)

@@ -12,7 +12,7 @@
 
 struct mimic_settings {
 	struct mimic_parameters parameters;
-	unsigned int counts[MIMIC_KIND_COUNT];	/* instances maple0 ..., by kind */
+	unsigned int counts[MIMIC_KINDS_MAX];	/* devices of each kind */
 	unsigned int spin_microseconds;	/* before a waiting thread sleeps; 0: never spin */
 };
 
@@ -27,6 +27,8 @@ void mimic_config_default(struct mimic_settings *settings);
 int mimic_config_load(const char *path, struct mimic_settings *settings);
 /* Is it such a name, and no path? NULL: no. */
 bool mimic_config_is_profile(const char *name);
+/* Of the first kind that keeps the name of its profile. */
+const char *mimic_config_profile_name(const struct mimic_settings *settings);
 
 /*
  * A list such as "maple:2, dare:1", or "maple" for one, into counts: of a kind that it does not

@@ -247,7 +247,7 @@ bool embedded_has_news(struct embedded_instance *instance);
 /* embedded_jobs.c; `instance->jobs.kind` says whether there is anything to call */
 
 /* A worker for a device that is about to open. 0 or -errno. */
-int embedded_jobs_start(struct embedded_instance *instance, const struct mimic_parameters *parameters);
+int embedded_jobs_start(struct embedded_instance *instance, const void *parameters);
 /* With the lock, of a device that is not open any more: nobody takes another job. */
 void embedded_jobs_end(struct embedded_instance *instance);
 /* Then, without the lock: waits for the jobs that are out, and for the workers. */

@@ -24,7 +24,12 @@ static struct embedded_instance *forgotten;
 /* Named ones first, private ones after them. */
 static unsigned int slot_of(const struct mimic_kind *kind, unsigned int number, bool is_private)
 {
-	return ((is_private ? MIMIC_KIND_COUNT : 0u) + kind->index) * MIMIC_KIND_DEVICES_MAX + number;
+	return ((is_private ? MIMIC_KINDS_MAX : 0u) + mimic_kind_index(kind)) * MIMIC_KIND_DEVICES_MAX + number;
+}
+
+static unsigned int count_contexts(const struct mimic_kind *kind, const struct mimic_settings *settings)
+{
+	return kind->contexts ? kind->contexts->count(mimic_parameters_of(&settings->parameters, kind)) : 1;
 }
 
 /* Handles that can be had of the instance in this slot. */
@@ -35,13 +40,13 @@ static unsigned int count_free(const struct mimic_kind *kind, unsigned int slot,
 
 	if (instance && instance->open)
 		return instance->handle_count - instance->users;
-	return kind->contexts ? kind->contexts->count(&settings->parameters) : 1;
+	return count_contexts(kind, settings);
 }
 
 /* The instance that most can be had of; of several the first. Its slot, or -EBUSY. */
 static int find_any(const struct mimic_kind *kind, const struct mimic_settings *settings)
 {
-	unsigned int count = settings->counts[kind->index];
+	unsigned int count = settings->counts[mimic_kind_index(kind)];
 	unsigned int most = 0;
 	int found = -EBUSY;
 
@@ -81,15 +86,15 @@ static int find_slot(const char *name, const struct mimic_settings *settings)
 	unsigned int number, slot;
 
 	if (!kind || (*rest && *rest != '@' && !mimic_kind_number(rest, &number)))
-		return mimic_error(-ENOENT, "device '%.64s': a name is a kind (" MIMIC_KIND_NAMES
-				   " ) and a number", name);
+		return mimic_error(-ENOENT, "device '%.64s': a name is a kind (%s) and a number", name,
+				   mimic_kind_names());
 	if (!*rest)
 		return find_any(kind, settings);
 	if (*rest == '@')
 		return find_private(kind, name, rest + 1);
-	if (number >= settings->counts[kind->index])
+	if (number >= settings->counts[mimic_kind_index(kind)])
 		return mimic_error(-ENODEV, "device '%.64s': there are %u", name,
-				   settings->counts[kind->index]);
+				   settings->counts[mimic_kind_index(kind)]);
 	slot = slot_of(kind, number, false);
 	if (!count_free(kind, slot, settings))
 		return mimic_error(-EBUSY, "device '%.64s': all its contexts are in use by this process",
@@ -123,7 +128,7 @@ struct embedded_instance *embedded_instance_at(unsigned int slot)
 
 bool embedded_instance_is_private(const struct embedded_instance *instance)
 {
-	return instance->slot >= MIMIC_KIND_COUNT * MIMIC_KIND_DEVICES_MAX;
+	return instance->slot >= MIMIC_KINDS_MAX * MIMIC_KIND_DEVICES_MAX;
 }
 
 void embedded_instance_name(const struct embedded_instance *instance, char *name, size_t size)
@@ -183,7 +188,7 @@ static int make(struct embedded_instance *instance, const struct mimic_settings 
 	if (error)
 		return mimic_error(error, "no device model: %s", strerror(-error));
 	instance->spin_microseconds = settings->spin_microseconds;
-	error = embedded_jobs_start(instance, &settings->parameters);
+	error = embedded_jobs_start(instance, mimic_parameters_of(&settings->parameters, instance->kind));
 	if (!error)
 		return 0;
 	embedded_model_free(instance->kind, made);
@@ -222,8 +227,7 @@ static int start(struct embedded_instance *instance, struct embedded_device *han
 		before.model = instance->model;
 		instance->model = made.model;
 		instance->device_memory = made.memory;
-		instance->handle_count = instance->kind->contexts ?
-					 instance->kind->contexts->count(&settings->parameters) : 1;
+		instance->handle_count = count_contexts(instance->kind, settings);
 		instance->open = true;
 	}
 	start_handle(instance, handle);

@@ -362,7 +362,7 @@ void embedded_jobs_help(struct embedded_instance *instance, struct embedded_lane
 
 /* --- beginning and end ----------------------------------------------------------------------------- */
 
-int embedded_jobs_start(struct embedded_instance *instance, const struct mimic_parameters *parameters)
+int embedded_jobs_start(struct embedded_instance *instance, const void *parameters)
 {
 	struct embedded_jobs *jobs = &instance->jobs;
 	unsigned int cpus = mimic_cpu_count();

@@ -51,10 +51,9 @@ static const struct mimic_memory *memory_of(void *context, uint64_t address_spac
 	return &instance->memory;
 }
 
-static int make_memory(const struct mimic_kind *kind, const struct mimic_settings *settings,
-		       struct embedded_memory *memory)
+static int make_memory(const struct mimic_kind *kind, const void *parameters, struct embedded_memory *memory)
 {
-	size_t size = kind->memory_size ? kind->memory_size(&settings->parameters) : 0;
+	size_t size = kind->memory_size ? kind->memory_size(parameters) : 0;
 	int error;
 
 	*memory = (struct embedded_memory){ .fd = -1 };
@@ -87,7 +86,7 @@ static void free_memory(struct embedded_memory *memory)
 
 /* Recorded kinds have no create(): those are the devices that have a name. */
 static struct mimic_model *make_model(struct embedded_instance *instance, const char *name,
-				      const struct mimic_parameters *parameters, void *memory)
+				      const void *parameters, void *memory)
 {
 	struct mimic_host host = {
 		.context = instance,
@@ -111,16 +110,16 @@ static void start_trace(const struct embedded_instance *instance, const char *na
 
 	if (!spool)
 		return;
-	model->trace.device = mimic_spool_device(spool, name, instance->kind->index, getpid());
+	model->trace.device = mimic_spool_device(spool, name, mimic_kind_index(instance->kind), getpid());
 	model->trace.trace = &spool->trace;
 }
 
 int embedded_model_make(struct embedded_instance *instance, const struct mimic_settings *settings,
 			struct embedded_model *made)
 {
-	struct mimic_parameters parameters = settings->parameters;
+	struct mimic_own_parameters parameters = *mimic_parameters_of(&settings->parameters, instance->kind);
 	char name[32];
-	int error = make_memory(instance->kind, settings, &made->memory);
+	int error = make_memory(instance->kind, &parameters, &made->memory);
 
 	if (error)
 		return error;

@@ -164,8 +164,8 @@ static int kernel_open(struct mimic_device **opened, const char *name,
 
 	(void)options;
 	if (!kind)
-		return mimic_error(-ENOENT, "device '%.64s': there are" MIMIC_KIND_NAMES ", and these with a number",
-				   name);
+		return mimic_error(-ENOENT, "device '%.64s': there are %s, and these with a number",
+				   name, mimic_kind_names());
 	device = calloc(1, sizeof(*device));
 	if (!device)
 		return -ENOMEM;

@@ -39,15 +39,15 @@ static const struct {
 	uint32_t version;
 	unsigned long info, connect;
 	unsigned long eventfd;	/* of events; 0: the kind has none */
-} calls[MIMIC_KIND_COUNT] = {
-	[MIMIC_KIND_MAPLE] = { MAPLE_ABI_VERSION, MAPLE_IOCTL_INFO, MAPLE_IOCTL_CONNECT, 0 },
-	[MIMIC_KIND_DARE] = { DARE_ABI_VERSION, DARE_IOCTL_INFO, DARE_IOCTL_CONNECT, 0 },
-	[MIMIC_KIND_VIRGO] = { VIRGO_ABI_VERSION, VIRGO_IOCTL_INFO, VIRGO_IOCTL_CONNECT, VIRGO_IOCTL_EVENTFD },
+} calls[MIMIC_KINDS_MAX] = {	/* in the order of devices/kinds.def */
+	{ MAPLE_ABI_VERSION, MAPLE_IOCTL_INFO, MAPLE_IOCTL_CONNECT, 0 },
+	{ DARE_ABI_VERSION, DARE_IOCTL_INFO, DARE_IOCTL_CONNECT, 0 },
+	{ VIRGO_ABI_VERSION, VIRGO_IOCTL_INFO, VIRGO_IOCTL_CONNECT, VIRGO_IOCTL_EVENTFD },
 };
 
 uint32_t mimic_kernel_version(const struct mimic_kind *kind)
 {
-	return calls[kind->index].version;
+	return calls[mimic_kind_index(kind)].version;
 }
 
 static int status_of(const char *path, struct stat *status)
@@ -72,7 +72,7 @@ static int node_open(const char *path)
 static int node_info(int node, const struct mimic_kind *kind, struct mimic_kernel_info *info)
 {
 	union info answer = { .dare.size = sizeof(answer) };
-	int error = (int)mimic_raw_syscall(SYS_ioctl, node, (long)calls[kind->index].info, (long)&answer, 0,
+	int error = (int)mimic_raw_syscall(SYS_ioctl, node, (long)calls[mimic_kind_index(kind)].info, (long)&answer, 0,
 					   0, 0);
 
 	if (error)
@@ -88,7 +88,7 @@ static int node_info(int node, const struct mimic_kind *kind, struct mimic_kerne
 static int node_connect(int node, const struct mimic_kind *kind)
 {
 	struct dare_connect request = { .size = sizeof(request), .fd = -1 };
-	int error = (int)mimic_raw_syscall(SYS_ioctl, node, (long)calls[kind->index].connect, (long)&request,
+	int error = (int)mimic_raw_syscall(SYS_ioctl, node, (long)calls[mimic_kind_index(kind)].connect, (long)&request,
 					   0, 0, 0);
 
 	return error ? error : request.fd;
@@ -98,9 +98,9 @@ static int node_eventfd(int node, const struct mimic_kind *kind, int fd, uint64_
 {
 	struct virgo_eventfd request = { .size = sizeof(request), .fd = fd, .events = events };
 
-	if (!calls[kind->index].eventfd)
+	if (!calls[mimic_kind_index(kind)].eventfd)
 		return -ENXIO;
-	return (int)mimic_raw_syscall(SYS_ioctl, node, (long)calls[kind->index].eventfd, (long)&request, 0,
+	return (int)mimic_raw_syscall(SYS_ioctl, node, (long)calls[mimic_kind_index(kind)].eventfd, (long)&request, 0,
 				      0, 0);
 }
 
@@ -152,7 +152,7 @@ bool mimic_kernel_is_there(const char *kind)
 {
 	if (kind)
 		return has_nodes(kind);
-	for (size_t i = 0; i < MIMIC_KIND_COUNT; i++) {
+	for (size_t i = 0; i < mimic_kind_count(); i++) {
 		if (has_nodes(mimic_kinds[i]->name))
 			return true;
 	}

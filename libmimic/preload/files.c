@@ -75,7 +75,7 @@ bool files_is_memory(int descriptor, int *error)
 void files_describe_node(const struct node *node, struct stat *status)
 {
 	unsigned int major_number = node->kind == NODE_MEMORY ? MEMORY_MAJOR :
-				    LOCAL_MAJOR + node->device_kind->index;
+				    LOCAL_MAJOR + mimic_kind_index(node->device_kind);
 
 	memset(status, 0, sizeof(*status));
 	status->st_mode = S_IFCHR | 0666;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "mimic/virgo_ioctl.h"
+#include "mimic/virgo_registers.h"
 #include "preload.h"
 
 /* By a system call: an address that the program made up is an answer, no fault. */
@@ -145,7 +146,7 @@ static bool is_command(unsigned long command, unsigned long wanted)
 /* With the lock. */
 static int node_ioctl(struct holder *holder, unsigned long command, char *argument)
 {
-	if (holder->node.kind != NODE_DEVICE || holder->node.device_kind->index != MIMIC_KIND_VIRGO)
+	if (holder->node.kind != NODE_DEVICE || strcmp(holder->node.device_kind->name, "virgo"))
 		return -ENOTTY;
 	if (atomic_load(&holder->inherited))
 		return -ENODEV;

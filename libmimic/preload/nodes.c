@@ -61,7 +61,7 @@ static bool directory_of(int directory, char *path, size_t size)
 }
 
 /* By kind: its nodes are the kernel's. */
-static bool kernel_has[MIMIC_KIND_COUNT];
+static bool kernel_has[MIMIC_KINDS_MAX];
 
 void nodes_start(void)
 {
@@ -69,7 +69,7 @@ void nodes_start(void)
 	bool is_auto = !transport || !transport[0] || strcmp(transport, "auto") == 0;
 	size_t i;
 
-	for (i = 0; i < MIMIC_KIND_COUNT; i++)
+	for (i = 0; i < mimic_kind_count(); i++)
 		kernel_has[i] = is_auto ? mimic_kernel_is_there(mimic_kinds[i]->name) :
 					  strcmp(transport, "kernel") == 0;
 }
@@ -85,7 +85,7 @@ static struct node node_of_name(const char *name)
 		node.minor = 1;
 		return node;
 	}
-	if (!kind || kernel_has[kind->index] || strlen(name) >= sizeof(node.device))
+	if (!kind || kernel_has[mimic_kind_index(kind)] || strlen(name) >= sizeof(node.device))
 		return node;
 	node.minor = NODE_MINOR_ANY;
 	if (*number && (!mimic_kind_number(number, &node.minor) || node.minor >= NODE_MINOR_ANY))

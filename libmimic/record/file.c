@@ -254,7 +254,7 @@ const struct mimic_kind *mimic_record_kind(const struct mimic_kind *kind)
 }
 
 struct mimic_model *mimic_record_create(const struct mimic_kind *kind, const char *name,
-					const struct mimic_parameters *parameters,
+					const void *parameters,
 					const struct mimic_host *host, void *memory)
 {
 	const struct record_model what = {

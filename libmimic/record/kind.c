@@ -4,9 +4,9 @@
 
 #include "libmimic/record/stream.h"
 
-static struct mimic_kind kinds[MIMIC_KIND_COUNT];
-static struct mimic_contexts contexts[MIMIC_KIND_COUNT];
-static struct mimic_jobs jobs[MIMIC_KIND_COUNT];
+static struct mimic_kind kinds[MIMIC_KINDS_MAX];
+static struct mimic_contexts contexts[MIMIC_KINDS_MAX];
+static struct mimic_jobs jobs[MIMIC_KINDS_MAX];
 
 /* --- contexts ------------------------------------------------------------------------------ */
 
@@ -211,7 +211,7 @@ static void make_kind(unsigned int i)
 
 static void make_kinds(void)
 {
-	for (unsigned int i = 0; i < MIMIC_KIND_COUNT; i++)
+	for (unsigned int i = 0; i < mimic_kind_count(); i++)
 		make_kind(i);
 }
 
@@ -220,5 +220,5 @@ const struct mimic_kind *record_kind_of(const struct mimic_kind *kind)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, make_kinds);
-	return &kinds[kind->index];
+	return &kinds[mimic_kind_index(kind)];
 }

@@ -27,7 +27,7 @@ const struct mimic_kind *mimic_record_kind(const struct mimic_kind *kind);
 
 /* As the kind's create(): a recorded model, named as the device. NULL with errno. */
 struct mimic_model *mimic_record_create(const struct mimic_kind *kind, const char *name,
-					const struct mimic_parameters *parameters,
+					const void *parameters,
 					const struct mimic_host *host, void *memory);
 
 /* --- the same, step by step, for tests ------------------------------------------------ */
@@ -36,7 +36,7 @@ struct mimic_model *mimic_record_create(const struct mimic_kind *kind, const cha
 struct record_model {
 	const struct mimic_kind *kind;
 	const char *name;
-	const struct mimic_parameters *parameters;
+	const void *parameters;		/* the kind's own */
 	const struct mimic_host *host;
 	void *memory;			/* of the device; NULL: none */
 	size_t memory_size;

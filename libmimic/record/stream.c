@@ -63,7 +63,7 @@ static void log_full(struct record_sink *sink)
 	sink->end = sink->start + 2 * size;
 }
 
-static bool make_jobs(struct record_stream *stream, const struct mimic_parameters *parameters)
+static bool make_jobs(struct record_stream *stream, const void *parameters)
 {
 	stream->job_count = stream->kind->jobs->count(parameters);
 	if (stream->job_count > RECORD_JOBS_MAX)
@@ -182,16 +182,15 @@ void record_memory(struct record_stream *stream)
 
 /* --- begin and end --------------------------------------------------------------------------------------- */
 
-static void write_parameters(struct record_stream *stream, const struct mimic_parameters *parameters)
+static void write_parameters(struct record_stream *stream, const void *parameters)
 {
 	const struct mimic_kind *kind = stream->kind;
-	const char *own = (const char *)parameters + kind->parameters;
 	char text[RECORD_TEXT_MAX];
 	size_t length = 0;
 
 	for (size_t i = 0; i < kind->key_count && length < sizeof(text); i++) {
 		const struct mimic_key *key = &kind->keys[i];
-		unsigned int value = *(const unsigned int *)(own + key->offset);
+		unsigned int value = *(const unsigned int *)((const char *)parameters + key->offset);
 
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s = %u\n", key->name,
 					   key->bit ? (value & key->bit) != 0 : value);
@@ -234,12 +233,13 @@ static void write_end(struct record_stream *stream)
 /* Does the driver of the model take its jobs? Then enabling them changes nothing. */
 static bool has_jobs(const struct record_model *what)
 {
-	struct mimic_parameters enabled = *what->parameters;
+	struct mimic_own_parameters enabled;
 
 	if (!what->kind->jobs)
 		return false;
+	memcpy(&enabled, what->parameters, what->kind->parameters_size);
 	what->kind->jobs->enable(&enabled);
-	return !memcmp(&enabled, what->parameters, sizeof(enabled));
+	return !memcmp(&enabled, what->parameters, what->kind->parameters_size);
 }
 
 static bool make_block(struct record_stream *stream)
@@ -272,7 +272,7 @@ struct record_stream *record_stream_make(struct record_file *file, const struct 
 
 	if (!stream)
 		return NULL;
-	stream->kind = mimic_kinds[what->kind->index];
+	stream->kind = mimic_kinds[mimic_kind_index(what->kind)];
 	stream->ops = record_ops;
 	stream->ops.kind = stream->kind->name;
 	stream->model.ops = &stream->ops;

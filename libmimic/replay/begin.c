@@ -13,7 +13,7 @@ static int set_key(struct replay_player *player, const char *name, size_t length
 		   unsigned int value)
 {
 	const struct mimic_kind *kind = player->kind;
-	char *own = (char *)&player->parameters + kind->parameters;
+	unsigned char *own = player->parameters.bytes;
 
 	for (size_t i = 0; i < kind->key_count; i++) {
 		const struct mimic_key *key = &kind->keys[i];

@@ -25,7 +25,7 @@ struct replay_player {
 	const struct mimic_replay_options *options;
 	struct mimic_replay_result *result;
 	const struct mimic_kind *kind;
-	struct mimic_parameters parameters;
+	struct mimic_own_parameters parameters;
 	uint32_t abilities;
 	struct mimic_model *model;
 	void (*destroy)(struct mimic_model *model);

@@ -25,7 +25,7 @@ static struct mimic_model *create_recorded(const char *configuration, const stru
 {
 	const char *rest;
 	const struct mimic_kind *kind = mimic_kind_of_device(real->name, &rest);
-	struct mimic_parameters parameters;
+	struct mimic_own_parameters parameters;
 	const struct record_model what = {
 		.kind = kind,
 		.name = real->name,

@@ -18,6 +18,7 @@
 #include "daemon/log.h"
 #include "daemon/server.h"
 #include "tests/lib/daemon_fixture.h"
+#include "tests/lib/kinds.h"
 
 #define PATIENCE_MS 5000
 
@@ -53,9 +54,9 @@ static void serve(const struct served *served, unsigned int devices, bool allow_
 	dup2(log, STDERR_FILENO);
 	close(log);
 	mimic_config_default(&options.settings);
-	options.settings.counts[MIMIC_KIND_MAPLE] = devices;
-	options.settings.counts[MIMIC_KIND_DARE] = served->dares;
-	options.settings.counts[MIMIC_KIND_VIRGO] = served->virgos;
+	*count_of(&options.settings, &mimic_kind_maple) = devices;
+	*count_of(&options.settings, &mimic_kind_dare) = served->dares;
+	*count_of(&options.settings, &mimic_kind_virgo) = served->virgos;
 	mimicd_log_set_level(MIMICD_LOG_DEBUG);
 	if (mimicd_server_create(&server, &options))
 		_exit(1);

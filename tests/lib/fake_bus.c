@@ -17,6 +17,7 @@
 #include "libmimic/base/probe.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/fake_bus.h"
+#include "tests/lib/kinds.h"
 
 #define PAGE 4096u
 #define WINDOWS 64u
@@ -346,9 +347,9 @@ int fake_bus_start(unsigned int devices, enum mimicd_kernel kernel, enum mimicd_
 	fake_bus.ring = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	make_memory();
 	mimic_config_default(&options.settings);
-	options.settings.counts[MIMIC_KIND_MAPLE] = devices;
-	options.settings.counts[MIMIC_KIND_DARE] = fake_bus.dares;
-	options.settings.counts[MIMIC_KIND_VIRGO] = fake_bus.virgos;
+	*count_of(&options.settings, &mimic_kind_maple) = devices;
+	*count_of(&options.settings, &mimic_kind_dare) = fake_bus.dares;
+	*count_of(&options.settings, &mimic_kind_virgo) = fake_bus.virgos;
 	mimicd_log_set_level(MIMICD_LOG_ERROR);
 	handle_faults();
 	return mimicd_server_create(&fake_bus.server, &options);

@@ -16,6 +16,7 @@
 #include "daemon/workers.h"
 #include "libmimic/base/clock.h"
 #include "tests/lib/daemon_fixture.h"
+#include "tests/lib/kinds.h"
 
 static const char *try_mount(void)
 {
@@ -74,9 +75,9 @@ bool state_mount_start(struct state_mount *mount)
 	options.state_path = mount->path;
 	options.make_state_directory = true;
 	mimic_config_default(&options.settings);
-	options.settings.counts[MIMIC_KIND_MAPLE] = 2;
-	options.settings.counts[MIMIC_KIND_DARE] = 1;
-	options.settings.counts[MIMIC_KIND_VIRGO] = 1;
+	*count_of(&options.settings, &mimic_kind_maple) = 2;
+	*count_of(&options.settings, &mimic_kind_dare) = 1;
+	*count_of(&options.settings, &mimic_kind_virgo) = 1;
 	mimicd_log_set_level(MIMICD_LOG_WARNING);
 	if (mimicd_server_create(&mount->server, &options))
 		return false;

@@ -15,6 +15,7 @@
 
 #include "libmimic/base/config.h"
 #include "libmimic/transport.h"
+#include "tests/lib/kinds.h"
 
 #define PAPER "[maple]\nprofile = paper\n"
 
@@ -88,8 +89,8 @@ static void expect_every_key(const char *shipped, const char *profile, const cha
 	fclose(file);
 	fclose(copy);
 	assert_int_equal(mimic_config_load(path, &settings), 0);
-	strcpy(settings.parameters.maple.profile, profile);
-	expect_profile(&settings.parameters.maple, profile);
+	strcpy(maple_of(&settings)->profile, profile);
+	expect_profile(maple_of(&settings), profile);
 }
 
 static void the_shipped_paper_file_is_the_paper_profile(void **state)
@@ -98,8 +99,8 @@ static void the_shipped_paper_file_is_the_paper_profile(void **state)
 
 	(void)state;
 	assert_int_equal(mimic_config_load("config/paper.ini", &settings), 0);
-	expect_profile(&settings.parameters.maple, "paper");
-	assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 2);
+	expect_profile(maple_of(&settings), "paper");
+	assert_int_equal(*count_of(&settings, &mimic_kind_maple), 2);
 	assert_int_equal(settings.spin_microseconds, 100);
 	expect_every_key("config/paper.ini", "paper", "artifact");
 }
@@ -110,10 +111,10 @@ static void a_file_that_is_silent_on_maple_leaves_it_at_the_paper_profile(void *
 
 	(void)state;
 	assert_int_equal(load_text("", &settings), 0);
-	expect_profile(&settings.parameters.maple, "paper");
+	expect_profile(maple_of(&settings), "paper");
 	assert_int_equal(load_text("[dare]\ncontexts = 3\n", &settings), 0);
-	expect_profile(&settings.parameters.maple, "paper");
-	assert_int_equal(settings.parameters.dare.contexts, 3);
+	expect_profile(maple_of(&settings), "paper");
+	assert_int_equal(dare_of(&settings)->contexts, 3);
 }
 
 static void the_shipped_artifact_file_is_the_artifact_profile(void **state)
@@ -122,7 +123,7 @@ static void the_shipped_artifact_file_is_the_artifact_profile(void **state)
 
 	(void)state;
 	assert_int_equal(mimic_config_load("config/artifact.ini", &settings), 0);
-	expect_profile(&settings.parameters.maple, "artifact");
+	expect_profile(maple_of(&settings), "artifact");
 	expect_every_key("config/artifact.ini", "artifact", "paper");
 }
 
@@ -161,9 +162,9 @@ static void no_path_is_the_paper_profile(void **state)
 
 	(void)state;
 	assert_int_equal(mimic_config_load(NULL, &settings), 0);
-	expect_profile(&settings.parameters.maple, "paper");
+	expect_profile(maple_of(&settings), "paper");
 	assert_int_equal(mimic_config_load("", &settings), 0);
-	expect_profile(&settings.parameters.maple, "paper");
+	expect_profile(maple_of(&settings), "paper");
 }
 
 static void the_words_paper_and_artifact_are_profiles(void **state)
@@ -172,9 +173,9 @@ static void the_words_paper_and_artifact_are_profiles(void **state)
 
 	(void)state;
 	assert_int_equal(mimic_config_load("artifact", &settings), 0);
-	expect_profile(&settings.parameters.maple, "artifact");
+	expect_profile(maple_of(&settings), "artifact");
 	assert_int_equal(mimic_config_load("paper", &settings), 0);
-	expect_profile(&settings.parameters.maple, "paper");
+	expect_profile(maple_of(&settings), "paper");
 }
 
 static void keys_change_single_values_of_the_profile(void **state)
@@ -185,11 +186,11 @@ static void keys_change_single_values_of_the_profile(void **state)
 	/* The profile comes last: its place does not matter. */
 	assert_int_equal(load_text("[mimic]\ndevices = maple:7\nspin_microseconds = 0\n"
 				   "[maple]\n  queues = 2 ; few\ndepth_64=yes\nprofile=paper", &settings), 0);
-	assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 7);
+	assert_int_equal(*count_of(&settings, &mimic_kind_maple), 7);
 	assert_int_equal(settings.spin_microseconds, 0);
-	assert_int_equal(settings.parameters.maple.queues, 2);
-	assert_int_equal(settings.parameters.maple.quirks, MAPLE_QUIRK_depth_64);
-	assert_int_equal(settings.parameters.maple.scratchpad_words, 256);
+	assert_int_equal(maple_of(&settings)->queues, 2);
+	assert_int_equal(maple_of(&settings)->quirks, MAPLE_QUIRK_depth_64);
+	assert_int_equal(maple_of(&settings)->scratchpad_words, 256);
 }
 
 static void a_quirk_of_the_profile_can_be_switched_off(void **state)
@@ -199,9 +200,9 @@ static void a_quirk_of_the_profile_can_be_switched_off(void **state)
 
 	(void)state;
 	assert_int_equal(mimic_config_load("artifact", &settings), 0);
-	artifact = settings.parameters.maple.quirks;
+	artifact = maple_of(&settings)->quirks;
 	assert_int_equal(load_text("[maple]\nprofile = artifact\nloops_dropped = no\n", &settings), 0);
-	assert_int_equal(settings.parameters.maple.quirks, artifact & ~(unsigned int)MAPLE_QUIRK_loops_dropped);
+	assert_int_equal(maple_of(&settings)->quirks, artifact & ~(unsigned int)MAPLE_QUIRK_loops_dropped);
 }
 
 static void mistakes_are_named_with_file_and_line(void **state)
@@ -305,11 +306,11 @@ static void a_device_list_sets_the_count(void **state)
 	(void)state;
 	mimic_config_default(&settings);
 	assert_int_equal(mimic_config_devices("maple:64", &settings), 0);
-	assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 64);
+	assert_int_equal(*count_of(&settings, &mimic_kind_maple), 64);
 	assert_int_equal(mimic_config_devices("maple", &settings), 0);
-	assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 1);
+	assert_int_equal(*count_of(&settings, &mimic_kind_maple), 1);
 	assert_int_equal(mimic_config_devices(NULL, &settings), 0);
-	assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 1);
+	assert_int_equal(*count_of(&settings, &mimic_kind_maple), 1);
 }
 
 static void expect_counts(const char *list, unsigned int maples, unsigned int dares)
@@ -318,8 +319,8 @@ static void expect_counts(const char *list, unsigned int maples, unsigned int da
 
 	mimic_config_default(&settings);
 	assert_int_equal(mimic_config_devices(list, &settings), 0);
-	assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], maples);
-	assert_int_equal(settings.counts[MIMIC_KIND_DARE], dares);
+	assert_int_equal(*count_of(&settings, &mimic_kind_maple), maples);
+	assert_int_equal(*count_of(&settings, &mimic_kind_dare), dares);
 }
 
 static void a_device_list_names_all_that_there_is(void **state)
@@ -339,18 +340,18 @@ static void the_section_of_dare_sets_its_parameters(void **state)
 
 	(void)state;
 	assert_int_equal(load_text(PAPER, &settings), 0);
-	assert_int_equal(settings.parameters.dare.contexts, 8);
-	assert_int_equal(settings.parameters.dare.queue_entries, 32);
-	assert_int_equal(settings.parameters.dare.tlb_entries, 32);
+	assert_int_equal(dare_of(&settings)->contexts, 8);
+	assert_int_equal(dare_of(&settings)->queue_entries, 32);
+	assert_int_equal(dare_of(&settings)->tlb_entries, 32);
 	assert_int_equal(load_text("[dare]\ncontexts = 15\nqueue_entries = 1\n" PAPER
 				   "[mimic]\ndevices = dare:5 , maple\n", &settings), 0);
-	assert_int_equal(settings.parameters.dare.contexts, 15);
-	assert_int_equal(settings.parameters.dare.queue_entries, 1);
-	assert_int_equal(settings.parameters.dare.tlb_entries, 32);
+	assert_int_equal(dare_of(&settings)->contexts, 15);
+	assert_int_equal(dare_of(&settings)->queue_entries, 1);
+	assert_int_equal(dare_of(&settings)->tlb_entries, 32);
 	/* tlb_entries of the other section is not touched either. */
-	expect_profile(&settings.parameters.maple, "paper");
-	assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 1);
-	assert_int_equal(settings.counts[MIMIC_KIND_DARE], 5);
+	expect_profile(maple_of(&settings), "paper");
+	assert_int_equal(*count_of(&settings, &mimic_kind_maple), 1);
+	assert_int_equal(*count_of(&settings, &mimic_kind_dare), 5);
 }
 
 /* As in Virgo's paper: one fp32 unit of 8 x 8 with 16 KB, 64 KB of shared memory, 4 cores. */
@@ -368,8 +369,8 @@ static void expect_paper_cluster(const struct virgo_config *config)
 static void expect_unit(const struct mimic_settings *settings, unsigned int unit, unsigned int type,
 			unsigned int dim)
 {
-	assert_int_equal(settings->parameters.virgo.unit[unit].type, type);
-	assert_int_equal(settings->parameters.virgo.unit[unit].dim, dim);
+	assert_int_equal(virgo_of(settings)->unit[unit].type, type);
+	assert_int_equal(virgo_of(settings)->unit[unit].dim, dim);
 }
 
 static void virgo_is_mixed_unless_a_file_says_otherwise(void **state)
@@ -381,9 +382,9 @@ static void virgo_is_mixed_unless_a_file_says_otherwise(void **state)
 		assert_int_equal(i == 0 ? mimic_config_load(NULL, &settings) :
 				 i == 1 ? mimic_config_load("artifact", &settings) :
 					  load_text(PAPER, &settings), 0);
-		assert_int_equal(settings.counts[MIMIC_KIND_VIRGO], 2);
-		assert_int_equal(settings.parameters.virgo.units, 4);
-		assert_int_equal(settings.parameters.virgo.shared_kb, 128);
+		assert_int_equal(*count_of(&settings, &mimic_kind_virgo), 2);
+		assert_int_equal(virgo_of(&settings)->units, 4);
+		assert_int_equal(virgo_of(&settings)->shared_kb, 128);
 		expect_unit(&settings, 0, VIRGO_FP32, 8);
 		expect_unit(&settings, 1, VIRGO_FP32, 4);
 		expect_unit(&settings, 2, VIRGO_INT8, 16);
@@ -397,9 +398,9 @@ static void the_word_paper_and_the_shipped_file_are_the_paper_cluster(void **sta
 
 	(void)state;
 	assert_int_equal(mimic_config_load("paper", &settings), 0);
-	expect_paper_cluster(&settings.parameters.virgo);
+	expect_paper_cluster(virgo_of(&settings));
 	assert_int_equal(mimic_config_load("config/paper.ini", &settings), 0);
-	expect_paper_cluster(&settings.parameters.virgo);
+	expect_paper_cluster(virgo_of(&settings));
 }
 
 static void a_profile_of_virgo_leaves_other_kinds_alone(void **state)
@@ -408,19 +409,19 @@ static void a_profile_of_virgo_leaves_other_kinds_alone(void **state)
 
 	(void)state;
 	assert_int_equal(mimic_config_load("gemmini", &settings), 0);
-	assert_int_equal(settings.parameters.virgo.units, 1);
-	assert_int_equal(settings.parameters.virgo.shared_kb, 256);
-	assert_int_equal(settings.parameters.virgo.unit[0].accumulator_kb, 64);
+	assert_int_equal(virgo_of(&settings)->units, 1);
+	assert_int_equal(virgo_of(&settings)->shared_kb, 256);
+	assert_int_equal(virgo_of(&settings)->unit[0].accumulator_kb, 64);
 	expect_unit(&settings, 0, VIRGO_INT8, 16);
-	expect_profile(&settings.parameters.maple, "paper");
+	expect_profile(maple_of(&settings), "paper");
 	assert_int_equal(mimic_config_load("heterogeneous", &settings), 0);
-	assert_int_equal(settings.parameters.virgo.units, 2);
+	assert_int_equal(virgo_of(&settings)->units, 2);
 	expect_unit(&settings, 0, VIRGO_FP32, 8);
 	expect_unit(&settings, 1, VIRGO_FP32, 4);
 	assert_int_equal(mimic_config_load("later", &settings), 0);
-	assert_int_equal(settings.parameters.virgo.cisc_generation, VIRGO_CISC_LATER);
-	assert_int_equal(settings.parameters.virgo.shared_kb, 128);
-	assert_int_equal(settings.parameters.virgo.unit[0].accumulator_kb, 32);
+	assert_int_equal(virgo_of(&settings)->cisc_generation, VIRGO_CISC_LATER);
+	assert_int_equal(virgo_of(&settings)->shared_kb, 128);
+	assert_int_equal(virgo_of(&settings)->unit[0].accumulator_kb, 32);
 	expect_unit(&settings, 0, VIRGO_FP16, 16);
 }
 
@@ -431,9 +432,9 @@ static void keys_of_virgo_change_single_values(void **state)
 	(void)state;
 	assert_int_equal(load_text(PAPER "[virgo]\nunits = 8\nunit7_type = 0\nunit7_dim = 16\n"
 				   "shared_kb = 256\nunit0_accumulator_kb = 64\nprofile = paper\n", &settings), 0);
-	assert_int_equal(settings.parameters.virgo.units, 8);
-	assert_int_equal(settings.parameters.virgo.shared_kb, 256);
-	assert_int_equal(settings.parameters.virgo.unit[0].accumulator_kb, 64);
+	assert_int_equal(virgo_of(&settings)->units, 8);
+	assert_int_equal(virgo_of(&settings)->shared_kb, 256);
+	assert_int_equal(virgo_of(&settings)->unit[0].accumulator_kb, 64);
 	expect_unit(&settings, 0, VIRGO_FP32, 8);
 	expect_unit(&settings, 6, VIRGO_FP32, 8);
 	expect_unit(&settings, 7, VIRGO_INT8, 16);
@@ -464,8 +465,8 @@ static void a_list_that_names_a_kind_twice_is_refused(void **state)
 	mimic_config_default(&settings);
 	assert_int_equal(mimic_config_devices("maple:2,maple:3", &settings), -EINVAL);
 	assert_string_equal(mimic_error_text(), "devices 'maple:2,maple:3' names a kind twice");
-	assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 2);
-	assert_int_equal(settings.counts[MIMIC_KIND_DARE], 1);
+	assert_int_equal(*count_of(&settings, &mimic_kind_maple), 2);
+	assert_int_equal(*count_of(&settings, &mimic_kind_dare), 1);
 }
 
 static void a_wrong_device_list_is_named(void **state)
@@ -482,7 +483,7 @@ static void a_wrong_device_list_is_named(void **state)
 		snprintf(expected, sizeof(expected), "devices '%s' is not a list of KIND:COUNT with the kinds maple dare virgo", wrong[i]);
 		assert_int_equal(mimic_config_devices(wrong[i], &settings), -EINVAL);
 		assert_string_equal(mimic_error_text(), expected);
-		assert_int_equal(settings.counts[MIMIC_KIND_MAPLE], 2);
+		assert_int_equal(*count_of(&settings, &mimic_kind_maple), 2);
 	}
 }
 

@@ -41,7 +41,7 @@ static void nobody_waits(void *context, uint64_t owner, uint64_t data)
 static void start(void)
 {
 	struct mimic_host host = { .complete = nobody_waits, .memory = self_memory() };
-	struct mimic_parameters parameters;
+	struct mimic_own_parameters parameters;
 	struct record_model what = { .kind = &mimic_kind_virgo, .name = "virgo0", .host = &host };
 
 	memset(&parameters, 0, sizeof(parameters));

@@ -16,6 +16,7 @@
 #include <errno.h>
 
 #include "devices/kind.h"
+#include "devices/maple/maple_model.h"
 #include "libmaple/maple.h"
 #include "libmimic/record/format.h"
 #include "libmimic/record/record.h"
@@ -149,9 +150,8 @@ static void nobody_waits(void *context, uint64_t owner, uint64_t data)
 }
 
 /* NULL with errno. */
-static struct mimic_model *open_device(enum mimic_kind_index index, struct mimic_parameters *parameters)
+static struct mimic_model *open_device(const struct mimic_kind *kind, struct mimic_own_parameters *parameters)
 {
-	const struct mimic_kind *kind = mimic_kinds[index];
 	static struct mimic_host host;
 	struct record_model what = {
 		.kind = kind, .name = "device", .parameters = parameters, .host = &host,
@@ -172,12 +172,12 @@ static void make_file(void)
 	assert_non_null(file);
 }
 
-static struct mimic_model *record(enum mimic_kind_index index, struct mimic_parameters *parameters)
+static struct mimic_model *record(const struct mimic_kind *kind, struct mimic_own_parameters *parameters)
 {
 	struct mimic_model *model;
 
 	make_file();
-	model = open_device(index, parameters);
+	model = open_device(kind, parameters);
 	assert_non_null(model);
 	return model;
 }
@@ -204,9 +204,9 @@ static void another_parameter_is_a_difference_at_the_first_answer_that_shows_it(
 {
 	static const char *const settings[] = { "queues=4" };
 	const struct mimic_replay_options options = { .settings = settings, .setting_count = 1 };
-	struct mimic_parameters parameters;
+	struct mimic_own_parameters parameters;
 	struct mimic_replay_result result;
-	struct mimic_model *model = record(MIMIC_KIND_MAPLE, &parameters);
+	struct mimic_model *model = record(&mimic_kind_maple, &parameters);
 	uint64_t identity;
 	char text[32];
 
@@ -235,13 +235,13 @@ static void another_parameter_is_a_difference_at_the_first_answer_that_shows_it(
 static void a_parameter_that_is_none_is_refused(void **context)
 {
 	static const char *const wrong[] = { "queue=4", "queues", "queues=", "queues=x", "queues=-1", "queues=0", "=3" };
-	struct mimic_parameters parameters;
+	struct mimic_own_parameters parameters;
 	struct mimic_replay_result result;
 	struct mimic_replay *replay;
 	char text[256];
 
 	(void)context;
-	finish(record(MIMIC_KIND_MAPLE, &parameters));
+	finish(record(&mimic_kind_maple, &parameters));
 	assert_int_equal(mimic_replay_open(&replay, path_of_test, text, sizeof(text)), 0);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		const struct mimic_replay_options options = { .settings = &wrong[i], .setting_count = 1 };
@@ -293,8 +293,8 @@ static struct mimic_model *create_spoiled(void *context, const struct mimic_host
 static void another_address_is_a_difference(void **context)
 {
 	static uint64_t data[4] = { 10, 11, 12, 13 };
-	struct mimic_parameters parameters;
-	struct mimic_model *model = record(MIMIC_KIND_MAPLE, &parameters);
+	struct mimic_own_parameters parameters;
+	struct mimic_model *model = record(&mimic_kind_maple, &parameters);
 	const struct mimic_replay_options options = {
 		.create = create_spoiled, .destroy = mimic_kind_maple.destroy, .context = &parameters,
 	};
@@ -384,8 +384,8 @@ static void a_file_that_exists_is_not_written_over(void **context)
 /* Somebody moves the file away and puts another one there: that is not ours. */
 static void a_file_in_the_place_of_ours_is_not_written(void **context)
 {
-	struct mimic_parameters parameters;
-	struct mimic_model *model = record(MIMIC_KIND_MAPLE, &parameters);
+	struct mimic_own_parameters parameters;
+	struct mimic_model *model = record(&mimic_kind_maple, &parameters);
 	FILE *other;
 
 	(void)context;
@@ -421,15 +421,15 @@ static void fill_disk(struct rlimit *before, unsigned int room)
 
 static void a_device_that_is_opened_when_the_disk_is_full_works_and_is_not_recorded(void **context)
 {
-	struct mimic_parameters parameters;
-	struct mimic_model *first = record(MIMIC_KIND_MAPLE, &parameters), *second;
+	struct mimic_own_parameters parameters;
+	struct mimic_model *first = record(&mimic_kind_maple, &parameters), *second;
 	long size = size_of_file();
 	struct rlimit limit;
 
 	(void)context;
 	fill_disk(&limit, 10);
 	record_model_destroy(first);
-	second = open_device(MIMIC_KIND_MAPLE, &parameters);
+	second = open_device(&mimic_kind_maple, &parameters);
 	assert_non_null(second);
 	assert_int_equal(load(second, MAPLE_LOAD_FAULT_COUNT, 0), 0);
 	finish(second);
@@ -440,13 +440,13 @@ static void a_device_that_is_opened_when_the_disk_is_full_works_and_is_not_recor
 
 static void a_disk_that_is_full_before_the_first_device_is_an_error(void **context)
 {
-	struct mimic_parameters parameters;
+	struct mimic_own_parameters parameters;
 	struct rlimit limit;
 
 	(void)context;
 	make_file();
 	fill_disk(&limit, 10);
-	assert_null(open_device(MIMIC_KIND_MAPLE, &parameters));
+	assert_null(open_device(&mimic_kind_maple, &parameters));
 	assert_int_equal(errno, EIO);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	record_file_free(file);
@@ -455,9 +455,9 @@ static void a_disk_that_is_full_before_the_first_device_is_an_error(void **conte
 
 static void a_disk_that_is_full_where_a_block_ends_is_no_signal(void **context)
 {
-	struct mimic_parameters parameters;
+	struct mimic_own_parameters parameters;
 	struct mimic_replay_result result;
-	struct mimic_model *model = record(MIMIC_KIND_MAPLE, &parameters);
+	struct mimic_model *model = record(&mimic_kind_maple, &parameters);
 	struct rlimit limit;
 
 	(void)context;
@@ -474,7 +474,7 @@ static void a_disk_that_is_full_where_a_block_ends_is_no_signal(void **context)
 static void devices_behind_one_whose_beginning_could_not_be_written_are_recorded(void **context)
 {
 	struct mimic_model *recorded[2], *other;
-	struct mimic_parameters parameters;
+	struct mimic_own_parameters parameters;
 	struct mimic_replay_result result;
 	char away[sizeof(path_of_test) + 5];
 
@@ -482,15 +482,15 @@ static void devices_behind_one_whose_beginning_could_not_be_written_are_recorded
 	make_file();
 	snprintf(away, sizeof(away), "%s.away", path_of_test);
 	assert_int_equal(rename(path_of_test, away), 0);
-	assert_null(open_device(MIMIC_KIND_MAPLE, &parameters));
+	assert_null(open_device(&mimic_kind_maple, &parameters));
 	assert_int_equal(rename(away, path_of_test), 0);
-	recorded[0] = open_device(MIMIC_KIND_MAPLE, &parameters);
+	recorded[0] = open_device(&mimic_kind_maple, &parameters);
 	assert_non_null(recorded[0]);
 	assert_int_equal(rename(path_of_test, away), 0);
-	other = open_device(MIMIC_KIND_MAPLE, &parameters);
+	other = open_device(&mimic_kind_maple, &parameters);
 	assert_non_null(other);
 	assert_int_equal(rename(away, path_of_test), 0);
-	recorded[1] = open_device(MIMIC_KIND_MAPLE, &parameters);
+	recorded[1] = open_device(&mimic_kind_maple, &parameters);
 	assert_non_null(recorded[1]);
 	load(recorded[1], MAPLE_LOAD_FAULT_COUNT, 0);
 	record_model_destroy(other);

@@ -211,17 +211,15 @@ static void a_look_changes_nothing(void **state)
 
 static void config_has_every_key_of_the_configuration_file(void **state)
 {
-	struct mimic_parameters parameters;
 	struct dare_host *host = make_host();
 	struct state_tree *tree = take(host);
 
 	(void)state;
-	parameters.dare = small;
 	for (size_t i = 0; i < mimic_kind_dare.key_count; i++) {
 		const struct mimic_key *key = &mimic_kind_dare.keys[i];
 		unsigned int value;
 
-		memcpy(&value, (const char *)&parameters.dare + key->offset, sizeof(value));
+		memcpy(&value, (const char *)&small + key->offset, sizeof(value));
 		assert_int_equal(state_tree_number(tree, "config/%s", key->name), value);
 	}
 	state_tree_free(tree);

@@ -361,21 +361,21 @@ static void a_look_changes_nothing(void **state)
 
 static void config_has_every_key_of_the_configuration_file(void **state)
 {
-	struct mimic_parameters parameters;
+	struct maple_config config;
 	struct fake_host *host;
 	struct state_tree *tree;
 
 	(void)state;
-	memset(&parameters, 0, sizeof(parameters));
-	mimic_kind_maple.defaults(&parameters);
-	parameters.maple.quirks = MAPLE_QUIRK_depth_64 | MAPLE_QUIRK_prefetch_needs_room;
-	host = fake_host_create(&parameters.maple, OPTIONS);
+	memset(&config, 0, sizeof(config));
+	mimic_kind_maple.defaults(&config);
+	config.quirks = MAPLE_QUIRK_depth_64 | MAPLE_QUIRK_prefetch_needs_room;
+	host = fake_host_create(&config, OPTIONS);
 	tree = take(host, 0);
 	for (size_t i = 0; i < mimic_kind_maple.key_count; i++) {
 		const struct mimic_key *key = &mimic_kind_maple.keys[i];
 		unsigned int value;
 
-		memcpy(&value, (const char *)&parameters.maple + key->offset, sizeof(value));
+		memcpy(&value, (const char *)&config + key->offset, sizeof(value));
 		assert_int_equal(state_tree_number(tree, "config/%s", key->name),
 				 key->bit ? (value & key->bit) != 0 : value);
 	}

@@ -2,8 +2,10 @@
 /* Registers and commands by their names. */
 #include <stdio.h>
 
+#include "devices/dare/dare_model.h"
 #include "devices/dare/isa.h"
 #include "devices/kind.h"
+#include "devices/virgo/virgo_model.h"
 #include "mimic/virgo_commands.h"
 #include "tools/trace/trace.h"
 
@@ -14,7 +16,7 @@ void trace_register_name(char *name, unsigned int kind, uint64_t page_and_offset
 		.is_write = is_store,
 	};
 
-	if (kind < MIMIC_KIND_COUNT)
+	if (kind < mimic_kind_count())
 		mimic_register_name(mimic_kinds[kind], &access, name, TRACE_NAME);
 	else
 		snprintf(name, TRACE_NAME, "page %u, 0x%03x", access.page, access.offset);
@@ -38,9 +40,9 @@ void trace_command_name(char *name, unsigned int kind, uint32_t word)
 	const char *known = NULL;
 	struct dare_fields fields;
 
-	if (kind == MIMIC_KIND_DARE && !dare_decode(word, &fields))
+	if (kind == mimic_kind_index(&mimic_kind_dare) && !dare_decode(word, &fields))
 		known = dare_instructions[fields.operation].name;
-	else if (kind == MIMIC_KIND_VIRGO)
+	else if (kind == mimic_kind_index(&mimic_kind_virgo))
 		known = virgo_command_name(word);
 	snprintf(name, TRACE_NAME, "%s", known ? known : "illegal");
 }
