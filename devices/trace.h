@@ -2,7 +2,7 @@
 /*
  * Events of a model: what happens inside of it, for a trace and for USDT probes.
  *
- * Whoever makes a model may give it a trace (`trace` of its struct mimic_model). A
+ * The driver that makes a model may give it a trace (`trace` of its struct mimic_model). A
  * model without one pays a branch that is never taken at a few places of each call.
  * Arguments are evaluated more than once: they are values that are at hand.
  *

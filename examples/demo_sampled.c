@@ -97,7 +97,7 @@ static bool all_verified(struct json_object *report)
 	return json_object_array_length(runs) > 0;
 }
 
-/* Who is looked at, when it is known: the daemon, or the program. */
+/* The process whose devices are sampled, when it is known: the daemon, or the program. */
 struct look {
 	const struct case_ *case_;
 	const char *socket_path;

@@ -204,7 +204,7 @@ int virgo_share_take(struct virgo_unit *unit, size_t least, struct virgo_share *
 void virgo_share_give_back(struct virgo_unit *unit, const struct virgo_share *share);
 /* What a share would be now. */
 int virgo_share_guess(struct virgo *virgo, size_t least, struct virgo_share *share);
-/* How large it may be, in parts. Who has more lets the unit finish, and shrinks the share. */
+/* How large it may be, in parts. A product that has more lets the unit finish, and shrinks the share. */
 unsigned int virgo_share_limit(const struct virgo *virgo);
 /* To `count` parts: less may be allowed by now, but the caller has only looked at this. */
 void virgo_share_shrink(struct virgo_unit *unit, struct virgo_share *share, unsigned int count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Who has which part of the shared memory: parts that the program took, from the
+ * The parts of the shared memory and their owners: parts that the program took, from the
  * end, and shares of products. A share is a power of two of parts, and begins at a
  * multiple of its size, so that halves of it can be given up and taken back.
  */

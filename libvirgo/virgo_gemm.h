@@ -30,7 +30,7 @@
  *
  * Shared memory. A product that runs alone has all of it that is free. If n run at
  * the same time, on different units, each has 1/2, 1/4 or 1/8 of it, the largest of
- * these that is not more than 1/n. Who has more gives it up at its next step, or, if its
+ * these that is not more than 1/n. A product that has more gives it up at its next step, or, if its
  * tile is too large for less, when its row of tiles is done. They never overlap.
  * virgo_shared_alloc() keeps parts for the program.
  */

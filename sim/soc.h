@@ -62,7 +62,7 @@ void soc_destroy(struct soc *soc);
 /*
  * An in-order core executes `instructions`, one a cycle, then the access, which is one
  * more. soc_now() is when its next access can begin: behind its instructions and behind
- * the data of the load before. Whoever orders cores calls soc_execute() first, lets
+ * the data of the load before. The scheduler of the cores calls soc_execute() first, lets
  * those go on whose soc_now() is smaller, and then makes the access. Hot: 20 million a
  * second and more.
  */

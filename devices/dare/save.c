@@ -103,7 +103,7 @@ static bool csrs_are_sound(const struct dare_context *c)
 	return true;
 }
 
-/* Who waits, by the context's own numbers and by the device's list. */
+/* The accesses that wait, by the context's own numbers and by the device's list. */
 static bool parked_are_sound(const struct dare *d, const struct dare_state *state,
 			     const struct dare_context *c, unsigned int number)
 {

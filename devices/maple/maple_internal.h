@@ -69,7 +69,7 @@ struct side_clock {
 
 struct parked {
 	bool valid;
-	bool orphaned;		/* who could have ended the wait is gone */
+	bool abandoned;		/* the thread that could have ended the wait has ended */
 	struct mimic_access access;
 };
 
@@ -134,7 +134,7 @@ struct stall {
 	uint64_t page;
 };
 
-/* Who asks for an address. */
+/* The part of the device that asks for an address. */
 struct requester {
 	uint8_t queue;
 	uint8_t source;		/* enum maple_fault_source */

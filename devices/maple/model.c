@@ -287,14 +287,14 @@ static void maple_cancel(struct mimic_model *model, uint64_t owner, uint64_t now
 	}
 }
 
-/* Whoever waits for a thread that is gone gets what is still on its way, then the answer of an illegal access. */
+/* A load that waits for a thread that has ended gets what is still on its way, then the answer of an illegal access. */
 static void answer_peers(struct maple *m, unsigned int number, bool producer_gone,
 			 bool consumer_gone)
 {
 	struct maple_queue *q = &m->state.queue[number];
 
 	if (producer_gone && q->load.valid)
-		q->load.orphaned = true;
+		q->load.abandoned = true;
 	if (consumer_gone && q->store.valid)
 		queue_finish_store(m, q);
 	queue_progress(m, number);

@@ -329,7 +329,7 @@ void queue_park_store(struct maple *m, struct maple_queue *q, const struct mimic
 void queue_park_load(struct maple *m, struct maple_queue *q, const struct mimic_access *access)
 {
 	q->load.valid = true;
-	q->load.orphaned = false;
+	q->load.abandoned = false;
 	q->load.access = *access;
 	count(m, MAPLE_COUNTER_load_waits, 1);
 	queue_clocks(m, q);
@@ -355,7 +355,7 @@ void queue_finish_load(struct maple *m, struct maple_queue *q, uint64_t data)
 /* Nothing will come any more: the RTL hangs here, or the producer's thread has ended. */
 static bool waits_in_vain(const struct maple_queue *q)
 {
-	return q->hung || (q->load.orphaned && !q->pending && !lima_backlog(q));
+	return q->hung || (q->load.abandoned && !q->pending && !lima_backlog(q));
 }
 
 static bool progress_load(struct maple *m, struct maple_queue *q)

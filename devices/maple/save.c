@@ -53,7 +53,7 @@ static bool bools_are_sound(const struct maple_state *state)
 		offsetof(struct maple_queue, base_set), offsetof(struct maple_queue, cas1_valid),
 		offsetof(struct maple_queue, loop_active), offsetof(struct maple_queue, half_done),
 		offsetof(struct maple_queue, store.valid), offsetof(struct maple_queue, load.valid),
-		offsetof(struct maple_queue, store.orphaned), offsetof(struct maple_queue, load.orphaned),
+		offsetof(struct maple_queue, store.abandoned), offsetof(struct maple_queue, load.abandoned),
 		offsetof(struct maple_queue, producer_clock.open),
 		offsetof(struct maple_queue, producer_clock.is_waiting),
 		offsetof(struct maple_queue, consumer_clock.open),

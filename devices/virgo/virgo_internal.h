@@ -28,7 +28,7 @@
  *   observe.c     counters, descriptions, views
  *   save.c        images of the state
  *
- * Who may touch what: struct front belongs to the model's calls, which the caller
+ * What may be touched from where: struct front belongs to the model's calls, which the caller
  * serialises. Everything else of a unit belongs to its job while that is out, and
  * to the model's calls while it is not.
  */

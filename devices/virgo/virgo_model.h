@@ -12,7 +12,7 @@
  *	virgo_job_run(job);
  *	lock; virgo_model_job_done(model, job, now); unlock;
  *
- * Who has no threads sets config.inline_jobs: then the model is busy() while there
+ * A driver without threads sets config.inline_jobs: then the model is busy() while there
  * is work, and each tick() does a bounded piece of it.
  *
  * While jobs run, the memory port and the shared memory are used by several

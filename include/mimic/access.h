@@ -18,7 +18,7 @@
 
 struct mimic_access {
 	/*
-	 * Who asks. Never 0. A thread has one owner number for each device, and
+	 * The thread that asks. Never 0. A thread has one owner number for each device, and
 	 * at most one access of an owner is outstanding at any time.
 	 */
 	uint64_t owner;

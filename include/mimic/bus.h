@@ -123,7 +123,7 @@ struct mimic_bus_header {
 	 * the bits), 0 when it looks at the bits by itself. 1 at first.
 	 */
 	__u32 sleeping;
-	/* The CPU that it runs on, -1: unknown. Whoever waits there does not spin. */
+	/* The CPU that it runs on, -1: unknown. A thread that waits there does not spin. */
 	__s32 cpu;
 };
 

@@ -139,7 +139,7 @@ enum maple_store {
 enum maple_mmu_load { MAPLE_MMU_FLUSH = 0, MAPLE_MMU_FAULT = 1, MAPLE_MMU_SNOOP = 2 };
 /* MMU store, by [11:9]. */
 enum maple_mmu_store { MAPLE_MMU_OFF = 0, MAPLE_MMU_ROOT = 1, MAPLE_MMU_RESOLVE = 2, MAPLE_MMU_INSTALL = 6 };
-/* Who had the fault: bits [1:0] of the fault word. */
+/* The part of the device that had the fault: bits [1:0] of the fault word. */
 enum maple_fault_source { MAPLE_FAULT_PIPES = 1, MAPLE_FAULT_LIMA = 2 };
 /*
  * FAULT_STATUS has these too: the access writes (an atomic); the source is

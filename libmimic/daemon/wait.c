@@ -19,7 +19,7 @@ void mimic_daemon_publish(struct daemon_lane *lane, uint64_t words)
 	mimic_lane_fence();
 	if (!atomic_load_explicit(&lane->memory->daemon_sleeping, memory_order_relaxed))
 		return;
-	/* Whoever clears the flag wakes: once is enough. */
+	/* The side that clears the flag wakes: once is enough. */
 	if (!atomic_exchange_explicit(&lane->memory->daemon_sleeping, 0, memory_order_relaxed))
 		return;
 	saved = errno;

@@ -99,7 +99,7 @@ struct embedded_memory {
 struct embedded_instance;
 
 /*
- * Who does the jobs of a kind that has some (devices/kind.h): workers, threads of ours,
+ * The jobs of a kind that has some (devices/kind.h) are done by workers, threads of ours,
  * and threads of the program while they wait. The first worker is made with the device;
  * it is also the one that makes others, because a program's signal handler cannot make
  * threads. There are never more threads at jobs than CPUs.

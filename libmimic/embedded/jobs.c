@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Who does jobs: workers, and threads that wait. struct embedded_jobs says how they go together. */
+/* Jobs are done by workers, and by threads that wait. struct embedded_jobs says how they go together. */
 #include "libmimic/embedded/embedded.h"
 
 #include <signal.h>
@@ -7,7 +7,7 @@
 
 #include "libmimic/base/raw_syscall.h"
 
-/* Who closes looks again after this long, should a wake-up be lost. */
+/* The thread that closes looks again after this long, should a wake-up be lost. */
 #define CLOSE_LOOKS_NANOSECONDS 10000000u
 
 /* --- taking and giving back, with the lock --------------------------------------------- */

@@ -155,7 +155,7 @@ static void power_on(struct embedded_instance *instance)
 	uint64_t events = kind->enabled_events ? kind->enabled_events(model, instance->now) : 0;
 
 	model->ops->power_on(model, instance->now);
-	/* Who has contexts, and hears of events, has and does so still. */
+	/* Contexts, and the eventfds that hear of events, stay as they are. */
 	for (unsigned int i = 0; kind->contexts && i < instance->handle_count; i++) {
 		if (is_open(instance, i))
 			kind->contexts->attach(model, i, 1, instance->now);

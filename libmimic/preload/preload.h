@@ -91,7 +91,7 @@ int node_exists(const struct node *node);
 /* --- files.c: open devices -------------------------------------------------- */
 
 /*
- * Who keeps an instance open: a private tile, or one open() of a node. Lives
+ * A holder keeps an instance open: a private tile, or one open() of a node. Lives
  * in static memory, so that the fault handler may look at it at any time.
  */
 struct holder {

@@ -288,7 +288,7 @@ void signals_start(void)
 	uint64_t old = 0;
 	unsigned int i;
 
-	/* Whoever started us may have had them blocked or ignored: that was meant for the program. */
+	/* The process that started us may have had them blocked or ignored: that was meant for the program. */
 	for (i = 0; i < 2; i++) {
 		int number = i ? SIGBUS : SIGSEGV;
 		struct sigaction action;

@@ -97,7 +97,7 @@ bool record_enter(struct record_stream *stream)
 						     memory_order_acquire, memory_order_relaxed))
 		return false;
 	stream->recording = true;
-	/* Who made us traces us. */
+	/* The trace is that of the model that records. */
 	if (stream->inner && !mimic_trace_is_on(&stream->inner->trace))
 		stream->inner->trace = stream->model.trace;
 	return true;

@@ -3,7 +3,7 @@
  * Coroutines: the threads of the program, all on one thread of the host.
  *
  * Each has a real thread that makes its stack and its thread-local storage, leaves both
- * behind and sleeps elsewhere. Who switches to a coroutine takes the stack and, by the FS
+ * behind and sleeps elsewhere. A thread that switches to a coroutine takes the stack and, by the FS
  * register, the thread-local storage: so errno, malloc's caches, pthread_self() and the
  * program's own thread-local variables are what they would be. At its end the coroutine is
  * given back to its real thread, which runs destructors and ends as threads do.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Who goes on: the thread whose clock is behind all others', after all events up to then.
+ * The thread that goes on is the one whose clock is behind all others', after all events up to then.
  *
  * So every access is made when nothing that is earlier can still happen. A thread goes on
  * without coming here while its clock is below sim.limit: the next event and the others'

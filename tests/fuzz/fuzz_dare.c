@@ -203,7 +203,7 @@ static void set_operands(unsigned int context, uint64_t rs1, uint64_t rs2)
 	expected[context].rs2 = rs2;
 }
 
-/* Who waits no longer does; if its thread has ended, its half of an instruction is forgotten, too. */
+/* An access that waits is withdrawn; if its thread has ended, its half of an instruction is forgotten, too. */
 static void withdraw(unsigned int owner, bool is_gone)
 {
 	const struct mimic_model_ops *ops = side.current->ops;
@@ -212,7 +212,7 @@ static void withdraw(unsigned int owner, bool is_gone)
 	side.is_parked[owner] = false;
 	for (unsigned int i = 0; i < CONTEXTS; i++) {
 		expected_withdraw(&expected[i], owner, is_gone);
-		/* Who waited behind it may go on now, or with the context's next access. */
+		/* An access that waited behind it may go on now, or with the context's next access. */
 		set_operands(i, expected[i].rs1, expected[i].rs2);
 	}
 }

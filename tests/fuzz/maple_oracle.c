@@ -333,7 +333,7 @@ static bool load_access(struct oracle *o, struct mimic_access *access, bool *unk
 		if (!oracle_pop(o, q, access->size == 8 ? 2 : 1, &data) && !q->hung) {
 			q->load = *access;
 			q->load_waits = true;
-			q->orphaned = false;
+			q->abandoned = false;
 			o->parked[access->owner] = true;
 			o->load_waits++;
 			return false;
@@ -391,7 +391,7 @@ void oracle_owner_gone(struct oracle *o, uint64_t owner)
 		if (was_consumer)
 			q->consumer = 0;
 		if (was_producer && q->load_waits)
-			q->orphaned = true;
+			q->abandoned = true;
 		if (was_consumer && q->store_waits)
 			oracle_end_store(o, q);
 		if (was_producer || was_consumer)

@@ -56,7 +56,7 @@ struct oracle_queue {
 	unsigned int shift;
 	uint64_t popped;
 	bool store_waits, load_waits;
-	bool orphaned;	/* the load's producer ended: it gets what is on its way, or 0 */
+	bool abandoned;	/* the load's producer ended: it gets what is on its way, or 0 */
 	struct mimic_access store, load;
 	struct oracle_loop loops[ORACLE_LOOPS + 1];	/* the first is at work if `active` */
 	unsigned int loop_count;

@@ -450,7 +450,7 @@ static bool waits_in_vain(const struct oracle_queue *q)
 {
 	if (q->hung)
 		return true;
-	if (!q->orphaned || oracle_backlog(q))
+	if (!q->abandoned || oracle_backlog(q))
 		return false;
 	for (unsigned int i = 0; i < q->level; i++) {
 		if (q->words[i].pending)

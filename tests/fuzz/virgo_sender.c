@@ -6,7 +6,7 @@
 
 /* --- until all is done --------------------------------------------------------------------------- */
 
-/* Who waits for a page gets it, or hears that it is bad. */
+/* A unit that waits for a page gets it, or hears that it is bad. */
 void virgo_resolve(unsigned int unit, bool is_present, bool is_there)
 {
 	uint64_t fault = virgo_side_load(VIRGO_PAGE_CONTROL, VIRGO_CONTROL_FAULT_STATUS);

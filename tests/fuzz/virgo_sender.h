@@ -8,7 +8,7 @@
 
 /* The unit hears that the page it waits for is present, and finds it there; or that it is bad. */
 void virgo_resolve(unsigned int unit, bool is_present, bool is_there);
-/* Until all is done. Who waits for a page gets it. */
+/* Until all is done. A unit that waits for a page gets it. */
 void virgo_settle(void);
 
 /* A store to a unit's block. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Who has an instance, and when it is free again: docs/abi.md, "Instances". And its threads. */
+/* Which process has an instance, and when it is free again: docs/abi.md, "Instances". And its threads. */
 #include "kselftest_harness.h"
 
 #include <dirent.h>
@@ -246,7 +246,7 @@ TEST_F(instance, a_program_that_waits_in_open_can_be_killed)
 	EXPECT_EQ(128 + SIGKILL, exit_of(child));
 	self->control->hold_kinds = 0;
 	fake_daemon_release(self->holder.daemon);
-	/* Whoever was let in and is gone is shown out. */
+	/* A process that had it and has ended has it no more. */
 	EXPECT_TRUE(fake_wait(&self->control->closes, 2));
 	EXPECT_EQ(0, holder_open(&self->holder));
 }

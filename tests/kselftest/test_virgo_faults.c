@@ -136,7 +136,7 @@ TEST_F(faults, a_slow_page_may_wait_for_what_another_unit_does)
 		SKIP(return, "no userfaultfd here");
 	virgo_move_in(&self->node, 0, page, row_of(0), 1);
 	ASSERT_TRUE(slow_page_is_wanted(slow));
-	/* Whoever gives the page has them work first, with faults of their own. */
+	/* The thread that gives the page has them work first, with faults of their own. */
 	for (unsigned int unit = 1; unit < UNITS; unit++) {
 		*(volatile uint64_t *)(self->node.shared + unit * 1024) = 900 + unit;
 		virgo_move_out(&self->node, unit, other + unit * 16 * PAGE / 8, row_of(unit), 1);

@@ -115,7 +115,7 @@ static void sleep_on_model(unsigned int milliseconds)
 
 static bool is_over_on_model(enum bus_thread who, unsigned int patience, uint64_t *answer)
 {
-	/* Who only looks whether it still waits sees the device before it works. */
+	/* A case that only looks whether it still waits sees the device before it works. */
 	if (threads[who].waits && patience >= PATIENCE_FOR_WORK)
 		work_off();
 	if (threads[who].waits) {

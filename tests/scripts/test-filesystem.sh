@@ -142,7 +142,7 @@ else
 	skip "a machine without FUSE" "no mount namespace of our own"
 fi
 
-# Who has no right to mount asks fusermount3.
+# A user without the right to mount asks fusermount3.
 other=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 may_open() { "${other[@]}" sh -c ': <>/dev/fuse' 2>/dev/null; }
 # Everybody may open the node on ordinary machines, in some containers nobody but root.

@@ -23,7 +23,7 @@ static void reset_makes_a_device_as_after_power_on(void **unused)
 	assert_int_equal(state_mount_write(&mounted, "devices/maple0/control/reset", "1\n"), 0);
 	assert_false(is_there("maple0/queues/0/level"));
 	assert_file("devices/maple0/counters/produced", "0\n");
-	/* Who had it has it still. */
+	/* The session that had it has it still. */
 	served_init(WORDS_32);
 	assert_file("devices/maple0/queues/0/level", "0\n");
 }

@@ -189,7 +189,7 @@ static void a_close_takes_the_contexts_of_its_process_and_no_others(void **state
 	assert_int_equal(fake_bus_request(MIMIC_BUS_REQUEST_CLOSE, 0, BINDING, 0), 0);
 	assert_int_equal(load(DRIVER, DARE_PAGE_CONTEXT(2), DARE_RS1), 0);
 	assert_int_equal(load(OTHER, DARE_PAGE_CONTEXT(1), DARE_RS1), 22);
-	/* Whoever dispatches to it finds no memory behind it. */
+	/* An instruction that is dispatched to it finds no memory behind it. */
 	dispatch(DRIVER, 2, MLD_B, FAKE_ARENA, 0);
 	assert_int_equal(load(DRIVER, DARE_PAGE_CONTEXT(2), DARE_ERROR), DARE_ERROR_DETACHED);
 }

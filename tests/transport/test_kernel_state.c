@@ -107,7 +107,7 @@ static int64_t number_in(struct json_object *object, const char *key)
 	return json_object_get_int64(value);
 }
 
-/* Who came by the bus has maple0. */
+/* The process that came by the bus has maple0. */
 static void assert_listed(int fd)
 {
 	struct json_object *list, *array, *user;

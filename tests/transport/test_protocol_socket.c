@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Who may connect, and the socket's file. */
+/* Which users may connect, and the socket's file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

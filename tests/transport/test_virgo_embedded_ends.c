@@ -324,7 +324,7 @@ static void a_handler_may_jump_out_of_a_wait(void **state)
 		assert_int_equal(unit_load(cluster, UNIT_FP32, VIRGO_COMPLETED), before);
 		assert_int_equal(unit_load(cluster, UNIT_INT8, VIRGO_COMPLETED), before);
 	}
-	/* Who jumped away has not arrived. */
+	/* The thread that jumped away has not arrived. */
 	assert_int_equal(cluster_load(cluster, VIRGO_PAGE_CONTROL, VIRGO_BARRIER_STATUS(4)), 0);
 }
 

@@ -46,7 +46,7 @@ shift 2
 
 scratch=$(mktemp -d) || exit 2
 qemu=
-# Whoever stops this script stops the machine, too.
+# A signal that ends this script stops the machine, too.
 trap '[ -z "$qemu" ] || kill "$qemu" 2>/dev/null; rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM HUP
 [ -n "$console" ] || console=$scratch/console

@@ -140,6 +140,6 @@ program == "" { if ($0 != "") print "# " label ": " $0; next }
 END {
 	if (program != "")
 		end_program("cut", 0)
-	# Whoever reads the console's log then need not say it again.
+	# The script that reads the console's log then need not say it again.
 	exit (blamed ? 3 : complete ? 0 : 4)
 }

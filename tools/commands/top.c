@@ -351,7 +351,7 @@ int tool_top(int argc, char **argv)
 		status = peer_find("top", &top.peer);
 	if (status)
 		return status;
-	/* Whoever does not answer now is told about on the usual screen. */
+	/* A daemon that does not answer now is named on the usual screen. */
 	top.list = peer_list("top", &top.peer, &status);
 	if (!top.list)
 		return status;

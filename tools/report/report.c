@@ -103,7 +103,7 @@ static int write_into(const struct report *report, const char *path)
 	return finish(out);
 }
 
-/* Whoever looks at the file finds the old page or the new one, never a part. */
+/* A reader of the file finds the old page or the new one, never a part. */
 static int replace_file(const struct report *report, const char *path)
 {
 	size_t size = strlen(path) + sizeof(".XXXXXX");

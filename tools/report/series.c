@@ -72,7 +72,7 @@ void report_levels(const struct report_samples *samples, const uint64_t *levels,
 
 static double grown(const uint64_t *values, size_t first, size_t end)
 {
-	/* Whoever cleared the counters meanwhile has them begin at 0. */
+	/* Counters that were cleared meanwhile begin at 0. */
 	return (double)(values[end] >= values[first] ? values[end] - values[first] : values[end]);
 }
 

@@ -22,7 +22,7 @@
 #define LIMIT_MAX (1u << 20)	/* MB */
 #define DEFAULT_LIMIT "128"	/* two million events: about what a viewer can show */
 
-/* Who writes the events. */
+/* The processes and threads that write the events. */
 enum trace_writer {
 	WRITER_PROGRAM,
 	WRITER_DAEMON,		/* the program hands it the spool */

@@ -36,7 +36,7 @@ int trace_read(struct trace_input *input, int fd);
 /* A daemon hears of a program's end when we do, and ends what it does for it: waits for that, not for long. */
 void trace_await_daemon(int fd);
 void trace_free(struct trace_input *input);
-/* Who wrote an event: the thread of the program, or a worker of the library. */
+/* The writer of an event: a thread of the program, or a worker of the library. */
 const struct mimic_spool_owner *trace_writer(const struct trace_input *input, const struct trace_record *record);
 
 /* --- trace_names.c --------------------------------------------------------------------- */

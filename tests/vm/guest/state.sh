@@ -32,7 +32,7 @@ start_program() {
 	[ $tries -gt 0 ]
 }
 
-# wait_program: its exit status; after 10 s it is killed. Whoever wants its input to end
+# wait_program: its exit status; after 10 s it is killed. A caller that wants its input to end
 # closes descriptor 9 before.
 wait_program() {
 	tries=100
