@@ -33,7 +33,7 @@ PRELOAD_SRC  := $(wildcard libmimic/preload/*.c)
 MAPLE_SRC    := $(wildcard libmaple/*.c)
 DARE_SRC     := $(wildcard libdare/*.c)
 VIRGO_SRC    := $(wildcard libvirgo/*.c)
-DAEMON_SRC   := $(filter-out daemon/main.c,$(wildcard daemon/*.c))
+DAEMON_SRC   := $(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c))
 TOOL_SRC     := $(wildcard tools/*.c tools/*/*.c)
 COMMON_SRC   := $(wildcard examples/common/*.c)
 # loops has more files: mk/sim_loops.mk

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "daemon/engine.h"
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/session.h"
 #include "libmimic/base/clock.h"
 

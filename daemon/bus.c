@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "daemon/binding.h"
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/session.h"
 #include "libmimic/base/probe.h"
 
@@ -73,7 +73,7 @@ static int start_ring(struct mimicd_bus *bus, size_t size)
 		return error;
 	}
 	mimicd_bus_publish_cpu(bus, bus->server->cpu);
-	return mimicd_server_watch(bus->server, bus->ring_fd, EPOLLIN, &bus->source);
+	return mimicd_loop_watch(&bus->server->loop, bus->ring_fd, EPOLLIN, &bus->source);
 }
 
 static int start_channel(struct mimicd_bus *bus, const struct mimic_bus_info *info)
@@ -90,7 +90,7 @@ static int start_channel(struct mimicd_bus *bus, const struct mimic_bus_info *in
 			return error;
 		}
 	}
-	return mimicd_server_watch(bus->server, bus->fd, EPOLLIN, &bus->source);
+	return mimicd_loop_watch(&bus->server->loop, bus->fd, EPOLLIN, &bus->source);
 }
 
 /* The kernel refused a passthrough command; read() and write() mean the same. */
@@ -102,7 +102,7 @@ static int leave_ring(struct mimicd_bus *bus, int error)
 		   strerror(-error));
 	stop_ring(bus);
 	bus->is_readable = true;
-	return mimicd_server_watch(bus->server, bus->fd, EPOLLIN, &bus->source);
+	return mimicd_loop_watch(&bus->server->loop, bus->fd, EPOLLIN, &bus->source);
 }
 
 /* A daemon that was killed a moment ago may still have it: the kernel ends its io_uring later. */
@@ -247,7 +247,28 @@ static void free_bus(struct mimicd_bus *bus)
 		bus->ops->unmap(bus->header, bus->slots_size);
 	if (bus->fd >= 0)
 		bus->ops->close(bus->fd);
+	mimicd_timer_destroy(&bus->timer);
 	free(bus);
+}
+
+/* The node or the ring has something. */
+static void wake(void *context)
+{
+	struct mimicd_bus *bus = context;
+	int got;
+
+	if (!bus->ring) {
+		bus->is_readable = true;
+		return;
+	}
+	got = bus->ops->ring_reap(bus->ring);
+	if (!got)
+		return;
+	bus->fetch_is_parked = false;
+	if (got == -ENODEV)
+		mimicd_bus_lose(bus, got);
+	else if (got < 0 && leave_ring(bus, got))
+		mimicd_bus_lose(bus, got);
 }
 
 int mimicd_bus_create(struct mimicd_server *server)
@@ -264,8 +285,10 @@ int mimicd_bus_create(struct mimicd_server *server)
 	bus->ops = server->options.bus_ops ? server->options.bus_ops : &mimicd_bus_system;
 	bus->fd = -1;
 	bus->current = -1;
-	bus->source.kind = MIMICD_SOURCE_BUS;
-	error = set_up(bus);
+	bus->source = (struct mimicd_source){ wake, bus };
+	error = mimicd_timer_create(&bus->timer, &server->loop);
+	if (!error)
+		error = set_up(bus);
 	if (!error)
 		return 0;
 	server->bus = NULL;
@@ -300,7 +323,7 @@ void mimicd_bus_lose(struct mimicd_bus *bus, int error)
 	bus->server->reap = true;
 	mimicd_log(MIMICD_LOG_ERROR, "the kernel's bus is gone: %s", strerror(-error));
 	/* It would wake us for ever. */
-	epoll_ctl(bus->server->epoll_fd, EPOLL_CTL_DEL, bus->ring ? bus->ring_fd : bus->fd, NULL);
+	mimicd_loop_forget(&bus->server->loop, bus->ring ? bus->ring_fd : bus->fd);
 }
 
 void mimicd_bus_reap(struct mimicd_bus *bus)
@@ -313,24 +336,6 @@ void mimicd_bus_reap(struct mimicd_bus *bus)
 		if (bus->server->named[i])
 			bus->server->named[i]->on_bus = false;
 	}
-}
-
-void mimicd_bus_wake(struct mimicd_bus *bus)
-{
-	int got;
-
-	if (!bus->ring) {
-		bus->is_readable = true;
-		return;
-	}
-	got = bus->ops->ring_reap(bus->ring);
-	if (!got)
-		return;
-	bus->fetch_is_parked = false;
-	if (got == -ENODEV)
-		mimicd_bus_lose(bus, got);
-	else if (got < 0 && leave_ring(bus, got))
-		mimicd_bus_lose(bus, got);
 }
 
 void mimicd_bus_publish_sleep(struct mimicd_bus *bus, uint32_t sleeping)

@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/loop/timer.h"
 #include "daemon/server.h"
 #include "mimic/bus.h"
 
@@ -83,6 +84,7 @@ struct mimicd_bus {
 	bool was_asleep;		/* when the requests of this round came */
 	int current;			/* slot of the access that is being begun, or -1 */
 	struct mimicd_source source;
+	struct mimicd_timer timer;	/* the earliest of the held accesses that are due at a time */
 
 	struct mimicd_request requests[MIMIC_BUS_SLOTS];
 	unsigned int held;		/* of these */
@@ -107,8 +109,6 @@ int mimicd_bus_map_memory(struct mimicd_bus *bus, struct mimicd_instance *instan
 /* Raises line 0 of the device. */
 int mimicd_bus_interrupt(struct mimicd_server *server, struct mimicd_instance *instance);
 
-/* An epoll event: somebody wants something. */
-void mimicd_bus_wake(struct mimicd_bus *bus);
 /* Before and after the sleep in epoll. */
 void mimicd_bus_publish_sleep(struct mimicd_bus *bus, uint32_t sleeping);
 void mimicd_bus_publish_cpu(struct mimicd_bus *bus, int cpu);
@@ -124,8 +124,6 @@ void mimicd_bus_reap(struct mimicd_bus *bus);
  */
 bool mimicd_bus_round(struct mimicd_bus *bus, bool idle);
 bool mimicd_bus_has_work(struct mimicd_bus *bus);
-/* Milliseconds until something is due, -1: nothing is. */
-int mimicd_bus_timeout(const struct mimicd_bus *bus);
 /* The request of the slot is over. A descriptor (else -1) stays ours. */
 void mimicd_bus_answer(struct mimicd_bus *bus, uint32_t slot, int status, uint64_t data, int fd);
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "daemon/bus.h"
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/wait.h"
 #include "mimic/lane.h"
@@ -124,22 +124,6 @@ bool mimicd_bus_has_work(struct mimicd_bus *bus)
 	if (!bus->header)
 		return bus->is_readable;
 	return __atomic_load_n(&bus->header->doorbell, __ATOMIC_RELAXED) != bus->doorbell;
-}
-
-int mimicd_bus_timeout(const struct mimicd_bus *bus)
-{
-	uint64_t now, due = 0;
-
-	for (unsigned int i = 0; bus->held && i < MIMIC_BUS_SLOTS; i++) {
-		const struct mimicd_request *request = &bus->requests[i];
-
-		if (request->state == MIMICD_REQUEST_HELD && request->due && (!due || request->due < due))
-			due = request->due;
-	}
-	if (!due)
-		return -1;
-	now = mimic_now();
-	return due <= now ? 0 : (int)((due - now) / 1000000 + 1);
 }
 
 static void commit(struct mimicd_bus *bus, uint32_t slot, bool has_descriptor)

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/*
- * Events of devices, told to programs by an eventfd of theirs.
- *
- * Trust boundary: the descriptor is a program's, and so are its flags and its
- * value: a write could wait for ever. So the kernel signals it, by a request of
- * asynchronous I/O that names it, and that never waits.
- */
+/* Events of devices, told to programs by an eventfd of theirs. */
 #ifndef MIMICD_EVENTS_H
 #define MIMICD_EVENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "daemon/loop/signaller.h"
 
 struct mimicd_instance;
 struct mimicd_server;
@@ -25,8 +21,7 @@ struct mimicd_instance_events {
 
 /* Of the server. */
 struct mimicd_events {
-	unsigned long context;	/* of asynchronous I/O; 0: not made yet */
-	int null_fd;		/* what its requests are for; open if there is a context */
+	struct mimicd_signaller signaller;
 	struct mimicd_instance *raised;
 };
 

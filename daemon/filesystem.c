@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 #include "daemon/filesystem_internal.h"
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/look.h"
 #include "libmimic/base/clock.h"
 
@@ -28,7 +26,7 @@ static void disconnect(struct mimicd_filesystem *filesystem)
 	if (!filesystem->session)
 		return;
 	mimicd_guard_stop(&filesystem->guard);
-	mimicd_server_forget(filesystem->server, fuse_session_fd(filesystem->session));
+	mimicd_loop_forget(&filesystem->server->loop, fuse_session_fd(filesystem->session));
 	/* Poll handles know the session. */
 	forget_all(filesystem);
 	mimicd_filesystem_unmount(filesystem);
@@ -37,9 +35,9 @@ static void disconnect(struct mimicd_filesystem *filesystem)
 static int watch(struct mimicd_filesystem *filesystem)
 {
 	int fd = fuse_session_fd(filesystem->session);
-	int error = mimicd_server_watch(filesystem->server, fd, EPOLLIN, &filesystem->source);
+	int error = mimicd_loop_watch(&filesystem->server->loop, fd, EPOLLIN, &filesystem->source);
 
-	return error ? error : mimicd_guard_start(&filesystem->guard, fd, filesystem->timer_fd);
+	return error ? error : mimicd_guard_start(&filesystem->guard, fd, &filesystem->timer);
 }
 
 static int connect_kernel(struct mimicd_filesystem *filesystem)
@@ -76,16 +74,18 @@ static void end(struct mimicd_filesystem *filesystem)
 	if (!filesystem->is_over)
 		mimicd_log(MIMICD_LOG_INFO, "%s: the state filesystem was unmounted", filesystem->path);
 	filesystem->is_over = true;
-	mimicd_server_forget(filesystem->server, fuse_session_fd(filesystem->session));
+	mimicd_loop_forget(&filesystem->server->loop, fuse_session_fd(filesystem->session));
 }
 
 /* One request. */
-void mimicd_filesystem_serve(struct mimicd_filesystem *filesystem)
+static void serve(void *context)
 {
+	struct mimicd_filesystem *filesystem = context;
 	struct fuse_session *session = filesystem->session;
 	uint64_t begun = mimic_now();
 	int size;
 
+	filesystem->requests++;
 	if (!session || filesystem->is_over)
 		return;
 	atomic_fetch_add(&filesystem->guard.looks, 1);
@@ -115,25 +115,17 @@ static void begin_anew(struct mimicd_filesystem *filesystem)
 		   error ? "gone" : "mounted anew");
 }
 
-void mimicd_filesystem_tick(struct mimicd_filesystem *filesystem)
+/* The timer: has anything changed that a program polls for? */
+static void tick(void *context)
 {
+	struct mimicd_filesystem *filesystem = context;
+
 	if (atomic_load(&filesystem->guard.has_cut))
 		begin_anew(filesystem);
 	mimicd_filesystem_look_for_changes(filesystem);
 }
 
 /* --- its life ------------------------------------------------------------------------------------ */
-
-static int create_timer(struct mimicd_filesystem *filesystem)
-{
-	filesystem->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (filesystem->timer_fd < 0)
-		return -errno;
-	filesystem->source.kind = MIMICD_SOURCE_FILESYSTEM;
-	filesystem->timer_source.kind = MIMICD_SOURCE_FILESYSTEM_TIMER;
-	return mimicd_server_watch(filesystem->server, filesystem->timer_fd, EPOLLIN,
-				   &filesystem->timer_source);
-}
 
 void mimicd_filesystem_create(struct mimicd_server *server)
 {
@@ -147,8 +139,11 @@ void mimicd_filesystem_create(struct mimicd_server *server)
 		return;
 	}
 	filesystem->server = server;
+	filesystem->source = (struct mimicd_source){ serve, filesystem };
+	filesystem->timer.expired = tick;
+	filesystem->timer.context = filesystem;
 	server->filesystem = filesystem;
-	if (create_timer(filesystem))
+	if (mimicd_timer_create(&filesystem->timer, &server->loop))
 		mimicd_log(MIMICD_LOG_WARNING, "no state filesystem: no descriptors");
 	else if (!connect_kernel(filesystem))
 		return;
@@ -162,8 +157,7 @@ void mimicd_filesystem_destroy(struct mimicd_server *server)
 	if (!filesystem)
 		return;
 	disconnect(filesystem);
-	if (filesystem->timer_fd >= 0)
-		close(filesystem->timer_fd);
+	mimicd_timer_destroy(&filesystem->timer);
 	free(filesystem->buffer.mem);
 	free(filesystem->path);
 	free(filesystem);

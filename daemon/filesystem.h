@@ -29,13 +29,7 @@ void mimicd_filesystem_create(struct mimicd_server *server);
 /* Unmounts, also while somebody uses it. The directory goes if it is the default one. */
 void mimicd_filesystem_destroy(struct mimicd_server *server);
 
-/* The kernel has a request. */
-void mimicd_filesystem_serve(struct mimicd_filesystem *filesystem);
-/* The timer: has anything changed that somebody polls for? */
-void mimicd_filesystem_tick(struct mimicd_filesystem *filesystem);
 /* Each time before the loop looks at its descriptors: sets the timer if it is needed. */
 void mimicd_filesystem_prepare(struct mimicd_filesystem *filesystem);
-/* Something came to the loop: a device may be another one than before. */
-void mimicd_filesystem_note_event(struct mimicd_filesystem *filesystem);
 
 #endif

@@ -7,7 +7,7 @@
 #include "daemon/filesystem_internal.h"
 #include "daemon/inject.h"
 #include "daemon/instance.h"
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/state.h"
 #include "mimic/protocol.h"
 
@@ -80,7 +80,7 @@ void mimicd_file_write(fuse_req_t request, fuse_ino_t number, const char *bytes,
 		error = control(filesystem->server, instance, name, text);
 	if (error == -EINVAL)
 		mimicd_log(MIMICD_LOG_WARNING, "%s: '%s' is nothing to write there", node->path, text);
-	filesystem->saw_event = true;
+	filesystem->is_due = true;
 	if (error)
 		fuse_reply_err(request, error == -ENOENT ? ENODEV : -error);
 	else

@@ -11,7 +11,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "daemon/filesystem_internal.h"
@@ -57,7 +56,6 @@ static bool is_stuck(struct mimicd_guard *guard)
 /* The kernel ends a connection whose last descriptor is closed. The number stays ours. */
 static void cut(struct mimicd_guard *guard)
 {
-	const struct itimerspec soon = { .it_value.tv_nsec = 1 };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (null < 0)
@@ -65,7 +63,7 @@ static void cut(struct mimicd_guard *guard)
 	atomic_store(&guard->has_cut, true);
 	dup3(null, guard->fuse_fd, O_CLOEXEC);
 	close(null);
-	timerfd_settime(guard->timer_fd, 0, &soon, NULL);
+	mimicd_timer_arm(guard->timer, 1);
 }
 
 static void *watch(void *argument)
@@ -81,13 +79,13 @@ static void *watch(void *argument)
 	return NULL;
 }
 
-int mimicd_guard_start(struct mimicd_guard *guard, int fuse_fd, int timer_fd)
+int mimicd_guard_start(struct mimicd_guard *guard, int fuse_fd, struct mimicd_timer *timer)
 {
 	sigset_t all, before;
 	int error;
 
 	guard->fuse_fd = fuse_fd;
-	guard->timer_fd = timer_fd;
+	guard->timer = timer;
 	guard->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (guard->stop_fd < 0)
 		return -errno;

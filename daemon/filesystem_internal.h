@@ -13,6 +13,7 @@
 #include "daemon/filesystem.h"
 #include "daemon/filesystem_nodes.h"
 #include "daemon/filesystem_tree.h"
+#include "daemon/loop/timer.h"
 #include "daemon/server.h"
 
 /* What all open files keep together, of one user and of all; see has_room(). */
@@ -50,7 +51,7 @@ struct mimicd_guard {
 	pthread_t thread;
 	bool is_running;
 	int fuse_fd;
-	int timer_fd;			/* wakes the loop */
+	struct mimicd_timer *timer;	/* wakes the loop */
 	int stop_fd;
 	_Atomic uint64_t looks;		/* that the loop took at its requests */
 	atomic_bool has_cut;		/* the guard has cut the connection */
@@ -64,8 +65,7 @@ struct mimicd_filesystem {
 	bool is_over;			/* somebody has unmounted it */
 	struct timespec since;
 	struct mimicd_source source;
-	struct mimicd_source timer_source;
-	int timer_fd;
+	struct mimicd_timer timer;
 
 	struct mimicd_nodes nodes;
 	struct mimicd_open_file *files;
@@ -76,7 +76,9 @@ struct mimicd_filesystem {
 	struct mimicd_watched *watched;
 	uint64_t tick;			/* looks for changes so far */
 	bool is_armed;			/* the timer */
-	bool saw_event;			/* since the last look for changes */
+	bool is_due;			/* a look for changes, even if no event comes */
+	uint64_t requests;		/* events of the loop that were for us */
+	uint64_t events;		/* of the loop that were not, at the last look for changes */
 	uint64_t last_work;		/* server->now at that look */
 	uint64_t last_tick;		/* the end of that look */
 	struct mimicd_guard guard;
@@ -90,7 +92,7 @@ void mimicd_filesystem_unmount(struct mimicd_filesystem *filesystem);
 
 /* --- guard ------------------------------------------------------------------------------ */
 
-int mimicd_guard_start(struct mimicd_guard *guard, int fuse_fd, int timer_fd);
+int mimicd_guard_start(struct mimicd_guard *guard, int fuse_fd, struct mimicd_timer *timer);
 void mimicd_guard_stop(struct mimicd_guard *guard);
 
 /* --- requests --------------------------------------------------------------------------- */

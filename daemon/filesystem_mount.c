@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "daemon/filesystem_internal.h"
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 
 #define SUBTYPE "mimicd"
 #define WHY_MAX 200

@@ -9,8 +9,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 #include "daemon/filesystem_internal.h"
 #include "daemon/filesystem_source.h"
@@ -101,7 +99,7 @@ static void keep_poll(struct mimicd_filesystem *filesystem, struct mimicd_open_f
 	drop_poll(filesystem, file);
 	file->poll = handle;
 	filesystem->polls++;
-	filesystem->saw_event = true;
+	filesystem->is_due = true;
 }
 
 void mimicd_file_poll(fuse_req_t request, fuse_ino_t number, struct fuse_file_info *info,
@@ -129,39 +127,32 @@ void mimicd_file_poll(fuse_req_t request, fuse_ino_t number, struct fuse_file_in
 
 /* --- looks for changes ------------------------------------------------------------------------ */
 
-static void arm(struct mimicd_filesystem *filesystem)
+/* Something came to the loop that is no request to us: a device may have changed. */
+static bool has_news(const struct mimicd_filesystem *filesystem)
 {
-	uint64_t due = filesystem->last_tick + MIMICD_FILESYSTEM_TICK_NS;
-	struct itimerspec time = { .it_value = { (time_t)(due / 1000000000), (long)(due % 1000000000) } };
+	const struct mimicd_server *server = filesystem->server;
 
-	timerfd_settime(filesystem->timer_fd, TFD_TIMER_ABSTIME, &time, NULL);
-	filesystem->is_armed = true;
-}
-
-void mimicd_filesystem_note_event(struct mimicd_filesystem *filesystem)
-{
-	filesystem->saw_event = true;
+	/* A worker that stands in for the loop does not wake it. */
+	return filesystem->is_due || server->loop.events - filesystem->requests != filesystem->events ||
+	       server->jobs.out || server->now != filesystem->last_work;
 }
 
 void mimicd_filesystem_prepare(struct mimicd_filesystem *filesystem)
 {
-	const struct mimicd_server *server = filesystem->server;
-
-	if (!filesystem->polls || filesystem->is_armed)
+	if (!filesystem->polls || filesystem->is_armed || !has_news(filesystem))
 		return;
-	/* A worker that stands in for the loop does not wake it. */
-	if (filesystem->saw_event || server->jobs.out || server->now != filesystem->last_work)
-		arm(filesystem);
+	mimicd_timer_arm(&filesystem->timer, filesystem->last_tick + MIMICD_FILESYSTEM_TICK_NS);
+	filesystem->is_armed = true;
 }
 
 void mimicd_filesystem_look_for_changes(struct mimicd_filesystem *filesystem)
 {
 	struct mimicd_open_file *file = filesystem->files;
-	uint64_t begun = mimic_now(), count;
+	uint64_t begun = mimic_now();
 
-	(void)!read(filesystem->timer_fd, &count, sizeof(count));
 	filesystem->is_armed = false;
-	filesystem->saw_event = false;
+	filesystem->is_due = false;
+	filesystem->events = filesystem->server->loop.events - filesystem->requests;
 	filesystem->last_work = filesystem->server->now;
 	filesystem->tick++;
 	for (; file && filesystem->polls; file = file->next) {

@@ -8,7 +8,7 @@
 
 #include "daemon/binding.h"
 #include "daemon/engine.h"
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/session.h"
 #include "libmimic/base/clock.h"
 

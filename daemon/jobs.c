@@ -11,7 +11,7 @@
 #include "daemon/engine.h"
 #include "daemon/events.h"
 #include "daemon/instance.h"
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/workers.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/probe.h"
@@ -44,8 +44,7 @@ int mimicd_jobs_create(struct mimicd_server *server)
 	mimic_lock_acquire(&jobs->baton, MIMICD_BATON_ENGINE);
 	if (jobs->wake_fd < 0)
 		return -errno;
-	server->jobs_source.kind = MIMICD_SOURCE_JOBS;
-	error = mimicd_server_watch(server, jobs->wake_fd, EPOLLIN | EPOLLET, &server->jobs_source);
+	error = mimicd_loop_watch(&server->loop, jobs->wake_fd, EPOLLIN | EPOLLET, &server->jobs_source);
 	return error ? error : mimic_probe_install_handlers();
 }
 
@@ -271,7 +270,7 @@ static void check_patience(const struct mimicd_instance *instance, uint64_t sinc
 	if (!*told)
 		mimicd_log(MIMICD_LOG_ERROR, "%s: work on it does not end", instance->name);
 	*told = true;
-	if (instance->server->stopping)
+	if (instance->server->loop.is_stopping)
 		_exit(EXIT_FAILURE);
 }
 

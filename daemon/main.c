@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/options.h"
 #include "daemon/server.h"
 #include "daemon/socket.h"

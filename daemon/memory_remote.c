@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/memory_internal.h"
 
 /*

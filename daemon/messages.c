@@ -16,7 +16,7 @@
 #include "daemon/bus.h"
 #include "daemon/engine.h"
 #include "daemon/events.h"
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/session.h"
 #include "daemon/state.h"
 

@@ -3,7 +3,7 @@
 #ifndef MIMICD_OPTIONS_H
 #define MIMICD_OPTIONS_H
 
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/server.h"
 
 struct mimicd_command_line {

@@ -183,6 +183,20 @@ static int start(struct mimicd_bus *bus, struct mimicd_request *request)
 	return 0;
 }
 
+/* For the earliest of those that are due at a time. */
+static void arm_timer(struct mimicd_bus *bus)
+{
+	uint64_t due = 0;
+
+	for (unsigned int i = 0; bus->held && i < MIMIC_BUS_SLOTS; i++) {
+		const struct mimicd_request *request = &bus->requests[i];
+
+		if (request->state == MIMICD_REQUEST_HELD && request->due && (!due || request->due < due))
+			due = request->due;
+	}
+	mimicd_timer_arm(&bus->timer, due);
+}
+
 static int do_access(struct mimicd_bus *bus, const struct mimic_bus_request *body)
 {
 	struct mimicd_request *request = &bus->requests[body->slot];
@@ -200,6 +214,7 @@ static int do_access(struct mimicd_bus *bus, const struct mimic_bus_request *bod
 	if (mimicd_inject_holds(instance, &access, &request->due)) {
 		request->state = MIMICD_REQUEST_HELD;
 		bus->held++;
+		arm_timer(bus);
 		return 0;
 	}
 	return start(bus, request);
@@ -228,6 +243,8 @@ bool mimicd_requests_release(struct mimicd_bus *bus, uint64_t now)
 			mimicd_bus_answer(bus, i, error, 0, -1);
 		worked = true;
 	}
+	if (worked)
+		arm_timer(bus);
 	return worked;
 }
 

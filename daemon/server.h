@@ -15,6 +15,7 @@
 
 #include "daemon/events.h"
 #include "daemon/jobs.h"
+#include "daemon/loop/loop.h"
 #include "libmimic/base/config.h"
 
 struct mimicd_bus;
@@ -54,37 +55,16 @@ struct mimicd_options {
 	bool make_state_directory;	/* that is the default place: made and removed by us */
 };
 
-/* What an epoll event belongs to. */
-enum mimicd_source_kind {
-	MIMICD_SOURCE_LISTEN,
-	MIMICD_SOURCE_STOP,
-	MIMICD_SOURCE_SOCKET,	/* of a session */
-	MIMICD_SOURCE_KICK,	/* its eventfd */
-	MIMICD_SOURCE_PROCESS,	/* its pidfd */
-	MIMICD_SOURCE_BUS,	/* the kernel's channel */
-	MIMICD_SOURCE_JOBS,	/* a worker has left something to do */
-	MIMICD_SOURCE_FILESYSTEM,	/* the kernel has a request for the state filesystem */
-	MIMICD_SOURCE_FILESYSTEM_TIMER,
-};
-
-struct mimicd_source {
-	enum mimicd_source_kind kind;
-	struct mimicd_session *session;
-};
-
 struct mimicd_server {
 	struct mimicd_options options;
 	char *socket_path;
 	dev_t socket_device;	/* to remove our own socket only */
 	ino_t socket_inode;
+	struct mimicd_loop loop;
 	int listen_fd;
-	int epoll_fd;
-	int stop_fd;		/* eventfd */
 	int spare_fd;		/* given up for a moment to refuse a client when there are no descriptors */
 	struct mimicd_source listen_source;
-	struct mimicd_source stop_source;
 	struct mimicd_source jobs_source;
-	bool stopping;
 
 	/* By kind, then by number: number N of the first at N, the next kind's 64 further; NULL: there is none. */
 	struct mimicd_instance *named[MIMICD_DEVICES_MAX];
@@ -125,14 +105,5 @@ void mimicd_server_stop(struct mimicd_server *server);
 
 /* Everything that can be done now, without sleeping. For tests and fuzzers. */
 void mimicd_server_settle(struct mimicd_server *server);
-
-/* Adds a descriptor to the loop. 0 or -errno. */
-int mimicd_server_watch(struct mimicd_server *server, int fd, uint32_t events,
-			struct mimicd_source *source);
-/*
- * Takes it out again, before it is closed: while somebody else holds the same
- * open file (a client its eventfd), closing ours would not.
- */
-void mimicd_server_forget(struct mimicd_server *server, int fd);
 
 #endif

@@ -15,7 +15,9 @@
 
 #include "daemon/binding.h"
 #include "daemon/engine.h"
-#include "daemon/log.h"
+#include "daemon/look.h"
+#include "daemon/loop/log.h"
+#include "libmimic/base/clock.h"
 
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77	/* Linux 6.5 */
@@ -98,27 +100,52 @@ static int check_room(const struct mimicd_server *server, pid_t pid)
 	return -EMFILE;
 }
 
+/* The socket has something. */
+static void serve_socket(void *context)
+{
+	struct mimicd_session *session = context;
+	struct mimicd_server *server = session->server;
+	bool is_look = mimicd_session_is_onlooker(session);
+	uint64_t begun;
+
+	if (!is_look) {
+		mimicd_session_receive(session);
+		return;
+	}
+	begun = mimic_now();
+	if (!mimicd_look_may_begin(server, begun))
+		return;
+	mimicd_session_receive(session);
+	mimicd_look_ended(server, begun);
+}
+
+/* The process has ended. That counts even while a child holds a copy of the socket. */
+static void note_end(void *context)
+{
+	struct mimicd_session *session = context;
+
+	session->broken = true;
+	session->server->reap = true;
+}
+
 static int watch(struct mimicd_session *session)
 {
-	struct mimicd_server *server = session->server;
+	struct mimicd_loop *loop = &session->server->loop;
 	int error;
 
-	session->socket_source = (struct mimicd_source){ MIMICD_SOURCE_SOCKET, session };
-	session->kick_source = (struct mimicd_source){ MIMICD_SOURCE_KICK, session };
-	session->process_source = (struct mimicd_source){ MIMICD_SOURCE_PROCESS, session };
-	error = mimicd_server_watch(server, session->socket, EPOLLIN | EPOLLRDHUP,
-				    &session->socket_source);
+	session->socket_source = (struct mimicd_source){ serve_socket, session };
+	session->kick_source = (struct mimicd_source){ 0 };
+	session->process_source = (struct mimicd_source){ note_end, session };
+	error = mimicd_loop_watch(loop, session->socket, EPOLLIN | EPOLLRDHUP, &session->socket_source);
 	/*
 	 * Edge triggered and never read: the client has the same eventfd and could
 	 * make a read of ours wait for ever.
 	 */
 	if (!error)
-		error = mimicd_server_watch(server, session->event_fd, EPOLLIN | EPOLLET,
-					    &session->kick_source);
+		error = mimicd_loop_watch(loop, session->event_fd, EPOLLIN | EPOLLET, &session->kick_source);
 	/* A process of another pid namespace: its bindings' end is this session's too. */
 	if (!error && session->memory.pidfd >= 0)
-		error = mimicd_server_watch(server, session->memory.pidfd, EPOLLIN,
-					    &session->process_source);
+		error = mimicd_loop_watch(loop, session->memory.pidfd, EPOLLIN, &session->process_source);
 	return error;
 }
 
@@ -134,7 +161,7 @@ static void close_watched(struct mimicd_server *server, int fd)
 {
 	if (fd < 0)
 		return;
-	mimicd_server_forget(server, fd);
+	mimicd_loop_forget(&server->loop, fd);
 	close(fd);
 }
 
@@ -166,7 +193,7 @@ static int create(struct mimicd_server *server, int fd, const struct peer *peer,
 		error = session->event_fd < 0 ? -errno : watch(session);
 	if (error) {
 		mimicd_log(MIMICD_LOG_WARNING, "process %d was refused: %s", (int)peer->pid, strerror(-error));
-		mimicd_server_forget(server, session->socket);
+		mimicd_loop_forget(&server->loop, session->socket);
 		session->socket = -1;
 		mimicd_session_destroy(session);
 		return error;

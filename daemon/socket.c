@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 
 #define SYSTEMD_FIRST_FD 3
 #define BACKLOG 64

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/binding.h"
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/session.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/state_json.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "daemon/instance.h"
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/server.h"
 #include "mimic/lane.h"
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "daemon/engine.h"
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/server.h"
 #include "daemon/session.h"
 #include "tests/fuzz/check.h"

@@ -22,7 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/server.h"
 #include "daemon/session.h"
 #include "mimic/protocol.h"

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/server.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/kinds.h"

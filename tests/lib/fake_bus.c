@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/session.h"
 #include "libmimic/base/probe.h"
 #include "tests/lib/daemon_fixture.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/instance.h"
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/workers.h"
 #include "libmimic/base/clock.h"
 #include "tests/lib/daemon_fixture.h"

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 #include "daemon/session.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/state_json.h"
@@ -47,8 +47,8 @@ static void go_on(void)
 {
 	eventfd_t value;
 
-	eventfd_read(server->stop_fd, &value);
-	server->stopping = false;
+	eventfd_read(server->loop.stop_fd, &value);
+	server->loop.is_stopping = false;
 	assert_int_equal(pthread_create(&thread, NULL, serve, NULL), 0);
 }
 

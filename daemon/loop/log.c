@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-#include "daemon/log.h"
+#include "daemon/loop/log.h"
 
 #include <errno.h>
 #include <stdarg.h>
