@@ -291,10 +291,12 @@ static void enter_device(struct mimicd_instance *instance, struct mimicd_binding
 		link = &(*link)->next_on_device;
 	*link = binding;
 	binding->instance = instance;
-	binding->memory.window = &binding->window;
-	mimicd_memory_port(&binding->port, &binding->memory);
+	if (instance->kind->jobs)
+		mimicd_window_job_port(&binding->port, &binding->window);
+	else
+		mimicd_window_port(&binding->port, &binding->window);
 	if (!instance->kind->contexts)
-		instance->memory.window = &binding->window;
+		instance->memory.port = &binding->port;
 }
 
 static void leave_device(struct mimicd_instance *instance, struct mimicd_binding *binding)
@@ -304,7 +306,7 @@ static void leave_device(struct mimicd_instance *instance, struct mimicd_binding
 	while (*link != binding)
 		link = &(*link)->next_on_device;
 	*link = binding->next_on_device;
-	instance->memory.window = NULL;
+	instance->memory.port = NULL;
 }
 
 /* What a device that belongs to one process has to itself: its memory, and its jobs. */

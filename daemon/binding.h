@@ -60,8 +60,7 @@ struct mimicd_binding {
 	bool reported;	/* a device's report is in the log */
 	uint64_t accesses;	/* trapped ones, for `mimic list` */
 	struct mimicd_window window;
-	struct mimicd_memory_slot memory;	/* the window */
-	struct mimic_memory port;		/* of that, for contexts */
+	struct mimic_memory port;	/* of the window */
 	struct mimicd_trap_thread *threads[MIMICD_THREAD_CHAINS];
 };
 

@@ -13,7 +13,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "daemon/window.h"
 #include "devices/model.h"
 
 struct mimicd_range {
@@ -45,19 +44,22 @@ struct mimicd_memory {
 	_Atomic uint64_t refused;	/* reads that the kernel did not allow */
 };
 
-/* The memory port of one device; its holder changes, so the port goes through this pointer. */
+/*
+ * The memory port of one device. Whoever has the device changes, so the port goes through
+ * these pointers; both NULL: nobody has it, and nothing can be read.
+ */
 struct mimicd_memory_slot {
-	struct mimicd_memory *memory;	/* of a session that holds the device, or NULL */
-	struct mimicd_window *window;	/* of a process that has it through the kernel, or NULL */
+	struct mimicd_memory *memory;	/* of a client */
+	const struct mimic_memory *port;	/* instead: of a front end that reaches a program's memory in its own way */
 };
 
 void mimicd_memory_init(struct mimicd_memory *memory, pid_t pid, int pidfd, bool may_read_process);
+/* Can we map these bytes and not be hurt? 0, or -EINVAL or -EPERM and *why. */
+int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why);
 /*
  * Checks and maps a memfd as [address, address + size). The descriptor stays
  * the caller's. NULL in *why, or what is wrong for a log line.
  */
-/* Can we map these bytes and not be hurt? 0, or -EINVAL or -EPERM and *why. */
-int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why);
 int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, uint64_t size,
 		      uint64_t offset, const char **why);
 int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_t size);

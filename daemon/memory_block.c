@@ -121,9 +121,9 @@ static long port_read_block(void *context, uint64_t address, uint64_t stride, si
 {
 	struct mimicd_memory_slot *slot = context;
 
-	if (slot->window)
-		return mimicd_window_read_block(slot->window, address, stride, size, count, buffer,
-						buffer_stride);
+	if (slot->port)
+		return slot->port->read_block(slot->port->context, address, stride, size, count, buffer,
+					      buffer_stride);
 	return move_block(slot->memory,
 			  (struct block){ false, address, stride, size, buffer, buffer_stride }, count);
 }
@@ -135,9 +135,9 @@ static long port_write_block(void *context, uint64_t address, uint64_t stride, s
 	/* Only read: the functions are for both directions. */
 	char *from = (char *)(uintptr_t)buffer;
 
-	if (slot->window)
-		return mimicd_window_write_block(slot->window, address, stride, size, count, buffer,
-						 buffer_stride);
+	if (slot->port)
+		return slot->port->write_block(slot->port->context, address, stride, size, count, buffer,
+					       buffer_stride);
 	return move_block(slot->memory,
 			  (struct block){ true, address, stride, size, from, buffer_stride }, count);
 }

@@ -104,9 +104,8 @@ static long port_gather(void *context, const uint64_t *addresses, size_t count,
 	struct mimicd_memory *memory = slot->memory;
 	size_t done = 0;
 
-	(void)tag;
-	if (slot->window)
-		return (long)mimicd_window_gather(slot->window, addresses, count, size, values);
+	if (slot->port)
+		return slot->port->gather(slot->port->context, addresses, count, size, tag, values);
 	if (!memory)
 		return 0;
 	for (;;) {
@@ -152,8 +151,8 @@ static int port_read(void *context, uint64_t address, void *buffer, size_t size)
 	struct mimicd_memory *memory = slot->memory;
 	size_t done = 0;
 
-	if (slot->window)
-		return mimicd_window_read(slot->window, address, buffer, size);
+	if (slot->port)
+		return slot->port->read(slot->port->context, address, buffer, size);
 	if (memory && find(memory, address, size)) {
 		memcpy(buffer, memory->last.base + (address - memory->last.start), size);
 		return 0;
@@ -197,8 +196,8 @@ static int port_atomic(void *context, uint64_t address, enum mimic_atomic operat
 	uint32_t value;
 	struct iovec local = { &value, sizeof(value) };
 
-	if (slot->window)
-		return mimicd_window_atomic(slot->window, address, operation, operand, expected, old);
+	if (slot->port)
+		return slot->port->atomic(slot->port->context, address, operation, operand, expected, old);
 	if (!memory || address % sizeof(uint32_t))
 		return -EFAULT;
 	if (mimicd_memory_use(memory, address, sizeof(value))) {
@@ -221,8 +220,8 @@ static void port_prefetch(void *context, uint64_t address)
 	struct mimicd_memory_slot *slot = context;
 	struct mimicd_memory *memory = slot->memory;
 
-	if (slot->window)
-		mimicd_window_prefetch(slot->window, address);
+	if (slot->port)
+		slot->port->prefetch(slot->port->context, address);
 	else if (memory && find(memory, address, 1))
 		__builtin_prefetch(memory->last.base + (address - memory->last.start));
 }

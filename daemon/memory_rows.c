@@ -79,8 +79,8 @@ long mimicd_memory_read_rows(void *context, const uint64_t *addresses, size_t co
 {
 	struct mimicd_memory_slot *slot = context;
 
-	if (slot->window)
-		return (long)mimicd_window_read_rows(slot->window, addresses, count, size, rows);
+	if (slot->port)
+		return slot->port->read_rows(slot->port->context, addresses, count, size, rows);
 	return move_rows(slot->memory, false, addresses, count, size, rows);
 }
 
@@ -89,8 +89,8 @@ long mimicd_memory_write_rows(void *context, const uint64_t *addresses, size_t c
 {
 	struct mimicd_memory_slot *slot = context;
 
-	if (slot->window)
-		return (long)mimicd_window_write_rows(slot->window, addresses, count, size, rows);
+	if (slot->port)
+		return slot->port->write_rows(slot->port->context, addresses, count, size, rows);
 	/* Only read: the function is one for both directions. */
 	return move_rows(slot->memory, true, addresses, count, size, (char *)(uintptr_t)rows);
 }

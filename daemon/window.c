@@ -93,12 +93,14 @@ static size_t translate(struct mimicd_window *window, const uint64_t *addresses,
 	return count;
 }
 
-size_t mimicd_window_gather(struct mimicd_window *window, const uint64_t *addresses, size_t count,
-			    unsigned int size, uint64_t *values)
+static long port_gather(void *context, const uint64_t *addresses, size_t count, unsigned int size,
+			uint64_t tag, uint64_t *values)
 {
+	struct mimicd_window *window = context;
 	uint64_t places[BATCH];
 	size_t done = 0;
 
+	(void)tag;
 	while (done < count) {
 		size_t wanted = count - done < BATCH ? count - done : BATCH;
 		size_t got;
@@ -114,11 +116,11 @@ size_t mimicd_window_gather(struct mimicd_window *window, const uint64_t *addres
 		if (got < wanted)
 			break;
 	}
-	return done;
+	return (long)done;
 }
 
-static size_t move_rows(struct mimicd_window *window, bool is_write, const uint64_t *addresses,
-			size_t count, size_t size, char *rows)
+static long move_rows(struct mimicd_window *window, bool is_write, const uint64_t *addresses,
+		      size_t count, size_t size, char *rows)
 {
 	uint64_t places[BATCH];
 	size_t done = 0;
@@ -136,20 +138,20 @@ static size_t move_rows(struct mimicd_window *window, bool is_write, const uint6
 		if (!wanted || got < wanted)
 			break;
 	}
-	return done;
+	return (long)done;
 }
 
-size_t mimicd_window_read_rows(struct mimicd_window *window, const uint64_t *addresses, size_t count,
-			       size_t size, void *rows)
+static long port_read_rows(void *context, const uint64_t *addresses, size_t count, size_t size,
+			   void *rows)
 {
-	return move_rows(window, false, addresses, count, size, rows);
+	return move_rows(context, false, addresses, count, size, rows);
 }
 
-size_t mimicd_window_write_rows(struct mimicd_window *window, const uint64_t *addresses, size_t count,
-				size_t size, const void *rows)
+static long port_write_rows(void *context, const uint64_t *addresses, size_t count, size_t size,
+			    const void *rows)
 {
 	/* Only read: the function is one for both directions. */
-	return move_rows(window, true, addresses, count, size, (char *)(uintptr_t)rows);
+	return move_rows(context, true, addresses, count, size, (char *)(uintptr_t)rows);
 }
 
 /* --- blocks, for several threads at once ----------------------------------------- */
@@ -264,23 +266,24 @@ static long move_block(struct mimicd_window *window, struct block block)
 	return (long)(total - block.count);
 }
 
-long mimicd_window_read_block(struct mimicd_window *window, uint64_t address, uint64_t stride,
-			      size_t size, size_t count, void *buffer, size_t buffer_stride)
+static long port_read_block(void *context, uint64_t address, uint64_t stride, size_t size,
+			    size_t count, void *buffer, size_t buffer_stride)
 {
-	return move_block(window, (struct block){ false, address, stride, size, count, buffer,
+	return move_block(context, (struct block){ false, address, stride, size, count, buffer,
 						  buffer_stride });
 }
 
-long mimicd_window_write_block(struct mimicd_window *window, uint64_t address, uint64_t stride,
-			       size_t size, size_t count, const void *buffer, size_t buffer_stride)
+static long port_write_block(void *context, uint64_t address, uint64_t stride, size_t size,
+			    size_t count, const void *buffer, size_t buffer_stride)
 {
 	/* Only read: the functions are one for both directions. */
-	return move_block(window, (struct block){ true, address, stride, size, count,
+	return move_block(context, (struct block){ true, address, stride, size, count,
 						  (char *)(uintptr_t)buffer, buffer_stride });
 }
 
-int mimicd_window_read(struct mimicd_window *window, uint64_t address, void *buffer, size_t size)
+static int port_read(void *context, uint64_t address, void *buffer, size_t size)
 {
+	struct mimicd_window *window = context;
 	char *to = buffer;
 
 	while (size) {
@@ -306,22 +309,43 @@ int mimicd_window_read(struct mimicd_window *window, uint64_t address, void *buf
 	return 0;
 }
 
-int mimicd_window_atomic(struct mimicd_window *window, uint64_t address,
-			 enum mimic_atomic operation, uint32_t operand, uint32_t expected,
-			 uint32_t *old)
+static int port_atomic(void *context, uint64_t address, enum mimic_atomic operation,
+		       uint32_t operand, uint32_t expected, uint32_t *old)
 {
 	uint64_t place;
 
-	if (address % sizeof(uint32_t) || !translate(window, &address, 1, sizeof(uint32_t), &place))
+	if (address % sizeof(uint32_t) || !translate(context, &address, 1, sizeof(uint32_t), &place))
 		return -EFAULT;
 	return mimic_probe_atomic(place, operation, operand, expected, old);
 }
 
-void mimicd_window_prefetch(struct mimicd_window *window, uint64_t address)
+static void port_prefetch(void *context, uint64_t address)
 {
 	uint64_t place;
 
 	/* The instruction never faults: a page that is not present is simply not fetched. */
-	if (translate(window, &address, 1, 1, &place))
+	if (translate(context, &address, 1, 1, &place))
 		mimic_probe_prefetch(place);
+}
+
+void mimicd_window_port(struct mimic_memory *port, struct mimicd_window *window)
+{
+	*port = (struct mimic_memory){
+		.context = window,
+		.gather = port_gather,
+		.read = port_read,
+		.read_rows = port_read_rows,
+		.write_rows = port_write_rows,
+		.atomic = port_atomic,
+		.prefetch = port_prefetch,
+	};
+}
+
+void mimicd_window_job_port(struct mimic_memory *port, struct mimicd_window *window)
+{
+	*port = (struct mimic_memory){
+		.context = window,
+		.read_block = port_read_block,
+		.write_block = port_write_block,
+	};
 }

@@ -37,23 +37,12 @@ struct mimicd_window {
 void mimicd_window_open(struct mimicd_window *window, struct mimicd_bus *bus, uint32_t binding);
 void mimicd_window_close(struct mimicd_window *window);
 
-/* As those of struct mimic_memory. */
-size_t mimicd_window_gather(struct mimicd_window *window, const uint64_t *addresses, size_t count,
-			    unsigned int size, uint64_t *values);
-int mimicd_window_read(struct mimicd_window *window, uint64_t address, void *buffer, size_t size);
-int mimicd_window_atomic(struct mimicd_window *window, uint64_t address,
-			 enum mimic_atomic operation, uint32_t operand, uint32_t expected,
-			 uint32_t *old);
-void mimicd_window_prefetch(struct mimicd_window *window, uint64_t address);
-/* A row that lies in two granules counts as one that faults: models ask for rows within a page. */
-size_t mimicd_window_read_rows(struct mimicd_window *window, const uint64_t *addresses, size_t count,
-			       size_t size, void *rows);
-size_t mimicd_window_write_rows(struct mimicd_window *window, const uint64_t *addresses, size_t count,
-				size_t size, const void *rows);
-/* For the workers of jobs: several at once. */
-long mimicd_window_read_block(struct mimicd_window *window, uint64_t address, uint64_t stride,
-			      size_t size, size_t count, void *buffer, size_t buffer_stride);
-long mimicd_window_write_block(struct mimicd_window *window, uint64_t address, uint64_t stride,
-			       size_t size, size_t count, const void *buffer, size_t buffer_stride);
+/*
+ * The window as a device reaches it. A row that lies in two granules counts as one that
+ * faults: models ask for rows within a page.
+ */
+void mimicd_window_port(struct mimic_memory *port, struct mimicd_window *window);
+/* The same for the workers of jobs, several at once: blocks only. */
+void mimicd_window_job_port(struct mimic_memory *port, struct mimicd_window *window);
 
 #endif
