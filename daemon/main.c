@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/clients/socket.h"
 #include "daemon/loop/log.h"
 #include "daemon/options.h"
 #include "daemon/server.h"
-#include "daemon/socket.h"
 
 #define EXIT_BAD_INPUT 2
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/socket.h"
+#include "daemon/clients/socket.h"
 #include "libmimic/daemon/client.h"
 #include "libmimic/mimic.h"
 #include "mimic/bus.h"

@@ -9,13 +9,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/bus.h"
-#include "daemon/engine.h"
-#include "daemon/filesystem.h"
+#include "daemon/bus/bus.h"
+#include "daemon/clients/session.h"
+#include "daemon/clients/socket.h"
+#include "daemon/engine/execute.h"
+#include "daemon/engine/inspection.h"
+#include "daemon/filesystem/filesystem.h"
 #include "daemon/loop/log.h"
-#include "daemon/look.h"
-#include "daemon/session.h"
-#include "daemon/socket.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/wait.h"
 

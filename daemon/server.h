@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "daemon/events.h"
-#include "daemon/jobs.h"
+#include "daemon/engine/events.h"
+#include "daemon/engine/jobs.h"
 #include "daemon/loop/loop.h"
 #include "libmimic/base/config.h"
 

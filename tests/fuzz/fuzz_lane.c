@@ -15,10 +15,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/engine.h"
+#include "daemon/clients/session.h"
+#include "daemon/engine/execute.h"
 #include "daemon/loop/log.h"
 #include "daemon/server.h"
-#include "daemon/session.h"
 #include "tests/fuzz/check.h"
 
 #define LANES 3

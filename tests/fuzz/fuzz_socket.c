@@ -22,9 +22,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/clients/session.h"
 #include "daemon/loop/log.h"
 #include "daemon/server.h"
-#include "daemon/session.h"
 #include "mimic/protocol.h"
 #include "tests/fuzz/check.h"
 

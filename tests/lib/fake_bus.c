@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
+#include "daemon/clients/session.h"
 #include "daemon/loop/log.h"
-#include "daemon/session.h"
 #include "libmimic/base/probe.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/fake_bus.h"

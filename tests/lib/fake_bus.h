@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/bus.h"
+#include "daemon/bus/bus.h"
 #include "daemon/server.h"
 
 #define FAKE_ARENA 0x7f0000000000ull	/* a program's memory */

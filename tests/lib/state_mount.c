@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/instance.h"
+#include "daemon/engine/instance.h"
+#include "daemon/engine/workers.h"
 #include "daemon/loop/log.h"
-#include "daemon/workers.h"
 #include "libmimic/base/clock.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/kinds.h"

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/instance.h"
+#include "daemon/engine/instance.h"
 #include "libmimic/base/config.h"
 #include "libmimic/daemon/client.h"
 #include "libmimic/mimic.h"

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/instance.h"
+#include "daemon/engine/instance.h"
 #include "tests/lib/state_mounted.h"
 
 static void reset_makes_a_device_as_after_power_on(void **unused)

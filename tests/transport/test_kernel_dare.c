@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/session.h"
+#include "daemon/clients/session.h"
 #include "mimic/dare_isa.h"
 #include "mimic/dare_registers.h"
 #include "tests/lib/daemon_fixture.h"

@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "daemon/instance.h"
-#include "daemon/session.h"
-#include "daemon/state.h"
+#include "daemon/clients/session.h"
+#include "daemon/engine/instance.h"
+#include "daemon/engine/state.h"
 #include "tests/lib/contract_numbers.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/fake_bus.h"

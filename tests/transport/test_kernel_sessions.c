@@ -18,8 +18,8 @@
 
 #include <cmocka.h>
 
-#include "daemon/binding.h"
-#include "daemon/session.h"
+#include "daemon/bus/binding.h"
+#include "daemon/clients/session.h"
 #include "tests/lib/contract_numbers.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/fake_bus.h"

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/socket.h"
+#include "daemon/clients/socket.h"
 #include "tests/lib/protocol_fixture.h"
 
 #define NOBODY 65534

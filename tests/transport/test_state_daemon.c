@@ -13,8 +13,8 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
+#include "daemon/clients/session.h"
 #include "daemon/loop/log.h"
-#include "daemon/session.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/state_json.h"
 #include "mimic/dare_isa.h"

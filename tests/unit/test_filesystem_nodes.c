@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/filesystem_nodes.h"
+#include "daemon/filesystem/nodes.h"
 
 static struct mimicd_nodes nodes;
 

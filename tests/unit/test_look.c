@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "daemon/look.h"
+#include "daemon/engine/inspection.h"
 #include "daemon/server.h"
 #include "libmimic/base/clock.h"
 

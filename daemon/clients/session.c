@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "daemon/clients/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "daemon/bus/binding.h"
+#include "daemon/engine/execute.h"
+#include "daemon/engine/inspection.h"
+#include "daemon/loop/log.h"
+#include "libmimic/base/clock.h"
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77	/* Linux 6.5 */
+#endif
+
+static void read_program_name(struct mimicd_session *session)
+{
+	char path[32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)session->pid);
+	file = fopen(path, "re");
+	if (!file || !fgets(session->program, sizeof(session->program), file))
+		strcpy(session->program, "?");
+	session->program[strcspn(session->program, "\n")] = 0;
+	if (file)
+		fclose(file);
+}
+
+static int open_process(pid_t pid)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	return pidfd < 0 ? -errno : pidfd;
+}
+
+/* A handle of the process that cannot come to mean another one. */
+static int open_peer(int fd, pid_t pid)
+{
+	socklen_t length = sizeof(int);
+	int pidfd;
+
+	if (!getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &length))
+		return pidfd;
+	return open_process(pid);
+}
+
+static void refuse(int fd, int error)
+{
+	struct mimic_hello_reply reply = {
+		.header = {
+			.size = sizeof(reply),
+			.type = MIMIC_MESSAGE_HELLO | MIMIC_MESSAGE_REPLY,
+			.error = error,
+		},
+		.magic = MIMIC_PROTOCOL_MAGIC,
+		.version = MIMIC_PROTOCOL_VERSION,
+		.daemon_pid = (uint32_t)getpid(),
+	};
+
+	/* It may have gone already; we owe it nothing. */
+	(void)!send(fd, &reply, sizeof(reply), MSG_DONTWAIT | MSG_NOSIGNAL);
+	close(fd);
+}
+
+static int check_peer(struct mimicd_server *server, int fd, struct ucred *peer)
+{
+	socklen_t length = sizeof(*peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &length) < 0) {
+		mimicd_log(MIMICD_LOG_WARNING, "a client was refused: its credentials cannot be read: %s",
+			   strerror(errno));
+		return -EACCES;
+	}
+	if (peer->uid != geteuid() && peer->uid != 0 && !server->options.allow_users) {
+		mimicd_log(MIMICD_LOG_WARNING,
+			   "process %d was refused: it is of user %u, this daemon serves user %u (--allow-users)",
+			   (int)peer->pid, (unsigned int)peer->uid, (unsigned int)geteuid());
+		return -EACCES;
+	}
+	return 0;
+}
+
+static int check_room(const struct mimicd_server *server, pid_t pid)
+{
+	if (server->session_count < MIMICD_SESSIONS_MAX)
+		return 0;
+	mimicd_log(MIMICD_LOG_WARNING, "process %d was refused: %u programs are connected already",
+		   (int)pid, MIMICD_SESSIONS_MAX);
+	return -EMFILE;
+}
+
+/* The socket has something. */
+static void serve_socket(void *context)
+{
+	struct mimicd_session *session = context;
+	struct mimicd_server *server = session->server;
+	bool is_look = mimicd_session_is_onlooker(session);
+	uint64_t begun;
+
+	if (!is_look) {
+		mimicd_session_receive(session);
+		return;
+	}
+	begun = mimic_now();
+	if (!mimicd_look_may_begin(server, begun))
+		return;
+	mimicd_session_receive(session);
+	mimicd_look_ended(server, begun);
+}
+
+/* The process has ended. That counts even while a child holds a copy of the socket. */
+static void note_end(void *context)
+{
+	struct mimicd_session *session = context;
+
+	session->broken = true;
+	session->server->reap = true;
+}
+
+static int watch(struct mimicd_session *session)
+{
+	struct mimicd_loop *loop = &session->server->loop;
+	int error;
+
+	session->socket_source = (struct mimicd_source){ serve_socket, session };
+	session->kick_source = (struct mimicd_source){ 0 };
+	session->process_source = (struct mimicd_source){ note_end, session };
+	error = mimicd_loop_watch(loop, session->socket, EPOLLIN | EPOLLRDHUP, &session->socket_source);
+	/*
+	 * Edge triggered and never read: the client has the same eventfd and could
+	 * make a read of ours wait for ever.
+	 */
+	if (!error)
+		error = mimicd_loop_watch(loop, session->event_fd, EPOLLIN | EPOLLET, &session->kick_source);
+	/* A process of another pid namespace: its bindings' end is this session's too. */
+	if (!error && session->memory.pidfd >= 0)
+		error = mimicd_loop_watch(loop, session->memory.pidfd, EPOLLIN, &session->process_source);
+	return error;
+}
+
+/* Who is at the other end, and how to hear of its end. */
+struct peer {
+	pid_t pid;
+	uid_t uid;
+	bool is_visible;	/* in our pid namespace */
+	int pidfd;		/* if it is; may be -errno */
+};
+
+static void close_watched(struct mimicd_server *server, int fd)
+{
+	if (fd < 0)
+		return;
+	mimicd_loop_forget(&server->loop, fd);
+	close(fd);
+}
+
+/* Takes the pidfd over, and fd if it works. */
+static int create(struct mimicd_server *server, int fd, const struct peer *peer,
+		  struct mimicd_session **created)
+{
+	struct mimicd_session *session = calloc(1, sizeof(*session));
+	int error;
+
+	if (!session) {
+		if (peer->pidfd >= 0)
+			close(peer->pidfd);
+		return -ENOMEM;
+	}
+	session->server = server;
+	session->socket = fd;
+	session->pid = peer->pid;
+	session->uid = peer->uid;
+	mimicd_memory_init(&session->memory, peer->pid, peer->pidfd,
+			   peer->uid == geteuid() && peer->pid > 0);
+	session->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	session->next = server->sessions;
+	server->sessions = session;
+	server->session_count++;
+	if (peer->is_visible && peer->pidfd < 0)
+		error = peer->pidfd;
+	else
+		error = session->event_fd < 0 ? -errno : watch(session);
+	if (error) {
+		mimicd_log(MIMICD_LOG_WARNING, "process %d was refused: %s", (int)peer->pid, strerror(-error));
+		mimicd_loop_forget(&server->loop, session->socket);
+		session->socket = -1;
+		mimicd_session_destroy(session);
+		return error;
+	}
+	*created = session;
+	return 0;
+}
+
+bool mimicd_session_is_onlooker(const struct mimicd_session *session)
+{
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		if (session->devices[i].instance)
+			return false;
+	}
+	return !session->lane_count && !session->memory.count;
+}
+
+int mimicd_session_create(struct mimicd_server *server, int fd)
+{
+	struct mimicd_session *session;
+	struct ucred credentials;
+	int error = check_peer(server, fd, &credentials);
+
+	if (!error)
+		error = check_room(server, credentials.pid);
+	if (!error) {
+		struct peer peer = {
+			.pid = credentials.pid,
+			.uid = credentials.uid,
+			.is_visible = true,
+			.pidfd = open_peer(fd, credentials.pid),
+		};
+
+		error = create(server, fd, &peer, &session);
+	}
+	if (error) {
+		refuse(fd, error);
+		return error;
+	}
+	read_program_name(session);
+	mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) connected", (int)session->pid, session->program);
+	return 0;
+}
+
+int mimicd_session_connect(struct mimicd_server *server, const struct mimicd_binding *binding,
+			   int *fd)
+{
+	struct mimicd_session *session;
+	struct peer peer = {
+		.pid = binding->pid,
+		.uid = binding->uid,
+		.is_visible = binding->pid > 0,
+		.pidfd = -1,
+	};
+	int ends[2];
+	int error = check_room(server, binding->pid);
+
+	if (error)
+		return error;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
+		error = -errno;
+	if (!error) {
+		/* It waits for our answer, so the number is still its own. */
+		if (peer.is_visible)
+			peer.pidfd = open_process(peer.pid);
+		error = create(server, ends[0], &peer, &session);
+	}
+	if (error) {
+		close(ends[0]);
+		close(ends[1]);
+		return error;
+	}
+	session->process = binding->process;
+	mimicd_process_add_session(session->process);
+	memcpy(session->program, binding->program, sizeof(session->program));
+	*fd = ends[1];
+	return 0;
+}
+
+void mimicd_session_destroy(struct mimicd_session *session)
+{
+	struct mimicd_server *server = session->server;
+	struct mimicd_session **link = &server->sessions;
+
+	while (session->lanes)
+		mimicd_lane_destroy(session->lanes);
+	mimicd_threads_leave(session);
+	mimicd_instances_release(session);
+	mimicd_trace_end(session);
+	if (session->process)
+		mimicd_process_drop_session(server->bus, session->process);
+	mimicd_memory_destroy(&session->memory);
+	close_watched(server, session->socket);
+	close_watched(server, session->event_fd);
+	close_watched(server, session->memory.pidfd);
+	while (*link != session)
+		link = &(*link)->next;
+	*link = session->next;
+	server->session_count--;
+	if (session->greeted)
+		mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) is gone", (int)session->pid, session->program);
+	free(session);
+}
+
+void mimicd_session_break(struct mimicd_session *session, const char *format, ...)
+{
+	char reason[256];
+	va_list arguments;
+
+	if (session->broken)
+		return;
+	session->broken = true;
+	session->server->reap = true;
+	va_start(arguments, format);
+	vsnprintf(reason, sizeof(reason), format, arguments);
+	va_end(arguments);
+	mimicd_log(MIMICD_LOG_WARNING, "process %d (%s): session ended: %s", (int)session->pid,
+		   session->program, reason);
+}

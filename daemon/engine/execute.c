@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Trust boundary: a lane's memory is the client's. A command word is read once
+ * and unpacked into private memory, a chunk of payload is copied before the
+ * model sees it, positions are ours. What does not fit the protocol ends the
+ * session.
+ */
+#include "daemon/engine/execute.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/bus/binding.h"
+#include "daemon/engine/execute_internal.h"
+#include "libmimic/base/clock.h"
+#include "libmimic/base/wait.h"
+
+#define CHUNK_WORDS 512
+/* The next lane has its turn after this where a device is busy: each access may work for as long as a tick. */
+#define BUSY_NS 100000
+
+static uint32_t answers_of(const struct mimic_command *command)
+{
+	switch (command->kind) {
+	case MIMIC_COMMAND_STORE:
+		return 0;
+	case MIMIC_COMMAND_STORE_ACKNOWLEDGED:
+		return 1;
+	default:
+		return command->count;
+	}
+}
+
+/* Wakes the client if it sleeps for what it now has. */
+static void notify(struct mimicd_lane *lane)
+{
+	uint32_t sleeping;
+	uint64_t used;
+
+	/* Pairs with the fence of the client between its flag and its last look at the rings. */
+	mimic_lane_fence();
+	sleeping = atomic_load_explicit(&lane->memory->client_sleeping, memory_order_relaxed);
+	if (sleeping == MIMIC_LANE_AWAKE || lane->retired)
+		return;
+	if (sleeping == MIMIC_LANE_WAITS_FOR_ANSWER && !lane->answered)
+		return;
+	if (sleeping == MIMIC_LANE_WAITS_FOR_ROOM) {
+		used = atomic_load_explicit(&lane->commands.ring->head, memory_order_relaxed) -
+		       lane->commands.position;
+		/* Each wake-up costs us microseconds: once per half a ring, not once per chunk. */
+		if (used > (lane->commands.mask + 1) / 2)
+			return;
+	}
+	lane->answered = false;
+	atomic_store_explicit(&lane->memory->client_sleeping, MIMIC_LANE_AWAKE, memory_order_relaxed);
+	mimic_futex_wake(&lane->memory->client_sleeping, 1, MIMIC_FUTEX_SHARED);
+}
+
+/* There is room: it was checked before the command was accepted. */
+static void answer(struct mimicd_lane *lane, const uint64_t *words, size_t count)
+{
+	uint64_t done = 0;
+
+	while (done < count) {
+		uint64_t piece;
+		uint64_t *slots = mimic_ring_piece(&lane->responses, done, count - done, &piece);
+
+		memcpy(slots, words + done, piece * sizeof(*words));
+		done += piece;
+	}
+	mimic_ring_publish(&lane->responses, count);
+	lane->answered = true;
+}
+
+/* `count` more of the current command are done. */
+static void advance(struct mimicd_lane *lane, uint32_t count)
+{
+	static const uint64_t acknowledged;
+
+	lane->remaining -= count;
+	if (lane->remaining)
+		return;
+	lane->session->commands++;
+	if (lane->command.kind == MIMIC_COMMAND_STORE_ACKNOWLEDGED && !lane->withdrawn)
+		answer(lane, &acknowledged, 1);
+	lane->withdrawn = false;
+}
+
+static void park(struct mimicd_lane *lane)
+{
+	lane->parked = true;
+	lane->thread->parked = lane;
+}
+
+static void unpark(struct mimicd_lane *lane)
+{
+	lane->parked = false;
+	lane->thread->parked = NULL;
+}
+
+void mimicd_engine_withdraw(struct mimicd_lane *lane)
+{
+	struct mimic_model *model = lane->target->model;
+
+	unpark(lane);
+	model->ops->cancel(model, mimicd_lane_owner(lane), mimic_now());
+}
+
+static void complete_lane(struct mimicd_lane *lane, uint64_t data)
+{
+	unpark(lane);
+	if (is_store(lane->command.kind))
+		mimic_ring_release(&lane->commands, 1);
+	else
+		answer(lane, &data, 1);
+	advance(lane, 1);
+	notify(lane);
+}
+
+/* NULL: the session has no such thread. Owners are unique among all sessions. */
+static struct mimicd_thread *find_thread(const struct mimicd_session *session, uint64_t owner)
+{
+	unsigned int number = owner & MIMICD_OWNER_THREAD;
+	struct mimicd_thread *thread;
+
+	if (!session || number > MIMIC_SESSION_THREADS)
+		return NULL;
+	thread = session->threads[number];
+	return thread && thread->owner == owner ? thread : NULL;
+}
+
+/* Of the sessions that have the device, or a context of it. */
+static struct mimicd_thread *find_user(const struct mimicd_instance *instance, uint64_t owner)
+{
+	struct mimicd_thread *thread = find_thread(instance->session, owner);
+
+	for (unsigned int i = 0; !thread && i < instance->context_count; i++)
+		thread = find_thread(instance->contexts[i].session, owner);
+	return thread;
+}
+
+void mimicd_engine_complete(void *context, uint64_t owner, uint64_t data)
+{
+	struct mimicd_instance *instance = context;
+	struct mimicd_request *trap = NULL;
+	struct mimicd_thread *thread = NULL;
+
+	if (owner == MIMICD_OWNER_DRIVER) {
+		trap = instance->driver_parked;
+	} else if (instance->binding) {
+		struct mimicd_owner *who = mimicd_binding_find_owner(instance, owner);
+
+		trap = who ? who->parked : NULL;
+		thread = who ? who->thread : NULL;
+	} else {
+		thread = find_user(instance, owner);
+	}
+	if (trap && trap->instance == instance)
+		mimicd_request_complete(instance->server->bus, trap, data);
+	else if (thread && thread->parked && thread->parked->target &&
+		 thread->parked->target->instance == instance)
+		complete_lane(thread->parked, data);
+}
+
+static void fill_pattern(const struct mimicd_lane *lane, struct mimic_access *pattern)
+{
+	*pattern = (struct mimic_access){
+		.owner = mimicd_lane_owner(lane),
+		.offset = lane->command.offset,
+		.page = (uint8_t)(lane->target->first_page + lane->command.page),
+		.size = lane->command.size,
+		.is_write = is_store(lane->command.kind),
+	};
+}
+
+/* Copies payload out of the ring: what the model sees cannot change under it. */
+static void copy_payload(struct mimicd_lane *lane, uint64_t *values, uint64_t count)
+{
+	uint64_t done = 0;
+
+	while (done < count) {
+		uint64_t piece;
+		const uint64_t *slots = mimic_ring_piece(&lane->commands, done, count - done, &piece);
+
+		memcpy(values + done, slots, piece * sizeof(*values));
+		done += piece;
+	}
+}
+
+/* Stores of the current command, at most `limit`. Words moved, 0: nothing can be now, or -EPROTO. */
+static int64_t run_stores(struct mimicd_lane *lane, uint64_t limit, uint64_t now)
+{
+	uint64_t values[CHUNK_WORDS];
+	struct mimic_access pattern;
+	struct mimic_model *model;
+	uint64_t count, done;
+	int64_t level;
+
+	if (limit > CHUNK_WORDS)
+		limit = CHUNK_WORDS;
+	if (lane->target && limit > lane->target->instance->kind->batch)
+		limit = lane->target->instance->kind->batch;
+	count = lane->remaining < limit ? lane->remaining : limit;
+	level = mimic_ring_level(&lane->commands, count);
+	if (level <= 0)
+		return level;
+	if ((uint64_t)level < count)
+		count = (uint64_t)level;
+	if (!lane->target || lane->withdrawn) {
+		mimic_ring_release(&lane->commands, count);
+		advance(lane, (uint32_t)count);
+		return (int64_t)count;
+	}
+	model = lane->target->model;
+	copy_payload(lane, values, count);
+	fill_pattern(lane, &pattern);
+	done = count > 1 ? model->ops->store_many(model, &pattern, values, count, now) : 0;
+	if (done < count) {
+		/* The next one may have to wait: only access() parks. */
+		pattern.data = values[done];
+		if (model->ops->access(model, &pattern, now) == MIMIC_DONE)
+			done++;
+		else
+			park(lane);
+	}
+	if (done) {
+		mimic_ring_release(&lane->commands, done);
+		advance(lane, (uint32_t)done);
+	}
+	/* Parking is progress too, once. */
+	return (int64_t)(done ? done : 1);
+}
+
+static void unpack_answers(uint64_t *words, const void *values, size_t count, unsigned int size)
+{
+	const char *bytes = values;
+
+	for (size_t i = 0; i < count; i++) {
+		words[i] = 0;
+		memcpy(&words[i], bytes + i * size, size);
+	}
+}
+
+static void load_from_model(struct mimicd_lane *lane, uint32_t count, uint64_t now)
+{
+	struct mimic_model *model = lane->target->model;
+	unsigned int size = lane->command.size;
+	uint64_t values[CHUNK_WORDS];
+	uint64_t words[CHUNK_WORDS];
+	struct mimic_access pattern;
+	size_t done = 0;
+
+	fill_pattern(lane, &pattern);
+	if (count > 1) {
+		done = model->ops->load_many(model, &pattern, values, count, now);
+		if (size == sizeof(uint64_t)) {
+			answer(lane, values, done);
+		} else {
+			unpack_answers(words, values, done, size);
+			answer(lane, words, done);
+		}
+	}
+	if (done < count) {
+		if (model->ops->access(model, &pattern, now) == MIMIC_DONE) {
+			answer(lane, &pattern.data, 1);
+			done++;
+		} else {
+			park(lane);
+		}
+	}
+	if (done)
+		advance(lane, (uint32_t)done);
+}
+
+static void run_counters(struct mimicd_lane *lane, uint32_t count)
+{
+	/* Beyond those that the device has: 0. */
+	uint64_t values[CHUNK_WORDS] = { 0 };
+
+	mimicd_instance_counters(lane->target, values, count);
+	answer(lane, values, count);
+	advance(lane, count);
+}
+
+static int64_t run_loads(struct mimicd_lane *lane, uint64_t now)
+{
+	static const uint64_t nothing[CHUNK_WORDS];
+	uint32_t count = lane->remaining < CHUNK_WORDS ? lane->remaining : CHUNK_WORDS;
+
+	if (!lane->target) {
+		answer(lane, nothing, count);
+		advance(lane, count);
+	} else if (lane->command.kind == MIMIC_COMMAND_COUNTERS) {
+		run_counters(lane, count);
+	} else {
+		load_from_model(lane, count, now);
+	}
+	return count;
+}
+
+bool mimicd_engine_is_blocked(const struct mimicd_lane *lane)
+{
+	if (lane->thread->bound && lane->thread->bound->parked)
+		return true;
+	return lane->remaining && lane->target && mimicd_inject_hangs(lane->target->instance);
+}
+
+/* May this lane give the devices an access now? A thread has one at a time. */
+static bool has_turn(struct mimicd_lane *lane)
+{
+	struct mimicd_lane *other = lane->thread->parked;
+
+	if (mimicd_engine_is_blocked(lane))
+		return false;
+	if (!other)
+		return true;
+	/* Ours waits for the signal handler's, or for what was posted before our lane was made. */
+	if (lane->level < other->level || other->retired)
+		return false;
+	/* We are the handler: the access that it interrupted is taken back, as a processor would. */
+	mimicd_engine_withdraw(other);
+	return true;
+}
+
+static int check_command(struct mimicd_lane *lane, const struct mimic_command *command)
+{
+	struct mimicd_device_slot *slot = &lane->session->devices[command->device];
+	uint32_t answers = answers_of(command);
+	int64_t room;
+
+	if (!slot->instance && !slot->closed)
+		return -ENODEV;
+	if (command->kind == MIMIC_COMMAND_COUNTERS && command->count > CHUNK_WORDS)
+		return -ERANGE;
+	room = mimic_ring_room(&lane->responses, answers);
+	if (room < 0)
+		return (int)room;
+	/* So an answer never has to wait for a client that does not read. */
+	return answers > (uint64_t)room ? -ENOBUFS : 0;
+}
+
+static const char *complaint(int error)
+{
+	switch (error) {
+	case -ENODEV:
+		return "a command for a device that it has not opened";
+	case -ERANGE:
+		return "a command for more counters than there can be";
+	case -ENOBUFS:
+		return "a command with more answers than its ring has room for";
+	case -EBADMSG:
+		return "a word that is no command";
+	default:
+		return "a ring position that cannot be";
+	}
+}
+
+static void drain_others(struct mimicd_session *session, const struct mimicd_lane *self)
+{
+	for (struct mimicd_lane *lane = session->lanes; lane; lane = lane->next) {
+		if (lane != self && !lane->running && !lane->parked && mimic_ring_level(&lane->commands, 1) != 0)
+			mimicd_engine_drain_lane(lane);
+	}
+}
+
+static struct mimicd_lane *find_ordered(const struct mimicd_lane *lane, uint64_t word)
+{
+	struct mimicd_lane *other = lane->session->lanes;
+
+	while (other && (other->number & 0xffff) != mimic_lane_order_lane(word))
+		other = other->next;
+	return other;
+}
+
+bool mimicd_engine_may_go_on(const struct mimicd_lane *lane)
+{
+	const struct mimicd_lane *other = find_ordered(lane, lane->follows);
+
+	return !other || other == lane ||
+	       mimic_lane_order_distance(lane->follows, other->commands.position) <= 0;
+}
+
+/*
+ * What another thread posted before our lane's next command. Not what it cannot
+ * do now (a full queue): our thread's commands may be what it waits for.
+ */
+static void follow_order(struct mimicd_lane *lane, uint64_t word, uint64_t now)
+{
+	struct mimicd_lane *other = find_ordered(lane, word);
+	int64_t distance;
+
+	/* Further up the stack: it has come as far as its own commands before this one. */
+	if (!other || other->running || other->parked)
+		return;
+	distance = mimic_lane_order_distance(word, other->commands.position);
+	/* No honest order names more than the ring held: a client that goes on posting cannot keep us here. */
+	if (distance > (int64_t)other->commands.mask + 1)
+		distance = (int64_t)other->commands.mask + 1;
+	if (distance > 0)
+		mimicd_engine_run(other, (uint64_t)distance, true, now);
+}
+
+static struct mimicd_device_slot *target_of(struct mimicd_session *session,
+					    const struct mimic_command *command)
+{
+	struct mimicd_device_slot *slot = &session->devices[command->device];
+
+	return slot->instance && command->page < slot->pages ? slot : NULL;
+}
+
+/* The next command of the lane. 1: there is one or an order was followed, 0: none now, -errno. */
+static int fetch(struct mimicd_lane *lane, bool only_posted, uint64_t now)
+{
+	int64_t level = mimic_ring_level(&lane->commands, 1);
+	struct mimic_command command;
+	uint64_t word;
+	int error;
+
+	if (level <= 0)
+		return (int)level;
+	word = mimic_ring_get(&lane->commands, 0);
+	if (mimic_lane_is_order(word)) {
+		follow_order(lane, word, now);
+		lane->follows = mimic_lane_order_is_whole(word) ? word : 0;
+		/* Who is ordered behind this word is behind what it waits for. */
+		if (lane->follows && !mimicd_engine_may_go_on(lane))
+			return 0;
+		mimic_ring_release(&lane->commands, 1);
+		return 1;
+	}
+	if (!mimic_command_unpack(word, &command))
+		return -EBADMSG;
+	if (has_answers(command.kind)) {
+		if (only_posted || lane->retired)
+			return 0;
+		/* Everything posted before, by any thread, comes first. */
+		drain_others(lane->session, lane);
+		if (lane->session->broken)
+			return 0;
+	}
+	error = check_command(lane, &command);
+	if (error)
+		return error;
+	mimic_ring_release(&lane->commands, 1);
+	lane->command = command;
+	lane->target = target_of(lane->session, &command);
+	lane->remaining = command.count;
+	if (has_answers(command.kind) && lane->cancel_pending) {
+		lane->cancel_pending = false;
+		mimicd_engine_cancel(lane);
+	}
+	return 1;
+}
+
+/* Is it worth a look at the clock whether others have to have their turn? */
+static bool works_long(const struct mimicd_device_slot *slot)
+{
+	bool is_busy = slot->model->ops->busy(slot->model);
+
+	slot->instance->server->busy |= is_busy;
+	return is_busy || slot->instance->kind->batch < CHUNK_WORDS;
+}
+
+uint64_t mimicd_engine_run(struct mimicd_lane *lane, uint64_t budget, bool only_posted, uint64_t now)
+{
+	uint64_t moved = 0;
+	bool followed;
+
+	lane->running = true;
+	while (moved < budget && !lane->parked && !lane->session->broken) {
+		int64_t step = 1;
+
+		if (lane->follows && !mimicd_engine_may_go_on(lane))
+			break;
+		lane->follows = 0;
+		followed = !lane->remaining;
+		if (!lane->remaining)
+			step = fetch(lane, only_posted, now);
+		else if (only_posted && has_answers(lane->command.kind))
+			break;
+		else if (!has_turn(lane))
+			break;
+		else if (is_store(lane->command.kind))
+			step = run_stores(lane, budget - moved, now);
+		else
+			step = run_loads(lane, now);
+		if (step < 0)
+			mimicd_session_break(lane->session, "lane %u: %s", lane->number, complaint((int)step));
+		if (step <= 0)
+			break;
+		moved += (uint64_t)step;
+		/* Another lane's work by an order takes as long as our own. */
+		followed = followed && !lane->remaining;
+		if (!followed && (!lane->target || !works_long(lane->target)))
+			continue;
+		if (!only_posted && mimic_now() - now > BUSY_NS)
+			break;
+	}
+	lane->running = false;
+	if (moved)
+		notify(lane);
+	return moved;
+}
+
+void mimicd_engine_drain_lane(struct mimicd_lane *lane)
+{
+	/* No more than a ring full: a client that goes on posting cannot keep us here. */
+	mimicd_engine_run(lane, lane->commands.mask + 1, true, mimic_now());
+}
+
+void mimicd_engine_drain(struct mimicd_session *session)
+{
+	drain_others(session, NULL);
+}
+
+void mimicd_engine_cancel(struct mimicd_lane *lane)
+{
+	if (!lane->remaining || !has_answers(lane->command.kind)) {
+		/* Still behind stores, or published and not looked at: when its turn comes. */
+		lane->cancel_pending = mimic_ring_level(&lane->commands, 1) > 0;
+		return;
+	}
+	if (lane->parked)
+		mimicd_engine_withdraw(lane);
+	if (is_store(lane->command.kind))
+		lane->withdrawn = true;	/* its payload has to be skipped yet */
+	else
+		lane->remaining = 0;
+}

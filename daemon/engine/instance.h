@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * One device: its model, and who holds it: a session, or a process through the
+ * kernel. A device of a kind with contexts has as many holders as contexts, all of
+ * them sessions of the socket or all processes through the kernel: either we give
+ * the contexts away, or the kernel's driver does.
+ */
+#ifndef MIMICD_INSTANCE_H
+#define MIMICD_INSTANCE_H
+
+#include "daemon/engine/device_memory.h"
+#include "daemon/engine/events.h"
+#include "daemon/engine/inject.h"
+#include "daemon/engine/jobs.h"
+#include "daemon/engine/memory.h"
+#include "devices/kind.h"
+#include "mimic/protocol.h"
+
+struct mimicd_binding;
+struct mimicd_device_slot;
+struct mimicd_request;
+struct mimicd_server;
+struct mimicd_session;
+
+/* A context that we give away. */
+struct mimicd_context {
+	struct mimicd_session *session;	/* who has it; NULL: nobody */
+	uint64_t address_space;		/* as the model knows it */
+	struct mimicd_memory_slot memory;
+	struct mimic_memory port;	/* of that memory */
+};
+
+struct mimicd_instance {
+	struct mimicd_server *server;
+	const struct mimic_kind *kind;
+	char name[MIMIC_NAME_MAX];
+	struct mimic_model *model;
+	struct mimicd_device_memory device_memory;	/* that programs map */
+	struct mimicd_instance_jobs jobs;
+	struct mimicd_instance_events events;
+	unsigned int index;		/* N of mapleN */
+	struct mimicd_session *session;	/* who holds it whole; NULL: nobody, or the kernel's binding */
+	struct mimicd_binding *binding;	/* the first; sessions of its process may work on the device too */
+	struct mimicd_memory_slot memory;	/* of who holds it whole */
+	struct mimicd_context *contexts;
+	unsigned int context_count;	/* 0: the kind has none */
+	bool is_private;
+	bool on_bus;
+	uint32_t bus_device;		/* its number there */
+	struct mimicd_request *driver_parked;	/* the function driver's access that waits in the model */
+	struct mimicd_injection injection;
+};
+
+/* Those of the settings. 0 or -errno, with a log line. */
+int mimicd_instances_create(struct mimicd_server *server);
+void mimicd_instances_destroy(struct mimicd_server *server);
+
+/* A number of one kind; *found NULL and -ENODEV: there is none. */
+int mimicd_instance_of(const struct mimicd_server *server, const struct mimic_kind *kind,
+		       unsigned int number, struct mimicd_instance **found);
+/* One that has a place among the server's no longer, or (private) never had. */
+void mimicd_instance_destroy(struct mimicd_instance *instance);
+int mimicd_instance_create_private(struct mimicd_server *server, const struct mimic_kind *kind,
+				   unsigned int number, struct mimicd_instance **created);
+
+/* Has a session of the socket got it, or a context of it? */
+bool mimicd_instance_is_held(const struct mimicd_instance *instance);
+/* Has a process got it through the kernel? */
+static inline bool mimicd_instance_is_bound(const struct mimicd_instance *instance)
+{
+	return instance->binding != NULL;
+}
+
+/* By name, private ones not. -ENOENT: no such kind; -ENODEV: no such device. */
+int mimicd_instance_find(struct mimicd_server *server, const char *name,
+			 struct mimicd_instance **found);
+/*
+ * Another device, at the lowest free number; `name` has room for MIMIC_NAME_MAX.
+ * -ENOENT: no such kind; -ENOSPC: too many; -ENOMEM; what the kernel's bus says.
+ */
+int mimicd_instance_add(struct mimicd_server *server, const char *kind, char *name);
+/* Away it goes, whoever has it: accesses to it are those to a device that is closed. */
+int mimicd_instance_remove(struct mimicd_server *server, const char *name);
+
+/* --- instance_open.c ----------------------------------------------------------- */
+
+/*
+ * Opens by name for a session; *number is the device's in the session.
+ * -ENOENT, -ENODEV, -EBUSY, -EMFILE (limits), -ENOMEM.
+ */
+int mimicd_instance_open(struct mimicd_session *session, const char *name, uint32_t *number);
+/* One open less; the last one gives the instance back as after power-on. -ENODEV. */
+int mimicd_instance_close(struct mimicd_session *session, uint32_t number);
+/* The session ends: all of them. */
+void mimicd_instances_release(struct mimicd_session *session);
+/* The session has the device no more, if it had it; the device itself is left alone. */
+void mimicd_instance_detach(struct mimicd_session *session, struct mimicd_instance *instance);
+/* The same for one context of it. */
+void mimicd_instance_detach_context(struct mimicd_session *session, struct mimicd_instance *instance,
+				    unsigned int context);
+/* Of the device, or of the context that is open. Returns how many there are. */
+size_t mimicd_instance_counters(const struct mimicd_device_slot *slot, uint64_t *values, size_t count);
+
+#endif

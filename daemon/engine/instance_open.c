@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* How sessions get devices and contexts, and give them back. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/bus/binding.h"
+#include "daemon/clients/session.h"
+#include "daemon/engine/execute.h"
+#include "daemon/engine/instance.h"
+#include "libmimic/base/clock.h"
+
+/* A number that no command in any lane can still mean. */
+static int find_slot(struct mimicd_session *session, uint32_t *number)
+{
+	*number = 0;
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		if (session->devices[i].instance || session->devices[i].closed)
+			continue;
+		*number = i;
+		return 0;
+	}
+	for (struct mimicd_lane *lane = session->lanes; lane; lane = lane->next) {
+		if (!mimicd_engine_is_done(lane))
+			return -EMFILE;
+	}
+	for (uint32_t i = MIMIC_SESSION_DEVICES; i-- > 0;) {
+		session->devices[i].closed = false;
+		if (!session->devices[i].instance)
+			*number = i;
+	}
+	return session->devices[*number].instance ? -EMFILE : 0;
+}
+
+/* May this session have it? One of a kernel's process only gets what the process has open. */
+static bool is_for(const struct mimicd_session *session, const struct mimicd_instance *instance)
+{
+	if (session->process)
+		return instance->binding && instance->binding->process == session->process;
+	return !mimicd_instance_is_bound(instance) &&
+	       (!instance->session || instance->session == session);
+}
+
+static unsigned int count_free(const struct mimicd_instance *instance)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < instance->context_count; i++)
+		count += !instance->contexts[i].session;
+	return count;
+}
+
+/* How much of it this session could have more than it has: the device, or so many contexts. */
+static unsigned int room_for(const struct mimicd_session *session, const struct mimicd_instance *instance)
+{
+	/* One that the session holds already is not another one. */
+	if (instance->session || !is_for(session, instance))
+		return 0;
+	return instance->kind->contexts ? count_free(instance) : 1;
+}
+
+/* The one that most can be had of; of several the first. */
+static int find_any(const struct mimicd_session *session, const struct mimic_kind *kind,
+		    struct mimicd_instance **found)
+{
+	unsigned int most = 0;
+	int error = -ENODEV;
+
+	for (unsigned int i = 0; i < MIMIC_KIND_DEVICES_MAX; i++) {
+		struct mimicd_instance *instance;
+		unsigned int room;
+
+		if (mimicd_instance_of(session->server, kind, i, &instance))
+			continue;
+		if (error)
+			error = -EBUSY;
+		room = room_for(session, instance);
+		if (room <= most)
+			continue;
+		most = room;
+		*found = instance;
+		error = 0;
+	}
+	return error;
+}
+
+static int find_named(const struct mimicd_session *session, const struct mimic_kind *kind,
+		      const char *text, struct mimicd_instance **found)
+{
+	unsigned int number;
+	int error;
+
+	if (!*text)
+		return find_any(session, kind, found);
+	if (!mimic_kind_number(text, &number))
+		return -ENOENT;
+	error = mimicd_instance_of(session->server, kind, number, found);
+	if (error)
+		return error;
+	return is_for(session, *found) ? 0 : -EBUSY;
+}
+
+static int create_private(struct mimicd_session *session, const struct mimic_kind *kind,
+			  const char *text, struct mimicd_instance **created)
+{
+	unsigned int number;
+	int error;
+
+	if (!kind->private_count || !mimic_kind_number(text, &number))
+		return -ENOENT;
+	if (number >= kind->private_count)
+		return -ENODEV;
+	if (session->private_devices == MIMIC_SESSION_PRIVATE_DEVICES)
+		return -EMFILE;
+	error = mimicd_instance_create_private(session->server, kind, number, created);
+	if (!error)
+		session->private_devices++;
+	return error;
+}
+
+static void destroy_private(struct mimicd_session *session, struct mimicd_instance *instance)
+{
+	mimicd_instance_destroy(instance);
+	session->private_devices--;
+}
+
+static struct mimicd_device_slot *find_slot_of(struct mimicd_session *session,
+					       const struct mimicd_instance *instance)
+{
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		if (session->devices[i].instance == instance)
+			return &session->devices[i];
+	}
+	return NULL;
+}
+
+static struct mimicd_device_slot *find_held(struct mimicd_session *session, const char *name)
+{
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		const struct mimicd_instance *instance = session->devices[i].instance;
+
+		if (instance && !strcmp(instance->name, name))
+			return &session->devices[i];
+	}
+	return NULL;
+}
+
+/* A session of the socket gets it whole. */
+static int take(struct mimicd_session *session, struct mimicd_instance *instance)
+{
+	int error = mimicd_device_memory_open(&instance->device_memory);
+
+	if (!error)
+		error = mimicd_jobs_open(instance);
+	if (error) {
+		mimicd_device_memory_close(&instance->device_memory);
+		return error;
+	}
+	instance->session = session;
+	instance->memory.memory = &session->memory;
+	mimicd_trace_open(session, instance);
+	return 0;
+}
+
+/* What the device does for the session ends, and it is as after power-on. */
+static void give_up(struct mimicd_instance *instance)
+{
+	instance->model->ops->power_on(instance->model, mimic_now());
+	mimicd_jobs_close(instance);
+	mimicd_trace_close(instance);
+	mimicd_events_forget(instance);
+	mimicd_device_memory_close(&instance->device_memory);
+	mimicd_inject_reset(instance);
+	instance->session = NULL;
+	instance->memory.memory = NULL;
+}
+
+static void fill_slot(struct mimicd_device_slot *slot, struct mimicd_instance *instance)
+{
+	slot->instance = instance;
+	slot->model = instance->model;
+	slot->context = 0;
+	slot->first_page = 0;
+	slot->pages = UINT8_MAX;	/* the model knows which there are */
+	slot->opens = 1;
+}
+
+static int open_whole(struct mimicd_session *session, const struct mimic_kind *kind, const char *name,
+		      const char *rest, uint32_t *number)
+{
+	struct mimicd_device_slot *slot = find_held(session, name);
+	struct mimicd_instance *instance = NULL;
+	uint32_t free_number;
+	int error;
+
+	if (!slot) {
+		error = find_slot(session, &free_number);
+		if (!error)
+			error = *rest == '@' ? create_private(session, kind, rest + 1, &instance) :
+					       find_named(session, kind, rest, &instance);
+		if (error)
+			return error;
+		/* "maple" may name one of the process's that this session has already. */
+		slot = find_slot_of(session, instance);
+	}
+	if (slot) {
+		slot->opens++;
+		*number = (uint32_t)(slot - session->devices);
+		return 0;
+	}
+	error = mimicd_instance_is_bound(instance) ? 0 : take(session, instance);
+	if (error) {
+		if (instance->is_private)
+			destroy_private(session, instance);
+		return error;
+	}
+	fill_slot(&session->devices[free_number], instance);
+	*number = free_number;
+	return 0;
+}
+
+/* The page numbers of a context. */
+static void fill_context(struct mimicd_device_slot *slot, struct mimicd_instance *instance,
+			 unsigned int context)
+{
+	fill_slot(slot, instance);
+	slot->context = context;
+	slot->first_page = (uint8_t)instance->kind->contexts->first_page(context);
+	slot->pages = (uint8_t)instance->kind->pages;
+}
+
+/*
+ * "0/3": the context that the function driver has given to a node of this session's process. It
+ * was attached then, and is detached with the node.
+ */
+static int open_given(struct mimicd_session *session, const struct mimic_kind *kind, const char *rest,
+		      uint32_t *number)
+{
+	size_t digits = strcspn(rest, "/");
+	struct mimicd_instance *instance;
+	unsigned int index, context;
+	char text[MIMIC_NAME_MAX];
+	int error;
+
+	snprintf(text, sizeof(text), "%.*s", (int)digits, rest);
+	if (!rest[digits] || !mimic_kind_number(text, &index) ||
+	    !mimic_kind_number(rest + digits + 1, &context))
+		return -ENOENT;
+	error = mimicd_instance_of(session->server, kind, index, &instance);
+	if (error)
+		return error;
+	if (!mimicd_binding_may_use(instance, session->process, context))
+		return -EBUSY;
+	error = find_slot(session, number);
+	if (!error)
+		fill_context(&session->devices[*number], instance, context);
+	return error;
+}
+
+/* Each open has a context of its own. */
+static int open_context(struct mimicd_session *session, const struct mimic_kind *kind, const char *rest,
+			uint32_t *number)
+{
+	struct mimicd_instance *instance = NULL;
+	struct mimicd_context *context;
+	unsigned int index = 0;
+	int error = find_slot(session, number);
+
+	if (!error)
+		error = find_named(session, kind, rest, &instance);
+	if (error)
+		return error;
+	if (!count_free(instance))
+		return -EBUSY;
+	while (instance->contexts[index].session)
+		index++;
+	context = &instance->contexts[index];
+	context->session = session;
+	context->address_space = ++session->server->last_address_space;
+	context->memory.memory = &session->memory;
+	kind->contexts->attach(instance->model, index, context->address_space, mimic_now());
+	fill_context(&session->devices[*number], instance, index);
+	mimicd_trace_open(session, instance);
+	return 0;
+}
+
+int mimicd_instance_open(struct mimicd_session *session, const char *name, uint32_t *number)
+{
+	const char *rest;
+	const struct mimic_kind *kind = mimic_kind_of_device(name, &rest);
+
+	if (!kind)
+		return -ENOENT;
+	if (kind->contexts && session->process)
+		return open_given(session, kind, rest, number);
+	if (kind->contexts)
+		return open_context(session, kind, rest, number);
+	return open_whole(session, kind, name, rest, number);
+}
+
+size_t mimicd_instance_counters(const struct mimicd_device_slot *slot, uint64_t *values, size_t count)
+{
+	const struct mimic_contexts *contexts = slot->instance->kind->contexts;
+
+	if (contexts)
+		return contexts->counters(slot->model, slot->context, values, count);
+	return slot->model->ops->counters(slot->model, values, count);
+}
+
+/* Nobody waits in the device any more, and what is still in a lane for it has no effect. */
+static void detach_slot(struct mimicd_session *session, struct mimicd_device_slot *slot)
+{
+	for (struct mimicd_lane *lane = session->lanes; lane; lane = lane->next) {
+		if (lane->target != slot)
+			continue;
+		if (lane->parked)
+			mimicd_engine_withdraw(lane);
+		lane->target = NULL;
+	}
+	slot->instance = NULL;
+	slot->model = NULL;
+	slot->opens = 0;
+	slot->closed = true;
+}
+
+void mimicd_instance_detach(struct mimicd_session *session, struct mimicd_instance *instance)
+{
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		if (session->devices[i].instance == instance)
+			detach_slot(session, &session->devices[i]);
+	}
+}
+
+void mimicd_instance_detach_context(struct mimicd_session *session, struct mimicd_instance *instance,
+				    unsigned int context)
+{
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		struct mimicd_device_slot *slot = &session->devices[i];
+
+		if (slot->instance == instance && slot->context == context)
+			detach_slot(session, slot);
+	}
+}
+
+static void give_back_context(struct mimicd_instance *instance, unsigned int index)
+{
+	struct mimicd_context *context = &instance->contexts[index];
+
+	instance->kind->contexts->attach(instance->model, index, 0, mimic_now());
+	context->session = NULL;
+	context->address_space = 0;
+	context->memory.memory = NULL;
+	if (!mimicd_instance_is_held(instance))
+		mimicd_trace_close(instance);
+	if (!mimicd_instance_is_held(instance))
+		mimicd_inject_reset(instance);
+}
+
+static void give_back(struct mimicd_session *session, struct mimicd_device_slot *slot)
+{
+	struct mimicd_instance *instance = slot->instance;
+	unsigned int context = slot->context;
+
+	detach_slot(session, slot);
+	/* The process still has it, by its node. */
+	if (mimicd_instance_is_bound(instance))
+		return;
+	if (instance->kind->contexts) {
+		give_back_context(instance, context);
+		return;
+	}
+	if (instance->is_private)
+		destroy_private(session, instance);
+	else
+		give_up(instance);
+}
+
+int mimicd_instance_close(struct mimicd_session *session, uint32_t number)
+{
+	struct mimicd_device_slot *slot;
+
+	if (number >= MIMIC_SESSION_DEVICES || !session->devices[number].instance)
+		return -ENODEV;
+	slot = &session->devices[number];
+	if (--slot->opens)
+		return 0;
+	/* What was posted before the close still counts where it can. */
+	mimicd_engine_drain(session);
+	give_back(session, slot);
+	return 0;
+}
+
+void mimicd_instances_release(struct mimicd_session *session)
+{
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		if (session->devices[i].instance)
+			give_back(session, &session->devices[i]);
+	}
+}

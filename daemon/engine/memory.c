@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The ranges that a client shares. How they are read: memory_internal.h. */
+#include "daemon/engine/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "daemon/engine/memory_internal.h"
+#include "mimic/access.h"
+#include "mimic/protocol.h"
+
+/*
+ * Trust boundary: a mapping of a file that can shrink, or of one that can run
+ * out of pages, is a SIGBUS in the daemon whenever the client likes. So only
+ * memfds of the ordinary page size (hugetlbfs ones may lack pages) that are
+ * sealed against shrinking; no hole or truncation can take those away.
+ */
+int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why)
+{
+	struct statfs filesystem;
+	struct stat status;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	if (seals < 0) {
+		*why = "the descriptor is no memfd";
+		return -EINVAL;
+	}
+	if (fstatfs(fd, &filesystem) < 0 || filesystem.f_type != TMPFS_MAGIC) {
+		*why = "the memfd has huge pages";
+		return -EINVAL;
+	}
+	if (!(seals & F_SEAL_SHRINK)) {
+		*why = "the memfd is not sealed against shrinking";
+		return -EPERM;
+	}
+	if (fstat(fd, &status) < 0 || status.st_size < 0 || offset > (uint64_t)status.st_size ||
+	    size > (uint64_t)status.st_size - offset) {
+		*why = "the memfd is shorter than the range";
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Index of the first range that ends after `address`. */
+static size_t first_after(const struct mimicd_memory *memory, uint64_t address)
+{
+	size_t low = 0;
+	size_t high = memory->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (memory->ranges[middle].start + (memory->ranges[middle].size - 1) < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct mimicd_range *mimicd_memory_find(const struct mimicd_memory *memory, uint64_t address,
+					      uint64_t size)
+{
+	size_t index = first_after(memory, address);
+
+	if (index == memory->count || !mimicd_range_holds(&memory->ranges[index], address, size))
+		return NULL;
+	return &memory->ranges[index];
+}
+
+void mimicd_memory_init(struct mimicd_memory *memory, pid_t pid, int pidfd, bool may_read_process)
+{
+	pthread_rwlockattr_t attributes;
+
+	memset(memory, 0, sizeof(*memory));
+	memory->pid = pid;
+	memory->pidfd = pidfd;
+	memory->may_read_process = may_read_process;
+	pthread_rwlockattr_init(&attributes);
+	/* Jobs read all the time, and everybody's accesses wait for who writes. */
+	pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(&memory->lock, &attributes);
+	pthread_rwlockattr_destroy(&attributes);
+}
+
+/* With the lock. */
+static int reserve(struct mimicd_memory *memory)
+{
+	struct mimicd_range *ranges;
+	size_t capacity;
+
+	if (memory->count < memory->capacity)
+		return 0;
+	capacity = memory->capacity ? 2 * memory->capacity : 16;
+	ranges = realloc(memory->ranges, capacity * sizeof(*ranges));
+	if (!ranges)
+		return -ENOMEM;
+	memory->ranges = ranges;
+	memory->capacity = capacity;
+	return 0;
+}
+
+static int insert(struct mimicd_memory *memory, size_t index, const struct mimicd_range *range)
+{
+	int error;
+
+	pthread_rwlock_wrlock(&memory->lock);
+	error = reserve(memory);
+	if (!error) {
+		memmove(&memory->ranges[index + 1], &memory->ranges[index],
+			(memory->count - index) * sizeof(memory->ranges[0]));
+		memory->ranges[index] = *range;
+		memory->count++;
+	}
+	pthread_rwlock_unlock(&memory->lock);
+	return error;
+}
+
+int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, uint64_t size,
+		      uint64_t offset, const char **why)
+{
+	const uint64_t page_mask = MIMIC_PAGE_SIZE - 1;
+	size_t index;
+	void *base;
+	int error;
+
+	*why = NULL;
+	if (!size || ((address | size | offset) & page_mask) || address + (size - 1) < address) {
+		*why = "the range is not made of whole pages";
+		return -EINVAL;
+	}
+	if (memory->count == MIMIC_SESSION_RANGES) {
+		*why = "too many ranges";
+		return -ENOSPC;
+	}
+	index = first_after(memory, address);
+	if (index < memory->count && memory->ranges[index].start <= address + (size - 1)) {
+		*why = "the range overlaps another";
+		return -EEXIST;
+	}
+	error = mimicd_memory_check(fd, size, offset, why);
+	if (error)
+		return error;
+	base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, (off_t)offset);
+	if (base == MAP_FAILED) {
+		*why = "it cannot be mapped for reading and writing";
+		return -errno;
+	}
+	error = insert(memory, index, &(struct mimicd_range){ address, size, base });
+	if (error)
+		munmap(base, size);
+	return error;
+}
+
+int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_t size)
+{
+	size_t index = first_after(memory, address);
+	struct mimicd_range range;
+
+	if (index == memory->count)
+		return -ENOENT;
+	range = memory->ranges[index];
+	if (range.start != address || range.size != size)
+		return -ENOENT;
+	memory->last.size = 0;
+	/* Jobs have what they read locked: none is in this range from here on. */
+	pthread_rwlock_wrlock(&memory->lock);
+	memory->count--;
+	memmove(&memory->ranges[index], &memory->ranges[index + 1],
+		(memory->count - index) * sizeof(memory->ranges[0]));
+	pthread_rwlock_unlock(&memory->lock);
+	munmap(range.base, range.size);
+	return 0;
+}
+
+void mimicd_memory_destroy(struct mimicd_memory *memory)
+{
+	for (size_t i = 0; i < memory->count; i++)
+		munmap(memory->ranges[i].base, memory->ranges[i].size);
+	free(memory->ranges);
+	pthread_rwlock_destroy(&memory->lock);
+	memory->ranges = NULL;
+	memory->count = memory->capacity = 0;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The memory port of a device in the daemon: words and atomics. */
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/engine/memory_internal.h"
+#include "devices/atomic.h"
+#include "mimic/access.h"
+
+/*
+ * The two loops that decide what an element costs over rings: nothing in them
+ * but one comparison, the load and the store. They stop at the first address
+ * that is not shared.
+ */
+static size_t gather_shared32(struct mimicd_memory *memory, const uint64_t *addresses,
+			      size_t count, uint64_t *values)
+{
+	struct mimicd_range range = memory->last;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t value;
+
+		if (__builtin_expect(!mimicd_range_holds(&range, addresses[i], sizeof(value)), 0)) {
+			if (!mimicd_memory_use(memory, addresses[i], sizeof(value)))
+				return i;
+			range = memory->last;
+		}
+		memcpy(&value, range.base + (addresses[i] - range.start), sizeof(value));
+		values[i] = value;
+	}
+	return count;
+}
+
+static size_t gather_shared64(struct mimicd_memory *memory, const uint64_t *addresses,
+			      size_t count, uint64_t *values)
+{
+	struct mimicd_range range = memory->last;
+
+	for (size_t i = 0; i < count; i++) {
+		if (__builtin_expect(!mimicd_range_holds(&range, addresses[i], sizeof(uint64_t)), 0)) {
+			if (!mimicd_memory_use(memory, addresses[i], sizeof(uint64_t)))
+				return i;
+			range = memory->last;
+		}
+		memcpy(&values[i], range.base + (addresses[i] - range.start), sizeof(uint64_t));
+	}
+	return count;
+}
+
+static size_t move_remote(struct mimicd_memory *memory, bool is_write, const struct iovec *local,
+			  const struct iovec *remote, size_t count)
+{
+	return mimicd_memory_move(memory, is_write, local, 1, remote, count);
+}
+
+static size_t gather_remote(struct mimicd_memory *memory, const uint64_t *addresses, size_t count,
+			    unsigned int size, uint64_t *values)
+{
+	struct iovec remote[MIMICD_REMOTE_BATCH];
+	uint32_t words[MIMICD_REMOTE_BATCH];
+	struct iovec local;
+	size_t done;
+
+	for (size_t i = 0; i < count; i++) {
+		remote[i].iov_base = (void *)(uintptr_t)addresses[i];
+		remote[i].iov_len = size;
+	}
+	local.iov_base = size == sizeof(uint32_t) ? (void *)words : (void *)values;
+	local.iov_len = count * size;
+	done = move_remote(memory, false, &local, remote, count) / size;
+	if (size == sizeof(uint32_t)) {
+		for (size_t i = 0; i < done; i++)
+			values[i] = words[i];
+	}
+	return done;
+}
+
+/* How many from the first on are not shared; at most one batch. */
+static size_t count_remote(struct mimicd_memory *memory, const uint64_t *addresses, size_t count,
+			   unsigned int size)
+{
+	size_t i;
+
+	if (count > MIMICD_REMOTE_BATCH)
+		count = MIMICD_REMOTE_BATCH;
+	for (i = 1; i < count; i++) {
+		if (memory->count && mimicd_memory_use(memory, addresses[i], size))
+			break;
+	}
+	return i;
+}
+
+/* The last range used, or another that is then the last one. */
+static bool find(struct mimicd_memory *memory, uint64_t address, uint64_t size)
+{
+	return mimicd_range_holds(&memory->last, address, size) ||
+	       mimicd_memory_use(memory, address, size);
+}
+
+static long port_gather(void *context, const uint64_t *addresses, size_t count,
+			unsigned int size, uint64_t tag, uint64_t *values)
+{
+	struct mimicd_memory_slot *slot = context;
+	struct mimicd_memory *memory = slot->memory;
+	size_t done = 0;
+
+	if (slot->port)
+		return slot->port->gather(slot->port->context, addresses, count, size, tag, values);
+	if (!memory)
+		return 0;
+	for (;;) {
+		size_t wanted, got;
+
+		if (size == sizeof(uint32_t))
+			done += gather_shared32(memory, addresses + done, count - done, values + done);
+		else
+			done += gather_shared64(memory, addresses + done, count - done, values + done);
+		if (done == count)
+			return (long)count;
+		wanted = count_remote(memory, addresses + done, count - done, size);
+		got = gather_remote(memory, addresses + done, wanted, size, values + done);
+		done += got;
+		if (got < wanted || done == count)
+			return (long)done;
+	}
+}
+
+/* A block that is not shared as a whole: page by page, so that a fault ends where its page starts. */
+static size_t read_remote(struct mimicd_memory *memory, uint64_t address, char *buffer, size_t size)
+{
+	struct iovec remote[8];
+	struct iovec local = { .iov_base = buffer };
+	size_t count = 0;
+
+	while (local.iov_len < size && count < sizeof(remote) / sizeof(remote[0])) {
+		uint64_t at = address + local.iov_len;
+		size_t piece = MIMIC_PAGE_SIZE - (at & (MIMIC_PAGE_SIZE - 1));
+
+		if (piece > size - local.iov_len)
+			piece = size - local.iov_len;
+		remote[count].iov_base = (void *)(uintptr_t)at;
+		remote[count++].iov_len = piece;
+		local.iov_len += piece;
+	}
+	return move_remote(memory, false, &local, remote, count);
+}
+
+static int port_read(void *context, uint64_t address, void *buffer, size_t size)
+{
+	struct mimicd_memory_slot *slot = context;
+	struct mimicd_memory *memory = slot->memory;
+	size_t done = 0;
+
+	if (slot->port)
+		return slot->port->read(slot->port->context, address, buffer, size);
+	if (memory && find(memory, address, size)) {
+		memcpy(buffer, memory->last.base + (address - memory->last.start), size);
+		return 0;
+	}
+	while (memory && done < size) {
+		size_t got = read_remote(memory, address + done, (char *)buffer + done, size - done);
+
+		if (!got)
+			break;
+		done += got;
+	}
+	if (done == size)
+		return 0;
+	memset((char *)buffer + done, 0, size - done);
+	return -EFAULT;
+}
+
+static uint32_t atomic_shared(uint32_t *word, enum mimic_atomic operation, uint32_t operand,
+			      uint32_t expected)
+{
+	uint32_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+
+	/* The client's threads write here too: every operation is one compare and swap. */
+	while (!__atomic_compare_exchange_n(word, &old,
+					    mimic_atomic_result(operation, old, operand, expected),
+					    false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		;
+	return old;
+}
+
+/*
+ * Memory that is not shared: read, then write. Nothing the kernel offers is
+ * atomic against the program's own threads there; docs/protocol.md says so.
+ */
+static int port_atomic(void *context, uint64_t address, enum mimic_atomic operation,
+		       uint32_t operand, uint32_t expected, uint32_t *old)
+{
+	struct mimicd_memory_slot *slot = context;
+	struct mimicd_memory *memory = slot->memory;
+	struct iovec remote = { (void *)(uintptr_t)address, sizeof(uint32_t) };
+	uint32_t value;
+	struct iovec local = { &value, sizeof(value) };
+
+	if (slot->port)
+		return slot->port->atomic(slot->port->context, address, operation, operand, expected, old);
+	if (!memory || address % sizeof(uint32_t))
+		return -EFAULT;
+	if (mimicd_memory_use(memory, address, sizeof(value))) {
+		void *word = memory->last.base + (address - memory->last.start);
+
+		*old = atomic_shared(word, operation, operand, expected);
+		return 0;
+	}
+	if (move_remote(memory, false, &local, &remote, 1) != sizeof(value))
+		return -EFAULT;
+	*old = value;
+	value = mimic_atomic_result(operation, value, operand, expected);
+	if (move_remote(memory, true, &local, &remote, 1) != sizeof(value))
+		return -EFAULT;
+	return 0;
+}
+
+static void port_prefetch(void *context, uint64_t address)
+{
+	struct mimicd_memory_slot *slot = context;
+	struct mimicd_memory *memory = slot->memory;
+
+	if (slot->port)
+		slot->port->prefetch(slot->port->context, address);
+	else if (memory && find(memory, address, 1))
+		__builtin_prefetch(memory->last.base + (address - memory->last.start));
+}
+
+void mimicd_memory_port(struct mimic_memory *port, struct mimicd_memory_slot *slot)
+{
+	*port = (struct mimic_memory){
+		.context = slot,
+		.gather = port_gather,
+		.read = port_read,
+		.read_rows = mimicd_memory_read_rows,
+		.write_rows = mimicd_memory_write_rows,
+		.atomic = port_atomic,
+		.prefetch = port_prefetch,
+	};
+}

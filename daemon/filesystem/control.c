@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Files that are written: devices/NAME/control/. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/engine/inject.h"
+#include "daemon/engine/instance.h"
+#include "daemon/engine/state.h"
+#include "daemon/filesystem/internal.h"
+#include "daemon/loop/log.h"
+#include "mimic/protocol.h"
+
+#define TEXT_MAX 64
+
+static const struct {
+	const char *name;
+	enum mimic_injection what;
+} injections[] = {
+#define _(number, name, text, meaning) { text, MIMIC_INJECT_##name },
+	MIMIC_INJECTIONS(_)
+#undef _
+};
+
+static int inject(struct mimicd_server *server, struct mimicd_instance *instance, const char *text)
+{
+	for (size_t i = 0; i < sizeof(injections) / sizeof(injections[0]); i++) {
+		if (strcmp(injections[i].name, text))
+			continue;
+		/* As `mimic inject`: misbehaviour is for a driver to see. */
+		return instance->on_bus ? mimicd_inject(server, instance, injections[i].what) : -EOPNOTSUPP;
+	}
+	return -EINVAL;
+}
+
+static int control(struct mimicd_server *server, struct mimicd_instance *instance, const char *name,
+		   const char *text)
+{
+	if (!strcmp(name, "inject"))
+		return inject(server, instance, text);
+	if (strcmp(text, "1"))
+		return -EINVAL;
+	if (!strcmp(name, "reset"))
+		return mimicd_state_reset(server, instance);
+	return mimicd_state_clear_counters(server, instance);
+}
+
+/* Without the newline of `echo`. What no terminal should get is not logged as it is. */
+static void take_text(char text[TEXT_MAX], const char *bytes, size_t size)
+{
+	size_t length = size < TEXT_MAX ? size : TEXT_MAX - 1;
+
+	if (length && bytes[length - 1] == '\n')
+		length--;
+	for (size_t i = 0; i < length; i++)
+		text[i] = bytes[i] >= ' ' && bytes[i] <= '~' ? bytes[i] : '?';
+	text[length] = 0;
+}
+
+void mimicd_file_write(fuse_req_t request, fuse_ino_t number, const char *bytes, size_t size,
+		       off_t offset, struct fuse_file_info *info)
+{
+	struct mimicd_filesystem *filesystem = mimicd_filesystem_of(request);
+	const struct mimicd_node *node = mimicd_filesystem_node(request, number);
+	struct mimicd_instance *instance;
+	char text[TEXT_MAX];
+	const char *name;
+	int error;
+
+	(void)offset, (void)info;
+	if (!node)
+		return;
+	take_text(text, bytes, size);
+	/* The descriptor may have been passed on to somebody else. */
+	error = mimicd_state_may_manage(mimicd_asks(request)) ? 0 : -EACCES;
+	if (!error)
+		error = mimicd_tree_control(filesystem->server, node->path, mimicd_asks(request), &instance,
+					    &name);
+	if (!error)
+		error = control(filesystem->server, instance, name, text);
+	if (error == -EINVAL)
+		mimicd_log(MIMICD_LOG_WARNING, "%s: '%s' is nothing to write there", node->path, text);
+	filesystem->is_due = true;
+	if (error)
+		fuse_reply_err(request, error == -ENOENT ? ENODEV : -error);
+	else
+		fuse_reply_write(request, size);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The state filesystem (docs/state.md): the daemon's devices and clients as files.
+ *
+ *   filesystem.c         the session with the kernel, in the daemon's loop
+ *   mount.c   the mount point
+ *   guard.c   against a daemon that waits for itself
+ *   nodes.c   inode numbers
+ *   folders.c, files.c, control.c   the kernel's requests
+ *   poll.c    files that have something new
+ *   tree.c, source.c, walk.c, render.c, config.c   what is shown
+ *
+ * Who serves a filesystem must not use it: a request of ours to ourselves waits for
+ * ever. The daemon opens no path below its mount, and asks nothing of descriptors
+ * that come from clients but what needs no answer of their filesystem. It cannot know
+ * what lies behind a client's memory; see guard.c.
+ *
+ * All of this belongs to who holds the baton, and that is the engine's thread when it
+ * calls: workers leave the filesystem alone.
+ */
+#ifndef MIMICD_FILESYSTEM_H
+#define MIMICD_FILESYSTEM_H
+
+struct mimicd_filesystem;
+struct mimicd_server;
+
+/* Mounts what options.state_path says, if it says something. What fails is in the log, no more. */
+void mimicd_filesystem_create(struct mimicd_server *server);
+/* Unmounts, also while somebody uses it. The directory goes if it is the default one. */
+void mimicd_filesystem_destroy(struct mimicd_server *server);
+
+/* Each time before the loop looks at its descriptors: sets the timer if it is needed. */
+void mimicd_filesystem_prepare(struct mimicd_filesystem *filesystem);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#ifndef MIMICD_FILESYSTEM_INTERNAL_H
+#define MIMICD_FILESYSTEM_INTERNAL_H
+
+#define FUSE_USE_VERSION 312
+
+#include <fuse3/fuse_lowlevel.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "daemon/filesystem/filesystem.h"
+#include "daemon/filesystem/nodes.h"
+#include "daemon/filesystem/tree.h"
+#include "daemon/loop/timer.h"
+#include "daemon/server.h"
+
+/* What all open files keep together, of one user and of all; see has_room(). */
+#define MIMICD_FILES_MAX 4096u
+#define MIMICD_FILES_BYTES_MAX (64u << 20)
+/* How often is looked for changes, at most. */
+#define MIMICD_FILESYSTEM_TICK_NS 100000000ull
+
+/* What polled files of a user lie in, so that it is looked at once for all of them. */
+struct mimicd_watched {
+	struct mimicd_watched *next;
+	unsigned int files;
+	uid_t uid;
+	uint64_t tick;			/* the last look for changes that came to it */
+	uint64_t digest;		/* then */
+	char path[];
+};
+
+/* An open file or folder: what it showed when it was opened, until it is closed. */
+struct mimicd_open_file {
+	struct mimicd_open_file *next, **link;	/* of all that are open */
+	uid_t uid;			/* who opened it */
+	bool is_folder;			/* the content is a list of names */
+	struct mimicd_content content;
+	uint64_t digest;		/* of the device, when the content was taken */
+	struct fuse_pollhandle *poll;	/* somebody waits for a change */
+	struct mimicd_watched *watched;	/* since the first poll */
+	bool was_read;
+	bool has_changed;		/* and poll() has said so: read on from the start takes the new state */
+	char path[];
+};
+
+/* Ends a wait of the daemon for itself; see guard.c. */
+struct mimicd_guard {
+	pthread_t thread;
+	bool is_running;
+	int fuse_fd;
+	struct mimicd_timer *timer;	/* wakes the loop */
+	int stop_fd;
+	_Atomic uint64_t looks;		/* that the loop took at its requests */
+	atomic_bool has_cut;		/* the guard has cut the connection */
+};
+
+struct mimicd_filesystem {
+	struct mimicd_server *server;
+	struct fuse_session *session;
+	struct fuse_buf buffer;		/* of requests */
+	char *path;			/* of the mount point, absolute */
+	bool is_over;			/* somebody has unmounted it */
+	struct timespec since;
+	struct mimicd_source source;
+	struct mimicd_timer timer;
+
+	struct mimicd_nodes nodes;
+	struct mimicd_open_file *files;
+	unsigned int file_count;
+	size_t file_bytes;
+
+	unsigned int polls;		/* files with a poll handle */
+	struct mimicd_watched *watched;
+	uint64_t tick;			/* looks for changes so far */
+	bool is_armed;			/* the timer */
+	bool is_due;			/* a look for changes, even if no event comes */
+	uint64_t requests;		/* events of the loop that were for us */
+	uint64_t events;		/* of the loop that were not, at the last look for changes */
+	uint64_t last_work;		/* server->now at that look */
+	uint64_t last_tick;		/* the end of that look */
+	struct mimicd_guard guard;
+};
+
+/* --- mount ------------------------------------------------------------------------------ */
+
+/* Makes the mount point ready and mounts. 0, or -errno with a log line. */
+int mimicd_filesystem_mount(struct mimicd_filesystem *filesystem);
+void mimicd_filesystem_unmount(struct mimicd_filesystem *filesystem);
+
+/* --- guard ------------------------------------------------------------------------------ */
+
+int mimicd_guard_start(struct mimicd_guard *guard, int fuse_fd, struct mimicd_timer *timer);
+void mimicd_guard_stop(struct mimicd_guard *guard);
+
+/* --- requests --------------------------------------------------------------------------- */
+
+static inline struct mimicd_filesystem *mimicd_filesystem_of(fuse_req_t request)
+{
+	return fuse_req_userdata(request);
+}
+
+static inline struct mimicd_open_file *mimicd_file_of(const struct fuse_file_info *info)
+{
+	return (struct mimicd_open_file *)(uintptr_t)info->fh;
+}
+
+static inline uid_t mimicd_asks(fuse_req_t request)
+{
+	return fuse_req_ctx(request)->uid;
+}
+
+/* NULL: the request got its answer, that the kernel should not know it any more. */
+struct mimicd_node *mimicd_filesystem_node(fuse_req_t request, fuse_ino_t number);
+/* A file or a folder, and what it shows. 0, or -errno: -ENFILE, too much is open; as mimicd_tree_read(). */
+int mimicd_file_create(struct mimicd_filesystem *filesystem, const char *path, uid_t uid,
+		       bool is_folder, struct mimicd_open_file **created);
+/* What it shows now. 0 or -errno; then it is as it was. */
+int mimicd_file_renew(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file);
+void mimicd_file_destroy(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file);
+
+void mimicd_file_write(fuse_req_t request, fuse_ino_t number, const char *bytes, size_t size,
+		       off_t offset, struct fuse_file_info *info);
+void mimicd_file_open(fuse_req_t request, fuse_ino_t number, struct fuse_file_info *info);
+void mimicd_file_read(fuse_req_t request, fuse_ino_t number, size_t size, off_t offset,
+		      struct fuse_file_info *info);
+void mimicd_file_release(fuse_req_t request, fuse_ino_t number, struct fuse_file_info *info);
+void mimicd_file_poll(fuse_req_t request, fuse_ino_t number, struct fuse_file_info *info,
+		      struct fuse_pollhandle *handle);
+/* Tells those who wait for what has changed. */
+void mimicd_filesystem_look_for_changes(struct mimicd_filesystem *filesystem);
+/* Nobody will wait for it any more. */
+void mimicd_file_end_poll(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file);
+
+extern const struct fuse_lowlevel_ops mimicd_filesystem_ops;
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A file is readable until it was read, and again when its device is another one.
+ * While somebody waits for that, a timer looks at the devices, but only after
+ * something has come to the loop: an idle daemon stays idle. However many files of a
+ * user are polled, each device is looked at once.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/engine/inspection.h"
+#include "daemon/filesystem/internal.h"
+#include "daemon/filesystem/source.h"
+#include "libmimic/base/clock.h"
+
+/* --- what is watched --------------------------------------------------------------------- */
+
+static struct mimicd_watched *find_watched(struct mimicd_filesystem *filesystem, const char *path,
+					   size_t length, uid_t uid)
+{
+	struct mimicd_watched *watched = filesystem->watched;
+
+	for (; watched; watched = watched->next) {
+		if (watched->uid == uid && !strncmp(watched->path, path, length) && !watched->path[length])
+			return watched;
+	}
+	watched = calloc(1, sizeof(*watched) + length + 1);
+	if (!watched)
+		return NULL;
+	watched->uid = uid;
+	memcpy(watched->path, path, length);
+	watched->next = filesystem->watched;
+	filesystem->watched = watched;
+	return watched;
+}
+
+static bool begin_watch(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file)
+{
+	if (file->watched)
+		return true;
+	file->watched = find_watched(filesystem, file->path, mimicd_source_length(file->path), file->uid);
+	if (file->watched)
+		file->watched->files++;
+	return file->watched;
+}
+
+static void end_watch(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file)
+{
+	struct mimicd_watched *watched = file->watched, **link = &filesystem->watched;
+
+	file->watched = NULL;
+	if (!watched || --watched->files)
+		return;
+	while (*link != watched)
+		link = &(*link)->next;
+	*link = watched->next;
+	free(watched);
+}
+
+/* As of this look for changes. */
+static uint64_t watched_digest(const struct mimicd_filesystem *filesystem, struct mimicd_watched *watched)
+{
+	if (watched->tick != filesystem->tick)
+		watched->digest = mimicd_tree_digest(filesystem->server, watched->path, watched->uid);
+	watched->tick = filesystem->tick;
+	return watched->digest;
+}
+
+/* --- polling --------------------------------------------------------------------------------- */
+
+static bool has_changed(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file)
+{
+	if (!file->has_changed)
+		file->has_changed = file->digest !=
+			mimicd_tree_digest(filesystem->server, file->path, file->uid);
+	return file->has_changed;
+}
+
+static void drop_poll(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file)
+{
+	if (!file->poll)
+		return;
+	fuse_pollhandle_destroy(file->poll);
+	file->poll = NULL;
+	filesystem->polls--;
+}
+
+void mimicd_file_end_poll(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file)
+{
+	drop_poll(filesystem, file);
+	end_watch(filesystem, file);
+}
+
+static void keep_poll(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file,
+		      struct fuse_pollhandle *handle)
+{
+	drop_poll(filesystem, file);
+	file->poll = handle;
+	filesystem->polls++;
+	filesystem->is_due = true;
+}
+
+void mimicd_file_poll(fuse_req_t request, fuse_ino_t number, struct fuse_file_info *info,
+		      struct fuse_pollhandle *handle)
+{
+	struct mimicd_filesystem *filesystem = mimicd_filesystem_of(request);
+	struct mimicd_open_file *file = mimicd_file_of(info);
+	unsigned int events = POLLOUT | POLLWRNORM;
+
+	(void)number;
+	if (file) {
+		bool is_readable = has_changed(filesystem, file) || !file->was_read;
+
+		events = is_readable ? POLLIN | POLLRDNORM : 0;
+	}
+	if (handle && file && begin_watch(filesystem, file)) {
+		keep_poll(filesystem, file, handle);
+	} else if (handle) {
+		fuse_pollhandle_destroy(handle);
+		/* Without memory nobody would tell who waits. */
+		events |= file ? POLLERR : 0;
+	}
+	fuse_reply_poll(request, events);
+}
+
+/* --- looks for changes ------------------------------------------------------------------------ */
+
+/* Something came to the loop that is no request to us: a device may have changed. */
+static bool has_news(const struct mimicd_filesystem *filesystem)
+{
+	const struct mimicd_server *server = filesystem->server;
+
+	/* A worker that stands in for the loop does not wake it. */
+	return filesystem->is_due || server->loop.events - filesystem->requests != filesystem->events ||
+	       server->jobs.out || server->now != filesystem->last_work;
+}
+
+void mimicd_filesystem_prepare(struct mimicd_filesystem *filesystem)
+{
+	if (!filesystem->polls || filesystem->is_armed || !has_news(filesystem))
+		return;
+	mimicd_timer_arm(&filesystem->timer, filesystem->last_tick + MIMICD_FILESYSTEM_TICK_NS);
+	filesystem->is_armed = true;
+}
+
+void mimicd_filesystem_look_for_changes(struct mimicd_filesystem *filesystem)
+{
+	struct mimicd_open_file *file = filesystem->files;
+	uint64_t begun = mimic_now();
+
+	filesystem->is_armed = false;
+	filesystem->is_due = false;
+	filesystem->events = filesystem->server->loop.events - filesystem->requests;
+	filesystem->last_work = filesystem->server->now;
+	filesystem->tick++;
+	for (; file && filesystem->polls; file = file->next) {
+		if (!file->poll)
+			continue;
+		if (!file->has_changed && file->digest == watched_digest(filesystem, file->watched))
+			continue;
+		file->has_changed = true;
+		fuse_lowlevel_notify_poll(file->poll);
+		drop_poll(filesystem, file);
+	}
+	mimicd_look_ended(filesystem->server, begun);
+	filesystem->last_tick = mimic_now();
+}

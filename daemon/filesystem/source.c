@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "daemon/filesystem/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/bus/binding.h"
+#include "daemon/clients/session.h"
+#include "daemon/engine/state.h"
+
+/* --- the root ----------------------------------------------------------------------- */
+
+static void visit_root(const struct mimicd_server *server, const struct mimic_state_visitor *visitor)
+{
+	char *config = mimicd_source_config(server);
+
+	mimic_state_text(visitor, "version", MIMIC_VERSION, "of mimicd");
+	mimic_state_text(visitor, "transport", server->bus ? "daemon kernel" : "daemon",
+			 "how programs reach the devices");
+	mimic_state_decimal(visitor, "pid", (uint64_t)getpid(), "of mimicd");
+	if (config)
+		mimic_state_text(visitor, "config", config, "the settings, as a configuration file");
+	free(config);
+	mimic_state_enter(visitor, "devices");
+	mimic_state_leave(visitor, "devices");
+	mimic_state_enter(visitor, "clients");
+	mimic_state_leave(visitor, "clients");
+}
+
+/* --- devices -------------------------------------------------------------------------- */
+
+static void folder(const struct mimic_state_visitor *visitor, const char *name)
+{
+	mimic_state_enter(visitor, name);
+	mimic_state_leave(visitor, name);
+}
+
+static void visit_private(const struct mimicd_session *session,
+			  const struct mimic_state_visitor *visitor)
+{
+	for (uint32_t i = 0; session->private_devices && i < MIMIC_SESSION_DEVICES; i++) {
+		const struct mimicd_instance *instance = session->devices[i].instance;
+		char name[MIMIC_NAME_MAX + 16];
+
+		if (!instance || !instance->is_private)
+			continue;
+		/* As mimicd_state_find() knows it: each process may have one of that name. */
+		snprintf(name, sizeof(name), "%s:%d", instance->name, (int)session->pid);
+		folder(visitor, name);
+	}
+}
+
+static void visit_devices(const struct mimicd_server *server, const struct mimic_state_visitor *visitor)
+{
+	for (unsigned int i = 0; i < server->named_count; i++) {
+		if (server->named[i])
+			folder(visitor, server->named[i]->name);
+	}
+	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
+		if (!session->broken)
+			visit_private(session, visitor);
+	}
+}
+
+/* --- clients ---------------------------------------------------------------------------- */
+
+/* A process, which may have several sessions and several devices through the kernel. */
+struct client {
+	bool is_there;
+	const char *program;
+	uid_t uid;
+	uint64_t threads, commands, accesses, shared_bytes, remote_reads, refused_reads;
+	char devices[1024];
+};
+
+static void add_device(struct client *client, const char *name)
+{
+	size_t length = strlen(client->devices);
+
+	snprintf(client->devices + length, sizeof(client->devices) - length, "%s%s", length ? "\n" : "",
+		 name);
+}
+
+static void add_session(struct client *client, const struct mimicd_session *session)
+{
+	client->is_there = true;
+	client->program = session->program;
+	client->uid = session->uid;
+	client->commands += session->commands;
+	client->remote_reads += session->memory.remote_reads;
+	client->refused_reads += session->memory.refused;
+	for (uint32_t i = 1; i <= MIMIC_SESSION_THREADS; i++)
+		client->threads += session->threads[i] != NULL;
+	for (size_t i = 0; i < session->memory.count; i++)
+		client->shared_bytes += session->memory.ranges[i].size;
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		if (session->devices[i].instance)
+			add_device(client, session->devices[i].instance->name);
+	}
+}
+
+static void add_binding(struct client *client, const struct mimicd_binding *binding)
+{
+	client->is_there = true;
+	client->program = binding->program;
+	client->uid = binding->uid;
+	client->accesses += binding->accesses;
+	add_device(client, binding->instance->name);
+}
+
+static bool is_shown(const struct mimicd_session *session)
+{
+	return session->greeted && !session->broken;
+}
+
+static void look_for(const struct mimicd_server *server, pid_t pid, struct client *client)
+{
+	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
+		if (session->pid == pid && is_shown(session))
+			add_session(client, session);
+	}
+	for (struct mimicd_binding *binding = server->bus ? server->bus->bindings : NULL; binding;
+	     binding = binding->next) {
+		if (binding->pid == pid)
+			add_binding(client, binding);
+	}
+}
+
+static void visit_owner(const struct mimic_state_visitor *visitor, uint64_t number, uint64_t thread)
+{
+	char name[24];
+
+	snprintf(name, sizeof(name), "%llu", (unsigned long long)number);
+	mimic_state_decimal(visitor, name, thread, "the thread that devices call so");
+}
+
+static void visit_owners(const struct mimicd_server *server, pid_t pid,
+			 const struct mimic_state_visitor *visitor)
+{
+	const struct mimicd_process *seen = NULL;
+
+	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
+		for (uint32_t i = 1; session->pid == pid && is_shown(session) && i <= MIMIC_SESSION_THREADS; i++) {
+			if (session->threads[i])
+				visit_owner(visitor, session->threads[i]->owner, i);
+		}
+	}
+	for (struct mimicd_binding *binding = server->bus ? server->bus->bindings : NULL; binding;
+	     binding = binding->next) {
+		/* All bindings of a process have the same threads. */
+		if (binding->pid != pid || binding->process == seen)
+			continue;
+		seen = binding->process;
+		for (unsigned int i = 0; i < MIMICD_THREAD_CHAINS; i++) {
+			for (struct mimicd_owner *owner = seen->owners[i]; owner; owner = owner->next)
+				visit_owner(visitor, owner->number, (uint64_t)owner->tid);
+		}
+	}
+}
+
+static void visit_client(const struct mimicd_tree_source *source,
+			 const struct mimic_state_visitor *visitor)
+{
+	struct client client = { 0 };
+
+	look_for(source->server, source->pid, &client);
+	if (!client.is_there)
+		return;
+	mimic_state_text(visitor, "program", client.program, "its name");
+	mimic_state_decimal(visitor, "uid", client.uid, "its user");
+	mimic_state_text(visitor, "devices", client.devices, "what it has open, one a line");
+	mimic_state_decimal(visitor, "threads", client.threads, "that have lanes");
+	mimic_state_decimal(visitor, "commands", client.commands, "executed for it");
+	mimic_state_decimal(visitor, "accesses", client.accesses, "trapped by the kernel for it");
+	mimic_state_decimal(visitor, "shared_bytes", client.shared_bytes, "memory that it shares");
+	mimic_state_decimal(visitor, "remote_reads", client.remote_reads,
+			    "reads and writes of memory that it does not share");
+	mimic_state_decimal(visitor, "refused_reads", client.refused_reads, "those that were refused");
+	mimic_state_enter(visitor, "owners");
+	visit_owners(source->server, source->pid, visitor);
+	mimic_state_leave(visitor, "owners");
+}
+
+/* A pid that an earlier one in the lists had has its folder already. */
+static bool is_first(const struct mimicd_server *server, const struct mimicd_session *session,
+		     const struct mimicd_binding *binding, pid_t pid)
+{
+	struct mimicd_session *other = server->sessions;
+	struct mimicd_binding *earlier = server->bus ? server->bus->bindings : NULL;
+
+	for (; other && other != session; other = other->next) {
+		if (other->pid == pid && is_shown(other))
+			return false;
+	}
+	for (; !session && earlier && earlier != binding; earlier = earlier->next) {
+		if (earlier->pid == pid)
+			return false;
+	}
+	return true;
+}
+
+static void visit_clients(const struct mimicd_server *server, const struct mimic_state_visitor *visitor)
+{
+	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
+		if (!is_shown(session) || !is_first(server, session, NULL, session->pid))
+			continue;
+		mimic_state_enter_number(visitor, (unsigned int)session->pid);
+		mimic_state_leave_number(visitor, (unsigned int)session->pid);
+	}
+	for (struct mimicd_binding *binding = server->bus ? server->bus->bindings : NULL; binding;
+	     binding = binding->next) {
+		if (!is_first(server, NULL, binding, binding->pid))
+			continue;
+		mimic_state_enter_number(visitor, (unsigned int)binding->pid);
+		mimic_state_leave_number(visitor, (unsigned int)binding->pid);
+	}
+}
+
+/* --- paths --------------------------------------------------------------------------------- */
+
+/* What follows `name` in the path; NULL: the path does not begin with it. */
+static const char *after_name(const char *path, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (strncmp(path, name, length) || (path[length] && path[length] != '/'))
+		return NULL;
+	return path + length + (path[length] == '/');
+}
+
+static int find_device(const char *path, uid_t uid, struct mimicd_tree_source *source,
+		       const char **rest)
+{
+	size_t length = strcspn(path, "/");
+	char name[MIMIC_NAME_MAX + 16];
+	int error;
+
+	if (length >= sizeof(name))
+		return -ENOENT;
+	snprintf(name, sizeof(name), "%.*s", (int)length, path);
+	error = mimicd_state_find(source->server, name, uid, &source->instance);
+	if (error)
+		return error == -EPERM ? -EACCES : -ENOENT;
+	source->of = MIMICD_OF_DEVICE;
+	*rest = path + length + (path[length] == '/');
+	return 0;
+}
+
+static int find_client(const char *path, struct mimicd_tree_source *source, const char **rest)
+{
+	size_t length = strcspn(path, "/");
+	struct client client = { 0 };
+	unsigned int pid;
+	char name[16];
+
+	if (length >= sizeof(name))
+		return -ENOENT;
+	snprintf(name, sizeof(name), "%.*s", (int)length, path);
+	if (!mimic_kind_number(name, &pid))
+		return -ENOENT;
+	look_for(source->server, (pid_t)pid, &client);
+	if (!client.is_there)
+		return -ENOENT;
+	source->of = MIMICD_OF_CLIENT;
+	source->pid = (pid_t)pid;
+	*rest = path + length + (path[length] == '/');
+	return 0;
+}
+
+size_t mimicd_source_length(const char *path)
+{
+	const char *name = after_name(path, "devices");
+
+	if (!name)
+		name = after_name(path, "clients");
+	return name ? (size_t)(name - path) + strcspn(name, "/") : 0;
+}
+
+int mimicd_source_find(struct mimicd_server *server, const char *path, uid_t uid,
+		       struct mimicd_tree_source *source, const char **rest)
+{
+	const char *devices = after_name(path, "devices"), *clients = after_name(path, "clients");
+
+	*source = (struct mimicd_tree_source){ .server = server };
+	*rest = "";
+	if (devices && *devices)
+		return find_device(devices, uid, source, rest);
+	if (clients && *clients)
+		return find_client(clients, source, rest);
+	source->of = devices ? MIMICD_OF_DEVICES : clients ? MIMICD_OF_CLIENTS : MIMICD_OF_ROOT;
+	if (source->of == MIMICD_OF_ROOT)
+		*rest = path;
+	return 0;
+}
+
+void mimicd_source_visit(const struct mimicd_tree_source *source, uint64_t now,
+			 const struct mimic_state_visitor *visitor)
+{
+	switch (source->of) {
+	case MIMICD_OF_ROOT:
+		visit_root(source->server, visitor);
+		return;
+	case MIMICD_OF_DEVICES:
+		visit_devices(source->server, visitor);
+		return;
+	case MIMICD_OF_DEVICE:
+		source->instance->kind->state(source->instance->model, now, visitor);
+		return;
+	case MIMICD_OF_CLIENTS:
+		visit_clients(source->server, visitor);
+		return;
+	case MIMICD_OF_CLIENT:
+		visit_client(source, visitor);
+		return;
+	}
+}
