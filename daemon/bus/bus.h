@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/engine/instance.h"
 #include "daemon/loop/timer.h"
 #include "daemon/server.h"
 #include "mimic/bus.h"
@@ -60,9 +61,11 @@ enum mimicd_request_state {
 };
 
 struct mimicd_request {
+	struct mimicd_bus *bus;
 	enum mimicd_request_state state;
 	struct mimicd_instance *instance;
 	struct mimicd_owner *owner;	/* PARKED; NULL: the function driver */
+	struct mimicd_waiter waiter;	/* PARKED */
 	uint64_t due;			/* HELD: when it begins, 0: when the device answers again */
 	struct mimic_bus_request body;
 };
@@ -133,8 +136,6 @@ void mimicd_bus_answer(struct mimicd_bus *bus, uint32_t slot, int status, uint64
 void mimicd_request_do(struct mimicd_bus *bus, const struct mimic_bus_request *body);
 /* A slot's parked or held access is taken back and answered so. */
 void mimicd_request_withdraw(struct mimicd_bus *bus, struct mimicd_request *request);
-/* The model answers the parked access of a slot. */
-void mimicd_request_complete(struct mimicd_bus *bus, struct mimicd_request *request, uint64_t data);
 /* The device goes away: what still waits in it is answered with -ENODEV. */
 void mimicd_requests_drop(struct mimicd_bus *bus, const struct mimicd_instance *instance);
 /* Begins held accesses that are due, or all of a device that answers again. */

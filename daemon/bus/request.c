@@ -84,6 +84,49 @@ static bool note_attach(struct mimicd_instance *instance, const struct mimic_acc
 	return true;
 }
 
+static void forget(struct mimicd_request *request)
+{
+	if (request->state == MIMICD_REQUEST_HELD)
+		request->bus->held--;
+	if (request->owner)
+		request->owner->parked = NULL;
+	request->state = MIMICD_REQUEST_NONE;
+	request->owner = NULL;
+}
+
+void mimicd_request_withdraw(struct mimicd_bus *bus, struct mimicd_request *request)
+{
+	bool was_parked = request->state == MIMICD_REQUEST_PARKED;
+
+	forget(request);
+	if (was_parked)
+		mimicd_instance_withdraw(request->instance, &request->waiter);
+	mimicd_bus_answer(bus, request->body.slot, MIMIC_BUS_TAKEN_BACK, 0, -1);
+}
+
+/* The model has answered the access that waited. */
+static void complete(void *context, uint64_t data)
+{
+	struct mimicd_request *request = context;
+
+	forget(request);
+	mimicd_bus_answer(request->bus, request->body.slot, 0, request->body.is_write ? 0 : data, -1);
+}
+
+static void park(struct mimicd_request *request, struct mimicd_owner *owner)
+{
+	request->state = MIMICD_REQUEST_PARKED;
+	request->owner = owner;
+	request->waiter = (struct mimicd_waiter){
+		.owner = owner_number(owner),
+		.complete = complete,
+		.context = request,
+	};
+	if (owner)
+		owner->parked = request;
+	mimicd_instance_add_waiter(request->instance, &request->waiter);
+}
+
 static void begin(struct mimicd_bus *bus, struct mimicd_request *request,
 		  struct mimicd_binding *binding, struct mimicd_owner *owner)
 {
@@ -96,7 +139,7 @@ static void begin(struct mimicd_bus *bus, struct mimicd_request *request,
 		binding->accesses++;
 		drain_lanes(bus->server, binding->process);
 		make_way(bus, owner);
-	} else if (request->instance->driver_parked) {
+	} else if (mimicd_instance_find_waiter(request->instance, MIMICD_OWNER_DRIVER)) {
 		/* The model keeps one waiting access of an owner, and the driver has no use for a second. */
 		mimicd_bus_answer(bus, body->slot, -EBUSY, 0, -1);
 		return;
@@ -110,46 +153,9 @@ static void begin(struct mimicd_bus *bus, struct mimicd_request *request,
 		mimicd_inject_answer(request->instance, &access);
 		mimicd_bus_answer(bus, body->slot, 0, access.is_write ? 0 : access.data, -1);
 	} else {
-		request->state = MIMICD_REQUEST_PARKED;
-		request->owner = owner;
-		if (owner)
-			owner->parked = request;
-		else
-			request->instance->driver_parked = request;
+		park(request, owner);
 	}
 	bus->server->busy |= model->ops->busy(model);
-}
-
-static void forget(struct mimicd_bus *bus, struct mimicd_request *request)
-{
-	if (request->state == MIMICD_REQUEST_HELD)
-		bus->held--;
-	if (request->owner)
-		request->owner->parked = NULL;
-	else if (request->state == MIMICD_REQUEST_PARKED)
-		request->instance->driver_parked = NULL;
-	request->state = MIMICD_REQUEST_NONE;
-	request->owner = NULL;
-}
-
-void mimicd_request_withdraw(struct mimicd_bus *bus, struct mimicd_request *request)
-{
-	struct mimic_model *model = request->instance->model;
-	bool was_parked = request->state == MIMICD_REQUEST_PARKED;
-	uint64_t owner = owner_number(request->owner);
-
-	forget(bus, request);
-	if (was_parked)
-		model->ops->cancel(model, owner, mimic_now());
-	mimicd_bus_answer(bus, request->body.slot, MIMIC_BUS_TAKEN_BACK, 0, -1);
-}
-
-void mimicd_request_complete(struct mimicd_bus *bus, struct mimicd_request *request, uint64_t data)
-{
-	bool is_write = request->body.is_write;
-
-	forget(bus, request);
-	mimicd_bus_answer(bus, request->body.slot, 0, is_write ? 0 : data, -1);
 }
 
 void mimicd_requests_drop(struct mimicd_bus *bus, const struct mimicd_instance *instance)
@@ -159,7 +165,9 @@ void mimicd_requests_drop(struct mimicd_bus *bus, const struct mimicd_instance *
 
 		if (request->state == MIMICD_REQUEST_NONE || request->instance != instance)
 			continue;
-		forget(bus, request);
+		if (request->state == MIMICD_REQUEST_PARKED)
+			mimicd_instance_remove_waiter(request->instance, &request->waiter);
+		forget(request);
 		mimicd_bus_answer(bus, i, -ENODEV, 0, -1);
 	}
 }
@@ -209,6 +217,7 @@ static int do_access(struct mimicd_bus *bus, const struct mimic_bus_request *bod
 	error = check_access(instance, body);
 	if (error)
 		return error;
+	request->bus = bus;
 	request->instance = instance;
 	request->body = *body;
 	if (mimicd_inject_holds(instance, &access, &request->due)) {
@@ -237,7 +246,7 @@ bool mimicd_requests_release(struct mimicd_bus *bus, uint64_t now)
 
 		if (!is_released(request, now))
 			continue;
-		forget(bus, request);
+		forget(request);
 		error = start(bus, request);
 		if (error)
 			mimicd_bus_answer(bus, i, error, 0, -1);

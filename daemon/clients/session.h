@@ -41,7 +41,8 @@ struct mimicd_lane {
 	uint32_t remaining;
 	uint64_t follows;	/* the order word that the next command waits for, 0: none */
 	struct mimicd_device_slot *target;	/* NULL: closed meanwhile, or no such page; stores go nowhere, loads give 0 */
-	bool parked;
+	bool parked;		/* its access waits in the device */
+	struct mimicd_waiter waiter;	/* that access */
 	bool withdrawn;		/* the command being executed gives no answers, has no effect */
 	bool cancel_pending;	/* the same for the next one that has answers */
 	bool retired;		/* no more commands come; what is posted is still done */

@@ -86,12 +86,6 @@ static void advance(struct mimicd_lane *lane, uint32_t count)
 	lane->withdrawn = false;
 }
 
-static void park(struct mimicd_lane *lane)
-{
-	lane->parked = true;
-	lane->thread->parked = lane;
-}
-
 static void unpark(struct mimicd_lane *lane)
 {
 	lane->parked = false;
@@ -100,14 +94,15 @@ static void unpark(struct mimicd_lane *lane)
 
 void mimicd_engine_withdraw(struct mimicd_lane *lane)
 {
-	struct mimic_model *model = lane->target->model;
-
 	unpark(lane);
-	model->ops->cancel(model, mimicd_lane_owner(lane), mimic_now());
+	mimicd_instance_withdraw(lane->target->instance, &lane->waiter);
 }
 
-static void complete_lane(struct mimicd_lane *lane, uint64_t data)
+/* The model has answered the access that waited. */
+static void complete(void *context, uint64_t data)
 {
+	struct mimicd_lane *lane = context;
+
 	unpark(lane);
 	if (is_store(lane->command.kind))
 		mimic_ring_release(&lane->commands, 1);
@@ -117,49 +112,16 @@ static void complete_lane(struct mimicd_lane *lane, uint64_t data)
 	notify(lane);
 }
 
-/* NULL: the session has no such thread. Owners are unique among all sessions. */
-static struct mimicd_thread *find_thread(const struct mimicd_session *session, uint64_t owner)
+static void park(struct mimicd_lane *lane)
 {
-	unsigned int number = owner & MIMICD_OWNER_THREAD;
-	struct mimicd_thread *thread;
-
-	if (!session || number > MIMIC_SESSION_THREADS)
-		return NULL;
-	thread = session->threads[number];
-	return thread && thread->owner == owner ? thread : NULL;
-}
-
-/* Of the sessions that have the device, or a context of it. */
-static struct mimicd_thread *find_user(const struct mimicd_instance *instance, uint64_t owner)
-{
-	struct mimicd_thread *thread = find_thread(instance->session, owner);
-
-	for (unsigned int i = 0; !thread && i < instance->context_count; i++)
-		thread = find_thread(instance->contexts[i].session, owner);
-	return thread;
-}
-
-void mimicd_engine_complete(void *context, uint64_t owner, uint64_t data)
-{
-	struct mimicd_instance *instance = context;
-	struct mimicd_request *trap = NULL;
-	struct mimicd_thread *thread = NULL;
-
-	if (owner == MIMICD_OWNER_DRIVER) {
-		trap = instance->driver_parked;
-	} else if (instance->binding) {
-		struct mimicd_owner *who = mimicd_binding_find_owner(instance, owner);
-
-		trap = who ? who->parked : NULL;
-		thread = who ? who->thread : NULL;
-	} else {
-		thread = find_user(instance, owner);
-	}
-	if (trap && trap->instance == instance)
-		mimicd_request_complete(instance->server->bus, trap, data);
-	else if (thread && thread->parked && thread->parked->target &&
-		 thread->parked->target->instance == instance)
-		complete_lane(thread->parked, data);
+	lane->parked = true;
+	lane->thread->parked = lane;
+	lane->waiter = (struct mimicd_waiter){
+		.owner = mimicd_lane_owner(lane),
+		.complete = complete,
+		.context = lane,
+	};
+	mimicd_instance_add_waiter(lane->target->instance, &lane->waiter);
 }
 
 static void fill_pattern(const struct mimicd_lane *lane, struct mimic_access *pattern)

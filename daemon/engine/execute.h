@@ -25,7 +25,4 @@ void mimicd_engine_cancel(struct mimicd_lane *lane);
 /* Nothing is left on the lane that could have an effect. */
 bool mimicd_engine_is_done(struct mimicd_lane *lane);
 
-/* A model's host->complete(); context is the instance. */
-void mimicd_engine_complete(void *context, uint64_t owner, uint64_t data);
-
 #endif

@@ -8,9 +8,53 @@
 
 #include "daemon/bus/binding.h"
 #include "daemon/clients/session.h"
-#include "daemon/engine/execute.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
+
+/* --- accesses that wait ------------------------------------------------------ */
+
+void mimicd_instance_add_waiter(struct mimicd_instance *instance, struct mimicd_waiter *waiter)
+{
+	waiter->next = instance->waiters;
+	instance->waiters = waiter;
+}
+
+void mimicd_instance_remove_waiter(struct mimicd_instance *instance, struct mimicd_waiter *waiter)
+{
+	struct mimicd_waiter **link = &instance->waiters;
+
+	while (*link != waiter)
+		link = &(*link)->next;
+	*link = waiter->next;
+}
+
+void mimicd_instance_withdraw(struct mimicd_instance *instance, struct mimicd_waiter *waiter)
+{
+	mimicd_instance_remove_waiter(instance, waiter);
+	instance->model->ops->cancel(instance->model, waiter->owner, mimic_now());
+}
+
+struct mimicd_waiter *mimicd_instance_find_waiter(const struct mimicd_instance *instance, uint64_t owner)
+{
+	struct mimicd_waiter *waiter = instance->waiters;
+
+	while (waiter && waiter->owner != owner)
+		waiter = waiter->next;
+	return waiter;
+}
+
+/* --- what a model asks of its host ---------------------------------------------- */
+
+static void complete(void *context, uint64_t owner, uint64_t data)
+{
+	struct mimicd_instance *instance = context;
+	struct mimicd_waiter *waiter = mimicd_instance_find_waiter(instance, owner);
+
+	if (!waiter)
+		return;
+	mimicd_instance_remove_waiter(instance, waiter);
+	waiter->complete(waiter->context, data);
+}
 
 /* Once a session: a program can make its device hang as often as it likes. */
 static void log_report(void *context, const char *text)
@@ -107,7 +151,7 @@ static void fill_host(struct mimicd_instance *instance, struct mimic_host *host)
 {
 	*host = (struct mimic_host){
 		.context = instance,
-		.complete = mimicd_engine_complete,
+		.complete = complete,
 		.interrupt = instance->kind->take_events ? interrupt : NULL,
 		.report = log_report,
 		.page_fault = page_fault,

@@ -18,7 +18,6 @@
 
 struct mimicd_binding;
 struct mimicd_device_slot;
-struct mimicd_request;
 struct mimicd_server;
 struct mimicd_session;
 
@@ -28,6 +27,15 @@ struct mimicd_context {
 	uint64_t address_space;		/* as the model knows it */
 	struct mimicd_memory_slot memory;
 	struct mimic_memory port;	/* of that memory */
+};
+
+/* An access that waits in a model, by its owner. Whoever makes the access has the structure. */
+struct mimicd_waiter {
+	struct mimicd_waiter *next;	/* of the instance */
+	uint64_t owner;
+	/* The access is over; for a load `data` is its answer. The waiter is not in the list any more. */
+	void (*complete)(void *context, uint64_t data);
+	void *context;
 };
 
 struct mimicd_instance {
@@ -47,7 +55,7 @@ struct mimicd_instance {
 	bool is_private;
 	bool on_bus;
 	uint32_t bus_device;		/* its number there */
-	struct mimicd_request *driver_parked;	/* the function driver's access that waits in the model */
+	struct mimicd_waiter *waiters;	/* an owner has one at most */
 	struct mimicd_injection injection;
 };
 
@@ -70,6 +78,15 @@ static inline bool mimicd_instance_is_bound(const struct mimicd_instance *instan
 {
 	return instance->binding != NULL;
 }
+
+/* An access of that owner waits in the model from now on. */
+void mimicd_instance_add_waiter(struct mimicd_instance *instance, struct mimicd_waiter *waiter);
+/* It is not to be told any more. */
+void mimicd_instance_remove_waiter(struct mimicd_instance *instance, struct mimicd_waiter *waiter);
+/* The access is taken back from the model: it has no effect, and is not told. */
+void mimicd_instance_withdraw(struct mimicd_instance *instance, struct mimicd_waiter *waiter);
+/* NULL: no access of that owner waits. */
+struct mimicd_waiter *mimicd_instance_find_waiter(const struct mimicd_instance *instance, uint64_t owner);
 
 /* By name, private ones not. -ENOENT: no such kind; -ENODEV: no such device. */
 int mimicd_instance_find(struct mimicd_server *server, const char *name,
