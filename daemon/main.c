@@ -156,7 +156,7 @@ int main(int argc, char **argv)
 	if (line.daemonise)
 		ready = go_to_background();
 	raise_descriptor_limit();
-	if (line.make_directory && mimicd_socket_make_directory(line.options.socket_path))
+	if (line.make_directory && mimicd_socket_make_directory(line.options.clients.socket_path))
 		return EXIT_FAILURE;
 	error = create_server(&line.options);
 	if (error)
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
 	count_devices(&line.options.settings, devices, sizeof(devices));
 	mimicd_log(MIMICD_LOG_INFO, "serving %s devices (profile %s) at %s", devices,
 		   mimic_config_profile_name(&line.options.settings),
-		   line.options.listen_fd >= 0 ? "a socket of systemd" : line.options.socket_path);
+		   line.options.clients.listen_fd >= 0 ? "a socket of systemd" : line.options.clients.socket_path);
 	tell_ready(ready);
 	error = mimicd_server_run(server);
 	mimicd_notify("STOPPING=1");

@@ -111,7 +111,7 @@ static int parse_kernel(struct mimicd_options *options, const char *text)
 	int value = text ? parse_word("--kernel", text, words) : MIMICD_KERNEL_REQUIRED;
 
 	if (value >= 0)
-		options->kernel = (enum mimicd_kernel)value;
+		options->bus.kernel = (enum mimicd_kernel)value;
 	return value < 0 ? value : 0;
 }
 
@@ -121,7 +121,7 @@ static int parse_channel(struct mimicd_options *options, const char *text)
 	int value = parse_word("--channel", text, words);
 
 	if (value >= 0)
-		options->channel = (enum mimicd_channel)value;
+		options->bus.channel = (enum mimicd_channel)value;
 	return value < 0 ? value : 0;
 }
 
@@ -132,7 +132,7 @@ static int parse_state(struct mimicd_command_line *line, int argc, char **argv)
 
 	if (!directory && optind < argc && argv[optind][0] != '-')
 		directory = argv[optind++];
-	line->options.state_path = directory;
+	line->options.filesystem.path = directory;
 	line->wants_state = true;
 	if (!directory || *directory)
 		return 0;
@@ -144,7 +144,7 @@ static int parse_one(struct mimicd_command_line *line, struct texts *texts, int 
 {
 	switch (option) {
 	case 's':
-		line->options.socket_path = optarg;
+		line->options.clients.socket_path = optarg;
 		return 0;
 	case 'c':
 		texts->config = optarg;
@@ -158,12 +158,12 @@ static int parse_one(struct mimicd_command_line *line, struct texts *texts, int 
 	case OPTION_KERNEL:
 		return parse_kernel(&line->options, optarg);
 	case OPTION_BUS:
-		line->options.bus_path = optarg;
+		line->options.bus.path = optarg;
 		return 0;
 	case OPTION_CHANNEL:
 		return parse_channel(&line->options, optarg);
 	case OPTION_ALLOW_USERS:
-		line->options.allow_users = true;
+		line->options.clients.allow_users = line->options.filesystem.allow_users = true;
 		return 0;
 	case 'f':
 		line->daemonise = false;
@@ -212,8 +212,8 @@ static int find_socket(struct mimicd_command_line *line)
 	const char *named = secure_getenv("MIMIC_SOCKET");
 	int error;
 
-	line->options.listen_fd = mimicd_socket_from_systemd();
-	if (line->options.socket_path || line->options.listen_fd >= 0)
+	line->options.clients.listen_fd = mimicd_socket_from_systemd();
+	if (line->options.clients.socket_path || line->options.clients.listen_fd >= 0)
 		return 0;
 	error = mimic_daemon_socket_path(NULL, line->default_path, sizeof(line->default_path));
 	if (error) {
@@ -222,7 +222,7 @@ static int find_socket(struct mimicd_command_line *line)
 		      stderr);
 		return -EINVAL;
 	}
-	line->options.socket_path = line->default_path;
+	line->options.clients.socket_path = line->default_path;
 	line->make_directory = !named || !*named;
 	return 0;
 }
@@ -230,7 +230,7 @@ static int find_socket(struct mimicd_command_line *line)
 /* "state" beside the socket, or where the socket would be by default. */
 static int find_state_directory(struct mimicd_command_line *line)
 {
-	const char *socket = line->options.socket_path, *slash;
+	const char *socket = line->options.clients.socket_path, *slash;
 	int length;
 
 	if (!socket && !mimic_daemon_socket_path(NULL, line->default_path, sizeof(line->default_path)))
@@ -246,8 +246,8 @@ static int find_state_directory(struct mimicd_command_line *line)
 		fputs("mimicd: --state: the path of the socket is too long: give --state DIR\n", stderr);
 		return -EINVAL;
 	}
-	line->options.state_path = line->state_path;
-	line->options.make_state_directory = true;
+	line->options.filesystem.path = line->state_path;
+	line->options.filesystem.make_directory = true;
 	return 0;
 }
 
@@ -258,9 +258,8 @@ int mimicd_command_line_parse(struct mimicd_command_line *line, int argc, char *
 
 	*line = (struct mimicd_command_line){
 		.options = {
-			.listen_fd = -1,
-			.kernel = MIMICD_KERNEL_AUTO,
-			.bus_path = MIMIC_BUS_NODE,
+			.clients.listen_fd = -1,
+			.bus = { .kernel = MIMICD_KERNEL_AUTO, .path = MIMIC_BUS_NODE },
 		},
 		.log_level = MIMICD_LOG_INFO,
 	};
@@ -277,7 +276,7 @@ int mimicd_command_line_parse(struct mimicd_command_line *line, int argc, char *
 	if (load_settings(line, &texts))
 		return -EINVAL;
 	error = find_socket(line);
-	if (!error && line->wants_state && !line->options.state_path)
+	if (!error && line->wants_state && !line->options.filesystem.path)
 		error = find_state_directory(line);
 	return error;
 }

@@ -12,9 +12,9 @@ struct mimicd_command_line {
 	bool daemonise;
 	bool exit_now;		/* --help, --version: said all there is to say */
 	bool make_directory;	/* of the socket: nobody named one */
-	char default_path[128];	/* what options.socket_path points to without --socket */
+	char default_path[128];	/* what the socket's path points to without --socket */
 	bool wants_state;	/* --state */
-	char state_path[144];	/* what options.state_path points to without a directory */
+	char state_path[144];	/* what the filesystem's path points to without a directory */
 };
 
 /* 0, or -EINVAL when something is wrong that was said on standard error. */

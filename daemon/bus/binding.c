@@ -26,7 +26,7 @@ struct mimicd_owner *mimicd_process_find(struct mimicd_process *process, uint64_
 	return owner;
 }
 
-static struct mimicd_owner *owner_create(struct mimicd_server *server,
+static struct mimicd_owner *owner_create(struct mimicd_engine *engine,
 					 struct mimicd_process *process, pid_t tid)
 {
 	struct mimicd_owner *owner = calloc(1, sizeof(*owner));
@@ -35,7 +35,7 @@ static struct mimicd_owner *owner_create(struct mimicd_server *server,
 	if (!owner)
 		return NULL;
 	/* The low bits are a thread's number in its session; here there is none. */
-	owner->number = ++server->last_owner << MIMICD_OWNER_SHIFT;
+	owner->number = ++engine->last_owner << MIMICD_OWNER_SHIFT;
 	owner->tid = tid;
 	chain = owner_chain(process, owner->number);
 	owner->next = *chain;
@@ -72,7 +72,7 @@ struct mimicd_owner *mimicd_process_join(struct mimicd_session *session,
 	struct mimicd_owner *owner = owner_of_tid(session->process, tid);
 
 	if (!owner || owner->thread)
-		owner = owner_create(session->server, session->process, owner ? 0 : tid);
+		owner = owner_create(session->engine, session->process, owner ? 0 : tid);
 	if (owner)
 		owner->thread = thread;
 	return owner;
@@ -175,7 +175,7 @@ struct mimicd_owner *mimicd_binding_owner(struct mimicd_bus *bus, struct mimicd_
 		owner = NULL;
 	}
 	if (!owner)
-		owner = owner_create(bus->server, binding->process, tid);
+		owner = owner_create(bus->engine, binding->process, tid);
 	if (!owner) {
 		free(thread);
 		return NULL;
@@ -213,7 +213,7 @@ void mimicd_binding_thread_gone(struct mimicd_bus *bus, struct mimicd_binding *b
 	/* What it posted on its lanes is still done: its session's THREAD_GONE comes after that. */
 	if (!owner->thread) {
 		model->ops->owner_gone(model, owner->number, mimic_now());
-		bus->server->busy |= model->ops->busy(model);
+		bus->engine->busy |= model->ops->busy(model);
 	}
 	thread_free(binding, link);
 }
@@ -266,7 +266,7 @@ void mimicd_binding_attached(struct mimicd_instance *instance, unsigned int cont
 
 	if (context >= instance->context_count)
 		return;
-	for (session = instance->server->sessions; session; session = session->next)
+	for (session = instance->engine->sessions; session; session = session->next)
 		mimicd_instance_detach_context(session, instance, context);
 	instance->contexts[context].address_space =
 		mimicd_binding_memory(instance, address_space) ? address_space : 0;
@@ -369,18 +369,18 @@ static void withdraw_all(struct mimicd_bus *bus, const struct mimicd_binding *bi
 }
 
 /* Sessions of the process lose the device; one whose process has none left ends. */
-static void leave_sessions(struct mimicd_server *server, const struct mimicd_binding *binding)
+static void leave_sessions(struct mimicd_engine *engine, const struct mimicd_binding *binding)
 {
 	struct mimicd_process *process = binding->process;
 
-	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
+	for (struct mimicd_session *session = engine->sessions; session; session = session->next) {
 		if (session->process != process)
 			continue;
 		mimicd_instance_detach(session, binding->instance);
 		if (process->bindings)
 			continue;
 		session->broken = true;
-		server->reap = true;
+		engine->reap = true;
 	}
 }
 
@@ -408,7 +408,7 @@ void mimicd_binding_close(struct mimicd_bus *bus, struct mimicd_binding *binding
 
 	withdraw_all(bus, binding);
 	process->bindings--;
-	leave_sessions(bus->server, binding);
+	leave_sessions(bus->engine, binding);
 	for (unsigned int i = 0; i < MIMICD_THREAD_CHAINS; i++) {
 		while (binding->threads[i])
 			thread_free(binding, &binding->threads[i]);

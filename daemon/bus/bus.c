@@ -72,13 +72,13 @@ static int start_ring(struct mimicd_bus *bus, size_t size)
 		stop_ring(bus);
 		return error;
 	}
-	mimicd_bus_publish_cpu(bus, bus->server->cpu);
-	return mimicd_loop_watch(&bus->server->loop, bus->ring_fd, EPOLLIN, &bus->source);
+	__atomic_store_n(&bus->header->cpu, bus->engine->cpu, __ATOMIC_RELAXED);
+	return mimicd_loop_watch(bus->engine->loop, bus->ring_fd, EPOLLIN, &bus->source);
 }
 
 static int start_channel(struct mimicd_bus *bus, const struct mimic_bus_info *info)
 {
-	enum mimicd_channel wanted = bus->server->options.channel;
+	enum mimicd_channel wanted = bus->options.channel;
 	int error;
 
 	if (wanted != MIMICD_CHANNEL_READ) {
@@ -90,19 +90,19 @@ static int start_channel(struct mimicd_bus *bus, const struct mimic_bus_info *in
 			return error;
 		}
 	}
-	return mimicd_loop_watch(&bus->server->loop, bus->fd, EPOLLIN, &bus->source);
+	return mimicd_loop_watch(bus->engine->loop, bus->fd, EPOLLIN, &bus->source);
 }
 
 /* The kernel refused a passthrough command; read() and write() mean the same. */
 static int leave_ring(struct mimicd_bus *bus, int error)
 {
-	if (bus->server->options.channel == MIMICD_CHANNEL_URING)
+	if (bus->options.channel == MIMICD_CHANNEL_URING)
 		return error;
 	mimicd_log(MIMICD_LOG_WARNING, "the bus: io_uring commands fail (%s): using read and write",
 		   strerror(-error));
 	stop_ring(bus);
 	bus->is_readable = true;
-	return mimicd_loop_watch(&bus->server->loop, bus->fd, EPOLLIN, &bus->source);
+	return mimicd_loop_watch(bus->engine->loop, bus->fd, EPOLLIN, &bus->source);
 }
 
 /* A daemon that was killed a moment ago may still have it: the kernel ends its io_uring later. */
@@ -120,7 +120,7 @@ static int register_patiently(struct mimicd_bus *bus, struct mimic_bus_register 
 	return error;
 }
 
-int mimicd_bus_register(struct mimicd_server *server, struct mimicd_instance *instance)
+int mimicd_bus_register(struct mimicd_engine *engine, struct mimicd_instance *instance)
 {
 	struct mimic_bus_register wanted = {
 		.size = sizeof(wanted),
@@ -133,10 +133,10 @@ int mimicd_bus_register(struct mimicd_server *server, struct mimicd_instance *in
 	};
 	int error;
 
-	if (!server->bus)
+	if (!engine->bus)
 		return 0;
 	snprintf(wanted.kind, sizeof(wanted.kind), "%s", instance->kind->name);
-	error = register_patiently(server->bus, &wanted);
+	error = register_patiently(engine->bus, &wanted);
 	if (error) {
 		mimicd_log(MIMICD_LOG_WARNING, "%s is not on the kernel's bus: %s", instance->name,
 			   error == -EEXIST ? "another daemon has that number, or left it behind with other properties" :
@@ -148,14 +148,14 @@ int mimicd_bus_register(struct mimicd_server *server, struct mimicd_instance *in
 	return 0;
 }
 
-void mimicd_bus_unregister(struct mimicd_server *server, struct mimicd_instance *instance)
+void mimicd_bus_unregister(struct mimicd_engine *engine, struct mimicd_instance *instance)
 {
 	struct mimic_bus_unregister unwanted = { .size = sizeof(unwanted), .device = instance->bus_device };
 	int error;
 
 	if (!instance->on_bus)
 		return;
-	error = bus_ioctl(server->bus, MIMIC_BUS_UNREGISTER, &unwanted);
+	error = bus_ioctl(engine->bus, MIMIC_BUS_UNREGISTER, &unwanted);
 	if (error)
 		mimicd_log(MIMICD_LOG_WARNING, "%s cannot be taken off the bus: %s", instance->name,
 			   strerror(-error));
@@ -171,45 +171,45 @@ int mimicd_bus_map_memory(struct mimicd_bus *bus, struct mimicd_instance *instan
 	return bus->ops->map_at(bus->fd, memory->base, memory->size, MIMIC_BUS_MEMORY(instance->bus_device));
 }
 
-int mimicd_bus_interrupt(struct mimicd_server *server, struct mimicd_instance *instance)
+int mimicd_bus_interrupt(struct mimicd_engine *engine, struct mimicd_instance *instance)
 {
 	struct mimic_bus_interrupt raise = {
 		.size = sizeof(raise), .device = instance->bus_device, .line = INTERRUPT_LINE,
 	};
 
-	if (!server->bus || !instance->on_bus)
+	if (!engine->bus || !instance->on_bus)
 		return -ENODEV;
-	return bus_ioctl(server->bus, MIMIC_BUS_INTERRUPT, &raise);
+	return bus_ioctl(engine->bus, MIMIC_BUS_INTERRUPT, &raise);
 }
 
-static int register_all(struct mimicd_server *server)
+static int register_all(struct mimicd_engine *engine)
 {
 	unsigned int count = 0;
 	int error = 0;
 
-	server->bus->is_starting = true;
-	for (unsigned int i = 0; i < server->named_count; i++) {
+	engine->bus->is_starting = true;
+	for (unsigned int i = 0; i < engine->named_count; i++) {
 		int failed;
 
-		if (!server->named[i])
+		if (!engine->named[i])
 			continue;
-		failed = mimicd_bus_register(server, server->named[i]);
+		failed = mimicd_bus_register(engine, engine->named[i]);
 		count += !failed;
 		error = error ? error : failed;
 		/* Once for all: that much time another daemon's end has had. */
-		server->bus->is_starting &= failed != -EEXIST;
+		engine->bus->is_starting &= failed != -EEXIST;
 	}
-	server->bus->is_starting = false;
+	engine->bus->is_starting = false;
 	mimicd_log(MIMICD_LOG_INFO, "%u devices on the kernel's bus at %s (channel: %s)", count,
-		   server->options.bus_path, server->bus->ring ? "io_uring" : "read and write");
+		   engine->bus->options.path, engine->bus->ring ? "io_uring" : "read and write");
 	return error;
 }
 
 static int set_up(struct mimicd_bus *bus)
 {
-	struct mimicd_server *server = bus->server;
-	const char *path = server->options.bus_path;
-	bool is_required = server->options.kernel == MIMICD_KERNEL_REQUIRED;
+	struct mimicd_engine *engine = bus->engine;
+	const char *path = bus->options.path;
+	bool is_required = bus->options.kernel == MIMICD_KERNEL_REQUIRED;
 	struct mimic_bus_info info;
 	int error;
 
@@ -234,8 +234,8 @@ static int set_up(struct mimicd_bus *bus)
 		mimicd_log(MIMICD_LOG_ERROR, "%s: no channel: %s", path, strerror(-error));
 		return error;
 	}
-	server->bus = bus;
-	error = register_all(server);
+	engine->bus = bus;
+	error = register_all(engine);
 	return is_required ? error : 0;
 }
 
@@ -249,6 +249,59 @@ static void free_bus(struct mimicd_bus *bus)
 		bus->ops->close(bus->fd);
 	mimicd_timer_destroy(&bus->timer);
 	free(bus);
+}
+
+void mimicd_bus_lose(struct mimicd_bus *bus, int error)
+{
+	if (bus->is_lost)
+		return;
+	bus->is_lost = true;
+	bus->engine->reap = true;
+	mimicd_log(MIMICD_LOG_ERROR, "the kernel's bus is gone: %s", strerror(-error));
+	/* It would wake us for ever. */
+	mimicd_loop_forget(bus->engine->loop, bus->ring ? bus->ring_fd : bus->fd);
+}
+
+/* What was on the bus when it was lost goes here, where nothing is in the middle of it. */
+static void prepare(void *context)
+{
+	struct mimicd_bus *bus = context;
+
+	if (!bus->is_lost || bus->is_cleared)
+		return;
+	bus->is_cleared = true;
+	while (bus->bindings)
+		mimicd_binding_close(bus, bus->bindings);
+	for (unsigned int i = 0; i < bus->engine->named_count; i++) {
+		if (bus->engine->named[i])
+			bus->engine->named[i]->on_bus = false;
+	}
+}
+
+static void publish_sleep(void *context, bool sleeps)
+{
+	struct mimicd_bus *bus = context;
+	int error = 0;
+
+	if (!bus->ring || bus->is_lost)
+		return;
+	if (sleeps && !bus->fetch_is_parked) {
+		error = bus->ops->ring_fetch(bus->ring, -1);
+		bus->fetch_is_parked = !error;
+		if (error && leave_ring(bus, error))
+			mimicd_bus_lose(bus, error);
+	}
+	bus->was_asleep |= sleeps;
+	if (bus->header)
+		__atomic_store_n(&bus->header->sleeping, sleeps, __ATOMIC_RELAXED);
+}
+
+static void publish_cpu(void *context, int cpu)
+{
+	struct mimicd_bus *bus = context;
+
+	if (bus->header)
+		__atomic_store_n(&bus->header->cpu, cpu, __ATOMIC_RELAXED);
 }
 
 /* The node or the ring has something. */
@@ -271,92 +324,69 @@ static void wake(void *context)
 		mimicd_bus_lose(bus, got);
 }
 
-int mimicd_bus_create(struct mimicd_server *server)
+static bool poll(void *context, bool is_idle)
+{
+	return mimicd_bus_round(context, is_idle);
+}
+
+static bool has_work(void *context)
+{
+	return mimicd_bus_has_work(context);
+}
+
+static const struct mimicd_front_end_ops front_end_ops = {
+	.poll = poll,
+	.has_work = has_work,
+	.prepare = prepare,
+	.publish_cpu = publish_cpu,
+	.publish_sleep = publish_sleep,
+};
+
+int mimicd_bus_create(struct mimicd_bus **created, struct mimicd_engine *engine,
+		      const struct mimicd_bus_options *options)
 {
 	struct mimicd_bus *bus;
 	int error;
 
-	if (server->options.kernel == MIMICD_KERNEL_OFF)
+	if (options->kernel == MIMICD_KERNEL_OFF)
 		return 0;
 	bus = calloc(1, sizeof(*bus));
 	if (!bus)
 		return -ENOMEM;
-	bus->server = server;
-	bus->ops = server->options.bus_ops ? server->options.bus_ops : &mimicd_bus_system;
+	bus->engine = engine;
+	bus->options = *options;
+	bus->ops = options->ops ? options->ops : &mimicd_bus_system;
 	bus->fd = -1;
 	bus->current = -1;
 	bus->source = (struct mimicd_source){ wake, bus };
-	error = mimicd_timer_create(&bus->timer, &server->loop);
+	error = mimicd_timer_create(&bus->timer, engine->loop);
 	if (!error)
 		error = set_up(bus);
-	if (!error)
+	if (!error) {
+		bus->front_end = (struct mimicd_front_end){ .ops = &front_end_ops, .context = bus };
+		mimicd_front_end_add(engine, &bus->front_end);
+		*created = bus;
 		return 0;
-	server->bus = NULL;
-	for (unsigned int i = 0; i < server->named_count; i++) {
-		if (server->named[i])
-			server->named[i]->on_bus = false;
+	}
+	engine->bus = NULL;
+	for (unsigned int i = 0; i < engine->named_count; i++) {
+		if (engine->named[i])
+			engine->named[i]->on_bus = false;
 	}
 	free_bus(bus);
 	/* Not the node's own error: a path that is not there is no mistake of the caller here. */
-	return server->options.kernel == MIMICD_KERNEL_REQUIRED ? -ENOTCONN : 0;
+	return options->kernel == MIMICD_KERNEL_REQUIRED ? -ENOTCONN : 0;
 }
 
-void mimicd_bus_destroy(struct mimicd_server *server)
+void mimicd_bus_destroy(struct mimicd_bus *bus)
 {
-	struct mimicd_bus *bus = server->bus;
-
 	if (!bus)
 		return;
-	/* Nothing is answered: who waits learns from the closing of the node. */
+	/* Nothing is answered: a process that waits learns from the closing of the node. */
 	bus->is_lost = true;
 	while (bus->bindings)
 		mimicd_binding_close(bus, bus->bindings);
-	server->bus = NULL;
+	mimicd_front_end_remove(bus->engine, &bus->front_end);
+	bus->engine->bus = NULL;
 	free_bus(bus);
-}
-
-void mimicd_bus_lose(struct mimicd_bus *bus, int error)
-{
-	if (bus->is_lost)
-		return;
-	bus->is_lost = true;
-	bus->server->reap = true;
-	mimicd_log(MIMICD_LOG_ERROR, "the kernel's bus is gone: %s", strerror(-error));
-	/* It would wake us for ever. */
-	mimicd_loop_forget(&bus->server->loop, bus->ring ? bus->ring_fd : bus->fd);
-}
-
-void mimicd_bus_reap(struct mimicd_bus *bus)
-{
-	if (!bus->is_lost)
-		return;
-	while (bus->bindings)
-		mimicd_binding_close(bus, bus->bindings);
-	for (unsigned int i = 0; i < bus->server->named_count; i++) {
-		if (bus->server->named[i])
-			bus->server->named[i]->on_bus = false;
-	}
-}
-
-void mimicd_bus_publish_sleep(struct mimicd_bus *bus, uint32_t sleeping)
-{
-	int error = 0;
-
-	if (!bus->ring || bus->is_lost)
-		return;
-	if (sleeping && !bus->fetch_is_parked) {
-		error = bus->ops->ring_fetch(bus->ring, -1);
-		bus->fetch_is_parked = !error;
-		if (error && leave_ring(bus, error))
-			mimicd_bus_lose(bus, error);
-	}
-	bus->was_asleep |= sleeping;
-	if (bus->header)
-		__atomic_store_n(&bus->header->sleeping, sleeping, __ATOMIC_RELAXED);
-}
-
-void mimicd_bus_publish_cpu(struct mimicd_bus *bus, int cpu)
-{
-	if (bus->header)
-		__atomic_store_n(&bus->header->cpu, cpu, __ATOMIC_RELAXED);
 }

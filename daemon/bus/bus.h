@@ -22,7 +22,8 @@
 
 #include "daemon/engine/instance.h"
 #include "daemon/loop/timer.h"
-#include "daemon/server.h"
+#include "daemon/engine/engine.h"
+#include "daemon/engine/front_end.h"
 #include "mimic/bus.h"
 
 struct mimicd_binding;
@@ -53,6 +54,26 @@ struct mimicd_bus_ops {
 
 extern const struct mimicd_bus_ops mimicd_bus_system;
 
+/* Is there to be a kernel's bus? */
+enum mimicd_kernel {
+	MIMICD_KERNEL_OFF,
+	MIMICD_KERNEL_AUTO,	/* if the node can be opened */
+	MIMICD_KERNEL_REQUIRED,
+};
+
+enum mimicd_channel {
+	MIMICD_CHANNEL_AUTO,	/* io_uring, else read and write */
+	MIMICD_CHANNEL_URING,
+	MIMICD_CHANNEL_READ,
+};
+
+struct mimicd_bus_options {
+	enum mimicd_kernel kernel;
+	enum mimicd_channel channel;
+	const char *path;			/* of the node */
+	const struct mimicd_bus_ops *ops;	/* NULL: the system's */
+};
+
 /* A request that was taken and is not answered yet, by slot. */
 enum mimicd_request_state {
 	MIMICD_REQUEST_NONE,
@@ -71,11 +92,14 @@ struct mimicd_request {
 };
 
 struct mimicd_bus {
-	struct mimicd_server *server;
+	struct mimicd_engine *engine;
+	struct mimicd_front_end front_end;
+	struct mimicd_bus_options options;
 	const struct mimicd_bus_ops *ops;
 	int fd;
 	bool is_starting;		/* nobody waits for us yet */
 	bool is_lost;			/* the node failed: nothing is asked or answered any more */
+	bool is_cleared;		/* and what was on it is gone */
 	struct mimic_bus_header *header;	/* NULL: read() and write() */
 	struct mimic_bus_slot *slots;
 	size_t slots_size;
@@ -96,28 +120,25 @@ struct mimicd_bus {
 };
 
 /*
- * Opens the node and puts the server's devices on the bus. 0: server->bus is
- * there, or the node is not and need not be; -errno with a log line.
+ * Opens the node and puts the engine's devices on the bus. 0: *bus is there, or NULL
+ * (the node is not, and need not be); -errno with a log line.
  */
-int mimicd_bus_create(struct mimicd_server *server);
-/* Closes the node. The kernel keeps the devices for the next daemon. */
-void mimicd_bus_destroy(struct mimicd_server *server);
+int mimicd_bus_create(struct mimicd_bus **bus, struct mimicd_engine *engine,
+		      const struct mimicd_bus_options *options);
+/* Closes the node. The kernel keeps the devices for the next daemon. NULL: nothing. */
+void mimicd_bus_destroy(struct mimicd_bus *bus);
 
 /* Puts a device on the bus, or takes it away. 0 or -errno. No bus: 0. */
-int mimicd_bus_register(struct mimicd_server *server, struct mimicd_instance *instance);
-void mimicd_bus_unregister(struct mimicd_server *server, struct mimicd_instance *instance);
+int mimicd_bus_register(struct mimicd_engine *engine, struct mimicd_instance *instance);
+void mimicd_bus_unregister(struct mimicd_engine *engine, struct mimicd_instance *instance);
 
 /* The device's memory is the bus's from now on, until mimicd_device_memory_close(). 0 or -errno. */
 int mimicd_bus_map_memory(struct mimicd_bus *bus, struct mimicd_instance *instance);
 /* Raises line 0 of the device. */
-int mimicd_bus_interrupt(struct mimicd_server *server, struct mimicd_instance *instance);
+int mimicd_bus_interrupt(struct mimicd_engine *engine, struct mimicd_instance *instance);
 
-/* Before and after the sleep in epoll. */
-void mimicd_bus_publish_sleep(struct mimicd_bus *bus, uint32_t sleeping);
-void mimicd_bus_publish_cpu(struct mimicd_bus *bus, int cpu);
-/* The node failed. Bindings are closed when it is safe, by reap(). */
+/* The node failed. Bindings are closed when it is safe. */
 void mimicd_bus_lose(struct mimicd_bus *bus, int error);
-void mimicd_bus_reap(struct mimicd_bus *bus);
 
 /* channel.c */
 

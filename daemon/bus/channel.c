@@ -153,7 +153,7 @@ static void answer_by_write(struct mimicd_bus *bus, uint32_t number, int status,
 
 void mimicd_bus_answer(struct mimicd_bus *bus, uint32_t number, int status, uint64_t data, int fd)
 {
-	struct mimicd_server *server = bus->server;
+	struct mimicd_engine *engine = bus->engine;
 	struct mimic_bus_slot *slot;
 
 	if (bus->is_lost)
@@ -176,5 +176,5 @@ void mimicd_bus_answer(struct mimicd_bus *bus, uint32_t number, int status, uint
 	 * shares our CPU.
 	 */
 	if (!bus->was_asleep && bus->current == (int)number)
-		server->crowded_until = server->now + server->options.settings.spin_microseconds * 1000ull;
+		engine->crowded_until = engine->now + engine->settings.spin_microseconds * 1000ull;
 }

@@ -11,10 +11,10 @@
 #include "daemon/engine/inject.h"
 #include "libmimic/base/clock.h"
 
-static struct mimicd_instance *find_device(const struct mimicd_server *server, uint32_t number)
+static struct mimicd_instance *find_device(const struct mimicd_engine *engine, uint32_t number)
 {
-	for (unsigned int i = 0; i < server->named_count; i++) {
-		struct mimicd_instance *instance = server->named[i];
+	for (unsigned int i = 0; i < engine->named_count; i++) {
+		struct mimicd_instance *instance = engine->named[i];
 
 		if (instance && instance->on_bus && instance->bus_device == number)
 			return instance;
@@ -50,9 +50,9 @@ static uint64_t owner_number(const struct mimicd_owner *owner)
 }
 
 /* What the process's threads posted on lanes comes before an access that waits for its answer. */
-static void drain_lanes(struct mimicd_server *server, const struct mimicd_process *process)
+static void drain_lanes(struct mimicd_engine *engine, const struct mimicd_process *process)
 {
-	for (struct mimicd_session *session = server->sessions; process->sessions && session;
+	for (struct mimicd_session *session = engine->sessions; process->sessions && session;
 	     session = session->next) {
 		if (session->process == process && !session->broken)
 			mimicd_engine_drain(session);
@@ -134,10 +134,10 @@ static void begin(struct mimicd_bus *bus, struct mimicd_request *request,
 	struct mimic_model *model = request->instance->model;
 	struct mimic_access access = access_of(body, owner_number(owner));
 
-	bus->server->now = mimic_now();
+	bus->engine->now = mimic_now();
 	if (binding) {
 		binding->accesses++;
-		drain_lanes(bus->server, binding->process);
+		drain_lanes(bus->engine, binding->process);
 		make_way(bus, owner);
 	} else if (mimicd_instance_find_waiter(request->instance, MIMICD_OWNER_DRIVER)) {
 		/* The model keeps one waiting access of an owner, and the driver has no use for a second. */
@@ -149,13 +149,13 @@ static void begin(struct mimicd_bus *bus, struct mimicd_request *request,
 		mimicd_bus_answer(bus, body->slot, 0, 0, -1);
 		return;
 	}
-	if (model->ops->access(model, &access, bus->server->now) == MIMIC_DONE) {
+	if (model->ops->access(model, &access, bus->engine->now) == MIMIC_DONE) {
 		mimicd_inject_answer(request->instance, &access);
 		mimicd_bus_answer(bus, body->slot, 0, access.is_write ? 0 : access.data, -1);
 	} else {
 		park(request, owner);
 	}
-	bus->server->busy |= model->ops->busy(model);
+	bus->engine->busy |= model->ops->busy(model);
 }
 
 void mimicd_requests_drop(struct mimicd_bus *bus, const struct mimicd_instance *instance)
@@ -208,7 +208,7 @@ static void arm_timer(struct mimicd_bus *bus)
 static int do_access(struct mimicd_bus *bus, const struct mimic_bus_request *body)
 {
 	struct mimicd_request *request = &bus->requests[body->slot];
-	struct mimicd_instance *instance = find_device(bus->server, body->device);
+	struct mimicd_instance *instance = find_device(bus->engine, body->device);
 	struct mimic_access access = access_of(body, MIMICD_OWNER_DRIVER);
 	int error;
 
@@ -261,7 +261,7 @@ bool mimicd_requests_release(struct mimicd_bus *bus, uint64_t now)
 
 static int do_open(struct mimicd_bus *bus, const struct mimic_bus_request *body)
 {
-	struct mimicd_instance *instance = find_device(bus->server, body->device);
+	struct mimicd_instance *instance = find_device(bus->engine, body->device);
 
 	return instance ? mimicd_binding_create(bus, instance, body) : -ENODEV;
 }
@@ -289,7 +289,7 @@ static int do_connect(struct mimicd_bus *bus, const struct mimic_bus_request *bo
 {
 	struct mimicd_binding *binding = mimicd_binding_find(bus, body->binding);
 
-	return binding ? mimicd_session_connect(bus->server, binding, fd) : -ENODEV;
+	return binding ? mimicd_front_ends_connect(bus->engine, binding, fd) : -ENODEV;
 }
 
 void mimicd_request_do(struct mimicd_bus *bus, const struct mimic_bus_request *body)

@@ -209,7 +209,7 @@ static struct json_object *describe_bindings(const struct mimicd_bus *bus)
 	return bindings;
 }
 
-char *mimicd_list_text(const struct mimicd_server *server, const struct mimicd_session *asking)
+char *mimicd_list_text(const struct mimicd_engine *engine, const struct mimicd_session *asking)
 {
 	struct json_object *root = json_object_new_object();
 	struct json_object *devices = json_object_new_array();
@@ -219,12 +219,12 @@ char *mimicd_list_text(const struct mimicd_server *server, const struct mimicd_s
 	add_text(root, "version", MIMIC_VERSION);
 	add_number(root, "protocol", MIMIC_PROTOCOL_VERSION);
 	add_number(root, "pid", (uint64_t)getpid());
-	add_text(root, "profile", mimic_config_profile_name(&server->options.settings));
-	for (unsigned int i = 0; i < server->named_count; i++) {
-		if (server->named[i])
-			json_object_array_add(devices, describe_device(server->named[i]));
+	add_text(root, "profile", mimic_config_profile_name(&engine->settings));
+	for (unsigned int i = 0; i < engine->named_count; i++) {
+		if (engine->named[i])
+			json_object_array_add(devices, describe_device(engine->named[i]));
 	}
-	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
+	for (struct mimicd_session *session = engine->sessions; session; session = session->next) {
 		if (!session->greeted || session->broken || (session == asking && mimicd_session_is_onlooker(session)))
 			continue;
 		json_object_array_add(sessions, describe_session(session));
@@ -237,7 +237,7 @@ char *mimicd_list_text(const struct mimicd_server *server, const struct mimicd_s
 	}
 	json_object_object_add(root, "devices", devices);
 	json_object_object_add(root, "sessions", sessions);
-	json_object_object_add(root, "bindings", describe_bindings(server->bus));
+	json_object_object_add(root, "bindings", describe_bindings(engine->bus));
 	text = strdup(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY));
 	json_object_put(root);
 	return text;

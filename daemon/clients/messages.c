@@ -150,7 +150,7 @@ static void do_hello(struct mimicd_session *session, const struct packet *packet
 		.magic = MIMIC_PROTOCOL_MAGIC,
 		.version = MIMIC_PROTOCOL_VERSION,
 		.daemon_pid = (uint32_t)getpid(),
-		.spin_microseconds = session->server->options.settings.spin_microseconds,
+		.spin_microseconds = session->engine->settings.spin_microseconds,
 	};
 
 	if (packet->hello.magic != MIMIC_PROTOCOL_MAGIC) {
@@ -239,7 +239,7 @@ static void do_lane(struct mimicd_session *session, const struct packet *packet)
 
 	/* Threads whose end the kernel has told: a new thread may have the number of one. */
 	if (session->process)
-		mimicd_bus_round(session->server->bus, true);
+		mimicd_front_ends_poll(session->engine, true);
 	error = mimicd_lane_create(session, packet->lane.thread, packet->lane.level,
 				       packet->lane.tid, &lane, &fd);
 
@@ -363,7 +363,7 @@ static void reply_text(struct mimicd_session *session, const struct packet *pack
 static void do_list(struct mimicd_session *session, const struct packet *packet)
 {
 	if (may_have_text(session, packet))
-		reply_text(session, packet, mimicd_list_text(session->server, session));
+		reply_text(session, packet, mimicd_list_text(session->engine, session));
 }
 
 static void do_state(struct mimicd_session *session, const struct packet *packet)
@@ -376,18 +376,18 @@ static void do_state(struct mimicd_session *session, const struct packet *packet
 		complain(session, packet, -EINVAL, "the name does not end, or no such flags");
 		return;
 	}
-	error = mimicd_state_find(session->server, request->name, session->uid, &instance);
+	error = mimicd_state_find(session->engine, request->name, session->uid, &instance);
 	if (error)
 		reply_plain(session, packet, error);
 	else if (may_have_text(session, packet))
-		reply_text(session, packet, mimicd_state_text(session->server, instance,
+		reply_text(session, packet, mimicd_state_text(session->engine, instance,
 							      request->flags & MIMIC_STATE_WITH_BYTES));
 }
 
 static void do_add(struct mimicd_session *session, const struct packet *packet)
 {
 	struct mimic_add_reply reply = { 0 };
-	int error = mimicd_instance_add(session->server, packet->add.kind, reply.name);
+	int error = mimicd_instance_add(session->engine, packet->add.kind, reply.name);
 
 	if (error)
 		reply_plain(session, packet, error);
@@ -395,29 +395,29 @@ static void do_add(struct mimicd_session *session, const struct packet *packet)
 		send_reply(session, packet, &reply, sizeof(reply), 0, -1);
 }
 
-static int inject(struct mimicd_server *server, const struct mimic_inject *request)
+static int inject(struct mimicd_engine *engine, const struct mimic_inject *request)
 {
 	struct mimicd_instance *instance;
-	int error = mimicd_instance_find(server, request->name, &instance);
+	int error = mimicd_instance_find(engine, request->name, &instance);
 
 	if (error)
 		return error;
 	/* Misbehaviour is for a driver to see, and for the accesses that go through it. */
 	if (!instance->on_bus)
 		return -EOPNOTSUPP;
-	return mimicd_inject(server, instance, request->what);
+	return mimicd_inject(engine, instance, request->what);
 }
 
 static int reset(struct mimicd_session *session, const struct packet *packet)
 {
 	struct mimicd_instance *instance;
-	int error = mimicd_state_find(session->server, packet->open.name, session->uid, &instance);
+	int error = mimicd_state_find(session->engine, packet->open.name, session->uid, &instance);
 
 	if (error)
 		return error;
 	if (packet->header.type == MIMIC_MESSAGE_RESET)
-		return mimicd_state_reset(session->server, instance);
-	return mimicd_state_clear_counters(session->server, instance);
+		return mimicd_state_reset(session->engine, instance);
+	return mimicd_state_clear_counters(session->engine, instance);
 }
 
 /* ADD, REMOVE, INJECT, RESET, CLEAR_COUNTERS: for whoever may stop the daemon. */
@@ -434,9 +434,9 @@ static void do_manage(struct mimicd_session *session, const struct packet *packe
 	else if (packet->header.type == MIMIC_MESSAGE_ADD)
 		do_add(session, packet);
 	else if (packet->header.type == MIMIC_MESSAGE_REMOVE)
-		reply_plain(session, packet, mimicd_instance_remove(session->server, text));
+		reply_plain(session, packet, mimicd_instance_remove(session->engine, text));
 	else if (packet->header.type == MIMIC_MESSAGE_INJECT)
-		reply_plain(session, packet, inject(session->server, &packet->inject));
+		reply_plain(session, packet, inject(session->engine, &packet->inject));
 	else
 		reply_plain(session, packet, reset(session, packet));
 }
@@ -586,7 +586,7 @@ void mimicd_session_receive(struct mimicd_session *session)
 		if (got < 0) {
 			/* The ordinary end of every client: no word about it. */
 			session->broken = true;
-			session->server->reap = true;
+			session->engine->reap = true;
 			close_descriptors(&packet);
 			return;
 		}

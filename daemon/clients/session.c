@@ -73,7 +73,7 @@ static void refuse(int fd, int error)
 	close(fd);
 }
 
-static int check_peer(struct mimicd_server *server, int fd, struct ucred *peer)
+static int check_peer(const struct mimicd_clients *clients, int fd, struct ucred *peer)
 {
 	socklen_t length = sizeof(*peer);
 
@@ -82,7 +82,7 @@ static int check_peer(struct mimicd_server *server, int fd, struct ucred *peer)
 			   strerror(errno));
 		return -EACCES;
 	}
-	if (peer->uid != geteuid() && peer->uid != 0 && !server->options.allow_users) {
+	if (peer->uid != geteuid() && peer->uid != 0 && !clients->options.allow_users) {
 		mimicd_log(MIMICD_LOG_WARNING,
 			   "process %d was refused: it is of user %u, this daemon serves user %u (--allow-users)",
 			   (int)peer->pid, (unsigned int)peer->uid, (unsigned int)geteuid());
@@ -91,9 +91,9 @@ static int check_peer(struct mimicd_server *server, int fd, struct ucred *peer)
 	return 0;
 }
 
-static int check_room(const struct mimicd_server *server, pid_t pid)
+static int check_room(const struct mimicd_clients *clients, pid_t pid)
 {
-	if (server->session_count < MIMICD_SESSIONS_MAX)
+	if (clients->count < MIMICD_SESSIONS_MAX)
 		return 0;
 	mimicd_log(MIMICD_LOG_WARNING, "process %d was refused: %u programs are connected already",
 		   (int)pid, MIMICD_SESSIONS_MAX);
@@ -104,7 +104,7 @@ static int check_room(const struct mimicd_server *server, pid_t pid)
 static void serve_socket(void *context)
 {
 	struct mimicd_session *session = context;
-	struct mimicd_server *server = session->server;
+	struct mimicd_engine *engine = session->engine;
 	bool is_look = mimicd_session_is_onlooker(session);
 	uint64_t begun;
 
@@ -113,10 +113,10 @@ static void serve_socket(void *context)
 		return;
 	}
 	begun = mimic_now();
-	if (!mimicd_look_may_begin(server, begun))
+	if (!mimicd_look_may_begin(engine, begun))
 		return;
 	mimicd_session_receive(session);
-	mimicd_look_ended(server, begun);
+	mimicd_look_ended(engine, begun);
 }
 
 /* The process has ended. That counts even while a child holds a copy of the socket. */
@@ -125,12 +125,12 @@ static void note_end(void *context)
 	struct mimicd_session *session = context;
 
 	session->broken = true;
-	session->server->reap = true;
+	session->engine->reap = true;
 }
 
 static int watch(struct mimicd_session *session)
 {
-	struct mimicd_loop *loop = &session->server->loop;
+	struct mimicd_loop *loop = session->engine->loop;
 	int error;
 
 	session->socket_source = (struct mimicd_source){ serve_socket, session };
@@ -157,19 +157,20 @@ struct peer {
 	int pidfd;		/* if it is; may be -errno */
 };
 
-static void close_watched(struct mimicd_server *server, int fd)
+static void close_watched(struct mimicd_engine *engine, int fd)
 {
 	if (fd < 0)
 		return;
-	mimicd_loop_forget(&server->loop, fd);
+	mimicd_loop_forget(engine->loop, fd);
 	close(fd);
 }
 
 /* Takes the pidfd over, and fd if it works. */
-static int create(struct mimicd_server *server, int fd, const struct peer *peer,
+static int create(struct mimicd_clients *clients, int fd, const struct peer *peer,
 		  struct mimicd_session **created)
 {
 	struct mimicd_session *session = calloc(1, sizeof(*session));
+	struct mimicd_engine *engine = clients->engine;
 	int error;
 
 	if (!session) {
@@ -177,23 +178,24 @@ static int create(struct mimicd_server *server, int fd, const struct peer *peer,
 			close(peer->pidfd);
 		return -ENOMEM;
 	}
-	session->server = server;
+	session->clients = clients;
+	session->engine = engine;
 	session->socket = fd;
 	session->pid = peer->pid;
 	session->uid = peer->uid;
 	mimicd_memory_init(&session->memory, peer->pid, peer->pidfd,
 			   peer->uid == geteuid() && peer->pid > 0);
 	session->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	session->next = server->sessions;
-	server->sessions = session;
-	server->session_count++;
+	session->next = engine->sessions;
+	engine->sessions = session;
+	clients->count++;
 	if (peer->is_visible && peer->pidfd < 0)
 		error = peer->pidfd;
 	else
 		error = session->event_fd < 0 ? -errno : watch(session);
 	if (error) {
 		mimicd_log(MIMICD_LOG_WARNING, "process %d was refused: %s", (int)peer->pid, strerror(-error));
-		mimicd_loop_forget(&server->loop, session->socket);
+		mimicd_loop_forget(engine->loop, session->socket);
 		session->socket = -1;
 		mimicd_session_destroy(session);
 		return error;
@@ -211,14 +213,14 @@ bool mimicd_session_is_onlooker(const struct mimicd_session *session)
 	return !session->lane_count && !session->memory.count;
 }
 
-int mimicd_session_create(struct mimicd_server *server, int fd)
+int mimicd_session_create(struct mimicd_clients *clients, int fd)
 {
 	struct mimicd_session *session;
 	struct ucred credentials;
-	int error = check_peer(server, fd, &credentials);
+	int error = check_peer(clients, fd, &credentials);
 
 	if (!error)
-		error = check_room(server, credentials.pid);
+		error = check_room(clients, credentials.pid);
 	if (!error) {
 		struct peer peer = {
 			.pid = credentials.pid,
@@ -227,7 +229,7 @@ int mimicd_session_create(struct mimicd_server *server, int fd)
 			.pidfd = open_peer(fd, credentials.pid),
 		};
 
-		error = create(server, fd, &peer, &session);
+		error = create(clients, fd, &peer, &session);
 	}
 	if (error) {
 		refuse(fd, error);
@@ -238,7 +240,7 @@ int mimicd_session_create(struct mimicd_server *server, int fd)
 	return 0;
 }
 
-int mimicd_session_connect(struct mimicd_server *server, const struct mimicd_binding *binding,
+int mimicd_session_connect(struct mimicd_clients *clients, const struct mimicd_binding *binding,
 			   int *fd)
 {
 	struct mimicd_session *session;
@@ -249,7 +251,7 @@ int mimicd_session_connect(struct mimicd_server *server, const struct mimicd_bin
 		.pidfd = -1,
 	};
 	int ends[2];
-	int error = check_room(server, binding->pid);
+	int error = check_room(clients, binding->pid);
 
 	if (error)
 		return error;
@@ -261,7 +263,7 @@ int mimicd_session_connect(struct mimicd_server *server, const struct mimicd_bin
 		/* It waits for our answer, so the number is still its own. */
 		if (peer.is_visible)
 			peer.pidfd = open_process(peer.pid);
-		error = create(server, ends[0], &peer, &session);
+		error = create(clients, ends[0], &peer, &session);
 	}
 	if (error) {
 		close(ends[0]);
@@ -277,8 +279,8 @@ int mimicd_session_connect(struct mimicd_server *server, const struct mimicd_bin
 
 void mimicd_session_destroy(struct mimicd_session *session)
 {
-	struct mimicd_server *server = session->server;
-	struct mimicd_session **link = &server->sessions;
+	struct mimicd_engine *engine = session->engine;
+	struct mimicd_session **link = &engine->sessions;
 
 	while (session->lanes)
 		mimicd_lane_destroy(session->lanes);
@@ -286,15 +288,15 @@ void mimicd_session_destroy(struct mimicd_session *session)
 	mimicd_instances_release(session);
 	mimicd_trace_end(session);
 	if (session->process)
-		mimicd_process_drop_session(server->bus, session->process);
+		mimicd_process_drop_session(engine->bus, session->process);
 	mimicd_memory_destroy(&session->memory);
-	close_watched(server, session->socket);
-	close_watched(server, session->event_fd);
-	close_watched(server, session->memory.pidfd);
+	close_watched(engine, session->socket);
+	close_watched(engine, session->event_fd);
+	close_watched(engine, session->memory.pidfd);
 	while (*link != session)
 		link = &(*link)->next;
 	*link = session->next;
-	server->session_count--;
+	session->clients->count--;
 	if (session->greeted)
 		mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) is gone", (int)session->pid, session->program);
 	free(session);
@@ -308,7 +310,7 @@ void mimicd_session_break(struct mimicd_session *session, const char *format, ..
 	if (session->broken)
 		return;
 	session->broken = true;
-	session->server->reap = true;
+	session->engine->reap = true;
 	va_start(arguments, format);
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);

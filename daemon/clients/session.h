@@ -6,7 +6,8 @@
 #include "daemon/engine/instance.h"
 #include "daemon/engine/memory.h"
 #include "daemon/engine/trace.h"
-#include "daemon/server.h"
+#include "daemon/clients/clients.h"
+#include "daemon/engine/engine.h"
 #include "mimic/lane.h"
 #include "mimic/protocol.h"
 
@@ -62,7 +63,8 @@ struct mimicd_device_slot {
 };
 
 struct mimicd_session {
-	struct mimicd_server *server;
+	struct mimicd_clients *clients;
+	struct mimicd_engine *engine;
 	struct mimicd_session *next;
 	int socket;
 	int event_fd;
@@ -91,12 +93,12 @@ struct mimicd_session {
 };
 
 /* Takes the connected socket `fd` over, also when it fails. 0 or -errno, with a log line. */
-int mimicd_session_create(struct mimicd_server *server, int fd);
+int mimicd_session_create(struct mimicd_clients *clients, int fd);
 /*
  * A session for the process of a kernel's binding; *fd is its end, the caller's
  * to hand on. -EMFILE, -ENOMEM, -ESRCH.
  */
-int mimicd_session_connect(struct mimicd_server *server, const struct mimicd_binding *binding,
+int mimicd_session_connect(struct mimicd_clients *clients, const struct mimicd_binding *binding,
 			   int *fd);
 void mimicd_session_destroy(struct mimicd_session *session);
 
@@ -111,7 +113,7 @@ void mimicd_session_break(struct mimicd_session *session, const char *format, ..
 void mimicd_session_receive(struct mimicd_session *session);
 
 /* list.c: JSON text for the session that asks. NULL without memory; free() it. */
-char *mimicd_list_text(const struct mimicd_server *server, const struct mimicd_session *asking);
+char *mimicd_list_text(const struct mimicd_engine *engine, const struct mimicd_session *asking);
 
 /* lane.c */
 int mimicd_lane_create(struct mimicd_session *session, uint32_t thread, uint32_t level,

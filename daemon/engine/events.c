@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "daemon/engine/instance.h"
-#include "daemon/server.h"
+#include "daemon/engine/engine.h"
 #include "libmimic/base/clock.h"
 
 static void forget(struct mimicd_instance *instance)
@@ -31,7 +31,7 @@ int mimicd_events_set(struct mimicd_instance *instance, int fd, uint64_t events)
 		kind->enable_events(instance->model, 0, mimic_now());
 		return 0;
 	}
-	error = mimicd_signaller_check(&instance->server->events.signaller, fd);
+	error = mimicd_signaller_check(&instance->engine->events.signaller, fd);
 	if (error)
 		return error;
 	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -46,7 +46,7 @@ int mimicd_events_set(struct mimicd_instance *instance, int fd, uint64_t events)
 
 void mimicd_events_raise(struct mimicd_instance *instance)
 {
-	struct mimicd_events *events = &instance->server->events;
+	struct mimicd_events *events = &instance->engine->events;
 
 	if (instance->events.raised || !instance->events.wanted)
 		return;
@@ -55,21 +55,21 @@ void mimicd_events_raise(struct mimicd_instance *instance)
 	events->raised = instance;
 }
 
-void mimicd_events_deliver(struct mimicd_server *server)
+void mimicd_events_deliver(struct mimicd_engine *engine)
 {
-	while (server->events.raised) {
-		struct mimicd_instance *instance = server->events.raised;
+	while (engine->events.raised) {
+		struct mimicd_instance *instance = engine->events.raised;
 
-		server->events.raised = instance->events.next;
+		engine->events.raised = instance->events.next;
 		instance->events.raised = false;
 		if (instance->events.wanted && instance->kind->take_events(instance->model, mimic_now()))
-			mimicd_signaller_signal(&server->events.signaller, instance->events.fd);
+			mimicd_signaller_signal(&engine->events.signaller, instance->events.fd);
 	}
 }
 
 void mimicd_events_forget(struct mimicd_instance *instance)
 {
-	struct mimicd_instance **link = &instance->server->events.raised;
+	struct mimicd_instance **link = &instance->engine->events.raised;
 
 	forget(instance);
 	if (!instance->events.raised)
@@ -80,7 +80,7 @@ void mimicd_events_forget(struct mimicd_instance *instance)
 	instance->events.raised = false;
 }
 
-void mimicd_events_destroy(struct mimicd_server *server)
+void mimicd_events_destroy(struct mimicd_engine *engine)
 {
-	mimicd_signaller_destroy(&server->events.signaller);
+	mimicd_signaller_destroy(&engine->events.signaller);
 }

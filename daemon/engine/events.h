@@ -9,7 +9,7 @@
 #include "daemon/loop/signaller.h"
 
 struct mimicd_instance;
-struct mimicd_server;
+struct mimicd_engine;
 
 /* Of an instance. All 0: nobody wants to know. */
 struct mimicd_instance_events {
@@ -34,9 +34,9 @@ int mimicd_events_set(struct mimicd_instance *instance, int fd, uint64_t events)
 /* The model's interrupt was raised. Inside of its calls: the look comes later. */
 void mimicd_events_raise(struct mimicd_instance *instance);
 /* Looks at the devices that have raised it, and tells the programs. */
-void mimicd_events_deliver(struct mimicd_server *server);
+void mimicd_events_deliver(struct mimicd_engine *engine);
 /* The device is nobody's any more. */
 void mimicd_events_forget(struct mimicd_instance *instance);
-void mimicd_events_destroy(struct mimicd_server *server);
+void mimicd_events_destroy(struct mimicd_engine *engine);
 
 #endif

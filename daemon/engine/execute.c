@@ -419,7 +419,7 @@ static bool works_long(const struct mimicd_device_slot *slot)
 {
 	bool is_busy = slot->model->ops->busy(slot->model);
 
-	slot->instance->server->busy |= is_busy;
+	slot->instance->engine->busy |= is_busy;
 	return is_busy || slot->instance->kind->batch < CHUNK_WORDS;
 }
 

@@ -14,7 +14,7 @@
 /* Added to the page that the fault register shows. */
 #define WRONG_PAGE (1ull << 12)
 
-int mimicd_inject(struct mimicd_server *server, struct mimicd_instance *instance, uint32_t what)
+int mimicd_inject(struct mimicd_engine *engine, struct mimicd_instance *instance, uint32_t what)
 {
 	struct mimicd_injection *injection = &instance->injection;
 
@@ -23,7 +23,7 @@ int mimicd_inject(struct mimicd_server *server, struct mimicd_instance *instance
 		*injection = (struct mimicd_injection){ 0 };
 		return 0;
 	case MIMIC_INJECT_SPURIOUS_INTERRUPT:
-		return mimicd_bus_interrupt(server, instance);
+		return mimicd_bus_interrupt(engine, instance);
 	case MIMIC_INJECT_LOST_INTERRUPT:
 		injection->loses_interrupt = true;
 		break;

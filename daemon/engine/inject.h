@@ -9,7 +9,7 @@
 #include "mimic/access.h"
 
 struct mimicd_instance;
-struct mimicd_server;
+struct mimicd_engine;
 
 struct mimicd_injection {
 	bool loses_interrupt;
@@ -20,7 +20,7 @@ struct mimicd_injection {
 };
 
 /* INJECT by number (mimic/protocol.h). -EINVAL: no such thing; -ENODEV: no kernel to inject into. */
-int mimicd_inject(struct mimicd_server *server, struct mimicd_instance *instance, uint32_t what);
+int mimicd_inject(struct mimicd_engine *engine, struct mimicd_instance *instance, uint32_t what);
 /* As after power-on: what lasts until then is over. */
 void mimicd_inject_reset(struct mimicd_instance *instance);
 

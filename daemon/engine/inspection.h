@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct mimicd_server;
+struct mimicd_engine;
 
 /* false: it is the lanes' turn. The descriptor stays readable, and is asked again. */
-bool mimicd_look_may_begin(const struct mimicd_server *server, uint64_t now);
+bool mimicd_look_may_begin(const struct mimicd_engine *engine, uint64_t now);
 /* If the lanes had work when it began, they now get as long as it took. */
-void mimicd_look_ended(struct mimicd_server *server, uint64_t begun);
+void mimicd_look_ended(struct mimicd_engine *engine, uint64_t begun);
 
 #endif

@@ -91,7 +91,7 @@ static enum mimic_fault_answer ask_driver(struct mimicd_instance *instance)
 		return MIMIC_FAULT_STALL;
 	if (!mimicd_inject_interrupt(instance))
 		return MIMIC_FAULT_STALL;
-	return mimicd_bus_interrupt(instance->server, instance) ? MIMIC_FAULT_BAD : MIMIC_FAULT_STALL;
+	return mimicd_bus_interrupt(instance->engine, instance) ? MIMIC_FAULT_BAD : MIMIC_FAULT_STALL;
 }
 
 static enum mimic_fault_answer page_fault(void *context, uint64_t address, unsigned int source)
@@ -144,7 +144,7 @@ static void interrupt(void *context)
 	if (!mimicd_instance_is_bound(instance))
 		mimicd_events_raise(instance);
 	else if (mimicd_inject_interrupt(instance))
-		mimicd_bus_interrupt(instance->server, instance);
+		mimicd_bus_interrupt(instance->engine, instance);
 }
 
 static void fill_host(struct mimicd_instance *instance, struct mimic_host *host)
@@ -164,15 +164,15 @@ static void fill_host(struct mimicd_instance *instance, struct mimic_host *host)
 		mimicd_memory_port(&host->memory, &instance->memory);
 }
 
-static int create_model(struct mimicd_server *server, struct mimicd_instance *instance)
+static int create_model(struct mimicd_engine *engine, struct mimicd_instance *instance)
 {
 	const struct mimic_kind *kind = instance->kind;
 	struct mimic_own_parameters parameters =
-		*mimic_parameters_of(&server->options.settings.parameters, kind);
+		*mimic_parameters_of(&engine->settings.parameters, kind);
 	struct mimic_host host;
 	int error = kind->contexts ? create_contexts(instance, &parameters) : 0;
 
-	instance->server = server;
+	instance->engine = engine;
 	if (!error)
 		error = mimicd_device_memory_create(&instance->device_memory, kind->memory_size ?
 						    kind->memory_size(&parameters) : 0);
@@ -207,14 +207,14 @@ static unsigned int place_of(const struct mimic_kind *kind, unsigned int number)
 	return mimic_kind_index(kind) * MIMIC_KIND_DEVICES_MAX + number;
 }
 
-int mimicd_instance_of(const struct mimicd_server *server, const struct mimic_kind *kind,
+int mimicd_instance_of(const struct mimicd_engine *engine, const struct mimic_kind *kind,
 		       unsigned int number, struct mimicd_instance **found)
 {
-	*found = number < MIMIC_KIND_DEVICES_MAX ? server->named[place_of(kind, number)] : NULL;
+	*found = number < MIMIC_KIND_DEVICES_MAX ? engine->named[place_of(kind, number)] : NULL;
 	return *found ? 0 : -ENODEV;
 }
 
-static int create_named(struct mimicd_server *server, const struct mimic_kind *kind,
+static int create_named(struct mimicd_engine *engine, const struct mimic_kind *kind,
 			unsigned int number)
 {
 	struct mimicd_instance *instance = calloc(1, sizeof(*instance));
@@ -226,27 +226,27 @@ static int create_named(struct mimicd_server *server, const struct mimic_kind *k
 	instance->kind = kind;
 	instance->index = number;
 	snprintf(instance->name, sizeof(instance->name), "%s%u", kind->name, number);
-	error = create_model(server, instance);
+	error = create_model(engine, instance);
 	if (error) {
 		mimicd_log(MIMICD_LOG_ERROR, "cannot make %s: %s", instance->name, strerror(-error));
 		mimicd_instance_destroy(instance);
 		return error;
 	}
-	server->named[place] = instance;
-	if (place >= server->named_count)
-		server->named_count = place + 1;
+	engine->named[place] = instance;
+	if (place >= engine->named_count)
+		engine->named_count = place + 1;
 	return 0;
 }
 
-static void remove_named(struct mimicd_server *server, struct mimicd_instance *instance)
+static void remove_named(struct mimicd_engine *engine, struct mimicd_instance *instance)
 {
-	server->named[place_of(instance->kind, instance->index)] = NULL;
+	engine->named[place_of(instance->kind, instance->index)] = NULL;
 	mimicd_instance_destroy(instance);
-	while (server->named_count && !server->named[server->named_count - 1])
-		server->named_count--;
+	while (engine->named_count && !engine->named[engine->named_count - 1])
+		engine->named_count--;
 }
 
-int mimicd_instance_create_private(struct mimicd_server *server, const struct mimic_kind *kind,
+int mimicd_instance_create_private(struct mimicd_engine *engine, const struct mimic_kind *kind,
 				   unsigned int number, struct mimicd_instance **created)
 {
 	struct mimicd_instance *instance = calloc(1, sizeof(*instance));
@@ -257,7 +257,7 @@ int mimicd_instance_create_private(struct mimicd_server *server, const struct mi
 	instance->kind = kind;
 	snprintf(instance->name, sizeof(instance->name), "%s@%u", kind->name, number);
 	instance->is_private = true;
-	error = create_model(server, instance);
+	error = create_model(engine, instance);
 	if (error)
 		mimicd_instance_destroy(instance);
 	else
@@ -265,25 +265,25 @@ int mimicd_instance_create_private(struct mimicd_server *server, const struct mi
 	return error;
 }
 
-int mimicd_instances_create(struct mimicd_server *server)
+int mimicd_instances_create(struct mimicd_engine *engine)
 {
 	int error = 0;
 
 	for (size_t kind = 0; kind < mimic_kind_count(); kind++) {
-		for (unsigned int i = 0; !error && i < server->options.settings.counts[kind]; i++)
-			error = create_named(server, mimic_kinds[kind], i);
+		for (unsigned int i = 0; !error && i < engine->settings.counts[kind]; i++)
+			error = create_named(engine, mimic_kinds[kind], i);
 	}
 	return error;
 }
 
-void mimicd_instances_destroy(struct mimicd_server *server)
+void mimicd_instances_destroy(struct mimicd_engine *engine)
 {
-	for (unsigned int i = 0; i < server->named_count; i++) {
-		if (server->named[i])
-			mimicd_instance_destroy(server->named[i]);
-		server->named[i] = NULL;
+	for (unsigned int i = 0; i < engine->named_count; i++) {
+		if (engine->named[i])
+			mimicd_instance_destroy(engine->named[i]);
+		engine->named[i] = NULL;
 	}
-	server->named_count = 0;
+	engine->named_count = 0;
 }
 
 bool mimicd_instance_is_held(const struct mimicd_instance *instance)
@@ -295,7 +295,7 @@ bool mimicd_instance_is_held(const struct mimicd_instance *instance)
 	return is_held;
 }
 
-int mimicd_instance_find(struct mimicd_server *server, const char *name,
+int mimicd_instance_find(struct mimicd_engine *engine, const char *name,
 			 struct mimicd_instance **found)
 {
 	unsigned int number;
@@ -304,10 +304,10 @@ int mimicd_instance_find(struct mimicd_server *server, const char *name,
 
 	if (!kind || !mimic_kind_number(rest, &number))
 		return -ENOENT;
-	return mimicd_instance_of(server, kind, number, found);
+	return mimicd_instance_of(engine, kind, number, found);
 }
 
-int mimicd_instance_add(struct mimicd_server *server, const char *name_of_kind, char *name)
+int mimicd_instance_add(struct mimicd_engine *engine, const char *name_of_kind, char *name)
 {
 	const struct mimic_kind *kind = mimic_kind_find(name_of_kind, strlen(name_of_kind));
 	int error = -ENOSPC;
@@ -317,19 +317,19 @@ int mimicd_instance_add(struct mimicd_server *server, const char *name_of_kind, 
 	for (unsigned int number = 0; number < MIMIC_KIND_DEVICES_MAX; number++) {
 		struct mimicd_instance *instance;
 
-		if (!mimicd_instance_of(server, kind, number, &instance))
+		if (!mimicd_instance_of(engine, kind, number, &instance))
 			continue;
-		error = create_named(server, kind, number);
+		error = create_named(engine, kind, number);
 		if (error)
 			return error;
-		instance = server->named[place_of(kind, number)];
-		error = mimicd_bus_register(server, instance);
+		instance = engine->named[place_of(kind, number)];
+		error = mimicd_bus_register(engine, instance);
 		if (!error) {
 			strcpy(name, instance->name);
 			mimicd_log(MIMICD_LOG_INFO, "%s was added", name);
 			return 0;
 		}
-		remove_named(server, instance);
+		remove_named(engine, instance);
 		/* Another daemon's of that number is no reason to have none. */
 		if (error != -EEXIST)
 			return error;
@@ -348,10 +348,10 @@ static void detach_holders(struct mimicd_instance *instance)
 	}
 }
 
-int mimicd_instance_remove(struct mimicd_server *server, const char *name)
+int mimicd_instance_remove(struct mimicd_engine *engine, const char *name)
 {
 	struct mimicd_instance *instance;
-	int error = mimicd_instance_find(server, name, &instance);
+	int error = mimicd_instance_find(engine, name, &instance);
 
 	if (error)
 		return error;
@@ -359,12 +359,12 @@ int mimicd_instance_remove(struct mimicd_server *server, const char *name)
 		   mimicd_instance_is_held(instance) || mimicd_instance_is_bound(instance) ?
 		   " while a program has it" : "");
 	/* First in the kernel: no access comes after this. */
-	mimicd_bus_unregister(server, instance);
+	mimicd_bus_unregister(engine, instance);
 	while (instance->binding)
-		mimicd_binding_close(server->bus, instance->binding);
+		mimicd_binding_close(engine->bus, instance->binding);
 	detach_holders(instance);
-	if (server->bus)
-		mimicd_requests_drop(server->bus, instance);
-	remove_named(server, instance);
+	if (engine->bus)
+		mimicd_requests_drop(engine->bus, instance);
+	remove_named(engine, instance);
 	return 0;
 }

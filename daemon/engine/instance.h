@@ -18,7 +18,7 @@
 
 struct mimicd_binding;
 struct mimicd_device_slot;
-struct mimicd_server;
+struct mimicd_engine;
 struct mimicd_session;
 
 /* A context that we give away. */
@@ -39,7 +39,7 @@ struct mimicd_waiter {
 };
 
 struct mimicd_instance {
-	struct mimicd_server *server;
+	struct mimicd_engine *engine;
 	const struct mimic_kind *kind;
 	char name[MIMIC_NAME_MAX];
 	struct mimic_model *model;
@@ -60,15 +60,15 @@ struct mimicd_instance {
 };
 
 /* Those of the settings. 0 or -errno, with a log line. */
-int mimicd_instances_create(struct mimicd_server *server);
-void mimicd_instances_destroy(struct mimicd_server *server);
+int mimicd_instances_create(struct mimicd_engine *engine);
+void mimicd_instances_destroy(struct mimicd_engine *engine);
 
 /* A number of one kind; *found NULL and -ENODEV: there is none. */
-int mimicd_instance_of(const struct mimicd_server *server, const struct mimic_kind *kind,
+int mimicd_instance_of(const struct mimicd_engine *engine, const struct mimic_kind *kind,
 		       unsigned int number, struct mimicd_instance **found);
 /* One that has a place among the server's no longer, or (private) never had. */
 void mimicd_instance_destroy(struct mimicd_instance *instance);
-int mimicd_instance_create_private(struct mimicd_server *server, const struct mimic_kind *kind,
+int mimicd_instance_create_private(struct mimicd_engine *engine, const struct mimic_kind *kind,
 				   unsigned int number, struct mimicd_instance **created);
 
 /* Has a session of the socket got it, or a context of it? */
@@ -89,15 +89,15 @@ void mimicd_instance_withdraw(struct mimicd_instance *instance, struct mimicd_wa
 struct mimicd_waiter *mimicd_instance_find_waiter(const struct mimicd_instance *instance, uint64_t owner);
 
 /* By name, private ones not. -ENOENT: no such kind; -ENODEV: no such device. */
-int mimicd_instance_find(struct mimicd_server *server, const char *name,
+int mimicd_instance_find(struct mimicd_engine *engine, const char *name,
 			 struct mimicd_instance **found);
 /*
  * Another device, at the lowest free number; `name` has room for MIMIC_NAME_MAX.
  * -ENOENT: no such kind; -ENOSPC: too many; -ENOMEM; what the kernel's bus says.
  */
-int mimicd_instance_add(struct mimicd_server *server, const char *kind, char *name);
+int mimicd_instance_add(struct mimicd_engine *engine, const char *kind, char *name);
 /* Away it goes, whoever has it: accesses to it are those to a device that is closed. */
-int mimicd_instance_remove(struct mimicd_server *server, const char *name);
+int mimicd_instance_remove(struct mimicd_engine *engine, const char *name);
 
 /* --- instance_open.c ----------------------------------------------------------- */
 

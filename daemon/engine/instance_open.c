@@ -70,7 +70,7 @@ static int find_any(const struct mimicd_session *session, const struct mimic_kin
 		struct mimicd_instance *instance;
 		unsigned int room;
 
-		if (mimicd_instance_of(session->server, kind, i, &instance))
+		if (mimicd_instance_of(session->engine, kind, i, &instance))
 			continue;
 		if (error)
 			error = -EBUSY;
@@ -94,7 +94,7 @@ static int find_named(const struct mimicd_session *session, const struct mimic_k
 		return find_any(session, kind, found);
 	if (!mimic_kind_number(text, &number))
 		return -ENOENT;
-	error = mimicd_instance_of(session->server, kind, number, found);
+	error = mimicd_instance_of(session->engine, kind, number, found);
 	if (error)
 		return error;
 	return is_for(session, *found) ? 0 : -EBUSY;
@@ -112,7 +112,7 @@ static int create_private(struct mimicd_session *session, const struct mimic_kin
 		return -ENODEV;
 	if (session->private_devices == MIMIC_SESSION_PRIVATE_DEVICES)
 		return -EMFILE;
-	error = mimicd_instance_create_private(session->server, kind, number, created);
+	error = mimicd_instance_create_private(session->engine, kind, number, created);
 	if (!error)
 		session->private_devices++;
 	return error;
@@ -246,7 +246,7 @@ static int open_given(struct mimicd_session *session, const struct mimic_kind *k
 	if (!rest[digits] || !mimic_kind_number(text, &index) ||
 	    !mimic_kind_number(rest + digits + 1, &context))
 		return -ENOENT;
-	error = mimicd_instance_of(session->server, kind, index, &instance);
+	error = mimicd_instance_of(session->engine, kind, index, &instance);
 	if (error)
 		return error;
 	if (!mimicd_binding_may_use(instance, session->process, context))
@@ -276,7 +276,7 @@ static int open_context(struct mimicd_session *session, const struct mimic_kind 
 		index++;
 	context = &instance->contexts[index];
 	context->session = session;
-	context->address_space = ++session->server->last_address_space;
+	context->address_space = ++session->engine->last_address_space;
 	context->memory.memory = &session->memory;
 	kind->contexts->attach(instance->model, index, context->address_space, mimic_now());
 	fill_context(&session->devices[*number], instance, index);

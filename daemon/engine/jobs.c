@@ -32,9 +32,9 @@ static unsigned int count_processors(void)
 	return (unsigned int)CPU_COUNT(&set);
 }
 
-int mimicd_jobs_create(struct mimicd_server *server)
+int mimicd_jobs_create(struct mimicd_engine *engine)
 {
-	struct mimicd_jobs *jobs = &server->jobs;
+	struct mimicd_jobs *jobs = &engine->jobs;
 	int error;
 
 	pthread_mutex_init(&jobs->lock, NULL);
@@ -44,16 +44,16 @@ int mimicd_jobs_create(struct mimicd_server *server)
 	mimic_lock_acquire(&jobs->baton, MIMICD_BATON_ENGINE);
 	if (jobs->wake_fd < 0)
 		return -errno;
-	error = mimicd_loop_watch(&server->loop, jobs->wake_fd, EPOLLIN | EPOLLET, &server->jobs_source);
+	error = mimicd_loop_watch(engine->loop, jobs->wake_fd, EPOLLIN | EPOLLET, &engine->jobs_source);
 	return error ? error : mimic_probe_install_handlers();
 }
 
-void mimicd_jobs_destroy(struct mimicd_server *server)
+void mimicd_jobs_destroy(struct mimicd_engine *engine)
 {
-	mimicd_workers_stop(server);
-	if (server->jobs.wake_fd >= 0)
-		close(server->jobs.wake_fd);
-	pthread_mutex_destroy(&server->jobs.lock);
+	mimicd_workers_stop(engine);
+	if (engine->jobs.wake_fd >= 0)
+		close(engine->jobs.wake_fd);
+	pthread_mutex_destroy(&engine->jobs.lock);
 }
 
 /* --- taking, handing back ---------------------------------------------------------- */
@@ -61,15 +61,15 @@ void mimicd_jobs_destroy(struct mimicd_server *server)
 static void hand_back(struct mimicd_job *job)
 {
 	struct mimicd_instance *instance = job->instance;
-	struct mimicd_server *server = instance->server;
+	struct mimicd_engine *engine = instance->engine;
 	void *done = job->job;
 
 	/* Room again first: done() may let a store go on that makes new work. */
 	job->job = NULL;
 	instance->jobs.out--;
-	server->jobs.out--;
+	engine->jobs.out--;
 	instance->kind->jobs->done(instance->model, done, mimic_now());
-	server->busy |= instance->model->ops->busy(instance->model);
+	engine->busy |= instance->model->ops->busy(instance->model);
 }
 
 static bool collect(struct mimicd_instance *instance)
@@ -88,7 +88,7 @@ static bool collect(struct mimicd_instance *instance)
 		job = next;
 		count++;
 	}
-	atomic_fetch_sub(&instance->server->jobs.pending, count);
+	atomic_fetch_sub(&instance->engine->jobs.pending, count);
 	return true;
 }
 
@@ -109,7 +109,7 @@ static struct mimicd_job *find_place(struct mimicd_instance *instance)
 
 static bool hand_out(struct mimicd_instance *instance)
 {
-	struct mimicd_jobs *jobs = &instance->server->jobs;
+	struct mimicd_jobs *jobs = &instance->engine->jobs;
 	bool worked = false;
 
 	while (has_job(instance)) {
@@ -132,34 +132,34 @@ static bool is_for_worker(const struct mimicd_instance *instance)
 	return !mimicd_instance_is_bound(instance);
 }
 
-static bool do_round(struct mimicd_server *server, bool is_worker)
+static bool do_round(struct mimicd_engine *engine, bool is_worker)
 {
 	struct mimicd_instance *instance;
 	bool worked = false, added = false;
 
-	for (instance = server->jobs.open; instance; instance = instance->jobs.next) {
+	for (instance = engine->jobs.open; instance; instance = instance->jobs.next) {
 		if (is_worker && !is_for_worker(instance))
 			continue;
 		worked |= collect(instance);
 		added |= hand_out(instance);
 	}
 	if (added)
-		mimicd_workers_call(server, is_worker);
+		mimicd_workers_call(engine, is_worker);
 	return worked || added;
 }
 
-bool mimicd_jobs_round(struct mimicd_server *server)
+bool mimicd_jobs_round(struct mimicd_engine *engine)
 {
-	return server->jobs.open && do_round(server, false);
+	return engine->jobs.open && do_round(engine, false);
 }
 
-bool mimicd_jobs_have_work(struct mimicd_server *server)
+bool mimicd_jobs_have_work(struct mimicd_engine *engine)
 {
 	struct mimicd_instance *instance;
 
-	if (atomic_load(&server->jobs.pending) > 0)
+	if (atomic_load(&engine->jobs.pending) > 0)
 		return true;
-	for (instance = server->jobs.open; instance; instance = instance->jobs.next) {
+	for (instance = engine->jobs.open; instance; instance = instance->jobs.next) {
 		if (has_job(instance))
 			return true;
 	}
@@ -174,45 +174,45 @@ bool mimicd_jobs_need_cpus(const struct mimicd_jobs *jobs)
 
 /* --- the baton ------------------------------------------------------------------------ */
 
-bool mimicd_jobs_sleep(struct mimicd_server *server)
+bool mimicd_jobs_sleep(struct mimicd_engine *engine)
 {
-	mimic_lock_release(&server->jobs.baton);
+	mimic_lock_release(&engine->jobs.baton);
 	/* Pairs with the one of a worker between its finished job and its look at the baton. */
 	mimic_lane_fence();
-	return atomic_load(&server->jobs.pending) <= 0;
+	return atomic_load(&engine->jobs.pending) <= 0;
 }
 
-void mimicd_jobs_wake(struct mimicd_server *server)
+void mimicd_jobs_wake(struct mimicd_engine *engine)
 {
-	mimic_lock_acquire(&server->jobs.baton, MIMICD_BATON_ENGINE);
+	mimic_lock_acquire(&engine->jobs.baton, MIMICD_BATON_ENGINE);
 }
 
-static void wake_engine(struct mimicd_server *server)
+static void wake_engine(struct mimicd_engine *engine)
 {
 	const uint64_t one = 1;
 
-	(void)!write(server->jobs.wake_fd, &one, sizeof(one));
+	(void)!write(engine->jobs.wake_fd, &one, sizeof(one));
 }
 
 /* With the baton, on a worker: all that the jobs' ends set off. */
-static void stand_in(struct mimicd_server *server)
+static void stand_in(struct mimicd_engine *engine)
 {
 	unsigned int rounds = 0;
 	bool worked;
 
 	do {
-		worked = do_round(server, true);
-		worked |= mimicd_engine_round_lanes(server);
+		worked = do_round(engine, true);
+		worked |= mimicd_engine_round_lanes(engine);
 	} while (worked && ++rounds < STAND_IN_ROUNDS);
-	mimicd_events_deliver(server);
-	if (server->reap || mimicd_engine_has_work(server))
-		wake_engine(server);
+	mimicd_events_deliver(engine);
+	if (engine->reap || mimicd_engine_has_work(engine))
+		wake_engine(engine);
 }
 
-void mimicd_job_finished(struct mimicd_server *server, struct mimicd_job *job)
+void mimicd_job_finished(struct mimicd_engine *engine, struct mimicd_job *job)
 {
 	struct mimicd_instance *instance = job->instance;
-	struct mimicd_jobs *jobs = &server->jobs;
+	struct mimicd_jobs *jobs = &engine->jobs;
 
 	job->next = atomic_load_explicit(&instance->jobs.finished, memory_order_relaxed);
 	/* release: what the job did is there. Afterwards the instance is not ours to look at. */
@@ -227,24 +227,24 @@ void mimicd_job_finished(struct mimicd_server *server, struct mimicd_job *job)
 	/* Whoever has the baton looks after it has given it back, too. */
 	if (!mimic_lock_try(&jobs->baton, MIMICD_BATON_WORKER))
 		return;
-	stand_in(server);
+	stand_in(engine);
 	mimic_lock_release(&jobs->baton);
 	mimic_lane_fence();
 	if (atomic_load(&jobs->pending) > 0)
-		wake_engine(server);
+		wake_engine(engine);
 }
 
 /* --- who has a device -------------------------------------------------------------------- */
 
 int mimicd_jobs_open(struct mimicd_instance *instance)
 {
-	const struct mimic_settings *settings = &instance->server->options.settings;
+	const struct mimic_settings *settings = &instance->engine->settings;
 	struct mimicd_instance_jobs *jobs = &instance->jobs;
 	int error;
 
 	if (!instance->kind->jobs || jobs->places)
 		return 0;
-	error = mimicd_workers_start(instance->server);
+	error = mimicd_workers_start(instance->engine);
 	if (error)
 		return error;
 	jobs->count = instance->kind->jobs->count(mimic_parameters_of(&settings->parameters,
@@ -254,8 +254,8 @@ int mimicd_jobs_open(struct mimicd_instance *instance)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < jobs->count; i++)
 		jobs->places[i].instance = instance;
-	jobs->next = instance->server->jobs.open;
-	instance->server->jobs.open = instance;
+	jobs->next = instance->engine->jobs.open;
+	instance->engine->jobs.open = instance;
 	return 0;
 }
 
@@ -270,13 +270,13 @@ static void check_patience(const struct mimicd_instance *instance, uint64_t sinc
 	if (!*told)
 		mimicd_log(MIMICD_LOG_ERROR, "%s: work on it does not end", instance->name);
 	*told = true;
-	if (instance->server->loop.is_stopping)
+	if (instance->engine->loop->is_stopping)
 		_exit(EXIT_FAILURE);
 }
 
 static void wait_for_jobs(struct mimicd_instance *instance)
 {
-	struct mimicd_jobs *jobs = &instance->server->jobs;
+	struct mimicd_jobs *jobs = &instance->engine->jobs;
 	uint64_t since = mimic_now();
 	bool told = false;
 
@@ -301,14 +301,14 @@ void mimicd_jobs_end(struct mimicd_instance *instance)
 	if (!instance->jobs.places)
 		return;
 	/* After power_on() the model has forgotten what is in them. */
-	while ((job = mimicd_workers_take_back(&instance->server->jobs, instance)))
+	while ((job = mimicd_workers_take_back(&instance->engine->jobs, instance)))
 		hand_back(job);
 	wait_for_jobs(instance);
 }
 
 void mimicd_jobs_close(struct mimicd_instance *instance)
 {
-	struct mimicd_instance **link = &instance->server->jobs.open;
+	struct mimicd_instance **link = &instance->engine->jobs.open;
 
 	if (!instance->jobs.places)
 		return;

@@ -24,7 +24,7 @@
 #define MIMICD_WORKERS_MAX 64u
 
 struct mimicd_instance;
-struct mimicd_server;
+struct mimicd_engine;
 
 /* A job that is out, or room for one. */
 struct mimicd_job {
@@ -64,9 +64,9 @@ struct mimicd_jobs {
 };
 
 /* The caller has the baton from then on. 0 or -errno. */
-int mimicd_jobs_create(struct mimicd_server *server);
+int mimicd_jobs_create(struct mimicd_engine *engine);
 /* No instance is open. */
-void mimicd_jobs_destroy(struct mimicd_server *server);
+void mimicd_jobs_destroy(struct mimicd_engine *engine);
 
 /* All that follows with the baton. */
 
@@ -82,9 +82,9 @@ void mimicd_jobs_close(struct mimicd_instance *instance);
 void mimicd_jobs_end(struct mimicd_instance *instance);
 
 /* Takes back what is finished and hands out what there is to do. true: there was something. */
-bool mimicd_jobs_round(struct mimicd_server *server);
+bool mimicd_jobs_round(struct mimicd_engine *engine);
 /* Is there something that a round would do? */
-bool mimicd_jobs_have_work(struct mimicd_server *server);
+bool mimicd_jobs_have_work(struct mimicd_engine *engine);
 /* Do threads that have work need the CPU that we would spin on? */
 bool mimicd_jobs_need_cpus(const struct mimicd_jobs *jobs);
 
@@ -92,7 +92,7 @@ bool mimicd_jobs_need_cpus(const struct mimicd_jobs *jobs);
  * Before and after the sleep of the engine's thread. false: there is work, do not
  * sleep. Either way the baton is to be taken back by mimicd_jobs_wake().
  */
-bool mimicd_jobs_sleep(struct mimicd_server *server);
-void mimicd_jobs_wake(struct mimicd_server *server);
+bool mimicd_jobs_sleep(struct mimicd_engine *engine);
+void mimicd_jobs_wake(struct mimicd_engine *engine);
 
 #endif

@@ -36,33 +36,33 @@ static int map_lane(struct mimicd_lane *lane, int *fd)
 	mimic_ring_attach(&lane->commands, mimic_lane_commands(memory), MIMIC_LANE_COMMAND_WORDS);
 	mimic_ring_attach(&lane->responses, mimic_lane_responses(memory, MIMIC_LANE_COMMAND_WORDS),
 			  MIMIC_LANE_RESPONSE_WORDS);
-	atomic_store_explicit(&lane->memory->daemon_cpu, lane->session->server->cpu,
+	atomic_store_explicit(&lane->memory->daemon_cpu, lane->session->engine->cpu,
 			      memory_order_relaxed);
 	atomic_store_explicit(&lane->memory->client_cpu, -1, memory_order_relaxed);
 	return 0;
 }
 
-static int add_to_server(struct mimicd_server *server, struct mimicd_lane *lane)
+static int add_to_server(struct mimicd_engine *engine, struct mimicd_lane *lane)
 {
-	if (server->lane_count == server->lane_capacity) {
-		unsigned int capacity = server->lane_capacity ? 2 * server->lane_capacity : 16;
-		struct mimicd_lane **lanes = realloc(server->lanes, capacity * sizeof(*lanes));
+	if (engine->lane_count == engine->lane_capacity) {
+		unsigned int capacity = engine->lane_capacity ? 2 * engine->lane_capacity : 16;
+		struct mimicd_lane **lanes = realloc(engine->lanes, capacity * sizeof(*lanes));
 
 		if (!lanes)
 			return -ENOMEM;
-		server->lanes = lanes;
-		server->lane_capacity = capacity;
+		engine->lanes = lanes;
+		engine->lane_capacity = capacity;
 	}
-	server->lanes[server->lane_count++] = lane;
+	engine->lanes[engine->lane_count++] = lane;
 	return 0;
 }
 
-static void remove_from_server(struct mimicd_server *server, struct mimicd_lane *lane)
+static void remove_from_server(struct mimicd_engine *engine, struct mimicd_lane *lane)
 {
-	for (unsigned int i = 0; i < server->lane_count; i++) {
-		if (server->lanes[i] != lane)
+	for (unsigned int i = 0; i < engine->lane_count; i++) {
+		if (engine->lanes[i] != lane)
 			continue;
-		server->lanes[i] = server->lanes[--server->lane_count];
+		engine->lanes[i] = engine->lanes[--engine->lane_count];
 		return;
 	}
 }
@@ -107,7 +107,7 @@ static int find_thread(struct mimicd_session *session, uint32_t number, uint32_t
 		}
 	}
 	thread->number = number;
-	thread->owner = ++session->server->last_owner << MIMICD_OWNER_SHIFT | number;
+	thread->owner = ++session->engine->last_owner << MIMICD_OWNER_SHIFT | number;
 	session->threads[number] = thread;
 	*found = thread;
 	return 0;
@@ -146,7 +146,7 @@ int mimicd_lane_create(struct mimicd_session *session, uint32_t thread_number, u
 	error = map_lane(lane, fd);
 	if (error)
 		goto free_lane;
-	error = add_to_server(session->server, lane);
+	error = add_to_server(session->engine, lane);
 	if (error)
 		goto unmap;
 	lane->number = ++session->last_lane;
@@ -189,7 +189,7 @@ void mimicd_lane_destroy(struct mimicd_lane *lane)
 	*link = lane->next;
 	session->lane_count--;
 	lane->thread->lanes--;
-	remove_from_server(session->server, lane);
+	remove_from_server(session->engine, lane);
 	munmap(lane->memory, lane->size);
 	free(lane);
 }
@@ -200,7 +200,7 @@ void mimicd_lane_retire(struct mimicd_lane *lane)
 		mimicd_engine_cancel(lane);
 	lane->retired = true;
 	mimicd_engine_drain_lane(lane);
-	lane->session->server->reap = true;
+	lane->session->engine->reap = true;
 }
 
 static void finish_thread(struct mimicd_session *session, struct mimicd_thread *thread)
@@ -214,7 +214,7 @@ static void finish_thread(struct mimicd_session *session, struct mimicd_thread *
 			continue;
 		model->ops->owner_gone(model, owner_of(thread), now);
 		/* Who waited goes on, and may have set off a loop. */
-		session->server->busy |= model->ops->busy(model);
+		session->engine->busy |= model->ops->busy(model);
 	}
 	free_thread(session, thread);
 }

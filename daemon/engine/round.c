@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Whose turn it is: a round over all lanes, then the devices that go on by themselves. When a lane is done. */
+#include <stdlib.h>
+
 #include "daemon/bus/binding.h"
 #include "daemon/engine/execute.h"
 #include "daemon/engine/execute_internal.h"
+#include "daemon/engine/inspection.h"
+#include "daemon/engine/front_end.h"
 #include "libmimic/base/clock.h"
+#include "libmimic/base/wait.h"
 
 /* Words that a lane may move before the next one has its turn. */
 #define BUDGET_WORDS 4096
+/* How long a daemon that always has work leaves its descriptors alone. */
+#define LOOK_NS 50000
+/* Empty rounds between two looks at the clock. */
+#define ROUNDS_PER_CLOCK 16
 
 static bool has_work(struct mimicd_lane *lane)
 {
@@ -43,83 +52,255 @@ bool mimicd_engine_is_done(struct mimicd_lane *lane)
 }
 
 /* A retired lane only has stores left to do. */
-static bool run_retired(struct mimicd_server *server, struct mimicd_lane *lane, uint64_t now)
+static bool run_retired(struct mimicd_engine *engine, struct mimicd_lane *lane, uint64_t now)
 {
 	uint64_t moved = mimicd_engine_run(lane, BUDGET_WORDS, true, now);
 
 	if (!moved)
-		server->reap = true;
+		engine->reap = true;
 	return moved;
 }
 
-bool mimicd_engine_has_work(struct mimicd_server *server)
+bool mimicd_engine_has_work(struct mimicd_engine *engine)
 {
-	if (server->busy || (server->bus && mimicd_bus_has_work(server->bus)) ||
-	    mimicd_jobs_have_work(server))
+	if (engine->busy || mimicd_jobs_have_work(engine))
 		return true;
-	for (unsigned int i = 0; i < server->lane_count; i++) {
-		if (has_work(server->lanes[i]))
+	for (struct mimicd_front_end *front_end = engine->front_ends; front_end; front_end = front_end->next) {
+		if (front_end->ops->has_work && front_end->ops->has_work(front_end->context))
+			return true;
+	}
+	for (unsigned int i = 0; i < engine->lane_count; i++) {
+		if (has_work(engine->lanes[i]))
 			return true;
 	}
 	return false;
 }
 
-static void tick(struct mimicd_server *server, struct mimicd_instance *instance)
+static void tick(struct mimicd_engine *engine, struct mimicd_instance *instance)
 {
 	if (!instance || !instance->model->ops->busy(instance->model))
 		return;
-	instance->model->ops->tick(instance->model, server->now);
-	server->busy = true;
+	instance->model->ops->tick(instance->model, engine->now);
+	engine->busy = true;
 }
 
 /* Devices go on by themselves, a bounded piece at a time, so that no program holds up the others. */
-static void tick_busy(struct mimicd_server *server)
+static void tick_busy(struct mimicd_engine *engine)
 {
-	server->busy = false;
-	for (unsigned int i = 0; i < server->named_count; i++)
-		tick(server, server->named[i]);
-	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
+	engine->busy = false;
+	for (unsigned int i = 0; i < engine->named_count; i++)
+		tick(engine, engine->named[i]);
+	for (struct mimicd_session *session = engine->sessions; session; session = session->next) {
 		for (unsigned int i = 0; session->private_devices && i < MIMIC_SESSION_DEVICES; i++) {
 			if (session->devices[i].instance && session->devices[i].instance->is_private)
-				tick(server, session->devices[i].instance);
+				tick(engine, session->devices[i].instance);
 		}
 	}
 }
 
-bool mimicd_engine_round_lanes(struct mimicd_server *server)
+bool mimicd_engine_round_lanes(struct mimicd_engine *engine)
 {
 	bool worked = false;
 
 	/* Lanes come and go between rounds only, so the array stands still here. */
-	for (unsigned int i = 0; i < server->lane_count; i++) {
-		struct mimicd_lane *lane = server->lanes[i];
+	for (unsigned int i = 0; i < engine->lane_count; i++) {
+		struct mimicd_lane *lane = engine->lanes[i];
 
 		if (!has_work(lane))
 			continue;
-		server->now = mimic_now();
+		engine->now = mimic_now();
 		if (lane->retired)
-			worked |= run_retired(server, lane, server->now);
+			worked |= run_retired(engine, lane, engine->now);
 		else
-			worked |= mimicd_engine_run(lane, BUDGET_WORDS, false, server->now) > 0;
-		if (atomic_load_explicit(&lane->memory->client_cpu, memory_order_relaxed) == server->cpu)
-			server->crowded_until = server->now +
-				server->options.settings.spin_microseconds * 1000ull;
+			worked |= mimicd_engine_run(lane, BUDGET_WORDS, false, engine->now) > 0;
+		if (atomic_load_explicit(&lane->memory->client_cpu, memory_order_relaxed) == engine->cpu)
+			engine->crowded_until = engine->now +
+				engine->settings.spin_microseconds * 1000ull;
 	}
 	return worked;
 }
 
-bool mimicd_engine_round(struct mimicd_server *server)
+bool mimicd_engine_round(struct mimicd_engine *engine)
 {
-	bool worked = mimicd_engine_round_lanes(server);
+	bool worked = mimicd_engine_round_lanes(engine);
 
-	if (server->bus)
-		worked |= mimicd_bus_round(server->bus, !worked);
-	worked |= mimicd_jobs_round(server);
-	if (server->busy) {
-		server->now = mimic_now();
-		tick_busy(server);
+	worked |= mimicd_front_ends_poll(engine, !worked);
+	worked |= mimicd_jobs_round(engine);
+	if (engine->busy) {
+		engine->now = mimic_now();
+		tick_busy(engine);
 		worked = true;
 	}
-	mimicd_events_deliver(server);
+	mimicd_events_deliver(engine);
 	return worked;
+}
+
+/* --- the loop's work ------------------------------------------------------------ */
+
+static void end_session(struct mimicd_session *session)
+{
+	struct mimicd_engine *engine = session->engine;
+	bool is_look = mimicd_session_is_onlooker(session);
+	uint64_t begun = mimic_now();
+
+	mimicd_session_destroy(session);
+	if (is_look)
+		mimicd_look_ended(engine, begun);
+}
+
+static void reap(struct mimicd_engine *engine)
+{
+	struct mimicd_session *session = engine->sessions;
+
+	if (!engine->reap)
+		return;
+	engine->reap = false;
+	while (session) {
+		struct mimicd_session *next = session->next;
+
+		if (session->broken)
+			end_session(session);
+		else
+			mimicd_lanes_reap(session);
+		session = next;
+	}
+}
+
+static void publish_cpu(struct mimicd_engine *engine)
+{
+	int cpu = mimic_cpu_current();
+
+	if (cpu == engine->cpu)
+		return;
+	engine->cpu = cpu;
+	for (struct mimicd_front_end *front_end = engine->front_ends; front_end; front_end = front_end->next) {
+		if (front_end->ops->publish_cpu)
+			front_end->ops->publish_cpu(front_end->context, cpu);
+	}
+	for (unsigned int i = 0; i < engine->lane_count; i++)
+		atomic_store_explicit(&engine->lanes[i]->memory->daemon_cpu, cpu, memory_order_relaxed);
+}
+
+static void publish_sleep(struct mimicd_engine *engine, bool sleeps)
+{
+	for (struct mimicd_front_end *front_end = engine->front_ends; front_end; front_end = front_end->next) {
+		if (front_end->ops->publish_sleep)
+			front_end->ops->publish_sleep(front_end->context, sleeps);
+	}
+	for (unsigned int i = 0; i < engine->lane_count; i++)
+		atomic_store_explicit(&engine->lanes[i]->memory->daemon_sleeping, sleeps,
+				      memory_order_relaxed);
+}
+
+/* Serves the lanes until the sockets want a look. true: there was nothing for so long that we should sleep. */
+static bool serve_lanes(void *context)
+{
+	struct mimicd_engine *engine = context;
+	const uint64_t spin_ns = engine->settings.spin_microseconds * 1000ull;
+	uint64_t look = mimic_now() + LOOK_NS;
+	unsigned int idle = 0;
+
+	publish_cpu(engine);
+	while (!engine->reap) {
+		uint64_t now;
+
+		if (mimicd_engine_round(engine)) {
+			idle = 0;
+			if (engine->now >= look)
+				return false;
+			continue;
+		}
+		idle++;
+		if (engine->now < engine->crowded_until) {
+			/*
+			 * A client needs this CPU to go on: spinning would keep it waiting. Nor
+			 * do we yield: who yields to programs that compute gets the CPU back a
+			 * time slice later, who sleeps gets it when there is work.
+			 */
+			return true;
+		}
+		if (mimicd_jobs_need_cpus(&engine->jobs))
+			return true;
+		__builtin_ia32_pause();
+		if (idle % ROUNDS_PER_CLOCK)
+			continue;
+		now = mimic_now();
+		if (now - engine->now >= spin_ns)
+			return true;
+		if (now >= look)
+			return false;
+	}
+	return false;
+}
+
+void mimicd_engine_prepare(struct mimicd_engine *engine)
+{
+	for (struct mimicd_front_end *front_end = engine->front_ends; front_end; front_end = front_end->next) {
+		if (front_end->ops->prepare)
+			front_end->ops->prepare(front_end->context);
+	}
+	reap(engine);
+}
+
+static void prepare(void *context)
+{
+	mimicd_engine_prepare(context);
+}
+
+/* Workers have the baton while nothing comes. */
+static bool go_to_sleep(void *context)
+{
+	struct mimicd_engine *engine = context;
+
+	publish_sleep(engine, true);
+	/* Pairs with the fence of a client between its command and its look at the flag. */
+	mimic_lane_fence();
+	if (!mimicd_engine_has_work(engine)) {
+		if (mimicd_jobs_sleep(engine))
+			return true;
+		mimicd_jobs_wake(engine);
+	}
+	publish_sleep(engine, false);
+	return false;
+}
+
+static void wake_up(void *context)
+{
+	struct mimicd_engine *engine = context;
+
+	mimicd_jobs_wake(engine);
+	publish_sleep(engine, false);
+}
+
+static const struct mimicd_loop_work work = {
+	.run = serve_lanes,
+	.prepare = prepare,
+	.sleep = go_to_sleep,
+	.wake = wake_up,
+};
+
+/* --- its life ----------------------------------------------------------------- */
+
+int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
+			 const struct mimic_settings *settings)
+{
+	int error;
+
+	engine->loop = loop;
+	engine->settings = *settings;
+	engine->cpu = mimic_cpu_current();
+	loop->work = &work;
+	loop->work_context = engine;
+	error = mimicd_jobs_create(engine);
+	return error ? error : mimicd_instances_create(engine);
+}
+
+void mimicd_engine_destroy(struct mimicd_engine *engine)
+{
+	if (!engine->loop)
+		return;
+	mimicd_instances_destroy(engine);
+	mimicd_jobs_destroy(engine);
+	mimicd_events_destroy(engine);
+	free(engine->lanes);
 }

@@ -79,7 +79,7 @@ static void look_at_session(struct search *search, const struct mimicd_session *
 	}
 }
 
-static int find_private(struct mimicd_server *server, const char *name, uid_t uid,
+static int find_private(struct mimicd_engine *engine, const char *name, uid_t uid,
 			struct mimicd_instance **found)
 {
 	struct search search = { .name = name, .length = strcspn(name, ":"), .uid = uid };
@@ -87,7 +87,7 @@ static int find_private(struct mimicd_server *server, const char *name, uid_t ui
 	if (name[search.length] &&
 	    (!mimic_kind_number(name + search.length + 1, &search.pid) || !search.pid))
 		return -ENODEV;
-	for (struct mimicd_session *session = server->sessions; session; session = session->next)
+	for (struct mimicd_session *session = engine->sessions; session; session = session->next)
 		look_at_session(&search, session);
 	if (search.visible > 1)
 		return -ENOTUNIQ;
@@ -97,7 +97,7 @@ static int find_private(struct mimicd_server *server, const char *name, uid_t ui
 	return 0;
 }
 
-int mimicd_state_find(struct mimicd_server *server, const char *name, uid_t uid,
+int mimicd_state_find(struct mimicd_engine *engine, const char *name, uid_t uid,
 		      struct mimicd_instance **found)
 {
 	const char *rest;
@@ -105,8 +105,8 @@ int mimicd_state_find(struct mimicd_server *server, const char *name, uid_t uid,
 	int error;
 
 	if (kind && kind->private_count && *rest == '@')
-		return find_private(server, name, uid, found);
-	error = mimicd_instance_find(server, name, found);
+		return find_private(engine, name, uid, found);
+	error = mimicd_instance_find(engine, name, found);
 	if (error)
 		return error;
 	return mimicd_state_may_see(*found, uid) ? 0 : -EPERM;
@@ -114,14 +114,14 @@ int mimicd_state_find(struct mimicd_server *server, const char *name, uid_t uid,
 
 /* --- what is done --------------------------------------------------------------------------- */
 
-char *mimicd_state_text(struct mimicd_server *server, struct mimicd_instance *instance, bool with_bytes)
+char *mimicd_state_text(struct mimicd_engine *engine, struct mimicd_instance *instance, bool with_bytes)
 {
 	struct json_object *state = mimic_state_json(instance->kind, instance->model, mimic_now(),
 						     with_bytes ? MIMIC_STATE_JSON_BYTES : 0);
 	const char *printed;
 	char *text;
 
-	(void)server;
+	(void)engine;
 	if (!state)
 		return NULL;
 	printed = json_object_to_json_string_ext(state, JSON_C_TO_STRING_PLAIN);
@@ -141,7 +141,7 @@ static void attach_contexts(struct mimicd_instance *instance, uint64_t now)
 	}
 }
 
-int mimicd_state_reset(struct mimicd_server *server, struct mimicd_instance *instance)
+int mimicd_state_reset(struct mimicd_engine *engine, struct mimicd_instance *instance)
 {
 	const struct mimic_kind *kind = instance->kind;
 	struct mimic_model *model = instance->model;
@@ -157,13 +157,13 @@ int mimicd_state_reset(struct mimicd_server *server, struct mimicd_instance *ins
 	attach_contexts(instance, now);
 	if (events)
 		kind->enable_events(model, events, now);
-	server->busy |= model->ops->busy(model);
+	engine->busy |= model->ops->busy(model);
 	return 0;
 }
 
-int mimicd_state_clear_counters(struct mimicd_server *server, struct mimicd_instance *instance)
+int mimicd_state_clear_counters(struct mimicd_engine *engine, struct mimicd_instance *instance)
 {
-	(void)server;
+	(void)engine;
 	instance->model->ops->clear_counters(instance->model);
 	return 0;
 }

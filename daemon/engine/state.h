@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 struct mimicd_instance;
-struct mimicd_server;
+struct mimicd_engine;
 
 /*
  * By the name that LIST shows. Of private ones ("maple@0") several processes may each
@@ -19,7 +19,7 @@ struct mimicd_server;
  * one that this user may see. -ENOENT: no such kind, -ENODEV: no such device, -ENOTUNIQ:
  * several have one, -EPERM: this user may not see it.
  */
-int mimicd_state_find(struct mimicd_server *server, const char *name, uid_t uid,
+int mimicd_state_find(struct mimicd_engine *engine, const char *name, uid_t uid,
 		      struct mimicd_instance **found);
 
 /* Root, the daemon's user, or the user to whom all belong that have the device. */
@@ -28,14 +28,14 @@ bool mimicd_state_may_see(const struct mimicd_instance *instance, uid_t uid);
 bool mimicd_state_may_manage(uid_t uid);
 
 /* The tree as JSON text (docs/state.md), of one moment; free() it. NULL: no memory. */
-char *mimicd_state_text(struct mimicd_server *server, struct mimicd_instance *instance,
+char *mimicd_state_text(struct mimicd_engine *engine, struct mimicd_instance *instance,
 			bool with_bytes);
 /*
  * As after power-on, also while somebody has it: accesses that wait are answered with 0,
  * jobs that are out end first. Who had it has it still. Always 0 for now.
  */
-int mimicd_state_reset(struct mimicd_server *server, struct mimicd_instance *instance);
+int mimicd_state_reset(struct mimicd_engine *engine, struct mimicd_instance *instance);
 /* All counters are 0 again; nothing else changes. Always 0 for now. */
-int mimicd_state_clear_counters(struct mimicd_server *server, struct mimicd_instance *instance);
+int mimicd_state_clear_counters(struct mimicd_engine *engine, struct mimicd_instance *instance);
 
 #endif

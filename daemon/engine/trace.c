@@ -36,32 +36,32 @@ int mimicd_trace_start(struct mimicd_session *session, int fd, const char **why)
 
 int mimicd_trace_bus_start(struct mimicd_session *session, int fd, const char **why)
 {
-	struct mimicd_server *server = session->server;
+	struct mimicd_engine *engine = session->engine;
 	int error;
 
 	*why = NULL;
 	if (!mimicd_state_may_manage(session->uid))
 		return -EPERM;
-	if (!server->bus) {
+	if (!engine->bus) {
 		*why = "no device is on the kernel's bus";
 		return -EOPNOTSUPP;
 	}
-	if (server->bus_traced_for) {
+	if (engine->bus_traced_for) {
 		*why = "there is a trace of them already";
 		return -EBUSY;
 	}
 	error = mimicd_trace_start(session, fd, why);
 	if (error)
 		return error;
-	server->bus_traced_for = session;
-	for (struct mimicd_binding *binding = server->bus->bindings; binding; binding = binding->next)
+	engine->bus_traced_for = session;
+	for (struct mimicd_binding *binding = engine->bus->bindings; binding; binding = binding->next)
 		mimicd_trace_bound(binding->instance, binding->pid);
 	return 0;
 }
 
 void mimicd_trace_bound(struct mimicd_instance *instance, pid_t pid)
 {
-	struct mimicd_session *session = instance->server->bus_traced_for;
+	struct mimicd_session *session = instance->engine->bus_traced_for;
 	struct mimic_trace_source *source = &instance->model->trace;
 	struct mimic_spool *spool;
 
@@ -101,7 +101,7 @@ void mimicd_trace_open(struct mimicd_session *session, struct mimicd_instance *i
 	struct mimic_spool *spool = &session->trace.spool;
 
 	/* What processes have through the kernel is traced as a whole, whoever they are. */
-	if (instance->binding && instance->server->bus_traced_for)
+	if (instance->binding && instance->engine->bus_traced_for)
 		return;
 	if (!is_alone(session, instance)) {
 		mimicd_trace_close(instance);
@@ -127,17 +127,17 @@ void mimicd_trace_close(struct mimicd_instance *instance)
 		mark_closed(instance);
 }
 
-static void end_of_bus(struct mimicd_server *server)
+static void end_of_bus(struct mimicd_engine *engine)
 {
-	for (struct mimicd_binding *binding = server->bus ? server->bus->bindings : NULL; binding;
+	for (struct mimicd_binding *binding = engine->bus ? engine->bus->bindings : NULL; binding;
 	     binding = binding->next)
 		mimicd_trace_close(binding->instance);
-	server->bus_traced_for = NULL;
+	engine->bus_traced_for = NULL;
 }
 
 void mimicd_trace_end(struct mimicd_session *session)
 {
-	if (session->server->bus_traced_for == session)
-		end_of_bus(session->server);
+	if (session->engine->bus_traced_for == session)
+		end_of_bus(session->engine);
 	mimic_spool_detach(&session->trace.spool);
 }

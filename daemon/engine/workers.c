@@ -9,7 +9,7 @@
 
 #include "daemon/engine/instance.h"
 #include "daemon/loop/log.h"
-#include "daemon/server.h"
+#include "daemon/engine/engine.h"
 #include "mimic/lane.h"
 
 /* --- the queue ---------------------------------------------------------------- */
@@ -59,14 +59,14 @@ static void call_another(struct mimicd_jobs *jobs)
 	mimic_futex_wake(&jobs->bell, 1, MIMIC_FUTEX_PRIVATE);
 }
 
-static struct mimicd_job *spin_for_job(struct mimicd_server *server)
+static struct mimicd_job *spin_for_job(struct mimicd_engine *engine)
 {
-	struct mimicd_jobs *jobs = &server->jobs;
+	struct mimicd_jobs *jobs = &engine->jobs;
 	struct mimicd_job *job = NULL;
 	struct mimic_spin spin;
 
 	atomic_fetch_add(&jobs->spinning, 1);
-	mimic_spin_start(&spin, server->options.settings.spin_microseconds, jobs->processors > 1);
+	mimic_spin_start(&spin, engine->settings.spin_microseconds, jobs->processors > 1);
 	do {
 		if (atomic_load_explicit(&jobs->ready, memory_order_relaxed))
 			job = take(jobs, NULL);
@@ -81,13 +81,13 @@ static struct mimicd_job *spin_for_job(struct mimicd_server *server)
 }
 
 /* NULL: the daemon stops. */
-static struct mimicd_job *wait_for_job(struct mimicd_server *server)
+static struct mimicd_job *wait_for_job(struct mimicd_engine *engine)
 {
-	struct mimicd_jobs *jobs = &server->jobs;
+	struct mimicd_jobs *jobs = &engine->jobs;
 	struct mimicd_job *job = take(jobs, NULL);
 
 	if (!job)
-		job = spin_for_job(server);
+		job = spin_for_job(engine);
 	while (!job && !atomic_load(&jobs->stopping)) {
 		uint32_t bell = atomic_load(&jobs->bell);
 
@@ -108,20 +108,20 @@ static void *work(void *context)
 {
 	/* Computes for long: threads that wait for something come first when they wake. */
 	const struct sched_param none = { 0 };
-	struct mimicd_server *server = context;
+	struct mimicd_engine *engine = context;
 	struct mimicd_job *job;
 
 	sched_setscheduler(0, SCHED_BATCH, &none);
-	while ((job = wait_for_job(server))) {
+	while ((job = wait_for_job(engine))) {
 		job->instance->kind->jobs->run(job->job);
-		mimicd_job_finished(server, job);
+		mimicd_job_finished(engine, job);
 	}
 	return NULL;
 }
 
-static int add_worker(struct mimicd_server *server)
+static int add_worker(struct mimicd_engine *engine)
 {
-	struct mimicd_jobs *jobs = &server->jobs;
+	struct mimicd_jobs *jobs = &engine->jobs;
 	sigset_t signals, before;
 	int error;
 
@@ -130,7 +130,7 @@ static int add_worker(struct mimicd_server *server)
 	sigdelset(&signals, SIGSEGV);
 	sigdelset(&signals, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &signals, &before);
-	error = pthread_create(&jobs->workers[jobs->worker_count], NULL, work, server);
+	error = pthread_create(&jobs->workers[jobs->worker_count], NULL, work, engine);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (error)
 		return -error;
@@ -138,18 +138,18 @@ static int add_worker(struct mimicd_server *server)
 	return 0;
 }
 
-int mimicd_workers_start(struct mimicd_server *server)
+int mimicd_workers_start(struct mimicd_engine *engine)
 {
-	int error = server->jobs.worker_count ? 0 : add_worker(server);
+	int error = engine->jobs.worker_count ? 0 : add_worker(engine);
 
 	if (error)
 		mimicd_log(MIMICD_LOG_WARNING, "no thread for the work of devices: %s", strerror(-error));
 	return error;
 }
 
-void mimicd_workers_stop(struct mimicd_server *server)
+void mimicd_workers_stop(struct mimicd_engine *engine)
 {
-	struct mimicd_jobs *jobs = &server->jobs;
+	struct mimicd_jobs *jobs = &engine->jobs;
 
 	atomic_store(&jobs->stopping, true);
 	atomic_fetch_add(&jobs->bell, 1);
@@ -158,9 +158,9 @@ void mimicd_workers_stop(struct mimicd_server *server)
 		pthread_join(jobs->workers[--jobs->worker_count], NULL);
 }
 
-void mimicd_workers_call(struct mimicd_server *server, bool self)
+void mimicd_workers_call(struct mimicd_engine *engine, bool self)
 {
-	struct mimicd_jobs *jobs = &server->jobs;
+	struct mimicd_jobs *jobs = &engine->jobs;
 	unsigned int ready = atomic_load(&jobs->ready);
 	unsigned int awake = atomic_load(&jobs->spinning) + self;
 	unsigned int sleeping;
@@ -175,5 +175,5 @@ void mimicd_workers_call(struct mimicd_server *server, bool self)
 	}
 	/* If there can be no more of them, those that there are do it all. */
 	if (ready - awake > sleeping && jobs->worker_count < jobs->processors)
-		add_worker(server);
+		add_worker(engine);
 }

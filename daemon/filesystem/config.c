@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "daemon/filesystem/source.h"
-#include "daemon/server.h"
+#include "daemon/engine/engine.h"
 
 static unsigned int field_of(const struct mimic_own_parameters *parameters, const struct mimic_key *key)
 {
@@ -79,9 +79,9 @@ static void write_devices(FILE *file, const unsigned int *counts)
 	}
 }
 
-char *mimicd_source_config(const struct mimicd_server *server)
+char *mimicd_source_config(const struct mimicd_engine *engine)
 {
-	const struct mimic_settings *settings = &server->options.settings;
+	const struct mimic_settings *settings = &engine->settings;
 	char *text = NULL;
 	size_t size;
 	FILE *file = open_memstream(&text, &size);

@@ -22,27 +22,27 @@ static const struct {
 #undef _
 };
 
-static int inject(struct mimicd_server *server, struct mimicd_instance *instance, const char *text)
+static int inject(struct mimicd_engine *engine, struct mimicd_instance *instance, const char *text)
 {
 	for (size_t i = 0; i < sizeof(injections) / sizeof(injections[0]); i++) {
 		if (strcmp(injections[i].name, text))
 			continue;
 		/* As `mimic inject`: misbehaviour is for a driver to see. */
-		return instance->on_bus ? mimicd_inject(server, instance, injections[i].what) : -EOPNOTSUPP;
+		return instance->on_bus ? mimicd_inject(engine, instance, injections[i].what) : -EOPNOTSUPP;
 	}
 	return -EINVAL;
 }
 
-static int control(struct mimicd_server *server, struct mimicd_instance *instance, const char *name,
+static int control(struct mimicd_engine *engine, struct mimicd_instance *instance, const char *name,
 		   const char *text)
 {
 	if (!strcmp(name, "inject"))
-		return inject(server, instance, text);
+		return inject(engine, instance, text);
 	if (strcmp(text, "1"))
 		return -EINVAL;
 	if (!strcmp(name, "reset"))
-		return mimicd_state_reset(server, instance);
-	return mimicd_state_clear_counters(server, instance);
+		return mimicd_state_reset(engine, instance);
+	return mimicd_state_clear_counters(engine, instance);
 }
 
 /* Without the newline of `echo`. What no terminal should get is not logged as it is. */
@@ -74,10 +74,10 @@ void mimicd_file_write(fuse_req_t request, fuse_ino_t number, const char *bytes,
 	/* The descriptor may have been passed on to somebody else. */
 	error = mimicd_state_may_manage(mimicd_asks(request)) ? 0 : -EACCES;
 	if (!error)
-		error = mimicd_tree_control(filesystem->server, node->path, mimicd_asks(request), &instance,
+		error = mimicd_tree_control(filesystem->engine, node->path, mimicd_asks(request), &instance,
 					    &name);
 	if (!error)
-		error = control(filesystem->server, instance, name, text);
+		error = control(filesystem->engine, instance, name, text);
 	if (error == -EINVAL)
 		mimicd_log(MIMICD_LOG_WARNING, "%s: '%s' is nothing to write there", node->path, text);
 	filesystem->is_due = true;

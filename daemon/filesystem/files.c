@@ -39,9 +39,9 @@ static bool has_room(const struct mimicd_filesystem *filesystem, uid_t uid, size
 static int take_content(struct mimicd_filesystem *filesystem, const struct mimicd_open_file *file,
 			struct mimicd_content *content)
 {
-	struct mimicd_server *server = filesystem->server;
-	int error = file->is_folder ? mimicd_tree_list(server, file->path, file->uid, content) :
-				      mimicd_tree_read(server, file->path, file->uid, content);
+	struct mimicd_engine *engine = filesystem->engine;
+	int error = file->is_folder ? mimicd_tree_list(engine, file->path, file->uid, content) :
+				      mimicd_tree_read(engine, file->path, file->uid, content);
 
 	if (error)
 		return error;
@@ -63,7 +63,7 @@ int mimicd_file_renew(struct mimicd_filesystem *filesystem, struct mimicd_open_f
 	file->content = content;
 	file->has_changed = false;
 	if (!file->is_folder)
-		file->digest = mimicd_tree_digest(filesystem->server, file->path, file->uid);
+		file->digest = mimicd_tree_digest(filesystem->engine, file->path, file->uid);
 	return 0;
 }
 

@@ -26,7 +26,7 @@ static void disconnect(struct mimicd_filesystem *filesystem)
 	if (!filesystem->session)
 		return;
 	mimicd_guard_stop(&filesystem->guard);
-	mimicd_loop_forget(&filesystem->server->loop, fuse_session_fd(filesystem->session));
+	mimicd_loop_forget(filesystem->engine->loop, fuse_session_fd(filesystem->session));
 	/* Poll handles know the session. */
 	forget_all(filesystem);
 	mimicd_filesystem_unmount(filesystem);
@@ -35,7 +35,7 @@ static void disconnect(struct mimicd_filesystem *filesystem)
 static int watch(struct mimicd_filesystem *filesystem)
 {
 	int fd = fuse_session_fd(filesystem->session);
-	int error = mimicd_loop_watch(&filesystem->server->loop, fd, EPOLLIN, &filesystem->source);
+	int error = mimicd_loop_watch(filesystem->engine->loop, fd, EPOLLIN, &filesystem->source);
 
 	return error ? error : mimicd_guard_start(&filesystem->guard, fd, &filesystem->timer);
 }
@@ -74,7 +74,7 @@ static void end(struct mimicd_filesystem *filesystem)
 	if (!filesystem->is_over)
 		mimicd_log(MIMICD_LOG_INFO, "%s: the state filesystem was unmounted", filesystem->path);
 	filesystem->is_over = true;
-	mimicd_loop_forget(&filesystem->server->loop, fuse_session_fd(filesystem->session));
+	mimicd_loop_forget(filesystem->engine->loop, fuse_session_fd(filesystem->session));
 }
 
 /* One request. */
@@ -92,12 +92,12 @@ static void serve(void *context)
 	/* The event may be older than the cut, and nobody has unmounted it. */
 	if (atomic_load(&filesystem->guard.has_cut))
 		return;
-	if (!mimicd_look_may_begin(filesystem->server, begun))
+	if (!mimicd_look_may_begin(filesystem->engine, begun))
 		return;
 	size = fuse_session_receive_buf(session, &filesystem->buffer);
 	if (size > 0)
 		fuse_session_process_buf(session, &filesystem->buffer);
-	mimicd_look_ended(filesystem->server, begun);
+	mimicd_look_ended(filesystem->engine, begun);
 	if (fuse_session_exited(session) || (size < 0 && size != -EAGAIN && size != -EINTR))
 		end(filesystem);
 }
@@ -127,39 +127,50 @@ static void tick(void *context)
 
 /* --- its life ------------------------------------------------------------------------------------ */
 
-void mimicd_filesystem_create(struct mimicd_server *server)
+static void prepare(void *context)
+{
+	mimicd_filesystem_prepare(context);
+}
+
+static const struct mimicd_front_end_ops front_end_ops = {
+	.prepare = prepare,
+};
+
+struct mimicd_filesystem *mimicd_filesystem_create(struct mimicd_engine *engine,
+						   const struct mimicd_filesystem_options *options)
 {
 	struct mimicd_filesystem *filesystem;
 
-	if (!server->options.state_path)
-		return;
+	if (!options->path)
+		return NULL;
 	filesystem = calloc(1, sizeof(*filesystem));
 	if (!filesystem) {
 		mimicd_log(MIMICD_LOG_WARNING, "no state filesystem: %s", strerror(ENOMEM));
-		return;
+		return NULL;
 	}
-	filesystem->server = server;
+	filesystem->engine = engine;
+	filesystem->options = *options;
 	filesystem->source = (struct mimicd_source){ serve, filesystem };
 	filesystem->timer.expired = tick;
 	filesystem->timer.context = filesystem;
-	server->filesystem = filesystem;
-	if (mimicd_timer_create(&filesystem->timer, &server->loop))
+	filesystem->front_end = (struct mimicd_front_end){ .ops = &front_end_ops, .context = filesystem };
+	mimicd_front_end_add(engine, &filesystem->front_end);
+	if (mimicd_timer_create(&filesystem->timer, engine->loop))
 		mimicd_log(MIMICD_LOG_WARNING, "no state filesystem: no descriptors");
 	else if (!connect_kernel(filesystem))
-		return;
-	mimicd_filesystem_destroy(server);
+		return filesystem;
+	mimicd_filesystem_destroy(filesystem);
+	return NULL;
 }
 
-void mimicd_filesystem_destroy(struct mimicd_server *server)
+void mimicd_filesystem_destroy(struct mimicd_filesystem *filesystem)
 {
-	struct mimicd_filesystem *filesystem = server->filesystem;
-
 	if (!filesystem)
 		return;
 	disconnect(filesystem);
+	mimicd_front_end_remove(filesystem->engine, &filesystem->front_end);
 	mimicd_timer_destroy(&filesystem->timer);
 	free(filesystem->buffer.mem);
 	free(filesystem->path);
 	free(filesystem);
-	server->filesystem = NULL;
 }

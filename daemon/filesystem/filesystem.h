@@ -21,15 +21,21 @@
 #ifndef MIMICD_FILESYSTEM_H
 #define MIMICD_FILESYSTEM_H
 
+#include <stdbool.h>
+
 struct mimicd_filesystem;
-struct mimicd_server;
+struct mimicd_engine;
 
-/* Mounts what options.state_path says, if it says something. What fails is in the log, no more. */
-void mimicd_filesystem_create(struct mimicd_server *server);
-/* Unmounts, also while somebody uses it. The directory goes if it is the default one. */
-void mimicd_filesystem_destroy(struct mimicd_server *server);
+struct mimicd_filesystem_options {
+	const char *path;	/* where it is mounted; NULL: nowhere */
+	bool make_directory;	/* that is the default place: made and removed by us */
+	bool allow_users;	/* other users than ours and root may look */
+};
 
-/* Each time before the loop looks at its descriptors: sets the timer if it is needed. */
-void mimicd_filesystem_prepare(struct mimicd_filesystem *filesystem);
+/* Mounts it. NULL: it is not wanted, or something failed, which is in the log. */
+struct mimicd_filesystem *mimicd_filesystem_create(struct mimicd_engine *engine,
+						   const struct mimicd_filesystem_options *options);
+/* Unmounts, also while a program uses it. The directory goes if it is the default one. NULL: nothing. */
+void mimicd_filesystem_destroy(struct mimicd_filesystem *filesystem);
 
 #endif

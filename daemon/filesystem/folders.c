@@ -28,7 +28,7 @@ static mode_t mode_of(const struct mimicd_filesystem *filesystem, enum mimicd_en
 		return S_IFREG | 0600;
 	if (kind == MIMICD_ENTRY_FOLDER)
 		mode = S_IFDIR | 0555;
-	return filesystem->server->options.allow_users ? mode : mode & ~(mode_t)0077;
+	return filesystem->options.allow_users ? mode : mode & ~(mode_t)0077;
 }
 
 static void fill_attributes(const struct mimicd_filesystem *filesystem, const struct mimicd_node *node,
@@ -59,7 +59,7 @@ static void get_attributes(fuse_req_t request, fuse_ino_t number, struct fuse_fi
 	if (!node)
 		return;
 	/* An open file stays what it was when what it shows is not there any more. */
-	mimicd_tree_look(filesystem->server, node->path, mimicd_asks(request), &node->entry);
+	mimicd_tree_look(filesystem->engine, node->path, mimicd_asks(request), &node->entry);
 	fill_attributes(filesystem, node, &attributes);
 	fuse_reply_attr(request, &attributes, 0);
 }
@@ -102,7 +102,7 @@ static void look_up(fuse_req_t request, fuse_ino_t parent, const char *name)
 		return;
 	error = join(path, folder->path, name);
 	if (!error)
-		error = mimicd_tree_look(filesystem->server, path, mimicd_asks(request), &entry);
+		error = mimicd_tree_look(filesystem->engine, path, mimicd_asks(request), &entry);
 	if (error) {
 		fuse_reply_err(request, -error);
 		return;

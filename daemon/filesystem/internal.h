@@ -14,7 +14,8 @@
 #include "daemon/filesystem/nodes.h"
 #include "daemon/filesystem/tree.h"
 #include "daemon/loop/timer.h"
-#include "daemon/server.h"
+#include "daemon/engine/engine.h"
+#include "daemon/engine/front_end.h"
 
 /* What all open files keep together, of one user and of all; see has_room(). */
 #define MIMICD_FILES_MAX 4096u
@@ -58,7 +59,9 @@ struct mimicd_guard {
 };
 
 struct mimicd_filesystem {
-	struct mimicd_server *server;
+	struct mimicd_engine *engine;
+	struct mimicd_front_end front_end;
+	struct mimicd_filesystem_options options;
 	struct fuse_session *session;
 	struct fuse_buf buffer;		/* of requests */
 	char *path;			/* of the mount point, absolute */
@@ -79,7 +82,7 @@ struct mimicd_filesystem {
 	bool is_due;			/* a look for changes, even if no event comes */
 	uint64_t requests;		/* events of the loop that were for us */
 	uint64_t events;		/* of the loop that were not, at the last look for changes */
-	uint64_t last_work;		/* server->now at that look */
+	uint64_t last_work;		/* engine->now at that look */
 	uint64_t last_tick;		/* the end of that look */
 	struct mimicd_guard guard;
 };
@@ -129,6 +132,8 @@ void mimicd_file_read(fuse_req_t request, fuse_ino_t number, size_t size, off_t 
 void mimicd_file_release(fuse_req_t request, fuse_ino_t number, struct fuse_file_info *info);
 void mimicd_file_poll(fuse_req_t request, fuse_ino_t number, struct fuse_file_info *info,
 		      struct fuse_pollhandle *handle);
+/* Sets the timer for a look for changes, if one is needed. */
+void mimicd_filesystem_prepare(struct mimicd_filesystem *filesystem);
 /* Tells those who wait for what has changed. */
 void mimicd_filesystem_look_for_changes(struct mimicd_filesystem *filesystem);
 /* Nobody will wait for it any more. */

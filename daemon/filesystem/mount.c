@@ -173,7 +173,7 @@ static int mount_quietly(struct fuse_session *session, const char *path, char wh
 
 static struct fuse_session *create_session(struct mimicd_filesystem *filesystem)
 {
-	bool allow_users = filesystem->server->options.allow_users;
+	bool allow_users = filesystem->options.allow_users;
 	char options[128], name[] = "mimicd", flag[] = "-o";
 	char *arguments[] = { name, flag, options, NULL };
 	struct fuse_args list = FUSE_ARGS_INIT(3, arguments);
@@ -216,15 +216,15 @@ static int find_path(struct mimicd_filesystem *filesystem, const char *named)
 
 int mimicd_filesystem_mount(struct mimicd_filesystem *filesystem)
 {
-	const struct mimicd_options *options = &filesystem->server->options;
-	int error = find_path(filesystem, options->state_path);
+	const struct mimicd_filesystem_options *options = &filesystem->options;
+	int error = find_path(filesystem, options->path);
 
 	if (!error)
-		error = check_directory(filesystem->path, options->make_state_directory);
+		error = check_directory(filesystem->path, options->make_directory);
 	if (error)
 		return error;
 	error = mount_at(filesystem, filesystem->path);
-	if (error && options->make_state_directory)
+	if (error && options->make_directory)
 		rmdir(filesystem->path);
 	return error;
 }
@@ -235,6 +235,6 @@ void mimicd_filesystem_unmount(struct mimicd_filesystem *filesystem)
 	fuse_session_unmount(filesystem->session);
 	fuse_session_destroy(filesystem->session);
 	filesystem->session = NULL;
-	if (filesystem->server->options.make_state_directory)
+	if (filesystem->options.make_directory)
 		rmdir(filesystem->path);
 }

@@ -63,7 +63,7 @@ static void end_watch(struct mimicd_filesystem *filesystem, struct mimicd_open_f
 static uint64_t watched_digest(const struct mimicd_filesystem *filesystem, struct mimicd_watched *watched)
 {
 	if (watched->tick != filesystem->tick)
-		watched->digest = mimicd_tree_digest(filesystem->server, watched->path, watched->uid);
+		watched->digest = mimicd_tree_digest(filesystem->engine, watched->path, watched->uid);
 	watched->tick = filesystem->tick;
 	return watched->digest;
 }
@@ -74,7 +74,7 @@ static bool has_changed(struct mimicd_filesystem *filesystem, struct mimicd_open
 {
 	if (!file->has_changed)
 		file->has_changed = file->digest !=
-			mimicd_tree_digest(filesystem->server, file->path, file->uid);
+			mimicd_tree_digest(filesystem->engine, file->path, file->uid);
 	return file->has_changed;
 }
 
@@ -130,11 +130,11 @@ void mimicd_file_poll(fuse_req_t request, fuse_ino_t number, struct fuse_file_in
 /* Something came to the loop that is no request to us: a device may have changed. */
 static bool has_news(const struct mimicd_filesystem *filesystem)
 {
-	const struct mimicd_server *server = filesystem->server;
+	const struct mimicd_engine *engine = filesystem->engine;
 
 	/* A worker that stands in for the loop does not wake it. */
-	return filesystem->is_due || server->loop.events - filesystem->requests != filesystem->events ||
-	       server->jobs.out || server->now != filesystem->last_work;
+	return filesystem->is_due || engine->loop->events - filesystem->requests != filesystem->events ||
+	       engine->jobs.out || engine->now != filesystem->last_work;
 }
 
 void mimicd_filesystem_prepare(struct mimicd_filesystem *filesystem)
@@ -152,8 +152,8 @@ void mimicd_filesystem_look_for_changes(struct mimicd_filesystem *filesystem)
 
 	filesystem->is_armed = false;
 	filesystem->is_due = false;
-	filesystem->events = filesystem->server->loop.events - filesystem->requests;
-	filesystem->last_work = filesystem->server->now;
+	filesystem->events = filesystem->engine->loop->events - filesystem->requests;
+	filesystem->last_work = filesystem->engine->now;
 	filesystem->tick++;
 	for (; file && filesystem->polls; file = file->next) {
 		if (!file->poll)
@@ -164,6 +164,6 @@ void mimicd_filesystem_look_for_changes(struct mimicd_filesystem *filesystem)
 		fuse_lowlevel_notify_poll(file->poll);
 		drop_poll(filesystem, file);
 	}
-	mimicd_look_ended(filesystem->server, begun);
+	mimicd_look_ended(filesystem->engine, begun);
 	filesystem->last_tick = mimic_now();
 }

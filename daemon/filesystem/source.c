@@ -13,12 +13,12 @@
 
 /* --- the root ----------------------------------------------------------------------- */
 
-static void visit_root(const struct mimicd_server *server, const struct mimic_state_visitor *visitor)
+static void visit_root(const struct mimicd_engine *engine, const struct mimic_state_visitor *visitor)
 {
-	char *config = mimicd_source_config(server);
+	char *config = mimicd_source_config(engine);
 
 	mimic_state_text(visitor, "version", MIMIC_VERSION, "of mimicd");
-	mimic_state_text(visitor, "transport", server->bus ? "daemon kernel" : "daemon",
+	mimic_state_text(visitor, "transport", engine->bus ? "daemon kernel" : "daemon",
 			 "how programs reach the devices");
 	mimic_state_decimal(visitor, "pid", (uint64_t)getpid(), "of mimicd");
 	if (config)
@@ -53,13 +53,13 @@ static void visit_private(const struct mimicd_session *session,
 	}
 }
 
-static void visit_devices(const struct mimicd_server *server, const struct mimic_state_visitor *visitor)
+static void visit_devices(const struct mimicd_engine *engine, const struct mimic_state_visitor *visitor)
 {
-	for (unsigned int i = 0; i < server->named_count; i++) {
-		if (server->named[i])
-			folder(visitor, server->named[i]->name);
+	for (unsigned int i = 0; i < engine->named_count; i++) {
+		if (engine->named[i])
+			folder(visitor, engine->named[i]->name);
 	}
-	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
+	for (struct mimicd_session *session = engine->sessions; session; session = session->next) {
 		if (!session->broken)
 			visit_private(session, visitor);
 	}
@@ -116,13 +116,13 @@ static bool is_shown(const struct mimicd_session *session)
 	return session->greeted && !session->broken;
 }
 
-static void look_for(const struct mimicd_server *server, pid_t pid, struct client *client)
+static void look_for(const struct mimicd_engine *engine, pid_t pid, struct client *client)
 {
-	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
+	for (struct mimicd_session *session = engine->sessions; session; session = session->next) {
 		if (session->pid == pid && is_shown(session))
 			add_session(client, session);
 	}
-	for (struct mimicd_binding *binding = server->bus ? server->bus->bindings : NULL; binding;
+	for (struct mimicd_binding *binding = engine->bus ? engine->bus->bindings : NULL; binding;
 	     binding = binding->next) {
 		if (binding->pid == pid)
 			add_binding(client, binding);
@@ -137,18 +137,18 @@ static void visit_owner(const struct mimic_state_visitor *visitor, uint64_t numb
 	mimic_state_decimal(visitor, name, thread, "the thread that devices call so");
 }
 
-static void visit_owners(const struct mimicd_server *server, pid_t pid,
+static void visit_owners(const struct mimicd_engine *engine, pid_t pid,
 			 const struct mimic_state_visitor *visitor)
 {
 	const struct mimicd_process *seen = NULL;
 
-	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
+	for (struct mimicd_session *session = engine->sessions; session; session = session->next) {
 		for (uint32_t i = 1; session->pid == pid && is_shown(session) && i <= MIMIC_SESSION_THREADS; i++) {
 			if (session->threads[i])
 				visit_owner(visitor, session->threads[i]->owner, i);
 		}
 	}
-	for (struct mimicd_binding *binding = server->bus ? server->bus->bindings : NULL; binding;
+	for (struct mimicd_binding *binding = engine->bus ? engine->bus->bindings : NULL; binding;
 	     binding = binding->next) {
 		/* All bindings of a process have the same threads. */
 		if (binding->pid != pid || binding->process == seen)
@@ -166,7 +166,7 @@ static void visit_client(const struct mimicd_tree_source *source,
 {
 	struct client client = { 0 };
 
-	look_for(source->server, source->pid, &client);
+	look_for(source->engine, source->pid, &client);
 	if (!client.is_there)
 		return;
 	mimic_state_text(visitor, "program", client.program, "its name");
@@ -180,16 +180,16 @@ static void visit_client(const struct mimicd_tree_source *source,
 			    "reads and writes of memory that it does not share");
 	mimic_state_decimal(visitor, "refused_reads", client.refused_reads, "those that were refused");
 	mimic_state_enter(visitor, "owners");
-	visit_owners(source->server, source->pid, visitor);
+	visit_owners(source->engine, source->pid, visitor);
 	mimic_state_leave(visitor, "owners");
 }
 
 /* A pid that an earlier one in the lists had has its folder already. */
-static bool is_first(const struct mimicd_server *server, const struct mimicd_session *session,
+static bool is_first(const struct mimicd_engine *engine, const struct mimicd_session *session,
 		     const struct mimicd_binding *binding, pid_t pid)
 {
-	struct mimicd_session *other = server->sessions;
-	struct mimicd_binding *earlier = server->bus ? server->bus->bindings : NULL;
+	struct mimicd_session *other = engine->sessions;
+	struct mimicd_binding *earlier = engine->bus ? engine->bus->bindings : NULL;
 
 	for (; other && other != session; other = other->next) {
 		if (other->pid == pid && is_shown(other))
@@ -202,17 +202,17 @@ static bool is_first(const struct mimicd_server *server, const struct mimicd_ses
 	return true;
 }
 
-static void visit_clients(const struct mimicd_server *server, const struct mimic_state_visitor *visitor)
+static void visit_clients(const struct mimicd_engine *engine, const struct mimic_state_visitor *visitor)
 {
-	for (struct mimicd_session *session = server->sessions; session; session = session->next) {
-		if (!is_shown(session) || !is_first(server, session, NULL, session->pid))
+	for (struct mimicd_session *session = engine->sessions; session; session = session->next) {
+		if (!is_shown(session) || !is_first(engine, session, NULL, session->pid))
 			continue;
 		mimic_state_enter_number(visitor, (unsigned int)session->pid);
 		mimic_state_leave_number(visitor, (unsigned int)session->pid);
 	}
-	for (struct mimicd_binding *binding = server->bus ? server->bus->bindings : NULL; binding;
+	for (struct mimicd_binding *binding = engine->bus ? engine->bus->bindings : NULL; binding;
 	     binding = binding->next) {
-		if (!is_first(server, NULL, binding, binding->pid))
+		if (!is_first(engine, NULL, binding, binding->pid))
 			continue;
 		mimic_state_enter_number(visitor, (unsigned int)binding->pid);
 		mimic_state_leave_number(visitor, (unsigned int)binding->pid);
@@ -241,7 +241,7 @@ static int find_device(const char *path, uid_t uid, struct mimicd_tree_source *s
 	if (length >= sizeof(name))
 		return -ENOENT;
 	snprintf(name, sizeof(name), "%.*s", (int)length, path);
-	error = mimicd_state_find(source->server, name, uid, &source->instance);
+	error = mimicd_state_find(source->engine, name, uid, &source->instance);
 	if (error)
 		return error == -EPERM ? -EACCES : -ENOENT;
 	source->of = MIMICD_OF_DEVICE;
@@ -261,7 +261,7 @@ static int find_client(const char *path, struct mimicd_tree_source *source, cons
 	snprintf(name, sizeof(name), "%.*s", (int)length, path);
 	if (!mimic_kind_number(name, &pid))
 		return -ENOENT;
-	look_for(source->server, (pid_t)pid, &client);
+	look_for(source->engine, (pid_t)pid, &client);
 	if (!client.is_there)
 		return -ENOENT;
 	source->of = MIMICD_OF_CLIENT;
@@ -279,12 +279,12 @@ size_t mimicd_source_length(const char *path)
 	return name ? (size_t)(name - path) + strcspn(name, "/") : 0;
 }
 
-int mimicd_source_find(struct mimicd_server *server, const char *path, uid_t uid,
+int mimicd_source_find(struct mimicd_engine *engine, const char *path, uid_t uid,
 		       struct mimicd_tree_source *source, const char **rest)
 {
 	const char *devices = after_name(path, "devices"), *clients = after_name(path, "clients");
 
-	*source = (struct mimicd_tree_source){ .server = server };
+	*source = (struct mimicd_tree_source){ .engine = engine };
 	*rest = "";
 	if (devices && *devices)
 		return find_device(devices, uid, source, rest);
@@ -301,16 +301,16 @@ void mimicd_source_visit(const struct mimicd_tree_source *source, uint64_t now,
 {
 	switch (source->of) {
 	case MIMICD_OF_ROOT:
-		visit_root(source->server, visitor);
+		visit_root(source->engine, visitor);
 		return;
 	case MIMICD_OF_DEVICES:
-		visit_devices(source->server, visitor);
+		visit_devices(source->engine, visitor);
 		return;
 	case MIMICD_OF_DEVICE:
 		source->instance->kind->state(source->instance->model, now, visitor);
 		return;
 	case MIMICD_OF_CLIENTS:
-		visit_clients(source->server, visitor);
+		visit_clients(source->engine, visitor);
 		return;
 	case MIMICD_OF_CLIENT:
 		visit_client(source, visitor);

@@ -13,7 +13,7 @@
 #include "devices/state.h"
 
 struct mimicd_instance;
-struct mimicd_server;
+struct mimicd_engine;
 
 enum mimicd_source_of {
 	MIMICD_OF_ROOT,
@@ -25,13 +25,13 @@ enum mimicd_source_of {
 
 struct mimicd_tree_source {
 	enum mimicd_source_of of;
-	struct mimicd_server *server;
+	struct mimicd_engine *engine;
 	struct mimicd_instance *instance;	/* OF_DEVICE */
 	pid_t pid;				/* OF_CLIENT */
 };
 
 /* *rest: what of the path lies in the source. 0, -ENOENT, or -EACCES: not for this user. */
-int mimicd_source_find(struct mimicd_server *server, const char *path, uid_t uid,
+int mimicd_source_find(struct mimicd_engine *engine, const char *path, uid_t uid,
 		       struct mimicd_tree_source *source, const char **rest);
 /* How much of the path names its source: all paths with this beginning lie in the same one. */
 size_t mimicd_source_length(const char *path);
@@ -47,6 +47,6 @@ bool mimicd_source_walk(const struct mimicd_tree_source *source, const char *res
 			const struct mimic_state_visitor *visitor);
 
 /* The settings as a configuration file (mimic.conf(5)), without the last newline. NULL: no memory. */
-char *mimicd_source_config(const struct mimicd_server *server);
+char *mimicd_source_config(const struct mimicd_engine *engine);
 
 #endif

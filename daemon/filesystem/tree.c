@@ -89,12 +89,12 @@ static int look_at(const struct mimicd_tree_source *source, const char *rest, st
 	return 0;
 }
 
-int mimicd_tree_look(struct mimicd_server *server, const char *path, uid_t uid,
+int mimicd_tree_look(struct mimicd_engine *engine, const char *path, uid_t uid,
 		     struct mimicd_entry *entry)
 {
 	struct mimicd_tree_source source;
 	const char *rest;
-	int error = mimicd_source_find(server, path, uid, &source, &rest);
+	int error = mimicd_source_find(engine, path, uid, &source, &rest);
 
 	return error ? error : look_at(&source, rest, entry);
 }
@@ -135,13 +135,13 @@ static int read_into(const struct mimicd_tree_source *source, const char *rest, 
 	return mimicd_render_value(source, rest, content) ? 0 : -ENOENT;
 }
 
-static int make(struct mimicd_server *server, const char *path, uid_t uid,
+static int make(struct mimicd_engine *engine, const char *path, uid_t uid,
 		int (*into)(const struct mimicd_tree_source *, const char *, FILE *),
 		struct mimicd_content *content)
 {
 	struct mimicd_tree_source source;
 	const char *rest;
-	int error = mimicd_source_find(server, path, uid, &source, &rest);
+	int error = mimicd_source_find(engine, path, uid, &source, &rest);
 	FILE *file;
 
 	if (error)
@@ -159,34 +159,34 @@ static int make(struct mimicd_server *server, const char *path, uid_t uid,
 	return error;
 }
 
-int mimicd_tree_list(struct mimicd_server *server, const char *path, uid_t uid,
+int mimicd_tree_list(struct mimicd_engine *engine, const char *path, uid_t uid,
 		     struct mimicd_content *list)
 {
-	return make(server, path, uid, list_into, list);
+	return make(engine, path, uid, list_into, list);
 }
 
-int mimicd_tree_read(struct mimicd_server *server, const char *path, uid_t uid,
+int mimicd_tree_read(struct mimicd_engine *engine, const char *path, uid_t uid,
 		     struct mimicd_content *content)
 {
-	return make(server, path, uid, read_into, content);
+	return make(engine, path, uid, read_into, content);
 }
 
-uint64_t mimicd_tree_digest(struct mimicd_server *server, const char *path, uid_t uid)
+uint64_t mimicd_tree_digest(struct mimicd_engine *engine, const char *path, uid_t uid)
 {
 	struct mimicd_tree_source source;
 	const char *rest;
 
-	if (mimicd_source_find(server, path, uid, &source, &rest))
+	if (mimicd_source_find(engine, path, uid, &source, &rest))
 		return 0;
 	return mimicd_render_digest(&source);
 }
 
-int mimicd_tree_control(struct mimicd_server *server, const char *path, uid_t uid,
+int mimicd_tree_control(struct mimicd_engine *engine, const char *path, uid_t uid,
 			struct mimicd_instance **instance, const char **name)
 {
 	struct mimicd_tree_source source;
 	const char *rest;
-	int error = mimicd_source_find(server, path, uid, &source, &rest);
+	int error = mimicd_source_find(engine, path, uid, &source, &rest);
 
 	if (error)
 		return error;

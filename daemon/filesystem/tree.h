@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 struct mimicd_instance;
-struct mimicd_server;
+struct mimicd_engine;
 struct mimic_state_visitor;
 
 #define MIMICD_PATH_MAX 256	/* the final 0 included; longer ones are not there */
@@ -37,22 +37,22 @@ struct mimicd_content {
 	size_t size;
 };
 
-int mimicd_tree_look(struct mimicd_server *server, const char *path, uid_t uid,
+int mimicd_tree_look(struct mimicd_engine *engine, const char *path, uid_t uid,
 		     struct mimicd_entry *entry);
 /* What a folder has: of each the byte of its kind, its name, and a 0. Without "." and "..". */
-int mimicd_tree_list(struct mimicd_server *server, const char *path, uid_t uid,
+int mimicd_tree_list(struct mimicd_engine *engine, const char *path, uid_t uid,
 		     struct mimicd_content *list);
 /* What a reader finds: value and newline, a memory's bytes, a table. */
-int mimicd_tree_read(struct mimicd_server *server, const char *path, uid_t uid,
+int mimicd_tree_read(struct mimicd_engine *engine, const char *path, uid_t uid,
 		     struct mimicd_content *content);
 /*
  * A number that is another one when anything has changed in the device, or whatever
  * else the path lies in. Time alone is no change, nor are bytes of memories.
  */
-uint64_t mimicd_tree_digest(struct mimicd_server *server, const char *path, uid_t uid);
+uint64_t mimicd_tree_digest(struct mimicd_engine *engine, const char *path, uid_t uid);
 
 /* The device whose control file this is, and the file's name. -ENOENT. */
-int mimicd_tree_control(struct mimicd_server *server, const char *path, uid_t uid,
+int mimicd_tree_control(struct mimicd_engine *engine, const char *path, uid_t uid,
 			struct mimicd_instance **instance, const char **name);
 
 #endif

@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void set_up(void)
 {
-	struct mimicd_options options = { .listen_fd = -1 };
+	struct mimicd_options options = { .clients.listen_fd = -1 };
 
 	mimic_config_default(&options.settings);
 	mimicd_log_set_level(MIMICD_LOG_ERROR);
@@ -169,8 +169,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!server)
 		set_up();
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
-	CHECK(mimicd_session_create(server, ends[0]) == 0);
-	session = server->sessions;
+	CHECK(mimicd_session_create(server->clients, ends[0]) == 0);
+	session = server->engine.sessions;
 	session->greeted = true;
 	/* "The client's memory" is ours: an atomic at any address would be the fuzzer's end. */
 	session->memory.may_read_process = false;
@@ -182,7 +182,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	make_lane(session, 0, 0, &lanes[0]);
 	make_lane(session, lanes[0].daemon->thread->number, 1, &lanes[1]);
 	make_lane(session, 0, 0, &lanes[2]);
-	while (size >= 8 && server->session_count) {
+	while (size >= 8 && server->clients->count) {
 		spoilt |= step(session, lanes, data);
 		if (data[7] & 1 || spoilt)
 			mimicd_server_settle(server);
@@ -193,9 +193,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	mimicd_server_settle(server);
 	if (!spoilt)
-		check(lanes, server->session_count == 1);
+		check(lanes, server->clients->count == 1);
 	close(ends[1]);
 	mimicd_server_settle(server);
-	CHECK(server->session_count == 0 && server->lane_count == 0 && !server->named[0]->session);
+	CHECK(server->clients->count == 0 && server->engine.lane_count == 0 && !server->engine.named[0]->session);
 	return 0;
 }

@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void set_up(void)
 {
-	struct mimicd_options options = { .listen_fd = -1 };
+	struct mimicd_options options = { .clients.listen_fd = -1 };
 
 	mimic_config_default(&options.settings);
 	mimicd_log_set_level(MIMICD_LOG_ERROR);
@@ -202,7 +202,7 @@ static bool send_one(struct client *client, const uint8_t *packet, size_t size, 
 		return false;
 	}
 	check_reply(client, packet, fds);
-	return server->session_count == 1;
+	return server->clients->count == 1;
 }
 
 static void greet(struct client *client)
@@ -264,16 +264,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	before = count_descriptors();
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
-	CHECK(mimicd_session_create(server, ends[0]) == 0);
+	CHECK(mimicd_session_create(server->clients, ends[0]) == 0);
 	client.socket = ends[1];
 	if (data[0] & 1)
 		greet(&client);
 	run(&client, data + 1, size - 1);
 	close(client.socket);
 	mimicd_server_settle(server);
-	CHECK(server->session_count == 0 && server->lane_count == 0);
-	for (unsigned int i = 0; i < server->named_count; i++)
-		CHECK(!server->named[i] || !server->named[i]->session);
+	CHECK(server->clients->count == 0 && server->engine.lane_count == 0);
+	for (unsigned int i = 0; i < server->engine.named_count; i++)
+		CHECK(!server->engine.named[i] || !server->engine.named[i]->session);
 	CHECK(count_descriptors() == before);
 	return 0;
 }

@@ -40,10 +40,8 @@ void test_sleep_ms(unsigned int milliseconds)
 static void serve(const struct served *served, unsigned int devices, bool allow_users, int ready)
 {
 	struct mimicd_options options = {
-		.socket_path = served->socket,
-		.allow_users = allow_users,
-		.listen_fd = -1,
-		.state_path = served->state,
+		.clients = { .socket_path = served->socket, .listen_fd = -1, .allow_users = allow_users },
+		.filesystem = { .path = served->state, .allow_users = allow_users },
 	};
 	struct sigaction action = { .sa_handler = stop };
 	int log = open(served->log, O_WRONLY | O_CREAT | O_APPEND, 0600);

@@ -333,11 +333,8 @@ static void handle_faults(void)
 int fake_bus_start(unsigned int devices, enum mimicd_kernel kernel, enum mimicd_channel channel)
 {
 	struct mimicd_options options = {
-		.listen_fd = -1,
-		.kernel = kernel,
-		.channel = channel,
-		.bus_path = "/dev/fake",
-		.bus_ops = &fake_ops,
+		.clients.listen_fd = -1,
+		.bus = { .kernel = kernel, .channel = channel, .path = "/dev/fake", .ops = &fake_ops },
 	};
 
 	if (!fake_bus.version)
@@ -593,7 +590,7 @@ int fake_bus_session(void)
 	int ends[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
-	assert_int_equal(mimicd_session_create(fake_bus.server, ends[0]), 0);
+	assert_int_equal(mimicd_session_create(fake_bus.server->clients, ends[0]), 0);
 	if (!fake_bus.is_serving)
 		fake_bus_serve();
 	fake_bus_greet(ends[1]);

@@ -64,16 +64,16 @@ static void *serve(void *argument)
 
 bool state_mount_start(struct state_mount *mount)
 {
-	struct mimicd_options options = { .listen_fd = -1 };
+	struct mimicd_options options = { .clients.listen_fd = -1 };
 
 	strcpy(mount->directory, "/tmp/mimic-state-XXXXXX");
 	if (!mkdtemp(mount->directory) || chmod(mount->directory, 0755))
 		return false;
 	snprintf(mount->socket, sizeof(mount->socket), "%s/socket", mount->directory);
 	snprintf(mount->path, sizeof(mount->path), "%s/state", mount->directory);
-	options.socket_path = mount->socket;
-	options.state_path = mount->path;
-	options.make_state_directory = true;
+	options.clients.socket_path = mount->socket;
+	options.filesystem.path = mount->path;
+	options.filesystem.make_directory = true;
 	mimic_config_default(&options.settings);
 	*count_of(&options.settings, &mimic_kind_maple) = 2;
 	*count_of(&options.settings, &mimic_kind_dare) = 1;
@@ -96,14 +96,14 @@ struct mimicd_instance *state_mount_take(struct state_mount *mount, const char *
 {
 	struct mimicd_instance *instance;
 
-	while (!mimic_lock_try(&mount->server->jobs.baton, MIMICD_BATON_WORKER))
+	while (!mimic_lock_try(&mount->server->engine.jobs.baton, MIMICD_BATON_WORKER))
 		test_sleep_ms(1);
-	return mimicd_instance_find(mount->server, device, &instance) ? NULL : instance;
+	return mimicd_instance_find(&mount->server->engine, device, &instance) ? NULL : instance;
 }
 
 void state_mount_give_back(struct state_mount *mount)
 {
-	mimic_lock_release(&mount->server->jobs.baton);
+	mimic_lock_release(&mount->server->engine.jobs.baton);
 }
 
 struct state_tree *state_mount_tree(struct state_mount *mount, const char *device)

@@ -244,7 +244,7 @@ static void the_configuration_is_a_file_that_mimicd_takes(void **unused)
 	close(fd);
 	memset(&settings, 0xff, sizeof(settings));
 	assert_int_equal(mimic_config_load(path, &settings), 0);
-	assert_memory_equal(&settings, &mounted.server->options.settings, sizeof(settings));
+	assert_memory_equal(&settings, &mounted.server->engine.settings, sizeof(settings));
 	unlink(path);
 	free(text);
 }

@@ -41,7 +41,7 @@ static int start(void **state)
 	if (error || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends))
 		return -1;
 	by_socket = ends[1];
-	error = mimicd_session_create(fake_bus.server, ends[0]);
+	error = mimicd_session_create(fake_bus.server->clients, ends[0]);
 	if (!error)
 		fake_bus_serve();
 	return error;

@@ -196,7 +196,7 @@ static void a_session_of_the_socket_and_a_process_of_the_kernel_exclude_each_oth
 	fake_bus_stop();
 	assert_int_equal(fake_bus_start(2, MIMICD_KERNEL_REQUIRED, MIMICD_CHANNEL_AUTO), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
-	assert_int_equal(mimicd_session_create(fake_bus.server, ends[0]), 0);
+	assert_int_equal(mimicd_session_create(fake_bus.server->clients, ends[0]), 0);
 	fake_bus_serve();
 	event_fd = greet(ends[1]);
 	assert_int_equal(raw_open(ends[1], "maple0", &number), 0);
@@ -218,7 +218,7 @@ static void a_bad_pointer_of_a_session_of_the_socket_is_no_page_fault(void **sta
 	fake_bus_stop();
 	assert_int_equal(fake_bus_start(2, MIMICD_KERNEL_REQUIRED, MIMICD_CHANNEL_AUTO), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
-	assert_int_equal(mimicd_session_create(fake_bus.server, ends[0]), 0);
+	assert_int_equal(mimicd_session_create(fake_bus.server->clients, ends[0]), 0);
 	fake_bus_serve();
 	client.socket = ends[1];
 	client.event_fd = greet(ends[1]);

@@ -43,7 +43,7 @@ static int start(void **state)
 	if (error || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends))
 		return -1;
 	by_socket = ends[1];
-	error = mimicd_session_create(fake_bus.server, ends[0]);
+	error = mimicd_session_create(fake_bus.server->clients, ends[0]);
 	shared = mmap(NULL, SHARED_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fake_bus.memory_file[0], 0);
 	if (error || shared == MAP_FAILED)
 		return -1;

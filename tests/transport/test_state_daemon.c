@@ -15,6 +15,7 @@
 
 #include "daemon/clients/session.h"
 #include "daemon/loop/log.h"
+#include "daemon/server.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/state_json.h"
 #include "mimic/dare_isa.h"
@@ -61,7 +62,7 @@ static void pause_server(void)
 
 static int start(void **state)
 {
-	struct mimicd_options options = { .listen_fd = -1 };
+	struct mimicd_options options = { .clients.listen_fd = -1 };
 
 	(void)state;
 	alarm(200);
@@ -90,8 +91,8 @@ static void connect_client(struct client *client, uid_t uid, pid_t pid)
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
 	pause_server();
-	assert_int_equal(mimicd_session_create(server, ends[0]), 0);
-	client->session = server->sessions;
+	assert_int_equal(mimicd_session_create(server->clients, ends[0]), 0);
+	client->session = server->engine.sessions;
 	client->session->uid = uid;
 	if (pid)
 		client->session->pid = pid;
@@ -231,7 +232,7 @@ static struct json_object *look_at_model(const char *name)
 	struct json_object *tree;
 
 	pause_server();
-	assert_int_equal(mimicd_instance_find(server, name, &instance), 0);
+	assert_int_equal(mimicd_instance_find(&server->engine, name, &instance), 0);
 	tree = mimic_state_json(instance->kind, instance->model, mimic_now(), MIMIC_STATE_JSON_BYTES);
 	go_on();
 	return tree;

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "daemon/clients/clients.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/clients/session.h"
+#include "daemon/clients/socket.h"
+#include "daemon/engine/engine.h"
+#include "daemon/engine/inspection.h"
+#include "daemon/loop/log.h"
+#include "libmimic/base/clock.h"
+
+/* No descriptor left: a client that stays in the queue would keep us awake for ever. */
+static void refuse_for_want_of_descriptors(struct mimicd_clients *clients)
+{
+	int fd;
+
+	mimicd_log(MIMICD_LOG_WARNING, "a client was refused: no descriptors left");
+	close(clients->spare_fd);
+	fd = accept4(clients->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	clients->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void accept_client(struct mimicd_clients *clients)
+{
+	int fd = accept4(clients->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd >= 0)
+		mimicd_session_create(clients, fd);
+	else if (errno == EMFILE || errno == ENFILE)
+		refuse_for_want_of_descriptors(clients);
+}
+
+/* A client that only inspects connects for each question. */
+static void serve_listener(void *context)
+{
+	struct mimicd_clients *clients = context;
+	uint64_t begun = mimic_now();
+
+	if (!mimicd_look_may_begin(clients->engine, begun))
+		return;
+	accept_client(clients);
+	mimicd_look_ended(clients->engine, begun);
+}
+
+static int open_socket(struct mimicd_clients *clients)
+{
+	struct stat status;
+
+	if (clients->options.listen_fd >= 0) {
+		clients->listen_fd = clients->options.listen_fd;
+		return 0;
+	}
+	clients->listen_fd = mimicd_socket_listen(clients->options.socket_path,
+						  clients->options.allow_users, &status);
+	if (clients->listen_fd < 0)
+		return clients->listen_fd;
+	/* Absolute: the daemon may change its directory. */
+	clients->socket_path = realpath(clients->options.socket_path, NULL);
+	clients->socket_device = status.st_dev;
+	clients->socket_inode = status.st_ino;
+	return clients->socket_path ? 0 : -ENOMEM;
+}
+
+static int listen_for_clients(struct mimicd_clients *clients)
+{
+	int error;
+
+	clients->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (clients->spare_fd < 0) {
+		mimicd_log(MIMICD_LOG_ERROR, "no descriptors: %s", strerror(errno));
+		return -EMFILE;
+	}
+	if (!clients->options.socket_path && clients->options.listen_fd < 0)
+		return 0;
+	error = open_socket(clients);
+	if (error)
+		return error;
+	clients->listen_source = (struct mimicd_source){ serve_listener, clients };
+	return mimicd_loop_watch(clients->engine->loop, clients->listen_fd, EPOLLIN,
+				 &clients->listen_source);
+}
+
+static int connect_process(void *context, const struct mimicd_binding *binding, int *fd)
+{
+	return mimicd_session_connect(context, binding, fd);
+}
+
+static const struct mimicd_front_end_ops front_end_ops = {
+	.connect = connect_process,
+};
+
+int mimicd_clients_create(struct mimicd_clients **created, struct mimicd_engine *engine,
+			  const struct mimicd_clients_options *options)
+{
+	struct mimicd_clients *clients = calloc(1, sizeof(*clients));
+	int error;
+
+	if (!clients)
+		return -ENOMEM;
+	clients->engine = engine;
+	clients->options = *options;
+	clients->listen_fd = clients->spare_fd = -1;
+	clients->front_end = (struct mimicd_front_end){ .ops = &front_end_ops, .context = clients };
+	mimicd_front_end_add(engine, &clients->front_end);
+	error = listen_for_clients(clients);
+	if (error)
+		mimicd_clients_destroy(clients);
+	else
+		*created = clients;
+	return error;
+}
+
+static void remove_socket(struct mimicd_clients *clients)
+{
+	struct stat status;
+
+	if (!clients->socket_path)
+		return;
+	/* Another daemon may have put its own there. */
+	if (!lstat(clients->socket_path, &status) && status.st_dev == clients->socket_device &&
+	    status.st_ino == clients->socket_inode)
+		unlink(clients->socket_path);
+	free(clients->socket_path);
+}
+
+void mimicd_clients_destroy(struct mimicd_clients *clients)
+{
+	if (!clients)
+		return;
+	remove_socket(clients);
+	while (clients->engine->sessions)
+		mimicd_session_destroy(clients->engine->sessions);
+	mimicd_front_end_remove(clients->engine, &clients->front_end);
+	if (clients->listen_fd >= 0)
+		close(clients->listen_fd);
+	if (clients->spare_fd >= 0)
+		close(clients->spare_fd);
+	free(clients);
+}

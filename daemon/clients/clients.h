@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The front end for programs in user space: a listening socket, a session for each program
+ * that connects, its messages (docs/protocol.md).
+ */
+#ifndef MIMICD_CLIENTS_H
+#define MIMICD_CLIENTS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "daemon/engine/front_end.h"
+#include "daemon/loop/loop.h"
+
+#define MIMICD_SESSIONS_MAX 256
+
+struct mimicd_engine;
+
+struct mimicd_clients_options {
+	const char *socket_path;	/* NULL, and no listen_fd: sessions come by mimicd_session_create() only */
+	int listen_fd;			/* of systemd; -1: make one */
+	bool allow_users;		/* serve other users than ours and root */
+};
+
+struct mimicd_clients {
+	struct mimicd_engine *engine;
+	struct mimicd_front_end front_end;
+	struct mimicd_clients_options options;
+	unsigned int count;		/* of sessions */
+	int listen_fd;			/* -1: none */
+	int spare_fd;			/* given up for a moment to refuse a client when there are no descriptors */
+	struct mimicd_source listen_source;
+	char *socket_path;
+	dev_t socket_device;		/* to remove our own socket only */
+	ino_t socket_inode;
+};
+
+/* 0 or -errno, with a log line. */
+int mimicd_clients_create(struct mimicd_clients **created, struct mimicd_engine *engine,
+			  const struct mimicd_clients_options *options);
+/* Ends all sessions. NULL: nothing. */
+void mimicd_clients_destroy(struct mimicd_clients *clients);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A way by which programs reach the engine. Front ends do not know each other, and the engine
+ * knows of them what they register here.
+ */
+#ifndef MIMICD_FRONT_END_H
+#define MIMICD_FRONT_END_H
+
+#include <stdbool.h>
+
+struct mimicd_binding;
+struct mimicd_engine;
+
+/* Each may be NULL. All calls come from the loop's thread. */
+struct mimicd_front_end_ops {
+	/*
+	 * Serves what has come that no descriptor tells of. `is_idle`: the engine has nothing
+	 * else to do, so that it may cost a system call. true: something was done.
+	 */
+	bool (*poll)(void *context, bool is_idle);
+	/* Is there anything that poll() would do? */
+	bool (*has_work)(void *context);
+	/* Each time before the loop looks at its descriptors. */
+	void (*prepare)(void *context);
+	/* For programs that are about to wait: where the loop runs, and whether it must be woken. */
+	void (*publish_cpu)(void *context, int cpu);
+	void (*publish_sleep)(void *context, bool sleeps);
+	/*
+	 * Lanes for the process of a binding: *fd is the process's end of a connection by
+	 * which it asks for them (docs/protocol.md), the caller's to hand on.
+	 */
+	int (*connect)(void *context, const struct mimicd_binding *binding, int *fd);
+};
+
+struct mimicd_front_end {
+	struct mimicd_front_end *next;
+	const struct mimicd_front_end_ops *ops;
+	void *context;
+};
+
+void mimicd_front_end_add(struct mimicd_engine *engine, struct mimicd_front_end *front_end);
+void mimicd_front_end_remove(struct mimicd_engine *engine, struct mimicd_front_end *front_end);
+
+/* Polls all front ends. true: something was done. */
+bool mimicd_front_ends_poll(struct mimicd_engine *engine, bool is_idle);
+/* By the front end that can. -EOPNOTSUPP: none; -EMFILE, -ENOMEM, -ESRCH. */
+int mimicd_front_ends_connect(struct mimicd_engine *engine, const struct mimicd_binding *binding, int *fd);
+
+#endif
