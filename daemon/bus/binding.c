@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/clients/session.h"
+#include "daemon/engine/client.h"
 #include "daemon/engine/execute.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
@@ -34,7 +34,7 @@ static struct mimicd_owner *owner_create(struct mimicd_engine *engine,
 
 	if (!owner)
 		return NULL;
-	/* The low bits are a thread's number in its session; here there is none. */
+	/* The low bits are a thread's number in its client; here there is none. */
 	owner->number = ++engine->last_owner << MIMICD_OWNER_SHIFT;
 	owner->tid = tid;
 	chain = owner_chain(process, owner->number);
@@ -66,13 +66,13 @@ static void owner_free_unused(struct mimicd_process *process, struct mimicd_owne
 	free(owner);
 }
 
-struct mimicd_owner *mimicd_process_join(struct mimicd_session *session,
+struct mimicd_owner *mimicd_process_join(struct mimicd_client *client,
 					 struct mimicd_thread *thread, pid_t tid)
 {
-	struct mimicd_owner *owner = owner_of_tid(session->process, tid);
+	struct mimicd_owner *owner = owner_of_tid(client->process, tid);
 
 	if (!owner || owner->thread)
-		owner = owner_create(session->engine, session->process, owner ? 0 : tid);
+		owner = owner_create(client->engine, client->process, owner ? 0 : tid);
 	if (owner)
 		owner->thread = thread;
 	return owner;
@@ -107,7 +107,7 @@ static void process_free_unused(struct mimicd_bus *bus, struct mimicd_process *p
 {
 	struct mimicd_process **link = &bus->processes;
 
-	if (process->bindings || process->sessions)
+	if (process->bindings || process->clients)
 		return;
 	while (*link != process)
 		link = &(*link)->next;
@@ -115,14 +115,14 @@ static void process_free_unused(struct mimicd_bus *bus, struct mimicd_process *p
 	free(process);
 }
 
-void mimicd_process_add_session(struct mimicd_process *process)
+void mimicd_process_add_client(struct mimicd_process *process)
 {
-	process->sessions++;
+	process->clients++;
 }
 
-void mimicd_process_drop_session(struct mimicd_bus *bus, struct mimicd_process *process)
+void mimicd_process_drop_client(struct mimicd_bus *bus, struct mimicd_process *process)
 {
-	process->sessions--;
+	process->clients--;
 	process_free_unused(bus, process);
 }
 
@@ -262,12 +262,12 @@ bool mimicd_binding_may_use(const struct mimicd_instance *instance,
 void mimicd_binding_attached(struct mimicd_instance *instance, unsigned int context,
 			     uint64_t address_space)
 {
-	struct mimicd_session *session;
+	struct mimicd_client *client;
 
 	if (context >= instance->context_count)
 		return;
-	for (session = instance->engine->sessions; session; session = session->next)
-		mimicd_instance_detach_context(session, instance, context);
+	for (client = instance->engine->clients; client; client = client->next)
+		mimicd_client_detach_context(client, instance, context);
 	instance->contexts[context].address_space =
 		mimicd_binding_memory(instance, address_space) ? address_space : 0;
 }
@@ -369,17 +369,17 @@ static void withdraw_all(struct mimicd_bus *bus, const struct mimicd_binding *bi
 }
 
 /* Sessions of the process lose the device; one whose process has none left ends. */
-static void leave_sessions(struct mimicd_engine *engine, const struct mimicd_binding *binding)
+static void leave_clients(struct mimicd_engine *engine, const struct mimicd_binding *binding)
 {
 	struct mimicd_process *process = binding->process;
 
-	for (struct mimicd_session *session = engine->sessions; session; session = session->next) {
-		if (session->process != process)
+	for (struct mimicd_client *client = engine->clients; client; client = client->next) {
+		if (client->process != process)
 			continue;
-		mimicd_instance_detach(session, binding->instance);
+		mimicd_client_detach(client, binding->instance);
 		if (process->bindings)
 			continue;
-		session->broken = true;
+		client->broken = true;
 		engine->reap = true;
 	}
 }
@@ -408,7 +408,7 @@ void mimicd_binding_close(struct mimicd_bus *bus, struct mimicd_binding *binding
 
 	withdraw_all(bus, binding);
 	process->bindings--;
-	leave_sessions(bus->engine, binding);
+	leave_clients(bus->engine, binding);
 	for (unsigned int i = 0; i < MIMICD_THREAD_CHAINS; i++) {
 		while (binding->threads[i])
 			thread_free(binding, &binding->threads[i]);

@@ -17,10 +17,10 @@
 
 #define MIMICD_THREAD_CHAINS 64u	/* a power of two */
 
-struct mimicd_session;
+struct mimicd_client;
 struct mimicd_thread;
 
-/* The function driver's number; those of threads are larger (session.h). */
+/* The function driver's number; those of threads are larger (client.h). */
 #define MIMICD_OWNER_DRIVER 1u
 
 /* A thread of a bound process. It is there while it has traps or lanes. */
@@ -44,7 +44,7 @@ struct mimicd_process {
 	struct mimicd_process *next;
 	uint32_t number;
 	unsigned int bindings;
-	unsigned int sessions;
+	unsigned int clients;
 	struct mimicd_owner *owners[MIMICD_THREAD_CHAINS];
 };
 
@@ -103,13 +103,13 @@ struct mimicd_owner *mimicd_process_find(struct mimicd_process *process, uint64_
  * The owner of a session's thread; tid 0: one of its own. It is the same as the
  * thread's traps have, unless other lanes have that one already. NULL: no memory.
  */
-struct mimicd_owner *mimicd_process_join(struct mimicd_session *session,
+struct mimicd_owner *mimicd_process_join(struct mimicd_client *client,
 					 struct mimicd_thread *thread, pid_t tid);
 /* The thread has no lanes any more. */
 void mimicd_process_leave(struct mimicd_process *process, struct mimicd_owner *owner);
 /* A session came or went. */
-void mimicd_process_add_session(struct mimicd_process *process);
-void mimicd_process_drop_session(struct mimicd_bus *bus, struct mimicd_process *process);
+void mimicd_process_add_client(struct mimicd_process *process);
+void mimicd_process_drop_client(struct mimicd_bus *bus, struct mimicd_process *process);
 
 /*
  * A thread's number in our pid namespace. It says `tid`, which means something

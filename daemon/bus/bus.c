@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "daemon/bus/binding.h"
-#include "daemon/clients/session.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/probe.h"
 

@@ -6,7 +6,7 @@
 
 #include "daemon/bus/binding.h"
 #include "daemon/bus/kind.h"
-#include "daemon/clients/session.h"
+#include "daemon/engine/client.h"
 #include "daemon/engine/execute.h"
 #include "daemon/engine/inject.h"
 #include "libmimic/base/clock.h"
@@ -52,10 +52,10 @@ static uint64_t owner_number(const struct mimicd_owner *owner)
 /* What the process's threads posted on lanes comes before an access that waits for its answer. */
 static void drain_lanes(struct mimicd_engine *engine, const struct mimicd_process *process)
 {
-	for (struct mimicd_session *session = engine->sessions; process->sessions && session;
-	     session = session->next) {
-		if (session->process == process && !session->broken)
-			mimicd_engine_drain(session);
+	for (struct mimicd_client *client = engine->clients; process->clients && client;
+	     client = client->next) {
+		if (client->process == process && !client->broken)
+			mimicd_lanes_drain(client);
 	}
 }
 
@@ -63,7 +63,7 @@ static void drain_lanes(struct mimicd_engine *engine, const struct mimicd_proces
 static void make_way(struct mimicd_bus *bus, struct mimicd_owner *owner)
 {
 	if (owner->thread && owner->thread->parked)
-		mimicd_engine_withdraw(owner->thread->parked);
+		mimicd_lane_withdraw(owner->thread->parked);
 	/* The kernel does not ask twice for one thread, unless it has given the first one up. */
 	if (owner->parked)
 		mimicd_request_withdraw(bus, owner->parked);

@@ -137,8 +137,8 @@ void mimicd_clients_destroy(struct mimicd_clients *clients)
 	if (!clients)
 		return;
 	remove_socket(clients);
-	while (clients->engine->sessions)
-		mimicd_session_destroy(clients->engine->sessions);
+	while (clients->sessions)
+		mimicd_session_destroy(clients->sessions);
 	mimicd_front_end_remove(clients->engine, &clients->front_end);
 	if (clients->listen_fd >= 0)
 		close(clients->listen_fd);

@@ -15,6 +15,7 @@
 #define MIMICD_SESSIONS_MAX 256
 
 struct mimicd_engine;
+struct mimicd_session;
 
 struct mimicd_clients_options {
 	const char *socket_path;	/* NULL, and no listen_fd: sessions come by mimicd_session_create() only */
@@ -26,7 +27,8 @@ struct mimicd_clients {
 	struct mimicd_engine *engine;
 	struct mimicd_front_end front_end;
 	struct mimicd_clients_options options;
-	unsigned int count;		/* of sessions */
+	struct mimicd_session *sessions;
+	unsigned int count;		/* of these */
 	int listen_fd;			/* -1: none */
 	int spare_fd;			/* given up for a moment to refuse a client when there are no descriptors */
 	struct mimicd_source listen_source;

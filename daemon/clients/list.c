@@ -6,6 +6,7 @@
 
 #include "daemon/bus/binding.h"
 #include "daemon/clients/session.h"
+#include "daemon/engine/client.h"
 
 static void add_text(struct json_object *object, const char *key, const char *text)
 {
@@ -33,8 +34,8 @@ static struct json_object *describe_user(const struct mimicd_instance *instance)
 		return NULL;
 	if (instance->binding)
 		return describe_process(instance->binding->pid, instance->binding->program);
-	if (instance->session)
-		return describe_process(instance->session->pid, instance->session->program);
+	if (instance->client)
+		return describe_process(instance->client->program.pid, instance->client->program.name);
 	return NULL;
 }
 
@@ -59,11 +60,11 @@ static struct json_object *describe_counters(const struct mimicd_instance *insta
 static struct json_object *describe_context_user(const struct mimicd_instance *instance,
 						 unsigned int index)
 {
-	const struct mimicd_session *session = instance->contexts[index].session;
+	const struct mimicd_client *client = instance->contexts[index].client;
 	const struct mimicd_binding *binding = mimicd_binding_of_context(instance, index);
 
-	if (session)
-		return describe_process(session->pid, session->program);
+	if (client)
+		return describe_process(client->program.pid, client->program.name);
 	return binding ? describe_process(binding->pid, binding->program) : NULL;
 }
 
@@ -124,12 +125,12 @@ static struct json_object *describe_device(const struct mimicd_instance *instanc
 	return device;
 }
 
-static unsigned int count_threads(const struct mimicd_session *session)
+static unsigned int count_threads(const struct mimicd_client *client)
 {
 	unsigned int count = 0;
 
 	for (uint32_t i = 1; i <= MIMIC_SESSION_THREADS; i++)
-		count += session->threads[i] != NULL;
+		count += client->threads[i] != NULL;
 	return count;
 }
 
@@ -143,13 +144,13 @@ static uint64_t count_shared(const struct mimicd_memory *memory)
 }
 
 /* What a device's state calls its threads. */
-static struct json_object *describe_threads(const struct mimicd_session *session)
+static struct json_object *describe_threads(const struct mimicd_client *client)
 {
 	struct json_object *owners = json_object_new_array();
 
 	for (uint32_t i = 1; i <= MIMIC_SESSION_THREADS; i++) {
-		if (session->threads[i])
-			json_object_array_add(owners, json_object_new_int64((int64_t)session->threads[i]->owner));
+		if (client->threads[i])
+			json_object_array_add(owners, json_object_new_int64((int64_t)client->threads[i]->owner));
 	}
 	return owners;
 }
@@ -166,26 +167,26 @@ static struct json_object *describe_owners(const struct mimicd_process *process)
 	return owners;
 }
 
-static struct json_object *describe_session(const struct mimicd_session *session)
+static struct json_object *describe_client(const struct mimicd_client *client)
 {
-	struct json_object *object = describe_process(session->pid, session->program);
+	struct json_object *object = describe_process(client->program.pid, client->program.name);
 	struct json_object *devices = json_object_new_array();
 
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		const struct mimicd_instance *instance = session->devices[i].instance;
+		const struct mimicd_instance *instance = client->devices[i].instance;
 
 		if (instance)
 			json_object_array_add(devices, json_object_new_string(instance->name));
 	}
-	add_number(object, "uid", session->uid);
-	json_object_object_add(object, "kernel", json_object_new_boolean(session->process != NULL));
+	add_number(object, "uid", client->program.uid);
+	json_object_object_add(object, "kernel", json_object_new_boolean(client->process != NULL));
 	json_object_object_add(object, "devices", devices);
-	add_number(object, "threads", count_threads(session));
-	json_object_object_add(object, "owners", describe_threads(session));
-	add_number(object, "commands", session->commands);
-	add_number(object, "shared_bytes", count_shared(&session->memory));
-	add_number(object, "remote_reads", session->memory.remote_reads);
-	add_number(object, "refused_reads", session->memory.refused);
+	add_number(object, "threads", count_threads(client));
+	json_object_object_add(object, "owners", describe_threads(client));
+	add_number(object, "commands", client->commands);
+	add_number(object, "shared_bytes", count_shared(&client->memory));
+	add_number(object, "remote_reads", client->memory.remote_reads);
+	add_number(object, "refused_reads", client->memory.refused);
 	return object;
 }
 
@@ -209,7 +210,7 @@ static struct json_object *describe_bindings(const struct mimicd_bus *bus)
 	return bindings;
 }
 
-char *mimicd_list_text(const struct mimicd_engine *engine, const struct mimicd_session *asking)
+char *mimicd_list_text(const struct mimicd_engine *engine, const struct mimicd_client *asking)
 {
 	struct json_object *root = json_object_new_object();
 	struct json_object *devices = json_object_new_array();
@@ -224,12 +225,12 @@ char *mimicd_list_text(const struct mimicd_engine *engine, const struct mimicd_s
 		if (engine->named[i])
 			json_object_array_add(devices, describe_device(engine->named[i]));
 	}
-	for (struct mimicd_session *session = engine->sessions; session; session = session->next) {
-		if (!session->greeted || session->broken || (session == asking && mimicd_session_is_onlooker(session)))
+	for (struct mimicd_client *client = engine->clients; client; client = client->next) {
+		if (!client->is_shown || client->broken || (client == asking && mimicd_client_only_inspects(client)))
 			continue;
-		json_object_array_add(sessions, describe_session(session));
+		json_object_array_add(sessions, describe_client(client));
 		for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-			const struct mimicd_instance *instance = session->devices[i].instance;
+			const struct mimicd_instance *instance = client->devices[i].instance;
 
 			if (instance && instance->is_private)
 				json_object_array_add(devices, describe_device(instance));

@@ -122,9 +122,9 @@ static void send_reply(struct mimicd_session *session, const struct packet *pack
 	if (sendmsg(session->socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
 		return;
 	if (errno == EAGAIN)
-		mimicd_session_break(session, "it does not read its replies");
+		mimicd_client_break(&session->client, "it does not read its replies");
 	else if (errno != EPIPE && errno != ECONNRESET)
-		mimicd_session_break(session, "cannot send a reply: %s", strerror(errno));
+		mimicd_client_break(&session->client, "cannot send a reply: %s", strerror(errno));
 }
 
 static void reply_plain(struct mimicd_session *session, const struct packet *packet, int error)
@@ -137,10 +137,10 @@ static void reply_plain(struct mimicd_session *session, const struct packet *pac
 static void complain(struct mimicd_session *session, const struct packet *packet, int error,
 		     const char *why)
 {
-	mimicd_log(MIMICD_LOG_WARNING, "process %d (%s): %s was refused: %s (%s)", (int)session->pid,
-		   session->program, types[packet->header.type].name, why, strerror(-error));
+	mimicd_log(MIMICD_LOG_WARNING, "process %d (%s): %s was refused: %s (%s)", (int)session->client.program.pid,
+		   session->client.program.name, types[packet->header.type].name, why, strerror(-error));
 	if (++session->complaints > COMPLAINTS_MAX)
-		mimicd_session_break(session, "too many refused messages");
+		mimicd_client_break(&session->client, "too many refused messages");
 	reply_plain(session, packet, error);
 }
 
@@ -150,20 +150,20 @@ static void do_hello(struct mimicd_session *session, const struct packet *packet
 		.magic = MIMIC_PROTOCOL_MAGIC,
 		.version = MIMIC_PROTOCOL_VERSION,
 		.daemon_pid = (uint32_t)getpid(),
-		.spin_microseconds = session->engine->settings.spin_microseconds,
+		.spin_microseconds = session->clients->engine->settings.spin_microseconds,
 	};
 
 	if (packet->hello.magic != MIMIC_PROTOCOL_MAGIC) {
-		mimicd_session_break(session, "HELLO without the magic number: no client of mimic");
+		mimicd_client_break(&session->client, "HELLO without the magic number: no client of mimic");
 		return;
 	}
 	if (packet->hello.version != MIMIC_PROTOCOL_VERSION) {
 		send_reply(session, packet, &reply, sizeof(reply), -EPROTO, -1);
-		mimicd_session_break(session, "it speaks version %u of the protocol, this daemon %u",
+		mimicd_client_break(&session->client, "it speaks version %u of the protocol, this daemon %u",
 				     packet->hello.version, MIMIC_PROTOCOL_VERSION);
 		return;
 	}
-	session->greeted = true;
+	session->greeted = session->client.is_shown = true;
 	send_reply(session, packet, &reply, sizeof(reply), 0, session->event_fd);
 }
 
@@ -179,20 +179,20 @@ static void do_open(struct mimicd_session *session, const struct packet *packet)
 		complain(session, packet, -EINVAL, "the name does not end");
 		return;
 	}
-	error = mimicd_instance_open(session, packet->open.name, &number);
+	error = mimicd_client_open(&session->client, packet->open.name, &number);
 	if (error) {
 		reply_plain(session, packet, error);
 		return;
 	}
-	instance = session->devices[number].instance;
+	instance = session->client.devices[number].instance;
 	reply.device = number;
 	reply.counters = (uint32_t)instance->model->ops->counters(instance->model, &none, 0);
 	memcpy(reply.name, instance->name, sizeof(reply.name));
 	/* A process that has the device through the kernel maps its node. */
 	if (instance->device_memory.fd >= 0)
 		reply.memory_size = instance->device_memory.size;
-	mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) opened %s", (int)session->pid, session->program,
-		   instance->name);
+	mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) opened %s", (int)session->client.program.pid,
+		   session->client.program.name, instance->name);
 	send_reply(session, packet, &reply, sizeof(reply), 0, instance->device_memory.fd);
 }
 
@@ -203,7 +203,7 @@ static void do_eventfd(struct mimicd_session *session, const struct packet *pack
 	int error = -ENODEV;
 
 	if (number < MIMIC_SESSION_DEVICES)
-		instance = session->devices[number].instance;
+		instance = session->client.devices[number].instance;
 	if (instance && mimicd_instance_is_bound(instance))
 		error = -EOPNOTSUPP;	/* the function driver has its events */
 	else if (instance)
@@ -219,8 +219,8 @@ static void do_trace(struct mimicd_session *session, const struct packet *packet
 {
 	bool is_of_bus = packet->header.type == MIMIC_MESSAGE_TRACE_BUS;
 	const char *why;
-	int error = is_of_bus ? mimicd_trace_bus_start(session, packet->fds[0], &why) :
-				mimicd_trace_start(session, packet->fds[0], &why);
+	int error = is_of_bus ? mimicd_trace_bus_start(&session->client, packet->fds[0], &why) :
+				mimicd_trace_start(&session->client, packet->fds[0], &why);
 
 	if (error)
 		complain(session, packet, error, why ? why : "no trace");
@@ -228,21 +228,28 @@ static void do_trace(struct mimicd_session *session, const struct packet *packet
 		reply_plain(session, packet, 0);
 }
 
+/* A new thread of a process that has its devices by a driver is known by its number. */
+static pid_t find_tid(struct mimicd_session *session, const struct mimic_lane_request *request)
+{
+	if (!session->client.process || request->thread)
+		return 0;
+	/* Threads whose end the driver has told: a new thread may have the number of one. */
+	mimicd_front_ends_poll(session->clients->engine, true);
+	return mimicd_thread_id(session->client.program.pid, request->tid);
+}
+
 static void do_lane(struct mimicd_session *session, const struct packet *packet)
 {
+	const struct mimic_lane_request *request = &packet->lane;
 	struct mimic_lane_reply reply = {
 		.command_words = MIMIC_LANE_COMMAND_WORDS,
 		.response_words = MIMIC_LANE_RESPONSE_WORDS,
 	};
+	pid_t tid = find_tid(session, request);
 	struct mimicd_lane *lane;
 	int fd, error;
 
-	/* Threads whose end the kernel has told: a new thread may have the number of one. */
-	if (session->process)
-		mimicd_front_ends_poll(session->engine, true);
-	error = mimicd_lane_create(session, packet->lane.thread, packet->lane.level,
-				       packet->lane.tid, &lane, &fd);
-
+	error = mimicd_lane_create(&session->client, request->thread, request->level, tid, &lane, &fd);
 	if (error) {
 		complain(session, packet, error, "no lane");
 		return;
@@ -255,14 +262,14 @@ static void do_lane(struct mimicd_session *session, const struct packet *packet)
 
 static void do_lane_number(struct mimicd_session *session, const struct packet *packet)
 {
-	struct mimicd_lane *lane = mimicd_lane_find(session, packet->number.number);
+	struct mimicd_lane *lane = mimicd_lane_find(&session->client, packet->number.number);
 
 	if (!lane) {
 		complain(session, packet, -ENOENT, "no such lane");
 		return;
 	}
 	if (packet->header.type == MIMIC_MESSAGE_CANCEL)
-		mimicd_engine_cancel(lane);
+		mimicd_lane_cancel(lane);
 	else
 		mimicd_lane_retire(lane);
 	reply_plain(session, packet, 0);
@@ -270,7 +277,7 @@ static void do_lane_number(struct mimicd_session *session, const struct packet *
 
 static void do_thread_gone(struct mimicd_session *session, const struct packet *packet)
 {
-	int error = mimicd_thread_end(session, packet->number.number);
+	int error = mimicd_thread_end(&session->client, packet->number.number);
 
 	if (error)
 		complain(session, packet, error, "no such thread");
@@ -282,7 +289,7 @@ static void do_memory_add(struct mimicd_session *session, const struct packet *p
 {
 	const struct mimic_memory_request *request = &packet->memory;
 	const char *why;
-	int error = mimicd_memory_add(&session->memory, packet->fds[0], request->address,
+	int error = mimicd_memory_add(&session->client.memory, packet->fds[0], request->address,
 				      request->size, request->offset, &why);
 
 	if (error)
@@ -297,9 +304,9 @@ static void do_memory_remove(struct mimicd_session *session, const struct packet
 	int error;
 
 	/* What was posted while the range was there may still use it. */
-	mimicd_engine_drain(session);
+	mimicd_lanes_drain(&session->client);
 	error = request->offset ? -EINVAL :
-		mimicd_memory_remove(&session->memory, request->address, request->size);
+		mimicd_memory_remove(&session->client.memory, request->address, request->size);
 	if (error)
 		complain(session, packet, error, "no such range");
 	else
@@ -363,7 +370,7 @@ static void reply_text(struct mimicd_session *session, const struct packet *pack
 static void do_list(struct mimicd_session *session, const struct packet *packet)
 {
 	if (may_have_text(session, packet))
-		reply_text(session, packet, mimicd_list_text(session->engine, session));
+		reply_text(session, packet, mimicd_list_text(session->clients->engine, &session->client));
 }
 
 static void do_state(struct mimicd_session *session, const struct packet *packet)
@@ -376,18 +383,18 @@ static void do_state(struct mimicd_session *session, const struct packet *packet
 		complain(session, packet, -EINVAL, "the name does not end, or no such flags");
 		return;
 	}
-	error = mimicd_state_find(session->engine, request->name, session->uid, &instance);
+	error = mimicd_state_find(session->clients->engine, request->name, session->client.program.uid, &instance);
 	if (error)
 		reply_plain(session, packet, error);
 	else if (may_have_text(session, packet))
-		reply_text(session, packet, mimicd_state_text(session->engine, instance,
+		reply_text(session, packet, mimicd_state_text(session->clients->engine, instance,
 							      request->flags & MIMIC_STATE_WITH_BYTES));
 }
 
 static void do_add(struct mimicd_session *session, const struct packet *packet)
 {
 	struct mimic_add_reply reply = { 0 };
-	int error = mimicd_instance_add(session->engine, packet->add.kind, reply.name);
+	int error = mimicd_instance_add(session->clients->engine, packet->add.kind, reply.name);
 
 	if (error)
 		reply_plain(session, packet, error);
@@ -411,13 +418,13 @@ static int inject(struct mimicd_engine *engine, const struct mimic_inject *reque
 static int reset(struct mimicd_session *session, const struct packet *packet)
 {
 	struct mimicd_instance *instance;
-	int error = mimicd_state_find(session->engine, packet->open.name, session->uid, &instance);
+	int error = mimicd_state_find(session->clients->engine, packet->open.name, session->client.program.uid, &instance);
 
 	if (error)
 		return error;
 	if (packet->header.type == MIMIC_MESSAGE_RESET)
-		return mimicd_state_reset(session->engine, instance);
-	return mimicd_state_clear_counters(session->engine, instance);
+		return mimicd_state_reset(session->clients->engine, instance);
+	return mimicd_state_clear_counters(session->clients->engine, instance);
 }
 
 /* ADD, REMOVE, INJECT, RESET, CLEAR_COUNTERS: for whoever may stop the daemon. */
@@ -427,16 +434,16 @@ static void do_manage(struct mimicd_session *session, const struct packet *packe
 			   packet->header.type == MIMIC_MESSAGE_ADD ? packet->add.kind : packet->open.name;
 	size_t size = packet->header.type == MIMIC_MESSAGE_ADD ? MIMIC_KIND_MAX : MIMIC_NAME_MAX;
 
-	if (!mimicd_state_may_manage(session->uid))
+	if (!mimicd_state_may_manage(session->client.program.uid))
 		complain(session, packet, -EPERM, "it is neither root's nor the daemon's user's");
 	else if (text[size - 1])
 		complain(session, packet, -EINVAL, "the name does not end");
 	else if (packet->header.type == MIMIC_MESSAGE_ADD)
 		do_add(session, packet);
 	else if (packet->header.type == MIMIC_MESSAGE_REMOVE)
-		reply_plain(session, packet, mimicd_instance_remove(session->engine, text));
+		reply_plain(session, packet, mimicd_instance_remove(session->clients->engine, text));
 	else if (packet->header.type == MIMIC_MESSAGE_INJECT)
-		reply_plain(session, packet, inject(session->engine, &packet->inject));
+		reply_plain(session, packet, inject(session->clients->engine, &packet->inject));
 	else
 		reply_plain(session, packet, reset(session, packet));
 }
@@ -490,7 +497,7 @@ static void dispatch(struct mimicd_session *session, const struct packet *packet
 		do_open(session, packet);
 		return;
 	case MIMIC_MESSAGE_CLOSE:
-		reply_plain(session, packet, mimicd_instance_close(session, packet->device.device));
+		reply_plain(session, packet, mimicd_client_close(&session->client, packet->device.device));
 		return;
 	case MIMIC_MESSAGE_LANE:
 		do_lane(session, packet);
@@ -546,20 +553,20 @@ static void handle(struct mimicd_session *session, const struct packet *packet)
 	const char *damage = find_damage(packet);
 
 	if (damage) {
-		mimicd_session_break(session, "%s (%zu bytes)", damage, packet->length);
+		mimicd_client_break(&session->client, "%s (%zu bytes)", damage, packet->length);
 		return;
 	}
 	if (!header->type || header->type >= MIMIC_MESSAGE_TYPES) {
-		mimicd_session_break(session, "message type %u is unknown", header->type);
+		mimicd_client_break(&session->client, "message type %u is unknown", header->type);
 		return;
 	}
 	if (packet->length != types[header->type].size) {
-		mimicd_session_break(session, "%s of %zu bytes, not %zu", types[header->type].name,
+		mimicd_client_break(&session->client, "%s of %zu bytes, not %zu", types[header->type].name,
 				     packet->length, types[header->type].size);
 		return;
 	}
 	if (!session->greeted && header->type != MIMIC_MESSAGE_HELLO) {
-		mimicd_session_break(session, "%s before HELLO", types[header->type].name);
+		mimicd_client_break(&session->client, "%s before HELLO", types[header->type].name);
 		return;
 	}
 	if (session->text_is_out)
@@ -578,15 +585,13 @@ void mimicd_session_receive(struct mimicd_session *session)
 {
 	struct packet packet;
 
-	for (int i = 0; i < MESSAGES_PER_TURN && !session->broken; i++) {
+	for (int i = 0; i < MESSAGES_PER_TURN && !session->client.broken; i++) {
 		int got = receive(session->socket, &packet);
 
 		if (!got)
 			return;
 		if (got < 0) {
-			/* The ordinary end of every client: no word about it. */
-			session->broken = true;
-			session->engine->reap = true;
+			mimicd_client_leave(&session->client);
 			close_descriptors(&packet);
 			return;
 		}

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include <unistd.h>
 
 #include "daemon/bus/binding.h"
-#include "daemon/engine/execute.h"
+#include "daemon/engine/engine.h"
 #include "daemon/engine/inspection.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
@@ -23,16 +22,16 @@
 #define SO_PEERPIDFD 77	/* Linux 6.5 */
 #endif
 
-static void read_program_name(struct mimicd_session *session)
+static void read_program_name(struct mimicd_program *program)
 {
 	char path[32];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)session->pid);
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)program->pid);
 	file = fopen(path, "re");
-	if (!file || !fgets(session->program, sizeof(session->program), file))
-		strcpy(session->program, "?");
-	session->program[strcspn(session->program, "\n")] = 0;
+	if (!file || !fgets(program->name, sizeof(program->name), file))
+		strcpy(program->name, "?");
+	program->name[strcspn(program->name, "\n")] = 0;
 	if (file)
 		fclose(file);
 }
@@ -104,11 +103,10 @@ static int check_room(const struct mimicd_clients *clients, pid_t pid)
 static void serve_socket(void *context)
 {
 	struct mimicd_session *session = context;
-	struct mimicd_engine *engine = session->engine;
-	bool is_look = mimicd_session_is_onlooker(session);
+	struct mimicd_engine *engine = session->client.engine;
 	uint64_t begun;
 
-	if (!is_look) {
+	if (!mimicd_client_only_inspects(&session->client)) {
 		mimicd_session_receive(session);
 		return;
 	}
@@ -124,13 +122,12 @@ static void note_end(void *context)
 {
 	struct mimicd_session *session = context;
 
-	session->broken = true;
-	session->engine->reap = true;
+	mimicd_client_leave(&session->client);
 }
 
 static int watch(struct mimicd_session *session)
 {
-	struct mimicd_loop *loop = session->engine->loop;
+	struct mimicd_loop *loop = session->clients->engine->loop;
 	int error;
 
 	session->socket_source = (struct mimicd_source){ serve_socket, session };
@@ -144,12 +141,12 @@ static int watch(struct mimicd_session *session)
 	if (!error)
 		error = mimicd_loop_watch(loop, session->event_fd, EPOLLIN | EPOLLET, &session->kick_source);
 	/* A process of another pid namespace: its bindings' end is this session's too. */
-	if (!error && session->memory.pidfd >= 0)
-		error = mimicd_loop_watch(loop, session->memory.pidfd, EPOLLIN, &session->process_source);
+	if (!error && session->client.memory.pidfd >= 0)
+		error = mimicd_loop_watch(loop, session->client.memory.pidfd, EPOLLIN, &session->process_source);
 	return error;
 }
 
-/* Who is at the other end, and how to hear of its end. */
+/* The program at the other end, and how to hear of its end. */
 struct peer {
 	pid_t pid;
 	uid_t uid;
@@ -157,20 +154,28 @@ struct peer {
 	int pidfd;		/* if it is; may be -errno */
 };
 
-static void close_watched(struct mimicd_engine *engine, int fd)
+static void close_watched(struct mimicd_loop *loop, int fd)
 {
 	if (fd < 0)
 		return;
-	mimicd_loop_forget(engine->loop, fd);
+	mimicd_loop_forget(loop, fd);
 	close(fd);
 }
+
+static void end(struct mimicd_client *client)
+{
+	mimicd_session_destroy(mimicd_session_of(client));
+}
+
+static const struct mimicd_client_ops client_ops = {
+	.end = end,
+};
 
 /* Takes the pidfd over, and fd if it works. */
 static int create(struct mimicd_clients *clients, int fd, const struct peer *peer,
 		  struct mimicd_session **created)
 {
 	struct mimicd_session *session = calloc(1, sizeof(*session));
-	struct mimicd_engine *engine = clients->engine;
 	int error;
 
 	if (!session) {
@@ -179,15 +184,12 @@ static int create(struct mimicd_clients *clients, int fd, const struct peer *pee
 		return -ENOMEM;
 	}
 	session->clients = clients;
-	session->engine = engine;
 	session->socket = fd;
-	session->pid = peer->pid;
-	session->uid = peer->uid;
-	mimicd_memory_init(&session->memory, peer->pid, peer->pidfd,
-			   peer->uid == geteuid() && peer->pid > 0);
 	session->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	session->next = engine->sessions;
-	engine->sessions = session;
+	session->client.program = (struct mimicd_program){ .pid = peer->pid, .uid = peer->uid };
+	mimicd_client_init(&session->client, clients->engine, &client_ops, peer->pidfd);
+	session->next = clients->sessions;
+	clients->sessions = session;
 	clients->count++;
 	if (peer->is_visible && peer->pidfd < 0)
 		error = peer->pidfd;
@@ -195,22 +197,13 @@ static int create(struct mimicd_clients *clients, int fd, const struct peer *pee
 		error = session->event_fd < 0 ? -errno : watch(session);
 	if (error) {
 		mimicd_log(MIMICD_LOG_WARNING, "process %d was refused: %s", (int)peer->pid, strerror(-error));
-		mimicd_loop_forget(engine->loop, session->socket);
+		mimicd_loop_forget(clients->engine->loop, session->socket);
 		session->socket = -1;
 		mimicd_session_destroy(session);
 		return error;
 	}
 	*created = session;
 	return 0;
-}
-
-bool mimicd_session_is_onlooker(const struct mimicd_session *session)
-{
-	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		if (session->devices[i].instance)
-			return false;
-	}
-	return !session->lane_count && !session->memory.count;
 }
 
 int mimicd_session_create(struct mimicd_clients *clients, int fd)
@@ -235,8 +228,9 @@ int mimicd_session_create(struct mimicd_clients *clients, int fd)
 		refuse(fd, error);
 		return error;
 	}
-	read_program_name(session);
-	mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) connected", (int)session->pid, session->program);
+	read_program_name(&session->client.program);
+	mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) connected", (int)session->client.program.pid,
+		   session->client.program.name);
 	return 0;
 }
 
@@ -270,50 +264,29 @@ int mimicd_session_connect(struct mimicd_clients *clients, const struct mimicd_b
 		close(ends[1]);
 		return error;
 	}
-	session->process = binding->process;
-	mimicd_process_add_session(session->process);
-	memcpy(session->program, binding->program, sizeof(session->program));
+	session->client.process = binding->process;
+	mimicd_process_add_client(session->client.process);
+	memcpy(session->client.program.name, binding->program, sizeof(session->client.program.name));
 	*fd = ends[1];
 	return 0;
 }
 
 void mimicd_session_destroy(struct mimicd_session *session)
 {
-	struct mimicd_engine *engine = session->engine;
-	struct mimicd_session **link = &engine->sessions;
+	struct mimicd_session **link = &session->clients->sessions;
+	struct mimicd_loop *loop = session->clients->engine->loop;
 
-	while (session->lanes)
-		mimicd_lane_destroy(session->lanes);
-	mimicd_threads_leave(session);
-	mimicd_instances_release(session);
-	mimicd_trace_end(session);
-	if (session->process)
-		mimicd_process_drop_session(engine->bus, session->process);
-	mimicd_memory_destroy(&session->memory);
-	close_watched(engine, session->socket);
-	close_watched(engine, session->event_fd);
-	close_watched(engine, session->memory.pidfd);
+	/* Before its descriptors: the pidfd says whose memory it is. */
+	mimicd_client_destroy(&session->client);
+	close_watched(loop, session->socket);
+	close_watched(loop, session->event_fd);
+	close_watched(loop, session->client.memory.pidfd);
 	while (*link != session)
 		link = &(*link)->next;
 	*link = session->next;
 	session->clients->count--;
 	if (session->greeted)
-		mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) is gone", (int)session->pid, session->program);
+		mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) is gone", (int)session->client.program.pid,
+			   session->client.program.name);
 	free(session);
-}
-
-void mimicd_session_break(struct mimicd_session *session, const char *format, ...)
-{
-	char reason[256];
-	va_list arguments;
-
-	if (session->broken)
-		return;
-	session->broken = true;
-	session->engine->reap = true;
-	va_start(arguments, format);
-	vsnprintf(reason, sizeof(reason), format, arguments);
-	va_end(arguments);
-	mimicd_log(MIMICD_LOG_WARNING, "process %d (%s): session ended: %s", (int)session->pid,
-		   session->program, reason);
 }

@@ -19,7 +19,7 @@ struct mimicd_bus;
 struct mimicd_front_end;
 struct mimicd_instance;
 struct mimicd_lane;
-struct mimicd_session;
+struct mimicd_client;
 
 #define MIMICD_DEVICES_MAX (MIMIC_KIND_DEVICES_MAX * MIMIC_KINDS_MAX)
 
@@ -34,11 +34,10 @@ struct mimicd_engine {
 	uint64_t last_address_space;	/* of the sessions' contexts */
 	uint64_t last_owner;		/* serial part of owner numbers */
 	struct mimicd_bus *bus;		/* NULL: no devices in the kernel */
-	struct mimicd_session *sessions;
-	unsigned int session_count;
-	struct mimicd_session *bus_traced_for;	/* TRACE_BUS; NULL: nobody */
+	struct mimicd_client *clients;
+	struct mimicd_client *bus_traced_for;	/* TRACE_BUS; NULL: nobody */
 
-	/* Every lane of every session, close together for polling. */
+	/* Every lane of every client, close together for polling. */
 	struct mimicd_lane **lanes;
 	unsigned int lane_count;
 	unsigned int lane_capacity;

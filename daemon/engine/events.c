@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "daemon/engine/instance.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/instance.h"
 #include "libmimic/base/clock.h"
 
 static void forget(struct mimicd_instance *instance)

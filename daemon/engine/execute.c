@@ -3,15 +3,15 @@
  * Trust boundary: a lane's memory is the client's. A command word is read once
  * and unpacked into private memory, a chunk of payload is copied before the
  * model sees it, positions are ours. What does not fit the protocol ends the
- * session.
+ * client.
  */
 #include "daemon/engine/execute.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/bus/binding.h"
-#include "daemon/engine/execute_internal.h"
+#include "daemon/engine/engine.h"
+#include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/wait.h"
 
@@ -80,7 +80,7 @@ static void advance(struct mimicd_lane *lane, uint32_t count)
 	lane->remaining -= count;
 	if (lane->remaining)
 		return;
-	lane->session->commands++;
+	lane->client->commands++;
 	if (lane->command.kind == MIMIC_COMMAND_STORE_ACKNOWLEDGED && !lane->withdrawn)
 		answer(lane, &acknowledged, 1);
 	lane->withdrawn = false;
@@ -92,7 +92,7 @@ static void unpark(struct mimicd_lane *lane)
 	lane->thread->parked = NULL;
 }
 
-void mimicd_engine_withdraw(struct mimicd_lane *lane)
+void mimicd_lane_withdraw(struct mimicd_lane *lane)
 {
 	unpark(lane);
 	mimicd_instance_withdraw(lane->target->instance, &lane->waiter);
@@ -104,7 +104,7 @@ static void complete(void *context, uint64_t data)
 	struct mimicd_lane *lane = context;
 
 	unpark(lane);
-	if (is_store(lane->command.kind))
+	if (mimicd_is_store(lane->command.kind))
 		mimic_ring_release(&lane->commands, 1);
 	else
 		answer(lane, &data, 1);
@@ -131,7 +131,7 @@ static void fill_pattern(const struct mimicd_lane *lane, struct mimic_access *pa
 		.offset = lane->command.offset,
 		.page = (uint8_t)(lane->target->first_page + lane->command.page),
 		.size = lane->command.size,
-		.is_write = is_store(lane->command.kind),
+		.is_write = mimicd_is_store(lane->command.kind),
 	};
 }
 
@@ -234,12 +234,18 @@ static void load_from_model(struct mimicd_lane *lane, uint32_t count, uint64_t n
 		advance(lane, (uint32_t)done);
 }
 
+/* Of the device, or of the context that is open. */
 static void run_counters(struct mimicd_lane *lane, uint32_t count)
 {
+	const struct mimicd_device_slot *slot = lane->target;
+	const struct mimic_contexts *contexts = slot->instance->kind->contexts;
 	/* Beyond those that the device has: 0. */
 	uint64_t values[CHUNK_WORDS] = { 0 };
 
-	mimicd_instance_counters(lane->target, values, count);
+	if (contexts)
+		contexts->counters(slot->model, slot->context, values, count);
+	else
+		slot->model->ops->counters(slot->model, values, count);
 	answer(lane, values, count);
 	advance(lane, count);
 }
@@ -260,19 +266,12 @@ static int64_t run_loads(struct mimicd_lane *lane, uint64_t now)
 	return count;
 }
 
-bool mimicd_engine_is_blocked(const struct mimicd_lane *lane)
-{
-	if (lane->thread->bound && lane->thread->bound->parked)
-		return true;
-	return lane->remaining && lane->target && mimicd_inject_hangs(lane->target->instance);
-}
-
 /* May this lane give the devices an access now? A thread has one at a time. */
 static bool has_turn(struct mimicd_lane *lane)
 {
 	struct mimicd_lane *other = lane->thread->parked;
 
-	if (mimicd_engine_is_blocked(lane))
+	if (mimicd_lane_is_blocked(lane))
 		return false;
 	if (!other)
 		return true;
@@ -280,13 +279,13 @@ static bool has_turn(struct mimicd_lane *lane)
 	if (lane->level < other->level || other->retired)
 		return false;
 	/* We are the handler: the access that it interrupted is taken back, as a processor would. */
-	mimicd_engine_withdraw(other);
+	mimicd_lane_withdraw(other);
 	return true;
 }
 
 static int check_command(struct mimicd_lane *lane, const struct mimic_command *command)
 {
-	struct mimicd_device_slot *slot = &lane->session->devices[command->device];
+	struct mimicd_device_slot *slot = &lane->client->devices[command->device];
 	uint32_t answers = answers_of(command);
 	int64_t room;
 
@@ -317,29 +316,12 @@ static const char *complaint(int error)
 	}
 }
 
-static void drain_others(struct mimicd_session *session, const struct mimicd_lane *self)
+static void drain_others(struct mimicd_client *client, const struct mimicd_lane *self)
 {
-	for (struct mimicd_lane *lane = session->lanes; lane; lane = lane->next) {
+	for (struct mimicd_lane *lane = client->lanes; lane; lane = lane->next) {
 		if (lane != self && !lane->running && !lane->parked && mimic_ring_level(&lane->commands, 1) != 0)
-			mimicd_engine_drain_lane(lane);
+			mimicd_lane_drain(lane);
 	}
-}
-
-static struct mimicd_lane *find_ordered(const struct mimicd_lane *lane, uint64_t word)
-{
-	struct mimicd_lane *other = lane->session->lanes;
-
-	while (other && (other->number & 0xffff) != mimic_lane_order_lane(word))
-		other = other->next;
-	return other;
-}
-
-bool mimicd_engine_may_go_on(const struct mimicd_lane *lane)
-{
-	const struct mimicd_lane *other = find_ordered(lane, lane->follows);
-
-	return !other || other == lane ||
-	       mimic_lane_order_distance(lane->follows, other->commands.position) <= 0;
 }
 
 /*
@@ -348,7 +330,7 @@ bool mimicd_engine_may_go_on(const struct mimicd_lane *lane)
  */
 static void follow_order(struct mimicd_lane *lane, uint64_t word, uint64_t now)
 {
-	struct mimicd_lane *other = find_ordered(lane, word);
+	struct mimicd_lane *other = mimicd_lane_find_ordered(lane, word);
 	int64_t distance;
 
 	/* Further up the stack: it has come as far as its own commands before this one. */
@@ -359,13 +341,13 @@ static void follow_order(struct mimicd_lane *lane, uint64_t word, uint64_t now)
 	if (distance > (int64_t)other->commands.mask + 1)
 		distance = (int64_t)other->commands.mask + 1;
 	if (distance > 0)
-		mimicd_engine_run(other, (uint64_t)distance, true, now);
+		mimicd_lane_run(other, (uint64_t)distance, true, now);
 }
 
-static struct mimicd_device_slot *target_of(struct mimicd_session *session,
+static struct mimicd_device_slot *target_of(struct mimicd_client *client,
 					    const struct mimic_command *command)
 {
-	struct mimicd_device_slot *slot = &session->devices[command->device];
+	struct mimicd_device_slot *slot = &client->devices[command->device];
 
 	return slot->instance && command->page < slot->pages ? slot : NULL;
 }
@@ -385,19 +367,19 @@ static int fetch(struct mimicd_lane *lane, bool only_posted, uint64_t now)
 		follow_order(lane, word, now);
 		lane->follows = mimic_lane_order_is_whole(word) ? word : 0;
 		/* Who is ordered behind this word is behind what it waits for. */
-		if (lane->follows && !mimicd_engine_may_go_on(lane))
+		if (lane->follows && !mimicd_lane_may_go_on(lane))
 			return 0;
 		mimic_ring_release(&lane->commands, 1);
 		return 1;
 	}
 	if (!mimic_command_unpack(word, &command))
 		return -EBADMSG;
-	if (has_answers(command.kind)) {
+	if (mimicd_has_answers(command.kind)) {
 		if (only_posted || lane->retired)
 			return 0;
 		/* Everything posted before, by any thread, comes first. */
-		drain_others(lane->session, lane);
-		if (lane->session->broken)
+		drain_others(lane->client, lane);
+		if (lane->client->broken)
 			return 0;
 	}
 	error = check_command(lane, &command);
@@ -405,11 +387,11 @@ static int fetch(struct mimicd_lane *lane, bool only_posted, uint64_t now)
 		return error;
 	mimic_ring_release(&lane->commands, 1);
 	lane->command = command;
-	lane->target = target_of(lane->session, &command);
+	lane->target = target_of(lane->client, &command);
 	lane->remaining = command.count;
-	if (has_answers(command.kind) && lane->cancel_pending) {
+	if (mimicd_has_answers(command.kind) && lane->cancel_pending) {
 		lane->cancel_pending = false;
-		mimicd_engine_cancel(lane);
+		mimicd_lane_cancel(lane);
 	}
 	return 1;
 }
@@ -423,31 +405,31 @@ static bool works_long(const struct mimicd_device_slot *slot)
 	return is_busy || slot->instance->kind->batch < CHUNK_WORDS;
 }
 
-uint64_t mimicd_engine_run(struct mimicd_lane *lane, uint64_t budget, bool only_posted, uint64_t now)
+uint64_t mimicd_lane_run(struct mimicd_lane *lane, uint64_t budget, bool only_posted, uint64_t now)
 {
 	uint64_t moved = 0;
 	bool followed;
 
 	lane->running = true;
-	while (moved < budget && !lane->parked && !lane->session->broken) {
+	while (moved < budget && !lane->parked && !lane->client->broken) {
 		int64_t step = 1;
 
-		if (lane->follows && !mimicd_engine_may_go_on(lane))
+		if (lane->follows && !mimicd_lane_may_go_on(lane))
 			break;
 		lane->follows = 0;
 		followed = !lane->remaining;
 		if (!lane->remaining)
 			step = fetch(lane, only_posted, now);
-		else if (only_posted && has_answers(lane->command.kind))
+		else if (only_posted && mimicd_has_answers(lane->command.kind))
 			break;
 		else if (!has_turn(lane))
 			break;
-		else if (is_store(lane->command.kind))
+		else if (mimicd_is_store(lane->command.kind))
 			step = run_stores(lane, budget - moved, now);
 		else
 			step = run_loads(lane, now);
 		if (step < 0)
-			mimicd_session_break(lane->session, "lane %u: %s", lane->number, complaint((int)step));
+			mimicd_client_break(lane->client, "lane %u: %s", lane->number, complaint((int)step));
 		if (step <= 0)
 			break;
 		moved += (uint64_t)step;
@@ -464,27 +446,27 @@ uint64_t mimicd_engine_run(struct mimicd_lane *lane, uint64_t budget, bool only_
 	return moved;
 }
 
-void mimicd_engine_drain_lane(struct mimicd_lane *lane)
+void mimicd_lane_drain(struct mimicd_lane *lane)
 {
 	/* No more than a ring full: a client that goes on posting cannot keep us here. */
-	mimicd_engine_run(lane, lane->commands.mask + 1, true, mimic_now());
+	mimicd_lane_run(lane, lane->commands.mask + 1, true, mimic_now());
 }
 
-void mimicd_engine_drain(struct mimicd_session *session)
+void mimicd_lanes_drain(struct mimicd_client *client)
 {
-	drain_others(session, NULL);
+	drain_others(client, NULL);
 }
 
-void mimicd_engine_cancel(struct mimicd_lane *lane)
+void mimicd_lane_cancel(struct mimicd_lane *lane)
 {
-	if (!lane->remaining || !has_answers(lane->command.kind)) {
+	if (!lane->remaining || !mimicd_has_answers(lane->command.kind)) {
 		/* Still behind stores, or published and not looked at: when its turn comes. */
 		lane->cancel_pending = mimic_ring_level(&lane->commands, 1) > 0;
 		return;
 	}
 	if (lane->parked)
-		mimicd_engine_withdraw(lane);
-	if (is_store(lane->command.kind))
+		mimicd_lane_withdraw(lane);
+	if (mimicd_is_store(lane->command.kind))
 		lane->withdrawn = true;	/* its payload has to be skipped yet */
 	else
 		lane->remaining = 0;

@@ -3,19 +3,23 @@
 #ifndef MIMICD_EXECUTE_H
 #define MIMICD_EXECUTE_H
 
-#include "daemon/clients/session.h"
+#include "daemon/engine/client.h"
 
-/* Executes what is posted on all lanes of a session, as far as it goes now. */
-void mimicd_engine_drain(struct mimicd_session *session);
-/* The same for one lane. */
-void mimicd_engine_drain_lane(struct mimicd_lane *lane);
+/*
+ * Executes commands of about `budget` words, or until others must have their turn;
+ * `only_posted`: stops before the first that wants an answer, and no sooner. Returns
+ * how many words it was.
+ */
+uint64_t mimicd_lane_run(struct mimicd_lane *lane, uint64_t budget, bool only_posted, uint64_t now);
+
+/* Executes what is posted on a lane, as far as it goes now. */
+void mimicd_lane_drain(struct mimicd_lane *lane);
+/* The same for all lanes of a client. */
+void mimicd_lanes_drain(struct mimicd_client *client);
 
 /* Takes the parked access of a lane back; it is tried again in a later round. */
-void mimicd_engine_withdraw(struct mimicd_lane *lane);
+void mimicd_lane_withdraw(struct mimicd_lane *lane);
 /* Withdraws for good the command whose answers are due, or the next such one that is published. */
-void mimicd_engine_cancel(struct mimicd_lane *lane);
-
-/* Nothing is left on the lane that could have an effect. */
-bool mimicd_engine_is_done(struct mimicd_lane *lane);
+void mimicd_lane_cancel(struct mimicd_lane *lane);
 
 #endif

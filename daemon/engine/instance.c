@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "daemon/bus/binding.h"
-#include "daemon/clients/session.h"
+#include "daemon/engine/client.h"
+#include "daemon/engine/engine.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 
@@ -64,16 +65,16 @@ static void log_report(void *context, const char *text)
 
 	if (instance->binding)
 		reported = &instance->binding->reported;
-	else if (instance->session)
-		reported = &instance->session->reported;
+	else if (instance->client)
+		reported = &instance->client->program.was_reported;
 	else
 		return;
 	if (*reported)
 		return;
 	*reported = true;
 	mimicd_log(MIMICD_LOG_WARNING, "%s (%s, pid %d): %s", instance->name,
-		   instance->binding ? instance->binding->program : instance->session->program,
-		   (int)(instance->binding ? instance->binding->pid : instance->session->pid), text);
+		   instance->binding ? instance->binding->program : instance->client->program.name,
+		   (int)(instance->binding ? instance->binding->pid : instance->client->program.pid), text);
 }
 
 /*
@@ -117,7 +118,7 @@ static const struct mimic_memory *memory_of(void *context, uint64_t address_spac
 	if (mimicd_instance_is_bound(instance))
 		return mimicd_binding_memory(instance, address_space);
 	for (unsigned int i = 0; i < instance->context_count; i++) {
-		if (instance->contexts[i].session && instance->contexts[i].address_space == address_space)
+		if (instance->contexts[i].client && instance->contexts[i].address_space == address_space)
 			return &instance->contexts[i].port;
 	}
 	return NULL;
@@ -288,10 +289,10 @@ void mimicd_instances_destroy(struct mimicd_engine *engine)
 
 bool mimicd_instance_is_held(const struct mimicd_instance *instance)
 {
-	bool is_held = instance->session;
+	bool is_held = instance->client;
 
 	for (unsigned int i = 0; i < instance->context_count; i++)
-		is_held |= instance->contexts[i].session != NULL;
+		is_held |= instance->contexts[i].client != NULL;
 	return is_held;
 }
 
@@ -340,11 +341,11 @@ int mimicd_instance_add(struct mimicd_engine *engine, const char *name_of_kind, 
 /* Sessions of the socket that have it, or contexts of it. */
 static void detach_holders(struct mimicd_instance *instance)
 {
-	if (instance->session)
-		mimicd_instance_detach(instance->session, instance);
+	if (instance->client)
+		mimicd_client_detach(instance->client, instance);
 	for (unsigned int i = 0; i < instance->context_count; i++) {
-		if (instance->contexts[i].session)
-			mimicd_instance_detach(instance->contexts[i].session, instance);
+		if (instance->contexts[i].client)
+			mimicd_client_detach(instance->contexts[i].client, instance);
 	}
 }
 

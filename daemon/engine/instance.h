@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * One device: its model, and who holds it: a session, or a process through the
+ * One device: its model, and who holds it: a client, or a process through the
  * kernel. A device of a kind with contexts has as many holders as contexts, all of
  * them sessions of the socket or all processes through the kernel: either we give
  * the contexts away, or the kernel's driver does.
@@ -17,13 +17,12 @@
 #include "mimic/protocol.h"
 
 struct mimicd_binding;
-struct mimicd_device_slot;
 struct mimicd_engine;
-struct mimicd_session;
+struct mimicd_client;
 
 /* A context that we give away. */
 struct mimicd_context {
-	struct mimicd_session *session;	/* who has it; NULL: nobody */
+	struct mimicd_client *client;	/* who has it; NULL: nobody */
 	uint64_t address_space;		/* as the model knows it */
 	struct mimicd_memory_slot memory;
 	struct mimic_memory port;	/* of that memory */
@@ -47,7 +46,7 @@ struct mimicd_instance {
 	struct mimicd_instance_jobs jobs;
 	struct mimicd_instance_events events;
 	unsigned int index;		/* N of mapleN */
-	struct mimicd_session *session;	/* who holds it whole; NULL: nobody, or the kernel's binding */
+	struct mimicd_client *client;	/* who holds it whole; NULL: nobody, or the kernel's binding */
 	struct mimicd_binding *binding;	/* the first; sessions of its process may work on the device too */
 	struct mimicd_memory_slot memory;	/* of who holds it whole */
 	struct mimicd_context *contexts;
@@ -98,24 +97,5 @@ int mimicd_instance_find(struct mimicd_engine *engine, const char *name,
 int mimicd_instance_add(struct mimicd_engine *engine, const char *kind, char *name);
 /* Away it goes, whoever has it: accesses to it are those to a device that is closed. */
 int mimicd_instance_remove(struct mimicd_engine *engine, const char *name);
-
-/* --- instance_open.c ----------------------------------------------------------- */
-
-/*
- * Opens by name for a session; *number is the device's in the session.
- * -ENOENT, -ENODEV, -EBUSY, -EMFILE (limits), -ENOMEM.
- */
-int mimicd_instance_open(struct mimicd_session *session, const char *name, uint32_t *number);
-/* One open less; the last one gives the instance back as after power-on. -ENODEV. */
-int mimicd_instance_close(struct mimicd_session *session, uint32_t number);
-/* The session ends: all of them. */
-void mimicd_instances_release(struct mimicd_session *session);
-/* The session has the device no more, if it had it; the device itself is left alone. */
-void mimicd_instance_detach(struct mimicd_session *session, struct mimicd_instance *instance);
-/* The same for one context of it. */
-void mimicd_instance_detach_context(struct mimicd_session *session, struct mimicd_instance *instance,
-				    unsigned int context);
-/* Of the device, or of the context that is open. Returns how many there are. */
-size_t mimicd_instance_counters(const struct mimicd_device_slot *slot, uint64_t *values, size_t count);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "daemon/engine/engine.h"
 #include "daemon/engine/events.h"
 #include "daemon/engine/execute.h"
 #include "daemon/engine/instance.h"

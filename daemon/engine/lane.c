@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "daemon/bus/binding.h"
-#include "daemon/clients/session.h"
+#include "daemon/engine/client.h"
+#include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
+#include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
 
 static int map_lane(struct mimicd_lane *lane, int *fd)
@@ -36,7 +38,7 @@ static int map_lane(struct mimicd_lane *lane, int *fd)
 	mimic_ring_attach(&lane->commands, mimic_lane_commands(memory), MIMIC_LANE_COMMAND_WORDS);
 	mimic_ring_attach(&lane->responses, mimic_lane_responses(memory, MIMIC_LANE_COMMAND_WORDS),
 			  MIMIC_LANE_RESPONSE_WORDS);
-	atomic_store_explicit(&lane->memory->daemon_cpu, lane->session->engine->cpu,
+	atomic_store_explicit(&lane->memory->daemon_cpu, lane->client->engine->cpu,
 			      memory_order_relaxed);
 	atomic_store_explicit(&lane->memory->client_cpu, -1, memory_order_relaxed);
 	return 0;
@@ -79,50 +81,49 @@ uint64_t mimicd_lane_owner(const struct mimicd_lane *lane)
 }
 
 /* The thread of that number, or for 0 a new one. */
-static int find_thread(struct mimicd_session *session, uint32_t number, uint32_t tid,
+static int find_thread(struct mimicd_client *client, uint32_t number, pid_t tid,
 		       struct mimicd_thread **found)
 {
 	struct mimicd_thread *thread;
 
 	if (number) {
-		if (number > MIMIC_SESSION_THREADS || !session->threads[number] ||
-		    session->threads[number]->gone)
+		if (number > MIMIC_SESSION_THREADS || !client->threads[number] ||
+		    client->threads[number]->gone)
 			return -ENOENT;
-		*found = session->threads[number];
+		*found = client->threads[number];
 		return 0;
 	}
-	for (number = 1; number <= MIMIC_SESSION_THREADS && session->threads[number]; number++)
+	for (number = 1; number <= MIMIC_SESSION_THREADS && client->threads[number]; number++)
 		;
 	if (number > MIMIC_SESSION_THREADS)
 		return -EMFILE;
 	thread = calloc(1, sizeof(*thread));
 	if (!thread)
 		return -ENOMEM;
-	if (session->process) {
-		thread->bound = mimicd_process_join(session, thread,
-						    mimicd_thread_id(session->pid, tid));
+	if (client->process) {
+		thread->bound = mimicd_process_join(client, thread, tid);
 		if (!thread->bound) {
 			free(thread);
 			return -ENOMEM;
 		}
 	}
 	thread->number = number;
-	thread->owner = ++session->engine->last_owner << MIMICD_OWNER_SHIFT | number;
-	session->threads[number] = thread;
+	thread->owner = ++client->engine->last_owner << MIMICD_OWNER_SHIFT | number;
+	client->threads[number] = thread;
 	*found = thread;
 	return 0;
 }
 
-static void free_thread(struct mimicd_session *session, struct mimicd_thread *thread)
+static void free_thread(struct mimicd_client *client, struct mimicd_thread *thread)
 {
-	session->threads[thread->number] = NULL;
+	client->threads[thread->number] = NULL;
 	if (thread->bound)
-		mimicd_process_leave(session->process, thread->bound);
+		mimicd_process_leave(client->process, thread->bound);
 	free(thread);
 }
 
-int mimicd_lane_create(struct mimicd_session *session, uint32_t thread_number, uint32_t level,
-		       uint32_t tid, struct mimicd_lane **created, int *fd)
+int mimicd_lane_create(struct mimicd_client *client, uint32_t thread_number, uint32_t level,
+		       pid_t tid, struct mimicd_lane **created, int *fd)
 {
 	struct mimicd_thread *thread;
 	struct mimicd_lane *lane;
@@ -130,9 +131,9 @@ int mimicd_lane_create(struct mimicd_session *session, uint32_t thread_number, u
 
 	if (level >= MIMIC_LANE_LEVELS)
 		return -EINVAL;
-	if (session->lane_count == MIMIC_SESSION_LANES)
+	if (client->lane_count == MIMIC_SESSION_LANES)
 		return -EMFILE;
-	error = find_thread(session, thread_number, tid, &thread);
+	error = find_thread(client, thread_number, tid, &thread);
 	if (error)
 		return error;
 	lane = calloc(1, sizeof(*lane));
@@ -140,19 +141,19 @@ int mimicd_lane_create(struct mimicd_session *session, uint32_t thread_number, u
 		error = -ENOMEM;
 		goto free_thread;
 	}
-	lane->session = session;
+	lane->client = client;
 	lane->thread = thread;
 	lane->level = level;
 	error = map_lane(lane, fd);
 	if (error)
 		goto free_lane;
-	error = add_to_server(session->engine, lane);
+	error = add_to_server(client->engine, lane);
 	if (error)
 		goto unmap;
-	lane->number = ++session->last_lane;
-	lane->next = session->lanes;
-	session->lanes = lane;
-	session->lane_count++;
+	lane->number = ++client->last_lane;
+	lane->next = client->lanes;
+	client->lanes = lane;
+	client->lane_count++;
 	thread->lanes++;
 	*created = lane;
 	return 0;
@@ -164,13 +165,13 @@ free_lane:
 	free(lane);
 free_thread:
 	if (!thread->lanes)
-		free_thread(session, thread);
+		free_thread(client, thread);
 	return error;
 }
 
-struct mimicd_lane *mimicd_lane_find(struct mimicd_session *session, uint32_t number)
+struct mimicd_lane *mimicd_lane_find(struct mimicd_client *client, uint32_t number)
 {
-	for (struct mimicd_lane *lane = session->lanes; lane; lane = lane->next) {
+	for (struct mimicd_lane *lane = client->lanes; lane; lane = lane->next) {
 		if (lane->number == number && !lane->retired)
 			return lane;
 	}
@@ -179,17 +180,17 @@ struct mimicd_lane *mimicd_lane_find(struct mimicd_session *session, uint32_t nu
 
 void mimicd_lane_destroy(struct mimicd_lane *lane)
 {
-	struct mimicd_session *session = lane->session;
-	struct mimicd_lane **link = &session->lanes;
+	struct mimicd_client *client = lane->client;
+	struct mimicd_lane **link = &client->lanes;
 
 	if (lane->parked)
-		mimicd_engine_withdraw(lane);
+		mimicd_lane_withdraw(lane);
 	while (*link != lane)
 		link = &(*link)->next;
 	*link = lane->next;
-	session->lane_count--;
+	client->lane_count--;
 	lane->thread->lanes--;
-	remove_from_server(session->engine, lane);
+	remove_from_server(client->engine, lane);
 	munmap(lane->memory, lane->size);
 	free(lane);
 }
@@ -197,77 +198,77 @@ void mimicd_lane_destroy(struct mimicd_lane *lane)
 void mimicd_lane_retire(struct mimicd_lane *lane)
 {
 	if (lane->remaining && lane->command.kind != MIMIC_COMMAND_STORE)
-		mimicd_engine_cancel(lane);
+		mimicd_lane_cancel(lane);
 	lane->retired = true;
-	mimicd_engine_drain_lane(lane);
-	lane->session->engine->reap = true;
+	mimicd_lane_drain(lane);
+	lane->client->engine->reap = true;
 }
 
-static void finish_thread(struct mimicd_session *session, struct mimicd_thread *thread)
+static void finish_thread(struct mimicd_client *client, struct mimicd_thread *thread)
 {
 	uint64_t now = mimic_now();
 
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		struct mimic_model *model = session->devices[i].model;
+		struct mimic_model *model = client->devices[i].model;
 
-		if (!session->devices[i].instance)
+		if (!client->devices[i].instance)
 			continue;
 		model->ops->owner_gone(model, owner_of(thread), now);
 		/* Who waited goes on, and may have set off a loop. */
-		session->engine->busy |= model->ops->busy(model);
+		client->engine->busy |= model->ops->busy(model);
 	}
-	free_thread(session, thread);
+	free_thread(client, thread);
 }
 
 /* Not the end of a thread: what it does by traps goes on. */
-static void leave_thread(struct mimicd_session *session, struct mimicd_thread *thread)
+static void leave_thread(struct mimicd_client *client, struct mimicd_thread *thread)
 {
 	if (thread->bound && !thread->bound->traps)
-		finish_thread(session, thread);
+		finish_thread(client, thread);
 	else
-		free_thread(session, thread);
+		free_thread(client, thread);
 }
 
-void mimicd_threads_leave(struct mimicd_session *session)
+void mimicd_threads_leave(struct mimicd_client *client)
 {
 	for (uint32_t i = 1; i <= MIMIC_SESSION_THREADS; i++) {
-		if (session->threads[i])
-			leave_thread(session, session->threads[i]);
+		if (client->threads[i])
+			leave_thread(client, client->threads[i]);
 	}
 }
 
-int mimicd_thread_end(struct mimicd_session *session, uint32_t number)
+int mimicd_thread_end(struct mimicd_client *client, uint32_t number)
 {
 	struct mimicd_thread *thread = NULL;
 
 	if (number && number <= MIMIC_SESSION_THREADS)
-		thread = session->threads[number];
+		thread = client->threads[number];
 	if (!thread || thread->gone)
 		return -ENOENT;
 	thread->gone = true;
-	for (struct mimicd_lane *lane = session->lanes; lane; lane = lane->next) {
+	for (struct mimicd_lane *lane = client->lanes; lane; lane = lane->next) {
 		if (lane->thread == thread && !lane->retired)
 			mimicd_lane_retire(lane);
 	}
-	mimicd_lanes_reap(session);
+	mimicd_lanes_reap(client);
 	return 0;
 }
 
-void mimicd_lanes_reap(struct mimicd_session *session)
+void mimicd_lanes_reap(struct mimicd_client *client)
 {
-	struct mimicd_lane *lane = session->lanes;
+	struct mimicd_lane *lane = client->lanes;
 
 	while (lane) {
 		struct mimicd_lane *next = lane->next;
 
-		if (lane->retired && mimicd_engine_is_done(lane))
+		if (lane->retired && mimicd_lane_is_done(lane))
 			mimicd_lane_destroy(lane);
 		lane = next;
 	}
 	for (uint32_t i = 1; i <= MIMIC_SESSION_THREADS; i++) {
-		struct mimicd_thread *thread = session->threads[i];
+		struct mimicd_thread *thread = client->threads[i];
 
 		if (thread && thread->gone && !thread->lanes)
-			finish_thread(session, thread);
+			finish_thread(client, thread);
 	}
 }

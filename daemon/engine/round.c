@@ -2,12 +2,12 @@
 /* Whose turn it is: a round over all lanes, then the devices that go on by themselves. When a lane is done. */
 #include <stdlib.h>
 
-#include "daemon/bus/binding.h"
 #include "daemon/engine/execute.h"
-#include "daemon/engine/execute_internal.h"
-#include "daemon/engine/inspection.h"
 #include "daemon/engine/front_end.h"
+#include "daemon/engine/inspection.h"
+#include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
+#include "daemon/engine/engine.h"
 #include "libmimic/base/wait.h"
 
 /* Words that a lane may move before the next one has its turn. */
@@ -17,44 +17,10 @@
 /* Empty rounds between two looks at the clock. */
 #define ROUNDS_PER_CLOCK 16
 
-static bool has_work(struct mimicd_lane *lane)
-{
-	if (lane->parked || lane->session->broken || mimicd_engine_is_blocked(lane))
-		return false;
-	if (lane->thread->parked && !(lane->level >= lane->thread->parked->level &&
-				      !lane->thread->parked->retired))
-		return false;
-	if (lane->follows && !mimicd_engine_may_go_on(lane))
-		return false;
-	if (lane->remaining && !is_store(lane->command.kind))
-		return true;
-	return mimic_ring_level(&lane->commands, 1) != 0;
-}
-
-bool mimicd_engine_is_done(struct mimicd_lane *lane)
-{
-	struct mimic_command command;
-	uint64_t word;
-
-	if (lane->parked || (lane->remaining && !lane->retired))
-		return false;
-	if (mimic_ring_level(&lane->commands, 1) <= 0)
-		return true;
-	if (!lane->retired)
-		return false;
-	/* What wants an answer has no reader any more, and nothing comes after it. */
-	if (lane->remaining)
-		return has_answers(lane->command.kind);
-	word = mimic_ring_get(&lane->commands, 0);
-	if (mimic_lane_is_order(word))
-		return false;
-	return !mimic_command_unpack(word, &command) || has_answers(command.kind);
-}
-
 /* A retired lane only has stores left to do. */
 static bool run_retired(struct mimicd_engine *engine, struct mimicd_lane *lane, uint64_t now)
 {
-	uint64_t moved = mimicd_engine_run(lane, BUDGET_WORDS, true, now);
+	uint64_t moved = mimicd_lane_run(lane, BUDGET_WORDS, true, now);
 
 	if (!moved)
 		engine->reap = true;
@@ -70,7 +36,7 @@ bool mimicd_engine_has_work(struct mimicd_engine *engine)
 			return true;
 	}
 	for (unsigned int i = 0; i < engine->lane_count; i++) {
-		if (has_work(engine->lanes[i]))
+		if (mimicd_lane_has_work(engine->lanes[i]))
 			return true;
 	}
 	return false;
@@ -90,10 +56,10 @@ static void tick_busy(struct mimicd_engine *engine)
 	engine->busy = false;
 	for (unsigned int i = 0; i < engine->named_count; i++)
 		tick(engine, engine->named[i]);
-	for (struct mimicd_session *session = engine->sessions; session; session = session->next) {
-		for (unsigned int i = 0; session->private_devices && i < MIMIC_SESSION_DEVICES; i++) {
-			if (session->devices[i].instance && session->devices[i].instance->is_private)
-				tick(engine, session->devices[i].instance);
+	for (struct mimicd_client *client = engine->clients; client; client = client->next) {
+		for (unsigned int i = 0; client->private_devices && i < MIMIC_SESSION_DEVICES; i++) {
+			if (client->devices[i].instance && client->devices[i].instance->is_private)
+				tick(engine, client->devices[i].instance);
 		}
 	}
 }
@@ -106,13 +72,13 @@ bool mimicd_engine_round_lanes(struct mimicd_engine *engine)
 	for (unsigned int i = 0; i < engine->lane_count; i++) {
 		struct mimicd_lane *lane = engine->lanes[i];
 
-		if (!has_work(lane))
+		if (!mimicd_lane_has_work(lane))
 			continue;
 		engine->now = mimic_now();
 		if (lane->retired)
 			worked |= run_retired(engine, lane, engine->now);
 		else
-			worked |= mimicd_engine_run(lane, BUDGET_WORDS, false, engine->now) > 0;
+			worked |= mimicd_lane_run(lane, BUDGET_WORDS, false, engine->now) > 0;
 		if (atomic_load_explicit(&lane->memory->client_cpu, memory_order_relaxed) == engine->cpu)
 			engine->crowded_until = engine->now +
 				engine->settings.spin_microseconds * 1000ull;
@@ -137,32 +103,32 @@ bool mimicd_engine_round(struct mimicd_engine *engine)
 
 /* --- the loop's work ------------------------------------------------------------ */
 
-static void end_session(struct mimicd_session *session)
+static void end_client(struct mimicd_client *client)
 {
-	struct mimicd_engine *engine = session->engine;
-	bool is_look = mimicd_session_is_onlooker(session);
+	struct mimicd_engine *engine = client->engine;
+	bool is_look = mimicd_client_only_inspects(client);
 	uint64_t begun = mimic_now();
 
-	mimicd_session_destroy(session);
+	client->ops->end(client);
 	if (is_look)
 		mimicd_look_ended(engine, begun);
 }
 
 static void reap(struct mimicd_engine *engine)
 {
-	struct mimicd_session *session = engine->sessions;
+	struct mimicd_client *client = engine->clients;
 
 	if (!engine->reap)
 		return;
 	engine->reap = false;
-	while (session) {
-		struct mimicd_session *next = session->next;
+	while (client) {
+		struct mimicd_client *next = client->next;
 
-		if (session->broken)
-			end_session(session);
+		if (client->broken)
+			end_client(client);
 		else
-			mimicd_lanes_reap(session);
-		session = next;
+			mimicd_lanes_reap(client);
+		client = next;
 	}
 }
 

@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "daemon/bus/binding.h"
-#include "daemon/clients/session.h"
+#include "daemon/engine/client.h"
+#include "daemon/engine/engine.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/state_json.h"
@@ -19,9 +20,9 @@ bool mimicd_state_may_manage(uid_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
-static bool is_others(const struct mimicd_session *session, uid_t uid)
+static bool is_others(const struct mimicd_client *client, uid_t uid)
 {
-	return session && session->uid != uid;
+	return client && client->program.uid != uid;
 }
 
 bool mimicd_state_may_see(const struct mimicd_instance *instance, uid_t uid)
@@ -29,10 +30,10 @@ bool mimicd_state_may_see(const struct mimicd_instance *instance, uid_t uid)
 	if (mimicd_state_may_manage(uid))
 		return true;
 	/* A view shows all contexts, so it is for nobody who has only some of them. */
-	if (is_others(instance->session, uid))
+	if (is_others(instance->client, uid))
 		return false;
 	for (unsigned int i = 0; i < instance->context_count; i++) {
-		if (is_others(instance->contexts[i].session, uid))
+		if (is_others(instance->contexts[i].client, uid))
 			return false;
 	}
 	for (struct mimicd_binding *binding = instance->binding; binding; binding = binding->next_on_device) {
@@ -67,12 +68,12 @@ static void look_at(struct search *search, struct mimicd_instance *instance)
 	search->found = instance;
 }
 
-static void look_at_session(struct search *search, const struct mimicd_session *session)
+static void look_at_client(struct search *search, const struct mimicd_client *client)
 {
-	if (session->broken || (search->pid && search->pid != (unsigned int)session->pid))
+	if (client->broken || (search->pid && search->pid != (unsigned int)client->program.pid))
 		return;
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		struct mimicd_instance *instance = session->devices[i].instance;
+		struct mimicd_instance *instance = client->devices[i].instance;
 
 		if (instance && instance->is_private)
 			look_at(search, instance);
@@ -87,8 +88,8 @@ static int find_private(struct mimicd_engine *engine, const char *name, uid_t ui
 	if (name[search.length] &&
 	    (!mimic_kind_number(name + search.length + 1, &search.pid) || !search.pid))
 		return -ENODEV;
-	for (struct mimicd_session *session = engine->sessions; session; session = session->next)
-		look_at_session(&search, session);
+	for (struct mimicd_client *client = engine->clients; client; client = client->next)
+		look_at_client(&search, client);
 	if (search.visible > 1)
 		return -ENOTUNIQ;
 	if (!search.visible)

@@ -5,7 +5,8 @@
 #include <sys/stat.h>
 
 #include "daemon/bus/binding.h"
-#include "daemon/clients/session.h"
+#include "daemon/engine/client.h"
+#include "daemon/engine/engine.h"
 #include "daemon/engine/instance.h"
 #include "daemon/engine/memory.h"
 #include "daemon/engine/state.h"
@@ -13,13 +14,13 @@
 /* Of address space: pages are the client's, and are there when they are written. */
 #define SPOOL_BYTES_MAX (1ull << 40)
 
-int mimicd_trace_start(struct mimicd_session *session, int fd, const char **why)
+int mimicd_trace_start(struct mimicd_client *client, int fd, const char **why)
 {
 	struct stat status;
 	int error;
 
 	*why = NULL;
-	if (session->trace.spool.header)
+	if (client->trace.spool.header)
 		return -EALREADY;
 	error = mimicd_memory_check(fd, sizeof(struct mimic_spool_header), 0, why);
 	if (error)
@@ -28,19 +29,19 @@ int mimicd_trace_start(struct mimicd_session *session, int fd, const char **why)
 		*why = "the spool is too large";
 		return -EINVAL;
 	}
-	error = mimic_spool_attach(&session->trace.spool, fd);
+	error = mimic_spool_attach(&client->trace.spool, fd);
 	if (error)
 		*why = "the memfd is no spool";
 	return error;
 }
 
-int mimicd_trace_bus_start(struct mimicd_session *session, int fd, const char **why)
+int mimicd_trace_bus_start(struct mimicd_client *client, int fd, const char **why)
 {
-	struct mimicd_engine *engine = session->engine;
+	struct mimicd_engine *engine = client->engine;
 	int error;
 
 	*why = NULL;
-	if (!mimicd_state_may_manage(session->uid))
+	if (!mimicd_state_may_manage(client->program.uid))
 		return -EPERM;
 	if (!engine->bus) {
 		*why = "no device is on the kernel's bus";
@@ -50,10 +51,10 @@ int mimicd_trace_bus_start(struct mimicd_session *session, int fd, const char **
 		*why = "there is a trace of them already";
 		return -EBUSY;
 	}
-	error = mimicd_trace_start(session, fd, why);
+	error = mimicd_trace_start(client, fd, why);
 	if (error)
 		return error;
-	engine->bus_traced_for = session;
+	engine->bus_traced_for = client;
 	for (struct mimicd_binding *binding = engine->bus->bindings; binding; binding = binding->next)
 		mimicd_trace_bound(binding->instance, binding->pid);
 	return 0;
@@ -61,13 +62,13 @@ int mimicd_trace_bus_start(struct mimicd_session *session, int fd, const char **
 
 void mimicd_trace_bound(struct mimicd_instance *instance, pid_t pid)
 {
-	struct mimicd_session *session = instance->engine->bus_traced_for;
+	struct mimicd_client *client = instance->engine->bus_traced_for;
 	struct mimic_trace_source *source = &instance->model->trace;
 	struct mimic_spool *spool;
 
-	if (!session || mimic_spool_is(source->trace))
+	if (!client || mimic_spool_is(source->trace))
 		return;
-	spool = &session->trace.spool;
+	spool = &client->trace.spool;
 	*source = (struct mimic_trace_source){
 		.trace = &spool->trace,
 		.device = mimic_spool_device(spool, instance->name, mimic_kind_index(instance->kind), pid),
@@ -75,12 +76,12 @@ void mimicd_trace_bound(struct mimicd_instance *instance, pid_t pid)
 }
 
 /* Has nobody else a part of the device? Else their work would be seen in this session's trace. */
-static bool is_alone(const struct mimicd_session *session, const struct mimicd_instance *instance)
+static bool is_alone(const struct mimicd_client *client, const struct mimicd_instance *instance)
 {
 	for (unsigned int i = 0; i < instance->context_count; i++) {
-		const struct mimicd_session *other = instance->contexts[i].session;
+		const struct mimicd_client *other = instance->contexts[i].client;
 
-		if (other && other != session)
+		if (other && other != client)
 			return false;
 	}
 	return true;
@@ -95,15 +96,15 @@ static void mark_closed(struct mimicd_instance *instance)
 	source->trace = NULL;
 }
 
-void mimicd_trace_open(struct mimicd_session *session, struct mimicd_instance *instance)
+void mimicd_trace_open(struct mimicd_client *client, struct mimicd_instance *instance)
 {
 	struct mimic_trace_source *source = &instance->model->trace;
-	struct mimic_spool *spool = &session->trace.spool;
+	struct mimic_spool *spool = &client->trace.spool;
 
 	/* What processes have through the kernel is traced as a whole, whoever they are. */
 	if (instance->binding && instance->engine->bus_traced_for)
 		return;
-	if (!is_alone(session, instance)) {
+	if (!is_alone(client, instance)) {
 		mimicd_trace_close(instance);
 		return;
 	}
@@ -111,11 +112,11 @@ void mimicd_trace_open(struct mimicd_session *session, struct mimicd_instance *i
 		return;
 	*source = (struct mimic_trace_source){
 		.trace = &spool->trace,
-		.device = mimic_spool_device(spool, instance->name, mimic_kind_index(instance->kind), session->pid),
+		.device = mimic_spool_device(spool, instance->name, mimic_kind_index(instance->kind), client->program.pid),
 	};
 }
 
-/* The trace of a session, not the one that probes switch on. */
+/* The trace of a client, not the one that probes switch on. */
 static bool is_traced(const struct mimicd_instance *instance)
 {
 	return mimic_spool_is(instance->model->trace.trace);
@@ -135,9 +136,9 @@ static void end_of_bus(struct mimicd_engine *engine)
 	engine->bus_traced_for = NULL;
 }
 
-void mimicd_trace_end(struct mimicd_session *session)
+void mimicd_trace_end(struct mimicd_client *client)
 {
-	if (session->engine->bus_traced_for == session)
-		end_of_bus(session->engine);
-	mimic_spool_detach(&session->trace.spool);
+	if (client->engine->bus_traced_for == client)
+		end_of_bus(client->engine);
+	mimic_spool_detach(&client->trace.spool);
 }

@@ -12,26 +12,26 @@
 #include "libmimic/base/spool.h"
 
 struct mimicd_instance;
-struct mimicd_session;
+struct mimicd_client;
 
 struct mimicd_trace {
 	struct mimic_spool spool;	/* no header: the session has none */
 };
 
 /* The spool is a sealed memfd. -EALREADY, -EINVAL, -EPERM, -ENOMEM; *why may say more. */
-int mimicd_trace_start(struct mimicd_session *session, int fd, const char **why);
+int mimicd_trace_start(struct mimicd_client *client, int fd, const char **why);
 /*
  * The same of all devices that programs have through the kernel, until the session ends.
  * For root and our own user; -EPERM. -EBUSY: another session does; -EOPNOTSUPP: no kernel.
  */
-int mimicd_trace_bus_start(struct mimicd_session *session, int fd, const char **why);
+int mimicd_trace_bus_start(struct mimicd_client *client, int fd, const char **why);
 /* A process has the device through the kernel now. Give up: mimicd_trace_close(). */
 void mimicd_trace_bound(struct mimicd_instance *instance, pid_t pid);
 /* The session has the device now, or a context of it. */
-void mimicd_trace_open(struct mimicd_session *session, struct mimicd_instance *instance);
+void mimicd_trace_open(struct mimicd_client *client, struct mimicd_instance *instance);
 /* It has the device no more, or one context less. */
 void mimicd_trace_close(struct mimicd_instance *instance);
 /* The session ends. It has no device any more, but those of the bus may write into its spool. */
-void mimicd_trace_end(struct mimicd_session *session);
+void mimicd_trace_end(struct mimicd_client *client);
 
 #endif

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/engine/engine.h"
 #include "daemon/engine/instance.h"
 #include "daemon/loop/log.h"
-#include "daemon/engine/engine.h"
 #include "mimic/lane.h"
 
 /* --- the queue ---------------------------------------------------------------- */

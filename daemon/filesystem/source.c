@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/bus/binding.h"
-#include "daemon/clients/session.h"
+#include "daemon/engine/client.h"
 #include "daemon/engine/state.h"
 
 /* --- the root ----------------------------------------------------------------------- */
@@ -38,17 +38,17 @@ static void folder(const struct mimic_state_visitor *visitor, const char *name)
 	mimic_state_leave(visitor, name);
 }
 
-static void visit_private(const struct mimicd_session *session,
+static void visit_private(const struct mimicd_client *client,
 			  const struct mimic_state_visitor *visitor)
 {
-	for (uint32_t i = 0; session->private_devices && i < MIMIC_SESSION_DEVICES; i++) {
-		const struct mimicd_instance *instance = session->devices[i].instance;
+	for (uint32_t i = 0; client->private_devices && i < MIMIC_SESSION_DEVICES; i++) {
+		const struct mimicd_instance *instance = client->devices[i].instance;
 		char name[MIMIC_NAME_MAX + 16];
 
 		if (!instance || !instance->is_private)
 			continue;
 		/* As mimicd_state_find() knows it: each process may have one of that name. */
-		snprintf(name, sizeof(name), "%s:%d", instance->name, (int)session->pid);
+		snprintf(name, sizeof(name), "%s:%d", instance->name, (int)client->program.pid);
 		folder(visitor, name);
 	}
 }
@@ -59,16 +59,16 @@ static void visit_devices(const struct mimicd_engine *engine, const struct mimic
 		if (engine->named[i])
 			folder(visitor, engine->named[i]->name);
 	}
-	for (struct mimicd_session *session = engine->sessions; session; session = session->next) {
-		if (!session->broken)
-			visit_private(session, visitor);
+	for (struct mimicd_client *client = engine->clients; client; client = client->next) {
+		if (!client->broken)
+			visit_private(client, visitor);
 	}
 }
 
 /* --- clients ---------------------------------------------------------------------------- */
 
 /* A process, which may have several sessions and several devices through the kernel. */
-struct client {
+struct summary {
 	bool is_there;
 	const char *program;
 	uid_t uid;
@@ -76,56 +76,56 @@ struct client {
 	char devices[1024];
 };
 
-static void add_device(struct client *client, const char *name)
+static void add_device(struct summary *summary, const char *name)
 {
-	size_t length = strlen(client->devices);
+	size_t length = strlen(summary->devices);
 
-	snprintf(client->devices + length, sizeof(client->devices) - length, "%s%s", length ? "\n" : "",
+	snprintf(summary->devices + length, sizeof(summary->devices) - length, "%s%s", length ? "\n" : "",
 		 name);
 }
 
-static void add_session(struct client *client, const struct mimicd_session *session)
+static void add_client(struct summary *summary, const struct mimicd_client *client)
 {
-	client->is_there = true;
-	client->program = session->program;
-	client->uid = session->uid;
-	client->commands += session->commands;
-	client->remote_reads += session->memory.remote_reads;
-	client->refused_reads += session->memory.refused;
+	summary->is_there = true;
+	summary->program = client->program.name;
+	summary->uid = client->program.uid;
+	summary->commands += client->commands;
+	summary->remote_reads += client->memory.remote_reads;
+	summary->refused_reads += client->memory.refused;
 	for (uint32_t i = 1; i <= MIMIC_SESSION_THREADS; i++)
-		client->threads += session->threads[i] != NULL;
-	for (size_t i = 0; i < session->memory.count; i++)
-		client->shared_bytes += session->memory.ranges[i].size;
+		summary->threads += client->threads[i] != NULL;
+	for (size_t i = 0; i < client->memory.count; i++)
+		summary->shared_bytes += client->memory.ranges[i].size;
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		if (session->devices[i].instance)
-			add_device(client, session->devices[i].instance->name);
+		if (client->devices[i].instance)
+			add_device(summary, client->devices[i].instance->name);
 	}
 }
 
-static void add_binding(struct client *client, const struct mimicd_binding *binding)
+static void add_binding(struct summary *summary, const struct mimicd_binding *binding)
 {
-	client->is_there = true;
-	client->program = binding->program;
-	client->uid = binding->uid;
-	client->accesses += binding->accesses;
-	add_device(client, binding->instance->name);
+	summary->is_there = true;
+	summary->program = binding->program;
+	summary->uid = binding->uid;
+	summary->accesses += binding->accesses;
+	add_device(summary, binding->instance->name);
 }
 
-static bool is_shown(const struct mimicd_session *session)
+static bool is_shown(const struct mimicd_client *client)
 {
-	return session->greeted && !session->broken;
+	return client->is_shown && !client->broken;
 }
 
-static void look_for(const struct mimicd_engine *engine, pid_t pid, struct client *client)
+static void look_for(const struct mimicd_engine *engine, pid_t pid, struct summary *summary)
 {
-	for (struct mimicd_session *session = engine->sessions; session; session = session->next) {
-		if (session->pid == pid && is_shown(session))
-			add_session(client, session);
+	for (struct mimicd_client *client = engine->clients; client; client = client->next) {
+		if (client->program.pid == pid && is_shown(client))
+			add_client(summary, client);
 	}
 	for (struct mimicd_binding *binding = engine->bus ? engine->bus->bindings : NULL; binding;
 	     binding = binding->next) {
 		if (binding->pid == pid)
-			add_binding(client, binding);
+			add_binding(summary, binding);
 	}
 }
 
@@ -142,10 +142,10 @@ static void visit_owners(const struct mimicd_engine *engine, pid_t pid,
 {
 	const struct mimicd_process *seen = NULL;
 
-	for (struct mimicd_session *session = engine->sessions; session; session = session->next) {
-		for (uint32_t i = 1; session->pid == pid && is_shown(session) && i <= MIMIC_SESSION_THREADS; i++) {
-			if (session->threads[i])
-				visit_owner(visitor, session->threads[i]->owner, i);
+	for (struct mimicd_client *client = engine->clients; client; client = client->next) {
+		for (uint32_t i = 1; client->program.pid == pid && is_shown(client) && i <= MIMIC_SESSION_THREADS; i++) {
+			if (client->threads[i])
+				visit_owner(visitor, client->threads[i]->owner, i);
 		}
 	}
 	for (struct mimicd_binding *binding = engine->bus ? engine->bus->bindings : NULL; binding;
@@ -164,38 +164,38 @@ static void visit_owners(const struct mimicd_engine *engine, pid_t pid,
 static void visit_client(const struct mimicd_tree_source *source,
 			 const struct mimic_state_visitor *visitor)
 {
-	struct client client = { 0 };
+	struct summary summary = { 0 };
 
-	look_for(source->engine, source->pid, &client);
-	if (!client.is_there)
+	look_for(source->engine, source->pid, &summary);
+	if (!summary.is_there)
 		return;
-	mimic_state_text(visitor, "program", client.program, "its name");
-	mimic_state_decimal(visitor, "uid", client.uid, "its user");
-	mimic_state_text(visitor, "devices", client.devices, "what it has open, one a line");
-	mimic_state_decimal(visitor, "threads", client.threads, "that have lanes");
-	mimic_state_decimal(visitor, "commands", client.commands, "executed for it");
-	mimic_state_decimal(visitor, "accesses", client.accesses, "trapped by the kernel for it");
-	mimic_state_decimal(visitor, "shared_bytes", client.shared_bytes, "memory that it shares");
-	mimic_state_decimal(visitor, "remote_reads", client.remote_reads,
+	mimic_state_text(visitor, "program", summary.program, "its name");
+	mimic_state_decimal(visitor, "uid", summary.uid, "its user");
+	mimic_state_text(visitor, "devices", summary.devices, "what it has open, one a line");
+	mimic_state_decimal(visitor, "threads", summary.threads, "that have lanes");
+	mimic_state_decimal(visitor, "commands", summary.commands, "executed for it");
+	mimic_state_decimal(visitor, "accesses", summary.accesses, "trapped by the kernel for it");
+	mimic_state_decimal(visitor, "shared_bytes", summary.shared_bytes, "memory that it shares");
+	mimic_state_decimal(visitor, "remote_reads", summary.remote_reads,
 			    "reads and writes of memory that it does not share");
-	mimic_state_decimal(visitor, "refused_reads", client.refused_reads, "those that were refused");
+	mimic_state_decimal(visitor, "refused_reads", summary.refused_reads, "those that were refused");
 	mimic_state_enter(visitor, "owners");
 	visit_owners(source->engine, source->pid, visitor);
 	mimic_state_leave(visitor, "owners");
 }
 
 /* A pid that an earlier one in the lists had has its folder already. */
-static bool is_first(const struct mimicd_engine *engine, const struct mimicd_session *session,
+static bool is_first(const struct mimicd_engine *engine, const struct mimicd_client *client,
 		     const struct mimicd_binding *binding, pid_t pid)
 {
-	struct mimicd_session *other = engine->sessions;
+	struct mimicd_client *other = engine->clients;
 	struct mimicd_binding *earlier = engine->bus ? engine->bus->bindings : NULL;
 
-	for (; other && other != session; other = other->next) {
-		if (other->pid == pid && is_shown(other))
+	for (; other && other != client; other = other->next) {
+		if (other->program.pid == pid && is_shown(other))
 			return false;
 	}
-	for (; !session && earlier && earlier != binding; earlier = earlier->next) {
+	for (; !client && earlier && earlier != binding; earlier = earlier->next) {
 		if (earlier->pid == pid)
 			return false;
 	}
@@ -204,11 +204,11 @@ static bool is_first(const struct mimicd_engine *engine, const struct mimicd_ses
 
 static void visit_clients(const struct mimicd_engine *engine, const struct mimic_state_visitor *visitor)
 {
-	for (struct mimicd_session *session = engine->sessions; session; session = session->next) {
-		if (!is_shown(session) || !is_first(engine, session, NULL, session->pid))
+	for (struct mimicd_client *client = engine->clients; client; client = client->next) {
+		if (!is_shown(client) || !is_first(engine, client, NULL, client->program.pid))
 			continue;
-		mimic_state_enter_number(visitor, (unsigned int)session->pid);
-		mimic_state_leave_number(visitor, (unsigned int)session->pid);
+		mimic_state_enter_number(visitor, (unsigned int)client->program.pid);
+		mimic_state_leave_number(visitor, (unsigned int)client->program.pid);
 	}
 	for (struct mimicd_binding *binding = engine->bus ? engine->bus->bindings : NULL; binding;
 	     binding = binding->next) {
@@ -252,7 +252,7 @@ static int find_device(const char *path, uid_t uid, struct mimicd_tree_source *s
 static int find_client(const char *path, struct mimicd_tree_source *source, const char **rest)
 {
 	size_t length = strcspn(path, "/");
-	struct client client = { 0 };
+	struct summary summary = { 0 };
 	unsigned int pid;
 	char name[16];
 
@@ -261,8 +261,8 @@ static int find_client(const char *path, struct mimicd_tree_source *source, cons
 	snprintf(name, sizeof(name), "%.*s", (int)length, path);
 	if (!mimic_kind_number(name, &pid))
 		return -ENOENT;
-	look_for(source->engine, (pid_t)pid, &client);
-	if (!client.is_there)
+	look_for(source->engine, (pid_t)pid, &summary);
+	if (!summary.is_there)
 		return -ENOENT;
 	source->of = MIMICD_OF_CLIENT;
 	source->pid = (pid_t)pid;

@@ -46,12 +46,12 @@ static void set_up(void)
 	CHECK(mimicd_server_create(&server, &options) == 0);
 }
 
-static void make_lane(struct mimicd_session *session, uint32_t thread, uint32_t level, struct lane *lane)
+static void make_lane(struct mimicd_client *client, uint32_t thread, uint32_t level, struct lane *lane)
 {
 	int fd;
 
 	lane->count = 0;
-	CHECK(mimicd_lane_create(session, thread, level, 0, &lane->daemon, &fd) == 0);
+	CHECK(mimicd_lane_create(client, thread, level, 0, &lane->daemon, &fd) == 0);
 	close(fd);
 	/* The same memory by the client's own positions. */
 	mimic_ring_attach(&lane->commands, lane->daemon->commands.ring, MIMIC_LANE_COMMAND_WORDS);
@@ -102,7 +102,7 @@ static uint64_t make_word(const uint8_t *data)
 }
 
 /* One step of eight bytes. true: a position was spoilt. */
-static bool step(struct mimicd_session *session, struct lane *lanes, const uint8_t *data)
+static bool step(struct mimicd_client *client, struct lane *lanes, const uint8_t *data)
 {
 	struct lane *lane = &lanes[(data[0] >> 4) % LANES];
 	uint64_t word;
@@ -116,11 +116,11 @@ static bool step(struct mimicd_session *session, struct lane *lanes, const uint8
 		atomic_store(&lane->responses.ring->tail, word >> 8);
 		return true;
 	case 2:
-		mimicd_engine_cancel(lane->daemon);
+		mimicd_lane_cancel(lane->daemon);
 		return false;
 	case 3:
-		if (session->devices[data[1] % DEVICES].instance)
-			mimicd_instance_close(session, data[1] % DEVICES);
+		if (client->devices[data[1] % DEVICES].instance)
+			mimicd_client_close(client, data[1] % DEVICES);
 		return false;
 	case 4:
 		word = data[3] & 1 ? mimic_lane_order_whole(data[1] % 5, data[2]) :
@@ -161,7 +161,7 @@ static void check(struct lane *lanes, bool alive)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct lane lanes[LANES];
-	struct mimicd_session *session;
+	struct mimicd_client *client;
 	uint32_t number;
 	bool spoilt = false;
 	int ends[2];
@@ -170,20 +170,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		set_up();
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == 0);
 	CHECK(mimicd_session_create(server->clients, ends[0]) == 0);
-	session = server->engine.sessions;
-	session->greeted = true;
+	server->clients->sessions->greeted = true;
+	client = &server->clients->sessions->client;
 	/* "The client's memory" is ours: an atomic at any address would be the fuzzer's end. */
-	session->memory.may_read_process = false;
-	CHECK(mimicd_instance_open(session, "maple0", &number) == 0 && number == 0);
-	CHECK(mimicd_instance_open(session, "maple@1", &number) == 0 && number == 1);
-	CHECK(mimicd_instance_open(session, "dare0", &number) == 0 && number == 2);
-	CHECK(mimicd_instance_open(session, "virgo0", &number) == 0 && number == 3);
+	client->memory.may_read_process = false;
+	CHECK(mimicd_client_open(client, "maple0", &number) == 0 && number == 0);
+	CHECK(mimicd_client_open(client, "maple@1", &number) == 0 && number == 1);
+	CHECK(mimicd_client_open(client, "dare0", &number) == 0 && number == 2);
+	CHECK(mimicd_client_open(client, "virgo0", &number) == 0 && number == 3);
 	/* Two lanes of one thread, one of another. */
-	make_lane(session, 0, 0, &lanes[0]);
-	make_lane(session, lanes[0].daemon->thread->number, 1, &lanes[1]);
-	make_lane(session, 0, 0, &lanes[2]);
+	make_lane(client, 0, 0, &lanes[0]);
+	make_lane(client, lanes[0].daemon->thread->number, 1, &lanes[1]);
+	make_lane(client, 0, 0, &lanes[2]);
 	while (size >= 8 && server->clients->count) {
-		spoilt |= step(session, lanes, data);
+		spoilt |= step(client, lanes, data);
 		if (data[7] & 1 || spoilt)
 			mimicd_server_settle(server);
 		if (spoilt)
@@ -196,6 +196,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(lanes, server->clients->count == 1);
 	close(ends[1]);
 	mimicd_server_settle(server);
-	CHECK(server->clients->count == 0 && server->engine.lane_count == 0 && !server->engine.named[0]->session);
+	CHECK(server->clients->count == 0 && server->engine.lane_count == 0 && !server->engine.named[0]->client);
 	return 0;
 }

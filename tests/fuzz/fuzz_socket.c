@@ -273,7 +273,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	mimicd_server_settle(server);
 	CHECK(server->clients->count == 0 && server->engine.lane_count == 0);
 	for (unsigned int i = 0; i < server->engine.named_count; i++)
-		CHECK(!server->engine.named[i] || !server->engine.named[i]->session);
+		CHECK(!server->engine.named[i] || !server->engine.named[i]->client);
 	CHECK(count_descriptors() == before);
 	return 0;
 }

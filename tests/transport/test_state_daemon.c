@@ -92,10 +92,10 @@ static void connect_client(struct client *client, uid_t uid, pid_t pid)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
 	pause_server();
 	assert_int_equal(mimicd_session_create(server->clients, ends[0]), 0);
-	client->session = server->engine.sessions;
-	client->session->uid = uid;
+	client->session = server->clients->sessions;
+	client->session->client.program.uid = uid;
 	if (pid)
-		client->session->pid = pid;
+		client->session->client.program.pid = pid;
 	go_on();
 	client->socket = ends[1];
 	assert_int_equal(raw_request(client->socket, &hello, sizeof(hello), MIMIC_MESSAGE_HELLO, -1, &reply,

@@ -5,40 +5,42 @@
 #include <string.h>
 
 #include "daemon/bus/binding.h"
-#include "daemon/clients/session.h"
+#include "daemon/engine/client.h"
+#include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
 #include "daemon/engine/instance.h"
+#include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
 
 /* A number that no command in any lane can still mean. */
-static int find_slot(struct mimicd_session *session, uint32_t *number)
+static int find_slot(struct mimicd_client *client, uint32_t *number)
 {
 	*number = 0;
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		if (session->devices[i].instance || session->devices[i].closed)
+		if (client->devices[i].instance || client->devices[i].closed)
 			continue;
 		*number = i;
 		return 0;
 	}
-	for (struct mimicd_lane *lane = session->lanes; lane; lane = lane->next) {
-		if (!mimicd_engine_is_done(lane))
+	for (struct mimicd_lane *lane = client->lanes; lane; lane = lane->next) {
+		if (!mimicd_lane_is_done(lane))
 			return -EMFILE;
 	}
 	for (uint32_t i = MIMIC_SESSION_DEVICES; i-- > 0;) {
-		session->devices[i].closed = false;
-		if (!session->devices[i].instance)
+		client->devices[i].closed = false;
+		if (!client->devices[i].instance)
 			*number = i;
 	}
-	return session->devices[*number].instance ? -EMFILE : 0;
+	return client->devices[*number].instance ? -EMFILE : 0;
 }
 
 /* May this session have it? One of a kernel's process only gets what the process has open. */
-static bool is_for(const struct mimicd_session *session, const struct mimicd_instance *instance)
+static bool is_for(const struct mimicd_client *client, const struct mimicd_instance *instance)
 {
-	if (session->process)
-		return instance->binding && instance->binding->process == session->process;
+	if (client->process)
+		return instance->binding && instance->binding->process == client->process;
 	return !mimicd_instance_is_bound(instance) &&
-	       (!instance->session || instance->session == session);
+	       (!instance->client || instance->client == client);
 }
 
 static unsigned int count_free(const struct mimicd_instance *instance)
@@ -46,21 +48,21 @@ static unsigned int count_free(const struct mimicd_instance *instance)
 	unsigned int count = 0;
 
 	for (unsigned int i = 0; i < instance->context_count; i++)
-		count += !instance->contexts[i].session;
+		count += !instance->contexts[i].client;
 	return count;
 }
 
 /* How much of it this session could have more than it has: the device, or so many contexts. */
-static unsigned int room_for(const struct mimicd_session *session, const struct mimicd_instance *instance)
+static unsigned int room_for(const struct mimicd_client *client, const struct mimicd_instance *instance)
 {
 	/* One that the session holds already is not another one. */
-	if (instance->session || !is_for(session, instance))
+	if (instance->client || !is_for(client, instance))
 		return 0;
 	return instance->kind->contexts ? count_free(instance) : 1;
 }
 
 /* The one that most can be had of; of several the first. */
-static int find_any(const struct mimicd_session *session, const struct mimic_kind *kind,
+static int find_any(const struct mimicd_client *client, const struct mimic_kind *kind,
 		    struct mimicd_instance **found)
 {
 	unsigned int most = 0;
@@ -70,11 +72,11 @@ static int find_any(const struct mimicd_session *session, const struct mimic_kin
 		struct mimicd_instance *instance;
 		unsigned int room;
 
-		if (mimicd_instance_of(session->engine, kind, i, &instance))
+		if (mimicd_instance_of(client->engine, kind, i, &instance))
 			continue;
 		if (error)
 			error = -EBUSY;
-		room = room_for(session, instance);
+		room = room_for(client, instance);
 		if (room <= most)
 			continue;
 		most = room;
@@ -84,23 +86,23 @@ static int find_any(const struct mimicd_session *session, const struct mimic_kin
 	return error;
 }
 
-static int find_named(const struct mimicd_session *session, const struct mimic_kind *kind,
+static int find_named(const struct mimicd_client *client, const struct mimic_kind *kind,
 		      const char *text, struct mimicd_instance **found)
 {
 	unsigned int number;
 	int error;
 
 	if (!*text)
-		return find_any(session, kind, found);
+		return find_any(client, kind, found);
 	if (!mimic_kind_number(text, &number))
 		return -ENOENT;
-	error = mimicd_instance_of(session->engine, kind, number, found);
+	error = mimicd_instance_of(client->engine, kind, number, found);
 	if (error)
 		return error;
-	return is_for(session, *found) ? 0 : -EBUSY;
+	return is_for(client, *found) ? 0 : -EBUSY;
 }
 
-static int create_private(struct mimicd_session *session, const struct mimic_kind *kind,
+static int create_private(struct mimicd_client *client, const struct mimic_kind *kind,
 			  const char *text, struct mimicd_instance **created)
 {
 	unsigned int number;
@@ -110,43 +112,43 @@ static int create_private(struct mimicd_session *session, const struct mimic_kin
 		return -ENOENT;
 	if (number >= kind->private_count)
 		return -ENODEV;
-	if (session->private_devices == MIMIC_SESSION_PRIVATE_DEVICES)
+	if (client->private_devices == MIMIC_SESSION_PRIVATE_DEVICES)
 		return -EMFILE;
-	error = mimicd_instance_create_private(session->engine, kind, number, created);
+	error = mimicd_instance_create_private(client->engine, kind, number, created);
 	if (!error)
-		session->private_devices++;
+		client->private_devices++;
 	return error;
 }
 
-static void destroy_private(struct mimicd_session *session, struct mimicd_instance *instance)
+static void destroy_private(struct mimicd_client *client, struct mimicd_instance *instance)
 {
 	mimicd_instance_destroy(instance);
-	session->private_devices--;
+	client->private_devices--;
 }
 
-static struct mimicd_device_slot *find_slot_of(struct mimicd_session *session,
+static struct mimicd_device_slot *find_slot_of(struct mimicd_client *client,
 					       const struct mimicd_instance *instance)
 {
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		if (session->devices[i].instance == instance)
-			return &session->devices[i];
+		if (client->devices[i].instance == instance)
+			return &client->devices[i];
 	}
 	return NULL;
 }
 
-static struct mimicd_device_slot *find_held(struct mimicd_session *session, const char *name)
+static struct mimicd_device_slot *find_held(struct mimicd_client *client, const char *name)
 {
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		const struct mimicd_instance *instance = session->devices[i].instance;
+		const struct mimicd_instance *instance = client->devices[i].instance;
 
 		if (instance && !strcmp(instance->name, name))
-			return &session->devices[i];
+			return &client->devices[i];
 	}
 	return NULL;
 }
 
 /* A session of the socket gets it whole. */
-static int take(struct mimicd_session *session, struct mimicd_instance *instance)
+static int take(struct mimicd_client *client, struct mimicd_instance *instance)
 {
 	int error = mimicd_device_memory_open(&instance->device_memory);
 
@@ -156,9 +158,9 @@ static int take(struct mimicd_session *session, struct mimicd_instance *instance
 		mimicd_device_memory_close(&instance->device_memory);
 		return error;
 	}
-	instance->session = session;
-	instance->memory.memory = &session->memory;
-	mimicd_trace_open(session, instance);
+	instance->client = client;
+	instance->memory.memory = &client->memory;
+	mimicd_trace_open(client, instance);
 	return 0;
 }
 
@@ -171,7 +173,7 @@ static void give_up(struct mimicd_instance *instance)
 	mimicd_events_forget(instance);
 	mimicd_device_memory_close(&instance->device_memory);
 	mimicd_inject_reset(instance);
-	instance->session = NULL;
+	instance->client = NULL;
 	instance->memory.memory = NULL;
 }
 
@@ -185,36 +187,36 @@ static void fill_slot(struct mimicd_device_slot *slot, struct mimicd_instance *i
 	slot->opens = 1;
 }
 
-static int open_whole(struct mimicd_session *session, const struct mimic_kind *kind, const char *name,
+static int open_whole(struct mimicd_client *client, const struct mimic_kind *kind, const char *name,
 		      const char *rest, uint32_t *number)
 {
-	struct mimicd_device_slot *slot = find_held(session, name);
+	struct mimicd_device_slot *slot = find_held(client, name);
 	struct mimicd_instance *instance = NULL;
 	uint32_t free_number;
 	int error;
 
 	if (!slot) {
-		error = find_slot(session, &free_number);
+		error = find_slot(client, &free_number);
 		if (!error)
-			error = *rest == '@' ? create_private(session, kind, rest + 1, &instance) :
-					       find_named(session, kind, rest, &instance);
+			error = *rest == '@' ? create_private(client, kind, rest + 1, &instance) :
+					       find_named(client, kind, rest, &instance);
 		if (error)
 			return error;
 		/* "maple" may name one of the process's that this session has already. */
-		slot = find_slot_of(session, instance);
+		slot = find_slot_of(client, instance);
 	}
 	if (slot) {
 		slot->opens++;
-		*number = (uint32_t)(slot - session->devices);
+		*number = (uint32_t)(slot - client->devices);
 		return 0;
 	}
-	error = mimicd_instance_is_bound(instance) ? 0 : take(session, instance);
+	error = mimicd_instance_is_bound(instance) ? 0 : take(client, instance);
 	if (error) {
 		if (instance->is_private)
-			destroy_private(session, instance);
+			destroy_private(client, instance);
 		return error;
 	}
-	fill_slot(&session->devices[free_number], instance);
+	fill_slot(&client->devices[free_number], instance);
 	*number = free_number;
 	return 0;
 }
@@ -233,7 +235,7 @@ static void fill_context(struct mimicd_device_slot *slot, struct mimicd_instance
  * "0/3": the context that the function driver has given to a node of this session's process. It
  * was attached then, and is detached with the node.
  */
-static int open_given(struct mimicd_session *session, const struct mimic_kind *kind, const char *rest,
+static int open_given(struct mimicd_client *client, const struct mimic_kind *kind, const char *rest,
 		      uint32_t *number)
 {
 	size_t digits = strcspn(rest, "/");
@@ -246,75 +248,66 @@ static int open_given(struct mimicd_session *session, const struct mimic_kind *k
 	if (!rest[digits] || !mimic_kind_number(text, &index) ||
 	    !mimic_kind_number(rest + digits + 1, &context))
 		return -ENOENT;
-	error = mimicd_instance_of(session->engine, kind, index, &instance);
+	error = mimicd_instance_of(client->engine, kind, index, &instance);
 	if (error)
 		return error;
-	if (!mimicd_binding_may_use(instance, session->process, context))
+	if (!mimicd_binding_may_use(instance, client->process, context))
 		return -EBUSY;
-	error = find_slot(session, number);
+	error = find_slot(client, number);
 	if (!error)
-		fill_context(&session->devices[*number], instance, context);
+		fill_context(&client->devices[*number], instance, context);
 	return error;
 }
 
 /* Each open has a context of its own. */
-static int open_context(struct mimicd_session *session, const struct mimic_kind *kind, const char *rest,
+static int open_context(struct mimicd_client *client, const struct mimic_kind *kind, const char *rest,
 			uint32_t *number)
 {
 	struct mimicd_instance *instance = NULL;
 	struct mimicd_context *context;
 	unsigned int index = 0;
-	int error = find_slot(session, number);
+	int error = find_slot(client, number);
 
 	if (!error)
-		error = find_named(session, kind, rest, &instance);
+		error = find_named(client, kind, rest, &instance);
 	if (error)
 		return error;
 	if (!count_free(instance))
 		return -EBUSY;
-	while (instance->contexts[index].session)
+	while (instance->contexts[index].client)
 		index++;
 	context = &instance->contexts[index];
-	context->session = session;
-	context->address_space = ++session->engine->last_address_space;
-	context->memory.memory = &session->memory;
+	context->client = client;
+	context->address_space = ++client->engine->last_address_space;
+	context->memory.memory = &client->memory;
 	kind->contexts->attach(instance->model, index, context->address_space, mimic_now());
-	fill_context(&session->devices[*number], instance, index);
-	mimicd_trace_open(session, instance);
+	fill_context(&client->devices[*number], instance, index);
+	mimicd_trace_open(client, instance);
 	return 0;
 }
 
-int mimicd_instance_open(struct mimicd_session *session, const char *name, uint32_t *number)
+int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t *number)
 {
 	const char *rest;
 	const struct mimic_kind *kind = mimic_kind_of_device(name, &rest);
 
 	if (!kind)
 		return -ENOENT;
-	if (kind->contexts && session->process)
-		return open_given(session, kind, rest, number);
+	if (kind->contexts && client->process)
+		return open_given(client, kind, rest, number);
 	if (kind->contexts)
-		return open_context(session, kind, rest, number);
-	return open_whole(session, kind, name, rest, number);
-}
-
-size_t mimicd_instance_counters(const struct mimicd_device_slot *slot, uint64_t *values, size_t count)
-{
-	const struct mimic_contexts *contexts = slot->instance->kind->contexts;
-
-	if (contexts)
-		return contexts->counters(slot->model, slot->context, values, count);
-	return slot->model->ops->counters(slot->model, values, count);
+		return open_context(client, kind, rest, number);
+	return open_whole(client, kind, name, rest, number);
 }
 
 /* Nobody waits in the device any more, and what is still in a lane for it has no effect. */
-static void detach_slot(struct mimicd_session *session, struct mimicd_device_slot *slot)
+static void detach_slot(struct mimicd_client *client, struct mimicd_device_slot *slot)
 {
-	for (struct mimicd_lane *lane = session->lanes; lane; lane = lane->next) {
+	for (struct mimicd_lane *lane = client->lanes; lane; lane = lane->next) {
 		if (lane->target != slot)
 			continue;
 		if (lane->parked)
-			mimicd_engine_withdraw(lane);
+			mimicd_lane_withdraw(lane);
 		lane->target = NULL;
 	}
 	slot->instance = NULL;
@@ -323,22 +316,22 @@ static void detach_slot(struct mimicd_session *session, struct mimicd_device_slo
 	slot->closed = true;
 }
 
-void mimicd_instance_detach(struct mimicd_session *session, struct mimicd_instance *instance)
+void mimicd_client_detach(struct mimicd_client *client, struct mimicd_instance *instance)
 {
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		if (session->devices[i].instance == instance)
-			detach_slot(session, &session->devices[i]);
+		if (client->devices[i].instance == instance)
+			detach_slot(client, &client->devices[i]);
 	}
 }
 
-void mimicd_instance_detach_context(struct mimicd_session *session, struct mimicd_instance *instance,
+void mimicd_client_detach_context(struct mimicd_client *client, struct mimicd_instance *instance,
 				    unsigned int context)
 {
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		struct mimicd_device_slot *slot = &session->devices[i];
+		struct mimicd_device_slot *slot = &client->devices[i];
 
 		if (slot->instance == instance && slot->context == context)
-			detach_slot(session, slot);
+			detach_slot(client, slot);
 	}
 }
 
@@ -347,7 +340,7 @@ static void give_back_context(struct mimicd_instance *instance, unsigned int ind
 	struct mimicd_context *context = &instance->contexts[index];
 
 	instance->kind->contexts->attach(instance->model, index, 0, mimic_now());
-	context->session = NULL;
+	context->client = NULL;
 	context->address_space = 0;
 	context->memory.memory = NULL;
 	if (!mimicd_instance_is_held(instance))
@@ -356,12 +349,12 @@ static void give_back_context(struct mimicd_instance *instance, unsigned int ind
 		mimicd_inject_reset(instance);
 }
 
-static void give_back(struct mimicd_session *session, struct mimicd_device_slot *slot)
+static void give_back(struct mimicd_client *client, struct mimicd_device_slot *slot)
 {
 	struct mimicd_instance *instance = slot->instance;
 	unsigned int context = slot->context;
 
-	detach_slot(session, slot);
+	detach_slot(client, slot);
 	/* The process still has it, by its node. */
 	if (mimicd_instance_is_bound(instance))
 		return;
@@ -370,30 +363,30 @@ static void give_back(struct mimicd_session *session, struct mimicd_device_slot 
 		return;
 	}
 	if (instance->is_private)
-		destroy_private(session, instance);
+		destroy_private(client, instance);
 	else
 		give_up(instance);
 }
 
-int mimicd_instance_close(struct mimicd_session *session, uint32_t number)
+int mimicd_client_close(struct mimicd_client *client, uint32_t number)
 {
 	struct mimicd_device_slot *slot;
 
-	if (number >= MIMIC_SESSION_DEVICES || !session->devices[number].instance)
+	if (number >= MIMIC_SESSION_DEVICES || !client->devices[number].instance)
 		return -ENODEV;
-	slot = &session->devices[number];
+	slot = &client->devices[number];
 	if (--slot->opens)
 		return 0;
 	/* What was posted before the close still counts where it can. */
-	mimicd_engine_drain(session);
-	give_back(session, slot);
+	mimicd_lanes_drain(client);
+	give_back(client, slot);
 	return 0;
 }
 
-void mimicd_instances_release(struct mimicd_session *session)
+void mimicd_client_close_all(struct mimicd_client *client)
 {
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		if (session->devices[i].instance)
-			give_back(session, &session->devices[i]);
+		if (client->devices[i].instance)
+			give_back(client, &client->devices[i]);
 	}
 }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "daemon/engine/client.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "daemon/bus/binding.h"
+#include "daemon/engine/engine.h"
+#include "daemon/loop/log.h"
+
+void mimicd_client_init(struct mimicd_client *client, struct mimicd_engine *engine,
+			const struct mimicd_client_ops *ops, int pidfd)
+{
+	const struct mimicd_program *program = &client->program;
+
+	client->engine = engine;
+	client->ops = ops;
+	mimicd_memory_init(&client->memory, program->pid, pidfd,
+			   program->uid == geteuid() && program->pid > 0);
+	client->next = engine->clients;
+	engine->clients = client;
+}
+
+void mimicd_client_destroy(struct mimicd_client *client)
+{
+	struct mimicd_client **link = &client->engine->clients;
+
+	while (client->lanes)
+		mimicd_lane_destroy(client->lanes);
+	mimicd_threads_leave(client);
+	mimicd_client_close_all(client);
+	mimicd_trace_end(client);
+	if (client->process)
+		mimicd_process_drop_client(client->engine->bus, client->process);
+	mimicd_memory_destroy(&client->memory);
+	while (*link != client)
+		link = &(*link)->next;
+	*link = client->next;
+}
+
+bool mimicd_client_only_inspects(const struct mimicd_client *client)
+{
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		if (client->devices[i].instance)
+			return false;
+	}
+	return !client->lane_count && !client->memory.count;
+}
+
+void mimicd_client_leave(struct mimicd_client *client)
+{
+	client->broken = true;
+	client->engine->reap = true;
+}
+
+void mimicd_client_break(struct mimicd_client *client, const char *format, ...)
+{
+	char reason[256];
+	va_list arguments;
+
+	if (client->broken)
+		return;
+	mimicd_client_leave(client);
+	va_start(arguments, format);
+	vsnprintf(reason, sizeof(reason), format, arguments);
+	va_end(arguments);
+	mimicd_log(MIMICD_LOG_WARNING, "process %d (%s): session ended: %s", (int)client->program.pid,
+		   client->program.name, reason);
+}

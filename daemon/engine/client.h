@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A program that gets devices from the engine and gives them commands by lanes: what it has
+ * open, its threads and their lanes, its memory. A front end embeds it in its session.
+ */
+#ifndef MIMICD_CLIENT_H
+#define MIMICD_CLIENT_H
+
+#include "daemon/engine/instance.h"
+#include "daemon/engine/lane.h"
+#include "daemon/engine/memory.h"
+#include "daemon/engine/program.h"
+#include "daemon/engine/trace.h"
+#include "mimic/protocol.h"
+
+struct mimicd_client;
+struct mimicd_engine;
+struct mimicd_process;
+
+/* What a client has open: a device, or one of its contexts. */
+struct mimicd_device_slot {
+	struct mimicd_instance *instance;
+	struct mimic_model *model;	/* the instance's */
+	unsigned int context;
+	uint8_t first_page;	/* the program's page 0 is this one of the device */
+	uint8_t pages;		/* that the program has */
+	unsigned int opens;
+	bool closed;	/* commands for it may still be in a lane: the number is not given away yet */
+};
+
+struct mimicd_client_ops {
+	/* It is broken: the front end frees it. From the loop's thread, where nothing is in the middle of it. */
+	void (*end)(struct mimicd_client *client);
+};
+
+struct mimicd_client {
+	struct mimicd_engine *engine;
+	const struct mimicd_client_ops *ops;
+	struct mimicd_client *next;	/* of the engine */
+	struct mimicd_program program;
+	struct mimicd_process *process;	/* that has its devices by a driver; NULL: it has them from us */
+	bool is_shown;		/* in lists: it has said who it is */
+	bool broken;		/* to be ended when the current round is over */
+
+	struct mimicd_device_slot devices[MIMIC_SESSION_DEVICES];
+	unsigned int private_devices;
+	struct mimicd_thread *threads[MIMIC_SESSION_THREADS + 1];	/* by number, from 1 */
+	struct mimicd_lane *lanes;
+	unsigned int lane_count;
+	uint32_t last_lane;
+	uint64_t commands;	/* executed, for `mimic list` */
+	struct mimicd_memory memory;
+	struct mimicd_trace trace;
+};
+
+/*
+ * It has nothing yet. The program's uid and pid are filled in; the pidfd, taken over until
+ * mimicd_client_destroy(), says when it ends (negative: not known).
+ */
+void mimicd_client_init(struct mimicd_client *client, struct mimicd_engine *engine,
+			const struct mimicd_client_ops *ops, int pidfd);
+/* Gives back all that it has. */
+void mimicd_client_destroy(struct mimicd_client *client);
+
+/* It has nothing of ours: it only inspects, or has not begun. */
+bool mimicd_client_only_inspects(const struct mimicd_client *client);
+
+/* Ends it when it is safe to do so; says why in one log line. */
+void mimicd_client_break(struct mimicd_client *client, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* The same without a word: the ordinary end of every client. */
+void mimicd_client_leave(struct mimicd_client *client);
+
+/* --- client_devices.c ------------------------------------------------------------ */
+
+/*
+ * Opens by name; *number is the device's at this client.
+ * -ENOENT, -ENODEV, -EBUSY, -EMFILE (limits), -ENOMEM.
+ */
+int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t *number);
+/* One open less; the last one gives the device back as after power-on. -ENODEV. */
+int mimicd_client_close(struct mimicd_client *client, uint32_t number);
+/* The client ends: all of them. */
+void mimicd_client_close_all(struct mimicd_client *client);
+/* The client has the device no more, if it had it; the device itself is left alone. */
+void mimicd_client_detach(struct mimicd_client *client, struct mimicd_instance *instance);
+/* The same for one context of it. */
+void mimicd_client_detach_context(struct mimicd_client *client, struct mimicd_instance *instance,
+				  unsigned int context);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Which lane may go on: order words, threads and devices that wait, what is left on a lane. */
+#ifndef MIMICD_TURN_H
+#define MIMICD_TURN_H
+
+#include "daemon/engine/lane.h"
+
+static inline bool mimicd_has_answers(enum mimic_command_kind kind)
+{
+	return kind != MIMIC_COMMAND_STORE;
+}
+
+static inline bool mimicd_is_store(enum mimic_command_kind kind)
+{
+	return kind == MIMIC_COMMAND_STORE || kind == MIMIC_COMMAND_STORE_ACKNOWLEDGED;
+}
+
+/* Its thread waits in a trapped access, or its device does nothing because a person wants it so. */
+bool mimicd_lane_is_blocked(const struct mimicd_lane *lane);
+
+/* The lane that an order word names. NULL: it is gone. */
+struct mimicd_lane *mimicd_lane_find_ordered(const struct mimicd_lane *lane, uint64_t word);
+/* Is what the lane waits for by an order word done? */
+bool mimicd_lane_may_go_on(const struct mimicd_lane *lane);
+
+/* Is there something on it that can be done now? */
+bool mimicd_lane_has_work(struct mimicd_lane *lane);
+/* Nothing is left on the lane that could have an effect. */
+bool mimicd_lane_is_done(struct mimicd_lane *lane);
+
+#endif
