@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/*
- * Requests out of the kernel and answers back, by the shared slots or by read()
- * and write().
- *
- * Order in a slot: status, data, fd, then `answered` (release), then a full
- * fence, then a look at waiter_sleeps. The kernel does it the other way round,
- * so one of the two sees the other.
- */
+/* Requests out of the kernel, by the shared slots or by read(). */
 #include <errno.h>
-#include <string.h>
 
-#include "daemon/bus/bus.h"
-#include "daemon/loop/log.h"
+#include "daemon/bus/internal.h"
 #include "libmimic/base/clock.h"
-#include "libmimic/base/wait.h"
-#include "mimic/lane.h"
 
 #define WORDS (MIMIC_BUS_SLOTS / 64)
 #define READ_BATCH 16
@@ -26,7 +15,7 @@ static void cancel(struct mimicd_bus *bus, uint32_t slot)
 
 	/* One that has been answered meanwhile: nothing is left to do. */
 	if (request->state != MIMICD_REQUEST_NONE)
-		mimicd_request_withdraw(bus, request);
+		mimicd_request_withdraw(request);
 	else if (bus->header && bus->slots[slot].request.kind == MIMIC_BUS_REQUEST_ACCESS &&
 		 __atomic_fetch_and(&bus->header->pending[slot / 64], ~bit, __ATOMIC_ACQUIRE) & bit)
 		mimicd_bus_answer(bus, slot, MIMIC_BUS_TAKEN_BACK, 0, -1);
@@ -67,7 +56,7 @@ static bool take_slots(struct mimicd_bus *bus)
 			body.slot = slot;
 			if (body.kind == MIMIC_BUS_REQUEST_ACCESS && !body.posted)
 				bus->current = (int)slot;
-			mimicd_request_do(bus, &body);
+			mimicd_bus_serve(bus, &body);
 			bus->current = -1;
 		}
 		worked = true;
@@ -95,86 +84,36 @@ static bool take_reads(struct mimicd_bus *bus)
 		if (bodies[i].kind == MIMIC_BUS_REQUEST_ACCESS && !bodies[i].size)
 			cancel(bus, bodies[i].slot);
 		else
-			mimicd_request_do(bus, &bodies[i]);
+			mimicd_bus_serve(bus, &bodies[i]);
 	}
 	bus->is_readable = count == READ_BATCH;
 	return count;
 }
 
-bool mimicd_bus_round(struct mimicd_bus *bus, bool idle)
+bool mimicd_bus_poll(void *context, bool is_idle)
 {
+	struct mimicd_bus *bus = context;
 	bool worked = false;
 
 	if (bus->is_lost)
 		return false;
 	if (bus->held)
-		worked = mimicd_requests_release(bus, mimic_now());
+		worked = mimicd_bus_accesses_release(bus, mimic_now());
 	if (bus->header)
 		worked |= take_slots(bus);
-	else if (bus->is_readable || idle)
+	else if (bus->is_readable || is_idle)
 		worked |= take_reads(bus);
 	bus->was_asleep = false;
 	return worked;
 }
 
-bool mimicd_bus_has_work(struct mimicd_bus *bus)
+bool mimicd_bus_has_work(void *context)
 {
+	const struct mimicd_bus *bus = context;
+
 	if (bus->is_lost)
 		return false;
 	if (!bus->header)
 		return bus->is_readable;
 	return __atomic_load_n(&bus->header->doorbell, __ATOMIC_RELAXED) != bus->doorbell;
-}
-
-static void commit(struct mimicd_bus *bus, uint32_t slot, bool has_descriptor)
-{
-	struct mimic_bus_commit commit = { .size = sizeof(commit), .slot = slot };
-	int error;
-
-	/* While no FETCH is out, one command does both. */
-	if (bus->ring && !bus->fetch_is_parked && !has_descriptor &&
-	    !bus->ops->ring_fetch(bus->ring, (int)slot)) {
-		bus->fetch_is_parked = true;
-		return;
-	}
-	error = bus->ops->ioctl(bus->fd, MIMIC_BUS_COMMIT, &commit);
-	if (error)
-		mimicd_bus_lose(bus, error);
-}
-
-static void answer_by_write(struct mimicd_bus *bus, uint32_t number, int status, uint64_t data, int fd)
-{
-	struct mimic_bus_answer answer = { .slot = number, .status = status, .data = data, .fd = fd };
-	ssize_t written = bus->ops->write(bus->fd, &answer, sizeof(answer));
-
-	if (written != sizeof(answer))
-		mimicd_bus_lose(bus, written < 0 ? (int)written : -EIO);
-}
-
-void mimicd_bus_answer(struct mimicd_bus *bus, uint32_t number, int status, uint64_t data, int fd)
-{
-	struct mimicd_engine *engine = bus->engine;
-	struct mimic_bus_slot *slot;
-
-	if (bus->is_lost)
-		return;
-	if (!bus->header) {
-		answer_by_write(bus, number, status, data, fd);
-		return;
-	}
-	slot = &bus->slots[number];
-	__atomic_store_n(&slot->status, status, __ATOMIC_RELAXED);
-	__atomic_store_n(&slot->data, data, __ATOMIC_RELAXED);
-	__atomic_store_n(&slot->fd, fd, __ATOMIC_RELAXED);
-	__atomic_store_n(&slot->answered, 1, __ATOMIC_RELEASE);
-	mimic_lane_fence();
-	if (!__atomic_load_n(&slot->waiter_sleeps, __ATOMIC_RELAXED))
-		return;
-	commit(bus, number, fd >= 0);
-	/*
-	 * We were awake and answered at once, and still the waiter did not spin: it
-	 * shares our CPU.
-	 */
-	if (!bus->was_asleep && bus->current == (int)number)
-		engine->crowded_until = engine->now + engine->settings.spin_microseconds * 1000ull;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/bus/bus.h"
+#include "mimic/bus.h"
 
 /* One FETCH is out at a time; the rest is room for a commit that follows at once. */
 #define RING_ENTRIES 8

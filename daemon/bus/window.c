@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "daemon/bus/bus.h"
+#include "daemon/bus/internal.h"
 #include "libmimic/base/probe.h"
 
 #define GRANULE_SIZE (1ull << MIMICD_WINDOW_GRANULE_SHIFT)

@@ -95,6 +95,7 @@ static int connect_process(void *context, const struct mimicd_binding *binding, 
 }
 
 static const struct mimicd_front_end_ops front_end_ops = {
+	.transport = "daemon",
 	.connect = connect_process,
 };
 

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/bus/binding.h"
 #include "daemon/clients/session.h"
 #include "daemon/engine/client.h"
+#include "daemon/engine/engine.h"
 
 static void add_text(struct json_object *object, const char *key, const char *text)
 {
@@ -33,7 +33,7 @@ static struct json_object *describe_user(const struct mimicd_instance *instance)
 	if (instance->kind->contexts)
 		return NULL;
 	if (instance->binding)
-		return describe_process(instance->binding->pid, instance->binding->program);
+		return describe_process(instance->binding->program.pid, instance->binding->program.name);
 	if (instance->client)
 		return describe_process(instance->client->program.pid, instance->client->program.name);
 	return NULL;
@@ -61,11 +61,11 @@ static struct json_object *describe_context_user(const struct mimicd_instance *i
 						 unsigned int index)
 {
 	const struct mimicd_client *client = instance->contexts[index].client;
-	const struct mimicd_binding *binding = mimicd_binding_of_context(instance, index);
+	const struct mimicd_binding *binding = mimicd_instance_context_binding(instance, index);
 
 	if (client)
 		return describe_process(client->program.pid, client->program.name);
-	return binding ? describe_process(binding->pid, binding->program) : NULL;
+	return binding ? describe_process(binding->program.pid, binding->program.name) : NULL;
 }
 
 static struct json_object *describe_context(const struct mimicd_instance *instance, unsigned int index)
@@ -113,7 +113,7 @@ static struct json_object *describe_device(const struct mimicd_instance *instanc
 	add_text(device, "kind", instance->kind->name);
 	json_object_object_add(device, "private", json_object_new_boolean(instance->is_private));
 	add_text(device, "state", state);
-	json_object_object_add(device, "kernel", json_object_new_boolean(instance->on_bus));
+	json_object_object_add(device, "kernel", json_object_new_boolean(mimicd_instance_is_on(instance, "kernel")));
 	if (instance->device_memory.size)
 		add_number(device, "memory", instance->device_memory.size);
 	json_object_object_add(device, "user", describe_user(instance));
@@ -192,20 +192,20 @@ static struct json_object *describe_client(const struct mimicd_client *client)
 
 static struct json_object *describe_binding(const struct mimicd_binding *binding)
 {
-	struct json_object *object = describe_process(binding->pid, binding->program);
+	struct json_object *object = describe_process(binding->program.pid, binding->program.name);
 
-	add_number(object, "uid", binding->uid);
+	add_number(object, "uid", binding->program.uid);
 	add_text(object, "device", binding->instance->name);
 	add_number(object, "accesses", binding->accesses);
 	json_object_object_add(object, "owners", describe_owners(binding->process));
 	return object;
 }
 
-static struct json_object *describe_bindings(const struct mimicd_bus *bus)
+static struct json_object *describe_bindings(const struct mimicd_engine *engine)
 {
 	struct json_object *bindings = json_object_new_array();
 
-	for (struct mimicd_binding *binding = bus ? bus->bindings : NULL; binding; binding = binding->next)
+	for (struct mimicd_binding *binding = engine->bindings; binding; binding = binding->next)
 		json_object_array_add(bindings, describe_binding(binding));
 	return bindings;
 }
@@ -238,7 +238,7 @@ char *mimicd_list_text(const struct mimicd_engine *engine, const struct mimicd_c
 	}
 	json_object_object_add(root, "devices", devices);
 	json_object_object_add(root, "sessions", sessions);
-	json_object_object_add(root, "bindings", describe_bindings(engine->bus));
+	json_object_object_add(root, "bindings", describe_bindings(engine));
 	text = strdup(json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY));
 	json_object_put(root);
 	return text;

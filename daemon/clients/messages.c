@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/bus/bus.h"
 #include "daemon/clients/session.h"
+#include "daemon/engine/engine.h"
 #include "daemon/engine/events.h"
 #include "daemon/engine/execute.h"
 #include "daemon/engine/state.h"
@@ -407,12 +407,7 @@ static int inject(struct mimicd_engine *engine, const struct mimic_inject *reque
 	struct mimicd_instance *instance;
 	int error = mimicd_instance_find(engine, request->name, &instance);
 
-	if (error)
-		return error;
-	/* Misbehaviour is for a driver to see, and for the accesses that go through it. */
-	if (!instance->on_bus)
-		return -EOPNOTSUPP;
-	return mimicd_inject(engine, instance, request->what);
+	return error ? error : mimicd_inject(instance, request->what);
 }
 
 static int reset(struct mimicd_session *session, const struct packet *packet)

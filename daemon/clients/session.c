@@ -12,7 +12,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "daemon/bus/binding.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/inspection.h"
 #include "daemon/loop/log.h"
@@ -239,13 +238,13 @@ int mimicd_session_connect(struct mimicd_clients *clients, const struct mimicd_b
 {
 	struct mimicd_session *session;
 	struct peer peer = {
-		.pid = binding->pid,
-		.uid = binding->uid,
-		.is_visible = binding->pid > 0,
+		.pid = binding->program.pid,
+		.uid = binding->program.uid,
+		.is_visible = binding->program.pid > 0,
 		.pidfd = -1,
 	};
 	int ends[2];
-	int error = check_room(clients, binding->pid);
+	int error = check_room(clients, binding->program.pid);
 
 	if (error)
 		return error;
@@ -265,8 +264,8 @@ int mimicd_session_connect(struct mimicd_clients *clients, const struct mimicd_b
 		return error;
 	}
 	session->client.process = binding->process;
-	mimicd_process_add_client(session->client.process);
-	memcpy(session->client.program.name, binding->program, sizeof(session->client.program.name));
+	session->client.process->clients++;
+	memcpy(session->client.program.name, binding->program.name, sizeof(session->client.program.name));
 	*fd = ends[1];
 	return 0;
 }

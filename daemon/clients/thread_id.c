@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/bus/binding.h"
+#include "daemon/clients/session.h"
 
 /* The last number of the line NSpid; 0: there is none. */
 static uint32_t innermost_number(pid_t process, const char *task)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "daemon/bus/binding.h"
 #include "daemon/engine/engine.h"
 #include "daemon/loop/log.h"
 
@@ -31,8 +30,10 @@ void mimicd_client_destroy(struct mimicd_client *client)
 	mimicd_threads_leave(client);
 	mimicd_client_close_all(client);
 	mimicd_trace_end(client);
-	if (client->process)
-		mimicd_process_drop_client(client->engine->bus, client->process);
+	if (client->process) {
+		client->process->clients--;
+		mimicd_process_free_unused(client->process);
+	}
 	mimicd_memory_destroy(&client->memory);
 	while (*link != client)
 		link = &(*link)->next;

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/bus/binding.h"
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
@@ -239,6 +238,7 @@ static int open_given(struct mimicd_client *client, const struct mimic_kind *kin
 		      uint32_t *number)
 {
 	size_t digits = strcspn(rest, "/");
+	const struct mimicd_binding *binding;
 	struct mimicd_instance *instance;
 	unsigned int index, context;
 	char text[MIMIC_NAME_MAX];
@@ -251,7 +251,8 @@ static int open_given(struct mimicd_client *client, const struct mimic_kind *kin
 	error = mimicd_instance_of(client->engine, kind, index, &instance);
 	if (error)
 		return error;
-	if (!mimicd_binding_may_use(instance, client->process, context))
+	binding = mimicd_instance_context_binding(instance, context);
+	if (!binding || binding->process != client->process)
 		return -EBUSY;
 	error = find_slot(client, number);
 	if (!error)

@@ -15,7 +15,7 @@
 #include "daemon/loop/loop.h"
 #include "libmimic/base/config.h"
 
-struct mimicd_bus;
+struct mimicd_binding;
 struct mimicd_front_end;
 struct mimicd_instance;
 struct mimicd_lane;
@@ -26,16 +26,16 @@ struct mimicd_client;
 struct mimicd_engine {
 	struct mimicd_loop *loop;
 	struct mimic_settings settings;
-	struct mimicd_front_end *front_ends;
+	struct mimicd_front_end *front_ends;	/* the newest first */
 
 	/* By kind, then by number: number N of the first at N, the next kind's 64 further; NULL: there is none. */
 	struct mimicd_instance *named[MIMICD_DEVICES_MAX];
 	unsigned int named_count;	/* the highest there is, plus 1 */
 	uint64_t last_address_space;	/* of the sessions' contexts */
 	uint64_t last_owner;		/* serial part of owner numbers */
-	struct mimicd_bus *bus;		/* NULL: no devices in the kernel */
 	struct mimicd_client *clients;
-	struct mimicd_client *bus_traced_for;	/* TRACE_BUS; NULL: nobody */
+	struct mimicd_binding *bindings;	/* of processes that have devices by a driver */
+	struct mimicd_client *bindings_traced_for;	/* TRACE_BUS; NULL: nobody */
 
 	/* Every lane of every client, close together for polling. */
 	struct mimicd_lane **lanes;

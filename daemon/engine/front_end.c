@@ -7,12 +7,8 @@
 
 void mimicd_front_end_add(struct mimicd_engine *engine, struct mimicd_front_end *front_end)
 {
-	struct mimicd_front_end **link = &engine->front_ends;
-
-	while (*link)
-		link = &(*link)->next;
-	front_end->next = NULL;
-	*link = front_end;
+	front_end->next = engine->front_ends;
+	engine->front_ends = front_end;
 }
 
 void mimicd_front_end_remove(struct mimicd_engine *engine, struct mimicd_front_end *front_end)
@@ -44,4 +40,25 @@ int mimicd_front_ends_connect(struct mimicd_engine *engine, const struct mimicd_
 	while (front_end && !front_end->ops->connect)
 		front_end = front_end->next;
 	return front_end ? front_end->ops->connect(front_end->context, binding, fd) : -EOPNOTSUPP;
+}
+
+bool mimicd_front_ends_have_bus(const struct mimicd_engine *engine)
+{
+	const struct mimicd_front_end *front_end = engine->front_ends;
+
+	while (front_end && !front_end->ops->add_device)
+		front_end = front_end->next;
+	return front_end;
+}
+
+int mimicd_front_ends_add_device(struct mimicd_engine *engine, struct mimicd_instance *instance)
+{
+	struct mimicd_front_end *front_end = engine->front_ends;
+	int error = 0;
+
+	for (; front_end && !error; front_end = front_end->next) {
+		if (front_end->ops->add_device)
+			error = front_end->ops->add_device(front_end->context, instance);
+	}
+	return error;
 }

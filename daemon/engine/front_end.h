@@ -10,9 +10,11 @@
 
 struct mimicd_binding;
 struct mimicd_engine;
+struct mimicd_instance;
 
 /* Each may be NULL. All calls come from the loop's thread. */
 struct mimicd_front_end_ops {
+	const char *transport;	/* as programs know the way: "daemon", "kernel"; NULL: they get no device by it */
 	/*
 	 * Serves what has come that no descriptor tells of. `is_idle`: the engine has nothing
 	 * else to do, so that it may cost a system call. true: something was done.
@@ -25,6 +27,8 @@ struct mimicd_front_end_ops {
 	/* For programs that are about to wait: where the loop runs, and whether it must be woken. */
 	void (*publish_cpu)(void *context, int cpu);
 	void (*publish_sleep)(void *context, bool sleeps);
+	/* There is a new device, to be shown on a bus. 0 or -errno: then there is none. */
+	int (*add_device)(void *context, struct mimicd_instance *instance);
 	/*
 	 * Lanes for the process of a binding: *fd is the process's end of a connection by
 	 * which it asks for them (docs/protocol.md), the caller's to hand on.
@@ -43,6 +47,10 @@ void mimicd_front_end_remove(struct mimicd_engine *engine, struct mimicd_front_e
 
 /* Polls all front ends. true: something was done. */
 bool mimicd_front_ends_poll(struct mimicd_engine *engine, bool is_idle);
+/* Does one of them show devices on a bus? */
+bool mimicd_front_ends_have_bus(const struct mimicd_engine *engine);
+/* 0, or -errno of the first that failed: those before it show the device, the others do not. */
+int mimicd_front_ends_add_device(struct mimicd_engine *engine, struct mimicd_instance *instance);
 /* By the front end that can. -EOPNOTSUPP: none; -EMFILE, -ENOMEM, -ESRCH. */
 int mimicd_front_ends_connect(struct mimicd_engine *engine, const struct mimicd_binding *binding, int *fd);
 

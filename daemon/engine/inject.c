@@ -2,10 +2,7 @@
 #include "daemon/engine/inject.h"
 
 #include <errno.h>
-#include <string.h>
 
-#include "daemon/bus/binding.h"
-#include "daemon/bus/kind.h"
 #include "daemon/engine/instance.h"
 #include "libmimic/base/clock.h"
 #include "mimic/protocol.h"
@@ -14,16 +11,20 @@
 /* Added to the page that the fault register shows. */
 #define WRONG_PAGE (1ull << 12)
 
-int mimicd_inject(struct mimicd_engine *engine, struct mimicd_instance *instance, uint32_t what)
+int mimicd_inject(struct mimicd_instance *instance, uint32_t what)
 {
 	struct mimicd_injection *injection = &instance->injection;
+	struct mimicd_function *function = instance->functions;
 
+	/* Misbehaviour is for a driver to see, and for the accesses that go through it. */
+	if (!function)
+		return -EOPNOTSUPP;
 	switch (what) {
 	case MIMIC_INJECT_NONE:
 		*injection = (struct mimicd_injection){ 0 };
 		return 0;
 	case MIMIC_INJECT_SPURIOUS_INTERRUPT:
-		return mimicd_bus_interrupt(engine, instance);
+		return function->ops->interrupt(function);
 	case MIMIC_INJECT_LOST_INTERRUPT:
 		injection->loses_interrupt = true;
 		break;
@@ -56,15 +57,11 @@ bool mimicd_inject_hangs(const struct mimicd_instance *instance)
 	return instance->injection.hangs;
 }
 
-bool mimicd_inject_holds(struct mimicd_instance *instance, const struct mimic_access *access,
-			 uint64_t *due)
+bool mimicd_inject_holds(struct mimicd_instance *instance, uint64_t *due)
 {
 	struct mimicd_injection *injection = &instance->injection;
 
 	*due = 0;
-	/* Reset gets through to a device that does nothing else any more. */
-	if (mimicd_bus_role(instance->kind, access) == MIMICD_BUS_RESET)
-		mimicd_inject_reset(instance);
 	if (injection->hangs)
 		return true;
 	if (!injection->delays_answer)
@@ -74,22 +71,17 @@ bool mimicd_inject_holds(struct mimicd_instance *instance, const struct mimic_ac
 	return true;
 }
 
-bool mimicd_inject_access(struct mimicd_instance *instance, const struct mimic_access *access)
+bool mimicd_inject_loses_resolve(const struct mimicd_instance *instance)
 {
-	return !instance->injection.ignores_resolve ||
-	       mimicd_bus_role(instance->kind, access) != MIMICD_BUS_RESOLVE;
+	return instance->injection.ignores_resolve;
 }
 
-void mimicd_inject_answer(struct mimicd_instance *instance, struct mimic_access *access)
+uint64_t mimicd_inject_fault_address(struct mimicd_instance *instance, uint64_t address)
 {
-	struct mimicd_injection *injection = &instance->injection;
+	bool is_wrong = instance->injection.shows_wrong_fault;
 
-	/* The driver's looks only, and only those that show something. */
-	if (!injection->shows_wrong_fault || access->owner != MIMICD_OWNER_DRIVER ||
-	    mimicd_bus_role(instance->kind, access) != MIMICD_BUS_FAULT || !access->data)
-		return;
-	injection->shows_wrong_fault = false;
-	access->data ^= WRONG_PAGE;
+	instance->injection.shows_wrong_fault = false;
+	return is_wrong ? address ^ WRONG_PAGE : address;
 }
 
 bool mimicd_inject_interrupt(struct mimicd_instance *instance)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/bus/binding.h"
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/front_end.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 
@@ -44,6 +44,50 @@ struct mimicd_waiter *mimicd_instance_find_waiter(const struct mimicd_instance *
 	return waiter;
 }
 
+/* --- functions and bindings -------------------------------------------------------- */
+
+void mimicd_instance_add_function(struct mimicd_instance *instance, struct mimicd_function *function)
+{
+	function->instance = instance;
+	function->next = instance->functions;
+	instance->functions = function;
+}
+
+void mimicd_instance_remove_function(struct mimicd_instance *instance, struct mimicd_function *function)
+{
+	struct mimicd_function **link = &instance->functions;
+
+	while (*link != function)
+		link = &(*link)->next;
+	*link = function->next;
+}
+
+bool mimicd_instance_is_on(const struct mimicd_instance *instance, const char *transport)
+{
+	const struct mimicd_function *function = instance->functions;
+
+	while (function && strcmp(function->ops->transport, transport))
+		function = function->next;
+	return function;
+}
+
+struct mimicd_binding *mimicd_instance_find_binding(const struct mimicd_instance *instance, uint64_t number)
+{
+	struct mimicd_binding *binding = instance->binding;
+
+	while (binding && binding->number != number)
+		binding = binding->next_on_device;
+	return binding;
+}
+
+struct mimicd_binding *mimicd_instance_context_binding(const struct mimicd_instance *instance,
+						       unsigned int context)
+{
+	if (context >= instance->context_count || !instance->contexts[context].address_space)
+		return NULL;
+	return mimicd_instance_find_binding(instance, instance->contexts[context].address_space);
+}
+
 /* --- what a model asks of its host ---------------------------------------------- */
 
 static void complete(void *context, uint64_t owner, uint64_t data)
@@ -57,24 +101,33 @@ static void complete(void *context, uint64_t owner, uint64_t data)
 	waiter->complete(waiter->context, data);
 }
 
-/* Once a session: a program can make its device hang as often as it likes. */
+/* The program that has all of it. NULL: none, or several have contexts. */
+static struct mimicd_program *program_of(struct mimicd_instance *instance)
+{
+	if (instance->binding)
+		return &instance->binding->program;
+	return instance->client ? &instance->client->program : NULL;
+}
+
+/* Once for each program: it can make its device hang as often as it likes. */
 static void log_report(void *context, const char *text)
 {
 	struct mimicd_instance *instance = context;
-	bool *reported;
+	struct mimicd_program *program = program_of(instance);
 
-	if (instance->binding)
-		reported = &instance->binding->reported;
-	else if (instance->client)
-		reported = &instance->client->program.was_reported;
-	else
+	if (!program || program->was_reported)
 		return;
-	if (*reported)
-		return;
-	*reported = true;
-	mimicd_log(MIMICD_LOG_WARNING, "%s (%s, pid %d): %s", instance->name,
-		   instance->binding ? instance->binding->program : instance->client->program.name,
-		   (int)(instance->binding ? instance->binding->pid : instance->client->program.pid), text);
+	program->was_reported = true;
+	mimicd_log(MIMICD_LOG_WARNING, "%s (%s, pid %d): %s", instance->name, program->name,
+		   (int)program->pid, text);
+}
+
+/* To the function driver of the process that has it. 0 or -errno. */
+static int raise_interrupt(struct mimicd_instance *instance)
+{
+	struct mimicd_function *function = instance->binding->function;
+
+	return function->ops->interrupt(function);
 }
 
 /*
@@ -92,7 +145,7 @@ static enum mimic_fault_answer ask_driver(struct mimicd_instance *instance)
 		return MIMIC_FAULT_STALL;
 	if (!mimicd_inject_interrupt(instance))
 		return MIMIC_FAULT_STALL;
-	return mimicd_bus_interrupt(instance->engine, instance) ? MIMIC_FAULT_BAD : MIMIC_FAULT_STALL;
+	return raise_interrupt(instance) ? MIMIC_FAULT_BAD : MIMIC_FAULT_STALL;
 }
 
 static enum mimic_fault_answer page_fault(void *context, uint64_t address, unsigned int source)
@@ -115,8 +168,11 @@ static const struct mimic_memory *memory_of(void *context, uint64_t address_spac
 {
 	const struct mimicd_instance *instance = context;
 
-	if (mimicd_instance_is_bound(instance))
-		return mimicd_binding_memory(instance, address_space);
+	if (mimicd_instance_is_bound(instance)) {
+		const struct mimicd_binding *binding = mimicd_instance_find_binding(instance, address_space);
+
+		return binding ? &binding->port : NULL;
+	}
 	for (unsigned int i = 0; i < instance->context_count; i++) {
 		if (instance->contexts[i].client && instance->contexts[i].address_space == address_space)
 			return &instance->contexts[i].port;
@@ -145,7 +201,7 @@ static void interrupt(void *context)
 	if (!mimicd_instance_is_bound(instance))
 		mimicd_events_raise(instance);
 	else if (mimicd_inject_interrupt(instance))
-		mimicd_bus_interrupt(instance->engine, instance);
+		raise_interrupt(instance);
 }
 
 static void fill_host(struct mimicd_instance *instance, struct mimic_host *host)
@@ -324,7 +380,7 @@ int mimicd_instance_add(struct mimicd_engine *engine, const char *name_of_kind, 
 		if (error)
 			return error;
 		instance = engine->named[place_of(kind, number)];
-		error = mimicd_bus_register(engine, instance);
+		error = mimicd_front_ends_add_device(engine, instance);
 		if (!error) {
 			strcpy(name, instance->name);
 			mimicd_log(MIMICD_LOG_INFO, "%s was added", name);
@@ -359,13 +415,9 @@ int mimicd_instance_remove(struct mimicd_engine *engine, const char *name)
 	mimicd_log(MIMICD_LOG_INFO, "%s is removed%s", instance->name,
 		   mimicd_instance_is_held(instance) || mimicd_instance_is_bound(instance) ?
 		   " while a program has it" : "");
-	/* First in the kernel: no access comes after this. */
-	mimicd_bus_unregister(engine, instance);
-	while (instance->binding)
-		mimicd_binding_close(engine->bus, instance->binding);
+	while (instance->functions)
+		instance->functions->ops->remove(instance->functions);
 	detach_holders(instance);
-	if (engine->bus)
-		mimicd_requests_drop(engine->bus, instance);
 	remove_named(engine, instance);
 	return 0;
 }

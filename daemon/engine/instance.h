@@ -10,13 +10,13 @@
 
 #include "daemon/engine/device_memory.h"
 #include "daemon/engine/events.h"
+#include "daemon/engine/function.h"
 #include "daemon/engine/inject.h"
 #include "daemon/engine/jobs.h"
 #include "daemon/engine/memory.h"
 #include "devices/kind.h"
 #include "mimic/protocol.h"
 
-struct mimicd_binding;
 struct mimicd_engine;
 struct mimicd_client;
 
@@ -47,13 +47,12 @@ struct mimicd_instance {
 	struct mimicd_instance_events events;
 	unsigned int index;		/* N of mapleN */
 	struct mimicd_client *client;	/* who holds it whole; NULL: nobody, or the kernel's binding */
-	struct mimicd_binding *binding;	/* the first; sessions of its process may work on the device too */
+	struct mimicd_binding *binding;	/* the first; clients of its process may work on the device too */
 	struct mimicd_memory_slot memory;	/* of who holds it whole */
 	struct mimicd_context *contexts;
 	unsigned int context_count;	/* 0: the kind has none */
 	bool is_private;
-	bool on_bus;
-	uint32_t bus_device;		/* its number there */
+	struct mimicd_function *functions;	/* of buses that show it; NULL: it is on none */
 	struct mimicd_waiter *waiters;	/* an owner has one at most */
 	struct mimicd_injection injection;
 };
@@ -86,6 +85,17 @@ void mimicd_instance_remove_waiter(struct mimicd_instance *instance, struct mimi
 void mimicd_instance_withdraw(struct mimicd_instance *instance, struct mimicd_waiter *waiter);
 /* NULL: no access of that owner waits. */
 struct mimicd_waiter *mimicd_instance_find_waiter(const struct mimicd_instance *instance, uint64_t owner);
+
+/* A bus shows it from now on. */
+void mimicd_instance_add_function(struct mimicd_instance *instance, struct mimicd_function *function);
+void mimicd_instance_remove_function(struct mimicd_instance *instance, struct mimicd_function *function);
+/* Does a bus of that name ("kernel") show it? */
+bool mimicd_instance_is_on(const struct mimicd_instance *instance, const char *transport);
+/* NULL: no process has it by a binding of that number. */
+struct mimicd_binding *mimicd_instance_find_binding(const struct mimicd_instance *instance, uint64_t number);
+/* NULL: no process has that context by a driver. */
+struct mimicd_binding *mimicd_instance_context_binding(const struct mimicd_instance *instance,
+						       unsigned int context);
 
 /* By name, private ones not. -ENOENT: no such kind; -ENODEV: no such device. */
 int mimicd_instance_find(struct mimicd_engine *engine, const char *name,

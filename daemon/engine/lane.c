@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "daemon/bus/binding.h"
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
@@ -101,7 +100,7 @@ static int find_thread(struct mimicd_client *client, uint32_t number, pid_t tid,
 	if (!thread)
 		return -ENOMEM;
 	if (client->process) {
-		thread->bound = mimicd_process_join(client, thread, tid);
+		thread->bound = mimicd_process_join(client->engine, client->process, thread, tid);
 		if (!thread->bound) {
 			free(thread);
 			return -ENOMEM;

@@ -4,14 +4,11 @@
 #define MIMICD_LANE_H
 
 #include "daemon/engine/instance.h"
+#include "daemon/engine/process.h"
 #include "mimic/lane.h"
 
 struct mimicd_client;
 struct mimicd_device_slot;
-struct mimicd_owner;
-
-/* Owner numbers: serial << OWNER_SHIFT | number of the thread at its client. */
-#define MIMICD_OWNER_SHIFT 12
 
 struct mimicd_thread {
 	uint64_t owner;		/* on devices that the client has from us */

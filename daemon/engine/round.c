@@ -2,12 +2,12 @@
 /* Whose turn it is: a round over all lanes, then the devices that go on by themselves. When a lane is done. */
 #include <stdlib.h>
 
+#include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
 #include "daemon/engine/front_end.h"
 #include "daemon/engine/inspection.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
-#include "daemon/engine/engine.h"
 #include "libmimic/base/wait.h"
 
 /* Words that a lane may move before the next one has its turn. */

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/bus/binding.h"
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
 #include "daemon/loop/log.h"
@@ -37,7 +36,7 @@ bool mimicd_state_may_see(const struct mimicd_instance *instance, uid_t uid)
 			return false;
 	}
 	for (struct mimicd_binding *binding = instance->binding; binding; binding = binding->next_on_device) {
-		if (binding->uid != uid)
+		if (binding->program.uid != uid)
 			return false;
 	}
 	return mimicd_instance_is_held(instance) || mimicd_instance_is_bound(instance);

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "daemon/bus/binding.h"
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/front_end.h"
 #include "daemon/engine/instance.h"
 #include "daemon/engine/memory.h"
 #include "daemon/engine/state.h"
@@ -43,26 +43,26 @@ int mimicd_trace_bus_start(struct mimicd_client *client, int fd, const char **wh
 	*why = NULL;
 	if (!mimicd_state_may_manage(client->program.uid))
 		return -EPERM;
-	if (!engine->bus) {
+	if (!mimicd_front_ends_have_bus(engine)) {
 		*why = "no device is on the kernel's bus";
 		return -EOPNOTSUPP;
 	}
-	if (engine->bus_traced_for) {
+	if (engine->bindings_traced_for) {
 		*why = "there is a trace of them already";
 		return -EBUSY;
 	}
 	error = mimicd_trace_start(client, fd, why);
 	if (error)
 		return error;
-	engine->bus_traced_for = client;
-	for (struct mimicd_binding *binding = engine->bus->bindings; binding; binding = binding->next)
-		mimicd_trace_bound(binding->instance, binding->pid);
+	engine->bindings_traced_for = client;
+	for (struct mimicd_binding *binding = engine->bindings; binding; binding = binding->next)
+		mimicd_trace_bound(binding->instance, binding->program.pid);
 	return 0;
 }
 
 void mimicd_trace_bound(struct mimicd_instance *instance, pid_t pid)
 {
-	struct mimicd_client *client = instance->engine->bus_traced_for;
+	struct mimicd_client *client = instance->engine->bindings_traced_for;
 	struct mimic_trace_source *source = &instance->model->trace;
 	struct mimic_spool *spool;
 
@@ -102,7 +102,7 @@ void mimicd_trace_open(struct mimicd_client *client, struct mimicd_instance *ins
 	struct mimic_spool *spool = &client->trace.spool;
 
 	/* What processes have through the kernel is traced as a whole, whoever they are. */
-	if (instance->binding && instance->engine->bus_traced_for)
+	if (instance->binding && instance->engine->bindings_traced_for)
 		return;
 	if (!is_alone(client, instance)) {
 		mimicd_trace_close(instance);
@@ -130,15 +130,14 @@ void mimicd_trace_close(struct mimicd_instance *instance)
 
 static void end_of_bus(struct mimicd_engine *engine)
 {
-	for (struct mimicd_binding *binding = engine->bus ? engine->bus->bindings : NULL; binding;
-	     binding = binding->next)
+	for (struct mimicd_binding *binding = engine->bindings; binding; binding = binding->next)
 		mimicd_trace_close(binding->instance);
-	engine->bus_traced_for = NULL;
+	engine->bindings_traced_for = NULL;
 }
 
 void mimicd_trace_end(struct mimicd_client *client)
 {
-	if (client->engine->bus_traced_for == client)
+	if (client->engine->bindings_traced_for == client)
 		end_of_bus(client->engine);
 	mimic_spool_detach(&client->trace.spool);
 }

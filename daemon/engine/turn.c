@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 #include "daemon/engine/turn.h"
 
-#include "daemon/bus/binding.h"
 #include "daemon/engine/client.h"
 
 bool mimicd_lane_is_blocked(const struct mimicd_lane *lane)
 {
-	if (lane->thread->bound && lane->thread->bound->parked)
+	if (lane->thread->bound && lane->thread->bound->trap)
 		return true;
 	return lane->remaining && lane->target && mimicd_inject_hangs(lane->target->instance);
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/filesystem/source.h"
 #include "daemon/engine/engine.h"
+#include "daemon/filesystem/source.h"
 
 static unsigned int field_of(const struct mimic_own_parameters *parameters, const struct mimic_key *key)
 {

@@ -22,13 +22,12 @@ static const struct {
 #undef _
 };
 
-static int inject(struct mimicd_engine *engine, struct mimicd_instance *instance, const char *text)
+static int inject(struct mimicd_instance *instance, const char *text)
 {
 	for (size_t i = 0; i < sizeof(injections) / sizeof(injections[0]); i++) {
 		if (strcmp(injections[i].name, text))
 			continue;
-		/* As `mimic inject`: misbehaviour is for a driver to see. */
-		return instance->on_bus ? mimicd_inject(engine, instance, injections[i].what) : -EOPNOTSUPP;
+		return mimicd_inject(instance, injections[i].what);
 	}
 	return -EINVAL;
 }
@@ -37,7 +36,7 @@ static int control(struct mimicd_engine *engine, struct mimicd_instance *instanc
 		   const char *text)
 {
 	if (!strcmp(name, "inject"))
-		return inject(engine, instance, text);
+		return inject(instance, text);
 	if (strcmp(text, "1"))
 		return -EINVAL;
 	if (!strcmp(name, "reset"))

@@ -10,12 +10,12 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "daemon/engine/engine.h"
+#include "daemon/engine/front_end.h"
 #include "daemon/filesystem/filesystem.h"
 #include "daemon/filesystem/nodes.h"
 #include "daemon/filesystem/tree.h"
 #include "daemon/loop/timer.h"
-#include "daemon/engine/engine.h"
-#include "daemon/engine/front_end.h"
 
 /* What all open files keep together, of one user and of all; see has_room(). */
 #define MIMICD_FILES_MAX 4096u

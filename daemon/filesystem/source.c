@@ -7,19 +7,33 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/bus/binding.h"
 #include "daemon/engine/client.h"
+#include "daemon/engine/engine.h"
+#include "daemon/engine/front_end.h"
 #include "daemon/engine/state.h"
 
 /* --- the root ----------------------------------------------------------------------- */
+
+static void visit_transports(const struct mimicd_engine *engine, const struct mimic_state_visitor *visitor)
+{
+	const struct mimicd_front_end *front_end = engine->front_ends;
+	char names[64] = "";
+	size_t length = 0;
+
+	for (; front_end; front_end = front_end->next) {
+		if (front_end->ops->transport && length < sizeof(names))
+			length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
+						   length ? " " : "", front_end->ops->transport);
+	}
+	mimic_state_text(visitor, "transport", names, "how programs reach the devices");
+}
 
 static void visit_root(const struct mimicd_engine *engine, const struct mimic_state_visitor *visitor)
 {
 	char *config = mimicd_source_config(engine);
 
 	mimic_state_text(visitor, "version", MIMIC_VERSION, "of mimicd");
-	mimic_state_text(visitor, "transport", engine->bus ? "daemon kernel" : "daemon",
-			 "how programs reach the devices");
+	visit_transports(engine, visitor);
 	mimic_state_decimal(visitor, "pid", (uint64_t)getpid(), "of mimicd");
 	if (config)
 		mimic_state_text(visitor, "config", config, "the settings, as a configuration file");
@@ -105,8 +119,8 @@ static void add_client(struct summary *summary, const struct mimicd_client *clie
 static void add_binding(struct summary *summary, const struct mimicd_binding *binding)
 {
 	summary->is_there = true;
-	summary->program = binding->program;
-	summary->uid = binding->uid;
+	summary->program = binding->program.name;
+	summary->uid = binding->program.uid;
 	summary->accesses += binding->accesses;
 	add_device(summary, binding->instance->name);
 }
@@ -122,9 +136,9 @@ static void look_for(const struct mimicd_engine *engine, pid_t pid, struct summa
 		if (client->program.pid == pid && is_shown(client))
 			add_client(summary, client);
 	}
-	for (struct mimicd_binding *binding = engine->bus ? engine->bus->bindings : NULL; binding;
+	for (struct mimicd_binding *binding = engine->bindings; binding;
 	     binding = binding->next) {
-		if (binding->pid == pid)
+		if (binding->program.pid == pid)
 			add_binding(summary, binding);
 	}
 }
@@ -148,10 +162,10 @@ static void visit_owners(const struct mimicd_engine *engine, pid_t pid,
 				visit_owner(visitor, client->threads[i]->owner, i);
 		}
 	}
-	for (struct mimicd_binding *binding = engine->bus ? engine->bus->bindings : NULL; binding;
+	for (struct mimicd_binding *binding = engine->bindings; binding;
 	     binding = binding->next) {
 		/* All bindings of a process have the same threads. */
-		if (binding->pid != pid || binding->process == seen)
+		if (binding->program.pid != pid || binding->process == seen)
 			continue;
 		seen = binding->process;
 		for (unsigned int i = 0; i < MIMICD_THREAD_CHAINS; i++) {
@@ -189,14 +203,14 @@ static bool is_first(const struct mimicd_engine *engine, const struct mimicd_cli
 		     const struct mimicd_binding *binding, pid_t pid)
 {
 	struct mimicd_client *other = engine->clients;
-	struct mimicd_binding *earlier = engine->bus ? engine->bus->bindings : NULL;
+	struct mimicd_binding *earlier = engine->bindings;
 
 	for (; other && other != client; other = other->next) {
 		if (other->program.pid == pid && is_shown(other))
 			return false;
 	}
 	for (; !client && earlier && earlier != binding; earlier = earlier->next) {
-		if (earlier->pid == pid)
+		if (earlier->program.pid == pid)
 			return false;
 	}
 	return true;
@@ -210,12 +224,12 @@ static void visit_clients(const struct mimicd_engine *engine, const struct mimic
 		mimic_state_enter_number(visitor, (unsigned int)client->program.pid);
 		mimic_state_leave_number(visitor, (unsigned int)client->program.pid);
 	}
-	for (struct mimicd_binding *binding = engine->bus ? engine->bus->bindings : NULL; binding;
+	for (struct mimicd_binding *binding = engine->bindings; binding;
 	     binding = binding->next) {
-		if (!is_first(engine, NULL, binding, binding->pid))
+		if (!is_first(engine, NULL, binding, binding->program.pid))
 			continue;
-		mimic_state_enter_number(visitor, (unsigned int)binding->pid);
-		mimic_state_leave_number(visitor, (unsigned int)binding->pid);
+		mimic_state_enter_number(visitor, (unsigned int)binding->program.pid);
+		mimic_state_leave_number(visitor, (unsigned int)binding->program.pid);
 	}
 }
 

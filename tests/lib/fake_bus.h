@@ -13,6 +13,7 @@
 
 #include "daemon/bus/bus.h"
 #include "daemon/server.h"
+#include "mimic/bus.h"
 
 #define FAKE_ARENA 0x7f0000000000ull	/* a program's memory */
 #define FAKE_ARENA_PAGES 16u

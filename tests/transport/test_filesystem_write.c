@@ -60,14 +60,17 @@ static bool hangs(const char *device)
 
 static void inject_makes_a_device_of_the_bus_misbehave(void **unused)
 {
+	static const struct mimicd_function_ops ops = { .transport = "kernel" };
+	struct mimicd_function function = { .ops = &ops };
+
 	(void)unused;
-	state_mount_take(&mounted, "maple1")->on_bus = true;
+	mimicd_instance_add_function(state_mount_take(&mounted, "maple1"), &function);
 	state_mount_give_back(&mounted);
 	assert_int_equal(state_mount_write(&mounted, "devices/maple1/control/inject", "hang\n"), 0);
 	assert_true(hangs("maple1"));
 	assert_int_equal(state_mount_write(&mounted, "devices/maple1/control/inject", "none"), 0);
 	assert_false(hangs("maple1"));
-	state_mount_take(&mounted, "maple1")->on_bus = false;
+	mimicd_instance_remove_function(state_mount_take(&mounted, "maple1"), &function);
 	state_mount_give_back(&mounted);
 }
 

@@ -42,7 +42,7 @@ static int stop(void **state)
 
 static void inject(uint32_t what)
 {
-	assert_int_equal(mimicd_inject(&fake_bus.server->engine, fake_bus.server->engine.named[0], what), 0);
+	assert_int_equal(mimicd_inject(fake_bus.server->engine.named[0], what), 0);
 	fake_bus_settle();
 }
 
@@ -304,7 +304,7 @@ static void a_device_that_hangs_can_be_closed(void **state)
 static void nothing_else_can_be_injected(void **state)
 {
 	(void)state;
-	assert_int_equal(mimicd_inject(&fake_bus.server->engine, fake_bus.server->engine.named[0], 7), -EINVAL);
+	assert_int_equal(mimicd_inject(fake_bus.server->engine.named[0], 7), -EINVAL);
 }
 
 /* --- hot plug ------------------------------------------------------------------- */

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/bus/binding.h"
+#include "daemon/bus/internal.h"
 #include "daemon/clients/session.h"
 #include "tests/lib/contract_numbers.h"
 #include "tests/lib/daemon_fixture.h"
@@ -373,7 +373,7 @@ static void what_was_posted_since_the_lanes_were_looked_at_comes_before_a_trap_t
 	slot->answered = 0;
 	fake_bus.header->pending[3] |= 1ull << 8;
 	fake_bus.header->doorbell++;
-	assert_true(mimicd_bus_round(fake_bus.server->bus, true));
+	assert_true(mimicd_bus_poll(fake_bus.server->bus, true));
 	assert_int_equal(slot->answered, 1);
 	assert_int_equal(slot->data & 0xffff, 1);
 	end_client(&client);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Answers to requests of the kernel, by the shared slots or by write().
+ *
+ * Order in a slot: status, data, fd, then `answered` (release), then a full
+ * fence, then a look at waiter_sleeps. The kernel does it the other way round,
+ * so one of the two sees the other.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/bus/internal.h"
+#include "daemon/engine/engine.h"
+#include "daemon/loop/log.h"
+#include "mimic/lane.h"
+
+void mimicd_bus_lose(struct mimicd_bus *bus, int error)
+{
+	if (bus->is_lost)
+		return;
+	bus->is_lost = true;
+	bus->engine->reap = true;
+	mimicd_log(MIMICD_LOG_ERROR, "the kernel's bus is gone: %s", strerror(-error));
+	/* It would wake us for ever. */
+	mimicd_loop_forget(bus->engine->loop, bus->ring ? bus->ring_fd : bus->fd);
+}
+
+static void commit(struct mimicd_bus *bus, uint32_t slot, bool has_descriptor)
+{
+	struct mimic_bus_commit commit = { .size = sizeof(commit), .slot = slot };
+	int error;
+
+	/* While no FETCH is out, one command does both. */
+	if (bus->ring && !bus->fetch_is_parked && !has_descriptor &&
+	    !bus->ops->ring_fetch(bus->ring, (int)slot)) {
+		bus->fetch_is_parked = true;
+		return;
+	}
+	error = bus->ops->ioctl(bus->fd, MIMIC_BUS_COMMIT, &commit);
+	if (error)
+		mimicd_bus_lose(bus, error);
+}
+
+static void answer_by_write(struct mimicd_bus *bus, uint32_t number, int status, uint64_t data, int fd)
+{
+	struct mimic_bus_answer answer = { .slot = number, .status = status, .data = data, .fd = fd };
+	ssize_t written = bus->ops->write(bus->fd, &answer, sizeof(answer));
+
+	if (written != sizeof(answer))
+		mimicd_bus_lose(bus, written < 0 ? (int)written : -EIO);
+}
+
+void mimicd_bus_answer(struct mimicd_bus *bus, uint32_t number, int status, uint64_t data, int fd)
+{
+	struct mimicd_engine *engine = bus->engine;
+	struct mimic_bus_slot *slot;
+
+	if (bus->is_lost)
+		return;
+	if (!bus->header) {
+		answer_by_write(bus, number, status, data, fd);
+		return;
+	}
+	slot = &bus->slots[number];
+	__atomic_store_n(&slot->status, status, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->data, data, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->fd, fd, __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->answered, 1, __ATOMIC_RELEASE);
+	mimic_lane_fence();
+	if (!__atomic_load_n(&slot->waiter_sleeps, __ATOMIC_RELAXED))
+		return;
+	commit(bus, number, fd >= 0);
+	/*
+	 * We were awake and answered at once, and still the waiter did not spin: it
+	 * shares our CPU.
+	 */
+	if (!bus->was_asleep && bus->current == (int)number)
+		engine->crowded_until = engine->now + engine->settings.spin_microseconds * 1000ull;
+}
