@@ -53,7 +53,7 @@ static bool is_lost(struct mimicd_instance *instance, const struct mimic_access 
 	enum mimicd_bus_role role = mimicd_bus_role(instance->kind, access);
 
 	if (role == MIMICD_BUS_RESOLVE)
-		return mimicd_inject_loses_resolve(instance);
+		return instance->injection.ignores_resolve;
 	if (role != MIMICD_BUS_ATTACH)
 		return false;
 	return !mimicd_binding_attach(instance, mimicd_bus_attach_context(access->data),
@@ -68,7 +68,7 @@ static uint64_t answer_of(struct mimicd_instance *instance, const struct mimic_a
 	if (access->owner != MIMICD_OWNER_DRIVER || !access->data ||
 	    mimicd_bus_role(instance->kind, access) != MIMICD_BUS_FAULT)
 		return access->data;
-	return mimicd_inject_fault_address(instance, access->data);
+	return mimicd_inject_fault_address(&instance->injection, access->data);
 }
 
 static int begin(struct mimicd_request *request, struct mimicd_bus_binding *binding,
@@ -131,8 +131,8 @@ int mimicd_bus_access(struct mimicd_bus *bus, const struct mimic_bus_request *bo
 	};
 	/* Reset gets through to a device that does nothing else any more. */
 	if (mimicd_bus_role(instance->kind, &access) == MIMICD_BUS_RESET)
-		mimicd_inject_reset(instance);
-	if (!mimicd_inject_holds(instance, &due))
+		mimicd_inject_reset(&instance->injection);
+	if (!mimicd_inject_holds(&instance->injection, &due))
 		return start(request);
 	mimicd_request_hold(request, due);
 	return 0;
@@ -142,7 +142,7 @@ static bool is_released(const struct mimicd_request *request, uint64_t now)
 {
 	if (request->state != MIMICD_REQUEST_HELD)
 		return false;
-	return request->due ? request->due <= now : !mimicd_inject_hangs(request->trap.instance);
+	return request->due ? request->due <= now : !request->trap.instance->injection.hangs;
 }
 
 bool mimicd_bus_accesses_release(struct mimicd_bus *bus, uint64_t now)

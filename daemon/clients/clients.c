@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/clients/internal.h"
 #include "daemon/clients/session.h"
 #include "daemon/clients/socket.h"
 #include "daemon/engine/engine.h"
@@ -45,10 +46,10 @@ static void serve_listener(void *context)
 	struct mimicd_clients *clients = context;
 	uint64_t begun = mimic_now();
 
-	if (!mimicd_look_may_begin(clients->engine, begun))
+	if (!mimicd_inspection_may_begin(clients->engine, begun))
 		return;
 	accept_client(clients);
-	mimicd_look_ended(clients->engine, begun);
+	mimicd_inspection_ended(clients->engine, begun);
 }
 
 static int open_socket(struct mimicd_clients *clients)

@@ -7,34 +7,14 @@
 #define MIMICD_CLIENTS_H
 
 #include <stdbool.h>
-#include <sys/types.h>
 
-#include "daemon/engine/front_end.h"
-#include "daemon/loop/loop.h"
-
-#define MIMICD_SESSIONS_MAX 256
-
+struct mimicd_clients;
 struct mimicd_engine;
-struct mimicd_session;
 
 struct mimicd_clients_options {
 	const char *socket_path;	/* NULL, and no listen_fd: sessions come by mimicd_session_create() only */
 	int listen_fd;			/* of systemd; -1: make one */
 	bool allow_users;		/* serve other users than ours and root */
-};
-
-struct mimicd_clients {
-	struct mimicd_engine *engine;
-	struct mimicd_front_end front_end;
-	struct mimicd_clients_options options;
-	struct mimicd_session *sessions;
-	unsigned int count;		/* of these */
-	int listen_fd;			/* -1: none */
-	int spare_fd;			/* given up for a moment to refuse a client when there are no descriptors */
-	struct mimicd_source listen_source;
-	char *socket_path;
-	dev_t socket_device;		/* to remove our own socket only */
-	ino_t socket_inode;
 };
 
 /* 0 or -errno, with a log line. */

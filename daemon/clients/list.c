@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/clients/session.h"
+#include "daemon/clients/texts.h"
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
 

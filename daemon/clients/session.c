@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "daemon/clients/internal.h"
+#include "daemon/clients/messages.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/inspection.h"
 #include "daemon/loop/log.h"
@@ -110,10 +112,10 @@ static void serve_socket(void *context)
 		return;
 	}
 	begun = mimic_now();
-	if (!mimicd_look_may_begin(engine, begun))
+	if (!mimicd_inspection_may_begin(engine, begun))
 		return;
 	mimicd_session_receive(session);
-	mimicd_look_ended(engine, begun);
+	mimicd_inspection_ended(engine, begun);
 }
 
 /* The process has ended. That counts even while a child holds a copy of the socket. */

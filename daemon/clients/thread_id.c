@@ -7,13 +7,13 @@
  * /proc/PID/task/TID/status, from ours to its own. A program that lies gets
  * another of its own threads, or none.
  */
+#include "daemon/clients/thread_id.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "daemon/clients/session.h"
 
 /* The last number of the line NSpid; 0: there is none. */
 static uint32_t innermost_number(pid_t process, const char *task)

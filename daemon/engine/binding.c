@@ -3,6 +3,7 @@
 
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/trace.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 
@@ -48,7 +49,7 @@ static void enter_device(struct mimicd_binding *binding)
 int mimicd_binding_open(struct mimicd_binding *binding)
 {
 	struct mimicd_instance *instance = binding->function->instance;
-	int error = mimicd_jobs_open(instance);
+	int error = mimicd_jobs_open(&instance->jobs, mimicd_instance_parameters(instance), true);
 
 	if (error)
 		return error;
@@ -93,7 +94,7 @@ static void power_on(struct mimicd_instance *instance, const struct mimicd_bindi
 	}
 	/* Others that have contexts are not to notice. */
 	if (!binding->next_on_device && instance->binding == binding)
-		mimicd_inject_reset(instance);
+		mimicd_inject_reset(&instance->injection);
 }
 
 static void leave_device(struct mimicd_binding *binding)
@@ -118,7 +119,7 @@ void mimicd_binding_close(struct mimicd_binding *binding)
 	leave_clients(binding);
 	power_on(instance, binding);
 	/* No worker reads the process's memory after this. */
-	mimicd_jobs_close(instance);
+	mimicd_jobs_close(&instance->jobs);
 	leave_device(binding);
 	while (*link != binding)
 		link = &(*link)->next;

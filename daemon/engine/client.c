@@ -21,25 +21,6 @@ void mimicd_client_init(struct mimicd_client *client, struct mimicd_engine *engi
 	engine->clients = client;
 }
 
-void mimicd_client_destroy(struct mimicd_client *client)
-{
-	struct mimicd_client **link = &client->engine->clients;
-
-	while (client->lanes)
-		mimicd_lane_destroy(client->lanes);
-	mimicd_threads_leave(client);
-	mimicd_client_close_all(client);
-	mimicd_trace_end(client);
-	if (client->process) {
-		client->process->clients--;
-		mimicd_process_free_unused(client->process);
-	}
-	mimicd_memory_destroy(&client->memory);
-	while (*link != client)
-		link = &(*link)->next;
-	*link = client->next;
-}
-
 bool mimicd_client_only_inspects(const struct mimicd_client *client)
 {
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {

@@ -59,9 +59,6 @@ struct mimicd_client {
  */
 void mimicd_client_init(struct mimicd_client *client, struct mimicd_engine *engine,
 			const struct mimicd_client_ops *ops, int pidfd);
-/* Gives back all that it has. */
-void mimicd_client_destroy(struct mimicd_client *client);
-
 /* It has nothing of ours: it only inspects, or has not begun. */
 bool mimicd_client_only_inspects(const struct mimicd_client *client);
 
@@ -80,12 +77,13 @@ void mimicd_client_leave(struct mimicd_client *client);
 int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t *number);
 /* One open less; the last one gives the device back as after power-on. -ENODEV. */
 int mimicd_client_close(struct mimicd_client *client, uint32_t number);
-/* The client ends: all of them. */
-void mimicd_client_close_all(struct mimicd_client *client);
 /* The client has the device no more, if it had it; the device itself is left alone. */
 void mimicd_client_detach(struct mimicd_client *client, struct mimicd_instance *instance);
 /* The same for one context of it. */
 void mimicd_client_detach_context(struct mimicd_client *client, struct mimicd_instance *instance,
 				  unsigned int context);
+
+/* Gives back all that it has. */
+void mimicd_client_destroy(struct mimicd_client *client);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/engine/client.h"
+#include "daemon/engine/device.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
 #include "daemon/engine/instance.h"
@@ -113,7 +114,7 @@ static int create_private(struct mimicd_client *client, const struct mimic_kind 
 		return -ENODEV;
 	if (client->private_devices == MIMIC_SESSION_PRIVATE_DEVICES)
 		return -EMFILE;
-	error = mimicd_instance_create_private(client->engine, kind, number, created);
+	error = mimicd_device_create_private(client->engine, kind, number, created);
 	if (!error)
 		client->private_devices++;
 	return error;
@@ -121,7 +122,7 @@ static int create_private(struct mimicd_client *client, const struct mimic_kind 
 
 static void destroy_private(struct mimicd_client *client, struct mimicd_instance *instance)
 {
-	mimicd_instance_destroy(instance);
+	mimicd_device_destroy(instance);
 	client->private_devices--;
 }
 
@@ -146,20 +147,32 @@ static struct mimicd_device_slot *find_held(struct mimicd_client *client, const 
 	return NULL;
 }
 
-/* A session of the socket gets it whole. */
+/* Has no other client a part of the device? */
+static bool is_alone(const struct mimicd_client *client, const struct mimicd_instance *instance)
+{
+	for (unsigned int i = 0; i < instance->context_count; i++) {
+		const struct mimicd_client *other = instance->contexts[i].client;
+
+		if (other && other != client)
+			return false;
+	}
+	return true;
+}
+
+/* The client gets it whole. */
 static int take(struct mimicd_client *client, struct mimicd_instance *instance)
 {
 	int error = mimicd_device_memory_open(&instance->device_memory);
 
 	if (!error)
-		error = mimicd_jobs_open(instance);
+		error = mimicd_jobs_open(&instance->jobs, mimicd_instance_parameters(instance), false);
 	if (error) {
 		mimicd_device_memory_close(&instance->device_memory);
 		return error;
 	}
 	instance->client = client;
 	instance->memory.memory = &client->memory;
-	mimicd_trace_open(client, instance);
+	mimicd_trace_open(&client->trace, instance, client->program.pid, is_alone(client, instance));
 	return 0;
 }
 
@@ -167,11 +180,11 @@ static int take(struct mimicd_client *client, struct mimicd_instance *instance)
 static void give_up(struct mimicd_instance *instance)
 {
 	instance->model->ops->power_on(instance->model, mimic_now());
-	mimicd_jobs_close(instance);
+	mimicd_jobs_close(&instance->jobs);
 	mimicd_trace_close(instance);
-	mimicd_events_forget(instance);
+	mimicd_events_forget(&instance->events);
 	mimicd_device_memory_close(&instance->device_memory);
-	mimicd_inject_reset(instance);
+	mimicd_inject_reset(&instance->injection);
 	instance->client = NULL;
 	instance->memory.memory = NULL;
 }
@@ -283,7 +296,7 @@ static int open_context(struct mimicd_client *client, const struct mimic_kind *k
 	context->memory.memory = &client->memory;
 	kind->contexts->attach(instance->model, index, context->address_space, mimic_now());
 	fill_context(&client->devices[*number], instance, index);
-	mimicd_trace_open(client, instance);
+	mimicd_trace_open(&client->trace, instance, client->program.pid, is_alone(client, instance));
 	return 0;
 }
 
@@ -347,7 +360,7 @@ static void give_back_context(struct mimicd_instance *instance, unsigned int ind
 	if (!mimicd_instance_is_held(instance))
 		mimicd_trace_close(instance);
 	if (!mimicd_instance_is_held(instance))
-		mimicd_inject_reset(instance);
+		mimicd_inject_reset(&instance->injection);
 }
 
 static void give_back(struct mimicd_client *client, struct mimicd_device_slot *slot)
@@ -384,10 +397,29 @@ int mimicd_client_close(struct mimicd_client *client, uint32_t number)
 	return 0;
 }
 
-void mimicd_client_close_all(struct mimicd_client *client)
+static void close_all(struct mimicd_client *client)
 {
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
 		if (client->devices[i].instance)
 			give_back(client, &client->devices[i]);
 	}
+}
+
+void mimicd_client_destroy(struct mimicd_client *client)
+{
+	struct mimicd_client **link = &client->engine->clients;
+
+	while (client->lanes)
+		mimicd_lane_destroy(client->lanes);
+	mimicd_threads_leave(client);
+	close_all(client);
+	mimicd_trace_end(client->engine, &client->trace);
+	if (client->process) {
+		client->process->clients--;
+		mimicd_process_free_unused(client->process);
+	}
+	mimicd_memory_destroy(&client->memory);
+	while (*link != client)
+		link = &(*link)->next;
+	*link = client->next;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The engine: devices, the programs that have them, and the lanes by which programs give
- * them commands. Its state is one structure, which belongs to the thread that holds the
- * baton (jobs.h): the loop's, but for the time that this sleeps.
+ * them commands. Its state is one structure, which belongs to the thread that holds its
+ * lock (jobs.h): the loop's, but for the time that this sleeps.
  */
 #ifndef MIMICD_ENGINE_H
 #define MIMICD_ENGINE_H
@@ -14,11 +14,13 @@
 #include "daemon/engine/jobs.h"
 #include "daemon/loop/loop.h"
 #include "libmimic/base/config.h"
+#include "libmimic/base/wait.h"
 
 struct mimicd_binding;
 struct mimicd_front_end;
 struct mimicd_instance;
 struct mimicd_lane;
+struct mimicd_trace;
 struct mimicd_client;
 
 #define MIMICD_DEVICES_MAX (MIMIC_KIND_DEVICES_MAX * MIMIC_KINDS_MAX)
@@ -31,11 +33,11 @@ struct mimicd_engine {
 	/* By kind, then by number: number N of the first at N, the next kind's 64 further; NULL: there is none. */
 	struct mimicd_instance *named[MIMICD_DEVICES_MAX];
 	unsigned int named_count;	/* the highest there is, plus 1 */
-	uint64_t last_address_space;	/* of the sessions' contexts */
+	uint64_t last_address_space;	/* of the contexts that we give away */
 	uint64_t last_owner;		/* serial part of owner numbers */
 	struct mimicd_client *clients;
 	struct mimicd_binding *bindings;	/* of processes that have devices by a driver */
-	struct mimicd_client *bindings_traced_for;	/* TRACE_BUS; NULL: nobody */
+	struct mimicd_trace *bindings_trace;	/* of the client that traces these; NULL: none does */
 
 	/* Every lane of every client, close together for polling. */
 	struct mimicd_lane **lanes;
@@ -43,20 +45,20 @@ struct mimicd_engine {
 	unsigned int lane_capacity;
 	int cpu;			/* as published in the lanes */
 
+	struct mimic_lock lock;		/* see jobs.h */
 	struct mimicd_jobs jobs;
-	struct mimicd_source jobs_source;
 	struct mimicd_events events;
 
 	uint64_t now;			/* time of the last work, for spinning */
-	uint64_t looks_rest_until;	/* the lanes' turn, see inspection.h */
+	uint64_t inspections_rest_until;	/* the lanes' turn, see inspection.h */
 	uint64_t crowded_until;		/* a client shares our CPU: do not spin */
-	bool reap;			/* a session or lane waits to be freed */
+	bool reap;			/* a client or lane waits to be freed */
 	bool busy;			/* a device has work that goes on without a command */
 };
 
 /*
  * The devices of the settings, and the loop's work. 0 or -errno, with a log line; after
- * either, mimicd_engine_destroy(). The caller has the baton from then on.
+ * either, mimicd_engine_destroy(). The caller holds the lock from then on.
  */
 int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
 			 const struct mimic_settings *settings);
@@ -65,8 +67,6 @@ void mimicd_engine_destroy(struct mimicd_engine *engine);
 
 /* Looks at every lane once, at jobs, front ends that poll and busy devices. true: something was done. */
 bool mimicd_engine_round(struct mimicd_engine *engine);
-/* The lanes alone: what a worker does in the place of the loop's thread. */
-bool mimicd_engine_round_lanes(struct mimicd_engine *engine);
 /* Is there anything that a round would do? */
 bool mimicd_engine_has_work(struct mimicd_engine *engine);
 /* Before the loop looks at its descriptors: frees what has ended. */

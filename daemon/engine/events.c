@@ -5,82 +5,79 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "daemon/engine/engine.h"
-#include "daemon/engine/instance.h"
 #include "libmimic/base/clock.h"
 
-static void forget(struct mimicd_instance *instance)
+static void close_descriptor(struct mimicd_device_events *device)
 {
-	if (!instance->events.wanted)
+	if (!device->wanted)
 		return;
-	close(instance->events.fd);
-	instance->events.wanted = 0;
+	close(device->fd);
+	device->wanted = 0;
 }
 
-int mimicd_events_set(struct mimicd_instance *instance, int fd, uint64_t events)
+int mimicd_events_set(struct mimicd_device_events *device, int fd, uint64_t wanted)
 {
-	const struct mimic_kind *kind = instance->kind;
+	const struct mimic_kind *kind = device->kind;
 	int copy, error;
 
 	if (!kind->enable_events)
 		return -ENXIO;
-	if (events & ~kind->events)
+	if (wanted & ~kind->events)
 		return -EINVAL;
-	if (fd < 0 || !events) {
-		forget(instance);
-		kind->enable_events(instance->model, 0, mimic_now());
+	if (fd < 0 || !wanted) {
+		close_descriptor(device);
+		kind->enable_events(device->model, 0, mimic_now());
 		return 0;
 	}
-	error = mimicd_signaller_check(&instance->engine->events.signaller, fd);
+	error = mimicd_signaller_check(&device->events->signaller, fd);
 	if (error)
 		return error;
 	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (copy < 0)
 		return -errno;
-	forget(instance);
-	instance->events.fd = copy;
-	instance->events.wanted = events;
-	kind->enable_events(instance->model, events, mimic_now());
+	close_descriptor(device);
+	device->fd = copy;
+	device->wanted = wanted;
+	kind->enable_events(device->model, wanted, mimic_now());
 	return 0;
 }
 
-void mimicd_events_raise(struct mimicd_instance *instance)
+void mimicd_events_raise(struct mimicd_device_events *device)
 {
-	struct mimicd_events *events = &instance->engine->events;
-
-	if (instance->events.raised || !instance->events.wanted)
+	if (device->raised || !device->wanted)
 		return;
-	instance->events.raised = true;
-	instance->events.next = events->raised;
-	events->raised = instance;
+	device->raised = true;
+	device->next = device->events->raised;
+	device->events->raised = device;
 }
 
-void mimicd_events_deliver(struct mimicd_engine *engine)
+void mimicd_events_deliver(struct mimicd_events *events)
 {
-	while (engine->events.raised) {
-		struct mimicd_instance *instance = engine->events.raised;
+	while (events->raised) {
+		struct mimicd_device_events *device = events->raised;
 
-		engine->events.raised = instance->events.next;
-		instance->events.raised = false;
-		if (instance->events.wanted && instance->kind->take_events(instance->model, mimic_now()))
-			mimicd_signaller_signal(&engine->events.signaller, instance->events.fd);
+		events->raised = device->next;
+		device->raised = false;
+		if (device->wanted && device->kind->take_events(device->model, mimic_now()))
+			mimicd_signaller_signal(&events->signaller, device->fd);
 	}
 }
 
-void mimicd_events_forget(struct mimicd_instance *instance)
+void mimicd_events_forget(struct mimicd_device_events *device)
 {
-	struct mimicd_instance **link = &instance->engine->events.raised;
+	struct mimicd_device_events **link;
 
-	forget(instance);
-	if (!instance->events.raised)
+	close_descriptor(device);
+	if (!device->raised)
 		return;
-	while (*link != instance)
-		link = &(*link)->events.next;
-	*link = instance->events.next;
-	instance->events.raised = false;
+	link = &device->events->raised;
+	while (*link != device)
+		link = &(*link)->next;
+	*link = device->next;
+	device->raised = false;
 }
 
-void mimicd_events_destroy(struct mimicd_engine *engine)
+void mimicd_events_destroy(struct mimicd_events *events)
 {
-	mimicd_signaller_destroy(&engine->events.signaller);
+	mimicd_signaller_destroy(&events->signaller);
 }

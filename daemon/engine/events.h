@@ -7,36 +7,37 @@
 #include <stdint.h>
 
 #include "daemon/loop/signaller.h"
+#include "devices/kind.h"
 
-struct mimicd_instance;
-struct mimicd_engine;
-
-/* Of an instance. All 0: nobody wants to know. */
-struct mimicd_instance_events {
-	int fd;			/* only meaningful while `wanted` */
-	uint64_t wanted;
-	bool raised;		/* in the server's list of those to look at */
-	struct mimicd_instance *next;
+/* Of a device. */
+struct mimicd_device_events {
+	struct mimicd_events *events;
+	const struct mimic_kind *kind;
+	struct mimic_model *model;
+	uint64_t wanted;		/* 0: nobody wants to know */
+	int fd;				/* only meaningful while `wanted` */
+	bool raised;			/* it is in the list of those that have raised it */
+	struct mimicd_device_events *next;
 };
 
-/* Of the server. */
+/* Of the engine. */
 struct mimicd_events {
 	struct mimicd_signaller signaller;
-	struct mimicd_instance *raised;
+	struct mimicd_device_events *raised;
 };
 
 /*
- * The program wants to know of `events`; the descriptor stays the caller's. 0 or
+ * The program wants to know of `wanted`; the descriptor stays the caller's. 0 or
  * fd -1: of none any more. -ENXIO: the kind has no events; -EINVAL: that is no
  * eventfd, or there are no such events; -EMFILE; -ENOSYS, -EAGAIN: the kernel gives no asynchronous I/O.
  */
-int mimicd_events_set(struct mimicd_instance *instance, int fd, uint64_t events);
-/* The model's interrupt was raised. Inside of its calls: the look comes later. */
-void mimicd_events_raise(struct mimicd_instance *instance);
-/* Looks at the devices that have raised it, and tells the programs. */
-void mimicd_events_deliver(struct mimicd_engine *engine);
-/* The device is nobody's any more. */
-void mimicd_events_forget(struct mimicd_instance *instance);
-void mimicd_events_destroy(struct mimicd_engine *engine);
+int mimicd_events_set(struct mimicd_device_events *device, int fd, uint64_t wanted);
+/* The model's interrupt was raised. Inside of its calls: the program is told later. */
+void mimicd_events_raise(struct mimicd_device_events *device);
+/* Tells the programs of devices that have raised it. */
+void mimicd_events_deliver(struct mimicd_events *events);
+/* No program has the device any more. */
+void mimicd_events_forget(struct mimicd_device_events *device);
+void mimicd_events_destroy(struct mimicd_events *events);
 
 #endif

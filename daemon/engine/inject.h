@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct mimicd_instance;
-
 struct mimicd_injection {
 	bool loses_interrupt;
 	bool delays_answer;
@@ -16,19 +14,16 @@ struct mimicd_injection {
 	bool hangs;
 };
 
-/* INJECT by number (mimic/protocol.h). -EINVAL: no such thing; -EOPNOTSUPP: no driver that would see it. */
-int mimicd_inject(struct mimicd_instance *instance, uint32_t what);
+/* INJECT by number (mimic/protocol.h), but for an interrupt out of nothing. -EINVAL: no such thing. */
+int mimicd_inject_set(struct mimicd_injection *injection, uint32_t what);
 /* As after power-on: what lasts until then is over. */
-void mimicd_inject_reset(struct mimicd_instance *instance);
+void mimicd_inject_reset(struct mimicd_injection *injection);
 
-bool mimicd_inject_hangs(const struct mimicd_instance *instance);
 /* Must an access wait? *due: until when, 0: until the device answers again. */
-bool mimicd_inject_holds(struct mimicd_instance *instance, uint64_t *due);
-/* Does the device ignore that the driver has resolved a fault? */
-bool mimicd_inject_loses_resolve(const struct mimicd_instance *instance);
+bool mimicd_inject_holds(struct mimicd_injection *injection, uint64_t *due);
 /* The address of a fault as the driver gets it. */
-uint64_t mimicd_inject_fault_address(struct mimicd_instance *instance, uint64_t address);
-/* false: the interrupt is not raised. */
-bool mimicd_inject_interrupt(struct mimicd_instance *instance);
+uint64_t mimicd_inject_fault_address(struct mimicd_injection *injection, uint64_t address);
+/* Is the interrupt that is to be raised lost? */
+bool mimicd_inject_loses_interrupt(struct mimicd_injection *injection);
 
 #endif

@@ -7,19 +7,22 @@
 /* Lanes that had work so lately have it still. */
 #define LANES_WORK_NS 100000
 
-bool mimicd_look_may_begin(const struct mimicd_engine *engine, uint64_t now)
+bool mimicd_inspection_may_begin(const struct mimicd_engine *engine, uint64_t now)
 {
-	return now >= engine->looks_rest_until;
+	return now >= engine->inspections_rest_until;
 }
 
-void mimicd_look_ended(struct mimicd_engine *engine, uint64_t begun)
+void mimicd_inspection_ended(struct mimicd_engine *engine, uint64_t begun)
 {
 	uint64_t now = mimic_now();
 
-	/* Asked as of the begin: a long look may have put to sleep who waits for an answer, and that takes time to wake. */
+	/*
+	 * Judged by its begin: a long inspection may have put to sleep a client that waits for
+	 * an answer, and a client takes time to wake.
+	 */
 	if (begun - engine->now >= LANES_WORK_NS)
 		return;
-	if (engine->looks_rest_until < now)
-		engine->looks_rest_until = now;
-	engine->looks_rest_until += now - begun;
+	if (engine->inspections_rest_until < now)
+		engine->inspections_rest_until = now;
+	engine->inspections_rest_until += now - begun;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Looks: requests of the state filesystem, and messages of clients that only ask. They
- * are served in the loop that serves the devices, so they take turns with it.
+ * Inspection requests: those of the state filesystem, and messages of clients that only
+ * ask. They are served in the loop that serves the devices, so they take turns with it.
  */
-#ifndef MIMICD_LOOK_H
-#define MIMICD_LOOK_H
+#ifndef MIMICD_INSPECTION_H
+#define MIMICD_INSPECTION_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,8 +12,8 @@
 struct mimicd_engine;
 
 /* false: it is the lanes' turn. The descriptor stays readable, and is asked again. */
-bool mimicd_look_may_begin(const struct mimicd_engine *engine, uint64_t now);
+bool mimicd_inspection_may_begin(const struct mimicd_engine *engine, uint64_t now);
 /* If the lanes had work when it began, they now get as long as it took. */
-void mimicd_look_ended(struct mimicd_engine *engine, uint64_t begun);
+void mimicd_inspection_ended(struct mimicd_engine *engine, uint64_t begun);
 
 #endif

@@ -22,7 +22,7 @@ struct mimicd_client;
 
 /* A context that we give away. */
 struct mimicd_context {
-	struct mimicd_client *client;	/* who has it; NULL: nobody */
+	struct mimicd_client *client;	/* that has it; NULL: none */
 	uint64_t address_space;		/* as the model knows it */
 	struct mimicd_memory_slot memory;
 	struct mimic_memory port;	/* of that memory */
@@ -43,12 +43,12 @@ struct mimicd_instance {
 	char name[MIMIC_NAME_MAX];
 	struct mimic_model *model;
 	struct mimicd_device_memory device_memory;	/* that programs map */
-	struct mimicd_instance_jobs jobs;
-	struct mimicd_instance_events events;
+	struct mimicd_device_jobs jobs;
+	struct mimicd_device_events events;
 	unsigned int index;		/* N of mapleN */
-	struct mimicd_client *client;	/* who holds it whole; NULL: nobody, or the kernel's binding */
+	struct mimicd_client *client;	/* that has it whole; NULL: none, or a binding has it */
 	struct mimicd_binding *binding;	/* the first; clients of its process may work on the device too */
-	struct mimicd_memory_slot memory;	/* of who holds it whole */
+	struct mimicd_memory_slot memory;	/* of the program that has it whole */
 	struct mimicd_context *contexts;
 	unsigned int context_count;	/* 0: the kind has none */
 	bool is_private;
@@ -57,21 +57,20 @@ struct mimicd_instance {
 	struct mimicd_injection injection;
 };
 
-/* Those of the settings. 0 or -errno, with a log line. */
-int mimicd_instances_create(struct mimicd_engine *engine);
-void mimicd_instances_destroy(struct mimicd_engine *engine);
-
+/* Those of its kind in the settings. */
+const void *mimicd_instance_parameters(const struct mimicd_instance *instance);
+/* Where a device is among the engine's. */
+unsigned int mimicd_instance_place(const struct mimic_kind *kind, unsigned int number);
 /* A number of one kind; *found NULL and -ENODEV: there is none. */
 int mimicd_instance_of(const struct mimicd_engine *engine, const struct mimic_kind *kind,
 		       unsigned int number, struct mimicd_instance **found);
-/* One that has a place among the server's no longer, or (private) never had. */
-void mimicd_instance_destroy(struct mimicd_instance *instance);
-int mimicd_instance_create_private(struct mimicd_engine *engine, const struct mimic_kind *kind,
-				   unsigned int number, struct mimicd_instance **created);
+/* By name, private ones not. -ENOENT: no such kind; -ENODEV: no such device. */
+int mimicd_instance_find(struct mimicd_engine *engine, const char *name,
+			 struct mimicd_instance **found);
 
-/* Has a session of the socket got it, or a context of it? */
+/* Has a client got it, or a context of it? */
 bool mimicd_instance_is_held(const struct mimicd_instance *instance);
-/* Has a process got it through the kernel? */
+/* Has a process got it by a driver? */
 static inline bool mimicd_instance_is_bound(const struct mimicd_instance *instance)
 {
 	return instance->binding != NULL;
@@ -96,16 +95,5 @@ struct mimicd_binding *mimicd_instance_find_binding(const struct mimicd_instance
 /* NULL: no process has that context by a driver. */
 struct mimicd_binding *mimicd_instance_context_binding(const struct mimicd_instance *instance,
 						       unsigned int context);
-
-/* By name, private ones not. -ENOENT: no such kind; -ENODEV: no such device. */
-int mimicd_instance_find(struct mimicd_engine *engine, const char *name,
-			 struct mimicd_instance **found);
-/*
- * Another device, at the lowest free number; `name` has room for MIMIC_NAME_MAX.
- * -ENOENT: no such kind; -ENOSPC: too many; -ENOMEM; what the kernel's bus says.
- */
-int mimicd_instance_add(struct mimicd_engine *engine, const char *kind, char *name);
-/* Away it goes, whoever has it: accesses to it are those to a device that is closed. */
-int mimicd_instance_remove(struct mimicd_engine *engine, const char *name);
 
 #endif

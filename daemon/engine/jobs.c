@@ -2,86 +2,47 @@
 #include "daemon/engine/jobs.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "daemon/engine/engine.h"
-#include "daemon/engine/events.h"
-#include "daemon/engine/execute.h"
-#include "daemon/engine/instance.h"
-#include "daemon/engine/workers.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/probe.h"
+#include "mimic/lane.h"
 
-/* Rounds that a worker does in the place of the engine's thread, before it wakes it. */
+/* Rounds that a worker does in the place of the loop's thread, before it wakes it. */
 #define STAND_IN_ROUNDS 4
 /* A job comes back within milliseconds. Reading a program's memory can take longer. */
-#define LOOK_NS 100000000ull
+#define CHECK_NS 100000000ull
 #define PATIENCE_NS 2000000000ull
-
-static unsigned int count_processors(void)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	if (sched_getaffinity(0, sizeof(set), &set) || CPU_COUNT(&set) > (int)MIMICD_WORKERS_MAX)
-		return MIMICD_WORKERS_MAX;
-	return (unsigned int)CPU_COUNT(&set);
-}
-
-int mimicd_jobs_create(struct mimicd_engine *engine)
-{
-	struct mimicd_jobs *jobs = &engine->jobs;
-	int error;
-
-	pthread_mutex_init(&jobs->lock, NULL);
-	jobs->last = &jobs->first;
-	jobs->processors = count_processors();
-	jobs->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	mimic_lock_acquire(&jobs->baton, MIMICD_BATON_ENGINE);
-	if (jobs->wake_fd < 0)
-		return -errno;
-	error = mimicd_loop_watch(engine->loop, jobs->wake_fd, EPOLLIN | EPOLLET, &engine->jobs_source);
-	return error ? error : mimic_probe_install_handlers();
-}
-
-void mimicd_jobs_destroy(struct mimicd_engine *engine)
-{
-	mimicd_workers_stop(engine);
-	if (engine->jobs.wake_fd >= 0)
-		close(engine->jobs.wake_fd);
-	pthread_mutex_destroy(&engine->jobs.lock);
-}
 
 /* --- taking, handing back ---------------------------------------------------------- */
 
 static void hand_back(struct mimicd_job *job)
 {
-	struct mimicd_instance *instance = job->instance;
-	struct mimicd_engine *engine = instance->engine;
+	struct mimicd_device_jobs *device = job->device;
+	struct mimicd_jobs *jobs = device->jobs;
 	void *done = job->job;
 
 	/* Room again first: done() may let a store go on that makes new work. */
 	job->job = NULL;
-	instance->jobs.out--;
-	engine->jobs.out--;
-	instance->kind->jobs->done(instance->model, done, mimic_now());
-	engine->busy |= instance->model->ops->busy(instance->model);
+	device->in_flight--;
+	jobs->in_flight--;
+	device->ops->done(device->model, done, mimic_now());
+	jobs->ops->returned(jobs->context, device->model);
 }
 
-static bool collect(struct mimicd_instance *instance)
+static bool collect(struct mimicd_device_jobs *device)
 {
 	struct mimicd_job *job;
 	int count = 0;
 
-	if (!atomic_load_explicit(&instance->jobs.finished, memory_order_relaxed))
+	if (!atomic_load_explicit(&device->finished, memory_order_relaxed))
 		return false;
 	/* acquire: what the job did is there before it is handed back */
-	job = atomic_exchange_explicit(&instance->jobs.finished, NULL, memory_order_acquire);
+	job = atomic_exchange_explicit(&device->finished, NULL, memory_order_acquire);
 	while (job) {
 		struct mimicd_job *next = job->next;
 
@@ -89,79 +50,71 @@ static bool collect(struct mimicd_instance *instance)
 		job = next;
 		count++;
 	}
-	atomic_fetch_sub(&instance->engine->jobs.pending, count);
+	atomic_fetch_sub(&device->jobs->pending, count);
 	return true;
 }
 
-static bool has_job(const struct mimicd_instance *instance)
+static bool has_job(const struct mimicd_device_jobs *device)
 {
-	return instance->jobs.out < instance->jobs.count &&
-	       instance->kind->jobs->has(instance->model);
+	return device->in_flight < device->count && device->ops->has(device->model);
 }
 
-static struct mimicd_job *find_place(struct mimicd_instance *instance)
+static struct mimicd_job *find_place(struct mimicd_device_jobs *device)
 {
-	struct mimicd_job *place = instance->jobs.places;
+	struct mimicd_job *place = device->places;
 
 	while (place->job)
 		place++;
 	return place;
 }
 
-static bool hand_out(struct mimicd_instance *instance)
+static bool hand_out(struct mimicd_device_jobs *device)
 {
-	struct mimicd_jobs *jobs = &instance->engine->jobs;
 	bool worked = false;
 
-	while (has_job(instance)) {
-		struct mimicd_job *place = find_place(instance);
+	while (has_job(device)) {
+		struct mimicd_job *place = find_place(device);
 
-		place->job = instance->kind->jobs->take(instance->model);
+		place->job = device->ops->take(device->model);
 		if (!place->job)
 			break;
-		instance->jobs.out++;
-		jobs->out++;
-		mimicd_workers_add(jobs, place);
+		device->in_flight++;
+		device->jobs->in_flight++;
+		mimicd_workers_add(&device->jobs->workers, place);
 		worked = true;
 	}
 	return worked;
 }
 
-/* What belongs to a process through the kernel is the engine's thread's alone. */
-static bool is_for_worker(const struct mimicd_instance *instance)
+static bool do_round(struct mimicd_jobs *jobs, bool is_worker)
 {
-	return !mimicd_instance_is_bound(instance);
-}
-
-static bool do_round(struct mimicd_engine *engine, bool is_worker)
-{
-	struct mimicd_instance *instance;
+	struct mimicd_device_jobs *device;
 	bool worked = false, added = false;
 
-	for (instance = engine->jobs.open; instance; instance = instance->jobs.next) {
-		if (is_worker && !is_for_worker(instance))
+	for (device = jobs->open; device; device = device->next) {
+		if (is_worker && device->is_for_loop)
 			continue;
-		worked |= collect(instance);
-		added |= hand_out(instance);
+		worked |= collect(device);
+		added |= hand_out(device);
 	}
 	if (added)
-		mimicd_workers_call(engine, is_worker);
+		mimicd_workers_call(&jobs->workers, is_worker);
 	return worked || added;
 }
 
-bool mimicd_jobs_round(struct mimicd_engine *engine)
+bool mimicd_jobs_round(struct mimicd_jobs *jobs)
 {
-	return engine->jobs.open && do_round(engine, false);
+	return jobs->open && do_round(jobs, false);
 }
 
-bool mimicd_jobs_have_work(struct mimicd_engine *engine)
+bool mimicd_jobs_have_work(struct mimicd_jobs *jobs)
 {
-	struct mimicd_instance *instance;
+	struct mimicd_device_jobs *device;
 
-	if (atomic_load(&engine->jobs.pending) > 0)
+	if (atomic_load(&jobs->pending) > 0)
 		return true;
-	for (instance = engine->jobs.open; instance; instance = instance->jobs.next) {
-		if (has_job(instance))
+	for (device = jobs->open; device; device = device->next) {
+		if (has_job(device))
 			return true;
 	}
 	return false;
@@ -170,54 +123,55 @@ bool mimicd_jobs_have_work(struct mimicd_engine *engine)
 bool mimicd_jobs_need_cpus(const struct mimicd_jobs *jobs)
 {
 	/* One of them is the client's, one would be ours. */
-	return jobs->out && jobs->out + 2 > jobs->processors;
+	return jobs->in_flight && jobs->in_flight + 2 > jobs->workers.processors;
 }
 
-/* --- the baton ------------------------------------------------------------------------ */
+/* --- the engine's lock ---------------------------------------------------------------- */
 
-bool mimicd_jobs_sleep(struct mimicd_engine *engine)
+bool mimicd_jobs_unlock(struct mimicd_jobs *jobs)
 {
-	mimic_lock_release(&engine->jobs.baton);
-	/* Pairs with the one of a worker between its finished job and its look at the baton. */
+	mimic_lock_release(jobs->lock);
+	/* Pairs with the one of a worker between its finished job and its try for the lock. */
 	mimic_lane_fence();
-	return atomic_load(&engine->jobs.pending) <= 0;
+	return atomic_load(&jobs->pending) <= 0;
 }
 
-void mimicd_jobs_wake(struct mimicd_engine *engine)
+void mimicd_jobs_lock(struct mimicd_jobs *jobs)
 {
-	mimic_lock_acquire(&engine->jobs.baton, MIMICD_BATON_ENGINE);
+	mimic_lock_acquire(jobs->lock, MIMICD_LOCK_LOOP);
 }
 
-static void wake_engine(struct mimicd_engine *engine)
+static void wake_loop(struct mimicd_jobs *jobs)
 {
 	const uint64_t one = 1;
 
-	(void)!write(engine->jobs.wake_fd, &one, sizeof(one));
+	(void)!write(jobs->wake_fd, &one, sizeof(one));
 }
 
-/* With the baton, on a worker: all that the jobs' ends set off. */
-static void stand_in(struct mimicd_engine *engine)
+/* With the lock, on a worker: all that the jobs' ends set off. */
+static void stand_in(struct mimicd_jobs *jobs)
 {
 	unsigned int rounds = 0;
 	bool worked;
 
 	do {
-		worked = do_round(engine, true);
-		worked |= mimicd_engine_round_lanes(engine);
+		worked = do_round(jobs, true);
+		worked |= jobs->ops->go_on(jobs->context);
 	} while (worked && ++rounds < STAND_IN_ROUNDS);
-	mimicd_events_deliver(engine);
-	if (engine->reap || mimicd_engine_has_work(engine))
-		wake_engine(engine);
+	if (jobs->ops->finish(jobs->context))
+		wake_loop(jobs);
 }
 
-void mimicd_job_finished(struct mimicd_engine *engine, struct mimicd_job *job)
+/* On a worker: does the job, and then what it sets off, if the loop's thread sleeps. */
+static void run(struct mimicd_job *job)
 {
-	struct mimicd_instance *instance = job->instance;
-	struct mimicd_jobs *jobs = &engine->jobs;
+	struct mimicd_device_jobs *device = job->device;
+	struct mimicd_jobs *jobs = device->jobs;
 
-	job->next = atomic_load_explicit(&instance->jobs.finished, memory_order_relaxed);
-	/* release: what the job did is there. Afterwards the instance is not ours to look at. */
-	while (!atomic_compare_exchange_weak_explicit(&instance->jobs.finished, &job->next, job,
+	device->ops->run(job->job);
+	job->next = atomic_load_explicit(&device->finished, memory_order_relaxed);
+	/* release: what the job did is there. Afterwards the device is not ours to look at. */
+	while (!atomic_compare_exchange_weak_explicit(&device->finished, &job->next, job,
 						      memory_order_release, memory_order_relaxed))
 		;
 	atomic_fetch_add(&jobs->pending, 1);
@@ -225,59 +179,57 @@ void mimicd_job_finished(struct mimicd_engine *engine, struct mimicd_job *job)
 	mimic_lane_fence();
 	if (atomic_load(&jobs->is_awaited))
 		mimic_futex_wake(&jobs->returns, 1, MIMIC_FUTEX_PRIVATE);
-	/* Whoever has the baton looks after it has given it back, too. */
-	if (!mimic_lock_try(&jobs->baton, MIMICD_BATON_WORKER))
+	/* A holder of the lock looks for finished jobs after it has released it, too. */
+	if (!mimic_lock_try(jobs->lock, MIMICD_LOCK_WORKER))
 		return;
-	stand_in(engine);
-	mimic_lock_release(&jobs->baton);
+	stand_in(jobs);
+	mimic_lock_release(jobs->lock);
 	mimic_lane_fence();
 	if (atomic_load(&jobs->pending) > 0)
-		wake_engine(engine);
+		wake_loop(jobs);
 }
 
-/* --- who has a device -------------------------------------------------------------------- */
+/* --- open and close ---------------------------------------------------------------------- */
 
-int mimicd_jobs_open(struct mimicd_instance *instance)
+int mimicd_jobs_open(struct mimicd_device_jobs *device, const void *parameters, bool is_for_loop)
 {
-	const struct mimic_settings *settings = &instance->engine->settings;
-	struct mimicd_instance_jobs *jobs = &instance->jobs;
 	int error;
 
-	if (!instance->kind->jobs || jobs->places)
+	if (!device->ops || device->places)
 		return 0;
-	error = mimicd_workers_start(instance->engine);
+	error = mimicd_workers_start(&device->jobs->workers);
 	if (error)
 		return error;
-	jobs->count = instance->kind->jobs->count(mimic_parameters_of(&settings->parameters,
-								       instance->kind));
-	jobs->places = calloc(jobs->count, sizeof(*jobs->places));
-	if (!jobs->places)
+	device->count = device->ops->count(parameters);
+	device->places = calloc(device->count, sizeof(*device->places));
+	if (!device->places)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < jobs->count; i++)
-		jobs->places[i].instance = instance;
-	jobs->next = instance->engine->jobs.open;
-	instance->engine->jobs.open = instance;
+	for (unsigned int i = 0; i < device->count; i++)
+		device->places[i].device = device;
+	device->is_for_loop = is_for_loop;
+	device->next = device->jobs->open;
+	device->jobs->open = device;
 	return 0;
 }
 
 /*
  * Reading a program's memory takes as long as the program likes, if it serves page
- * faults itself. When we are to stop, we stop: nothing that is out can be freed then.
+ * faults itself. When we are to stop, we stop: nothing that a job uses can be freed then.
  */
-static void check_patience(const struct mimicd_instance *instance, uint64_t since, bool *told)
+static void check_patience(const struct mimicd_device_jobs *device, uint64_t since, bool *told)
 {
 	if (mimic_now() - since < PATIENCE_NS)
 		return;
 	if (!*told)
-		mimicd_log(MIMICD_LOG_ERROR, "%s: work on it does not end", instance->name);
+		mimicd_log(MIMICD_LOG_ERROR, "%s: work on it does not end", device->name);
 	*told = true;
-	if (instance->engine->loop->is_stopping)
+	if (device->jobs->loop->is_stopping)
 		_exit(EXIT_FAILURE);
 }
 
-static void wait_for_jobs(struct mimicd_instance *instance)
+static void wait_for_jobs(struct mimicd_device_jobs *device)
 {
-	struct mimicd_jobs *jobs = &instance->engine->jobs;
+	struct mimicd_jobs *jobs = device->jobs;
 	uint64_t since = mimic_now();
 	bool told = false;
 
@@ -286,37 +238,61 @@ static void wait_for_jobs(struct mimicd_instance *instance)
 		uint32_t returns = atomic_load(&jobs->returns);
 
 		mimic_lane_fence();
-		collect(instance);
-		if (!instance->jobs.out)
+		collect(device);
+		if (!device->in_flight)
 			break;
-		mimic_futex_wait(&jobs->returns, returns, LOOK_NS, MIMIC_FUTEX_PRIVATE);
-		check_patience(instance, since, &told);
+		mimic_futex_wait(&jobs->returns, returns, CHECK_NS, MIMIC_FUTEX_PRIVATE);
+		check_patience(device, since, &told);
 	}
 	atomic_store(&jobs->is_awaited, false);
 }
 
-void mimicd_jobs_end(struct mimicd_instance *instance)
+void mimicd_jobs_end(struct mimicd_device_jobs *device)
 {
 	struct mimicd_job *job;
 
-	if (!instance->jobs.places)
+	if (!device->places)
 		return;
 	/* After power_on() the model has forgotten what is in them. */
-	while ((job = mimicd_workers_take_back(&instance->engine->jobs, instance)))
+	while ((job = mimicd_workers_take_back(&device->jobs->workers, device)))
 		hand_back(job);
-	wait_for_jobs(instance);
+	wait_for_jobs(device);
 }
 
-void mimicd_jobs_close(struct mimicd_instance *instance)
+void mimicd_jobs_close(struct mimicd_device_jobs *device)
 {
-	struct mimicd_instance **link = &instance->engine->jobs.open;
+	struct mimicd_device_jobs **link;
 
-	if (!instance->jobs.places)
+	if (!device->places)
 		return;
-	mimicd_jobs_end(instance);
-	while (*link != instance)
-		link = &(*link)->jobs.next;
-	*link = instance->jobs.next;
-	free(instance->jobs.places);
-	instance->jobs.places = NULL;
+	mimicd_jobs_end(device);
+	link = &device->jobs->open;
+	while (*link != device)
+		link = &(*link)->next;
+	*link = device->next;
+	free(device->places);
+	device->places = NULL;
+}
+
+/* --- their life ------------------------------------------------------------------------- */
+
+int mimicd_jobs_create(struct mimicd_jobs *jobs, struct mimicd_loop *loop, unsigned int spin_microseconds)
+{
+	int error;
+
+	mimicd_workers_init(&jobs->workers, run, spin_microseconds);
+	jobs->loop = loop;
+	jobs->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	mimicd_jobs_lock(jobs);
+	if (jobs->wake_fd < 0)
+		return -errno;
+	error = mimicd_loop_watch(loop, jobs->wake_fd, EPOLLIN | EPOLLET, &jobs->wake_source);
+	return error ? error : mimic_probe_install_handlers();
+}
+
+void mimicd_jobs_destroy(struct mimicd_jobs *jobs)
+{
+	mimicd_workers_destroy(&jobs->workers);
+	if (jobs->wake_fd >= 0)
+		close(jobs->wake_fd);
 }

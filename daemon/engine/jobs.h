@@ -1,98 +1,100 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Long work of devices (struct mimic_jobs), done by threads of a pool.
+ * Long work of devices (struct mimic_jobs), done by a pool of threads.
  *
- * Models, lanes and sessions belong to whoever holds the baton. That is the
- * engine's thread, but for the time that it sleeps. A worker that has done a job
- * puts it where the holder finds it; if nobody holds the baton, it takes it, hands
- * the job back, lets what waited for it go on, and takes the next. So a unit goes
- * from job to job without waking anybody, and the engine's thread sleeps meanwhile.
+ * Models, lanes and clients belong to the thread that holds the engine's lock. That is the
+ * loop's thread, but for the time that it sleeps. A worker that has done a job puts it where
+ * the holder finds it. If the lock is free, the worker takes it, hands the job back,
+ * lets go on what waited for it, and takes the next. So a unit goes from job to job
+ * without a wake-up, and the loop's thread sleeps meanwhile.
  *
- * Order: the baton, then the lock of the queue of jobs to be done. A job runs with
+ * Lock order: the engine's lock, then the lock of the queue of jobs. A job runs with
  * neither; what it touches stays until mimicd_jobs_close().
  */
 #ifndef MIMICD_JOBS_H
 #define MIMICD_JOBS_H
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "daemon/engine/workers.h"
+#include "daemon/loop/loop.h"
+#include "devices/kind.h"
 #include "libmimic/base/wait.h"
 
-#define MIMICD_WORKERS_MAX 64u
+/* The holder of the engine's lock: the loop's thread, or any worker. */
+#define MIMICD_LOCK_LOOP 1u
+#define MIMICD_LOCK_WORKER 2u
 
-struct mimicd_instance;
-struct mimicd_engine;
+struct mimicd_jobs;
 
-/* A job that is out, or room for one. */
-struct mimicd_job {
-	struct mimicd_job *next;	/* in the list that it is in */
-	struct mimicd_instance *instance;
-	void *job;			/* the model's; NULL: room for one */
-};
+/* Of a device. */
+struct mimicd_device_jobs {
+	struct mimicd_jobs *jobs;
+	const struct mimic_jobs *ops;	/* NULL: its kind has none */
+	struct mimic_model *model;
+	const char *name;		/* the device's */
 
-/* Of an instance. */
-struct mimicd_instance_jobs {
+	bool is_for_loop;		/* only the loop's thread hands its jobs out and back */
 	struct mimicd_job *places;	/* NULL: not open */
 	unsigned int count;
-	unsigned int out;
+	unsigned int in_flight;
 	struct mimicd_job *_Atomic finished;	/* by workers, not handed back */
-	struct mimicd_instance *next;	/* of the open ones */
+	struct mimicd_device_jobs *next;	/* of the open ones */
+};
+
+/* What the engine does when a job has ended. All with its lock held. */
+struct mimicd_jobs_ops {
+	/* The model has got a job back. */
+	void (*returned)(void *context, struct mimic_model *model);
+	/* On a worker, while the loop's thread sleeps: lets go on what has waited. true: something did. */
+	bool (*go_on)(void *context);
+	/* After that. true: the loop's thread is to wake, there is work for it. */
+	bool (*finish)(void *context);
 };
 
 struct mimicd_jobs {
-	struct mimic_lock baton;
-	struct mimicd_instance *open;	/* whoever has a device with jobs */
-	unsigned int out;
-	unsigned int processors;
-	int wake_fd;			/* eventfd: the engine's thread is to wake */
-
-	pthread_mutex_t lock;
-	struct mimicd_job *first, **last;	/* to be done */
-	_Atomic unsigned int ready;	/* how many that is */
-	_Atomic unsigned int spinning;	/* workers that look for one */
-	_Atomic unsigned int sleeping;	/* workers that do not */
-	_Atomic uint32_t bell;		/* what they sleep on */
+	struct mimic_lock *lock;	/* the engine's */
+	const struct mimicd_jobs_ops *ops;
+	void *context;
+	struct mimicd_loop *loop;
+	int wake_fd;			/* eventfd: the loop's thread is to wake */
+	struct mimicd_source wake_source;
+	struct mimicd_device_jobs *open;	/* devices that a program has */
+	unsigned int in_flight;
 	_Atomic int pending;		/* finished, not handed back */
-	_Atomic uint32_t returns;	/* counts finished jobs; who waits for one sleeps on it */
+	_Atomic uint32_t returns;	/* counts finished jobs; a thread that waits for one sleeps on it */
 	atomic_bool is_awaited;
-	atomic_bool stopping;
-	pthread_t workers[MIMICD_WORKERS_MAX];
-	unsigned int worker_count;
+	struct mimicd_workers workers;
 };
 
-/* The caller has the baton from then on. 0 or -errno. */
-int mimicd_jobs_create(struct mimicd_engine *engine);
-/* No instance is open. */
-void mimicd_jobs_destroy(struct mimicd_engine *engine);
+/* The lock, the operations and their context are filled in. 0 or -errno; after either, mimicd_jobs_destroy(). */
+int mimicd_jobs_create(struct mimicd_jobs *jobs, struct mimicd_loop *loop, unsigned int spin_microseconds);
+/* No device is open. */
+void mimicd_jobs_destroy(struct mimicd_jobs *jobs);
 
-/* All that follows with the baton. */
+/* All that follows with the lock. */
 
-/* Somebody has the device from now on. 0, also for kinds without jobs; -EAGAIN, -ENOMEM. */
-int mimicd_jobs_open(struct mimicd_instance *instance);
+/* A program has the device, of these parameters, from now on. 0, also for kinds without jobs; -EAGAIN, -ENOMEM. */
+int mimicd_jobs_open(struct mimicd_device_jobs *device, const void *parameters, bool is_for_loop);
 /*
- * Nobody has it any more: waits, some milliseconds at most, for its jobs. Its model
+ * No program has it any more: waits, some milliseconds at most, for its jobs. Its model
  * has been told power_on(). What they touched may go afterwards.
  */
-void mimicd_jobs_close(struct mimicd_instance *instance);
+void mimicd_jobs_close(struct mimicd_device_jobs *device);
 
-/* Waits the same way, but who has the device has it still. Its model has been told power_on(). */
-void mimicd_jobs_end(struct mimicd_instance *instance);
+/* Waits the same way, but the program has the device still. Its model has been told power_on(). */
+void mimicd_jobs_end(struct mimicd_device_jobs *device);
 
 /* Takes back what is finished and hands out what there is to do. true: there was something. */
-bool mimicd_jobs_round(struct mimicd_engine *engine);
+bool mimicd_jobs_round(struct mimicd_jobs *jobs);
 /* Is there something that a round would do? */
-bool mimicd_jobs_have_work(struct mimicd_engine *engine);
+bool mimicd_jobs_have_work(struct mimicd_jobs *jobs);
 /* Do threads that have work need the CPU that we would spin on? */
 bool mimicd_jobs_need_cpus(const struct mimicd_jobs *jobs);
 
 /*
- * Before and after the sleep of the engine's thread. false: there is work, do not
- * sleep. Either way the baton is to be taken back by mimicd_jobs_wake().
+ * Before and after the sleep of the loop's thread. Unlock: false, there is work, do not
+ * sleep. Either way the lock is to be taken again by mimicd_jobs_lock().
  */
-bool mimicd_jobs_sleep(struct mimicd_engine *engine);
-void mimicd_jobs_wake(struct mimicd_engine *engine);
+bool mimicd_jobs_unlock(struct mimicd_jobs *jobs);
+void mimicd_jobs_lock(struct mimicd_jobs *jobs);
 
 #endif

@@ -2,6 +2,8 @@
 /* Whose turn it is: a round over all lanes, then the devices that go on by themselves. When a lane is done. */
 #include <stdlib.h>
 
+#include "daemon/engine/client.h"
+#include "daemon/engine/device.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
 #include "daemon/engine/front_end.h"
@@ -13,8 +15,8 @@
 /* Words that a lane may move before the next one has its turn. */
 #define BUDGET_WORDS 4096
 /* How long a daemon that always has work leaves its descriptors alone. */
-#define LOOK_NS 50000
-/* Empty rounds between two looks at the clock. */
+#define DESCRIPTORS_NS 50000
+/* Empty rounds between two readings of the clock. */
 #define ROUNDS_PER_CLOCK 16
 
 /* A retired lane only has stores left to do. */
@@ -29,7 +31,7 @@ static bool run_retired(struct mimicd_engine *engine, struct mimicd_lane *lane, 
 
 bool mimicd_engine_has_work(struct mimicd_engine *engine)
 {
-	if (engine->busy || mimicd_jobs_have_work(engine))
+	if (engine->busy || mimicd_jobs_have_work(&engine->jobs))
 		return true;
 	for (struct mimicd_front_end *front_end = engine->front_ends; front_end; front_end = front_end->next) {
 		if (front_end->ops->has_work && front_end->ops->has_work(front_end->context))
@@ -64,7 +66,7 @@ static void tick_busy(struct mimicd_engine *engine)
 	}
 }
 
-bool mimicd_engine_round_lanes(struct mimicd_engine *engine)
+static bool round_lanes(struct mimicd_engine *engine)
 {
 	bool worked = false;
 
@@ -88,16 +90,16 @@ bool mimicd_engine_round_lanes(struct mimicd_engine *engine)
 
 bool mimicd_engine_round(struct mimicd_engine *engine)
 {
-	bool worked = mimicd_engine_round_lanes(engine);
+	bool worked = round_lanes(engine);
 
 	worked |= mimicd_front_ends_poll(engine, !worked);
-	worked |= mimicd_jobs_round(engine);
+	worked |= mimicd_jobs_round(&engine->jobs);
 	if (engine->busy) {
 		engine->now = mimic_now();
 		tick_busy(engine);
 		worked = true;
 	}
-	mimicd_events_deliver(engine);
+	mimicd_events_deliver(&engine->events);
 	return worked;
 }
 
@@ -106,12 +108,12 @@ bool mimicd_engine_round(struct mimicd_engine *engine)
 static void end_client(struct mimicd_client *client)
 {
 	struct mimicd_engine *engine = client->engine;
-	bool is_look = mimicd_client_only_inspects(client);
+	bool is_inspection = mimicd_client_only_inspects(client);
 	uint64_t begun = mimic_now();
 
 	client->ops->end(client);
-	if (is_look)
-		mimicd_look_ended(engine, begun);
+	if (is_inspection)
+		mimicd_inspection_ended(engine, begun);
 }
 
 static void reap(struct mimicd_engine *engine)
@@ -158,12 +160,12 @@ static void publish_sleep(struct mimicd_engine *engine, bool sleeps)
 				      memory_order_relaxed);
 }
 
-/* Serves the lanes until the sockets want a look. true: there was nothing for so long that we should sleep. */
+/* Serves the lanes until the descriptors are due. true: there was nothing for so long that we should sleep. */
 static bool serve_lanes(void *context)
 {
 	struct mimicd_engine *engine = context;
 	const uint64_t spin_ns = engine->settings.spin_microseconds * 1000ull;
-	uint64_t look = mimic_now() + LOOK_NS;
+	uint64_t due = mimic_now() + DESCRIPTORS_NS;
 	unsigned int idle = 0;
 
 	publish_cpu(engine);
@@ -172,7 +174,7 @@ static bool serve_lanes(void *context)
 
 		if (mimicd_engine_round(engine)) {
 			idle = 0;
-			if (engine->now >= look)
+			if (engine->now >= due)
 				return false;
 			continue;
 		}
@@ -180,8 +182,8 @@ static bool serve_lanes(void *context)
 		if (engine->now < engine->crowded_until) {
 			/*
 			 * A client needs this CPU to go on: spinning would keep it waiting. Nor
-			 * do we yield: who yields to programs that compute gets the CPU back a
-			 * time slice later, who sleeps gets it when there is work.
+			 * do we yield: a thread that yields to programs that compute gets the CPU back
+			 * a time slice later, one that sleeps gets it when there is work.
 			 */
 			return true;
 		}
@@ -193,7 +195,7 @@ static bool serve_lanes(void *context)
 		now = mimic_now();
 		if (now - engine->now >= spin_ns)
 			return true;
-		if (now >= look)
+		if (now >= due)
 			return false;
 	}
 	return false;
@@ -213,18 +215,18 @@ static void prepare(void *context)
 	mimicd_engine_prepare(context);
 }
 
-/* Workers have the baton while nothing comes. */
+/* Workers may take the lock while nothing comes. */
 static bool go_to_sleep(void *context)
 {
 	struct mimicd_engine *engine = context;
 
 	publish_sleep(engine, true);
-	/* Pairs with the fence of a client between its command and its look at the flag. */
+	/* Pairs with the fence of a client between its command and its read of the flag. */
 	mimic_lane_fence();
 	if (!mimicd_engine_has_work(engine)) {
-		if (mimicd_jobs_sleep(engine))
+		if (mimicd_jobs_unlock(&engine->jobs))
 			return true;
-		mimicd_jobs_wake(engine);
+		mimicd_jobs_lock(&engine->jobs);
 	}
 	publish_sleep(engine, false);
 	return false;
@@ -234,7 +236,7 @@ static void wake_up(void *context)
 {
 	struct mimicd_engine *engine = context;
 
-	mimicd_jobs_wake(engine);
+	mimicd_jobs_lock(&engine->jobs);
 	publish_sleep(engine, false);
 }
 
@@ -243,6 +245,34 @@ static const struct mimicd_loop_work work = {
 	.prepare = prepare,
 	.sleep = go_to_sleep,
 	.wake = wake_up,
+};
+
+/* --- what jobs set off ------------------------------------------------------------ */
+
+static void note_returned(void *context, struct mimic_model *model)
+{
+	struct mimicd_engine *engine = context;
+
+	engine->busy |= model->ops->busy(model);
+}
+
+static bool go_on(void *context)
+{
+	return round_lanes(context);
+}
+
+static bool finish(void *context)
+{
+	struct mimicd_engine *engine = context;
+
+	mimicd_events_deliver(&engine->events);
+	return engine->reap || mimicd_engine_has_work(engine);
+}
+
+static const struct mimicd_jobs_ops jobs_ops = {
+	.returned = note_returned,
+	.go_on = go_on,
+	.finish = finish,
 };
 
 /* --- its life ----------------------------------------------------------------- */
@@ -255,18 +285,21 @@ int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
 	engine->loop = loop;
 	engine->settings = *settings;
 	engine->cpu = mimic_cpu_current();
+	engine->jobs.lock = &engine->lock;
+	engine->jobs.ops = &jobs_ops;
+	engine->jobs.context = engine;
 	loop->work = &work;
 	loop->work_context = engine;
-	error = mimicd_jobs_create(engine);
-	return error ? error : mimicd_instances_create(engine);
+	error = mimicd_jobs_create(&engine->jobs, loop, settings->spin_microseconds);
+	return error ? error : mimicd_devices_create(engine);
 }
 
 void mimicd_engine_destroy(struct mimicd_engine *engine)
 {
 	if (!engine->loop)
 		return;
-	mimicd_instances_destroy(engine);
-	mimicd_jobs_destroy(engine);
-	mimicd_events_destroy(engine);
+	mimicd_devices_destroy(engine);
+	mimicd_jobs_destroy(&engine->jobs);
+	mimicd_events_destroy(&engine->events);
 	free(engine->lanes);
 }

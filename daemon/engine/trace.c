@@ -4,23 +4,21 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/front_end.h"
 #include "daemon/engine/instance.h"
 #include "daemon/engine/memory.h"
-#include "daemon/engine/state.h"
 
 /* Of address space: pages are the client's, and are there when they are written. */
 #define SPOOL_BYTES_MAX (1ull << 40)
 
-int mimicd_trace_start(struct mimicd_client *client, int fd, const char **why)
+int mimicd_trace_start(struct mimicd_trace *trace, int fd, const char **why)
 {
 	struct stat status;
 	int error;
 
 	*why = NULL;
-	if (client->trace.spool.header)
+	if (trace->spool.header)
 		return -EALREADY;
 	error = mimicd_memory_check(fd, sizeof(struct mimic_spool_header), 0, why);
 	if (error)
@@ -29,115 +27,89 @@ int mimicd_trace_start(struct mimicd_client *client, int fd, const char **why)
 		*why = "the spool is too large";
 		return -EINVAL;
 	}
-	error = mimic_spool_attach(&client->trace.spool, fd);
+	error = mimic_spool_attach(&trace->spool, fd);
 	if (error)
 		*why = "the memfd is no spool";
 	return error;
 }
 
-int mimicd_trace_bus_start(struct mimicd_client *client, int fd, const char **why)
+int mimicd_trace_bindings_start(struct mimicd_engine *engine, struct mimicd_trace *trace, int fd,
+				const char **why)
 {
-	struct mimicd_engine *engine = client->engine;
 	int error;
 
 	*why = NULL;
-	if (!mimicd_state_may_manage(client->program.uid))
-		return -EPERM;
 	if (!mimicd_front_ends_have_bus(engine)) {
 		*why = "no device is on the kernel's bus";
 		return -EOPNOTSUPP;
 	}
-	if (engine->bindings_traced_for) {
+	if (engine->bindings_trace) {
 		*why = "there is a trace of them already";
 		return -EBUSY;
 	}
-	error = mimicd_trace_start(client, fd, why);
+	error = mimicd_trace_start(trace, fd, why);
 	if (error)
 		return error;
-	engine->bindings_traced_for = client;
+	engine->bindings_trace = trace;
 	for (struct mimicd_binding *binding = engine->bindings; binding; binding = binding->next)
 		mimicd_trace_bound(binding->instance, binding->program.pid);
 	return 0;
 }
 
-void mimicd_trace_bound(struct mimicd_instance *instance, pid_t pid)
+static void attach(struct mimicd_instance *instance, struct mimic_spool *spool, pid_t pid)
 {
-	struct mimicd_client *client = instance->engine->bindings_traced_for;
-	struct mimic_trace_source *source = &instance->model->trace;
-	struct mimic_spool *spool;
-
-	if (!client || mimic_spool_is(source->trace))
-		return;
-	spool = &client->trace.spool;
-	*source = (struct mimic_trace_source){
+	instance->model->trace = (struct mimic_trace_source){
 		.trace = &spool->trace,
 		.device = mimic_spool_device(spool, instance->name, mimic_kind_index(instance->kind), pid),
 	};
 }
 
-/* Has nobody else a part of the device? Else their work would be seen in this session's trace. */
-static bool is_alone(const struct mimicd_client *client, const struct mimicd_instance *instance)
-{
-	for (unsigned int i = 0; i < instance->context_count; i++) {
-		const struct mimicd_client *other = instance->contexts[i].client;
-
-		if (other && other != client)
-			return false;
-	}
-	return true;
-}
-
-static void mark_closed(struct mimicd_instance *instance)
-{
-	struct mimic_trace_source *source = &instance->model->trace;
-	struct mimic_spool *spool = (struct mimic_spool *)source->trace;
-
-	mimic_spool_device_closed(spool, source->device);
-	source->trace = NULL;
-}
-
-void mimicd_trace_open(struct mimicd_client *client, struct mimicd_instance *instance)
-{
-	struct mimic_trace_source *source = &instance->model->trace;
-	struct mimic_spool *spool = &client->trace.spool;
-
-	/* What processes have through the kernel is traced as a whole, whoever they are. */
-	if (instance->binding && instance->engine->bindings_traced_for)
-		return;
-	if (!is_alone(client, instance)) {
-		mimicd_trace_close(instance);
-		return;
-	}
-	if (!spool->header || source->trace == &spool->trace)
-		return;
-	*source = (struct mimic_trace_source){
-		.trace = &spool->trace,
-		.device = mimic_spool_device(spool, instance->name, mimic_kind_index(instance->kind), client->program.pid),
-	};
-}
-
-/* The trace of a client, not the one that probes switch on. */
+/* By the trace of a client, not by the one that probes switch on. */
 static bool is_traced(const struct mimicd_instance *instance)
 {
 	return mimic_spool_is(instance->model->trace.trace);
 }
 
+void mimicd_trace_bound(struct mimicd_instance *instance, pid_t pid)
+{
+	struct mimicd_trace *trace = instance->engine->bindings_trace;
+
+	if (trace && !is_traced(instance))
+		attach(instance, &trace->spool, pid);
+}
+
+void mimicd_trace_open(struct mimicd_trace *trace, struct mimicd_instance *instance, pid_t pid,
+		       bool is_alone)
+{
+	/* What processes have by a driver is traced as a whole, whichever they are. */
+	if (instance->binding && instance->engine->bindings_trace)
+		return;
+	/* Else the work of other clients would be seen in this one's trace. */
+	if (!is_alone) {
+		mimicd_trace_close(instance);
+		return;
+	}
+	if (trace->spool.header && instance->model->trace.trace != &trace->spool.trace)
+		attach(instance, &trace->spool, pid);
+}
+
 void mimicd_trace_close(struct mimicd_instance *instance)
 {
-	if (is_traced(instance))
-		mark_closed(instance);
+	struct mimic_trace_source *source = &instance->model->trace;
+
+	if (!is_traced(instance))
+		return;
+	mimic_spool_device_closed((struct mimic_spool *)source->trace, source->device);
+	source->trace = NULL;
 }
 
-static void end_of_bus(struct mimicd_engine *engine)
+void mimicd_trace_end(struct mimicd_engine *engine, struct mimicd_trace *trace)
 {
-	for (struct mimicd_binding *binding = engine->bindings; binding; binding = binding->next)
+	struct mimicd_binding *binding = engine->bindings_trace == trace ? engine->bindings : NULL;
+
+	for (; binding; binding = binding->next)
 		mimicd_trace_close(binding->instance);
-	engine->bindings_traced_for = NULL;
-}
-
-void mimicd_trace_end(struct mimicd_client *client)
-{
-	if (client->engine->bindings_traced_for == client)
-		end_of_bus(client->engine);
-	mimic_spool_detach(&client->trace.spool);
+	if (engine->bindings_trace == trace)
+		engine->bindings_trace = NULL;
+	mimic_spool_detach(&trace->spool);
 }

@@ -1,37 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Traces of sessions: what a session's devices do is written into a spool that its program
- * has given us. The program has the memory, and may do anything to it; we look at nothing
+ * Traces of programs: what a program's devices do is written into a spool that it
+ * has given us. The program has the memory, and may do anything to it; we read nothing
  * in it but where the next chunk is, and that is checked (libmimic/base/spool.c).
  */
 #ifndef MIMICD_TRACE_H
 #define MIMICD_TRACE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "libmimic/base/spool.h"
 
+struct mimicd_engine;
 struct mimicd_instance;
-struct mimicd_client;
 
+/* Of a client. */
 struct mimicd_trace {
-	struct mimic_spool spool;	/* no header: the session has none */
+	struct mimic_spool spool;	/* no header: the client has none */
 };
 
 /* The spool is a sealed memfd. -EALREADY, -EINVAL, -EPERM, -ENOMEM; *why may say more. */
-int mimicd_trace_start(struct mimicd_client *client, int fd, const char **why);
+int mimicd_trace_start(struct mimicd_trace *trace, int fd, const char **why);
 /*
- * The same of all devices that programs have through the kernel, until the session ends.
- * For root and our own user; -EPERM. -EBUSY: another session does; -EOPNOTSUPP: no kernel.
+ * The same of all devices that programs have by a driver, until the client ends. -EBUSY:
+ * another client does; -EOPNOTSUPP: no bus shows devices to drivers.
  */
-int mimicd_trace_bus_start(struct mimicd_client *client, int fd, const char **why);
-/* A process has the device through the kernel now. Give up: mimicd_trace_close(). */
+int mimicd_trace_bindings_start(struct mimicd_engine *engine, struct mimicd_trace *trace, int fd,
+				const char **why);
+/* A process has the device by a driver now. Over: mimicd_trace_close(). */
 void mimicd_trace_bound(struct mimicd_instance *instance, pid_t pid);
-/* The session has the device now, or a context of it. */
-void mimicd_trace_open(struct mimicd_client *client, struct mimicd_instance *instance);
+/* The client of that pid has the device now, or a context of it; `is_alone`: no other client has a part of it. */
+void mimicd_trace_open(struct mimicd_trace *trace, struct mimicd_instance *instance, pid_t pid,
+		       bool is_alone);
 /* It has the device no more, or one context less. */
 void mimicd_trace_close(struct mimicd_instance *instance);
-/* The session ends. It has no device any more, but those of the bus may write into its spool. */
-void mimicd_trace_end(struct mimicd_client *client);
+/* The client ends. It has no device any more, but those that are bound may write into its spool. */
+void mimicd_trace_end(struct mimicd_engine *engine, struct mimicd_trace *trace);
 
 #endif

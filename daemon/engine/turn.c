@@ -7,7 +7,7 @@ bool mimicd_lane_is_blocked(const struct mimicd_lane *lane)
 {
 	if (lane->thread->bound && lane->thread->bound->trap)
 		return true;
-	return lane->remaining && lane->target && mimicd_inject_hangs(lane->target->instance);
+	return lane->remaining && lane->target && lane->target->instance->injection.hangs;
 }
 
 struct mimicd_lane *mimicd_lane_find_ordered(const struct mimicd_lane *lane, uint64_t word)

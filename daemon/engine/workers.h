@@ -1,31 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The threads of the pool (jobs.h), and the queue of jobs that they do. */
+/* A pool of threads, and the queue of jobs that they do. */
 #ifndef MIMICD_WORKERS_H
 #define MIMICD_WORKERS_H
 
-#include "daemon/engine/jobs.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-/* Of the baton: the engine's thread, and any worker. */
-#define MIMICD_BATON_ENGINE 1u
-#define MIMICD_BATON_WORKER 2u
+#define MIMICD_WORKERS_MAX 64u
 
-/* With the baton. At least one is there when it returns 0. -EAGAIN, -ENOMEM. */
-int mimicd_workers_start(struct mimicd_engine *engine);
-/* No job is out. */
-void mimicd_workers_stop(struct mimicd_engine *engine);
+struct mimicd_device_jobs;
 
-/* With the baton: a job to be done. */
-void mimicd_workers_add(struct mimicd_jobs *jobs, struct mimicd_job *job);
+/* A job that was taken from a model, or room for one. */
+struct mimicd_job {
+	struct mimicd_job *next;	/* in the list that it is in */
+	struct mimicd_device_jobs *device;
+	void *job;			/* the model's; NULL: room for one */
+};
+
+struct mimicd_workers {
+	void (*run)(struct mimicd_job *job);	/* on a worker, with no lock held */
+	unsigned int spin_microseconds;
+	unsigned int processors;
+
+	pthread_mutex_t lock;
+	struct mimicd_job *first, **last;	/* to be done */
+	_Atomic unsigned int ready;	/* how many that is */
+	_Atomic unsigned int spinning;	/* workers that look for one */
+	_Atomic unsigned int sleeping;	/* workers that do not */
+	_Atomic uint32_t bell;		/* what they sleep on */
+	atomic_bool stopping;
+	pthread_t threads[MIMICD_WORKERS_MAX];
+	unsigned int count;		/* of threads */
+};
+
+void mimicd_workers_init(struct mimicd_workers *workers, void (*run)(struct mimicd_job *job),
+			 unsigned int spin_microseconds);
+/* No job is left. */
+void mimicd_workers_destroy(struct mimicd_workers *workers);
+
+/* The rest is for one thread at a time, whichever holds the engine's lock. */
+
+/* At least one is there when it returns 0. -EAGAIN, -ENOMEM. */
+int mimicd_workers_start(struct mimicd_workers *workers);
+/* A job to be done. */
+void mimicd_workers_add(struct mimicd_workers *workers, struct mimicd_job *job);
 /*
- * With the baton, after all of them were added: enough workers look at the queue.
- * `self`: the caller is a worker and looks soon itself.
+ * After all of them were added: enough workers look at the queue. `self`: the caller is a
+ * worker and looks soon itself.
  */
-void mimicd_workers_call(struct mimicd_engine *engine, bool self);
-/* With the baton: a job of that instance that nobody has begun is nobody's any more. NULL: there is none. */
-struct mimicd_job *mimicd_workers_take_back(struct mimicd_jobs *jobs,
-					    const struct mimicd_instance *instance);
-
-/* jobs.c: a worker has done the job, and looks whether the engine's thread sleeps. */
-void mimicd_job_finished(struct mimicd_engine *engine, struct mimicd_job *job);
+void mimicd_workers_call(struct mimicd_workers *workers, bool self);
+/* A job of that device that no worker has begun leaves the queue. NULL: there is none. */
+struct mimicd_job *mimicd_workers_take_back(struct mimicd_workers *workers,
+					    const struct mimicd_device_jobs *device);
 
 #endif

@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/engine/inject.h"
 #include "daemon/engine/instance.h"
-#include "daemon/engine/state.h"
+#include "daemon/engine/manage.h"
 #include "daemon/filesystem/internal.h"
 #include "daemon/loop/log.h"
 #include "mimic/protocol.h"
@@ -27,21 +26,22 @@ static int inject(struct mimicd_instance *instance, const char *text)
 	for (size_t i = 0; i < sizeof(injections) / sizeof(injections[0]); i++) {
 		if (strcmp(injections[i].name, text))
 			continue;
-		return mimicd_inject(instance, injections[i].what);
+		return mimicd_device_inject(instance, injections[i].what);
 	}
 	return -EINVAL;
 }
 
-static int control(struct mimicd_engine *engine, struct mimicd_instance *instance, const char *name,
-		   const char *text)
+static int control(struct mimicd_instance *instance, const char *name, const char *text)
 {
 	if (!strcmp(name, "inject"))
 		return inject(instance, text);
 	if (strcmp(text, "1"))
 		return -EINVAL;
 	if (!strcmp(name, "reset"))
-		return mimicd_state_reset(engine, instance);
-	return mimicd_state_clear_counters(engine, instance);
+		mimicd_device_reset(instance);
+	else
+		mimicd_device_clear_counters(instance);
+	return 0;
 }
 
 /* Without the newline of `echo`. What no terminal should get is not logged as it is. */
@@ -70,13 +70,13 @@ void mimicd_file_write(fuse_req_t request, fuse_ino_t number, const char *bytes,
 	if (!node)
 		return;
 	take_text(text, bytes, size);
-	/* The descriptor may have been passed on to somebody else. */
-	error = mimicd_state_may_manage(mimicd_asks(request)) ? 0 : -EACCES;
+	/* The descriptor may have been passed on to another user. */
+	error = mimicd_may_manage(mimicd_asks(request)) ? 0 : -EACCES;
 	if (!error)
 		error = mimicd_tree_control(filesystem->engine, node->path, mimicd_asks(request), &instance,
 					    &name);
 	if (!error)
-		error = control(filesystem->engine, instance, name, text);
+		error = control(instance, name, text);
 	if (error == -EINVAL)
 		mimicd_log(MIMICD_LOG_WARNING, "%s: '%s' is nothing to write there", node->path, text);
 	filesystem->is_due = true;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/engine/state.h"
+#include "daemon/engine/manage.h"
 #include "daemon/filesystem/internal.h"
 
 /* --- what is open ------------------------------------------------------------------------ */
@@ -23,7 +23,7 @@ static bool fits(size_t own, size_t all, size_t more, size_t max, bool may_have_
  */
 static bool has_room(const struct mimicd_filesystem *filesystem, uid_t uid, size_t files, size_t bytes)
 {
-	bool may_have_all = mimicd_state_may_manage(uid);
+	bool may_have_all = mimicd_may_manage(uid);
 	size_t own_files = 0, own_bytes = 0;
 
 	for (const struct mimicd_open_file *file = filesystem->files; file && !may_have_all; file = file->next) {
@@ -120,7 +120,7 @@ void mimicd_file_destroy(struct mimicd_filesystem *filesystem, struct mimicd_ope
 static int check_access(const struct mimicd_node *node, uid_t uid, int flags)
 {
 	if (node->entry.kind == MIMICD_ENTRY_CONTROL)
-		return mimicd_state_may_manage(uid) ? 0 : -EACCES;
+		return mimicd_may_manage(uid) ? 0 : -EACCES;
 	return (flags & O_ACCMODE) == O_RDONLY ? 0 : -EACCES;
 }
 

@@ -92,12 +92,12 @@ static void serve(void *context)
 	/* The event may be older than the cut, and nobody has unmounted it. */
 	if (atomic_load(&filesystem->guard.has_cut))
 		return;
-	if (!mimicd_look_may_begin(filesystem->engine, begun))
+	if (!mimicd_inspection_may_begin(filesystem->engine, begun))
 		return;
 	size = fuse_session_receive_buf(session, &filesystem->buffer);
 	if (size > 0)
 		fuse_session_process_buf(session, &filesystem->buffer);
-	mimicd_look_ended(filesystem->engine, begun);
+	mimicd_inspection_ended(filesystem->engine, begun);
 	if (fuse_session_exited(session) || (size < 0 && size != -EAGAIN && size != -EINTR))
 		end(filesystem);
 }

@@ -134,7 +134,7 @@ static bool has_news(const struct mimicd_filesystem *filesystem)
 
 	/* A worker that stands in for the loop does not wake it. */
 	return filesystem->is_due || engine->loop->events - filesystem->requests != filesystem->events ||
-	       engine->jobs.out || engine->now != filesystem->last_work;
+	       engine->jobs.in_flight || engine->now != filesystem->last_work;
 }
 
 void mimicd_filesystem_prepare(struct mimicd_filesystem *filesystem)
@@ -164,6 +164,6 @@ void mimicd_filesystem_look_for_changes(struct mimicd_filesystem *filesystem)
 		fuse_lowlevel_notify_poll(file->poll);
 		drop_poll(filesystem, file);
 	}
-	mimicd_look_ended(filesystem->engine, begun);
+	mimicd_inspection_ended(filesystem->engine, begun);
 	filesystem->last_tick = mimic_now();
 }

@@ -10,7 +10,7 @@
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/front_end.h"
-#include "daemon/engine/state.h"
+#include "daemon/engine/manage.h"
 
 /* --- the root ----------------------------------------------------------------------- */
 
@@ -61,7 +61,7 @@ static void visit_private(const struct mimicd_client *client,
 
 		if (!instance || !instance->is_private)
 			continue;
-		/* As mimicd_state_find() knows it: each process may have one of that name. */
+		/* As mimicd_device_find() knows it: each process may have one of that name. */
 		snprintf(name, sizeof(name), "%s:%d", instance->name, (int)client->program.pid);
 		folder(visitor, name);
 	}
@@ -255,7 +255,7 @@ static int find_device(const char *path, uid_t uid, struct mimicd_tree_source *s
 	if (length >= sizeof(name))
 		return -ENOENT;
 	snprintf(name, sizeof(name), "%.*s", (int)length, path);
-	error = mimicd_state_find(source->engine, name, uid, &source->instance);
+	error = mimicd_device_find(source->engine, name, uid, &source->instance);
 	if (error)
 		return error == -EPERM ? -EACCES : -ENOENT;
 	source->of = MIMICD_OF_DEVICE;

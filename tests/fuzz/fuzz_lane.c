@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/clients/internal.h"
 #include "daemon/clients/session.h"
 #include "daemon/engine/execute.h"
 #include "daemon/loop/log.h"

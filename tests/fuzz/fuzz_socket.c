@@ -22,6 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/clients/internal.h"
 #include "daemon/clients/session.h"
 #include "daemon/loop/log.h"
 #include "daemon/server.h"

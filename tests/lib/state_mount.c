@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/engine/instance.h"
-#include "daemon/engine/workers.h"
+#include "daemon/engine/jobs.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 #include "tests/lib/daemon_fixture.h"
@@ -57,7 +57,7 @@ static void *serve(void *argument)
 {
 	struct mimicd_server *server = argument;
 
-	/* The baton goes to the thread that serves; whoever made the server had it. */
+	/* The thread that serves releases the engine's lock, which the one that made the server has taken. */
 	mimicd_server_run(server);
 	return NULL;
 }
@@ -96,14 +96,14 @@ struct mimicd_instance *state_mount_take(struct state_mount *mount, const char *
 {
 	struct mimicd_instance *instance;
 
-	while (!mimic_lock_try(&mount->server->engine.jobs.baton, MIMICD_BATON_WORKER))
+	while (!mimic_lock_try(&mount->server->engine.lock, MIMICD_LOCK_WORKER))
 		test_sleep_ms(1);
 	return mimicd_instance_find(&mount->server->engine, device, &instance) ? NULL : instance;
 }
 
 void state_mount_give_back(struct state_mount *mount)
 {
-	mimic_lock_release(&mount->server->engine.jobs.baton);
+	mimic_lock_release(&mount->server->engine.lock);
 }
 
 struct state_tree *state_mount_tree(struct state_mount *mount, const char *device)

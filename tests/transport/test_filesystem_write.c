@@ -52,7 +52,7 @@ static void what_is_nothing_to_write_is_refused(void **unused)
 
 static bool hangs(const char *device)
 {
-	bool does = mimicd_inject_hangs(state_mount_take(&mounted, device));
+	bool does = state_mount_take(&mounted, device)->injection.hangs;
 
 	state_mount_give_back(&mounted);
 	return does;

@@ -15,8 +15,9 @@
 #include <cmocka.h>
 
 #include "daemon/clients/session.h"
+#include "daemon/clients/texts.h"
 #include "daemon/engine/instance.h"
-#include "daemon/engine/state.h"
+#include "daemon/engine/manage.h"
 #include "tests/lib/contract_numbers.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/fake_bus.h"
@@ -42,7 +43,7 @@ static int stop(void **state)
 
 static void inject(uint32_t what)
 {
-	assert_int_equal(mimicd_inject(fake_bus.server->engine.named[0], what), 0);
+	assert_int_equal(mimicd_device_inject(fake_bus.server->engine.named[0], what), 0);
 	fake_bus_settle();
 }
 
@@ -108,7 +109,7 @@ static void a_reset_completes_a_trapped_access_with_0_and_the_process_keeps_the_
 	slot = fake_bus_load_begin(BINDING, CONSUMER, PAGE_MAPLE, AT(CONSUME, 0), 4);
 	fake_bus_settle();
 	assert_true(fake_bus_waits(slot));
-	assert_int_equal(mimicd_state_reset(&fake_bus.server->engine, fake_bus.server->engine.named[0]), 0);
+	mimicd_device_reset(fake_bus.server->engine.named[0]);
 	fake_bus_settle();
 	assert_int_equal(fake_bus_status(slot, &data), 0);
 	assert_int_equal(data, 0);
@@ -124,7 +125,7 @@ static void a_reset_ends_a_wait_for_the_driver_whose_resolve_is_then_harmless(vo
 	open_queue();
 	slot = fetch_begin(3);
 	assert_true(fake_bus_waits(slot));
-	assert_int_equal(mimicd_state_reset(&fake_bus.server->engine, fake_bus.server->engine.named[0]), 0);
+	mimicd_device_reset(fake_bus.server->engine.named[0]);
 	fake_bus_settle();
 	assert_false(fake_bus_waits(slot));
 	assert_int_equal(fault_status(), 0);
@@ -304,7 +305,7 @@ static void a_device_that_hangs_can_be_closed(void **state)
 static void nothing_else_can_be_injected(void **state)
 {
 	(void)state;
-	assert_int_equal(mimicd_inject(fake_bus.server->engine.named[0], 7), -EINVAL);
+	assert_int_equal(mimicd_device_inject(fake_bus.server->engine.named[0], 7), -EINVAL);
 }
 
 /* --- hot plug ------------------------------------------------------------------- */
@@ -314,12 +315,12 @@ static void an_added_device_is_on_the_bus(void **state)
 	char name[MIMIC_NAME_MAX];
 
 	(void)state;
-	assert_int_equal(mimicd_instance_add(&fake_bus.server->engine, "maple", name), 0);
+	assert_int_equal(mimicd_device_add(&fake_bus.server->engine, "maple", name), 0);
 	assert_string_equal(name, "maple2");
 	assert_true(fake_bus.is_registered[2]);
 	assert_int_equal(fake_bus_open(2, 3, 7), 0);
 	assert_int_equal(fake_bus_load(3, 1, PAGE_MAPLE, AT(IDENTIFY, 0), 4), 0x01080100);
-	assert_int_equal(mimicd_instance_add(&fake_bus.server->engine, "pear", name), -ENOENT);
+	assert_int_equal(mimicd_device_add(&fake_bus.server->engine, "pear", name), -ENOENT);
 }
 
 static void a_number_of_another_daemon_is_passed_over(void **state)
@@ -328,9 +329,9 @@ static void a_number_of_another_daemon_is_passed_over(void **state)
 
 	(void)state;
 	fake_bus.is_registered[2] = true;
-	assert_int_equal(mimicd_instance_add(&fake_bus.server->engine, "maple", name), 0);
+	assert_int_equal(mimicd_device_add(&fake_bus.server->engine, "maple", name), 0);
 	assert_string_equal(name, "maple3");
-	assert_int_equal(mimicd_instance_add(&fake_bus.server->engine, "maple", name), -ENOSPC);
+	assert_int_equal(mimicd_device_add(&fake_bus.server->engine, "maple", name), -ENOSPC);
 }
 
 static void a_removed_device_takes_its_accesses_along(void **state)
@@ -341,14 +342,14 @@ static void a_removed_device_takes_its_accesses_along(void **state)
 	(void)state;
 	open_queue();
 	slot = fake_bus_load_begin(BINDING, CONSUMER, PAGE_MAPLE, AT(CONSUME, 0), 4);
-	assert_int_equal(mimicd_instance_remove(&fake_bus.server->engine, "maple0"), 0);
+	assert_int_equal(mimicd_device_remove(&fake_bus.server->engine, "maple0"), 0);
 	assert_false(fake_bus.is_registered[0]);
 	assert_int_equal(fake_bus_status(slot, NULL), MIMIC_BUS_TAKEN_BACK);
 	slot = fake_bus_load_begin(BINDING, CONSUMER, PAGE_MAPLE, AT(IDENTIFY, 0), 4);
 	assert_int_equal(fake_bus_status(slot, NULL), -ENODEV);
 	assert_int_equal(fake_bus_request(MIMIC_BUS_REQUEST_CLOSE, 0, BINDING, 0), 0);
-	assert_int_equal(mimicd_instance_remove(&fake_bus.server->engine, "maple0"), -ENODEV);
-	assert_int_equal(mimicd_instance_add(&fake_bus.server->engine, "maple", name), 0);
+	assert_int_equal(mimicd_device_remove(&fake_bus.server->engine, "maple0"), -ENODEV);
+	assert_int_equal(mimicd_device_add(&fake_bus.server->engine, "maple", name), 0);
 	assert_string_equal(name, "maple0");
 	open_queue();
 }

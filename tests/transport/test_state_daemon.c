@@ -13,6 +13,7 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
+#include "daemon/clients/internal.h"
 #include "daemon/clients/session.h"
 #include "daemon/loop/log.h"
 #include "daemon/server.h"

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "daemon/engine/inspection.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/inspection.h"
 #include "libmimic/base/clock.h"
 
 #define MS 1000000ull
@@ -21,7 +21,7 @@ static uint64_t look(uint64_t since_work)
 	uint64_t begun = mimic_now() - LOOK;
 
 	engine = (struct mimicd_engine){ .now = begun - since_work };
-	mimicd_look_ended(&engine, begun);
+	mimicd_inspection_ended(&engine, begun);
 	return mimic_now();
 }
 
@@ -30,9 +30,9 @@ static void lanes_with_work_get_as_long_as_a_look_took(void **state)
 	uint64_t end = look(0);
 
 	(void)state;
-	assert_false(mimicd_look_may_begin(&engine, end));
-	assert_false(mimicd_look_may_begin(&engine, end + LOOK - 10 * MS));
-	assert_true(mimicd_look_may_begin(&engine, end + LOOK + 10 * MS));
+	assert_false(mimicd_inspection_may_begin(&engine, end));
+	assert_false(mimicd_inspection_may_begin(&engine, end + LOOK - 10 * MS));
+	assert_true(mimicd_inspection_may_begin(&engine, end + LOOK + 10 * MS));
 }
 
 static void work_that_stops_during_a_look_still_has_its_turn(void **state)
@@ -40,7 +40,7 @@ static void work_that_stops_during_a_look_still_has_its_turn(void **state)
 	uint64_t end = look(MS / 20);
 
 	(void)state;
-	assert_false(mimicd_look_may_begin(&engine, end));
+	assert_false(mimicd_inspection_may_begin(&engine, end));
 }
 
 static void looks_follow_each_other_while_the_lanes_are_idle(void **state)
@@ -48,7 +48,7 @@ static void looks_follow_each_other_while_the_lanes_are_idle(void **state)
 	uint64_t end = look(MS);
 
 	(void)state;
-	assert_true(mimicd_look_may_begin(&engine, end));
+	assert_true(mimicd_inspection_may_begin(&engine, end));
 }
 
 static void what_is_added_to_a_look_makes_the_turn_longer(void **state)
@@ -57,9 +57,9 @@ static void what_is_added_to_a_look_makes_the_turn_longer(void **state)
 
 	(void)state;
 	engine.now = begun;
-	mimicd_look_ended(&engine, begun);
-	assert_false(mimicd_look_may_begin(&engine, end + 2 * LOOK - 10 * MS));
-	assert_true(mimicd_look_may_begin(&engine, end + 2 * LOOK + 10 * MS));
+	mimicd_inspection_ended(&engine, begun);
+	assert_false(mimicd_inspection_may_begin(&engine, end + 2 * LOOK - 10 * MS));
+	assert_true(mimicd_inspection_may_begin(&engine, end + 2 * LOOK + 10 * MS));
 }
 
 int main(void)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What the files of this front end know together. */
+#ifndef MIMICD_CLIENTS_INTERNAL_H
+#define MIMICD_CLIENTS_INTERNAL_H
+
+#include <sys/types.h>
+
+#include "daemon/clients/clients.h"
+#include "daemon/engine/client.h"
+#include "daemon/engine/front_end.h"
+#include "daemon/loop/loop.h"
+
+#define MIMICD_SESSIONS_MAX 256
+
+struct mimicd_clients {
+	struct mimicd_engine *engine;
+	struct mimicd_front_end front_end;
+	struct mimicd_clients_options options;
+	struct mimicd_session *sessions;
+	unsigned int count;		/* of these */
+	int listen_fd;			/* -1: none */
+	int spare_fd;			/* given up for a moment to refuse a client when there are no descriptors */
+	struct mimicd_source listen_source;
+	char *socket_path;
+	dev_t socket_device;		/* to remove our own socket only */
+	ino_t socket_inode;
+};
+
+/* A program that is connected by a socket. */
+struct mimicd_session {
+	struct mimicd_client client;	/* first: it is what the engine knows of it */
+	struct mimicd_clients *clients;
+	struct mimicd_session *next;
+	int socket;
+	int event_fd;
+	struct mimicd_source socket_source;
+	struct mimicd_source kick_source;
+	struct mimicd_source process_source;
+	bool greeted;
+	unsigned int complaints;	/* refused messages, see messages.c */
+	bool text_is_unread;	/* a reply with a text, that may not have been read yet */
+};
+
+static inline struct mimicd_session *mimicd_session_of(struct mimicd_client *client)
+{
+	return (struct mimicd_session *)client;
+}
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The messages of a session (docs/protocol.md). */
+#ifndef MIMICD_MESSAGES_H
+#define MIMICD_MESSAGES_H
+
+struct mimicd_session;
+
+/* The socket has something to say. */
+void mimicd_session_receive(struct mimicd_session *session);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "daemon/clients/packet.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/clients/internal.h"
+#include "daemon/loop/log.h"
+
+/* A client that goes on sending what we refuse would fill the log. */
+#define COMPLAINTS_MAX 16
+
+const struct mimicd_message_type mimicd_message_types[MIMIC_MESSAGE_TYPES] = {
+#define _(number, name, request, reply, descriptors, meaning) \
+	[number] = { #name, sizeof(struct request), descriptors },
+	MIMIC_MESSAGES(_)
+#undef _
+};
+
+void mimicd_packet_close(struct mimicd_packet *packet)
+{
+	while (packet->fd_count)
+		close(packet->fds[--packet->fd_count]);
+}
+
+int mimicd_packet_receive(int socket, struct mimicd_packet *packet)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(MIMICD_PACKET_DESCRIPTORS * sizeof(int))];
+	struct iovec piece = { packet->bytes, sizeof(packet->bytes) };
+	struct msghdr message = {
+		.msg_iov = &piece,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t length = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	packet->fd_count = 0;
+	if (length < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	for (struct cmsghdr *entry = CMSG_FIRSTHDR(&message); entry; entry = CMSG_NXTHDR(&message, entry)) {
+		size_t size = entry->cmsg_len - CMSG_LEN(0);
+
+		if (entry->cmsg_level != SOL_SOCKET || entry->cmsg_type != SCM_RIGHTS)
+			continue;
+		memcpy(packet->fds, CMSG_DATA(entry), size);
+		packet->fd_count = (unsigned int)(size / sizeof(int));
+	}
+	packet->truncated = message.msg_flags & (MSG_TRUNC | MSG_CTRUNC);
+	packet->length = (size_t)length;
+	/* An empty packet and the end of the connection look the same, and are. */
+	return length ? 1 : -EPIPE;
+}
+
+void mimicd_reply(struct mimicd_session *session, const struct mimicd_packet *packet, void *reply,
+		       size_t size, int error, int fd)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct mimic_message *header = reply;
+	struct iovec piece = { reply, size };
+	struct msghdr message = { .msg_iov = &piece, .msg_iovlen = 1 };
+
+	*header = (struct mimic_message){
+		.size = (uint32_t)size,
+		.type = packet->header.type | MIMIC_MESSAGE_REPLY,
+		.sequence = packet->header.sequence,
+		.error = error,
+	};
+	if (fd >= 0) {
+		struct cmsghdr *entry;
+
+		message.msg_control = control;
+		message.msg_controllen = sizeof(control);
+		entry = CMSG_FIRSTHDR(&message);
+		entry->cmsg_level = SOL_SOCKET;
+		entry->cmsg_type = SCM_RIGHTS;
+		entry->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(entry), &fd, sizeof(int));
+	}
+	if (sendmsg(session->socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+		return;
+	if (errno == EAGAIN)
+		mimicd_client_break(&session->client, "it does not read its replies");
+	else if (errno != EPIPE && errno != ECONNRESET)
+		mimicd_client_break(&session->client, "cannot send a reply: %s", strerror(errno));
+}
+
+void mimicd_reply_plain(struct mimicd_session *session, const struct mimicd_packet *packet, int error)
+{
+	struct mimic_message reply;
+
+	mimicd_reply(session, packet, &reply, sizeof(reply), error, -1);
+}
+
+void mimicd_complain(struct mimicd_session *session, const struct mimicd_packet *packet, int error,
+		     const char *why)
+{
+	mimicd_log(MIMICD_LOG_WARNING, "process %d (%s): %s was refused: %s (%s)", (int)session->client.program.pid,
+		   session->client.program.name, mimicd_message_types[packet->header.type].name, why, strerror(-error));
+	if (++session->complaints > COMPLAINTS_MAX)
+		mimicd_client_break(&session->client, "too many refused messages");
+	mimicd_reply_plain(session, packet, error);
+}

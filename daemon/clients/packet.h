@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Messages as they lie in the socket: received, answered, refused. */
+#ifndef MIMICD_PACKET_H
+#define MIMICD_PACKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mimic/protocol.h"
+
+struct mimicd_session;
+
+#define MIMICD_PACKET_DESCRIPTORS 4
+
+struct mimicd_packet {
+	union {
+		struct mimic_message header;
+		struct mimic_hello hello;
+		struct mimic_open open;
+		struct mimic_device_request device;
+		struct mimic_lane_request lane;
+		struct mimic_number_request number;
+		struct mimic_memory_request memory;
+		struct mimic_add add;
+		struct mimic_inject inject;
+		struct mimic_event_request event;
+		struct mimic_state_request state;
+		char bytes[MIMIC_MESSAGE_MAX];
+	};
+	size_t length;
+	int fds[MIMICD_PACKET_DESCRIPTORS];
+	unsigned int fd_count;
+	bool truncated;
+};
+
+struct mimicd_message_type {
+	const char *name;
+	size_t size;
+	unsigned int fds;
+};
+
+extern const struct mimicd_message_type mimicd_message_types[MIMIC_MESSAGE_TYPES];
+
+/* 1: a packet, 0: none now, -errno: the client is gone. */
+int mimicd_packet_receive(int socket, struct mimicd_packet *packet);
+/* Its descriptors. */
+void mimicd_packet_close(struct mimicd_packet *packet);
+
+/* The reply begins with a struct mimic_message, which is filled in. A descriptor (else -1) stays the caller's. */
+void mimicd_reply(struct mimicd_session *session, const struct mimicd_packet *packet, void *reply,
+		  size_t size, int error, int fd);
+void mimicd_reply_plain(struct mimicd_session *session, const struct mimicd_packet *packet, int error);
+/* The same, with a line in the log; too many of them end the session. */
+void mimicd_complain(struct mimicd_session *session, const struct mimicd_packet *packet, int error,
+		     const char *why);
+
+#endif

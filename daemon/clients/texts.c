@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "daemon/clients/texts.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <linux/sockios.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "daemon/clients/packet.h"
+#include "daemon/clients/internal.h"
+#include "daemon/engine/manage.h"
+#include "libmimic/base/clock.h"
+#include "libmimic/base/state_json.h"
+
+static int memfd_with(const char *text, size_t size)
+{
+	int fd = memfd_create("mimic text", MFD_CLOEXEC);
+	size_t done = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (done < size) {
+		ssize_t written = write(fd, text + done, size - done);
+
+		if (written <= 0) {
+			close(fd);
+			return -EIO;
+		}
+		done += (size_t)written;
+	}
+	return fd;
+}
+
+void mimicd_note_text_read(struct mimicd_session *session)
+{
+	int unread = 0;
+
+	if (session->text_is_unread)
+		session->text_is_unread = !ioctl(session->socket, SIOCOUTQ, &unread) && unread;
+}
+
+/* Texts that wait in a socket are memory that counts for nobody: one is the most that a client leaves there. */
+static bool may_have_text(struct mimicd_session *session, const struct mimicd_packet *packet)
+{
+	if (session->text_is_unread)
+		mimicd_reply_plain(session, packet, -EAGAIN);
+	return !session->text_is_unread;
+}
+
+/* Takes the text; NULL: there was no memory for it. */
+static void reply_text(struct mimicd_session *session, const struct mimicd_packet *packet, char *text)
+{
+	struct mimic_list_reply reply = { 0 };
+	int fd = -ENOMEM;
+
+	if (text) {
+		reply.size = strlen(text);
+		fd = memfd_with(text, reply.size);
+	}
+	free(text);
+	if (fd < 0) {
+		mimicd_reply_plain(session, packet, fd);
+		return;
+	}
+	mimicd_reply(session, packet, &reply, sizeof(reply), 0, fd);
+	session->text_is_unread = true;
+	close(fd);
+}
+
+void mimicd_send_list(struct mimicd_session *session, const struct mimicd_packet *packet)
+{
+	if (may_have_text(session, packet))
+		reply_text(session, packet, mimicd_list_text(session->client.engine, &session->client));
+}
+
+/* The tree as JSON text (docs/state.md), of one moment. NULL: no memory. */
+static char *state_text(const struct mimicd_instance *instance, bool with_bytes)
+{
+	struct json_object *state = mimic_state_json(instance->kind, instance->model, mimic_now(),
+						     with_bytes ? MIMIC_STATE_JSON_BYTES : 0);
+	const char *printed;
+	char *text;
+
+	if (!state)
+		return NULL;
+	printed = json_object_to_json_string_ext(state, JSON_C_TO_STRING_PLAIN);
+	text = printed ? strdup(printed) : NULL;
+	json_object_put(state);
+	return text;
+}
+
+void mimicd_send_state(struct mimicd_session *session, const struct mimicd_packet *packet)
+{
+	const struct mimic_state_request *request = &packet->state;
+	struct mimicd_instance *instance;
+	int error;
+
+	if (request->name[MIMIC_NAME_MAX - 1] || request->flags & ~(uint32_t)MIMIC_STATE_WITH_BYTES) {
+		mimicd_complain(session, packet, -EINVAL, "the name does not end, or no such flags");
+		return;
+	}
+	error = mimicd_device_find(session->client.engine, request->name, session->client.program.uid, &instance);
+	if (error)
+		mimicd_reply_plain(session, packet, error);
+	else if (may_have_text(session, packet))
+		reply_text(session, packet, state_text(instance, request->flags & MIMIC_STATE_WITH_BYTES));
+}

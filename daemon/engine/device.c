@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Devices made and destroyed, and what a model asks of the daemon. */
+#include "daemon/engine/device.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/engine/client.h"
+#include "daemon/engine/engine.h"
+#include "daemon/engine/instance.h"
+#include "daemon/engine/trace.h"
+#include "daemon/loop/log.h"
+#include "libmimic/base/clock.h"
+
+/* --- what a model asks -------------------------------------------------------------- */
+
+static void complete(void *context, uint64_t owner, uint64_t data)
+{
+	struct mimicd_instance *instance = context;
+	struct mimicd_waiter *waiter = mimicd_instance_find_waiter(instance, owner);
+
+	if (!waiter)
+		return;
+	mimicd_instance_remove_waiter(instance, waiter);
+	waiter->complete(waiter->context, data);
+}
+
+/* The program that has all of it. NULL: none, or several have contexts. */
+static struct mimicd_program *program_of(struct mimicd_instance *instance)
+{
+	if (instance->binding)
+		return &instance->binding->program;
+	return instance->client ? &instance->client->program : NULL;
+}
+
+/* Once for each program: it can make its device hang as often as it likes. */
+static void log_report(void *context, const char *text)
+{
+	struct mimicd_instance *instance = context;
+	struct mimicd_program *program = program_of(instance);
+
+	if (!program || program->was_reported)
+		return;
+	program->was_reported = true;
+	mimicd_log(MIMICD_LOG_WARNING, "%s (%s, pid %d): %s", instance->name, program->name,
+		   (int)program->pid, text);
+}
+
+/* To the function driver of the process that has it. 0 or -errno. */
+static int raise_interrupt(struct mimicd_instance *instance)
+{
+	struct mimicd_function *function = instance->binding->function;
+
+	return function->ops->interrupt(function);
+}
+
+/*
+ * Where a driver serves the device's faults, it makes the page present. The
+ * interrupt is raised here and not by the model, which raises none after a
+ * program has waived it: that is between program and operating system on the
+ * hardware, and here only the driver can end the wait.
+ */
+static enum mimic_fault_answer ask_driver(struct mimicd_instance *instance)
+{
+	if (!mimicd_instance_is_bound(instance))
+		return MIMIC_FAULT_BAD;
+	/* A kind with events has an interrupt that is not waived: its model raises it when it stalls. */
+	if (instance->kind->take_events)
+		return MIMIC_FAULT_STALL;
+	if (mimicd_inject_loses_interrupt(&instance->injection))
+		return MIMIC_FAULT_STALL;
+	return raise_interrupt(instance) ? MIMIC_FAULT_BAD : MIMIC_FAULT_STALL;
+}
+
+static enum mimic_fault_answer page_fault(void *context, uint64_t address, unsigned int source)
+{
+	(void)address;
+	(void)source;
+	return ask_driver(context);
+}
+
+static enum mimic_fault_answer context_fault(void *context, unsigned int device_context,
+					     uint64_t address, bool writes)
+{
+	(void)device_context;
+	(void)address;
+	(void)writes;
+	return ask_driver(context);
+}
+
+static const struct mimic_memory *memory_of(void *context, uint64_t address_space)
+{
+	const struct mimicd_instance *instance = context;
+
+	if (mimicd_instance_is_bound(instance)) {
+		const struct mimicd_binding *binding = mimicd_instance_find_binding(instance, address_space);
+
+		return binding ? &binding->port : NULL;
+	}
+	for (unsigned int i = 0; i < instance->context_count; i++) {
+		if (instance->contexts[i].client && instance->contexts[i].address_space == address_space)
+			return &instance->contexts[i].port;
+	}
+	return NULL;
+}
+
+/* A model's interrupt, inside of its calls: of kinds with events, which raise it for a page, too. */
+static void interrupt(void *context)
+{
+	struct mimicd_instance *instance = context;
+
+	if (!mimicd_instance_is_bound(instance))
+		mimicd_events_raise(&instance->events);
+	else if (!mimicd_inject_loses_interrupt(&instance->injection))
+		raise_interrupt(instance);
+}
+
+/* --- made ----------------------------------------------------------------------- */
+
+static int create_contexts(struct mimicd_instance *instance, const void *parameters)
+{
+	unsigned int count = instance->kind->contexts->count(parameters);
+
+	instance->contexts = calloc(count, sizeof(*instance->contexts));
+	if (!instance->contexts)
+		return -ENOMEM;
+	instance->context_count = count;
+	for (unsigned int i = 0; i < count; i++)
+		mimicd_memory_port(&instance->contexts[i].port, &instance->contexts[i].memory);
+	return 0;
+}
+
+static void fill_host(struct mimicd_instance *instance, struct mimic_host *host)
+{
+	*host = (struct mimic_host){
+		.context = instance,
+		.complete = complete,
+		.interrupt = instance->kind->take_events ? interrupt : NULL,
+		.report = log_report,
+		.page_fault = page_fault,
+		.context_fault = context_fault,
+		.memory_of = memory_of,
+	};
+	if (instance->kind->jobs)
+		mimicd_memory_job_port(&host->memory, &instance->memory);
+	else
+		mimicd_memory_port(&host->memory, &instance->memory);
+}
+
+static int create_model(struct mimicd_instance *instance)
+{
+	struct mimicd_engine *engine = instance->engine;
+	const struct mimic_kind *kind = instance->kind;
+	struct mimic_own_parameters parameters = *mimic_parameters_of(&engine->settings.parameters, kind);
+	struct mimic_host host;
+	int error = kind->contexts ? create_contexts(instance, &parameters) : 0;
+
+	if (!error)
+		error = mimicd_device_memory_create(&instance->device_memory, kind->memory_size ?
+						    kind->memory_size(&parameters) : 0);
+	if (error)
+		return error;
+	fill_host(instance, &host);
+	if (kind->jobs)
+		kind->jobs->enable(&parameters);
+	instance->model = kind->create(&parameters, &host, instance->device_memory.base);
+	if (!instance->model)
+		return -errno;
+	instance->jobs = (struct mimicd_device_jobs){
+		.jobs = &engine->jobs, .ops = kind->jobs, .model = instance->model, .name = instance->name,
+	};
+	instance->events = (struct mimicd_device_events){
+		.events = &engine->events, .kind = kind, .model = instance->model,
+	};
+	return 0;
+}
+
+/* NULL with errno. */
+static struct mimicd_instance *create(struct mimicd_engine *engine, const struct mimic_kind *kind,
+				      unsigned int number, bool is_private)
+{
+	struct mimicd_instance *instance = calloc(1, sizeof(*instance));
+	int error;
+
+	if (!instance)
+		return NULL;
+	instance->engine = engine;
+	instance->kind = kind;
+	instance->index = number;
+	instance->device_memory.fd = -1;
+	instance->is_private = is_private;
+	snprintf(instance->name, sizeof(instance->name), "%s%s%u", kind->name, is_private ? "@" : "", number);
+	error = create_model(instance);
+	if (!error)
+		return instance;
+	mimicd_device_destroy(instance);
+	errno = -error;
+	return NULL;
+}
+
+int mimicd_device_create(struct mimicd_engine *engine, const struct mimic_kind *kind,
+			 unsigned int number, struct mimicd_instance **created)
+{
+	unsigned int place = mimicd_instance_place(kind, number);
+	struct mimicd_instance *instance = create(engine, kind, number, false);
+	int error = -errno;
+
+	if (!instance) {
+		mimicd_log(MIMICD_LOG_ERROR, "cannot make %s%u: %s", kind->name, number, strerror(-error));
+		return error;
+	}
+	engine->named[place] = instance;
+	if (place >= engine->named_count)
+		engine->named_count = place + 1;
+	*created = instance;
+	return 0;
+}
+
+int mimicd_device_create_private(struct mimicd_engine *engine, const struct mimic_kind *kind,
+				 unsigned int number, struct mimicd_instance **created)
+{
+	struct mimicd_instance *instance = create(engine, kind, number, true);
+
+	if (!instance)
+		return -errno;
+	*created = instance;
+	return 0;
+}
+
+int mimicd_devices_create(struct mimicd_engine *engine)
+{
+	struct mimicd_instance *created;
+	int error = 0;
+
+	for (size_t kind = 0; kind < mimic_kind_count(); kind++) {
+		for (unsigned int i = 0; !error && i < engine->settings.counts[kind]; i++)
+			error = mimicd_device_create(engine, mimic_kinds[kind], i, &created);
+	}
+	return error;
+}
+
+/* --- destroyed ------------------------------------------------------------------ */
+
+static void leave_place(struct mimicd_instance *instance)
+{
+	struct mimicd_engine *engine = instance->engine;
+	unsigned int place = mimicd_instance_place(instance->kind, instance->index);
+
+	if (instance->is_private || engine->named[place] != instance)
+		return;
+	engine->named[place] = NULL;
+	while (engine->named_count && !engine->named[engine->named_count - 1])
+		engine->named_count--;
+}
+
+void mimicd_device_destroy(struct mimicd_instance *instance)
+{
+	leave_place(instance);
+	if (instance->jobs.places) {
+		instance->model->ops->power_on(instance->model, mimic_now());
+		mimicd_jobs_close(&instance->jobs);
+	}
+	if (instance->model) {
+		mimicd_events_forget(&instance->events);
+		mimicd_trace_close(instance);
+		instance->kind->destroy(instance->model);
+	}
+	mimicd_device_memory_destroy(&instance->device_memory);
+	free(instance->contexts);
+	free(instance);
+}
+
+void mimicd_devices_destroy(struct mimicd_engine *engine)
+{
+	while (engine->named_count)
+		mimicd_device_destroy(engine->named[engine->named_count - 1]);
+}
