@@ -17,6 +17,7 @@
 #include "daemon/engine/engine.h"
 #include "daemon/engine/events.h"
 #include "daemon/engine/execute.h"
+#include "daemon/engine/lane.h"
 #include "daemon/engine/manage.h"
 #include "daemon/loop/log.h"
 

@@ -7,15 +7,15 @@
 #define MIMICD_CLIENT_H
 
 #include "daemon/engine/instance.h"
-#include "daemon/engine/lane.h"
 #include "daemon/engine/memory.h"
+#include "daemon/engine/process.h"
 #include "daemon/engine/program.h"
 #include "daemon/engine/trace.h"
+#include "mimic/lane.h"
 #include "mimic/protocol.h"
 
 struct mimicd_client;
 struct mimicd_engine;
-struct mimicd_process;
 
 /* What a client has open: a device, or one of its contexts. */
 struct mimicd_device_slot {
@@ -26,6 +26,41 @@ struct mimicd_device_slot {
 	uint8_t pages;		/* that the program has */
 	unsigned int opens;
 	bool closed;	/* commands for it may still be in a lane: the number is not given away yet */
+};
+
+/* Of a client. */
+struct mimicd_thread {
+	uint64_t owner;		/* on devices that the client has from us */
+	struct mimicd_owner *bound;	/* on those that its process has by a driver; NULL: no such client */
+	uint32_t number;
+	unsigned int lanes;
+	struct mimicd_lane *parked;	/* the lane whose access waits in a device; a thread has one at most */
+	bool gone;			/* to be freed with its last lane */
+};
+
+/* By which a thread gives commands. */
+struct mimicd_lane {
+	struct mimicd_client *client;
+	struct mimicd_thread *thread;
+	struct mimicd_lane *next;	/* of the client */
+	uint32_t number;
+	uint32_t level;
+	struct mimic_lane *memory;	/* shared: the client may change any byte at any time */
+	size_t size;
+	struct mimic_ring_end commands;
+	struct mimic_ring_end responses;
+
+	struct mimic_command command;	/* being executed while remaining != 0 */
+	uint32_t remaining;
+	uint64_t follows;	/* the order word that the next command waits for, 0: none */
+	struct mimicd_device_slot *target;	/* NULL: closed meanwhile, or no such page; stores go nowhere, loads give 0 */
+	bool parked;		/* its access waits in the device */
+	struct mimicd_waiter waiter;	/* that access */
+	bool withdrawn;		/* the command being executed gives no answers, has no effect */
+	bool cancel_pending;	/* the same for the next one that has answers */
+	bool retired;		/* no more commands come; what is posted is still done */
+	bool running;		/* its commands are being executed, further up the stack */
+	bool answered;		/* since the client was last notified */
 };
 
 struct mimicd_client_ops {
@@ -52,6 +87,12 @@ struct mimicd_client {
 	struct mimicd_memory memory;
 	struct mimicd_trace trace;
 };
+
+/* The owner of its accesses. A client of a process that has devices by a driver has no others. */
+static inline uint64_t mimicd_thread_owner(const struct mimicd_thread *thread)
+{
+	return thread->bound ? thread->bound->number : thread->owner;
+}
 
 /*
  * It has nothing yet. The program's uid and pid are filled in; the pidfd, taken over until

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* How sessions get devices and contexts, and give them back. */
+/* How clients get devices and contexts, and give them back. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
 #include "daemon/engine/instance.h"
+#include "daemon/engine/lane.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
 

@@ -117,7 +117,7 @@ static void park(struct mimicd_lane *lane)
 	lane->parked = true;
 	lane->thread->parked = lane;
 	lane->waiter = (struct mimicd_waiter){
-		.owner = mimicd_lane_owner(lane),
+		.owner = mimicd_thread_owner(lane->thread),
 		.complete = complete,
 		.context = lane,
 	};
@@ -127,7 +127,7 @@ static void park(struct mimicd_lane *lane)
 static void fill_pattern(const struct mimicd_lane *lane, struct mimic_access *pattern)
 {
 	*pattern = (struct mimic_access){
-		.owner = mimicd_lane_owner(lane),
+		.owner = mimicd_thread_owner(lane->thread),
 		.offset = lane->command.offset,
 		.page = (uint8_t)(lane->target->first_page + lane->command.page),
 		.size = lane->command.size,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Lanes and threads of a session: made, retired, freed. */
+#include "daemon/engine/lane.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static int map_lane(struct mimicd_lane *lane, int *fd)
 	return 0;
 }
 
-static int add_to_server(struct mimicd_engine *engine, struct mimicd_lane *lane)
+static int add_to_engine(struct mimicd_engine *engine, struct mimicd_lane *lane)
 {
 	if (engine->lane_count == engine->lane_capacity) {
 		unsigned int capacity = engine->lane_capacity ? 2 * engine->lane_capacity : 16;
@@ -58,7 +59,7 @@ static int add_to_server(struct mimicd_engine *engine, struct mimicd_lane *lane)
 	return 0;
 }
 
-static void remove_from_server(struct mimicd_engine *engine, struct mimicd_lane *lane)
+static void remove_from_engine(struct mimicd_engine *engine, struct mimicd_lane *lane)
 {
 	for (unsigned int i = 0; i < engine->lane_count; i++) {
 		if (engine->lanes[i] != lane)
@@ -66,17 +67,6 @@ static void remove_from_server(struct mimicd_engine *engine, struct mimicd_lane 
 		engine->lanes[i] = engine->lanes[--engine->lane_count];
 		return;
 	}
-}
-
-static uint64_t owner_of(const struct mimicd_thread *thread)
-{
-	/* A session of a process that came by the kernel has that process's devices only. */
-	return thread->bound ? thread->bound->number : thread->owner;
-}
-
-uint64_t mimicd_lane_owner(const struct mimicd_lane *lane)
-{
-	return owner_of(lane->thread);
 }
 
 /* The thread of that number, or for 0 a new one. */
@@ -146,7 +136,7 @@ int mimicd_lane_create(struct mimicd_client *client, uint32_t thread_number, uin
 	error = map_lane(lane, fd);
 	if (error)
 		goto free_lane;
-	error = add_to_server(client->engine, lane);
+	error = add_to_engine(client->engine, lane);
 	if (error)
 		goto unmap;
 	lane->number = ++client->last_lane;
@@ -189,7 +179,7 @@ void mimicd_lane_destroy(struct mimicd_lane *lane)
 	*link = lane->next;
 	client->lane_count--;
 	lane->thread->lanes--;
-	remove_from_server(client->engine, lane);
+	remove_from_engine(client->engine, lane);
 	munmap(lane->memory, lane->size);
 	free(lane);
 }
@@ -212,7 +202,7 @@ static void finish_thread(struct mimicd_client *client, struct mimicd_thread *th
 
 		if (!client->devices[i].instance)
 			continue;
-		model->ops->owner_gone(model, owner_of(thread), now);
+		model->ops->owner_gone(model, mimicd_thread_owner(thread), now);
 		/* Who waited goes on, and may have set off a loop. */
 		client->engine->busy |= model->ops->busy(model);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Whose turn it is: a round over all lanes, then the devices that go on by themselves. When a lane is done. */
+/* A round over all lanes, then what goes on by itself; and what the loop calls. */
 #include <stdlib.h>
 
 #include "daemon/engine/client.h"
@@ -8,6 +8,7 @@
 #include "daemon/engine/execute.h"
 #include "daemon/engine/front_end.h"
 #include "daemon/engine/inspection.h"
+#include "daemon/engine/lane.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/wait.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 #include "daemon/engine/turn.h"
 
-#include "daemon/engine/client.h"
-
 bool mimicd_lane_is_blocked(const struct mimicd_lane *lane)
 {
 	if (lane->thread->bound && lane->thread->bound->trap)

@@ -3,7 +3,7 @@
 #ifndef MIMICD_TURN_H
 #define MIMICD_TURN_H
 
-#include "daemon/engine/lane.h"
+#include "daemon/engine/client.h"
 
 static inline bool mimicd_has_answers(enum mimic_command_kind kind)
 {

@@ -9,15 +9,6 @@
 
 #include "daemon/filesystem/internal.h"
 
-struct mimicd_node *mimicd_filesystem_node(fuse_req_t request, fuse_ino_t number)
-{
-	struct mimicd_node *node = mimicd_node_find(&mimicd_filesystem_of(request)->nodes, number);
-
-	if (!node)
-		fuse_reply_err(request, ESTALE);
-	return node;
-}
-
 /* --- attributes ------------------------------------------------------------------------- */
 
 static mode_t mode_of(const struct mimicd_filesystem *filesystem, enum mimicd_entry_kind kind)

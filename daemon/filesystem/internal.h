@@ -4,6 +4,7 @@
 
 #define FUSE_USE_VERSION 312
 
+#include <errno.h>
 #include <fuse3/fuse_lowlevel.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -116,7 +117,15 @@ static inline uid_t mimicd_asks(fuse_req_t request)
 }
 
 /* NULL: the request got its answer, that the kernel should not know it any more. */
-struct mimicd_node *mimicd_filesystem_node(fuse_req_t request, fuse_ino_t number);
+static inline struct mimicd_node *mimicd_filesystem_node(fuse_req_t request, fuse_ino_t number)
+{
+	struct mimicd_node *node = mimicd_node_find(&mimicd_filesystem_of(request)->nodes, number);
+
+	if (!node)
+		fuse_reply_err(request, ESTALE);
+	return node;
+}
+
 /* A file or a folder, and what it shows. 0, or -errno: -ENFILE, too much is open; as mimicd_tree_read(). */
 int mimicd_file_create(struct mimicd_filesystem *filesystem, const char *path, uid_t uid,
 		       bool is_folder, struct mimicd_open_file **created);

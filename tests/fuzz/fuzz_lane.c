@@ -18,6 +18,7 @@
 #include "daemon/clients/internal.h"
 #include "daemon/clients/session.h"
 #include "daemon/engine/execute.h"
+#include "daemon/engine/lane.h"
 #include "daemon/loop/log.h"
 #include "daemon/server.h"
 #include "tests/fuzz/check.h"
