@@ -60,7 +60,7 @@ static bool is_lost(struct mimicd_instance *instance, const struct mimic_access 
 				      mimicd_bus_attach_space(access->data));
 }
 
-/* The driver's looks for a fault only, and only those that show one. */
+/* Of the driver's loads of its fault register, those that show a fault, may be falsified. */
 static uint64_t answer_of(struct mimicd_instance *instance, const struct mimic_access *access)
 {
 	if (access->is_write)

@@ -3,7 +3,7 @@
  * Answers to requests of the kernel, by the shared slots or by write().
  *
  * Order in a slot: status, data, fd, then `answered` (release), then a full
- * fence, then a look at waiter_sleeps. The kernel does it the other way round,
+ * fence, then waiter_sleeps is read. The kernel does it the other way round,
  * so one of the two sees the other.
  */
 #include <errno.h>
@@ -30,7 +30,7 @@ static void commit(struct mimicd_bus *bus, uint32_t slot, bool has_descriptor)
 	struct mimic_bus_commit commit = { .size = sizeof(commit), .slot = slot };
 	int error;
 
-	/* While no FETCH is out, one command does both. */
+	/* While no FETCH is in flight, one command does both. */
 	if (bus->ring && !bus->fetch_is_parked && !has_descriptor &&
 	    !bus->ops->ring_fetch(bus->ring, (int)slot)) {
 		bus->fetch_is_parked = true;

@@ -24,7 +24,7 @@ static void cancel(struct mimicd_bus *bus, uint32_t slot)
 static bool take_slots(struct mimicd_bus *bus)
 {
 	struct mimic_bus_header *header = bus->header;
-	/* acquire: a bit that is set after our look at it rings again */
+	/* acquire: a bit that is set after we have read it rings again */
 	uint32_t doorbell = __atomic_load_n(&header->doorbell, __ATOMIC_ACQUIRE);
 	bool worked = false;
 

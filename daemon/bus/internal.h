@@ -45,7 +45,7 @@ struct mimicd_bus {
 	struct mimicd_bus_options options;
 	const struct mimicd_bus_ops *ops;
 	int fd;
-	bool is_starting;		/* nobody waits for us yet */
+	bool is_starting;		/* no program waits for us yet */
 	bool is_lost;			/* the node failed: nothing is asked or answered any more */
 	bool is_cleared;		/* and what was on it is gone */
 	struct mimic_bus_header *header;	/* NULL: read() and write() */
@@ -132,7 +132,7 @@ void mimicd_bus_serve(struct mimicd_bus *bus, const struct mimic_bus_request *bo
 
 /*
  * As those of struct mimicd_front_end_ops; the context is the bus. With read() and write()
- * it only looks if it was woken, or if `is_idle`: a look costs a system call.
+ * requests are read only if it was woken, or if `is_idle`: that costs a system call.
  */
 bool mimicd_bus_poll(void *context, bool is_idle);
 bool mimicd_bus_has_work(void *context);

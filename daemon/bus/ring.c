@@ -13,7 +13,7 @@ static void stop_ring(struct mimicd_bus *bus)
 	if (bus->ring)
 		bus->ops->ring_destroy(bus->ring);
 	bus->ring = NULL;
-	/* From now on the kernel wakes us for each request: it cannot know when we look. */
+	/* From now on the kernel wakes us for each request: it cannot know when we poll. */
 	if (bus->header)
 		__atomic_store_n(&bus->header->sleeping, 1, __ATOMIC_SEQ_CST);
 	if (bus->header)

@@ -11,7 +11,7 @@
 #include "daemon/bus/bus.h"
 #include "mimic/bus.h"
 
-/* One FETCH is out at a time; the rest is room for a commit that follows at once. */
+/* One FETCH is in flight at a time; the rest is room for a commit that follows at once. */
 #define RING_ENTRIES 8
 
 static int system_open(const char *path)

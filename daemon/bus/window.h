@@ -27,8 +27,8 @@ struct mimicd_window {
 	struct mimicd_bus *bus;
 	uint32_t binding;
 	/*
-	 * Of devices with jobs: workers look into granules, and one makes room for another
-	 * only while none does. Nobody else uses the window of such a device.
+	 * Of devices with jobs: workers use granules, and one makes room for another
+	 * only while none does. Only they use the window of such a device.
 	 */
 	pthread_rwlock_t lock;
 	struct mimicd_granule granules[MIMICD_WINDOW_GRANULES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The text behind `mimic list`: devices and who uses them. docs/protocol.md names the fields. */
+/* The text behind `mimic list`: devices and the programs that use them. docs/protocol.md names the fields. */
 #include <json-c/json.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ static struct json_object *describe_process(pid_t pid, const char *program)
 	return user;
 }
 
-/* Who has all of it. */
+/* The program that has all of it. */
 static struct json_object *describe_user(const struct mimicd_instance *instance)
 {
 	if (instance->kind->contexts)
@@ -56,7 +56,7 @@ static struct json_object *describe_counters(const struct mimicd_instance *insta
 	return describe_values(instance->kind, values);
 }
 
-/* NULL: nobody has it. */
+/* NULL: no program has it. */
 static struct json_object *describe_context_user(const struct mimicd_instance *instance,
 						 unsigned int index)
 {
@@ -87,7 +87,7 @@ static struct json_object *describe_context(const struct mimicd_instance *instan
 	return context;
 }
 
-/* Everybody who has a context of it. */
+/* All programs that have a context of it. */
 static struct json_object *describe_contexts(const struct mimicd_instance *instance)
 {
 	struct json_object *users = json_object_new_array();

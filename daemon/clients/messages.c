@@ -95,7 +95,7 @@ static void do_eventfd(struct mimicd_session *session, const struct mimicd_packe
 		mimicd_reply_plain(session, packet, error);
 }
 
-/* TRACE_BUS is for those who may stop the daemon: it shows what other users do. */
+/* TRACE_BUS is for users that may stop the daemon: it shows what other users do. */
 static int start_trace(struct mimicd_session *session, const struct mimicd_packet *packet, const char **why)
 {
 	struct mimicd_client *client = &session->client;
@@ -238,7 +238,7 @@ static int reset(struct mimicd_session *session, const struct mimicd_packet *pac
 	return 0;
 }
 
-/* ADD, REMOVE, INJECT, RESET, CLEAR_COUNTERS: for whoever may stop the daemon. */
+/* ADD, REMOVE, INJECT, RESET, CLEAR_COUNTERS: for users that may stop the daemon. */
 static void do_manage(struct mimicd_session *session, const struct mimicd_packet *packet)
 {
 	const char *text = packet->header.type == MIMIC_MESSAGE_INJECT ? packet->inject.name :

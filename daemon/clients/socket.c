@@ -63,7 +63,7 @@ static int remove_stale(const struct sockaddr_un *address)
 	int fd, answer;
 
 	if (lstat(address->sun_path, &status) < 0)
-		return errno == ENOENT ? 0 : fail(-errno, address->sun_path, "cannot look at it");
+		return errno == ENOENT ? 0 : fail(-errno, address->sun_path, "cannot be read");
 	if (!S_ISSOCK(status.st_mode))
 		return fail(-EEXIST, address->sun_path, "is there and is no socket");
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-/* Makes the directory of the default path. Where somebody else said to listen it has to be there. */
+/* Makes the directory of the default path. Where a user named the path it has to be there. */
 int mimicd_socket_make_directory(const char *path);
 
 /*

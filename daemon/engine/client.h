@@ -74,7 +74,7 @@ struct mimicd_client {
 	struct mimicd_client *next;	/* of the engine */
 	struct mimicd_program program;
 	struct mimicd_process *process;	/* that has its devices by a driver; NULL: it has them from us */
-	bool is_shown;		/* in lists: it has said who it is */
+	bool is_shown;		/* in lists: it has introduced itself */
 	bool broken;		/* to be ended when the current round is over */
 
 	struct mimicd_device_slot devices[MIMIC_SESSION_DEVICES];

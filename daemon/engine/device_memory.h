@@ -3,7 +3,7 @@
  * A device's own memory that programs map (a cluster's shared memory).
  *
  * The model has it at one address for as long as it lives; what lies there
- * changes: memory of ours while nobody has the device, a new file for each
+ * changes: memory of ours while no program has the device, a new file for each
  * program that opens it, or the bus's pages. So what one program left, or still
  * has mapped, is never the next one's.
  */
@@ -15,7 +15,7 @@
 struct mimicd_device_memory {
 	void *base;	/* NULL: the device has none */
 	size_t size;
-	int fd;		/* for the program that has the device; -1: nobody, or it maps the bus's */
+	int fd;		/* for the program that has the device; -1: none has, or it maps the bus's */
 };
 
 /* Whole pages; 0: none. 0 or -errno. */
@@ -23,7 +23,7 @@ int mimicd_device_memory_create(struct mimicd_device_memory *memory, size_t size
 void mimicd_device_memory_destroy(struct mimicd_device_memory *memory);
 /* A new file of zeros for a program. 0 or -errno. */
 int mimicd_device_memory_open(struct mimicd_device_memory *memory);
-/* Nobody has the device: zeros of ours. No job may be out. */
+/* No program has the device: zeros of ours. No job is in flight. */
 void mimicd_device_memory_close(struct mimicd_device_memory *memory);
 
 #endif

@@ -65,11 +65,11 @@ int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
 /* No program has a device any more. */
 void mimicd_engine_destroy(struct mimicd_engine *engine);
 
-/* Looks at every lane once, at jobs, front ends that poll and busy devices. true: something was done. */
+/* Serves every lane once, then front ends that poll, jobs and busy devices. true: something was done. */
 bool mimicd_engine_round(struct mimicd_engine *engine);
 /* Is there anything that a round would do? */
 bool mimicd_engine_has_work(struct mimicd_engine *engine);
-/* Before the loop looks at its descriptors: frees what has ended. */
+/* Before the loop asks for events of its descriptors: frees what has ended. */
 void mimicd_engine_prepare(struct mimicd_engine *engine);
 
 #endif

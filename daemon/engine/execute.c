@@ -37,7 +37,7 @@ static void notify(struct mimicd_lane *lane)
 	uint32_t sleeping;
 	uint64_t used;
 
-	/* Pairs with the fence of the client between its flag and its last look at the rings. */
+	/* Pairs with the fence of the client between its flag and its last reading of the rings. */
 	mimic_lane_fence();
 	sleeping = atomic_load_explicit(&lane->memory->client_sleeping, memory_order_relaxed);
 	if (sleeping == MIMIC_LANE_AWAKE || lane->retired)
@@ -366,7 +366,7 @@ static int fetch(struct mimicd_lane *lane, bool only_posted, uint64_t now)
 	if (mimic_lane_is_order(word)) {
 		follow_order(lane, word, now);
 		lane->follows = mimic_lane_order_is_whole(word) ? word : 0;
-		/* Who is ordered behind this word is behind what it waits for. */
+		/* A lane that is ordered behind this word is behind what it waits for. */
 		if (lane->follows && !mimicd_lane_may_go_on(lane))
 			return 0;
 		mimic_ring_release(&lane->commands, 1);
@@ -396,7 +396,7 @@ static int fetch(struct mimicd_lane *lane, bool only_posted, uint64_t now)
 	return 1;
 }
 
-/* Is it worth a look at the clock whether others have to have their turn? */
+/* May it have taken so long that others have to have their turn? Then the clock is read. */
 static bool works_long(const struct mimicd_device_slot *slot)
 {
 	bool is_busy = slot->model->ops->busy(slot->model);

@@ -22,7 +22,7 @@ struct mimicd_front_end_ops {
 	bool (*poll)(void *context, bool is_idle);
 	/* Is there anything that poll() would do? */
 	bool (*has_work)(void *context);
-	/* Each time before the loop looks at its descriptors. */
+	/* Each time before the loop asks for events of its descriptors. */
 	void (*prepare)(void *context);
 	/* For programs that are about to wait: where the loop runs, and whether it must be woken. */
 	void (*publish_cpu)(void *context, int cpu);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * One device: its model, and who holds it: a client, or a process through the
- * kernel. A device of a kind with contexts has as many holders as contexts, all of
- * them sessions of the socket or all processes through the kernel: either we give
- * the contexts away, or the kernel's driver does.
+ * One device: its model, and the programs that have it: a client, or a process by a
+ * function driver. A device of a kind with contexts belongs to as many as it has contexts,
+ * all of them clients or all of them processes by a driver: either we give the contexts
+ * away, or the driver does.
  */
 #ifndef MIMICD_INSTANCE_H
 #define MIMICD_INSTANCE_H
@@ -28,7 +28,7 @@ struct mimicd_context {
 	struct mimic_memory port;	/* of that memory */
 };
 
-/* An access that waits in a model, by its owner. Whoever makes the access has the structure. */
+/* An access that waits in a model, by its owner. The maker of the access has the structure. */
 struct mimicd_waiter {
 	struct mimicd_waiter *next;	/* of the instance */
 	uint64_t owner;

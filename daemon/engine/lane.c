@@ -203,7 +203,7 @@ static void finish_thread(struct mimicd_client *client, struct mimicd_thread *th
 		if (!client->devices[i].instance)
 			continue;
 		model->ops->owner_gone(model, mimicd_thread_owner(thread), now);
-		/* Who waited goes on, and may have set off a loop. */
+		/* A thread that waited goes on, and may have set off a loop. */
 		client->engine->busy |= model->ops->busy(model);
 	}
 	free_thread(client, thread);

@@ -29,7 +29,7 @@ bool mimicd_device_may_see(const struct mimicd_instance *instance, uid_t uid)
 {
 	if (mimicd_may_manage(uid))
 		return true;
-	/* A view shows all contexts, so it is for no user who has only some of them. */
+	/* A view shows all contexts, so it is for no user that has only some of them. */
 	if (is_others(instance->client, uid))
 		return false;
 	for (unsigned int i = 0; i < instance->context_count; i++) {

@@ -13,7 +13,7 @@
 struct mimicd_engine;
 struct mimicd_instance;
 
-/* Root and the daemon's user: those who may stop the daemon. */
+/* Root and the daemon's user: those that may stop the daemon. */
 bool mimicd_may_manage(uid_t uid);
 /* These, and the user to whom all programs belong that have the device. */
 bool mimicd_device_may_see(const struct mimicd_instance *instance, uid_t uid);

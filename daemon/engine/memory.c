@@ -83,7 +83,7 @@ void mimicd_memory_init(struct mimicd_memory *memory, pid_t pid, int pidfd, bool
 	memory->pidfd = pidfd;
 	memory->may_read_process = may_read_process;
 	pthread_rwlockattr_init(&attributes);
-	/* Jobs read all the time, and everybody's accesses wait for who writes. */
+	/* Jobs read all the time, and all accesses wait for a thread that writes. */
 	pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
 	pthread_rwlock_init(&memory->lock, &attributes);
 	pthread_rwlockattr_destroy(&attributes);

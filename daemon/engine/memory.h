@@ -23,14 +23,15 @@ struct mimicd_range {
 
 struct mimicd_memory {
 	/*
-	 * Ranges come and go by the holder of the baton (jobs.h), who locks them for
-	 * that. He reads them without; jobs, which run beside him, lock them for reading.
+	 * Ranges come and go by the thread that holds the engine's lock (jobs.h), which
+	 * takes this one for that. It reads them without; jobs, which run beside it, lock
+	 * them for reading.
 	 */
 	pthread_rwlock_t lock;
 	struct mimicd_range *ranges;	/* sorted by start, disjoint */
 	size_t count;
 	size_t capacity;
-	struct mimicd_range last;	/* a copy of the range he used last; size 0: none */
+	struct mimicd_range last;	/* a copy of the range that it used last; size 0: none */
 	pid_t pid;
 	int pidfd;
 	/*
@@ -45,8 +46,8 @@ struct mimicd_memory {
 };
 
 /*
- * The memory port of one device. Whoever has the device changes, so the port goes through
- * these pointers; both NULL: nobody has it, and nothing can be read.
+ * The memory port of one device. It passes from program to program, so the port goes
+ * through these pointers; both NULL: no program has it, and nothing can be read.
  */
 struct mimicd_memory_slot {
 	struct mimicd_memory *memory;	/* of a client */

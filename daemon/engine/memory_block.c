@@ -4,8 +4,8 @@
  * beside the engine's thread. So it remembers nothing from one call to the next.
  *
  * What a client shares is locked while bytes of it are moved, and no longer: a
- * range can go while a job is out, and who takes it away waits for one piece of a
- * block at most. What it does not share can make us wait for the client, and is
+ * range can go while a job is in flight, and the thread that takes it away waits for
+ * one piece of a block at most. What it does not share can make us wait for the client, and is
  * not locked.
  */
 #include <string.h>

@@ -25,7 +25,7 @@ static inline bool mimicd_range_holds(const struct mimicd_range *range, uint64_t
 /* The range that holds all of [address, address + size). NULL: none does. */
 const struct mimicd_range *mimicd_memory_find(const struct mimicd_memory *memory, uint64_t address,
 					      uint64_t size);
-/* The same, which is then the last one used. For who holds the baton. */
+/* The same, which is then the last one used. For the holder of the engine's lock. */
 static inline bool mimicd_memory_use(struct mimicd_memory *memory, uint64_t address, uint64_t size)
 {
 	const struct mimicd_range *range = mimicd_memory_find(memory, address, size);

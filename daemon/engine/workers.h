@@ -47,8 +47,8 @@ int mimicd_workers_start(struct mimicd_workers *workers);
 /* A job to be done. */
 void mimicd_workers_add(struct mimicd_workers *workers, struct mimicd_job *job);
 /*
- * After all of them were added: enough workers look at the queue. `self`: the caller is a
- * worker and looks soon itself.
+ * After all of them were added: enough workers read the queue. `self`: the caller is a
+ * worker and reads it soon itself.
  */
 void mimicd_workers_call(struct mimicd_workers *workers, bool self);
 /* A job of that device that no worker has begun leaves the queue. NULL: there is none. */

@@ -68,7 +68,7 @@ static int connect_kernel(struct mimicd_filesystem *filesystem)
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* Somebody has unmounted it, or the kernel has ended it. */
+/* A person has unmounted it, or the kernel has ended it. */
 static void end(struct mimicd_filesystem *filesystem)
 {
 	if (!filesystem->is_over)
@@ -88,7 +88,7 @@ static void serve(void *context)
 	filesystem->requests++;
 	if (!session || filesystem->is_over)
 		return;
-	atomic_fetch_add(&filesystem->guard.looks, 1);
+	atomic_fetch_add(&filesystem->guard.turns, 1);
 	/* The event may be older than the cut, and nobody has unmounted it. */
 	if (atomic_load(&filesystem->guard.has_cut))
 		return;
@@ -102,7 +102,7 @@ static void serve(void *context)
 		end(filesystem);
 }
 
-/* Again with a new mount: whoever used the old one has got errors. */
+/* Again with a new mount: programs that used the old one have got errors. */
 static void begin_anew(struct mimicd_filesystem *filesystem)
 {
 	int error;
@@ -122,7 +122,7 @@ static void tick(void *context)
 
 	if (atomic_load(&filesystem->guard.has_cut))
 		begin_anew(filesystem);
-	mimicd_filesystem_look_for_changes(filesystem);
+	mimicd_filesystem_check_changes(filesystem);
 }
 
 /* --- its life ------------------------------------------------------------------------------------ */

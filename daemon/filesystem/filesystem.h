@@ -10,13 +10,13 @@
  *   poll.c    files that have something new
  *   tree.c, source.c, walk.c, render.c, config.c   what is shown
  *
- * Who serves a filesystem must not use it: a request of ours to ourselves waits for
- * ever. The daemon opens no path below its mount, and asks nothing of descriptors
+ * A daemon that serves a filesystem must not use it: a request of ours to ourselves waits
+ * for ever. The daemon opens no path below its mount, and asks nothing of descriptors
  * that come from clients but what needs no answer of their filesystem. It cannot know
  * what lies behind a client's memory; see guard.c.
  *
- * All of this belongs to who holds the baton, and that is the engine's thread when it
- * calls: workers leave the filesystem alone.
+ * All of this belongs to the loop's thread, with the engine's lock: workers leave the
+ * filesystem alone.
  */
 #ifndef MIMICD_FILESYSTEM_H
 #define MIMICD_FILESYSTEM_H
@@ -29,7 +29,7 @@ struct mimicd_engine;
 struct mimicd_filesystem_options {
 	const char *path;	/* where it is mounted; NULL: nowhere */
 	bool make_directory;	/* that is the default place: made and removed by us */
-	bool allow_users;	/* other users than ours and root may look */
+	bool allow_users;	/* other users than ours and root may read it */
 };
 
 /* Mounts it. NULL: it is not wanted, or something failed, which is in the log. */

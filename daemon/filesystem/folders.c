@@ -106,7 +106,7 @@ static void look_up(fuse_req_t request, fuse_ino_t parent, const char *name)
 	node->entry = entry;
 	fill_attributes(filesystem, node, &reply.attr);
 	reply.ino = node->number;
-	/* Who was interrupted has not got it, and will not forget it. */
+	/* A request that was interrupted has not got it, and the kernel will not forget it. */
 	if (fuse_reply_entry(request, &reply))
 		mimicd_node_forget(&filesystem->nodes, node->number, 1);
 }
@@ -206,7 +206,7 @@ static void read_folder(fuse_req_t request, fuse_ino_t number, size_t size, off_
 	fuse_reply_buf(request, filling.bytes, filling.used);
 }
 
-/* --- what nobody may -------------------------------------------------------------------------- */
+/* --- what no program may -------------------------------------------------------------------------- */
 
 static void refuse_node(fuse_req_t request, fuse_ino_t parent, const char *name, mode_t mode, dev_t device)
 {

@@ -2,8 +2,8 @@
 /*
  * A program may map a file of the state filesystem and give that memory to a device.
  * When the daemon reads it, the kernel asks the daemon for the page, and the daemon
- * waits for its own answer. So a thread looks whether requests are taken. If they are
- * not, for so long that nothing else explains it, it cuts the connection: all who
+ * waits for its own answer. So a thread watches whether requests are taken. If they are
+ * not, for so long that nothing else explains it, it cuts the connection: all that
  * wait for the filesystem get an error, the daemon too, and it goes on without.
  */
 #include <errno.h>
@@ -15,9 +15,9 @@
 
 #include "daemon/filesystem/internal.h"
 
-#define LOOK_MS 100
-/* Looks without a request taken. A process that is stopped does not look. */
-#define LOOKS 30
+#define CHECK_MS 100
+/* Checks in a row without a request taken. A process that is stopped does not check. */
+#define CHECKS 30
 
 /* false: time to end. */
 static bool wait_for_request(const struct mimicd_guard *guard)
@@ -37,20 +37,20 @@ static bool is_stopping(const struct mimicd_guard *guard)
 {
 	struct pollfd entry = { .fd = guard->stop_fd, .events = POLLIN };
 
-	return poll(&entry, 1, LOOK_MS) > 0;
+	return poll(&entry, 1, CHECK_MS) > 0;
 }
 
-/* Has the loop not looked at its requests all this time, and is one there? */
+/* Has the loop taken no request all this time, and is one there? */
 static bool is_stuck(struct mimicd_guard *guard)
 {
-	uint64_t looks = atomic_load(&guard->looks);
+	uint64_t turns = atomic_load(&guard->turns);
 	struct pollfd entry = { .fd = guard->fuse_fd, .events = POLLIN };
 
-	for (int i = 0; i < LOOKS; i++) {
-		if (is_stopping(guard) || atomic_load(&guard->looks) != looks)
+	for (int i = 0; i < CHECKS; i++) {
+		if (is_stopping(guard) || atomic_load(&guard->turns) != turns)
 			return false;
 	}
-	return poll(&entry, 1, 0) == 1 && entry.revents == POLLIN && atomic_load(&guard->looks) == looks;
+	return poll(&entry, 1, 0) == 1 && entry.revents == POLLIN && atomic_load(&guard->turns) == turns;
 }
 
 /* The kernel ends a connection whose last descriptor is closed. The number stays ours. */
@@ -89,7 +89,7 @@ int mimicd_guard_start(struct mimicd_guard *guard, int fuse_fd, struct mimicd_ti
 	guard->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (guard->stop_fd < 0)
 		return -errno;
-	/* Signals are for the engine's thread. */
+	/* Signals are for the loop's thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = -pthread_create(&guard->thread, NULL, watch, guard);

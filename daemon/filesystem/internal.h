@@ -21,15 +21,15 @@
 /* What all open files keep together, of one user and of all; see has_room(). */
 #define MIMICD_FILES_MAX 4096u
 #define MIMICD_FILES_BYTES_MAX (64u << 20)
-/* How often is looked for changes, at most. */
+/* How often changes are checked for, at most. */
 #define MIMICD_FILESYSTEM_TICK_NS 100000000ull
 
-/* What polled files of a user lie in, so that it is looked at once for all of them. */
+/* What polled files of a user lie in, so that it is read once for all of them. */
 struct mimicd_watched {
 	struct mimicd_watched *next;
 	unsigned int files;
 	uid_t uid;
-	uint64_t tick;			/* the last look for changes that came to it */
+	uint64_t tick;			/* the last check for changes that came to it */
 	uint64_t digest;		/* then */
 	char path[];
 };
@@ -37,11 +37,11 @@ struct mimicd_watched {
 /* An open file or folder: what it showed when it was opened, until it is closed. */
 struct mimicd_open_file {
 	struct mimicd_open_file *next, **link;	/* of all that are open */
-	uid_t uid;			/* who opened it */
+	uid_t uid;			/* that opened it */
 	bool is_folder;			/* the content is a list of names */
 	struct mimicd_content content;
 	uint64_t digest;		/* of the device, when the content was taken */
-	struct fuse_pollhandle *poll;	/* somebody waits for a change */
+	struct fuse_pollhandle *poll;	/* a program waits for a change */
 	struct mimicd_watched *watched;	/* since the first poll */
 	bool was_read;
 	bool has_changed;		/* and poll() has said so: read on from the start takes the new state */
@@ -55,7 +55,7 @@ struct mimicd_guard {
 	int fuse_fd;
 	struct mimicd_timer *timer;	/* wakes the loop */
 	int stop_fd;
-	_Atomic uint64_t looks;		/* that the loop took at its requests */
+	_Atomic uint64_t turns;	/* times that the loop has asked for requests */
 	atomic_bool has_cut;		/* the guard has cut the connection */
 };
 
@@ -66,7 +66,7 @@ struct mimicd_filesystem {
 	struct fuse_session *session;
 	struct fuse_buf buffer;		/* of requests */
 	char *path;			/* of the mount point, absolute */
-	bool is_over;			/* somebody has unmounted it */
+	bool is_over;			/* a person has unmounted it */
 	struct timespec since;
 	struct mimicd_source source;
 	struct mimicd_timer timer;
@@ -78,13 +78,13 @@ struct mimicd_filesystem {
 
 	unsigned int polls;		/* files with a poll handle */
 	struct mimicd_watched *watched;
-	uint64_t tick;			/* looks for changes so far */
+	uint64_t tick;			/* checks for changes so far */
 	bool is_armed;			/* the timer */
-	bool is_due;			/* a look for changes, even if no event comes */
+	bool is_due;			/* a check for changes, even if no event comes */
 	uint64_t requests;		/* events of the loop that were for us */
-	uint64_t events;		/* of the loop that were not, at the last look for changes */
-	uint64_t last_work;		/* engine->now at that look */
-	uint64_t last_tick;		/* the end of that look */
+	uint64_t events;		/* of the loop that were not, at the last check for changes */
+	uint64_t last_work;		/* engine->now at that check */
+	uint64_t last_tick;		/* the end of that check */
 	struct mimicd_guard guard;
 };
 
@@ -141,11 +141,11 @@ void mimicd_file_read(fuse_req_t request, fuse_ino_t number, size_t size, off_t 
 void mimicd_file_release(fuse_req_t request, fuse_ino_t number, struct fuse_file_info *info);
 void mimicd_file_poll(fuse_req_t request, fuse_ino_t number, struct fuse_file_info *info,
 		      struct fuse_pollhandle *handle);
-/* Sets the timer for a look for changes, if one is needed. */
+/* Sets the timer for a check for changes, if one is needed. */
 void mimicd_filesystem_prepare(struct mimicd_filesystem *filesystem);
-/* Tells those who wait for what has changed. */
-void mimicd_filesystem_look_for_changes(struct mimicd_filesystem *filesystem);
-/* Nobody will wait for it any more. */
+/* Tells programs that wait for it what has changed. */
+void mimicd_filesystem_check_changes(struct mimicd_filesystem *filesystem);
+/* No program will wait for it any more. */
 void mimicd_file_end_poll(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file);
 
 extern const struct fuse_lowlevel_ops mimicd_filesystem_ops;

@@ -74,7 +74,7 @@ static bool is_ours(const char *path)
 	return is_it;
 }
 
-/* Who may not unmount asks the command that may. */
+/* A user that may not unmount asks the command that may. */
 static void detach(const char *path)
 {
 	char *const arguments[] = { "fusermount3", "-u", "-z", "-q", "--", (char *)(uintptr_t)path, NULL };
@@ -145,7 +145,7 @@ static void keep_last_line(char *why, const char *text)
 }
 
 /*
- * The library, and the command that mounts for who may not, print what is wrong on
+ * The library, and the command that mounts for users that may not, print what is wrong on
  * standard error, each in its way: that is caught, and becomes one line of ours.
  */
 static int mount_quietly(struct fuse_session *session, const char *path, char why[WHY_MAX])

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A file is readable until it was read, and again when its device is another one.
- * While somebody waits for that, a timer looks at the devices, but only after
+ * While a program waits for that, a timer has the devices read, but only after
  * something has come to the loop: an idle daemon stays idle. However many files of a
- * user are polled, each device is looked at once.
+ * user are polled, each device is read once.
  */
 #include <errno.h>
 #include <poll.h>
@@ -59,7 +59,7 @@ static void end_watch(struct mimicd_filesystem *filesystem, struct mimicd_open_f
 	free(watched);
 }
 
-/* As of this look for changes. */
+/* As of this check for changes. */
 static uint64_t watched_digest(const struct mimicd_filesystem *filesystem, struct mimicd_watched *watched)
 {
 	if (watched->tick != filesystem->tick)
@@ -119,13 +119,13 @@ void mimicd_file_poll(fuse_req_t request, fuse_ino_t number, struct fuse_file_in
 		keep_poll(filesystem, file, handle);
 	} else if (handle) {
 		fuse_pollhandle_destroy(handle);
-		/* Without memory nobody would tell who waits. */
+		/* Without memory the program that waits would not be told. */
 		events |= file ? POLLERR : 0;
 	}
 	fuse_reply_poll(request, events);
 }
 
-/* --- looks for changes ------------------------------------------------------------------------ */
+/* --- checks for changes ------------------------------------------------------------------------ */
 
 /* Something came to the loop that is no request to us: a device may have changed. */
 static bool has_news(const struct mimicd_filesystem *filesystem)
@@ -145,7 +145,7 @@ void mimicd_filesystem_prepare(struct mimicd_filesystem *filesystem)
 	filesystem->is_armed = true;
 }
 
-void mimicd_filesystem_look_for_changes(struct mimicd_filesystem *filesystem)
+void mimicd_filesystem_check_changes(struct mimicd_filesystem *filesystem)
 {
 	struct mimicd_open_file *file = filesystem->files;
 	uint64_t begun = mimic_now();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * What a source of the state filesystem shows, as a file has it. The functions that
- * take a file write to it, and check nothing: who closes it does. false: there is no such
+ * take a file write to it, and check nothing: the caller does when it closes it. false: there is no such
  * value, or no such folder.
  */
 #ifndef MIMICD_FILESYSTEM_RENDER_H

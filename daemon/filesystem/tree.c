@@ -16,12 +16,12 @@
 
 #define INJECTIONS_(number, name, text, meaning) text "\t" meaning "\n"
 
-/* What can be written, for who reads them. */
+/* What can be written, for people that read them. */
 static const struct {
 	const char *name;
 	const char *help;
 } controls[] = {
-	{ "reset", "1\tas after power-on; who has the device has it still\n" },
+	{ "reset", "1\tas after power-on; a program that has the device has it still\n" },
 	{ "clear_counters", "1\tall counters are 0 again\n" },
 	{ "inject", MIMIC_INJECTIONS(INJECTIONS_) },
 };
@@ -66,7 +66,7 @@ static bool is_table(const struct mimicd_tree_source *source, const char *rest,
 	return true;
 }
 
-/* --- look, list, read -------------------------------------------------------------------- */
+/* --- find, list, read -------------------------------------------------------------------- */
 
 static int look_at(const struct mimicd_tree_source *source, const char *rest, struct mimicd_entry *entry)
 {

@@ -2,9 +2,9 @@
 /*
  * What the state filesystem shows, by path: "devices/maple0/registers/MMU/DEBUG".
  * Nothing is kept: each call asks the daemon and its devices anew, and what it
- * gives is of one moment. Calls belong to who holds the baton; none waits.
+ * gives is of one moment. Calls need the engine's lock; none waits.
  *
- * `uid` is who asks. Errors: -ENOENT, -EACCES (not for this user), -ENOMEM.
+ * `uid` is the user that asks. Errors: -ENOENT, -EACCES (not for this user), -ENOMEM.
  */
 #ifndef MIMICD_FILESYSTEM_TREE_H
 #define MIMICD_FILESYSTEM_TREE_H

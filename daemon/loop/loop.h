@@ -23,7 +23,7 @@ struct mimicd_loop_work {
 	 * until the descriptors have waited long enough (false).
 	 */
 	bool (*run)(void *context);
-	/* Each time before the descriptors are looked at: the place to free what has ended. */
+	/* Each time before the descriptors are asked for events: the place to free what has ended. */
 	void (*prepare)(void *context);
 	/* The loop is about to sleep. false: there is work after all, and wake() does not come. */
 	bool (*sleep)(void *context);
