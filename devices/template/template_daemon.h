@@ -2,7 +2,7 @@
 /*
  * The daemon of the template device: puts it on the bus of mimic.ko and serves
  * it. One device and one thread, by read() and write(): the plainest way there
- * is. mimicd serves many, by shared slots and io_uring (daemon/bus.c).
+ * is. mimicd serves many, by shared slots and io_uring (daemon/bus).
  */
 #ifndef MIMIC_TEMPLATE_DAEMON_H
 #define MIMIC_TEMPLATE_DAEMON_H

@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# Holds the folders to scripts/layers.txt: by what files include, and, where there are objects of
+# them, by the functions and variables that they take from each other.
+#
+#   check-layers.sh [BUILD-DIRECTORY]     from the root of the tree
+#
+# Says what is wrong, a line each, and ends with 1.
+set -u
+build=${1:-build}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+roots=$(ls -d daemon devices driver include libdare libmaple libmimic libvirgo sim tools 2>/dev/null)
+
+# "USER USED NAME": USER includes USED, or takes the symbol NAME from it.
+# shellcheck disable=SC2086
+find $roots -name '*.[ch]' | sort > "$work/sources"
+xargs grep -H '^#include "' < "$work/sources" |
+	sed 's/^\([^:]*\):#include "\([^"]*\)".*/\1 \2/' > "$work/includes"
+awk 'FILENAME == ARGV[1] { is_source[$1] = 1; next }
+	{
+		folder = $1; sub(/[^\/]*$/, "", folder)
+		n = split("|include/|libmaple/|libdare/|libvirgo/|" folder, before, "|")
+		for (i = 1; i <= n; i++)
+			if (is_source[before[i] $2]) { print $1, before[i] $2, "#include"; next }
+	}' "$work/sources" "$work/includes" > "$work/uses"
+# shellcheck disable=SC2086
+(cd "$build/obj" 2>/dev/null && find $roots -name '*.o' -exec nm -A -P {} + 2>/dev/null) |
+	awk 'FILENAME == ARGV[1] { is_source[$1] = 1; next }
+	{
+		file = $1; sub(/\.o:$/, ".c", file)
+		if (!is_source[file]) next;		# left from before it was moved
+		if ($3 == "U") undefined[file, $2] = 1
+		else if ($3 ~ /[A-Z]/) definers[$2] = definers[$2] " " file
+	}
+	END {
+		for (key in undefined) {
+			split(key, part, SUBSEP)
+			# Several have it where a test or a tool has its own: the first that may be used is meant.
+			if (part[2] in definers) print part[1], definers[part[2]] " " part[2]
+		}
+	}' "$work/sources" - >> "$work/uses"
+
+awk -v folders="$work/folders" -v calls="$work/calls" '
+	function folder_of(file) { sub(/\/[^\/]*$/, "", file); return file }
+	function fits(folder, pattern) {
+		gsub(/\*/, "[^/]*", pattern)
+		return folder ~ "^" pattern "$"
+	}
+	function row_of(folder,   i) {
+		for (i = 1; i <= rows; i++) if (fits(folder, row[i])) return i
+		return 0
+	}
+	function may_use(i, folder, used,   k, list, n) {
+		n = split(allowed[i], list, " ")
+		for (k = 1; k <= n; k++) if (fits(used, list[k])) return 1
+		return folder == used
+	}
+	FILENAME == ARGV[1] {
+		sub(/#.*/, "")
+		if (!/:/) next
+		name = $0; sub(/:.*/, "", name); sub(/[^:]*:/, "")
+		if (name == "no circles") { without_circles = $0; next }
+		row[++rows] = name; allowed[rows] = $0
+		next
+	}
+	{
+		from = folder_of($1); i = row_of(from); used = ""
+		if (!i) next
+		checked++
+		for (k = 2; k < NF && !used; k++) if (may_use(i, from, folder_of($k))) used = $k
+		if (!used) {
+			used = $2
+			print $1 ": " ($NF == "#include" ? "includes " used : "takes " $NF " from " used) \
+				", and " from " may not use " folder_of(used)
+		}
+		to = folder_of(used)
+		if (from != to && row_of(to)) print from, to > folders
+		n = split(without_circles, list, " ")
+		for (k = 1; k <= n; k++)
+			if ($NF != "#include" && from == to && $1 != used && fits(from, list[k])) print $1, used > calls
+	}
+	END { if (!checked) print "no file of scripts/layers.txt is there" }
+	' scripts/layers.txt "$work/uses" | sort > "$work/wrong"
+# Folders, and files of a folder, that use each other in a circle.
+for graph in folders calls; do
+	sort -u "$work/$graph" 2>/dev/null | tsort 2>&1 >/dev/null |
+		sed 's/^tsort: -: .*/a circle:/; s/^tsort: /    /' >> "$work/wrong"
+done
+cat "$work/wrong"
+[ ! -s "$work/wrong" ]
