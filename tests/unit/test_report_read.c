@@ -35,6 +35,14 @@ static void expect_error(const char *text, const char *expected)
 	assert_string_equal(message, whole);
 }
 
+static void expect_either_error(const char *text, const char *expected, const char *other)
+{
+	char message[REPORT_MESSAGE_SIZE] = "";
+
+	assert_null(read_text(text, message));
+	expect_error(text, strcmp(message + strlen("run.json: "), expected) ? other : expected);
+}
+
 static struct report *expect_good(const char *text)
 {
 	char message[REPORT_MESSAGE_SIZE] = "";
@@ -160,8 +168,10 @@ static void test_numbers_that_are_too_large_are_refused(void **state)
 		     "runs[0].counters.a: it must be a whole number from 0 to 10^18, and is 1000000000000000001");
 	expect_error(WITH("\"counters\":{\"a\":-1}"),
 		     "runs[0].counters.a: it must be a whole number from 0 to 10^18, and is -1");
-	expect_error(WITH("\"counters\":{\"a\":99999999999999999999999999}"),
-		     "runs[0].counters.a: it must be a whole number from 0 to 10^18, and is 18446744073709551615");
+	/* The former by json-c 0.18, the latter by older ones. */
+	expect_either_error(WITH("\"counters\":{\"a\":99999999999999999999999999}"),
+			    "line 1, column 232: the number is too large: 99999999999999999999999999",
+			    "runs[0].counters.a: it must be a whole number from 0 to 10^18, and is 18446744073709551615");
 	expect_error(HEAD "\"seconds\":1e99,\"runs\":[{" RUN "}]}", "seconds: it must be from 0 to 10^9 seconds, and is 1e99");
 	expect_error(HEAD "\"seconds\":-0.5,\"runs\":[{" RUN "}]}", "seconds: it must be from 0 to 10^9 seconds, and is -0.5");
 	expect_error(HEAD "\"seconds\":1e999,\"runs\":[{" RUN "}]}", "seconds: it must be from 0 to 10^9 seconds, and is 1e999");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 #include "tools/report/reader.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 
 #define DEPTH_MAX 16
 #define NUMBER_MOST 1000000000000000000ull	/* 10^18: beyond, somebody subtracted the wrong way round */
+#define DIGITS_ALWAYS_FIT 18	/* into 64 bits, with a sign or without */
 #define SECONDS_MOST 1e9
 
 /* --- messages ------------------------------------------------------------------------------- */
@@ -108,7 +110,7 @@ const char *reader_text(struct reader *reader, struct json_object *object, const
 	return result;
 }
 
-/* The parser makes the largest number that it can of what is larger. */
+/* json-c before 0.18 makes the largest number that it can of what is larger. */
 uint64_t reader_count_of(struct reader *reader, struct json_object *value)
 {
 	if (!json_object_is_type(value, json_type_int) || json_object_get_int64(value) < 0 ||
@@ -191,13 +193,39 @@ static void find_place(const char *text, size_t offset, size_t *line, size_t *co
 	}
 }
 
+static size_t digits_before(const char *text, size_t end)
+{
+	size_t number = 0;
+
+	while (number < end && isdigit((unsigned char)text[end - number - 1]))
+		number++;
+	return number;
+}
+
+static void fail_to_parse(struct reader *reader, const char *text, enum json_tokener_error error, size_t end)
+{
+	/* json-c 0.18 says of a whole number that does not fit into 64 bits that it expects a number. */
+	size_t digits = error == json_tokener_error_parse_number ? digits_before(text, end) : 0;
+	bool is_too_large = digits > DIGITS_ALWAYS_FIT;
+	size_t line, column;
+
+	find_place(text, is_too_large ? end - digits : end, &line, &column);
+	if (error == json_tokener_continue || error == json_tokener_error_parse_eof)
+		reader_fail(reader, "the JSON text ends too early, in line %zu", line);
+	else if (is_too_large)
+		reader_fail(reader, "line %zu, column %zu: the number is too large: %.*s", line, column,
+			    (int)(digits < 40 ? digits : 40), text + end - digits);
+	else
+		reader_fail(reader, "line %zu, column %zu: not JSON: %s", line, column, json_tokener_error_desc(error));
+}
+
 struct json_object *reader_parse(struct reader *reader, const char *text, size_t size)
 {
 	struct json_tokener *tokener = json_tokener_new_ex(DEPTH_MAX);
 	const char *nul = memchr(text, 0, size);
 	struct json_object *root;
 	enum json_tokener_error error;
-	size_t line, column;
+	size_t end;
 
 	if (nul) {
 		reader_fail(reader, "not JSON: byte %zu is NUL", (size_t)(nul - text));
@@ -212,11 +240,9 @@ struct json_object *reader_parse(struct reader *reader, const char *text, size_t
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
 	root = json_tokener_parse_ex(tokener, text, (int)size + 1);
 	error = json_tokener_get_error(tokener);
-	find_place(text, json_tokener_get_parse_end(tokener), &line, &column);
+	end = json_tokener_get_parse_end(tokener);
 	json_tokener_free(tokener);
-	if (error == json_tokener_continue || error == json_tokener_error_parse_eof)
-		reader_fail(reader, "the JSON text ends too early, in line %zu", line);
-	else if (error != json_tokener_success)
-		reader_fail(reader, "line %zu, column %zu: not JSON: %s", line, column, json_tokener_error_desc(error));
+	if (error != json_tokener_success)
+		fail_to_parse(reader, text, error, end);
 	return root;
 }
