@@ -43,10 +43,10 @@ VIRGO_EXAMPLE_SRC := $(wildcard examples/virgo/*.c)
 BENCH_SRC    := $(wildcard bench/*.c)
 SIM_SRC      := $(wildcard sim/*.c)
 TESTLIB_SRC  := $(wildcard tests/lib/*.c)
-TEST_SRC     := $(wildcard tests/unit/test_*.c tests/contract/test_*.c tests/transport/test_*.c)
-CONTRACT_SRC := $(wildcard tests/contract/cases_*.c)
-DARE_CONTRACT_SRC := $(wildcard tests/contract/dare_cases_*.c)
-VIRGO_CONTRACT_SRC := $(wildcard tests/contract/virgo_cases_*.c)
+UNIT_TEST_SRC := $(wildcard tests/unit/test_*.c)
+TRANSPORT_TEST_SRC := $(wildcard tests/transport/test_*.c)
+# Each folder is the contract of a device.
+CONTRACT_DEVICES := $(patsubst tests/contract/%/,%,$(wildcard tests/contract/*/))
 UNMODIFIED_C := $(wildcard tests/unmodified/*.c)
 UNMODIFIED_CXX := $(wildcard tests/unmodified/*.cc)
 FUZZ_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
@@ -73,7 +73,14 @@ RPATH        = -Wl,-rpath,'$$ORIGIN/$(1)lib'
 EXAMPLES     := $(patsubst %.c,$(O)/%,$(EXAMPLE_SRC))
 DARE_EXAMPLES := $(patsubst %.c,$(O)/%,$(DARE_EXAMPLE_SRC))
 VIRGO_EXAMPLES := $(patsubst %.c,$(O)/%,$(VIRGO_EXAMPLE_SRC))
-TESTS        := $(patsubst %.c,$(O)/%,$(TEST_SRC))
+# One program a device, and a link to it for each way to the device: the link's name says which.
+CONTRACTS    := $(patsubst %,$(O)/tests/contract/contract_%,$(CONTRACT_DEVICES))
+include $(wildcard tests/contract/*/names.mk)
+contract_ways = $(shell sed -n 's/.*\.program = "\(.*\)",/\1/p' tests/contract/ways.c $(wildcard tests/contract/$(1)/ways.c))
+contract_links = $(addprefix $(O)/tests/contract/$(or $(CONTRACT_NAME_$(1)),test_contract_$(1)_),$(call contract_ways,$(1)))
+CONTRACT_TESTS := $(foreach device,$(CONTRACT_DEVICES),$(call contract_links,$(device)))
+TEST_PROGRAMS := $(patsubst %.c,$(O)/%,$(UNIT_TEST_SRC) $(TRANSPORT_TEST_SRC))
+TESTS        := $(filter $(O)/tests/unit/%,$(TEST_PROGRAMS)) $(CONTRACT_TESTS) $(filter $(O)/tests/transport/%,$(TEST_PROGRAMS))
 UNMODIFIED   := $(patsubst %.c,$(O)/%,$(UNMODIFIED_C)) $(patsubst %.cc,$(O)/%,$(UNMODIFIED_CXX))
 FUZZERS      := $(patsubst %.c,$(O)/%,$(FUZZ_SRC))
 BINARIES     := $(if $(wildcard tools/mimic.c),$(O)/bin/mimic) $(if $(wildcard daemon/main.c),$(O)/bin/mimicd)
@@ -207,21 +214,22 @@ $(O)/examples/virgo/gemm_stores: $(O)/obj/examples/virgo/gemm_stores.o $(LIBCOMM
 $(filter $(O)/obj/tests/%,$(call obj,$(TESTLIB_SRC) $(TEST_SRC) $(wildcard tests/contract/*.c))): | packages-tests
 
 # Tests link the archives: they look at what the shared libraries hide.
-$(TESTS): $(O)/tests/%: $(O)/obj/tests/%.o $(LIBTEST_A) $(LIBSIM_A) $(LIBDAEMON_A) $(LIBMAPLE_A) $(LIBDARE_A) $(LIBVIRGO_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
+$(TEST_PROGRAMS): $(O)/tests/%: $(O)/obj/tests/%.o
+# The contracts' cases register themselves, so they cannot lie in an archive.
+$(foreach device,$(CONTRACT_DEVICES),$(eval $(O)/tests/contract/contract_$(device): \
+	$(call obj,$(wildcard tests/contract/*.c tests/contract/$(device)/*.c))))
+
+$(TEST_PROGRAMS) $(CONTRACTS): $(LIBTEST_A) $(LIBSIM_A) $(LIBDAEMON_A) $(LIBMAPLE_A) $(LIBDARE_A) $(LIBVIRGO_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) -lcmocka -lZydis $(TEST_LIBS) -lm
 
 # These have an independent library beside them.
-$(filter $(O)/tests/unit/test_dare_sparse% $(O)/tests/transport/test_libdare% $(O)/tests/transport/test_libvirgo%,$(TESTS)): TEST_LIBS := -lcholmod -lopenblas
+$(filter $(O)/tests/unit/test_dare_sparse% $(O)/tests/transport/test_libdare% $(O)/tests/transport/test_libvirgo%,$(TEST_PROGRAMS)): TEST_LIBS := -lcholmod -lopenblas
 
-# The contracts' cases register themselves, so they cannot lie in an archive.
-CONTRACT_TESTS := $(filter $(O)/tests/contract/%,$(TESTS))
-DARE_CONTRACT_TESTS := $(filter $(O)/tests/contract/test_contract_dare_%,$(TESTS))
-VIRGO_CONTRACT_TESTS := $(filter $(O)/tests/contract/test_contract_virgo_%,$(TESTS))
-$(filter-out $(DARE_CONTRACT_TESTS) $(VIRGO_CONTRACT_TESTS),$(CONTRACT_TESTS)): $(call obj,$(CONTRACT_SRC))
-$(DARE_CONTRACT_TESTS): $(call obj,$(DARE_CONTRACT_SRC))
-$(VIRGO_CONTRACT_TESTS): $(call obj,$(VIRGO_CONTRACT_SRC))
+$(foreach device,$(CONTRACT_DEVICES),$(eval $(call contract_links,$(device)): $(O)/tests/contract/contract_$(device)))
+$(CONTRACT_TESTS):
+	$(Q)ln -sf $(<F) $@
 
 # Programs that know nothing of mimic: no include path, no library of ours.
 UNMODIFIED_FLAGS := -O2 -g -Wall -Wextra $(WERROR_FLAG) -no-pie -fno-pie -pthread -fopenmp

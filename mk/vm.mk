@@ -36,7 +36,7 @@ KERNEL_HEADERS_TAKEN := tools/testing/selftests/kselftest_harness.h tools/testin
 	scripts/checkpatch.pl scripts/spelling.txt scripts/const_structs.checkpatch
 
 # Other test programs that run in the guest, too.
-VM_TESTS := $(filter $(patsubst %,$(O)/tests/contract/test_contract_%_%,kernel dare_kernel virgo_kernel),$(TESTS))
+VM_TESTS := $(filter %kernel_trap %kernel_library,$(CONTRACT_TESTS))
 # Unmodified programs that are linked statically, too: nothing but the kernel is between them and a device.
 VM_STATIC := $(patsubst %,$(O)/tests/unmodified/%-static,dare virgo)
 # What is packed, and what is run of it; the scripts run the unmodified programs.

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "tests/fuzz/maple_side.h"
-#include "tests/lib/contract_numbers.h"
+#include "tests/contract/maple/numbers.h"
 
 #define BATCH 48u
 #define LOOP_ELEMENTS 2000u

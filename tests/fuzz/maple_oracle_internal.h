@@ -4,7 +4,7 @@
 #define TESTS_FUZZ_MAPLE_ORACLE_INTERNAL_H
 
 #include "tests/fuzz/maple_oracle.h"
-#include "tests/lib/contract_numbers.h"
+#include "tests/contract/maple/numbers.h"
 
 enum { PIPES = 1, LIMA = 2 };	/* sources of faults */
 

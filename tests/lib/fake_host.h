@@ -7,7 +7,7 @@
 #define TESTS_FAKE_HOST_H
 
 #include "devices/maple/maple_model.h"
-#include "tests/lib/contract_numbers.h"
+#include "tests/contract/maple/numbers.h"
 
 #define FAKE_BASE 0x100000u	/* first address of its memory */
 #define FAKE_PAGES 32u

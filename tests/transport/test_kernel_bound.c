@@ -17,7 +17,7 @@
 #include "libmimic/kernel/kernel.h"
 #include "libmimic/mimic.h"
 #include "mimic/maple_ioctl.h"
-#include "tests/lib/contract_numbers.h"
+#include "tests/contract/maple/numbers.h"
 #include "tests/lib/fake_bus.h"
 
 #define DEVICES 2u

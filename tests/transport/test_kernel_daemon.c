@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "tests/lib/contract_numbers.h"
+#include "tests/contract/maple/numbers.h"
 #include "tests/lib/fake_bus.h"
 
 /* Threads of a program; any numbers do. */

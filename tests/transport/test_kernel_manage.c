@@ -18,7 +18,7 @@
 #include "daemon/clients/texts.h"
 #include "daemon/engine/instance.h"
 #include "daemon/engine/manage.h"
-#include "tests/lib/contract_numbers.h"
+#include "tests/contract/maple/numbers.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/fake_bus.h"
 

@@ -21,7 +21,7 @@
 #include "daemon/bus/internal.h"
 #include "daemon/clients/session.h"
 #include "daemon/clients/thread_id.h"
-#include "tests/lib/contract_numbers.h"
+#include "tests/contract/maple/numbers.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/fake_bus.h"
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "libmimic/base/spool.h"
-#include "tests/lib/contract_numbers.h"
+#include "tests/contract/maple/numbers.h"
 #include "tests/lib/daemon_fixture.h"
 #include "tests/lib/fake_bus.h"
 

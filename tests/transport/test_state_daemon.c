@@ -23,7 +23,7 @@
 #include "mimic/dare_registers.h"
 #include "mimic/virgo_commands.h"
 #include "mimic/virgo_registers.h"
-#include "tests/lib/contract_numbers.h"
+#include "tests/contract/maple/numbers.h"
 #include "tests/lib/daemon_fixture.h"
 
 #define STRANGER 54321u	/* a user who is neither root nor the daemon's */

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Three threads that each do one thing at a time, on request. */
+#include <pthread.h>
+#include <time.h>
+
+#include "tests/contract/internal.h"
+
+enum worker_state { IDLE, WORKING, OVER, LEAVING };
+
+struct worker {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	enum worker_state state;
+	bool running;
+	struct bus_work work;
+};
+
+static struct worker workers[BUS_THREADS];
+static void (*perform_work)(enum bus_thread who, struct bus_work *work);
+
+static void perform(struct worker *worker)
+{
+	if (worker->work.call)
+		worker->work.call(worker->work.argument);
+	else
+		perform_work((enum bus_thread)(worker - workers), &worker->work);
+}
+
+static void *work(void *argument)
+{
+	struct worker *worker = argument;
+
+	pthread_mutex_lock(&worker->lock);
+	for (;;) {
+		while (worker->state == IDLE || worker->state == OVER)
+			pthread_cond_wait(&worker->changed, &worker->lock);
+		if (worker->state == LEAVING)
+			break;
+		/* The access may wait for good; whoever asked must be able to look. */
+		pthread_mutex_unlock(&worker->lock);
+		perform(worker);
+		pthread_mutex_lock(&worker->lock);
+		worker->state = OVER;
+		pthread_cond_broadcast(&worker->changed);
+	}
+	pthread_mutex_unlock(&worker->lock);
+	return NULL;
+}
+
+static void start_worker(struct worker *worker)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_mutex_init(&worker->lock, NULL);
+	pthread_cond_init(&worker->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+	worker->state = IDLE;
+	if (pthread_create(&worker->thread, NULL, work, worker))
+		contract_fail(__FILE__, __LINE__, "cannot start a thread");
+	worker->running = true;
+}
+
+void bus_threads_start(void (*perform_function)(enum bus_thread who, struct bus_work *work))
+{
+	perform_work = perform_function;
+	for (unsigned int who = 0; who < BUS_THREADS; who++)
+		start_worker(&workers[who]);
+}
+
+static void begin(enum bus_thread who, const struct bus_work *work)
+{
+	struct worker *worker = &workers[who];
+
+	pthread_mutex_lock(&worker->lock);
+	if (worker->state != IDLE) {
+		pthread_mutex_unlock(&worker->lock);
+		contract_fail(__FILE__, __LINE__, "the case uses thread %c while it waits", "ABC"[who]);
+	}
+	worker->work = *work;
+	worker->state = WORKING;
+	pthread_cond_broadcast(&worker->changed);
+	pthread_mutex_unlock(&worker->lock);
+}
+
+void bus_threads_begin(enum bus_thread who, const struct mimic_access *access, bool watched)
+{
+	begin(who, &(struct bus_work){ .access = *access, .watched = watched });
+}
+
+void bus_threads_post(enum bus_thread who, const struct mimic_access *pattern, const uint64_t *values,
+		      size_t count)
+{
+	begin(who, &(struct bus_work){ .access = *pattern, .values = values, .count = count });
+}
+
+void bus_threads_call(enum bus_thread who, void (*function)(void *), void *argument)
+{
+	begin(who, &(struct bus_work){ .call = function, .argument = argument });
+}
+
+static struct timespec deadline_after(unsigned int milliseconds)
+{
+	struct timespec deadline;
+
+	clock_gettime(CLOCK_MONOTONIC, &deadline);
+	deadline.tv_sec += milliseconds / 1000;
+	deadline.tv_nsec += (long)(milliseconds % 1000) * 1000000;
+	if (deadline.tv_nsec >= 1000000000) {
+		deadline.tv_nsec -= 1000000000;
+		deadline.tv_sec++;
+	}
+	return deadline;
+}
+
+bool bus_threads_is_over(enum bus_thread who, unsigned int patience, uint64_t *answer)
+{
+	struct timespec deadline = deadline_after(patience);
+	struct worker *worker = &workers[who];
+	bool over;
+
+	pthread_mutex_lock(&worker->lock);
+	while (worker->state == WORKING)
+		if (pthread_cond_timedwait(&worker->changed, &worker->lock, &deadline))
+			break;
+	over = worker->state == OVER;
+	if (over) {
+		*answer = worker->work.access.data;
+		worker->state = IDLE;
+	}
+	pthread_mutex_unlock(&worker->lock);
+	return over;
+}
+
+void bus_threads_sleep(unsigned int milliseconds)
+{
+	struct timespec time = { milliseconds / 1000, (long)(milliseconds % 1000) * 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+void bus_threads_end(enum bus_thread who)
+{
+	struct worker *worker = &workers[who];
+
+	if (!worker->running)
+		return;
+	pthread_mutex_lock(&worker->lock);
+	worker->state = LEAVING;
+	pthread_cond_broadcast(&worker->changed);
+	pthread_mutex_unlock(&worker->lock);
+	pthread_join(worker->thread, NULL);
+	worker->running = false;
+}
+
+void bus_threads_stop(void)
+{
+	for (unsigned int who = 0; who < BUS_THREADS; who++)
+		/* One that a case left waiting ends with the process. */
+		if (workers[who].state == IDLE)
+			bus_threads_end((enum bus_thread)who);
+}
