@@ -4,6 +4,10 @@
  * of each line with `.program`: here, and in a device's folder for its own ways.
  */
 #include "tests/contract/internal.h"
+#include "tests/lib/limit.h"
+
+/* The kernel's ways, in an emulated machine. A case has a limit of its own. */
+TEST_SECONDS(400);
 
 const struct contract_way contract_ways[] = {
 	{

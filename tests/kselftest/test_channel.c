@@ -11,6 +11,9 @@
 #include "mimic/maple_ioctl.h"
 #include "tests/kselftest/lib/holder.h"
 #include "tests/kselftest/lib/ring.h"
+#include "tests/lib/limit.h"
+
+TEST_SECONDS(120);
 
 FIXTURE(channel)
 {

@@ -13,6 +13,9 @@
 #include "tests/kselftest/lib/maple_device.h"
 #include "tests/kselftest/lib/memory.h"
 #include "tests/kselftest/lib/window.h"
+#include "tests/lib/limit.h"
+
+TEST_SECONDS(120);
 
 FIXTURE(service) {
 	struct fake_daemon *daemon;

@@ -17,6 +17,9 @@
 #include <unistd.h>
 
 #include "mimic/maple_registers.h"
+#include "tests/lib/limit.h"
+
+TEST_SECONDS(120);
 
 #define PAGE 4096
 #define FILE_PAGES 64

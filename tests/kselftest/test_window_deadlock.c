@@ -18,6 +18,9 @@
 #include "tests/kselftest/lib/program.h"
 #include "tests/kselftest/lib/time_scale.h"
 #include "tests/kselftest/lib/window.h"
+#include "tests/lib/limit.h"
+
+TEST_SECONDS(120);
 
 #define THREADS 4
 #define CELLS 16

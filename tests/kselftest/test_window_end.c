@@ -12,6 +12,9 @@
 #include "tests/kselftest/lib/memory.h"
 #include "tests/kselftest/lib/program.h"
 #include "tests/kselftest/lib/window.h"
+#include "tests/lib/limit.h"
+
+TEST_SECONDS(120);
 
 #ifndef MADV_SOFT_OFFLINE
 #define MADV_SOFT_OFFLINE 101

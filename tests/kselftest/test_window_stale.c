@@ -7,6 +7,9 @@
 #include <sys/wait.h>
 
 #include "tests/kselftest/lib/stale.h"
+#include "tests/lib/limit.h"
+
+TEST_SECONDS(240);
 
 TEST_F_TIMEOUT(stale, under_dontneed, 600)
 {

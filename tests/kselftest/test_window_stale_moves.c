@@ -3,6 +3,9 @@
 #include <sys/sysinfo.h>
 
 #include "tests/kselftest/lib/stale.h"
+#include "tests/lib/limit.h"
+
+TEST_SECONDS(180);
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23

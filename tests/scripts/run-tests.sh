@@ -7,13 +7,15 @@
 #
 # A program passes on what its TAP says. It also fails, by its own name, if it
 # does not end in time, ends with a status of its own, or gives fewer results
-# than it planned. Results are added to FILE, one a line; --summary ends the
+# than it planned. --timeout is the limit of a program that does not say that it
+# needs more (limit-of.sh). Results are added to FILE, one a line; --summary ends the
 # stream with its plan and the line "N passed, N failed, N skipped", and exits
 # with 1 if anything failed. With --jobs, N programs run at a time; their results
 # come in the order of the programs all the same. On a terminal only failures and a progress line
 # are shown; V=1 shows everything.
 set -u
 
+here=$(dirname "$(realpath "$0")")
 results=
 label=
 timeout=120
@@ -123,15 +125,17 @@ trap 'exit 143' TERM
 programs=("$@")
 total=$#
 
-# Its output, then how it ended and how long it took.
+# Its output, then how it ended, how long it took and how long it might have taken.
 run_program()
 {
+	limit=$("$here/limit-of.sh" "${programs[$1]%% *}" 2>/dev/null)
+	[ "${limit:-0}" -gt "$timeout" ] || limit=$timeout
 	begun=$SECONDS
 	# The shell's own word on how a program died goes nowhere: the status says it.
-	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 "$timeout" ${programs[$1]} >"$work/$1" 2>&1 </dev/null &
+	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 "$limit" ${programs[$1]} >"$work/$1" 2>&1 </dev/null &
 	trap 'kill $! 2>/dev/null' INT TERM
 	{ wait $!; status=$?; } 2>/dev/null
-	echo "$status $((SECONDS - begun))" >"$work/$1.part"
+	echo "$status $((SECONDS - begun)) $limit" >"$work/$1.part"
 	mv "$work/$1.part" "$work/$1.end"
 }
 
@@ -139,11 +143,11 @@ run_program()
 tell_results()
 {
 	while [ -e "$work/$told.end" ]; do
-		read -r status seconds <"$work/$told.end"
+		read -r status seconds limit <"$work/$told.end"
 		name=$(basename "${programs[$told]%% *}")
 		printf '%d\t%s%s\n' "$seconds" "$label" "$name" >>"$results.times"
 		[ $terminal = yes ] && printf '\r\033[K'
-		awk -v program="$name" -v label="$label" -v status="$status" -v timeout="$timeout" \
+		awk -v program="$name" -v label="$label" -v status="$status" -v timeout="$limit" \
 			-v results="$results" -v number="$(wc -l <"$results")" -v show_all=$show_all \
 			"$join" "$work/$told"
 		rm -f "$work/$told" "$work/$told.end"

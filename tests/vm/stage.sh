@@ -21,12 +21,21 @@ for part in bin lib examples; do
 	[ ! -d "$build/$part" ] || cp -a "$build/$part" "$tree/mimic/$part"
 done
 find "$tree/mimic" -name '*.a' -delete
-cp "$here"/guest/*.sh "$here"/guest/*.seconds "$build/vm/supervise" "$tree/mimic/vm"
+cp "$here"/guest/*.sh "$build/vm/supervise" "$tree/mimic/vm"
 
+# note_limit PROGRAM: in the tree. It is read here: the guest's grep does not look into programs.
+note_limit() {
+	limit=$("$here/../scripts/limit-of.sh" "$1")
+	[ -z "$limit" ] || echo "$limit" >"$1.seconds"
+}
+
+for script in "$tree"/mimic/vm/*.sh; do
+	note_limit "$script"
+done
 for program in "$@"; do
 	mkdir -p "$tree/mimic/$(dirname "$program")"
 	cp "$build/$program" "$tree/mimic/$program"
-	[ ! -e "$here/../../$program.seconds" ] || cp "$here/../../$program.seconds" "$tree/mimic/$program.seconds"
+	note_limit "$tree/mimic/$program"
 done
 
 if [ -n "$modules" ]; then

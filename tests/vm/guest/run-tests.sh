@@ -5,7 +5,7 @@
 #
 #   run-tests.sh SECONDS-FOR-EACH PROGRAM...
 #
-# A program that needs longer says so in a file PROGRAM.seconds beside its source.
+# stage.sh wrote a file PROGRAM.seconds for a program that says that it needs longer.
 # On a kernel that is slower by MIMIC_TIME_SCALE, each limit is longer by it.
 seconds=$1
 shift

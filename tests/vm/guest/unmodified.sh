@@ -6,6 +6,8 @@
 #   unmodified.sh [TOP]     TOP: where bin, lib and tests lie; default /mimic
 #
 # The modules are loaded; no mimicd runs.
+#
+# TEST_SECONDS=120
 top=${1:-/mimic}
 programs=$top/tests/unmodified
 mimic=$top/bin/mimic
