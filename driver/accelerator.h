@@ -26,7 +26,7 @@
  * removal of its device and then finds it gone. Interrupt, watch and the bus's
  * callbacks use accelerator->contexts[] without a reference, under one of its
  * locks: a context's last file takes both to take it out, and only then gives up
- * binding and context. The work on a slow fault (accelerator_fault.c) has references
+ * binding and context. The work on a slow fault (accelerator/fault.c) has references
  * of its own to the structures, and finds out under `serving` whether they still
  * mean anything.
  */
@@ -79,7 +79,7 @@ struct accelerator_driver {
 	unsigned int memory_page;
 	/* What an eventfd can be asked for, by bit. 0: it counts faults of bad addresses. */
 	u64 events;
-	/* 0: never; a module parameter. See accelerator_fault.c. */
+	/* 0: never; a module parameter. See accelerator/fault.c. */
 	const unsigned int *watch_ms;
 	/* accelerator_group, and the driver's own. */
 	const struct attribute_group **attribute_groups;

@@ -88,5 +88,5 @@ TRACE_EVENT(maple_shootdown,
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE
-#define TRACE_INCLUDE_FILE trace_maple
+#define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>

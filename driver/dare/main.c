@@ -12,7 +12,7 @@
 #include "accelerator.h"
 #include "mimic/dare_ioctl.h"
 #include "mimic/dare_registers.h"
-#include "trace_dare.h"
+#include "trace.h"
 
 #define FAULT_PAGE (~0xfffull)
 #define NUMBER_MASK 0xff

@@ -16,7 +16,7 @@
 #include "accelerator.h"
 #include "mimic/virgo_ioctl.h"
 #include "mimic/virgo_registers.h"
-#include "trace_virgo.h"
+#include "trace.h"
 
 #define FAULT_PAGE (~0xfffull)
 #define NUMBER_MASK 0xff

@@ -89,5 +89,5 @@ TRACE_EVENT(dare_shootdown,
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE
-#define TRACE_INCLUDE_FILE trace_dare
+#define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>

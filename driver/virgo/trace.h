@@ -95,5 +95,5 @@ TRACE_EVENT(virgo_shootdown,
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE
-#define TRACE_INCLUDE_FILE trace_virgo
+#define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>

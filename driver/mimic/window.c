@@ -11,7 +11,7 @@
 #include <linux/sched/signal.h>
 
 #include "internal.h"
-#include "trace_mimic.h"
+#include "trace.h"
 
 #define ADDRESS_PAGES (1ul << (MIMIC_BUS_WINDOW_SHIFT - PAGE_SHIFT))
 

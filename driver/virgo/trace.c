@@ -2,5 +2,5 @@
 /* Where the tracepoints live. */
 #ifndef __CHECKER__	/* sparse cannot read the macros */
 #define CREATE_TRACE_POINTS
-#include "trace_dare.h"
+#include "trace.h"
 #endif

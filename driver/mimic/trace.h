@@ -84,5 +84,5 @@ TRACE_EVENT(mimic_shootdown,
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE
-#define TRACE_INCLUDE_FILE trace_mimic
+#define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>

@@ -15,7 +15,7 @@
 #include "emulate.h"
 #include "internal.h"
 #include "libmimic/base/operate.h"
-#include "trace_mimic.h"
+#include "trace.h"
 
 /* Returned after the lock was released: the fault is over, go back to the program. */
 #define TRAP_DONE (VM_FAULT_NOPAGE | VM_FAULT_COMPLETED)

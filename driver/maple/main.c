@@ -11,7 +11,7 @@
 #include "accelerator.h"
 #include "mimic/maple_ioctl.h"
 #include "mimic/maple_registers.h"
-#include "trace_maple.h"
+#include "trace.h"
 
 /* Rounds of the watch after which a bad address is forgotten. */
 #define FORGET_ROUNDS 4
