@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * accelerator.ko: what the drivers of MAPLE, DARE and Virgo have in common. A driver
- * gives a struct accelerator_driver; it gets nodes, files with their calls, the
- * service of page faults and events, shootdowns, and counters in sysfs.
+ * accelerator.ko: what drivers of devices on mimic's bus share. A driver gives a
+ * struct accelerator_driver; it gets nodes, files with their calls, the service
+ * of page faults and events, shootdowns, and counters in sysfs.
  *
  * A context is what one process has of a device, with its pages. A device
  * without contexts of its own is one: all files of a process are of the same, and
@@ -14,8 +14,8 @@
  *   accelerator->serving   mutex: one at a time reads and resolves the device's faults, takes its
  *                          events, or changes whose its contexts are. Held while registers are
  *                          accessed, and over a process's mmap_lock
- *   accelerator->lock      spinlock: whose the contexts are, for callbacks of the bus and who
- *                          only looks; may the watch be armed
+ *   accelerator->lock      spinlock: whose the contexts are, for callbacks of the bus and for
+ *                          readers of attributes; whether the watch may be armed
  *   context->lock          spinlock: the context's files and their eventfds
  *
  * The spinlocks are taken in process context only. The shootdown callback runs
@@ -227,48 +227,5 @@ pid_t accelerator_holder(struct accelerator *accelerator, unsigned int context);
 
 /* The counters. */
 extern const struct attribute_group accelerator_group;
-
-/* --- between the files of accelerator.ko ------------------------------------ */
-
-struct accelerator_file {
-	struct accelerator_context *context;	/* one of its open_files */
-	struct list_head link;		/* context->files */
-	struct eventfd_ctx *eventfd;	/* under context->lock; of events: the only one */
-	struct fasync_struct *fasync;
-	s64 seen;	/* unresolved faults that INFO has told of */
-};
-
-extern const struct file_operations accelerator_file_operations;
-
-void accelerator_put(struct accelerator *accelerator);
-/* The device of a minor number, counted, or NULL. */
-struct accelerator *accelerator_get(struct accelerator_nodes *nodes, unsigned int minor);
-
-/*
- * The current process opens the device. With `only_new` a context that it has already
- * is -EBUSY. 0 or -errno, as mimic_bind(); -EBUSY: no context is free.
- */
-int accelerator_context_enter(struct accelerator *accelerator, bool only_new,
-			      struct accelerator_context **context);
-void accelerator_context_leave(struct accelerator_context *context);
-void accelerator_context_put(struct accelerator_context *context);
-/* An address that is not the process's: tells whoever wanted to know. */
-void accelerator_context_fault(struct accelerator_context *context);
-/* Drivers with events: some have happened. */
-void accelerator_context_events(struct accelerator_context *context);
-
-int accelerator_faults_start(struct accelerator *accelerator);
-void accelerator_faults_stop(struct accelerator *accelerator);
-/* Of slow faults. */
-extern struct workqueue_struct *accelerator_workqueue;
-void accelerator_fault_slow(struct work_struct *work);
-/*
- * The device raises its interrupt for these events from now on; 0: for none. 0; -ENODEV,
- * or what the register access said. accelerator->serving is held.
- */
-int accelerator_events_want(struct accelerator *accelerator, u64 events);
-/* The watch: looks for faults whose interrupt got lost while a process has the device. */
-void accelerator_faults_watch(struct accelerator *accelerator);
-void accelerator_shootdown(struct mimic_binding *binding, unsigned long start, unsigned long end);
 
 #endif

@@ -21,7 +21,7 @@ struct mimic_binding;
 struct mimic_device {
 	struct device dev;	/* dev.release frees it */
 	char kind[16];
-	int index;		/* N of mapleN */
+	int index;		/* in its name, after the kind: N of KINDN */
 	u32 id;			/* number in the daemon's requests */
 	u32 pages;
 	u32 interrupts;

@@ -6,8 +6,8 @@
 #include <linux/poll.h>
 #include <linux/slab.h>
 
-#include "accelerator.h"
 #include "compat.h"
+#include "internal.h"
 
 /* context->lock is held. */
 static void signal_eventfds(struct accelerator_context *context)

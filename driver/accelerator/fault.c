@@ -22,7 +22,7 @@
 #include <linux/interrupt.h>
 #include <linux/jiffies.h>
 
-#include "accelerator.h"
+#include "internal.h"
 
 /* Faults of one run, so that a program that makes nothing else does not keep it going. */
 #define RUN_MAX 1024

@@ -22,8 +22,8 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "accelerator.h"
 #include "compat.h"
+#include "internal.h"
 #include "mimic/dare_ioctl.h"
 #include "mimic/maple_ioctl.h"
 #include "mimic/virgo_ioctl.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * accelerator.ko: what the drivers of MAPLE, DARE and Virgo have in common (accelerator.h).
+ * accelerator.ko: what drivers of devices on mimic's bus share (accelerator.h).
  *
  * This file: the module, the nodes of a driver, the coming and going of devices.
  */
@@ -8,8 +8,8 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "accelerator.h"
 #include "compat.h"
+#include "internal.h"
 
 struct workqueue_struct *accelerator_workqueue;
 

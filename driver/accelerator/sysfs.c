@@ -3,7 +3,7 @@
 #include <linux/module.h>
 #include <linux/sysfs.h>
 
-#include "accelerator.h"
+#include "internal.h"
 
 struct counter_attribute {
 	struct device_attribute attribute;

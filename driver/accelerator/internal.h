@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What the files of accelerator.ko share. Locks and lifetimes are in accelerator.h. */
+#ifndef ACCELERATOR_INTERNAL_H
+#define ACCELERATOR_INTERNAL_H
+
+#include "accelerator.h"
+
+struct accelerator_file {
+	struct accelerator_context *context;	/* one of its open_files */
+	struct list_head link;		/* context->files */
+	struct eventfd_ctx *eventfd;	/* under context->lock; of events: the only one */
+	struct fasync_struct *fasync;
+	s64 seen;	/* unresolved faults that INFO has told of */
+};
+
+extern const struct file_operations accelerator_file_operations;
+
+void accelerator_put(struct accelerator *accelerator);
+/* The device of a minor number, counted, or NULL. */
+struct accelerator *accelerator_get(struct accelerator_nodes *nodes, unsigned int minor);
+
+/*
+ * The current process opens the device. With `only_new` a context that it has already
+ * is -EBUSY. 0 or -errno, as mimic_bind(); -EBUSY: no context is free.
+ */
+int accelerator_context_enter(struct accelerator *accelerator, bool only_new,
+			      struct accelerator_context **context);
+void accelerator_context_leave(struct accelerator_context *context);
+void accelerator_context_put(struct accelerator_context *context);
+/* An address is not the process's: tells the files that asked to be told. */
+void accelerator_context_fault(struct accelerator_context *context);
+/* Drivers with events: some have happened. */
+void accelerator_context_events(struct accelerator_context *context);
+
+int accelerator_faults_start(struct accelerator *accelerator);
+void accelerator_faults_stop(struct accelerator *accelerator);
+/* Of slow faults. */
+extern struct workqueue_struct *accelerator_workqueue;
+void accelerator_fault_slow(struct work_struct *work);
+/*
+ * The device raises its interrupt for these events from now on; 0: for none. 0; -ENODEV,
+ * or what the register access said. accelerator->serving is held.
+ */
+int accelerator_events_want(struct accelerator *accelerator, u64 events);
+/* The watch: looks for faults whose interrupt got lost while a process has the device. */
+void accelerator_faults_watch(struct accelerator *accelerator);
+
+#endif
