@@ -10,7 +10,7 @@
 #include "internal.h"
 
 /* context->lock is held. */
-static void signal_eventfds(struct accelerator_context *context)
+static void accelerator_signal_eventfds(struct accelerator_context *context)
 {
 	struct accelerator_file *file;
 
@@ -23,7 +23,7 @@ static void signal_eventfds(struct accelerator_context *context)
 void accelerator_context_events(struct accelerator_context *context)
 {
 	spin_lock(&context->lock);
-	signal_eventfds(context);
+	accelerator_signal_eventfds(context);
 	spin_unlock(&context->lock);
 }
 
@@ -33,14 +33,14 @@ void accelerator_context_fault(struct accelerator_context *context)
 
 	spin_lock(&context->lock);
 	if (!context->accelerator->driver->events)
-		signal_eventfds(context);
+		accelerator_signal_eventfds(context);
 	list_for_each_entry(file, &context->files, link)
 		kill_fasync(&file->fasync, SIGIO, POLL_PRI);
 	spin_unlock(&context->lock);
 	wake_up_poll(&context->wait, EPOLLPRI);
 }
 
-static void set_gone(struct accelerator_context *context)
+static void accelerator_context_set_gone(struct accelerator_context *context)
 {
 	struct accelerator_file *file;
 
@@ -52,7 +52,7 @@ static void set_gone(struct accelerator_context *context)
 	wake_up_poll(&context->wait, EPOLLERR | EPOLLHUP);
 }
 
-static void binding_gone(struct mimic_binding *binding)
+static void accelerator_binding_gone(struct mimic_binding *binding)
 {
 	struct accelerator *accelerator = mimic_binding_context(binding);
 	unsigned int i;
@@ -62,7 +62,7 @@ static void binding_gone(struct mimic_binding *binding)
 		struct accelerator_context *context = accelerator->contexts[i];
 
 		if (context && context->binding == binding)
-			set_gone(context);
+			accelerator_context_set_gone(context);
 	}
 	spin_unlock(&accelerator->lock);
 }
@@ -72,7 +72,8 @@ static void binding_gone(struct mimic_binding *binding)
  * as good as one. What it still hits until then is no danger: the bus has taken the
  * memory from it already.
  */
-static void shootdown(struct mimic_binding *binding, unsigned long start, unsigned long end)
+static void accelerator_shootdown(struct mimic_binding *binding, unsigned long start,
+				  unsigned long end)
 {
 	struct accelerator *accelerator = mimic_binding_context(binding);
 	unsigned int i;
@@ -91,8 +92,8 @@ static void shootdown(struct mimic_binding *binding, unsigned long start, unsign
 }
 
 static const struct mimic_binding_ops binding_ops = {
-	.shootdown = shootdown,
-	.gone = binding_gone,
+	.shootdown = accelerator_shootdown,
+	.gone = accelerator_binding_gone,
 };
 
 pid_t accelerator_holder(struct accelerator *accelerator, unsigned int number)
@@ -111,7 +112,7 @@ EXPORT_SYMBOL_GPL(accelerator_holder);
 
 /* --- coming and going ----------------------------------------------------- */
 
-static struct accelerator_context *create_context(struct accelerator *accelerator)
+static struct accelerator_context *accelerator_context_create(struct accelerator *accelerator)
 {
 	struct accelerator_context *context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
 	unsigned int i;
@@ -132,7 +133,7 @@ static struct accelerator_context *create_context(struct accelerator *accelerato
 	return context;
 }
 
-static void free_context(struct kref *references)
+static void accelerator_context_free(struct kref *references)
 {
 	struct accelerator_context *context =
 		container_of(references, struct accelerator_context, references);
@@ -144,12 +145,12 @@ static void free_context(struct kref *references)
 
 void accelerator_context_put(struct accelerator_context *context)
 {
-	kref_put(&context->references, free_context);
+	kref_put(&context->references, accelerator_context_free);
 }
 
 /* accelerator->serving is held. */
-static void set_context(struct accelerator *accelerator, unsigned int number,
-			struct accelerator_context *context)
+static void accelerator_set_context(struct accelerator *accelerator, unsigned int number,
+				    struct accelerator_context *context)
 {
 	/* The device is as after power-on then: it is told of none. */
 	accelerator->events = 0;
@@ -162,7 +163,8 @@ static void set_context(struct accelerator *accelerator, unsigned int number,
  * A place that nobody has. One whose process has ended is free, although somebody
  * else may have kept its files. accelerator->serving is held.
  */
-static int find_free(const struct accelerator *accelerator, unsigned int *number)
+static int accelerator_find_free_context(const struct accelerator *accelerator,
+					 unsigned int *number)
 {
 	unsigned int i;
 
@@ -182,14 +184,15 @@ static int find_free(const struct accelerator *accelerator, unsigned int *number
  * whoever comes here first brings the context. It takes the place of one whose process
  * has ended. accelerator->serving is held.
  */
-static int join(struct accelerator *accelerator, struct accelerator_context *fresh,
-		struct accelerator_context **context)
+static int accelerator_join_context(struct accelerator *accelerator,
+				    struct accelerator_context *fresh,
+				    struct accelerator_context **context)
 {
 	struct accelerator_context *current_one = accelerator->contexts[0];
 
 	if (!current_one || current_one->binding != fresh->binding) {
 		current_one = fresh;
-		set_context(accelerator, 0, fresh);
+		accelerator_set_context(accelerator, 0, fresh);
 	}
 	current_one->open_files++;
 	*context = current_one;
@@ -200,28 +203,30 @@ static int join(struct accelerator *accelerator, struct accelerator_context *fre
  * A context for this file alone. Before attach() an access of another one's mapping
  * cannot come: the place is free. accelerator->serving is held.
  */
-static int take(struct accelerator *accelerator, struct accelerator_context *fresh,
-		struct accelerator_context **context)
+static int accelerator_take_context(struct accelerator *accelerator,
+				    struct accelerator_context *fresh,
+				    struct accelerator_context **context)
 {
 	unsigned int number;
-	int error = find_free(accelerator, &number);
+	int error = accelerator_find_free_context(accelerator, &number);
 
 	if (error)
 		return error;
-	set_context(accelerator, number, NULL);
+	accelerator_set_context(accelerator, number, NULL);
 	error = accelerator->driver->attach(accelerator, number,
 					    mimic_binding_number(fresh->binding));
 	if (error)
 		return error;
 	fresh->number = number;
 	fresh->open_files = 1;
-	set_context(accelerator, number, fresh);
+	accelerator_set_context(accelerator, number, fresh);
 	*context = fresh;
 	return 0;
 }
 
-static int enter(struct accelerator *accelerator, struct accelerator_context *fresh,
-		 struct accelerator_context **context)
+static int accelerator_enter_context(struct accelerator *accelerator,
+				     struct accelerator_context *fresh,
+				     struct accelerator_context **context)
 {
 	int error;
 
@@ -229,9 +234,9 @@ static int enter(struct accelerator *accelerator, struct accelerator_context *fr
 	if (READ_ONCE(accelerator->removed))
 		error = -ENODEV;
 	else if (accelerator->driver->attach)
-		error = take(accelerator, fresh, context);
+		error = accelerator_take_context(accelerator, fresh, context);
 	else
-		error = join(accelerator, fresh, context);
+		error = accelerator_join_context(accelerator, fresh, context);
 	mutex_unlock(&accelerator->serving);
 	return error;
 }
@@ -239,7 +244,7 @@ static int enter(struct accelerator *accelerator, struct accelerator_context *fr
 int accelerator_context_enter(struct accelerator *accelerator, bool only_new,
 			      struct accelerator_context **context)
 {
-	struct accelerator_context *fresh = create_context(accelerator);
+	struct accelerator_context *fresh = accelerator_context_create(accelerator);
 	int error;
 
 	if (!fresh)
@@ -250,7 +255,7 @@ int accelerator_context_enter(struct accelerator *accelerator, bool only_new,
 		accelerator_context_put(fresh);
 		return error;
 	}
-	error = enter(accelerator, fresh, context);
+	error = accelerator_enter_context(accelerator, fresh, context);
 	if (error) {
 		mimic_binding_put(fresh->binding);
 		accelerator_context_put(fresh);
@@ -266,7 +271,7 @@ int accelerator_context_enter(struct accelerator *accelerator, bool only_new,
 	accelerator->driver->opened(fresh);
 	/* Did it end before gone() could find the context? */
 	if (mimic_binding_check(fresh->binding))
-		set_gone(fresh);
+		accelerator_context_set_gone(fresh);
 	accelerator_faults_watch(accelerator);
 	return 0;
 }
@@ -276,13 +281,13 @@ int accelerator_context_enter(struct accelerator *accelerator, bool only_new,
  * by a binding that is gone, and who takes the place next attaches it anew.
  * accelerator->serving is held.
  */
-static void vacate(struct accelerator_context *context)
+static void accelerator_vacate_context(struct accelerator_context *context)
 {
 	struct accelerator *accelerator = context->accelerator;
 
 	if (accelerator->contexts[context->number] != context)
 		return;
-	set_context(accelerator, context->number, NULL);
+	accelerator_set_context(accelerator, context->number, NULL);
 	if (accelerator->driver->attach && !READ_ONCE(accelerator->removed))
 		accelerator->driver->attach(accelerator, context->number, 0);
 }
@@ -296,7 +301,7 @@ void accelerator_context_leave(struct accelerator_context *context)
 	mutex_lock(&accelerator->serving);
 	is_last = !--context->open_files;
 	if (is_last)
-		vacate(context);
+		accelerator_vacate_context(context);
 	mutex_unlock(&accelerator->serving);
 	mimic_binding_put(binding);
 	if (!is_last)

@@ -55,8 +55,8 @@ struct run {
  * For the process that has the context: the fault is its own, as the device
  * forgets faults when that changes, and the next process cannot enter meanwhile.
  */
-static int fault_in(struct accelerator_context *context, const struct accelerator_fault *fault,
-		    bool nowait)
+static int accelerator_fault_in(struct accelerator_context *context,
+				const struct accelerator_fault *fault, bool nowait)
 {
 	int error;
 
@@ -67,8 +67,8 @@ static int fault_in(struct accelerator_context *context, const struct accelerato
 }
 
 /* accelerator->serving is held. */
-static void begin_slow(struct run *run, struct accelerator_slow *slow,
-		       const struct accelerator_fault *fault)
+static void accelerator_begin_slow(struct run *run, struct accelerator_slow *slow,
+				   const struct accelerator_fault *fault)
 {
 	run->served++;
 	slow->state = ACCELERATOR_SLOW_RUNS;
@@ -79,8 +79,8 @@ static void begin_slow(struct run *run, struct accelerator_slow *slow,
 }
 
 /* -EINPROGRESS: its page is on its way. accelerator->serving is held. */
-static int bring(struct run *run, struct accelerator_context *context,
-		 const struct accelerator_fault *fault)
+static int accelerator_bring_page(struct run *run, struct accelerator_context *context,
+				  const struct accelerator_fault *fault)
 {
 	struct accelerator_slow *slow;
 	int error;
@@ -88,7 +88,7 @@ static int bring(struct run *run, struct accelerator_context *context,
 	if (!context)
 		return -ESRCH;
 	if (!context->accelerator->driver->postpone)
-		return fault_in(context, fault, false);
+		return accelerator_fault_in(context, fault, false);
 	slow = &context->slow[fault->source];
 	/* After a reset of the context it may be another one; that has to wait, too. */
 	if (slow->state == ACCELERATOR_SLOW_RUNS)
@@ -98,20 +98,20 @@ static int bring(struct run *run, struct accelerator_context *context,
 		if (slow->fault.word == fault->word)
 			return slow->result;
 	}
-	error = fault_in(context, fault, true);
+	error = accelerator_fault_in(context, fault, true);
 	if (error != -EAGAIN)
 		return error;
-	begin_slow(run, slow, fault);
+	accelerator_begin_slow(run, slow, fault);
 	return -EINPROGRESS;
 }
 
-static void count_served(struct accelerator_context *context)
+static void accelerator_count_served(struct accelerator_context *context)
 {
 	atomic64_inc(&context->accelerator->faults);
 	atomic64_inc(&context->faults);
 }
 
-static void count_unresolved(struct accelerator_context *context)
+static void accelerator_count_unresolved(struct accelerator_context *context)
 {
 	atomic64_inc(&context->accelerator->unresolved);
 	atomic64_inc(&context->unresolved);
@@ -119,31 +119,31 @@ static void count_unresolved(struct accelerator_context *context)
 }
 
 /* -EAGAIN: no memory now, the fault stays. -EINPROGRESS: later. */
-static int serve_fault(struct accelerator *accelerator, struct run *run,
-		       const struct accelerator_fault *fault)
+static int accelerator_serve_fault(struct accelerator *accelerator, struct run *run,
+				   const struct accelerator_fault *fault)
 {
 	struct accelerator_context *context = NULL;
 	int result;
 
 	if (fault->context < accelerator->context_count)
 		context = accelerator->contexts[fault->context];
-	result = bring(run, context, fault);
+	result = accelerator_bring_page(run, context, fault);
 	if (result == -EINPROGRESS)
 		return accelerator->driver->postpone(accelerator, fault) ?: -EINPROGRESS;
 	/* All counters move before RESOLVE: who sees its effect sees them, too. */
 	switch (result) {
 	case 0:
-		count_served(context);
+		accelerator_count_served(context);
 		break;
 	case -ESRCH:
 		break;
 	case -EFAULT:
-		count_unresolved(context);
+		accelerator_count_unresolved(context);
 		break;
 	default:
 		if (accelerator->postponed++ < POSTPONED_MAX)
 			return -EAGAIN;
-		count_unresolved(context);
+		accelerator_count_unresolved(context);
 		break;
 	}
 	if (!run->from_interrupt && !run->is_late)
@@ -155,7 +155,8 @@ static int serve_fault(struct accelerator *accelerator, struct run *run,
 /* --- all of them ---------------------------------------------------------- */
 
 /* One fault. False: enough for now. */
-static bool step(struct accelerator *accelerator, struct run *run, unsigned int *repeats)
+static bool accelerator_serve_oldest(struct accelerator *accelerator, struct run *run,
+				     unsigned int *repeats)
 {
 	bool is_fresh = run->from_interrupt && !run->served;
 	struct accelerator_fault fault = { 0 };
@@ -166,7 +167,7 @@ static bool step(struct accelerator *accelerator, struct run *run, unsigned int 
 	/* Once round: all that wait do so for pages that are on their way. */
 	if (error || !fault.word || fault.word == run->skipped)
 		return false;
-	error = serve_fault(accelerator, run, &fault);
+	error = accelerator_serve_fault(accelerator, run, &fault);
 	if (error == -EINPROGRESS) {
 		run->skipped = run->skipped ?: fault.word;
 		return true;
@@ -190,7 +191,7 @@ static bool step(struct accelerator *accelerator, struct run *run, unsigned int 
  * those that were raised: one more look would be a whole round trip, while who waits for
  * the last fault goes on, perhaps on this CPU.
  */
-static void serve(struct accelerator *accelerator, struct run *run)
+static void accelerator_serve_faults(struct accelerator *accelerator, struct run *run)
 {
 	unsigned int repeats = 0;
 	unsigned int i;
@@ -198,7 +199,7 @@ static void serve(struct accelerator *accelerator, struct run *run)
 	for (i = 0; i < RUN_MAX; i++) {
 		/* What is raised after this runs the handler once more. */
 		run->due = atomic_read(&accelerator->raised);
-		if (!step(accelerator, run, &repeats))
+		if (!accelerator_serve_oldest(accelerator, run, &repeats))
 			return;
 		if (run->from_interrupt && run->served >= run->due - accelerator->handled)
 			return;
@@ -212,7 +213,7 @@ static void serve(struct accelerator *accelerator, struct run *run)
  * What it took is cleared before it is told of: what comes after that is an interrupt of
  * its own. accelerator->serving is held.
  */
-static void serve_events(struct accelerator *accelerator, struct run *run)
+static void accelerator_serve_events(struct accelerator *accelerator, struct run *run)
 {
 	struct accelerator_context *context = accelerator->contexts[0];
 	u64 happened = 0;
@@ -238,7 +239,7 @@ int accelerator_events_want(struct accelerator *accelerator, u64 events)
 
 /* --- the interrupt and the watch ------------------------------------------ */
 
-static void arm(struct accelerator *accelerator, unsigned long delay)
+static void accelerator_arm_watch(struct accelerator *accelerator, unsigned long delay)
 {
 	spin_lock(&accelerator->lock);
 	if (!accelerator->removed)
@@ -251,14 +252,14 @@ void accelerator_faults_watch(struct accelerator *accelerator)
 	unsigned int milliseconds = READ_ONCE(*accelerator->driver->watch_ms);
 
 	if (milliseconds)
-		arm(accelerator, msecs_to_jiffies(milliseconds));
+		accelerator_arm_watch(accelerator, msecs_to_jiffies(milliseconds));
 }
 
 /*
  * Faults and interrupts do not come in pairs: a run serves those whose interrupt
  * is still on its way, and that one will find nothing.
  */
-static void note_interrupt(struct accelerator *accelerator, const struct run *run)
+static void accelerator_note_interrupt(struct accelerator *accelerator, const struct run *run)
 {
 	bool was_due = time_before(jiffies, accelerator->due_until);
 
@@ -272,7 +273,7 @@ static void note_interrupt(struct accelerator *accelerator, const struct run *ru
 }
 
 /* Serving sleeps; this only counts what comes. */
-static irqreturn_t note_raised(int irq, void *data)
+static irqreturn_t accelerator_interrupt_raised(int irq, void *data)
 {
 	struct accelerator *accelerator = data;
 
@@ -285,25 +286,25 @@ static irqreturn_t note_raised(int irq, void *data)
  * Says IRQ_HANDLED even if there was no fault: the line is nobody else's, and
  * the kernel would turn it off for good after many that are not.
  */
-static irqreturn_t handle_interrupt(int irq, void *data)
+static irqreturn_t accelerator_handle_interrupt(int irq, void *data)
 {
 	struct accelerator *accelerator = data;
 	struct run run = { .from_interrupt = true };
 
 	mutex_lock(&accelerator->serving);
-	serve(accelerator, &run);
-	serve_events(accelerator, &run);
+	accelerator_serve_faults(accelerator, &run);
+	accelerator_serve_events(accelerator, &run);
 	accelerator->handled = run.due;
-	note_interrupt(accelerator, &run);
+	accelerator_note_interrupt(accelerator, &run);
 	accelerator->has_more |= run.has_more;
 	mutex_unlock(&accelerator->serving);
 	if (run.has_more)
-		arm(accelerator, 1);
+		accelerator_arm_watch(accelerator, 1);
 	return IRQ_HANDLED;
 }
 
 /* A fault that stays, round by round, is the device's failing. */
-static void note_stuck(struct accelerator *accelerator, const struct run *run)
+static void accelerator_note_stuck(struct accelerator *accelerator, const struct run *run)
 {
 	accelerator->stuck_rounds = run->repeats ? accelerator->stuck_rounds + 1 : 0;
 	if (accelerator->stuck_rounds == STUCK_ROUNDS)
@@ -312,7 +313,7 @@ static void note_stuck(struct accelerator *accelerator, const struct run *run)
 }
 
 /* accelerator->serving is held. */
-static bool has_user(const struct accelerator *accelerator)
+static bool accelerator_has_user(const struct accelerator *accelerator)
 {
 	unsigned int i;
 
@@ -323,7 +324,7 @@ static bool has_user(const struct accelerator *accelerator)
 	return false;
 }
 
-static void watch(struct work_struct *work)
+static void accelerator_watch(struct work_struct *work)
 {
 	struct accelerator *accelerator =
 		container_of(to_delayed_work(work), struct accelerator, watch);
@@ -333,21 +334,21 @@ static void watch(struct work_struct *work)
 	mutex_lock(&accelerator->serving);
 	/* It may have been turned off since this was armed. */
 	if (READ_ONCE(*accelerator->driver->watch_ms) || accelerator->has_more)
-		serve(accelerator, &run);
+		accelerator_serve_faults(accelerator, &run);
 	if (READ_ONCE(*accelerator->driver->watch_ms))
-		serve_events(accelerator, &run);
+		accelerator_serve_events(accelerator, &run);
 	accelerator->has_more = run.has_more;
 	if (run.served)
 		accelerator->due_until = jiffies + DUE_JIFFIES;
-	note_stuck(accelerator, &run);
+	accelerator_note_stuck(accelerator, &run);
 	if (accelerator->driver->watched)
 		accelerator->driver->watched(accelerator, run.served);
 	/* Else the next process that enters arms it again. */
-	goes_on = has_user(accelerator);
+	goes_on = accelerator_has_user(accelerator);
 	mutex_unlock(&accelerator->serving);
 
 	if (run.has_more)
-		arm(accelerator, 1);
+		accelerator_arm_watch(accelerator, 1);
 	else if (goes_on)
 		accelerator_faults_watch(accelerator);
 }
@@ -361,14 +362,14 @@ void accelerator_fault_slow(struct work_struct *work)
 	struct accelerator_slow *slow = container_of(work, struct accelerator_slow, work);
 	struct accelerator_context *context = slow->context;
 	struct accelerator *accelerator = context->accelerator;
-	int result = fault_in(context, &slow->fault, false);
+	int result = accelerator_fault_in(context, &slow->fault, false);
 	struct run run = { .is_late = true };
 
 	mutex_lock(&accelerator->serving);
 	slow->state = ACCELERATOR_SLOW_DONE;
 	slow->result = result;
 	if (!READ_ONCE(accelerator->removed) && accelerator->contexts[context->number] == context)
-		serve(accelerator, &run);
+		accelerator_serve_faults(accelerator, &run);
 	/* If the fault is gone, by a reset: the result is not for another one to come. */
 	if (slow->state == ACCELERATOR_SLOW_DONE)
 		slow->state = ACCELERATOR_SLOW_NONE;
@@ -377,7 +378,7 @@ void accelerator_fault_slow(struct work_struct *work)
 		accelerator->due_until = jiffies + DUE_JIFFIES;
 	mutex_unlock(&accelerator->serving);
 	if (run.has_more)
-		arm(accelerator, 1);
+		accelerator_arm_watch(accelerator, 1);
 	mimic_binding_release(context->binding);
 	accelerator_context_put(context);
 }
@@ -388,11 +389,12 @@ int accelerator_faults_start(struct accelerator *accelerator)
 {
 	struct mimic_device *device = accelerator->device;
 
-	INIT_DELAYED_WORK(&accelerator->watch, watch);
+	INIT_DELAYED_WORK(&accelerator->watch, accelerator_watch);
 	accelerator->irq = mimic_device_interrupt(device, 0);
 	if (accelerator->irq < 0)
 		return accelerator->irq;
-	return request_threaded_irq(accelerator->irq, note_raised, handle_interrupt, IRQF_ONESHOT,
+	return request_threaded_irq(accelerator->irq, accelerator_interrupt_raised,
+				    accelerator_handle_interrupt, IRQF_ONESHOT,
 				    dev_name(&device->dev), accelerator);
 }
 

@@ -52,8 +52,8 @@ static_assert(sizeof(struct virgo_connect) == sizeof(struct dare_connect));
 
 /* --- open and release ----------------------------------------------------- */
 
-static int enter_minor(struct accelerator_nodes *nodes, unsigned int minor, bool only_new,
-		       struct accelerator_context **context)
+static int accelerator_enter_minor(struct accelerator_nodes *nodes, unsigned int minor,
+				   bool only_new, struct accelerator_context **context)
 {
 	struct accelerator *accelerator = accelerator_get(nodes, minor);
 	int error;
@@ -66,14 +66,15 @@ static int enter_minor(struct accelerator_nodes *nodes, unsigned int minor, bool
 }
 
 /* A device without contexts that this process has already is not free. */
-static int enter_any(struct accelerator_nodes *nodes, struct accelerator_context **context)
+static int accelerator_enter_any(struct accelerator_nodes *nodes,
+				 struct accelerator_context **context)
 {
 	int result = -ENOENT;
 	unsigned int minor;
 	int error;
 
 	for (minor = 0; minor < ACCELERATOR_MINOR_ANY; minor++) {
-		error = enter_minor(nodes, minor, true, context);
+		error = accelerator_enter_minor(nodes, minor, true, context);
 		switch (error) {
 		case -ENOENT:
 			break;
@@ -104,9 +105,9 @@ static int accelerator_open(struct inode *inode, struct file *file)
 	if (!opened)
 		return -ENOMEM;
 	if (minor == ACCELERATOR_MINOR_ANY)
-		error = enter_any(nodes, &context);
+		error = accelerator_enter_any(nodes, &context);
 	else
-		error = enter_minor(nodes, minor, false, &context);
+		error = accelerator_enter_minor(nodes, minor, false, &context);
 	if (error) {
 		kfree(opened);
 		return error;
@@ -122,7 +123,7 @@ static int accelerator_open(struct inode *inode, struct file *file)
 }
 
 /* The file had the device's eventfd, perhaps: it is not to raise interrupts for nobody. */
-static void end_events(struct accelerator_file *opened)
+static void accelerator_end_events(struct accelerator_file *opened)
 {
 	struct accelerator *accelerator = opened->context->accelerator;
 
@@ -139,7 +140,7 @@ static int accelerator_release(struct inode *inode, struct file *file)
 	struct accelerator_context *context = opened->context;
 
 	if (context->accelerator->driver->events)
-		end_events(opened);
+		accelerator_end_events(opened);
 	spin_lock(&context->lock);
 	list_del(&opened->link);
 	spin_unlock(&context->lock);
@@ -165,7 +166,7 @@ static ssize_t accelerator_file_write(struct file *file, const char __user *buff
 	return -EPERM;
 }
 
-static unsigned int pages_of(const struct accelerator *accelerator)
+static unsigned int accelerator_file_pages(const struct accelerator *accelerator)
 {
 	return accelerator->driver->first_context_page ? 1 : accelerator->device->pages;
 }
@@ -181,7 +182,7 @@ static int accelerator_mmap(struct file *file, struct vm_area_struct *vma)
 		return mimic_binding_mmap_memory(context->binding, vma, memory_page);
 	return mimic_binding_mmap(context->binding, vma,
 				  accelerator->driver->first_context_page + context->number,
-				  pages_of(accelerator));
+				  accelerator_file_pages(accelerator));
 }
 
 static __poll_t accelerator_poll(struct file *file, poll_table *wait)
@@ -212,7 +213,7 @@ static int accelerator_fasync(int fd, struct file *file, int on)
  * here, all of them since the first version. What a newer program has behind
  * them must be 0.
  */
-static int get_structure(void *structure, u32 size, const void __user *from)
+static int accelerator_get_structure(void *structure, u32 size, const void __user *from)
 {
 	u32 its_size;
 
@@ -225,12 +226,12 @@ static int get_structure(void *structure, u32 size, const void __user *from)
 	return copy_struct_from_user(structure, size, from, its_size);
 }
 
-static bool is_clear(const void *reserved, size_t size)
+static bool accelerator_is_clear(const void *reserved, size_t size)
 {
 	return !memchr_inv(reserved, 0, size);
 }
 
-static int ioctl_info(struct accelerator_file *opened, void __user *argument)
+static int accelerator_ioctl_info(struct accelerator_file *opened, void __user *argument)
 {
 	const struct accelerator_context *context = opened->context;
 	struct accelerator *accelerator = context->accelerator;
@@ -239,15 +240,16 @@ static int ioctl_info(struct accelerator_file *opened, void __user *argument)
 	union info info;
 	int error;
 
-	error = get_structure(&info, sizeof(info), argument);
+	error = accelerator_get_structure(&info, sizeof(info), argument);
 	if (error)
 		return error;
-	if (!is_clear(info.dare.reserved, sizeof(info.dare.reserved)) ||
-	    (!has_contexts && !has_memory && !is_clear(&info.dare.context, sizeof(u64))))
+	if (!accelerator_is_clear(info.dare.reserved, sizeof(info.dare.reserved)) ||
+	    (!has_contexts && !has_memory &&
+	     !accelerator_is_clear(&info.dare.context, sizeof(u64))))
 		return -EINVAL;
 	info.dare.version = accelerator->driver->abi_version;
 	info.dare.index = accelerator->device->index;
-	info.dare.pages = pages_of(accelerator);
+	info.dare.pages = accelerator_file_pages(accelerator);
 	info.dare.identify = READ_ONCE(accelerator->identify);
 	info.dare.faults = atomic64_read(&context->faults);
 	info.dare.unresolved = atomic64_read(&context->unresolved);
@@ -267,7 +269,7 @@ static int ioctl_info(struct accelerator_file *opened, void __user *argument)
 }
 
 /* The caller puts what was there before. */
-static void swap_eventfd(struct accelerator_file *opened, struct eventfd_ctx **event)
+static void accelerator_swap_eventfd(struct accelerator_file *opened, struct eventfd_ctx **event)
 {
 	spin_lock(&opened->context->lock);
 	swap(opened->eventfd, *event);
@@ -275,7 +277,7 @@ static void swap_eventfd(struct accelerator_file *opened, struct eventfd_ctx **e
 }
 
 /* Of one of the context's files that has one. NULL: none has. */
-static struct eventfd_ctx *take_eventfd(struct accelerator_context *context)
+static struct eventfd_ctx *accelerator_take_eventfd(struct accelerator_context *context)
 {
 	struct eventfd_ctx *event = NULL;
 	struct accelerator_file *file;
@@ -295,16 +297,17 @@ static struct eventfd_ctx *take_eventfd(struct accelerator_context *context)
  * A device has one eventfd for events, on whichever file it was set last. It is there
  * before the device is told of it: what has happened already raises the interrupt then.
  */
-static int set_events(struct accelerator_file *opened, struct eventfd_ctx *event, u64 events)
+static int accelerator_set_events(struct accelerator_file *opened, struct eventfd_ctx *event,
+				  u64 events)
 {
 	struct accelerator *accelerator = opened->context->accelerator;
 	struct eventfd_ctx *old;
 	int error;
 
 	mutex_lock(&accelerator->serving);
-	while ((old = take_eventfd(opened->context)))
+	while ((old = accelerator_take_eventfd(opened->context)))
 		eventfd_ctx_put(old);
-	swap_eventfd(opened, &event);
+	accelerator_swap_eventfd(opened, &event);
 	if (accelerator->contexts[0] == opened->context)
 		error = accelerator_events_want(accelerator, events);
 	else
@@ -313,7 +316,7 @@ static int set_events(struct accelerator_file *opened, struct eventfd_ctx *event
 		/* Another process may have the device by now. */
 		if (accelerator->contexts[0] == opened->context)
 			accelerator->events = 0;
-		swap_eventfd(opened, &event);
+		accelerator_swap_eventfd(opened, &event);
 	}
 	mutex_unlock(&accelerator->serving);
 	if (error && event)
@@ -321,17 +324,17 @@ static int set_events(struct accelerator_file *opened, struct eventfd_ctx *event
 	return error;
 }
 
-static int ioctl_eventfd(struct accelerator_file *opened, const void __user *argument)
+static int accelerator_ioctl_eventfd(struct accelerator_file *opened, const void __user *argument)
 {
 	u64 known = opened->context->accelerator->driver->events;
 	struct eventfd_ctx *event = NULL;
 	struct virgo_eventfd wanted;
 	int error;
 
-	error = get_structure(&wanted, sizeof(wanted), argument);
+	error = accelerator_get_structure(&wanted, sizeof(wanted), argument);
 	if (error)
 		return error;
-	if (!is_clear(wanted.reserved, sizeof(wanted.reserved)) || wanted.fd < -1 ||
+	if (!accelerator_is_clear(wanted.reserved, sizeof(wanted.reserved)) || wanted.fd < -1 ||
 	    wanted.events & ~known)
 		return -EINVAL;
 	if (wanted.fd >= 0 && (wanted.events || !known))
@@ -339,23 +342,23 @@ static int ioctl_eventfd(struct accelerator_file *opened, const void __user *arg
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	if (known)
-		return set_events(opened, event, event ? wanted.events : 0);
-	swap_eventfd(opened, &event);
+		return accelerator_set_events(opened, event, event ? wanted.events : 0);
+	accelerator_swap_eventfd(opened, &event);
 	if (event)
 		eventfd_ctx_put(event);
 	return 0;
 }
 
-static int ioctl_connect(struct accelerator_file *opened, void __user *argument)
+static int accelerator_ioctl_connect(struct accelerator_file *opened, void __user *argument)
 {
 	s32 __user *to = argument + offsetof(struct dare_connect, fd);
 	struct dare_connect wanted;
 	int error, fd;
 
-	error = get_structure(&wanted, sizeof(wanted), argument);
+	error = accelerator_get_structure(&wanted, sizeof(wanted), argument);
 	if (error)
 		return error;
-	if (!is_clear(wanted.reserved, sizeof(wanted.reserved)))
+	if (!accelerator_is_clear(wanted.reserved, sizeof(wanted.reserved)))
 		return -EINVAL;
 	/* Before there is a descriptor that the program would not know of. */
 	if (put_user(-1, to))
@@ -373,7 +376,7 @@ static int ioctl_connect(struct accelerator_file *opened, void __user *argument)
  * The size in the command's number is that of the program's structure: it grows
  * with the versions, and the structure says it, too. The type is the driver's.
  */
-static bool is_command(unsigned int command, unsigned int wanted, unsigned int type)
+static bool accelerator_is_command(unsigned int command, unsigned int wanted, unsigned int type)
 {
 	return (command & ~IOCSIZE_MASK) == _IOC(_IOC_DIR(wanted), type, _IOC_NR(wanted), 0);
 }
@@ -387,12 +390,12 @@ static long accelerator_ioctl(struct file *file, unsigned int command, unsigned 
 	error = mimic_binding_check(opened->context->binding);
 	if (error)
 		return error;
-	if (is_command(command, DARE_IOCTL_INFO, type))
-		return ioctl_info(opened, (void __user *)argument);
-	if (is_command(command, DARE_IOCTL_EVENTFD, type))
-		return ioctl_eventfd(opened, (const void __user *)argument);
-	if (is_command(command, DARE_IOCTL_CONNECT, type))
-		return ioctl_connect(opened, (void __user *)argument);
+	if (accelerator_is_command(command, DARE_IOCTL_INFO, type))
+		return accelerator_ioctl_info(opened, (void __user *)argument);
+	if (accelerator_is_command(command, DARE_IOCTL_EVENTFD, type))
+		return accelerator_ioctl_eventfd(opened, (const void __user *)argument);
+	if (accelerator_is_command(command, DARE_IOCTL_CONNECT, type))
+		return accelerator_ioctl_connect(opened, (void __user *)argument);
 	return -ENOTTY;
 }
 

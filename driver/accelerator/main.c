@@ -29,7 +29,7 @@ struct accelerator *accelerator_get(struct accelerator_nodes *nodes, unsigned in
 	return accelerator;
 }
 
-static void free_accelerator(struct kref *references)
+static void accelerator_free(struct kref *references)
 {
 	struct accelerator *accelerator = container_of(references, struct accelerator, references);
 
@@ -39,10 +39,10 @@ static void free_accelerator(struct kref *references)
 
 void accelerator_put(struct accelerator *accelerator)
 {
-	kref_put(&accelerator->references, free_accelerator);
+	kref_put(&accelerator->references, accelerator_free);
 }
 
-static void publish(struct accelerator *accelerator, bool is_there)
+static void accelerator_publish(struct accelerator *accelerator, bool is_there)
 {
 	struct accelerator_nodes *nodes = accelerator->nodes;
 
@@ -54,7 +54,7 @@ static void publish(struct accelerator *accelerator, bool is_there)
 /* --- registers ------------------------------------------------------------ */
 
 /* One message when the device falls silent, not one for each access. */
-static int note_answer(struct accelerator *accelerator, int error)
+static int accelerator_note_answer(struct accelerator *accelerator, int error)
 {
 	struct device *dev = &accelerator->device->dev;
 
@@ -73,22 +73,24 @@ static int note_answer(struct accelerator *accelerator, int error)
 int accelerator_read(struct accelerator *accelerator, unsigned int page, unsigned int offset,
 		     u64 *value)
 {
-	return note_answer(accelerator, regmap_raw_read(accelerator->regmap,
-							page * PAGE_SIZE + offset, value,
-							sizeof(*value)));
+	unsigned int reg = page * PAGE_SIZE + offset;
+	int error = regmap_raw_read(accelerator->regmap, reg, value, sizeof(*value));
+
+	return accelerator_note_answer(accelerator, error);
 }
 EXPORT_SYMBOL_GPL(accelerator_read);
 
 int accelerator_write(struct accelerator *accelerator, unsigned int page, unsigned int offset,
 		      u64 value)
 {
-	return note_answer(accelerator, regmap_raw_write(accelerator->regmap,
-							 page * PAGE_SIZE + offset, &value,
-							 sizeof(value)));
+	unsigned int reg = page * PAGE_SIZE + offset;
+	int error = regmap_raw_write(accelerator->regmap, reg, &value, sizeof(value));
+
+	return accelerator_note_answer(accelerator, error);
 }
 EXPORT_SYMBOL_GPL(accelerator_write);
 
-static bool has_effects(struct device *dev, unsigned int reg)
+static bool accelerator_register_has_effects(struct device *dev, unsigned int reg)
 {
 	const struct accelerator *accelerator = dev_get_drvdata(dev);
 
@@ -97,7 +99,8 @@ static bool has_effects(struct device *dev, unsigned int reg)
 
 /* --- the device ----------------------------------------------------------- */
 
-static int check_resources(struct mimic_device *device, const struct accelerator_driver *driver)
+static int accelerator_check_resources(struct mimic_device *device,
+				       const struct accelerator_driver *driver)
 {
 	if (driver->memory_page && !device->memory_size) {
 		dev_err(&device->dev, "no memory: a %s has some\n", driver->name);
@@ -111,7 +114,8 @@ static int check_resources(struct mimic_device *device, const struct accelerator
 	return -EINVAL;
 }
 
-static struct accelerator *create(struct mimic_device *device, struct accelerator_nodes *nodes)
+static struct accelerator *accelerator_create(struct mimic_device *device,
+					      struct accelerator_nodes *nodes)
 {
 	struct accelerator *accelerator = kzalloc(nodes->driver->size, GFP_KERNEL);
 
@@ -129,7 +133,7 @@ static struct accelerator *create(struct mimic_device *device, struct accelerato
 	return accelerator;
 }
 
-static int identify(struct accelerator *accelerator)
+static int accelerator_identify(struct accelerator *accelerator)
 {
 	struct device *dev = &accelerator->device->dev;
 	int error = accelerator->driver->identify(accelerator);
@@ -140,20 +144,20 @@ static int identify(struct accelerator *accelerator)
 	return error;
 }
 
-static int start(struct accelerator *accelerator)
+static int accelerator_start(struct accelerator *accelerator)
 {
 	const struct accelerator_driver *driver = accelerator->driver;
 	struct mimic_device *device = accelerator->device;
 	const struct regmap_config config = {
 		.name = driver->name,
-		.precious_reg = has_effects,
+		.precious_reg = accelerator_register_has_effects,
 	};
 	int error;
 
 	accelerator->regmap = devm_mimic_regmap(device, &config);
 	if (IS_ERR(accelerator->regmap))
 		return PTR_ERR(accelerator->regmap);
-	error = identify(accelerator);
+	error = accelerator_identify(accelerator);
 	if (error)
 		return error;
 	error = accelerator_faults_start(accelerator);
@@ -165,14 +169,14 @@ static int start(struct accelerator *accelerator)
 	error = device_add_groups(&device->dev, driver->attribute_groups);
 	if (error)
 		goto no_attributes;
-	publish(accelerator, true);
+	accelerator_publish(accelerator, true);
 	accelerator->node = device_create(accelerator->nodes->class, &device->dev,
 					  MKDEV(MAJOR(accelerator->nodes->numbers), device->index),
 					  accelerator, "%s%d", driver->name, device->index);
 	if (!IS_ERR(accelerator->node))
 		return 0;
 	error = PTR_ERR(accelerator->node);
-	publish(accelerator, false);
+	accelerator_publish(accelerator, false);
 	device_remove_groups(&device->dev, driver->attribute_groups);
 no_attributes:
 	accelerator_faults_stop(accelerator);
@@ -184,14 +188,14 @@ int accelerator_probe(struct mimic_device *device, struct accelerator_nodes *nod
 	struct accelerator *accelerator;
 	int error;
 
-	error = check_resources(device, nodes->driver);
+	error = accelerator_check_resources(device, nodes->driver);
 	if (error)
 		return error;
-	accelerator = create(device, nodes);
+	accelerator = accelerator_create(device, nodes);
 	if (!accelerator)
 		return -ENOMEM;
 	dev_set_drvdata(&device->dev, accelerator);
-	error = start(accelerator);
+	error = accelerator_start(accelerator);
 	if (error)
 		accelerator_put(accelerator);
 	return error;
@@ -203,7 +207,7 @@ void accelerator_remove(struct mimic_device *device)
 {
 	struct accelerator *accelerator = dev_get_drvdata(&device->dev);
 
-	publish(accelerator, false);
+	accelerator_publish(accelerator, false);
 	device_destroy(accelerator->nodes->class, accelerator->node->devt);
 	/* Waits for readers. */
 	device_remove_groups(&device->dev, accelerator->driver->attribute_groups);
@@ -220,7 +224,7 @@ void accelerator_reset(struct mimic_device *device)
 
 	mutex_lock(&accelerator->serving);
 	accelerator->events = 0;
-	identify(accelerator);
+	accelerator_identify(accelerator);
 	if (accelerator->driver->reset)
 		accelerator->driver->reset(accelerator);
 	mutex_unlock(&accelerator->serving);
@@ -230,14 +234,14 @@ EXPORT_SYMBOL_GPL(accelerator_reset);
 /* --- nodes ------------------------------------------------------------------ */
 
 /* Anybody may use the device: it reaches nothing but its user's own memory. */
-static char *devnode(mimic_const_device struct device *dev, umode_t *mode)
+static char *accelerator_devnode(mimic_const_device struct device *dev, umode_t *mode)
 {
 	if (mode)
 		*mode = 0666;
 	return NULL;
 }
 
-static int create_class(struct accelerator_nodes *nodes)
+static int accelerator_create_class(struct accelerator_nodes *nodes)
 {
 	dev_t any = MKDEV(MAJOR(nodes->numbers), ACCELERATOR_MINOR_ANY);
 	struct device *node;
@@ -245,7 +249,7 @@ static int create_class(struct accelerator_nodes *nodes)
 	nodes->class = mimic_class_create(nodes->driver->name);
 	if (IS_ERR(nodes->class))
 		return PTR_ERR(nodes->class);
-	nodes->class->devnode = devnode;
+	nodes->class->devnode = accelerator_devnode;
 	node = device_create(nodes->class, NULL, any, NULL, "%s", nodes->driver->name);
 	if (!IS_ERR(node))
 		return 0;
@@ -253,7 +257,7 @@ static int create_class(struct accelerator_nodes *nodes)
 	return PTR_ERR(node);
 }
 
-static void destroy_class(struct accelerator_nodes *nodes)
+static void accelerator_destroy_class(struct accelerator_nodes *nodes)
 {
 	device_destroy(nodes->class, MKDEV(MAJOR(nodes->numbers), ACCELERATOR_MINOR_ANY));
 	class_destroy(nodes->class);
@@ -269,7 +273,7 @@ int accelerator_nodes_create(struct accelerator_nodes *nodes,
 	error = alloc_chrdev_region(&nodes->numbers, 0, ACCELERATOR_MINORS, driver->name);
 	if (error)
 		return error;
-	error = create_class(nodes);
+	error = accelerator_create_class(nodes);
 	if (error)
 		goto no_class;
 	cdev_init(&nodes->cdev, &accelerator_file_operations);
@@ -278,7 +282,7 @@ int accelerator_nodes_create(struct accelerator_nodes *nodes,
 	error = cdev_add(&nodes->cdev, nodes->numbers, ACCELERATOR_MINORS);
 	if (!error)
 		return 0;
-	destroy_class(nodes);
+	accelerator_destroy_class(nodes);
 no_class:
 	unregister_chrdev_region(nodes->numbers, ACCELERATOR_MINORS);
 	return error;
@@ -289,7 +293,7 @@ EXPORT_SYMBOL_GPL(accelerator_nodes_create);
 void accelerator_nodes_destroy(struct accelerator_nodes *nodes)
 {
 	cdev_del(&nodes->cdev);
-	destroy_class(nodes);
+	accelerator_destroy_class(nodes);
 	unregister_chrdev_region(nodes->numbers, ACCELERATOR_MINORS);
 }
 EXPORT_SYMBOL_GPL(accelerator_nodes_destroy);

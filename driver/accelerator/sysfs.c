@@ -10,7 +10,8 @@ struct counter_attribute {
 	size_t offset;	/* of an atomic64_t in struct accelerator */
 };
 
-static ssize_t counter_show(struct device *dev, struct device_attribute *attribute, char *text)
+static ssize_t accelerator_counter_show(struct device *dev, struct device_attribute *attribute,
+					char *text)
 {
 	const struct counter_attribute *counter =
 		container_of(attribute, struct counter_attribute, attribute);
@@ -20,7 +21,7 @@ static ssize_t counter_show(struct device *dev, struct device_attribute *attribu
 }
 
 #define COUNTER_ATTRIBUTE(name, member) { \
-	.attribute = __ATTR(name, 0444, counter_show, NULL), \
+	.attribute = __ATTR(name, 0444, accelerator_counter_show, NULL), \
 	.offset = offsetof(struct accelerator, member), \
 }
 

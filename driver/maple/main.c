@@ -28,7 +28,7 @@ struct maple {
 
 #define to_maple(a) container_of(a, struct maple, accelerator)
 
-static bool is_paper(const struct accelerator *accelerator)
+static bool maple_is_paper(const struct accelerator *accelerator)
 {
 	return READ_ONCE(accelerator->identify);
 }
@@ -72,16 +72,17 @@ static void maple_reset(struct accelerator *accelerator)
  * and stays visible for programs. What was answered as bad a moment ago is taken
  * for the latter, unless an interrupt has just come for it.
  */
-static bool is_over(struct accelerator *accelerator, bool is_fresh, u64 word)
+static bool maple_fault_is_over(struct accelerator *accelerator, bool is_fresh, u64 word)
 {
-	if (is_paper(accelerator))
+	if (maple_is_paper(accelerator))
 		return !(word & MAPLE_FAULT_STALLED);
 	return word == to_maple(accelerator)->last_bad && !is_fresh;
 }
 
-static void decode(struct accelerator *accelerator, u64 word, struct accelerator_fault *fault)
+static void maple_decode_fault(struct accelerator *accelerator, u64 word,
+			       struct accelerator_fault *fault)
 {
-	bool is_known = is_paper(accelerator);
+	bool is_known = maple_is_paper(accelerator);
 
 	fault->word = word;
 	fault->address = word & PAGE_MASK;
@@ -98,13 +99,13 @@ static int maple_read_fault(struct accelerator *accelerator, bool is_fresh,
 	u64 word;
 	int error;
 
-	if (is_paper(accelerator))
+	if (maple_is_paper(accelerator))
 		offset = MAPLE_OFFSET(MAPLE_LOAD_FAULT_STATUS, 0);
 	error = accelerator_read(accelerator, MAPLE_PAGE_MMU, offset, &word);
 	if (error || !(word & (MAPLE_FAULT_PIPES | MAPLE_FAULT_LIMA)) ||
-	    is_over(accelerator, is_fresh, word))
+	    maple_fault_is_over(accelerator, is_fresh, word))
 		return error;
-	decode(accelerator, word, fault);
+	maple_decode_fault(accelerator, word, fault);
 	trace_maple_page_fault(accelerator->device->index, fault->address, fault->source,
 			       fault->writes);
 	return 0;
@@ -117,7 +118,7 @@ static int maple_resolve(struct accelerator *accelerator, const struct accelerat
 	u64 value = fault->source;
 
 	to_maple(accelerator)->last_bad = result ? fault->word : 0;
-	if (!result && is_paper(accelerator))
+	if (!result && maple_is_paper(accelerator))
 		value |= MAPLE_RESOLVE_PRESENT;
 	trace_maple_resolve(accelerator->device->index, fault->address, fault->source, result);
 	return accelerator_write(accelerator, MAPLE_PAGE_MMU, offset, value);
@@ -133,13 +134,13 @@ static void maple_watched(struct accelerator *accelerator, bool has_served)
 	struct maple *maple = to_maple(accelerator);
 	struct accelerator_fault fault = { 0 };
 
-	if (is_paper(accelerator) || !maple->last_bad || has_served) {
+	if (maple_is_paper(accelerator) || !maple->last_bad || has_served) {
 		maple->bad_rounds = 0;
 		return;
 	}
 	if (++maple->bad_rounds < FORGET_ROUNDS)
 		return;
-	decode(accelerator, maple->last_bad, &fault);
+	maple_decode_fault(accelerator, maple->last_bad, &fault);
 	maple_resolve(accelerator, &fault, -EFAULT);
 	maple->bad_rounds = 0;
 	maple->last_bad = 0;
@@ -168,7 +169,8 @@ static void maple_released(const struct accelerator_context *context)
 
 static ssize_t profile_show(struct device *dev, struct device_attribute *attribute, char *text)
 {
-	return sysfs_emit(text, "%s\n", is_paper(dev_get_drvdata(dev)) ? "paper" : "artifact");
+	return sysfs_emit(text, "%s\n",
+			  maple_is_paper(dev_get_drvdata(dev)) ? "paper" : "artifact");
 }
 static DEVICE_ATTR_RO(profile);
 
@@ -224,7 +226,7 @@ static int maple_probe(struct mimic_device *device)
 
 	if (!error)
 		dev_info(&device->dev, "%s profile\n",
-			 is_paper(dev_get_drvdata(&device->dev)) ? "paper" : "artifact");
+			 maple_is_paper(dev_get_drvdata(&device->dev)) ? "paper" : "artifact");
 	return error;
 }
 

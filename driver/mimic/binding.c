@@ -28,7 +28,7 @@ void mimic_binding_get(struct mimic_binding *binding)
 }
 EXPORT_SYMBOL_GPL(mimic_binding_get);
 
-static void free_binding(struct work_struct *work)
+static void mimic_binding_free(struct work_struct *work)
 {
 	struct mimic_binding *binding = container_of(work, struct mimic_binding, free);
 
@@ -44,14 +44,14 @@ static void free_binding(struct work_struct *work)
 	kfree(binding);
 }
 
-static void schedule_free(struct kref *kref)
+static void mimic_binding_schedule_free(struct kref *kref)
 {
 	queue_work(mimic_workqueue, &container_of(kref, struct mimic_binding, kref)->free);
 }
 
 void mimic_binding_release(struct mimic_binding *binding)
 {
-	kref_put(&binding->kref, schedule_free);
+	kref_put(&binding->kref, mimic_binding_schedule_free);
 }
 EXPORT_SYMBOL_GPL(mimic_binding_release);
 
@@ -80,7 +80,7 @@ bool mimic_mm_has_bindings(struct mm_struct *mm)
 }
 
 /* Enters the binding; what it has in common with others of its process is theirs. */
-static void enter(struct mimic_binding *binding)
+static void mimic_binding_enter(struct mimic_binding *binding)
 {
 	struct mimic_binding *other;
 
@@ -98,7 +98,7 @@ static void enter(struct mimic_binding *binding)
 /* --- its end -------------------------------------------------------------- */
 
 /* The connection's lock is held. */
-static void close_answered(struct mimic_request *request)
+static void mimic_binding_close_answered(struct mimic_request *request)
 {
 	struct mimic_binding *binding = container_of(request, struct mimic_binding, close);
 
@@ -130,27 +130,27 @@ void mimic_binding_disabled(struct mimic_binding *binding)
  * device->lock is held. The device is nobody's, and its CLOSE on the way, in one
  * step: whoever opens it next finds `closing` and waits. true as of disable.
  */
-static bool leave_device(struct mimic_binding *binding)
+static bool mimic_binding_leave_device(struct mimic_binding *binding)
 {
 	list_del_init(&binding->device_link);
 	return mimic_binding_disable(binding);
 }
 
 /* The process's memory is being taken down: by its exit, or its exec. */
-static void process_ended(struct mmu_notifier *notifier, struct mm_struct *mm)
+static void mimic_binding_process_ended(struct mmu_notifier *notifier, struct mm_struct *mm)
 {
 	struct mimic_binding *binding = container_of(notifier, struct mimic_binding, end_notifier);
 	bool disabled;
 
 	mutex_lock(&binding->device->lock);
-	disabled = leave_device(binding);
+	disabled = mimic_binding_leave_device(binding);
 	mutex_unlock(&binding->device->lock);
 	if (disabled)
 		mimic_binding_disabled(binding);
 }
 
 static const struct mmu_notifier_ops end_notifier_ops = {
-	.release = process_ended,
+	.release = mimic_binding_process_ended,
 };
 
 static const struct mmu_interval_notifier_ops notifier_ops = {
@@ -158,7 +158,7 @@ static const struct mmu_interval_notifier_ops notifier_ops = {
 };
 
 /* Without any lock: both wait for notifiers that run now. */
-static void remove_notifiers(struct mimic_binding *binding)
+static void mimic_binding_remove_notifiers(struct mimic_binding *binding)
 {
 	mmu_interval_notifier_remove(&binding->notifier);
 	mmu_notifier_unregister(&binding->end_notifier, binding->mm);
@@ -172,21 +172,21 @@ void mimic_binding_put(struct mimic_binding *binding)
 	mutex_lock(&device->lock);
 	last = !--binding->users;
 	if (last)
-		disabled = leave_device(binding);
+		disabled = mimic_binding_leave_device(binding);
 	mutex_unlock(&device->lock);
 	if (!last)
 		return;
 	if (disabled)
 		mimic_binding_disabled(binding);
-	remove_notifiers(binding);
+	mimic_binding_remove_notifiers(binding);
 	mimic_binding_release(binding);
 }
 EXPORT_SYMBOL_GPL(mimic_binding_put);
 
 /* --- its beginning -------------------------------------------------------- */
 
-static struct mimic_binding *allocate(struct mimic_bus_device *device,
-				      struct mimic_connection *connection)
+static struct mimic_binding *mimic_binding_allocate(struct mimic_bus_device *device,
+						    struct mimic_connection *connection)
 {
 	struct mimic_binding *binding = kzalloc(sizeof(*binding), GFP_KERNEL_ACCOUNT);
 	int error;
@@ -197,13 +197,13 @@ static struct mimic_binding *allocate(struct mimic_bus_device *device,
 	mutex_init(&binding->window_lock);
 	INIT_LIST_HEAD(&binding->threads);
 	INIT_LIST_HEAD(&binding->device_link);
-	INIT_WORK(&binding->free, free_binding);
+	INIT_WORK(&binding->free, mimic_binding_free);
 	binding->device = device;
 	binding->connection = connection;
 	binding->mm = current->mm;
 	binding->end_notifier.ops = &end_notifier_ops;
 	mimic_request_init(&binding->close, MIMIC_BUS_REQUEST_CLOSE, &device->device);
-	binding->close.release = close_answered;
+	binding->close.release = mimic_binding_close_answered;
 	error = xa_alloc(&numbers, &binding->number, binding,
 			 XA_LIMIT(1, MIMIC_BUS_BINDINGS_MAX), GFP_KERNEL);
 	if (error < 0) {
@@ -214,11 +214,11 @@ static struct mimic_binding *allocate(struct mimic_bus_device *device,
 	mmgrab(binding->mm);
 	get_device(&device->device.dev);
 	kref_get(&connection->kref);
-	enter(binding);
+	mimic_binding_enter(binding);
 	return binding;
 }
 
-static int add_notifiers(struct mimic_binding *binding)
+static int mimic_binding_add_notifiers(struct mimic_binding *binding)
 {
 	int error = mmu_notifier_register(&binding->end_notifier, binding->mm);
 
@@ -233,7 +233,7 @@ static int add_notifiers(struct mimic_binding *binding)
 	return error;
 }
 
-static int ask_daemon(struct mimic_binding *binding)
+static int mimic_binding_ask_daemon(struct mimic_binding *binding)
 {
 	struct mimic_connection *connection = binding->connection;
 	struct mimic_request request;
@@ -247,7 +247,8 @@ static int ask_daemon(struct mimic_binding *binding)
 	return mimic_request_run(connection, &request, false, MAX_SCHEDULE_TIMEOUT);
 }
 
-static int make_current(struct mimic_bus_device *device, struct mimic_binding *binding)
+static int mimic_binding_make_current(struct mimic_bus_device *device,
+				      struct mimic_binding *binding)
 {
 	int error = 0;
 
@@ -263,8 +264,9 @@ static int make_current(struct mimic_bus_device *device, struct mimic_binding *b
 }
 
 /* device->open_lock is held. */
-static struct mimic_binding *create(struct mimic_bus_device *device,
-				    const struct mimic_binding_ops *ops, void *context)
+static struct mimic_binding *mimic_binding_create(struct mimic_bus_device *device,
+						  const struct mimic_binding_ops *ops,
+						  void *context)
 {
 	struct mimic_connection *connection = mimic_device_connection(device);
 	struct mimic_binding *binding;
@@ -280,7 +282,7 @@ static struct mimic_binding *create(struct mimic_bus_device *device,
 		mimic_connection_put(connection);
 		return ERR_PTR(-EINTR);
 	}
-	binding = allocate(device, connection);
+	binding = mimic_binding_allocate(device, connection);
 	mimic_connection_put(connection);
 	if (IS_ERR(binding))
 		return binding;
@@ -289,13 +291,13 @@ static struct mimic_binding *create(struct mimic_bus_device *device,
 	error = mimic_memory_bind(binding);
 	if (error)
 		goto free;
-	error = add_notifiers(binding);
+	error = mimic_binding_add_notifiers(binding);
 	if (error)
 		goto free;
-	error = make_current(device, binding);
+	error = mimic_binding_make_current(device, binding);
 	if (error)
 		goto notifiers;
-	error = ask_daemon(binding);
+	error = mimic_binding_ask_daemon(binding);
 	if (!error)
 		return binding;
 	mimic_binding_put(binding);
@@ -303,7 +305,7 @@ static struct mimic_binding *create(struct mimic_bus_device *device,
 
 notifiers:
 	binding->gone = true;
-	remove_notifiers(binding);
+	mimic_binding_remove_notifiers(binding);
 free:
 	binding->gone = true;
 	mimic_binding_release(binding);
@@ -311,7 +313,7 @@ free:
 }
 
 /* device->lock is held. NULL: a new one is to be made. */
-static struct mimic_binding *find_current(const struct mimic_bus_device *device)
+static struct mimic_binding *mimic_binding_find_current(const struct mimic_bus_device *device)
 {
 	struct mimic_binding *binding;
 
@@ -325,12 +327,12 @@ static struct mimic_binding *find_current(const struct mimic_bus_device *device)
 }
 
 /* The binding of this process, once more; NULL: it has none, and may have one. */
-static struct mimic_binding *join(struct mimic_bus_device *device)
+static struct mimic_binding *mimic_binding_join(struct mimic_bus_device *device)
 {
 	struct mimic_binding *binding;
 
 	mutex_lock(&device->lock);
-	binding = find_current(device);
+	binding = mimic_binding_find_current(device);
 	if (!IS_ERR_OR_NULL(binding))
 		binding->users++;
 	mutex_unlock(&device->lock);
@@ -350,9 +352,9 @@ struct mimic_binding *mimic_bind(struct mimic_device *public, const struct mimic
 		return ERR_PTR(-EDEADLK);
 	if (mutex_lock_killable(&device->open_lock))
 		return ERR_PTR(-EINTR);
-	binding = join(device);
+	binding = mimic_binding_join(device);
 	if (!binding)
-		binding = create(device, ops, context);
+		binding = mimic_binding_create(device, ops, context);
 	mutex_unlock(&device->open_lock);
 	return binding;
 }
@@ -382,33 +384,33 @@ EXPORT_SYMBOL_GPL(mimic_binding_check);
  * Would a window show it, once it is present? Not memory of devices, the kernel's
  * own, and what cannot be read (hmm_range_fault()): it would be faulted in for ever.
  */
-static bool can_be_shown(struct mm_struct *mm, u64 address)
+static bool mimic_can_be_shown(struct mm_struct *mm, u64 address)
 {
 	struct vm_area_struct *vma = vma_lookup(mm, address);
 
 	return vma && vma->vm_flags & VM_READ && !(vma->vm_flags & (VM_IO | VM_PFNMAP));
 }
 
-static int fault_in(struct mm_struct *mm, u64 address, bool write)
+static int mimic_fault_in(struct mm_struct *mm, u64 address, bool write)
 {
 	bool unlocked = false;
 	int error = -EFAULT;
 
 	if (mmap_read_lock_killable(mm))
 		return -EINTR;
-	if (can_be_shown(mm, address))
+	if (mimic_can_be_shown(mm, address))
 		error = fixup_user_fault(mm, address, write ? FAULT_FLAG_WRITE : 0, &unlocked);
 	mmap_read_unlock(mm);
 	return error;
 }
 
-static int fault_in_nowait(struct mm_struct *mm, u64 address, bool write)
+static int mimic_fault_in_nowait(struct mm_struct *mm, u64 address, bool write)
 {
 	long got = -EFAULT;
 
 	if (!mmap_read_trylock(mm))
 		return -EAGAIN;
-	if (can_be_shown(mm, address))
+	if (mimic_can_be_shown(mm, address))
 		got = mimic_get_page_remote(mm, address & PAGE_MASK,
 					    FOLL_NOWAIT | (write ? FOLL_WRITE : 0));
 	mmap_read_unlock(mm);
@@ -424,7 +426,10 @@ int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool writ
 
 	if (READ_ONCE(binding->gone) || !mmget_not_zero(mm))
 		return -ESRCH;
-	error = nowait ? fault_in_nowait(mm, address, write) : fault_in(mm, address, write);
+	if (nowait)
+		error = mimic_fault_in_nowait(mm, address, write);
+	else
+		error = mimic_fault_in(mm, address, write);
 	/* The last reference may be ours: the whole address space would go here. */
 	mmput_async(mm);
 	switch (error) {

@@ -4,19 +4,19 @@
 
 #include "internal.h"
 
-static int bus_match(struct device *device, mimic_const_driver struct device_driver *driver)
+static int mimic_bus_match(struct device *device, mimic_const_driver struct device_driver *driver)
 {
 	const struct mimic_driver *wanted = container_of(driver, struct mimic_driver, driver);
 
 	return !strcmp(to_mimic_device(device)->kind, wanted->kind);
 }
 
-static int bus_uevent(mimic_const_device struct device *device, struct kobj_uevent_env *env)
+static int mimic_bus_uevent(mimic_const_device struct device *device, struct kobj_uevent_env *env)
 {
 	return add_uevent_var(env, "MODALIAS=mimic:%s", to_mimic_device(device)->kind);
 }
 
-static int bus_probe(struct device *device)
+static int mimic_bus_probe(struct device *device)
 {
 	struct mimic_driver *driver = container_of(device->driver, struct mimic_driver, driver);
 	struct mimic_bus_device *bus_device = to_bus_device(to_mimic_device(device));
@@ -30,7 +30,7 @@ static int bus_probe(struct device *device)
 	return error;
 }
 
-static void bus_remove(struct device *device)
+static void mimic_bus_remove(struct device *device)
 {
 	struct mimic_driver *driver = container_of(device->driver, struct mimic_driver, driver);
 
@@ -62,10 +62,10 @@ ATTRIBUTE_GROUPS(device);
 
 struct bus_type mimic_bus = {
 	.name = "mimic",
-	.match = bus_match,
-	.uevent = bus_uevent,
-	.probe = bus_probe,
-	.remove = bus_remove,
+	.match = mimic_bus_match,
+	.uevent = mimic_bus_uevent,
+	.probe = mimic_bus_probe,
+	.remove = mimic_bus_remove,
 	.dev_groups = device_groups,
 };
 

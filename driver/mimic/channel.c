@@ -44,7 +44,7 @@ struct mimic_connection *mimic_connection_create(struct file *file)
 	return connection;
 }
 
-static void connection_free(struct kref *kref)
+static void mimic_connection_free(struct kref *kref)
 {
 	struct mimic_connection *connection = container_of(kref, struct mimic_connection, kref);
 
@@ -58,7 +58,7 @@ static void connection_free(struct kref *kref)
 
 void mimic_connection_put(struct mimic_connection *connection)
 {
-	kref_put(&connection->kref, connection_free);
+	kref_put(&connection->kref, mimic_connection_free);
 }
 
 void mimic_channel_answer(struct mimic_connection *connection, u32 slot, int status, u64 data,
@@ -78,7 +78,7 @@ void mimic_channel_answer(struct mimic_connection *connection, u32 slot, int sta
 }
 
 /* The file that a CONNECT's answer names; NULL: none. Only in the daemon's context. */
-static struct file *answer_file(struct mimic_connection *connection, u32 slot, s32 fd)
+static struct file *mimic_channel_answer_file(struct mimic_connection *connection, u32 slot, s32 fd)
 {
 	bool is_connect;
 
@@ -98,7 +98,7 @@ int mimic_channel_commit(struct mimic_connection *connection, u32 slot)
 	if (slot >= MIMIC_BUS_SLOTS)
 		return -EINVAL;
 	shared = &connection->slots[slot];
-	file = answer_file(connection, slot, READ_ONCE(shared->fd));
+	file = mimic_channel_answer_file(connection, slot, READ_ONCE(shared->fd));
 	spin_lock(&connection->lock);
 	if (test_bit(slot, connection->used))
 		taken = mimic_slot_take_answer(connection, slot, file);
@@ -122,7 +122,8 @@ bool mimic_channel_has_pending(struct mimic_connection *connection, u32 *slot)
  * A request that read() takes. One to be cancelled comes again, as it was, with
  * its size 0: whoever knows its slot answers it.
  */
-static bool take_request(struct mimic_connection *connection, struct mimic_bus_request *request)
+static bool mimic_channel_take_request(struct mimic_connection *connection,
+				       struct mimic_bus_request *request)
 {
 	bool taken = false;
 	u32 tries, slot;
@@ -155,7 +156,8 @@ static bool take_request(struct mimic_connection *connection, struct mimic_bus_r
 }
 
 /* Back to where it was: the next read() takes it. */
-static void give_back(struct mimic_connection *connection, const struct mimic_bus_request *request)
+static void mimic_channel_give_back(struct mimic_connection *connection,
+				    const struct mimic_bus_request *request)
 {
 	if (request->size)
 		set_bit(request->slot, mimic_pending_bits(connection));
@@ -174,9 +176,10 @@ ssize_t mimic_channel_read(struct mimic_connection *connection, char __user *buf
 	if (size < sizeof(request))
 		return -EINVAL;
 	while (!done) {
-		while (size - done >= sizeof(request) && take_request(connection, &request)) {
+		while (size - done >= sizeof(request) &&
+		       mimic_channel_take_request(connection, &request)) {
 			if (copy_to_user(buffer + done, &request, sizeof(request))) {
-				give_back(connection, &request);
+				mimic_channel_give_back(connection, &request);
 				return done ? done : -EFAULT;
 			}
 			done += sizeof(request);
@@ -205,7 +208,7 @@ ssize_t mimic_channel_write(struct mimic_connection *connection, const char __us
 		if (answer.slot >= MIMIC_BUS_SLOTS || answer.reserved)
 			return done ? done : -EINVAL;
 		mimic_channel_answer(connection, answer.slot, answer.status, answer.data,
-				     answer_file(connection, answer.slot, answer.fd));
+				     mimic_channel_answer_file(connection, answer.slot, answer.fd));
 	}
 	return done;
 }

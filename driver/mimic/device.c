@@ -14,7 +14,7 @@ DEFINE_MUTEX(mimic_devices_lock);
 static LIST_HEAD(devices);
 static DEFINE_IDA(device_ids);
 
-static void device_release(struct device *dev)
+static void mimic_device_release(struct device *dev)
 {
 	struct mimic_bus_device *device = to_bus_device(to_mimic_device(dev));
 
@@ -38,7 +38,8 @@ struct mimic_connection *mimic_device_connection(struct mimic_bus_device *device
 	return connection;
 }
 
-static void set_connection(struct mimic_bus_device *device, struct mimic_connection *connection)
+static void mimic_device_set_connection(struct mimic_bus_device *device,
+					struct mimic_connection *connection)
 {
 	struct mimic_connection *old;
 
@@ -54,8 +55,8 @@ static void set_connection(struct mimic_bus_device *device, struct mimic_connect
 
 /* --- registers ------------------------------------------------------------ */
 
-static int driver_access(struct mimic_device *public, unsigned int page, unsigned int offset,
-			 unsigned int size, bool is_write, u64 *value)
+static int mimic_device_access(struct mimic_device *public, unsigned int page, unsigned int offset,
+			       unsigned int size, bool is_write, u64 *value)
 {
 	struct mimic_bus_device *device = to_bus_device(public);
 	struct mimic_connection *connection;
@@ -83,18 +84,18 @@ static int driver_access(struct mimic_device *public, unsigned int page, unsigne
 int mimic_device_read(struct mimic_device *device, unsigned int page, unsigned int offset,
 		      unsigned int size, u64 *value)
 {
-	return driver_access(device, page, offset, size, false, value);
+	return mimic_device_access(device, page, offset, size, false, value);
 }
 EXPORT_SYMBOL_GPL(mimic_device_read);
 
 int mimic_device_write(struct mimic_device *device, unsigned int page, unsigned int offset,
 		       unsigned int size, u64 value)
 {
-	return driver_access(device, page, offset, size, true, &value);
+	return mimic_device_access(device, page, offset, size, true, &value);
 }
 EXPORT_SYMBOL_GPL(mimic_device_write);
 
-static void post_released(struct mimic_request *request)
+static void mimic_device_post_released(struct mimic_request *request)
 {
 }
 
@@ -114,7 +115,7 @@ void mimic_device_post(struct mimic_device *public, unsigned int number, bool is
 
 	if (WARN_ON_ONCE(number >= MIMIC_DEVICE_POSTS))
 		return;
-	/* Held throughout: without a connection nothing is on its way (remove()). */
+	/* Held throughout: without a connection nothing is on its way (mimic_device_remove()). */
 	spin_lock(&device->connection_lock);
 	if (device->connection)
 		mimic_request_post_again(device->connection, &device->posts[number], &body);
@@ -125,7 +126,7 @@ EXPORT_SYMBOL_GPL(mimic_device_post);
 /* --- coming and going ----------------------------------------------------- */
 
 /* In the background: a probe makes accesses, whose answers the daemon in REGISTER owes. */
-static void attach(struct work_struct *work)
+static void mimic_device_attach(struct work_struct *work)
 {
 	struct mimic_bus_device *device = container_of(work, struct mimic_bus_device, attach);
 	struct device *dev = &device->device.dev;
@@ -149,7 +150,7 @@ static void attach(struct work_struct *work)
 		dev_err(dev, "cannot be added: %d\n", error);
 }
 
-static bool kind_is_valid(const char *kind)
+static bool mimic_kind_is_valid(const char *kind)
 {
 	size_t length = strnlen(kind, MIMIC_BUS_KIND_MAX);
 	size_t i;
@@ -164,11 +165,11 @@ static bool kind_is_valid(const char *kind)
 	return true;
 }
 
-static int check(const struct mimic_bus_register *wanted)
+static int mimic_device_check(const struct mimic_bus_register *wanted)
 {
 	if (wanted->flags || memchr_inv(wanted->reserved, 0, sizeof(wanted->reserved)))
 		return -EINVAL;
-	if (!kind_is_valid(wanted->kind) || wanted->index < -1 ||
+	if (!mimic_kind_is_valid(wanted->kind) || wanted->index < -1 ||
 	    wanted->index >= MIMIC_BUS_DEVICES_MAX)
 		return -EINVAL;
 	if (!wanted->pages || wanted->pages > MIMIC_BUS_PAGES_MAX ||
@@ -180,7 +181,7 @@ static int check(const struct mimic_bus_register *wanted)
 }
 
 /* mimic_devices_lock is held. */
-static struct mimic_bus_device *find(const char *kind, int index)
+static struct mimic_bus_device *mimic_device_find(const char *kind, int index)
 {
 	struct mimic_bus_device *device;
 
@@ -191,17 +192,18 @@ static struct mimic_bus_device *find(const char *kind, int index)
 	return NULL;
 }
 
-static int free_index(const char *kind)
+static int mimic_device_first_free_index(const char *kind)
 {
 	int index = 0;
 
-	while (find(kind, index))
+	while (mimic_device_find(kind, index))
 		index++;
 	return index;
 }
 
-static int create(struct mimic_connection *connection, const struct mimic_bus_register *wanted,
-		  struct mimic_bus_device **created)
+static int mimic_device_create(struct mimic_connection *connection,
+			       const struct mimic_bus_register *wanted,
+			       struct mimic_bus_device **created)
 {
 	int id = ida_alloc_range(&device_ids, 1, MIMIC_BUS_DEVICES_MAX, GFP_KERNEL);
 	struct mimic_bus_device *device;
@@ -222,7 +224,7 @@ static int create(struct mimic_connection *connection, const struct mimic_bus_re
 	device->device.interrupts = wanted->interrupts;
 	device->device.capabilities = wanted->capabilities;
 	device->void_pages = wanted->void_pages;
-	INIT_WORK(&device->attach, attach);
+	INIT_WORK(&device->attach, mimic_device_attach);
 	mutex_init(&device->open_lock);
 	mutex_init(&device->lock);
 	spin_lock_init(&device->connection_lock);
@@ -231,11 +233,11 @@ static int create(struct mimic_connection *connection, const struct mimic_bus_re
 	for (i = 0; i < MIMIC_DEVICE_POSTS; i++) {
 		INIT_LIST_HEAD(&device->posts[i].link);
 		init_completion(&device->posts[i].done);
-		device->posts[i].release = post_released;
+		device->posts[i].release = mimic_device_post_released;
 	}
 	device_initialize(&device->device.dev);
 	device->device.dev.bus = &mimic_bus;
-	device->device.dev.release = device_release;
+	device->device.dev.release = mimic_device_release;
 	error = dev_set_name(&device->device.dev, "%s%d", wanted->kind, wanted->index);
 	if (!error)
 		error = mimic_interrupts_create(device);
@@ -245,14 +247,14 @@ static int create(struct mimic_connection *connection, const struct mimic_bus_re
 		put_device(&device->device.dev);
 		return error;
 	}
-	set_connection(device, connection);
+	mimic_device_set_connection(device, connection);
 	*created = device;
 	return 0;
 }
 
 /* A dead daemon's device, taken over. */
-static int adopt(struct mimic_bus_device *device, struct mimic_connection *connection,
-		 const struct mimic_bus_register *wanted)
+static int mimic_device_adopt(struct mimic_bus_device *device, struct mimic_connection *connection,
+			      const struct mimic_bus_register *wanted)
 {
 	const struct mimic_device *public = &device->device;
 	int error;
@@ -265,25 +267,25 @@ static int adopt(struct mimic_bus_device *device, struct mimic_connection *conne
 	error = mimic_memory_resize(device, wanted->memory_size);
 	if (error)
 		return error;
-	set_connection(device, connection);
+	mimic_device_set_connection(device, connection);
 	return 0;
 }
 
 int mimic_device_register(struct mimic_connection *connection, struct mimic_bus_register *wanted)
 {
 	struct mimic_bus_device *device;
-	int error = check(wanted);
+	int error = mimic_device_check(wanted);
 
 	if (error)
 		return error;
 	mutex_lock(&mimic_devices_lock);
 	if (wanted->index < 0)
-		wanted->index = free_index(wanted->kind);
-	device = find(wanted->kind, wanted->index);
+		wanted->index = mimic_device_first_free_index(wanted->kind);
+	device = mimic_device_find(wanted->kind, wanted->index);
 	if (device) {
-		error = adopt(device, connection, wanted);
+		error = mimic_device_adopt(device, connection, wanted);
 	} else {
-		error = create(connection, wanted, &device);
+		error = mimic_device_create(connection, wanted, &device);
 		if (!error)
 			list_add_tail(&device->link, &devices);
 	}
@@ -296,7 +298,7 @@ int mimic_device_register(struct mimic_connection *connection, struct mimic_bus_
 }
 
 /* One of the processes that have it loses it. false: there is none. */
-static bool detach_binding(struct mimic_bus_device *device)
+static bool mimic_device_detach_binding(struct mimic_bus_device *device)
 {
 	struct mimic_binding *binding;
 	bool disabled = false;
@@ -319,9 +321,9 @@ static bool detach_binding(struct mimic_bus_device *device)
 }
 
 /* Programs lose it now; the rest of it goes with its last user. */
-static void detach_bindings(struct mimic_bus_device *device)
+static void mimic_device_detach_bindings(struct mimic_bus_device *device)
 {
-	while (detach_binding(device))
+	while (mimic_device_detach_binding(device))
 		cond_resched();
 }
 
@@ -335,10 +337,10 @@ void mimic_device_driven_by(struct mimic_bus_device *device, const struct mimic_
 	}
 	mutex_unlock(&device->lock);
 	if (!driver)
-		detach_bindings(device);
+		mimic_device_detach_bindings(device);
 }
 
-static void remove(struct mimic_bus_device *device)
+static void mimic_device_remove(struct mimic_bus_device *device)
 {
 	struct mimic_connection *connection = mimic_device_connection(device);
 	unsigned int i;
@@ -346,9 +348,9 @@ static void remove(struct mimic_bus_device *device)
 	mutex_lock(&device->lock);
 	device->gone = true;
 	mutex_unlock(&device->lock);
-	detach_bindings(device);
+	mimic_device_detach_bindings(device);
 	/* From here on nobody can send: what was sent ends now, a probe included. */
-	set_connection(device, NULL);
+	mimic_device_set_connection(device, NULL);
 	if (connection) {
 		for (i = 0; i < MIMIC_DEVICE_POSTS; i++)
 			mimic_request_forget(connection, &device->posts[i]);
@@ -375,7 +377,7 @@ int mimic_device_unregister(struct mimic_connection *connection, u32 id)
 	mutex_unlock(&mimic_devices_lock);
 	if (!found)
 		return -ENOENT;
-	remove(found);
+	mimic_device_remove(found);
 	return 0;
 }
 
@@ -403,8 +405,8 @@ void mimic_devices_orphan(struct mimic_connection *connection)
 	list_for_each_entry(device, &devices, link) {
 		if (READ_ONCE(device->connection) != connection)
 			continue;
-		set_connection(device, NULL);
-		detach_bindings(device);
+		mimic_device_set_connection(device, NULL);
+		mimic_device_detach_bindings(device);
 	}
 	mutex_unlock(&mimic_devices_lock);
 }
@@ -415,7 +417,7 @@ void mimic_devices_remove_all(void)
 
 	list_for_each_entry_safe(device, next, &devices, link) {
 		list_del(&device->link);
-		remove(device);
+		mimic_device_remove(device);
 	}
 	ida_destroy(&device_ids);
 }

@@ -21,17 +21,17 @@ static const u16 offset_of[16] = {
 	offsetof(struct pt_regs, r14), offsetof(struct pt_regs, r15),
 };
 
-static unsigned long *register_of(struct pt_regs *regs, unsigned int number)
+static unsigned long *mimic_emulate_register(struct pt_regs *regs, unsigned int number)
 {
 	return (unsigned long *)((u8 *)regs + offset_of[number]);
 }
 
-static void get_registers(struct mimic_registers *registers, struct pt_regs *regs)
+static void mimic_emulate_get_registers(struct mimic_registers *registers, struct pt_regs *regs)
 {
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(offset_of); i++)
-		registers->gpr[i] = *register_of(regs, i);
+		registers->gpr[i] = *mimic_emulate_register(regs, i);
 	registers->flags = regs->flags;
 }
 
@@ -39,7 +39,7 @@ static void get_registers(struct mimic_registers *registers, struct pt_regs *reg
  * The next page is touched only if the instruction goes on in it: it may be
  * absent for good, or not be executable, or be the device's own.
  */
-static int decode(unsigned long ip, struct mimic_instruction *instruction)
+static int mimic_emulate_decode_code(unsigned long ip, struct mimic_instruction *instruction)
 {
 	const u8 __user *code = (const u8 __user *)ip;
 	size_t available = min_t(size_t, PAGE_SIZE - offset_in_page(ip), MIMIC_INSTRUCTION_MAX);
@@ -57,11 +57,11 @@ static int decode(unsigned long ip, struct mimic_instruction *instruction)
 	return mimic_decode(bytes, MIMIC_INSTRUCTION_MAX, instruction);
 }
 
-static u64 address_of(const struct mimic_instruction *instruction, struct pt_regs *regs)
+static u64 mimic_emulate_address(const struct mimic_instruction *instruction, struct pt_regs *regs)
 {
 	struct mimic_registers registers;
 
-	get_registers(&registers, regs);
+	mimic_emulate_get_registers(&registers, regs);
 	/*
 	 * While the task runs, the processor holds its bases: where user space may
 	 * write them (FSGSBASE) the task's copies are those of the last context
@@ -80,12 +80,12 @@ int mimic_emulate_decode(struct pt_regs *regs, struct mimic_instruction *instruc
 
 	if (!user_64bit_mode(regs))
 		return -EOPNOTSUPP;
-	error = decode(regs->ip, instruction);
+	error = mimic_emulate_decode_code(regs->ip, instruction);
 	if (error)
 		return error;
 	if (instruction->operand == MIMIC_OPERAND_VECTOR)
 		return -EOPNOTSUPP;
-	*address = address_of(instruction, regs);
+	*address = mimic_emulate_address(instruction, regs);
 	return 0;
 }
 
@@ -105,20 +105,20 @@ u64 mimic_emulate_store_value(const struct mimic_instruction *instruction,
 {
 	struct mimic_registers registers;
 
-	get_registers(&registers, regs);
+	mimic_emulate_get_registers(&registers, regs);
 	return mimic_operate_store_value(instruction, &registers);
 }
 
-static void finish_load(const struct mimic_instruction *instruction, struct pt_regs *regs,
-			u64 memory)
+static void mimic_emulate_finish_load(const struct mimic_instruction *instruction,
+				      struct pt_regs *regs, u64 memory)
 {
 	struct mimic_registers registers;
 
-	get_registers(&registers, regs);
+	mimic_emulate_get_registers(&registers, regs);
 	mimic_operate_load(instruction, &registers, memory);
 	regs->flags = registers.flags;
 	if (instruction->operand == MIMIC_OPERAND_GENERAL)
-		*register_of(regs, instruction->reg) = registers.gpr[instruction->reg];
+		*mimic_emulate_register(regs, instruction->reg) = registers.gpr[instruction->reg];
 }
 
 /*
@@ -126,7 +126,7 @@ static void finish_load(const struct mimic_instruction *instruction, struct pt_r
  * not carried out, so its trap is ours to send, as it would have come: after
  * the step, with the address of the next instruction.
  */
-static void send_step_trap(unsigned long ip)
+static void mimic_emulate_send_step_trap(unsigned long ip)
 {
 	struct kernel_siginfo info;
 
@@ -141,11 +141,11 @@ void mimic_emulate_finish(const struct mimic_instruction *instruction, struct pt
 			  u64 memory)
 {
 	if (!instruction->is_write)
-		finish_load(instruction, regs, memory);
+		mimic_emulate_finish_load(instruction, regs, memory);
 	regs->ip += instruction->length;
 	/* The fault set it; left alone it would hide a breakpoint at the next instruction. */
 	regs->flags &= ~X86_EFLAGS_RF;
 	/* With TIF_BLOCKSTEP only branches trap. */
 	if ((regs->flags & X86_EFLAGS_TF) && !test_thread_flag(TIF_BLOCKSTEP))
-		send_step_trap(regs->ip);
+		mimic_emulate_send_step_trap(regs->ip);
 }

@@ -12,7 +12,7 @@
 
 #include "internal.h"
 
-static int map_line(struct irq_domain *domain, unsigned int irq, irq_hw_number_t line)
+static int mimic_interrupt_map(struct irq_domain *domain, unsigned int irq, irq_hw_number_t line)
 {
 	/* There is nothing to mask or acknowledge: raising is a call. */
 	irq_set_chip_and_handler(irq, &dummy_irq_chip, handle_simple_irq);
@@ -20,14 +20,14 @@ static int map_line(struct irq_domain *domain, unsigned int irq, irq_hw_number_t
 	return 0;
 }
 
-static void unmap_line(struct irq_domain *domain, unsigned int irq)
+static void mimic_interrupt_unmap(struct irq_domain *domain, unsigned int irq)
 {
 	irq_set_chip_and_handler(irq, NULL, NULL);
 }
 
 static const struct irq_domain_ops domain_ops = {
-	.map = map_line,
-	.unmap = unmap_line,
+	.map = mimic_interrupt_map,
+	.unmap = mimic_interrupt_unmap,
 };
 
 int mimic_interrupts_create(struct mimic_bus_device *device)

@@ -25,7 +25,7 @@ bool mimic_mm_has_connection(struct mm_struct *mm)
 	return found;
 }
 
-static int control_open(struct inode *inode, struct file *file)
+static int mimic_control_open(struct inode *inode, struct file *file)
 {
 	struct mimic_connection *connection;
 
@@ -42,7 +42,7 @@ static int control_open(struct inode *inode, struct file *file)
 	return nonseekable_open(inode, file);
 }
 
-static int control_release(struct inode *inode, struct file *file)
+static int mimic_control_release(struct inode *inode, struct file *file)
 {
 	struct mimic_connection *connection = file->private_data;
 
@@ -56,7 +56,7 @@ static int control_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static int control_flush(struct file *file, fl_owner_t id)
+static int mimic_control_flush(struct file *file, fl_owner_t id)
 {
 	/* 6.1 does not cancel a dying task's commands: this is called when its files go. */
 	if (MIMIC_URING_NEEDS_FLUSH)
@@ -64,23 +64,24 @@ static int control_flush(struct file *file, fl_owner_t id)
 	return 0;
 }
 
-static ssize_t control_read(struct file *file, char __user *buffer, size_t size, loff_t *offset)
+static ssize_t mimic_control_read(struct file *file, char __user *buffer, size_t size,
+				  loff_t *offset)
 {
 	return mimic_channel_read(file->private_data, buffer, size, file->f_flags & O_NONBLOCK);
 }
 
-static ssize_t control_write(struct file *file, const char __user *buffer, size_t size,
-			     loff_t *offset)
+static ssize_t mimic_control_write(struct file *file, const char __user *buffer, size_t size,
+				   loff_t *offset)
 {
 	return mimic_channel_write(file->private_data, buffer, size);
 }
 
-static __poll_t control_poll(struct file *file, poll_table *wait)
+static __poll_t mimic_control_poll(struct file *file, poll_table *wait)
 {
 	return mimic_channel_poll(file->private_data, file, wait);
 }
 
-static int control_mmap(struct file *file, struct vm_area_struct *vma)
+static int mimic_control_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	if (!vma->vm_pgoff)
 		return mimic_channel_mmap(file->private_data, vma);
@@ -90,7 +91,7 @@ static int control_mmap(struct file *file, struct vm_area_struct *vma)
 }
 
 /* A structure that starts with its size, of a program of any build. */
-static int get_argument(void *argument, size_t size, const void __user *user)
+static int mimic_control_get_argument(void *argument, size_t size, const void __user *user)
 {
 	u32 user_size;
 
@@ -103,15 +104,15 @@ static int get_argument(void *argument, size_t size, const void __user *user)
 	return copy_struct_from_user(argument, size, user, user_size);
 }
 
-static int put_argument(const void *argument, size_t size, void __user *user)
+static int mimic_control_put_argument(const void *argument, size_t size, void __user *user)
 {
 	return copy_to_user(user, argument, size) ? -EFAULT : 0;
 }
 
-static long info(void __user *user)
+static long mimic_control_info(void __user *user)
 {
 	struct mimic_bus_info argument;
-	int error = get_argument(&argument, sizeof(argument), user);
+	int error = mimic_control_get_argument(&argument, sizeof(argument), user);
 
 	if (error)
 		return error;
@@ -124,13 +125,13 @@ static long info(void __user *user)
 		.slot_size = sizeof(struct mimic_bus_slot),
 		.slots_size = PAGE_ALIGN(MIMIC_BUS_SLOTS_SIZE),
 	};
-	return put_argument(&argument, sizeof(argument), user);
+	return mimic_control_put_argument(&argument, sizeof(argument), user);
 }
 
-static long register_device(struct mimic_connection *connection, void __user *user)
+static long mimic_control_register(struct mimic_connection *connection, void __user *user)
 {
 	struct mimic_bus_register argument;
-	int error = get_argument(&argument, sizeof(argument), user);
+	int error = mimic_control_get_argument(&argument, sizeof(argument), user);
 
 	if (error)
 		return error;
@@ -138,16 +139,16 @@ static long register_device(struct mimic_connection *connection, void __user *us
 	error = mimic_device_register(connection, &argument);
 	if (error)
 		return error;
-	error = put_argument(&argument, sizeof(argument), user);
+	error = mimic_control_put_argument(&argument, sizeof(argument), user);
 	if (error)
 		mimic_device_unregister(connection, argument.device);
 	return error;
 }
 
-static long unregister_device(struct mimic_connection *connection, void __user *user)
+static long mimic_control_unregister(struct mimic_connection *connection, void __user *user)
 {
 	struct mimic_bus_unregister argument;
-	int error = get_argument(&argument, sizeof(argument), user);
+	int error = mimic_control_get_argument(&argument, sizeof(argument), user);
 
 	if (error)
 		return error;
@@ -156,10 +157,10 @@ static long unregister_device(struct mimic_connection *connection, void __user *
 	return mimic_device_unregister(connection, argument.device);
 }
 
-static long raise_interrupt(struct mimic_connection *connection, void __user *user)
+static long mimic_control_interrupt(struct mimic_connection *connection, void __user *user)
 {
 	struct mimic_bus_interrupt argument;
-	int error = get_argument(&argument, sizeof(argument), user);
+	int error = mimic_control_get_argument(&argument, sizeof(argument), user);
 
 	if (error)
 		return error;
@@ -168,10 +169,10 @@ static long raise_interrupt(struct mimic_connection *connection, void __user *us
 	return mimic_device_raise(connection, argument.device, argument.line);
 }
 
-static long commit(struct mimic_connection *connection, void __user *user)
+static long mimic_control_commit(struct mimic_connection *connection, void __user *user)
 {
 	struct mimic_bus_commit argument;
-	int error = get_argument(&argument, sizeof(argument), user);
+	int error = mimic_control_get_argument(&argument, sizeof(argument), user);
 
 	if (error)
 		return error;
@@ -180,22 +181,22 @@ static long commit(struct mimic_connection *connection, void __user *user)
 	return mimic_channel_commit(connection, argument.slot);
 }
 
-static long control_ioctl(struct file *file, unsigned int command, unsigned long argument)
+static long mimic_control_ioctl(struct file *file, unsigned int command, unsigned long argument)
 {
 	struct mimic_connection *connection = file->private_data;
 	void __user *user = (void __user *)argument;
 
 	switch (command) {
 	case MIMIC_BUS_INFO:
-		return info(user);
+		return mimic_control_info(user);
 	case MIMIC_BUS_REGISTER:
-		return register_device(connection, user);
+		return mimic_control_register(connection, user);
 	case MIMIC_BUS_UNREGISTER:
-		return unregister_device(connection, user);
+		return mimic_control_unregister(connection, user);
 	case MIMIC_BUS_INTERRUPT:
-		return raise_interrupt(connection, user);
+		return mimic_control_interrupt(connection, user);
 	case MIMIC_BUS_COMMIT:
-		return commit(connection, user);
+		return mimic_control_commit(connection, user);
 	default:
 		return -ENOTTY;
 	}
@@ -203,14 +204,14 @@ static long control_ioctl(struct file *file, unsigned int command, unsigned long
 
 static const struct file_operations control_fops = {
 	.owner = THIS_MODULE,
-	.open = control_open,
-	.release = control_release,
-	.flush = control_flush,
-	.read = control_read,
-	.write = control_write,
-	.poll = control_poll,
-	.mmap = control_mmap,
-	.unlocked_ioctl = control_ioctl,
+	.open = mimic_control_open,
+	.release = mimic_control_release,
+	.flush = mimic_control_flush,
+	.read = mimic_control_read,
+	.write = mimic_control_write,
+	.poll = mimic_control_poll,
+	.mmap = mimic_control_mmap,
+	.unlocked_ioctl = mimic_control_ioctl,
 	.uring_cmd = mimic_uring_command,
 };
 

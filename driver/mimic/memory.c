@@ -38,7 +38,7 @@ static struct vfsmount *mount;
 /* Of whoever gives a device other memory: an open, or the daemon that adopts it. */
 static DEFINE_MUTEX(renew_lock);
 
-static int init_file_system(struct fs_context *context)
+static int mimic_memory_init_file_system(struct fs_context *context)
 {
 	return init_pseudo(context, FILE_SYSTEM_MAGIC) ? 0 : -ENOMEM;
 }
@@ -46,7 +46,7 @@ static int init_file_system(struct fs_context *context)
 /* No owner: the mount is there as long as the module, and would hold it for ever. */
 static struct file_system_type file_system = {
 	.name = "mimic",
-	.init_fs_context = init_file_system,
+	.init_fs_context = mimic_memory_init_file_system,
 	.kill_sb = kill_anon_super,
 };
 
@@ -64,7 +64,7 @@ void mimic_memories_exit(void)
 
 /* --- coming and going ----------------------------------------------------- */
 
-static void free_memory(struct kref *kref)
+static void mimic_memory_free(struct kref *kref)
 {
 	struct mimic_device_memory *memory = container_of(kref, struct mimic_device_memory, kref);
 	unsigned int i;
@@ -76,12 +76,12 @@ static void free_memory(struct kref *kref)
 	kfree(memory);
 }
 
-static void release(struct mimic_device_memory *memory)
+static void mimic_memory_release(struct mimic_device_memory *memory)
 {
-	kref_put(&memory->kref, free_memory);
+	kref_put(&memory->kref, mimic_memory_free);
 }
 
-static struct mimic_device_memory *allocate(unsigned int count)
+static struct mimic_device_memory *mimic_memory_allocate(unsigned int count)
 {
 	struct mimic_device_memory *memory;
 	unsigned int i;
@@ -94,16 +94,16 @@ static struct mimic_device_memory *allocate(unsigned int count)
 	for (i = 0; i < count; i++) {
 		memory->pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 		if (!memory->pages[i]) {
-			release(memory);
+			mimic_memory_release(memory);
 			return NULL;
 		}
 	}
 	return memory;
 }
 
-static struct mimic_device_memory *create(struct mimic_bus_device *device, u32 size)
+static struct mimic_device_memory *mimic_memory_create(struct mimic_bus_device *device, u32 size)
 {
-	struct mimic_device_memory *memory = allocate(size >> PAGE_SHIFT);
+	struct mimic_device_memory *memory = mimic_memory_allocate(size >> PAGE_SHIFT);
 	struct inode *inode;
 	int error;
 
@@ -118,17 +118,17 @@ static struct mimic_device_memory *create(struct mimic_bus_device *device, u32 s
 	}
 	if (!error)
 		return memory;
-	release(memory);
+	mimic_memory_release(memory);
 	return ERR_PTR(error);
 }
 
 /* renew_lock is held. */
-static int renew(struct mimic_bus_device *device, u32 size)
+static int mimic_memory_renew(struct mimic_bus_device *device, u32 size)
 {
 	struct mimic_device_memory *memory = NULL;
 
 	if (size)
-		memory = create(device, size);
+		memory = mimic_memory_create(device, size);
 	else
 		xa_erase(&memories, device->device.id);
 	if (IS_ERR(memory))
@@ -138,7 +138,7 @@ static int renew(struct mimic_bus_device *device, u32 size)
 	WRITE_ONCE(device->device.memory_size, size);
 	spin_unlock(&device->connection_lock);
 	if (memory)
-		release(memory);
+		mimic_memory_release(memory);
 	return 0;
 }
 
@@ -148,7 +148,7 @@ int mimic_memory_resize(struct mimic_bus_device *device, u32 size)
 
 	mutex_lock(&renew_lock);
 	if (device->device.memory_size != size)
-		error = renew(device, size);
+		error = mimic_memory_renew(device, size);
 	mutex_unlock(&renew_lock);
 	return error;
 }
@@ -158,7 +158,7 @@ void mimic_memory_destroy(struct mimic_bus_device *device)
 	if (!device->memory)
 		return;
 	xa_erase(&memories, device->device.id);
-	release(device->memory);
+	mimic_memory_release(device->memory);
 }
 
 int mimic_memory_bind(struct mimic_binding *binding)
@@ -168,7 +168,7 @@ int mimic_memory_bind(struct mimic_binding *binding)
 
 	mutex_lock(&renew_lock);
 	if (device->memory && !device->is_shared)
-		error = renew(device, device->device.memory_size);
+		error = mimic_memory_renew(device, device->device.memory_size);
 	if (!error && device->memory) {
 		binding->memory = device->memory;
 		kref_get(&binding->memory->kref);
@@ -180,14 +180,14 @@ int mimic_memory_bind(struct mimic_binding *binding)
 void mimic_memory_unbind(struct mimic_binding *binding)
 {
 	if (binding->memory)
-		release(binding->memory);
+		mimic_memory_release(binding->memory);
 	if (binding->substitute)
-		release(binding->substitute);
+		mimic_memory_release(binding->substitute);
 }
 
 /* --- the daemon's mapping --------------------------------------------------- */
 
-static vm_fault_t daemon_fault(struct vm_fault *vmf)
+static vm_fault_t mimic_memory_daemon_fault(struct vm_fault *vmf)
 {
 	const struct mimic_device_memory *memory = vmf->vma->vm_private_data;
 	unsigned long first = MIMIC_BUS_MEMORY(0) >> PAGE_SHIFT;
@@ -197,26 +197,26 @@ static vm_fault_t daemon_fault(struct vm_fault *vmf)
 	return 0;
 }
 
-static void daemon_opened(struct vm_area_struct *vma)
+static void mimic_memory_daemon_opened(struct vm_area_struct *vma)
 {
 	struct mimic_device_memory *memory = vma->vm_private_data;
 
 	kref_get(&memory->kref);
 }
 
-static void daemon_closed(struct vm_area_struct *vma)
+static void mimic_memory_daemon_closed(struct vm_area_struct *vma)
 {
-	release(vma->vm_private_data);
+	mimic_memory_release(vma->vm_private_data);
 }
 
 static const struct vm_operations_struct daemon_ops = {
-	.open = daemon_opened,
-	.close = daemon_closed,
-	.fault = daemon_fault,
+	.open = mimic_memory_daemon_opened,
+	.close = mimic_memory_daemon_closed,
+	.fault = mimic_memory_daemon_fault,
 };
 
 /* Counted; NULL: no device of this daemon, or one without memory. */
-static struct mimic_device_memory *find(struct mimic_connection *connection, u32 id)
+static struct mimic_device_memory *mimic_memory_find(struct mimic_connection *connection, u32 id)
 {
 	struct mimic_device_memory *memory;
 
@@ -240,12 +240,12 @@ int mimic_memory_mmap(struct mimic_connection *connection, struct vm_area_struct
 		return -EINVAL;
 	if (vma->vm_pgoff < MIMIC_BUS_MEMORY(0) >> PAGE_SHIFT)
 		return -ENOENT;
-	memory = find(connection, page / pages);
+	memory = mimic_memory_find(connection, page / pages);
 	if (!memory)
 		return -ENOENT;
 	page %= pages;
 	if (page >= memory->count || vma_pages(vma) > memory->count - page) {
-		release(memory);
+		mimic_memory_release(memory);
 		return -EINVAL;
 	}
 	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY);
@@ -258,24 +258,24 @@ int mimic_memory_mmap(struct mimic_connection *connection, struct vm_area_struct
 /* --- a program's mapping ------------------------------------------------------ */
 
 /* What it has once the device's memory is not its any more. NULL: no memory. */
-static struct mimic_device_memory *substitute(struct mimic_binding *binding)
+static struct mimic_device_memory *mimic_memory_substitute(struct mimic_binding *binding)
 {
 	struct mimic_device_memory *fresh, *other;
 
 	other = READ_ONCE(binding->substitute);
 	if (other)
 		return other;
-	fresh = allocate(binding->memory->count);
+	fresh = mimic_memory_allocate(binding->memory->count);
 	if (!fresh)
 		return NULL;
 	other = cmpxchg(&binding->substitute, NULL, fresh);
 	if (!other)
 		return fresh;
-	release(fresh);
+	mimic_memory_release(fresh);
 	return other;
 }
 
-static vm_fault_t program_fault(struct vm_fault *vmf)
+static vm_fault_t mimic_memory_program_fault(struct vm_fault *vmf)
 {
 	struct mimic_binding *binding = vmf->vma->vm_private_data;
 	unsigned long number = vmf->pgoff - READ_ONCE(binding->memory_first);
@@ -293,7 +293,7 @@ static vm_fault_t program_fault(struct vm_fault *vmf)
 	lock_page(page);
 	if (READ_ONCE(binding->gone)) {
 		unlock_page(page);
-		other = substitute(binding);
+		other = mimic_memory_substitute(binding);
 		if (!other)
 			return VM_FAULT_OOM;
 		page = other->pages[number];
@@ -305,7 +305,7 @@ static vm_fault_t program_fault(struct vm_fault *vmf)
 }
 
 static const struct vm_operations_struct program_ops = {
-	.fault = program_fault,
+	.fault = mimic_memory_program_fault,
 };
 
 void mimic_memory_take_away(struct mimic_binding *binding)

@@ -4,19 +4,19 @@
 
 #include "internal.h"
 
-static int check_size(u32 reg, size_t size)
+static int mimic_regmap_check(u32 reg, size_t size)
 {
 	if (size != sizeof(u32) && size != sizeof(u64))
 		return -EINVAL;
 	return reg % size ? -EINVAL : 0;
 }
 
-static int regmap_read_value(void *context, const void *reg_buf, size_t reg_size, void *val_buf,
+static int mimic_regmap_read(void *context, const void *reg_buf, size_t reg_size, void *val_buf,
 			     size_t val_size)
 {
 	u32 reg = *(const u32 *)reg_buf;
 	u64 value;
-	int error = check_size(reg, val_size);
+	int error = mimic_regmap_check(reg, val_size);
 
 	if (error)
 		return error;
@@ -27,10 +27,10 @@ static int regmap_read_value(void *context, const void *reg_buf, size_t reg_size
 	return error;
 }
 
-static int regmap_write_value(void *context, u32 reg, const void *bytes, size_t size)
+static int mimic_regmap_write_value(void *context, u32 reg, const void *bytes, size_t size)
 {
 	u64 value = 0;
-	int error = check_size(reg, size);
+	int error = mimic_regmap_check(reg, size);
 
 	if (error)
 		return error;
@@ -38,22 +38,22 @@ static int regmap_write_value(void *context, u32 reg, const void *bytes, size_t 
 	return mimic_device_write(context, reg / PAGE_SIZE, reg % PAGE_SIZE, size, value);
 }
 
-static int regmap_gather_write(void *context, const void *reg, size_t reg_size, const void *val,
-			       size_t val_size)
+static int mimic_regmap_gather_write(void *context, const void *reg, size_t reg_size,
+				     const void *val, size_t val_size)
 {
-	return regmap_write_value(context, *(const u32 *)reg, val, val_size);
+	return mimic_regmap_write_value(context, *(const u32 *)reg, val, val_size);
 }
 
-static int regmap_write_buffer(void *context, const void *data, size_t count)
+static int mimic_regmap_write(void *context, const void *data, size_t count)
 {
-	return regmap_write_value(context, *(const u32 *)data, data + sizeof(u32),
-				  count - sizeof(u32));
+	return mimic_regmap_write_value(context, *(const u32 *)data, data + sizeof(u32),
+					count - sizeof(u32));
 }
 
 static const struct regmap_bus regmap_bus = {
-	.read = regmap_read_value,
-	.write = regmap_write_buffer,
-	.gather_write = regmap_gather_write,
+	.read = mimic_regmap_read,
+	.write = mimic_regmap_write,
+	.gather_write = mimic_regmap_gather_write,
 	.reg_format_endian_default = REGMAP_ENDIAN_NATIVE,
 	.val_format_endian_default = REGMAP_ENDIAN_NATIVE,
 	.max_raw_read = sizeof(u64),

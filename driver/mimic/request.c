@@ -19,7 +19,7 @@ module_param(spin_us, uint, 0644);
 MODULE_PARM_DESC(spin_us, "how long an access spins for its answer while the daemon runs on another CPU");
 
 /* A bit has been set. connection->lock is held. */
-static void notify(struct mimic_connection *connection, u32 slot)
+static void mimic_request_notify(struct mimic_connection *connection, u32 slot)
 {
 	WRITE_ONCE(connection->header->doorbell, ++connection->doorbell);
 	/* Pairs with the daemon's fence between its flag and its last look at the doorbell. */
@@ -31,7 +31,7 @@ static void notify(struct mimic_connection *connection, u32 slot)
 }
 
 /* A slot more or less for accesses that `limit` counts. connection->lock is held. */
-static void count_slot(struct mimic_connection *connection, u32 limit, bool is_taken)
+static void mimic_slot_count(struct mimic_connection *connection, u32 limit, bool is_taken)
 {
 	u16 *slots = &connection->limited_slots[limit];
 
@@ -45,15 +45,15 @@ static void count_slot(struct mimic_connection *connection, u32 limit, bool is_t
 }
 
 /* connection->lock is held, the slot is free. */
-static void put_into_slot(struct mimic_connection *connection, struct mimic_request *request,
-			  u32 number)
+static void mimic_slot_put(struct mimic_connection *connection, struct mimic_request *request,
+			   u32 number)
 {
 	struct mimic_bus_slot *slot = &connection->slots[number];
 
 	__set_bit(number, connection->used);
 	connection->in_slot[number] = request;
 	connection->limited_by[number] = request->limit;
-	count_slot(connection, request->limit, true);
+	mimic_slot_count(connection, request->limit, true);
 	request->slot = number;
 	request->body.slot = number;
 	request->state = MIMIC_REQUEST_IN_SLOT;
@@ -64,11 +64,11 @@ static void put_into_slot(struct mimic_connection *connection, struct mimic_requ
 	/* The request is there before its bit. */
 	smp_mb__before_atomic();
 	set_bit(number, mimic_pending_bits(connection));
-	notify(connection, number);
+	mimic_request_notify(connection, number);
 }
 
-static bool may_have_slot(const struct mimic_connection *connection,
-			  const struct mimic_request *request)
+static bool mimic_slot_is_allowed(const struct mimic_connection *connection,
+				  const struct mimic_request *request)
 {
 	u32 in_use = connection->limited_slots[request->limit];
 
@@ -77,12 +77,12 @@ static bool may_have_slot(const struct mimic_connection *connection,
 }
 
 /* A slot for the request, or MIMIC_BUS_SLOTS. */
-static u32 find_slot(struct mimic_connection *connection, const struct mimic_request *request)
+static u32 mimic_slot_find(struct mimic_connection *connection, const struct mimic_request *request)
 {
 	u32 end = MIMIC_BUS_SLOTS, number;
 
 	if (request->limit) {
-		if (!may_have_slot(connection, request))
+		if (!mimic_slot_is_allowed(connection, request))
 			return MIMIC_BUS_SLOTS;
 		/* Who resolves what they wait for always finds one. */
 		end -= MIMIC_BUS_FREE_SLOTS;
@@ -92,26 +92,26 @@ static u32 find_slot(struct mimic_connection *connection, const struct mimic_req
 }
 
 /* A slot has become free. */
-static void fill_slot(struct mimic_connection *connection)
+static void mimic_slot_fill(struct mimic_connection *connection)
 {
 	struct mimic_request *request;
 
 	list_for_each_entry(request, &connection->waiting, link) {
-		u32 number = find_slot(connection, request);
+		u32 number = mimic_slot_find(connection, request);
 
 		if (number >= MIMIC_BUS_SLOTS)
 			continue;
 		list_del_init(&request->link);
-		put_into_slot(connection, request, number);
+		mimic_slot_put(connection, request, number);
 		return;
 	}
 }
 
-static int send(struct mimic_connection *connection, struct mimic_request *request);
+static int mimic_request_send(struct mimic_connection *connection, struct mimic_request *request);
 
 /* The request is over. connection->lock is held. */
-static void end_request(struct mimic_connection *connection, struct mimic_request *request,
-			int status)
+static void mimic_request_finish(struct mimic_connection *connection, struct mimic_request *request,
+				 int status)
 {
 	request->status = status;
 	request->state = MIMIC_REQUEST_ANSWERED;
@@ -121,7 +121,7 @@ static void end_request(struct mimic_connection *connection, struct mimic_reques
 	}
 	if (request->again) {
 		request->again = false;
-		if (!send(connection, request))
+		if (!mimic_request_send(connection, request))
 			return;
 	}
 	request->release(request);
@@ -135,14 +135,14 @@ void mimic_slot_finish(struct mimic_connection *connection, u32 number, int stat
 
 	connection->in_slot[number] = NULL;
 	if (__test_and_clear_bit(number, connection->used))
-		count_slot(connection, connection->limited_by[number], false);
+		mimic_slot_count(connection, connection->limited_by[number], false);
 	clear_bit(number, mimic_pending_bits(connection));
 	if (request) {
 		request->data = data;
 		request->file = file;
-		end_request(connection, request, status);
+		mimic_request_finish(connection, request, status);
 	}
-	fill_slot(connection);
+	mimic_slot_fill(connection);
 }
 
 void mimic_request_init(struct mimic_request *request, u32 kind, const struct mimic_device *device)
@@ -157,7 +157,7 @@ void mimic_request_init(struct mimic_request *request, u32 kind, const struct mi
 }
 
 /* connection->lock is held. */
-static int send(struct mimic_connection *connection, struct mimic_request *request)
+static int mimic_request_send(struct mimic_connection *connection, struct mimic_request *request)
 {
 	u32 number;
 
@@ -166,9 +166,9 @@ static int send(struct mimic_connection *connection, struct mimic_request *reque
 	request->file = NULL;
 	request->again = false;
 	reinit_completion(&request->done);
-	number = find_slot(connection, request);
+	number = mimic_slot_find(connection, request);
 	if (number < MIMIC_BUS_SLOTS) {
-		put_into_slot(connection, request, number);
+		mimic_slot_put(connection, request, number);
 		return 0;
 	}
 	request->state = MIMIC_REQUEST_WAITING;
@@ -176,12 +176,12 @@ static int send(struct mimic_connection *connection, struct mimic_request *reque
 	return 0;
 }
 
-static int send_request(struct mimic_connection *connection, struct mimic_request *request)
+static int mimic_request_submit(struct mimic_connection *connection, struct mimic_request *request)
 {
 	int error;
 
 	spin_lock(&connection->lock);
-	error = send(connection, request);
+	error = mimic_request_send(connection, request);
 	spin_unlock(&connection->lock);
 	return error;
 }
@@ -191,8 +191,8 @@ void mimic_request_post(struct mimic_connection *connection, struct mimic_reques
 	request->body.posted = 1;
 	request->needs_commit = true;
 	spin_lock(&connection->lock);
-	if (send(connection, request))
-		end_request(connection, request, -EIO);
+	if (mimic_request_send(connection, request))
+		mimic_request_finish(connection, request, -EIO);
 	spin_unlock(&connection->lock);
 }
 
@@ -204,8 +204,8 @@ void mimic_request_post_again(struct mimic_connection *connection, struct mimic_
 		request->body = *body;
 		request->body.posted = 1;
 		request->needs_commit = true;
-		if (send(connection, request))
-			end_request(connection, request, -EIO);
+		if (mimic_request_send(connection, request))
+			mimic_request_finish(connection, request, -EIO);
 	} else if (request->state == MIMIC_REQUEST_IN_SLOT) {
 		/* The daemon has it, and may have looked before this post: once more. */
 		request->again = !test_bit(request->slot, mimic_pending_bits(connection));
@@ -225,7 +225,7 @@ void mimic_request_forget(struct mimic_connection *connection, struct mimic_requ
 }
 
 /* Served or not, nobody is to wait for it. connection->lock is held. */
-static void fail(struct mimic_connection *connection, u32 number, int status)
+static void mimic_slot_fail(struct mimic_connection *connection, u32 number, int status)
 {
 	struct mimic_request *request = connection->in_slot[number];
 
@@ -236,7 +236,7 @@ static void fail(struct mimic_connection *connection, u32 number, int status)
 	/* The daemon has it: the slot stays in use until it answers. */
 	connection->in_slot[number] = NULL;
 	WRITE_ONCE(connection->slots[number].waiter_sleeps, 1);
-	end_request(connection, request, status);
+	mimic_request_finish(connection, request, status);
 }
 
 void mimic_requests_fail(struct mimic_connection *connection, u32 device, int status)
@@ -249,11 +249,11 @@ void mimic_requests_fail(struct mimic_connection *connection, u32 device, int st
 		if (request->body.device != device)
 			continue;
 		list_del_init(&request->link);
-		end_request(connection, request, status);
+		mimic_request_finish(connection, request, status);
 	}
 	for (i = 0; i < MIMIC_BUS_SLOTS; i++) {
 		if (connection->in_slot[i] && connection->in_slot[i]->body.device == device)
-			fail(connection, i, status);
+			mimic_slot_fail(connection, i, status);
 	}
 	spin_unlock(&connection->lock);
 }
@@ -270,7 +270,8 @@ bool mimic_slot_take_answer(struct mimic_connection *connection, u32 number, str
 	return true;
 }
 
-static bool answered(struct mimic_connection *connection, struct mimic_request *request)
+static bool mimic_request_is_answered(struct mimic_connection *connection,
+				      struct mimic_request *request)
 {
 	bool is_answered;
 
@@ -282,7 +283,7 @@ static bool answered(struct mimic_connection *connection, struct mimic_request *
 	return is_answered;
 }
 
-static bool may_spin(struct mimic_connection *connection)
+static bool mimic_request_may_spin(struct mimic_connection *connection)
 {
 	return !READ_ONCE(connection->header->sleeping) &&
 	       READ_ONCE(connection->header->cpu) != raw_smp_processor_id() &&
@@ -290,7 +291,7 @@ static bool may_spin(struct mimic_connection *connection)
 }
 
 /* true: answered. The slot is ours meanwhile, so its memory may be looked at without the lock. */
-static bool spin(struct mimic_connection *connection, struct mimic_request *request)
+static bool mimic_request_spin(struct mimic_connection *connection, struct mimic_request *request)
 {
 	u64 end = local_clock() + READ_ONCE(spin_us) * (u64)NSEC_PER_USEC;
 	struct mimic_bus_slot *slot;
@@ -300,15 +301,16 @@ static bool spin(struct mimic_connection *connection, struct mimic_request *requ
 	slot = &connection->slots[request->slot];
 	/* As in mimic_slot_take_answer(). */
 	while (!smp_load_acquire(&slot->answered)) {
-		if (!may_spin(connection) || local_clock() >= end)
+		if (!mimic_request_may_spin(connection) || local_clock() >= end)
 			return false;
 		cpu_relax();
 	}
-	return answered(connection, request);
+	return mimic_request_is_answered(connection, request);
 }
 
 /* From now on the daemon tells us. true: answered meanwhile. */
-static bool announce_sleep(struct mimic_connection *connection, struct mimic_request *request)
+static bool mimic_request_announce_sleep(struct mimic_connection *connection,
+					 struct mimic_request *request)
 {
 	bool is_answered;
 
@@ -329,7 +331,8 @@ static bool announce_sleep(struct mimic_connection *connection, struct mimic_req
  * A signal came. true: the request is over, answered or taken back. false: the
  * daemon has it, and was asked to give it back.
  */
-static bool take_back(struct mimic_connection *connection, struct mimic_request *request)
+static bool mimic_request_take_back(struct mimic_connection *connection,
+				    struct mimic_request *request)
 {
 	bool over = true;
 
@@ -343,7 +346,7 @@ static bool take_back(struct mimic_connection *connection, struct mimic_request 
 			mimic_slot_finish(connection, request->slot, MIMIC_BUS_TAKEN_BACK, 0, NULL);
 		} else {
 			set_bit(request->slot, mimic_cancelled_bits(connection));
-			notify(connection, request->slot);
+			mimic_request_notify(connection, request->slot);
 			over = false;
 		}
 	}
@@ -352,17 +355,18 @@ static bool take_back(struct mimic_connection *connection, struct mimic_request 
 }
 
 /* Nobody waits for the answer any more. true: it had come. */
-static bool abandon(struct mimic_connection *connection, struct mimic_request *request)
+static bool mimic_request_abandon(struct mimic_connection *connection,
+				  struct mimic_request *request)
 {
 	bool was_answered = true;
 
-	take_back(connection, request);
+	mimic_request_take_back(connection, request);
 	spin_lock(&connection->lock);
 	if (request->state == MIMIC_REQUEST_IN_SLOT) {
 		/* In use until the daemon answers: that is no answer to the next request. */
 		connection->in_slot[request->slot] = NULL;
 		WRITE_ONCE(connection->slots[request->slot].waiter_sleeps, 1);
-		/* As in announce_sleep(). */
+		/* As in mimic_request_announce_sleep(). */
 		smp_mb();
 		mimic_slot_take_answer(connection, request->slot, NULL);
 		was_answered = false;
@@ -371,7 +375,7 @@ static bool abandon(struct mimic_connection *connection, struct mimic_request *r
 	return was_answered;
 }
 
-static int result(const struct mimic_request *request, bool restartable)
+static int mimic_request_result(const struct mimic_request *request, bool restartable)
 {
 	if (request->status == MIMIC_BUS_TAKEN_BACK && restartable)
 		return -ERESTARTSYS;
@@ -382,39 +386,41 @@ static int result(const struct mimic_request *request, bool restartable)
 	return request->status;
 }
 
-static long sleep(struct mimic_request *request, bool interruptible, unsigned long timeout)
+static long mimic_request_sleep(struct mimic_request *request, bool interruptible,
+				unsigned long timeout)
 {
 	if (interruptible)
 		return wait_for_completion_interruptible_timeout(&request->done, timeout);
 	return wait_for_completion_killable_timeout(&request->done, timeout);
 }
 
-static int wait(struct mimic_connection *connection, struct mimic_request *request,
-		bool restartable, unsigned long timeout)
+static int mimic_request_wait(struct mimic_connection *connection, struct mimic_request *request,
+			      bool restartable, unsigned long timeout)
 {
 	long left;
 
-	if (spin(connection, request) || announce_sleep(connection, request))
-		return result(request, restartable);
-	left = sleep(request, restartable, timeout);
+	if (mimic_request_spin(connection, request) ||
+	    mimic_request_announce_sleep(connection, request))
+		return mimic_request_result(request, restartable);
+	left = mimic_request_sleep(request, restartable, timeout);
 	if (left == -ERESTARTSYS && restartable && !fatal_signal_pending(current)) {
-		if (take_back(connection, request))
-			return result(request, true);
-		left = sleep(request, false, timeout);
+		if (mimic_request_take_back(connection, request))
+			return mimic_request_result(request, true);
+		left = mimic_request_sleep(request, false, timeout);
 	}
 	if (left > 0)
-		return result(request, restartable);
-	if (abandon(connection, request) && request->status != MIMIC_BUS_TAKEN_BACK)
-		return result(request, restartable);
+		return mimic_request_result(request, restartable);
+	if (mimic_request_abandon(connection, request) && request->status != MIMIC_BUS_TAKEN_BACK)
+		return mimic_request_result(request, restartable);
 	return left ? -EINTR : -ETIMEDOUT;
 }
 
 int mimic_request_run(struct mimic_connection *connection, struct mimic_request *request,
 		      bool restartable, unsigned long timeout)
 {
-	int error = send_request(connection, request);
+	int error = mimic_request_submit(connection, request);
 
-	return error ? error : wait(connection, request, restartable, timeout);
+	return error ? error : mimic_request_wait(connection, request, restartable, timeout);
 }
 
 void mimic_requests_end(struct mimic_connection *connection)
@@ -426,7 +432,7 @@ void mimic_requests_end(struct mimic_connection *connection)
 	connection->dead = true;
 	list_for_each_entry_safe(request, next, &connection->waiting, link) {
 		list_del_init(&request->link);
-		end_request(connection, request, -EIO);
+		mimic_request_finish(connection, request, -EIO);
 	}
 	for (i = 0; i < MIMIC_BUS_SLOTS; i++)
 		mimic_slot_finish(connection, i, -EIO, 0, NULL);

@@ -15,16 +15,16 @@ static DEFINE_HASHTABLE(threads, 8);
 static DECLARE_WAIT_QUEUE_HEAD(end_was_heard);
 static struct tracepoint *exit_tracepoint;
 
-static unsigned long key_of(const struct task_struct *task)
+static unsigned long mimic_thread_key(const struct task_struct *task)
 {
 	return (unsigned long)task >> L1_CACHE_SHIFT;
 }
 
-static struct mimic_thread *find(const struct mimic_binding *binding)
+static struct mimic_thread *mimic_thread_find(const struct mimic_binding *binding)
 {
 	struct mimic_thread *thread;
 
-	hash_for_each_possible(threads, thread, node, key_of(current)) {
+	hash_for_each_possible(threads, thread, node, mimic_thread_key(current)) {
 		if (thread->task == current && thread->binding == binding)
 			return thread;
 	}
@@ -32,7 +32,7 @@ static struct mimic_thread *find(const struct mimic_binding *binding)
 }
 
 /* The daemon has heard of the end, or there is none any more. */
-static void gone_released(struct mimic_request *request)
+static void mimic_thread_gone_released(struct mimic_request *request)
 {
 	struct mimic_thread *thread = container_of(request, struct mimic_thread, gone);
 	struct mimic_binding *binding = thread->binding;
@@ -44,7 +44,7 @@ static void gone_released(struct mimic_request *request)
 }
 
 /* mimic_threads_lock is held. */
-static void thread_ended(struct mimic_thread *thread)
+static void mimic_thread_ended(struct mimic_thread *thread)
 {
 	struct mimic_binding *binding = thread->binding;
 
@@ -66,13 +66,13 @@ static void thread_ended(struct mimic_thread *thread)
  * that one does next must find the roles free, so it looks for itself. mimic_threads_lock
  * is held: who is still listed with it has not passed the tracepoint, so its task is there.
  */
-static void end_exiting(struct mimic_binding *binding)
+static void mimic_threads_end_exiting(struct mimic_binding *binding)
 {
 	struct mimic_thread *thread, *next;
 
 	list_for_each_entry_safe(thread, next, &binding->threads, link) {
 		if (READ_ONCE(thread->task->flags) & PF_EXITING)
-			thread_ended(thread);
+			mimic_thread_ended(thread);
 	}
 }
 
@@ -82,8 +82,8 @@ struct mimic_thread *mimic_thread_current(struct mimic_binding *binding)
 
 	/* Only this thread makes its entry, and nobody removes it while it runs. */
 	spin_lock(&mimic_threads_lock);
-	end_exiting(binding);
-	thread = find(binding);
+	mimic_threads_end_exiting(binding);
+	thread = mimic_thread_find(binding);
 	spin_unlock(&mimic_threads_lock);
 	if (thread)
 		return thread;
@@ -94,10 +94,10 @@ struct mimic_thread *mimic_thread_current(struct mimic_binding *binding)
 	thread->binding = binding;
 	mimic_request_init(&thread->gone, MIMIC_BUS_REQUEST_THREAD_GONE,
 			   &binding->device->device);
-	thread->gone.release = gone_released;
+	thread->gone.release = mimic_thread_gone_released;
 	spin_lock(&mimic_threads_lock);
 	thread->number = ++binding->last_thread;
-	hash_add(threads, &thread->node, key_of(current));
+	hash_add(threads, &thread->node, mimic_thread_key(current));
 	list_add(&thread->link, &binding->threads);
 	spin_unlock(&mimic_threads_lock);
 	return thread;
@@ -110,15 +110,15 @@ int mimic_threads_settle(struct mimic_binding *binding)
 	return wait_event_interruptible(end_was_heard, !atomic_read(&binding->ending));
 }
 
-static void task_exits(void *unused, struct task_struct *task)
+static void mimic_thread_task_exits(void *unused, struct task_struct *task)
 {
 	struct mimic_thread *thread;
 	struct hlist_node *next;
 
 	spin_lock(&mimic_threads_lock);
-	hash_for_each_possible_safe(threads, thread, next, node, key_of(task)) {
+	hash_for_each_possible_safe(threads, thread, next, node, mimic_thread_key(task)) {
 		if (thread->task == task)
-			thread_ended(thread);
+			mimic_thread_ended(thread);
 	}
 	spin_unlock(&mimic_threads_lock);
 }
@@ -137,7 +137,7 @@ void mimic_threads_drop(struct mimic_binding *binding)
 }
 
 /* The kernel exports no tracepoint by its symbol, but all by name. */
-static void look_for_exit(struct tracepoint *tracepoint, void *unused)
+static void mimic_threads_look_for_exit(struct tracepoint *tracepoint, void *unused)
 {
 	if (!strcmp(tracepoint->name, "sched_process_exit"))
 		exit_tracepoint = tracepoint;
@@ -145,14 +145,14 @@ static void look_for_exit(struct tracepoint *tracepoint, void *unused)
 
 int mimic_threads_init(void)
 {
-	for_each_kernel_tracepoint(look_for_exit, NULL);
+	for_each_kernel_tracepoint(mimic_threads_look_for_exit, NULL);
 	if (!exit_tracepoint)
 		return -ENOENT;
-	return tracepoint_probe_register(exit_tracepoint, task_exits, NULL);
+	return tracepoint_probe_register(exit_tracepoint, mimic_thread_task_exits, NULL);
 }
 
 void mimic_threads_exit(void)
 {
-	tracepoint_probe_unregister(exit_tracepoint, task_exits, NULL);
+	tracepoint_probe_unregister(exit_tracepoint, mimic_thread_task_exits, NULL);
 	tracepoint_synchronize_unregister();
 }

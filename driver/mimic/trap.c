@@ -31,7 +31,7 @@ struct trap {
  * How many accesses may be in slots at once. Of a shared device each page counts by
  * itself: it is one process's, who must not keep the others from theirs.
  */
-static void limit(struct mimic_request *request, const struct mimic_bus_device *device)
+static void mimic_trap_limit(struct mimic_request *request, const struct mimic_bus_device *device)
 {
 	request->limit = request->body.device * MIMIC_BUS_PAGES_MAX;
 	request->slots_max = MIMIC_BUS_DEVICE_SLOTS;
@@ -44,8 +44,8 @@ static void limit(struct mimic_request *request, const struct mimic_bus_device *
 }
 
 /* One access of the bus. 0, -ERESTARTSYS (nothing was done), -EINTR, or -EIO and the like. */
-static int access(const struct trap *trap, u64 address, unsigned int size, bool is_write,
-		  bool restartable, u64 *data)
+static int mimic_trap_access(const struct trap *trap, u64 address, unsigned int size, bool is_write,
+			     bool restartable, u64 *data)
 {
 	struct mimic_binding *binding = trap->binding;
 	struct mimic_request request;
@@ -63,7 +63,7 @@ static int access(const struct trap *trap, u64 address, unsigned int size, bool 
 	request.body.size = size;
 	request.body.is_write = is_write;
 	request.body.data = is_write ? *data : 0;
-	limit(&request, binding->device);
+	mimic_trap_limit(&request, binding->device);
 	trace_mimic_access(&request.body);
 	if (binding->device->void_pages & BIT(request.body.page))
 		error = 0;
@@ -79,8 +79,8 @@ static int access(const struct trap *trap, u64 address, unsigned int size, bool 
 }
 
 /* All of an instruction's access, in naturally aligned pieces as a bus would do it. */
-static int access_all(const struct trap *trap, u64 address, unsigned int size, bool is_write,
-		      u64 *value)
+static int mimic_trap_access_all(const struct trap *trap, u64 address, unsigned int size,
+				 bool is_write, u64 *value)
 {
 	unsigned int done = 0, piece;
 	u64 data, result = 0;
@@ -92,7 +92,7 @@ static int access_all(const struct trap *trap, u64 address, unsigned int size, b
 		if (piece < sizeof(data))
 			data &= (1ull << (8 * piece)) - 1;
 		/* What is begun is finished: its first pieces cannot be taken back. */
-		error = access(trap, address + done, piece, is_write, !done, &data);
+		error = mimic_trap_access(trap, address + done, piece, is_write, !done, &data);
 		if (error)
 			return error;
 		result |= data << (8 * done);
@@ -102,15 +102,16 @@ static int access_all(const struct trap *trap, u64 address, unsigned int size, b
 	return 0;
 }
 
-static int emulate(const struct trap *trap, struct pt_regs *regs,
-		   const struct mimic_instruction *instruction, u64 address)
+static int mimic_trap_emulate(const struct trap *trap, struct pt_regs *regs,
+			      const struct mimic_instruction *instruction, u64 address)
 {
 	u64 value = 0;
 	int error;
 
 	if (instruction->is_write)
 		value = mimic_emulate_store_value(instruction, regs);
-	error = access_all(trap, address, instruction->memory_size, instruction->is_write, &value);
+	error = mimic_trap_access_all(trap, address, instruction->memory_size,
+				      instruction->is_write, &value);
 	if (error)
 		return error;
 	mimic_emulate_finish(instruction, regs, value);
@@ -118,7 +119,7 @@ static int emulate(const struct trap *trap, struct pt_regs *regs,
 }
 
 /* What may be decided with the lock held. 0: go on. */
-static vm_fault_t check(struct vm_fault *vmf, const struct mimic_binding *binding)
+static vm_fault_t mimic_trap_check(struct vm_fault *vmf, const struct mimic_binding *binding)
 {
 	const unsigned int never = FAULT_FLAG_REMOTE | FAULT_FLAG_RETRY_NOWAIT;
 
@@ -136,13 +137,13 @@ static vm_fault_t check(struct vm_fault *vmf, const struct mimic_binding *bindin
 	return 0;
 }
 
-static vm_fault_t trap_fault(struct vm_fault *vmf)
+static vm_fault_t mimic_trap_fault(struct vm_fault *vmf)
 {
 	struct mimic_binding *binding = vmf->vma->vm_private_data;
 	struct pt_regs *regs = task_pt_regs(current);
 	struct mimic_instruction instruction;
 	struct trap trap = { .binding = binding };
-	vm_fault_t refused = check(vmf, binding);
+	vm_fault_t refused = mimic_trap_check(vmf, binding);
 	u64 address;
 	int error;
 
@@ -176,7 +177,7 @@ static vm_fault_t trap_fault(struct vm_fault *vmf)
 
 	error = mimic_threads_settle(binding);
 	if (!error)
-		error = emulate(&trap, regs, &instruction, address);
+		error = mimic_trap_emulate(&trap, regs, &instruction, address);
 	/*
 	 * Only a fault that holds the lock can ask for a SIGBUS: this one comes
 	 * again, finds the error, and does. Before the release: it may free the thread.
@@ -194,22 +195,22 @@ static vm_fault_t trap_fault(struct vm_fault *vmf)
 
 #ifdef MIMIC_FAULT_UNDER_VMA_LOCK
 /* Without it the kernel takes the mmap_lock for every fault of such a VMA. */
-static vm_fault_t trap_map_pages(struct vm_fault *vmf, pgoff_t first, pgoff_t last)
+static vm_fault_t mimic_trap_map_pages(struct vm_fault *vmf, pgoff_t first, pgoff_t last)
 {
 	return 0;
 }
 #endif
 
-static int trap_mremap(struct vm_area_struct *vma)
+static int mimic_trap_mremap(struct vm_area_struct *vma)
 {
 	return -EINVAL;
 }
 
 static const struct vm_operations_struct trap_ops = {
-	.fault = trap_fault,
-	.mremap = trap_mremap,
+	.fault = mimic_trap_fault,
+	.mremap = mimic_trap_mremap,
 #ifdef MIMIC_FAULT_UNDER_VMA_LOCK
-	.map_pages = trap_map_pages,
+	.map_pages = mimic_trap_map_pages,
 #endif
 };
 

@@ -11,15 +11,15 @@ struct fetch {
 	u32 slot;
 };
 
-static struct fetch *fetch_of(struct io_uring_cmd *command)
+static struct fetch *mimic_uring_fetch(struct io_uring_cmd *command)
 {
 	BUILD_BUG_ON(sizeof(struct fetch) > sizeof(command->pdu));
 	return (struct fetch *)command->pdu;
 }
 
-static void complete_fetch(struct io_uring_cmd *command, unsigned int flags)
+static void mimic_uring_complete(struct io_uring_cmd *command, unsigned int flags)
 {
-	io_uring_cmd_done(command, fetch_of(command)->slot, 0, flags);
+	io_uring_cmd_done(command, mimic_uring_fetch(command)->slot, 0, flags);
 }
 
 void mimic_uring_notify(struct mimic_connection *connection, u32 slot)
@@ -32,15 +32,15 @@ void mimic_uring_notify(struct mimic_connection *connection, u32 slot)
 		if (!command)
 			continue;
 		connection->fetches[i] = NULL;
-		fetch_of(command)->slot = slot;
-		io_uring_cmd_complete_in_task(command, complete_fetch);
+		mimic_uring_fetch(command)->slot = slot;
+		io_uring_cmd_complete_in_task(command, mimic_uring_complete);
 		return;
 	}
 }
 
 /* 0: parked; -EIOCBQUEUED is the caller's. A slot number: there is something already. */
-static int park(struct mimic_connection *connection, struct io_uring_cmd *command,
-		unsigned int flags, u32 *slot)
+static int mimic_uring_park(struct mimic_connection *connection, struct io_uring_cmd *command,
+			    unsigned int flags, u32 *slot)
 {
 	int error = -EBUSY;
 	unsigned int i;
@@ -70,8 +70,8 @@ static int park(struct mimic_connection *connection, struct io_uring_cmd *comman
 }
 
 /* The ring goes away. */
-static void cancel(struct mimic_connection *connection, struct io_uring_cmd *command,
-		   unsigned int flags)
+static void mimic_uring_cancel(struct mimic_connection *connection, struct io_uring_cmd *command,
+			       unsigned int flags)
 {
 	bool found = false;
 	unsigned int i;
@@ -115,7 +115,7 @@ int mimic_uring_command(struct io_uring_cmd *command, unsigned int flags)
 	int error;
 
 	if (mimic_uring_is_cancel(flags)) {
-		cancel(connection, command, flags);
+		mimic_uring_cancel(connection, command, flags);
 		return 0;
 	}
 	/* From a worker thread of the ring, `current` would not be the daemon's thread. */
@@ -135,7 +135,7 @@ int mimic_uring_command(struct io_uring_cmd *command, unsigned int flags)
 	default:
 		return -ENOTTY;
 	}
-	error = park(connection, command, flags, &slot);
+	error = mimic_uring_park(connection, command, flags, &slot);
 	if (error == -EAGAIN)
 		return slot;
 	return error ? error : -EIOCBQUEUED;

@@ -25,7 +25,7 @@ struct view {
 	bool write;
 };
 
-static u64 address_of(const struct view *view)
+static u64 mimic_window_address(const struct view *view)
 {
 	unsigned long offset = view->vma->vm_pgoff +
 			       ((view->page - view->vma->vm_start) >> PAGE_SHIFT);
@@ -33,20 +33,21 @@ static u64 address_of(const struct view *view)
 	return (u64)(offset & (ADDRESS_PAGES - 1)) << PAGE_SHIFT;
 }
 
-static int nothing(pte_t *pte, unsigned long address, void *unused)
+static int mimic_window_do_nothing(pte_t *pte, unsigned long address, void *unused)
 {
 	return 0;
 }
 
 /* So that nothing has to be allocated while window_lock is held: a reclaim would want it. */
-static int make_tables(const struct view *view)
+static int mimic_window_make_tables(const struct view *view)
 {
-	return apply_to_page_range(view->vma->vm_mm, view->page, PAGE_SIZE, nothing, NULL);
+	return apply_to_page_range(view->vma->vm_mm, view->page, PAGE_SIZE, mimic_window_do_nothing,
+				   NULL);
 }
 
 /* The process's page as it is now, without bringing it in. Its mmap_lock is held. */
-static int look(struct mimic_binding *binding, u64 address, unsigned long sequence,
-		unsigned long *entry)
+static int mimic_window_look_up(struct mimic_binding *binding, u64 address, unsigned long sequence,
+				unsigned long *entry)
 {
 	struct hmm_range range = {
 		.notifier = &binding->notifier,
@@ -65,8 +66,8 @@ static int look(struct mimic_binding *binding, u64 address, unsigned long sequen
 }
 
 /* -EAGAIN: the process has changed it meanwhile. */
-static int enter(const struct view *view, unsigned long entry, unsigned long sequence,
-		 vm_fault_t *result)
+static int mimic_window_enter(const struct view *view, unsigned long entry, unsigned long sequence,
+			      vm_fault_t *result)
 {
 	struct mimic_binding *binding = view->binding;
 	unsigned long flags = view->vma->vm_flags;
@@ -101,21 +102,21 @@ static int enter(const struct view *view, unsigned long entry, unsigned long seq
  * Makes the entry, or says why not. The mmap_lock of the process is held, so its
  * own changes wait; what comes without that lock (reclaim, migration) ends soon.
  */
-static vm_fault_t fill(const struct view *view)
+static vm_fault_t mimic_window_fill(const struct view *view)
 {
 	struct mimic_binding *binding = view->binding;
 	vm_fault_t result = VM_FAULT_SIGBUS;
 	unsigned long entry, sequence;
-	u64 address = address_of(view);
+	u64 address = mimic_window_address(view);
 	int error;
 
 	do {
 		sequence = mmu_interval_read_begin(&binding->notifier);
-		error = look(binding, address, sequence, &entry);
+		error = mimic_window_look_up(binding, address, sequence, &entry);
 		if (!error && view->write && !(entry & HMM_PFN_WRITE))
 			error = -EFAULT;
 		if (!error)
-			error = enter(view, entry, sequence, &result);
+			error = mimic_window_enter(view, entry, sequence, &result);
 	} while ((error == -EBUSY || error == -EAGAIN) && !fatal_signal_pending(current));
 	if (error == -EBUSY || error == -EAGAIN)
 		return VM_FAULT_NOPAGE;
@@ -129,7 +130,7 @@ static vm_fault_t fill(const struct view *view)
  * memory all the time would else keep the daemon here for ever, and with it all
  * who use it. What there is to say is said when the fault comes again.
  */
-static vm_fault_t wait_for_process(struct vm_fault *vmf, struct view *view)
+static vm_fault_t mimic_window_wait_for_process(struct vm_fault *vmf, struct view *view)
 {
 	struct mimic_binding *binding = view->binding;
 	struct mm_struct *ours = view->vma->vm_mm;
@@ -143,8 +144,8 @@ static vm_fault_t wait_for_process(struct vm_fault *vmf, struct view *view)
 	if (mmap_read_trylock(ours)) {
 		view->vma = vma_lookup(ours, view->page);
 		if (view->vma && view->vma->vm_ops == &window_ops &&
-		    view->vma->vm_private_data == binding && !make_tables(view) &&
-		    fill(view) == VM_FAULT_SIGBUS) {
+		    view->vma->vm_private_data == binding && !mimic_window_make_tables(view) &&
+		    mimic_window_fill(view) == VM_FAULT_SIGBUS) {
 			WRITE_ONCE(binding->refused_page, view->page);
 			WRITE_ONCE(binding->refused_task, current);
 		}
@@ -157,7 +158,7 @@ out:
 }
 
 /* Did this thread's fault find, a moment ago and without the lock, that nothing is there? */
-static bool was_refused(const struct view *view)
+static bool mimic_window_was_refused(const struct view *view)
 {
 	struct mimic_binding *binding = view->binding;
 
@@ -168,7 +169,7 @@ static bool was_refused(const struct view *view)
 	return true;
 }
 
-static vm_fault_t window_fault(struct vm_fault *vmf)
+static vm_fault_t mimic_window_fault(struct vm_fault *vmf)
 {
 	struct view view = {
 		.binding = vmf->vma->vm_private_data,
@@ -179,17 +180,17 @@ static vm_fault_t window_fault(struct vm_fault *vmf)
 	struct mm_struct *mm = view.binding->mm;
 	vm_fault_t result;
 
-	if (READ_ONCE(view.binding->gone) || was_refused(&view))
+	if (READ_ONCE(view.binding->gone) || mimic_window_was_refused(&view))
 		return VM_FAULT_SIGBUS;
-	if (make_tables(&view))
+	if (mimic_window_make_tables(&view))
 		return VM_FAULT_OOM;
 	if (!mmget_not_zero(mm))
 		return VM_FAULT_SIGBUS;
 	if (mmap_read_trylock(mm)) {
-		result = fill(&view);
+		result = mimic_window_fill(&view);
 		mmap_read_unlock(mm);
 	} else {
-		result = wait_for_process(vmf, &view);
+		result = mimic_window_wait_for_process(vmf, &view);
 	}
 	/* If that let the lock go, the VMA may be gone, and the binding with it. */
 	mmput_async(mm);
@@ -200,27 +201,27 @@ static vm_fault_t window_fault(struct vm_fault *vmf)
  * A write to an entry that was made for reading. Taken away, it comes back as a
  * fault for writing, which looks whether the process itself may write there.
  */
-static vm_fault_t window_mkwrite(struct vm_fault *vmf)
+static vm_fault_t mimic_window_mkwrite(struct vm_fault *vmf)
 {
 	zap_vma_ptes(vmf->vma, vmf->address & PAGE_MASK, PAGE_SIZE);
 	return VM_FAULT_NOPAGE;
 }
 
-static void window_opened(struct vm_area_struct *vma)
+static void mimic_window_opened(struct vm_area_struct *vma)
 {
 	mimic_binding_get(vma->vm_private_data);
 }
 
-static void window_closed(struct vm_area_struct *vma)
+static void mimic_window_closed(struct vm_area_struct *vma)
 {
 	mimic_binding_release(vma->vm_private_data);
 }
 
 static const struct vm_operations_struct window_ops = {
-	.open = window_opened,
-	.close = window_closed,
-	.fault = window_fault,
-	.pfn_mkwrite = window_mkwrite,
+	.open = mimic_window_opened,
+	.close = mimic_window_closed,
+	.fault = mimic_window_fault,
+	.pfn_mkwrite = mimic_window_mkwrite,
 };
 
 int mimic_window_mmap(struct mimic_connection *connection, struct vm_area_struct *vma)
@@ -251,7 +252,7 @@ int mimic_window_mmap(struct mimic_connection *connection, struct vm_area_struct
 	return 0;
 }
 
-static void zap(struct mimic_binding *binding, unsigned long start, unsigned long end)
+static void mimic_window_zap(struct mimic_binding *binding, unsigned long start, unsigned long end)
 {
 	if (!READ_ONCE(binding->has_window))
 		return;
@@ -280,7 +281,7 @@ bool mimic_window_invalidate(struct mmu_interval_notifier *notifier,
 	if (range->start >= end)
 		return true;
 	/* Also if it is gone: whoever closes the window may not have come to its entries yet. */
-	zap(binding, range->start, end);
+	mimic_window_zap(binding, range->start, end);
 	if (READ_ONCE(binding->gone))
 		return true;
 	trace_mimic_shootdown(binding->number, range->start, end);
@@ -294,6 +295,6 @@ void mimic_window_close(struct mimic_binding *binding)
 	/* Whoever enters a page from now on sees that the binding is gone. */
 	mutex_lock(&binding->window_lock);
 	mutex_unlock(&binding->window_lock);
-	zap(binding, 0, 1ul << MIMIC_BUS_WINDOW_SHIFT);
+	mimic_window_zap(binding, 0, 1ul << MIMIC_BUS_WINDOW_SHIFT);
 	WRITE_ONCE(binding->has_window, false);
 }

@@ -53,13 +53,13 @@ static struct class *template_class;
 
 /* --- registers and the interrupt ------------------------------------------ */
 
-static int register_read(struct template *template, unsigned int offset, u64 *value)
+static int template_read_register(struct template *template, unsigned int offset, u64 *value)
 {
 	return regmap_raw_read(template->regmap, TEMPLATE_PAGE_CONTROL * PAGE_SIZE + offset, value,
 			       sizeof(*value));
 }
 
-static int register_write(struct template *template, unsigned int offset, u64 value)
+static int template_write_register(struct template *template, unsigned int offset, u64 value)
 {
 	return regmap_raw_write(template->regmap, TEMPLATE_PAGE_CONTROL * PAGE_SIZE + offset,
 				&value, sizeof(value));
@@ -75,9 +75,9 @@ static irqreturn_t template_interrupt(int irq, void *context)
 	struct template *template = context;
 	u64 events;
 
-	if (register_read(template, TEMPLATE_EVENTS, &events) || !events)
+	if (template_read_register(template, TEMPLATE_EVENTS, &events) || !events)
 		return IRQ_HANDLED;
-	if (register_write(template, TEMPLATE_ACKNOWLEDGE, events))
+	if (template_write_register(template, TEMPLATE_ACKNOWLEDGE, events))
 		return IRQ_HANDLED;
 	if (events & TEMPLATE_EVENT_DONE) {
 		atomic64_inc(&template->done);
@@ -89,7 +89,7 @@ static irqreturn_t template_interrupt(int irq, void *context)
 /* --- the process that has the device -------------------------------------- */
 
 /* Its memory, the device, or the daemon has gone: who waits for a sum has to know. */
-static void binding_gone(struct mimic_binding *binding)
+static void template_binding_gone(struct mimic_binding *binding)
 {
 	struct template *template = mimic_binding_context(binding);
 
@@ -97,7 +97,7 @@ static void binding_gone(struct mimic_binding *binding)
 }
 
 static const struct mimic_binding_ops binding_ops = {
-	.gone = binding_gone,
+	.gone = template_binding_gone,
 };
 
 static int template_open(struct inode *inode, struct file *file)
@@ -139,12 +139,12 @@ static int template_mmap(struct file *file, struct vm_area_struct *vma)
 	return mimic_binding_mmap(opened->binding, vma, 0, opened->template->device->pages);
 }
 
-static bool has_news(const struct template_file *opened)
+static bool template_has_news(const struct template_file *opened)
 {
 	return atomic64_read(&opened->template->done) != READ_ONCE(opened->seen);
 }
 
-static bool is_over(struct template_file *opened)
+static bool template_is_over(struct template_file *opened)
 {
 	return mimic_binding_check(opened->binding);
 }
@@ -160,9 +160,10 @@ static ssize_t template_read(struct file *file, char __user *buffer, size_t size
 	if (size < sizeof(news))
 		return -EINVAL;
 	if (!(file->f_flags & O_NONBLOCK) &&
-	    wait_event_interruptible(template->wait, has_news(opened) || is_over(opened)))
+	    wait_event_interruptible(template->wait,
+				     template_has_news(opened) || template_is_over(opened)))
 		return -ERESTARTSYS;
-	if (is_over(opened))
+	if (template_is_over(opened))
 		return -ENODEV;
 	done = atomic64_read(&template->done);
 	news = done - READ_ONCE(opened->seen);
@@ -179,9 +180,9 @@ static __poll_t template_poll(struct file *file, poll_table *wait)
 	struct template_file *opened = file->private_data;
 
 	poll_wait(file, &opened->template->wait, wait);
-	if (is_over(opened))
+	if (template_is_over(opened))
 		return EPOLLERR | EPOLLHUP;
-	return has_news(opened) ? EPOLLIN | EPOLLRDNORM : 0;
+	return template_has_news(opened) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
 static const struct file_operations template_operations = {
@@ -203,13 +204,13 @@ static void template_free(struct device *node)
 	kfree(template);
 }
 
-static int check_identity(struct template *template)
+static int template_check_identity(struct template *template)
 {
 	struct device *dev = &template->device->dev;
 	u64 identity;
 	int error;
 
-	error = register_read(template, TEMPLATE_IDENTIFY, &identity);
+	error = template_read_register(template, TEMPLATE_IDENTIFY, &identity);
 	if (error) {
 		/* A device or daemon that goes as soon as it has come is nobody's concern. */
 		if (error != -ENODEV && error != -EIO)
@@ -227,17 +228,17 @@ static int check_identity(struct template *template)
  * Registers have effects: regmap's debugfs must not read them. It warns where there
  * is none at all that it may read, so it gets the one that is harmless.
  */
-static bool has_effects(struct device *dev, unsigned int reg)
+static bool template_has_effects(struct device *dev, unsigned int reg)
 {
 	return reg != TEMPLATE_PAGE_CONTROL * PAGE_SIZE + TEMPLATE_IDENTIFY;
 }
 
 static const struct regmap_config template_regmap = {
 	.name = "template",
-	.precious_reg = has_effects,
+	.precious_reg = template_has_effects,
 };
 
-static struct template *create(struct mimic_device *device)
+static struct template *template_create(struct mimic_device *device)
 {
 	struct template *template = kzalloc(sizeof(*template), GFP_KERNEL);
 
@@ -256,7 +257,7 @@ static struct template *create(struct mimic_device *device)
 	return template;
 }
 
-static int start(struct template *template)
+static int template_start(struct template *template)
 {
 	struct mimic_device *device = template->device;
 	int error;
@@ -267,7 +268,7 @@ static int start(struct template *template)
 	template->regmap = devm_mimic_regmap(device, &template_regmap);
 	if (IS_ERR(template->regmap))
 		return PTR_ERR(template->regmap);
-	error = check_identity(template);
+	error = template_check_identity(template);
 	if (error)
 		return error;
 	template->irq = mimic_device_interrupt(device, 0);
@@ -291,10 +292,10 @@ static int template_probe(struct mimic_device *device)
 
 	if (device->index >= TEMPLATE_MINORS || device->pages < TEMPLATE_PAGE_COUNT)
 		return -EINVAL;
-	template = create(device);
+	template = template_create(device);
 	if (!template)
 		return -ENOMEM;
-	error = start(template);
+	error = template_start(template);
 	if (error) {
 		put_device(&template->node);
 		return error;
