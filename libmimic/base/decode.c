@@ -60,7 +60,7 @@ struct decoder {
 	uint8_t displacement_unit;	/* EVEX multiplies an 8-bit displacement (2.7.5); else 1 */
 };
 
-static uint64_t fetch(struct decoder *decoder, unsigned int size)
+static uint64_t mimic_decode_fetch(struct decoder *decoder, unsigned int size)
 {
 	const uint8_t *bytes = decoder->bytes + decoder->position;
 	uint64_t value = 0;
@@ -76,7 +76,7 @@ static uint64_t fetch(struct decoder *decoder, unsigned int size)
 	return value;
 }
 
-static uint8_t fetch_byte(struct decoder *decoder)
+static uint8_t mimic_decode_fetch_byte(struct decoder *decoder)
 {
 	if (decoder->position == decoder->available) {
 		decoder->is_short = true;
@@ -85,9 +85,9 @@ static uint8_t fetch_byte(struct decoder *decoder)
 	return decoder->bytes[decoder->position++];
 }
 
-static int64_t fetch_signed(struct decoder *decoder, unsigned int size)
+static int64_t mimic_decode_fetch_signed(struct decoder *decoder, unsigned int size)
 {
-	uint64_t value = fetch(decoder, size);
+	uint64_t value = mimic_decode_fetch(decoder, size);
 
 	if (size == 1)
 		return (int8_t)value;
@@ -99,7 +99,7 @@ static int64_t fetch_signed(struct decoder *decoder, unsigned int size)
 /* --- prefixes ------------------------------------------------------------ */
 
 /* A legacy prefix takes effect and true is returned; anything else: false. */
-static bool legacy_prefix(struct decoder *decoder, uint8_t byte)
+static bool mimic_decode_legacy_prefix(struct decoder *decoder, uint8_t byte)
 {
 	struct mimic_instruction *instruction = decoder->instruction;
 
@@ -133,18 +133,18 @@ static bool legacy_prefix(struct decoder *decoder, uint8_t byte)
 }
 
 /* Reads all prefixes and returns the byte after them. */
-static uint8_t prefixes(struct decoder *decoder)
+static uint8_t mimic_decode_prefixes(struct decoder *decoder)
 {
 	uint8_t rex = 0;
 	uint8_t byte;
 
 	for (;;) {
-		byte = fetch_byte(decoder);
+		byte = mimic_decode_fetch_byte(decoder);
 		if ((byte & 0xf0) == 0x40) {
 			rex = byte;
 			continue;
 		}
-		if (!legacy_prefix(decoder, byte))
+		if (!mimic_decode_legacy_prefix(decoder, byte))
 			break;
 		/* A REX that does not stand right before the opcode is ignored (2.2.1). */
 		rex = 0;
@@ -159,20 +159,20 @@ static uint8_t prefixes(struct decoder *decoder)
 
 /* --- memory operands ----------------------------------------------------- */
 
-static void displacement(struct decoder *decoder, unsigned int mod)
+static void mimic_decode_displacement(struct decoder *decoder, unsigned int mod)
 {
 	struct mimic_instruction *instruction = decoder->instruction;
 
 	if (mod == 1)
-		instruction->displacement = fetch_signed(decoder, 1) * decoder->displacement_unit;
+		instruction->displacement = mimic_decode_fetch_signed(decoder, 1) * decoder->displacement_unit;
 	else if (mod == 2)
-		instruction->displacement = fetch_signed(decoder, 4);
+		instruction->displacement = mimic_decode_fetch_signed(decoder, 4);
 }
 
-static void sib(struct decoder *decoder, unsigned int mod)
+static void mimic_decode_sib(struct decoder *decoder, unsigned int mod)
 {
 	struct mimic_instruction *instruction = decoder->instruction;
-	uint8_t byte = fetch_byte(decoder);
+	uint8_t byte = mimic_decode_fetch_byte(decoder);
 	uint8_t index = ((byte >> 3) & 7) | decoder->index_high;
 
 	if (index != 4) {
@@ -180,18 +180,18 @@ static void sib(struct decoder *decoder, unsigned int mod)
 		instruction->scale = 1 << (byte >> 6);
 	}
 	if ((byte & 7) == 5 && mod == 0) {
-		instruction->displacement = fetch_signed(decoder, 4);
+		instruction->displacement = mimic_decode_fetch_signed(decoder, 4);
 		return;
 	}
 	instruction->base = (byte & 7) | decoder->base_high;
-	displacement(decoder, mod);
+	mimic_decode_displacement(decoder, mod);
 }
 
 /* ModRM, SIB and displacement. A register operand is none of ours. */
-static int memory(struct decoder *decoder)
+static int mimic_decode_memory(struct decoder *decoder)
 {
 	struct mimic_instruction *instruction = decoder->instruction;
-	uint8_t byte = fetch_byte(decoder);
+	uint8_t byte = mimic_decode_fetch_byte(decoder);
 	unsigned int mod = byte >> 6;
 	unsigned int rm = byte & 7;
 
@@ -199,13 +199,13 @@ static int memory(struct decoder *decoder)
 		return -EOPNOTSUPP;
 	decoder->modrm_reg = (byte >> 3) & 7;
 	if (rm == 4) {
-		sib(decoder, mod);
+		mimic_decode_sib(decoder, mod);
 	} else if (rm == 5 && mod == 0) {
 		instruction->rip_relative = 1;
-		instruction->displacement = fetch_signed(decoder, 4);
+		instruction->displacement = mimic_decode_fetch_signed(decoder, 4);
 	} else {
 		instruction->base = rm | decoder->base_high;
-		displacement(decoder, mod);
+		mimic_decode_displacement(decoder, mod);
 	}
 	return 0;
 }
@@ -213,18 +213,18 @@ static int memory(struct decoder *decoder)
 /* --- general registers --------------------------------------------------- */
 
 /* REX.W goes before 66 (2.2.1.2). */
-static unsigned int operand_size(const struct decoder *decoder)
+static unsigned int mimic_decode_operand_size(const struct decoder *decoder)
 {
 	return decoder->w ? 8 : decoder->operand_16 ? 2 : 4;
 }
 
 /* An opcode's lowest bit says byte or not, nearly everywhere. */
-static unsigned int size_of(const struct decoder *decoder, uint8_t opcode)
+static unsigned int mimic_decode_size_of(const struct decoder *decoder, uint8_t opcode)
 {
-	return opcode & 1 ? operand_size(decoder) : 1;
+	return opcode & 1 ? mimic_decode_operand_size(decoder) : 1;
 }
 
-static void general_register(struct decoder *decoder, unsigned int number, unsigned int size)
+static void mimic_decode_general_register(struct decoder *decoder, unsigned int number, unsigned int size)
 {
 	struct mimic_instruction *instruction = decoder->instruction;
 
@@ -234,44 +234,44 @@ static void general_register(struct decoder *decoder, unsigned int number, unsig
 	instruction->reg = instruction->high_byte ? number - 4 : number;
 }
 
-static int general(struct decoder *decoder, bool is_write, unsigned int memory_size,
-		   unsigned int register_size)
+static int mimic_decode_general(struct decoder *decoder, bool is_write, unsigned int memory_size,
+				unsigned int register_size)
 {
 	struct mimic_instruction *instruction = decoder->instruction;
-	int error = memory(decoder);
+	int error = mimic_decode_memory(decoder);
 
 	if (error)
 		return error;
 	instruction->is_write = is_write;
 	instruction->memory_size = memory_size;
-	general_register(decoder, decoder->modrm_reg | decoder->reg_high, register_size);
+	mimic_decode_general_register(decoder, decoder->modrm_reg | decoder->reg_high, register_size);
 	return 0;
 }
 
-static int extending(struct decoder *decoder, unsigned int memory_size, bool sign)
+static int mimic_decode_extending(struct decoder *decoder, unsigned int memory_size, bool sign)
 {
 	decoder->instruction->sign_extend = sign;
-	return general(decoder, false, memory_size, operand_size(decoder));
+	return mimic_decode_general(decoder, false, memory_size, mimic_decode_operand_size(decoder));
 }
 
 /* mov between al, ax, eax, rax and an address in the instruction (A0 to A3). */
-static int absolute(struct decoder *decoder, uint8_t opcode)
+static int mimic_decode_absolute(struct decoder *decoder, uint8_t opcode)
 {
 	struct mimic_instruction *instruction = decoder->instruction;
 
-	instruction->displacement = (int64_t)fetch(decoder, instruction->address_size);
+	instruction->displacement = (int64_t)mimic_decode_fetch(decoder, instruction->address_size);
 	instruction->is_write = opcode >= 0xa2;
-	instruction->memory_size = size_of(decoder, opcode);
-	general_register(decoder, 0, instruction->memory_size);
+	instruction->memory_size = mimic_decode_size_of(decoder, opcode);
+	mimic_decode_general_register(decoder, 0, instruction->memory_size);
 	return 0;
 }
 
 /* Memory with an immediate of `bytes`; ModRM.reg is part of the opcode: `first` to `last`. */
-static int immediate(struct decoder *decoder, enum mimic_operation operation, unsigned int size,
-		     unsigned int bytes, unsigned int first, unsigned int last)
+static int mimic_decode_immediate(struct decoder *decoder, enum mimic_operation operation, unsigned int size,
+				  unsigned int bytes, unsigned int first, unsigned int last)
 {
 	struct mimic_instruction *instruction = decoder->instruction;
-	int error = memory(decoder);
+	int error = mimic_decode_memory(decoder);
 
 	if (error)
 		return error;
@@ -283,21 +283,21 @@ static int immediate(struct decoder *decoder, enum mimic_operation operation, un
 	instruction->memory_size = size;
 	instruction->operand = MIMIC_OPERAND_IMMEDIATE;
 	instruction->register_size = size;
-	instruction->immediate = (uint64_t)fetch_signed(decoder, bytes);
+	instruction->immediate = (uint64_t)mimic_decode_fetch_signed(decoder, bytes);
 	return 0;
 }
 
 /* There is no 8-byte immediate with memory: 4 bytes are sign extended. */
-static unsigned int immediate_size(unsigned int size)
+static unsigned int mimic_decode_immediate_size(unsigned int size)
 {
 	return size == 8 ? 4 : size;
 }
 
 /* Opcodes 00 to 3F: eight operations, each with memory as destination (0, 1) or source (2, 3). */
-static int arithmetic(struct decoder *decoder, uint8_t opcode)
+static int mimic_decode_arithmetic(struct decoder *decoder, uint8_t opcode)
 {
 	struct mimic_instruction *instruction = decoder->instruction;
-	unsigned int size = size_of(decoder, opcode);
+	unsigned int size = mimic_decode_size_of(decoder, opcode);
 	unsigned int form = opcode & 7;
 
 	if (form > 3)
@@ -306,39 +306,42 @@ static int arithmetic(struct decoder *decoder, uint8_t opcode)
 	instruction->memory_first = form < 2;
 	if (instruction->memory_first && instruction->operation != MIMIC_OPERATION_CMP)
 		return -EOPNOTSUPP;
-	return general(decoder, false, size, size);
+	return mimic_decode_general(decoder, false, size, size);
 }
 
-static int primary_map(struct decoder *decoder, uint8_t opcode)
+static int mimic_decode_primary_map(struct decoder *decoder, uint8_t opcode)
 {
-	unsigned int size = size_of(decoder, opcode);
+	unsigned int size = mimic_decode_size_of(decoder, opcode);
 
 	switch (opcode) {
 	case 0x88: case 0x89:
-		return general(decoder, true, size, size);
+		return mimic_decode_general(decoder, true, size, size);
 	case 0x8a: case 0x8b:
-		return general(decoder, false, size, size);
+		return mimic_decode_general(decoder, false, size, size);
 	case 0xa0: case 0xa1: case 0xa2: case 0xa3:
-		return absolute(decoder, opcode);
+		return mimic_decode_absolute(decoder, opcode);
 	case 0xc6: case 0xc7:
-		return immediate(decoder, MIMIC_OPERATION_MOVE, size, immediate_size(size), 0, 0);
+		return mimic_decode_immediate(decoder, MIMIC_OPERATION_MOVE, size,
+					      mimic_decode_immediate_size(size), 0, 0);
 	case 0x63:
 		/* movsxd; without REX.W it extends nothing, and with 66 it reads 2 bytes. */
-		size = operand_size(decoder);
-		return extending(decoder, size == 8 ? 4 : size, true);
+		size = mimic_decode_operand_size(decoder);
+		return mimic_decode_extending(decoder, size == 8 ? 4 : size, true);
 	case 0x80: case 0x81:
-		return immediate(decoder, MIMIC_OPERATION_CMP, size, immediate_size(size), 7, 7);
+		return mimic_decode_immediate(decoder, MIMIC_OPERATION_CMP, size,
+					      mimic_decode_immediate_size(size), 7, 7);
 	case 0x83:
-		return immediate(decoder, MIMIC_OPERATION_CMP, size, 1, 7, 7);
+		return mimic_decode_immediate(decoder, MIMIC_OPERATION_CMP, size, 1, 7, 7);
 	case 0x84: case 0x85:
 		decoder->instruction->operation = MIMIC_OPERATION_TEST;
 		decoder->instruction->memory_first = 1;
-		return general(decoder, false, size, size);
+		return mimic_decode_general(decoder, false, size, size);
 	case 0xf6: case 0xf7:
 		/* /1 is an undocumented twin of /0. */
-		return immediate(decoder, MIMIC_OPERATION_TEST, size, immediate_size(size), 0, 1);
+		return mimic_decode_immediate(decoder, MIMIC_OPERATION_TEST, size,
+					      mimic_decode_immediate_size(size), 0, 1);
 	}
-	return opcode < 0x40 ? arithmetic(decoder, opcode) : -EOPNOTSUPP;
+	return opcode < 0x40 ? mimic_decode_arithmetic(decoder, opcode) : -EOPNOTSUPP;
 }
 
 /* --- vector registers ---------------------------------------------------- */
@@ -420,8 +423,8 @@ static const struct vector_move vector_moves[] = {
 	{ 5, 0x7e, P_66,   1, 2,    ONLY_128, WX, EVEX },
 };
 
-static const struct vector_move *find_vector_move(const struct decoder *decoder, unsigned int map,
-						  uint8_t opcode)
+static const struct vector_move *mimic_decode_find_vector_move(const struct decoder *decoder,
+							       unsigned int map, uint8_t opcode)
 {
 	const struct vector_move *move;
 
@@ -433,7 +436,7 @@ static const struct vector_move *find_vector_move(const struct decoder *decoder,
 	return NULL;
 }
 
-static bool vector_fields_fit(const struct decoder *decoder, const struct vector_move *move)
+static bool mimic_decode_vector_fields_fit(const struct decoder *decoder, const struct vector_move *move)
 {
 	if (move->length == ONLY_128 && decoder->vector_size != 16)
 		return false;
@@ -442,14 +445,14 @@ static bool vector_fields_fit(const struct decoder *decoder, const struct vector
 	return (move->flags & MERGES) || !decoder->vvvv;
 }
 
-static int vector(struct decoder *decoder, unsigned int map, uint8_t opcode)
+static int mimic_decode_vector(struct decoder *decoder, unsigned int map, uint8_t opcode)
 {
-	const struct vector_move *move = find_vector_move(decoder, map, opcode);
+	const struct vector_move *move = mimic_decode_find_vector_move(decoder, map, opcode);
 	struct mimic_instruction *instruction = decoder->instruction;
 	unsigned int bytes;
 	int error;
 
-	if (!move || !vector_fields_fit(decoder, move))
+	if (!move || !mimic_decode_vector_fields_fit(decoder, move))
 		return -EOPNOTSUPP;
 	bytes = move->bytes;
 	if (bytes == FULL)
@@ -457,7 +460,7 @@ static int vector(struct decoder *decoder, unsigned int map, uint8_t opcode)
 	else if (bytes == BY_W)
 		bytes = decoder->w ? 8 : 4;
 	decoder->displacement_unit = decoder->encoding == EVEX ? bytes : 1;
-	error = memory(decoder);
+	error = mimic_decode_memory(decoder);
 	if (error)
 		return error;
 
@@ -478,24 +481,24 @@ static int vector(struct decoder *decoder, unsigned int map, uint8_t opcode)
 }
 
 /* VEX and EVEX allow no 66, F2, F3, F0 or REX before them (2.3.2 to 2.3.4, 2.7.11.1). */
-static bool may_precede_vex(const struct decoder *decoder)
+static bool mimic_decode_may_precede_vex(const struct decoder *decoder)
 {
 	return !decoder->operand_16 && !decoder->repeat && !decoder->rex;
 }
 
 /* Two bytes (C5) or three (C4); R, X, B and vvvv are inverted. */
-static int vex(struct decoder *decoder, uint8_t first)
+static int mimic_decode_vex(struct decoder *decoder, uint8_t first)
 {
 	uint8_t map = 1;
 	uint8_t high, last;
 
-	if (!may_precede_vex(decoder))
+	if (!mimic_decode_may_precede_vex(decoder))
 		return -EOPNOTSUPP;
-	high = fetch_byte(decoder);
+	high = mimic_decode_fetch_byte(decoder);
 	last = high;
 	if (first == 0xc4) {
 		map = high & 0x1f;
-		last = fetch_byte(decoder);
+		last = mimic_decode_fetch_byte(decoder);
 	} else {
 		/* The short form has R only: X, B and W are 0. */
 		high |= 0x60;
@@ -509,19 +512,19 @@ static int vex(struct decoder *decoder, uint8_t first)
 	decoder->vvvv = ~(last >> 3) & 15;
 	decoder->vector_size = last & 4 ? 32 : 16;
 	decoder->mandatory = last & 3;
-	return vector(decoder, map, fetch_byte(decoder));
+	return mimic_decode_vector(decoder, map, mimic_decode_fetch_byte(decoder));
 }
 
 /* Three bytes after 62 (2.7.1): R X B R' 0 m m m, W v v v v 1 p p, z L' L b V' a a a. */
-static int evex(struct decoder *decoder)
+static int mimic_decode_evex(struct decoder *decoder)
 {
 	uint8_t p0, p1, p2;
 
-	if (!may_precede_vex(decoder))
+	if (!mimic_decode_may_precede_vex(decoder))
 		return -EOPNOTSUPP;
-	p0 = fetch_byte(decoder);
-	p1 = fetch_byte(decoder);
-	p2 = fetch_byte(decoder);
+	p0 = mimic_decode_fetch_byte(decoder);
+	p1 = mimic_decode_fetch_byte(decoder);
+	p2 = mimic_decode_fetch_byte(decoder);
 	if ((p0 & 0x08) || !(p1 & 0x04))
 		return -EOPNOTSUPP;
 	/* Masking (z, aaa) and broadcast (b) make it more than a plain move; L'L 3 is no length. */
@@ -535,71 +538,72 @@ static int evex(struct decoder *decoder)
 	decoder->vvvv = (~(p1 >> 3) & 15) | (p2 & 0x08 ? 0 : 16);
 	decoder->vector_size = 16 << ((p2 >> 5) & 3);
 	decoder->mandatory = p1 & 3;
-	return vector(decoder, p0 & 7, fetch_byte(decoder));
+	return mimic_decode_vector(decoder, p0 & 7, mimic_decode_fetch_byte(decoder));
 }
 
 /* --- opcode maps of the legacy encoding ---------------------------------- */
 
 /* F2 and F3 go before 66 as mandatory prefixes (2.1.2), the last of them counts. */
-static uint8_t mandatory_prefix(const struct decoder *decoder)
+static uint8_t mimic_decode_mandatory_prefix(const struct decoder *decoder)
 {
 	if (decoder->repeat)
 		return decoder->repeat == 0xf3 ? P_F3 : P_F2;
 	return decoder->operand_16 ? P_66 : P_NONE;
 }
 
-static int map_0f38(struct decoder *decoder)
+static int mimic_decode_map_0f38(struct decoder *decoder)
 {
-	uint8_t opcode = fetch_byte(decoder);
+	uint8_t opcode = mimic_decode_fetch_byte(decoder);
 	unsigned int size;
 
 	if ((opcode & 0xfe) != 0xf0)
-		return vector(decoder, 2, opcode);
+		return mimic_decode_vector(decoder, 2, opcode);
 	/* With F2 this is crc32, with F3 it is nothing. */
 	if (decoder->repeat)
 		return -EOPNOTSUPP;
 	decoder->instruction->byte_swap = 1;
-	size = operand_size(decoder);
-	return general(decoder, opcode == 0xf1, size, size);
+	size = mimic_decode_operand_size(decoder);
+	return mimic_decode_general(decoder, opcode == 0xf1, size, size);
 }
 
-static int map_0f(struct decoder *decoder)
+static int mimic_decode_map_0f(struct decoder *decoder)
 {
-	uint8_t opcode = fetch_byte(decoder);
+	uint8_t opcode = mimic_decode_fetch_byte(decoder);
 
-	decoder->mandatory = mandatory_prefix(decoder);
+	decoder->mandatory = mimic_decode_mandatory_prefix(decoder);
 	switch (opcode) {
 	case 0x38:
-		return map_0f38(decoder);
+		return mimic_decode_map_0f38(decoder);
 	case 0xb6: case 0xb7:
-		return extending(decoder, opcode & 1 ? 2 : 1, false);
+		return mimic_decode_extending(decoder, opcode & 1 ? 2 : 1, false);
 	case 0xbe: case 0xbf:
-		return extending(decoder, opcode & 1 ? 2 : 1, true);
+		return mimic_decode_extending(decoder, opcode & 1 ? 2 : 1, true);
 	case 0xc3:
 		/* movnti is invalid with any prefix that others use as mandatory. */
 		if (decoder->mandatory != P_NONE)
 			return -EOPNOTSUPP;
-		return general(decoder, true, operand_size(decoder), operand_size(decoder));
+		return mimic_decode_general(decoder, true, mimic_decode_operand_size(decoder),
+					    mimic_decode_operand_size(decoder));
 	}
-	return vector(decoder, 1, opcode);
+	return mimic_decode_vector(decoder, 1, opcode);
 }
 
-static int decode(struct decoder *decoder)
+static int mimic_decode_all(struct decoder *decoder)
 {
-	uint8_t opcode = prefixes(decoder);
+	uint8_t opcode = mimic_decode_prefixes(decoder);
 
 	/* lock needs a read-modify-write; with anything else it is invalid. */
 	if (decoder->lock)
 		return -EOPNOTSUPP;
 	switch (opcode) {
 	case 0x0f:
-		return map_0f(decoder);
+		return mimic_decode_map_0f(decoder);
 	case 0xc4: case 0xc5:
-		return vex(decoder, opcode);
+		return mimic_decode_vex(decoder, opcode);
 	case 0x62:
-		return evex(decoder);
+		return mimic_decode_evex(decoder);
 	}
-	return primary_map(decoder, opcode);
+	return mimic_decode_primary_map(decoder, opcode);
 }
 
 int mimic_decode(const uint8_t *bytes, size_t available, struct mimic_instruction *instruction)
@@ -621,7 +625,7 @@ int mimic_decode(const uint8_t *bytes, size_t available, struct mimic_instructio
 		.index = MIMIC_NO_REGISTER,
 		.address_size = 8,
 	};
-	error = decode(&decoder);
+	error = mimic_decode_all(&decoder);
 	/* More than 15 bytes are an invalid instruction (2.3.11). */
 	if (decoder.is_short)
 		return available < MIMIC_INSTRUCTION_MAX ? -ENODATA : -EOPNOTSUPP;

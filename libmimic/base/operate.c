@@ -24,12 +24,12 @@ unsigned int mimic_operate_piece(uint64_t address, unsigned int left)
 
 /* --- registers ----------------------------------------------------------- */
 
-static uint64_t swap_bytes(uint64_t value, unsigned int size)
+static uint64_t mimic_operate_swap_bytes(uint64_t value, unsigned int size)
 {
 	return __builtin_bswap64(value) >> (64 - 8 * size);
 }
 
-static uint64_t sign_extend(uint64_t value, unsigned int size)
+static uint64_t mimic_operate_sign_extend(uint64_t value, unsigned int size)
 {
 	unsigned int shift = 64 - 8 * size;
 
@@ -37,8 +37,8 @@ static uint64_t sign_extend(uint64_t value, unsigned int size)
 }
 
 /* The register or immediate operand, cut to its size. */
-static uint64_t operand_value(const struct mimic_instruction *instruction,
-			      const struct mimic_registers *registers)
+static uint64_t mimic_operate_operand_value(const struct mimic_instruction *instruction,
+					    const struct mimic_registers *registers)
 {
 	uint64_t value = instruction->immediate;
 
@@ -49,8 +49,8 @@ static uint64_t operand_value(const struct mimic_instruction *instruction,
 	return value & mimic_operate_mask(instruction->register_size);
 }
 
-static void set_register(const struct mimic_instruction *instruction,
-			 struct mimic_registers *registers, uint64_t value)
+static void mimic_operate_set_register(const struct mimic_instruction *instruction,
+				       struct mimic_registers *registers, uint64_t value)
 {
 	uint64_t *gpr = &registers->gpr[instruction->reg];
 	uint64_t mask = mimic_operate_mask(instruction->register_size);
@@ -66,12 +66,12 @@ static void set_register(const struct mimic_instruction *instruction,
 /* --- arithmetic ---------------------------------------------------------- */
 
 /* By hand: the compiler's builtin may call libgcc, which the kernel does not have. */
-static bool has_odd_parity(uint8_t byte)
+static bool mimic_operate_has_odd_parity(uint8_t byte)
 {
 	return 0x6996 >> ((byte ^ byte >> 4) & 15) & 1;
 }
 
-static uint32_t flags_of_result(uint64_t result, unsigned int size)
+static uint32_t mimic_operate_flags_of_result(uint64_t result, unsigned int size)
 {
 	uint32_t flags = 0;
 
@@ -79,14 +79,14 @@ static uint32_t flags_of_result(uint64_t result, unsigned int size)
 		flags |= FLAG_ZF;
 	if (result >> (8 * size - 1))
 		flags |= FLAG_SF;
-	if (!has_odd_parity((uint8_t)result))
+	if (!mimic_operate_has_odd_parity((uint8_t)result))
 		flags |= FLAG_PF;
 	return flags;
 }
 
 /* first + second + carry, or first - second - carry; all cut to `size` bytes. */
-static uint64_t add_or_subtract(uint64_t first, uint64_t second, bool carry, bool subtract,
-				unsigned int size, uint32_t *flags)
+static uint64_t mimic_operate_add_or_subtract(uint64_t first, uint64_t second, bool carry, bool subtract,
+					      unsigned int size, uint32_t *flags)
 {
 	uint64_t result = subtract ? first - second - carry : first + second + carry;
 	uint64_t carries, overflow;
@@ -99,7 +99,7 @@ static uint64_t add_or_subtract(uint64_t first, uint64_t second, bool carry, boo
 		carries = (first & second) | ((first | second) & ~result);
 	overflow = subtract ? (first ^ second) & (first ^ result) :
 			      (first ^ result) & (second ^ result);
-	*flags = flags_of_result(result, size);
+	*flags = mimic_operate_flags_of_result(result, size);
 	if (carries >> (8 * size - 1) & 1)
 		*flags |= FLAG_CF;
 	if (carries & 8)
@@ -109,20 +109,20 @@ static uint64_t add_or_subtract(uint64_t first, uint64_t second, bool carry, boo
 	return result;
 }
 
-static uint64_t compute(unsigned int operation, uint64_t first, uint64_t second, bool carry,
-			unsigned int size, uint32_t *flags)
+static uint64_t mimic_operate_compute(unsigned int operation, uint64_t first, uint64_t second, bool carry,
+				      unsigned int size, uint32_t *flags)
 {
 	uint64_t result;
 
 	switch (operation) {
 	case MIMIC_OPERATION_ADD:
-		return add_or_subtract(first, second, false, false, size, flags);
+		return mimic_operate_add_or_subtract(first, second, false, false, size, flags);
 	case MIMIC_OPERATION_ADC:
-		return add_or_subtract(first, second, carry, false, size, flags);
+		return mimic_operate_add_or_subtract(first, second, carry, false, size, flags);
 	case MIMIC_OPERATION_SUB: case MIMIC_OPERATION_CMP:
-		return add_or_subtract(first, second, false, true, size, flags);
+		return mimic_operate_add_or_subtract(first, second, false, true, size, flags);
 	case MIMIC_OPERATION_SBB:
-		return add_or_subtract(first, second, carry, true, size, flags);
+		return mimic_operate_add_or_subtract(first, second, carry, true, size, flags);
 	case MIMIC_OPERATION_OR:
 		result = first | second;
 		break;
@@ -133,26 +133,26 @@ static uint64_t compute(unsigned int operation, uint64_t first, uint64_t second,
 		result = first & second;
 		break;
 	}
-	*flags = flags_of_result(result, size);
+	*flags = mimic_operate_flags_of_result(result, size);
 	return result;
 }
 
-static void arithmetic(const struct mimic_instruction *instruction,
-		       struct mimic_registers *registers, uint64_t memory)
+static void mimic_operate_arithmetic(const struct mimic_instruction *instruction,
+				     struct mimic_registers *registers, uint64_t memory)
 {
-	uint64_t other = operand_value(instruction, registers);
+	uint64_t other = mimic_operate_operand_value(instruction, registers);
 	uint64_t first = instruction->memory_first ? memory : other;
 	uint64_t second = instruction->memory_first ? other : memory;
 	bool carry = registers->flags & FLAG_CF;
 	uint64_t result;
 	uint32_t flags;
 
-	result = compute(instruction->operation, first, second, carry, instruction->memory_size,
-			 &flags);
+	result = mimic_operate_compute(instruction->operation, first, second, carry, instruction->memory_size,
+				       &flags);
 	registers->flags = (registers->flags & ~(uint64_t)FLAGS_ARITHMETIC) | flags;
 	if (instruction->operation != MIMIC_OPERATION_CMP &&
 	    instruction->operation != MIMIC_OPERATION_TEST)
-		set_register(instruction, registers, result);
+		mimic_operate_set_register(instruction, registers, result);
 }
 
 /* --- the calls ----------------------------------------------------------- */
@@ -160,9 +160,9 @@ static void arithmetic(const struct mimic_instruction *instruction,
 uint64_t mimic_operate_store_value(const struct mimic_instruction *instruction,
 				   const struct mimic_registers *registers)
 {
-	uint64_t value = operand_value(instruction, registers);
+	uint64_t value = mimic_operate_operand_value(instruction, registers);
 
-	return instruction->byte_swap ? swap_bytes(value, instruction->memory_size) : value;
+	return instruction->byte_swap ? mimic_operate_swap_bytes(value, instruction->memory_size) : value;
 }
 
 void mimic_operate_load(const struct mimic_instruction *instruction,
@@ -172,12 +172,12 @@ void mimic_operate_load(const struct mimic_instruction *instruction,
 
 	memory &= mimic_operate_mask(size);
 	if (instruction->operation != MIMIC_OPERATION_MOVE) {
-		arithmetic(instruction, registers, memory);
+		mimic_operate_arithmetic(instruction, registers, memory);
 		return;
 	}
 	if (instruction->byte_swap)
-		memory = swap_bytes(memory, size);
+		memory = mimic_operate_swap_bytes(memory, size);
 	if (instruction->sign_extend)
-		memory = sign_extend(memory, size);
-	set_register(instruction, registers, memory);
+		memory = mimic_operate_sign_extend(memory, size);
+	mimic_operate_set_register(instruction, registers, memory);
 }
