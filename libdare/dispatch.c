@@ -13,6 +13,7 @@ static int no_handle(void)
 
 int dare_flush(struct dare *dare)
 {
+	ssize_t posted;
 	size_t count;
 
 	if (unlikely(!dare))
@@ -22,7 +23,8 @@ int dare_flush(struct dare *dare)
 		return 0;
 	/* Also if it fails: the device is gone then, and the same values would fail again. */
 	dare->buffered = 0;
-	return dare->ops->post(dare->port, dare->buffer, count);
+	posted = mimic_library_post(dare->device, 0, DARE_STREAM, dare->buffer, count);
+	return posted < 0 ? (int)posted : 0;
 }
 
 int dare_dispatch(struct dare *dare, uint32_t word, uint64_t rs1, uint64_t rs2)

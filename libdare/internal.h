@@ -8,6 +8,7 @@
 
 #include "dare.h"
 #include "devices/dare/isa.h"
+#include "libmimic/library/library.h"
 
 /*
  * Values that wait in a context for the next post: 4 KiB, some 160 loads. Posting
@@ -18,41 +19,26 @@
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/*
- * Where a context's stores and loads go: a device of libmimic, or, in tests, a
- * model or an interpreter. Each function returns 0 or -errno.
- */
-struct dare_port_ops {
-	/* stores to STREAM; whole instructions */
-	int (*post)(void *port, const uint64_t *values, size_t count);
-	/* see what was posted before */
-	int (*load)(void *port, unsigned int offset, uint64_t *value);
-	int (*store)(void *port, unsigned int offset, uint64_t value);
-	void *(*alloc)(void *port, size_t size);	/* zeroed, page aligned; NULL with errno */
-	int (*free)(void *port, void *memory);
-	int (*share)(void *port, void *memory, size_t size);	/* dare_register() */
-	int (*unshare)(void *port, void *memory, size_t size);
-	const char *(*name)(void *port);
-	const char *(*transport)(void *port);
-	void (*close)(void *port);
-};
-
 struct dare {
-	const struct dare_port_ops *ops;
-	void *port;
+	struct mimic_device *device;
 	void *workspace;		/* of the matrix products; dare_alloc() */
 	size_t workspace_size;
 	size_t buffered;
 	uint64_t buffer[DARE_BUFFER_VALUES];
 };
 
-/* dare_open() with the port given; it is closed by dare_close(), and also if this fails. */
-int dare_open_port(struct dare **dare, const struct dare_port_ops *ops, void *port);
-
 /* Sets the text of dare_error_text() and returns `error`. */
 int dare_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
-/* The same with libmimic's own text. */
-int dare_device_error(int error) __attribute__((cold));
+
+static inline int dare_load_register(struct dare *dare, unsigned int offset, uint64_t *value)
+{
+	return mimic_library_load(dare->device, 0, offset, 8, value);
+}
+
+static inline int dare_store_register(struct dare *dare, unsigned int offset, uint64_t value)
+{
+	return mimic_library_store(dare->device, 0, offset, value);
+}
 
 /* Memory for a matrix product, at least `size` bytes; it stays the context's. NULL: out of memory. */
 void *dare_workspace(struct dare *dare, size_t size);

@@ -11,14 +11,14 @@ void *dare_alloc(struct dare *dare, size_t size)
 		dare_fail(-EINVAL, "dare_alloc: %s", dare ? "0 bytes" : "the handle is NULL");
 		return NULL;
 	}
-	return dare->ops->alloc(dare->port, size);
+	return mimic_library_alloc(dare->device, size);
 }
 
 int dare_free(struct dare *dare, void *memory)
 {
 	if (!dare)
 		return dare_fail(-EINVAL, "the handle is NULL");
-	return memory ? dare->ops->free(dare->port, memory) : 0;
+	return memory ? mimic_library_result(mimic_memory_free(dare->device, memory)) : 0;
 }
 
 static int check_range(struct dare *dare, const void *memory)
@@ -34,14 +34,14 @@ int dare_register(struct dare *dare, void *memory, size_t size)
 {
 	int error = check_range(dare, memory);
 
-	return error ? error : dare->ops->share(dare->port, memory, size);
+	return error ? error : mimic_library_result(mimic_memory_register(dare->device, memory, size));
 }
 
 int dare_unregister(struct dare *dare, void *memory, size_t size)
 {
 	int error = check_range(dare, memory);
 
-	return error ? error : dare->ops->unshare(dare->port, memory, size);
+	return error ? error : mimic_library_result(mimic_memory_unregister(dare->device, memory, size));
 }
 
 void *dare_workspace(struct dare *dare, size_t size)
@@ -49,9 +49,9 @@ void *dare_workspace(struct dare *dare, size_t size)
 	if (dare->workspace_size >= size)
 		return dare->workspace;
 	if (dare->workspace)
-		dare->ops->free(dare->port, dare->workspace);
+		mimic_memory_free(dare->device, dare->workspace);
 	dare->workspace_size = 0;
-	dare->workspace = dare->ops->alloc(dare->port, size);
+	dare->workspace = mimic_library_alloc(dare->device, size);
 	if (dare->workspace)
 		dare->workspace_size = size;
 	return dare->workspace;

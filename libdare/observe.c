@@ -37,7 +37,7 @@ static int wait_for_all(struct dare *dare, uint64_t *status)
 {
 	int error = dare_flush(dare);
 
-	return error ? error : dare->ops->load(dare->port, DARE_FENCE, status);
+	return error ? error : dare_load_register(dare, DARE_FENCE, status);
 }
 
 static void write_text(struct dare_error_info *info)
@@ -82,7 +82,7 @@ static int read_error(struct dare *dare, struct dare_error_info *info)
 	int error;
 
 	for (size_t i = 0; i < sizeof(registers) / sizeof(registers[0]); i++) {
-		error = dare->ops->load(dare->port, registers[i].offset, registers[i].value);
+		error = dare_load_register(dare, registers[i].offset, registers[i].value);
 		if (error)
 			return error;
 	}
@@ -133,7 +133,7 @@ int dare_clear_error(struct dare *dare)
 		return dare_fail(-EINVAL, "the handle is NULL");
 	/* What is still on its way belongs to the time before the error was cleared. */
 	error = wait_for_all(dare, &status);
-	return error ? error : dare->ops->store(dare->port, DARE_ERROR, 0);
+	return error ? error : dare_store_register(dare, DARE_ERROR, 0);
 }
 
 int dare_reset(struct dare *dare)
@@ -144,7 +144,7 @@ int dare_reset(struct dare *dare)
 	if (!dare)
 		return dare_fail(-EINVAL, "the handle is NULL");
 	error = wait_for_all(dare, &status);
-	return error ? error : dare->ops->store(dare->port, DARE_RESET, 0);
+	return error ? error : dare_store_register(dare, DARE_RESET, 0);
 }
 
 int dare_read_csr(struct dare *dare, enum dare_csr csr, uint64_t *value)
@@ -163,7 +163,7 @@ int dare_read_csr(struct dare *dare, enum dare_csr csr, uint64_t *value)
 		return dare_fail(-EINVAL, "CSR %u: there are 0 to %u", (unsigned int)csr,
 				 DARE_CSR_COUNT - 1);
 	error = wait_for_all(dare, &status);
-	return error ? error : dare->ops->load(dare->port, offsets[csr], value);
+	return error ? error : dare_load_register(dare, offsets[csr], value);
 }
 
 int dare_counters(struct dare *dare, struct dare_statistics *statistics)
@@ -176,9 +176,8 @@ int dare_counters(struct dare *dare, struct dare_statistics *statistics)
 	error = wait_for_all(dare, &status);
 #define _(name, meaning) \
 	if (!error) \
-		error = dare->ops->load(dare->port, \
-					DARE_COUNTER_OFFSET + 8 * DARE_COUNTER_##name, \
-					&statistics->name);
+		error = dare_load_register(dare, DARE_COUNTER_OFFSET + 8 * DARE_COUNTER_##name, \
+					   &statistics->name);
 	DARE_COUNTERS(_)
 #undef _
 	return error;

@@ -234,7 +234,7 @@ static int dropped_loops(struct maple *maple, uint64_t *dropped)
 	ssize_t got = mimic_device_counters(maple->device, counters, MAPLE_COUNTER_COUNT);
 
 	if (got < 0)
-		return maple_device_error((int)got);
+		return mimic_library_error((int)got);
 	*dropped = counters[MAPLE_COUNTER_lima_dropped];
 	return 0;
 }
@@ -360,7 +360,7 @@ static int artifact_fault(struct maple *maple, uint64_t *address, uint64_t *coun
 		return error;
 	got = mimic_device_counters(maple->device, counters, MAPLE_COUNTER_COUNT);
 	if (got < 0)
-		return maple_device_error((int)got);
+		return mimic_library_error((int)got);
 	*address = fault & ~(uint64_t)0xfff;
 	*count = counters[MAPLE_COUNTER_faults] - maple->faults_before;
 	return 0;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "libmimic/mimic.h"
+#include "libmimic/library/library.h"
 #include "maple.h"
 #include "mimic/maple_registers.h"
 
@@ -98,8 +98,6 @@ struct maple {
 
 /* Sets the text of maple_error_text() and returns `error`. */
 int maple_error(int error, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
-/* The same with libmimic's own text. */
-int maple_device_error(int error) __attribute__((cold));
 
 /* A number for the calling thread that no other thread of the process ever has. */
 uint64_t maple_self(void);

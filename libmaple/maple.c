@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Finding a device, its queues and their roles. */
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,7 +16,7 @@
 static const unsigned int size_codes[] = MAPLE_SIZE_CODES;
 #define SIZE_CODES (sizeof(size_codes) / sizeof(size_codes[0]))
 
-static __thread char error_text[256];
+static const struct mimic_library_kind kind = { .name = "maple", .title = "MAPLE" };
 
 static pthread_mutex_t instances_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct maple *instances;
@@ -27,23 +26,14 @@ int maple_error(int error, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(error_text, sizeof(error_text), format, arguments);
+	mimic_library_set_text(format, arguments);
 	va_end(arguments);
 	return error;
 }
 
-int maple_device_error(int error)
-{
-	const char *text = mimic_error_text();
-
-	if (text[0] != '\0')
-		return maple_error(error, "%s", text);
-	return maple_error(error, "the device answered: %s", strerror(-error));
-}
-
 const char *maple_error_text(void)
 {
-	return error_text;
+	return mimic_library_text();
 }
 
 uint64_t maple_self(void)
@@ -60,64 +50,21 @@ uint64_t maple_self(void)
 int maple_load_register(struct maple *maple, unsigned int page, unsigned int operation,
 			unsigned int field, unsigned int size, uint64_t *value)
 {
-	struct mimic_access access = {
-		.offset = MAPLE_OFFSET(operation, field),
-		.page = (uint8_t)page,
-		.size = (uint8_t)size,
-	};
-	int error = mimic_device_access(maple->device, &access);
-
-	*value = access.data;
-	return error ? maple_device_error(error) : 0;
+	return mimic_library_load(maple->device, page, MAPLE_OFFSET(operation, field), size, value);
 }
 
 int maple_store_register(struct maple *maple, unsigned int operation, unsigned int field,
 			 uint64_t value)
 {
-	struct mimic_access access = {
-		.offset = MAPLE_OFFSET(operation, field),
-		.page = MAPLE_PAGE_MAPLE,
-		.size = 8,
-		.is_write = 1,
-		.data = value,
-	};
-	int error = mimic_device_access(maple->device, &access);
-
-	return error ? maple_device_error(error) : 0;
+	return mimic_library_store(maple->device, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(operation, field),
+				   value);
 }
 
 ssize_t maple_post(struct maple *maple, unsigned int operation, unsigned int queue,
 		   const uint64_t *values, size_t count)
 {
-	const struct mimic_access pattern = {
-		.offset = MAPLE_OFFSET(operation, queue),
-		.page = MAPLE_PAGE_MAPLE,
-		.size = 8,
-		.is_write = 1,
-	};
-	ssize_t posted = mimic_device_post(maple->device, &pattern, values, count);
-
-	return posted < 0 ? maple_device_error((int)posted) : posted;
-}
-
-static int parse_transport(const char *name, enum mimic_transport *transport)
-{
-	*transport = MIMIC_TRANSPORT_AUTO;
-	if (!name || strcmp(name, "auto") == 0)
-		return 0;
-	if (strcmp(name, "embedded") == 0) {
-		*transport = MIMIC_TRANSPORT_EMBEDDED;
-		return 0;
-	}
-	if (strcmp(name, "daemon") == 0) {
-		*transport = MIMIC_TRANSPORT_DAEMON;
-		return 0;
-	}
-	if (strcmp(name, "kernel") == 0) {
-		*transport = MIMIC_TRANSPORT_KERNEL;
-		return 0;
-	}
-	return maple_error(-EINVAL, "transport \"%s\": not one of auto, kernel, daemon, embedded", name);
+	return mimic_library_post(maple->device, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(operation, queue), values,
+				  count);
 }
 
 static int find_size_code(unsigned int words, unsigned int *code)
@@ -266,7 +213,7 @@ static int start_device(struct maple *maple, unsigned int code)
 		return error;
 	got = mimic_device_counters(maple->device, counters, MAPLE_COUNTER_COUNT);
 	if (got < 0)
-		return maple_device_error((int)got);
+		return mimic_library_error((int)got);
 	maple->faults_before = counters[MAPLE_COUNTER_faults];
 	return 0;
 }
@@ -294,27 +241,10 @@ static struct maple *create(unsigned int queue_words)
 	return maple;
 }
 
-static int check_options(const struct maple_options *options, struct mimic_options *device_options,
-			 unsigned int *words, unsigned int *code)
-{
-	int error;
-
-	if (options->device && strncmp(options->device, "maple", 5) != 0)
-		return maple_error(-EINVAL, "device \"%s\": not a MAPLE", options->device);
-	*words = options->queue_words ? options->queue_words : DEFAULT_QUEUE_WORDS;
-	error = find_size_code(*words, code);
-	if (error)
-		return error;
-	device_options->socket_path = options->socket_path;
-	device_options->config_path = options->config_path;
-	return parse_transport(options->transport, &device_options->transport);
-}
-
 int maple_init(struct maple **result, const struct maple_options *options)
 {
 	const struct maple_options defaults = { 0 };
-	struct mimic_options device_options = { 0 };
-	unsigned int words = 0, code = 0;
+	unsigned int words, code = 0;
 	struct maple *maple;
 	int error;
 
@@ -323,18 +253,20 @@ int maple_init(struct maple **result, const struct maple_options *options)
 	*result = NULL;
 	if (!options)
 		options = &defaults;
-	error = check_options(options, &device_options, &words, &code);
+	words = options->queue_words ? options->queue_words : DEFAULT_QUEUE_WORDS;
+	error = find_size_code(words, &code);
 	if (error)
 		return error;
 	maple = create(words);
 	if (!maple)
 		return maple_error(-ENOMEM, "maple_init: out of memory");
-	error = mimic_device_open(&maple->device, options->device ? options->device : "maple",
-				  &device_options);
+	error = mimic_library_open(&maple->device, &kind, &(struct mimic_library_options){
+		options->device, options->transport, options->socket_path, options->config_path,
+	});
 	if (error) {
 		maple->device = NULL;
 		destroy(maple);
-		return maple_device_error(error);
+		return error;
 	}
 	maple->is_embedded = strcmp(mimic_device_transport(maple->device), "embedded") == 0;
 	error = add_instance(maple);

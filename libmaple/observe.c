@@ -21,7 +21,7 @@ int maple_counters(struct maple *maple, struct maple_counters *counters)
 		return error;
 	got = mimic_device_counters(maple->device, values, MAPLE_COUNTER_COUNT);
 	if (got < 0)
-		return maple_device_error((int)got);
+		return mimic_library_error((int)got);
 #define _(name, meaning) counters->name = values[MAPLE_COUNTER_##name];
 	MAPLE_COUNTERS(_)
 #undef _
@@ -68,47 +68,33 @@ int maple_fault(struct maple *maple, uint64_t *address, uint64_t *count)
 
 void *maple_alloc(struct maple *maple, size_t size)
 {
-	void *memory;
-
 	if (!maple || size == 0) {
 		errno = EINVAL;
 		maple_error(-EINVAL, maple ? "maple_alloc: no bytes" : "the handle is NULL");
 		return NULL;
 	}
-	memory = mimic_memory_alloc(maple->device, size);
-	if (!memory)
-		maple_device_error(-errno);
-	return memory;
+	return mimic_library_alloc(maple->device, size);
 }
 
 int maple_free(struct maple *maple, void *memory)
 {
-	int error;
-
 	if (!memory)
 		return 0;
 	if (!maple)
 		return maple_error(-EINVAL, "the handle is NULL");
-	error = mimic_memory_free(maple->device, memory);
-	return error ? maple_device_error(error) : 0;
+	return mimic_library_result(mimic_memory_free(maple->device, memory));
 }
 
 int maple_register(struct maple *maple, void *memory, size_t size)
 {
 	int error = check_handle(maple, memory);
 
-	if (error)
-		return error;
-	error = mimic_memory_register(maple->device, memory, size);
-	return error ? maple_device_error(error) : 0;
+	return error ? error : mimic_library_result(mimic_memory_register(maple->device, memory, size));
 }
 
 int maple_unregister(struct maple *maple, void *memory, size_t size)
 {
 	int error = check_handle(maple, memory);
 
-	if (error)
-		return error;
-	error = mimic_memory_unregister(maple->device, memory, size);
-	return error ? maple_device_error(error) : 0;
+	return error ? error : mimic_library_result(mimic_memory_unregister(maple->device, memory, size));
 }

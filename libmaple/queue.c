@@ -20,7 +20,7 @@ static ssize_t produce(struct maple *maple, unsigned int queue, unsigned int siz
 	ssize_t posted = mimic_device_post(maple->device, &pattern, values, count);
 
 	if (unlikely(posted < 0))
-		return maple_device_error((int)posted);
+		return mimic_library_error((int)posted);
 	maple_count(&maple->queues[queue].produced, count * (size / 4));
 	return posted;
 }
@@ -55,7 +55,7 @@ static ssize_t consume(struct maple *maple, unsigned int queue, unsigned int siz
 		got = mimic_device_load(maple->device, &pattern, (char *)values + done * size,
 					piece);
 		if (unlikely(got < 0))
-			return maple_device_error((int)got);
+			return mimic_library_error((int)got);
 		maple_count(&maple->queues[queue].consumed, piece * (size / 4));
 	}
 	return (ssize_t)count;

@@ -1,38 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* A cluster's handle: its units, its texts, and its end. */
+/* A cluster's handle: opening, its units, error texts, closing. */
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "internal.h"
-#include "libmimic/mimic.h"
 
-static __thread char error_text[400];
+static const struct mimic_library_kind kind = {
+	.name = "virgo", .title = "Virgo", .page = VIRGO_PAGE_CONTROL, .offset = VIRGO_CONTROL_IDENTIFY,
+	.magic = VIRGO_MAGIC, .version = VIRGO_VERSION,
+};
 
 int virgo_fail(int error, const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(error_text, sizeof(error_text), format, arguments);
+	mimic_library_set_text(format, arguments);
 	va_end(arguments);
 	return error;
 }
 
-int virgo_device_error(int error)
-{
-	const char *text = mimic_error_text();
-
-	if (text[0] != '\0')
-		return virgo_fail(error, "%s", text);
-	return virgo_fail(error, "the device answered: %s", strerror(-error));
-}
-
 const char *virgo_error_text(void)
 {
-	return error_text;
+	return mimic_library_text();
 }
 
 /* --- opening --------------------------------------------------------------------- */
@@ -40,18 +31,10 @@ const char *virgo_error_text(void)
 static int identify(struct virgo *virgo)
 {
 	uint64_t identity;
-	unsigned int version;
-	int error = virgo->ops->load(virgo->port, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_IDENTIFY, &identity);
+	int error = mimic_library_identify(virgo->device, &kind, &identity);
 
 	if (error)
 		return error;
-	version = (identity >> 24) & 0xff;
-	if (identity >> 32 != VIRGO_MAGIC)
-		return virgo_fail(-EPROTO, "%s: it is no Virgo: it identifies itself as 0x%llx",
-				  virgo_device_name(virgo), (unsigned long long)identity);
-	if (version != VIRGO_VERSION)
-		return virgo_fail(-EPROTO, "%s: register version %u, this library knows %u",
-				  virgo_device_name(virgo), version, VIRGO_VERSION);
 	virgo->unit_count = identity & 0xff;
 	if (!virgo->unit_count || virgo->unit_count > VIRGO_UNITS_MAX)
 		return virgo_fail(-EPROTO, "%s: it has %u units, this library knows of 1 to %u",
@@ -95,7 +78,7 @@ static int identify_all(struct virgo *virgo)
 	int error = identify(virgo);
 
 	if (!error)
-		error = virgo->ops->shared(virgo->port, &shared, &virgo->shared_size);
+		error = mimic_library_result(mimic_device_memory(virgo->device, &shared, &virgo->shared_size));
 	virgo->shared = shared;
 	for (unsigned int i = 0; i < virgo->unit_count && !error; i++) {
 		virgo->unit[i].virgo = virgo;
@@ -105,18 +88,17 @@ static int identify_all(struct virgo *virgo)
 	return error;
 }
 
-int virgo_open_port(struct virgo **result, const struct virgo_port_ops *ops, void *port)
+/* The device is closed if this fails. */
+static int make_handle(struct virgo **result, struct mimic_device *device)
 {
 	struct virgo *virgo = calloc(1, sizeof(*virgo));
 	int error;
 
-	*result = NULL;
 	if (!virgo) {
-		ops->close(port);
+		mimic_device_close(device);
 		return virgo_fail(-ENOMEM, "virgo_open: out of memory");
 	}
-	virgo->ops = ops;
-	virgo->port = port;
+	virgo->device = device;
 	virgo->owner = getpid();
 	virgo->event_fd = -1;
 	pthread_mutex_init(&virgo->lock, NULL);
@@ -130,6 +112,23 @@ int virgo_open_port(struct virgo **result, const struct virgo_port_ops *ops, voi
 	virgo->largest = VIRGO_PARTS;
 	*result = virgo;
 	return 0;
+}
+
+int virgo_open(struct virgo **result, const struct virgo_options *options)
+{
+	const struct virgo_options defaults = { 0 };
+	struct mimic_device *device;
+	int error;
+
+	if (!result)
+		return virgo_fail(-EINVAL, "virgo_open: no place for the handle");
+	*result = NULL;
+	if (!options)
+		options = &defaults;
+	error = mimic_library_open(&device, &kind, &(struct mimic_library_options){
+		options->device, options->transport, options->socket_path, options->config_path,
+	});
+	return error ? error : make_handle(result, device);
 }
 
 int virgo_check_owner(const struct virgo *virgo)
@@ -153,16 +152,16 @@ void virgo_close(struct virgo *virgo)
 		if (unit->thread && is_owner)
 			virgo_gemm_thread_end(unit);
 		if (unit->workspace)
-			virgo->ops->free(virgo->port, unit->workspace);
+			mimic_memory_free(virgo->device, unit->workspace);
 		if (unit->copies)
-			virgo->ops->free(virgo->port, unit->copies);
+			mimic_memory_free(virgo->device, unit->copies);
 	}
 	if (virgo->event_fd >= 0) {
-		virgo->ops->eventfd(virgo->port, -1, 0);
+		mimic_device_eventfd(virgo->device, -1, 0);
 		close(virgo->event_fd);
 	}
 	virgo_forget_ranges(virgo);
-	virgo->ops->close(virgo->port);
+	mimic_device_close(virgo->device);
 	if (is_owner) {
 		pthread_cond_destroy(&virgo->given_back);
 		pthread_mutex_destroy(&virgo->counter_lock);
@@ -173,12 +172,12 @@ void virgo_close(struct virgo *virgo)
 
 const char *virgo_transport(const struct virgo *virgo)
 {
-	return virgo->ops->transport(virgo->port);
+	return mimic_device_transport(virgo->device);
 }
 
 const char *virgo_device_name(const struct virgo *virgo)
 {
-	return virgo->ops->name(virgo->port);
+	return mimic_device_name(virgo->device);
 }
 
 /* --- units ------------------------------------------------------------------------- */
@@ -210,18 +209,14 @@ int virgo_find(struct virgo *virgo, unsigned int number, struct virgo_unit **uni
 
 int virgo_load_register(struct virgo_unit *unit, unsigned int offset, uint64_t *value)
 {
-	struct virgo *virgo = unit->virgo;
-
-	return virgo->ops->load(virgo->port, VIRGO_PAGE_UNITS,
-				VIRGO_BLOCK_SIZE * unit->number + offset, value);
+	return mimic_library_load(unit->virgo->device, VIRGO_PAGE_UNITS,
+				  VIRGO_BLOCK_SIZE * unit->number + offset, 8, value);
 }
 
 int virgo_store_register(struct virgo_unit *unit, unsigned int offset, uint64_t value)
 {
-	struct virgo *virgo = unit->virgo;
-
-	return virgo->ops->store(virgo->port, VIRGO_PAGE_UNITS,
-				 VIRGO_BLOCK_SIZE * unit->number + offset, value);
+	return mimic_library_store(unit->virgo->device, VIRGO_PAGE_UNITS,
+				   VIRGO_BLOCK_SIZE * unit->number + offset, value);
 }
 
 unsigned int virgo_unit_count(const struct virgo *virgo)

@@ -6,13 +6,20 @@
 
 #define SIZE_MAX_16 0xffffu
 
+static int post(struct virgo_unit *unit, const uint64_t *values, size_t count)
+{
+	ssize_t posted = mimic_library_post(unit->virgo->device, VIRGO_PAGE_UNITS,
+					    VIRGO_UNIT_OFFSET(unit->number, STREAM), values, count);
+
+	return posted < 0 ? (int)posted : 0;
+}
+
 /*
  * A queue that takes a store too many for an error, as the RTL's does, gets no more than
  * it has room for, and when the unit has done the ones before.
  */
 static int post_slowly(struct virgo_unit *unit, size_t count)
 {
-	struct virgo *virgo = unit->virgo;
 	const size_t most = (size_t)unit->info.queue_entries * VIRGO_COMMAND_VALUES;
 	int error = 0;
 
@@ -22,14 +29,13 @@ static int post_slowly(struct virgo_unit *unit, size_t count)
 		some = count - at < most ? count - at : most;
 		error = virgo_load_fence(unit, &status);
 		if (!error)
-			error = virgo->ops->post(virgo->port, unit->number, unit->buffer + at, some);
+			error = post(unit, unit->buffer + at, some);
 	}
 	return error;
 }
 
 int virgo_post_buffer(struct virgo_unit *unit)
 {
-	struct virgo *virgo = unit->virgo;
 	size_t count = unit->buffered;
 
 	if (count == 0)
@@ -38,7 +44,7 @@ int virgo_post_buffer(struct virgo_unit *unit)
 	unit->buffered = 0;
 	if (unlikely(unit->overflows))
 		return post_slowly(unit, count);
-	return virgo->ops->post(virgo->port, unit->number, unit->buffer, count);
+	return post(unit, unit->buffer, count);
 }
 
 static bool is_loop(unsigned int funct)

@@ -60,9 +60,9 @@ static char *make_memory(struct virgo_unit *unit, size_t size)
 	if (unit->copies_size >= size)
 		return unit->copies;
 	if (unit->copies)
-		virgo->ops->free(virgo->port, unit->copies);
+		mimic_memory_free(virgo->device, unit->copies);
 	unit->copies_size = 0;
-	unit->copies = virgo->ops->alloc(virgo->port, size);
+	unit->copies = mimic_library_alloc(virgo->device, size);
 	if (unit->copies)
 		unit->copies_size = size;
 	return unit->copies;

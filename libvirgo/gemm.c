@@ -321,7 +321,7 @@ static int make_workspace(struct gemm *gemm)
 
 	if (gemm->staging != STAGING_MEMORY || unit->workspace)
 		return 0;
-	unit->workspace = unit->virgo->ops->alloc(unit->virgo->port, size);
+	unit->workspace = mimic_library_alloc(unit->virgo->device, size);
 	return unit->workspace ? 0 : virgo_fail(-ENOMEM, "virgo_gemm: no memory for a tile");
 }
 

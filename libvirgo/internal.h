@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
+#include "libmimic/library/library.h"
 #include "virgo.h"
 
 /*
@@ -17,27 +18,6 @@
 #define VIRGO_COMMAND_VALUES 3	/* RS1, RS2, word */
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
-
-/*
- * Where a cluster's stores and loads go: a device of libmimic, or, in tests, a
- * model. Each function returns 0 or -errno.
- */
-struct virgo_port_ops {
-	/* stores to a unit's STREAM; whole commands */
-	int (*post)(void *port, unsigned int unit, const uint64_t *values, size_t count);
-	/* see what this thread posted before */
-	int (*load)(void *port, unsigned int page, unsigned int offset, uint64_t *value);
-	int (*store)(void *port, unsigned int page, unsigned int offset, uint64_t value);
-	int (*shared)(void *port, void **memory, size_t *size);
-	int (*eventfd)(void *port, int fd, uint64_t events);
-	void *(*alloc)(void *port, size_t size);	/* zeroed, page aligned; NULL with errno */
-	int (*free)(void *port, void *memory);
-	int (*share)(void *port, void *memory, size_t size);	/* virgo_register() */
-	int (*unshare)(void *port, void *memory, size_t size);
-	const char *(*name)(void *port);
-	const char *(*transport)(void *port);
-	void (*close)(void *port);
-};
 
 /* Commands that set something which stays, and whether the unit has it already. */
 enum virgo_setting {
@@ -93,8 +73,7 @@ struct virgo_share {
 };
 
 struct virgo {
-	const struct virgo_port_ops *ops;
-	void *port;
+	struct mimic_device *device;
 	pid_t owner;
 	unsigned char *shared;
 	size_t shared_size;
@@ -116,14 +95,8 @@ struct virgo {
 	pthread_mutex_t counter_lock;		/* COUNTER_SELECT and COUNTER_VALUE belong together */
 };
 
-/* virgo_open() with the port given; it is closed by virgo_close(), and also if this fails. */
-int virgo_open_port(struct virgo **virgo, const struct virgo_port_ops *ops, void *port);
-
 /* Sets the text of virgo_error_text() and returns `error`. */
 int virgo_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
-/* The same with libmimic's own text. */
-int virgo_device_error(int error) __attribute__((cold));
-
 /* Finds a unit that is the caller's to use. */
 int virgo_find(struct virgo *virgo, unsigned int number, struct virgo_unit **unit);
 /* The same, whoever uses it. */

@@ -89,7 +89,7 @@ void *virgo_alloc(struct virgo *virgo, size_t size)
 		virgo_fail(-EINVAL, "virgo_alloc: %s", virgo ? "0 bytes" : "the handle is NULL");
 		return NULL;
 	}
-	memory = virgo->ops->alloc(virgo->port, size);
+	memory = mimic_library_alloc(virgo->device, size);
 	if (memory)
 		note_range(virgo, memory, size);
 	return memory;
@@ -109,7 +109,7 @@ int virgo_free(struct virgo *virgo, void *memory)
 		return error;
 	/* First: once it is free, another thread may get, and note, the same addresses. */
 	range = take_range(virgo, memory);
-	error = virgo->ops->free(virgo->port, memory);
+	error = mimic_library_result(mimic_memory_free(virgo->device, memory));
 	forget_range(virgo, range, error);
 	return error;
 }
@@ -128,7 +128,7 @@ int virgo_register(struct virgo *virgo, void *memory, size_t size)
 	int error = check_range(virgo, memory);
 
 	if (!error)
-		error = virgo->ops->share(virgo->port, memory, size);
+		error = mimic_library_result(mimic_memory_register(virgo->device, memory, size));
 	if (!error)
 		note_range(virgo, memory, size);
 	return error;
@@ -144,7 +144,7 @@ int virgo_unregister(struct virgo *virgo, void *memory, size_t size)
 	if (error)
 		return error;
 	range = take_range(virgo, memory);
-	error = virgo->ops->unshare(virgo->port, memory, size);
+	error = mimic_library_result(mimic_memory_unregister(virgo->device, memory, size));
 	forget_range(virgo, range, error);
 	return error;
 }

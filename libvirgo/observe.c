@@ -25,8 +25,8 @@ int virgo_barrier_participants(struct virgo *virgo, unsigned int barrier, unsign
 		return error;
 	if (count > 255)
 		return virgo_fail(-EINVAL, "barrier %u: %u participants; there can be 255", barrier, count);
-	return virgo->ops->store(virgo->port, VIRGO_PAGE_CONTROL, VIRGO_BARRIER_PARTICIPANTS(barrier),
-				 count);
+	return mimic_library_store(virgo->device, VIRGO_PAGE_CONTROL, VIRGO_BARRIER_PARTICIPANTS(barrier),
+				   count);
 }
 
 int virgo_barrier(struct virgo *virgo, unsigned int barrier)
@@ -34,8 +34,8 @@ int virgo_barrier(struct virgo *virgo, unsigned int barrier)
 	uint64_t opened;
 	int error = check_barrier(virgo, barrier);
 
-	return error ? error : virgo->ops->load(virgo->port, VIRGO_PAGE_CONTROL,
-						VIRGO_BARRIER_WAIT(barrier), &opened);
+	return error ? error : mimic_library_load(virgo->device, VIRGO_PAGE_CONTROL,
+						  VIRGO_BARRIER_WAIT(barrier), 8, &opened);
 }
 
 /* --- events ------------------------------------------------------------------------------ */
@@ -66,7 +66,7 @@ int virgo_event_fd(struct virgo *virgo, uint64_t events)
 	fd = event_fd(virgo);
 	if (fd < 0)
 		return fd;
-	error = virgo->ops->eventfd(virgo->port, events ? fd : -1, events);
+	error = mimic_library_result(mimic_device_eventfd(virgo->device, events ? fd : -1, events));
 	return error ? error : fd;
 }
 
@@ -77,8 +77,8 @@ static int read_all(struct virgo *virgo, uint64_t *values)
 	int error = 0;
 
 	for (unsigned int i = 0; i < VIRGO_COUNTER_COUNT && !error; i++)
-		error = virgo->ops->load(virgo->port, VIRGO_PAGE_CONTROL, VIRGO_COUNTER_OFFSET + 8 * i,
-					 &values[i]);
+		error = mimic_library_load(virgo->device, VIRGO_PAGE_CONTROL, VIRGO_COUNTER_OFFSET + 8 * i, 8,
+					   &values[i]);
 	return error;
 }
 

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define MOVED_BY 0x100000000000ull	/* a frame's distance from its page */
 
@@ -122,6 +124,37 @@ static enum mimic_fault_answer page_fault(void *context, uint64_t address, unsig
 	return f->fault_answer;
 }
 
+/* From the heap if it can be: there the sanitizers see what goes beyond its end. */
+static void make_shared(struct virgo_fixture *f)
+{
+	const size_t size = (size_t)f->config.shared_kb << 10;
+
+	f->shared_file = -1;
+	if (!(f->options & FIXTURE_FILE)) {
+		f->shared = aligned_alloc(4096, size);
+		if (!f->shared)
+			abort();
+		memset(f->shared, 0, size);
+		return;
+	}
+	f->shared_file = memfd_create("shared", MFD_CLOEXEC);
+	if (f->shared_file < 0 || ftruncate(f->shared_file, (off_t)size))
+		abort();
+	f->shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, f->shared_file, 0);
+	if (f->shared == MAP_FAILED)
+		abort();
+}
+
+static void free_shared(struct virgo_fixture *f)
+{
+	if (f->shared_file < 0) {
+		free(f->shared);
+		return;
+	}
+	munmap(f->shared, (size_t)f->config.shared_kb << 10);
+	close(f->shared_file);
+}
+
 struct virgo_config virgo_fixture_config(unsigned int type, unsigned int dim)
 {
 	struct virgo_config config;
@@ -147,11 +180,10 @@ struct virgo_fixture *virgo_fixture_create(const struct virgo_config *config, un
 	else
 		virgo_config_default(&f->config);
 	f->options = options;
-	f->shared = aligned_alloc(4096, (size_t)f->config.shared_kb << 10);
+	make_shared(f);
 	f->arena = aligned_alloc(4096, ARENA_BYTES);
-	if (!f->shared || !f->arena)
+	if (!f->arena)
 		abort();
-	memset(f->shared, 0, (size_t)f->config.shared_kb << 10);
 	memset(f->arena, 0, ARENA_BYTES);
 	if (options & FIXTURE_WALKS)
 		host.memory.walk = walk;
@@ -172,7 +204,7 @@ void virgo_fixture_destroy(struct virgo_fixture *f)
 	if (f->unexpected)
 		abort();
 	virgo_model_destroy(f->model);
-	free(f->shared);
+	free_shared(f);
 	free(f->arena);
 	free(f);
 }

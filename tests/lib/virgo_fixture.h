@@ -21,6 +21,7 @@ enum virgo_fixture_option {
 	FIXTURE_ROWS = 2,	/* no read_block and write_block */
 	FIXTURE_FAULTS = 4,	/* page_fault() answers fault_answer */
 	FIXTURE_MOVED = 8,	/* with FIXTURE_WALKS: frames are elsewhere */
+	FIXTURE_FILE = 16,	/* the shared memory can be mapped once more */
 };
 
 struct virgo_fixture {
@@ -28,6 +29,7 @@ struct virgo_fixture {
 	struct virgo_config config;
 	unsigned int options;
 	unsigned char *shared;
+	int shared_file;		/* with FIXTURE_FILE */
 	unsigned char *arena;
 	bool absent[ARENA_PAGES];	/* cannot be read or written */
 	bool read_only[ARENA_PAGES];

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tests/lib/dare_port.h"
+#include "tests/lib/fake_dare.h"
 #include "tests/lib/sparse_case.h"
 #include "tests/lib/sparse_libraries.h"
 
@@ -179,14 +179,14 @@ static void results_are_the_plain_loops_bit_for_bit_on_1000_matrices(void **unus
 }
 
 /* The interpreter reaches the operands and nothing beside; not even what is behind the last row. */
-static struct dare *open_interpreter(struct dare_port *port, const struct sparse_case *s, const struct operands *o)
+static struct dare *open_interpreter(struct fake_dare *fake, const struct sparse_case *s, const struct operands *o)
 {
-	struct dare *dare = dare_port_open(port);
+	struct dare *dare = fake_dare_open(fake);
 
 	assert_non_null(dare);
-	dare_port_allow(port, o->a, s->rows * o->ld * sizeof(*o->a) - (o->ld - o->columns) * sizeof(*o->a));
-	dare_port_allow(port, o->b, s->columns * o->ld * sizeof(*o->b) - (o->ld - o->columns) * sizeof(*o->b));
-	dare_port_allow(port, o->c, s->rows * o->ld * sizeof(*o->c) - (o->ld - o->columns) * sizeof(*o->c));
+	fake_dare_allow(fake, o->a, s->rows * o->ld * sizeof(*o->a) - (o->ld - o->columns) * sizeof(*o->a));
+	fake_dare_allow(fake, o->b, s->columns * o->ld * sizeof(*o->b) - (o->ld - o->columns) * sizeof(*o->b));
+	fake_dare_allow(fake, o->c, s->rows * o->ld * sizeof(*o->c) - (o->ld - o->columns) * sizeof(*o->c));
 	return dare;
 }
 
@@ -196,19 +196,19 @@ static void results_are_the_same_on_the_plain_interpreter(void **unused)
 
 	(void)unused;
 	for (unsigned int i = 0; i < INTERPRETED_MATRICES; i++) {
-		struct dare_port port;
+		struct fake_dare fake;
 		struct sparse_case s;
 		struct operands o;
 		struct dare *dare;
 
 		sparse_case_random(&s, &random);
 		operands_make(&o, &s, &random, random_columns(&random));
-		dare = open_interpreter(&port, &s, &o);
+		dare = open_interpreter(&fake, &s, &o);
 		check_matrix(dare, &s, &o, i);
-		assert_int_equal(port.oracle.counters.errors, 0);
-		assert_int_equal(port.oracle.matrix_m, 16);
-		assert_int_equal(port.oracle.matrix_k, 64);
-		assert_int_equal(port.oracle.matrix_n, 16);
+		assert_int_equal(fake.oracle.counters.errors, 0);
+		assert_int_equal(fake.oracle.matrix_m, 16);
+		assert_int_equal(fake.oracle.matrix_k, 64);
+		assert_int_equal(fake.oracle.matrix_n, 16);
 		dare_close(dare);
 		operands_free(&o);
 		sparse_case_free(&s);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tests/lib/dare_port.h"
+#include "tests/lib/fake_dare.h"
 #include "tests/lib/sparse_case.h"
 
 static const unsigned int blocks_of[] = { 1, 2, 4, 8, 16 };
@@ -26,12 +26,12 @@ static struct dare_oracle_counters run(const struct sparse_case *s, enum product
 	float *b = calloc(s->columns * columns + 1, sizeof(*b));
 	float *p = calloc(s->nonzeros + 1, sizeof(*p));
 	struct dare_blocks *blocks;
-	struct dare_port port;
-	struct dare *dare = dare_port_open(&port);
+	struct fake_dare fake;
+	struct dare *dare = fake_dare_open(&fake);
 
 	assert_true(a && b && p && dare);
-	dare_port_allow(&port, a, s->rows * columns * sizeof(*a));
-	dare_port_allow(&port, b, s->columns * columns * sizeof(*b));
+	fake_dare_allow(&fake, a, s->rows * columns * sizeof(*a));
+	fake_dare_allow(&fake, b, s->columns * columns * sizeof(*b));
 	assert_int_equal(dare_blockify(&blocks, &matrix, block), 0);
 	if (product == SPMM)
 		assert_int_equal(dare_spmm(dare, form, blocks, NULL, columns, b, columns, a, columns), 0);
@@ -42,7 +42,7 @@ static struct dare_oracle_counters run(const struct sparse_case *s, enum product
 	free(a);
 	free(b);
 	free(p);
-	return port.oracle.counters;
+	return fake.oracle.counters;
 }
 
 static void check_counters(const struct dare_oracle_counters *got, const struct sparse_count *right)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "tests/lib/dare_port.h"
+#include "tests/lib/fake_dare.h"
 #include "tests/lib/sparse_case.h"
 
 #define SIZE 200
@@ -23,7 +23,7 @@
 /* A matrix that takes several segments of address tiles, and operands for both kernels. */
 struct fixture {
 	struct sparse_case s;
-	struct dare_port port;
+	struct fake_dare fake;
 	struct dare *dare;
 	struct dare_blocks *blocks;
 	float *a, *b, *p;
@@ -43,17 +43,17 @@ static int set_up(void **state)
 	f->b = calloc(SIZE * COLUMNS, sizeof(*f->b));
 	f->p = calloc(f->s.nonzeros, sizeof(*f->p));
 	assert_true(f->a && f->b && f->p);
-	f->dare = dare_port_open(&f->port);
+	f->dare = fake_dare_open(&f->fake);
 	*state = f;
 	return 0;
 }
 
-static unsigned int allocated(const struct dare_port *port)
+static unsigned int allocated(const struct fake_dare *fake)
 {
 	unsigned int count = 0;
 
-	for (unsigned int i = 0; i < DARE_PORT_RANGES; i++)
-		count += port->ranges[i].is_allocated;
+	for (unsigned int i = 0; i < FAKE_DARE_RANGES; i++)
+		count += fake->ranges[i].is_allocated;
 	return count;
 }
 
@@ -93,8 +93,8 @@ static int tear_down(void **state)
 
 static void allow_all(struct fixture *f)
 {
-	dare_port_allow(&f->port, f->a, SIZE * COLUMNS * sizeof(*f->a));
-	dare_port_allow(&f->port, f->b, SIZE * COLUMNS * sizeof(*f->b));
+	fake_dare_allow(&f->fake, f->a, SIZE * COLUMNS * sizeof(*f->a));
+	fake_dare_allow(&f->fake, f->b, SIZE * COLUMNS * sizeof(*f->b));
 }
 
 static int spmm(struct fixture *f, enum dare_form form)
@@ -138,7 +138,7 @@ static void bad_arguments_of_spmm_are_refused_by_name(void **state)
 	assert_int_equal(dare_spmm(f->dare, DARE_GSA, blocks, NULL, 4, b, 4, (float *)(void *)((char *)a + 2), 4),
 			 -EINVAL);
 	text_has("no multiple of 4");
-	assert_int_equal(f->port.posts, 0);
+	assert_int_equal(f->fake.device.posts, 0);
 }
 
 static void bad_arguments_of_sddmm_are_refused_by_name(void **state)
@@ -160,7 +160,7 @@ static void bad_arguments_of_sddmm_are_refused_by_name(void **state)
 	text_has("a row of A has 4 elements");
 	assert_int_equal(dare_sddmm(f->dare, DARE_GSA, blocks, NULL, 4, a, 4, b, 3, p), -EINVAL);
 	text_has("a row of B has 4 elements");
-	assert_int_equal(f->port.posts, 0);
+	assert_int_equal(f->fake.device.posts, 0);
 }
 
 static void no_columns_are_a_product_of_zeros(void **state)
@@ -181,7 +181,7 @@ static void memory_that_is_not_there_is_efault_and_the_context_goes_on_after_it(
 
 	for (enum dare_form form = DARE_BASELINE; form <= DARE_GSA; form++) {
 		assert_int_equal(spmm(f, form), -EFAULT);
-		text_has("interpreter: instruction");
+		text_has("dare0: instruction");
 		assert_int_equal(dare_error(f->dare, &info), 0);
 		assert_int_equal(info.error, DARE_ERROR_LOAD);
 		assert_int_equal(info.address, (uintptr_t)f->b);
@@ -191,12 +191,12 @@ static void memory_that_is_not_there_is_efault_and_the_context_goes_on_after_it(
 		assert_int_equal(dare_clear_error(f->dare), 0);
 		assert_int_equal(sddmm(f, form), -EFAULT);
 		assert_int_equal(dare_clear_error(f->dare), 0);
-		assert_int_equal(allocated(&f->port), 0);
+		assert_int_equal(allocated(&f->fake), 0);
 	}
 	allow_all(f);
 	assert_int_equal(spmm(f, DARE_GSA), 0);
 	assert_int_equal(sddmm(f, DARE_GSA), 0);
-	assert_int_equal(allocated(&f->port), 0);
+	assert_int_equal(allocated(&f->fake), 0);
 	no_more_threads_than(before);
 }
 
@@ -207,12 +207,12 @@ static void a_device_that_is_gone_ends_the_call_and_its_thread(void **state)
 
 	allow_all(f);
 	for (enum dare_form form = DARE_BASELINE; form <= DARE_GSA; form++) {
-		f->port.post_error = -ENOTCONN;
+		f->fake.device.post_error = -ENOTCONN;
 		assert_int_equal(spmm(f, form), -ENOTCONN);
 		assert_int_equal(sddmm(f, form), -ENOTCONN);
-		f->port.post_error = 0;
+		f->fake.device.post_error = 0;
 	}
-	assert_int_equal(allocated(&f->port), 0);
+	assert_int_equal(allocated(&f->fake), 0);
 	no_more_threads_than(before);
 }
 
@@ -220,12 +220,12 @@ static void no_memory_is_enomem_by_what_it_was_for(void **state)
 {
 	struct fixture *f = *state;
 
-	f->port.alloc_fails = true;
+	f->fake.device.alloc_fails = true;
 	assert_int_equal(spmm(f, DARE_GSA), -ENOMEM);
 	text_has("the blocks of S");
 	assert_int_equal(sddmm(f, DARE_BASELINE), -ENOMEM);
 	text_has("the blocks of P");
-	assert_int_equal(allocated(&f->port), 0);
+	assert_int_equal(allocated(&f->fake), 0);
 }
 
 /* What is posted at the time the call begins may still write C. */

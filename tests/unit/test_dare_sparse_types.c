@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "tests/lib/dare_port.h"
+#include "tests/lib/fake_dare.h"
 #include "tests/lib/sparse_case.h"
 
 #define MATRICES SPARSE_CASES(25)
@@ -83,16 +83,16 @@ static void operands_free(struct operands *o)
 		free(all[i]);
 }
 
-static struct dare *open_interpreter(struct dare_port *port, const struct sparse_case *s, const struct operands *o)
+static struct dare *open_interpreter(struct fake_dare *fake, const struct sparse_case *s, const struct operands *o)
 {
-	struct dare *dare = dare_port_open(port);
+	struct dare *dare = fake_dare_open(fake);
 
 	assert_non_null(dare);
-	dare_port_allow(port, o->a8, s->rows * o->columns);
-	dare_port_allow(port, o->b8, s->columns * o->columns);
-	dare_port_allow(port, o->a16, s->rows * o->columns * 2);
-	dare_port_allow(port, o->b16, s->columns * o->columns * 2);
-	dare_port_allow(port, o->c, s->rows * o->columns * 4);
+	fake_dare_allow(fake, o->a8, s->rows * o->columns);
+	fake_dare_allow(fake, o->b8, s->columns * o->columns);
+	fake_dare_allow(fake, o->a16, s->rows * o->columns * 2);
+	fake_dare_allow(fake, o->b16, s->columns * o->columns * 2);
+	fake_dare_allow(fake, o->c, s->rows * o->columns * 4);
 	return dare;
 }
 
@@ -105,14 +105,14 @@ static void on_matrices(uint64_t seed, check_fn *check)
 
 	for (unsigned int i = 0; i < MATRICES; i++) {
 		struct dare_sparse matrix;
-		struct dare_port port;
+		struct fake_dare fake;
 		struct sparse_case s;
 		struct operands o;
 		struct dare *dare;
 
 		sparse_case_random(&s, &random);
 		operands_make(&o, &s, &random);
-		dare = open_interpreter(&port, &s, &o);
+		dare = open_interpreter(&fake, &s, &o);
 		matrix = sparse_case_matrix(&s, DARE_CSR);
 		for (unsigned int b = 0; b < 5; b++) {
 			struct dare_blocks *blocks;
@@ -122,7 +122,7 @@ static void on_matrices(uint64_t seed, check_fn *check)
 			check(dare, DARE_GSA, blocks, &s, &o);
 			dare_blocks_free(blocks);
 		}
-		assert_int_equal(port.oracle.counters.errors, 0);
+		assert_int_equal(fake.oracle.counters.errors, 0);
 		dare_close(dare);
 		operands_free(&o);
 		sparse_case_free(&s);
@@ -237,15 +237,15 @@ static void no_values_are_ones(void **unused)
 	int8_t byte[] = { 3, -5 };
 	int32_t integer_c[2], integer_p[4];
 	struct dare_blocks *blocks;
-	struct dare_port port;
-	struct dare *dare = dare_port_open(&port);
+	struct fake_dare fake;
+	struct dare *dare = fake_dare_open(&fake);
 
 	(void)unused;
-	dare_port_allow(&port, real, sizeof(real));
-	dare_port_allow(&port, half, sizeof(half));
-	dare_port_allow(&port, byte, sizeof(byte));
-	dare_port_allow(&port, real_c, sizeof(real_c));
-	dare_port_allow(&port, integer_c, sizeof(integer_c));
+	fake_dare_allow(&fake, real, sizeof(real));
+	fake_dare_allow(&fake, half, sizeof(half));
+	fake_dare_allow(&fake, byte, sizeof(byte));
+	fake_dare_allow(&fake, real_c, sizeof(real_c));
+	fake_dare_allow(&fake, integer_c, sizeof(integer_c));
 	assert_int_equal(dare_blockify(&blocks, &matrix, 2), 0);
 	assert_int_equal(dare_spmm(dare, DARE_AUTO, blocks, NULL, 1, real, 1, real_c, 1), 0);
 	assert_true(real_c[0] == 4.0f && real_c[1] == 4.0f);

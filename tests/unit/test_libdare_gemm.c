@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-#include "tests/lib/dare_port.h"
+#include "tests/lib/fake_dare.h"
 #include "tests/lib/gemm_check.h"
 
-static struct dare_port port;
+static struct fake_dare fake;
 static struct dare *dare;
 static uint64_t seed;
 
@@ -19,7 +19,7 @@ static int open_context(void **state)
 {
 	(void)state;
 	seed = 0x2545f4914f6cdd1d;
-	dare = dare_port_open(&port);
+	dare = fake_dare_open(&fake);
 	return dare ? 0 : -1;
 }
 
@@ -87,7 +87,7 @@ static void no_multiplication_is_wasted_at_the_edges(void **state)
 {
 	(void)state;
 	check(GEMM_FP32, 0, 37, 21, 29);
-	assert_int_equal(port.oracle.counters.macs_used, 37 * 21 * 29);
+	assert_int_equal(fake.oracle.counters.macs_used, 37 * 21 * 29);
 }
 
 static void a_product_without_terms_is_zero(void **state)
@@ -125,7 +125,7 @@ static void wrong_arguments_are_named(void **state)
 	assert_non_null(strstr(dare_error_text(), "C: a row has 2 elements"));
 	assert_int_equal(dare_gemm(dare, 0, 2, 2, 2, a, SIZE_MAX, b, 2, c, 2), -EINVAL);
 	assert_non_null(strstr(dare_error_text(), "more than memory"));
-	assert_int_equal(port.values, 0);
+	assert_int_equal(fake.device.values, 0);
 }
 
 static void a_failure_of_before_ends_the_product(void **state)
@@ -146,7 +146,7 @@ static void a_device_that_goes_ends_the_product(void **state)
 	static float a[40 * 40], b[40 * 40], c[40 * 40];
 
 	(void)state;
-	port.post_error = -ENOTCONN;
+	fake.device.post_error = -ENOTCONN;
 	assert_int_equal(dare_gemm(dare, 0, 40, 40, 40, a, 40, b, 40, c, 40), -ENOTCONN);
 }
 
@@ -155,10 +155,10 @@ static void no_memory_for_tiles_is_an_error(void **state)
 	float a[1] = { 2 }, b[1] = { 3 }, c[1] = { 4 };
 
 	(void)state;
-	port.alloc_fails = true;
+	fake.device.alloc_fails = true;
 	assert_int_equal(dare_gemm(dare, 0, 1, 1, 1, a, 1, b, 1, c, 1), -ENOMEM);
 	assert_true(c[0] == 4);
-	port.alloc_fails = false;
+	fake.device.alloc_fails = false;
 	assert_int_equal(dare_gemm(dare, 0, 1, 1, 1, a, 1, b, 1, c, 1), 0);
 	assert_true(c[0] == 6);
 }
@@ -169,9 +169,9 @@ static void csrs_are_as_after_reset_afterwards(void **state)
 	dare_mcfg(dare, DARE_CSR_MATRIX_M, 3);
 	dare_mcfg(dare, DARE_CSR_MATRIX_K, 7);
 	check(GEMM_INT8, 0, 19, 21, 67);
-	assert_int_equal(port.oracle.matrix_m, 16);
-	assert_int_equal(port.oracle.matrix_k, 64);
-	assert_int_equal(port.oracle.matrix_n, 16);
+	assert_int_equal(fake.oracle.matrix_m, 16);
+	assert_int_equal(fake.oracle.matrix_k, 64);
+	assert_int_equal(fake.oracle.matrix_n, 16);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_context, close_context)

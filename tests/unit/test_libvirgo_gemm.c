@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "tests/lib/virgo_port.h"
+#include "tests/lib/fake_virgo.h"
 
-static struct virgo_port port;
+static struct fake_virgo fake;
 static struct virgo *virgo;
 
 /* Eight fp32 units as the paper's, or of other types. */
@@ -28,7 +28,7 @@ static void open_units(unsigned int shared_kb, const struct virgo_unit_config *u
 	config.units = count;
 	for (unsigned int i = 0; i < count; i++)
 		config.unit[i] = *unit;
-	virgo = virgo_port_open(&port, &config);
+	virgo = fake_virgo_open(&fake, &config);
 	assert_non_null(virgo);
 }
 
@@ -42,13 +42,13 @@ static int open_cluster(void **state)
 static int close_cluster(void **state)
 {
 	(void)state;
-	virgo_port_close(&port, virgo);
+	fake_virgo_close(&fake, virgo);
 	return 0;
 }
 
 static struct virgo_product good_product(void)
 {
-	float *memory = (float *)port.fixture->arena;
+	float *memory = (float *)fake.fixture->arena;
 
 	return (struct virgo_product){
 		.type = VIRGO_FP32, .m = 10, .n = 12, .k = 14, .a = memory, .lda = 14,
@@ -93,7 +93,7 @@ static void products_that_make_no_sense_are_told(void **state)
 	assert_int_equal(virgo_gemm(virgo, 0, NULL), -EINVAL);
 	assert_int_equal(virgo_gemm(virgo, 8, &p), -EINVAL);
 	assert_int_equal(virgo_gemm(NULL, 0, &p), -EINVAL);
-	assert_int_equal(port.count, 0);
+	assert_int_equal(fake.count, 0);
 	p = good_product();
 	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
 }
@@ -115,7 +115,7 @@ static void narrow_results_and_scales_of_integers_are_checked(void **state)
 	p.flags = VIRGO_ADD;
 	p.scale = 1;
 	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
-	virgo_port_close(&port, virgo);
+	fake_virgo_close(&fake, virgo);
 }
 
 static void sums_of_integers_need_a_beta_that_is_a_number(void **state)
@@ -134,7 +134,7 @@ static void sums_of_integers_need_a_beta_that_is_a_number(void **state)
 	}
 	p.flags = VIRGO_NARROW;
 	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
-	virgo_port_close(&port, virgo);
+	fake_virgo_close(&fake, virgo);
 }
 
 static void a_unit_with_an_error_keeps_it(void **state)
@@ -154,11 +154,11 @@ static void an_error_of_the_product_is_cleared(void **state)
 	struct virgo_product p = good_product();
 
 	(void)state;
-	port.fixture->absent[1] = true;	/* elements 1024 on: in B */
+	fake.fixture->absent[1] = true;	/* elements 1024 on: in B */
 	assert_int_equal(virgo_gemm(virgo, 0, &p), -EFAULT);
 	assert_non_null(strstr(virgo_error_text(), "loop_ws: address 0x"));
 	assert_int_equal(virgo_fence(virgo, 0), 0);
-	port.fixture->absent[1] = false;
+	fake.fixture->absent[1] = false;
 	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
 }
 
@@ -207,7 +207,7 @@ static void a_product_begins_with_the_first_half_of_the_accumulator(void **state
 {
 	const uint64_t nothing = VIRGO_LOOP_SKIP_A | VIRGO_LOOP_SKIP_B | VIRGO_LOOP_SKIP_D |
 				 VIRGO_LOOP_SKIP_EXECUTE | VIRGO_LOOP_SKIP_C;
-	float *memory = (float *)port.fixture->arena;
+	float *memory = (float *)fake.fixture->arena;
 	struct virgo_product p = {
 		.type = VIRGO_FP32, .m = 64, .n = 64, .k = 8, .a = memory, .lda = 8, .b = memory + 1024,
 		.ldb = 64, .c = memory + 2048, .ldc = 64,
@@ -256,14 +256,14 @@ static void the_rounding_mode_of_the_thread_changes_no_result(void **state)
 
 	(void)state;
 	open_units(64, &(struct virgo_unit_config){ VIRGO_INT8, 16, 16, 0, 0, 0 }, 1);
-	memset(port.fixture->arena, 1, 16);
+	memset(fake.fixture->arena, 1, 16);
 	for (int i = 0; i < 4; i++) {
 		p = good_product();
 		p.type = VIRGO_INT8;
 		p.m = p.n = p.k = 1;
 		p.flags = VIRGO_NARROW;
 		p.epilogue = VIRGO_EPILOGUE_SWISH;
-		memset(port.fixture->arena + 4000, 1, 1);	/* B */
+		memset(fake.fixture->arena + 4000, 1, 1);	/* B */
 		assert_int_equal(rounded(modes[i], &p), 1);
 		p.epilogue = VIRGO_EPILOGUE_NONE;
 		p.scale = 0.4f;
@@ -271,7 +271,7 @@ static void the_rounding_mode_of_the_thread_changes_no_result(void **state)
 		p.k = 0;
 		assert_int_equal(rounded(modes[i], &p), 0);
 	}
-	virgo_port_close(&port, virgo);
+	fake_virgo_close(&fake, virgo);
 }
 
 static void no_memory_for_a_tile_is_told(void **state)
@@ -283,11 +283,11 @@ static void no_memory_for_a_tile_is_told(void **state)
 	p = good_product();
 	p.type = VIRGO_FP16;
 	p.epilogue = VIRGO_EPILOGUE_SWISH;
-	port.alloc_fails = true;
+	fake.device.alloc_fails = true;
 	assert_int_equal(virgo_gemm(virgo, 0, &p), -ENOMEM);
-	port.alloc_fails = false;
+	fake.device.alloc_fails = false;
 	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
-	virgo_port_close(&port, virgo);
+	fake_virgo_close(&fake, virgo);
 }
 
 /* --- tiles -------------------------------------------------------------------------------------- */
@@ -326,7 +326,7 @@ static void tiles_fill_accumulator_and_shared_memory(void **state)
 		check_sizes((struct virgo_product){ .type = (enum virgo_type)cases[i].unit.type,
 						    .m = 4096, .n = 4096, .k = 4096 },
 			    cases[i].m, cases[i].n, cases[i].k, cases[i].shared_kb << 10);
-		virgo_port_close(&port, virgo);
+		fake_virgo_close(&fake, virgo);
 	}
 }
 
@@ -359,10 +359,10 @@ static size_t loops_of(const struct virgo_product *p)
 {
 	size_t loops = 0;
 
-	port.count = 0;
+	fake.count = 0;
 	assert_int_equal(virgo_gemm(virgo, 0, p), 0);
-	for (size_t i = 0; i < port.count; i++)
-		loops += port.commands[i].word >> 25 == VIRGO_FUNCT_LOOP_WS;
+	for (size_t i = 0; i < fake.count; i++)
+		loops += fake.commands[i].word >> 25 == VIRGO_FUNCT_LOOP_WS;
 	return loops;
 }
 
@@ -374,12 +374,12 @@ static void a_step_is_one_loop(void **state)
 	assert_int_equal(loops_of(&p), 1);
 	p = (struct virgo_product){
 		.type = VIRGO_FP32, .m = 130, .n = 70, .k = 200, .lda = 200, .ldb = 70, .ldc = 70,
-		.a = port.fixture->arena, .b = port.fixture->arena + 200000,
-		.c = port.fixture->arena + 300000,
+		.a = fake.fixture->arena, .b = fake.fixture->arena + 200000,
+		.c = fake.fixture->arena + 300000,
 	};
 	assert_int_equal(loops_of(&p), 3 * 2 * 4);
 	/* Bounds only where they change, strides once: about three commands for a step. */
-	assert_true(port.count < 4 * 3 * 2 * 4);
+	assert_true(fake.count < 4 * 3 * 2 * 4);
 	/* One more to shared memory for each tile; its steps are shorter. */
 	p.epilogue = VIRGO_EPILOGUE_SWISH;
 	assert_int_equal(loops_of(&p), 3 * 2 * (5 + 1));
@@ -390,20 +390,20 @@ static void successive_steps_use_different_halves(void **state)
 {
 	struct virgo_product p = {
 		.type = VIRGO_FP32, .m = 64, .n = 64, .k = 64 * 6, .lda = 64 * 6, .ldb = 64, .ldc = 64,
-		.a = port.fixture->arena, .b = port.fixture->arena + 200000,
-		.c = port.fixture->arena + 400000,
+		.a = fake.fixture->arena, .b = fake.fixture->arena + 200000,
+		.c = fake.fixture->arena + 400000,
 	};
 	uint64_t a_row = UINT64_MAX, steps = 0;
 
 	(void)state;
 	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
-	for (size_t i = 0; i < port.count; i++) {
-		if (port.commands[i].word >> 25 != VIRGO_FUNCT_LOOP_WS_SPAD_AB)
+	for (size_t i = 0; i < fake.count; i++) {
+		if (fake.commands[i].word >> 25 != VIRGO_FUNCT_LOOP_WS_SPAD_AB)
 			continue;
-		assert_int_not_equal(port.commands[i].rs1, a_row);
-		a_row = port.commands[i].rs1;
+		assert_int_not_equal(fake.commands[i].rs1, a_row);
+		a_row = fake.commands[i].rs1;
 		assert_true(a_row == 0 || a_row == 1024);
-		assert_int_equal(port.commands[i].rs2, a_row + 1024);
+		assert_int_equal(fake.commands[i].rs2, a_row + 1024);
 		steps++;
 	}
 	assert_int_equal(steps, 6);
@@ -423,8 +423,8 @@ static void a_product_leaves_alone_what_the_program_has(void **state)
 	p.k = 1000;
 	p.lda = 0;
 	p.lda = 1000;
-	p.b = (float *)port.fixture->arena + 10000;
-	p.c = (float *)port.fixture->arena + 30000;
+	p.b = (float *)fake.fixture->arena + 10000;
+	p.c = (float *)fake.fixture->arena + 30000;
 	assert_int_equal(virgo_gemm(virgo, 0, &p), 0);
 	for (unsigned char *at = part; at < shared + 65536; at++)
 		assert_int_equal(*at, 0x5a);

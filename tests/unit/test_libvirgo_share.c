@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/lib/virgo_port.h"
+#include "tests/lib/fake_virgo.h"
 
-static struct virgo_port port;
+static struct fake_virgo fake;
 static struct virgo *virgo;
 
 /* Eight units as the paper's. */
@@ -28,14 +28,14 @@ static int open_cluster(void **state)
 	config.units = 8;
 	for (unsigned int i = 0; i < 8; i++)
 		config.unit[i] = (struct virgo_unit_config){ VIRGO_FP32, 8, 16, 0, 0, 0 };
-	virgo = virgo_port_open(&port, &config);
+	virgo = fake_virgo_open(&fake, &config);
 	return virgo ? 0 : -1;
 }
 
 static int close_cluster(void **state)
 {
 	(void)state;
-	virgo_port_close(&port, virgo);
+	fake_virgo_close(&fake, virgo);
 	return 0;
 }
 
@@ -170,7 +170,7 @@ static float *a, *b, *c;
 
 static struct virgo_product make_product(void)
 {
-	a = (float *)port.fixture->arena;
+	a = (float *)fake.fixture->arena;
 	b = a + M * K;
 	c = b + K * N;
 	for (size_t i = 0; i < M * K + K * N; i++)
@@ -201,14 +201,14 @@ static void allow(unsigned int parts)
 }
 
 /* The first step has been sent. */
-static void a_second_product_comes(struct virgo_port *p)
+static void a_second_product_comes(struct fake_device *device)
 {
-	if (p->posts == 1)
+	if (device->posts == 1)
 		allow(32);
 }
 
 /* In its middle a tile of 64 x 64 may not be cut anew, and does not fit into this. */
-static void many_more_come(struct virgo_port *p)
+static void many_more_come(struct fake_virgo *p)
 {
 	if (p->waits > 1 && virgo->largest == 32)
 		allow(2);
@@ -219,11 +219,11 @@ static void products_that_come_while_one_waits_to_give_up_change_no_result(void 
 	struct virgo_product product = make_product();
 
 	(void)state;
-	port.on_post = a_second_product_comes;
-	port.on_wait = many_more_come;
+	fake.device.on_post = a_second_product_comes;
+	fake.on_wait = many_more_come;
 	assert_int_equal(virgo_gemm(virgo, 0, &product), 0);
 	/* It was the hook's turn. */
-	assert_true(port.waits > 2);
+	assert_true(fake.waits > 2);
 	check_product();
 	assert_int_equal(virgo->used, 0);
 }

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/lib/virgo_port.h"
+#include "tests/lib/fake_virgo.h"
 
 #define LEADING 70
 
-static struct virgo_port port;
+static struct fake_virgo fake;
 static struct virgo *virgo;
 static float *a, *b, *c, *d;	/* of the arena */
 
@@ -26,8 +26,8 @@ static int open_cluster(void **state)
 	virgo_config_default(&config);
 	config.units = 2;
 	config.unit[1] = (struct virgo_unit_config){ VIRGO_INT8, 16, 64, 0, 0, 0 };
-	virgo = virgo_port_open(&port, &config);
-	a = (float *)port.fixture->arena;
+	virgo = fake_virgo_open(&fake, &config);
+	a = (float *)fake.fixture->arena;
 	b = a + 64 * LEADING;
 	c = b + 64 * LEADING;
 	d = c + 64 * LEADING;
@@ -43,7 +43,7 @@ static int open_cluster(void **state)
 static int close_cluster(void **state)
 {
 	(void)state;
-	virgo_port_close(&port, virgo);
+	fake_virgo_close(&fake, virgo);
 	return 0;
 }
 
@@ -288,7 +288,7 @@ static void tiles_that_do_not_fit_are_told(void **state)
 	BAD(b_end, 2049);
 #undef BAD
 	virgo_flush(virgo, 0);
-	assert_int_equal(port.count, 0);
+	assert_int_equal(fake.count, 0);
 	assert_int_equal(virgo_matmul_tile(virgo, 0, 0, &good), 0);
 }
 
@@ -323,7 +323,7 @@ static void bad_arguments_of_tiles_are_told(void **state)
 	assert_int_equal(virgo_store_shared(virgo, 0, &tile, 0, VIRGO_LAYERNORM, 1), -EINVAL);
 	assert_int_equal(virgo_store_shared(NULL, 0, &tile, 0, VIRGO_RELU, 1), -EINVAL);
 	virgo_flush(virgo, 0);
-	assert_int_equal(port.count, 0);
+	assert_int_equal(fake.count, 0);
 }
 
 #define ON(name) cmocka_unit_test_setup_teardown(name, open_cluster, close_cluster)

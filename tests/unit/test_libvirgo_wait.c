@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "tests/lib/half.h"
-#include "tests/lib/virgo_port.h"
+#include "tests/lib/fake_virgo.h"
 
-static struct virgo_port port;
+static struct fake_virgo fake;
 static struct virgo *virgo;
 
 static int open_cluster(void **state)
@@ -24,14 +24,14 @@ static int open_cluster(void **state)
 	virgo_config_default(&config);
 	config.units = 2;
 	config.unit[1] = config.unit[0];
-	virgo = virgo_port_open(&port, &config);
+	virgo = fake_virgo_open(&fake, &config);
 	return virgo ? 0 : -1;
 }
 
 static int close_cluster(void **state)
 {
 	(void)state;
-	virgo_port_close(&port, virgo);
+	fake_virgo_close(&fake, virgo);
 	return 0;
 }
 
@@ -49,7 +49,7 @@ static void give_loop(unsigned int unit)
 
 static uint64_t completed(unsigned int unit)
 {
-	return virgo_unit_load(port.fixture, unit, VIRGO_COMPLETED);
+	return virgo_unit_load(fake.fixture, unit, VIRGO_COMPLETED);
 }
 
 /* --- tickets ------------------------------------------------------------------------------ */
@@ -75,14 +75,14 @@ static void commands_are_done_when_the_unit_has_done_them(void **state)
 	give(0, 3);
 	ticket = virgo_ticket(virgo, 0);
 	assert_int_equal(virgo_done(virgo, 0, ticket), 0);
-	assert_int_equal(port.count, 3);
-	virgo_run(port.fixture);
+	assert_int_equal(fake.count, 3);
+	virgo_run(fake.fixture);
 	assert_int_equal(virgo_done(virgo, 0, ticket), 1);
 	assert_int_equal(virgo_done(virgo, 0, ticket + 1), -EINVAL);
 	assert_int_equal(virgo_done(virgo, 2, 0), -EINVAL);
 }
 
-/* The port runs the model only as long as the load that waits has no answer. */
+/* The fake device runs the model only as long as the load that waits has no answer. */
 static void a_wait_ends_with_the_ticket(void **state)
 {
 	uint64_t ticket;
@@ -117,7 +117,7 @@ static void a_wait_for_an_old_loop_does_not_wait_for_new_ones(void **state)
 	tickets[0] = virgo_ticket(virgo, 0);
 	for (int i = 5; i >= 0; i--) {
 		assert_int_equal(virgo_wait(virgo, 0, tickets[i]), 0);
-		assert_int_equal(port.last_wait, expected[i]);
+		assert_int_equal(fake.last_wait, expected[i]);
 		assert_true(completed(0) >= tickets[i]);
 	}
 }
@@ -131,7 +131,7 @@ static void give_long_loop(struct virgo *of)
 	assert_int_equal(virgo_flush(of, 0), 0);
 }
 
-static struct virgo *open_large(struct virgo_port *other)
+static struct virgo *open_large(struct fake_virgo *other)
 {
 	struct virgo_config config;
 
@@ -139,13 +139,13 @@ static struct virgo *open_large(struct virgo_port *other)
 	config.shared_kb = 256;
 	config.unit[0].accumulator_kb = 64;
 	config.cisc_generation = VIRGO_CISC_LATER;
-	return virgo_port_open(other, &config);
+	return fake_virgo_open(other, &config);
 }
 
 /* Only a word that makes a loop is one. */
 static void a_wait_does_not_end_before_a_loop_because_of_a_cisc_word(void **state)
 {
-	struct virgo_port other;
+	struct fake_virgo other;
 	struct virgo *large = open_large(&other);
 	uint64_t ticket;
 
@@ -163,13 +163,13 @@ static void a_wait_does_not_end_before_a_loop_because_of_a_cisc_word(void **stat
 	assert_int_equal(virgo_wait(large, 0, ticket), 0);
 	assert_int_equal(other.last_wait, VIRGO_WAIT_LOOPS_1);
 	assert_true(virgo_unit_load(other.fixture, 0, VIRGO_COMPLETED) >= ticket);
-	virgo_port_close(&other, large);
+	fake_virgo_close(&other, large);
 }
 
 /* What an error drops comes behind it, also if the error is that of a store. */
 static void a_loop_is_not_done_because_others_behind_it_were_dropped(void **state)
 {
-	struct virgo_port other;
+	struct fake_virgo other;
 	struct virgo *large = open_large(&other);
 	uint64_t ticket;
 
@@ -185,7 +185,7 @@ static void a_loop_is_not_done_because_others_behind_it_were_dropped(void **stat
 	assert_int_equal(virgo_wait(large, 0, ticket), -EILSEQ);
 	assert_int_equal(virgo_unit_load(other.fixture, 0, VIRGO_LOOPS), 0);
 	assert_int_equal(virgo_done(large, 0, virgo_ticket(large, 0)), 1);
-	virgo_port_close(&other, large);
+	fake_virgo_close(&other, large);
 }
 
 /* As when too many threads wait in the device. */
@@ -193,17 +193,17 @@ static void who_is_answered_at_once_asks_again(void **state)
 {
 	(void)state;
 	give(0, 3);
-	port.at_once = 3;
+	fake.at_once = 3;
 	assert_int_equal(virgo_fence(virgo, 0), 0);
-	assert_int_equal(port.waits, 4);
+	assert_int_equal(fake.waits, 4);
 	assert_int_equal(completed(0), 3);
 	give_loop(0);
 	give_loop(0);
-	port.at_once = 2;
+	fake.at_once = 2;
 	assert_int_equal(virgo_fence_loops(virgo, 0, 1), 0);
-	assert_int_equal(port.waits, 7);
-	assert_true(virgo_unit_load(port.fixture, 0, VIRGO_LOOPS) <= 1);
-	port.at_once = 1;
+	assert_int_equal(fake.waits, 7);
+	assert_true(virgo_unit_load(fake.fixture, 0, VIRGO_LOOPS) <= 1);
+	fake.at_once = 1;
 	assert_int_equal(virgo_wait(virgo, 0, virgo_ticket(virgo, 0)), 0);
 	assert_int_equal(completed(0), 5);
 }
@@ -213,13 +213,13 @@ static void nobody_waits_for_nothing(void **state)
 	(void)state;
 	give(0, 2);
 	assert_int_equal(virgo_wait(virgo, 0, 0), 0);
-	assert_int_equal(port.waits, 0);
+	assert_int_equal(fake.waits, 0);
 	/* But what is in the buffer is sent. */
-	assert_int_equal(port.count, 2);
+	assert_int_equal(fake.count, 2);
 	assert_int_equal(virgo_reset(virgo, 0), 0);
-	port.waits = 0;
+	fake.waits = 0;
 	assert_int_equal(virgo_wait(virgo, 0, 2), 0);
-	assert_int_equal(port.waits, 0);
+	assert_int_equal(fake.waits, 0);
 	virgo_command(virgo, 0, 99, 0, 0);
 	virgo_fence(virgo, 0);
 	assert_int_equal(virgo_wait(virgo, 0, 0), -EILSEQ);
@@ -233,7 +233,7 @@ static void fences_wait_for_all_or_for_loops(void **state)
 	give(0, 1);
 	assert_int_equal(virgo_fence_loops(virgo, 0, 3), 0);
 	assert_int_equal(virgo_fence_loops(virgo, 0, 0), 0);
-	assert_int_equal(virgo_unit_load(port.fixture, 0, VIRGO_LOOPS), 0);
+	assert_int_equal(virgo_unit_load(fake.fixture, 0, VIRGO_LOOPS), 0);
 	assert_int_equal(virgo_fence(virgo, 0), 0);
 	assert_int_equal(completed(0), 3);
 	assert_int_equal(virgo_fence_loops(virgo, 0, 4), -EINVAL);
@@ -290,7 +290,7 @@ static void errors_of_commands_are_told_with_their_number(void **state)
 		virgo_command(virgo, 0, cases[i].funct, cases[i].rs1, cases[i].rs2);
 		give(0, 1);
 		assert_int_equal(virgo_fence(virgo, 0), cases[i].error);
-		assert_non_null(strstr(virgo_error_text(), "model, unit 0: "));
+		assert_non_null(strstr(virgo_error_text(), "virgo0, unit 0: "));
 		assert_non_null(strstr(virgo_error_text(), cases[i].text));
 		assert_int_equal(virgo_fence(virgo, 0), cases[i].error);
 		assert_int_equal(virgo_error(virgo, 0, &info), 0);
@@ -318,7 +318,7 @@ static void no_error_is_all_zero(void **state)
 
 static void a_cleared_error_lets_the_unit_go_on_and_configures_anew(void **state)
 {
-	float *memory = (float *)port.fixture->arena;
+	float *memory = (float *)fake.fixture->arena;
 
 	(void)state;
 	memory[0] = 5;
@@ -339,7 +339,7 @@ static void a_cleared_error_lets_the_unit_go_on_and_configures_anew(void **state
 /* Such a queue takes a store too many for an error, as the RTL's does. */
 static void a_queue_that_could_overflow_does_not(void **state)
 {
-	struct virgo_port other;
+	struct fake_virgo other;
 	struct virgo_config config;
 	struct virgo *small;
 
@@ -347,12 +347,12 @@ static void a_queue_that_could_overflow_does_not(void **state)
 	virgo_config_default(&config);
 	config.queue_entries = 4;
 	config.overflow_is_error = 1;
-	small = virgo_port_open(&other, &config);
+	small = fake_virgo_open(&other, &config);
 	for (int i = 0; i < 100; i++)
 		virgo_command(small, 0, VIRGO_FUNCT_CLOCK_GATE, 0, 0);
 	assert_int_equal(virgo_wait(small, 0, virgo_ticket(small, 0)), 0);
 	assert_int_equal(virgo_unit_load(other.fixture, 0, VIRGO_COMPLETED), 100);
-	virgo_port_close(&other, small);
+	fake_virgo_close(&other, small);
 }
 
 /* --- parts of the shared memory -------------------------------------------------------------- */
