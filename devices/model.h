@@ -191,4 +191,13 @@ struct mimic_model {
 	struct mimic_trace_source trace;
 };
 
+/*
+ * store_many and load_many by as many calls of access(), for models that have no faster way. An
+ * access that would wait is tried and withdrawn, and is counted as one that waited.
+ */
+size_t mimic_store_each(struct mimic_model *model, const struct mimic_access *pattern, const uint64_t *values,
+			size_t count, uint64_t now);
+size_t mimic_load_each(struct mimic_model *model, const struct mimic_access *pattern, void *values,
+		       size_t count, uint64_t now);
+
 #endif

@@ -1,15 +1,18 @@
-# The template device (docs/writing-a-driver.md): its model and daemon, for
-# people to run and for the tests. The driver is built with the other modules.
+# The template device: its model and kind for the tests, and a daemon that serves it by itself
+# (examples/bus, docs/writing-a-driver.md). The driver is built with the other modules.
 
-TEMPLATE_SRC := devices/template/template_model.c devices/template/template_daemon.c
+TEMPLATE_MODEL_SRC := $(wildcard devices/template/*.c)
+# What models call.
+DEVICE_HELPERS_SRC := $(filter-out devices/kinds.c,$(wildcard devices/*.c devices/soc/*.c))
+TEMPLATE_DAEMON_SRC := devices/template/template_model.c examples/bus/template_daemon.c $(DEVICE_HELPERS_SRC)
 TEMPLATE_DAEMON := $(O)/bin/mimic-template
 
 all: $(TEMPLATE_DAEMON)
 
-$(TEMPLATE_DAEMON): $(call obj,$(TEMPLATE_SRC) devices/template/main.c)
+$(TEMPLATE_DAEMON): $(call obj,$(TEMPLATE_DAEMON_SRC) examples/bus/main.c)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^
 
-$(O)/tests/unit/test_template_model: $(call obj,devices/template/template_model.c)
-$(O)/tests/kselftest/test_template: $(patsubst %.c,$(O)/obj/kselftest/%.o,$(TEMPLATE_SRC))
+$(O)/tests/unit/test_template_model: $(call obj,$(TEMPLATE_MODEL_SRC))
+$(O)/tests/kselftest/test_template: $(patsubst %.c,$(O)/obj/kselftest/%.o,$(TEMPLATE_DAEMON_SRC))

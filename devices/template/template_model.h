@@ -1,34 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/*
- * The template device's model: what the hardware does, as a state machine of
- * devices/model.h. Its driver is template_daemon.c, or a unit test.
- */
-#ifndef MIMIC_TEMPLATE_MODEL_H
-#define MIMIC_TEMPLATE_MODEL_H
+/* The template device's model: what the hardware does, as a state machine of devices/model.h. */
+#ifndef TEMPLATE_MODEL_H
+#define TEMPLATE_MODEL_H
 
 #include "devices/model.h"
-#include "mimic/template_registers.h"
+#include "devices/register.h"
+#include "devices/state.h"
+#include "devices/template/template_registers.h"
 
 /* Accesses that may wait at a time; as many as a kernel's channel has slots. */
 #define TEMPLATE_WAITERS_MAX 256
-/* Cycles from START to its sum. */
-#define TEMPLATE_LATENCY 1000
 
-/* _(name, meaning) */
-#define TEMPLATE_COUNTERS(_) \
-	_(additions, "sums that were made") \
-	_(waits, "accesses that had to wait") \
-	_(illegal, "accesses of no register, or of the wrong kind: 0 or dropped")
-
-enum template_counter {
-#define _(name, meaning) TEMPLATE_COUNTER_##name,
-	TEMPLATE_COUNTERS(_)
-#undef _
-	TEMPLATE_COUNTER_COUNT
+/* What a configuration file can say in the section [template]. */
+struct template_config {
+	unsigned int latency;	/* cycles from START to its sum */
 };
 
-/* NULL and errno. `host` is copied. */
-struct mimic_model *template_model_create(const struct mimic_host *host, uint64_t now);
+void template_config_default(struct template_config *config);
+/* NULL, or what is wrong; the text begins with the key's name. */
+const char *template_config_check(const struct template_config *config);
+
+/* NULL and errno. `config` and `host` are copied. */
+struct mimic_model *template_model_create(const struct template_config *config, const struct mimic_host *host);
 void template_model_destroy(struct mimic_model *model);
+
+extern const struct mimic_register_block template_user_block;
+extern const struct mimic_register_block template_control_block;
 
 #endif

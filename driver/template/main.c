@@ -27,7 +27,7 @@
 
 #include "compat.h"
 #include "mimic.h"
-#include "mimic/template_registers.h"
+#include "devices/template/template_registers.h"
 
 #define TEMPLATE_MINORS 64
 

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "devices/template/template_daemon.h"
+#include "examples/bus/template_daemon.h"
 
 #define PAGE 4096
 

@@ -11,6 +11,8 @@
 
 #include "devices/template/template_model.h"
 
+#define LATENCY 1000
+
 static struct {
 	struct mimic_model *model;
 	uint64_t now;
@@ -38,11 +40,14 @@ static void interrupt(void *context)
 static int setup(void **state)
 {
 	struct mimic_host host = { .complete = complete, .interrupt = interrupt };
+	struct template_config config;
 
 	(void)state;
 	memset(&device, 0, sizeof(device));
 	device.now = 5000;
-	device.model = template_model_create(&host, device.now);
+	template_config_default(&config);
+	config.latency = LATENCY;
+	device.model = template_model_create(&config, &host);
 	return !device.model;
 }
 
@@ -107,15 +112,17 @@ static void registers_have_their_reset_values_after_power_on(void **state)
 		unsigned int page, offset;
 		uint64_t reset;
 	} list[] = {
-#define _(page, offset, name, access, reset, meaning) \
-		{ #access, TEMPLATE_PAGE_##page, offset, reset },
-		TEMPLATE_REGISTERS(_)
+#define _(offset, name, access, reset, role, format, meaning) { #access, TEMPLATE_PAGE_USER, offset, reset },
+		TEMPLATE_USER_REGISTERS(_)
+#undef _
+#define _(offset, name, access, reset, role, format, meaning) { #access, TEMPLATE_PAGE_CONTROL, offset, reset },
+		TEMPLATE_CONTROL_REGISTERS(_)
 #undef _
 	};
 
 	(void)state;
 	add(7, 8);
-	pass(TEMPLATE_LATENCY);
+	pass(LATENCY);
 	device.model->ops->power_on(device.model, device.now);
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
 		if (list[i].access[0] == 'R')
@@ -129,7 +136,7 @@ static void a_sum_is_there_after_the_latency_and_not_before(void **state)
 
 	(void)state;
 	add(40, 2);
-	pass(TEMPLATE_LATENCY - 1);
+	pass(LATENCY - 1);
 	assert_true(device.model->ops->busy(device.model));
 	assert_int_equal(device.interrupts, 0);
 	assert_int_equal(access_as(9, TEMPLATE_PAGE_USER, TEMPLATE_SUM, 8, false, &data),
@@ -146,7 +153,7 @@ static void a_sum_wraps_at_64_bits(void **state)
 {
 	(void)state;
 	add(0xfffffffffffffff0ull, 0x25);
-	pass(TEMPLATE_LATENCY);
+	pass(LATENCY);
 	assert_int_equal(load(TEMPLATE_PAGE_USER, TEMPLATE_SUM), 0x15);
 }
 
@@ -154,9 +161,9 @@ static void each_addition_interrupts_and_its_event_stays_until_acknowledged(void
 {
 	(void)state;
 	add(1, 2);
-	pass(TEMPLATE_LATENCY);
+	pass(LATENCY);
 	add(3, 4);
-	pass(TEMPLATE_LATENCY);
+	pass(LATENCY);
 	assert_int_equal(device.interrupts, 2);
 	assert_int_equal(load(TEMPLATE_PAGE_CONTROL, TEMPLATE_EVENTS), 1);
 	store(TEMPLATE_PAGE_CONTROL, TEMPLATE_ACKNOWLEDGE, 2);
@@ -176,14 +183,14 @@ static void starts_that_wait_begin_one_after_the_other(void **state)
 	assert_int_equal(access_as(3, TEMPLATE_PAGE_USER, TEMPLATE_START, 8, true, &data), MIMIC_PARKED);
 	assert_int_equal(access_as(4, TEMPLATE_PAGE_USER, TEMPLATE_SUM, 8, false, &data), MIMIC_PARKED);
 	store(TEMPLATE_PAGE_USER, TEMPLATE_A, 10);
-	pass(TEMPLATE_LATENCY);
+	pass(LATENCY);
 	/* A sum is made of what A and B hold when it begins. */
 	assert_int_equal(device.completions, 2);
 	assert_int_equal(device.completed[0].owner, 2);
 	assert_int_equal(device.completed[0].data, 2);
 	assert_int_equal(device.completed[1].owner, 3);
 	store(TEMPLATE_PAGE_USER, TEMPLATE_A, 20);
-	pass(TEMPLATE_LATENCY);
+	pass(LATENCY);
 	assert_int_equal(device.completions, 3);
 	assert_int_equal(device.completed[2].owner, 4);
 	assert_int_equal(device.completed[2].data, 11);
@@ -200,7 +207,7 @@ static void a_cancelled_access_is_not_completed(void **state)
 	access_as(3, TEMPLATE_PAGE_USER, TEMPLATE_SUM, 8, false, &data);
 	device.model->ops->cancel(device.model, 2, device.now);
 	device.model->ops->cancel(device.model, 77, device.now);
-	pass(TEMPLATE_LATENCY);
+	pass(LATENCY);
 	assert_int_equal(device.completions, 1);
 	assert_int_equal(device.completed[0].owner, 3);
 	assert_false(device.model->ops->busy(device.model));
@@ -216,7 +223,7 @@ static void power_on_answers_whoever_waits_with_0(void **state)
 	device.model->ops->power_on(device.model, device.now);
 	assert_int_equal(device.completions, 1);
 	assert_int_equal(device.completed[0].data, 0);
-	pass(TEMPLATE_LATENCY);
+	pass(LATENCY);
 	assert_int_equal(device.interrupts, 0);
 }
 
@@ -238,7 +245,7 @@ static void an_illegal_access_reads_0_or_is_dropped_and_is_counted(void **state)
 
 	(void)state;
 	add(3, 4);
-	pass(TEMPLATE_LATENCY);
+	pass(LATENCY);
 	for (unsigned int i = 0; i < count; i++) {
 		uint64_t data = 99;
 
@@ -258,14 +265,14 @@ static void cleared_counters_are_0_and_the_sum_stays(void **state)
 
 	(void)state;
 	add(3, 4);
-	pass(TEMPLATE_LATENCY);
+	pass(LATENCY);
 	access_as(1, 5, 0, 8, false, &data);
 	device.model->ops->clear_counters(device.model);
 	for (unsigned int i = 0; i < TEMPLATE_COUNTER_COUNT; i++)
 		assert_int_equal(counter(i), 0);
 	assert_int_equal(load(TEMPLATE_PAGE_USER, TEMPLATE_SUM), 7);
 	add(1, 1);
-	pass(TEMPLATE_LATENCY);
+	pass(LATENCY);
 	assert_int_equal(counter(TEMPLATE_COUNTER_additions), 1);
 }
 

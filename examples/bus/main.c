@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "devices/template/template_daemon.h"
+#include "examples/bus/template_daemon.h"
 
 static const char help[] =
 	"usage: mimic-template [INDEX]\n"

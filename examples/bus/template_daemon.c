@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "devices/template/template_daemon.h"
+#include "examples/bus/template_daemon.h"
 
 #define REQUESTS_AT_ONCE 16
 /* How long a stop may go unnoticed if its signal comes just before the sleep. */
@@ -24,7 +24,7 @@ static uint64_t now(void)
 
 /* --- what the model asks for --------------------------------------------- */
 
-/* Whoever waited may be gone: the kernel then drops the answer, but wants it for its slot. */
+/* The program that waited may be gone: the kernel then drops the answer, but wants it for its slot. */
 static void answer(struct template_daemon *daemon, uint32_t slot, int status, uint64_t data)
 {
 	struct mimic_bus_answer text = { .slot = slot, .status = status, .data = data, .fd = -1 };
@@ -164,10 +164,12 @@ int template_daemon_open(struct template_daemon *daemon, int index)
 		.complete = complete,
 		.interrupt = interrupt,
 	};
+	struct template_config config;
 	int error;
 
 	memset(daemon, 0, sizeof(*daemon));
-	daemon->model = template_model_create(&host, now());
+	template_config_default(&config);
+	daemon->model = template_model_create(&config, &host);
 	if (!daemon->model)
 		return -errno;
 	daemon->fd = open(MIMIC_BUS_NODE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
