@@ -27,7 +27,9 @@ LDFLAGS_ALL += -fsanitize=$(SANITIZE)
 endif
 
 # --- what is built from what: a folder's C files make its part -------------
-MODEL_SRC    := $(wildcard devices/*.c devices/soc/*.c devices/maple/*.c devices/dare/*.c devices/virgo/*.c)
+# The devices that are built in, a line each.
+KINDS        := $(shell sed -n "s/^KIND(\([a-z]*\))$$/\1/p" devices/kinds.def)
+MODEL_SRC    := $(wildcard devices/*.c devices/soc/*.c $(patsubst %,devices/%/*.c,$(KINDS)))
 MIMIC_SRC    := $(wildcard libmimic/*.c $(patsubst %,libmimic/%/*.c,base embedded daemon kernel record replay)) $(MODEL_SRC)
 PRELOAD_SRC  := $(wildcard libmimic/preload/*.c)
 # What the libraries of the devices share: each has a copy.
@@ -48,7 +50,7 @@ TESTLIB_SRC  := $(wildcard tests/lib/*.c)
 UNIT_TEST_SRC := $(wildcard tests/unit/test_*.c)
 TRANSPORT_TEST_SRC := $(wildcard tests/transport/test_*.c)
 # Each folder is the contract of a device.
-CONTRACT_DEVICES := $(patsubst tests/contract/%/,%,$(wildcard tests/contract/*/))
+CONTRACT_DEVICES := $(filter $(KINDS),$(patsubst tests/contract/%/,%,$(wildcard tests/contract/*/)))
 UNMODIFIED_C := $(wildcard tests/unmodified/*.c)
 UNMODIFIED_CXX := $(wildcard tests/unmodified/*.cc)
 FUZZ_SRC     := $(wildcard tests/fuzz/fuzz_*.c)

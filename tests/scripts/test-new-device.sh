@@ -1,0 +1,134 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# A new device is a copy of the template and one line: scripts/new-device.sh makes one in a copy of
+# this tree, which is built, and the device runs on every way and under every command.
+#
+#   test-new-device.sh [BUILD]     BUILD: the build directory, whose objects are used again
+set -u
+# shellcheck source=tests/scripts/tap.sh
+. "$(dirname "$0")/tap.sh"
+tree=$work/tree
+copy=$tree/build
+
+run() # run COMMAND...: with what it says in $work/output and $work/errors
+{
+	timeout -k 2 100 "$@" >"$work/output" 2>"$work/errors" </dev/null
+}
+
+# What git knows, or, outside of a checkout, everything but what was built.
+if git ls-files -coz --exclude-standard >"$work/files" 2>/dev/null && [ -s "$work/files" ]; then
+	mkdir "$tree" && tar -cf - --null -T "$work/files" | tar -xpf - -C "$tree"
+else
+	mkdir "$tree" && tar -cf - --exclude=./build --exclude=./.git . | tar -xpf - -C "$tree"
+fi
+cp -a "$tree" "$work/before"
+run "$tree/scripts/new-device.sh" gadget
+result $? "the_template_is_copied"
+
+diff -rq "$work/before" "$tree" >"$work/errors"
+[ "$(grep -vc '^Only in .*: gadget$\|^Only in .*: test_gadget_model.c$' "$work/errors")" = 1 ] &&
+	[ "$(diff "$work/before/devices/kinds.def" "$tree/devices/kinds.def" | grep -c '^[<>]')" = 1 ]
+result $? "one_line_elsewhere_is_all_that_it_needs"
+
+files=$(find "$tree/devices/gadget" -type f | wc -l)
+echo "devices/gadget has $files files" >"$work/errors"
+[ "$files" -le 10 ]
+result $? "it_has_at_most_10_files_of_its_own"
+
+# Objects are as good there as here: their names in make's rules begin with "build", as its own do.
+mkdir "$copy"
+cp -a "$build/obj" "$copy/obj" 2>/dev/null && rm -rf "$copy"/obj/{fuzz,kselftest,without-trace}
+ways="model recorded embedded_library embedded_trap daemon_library daemon_trap kernel_library kernel_trap"
+targets="build/bin/mimic build/bin/mimicd build/lib/libmimic-preload.so build/lib/libgadget.so.0"
+for way in $ways; do
+	targets="$targets build/tests/contract/test_contract_gadget_$way"
+done
+# shellcheck disable=SC2086
+timeout -k 5 280 env -u MAKEFLAGS -u MAKELEVEL make -C "$tree" -s -j2 O=build packages-build= $targets \
+	>"$work/output" 2>"$work/errors"
+result $? "the_tree_builds_with_it"
+
+for way in $ways; do
+	run "$copy/tests/contract/test_contract_gadget_$way"
+	[ $? = 0 ] && ! grep -q '^not ok' "$work/output" && grep -q '^ok' "$work/output"
+	result $? "its_contract_holds_by_$way"
+done
+
+cat >"$work/adds.c" <<'PROGRAM'
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+int main(void)
+{
+	volatile uint64_t *gadget = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, open("/dev/gadget0", O_RDWR), 0);
+
+	gadget[0] = 40;
+	gadget[1] = 2;
+	gadget[2] = 1;
+	printf("%d\n", (int)gadget[3]);
+	return 0;
+}
+PROGRAM
+cat >"$work/library.c" <<'PROGRAM'
+#include <stdio.h>
+#include "devices/gadget/lib/gadget.h"
+
+int main(void)
+{
+	struct gadget *gadget;
+	uint64_t sum = 0, count = 0;
+	int error = gadget_open(&gadget, NULL);
+
+	if (!error)
+		error = gadget_add(gadget, 40, 2, &sum);
+	if (!error)
+		error = gadget_count(gadget, &count);
+	printf("%d %d %d\n", error, (int)sum, (int)count);
+	gadget_close(gadget);
+	return 0;
+}
+PROGRAM
+gcc -o "$work/adds" "$work/adds.c" &&
+	gcc -I"$tree" -o "$work/library" "$work/library.c" -L"$copy/lib" -lgadget -lmimic -Wl,-rpath,"$copy/lib"
+result $? "programs_for_it_compile"
+
+mimic=$copy/bin/mimic
+export MIMIC_SOCKET=$work/socket
+"$copy/bin/mimicd" >"$work/daemon" 2>&1 &
+daemon=$!
+for ((i = 0; i < 100; i++)); do
+	[ -S "$MIMIC_SOCKET" ] && break
+	sleep 0.05
+done
+for transport in embedded daemon; do
+	run "$mimic" run --transport $transport "$work/adds" && [ "$(cat "$work/output")" = 42 ]
+	result $? "a_program_that_knows_nothing_of_mimic_uses_it_$transport"
+	MIMIC_TRANSPORT=$transport run "$work/library" && [ "$(cat "$work/output")" = "0 42 1" ]
+	result $? "its_library_uses_it_$transport"
+done
+run "$mimic" list && grep -q '^gadget0 ' "$work/output"
+result $? "list_shows_it"
+run "$mimic" dump gadget0 && grep -q 'SUM' "$work/output" && grep -q 'additions' "$work/output"
+result $? "dump_shows_its_registers_and_counters"
+run "$mimic" reset gadget0
+result $? "reset_resets_it"
+run "$mimic" inject --help
+result $? "inject_is_there"
+run "$mimic" trace -o "$work/trace.json" "$work/adds" && grep -q 'user START' "$work/trace.json"
+result $? "a_trace_names_its_registers"
+run "$mimic" record -o "$work/run.mimic" "$work/adds" && [ "$(cat "$work/output")" = 42 ] &&
+	run "$mimic" replay "$work/run.mimic" && grep -q 'identical' "$work/output"
+result $? "a_recording_of_it_is_replayed"
+printf '[gadget]\nlatency = 5000000000\n' >"$work/bad.ini"
+MIMIC_CONFIG=$work/bad.ini run "$mimic" run "$work/adds"
+grep -q 'latency must be' "$work/errors"
+result $? "its_section_of_a_configuration_is_checked"
+for name in maple Gadget a-b toolongofaname template gadget; do
+	run "$tree/scripts/new-device.sh" "$name"
+	[ $? = 2 ] && [ -s "$work/errors" ]
+	result $? "the_name_${name//-/_}_is_refused"
+done
+echo "1..$number"
+[ $failed = 0 ]
