@@ -166,7 +166,8 @@ static int run_profiles(struct contract_run *run, unsigned int profiles,
 	printf("1..%u\n", count);
 	fflush(stdout);
 	for (unsigned int i = 0; i < CONTRACT_PROFILES; i++)
-		if (profiles >> i & 1 && run_one(run, 1u << i))
+		/* A device may have one profile only. */
+		if (profiles >> i & 1 && contract_count_cases(1u << i, run) && run_one(run, 1u << i))
 			result = EXIT_FAILED;
 	return result;
 }
