@@ -33,6 +33,17 @@ enum mimic_role {
 	MIMIC_ROLE_MEMORY_SIZE,	/* load: bytes of the memory that programs map */
 };
 
+/* The two parts of a store to ATTACH. */
+static inline unsigned int mimic_attach_context(uint64_t value)
+{
+	return value & 0xff;
+}
+
+static inline uint64_t mimic_attach_space(uint64_t value)
+{
+	return value >> 8;
+}
+
 enum mimic_peek {
 	MIMIC_PEEK_VALUE,	/* a load would answer this */
 	MIMIC_PEEK_WAITS,	/* a load would wait; the value is what it would be answered with now */

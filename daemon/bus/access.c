@@ -4,8 +4,8 @@
 
 #include "daemon/bus/binding.h"
 #include "daemon/bus/internal.h"
-#include "daemon/bus/kind.h"
 #include "daemon/engine/inject.h"
+#include "devices/register.h"
 
 static int check_access(const struct mimicd_instance *instance, const struct mimic_bus_request *body)
 {
@@ -50,14 +50,14 @@ static void note_withdrawal(struct mimicd_trap *trap)
 /* Is it to have no effect? The device ignores it, or a context is given away too late. */
 static bool is_lost(struct mimicd_instance *instance, const struct mimic_access *access)
 {
-	enum mimicd_bus_role role = mimicd_bus_role(instance->kind, access);
+	enum mimic_role role = mimic_register_role(instance->kind, access);
 
-	if (role == MIMICD_BUS_RESOLVE)
+	if (role == MIMIC_ROLE_RESOLVE)
 		return instance->injection.ignores_resolve;
-	if (role != MIMICD_BUS_ATTACH)
+	if (role != MIMIC_ROLE_ATTACH)
 		return false;
-	return !mimicd_binding_attach(instance, mimicd_bus_attach_context(access->data),
-				      mimicd_bus_attach_space(access->data));
+	return !mimicd_binding_attach(instance, mimic_attach_context(access->data),
+				      mimic_attach_space(access->data));
 }
 
 /* Of the driver's loads of its fault register, those that show a fault, may be falsified. */
@@ -66,7 +66,7 @@ static uint64_t answer_of(struct mimicd_instance *instance, const struct mimic_a
 	if (access->is_write)
 		return 0;
 	if (access->owner != MIMICD_OWNER_DRIVER || !access->data ||
-	    mimicd_bus_role(instance->kind, access) != MIMICD_BUS_FAULT)
+	    mimic_register_role(instance->kind, access) != MIMIC_ROLE_FAULT)
 		return access->data;
 	return mimicd_inject_fault_address(&instance->injection, access->data);
 }
@@ -130,7 +130,7 @@ int mimicd_bus_access(struct mimicd_bus *bus, const struct mimic_bus_request *bo
 		.instance = instance, .complete = complete, .withdrawn = note_withdrawal,
 	};
 	/* Reset gets through to a device that does nothing else any more. */
-	if (mimicd_bus_role(instance->kind, &access) == MIMICD_BUS_RESET)
+	if (mimic_register_role(instance->kind, &access) == MIMIC_ROLE_RESET)
 		mimicd_inject_reset(&instance->injection);
 	if (!mimicd_inject_holds(&instance->injection, &due))
 		return start(request);
