@@ -7,19 +7,21 @@
 #
 #   --memory MEGABYTES   default 1024
 #   --timeout SECONDS    when the machine is stopped; default 600
-#   --console FILE       the kernel's console, kept for later
+#   --console FILE       the kernel's console, kept; then nothing of it is shown here
 #   --append TEXT        more of the kernel's command line
 #   --shell              COMMAND, then a shell on this terminal; Ctrl-A X ends the machine
 #
 # KERNEL is a directory that fetch-kernel.sh made. COMMAND is a line for the
 # guest's shell. Its output goes to standard output; kernel messages do not.
 # Exits with the command's status (at most 126), 124 at the time limit, and 125
-# if the machine ended by itself: then the console's end is shown.
+# if the machine ended by itself: then the console's end, or the kernel's panic, is shown.
 set -u
 
+here=$(dirname "$(realpath "$0")")
 memory=1024
 timeout=600
 console=
+show=yes
 append=
 shell=no
 complain() {
@@ -30,7 +32,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--memory) memory=$2; shift 2 ;;
 	--timeout) timeout=$2; shift 2 ;;
-	--console) console=$2; shift 2 ;;
+	--console) console=$2; show=no; shift 2 ;;
 	--append) append=$2; shift 2 ;;
 	--shell) shell=yes; shift ;;
 	-*) complain "no option $1" ;;
@@ -87,8 +89,8 @@ status=$?
 qemu=
 
 show_console() {
-	echo "boot.sh: $1. The console's end:" >&2
-	tail -n 40 "$console" | sed 's/^/    /' >&2
+	echo "boot.sh: $1" >&2
+	[ $show = no ] || awk -f "$here/console-end.awk" "$console" | sed 's/^/    /' >&2
 }
 case $status in
 124 | 137)

@@ -3,10 +3,12 @@
 # for each result to `results`, in the form of tests/scripts/run-tests.sh.
 #
 #   awk -v label=6.1 -v results=FILE -v reports=kernel-reports.txt \
-#       -v harmless=kernel-harmless.txt -f report.awk
+#       -v harmless=kernel-harmless.txt -v unfinished=FILE -f report.awk
 #
 # guest/supervise.c puts "# program: NAME" before a program's output, its part of
-# the kernel's log and "# ended: NAME HOW after N s" behind it.
+# the kernel's log and "# ended: NAME HOW after N s" behind it. If the output ends
+# before a program does, `unfinished` gets the program's name and, where the program
+# has said it, the test that ran: how the machine ended, the caller knows.
 
 function read_patterns(file, into,    line, count) {
 	while ((getline line < file) > 0)
@@ -70,6 +72,7 @@ function result(line,    bad, text, kind) {
 	if (kind == "fail")
 		show_kept()
 	kept = 0
+	harness_test = ""
 }
 
 function plan(line,    words) {
@@ -88,7 +91,7 @@ function end_program(how, seconds,    status) {
 	else if (how == "unkillable")
 		verdict("fail", "a process of it does not die")
 	else if (how == "cut")
-		verdict("fail", "the machine ended in it")
+		verdict("fail", "its supervisor did not say how it ended")
 	else if (how ~ /^signal/)
 		verdict("fail", "died of " how)
 	else if (how != "0" && how != "4" && !failures)	# 4: all skipped
@@ -138,8 +141,11 @@ program == "" { if ($0 != "") print "# " label ": " $0; next }
 { keep($0) }
 
 END {
-	if (program != "")
-		end_program("cut", 0)
+	if (program != "") {
+		print "# " label ": the machine ended while " program " ran; the last that it said:"
+		show_kept()
+		print program "\t" harness_test > unfinished
+	}
 	# The script that reads the console's log then need not say it again.
 	exit (blamed ? 3 : complete ? 0 : 4)
 }

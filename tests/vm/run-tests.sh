@@ -48,10 +48,31 @@ failed() {
 	echo "not ok - $label: $1: $2"
 }
 
+# machine_ended STATUS: one failed result, which names the program that ran, and the
+# kernel's panic if there was one
+machine_ended() {
+	local end how program=machine test=""
+
+	[ ! -s "$unfinished" ] || IFS=$'\t' read -r program test <"$unfinished"
+	if end=$(awk -f "$here/console-end.awk" "$log/console"); then
+		how=${end%%$'\n'*}
+		end=${end#*$'\n'}
+	else
+		how="the machine ended by itself, with status $1"
+		[ "$1" != 124 ] || how="the machine did not end after $timeout s"
+		"$here/check-dmesg.sh" "$log/console" | sed 's/^/# /'
+	fi
+	echo "# $label: $how. Its console, $log/console:"
+	sed 's/^/#   /' <<<"$end"
+	failed "$program" "${test:+in $test: }$how"
+}
+
 # mawk would hold its input back until a block is full.
 interactive=
 ! awk -W version 2>&1 </dev/null | grep -q mawk || interactive="-W interactive"
 
+unfinished=$log/unfinished
+rm -f "$unfinished" "$log/console"
 started=$SECONDS
 echo "KTAP version 1"
 echo "# $label: $(cat "$kernel/release"), $# programs"
@@ -59,12 +80,16 @@ echo "# $label: $(cat "$kernel/release"), $# programs"
 	"MIMIC_TIME_SCALE=$scale /mimic/vm/run-tests.sh $each $*" |
 	tee "$log/output" |
 	awk $interactive -v label="$label" -v results="$results" -v reports="$here/kernel-reports.txt" \
-		-v harmless="$here/kernel-harmless.txt" -f "$here/report.awk"
+		-v harmless="$here/kernel-harmless.txt" -v unfinished="$unfinished" -f "$here/report.awk"
 status=("${PIPESTATUS[@]}")
-[ "${status[0]}" != 0 ] || echo $((SECONDS - started)) >"$log/seconds"
+touch "$log/console"
 
-[ "${status[0]}" = 0 ] || failed machine "ended with status ${status[0]}, see $log/console"
-[ "${status[2]}" != 4 ] || [ "${status[0]}" != 0 ] || failed machine "did not run all programs"
+if [ "${status[0]}" != 0 ]; then
+	machine_ended "${status[0]}"
+	exit 0
+fi
+echo $((SECONDS - started)) >"$log/seconds"
+[ "${status[2]}" != 4 ] || failed machine "did not run all programs"
 if [ "${status[2]}" != 3 ]; then
 	"$here/check-dmesg.sh" "$log/console" | sed 's/^/# /'
 	[ "${PIPESTATUS[0]}" = 0 ] || failed machine "the kernel's log reports a bug, see $log/console"
