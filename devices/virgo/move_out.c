@@ -21,6 +21,33 @@ static enum virgo_norm norm_of(uint32_t local)
 	return local >> VIRGO_LOCAL_NORM_SHIFT & 7;
 }
 
+/*
+ * Gemmini's unit sends the command of the program only with the last block of a row. The
+ * blocks before it add to the sums (NormCmd.non_reset_version), or MEAN, INV_STDDEV and
+ * INV_SUM_EXP would end them with each block.
+ */
+static enum virgo_norm norm_before_last(enum virgo_norm norm)
+{
+	switch (norm) {
+	case VIRGO_NORM_MEAN:
+		return VIRGO_NORM_SUM;
+	case VIRGO_NORM_INV_STDDEV:
+		return VIRGO_NORM_VARIANCE;
+	case VIRGO_NORM_INV_SUM_EXP:
+		return VIRGO_NORM_SUM_EXP;
+	default:
+		return norm;
+	}
+}
+
+/* `columns`: of the row, from this block to its end. */
+static enum virgo_norm norm_of_block(const struct unit *u, uint32_t local, uint32_t columns)
+{
+	enum virgo_norm norm = norm_of(local);
+
+	return columns > u->dim ? norm_before_last(norm) : norm;
+}
+
 static enum work rows_check(struct virgo_job *job, uint32_t local, uint64_t rows)
 {
 	uint64_t limit = rows_of(job->unit, local), first = local_row(local);
@@ -50,9 +77,9 @@ enum work move_out_check(struct virgo_job *job, const struct move_out *move)
 			  move->rows + (uint64_t)(blocks_of(u, move->columns) - 1) * u->dim);
 }
 
-/* Elements of one row as they go to memory. false: they only went into the statistics. */
-static bool convert(struct virgo_job *job, uint32_t local, uint32_t row, uint32_t columns,
-		    uint32_t activation, uint32_t scale, unsigned char *to)
+/* Elements of one row of a block as they go to memory. false: they only went into the statistics. */
+static bool convert(struct virgo_job *job, uint32_t local, enum virgo_norm norm, uint32_t row,
+		    uint32_t columns, uint32_t activation, uint32_t scale, unsigned char *to)
 {
 	struct unit *u = job->unit;
 	union lane lanes[VIRGO_MAX_DIM];
@@ -68,28 +95,30 @@ static bool convert(struct virgo_job *job, uint32_t local, uint32_t row, uint32_
 		return true;
 	}
 	memcpy(lanes, accumulator_row(u, row), sizeof(union lane) * columns);
-	if (!normalise(job, lanes, columns, norm_of(local)))
+	if (!normalise(job, lanes, columns, norm))
 		return false;
 	activate_row(u, &job->x, lanes, columns, activation, scale);
 	elements_narrow(u->type, to, lanes, columns);
 	return true;
 }
 
-/* A row of several blocks. */
-static bool convert_blocks(struct virgo_job *job, const struct move_out *move, uint32_t row,
-			   uint32_t columns, unsigned char *to)
+/* Row `row` of the blocks of a piece. */
+static bool convert_blocks(struct virgo_job *job, const struct move_out *move,
+			   const struct piece *piece, uint32_t row, unsigned char *to)
 {
 	struct unit *u = job->unit;
 	unsigned int size = is_full(move->local) ? sizeof(union lane) : u->type.size;
+	uint32_t first = piece->block * u->dim;
 	bool is_output = true;
 
-	for (; columns; row += u->dim) {
-		uint32_t some = lesser(columns, u->dim);
+	for (uint32_t column = first; column < first + piece->columns; column += u->dim) {
+		uint32_t some = lesser(first + piece->columns - column, u->dim);
+		enum virgo_norm norm = norm_of_block(u, move->local, move->columns - column);
 
-		is_output = convert(job, move->local, row, some, move->activation,
+		/* Block n lies n * DIM rows down, and begins with column n * DIM. */
+		is_output = convert(job, move->local, norm, row + column, some, move->activation,
 				    move->store->scale, to);
 		to += (size_t)some * size;
-		columns -= some;
 	}
 	return is_output;
 }
@@ -99,11 +128,11 @@ static enum work piece_out(struct virgo_job *job, const void *context, const str
 {
 	const struct move_out *move = context;
 	const struct transfer *t = &piece->transfer;
-	uint32_t row = local_row(move->local) + piece->block * job->unit->dim + piece->row;
+	uint32_t row = local_row(move->local) + piece->row;
 	bool is_output = true;
 
 	for (size_t n = 0; n < t->count; n++)
-		is_output = convert_blocks(job, move, row + (uint32_t)n, piece->columns,
+		is_output = convert_blocks(job, move, piece, row + (uint32_t)n,
 					   job->staging + n * t->size);
 	*done = t->count;
 	return is_output ? dma_write(job, t, job->staging, t->size, done) : WORK_DONE;
@@ -155,7 +184,7 @@ static void pool(struct virgo_job *job, const struct move_out *move, uint32_t pr
 
 		memset(lanes, 0, sizeof(lanes));
 		if (row >= 0 && column >= 0 && row < s->rows && column < s->columns) {
-			convert(job, move->local & ~(7u << VIRGO_LOCAL_NORM_SHIFT),
+			convert(job, move->local, VIRGO_NORM_RESET,
 				local_row(move->local) + (uint32_t)(row * s->columns + column),
 				move->columns, move->activation, s->scale, elements);
 			elements_widen(u->type, lanes, elements, move->columns);
@@ -243,10 +272,11 @@ enum work move_out_spad(struct virgo_job *job, uint32_t local, uint32_t rows, ui
 
 	for (; p->row < rows; p->row++) {
 		for (uint32_t block = 0; block < blocks; block++) {
-			uint32_t some = lesser(columns - block * u->dim, u->dim);
+			uint32_t left = columns - block * u->dim, some = lesser(left, u->dim);
 			uint32_t from = block * u->dim + p->row;
+			enum virgo_norm norm = norm_of_block(u, local, left);
 
-			if (!convert(job, local, local_row(local) + from, some, activation,
+			if (!convert(job, local, norm, local_row(local) + from, some, activation,
 				     job->x.store.scale, row))
 				continue;
 			memcpy(spad_row(u, (uint32_t)(to + from * to_stride)), row,

@@ -69,7 +69,10 @@ enum virgo_activation {
 #define VIRGO_LOCAL_ROW ((1u << 26) - 1)
 #define VIRGO_GARBAGE 0xffffffffu
 
-/* What mvout does with a row for layernorm and softmax. RESET is the ordinary mvout. */
+/*
+ * What mvout does with a row for layernorm and softmax. RESET is the ordinary mvout. MEAN,
+ * INV_STDDEV and INV_SUM_EXP end a sum with the last block of a row.
+ */
 enum virgo_norm {
 	VIRGO_NORM_RESET, VIRGO_NORM_SUM, VIRGO_NORM_MEAN, VIRGO_NORM_VARIANCE,
 	VIRGO_NORM_INV_STDDEV, VIRGO_NORM_MAX, VIRGO_NORM_SUM_EXP, VIRGO_NORM_INV_SUM_EXP

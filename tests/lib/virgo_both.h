@@ -79,16 +79,14 @@ static inline void fill_wide(void *to, size_t count)
 	}
 }
 
-static inline void start_with(unsigned int type, unsigned int dim, unsigned int options,
-		       unsigned int shared_kb)
+static inline void start_configured(const struct virgo_config *config, unsigned int options)
 {
 	static const unsigned int sizes[] = { 1, 2, 4 };
-	struct virgo_config config = virgo_fixture_config(type, dim);
+	unsigned int type = config->unit[0].type, dim = config->unit[0].dim;
 
-	config.shared_kb = shared_kb;
-	both.f = virgo_fixture_create(&config, options);
-	both.r = virgo_reference_create(type, dim, config.shared_kb << 10,
-					config.unit[0].accumulator_kb << 10);
+	both.f = virgo_fixture_create(config, options);
+	both.r = virgo_reference_create(type, dim, config->shared_kb << 10,
+					config->unit[0].accumulator_kb << 10);
 	both.expected = malloc(HALF);
 	assert_non_null(both.r);
 	assert_non_null(both.expected);
@@ -97,6 +95,15 @@ static inline void start_with(unsigned int type, unsigned int dim, unsigned int 
 	both.size = sizes[type];
 	both.seed = 12345 + type * 31 + dim;
 	fill(both.f->arena, HALF / both.size);
+}
+
+static inline void start_with(unsigned int type, unsigned int dim, unsigned int options,
+		       unsigned int shared_kb)
+{
+	struct virgo_config config = virgo_fixture_config(type, dim);
+
+	config.shared_kb = shared_kb;
+	start_configured(&config, options);
 }
 
 static inline void start_as(unsigned int type, unsigned int dim, unsigned int options)

@@ -91,6 +91,15 @@ static unsigned int block_columns(const ref *r, unsigned int columns, unsigned i
 	return left < r->dim ? left : r->dim;
 }
 
+/* What a move asks of a block: before the last one of a row SUM for MEAN, and so on. */
+static unsigned int norm_of_block(uint32_t local, bool is_last)
+{
+	static const unsigned int before_last[8] = { 0, 1, 1, 3, 3, 5, 6, 6 };
+	unsigned int what = bits(local, 26, 3);
+
+	return is_last ? what : before_last[what];
+}
+
 void reference_mvout(ref *r, uint64_t address, uint32_t local, unsigned int rows, unsigned int columns,
 		     unsigned int activation)
 {
@@ -101,8 +110,9 @@ void reference_mvout(ref *r, uint64_t address, uint32_t local, unsigned int rows
 		for (unsigned int block = 0; block * r->dim < columns; block++) {
 			unsigned int some = block_columns(r, columns, block), at = row0 + block * r->dim + row;
 			uint64_t to = address + row * r->store_stride + (uint64_t)block * r->dim * size;
+			unsigned int norm = norm_of_block(local, (block + 1) * r->dim >= columns);
 
-			if (!plain && !reference_statistics(r, at, some, bits(local, 26, 3)))
+			if (!plain && !reference_statistics(r, at, some, norm))
 				continue;
 			for (unsigned int c = 0; c < some; c++)
 				element_out(r, local, at, c, activation, memory_at(to + c * size));
@@ -164,8 +174,9 @@ void reference_mvout_spad(ref *r, uint32_t local, unsigned int rows, unsigned in
 		for (unsigned int block = 0; block * r->dim < columns; block++) {
 			unsigned int some = block_columns(r, columns, block), from = block * r->dim + row;
 			unsigned int at = (local & 0x3ffffff) + from;
+			unsigned int norm = norm_of_block(local, (block + 1) * r->dim >= columns);
 
-			if (!reference_statistics(r, at, some, bits(local, 26, 3)))
+			if (!reference_statistics(r, at, some, norm))
 				continue;
 			for (unsigned int c = 0; c < some; c++)
 				element_out(r, local, at, c, activation,

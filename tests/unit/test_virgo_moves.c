@@ -227,6 +227,41 @@ static void mvout_normalises_rows_for_softmax(void **state)
 	}
 }
 
+/*
+ * Half of the row is 1 and half is 3, so that the mean is 2 and the deviation 1. The
+ * staging memory holds a quarter (fp32) or a half (fp16) of the row.
+ */
+static void mvout_normalises_rows_that_are_longer_than_the_staging_memory(void **state)
+{
+	static const unsigned int types[] = { VIRGO_FP32, VIRGO_FP16 };
+	const unsigned int columns = 16384;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct virgo_config config = virgo_fixture_config(types[i], 4);
+		_Float16 half;
+		float real;
+
+		config.unit[0].accumulator_kb = 256;
+		start_configured(&config, 0);
+		for (unsigned int column = 0; column < columns; column++)
+			put_float(both.f->arena + column * 4, column < columns / 2 ? 1 : 3);
+		config_ld(2, 0, 1, false, both.dim, 1);
+		check(VIRGO_FUNCT_MVIN3, in_memory(0), virgo_pack(1, columns, ACC));
+		config_st(0, VIRGO_LAYERNORM, 1);
+		check(VIRGO_FUNCT_MVOUT, out_memory(0), virgo_pack(1, columns, ACC | norm(VIRGO_NORM_MEAN)));
+		check(VIRGO_FUNCT_MVOUT, out_memory(0), virgo_pack(1, columns, ACC | norm(VIRGO_NORM_INV_STDDEV)));
+		check(VIRGO_FUNCT_MVOUT, out_memory(0), virgo_pack(1, columns, ACC));
+		for (unsigned int column = 0; column < columns; column++) {
+			memcpy(&half, both.f->arena + HALF + column * 2, 2);
+			memcpy(&real, both.f->arena + HALF + column * 4, 4);
+			assert_true((both.type == VIRGO_FP16 ? (float)half : real) ==
+				    (column < columns / 2 ? -1 : 1));
+		}
+		stop();
+	}
+}
+
 /* Else a layernorm after a softmax would be none. */
 static void config_of_the_store_ends_softmax(void **state)
 {
@@ -296,6 +331,7 @@ int main(void)
 		cmocka_unit_test(mvout_applies_igelu),
 		cmocka_unit_test(mvout_normalises_rows_for_layernorm),
 		cmocka_unit_test(mvout_normalises_rows_for_softmax),
+		cmocka_unit_test(mvout_normalises_rows_that_are_longer_than_the_staging_memory),
 		cmocka_unit_test(config_of_the_store_ends_softmax),
 		cmocka_unit_test(mvout_pools_windows_with_paddings),
 		cmocka_unit_test(mvout_spad_puts_elements_into_the_scratchpad),

@@ -9,6 +9,12 @@
 #define MOST 128u		/* columns of a row */
 #define BERT_SCALE 0.05f	/* of the sums of int8 */
 
+/* The constants of an exponential of floats: ln 2, its inverse, the polynomial (x + B)^2 + C. */
+#define FP32_LN2 0.693147f
+#define FP32_INVERSE 1.442695f
+#define FP32_B 1.353f
+#define FP32_C (0.344f / 0.3585f)
+
 /* --- int8 ------------------------------------------------------------------------------- */
 
 double scaled(int32_t value, float scale)
@@ -119,6 +125,44 @@ static void softmax_of_floats(const double *values, unsigned int n, double *expe
 		expected[i] = exp(values[i]) / sum;
 }
 
+/* --- floats, as the unit rounds them ---------------------------------------------------------- */
+
+static void fp32_layernorm(const double *values, unsigned int n, double *expected)
+{
+	float sum = 0, squares = 0, mean, deviation, inverse;
+
+	for (unsigned int i = 0; i < n; i++)
+		sum += (float)values[i];
+	mean = sum / (float)n;
+	for (unsigned int i = 0; i < n; i++)
+		squares += ((float)values[i] - mean) * ((float)values[i] - mean);
+	deviation = sqrtf(squares / (float)n);
+	inverse = 1 / (deviation == 0 ? 1 : deviation);
+	for (unsigned int i = 0; i < n; i++)
+		expected[i] = as_element((double)(((float)values[i] - mean) * inverse));
+}
+
+/* I-BERT's exponential of x <= 0. */
+static float fp32_exponential(float x)
+{
+	float z = floorf(-x * FP32_INVERSE), p = x + z * FP32_LN2 + FP32_B;
+
+	return ldexpf(p * p + FP32_C, -(int)z);
+}
+
+static void fp32_softmax(const double *values, unsigned int n, double *expected)
+{
+	float max = -INFINITY, sum = 0, inverse;
+
+	for (unsigned int i = 0; i < n; i++)
+		max = fmaxf(max, (float)values[i]);
+	for (unsigned int i = 0; i < n; i++)
+		sum += fp32_exponential((float)values[i] - max);
+	inverse = 1 / sum;
+	for (unsigned int i = 0; i < n; i++)
+		expected[i] = as_element((double)(fp32_exponential((float)values[i] - max) * inverse));
+}
+
 /* --- of the unit's type ------------------------------------------------------------------- */
 
 static const float int8_scales[] = { [LAYERNORM] = 30, [IGELU] = -1e-4f, [SOFTMAX] = 1 };
@@ -138,8 +182,8 @@ static void config_constants(unsigned int activation)
 	else if (activation == SOFTMAX && whole)
 		config_norm((uint32_t)s.ln2, (uint32_t)s.inverse, (uint32_t)s.qb, (uint32_t)s.qc, true, 0);
 	else if (activation == SOFTMAX)
-		config_norm(float_bits(0.693147f), float_bits(1.442695f), float_bits(1.353f),
-			    float_bits(0.344f / 0.3585f), true, 0);
+		config_norm(float_bits(FP32_LN2), float_bits(FP32_INVERSE), float_bits(FP32_B),
+			    float_bits(FP32_C), true, 0);
 }
 
 void config_activation(unsigned int activation, uint64_t stride)
@@ -185,4 +229,14 @@ bool is_activated(double actual, double expected)
 		return actual == expected;
 	/* I-BERT's polynomials, and a rounding to binary16 */
 	return fabs(actual - expected) < 0.03 + fabs(expected) / 500;
+}
+
+void normalised_row(unsigned int activation, const double *values, unsigned int n, double *expected)
+{
+	if (unit.type == INT8)
+		activated_row(activation, values, n, expected);
+	else if (activation == LAYERNORM)
+		fp32_layernorm(values, n, expected);
+	else
+		fp32_softmax(values, n, expected);
 }

@@ -39,4 +39,10 @@ void activated_row(unsigned int activation, const double *values, unsigned int n
 /* The same for int8, near for floats. */
 bool is_activated(double actual, double expected);
 
+/*
+ * A row after config_activation() of layernorm or softmax, to the last bit: floats by
+ * the steps of docs/virgo.md, in fp32 and by ascending columns.
+ */
+void normalised_row(unsigned int activation, const double *values, unsigned int n, double *expected);
+
 #endif
