@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Kinds of devices: all that libmimic, mimicd and the commands know of a kind. They
- * name none: the built-in kinds stand in devices/kinds.def, others are registered when
- * the program starts.
- *
- * A new kind is a folder with its model and a kind.c, and one line in devices/kinds.def.
+ * Kinds of devices: all that libmimic, mimicd and the commands know of a kind. They name
+ * none. A kind is built in, by a line in devices/kinds.def, or is a plugin's
+ * (devices/plugin.h). Limits and required functions are checked when it is registered
+ * (libmimic/base/kind_check.c).
  */
 #ifndef MIMIC_DEVICES_KIND_H
 #define MIMIC_DEVICES_KIND_H
@@ -20,6 +19,9 @@
 #define MIMIC_KIND_CONTEXTS_MAX 64	/* of a device */
 #define MIMIC_KIND_COUNTERS_MAX 128
 #define MIMIC_KIND_ORDERS 8
+#define MIMIC_KIND_PAGES_MAX 16
+#define MIMIC_KIND_JOBS_MAX 64		/* out at once */
+#define MIMIC_KIND_MEMORY_MAX (16u << 20)	/* bytes that programs map; the kernel's bus takes up to 1 MB */
 
 #define MIMIC_KIND_KEYS_MAX 64
 #define MIMIC_KIND_PARAMETERS_MAX 512	/* bytes */
@@ -27,11 +29,6 @@
 /* Room for the parameters of a device of any one kind: the kind's own structure. */
 struct mimic_own_parameters {
 	_Alignas(16) unsigned char bytes[MIMIC_KIND_PARAMETERS_MAX];
-};
-
-/* The parameters of every kind: mimic_parameters_of(). */
-struct mimic_parameters {
-	struct mimic_own_parameters of[MIMIC_KINDS_MAX];
 };
 
 /* Of a kind's structure: its size, if there is room for it. */
@@ -169,31 +166,5 @@ struct mimic_kind {
 	const struct mimic_register_block *const *blocks;
 	size_t block_count;
 };
-
-#pragma GCC visibility push(default)
-
-/* By index; those above mimic_kind_count() are NULL. */
-extern const struct mimic_kind *mimic_kinds[MIMIC_KINDS_MAX];
-
-unsigned int mimic_kind_count(void);
-/* Of a kind that is registered. */
-unsigned int mimic_kind_index(const struct mimic_kind *kind);
-/* NULL: there is no kind of exactly this name. */
-const struct mimic_kind *mimic_kind_find(const char *name, size_t length);
-/*
- * The kind that a device's name begins with; NULL: none. *rest: what follows it, "" or a
- * number ("3") or anything.
- */
-const struct mimic_kind *mimic_kind_of_device(const char *name, const char **rest);
-/* A decimal number as it stands in a device's name: no sign, no leading 0, nothing after it. */
-bool mimic_kind_number(const char *text, unsigned int *number);
-
-#pragma GCC visibility pop
-
-/* The names of all kinds in one text, with a space between. */
-const char *mimic_kind_names(void);
-/* As strchr(): what may be changed of *parameters may be changed of the result. */
-struct mimic_own_parameters *mimic_parameters_of(const struct mimic_parameters *parameters,
-						 const struct mimic_kind *kind);
 
 #endif

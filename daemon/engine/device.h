@@ -3,7 +3,7 @@
 #ifndef MIMICD_DEVICE_H
 #define MIMICD_DEVICE_H
 
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 
 struct mimicd_engine;
 struct mimicd_instance;

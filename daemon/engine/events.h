@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "daemon/loop/signaller.h"
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 
 /* Of a device. */
 struct mimicd_device_events {

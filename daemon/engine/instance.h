@@ -14,7 +14,7 @@
 #include "daemon/engine/inject.h"
 #include "daemon/engine/jobs.h"
 #include "daemon/engine/memory.h"
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 #include "mimic/protocol.h"
 
 struct mimicd_engine;

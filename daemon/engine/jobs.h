@@ -16,7 +16,7 @@
 
 #include "daemon/engine/workers.h"
 #include "daemon/loop/loop.h"
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 #include "libmimic/base/wait.h"
 
 /* The holder of the engine's lock: the loop's thread, or any worker. */

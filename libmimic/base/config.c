@@ -281,18 +281,19 @@ static void apply(struct parser *parser)
 /* A kind's check() begins its text with the name of the field: say where that stands. */
 static void check(struct parser *parser, const struct mimic_kind *kind)
 {
-	const char *wrong = kind->check(mimic_parameters_of(&parser->settings.parameters, kind));
 	unsigned int line = parser->section_lines[mimic_kind_index(kind)];
+	char wrong[MIMIC_KIND_REASON_MAX];
 
-	for (size_t i = 0; wrong && i < parser->key_count; i++) {
+	if (mimic_kind_takes(kind, mimic_parameters_of(&parser->settings.parameters, kind), wrong, sizeof(wrong)))
+		return;
+	for (size_t i = 0; i < parser->key_count; i++) {
 		const struct key *key = &parser->keys[i];
 
 		if (key->of == kind && key->line && strlen(key->name) == strcspn(wrong, " ") &&
 		    !strncmp(key->name, wrong, strlen(key->name)))
 			line = key->line;
 	}
-	if (wrong)
-		fail(parser, line, "%s", wrong);
+	fail(parser, line, "%s", wrong);
 }
 
 static void require_profiles(struct parser *parser)

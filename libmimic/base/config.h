@@ -6,7 +6,7 @@
 #ifndef LIBMIMIC_CONFIG_H
 #define LIBMIMIC_CONFIG_H
 
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 
 #define MIMIC_SPIN_MICROSECONDS_MAX 1000000
 

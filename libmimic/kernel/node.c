@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 #include "libmimic/base/raw_syscall.h"
 #include "libmimic/kernel/kernel.h"
 #include "mimic/dare_ioctl.h"

@@ -21,7 +21,7 @@
 #include <sys/types.h>
 #include <ucontext.h>
 
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 #include "libmimic/base/raw_syscall.h"
 #include "libmimic/mimic.h"
 #include "mimic/maple_registers.h"

@@ -10,7 +10,7 @@
 #ifndef LIBMIMIC_RECORD_H
 #define LIBMIMIC_RECORD_H
 
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 
 struct record_file;
 

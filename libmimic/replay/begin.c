@@ -168,15 +168,14 @@ static int make_model(struct replay_player *player)
 
 int replay_make(struct replay_player *player, char *text, size_t size)
 {
-	const char *wrong;
+	char wrong[MIMIC_KIND_REASON_MAX];
 	int error = 0;
 
 	for (size_t i = 0; !error && i < player->options->setting_count; i++)
 		error = take_setting(player, player->options->settings[i], text, size);
 	if (error)
 		return error;
-	wrong = player->kind->check(&player->parameters);
-	if (wrong) {
+	if (!mimic_kind_takes(player->kind, &player->parameters, wrong, sizeof(wrong))) {
 		snprintf(text, size, "parameter %s", wrong);
 		return -EINVAL;
 	}

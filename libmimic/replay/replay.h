@@ -6,7 +6,7 @@
 #ifndef LIBMIMIC_REPLAY_H
 #define LIBMIMIC_REPLAY_H
 
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 
 struct mimic_replay;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 #include "libmimic/base/probe.h"
 #include "libmimic/base/spool.h"
 #include "sim/runtime/internal.h"

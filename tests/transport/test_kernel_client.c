@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 #include "libmimic/kernel/kernel.h"
 #include "libmimic/mimic.h"
 #include "mimic/maple_ioctl.h"

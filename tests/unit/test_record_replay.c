@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 #include "devices/maple/maple_model.h"
 #include "libmaple/maple.h"
 #include "libmimic/record/format.h"

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 #include "libmimic/embedded/state_socket.h"
 #include "tools/common/tools.h"
 

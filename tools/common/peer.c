@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 #include "libmimic/daemon/client.h"
 #include "libmimic/embedded/state_socket.h"
 #include "libmimic/mimic.h"

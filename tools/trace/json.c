@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 #include "tools/trace/trace.h"
 #include "tools/trace/tracks.h"
 

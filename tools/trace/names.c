@@ -4,7 +4,7 @@
 
 #include "devices/dare/dare_model.h"
 #include "devices/dare/isa.h"
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 #include "devices/virgo/virgo_model.h"
 #include "mimic/virgo_commands.h"
 #include "tools/trace/trace.h"

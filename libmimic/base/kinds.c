@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-#include "devices/kind.h"
+#include "libmimic/base/kinds.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define KIND(name) extern const struct mimic_kind mimic_kind_##name;
@@ -39,6 +41,25 @@ unsigned int mimic_kind_index(const struct mimic_kind *kind)
 	while (index < count - 1 && strcmp(mimic_kinds[index]->name, kind->name) != 0)
 		index++;
 	return index;
+}
+
+int mimic_kind_register(const struct mimic_kind *kind, char *reason, size_t size)
+{
+	size_t length = strlen(names);
+
+	if (!mimic_kind_is_valid(kind, reason, size))
+		return -EINVAL;
+	if (mimic_kind_find(kind->name, strlen(kind->name))) {
+		snprintf(reason, size, "there is a kind '%s' already", kind->name);
+		return -EEXIST;
+	}
+	if (count == MIMIC_KINDS_MAX) {
+		snprintf(reason, size, "there are %u kinds already, and no room for '%s'", count, kind->name);
+		return -EINVAL;
+	}
+	snprintf(names + length, sizeof(names) - length, " %s", kind->name);
+	mimic_kinds[count++] = kind;
+	return 0;
 }
 
 const char *mimic_kind_names(void)
