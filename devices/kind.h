@@ -162,6 +162,8 @@ struct mimic_kind {
 	/* All that the device shows of itself: a call of the model that changes nothing. */
 	void (*state)(const struct mimic_model *model, uint64_t now,
 		      const struct mimic_state_visitor *visitor);
+	/* What an instruction or a command word is called in a trace; NULL: illegal. NULL: it has none. */
+	const char *(*command_name)(uint32_t word);
 	/* All of its registers (devices/register.h). */
 	const struct mimic_register_block *const *blocks;
 	size_t block_count;

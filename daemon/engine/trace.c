@@ -60,7 +60,7 @@ static void attach(struct mimicd_instance *instance, struct mimic_spool *spool, 
 {
 	instance->model->trace = (struct mimic_trace_source){
 		.trace = &spool->trace,
-		.device = mimic_spool_device(spool, instance->name, mimic_kind_index(instance->kind), pid),
+		.device = mimic_spool_device(spool, instance->name, pid),
 	};
 }
 

@@ -4,6 +4,7 @@
 
 #include "devices/dare/dare_model.h"
 #include "devices/dare/dare_state.h"
+#include "devices/dare/isa.h"
 #include "devices/kind.h"
 
 /* Attaches contexts: the operating system's number, which no thread has. */
@@ -82,6 +83,13 @@ static bool may_wait(const struct mimic_access *store)
 	return store->offset != DARE_ERROR && store->offset != DARE_RESET;
 }
 
+static const char *command_name(uint32_t word)
+{
+	struct dare_fields fields;
+
+	return dare_decode(word, &fields) ? NULL : dare_instructions[fields.operation].name;
+}
+
 static const struct mimic_contexts contexts = {
 	.count = context_count,
 	.first_page = first_page,
@@ -114,6 +122,7 @@ const struct mimic_kind mimic_kind_dare = {
 	.ordered_posts = true,
 	.contexts = &contexts,
 	.state = dare_state,
+	.command_name = command_name,
 	.blocks = blocks,
 	.block_count = sizeof(blocks) / sizeof(blocks[0]),
 };

@@ -89,6 +89,19 @@ static uint32_t order(const struct mimic_access *access)
 
 _Static_assert(VIRGO_UNITS_MAX <= MIMIC_KIND_ORDERS, "a bit for each unit");
 
+static const char *command_name(uint32_t word)
+{
+	if ((word & 0x7f) != VIRGO_OPCODE)
+		return NULL;
+	switch (word >> 25) {
+#define _(funct, name, text, counter, meaning) case funct: return text;
+	VIRGO_COMMANDS(_)
+#undef _
+	default:
+		return NULL;
+	}
+}
+
 /* --- jobs ------------------------------------------------------------------------- */
 
 static unsigned int job_count(const void *parameters)
@@ -209,6 +222,7 @@ const struct mimic_kind mimic_kind_virgo = {
 	.take_events = take_events,
 	.enabled_events = enabled_events,
 	.state = virgo_state,
+	.command_name = command_name,
 	.blocks = blocks,
 	.block_count = sizeof(blocks) / sizeof(blocks[0]),
 };

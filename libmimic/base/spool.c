@@ -247,7 +247,7 @@ void mimic_spool_after_fork(struct mimic_spool *spool)
 	spool->generation = atomic_fetch_add(&last_generation, 1) + 1;
 }
 
-uint16_t mimic_spool_device(struct mimic_spool *spool, const char *name, unsigned int kind, pid_t pid)
+uint16_t mimic_spool_device(struct mimic_spool *spool, const char *name, pid_t pid)
 {
 	uint32_t number = atomic_fetch_add(&spool->header->devices, 1);
 	struct mimic_spool_device *device;
@@ -255,7 +255,6 @@ uint16_t mimic_spool_device(struct mimic_spool *spool, const char *name, unsigne
 	if (number >= MIMIC_SPOOL_DEVICES)
 		return MIMIC_SPOOL_DEVICES - 1;
 	device = &spool->header->device[number];
-	device->kind = kind;
 	device->pid = (uint32_t)pid;
 	snprintf(device->name, sizeof(device->name), "%s", name);
 	atomic_store(&device->is_open, pid != getpid());

@@ -32,8 +32,8 @@ enum mimic_spool_clock {
 };
 
 struct mimic_spool_device {
-	char name[MIMIC_SPOOL_NAME];	/* "maple0" */
-	uint32_t kind;			/* enum mimic_kind_index */
+	char name[MIMIC_SPOOL_NAME];	/* begins with the name of its kind */
+	uint32_t unused;
 	uint32_t pid;			/* of the program */
 	_Atomic uint32_t is_open;	/* a daemon writes what it does */
 	uint32_t reserved;
@@ -82,7 +82,7 @@ int mimic_spool_attach(struct mimic_spool *spool, int fd);
 /* Nobody writes any more. */
 void mimic_spool_detach(struct mimic_spool *spool);
 /* A number for a device, for its source. The last one is shared by all that come too late. */
-uint16_t mimic_spool_device(struct mimic_spool *spool, const char *name, unsigned int kind, pid_t pid);
+uint16_t mimic_spool_device(struct mimic_spool *spool, const char *name, pid_t pid);
 /* Nothing more comes of it. */
 void mimic_spool_device_closed(struct mimic_spool *spool, uint16_t device);
 /* Is it the trace of a spool? NULL and others are not. */

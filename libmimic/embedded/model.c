@@ -103,14 +103,13 @@ static struct mimic_model *make_model(struct embedded_instance *instance, const 
 }
 
 /* What the program is traced into, if it is. */
-static void start_trace(const struct embedded_instance *instance, const char *name,
-			struct mimic_model *model)
+static void start_trace(const char *name, struct mimic_model *model)
 {
 	struct mimic_spool *spool = mimic_process_trace();
 
 	if (!spool)
 		return;
-	model->trace.device = mimic_spool_device(spool, name, mimic_kind_index(instance->kind), getpid());
+	model->trace.device = mimic_spool_device(spool, name, getpid());
 	model->trace.trace = &spool->trace;
 }
 
@@ -128,7 +127,7 @@ int embedded_model_make(struct embedded_instance *instance, const struct mimic_s
 	embedded_instance_name(instance, name, sizeof(name));
 	made->model = make_model(instance, name, &parameters, made->memory.address);
 	if (made->model) {
-		start_trace(instance, name, made->model);
+		start_trace(name, made->model);
 		return 0;
 	}
 	error = -errno;

@@ -205,7 +205,7 @@ static void start_trace(void)
 	close(fd);
 	spool.trace.clock = clock_cycles;
 	/* Always the same number of a process: a trace does not tell runs apart. */
-	model->trace.device = mimic_spool_device(&spool, "maple0", mimic_kind_index(&mimic_kind_maple), 1);
+	model->trace.device = mimic_spool_device(&spool, "maple0", 1);
 	model->trace.trace = &spool.trace;
 }
 

@@ -27,6 +27,7 @@ struct output {
 	bool out_of_memory;
 	struct trace_tracks tracks;
 	uint64_t arrows;
+	const struct mimic_kind *kind[MIMIC_SPOOL_DEVICES];	/* of each device */
 	/* By device: no two moments of a device have the same time, so that arrows go forward. */
 	uint64_t last_moment[MIMIC_SPOOL_DEVICES];
 };
@@ -179,7 +180,7 @@ static void put_argument(struct output *out, const struct mimic_trace_event *eve
 		fprintf(out->file, "\"0x%" PRIx64 "\"", value);
 		break;
 	case 'r':
-		trace_register_name(text, device_of(out, event)->kind, value, event->unit);
+		trace_register_name(text, out->kind[event->device], value, event->unit);
 		put_text(out->file, text);
 		break;
 	case 'w':
@@ -223,7 +224,7 @@ static void name_of(struct output *out, const struct mimic_trace_event *event, c
 	switch (event->kind) {
 	case MIMIC_TRACE_access:
 	case MIMIC_TRACE_access_begin:
-		trace_register_name(what, device_of(out, event)->kind, event->address, event->unit);
+		trace_register_name(what, out->kind[event->device], event->address, event->unit);
 		snprintf(name, 2 * TRACE_NAME, "%s %s", event->unit ? "store" : "load", what);
 		break;
 	case MIMIC_TRACE_block:
@@ -239,7 +240,7 @@ static void name_of(struct output *out, const struct mimic_trace_event *event, c
 	case MIMIC_TRACE_instruction_queued:
 	case MIMIC_TRACE_command:
 	case MIMIC_TRACE_command_queued:
-		trace_command_name(name, device_of(out, event)->kind, (uint32_t)event->value);
+		trace_command_name(name, out->kind[event->device], (uint32_t)event->value);
 		break;
 	default:
 		strcpy(name, mimic_trace_descriptions[event->kind].name);
@@ -359,14 +360,14 @@ static void put_words(struct output *out, const struct trace_record *record)
 static void put_waiting(struct output *out, const struct mimic_trace_event *event, struct trace_track *queue,
 			int64_t change, uint64_t time)
 {
-	bool is_dare = queue->kind == MIMIC_TRACE_TRACK_DISPATCH;
+	bool is_of_context = queue->kind == MIMIC_TRACE_TRACK_DISPATCH;
 
 	/* What an error drops may be at work already. */
 	queue->level = (int64_t)queue->level + change > 0 ? queue->level + (uint64_t)change : 0;
 	if (time < queue->last_level)
 		time = queue->last_level;
 	queue->last_level = time;
-	put_counter(out, event, queue->kind, is_dare ? "context %u instructions" : "unit %u commands", time,
+	put_counter(out, event, queue->kind, is_of_context ? "context %u instructions" : "unit %u commands", time,
 		    queue->level);
 }
 
@@ -520,6 +521,8 @@ int trace_write_json(const struct trace_input *input, FILE *file, const char *pr
 	out->program = program;
 	fprintf(file, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"version\":\"mimic " MIMIC_VERSION
 		"\",\"events\":%zu,\"events_not_kept\":%" PRIu64 "},\n\"traceEvents\":[", input->count, input->lost);
+	for (unsigned int i = 0; i < input->devices; i++)
+		out->kind[i] = trace_kind_of(&input->header->device[i]);
 	name_devices(out);
 	for (size_t i = 0; i < input->count; i++)
 		trace_thread_note(&out->tracks, input->records[i].event,

@@ -2,47 +2,38 @@
 /* Registers and commands by their names. */
 #include <stdio.h>
 
-#include "devices/dare/dare_model.h"
-#include "devices/dare/isa.h"
 #include "libmimic/base/kinds.h"
-#include "devices/virgo/virgo_model.h"
-#include "mimic/virgo_commands.h"
 #include "tools/trace/trace.h"
 
-void trace_register_name(char *name, unsigned int kind, uint64_t page_and_offset, bool is_store)
+const struct mimic_kind *trace_kind_of(const struct mimic_spool_device *device)
+{
+	char name[sizeof(device->name) + 1];
+	const char *rest;
+
+	/* Whoever writes the spool may not have ended it. */
+	snprintf(name, sizeof(name), "%.*s", (int)sizeof(device->name), device->name);
+	return mimic_kind_of_device(name, &rest);
+}
+
+void trace_register_name(char *name, const struct mimic_kind *kind, uint64_t page_and_offset, bool is_store)
 {
 	const struct mimic_access access = {
 		.page = (uint8_t)(page_and_offset >> 12), .offset = page_and_offset & 0xfff, .size = 8,
 		.is_write = is_store,
 	};
 
-	if (kind < mimic_kind_count())
-		mimic_register_name(mimic_kinds[kind], &access, name, TRACE_NAME);
+	if (kind)
+		mimic_register_name(kind, &access, name, TRACE_NAME);
 	else
 		snprintf(name, TRACE_NAME, "page %u, 0x%03x", access.page, access.offset);
 }
 
-static const char *virgo_command_name(uint32_t word)
+void trace_command_name(char *name, const struct mimic_kind *kind, uint32_t word)
 {
-	if ((word & 0x7f) != VIRGO_OPCODE)
-		return NULL;
-	switch (word >> 25) {
-#define _(funct, name, text, counter, meaning) case funct: return text;
-	VIRGO_COMMANDS(_)
-#undef _
-	default:
-		return NULL;
-	}
-}
+	const char *known = kind && kind->command_name ? kind->command_name(word) : NULL;
 
-void trace_command_name(char *name, unsigned int kind, uint32_t word)
-{
-	const char *known = NULL;
-	struct dare_fields fields;
-
-	if (kind == mimic_kind_index(&mimic_kind_dare) && !dare_decode(word, &fields))
-		known = dare_instructions[fields.operation].name;
-	else if (kind == mimic_kind_index(&mimic_kind_virgo))
-		known = virgo_command_name(word);
-	snprintf(name, TRACE_NAME, "%s", known ? known : "illegal");
+	if (known || (kind && kind->command_name))
+		snprintf(name, TRACE_NAME, "%s", known ? known : "illegal");
+	else
+		snprintf(name, TRACE_NAME, "0x%08x", word);
 }

@@ -10,7 +10,7 @@
 
 #include "libmimic/base/spool.h"
 
-/* --- trace_spool.c: a spool, read ------------------------------------------------------ */
+/* --- spool.c: a spool, read ------------------------------------------------------ */
 
 /* An event on its way to the output. Times are nanoseconds from the trace's begin. */
 struct trace_record {
@@ -39,21 +39,26 @@ void trace_free(struct trace_input *input);
 /* The writer of an event: a thread of the program, or a worker of the library. */
 const struct mimic_spool_owner *trace_writer(const struct trace_input *input, const struct trace_record *record);
 
-/* --- trace_names.c --------------------------------------------------------------------- */
+/* --- names.c --------------------------------------------------------------------- */
 
 #define TRACE_NAME 64
 
-/* The register of an access: "MAPLE CONSUME [3]". */
-void trace_register_name(char *name, unsigned int kind, uint64_t page_and_offset, bool is_store);
-/* Of instruction words: "mma". */
-void trace_command_name(char *name, unsigned int kind, uint32_t word);
+struct mimic_kind;
+struct mimic_spool_device;
 
-/* --- trace_json.c: the output ----------------------------------------------------------- */
+/* By the device's name; NULL: a kind that we do not know, of a plugin. */
+const struct mimic_kind *trace_kind_of(const struct mimic_spool_device *device);
+/* The register of an access; of an unknown kind its place. */
+void trace_register_name(char *name, const struct mimic_kind *kind, uint64_t page_and_offset, bool is_store);
+/* Of an instruction or command word. */
+void trace_command_name(char *name, const struct mimic_kind *kind, uint32_t word);
+
+/* --- json.c: the output ----------------------------------------------------------- */
 
 /* 0, or -errno of the file. */
 int trace_write_json(const struct trace_input *input, FILE *file, const char *program);
 
-/* --- trace_queues.c: words and commands on their way ------------------------------------ */
+/* --- queues.c: words and commands on their way ------------------------------------ */
 
 /* So many numbers from `first` on that came at `time`. */
 struct trace_run {
