@@ -29,7 +29,9 @@ endif
 # --- what is built from what: a folder's C files make its part -------------
 # The devices that are built in, a line each.
 KINDS        := $(shell sed -n "s/^KIND(\([a-z]*\))$$/\1/p" devices/kinds.def)
-MODEL_SRC    := $(wildcard devices/*.c devices/soc/*.c $(patsubst %,devices/%/*.c,$(KINDS)))
+# What a device is made of, also of a plugin.
+DEVICE_SRC   := $(wildcard devices/*.c devices/soc/*.c)
+MODEL_SRC    := $(DEVICE_SRC) $(wildcard $(patsubst %,devices/%/*.c,$(KINDS)))
 MIMIC_SRC    := $(wildcard libmimic/*.c $(patsubst %,libmimic/%/*.c,base embedded daemon kernel record replay)) $(MODEL_SRC)
 PRELOAD_SRC  := $(wildcard libmimic/preload/*.c)
 # What the libraries of the devices share: each has a copy.
@@ -65,6 +67,7 @@ LIBDARE      := $(O)/lib/libdare.so.0
 LIBVIRGO     := $(O)/lib/libvirgo.so.0
 PRELOAD      := $(O)/lib/libmimic-preload.so
 LIBMIMIC_A   := $(O)/lib/libmimic.a
+LIBDEVICE_A  := $(O)/lib/libmimic-device.a
 LIBMAPLE_A   := $(O)/lib/libmaple.a
 LIBDARE_A    := $(O)/lib/libdare.a
 LIBVIRGO_A   := $(O)/lib/libvirgo.a
@@ -89,7 +92,7 @@ UNMODIFIED   := $(patsubst %.c,$(O)/%,$(UNMODIFIED_C)) $(patsubst %.cc,$(O)/%,$(
 FUZZERS      := $(patsubst %.c,$(O)/%,$(FUZZ_SRC))
 BINARIES     := $(if $(wildcard tools/mimic.c),$(O)/bin/mimic) $(if $(wildcard daemon/main.c),$(O)/bin/mimicd)
 MANPAGES     := $(patsubst docs/man/%.scd,$(O)/man/%,$(wildcard docs/man/*.scd))
-LIBRARIES    := $(LIBMIMIC) $(LIBMAPLE) $(LIBDARE) $(LIBVIRGO) $(if $(PRELOAD_SRC),$(PRELOAD))
+LIBRARIES    := $(LIBMIMIC) $(LIBDEVICE_A) $(LIBMAPLE) $(LIBDARE) $(LIBVIRGO) $(if $(PRELOAD_SRC),$(PRELOAD))
 
 .PHONY: help all tests fuzzers packages-build packages-tests packages-check clean
 .DEFAULT_GOAL := all
@@ -140,6 +143,7 @@ define archive
 endef
 
 $(LIBMIMIC_A): $(call obj,$(MIMIC_SRC)); $(archive)
+$(LIBDEVICE_A): $(call obj,$(DEVICE_SRC)); $(archive)
 $(LIBMAPLE_A): $(call obj,$(MAPLE_SRC)); $(archive)
 $(LIBDARE_A): $(call obj,$(DARE_SRC)); $(archive)
 $(LIBVIRGO_A): $(call obj,$(VIRGO_SRC)); $(archive)

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "libmimic/base/error.h"
+#include "libmimic/base/plugin.h"
 #include "libmimic/base/probe.h"
 #include "libmimic/base/thread.h"
 #include "libmimic/transport.h"
@@ -209,6 +210,14 @@ static int open_locked(struct mimic_device **device, const struct mimic_kind *ki
 	return 0;
 }
 
+static int unknown_kind(const char *name)
+{
+	const char *trouble = mimic_plugins_trouble();
+
+	return mimic_error(-ENOENT, "device '%.64s': the kinds of devices are %s%s%s", name,
+			   mimic_kind_names(), trouble ? "; " : "", trouble ? trouble : "");
+}
+
 int mimic_device_open(struct mimic_device **device, const char *name,
 		      const struct mimic_options *options)
 {
@@ -226,8 +235,7 @@ int mimic_device_open(struct mimic_device **device, const char *name,
 		return mimic_error(-EINVAL, "no device name");
 	kind = mimic_kind_of_device(name, &rest);
 	if (!kind)
-		return mimic_error(-ENOENT, "device '%.64s': the kinds of devices are %s", name,
-				   mimic_kind_names());
+		return unknown_kind(name);
 	error = complete_options(&complete, options);
 	if (error)
 		return error;

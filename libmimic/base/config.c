@@ -12,18 +12,19 @@
 #include <ini.h>
 
 #include "libmimic/base/error.h"
+#include "libmimic/base/plugin.h"
 #include "libmimic/base/wait.h"
 
-#define KEYS_MAX (2 + MIMIC_KINDS_MAX * (1 + MIMIC_KIND_KEYS_MAX))	/* of all sections together */
+#define KEYS_MAX (3 + MIMIC_KINDS_MAX * (1 + MIMIC_KIND_KEYS_MAX))	/* of all sections together */
 /* Room for what is wrong with a list of devices, which names all kinds. */
 #define WRONG_MAX (64 + MIMIC_KINDS_MAX * (1 + MIMIC_KIND_NAME_MAX))
 
-enum key_kind { KEY_DEVICES, KEY_SPIN, KEY_PROFILE, KEY_PARAMETER };
+enum key_kind { KEY_DEVICES, KEY_SPIN, KEY_PLUGIN, KEY_PROFILE, KEY_PARAMETER };
 
 struct key {
 	const char *name;
 	enum key_kind kind;
-	const struct mimic_kind *of;		/* whose section it stands in; NULL: [mimic] */
+	const struct mimic_kind *of;		/* whose section it stands in; NULL: [mimic], [plugin] */
 	const struct mimic_key *parameter;	/* KEY_PARAMETER */
 	unsigned int line;			/* where it stands; 0: nowhere */
 	unsigned int value;
@@ -50,6 +51,7 @@ static void list_keys(struct parser *parser)
 {
 	add_key(parser, &(struct key){ .name = "devices", .kind = KEY_DEVICES });
 	add_key(parser, &(struct key){ .name = "spin_microseconds", .kind = KEY_SPIN });
+	add_key(parser, &(struct key){ .name = MIMIC_CONFIG_PLUGIN_FILE, .kind = KEY_PLUGIN });
 	for (size_t i = 0; i < mimic_kind_count(); i++) {
 		const struct mimic_kind *kind = mimic_kinds[i];
 
@@ -63,7 +65,19 @@ static void list_keys(struct parser *parser)
 
 static const char *section_of(const struct key *key)
 {
-	return key->of ? key->of->name : "mimic";
+	if (key->of)
+		return key->of->name;
+	return key->kind == KEY_PLUGIN ? MIMIC_CONFIG_PLUGIN : "mimic";
+}
+
+static bool is_known_section(const char *section, size_t length)
+{
+	static const char *const ours[] = { "mimic", MIMIC_CONFIG_PLUGIN };
+	bool is_known = mimic_kind_find(section, length) != NULL;
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		is_known |= strlen(ours[i]) == length && !strncmp(ours[i], section, length);
+	return is_known;
 }
 
 /* The first error of a file is the one that is told. */
@@ -117,6 +131,9 @@ static bool parse_device(const char *text, size_t length, unsigned int *counts, 
 		snprintf(number, sizeof(number), "%.*s", (int)(length - name - 1), text + name + 1);
 		is_form = length - name <= sizeof(number) && parse_number(number, &count);
 	}
+	/* Of a plugin that could not be loaded, which was told then. */
+	if (!kind && length && mimic_plugins_trouble())
+		return true;
 	if (!is_form)
 		snprintf(wrong, size, "is not a list of KIND:COUNT with the kinds %s", mimic_kind_names());
 	else if (counts[mimic_kind_index(kind)])
@@ -187,6 +204,11 @@ static int take_value(struct parser *parser, struct key *key, const char *value)
 				    MIMIC_SPIN_MICROSECONDS_MAX);
 		settings->spin_microseconds = key->value;
 		return 0;
+	case KEY_PLUGIN:
+		/* mimic_config_plugins() has read it. */
+		if (*value)
+			return 0;
+		return fail(parser, parser->line, "file names no plugin");
 	case KEY_PROFILE:
 		if (!key->of->profile(mimic_parameters_of(&settings->parameters, key->of), value))
 			return 0;
@@ -211,10 +233,13 @@ static int on_key(void *user, const char *section, const char *name, const char 
 	}
 	if (!key && !*section)
 		return !fail(parser, parser->line, "key '%.64s' stands before any section", name);
+	/* Of a plugin that could not be loaded, which was told then. */
+	if (!key && mimic_plugins_trouble() && !is_known_section(section, strlen(section)))
+		return 1;
 	if (!key)
 		return !fail(parser, parser->line, "unknown key '%.64s' in section [%.32s]", name,
 			     section);
-	if (key->line)
+	if (key->line && key->kind != KEY_PLUGIN)
 		return !fail(parser, parser->line, "duplicate key '%s', first in line %u", key->name,
 			     key->line);
 	key->line = parser->line;
@@ -231,7 +256,7 @@ static void look_at_section(struct parser *parser, const char *line)
 		return;
 	if (kind)
 		parser->section_lines[mimic_kind_index(kind)] = parser->line;
-	else if (length != 5 || strncmp(line + 1, "mimic", 5))
+	else if (!is_known_section(line + 1, length) && !mimic_plugins_trouble())
 		fail(parser, parser->line, "unknown section [%.*s]", (int)(length < 64 ? length : 64),
 		     line + 1);
 }

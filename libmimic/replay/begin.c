@@ -93,7 +93,7 @@ void replay_read_start(struct replay_player *player)
 	replay_text(reader, result->kind, sizeof(result->kind));
 	player->kind = mimic_kind_find(result->kind, strlen(result->kind));
 	if (!player->kind)
-		replay_bad(reader, "a device of a kind that is not known");
+		replay_bad(reader, "a device of a kind that is not known; those that are: %s", mimic_kind_names());
 	replay_text(reader, result->name, sizeof(result->name));
 	replay_text(reader, result->version, sizeof(result->version));
 	replay_text(reader, text, sizeof(text));

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "libmimic/base/config.h"
+#include "libmimic/base/plugin.h"
 #include "libmimic/transport.h"
 #include "tests/lib/kinds.h"
 
@@ -487,6 +488,74 @@ static void a_wrong_device_list_is_named(void **state)
 	}
 }
 
+static char plugins[4][64];
+static size_t plugin_count;
+
+static int note_plugin(const char *name)
+{
+	assert_true(plugin_count < 4);
+	snprintf(plugins[plugin_count++], sizeof(plugins[0]), "%s", name);
+	return strstr(name, "bad") ? -EINVAL : 0;
+}
+
+static void the_section_plugin_names_files_from_the_directory_of_the_configuration(void **state)
+{
+	static const char text[] = "[plugin]\nfile = first.so\n  file = bad/second.so ; why\nfile = /x/third.so\n"
+				   "[mimic]\nfile = fourth.so\n";
+	struct mimic_settings settings;
+
+	(void)state;
+	write_bytes(text, strlen(text));
+	plugin_count = 0;
+	assert_int_equal(mimic_config_plugins(path, note_plugin), -EINVAL);
+	assert_int_equal(plugin_count, 3);
+	assert_string_equal(plugins[0], "/tmp/first.so");
+	assert_string_equal(plugins[1], "/tmp/bad/second.so");
+	assert_string_equal(plugins[2], "/x/third.so");
+	/* The whole file is read later, and may name as many. */
+	assert_int_equal(load_text("[plugin]\nfile = a.so\nfile = b.so\n", &settings), 0);
+}
+
+static void profiles_and_files_that_are_not_there_name_no_plugins(void **state)
+{
+	(void)state;
+	plugin_count = 0;
+	assert_int_equal(mimic_config_plugins("paper", note_plugin), 0);
+	assert_int_equal(mimic_config_plugins("/nonexistent/file.ini", note_plugin), 0);
+	assert_int_equal(mimic_config_plugins("", note_plugin), 0);
+	assert_int_equal(mimic_config_plugins(NULL, note_plugin), 0);
+	assert_int_equal(plugin_count, 0);
+}
+
+static void a_section_plugin_has_files_and_nothing_else(void **state)
+{
+	(void)state;
+	expect_error("[plugin]\nfile = a.so\nfile =\n", "3: file names no plugin");
+	expect_error("[plugin]\ndirectory = /x\n", "2: unknown key 'directory' in section [plugin]");
+}
+
+static void what_no_kind_knows_is_an_error_as_long_as_all_plugins_are_there(void **state)
+{
+	(void)state;
+	expect_error("[pear]\ntaste = 1\n", "1: unknown section [pear]");
+}
+
+/* The last: it is remembered that a plugin could not be loaded. */
+static void without_a_plugin_its_section_and_its_devices_are_left_out(void **state)
+{
+	struct mimic_settings settings;
+
+	(void)state;
+	assert_int_equal(mimic_plugin_load("/nonexistent/pear.so"), -EINVAL);
+	assert_string_equal(mimic_plugins_trouble(), "plugin /nonexistent/pear.so: No such file or directory");
+	assert_int_equal(load_text("[mimic]\ndevices = maple:3, pear:2\n[pear]\ntaste = 1\n" PAPER, &settings), 0);
+	assert_int_equal(*count_of(&settings, &mimic_kind_maple), 3);
+	assert_int_equal(*count_of(&settings, &mimic_kind_dare), 0);
+	expect_error("[mimic]\ndevices = pear:2, maple:\n",
+		     "2: devices 'pear:2, maple:' is not a list of KIND:COUNT with the kinds maple dare virgo");
+	expect_error("[mimic]\ntaste = 1\n", "2: unknown key 'taste' in section [mimic]");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -513,6 +582,11 @@ int main(void)
 		cmocka_unit_test(keys_of_virgo_change_single_values),
 		cmocka_unit_test(mistakes_in_the_section_of_virgo_are_named_with_file_and_line),
 		cmocka_unit_test(a_list_that_names_a_kind_twice_is_refused),
+		cmocka_unit_test(the_section_plugin_names_files_from_the_directory_of_the_configuration),
+		cmocka_unit_test(profiles_and_files_that_are_not_there_name_no_plugins),
+		cmocka_unit_test(a_section_plugin_has_files_and_nothing_else),
+		cmocka_unit_test(what_no_kind_knows_is_an_error_as_long_as_all_plugins_are_there),
+		cmocka_unit_test(without_a_plugin_its_section_and_its_devices_are_left_out),
 	};
 	int file = mkstemp(path);
 	int failures;

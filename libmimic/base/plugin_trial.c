@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A plugin is tried in a child process: what it does wrong there ends the child, and the
+ * parent says how. The child says by shared memory how far it has come.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libmimic/base/clock.h"
+#include "libmimic/base/plugin.h"
+
+#define TIME_LIMIT_SECONDS 5
+#define POLL_NANOSECONDS 1000000l
+/* What a trial may allocate: more than a device needs, less than a machine has. */
+#define MEMORY_LIMIT (256ull << 20)
+
+struct mimic_plugin_trial {
+	_Atomic(const char *) stage;
+	atomic_bool is_over;		/* work() has returned */
+	atomic_bool is_wrong;
+	char reason[256];
+};
+
+void mimic_plugin_stage(struct mimic_plugin_trial *trial, const char *stage)
+{
+	atomic_store(&trial->stage, stage);
+}
+
+void mimic_plugin_wrong(struct mimic_plugin_trial *trial, const char *format, ...)
+{
+	va_list arguments;
+
+	if (atomic_load(&trial->is_wrong))
+		return;
+	va_start(arguments, format);
+	vsnprintf(trial->reason, sizeof(trial->reason), format, arguments);
+	va_end(arguments);
+	atomic_store(&trial->is_wrong, true);
+}
+
+/* --- the child ------------------------------------------------------------------------------- */
+
+/* What we have, and so much more. Libraries that the plugin brings may be large: they do not count. */
+static void limit_memory(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long pages = 0;
+	rlim_t most;
+
+	if (file && fscanf(file, "%*u %*u %*u %*u %*u %llu", &pages) == 1) {
+		most = pages * (unsigned long long)sysconf(_SC_PAGESIZE) + MEMORY_LIMIT;
+		setrlimit(RLIMIT_DATA, &(struct rlimit){ most, most });
+	}
+	if (file)
+		fclose(file);
+}
+
+__attribute__((noreturn))
+static void be_child(struct mimic_plugin_trial *trial, pid_t parent,
+		     void (*work)(struct mimic_plugin_trial *trial, const void *argument),
+		     const void *argument)
+{
+	/* A group of its own: what the plugin starts is ended, too. */
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
+	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+	limit_memory();
+	work(trial, argument);
+	atomic_store(&trial->is_over, true);
+	/* No handler of atexit(): they are the parent's. */
+	_exit(0);
+}
+
+/* --- the parent -------------------------------------------------------------------------------- */
+
+/* 0: it has ended, *status says how; -ECHILD: and nobody knows how; -ETIMEDOUT: it was killed. */
+static int await(pid_t child, int *status)
+{
+	const struct timespec pause = { .tv_nsec = POLL_NANOSECONDS };
+	uint64_t end = mimic_now() + TIME_LIMIT_SECONDS * 1000000000ull;
+	pid_t ended;
+
+	for (;;) {
+		ended = waitpid(child, status, WNOHANG);
+		if (ended == child)
+			return 0;
+		if (ended < 0 && errno != EINTR)
+			return -ECHILD;
+		if (mimic_now() > end)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	kill(-child, SIGKILL);
+	kill(child, SIGKILL);
+	while (waitpid(child, status, 0) < 0 && errno == EINTR)
+		;
+	return -ETIMEDOUT;
+}
+
+static void tell_end(const char *stage, int error, int status, char *reason, size_t size)
+{
+	if (error == -ETIMEDOUT)
+		snprintf(reason, size, "it did not end within %d seconds in %s", TIME_LIMIT_SECONDS, stage);
+	else if (error)
+		snprintf(reason, size, "it ended in %s", stage);
+	else if (WIFSIGNALED(status))
+		snprintf(reason, size, "killed by signal %d in %s", WTERMSIG(status), stage);
+	else
+		snprintf(reason, size, "it exited with status %d in %s", WEXITSTATUS(status), stage);
+}
+
+bool mimic_plugin_trial(void (*work)(struct mimic_plugin_trial *trial, const void *argument),
+			const void *argument, char *reason, size_t size)
+{
+	struct mimic_plugin_trial *trial;
+	pid_t parent = getpid(), child;
+	int status = 0, error;
+	bool is_good;
+
+	trial = mmap(NULL, sizeof(*trial), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (trial == MAP_FAILED) {
+		snprintf(reason, size, "it cannot be tried: %s", strerror(errno));
+		return false;
+	}
+	atomic_store(&trial->stage, "its beginning");
+	fflush(NULL);
+	child = fork();
+	if (!child)
+		be_child(trial, parent, work, argument);
+	error = child < 0 ? -errno : await(child, &status);
+	is_good = child > 0 && atomic_load(&trial->is_over) && !atomic_load(&trial->is_wrong);
+	if (child < 0)
+		snprintf(reason, size, "it cannot be tried: %s", strerror(-error));
+	else if (!atomic_load(&trial->is_over))
+		tell_end(atomic_load(&trial->stage), error, status, reason, size);
+	else if (!is_good)
+		snprintf(reason, size, "%.*s", (int)sizeof(trial->reason) - 1, trial->reason);
+	munmap(trial, sizeof(*trial));
+	return is_good;
+}
