@@ -65,7 +65,7 @@ _mimic_value()
 	--transport)
 		_mimic_offer "$2" < <(printf '%s\n' auto embedded daemon kernel) ;;
 	--pid) _mimic_offer "$2" < <(cd /proc && printf '%s\n' [0-9]*) ;;
-	--socket | --config | --output | -o | --costs | --trace | --directory) _mimic_files "$2" ;;
+	--socket | --config | --plugin | --output | -o | --costs | --trace | --directory) _mimic_files "$2" ;;
 	--soc)
 		_mimic_files "$2"
 		_mimic_offer "$2" < <(printf '%s\n' maple-fpga maple-sim) ;;
@@ -90,7 +90,7 @@ _mimic_argument()
 	inject:1)
 		_mimic_offer "$1" < <("$2" inject --help 2>/dev/null | sed -n 's/^  \([a-z-]*\)$/\1/p') ;;
 	add:0)
-		_mimic_offer "$1" < <(printf '%s\n' maple dare virgo) ;;
+		_mimic_offer "$1" < <("$2" add --help 2>/dev/null | sed -n 's/^Kinds: \([^;]*\);.*/\1/p' | tr ' ' '\n') ;;
 	cflags:* | list:* | top:* | reset:* | remove:* | inject:* | add:*) ;;
 	run:0 | trace:0 | record:0 | sim:0 | sweep:0)
 		mapfile -t COMPREPLY < <(compgen -c -f -- "$1" | sort -u)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/clients/socket.h"
+#include "libmimic/base/plugin.h"
 #include "libmimic/daemon/client.h"
 #include "libmimic/mimic.h"
 #include "mimic/bus.h"
@@ -21,9 +22,11 @@ static const char help[] =
 	"                          $XDG_RUNTIME_DIR/mimic/mimicd.sock; /run/mimic/mimicd.sock for root)\n"
 	"  -c, --config FILE       parameters of the devices, an INI file, or the name of a profile, such as\n"
 	"                          \"paper\" (default: $MIMIC_CONFIG, then what each kind is by default)\n"
-	"  -d, --devices LIST      how many devices of which kinds, such as maple:2,dare:1,virgo:2; of a kind\n"
-	"                          that is not named there are none (default: $MIMIC_DEVICES, then what\n"
-	"                          the configuration says)\n"
+	"  -d, --devices LIST      how many devices of which kinds, KIND:COUNT,...; of a kind that is not\n"
+	"                          named there are none (default: $MIMIC_DEVICES, then what the\n"
+	"                          configuration says)\n"
+	"      --plugin FILE       one more kind of device, from this shared library; may be repeated (also\n"
+	"                          those of $MIMIC_PLUGINS and of the configuration)\n"
 	"      --spin MICROSECONDS how long to poll before sleeping; 0: never poll\n"
 	"      --kernel[=WHEN]     devices in the kernel, by mimic.ko: auto (default; if it is loaded),\n"
 	"                          required (also without a word) or off\n"
@@ -32,7 +35,8 @@ static const char help[] =
 	"      --state [DIR]       show devices and clients as files in DIR, an empty directory (default: state,\n"
 	"                          beside the socket, which is made and removed again)\n"
 	"      --allow-users       serve every user; the memory of other users' programs is only\n"
-	"                          reached where they share it (maple_alloc, virgo_register and the like)\n"
+	"                          reached where they share it (mimic_memory_register() and what libraries\n"
+	"                          make of it)\n"
 	"  -f, --foreground        stay in the foreground (default)\n"
 	"  -D, --daemonise         go to the background when ready; log to syslog\n"
 	"      --log-level LEVEL   error, warning, info (default) or debug\n"
@@ -50,12 +54,14 @@ enum long_only {
 	OPTION_BUS,
 	OPTION_CHANNEL,
 	OPTION_STATE,
+	OPTION_PLUGIN,
 };
 
 static const struct option long_options[] = {
 	{ "socket", required_argument, NULL, 's' },
 	{ "config", required_argument, NULL, 'c' },
 	{ "devices", required_argument, NULL, 'd' },
+	{ "plugin", required_argument, NULL, OPTION_PLUGIN },
 	{ "spin", required_argument, NULL, OPTION_SPIN },
 	{ "allow-users", no_argument, NULL, OPTION_ALLOW_USERS },
 	{ "kernel", optional_argument, NULL, OPTION_KERNEL },
@@ -75,6 +81,8 @@ struct texts {
 	const char *config;
 	const char *devices;
 	const char *spin;
+	const char *plugins[MIMIC_KINDS_MAX];
+	unsigned int plugin_count;
 };
 
 static int parse_spin(const char *text, unsigned int *microseconds)
@@ -152,6 +160,13 @@ static int parse_one(struct mimicd_command_line *line, struct texts *texts, int 
 	case 'd':
 		texts->devices = optarg;
 		return 0;
+	case OPTION_PLUGIN:
+		if (texts->plugin_count < MIMIC_KINDS_MAX) {
+			texts->plugins[texts->plugin_count++] = optarg;
+			return 0;
+		}
+		fprintf(stderr, "mimicd: --plugin %s: that is more than %d of them\n", optarg, MIMIC_KINDS_MAX);
+		return -EINVAL;
 	case OPTION_SPIN:
 		texts->spin = optarg;
 		return 0;
@@ -190,11 +205,30 @@ static int parse_one(struct mimicd_command_line *line, struct texts *texts, int 
 	}
 }
 
+static int load_plugin(const char *path)
+{
+	int error = mimic_plugin_try_and_load(path);
+
+	if (error)
+		fprintf(stderr, "mimicd: %s\n", mimic_error_text());
+	return error;
+}
+
+/* One that cannot be loaded is left out. */
+static void load_plugins(const struct texts *texts)
+{
+	mimic_plugins_each(secure_getenv("MIMIC_PLUGINS"), load_plugin);
+	for (unsigned int i = 0; i < texts->plugin_count; i++)
+		load_plugin(texts->plugins[i]);
+	mimic_config_plugins(texts->config, load_plugin);
+}
+
 static int load_settings(struct mimicd_command_line *line, const struct texts *texts)
 {
 	struct mimic_settings *settings = &line->options.settings;
 	int error;
 
+	load_plugins(texts);
 	mimic_config_default(settings);
 	error = mimic_config_load(texts->config, settings);
 	if (!error)

@@ -6,7 +6,12 @@ INSTALL ?= install
 INSTALL_PREFIX = $(abspath $(PREFIX))
 INSTALL_ROOT = $(DESTDIR)$(INSTALL_PREFIX)
 INSTALL_CONFIG = $(wildcard config/*.ini)
-INSTALL_PC = $(patsubst %,$(O)/pkgconfig/%,libmimic.pc libmaple.pc libdare.pc libvirgo.pc)
+INSTALL_PC_IN = $(foreach part,libmimic libmaple libdare libvirgo,$(part)/$(part).pc.in) devices/mimic-device.pc.in
+INSTALL_PC = $(patsubst %.in,$(O)/pkgconfig/%,$(notdir $(INSTALL_PC_IN)))
+# For plugins: what a device is made of (devices/plugin.h), and the seam of a driver in the kernel.
+INSTALL_DEVICE_H = $(wildcard devices/*.h)
+INSTALL_SOC_H = $(wildcard devices/soc/*.h)
+INSTALL_TEMPLATE = $(wildcard examples/plugin/*)
 
 # The loader of programs looks into the standard places, by a cache that ldconfig makes. Any other
 # place stands in the program: pkg-config gives it to the linker.
@@ -18,9 +23,9 @@ INSTALL_RPATH = $(if $(IS_STANDARD_PREFIX),,-Wl,-rpath,$${libdir} )
 .PHONY: pkgconfig check-install
 pkgconfig:
 	@mkdir -p $(O)/pkgconfig
-	$(Q)for part in libmimic libmaple libdare libvirgo; do \
+	$(Q)for part in $(INSTALL_PC_IN); do \
 		sed -e 's|@PREFIX@|$(INSTALL_PREFIX)|g' -e 's|@RPATH@|$(INSTALL_RPATH)|g' -e 's|@VERSION@|$(VERSION)|g' \
-			$$part/$$part.pc.in > $(O)/pkgconfig/$$part.pc || exit 1; \
+			$$part > $(O)/pkgconfig/$$(basename $$part .in) || exit 1; \
 	done
 
 # $(1): a library's soname. The file carries the version, the links its names.
@@ -33,8 +38,8 @@ endef
 
 install: all pkgconfig
 	@echo "  INSTALL $(INSTALL_ROOT)"
-	$(Q)$(INSTALL) -d $(INSTALL_ROOT)/bin $(INSTALL_ROOT)/include/mimic $(INSTALL_ROOT)/lib/pkgconfig \
-		$(INSTALL_ROOT)/share/mimic $(INSTALL_ROOT)/share/mimic/costs $(INSTALL_ROOT)/share/bash-completion/completions $(sort $(foreach page,$(MANPAGES),$(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page)))))
+	$(Q)$(INSTALL) -d $(INSTALL_ROOT)/bin $(INSTALL_ROOT)/include/mimic/devices/soc $(INSTALL_ROOT)/include/mimic/driver $(INSTALL_ROOT)/lib/pkgconfig \
+		$(INSTALL_ROOT)/share/mimic/costs $(INSTALL_ROOT)/share/mimic/plugin $(INSTALL_ROOT)/share/bash-completion/completions $(sort $(foreach page,$(MANPAGES),$(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page)))))
 	$(call install_library,libmimic.so.0)
 	$(call install_library,libmaple.so.0)
 	$(call install_library,libdare.so.0)
@@ -48,6 +53,11 @@ install: all pkgconfig
 		include/mimic/virgo_registers.h include/mimic/virgo_commands.h \
 		include/mimic/sim.h include/mimic/sim_prefetch.h \
 		$(INSTALL_ROOT)/include/mimic
+	$(Q)$(INSTALL) -m 644 $(LIBDEVICE_A) $(INSTALL_ROOT)/lib
+	$(Q)$(INSTALL) -m 644 $(INSTALL_DEVICE_H) $(INSTALL_ROOT)/include/mimic/devices
+	$(Q)$(INSTALL) -m 644 $(INSTALL_SOC_H) $(INSTALL_ROOT)/include/mimic/devices/soc
+	$(Q)$(INSTALL) -m 644 driver/mimic.h $(INSTALL_ROOT)/include/mimic/driver
+	$(Q)$(INSTALL) -m 644 $(INSTALL_TEMPLATE) $(INSTALL_ROOT)/share/mimic/plugin
 	$(Q)$(INSTALL) -m 644 completions/mimic.bash $(INSTALL_ROOT)/share/bash-completion/completions/mimic
 	$(Q)$(INSTALL) -m 644 $(INSTALL_PC) $(INSTALL_ROOT)/lib/pkgconfig
 	$(if $(SIM_COSTS),$(Q)$(INSTALL) -m 644 $(SIM_COSTS) $(INSTALL_ROOT)/share/mimic/costs)

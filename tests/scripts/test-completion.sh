@@ -58,11 +58,11 @@ while read -r command; do
 done <"$work/commands" >"$work/errors"
 [ ! -s "$work/errors" ]
 result $? "options_of_every_command"
-expect 'mimic record -' -o --output --devices --config --verbose --help &&
-	expect 'mimic replay -' --set --json -v --verbose --help &&
+expect 'mimic record -' -o --output --devices --config --plugin --verbose --help &&
+	expect 'mimic replay -' --plugin --set --json -v --verbose --help &&
 	expect 'mimic asm -' -b --binary --json -o --output --help &&
 	expect 'mimic dis --' --binary --json --output --help &&
-	expect 'mimic trace --' --output --limit --transport --devices --config --socket --state --verbose --help
+	expect 'mimic trace --' --output --limit --transport --devices --config --plugin --socket --state --verbose --help
 result $? "options_with_a_short_form"
 expect 'mimic dump ' maple0 maple1 dare0 virgo0 && expect 'mimic reset ma' maple0 maple1 &&
 	expect 'mimic remove dare' dare0 && expect 'mimic stat maple0 v' virgo0

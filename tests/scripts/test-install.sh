@@ -318,10 +318,21 @@ shipped_configurations_are_there() {
 	ls "$prefix"/share/mimic/*.ini
 }
 
+# What docs/your-device.md does: the sum of the bytes of "hello" is 104 + 101 + 108 + 108 + 111.
+plugin_of_the_example() {
+	cp -r "$prefix/share/mimic/plugin" "$root/plugin" || return 1
+	PKG_CONFIG_PATH=$prefix/lib/pkgconfig make -s -C "$root/plugin" CFLAGS='-O2 -Wall -Wextra -Werror' || return 1
+	[ "$("$prefix/bin/mimic" run --plugin "$root/plugin/libchecksum.so" "$root/plugin/program" hello)" = 532 ] ||
+		return 1
+	# It brings its own copies of what devices share, and shows nothing but itself.
+	[ "$(nm -D --defined-only "$root/plugin/libchecksum.so" | wc -l)" = 1 ]
+}
+
 check "make_install_fills_a_directory" make -s O="$build" PREFIX="$prefix" DESTDIR= install
 check "a_c_program_builds_with_pkg_config_and_runs" program_in_c
 check "a_cxx_program_builds_with_pkg_config_and_runs" program_in_cxx
 check "a_program_on_libmimic_alone_builds_and_runs" libmimic_in_c
+check "the_example_of_a_plugin_builds_with_pkg_config_and_runs" plugin_of_the_example
 check "a_c_program_on_libdare_builds_with_pkg_config_and_runs" dare_program_in_c
 check "a_cxx_program_on_libdare_builds_with_pkg_config_and_runs" dare_program_in_cxx
 check "a_c_program_on_libvirgo_builds_with_pkg_config_and_runs" virgo_program_in_c

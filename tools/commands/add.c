@@ -9,8 +9,9 @@
 
 static const char usage[] =
 	"Usage: mimic add [OPTION...] KIND\n\n"
-	"Adds a device to those of mimicd, and says its name. KIND is maple, dare or virgo. With\n"
-	"mimic.ko it is a device of the kernel, too.\n\n"
+	"Adds a device to those of mimicd, and says its name. With mimic.ko it is a device of the\n"
+	"kernel, too.\n\n"
+	"Kinds: " USAGE_KINDS "; and those of mimicd's plugins.\n\n"
 	"  --socket PATH  where mimicd listens (default: MIMIC_SOCKET, then mimicd's own default)\n"
 	"  --json         print {\"name\": ...}\n"
 	"  --help         this text\n\n"

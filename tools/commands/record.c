@@ -16,8 +16,9 @@ static const char usage[] =
 	"they are asked, answer, and read of its memory. mimic replay does it again without PROGRAM.\n\n"
 	"  -o, --output FILE  where to (default: " DEFAULT_FILE "); what was there is lost. Processes that\n"
 	"                     PROGRAM starts have files of their own: run.PID.mimic\n"
-	"  --devices LIST     how many there are of which kind, such as maple:2,virgo:1\n"
+	"  --devices LIST     how many there are of which kind, KIND:COUNT,...\n"
 	"  --config FILE      INI file, or the name of a profile, such as paper\n"
+	"  --plugin FILE      as of mimic run; mimic replay needs it, too\n"
 	"  --verbose          say on stderr what is set up and what may not work\n"
 	"  --help             this text\n\n"
 	"The exit status is PROGRAM's; 2: bad options, or a program that cannot be helped;\n"
@@ -34,6 +35,7 @@ static int parse(int argc, char **argv, struct record_options *options)
 		{ .name = "output", .letter = 'o', .value = &options->output },
 		{ .name = "devices", .value = &options->run.devices },
 		{ .name = "config", .value = &options->run.config_path },
+		{ .name = "plugin", .values = &options->run.plugins },
 		{ .name = "verbose", .letter = 'v', .flag = &options->run.verbose },
 	};
 

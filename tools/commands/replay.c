@@ -18,6 +18,7 @@ static const char usage[] =
 	"memory is what was recorded; each answer, and all that they ask, is compared. The first\n"
 	"difference of a device ends its replay.\n\n"
 	"  --set KEY=NUMBER,...  parameters that are to be others than recorded\n"
+	"  --plugin FILE         the kind of a device that is not built in; may be repeated\n"
 	"  --json                print what became of each device as JSON\n"
 	"  -v, --verbose         print each call\n"
 	"  --help                this text\n\n"
@@ -26,6 +27,7 @@ static const char usage[] =
 
 struct replay_options {
 	const char *set;
+	struct tool_values plugins;
 	bool json;
 	bool verbose;
 	const char *path;
@@ -42,6 +44,7 @@ static int parse(int argc, char **argv, struct replay_options *options)
 {
 	const struct tool_option list[] = {
 		{ .name = "set", .value = &options->set },
+		{ .name = "plugin", .values = &options->plugins },
 		{ .name = "json", .flag = &options->json },
 		{ .name = "verbose", .letter = 'v', .flag = &options->verbose },
 	};
@@ -52,6 +55,9 @@ static int parse(int argc, char **argv, struct replay_options *options)
 	if (status)
 		return status;
 	options->path = argv[optind];
+	status = plugins_load(&options->plugins, NULL);
+	if (status)
+		return status;
 	if (!options->set)
 		return 0;
 	options->text = strdup(options->set);

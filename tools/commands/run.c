@@ -27,15 +27,17 @@
 
 static const char usage[] =
 	"Usage: mimic run [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
-	"Runs PROGRAM with emulated devices: /dev/maple, /dev/maple0 and on, the same of dare\n"
-	"and virgo, /dev/mem at the physical addresses of MAPLE, and those addresses themselves.\n\n"
+	"Runs PROGRAM with emulated devices: /dev/KIND, /dev/KIND0 and on, /dev/mem at the physical\n"
+	"addresses of kinds that have such, and those addresses themselves. Kinds: " USAGE_KINDS ";\n"
+	"and those of plugins.\n\n"
 	"  --transport WHICH  auto (default: embedded with --devices or --config; else kernel\n"
 	"                     if it has nodes, else daemon if one answers, else embedded),\n"
 	"                     embedded (the devices are in the program), daemon,\n"
 	"                     kernel (the machine's own nodes; physical addresses as with auto)\n"
-	"  --devices LIST     how many there are of which kind, such as maple:2,virgo:1; of a kind\n"
-	"                     that is not named there are none (embedded only)\n"
+	"  --devices LIST     how many there are of which kind, KIND:COUNT,...; of a kind that is not\n"
+	"                     named there are none (embedded only)\n"
 	"  --config FILE      INI file, or the name of a profile, such as paper (embedded only)\n"
+	"  --plugin FILE      one more kind of device, from this shared library; may be repeated\n"
 	"  --socket PATH      where mimicd listens\n"
 	"  --state            show the devices in the program to mimic list, dump, stat, top and\n"
 	"                     reset, with --pid (embedded)\n"
@@ -317,6 +319,7 @@ static void set_environment(const struct run_options *options, const char *libra
 	/* It may name a folder already. */
 	if (options->shows_state && (!state || state[0] != '/'))
 		setenv("MIMIC_STATE", "1", 1);
+	plugins_hand_over();
 	run_set_path("MIMIC_SOCKET", options->socket_path);
 	if (mimic_config_is_profile(options->config_path))
 		setenv("MIMIC_CONFIG", options->config_path, 1);
@@ -333,6 +336,8 @@ int run_prepare(struct run_options *options, int argc, char **argv)
 
 	if (optind >= argc)
 		status = tool_error(EXIT_BAD_INPUT, "%s: which program? See mimic %s --help", argv[0], argv[0]);
+	if (!status)
+		status = plugins_load(&options->plugins, option_or_environment(options->config_path, "MIMIC_CONFIG"));
 	if (!status)
 		status = settle_transport(options);
 	if (!status)

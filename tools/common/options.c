@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmimic/base/kinds.h"
 #include "tools/common/tools.h"
 
 #define OPTIONS_MAX 16
@@ -55,6 +56,18 @@ static int next_option(int argc, char **argv, const char *letters, const struct 
 	return code;
 }
 
+static void print_usage(const char *usage)
+{
+	const char *kinds;
+
+	while ((kinds = strstr(usage, USAGE_KINDS))) {
+		fwrite(usage, 1, (size_t)(kinds - usage), stdout);
+		fputs(mimic_kind_names(), stdout);
+		usage = kinds + strlen(USAGE_KINDS);
+	}
+	fputs(usage, stdout);
+}
+
 int tool_options(int argc, char **argv, const char *usage, enum tool_order order,
 		 const struct tool_option *options, size_t count)
 {
@@ -69,7 +82,7 @@ int tool_options(int argc, char **argv, const char *usage, enum tool_order order
 		if (code == '?')
 			return EXIT_BAD_INPUT;	/* getopt has said why */
 		if (code == 'h') {
-			fputs(usage, stdout);
+			print_usage(usage);
 			exit(EXIT_SUCCESS);
 		}
 		take_option(options, count, code);

@@ -54,11 +54,24 @@ struct tool_option {
 
 enum tool_order { OPTIONS_ANYWHERE, OPTIONS_FIRST };	/* FIRST: they end at the first word */
 
+/* Stands in a usage for the names of the kinds that are built in. */
+#define USAGE_KINDS "{kinds}"
+
 /* Options, and --help, which ends the process. 0, or the exit status when all is said. */
 int tool_options(int argc, char **argv, const char *usage, enum tool_order order,
 		 const struct tool_option *options, size_t count);
 /* So many words are left from argv[optind] on? 0, or the exit status when all is said. */
 int tool_words(int argc, char **argv, int least, int most);
+
+/* --- plugins.c ------------------------------------------------------------------- */
+
+/*
+ * Tries and loads the plugins of MIMIC_PLUGINS, of --plugin and of a configuration file. 0, or
+ * the exit status when all is said.
+ */
+int plugins_load(const struct tool_values *files, const char *config_path);
+/* To a program that is about to run. */
+void plugins_hand_over(void);
 
 /* --- run.c: what run and trace share ------------------------------------------------ */
 
@@ -67,6 +80,7 @@ struct run_options {
 	const char *devices;
 	const char *socket_path;
 	const char *config_path;
+	struct tool_values plugins;
 	bool verbose;
 	bool shows_state;	/* the devices in the program */
 	bool on_kernel;		/* the nodes are the kernel's own */
@@ -78,6 +92,7 @@ struct run_options {
 	{ .name = "devices", .value = &(options)->devices }, \
 	{ .name = "socket", .value = &(options)->socket_path }, \
 	{ .name = "config", .value = &(options)->config_path }, \
+	{ .name = "plugin", .values = &(options)->plugins }, \
 	{ .name = "verbose", .letter = 'v', .flag = &(options)->verbose }, \
 	{ .name = "state", .flag = &(options)->shows_state }
 

@@ -56,6 +56,7 @@ static const char usage[] =
 	"                     the kernel's devices is traced; for root and mimicd's user only\n"
 	"  --devices LIST     as of mimic run (embedded only)\n"
 	"  --config FILE      as of mimic run (embedded only)\n"
+	"  --plugin FILE      as of mimic run\n"
 	"  --socket PATH      where mimicd listens (daemon and kernel)\n"
 	"  --state            as of mimic run\n"
 	"  --verbose          say on stderr what is set up, and how many events there are\n"
