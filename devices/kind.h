@@ -90,6 +90,17 @@ struct mimic_jobs {
 	void (*limit)(void *job, unsigned int steps);
 };
 
+/*
+ * Private devices that lie in the machine's physical address space: what /dev/mem maps there,
+ * and those addresses themselves, are their pages. One kind has such.
+ */
+struct mimic_physical {
+	uint64_t start, size;	/* all of their addresses are in here */
+	uint64_t (*address)(unsigned int number, unsigned int page);
+	/* The device and the page that an address between start and start + size lies in; false: none. */
+	bool (*page_of)(uint64_t address, unsigned int *number, unsigned int *page);
+};
+
 struct mimic_kind {
 	const char *name;		/* small letters; begins the names of its devices, and is their section */
 	unsigned int default_count;	/* instances, if nobody says how many */
@@ -97,7 +108,8 @@ struct mimic_kind {
 	unsigned int pages;		/* that a program can map */
 	unsigned int device_pages;	/* that the device has on a bus */
 	uint32_t void_pages;		/* of these, by bit: loads give 0, stores are dropped */
-	unsigned int private_count;	/* "maple@0" on: made for one process, on demand; 0: none */
+	unsigned int private_count;	/* "NAME@0" on: made for one process, on demand; 0: none */
+	const struct mimic_physical *physical;	/* where these lie; NULL: nowhere */
 	/*
 	 * Stores that may go to the model in one call: it has not to work longer than
 	 * about 100 us on them.

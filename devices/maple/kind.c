@@ -88,6 +88,7 @@ const struct mimic_kind mimic_kind_maple = {
 	.device_pages = MAPLE_PAGE_COUNT,
 	.void_pages = 1u << MAPLE_PAGE_NIBBLER,
 	.private_count = MAPLE_PHYSICAL_TILES,
+	.physical = &maple_physical,
 	.batch = SIZE_MAX,	/* long work goes on by itself (busy) */
 	.keys = keys,
 	.key_count = sizeof(keys) / sizeof(keys[0]),

@@ -24,4 +24,7 @@ void maple_state_registers(const struct maple *m, uint64_t now,
 /* Cycles that a side has waited, or been open and not waited, until now. */
 uint64_t maple_state_clock(const struct side_clock *clock, bool waiting, uint64_t now);
 
+/* physical.c: see struct mimic_kind */
+extern const struct mimic_physical maple_physical;
+
 #endif

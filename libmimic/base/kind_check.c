@@ -96,6 +96,8 @@ static void check_pages(struct check *check, const struct mimic_kind *kind)
 		kind->default_count, MIMIC_KIND_DEVICES_MAX);
 	require(check, kind->private_count <= MIMIC_KIND_DEVICES_MAX, "%u private devices, of %d at most",
 		kind->private_count, MIMIC_KIND_DEVICES_MAX);
+	require(check, !kind->physical || (kind->private_count && kind->physical->address && kind->physical->page_of),
+		"its physical addresses are of no devices");
 	require(check, kind->batch >= 1, "its batch is 0 stores");
 	require(check, !kind->memory_size || (kind->memory_offset % PAGE_BYTES == 0 &&
 					     kind->memory_offset >= (uint64_t)kind->pages * PAGE_BYTES),

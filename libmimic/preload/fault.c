@@ -41,7 +41,7 @@ static bool find_page(uintptr_t address, struct mapping *mapping)
 	/* The device's memory is like any other, but for a child that has none. */
 	if (mapping_find(address, mapping))
 		return mapping->device_page != MEMORY_PAGE || atomic_load(&mapping->holder->inherited);
-	if (!maple_physical_page(address, &tile, &mapping->device_page))
+	if (!physical_page(address, &tile, &mapping->device_page))
 		return false;
 	mapping->holder = &preload_holders[tile];
 	mapping->protection = PROT_READ | PROT_WRITE;

@@ -376,7 +376,7 @@ int holder_open_tile(unsigned int tile, struct holder **holder)
 	if (atomic_load(&found->device))
 		return 0;
 	found->used = true;
-	snprintf(found->node.device, sizeof(found->node.device), "maple@%u", tile);
+	snprintf(found->node.device, sizeof(found->node.device), "%s@%u", physical_kind->name, tile);
 	error = mimic_device_open(&device, found->node.device, NULL);
 	if (error == 0)
 		atomic_store(&found->device, device);

@@ -7,9 +7,9 @@
 #include "preload.h"
 
 /*
- * A program that is not position independent may count on pointers of 32 bits
- * (absolute pointers of MAPLE) or 40 (its base registers): its heap must stay
- * where brk() grows, just above the program, and not go to mmap().
+ * A program that is not position independent may give devices pointers of 32 bits
+ * or 40, because that is how wide their registers are: its heap must stay where
+ * brk() grows, just above the program, and not go to mmap().
  */
 static bool program_is_fixed(void)
 {

@@ -210,39 +210,3 @@ void mappings_after_fork(void)
 				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	}
 }
-
-/* --- physical addresses (docs/maple.md, "Address") ---------------------------- */
-
-#define TILE_X_SHIFT 28
-#define TILE_Y_SHIFT 24
-#define TILES_IN_A_ROW 8
-/* The window of all tiles: x and y fill bits [30:24]. */
-#define WINDOW_BASE (MAPLE_PHYSICAL_BASE & ~0x7fffffffull)
-#define WINDOW_SIZE 0x80000000ull
-
-uint64_t maple_physical_address(unsigned int tile, unsigned int device_page)
-{
-	unsigned int number = 2 * tile + 1;	/* MAPLE sits on the odd tiles of the mesh */
-
-	/* Added, not or-ed: the base has the first page's number in bits [23:20]. */
-	return MAPLE_PHYSICAL_BASE + ((uint64_t)(number % TILES_IN_A_ROW) << TILE_X_SHIFT) +
-	       ((uint64_t)(number / TILES_IN_A_ROW) << TILE_Y_SHIFT) +
-	       ((uint64_t)device_page << MAPLE_PHYSICAL_PAGE_SHIFT);
-}
-
-bool maple_physical_page(uint64_t address, unsigned int *tile, unsigned int *device_page)
-{
-	uint64_t page_address = address & ~(uint64_t)(PAGE_BYTES - 1);
-	unsigned int number;
-	unsigned int page;
-
-	if (address - WINDOW_BASE >= WINDOW_SIZE)
-		return false;
-	number = ((address >> TILE_Y_SHIFT) & 0xf) * TILES_IN_A_ROW + ((address >> TILE_X_SHIFT) & 7);
-	page = ((address >> MAPLE_PHYSICAL_PAGE_SHIFT) & 0xf) - 8u;
-	if (number % 2 == 0 || page >= MAPLE_PAGE_COUNT)
-		return false;
-	*tile = number / 2;
-	*device_page = page;
-	return maple_physical_address(*tile, page) == page_address;
-}

@@ -144,16 +144,17 @@ struct window {
 
 static bool window_has(const struct window *window, unsigned int tile, unsigned int page)
 {
-	return maple_physical_address(tile, page) - window->start < window->length;
+	return physical_kind->physical->address(tile, page) - window->start < window->length;
 }
 
 static bool window_has_device(const struct window *window)
 {
-	unsigned int i;
+	unsigned int tile, page;
 
-	for (i = 0; i < HOLDER_TILES * MAPLE_PAGE_COUNT; i++)
-		if (window_has(window, i / MAPLE_PAGE_COUNT, i % MAPLE_PAGE_COUNT))
-			return true;
+	for (tile = 0; physical_kind && tile < physical_kind->private_count; tile++)
+		for (page = 0; page < physical_kind->pages; page++)
+			if (window_has(window, tile, page))
+				return true;
 	return false;
 }
 
@@ -165,7 +166,7 @@ static int map_tile_page(const struct window *window, char *start, unsigned int 
 
 	if (error)
 		return error;
-	return mapping_insert((uintptr_t)start + maple_physical_address(tile, page) - window->start,
+	return mapping_insert((uintptr_t)start + physical_kind->physical->address(tile, page) - window->start,
 			      &mapping);
 }
 
@@ -177,9 +178,9 @@ static void *map_memory(const struct window *window, void *address, int protecti
 	if (start == MAP_FAILED)
 		return MAP_FAILED;
 	mapping_remove((uintptr_t)start, window->length);
-	for (i = 0; i < HOLDER_TILES * MAPLE_PAGE_COUNT; i++) {
-		unsigned int tile = i / MAPLE_PAGE_COUNT;
-		unsigned int page = i % MAPLE_PAGE_COUNT;
+	for (i = 0; i < physical_kind->private_count * physical_kind->pages; i++) {
+		unsigned int tile = i / physical_kind->pages;
+		unsigned int page = i % physical_kind->pages;
 		int error = 0;
 
 		if (window_has(window, tile, page))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Which paths are device nodes of ours: /dev/maple and /dev/mapleN, the same of other kinds, and /dev/mem. */
+/* Which paths are device nodes of ours: /dev/KIND and /dev/KINDn of each kind, and /dev/mem. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -60,6 +60,8 @@ static bool directory_of(int directory, char *path, size_t size)
 	return true;
 }
 
+const struct mimic_kind *physical_kind;
+
 /* By kind: its nodes are the kernel's. */
 static bool kernel_has[MIMIC_KINDS_MAX];
 
@@ -69,6 +71,8 @@ void nodes_start(void)
 	bool is_auto = !transport || !transport[0] || strcmp(transport, "auto") == 0;
 	size_t i;
 
+	for (i = 0; i < mimic_kind_count() && !physical_kind; i++)
+		physical_kind = mimic_kinds[i]->physical ? mimic_kinds[i] : NULL;
 	for (i = 0; i < mimic_kind_count(); i++)
 		kernel_has[i] = is_auto ? mimic_kernel_is_there(mimic_kinds[i]->name) :
 					  strcmp(transport, "kernel") == 0;

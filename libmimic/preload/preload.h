@@ -24,7 +24,6 @@
 #include "libmimic/base/kinds.h"
 #include "libmimic/base/raw_syscall.h"
 #include "libmimic/mimic.h"
-#include "mimic/maple_registers.h"
 
 #define EXPORT __attribute__((visibility("default")))
 /* Initial-exec: a handler may not allocate, and the default model does at first use. */
@@ -79,12 +78,21 @@ enum node_kind { NODE_NONE, NODE_DEVICE, NODE_MEMORY };
 struct node {
 	enum node_kind kind;
 	const struct mimic_kind *device_kind;	/* NODE_DEVICE; so is the name */
-	char device[16];	/* of mimic_device_open(): "maple", "maple3" */
+	char device[16];	/* of mimic_device_open(): a kind, or a kind and a number */
 	unsigned int minor;
 };
 struct node node_of_path(int directory, const char *path);
 /* Before anything is opened: where the kernel has nodes of its own, they are left to it. */
 void nodes_start(void);
+/* The kind whose private devices (tiles) have physical addresses; NULL: none has. */
+extern const struct mimic_kind *physical_kind;
+/* Tile and page of a physical address, if it lies in one. */
+static inline bool physical_page(uint64_t address, unsigned int *tile, unsigned int *page)
+{
+	const struct mimic_physical *physical = physical_kind ? physical_kind->physical : NULL;
+
+	return physical && address - physical->start < physical->size && physical->page_of(address, tile, page);
+}
 /* Is there such a device? 0 or -errno; opens nothing for good. */
 int node_exists(const struct node *node);
 
@@ -108,7 +116,7 @@ struct holder {
 	int open_error;	/* NODE_MEMORY: why the real one could not be opened */
 };
 
-#define HOLDER_TILES MAPLE_PHYSICAL_TILES	/* holders [0, 64) are the tiles */
+#define HOLDER_TILES MIMIC_KIND_DEVICES_MAX	/* holders [0, 64) are physical_kind's private devices */
 #define HOLDER_COUNT (HOLDER_TILES + 1024)
 extern struct holder preload_holders[HOLDER_COUNT];
 
@@ -152,9 +160,6 @@ bool mapping_set_protection(uintptr_t address, int protection);
 /* In the child: its parent's device memory becomes address space without memory, as register pages are. */
 void mappings_after_fork(void);
 
-/* Tile and page of a physical address, if it lies in a page of MAPLE. */
-bool maple_physical_page(uint64_t address, unsigned int *tile, unsigned int *device_page);
-uint64_t maple_physical_address(unsigned int tile, unsigned int device_page);
 
 /* --- signals.c, masks.c -------------------------------------------------------- */
 
