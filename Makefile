@@ -40,7 +40,9 @@ MAPLE_SRC    := $(wildcard libmaple/*.c) $(LIBRARY_SRC)
 DARE_SRC     := $(wildcard libdare/*.c) $(LIBRARY_SRC)
 VIRGO_SRC    := $(wildcard libvirgo/*.c) $(LIBRARY_SRC)
 DAEMON_SRC   := $(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c))
+# A folder for a device has commands of its own.
 TOOL_SRC     := $(wildcard tools/*.c tools/*/*.c)
+include $(wildcard tools/*/sources.mk)
 COMMON_SRC   := $(wildcard examples/common/*.c)
 # loops has more files: mk/sim_loops.mk
 EXAMPLE_SRC  := $(filter-out examples/maple/loops.c,$(wildcard examples/maple/*.c))
@@ -192,7 +194,7 @@ $(O)/bin/mimicd: $(call obj,daemon/main.c) $(LIBDAEMON_A) $(LIBMIMIC_A)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS) $(DAEMON_LIBS)
 
-$(O)/bin/mimic: $(call obj,$(TOOL_SRC) libdare/assembly.c sim/parameters.c) $(LIBMIMIC_A)
+$(O)/bin/mimic: $(call obj,$(TOOL_SRC) sim/parameters.c) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)

@@ -90,6 +90,15 @@ struct mimic_jobs {
 	void (*limit)(void *job, unsigned int steps);
 };
 
+/* A table of mimic list: of devices that somebody uses, or of their contexts, some counters. */
+struct mimic_summary {
+	const char *title;	/* of the first column */
+	struct mimic_summary_column {
+		const char *counter;
+		const char *title;
+	} columns[8];		/* up to a NULL */
+};
+
 /*
  * Private devices that lie in the machine's physical address space: what /dev/mem maps there,
  * and those addresses themselves, are their pages. One kind has such.
@@ -103,6 +112,7 @@ struct mimic_physical {
 
 struct mimic_kind {
 	const char *name;		/* small letters; begins the names of its devices, and is their section */
+	const char *title;		/* as people write it; NULL: the name */
 	unsigned int default_count;	/* instances, if nobody says how many */
 
 	unsigned int pages;		/* that a program can map */
@@ -142,6 +152,7 @@ struct mimic_kind {
 	void (*destroy)(struct mimic_model *model);
 	const char *const *counters;	/* names, in the order of the model's values */
 	size_t counter_count;
+	const struct mimic_summary *summary;	/* NULL: no table */
 	/*
 	 * May this store wait in the ring of the thread that posts it? Posts of
 	 * different threads lie in different rings, and nothing orders one ring

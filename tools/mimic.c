@@ -28,11 +28,20 @@ static const struct {
 	{ "record", tool_record, "run a program and keep all that its devices see" },
 	{ "replay", tool_replay, "drive devices with a recording and compare" },
 	{ "report", tool_report, "make a page of what ran, to look at" },
-	{ "asm", tool_asm, "turn assembly text of DARE into instruction words" },
-	{ "dis", tool_dis, "turn the words into text again" },
 };
 
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
+
+static struct tool_command *commands;
+
+void tool_add_command(struct tool_command *command)
+{
+	struct tool_command **last = &commands;
+
+	while (*last)
+		last = &(*last)->next;
+	*last = command;
+}
 
 int tool_error(int status, const char *format, ...)
 {
@@ -56,6 +65,8 @@ static void help(FILE *out)
 	      "Commands:\n", out);
 	for (i = 0; i < TOOL_COUNT; i++)
 		fprintf(out, "  %-7s %s\n", tools[i].name, tools[i].meaning);
+	for (const struct tool_command *command = commands; command; command = command->next)
+		fprintf(out, "  %-7s %s\n", command->name, command->meaning);
 	fputs("\n'mimic COMMAND --help' says more.\n", out);
 }
 
@@ -78,5 +89,8 @@ int main(int argc, char **argv)
 	for (i = 0; i < TOOL_COUNT; i++)
 		if (strcmp(argv[1], tools[i].name) == 0)
 			return tools[i].main(argc - 1, argv + 1);
+	for (const struct tool_command *command = commands; command; command = command->next)
+		if (strcmp(argv[1], command->name) == 0)
+			return command->main(argc - 1, argv + 1);
 	return tool_error(EXIT_BAD_INPUT, "there is no command '%s'; see mimic --help", argv[1]);
 }

@@ -90,6 +90,19 @@ static const char *command_name(uint32_t word)
 	return dare_decode(word, &fields) ? NULL : dare_instructions[fields.operation].name;
 }
 
+static const struct mimic_summary summary = {
+	.title = "CONTEXT",
+	.columns = {
+		{ "instructions", "INSTRUCTIONS" },
+		{ "rows_loaded", "ROWS LOADED" },
+		{ "rows_stored", "ROWS STORED" },
+		{ "macs_used", "MACS USED" },
+		{ "macs_offered", "MACS OFFERED" },
+		{ "faults", "FAULTS" },
+		{ "errors", "ERRORS" },
+	},
+};
+
 static const struct mimic_contexts contexts = {
 	.count = context_count,
 	.first_page = first_page,
@@ -105,6 +118,7 @@ static const struct mimic_register_block *const blocks[] = {
 
 const struct mimic_kind mimic_kind_dare = {
 	.name = "dare",
+	.title = "DARE",
 	.default_count = 1,
 	.pages = 1,
 	.device_pages = DARE_PAGE_COUNT,
@@ -118,6 +132,7 @@ const struct mimic_kind mimic_kind_dare = {
 	.destroy = dare_model_destroy,
 	.counters = counters,
 	.counter_count = DARE_COUNTER_COUNT,
+	.summary = &summary,
 	.may_wait = may_wait,
 	.ordered_posts = true,
 	.contexts = &contexts,

@@ -83,6 +83,7 @@ static const struct mimic_register_block *const blocks[] = {
 
 const struct mimic_kind mimic_kind_maple = {
 	.name = "maple",
+	.title = "MAPLE",
 	.default_count = 2,
 	.pages = MAPLE_PAGE_COUNT,
 	.device_pages = MAPLE_PAGE_COUNT,

@@ -194,8 +194,23 @@ static const struct mimic_register_block *const blocks[] = {
 	&virgo_unit_block,
 };
 
+/* What the units have done, all together. */
+static const struct mimic_summary summary = {
+	.title = "CLUSTER",
+	.columns = {
+		{ "commands", "COMMANDS" },
+		{ "loops", "LOOPS" },
+		{ "tiles", "TILES" },
+		{ "macs", "MACS" },
+		{ "dma_bytes_read", "DMA READ" },
+		{ "dma_bytes_written", "DMA WRITTEN" },
+		{ "errors", "ERRORS" },
+	},
+};
+
 const struct mimic_kind mimic_kind_virgo = {
 	.name = "virgo",
+	.title = "Virgo",
 	.default_count = 2,
 	.pages = VIRGO_PAGE_COUNT,
 	.device_pages = VIRGO_PAGE_COUNT,
@@ -213,6 +228,7 @@ const struct mimic_kind mimic_kind_virgo = {
 	.destroy = virgo_model_destroy,
 	.counters = counters,
 	.counter_count = VIRGO_COUNTER_COUNT,
+	.summary = &summary,
 	.may_wait = may_wait,
 	.ordered_posts = true,
 	.order = order,

@@ -130,6 +130,8 @@ static void check_block(struct check *check, const struct mimic_kind *kind,
 
 static void check_functions(struct check *check, const struct mimic_kind *kind)
 {
+	require(check, !kind->summary || (kind->summary->title && !kind->summary->columns[7].counter),
+		"its summary has no title or no end");
 	require_function(check, kind->defaults != NULL, "defaults");
 	require_function(check, kind->check != NULL, "check");
 	require_function(check, kind->create != NULL, "create");

@@ -18,7 +18,7 @@ static const char usage[] =
 	"Usage: mimic dump [OPTION...] DEVICE [PATH...]\n\n"
 	"Shows all that a device shows of itself, at one moment: a line 'path = value  meaning' for\n"
 	"each value. PATH is a folder or a value of it, such as counters or queues/0/level.\n"
-	"DEVICE is named as by 'mimic list'; a private one of several as maple@0:PID.\n\n"
+	"DEVICE is named as by 'mimic list'; a private one of several as KIND@0:PID.\n\n"
 	"  --bytes        the bytes of memories, too\n"
 	"  --json         print JSON (docs/state.md); with PATH an object with each of them\n"
 	PEER_USAGE

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libmimic/base/kinds.h"
 #include "tools/common/tools.h"
 
 static const char usage[] =
@@ -48,77 +49,65 @@ static void print_device(struct json_object *device)
 	}
 }
 
-/* Of a device, or of one of its users. */
-static void print_counters(const char *name, struct json_object *whose, const char *const *names,
-			   size_t count)
-{
-	struct json_object *counters = NULL;
+/* --- tables of the kinds (struct mimic_summary) ------------------------------------------------ */
 
-	if (!json_object_object_get_ex(whose, "counters", &counters))
-		return;
-	print_column(name, 10);
-	for (size_t i = 0; i < count; i++)
-		printf(" %12s", show_text(counters, names[i]));
+static void print_title(const struct mimic_summary *summary)
+{
+	printf("\n%-10s", summary->title);
+	for (const struct mimic_summary_column *column = summary->columns; column->counter; column++)
+		printf(" %12s", column->title);
 	putchar('\n');
 }
 
-static void print_context(struct json_object *device, struct json_object *user)
+/* Of a device, or of one of its users; the first line has the title above it. */
+static void print_counters(const char *name, struct json_object *whose, const struct mimic_summary *summary,
+			   bool *has_title)
 {
-	static const char *const names[] = {
-		"instructions", "rows_loaded", "rows_stored", "macs_used", "macs_offered", "faults", "errors",
-	};
-	char name[64];
+	struct json_object *counters = NULL;
 
-	snprintf(name, sizeof(name), "%s/%s", show_text(device, "name"), show_text(user, "context"));
-	print_counters(name, user, names, sizeof(names) / sizeof(names[0]));
+	if (!*has_title)
+		print_title(summary);
+	*has_title = true;
+	if (!json_object_object_get_ex(whose, "counters", &counters))
+		return;
+	print_column(name, 10);
+	for (const struct mimic_summary_column *column = summary->columns; column->counter; column++)
+		printf(" %12s", show_text(counters, column->counter));
+	putchar('\n');
 }
 
 /* What each user of a context has done with it. */
-static void print_contexts(struct json_object *devices, size_t count)
+static void print_contexts(struct json_object *device, const struct mimic_summary *summary, bool *has_title)
 {
-	bool has_title = false;
+	struct json_object *users;
+	size_t count = show_array(device, "users", &users);
+	char name[64];
 
 	for (size_t i = 0; i < count; i++) {
-		struct json_object *device = json_object_array_get_idx(devices, i), *users;
-		size_t user_count = show_array(device, "users", &users);
+		struct json_object *user = json_object_array_get_idx(users, i);
 
-		if (user_count && !has_title)
-			printf("\n%-10s %12s %12s %12s %12s %12s %12s %12s\n", "CONTEXT", "INSTRUCTIONS",
-			       "ROWS LOADED", "ROWS STORED", "MACS USED", "MACS OFFERED", "FAULTS", "ERRORS");
-		has_title |= user_count > 0;
-		for (size_t j = 0; j < user_count; j++)
-			print_context(device, json_object_array_get_idx(users, j));
+		snprintf(name, sizeof(name), "%s/%s", show_text(device, "name"), show_text(user, "context"));
+		print_counters(name, user, summary, has_title);
 	}
 }
 
-static bool is_cluster_at_work(struct json_object *device)
+static void print_summary(struct json_object *devices, size_t count, const struct mimic_kind *kind)
 {
-	struct json_object *user;
-
-	return json_object_object_get_ex(device, "user", &user) && user &&
-	       !strcmp(show_text(device, "kind"), "virgo");
-}
-
-/* What the units of a Virgo that somebody has have done, all together. */
-static void print_clusters(struct json_object *devices, size_t count)
-{
-	static const char *const names[] = {
-		"commands", "loops", "tiles", "macs", "dma_bytes_read", "dma_bytes_written", "errors",
-	};
 	bool has_title = false;
 
 	for (size_t i = 0; i < count; i++) {
-		struct json_object *device = json_object_array_get_idx(devices, i);
+		struct json_object *device = json_object_array_get_idx(devices, i), *user;
 
-		if (!is_cluster_at_work(device))
+		if (strcmp(show_text(device, "kind"), kind->name))
 			continue;
-		if (!has_title)
-			printf("\n%-10s %12s %12s %12s %12s %12s %12s %12s\n", "CLUSTER", "COMMANDS",
-			       "LOOPS", "TILES", "MACS", "DMA READ", "DMA WRITTEN", "ERRORS");
-		has_title = true;
-		print_counters(show_text(device, "name"), device, names, sizeof(names) / sizeof(names[0]));
+		if (kind->contexts)
+			print_contexts(device, kind->summary, &has_title);
+		else if (json_object_object_get_ex(device, "user", &user) && user)
+			print_counters(show_text(device, "name"), device, kind->summary, &has_title);
 	}
 }
+
+/* --- devices in the kernel ------------------------------------------------------------------------ */
 
 /* What its driver sees: walks of the page table, faults, what it resolved, flushes of the TLB. */
 static void print_memory(struct json_object *device)
@@ -165,8 +154,10 @@ static void print_table(struct json_object *root)
 	printf("%-10s %-8s %-20s %s\n", "DEVICE", "PID", "PROGRAM", "STATE");
 	for (i = 0; i < count; i++)
 		print_device(json_object_array_get_idx(devices, i));
-	print_contexts(devices, count);
-	print_clusters(devices, count);
+	for (i = 0; i < mimic_kind_count(); i++) {
+		if (mimic_kinds[i]->summary)
+			print_summary(devices, count, mimic_kinds[i]);
+	}
 	print_kernel_devices(devices, count);
 	count = show_array(root, "sessions", &sessions);
 	if (count == 0)

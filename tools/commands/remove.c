@@ -8,7 +8,7 @@
 
 static const char usage[] =
 	"Usage: mimic remove [OPTION...] DEVICE\n\n"
-	"Takes a device (such as maple1) away from mimicd, as if it were unplugged. A program that\n"
+	"Takes a device, by its name, away from mimicd, as if it were unplugged. A program that\n"
 	"has it gets SIGBUS for accesses to its pages and ENODEV for calls; libmimic's loads give 0.\n\n"
 	"  --socket PATH  where mimicd listens (default: MIMIC_SOCKET, then mimicd's own default)\n"
 	"  --json         print {\"removed\": ...}\n"

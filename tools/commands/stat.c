@@ -49,7 +49,7 @@ static struct json_object *devices_of(struct json_object *list)
 	return devices;
 }
 
-/* "maple@0" is every process's. */
+/* "KIND@0" is every process's. */
 static bool is_called(const char *device, const char *wanted)
 {
 	size_t length = strlen(wanted);

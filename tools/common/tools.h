@@ -28,8 +28,15 @@ int tool_stat(int argc, char **argv);
 int tool_top(int argc, char **argv);
 int tool_reset(int argc, char **argv);
 int tool_report(int argc, char **argv);
-int tool_asm(int argc, char **argv);
-int tool_dis(int argc, char **argv);
+
+/* A command that a device brings: a file of tools/DEVICE says so before main(). In the order of these calls. */
+struct tool_command {
+	const char *name;
+	int (*main)(int argc, char **argv);
+	const char *meaning;
+	struct tool_command *next;
+};
+void tool_add_command(struct tool_command *command);
 
 /* "mimic: ..." on stderr. Returns `status`. */
 int tool_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -170,46 +177,6 @@ void peer_device_name(struct json_object *device, char *name, size_t size);
 
 /* An array of processes ("pid", "program") that show embedded devices. Sockets of dead ones are removed. */
 struct json_object *embedded_processes(void);
-
-/* --- words.c: asm and dis -------------------------------------------------------- */
-
-struct word_options {
-	const char *input;	/* NULL: standard input */
-	const char *output;	/* NULL: standard output */
-	bool binary;
-	bool json;
-};
-
-struct words {
-	const char *command;	/* for messages */
-	const char *input;	/* its name, for messages */
-	uint32_t *values;
-	size_t count;
-	size_t capacity;
-	unsigned int mistakes;
-};
-
-/* Options and at most one file. 0, or the exit status when all is said. */
-int words_options(int argc, char **argv, const char *usage, struct word_options *options);
-/* The file to read. NULL when it is said why not. */
-FILE *words_open(struct words *words, const char *command, const struct word_options *options);
-bool words_add(struct words *words, uint32_t value);
-/* Counts a mistake in the input and says it, unless many were said before. */
-void words_mistake(struct words *words, unsigned long line, unsigned int column, const char *text);
-/*
- * Reads lines until the end and gives each to take_line(), without its newline.
- * Ends `words` if out of memory. 0, or the exit status when all is said.
- */
-int words_read_lines(struct words *words, FILE *file,
-		     bool (*take_line)(struct words *words, const char *line, unsigned long number));
-int words_out_of_memory(const struct words *words);
-/*
- * Writes all words by print() to where the options say, and frees them. Only if
- * there was no mistake: what was there before stays. Returns the exit status.
- */
-int words_finish(struct words *words, const struct word_options *options,
-		 void (*print)(FILE *file, const struct words *words));
-void words_print_json(FILE *file, const struct words *words);
 
 /* --- elf.c: what a program file is ------------------------------------------- */
 

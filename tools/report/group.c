@@ -2,15 +2,14 @@
 /* The part of the page about the runs of one kernel: bars, their table, their counters. */
 #include <string.h>
 
+#include "libmimic/base/kinds.h"
 #include "tools/report/report.h"
 
 const char *report_kind_name(const char *kind)
 {
-	if (strcmp(kind, "maple") == 0)
-		return "MAPLE";
-	if (strcmp(kind, "dare") == 0)
-		return "DARE";
-	return strcmp(kind, "virgo") == 0 ? "Virgo" : kind;
+	const struct mimic_kind *known = mimic_kind_find(kind, strlen(kind));
+
+	return known && known->title ? known->title : kind;
 }
 
 static bool any_has_variant(const struct report_group *group)

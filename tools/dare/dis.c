@@ -6,6 +6,7 @@
 
 #include "libdare/dare_assembly.h"
 #include "tools/common/tools.h"
+#include "tools/dare/words.h"
 
 static const char usage[] =
 	"Usage: mimic dis [OPTION...] [FILE]\n\n"

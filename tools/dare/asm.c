@@ -5,6 +5,7 @@
 
 #include "libdare/dare_assembly.h"
 #include "tools/common/tools.h"
+#include "tools/dare/words.h"
 
 static const char usage[] =
 	"Usage: mimic asm [OPTION...] [FILE]\n\n"

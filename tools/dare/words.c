@@ -8,6 +8,7 @@
 
 #include "libdare/dare_assembly.h"
 #include "tools/common/tools.h"
+#include "tools/dare/words.h"
 
 #define MISTAKES_SHOWN 20
 

@@ -1,0 +1,2 @@
+# What the commands of this folder need besides it.
+TOOL_SRC += libdare/assembly.c
