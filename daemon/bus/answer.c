@@ -52,7 +52,6 @@ static void answer_by_write(struct mimicd_bus *bus, uint32_t number, int status,
 
 void mimicd_bus_answer(struct mimicd_bus *bus, uint32_t number, int status, uint64_t data, int fd)
 {
-	struct mimicd_engine *engine = bus->engine;
 	struct mimic_bus_slot *slot;
 
 	if (bus->is_lost)
@@ -75,5 +74,5 @@ void mimicd_bus_answer(struct mimicd_bus *bus, uint32_t number, int status, uint
 	 * shares our CPU.
 	 */
 	if (!bus->was_asleep && bus->current == (int)number)
-		engine->crowded_until = engine->now + engine->settings.spin_microseconds * 1000ull;
+		mimicd_engine_note_crowded(bus->engine);
 }

@@ -7,7 +7,6 @@
 
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
-#include "libmimic/base/clock.h"
 
 /* --- threads ------------------------------------------------------------------- */
 
@@ -86,7 +85,6 @@ void mimicd_bus_binding_thread_gone(struct mimicd_bus_binding *binding, uint32_t
 {
 	struct mimicd_trap_thread **link = thread_link(binding, number);
 	struct mimicd_instance *instance = binding->binding.instance;
-	struct mimic_model *model = instance->model;
 	struct mimicd_owner *owner;
 
 	if (!*link)
@@ -95,10 +93,8 @@ void mimicd_bus_binding_thread_gone(struct mimicd_bus_binding *binding, uint32_t
 	if (owner->trap && owner->trap->instance == instance)
 		mimicd_request_withdraw(mimicd_request_of(owner->trap));
 	/* What it posted on its lanes is still done: its client's THREAD_GONE comes after that. */
-	if (!owner->thread) {
-		model->ops->owner_gone(model, owner->number, mimic_now());
-		instance->engine->busy |= model->ops->busy(model);
-	}
+	if (!owner->thread)
+		mimicd_instance_owner_gone(instance, owner->number);
 	thread_free(binding, link);
 }
 

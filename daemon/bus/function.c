@@ -121,8 +121,11 @@ int mimicd_bus_function_add(struct mimicd_bus *bus, struct mimicd_instance *inst
 void mimicd_bus_functions_forget(struct mimicd_bus *bus)
 {
 	while (bus->functions) {
-		mimicd_bus_bindings_close(bus->functions);
-		free_function(bus->functions);
+		struct mimicd_bus_function *function = bus->functions;
+
+		mimicd_bus_bindings_close(function);
+		mimicd_requests_drop(bus, function->function.instance);
+		free_function(function);
 	}
 }
 

@@ -65,6 +65,12 @@ int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
 /* No program has a device any more. */
 void mimicd_engine_destroy(struct mimicd_engine *engine);
 
+/* A program that needs the CPU that the loop runs on is to have it: no spinning for a while. */
+static inline void mimicd_engine_note_crowded(struct mimicd_engine *engine)
+{
+	engine->crowded_until = engine->now + engine->settings.spin_microseconds * 1000ull;
+}
+
 /* Serves every lane once, then front ends that poll, jobs and busy devices. true: something was done. */
 bool mimicd_engine_round(struct mimicd_engine *engine);
 /* Is there anything that a round would do? */

@@ -79,6 +79,15 @@ struct mimicd_waiter *mimicd_instance_find_waiter(const struct mimicd_instance *
 	return waiter;
 }
 
+void mimicd_instance_owner_gone(struct mimicd_instance *instance, uint64_t owner)
+{
+	struct mimic_model *model = instance->model;
+
+	model->ops->owner_gone(model, owner, mimic_now());
+	/* A thread that waited goes on, and may have set off a loop. */
+	instance->engine->busy |= model->ops->busy(model);
+}
+
 /* --- functions and bindings -------------------------------------------------------- */
 
 void mimicd_instance_add_function(struct mimicd_instance *instance, struct mimicd_function *function)

@@ -85,6 +85,9 @@ void mimicd_instance_withdraw(struct mimicd_instance *instance, struct mimicd_wa
 /* NULL: no access of that owner waits. */
 struct mimicd_waiter *mimicd_instance_find_waiter(const struct mimicd_instance *instance, uint64_t owner);
 
+/* A thread has ended: its roles are free, and threads that waited for it are answered. */
+void mimicd_instance_owner_gone(struct mimicd_instance *instance, uint64_t owner);
+
 /* A bus shows it from now on. */
 void mimicd_instance_add_function(struct mimicd_instance *instance, struct mimicd_function *function);
 void mimicd_instance_remove_function(struct mimicd_instance *instance, struct mimicd_function *function);

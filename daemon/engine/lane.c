@@ -11,7 +11,6 @@
 #include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
 #include "daemon/engine/turn.h"
-#include "libmimic/base/clock.h"
 
 static int map_lane(struct mimicd_lane *lane, int *fd)
 {
@@ -195,16 +194,9 @@ void mimicd_lane_retire(struct mimicd_lane *lane)
 
 static void finish_thread(struct mimicd_client *client, struct mimicd_thread *thread)
 {
-	uint64_t now = mimic_now();
-
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		struct mimic_model *model = client->devices[i].model;
-
-		if (!client->devices[i].instance)
-			continue;
-		model->ops->owner_gone(model, mimicd_thread_owner(thread), now);
-		/* A thread that waited goes on, and may have set off a loop. */
-		client->engine->busy |= model->ops->busy(model);
+		if (client->devices[i].instance)
+			mimicd_instance_owner_gone(client->devices[i].instance, mimicd_thread_owner(thread));
 	}
 	free_thread(client, thread);
 }

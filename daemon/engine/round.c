@@ -83,8 +83,7 @@ static bool round_lanes(struct mimicd_engine *engine)
 		else
 			worked |= mimicd_lane_run(lane, BUDGET_WORDS, false, engine->now) > 0;
 		if (atomic_load_explicit(&lane->memory->client_cpu, memory_order_relaxed) == engine->cpu)
-			engine->crowded_until = engine->now +
-				engine->settings.spin_microseconds * 1000ull;
+			mimicd_engine_note_crowded(engine);
 	}
 	return worked;
 }
