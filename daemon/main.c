@@ -144,6 +144,7 @@ static int create_server(const struct mimicd_options *options)
 int main(int argc, char **argv)
 {
 	struct mimicd_command_line line;
+	const char *listening;
 	char devices[128];
 	int ready = -1;
 	int error;
@@ -162,9 +163,10 @@ int main(int argc, char **argv)
 	if (error)
 		return status_of(error);
 	count_devices(&line.options.settings, devices, sizeof(devices));
+	listening = line.options.clients.listen_fd >= 0 ? "a socket of systemd" : line.options.clients.socket_path;
 	mimicd_log(MIMICD_LOG_INFO, "serving %s devices (profile %s) at %s", devices,
 		   mimic_config_profile_name(&line.options.settings),
-		   line.options.clients.listen_fd >= 0 ? "a socket of systemd" : line.options.clients.socket_path);
+		   listening);
 	tell_ready(ready);
 	error = mimicd_server_run(server);
 	mimicd_notify("STOPPING=1");

@@ -274,7 +274,7 @@ static long port_read_block(void *context, uint64_t address, uint64_t stride, si
 }
 
 static long port_write_block(void *context, uint64_t address, uint64_t stride, size_t size,
-			    size_t count, const void *buffer, size_t buffer_stride)
+			     size_t count, const void *buffer, size_t buffer_stride)
 {
 	/* Only read: the functions are one for both directions. */
 	return move_block(context, (struct block){ true, address, stride, size, count,

@@ -12,7 +12,7 @@ struct mimicd_clients;
 struct mimicd_engine;
 
 struct mimicd_clients_options {
-	const char *socket_path;	/* NULL, and no listen_fd: sessions come by mimicd_session_create() only */
+	const char *socket_path;	/* NULL, and no listen_fd: nobody can connect (for tests) */
 	int listen_fd;			/* of systemd; -1: make one */
 	bool allow_users;		/* serve other users than ours and root */
 };

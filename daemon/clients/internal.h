@@ -19,7 +19,7 @@ struct mimicd_clients {
 	struct mimicd_session *sessions;
 	unsigned int count;		/* of these */
 	int listen_fd;			/* -1: none */
-	int spare_fd;			/* given up for a moment to refuse a client when there are no descriptors */
+	int spare_fd;			/* given up for a moment to refuse a client when there are no others */
 	struct mimicd_source listen_source;
 	char *socket_path;
 	dev_t socket_device;		/* to remove our own socket only */

@@ -113,7 +113,8 @@ static struct json_object *describe_device(const struct mimicd_instance *instanc
 	add_text(device, "kind", instance->kind->name);
 	json_object_object_add(device, "private", json_object_new_boolean(instance->is_private));
 	add_text(device, "state", state);
-	json_object_object_add(device, "kernel", json_object_new_boolean(mimicd_instance_is_on(instance, "kernel")));
+	json_object_object_add(device, "kernel",
+			       json_object_new_boolean(mimicd_instance_is_on(instance, "kernel")));
 	if (instance->device_memory.size)
 		add_number(device, "memory", instance->device_memory.size);
 	json_object_object_add(device, "user", describe_user(instance));
@@ -226,7 +227,8 @@ char *mimicd_list_text(const struct mimicd_engine *engine, const struct mimicd_c
 			json_object_array_add(devices, describe_device(engine->named[i]));
 	}
 	for (struct mimicd_client *client = engine->clients; client; client = client->next) {
-		if (!client->is_shown || client->broken || (client == asking && mimicd_client_only_inspects(client)))
+		if (!client->is_shown || client->broken ||
+		    (client == asking && mimicd_client_only_inspects(client)))
 			continue;
 		json_object_array_add(sessions, describe_client(client));
 		for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {

@@ -40,7 +40,7 @@ static void do_hello(struct mimicd_session *session, const struct mimicd_packet 
 	if (packet->hello.version != MIMIC_PROTOCOL_VERSION) {
 		mimicd_reply(session, packet, &reply, sizeof(reply), -EPROTO, -1);
 		mimicd_client_break(&session->client, "it speaks version %u of the protocol, this daemon %u",
-				     packet->hello.version, MIMIC_PROTOCOL_VERSION);
+				    packet->hello.version, MIMIC_PROTOCOL_VERSION);
 		return;
 	}
 	session->greeted = session->client.is_shown = true;
@@ -226,8 +226,9 @@ static int inject(struct mimicd_engine *engine, const struct mimic_inject *reque
 
 static int reset(struct mimicd_session *session, const struct mimicd_packet *packet)
 {
+	const struct mimicd_client *client = &session->client;
 	struct mimicd_instance *instance;
-	int error = mimicd_device_find(session->clients->engine, packet->open.name, session->client.program.uid, &instance);
+	int error = mimicd_device_find(client->engine, packet->open.name, client->program.uid, &instance);
 
 	if (error)
 		return error;
@@ -362,6 +363,7 @@ static void handle(struct mimicd_session *session, const struct mimicd_packet *p
 {
 	const struct mimic_message *header = &packet->header;
 	const char *damage = find_damage(packet);
+	const struct mimicd_message_type *type;
 
 	if (damage) {
 		mimicd_client_break(&session->client, "%s (%zu bytes)", damage, packet->length);
@@ -371,13 +373,14 @@ static void handle(struct mimicd_session *session, const struct mimicd_packet *p
 		mimicd_client_break(&session->client, "message type %u is unknown", header->type);
 		return;
 	}
-	if (packet->length != mimicd_message_types[header->type].size) {
-		mimicd_client_break(&session->client, "%s of %zu bytes, not %zu", mimicd_message_types[header->type].name,
-				     packet->length, mimicd_message_types[header->type].size);
+	type = &mimicd_message_types[header->type];
+	if (packet->length != type->size) {
+		mimicd_client_break(&session->client, "%s of %zu bytes, not %zu", type->name, packet->length,
+				    type->size);
 		return;
 	}
 	if (!session->greeted && header->type != MIMIC_MESSAGE_HELLO) {
-		mimicd_client_break(&session->client, "%s before HELLO", mimicd_message_types[header->type].name);
+		mimicd_client_break(&session->client, "%s before HELLO", type->name);
 		return;
 	}
 	mimicd_note_text_read(session);

@@ -55,7 +55,7 @@ int mimicd_packet_receive(int socket, struct mimicd_packet *packet)
 }
 
 void mimicd_reply(struct mimicd_session *session, const struct mimicd_packet *packet, void *reply,
-		       size_t size, int error, int fd)
+		  size_t size, int error, int fd)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
 	struct mimic_message *header = reply;
@@ -97,8 +97,10 @@ void mimicd_reply_plain(struct mimicd_session *session, const struct mimicd_pack
 void mimicd_complain(struct mimicd_session *session, const struct mimicd_packet *packet, int error,
 		     const char *why)
 {
-	mimicd_log(MIMICD_LOG_WARNING, "process %d (%s): %s was refused: %s (%s)", (int)session->client.program.pid,
-		   session->client.program.name, mimicd_message_types[packet->header.type].name, why, strerror(-error));
+	const struct mimicd_program *program = &session->client.program;
+
+	mimicd_log(MIMICD_LOG_WARNING, "process %d (%s): %s was refused: %s (%s)", (int)program->pid,
+		   program->name, mimicd_message_types[packet->header.type].name, why, strerror(-error));
 	if (++session->complaints > COMPLAINTS_MAX)
 		mimicd_client_break(&session->client, "too many refused messages");
 	mimicd_reply_plain(session, packet, error);

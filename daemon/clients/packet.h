@@ -46,7 +46,7 @@ int mimicd_packet_receive(int socket, struct mimicd_packet *packet);
 /* Its descriptors. */
 void mimicd_packet_close(struct mimicd_packet *packet);
 
-/* The reply begins with a struct mimic_message, which is filled in. A descriptor (else -1) stays the caller's. */
+/* The reply begins with a struct mimic_message, filled in here. A descriptor (else -1) stays the caller's. */
 void mimicd_reply(struct mimicd_session *session, const struct mimicd_packet *packet, void *reply,
 		  size_t size, int error, int fd);
 void mimicd_reply_plain(struct mimicd_session *session, const struct mimicd_packet *packet, int error);

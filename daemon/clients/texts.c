@@ -103,7 +103,8 @@ void mimicd_send_state(struct mimicd_session *session, const struct mimicd_packe
 		mimicd_complain(session, packet, -EINVAL, "the name does not end, or no such flags");
 		return;
 	}
-	error = mimicd_device_find(session->client.engine, request->name, session->client.program.uid, &instance);
+	error = mimicd_device_find(session->client.engine, request->name, session->client.program.uid,
+				   &instance);
 	if (error)
 		mimicd_reply_plain(session, packet, error);
 	else if (may_have_text(session, packet))

@@ -64,7 +64,7 @@ struct mimicd_lane {
 };
 
 struct mimicd_client_ops {
-	/* It is broken: the front end frees it. From the loop's thread, where nothing is in the middle of it. */
+	/* It is broken: the front end frees it. On the loop's thread, between two rounds. */
 	void (*end)(struct mimicd_client *client);
 };
 

@@ -340,7 +340,7 @@ void mimicd_client_detach(struct mimicd_client *client, struct mimicd_instance *
 }
 
 void mimicd_client_detach_context(struct mimicd_client *client, struct mimicd_instance *instance,
-				    unsigned int context)
+				  unsigned int context)
 {
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
 		struct mimicd_device_slot *slot = &client->devices[i];

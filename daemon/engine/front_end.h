@@ -14,7 +14,8 @@ struct mimicd_instance;
 
 /* Each may be NULL. All calls come from the loop's thread. */
 struct mimicd_front_end_ops {
-	const char *transport;	/* as programs know the way: "daemon", "kernel"; NULL: they get no device by it */
+	/* As programs know the way: "daemon", "kernel". NULL: they get no device by it. */
+	const char *transport;
 	/*
 	 * Serves what has come that no descriptor tells of. `is_idle`: the engine has nothing
 	 * else to do, so that it may cost a system call. true: something was done.

@@ -65,14 +65,14 @@ struct mimicd_jobs {
 	struct mimicd_workers workers;
 };
 
-/* The lock, the operations and their context are filled in. 0 or -errno; after either, mimicd_jobs_destroy(). */
+/* Lock, operations and context are filled in. 0 or -errno; after either, mimicd_jobs_destroy(). */
 int mimicd_jobs_create(struct mimicd_jobs *jobs, struct mimicd_loop *loop, unsigned int spin_microseconds);
 /* No device is open. */
 void mimicd_jobs_destroy(struct mimicd_jobs *jobs);
 
 /* All that follows with the lock. */
 
-/* A program has the device, of these parameters, from now on. 0, also for kinds without jobs; -EAGAIN, -ENOMEM. */
+/* A program has the device, of these parameters. 0, also for kinds without jobs; -EAGAIN, -ENOMEM. */
 int mimicd_jobs_open(struct mimicd_device_jobs *device, const void *parameters, bool is_for_loop);
 /*
  * No program has it any more: waits, some milliseconds at most, for its jobs. Its model

@@ -99,7 +99,7 @@ static int find_private(struct mimicd_engine *engine, const char *name, uid_t ui
 }
 
 int mimicd_device_find(struct mimicd_engine *engine, const char *name, uid_t uid,
-		      struct mimicd_instance **found)
+		       struct mimicd_instance **found)
 {
 	const char *rest;
 	const struct mimic_kind *kind = mimic_kind_of_device(name, &rest);

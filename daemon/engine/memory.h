@@ -51,7 +51,7 @@ struct mimicd_memory {
  */
 struct mimicd_memory_slot {
 	struct mimicd_memory *memory;	/* of a client */
-	const struct mimic_memory *port;	/* instead: of a front end that reaches a program's memory in its own way */
+	const struct mimic_memory *port;	/* instead: a front end's own way to a program's memory */
 };
 
 void mimicd_memory_init(struct mimicd_memory *memory, pid_t pid, int pidfd, bool may_read_process);

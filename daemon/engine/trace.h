@@ -30,7 +30,7 @@ int mimicd_trace_bindings_start(struct mimicd_engine *engine, struct mimicd_trac
 				const char **why);
 /* A process has the device by a driver now. Over: mimicd_trace_close(). */
 void mimicd_trace_bound(struct mimicd_instance *instance, pid_t pid);
-/* The client of that pid has the device now, or a context of it; `is_alone`: no other client has a part of it. */
+/* The client has the device now, or a context of it; `is_alone`: no other client has a part. */
 void mimicd_trace_open(struct mimicd_trace *trace, struct mimicd_instance *instance, pid_t pid,
 		       bool is_alone);
 /* It has the device no more, or one context less. */

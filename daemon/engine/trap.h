@@ -37,7 +37,7 @@ static inline uint64_t mimicd_trap_owner(const struct mimicd_owner *owner)
  */
 int mimicd_trap_begin(struct mimicd_trap *trap, struct mimicd_binding *binding,
 		      struct mimicd_owner *owner);
-/* Gives the access to the model. MIMIC_DONE: access->data is the answer; MIMIC_PARKED: complete() comes later. */
+/* Gives it to the model. MIMIC_DONE: access->data is the answer; MIMIC_PARKED: complete() comes. */
 enum mimic_outcome mimicd_trap_access(struct mimicd_trap *trap, struct mimic_access *access);
 /* It waits no longer, and nobody is told. */
 void mimicd_trap_withdraw(struct mimicd_trap *trap);

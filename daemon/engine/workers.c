@@ -120,7 +120,7 @@ static int add_worker(struct mimicd_workers *workers)
 	sigset_t signals, before;
 	int error;
 
-	/* The daemon's signals are for the loop's thread; a fault is for the thread that reads a bad address. */
+	/* The daemon's signals are for the loop's thread; a fault is for the thread that makes it. */
 	sigfillset(&signals);
 	sigdelset(&signals, SIGSEGV);
 	sigdelset(&signals, SIGBUS);

@@ -15,7 +15,10 @@ struct mimicd_signaller {
 	int null_fd;		/* what its requests are for; open if there is a context */
 };
 
-/* Can it be signalled? 0, -EINVAL: that is no eventfd; -EMFILE; -ENOSYS, -EAGAIN: the kernel gives no asynchronous I/O. */
+/*
+ * Can it be signalled? 0, -EINVAL: that is no eventfd; -EMFILE; -ENOSYS, -EAGAIN: the kernel
+ * gives no asynchronous I/O.
+ */
 int mimicd_signaller_check(struct mimicd_signaller *signaller, int fd);
 /* Adds 1 to its value. It has been checked. */
 void mimicd_signaller_signal(struct mimicd_signaller *signaller, int fd);

@@ -16,7 +16,10 @@ struct mimicd_timer {
 /* Takes `expired` and `context` as they are. 0 or -errno. */
 int mimicd_timer_create(struct mimicd_timer *timer, struct mimicd_loop *loop);
 void mimicd_timer_destroy(struct mimicd_timer *timer);
-/* Once, at `due` nanoseconds, or at once if that has passed; instead of an earlier order. 0: not at all. Any thread. */
+/*
+ * Once, at `due` nanoseconds, or at once if that has passed; instead of an earlier order.
+ * 0: not at all. From any thread.
+ */
 void mimicd_timer_arm(struct mimicd_timer *timer, uint64_t due);
 
 #endif
