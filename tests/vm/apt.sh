@@ -29,6 +29,19 @@ dependency() {
 		sed -n 's/^ *|\{0,1\}Depends: *//p' | grep -E -x -m 1 "$2" || true
 }
 
+# has_package PACKAGE: apt-cache takes a name that it does not know as a regular expression
+has_package() {
+	apt-cache show "$1" 2>/dev/null | grep -qxF "Package: $1"
+}
+
+# kernel_release FLAVOUR: what `uname -r` will say in the newest kernel of that version (6.1, 6.12);
+# nothing where this release of Debian has none. Debian calls the kernel that it was released with by no number.
+kernel_release() {
+	for meta in "linux-image-$1-amd64" linux-image-amd64; do
+		dependency "$meta" "linux-image-$1\\.[0-9].*"
+	done | sed -n '1s/^linux-image-//p'
+}
+
 # download DIRECTORY PACKAGE...
 download() {
 	(cd "$1" && shift && apt_get download "$@" >apt.log 2>&1)

@@ -17,10 +17,8 @@ here=$(dirname "$(realpath "$0")")
 [ $# = 2 ] || complain "usage: fetch-kernel.sh 6.1|6.12 DIRECTORY"
 flavour=$1
 directory=$2
-# Debian calls the kernel that it was released with by no number.
 case $flavour in
-6.1) suffix=amd64 ;;
-6.12) suffix=6.12-amd64 ;;
+6.1 | 6.12) ;;
 *) complain "no kernel $flavour: 6.1 and 6.12 are known" ;;
 esac
 [ -e "$directory/vmlinux" ] && exit
@@ -31,11 +29,12 @@ part=$directory.part
 rm -rf "$part"
 mkdir -p "$part/packages"
 
-# The meta packages know today's names; the names carry an ABI number that drifts.
+# The meta packages know today's name; it carries an ABI number that drifts.
 find_and_download() {
-	image=$(dependency "linux-image-$suffix" 'linux-image-[0-9].*')
-	headers=$(dependency "linux-headers-$suffix" 'linux-headers-[0-9].*')
-	[ -n "$image" ] && [ -n "$headers" ] || return 1
+	release=$(kernel_release "$flavour")
+	[ -n "$release" ] || { echo "apt knows no kernel $flavour" >"$part/packages/apt.log"; return 1; }
+	image=linux-image-$release
+	headers=linux-headers-$release
 	common=$(dependency "$headers" 'linux-headers-.*-common')
 	kbuild=$(dependency "$headers" 'linux-kbuild-.*')
 	[ -n "$common" ] && [ -n "$kbuild" ] || return 1
@@ -44,9 +43,6 @@ find_and_download() {
 }
 
 with_fresh_lists "$part/packages" find_and_download
-release=${image#linux-image-}
-[ "$release" = "${headers#linux-headers-}" ] ||
-	complain "the meta packages disagree: image $release, headers ${headers#linux-headers-}"
 
 echo "$me: unpacking $release"
 extract "$part/packages" "$image" "$part/image" ./boot

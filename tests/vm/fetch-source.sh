@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # Fetches files out of Debian's kernel source package, without installing it.
 #
-#   fetch-source.sh 6.1|6.12 DIRECTORY PATH...   only these files, all in one directory
-#   fetch-source.sh 6.1|6.12 DIRECTORY           the whole tree
+#   fetch-source.sh VERSION DIRECTORY PATH...   only these files, all in one directory
+#   fetch-source.sh VERSION DIRECTORY           the whole tree
 #
+# VERSION is 6.1 or 6.12, or "6.1 6.12": the first of them that this release of Debian has.
 # DIRECTORY appears whole or not at all; what is there already stays.
 set -eu
 
@@ -12,8 +13,8 @@ me=fetch-source.sh
 here=$(dirname "$(realpath "$0")")
 . "$here/apt.sh"
 
-[ $# -ge 2 ] || complain "usage: fetch-source.sh 6.1|6.12 DIRECTORY [PATH...]"
-version=$1
+[ $# -ge 2 ] || complain "usage: fetch-source.sh VERSION DIRECTORY [PATH...]"
+versions=$1
 directory=$2
 shift 2
 [ -d "$directory" ] && exit
@@ -25,8 +26,14 @@ rm -rf "$part"
 mkdir -p "$part/packages" "$part/tree"
 
 download_source() {
-	echo "$me: downloading linux-source-$version"
-	download "$part/packages" "linux-source-$version"
+	for version in $versions; do
+		has_package "linux-source-$version" || continue
+		echo "$me: downloading linux-source-$version"
+		download "$part/packages" "linux-source-$version"
+		return
+	done
+	echo "apt knows no source of the kernel $versions" >"$part/packages/apt.log"
+	return 1
 }
 
 with_fresh_lists "$part/packages" download_source
