@@ -118,6 +118,11 @@ struct mimic_kind {
 	unsigned int pages;		/* that a program can map */
 	unsigned int device_pages;	/* that the device has on a bus */
 	uint32_t void_pages;		/* of these, by bit: loads give 0, stores are dropped */
+	/* The calls of its nodes (mimic/accelerator_ioctl.h): the type in their numbers, INFO's version. */
+	uint8_t ioctl_type;
+	uint32_t ioctl_version;
+	/* `mimic run` answers INFO and EVENTFD, too; else ENOTTY. Not for kinds with contexts. */
+	bool has_emulated_ioctls;
 	unsigned int private_count;	/* "NAME@0" on: made for one process, on demand; 0: none */
 	const struct mimic_physical *physical;	/* where these lie; NULL: nowhere */
 	/*

@@ -71,8 +71,8 @@ struct accelerator_fault {
 struct accelerator_driver {
 	const char *name;	/* of the kind, the nodes and the driver */
 	unsigned int pages;	/* the device has at least so many */
-	unsigned int ioctl_type;	/* mimic/NAME_ioctl.h */
-	unsigned int abi_version;
+	unsigned int ioctl_type;	/* of its ioctls (mimic/accelerator_ioctl.h) */
+	unsigned int abi_version;	/* that INFO gives */
 	/* Each file has a context of its own: one page, from this one on. 0: no contexts. */
 	unsigned int first_context_page;
 	/* The page of a file where the device's memory begins. 0: it has none. */

@@ -6,6 +6,7 @@
 #include "devices/dare/dare_state.h"
 #include "devices/dare/isa.h"
 #include "devices/kind.h"
+#include "mimic/dare_ioctl.h"
 
 /* Attaches contexts: the operating system's number, which no thread has. */
 #define OWNER_SYSTEM UINT64_MAX
@@ -122,6 +123,8 @@ const struct mimic_kind mimic_kind_dare = {
 	.default_count = 1,
 	.pages = 1,
 	.device_pages = DARE_PAGE_COUNT,
+	.ioctl_type = DARE_IOCTL,
+	.ioctl_version = DARE_ABI_VERSION,
 	.batch = 128,	/* instructions of less than a microsecond each */
 	.keys = keys,
 	.key_count = sizeof(keys) / sizeof(keys[0]),

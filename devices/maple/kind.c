@@ -5,6 +5,7 @@
 #include "devices/kind.h"
 #include "devices/maple/maple_model.h"
 #include "devices/maple/maple_state.h"
+#include "mimic/maple_ioctl.h"
 
 static const struct mimic_key keys[] = {
 #define _(name) { #name, offsetof(struct maple_config, name), 0 },
@@ -88,6 +89,8 @@ const struct mimic_kind mimic_kind_maple = {
 	.pages = MAPLE_PAGE_COUNT,
 	.device_pages = MAPLE_PAGE_COUNT,
 	.void_pages = 1u << MAPLE_PAGE_NIBBLER,
+	.ioctl_type = MAPLE_IOCTL,
+	.ioctl_version = MAPLE_ABI_VERSION,
 	.private_count = MAPLE_PHYSICAL_TILES,
 	.physical = &maple_physical,
 	.batch = SIZE_MAX,	/* long work goes on by itself (busy) */

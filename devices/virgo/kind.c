@@ -3,6 +3,7 @@
 #include "devices/kind.h"
 #include "devices/virgo/virgo_model.h"
 #include "devices/virgo/virgo_state.h"
+#include "mimic/virgo_ioctl.h"
 
 /* Reads and writes the event registers: the operating system's number, which no thread has. */
 #define OWNER_SYSTEM UINT64_MAX
@@ -214,6 +215,9 @@ const struct mimic_kind mimic_kind_virgo = {
 	.default_count = 2,
 	.pages = VIRGO_PAGE_COUNT,
 	.device_pages = VIRGO_PAGE_COUNT,
+	.ioctl_type = VIRGO_IOCTL,
+	.ioctl_version = VIRGO_ABI_VERSION,
+	.has_emulated_ioctls = true,
 	.batch = 1024,	/* they are only queued */
 	.keys = keys,
 	.key_count = sizeof(keys) / sizeof(keys[0]),

@@ -24,31 +24,7 @@
 
 #include "compat.h"
 #include "internal.h"
-#include "mimic/dare_ioctl.h"
-#include "mimic/maple_ioctl.h"
-#include "mimic/virgo_ioctl.h"
-
-/*
- * One layout for all drivers: where a device has neither contexts nor memory, their
- * fields are reserved ones.
- */
-union info {
-	struct maple_info maple;
-	struct dare_info dare;
-	struct virgo_info virgo;
-};
-
-static_assert(sizeof(struct maple_info) == sizeof(union info));
-static_assert(sizeof(struct dare_info) == sizeof(union info));
-static_assert(sizeof(struct virgo_info) == sizeof(union info));
-static_assert(offsetof(struct maple_info, reserved) == offsetof(struct dare_info, context));
-static_assert(offsetof(struct virgo_info, shared_size) == offsetof(struct dare_info, context));
-static_assert(offsetof(struct virgo_info, reserved) == offsetof(struct dare_info, reserved));
-static_assert(sizeof(struct maple_eventfd) == sizeof(struct virgo_eventfd));
-static_assert(sizeof(struct dare_eventfd) == sizeof(struct virgo_eventfd));
-static_assert(offsetof(struct dare_eventfd, reserved) == offsetof(struct virgo_eventfd, events));
-static_assert(sizeof(struct maple_connect) == sizeof(struct dare_connect));
-static_assert(sizeof(struct virgo_connect) == sizeof(struct dare_connect));
+#include "mimic/accelerator_ioctl.h"
 
 /* --- open and release ----------------------------------------------------- */
 
@@ -237,34 +213,33 @@ static int accelerator_ioctl_info(struct accelerator_file *opened, void __user *
 	struct accelerator *accelerator = context->accelerator;
 	bool has_contexts = accelerator->driver->first_context_page;
 	bool has_memory = accelerator->driver->memory_page;
-	union info info;
+	struct accelerator_info info;
 	int error;
 
 	error = accelerator_get_structure(&info, sizeof(info), argument);
 	if (error)
 		return error;
-	if (!accelerator_is_clear(info.dare.reserved, sizeof(info.dare.reserved)) ||
-	    (!has_contexts && !has_memory &&
-	     !accelerator_is_clear(&info.dare.context, sizeof(u64))))
+	if (!accelerator_is_clear(info.reserved, sizeof(info.reserved)) ||
+	    (!has_contexts && !has_memory && info.unused))
 		return -EINVAL;
-	info.dare.version = accelerator->driver->abi_version;
-	info.dare.index = accelerator->device->index;
-	info.dare.pages = accelerator_file_pages(accelerator);
-	info.dare.identify = READ_ONCE(accelerator->identify);
-	info.dare.faults = atomic64_read(&context->faults);
-	info.dare.unresolved = atomic64_read(&context->unresolved);
-	info.dare.shootdowns = atomic64_read(&context->shootdowns);
+	info.version = accelerator->driver->abi_version;
+	info.index = accelerator->device->index;
+	info.pages = accelerator_file_pages(accelerator);
+	info.identify = READ_ONCE(accelerator->identify);
+	info.faults = atomic64_read(&context->faults);
+	info.unresolved = atomic64_read(&context->unresolved);
+	info.shootdowns = atomic64_read(&context->shootdowns);
 	if (has_contexts) {
-		info.dare.context = context->number;
-		info.dare.contexts = READ_ONCE(accelerator->context_count);
+		info.context = context->number;
+		info.contexts = READ_ONCE(accelerator->context_count);
 	} else {
-		info.virgo.shared_size = has_memory ? accelerator->device->memory_size : 0;
+		info.memory_size = has_memory ? accelerator->device->memory_size : 0;
 	}
 	/* Not the size: it is the program's, and may be more. */
-	if (copy_to_user(argument + sizeof(info.dare.size), &info.dare.version,
-			 sizeof(info) - sizeof(info.dare.size)))
+	if (copy_to_user(argument + sizeof(info.size), &info.version,
+			 sizeof(info) - sizeof(info.size)))
 		return -EFAULT;
-	WRITE_ONCE(opened->seen, info.dare.unresolved);
+	WRITE_ONCE(opened->seen, info.unresolved);
 	return 0;
 }
 
@@ -328,7 +303,7 @@ static int accelerator_ioctl_eventfd(struct accelerator_file *opened, const void
 {
 	u64 known = opened->context->accelerator->driver->events;
 	struct eventfd_ctx *event = NULL;
-	struct virgo_eventfd wanted;
+	struct accelerator_eventfd wanted;
 	int error;
 
 	error = accelerator_get_structure(&wanted, sizeof(wanted), argument);
@@ -351,8 +326,8 @@ static int accelerator_ioctl_eventfd(struct accelerator_file *opened, const void
 
 static int accelerator_ioctl_connect(struct accelerator_file *opened, void __user *argument)
 {
-	s32 __user *to = argument + offsetof(struct dare_connect, fd);
-	struct dare_connect wanted;
+	s32 __user *to = argument + offsetof(struct accelerator_connect, fd);
+	struct accelerator_connect wanted;
 	int error, fd;
 
 	error = accelerator_get_structure(&wanted, sizeof(wanted), argument);
@@ -374,11 +349,11 @@ static int accelerator_ioctl_connect(struct accelerator_file *opened, void __use
 
 /*
  * The size in the command's number is that of the program's structure: it grows
- * with the versions, and the structure says it, too. The type is the driver's.
+ * with the versions, and the structure says it, too.
  */
-static bool accelerator_is_command(unsigned int command, unsigned int wanted, unsigned int type)
+static bool accelerator_is_command(unsigned int command, unsigned int wanted)
 {
-	return (command & ~IOCSIZE_MASK) == _IOC(_IOC_DIR(wanted), type, _IOC_NR(wanted), 0);
+	return (command & ~IOCSIZE_MASK) == (wanted & ~IOCSIZE_MASK);
 }
 
 static long accelerator_ioctl(struct file *file, unsigned int command, unsigned long argument)
@@ -390,11 +365,11 @@ static long accelerator_ioctl(struct file *file, unsigned int command, unsigned 
 	error = mimic_binding_check(opened->context->binding);
 	if (error)
 		return error;
-	if (accelerator_is_command(command, DARE_IOCTL_INFO, type))
+	if (accelerator_is_command(command, ACCELERATOR_IOCTL_INFO(type)))
 		return accelerator_ioctl_info(opened, (void __user *)argument);
-	if (accelerator_is_command(command, DARE_IOCTL_EVENTFD, type))
+	if (accelerator_is_command(command, ACCELERATOR_IOCTL_EVENTFD(type)))
 		return accelerator_ioctl_eventfd(opened, (const void __user *)argument);
-	if (accelerator_is_command(command, DARE_IOCTL_CONNECT, type))
+	if (accelerator_is_command(command, ACCELERATOR_IOCTL_CONNECT(type)))
 		return accelerator_ioctl_connect(opened, (void __user *)argument);
 	return -ENOTTY;
 }

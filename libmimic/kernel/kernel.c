@@ -35,7 +35,7 @@ static int no_kernel(void)
 	return mimic_error(-ECONNREFUSED, "no kernel devices: is mimic.ko loaded and mimicd running?");
 }
 
-/* "maple", or "maple" and a number without leading 0. NULL: none of ours. */
+/* The name of a kind, or that and a number without leading 0. NULL: none of ours. */
 static const struct mimic_kind *kind_of_node(const char *name)
 {
 	unsigned int number;
@@ -96,9 +96,9 @@ static int open_node(const struct mimic_kind *kind, const char *name, const char
 	error = mimic_kernel_nodes.info(node, kind, info);
 	if (error)
 		error = explain_node(error, kind, name, path);
-	else if (info->version != mimic_kernel_version(kind))
+	else if (info->version != kind->ioctl_version)
 		error = mimic_error(-EPROTO, "%s: %s.ko speaks version %u, this library %u", path,
-				    kind->name, info->version, mimic_kernel_version(kind));
+				    kind->name, info->version, kind->ioctl_version);
 	if (error) {
 		close_descriptor(node);
 		return error;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The kernel transport, for the rest of mimic and for tests. The transport
- * itself is in transport.h, the nodes are in include/mimic/maple_ioctl.h,
- * dare_ioctl.h and virgo_ioctl.h.
+ * itself is in transport.h, the calls of the nodes in include/mimic/accelerator_ioctl.h.
  */
 #ifndef LIBMIMIC_KERNEL_H
 #define LIBMIMIC_KERNEL_H
@@ -16,7 +15,7 @@ struct mimic_kind;
 /* What a node says of itself. */
 struct mimic_kernel_info {
 	uint32_t version;	/* of its ioctls */
-	uint32_t index;		/* N of mapleN */
+	uint32_t index;		/* in the name of the node, after the kind */
 	uint32_t context;	/* of a device that has some: the one that this node is */
 	uint64_t memory_size;	/* of a device that has some */
 };
@@ -33,15 +32,12 @@ struct mimic_kernel_nodes {
 	int (*eventfd)(int node, const struct mimic_kind *kind, int fd, uint64_t events);
 };
 
-/* The version of a kind's ioctls that this library speaks. */
-uint32_t mimic_kernel_version(const struct mimic_kind *kind);
-
 extern struct mimic_kernel_nodes mimic_kernel_nodes;
 
 #pragma GCC visibility push(default)
 
 /*
- * Is there any node of this kind ("maple", NULL: any kind) that a driver stands behind?
+ * Is there any node of this kind (its name; NULL: any kind) that a driver stands behind?
  * Opens none: an open would take the device from somebody who wants it at that moment.
  * For the preload library, too.
  */

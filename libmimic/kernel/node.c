@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The nodes of the function drivers. Raw system calls: inside a program under `mimic run`
- * the C library's open() and stat() show /dev/maple0 as the preload library
- * makes it up, and this library looks for the real one.
+ * the C library's open() and stat() show the nodes that the preload library makes up, and
+ * this library looks for the real ones.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,41 +14,9 @@
 #include "libmimic/base/kinds.h"
 #include "libmimic/base/raw_syscall.h"
 #include "libmimic/kernel/kernel.h"
-#include "mimic/dare_ioctl.h"
-#include "mimic/maple_ioctl.h"
-#include "mimic/virgo_ioctl.h"
+#include "mimic/accelerator_ioctl.h"
 
-#define NODES_MAX 255	/* minor 255 is /dev/maple */
-
-/* The drivers' ioctls differ in their type; their structures are laid out alike. */
-union info {
-	struct maple_info maple;
-	struct dare_info dare;
-	struct virgo_info virgo;
-};
-
-_Static_assert(sizeof(struct maple_info) == sizeof(union info), "one layout");
-_Static_assert(sizeof(struct dare_info) == sizeof(union info), "one layout");
-_Static_assert(sizeof(struct virgo_info) == sizeof(union info), "one layout");
-_Static_assert(offsetof(struct maple_info, reserved) == offsetof(struct dare_info, context), "one layout");
-_Static_assert(offsetof(struct virgo_info, shared_size) == offsetof(struct dare_info, context), "one layout");
-_Static_assert(sizeof(struct maple_connect) == sizeof(struct dare_connect), "one layout");
-_Static_assert(sizeof(struct virgo_connect) == sizeof(struct dare_connect), "one layout");
-
-static const struct {
-	uint32_t version;
-	unsigned long info, connect;
-	unsigned long eventfd;	/* of events; 0: the kind has none */
-} calls[MIMIC_KINDS_MAX] = {	/* in the order of devices/kinds.def */
-	{ MAPLE_ABI_VERSION, MAPLE_IOCTL_INFO, MAPLE_IOCTL_CONNECT, 0 },
-	{ DARE_ABI_VERSION, DARE_IOCTL_INFO, DARE_IOCTL_CONNECT, 0 },
-	{ VIRGO_ABI_VERSION, VIRGO_IOCTL_INFO, VIRGO_IOCTL_CONNECT, VIRGO_IOCTL_EVENTFD },
-};
-
-uint32_t mimic_kernel_version(const struct mimic_kind *kind)
-{
-	return calls[mimic_kind_index(kind)].version;
-}
+#define NODES_MAX 255	/* minor 255 is the node without a number */
 
 static int status_of(const char *path, struct stat *status)
 {
@@ -69,39 +37,42 @@ static int node_open(const char *path)
 				      0, 0);
 }
 
+static int node_ioctl(int node, unsigned long command, void *structure)
+{
+	return (int)mimic_raw_syscall(SYS_ioctl, node, (long)command, (long)structure, 0, 0, 0);
+}
+
 static int node_info(int node, const struct mimic_kind *kind, struct mimic_kernel_info *info)
 {
-	union info answer = { .dare.size = sizeof(answer) };
-	int error = (int)mimic_raw_syscall(SYS_ioctl, node, (long)calls[mimic_kind_index(kind)].info, (long)&answer, 0,
-					   0, 0);
+	struct accelerator_info answer = { .size = sizeof(answer) };
+	int error = node_ioctl(node, ACCELERATOR_IOCTL_INFO(kind->ioctl_type), &answer);
 
 	if (error)
 		return error;
-	*info = (struct mimic_kernel_info){ .version = answer.dare.version, .index = answer.dare.index };
+	*info = (struct mimic_kernel_info){ .version = answer.version, .index = answer.index };
 	if (kind->contexts)
-		info->context = answer.dare.context;
+		info->context = answer.context;
 	if (kind->memory_size)
-		info->memory_size = answer.virgo.shared_size;
+		info->memory_size = answer.memory_size;
 	return 0;
 }
 
 static int node_connect(int node, const struct mimic_kind *kind)
 {
-	struct dare_connect request = { .size = sizeof(request), .fd = -1 };
-	int error = (int)mimic_raw_syscall(SYS_ioctl, node, (long)calls[mimic_kind_index(kind)].connect, (long)&request,
-					   0, 0, 0);
+	struct accelerator_connect request = { .size = sizeof(request), .fd = -1 };
+	int error = node_ioctl(node, ACCELERATOR_IOCTL_CONNECT(kind->ioctl_type), &request);
 
 	return error ? error : request.fd;
 }
 
+/* Of a kind without events an eventfd would count faults. */
 static int node_eventfd(int node, const struct mimic_kind *kind, int fd, uint64_t events)
 {
-	struct virgo_eventfd request = { .size = sizeof(request), .fd = fd, .events = events };
+	struct accelerator_eventfd request = { .size = sizeof(request), .fd = fd, .events = events };
 
-	if (!calls[mimic_kind_index(kind)].eventfd)
+	if (!kind->take_events)
 		return -ENXIO;
-	return (int)mimic_raw_syscall(SYS_ioctl, node, (long)calls[mimic_kind_index(kind)].eventfd, (long)&request, 0,
-				      0, 0);
+	return node_ioctl(node, ACCELERATOR_IOCTL_EVENTFD(kind->ioctl_type), &request);
 }
 
 struct mimic_kernel_nodes mimic_kernel_nodes = {

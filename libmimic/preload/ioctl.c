@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * ioctl: /dev/virgoN answers as its driver does (mimic/virgo_ioctl.h). Nodes of other
- * kinds have none here, and CONNECT is of the kernel: ENOTTY.
+ * ioctl: nodes of kinds that ask for it answer as their driver does
+ * (mimic/accelerator_ioctl.h). Others have none here, and CONNECT is of the kernel: ENOTTY.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -10,8 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "mimic/virgo_ioctl.h"
-#include "mimic/virgo_registers.h"
+#include "mimic/accelerator_ioctl.h"
 #include "preload.h"
 
 /* By a system call: an address that the program made up is an answer, no fault. */
@@ -57,7 +56,7 @@ static int get_structure(void *structure, uint32_t size, const char *from)
 	return error;
 }
 
-static bool is_clear(const uint64_t *reserved, size_t count)
+static bool is_clear(const __u64 *reserved, size_t count)
 {
 	size_t i;
 
@@ -67,45 +66,45 @@ static bool is_clear(const uint64_t *reserved, size_t count)
 	return true;
 }
 
-static int load(struct mimic_device *device, uint32_t offset, uint64_t *value)
+/* Of the register that has the role; 0 if there is none on a page that the program can reach. */
+static int load(struct mimic_device *device, const struct mimic_kind *kind, enum mimic_role role, __u64 *value)
 {
-	struct mimic_access access = { .page = VIRGO_PAGE_CONTROL, .offset = offset, .size = 8 };
-	int error = mimic_device_access(device, &access);
+	struct mimic_access access = { .size = 8 };
+	int error = 0;
 
+	if (mimic_register_of_role(kind, role, &access) && access.page < kind->pages)
+		error = mimic_device_access(device, &access);
 	*value = access.data;
 	return error;
 }
 
-static int virgo_info(struct holder *holder, char *argument)
+static int node_info(struct holder *holder, char *argument)
 {
 	struct mimic_device *device = atomic_load(&holder->device);
-	uint64_t identify, unresolved, shared_size;
-	struct virgo_info info;
+	const struct mimic_kind *kind = holder->node.device_kind;
+	struct accelerator_info info;
 	unsigned int index = 0;
 	const char *number;
 	int error = get_structure(&info, sizeof(info), argument);
 
-	if (!error && !is_clear((const uint64_t *)info.reserved, 3))
+	if (!error && (!is_clear(info.reserved, 3) || (!kind->memory_size && info.unused)))
 		error = -EINVAL;
 	if (!error)
-		error = load(device, VIRGO_CONTROL_IDENTIFY, &identify);
+		error = load(device, kind, MIMIC_ROLE_IDENTIFY, &info.identify);
 	if (!error)
-		error = load(device, VIRGO_CONTROL_FAULT_COUNT, &unresolved);
+		error = load(device, kind, MIMIC_ROLE_FAULT_COUNT, &info.unresolved);
 	if (!error)
-		error = load(device, VIRGO_CONTROL_SHARED_SIZE, &shared_size);
+		error = load(device, kind, MIMIC_ROLE_MEMORY_SIZE, &info.memory_size);
 	if (error)
 		return error;
 	mimic_kind_of_device(mimic_device_name(device), &number);
 	mimic_kind_number(number, &index);
-	info.version = VIRGO_ABI_VERSION;
+	info.version = kind->ioctl_version;
 	info.index = index;
-	info.pages = VIRGO_PAGE_COUNT;
-	info.identify = identify;
+	info.pages = kind->pages;
 	/* There is no driver that would serve faults, or shoot translations down. */
 	info.faults = 0;
-	info.unresolved = unresolved;
 	info.shootdowns = 0;
-	info.shared_size = shared_size;
 	/* Not the size: it is the program's, and may be more. */
 	return copy_out(argument + sizeof(info.size), &info.version, sizeof(info) - sizeof(info.size));
 }
@@ -122,14 +121,14 @@ static void remember_eventfd(struct holder *holder, bool is_set)
 	holder->has_eventfd = is_set;
 }
 
-static int virgo_eventfd(struct holder *holder, const char *argument)
+static int node_eventfd(struct holder *holder, const char *argument)
 {
-	struct virgo_eventfd wanted;
+	struct accelerator_eventfd wanted;
 	int error = get_structure(&wanted, sizeof(wanted), argument);
 
 	if (error)
 		return error;
-	if (!is_clear((const uint64_t *)wanted.reserved, 1) || wanted.fd < -1)
+	if (!is_clear(wanted.reserved, 1) || wanted.fd < -1)
 		return -EINVAL;
 	error = mimic_device_eventfd(atomic_load(&holder->device), wanted.fd, wanted.events);
 	if (!error)
@@ -146,14 +145,17 @@ static bool is_command(unsigned long command, unsigned long wanted)
 /* With the lock. */
 static int node_ioctl(struct holder *holder, unsigned long command, char *argument)
 {
-	if (holder->node.kind != NODE_DEVICE || strcmp(holder->node.device_kind->name, "virgo"))
+	const struct mimic_kind *kind = holder->node.device_kind;
+
+	if (holder->node.kind != NODE_DEVICE || !kind->has_emulated_ioctls)
 		return -ENOTTY;
 	if (atomic_load(&holder->inherited))
 		return -ENODEV;
-	if (is_command(command, VIRGO_IOCTL_INFO))
-		return virgo_info(holder, argument);
-	if (is_command(command, VIRGO_IOCTL_EVENTFD))
-		return virgo_eventfd(holder, argument);
+	if (is_command(command, ACCELERATOR_IOCTL_INFO(kind->ioctl_type)))
+		return node_info(holder, argument);
+	/* What an eventfd of a kind without events counts only a driver sees. */
+	if (kind->take_events && is_command(command, ACCELERATOR_IOCTL_EVENTFD(kind->ioctl_type)))
+		return node_eventfd(holder, argument);
 	return -ENOTTY;
 }
 

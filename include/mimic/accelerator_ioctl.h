@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The ioctls of device nodes: /dev/NAME0, /dev/NAME1, ..., and /dev/NAME for any that is free.
+ * accelerator.ko answers them for the driver of each device, and `mimic run` for devices that ask
+ * for it (struct mimic_kind). docs/abi.md has the nodes, their pages and the offsets for mmap.
+ *
+ *	struct accelerator_info info = { .size = sizeof(info) };
+ *
+ *	ioctl(node, ACCELERATOR_IOCTL_INFO(NAME_IOCTL), &info);
+ *
+ * A header of the device, include/mimic/NAME_ioctl.h or _registers.h, has NAME_IOCTL, the type in its
+ * ioctls' numbers, and NAME_ABI_VERSION. Types of different devices should differ: a call that is
+ * meant for another device then fails.
+ *
+ * Every structure begins with its size, which the program fills in. A structure of a later version is
+ * longer. What is longer than the driver knows has to be 0 there (E2BIG), and reserved fields have to
+ * be 0 (EINVAL). "out" fields are written by the driver, and may have any value before.
+ *
+ * The calls return 0, or -1 with errno:
+ *
+ *	ENODEV	the device is gone, its daemon has died since the open, or the caller is not the process
+ *		that opened the node
+ *	ENOTTY	no such call; the type is another device's
+ *	EFAULT	the structure is not there
+ *	EINVAL	its size is too small, or a reserved field is not 0
+ *	E2BIG	it is longer than the driver knows, and what is longer is not 0
+ */
+#ifndef MIMIC_ACCELERATOR_IOCTL_H
+#define MIMIC_ACCELERATOR_IOCTL_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/*
+ * INFO: what the node is, and what has happened on it.
+ *
+ * poll() says EPOLLPRI from a fault that is counted in `unresolved` until the next INFO on the same
+ * open of the node.
+ */
+#define ACCELERATOR_IOCTL_INFO(type) _IOWR(type, 0, struct accelerator_info)
+
+/* Structures of one device alone, below and in its header, begin with these fields. */
+#define ACCELERATOR_INFO_FIELDS \
+	__u32 size; \
+	__u32 version;		/* out: of the device's interface, NAME_ABI_VERSION */ \
+	__u32 index;		/* out: N of NAMEN */ \
+	__u32 pages;		/* out: of registers that the program can map */ \
+	__u64 identify;		/* out: the device's IDENTIFY register; 0: it has none */ \
+	__u64 faults;		/* out: page faults of the device that the driver has served for this */ \
+				/* process or, if the device has contexts, for this context */ \
+	__u64 unresolved;	/* out: those of addresses that are not the process's */ \
+	__u64 shootdowns;	/* out: flushes of the device's TLB that the driver has posted for it */
+
+struct accelerator_info {
+	ACCELERATOR_INFO_FIELDS
+	union {
+		/* A device with contexts: each open of a node is one, a part of the device for itself. */
+		struct {
+			__u32 context;		/* out: its number; a session names it "NAMEN/CONTEXT" */
+			__u32 contexts;		/* out: how many the device has */
+		};
+		/* A device with memory that programs map. */
+		__u64 memory_size;		/* out: bytes */
+		/* Any other device: reserved. */
+		__u64 unused;
+	};
+	__u64 reserved[3];
+};
+
+/*
+ * EVENTFD: an eventfd that counts what the program wants to hear of. The program may close its own
+ * descriptor of it afterwards. fd -1: none any more.
+ *
+ * A device without events: counts up by one at each fault of an address that is not the process's.
+ * Each open of a node may have one. `events` is reserved.
+ *
+ * A device with events: counts up by one each time one or more of `events` have happened since the
+ * last time, and clears them in the device. Others are left alone. What has happened before the call
+ * counts. A device has one: another EVENTFD takes its place, and it ends with the open on which it
+ * was set. events 0: none any more.
+ *
+ *	EBADF	fd is no descriptor
+ *	EINVAL	fd is no eventfd; there is no such event
+ *	EIO, ETIMEDOUT	a device with events: its daemon does not answer
+ */
+#define ACCELERATOR_IOCTL_EVENTFD(type) _IOW(type, 1, struct accelerator_eventfd)
+
+#define ACCELERATOR_EVENTFD_FIELDS \
+	__u32 size; \
+	__s32 fd;		/* an eventfd; -1: none any more */
+
+struct accelerator_eventfd {
+	ACCELERATOR_EVENTFD_FIELDS
+	__u64 events;
+	__u64 reserved[1];
+};
+
+/*
+ * CONNECT: a connected socket to the daemon, close-on-exec, on which a program speaks
+ * docs/protocol.md. It belongs to the process that has the node open. Drivers only.
+ *
+ *	EIO	the daemon has died
+ *	EMFILE	the process has no descriptor left
+ *	other	what the daemon says
+ */
+#define ACCELERATOR_IOCTL_CONNECT(type) _IOWR(type, 2, struct accelerator_connect)
+
+#define ACCELERATOR_CONNECT_FIELDS \
+	__u32 size; \
+	__s32 fd;		/* out */ \
+	__u64 reserved[2];
+
+struct accelerator_connect {
+	ACCELERATOR_CONNECT_FIELDS
+};
+
+#endif
