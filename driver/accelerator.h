@@ -64,7 +64,20 @@ struct accelerator_fault {
 	bool may_read_only;	/* not said: where it cannot be written, reading will do */
 };
 
+/* The nodes of one driver. */
+struct accelerator_nodes {
+	struct mutex lock;	/* see above */
+	/* By minor; each entry holds its own. */
+	struct accelerator *accelerators[ACCELERATOR_MINOR_ANY];
+	struct class *class;
+	struct cdev cdev;
+	dev_t numbers;
+};
+
 /*
+ * What a driver says of its device. Only name, pages, ioctl_type, abi_version, harmless_register,
+ * size and identify() are needed; all else is for devices that have it, and 0 or NULL for others.
+ *
  * The calls that get an accelerator are serialised for it, and may sleep, unless
  * they say otherwise.
  */
@@ -73,26 +86,34 @@ struct accelerator_driver {
 	unsigned int pages;	/* the device has at least so many */
 	unsigned int ioctl_type;	/* of its ioctls (mimic/accelerator_ioctl.h) */
 	unsigned int abi_version;	/* that INFO gives */
-	/* Each file has a context of its own: one page, from this one on. 0: no contexts. */
+	/* How many accesses may have to wait for each other (struct mimic_driver). */
+	unsigned int waiters;
+	/* Each file has a context of its own: one page, from this one on. */
 	unsigned int first_context_page;
-	/* The page of a file where the device's memory begins. 0: it has none. */
+	/* The page of a file where the device's memory begins. */
 	unsigned int memory_page;
-	/* What an eventfd can be asked for, by bit. 0: it counts faults of bad addresses. */
+	/*
+	 * What an eventfd can be asked for, by bit; not for devices with contexts. Without events
+	 * it counts faults of bad addresses.
+	 */
 	u64 events;
-	/* 0: never; a module parameter. See accelerator/fault.c. */
+	/* Milliseconds, a module parameter: see accelerator/fault.c. NULL or 0: no watch. */
 	const unsigned int *watch_ms;
-	/* accelerator_group, and the driver's own. */
-	const struct attribute_group **attribute_groups;
+	const struct attribute_group *attributes;	/* of its own, in sysfs */
 	/* For regmap's debugfs files: they must not read others, and need one. */
 	unsigned int harmless_register;
 	size_t size;		/* of the structure that begins with struct accelerator */
 
 	/* Is it ours? Fills in identify and, if it has contexts, context_count. */
 	int (*identify)(struct accelerator *accelerator);
-	/* The state is as after power-on. May be NULL. */
+	/* The driver has a device: a line in the log. Not serialised. */
+	void (*announce)(const struct accelerator *accelerator);
+	/* The state is as after power-on. */
 	void (*reset)(struct accelerator *accelerator);
-	/* The context is an address space's now, fresh; 0: nobody's. NULL: no contexts. */
+	/* The context is an address space's now, fresh; 0: nobody's. Devices with contexts. */
 	int (*attach)(struct accelerator *accelerator, unsigned int context, u32 address_space);
+
+	/* A device that reaches memory of programs has these three. */
 	/*
 	 * The oldest fault that waits; word 0: none. `is_fresh`: an interrupt has come,
 	 * and nothing was served since.
@@ -102,29 +123,36 @@ struct accelerator_driver {
 	/* The device goes on. result: 0, the page is there; else its address is bad. */
 	int (*resolve)(struct accelerator *accelerator, const struct accelerator_fault *fault,
 		       int result);
-	/*
-	 * The page takes long: faults of other contexts, and other sources, are to be read
-	 * first. NULL: the device has one user only, who waits for itself.
-	 */
-	int (*postpone)(struct accelerator *accelerator, const struct accelerator_fault *fault);
-	/* Drivers with events: these raise the interrupt; and those of them that have happened. */
-	int (*enable_events)(struct accelerator *accelerator, u64 events);
-	int (*take_events)(struct accelerator *accelerator, u64 events, u64 *happened);
-	/* A round of the watch is over. May be NULL. */
-	void (*watched)(struct accelerator *accelerator, bool has_served);
-
-	/* These are not serialised. Posts a flush of the context's translations; must not sleep. */
+	/* Posts a flush of the context's translations. Not serialised; must not sleep. */
 	void (*flush)(struct accelerator *accelerator, unsigned int context, unsigned long start,
 		      unsigned long end);
-	/* A process has the context, or has it no more: tracepoints. */
+	/*
+	 * The page takes long: faults of other contexts, and other sources, are to be read
+	 * first. Without it the device must have one user only, who waits for itself.
+	 */
+	int (*postpone)(struct accelerator *accelerator, const struct accelerator_fault *fault);
+	/* A round of the watch is over. */
+	void (*watched)(struct accelerator *accelerator, bool has_served);
+
+	/*
+	 * Drivers with events. These raise the interrupt from now on; NULL: all always do. And
+	 * those of them that have happened, which the device then forgets.
+	 */
+	int (*enable_events)(struct accelerator *accelerator, u64 events);
+	int (*take_events)(struct accelerator *accelerator, u64 events, u64 *happened);
+
+	/* A process has the context, or has it no more: tracepoints. Not serialised. */
 	void (*opened)(const struct accelerator_context *context);
 	void (*released)(const struct accelerator_context *context);
+
+	/* accelerator.ko's own. */
+	struct mimic_driver bus;
+	struct accelerator_nodes nodes;
 };
 
 struct accelerator {
 	struct kref references;
-	const struct accelerator_driver *driver;
-	struct accelerator_nodes *nodes;
+	struct accelerator_driver *driver;
 	struct mimic_device *device;
 	struct regmap *regmap;	/* until remove() */
 	struct device *node;
@@ -193,39 +221,20 @@ struct accelerator_context {
 	struct list_head files;	/* under lock */
 };
 
-/* The nodes of one driver. */
-struct accelerator_nodes {
-	const struct accelerator_driver *driver;
-	struct mutex lock;	/* see above */
-	/* By minor; each entry holds its own. */
-	struct accelerator *accelerators[ACCELERATOR_MINOR_ANY];
-	struct class *class;
-	struct cdev cdev;
-	dev_t numbers;
-};
-
 /* --- what a driver calls ---------------------------------------------------- */
 
-/* Before the driver is registered with the bus, and after. */
-int accelerator_nodes_create(struct accelerator_nodes *nodes,
-			     const struct accelerator_driver *driver, struct module *owner);
-void accelerator_nodes_destroy(struct accelerator_nodes *nodes);
+/* All that a driver's module does when it is loaded and unloaded. */
+#define module_accelerator_driver(driver) \
+	module_driver(driver, accelerator_driver_register, accelerator_driver_unregister)
 
-/* From the driver's functions of these names. The device's drvdata is the accelerator. */
-int accelerator_probe(struct mimic_device *device, struct accelerator_nodes *nodes);
-void accelerator_remove(struct mimic_device *device);
-void accelerator_reset(struct mimic_device *device);
+#define accelerator_driver_register(driver) __accelerator_driver_register(driver, THIS_MODULE)
+int __accelerator_driver_register(struct accelerator_driver *driver, struct module *owner);
+void accelerator_driver_unregister(struct accelerator_driver *driver);
 
 /* One 64-bit register of the device. */
 int accelerator_read(struct accelerator *accelerator, unsigned int page, unsigned int offset,
 		     u64 *value);
 int accelerator_write(struct accelerator *accelerator, unsigned int page, unsigned int offset,
 		      u64 value);
-
-/* The process that has a context, as the reader's namespace numbers it; 0: nobody it can see. */
-pid_t accelerator_holder(struct accelerator *accelerator, unsigned int context);
-
-/* The counters. */
-extern const struct attribute_group accelerator_group;
 
 #endif

@@ -78,6 +78,8 @@ static void accelerator_shootdown(struct mimic_binding *binding, unsigned long s
 	struct accelerator *accelerator = mimic_binding_context(binding);
 	unsigned int i;
 
+	if (!accelerator->driver->flush)
+		return;
 	spin_lock(&accelerator->lock);
 	for (i = 0; i < ACCELERATOR_CONTEXTS_MAX; i++) {
 		struct accelerator_context *context = accelerator->contexts[i];
@@ -95,20 +97,6 @@ static const struct mimic_binding_ops binding_ops = {
 	.shootdown = accelerator_shootdown,
 	.gone = accelerator_binding_gone,
 };
-
-pid_t accelerator_holder(struct accelerator *accelerator, unsigned int number)
-{
-	struct accelerator_context *context;
-	pid_t process = 0;
-
-	spin_lock(&accelerator->lock);
-	context = accelerator->contexts[number];
-	if (context && !READ_ONCE(context->gone))
-		process = pid_vnr(context->process);
-	spin_unlock(&accelerator->lock);
-	return process;
-}
-EXPORT_SYMBOL_GPL(accelerator_holder);
 
 /* --- coming and going ----------------------------------------------------- */
 
@@ -268,7 +256,8 @@ int accelerator_context_enter(struct accelerator *accelerator, bool only_new,
 		accelerator_context_leave(*context);
 		return -EBUSY;
 	}
-	accelerator->driver->opened(fresh);
+	if (accelerator->driver->opened)
+		accelerator->driver->opened(fresh);
 	/* Did it end before gone() could find the context? */
 	if (mimic_binding_check(fresh->binding))
 		accelerator_context_set_gone(fresh);
@@ -306,7 +295,8 @@ void accelerator_context_leave(struct accelerator_context *context)
 	mimic_binding_put(binding);
 	if (!is_last)
 		return;
-	accelerator->driver->released(context);
+	if (accelerator->driver->released)
+		accelerator->driver->released(context);
 	/* Only now: the bus may have called with `accelerator` until the binding was put. */
 	accelerator_context_put(context);
 }

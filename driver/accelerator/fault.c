@@ -162,6 +162,8 @@ static bool accelerator_serve_oldest(struct accelerator *accelerator, struct run
 	struct accelerator_fault fault = { 0 };
 	int error;
 
+	if (!accelerator->driver->read_fault)
+		return false;
 	error = accelerator->driver->read_fault(accelerator, is_fresh, &fault);
 	run->no_answer = error;
 	/* Once round: all that wait do so for pages that are on their way. */
@@ -234,6 +236,8 @@ int accelerator_events_want(struct accelerator *accelerator, u64 events)
 	if (READ_ONCE(accelerator->removed))
 		return -ENODEV;
 	accelerator->events = events;
+	if (!accelerator->driver->enable_events)
+		return 0;
 	return accelerator->driver->enable_events(accelerator, events);
 }
 
@@ -247,9 +251,16 @@ static void accelerator_arm_watch(struct accelerator *accelerator, unsigned long
 	spin_unlock(&accelerator->lock);
 }
 
+static unsigned int accelerator_watch_period(const struct accelerator *accelerator)
+{
+	const unsigned int *milliseconds = accelerator->driver->watch_ms;
+
+	return milliseconds ? READ_ONCE(*milliseconds) : 0;
+}
+
 void accelerator_faults_watch(struct accelerator *accelerator)
 {
-	unsigned int milliseconds = READ_ONCE(*accelerator->driver->watch_ms);
+	unsigned int milliseconds = accelerator_watch_period(accelerator);
 
 	if (milliseconds)
 		accelerator_arm_watch(accelerator, msecs_to_jiffies(milliseconds));
@@ -333,9 +344,9 @@ static void accelerator_watch(struct work_struct *work)
 
 	mutex_lock(&accelerator->serving);
 	/* It may have been turned off since this was armed. */
-	if (READ_ONCE(*accelerator->driver->watch_ms) || accelerator->has_more)
+	if (accelerator_watch_period(accelerator) || accelerator->has_more)
 		accelerator_serve_faults(accelerator, &run);
-	if (READ_ONCE(*accelerator->driver->watch_ms))
+	if (accelerator_watch_period(accelerator))
 		accelerator_serve_events(accelerator, &run);
 	accelerator->has_more = run.has_more;
 	if (run.served)

@@ -16,6 +16,15 @@ struct accelerator_file {
 extern const struct file_operations accelerator_file_operations;
 
 void accelerator_put(struct accelerator *accelerator);
+
+/* The nodes of a driver: before it is registered with the bus, and after. */
+int accelerator_nodes_create(struct accelerator_driver *driver, struct module *owner);
+void accelerator_nodes_destroy(struct accelerator_driver *driver);
+/* The device can be opened now; not any more. */
+void accelerator_publish(struct accelerator *accelerator, bool is_there);
+/* The node of a device. */
+int accelerator_node_create(struct accelerator *accelerator);
+void accelerator_node_destroy(struct accelerator *accelerator);
 /* The device of a minor number, counted, or NULL. */
 struct accelerator *accelerator_get(struct accelerator_nodes *nodes, unsigned int minor);
 
@@ -34,6 +43,11 @@ void accelerator_context_events(struct accelerator_context *context);
 
 int accelerator_faults_start(struct accelerator *accelerator);
 void accelerator_faults_stop(struct accelerator *accelerator);
+
+/* The device's files in sysfs. */
+int accelerator_attributes_create(struct accelerator *accelerator);
+void accelerator_attributes_destroy(struct accelerator *accelerator);
+
 /* Of slow faults. */
 extern struct workqueue_struct *accelerator_workqueue;
 void accelerator_fault_slow(struct work_struct *work);

@@ -2,7 +2,7 @@
 /*
  * accelerator.ko: what drivers of devices on mimic's bus share (accelerator.h).
  *
- * This file: the module, the nodes of a driver, the coming and going of devices.
+ * This file: the module, drivers and their devices.
  */
 #include <linux/jiffies.h>
 #include <linux/module.h>
@@ -13,21 +13,7 @@
 
 struct workqueue_struct *accelerator_workqueue;
 
-/* --- devices by minor number ------------------------------------------------ */
-
-struct accelerator *accelerator_get(struct accelerator_nodes *nodes, unsigned int minor)
-{
-	struct accelerator *accelerator = NULL;
-
-	if (minor >= ACCELERATOR_MINOR_ANY)
-		return NULL;
-	mutex_lock(&nodes->lock);
-	accelerator = nodes->accelerators[minor];
-	if (accelerator)
-		kref_get(&accelerator->references);
-	mutex_unlock(&nodes->lock);
-	return accelerator;
-}
+/* --- lifetime ------------------------------------------------------------- */
 
 static void accelerator_free(struct kref *references)
 {
@@ -40,15 +26,6 @@ static void accelerator_free(struct kref *references)
 void accelerator_put(struct accelerator *accelerator)
 {
 	kref_put(&accelerator->references, accelerator_free);
-}
-
-static void accelerator_publish(struct accelerator *accelerator, bool is_there)
-{
-	struct accelerator_nodes *nodes = accelerator->nodes;
-
-	mutex_lock(&nodes->lock);
-	nodes->accelerators[accelerator->device->index] = is_there ? accelerator : NULL;
-	mutex_unlock(&nodes->lock);
 }
 
 /* --- registers ------------------------------------------------------------ */
@@ -115,9 +92,9 @@ static int accelerator_check_resources(struct mimic_device *device,
 }
 
 static struct accelerator *accelerator_create(struct mimic_device *device,
-					      struct accelerator_nodes *nodes)
+					      struct accelerator_driver *driver)
 {
-	struct accelerator *accelerator = kzalloc(nodes->driver->size, GFP_KERNEL);
+	struct accelerator *accelerator = kzalloc(driver->size, GFP_KERNEL);
 
 	if (!accelerator)
 		return NULL;
@@ -125,8 +102,7 @@ static struct accelerator *accelerator_create(struct mimic_device *device,
 	mutex_init(&accelerator->serving);
 	spin_lock_init(&accelerator->lock);
 	accelerator->due_until = jiffies;
-	accelerator->driver = nodes->driver;
-	accelerator->nodes = nodes;
+	accelerator->driver = driver;
 	accelerator->context_count = 1;
 	accelerator->device = device;
 	get_device(&device->dev);
@@ -166,59 +142,59 @@ static int accelerator_start(struct accelerator *accelerator)
 		return error;
 	}
 	/* Before the node: what udev tells of must have its attributes, and open. */
-	error = device_add_groups(&device->dev, driver->attribute_groups);
+	error = accelerator_attributes_create(accelerator);
 	if (error)
 		goto no_attributes;
 	accelerator_publish(accelerator, true);
-	accelerator->node = device_create(accelerator->nodes->class, &device->dev,
-					  MKDEV(MAJOR(accelerator->nodes->numbers), device->index),
-					  accelerator, "%s%d", driver->name, device->index);
-	if (!IS_ERR(accelerator->node))
+	error = accelerator_node_create(accelerator);
+	if (!error)
 		return 0;
-	error = PTR_ERR(accelerator->node);
 	accelerator_publish(accelerator, false);
-	device_remove_groups(&device->dev, driver->attribute_groups);
+	accelerator_attributes_destroy(accelerator);
 no_attributes:
 	accelerator_faults_stop(accelerator);
 	return error;
 }
 
-int accelerator_probe(struct mimic_device *device, struct accelerator_nodes *nodes)
+static int accelerator_probe(struct mimic_device *device)
 {
+	struct mimic_driver *bus = container_of(device->dev.driver, struct mimic_driver, driver);
+	struct accelerator_driver *driver = container_of(bus, struct accelerator_driver, bus);
 	struct accelerator *accelerator;
 	int error;
 
-	error = accelerator_check_resources(device, nodes->driver);
+	error = accelerator_check_resources(device, driver);
 	if (error)
 		return error;
-	accelerator = accelerator_create(device, nodes);
+	accelerator = accelerator_create(device, driver);
 	if (!accelerator)
 		return -ENOMEM;
 	dev_set_drvdata(&device->dev, accelerator);
 	error = accelerator_start(accelerator);
-	if (error)
+	if (error) {
 		accelerator_put(accelerator);
-	return error;
+		return error;
+	}
+	if (driver->announce)
+		driver->announce(accelerator);
+	return 0;
 }
-EXPORT_SYMBOL_GPL(accelerator_probe);
 
 /* Programs may still have it open: the bus told their files that it is gone. */
-void accelerator_remove(struct mimic_device *device)
+static void accelerator_remove(struct mimic_device *device)
 {
 	struct accelerator *accelerator = dev_get_drvdata(&device->dev);
 
 	accelerator_publish(accelerator, false);
-	device_destroy(accelerator->nodes->class, accelerator->node->devt);
-	/* Waits for readers. */
-	device_remove_groups(&device->dev, accelerator->driver->attribute_groups);
+	accelerator_node_destroy(accelerator);
+	accelerator_attributes_destroy(accelerator);
 	accelerator_faults_stop(accelerator);
 	dev_info(&device->dev, "removed\n");
 	accelerator_put(accelerator);
 }
-EXPORT_SYMBOL_GPL(accelerator_remove);
 
 /* Another daemon, and perhaps another profile. */
-void accelerator_reset(struct mimic_device *device)
+static void accelerator_reset(struct mimic_device *device)
 {
 	struct accelerator *accelerator = dev_get_drvdata(&device->dev);
 
@@ -229,74 +205,35 @@ void accelerator_reset(struct mimic_device *device)
 		accelerator->driver->reset(accelerator);
 	mutex_unlock(&accelerator->serving);
 }
-EXPORT_SYMBOL_GPL(accelerator_reset);
 
-/* --- nodes ------------------------------------------------------------------ */
+/* --- the driver and the module -------------------------------------------- */
 
-/* Anybody may use the device: it reaches nothing but its user's own memory. */
-static char *accelerator_devnode(mimic_const_device struct device *dev, umode_t *mode)
+int __accelerator_driver_register(struct accelerator_driver *driver, struct module *owner)
 {
-	if (mode)
-		*mode = 0666;
-	return NULL;
-}
+	int error = accelerator_nodes_create(driver, owner);
 
-static int accelerator_create_class(struct accelerator_nodes *nodes)
-{
-	dev_t any = MKDEV(MAJOR(nodes->numbers), ACCELERATOR_MINOR_ANY);
-	struct device *node;
-
-	nodes->class = mimic_class_create(nodes->driver->name);
-	if (IS_ERR(nodes->class))
-		return PTR_ERR(nodes->class);
-	nodes->class->devnode = accelerator_devnode;
-	node = device_create(nodes->class, NULL, any, NULL, "%s", nodes->driver->name);
-	if (!IS_ERR(node))
-		return 0;
-	class_destroy(nodes->class);
-	return PTR_ERR(node);
-}
-
-static void accelerator_destroy_class(struct accelerator_nodes *nodes)
-{
-	device_destroy(nodes->class, MKDEV(MAJOR(nodes->numbers), ACCELERATOR_MINOR_ANY));
-	class_destroy(nodes->class);
-}
-
-int accelerator_nodes_create(struct accelerator_nodes *nodes,
-			     const struct accelerator_driver *driver, struct module *owner)
-{
-	int error;
-
-	nodes->driver = driver;
-	mutex_init(&nodes->lock);
-	error = alloc_chrdev_region(&nodes->numbers, 0, ACCELERATOR_MINORS, driver->name);
 	if (error)
 		return error;
-	error = accelerator_create_class(nodes);
+	driver->bus.driver.name = driver->name;
+	driver->bus.kind = driver->name;
+	driver->bus.is_shared = driver->attach;
+	driver->bus.waiters = driver->waiters;
+	driver->bus.probe = accelerator_probe;
+	driver->bus.remove = accelerator_remove;
+	driver->bus.reset = accelerator_reset;
+	error = __mimic_driver_register(&driver->bus, owner);
 	if (error)
-		goto no_class;
-	cdev_init(&nodes->cdev, &accelerator_file_operations);
-	/* An open file holds it, and it holds us. */
-	nodes->cdev.owner = owner;
-	error = cdev_add(&nodes->cdev, nodes->numbers, ACCELERATOR_MINORS);
-	if (!error)
-		return 0;
-	accelerator_destroy_class(nodes);
-no_class:
-	unregister_chrdev_region(nodes->numbers, ACCELERATOR_MINORS);
+		accelerator_nodes_destroy(driver);
 	return error;
 }
-EXPORT_SYMBOL_GPL(accelerator_nodes_create);
+EXPORT_SYMBOL_GPL(__accelerator_driver_register);
 
-/* No file is open any more: an open one holds the driver's module. */
-void accelerator_nodes_destroy(struct accelerator_nodes *nodes)
+void accelerator_driver_unregister(struct accelerator_driver *driver)
 {
-	cdev_del(&nodes->cdev);
-	accelerator_destroy_class(nodes);
-	unregister_chrdev_region(nodes->numbers, ACCELERATOR_MINORS);
+	mimic_driver_unregister(&driver->bus);
+	accelerator_nodes_destroy(driver);
 }
-EXPORT_SYMBOL_GPL(accelerator_nodes_destroy);
+EXPORT_SYMBOL_GPL(accelerator_driver_unregister);
 
 /* As many as there can be contexts that wait for slow pages, or one would wait for another's. */
 #define SLOW_FAULTS_MAX WQ_MAX_ACTIVE

@@ -116,57 +116,27 @@ static void dare_released(const struct accelerator_context *context)
 			   pid_nr(context->process));
 }
 
-static ssize_t contexts_show(struct device *dev, struct device_attribute *attribute, char *text)
+static void dare_announce(const struct accelerator *accelerator)
 {
-	const struct accelerator *accelerator = dev_get_drvdata(dev);
-
-	return sysfs_emit(text, "%u\n", READ_ONCE(accelerator->context_count));
+	dev_info(&accelerator->device->dev, "%u contexts\n", READ_ONCE(accelerator->context_count));
 }
-static DEVICE_ATTR_RO(contexts);
-
-/* For each context the process that has it, as the reader's namespace numbers it, or 0. */
-static ssize_t holders_show(struct device *dev, struct device_attribute *attribute, char *text)
-{
-	struct accelerator *accelerator = dev_get_drvdata(dev);
-	unsigned int i, count = READ_ONCE(accelerator->context_count);
-	ssize_t length = 0;
-
-	for (i = 0; i < count; i++)
-		length += sysfs_emit_at(text, length, "%d%c", accelerator_holder(accelerator, i),
-					i + 1 < count ? ' ' : '\n');
-	return length;
-}
-static DEVICE_ATTR_RO(holders);
-
-static struct attribute *dare_attrs[] = {
-	&dev_attr_contexts.attr,
-	&dev_attr_holders.attr,
-	NULL
-};
-
-static const struct attribute_group dare_group = {
-	.attrs = dare_attrs,
-};
-
-static const struct attribute_group *dare_attribute_groups[] = {
-	&dare_group,
-	&accelerator_group,
-	NULL
-};
 
 /* --- the driver --------------------------------------------------------------- */
 
-static const struct accelerator_driver dare_accelerator = {
+static_assert(DARE_CONTEXTS_MAX <= ACCELERATOR_CONTEXTS_MAX);
+static_assert(ACCELERATOR_CONTEXTS_MAX <= MIMIC_DEVICE_POSTS);
+
+static struct accelerator_driver dare_driver = {
 	.name = "dare",
 	.pages = DARE_PAGE_CONTEXT(1),
 	.ioctl_type = DARE_IOCTL,
 	.abi_version = DARE_ABI_VERSION,
 	.first_context_page = DARE_PAGE_CONTEXT(0),
 	.watch_ms = &watch_ms,
-	.attribute_groups = dare_attribute_groups,
 	.harmless_register = DARE_PAGE_CONTROL * PAGE_SIZE + DARE_CONTROL_IDENTIFY,
 	.size = sizeof(struct accelerator),
 	.identify = dare_identify,
+	.announce = dare_announce,
 	.attach = dare_attach,
 	.read_fault = dare_read_fault,
 	.resolve = dare_resolve,
@@ -176,54 +146,7 @@ static const struct accelerator_driver dare_accelerator = {
 	.released = dare_released,
 };
 
-static struct accelerator_nodes dare_nodes;
-
-static int dare_probe(struct mimic_device *device)
-{
-	const struct accelerator *accelerator;
-	int error = accelerator_probe(device, &dare_nodes);
-
-	if (error)
-		return error;
-	accelerator = dev_get_drvdata(&device->dev);
-	dev_info(&device->dev, "%u contexts\n", READ_ONCE(accelerator->context_count));
-	return 0;
-}
-
-static struct mimic_driver dare_driver = {
-	.driver = {
-		.name = "dare",
-	},
-	.kind = "dare",
-	.is_shared = true,
-	.probe = dare_probe,
-	.remove = accelerator_remove,
-	.reset = accelerator_reset,
-};
-
-static int __init dare_init(void)
-{
-	int error;
-
-	BUILD_BUG_ON(DARE_CONTEXTS_MAX > ACCELERATOR_CONTEXTS_MAX);
-	BUILD_BUG_ON(ACCELERATOR_CONTEXTS_MAX > MIMIC_DEVICE_POSTS);
-	error = accelerator_nodes_create(&dare_nodes, &dare_accelerator, THIS_MODULE);
-	if (error)
-		return error;
-	error = mimic_driver_register(&dare_driver);
-	if (error)
-		accelerator_nodes_destroy(&dare_nodes);
-	return error;
-}
-
-static void __exit dare_exit(void)
-{
-	mimic_driver_unregister(&dare_driver);
-	accelerator_nodes_destroy(&dare_nodes);
-}
-
-module_init(dare_init);
-module_exit(dare_exit);
+module_accelerator_driver(dare_driver);
 
 MODULE_DESCRIPTION("DARE, a matrix processing unit");
 MODULE_LICENSE("GPL");

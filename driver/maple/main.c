@@ -167,6 +167,12 @@ static void maple_released(const struct accelerator_context *context)
 	trace_maple_release(context->accelerator->device->index, pid_nr(context->process));
 }
 
+static void maple_announce(const struct accelerator *accelerator)
+{
+	dev_info(&accelerator->device->dev, "%s profile\n",
+		 maple_is_paper(accelerator) ? "paper" : "artifact");
+}
+
 static ssize_t profile_show(struct device *dev, struct device_attribute *attribute, char *text)
 {
 	return sysfs_emit(text, "%s\n",
@@ -174,16 +180,8 @@ static ssize_t profile_show(struct device *dev, struct device_attribute *attribu
 }
 static DEVICE_ATTR_RO(profile);
 
-/* The process that has the device, as the reader's namespace numbers it; 0: nobody it can see. */
-static ssize_t holder_show(struct device *dev, struct device_attribute *attribute, char *text)
-{
-	return sysfs_emit(text, "%d\n", accelerator_holder(dev_get_drvdata(dev), 0));
-}
-static DEVICE_ATTR_RO(holder);
-
 static struct attribute *maple_attrs[] = {
 	&dev_attr_profile.attr,
-	&dev_attr_holder.attr,
 	NULL
 };
 
@@ -191,24 +189,19 @@ static const struct attribute_group maple_group = {
 	.attrs = maple_attrs,
 };
 
-static const struct attribute_group *maple_attribute_groups[] = {
-	&maple_group,
-	&accelerator_group,
-	NULL
-};
-
 /* --- the driver --------------------------------------------------------------- */
 
-static const struct accelerator_driver maple_accelerator = {
+static struct accelerator_driver maple_driver = {
 	.name = "maple",
 	.pages = MAPLE_PAGE_COUNT,
 	.ioctl_type = MAPLE_IOCTL,
 	.abi_version = MAPLE_ABI_VERSION,
 	.watch_ms = &watch_ms,
-	.attribute_groups = maple_attribute_groups,
+	.attributes = &maple_group,
 	.harmless_register = MAPLE_PAGE_MAPLE * PAGE_SIZE + MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0),
 	.size = sizeof(struct maple),
 	.identify = maple_identify,
+	.announce = maple_announce,
 	.reset = maple_reset,
 	.read_fault = maple_read_fault,
 	.resolve = maple_resolve,
@@ -218,48 +211,7 @@ static const struct accelerator_driver maple_accelerator = {
 	.released = maple_released,
 };
 
-static struct accelerator_nodes maple_nodes;
-
-static int maple_probe(struct mimic_device *device)
-{
-	int error = accelerator_probe(device, &maple_nodes);
-
-	if (!error)
-		dev_info(&device->dev, "%s profile\n",
-			 maple_is_paper(dev_get_drvdata(&device->dev)) ? "paper" : "artifact");
-	return error;
-}
-
-static struct mimic_driver maple_driver = {
-	.driver = {
-		.name = "maple",
-	},
-	.kind = "maple",
-	.probe = maple_probe,
-	.remove = accelerator_remove,
-	.reset = accelerator_reset,
-};
-
-static int __init maple_init(void)
-{
-	int error = accelerator_nodes_create(&maple_nodes, &maple_accelerator, THIS_MODULE);
-
-	if (error)
-		return error;
-	error = mimic_driver_register(&maple_driver);
-	if (error)
-		accelerator_nodes_destroy(&maple_nodes);
-	return error;
-}
-
-static void __exit maple_exit(void)
-{
-	mimic_driver_unregister(&maple_driver);
-	accelerator_nodes_destroy(&maple_nodes);
-}
-
-module_init(maple_init);
-module_exit(maple_exit);
+module_accelerator_driver(maple_driver);
 
 MODULE_DESCRIPTION("MAPLE, a memory access engine with hardware queues");
 MODULE_LICENSE("GPL");

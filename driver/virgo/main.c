@@ -149,6 +149,13 @@ static void virgo_released(const struct accelerator_context *context)
 	trace_virgo_release(context->accelerator->device->index, pid_nr(context->process));
 }
 
+static void virgo_announce(const struct accelerator *accelerator)
+{
+	dev_info(&accelerator->device->dev, "%llu units, %u KB of shared memory\n",
+		 READ_ONCE(accelerator->identify) & NUMBER_MASK,
+		 accelerator->device->memory_size >> 10);
+}
+
 static ssize_t units_show(struct device *dev, struct device_attribute *attribute, char *text)
 {
 	const struct accelerator *accelerator = dev_get_drvdata(dev);
@@ -166,13 +173,6 @@ static ssize_t shared_size_show(struct device *dev, struct device_attribute *att
 }
 static DEVICE_ATTR_RO(shared_size);
 
-/* The process that has it, as the reader's namespace numbers it, or 0. */
-static ssize_t holder_show(struct device *dev, struct device_attribute *attribute, char *text)
-{
-	return sysfs_emit(text, "%d\n", accelerator_holder(dev_get_drvdata(dev), 0));
-}
-static DEVICE_ATTR_RO(holder);
-
 static ssize_t events_show(struct device *dev, struct device_attribute *attribute, char *text)
 {
 	const struct accelerator *accelerator = dev_get_drvdata(dev);
@@ -185,7 +185,6 @@ static DEVICE_ATTR_RO(events);
 static struct attribute *virgo_attrs[] = {
 	&dev_attr_units.attr,
 	&dev_attr_shared_size.attr,
-	&dev_attr_holder.attr,
 	&dev_attr_events.attr,
 	NULL
 };
@@ -194,26 +193,25 @@ static const struct attribute_group virgo_group = {
 	.attrs = virgo_attrs,
 };
 
-static const struct attribute_group *virgo_attribute_groups[] = {
-	&virgo_group,
-	&accelerator_group,
-	NULL
-};
-
 /* --- the driver --------------------------------------------------------------- */
 
-static const struct accelerator_driver virgo_accelerator = {
+static_assert(VIRGO_UNITS_MAX <= ACCELERATOR_SOURCES_MAX);
+static_assert((EVENTS & VIRGO_EVENT_BARRIER) == VIRGO_EVENT_BARRIER);
+
+static struct accelerator_driver virgo_driver = {
 	.name = "virgo",
 	.pages = VIRGO_PAGE_COUNT,
 	.ioctl_type = VIRGO_IOCTL,
 	.abi_version = VIRGO_ABI_VERSION,
+	.waiters = BARRIER_THREADS_MAX + VIRGO_UNITS_MAX,
 	.memory_page = VIRGO_SHARED_OFFSET >> PAGE_SHIFT,
 	.events = EVENTS,
 	.watch_ms = &watch_ms,
-	.attribute_groups = virgo_attribute_groups,
+	.attributes = &virgo_group,
 	.harmless_register = VIRGO_PAGE_CONTROL * PAGE_SIZE + VIRGO_CONTROL_IDENTIFY,
 	.size = sizeof(struct virgo),
 	.identify = virgo_identify,
+	.announce = virgo_announce,
 	.read_fault = virgo_read_fault,
 	.resolve = virgo_resolve,
 	.postpone = virgo_postpone,
@@ -224,55 +222,7 @@ static const struct accelerator_driver virgo_accelerator = {
 	.released = virgo_released,
 };
 
-static struct accelerator_nodes virgo_nodes;
-
-static int virgo_probe(struct mimic_device *device)
-{
-	const struct accelerator *accelerator;
-	int error = accelerator_probe(device, &virgo_nodes);
-
-	if (error)
-		return error;
-	accelerator = dev_get_drvdata(&device->dev);
-	dev_info(&device->dev, "%llu units, %u KB of shared memory\n",
-		 READ_ONCE(accelerator->identify) & NUMBER_MASK, device->memory_size >> 10);
-	return 0;
-}
-
-static struct mimic_driver virgo_driver = {
-	.driver = {
-		.name = "virgo",
-	},
-	.kind = "virgo",
-	.waiters = BARRIER_THREADS_MAX + VIRGO_UNITS_MAX,
-	.probe = virgo_probe,
-	.remove = accelerator_remove,
-	.reset = accelerator_reset,
-};
-
-static int __init virgo_init(void)
-{
-	int error;
-
-	BUILD_BUG_ON(VIRGO_UNITS_MAX > ACCELERATOR_SOURCES_MAX);
-	BUILD_BUG_ON((EVENTS & VIRGO_EVENT_BARRIER) != VIRGO_EVENT_BARRIER);
-	error = accelerator_nodes_create(&virgo_nodes, &virgo_accelerator, THIS_MODULE);
-	if (error)
-		return error;
-	error = mimic_driver_register(&virgo_driver);
-	if (error)
-		accelerator_nodes_destroy(&virgo_nodes);
-	return error;
-}
-
-static void __exit virgo_exit(void)
-{
-	mimic_driver_unregister(&virgo_driver);
-	accelerator_nodes_destroy(&virgo_nodes);
-}
-
-module_init(virgo_init);
-module_exit(virgo_exit);
+module_accelerator_driver(virgo_driver);
 
 MODULE_DESCRIPTION("Virgo, a cluster of matrix units");
 MODULE_LICENSE("GPL");
