@@ -88,6 +88,8 @@ struct accelerator_driver {
 	unsigned int abi_version;	/* that INFO gives */
 	/* How many accesses may have to wait for each other (struct mimic_driver). */
 	unsigned int waiters;
+	/* Programs map the first so many pages. 0: all. */
+	unsigned int program_pages;
 	/* Each file has a context of its own: one page, from this one on. */
 	unsigned int first_context_page;
 	/* The page of a file where the device's memory begins. */
@@ -97,6 +99,8 @@ struct accelerator_driver {
 	 * it counts faults of bad addresses.
 	 */
 	u64 events;
+	/* read() of a file waits for events, and poll tells of them: accelerator/file.c. */
+	bool reads_events;
 	/* Milliseconds, a module parameter: see accelerator/fault.c. NULL or 0: no watch. */
 	const unsigned int *watch_ms;
 	const struct attribute_group *attributes;	/* of its own, in sysfs */
@@ -214,6 +218,7 @@ struct accelerator_context {
 	atomic64_t faults;
 	atomic64_t unresolved;
 	atomic64_t shootdowns;
+	atomic64_t events;	/* times that some were taken for read() */
 	bool gone;
 
 	wait_queue_head_t wait;

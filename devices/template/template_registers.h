@@ -22,6 +22,10 @@
 
 #define TEMPLATE_EVENT_DONE 1u
 
+/* The calls of its nodes (mimic/accelerator_ioctl.h): the type in their numbers, INFO's version. */
+#define TEMPLATE_IOCTL 0xba
+#define TEMPLATE_ABI_VERSION 1
+
 /*
  * _(offset, NAME, access (R load, W store, RW), reset value, role between device and driver
  * (devices/register.h), how it is shown, meaning)

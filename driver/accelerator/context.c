@@ -20,11 +20,17 @@ static void accelerator_signal_eventfds(struct accelerator_context *context)
 	}
 }
 
-void accelerator_context_events(struct accelerator_context *context)
+void accelerator_context_events(struct accelerator_context *context, bool is_counted)
 {
-	spin_lock(&context->lock);
-	accelerator_signal_eventfds(context);
-	spin_unlock(&context->lock);
+	if (is_counted) {
+		spin_lock(&context->lock);
+		accelerator_signal_eventfds(context);
+		spin_unlock(&context->lock);
+	}
+	if (context->accelerator->driver->reads_events) {
+		atomic64_inc(&context->events);
+		wake_up_poll(&context->wait, EPOLLIN | EPOLLRDNORM);
+	}
 }
 
 void accelerator_context_fault(struct accelerator_context *context)

@@ -217,18 +217,20 @@ static void accelerator_serve_faults(struct accelerator *accelerator, struct run
  */
 static void accelerator_serve_events(struct accelerator *accelerator, struct run *run)
 {
+	const struct accelerator_driver *driver = accelerator->driver;
 	struct accelerator_context *context = accelerator->contexts[0];
+	u64 wanted = driver->reads_events ? driver->events : accelerator->events;
 	u64 happened = 0;
 	int error;
 
-	if (!accelerator->events || !context)
+	if (!wanted || !context)
 		return;
-	error = accelerator->driver->take_events(accelerator, accelerator->events, &happened);
+	error = driver->take_events(accelerator, wanted, &happened);
 	run->no_answer |= !!error;
 	if (error || !happened)
 		return;
 	run->has_events = true;
-	accelerator_context_events(context);
+	accelerator_context_events(context, happened & accelerator->events);
 }
 
 int accelerator_events_want(struct accelerator *accelerator, u64 events)

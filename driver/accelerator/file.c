@@ -7,7 +7,9 @@
  * socket) it can be closed; all else that reaches the device answers ENODEV.
  *
  * An eventfd counts the device's events, where it has some; else the faults that
- * poll tells of.
+ * poll tells of. If the driver says so (reads_events), read() waits for events, too, and
+ * gives how often some have happened since the last read() of this file, as 8 bytes; poll
+ * says EPOLLIN while there is something to read.
  *
  * poll: EPOLLPRI, a fault of an address that is not the process's has come since
  * the last INFO on this file; EPOLLERR and EPOLLHUP, the device is gone. A
@@ -91,6 +93,7 @@ static int accelerator_open(struct inode *inode, struct file *file)
 	mimic_binding_share_mapping(context->binding, file);
 	opened->context = context;
 	opened->seen = atomic64_read(&context->unresolved);
+	opened->events_read = atomic64_read(&context->events);
 	spin_lock(&context->lock);
 	list_add(&opened->link, &context->files);
 	spin_unlock(&context->lock);
@@ -127,13 +130,62 @@ static int accelerator_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* --- calls that move no data ---------------------------------------------- */
+/* --- read, write, mmap, poll ------------------------------------------------ */
 
-/* The device is its pages: a file without contents. */
+static bool accelerator_has_events(const struct accelerator_file *opened)
+{
+	return atomic64_read(&opened->context->events) != READ_ONCE(opened->events_read);
+}
+
+static bool accelerator_is_over(const struct accelerator_file *opened)
+{
+	return mimic_binding_check(opened->context->binding);
+}
+
+static s64 accelerator_take_count(struct accelerator_file *opened)
+{
+	struct accelerator_context *context = opened->context;
+	s64 count;
+
+	spin_lock(&context->lock);
+	count = atomic64_read(&context->events) - opened->events_read;
+	WRITE_ONCE(opened->events_read, opened->events_read + count);
+	spin_unlock(&context->lock);
+	return count;
+}
+
+static ssize_t accelerator_read_events(struct accelerator_file *opened, char __user *buffer,
+				       size_t size, bool nonblock)
+{
+	s64 count;
+
+	if (size < sizeof(count))
+		return -EINVAL;
+	do {
+		if (!nonblock &&
+		    wait_event_interruptible(opened->context->wait,
+					     accelerator_has_events(opened) ||
+					     accelerator_is_over(opened)))
+			return -ERESTARTSYS;
+		if (accelerator_is_over(opened))
+			return -ENODEV;
+		/* None, if another thread was faster. */
+		count = accelerator_take_count(opened);
+	} while (!count && !nonblock);
+	if (!count)
+		return -EAGAIN;
+	return copy_to_user(buffer, &count, sizeof(count)) ? -EFAULT : sizeof(count);
+}
+
+/* Without events to read the device is its pages: a file without contents. */
 static ssize_t accelerator_file_read(struct file *file, char __user *buffer, size_t size,
 				     loff_t *position)
 {
-	return 0;
+	struct accelerator_file *opened = file->private_data;
+
+	if (!opened->context->accelerator->driver->reads_events)
+		return 0;
+	return accelerator_read_events(opened, buffer, size, file->f_flags & O_NONBLOCK);
 }
 
 static ssize_t accelerator_file_write(struct file *file, const char __user *buffer, size_t size,
@@ -144,7 +196,9 @@ static ssize_t accelerator_file_write(struct file *file, const char __user *buff
 
 static unsigned int accelerator_file_pages(const struct accelerator *accelerator)
 {
-	return accelerator->driver->first_context_page ? 1 : accelerator->device->pages;
+	if (accelerator->driver->first_context_page)
+		return 1;
+	return accelerator->driver->program_pages ?: accelerator->device->pages;
 }
 
 static int accelerator_mmap(struct file *file, struct vm_area_struct *vma)
@@ -172,6 +226,8 @@ static __poll_t accelerator_poll(struct file *file, poll_table *wait)
 		events |= EPOLLPRI;
 	if (READ_ONCE(context->gone))
 		events |= EPOLLERR | EPOLLHUP;
+	else if (accelerator_has_events(opened))
+		events |= EPOLLIN | EPOLLRDNORM;
 	return events;
 }
 

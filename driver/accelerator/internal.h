@@ -11,6 +11,7 @@ struct accelerator_file {
 	struct eventfd_ctx *eventfd;	/* under context->lock; of events: the only one */
 	struct fasync_struct *fasync;
 	s64 seen;	/* unresolved faults that INFO has told of */
+	s64 events_read;	/* of context->events; under context->lock */
 };
 
 extern const struct file_operations accelerator_file_operations;
@@ -38,8 +39,8 @@ void accelerator_context_leave(struct accelerator_context *context);
 void accelerator_context_put(struct accelerator_context *context);
 /* An address is not the process's: tells the files that asked to be told. */
 void accelerator_context_fault(struct accelerator_context *context);
-/* Drivers with events: some have happened. */
-void accelerator_context_events(struct accelerator_context *context);
+/* Drivers with events: some have happened. `is_counted`: also some that the eventfd counts. */
+void accelerator_context_events(struct accelerator_context *context, bool is_counted);
 
 int accelerator_faults_start(struct accelerator *accelerator);
 void accelerator_faults_stop(struct accelerator *accelerator);

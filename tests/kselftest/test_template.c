@@ -7,6 +7,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #include "examples/bus/template_daemon.h"
+#include "mimic/accelerator_ioctl.h"
 
 #define PAGE 4096
 
@@ -177,6 +180,48 @@ TEST_F(template, read_of_less_than_a_count_is_einval)
 
 	EXPECT_EQ(-1, read(self->fd, &count, sizeof(count)));
 	EXPECT_EQ(EINVAL, errno);
+}
+
+TEST_F(template, info_says_what_the_node_is)
+{
+	struct accelerator_info info = { .size = sizeof(info) };
+
+	ASSERT_EQ(0, ioctl(self->fd, ACCELERATOR_IOCTL_INFO(TEMPLATE_IOCTL), &info));
+	EXPECT_EQ(1, info.version);
+	EXPECT_EQ(self->index, (int)info.index);
+	EXPECT_EQ(1, info.pages);
+	EXPECT_EQ(0x54504c5400000001, info.identify);
+	EXPECT_EQ(0, info.unused);
+}
+
+TEST_F(template, an_eventfd_counts_additions_and_read_does_too)
+{
+	struct accelerator_eventfd wanted = { .size = sizeof(wanted), .events = TEMPLATE_EVENT_DONE };
+	int64_t count = 0;
+	uint64_t signals = 0;
+
+	wanted.fd = eventfd(0, EFD_CLOEXEC);
+	ASSERT_LE(0, wanted.fd);
+	ASSERT_EQ(0, ioctl(self->fd, ACCELERATOR_IOCTL_EVENTFD(TEMPLATE_IOCTL), &wanted));
+	start(self->page, 1, 2);
+	EXPECT_EQ(sizeof(signals), read(wanted.fd, &signals, sizeof(signals)));
+	EXPECT_EQ(1, signals);
+	EXPECT_EQ(sizeof(count), read(self->fd, &count, sizeof(count)));
+	EXPECT_EQ(1, count);
+	close(wanted.fd);
+}
+
+TEST_F(template, events_of_before_an_open_are_not_read_by_it)
+{
+	int fd;
+
+	start(self->page, 1, 2);
+	ASSERT_EQ(POLLIN, events(self->fd, 10000));
+	fd = open(self->node, O_RDWR | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(0, events(fd, 0));
+	EXPECT_EQ(POLLIN, events(self->fd, 0));
+	close(fd);
 }
 
 TEST_F(template, the_control_page_cannot_be_mapped)
