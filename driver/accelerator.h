@@ -132,7 +132,7 @@ struct accelerator_driver {
 		      unsigned long end);
 	/*
 	 * The page takes long: faults of other contexts, and other sources, are to be read
-	 * first. Without it the device must have one user only, who waits for itself.
+	 * first. Without it the device must have one user only, which waits for itself.
 	 */
 	int (*postpone)(struct accelerator *accelerator, const struct accelerator_fault *fault);
 	/* A round of the watch is over. */

@@ -152,8 +152,8 @@ void mimic_binding_share_mapping(struct mimic_binding *binding, struct file *fil
  * `write`. May sleep; takes its mmap_lock for reading. 0; -EFAULT: there is no
  * such memory, or none that a window shows; -ESRCH: the process has ended;
  * -ENOMEM: not now; -EINTR: a fatal signal; -EAGAIN, only with `nowait`: it would
- * have to wait for the process's lock, or for whoever brings the page. That can be
- * another program (FUSE, userfaultfd), and take as long as it likes.
+ * have to wait for the process's lock, or for another program that brings the page (FUSE,
+ * userfaultfd), which may take as long as it likes.
  */
 int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool write, bool nowait);
 

@@ -175,7 +175,7 @@ static int accelerator_find_free_context(const struct accelerator *accelerator,
 
 /*
  * All files of a process are of one context; threads of it may open at once, and
- * whoever comes here first brings the context. It takes the place of one whose process
+ * the first one that comes here brings the context. It takes the place of one whose process
  * has ended. accelerator->serving is held.
  */
 static int accelerator_join_context(struct accelerator *accelerator,
@@ -273,7 +273,7 @@ int accelerator_context_enter(struct accelerator *accelerator, bool only_new,
 
 /*
  * The place is free. If the device cannot be told, no harm is done: it reaches no memory
- * by a binding that is gone, and who takes the place next attaches it anew.
+ * by a binding that is gone, and the next process that takes the place attaches it anew.
  * accelerator->serving is held.
  */
 static void accelerator_vacate_context(struct accelerator_context *context)

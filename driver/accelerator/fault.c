@@ -130,7 +130,7 @@ static int accelerator_serve_fault(struct accelerator *accelerator, struct run *
 	result = accelerator_bring_page(run, context, fault);
 	if (result == -EINPROGRESS)
 		return accelerator->driver->postpone(accelerator, fault) ?: -EINPROGRESS;
-	/* All counters move before RESOLVE: who sees its effect sees them, too. */
+	/* All counters move before RESOLVE: a program that sees its effect sees them, too. */
 	switch (result) {
 	case 0:
 		accelerator_count_served(context);
@@ -190,8 +190,8 @@ static bool accelerator_serve_oldest(struct accelerator *accelerator, struct run
 
 /*
  * accelerator->serving is held. For an interrupt no longer than there are faults for
- * those that were raised: one more look would be a whole round trip, while who waits for
- * the last fault goes on, perhaps on this CPU.
+ * those that were raised: one more read of the register would be a whole round trip, while
+ * the thread that waits for the last fault goes on, perhaps on this CPU.
  */
 static void accelerator_serve_faults(struct accelerator *accelerator, struct run *run)
 {

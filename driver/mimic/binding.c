@@ -128,7 +128,7 @@ void mimic_binding_disabled(struct mimic_binding *binding)
 
 /*
  * device->lock is held. The device is nobody's, and its CLOSE on the way, in one
- * step: whoever opens it next finds `closing` and waits. true as of disable.
+ * step: the next open finds `closing` and waits. true: as of mimic_binding_disable().
  */
 static bool mimic_binding_leave_device(struct mimic_binding *binding)
 {

@@ -120,7 +120,7 @@ bool mimic_channel_has_pending(struct mimic_connection *connection, u32 *slot)
 
 /*
  * A request that read() takes. One to be cancelled comes again, as it was, with
- * its size 0: whoever knows its slot answers it.
+ * its size 0: the daemon's thread that knows its slot answers it.
  */
 static bool mimic_channel_take_request(struct mimic_connection *connection,
 				       struct mimic_bus_request *request)

@@ -397,7 +397,7 @@ int mimic_device_raise(struct mimic_connection *connection, u32 id, u32 line)
 	return error;
 }
 
-void mimic_devices_orphan(struct mimic_connection *connection)
+void mimic_devices_abandon(struct mimic_connection *connection)
 {
 	struct mimic_bus_device *device;
 

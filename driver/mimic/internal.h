@@ -2,13 +2,13 @@
 /*
  * What the files of mimic.ko share.
  *
- * Locks, outermost first. Whoever holds one takes only those below it.
+ * Locks, outermost first. A function that holds one takes only those below it.
  *
  *   mimic_devices_lock     mutex: which devices there are
  *   device->open_lock      mutex: one open at a time; held while the daemon answers OPEN
  *   a process's mmap_lock  of a program in a trap or an mmap, of the daemon in a window's fault
- *   device->lock           mutex: who has the device, all its bindings; never held while waiting
- *                          for the daemon
+ *   device->lock           mutex: which processes have the device, its bindings; never held while
+ *                          waiting for the daemon
  *   renew_lock             mutex of memory.c: which memory a device has
  *   a page of a device's memory  its page lock: a program's entry against taking it away (memory.c)
  *   binding->window_lock   mutex: window entries against invalidations; inside a notifier
@@ -113,7 +113,7 @@ void mimic_request_post_again(struct mimic_connection *connection, struct mimic_
 			      const struct mimic_bus_request *body);
 /* The posted request's memory goes away. */
 void mimic_request_forget(struct mimic_connection *connection, struct mimic_request *request);
-/* Whoever waits for this device gets `status`. */
+/* All requests that wait for this device get `status`. */
 void mimic_requests_fail(struct mimic_connection *connection, u32 device, int status);
 
 /* The daemon is dead: all of them end with -EIO, and none comes after this. */
@@ -173,14 +173,14 @@ struct mimic_bus_device {
 	u32 void_pages;
 
 	struct mutex open_lock;	/* one open at a time */
-	struct mutex lock;	/* who has it: the next five */
+	struct mutex lock;	/* which processes have it: the next five */
 	bool gone;		/* unregistered */
 	bool has_driver;	/* else nobody can open it */
 	bool is_shared;		/* struct mimic_driver; as the next one */
 	u16 waiters;
 	struct list_head bindings;	/* of living processes; one at most if it is not shared */
 
-	spinlock_t connection_lock;	/* who serves it */
+	spinlock_t connection_lock;	/* which daemon serves it */
 	struct mimic_connection *connection;	/* NULL: its daemon died */
 	struct mimic_device_memory *memory;	/* NULL: none; the next one may want another size */
 	bool closing;		/* not shared: the last one's CLOSE is on its way */
@@ -201,10 +201,10 @@ extern struct mutex mimic_devices_lock;
 int mimic_device_register(struct mimic_connection *connection, struct mimic_bus_register *wanted);
 int mimic_device_unregister(struct mimic_connection *connection, u32 id);
 int mimic_device_raise(struct mimic_connection *connection, u32 id, u32 line);
-/* A function driver comes or goes (NULL). Those who have the device by it lose it. */
+/* A function driver comes or goes (NULL). Processes that have the device by it lose it. */
 void mimic_device_driven_by(struct mimic_bus_device *device, const struct mimic_driver *driver);
 /* The daemon is dead: its devices wait for another one. */
-void mimic_devices_orphan(struct mimic_connection *connection);
+void mimic_devices_abandon(struct mimic_connection *connection);
 void mimic_devices_remove_all(void);
 /* Counted, or NULL. */
 struct mimic_connection *mimic_device_connection(struct mimic_bus_device *device);
@@ -240,7 +240,7 @@ struct mimic_binding {
 	struct mimic_device_memory *memory;	/* NULL: none */
 	struct mimic_device_memory *substitute;	/* what its process has for it since it is gone */
 
-	struct work_struct free;	/* what it takes may sleep, who puts it may not */
+	struct work_struct free;	/* it may sleep, callers of mimic_binding_release() may not */
 	struct list_head threads;	/* under mimic_threads_lock */
 	u32 last_thread;
 	atomic_t ending;	/* threads whose end the daemon has yet to hear of */

@@ -49,9 +49,9 @@ static int mimic_control_release(struct inode *inode, struct file *file)
 	spin_lock(&connections_lock);
 	list_del(&connection->link);
 	spin_unlock(&connections_lock);
-	/* First who waits, then who would come: neither is left to wait for ever. */
+	/* First requests that wait, then those that would come: none is left to wait for ever. */
 	mimic_connection_kill(connection);
-	mimic_devices_orphan(connection);
+	mimic_devices_abandon(connection);
 	mimic_connection_put(connection);
 	return 0;
 }

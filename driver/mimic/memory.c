@@ -7,9 +7,9 @@
  * A device has memory from REGISTER to its end, and new memory for each process that takes
  * it: the last one may still hold its pages, in a pipe or a registered buffer. A mapping
  * keeps what it maps: the daemon's for as long as it likes, a program's only while it has
- * the device. Who loses that (the driver or the daemon is gone) has other pages in their
- * place, which nobody else sees: a program that does not know yet goes on, but what it
- * finds is zeros.
+ * the device. When a program loses it (the driver or the daemon is gone), other pages take
+ * their place, which nobody else sees: a program that does not know yet goes on, but finds
+ * zeros.
  */
 #include <linux/fs.h>
 #include <linux/fs_context.h>
@@ -35,7 +35,7 @@ struct mimic_device_memory {
 /* By the device's number. */
 static DEFINE_XARRAY(memories);
 static struct vfsmount *mount;
-/* Of whoever gives a device other memory: an open, or the daemon that adopts it. */
+/* Held while a device is given other memory: by an open, or by a daemon that adopts it. */
 static DEFINE_MUTEX(renew_lock);
 
 static int mimic_memory_init_file_system(struct fs_context *context)

@@ -3,7 +3,7 @@
  * Requests to a daemon: into a slot, waiting for the answer, taken back.
  *
  * A request lies in a slot of the shared memory; its pending bit says that
- * nobody has taken it. Who clears the bit has it: the daemon, to serve it, or
+ * nobody has taken it. The side that clears the bit has it: the daemon, to serve it, or
  * the kernel, to take it back. The daemon may write any byte there at any time,
  * so everything that matters to us (which slots are in use, by whom) is kept in
  * struct mimic_connection, and an answer is data, nothing else.
@@ -84,7 +84,7 @@ static u32 mimic_slot_find(struct mimic_connection *connection, const struct mim
 	if (request->limit) {
 		if (!mimic_slot_is_allowed(connection, request))
 			return MIMIC_BUS_SLOTS;
-		/* Who resolves what they wait for always finds one. */
+		/* The driver, which resolves what they wait for, always finds one. */
 		end -= MIMIC_BUS_FREE_SLOTS;
 	}
 	number = find_first_zero_bit(connection->used, end);

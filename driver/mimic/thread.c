@@ -64,7 +64,7 @@ static void mimic_thread_ended(struct mimic_thread *thread)
 /*
  * The tracepoint comes after the moment at which a thread that joins it goes on. What
  * that one does next must find the roles free, so it looks for itself. mimic_threads_lock
- * is held: who is still listed with it has not passed the tracepoint, so its task is there.
+ * is held: a thread that is still listed has not passed the tracepoint, so its task is there.
  */
 static void mimic_threads_end_exiting(struct mimic_binding *binding)
 {

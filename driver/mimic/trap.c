@@ -29,7 +29,7 @@ struct trap {
 
 /*
  * How many accesses may be in slots at once. Of a shared device each page counts by
- * itself: it is one process's, who must not keep the others from theirs.
+ * itself: it is one process's, which must not keep the others from theirs.
  */
 static void mimic_trap_limit(struct mimic_request *request, const struct mimic_bus_device *device)
 {

@@ -127,8 +127,8 @@ static vm_fault_t mimic_window_fill(const struct view *view)
 /*
  * The daemon's mmap_lock is held and the process's is taken. So ours goes first;
  * then both the other way round, ours only tried for. A process that changes its
- * memory all the time would else keep the daemon here for ever, and with it all
- * who use it. What there is to say is said when the fault comes again.
+ * memory all the time would else keep the daemon here for ever, and with it all its
+ * programs. The result is returned when the fault comes again.
  */
 static vm_fault_t mimic_window_wait_for_process(struct vm_fault *vmf, struct view *view)
 {
@@ -280,7 +280,7 @@ bool mimic_window_invalidate(struct mmu_interval_notifier *notifier,
 	mutex_unlock(&binding->window_lock);
 	if (range->start >= end)
 		return true;
-	/* Also if it is gone: whoever closes the window may not have come to its entries yet. */
+	/* Also if it is gone: mimic_window_close() may not have come to its entries yet. */
 	mimic_window_zap(binding, range->start, end);
 	if (READ_ONCE(binding->gone))
 		return true;
@@ -292,7 +292,7 @@ bool mimic_window_invalidate(struct mmu_interval_notifier *notifier,
 
 void mimic_window_close(struct mimic_binding *binding)
 {
-	/* Whoever enters a page from now on sees that the binding is gone. */
+	/* A fault that enters a page from now on sees that the binding is gone. */
 	mutex_lock(&binding->window_lock);
 	mutex_unlock(&binding->window_lock);
 	mimic_window_zap(binding, 0, 1ul << MIMIC_BUS_WINDOW_SHIFT);
