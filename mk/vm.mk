@@ -2,7 +2,7 @@
 # parts. tests/vm/ holds the scripts, docs/vm.md says how they work together.
 # KERNEL=6.1, 6.12, or debug where one kernel is meant.
 
-KERNELS := 6.1 6.12
+KERNELS ?= 6.1 6.12
 KERNEL ?= 6.12
 VM := $(O)/vm
 VM_RESULTS := $(VM)/results
