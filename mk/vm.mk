@@ -60,7 +60,10 @@ $(VM)/debug/vmlinux: tests/vm/debug.config tests/vm/debug-kernel.sh | packages-k
 $(VM)/linux-source: | packages-kernel
 	$(Q)tests/vm/fetch-source.sh "6.1 6.12" $@ $(KERNEL_HEADERS_TAKEN)
 
-$(VM)/supervise: tests/vm/guest/supervise.c | packages-build
+# Programs that the guest's scripts run.
+VM_HELPERS := $(VM)/supervise $(VM)/hold_breakpoint
+
+$(VM_HELPERS): $(VM)/%: tests/vm/guest/%.c | packages-build
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC      $<")
 	$(Q)$(CC) -std=gnu11 $(WARNINGS) -O2 -static -o $@ $<
@@ -90,7 +93,7 @@ vm-modules: $(VM)/$(KERNEL)/vmlinux
 	$(if $(VM_HAS_DRIVER),@echo "# $(KERNEL): building the modules")
 	$(if $(VM_HAS_DRIVER),$(Q)tests/vm/build-modules.sh $(VM)/$(KERNEL) $(VM_MODULES))
 
-vm-programs: all $(VM)/supervise $(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC) $(CHECK_TRACE)
+vm-programs: all $(VM_HELPERS) $(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC) $(CHECK_TRACE)
 	@:
 
 vm-image: vm-programs vm-modules

@@ -188,12 +188,6 @@ static const char *trace_of(const char *group, void (*body)(struct holder *), st
 	char enable[80];
 
 	snprintf(enable, sizeof(enable), TRACING "events/%s/enable", group);
-	/*
-	 * Else the kernel patches its own __schedule() to keep names of tasks. QEMU's
-	 * software emulation was seen to run what was there before, the breakpoint of
-	 * the patching, for ever.
-	 */
-	write_text(TRACING "options/record-cmd", "0");
 	write_text(TRACING "trace", "");
 	write_text(TRACING "tracing_on", "1");
 	write_text(enable, "1");

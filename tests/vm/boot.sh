@@ -70,8 +70,9 @@ fi
 } >"$scratch/initramfs"
 
 # tsc=reliable: on a busy host the emulated TSC stalls, 6.12 takes the clock away
-# and can die while it patches its code for that.
-command_line="console=ttyS0 loglevel=5 panic=-1 tsc=reliable log_buf_len=4M $append"
+# and can die while it patches its code for that. maxcpus=1: guest/init starts the
+# other processor, after all that is patched is patched.
+command_line="console=ttyS0 loglevel=5 panic=-1 tsc=reliable maxcpus=1 log_buf_len=4M $append"
 machine=(qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m "$memory"
 	-nodefaults -no-user-config -display none -no-reboot
 	-device isa-debug-exit,iobase=0x501,iosize=1

@@ -21,7 +21,7 @@ for part in bin lib examples; do
 	[ ! -d "$build/$part" ] || cp -a "$build/$part" "$tree/mimic/$part"
 done
 find "$tree/mimic" -name '*.a' -delete
-cp "$here"/guest/*.sh "$build/vm/supervise" "$tree/mimic/vm"
+cp "$here"/guest/*.sh "$build/vm/supervise" "$build/vm/hold_breakpoint" "$tree/mimic/vm"
 
 # note_limit PROGRAM: in the tree. It is read here: the guest's grep does not look into programs.
 note_limit() {
