@@ -183,11 +183,12 @@ $(LIBVIRGO): $(call obj,$(VIRGO_SRC)) libvirgo/libvirgo.map $(LIBMIMIC)
 		-Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) -L$(O)/lib -lmimic -lm
 	$(Q)ln -sf libvirgo.so.0 $(O)/lib/libvirgo.so
 
-$(PRELOAD): $(call obj,$(PRELOAD_SRC)) $(LIBMIMIC)
+# The table of registers is asked in the library itself: libmimic.so does not export it.
+$(PRELOAD): $(call obj,$(PRELOAD_SRC)) $(LIBDEVICE_A) $(LIBMIMIC)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libmimic-preload.so -Wl,-z,now -Wl,-z,defs -Wl,-rpath,'$$ORIGIN' \
-		-o $@ $(filter %.o,$^) -L$(O)/lib -lmimic -ldl
+		-o $@ $(filter %.o,$^) $(LIBDEVICE_A) -L$(O)/lib -lmimic -ldl
 
 $(O)/bin/mimicd: $(call obj,daemon/main.c) $(LIBDAEMON_A) $(LIBMIMIC_A)
 	@mkdir -p $(@D)

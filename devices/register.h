@@ -142,7 +142,6 @@ void mimic_state_register_rows(const struct mimic_state_visitor *visitor,
 
 struct mimic_kind;
 
-#pragma GCC visibility push(default)
 /*
  * The register that an access names, for people: "context 3 STATUS", "MAPLE CONSUME [3]".
  * As snprintf().
@@ -153,6 +152,5 @@ size_t mimic_register_name(const struct mimic_kind *kind, const struct mimic_acc
 enum mimic_role mimic_register_role(const struct mimic_kind *kind, const struct mimic_access *access);
 /* Page and offset of the register that has this role. false: the kind has none. */
 bool mimic_register_of_role(const struct mimic_kind *kind, enum mimic_role role, struct mimic_access *access);
-#pragma GCC visibility pop
 
 #endif
