@@ -240,7 +240,7 @@ struct mimic_binding {
 	struct mimic_device_memory *memory;	/* NULL: none */
 	struct mimic_device_memory *substitute;	/* what its process has for it since it is gone */
 
-	struct work_struct free;	/* it may sleep, callers of mimic_binding_release() may not */
+	struct work_struct free;	/* may sleep; mimic_binding_release() may not */
 	struct list_head threads;	/* under mimic_threads_lock */
 	u32 last_thread;
 	atomic_t ending;	/* threads whose end the daemon has yet to hear of */

@@ -71,13 +71,16 @@ FIXTURE_TEARDOWN(kernel_text)
 static uint64_t address_of(const struct watch *watch, uint64_t place, uint16_t *size)
 {
 	const char *data = (const char *)watch->page + PAGE;
-	uint64_t words[2];
+	struct {
+		struct perf_event_header header;
+		uint64_t address;
+	} record;
 
 	/* Records are of whole words, and so is the buffer. */
-	words[0] = *(const uint64_t *)(data + place % (BUFFER_PAGES * PAGE));
-	words[1] = *(const uint64_t *)(data + (place + 8) % (BUFFER_PAGES * PAGE));
-	*size = ((struct perf_event_header *)words)->size;
-	return ((struct perf_event_header *)words)->type == PERF_RECORD_TEXT_POKE ? words[1] : 0;
+	memcpy(&record.header, data + place % (BUFFER_PAGES * PAGE), sizeof(record.header));
+	memcpy(&record.address, data + (place + 8) % (BUFFER_PAGES * PAGE), sizeof(record.address));
+	*size = record.header.size;
+	return record.header.type == PERF_RECORD_TEXT_POKE ? record.address : 0;
 }
 
 /* Prints where the kernel was patched, and counts how often. */
