@@ -42,8 +42,8 @@ static void start_command(struct embedded_lane *lane)
 
 static void prefetch_ahead(const struct embedded_lane *lane, const uint64_t *values, uint64_t count)
 {
-	embedded_prefetch(values, count < EMBEDDED_PREFETCH_AHEAD ? count : EMBEDDED_PREFETCH_AHEAD,
-			  lane->pattern.size);
+	mimic_embedded_prefetch(values, count < EMBEDDED_PREFETCH_AHEAD ? count : EMBEDDED_PREFETCH_AHEAD,
+				lane->pattern.size);
 }
 
 /* One contiguous piece of the payload. false: the next store would have to wait. */
@@ -107,7 +107,7 @@ static void settle_room(struct embedded_instance *instance, struct embedded_lane
 	    EMBEDDED_RING_WORDS - used < lane->wanted)
 		return;
 	mimic_ring_release(&lane->consumer, 0);
-	embedded_settle(instance, lane);
+	mimic_embedded_settle(instance, lane);
 }
 
 /* Threads whose turn comes when another's posts have taken effect. */
@@ -121,7 +121,7 @@ static void settle_ordered(struct embedded_instance *instance)
 		    atomic_load_explicit(&lane->state, memory_order_relaxed) == EMBEDDED_SETTLED)
 			continue;
 		if ((int64_t)(lane->behind->consumer.position - lane->wanted) >= 0)
-			embedded_settle(instance, lane);
+			mimic_embedded_settle(instance, lane);
 		else
 			instance->has_ordered = true;
 	}
@@ -137,7 +137,7 @@ static void retire(struct embedded_instance *instance, struct embedded_lane *lan
 	atomic_store_explicit(&lane->in_use, false, memory_order_release);
 }
 
-bool embedded_drain(struct embedded_instance *instance)
+bool mimic_embedded_drain(struct embedded_instance *instance)
 {
 	struct embedded_lane *lane;
 	bool progress = false;
@@ -164,7 +164,7 @@ bool embedded_drain(struct embedded_instance *instance)
 	return progress;
 }
 
-void embedded_discard(struct embedded_instance *instance)
+void mimic_embedded_discard(struct embedded_instance *instance)
 {
 	struct embedded_lane *lane;
 
@@ -177,7 +177,7 @@ void embedded_discard(struct embedded_instance *instance)
 		lane->left = 0;
 		atomic_store_explicit(&lane->blocked, false, memory_order_relaxed);
 		if (atomic_load_explicit(&lane->waiting, memory_order_relaxed) != EMBEDDED_WAIT_NONE)
-			embedded_settle(instance, lane);
+			mimic_embedded_settle(instance, lane);
 		if (lane->ending)
 			retire(instance, lane);
 	}

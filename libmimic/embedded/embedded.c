@@ -34,10 +34,10 @@ static int finish_posts(struct embedded_instance *instance, struct embedded_lane
 	int error;
 
 	while (lane->consumer.position != lane->producer.position) {
-		ticket = embedded_park(instance, lane, EMBEDDED_WAIT_ROOM, EMBEDDED_RING_WORDS);
-		embedded_leave(instance);
-		embedded_await(instance, lane, ticket, &ignored);
-		error = embedded_enter(instance, lane);
+		ticket = mimic_embedded_park(instance, lane, EMBEDDED_WAIT_ROOM, EMBEDDED_RING_WORDS);
+		mimic_embedded_leave(instance);
+		mimic_embedded_await(instance, lane, ticket, &ignored);
+		error = mimic_embedded_enter(instance, lane);
 		if (error)
 			return error;
 	}
@@ -53,12 +53,12 @@ static int wait_behind(struct embedded_instance *instance, struct embedded_lane 
 	int error;
 
 	while ((int64_t)(other->consumer.position - head) < 0) {
-		ticket = embedded_park(instance, lane, EMBEDDED_WAIT_ORDER, head);
+		ticket = mimic_embedded_park(instance, lane, EMBEDDED_WAIT_ORDER, head);
 		lane->behind = other;
 		instance->has_ordered = true;
-		embedded_leave(instance);
-		embedded_await(instance, lane, ticket, &ignored);
-		error = embedded_enter(instance, lane);
+		mimic_embedded_leave(instance);
+		mimic_embedded_await(instance, lane, ticket, &ignored);
+		error = mimic_embedded_enter(instance, lane);
 		if (error)
 			return error;
 	}
@@ -116,13 +116,13 @@ static int order_posts(struct embedded_device *handle, struct embedded_lane *lan
 	works_on = ordered(handle, &store);
 	if (is_last(handle, lane, works_on))
 		return 0;
-	error = embedded_enter(handle->instance, lane);
+	error = mimic_embedded_enter(handle->instance, lane);
 	if (error)
 		return error;
 	error = order_behind(handle, lane, works_on);
 	if (error)
 		return error;
-	embedded_leave(handle->instance);
+	mimic_embedded_leave(handle->instance);
 	for (; works_on; works_on &= works_on - 1)
 		atomic_store_explicit(&handle->last_post[__builtin_ctz(works_on)], lane,
 				      memory_order_relaxed);
@@ -133,7 +133,7 @@ static int order_posts(struct embedded_device *handle, struct embedded_lane *lan
 static int begin(struct embedded_device *handle, struct embedded_lane *lane,
 		 const struct mimic_access *access)
 {
-	int error = embedded_enter(handle->instance, lane);
+	int error = mimic_embedded_enter(handle->instance, lane);
 
 	if (!error)
 		error = finish_posts(handle->instance, lane);
@@ -155,14 +155,14 @@ static int issue(struct embedded_instance *instance, struct embedded_lane *lane,
 	if (instance->model->ops->access(instance->model, &attempt, instance->now) == MIMIC_DONE) {
 		/* It may have made room for a store that waits in a ring. */
 		if (instance->blocked)
-			embedded_drain(instance);
-		embedded_leave(instance);
+			mimic_embedded_drain(instance);
+		mimic_embedded_leave(instance);
 		access->data = attempt.data;
 		return 0;
 	}
-	ticket = embedded_park(instance, lane, EMBEDDED_WAIT_ANSWER, 0);
-	embedded_leave(instance);
-	if (!embedded_await(instance, lane, ticket, &attempt.data))
+	ticket = mimic_embedded_park(instance, lane, EMBEDDED_WAIT_ANSWER, 0);
+	mimic_embedded_leave(instance);
+	if (!mimic_embedded_await(instance, lane, ticket, &attempt.data))
 		return -EAGAIN;
 	if (!access->is_write)
 		access->data = attempt.data;
@@ -180,7 +180,7 @@ static int embedded_access(struct mimic_device *device, struct mimic_access *acc
 		access->data = 0;
 		return no_page(handle);
 	}
-	lane = embedded_lane_get(instance, &error);
+	lane = mimic_embedded_lane_get(instance, &error);
 	if (!lane)
 		return error;
 	do {
@@ -200,7 +200,7 @@ static bool consumer_makes_room(struct embedded_instance *instance, struct embed
 	uint64_t tail = lane->producer.peer;
 	struct mimic_spin spin;
 
-	mimic_spin_start(&spin, CONSUMER_MICROSECONDS, embedded_peer_is_elsewhere(instance, lane));
+	mimic_spin_start(&spin, CONSUMER_MICROSECONDS, mimic_embedded_peer_is_elsewhere(instance, lane));
 	while (mimic_spin_step(&spin)) {
 		if (mimic_ring_room(&lane->producer, EMBEDDED_POST_ROOM) >= EMBEDDED_POST_ROOM)
 			return true;
@@ -220,17 +220,17 @@ static int make_room(struct embedded_instance *instance, struct embedded_lane *l
 
 	if (consumer_makes_room(instance, lane))
 		return 0;
-	error = embedded_enter(instance, lane);
+	error = mimic_embedded_enter(instance, lane);
 	if (error)
 		return error;
 	mimic_ring_release(&lane->consumer, 0);
 	if (mimic_ring_room(&lane->producer, EMBEDDED_POST_ROOM) >= EMBEDDED_POST_ROOM) {
-		embedded_leave(instance);
+		mimic_embedded_leave(instance);
 		return 0;
 	}
-	ticket = embedded_park(instance, lane, EMBEDDED_WAIT_ROOM, EMBEDDED_POST_ROOM);
-	embedded_leave(instance);
-	embedded_await(instance, lane, ticket, &ignored);
+	ticket = mimic_embedded_park(instance, lane, EMBEDDED_WAIT_ROOM, EMBEDDED_POST_ROOM);
+	mimic_embedded_leave(instance);
+	mimic_embedded_await(instance, lane, ticket, &ignored);
 	return 0;
 }
 
@@ -263,7 +263,7 @@ static size_t put_command(struct embedded_lane *lane, struct mimic_command *comm
 	if (wanted > (size_t)room - 1)
 		wanted = (size_t)room - 1;
 	command->count = (uint32_t)wanted;
-	embedded_prefetch(values, wanted, command->size);
+	mimic_embedded_prefetch(values, wanted, command->size);
 	mimic_ring_put(producer, 0, mimic_command_pack(command));
 	put_words(producer, 1, values, wanted);
 	mimic_ring_publish(producer, wanted + 1);
@@ -289,7 +289,7 @@ static ssize_t embedded_post(struct mimic_device *device, const struct mimic_acc
 		error = no_page(handle);
 		return error ? error : (ssize_t)count;
 	}
-	lane = embedded_lane_get(instance, &error);
+	lane = mimic_embedded_lane_get(instance, &error);
 	if (!lane)
 		return error;
 	error = order_posts(handle, lane, pattern);
@@ -298,16 +298,16 @@ static ssize_t embedded_post(struct mimic_device *device, const struct mimic_acc
 	atomic_store_explicit(&lane->cpu, mimic_cpu_current(), memory_order_relaxed);
 	/* Left by a siglongjmp(): what we post must not answer a load that nobody waits for. */
 	if (atomic_load_explicit(&lane->waiting, memory_order_relaxed) != EMBEDDED_WAIT_NONE) {
-		error = embedded_enter(instance, lane);
+		error = mimic_embedded_enter(instance, lane);
 		if (error)
 			return error;
-		embedded_leave(instance);
+		mimic_embedded_leave(instance);
 	}
 	while (done < count) {
 		taken = put_command(lane, &command, values + done, count - done);
 		done += taken;
 		if (taken) {
-			embedded_notify(instance, lane);
+			mimic_embedded_notify(instance, lane);
 			continue;
 		}
 		error = make_room(instance, lane);
@@ -330,7 +330,7 @@ static size_t load_ready(struct embedded_instance *instance, const struct mimic_
 						      instance->now);
 		done += got;
 		/* Loads make room for stores that wait in a ring, and those bring more to load. */
-		progress = instance->blocked && embedded_drain(instance);
+		progress = instance->blocked && mimic_embedded_drain(instance);
 	} while (done < count && progress);
 	return done;
 }
@@ -350,7 +350,7 @@ static ssize_t embedded_load(struct mimic_device *device, const struct mimic_acc
 		error = no_page(handle);
 		return error ? error : (ssize_t)count;
 	}
-	lane = embedded_lane_get(instance, &error);
+	lane = mimic_embedded_lane_get(instance, &error);
 	if (!lane)
 		return error;
 	each.owner = lane->holder;
@@ -362,7 +362,7 @@ static ssize_t embedded_load(struct mimic_device *device, const struct mimic_acc
 			return error;
 		done += load_ready(instance, &each, (char *)values + done * each.size, count - done);
 		if (done == count) {
-			embedded_leave(instance);
+			mimic_embedded_leave(instance);
 			break;
 		}
 		one = each;
@@ -387,17 +387,17 @@ static ssize_t embedded_counters(struct mimic_device *device, uint64_t *values, 
 	size_t available;
 	int error;
 
-	lane = embedded_lane_get(instance, &error);
+	lane = mimic_embedded_lane_get(instance, &error);
 	if (!lane)
 		return error;
-	error = embedded_enter(instance, lane);
+	error = mimic_embedded_enter(instance, lane);
 	if (error)
 		return error;
 	if (contexts)
 		available = contexts->counters(instance->model, handle->context, values, count);
 	else
 		available = instance->model->ops->counters(instance->model, values, count);
-	embedded_leave(instance);
+	mimic_embedded_leave(instance);
 	return (ssize_t)available;
 }
 
@@ -441,19 +441,19 @@ static int embedded_memory_unregister(struct mimic_device *device, void *address
 
 const struct mimic_transport_ops mimic_embedded_transport = {
 	.name = "embedded",
-	.open = embedded_open,
-	.close = embedded_close,
+	.open = mimic_embedded_open,
+	.close = mimic_embedded_close,
 	.access = embedded_access,
 	.post = embedded_post,
 	.load = embedded_load,
 	.counters = embedded_counters,
 	.device_memory = embedded_device_memory,
-	.device_eventfd = embedded_device_eventfd,
+	.device_eventfd = mimic_embedded_device_eventfd,
 	.report = embedded_report,
 	.memory_alloc = embedded_memory_alloc,
 	.memory_free = embedded_memory_free,
 	.memory_register = embedded_memory_register,
 	.memory_unregister = embedded_memory_unregister,
-	.thread_gone = embedded_thread_gone,
-	.after_fork = embedded_after_fork,
+	.thread_gone = mimic_embedded_thread_gone,
+	.after_fork = mimic_embedded_after_fork,
 };

@@ -106,7 +106,7 @@ struct embedded_instance;
  *
  * A job that is available is seen by a worker in any case: one that is awake takes the
  * lock and looks before it sleeps, and a section that leaves a job while none is awake
- * wakes one (embedded_jobs_settle()).
+ * wakes one (mimic_embedded_jobs_settle()).
  */
 struct embedded_worker {
 	struct embedded_instance *instance;
@@ -187,7 +187,7 @@ struct embedded_instance {
  * full queue and the next load, there is time for memory to answer; without
  * this every batch waits for its slowest fetch. Prefetching never faults.
  */
-static inline void embedded_prefetch(const uint64_t *values, size_t count, unsigned int size)
+static inline void mimic_embedded_prefetch(const uint64_t *values, size_t count, unsigned int size)
 {
 	if (size != sizeof(*values))
 		return;
@@ -200,69 +200,69 @@ static inline void embedded_prefetch(const uint64_t *values, size_t count, unsig
 	__asm__ volatile("");
 }
 
-/* embedded_lane.c */
+/* lane.c */
 
 /* This thread's lane; made if there is none. NULL: no memory. -EDEADLK in *error: see enter. */
-struct embedded_lane *embedded_lane_get(struct embedded_instance *instance, int *error);
-void embedded_lane_end(struct embedded_instance *instance, struct embedded_lane *lane);
+struct embedded_lane *mimic_embedded_lane_get(struct embedded_instance *instance, int *error);
+void mimic_embedded_lane_end(struct embedded_instance *instance, struct embedded_lane *lane);
 
 /* Takes the lock and reads the clock. 0 or -EDEADLK. */
-int embedded_lock_as(struct embedded_instance *instance, uint32_t holder);
+int mimic_embedded_lock_as(struct embedded_instance *instance, uint32_t holder);
 /* The same, and the others know where this thread runs. */
-int embedded_lock(struct embedded_instance *instance, struct embedded_lane *lane);
+int mimic_embedded_lock(struct embedded_instance *instance, struct embedded_lane *lane);
 /*
  * Takes the lock, withdraws what this thread left behind, and drains all lanes.
  * 0, or without the lock: -ENODEV (closed), -EDEADLK (a signal handler
  * interrupted this thread inside this very section).
  */
-int embedded_enter(struct embedded_instance *instance, struct embedded_lane *lane);
-void embedded_leave(struct embedded_instance *instance);
+int mimic_embedded_enter(struct embedded_instance *instance, struct embedded_lane *lane);
+void mimic_embedded_leave(struct embedded_instance *instance);
 
-/* embedded_drain.c */
+/* drain.c */
 
 /* With the lock: everything that can take effect does. Did anything? */
-bool embedded_drain(struct embedded_instance *instance);
+bool mimic_embedded_drain(struct embedded_instance *instance);
 /* With the lock: throws away what was posted and lets every waiting thread go on; its answer is 0. */
-void embedded_discard(struct embedded_instance *instance);
+void mimic_embedded_discard(struct embedded_instance *instance);
 
-/* embedded_wait.c */
+/* wait.c */
 
 /* With the lock: begin to wait. Then leave, and wait for the ticket. */
-uint64_t embedded_park(struct embedded_instance *instance, struct embedded_lane *lane,
-		       enum embedded_wait waiting, uint64_t wanted);
+uint64_t mimic_embedded_park(struct embedded_instance *instance, struct embedded_lane *lane,
+			     enum embedded_wait waiting, uint64_t wanted);
 /* false: a signal handler's access came between, and the wait has to be started again. */
-bool embedded_await(struct embedded_instance *instance, struct embedded_lane *lane,
-		    uint64_t ticket, uint64_t *answer);
+bool mimic_embedded_await(struct embedded_instance *instance, struct embedded_lane *lane,
+			  uint64_t ticket, uint64_t *answer);
 /* With the lock: the wait of this lane is over. */
-void embedded_settle(struct embedded_instance *instance, struct embedded_lane *lane);
+void mimic_embedded_settle(struct embedded_instance *instance, struct embedded_lane *lane);
 /* With the lock: the thread starts something new; what it still waits for is withdrawn. */
-void embedded_abandon(struct embedded_instance *instance, struct embedded_lane *lane);
+void mimic_embedded_abandon(struct embedded_instance *instance, struct embedded_lane *lane);
 /* Does anybody who could help run on another CPU, as far as we know? */
-bool embedded_peer_is_elsewhere(struct embedded_instance *instance, struct embedded_lane *lane);
+bool mimic_embedded_peer_is_elsewhere(struct embedded_instance *instance, struct embedded_lane *lane);
 /* After a post: somebody may sleep for it. */
-void embedded_notify(struct embedded_instance *instance, struct embedded_lane *lane);
+void mimic_embedded_notify(struct embedded_instance *instance, struct embedded_lane *lane);
 /* Is there something that a drain could take or do? No promise: rings change all the time. */
-bool embedded_has_news(struct embedded_instance *instance);
+bool mimic_embedded_has_news(struct embedded_instance *instance);
 
-/* embedded_jobs.c; `instance->jobs.kind` says whether there is anything to call */
+/* jobs.c; `instance->jobs.kind` says whether there is anything to call */
 
 /* A worker for a device that is about to open. 0 or -errno. */
-int embedded_jobs_start(struct embedded_instance *instance, const void *parameters);
+int mimic_embedded_jobs_start(struct embedded_instance *instance, const void *parameters);
 /* With the lock, of a device that is not open any more: nobody takes another job. */
-void embedded_jobs_end(struct embedded_instance *instance);
+void mimic_embedded_jobs_end(struct embedded_instance *instance);
 /* Then, without the lock: waits for the jobs that are out, and for the workers. */
-void embedded_jobs_stop(struct embedded_instance *instance);
+void mimic_embedded_jobs_stop(struct embedded_instance *instance);
 /* With the lock, at the end of every section: is there a job, and who looks after it? */
-void embedded_jobs_settle(struct embedded_instance *instance, bool is_worker);
+void mimic_embedded_jobs_settle(struct embedded_instance *instance, bool is_worker);
 /* Is there a job that no worker is about to take? No promise. */
-bool embedded_jobs_need_help(struct embedded_instance *instance);
+bool mimic_embedded_jobs_need_help(struct embedded_instance *instance);
 /* While a thread waits: drains, and does a job if there is one that no worker is about to take. */
-void embedded_jobs_help(struct embedded_instance *instance, struct embedded_lane *lane);
+void mimic_embedded_jobs_help(struct embedded_instance *instance, struct embedded_lane *lane);
 
-/* embedded_events.c */
+/* events.c */
 
-int embedded_device_eventfd(struct mimic_device *device, int fd, uint64_t events);
+int mimic_embedded_device_eventfd(struct mimic_device *device, int fd, uint64_t events);
 /* With the lock, after the model has raised its interrupt. */
-void embedded_events_signal(struct embedded_instance *instance);
+void mimic_embedded_events_signal(struct embedded_instance *instance);
 
 #endif

@@ -36,7 +36,7 @@ static int copy_of(int fd)
 	return -EINVAL;
 }
 
-void embedded_events_signal(struct embedded_instance *instance)
+void mimic_embedded_events_signal(struct embedded_instance *instance)
 {
 	struct pollfd state = { .fd = instance->event_fd, .events = POLLOUT };
 	const uint64_t once = 1;
@@ -53,7 +53,7 @@ void embedded_events_signal(struct embedded_instance *instance)
 	errno = saved;
 }
 
-int embedded_device_eventfd(struct mimic_device *device, int fd, uint64_t events)
+int mimic_embedded_device_eventfd(struct mimic_device *device, int fd, uint64_t events)
 {
 	struct embedded_instance *instance = ((struct embedded_device *)device)->instance;
 	struct embedded_lane *lane;
@@ -62,9 +62,9 @@ int embedded_device_eventfd(struct mimic_device *device, int fd, uint64_t events
 	copy = copy_of(fd);
 	if (fd >= 0 && copy < 0)
 		return copy;
-	lane = embedded_lane_get(instance, &error);
+	lane = mimic_embedded_lane_get(instance, &error);
 	if (lane)
-		error = embedded_enter(instance, lane);
+		error = mimic_embedded_enter(instance, lane);
 	if (error) {
 		if (copy >= 0)
 			close(copy);
@@ -74,7 +74,7 @@ int embedded_device_eventfd(struct mimic_device *device, int fd, uint64_t events
 	instance->event_fd = copy;
 	/* What has happened already raises the interrupt here. */
 	instance->kind->enable_events(instance->model, events, instance->now);
-	embedded_leave(instance);
+	mimic_embedded_leave(instance);
 	if (before >= 0)
 		close(before);
 	return 0;

@@ -121,20 +121,20 @@ static struct embedded_instance *get_instance(const struct mimic_kind *kind, uns
 	return instance;
 }
 
-struct embedded_instance *embedded_instance_at(unsigned int slot)
+struct embedded_instance *mimic_embedded_instance_at(unsigned int slot)
 {
 	return atomic_load(&instances[slot]);
 }
 
-bool embedded_instance_is_private(const struct embedded_instance *instance)
+bool mimic_embedded_instance_is_private(const struct embedded_instance *instance)
 {
 	return instance->slot >= MIMIC_KINDS_MAX * MIMIC_KIND_DEVICES_MAX;
 }
 
-void embedded_instance_name(const struct embedded_instance *instance, char *name, size_t size)
+void mimic_embedded_instance_name(const struct embedded_instance *instance, char *name, size_t size)
 {
-	snprintf(name, size, embedded_instance_is_private(instance) ? "%s@%u" : "%s%u", instance->kind->name,
-		 instance->slot % MIMIC_KIND_DEVICES_MAX);
+	snprintf(name, size, mimic_embedded_instance_is_private(instance) ? "%s@%u" : "%s%u",
+		 instance->kind->name, instance->slot % MIMIC_KIND_DEVICES_MAX);
 }
 
 static struct embedded_device *make_handle(struct embedded_instance *instance, unsigned int context)
@@ -146,7 +146,7 @@ static struct embedded_device *make_handle(struct embedded_instance *instance, u
 	handle->device.transport = &mimic_embedded_transport;
 	handle->instance = instance;
 	handle->context = context;
-	embedded_instance_name(instance, handle->device.name, sizeof(handle->device.name));
+	mimic_embedded_instance_name(instance, handle->device.name, sizeof(handle->device.name));
 	instance->handles[context] = handle;
 	return handle;
 }
@@ -170,7 +170,7 @@ static void start_handle(struct embedded_instance *instance, struct embedded_dev
 	handle->pages = UINT8_MAX;	/* the model knows which there are */
 	if (contexts) {
 		/* What was posted for the context's last user must not become the next one's. */
-		embedded_drain(instance);
+		mimic_embedded_drain(instance);
 		contexts->attach(instance->model, handle->context, 1, instance->now);
 		handle->first_page = (uint8_t)contexts->first_page(handle->context);
 		handle->pages = (uint8_t)instance->kind->pages;
@@ -183,15 +183,16 @@ static void start_handle(struct embedded_instance *instance, struct embedded_dev
 static int make(struct embedded_instance *instance, const struct mimic_settings *settings,
 		struct embedded_model *made)
 {
-	int error = embedded_model_make(instance, settings, made);
+	int error = mimic_embedded_model_make(instance, settings, made);
 
 	if (error)
 		return mimic_error(error, "no device model: %s", strerror(-error));
 	instance->spin_microseconds = settings->spin_microseconds;
-	error = embedded_jobs_start(instance, mimic_parameters_of(&settings->parameters, instance->kind));
+	error = mimic_embedded_jobs_start(instance,
+					  mimic_parameters_of(&settings->parameters, instance->kind));
 	if (!error)
 		return 0;
-	embedded_model_free(instance->kind, made);
+	mimic_embedded_model_free(instance->kind, made);
 	return mimic_error(error, "no thread for the device's work: %s", strerror(-error));
 }
 
@@ -199,8 +200,8 @@ static int make(struct embedded_instance *instance, const struct mimic_settings 
 static void unmake(struct embedded_instance *instance, struct embedded_model *made)
 {
 	if (instance->jobs.kind)
-		embedded_jobs_stop(instance);
-	embedded_model_free(instance->kind, made);
+		mimic_embedded_jobs_stop(instance);
+	mimic_embedded_model_free(instance->kind, made);
 }
 
 /* A new model each time: the configuration may be another, and it is as after power-on. */
@@ -231,13 +232,13 @@ static int start(struct embedded_instance *instance, struct embedded_device *han
 		instance->open = true;
 	}
 	start_handle(instance, handle);
-	embedded_leave(instance);
-	embedded_model_free(instance->kind, &before);
+	mimic_embedded_leave(instance);
+	mimic_embedded_model_free(instance->kind, &before);
 	return 0;
 }
 
-int embedded_open(struct mimic_device **device, const char *name,
-		  const struct mimic_options *options)
+int mimic_embedded_open(struct mimic_device **device, const char *name,
+			const struct mimic_options *options)
 {
 	struct embedded_instance *instance;
 	struct embedded_device *handle;
@@ -272,17 +273,17 @@ int embedded_open(struct mimic_device **device, const char *name,
 /* With the lock: the device has just closed. What is left of it goes without the lock. */
 static void stop(struct embedded_instance *instance, struct embedded_model *gone)
 {
-	embedded_discard(instance);
+	mimic_embedded_discard(instance);
 	gone->memory = instance->device_memory;
 	instance->device_memory.address = NULL;
 	if (instance->event_fd >= 0)
 		close(instance->event_fd);
 	instance->event_fd = -1;
 	if (instance->jobs.kind)
-		embedded_jobs_end(instance);
+		mimic_embedded_jobs_end(instance);
 }
 
-void embedded_close(struct mimic_device *device)
+void mimic_embedded_close(struct mimic_device *device)
 {
 	struct embedded_device *handle = (struct embedded_device *)device;
 	struct embedded_instance *instance = handle->instance;
@@ -293,7 +294,7 @@ void embedded_close(struct mimic_device *device)
 	if (!self || mimic_lock_acquire(&instance->lock, self->number))
 		return;
 	/* What was posted still reaches memory. The next open of the instance gets a new model. */
-	embedded_drain(instance);
+	mimic_embedded_drain(instance);
 	if (instance->kind->contexts)
 		instance->kind->contexts->attach(instance->model, handle->context, 0, instance->now);
 	handle->open = false;
@@ -302,14 +303,14 @@ void embedded_close(struct mimic_device *device)
 	is_over = !instance->open;
 	if (is_over)
 		stop(instance, &gone);
-	embedded_leave(instance);
+	mimic_embedded_leave(instance);
 	if (is_over)
 		unmake(instance, &gone);
 	/* When nothing reads or writes it any more. */
 	mimic_memory_private_end(device);
 }
 
-void embedded_thread_gone(void)
+void mimic_embedded_thread_gone(void)
 {
 	struct mimic_thread *self = mimic_thread_peek();
 
@@ -317,12 +318,12 @@ void embedded_thread_gone(void)
 		struct embedded_instance *instance = atomic_load(&instances[slot]);
 
 		if (instance && self->lanes[slot])
-			embedded_lane_end(instance, self->lanes[slot]);
+			mimic_embedded_lane_end(instance, self->lanes[slot]);
 		self->lanes[slot] = NULL;
 	}
 }
 
-void embedded_after_fork(void)
+void mimic_embedded_after_fork(void)
 {
 	struct mimic_thread *self = mimic_thread_peek();
 

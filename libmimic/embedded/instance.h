@@ -8,20 +8,20 @@
 struct mimic_settings;
 
 /* All under the device table's lock, or where no other thread is. */
-int embedded_open(struct mimic_device **device, const char *name,
-		  const struct mimic_options *options);
-void embedded_close(struct mimic_device *device);
-void embedded_after_fork(void);
+int mimic_embedded_open(struct mimic_device **device, const char *name,
+			const struct mimic_options *options);
+void mimic_embedded_close(struct mimic_device *device);
+void mimic_embedded_after_fork(void);
 /* On the thread that ends. */
-void embedded_thread_gone(void);
+void mimic_embedded_thread_gone(void);
 
 /* NULL: none was made for this slot, below MIMIC_THREAD_SLOTS. From any thread. */
-struct embedded_instance *embedded_instance_at(unsigned int slot);
-bool embedded_instance_is_private(const struct embedded_instance *instance);
+struct embedded_instance *mimic_embedded_instance_at(unsigned int slot);
+bool mimic_embedded_instance_is_private(const struct embedded_instance *instance);
 /* "maple0", "maple@3" */
-void embedded_instance_name(const struct embedded_instance *instance, char *name, size_t size);
+void mimic_embedded_instance_name(const struct embedded_instance *instance, char *name, size_t size);
 
-/* embedded_model.c */
+/* model.c */
 
 /* A model and its memory. No model: nothing to free, or only the memory. */
 struct embedded_model {
@@ -30,9 +30,9 @@ struct embedded_model {
 };
 
 /* 0 or -errno. */
-int embedded_model_make(struct embedded_instance *instance, const struct mimic_settings *settings,
-			struct embedded_model *made);
+int mimic_embedded_model_make(struct embedded_instance *instance, const struct mimic_settings *settings,
+			      struct embedded_model *made);
 /* Without the lock. */
-void embedded_model_free(const struct mimic_kind *kind, struct embedded_model *made);
+void mimic_embedded_model_free(const struct mimic_kind *kind, struct embedded_model *made);
 
 #endif

@@ -66,7 +66,7 @@ static bool wants_another(const struct embedded_jobs *jobs, bool is_worker)
 	return active < jobs->cpus || jobs->asleep == jobs->made;
 }
 
-void embedded_jobs_settle(struct embedded_instance *instance, bool is_worker)
+void mimic_embedded_jobs_settle(struct embedded_instance *instance, bool is_worker)
 {
 	struct embedded_jobs *jobs = &instance->jobs;
 
@@ -134,7 +134,7 @@ static uint32_t holder_of(const struct embedded_worker *worker)
 static void lock(struct embedded_worker *worker)
 {
 	/* Never -EDEADLK: no signal handler runs on this thread. */
-	embedded_lock_as(worker->instance, holder_of(worker));
+	mimic_embedded_lock_as(worker->instance, holder_of(worker));
 	atomic_store_explicit(&worker->cpu, mimic_cpu_current(), memory_order_relaxed);
 }
 
@@ -148,7 +148,7 @@ static void make_another(struct embedded_worker *self, struct embedded_worker *a
 	lock(self);
 	jobs->most = jobs->made;	/* no more attempts */
 	jobs->waking--;
-	embedded_leave(self->instance);
+	mimic_embedded_leave(self->instance);
 }
 
 /*
@@ -170,15 +170,15 @@ static void *exchange(struct embedded_worker *worker, void *done, bool is_new)
 	if (done)
 		give_back(instance, done);
 	if (instance->open)
-		embedded_drain(instance);
+		mimic_embedded_drain(instance);
 	job = take(instance);
 	worker->is_looking = !job && !atomic_load_explicit(&jobs->ending, memory_order_relaxed);
 	if (worker->is_looking)
 		jobs->looking++;
-	embedded_jobs_settle(instance, true);
+	mimic_embedded_jobs_settle(instance, true);
 	if (job && !jobs->asleep && wants_another(jobs, true))
 		another = reserve(instance);
-	embedded_leave(instance);
+	mimic_embedded_leave(instance);
 	if (another)
 		make_another(worker, another);
 	return job;
@@ -188,7 +188,7 @@ static bool has_work(struct embedded_instance *instance)
 {
 	return atomic_load_explicit(&instance->jobs.available, memory_order_relaxed) ||
 	       atomic_load_explicit(&instance->jobs.ending, memory_order_relaxed) ||
-	       embedded_has_news(instance);
+	       mimic_embedded_has_news(instance);
 }
 
 static bool spin(struct embedded_instance *instance)
@@ -197,7 +197,7 @@ static bool spin(struct embedded_instance *instance)
 	struct mimic_spin spinning;
 
 	mimic_spin_start(&spinning, instance->spin_microseconds,
-			 embedded_peer_is_elsewhere(instance, NULL));
+			 mimic_embedded_peer_is_elsewhere(instance, NULL));
 	do {
 		if (has_work(instance))
 			return true;
@@ -229,9 +229,12 @@ static bool sleep_until_woken(struct embedded_worker *worker)
 	struct embedded_instance *instance = worker->instance;
 	bool was_woken;
 
-	/* Pairs with the light fence of embedded_notify(): either the poster sees `sleepers`, or we its words. */
+	/*
+	 * Pairs with the light fence of mimic_embedded_notify(): either the poster sees `sleepers`,
+	 * or we its words.
+	 */
 	mimic_fence_heavy();
-	if (!embedded_has_news(instance))
+	if (!mimic_embedded_has_news(instance))
 		mimic_futex_wait(&worker->state, EMBEDDED_ASLEEP, 0, MIMIC_FUTEX_PRIVATE);
 	lock(worker);
 	was_woken = atomic_load_explicit(&worker->state, memory_order_relaxed) == EMBEDDED_AWAKE;
@@ -252,7 +255,7 @@ static bool wait_for_work(struct embedded_worker *worker)
 		return false;
 	lock(worker);
 	sleeps = fall_asleep(worker);
-	embedded_leave(worker->instance);
+	mimic_embedded_leave(worker->instance);
 	return sleeps && sleep_until_woken(worker);
 }
 
@@ -322,7 +325,7 @@ static bool is_workers(struct embedded_instance *instance)
 			  waiting_awake(instance) <= jobs->cpus;
 }
 
-bool embedded_jobs_need_help(struct embedded_instance *instance)
+bool mimic_embedded_jobs_need_help(struct embedded_instance *instance)
 {
 	return atomic_load_explicit(&instance->jobs.available, memory_order_relaxed) &&
 	       !is_workers(instance);
@@ -337,32 +340,32 @@ static void *take_while_waiting(struct embedded_instance *instance, struct embed
 	return take(instance);
 }
 
-void embedded_jobs_help(struct embedded_instance *instance, struct embedded_lane *lane)
+void mimic_embedded_jobs_help(struct embedded_instance *instance, struct embedded_lane *lane)
 {
 	uint64_t mask = block_signals();
 	void *job = NULL;
 
-	if (!embedded_lock(instance, lane)) {
+	if (!mimic_embedded_lock(instance, lane)) {
 		if (instance->open)
-			embedded_drain(instance);
+			mimic_embedded_drain(instance);
 		job = take_while_waiting(instance, lane);
-		embedded_leave(instance);
+		mimic_embedded_leave(instance);
 	}
 	if (job) {
 		instance->jobs.kind->run(job);
 		/* Never -EDEADLK: with its signals blocked, this thread has not got it. */
-		embedded_lock(instance, lane);
+		mimic_embedded_lock(instance, lane);
 		give_back(instance, job);
 		if (instance->open)
-			embedded_drain(instance);
-		embedded_leave(instance);
+			mimic_embedded_drain(instance);
+		mimic_embedded_leave(instance);
 	}
 	restore_signals(mask);
 }
 
 /* --- beginning and end ----------------------------------------------------------------------------- */
 
-int embedded_jobs_start(struct embedded_instance *instance, const void *parameters)
+int mimic_embedded_jobs_start(struct embedded_instance *instance, const void *parameters)
 {
 	struct embedded_jobs *jobs = &instance->jobs;
 	unsigned int cpus = mimic_cpu_count();
@@ -390,7 +393,7 @@ int embedded_jobs_start(struct embedded_instance *instance, const void *paramete
 	return make_thread(reserve(instance));
 }
 
-void embedded_jobs_end(struct embedded_instance *instance)
+void mimic_embedded_jobs_end(struct embedded_instance *instance)
 {
 	struct embedded_jobs *jobs = &instance->jobs;
 	struct embedded_worker *worker;
@@ -400,7 +403,7 @@ void embedded_jobs_end(struct embedded_instance *instance)
 		wake(jobs, worker);
 }
 
-void embedded_jobs_stop(struct embedded_instance *instance)
+void mimic_embedded_jobs_stop(struct embedded_instance *instance)
 {
 	struct embedded_jobs *jobs = &instance->jobs;
 	int cancel;

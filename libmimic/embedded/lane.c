@@ -58,7 +58,7 @@ static void trace_thread(struct embedded_instance *instance, const struct embedd
 			    mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), 0ull);
 }
 
-struct embedded_lane *embedded_lane_get(struct embedded_instance *instance, int *error)
+struct embedded_lane *mimic_embedded_lane_get(struct embedded_instance *instance, int *error)
 {
 	struct mimic_thread *thread = mimic_thread_self();
 	struct embedded_lane *lane;
@@ -87,7 +87,7 @@ struct embedded_lane *embedded_lane_get(struct embedded_instance *instance, int 
 	return lane;
 }
 
-int embedded_lock_as(struct embedded_instance *instance, uint32_t holder)
+int mimic_embedded_lock_as(struct embedded_instance *instance, uint32_t holder)
 {
 	int error = mimic_lock_acquire(&instance->lock, holder);
 	uint64_t now;
@@ -101,39 +101,39 @@ int embedded_lock_as(struct embedded_instance *instance, uint32_t holder)
 	return 0;
 }
 
-int embedded_lock(struct embedded_instance *instance, struct embedded_lane *lane)
+int mimic_embedded_lock(struct embedded_instance *instance, struct embedded_lane *lane)
 {
-	int error = embedded_lock_as(instance, lane->holder);
+	int error = mimic_embedded_lock_as(instance, lane->holder);
 
 	if (!error)
 		atomic_store_explicit(&lane->cpu, mimic_cpu_current(), memory_order_relaxed);
 	return error;
 }
 
-int embedded_enter(struct embedded_instance *instance, struct embedded_lane *lane)
+int mimic_embedded_enter(struct embedded_instance *instance, struct embedded_lane *lane)
 {
-	int error = embedded_lock(instance, lane);
+	int error = mimic_embedded_lock(instance, lane);
 
 	if (error)
 		return error;
-	embedded_abandon(instance, lane);
+	mimic_embedded_abandon(instance, lane);
 	if (!instance->open) {
-		embedded_leave(instance);
+		mimic_embedded_leave(instance);
 		return -ENODEV;
 	}
-	embedded_drain(instance);
+	mimic_embedded_drain(instance);
 	return 0;
 }
 
-void embedded_leave(struct embedded_instance *instance)
+void mimic_embedded_leave(struct embedded_instance *instance)
 {
 	_Atomic uint32_t *wakes[EMBEDDED_WAKES];
 	unsigned int count;
 
 	if (instance->events_raised)
-		embedded_events_signal(instance);
+		mimic_embedded_events_signal(instance);
 	if (instance->jobs.kind)
-		embedded_jobs_settle(instance, false);
+		mimic_embedded_jobs_settle(instance, false);
 	count = instance->wake_count;
 	for (unsigned int i = 0; i < count; i++)
 		wakes[i] = instance->wakes[i];
@@ -147,16 +147,16 @@ void embedded_leave(struct embedded_instance *instance)
 		mimic_futex_wake(wakes[i], 1, MIMIC_FUTEX_PRIVATE);
 }
 
-void embedded_lane_end(struct embedded_instance *instance, struct embedded_lane *lane)
+void mimic_embedded_lane_end(struct embedded_instance *instance, struct embedded_lane *lane)
 {
 	/* -EDEADLK: the thread was torn out of the section by a longjmp; nothing can be saved. */
-	if (embedded_lock(instance, lane))
+	if (mimic_embedded_lock(instance, lane))
 		return;
-	embedded_abandon(instance, lane);
+	mimic_embedded_abandon(instance, lane);
 	lane->ending = true;
 	if (instance->open)
-		embedded_drain(instance);
+		mimic_embedded_drain(instance);
 	else
-		embedded_discard(instance);
-	embedded_leave(instance);
+		mimic_embedded_discard(instance);
+	mimic_embedded_leave(instance);
 }

@@ -24,7 +24,7 @@ static void on_complete(void *context, uint64_t owner, uint64_t data)
 		    EMBEDDED_WAIT_ANSWER)
 			continue;
 		lane->answer = data;
-		embedded_settle(instance, lane);
+		mimic_embedded_settle(instance, lane);
 		return;
 	}
 }
@@ -113,8 +113,8 @@ static void start_trace(const char *name, struct mimic_model *model)
 	model->trace.trace = &spool->trace;
 }
 
-int embedded_model_make(struct embedded_instance *instance, const struct mimic_settings *settings,
-			struct embedded_model *made)
+int mimic_embedded_model_make(struct embedded_instance *instance, const struct mimic_settings *settings,
+			      struct embedded_model *made)
 {
 	struct mimic_own_parameters parameters = *mimic_parameters_of(&settings->parameters, instance->kind);
 	char name[32];
@@ -124,7 +124,7 @@ int embedded_model_make(struct embedded_instance *instance, const struct mimic_s
 		return error;
 	if (instance->kind->jobs)
 		instance->kind->jobs->enable(&parameters);
-	embedded_instance_name(instance, name, sizeof(name));
+	mimic_embedded_instance_name(instance, name, sizeof(name));
 	made->model = make_model(instance, name, &parameters, made->memory.address);
 	if (made->model) {
 		start_trace(name, made->model);
@@ -135,7 +135,7 @@ int embedded_model_make(struct embedded_instance *instance, const struct mimic_s
 	return error;
 }
 
-void embedded_model_free(const struct mimic_kind *kind, struct embedded_model *made)
+void mimic_embedded_model_free(const struct mimic_kind *kind, struct embedded_model *made)
 {
 	if (made->model)
 		kind->destroy(made->model);

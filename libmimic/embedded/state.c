@@ -78,10 +78,10 @@ static int find(const char *name, struct embedded_instance **found)
 	wanted[sizeof(wanted) - 1] = 0;
 	wanted[strcspn(wanted, ":")] = 0;
 	for (unsigned int slot = 0; slot < MIMIC_THREAD_SLOTS; slot++) {
-		*found = embedded_instance_at(slot);
+		*found = mimic_embedded_instance_at(slot);
 		if (!*found)
 			continue;
-		embedded_instance_name(*found, own, sizeof(own));
+		mimic_embedded_instance_name(*found, own, sizeof(own));
 		if (!strcmp(own, wanted))
 			return 0;
 	}
@@ -123,7 +123,7 @@ static char *print(struct json_object *object, int flags)
 	return text;
 }
 
-int embedded_state_text(const char *name, bool with_bytes, char **text)
+int mimic_embedded_state_text(const char *name, bool with_bytes, char **text)
 {
 	struct mimic_state_copy copy = { .with_bytes = with_bytes };
 	struct embedded_instance *instance;
@@ -162,10 +162,10 @@ static void power_on(struct embedded_instance *instance)
 	}
 	if (events)
 		kind->enable_events(model, events, instance->now);
-	embedded_drain(instance);
+	mimic_embedded_drain(instance);
 }
 
-int embedded_state_reset(const char *name)
+int mimic_embedded_state_reset(const char *name)
 {
 	struct embedded_instance *instance;
 	int error = find(name, &instance);
@@ -175,14 +175,14 @@ int embedded_state_reset(const char *name)
 	if (error)
 		return error;
 	power_on(instance);
-	embedded_leave(instance);
+	mimic_embedded_leave(instance);
 	/* Jobs that were out end soon. The program may have begun others: then that is that. */
 	for (unsigned int i = 0; i < JOB_TRIES && atomic_load(&instance->jobs.out); i++)
 		pause_for(JOB_NANOSECONDS);
 	return 0;
 }
 
-int embedded_state_clear_counters(const char *name)
+int mimic_embedded_state_clear_counters(const char *name)
 {
 	struct embedded_instance *instance;
 	int error = find(name, &instance);
@@ -298,11 +298,11 @@ static struct json_object *describe(const struct embedded_instance *instance, co
 	struct json_object *device = json_object_new_object();
 	char name[MIMIC_NAME_MAX];
 
-	embedded_instance_name(instance, name, sizeof(name));
+	mimic_embedded_instance_name(instance, name, sizeof(name));
 	add_text(device, "name", name);
 	add_text(device, "kind", instance->kind->name);
 	json_object_object_add(device, "private",
-			       json_object_new_boolean(embedded_instance_is_private(instance)));
+			       json_object_new_boolean(mimic_embedded_instance_is_private(instance)));
 	json_object_object_add(device, "kernel", json_object_new_boolean(false));
 	if (snapshot->memory)
 		add_number(device, "memory", snapshot->memory);
@@ -315,7 +315,7 @@ static struct json_object *describe(const struct embedded_instance *instance, co
 	return device;
 }
 
-char *embedded_state_list(void)
+char *mimic_embedded_state_list(void)
 {
 	struct snapshot *snapshot = malloc(sizeof(*snapshot));
 	struct json_object *root = json_object_new_object(), *devices = json_object_new_array();
@@ -325,7 +325,7 @@ char *embedded_state_list(void)
 	add_number(root, "pid", (uint64_t)getpid());
 	add_text(root, "program", program_invocation_short_name);
 	for (unsigned int slot = 0; snapshot && slot < MIMIC_THREAD_SLOTS; slot++) {
-		struct embedded_instance *instance = embedded_instance_at(slot);
+		struct embedded_instance *instance = mimic_embedded_instance_at(slot);
 
 		if (instance && !take_snapshot(instance, snapshot))
 			json_object_array_add(devices, describe(instance, snapshot));

@@ -10,13 +10,13 @@
 #include <stdbool.h>
 
 /* Text as mimicd's of LIST; free() it. NULL: no memory. */
-char *embedded_state_list(void);
+char *mimic_embedded_state_list(void);
 /*
  * By the name that the list shows. 0, -ENOENT (no such kind), -ENODEV (it is not open),
  * -EBUSY (its lock is not to be had), -ENOMEM.
  */
-int embedded_state_text(const char *name, bool with_bytes, char **text);
-int embedded_state_reset(const char *name);
-int embedded_state_clear_counters(const char *name);
+int mimic_embedded_state_text(const char *name, bool with_bytes, char **text);
+int mimic_embedded_state_reset(const char *name);
+int mimic_embedded_state_clear_counters(const char *name);
 
 #endif

@@ -199,7 +199,7 @@ static void do_state(const struct descriptor *client, const union request *reque
 	int error = -EINVAL;
 
 	if (!(flags & ~(uint32_t)MIMIC_STATE_WITH_BYTES) && !request->state.reserved)
-		error = embedded_state_text(request->state.name, flags & MIMIC_STATE_WITH_BYTES, &text);
+		error = mimic_embedded_state_text(request->state.name, flags & MIMIC_STATE_WITH_BYTES, &text);
 	if (error)
 		reply_plain(client, request, error);
 	else
@@ -239,16 +239,16 @@ static void answer(const struct descriptor *client, const union request *request
 		do_hello(client, request);
 		return;
 	case MIMIC_MESSAGE_LIST:
-		reply_text(client, request, embedded_state_list());
+		reply_text(client, request, mimic_embedded_state_list());
 		return;
 	case MIMIC_MESSAGE_STATE:
 		do_state(client, request);
 		return;
 	case MIMIC_MESSAGE_RESET:
-		reply_plain(client, request, embedded_state_reset(request->open.name));
+		reply_plain(client, request, mimic_embedded_state_reset(request->open.name));
 		return;
 	case MIMIC_MESSAGE_CLEAR_COUNTERS:
-		reply_plain(client, request, embedded_state_clear_counters(request->open.name));
+		reply_plain(client, request, mimic_embedded_state_clear_counters(request->open.name));
 		return;
 	default:
 		reply_plain(client, request, -EOPNOTSUPP);

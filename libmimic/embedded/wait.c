@@ -19,8 +19,8 @@ static void trace_end(struct embedded_lane *lane, int waiting)
 		MIMIC_TRACE(&lane->trace, ring_wake, lane->holder, 0, 0ull, 0u, 0ull, 0ull);
 }
 
-uint64_t embedded_park(struct embedded_instance *instance, struct embedded_lane *lane,
-		       enum embedded_wait waiting, uint64_t wanted)
+uint64_t mimic_embedded_park(struct embedded_instance *instance, struct embedded_lane *lane,
+			     enum embedded_wait waiting, uint64_t wanted)
 {
 	uint64_t ticket = atomic_load_explicit(&lane->ticket, memory_order_relaxed) + 1;
 
@@ -33,7 +33,7 @@ uint64_t embedded_park(struct embedded_instance *instance, struct embedded_lane 
 	return ticket;
 }
 
-void embedded_settle(struct embedded_instance *instance, struct embedded_lane *lane)
+void mimic_embedded_settle(struct embedded_instance *instance, struct embedded_lane *lane)
 {
 	uint32_t state;
 
@@ -47,7 +47,7 @@ void embedded_settle(struct embedded_instance *instance, struct embedded_lane *l
 		mimic_futex_wake(&lane->state, 1, MIMIC_FUTEX_PRIVATE);
 }
 
-void embedded_abandon(struct embedded_instance *instance, struct embedded_lane *lane)
+void mimic_embedded_abandon(struct embedded_instance *instance, struct embedded_lane *lane)
 {
 	int waiting = atomic_load_explicit(&lane->waiting, memory_order_relaxed);
 	uint64_t ticket = atomic_load_explicit(&lane->ticket, memory_order_relaxed);
@@ -67,7 +67,7 @@ void embedded_abandon(struct embedded_instance *instance, struct embedded_lane *
 	atomic_store_explicit(&lane->ticket, ticket + 1, memory_order_relaxed);
 }
 
-bool embedded_has_news(struct embedded_instance *instance)
+bool mimic_embedded_has_news(struct embedded_instance *instance)
 {
 	struct embedded_lane *lane;
 
@@ -86,7 +86,7 @@ bool embedded_has_news(struct embedded_instance *instance)
 /* The same for a thread of the program. */
 static bool has_news(struct embedded_instance *instance)
 {
-	return embedded_has_news(instance) || embedded_jobs_need_help(instance);
+	return mimic_embedded_has_news(instance) || mimic_embedded_jobs_need_help(instance);
 }
 
 static bool worker_is_elsewhere(struct embedded_jobs *jobs)
@@ -101,7 +101,7 @@ static bool worker_is_elsewhere(struct embedded_jobs *jobs)
 	return false;
 }
 
-bool embedded_peer_is_elsewhere(struct embedded_instance *instance, struct embedded_lane *self)
+bool mimic_embedded_peer_is_elsewhere(struct embedded_instance *instance, struct embedded_lane *self)
 {
 	struct embedded_lane *lane;
 
@@ -121,18 +121,18 @@ bool embedded_peer_is_elsewhere(struct embedded_instance *instance, struct embed
 	return false;
 }
 
-/* Drains for somebody who waits. Not embedded_enter(): that would withdraw the wait. */
+/* Drains for somebody who waits. Not mimic_embedded_enter(): that would withdraw the wait. */
 static void serve(struct embedded_instance *instance, struct embedded_lane *lane)
 {
 	if (instance->jobs.kind) {
-		embedded_jobs_help(instance, lane);
+		mimic_embedded_jobs_help(instance, lane);
 		return;
 	}
-	if (embedded_lock(instance, lane))
+	if (mimic_embedded_lock(instance, lane))
 		return;
 	if (instance->open)
-		embedded_drain(instance);
-	embedded_leave(instance);
+		mimic_embedded_drain(instance);
+	mimic_embedded_leave(instance);
 }
 
 static bool is_over(struct embedded_lane *lane, uint64_t ticket)
@@ -169,7 +169,8 @@ static void spin_for(struct embedded_instance *instance, struct embedded_lane *l
 {
 	struct mimic_spin spin;
 
-	mimic_spin_start(&spin, instance->spin_microseconds, embedded_peer_is_elsewhere(instance, lane));
+	mimic_spin_start(&spin, instance->spin_microseconds,
+			 mimic_embedded_peer_is_elsewhere(instance, lane));
 	do {
 		if (is_over(lane, ticket))
 			return;
@@ -178,7 +179,7 @@ static void spin_for(struct embedded_instance *instance, struct embedded_lane *l
 		serve(instance, lane);
 		/* Somebody is at work: worth as long again. */
 		mimic_spin_start(&spin, instance->spin_microseconds,
-				 embedded_peer_is_elsewhere(instance, lane));
+				 mimic_embedded_peer_is_elsewhere(instance, lane));
 	} while (mimic_spin_step(&spin));
 }
 
@@ -191,7 +192,7 @@ static void sleep_for(struct embedded_instance *instance, struct embedded_lane *
 		return;
 	atomic_store(&instance->sleepers, 1);
 	/*
-	 * Pairs with the light fence of embedded_notify(): either the poster sees
+	 * Pairs with the light fence of mimic_embedded_notify(): either the poster sees
 	 * `sleepers`, or we see its words.
 	 */
 	mimic_fence_heavy();
@@ -204,8 +205,8 @@ static void sleep_for(struct embedded_instance *instance, struct embedded_lane *
 		atomic_compare_exchange_strong(&lane->state, &state, EMBEDDED_AWAKE);
 }
 
-bool embedded_await(struct embedded_instance *instance, struct embedded_lane *lane,
-		    uint64_t ticket, uint64_t *answer)
+bool mimic_embedded_await(struct embedded_instance *instance, struct embedded_lane *lane,
+			  uint64_t ticket, uint64_t *answer)
 {
 	while (!is_over(lane, ticket)) {
 		spin_for(instance, lane, ticket);
@@ -231,15 +232,15 @@ static void count_sleepers(struct embedded_instance *instance)
 	}
 }
 
-void embedded_notify(struct embedded_instance *instance, struct embedded_lane *lane)
+void mimic_embedded_notify(struct embedded_instance *instance, struct embedded_lane *lane)
 {
 	mimic_fence_light();
 	if (!atomic_load_explicit(&instance->sleepers, memory_order_relaxed))
 		return;
-	if (embedded_lock(instance, lane))
+	if (mimic_embedded_lock(instance, lane))
 		return;
 	if (instance->open)
-		embedded_drain(instance);
+		mimic_embedded_drain(instance);
 	count_sleepers(instance);
-	embedded_leave(instance);
+	mimic_embedded_leave(instance);
 }
