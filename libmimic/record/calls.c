@@ -20,20 +20,20 @@ static void put_access(struct record_sink *sink, const struct mimic_access *acce
 static enum mimic_outcome record_access(struct mimic_model *model, struct mimic_access *access,
 					uint64_t now)
 {
-	struct record_stream *stream = record_stream_of(model);
+	struct record_stream *stream = mimic_record_stream_of(model);
 	struct record_sink *sink = &stream->sink;
 	enum mimic_outcome outcome;
 
-	if (!record_enter(stream))
+	if (!mimic_record_enter(stream))
 		return stream->inner->ops->access(stream->inner, access, now);
-	record_call(stream, RECORD_ACCESS, now);
+	mimic_record_call(stream, RECORD_ACCESS, now);
 	put_access(sink, access);
 	outcome = stream->inner->ops->access(stream->inner, access, now);
 	sink_byte(sink, RECORD_ANSWER);
 	sink_byte(sink, outcome);
 	if (outcome == MIMIC_DONE)
 		sink_number(sink, access->data);
-	record_leave(stream);
+	mimic_record_leave(stream);
 	return outcome;
 }
 
@@ -44,7 +44,7 @@ static size_t store_some(struct record_stream *stream, const struct mimic_access
 	struct record_sink *sink = &stream->sink;
 	size_t done;
 
-	record_call(stream, RECORD_STORES, now);
+	mimic_record_call(stream, RECORD_STORES, now);
 	put_access(sink, pattern);
 	sink_number(sink, count);
 	sink_bytes(sink, values, count * sizeof(*values));
@@ -70,17 +70,17 @@ static size_t next_piece(size_t before, size_t left)
 static size_t record_store_many(struct mimic_model *model, const struct mimic_access *pattern,
 				const uint64_t *values, size_t count, uint64_t now)
 {
-	struct record_stream *stream = record_stream_of(model);
+	struct record_stream *stream = mimic_record_stream_of(model);
 	size_t done = 0, piece = 0, taken;
 
-	if (!record_enter(stream))
+	if (!mimic_record_enter(stream))
 		return stream->inner->ops->store_many(stream->inner, pattern, values, count, now);
 	do {
 		piece = next_piece(piece, count - done);
 		taken = store_some(stream, pattern, values + done, piece, now);
 		done += taken;
 	} while (taken == piece && done < count);
-	record_leave(stream);
+	mimic_record_leave(stream);
 	return done;
 }
 
@@ -90,7 +90,7 @@ static size_t load_some(struct record_stream *stream, const struct mimic_access 
 	struct record_sink *sink = &stream->sink;
 	size_t done;
 
-	record_call(stream, RECORD_LOADS, now);
+	mimic_record_call(stream, RECORD_LOADS, now);
 	put_access(sink, pattern);
 	sink_number(sink, count);
 	done = stream->inner->ops->load_many(stream->inner, pattern, values, count, now);
@@ -103,88 +103,88 @@ static size_t load_some(struct record_stream *stream, const struct mimic_access 
 static size_t record_load_many(struct mimic_model *model, const struct mimic_access *pattern,
 			       void *values, size_t count, uint64_t now)
 {
-	struct record_stream *stream = record_stream_of(model);
+	struct record_stream *stream = mimic_record_stream_of(model);
 	size_t done = 0, piece, got;
 
-	if (!record_enter(stream))
+	if (!mimic_record_enter(stream))
 		return stream->inner->ops->load_many(stream->inner, pattern, values, count, now);
 	do {
 		piece = next_piece(RECORD_VALUES_MAX, count - done);
 		got = load_some(stream, pattern, (char *)values + done * pattern->size, piece, now);
 		done += got;
 	} while (got == piece && done < count);
-	record_leave(stream);
+	mimic_record_leave(stream);
 	return done;
 }
 
 static void record_cancel(struct mimic_model *model, uint64_t owner, uint64_t now)
 {
-	struct record_stream *stream = record_stream_of(model);
-	bool is_recorded = record_enter(stream);
+	struct record_stream *stream = mimic_record_stream_of(model);
+	bool is_recorded = mimic_record_enter(stream);
 
 	if (is_recorded) {
-		record_call(stream, RECORD_CANCEL, now);
+		mimic_record_call(stream, RECORD_CANCEL, now);
 		sink_number(&stream->sink, owner);
 	}
 	stream->inner->ops->cancel(stream->inner, owner, now);
 	if (!is_recorded)
 		return;
 	sink_byte(&stream->sink, RECORD_ANSWER);
-	record_leave(stream);
+	mimic_record_leave(stream);
 }
 
 static void record_owner_gone(struct mimic_model *model, uint64_t owner, uint64_t now)
 {
-	struct record_stream *stream = record_stream_of(model);
-	bool is_recorded = record_enter(stream);
+	struct record_stream *stream = mimic_record_stream_of(model);
+	bool is_recorded = mimic_record_enter(stream);
 
 	if (is_recorded) {
-		record_call(stream, RECORD_OWNER_GONE, now);
+		mimic_record_call(stream, RECORD_OWNER_GONE, now);
 		sink_number(&stream->sink, owner);
 	}
 	stream->inner->ops->owner_gone(stream->inner, owner, now);
 	if (!is_recorded)
 		return;
 	sink_byte(&stream->sink, RECORD_ANSWER);
-	record_leave(stream);
+	mimic_record_leave(stream);
 }
 
 /* A model that does its jobs itself does them here: what they find in the device's memory goes with them. */
 static void record_tick(struct mimic_model *model, uint64_t now)
 {
-	struct record_stream *stream = record_stream_of(model);
+	struct record_stream *stream = mimic_record_stream_of(model);
 	bool works;
 
-	if (!record_enter(stream)) {
+	if (!mimic_record_enter(stream)) {
 		stream->inner->ops->tick(stream->inner, now);
 		return;
 	}
 	works = stream->memory && stream->inner->ops->busy(stream->inner);
-	record_call(stream, RECORD_TICK, now);
+	mimic_record_call(stream, RECORD_TICK, now);
 	sink_byte(&stream->sink, works);
 	if (works)
-		record_memory(stream);
+		mimic_record_memory(stream);
 	stream->inner->ops->tick(stream->inner, now);
 	sink_byte(&stream->sink, RECORD_ANSWER);
 	if (works)
-		record_memory(stream);
-	record_leave(stream);
+		mimic_record_memory(stream);
+	mimic_record_leave(stream);
 }
 
 static bool record_busy(const struct mimic_model *model)
 {
-	const struct mimic_model *inner = record_stream_of(model)->inner;
+	const struct mimic_model *inner = mimic_record_stream_of(model)->inner;
 
 	return inner->ops->busy(inner);
 }
 
 static void record_invalidate(struct mimic_model *model, uint64_t start, uint64_t end)
 {
-	struct record_stream *stream = record_stream_of(model);
-	bool is_recorded = record_enter(stream);
+	struct record_stream *stream = mimic_record_stream_of(model);
+	bool is_recorded = mimic_record_enter(stream);
 
 	if (is_recorded) {
-		record_call(stream, RECORD_INVALIDATE, stream->now);
+		mimic_record_call(stream, RECORD_INVALIDATE, stream->now);
 		sink_number(&stream->sink, start);
 		sink_number(&stream->sink, end);
 	}
@@ -192,76 +192,76 @@ static void record_invalidate(struct mimic_model *model, uint64_t start, uint64_
 	if (!is_recorded)
 		return;
 	sink_byte(&stream->sink, RECORD_ANSWER);
-	record_leave(stream);
+	mimic_record_leave(stream);
 }
 
 static void record_power_on(struct mimic_model *model, uint64_t now)
 {
-	struct record_stream *stream = record_stream_of(model);
-	bool is_recorded = record_enter(stream);
+	struct record_stream *stream = mimic_record_stream_of(model);
+	bool is_recorded = mimic_record_enter(stream);
 
 	if (is_recorded)
-		record_call(stream, RECORD_POWER_ON, now);
+		mimic_record_call(stream, RECORD_POWER_ON, now);
 	stream->inner->ops->power_on(stream->inner, now);
 	if (!is_recorded)
 		return;
 	sink_byte(&stream->sink, RECORD_ANSWER);
-	record_leave(stream);
+	mimic_record_leave(stream);
 }
 
 static size_t record_counters(const struct mimic_model *model, uint64_t *values, size_t count)
 {
-	const struct mimic_model *inner = record_stream_of(model)->inner;
+	const struct mimic_model *inner = mimic_record_stream_of(model)->inner;
 
 	return inner->ops->counters(inner, values, count);
 }
 
 static void record_clear_counters(struct mimic_model *model)
 {
-	struct record_stream *stream = record_stream_of(model);
-	bool is_recorded = record_enter(stream);
+	struct record_stream *stream = mimic_record_stream_of(model);
+	bool is_recorded = mimic_record_enter(stream);
 
 	if (is_recorded)
-		record_call(stream, RECORD_CLEAR_COUNTERS, stream->now);
+		mimic_record_call(stream, RECORD_CLEAR_COUNTERS, stream->now);
 	stream->inner->ops->clear_counters(stream->inner);
 	if (!is_recorded)
 		return;
 	sink_byte(&stream->sink, RECORD_ANSWER);
-	record_leave(stream);
+	mimic_record_leave(stream);
 }
 
 static size_t record_describe(const struct mimic_model *model, char *text, size_t size)
 {
-	const struct mimic_model *inner = record_stream_of(model)->inner;
+	const struct mimic_model *inner = mimic_record_stream_of(model)->inner;
 
 	return inner->ops->describe(inner, text, size);
 }
 
 static size_t record_save(const struct mimic_model *model, void *image, size_t size)
 {
-	const struct mimic_model *inner = record_stream_of(model)->inner;
+	const struct mimic_model *inner = mimic_record_stream_of(model)->inner;
 
 	return inner->ops->save(inner, image, size);
 }
 
 static int record_restore(struct mimic_model *model, const void *image, size_t size)
 {
-	struct record_stream *stream = record_stream_of(model);
+	struct record_stream *stream = mimic_record_stream_of(model);
 	int error;
 
-	if (!record_enter(stream))
+	if (!mimic_record_enter(stream))
 		return stream->inner->ops->restore(stream->inner, image, size);
-	record_call(stream, RECORD_RESTORE, stream->now);
+	mimic_record_call(stream, RECORD_RESTORE, stream->now);
 	sink_number(&stream->sink, size);
 	sink_bytes(&stream->sink, image, size);
 	error = stream->inner->ops->restore(stream->inner, image, size);
 	sink_byte(&stream->sink, RECORD_ANSWER);
 	sink_byte(&stream->sink, error != 0);
-	record_leave(stream);
+	mimic_record_leave(stream);
 	return error;
 }
 
-const struct mimic_model_ops record_ops = {
+const struct mimic_model_ops mimic_record_ops = {
 	.access = record_access,
 	.store_many = record_store_many,
 	.load_many = record_load_many,
@@ -278,36 +278,36 @@ const struct mimic_model_ops record_ops = {
 	.restore = record_restore,
 };
 
-struct mimic_model *record_model_make(struct record_file *file, const struct record_model *what)
+struct mimic_model *mimic_record_model_make(struct record_file *file, const struct record_model *what)
 {
-	struct record_stream *stream = record_stream_make(file, what);
+	struct record_stream *stream = mimic_record_stream_make(file, what);
 	struct mimic_host host;
 	int error;
 
 	if (!stream)
 		return NULL;
-	record_host_make(stream, &host);
+	mimic_record_host_make(stream, &host);
 	/* What it asks while it is made is recorded, too. */
-	record_enter(stream);
+	mimic_record_enter(stream);
 	stream->inner = what->create ? what->create(what->context, &host) :
 				       stream->kind->create(what->parameters, &host, what->memory);
 	error = errno;
-	record_leave(stream);
+	mimic_record_leave(stream);
 	if (stream->inner)
 		return &stream->model;
-	record_model_end(&stream->model);
-	record_stream_free(stream);
+	mimic_record_model_end(&stream->model);
+	mimic_record_stream_free(stream);
 	errno = error;
 	return NULL;
 }
 
-void record_model_destroy(struct mimic_model *model)
+void mimic_record_model_destroy(struct mimic_model *model)
 {
-	struct record_stream *stream = record_stream_of(model);
+	struct record_stream *stream = mimic_record_stream_of(model);
 
 	if (!model)
 		return;
-	record_model_end(model);
+	mimic_record_model_end(model);
 	stream->destroy(stream->inner);
-	record_stream_free(stream);
+	mimic_record_stream_free(stream);
 }

@@ -27,7 +27,7 @@ static void make_tables(void)
 			table[n][byte] = table[n - 1][byte] >> 8 ^ table[0][table[n - 1][byte] & 255];
 }
 
-void record_crc32c_prepare(void)
+void mimic_record_crc32c_prepare(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -67,12 +67,12 @@ static uint32_t by_table(uint32_t crc, const unsigned char *at, size_t size)
 	return crc;
 }
 
-uint32_t record_crc32c(uint32_t crc, const void *bytes, size_t size)
+uint32_t mimic_record_crc32c(uint32_t crc, const void *bytes, size_t size)
 {
 	return ~(has_instruction ? by_instruction : by_table)(~crc, bytes, size);
 }
 
-uint32_t record_crc32c_portable(uint32_t crc, const void *bytes, size_t size)
+uint32_t mimic_record_crc32c_portable(uint32_t crc, const void *bytes, size_t size)
 {
 	return ~by_table(~crc, bytes, size);
 }

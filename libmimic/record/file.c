@@ -82,7 +82,7 @@ static bool is_ours(const struct record_file *file, long fd, int64_t *size)
 	       status.st_size >= atomic_load(&file->size);
 }
 
-int record_file_append(struct record_file *file, const void *bytes, size_t size)
+int mimic_record_file_append(struct record_file *file, const void *bytes, size_t size)
 {
 	long fd;
 	int64_t at;
@@ -112,7 +112,7 @@ static int begin_file(struct record_file *file, long fd)
 	struct stat status;
 	int error;
 
-	header.checksum = record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
+	header.checksum = mimic_record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
 	error = write_all(fd, 0, &header, sizeof(header));
 	if (!error && mimic_raw_syscall(SYS_fstat, fd, (long)&status, 0, 0, 0, 0))
 		error = -EIO;
@@ -124,7 +124,7 @@ static int begin_file(struct record_file *file, long fd)
 	return 0;
 }
 
-struct record_file *record_file_make(const char *path)
+struct record_file *mimic_record_file_make(const char *path)
 {
 	struct record_file *file = calloc(1, sizeof(*file));
 	int error = -ENAMETOOLONG;
@@ -132,7 +132,7 @@ struct record_file *record_file_make(const char *path)
 
 	if (!file)
 		return NULL;
-	record_crc32c_prepare();
+	mimic_record_crc32c_prepare();
 	file->process = this_process();
 	if (snprintf(file->path, sizeof(file->path), "%s", path) < (int)sizeof(file->path)) {
 		fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
@@ -147,7 +147,7 @@ struct record_file *record_file_make(const char *path)
 	return NULL;
 }
 
-void record_file_free(struct record_file *file)
+void mimic_record_file_free(struct record_file *file)
 {
 	free(file);
 }
@@ -165,7 +165,7 @@ static void unlock(struct record_file *file)
 	atomic_flag_clear_explicit(&file->lock, memory_order_release);
 }
 
-int record_file_add(struct record_file *file, struct record_stream *stream)
+int mimic_record_file_add(struct record_file *file, struct record_stream *stream)
 {
 	int error = -EMFILE;
 
@@ -181,14 +181,14 @@ int record_file_add(struct record_file *file, struct record_stream *stream)
 	return error;
 }
 
-void record_file_take_back(struct record_file *file)
+void mimic_record_file_take_back(struct record_file *file)
 {
 	lock(file);
 	file->stream_count--;
 	unlock(file);
 }
 
-void record_file_remove(struct record_file *file, struct record_stream *stream)
+void mimic_record_file_remove(struct record_file *file, struct record_stream *stream)
 {
 	struct record_stream **place;
 
@@ -219,11 +219,11 @@ static void other_name(char *path, size_t size, const char *wanted, unsigned int
 static struct record_file *make_one_of(const char *wanted)
 {
 	char path[PATH_MAX];
-	struct record_file *file = record_file_make(wanted);
+	struct record_file *file = mimic_record_file_make(wanted);
 
 	for (unsigned int i = 1; !file && errno == EEXIST && i < NAMES_MAX; i++) {
 		other_name(path, sizeof(path), wanted, i);
-		file = record_file_make(path);
+		file = mimic_record_file_make(path);
 	}
 	return file;
 }
@@ -250,7 +250,7 @@ void mimic_record_after_fork(void)
 
 const struct mimic_kind *mimic_record_kind(const struct mimic_kind *kind)
 {
-	return process_file ? record_kind_of(kind) : kind;
+	return process_file ? mimic_record_kind_of(kind) : kind;
 }
 
 struct mimic_model *mimic_record_create(const struct mimic_kind *kind, const char *name,
@@ -266,7 +266,7 @@ struct mimic_model *mimic_record_create(const struct mimic_kind *kind, const cha
 		.memory_size = kind->memory_size ? kind->memory_size(parameters) : 0,
 	};
 
-	return record_model_make(process_file, &what);
+	return mimic_record_model_make(process_file, &what);
 }
 
 /* Devices that are open when the program ends. */
@@ -278,6 +278,6 @@ __attribute__((destructor)) static void end_all(void)
 		return;
 	lock(file);
 	for (struct record_stream *stream = file->streams; stream; stream = stream->next)
-		record_model_end(&stream->model);
+		mimic_record_model_end(&stream->model);
 	unlock(file);
 }

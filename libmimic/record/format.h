@@ -108,21 +108,21 @@ enum record_ability {
 };
 
 /* Small differences of both signs become small numbers. */
-static inline uint64_t record_zigzag(uint64_t difference)
+static inline uint64_t mimic_record_zigzag(uint64_t difference)
 {
 	return difference << 1 ^ (uint64_t)((int64_t)difference >> 63);
 }
 
-static inline uint64_t record_unzigzag(uint64_t value)
+static inline uint64_t mimic_record_unzigzag(uint64_t value)
 {
 	return value >> 1 ^ (0 - (value & 1));
 }
 
 /* crc32c.c; before anything else is asked of it, and from no signal handler */
-void record_crc32c_prepare(void);
+void mimic_record_crc32c_prepare(void);
 /* Of `size` bytes more; the first time `crc` is 0. */
-uint32_t record_crc32c(uint32_t crc, const void *bytes, size_t size);
+uint32_t mimic_record_crc32c(uint32_t crc, const void *bytes, size_t size);
 /* Without the processor's help; for tests. */
-uint32_t record_crc32c_portable(uint32_t crc, const void *bytes, size_t size);
+uint32_t mimic_record_crc32c_portable(uint32_t crc, const void *bytes, size_t size);
 
 #endif

@@ -5,7 +5,7 @@
 /* A job asks from a thread of its own, beside the calls. */
 static __thread struct record_job *job_of_thread __attribute__((tls_model("initial-exec")));
 
-void record_host_job(struct record_job *job)
+void mimic_record_host_job(struct record_job *job)
 {
 	job_of_thread = job;
 }
@@ -145,7 +145,7 @@ static void put_block(struct record_sink *sink, uint64_t address, uint64_t strid
 		      size_t count)
 {
 	sink_number(sink, address);
-	sink_number(sink, record_zigzag(stride));
+	sink_number(sink, mimic_record_zigzag(stride));
 	sink_number(sink, size);
 	sink_number(sink, count);
 }
@@ -357,7 +357,7 @@ static enum mimic_fault_answer host_context_fault(void *context, unsigned int de
 	return answer;
 }
 
-void record_host_make(struct record_stream *stream, struct mimic_host *host)
+void mimic_record_host_make(struct record_stream *stream, struct mimic_host *host)
 {
 	const struct mimic_host *inner = &stream->host;
 
@@ -377,7 +377,7 @@ void record_host_make(struct record_stream *stream, struct mimic_host *host)
 	host->memory = add_port(stream, &inner->memory)->port;
 }
 
-uint32_t record_abilities(const struct record_stream *stream)
+uint32_t mimic_record_abilities(const struct record_stream *stream)
 {
 	const struct mimic_host *host = &stream->host;
 

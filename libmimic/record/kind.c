@@ -13,11 +13,11 @@ static struct mimic_jobs jobs[MIMIC_KINDS_MAX];
 static void attach(struct mimic_model *model, unsigned int context, uint64_t address_space,
 		   uint64_t now)
 {
-	struct record_stream *stream = record_stream_of(model);
-	bool is_recorded = record_enter(stream);
+	struct record_stream *stream = mimic_record_stream_of(model);
+	bool is_recorded = mimic_record_enter(stream);
 
 	if (is_recorded) {
-		record_call(stream, RECORD_ATTACH, now);
+		mimic_record_call(stream, RECORD_ATTACH, now);
 		sink_number(&stream->sink, context);
 		sink_number(&stream->sink, address_space);
 	}
@@ -25,13 +25,13 @@ static void attach(struct mimic_model *model, unsigned int context, uint64_t add
 	if (!is_recorded)
 		return;
 	sink_byte(&stream->sink, RECORD_ANSWER);
-	record_leave(stream);
+	mimic_record_leave(stream);
 }
 
 static size_t context_counters(const struct mimic_model *model, unsigned int context,
 			       uint64_t *values, size_t count)
 {
-	const struct record_stream *stream = record_stream_of(model);
+	const struct record_stream *stream = mimic_record_stream_of(model);
 
 	return stream->kind->contexts->counters(stream->inner, context, values, count);
 }
@@ -39,7 +39,7 @@ static size_t context_counters(const struct mimic_model *model, unsigned int con
 static size_t context_describe(const struct mimic_model *model, unsigned int context, char *text,
 			       size_t size)
 {
-	const struct record_stream *stream = record_stream_of(model);
+	const struct record_stream *stream = mimic_record_stream_of(model);
 
 	return stream->kind->contexts->describe(stream->inner, context, text, size);
 }
@@ -48,38 +48,38 @@ static size_t context_describe(const struct mimic_model *model, unsigned int con
 
 static void enable_events(struct mimic_model *model, uint64_t events, uint64_t now)
 {
-	struct record_stream *stream = record_stream_of(model);
-	bool is_recorded = record_enter(stream);
+	struct record_stream *stream = mimic_record_stream_of(model);
+	bool is_recorded = mimic_record_enter(stream);
 
 	if (is_recorded) {
-		record_call(stream, RECORD_ENABLE_EVENTS, now);
+		mimic_record_call(stream, RECORD_ENABLE_EVENTS, now);
 		sink_number(&stream->sink, events);
 	}
 	stream->kind->enable_events(stream->inner, events, now);
 	if (!is_recorded)
 		return;
 	sink_byte(&stream->sink, RECORD_ANSWER);
-	record_leave(stream);
+	mimic_record_leave(stream);
 }
 
 static uint64_t take_events(struct mimic_model *model, uint64_t now)
 {
-	struct record_stream *stream = record_stream_of(model);
+	struct record_stream *stream = mimic_record_stream_of(model);
 	uint64_t events;
 
-	if (!record_enter(stream))
+	if (!mimic_record_enter(stream))
 		return stream->kind->take_events(stream->inner, now);
-	record_call(stream, RECORD_TAKE_EVENTS, now);
+	mimic_record_call(stream, RECORD_TAKE_EVENTS, now);
 	events = stream->kind->take_events(stream->inner, now);
 	sink_byte(&stream->sink, RECORD_ANSWER);
 	sink_number(&stream->sink, events);
-	record_leave(stream);
+	mimic_record_leave(stream);
 	return events;
 }
 
 static uint64_t enabled_events(struct mimic_model *model, uint64_t now)
 {
-	const struct record_stream *stream = record_stream_of(model);
+	const struct record_stream *stream = mimic_record_stream_of(model);
 
 	return stream->kind->enabled_events(stream->inner, now);
 }
@@ -88,7 +88,7 @@ static uint64_t enabled_events(struct mimic_model *model, uint64_t now)
 
 static bool has_job(const struct mimic_model *model)
 {
-	const struct record_stream *stream = record_stream_of(model);
+	const struct record_stream *stream = mimic_record_stream_of(model);
 
 	return stream->kind->jobs->has(stream->inner);
 }
@@ -105,7 +105,7 @@ static struct record_job *free_slot(struct record_stream *stream)
 /* What a job finds in the device's memory is there now: the program has stored it before its command. */
 static void *take_job(struct mimic_model *model)
 {
-	struct record_stream *stream = record_stream_of(model);
+	struct record_stream *stream = mimic_record_stream_of(model);
 	struct record_job *job = free_slot(stream);
 
 	if (!job)
@@ -114,13 +114,13 @@ static void *take_job(struct mimic_model *model)
 	if (!job->inner)
 		return NULL;
 	job->is_out = true;
-	job->is_recorded = record_enter(stream);
+	job->is_recorded = mimic_record_enter(stream);
 	if (!job->is_recorded)
 		return job;
-	record_call(stream, RECORD_JOB_TAKE, stream->now);
+	mimic_record_call(stream, RECORD_JOB_TAKE, stream->now);
 	sink_number(&stream->sink, job->slot);
-	record_memory(stream);
-	record_leave(stream);
+	mimic_record_memory(stream);
+	mimic_record_leave(stream);
 	return job;
 }
 
@@ -128,9 +128,9 @@ static void run_job(void *opaque)
 {
 	struct record_job *job = opaque;
 
-	record_host_job(job->is_recorded ? job : NULL);
+	mimic_record_host_job(job->is_recorded ? job : NULL);
 	job->stream->kind->jobs->run(job->inner);
-	record_host_job(NULL);
+	mimic_record_host_job(NULL);
 }
 
 /* What it asked meanwhile; then the memory as it left it. */
@@ -138,24 +138,24 @@ static void put_run(struct record_stream *stream, struct record_job *job)
 {
 	struct record_sink *sink = &stream->sink;
 
-	record_call(stream, RECORD_JOB_RUN, stream->now);
+	mimic_record_call(stream, RECORD_JOB_RUN, stream->now);
 	sink_number(sink, job->slot);
 	sink_number(sink, stream->kind->jobs->steps(job->inner));
 	sink_bytes(sink, job->log.start, (size_t)(job->log.at - job->log.start));
 	sink_byte(sink, RECORD_ANSWER);
-	record_memory(stream);
+	mimic_record_memory(stream);
 	sink->failed = sink->failed || job->log.failed;
 }
 
 static void job_done(struct mimic_model *model, void *opaque, uint64_t now)
 {
-	struct record_stream *stream = record_stream_of(model);
+	struct record_stream *stream = mimic_record_stream_of(model);
 	struct record_job *job = opaque;
-	bool is_recorded = record_enter(stream);
+	bool is_recorded = mimic_record_enter(stream);
 
 	if (is_recorded) {
 		put_run(stream, job);
-		record_call(stream, RECORD_JOB_DONE, now);
+		mimic_record_call(stream, RECORD_JOB_DONE, now);
 		sink_number(&stream->sink, job->slot);
 	}
 	job->log.at = job->log.start;
@@ -164,7 +164,7 @@ static void job_done(struct mimic_model *model, void *opaque, uint64_t now)
 	if (!is_recorded)
 		return;
 	sink_byte(&stream->sink, RECORD_ANSWER);
-	record_leave(stream);
+	mimic_record_leave(stream);
 }
 
 /* --- the kinds ------------------------------------------------------------------------------------ */
@@ -172,7 +172,7 @@ static void job_done(struct mimic_model *model, void *opaque, uint64_t now)
 static void state(const struct mimic_model *model, uint64_t now,
 		  const struct mimic_state_visitor *visitor)
 {
-	const struct record_stream *stream = record_stream_of(model);
+	const struct record_stream *stream = mimic_record_stream_of(model);
 
 	stream->kind->state(stream->inner, now, visitor);
 }
@@ -184,7 +184,7 @@ static void make_kind(unsigned int i)
 
 	*kind = *from;
 	kind->create = NULL;	/* mimic_record_create() */
-	kind->destroy = record_model_destroy;
+	kind->destroy = mimic_record_model_destroy;
 	kind->state = state;
 	if (from->enable_events)
 		kind->enable_events = enable_events;
@@ -215,7 +215,7 @@ static void make_kinds(void)
 		make_kind(i);
 }
 
-const struct mimic_kind *record_kind_of(const struct mimic_kind *kind)
+const struct mimic_kind *mimic_record_kind_of(const struct mimic_kind *kind)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 

@@ -47,14 +47,14 @@ struct record_model {
 };
 
 /* A new file. NULL with errno. */
-struct record_file *record_file_make(const char *path);
+struct record_file *mimic_record_file_make(const char *path);
 /* Its models are destroyed. */
-void record_file_free(struct record_file *file);
-struct mimic_model *record_model_make(struct record_file *file, const struct record_model *what);
+void mimic_record_file_free(struct record_file *file);
+struct mimic_model *mimic_record_model_make(struct record_file *file, const struct record_model *what);
 /* Ends the stream, whether the model is in use or not: what comes later is not recorded. */
-void record_model_end(struct mimic_model *model);
-void record_model_destroy(struct mimic_model *model);
+void mimic_record_model_end(struct mimic_model *model);
+void mimic_record_model_destroy(struct mimic_model *model);
 /* The kind, but for recorded models. */
-const struct mimic_kind *record_kind_of(const struct mimic_kind *kind);
+const struct mimic_kind *mimic_record_kind_of(const struct mimic_kind *kind);
 
 #endif

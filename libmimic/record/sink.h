@@ -65,7 +65,7 @@ static inline void sink_addresses(struct record_sink *sink, const uint64_t *addr
 	uint64_t before = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		sink_number(sink, record_zigzag(addresses[i] - before));
+		sink_number(sink, mimic_record_zigzag(addresses[i] - before));
 		before = addresses[i];
 	}
 }

@@ -18,7 +18,7 @@
 /* --- the block ---------------------------------------------------------------------------- */
 
 /* Room for its header is before it, so that both are written at once. */
-void record_flush(struct record_stream *stream)
+void mimic_record_flush(struct record_stream *stream)
 {
 	struct record_sink *sink = &stream->sink;
 	struct record_block_header header = {
@@ -32,17 +32,17 @@ void record_flush(struct record_stream *stream)
 	sink->at = sink->start;
 	if (!header.length || sink->failed)
 		return;
-	header.checksum = record_crc32c(0, &header, offsetof(struct record_block_header, checksum));
-	header.checksum = record_crc32c(header.checksum, sink->start, header.length);
+	header.checksum = mimic_record_crc32c(0, &header, offsetof(struct record_block_header, checksum));
+	header.checksum = mimic_record_crc32c(header.checksum, sink->start, header.length);
 	memcpy(block, &header, sizeof(header));
 	stream->sequence++;
 	stream->totals.bytes += header.length;
-	sink->failed = record_file_append(stream->file, block, sizeof(header) + header.length) != 0;
+	sink->failed = mimic_record_file_append(stream->file, block, sizeof(header) + header.length) != 0;
 }
 
 static void block_full(struct record_sink *sink)
 {
-	record_flush((struct record_stream *)((char *)sink - offsetof(struct record_stream, sink)));
+	mimic_record_flush((struct record_stream *)((char *)sink - offsetof(struct record_stream, sink)));
 }
 
 /* --- what a job keeps ------------------------------------------------------------------------ */
@@ -89,7 +89,7 @@ static bool make_jobs(struct record_stream *stream, const void *parameters)
 
 /* --- calls -------------------------------------------------------------------------------------- */
 
-bool record_enter(struct record_stream *stream)
+bool mimic_record_enter(struct record_stream *stream)
 {
 	int gate = RECORD_FREE;
 
@@ -103,23 +103,23 @@ bool record_enter(struct record_stream *stream)
 	return true;
 }
 
-void record_leave(struct record_stream *stream)
+void mimic_record_leave(struct record_stream *stream)
 {
 	if (stream->now - stream->block_since > BLOCK_AGE)
-		record_flush(stream);
+		mimic_record_flush(stream);
 	stream->recording = false;
 	atomic_store_explicit(&stream->gate, stream->sink.failed ? RECORD_OVER : RECORD_FREE,
 			      memory_order_release);
 }
 
-void record_call(struct record_stream *stream, enum record_code code, uint64_t now)
+void mimic_record_call(struct record_stream *stream, enum record_code code, uint64_t now)
 {
 	struct record_sink *sink = &stream->sink;
 
 	if (sink->at == sink->start)
 		stream->block_since = now;
 	sink_byte(sink, code);
-	sink_number(sink, record_zigzag(now - stream->now));
+	sink_number(sink, mimic_record_zigzag(now - stream->now));
 	stream->now = now;
 	stream->totals.calls++;
 }
@@ -150,7 +150,7 @@ __attribute__((no_sanitize("thread"), noinline)) static bool is_as_before(const 
 }
 
 /* Runs of chunks: how many stay, how many follow (0: that is all), their bytes. */
-void record_memory(struct record_stream *stream)
+void mimic_record_memory(struct record_stream *stream)
 {
 	uint64_t chunk[RECORD_CHUNK / sizeof(uint64_t)];
 	struct record_sink *sink = &stream->sink;
@@ -207,10 +207,10 @@ static void write_start(struct record_stream *stream, const struct record_model 
 	sink_text(sink, what->name ? what->name : "", RECORD_NAME_MAX);
 	sink_text(sink, MIMIC_VERSION, RECORD_NAME_MAX);
 	write_parameters(stream, what->parameters);
-	sink_number(sink, record_abilities(stream));
+	sink_number(sink, mimic_record_abilities(stream));
 	sink_number(sink, stream->memory_size);
 	/* At once: somebody may look which devices there are, and the first shows a file that cannot be written. */
-	record_flush(stream);
+	mimic_record_flush(stream);
 }
 
 static void write_end(struct record_stream *stream)
@@ -227,7 +227,7 @@ static void write_end(struct record_stream *stream)
 	sink_number(sink, count);
 	for (size_t i = 0; i < count; i++)
 		sink_number(sink, values[i]);
-	record_flush(stream);
+	mimic_record_flush(stream);
 }
 
 /* Does the driver of the model take its jobs? Then enabling them changes nothing. */
@@ -265,7 +265,7 @@ static bool make_memory(struct record_stream *stream, const struct record_model 
 	return stream->last != NULL;
 }
 
-struct record_stream *record_stream_make(struct record_file *file, const struct record_model *what)
+struct record_stream *mimic_record_stream_make(struct record_file *file, const struct record_model *what)
 {
 	struct record_stream *stream = calloc(1, sizeof(*stream));
 	int error = -ENOMEM;
@@ -273,32 +273,32 @@ struct record_stream *record_stream_make(struct record_file *file, const struct 
 	if (!stream)
 		return NULL;
 	stream->kind = mimic_kinds[mimic_kind_index(what->kind)];
-	stream->ops = record_ops;
+	stream->ops = mimic_record_ops;
 	stream->ops.kind = stream->kind->name;
 	stream->model.ops = &stream->ops;
 	stream->host = *what->host;
 	stream->destroy = what->destroy ? what->destroy : stream->kind->destroy;
 	if (make_block(stream) && make_memory(stream, what) &&
 	    (!has_jobs(what) || make_jobs(stream, what->parameters)))
-		error = record_file_add(file, stream);
+		error = mimic_record_file_add(file, stream);
 	if (!error) {
 		write_start(stream, what);
 		if (stream->sink.failed)
-			record_file_take_back(file);
+			mimic_record_file_take_back(file);
 		/* A program that has got this far has its device, recorded or not. */
 		error = stream->sink.failed && !stream->number ? -EIO : 0;
 	}
 	if (!error)
 		return stream;
-	record_stream_free(stream);
+	mimic_record_stream_free(stream);
 	errno = -error;
 	return NULL;
 }
 
-void record_stream_free(struct record_stream *stream)
+void mimic_record_stream_free(struct record_stream *stream)
 {
 	if (stream->file)
-		record_file_remove(stream->file, stream);
+		mimic_record_file_remove(stream->file, stream);
 	for (unsigned int i = 0; stream->jobs && i < stream->job_count; i++) {
 		struct record_sink *log = &stream->jobs[i].log;
 
@@ -312,9 +312,9 @@ void record_stream_free(struct record_stream *stream)
 	free(stream);
 }
 
-void record_model_end(struct mimic_model *model)
+void mimic_record_model_end(struct mimic_model *model)
 {
-	struct record_stream *stream = record_stream_of(model);
+	struct record_stream *stream = mimic_record_stream_of(model);
 	const struct timespec pause = { .tv_nsec = 100000 };
 	int gate = RECORD_FREE;
 

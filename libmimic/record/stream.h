@@ -66,7 +66,7 @@ struct record_stream {
 	struct record_port ports[RECORD_PORTS_MAX];
 };
 
-static inline struct record_stream *record_stream_of(const struct mimic_model *model)
+static inline struct record_stream *mimic_record_stream_of(const struct mimic_model *model)
 {
 	return (struct record_stream *)model;
 }
@@ -74,37 +74,37 @@ static inline struct record_stream *record_stream_of(const struct mimic_model *m
 /* file.c */
 
 /* Adds it to the file's list, with a number. 0 or -errno. */
-int record_file_add(struct record_file *file, struct record_stream *stream);
+int mimic_record_file_add(struct record_file *file, struct record_stream *stream);
 /* The number of the last one: its first block is not there, so the next has to have that number. */
-void record_file_take_back(struct record_file *file);
-void record_file_remove(struct record_file *file, struct record_stream *stream);
+void mimic_record_file_take_back(struct record_file *file);
+void mimic_record_file_remove(struct record_file *file, struct record_stream *stream);
 /* In a signal handler, too. 0 or -errno. */
-int record_file_append(struct record_file *file, const void *bytes, size_t size);
+int mimic_record_file_append(struct record_file *file, const void *bytes, size_t size);
 
 /* stream.c */
 
 /* The begin of a call. false: it is not recorded. */
-bool record_enter(struct record_stream *stream);
-void record_leave(struct record_stream *stream);
+bool mimic_record_enter(struct record_stream *stream);
+void mimic_record_leave(struct record_stream *stream);
 /* Within: what the call is, and when. */
-void record_call(struct record_stream *stream, enum record_code code, uint64_t now);
+void mimic_record_call(struct record_stream *stream, enum record_code code, uint64_t now);
 /* The block, as it is, into the file. */
-void record_flush(struct record_stream *stream);
+void mimic_record_flush(struct record_stream *stream);
 /* What has changed of the device's memory since the last time. */
-void record_memory(struct record_stream *stream);
-struct record_stream *record_stream_make(struct record_file *file, const struct record_model *what);
-void record_stream_free(struct record_stream *stream);
+void mimic_record_memory(struct record_stream *stream);
+struct record_stream *mimic_record_stream_make(struct record_file *file, const struct record_model *what);
+void mimic_record_stream_free(struct record_stream *stream);
 
 /* host.c */
 
 /* What the real model gets. */
-void record_host_make(struct record_stream *stream, struct mimic_host *host);
-uint32_t record_abilities(const struct record_stream *stream);
+void mimic_record_host_make(struct record_stream *stream, struct mimic_host *host);
+uint32_t mimic_record_abilities(const struct record_stream *stream);
 /* The thread's job, so that its calls go into its log; NULL: none. */
-void record_host_job(struct record_job *job);
+void mimic_record_host_job(struct record_job *job);
 
 /* calls.c */
 
-extern const struct mimic_model_ops record_ops;
+extern const struct mimic_model_ops mimic_record_ops;
 
 #endif

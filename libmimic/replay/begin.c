@@ -56,8 +56,8 @@ static void take_parameters(struct replay_player *player, const char *text)
 		next = take_line(player, text);
 		if (next)
 			continue;
-		replay_bad(&player->reader, "parameter '%.*s' of a %s is not known",
-			   (int)strcspn(text, "\n"), text, player->kind->name);
+		mimic_replay_bad(&player->reader, "parameter '%.*s' of a %s is not known",
+				 (int)strcspn(text, "\n"), text, player->kind->name);
 		return;
 	}
 }
@@ -82,31 +82,31 @@ static int take_setting(struct replay_player *player, const char *setting, char 
 	return 0;
 }
 
-void replay_read_start(struct replay_player *player)
+void mimic_replay_read_start(struct replay_player *player)
 {
 	struct mimic_replay_result *result = player->result;
 	struct replay_reader *reader = &player->reader;
 	char text[RECORD_TEXT_MAX];
 
-	if (replay_byte(reader) != RECORD_START)
-		replay_bad(reader, "the stream does not begin with its device");
-	replay_text(reader, result->kind, sizeof(result->kind));
+	if (mimic_replay_byte(reader) != RECORD_START)
+		mimic_replay_bad(reader, "the stream does not begin with its device");
+	mimic_replay_text(reader, result->kind, sizeof(result->kind));
 	player->kind = mimic_kind_find(result->kind, strlen(result->kind));
 	if (!player->kind)
-		replay_bad(reader, "a device of a kind that is not known; those that are: %s", mimic_kind_names());
-	replay_text(reader, result->name, sizeof(result->name));
-	replay_text(reader, result->version, sizeof(result->version));
-	replay_text(reader, text, sizeof(text));
+		mimic_replay_bad(reader, "a device of a kind that is not known; those that are: %s", mimic_kind_names());
+	mimic_replay_text(reader, result->name, sizeof(result->name));
+	mimic_replay_text(reader, result->version, sizeof(result->version));
+	mimic_replay_text(reader, text, sizeof(text));
 	if (!reader->is_over)
 		take_parameters(player, text);
-	player->abilities = (uint32_t)replay_limited(reader, "abilities", RECORD_ABILITIES);
-	player->memory_size = (size_t)replay_limited(reader, "a memory's size", RECORD_MEMORY_MAX);
+	player->abilities = (uint32_t)mimic_replay_limited(reader, "abilities", RECORD_ABILITIES);
+	player->memory_size = (size_t)mimic_replay_limited(reader, "a memory's size", RECORD_MEMORY_MAX);
 	/* It is compared piece by piece. */
 	if (player->memory_size % RECORD_CHUNK)
-		replay_bad(reader, "a memory's size of %zu cannot be", player->memory_size);
+		mimic_replay_bad(reader, "a memory's size of %zu cannot be", player->memory_size);
 }
 
-int replay_fail(char *text, size_t size, int error)
+int mimic_replay_fail(char *text, size_t size, int error)
 {
 	snprintf(text, size, "%s", strerror(-error));
 	return error;
@@ -159,14 +159,14 @@ static int make_model(struct replay_player *player)
 	const struct mimic_replay_options *options = player->options;
 	struct mimic_host host;
 
-	replay_host_make(player, &host);
+	mimic_replay_host_make(player, &host);
 	player->destroy = options->create ? options->destroy : player->kind->destroy;
 	player->model = options->create ? options->create(options->context, &host) :
 					  player->kind->create(&player->parameters, &host, player->memory);
 	return player->model ? 0 : -errno;
 }
 
-int replay_make(struct replay_player *player, char *text, size_t size)
+int mimic_replay_make(struct replay_player *player, char *text, size_t size)
 {
 	char wrong[MIMIC_KIND_REASON_MAX];
 	int error = 0;
@@ -184,15 +184,15 @@ int replay_make(struct replay_player *player, char *text, size_t size)
 		error = make_jobs(player);
 	if (!error)
 		error = make_model(player);
-	return error ? replay_fail(text, size, error) : 0;
+	return error ? mimic_replay_fail(text, size, error) : 0;
 }
 
-void replay_unmake(struct replay_player *player)
+void mimic_replay_unmake(struct replay_player *player)
 {
 	if (player->model) {
 		/* Whatever a model still asks has no answer. */
 		player->reader.is_over = true;
-		replay_end_jobs(player);
+		mimic_replay_end_jobs(player);
 		player->destroy(player->model);
 	}
 	for (unsigned int i = 0; player->jobs && i < player->job_count; i++)

@@ -11,18 +11,18 @@ static bool expect_answer(struct replay_player *player)
 {
 	unsigned int recorded;
 
-	if (replay_is_over(player))
+	if (mimic_replay_is_over(player))
 		return false;
-	recorded = replay_byte(&player->reader);
+	recorded = mimic_replay_byte(&player->reader);
 	if (player->reader.is_over)
 		return false;
 	if (recorded == RECORD_ANSWER)
 		return true;
 	if (recorded >= RECORD_WALK && recorded < RECORD_EVENT_END)
-		replay_differ(player, "what the model asks or tells next", replay_code_name(recorded),
-			      "its answer");
+		mimic_replay_differ(player, "what the model asks or tells next",
+				    mimic_replay_code_name(recorded), "its answer");
 	else
-		replay_bad(&player->reader, "a record %u inside of a call cannot be", recorded);
+		mimic_replay_bad(&player->reader, "a record %u inside of a call cannot be", recorded);
 	return false;
 }
 
@@ -31,18 +31,18 @@ static void get_access(struct replay_player *player)
 	struct replay_reader *reader = &player->reader;
 	struct mimic_access *access = &player->access;
 
-	*access = (struct mimic_access){ .owner = replay_number(reader) };
-	access->page = (uint8_t)replay_byte(reader);
-	access->size = (uint8_t)replay_byte(reader);
-	access->is_write = (uint8_t)replay_byte(reader);
-	access->offset = (uint32_t)replay_limited(reader, "an offset", MIMIC_PAGE_SIZE - 1);
-	access->data = replay_number(reader);
+	*access = (struct mimic_access){ .owner = mimic_replay_number(reader) };
+	access->page = (uint8_t)mimic_replay_byte(reader);
+	access->size = (uint8_t)mimic_replay_byte(reader);
+	access->is_write = (uint8_t)mimic_replay_byte(reader);
+	access->offset = (uint32_t)mimic_replay_limited(reader, "an offset", MIMIC_PAGE_SIZE - 1);
+	access->data = mimic_replay_number(reader);
 	if (!access->size || access->size > 8 || access->size & (access->size - 1))
-		replay_bad(reader, "an access of %u bytes cannot be", access->size);
+		mimic_replay_bad(reader, "an access of %u bytes cannot be", access->size);
 	if (access->is_write > 1)
-		replay_bad(reader, "an access of kind %u cannot be", access->is_write);
+		mimic_replay_bad(reader, "an access of kind %u cannot be", access->is_write);
 	if (!access->owner)
-		replay_bad(reader, "an access of nobody cannot be");
+		mimic_replay_bad(reader, "an access of nobody cannot be");
 }
 
 /* All of the call is read: is it one that can be made? */
@@ -57,7 +57,7 @@ static bool begin(struct replay_player *player)
 	player->result->now = player->now;
 	if (!player->options->call)
 		return true;
-	replay_call_text(player, text, sizeof(text));
+	mimic_replay_call_text(player, text, sizeof(text));
 	player->options->call(player->options->context, player->call, player->now, text);
 	return true;
 }
@@ -76,12 +76,12 @@ static void play_access(struct replay_player *player)
 	outcome = player->model->ops->access(player->model, &access, player->now);
 	if (!expect_answer(player))
 		return;
-	recorded = (unsigned int)replay_limited(&player->reader, "an outcome", MIMIC_PARKED);
+	recorded = (unsigned int)mimic_replay_limited(&player->reader, "an outcome", MIMIC_PARKED);
 	if (recorded != outcome)
-		replay_differ(player, "outcome", recorded == MIMIC_DONE ? "done" : "waits",
-			      outcome == MIMIC_DONE ? "done" : "waits");
+		mimic_replay_differ(player, "outcome", recorded == MIMIC_DONE ? "done" : "waits",
+				    outcome == MIMIC_DONE ? "done" : "waits");
 	else if (recorded == MIMIC_DONE)
-		replay_same(player, "answer", replay_number(&player->reader), access.data);
+		mimic_replay_same(player, "answer", mimic_replay_number(&player->reader), access.data);
 }
 
 static void play_stores(struct replay_player *player)
@@ -90,16 +90,17 @@ static void play_stores(struct replay_player *player)
 	size_t count, done;
 
 	get_access(player);
-	count = (size_t)replay_limited(&player->reader, "a number of values", RECORD_VALUES_MAX);
+	count = (size_t)mimic_replay_limited(&player->reader, "a number of values", RECORD_VALUES_MAX);
 	player->detail = count;
-	replay_bytes(&player->reader, values, count * sizeof(*values));
+	mimic_replay_bytes(&player->reader, values, count * sizeof(*values));
 	if (!begin(player))
 		return;
 	done = player->model->ops->store_many(player->model, &player->access, values, count,
 					      player->now);
 	player->result->values += done;
 	if (expect_answer(player))
-		replay_same_count(player, "stores that are done", replay_number(&player->reader), done);
+		mimic_replay_same_count(player, "stores that are done", mimic_replay_number(&player->reader),
+					done);
 }
 
 static void compare_values(struct replay_player *player, const unsigned char *values, size_t count)
@@ -107,15 +108,15 @@ static void compare_values(struct replay_player *player, const unsigned char *va
 	size_t size = player->access.size;
 	char what[64];
 
-	for (size_t i = 0; i < count && !replay_is_over(player); i++) {
+	for (size_t i = 0; i < count && !mimic_replay_is_over(player); i++) {
 		uint64_t recorded = 0, replayed = 0;
 
-		replay_bytes(&player->reader, &recorded, size);
+		mimic_replay_bytes(&player->reader, &recorded, size);
 		memcpy(&replayed, values + i * size, size);
 		if (recorded == replayed)
 			continue;
 		snprintf(what, sizeof(what), "value %zu of the answer", i);
-		replay_same(player, what, recorded, replayed);
+		mimic_replay_same(player, what, recorded, replayed);
 	}
 }
 
@@ -125,7 +126,7 @@ static void play_loads(struct replay_player *player)
 	size_t count, done;
 
 	get_access(player);
-	count = (size_t)replay_limited(&player->reader, "a number of values", RECORD_VALUES_MAX);
+	count = (size_t)mimic_replay_limited(&player->reader, "a number of values", RECORD_VALUES_MAX);
 	player->detail = count;
 	if (!begin(player))
 		return;
@@ -133,7 +134,8 @@ static void play_loads(struct replay_player *player)
 					     player->now);
 	player->result->values += done;
 	if (expect_answer(player) &&
-	    replay_same_count(player, "loads that are done", replay_number(&player->reader), done))
+	    mimic_replay_same_count(player, "loads that are done",
+				    mimic_replay_number(&player->reader), done))
 		compare_values(player, values, done);
 }
 
@@ -141,7 +143,7 @@ static void play_owner(struct replay_player *player)
 {
 	const struct mimic_model_ops *ops = player->model->ops;
 
-	player->detail = replay_number(&player->reader);
+	player->detail = mimic_replay_number(&player->reader);
 	if (!begin(player))
 		return;
 	(player->code == RECORD_CANCEL ? ops->cancel : ops->owner_gone)(player->model, player->detail,
@@ -151,10 +153,10 @@ static void play_owner(struct replay_player *player)
 
 static void play_tick(struct replay_player *player)
 {
-	bool works = replay_limited(&player->reader, "a kind of a tick", player->memory_size ? 1 : 0);
+	bool works = mimic_replay_limited(&player->reader, "a kind of a tick", player->memory_size ? 1 : 0);
 
 	if (works) {
-		replay_memory_read(player);
+		mimic_replay_memory_read(player);
 		memcpy(player->memory, player->last, player->memory_size);
 		memcpy(player->before, player->last, player->memory_size);
 	}
@@ -163,15 +165,15 @@ static void play_tick(struct replay_player *player)
 	player->model->ops->tick(player->model, player->now);
 	if (!expect_answer(player) || !works)
 		return;
-	replay_memory_read(player);
+	mimic_replay_memory_read(player);
 	if (!player->reader.is_over)
-		replay_memory_compare(player, player->before);
+		mimic_replay_memory_compare(player, player->before);
 }
 
 static void play_invalidate(struct replay_player *player)
 {
-	uint64_t start = replay_number(&player->reader);
-	uint64_t end = replay_number(&player->reader);
+	uint64_t start = mimic_replay_number(&player->reader);
+	uint64_t end = mimic_replay_number(&player->reader);
 
 	player->detail = start;
 	if (!begin(player))
@@ -203,19 +205,20 @@ static bool has_jobs_out(const struct replay_player *player)
 
 static void play_restore(struct replay_player *player)
 {
-	size_t size = (size_t)replay_limited(&player->reader, "an image's size", RECORD_IMAGE_MAX);
-	unsigned char *image = replay_reader_more(&player->reader) ? malloc(size + 1) : NULL;
+	size_t size = (size_t)mimic_replay_limited(&player->reader, "an image's size", RECORD_IMAGE_MAX);
+	unsigned char *image = mimic_replay_reader_more(&player->reader) ? malloc(size + 1) : NULL;
 	int error;
 
 	if (!image)
 		return;
-	replay_bytes(&player->reader, image, size);
+	mimic_replay_bytes(&player->reader, image, size);
 	if (has_jobs_out(player))
-		replay_bad(&player->reader, "a state that is restored while a job is out cannot be");
+		mimic_replay_bad(&player->reader, "a state that is restored while a job is out cannot be");
 	if (begin(player)) {
 		error = player->model->ops->restore(player->model, image, size);
 		if (expect_answer(player))
-			replay_same_count(player, "outcome", replay_byte(&player->reader), error != 0);
+			mimic_replay_same_count(player, "outcome", mimic_replay_byte(&player->reader),
+						error != 0);
 	}
 	free(image);
 }
@@ -227,11 +230,11 @@ static void play_attach(struct replay_player *player)
 	unsigned int context;
 
 	if (!count) {
-		replay_bad(&player->reader, "a context of a %s cannot be", player->kind->name);
+		mimic_replay_bad(&player->reader, "a context of a %s cannot be", player->kind->name);
 		return;
 	}
-	context = (unsigned int)replay_limited(&player->reader, "a context", count - 1);
-	player->detail = replay_number(&player->reader);
+	context = (unsigned int)mimic_replay_limited(&player->reader, "a context", count - 1);
+	player->detail = mimic_replay_number(&player->reader);
 	if (!begin(player))
 		return;
 	contexts->attach(player->model, context, player->detail, player->now);
@@ -244,10 +247,10 @@ static void play_events(struct replay_player *player)
 	uint64_t events;
 
 	if (!player->kind->take_events) {
-		replay_bad(&player->reader, "an event of a %s cannot be", player->kind->name);
+		mimic_replay_bad(&player->reader, "an event of a %s cannot be", player->kind->name);
 		return;
 	}
-	player->detail = enables ? replay_number(&player->reader) : 0;
+	player->detail = enables ? mimic_replay_number(&player->reader) : 0;
 	if (!begin(player))
 		return;
 	if (enables) {
@@ -257,7 +260,7 @@ static void play_events(struct replay_player *player)
 	}
 	events = player->kind->take_events(player->model, player->now);
 	if (expect_answer(player))
-		replay_same(player, "events", replay_number(&player->reader), events);
+		mimic_replay_same(player, "events", mimic_replay_number(&player->reader), events);
 }
 
 /* --- jobs ------------------------------------------------------------------------------------- */
@@ -265,10 +268,10 @@ static void play_events(struct replay_player *player)
 static struct replay_job *get_job(struct replay_player *player)
 {
 	if (!player->job_count) {
-		replay_bad(&player->reader, "a job cannot be here");
+		mimic_replay_bad(&player->reader, "a job cannot be here");
 		return NULL;
 	}
-	player->detail = replay_limited(&player->reader, "a job", player->job_count - 1);
+	player->detail = mimic_replay_limited(&player->reader, "a job", player->job_count - 1);
 	return player->reader.is_over ? NULL : &player->jobs[player->detail];
 }
 
@@ -279,29 +282,30 @@ static void play_take(struct replay_player *player)
 	if (!job)
 		return;
 	if (job->job) {
-		replay_bad(&player->reader, "a job that is out already is taken");
+		mimic_replay_bad(&player->reader, "a job that is out already is taken");
 		return;
 	}
-	replay_memory_read(player);
+	mimic_replay_memory_read(player);
 	if (!begin(player))
 		return;
 	job->job = player->kind->jobs->take(player->model);
 	job->has_run = false;
 	memcpy(job->found, player->last, player->memory_size);
 	if (!job->job)
-		replay_differ(player, "job that there is to do", "1", "none");
+		mimic_replay_differ(player, "job that there is to do", "1", "none");
 }
 
 /* Its own answer is that it has come back. */
 static void play_run(struct replay_player *player)
 {
 	struct replay_job *job = get_job(player);
-	unsigned int steps = (unsigned int)replay_limited(&player->reader, "a number of steps", UINT32_MAX);
+	unsigned int steps =
+		(unsigned int)mimic_replay_limited(&player->reader, "a number of steps", UINT32_MAX);
 
 	if (!job)
 		return;
 	if (!job->job || job->has_run) {
-		replay_bad(&player->reader, "a job that was not taken runs");
+		mimic_replay_bad(&player->reader, "a job that was not taken runs");
 		return;
 	}
 	if (!begin(player))
@@ -314,11 +318,11 @@ static void play_run(struct replay_player *player)
 	player->in_job = false;
 	job->has_run = true;
 	if (!expect_answer(player) ||
-	    !replay_same_count(player, "steps of the job", steps, player->kind->jobs->steps(job->job)))
+	    !mimic_replay_same_count(player, "steps of the job", steps, player->kind->jobs->steps(job->job)))
 		return;
-	replay_memory_read(player);
+	mimic_replay_memory_read(player);
 	if (!player->reader.is_over)
-		replay_memory_compare(player, job->found);
+		mimic_replay_memory_compare(player, job->found);
 }
 
 static void play_done(struct replay_player *player)
@@ -329,7 +333,7 @@ static void play_done(struct replay_player *player)
 	if (!job)
 		return;
 	if (!job->job || !job->has_run) {
-		replay_bad(&player->reader, "a job that has not run is done");
+		mimic_replay_bad(&player->reader, "a job that has not run is done");
 		return;
 	}
 	if (!begin(player))
@@ -340,7 +344,7 @@ static void play_done(struct replay_player *player)
 	expect_answer(player);
 }
 
-void replay_end_jobs(struct replay_player *player)
+void mimic_replay_end_jobs(struct replay_player *player)
 {
 	for (unsigned int i = 0; i < player->job_count; i++) {
 		struct replay_job *job = &player->jobs[i];
@@ -375,13 +379,13 @@ static void (*const calls[RECORD_CALL_END])(struct replay_player *player) = {
 	[RECORD_JOB_DONE] = play_done,
 };
 
-void replay_play(struct replay_player *player, unsigned int code)
+void mimic_replay_play(struct replay_player *player, unsigned int code)
 {
 	if (code >= RECORD_CALL_END || !calls[code]) {
-		replay_bad(&player->reader, "a record %u where a call is due cannot be", code);
+		mimic_replay_bad(&player->reader, "a record %u where a call is due cannot be", code);
 		return;
 	}
 	player->code = (enum record_code)code;
-	player->now += record_unzigzag(replay_number(&player->reader));
+	player->now += mimic_record_unzigzag(mimic_replay_number(&player->reader));
 	calls[code](player);
 }

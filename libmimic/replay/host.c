@@ -13,14 +13,15 @@ static bool expect(struct replay_player *player, enum record_code code, const ch
 {
 	unsigned int recorded;
 
-	if (replay_is_over(player))
+	if (mimic_replay_is_over(player))
 		return false;
-	recorded = replay_byte(&player->reader);
+	recorded = mimic_replay_byte(&player->reader);
 	if (player->reader.is_over)
 		return false;
 	if (recorded != code) {
-		replay_differ(player, "what the model asks or tells next", replay_code_name(recorded),
-			      asked ? asked : replay_code_name(code));
+		mimic_replay_differ(player, "what the model asks or tells next",
+				    mimic_replay_code_name(recorded),
+				    asked ? asked : mimic_replay_code_name(code));
 		return false;
 	}
 	if (!player->in_job)
@@ -34,18 +35,18 @@ static bool expect_port(struct replay_port *port, enum record_code code, uint64_
 	struct replay_player *player = port->player;
 	char asked[96];
 
-	if (replay_is_over(player))
+	if (mimic_replay_is_over(player))
 		return false;
-	snprintf(asked, sizeof(asked), "%s, address 0x%llx, %zu of %zu bytes", replay_code_name(code),
+	snprintf(asked, sizeof(asked), "%s, address 0x%llx, %zu of %zu bytes", mimic_replay_code_name(code),
 		 (unsigned long long)address, count, size);
 	return expect(player, code, asked) &&
-	       replay_same_count(player, "number of the address space", replay_number(&player->reader),
-				 port->number);
+	       mimic_replay_same_count(player, "number of the address space",
+				       mimic_replay_number(&player->reader), port->number);
 }
 
 static bool same_number(struct replay_player *player, const char *what, uint64_t replayed)
 {
-	return replay_same(player, what, replay_number(&player->reader), replayed);
+	return mimic_replay_same(player, what, mimic_replay_number(&player->reader), replayed);
 }
 
 static bool same_addresses(struct replay_player *player, const uint64_t *addresses, size_t count)
@@ -53,8 +54,8 @@ static bool same_addresses(struct replay_player *player, const uint64_t *address
 	uint64_t recorded = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		recorded += record_unzigzag(replay_number(&player->reader));
-		if (!replay_same(player, "address", recorded, addresses[i]))
+		recorded += mimic_record_unzigzag(mimic_replay_number(&player->reader));
+		if (!mimic_replay_same(player, "address", recorded, addresses[i]))
 			return false;
 	}
 	return true;
@@ -67,13 +68,13 @@ static bool same_bytes(struct replay_player *player, const void *bytes, size_t s
 
 	for (size_t done = 0, piece; done < size; done += piece) {
 		piece = size - done < sizeof(recorded) ? size - done : sizeof(recorded);
-		replay_bytes(&player->reader, recorded, piece);
+		mimic_replay_bytes(&player->reader, recorded, piece);
 		if (player->reader.is_over)
 			return false;
 		for (size_t i = 0; i < piece; i++) {
 			if (recorded[i] != replayed[done + i])
-				return replay_same(player, "a byte that is written", recorded[i],
-						   replayed[done + i]);
+				return mimic_replay_same(player, "a byte that is written", recorded[i],
+							 replayed[done + i]);
 		}
 	}
 	return true;
@@ -82,13 +83,13 @@ static bool same_bytes(struct replay_player *player, const void *bytes, size_t s
 /* A call's outcome: not 0 if it failed. */
 static int get_error(struct replay_player *player)
 {
-	return replay_limited(&player->reader, "an outcome", 1) ? -EFAULT : 0;
+	return mimic_replay_limited(&player->reader, "an outcome", 1) ? -EFAULT : 0;
 }
 
 /* How many of `count` came, or -EINPROGRESS. */
 static long get_count(struct replay_player *player, size_t count)
 {
-	uint64_t got = replay_limited(&player->reader, "a count of rows", count + 1);
+	uint64_t got = mimic_replay_limited(&player->reader, "a count of rows", count + 1);
 
 	return got > count ? -EINPROGRESS : (long)got;
 }
@@ -105,7 +106,7 @@ static int port_walk(void *context, uint64_t address, uint64_t *frame)
 		return -EFAULT;
 	error = get_error(player);
 	if (!error)
-		*frame = replay_number(&player->reader);
+		*frame = mimic_replay_number(&player->reader);
 	return error;
 }
 
@@ -124,7 +125,7 @@ static long port_gather(void *context, const uint64_t *addresses, size_t count, 
 	got = get_count(player, count);
 	for (long i = 0; i < got; i++) {
 		values[i] = 0;
-		replay_bytes(&player->reader, &values[i], size);
+		mimic_replay_bytes(&player->reader, &values[i], size);
 	}
 	if (got > 0)
 		player->result->bytes_read += (uint64_t)got * size;
@@ -142,7 +143,7 @@ static int port_read(void *context, uint64_t address, void *buffer, size_t size)
 	    !same_number(player, "address", address) || !same_number(player, "bytes to read", size))
 		return -EFAULT;
 	error = get_error(player);
-	replay_bytes(&player->reader, buffer, size);
+	mimic_replay_bytes(&player->reader, buffer, size);
 	player->result->bytes_read += size;
 	return error;
 }
@@ -168,7 +169,7 @@ static long port_read_rows(void *context, const uint64_t *addresses, size_t coun
 	got = get_count(player, count);
 	for (long i = 0; i < got; i++) {
 		memset((char *)rows + 64 * i, 0, 64);
-		replay_bytes(&player->reader, (char *)rows + 64 * i, size);
+		mimic_replay_bytes(&player->reader, (char *)rows + 64 * i, size);
 	}
 	if (got > 0)
 		player->result->bytes_read += (uint64_t)got * size;
@@ -196,8 +197,8 @@ static bool same_block(struct replay_port *port, enum record_code code, uint64_t
 {
 	return expect_port(port, code, address, count, size) &&
 	       same_number(port->player, "address", address) &&
-	       replay_same(port->player, "distance of the rows",
-			   record_unzigzag(replay_number(&port->player->reader)), stride) &&
+	       mimic_replay_same(port->player, "distance of the rows",
+				 mimic_record_unzigzag(mimic_replay_number(&port->player->reader)), stride) &&
 	       same_number(port->player, "bytes of a row", size) &&
 	       same_number(port->player, "number of rows", count);
 }
@@ -213,7 +214,7 @@ static long port_read_block(void *context, uint64_t address, uint64_t stride, si
 		return 0;
 	got = get_count(player, count);
 	for (long i = 0; i < got; i++)
-		replay_bytes(&player->reader, (char *)buffer + (size_t)i * buffer_stride, size);
+		mimic_replay_bytes(&player->reader, (char *)buffer + (size_t)i * buffer_stride, size);
 	if (got > 0)
 		player->result->bytes_read += (uint64_t)got * size;
 	return got;
@@ -251,7 +252,7 @@ static int port_atomic(void *context, uint64_t address, enum mimic_atomic operat
 		return -EFAULT;
 	error = get_error(player);
 	if (!error)
-		*old = (uint32_t)replay_number(&player->reader);
+		*old = (uint32_t)mimic_replay_number(&player->reader);
 	return error;
 }
 
@@ -292,7 +293,8 @@ static void host_complete(void *context, uint64_t owner, uint64_t data)
 	if (!expect(player, RECORD_COMPLETE, told))
 		return;
 	player->result->completions++;
-	if (replay_same_count(player, "whose access is complete", replay_number(&player->reader), owner))
+	if (mimic_replay_same_count(player, "whose access is complete", mimic_replay_number(&player->reader),
+				    owner))
 		same_number(player, "answer of an access that has waited", data);
 }
 
@@ -312,22 +314,22 @@ static void host_report(void *context, const char *text)
 
 	if (!expect(player, RECORD_REPORT, text))
 		return;
-	length = (size_t)replay_limited(&player->reader, "a text's length", RECORD_TEXT_MAX);
+	length = (size_t)mimic_replay_limited(&player->reader, "a text's length", RECORD_TEXT_MAX);
 	kept = length < sizeof(recorded) ? length : sizeof(recorded) - 1;
-	replay_bytes(&player->reader, recorded, kept);
+	mimic_replay_bytes(&player->reader, recorded, kept);
 	recorded[kept] = '\0';
 	for (char *at = recorded; at < recorded + kept; at++)
 		*at = *at < ' ' || *at > '~' ? '?' : *at;
 	while (length-- > kept)
-		replay_byte(&player->reader);
+		mimic_replay_byte(&player->reader);
 	if (!player->reader.is_over && strncmp(recorded, text, kept))
-		replay_differ(player, "what the device reports", recorded, text);
+		mimic_replay_differ(player, "what the device reports", recorded, text);
 }
 
 static enum mimic_fault_answer get_answer(struct replay_player *player)
 {
-	return (enum mimic_fault_answer)replay_limited(&player->reader, "an answer to a page fault",
-						       MIMIC_FAULT_STALL);
+	return (enum mimic_fault_answer)mimic_replay_limited(&player->reader, "an answer to a page fault",
+							     MIMIC_FAULT_STALL);
 }
 
 static enum mimic_fault_answer host_page_fault(void *context, uint64_t address, unsigned int source)
@@ -348,7 +350,7 @@ static bool take_port(struct replay_player *player, unsigned int number, uint32_
 	if (number && !port->player)
 		make_port(player, number, abilities);
 	else if (abilities != (number ? port->abilities : 0))
-		replay_bad(&player->reader, "a memory %u with other abilities than before", number);
+		mimic_replay_bad(&player->reader, "a memory %u with other abilities than before", number);
 	return number && !player->reader.is_over;
 }
 
@@ -361,9 +363,9 @@ static const struct mimic_memory *host_memory_of(void *context, uint64_t address
 	if (!expect(player, RECORD_MEMORY_OF, NULL) ||
 	    !same_number(player, "number of the address space", address_space))
 		return NULL;
-	number = (unsigned int)replay_limited(&player->reader, "a number of a memory",
-					      RECORD_PORTS_MAX - 1);
-	abilities = (uint32_t)replay_limited(&player->reader, "abilities", RECORD_ABILITIES);
+	number = (unsigned int)mimic_replay_limited(&player->reader, "a number of a memory",
+						    RECORD_PORTS_MAX - 1);
+	abilities = (uint32_t)mimic_replay_limited(&player->reader, "abilities", RECORD_ABILITIES);
 	if (!take_port(player, number, abilities))
 		return NULL;
 	return &player->ports[number].memory;
@@ -382,7 +384,7 @@ static enum mimic_fault_answer host_context_fault(void *context, unsigned int de
 	return get_answer(player);
 }
 
-void replay_host_make(struct replay_player *player, struct mimic_host *host)
+void mimic_replay_host_make(struct replay_player *player, struct mimic_host *host)
 {
 	uint32_t abilities = player->abilities;
 

@@ -5,17 +5,17 @@
 
 #include "libmimic/replay/player.h"
 
-void replay_memory_read(struct replay_player *player)
+void mimic_replay_memory_read(struct replay_player *player)
 {
 	uint64_t chunks = player->memory_size / RECORD_CHUNK, at = 0, same, count;
 
 	for (;;) {
-		same = replay_limited(&player->reader, "a place in the device's memory", chunks - at);
+		same = mimic_replay_limited(&player->reader, "a place in the device's memory", chunks - at);
 		at += same;
-		count = replay_limited(&player->reader, "a piece of the device's memory", chunks - at);
+		count = mimic_replay_limited(&player->reader, "a piece of the device's memory", chunks - at);
 		if (!count)
 			return;
-		replay_bytes(&player->reader, player->last + at * RECORD_CHUNK, count * RECORD_CHUNK);
+		mimic_replay_bytes(&player->reader, player->last + at * RECORD_CHUNK, count * RECORD_CHUNK);
 		at += count;
 	}
 }
@@ -27,7 +27,7 @@ static void differ_at(struct replay_player *player, size_t at)
 	snprintf(what, sizeof(what), "byte %#zx of the device's memory", at);
 	snprintf(recorded, sizeof(recorded), "0x%02x", player->last[at]);
 	snprintf(replayed, sizeof(replayed), "0x%02x", player->memory[at]);
-	replay_differ(player, what, recorded, replayed);
+	mimic_replay_differ(player, what, recorded, replayed);
 }
 
 static bool compare_chunk(struct replay_player *player, const unsigned char *before, size_t chunk)
@@ -44,7 +44,7 @@ static bool compare_chunk(struct replay_player *player, const unsigned char *bef
 	return true;
 }
 
-void replay_memory_compare(struct replay_player *player, const unsigned char *before)
+void mimic_replay_memory_compare(struct replay_player *player, const unsigned char *before)
 {
 	for (size_t at = 0; at < player->memory_size; at += RECORD_CHUNK) {
 		if (memcmp(player->memory + at, player->last + at, RECORD_CHUNK) &&

@@ -13,22 +13,22 @@ struct mimic_replay {
 
 /* --- differences --------------------------------------------------------------------------- */
 
-bool replay_is_over(struct replay_player *player)
+bool mimic_replay_is_over(struct replay_player *player)
 {
 	return player->result->difference.exists || player->reader.is_over;
 }
 
-void replay_differ(struct replay_player *player, const char *what, const char *recorded,
-		   const char *replayed)
+void mimic_replay_differ(struct replay_player *player, const char *what, const char *recorded,
+			 const char *replayed)
 {
 	struct mimic_replay_difference *difference = &player->result->difference;
 
-	if (replay_is_over(player))
+	if (mimic_replay_is_over(player))
 		return;
 	difference->exists = true;
 	difference->call = player->call;
 	difference->now = player->now;
-	replay_call_text(player, difference->asked, sizeof(difference->asked));
+	mimic_replay_call_text(player, difference->asked, sizeof(difference->asked));
 	snprintf(difference->what, sizeof(difference->what), "%s", what);
 	snprintf(difference->recorded, sizeof(difference->recorded), "%s", recorded);
 	snprintf(difference->replayed, sizeof(difference->replayed), "%s", replayed);
@@ -40,24 +40,24 @@ static bool same(struct replay_player *player, const char *what, uint64_t record
 	char before[32], after[32];
 
 	/* What was not there was not recorded. */
-	if (replay_is_over(player))
+	if (mimic_replay_is_over(player))
 		return false;
 	if (recorded == replayed)
 		return true;
 	snprintf(before, sizeof(before), format, (unsigned long long)recorded);
 	snprintf(after, sizeof(after), format, (unsigned long long)replayed);
-	replay_differ(player, what, before, after);
+	mimic_replay_differ(player, what, before, after);
 	return false;
 }
 
-bool replay_same(struct replay_player *player, const char *what, uint64_t recorded,
-		 uint64_t replayed)
+bool mimic_replay_same(struct replay_player *player, const char *what, uint64_t recorded,
+		       uint64_t replayed)
 {
 	return same(player, what, recorded, replayed, "0x%llx");
 }
 
-bool replay_same_count(struct replay_player *player, const char *what, uint64_t recorded,
-		       uint64_t replayed)
+bool mimic_replay_same_count(struct replay_player *player, const char *what, uint64_t recorded,
+			     uint64_t replayed)
 {
 	return same(player, what, recorded, replayed, "%llu");
 }
@@ -70,41 +70,43 @@ static void compare_counters(struct replay_player *player)
 	size_t count = player->model->ops->counters(player->model, values, MIMIC_KIND_COUNTERS_MAX);
 	char what[64];
 
-	if (!replay_same_count(player, "number of counters", replay_number(&player->reader), count))
+	if (!mimic_replay_same_count(player, "number of counters", mimic_replay_number(&player->reader),
+				     count))
 		return;
 	for (size_t i = 0; i < count; i++) {
-		recorded = replay_number(&player->reader);
+		recorded = mimic_replay_number(&player->reader);
 		if (recorded == values[i])
 			continue;
 		snprintf(what, sizeof(what), "counter %s", player->kind->counters[i]);
-		replay_same_count(player, what, recorded, values[i]);
+		mimic_replay_same_count(player, what, recorded, values[i]);
 	}
 }
 
 /* Was the end reached? */
 static bool play_end(struct replay_player *player)
 {
-	uint64_t calls = replay_number(&player->reader);
-	uint64_t events = replay_number(&player->reader);
+	uint64_t calls = mimic_replay_number(&player->reader);
+	uint64_t events = mimic_replay_number(&player->reader);
 
 	player->code = RECORD_END;
 	if (calls != player->call || events != player->events)
-		replay_bad(&player->reader, "the end counts %llu calls and %llu events, and there are %llu and %llu",
-			   (unsigned long long)calls, (unsigned long long)events,
-			   (unsigned long long)player->call, (unsigned long long)player->events);
+		mimic_replay_bad(&player->reader,
+				 "the end counts %llu calls and %llu events, and there are %llu and %llu",
+				 (unsigned long long)calls, (unsigned long long)events,
+				 (unsigned long long)player->call, (unsigned long long)player->events);
 	compare_counters(player);
 	return !player->reader.is_over;
 }
 
 static enum mimic_replay_end play_all(struct replay_player *player)
 {
-	while (!player->result->difference.exists && replay_reader_more(&player->reader)) {
-		unsigned int code = replay_byte(&player->reader);
+	while (!player->result->difference.exists && mimic_replay_reader_more(&player->reader)) {
+		unsigned int code = mimic_replay_byte(&player->reader);
 
 		if (code == RECORD_END && play_end(player))
 			return MIMIC_REPLAY_WHOLE;
 		if (code != RECORD_END)
-			replay_play(player, code);
+			mimic_replay_play(player, code);
 		if (!player->result->start)
 			player->result->start = player->now;
 	}
@@ -116,7 +118,7 @@ static enum mimic_replay_end play_all(struct replay_player *player)
 int mimic_replay_open(struct mimic_replay **replay, const char *path, char *text, size_t size)
 {
 	struct mimic_replay *made = calloc(1, sizeof(*made));
-	int error = made ? replay_file_open(&made->file, path, text, size) : -ENOMEM;
+	int error = made ? mimic_replay_file_open(&made->file, path, text, size) : -ENOMEM;
 
 	if (error) {
 		free(made);
@@ -128,7 +130,7 @@ int mimic_replay_open(struct mimic_replay **replay, const char *path, char *text
 
 void mimic_replay_close(struct mimic_replay *replay)
 {
-	replay_file_close(&replay->file);
+	mimic_replay_file_close(&replay->file);
 	free(replay);
 }
 
@@ -151,20 +153,20 @@ int mimic_replay_run(struct mimic_replay *replay, unsigned int stream,
 
 	memset(result, 0, sizeof(*result));
 	if (!player)
-		return replay_fail(text, size, -ENOMEM);
+		return mimic_replay_fail(text, size, -ENOMEM);
 	player->options = options;
 	player->result = result;
-	replay_reader_start(&player->reader, &replay->file, stream);
-	replay_read_start(player);
+	mimic_replay_reader_start(&player->reader, &replay->file, stream);
+	mimic_replay_read_start(player);
 	if (player->reader.is_over) {
 		result->end = player->reader.damage.exists ? MIMIC_REPLAY_BAD : MIMIC_REPLAY_CUT;
 	} else {
-		error = replay_make(player, text, size);
+		error = mimic_replay_make(player, text, size);
 		if (!error)
 			result->end = play_all(player);
 	}
 	result->damage = player->reader.damage;
-	replay_unmake(player);
+	mimic_replay_unmake(player);
 	free(player);
 	return error;
 }

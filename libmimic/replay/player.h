@@ -51,45 +51,45 @@ struct replay_player {
 /* player.c */
 
 /* Is there nothing more to do? Then all answers are those of memory that is not there. */
-bool replay_is_over(struct replay_player *player);
+bool mimic_replay_is_over(struct replay_player *player);
 /* Once, the first one. */
-void replay_differ(struct replay_player *player, const char *what, const char *recorded,
-		   const char *replayed);
+void mimic_replay_differ(struct replay_player *player, const char *what, const char *recorded,
+			 const char *replayed);
 /* Is it as recorded? Else it is the difference. */
-bool replay_same(struct replay_player *player, const char *what, uint64_t recorded,
-		 uint64_t replayed);
-bool replay_same_count(struct replay_player *player, const char *what, uint64_t recorded,
+bool mimic_replay_same(struct replay_player *player, const char *what, uint64_t recorded,
 		       uint64_t replayed);
+bool mimic_replay_same_count(struct replay_player *player, const char *what, uint64_t recorded,
+			     uint64_t replayed);
 /* The call, for people. */
-void replay_call_text(const struct replay_player *player, char *text, size_t size);
-const char *replay_code_name(unsigned int code);
+void mimic_replay_call_text(const struct replay_player *player, char *text, size_t size);
+const char *mimic_replay_code_name(unsigned int code);
 
 /* begin.c */
 
 /* The stream's first record: what device it is. */
-void replay_read_start(struct replay_player *player);
+void mimic_replay_read_start(struct replay_player *player);
 /* The device. 0, or -errno with a text. */
-int replay_make(struct replay_player *player, char *text, size_t size);
-void replay_unmake(struct replay_player *player);
+int mimic_replay_make(struct replay_player *player, char *text, size_t size);
+void mimic_replay_unmake(struct replay_player *player);
 /* The text of an error, which it returns. */
-int replay_fail(char *text, size_t size, int error);
+int mimic_replay_fail(char *text, size_t size, int error);
 
 /* host.c */
 
-void replay_host_make(struct replay_player *player, struct mimic_host *host);
+void mimic_replay_host_make(struct replay_player *player, struct mimic_host *host);
 
 /* calls.c */
 
 /* A record that is a call; all of it. */
-void replay_play(struct replay_player *player, unsigned int code);
+void mimic_replay_play(struct replay_player *player, unsigned int code);
 /* Jobs that are out when nothing more comes: a model must have them back. */
-void replay_end_jobs(struct replay_player *player);
+void mimic_replay_end_jobs(struct replay_player *player);
 
 /* memory.c */
 
 /* What of the device's memory the recording says has changed, into player->last. */
-void replay_memory_read(struct replay_player *player);
+void mimic_replay_memory_read(struct replay_player *player);
 /* A job has run that found `before`: is what it changed as recorded? Then it is all as recorded. */
-void replay_memory_compare(struct replay_player *player, const unsigned char *before);
+void mimic_replay_memory_compare(struct replay_player *player, const unsigned char *before);
 
 #endif

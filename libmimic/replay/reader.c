@@ -75,8 +75,8 @@ static int read_payload(int fd, uint64_t offset, const struct record_block_heade
 	if (got < header->length)
 		return damage(bad, offset + sizeof(*header) + got, "cut off inside of the block at offset %llu",
 			      (unsigned long long)offset);
-	checksum = record_crc32c(0, header, offsetof(struct record_block_header, checksum));
-	if (record_crc32c(checksum, payload, header->length) != header->checksum)
+	checksum = mimic_record_crc32c(0, header, offsetof(struct record_block_header, checksum));
+	if (mimic_record_crc32c(checksum, payload, header->length) != header->checksum)
 		return damage(bad, offset, "block at offset %llu: checksum does not match",
 			      (unsigned long long)offset);
 	return 0;
@@ -88,7 +88,7 @@ static int check_file_header(int fd, char *text, size_t size)
 {
 	struct record_file_header header;
 	size_t got = read_at(fd, &header, sizeof(header), 0);
-	uint32_t checksum = record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
+	uint32_t checksum = mimic_record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
 
 	if (got < sizeof(header.magic) || memcmp(header.magic, RECORD_MAGIC, sizeof(header.magic))) {
 		snprintf(text, size, "not a recording of mimic");
@@ -227,7 +227,7 @@ static int open_regular(const char *path)
 	return error;
 }
 
-int replay_file_open(struct replay_file *file, const char *path, char *text, size_t size)
+int mimic_replay_file_open(struct replay_file *file, const char *path, char *text, size_t size)
 {
 	int error;
 
@@ -236,7 +236,7 @@ int replay_file_open(struct replay_file *file, const char *path, char *text, siz
 		snprintf(text, size, "%s", file->fd == -ESPIPE ? "not a regular file" : strerror(-file->fd));
 		return file->fd;
 	}
-	record_crc32c_prepare();
+	mimic_record_crc32c_prepare();
 	error = check_file_header(file->fd, text, size);
 	if (!error) {
 		error = scan_blocks(file);
@@ -244,11 +244,11 @@ int replay_file_open(struct replay_file *file, const char *path, char *text, siz
 			snprintf(text, size, "%s", strerror(-error));
 	}
 	if (error)
-		replay_file_close(file);
+		mimic_replay_file_close(file);
 	return error;
 }
 
-void replay_file_close(struct replay_file *file)
+void mimic_replay_file_close(struct replay_file *file)
 {
 	close(file->fd);
 	free(file->blocks);
@@ -257,8 +257,8 @@ void replay_file_close(struct replay_file *file)
 
 /* --- records ------------------------------------------------------------------------------------ */
 
-void replay_reader_start(struct replay_reader *reader, const struct replay_file *file,
-			 uint32_t stream)
+void mimic_replay_reader_start(struct replay_reader *reader, const struct replay_file *file,
+			       uint32_t stream)
 {
 	reader->file = file;
 	reader->stream = stream;
@@ -289,7 +289,7 @@ static bool load_block(struct replay_reader *reader)
 	return true;
 }
 
-bool replay_reader_more(struct replay_reader *reader)
+bool mimic_replay_reader_more(struct replay_reader *reader)
 {
 	if (reader->is_over)
 		return false;
@@ -301,17 +301,17 @@ bool replay_reader_more(struct replay_reader *reader)
 	return false;
 }
 
-unsigned int replay_byte(struct replay_reader *reader)
+unsigned int mimic_replay_byte(struct replay_reader *reader)
 {
-	return replay_reader_more(reader) ? reader->payload[reader->at++] : 0;
+	return mimic_replay_reader_more(reader) ? reader->payload[reader->at++] : 0;
 }
 
-uint64_t replay_number(struct replay_reader *reader)
+uint64_t mimic_replay_number(struct replay_reader *reader)
 {
 	uint64_t value = 0;
 
 	for (unsigned int shift = 0; shift < 64; shift += 7) {
-		unsigned int byte = replay_byte(reader);
+		unsigned int byte = mimic_replay_byte(reader);
 
 		if (shift == 63 && byte > 1)
 			break;
@@ -319,15 +319,15 @@ uint64_t replay_number(struct replay_reader *reader)
 		if (!(byte & 128))
 			return value;
 	}
-	replay_bad(reader, "a number of more than 64 bits");
+	mimic_replay_bad(reader, "a number of more than 64 bits");
 	return 0;
 }
 
-void replay_bytes(struct replay_reader *reader, void *bytes, size_t size)
+void mimic_replay_bytes(struct replay_reader *reader, void *bytes, size_t size)
 {
 	unsigned char *to = bytes;
 
-	while (size && replay_reader_more(reader)) {
+	while (size && mimic_replay_reader_more(reader)) {
 		size_t there = reader->length - reader->at;
 		size_t piece = size < there ? size : there;
 
@@ -339,30 +339,30 @@ void replay_bytes(struct replay_reader *reader, void *bytes, size_t size)
 	memset(to, 0, size);
 }
 
-void replay_text(struct replay_reader *reader, char *text, size_t size)
+void mimic_replay_text(struct replay_reader *reader, char *text, size_t size)
 {
-	size_t length = (size_t)replay_limited(reader, "a text's length", size - 1);
+	size_t length = (size_t)mimic_replay_limited(reader, "a text's length", size - 1);
 
-	replay_bytes(reader, text, length);
+	mimic_replay_bytes(reader, text, length);
 	text[length] = '\0';
 	/* They are printed, and a terminal would obey them. */
 	for (size_t i = 0; i < length; i++) {
 		if (text[i] != '\n' && (text[i] < ' ' || text[i] > '~'))
-			replay_bad(reader, "a text with a character %d in it", text[i]);
+			mimic_replay_bad(reader, "a text with a character %d in it", text[i]);
 	}
 }
 
-uint64_t replay_limited(struct replay_reader *reader, const char *name, uint64_t most)
+uint64_t mimic_replay_limited(struct replay_reader *reader, const char *name, uint64_t most)
 {
-	uint64_t value = replay_number(reader);
+	uint64_t value = mimic_replay_number(reader);
 
 	if (value <= most)
 		return value;
-	replay_bad(reader, "%s of %llu cannot be", name, (unsigned long long)value);
+	mimic_replay_bad(reader, "%s of %llu cannot be", name, (unsigned long long)value);
 	return 0;
 }
 
-void replay_bad(struct replay_reader *reader, const char *format, ...)
+void mimic_replay_bad(struct replay_reader *reader, const char *format, ...)
 {
 	struct mimic_replay_damage *bad = &reader->damage;
 	va_list arguments;

@@ -33,23 +33,23 @@ struct replay_reader {
 };
 
 /* 0, or -errno with a text. */
-int replay_file_open(struct replay_file *file, const char *path, char *text, size_t size);
-void replay_file_close(struct replay_file *file);
+int mimic_replay_file_open(struct replay_file *file, const char *path, char *text, size_t size);
+void mimic_replay_file_close(struct replay_file *file);
 
-void replay_reader_start(struct replay_reader *reader, const struct replay_file *file,
-			 uint32_t stream);
+void mimic_replay_reader_start(struct replay_reader *reader, const struct replay_file *file,
+			       uint32_t stream);
 /* false: there are none left, or it is over. */
-bool replay_reader_more(struct replay_reader *reader);
-unsigned int replay_byte(struct replay_reader *reader);
-uint64_t replay_number(struct replay_reader *reader);
+bool mimic_replay_reader_more(struct replay_reader *reader);
+unsigned int mimic_replay_byte(struct replay_reader *reader);
+uint64_t mimic_replay_number(struct replay_reader *reader);
 /* What is missing is 0. */
-void replay_bytes(struct replay_reader *reader, void *bytes, size_t size);
+void mimic_replay_bytes(struct replay_reader *reader, void *bytes, size_t size);
 /* A text of at most size - 1 bytes; a longer one is no record. */
-void replay_text(struct replay_reader *reader, char *text, size_t size);
+void mimic_replay_text(struct replay_reader *reader, char *text, size_t size);
 /* A number that is at most `most`; `name` says of what, if it is not. */
-uint64_t replay_limited(struct replay_reader *reader, const char *name, uint64_t most);
+uint64_t mimic_replay_limited(struct replay_reader *reader, const char *name, uint64_t most);
 /* What was read last cannot be. */
-void replay_bad(struct replay_reader *reader, const char *format, ...)
+void mimic_replay_bad(struct replay_reader *reader, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 #endif

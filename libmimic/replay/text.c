@@ -39,7 +39,7 @@ static const char *const names[RECORD_EVENT_END] = {
 	[RECORD_CONTEXT_FAULT] = "page fault of a context",
 };
 
-const char *replay_code_name(unsigned int code)
+const char *mimic_replay_code_name(unsigned int code)
 {
 	return code < RECORD_EVENT_END && names[code] ? names[code] : "no record";
 }
@@ -60,9 +60,9 @@ static void access_text(const struct replay_player *player, char *text, size_t s
 		 (unsigned long long)access->owner);
 }
 
-void replay_call_text(const struct replay_player *player, char *text, size_t size)
+void mimic_replay_call_text(const struct replay_player *player, char *text, size_t size)
 {
-	const char *name = replay_code_name(player->code);
+	const char *name = mimic_replay_code_name(player->code);
 
 	switch (player->code) {
 	case RECORD_ACCESS:

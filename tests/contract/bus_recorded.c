@@ -44,8 +44,8 @@ static struct mimic_model *create_recorded(const char *configuration, const stru
 	/* One name for all cases of a process: those that are skipped leave their file to the next. */
 	snprintf(path, sizeof(path), "/tmp/mimic-recorded-%d", (int)getppid());
 	unlink(path);
-	file = record_file_make(path);
-	return file ? record_model_make(file, &what) : NULL;
+	file = mimic_record_file_make(path);
+	return file ? mimic_record_model_make(file, &what) : NULL;
 }
 
 static int open_recorded(const struct contract_device *device, const char *configuration)
@@ -53,7 +53,7 @@ static int open_recorded(const struct contract_device *device, const char *confi
 	real = device;
 	recorded = *device;
 	recorded.create_model = create_recorded;
-	recorded.destroy_model = record_model_destroy;
+	recorded.destroy_model = mimic_record_model_destroy;
 	return bus_model.open(&recorded, configuration);
 }
 
@@ -91,7 +91,7 @@ static void replay(void)
 static void close_recorded(void)
 {
 	bus_model.close();
-	record_file_free(file);
+	mimic_record_file_free(file);
 	replay();
 }
 

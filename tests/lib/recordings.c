@@ -185,10 +185,10 @@ void recording_mend(unsigned char *bytes, size_t size)
 	for (size_t at = sizeof(struct record_file_header); has_block(bytes, size, at);
 	     at = next_block(bytes, at)) {
 		memcpy(&header, bytes + at, sizeof(header));
-		header.checksum = record_crc32c(0, &header,
-						offsetof(struct record_block_header, checksum));
-		header.checksum = record_crc32c(header.checksum, bytes + at + sizeof(header),
-						header.length);
+		header.checksum = mimic_record_crc32c(0, &header,
+						      offsetof(struct record_block_header, checksum));
+		header.checksum = mimic_record_crc32c(header.checksum, bytes + at + sizeof(header),
+						      header.length);
 		memcpy(bytes + at, &header, sizeof(header));
 	}
 }

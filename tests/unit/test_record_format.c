@@ -27,17 +27,17 @@ static void checksums_are_those_of_crc_32c(void **context)
 	unsigned char bytes[32];
 
 	(void)context;
-	record_crc32c_prepare();
-	assert_int_equal(record_crc32c(0, "123456789", 9), 0xe3069283);
+	mimic_record_crc32c_prepare();
+	assert_int_equal(mimic_record_crc32c(0, "123456789", 9), 0xe3069283);
 	memset(bytes, 0, sizeof(bytes));
-	assert_int_equal(record_crc32c(0, bytes, sizeof(bytes)), 0x8a9136aa);
+	assert_int_equal(mimic_record_crc32c(0, bytes, sizeof(bytes)), 0x8a9136aa);
 	memset(bytes, 0xff, sizeof(bytes));
-	assert_int_equal(record_crc32c(0, bytes, sizeof(bytes)), 0x62a8ab43);
+	assert_int_equal(mimic_record_crc32c(0, bytes, sizeof(bytes)), 0x62a8ab43);
 	for (unsigned int i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (unsigned char)i;
-	assert_int_equal(record_crc32c(0, bytes, sizeof(bytes)), 0x46dd794e);
-	assert_int_equal(record_crc32c_portable(0, bytes, sizeof(bytes)), 0x46dd794e);
-	assert_int_equal(record_crc32c_portable(0, "123456789", 9), 0xe3069283);
+	assert_int_equal(mimic_record_crc32c(0, bytes, sizeof(bytes)), 0x46dd794e);
+	assert_int_equal(mimic_record_crc32c_portable(0, bytes, sizeof(bytes)), 0x46dd794e);
+	assert_int_equal(mimic_record_crc32c_portable(0, "123456789", 9), 0xe3069283);
 }
 
 static void a_checksum_can_be_made_in_pieces(void **context)
@@ -45,13 +45,13 @@ static void a_checksum_can_be_made_in_pieces(void **context)
 	const char text[] = "123456789";
 
 	(void)context;
-	record_crc32c_prepare();
+	mimic_record_crc32c_prepare();
 	for (size_t first = 0; first <= 9; first++) {
-		uint32_t crc = record_crc32c(0, text, first);
+		uint32_t crc = mimic_record_crc32c(0, text, first);
 
-		assert_int_equal(record_crc32c(crc, text + first, 9 - first), 0xe3069283);
-		crc = record_crc32c_portable(0, text, first);
-		assert_int_equal(record_crc32c_portable(crc, text + first, 9 - first), 0xe3069283);
+		assert_int_equal(mimic_record_crc32c(crc, text + first, 9 - first), 0xe3069283);
+		crc = mimic_record_crc32c_portable(0, text, first);
+		assert_int_equal(mimic_record_crc32c_portable(crc, text + first, 9 - first), 0xe3069283);
 	}
 }
 
@@ -84,8 +84,8 @@ static void start_reader(struct replay_reader *reader, struct replay_file *file,
 	uint32_t number = 0;
 	int fd;
 
-	record_crc32c_prepare();
-	header.checksum = record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
+	mimic_record_crc32c_prepare();
+	header.checksum = mimic_record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
 	memcpy(bytes, &header, sizeof(header));
 	for (size_t done = 0; done < size; done += piece) {
 		struct record_block_header block = {
@@ -99,10 +99,10 @@ static void start_reader(struct replay_reader *reader, struct replay_file *file,
 	}
 	recording_mend(bytes, length);
 	fd = recording_file(bytes, length, path, sizeof(path));
-	assert_int_equal(replay_file_open(file, path, text, sizeof(text)), 0);
+	assert_int_equal(mimic_replay_file_open(file, path, text, sizeof(text)), 0);
 	close(fd);
 	assert_false(file->damage.exists);
-	replay_reader_start(reader, file, 0);
+	mimic_replay_reader_start(reader, file, 0);
 }
 
 static void numbers_come_back_in_blocks_of_any_size(void **context)
@@ -124,13 +124,13 @@ static void numbers_come_back_in_blocks_of_any_size(void **context)
 
 		start_reader(&reader, &file, &sink, piece);
 		for (size_t i = 0; i < count; i++)
-			assert_int_equal(replay_number(&reader), numbers[i]);
-		replay_bytes(&reader, text, sizeof(text));
+			assert_int_equal(mimic_replay_number(&reader), numbers[i]);
+		mimic_replay_bytes(&reader, text, sizeof(text));
 		assert_string_equal(text, "the end");
 		assert_false(reader.is_over);
-		assert_false(replay_reader_more(&reader));
+		assert_false(mimic_replay_reader_more(&reader));
 		assert_false(reader.damage.exists);
-		replay_file_close(&file);
+		mimic_replay_file_close(&file);
 	}
 }
 
@@ -149,12 +149,12 @@ static void a_number_is_seven_bits_a_byte(void **context)
 static void small_differences_of_both_signs_are_small_numbers(void **context)
 {
 	(void)context;
-	assert_int_equal(record_zigzag(0), 0);
-	assert_int_equal(record_zigzag((uint64_t)-1), 1);
-	assert_int_equal(record_zigzag(1), 2);
-	assert_int_equal(record_zigzag((uint64_t)INT64_MIN), UINT64_MAX);
-	assert_int_equal(record_unzigzag(1), (uint64_t)-1);
-	assert_int_equal(record_unzigzag(UINT64_MAX), (uint64_t)INT64_MIN);
+	assert_int_equal(mimic_record_zigzag(0), 0);
+	assert_int_equal(mimic_record_zigzag((uint64_t)-1), 1);
+	assert_int_equal(mimic_record_zigzag(1), 2);
+	assert_int_equal(mimic_record_zigzag((uint64_t)INT64_MIN), UINT64_MAX);
+	assert_int_equal(mimic_record_unzigzag(1), (uint64_t)-1);
+	assert_int_equal(mimic_record_unzigzag(UINT64_MAX), (uint64_t)INT64_MIN);
 }
 
 static void a_number_of_more_than_64_bits_is_none(void **context)
@@ -168,11 +168,11 @@ static void a_number_of_more_than_64_bits_is_none(void **context)
 		sink_byte(&sink, 0xff);
 	sink_byte(&sink, 2);
 	start_reader(&reader, &file, &sink, 100);
-	assert_int_equal(replay_number(&reader), 0);
+	assert_int_equal(mimic_replay_number(&reader), 0);
 	assert_true(reader.damage.exists);
 	/* Of its last byte: behind two headers and nine bytes. */
 	assert_int_equal(reader.damage.offset, sizeof(struct record_file_header) + HEADER + 9);
-	replay_file_close(&file);
+	mimic_replay_file_close(&file);
 }
 
 static void what_is_missing_is_0_and_no_damage(void **context)
@@ -185,11 +185,11 @@ static void what_is_missing_is_0_and_no_damage(void **context)
 	(void)context;
 	sink_byte(&sink, 7);
 	start_reader(&reader, &file, &sink, 100);
-	replay_bytes(&reader, bytes, sizeof(bytes));
+	mimic_replay_bytes(&reader, bytes, sizeof(bytes));
 	assert_memory_equal(bytes, "\7\0\0\0", 4);
 	assert_true(reader.is_over);
 	assert_false(reader.damage.exists);
-	replay_file_close(&file);
+	mimic_replay_file_close(&file);
 }
 
 /* --- files ---------------------------------------------------------------------------------------- */
@@ -198,7 +198,7 @@ static int open_bytes(struct replay_file *file, const void *bytes, size_t size, 
 {
 	char path[64];
 	int fd = recording_file(bytes, size, path, sizeof(path));
-	int error = replay_file_open(file, path, text, 128);
+	int error = mimic_replay_file_open(file, path, text, 128);
 
 	close(fd);
 	return error;
@@ -228,7 +228,7 @@ static void a_cut_is_found_where_it_is(void **context)
 			assert_int_equal(file.damage.offset, size);
 		}
 		assert_int_equal(file.end, size < second ? sizeof(struct record_file_header) : second);
-		replay_file_close(&file);
+		mimic_replay_file_close(&file);
 	}
 	recording_free(&recording);
 }
@@ -250,7 +250,7 @@ static void a_changed_byte_is_found_in_its_block(void **context)
 		assert_int_equal(file.damage.offset, second);
 		assert_non_null(strstr(file.damage.text, "checksum does not match"));
 		assert_int_equal(file.end, second);
-		replay_file_close(&file);
+		mimic_replay_file_close(&file);
 		recording.bytes[at] ^= 0x10;
 	}
 	recording_free(&recording);
@@ -263,8 +263,8 @@ static void a_recording_of_another_version_is_refused_by_its_number(void **conte
 	char text[128];
 
 	(void)context;
-	record_crc32c_prepare();
-	header.checksum = record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
+	mimic_record_crc32c_prepare();
+	header.checksum = mimic_record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
 	assert_int_equal(open_bytes(&file, &header, sizeof(header), text), -ENOTSUP);
 	assert_non_null(strstr(text, "version 7"));
 }
@@ -277,9 +277,9 @@ static void a_file_that_is_something_else_is_refused(void **context)
 	(void)context;
 	assert_int_equal(open_bytes(&file, "#!/bin/sh\necho something else\n", 30, text), -EINVAL);
 	assert_int_equal(open_bytes(&file, "", 0, text), -EINVAL);
-	assert_int_equal(replay_file_open(&file, "/dev/null", text, sizeof(text)), -ESPIPE);
-	assert_int_equal(replay_file_open(&file, "/", text, sizeof(text)), -EISDIR);
-	assert_int_equal(replay_file_open(&file, "/dev/null/none", text, sizeof(text)), -ENOTDIR);
+	assert_int_equal(mimic_replay_file_open(&file, "/dev/null", text, sizeof(text)), -ESPIPE);
+	assert_int_equal(mimic_replay_file_open(&file, "/", text, sizeof(text)), -EISDIR);
+	assert_int_equal(mimic_replay_file_open(&file, "/dev/null/none", text, sizeof(text)), -ENOTDIR);
 }
 
 static void blocks_in_the_wrong_order_are_found(void **context)
@@ -301,7 +301,7 @@ static void blocks_in_the_wrong_order_are_found(void **context)
 	assert_true(file.damage.exists);
 	assert_int_equal(file.damage.offset, second);
 	assert_non_null(strstr(file.damage.text, "number 5"));
-	replay_file_close(&file);
+	mimic_replay_file_close(&file);
 	recording_free(&recording);
 }
 
@@ -315,7 +315,7 @@ static size_t make_many_streams(unsigned char **bytes)
 
 	*bytes = malloc(sizeof(header) + MANY_STREAMS * (HEADER + 1));
 	assert_non_null(*bytes);
-	header.checksum = record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
+	header.checksum = mimic_record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
 	memcpy(*bytes, &header, sizeof(header));
 	for (uint32_t i = 0; i < MANY_STREAMS; i++) {
 		const struct record_block_header block = { .magic = RECORD_BLOCK_MAGIC, .stream = i, .length = 1 };
@@ -339,17 +339,17 @@ static void the_time_to_read_does_not_grow_with_the_square_of_the_streams(void *
 	size_t size;
 
 	(void)context;
-	record_crc32c_prepare();
+	mimic_record_crc32c_prepare();
 	size = make_many_streams(&bytes);
 	assert_int_equal(open_bytes(&file, bytes, size, text), 0);
 	assert_int_equal(file.streams, MANY_STREAMS);
 	for (uint32_t i = 0; i < MANY_STREAMS && clock() - start < limit; i++) {
-		replay_reader_start(&reader, &file, i);
-		assert_int_equal(replay_byte(&reader), i & 255);
-		assert_false(replay_reader_more(&reader));
+		mimic_replay_reader_start(&reader, &file, i);
+		assert_int_equal(mimic_replay_byte(&reader), i & 255);
+		assert_false(mimic_replay_reader_more(&reader));
 	}
 	assert_true(clock() - start < limit);
-	replay_file_close(&file);
+	mimic_replay_file_close(&file);
 	free(bytes);
 }
 

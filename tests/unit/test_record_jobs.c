@@ -53,13 +53,13 @@ static void start(void)
 	memset(test.shared, 0, test.shared_size);
 	snprintf(test.path, sizeof(test.path), "/tmp/mimic-recording-%d", (int)getpid());
 	unlink(test.path);
-	test.file = record_file_make(test.path);
+	test.file = mimic_record_file_make(test.path);
 	assert_non_null(test.file);
 	what.parameters = &parameters;
 	what.memory = test.shared;
 	what.memory_size = test.shared_size;
-	test.kind = record_kind_of(&mimic_kind_virgo);
-	test.model = record_model_make(test.file, &what);
+	test.kind = mimic_record_kind_of(&mimic_kind_virgo);
+	test.model = mimic_record_model_make(test.file, &what);
 	assert_non_null(test.model);
 }
 
@@ -114,8 +114,8 @@ static void finish(struct mimic_replay_result *result)
 	struct mimic_replay *replay;
 	char text[256] = "";
 
-	record_model_destroy(test.model);
-	record_file_free(test.file);
+	mimic_record_model_destroy(test.model);
+	mimic_record_file_free(test.file);
 	free(test.shared);
 	if (mimic_replay_open(&replay, test.path, text, sizeof(text)))
 		fail_msg("%s", text);
@@ -249,7 +249,7 @@ static void a_recording_that_ends_while_a_job_is_out_is_whole(void **context)
 	start();
 	flushes(0, 3);
 	job = take();
-	record_model_end(test.model);
+	mimic_record_model_end(test.model);
 	run(job);
 	done(job);
 	finish(&result);

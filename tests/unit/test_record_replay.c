@@ -161,14 +161,14 @@ static struct mimic_model *open_device(const struct mimic_kind *kind, struct mim
 	kind->defaults(parameters);
 	host.complete = nobody_waits;
 	host.memory = self_memory();
-	return record_model_make(file, &what);
+	return mimic_record_model_make(file, &what);
 }
 
 static void make_file(void)
 {
 	snprintf(path_of_test, sizeof(path_of_test), "/tmp/mimic-recording-%d", (int)getpid());
 	unlink(path_of_test);
-	file = record_file_make(path_of_test);
+	file = mimic_record_file_make(path_of_test);
 	assert_non_null(file);
 }
 
@@ -184,8 +184,8 @@ static struct mimic_model *record(const struct mimic_kind *kind, struct mimic_ow
 
 static void finish(struct mimic_model *model)
 {
-	record_model_destroy(model);
-	record_file_free(file);
+	mimic_record_model_destroy(model);
+	mimic_record_file_free(file);
 }
 
 static uint64_t load(struct mimic_model *model, unsigned int operation, unsigned int queue)
@@ -372,12 +372,12 @@ static void a_file_that_exists_is_not_written_over(void **context)
 
 	(void)context;
 	snprintf(path_of_test, sizeof(path_of_test), "/tmp/mimic-recording-%d", (int)getpid());
-	first = record_file_make(path_of_test);
+	first = mimic_record_file_make(path_of_test);
 	assert_non_null(first);
-	second = record_file_make(path_of_test);
+	second = mimic_record_file_make(path_of_test);
 	assert_null(second);
 	assert_int_equal(errno, EEXIST);
-	record_file_free(first);
+	mimic_record_file_free(first);
 	unlink(path_of_test);
 }
 
@@ -428,7 +428,7 @@ static void a_device_that_is_opened_when_the_disk_is_full_works_and_is_not_recor
 
 	(void)context;
 	fill_disk(&limit, 10);
-	record_model_destroy(first);
+	mimic_record_model_destroy(first);
 	second = open_device(&mimic_kind_maple, &parameters);
 	assert_non_null(second);
 	assert_int_equal(load(second, MAPLE_LOAD_FAULT_COUNT, 0), 0);
@@ -449,7 +449,7 @@ static void a_disk_that_is_full_before_the_first_device_is_an_error(void **conte
 	assert_null(open_device(&mimic_kind_maple, &parameters));
 	assert_int_equal(errno, EIO);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	record_file_free(file);
+	mimic_record_file_free(file);
 	unlink(path_of_test);
 }
 
@@ -493,8 +493,8 @@ static void devices_behind_one_whose_beginning_could_not_be_written_are_recorded
 	recorded[1] = open_device(&mimic_kind_maple, &parameters);
 	assert_non_null(recorded[1]);
 	load(recorded[1], MAPLE_LOAD_FAULT_COUNT, 0);
-	record_model_destroy(other);
-	record_model_destroy(recorded[1]);
+	mimic_record_model_destroy(other);
+	mimic_record_model_destroy(recorded[1]);
 	finish(recorded[0]);
 	for (unsigned int i = 0; i < 2; i++) {
 		replay_stream(path_of_test, i, NULL, &result);
