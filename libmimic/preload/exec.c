@@ -43,7 +43,7 @@ static bool names_us(const char *preload)
 	return strstr(preload, "libmimic-preload.so") != NULL;
 }
 
-void exec_remember_environment(void)
+void mimic_preload_exec_remember_environment(void)
 {
 	const char *preload = getenv("LD_PRELOAD");
 	const char *value;
@@ -52,7 +52,9 @@ void exec_remember_environment(void)
 
 	/* Not in LD_PRELOAD if we were loaded by other means (/etc/ld.so.preload). */
 	if (!preload || !names_us(preload))
-		preload = dladdr((void *)exec_remember_environment, &information) ? information.dli_fname : NULL;
+		preload = dladdr((void *)mimic_preload_exec_remember_environment, &information)
+				  ? information.dli_fname
+				  : NULL;
 	if (preload)
 		whole_preload = keep("LD_PRELOAD", preload);
 	for (i = 0; i < KEPT; i++) {

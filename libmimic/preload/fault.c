@@ -39,29 +39,29 @@ static bool find_page(uintptr_t address, struct mapping *mapping)
 	unsigned int tile;
 
 	/* The device's memory is like any other, but for a child that has none. */
-	if (mapping_find(address, mapping))
+	if (mimic_preload_mapping_find(address, mapping))
 		return mapping->device_page != MEMORY_PAGE || atomic_load(&mapping->holder->inherited);
 	if (!physical_page(address, &tile, &mapping->device_page))
 		return false;
-	mapping->holder = &preload_holders[tile];
+	mapping->holder = &mimic_preload_holders[tile];
 	mapping->protection = PROT_READ | PROT_WRITE;
 	return true;
 }
 
 static bool is_tile(const struct holder *holder)
 {
-	return holder < preload_holders + HOLDER_TILES;
+	return holder < mimic_preload_holders + HOLDER_TILES;
 }
 
 /* First touch of a raw address, or of a private tile in the child of a fork. */
 static int open_tile(struct holder *holder)
 {
-	struct preload_lock lock;
+	struct mimic_preload_lock lock;
 	int error;
 
-	preload_lock(&lock);
-	error = holder_open_tile((unsigned int)(holder - preload_holders), &holder);
-	preload_unlock(&lock);
+	mimic_preload_lock(&lock);
+	error = mimic_preload_holder_open_tile((unsigned int)(holder - mimic_preload_holders), &holder);
+	mimic_preload_unlock(&lock);
 	return error;
 }
 
@@ -72,11 +72,11 @@ static void pass_on_report(struct mimic_device *device)
 
 	if (!report)
 		return;
-	text_start(&text);
-	text_add(&text, mimic_device_name(device));
-	text_add(&text, ": ");
-	text_add(&text, report);
-	text_write_line(&text);
+	mimic_preload_text_start(&text);
+	mimic_preload_text_add(&text, mimic_device_name(device));
+	mimic_preload_text_add(&text, ": ");
+	mimic_preload_text_add(&text, report);
+	mimic_preload_text_write_line(&text);
 }
 
 static int access_page(struct bus *bus, const struct mapping *mapping, struct mimic_access *access)
@@ -132,12 +132,12 @@ static void explain_instruction(struct text *text, const ucontext_t *context)
 {
 	char bytes[64];
 
-	text_add(text, "cannot emulate the instruction at ");
-	text_add_hex(text, (uint64_t)context->uc_mcontext.gregs[REG_RIP]);
-	text_add(text, " (bytes ");
+	mimic_preload_text_add(text, "cannot emulate the instruction at ");
+	mimic_preload_text_add_hex(text, (uint64_t)context->uc_mcontext.gregs[REG_RIP]);
+	mimic_preload_text_add(text, " (bytes ");
 	mimic_instruction_text(context, bytes, sizeof(bytes));
-	text_add(text, bytes);
-	text_add(text, "): only plain loads and stores reach a device");
+	mimic_preload_text_add(text, bytes);
+	mimic_preload_text_add(text, "): only plain loads and stores reach a device");
 }
 
 static void explain_error(struct text *text, const struct bus *bus)
@@ -145,13 +145,15 @@ static void explain_error(struct text *text, const struct bus *bus)
 	const char *description = strerrordesc_np(-bus->error);
 
 	if (bus->failure == FAILURE_INHERITED)
-		text_add(text, "device pages do not pass to a child process; open the device again in the child");
+		mimic_preload_text_add(
+			text,
+			"device pages do not pass to a child process; open the device again in the child");
 	else if (bus->error == -ENOTCONN)
-		text_add(text, "the daemon is gone");
+		mimic_preload_text_add(text, "the daemon is gone");
 	else if (bus->failure == FAILURE_OPEN && mimic_error_text()[0])
-		text_add(text, mimic_error_text());
+		mimic_preload_text_add(text, mimic_error_text());
 	else
-		text_add(text, description ? description : "unknown error");
+		mimic_preload_text_add(text, description ? description : "unknown error");
 }
 
 static void explain(const struct bus *bus, const ucontext_t *context, uintptr_t address)
@@ -159,27 +161,27 @@ static void explain(const struct bus *bus, const ucontext_t *context, uintptr_t 
 	struct mapping mapping;
 	struct text text;
 
-	text_start(&text);
+	mimic_preload_text_start(&text);
 	if (bus->failure == FAILURE_NONE)
 		explain_instruction(&text, context);
 	else
 		explain_error(&text, bus);
-	text_add(&text, "; access to ");
-	text_add_hex(&text, address);
+	mimic_preload_text_add(&text, "; access to ");
+	mimic_preload_text_add_hex(&text, address);
 	if (find_page(address, &mapping)) {
-		text_add(&text, mapping.device_page == MEMORY_PAGE ? " (memory" : " (page ");
+		mimic_preload_text_add(&text, mapping.device_page == MEMORY_PAGE ? " (memory" : " (page ");
 		if (mapping.device_page != MEMORY_PAGE)
-			text_add_number(&text, mapping.device_page);
-		text_add(&text, " of ");
+			mimic_preload_text_add_number(&text, mapping.device_page);
+		mimic_preload_text_add(&text, " of ");
 		if (mapping.holder->node.device[0])
-			text_add(&text, mapping.holder->node.device);
+			mimic_preload_text_add(&text, mapping.holder->node.device);
 		else
-			text_add(&text, "a device");
-		text_add(&text, ", offset ");
-		text_add_hex(&text, address & (PAGE_BYTES - 1));
-		text_add(&text, ")");
+			mimic_preload_text_add(&text, "a device");
+		mimic_preload_text_add(&text, ", offset ");
+		mimic_preload_text_add_hex(&text, address & (PAGE_BYTES - 1));
+		mimic_preload_text_add(&text, ")");
 	}
-	text_write_line(&text);
+	mimic_preload_text_write_line(&text);
 }
 
 /* An access that the device or we cannot serve: a bus error, as on a machine. */
@@ -189,7 +191,7 @@ static void bus_error(const struct bus *bus, ucontext_t *context, uintptr_t addr
 
 	information.si_addr = (void *)address;
 	explain(bus, context, address);
-	signals_deliver(SIGBUS, &information, context, SIGNAL_OURS);
+	mimic_preload_signals_deliver(SIGBUS, &information, context, SIGNAL_OURS);
 }
 
 static bool is_access_fault(int number, const siginfo_t *information, const ucontext_t *context)
@@ -211,7 +213,7 @@ static bool serve(int number, siginfo_t *information, ucontext_t *context)
 
 	if (!is_access_fault(number, information, context) || !find_page(address, &mapping))
 		return false;
-	threads_attach();
+	mimic_preload_threads_attach();
 	if (mapping.device_page == MEMORY_PAGE) {
 		bus.address = address;
 		fail(&bus, FAILURE_INHERITED, -ENODEV);
@@ -227,18 +229,18 @@ static bool serve(int number, siginfo_t *information, ucontext_t *context)
 	return true;
 }
 
-void fault_handler(int number, siginfo_t *information, void *signal_context)
+void mimic_preload_fault_handler(int number, siginfo_t *information, void *signal_context)
 {
 	ucontext_t *context = signal_context;
 	int saved_errno = errno;
 	uintptr_t fixup;
 
 	if (information->si_code <= 0) {
-		signals_deliver(number, information, context, SIGNAL_SENT);
+		mimic_preload_signals_deliver(number, information, context, SIGNAL_SENT);
 	} else if ((fixup = mimic_fault_fixup((uintptr_t)context->uc_mcontext.gregs[REG_RIP]))) {
 		context->uc_mcontext.gregs[REG_RIP] = (greg_t)fixup;
 	} else if (!serve(number, information, context)) {
-		signals_deliver(number, information, context, SIGNAL_FAULT);
+		mimic_preload_signals_deliver(number, information, context, SIGNAL_FAULT);
 	}
 	errno = saved_errno;
 }

@@ -20,7 +20,7 @@
 #define MEMORY_MAJOR 1
 #define DESCRIPTOR_SCAN_MAX 65536
 
-struct holder preload_holders[HOLDER_COUNT];
+struct holder mimic_preload_holders[HOLDER_COUNT];
 
 static int raw_fstat(int descriptor, struct stat *status)
 {
@@ -37,7 +37,7 @@ static struct holder *holder_of_inode(const struct stat *status)
 	if (!S_ISREG(status->st_mode) || status->st_size != 0)
 		return NULL;
 	for (i = HOLDER_TILES; i < HOLDER_COUNT; i++) {
-		struct holder *holder = &preload_holders[i];
+		struct holder *holder = &mimic_preload_holders[i];
 
 		if (holder->used && holder->has_descriptor &&
 		    holder->file_device == status->st_dev && holder->file_inode == status->st_ino)
@@ -46,7 +46,7 @@ static struct holder *holder_of_inode(const struct stat *status)
 	return NULL;
 }
 
-struct holder *files_holder(int descriptor)
+struct holder *mimic_preload_files_holder(int descriptor)
 {
 	struct stat status;
 
@@ -55,7 +55,7 @@ struct holder *files_holder(int descriptor)
 	return holder_of_inode(&status);
 }
 
-bool files_is_memory(int descriptor, int *error)
+bool mimic_preload_files_is_memory(int descriptor, int *error)
 {
 	struct holder *holder;
 	struct stat status;
@@ -72,7 +72,7 @@ bool files_is_memory(int descriptor, int *error)
 	return true;
 }
 
-void files_describe_node(const struct node *node, struct stat *status)
+void mimic_preload_files_describe_node(const struct node *node, struct stat *status)
 {
 	unsigned int major_number = node->kind == NODE_MEMORY ? MEMORY_MAJOR :
 				    LOCAL_MAJOR + mimic_kind_index(node->device_kind);
@@ -85,18 +85,18 @@ void files_describe_node(const struct node *node, struct stat *status)
 	status->st_blksize = (blksize_t)PAGE_BYTES;
 }
 
-void files_fix_stat(struct stat *status)
+void mimic_preload_files_fix_stat(struct stat *status)
 {
-	struct preload_lock lock;
+	struct mimic_preload_lock lock;
 	struct holder *holder;
 
-	if (!atomic_load(&open_files) || preload_is_inside() || !holder_of_inode(status))
+	if (!atomic_load(&open_files) || mimic_preload_is_inside() || !holder_of_inode(status))
 		return;
-	preload_lock(&lock);
+	mimic_preload_lock(&lock);
 	holder = holder_of_inode(status);
 	if (holder)
-		files_describe_node(&holder->node, status);
-	preload_unlock(&lock);
+		mimic_preload_files_describe_node(&holder->node, status);
+	mimic_preload_unlock(&lock);
 }
 
 /* --- giving back ------------------------------------------------------------ */
@@ -119,10 +119,10 @@ static void holder_free(struct holder *holder)
 
 static void mark_descriptor(int descriptor, bool *seen)
 {
-	struct holder *holder = files_holder(descriptor);
+	struct holder *holder = mimic_preload_files_holder(descriptor);
 
 	if (holder)	/* "." and ".." read as 0, which does no harm */
-		seen[holder - preload_holders] = true;
+		seen[holder - mimic_preload_holders] = true;
 }
 
 struct directory_entry {	/* of getdents64(2) */
@@ -154,7 +154,7 @@ static void find_descriptors(bool *seen)
 	mimic_raw_syscall(SYS_close, directory, 0, 0, 0, 0, 0);
 }
 
-void files_release_unused(bool scan)
+void mimic_preload_files_release_unused(bool scan)
 {
 	bool seen[HOLDER_COUNT] = { false };
 	unsigned int i;
@@ -162,7 +162,7 @@ void files_release_unused(bool scan)
 	if (scan)
 		find_descriptors(seen);
 	for (i = HOLDER_TILES; i < HOLDER_COUNT; i++) {
-		struct holder *holder = &preload_holders[i];
+		struct holder *holder = &mimic_preload_holders[i];
 
 		if (!holder->used)
 			continue;
@@ -178,25 +178,25 @@ void files_release_unused(bool scan)
 	}
 }
 
-void files_reap(void)
+void mimic_preload_files_reap(void)
 {
-	struct preload_lock lock;
+	struct mimic_preload_lock lock;
 	int saved_errno = errno;
 
-	if (preload_is_inside() || !atomic_load(&open_files))
+	if (mimic_preload_is_inside() || !atomic_load(&open_files))
 		return;
-	preload_lock(&lock);
-	files_release_unused(true);
-	preload_unlock(&lock);
+	mimic_preload_lock(&lock);
+	mimic_preload_files_release_unused(true);
+	mimic_preload_unlock(&lock);
 	errno = saved_errno;
 }
 
-void files_after_fork(void)
+void mimic_preload_files_after_fork(void)
 {
 	unsigned int i;
 
 	for (i = 0; i < HOLDER_COUNT; i++) {
-		struct holder *holder = &preload_holders[i];
+		struct holder *holder = &mimic_preload_holders[i];
 
 		atomic_store(&holder->accesses, 0);
 		if (i < HOLDER_TILES)
@@ -212,12 +212,12 @@ static void explain_open(const char *name, int error)
 {
 	struct text text;
 
-	text_start(&text);
-	text_add(&text, "cannot open device ");
-	text_add(&text, name);
-	text_add(&text, ": ");
-	text_add(&text, mimic_error_text()[0] ? mimic_error_text() : strerror(-error));
-	text_write_line(&text);
+	mimic_preload_text_start(&text);
+	mimic_preload_text_add(&text, "cannot open device ");
+	mimic_preload_text_add(&text, name);
+	mimic_preload_text_add(&text, ": ");
+	mimic_preload_text_add(&text, mimic_error_text()[0] ? mimic_error_text() : strerror(-error));
+	mimic_preload_text_write_line(&text);
 }
 
 static struct holder *holder_find_unused(void)
@@ -225,8 +225,8 @@ static struct holder *holder_find_unused(void)
 	unsigned int i;
 
 	for (i = HOLDER_TILES; i < HOLDER_COUNT; i++)
-		if (!preload_holders[i].used)
-			return &preload_holders[i];
+		if (!mimic_preload_holders[i].used)
+			return &mimic_preload_holders[i];
 	return NULL;
 }
 
@@ -236,7 +236,7 @@ static struct holder *holder_new(void)
 
 	if (holder)
 		return holder;
-	files_release_unused(true);
+	mimic_preload_files_release_unused(true);
 	return holder_find_unused();
 }
 
@@ -307,7 +307,7 @@ static int open_device(int flags, const struct node *node)
 		return file;
 	error = mimic_device_open(&device, node->device, NULL);
 	if (error == -EBUSY) {
-		files_release_unused(true);
+		mimic_preload_files_release_unused(true);
 		error = mimic_device_open(&device, node->device, NULL);
 	}
 	if (error) {
@@ -339,9 +339,9 @@ static int open_absent_memory(int flags, const struct node *node, int why)
 	return file;
 }
 
-int files_open(int directory, const char *path, int flags, const struct node *node)
+int mimic_preload_files_open(int directory, const char *path, int flags, const struct node *node)
 {
-	struct preload_lock lock;
+	struct mimic_preload_lock lock;
 	int result = check_open_flags(flags);
 	int memory_error = 0;
 
@@ -353,12 +353,12 @@ int files_open(int directory, const char *path, int flags, const struct node *no
 			return result;
 		memory_error = -errno;
 	}
-	preload_lock(&lock);
+	mimic_preload_lock(&lock);
 	if (node->kind == NODE_MEMORY)
 		result = open_absent_memory(flags, node, memory_error);
 	else
 		result = open_device(flags, node);
-	preload_unlock(&lock);
+	mimic_preload_unlock(&lock);
 out:
 	if (result >= 0)
 		return result;
@@ -366,9 +366,9 @@ out:
 	return -1;
 }
 
-int holder_open_tile(unsigned int tile, struct holder **holder)
+int mimic_preload_holder_open_tile(unsigned int tile, struct holder **holder)
 {
-	struct holder *found = &preload_holders[tile];
+	struct holder *found = &mimic_preload_holders[tile];
 	struct mimic_device *device;
 	int error;
 
@@ -376,7 +376,8 @@ int holder_open_tile(unsigned int tile, struct holder **holder)
 	if (atomic_load(&found->device))
 		return 0;
 	found->used = true;
-	snprintf(found->node.device, sizeof(found->node.device), "%s@%u", physical_kind->name, tile);
+	snprintf(found->node.device, sizeof(found->node.device), "%s@%u", mimic_preload_physical_kind->name,
+		 tile);
 	error = mimic_device_open(&device, found->node.device, NULL);
 	if (error == 0)
 		atomic_store(&found->device, device);

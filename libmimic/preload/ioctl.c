@@ -116,8 +116,8 @@ static void remember_eventfd(struct holder *holder, bool is_set)
 	unsigned int i;
 
 	for (i = HOLDER_TILES; i < HOLDER_COUNT; i++)
-		if (atomic_load(&preload_holders[i].device) == device)
-			preload_holders[i].has_eventfd = false;
+		if (atomic_load(&mimic_preload_holders[i].device) == device)
+			mimic_preload_holders[i].has_eventfd = false;
 	holder->has_eventfd = is_set;
 }
 
@@ -161,7 +161,7 @@ static int node_ioctl(struct holder *holder, unsigned long command, char *argume
 
 EXPORT int ioctl(int descriptor, unsigned long command, ...)
 {
-	struct preload_lock lock;
+	struct mimic_preload_lock lock;
 	struct holder *holder;
 	int result = -ENOTTY;
 	char *argument;
@@ -170,14 +170,14 @@ EXPORT int ioctl(int descriptor, unsigned long command, ...)
 	va_start(list, command);
 	argument = va_arg(list, char *);
 	va_end(list);
-	if (preload_is_inside() || !files_holder(descriptor))
+	if (mimic_preload_is_inside() || !mimic_preload_files_holder(descriptor))
 		return NEXT(ioctl)(descriptor, command, argument);
-	threads_attach();
-	preload_lock(&lock);
-	holder = files_holder(descriptor);
+	mimic_preload_threads_attach();
+	mimic_preload_lock(&lock);
+	holder = mimic_preload_files_holder(descriptor);
 	if (holder)
 		result = node_ioctl(holder, command, argument);
-	preload_unlock(&lock);
+	mimic_preload_unlock(&lock);
 	if (!result)
 		return 0;
 	errno = -result;

@@ -31,11 +31,11 @@ static void keep_heap_low(void)
 
 __attribute__((constructor)) static void start(void)
 {
-	exec_remember_environment();
-	nodes_start();
+	mimic_preload_exec_remember_environment();
+	mimic_preload_nodes_start();
 	if (program_is_fixed())
 		keep_heap_low();
 	mimic_faults_are_handled();
-	signals_start();
-	threads_start();
+	mimic_preload_signals_start();
+	mimic_preload_threads_start();
 }

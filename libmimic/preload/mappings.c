@@ -34,14 +34,14 @@ static unsigned int hash(uint64_t page_number)
 
 static uint64_t pack(const struct mapping *mapping)
 {
-	return (uint64_t)(mapping->holder - preload_holders) << 16 |
+	return (uint64_t)(mapping->holder - mimic_preload_holders) << 16 |
 	       (uint64_t)mapping->device_page << 8 | (unsigned int)mapping->protection;
 }
 
 static struct mapping unpack(uint64_t target)
 {
 	return (struct mapping){
-		.holder = &preload_holders[target >> 16],
+		.holder = &mimic_preload_holders[target >> 16],
 		.device_page = (target >> 8) & 0xff,
 		.protection = (int)(target & 0xff),
 	};
@@ -63,7 +63,7 @@ static struct entry *find(uint64_t page_number)
 	return NULL;
 }
 
-bool mapping_find(uintptr_t address, struct mapping *mapping)
+bool mimic_preload_mapping_find(uintptr_t address, struct mapping *mapping)
 {
 	uint64_t page_number = address >> PAGE_SHIFT;
 	struct entry *entry = find(page_number);
@@ -83,7 +83,7 @@ static void widen(uintptr_t address)
 		atomic_store(&highest, address);
 }
 
-int mapping_insert(uintptr_t address, const struct mapping *mapping)
+int mimic_preload_mapping_insert(uintptr_t address, const struct mapping *mapping)
 {
 	uint64_t page_number = address >> PAGE_SHIFT;
 	unsigned int i = hash(page_number);
@@ -166,12 +166,12 @@ static bool visit_remove(struct entry *entry, void *data)
 	return false;
 }
 
-bool mapping_overlaps(uintptr_t start, size_t length)
+bool mimic_preload_mapping_overlaps(uintptr_t start, size_t length)
 {
 	return may_overlap(start, length) && for_each(start, length, visit_stop, NULL);
 }
 
-size_t mapping_remove(uintptr_t start, size_t length)
+size_t mimic_preload_mapping_remove(uintptr_t start, size_t length)
 {
 	size_t removed = 0;
 
@@ -180,7 +180,7 @@ size_t mapping_remove(uintptr_t start, size_t length)
 	return removed;
 }
 
-bool mapping_set_protection(uintptr_t address, int protection)
+bool mimic_preload_mapping_set_protection(uintptr_t address, int protection)
 {
 	struct entry *entry = find(address >> PAGE_SHIFT);
 	struct mapping mapping;
@@ -195,7 +195,7 @@ bool mapping_set_protection(uintptr_t address, int protection)
 	return true;
 }
 
-void mappings_after_fork(void)
+void mimic_preload_mappings_after_fork(void)
 {
 	unsigned int i;
 

@@ -22,18 +22,18 @@ static THREAD_LOCAL siginfo_t held[2];
 
 static const int numbers[2] = { SIGSEGV, SIGBUS };
 
-unsigned int mask_bits(const sigset_t *set)
+unsigned int mimic_preload_mask_bits(const sigset_t *set)
 {
 	return (sigismember(set, SIGSEGV) == 1 ? 1u : 0u) | (sigismember(set, SIGBUS) == 1 ? 2u : 0u);
 }
 
-void mask_strip(sigset_t *set)
+void mimic_preload_mask_strip(sigset_t *set)
 {
 	sigdelset(set, SIGSEGV);
 	sigdelset(set, SIGBUS);
 }
 
-void mask_add(sigset_t *set, unsigned int bits)
+void mimic_preload_mask_add(sigset_t *set, unsigned int bits)
 {
 	unsigned int i;
 
@@ -42,13 +42,13 @@ void mask_add(sigset_t *set, unsigned int bits)
 			sigaddset(set, numbers[i]);
 }
 
-unsigned int mask_blocked(void)
+unsigned int mimic_preload_mask_blocked(void)
 {
 	return blocked_bits;
 }
 
 /* A signal that was sent and held back is sent once more when it is let in. */
-void mask_set_blocked(unsigned int bits)
+void mimic_preload_mask_set_blocked(unsigned int bits)
 {
 	unsigned int due = held_bits & ~bits;
 	unsigned int i;
@@ -63,10 +63,10 @@ void mask_set_blocked(unsigned int bits)
 					numbers[i], (long)&held[i], 0, 0);
 }
 
-void mask_hold_back(int number, const siginfo_t *information)
+void mimic_preload_mask_hold_back(int number, const siginfo_t *information)
 {
 	held[number == SIGBUS] = *information;
-	held_bits |= mask_bit(number);
+	held_bits |= mimic_preload_mask_bit(number);
 }
 
 static unsigned int next_bits(int how, unsigned int before, unsigned int bits)
@@ -87,17 +87,17 @@ static int change(int how, const sigset_t *set, sigset_t *old,
 	int result;
 
 	if (set) {
-		bits = mask_bits(set);
+		bits = mimic_preload_mask_bits(set);
 		without = *set;
-		mask_strip(&without);
+		mimic_preload_mask_strip(&without);
 	}
 	result = next(how, set ? &without : NULL, old);
 	if (result)
 		return result;
 	if (old)
-		mask_add(old, before);
+		mimic_preload_mask_add(old, before);
 	if (set)
-		mask_set_blocked(next_bits(how, before, bits));
+		mimic_preload_mask_set_blocked(next_bits(how, before, bits));
 	return 0;
 }
 
@@ -116,7 +116,7 @@ EXPORT int sigpending(sigset_t *set)
 	int result = NEXT(sigpending)(set);
 
 	if (result == 0)
-		mask_add(set, held_bits);
+		mimic_preload_mask_add(set, held_bits);
 	return result;
 }
 
@@ -158,7 +158,7 @@ EXPORT int sigsetmask(int mask)
 	return change_by_mask(SIG_SETMASK, mask);
 }
 
-int mask_change_one(int how, int number)
+int mimic_preload_mask_change_one(int how, int number)
 {
 	sigset_t set;
 
@@ -170,12 +170,12 @@ int mask_change_one(int how, int number)
 
 EXPORT int sighold(int number)
 {
-	return mask_change_one(SIG_BLOCK, number);
+	return mimic_preload_mask_change_one(SIG_BLOCK, number);
 }
 
 EXPORT int sigrelse(int number)
 {
-	return mask_change_one(SIG_UNBLOCK, number);
+	return mimic_preload_mask_change_one(SIG_UNBLOCK, number);
 }
 
 /* --- calls that wait with another mask ----------------------------------------- */
@@ -187,8 +187,8 @@ static const sigset_t *wait_begin(const sigset_t *set, sigset_t *without, unsign
 	if (!set)
 		return NULL;
 	*without = *set;
-	mask_strip(without);
-	mask_set_blocked(mask_bits(set));
+	mimic_preload_mask_strip(without);
+	mimic_preload_mask_set_blocked(mimic_preload_mask_bits(set));
 	return without;
 }
 
@@ -196,7 +196,7 @@ static void wait_end(unsigned int before)
 {
 	int saved_errno = errno;
 
-	mask_set_blocked(before);
+	mimic_preload_mask_set_blocked(before);
 	errno = saved_errno;
 }
 
@@ -283,7 +283,7 @@ EXPORT int epoll_pwait2(int descriptor, struct epoll_event *events, int count,
 static void before_jump(const struct __jmp_buf_tag *target)
 {
 	if (target->__mask_was_saved)
-		mask_set_blocked(0);
+		mimic_preload_mask_set_blocked(0);
 }
 
 EXPORT void siglongjmp(sigjmp_buf target, int value)

@@ -49,7 +49,7 @@ static void *reserve(void *address, size_t length, int flags)
 
 static void *give_up(void *start, size_t length, int error)
 {
-	mapping_remove((uintptr_t)start, length);
+	mimic_preload_mapping_remove((uintptr_t)start, length);
 	NEXT(munmap)(start, length);
 	errno = -error;
 	return MAP_FAILED;
@@ -61,10 +61,10 @@ static void *insert_pages(struct holder *holder, char *start, size_t length, int
 {
 	size_t i;
 
-	mapping_remove((uintptr_t)start, length);
+	mimic_preload_mapping_remove((uintptr_t)start, length);
 	for (i = 0; i < length >> PAGE_SHIFT; i++) {
 		struct mapping mapping = { holder, first + (unsigned int)i * step, protection };
-		int error = mapping_insert((uintptr_t)start + i * PAGE_BYTES, &mapping);
+		int error = mimic_preload_mapping_insert((uintptr_t)start + i * PAGE_BYTES, &mapping);
 
 		if (error)
 			return give_up(start, length, error);
@@ -144,15 +144,16 @@ struct window {
 
 static bool window_has(const struct window *window, unsigned int tile, unsigned int page)
 {
-	return physical_kind->physical->address(tile, page) - window->start < window->length;
+	return mimic_preload_physical_kind->physical->address(tile, page) - window->start < window->length;
 }
 
 static bool window_has_device(const struct window *window)
 {
 	unsigned int tile, page;
 
-	for (tile = 0; physical_kind && tile < physical_kind->private_count; tile++)
-		for (page = 0; page < physical_kind->pages; page++)
+	for (tile = 0; mimic_preload_physical_kind && tile < mimic_preload_physical_kind->private_count;
+	     tile++)
+		for (page = 0; page < mimic_preload_physical_kind->pages; page++)
 			if (window_has(window, tile, page))
 				return true;
 	return false;
@@ -162,12 +163,13 @@ static int map_tile_page(const struct window *window, char *start, unsigned int 
 			 unsigned int page, int protection)
 {
 	struct mapping mapping = { NULL, page, protection };
-	int error = holder_open_tile(tile, &mapping.holder);
+	int error = mimic_preload_holder_open_tile(tile, &mapping.holder);
 
 	if (error)
 		return error;
-	return mapping_insert((uintptr_t)start + physical_kind->physical->address(tile, page) - window->start,
-			      &mapping);
+	return mimic_preload_mapping_insert(
+		(uintptr_t)start + mimic_preload_physical_kind->physical->address(tile, page) - window->start,
+		&mapping);
 }
 
 static void *map_memory(const struct window *window, void *address, int protection, int flags)
@@ -177,10 +179,11 @@ static void *map_memory(const struct window *window, void *address, int protecti
 
 	if (start == MAP_FAILED)
 		return MAP_FAILED;
-	mapping_remove((uintptr_t)start, window->length);
-	for (i = 0; i < physical_kind->private_count * physical_kind->pages; i++) {
-		unsigned int tile = i / physical_kind->pages;
-		unsigned int page = i % physical_kind->pages;
+	mimic_preload_mapping_remove((uintptr_t)start, window->length);
+	for (i = 0; i < mimic_preload_physical_kind->private_count * mimic_preload_physical_kind->pages;
+	     i++) {
+		unsigned int tile = i / mimic_preload_physical_kind->pages;
+		unsigned int page = i % mimic_preload_physical_kind->pages;
 		int error = 0;
 
 		if (window_has(window, tile, page))
@@ -196,9 +199,9 @@ static bool map_device(void *address, size_t length, int protection, int flags, 
 		       off_t offset, void **result)
 {
 	struct window window = { (uint64_t)offset, round_up(length) };
-	struct holder *holder = files_holder(descriptor);
+	struct holder *holder = mimic_preload_files_holder(descriptor);
 	int memory_error = 0;
-	bool is_memory = files_is_memory(descriptor, &memory_error);
+	bool is_memory = mimic_preload_files_is_memory(descriptor, &memory_error);
 	int error;
 
 	if (!holder && !is_memory)
@@ -228,33 +231,33 @@ static bool is_device(int descriptor)
 {
 	int error;
 
-	return descriptor >= 0 && !preload_is_inside() &&
-	       (files_holder(descriptor) || files_is_memory(descriptor, &error));
+	return descriptor >= 0 && !mimic_preload_is_inside() &&
+	       (mimic_preload_files_holder(descriptor) || mimic_preload_files_is_memory(descriptor, &error));
 }
 
 static void forget(void *address, size_t length)
 {
-	struct preload_lock lock;
+	struct mimic_preload_lock lock;
 
-	if (preload_is_inside() || !mapping_overlaps((uintptr_t)address, length))
+	if (mimic_preload_is_inside() || !mimic_preload_mapping_overlaps((uintptr_t)address, length))
 		return;
-	preload_lock(&lock);
-	if (mapping_remove((uintptr_t)address, length))
-		files_release_unused(false);
-	preload_unlock(&lock);
+	mimic_preload_lock(&lock);
+	if (mimic_preload_mapping_remove((uintptr_t)address, length))
+		mimic_preload_files_release_unused(false);
+	mimic_preload_unlock(&lock);
 }
 
 EXPORT void *mmap(void *address, size_t length, int protection, int flags, int descriptor, off_t offset)
 {
-	struct preload_lock lock;
+	struct mimic_preload_lock lock;
 	void *result;
 	bool ours;
 
 	if (!(flags & MAP_ANONYMOUS) && is_device(descriptor)) {
-		threads_attach();
-		preload_lock(&lock);
+		mimic_preload_threads_attach();
+		mimic_preload_lock(&lock);
 		ours = map_device(address, length, protection, flags, descriptor, offset, &result);
-		preload_unlock(&lock);
+		mimic_preload_unlock(&lock);
 		if (ours)
 			return result;
 	}
@@ -289,7 +292,7 @@ static int protect_pages(char *start, size_t length, int protection)
 		return -1;
 	}
 	for (offset = 0; offset < length; offset += PAGE_BYTES)
-		if (!mapping_set_protection((uintptr_t)start + offset, protection) &&
+		if (!mimic_preload_mapping_set_protection((uintptr_t)start + offset, protection) &&
 		    NEXT(mprotect)(start + offset, PAGE_BYTES, protection))
 			return -1;
 	return 0;
@@ -298,14 +301,14 @@ static int protect_pages(char *start, size_t length, int protection)
 EXPORT int mprotect(void *address, size_t length, int protection)
 {
 	uintptr_t start = (uintptr_t)address;
-	struct preload_lock lock;
+	struct mimic_preload_lock lock;
 	int result;
 
-	if (preload_is_inside() || start % PAGE_BYTES || !mapping_overlaps(start, length))
+	if (mimic_preload_is_inside() || start % PAGE_BYTES || !mimic_preload_mapping_overlaps(start, length))
 		return NEXT(mprotect)(address, length, protection);
-	preload_lock(&lock);
+	mimic_preload_lock(&lock);
 	result = protect_pages(address, round_up(length), protection);
-	preload_unlock(&lock);
+	mimic_preload_unlock(&lock);
 	return result;
 }
 
@@ -335,7 +338,7 @@ EXPORT void *mremap(void *old, size_t old_size, size_t new_size, int flags, ...)
 	if (flags & MREMAP_FIXED)
 		fixed = va_arg(list, void *);
 	va_end(list);
-	if (!preload_is_inside() && mapping_overlaps((uintptr_t)old, old_size))
+	if (!mimic_preload_is_inside() && mimic_preload_mapping_overlaps((uintptr_t)old, old_size))
 		return remap_device(old, round_up(old_size), round_up(new_size), flags);
 	result = NEXT(mremap)(old, old_size, new_size, flags, fixed);
 	if (result != MAP_FAILED && fixed)

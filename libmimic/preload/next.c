@@ -8,21 +8,21 @@
 static pthread_mutex_t lock_mutex = PTHREAD_MUTEX_INITIALIZER;
 static THREAD_LOCAL bool is_inside;
 
-void *preload_next(const char *name)
+void *mimic_preload_next(const char *name)
 {
 	void *function = dlsym(RTLD_NEXT, name);
 	struct text text;
 
 	if (function)
 		return function;
-	text_start(&text);
-	text_add(&text, "the C library has no ");
-	text_add(&text, name);
-	text_write_line(&text);
+	mimic_preload_text_start(&text);
+	mimic_preload_text_add(&text, "the C library has no ");
+	mimic_preload_text_add(&text, name);
+	mimic_preload_text_write_line(&text);
 	abort();
 }
 
-void preload_lock(struct preload_lock *lock)
+void mimic_preload_lock(struct mimic_preload_lock *lock)
 {
 	/* All but our two: libmimic's reads of program memory may fault under the lock. */
 	uint64_t mask = ~(1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1));
@@ -33,7 +33,7 @@ void preload_lock(struct preload_lock *lock)
 	is_inside = true;
 }
 
-void preload_unlock(const struct preload_lock *lock)
+void mimic_preload_unlock(const struct mimic_preload_lock *lock)
 {
 	is_inside = false;
 	pthread_mutex_unlock(&lock_mutex);
@@ -41,7 +41,7 @@ void preload_unlock(const struct preload_lock *lock)
 			sizeof(lock->mask), 0, 0);
 }
 
-bool preload_is_inside(void)
+bool mimic_preload_is_inside(void)
 {
 	return is_inside;
 }

@@ -60,19 +60,19 @@ static bool directory_of(int directory, char *path, size_t size)
 	return true;
 }
 
-const struct mimic_kind *physical_kind;
+const struct mimic_kind *mimic_preload_physical_kind;
 
 /* By kind: its nodes are the kernel's. */
 static bool kernel_has[MIMIC_KINDS_MAX];
 
-void nodes_start(void)
+void mimic_preload_nodes_start(void)
 {
 	const char *transport = getenv("MIMIC_TRANSPORT");
 	bool is_auto = !transport || !transport[0] || strcmp(transport, "auto") == 0;
 	size_t i;
 
-	for (i = 0; i < mimic_kind_count() && !physical_kind; i++)
-		physical_kind = mimic_kinds[i]->physical ? mimic_kinds[i] : NULL;
+	for (i = 0; i < mimic_kind_count() && !mimic_preload_physical_kind; i++)
+		mimic_preload_physical_kind = mimic_kinds[i]->physical ? mimic_kinds[i] : NULL;
 	for (i = 0; i < mimic_kind_count(); i++)
 		kernel_has[i] = is_auto ? mimic_kernel_is_there(mimic_kinds[i]->name) :
 					  strcmp(transport, "kernel") == 0;
@@ -100,7 +100,7 @@ static struct node node_of_name(const char *name)
 	return node;
 }
 
-struct node node_of_path(int directory, const char *path)
+struct node mimic_preload_node_of_path(int directory, const char *path)
 {
 	struct node none = { .kind = NODE_NONE };
 	int saved_errno = errno;
@@ -109,7 +109,7 @@ struct node node_of_path(int directory, const char *path)
 	size_t length;
 
 	/* Cheap first: nearly every path is none of ours. */
-	if (!path || preload_is_inside())
+	if (!path || mimic_preload_is_inside())
 		return none;
 	name = strrchr(path, '/');
 	name = name ? name + 1 : path;
@@ -133,18 +133,18 @@ struct node node_of_path(int directory, const char *path)
 	return node_of_name(whole + 5);
 }
 
-int node_exists(const struct node *node)
+int mimic_preload_node_exists(const struct node *node)
 {
-	struct preload_lock lock;
+	struct mimic_preload_lock lock;
 	struct mimic_device *device;
 	int error;
 
 	if (node->kind != NODE_DEVICE || node->minor == NODE_MINOR_ANY)
 		return 0;
-	preload_lock(&lock);
+	mimic_preload_lock(&lock);
 	error = mimic_device_open(&device, node->device, NULL);
 	if (error == 0)
 		mimic_device_close(device);
-	preload_unlock(&lock);
+	mimic_preload_unlock(&lock);
 	return error == -ENODEV || error == -ENOENT ? -ENOENT : 0;
 }

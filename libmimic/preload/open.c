@@ -25,78 +25,78 @@ EXPORT int __openat64_2(int directory, const char *path, int flags);
 
 EXPORT int open(const char *path, int flags, ...)
 {
-	struct node node = node_of_path(AT_FDCWD, path);
+	struct node node = mimic_preload_node_of_path(AT_FDCWD, path);
 	mode_t mode = 0;
 
 	MODE_ARGUMENT(flags, mode);
 	if (node.kind != NODE_NONE)
-		return files_open(AT_FDCWD, path, flags, &node);
+		return mimic_preload_files_open(AT_FDCWD, path, flags, &node);
 	return NEXT(open)(path, flags, mode);
 }
 
 EXPORT int open64(const char *path, int flags, ...)
 {
-	struct node node = node_of_path(AT_FDCWD, path);
+	struct node node = mimic_preload_node_of_path(AT_FDCWD, path);
 	mode_t mode = 0;
 
 	MODE_ARGUMENT(flags, mode);
 	if (node.kind != NODE_NONE)
-		return files_open(AT_FDCWD, path, flags, &node);
+		return mimic_preload_files_open(AT_FDCWD, path, flags, &node);
 	return NEXT(open64)(path, flags, mode);
 }
 
 EXPORT int openat(int directory, const char *path, int flags, ...)
 {
-	struct node node = node_of_path(directory, path);
+	struct node node = mimic_preload_node_of_path(directory, path);
 	mode_t mode = 0;
 
 	MODE_ARGUMENT(flags, mode);
 	if (node.kind != NODE_NONE)
-		return files_open(directory, path, flags, &node);
+		return mimic_preload_files_open(directory, path, flags, &node);
 	return NEXT(openat)(directory, path, flags, mode);
 }
 
 EXPORT int openat64(int directory, const char *path, int flags, ...)
 {
-	struct node node = node_of_path(directory, path);
+	struct node node = mimic_preload_node_of_path(directory, path);
 	mode_t mode = 0;
 
 	MODE_ARGUMENT(flags, mode);
 	if (node.kind != NODE_NONE)
-		return files_open(directory, path, flags, &node);
+		return mimic_preload_files_open(directory, path, flags, &node);
 	return NEXT(openat64)(directory, path, flags, mode);
 }
 
 EXPORT int __open_2(const char *path, int flags)
 {
-	struct node node = node_of_path(AT_FDCWD, path);
+	struct node node = mimic_preload_node_of_path(AT_FDCWD, path);
 
 	return node.kind == NODE_NONE ? NEXT(__open_2)(path, flags) :
-					files_open(AT_FDCWD, path, flags, &node);
+					mimic_preload_files_open(AT_FDCWD, path, flags, &node);
 }
 
 EXPORT int __open64_2(const char *path, int flags)
 {
-	struct node node = node_of_path(AT_FDCWD, path);
+	struct node node = mimic_preload_node_of_path(AT_FDCWD, path);
 
 	return node.kind == NODE_NONE ? NEXT(__open64_2)(path, flags) :
-					files_open(AT_FDCWD, path, flags, &node);
+					mimic_preload_files_open(AT_FDCWD, path, flags, &node);
 }
 
 EXPORT int __openat_2(int directory, const char *path, int flags)
 {
-	struct node node = node_of_path(directory, path);
+	struct node node = mimic_preload_node_of_path(directory, path);
 
 	return node.kind == NODE_NONE ? NEXT(__openat_2)(directory, path, flags) :
-					files_open(directory, path, flags, &node);
+					mimic_preload_files_open(directory, path, flags, &node);
 }
 
 EXPORT int __openat64_2(int directory, const char *path, int flags)
 {
-	struct node node = node_of_path(directory, path);
+	struct node node = mimic_preload_node_of_path(directory, path);
 
 	return node.kind == NODE_NONE ? NEXT(__openat64_2)(directory, path, flags) :
-					files_open(directory, path, flags, &node);
+					mimic_preload_files_open(directory, path, flags, &node);
 }
 
 EXPORT int creat(const char *path, mode_t mode)
@@ -117,7 +117,7 @@ static FILE *open_stream(const char *path, const char *mode, const struct node *
 	FILE *stream;
 	int file;
 
-	file = files_open(AT_FDCWD, path, flags | (strchr(mode, 'e') ? O_CLOEXEC : 0), node);
+	file = mimic_preload_files_open(AT_FDCWD, path, flags | (strchr(mode, 'e') ? O_CLOEXEC : 0), node);
 	if (file < 0)
 		return NULL;
 	stream = fdopen(file, mode);
@@ -132,25 +132,25 @@ static FILE *open_stream(const char *path, const char *mode, const struct node *
 
 EXPORT FILE *fopen(const char *path, const char *mode)
 {
-	struct node node = node_of_path(AT_FDCWD, path);
+	struct node node = mimic_preload_node_of_path(AT_FDCWD, path);
 
 	return node.kind == NODE_NONE ? NEXT(fopen)(path, mode) : open_stream(path, mode, &node);
 }
 
 EXPORT FILE *fopen64(const char *path, const char *mode)
 {
-	struct node node = node_of_path(AT_FDCWD, path);
+	struct node node = mimic_preload_node_of_path(AT_FDCWD, path);
 
 	return node.kind == NODE_NONE ? NEXT(fopen64)(path, mode) : open_stream(path, mode, &node);
 }
 
 EXPORT int fclose(FILE *stream)
 {
-	bool ours = files_holder(fileno(stream));
+	bool ours = mimic_preload_files_holder(fileno(stream));
 	int result = NEXT(fclose)(stream);
 
 	if (ours)
-		files_reap();
+		mimic_preload_files_reap();
 	return result;
 }
 
@@ -158,31 +158,31 @@ EXPORT int fclose(FILE *stream)
 
 EXPORT int close(int descriptor)
 {
-	bool ours = files_holder(descriptor);
+	bool ours = mimic_preload_files_holder(descriptor);
 	int result = NEXT(close)(descriptor);
 
 	if (ours)
-		files_reap();
+		mimic_preload_files_reap();
 	return result;
 }
 
 EXPORT int dup2(int from, int to)
 {
-	bool ours = files_holder(to);
+	bool ours = mimic_preload_files_holder(to);
 	int result = NEXT(dup2)(from, to);
 
 	if (ours)
-		files_reap();
+		mimic_preload_files_reap();
 	return result;
 }
 
 EXPORT int dup3(int from, int to, int flags)
 {
-	bool ours = files_holder(to);
+	bool ours = mimic_preload_files_holder(to);
 	int result = NEXT(dup3)(from, to, flags);
 
 	if (ours)
-		files_reap();
+		mimic_preload_files_reap();
 	return result;
 }
 
@@ -190,12 +190,12 @@ EXPORT int close_range(unsigned int first, unsigned int last, int flags)
 {
 	int result = NEXT(close_range)(first, last, flags);
 
-	files_reap();
+	mimic_preload_files_reap();
 	return result;
 }
 
 EXPORT void closefrom(int first)
 {
 	NEXT(closefrom)(first);
-	files_reap();
+	mimic_preload_files_reap();
 }

@@ -34,12 +34,12 @@
 
 /* --- next.c: the functions that ours stand before ------------------------- */
 
-void *preload_next(const char *name);
+void *mimic_preload_next(const char *name);
 #define NEXT(function) __extension__({ \
 	static __typeof__(&(function)) cached_; \
 	__typeof__(&(function)) found_ = __atomic_load_n(&cached_, __ATOMIC_RELAXED); \
 	if (!found_) { \
-		found_ = (__typeof__(&(function)))preload_next(#function); \
+		found_ = (__typeof__(&(function)))mimic_preload_next(#function); \
 		__atomic_store_n(&cached_, found_, __ATOMIC_RELAXED); \
 	} \
 	found_; })
@@ -52,12 +52,12 @@ void *preload_next(const char *name);
  * held, so a wrapper takes this one only after a look without it has found a
  * descriptor or a page of ours; libmimic has none.
  */
-struct preload_lock {
+struct mimic_preload_lock {
 	uint64_t mask;
 };
-void preload_lock(struct preload_lock *lock);
-void preload_unlock(const struct preload_lock *lock);
-bool preload_is_inside(void);
+void mimic_preload_lock(struct mimic_preload_lock *lock);
+void mimic_preload_unlock(const struct mimic_preload_lock *lock);
+bool mimic_preload_is_inside(void);
 
 /* --- text.c: lines on stderr, from a handler too --------------------------- */
 
@@ -65,11 +65,11 @@ struct text {
 	size_t length;
 	char bytes[512];
 };
-void text_start(struct text *text);	/* "mimic: PROGRAM[PID]: " */
-void text_add(struct text *text, const char *string);
-void text_add_number(struct text *text, uint64_t number);
-void text_add_hex(struct text *text, uint64_t number);
-void text_write_line(struct text *text);
+void mimic_preload_text_start(struct text *text);	/* "mimic: PROGRAM[PID]: " */
+void mimic_preload_text_add(struct text *text, const char *string);
+void mimic_preload_text_add_number(struct text *text, uint64_t number);
+void mimic_preload_text_add_hex(struct text *text, uint64_t number);
+void mimic_preload_text_write_line(struct text *text);
 
 /* --- nodes.c: which paths are devices -------------------------------------- */
 
@@ -81,20 +81,21 @@ struct node {
 	char device[16];	/* of mimic_device_open(): a kind, or a kind and a number */
 	unsigned int minor;
 };
-struct node node_of_path(int directory, const char *path);
+struct node mimic_preload_node_of_path(int directory, const char *path);
 /* Before anything is opened: where the kernel has nodes of its own, they are left to it. */
-void nodes_start(void);
+void mimic_preload_nodes_start(void);
 /* The kind whose private devices (tiles) have physical addresses; NULL: none has. */
-extern const struct mimic_kind *physical_kind;
+extern const struct mimic_kind *mimic_preload_physical_kind;
 /* Tile and page of a physical address, if it lies in one. */
 static inline bool physical_page(uint64_t address, unsigned int *tile, unsigned int *page)
 {
-	const struct mimic_physical *physical = physical_kind ? physical_kind->physical : NULL;
+	const struct mimic_physical *physical =
+		mimic_preload_physical_kind ? mimic_preload_physical_kind->physical : NULL;
 
 	return physical && address - physical->start < physical->size && physical->page_of(address, tile, page);
 }
 /* Is there such a device? 0 or -errno; opens nothing for good. */
-int node_exists(const struct node *node);
+int mimic_preload_node_exists(const struct node *node);
 
 /* --- files.c: open devices -------------------------------------------------- */
 
@@ -116,27 +117,28 @@ struct holder {
 	int open_error;	/* NODE_MEMORY: why the real one could not be opened */
 };
 
-#define HOLDER_TILES MIMIC_KIND_DEVICES_MAX	/* holders [0, 64) are physical_kind's private devices */
+/* holders [0, HOLDER_TILES) are the private devices of mimic_preload_physical_kind */
+#define HOLDER_TILES MIMIC_KIND_DEVICES_MAX
 #define HOLDER_COUNT (HOLDER_TILES + 1024)
-extern struct holder preload_holders[HOLDER_COUNT];
+extern struct holder mimic_preload_holders[HOLDER_COUNT];
 
-int files_open(int directory, const char *path, int flags, const struct node *node);
+int mimic_preload_files_open(int directory, const char *path, int flags, const struct node *node);
 /*
  * The holder behind a descriptor, NULL if it is none of ours. Lock-free, as are
  * the two below; only under the lock does the answer stay true.
  */
-struct holder *files_holder(int descriptor);
+struct holder *mimic_preload_files_holder(int descriptor);
 /* Is it /dev/mem? *error: 0 if it is the real one, else why that could not be opened. */
-bool files_is_memory(int descriptor, int *error);
+bool mimic_preload_files_is_memory(int descriptor, int *error);
 /* Rewrites what fstat() says of a descriptor of ours. */
-void files_fix_stat(struct stat *status);
-void files_describe_node(const struct node *node, struct stat *status);
+void mimic_preload_files_fix_stat(struct stat *status);
+void mimic_preload_files_describe_node(const struct node *node, struct stat *status);
 /* Some descriptors may be gone: gives back instances that nothing holds. */
-void files_reap(void);
+void mimic_preload_files_reap(void);
 /* The same with the lock held; a scan of the descriptors only if `scan`. */
-void files_release_unused(bool scan);
-int holder_open_tile(unsigned int tile, struct holder **holder);
-void files_after_fork(void);
+void mimic_preload_files_release_unused(bool scan);
+int mimic_preload_holder_open_tile(unsigned int tile, struct holder **holder);
+void mimic_preload_files_after_fork(void);
 
 /* --- mappings.c: which page is which ----------------------------------------- */
 
@@ -149,57 +151,57 @@ struct mapping {
 	int protection;
 };
 /* Lock-free, for the fault handler. */
-bool mapping_find(uintptr_t address, struct mapping *mapping);
+bool mimic_preload_mapping_find(uintptr_t address, struct mapping *mapping);
 /* Is there a device page in the range? Lock-free. */
-bool mapping_overlaps(uintptr_t start, size_t length);
+bool mimic_preload_mapping_overlaps(uintptr_t start, size_t length);
 /* The rest with the lock held. */
-int mapping_insert(uintptr_t address, const struct mapping *mapping);
-size_t mapping_remove(uintptr_t start, size_t length);
+int mimic_preload_mapping_insert(uintptr_t address, const struct mapping *mapping);
+size_t mimic_preload_mapping_remove(uintptr_t start, size_t length);
 /* false: the kernel's protection is what counts there. */
-bool mapping_set_protection(uintptr_t address, int protection);
+bool mimic_preload_mapping_set_protection(uintptr_t address, int protection);
 /* In the child: its parent's device memory becomes address space without memory, as register pages are. */
-void mappings_after_fork(void);
+void mimic_preload_mappings_after_fork(void);
 
 
 /* --- signals.c, masks.c -------------------------------------------------------- */
 
 /* The two signals that we need for ourselves; the program's view of them is kept here. */
-static inline bool signal_is_virtual(int number)
+static inline bool mimic_preload_signal_is_virtual(int number)
 {
 	return number == SIGSEGV || number == SIGBUS;
 }
 
-void signals_start(void);
+void mimic_preload_signals_start(void);
 enum signal_origin {
 	SIGNAL_FAULT,	/* of an instruction, which faults again if the handler returns */
 	SIGNAL_SENT,	/* by kill(), raise(), ... */
 	SIGNAL_OURS,	/* a SIGBUS for an access that failed */
 };
 /* Hands a signal to the program as if we were not there. */
-void signals_deliver(int number, siginfo_t *information, ucontext_t *context,
-		     enum signal_origin origin);
+void mimic_preload_signals_deliver(int number, siginfo_t *information, ucontext_t *context,
+				   enum signal_origin origin);
 /* For fault.c, which installs it. */
-void fault_handler(int number, siginfo_t *information, void *context);
+void mimic_preload_fault_handler(int number, siginfo_t *information, void *context);
 
-unsigned int mask_bits(const sigset_t *set);
-void mask_strip(sigset_t *set);
-void mask_add(sigset_t *set, unsigned int bits);
+unsigned int mimic_preload_mask_bits(const sigset_t *set);
+void mimic_preload_mask_strip(sigset_t *set);
+void mimic_preload_mask_add(sigset_t *set, unsigned int bits);
 /* The program's view: which of our two signals this thread blocks. */
-unsigned int mask_blocked(void);
-void mask_set_blocked(unsigned int bits);
-int mask_change_one(int how, int number);
+unsigned int mimic_preload_mask_blocked(void);
+void mimic_preload_mask_set_blocked(unsigned int bits);
+int mimic_preload_mask_change_one(int how, int number);
 /* A signal that somebody sent came while the program blocks it. */
-void mask_hold_back(int number, const siginfo_t *information);
-static inline unsigned int mask_bit(int number)
+void mimic_preload_mask_hold_back(int number, const siginfo_t *information);
+static inline unsigned int mimic_preload_mask_bit(int number)
 {
 	return number == SIGSEGV ? 1u : number == SIGBUS ? 2u : 0u;
 }
 
 /* --- exec.c, threads.c ------------------------------------------------------------ */
 
-void exec_remember_environment(void);
-void threads_start(void);
+void mimic_preload_exec_remember_environment(void);
+void mimic_preload_threads_start(void);
 /* Makes this thread ready for accesses, from the fault handler too. Cheap when done before. */
-void threads_attach(void);
+void mimic_preload_threads_attach(void);
 
 #endif

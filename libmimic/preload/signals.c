@@ -62,7 +62,8 @@ static bool has_handler(const struct sigaction *action)
  */
 static int install(int number, const struct sigaction *program)
 {
-	struct sigaction ours = { .sa_sigaction = fault_handler, .sa_flags = SA_SIGINFO | SA_NODEFER };
+	struct sigaction ours = { .sa_sigaction = mimic_preload_fault_handler,
+				  .sa_flags = SA_SIGINFO | SA_NODEFER };
 
 	if (!has_handler(program) || (program->sa_flags & SA_ONSTACK))
 		ours.sa_flags |= SA_ONSTACK;
@@ -108,7 +109,7 @@ EXPORT int sigaction(int number, const struct sigaction *restrict action, struct
 	uint8_t bits = 0;
 	int result;
 
-	if (signal_is_virtual(number)) {
+	if (mimic_preload_signal_is_virtual(number)) {
 		if (!action) {
 			if (old)
 				*old = program_action(number);
@@ -123,14 +124,14 @@ EXPORT int sigaction(int number, const struct sigaction *restrict action, struct
 	}
 	if (action) {
 		copy = *action;
-		bits = (uint8_t)mask_bits(&copy.sa_mask);
-		mask_strip(&copy.sa_mask);
+		bits = (uint8_t)mimic_preload_mask_bits(&copy.sa_mask);
+		mimic_preload_mask_strip(&copy.sa_mask);
 	}
 	result = real_sigaction(number, action ? &copy : NULL, old);
 	if (result || number <= 0 || number >= SIGNAL_COUNT)
 		return result;
 	if (old)
-		mask_add(&old->sa_mask, atomic_load(&masked_elsewhere[number]));
+		mimic_preload_mask_add(&old->sa_mask, atomic_load(&masked_elsewhere[number]));
 	if (action)
 		atomic_store(&masked_elsewhere[number], bits);
 	return 0;
@@ -157,7 +158,7 @@ static sighandler_t set_virtual(int number, sighandler_t handler, int flags)
 
 EXPORT sighandler_t signal(int number, sighandler_t handler)
 {
-	return signal_is_virtual(number) ? set_virtual(number, handler, SA_RESTART) :
+	return mimic_preload_signal_is_virtual(number) ? set_virtual(number, handler, SA_RESTART) :
 					   NEXT(signal)(number, handler);
 }
 
@@ -173,8 +174,9 @@ EXPORT sighandler_t ssignal(int number, sighandler_t handler)
 
 EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
-	return signal_is_virtual(number) ? set_virtual(number, handler, (int)SA_RESETHAND | SA_NODEFER) :
-					   NEXT(__sysv_signal)(number, handler);
+	return mimic_preload_signal_is_virtual(number)
+		       ? set_virtual(number, handler, (int)SA_RESETHAND | SA_NODEFER)
+		       : NEXT(__sysv_signal)(number, handler);
 }
 
 EXPORT sighandler_t sysv_signal(int number, sighandler_t handler)
@@ -195,16 +197,16 @@ EXPORT sighandler_t sigset(int number, sighandler_t handler)
 	bool was_blocked;
 
 	/* Looked up by hand: the header calls it deprecated. */
-	if (!signal_is_virtual(number))
-		return ((sighandler_t (*)(int, sighandler_t))preload_next("sigset"))(number, handler);
-	was_blocked = mask_blocked() & mask_bit(number);
+	if (!mimic_preload_signal_is_virtual(number))
+		return ((sighandler_t (*)(int, sighandler_t))mimic_preload_next("sigset"))(number, handler);
+	was_blocked = mimic_preload_mask_blocked() & mimic_preload_mask_bit(number);
 	old = program_action(number);
 	if (handler == SIG_HOLD) {
-		mask_change_one(SIG_BLOCK, number);
+		mimic_preload_mask_change_one(SIG_BLOCK, number);
 	} else {
 		if (set_virtual(number, handler, 0) == SIG_ERR)
 			return SIG_ERR;
-		mask_change_one(SIG_UNBLOCK, number);
+		mimic_preload_mask_change_one(SIG_UNBLOCK, number);
 	}
 	return was_blocked ? SIG_HOLD : old.sa_handler;
 }
@@ -234,36 +236,36 @@ static void die(int number, siginfo_t *information, bool faults_again)
 static void call_handler(int number, const struct sigaction *action, siginfo_t *information,
 			 ucontext_t *context)
 {
-	unsigned int before = mask_blocked();
+	unsigned int before = mimic_preload_mask_blocked();
 	sigset_t during = action->sa_mask;
 	sigset_t old;
 
 	if (!(action->sa_flags & SA_NODEFER))
 		sigaddset(&during, number);
-	mask_set_blocked(before | mask_bits(&during));
-	mask_add(&context->uc_sigmask, before);
-	mask_strip(&during);
+	mimic_preload_mask_set_blocked(before | mimic_preload_mask_bits(&during));
+	mimic_preload_mask_add(&context->uc_sigmask, before);
+	mimic_preload_mask_strip(&during);
 	NEXT(pthread_sigmask)(SIG_BLOCK, &during, &old);
 	if (action->sa_flags & SA_SIGINFO)
 		action->sa_sigaction(number, information, context);
 	else
 		action->sa_handler(number);
 	/* The kernel puts back uc_sigmask when we return, and the handler may have changed it. */
-	before = mask_bits(&context->uc_sigmask);
-	mask_strip(&context->uc_sigmask);
+	before = mimic_preload_mask_bits(&context->uc_sigmask);
+	mimic_preload_mask_strip(&context->uc_sigmask);
 	NEXT(pthread_sigmask)(SIG_SETMASK, &old, NULL);
-	mask_set_blocked(before);
+	mimic_preload_mask_set_blocked(before);
 }
 
-void signals_deliver(int number, siginfo_t *information, ucontext_t *context,
-		     enum signal_origin origin)
+void mimic_preload_signals_deliver(int number, siginfo_t *information, ucontext_t *context,
+				   enum signal_origin origin)
 {
 	struct sigaction action = program_action(number);
 	bool was_sent = origin == SIGNAL_SENT;
-	bool is_blocked = mask_blocked() & mask_bit(number);
+	bool is_blocked = mimic_preload_mask_blocked() & mimic_preload_mask_bit(number);
 
 	if (is_blocked && was_sent) {
-		mask_hold_back(number, information);
+		mimic_preload_mask_hold_back(number, information);
 		return;
 	}
 	if (!has_handler(&action) || is_blocked) {
@@ -282,7 +284,7 @@ void signals_deliver(int number, siginfo_t *information, ucontext_t *context,
 	call_handler(number, &action, information, context);
 }
 
-void signals_start(void)
+void mimic_preload_signals_start(void)
 {
 	uint64_t ours = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1);
 	uint64_t old = 0;
@@ -300,5 +302,6 @@ void signals_start(void)
 		install(number, &programs[i].action);
 	}
 	mimic_raw_syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&ours, (long)&old, sizeof(ours), 0, 0);
-	mask_set_blocked(mask_blocked() | ((old >> (SIGSEGV - 1)) & 1) | ((old >> (SIGBUS - 1)) & 1) << 1);
+	mimic_preload_mask_set_blocked(mimic_preload_mask_blocked() | ((old >> (SIGSEGV - 1)) & 1) |
+				       ((old >> (SIGBUS - 1)) & 1) << 1);
 }

@@ -27,7 +27,7 @@ EXPORT int __fxstatat64(int version, int directory, const char *path, struct sta
 /* true: *result is the answer for a path of ours. A real /dev/mem speaks for itself. */
 static bool node_status(int directory, const char *path, struct stat *status, int *result)
 {
-	struct node node = node_of_path(directory, path);
+	struct node node = mimic_preload_node_of_path(directory, path);
 	int error;
 
 	if (node.kind == NODE_NONE)
@@ -36,12 +36,12 @@ static bool node_status(int directory, const char *path, struct stat *status, in
 		*result = 0;
 		return true;
 	}
-	error = node_exists(&node);
+	error = mimic_preload_node_exists(&node);
 	*result = error ? -1 : 0;
 	if (error)
 		errno = -error;
 	else
-		files_describe_node(&node, status);
+		mimic_preload_files_describe_node(&node, status);
 	return true;
 }
 
@@ -53,7 +53,7 @@ static int path_status(int directory, const char *path, struct stat *status, int
 		return result;
 	result = NEXT(fstatat)(directory, path, status, flags);
 	if (result == 0 && (flags & AT_EMPTY_PATH))
-		files_fix_stat(status);
+		mimic_preload_files_fix_stat(status);
 	return result;
 }
 
@@ -62,7 +62,7 @@ static int descriptor_status(int descriptor, struct stat *status)
 	int result = NEXT(fstat)(descriptor, status);
 
 	if (result == 0)
-		files_fix_stat(status);
+		mimic_preload_files_fix_stat(status);
 	return result;
 }
 
@@ -168,7 +168,7 @@ EXPORT int statx(int directory, const char *restrict path, int flags, unsigned i
 	struct stat ours;
 	int result;
 
-	if ((flags & AT_EMPTY_PATH) && !path[0] && files_holder(directory)) {
+	if ((flags & AT_EMPTY_PATH) && !path[0] && mimic_preload_files_holder(directory)) {
 		result = descriptor_status(directory, &ours);
 	} else if (!node_status(directory, path, &ours, &result)) {
 		return NEXT(statx)(directory, path, flags, mask, status);
@@ -182,12 +182,12 @@ EXPORT int statx(int directory, const char *restrict path, int flags, unsigned i
 
 static bool node_access(int directory, const char *path, int mode, int *result)
 {
-	struct node node = node_of_path(directory, path);
+	struct node node = mimic_preload_node_of_path(directory, path);
 	int error;
 
 	if (node.kind == NODE_NONE)
 		return false;
-	error = node_exists(&node);
+	error = mimic_preload_node_exists(&node);
 	if (!error && (mode & X_OK))
 		error = -EACCES;
 	*result = error ? -1 : 0;

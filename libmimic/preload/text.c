@@ -5,7 +5,7 @@
 
 #include "preload.h"
 
-void text_add(struct text *text, const char *string)
+void mimic_preload_text_add(struct text *text, const char *string)
 {
 	size_t room = sizeof(text->bytes) - 1 - text->length;	/* 1: the newline */
 	size_t length = strnlen(string, room);
@@ -24,31 +24,31 @@ static void add_in_base(struct text *text, uint64_t number, unsigned int base)
 		*--first = "0123456789abcdef"[number % base];
 		number /= base;
 	} while (number);
-	text_add(text, first);
+	mimic_preload_text_add(text, first);
 }
 
-void text_add_number(struct text *text, uint64_t number)
+void mimic_preload_text_add_number(struct text *text, uint64_t number)
 {
 	add_in_base(text, number, 10);
 }
 
-void text_add_hex(struct text *text, uint64_t number)
+void mimic_preload_text_add_hex(struct text *text, uint64_t number)
 {
-	text_add(text, "0x");
+	mimic_preload_text_add(text, "0x");
 	add_in_base(text, number, 16);
 }
 
-void text_start(struct text *text)
+void mimic_preload_text_start(struct text *text)
 {
 	text->length = 0;
-	text_add(text, "mimic: ");
-	text_add(text, program_invocation_short_name ? program_invocation_short_name : "?");
-	text_add(text, "[");
-	text_add_number(text, (uint64_t)mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0));
-	text_add(text, "]: ");
+	mimic_preload_text_add(text, "mimic: ");
+	mimic_preload_text_add(text, program_invocation_short_name ? program_invocation_short_name : "?");
+	mimic_preload_text_add(text, "[");
+	mimic_preload_text_add_number(text, (uint64_t)mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0));
+	mimic_preload_text_add(text, "]: ");
 }
 
-void text_write_line(struct text *text)
+void mimic_preload_text_write_line(struct text *text)
 {
 	text->bytes[text->length++] = '\n';
 	mimic_raw_syscall(SYS_write, 2, (long)text->bytes, (long)text->length, 0, 0, 0);

@@ -6,38 +6,38 @@
 
 static THREAD_LOCAL bool is_attached;
 
-void threads_attach(void)
+void mimic_preload_threads_attach(void)
 {
-	unsigned int blocked = mask_blocked();
+	unsigned int blocked = mimic_preload_mask_blocked();
 
 	if (is_attached)
 		return;
 	/* It unblocks our two signals, through our wrapper: the program's view stays. */
 	is_attached = mimic_thread_attach() == 0;
-	mask_set_blocked(blocked);
+	mimic_preload_mask_set_blocked(blocked);
 }
 
-static struct preload_lock fork_lock;
+static struct mimic_preload_lock fork_lock;
 
 static void before_fork(void)
 {
-	preload_lock(&fork_lock);
+	mimic_preload_lock(&fork_lock);
 }
 
 static void after_fork_in_parent(void)
 {
-	preload_unlock(&fork_lock);
+	mimic_preload_unlock(&fork_lock);
 }
 
 static void after_fork_in_child(void)
 {
-	files_after_fork();
-	mappings_after_fork();
+	mimic_preload_files_after_fork();
+	mimic_preload_mappings_after_fork();
 	is_attached = false;
-	preload_unlock(&fork_lock);
+	mimic_preload_unlock(&fork_lock);
 }
 
-void threads_start(void)
+void mimic_preload_threads_start(void)
 {
 	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
