@@ -80,7 +80,7 @@ static bool has_avx512(void)
 }
 
 /* The fastest one last. */
-const struct dare_kernels mpu_kernels_list[] = {
+const struct dare_kernels dare_mpu_kernels_list[] = {
 	KERNELS(plain, always),
 #ifdef __x86_64__
 	KERNELS(avx2, has_avx2),
@@ -88,15 +88,15 @@ const struct dare_kernels mpu_kernels_list[] = {
 #endif
 };
 
-const size_t mpu_kernels_count = sizeof(mpu_kernels_list) / sizeof(mpu_kernels_list[0]);
+const size_t dare_mpu_kernels_count = sizeof(dare_mpu_kernels_list) / sizeof(dare_mpu_kernels_list[0]);
 
-const struct dare_kernels *mpu_compute_kernels(void)
+const struct dare_kernels *dare_mpu_compute_kernels(void)
 {
-	size_t i = mpu_kernels_count - 1;
+	size_t i = dare_mpu_kernels_count - 1;
 
-	while (!mpu_kernels_list[i].is_supported())
+	while (!dare_mpu_kernels_list[i].is_supported())
 		i--;
-	return &mpu_kernels_list[i];
+	return &dare_mpu_kernels_list[i];
 }
 
 /*
@@ -146,13 +146,13 @@ static inline void float_end(uint64_t saved)
 }
 #endif
 
-void mpu_compute_forget(struct dare *d, const struct dare_context *c, unsigned int number)
+void dare_mpu_compute_forget(struct dare *d, const struct dare_context *c, unsigned int number)
 {
 	if (d->turned[number].source == c->matrix[number])
 		d->turned[number].source = NULL;
 }
 
-void mpu_compute_forget_all(struct dare *d)
+void dare_mpu_compute_forget_all(struct dare *d)
 {
 	for (unsigned int i = 0; i < DARE_REGISTERS; i++)
 		d->turned[i].source = NULL;
@@ -181,8 +181,8 @@ static void clear_outside(uint8_t md[DARE_ROWS][DARE_ROW_BYTES], size_t rows, si
 	memset(md + rows, 0, (DARE_ROWS - rows) * DARE_ROW_BYTES);
 }
 
-void mpu_compute_mma(struct dare *d, struct dare_context *c, const struct queue_entry *entry,
-		     enum element_kind kind, unsigned int count_k)
+void dare_mpu_compute_mma(struct dare *d, struct dare_context *c, const struct queue_entry *entry,
+			  enum element_kind kind, unsigned int count_k)
 {
 	unsigned int rows = c->csr[DARE_CSR_MATRIX_M], columns = c->csr[DARE_CSR_MATRIX_N];
 	const struct turned *b;
@@ -193,5 +193,5 @@ void mpu_compute_mma(struct dare *d, struct dare_context *c, const struct queue_
 	d->kernels->multiply[kind](c->matrix[entry->md], c->matrix[entry->ms1], b, rows, count_k);
 	float_end(saved);
 	clear_outside(c->matrix[entry->md], rows, columns);
-	mpu_compute_forget(d, c, entry->md);
+	dare_mpu_compute_forget(d, c, entry->md);
 }

@@ -3,11 +3,11 @@
 #include "devices/dare/dare_internal.h"
 #include "devices/dare/dare_state.h"
 
-void mpu_context_reset(struct dare *d, struct dare_context *c)
+void dare_mpu_context_reset(struct dare *d, struct dare_context *c)
 {
 	trace_dropped(d, c, c->queue_level);
 	memset(c->matrix, 0, sizeof(c->matrix));
-	mpu_compute_forget_all(d);
+	dare_mpu_compute_forget_all(d);
 	c->csr[DARE_CSR_MATRIX_M] = DARE_ROWS;
 	c->csr[DARE_CSR_MATRIX_K] = DARE_ROW_BYTES;
 	c->csr[DARE_CSR_MATRIX_N] = DARE_ROWS;
@@ -21,18 +21,18 @@ void mpu_context_reset(struct dare *d, struct dare_context *c)
 	c->request_next = 0;
 	c->queue_first = 0;
 	c->queue_level = 0;
-	mpu_queue_clear_error(c);
+	dare_mpu_queue_clear_error(c);
 }
 
-void mpu_context_power_on(struct dare *d, struct dare_context *c)
+void dare_mpu_context_power_on(struct dare *d, struct dare_context *c)
 {
 	trace_dropped(d, c, c->queue_level);
 	memset(c, 0, sizeof(*c));
 	mimic_tlb_init(&c->tlb, d->config.tlb_entries);
-	mpu_context_reset(d, c);
+	dare_mpu_context_reset(d, c);
 }
 
-uint64_t mpu_context_status(const struct dare *d, const struct dare_context *c)
+uint64_t dare_mpu_context_status(const struct dare *d, const struct dare_context *c)
 {
 	uint64_t status = (uint64_t)c->queue_level << DARE_STATUS_LEVEL_SHIFT |
 			  (uint64_t)d->config.queue_entries << DARE_STATUS_SIZE_SHIFT |
@@ -47,14 +47,14 @@ uint64_t mpu_context_status(const struct dare *d, const struct dare_context *c)
 	return status;
 }
 
-void mpu_context_settle(struct dare *d, struct dare_context *c)
+void dare_mpu_context_settle(struct dare *d, struct dare_context *c)
 {
 	unsigned int budget = CALL_BUDGET;
 	uint32_t bit = 1u << context_number(d, c);
 
 	do
-		mpu_queue_advance(d, c, &budget);
-	while (mpu_parked_advance(d, c) && budget);
+		dare_mpu_queue_advance(d, c, &budget);
+	while (dare_mpu_parked_advance(d, c) && budget);
 	/* Stores are parked only while the queue is full, so the queue says it all. */
 	if (c->queue_level && !c->stalled)
 		d->unfinished |= bit;
@@ -67,8 +67,8 @@ static void make_room(struct dare *d, struct dare_context *c)
 {
 	unsigned int budget = 1;
 
-	if (mpu_queue_is_full(d, c))
-		mpu_queue_advance(d, c, &budget);
+	if (dare_mpu_queue_is_full(d, c))
+		dare_mpu_queue_advance(d, c, &budget);
 }
 
 static enum mimic_outcome dispatch(struct dare *d, struct dare_context *c, struct mimic_access *access,
@@ -80,28 +80,28 @@ static enum mimic_outcome dispatch(struct dare *d, struct dare_context *c, struc
 	make_room(d, c);
 	if (!c->parked_stores) {
 		if (kind == PARKED_STREAM)
-			step = mpu_queue_put_stream(d, c, access->owner, access->data);
+			step = dare_mpu_queue_put_stream(d, c, access->owner, access->data);
 		else
-			step = mpu_queue_put(d, c, (uint32_t)access->data, c->rs1, c->rs2);
+			step = dare_mpu_queue_put(d, c, (uint32_t)access->data, c->rs1, c->rs2);
 	}
 	if (step == STEP_WAIT)
-		return mpu_parked_add(d, c, access, kind, access->data);
-	mpu_queue_advance(d, c, &budget);
+		return dare_mpu_parked_add(d, c, access, kind, access->data);
+	dare_mpu_queue_advance(d, c, &budget);
 	return MIMIC_DONE;
 }
 
-size_t mpu_context_stream(struct dare *d, struct dare_context *c, uint64_t owner,
-			  const uint64_t *values, size_t n)
+size_t dare_mpu_context_stream(struct dare *d, struct dare_context *c, uint64_t owner,
+			       const uint64_t *values, size_t n)
 {
 	size_t done = 0;
 
 	while (done < n && !d->unfinished && !c->parked_stores) {
 		unsigned int budget = 1;
 
-		if (mpu_queue_put_stream(d, c, owner, values[done]) == STEP_WAIT)
+		if (dare_mpu_queue_put_stream(d, c, owner, values[done]) == STEP_WAIT)
 			break;
 		done++;
-		mpu_queue_advance(d, c, &budget);
+		dare_mpu_queue_advance(d, c, &budget);
 	}
 	return done;
 }
@@ -117,7 +117,7 @@ static const struct dare_context *context_at(const struct mimic_model *model, st
 #define PEEKS(_) \
 	_(RS1, c->rs1) \
 	_(RS2, c->rs2) \
-	_(STATUS, mpu_context_status(d, c)) \
+	_(STATUS, dare_mpu_context_status(d, c)) \
 	_(MATRIX_M, c->csr[DARE_CSR_MATRIX_M]) \
 	_(MATRIX_K, c->csr[DARE_CSR_MATRIX_K]) \
 	_(MATRIX_N, c->csr[DARE_CSR_MATRIX_N]) \
@@ -198,7 +198,7 @@ static enum mimic_outcome context_store_ERROR(struct mimic_model *model, struct 
 					      struct mimic_access *access)
 {
 	(void)access;
-	mpu_queue_clear_error(&dare_of(model)->context[place.unit]);
+	dare_mpu_queue_clear_error(&dare_of(model)->context[place.unit]);
 	return MIMIC_DONE;
 }
 
@@ -209,8 +209,8 @@ static enum mimic_outcome context_store_RESET(struct mimic_model *model, struct 
 	struct dare_context *c = &d->context[place.unit];
 
 	(void)access;
-	mpu_context_reset(d, c);
-	mpu_parked_release(d, c, mpu_context_status(d, c));
+	dare_mpu_context_reset(d, c);
+	dare_mpu_parked_release(d, c, dare_mpu_context_status(d, c));
 	return MIMIC_DONE;
 }
 
@@ -256,12 +256,13 @@ static enum mimic_outcome load(struct dare *d, struct dare_context *c, const str
 			       struct mimic_register_place place, struct mimic_access *access)
 {
 	if (row->peek(&d->model, place, d->state.now, &access->data) == MIMIC_PEEK_WAITS)
-		return mpu_parked_add(d, c, access, PARKED_FENCE, c->dispatched);
+		return dare_mpu_parked_add(d, c, access, PARKED_FENCE, c->dispatched);
 	access->data = low_bytes(access->data, access->size);
 	return MIMIC_DONE;
 }
 
-enum mimic_outcome mpu_context_access(struct dare *d, struct dare_context *c, struct mimic_access *access)
+enum mimic_outcome dare_mpu_context_access(struct dare *d, struct dare_context *c,
+					   struct mimic_access *access)
 {
 	const struct mimic_register *row = NULL;
 	struct mimic_register_place place;
@@ -278,6 +279,6 @@ enum mimic_outcome mpu_context_access(struct dare *d, struct dare_context *c, st
 	/* An access that has just parked must not be answered before its driver knows that it has. */
 	if (access->is_write && outcome == MIMIC_DONE &&
 	    (c->queue_level || c->parked_stores || c->parked_fences || d->unfinished))
-		mpu_context_settle(d, c);
+		dare_mpu_context_settle(d, c);
 	return outcome;
 }

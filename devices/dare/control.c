@@ -3,7 +3,7 @@
 #include "devices/dare/dare_internal.h"
 #include "devices/dare/dare_state.h"
 
-const struct mimic_memory *mpu_control_memory_of(const struct dare *d, uint64_t address_space)
+const struct mimic_memory *dare_mpu_control_memory_of(const struct dare *d, uint64_t address_space)
 {
 	const struct mimic_memory *memory;
 
@@ -24,13 +24,13 @@ static void attach(struct dare *d, uint64_t value)
 		return;
 	}
 	c = &d->context[number];
-	mpu_context_reset(d, c);
+	dare_mpu_context_reset(d, c);
 	mimic_tlb_init(&c->tlb, d->config.tlb_entries);
 	d->unfinished &= ~(1u << number);
-	status = mpu_context_status(d, c);
-	d->memory[number] = mpu_control_memory_of(d, address_space);
+	status = dare_mpu_context_status(d, c);
+	d->memory[number] = dare_mpu_control_memory_of(d, address_space);
 	c->address_space = d->memory[number] ? address_space : 0;
-	mpu_parked_release(d, c, status);
+	dare_mpu_parked_release(d, c, status);
 	if (!address_space)
 		return;
 	/* The new program's counters start at 0; the device's sums do not go back. */
@@ -87,9 +87,9 @@ static void resolve(struct dare *d, uint64_t value)
 		count(c, DARE_COUNTER_resolves, 1);
 	} else {
 		trace_dropped(d, c, c->queue_level);
-		mpu_memory_fail(d, c);
+		dare_mpu_memory_fail(d, c);
 	}
-	mpu_context_settle(d, c);
+	dare_mpu_context_settle(d, c);
 }
 
 static void flush(struct dare *d, uint64_t value)
@@ -162,7 +162,7 @@ const struct mimic_register_block dare_control_block = {
 	.count = sizeof(control_rows) / sizeof(control_rows[0]),
 };
 
-void mpu_control_access(struct dare *d, struct mimic_access *access)
+void dare_mpu_control_access(struct dare *d, struct mimic_access *access)
 {
 	const struct mimic_register *row = NULL;
 	struct mimic_register_place place;

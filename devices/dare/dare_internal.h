@@ -229,70 +229,71 @@ static inline bool register_access_is_legal(const struct mimic_access *access)
 }
 
 /* context.c */
-void mpu_context_power_on(struct dare *d, struct dare_context *c);
-void mpu_context_reset(struct dare *d, struct dare_context *c);
-enum mimic_outcome mpu_context_access(struct dare *d, struct dare_context *c,
-				      struct mimic_access *access);
+void dare_mpu_context_power_on(struct dare *d, struct dare_context *c);
+void dare_mpu_context_reset(struct dare *d, struct dare_context *c);
+enum mimic_outcome dare_mpu_context_access(struct dare *d, struct dare_context *c,
+					   struct mimic_access *access);
 /* Values of one STREAM: how many were acknowledged before one that has to wait, or there is other work. */
-size_t mpu_context_stream(struct dare *d, struct dare_context *c, uint64_t owner,
-			  const uint64_t *values, size_t count);
-uint64_t mpu_context_status(const struct dare *d, const struct dare_context *c);
+size_t dare_mpu_context_stream(struct dare *d, struct dare_context *c, uint64_t owner,
+			       const uint64_t *values, size_t count);
+uint64_t dare_mpu_context_status(const struct dare *d, const struct dare_context *c);
 /* What can go on goes on: instructions, then who waits. */
-void mpu_context_settle(struct dare *d, struct dare_context *c);
+void dare_mpu_context_settle(struct dare *d, struct dare_context *c);
 
 /* parked.c */
-enum mimic_outcome mpu_parked_add(struct dare *d, struct dare_context *c, struct mimic_access *access,
-				  enum parked_kind kind, uint64_t value);
+enum mimic_outcome dare_mpu_parked_add(struct dare *d, struct dare_context *c, struct mimic_access *access,
+				       enum parked_kind kind, uint64_t value);
 /* Fences that are over are answered, stores go on while there is room. true: one of them did. */
-bool mpu_parked_advance(struct dare *d, struct dare_context *c);
-void mpu_parked_withdraw(struct dare *d, uint64_t owner);
+bool dare_mpu_parked_advance(struct dare *d, struct dare_context *c);
+void dare_mpu_parked_withdraw(struct dare *d, uint64_t owner);
 /* Everybody who waits for this context is answered: stores with 0, fences with `status`. */
-void mpu_parked_release(struct dare *d, struct dare_context *c, uint64_t status);
+void dare_mpu_parked_release(struct dare *d, struct dare_context *c, uint64_t status);
 
 /* queue.c */
 /* One more instruction, which is not executed yet; while there is an error it is dropped. */
-enum step mpu_queue_put(struct dare *d, struct dare_context *c, uint32_t word, uint64_t rs1, uint64_t rs2);
+enum step dare_mpu_queue_put(struct dare *d, struct dare_context *c, uint32_t word, uint64_t rs1,
+			     uint64_t rs2);
 /* A store to STREAM, the same; nothing has changed if it has to wait. */
-enum step mpu_queue_put_stream(struct dare *d, struct dare_context *c, uint64_t owner, uint64_t value);
+enum step dare_mpu_queue_put_stream(struct dare *d, struct dare_context *c, uint64_t owner, uint64_t value);
 /* Executes up to *budget instructions from the head on. */
-void mpu_queue_advance(struct dare *d, struct dare_context *c, unsigned int *budget);
-bool mpu_queue_is_full(const struct dare *d, const struct dare_context *c);
+void dare_mpu_queue_advance(struct dare *d, struct dare_context *c, unsigned int *budget);
+bool dare_mpu_queue_is_full(const struct dare *d, const struct dare_context *c);
 /* The head ends in an error; what is behind it is dropped. */
-void mpu_queue_fail(struct dare_context *c, enum dare_error error, uint64_t address, unsigned int row);
-void mpu_queue_clear_error(struct dare_context *c);
+void dare_mpu_queue_fail(struct dare_context *c, enum dare_error error, uint64_t address, unsigned int row);
+void dare_mpu_queue_clear_error(struct dare_context *c);
 
 /* execute.c */
-enum result mpu_execute(struct dare *d, struct dare_context *c, struct queue_entry *entry);
+enum result dare_mpu_execute(struct dare *d, struct dare_context *c, struct queue_entry *entry);
 
 /* memory.c */
 /* A load or store, from its start or from where a page was missing. */
-enum result mpu_memory_execute(struct dare *d, struct dare_context *c, struct queue_entry *entry);
+enum result dare_mpu_memory_execute(struct dare *d, struct dare_context *c, struct queue_entry *entry);
 /* The page that the head waits for is bad. */
-void mpu_memory_fail(struct dare *d, struct dare_context *c);
+void dare_mpu_memory_fail(struct dare *d, struct dare_context *c);
 
 /* compute.c */
-extern const struct dare_kernels mpu_kernels_list[];
-extern const size_t mpu_kernels_count;
+extern const struct dare_kernels dare_mpu_kernels_list[];
+extern const size_t dare_mpu_kernels_count;
 /* The fastest that this processor has. */
-const struct dare_kernels *mpu_compute_kernels(void);
-void mpu_compute_mma(struct dare *d, struct dare_context *c, const struct queue_entry *entry,
-		     enum element_kind kind, unsigned int count);
+const struct dare_kernels *dare_mpu_compute_kernels(void);
+void dare_mpu_compute_mma(struct dare *d, struct dare_context *c, const struct queue_entry *entry,
+			  enum element_kind kind, unsigned int count);
 /* A register has changed. */
-void mpu_compute_forget(struct dare *d, const struct dare_context *c, unsigned int number);
-void mpu_compute_forget_all(struct dare *d);
+void dare_mpu_compute_forget(struct dare *d, const struct dare_context *c, unsigned int number);
+void dare_mpu_compute_forget_all(struct dare *d);
 
 /* control.c */
-void mpu_control_access(struct dare *d, struct mimic_access *access);
+void dare_mpu_control_access(struct dare *d, struct mimic_access *access);
 /* The memory port of an address space, or NULL. */
-const struct mimic_memory *mpu_control_memory_of(const struct dare *d, uint64_t address_space);
+const struct mimic_memory *dare_mpu_control_memory_of(const struct dare *d, uint64_t address_space);
 
 /* observe.c */
-size_t mpu_counters_read(const struct mimic_model *model, uint64_t *values, size_t count);
-void mpu_counters_clear(struct mimic_model *model);
-size_t mpu_describe(const struct mimic_model *model, char *text, size_t size);
+size_t dare_mpu_counters_read(const struct mimic_model *model, uint64_t *values, size_t count);
+void dare_mpu_counters_clear(struct mimic_model *model);
+size_t dare_mpu_describe(const struct mimic_model *model, char *text, size_t size);
 
 /* save.c */
-size_t mpu_save(const struct mimic_model *model, void *image, size_t size);
-int mpu_restore(struct mimic_model *model, const void *image, size_t size);
+size_t dare_mpu_save(const struct mimic_model *model, void *image, size_t size);
+int dare_mpu_restore(struct mimic_model *model, const void *image, size_t size);
 
 #endif

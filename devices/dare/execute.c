@@ -11,11 +11,11 @@ static enum result configure(struct dare_context *c, const struct queue_entry *e
 	};
 
 	if (entry->rs1 >= DARE_CSR_COUNT) {
-		mpu_queue_fail(c, DARE_ERROR_CSR, entry->rs1, 0);
+		dare_mpu_queue_fail(c, DARE_ERROR_CSR, entry->rs1, 0);
 		return RESULT_FAILED;
 	}
 	if (!entry->rs2 || entry->rs2 > largest[entry->rs1]) {
-		mpu_queue_fail(c, DARE_ERROR_SHAPE, entry->rs2, 0);
+		dare_mpu_queue_fail(c, DARE_ERROR_SHAPE, entry->rs2, 0);
 		return RESULT_FAILED;
 	}
 	c->csr[entry->rs1] = (uint32_t)entry->rs2;
@@ -33,19 +33,19 @@ static enum result multiply(struct dare *d, struct dare_context *c, const struct
 	uint32_t m = c->csr[DARE_CSR_MATRIX_M], k = c->csr[DARE_CSR_MATRIX_K];
 
 	if (k % element) {
-		mpu_queue_fail(c, DARE_ERROR_SHAPE, k, 0);
+		dare_mpu_queue_fail(c, DARE_ERROR_SHAPE, k, 0);
 		return RESULT_FAILED;
 	}
-	mpu_compute_mma(d, c, entry, kind_of(element), k / element);
+	dare_mpu_compute_mma(d, c, entry, kind_of(element), k / element);
 	count(c, DARE_COUNTER_macs_used, (uint64_t)m * c->csr[DARE_CSR_MATRIX_N] * (k / element));
 	count(c, DARE_COUNTER_macs_offered, DARE_ROWS * DARE_ROWS * (DARE_ROW_BYTES / element));
 	return RESULT_COMPLETE;
 }
 
-enum result mpu_execute(struct dare *d, struct dare_context *c, struct queue_entry *entry)
+enum result dare_mpu_execute(struct dare *d, struct dare_context *c, struct queue_entry *entry)
 {
 	if (entry->operation == DARE_OPERATION_COUNT) {
-		mpu_queue_fail(c, DARE_ERROR_ILLEGAL, entry->word, 0);
+		dare_mpu_queue_fail(c, DARE_ERROR_ILLEGAL, entry->word, 0);
 		return RESULT_FAILED;
 	}
 	switch (dare_instructions[entry->operation].format) {
@@ -54,6 +54,6 @@ enum result mpu_execute(struct dare *d, struct dare_context *c, struct queue_ent
 	case DARE_FORMAT_MULTIPLY:
 		return multiply(d, c, entry);
 	default:
-		return mpu_memory_execute(d, c, entry);
+		return dare_mpu_memory_execute(d, c, entry);
 	}
 }

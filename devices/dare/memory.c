@@ -91,11 +91,12 @@ static enum result begin(struct dare_context *c, struct queue_entry *entry, bool
 	uint64_t alignment = dare_instructions[entry->operation].element - 1;
 
 	if (!is_attached) {
-		mpu_queue_fail(c, DARE_ERROR_DETACHED, 0, 0);
+		dare_mpu_queue_fail(c, DARE_ERROR_DETACHED, 0, 0);
 		return RESULT_FAILED;
 	}
 	if (!is_indexed(entry) && (entry->rs1 | entry->rs2) & alignment) {
-		mpu_queue_fail(c, DARE_ERROR_MISALIGNED, entry->rs1 & alignment ? entry->rs1 : entry->rs2, 0);
+		dare_mpu_queue_fail(c, DARE_ERROR_MISALIGNED,
+				    entry->rs1 & alignment ? entry->rs1 : entry->rs2, 0);
 		return RESULT_FAILED;
 	}
 	return RESULT_COMPLETE;
@@ -208,14 +209,14 @@ static bool move_until(struct transfer *t, unsigned int end)
 	return true;
 }
 
-void mpu_memory_fail(struct dare *d, struct dare_context *c)
+void dare_mpu_memory_fail(struct dare *d, struct dare_context *c)
 {
 	const struct memory_request *request = &c->request[c->request_next];
 
 	count(c, DARE_COUNTER_faults, 1);
 	d->state.fault_count++;
-	mpu_queue_fail(c, is_store(&c->queue[c->queue_first]) ? DARE_ERROR_STORE : DARE_ERROR_LOAD,
-		       request->address, request->row);
+	dare_mpu_queue_fail(c, is_store(&c->queue[c->queue_first]) ? DARE_ERROR_STORE : DARE_ERROR_LOAD,
+			    request->address, request->row);
 }
 
 static void stall(struct transfer *t, const struct memory_request *request)
@@ -253,7 +254,7 @@ static enum result fault(struct transfer *t)
 	/* A page that is said to be there again and again, and is not, must not hold us here. */
 	if (answer == MIMIC_FAULT_RETRY && request->retries++ < RETRIES_MAX)
 		return RESULT_COMPLETE;
-	mpu_memory_fail(t->d, t->c);
+	dare_mpu_memory_fail(t->d, t->c);
 	return RESULT_FAILED;
 }
 
@@ -264,7 +265,7 @@ static void finish_load(struct dare *d, struct dare_context *c, const struct que
 
 	memcpy(md, c->tile, size);
 	memset(md + size, 0, DARE_REGISTER_BYTES - size);
-	mpu_compute_forget(d, c, entry->md);
+	dare_mpu_compute_forget(d, c, entry->md);
 }
 
 /* Of an indexed instruction the address is the first row's. */
@@ -288,7 +289,8 @@ static enum result finish(struct transfer *t)
 	struct dare_context *c = t->c;
 
 	if (entry->rows < c->csr[DARE_CSR_MATRIX_M]) {
-		mpu_queue_fail(c, DARE_ERROR_MISALIGNED, gathered_address(c, entry, entry->rows), entry->rows);
+		dare_mpu_queue_fail(c, DARE_ERROR_MISALIGNED, gathered_address(c, entry, entry->rows),
+				    entry->rows);
 		return RESULT_FAILED;
 	}
 	if (!t->writes)
@@ -336,7 +338,7 @@ static bool move_at_once(struct transfer *t)
 	return true;
 }
 
-enum result mpu_memory_execute(struct dare *d, struct dare_context *c, struct queue_entry *entry)
+enum result dare_mpu_memory_execute(struct dare *d, struct dare_context *c, struct queue_entry *entry)
 {
 	struct transfer t = {
 		.d = d, .c = c, .entry = entry, .memory = d->memory[context_number(d, c)],

@@ -47,9 +47,9 @@ static enum mimic_outcome access_page(struct dare *d, struct mimic_access *acces
 	struct dare_context *c = context_of_page(d, access->page);
 
 	if (c)
-		return mpu_context_access(d, c, access);
+		return dare_mpu_context_access(d, c, access);
 	if (access->page == DARE_PAGE_CONTROL) {
-		mpu_control_access(d, access);
+		dare_mpu_control_access(d, access);
 	} else {
 		d->state.illegal++;
 		access->data = 0;
@@ -79,7 +79,7 @@ static bool store_would_wait(const struct dare *d, const struct dare_context *c,
 {
 	if (!c || !register_access_is_legal(pattern))
 		return false;
-	return pattern->offset == DARE_INSTRUCTION && (c->parked_stores || mpu_queue_is_full(d, c));
+	return pattern->offset == DARE_INSTRUCTION && (c->parked_stores || dare_mpu_queue_is_full(d, c));
 }
 
 static size_t store_each(struct dare *d, struct dare_context *c, struct mimic_access *access,
@@ -107,7 +107,7 @@ static size_t dare_store_many(struct mimic_model *model, const struct mimic_acce
 	begin = model->trace.now;
 	access.is_write = 1;
 	if (c && access.offset == DARE_STREAM && register_access_is_legal(&access))
-		done = mpu_context_stream(d, c, access.owner, values, n);
+		done = dare_mpu_context_stream(d, c, access.owner, values, n);
 	else
 		done = store_each(d, c, &access, values, n);
 	if (done) {
@@ -145,7 +145,7 @@ static size_t dare_load_many(struct mimic_model *model, const struct mimic_acces
 static void dare_cancel(struct mimic_model *model, uint64_t owner, uint64_t now)
 {
 	begin_call(dare_of(model), now);
-	mpu_parked_withdraw(dare_of(model), owner);
+	dare_mpu_parked_withdraw(dare_of(model), owner);
 }
 
 static void dare_owner_gone(struct mimic_model *model, uint64_t owner, uint64_t now)
@@ -167,7 +167,7 @@ static void dare_tick(struct mimic_model *model, uint64_t now)
 	begin_call(d, now);
 	for (unsigned int i = 0; i < d->config.contexts; i++) {
 		if (d->unfinished >> i & 1)
-			mpu_context_settle(d, &d->context[i]);
+			dare_mpu_context_settle(d, &d->context[i]);
 	}
 }
 
@@ -211,8 +211,8 @@ static void dare_power_on(struct mimic_model *model, uint64_t now)
 	begin_call(d, now);
 	time = d->state.now;
 	for (unsigned int i = 0; i < d->config.contexts; i++) {
-		mpu_parked_release(d, &d->context[i], 0);
-		mpu_context_power_on(d, &d->context[i]);
+		dare_mpu_parked_release(d, &d->context[i], 0);
+		dare_mpu_context_power_on(d, &d->context[i]);
 	}
 	memset(&d->state, 0, sizeof(d->state));
 	memset(d->memory, 0, sizeof(d->memory));
@@ -231,11 +231,11 @@ static const struct mimic_model_ops dare_ops = {
 	.busy = dare_busy,
 	.invalidate = dare_invalidate,
 	.power_on = dare_power_on,
-	.counters = mpu_counters_read,
-	.clear_counters = mpu_counters_clear,
-	.describe = mpu_describe,
-	.save = mpu_save,
-	.restore = mpu_restore,
+	.counters = dare_mpu_counters_read,
+	.clear_counters = dare_mpu_counters_clear,
+	.describe = dare_mpu_describe,
+	.save = dare_mpu_save,
+	.restore = dare_mpu_restore,
 };
 
 static void *zeroed(size_t size)
@@ -267,9 +267,9 @@ struct mimic_model *dare_model_create(const struct dare_config *config, const st
 	d->model.ops = &dare_ops;
 	d->host = *host;
 	d->config = *config;
-	d->kernels = mpu_compute_kernels();
+	d->kernels = dare_mpu_compute_kernels();
 	for (unsigned int i = 0; i < config->contexts; i++)
-		mpu_context_power_on(d, &d->context[i]);
+		dare_mpu_context_power_on(d, &d->context[i]);
 	return &d->model;
 }
 

@@ -5,7 +5,7 @@
 
 #include "devices/dare/dare_internal.h"
 
-size_t mpu_counters_read(const struct mimic_model *model, uint64_t *values, size_t n)
+size_t dare_mpu_counters_read(const struct mimic_model *model, uint64_t *values, size_t n)
 {
 	const struct dare *d = (const struct dare *)model;
 
@@ -17,7 +17,7 @@ size_t mpu_counters_read(const struct mimic_model *model, uint64_t *values, size
 	return DARE_COUNTER_COUNT;
 }
 
-void mpu_counters_clear(struct mimic_model *model)
+void dare_mpu_counters_clear(struct mimic_model *model)
 {
 	struct dare *d = dare_of(model);
 
@@ -66,7 +66,7 @@ static size_t describe_context(const struct dare_context *c, unsigned int number
 	return n > 0 ? (size_t)n : 0;
 }
 
-size_t mpu_describe(const struct mimic_model *model, char *text, size_t size)
+size_t dare_mpu_describe(const struct mimic_model *model, char *text, size_t size)
 {
 	const struct dare *d = (const struct dare *)model;
 	unsigned int attached = 0;

@@ -14,8 +14,8 @@ static void count_parked(struct dare_context *c, const struct parked *parked, in
 		c->parked_stores += (uint32_t)change;
 }
 
-enum mimic_outcome mpu_parked_add(struct dare *d, struct dare_context *c, struct mimic_access *access,
-				  enum parked_kind kind, uint64_t value)
+enum mimic_outcome dare_mpu_parked_add(struct dare *d, struct dare_context *c, struct mimic_access *access,
+				       enum parked_kind kind, uint64_t value)
 {
 	struct parked *parked;
 
@@ -68,11 +68,11 @@ static bool fence_is_over(const struct dare_context *c, const struct parked *fen
 static enum step store_again(struct dare *d, struct dare_context *c, const struct parked *store)
 {
 	if (store->kind == PARKED_STREAM)
-		return mpu_queue_put_stream(d, c, store->owner, store->value);
-	return mpu_queue_put(d, c, (uint32_t)store->value, store->rs1, store->rs2);
+		return dare_mpu_queue_put_stream(d, c, store->owner, store->value);
+	return dare_mpu_queue_put(d, c, (uint32_t)store->value, store->rs1, store->rs2);
 }
 
-bool mpu_parked_advance(struct dare *d, struct dare_context *c)
+bool dare_mpu_parked_advance(struct dare *d, struct dare_context *c)
 {
 	unsigned int number = context_number(d, c);
 	bool stores_wait = false, progress = false;
@@ -86,7 +86,7 @@ bool mpu_parked_advance(struct dare *d, struct dare_context *c)
 			continue;
 		if (parked->kind == PARKED_FENCE) {
 			if (fence_is_over(c, parked))
-				answer(d, c, parked, mpu_context_status(d, c));
+				answer(d, c, parked, dare_mpu_context_status(d, c));
 			continue;
 		}
 		if (stores_wait)
@@ -101,7 +101,7 @@ bool mpu_parked_advance(struct dare *d, struct dare_context *c)
 	return progress;
 }
 
-void mpu_parked_withdraw(struct dare *d, uint64_t owner)
+void dare_mpu_parked_withdraw(struct dare *d, uint64_t owner)
 {
 	for (unsigned int i = 0; i < d->state.parked_count; i++) {
 		struct parked *parked = &d->state.parked[i];
@@ -115,7 +115,7 @@ void mpu_parked_withdraw(struct dare *d, uint64_t owner)
 	remove_answered(d);
 }
 
-void mpu_parked_release(struct dare *d, struct dare_context *c, uint64_t status)
+void dare_mpu_parked_release(struct dare *d, struct dare_context *c, uint64_t status)
 {
 	unsigned int number = context_number(d, c);
 

@@ -13,7 +13,7 @@ static struct queue_entry *entry_at(const struct dare *d, struct dare_context *c
 	return &c->queue[i < d->config.queue_entries ? i : i - d->config.queue_entries];
 }
 
-bool mpu_queue_is_full(const struct dare *d, const struct dare_context *c)
+bool dare_mpu_queue_is_full(const struct dare *d, const struct dare_context *c)
 {
 	return c->queue_level >= d->config.queue_entries;
 }
@@ -88,12 +88,13 @@ static void find_dependencies(struct dare *d, struct dare_context *c, struct que
 	count(c, DARE_COUNTER_waw_waits, entry->waw != 0);
 }
 
-enum step mpu_queue_put(struct dare *d, struct dare_context *c, uint32_t word, uint64_t rs1, uint64_t rs2)
+enum step dare_mpu_queue_put(struct dare *d, struct dare_context *c, uint32_t word, uint64_t rs1,
+			     uint64_t rs2)
 {
 	const struct decoded *decoded;
 	struct queue_entry *entry;
 
-	if (!c->error && mpu_queue_is_full(d, c))
+	if (!c->error && dare_mpu_queue_is_full(d, c))
 		return STEP_WAIT;
 	MIMIC_TRACE(&d->model.trace, instruction_queued, 0ull, context_number(d, c), rs1, 0u, word,
 		    c->dispatched);
@@ -115,7 +116,7 @@ enum step mpu_queue_put(struct dare *d, struct dare_context *c, uint32_t word, u
 	return STEP_DONE;
 }
 
-enum step mpu_queue_put_stream(struct dare *d, struct dare_context *c, uint64_t owner, uint64_t value)
+enum step dare_mpu_queue_put_stream(struct dare *d, struct dare_context *c, uint64_t owner, uint64_t value)
 {
 	enum step step;
 
@@ -125,14 +126,14 @@ enum step mpu_queue_put_stream(struct dare *d, struct dare_context *c, uint64_t 
 		return STEP_DONE;
 	}
 	if (c->stream_missing) {
-		step = mpu_queue_put(d, c, c->stream_word, c->stream_rs1, value);
+		step = dare_mpu_queue_put(d, c, c->stream_word, c->stream_rs1, value);
 		if (step == STEP_DONE)
 			c->stream_missing = 0;
 		return step;
 	}
 	c->stream_missing = decode(d, (uint32_t)value)->operands;
 	if (!c->stream_missing)
-		return mpu_queue_put(d, c, (uint32_t)value, 0, 0);
+		return dare_mpu_queue_put(d, c, (uint32_t)value, 0, 0);
 	c->stream_word = (uint32_t)value;
 	c->stream_owner = owner;
 	return STEP_DONE;
@@ -167,13 +168,13 @@ static void trace_executed(struct dare *d, struct dare_context *c, uint64_t begi
 			 outcome, entry->word, entry->position);
 }
 
-void mpu_queue_advance(struct dare *d, struct dare_context *c, unsigned int *budget)
+void dare_mpu_queue_advance(struct dare *d, struct dare_context *c, unsigned int *budget)
 {
 	for (; c->queue_level && !c->stalled && *budget; --*budget) {
 		struct queue_entry *entry = entry_at(d, c, 0);
 		uint64_t begin = mimic_trace_now(&d->model.trace);
 		unsigned int level = c->queue_level;
-		enum result result = mpu_execute(d, c, entry);
+		enum result result = dare_mpu_execute(d, c, entry);
 
 		trace_executed(d, c, begin, entry, result);
 		if (result == RESULT_COMPLETE)
@@ -183,7 +184,7 @@ void mpu_queue_advance(struct dare *d, struct dare_context *c, unsigned int *bud
 	}
 }
 
-void mpu_queue_fail(struct dare_context *c, enum dare_error error, uint64_t address, unsigned int row)
+void dare_mpu_queue_fail(struct dare_context *c, enum dare_error error, uint64_t address, unsigned int row)
 {
 	const struct queue_entry *head = &c->queue[c->queue_first];
 
@@ -201,7 +202,7 @@ void mpu_queue_fail(struct dare_context *c, enum dare_error error, uint64_t addr
 	c->request_next = 0;
 }
 
-void mpu_queue_clear_error(struct dare_context *c)
+void dare_mpu_queue_clear_error(struct dare_context *c)
 {
 	c->error = DARE_ERROR_NONE;
 	c->error_instruction = 0;

@@ -26,7 +26,7 @@ static size_t state_size(const struct dare *d)
 	return sizeof(d->state) + contexts_size(d);
 }
 
-size_t mpu_save(const struct mimic_model *model, void *image, size_t size)
+size_t dare_mpu_save(const struct mimic_model *model, void *image, size_t size)
 {
 	const struct dare *d = (const struct dare *)model;
 	size_t total = mimic_image_size(&image_kind, state_size(d));
@@ -126,7 +126,7 @@ static bool context_is_sound(const struct dare *d, const struct dare_state *stat
 	return queue_is_sound(d, c) && requests_are_sound(c) && csrs_are_sound(c) &&
 	       parked_are_sound(d, state, c, number) && c->stream_missing <= 2 &&
 	       c->error <= DARE_ERROR_DETACHED && c->tlb.entries == d->config.tlb_entries &&
-	       (c->address_space ? mpu_control_memory_of(d, c->address_space) != NULL : !c->stalled);
+	       (c->address_space ? dare_mpu_control_memory_of(d, c->address_space) != NULL : !c->stalled);
 }
 
 static bool state_is_sound(const struct dare *d, const struct dare_state *state)
@@ -160,7 +160,7 @@ static bool image_is_sound(const struct dare *d, const char *from)
 	return true;
 }
 
-int mpu_restore(struct mimic_model *model, const void *image, size_t size)
+int dare_mpu_restore(struct mimic_model *model, const void *image, size_t size)
 {
 	struct dare *d = dare_of(model);
 	const char *from;
@@ -170,12 +170,12 @@ int mpu_restore(struct mimic_model *model, const void *image, size_t size)
 		return -EINVAL;
 	from = mimic_image_get(from, &d->state, sizeof(d->state));
 	mimic_image_get(from, d->context, contexts_size(d));
-	mpu_compute_forget_all(d);
+	dare_mpu_compute_forget_all(d);
 	d->unfinished = 0;
 	for (unsigned int i = 0; i < d->config.contexts; i++) {
 		const struct dare_context *c = &d->context[i];
 
-		d->memory[i] = mpu_control_memory_of(d, c->address_space);
+		d->memory[i] = dare_mpu_control_memory_of(d, c->address_space);
 		if (c->queue_level && !c->stalled)
 			d->unfinished |= 1u << i;
 	}

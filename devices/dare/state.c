@@ -161,7 +161,7 @@ void dare_state(const struct mimic_model *model, uint64_t now, const struct mimi
 
 	config_folder(&d->config, visitor);
 	mimic_state_registers(visitor, &dare_control_block, model, 0, now);
-	mpu_counters_read(model, counters, DARE_COUNTER_COUNT);
+	dare_mpu_counters_read(model, counters, DARE_COUNTER_COUNT);
 	counters_folder(counters, visitor);
 	mimic_state_enter(visitor, "contexts");
 	for (unsigned int i = 0; i < d->config.contexts; i++)

@@ -27,7 +27,7 @@ static unsigned int below(unsigned int limit)
 
 static void use_kernels(size_t i)
 {
-	((struct dare *)host->model)->kernels = &mpu_kernels_list[i];
+	((struct dare *)host->model)->kernels = &dare_mpu_kernels_list[i];
 }
 
 /* --- the plain loop -------------------------------------------------------------------- */
@@ -185,8 +185,8 @@ static struct operands random_operands(unsigned int size)
 
 static void check_random(unsigned int size, void (*fill)(matrix bytes, unsigned int size))
 {
-	for (size_t kernels = 0; kernels < mpu_kernels_count; kernels++) {
-		if (!mpu_kernels_list[kernels].is_supported())
+	for (size_t kernels = 0; kernels < dare_mpu_kernels_count; kernels++) {
+		if (!dare_mpu_kernels_list[kernels].is_supported())
 			continue;
 		use_kernels(kernels);
 		for (unsigned int round = 0; round < ROUNDS; round++) {
@@ -227,8 +227,8 @@ static void the_largest_int8_sum_is_exact(void **state)
 	matrix all;
 
 	(void)state;
-	for (size_t kernels = 0; kernels < mpu_kernels_count; kernels++) {
-		if (!mpu_kernels_list[kernels].is_supported())
+	for (size_t kernels = 0; kernels < dare_mpu_kernels_count; kernels++) {
+		if (!dare_mpu_kernels_list[kernels].is_supported())
 			continue;
 		use_kernels(kernels);
 		memset(all, 0x80, sizeof(all));
@@ -245,8 +245,8 @@ static void the_largest_int8_sum_is_exact(void **state)
 static void every_shape_gives_the_sums_inside_and_zeros_outside(void **state)
 {
 	(void)state;
-	for (size_t kernels = 0; kernels < mpu_kernels_count; kernels++) {
-		if (!mpu_kernels_list[kernels].is_supported())
+	for (size_t kernels = 0; kernels < dare_mpu_kernels_count; kernels++) {
+		if (!dare_mpu_kernels_list[kernels].is_supported())
 			continue;
 		use_kernels(kernels);
 		for (unsigned int shape = 0; shape < 16 * 16; shape++) {
@@ -271,8 +271,8 @@ static void products_are_rounded_before_they_are_added(void **state)
 	matrix bytes = { { 0 } };
 
 	(void)state;
-	for (size_t kernels = 0; kernels < mpu_kernels_count; kernels++) {
-		if (!mpu_kernels_list[kernels].is_supported())
+	for (size_t kernels = 0; kernels < dare_mpu_kernels_count; kernels++) {
+		if (!dare_mpu_kernels_list[kernels].is_supported())
 			continue;
 		use_kernels(kernels);
 		memcpy(bytes, &factor, 4);
