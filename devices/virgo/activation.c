@@ -84,7 +84,7 @@ static void statistics_reset(const struct unit *u, struct norm_statistics *s)
 	s->running_max = smallest_lane(u);
 }
 
-void norm_reset(const struct unit *u, struct normaliser *norm)
+void virgo_norm_reset(const struct unit *u, struct normaliser *norm)
 {
 	memset(norm, 0, sizeof(*norm));
 	for (unsigned int i = 0; i < NORM_STATISTICS; i++) {
@@ -155,7 +155,7 @@ static void finish(struct element_type type, struct norm_statistics *s, enum vir
 	s->count = 0;
 }
 
-bool normalise(struct virgo_job *job, const union lane *row, size_t columns, enum virgo_norm norm)
+bool virgo_normalise(struct virgo_job *job, const union lane *row, size_t columns, enum virgo_norm norm)
 {
 	struct element_type type = job->unit->type;
 	struct normaliser *n = &job->x.norm;
@@ -177,7 +177,7 @@ bool normalise(struct virgo_job *job, const union lane *row, size_t columns, enu
 			value = square(type, subtract(type, value, s->mean));
 		else if (norm == VIRGO_NORM_SUM_EXP || norm == VIRGO_NORM_INV_SUM_EXP)
 			value = exponential(type, subtract(type, value, s->max), n);
-		lanes_add(type, &s->sum, &value, 1);
+		virgo_lanes_add(type, &s->sum, &value, 1);
 		s->count++;
 	}
 	if (norm == VIRGO_NORM_MAX)
@@ -191,7 +191,7 @@ bool normalise(struct virgo_job *job, const union lane *row, size_t columns, enu
 static int32_t out_int(int32_t value, float factor, bool relu)
 {
 	if (factor != 1)
-		value = round_to_int32((float)value * factor);
+		value = virgo_round_to_int32((float)value * factor);
 	value = value > 127 ? 127 : value < -128 ? -128 : value;
 	return relu && value < 0 ? 0 : value;
 }
@@ -203,8 +203,8 @@ static float out_float(float value, float factor, bool relu)
 	return relu && value < 0 ? 0 : value;
 }
 
-void activate_row(const struct unit *u, const struct execution *x, union lane *row, size_t columns,
-		  uint32_t activation, uint32_t scale)
+void virgo_activate_row(const struct unit *u, const struct execution *x, union lane *row, size_t columns,
+			uint32_t activation, uint32_t scale)
 {
 	const struct normaliser *norm = &x->norm;
 	const struct norm_statistics *s = &norm->statistics[norm->statistic];

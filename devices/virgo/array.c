@@ -8,7 +8,7 @@
 
 typedef union lane matrix[VIRGO_MAX_DIM][VIRGO_MAX_DIM];
 
-struct operand operand_of(uint64_t value)
+struct operand virgo_operand_of(uint64_t value)
 {
 	return (struct operand){
 		.local = (uint32_t)value,
@@ -17,7 +17,7 @@ struct operand operand_of(uint64_t value)
 	};
 }
 
-void array_preload(struct virgo_job *job, uint64_t rs1, uint64_t rs2)
+void virgo_array_preload(struct virgo_job *job, uint64_t rs1, uint64_t rs2)
 {
 	job->x.array.preload = rs1;
 	job->x.array.output = rs2;
@@ -58,10 +58,10 @@ static void from_accumulator(struct virgo_job *job, union lane *to, uint32_t row
 	struct unit *u = job->unit;
 
 	memcpy(to, accumulator_row(u, row), sizeof(union lane) * columns);
-	activate_row(u, &job->x, to, columns,
-		     e->activation == VIRGO_RELU ? VIRGO_RELU : VIRGO_NO_ACTIVATION, e->scale);
-	elements_narrow(u->type, elements, to, columns);
-	elements_widen(u->type, to, elements, columns);
+	virgo_activate_row(u, &job->x, to, columns,
+			   e->activation == VIRGO_RELU ? VIRGO_RELU : VIRGO_NO_ACTIVATION, e->scale);
+	virgo_elements_narrow(u->type, elements, to, columns);
+	virgo_elements_widen(u->type, to, elements, columns);
 }
 
 static void operand_row(struct virgo_job *job, union lane *to, struct operand o, uint32_t row,
@@ -73,7 +73,7 @@ static void operand_row(struct virgo_job *job, union lane *to, struct operand o,
 		from_accumulator(job, to, (o.local & VIRGO_LOCAL_ROW) + row, columns);
 		return;
 	}
-	elements_widen(u->type, to, spad_row(u, o.local + row), columns);
+	virgo_elements_widen(u->type, to, spad_row(u, o.local + row), columns);
 	count(job, VIRGO_COUNTER_shared_bytes_read, (uint64_t)columns * u->type.size);
 }
 
@@ -187,14 +187,14 @@ static void result_row(struct virgo_job *job, const struct operand *output, uint
 	if (!(output->local & VIRGO_LOCAL_ACCUMULATOR)) {
 		if (e->activation == VIRGO_RELU)
 			relu_row(u, lanes, output->columns);
-		elements_narrow(u->type, spad_row(u, output->local + row), lanes, output->columns);
+		virgo_elements_narrow(u->type, spad_row(u, output->local + row), lanes, output->columns);
 		count(job, VIRGO_COUNTER_shared_bytes_written,
 		      (uint64_t)output->columns * u->type.size);
 		return;
 	}
 	to = accumulator_row(u, (output->local & VIRGO_LOCAL_ROW) + row);
 	if (output->local & VIRGO_LOCAL_ACCUMULATE)
-		lanes_add(u->type, to, lanes, output->columns);
+		virgo_lanes_add(u->type, to, lanes, output->columns);
 	else
 		memcpy(to, lanes, sizeof(union lane) * output->columns);
 	count(job, VIRGO_COUNTER_accumulator_rows_written, 1);
@@ -229,7 +229,7 @@ static void run_pass(struct virgo_job *job, const struct pass *pass, bool weight
 						       pass->output.columns);
 }
 
-void array_fill(struct virgo_job *job, struct operand weights, bool transposed)
+void virgo_array_fill(struct virgo_job *job, struct operand weights, bool transposed)
 {
 	fetch(job, job->x.array.state, weights, transposed, 1);
 }
@@ -253,7 +253,7 @@ static uint64_t value_of(struct operand o)
 }
 
 /* The weight stationary dataflow, whatever is configured. */
-enum work array_pass(struct virgo_job *job, const struct pass *pass)
+enum work virgo_array_pass(struct virgo_job *job, const struct pass *pass)
 {
 	enum work work = pass_check(job, pass, true);
 	struct operand preload = pass->preload;
@@ -262,20 +262,20 @@ enum work array_pass(struct virgo_job *job, const struct pass *pass)
 		return work;
 	if (!pass->fill)
 		preload.local = VIRGO_GARBAGE;
-	array_preload(job, value_of(preload), value_of(pass->output));
+	virgo_array_preload(job, value_of(preload), value_of(pass->output));
 	run_pass(job, pass, true);
 	return WORK_DONE;
 }
 
-enum work array_compute(struct virgo_job *job, uint64_t rs1, uint64_t rs2, bool fill)
+enum work virgo_array_compute(struct virgo_job *job, uint64_t rs1, uint64_t rs2, bool fill)
 {
 	const struct execute_configuration *e = &job->x.execute;
 	bool weight_stationary = e->dataflow == VIRGO_WEIGHT_STATIONARY;
 	struct pass pass = {
-		.a = operand_of(rs1),
-		.bd = operand_of(rs2),
-		.preload = operand_of(job->x.array.preload),
-		.output = operand_of(job->x.array.output),
+		.a = virgo_operand_of(rs1),
+		.bd = virgo_operand_of(rs2),
+		.preload = virgo_operand_of(job->x.array.preload),
+		.output = virgo_operand_of(job->x.array.output),
 		.a_stride = e->a_stride,
 		.c_stride = e->c_stride,
 		.a_transposed = e->a_transposed,

@@ -28,9 +28,9 @@ static void open_if_complete(struct virgo *v, unsigned int number)
 	MIMIC_TRACE(&v->model.trace, barrier_open, 0ull, number, 0ull, 0u, b->opened, 0ull);
 	for (uint32_t i = 0; i < v->cluster.parked_count; i++) {
 		if (is_of(&v->cluster.parked[i], number))
-			parked_answer(v, &v->cluster.parked[i], before);
+			virgo_parked_answer(v, &v->cluster.parked[i], before);
 	}
-	parked_sweep(v);
+	virgo_parked_sweep(v);
 	virgo_raise(v, VIRGO_EVENT_BARRIER);
 }
 
@@ -53,7 +53,7 @@ static enum mimic_outcome wait(struct virgo *v, unsigned int number, struct mimi
 
 	access->data = low_bytes(b->opened, access->size);
 	if (b->arrived + 1 < participants(v, b)) {
-		parked_add(v, &parked);
+		virgo_parked_add(v, &parked);
 		arrive(v, number, access->owner);
 		return MIMIC_PARKED;
 	}

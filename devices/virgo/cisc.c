@@ -118,9 +118,9 @@ static bool overflows(const struct virgo *v, const struct unit *u, const struct 
 {
 	const struct front *f = &u->front;
 
-	if (f->cisc_generation == VIRGO_CISC_PAPER && unit_is_busy(u))
+	if (f->cisc_generation == VIRGO_CISC_PAPER && virgo_unit_is_busy(u))
 		return true;
-	return f->cisc_unfinished >= VIRGO_CISC_DEPTH || command_queue_room(v, u) < e->count;
+	return f->cisc_unfinished >= VIRGO_CISC_DEPTH || virgo_command_queue_room(v, u) < e->count;
 }
 
 static struct unit *unit_of_word(struct virgo *v, uint32_t word)
@@ -130,7 +130,7 @@ static struct unit *unit_of_word(struct virgo *v, uint32_t word)
 	return number < v->config.units ? &v->unit[number] : NULL;
 }
 
-void cisc_store(struct virgo *v, struct unit *port, uint32_t word)
+void virgo_cisc_store(struct virgo *v, struct unit *port, uint32_t word)
 {
 	struct unit *u = unit_of_word(v, word);
 	struct command failed = { .word = word, .position = port->front.dispatched };
@@ -138,7 +138,7 @@ void cisc_store(struct virgo *v, struct unit *port, uint32_t word)
 	bool known;
 
 	if (!u) {
-		unit_latch(v, port, &failed, VIRGO_ERROR_COMMAND, word);
+		virgo_unit_latch(v, port, &failed, VIRGO_ERROR_COMMAND, word);
 		return;
 	}
 	failed.position = u->front.dispatched;
@@ -147,16 +147,16 @@ void cisc_store(struct virgo *v, struct unit *port, uint32_t word)
 	else
 		known = expand_later(u, word, &e);
 	if (!known) {
-		unit_latch(v, u, &failed, VIRGO_ERROR_COMMAND, word & 0x1f);
+		virgo_unit_latch(v, u, &failed, VIRGO_ERROR_COMMAND, word & 0x1f);
 		return;
 	}
 	if (overflows(v, u, &e)) {
-		unit_latch(v, u, &failed, VIRGO_ERROR_OVERFLOW,
-			   u->front.cisc_generation == VIRGO_CISC_PAPER ? 1 : VIRGO_CISC_DEPTH);
+		virgo_unit_latch(v, u, &failed, VIRGO_ERROR_OVERFLOW,
+				 u->front.cisc_generation == VIRGO_CISC_PAPER ? 1 : VIRGO_CISC_DEPTH);
 		return;
 	}
 	e.commands[e.count - 1].ends_cisc = 1;
 	count_front(u, VIRGO_COUNTER_cisc, 1);
 	for (unsigned int i = 0; i < e.count; i++)
-		command_queue_push(u, &e.commands[i]);
+		virgo_command_queue_push(u, &e.commands[i]);
 }

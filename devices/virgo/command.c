@@ -6,43 +6,43 @@
 
 EXECUTE(CONFIG)
 {
-	return configure_command(job, command);
+	return virgo_configure_command(job, command);
 }
 
 EXECUTE(MVIN)
 {
-	return move_in_command(job, command, &job->x.load[0]);
+	return virgo_move_in_command(job, command, &job->x.load[0]);
 }
 
 EXECUTE(MVIN2)
 {
-	return move_in_command(job, command, &job->x.load[1]);
+	return virgo_move_in_command(job, command, &job->x.load[1]);
 }
 
 EXECUTE(MVIN3)
 {
-	return move_in_command(job, command, &job->x.load[2]);
+	return virgo_move_in_command(job, command, &job->x.load[2]);
 }
 
 EXECUTE(MVOUT)
 {
-	return move_out_command(job, command);
+	return virgo_move_out_command(job, command);
 }
 
 EXECUTE(PRELOAD)
 {
-	array_preload(job, command->rs1, command->rs2);
+	virgo_array_preload(job, command->rs1, command->rs2);
 	return WORK_DONE;
 }
 
 EXECUTE(COMPUTE_PRELOADED)
 {
-	return array_compute(job, command->rs1, command->rs2, true);
+	return virgo_array_compute(job, command->rs1, command->rs2, true);
 }
 
 EXECUTE(COMPUTE_ACCUMULATED)
 {
-	return array_compute(job, command->rs1, command->rs2, false);
+	return virgo_array_compute(job, command->rs1, command->rs2, false);
 }
 
 EXECUTE(FLUSH)
@@ -55,25 +55,25 @@ EXECUTE(FLUSH)
 
 EXECUTE(LOOP_WS)
 {
-	return loop_ws(job, command->rs1, command->rs2);
+	return virgo_loop_ws(job, command->rs1, command->rs2);
 }
 
 /* A parameter of the LOOP_WS that follows. */
 EXECUTE(LOOP_WS_BOUNDS)
 {
-	loop_ws_configure(job, command);
+	virgo_loop_ws_configure(job, command);
 	return WORK_DONE;
 }
 
 EXECUTE(LOOP_CONV_WS)
 {
-	return loop_conv(job, command->rs1, command->rs2);
+	return virgo_loop_conv(job, command->rs1, command->rs2);
 }
 
 /* A parameter of the LOOP_CONV_WS that follows. */
 EXECUTE(LOOP_CONV_WS_CONFIG_1)
 {
-	loop_conv_configure(job, command);
+	virgo_loop_conv_configure(job, command);
 	return WORK_DONE;
 }
 
@@ -87,7 +87,7 @@ EXECUTE(CLOCK_GATE)
 
 EXECUTE(COUNTER)
 {
-	return configure_counter(job, command->rs1);
+	return virgo_configure_counter(job, command->rs1);
 }
 
 /* Commands that differ in what the command word says only. */
@@ -116,7 +116,7 @@ static const struct {
 	[FUNCT_PLACEHOLDER] = { execute_CLOCK_GATE, VIRGO_COUNTER_commands },
 };
 
-enum work command_execute(struct virgo_job *job, const struct command *command)
+enum work virgo_command_execute(struct virgo_job *job, const struct command *command)
 {
 	enum virgo_counter counter = commands[command->funct].counter;
 	enum work work;

@@ -86,7 +86,7 @@ static enum work configure_norm(struct virgo_job *job, uint64_t rs1, uint64_t rs
 	return WORK_DONE;
 }
 
-enum work configure_command(struct virgo_job *job, const struct command *command)
+enum work virgo_configure_command(struct virgo_job *job, const struct command *command)
 {
 	switch (command->rs1 & 3) {
 	case VIRGO_CONFIG_EX:
@@ -100,14 +100,14 @@ enum work configure_command(struct virgo_job *job, const struct command *command
 	}
 }
 
-unsigned int store_activation(const struct execution *x)
+unsigned int virgo_store_activation(const struct execution *x)
 {
 	unsigned int activation = x->store.activation | x->norm.activation_high << 2;
 
 	return activation < VIRGO_ACTIVATIONS ? activation : VIRGO_NO_ACTIVATION;
 }
 
-void configuration_reset(struct execution *x, unsigned int dim)
+void virgo_configuration_reset(struct execution *x, unsigned int dim)
 {
 	for (unsigned int i = 0; i < LOADS; i++)
 		x->load[i] = (struct load_configuration){
@@ -138,7 +138,7 @@ static void counter_restart(struct execution *x, unsigned int i)
 	x->performance.base[i] = event_value(x, x->performance.event[i]);
 }
 
-enum work configure_counter(struct virgo_job *job, uint64_t rs1)
+enum work virgo_configure_counter(struct virgo_job *job, uint64_t rs1)
 {
 	struct performance_counters *p = &job->x.performance;
 	unsigned int index = field(rs1, VIRGO_COUNTER_INDEX_SHIFT, 3);

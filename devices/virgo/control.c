@@ -3,7 +3,7 @@
 #include "devices/virgo/virgo_internal.h"
 #include "devices/virgo/virgo_state.h"
 
-void cluster_drop_translations(struct virgo *v)
+void virgo_cluster_drop_translations(struct virgo *v)
 {
 	__atomic_add_fetch(&v->generation, 1, __ATOMIC_RELEASE);
 	v->cluster.shootdowns++;
@@ -49,8 +49,8 @@ static bool resolve(struct virgo *v, uint64_t value)
 		v->unit[number].front.stall_order = ++v->cluster.stall_order;
 		return true;
 	}
-	job_resolve(v, &v->unit[number], value & VIRGO_RESOLVE_PRESENT);
-	unit_settle(v, &v->unit[number]);
+	virgo_job_resolve(v, &v->unit[number], value & VIRGO_RESOLVE_PRESENT);
+	virgo_unit_settle(v, &v->unit[number]);
 	return true;
 }
 
@@ -101,7 +101,7 @@ static enum mimic_outcome control_store_FLUSH(struct mimic_model *model, struct 
 {
 	(void)place;
 	(void)access;
-	cluster_drop_translations(virgo_of(model));
+	virgo_cluster_drop_translations(virgo_of(model));
 	return MIMIC_DONE;
 }
 
@@ -162,7 +162,7 @@ static enum mimic_outcome illegal(struct virgo *v, struct mimic_access *access)
 	return MIMIC_DONE;
 }
 
-enum mimic_outcome cluster_access(struct virgo *v, struct mimic_access *access)
+enum mimic_outcome virgo_cluster_access(struct virgo *v, struct mimic_access *access)
 {
 	const struct mimic_register *row;
 	struct mimic_register_place place;

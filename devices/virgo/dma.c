@@ -220,8 +220,8 @@ static size_t write_run(struct virgo_job *job, const struct transfer *t, size_t 
 	return 0;
 }
 
-enum work dma_read(struct virgo_job *job, const struct transfer *t, void *to, size_t to_stride,
-		   size_t *done)
+enum work virgo_dma_read(struct virgo_job *job, const struct transfer *t, void *to, size_t to_stride,
+			 size_t *done)
 {
 	uint64_t begin = mimic_trace_now(&job->trace);
 	unsigned char *bytes = to;
@@ -243,8 +243,8 @@ enum work dma_read(struct virgo_job *job, const struct transfer *t, void *to, si
 	return work;
 }
 
-enum work dma_write(struct virgo_job *job, const struct transfer *t, const void *from,
-		    size_t from_stride, size_t *done)
+enum work virgo_dma_write(struct virgo_job *job, const struct transfer *t, const void *from,
+			  size_t from_stride, size_t *done)
 {
 	uint64_t begin = mimic_trace_now(&job->trace);
 	const unsigned char *bytes = from;

@@ -5,7 +5,7 @@
 
 #include "mimic/virgo_registers.h"
 
-struct element_type element_type(unsigned int kind)
+struct element_type virgo_element_type(unsigned int kind)
 {
 	static const unsigned int sizes[VIRGO_TYPES] = {
 		[VIRGO_INT8] = 1, [VIRGO_FP16] = 2, [VIRGO_FP32] = 4,
@@ -14,7 +14,7 @@ struct element_type element_type(unsigned int kind)
 	return (struct element_type){ kind, sizes[kind], kind != VIRGO_INT8 };
 }
 
-int32_t round_to_int32(float value)
+int32_t virgo_round_to_int32(float value)
 {
 	if (value != value || value >= 0x1p31f)
 		return INT32_MAX;
@@ -29,7 +29,7 @@ int32_t round_to_int32(float value)
 	return (int32_t)value;
 }
 
-uint16_t float_to_half(float value)
+uint16_t virgo_float_to_half(float value)
 {
 	uint32_t bits = bits_of(value), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
 
@@ -48,7 +48,7 @@ uint16_t float_to_half(float value)
 	return (uint16_t)(sign | ((magnitude - 0x38000000) >> 13));
 }
 
-float half_to_float(uint16_t half)
+float virgo_half_to_float(uint16_t half)
 {
 	uint32_t sign = (uint32_t)(half & 0x8000) << 16, magnitude = half & 0x7fff;
 
@@ -60,7 +60,7 @@ float half_to_float(uint16_t half)
 	return float_of(sign | bits_of(float_of(magnitude << 13) * 0x1p112f));
 }
 
-void elements_widen(struct element_type type, union lane *to, const void *from, size_t count)
+void virgo_elements_widen(struct element_type type, union lane *to, const void *from, size_t count)
 {
 	const int8_t *bytes = from;
 
@@ -77,7 +77,7 @@ void elements_widen(struct element_type type, union lane *to, const void *from, 
 		uint16_t half;
 
 		memcpy(&half, (const char *)from + 2 * n, 2);
-		to[n].f = half_to_float(half);
+		to[n].f = virgo_half_to_float(half);
 	}
 }
 
@@ -86,7 +86,7 @@ static int8_t saturate(int32_t value)
 	return (int8_t)(value > 127 ? 127 : value < -128 ? -128 : value);
 }
 
-void elements_narrow(struct element_type type, void *to, const union lane *from, size_t count)
+void virgo_elements_narrow(struct element_type type, void *to, const union lane *from, size_t count)
 {
 	int8_t *bytes = to;
 
@@ -100,13 +100,13 @@ void elements_narrow(struct element_type type, void *to, const union lane *from,
 		return;
 	}
 	for (size_t n = 0; n < count; n++) {
-		uint16_t half = float_to_half(from[n].f);
+		uint16_t half = virgo_float_to_half(from[n].f);
 
 		memcpy((char *)to + 2 * n, &half, 2);
 	}
 }
 
-void elements_scale(struct element_type type, union lane *lanes, size_t count, uint32_t scale)
+void virgo_elements_scale(struct element_type type, union lane *lanes, size_t count, uint32_t scale)
 {
 	float factor = float_of(scale);
 
@@ -114,15 +114,15 @@ void elements_scale(struct element_type type, union lane *lanes, size_t count, u
 		return;
 	for (size_t n = 0; n < count; n++) {
 		if (type.kind == VIRGO_INT8)
-			lanes[n].i = saturate(round_to_int32((float)lanes[n].i * factor));
+			lanes[n].i = saturate(virgo_round_to_int32((float)lanes[n].i * factor));
 		else
 			lanes[n].f = one_nan(lanes[n].f * factor);
 		if (type.kind == VIRGO_FP16)
-			lanes[n].f = half_to_float(float_to_half(lanes[n].f));
+			lanes[n].f = virgo_half_to_float(virgo_float_to_half(lanes[n].f));
 	}
 }
 
-void lanes_add(struct element_type type, union lane *to, const union lane *from, size_t count)
+void virgo_lanes_add(struct element_type type, union lane *to, const union lane *from, size_t count)
 {
 	for (size_t n = 0; n < count; n++) {
 		if (type.is_float)
@@ -135,7 +135,7 @@ void lanes_add(struct element_type type, union lane *to, const union lane *from,
 #if defined(__x86_64__)
 #define FLOAT_DEFAULT 0x1f80u
 
-uint64_t float_mode_begin(void)
+uint64_t virgo_float_mode_begin(void)
 {
 	unsigned int saved = __builtin_ia32_stmxcsr();
 
@@ -143,12 +143,12 @@ uint64_t float_mode_begin(void)
 	return saved;
 }
 
-void float_mode_end(uint64_t saved)
+void virgo_float_mode_end(uint64_t saved)
 {
 	__builtin_ia32_ldmxcsr((unsigned int)saved);
 }
 #elif defined(__aarch64__)
-uint64_t float_mode_begin(void)
+uint64_t virgo_float_mode_begin(void)
 {
 	uint64_t control, status;
 
@@ -157,18 +157,18 @@ uint64_t float_mode_begin(void)
 	return control << 32 | (status & 0xffffffffu);
 }
 
-void float_mode_end(uint64_t saved)
+void virgo_float_mode_end(uint64_t saved)
 {
 	__asm__ volatile("msr fpcr, %0\n\tmsr fpsr, %1"
 			 : : "r"(saved >> 32), "r"(saved & 0xffffffffu) : "memory");
 }
 #else
-uint64_t float_mode_begin(void)
+uint64_t virgo_float_mode_begin(void)
 {
 	return 0;
 }
 
-void float_mode_end(uint64_t saved)
+void virgo_float_mode_end(uint64_t saved)
 {
 	(void)saved;
 }

@@ -27,7 +27,7 @@ struct element_type {
 	bool is_float;
 };
 
-struct element_type element_type(unsigned int kind);
+struct element_type virgo_element_type(unsigned int kind);
 
 static inline uint32_t bits_of(float value)
 {
@@ -45,24 +45,24 @@ static inline float one_nan(float value)
 }
 
 /* Rounds to the nearest integer, ties to even; what does not fit is the nearest that does. */
-int32_t round_to_int32(float value);
-uint16_t float_to_half(float value);
-float half_to_float(uint16_t half);
+int32_t virgo_round_to_int32(float value);
+uint16_t virgo_float_to_half(float value);
+float virgo_half_to_float(uint16_t half);
 
 /* Elements to lanes, as they are. */
-void elements_widen(struct element_type type, union lane *to, const void *from, size_t count);
+void virgo_elements_widen(struct element_type type, union lane *to, const void *from, size_t count);
 /* Lanes to elements: saturated or rounded. */
-void elements_narrow(struct element_type type, void *to, const union lane *from, size_t count);
+void virgo_elements_narrow(struct element_type type, void *to, const union lane *from, size_t count);
 /* Lanes that hold elements, times a scale, still elements. */
-void elements_scale(struct element_type type, union lane *lanes, size_t count, uint32_t scale);
+void virgo_elements_scale(struct element_type type, union lane *lanes, size_t count, uint32_t scale);
 /* Adds lanes of the accumulator: int32 that wrap, or fp32. */
-void lanes_add(struct element_type type, union lane *to, const union lane *from, size_t count);
+void virgo_lanes_add(struct element_type type, union lane *to, const union lane *from, size_t count);
 
 /*
  * The device rounds to nearest and keeps subnormals, whatever the program that it
  * is embedded in has chosen for its own thread.
  */
-uint64_t float_mode_begin(void);
-void float_mode_end(uint64_t saved);
+uint64_t virgo_float_mode_begin(void);
+void virgo_float_mode_end(uint64_t saved);
 
 #endif

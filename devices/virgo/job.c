@@ -6,7 +6,7 @@
  */
 #include "devices/virgo/virgo_internal.h"
 
-void job_power_on(struct unit *u)
+void virgo_job_power_on(struct unit *u)
 {
 	struct execution *x = &u->job.x;
 	uint64_t counters[VIRGO_COUNTER_COUNT];
@@ -15,8 +15,8 @@ void job_power_on(struct unit *u)
 	memset(x, 0, sizeof(*x));
 	memcpy(x->counters, counters, sizeof(counters));
 	x->dma.page = NO_PAGE;
-	configuration_reset(x, u->dim);
-	norm_reset(u, &x->norm);
+	virgo_configuration_reset(x, u->dim);
+	virgo_norm_reset(u, &x->norm);
 	x->array.preload = VIRGO_GARBAGE;
 	x->array.output = VIRGO_GARBAGE;
 	memset(u->accumulator, 0, sizeof(union lane) * u->accumulator_rows * u->dim);
@@ -37,7 +37,7 @@ static void subtract_cleared(struct virgo_job *job)
 	memset(job->front_cleared, 0, sizeof(job->front_cleared));
 }
 
-void job_clear_counters(struct unit *u)
+void virgo_job_clear_counters(struct unit *u)
 {
 	struct front *f = &u->front;
 
@@ -54,7 +54,7 @@ void job_clear_counters(struct unit *u)
 
 /* --- taking ---------------------------------------------------------------------------- */
 
-bool job_is_available(const struct unit *u)
+bool virgo_job_is_available(const struct unit *u)
 {
 	return u->front.job_state == JOB_READY;
 }
@@ -65,7 +65,7 @@ static void take(struct unit *u)
 
 	/* Else it goes on with what it had. */
 	if (!u->front.taken)
-		queue_take(u);
+		virgo_queue_take(u);
 	u->front.job_state = JOB_OUT;
 	memcpy(job->x.front_counters, u->front.counters, sizeof(job->x.front_counters));
 	job->budget = BUDGET_JOB;
@@ -86,7 +86,7 @@ bool virgo_model_has_job(const struct mimic_model *model)
 	const struct virgo *v = (const struct virgo *)model;
 
 	for (unsigned int i = 0; i < v->config.units; i++) {
-		if (job_is_available(&v->unit[i]))
+		if (virgo_job_is_available(&v->unit[i]))
 			return true;
 	}
 	return false;
@@ -97,7 +97,7 @@ struct virgo_job *virgo_model_take_job(struct mimic_model *model)
 	struct virgo *v = virgo_of(model);
 
 	for (unsigned int i = 0; i < v->config.units; i++) {
-		if (!job_is_available(&v->unit[i]))
+		if (!virgo_job_is_available(&v->unit[i]))
 			continue;
 		take(&v->unit[i]);
 		return &v->unit[i].job;
@@ -141,13 +141,13 @@ static void run(struct virgo_job *job)
 		const struct command *command = &x->batch[x->next];
 		uint64_t begin = mimic_trace_now(&job->trace);
 
-		job->outcome = command_execute(job, command);
+		job->outcome = virgo_command_execute(job, command);
 		/* enum mimic_trace_outcome is in the order of enum work */
 		MIMIC_TRACE_FROM(&job->trace, begin, command, 0ull, job->unit->number, command->rs1,
 				 job->outcome, command->word, trace_number(job->trace_epoch, command));
 		if (job->outcome != WORK_DONE)
 			return;
-		job->loops_done += command_is_loop(command->funct);
+		job->loops_done += virgo_command_is_loop(command->funct);
 		job->cisc_done += command->ends_cisc;
 		x->next++;
 		job->steps++;
@@ -160,10 +160,10 @@ static void run(struct virgo_job *job)
 
 void virgo_job_run(struct virgo_job *job)
 {
-	uint64_t mode = float_mode_begin();
+	uint64_t mode = virgo_float_mode_begin();
 
 	run(job);
-	float_mode_end(mode);
+	virgo_float_mode_end(mode);
 }
 
 /* --- handing back ---------------------------------------------------------------------------- */
@@ -176,7 +176,7 @@ static void drop_batch(struct unit *u)
 	bool has_ended;
 
 	for (uint32_t i = x->next; i < x->count; i++) {
-		f->loops -= command_is_loop(x->batch[i].funct);
+		f->loops -= virgo_command_is_loop(x->batch[i].funct);
 		f->cisc_unfinished -= x->batch[i].ends_cisc;
 		f->completed++;
 	}
@@ -197,7 +197,7 @@ static void fail_command(struct virgo *v, struct unit *u, enum virgo_error error
 
 	drop_batch(u);
 	u->front.job_state = JOB_NONE;
-	unit_latch(v, u, &command, error, value);
+	virgo_unit_latch(v, u, &command, error, value);
 }
 
 /* The address is bad for good. */
@@ -264,7 +264,7 @@ static void page_fault(struct virgo *v, struct unit *u)
 	}
 }
 
-void job_resolve(struct virgo *v, struct unit *u, bool present)
+void virgo_job_resolve(struct virgo *v, struct unit *u, bool present)
 {
 	if (u->front.job_state != JOB_STALLED)
 		return;
@@ -305,7 +305,7 @@ static void finish(struct virgo *v, struct unit *u)
 		trace_dropped(u, job->trace_epoch, &job->x.batch[job->x.next],
 			      job->x.count - job->x.next);
 		f->taken = 0;
-		job_power_on(u);
+		virgo_job_power_on(u);
 		if (f->reset_pending == RESET_POWER_ON)
 			memset(u->job.x.counters, 0, sizeof(u->job.x.counters));
 		memcpy(f->published, u->job.x.counters, sizeof(f->published));
@@ -338,23 +338,23 @@ void virgo_model_job_done(struct mimic_model *model, struct virgo_job *job, uint
 		v->cluster.now = now;
 	mimic_trace_now(&v->model.trace);
 	finish(v, job->unit);
-	unit_settle(v, job->unit);
-	parked_sweep(v);
+	virgo_unit_settle(v, job->unit);
+	virgo_parked_sweep(v);
 }
 
 /* --- without threads ------------------------------------------------------------------------------ */
 
-void job_tick(struct virgo *v)
+void virgo_job_tick(struct virgo *v)
 {
 	for (unsigned int i = 0; i < v->config.units; i++) {
 		struct unit *u = &v->unit[i];
 
-		if (!job_is_available(u))
+		if (!virgo_job_is_available(u))
 			continue;
 		take(u);
 		u->job.budget = BUDGET_TICK;
 		virgo_job_run(&u->job);
 		finish(v, u);
-		unit_settle(v, u);
+		virgo_unit_settle(v, u);
 	}
 }

@@ -12,7 +12,7 @@ enum phase { PHASE_CHECK, PHASE_BIAS, PHASE_INPUT, PHASE_WEIGHTS, PHASE_EXECUTE,
 #define POOL_MAX 3
 #define POOLED_MAX 255
 
-void loop_conv_configure(struct virgo_job *job, const struct command *command)
+void virgo_loop_conv_configure(struct virgo_job *job, const struct command *command)
 {
 	struct loop_conv *w = &job->x.loop_conv;
 	uint64_t rs1 = command->rs1, rs2 = command->rs2;
@@ -181,21 +181,21 @@ static enum work run_phase(struct conv *c, enum phase phase)
 {
 	switch (phase) {
 	case PHASE_BIAS:
-		return conv_load_bias(c);
+		return virgo_conv_load_bias(c);
 	case PHASE_INPUT:
-		return conv_load_input(c);
+		return virgo_conv_load_input(c);
 	case PHASE_WEIGHTS:
-		return conv_load_weights(c);
+		return virgo_conv_load_weights(c);
 	case PHASE_EXECUTE:
-		return conv_execute(c);
+		return virgo_conv_execute(c);
 	case PHASE_OUTPUT:
-		return conv_store(c);
+		return virgo_conv_store(c);
 	default:
 		return WORK_DONE;
 	}
 }
 
-enum work loop_conv(struct virgo_job *job, uint64_t rs1, uint64_t rs2)
+enum work virgo_loop_conv(struct virgo_job *job, uint64_t rs1, uint64_t rs2)
 {
 	struct progress *p = &job->x.progress;
 	struct conv c = {

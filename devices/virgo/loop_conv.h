@@ -64,12 +64,12 @@ static inline uint32_t conv_weight_row(const struct conv *c, uint32_t krow, uint
 }
 
 /* loop_conv_moves.c; all go on from progress.at */
-enum work conv_load_bias(struct conv *c);
-enum work conv_load_input(struct conv *c);
-enum work conv_load_weights(struct conv *c);
-enum work conv_store(struct conv *c);
+enum work virgo_conv_load_bias(struct conv *c);
+enum work virgo_conv_load_input(struct conv *c);
+enum work virgo_conv_load_weights(struct conv *c);
+enum work virgo_conv_store(struct conv *c);
 
 /* loop_conv_execute.c */
-enum work conv_execute(struct conv *c);
+enum work virgo_conv_execute(struct conv *c);
 
 #endif

@@ -34,7 +34,7 @@ static enum work one_pass(struct conv *c, const struct place *at, bool fill)
 		.fill = fill,
 	};
 
-	return array_pass(c->job, &pass);
+	return virgo_array_pass(c->job, &pass);
 }
 
 /* Between the elements of a dilated input there is nothing to multiply. */
@@ -104,7 +104,7 @@ static enum work one_block(struct conv *c, struct place *at)
 }
 
 /* at: block of output channels, row and column of the kernel, block of its channels */
-enum work conv_execute(struct conv *c)
+enum work virgo_conv_execute(struct conv *c)
 {
 	const struct loop_conv *w = c->w;
 	struct progress *p = &c->job->x.progress;

@@ -5,7 +5,7 @@
 /* --- bias -------------------------------------------------------------------------------------- */
 
 /* at: batch, row, column */
-enum work conv_load_bias(struct conv *c)
+enum work virgo_conv_load_bias(struct conv *c)
 {
 	struct virgo_job *job = c->job;
 	const struct loop_conv *w = c->w;
@@ -26,7 +26,7 @@ enum work conv_load_bias(struct conv *c)
 				.scale = SCALE_ONE,
 				.pixels = 1,
 			};
-			enum work work = move_in(job, &move);
+			enum work work = virgo_move_in(job, &move);
 
 			if (work != WORK_DONE)
 				return work;
@@ -87,13 +87,13 @@ static enum work input_move(struct conv *c, uint32_t batch, uint32_t channel, in
 	};
 
 	/* A run that ends at an odd place may reach beyond its image: it must stay in the memory. */
-	enum work work = move_in_check(c->job, &move);
+	enum work work = virgo_move_in_check(c->job, &move);
 
-	return work == WORK_DONE ? move_in(c->job, &move) : work;
+	return work == WORK_DONE ? virgo_move_in(c->job, &move) : work;
 }
 
 /* at: batch or channel, padded row, padded column */
-enum work conv_load_input(struct conv *c)
+enum work virgo_conv_load_input(struct conv *c)
 {
 	const struct loop_conv *w = c->w;
 	struct progress *p = &c->job->x.progress;
@@ -150,7 +150,7 @@ static uint64_t weight_stride(const struct conv *c)
 }
 
 /* at: row and column of the kernel */
-enum work conv_load_weights(struct conv *c)
+enum work virgo_conv_load_weights(struct conv *c)
 {
 	const struct loop_conv *w = c->w;
 	struct progress *p = &c->job->x.progress;
@@ -170,7 +170,7 @@ enum work conv_load_weights(struct conv *c)
 				.scale = SCALE_ONE,
 				.pixels = 1,
 			};
-			enum work work = move_in(c->job, &move);
+			enum work work = virgo_move_in(c->job, &move);
 
 			if (work != WORK_DONE)
 				return work;
@@ -202,7 +202,7 @@ static enum work store_plain(struct conv *c)
 					.rows = w->columns,
 					.columns = lesser(dim, w->pchannels - p->at[2]),
 					.store = &job->x.store,
-					.activation = store_activation(&job->x),
+					.activation = virgo_store_activation(&job->x),
 				};
 				enum work work;
 
@@ -210,7 +210,7 @@ static enum work store_plain(struct conv *c)
 					element = ((uint64_t)p->at[1] * w->out_columns * w->batch_size +
 						   p->at[0]) * w->out_channels;
 				move.address = w->output + (element + p->at[2]) * size;
-				work = move_out(job, &move);
+				work = virgo_move_out(job, &move);
 				if (work != WORK_DONE)
 					return work;
 			}
@@ -252,7 +252,7 @@ static enum work store_pooled(struct conv *c)
 				.store = &store,
 				.activation = c->activation,
 			};
-			enum work work = move_out_pooled(job, &move);
+			enum work work = virgo_move_out_pooled(job, &move);
 
 			if (work != WORK_DONE)
 				return work;
@@ -262,7 +262,7 @@ static enum work store_pooled(struct conv *c)
 	return WORK_DONE;
 }
 
-enum work conv_store(struct conv *c)
+enum work virgo_conv_store(struct conv *c)
 {
 	if (!c->w->output)
 		return WORK_DONE;

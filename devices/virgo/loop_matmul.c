@@ -260,7 +260,7 @@ static void count_all(struct virgo_job *job, const struct loop_blocks *l)
 	count(job, VIRGO_COUNTER_accumulator_rows_written, (uint64_t)l->rows * l->j * l->k);
 }
 
-enum work loop_matmul(struct virgo_job *job, const struct loop_blocks *l)
+enum work virgo_loop_matmul(struct virgo_job *job, const struct loop_blocks *l)
 {
 	struct progress *p = &job->x.progress;
 	uint32_t dim = job->unit->dim, whole = l->depth / dim, most;

@@ -20,7 +20,7 @@ struct loop {
 	uint32_t rows, columns, depth;
 };
 
-void loop_ws_configure(struct virgo_job *job, const struct command *command)
+void virgo_loop_ws_configure(struct virgo_job *job, const struct command *command)
 {
 	struct loop_ws *w = &job->x.loop_ws;
 	uint64_t rs1 = command->rs1, rs2 = command->rs2;
@@ -147,7 +147,7 @@ struct panel {
 /* Blocks that one move takes: all of a row, if they lie side by side in memory. */
 static uint32_t blocks_at_once(const struct virgo_job *job, const struct panel *panel)
 {
-	bool fit = move_in_size(job->unit, panel->local, panel->load->shrunk) == panel->size;
+	bool fit = virgo_move_in_size(job->unit, panel->local, panel->load->shrunk) == panel->size;
 
 	return fit ? panel->column_blocks : 1;
 }
@@ -173,7 +173,7 @@ static enum work load_panel(struct virgo_job *job, const struct panel *panel)
 				.pixels = 1,
 				.shrunk = panel->load->shrunk,
 			};
-			enum work work = move_in(job, &move);
+			enum work work = virgo_move_in(job, &move);
 
 			if (work != WORK_DONE)
 				return work;
@@ -265,7 +265,7 @@ static enum work execute(struct loop *l)
 
 	if (l->residual || l->skip & VIRGO_LOOP_SKIP_EXECUTE)
 		return WORK_DONE;
-	return loop_matmul(l->job, &blocks);
+	return virgo_loop_matmul(l->job, &blocks);
 }
 
 static uint64_t packed(uint32_t rows, uint32_t columns, uint32_t local)
@@ -285,13 +285,13 @@ static void leave_array(struct loop *l)
 		.local = l->b + block * dim, .rows = dim - w->pad_k, .columns = dim - w->pad_j,
 	};
 
-	array_fill(job, weights, job->x.execute.b_transposed);
+	virgo_array_fill(job, weights, job->x.execute.b_transposed);
 	job->x.counters[VIRGO_COUNTER_shared_bytes_read] = bytes;
-	array_preload(job, packed(weights.rows, weights.columns, i ? VIRGO_GARBAGE : weights.local),
-		      packed(dim - w->pad_i, weights.columns,
-			     VIRGO_LOCAL_ACCUMULATOR |
-			     (l->accumulate || k ? VIRGO_LOCAL_ACCUMULATE : 0) |
-			     (w->accumulator_base + (i * w->j + j) * dim)));
+	virgo_array_preload(job, packed(weights.rows, weights.columns, i ? VIRGO_GARBAGE : weights.local),
+			    packed(dim - w->pad_i, weights.columns,
+				   VIRGO_LOCAL_ACCUMULATOR |
+				   (l->accumulate || k ? VIRGO_LOCAL_ACCUMULATE : 0) |
+				   (w->accumulator_base + (i * w->j + j) * dim)));
 }
 
 /* --- moving out ------------------------------------------------------------------------------------- */
@@ -326,13 +326,13 @@ static enum work store_rows(struct loop *l, uint32_t i, uint32_t row, uint32_t r
 		.rows = rows,
 		.columns = columns,
 		.store = &job->x.store,
-		.activation = is_normalised(l) ? l->activation : store_activation(&job->x),
+		.activation = is_normalised(l) ? l->activation : virgo_store_activation(&job->x),
 	};
 
 	if (l->spad_only)
-		return move_out_spad(job, move.local, rows, columns, l->c_spad + block * dim + row, 1,
-				     move.activation);
-	return move_out(job, &move);
+		return virgo_move_out_spad(job, move.local, rows, columns, l->c_spad + block * dim + row, 1,
+					   move.activation);
+	return virgo_move_out(job, &move);
 }
 
 /* progress.at: row of blocks, row, visit, block. */
@@ -417,7 +417,7 @@ static void finish(struct loop *l)
 		w->accumulator_base = w->accumulator_base ? 0 : l->job->unit->accumulator_rows / 2;
 }
 
-enum work loop_ws(struct virgo_job *job, uint64_t rs1, uint64_t rs2)
+enum work virgo_loop_ws(struct virgo_job *job, uint64_t rs1, uint64_t rs2)
 {
 	struct progress *p = &job->x.progress;
 	const struct loop_ws *w = &job->x.loop_ws;

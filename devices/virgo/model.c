@@ -30,14 +30,14 @@ static enum mimic_outcome access_one(struct virgo *v, struct mimic_access *acces
 	enum mimic_outcome outcome = MIMIC_DONE;
 
 	if (access->page == VIRGO_PAGE_CONTROL) {
-		outcome = cluster_access(v, access);
+		outcome = virgo_cluster_access(v, access);
 	} else if (access->page == VIRGO_PAGE_UNITS) {
-		outcome = unit_access(v, access);
+		outcome = virgo_unit_access(v, access);
 	} else {
 		v->cluster.illegal++;
 		access->data = access->is_write ? access->data : 0;
 	}
-	parked_sweep(v);
+	virgo_parked_sweep(v);
 	return outcome;
 }
 
@@ -74,7 +74,7 @@ static bool take_back(struct virgo *v, uint64_t owner)
 
 		waits[i] = f->parked_stores;
 	}
-	parked_withdraw(v, owner);
+	virgo_parked_withdraw(v, owner);
 	for (unsigned int i = 0; i < v->config.units; i++) {
 		struct front *f = &v->unit[i].front;
 
@@ -132,7 +132,7 @@ static size_t virgo_load_many(struct mimic_model *model, const struct mimic_acce
 static void virgo_cancel(struct mimic_model *model, uint64_t owner, uint64_t now)
 {
 	begin_call(virgo_of(model), now);
-	if (parked_withdraw(virgo_of(model), owner))
+	if (virgo_parked_withdraw(virgo_of(model), owner))
 		mimic_trace_wakes(&model->trace, owner, 0, true);
 }
 
@@ -156,8 +156,8 @@ static void virgo_tick(struct mimic_model *model, uint64_t now)
 
 	begin_call(v, now);
 	if (v->config.inline_jobs)
-		job_tick(v);
-	parked_sweep(v);
+		virgo_job_tick(v);
+	virgo_parked_sweep(v);
 }
 
 static void virgo_invalidate(struct mimic_model *model, uint64_t start, uint64_t end)
@@ -165,18 +165,18 @@ static void virgo_invalidate(struct mimic_model *model, uint64_t start, uint64_t
 	(void)start;
 	(void)end;
 	mimic_trace_now(&model->trace);
-	cluster_drop_translations(virgo_of(model));
+	virgo_cluster_drop_translations(virgo_of(model));
 }
 
 static void cluster_power_on(struct virgo *v)
 {
 	uint64_t now = v->cluster.now;
 
-	parked_release_all(v);
+	virgo_parked_release_all(v);
 	memset(&v->cluster, 0, sizeof(v->cluster));
 	v->cluster.now = now;
 	for (unsigned int i = 0; i < v->config.units; i++)
-		unit_reset(v, &v->unit[i], RESET_POWER_ON);
+		virgo_unit_reset(v, &v->unit[i], RESET_POWER_ON);
 	__atomic_add_fetch(&v->generation, 1, __ATOMIC_RELEASE);
 }
 
@@ -222,7 +222,7 @@ static bool unit_create(struct virgo *v, unsigned int number)
 
 	u->number = number;
 	u->config = &v->config.unit[number];
-	u->type = element_type(u->config->type);
+	u->type = virgo_element_type(u->config->type);
 	u->dim = u->config->dim;
 	u->row_bytes = u->dim * u->type.size;
 	u->rows = (v->config.shared_kb << 10) / u->row_bytes;

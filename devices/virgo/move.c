@@ -27,8 +27,8 @@ static struct piece next_piece(const struct virgo_job *job, const struct move_sh
 	return piece;
 }
 
-enum work move_pieces(struct virgo_job *job, const struct move_shape *shape, move_piece *function,
-		      const void *move)
+enum work virgo_move_pieces(struct virgo_job *job, const struct move_shape *shape, move_piece *function,
+			    const void *move)
 {
 	struct progress *p = &job->x.progress;
 	uint32_t blocks = blocks_of(job->unit, shape->columns);

@@ -5,17 +5,17 @@
  */
 #include "devices/virgo/virgo_internal.h"
 
-unsigned int move_in_size(const struct unit *u, uint32_t local, bool shrunk)
+unsigned int virgo_move_in_size(const struct unit *u, uint32_t local, bool shrunk)
 {
 	return is_accumulator(local) && !shrunk ? sizeof(union lane) : u->type.size;
 }
 
 static unsigned int memory_size(const struct unit *u, const struct move_in *move)
 {
-	return move_in_size(u, move->local, move->shrunk);
+	return virgo_move_in_size(u, move->local, move->shrunk);
 }
 
-enum work move_in_check(struct virgo_job *job, const struct move_in *move)
+enum work virgo_move_in_check(struct virgo_job *job, const struct move_in *move)
 {
 	const struct unit *u = job->unit;
 	uint64_t limit = rows_of(u, move->local), last = local_row(move->local);
@@ -37,8 +37,8 @@ static void to_accumulator(struct virgo_job *job, const struct move_in *move, ui
 	union lane lanes[VIRGO_MAX_DIM], *to = accumulator_row(u, row);
 
 	if (move->shrunk) {
-		elements_widen(u->type, lanes, from, columns);
-		elements_scale(u->type, lanes, columns, move->scale);
+		virgo_elements_widen(u->type, lanes, from, columns);
+		virgo_elements_scale(u->type, lanes, columns, move->scale);
 	} else {
 		memcpy(lanes, from, sizeof(union lane) * columns);
 		/* int32 values have no multiplier on their way in (Gemmini's default). */
@@ -46,7 +46,7 @@ static void to_accumulator(struct virgo_job *job, const struct move_in *move, ui
 			lanes[n].f = one_nan(lanes[n].f * float_of(move->scale));
 	}
 	if (move->local & VIRGO_LOCAL_ACCUMULATE)
-		lanes_add(u->type, to, lanes, columns);
+		virgo_lanes_add(u->type, to, lanes, columns);
 	else
 		memcpy(to, lanes, sizeof(union lane) * columns);
 	count(job, VIRGO_COUNTER_accumulator_rows_written, 1);
@@ -64,9 +64,9 @@ static void to_spad(struct virgo_job *job, const struct move_in *move, uint32_t 
 		memcpy(to, from, (size_t)columns * u->type.size);
 		return;
 	}
-	elements_widen(u->type, lanes, from, columns);
-	elements_scale(u->type, lanes, columns, move->scale);
-	elements_narrow(u->type, to, lanes, columns);
+	virgo_elements_widen(u->type, lanes, from, columns);
+	virgo_elements_scale(u->type, lanes, columns, move->scale);
+	virgo_elements_narrow(u->type, to, lanes, columns);
 }
 
 /* The same elements again, each time one row up and further right: neighbours of a kernel's pixel. */
@@ -144,7 +144,7 @@ static enum work piece_in(struct virgo_job *job, const void *context, const stru
 
 	*done = t->count;
 	if (move->address)
-		work = dma_read(job, t, job->staging, t->size, done);
+		work = virgo_dma_read(job, t, job->staging, t->size, done);
 	else
 		memset(job->staging, 0, t->size * t->count);
 	for (size_t n = 0; n < *done; n++)
@@ -152,7 +152,7 @@ static enum work piece_in(struct virgo_job *job, const void *context, const stru
 	return work;
 }
 
-enum work move_in(struct virgo_job *job, const struct move_in *asked)
+enum work virgo_move_in(struct virgo_job *job, const struct move_in *asked)
 {
 	struct move_in move = *asked;
 	struct move_shape shape = {
@@ -163,11 +163,11 @@ enum work move_in(struct virgo_job *job, const struct move_in *asked)
 	/* The RTL writes zeros behind the multipliers: a negative scale makes no -0 of them. */
 	if (!move.address)
 		move.scale = SCALE_ONE;
-	return move_pieces(job, &shape, piece_in, &move);
+	return virgo_move_pieces(job, &shape, piece_in, &move);
 }
 
-enum work move_in_command(struct virgo_job *job, const struct command *command,
-			  const struct load_configuration *load)
+enum work virgo_move_in_command(struct virgo_job *job, const struct command *command,
+				const struct load_configuration *load)
 {
 	struct move_in move = {
 		.address = command->rs1,
@@ -180,7 +180,7 @@ enum work move_in_command(struct virgo_job *job, const struct command *command,
 		.pixels = load->pixels,
 		.shrunk = load->shrunk,
 	};
-	enum work work = move_in_check(job, &move);
+	enum work work = virgo_move_in_check(job, &move);
 
-	return work == WORK_DONE ? move_in(job, &move) : work;
+	return work == WORK_DONE ? virgo_move_in(job, &move) : work;
 }

@@ -59,7 +59,7 @@ static enum work rows_check(struct virgo_job *job, uint32_t local, uint64_t rows
 	return WORK_DONE;
 }
 
-enum work move_out_check(struct virgo_job *job, const struct move_out *move)
+enum work virgo_move_out_check(struct virgo_job *job, const struct move_out *move)
 {
 	const struct store_configuration *store = move->store;
 	const struct unit *u = job->unit;
@@ -95,10 +95,10 @@ static bool convert(struct virgo_job *job, uint32_t local, enum virgo_norm norm,
 		return true;
 	}
 	memcpy(lanes, accumulator_row(u, row), sizeof(union lane) * columns);
-	if (!normalise(job, lanes, columns, norm))
+	if (!virgo_normalise(job, lanes, columns, norm))
 		return false;
-	activate_row(u, &job->x, lanes, columns, activation, scale);
-	elements_narrow(u->type, to, lanes, columns);
+	virgo_activate_row(u, &job->x, lanes, columns, activation, scale);
+	virgo_elements_narrow(u->type, to, lanes, columns);
 	return true;
 }
 
@@ -135,10 +135,10 @@ static enum work piece_out(struct virgo_job *job, const void *context, const str
 		is_output = convert_blocks(job, move, piece, row + (uint32_t)n,
 					   job->staging + n * t->size);
 	*done = t->count;
-	return is_output ? dma_write(job, t, job->staging, t->size, done) : WORK_DONE;
+	return is_output ? virgo_dma_write(job, t, job->staging, t->size, done) : WORK_DONE;
 }
 
-enum work move_out(struct virgo_job *job, const struct move_out *move)
+enum work virgo_move_out(struct virgo_job *job, const struct move_out *move)
 {
 	struct move_shape shape = {
 		.address = move->address, .stride = move->stride, .rows = move->rows,
@@ -146,7 +146,7 @@ enum work move_out(struct virgo_job *job, const struct move_out *move)
 		.size = is_full(move->local) ? sizeof(union lane) : job->unit->type.size,
 	};
 
-	return move_pieces(job, &shape, piece_out, move);
+	return virgo_move_pieces(job, &shape, piece_out, move);
 }
 
 /* --- pooling ----------------------------------------------------------------------- */
@@ -187,11 +187,11 @@ static void pool(struct virgo_job *job, const struct move_out *move, uint32_t pr
 			convert(job, move->local, VIRGO_NORM_RESET,
 				local_row(move->local) + (uint32_t)(row * s->columns + column),
 				move->columns, move->activation, s->scale, elements);
-			elements_widen(u->type, lanes, elements, move->columns);
+			virgo_elements_widen(u->type, lanes, elements, move->columns);
 		}
 		keep_larger(u->type, best, lanes, move->columns);
 	}
-	elements_narrow(u->type, to, best, move->columns);
+	virgo_elements_narrow(u->type, to, best, move->columns);
 }
 
 /* One row of the pooled output. */
@@ -211,13 +211,13 @@ static enum work pool_row(struct virgo_job *job, const struct move_out *move, ui
 
 	for (size_t n = 0; n < t.count; n++)
 		pool(job, move, prow, p->row + (uint32_t)n, job->staging + n * t.size);
-	work = dma_write(job, &t, job->staging, t.size, &done);
+	work = virgo_dma_write(job, &t, job->staging, t.size, &done);
 	p->row += (uint32_t)done;
 	return work;
 }
 
 /* progress.block counts rows of the pooled output, .row its columns. */
-enum work move_out_pooled(struct virgo_job *job, const struct move_out *move)
+enum work virgo_move_out_pooled(struct virgo_job *job, const struct move_out *move)
 {
 	const struct store_configuration *s = move->store;
 	struct progress *p = &job->x.progress;
@@ -239,8 +239,8 @@ enum work move_out_pooled(struct virgo_job *job, const struct move_out *move)
 
 /* --- to the scratchpad --------------------------------------------------------------- */
 
-enum work move_out_spad_check(struct virgo_job *job, uint32_t local, uint32_t rows,
-			      uint32_t columns, uint64_t to, uint64_t to_stride)
+enum work virgo_move_out_spad_check(struct virgo_job *job, uint32_t local, uint32_t rows,
+				    uint32_t columns, uint64_t to, uint64_t to_stride)
 {
 	const struct unit *u = job->unit;
 	uint64_t span;
@@ -262,8 +262,8 @@ enum work move_out_spad_check(struct virgo_job *job, uint32_t local, uint32_t ro
 	return WORK_DONE;
 }
 
-enum work move_out_spad(struct virgo_job *job, uint32_t local, uint32_t rows, uint32_t columns,
-			uint64_t to, uint64_t to_stride, uint32_t activation)
+enum work virgo_move_out_spad(struct virgo_job *job, uint32_t local, uint32_t rows, uint32_t columns,
+			      uint64_t to, uint64_t to_stride, uint32_t activation)
 {
 	struct unit *u = job->unit;
 	struct progress *p = &job->x.progress;
@@ -297,14 +297,14 @@ static enum work to_spad(struct virgo_job *job, const struct command *command)
 	uint32_t local = (uint32_t)command->rs2, rows = (uint32_t)(command->rs2 >> 48);
 	uint32_t columns = command->rs2 >> 32 & 0xffff;
 	uint64_t to = (uint32_t)command->rs1, stride = command->rs1 >> 32;
-	enum work work = move_out_spad_check(job, local, rows, columns, to, stride);
+	enum work work = virgo_move_out_spad_check(job, local, rows, columns, to, stride);
 
 	if (work != WORK_DONE)
 		return work;
-	return move_out_spad(job, local, rows, columns, to, stride, store_activation(&job->x));
+	return virgo_move_out_spad(job, local, rows, columns, to, stride, virgo_store_activation(&job->x));
 }
 
-enum work move_out_command(struct virgo_job *job, const struct command *command)
+enum work virgo_move_out_command(struct virgo_job *job, const struct command *command)
 {
 	struct move_out move = {
 		.address = command->rs1,
@@ -313,14 +313,14 @@ enum work move_out_command(struct virgo_job *job, const struct command *command)
 		.columns = command->rs2 >> 32 & 0xffff,
 		.rows = (uint32_t)(command->rs2 >> 48),
 		.store = &job->x.store,
-		.activation = store_activation(&job->x),
+		.activation = virgo_store_activation(&job->x),
 	};
 	enum work work;
 
 	if (command->funct == VIRGO_FUNCT_MVOUT_SPAD)
 		return to_spad(job, command);
-	work = move_out_check(job, &move);
+	work = virgo_move_out_check(job, &move);
 	if (work != WORK_DONE)
 		return work;
-	return move.store->pool_stride ? move_out_pooled(job, &move) : move_out(job, &move);
+	return move.store->pool_stride ? virgo_move_out_pooled(job, &move) : virgo_move_out(job, &move);
 }

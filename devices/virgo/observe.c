@@ -6,7 +6,7 @@
 
 #include "devices/virgo/virgo_internal.h"
 
-uint64_t unit_counter(const struct unit *u, unsigned int counter)
+uint64_t virgo_unit_counter(const struct unit *u, unsigned int counter)
 {
 	return u->front.counters[counter] + u->front.published[counter];
 }
@@ -17,7 +17,7 @@ size_t virgo_model_unit_counters(const struct mimic_model *model, unsigned int u
 	const struct virgo *v = (const struct virgo *)model;
 
 	for (size_t i = 0; i < n && i < VIRGO_COUNTER_COUNT; i++)
-		values[i] = unit < v->config.units ? unit_counter(&v->unit[unit], (unsigned int)i) : 0;
+		values[i] = unit < v->config.units ? virgo_unit_counter(&v->unit[unit], (unsigned int)i) : 0;
 	return VIRGO_COUNTER_COUNT;
 }
 
@@ -28,7 +28,7 @@ size_t virgo_counters_read(const struct mimic_model *model, uint64_t *values, si
 	for (size_t i = 0; i < n && i < VIRGO_COUNTER_COUNT; i++) {
 		values[i] = 0;
 		for (unsigned int u = 0; u < v->config.units; u++)
-			values[i] += unit_counter(&v->unit[u], (unsigned int)i);
+			values[i] += virgo_unit_counter(&v->unit[u], (unsigned int)i);
 		if (i == VIRGO_COUNTER_illegal)
 			values[i] += v->cluster.illegal;
 		if (i == VIRGO_COUNTER_shootdowns)
@@ -44,7 +44,7 @@ void virgo_counters_clear(struct mimic_model *model)
 	v->cluster.illegal = 0;
 	v->cluster.shootdowns = 0;
 	for (unsigned int i = 0; i < v->config.units; i++)
-		job_clear_counters(&v->unit[i]);
+		virgo_job_clear_counters(&v->unit[i]);
 }
 
 static const char *error_name(unsigned int error)

@@ -2,7 +2,7 @@
 /* Accesses that wait: stores for room in a queue, loads for the end of commands, loads at barriers. */
 #include "devices/virgo/virgo_internal.h"
 
-bool parked_add(struct virgo *v, const struct parked *parked)
+bool virgo_parked_add(struct virgo *v, const struct parked *parked)
 {
 	struct cluster *c = &v->cluster;
 
@@ -15,7 +15,7 @@ bool parked_add(struct virgo *v, const struct parked *parked)
 	return true;
 }
 
-void parked_answer(struct virgo *v, struct parked *parked, uint64_t data)
+void virgo_parked_answer(struct virgo *v, struct parked *parked, uint64_t data)
 {
 	parked->over = 1;
 	data = low_bytes(data, parked->size);
@@ -24,7 +24,7 @@ void parked_answer(struct virgo *v, struct parked *parked, uint64_t data)
 }
 
 /* Not from a loop over the list: entries move. */
-void parked_sweep(struct virgo *v)
+void virgo_parked_sweep(struct virgo *v)
 {
 	struct cluster *c = &v->cluster;
 	uint32_t kept = 0;
@@ -38,7 +38,7 @@ void parked_sweep(struct virgo *v)
 	c->parked_count = kept;
 }
 
-void parked_forget(struct virgo *v, struct parked *parked)
+void virgo_parked_forget(struct virgo *v, struct parked *parked)
 {
 	if (parked->kind == PARKED_INSTRUCTION)
 		v->unit[parked->unit].front.parked_stores--;
@@ -57,7 +57,7 @@ static void stream_restore(struct front *f, const struct parked *parked)
 	f->stream_level = 2;
 }
 
-bool parked_withdraw(struct virgo *v, uint64_t owner)
+bool virgo_parked_withdraw(struct virgo *v, uint64_t owner)
 {
 	bool found = false;
 
@@ -68,23 +68,23 @@ bool parked_withdraw(struct virgo *v, uint64_t owner)
 			continue;
 		parked->over = 1;
 		found = true;
-		parked_forget(v, parked);
+		virgo_parked_forget(v, parked);
 		if (parked->from_stream)
 			stream_restore(&v->unit[parked->unit].front, parked);
 	}
-	parked_sweep(v);
+	virgo_parked_sweep(v);
 	return found;
 }
 
-void parked_release_all(struct virgo *v)
+void virgo_parked_release_all(struct virgo *v)
 {
 	for (uint32_t i = 0; i < v->cluster.parked_count; i++) {
 		struct parked *parked = &v->cluster.parked[i];
 
 		if (parked->over)
 			continue;
-		parked_forget(v, parked);
-		parked_answer(v, parked, 0);
+		virgo_parked_forget(v, parked);
+		virgo_parked_answer(v, parked, 0);
 	}
-	parked_sweep(v);
+	virgo_parked_sweep(v);
 }

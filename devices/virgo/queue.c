@@ -2,21 +2,21 @@
 /* The command queue of a unit: commands wait here until a job takes them. */
 #include "devices/virgo/virgo_internal.h"
 
-bool command_is_loop(unsigned int funct)
+bool virgo_command_is_loop(unsigned int funct)
 {
 	return funct == VIRGO_FUNCT_LOOP_WS || funct == VIRGO_FUNCT_LOOP_CONV_WS ||
 	       funct == FUNCT_PLACEHOLDER;
 }
 
 /* Commands that a job has taken and not finished hold their places. */
-unsigned int command_queue_room(const struct virgo *v, const struct unit *u)
+unsigned int virgo_command_queue_room(const struct virgo *v, const struct unit *u)
 {
 	unsigned int used = u->front.queue.level + u->front.taken;
 
 	return used < v->config.queue_entries ? v->config.queue_entries - used : 0;
 }
 
-void queue_count_dropped(struct front *f)
+void virgo_queue_count_dropped(struct front *f)
 {
 	if (f->taken)
 		return;
@@ -28,11 +28,11 @@ void queue_count_dropped(struct front *f)
 static void drop(struct front *f, uint32_t count)
 {
 	f->dropped_behind += count;
-	queue_count_dropped(f);
+	virgo_queue_count_dropped(f);
 }
 
 /* The caller has made sure of the room. */
-void command_queue_push(struct unit *u, const struct command *command)
+void virgo_command_queue_push(struct unit *u, const struct command *command)
 {
 	struct front *f = &u->front;
 	struct command_queue *queue = &f->queue;
@@ -51,13 +51,13 @@ void command_queue_push(struct unit *u, const struct command *command)
 		return;
 	}
 	queue->level++;
-	f->loops += command_is_loop(command->funct);
+	f->loops += virgo_command_is_loop(command->funct);
 	f->cisc_unfinished += command->ends_cisc;
 	if (f->job_state == JOB_NONE)
 		f->job_state = JOB_READY;
 }
 
-void queue_drop_all(struct unit *u)
+void virgo_queue_drop_all(struct unit *u)
 {
 	struct front *f = &u->front;
 
@@ -67,7 +67,7 @@ void queue_drop_all(struct unit *u)
 	while (f->queue.level) {
 		const struct command *entry = &f->queue.entry[f->queue.first];
 
-		f->loops -= command_is_loop(entry->funct);
+		f->loops -= virgo_command_is_loop(entry->funct);
 		f->cisc_unfinished -= entry->ends_cisc;
 		f->queue.first = (f->queue.first + 1) % VIRGO_MAX_QUEUE;
 		f->queue.level--;
@@ -75,7 +75,7 @@ void queue_drop_all(struct unit *u)
 }
 
 /* A loop ends a job, so that LOOPS counts down one by one. */
-bool queue_take(struct unit *u)
+bool virgo_queue_take(struct unit *u)
 {
 	struct command_queue *queue = &u->front.queue;
 	struct execution *x = &u->job.x;
@@ -88,7 +88,7 @@ bool queue_take(struct unit *u)
 		x->batch[x->count++] = *entry;
 		queue->first = (queue->first + 1) % VIRGO_MAX_QUEUE;
 		queue->level--;
-		if (command_is_loop(entry->funct))
+		if (virgo_command_is_loop(entry->funct))
 			break;
 	}
 	u->front.taken = x->count;

@@ -128,7 +128,7 @@ void virgo_state(const struct mimic_model *model, uint64_t now, const struct mim
 	mimic_state_leave(visitor, "barriers");
 	mimic_state_enter(visitor, "units");
 	for (unsigned int i = 0; i < v->config.units; i++)
-		unit_state(v, &v->unit[i], now, visitor);
+		virgo_unit_state(v, &v->unit[i], now, visitor);
 	mimic_state_leave(visitor, "units");
 	/* The program and the units may write it meanwhile: only it is not of one moment. */
 	mimic_state_bytes(visitor, "shared_memory", v->shared, (size_t)v->config.shared_kb << 10,

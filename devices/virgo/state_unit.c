@@ -118,7 +118,7 @@ static void store_configuration(const struct execution *x, const struct mimic_st
 
 	mimic_state_enter(visitor, "store");
 	FIELD(store, stride, decimal, "bytes from row to row in memory");
-	mimic_state_decimal(visitor, "activation", store_activation(x), "enum virgo_activation");
+	mimic_state_decimal(visitor, "activation", virgo_store_activation(x), "enum virgo_activation");
 	FIELD(store, scale, hex, "bits of an fp32");
 	FIELD(store, pool_stride, decimal, "0: no pooling");
 	FIELD(store, pool_size, decimal, "rows and columns of a window");
@@ -233,14 +233,14 @@ static void counters_folder(const struct unit *u, const struct mimic_state_visit
 {
 	mimic_state_enter(visitor, "counters");
 #define _(name, meaning) \
-	mimic_state_decimal(visitor, #name, unit_counter(u, VIRGO_COUNTER_##name), meaning);
+	mimic_state_decimal(visitor, #name, virgo_unit_counter(u, VIRGO_COUNTER_##name), meaning);
 	VIRGO_COUNTERS(_)
 #undef _
 	mimic_state_leave(visitor, "counters");
 }
 
-void unit_state(const struct virgo *v, const struct unit *u, uint64_t now,
-		const struct mimic_state_visitor *visitor)
+void virgo_unit_state(const struct virgo *v, const struct unit *u, uint64_t now,
+		      const struct mimic_state_visitor *visitor)
 {
 	mimic_state_enter_number(visitor, u->number);
 	mimic_state_registers(visitor, &virgo_unit_block, &v->model, u->number, now);

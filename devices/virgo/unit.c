@@ -5,29 +5,29 @@
 
 /* --- state ----------------------------------------------------------------------------------- */
 
-bool unit_is_busy(const struct unit *u)
+bool virgo_unit_is_busy(const struct unit *u)
 {
 	return u->front.queue.level || u->front.taken || u->front.job_state != JOB_NONE;
 }
 
-uint64_t unit_status(const struct virgo *v, const struct unit *u)
+uint64_t virgo_unit_status(const struct virgo *v, const struct unit *u)
 {
 	const struct front *f = &u->front;
 
-	return (unit_is_busy(u) ? VIRGO_STATUS_BUSY : 0) | (f->error ? VIRGO_STATUS_ERROR : 0) |
+	return (virgo_unit_is_busy(u) ? VIRGO_STATUS_BUSY : 0) | (f->error ? VIRGO_STATUS_ERROR : 0) |
 	       (f->job_state == JOB_STALLED ? VIRGO_STATUS_PAGE : 0) |
 	       (uint64_t)(f->queue.level + f->taken) << VIRGO_STATUS_LEVEL_SHIFT |
 	       (uint64_t)v->config.queue_entries << VIRGO_STATUS_SIZE_SHIFT;
 }
 
 /* The first error stays; whatever is queued behind it is dropped. */
-void unit_latch(struct virgo *v, struct unit *u, const struct command *command,
-		enum virgo_error error, uint64_t value)
+void virgo_unit_latch(struct virgo *v, struct unit *u, const struct command *command,
+		      enum virgo_error error, uint64_t value)
 {
 	struct front *f = &u->front;
 
 	count_front(u, VIRGO_COUNTER_errors, 1);
-	queue_drop_all(u);
+	virgo_queue_drop_all(u);
 	if (f->job_state == JOB_READY && !f->taken)
 		f->job_state = JOB_NONE;
 	if (f->error)
@@ -58,12 +58,12 @@ static void release(struct virgo *v, struct unit *u)
 
 		if (parked->over || parked->kind == PARKED_BARRIER || parked->unit != u->number)
 			continue;
-		parked_forget(v, parked);
-		parked_answer(v, parked, 0);
+		virgo_parked_forget(v, parked);
+		virgo_parked_answer(v, parked, 0);
 	}
 }
 
-void unit_reset(struct virgo *v, struct unit *u, enum reset reset)
+void virgo_unit_reset(struct virgo *v, struct unit *u, enum reset reset)
 {
 	struct front old = u->front, *f = &u->front;
 
@@ -91,7 +91,7 @@ void unit_reset(struct virgo *v, struct unit *u, enum reset reset)
 		__atomic_store_n(&u->job.drop, 1, __ATOMIC_RELAXED);
 		return;
 	}
-	job_power_on(u);
+	virgo_job_power_on(u);
 	if (reset == RESET_POWER_ON)
 		memset(u->job.x.counters, 0, sizeof(u->job.x.counters));
 }
@@ -103,7 +103,7 @@ static void push_word(struct unit *u, uint32_t word, uint64_t rs1, uint64_t rs2)
 	struct command command = { .word = word, .rs1 = rs1, .rs2 = rs2 };
 
 	command.funct = (word & 0x7f) == VIRGO_OPCODE ? (uint8_t)(word >> 25) : FUNCT_ILLEGAL;
-	command_queue_push(u, &command);
+	virgo_command_queue_push(u, &command);
 }
 
 static bool is_over(const struct unit *u, const struct parked *parked)
@@ -117,9 +117,9 @@ static bool is_over(const struct unit *u, const struct parked *parked)
 	return f->completed >= parked->value;
 }
 
-void unit_settle(struct virgo *v, struct unit *u)
+void virgo_unit_settle(struct virgo *v, struct unit *u)
 {
-	queue_count_dropped(&u->front);
+	virgo_queue_count_dropped(&u->front);
 	for (uint32_t i = 0; i < v->cluster.parked_count; i++) {
 		struct parked *parked = &v->cluster.parked[i];
 
@@ -127,17 +127,17 @@ void unit_settle(struct virgo *v, struct unit *u)
 			continue;
 		if (parked->kind != PARKED_INSTRUCTION) {
 			if (is_over(u, parked))
-				parked_answer(v, parked, parked->kind == PARKED_LOOPS ?
-						      u->front.loops : unit_status(v, u));
+				virgo_parked_answer(v, parked, parked->kind == PARKED_LOOPS ?
+						      u->front.loops : virgo_unit_status(v, u));
 			continue;
 		}
-		if (!command_queue_room(v, u))
+		if (!virgo_command_queue_room(v, u))
 			continue;
 		push_word(u, (uint32_t)parked->value, parked->rs1, parked->rs2);
 		u->front.parked_stores--;
-		parked_answer(v, parked, 0);
+		virgo_parked_answer(v, parked, 0);
 	}
-	if (u->front.was_busy && !unit_is_busy(u)) {
+	if (u->front.was_busy && !virgo_unit_is_busy(u)) {
 		u->front.was_busy = 0;
 		virgo_raise(v, VIRGO_EVENT_IDLE(u->number));
 	}
@@ -152,7 +152,7 @@ static void overflow(struct virgo *v, struct unit *u, const struct parked *store
 		.rs1 = store->rs1, .rs2 = store->rs2,
 	};
 
-	unit_latch(v, u, &command, VIRGO_ERROR_OVERFLOW, v->config.queue_entries);
+	virgo_unit_latch(v, u, &command, VIRGO_ERROR_OVERFLOW, v->config.queue_entries);
 }
 
 static enum mimic_outcome queue_instruction(struct virgo *v, struct unit *u,
@@ -160,11 +160,11 @@ static enum mimic_outcome queue_instruction(struct virgo *v, struct unit *u,
 {
 	struct front *f = &u->front;
 
-	if (!f->parked_stores && command_queue_room(v, u)) {
+	if (!f->parked_stores && virgo_command_queue_room(v, u)) {
 		push_word(u, (uint32_t)store->value, store->rs1, store->rs2);
 		return MIMIC_DONE;
 	}
-	if (v->config.overflow_is_error || !parked_add(v, store)) {
+	if (v->config.overflow_is_error || !virgo_parked_add(v, store)) {
 		overflow(v, u, store);
 		return MIMIC_DONE;
 	}
@@ -275,7 +275,7 @@ STORE(CISC)
 {
 	struct virgo *v = virgo_of(model);
 
-	cisc_store(v, &v->unit[place.unit], (uint32_t)access->data);
+	virgo_cisc_store(v, &v->unit[place.unit], (uint32_t)access->data);
 	return MIMIC_DONE;
 }
 
@@ -317,7 +317,7 @@ STORE(RESET)
 	struct virgo *v = virgo_of(model);
 
 	(void)access;
-	unit_reset(v, &v->unit[place.unit], RESET_UNIT);
+	virgo_unit_reset(v, &v->unit[place.unit], RESET_UNIT);
 	return MIMIC_DONE;
 }
 
@@ -349,9 +349,9 @@ static enum mimic_peek unit_peek_##NAME(const struct mimic_model *model, struct 
 #define PEEK_LOOPS(number) \
 	PEEK_OR_WAIT(WAIT_LOOPS_##number, !f->reset_pending && f->loops <= number, f->loops)
 
-PEEK(BUSY, unit_is_busy(u))
+PEEK(BUSY, virgo_unit_is_busy(u))
 PEEK(LOOPS, f->loops)
-PEEK(STATUS, unit_status(v, u))
+PEEK(STATUS, virgo_unit_status(v, u))
 PEEK(CISC_GENERATION, f->cisc_generation)
 PEEK(CISC_TILE, f->cisc_tile)
 PEEK(ERROR, f->error)
@@ -365,8 +365,8 @@ PEEK(COMPLETED, f->completed)
 PEEK(IDENTIFY, identify(v, u))
 PEEK(COUNTER_RESULT, f->counter_result)
 PEEK(COUNTER_SELECT, f->counter_select)
-PEEK(COUNTER_VALUE, unit_counter(u, f->counter_select))
-PEEK_OR_WAIT(FENCE, !f->reset_pending && f->completed >= f->dispatched, unit_status(v, u))
+PEEK(COUNTER_VALUE, virgo_unit_counter(u, f->counter_select))
+PEEK_OR_WAIT(FENCE, !f->reset_pending && f->completed >= f->dispatched, virgo_unit_status(v, u))
 PEEK_LOOPS(0)
 PEEK_LOOPS(1)
 PEEK_LOOPS(2)
@@ -438,9 +438,9 @@ static enum mimic_outcome load_waiting(struct virgo *v, struct unit *u, struct m
 		.unit = (uint8_t)u->number, .size = access->size,
 	};
 
-	if (!is_over(u, &parked) && parked_add(v, &parked))
+	if (!is_over(u, &parked) && virgo_parked_add(v, &parked))
 		return MIMIC_PARKED;
-	access->data = low_bytes(is_fence ? unit_status(v, u) : u->front.loops, access->size);
+	access->data = low_bytes(is_fence ? virgo_unit_status(v, u) : u->front.loops, access->size);
 	return MIMIC_DONE;
 }
 
@@ -465,7 +465,7 @@ static enum mimic_outcome load(struct virgo *v, struct unit *u, struct mimic_acc
 	return MIMIC_DONE;
 }
 
-enum mimic_outcome unit_access(struct virgo *v, struct mimic_access *access)
+enum mimic_outcome virgo_unit_access(struct virgo *v, struct mimic_access *access)
 {
 	unsigned int number = access->offset / VIRGO_BLOCK_SIZE;
 	enum mimic_outcome outcome;
@@ -480,6 +480,6 @@ enum mimic_outcome unit_access(struct virgo *v, struct mimic_access *access)
 	outcome = store(v, &v->unit[number], access);
 	/* A CISC word may be another unit's. */
 	for (unsigned int i = 0; i < v->config.units; i++)
-		unit_settle(v, &v->unit[i]);
+		virgo_unit_settle(v, &v->unit[i]);
 	return outcome;
 }

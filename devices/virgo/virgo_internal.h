@@ -468,59 +468,59 @@ static inline uint32_t lesser(uint32_t a, uint32_t b)
 void virgo_raise(struct virgo *v, uint32_t events);
 
 /* control.c */
-enum mimic_outcome cluster_access(struct virgo *v, struct mimic_access *access);
-void cluster_drop_translations(struct virgo *v);
+enum mimic_outcome virgo_cluster_access(struct virgo *v, struct mimic_access *access);
+void virgo_cluster_drop_translations(struct virgo *v);
 
 /* unit.c */
-enum mimic_outcome unit_access(struct virgo *v, struct mimic_access *access);
-void unit_reset(struct virgo *v, struct unit *u, enum reset reset);
-void unit_latch(struct virgo *v, struct unit *u, const struct command *command,
-		enum virgo_error error, uint64_t value);
-uint64_t unit_status(const struct virgo *v, const struct unit *u);
-bool unit_is_busy(const struct unit *u);
+enum mimic_outcome virgo_unit_access(struct virgo *v, struct mimic_access *access);
+void virgo_unit_reset(struct virgo *v, struct unit *u, enum reset reset);
+void virgo_unit_latch(struct virgo *v, struct unit *u, const struct command *command,
+		      enum virgo_error error, uint64_t value);
+uint64_t virgo_unit_status(const struct virgo *v, const struct unit *u);
+bool virgo_unit_is_busy(const struct unit *u);
 /* What can go on goes on: waiting stores, then waiting loads. */
-void unit_settle(struct virgo *v, struct unit *u);
+void virgo_unit_settle(struct virgo *v, struct unit *u);
 
 /* parked.c */
 /* false: there is no room. At barriers there always is. */
-bool parked_add(struct virgo *v, const struct parked *parked);
-void parked_sweep(struct virgo *v);
+bool virgo_parked_add(struct virgo *v, const struct parked *parked);
+void virgo_parked_sweep(struct virgo *v);
 /* It is answered, or withdrawn: nobody waits for it any more. */
-void parked_forget(struct virgo *v, struct parked *parked);
+void virgo_parked_forget(struct virgo *v, struct parked *parked);
 /* true: there was one. */
-bool parked_withdraw(struct virgo *v, uint64_t owner);
+bool virgo_parked_withdraw(struct virgo *v, uint64_t owner);
 /* Everybody is answered with 0. */
-void parked_release_all(struct virgo *v);
-void parked_answer(struct virgo *v, struct parked *parked, uint64_t data);
+void virgo_parked_release_all(struct virgo *v);
+void virgo_parked_answer(struct virgo *v, struct parked *parked, uint64_t data);
 
 /* queue.c */
-unsigned int command_queue_room(const struct virgo *v, const struct unit *u);
-void command_queue_push(struct unit *u, const struct command *command);
-void queue_drop_all(struct unit *u);
+unsigned int virgo_command_queue_room(const struct virgo *v, const struct unit *u);
+void virgo_command_queue_push(struct unit *u, const struct command *command);
+void virgo_queue_drop_all(struct unit *u);
 /* What was dropped behind the job's commands is over when they are. */
-void queue_count_dropped(struct front *f);
+void virgo_queue_count_dropped(struct front *f);
 /* Moves commands to the job; false: there are none. */
-bool queue_take(struct unit *u);
-bool command_is_loop(unsigned int funct);
+bool virgo_queue_take(struct unit *u);
+bool virgo_command_is_loop(unsigned int funct);
 
 /* cisc.c */
-void cisc_store(struct virgo *v, struct unit *u, uint32_t word);
+void virgo_cisc_store(struct virgo *v, struct unit *u, uint32_t word);
 
 /* job.c */
-void job_power_on(struct unit *u);
-void job_clear_counters(struct unit *u);
-void job_resolve(struct virgo *v, struct unit *u, bool present);
-bool job_is_available(const struct unit *u);
-void job_tick(struct virgo *v);
+void virgo_job_power_on(struct unit *u);
+void virgo_job_clear_counters(struct unit *u);
+void virgo_job_resolve(struct virgo *v, struct unit *u, bool present);
+bool virgo_job_is_available(const struct unit *u);
+void virgo_job_tick(struct virgo *v);
 
 /* command.c */
-enum work command_execute(struct virgo_job *job, const struct command *command);
+enum work virgo_command_execute(struct virgo_job *job, const struct command *command);
 
 /* configure.c */
-enum work configure_command(struct virgo_job *job, const struct command *command);
-enum work configure_counter(struct virgo_job *job, uint64_t rs1);
-void configuration_reset(struct execution *x, unsigned int dim);
-unsigned int store_activation(const struct execution *x);
+enum work virgo_configure_command(struct virgo_job *job, const struct command *command);
+enum work virgo_configure_counter(struct virgo_job *job, uint64_t rs1);
+void virgo_configuration_reset(struct execution *x, unsigned int dim);
+unsigned int virgo_store_activation(const struct execution *x);
 
 /* dma.c: whole rows; *done says how many of them are over. */
 struct transfer {
@@ -529,10 +529,10 @@ struct transfer {
 	size_t size;
 	size_t count;
 };
-enum work dma_read(struct virgo_job *job, const struct transfer *transfer, void *to,
-		   size_t to_stride, size_t *done);
-enum work dma_write(struct virgo_job *job, const struct transfer *transfer, const void *from,
-		    size_t from_stride, size_t *done);
+enum work virgo_dma_read(struct virgo_job *job, const struct transfer *transfer, void *to,
+			 size_t to_stride, size_t *done);
+enum work virgo_dma_write(struct virgo_job *job, const struct transfer *transfer, const void *from,
+			  size_t from_stride, size_t *done);
 
 /* move.c */
 struct move_shape {
@@ -554,8 +554,8 @@ struct piece {
 typedef enum work move_piece(struct virgo_job *job, const void *move, const struct piece *piece,
 			     size_t *done);
 /* From progress.row and .block on; both are 0 again when it is done. */
-enum work move_pieces(struct virgo_job *job, const struct move_shape *shape, move_piece *function,
-		      const void *move);
+enum work virgo_move_pieces(struct virgo_job *job, const struct move_shape *shape, move_piece *function,
+			    const void *move);
 
 /* move_in.c */
 struct move_in {
@@ -570,11 +570,11 @@ struct move_in {
 	uint32_t shrunk;
 };
 /* Bytes of an element in program memory. */
-unsigned int move_in_size(const struct unit *u, uint32_t local, bool shrunk);
-enum work move_in_check(struct virgo_job *job, const struct move_in *move);
-enum work move_in(struct virgo_job *job, const struct move_in *move);
-enum work move_in_command(struct virgo_job *job, const struct command *command,
-			  const struct load_configuration *load);
+unsigned int virgo_move_in_size(const struct unit *u, uint32_t local, bool shrunk);
+enum work virgo_move_in_check(struct virgo_job *job, const struct move_in *move);
+enum work virgo_move_in(struct virgo_job *job, const struct move_in *move);
+enum work virgo_move_in_command(struct virgo_job *job, const struct command *command,
+				const struct load_configuration *load);
 
 /* move_out.c */
 struct move_out {
@@ -586,22 +586,22 @@ struct move_out {
 	const struct store_configuration *store;
 	uint32_t activation;
 };
-enum work move_out_check(struct virgo_job *job, const struct move_out *move);
-enum work move_out(struct virgo_job *job, const struct move_out *move);
-enum work move_out_pooled(struct virgo_job *job, const struct move_out *move);
-enum work move_out_command(struct virgo_job *job, const struct command *command);
-enum work move_out_spad_check(struct virgo_job *job, uint32_t local, uint32_t rows,
-			      uint32_t columns, uint64_t to, uint64_t to_stride);
-enum work move_out_spad(struct virgo_job *job, uint32_t local, uint32_t rows, uint32_t columns,
-			uint64_t to, uint64_t to_stride, uint32_t activation);
+enum work virgo_move_out_check(struct virgo_job *job, const struct move_out *move);
+enum work virgo_move_out(struct virgo_job *job, const struct move_out *move);
+enum work virgo_move_out_pooled(struct virgo_job *job, const struct move_out *move);
+enum work virgo_move_out_command(struct virgo_job *job, const struct command *command);
+enum work virgo_move_out_spad_check(struct virgo_job *job, uint32_t local, uint32_t rows,
+				    uint32_t columns, uint64_t to, uint64_t to_stride);
+enum work virgo_move_out_spad(struct virgo_job *job, uint32_t local, uint32_t rows, uint32_t columns,
+			      uint64_t to, uint64_t to_stride, uint32_t activation);
 
 /* activation.c */
 /* A row of the accumulator as elements on their way out. */
-void activate_row(const struct unit *u, const struct execution *x, union lane *row, size_t count,
-		  uint32_t activation, uint32_t scale);
+void virgo_activate_row(const struct unit *u, const struct execution *x, union lane *row, size_t count,
+			uint32_t activation, uint32_t scale);
 /* false: the row only went into the statistics. */
-bool normalise(struct virgo_job *job, const union lane *row, size_t count, enum virgo_norm norm);
-void norm_reset(const struct unit *u, struct normaliser *norm);
+bool virgo_normalise(struct virgo_job *job, const union lane *row, size_t count, enum virgo_norm norm);
+void virgo_norm_reset(const struct unit *u, struct normaliser *norm);
 
 /* array.c */
 struct operand {
@@ -609,9 +609,9 @@ struct operand {
 	uint32_t columns;
 	uint32_t rows;
 };
-struct operand operand_of(uint64_t value);
-void array_preload(struct virgo_job *job, uint64_t rs1, uint64_t rs2);
-enum work array_compute(struct virgo_job *job, uint64_t rs1, uint64_t rs2, bool fill);
+struct operand virgo_operand_of(uint64_t value);
+void virgo_array_preload(struct virgo_job *job, uint64_t rs1, uint64_t rs2);
+enum work virgo_array_compute(struct virgo_job *job, uint64_t rs1, uint64_t rs2, bool fill);
 /* One pass, for LOOP_CONV_WS: with strides and transposes of its own. */
 struct pass {
 	struct operand a, bd, preload, output;
@@ -619,13 +619,13 @@ struct pass {
 	bool a_transposed, b_transposed;
 	bool fill;
 };
-enum work array_pass(struct virgo_job *job, const struct pass *pass);
+enum work virgo_array_pass(struct virgo_job *job, const struct pass *pass);
 /* Leaves the weights in the array as compute_preloaded would. */
-void array_fill(struct virgo_job *job, struct operand weights, bool transposed);
+void virgo_array_fill(struct virgo_job *job, struct operand weights, bool transposed);
 
 /* loop_ws.c, loop_matmul.c */
-enum work loop_ws(struct virgo_job *job, uint64_t rs1, uint64_t rs2);
-void loop_ws_configure(struct virgo_job *job, const struct command *command);
+enum work virgo_loop_ws(struct virgo_job *job, uint64_t rs1, uint64_t rs2);
+void virgo_loop_ws_configure(struct virgo_job *job, const struct command *command);
 struct loop_blocks {
 	uint32_t a, b, c;	/* first rows; of c in the accumulator */
 	uint32_t i, j, k;
@@ -635,17 +635,17 @@ struct loop_blocks {
 	bool accumulate;
 };
 /* From progress.at[0] on. */
-enum work loop_matmul(struct virgo_job *job, const struct loop_blocks *blocks);
+enum work virgo_loop_matmul(struct virgo_job *job, const struct loop_blocks *blocks);
 
 /* loop_conv.c */
-enum work loop_conv(struct virgo_job *job, uint64_t rs1, uint64_t rs2);
-void loop_conv_configure(struct virgo_job *job, const struct command *command);
+enum work virgo_loop_conv(struct virgo_job *job, uint64_t rs1, uint64_t rs2);
+void virgo_loop_conv_configure(struct virgo_job *job, const struct command *command);
 
 /* observe.c */
 size_t virgo_counters_read(const struct mimic_model *model, uint64_t *values, size_t count);
 void virgo_counters_clear(struct mimic_model *model);
 size_t virgo_describe(const struct mimic_model *model, char *text, size_t size);
-uint64_t unit_counter(const struct unit *u, unsigned int counter);
+uint64_t virgo_unit_counter(const struct unit *u, unsigned int counter);
 
 /* save.c */
 size_t virgo_save(const struct mimic_model *model, void *image, size_t size);

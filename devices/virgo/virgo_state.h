@@ -19,7 +19,7 @@ extern const struct mimic_register_block virgo_barrier_block;
 extern const struct mimic_register_block virgo_unit_block;
 
 /* state_unit.c */
-void unit_state(const struct virgo *v, const struct unit *u, uint64_t now,
-		const struct mimic_state_visitor *visitor);
+void virgo_unit_state(const struct virgo *v, const struct unit *u, uint64_t now,
+		      const struct mimic_state_visitor *visitor);
 
 #endif
