@@ -11,6 +11,8 @@ VM_SUMMARY = tests/scripts/run-tests.sh --results $(VM_RESULTS)
 VM_EACH ?= 60
 VM_TIMEOUT ?= 1800
 VM_MEMORY ?= 1024
+# Of check-kernel-repeat.
+RUNS ?= 20
 # How the daemon is started for demo-kernel and vm-shell, and the demo in the guest.
 MIMICD_KERNEL_OPTIONS ?= --foreground --kernel=required
 # A smaller input: the processor is emulated, too.
@@ -45,8 +47,8 @@ VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_S
 VM_CONTRACTS = $(if $(filter 6.1,$(KERNEL)),$(filter-out %_library,$(VM_TESTS)),$(VM_TESTS))
 VM_RUN = $(patsubst $(O)/%,/mimic/%,$(KSELFTESTS) $(VM_CONTRACTS)) /mimic/vm/unmodified.sh /mimic/vm/state.sh
 
-.PHONY: check-kernel check-kernels check-kernel-one check-kernel-style check-kernel-debug kselftests \
-	demo-kernel vm-shell vm-run vm-image vm-modules vm-programs packages-kernel
+.PHONY: check-kernel check-kernels check-kernel-one check-kernel-style check-kernel-debug \
+	check-kernel-repeat check-kernels-repeat check-kernel-again kselftests demo-kernel vm-shell vm-run vm-image vm-modules vm-programs packages-kernel
 
 packages-kernel:
 	$(Q)$(PACKAGES) build tests kernel
@@ -100,6 +102,10 @@ vm-image: vm-programs vm-modules
 	$(Q)tests/vm/stage.sh $(O) "$(if $(VM_HAS_DRIVER),$(VM_MODULES))" $(VM)/$(KERNEL).tree $(VM_PROGRAMS)
 	$(Q)tests/vm/pack.sh $(VM)/$(KERNEL).tree $(VM)/$(KERNEL).initramfs
 
+# $(call run_machine,RESULTS,LOG): the tests in one machine.
+run_machine = tests/vm/run-tests.sh --results $(1) --label $(KERNEL) --log $(2) --each $(VM_EACH) \
+	--time-scale $(VM_TIME_SCALE) --timeout $(VM_TIMEOUT) --memory $(VM_MEMORY) $(VM_WHAT) $(VM_RUN)
+
 VM_BOOT = tests/vm/boot.sh --memory $(VM_MEMORY)
 VM_WHAT = $(VM)/$(KERNEL) $(VM)/$(KERNEL).initramfs
 
@@ -132,10 +138,26 @@ check-kernel-debug:
 
 check-kernel-one: vm-image
 	$(Q)rm -f $(VM_RESULTS).$(KERNEL)
-	$(Q)tests/vm/run-tests.sh --results $(VM_RESULTS).$(KERNEL) --label $(KERNEL) --log $(VM)/$(KERNEL).log \
-		--each $(VM_EACH) --time-scale $(VM_TIME_SCALE) --timeout $(VM_TIMEOUT) --memory $(VM_MEMORY) $(VM_WHAT) \
-		$(VM_RUN)
+	$(Q)$(call run_machine,$(VM_RESULTS).$(KERNEL),$(VM)/$(KERNEL).log)
 	$(Q)cat $(VM_RESULTS).$(KERNEL) >>$(VM_RESULTS)
+
+# Only the machines of check-kernel, RUNS times: make check-kernel-repeat RUNS=20.
+# UNDER is a command that each run is given to: UNDER="flock FILE", UNDER=nice.
+check-kernel-repeat: packages-kernel
+	$(Q)mkdir -p $(VM)
+	$(Q)kernels=$$(tests/vm/kernels.sh --results $(VM_RESULTS) $(VM) $(KERNELS)) && \
+		$(MAKE) --no-print-directory check-kernels-repeat KERNELS="$$(echo $$kernels)"
+
+check-kernels-repeat:
+	$(Q)$(MAKE) --no-print-directory -j $$(nproc) vm-programs
+	$(Q)for kernel in $(KERNELS); do \
+		$(MAKE) --no-print-directory vm-image KERNEL=$$kernel || exit 1; \
+	done
+	$(Q)tests/vm/repeat.sh $(RUNS) $(VM)/repeat "$(KERNELS)" $(UNDER) $(MAKE) --no-print-directory check-kernel-again
+
+# For repeat.sh, which sets KERNEL, RESULTS and LOG: with what was built before.
+check-kernel-again:
+	$(Q)$(call run_machine,$(RESULTS),$(LOG))
 
 check-kernel-style: $(if $(VM_HAS_DRIVER),$(VM)/linux-source $(KERNELS:%=$(VM)/%/vmlinux))
 	$(if $(VM_HAS_DRIVER),$(Q)$(VM_SUMMARY) --timeout 600 \
