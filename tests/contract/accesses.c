@@ -9,7 +9,7 @@
 
 #define PATIENCE_MUST_FINISH 5000
 #define PATIENCE_MUST_WAIT 20
-#define PATIENCE_FOR_EACH 5	/* value that is posted */
+#define PATIENCE_FOR_EACH 20	/* value that is posted */
 #define ARENA_ADDRESS 0x20000000ul
 #define HIGH_ADDRESS 0x1234560000ul
 #define HOLE_ADDRESS 0x30000000ul

@@ -137,4 +137,21 @@ pass 6.12: test_trap_refused: refused.an_exchange_dies_of_sigbus
 pass 6.12: test_trap_refused: refused.a_hardware_breakpoint_is_hit
 EOF
 result $? "a_machine_whose_programs_all_end_adds_nothing"
+
+# Of a long run's output perhaps only the list of failures is left.
+canned 3 "$consoles/quiet.txt" <<'EOF'
+# program: test_channel
+1..1
+#  RUN           channel.a_word_comes_back ...
+# test_channel.c:99:a_word_comes_back:Expected 20 <= 11
+#          FAIL  channel.a_word_comes_back
+not ok 1 channel.a_word_comes_back
+# ended: test_channel 1 after 1.234 s
+# all programs ran
+EOF
+run
+results_are <<'EOF'
+fail 6.12: test_channel: channel.a_word_comes_back (test_channel.c:99:a_word_comes_back:Expected 20 <= 11)
+EOF
+result $? "the_assertion_that_failed_is_in_the_list_of_failures"
 plan

@@ -20,10 +20,21 @@ function read_patterns(file, into,    line, count) {
 	}
 }
 
+# The assertion that failed, as the harness says it: it goes into the list of failures, too,
+# which may be all that is left of a long run's output.
+function first_assertion(    i) {
+	for (i = 1; i <= kept; i++)
+		if (lines[i] ~ /\.[ch]:[0-9]+:/) {
+			sub(/^# */, "", lines[i])
+			return " (" lines[i] ")"
+		}
+	return ""
+}
+
 function verdict(kind, text) {
 	number++
 	counted[kind]++
-	printf "%s\t%s: %s: %s\n", kind, label, program, text >> results
+	printf "%s\t%s: %s: %s%s\n", kind, label, program, text, kind == "fail" ? first_assertion() : "" >> results
 	printf "%s %d - %s: %s: %s\n", kind == "fail" ? "not ok" : "ok", number, label, program, text
 	fflush()
 }
