@@ -13,7 +13,6 @@
  *   request.c    requests that wait
  *   binding.c    processes that have a device, and their threads
  *   window.c     their memory
- *   kind.c       registers that mean something to the bus
  *
  * The kernel is trusted. What a program decides (addresses, values, when it
  * makes an access) reaches the models as any access does.

@@ -35,7 +35,7 @@ static int find_slot(struct mimicd_client *client, uint32_t *number)
 	return client->devices[*number].instance ? -EMFILE : 0;
 }
 
-/* May this session have it? One of a kernel's process only gets what the process has open. */
+/* May this client have it? One of a bound process only gets what the process has open. */
 static bool is_for(const struct mimicd_client *client, const struct mimicd_instance *instance)
 {
 	if (client->process)
@@ -53,10 +53,10 @@ static unsigned int count_free(const struct mimicd_instance *instance)
 	return count;
 }
 
-/* How much of it this session could have more than it has: the device, or so many contexts. */
+/* How much of it this client could have more than it has: the device, or so many contexts. */
 static unsigned int room_for(const struct mimicd_client *client, const struct mimicd_instance *instance)
 {
-	/* One that the session holds already is not another one. */
+	/* One that the client holds already is not another one. */
 	if (instance->client || !is_for(client, instance))
 		return 0;
 	return instance->kind->contexts ? count_free(instance) : 1;
@@ -177,7 +177,7 @@ static int take(struct mimicd_client *client, struct mimicd_instance *instance)
 	return 0;
 }
 
-/* What the device does for the session ends, and it is as after power-on. */
+/* What the device does for the client ends, and it is as after power-on. */
 static void give_up(struct mimicd_instance *instance)
 {
 	instance->model->ops->power_on(instance->model, mimic_now());
@@ -215,7 +215,7 @@ static int open_whole(struct mimicd_client *client, const struct mimic_kind *kin
 					       find_named(client, kind, rest, &instance);
 		if (error)
 			return error;
-		/* "maple" may name one of the process's that this session has already. */
+		/* "maple" may name one of the process's that this client has already. */
 		slot = find_slot_of(client, instance);
 	}
 	if (slot) {
@@ -245,7 +245,7 @@ static void fill_context(struct mimicd_device_slot *slot, struct mimicd_instance
 }
 
 /*
- * "0/3": the context that the function driver has given to a node of this session's process. It
+ * "0/3": the context that the function driver has given to a node of this client's process. It
  * was attached then, and is detached with the node.
  */
 static int open_given(struct mimicd_client *client, const struct mimic_kind *kind, const char *rest,

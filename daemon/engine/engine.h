@@ -3,6 +3,16 @@
  * The engine: devices, the programs that have them, and the lanes by which programs give
  * them commands. Its state is one structure, which belongs to the thread that holds its
  * lock (jobs.h): the loop's, but for the time that this sleeps.
+ *
+ *   front_end.h, client.h, function.h, binding.h, trap.h   what front ends fill in, and call
+ *   instance.c, device.c, manage.c   a device; made; seen and managed from outside
+ *   client.c, client_devices.c       a program that has devices from us
+ *   lane.c, turn.c, execute.c        its lanes: made; which may go on; their commands
+ *   process.c, binding.c, trap.c     a program that has devices by a driver
+ *   memory*.c, device_memory.c       memory of programs, memory of devices
+ *   jobs.c, workers.c                long work
+ *   events.c, trace.c, inject.c      what a program is told, what is recorded, what misbehaves
+ *   round.c, inspection.c            all of this in turn; inspection requests, too
  */
 #ifndef MIMICD_ENGINE_H
 #define MIMICD_ENGINE_H

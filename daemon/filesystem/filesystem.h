@@ -2,12 +2,12 @@
 /*
  * The state filesystem (docs/state.md): the daemon's devices and clients as files.
  *
- *   filesystem.c         the session with the kernel, in the daemon's loop
- *   mount.c   the mount point
- *   guard.c   against a daemon that waits for itself
- *   nodes.c   inode numbers
+ *   filesystem.c   the connection to the kernel, in the daemon's loop
+ *   mount.c        the mount point
+ *   guard.c        against a daemon that waits for itself
+ *   nodes.c        inode numbers
  *   folders.c, files.c, control.c   the kernel's requests
- *   poll.c    files that have something new
+ *   poll.c         files that have something new
  *   tree.c, source.c, walk.c, render.c, config.c   what is shown
  *
  * A daemon that serves a filesystem must not use it: a request of ours to ourselves waits
