@@ -11,7 +11,7 @@
 
 /* What a trapped load takes, in nanoseconds: the program on CPU 0. */
 struct bench_traps {
-	double in_kernel;	/* answered by the bus: a void page */
+	double in_kernel;	/* answered by the bus: an inert page */
 	double spinning;	/* by the daemon, on the other CPU, both spinning */
 	double same_cpu;	/* by the daemon, on the program's CPU: both sleep */
 };

@@ -36,7 +36,7 @@ static void pin_daemon(pid_t daemon, int cpu)
 void bench_kernel_traps(pid_t daemon, struct bench_traps *traps)
 {
 	struct bench_row row = { .name = "trapped_load_kernel", .unit = "ns",
-				 .reference = "load of a void page, answered by the bus" };
+				 .reference = "load of an inert page, answered by the bus" };
 	int fd = open("/dev/maple0", O_RDWR | O_CLOEXEC);
 	char *pages;
 

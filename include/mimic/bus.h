@@ -194,7 +194,7 @@ struct mimic_bus_commit {
  * INFO: EFAULT.
  *
  * REGISTER: a new device, or one of the same kind, index, pages, interrupts,
- * capabilities and void pages that a dead daemon left behind. Its memory is allocated
+ * capabilities and inert pages that a dead daemon left behind. Its memory is allocated
  * here, and cleared for each process that takes the device; what a dead daemon left behind
  * keeps the memory that it had, unless another size is wanted now. EEXIST: that index is in use, or
  * was left behind with other properties; ENOSPC: too many devices; EINVAL: a

@@ -57,7 +57,7 @@ static int enter(struct embedded_instance *instance)
 	return 0;
 }
 
-/* After a look, which leaves nothing to be done. */
+/* After a snapshot, which leaves nothing to be done. */
 static void leave(struct embedded_instance *instance)
 {
 	mimic_lock_release(&instance->lock);
@@ -199,7 +199,7 @@ int mimic_embedded_state_clear_counters(const char *name)
 /* --- the list ------------------------------------------------------------------------------ */
 
 /* Of a device, or of one of its contexts. */
-struct look {
+struct part {
 	char text[TEXT_SIZE];
 	uint64_t counters[MIMIC_KIND_COUNTERS_MAX];
 };
@@ -208,21 +208,21 @@ struct snapshot {
 	unsigned int contexts;
 	bool is_open[MIMIC_KIND_CONTEXTS_MAX];
 	size_t memory;
-	struct look device;
-	struct look context[MIMIC_KIND_CONTEXTS_MAX];
+	struct part device;
+	struct part context[MIMIC_KIND_CONTEXTS_MAX];
 };
 
-static void end_text(struct look *look, size_t length)
+static void end_text(struct part *part, size_t length)
 {
-	look->text[length < sizeof(look->text) ? length : sizeof(look->text) - 1] = 0;
+	part->text[length < sizeof(part->text) ? length : sizeof(part->text) - 1] = 0;
 }
 
-static void look_at_context(struct embedded_instance *instance, unsigned int context, struct look *look)
+static void snapshot_context(struct embedded_instance *instance, unsigned int context, struct part *part)
 {
 	const struct mimic_contexts *contexts = instance->kind->contexts;
 
-	end_text(look, contexts->describe(instance->model, context, look->text, sizeof(look->text)));
-	contexts->counters(instance->model, context, look->counters, instance->kind->counter_count);
+	end_text(part, contexts->describe(instance->model, context, part->text, sizeof(part->text)));
+	contexts->counters(instance->model, context, part->counters, instance->kind->counter_count);
 }
 
 static int take_snapshot(struct embedded_instance *instance, struct snapshot *snapshot)
@@ -241,7 +241,7 @@ static int take_snapshot(struct embedded_instance *instance, struct snapshot *sn
 	for (unsigned int i = 0; i < snapshot->contexts; i++) {
 		snapshot->is_open[i] = is_open(instance, i);
 		if (snapshot->is_open[i])
-			look_at_context(instance, i, &snapshot->context[i]);
+			snapshot_context(instance, i, &snapshot->context[i]);
 	}
 	leave(instance);
 	return 0;
@@ -266,13 +266,13 @@ static struct json_object *describe_process(void)
 	return user;
 }
 
-static void add_look(struct json_object *object, const struct mimic_kind *kind, const struct look *look)
+static void add_part(struct json_object *object, const struct mimic_kind *kind, const struct part *part)
 {
 	struct json_object *counters = json_object_new_object();
 
 	for (size_t i = 0; i < kind->counter_count; i++)
-		add_number(counters, kind->counters[i], look->counters[i]);
-	add_text(object, "state", look->text);
+		add_number(counters, kind->counters[i], part->counters[i]);
+	add_text(object, "state", part->text);
 	json_object_object_add(object, "counters", counters);
 }
 
@@ -287,7 +287,7 @@ static struct json_object *describe_users(const struct mimic_kind *kind, const s
 			continue;
 		user = describe_process();
 		add_number(user, "context", i);
-		add_look(user, kind, &snapshot->context[i]);
+		add_part(user, kind, &snapshot->context[i]);
 		json_object_array_add(users, user);
 	}
 	return users;
@@ -307,7 +307,7 @@ static struct json_object *describe(const struct embedded_instance *instance, co
 	if (snapshot->memory)
 		add_number(device, "memory", snapshot->memory);
 	json_object_object_add(device, "user", snapshot->contexts ? NULL : describe_process());
-	add_look(device, instance->kind, &snapshot->device);
+	add_part(device, instance->kind, &snapshot->device);
 	if (snapshot->contexts) {
 		add_number(device, "contexts", snapshot->contexts);
 		json_object_object_add(device, "users", describe_users(instance->kind, snapshot));

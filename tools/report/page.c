@@ -206,7 +206,7 @@ static void print_times(FILE *out, const struct page *page)
 	const struct report *report = page->report;
 
 	fputs("<section>\n<h2>Over time</h2>\n<p class=\"lead\">Runs whose device was looked at while they went on, which makes them "
-	      "slower. Each step of a line is the mean of one look or some; above the line of a queue, the lighter area goes up to "
+	      "slower. Each step of a line is the mean of one sample or some; above the line of a queue, the lighter area goes up to "
 	      "the fullest of them.</p>\n", out);
 	for (size_t i = 0; i < report->run_count; i++) {
 		if (has_samples(&report->runs[i]))

@@ -159,7 +159,7 @@ static void print_rare(FILE *out, const struct report_samples *samples)
 		is_first = false;
 	}
 	if (!is_first)
-		report_print(out, ".%s</p>\n", samples->queue_count ? "" : " Its queues were empty at each look.");
+		report_print(out, ".%s</p>\n", samples->queue_count ? "" : " Its queues were empty at each sample.");
 }
 
 void report_over_time(FILE *out, const struct report_run *run)
