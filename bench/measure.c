@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -198,6 +199,7 @@ pid_t bench_start_state_daemon(const struct bench_options *options, const char *
 		bench_fail("fork: %s", strerror(errno));
 	if (!pid) {
 		bench_pin(1);	/* clients are measured on CPU 0 */
+		prctl(PR_SET_PDEATHSIG, SIGTERM);	/* a row that fails ends this program at once */
 		execl(path, "mimicd", "--socket", socket_path, "--devices", devices,
 		      mount ? "--state" : (char *)NULL, mount, (char *)NULL);
 		_exit(127);
