@@ -89,7 +89,7 @@ int main(int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' }, { "data", required_argument, NULL, 'd' },
 		{ "jobs", required_argument, NULL, 'j' }, { NULL, 0, NULL, 0 },
 	};
-	struct runs runs = { .jobs = jobs_processors() };
+	struct runs runs = { .jobs = tool_jobs_processors() };
 	static struct rows rows;
 	const char *tables = NULL;
 	int option, closed;

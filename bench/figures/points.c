@@ -231,7 +231,7 @@ static void tell_failure(const struct job *job)
 static bool take_report(const char *path, struct result *result)
 {
 	struct sim_point points[8];
-	int count = sim_point_read(path, points, 8);
+	int count = tool_sim_point_read(path, points, 8);
 
 	if (count < 1 || count > 8)
 		return false;
@@ -270,8 +270,8 @@ int runs_execute(struct runs *runs)
 	fprintf(stderr, "figures: %zu points, %u at a time; takes about %.0f seconds.\n", batch.count, runs->jobs,
 		1 + (double)batch.count * SECONDS_OF_A_POINT / runs->jobs);
 	batch.started = time(NULL);
-	error = jobs_run(batch.jobs, batch.count, runs->jobs, job_is_done, &batch);
-	jobs_pass_on_signal();
+	error = tool_jobs_run(batch.jobs, batch.count, runs->jobs, job_is_done, &batch);
+	tool_jobs_pass_on_signal();
 	if (error)
 		return figures_error("%s", strerror(-error));
 	return batch.failed ? figures_error("%zu points failed", batch.failed) : 0;

@@ -21,14 +21,14 @@ int tool_add(int argc, char **argv)
 {
 	struct client_options options = { 0 };
 	char name[MIMIC_NAME_MAX];
-	int status = client_parse(argc, argv, usage, 1, &options);
+	int status = tool_client_parse(argc, argv, usage, 1, &options);
 	int error;
 
 	if (status)
 		return status;
 	error = mimic_daemon_add(options.socket_path, options.words[0], name);
 	if (error)
-		return client_error("add", error);
+		return tool_client_error("add", error);
 	printf(options.json ? "{\"name\": \"%s\"}\n" : "%s\n", name);
 	return EXIT_SUCCESS;
 }

@@ -170,12 +170,12 @@ int tool_dump(int argc, char **argv)
 	if (!status)
 		status = tool_words(argc, argv, 1, INT_MAX);
 	if (!status)
-		status = peer_find("dump", &peer);
+		status = tool_peer_find("dump", &peer);
 	if (status)
 		return status;
 	device = argv[optind];
 	paths = argv + optind + 1;
-	tree = peer_state("dump", &peer, device, bytes ? MIMIC_STATE_WITH_BYTES : 0, &status);
+	tree = tool_peer_state("dump", &peer, device, bytes ? MIMIC_STATE_WITH_BYTES : 0, &status);
 	if (!tree)
 		return status;
 	status = check_paths(device, tree, paths);

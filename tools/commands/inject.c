@@ -42,7 +42,7 @@ static int find_injection(const char *text)
 int tool_inject(int argc, char **argv)
 {
 	struct client_options options = { 0 };
-	int status = client_parse(argc, argv, usage, 2, &options);
+	int status = tool_client_parse(argc, argv, usage, 2, &options);
 	int what, error;
 
 	if (status)
@@ -53,7 +53,7 @@ int tool_inject(int argc, char **argv)
 				  options.words[1]);
 	error = mimic_daemon_inject(options.socket_path, options.words[0], (enum mimic_injection)what);
 	if (error)
-		return client_error("inject", error);
+		return tool_client_error("inject", error);
 	if (options.json)
 		printf("{\"device\": \"%s\", \"injected\": \"%s\"}\n", options.words[0], options.words[1]);
 	return EXIT_SUCCESS;

@@ -21,16 +21,16 @@ static const char usage[] =
 
 static void print_column(const char *text, int width)
 {
-	show_clean(stdout, text);
+	tool_show_clean(stdout, text);
 	printf("%*s", (int)strlen(text) < width ? width - (int)strlen(text) : 0, "");
 }
 
 static void print_line(struct json_object *device, struct json_object *user, struct json_object *state)
 {
-	print_column(show_text(device, "name"), 11);
-	print_column(user ? show_text(user, "pid") : "-", 9);
-	print_column(user ? show_text(user, "program") : "free", 21);
-	show_clean(stdout, show_text(state, "state"));
+	print_column(tool_show_text(device, "name"), 11);
+	print_column(user ? tool_show_text(user, "pid") : "-", 9);
+	print_column(user ? tool_show_text(user, "program") : "free", 21);
+	tool_show_clean(stdout, tool_show_text(state, "state"));
 	putchar('\n');
 }
 
@@ -38,7 +38,7 @@ static void print_line(struct json_object *device, struct json_object *user, str
 static void print_device(struct json_object *device)
 {
 	struct json_object *user = NULL, *users;
-	size_t count = show_array(device, "users", &users);
+	size_t count = tool_show_array(device, "users", &users);
 
 	json_object_object_get_ex(device, "user", &user);
 	if (!count)
@@ -72,7 +72,7 @@ static void print_counters(const char *name, struct json_object *whose, const st
 		return;
 	print_column(name, 10);
 	for (const struct mimic_summary_column *column = summary->columns; column->counter; column++)
-		printf(" %12s", show_text(counters, column->counter));
+		printf(" %12s", tool_show_text(counters, column->counter));
 	putchar('\n');
 }
 
@@ -80,13 +80,14 @@ static void print_counters(const char *name, struct json_object *whose, const st
 static void print_contexts(struct json_object *device, const struct mimic_summary *summary, bool *has_title)
 {
 	struct json_object *users;
-	size_t count = show_array(device, "users", &users);
+	size_t count = tool_show_array(device, "users", &users);
 	char name[64];
 
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *user = json_object_array_get_idx(users, i);
 
-		snprintf(name, sizeof(name), "%s/%s", show_text(device, "name"), show_text(user, "context"));
+		snprintf(name, sizeof(name), "%s/%s", tool_show_text(device, "name"),
+			 tool_show_text(user, "context"));
 		print_counters(name, user, summary, has_title);
 	}
 }
@@ -98,12 +99,12 @@ static void print_summary(struct json_object *devices, size_t count, const struc
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *device = json_object_array_get_idx(devices, i), *user;
 
-		if (strcmp(show_text(device, "kind"), kind->name))
+		if (strcmp(tool_show_text(device, "kind"), kind->name))
 			continue;
 		if (kind->contexts)
 			print_contexts(device, kind->summary, &has_title);
 		else if (json_object_object_get_ex(device, "user", &user) && user)
-			print_counters(show_text(device, "name"), device, kind->summary, &has_title);
+			print_counters(tool_show_text(device, "name"), device, kind->summary, &has_title);
 	}
 }
 
@@ -116,12 +117,13 @@ static void print_memory(struct json_object *device)
 
 	if (!json_object_object_get_ex(device, "counters", &counters))
 		return;
-	print_column(show_text(device, "name"), 10);
+	print_column(tool_show_text(device, "name"), 10);
 	/* A device with a TLB walks at each miss. */
 	printf(" %12s %12s %12s %12s %12s\n",
-	       show_text(counters, json_object_object_get_ex(counters, "walks", &walks) ? "walks" : "tlb_misses"),
-	       show_text(counters, "page_faults"), show_text(counters, "resolves"),
-	       show_text(counters, "faults"), show_text(counters, "shootdowns"));
+	       tool_show_text(counters,
+			      json_object_object_get_ex(counters, "walks", &walks) ? "walks" : "tlb_misses"),
+	       tool_show_text(counters, "page_faults"), tool_show_text(counters, "resolves"),
+	       tool_show_text(counters, "faults"), tool_show_text(counters, "shootdowns"));
 }
 
 static void print_kernel_devices(struct json_object *devices, size_t count)
@@ -145,12 +147,12 @@ static void print_kernel_devices(struct json_object *devices, size_t count)
 static void print_table(struct json_object *root)
 {
 	struct json_object *devices, *sessions, *profile;
-	size_t count = show_array(root, "devices", &devices);
+	size_t count = tool_show_array(root, "devices", &devices);
 	size_t i;
 
 	if (json_object_object_get_ex(root, "profile", &profile))
-		printf("mimicd %s, pid %s, profile %s\n", show_text(root, "version"), show_text(root, "pid"),
-		       show_text(root, "profile"));
+		printf("mimicd %s, pid %s, profile %s\n", tool_show_text(root, "version"),
+		       tool_show_text(root, "pid"), tool_show_text(root, "profile"));
 	printf("%-10s %-8s %-20s %s\n", "DEVICE", "PID", "PROGRAM", "STATE");
 	for (i = 0; i < count; i++)
 		print_device(json_object_array_get_idx(devices, i));
@@ -159,17 +161,17 @@ static void print_table(struct json_object *root)
 			print_summary(devices, count, mimic_kinds[i]);
 	}
 	print_kernel_devices(devices, count);
-	count = show_array(root, "sessions", &sessions);
+	count = tool_show_array(root, "sessions", &sessions);
 	if (count == 0)
 		return;
 	printf("\n%-8s %-20s %8s %12s %14s\n", "PID", "PROGRAM", "THREADS", "COMMANDS", "SHARED BYTES");
 	for (i = 0; i < count; i++) {
 		struct json_object *session = json_object_array_get_idx(sessions, i);
 
-		print_column(show_text(session, "pid"), 9);
-		print_column(show_text(session, "program"), 20);
-		printf(" %8s %12s %14s\n", show_text(session, "threads"), show_text(session, "commands"),
-		       show_text(session, "shared_bytes"));
+		print_column(tool_show_text(session, "pid"), 9);
+		print_column(tool_show_text(session, "program"), 20);
+		printf(" %8s %12s %14s\n", tool_show_text(session, "threads"),
+		       tool_show_text(session, "commands"), tool_show_text(session, "shared_bytes"));
 	}
 }
 
@@ -182,8 +184,8 @@ static void print_embedded(struct json_object *processes)
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *process = json_object_array_get_idx(processes, i);
 
-		print_column(show_text(process, "pid"), 9);
-		show_clean(stdout, show_text(process, "program"));
+		print_column(tool_show_text(process, "pid"), 9);
+		tool_show_clean(stdout, tool_show_text(process, "program"));
 		putchar('\n');
 	}
 }
@@ -201,9 +203,9 @@ static struct json_object *list_of_nobody(void)
 /* Processes with devices of their own are there without a daemon, too. */
 static int list(const struct peer *peer, bool json)
 {
-	struct json_object *processes = peer->pid ? json_object_new_array() : embedded_processes();
+	struct json_object *processes = peer->pid ? json_object_new_array() : tool_embedded_processes();
 	int status;
-	struct json_object *root = peer_list("list", peer, &status);
+	struct json_object *root = tool_peer_list("list", peer, &status);
 	bool is_nobody = !root && !peer->pid && errno == ECONNREFUSED;
 
 	if (is_nobody && !peer->socket_path && json_object_array_length(processes))
@@ -237,6 +239,6 @@ int tool_list(int argc, char **argv)
 	if (!status)
 		status = tool_words(argc, argv, 0, 0);
 	if (!status)
-		status = peer_find("list", &peer);
+		status = tool_peer_find("list", &peer);
 	return status ? status : list(&peer, json);
 }

@@ -75,13 +75,13 @@ int tool_record(int argc, char **argv)
 	int status = parse(argc, argv, &options);
 
 	if (!status)
-		status = run_prepare(&options.run, argc, argv);
+		status = tool_run_prepare(&options.run, argc, argv);
 	if (!status)
 		status = check_directory(options.output);
 	if (!status)
 		status = make_room(options.output);
 	if (status)
 		return status;
-	run_set_path("MIMIC_RECORD", options.output);
-	return run_become(argv + optind);
+	tool_run_set_path("MIMIC_RECORD", options.output);
+	return tool_run_become(argv + optind);
 }

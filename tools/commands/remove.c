@@ -18,14 +18,14 @@ static const char usage[] =
 int tool_remove(int argc, char **argv)
 {
 	struct client_options options = { 0 };
-	int status = client_parse(argc, argv, usage, 1, &options);
+	int status = tool_client_parse(argc, argv, usage, 1, &options);
 	int error;
 
 	if (status)
 		return status;
 	error = mimic_daemon_remove(options.socket_path, options.words[0]);
 	if (error)
-		return client_error("remove", error);
+		return tool_client_error("remove", error);
 	if (options.json)
 		printf("{\"removed\": \"%s\"}\n", options.words[0]);
 	return EXIT_SUCCESS;

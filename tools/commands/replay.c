@@ -55,7 +55,7 @@ static int parse(int argc, char **argv, struct replay_options *options)
 	if (status)
 		return status;
 	options->path = argv[optind];
-	status = plugins_load(&options->plugins, NULL);
+	status = tool_plugins_load(&options->plugins, NULL);
 	if (status)
 		return status;
 	if (!options->set)

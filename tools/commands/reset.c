@@ -33,14 +33,14 @@ int tool_reset(int argc, char **argv)
 	if (!status)
 		status = tool_words(argc, argv, 1, 1);
 	if (!status)
-		status = peer_find("reset", &peer);
+		status = tool_peer_find("reset", &peer);
 	if (status)
 		return status;
 	device = argv[optind];
 	error = counters ? mimic_daemon_clear_counters(peer.socket_path, device) :
 			   mimic_daemon_reset(peer.socket_path, device);
 	if (error)
-		return peer_error("reset", &peer, error);
+		return tool_peer_error("reset", &peer, error);
 	if (json)
 		printf("{\"%s\": \"%s\"}\n", counters ? "cleared" : "reset", device);
 	return EXIT_SUCCESS;

@@ -129,7 +129,7 @@ static bool is_program(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-int run_find_program(const char *name, char *path)
+int tool_run_find_program(const char *name, char *path)
 {
 	const char *directories = getenv("PATH");
 	struct stat status;
@@ -197,7 +197,7 @@ static int inspect_program(const char *program, const struct run_options *option
 
 	snprintf(path, sizeof(path), "%s", program);
 	for (depth = 0; depth <= SCRIPT_DEPTH; depth++) {
-		int error = elf_inspect(path, facts);
+		int error = tool_elf_inspect(path, facts);
 
 		/* Executable but not readable: nothing can be said, and it may run. */
 		if (error == -EACCES)
@@ -282,7 +282,7 @@ static void set_preload(const char *library, const struct elf_facts *program)
 
 	for (i = 0; i < program->sanitizer_count; i++)
 		append(list, sizeof(list), program->sanitizers[i]);
-	if (elf_inspect(library, &own) == 0)
+	if (tool_elf_inspect(library, &own) == 0)
 		for (i = 0; i < own.sanitizer_count; i++)
 			append(list, sizeof(list), own.sanitizers[i]);
 	append(list, sizeof(list), library);
@@ -292,7 +292,7 @@ static void set_preload(const char *library, const struct elf_facts *program)
 }
 
 /* Paths are made absolute: the program may change its directory before it opens a device. */
-void run_set_path(const char *name, const char *path)
+void tool_run_set_path(const char *name, const char *path)
 {
 	char directory[PATH_MAX];
 	char absolute[2 * PATH_MAX];
@@ -319,15 +319,15 @@ static void set_environment(const struct run_options *options, const char *libra
 	/* It may name a folder already. */
 	if (options->shows_state && (!state || state[0] != '/'))
 		setenv("MIMIC_STATE", "1", 1);
-	plugins_hand_over();
-	run_set_path("MIMIC_SOCKET", options->socket_path);
+	tool_plugins_hand_over();
+	tool_run_set_path("MIMIC_SOCKET", options->socket_path);
 	if (mimic_config_is_profile(options->config_path))
 		setenv("MIMIC_CONFIG", options->config_path, 1);
 	else
-		run_set_path("MIMIC_CONFIG", options->config_path);
+		tool_run_set_path("MIMIC_CONFIG", options->config_path);
 }
 
-int run_prepare(struct run_options *options, int argc, char **argv)
+int tool_run_prepare(struct run_options *options, int argc, char **argv)
 {
 	struct elf_facts facts;
 	char library[PATH_MAX];
@@ -337,7 +337,8 @@ int run_prepare(struct run_options *options, int argc, char **argv)
 	if (optind >= argc)
 		status = tool_error(EXIT_BAD_INPUT, "%s: which program? See mimic %s --help", argv[0], argv[0]);
 	if (!status)
-		status = plugins_load(&options->plugins, option_or_environment(options->config_path, "MIMIC_CONFIG"));
+		status = tool_plugins_load(&options->plugins,
+					   option_or_environment(options->config_path, "MIMIC_CONFIG"));
 	if (!status)
 		status = settle_transport(options);
 	if (!status)
@@ -345,7 +346,7 @@ int run_prepare(struct run_options *options, int argc, char **argv)
 	if (!status)
 		status = find_library(library);
 	if (!status)
-		status = run_find_program(argv[optind], program);
+		status = tool_run_find_program(argv[optind], program);
 	if (!status)
 		status = inspect_program(program, options, &facts);
 	if (!status && options->shows_state)
@@ -358,7 +359,7 @@ int run_prepare(struct run_options *options, int argc, char **argv)
 	return 0;
 }
 
-int run_become(char **argv)
+int tool_run_become(char **argv)
 {
 	execvp(argv[0], argv);
 	return tool_error(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE, "%s: %s", argv[0],
@@ -371,6 +372,6 @@ int tool_run(int argc, char **argv)
 	int status = parse_options(argc, argv, &options);
 
 	if (!status)
-		status = run_prepare(&options, argc, argv);
-	return status ? status : run_become(argv + optind);
+		status = tool_run_prepare(&options, argc, argv);
+	return status ? status : tool_run_become(argv + optind);
 }

@@ -36,13 +36,13 @@ struct stat_options {
 static struct json_object *devices_of(struct json_object *list)
 {
 	struct json_object *devices = json_object_new_object(), *array, *counters;
-	size_t count = show_array(list, "devices", &array);
+	size_t count = tool_show_array(list, "devices", &array);
 
 	for (size_t i = 0; i < count; i++) {
 		struct json_object *device = json_object_array_get_idx(array, i);
 		char name[NAME_SIZE];
 
-		peer_device_name(device, name, sizeof(name));
+		tool_peer_device_name(device, name, sizeof(name));
 		if (json_object_object_get_ex(device, "counters", &counters))
 			json_object_object_add(devices, name, json_object_get(counters));
 	}
@@ -69,7 +69,7 @@ static bool is_wanted(const struct stat_options *options, const char *device)
 
 static struct json_object *take(const struct stat_options *options, int *status)
 {
-	struct json_object *list = peer_list("stat", &options->peer, status), *all, *wanted;
+	struct json_object *list = tool_peer_list("stat", &options->peer, status), *all, *wanted;
 
 	if (!list)
 		return NULL;
@@ -252,7 +252,7 @@ int tool_stat(int argc, char **argv)
 	struct json_object *devices;
 
 	if (!status)
-		status = peer_find("stat", &options.peer);
+		status = tool_peer_find("stat", &options.peer);
 	if (status)
 		return status;
 	devices = take(&options, &status);

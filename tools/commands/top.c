@@ -52,10 +52,10 @@ static struct json_object *device_at(struct json_object *list, size_t index, cha
 {
 	struct json_object *devices, *device;
 
-	if (!list || index >= show_array(list, "devices", &devices))
+	if (!list || index >= tool_show_array(list, "devices", &devices))
 		return NULL;
 	device = json_object_array_get_idx(devices, index);
-	peer_device_name(device, name, NAME_SIZE);
+	tool_peer_device_name(device, name, NAME_SIZE);
 	return device;
 }
 
@@ -81,9 +81,9 @@ static void take_state(struct top *top)
 	top->state = NULL;
 	if (!top->chosen[0])
 		return;
-	terminal_busy_begin();
+	tool_terminal_busy_begin();
 	error = mimic_daemon_state(top->peer.socket_path, top->chosen, 0, &text);
-	terminal_busy_end();
+	tool_terminal_busy_end();
 	if (!error)
 		top->state = parse(text);
 }
@@ -118,11 +118,11 @@ static void refresh(struct top *top)
 	struct json_object *list;
 	int error;
 
-	terminal_busy_begin();
+	tool_terminal_busy_begin();
 	error = mimic_daemon_list(top->peer.socket_path, &text);
-	terminal_busy_end();
+	tool_terminal_busy_end();
 	if (error) {
-		snprintf(top->trouble, sizeof(top->trouble), "%s", peer_error_text(&top->peer, error));
+		snprintf(top->trouble, sizeof(top->trouble), "%s", tool_peer_error_text(&top->peer, error));
 		return;
 	}
 	list = parse(text);
@@ -159,7 +159,7 @@ static void print_padded(FILE *out, const char *text, size_t width)
 	char cut[64];
 
 	snprintf(cut, sizeof(cut), "%.*s", (int)width, text);
-	show_clean(out, cut);
+	tool_show_clean(out, cut);
 	fprintf(out, "%*s ", (int)(width - strlen(cut)), "");
 }
 
@@ -167,18 +167,18 @@ static void print_device(FILE *out, const struct top *top, struct json_object *d
 {
 	struct json_object *user = NULL, *users;
 	bool is_chosen = !strcmp(name, top->chosen);
-	size_t count = show_array(device, "users", &users);
+	size_t count = tool_show_array(device, "users", &users);
 
 	json_object_object_get_ex(device, "user", &user);
 	if (count)
 		user = json_object_array_get_idx(users, 0);
 	fputs(is_chosen ? "\033[7m>" : " ", out);
 	print_padded(out, name, 16);
-	print_padded(out, user ? show_text(user, "pid") : "-", 8);
-	print_padded(out, user ? show_text(user, "program") : "free", 16);
+	print_padded(out, user ? tool_show_text(user, "pid") : "-", 8);
+	print_padded(out, user ? tool_show_text(user, "program") : "free", 16);
 	if (count > 1)
 		fprintf(out, "and %zu more; ", count - 1);
-	show_clean(out, show_text(device, "state"));
+	tool_show_clean(out, tool_show_text(device, "state"));
 	fputs("\033[0m\n", out);
 }
 
@@ -201,7 +201,7 @@ static void print_devices(FILE *out, const struct top *top)
 	size_t first;
 
 	fputs("\033[1m DEVICE           PID      PROGRAM          STATE\033[0m\n", out);
-	terminal_size(&rows, &columns);
+	tool_terminal_size(&rows, &columns);
 	first = first_shown(top, rows / 2);
 	for (size_t i = first; i < first + rows / 2 && (device = device_at(top->list, i, name)); i++)
 		print_device(out, top, device, name);
@@ -279,11 +279,11 @@ static void draw(const struct top *top)
 	if (!out)
 		return;
 	fprintf(out, "mimic top: pid %s, version %s%s   (arrows, p pause, q quit)\n",
-		top->list ? show_text(top->list, "pid") : "-", top->list ? show_text(top->list, "version") : "-",
-		top->is_paused ? "   PAUSED" : "");
+		top->list ? tool_show_text(top->list, "pid") : "-",
+		top->list ? tool_show_text(top->list, "version") : "-", top->is_paused ? "   PAUSED" : "");
 	if (top->trouble[0]) {
 		fputs("\033[1m", out);
-		show_clean(out, top->trouble);
+		tool_show_clean(out, top->trouble);
 		fputs("\033[0m", out);
 	}
 	putc('\n', out);
@@ -294,7 +294,7 @@ static void draw(const struct top *top)
 	putc('\n', out);
 	print_counters(out, top);
 	if (!fclose(out))
-		terminal_draw(text);
+		tool_terminal_draw(text);
 	free(text);
 }
 
@@ -316,7 +316,7 @@ static void run(struct top *top)
 		uint64_t now = now_ms();
 
 		draw(top);
-		switch (terminal_wait(due > now ? (unsigned int)(due - now) : 0)) {
+		switch (tool_terminal_wait(due > now ? (unsigned int)(due - now) : 0)) {
 		case TERMINAL_KEY_QUIT:
 			return;
 		case TERMINAL_KEY_PAUSE:
@@ -348,20 +348,20 @@ int tool_top(int argc, char **argv)
 	if (!status)
 		status = tool_words(argc, argv, 0, 0);
 	if (!status)
-		status = peer_find("top", &top.peer);
+		status = tool_peer_find("top", &top.peer);
 	if (status)
 		return status;
 	/* A daemon that does not answer now is named on the usual screen. */
-	top.list = peer_list("top", &top.peer, &status);
+	top.list = tool_peer_list("top", &top.peer, &status);
 	if (!top.list)
 		return status;
 	mimic_daemon_set_patience(PATIENCE_SECONDS);
 	clock_gettime(CLOCK_MONOTONIC, &top.taken);
-	status = terminal_start("top");
+	status = tool_terminal_start("top");
 	if (!status) {
 		choose(&top, 0);
 		run(&top);
-		terminal_end();
+		tool_terminal_end();
 	}
 	json_object_put(top.list);
 	json_object_put(top.before);

@@ -44,7 +44,7 @@ static void block_signals(int how)
 	sigprocmask(how, &set, NULL);
 }
 
-int child_run(char **argv, void (*prepare)(void))
+int tool_child_run(char **argv, void (*prepare)(void))
 {
 	sigset_t before;
 	int status;
@@ -57,7 +57,7 @@ int child_run(char **argv, void (*prepare)(void))
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		if (prepare)
 			prepare();
-		_exit(run_become(argv));
+		_exit(tool_run_become(argv));
 	}
 	if (child < 0) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
@@ -73,7 +73,7 @@ int child_run(char **argv, void (*prepare)(void))
 }
 
 /* A core of ours is of no use. */
-int child_end_as(int status)
+int tool_child_end_as(int status)
 {
 	const struct rlimit no_core = { 0, 0 };
 

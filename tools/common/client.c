@@ -8,7 +8,7 @@
 #include "libmimic/mimic.h"
 #include "tools/common/tools.h"
 
-int client_parse(int argc, char **argv, const char *usage, int words, struct client_options *options)
+int tool_client_parse(int argc, char **argv, const char *usage, int words, struct client_options *options)
 {
 	const struct tool_option list[] = {
 		{ .name = "socket", .value = &options->socket_path },
@@ -20,7 +20,7 @@ int client_parse(int argc, char **argv, const char *usage, int words, struct cli
 	return status ? status : tool_words(argc, argv, words, words);
 }
 
-int client_error(const char *command, int error)
+int tool_client_error(const char *command, int error)
 {
 	/* A device or kind that is not there is the caller's mistake, all else the daemon's trouble. */
 	int status = error == -ENODEV || error == -ENOENT || error == -EINVAL ? EXIT_BAD_INPUT : EXIT_FAILURE;

@@ -177,7 +177,7 @@ static int inspect(const struct image *image, struct elf_facts *facts)
 	return inspect_segments(image, facts);
 }
 
-int elf_inspect(const char *path, struct elf_facts *facts)
+int tool_elf_inspect(const char *path, struct elf_facts *facts)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 	struct image image;

@@ -55,7 +55,7 @@ static struct json_object *describe(unsigned int pid)
 	return process;
 }
 
-struct json_object *embedded_processes(void)
+struct json_object *tool_embedded_processes(void)
 {
 	struct json_object *processes = json_object_new_array();
 	char folder[PATH_MAX], path[2 * PATH_MAX];

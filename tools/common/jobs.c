@@ -104,8 +104,8 @@ static int run_all(struct job *jobs, size_t count, unsigned int at_once,
 	return 0;
 }
 
-int jobs_run(struct job *jobs, size_t count, unsigned int at_once, void (*done)(void *context, size_t number),
-	     void *context)
+int tool_jobs_run(struct job *jobs, size_t count, unsigned int at_once,
+		  void (*done)(void *context, size_t number), void *context)
 {
 	/* Not restarted: waitpid() has to come back. */
 	struct sigaction stop = { .sa_handler = on_stop }, before[STOP_SIGNALS];
@@ -123,13 +123,13 @@ int jobs_run(struct job *jobs, size_t count, unsigned int at_once, void (*done)(
 	return error;
 }
 
-void jobs_pass_on_signal(void)
+void tool_jobs_pass_on_signal(void)
 {
 	if (stopped)
 		raise(stopped);
 }
 
-unsigned int jobs_processors(void)
+unsigned int tool_jobs_processors(void)
 {
 	cpu_set_t set;
 

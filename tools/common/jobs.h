@@ -18,11 +18,11 @@ struct job {
  * Returns when all are done: 0, or -errno if one could not be started, or -EINTR after SIGINT,
  * SIGTERM or SIGHUP; those that ran were killed then. `done`: NULL, or called after each.
  */
-int jobs_run(struct job *jobs, size_t count, unsigned int at_once, void (*done)(void *context, size_t number),
-	     void *context);
+int tool_jobs_run(struct job *jobs, size_t count, unsigned int at_once,
+		  void (*done)(void *context, size_t number), void *context);
 /* Behind it, when all is tidied up: the signal that stopped it, if one did, as if it had not been caught. */
-void jobs_pass_on_signal(void);
+void tool_jobs_pass_on_signal(void);
 /* How many processors this process may use. */
-unsigned int jobs_processors(void);
+unsigned int tool_jobs_processors(void);
 
 #endif

@@ -12,7 +12,7 @@
 #include "libmimic/mimic.h"
 #include "tools/common/tools.h"
 
-int peer_find(const char *command, struct peer *peer)
+int tool_peer_find(const char *command, struct peer *peer)
 {
 	unsigned int pid;
 	int error;
@@ -35,7 +35,7 @@ int peer_find(const char *command, struct peer *peer)
 	return EXIT_SUCCESS;
 }
 
-const char *peer_error_text(const struct peer *peer, int error)
+const char *tool_peer_error_text(const struct peer *peer, int error)
 {
 	static char text[512];
 	const char *said = mimic_error_text()[0] ? mimic_error_text() : strerror(-error), *place;
@@ -53,12 +53,12 @@ const char *peer_error_text(const struct peer *peer, int error)
 	return text;
 }
 
-int peer_error(const char *command, const struct peer *peer, int error)
+int tool_peer_error(const char *command, const struct peer *peer, int error)
 {
 	/* A device or kind that is not there is the caller's mistake. */
 	int status = error == -ENODEV || error == -ENOENT || error == -EINVAL ? EXIT_BAD_INPUT : EXIT_FAILURE;
 
-	return tool_error(status, "%s: %s", command, peer_error_text(peer, error));
+	return tool_error(status, "%s: %s", command, tool_peer_error_text(peer, error));
 }
 
 static struct json_object *parse(const char *command, char *text, int *status)
@@ -72,7 +72,7 @@ static struct json_object *parse(const char *command, char *text, int *status)
 	return root;
 }
 
-struct json_object *peer_list(const char *command, const struct peer *peer, int *status)
+struct json_object *tool_peer_list(const char *command, const struct peer *peer, int *status)
 {
 	char *text = NULL;
 	int error = mimic_daemon_list(peer->socket_path, &text);
@@ -80,13 +80,13 @@ struct json_object *peer_list(const char *command, const struct peer *peer, int 
 	*status = EXIT_SUCCESS;
 	if (!error)
 		return parse(command, text, status);
-	*status = tool_error(EXIT_FAILURE, "%s: %s", command, peer_error_text(peer, error));
+	*status = tool_error(EXIT_FAILURE, "%s: %s", command, tool_peer_error_text(peer, error));
 	errno = -error;
 	return NULL;
 }
 
-struct json_object *peer_state(const char *command, const struct peer *peer, const char *device,
-			       uint32_t flags, int *status)
+struct json_object *tool_peer_state(const char *command, const struct peer *peer, const char *device,
+				    uint32_t flags, int *status)
 {
 	char *text = NULL;
 	int error = mimic_daemon_state(peer->socket_path, device, flags, &text);
@@ -94,16 +94,16 @@ struct json_object *peer_state(const char *command, const struct peer *peer, con
 	*status = EXIT_SUCCESS;
 	if (!error)
 		return parse(command, text, status);
-	*status = peer_error(command, peer, error);
+	*status = tool_peer_error(command, peer, error);
 	return NULL;
 }
 
-void peer_device_name(struct json_object *device, char *name, size_t size)
+void tool_peer_device_name(struct json_object *device, char *name, size_t size)
 {
 	struct json_object *user;
 
-	snprintf(name, size, "%s", show_text(device, "name"));
+	snprintf(name, size, "%s", tool_show_text(device, "name"));
 	/* Of private ones several processes may have one of each name. */
 	if (strchr(name, '@') && json_object_object_get_ex(device, "user", &user) && user)
-		snprintf(name + strlen(name), size - strlen(name), ":%s", show_text(user, "pid"));
+		snprintf(name + strlen(name), size - strlen(name), ":%s", tool_show_text(user, "pid"));
 }

@@ -7,7 +7,7 @@
 #include "libmimic/mimic.h"
 #include "tools/common/tools.h"
 
-int plugins_load(const struct tool_values *files, const char *config_path)
+int tool_plugins_load(const struct tool_values *files, const char *config_path)
 {
 	int error = mimic_plugins_each(getenv("MIMIC_PLUGINS"), mimic_plugin_try_and_load);
 
@@ -18,7 +18,7 @@ int plugins_load(const struct tool_values *files, const char *config_path)
 	return error ? tool_error(EXIT_BAD_INPUT, "%s", mimic_plugins_trouble()) : 0;
 }
 
-void plugins_hand_over(void)
+void tool_plugins_hand_over(void)
 {
 	if (*mimic_plugins_loaded())
 		setenv("MIMIC_PLUGINS", mimic_plugins_loaded(), 1);

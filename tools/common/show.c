@@ -5,7 +5,7 @@
 
 #include "tools/common/tools.h"
 
-const char *show_text(struct json_object *object, const char *key)
+const char *tool_show_text(struct json_object *object, const char *key)
 {
 	struct json_object *value;
 
@@ -14,14 +14,14 @@ const char *show_text(struct json_object *object, const char *key)
 	return json_object_get_string(value);
 }
 
-size_t show_array(struct json_object *object, const char *key, struct json_object **array)
+size_t tool_show_array(struct json_object *object, const char *key, struct json_object **array)
 {
 	if (!json_object_object_get_ex(object, key, array) || !json_object_is_type(*array, json_type_array))
 		return 0;
 	return json_object_array_length(*array);
 }
 
-void show_clean(FILE *file, const char *text)
+void tool_show_clean(FILE *file, const char *text)
 {
 	for (; *text; text++)
 		putc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text, file);

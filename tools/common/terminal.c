@@ -97,7 +97,7 @@ static void on_signal(int number)
 		end_signal = number;
 }
 
-/* They come in terminal_wait() only, and those that end the process while it is busy. */
+/* They come in tool_terminal_wait() only, and those that end the process while it is busy. */
 static void catch(int number, sigset_t *blocked)
 {
 	struct sigaction action = { .sa_handler = on_signal }, old;
@@ -176,7 +176,7 @@ static enum terminal_event read_key(void)
 	return key_of(bytes, (size_t)count);
 }
 
-enum terminal_event terminal_wait(unsigned int milliseconds)
+enum terminal_event tool_terminal_wait(unsigned int milliseconds)
 {
 	struct pollfd entry = { .fd = STDIN_FILENO, .events = POLLIN };
 	const struct timespec limit = { milliseconds / 1000, milliseconds % 1000 * 1000000L };
@@ -204,13 +204,13 @@ enum terminal_event terminal_wait(unsigned int milliseconds)
 	return count ? TERMINAL_OTHER : TERMINAL_TIMEOUT;
 }
 
-void terminal_busy_begin(void)
+void tool_terminal_busy_begin(void)
 {
 	is_busy = 1;
 	sigprocmask(SIG_UNBLOCK, &blocked_ends, NULL);
 }
 
-void terminal_busy_end(void)
+void tool_terminal_busy_end(void)
 {
 	sigprocmask(SIG_BLOCK, &blocked_ends, NULL);
 	is_busy = 0;
@@ -218,7 +218,7 @@ void terminal_busy_end(void)
 
 /* --- the screen ------------------------------------------------------------------------------ */
 
-int terminal_start(const char *command)
+int tool_terminal_start(const char *command)
 {
 	const char *kind = getenv("TERM");
 
@@ -233,13 +233,13 @@ int terminal_start(const char *command)
 	return EXIT_SUCCESS;
 }
 
-void terminal_end(void)
+void tool_terminal_end(void)
 {
 	give();
 	sigprocmask(SIG_SETMASK, &mask_before, NULL);
 }
 
-void terminal_size(unsigned int *rows, unsigned int *columns)
+void tool_terminal_size(unsigned int *rows, unsigned int *columns)
 {
 	struct winsize size;
 
@@ -272,7 +272,7 @@ static const char *copy_line(FILE *out, const char *text, unsigned int columns)
 	return *text ? text + 1 : text;
 }
 
-void terminal_draw(const char *text)
+void tool_terminal_draw(const char *text)
 {
 	unsigned int rows, columns;
 	size_t length = 0;
@@ -281,7 +281,7 @@ void terminal_draw(const char *text)
 
 	if (!out)
 		return;
-	terminal_size(&rows, &columns);
+	tool_terminal_size(&rows, &columns);
 	fputs("\033[H", out);
 	for (unsigned int row = 0; row < rows && *text; row++) {
 		if (row)

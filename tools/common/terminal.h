@@ -19,15 +19,15 @@ enum terminal_event {
 };
 
 /* 0, or the exit status when all is said: no terminal. `command` is for messages. */
-int terminal_start(const char *command);
-void terminal_end(void);
-void terminal_size(unsigned int *rows, unsigned int *columns);
+int tool_terminal_start(const char *command);
+void tool_terminal_end(void);
+void tool_terminal_size(unsigned int *rows, unsigned int *columns);
 /* Waits so long at most. A signal that ends the process does so here, */
-enum terminal_event terminal_wait(unsigned int milliseconds);
+enum terminal_event tool_terminal_wait(unsigned int milliseconds);
 /* and at once between these: for what may take its time, and draws nothing. */
-void terminal_busy_begin(void);
-void terminal_busy_end(void);
+void tool_terminal_busy_begin(void);
+void tool_terminal_busy_end(void);
 /* The whole screen; lines are cut at its sides, "\033[" sequences of style have no width. */
-void terminal_draw(const char *text);
+void tool_terminal_draw(const char *text);
 
 #endif

@@ -76,9 +76,9 @@ int tool_words(int argc, char **argv, int least, int most);
  * Tries and loads the plugins of MIMIC_PLUGINS, of --plugin and of a configuration file. 0, or
  * the exit status when all is said.
  */
-int plugins_load(const struct tool_values *files, const char *config_path);
+int tool_plugins_load(const struct tool_values *files, const char *config_path);
 /* To a program that is about to run. */
-void plugins_hand_over(void);
+void tool_plugins_hand_over(void);
 
 /* --- run.c: what run and trace share ------------------------------------------------ */
 
@@ -107,20 +107,20 @@ struct run_options {
  * Finds what can be wrong with the options and the program, argv[optind] and on, and sets
  * the environment that it needs. 0, or the exit status when all is said.
  */
-int run_prepare(struct run_options *options, int argc, char **argv);
+int tool_run_prepare(struct run_options *options, int argc, char **argv);
 /* As execvp() looks for a program, into PATH_MAX bytes. 0, or an exit status, with the reason said. */
-int run_find_program(const char *name, char *path);
+int tool_run_find_program(const char *name, char *path);
 /* This process becomes the program. Returns an exit status if it cannot. */
-int run_become(char **argv);
+int tool_run_become(char **argv);
 /* A variable of the environment: a path, made absolute. NULL: nothing. */
-void run_set_path(const char *name, const char *path);
+void tool_run_set_path(const char *name, const char *path);
 
 /* --- child.c: a program that the command stays with ------------------------------------ */
 
 /* Runs `prepare` (NULL: nothing) in the new process. The wait status; -1: none could be started, which is said. */
-int child_run(char **argv, void (*prepare)(void));
+int tool_child_run(char **argv, void (*prepare)(void));
 /* Ends as a program of that wait status did: its exit status, or the same signal. */
-int child_end_as(int status);
+int tool_child_end_as(int status);
 
 /* --- client.c: list, add, remove and inject ----------------------------------- */
 
@@ -131,20 +131,20 @@ struct client_options {
 };
 
 /* Options and exactly so many words. 0, or the exit status when all is said. */
-int client_parse(int argc, char **argv, const char *usage, int words, struct client_options *options);
+int tool_client_parse(int argc, char **argv, const char *usage, int words, struct client_options *options);
 /* Says what the daemon answered. Returns the exit status. */
-int client_error(const char *command, int error);
+int tool_client_error(const char *command, int error);
 
 /* --- show.c: JSON of a daemon ------------------------------------------------------ */
 
 struct json_object;
 
 /* "-": it has none. */
-const char *show_text(struct json_object *object, const char *key);
+const char *tool_show_text(struct json_object *object, const char *key);
 /* How many the array has; 0: there is none. */
-size_t show_array(struct json_object *object, const char *key, struct json_object **array);
+size_t tool_show_array(struct json_object *object, const char *key, struct json_object **array);
 /* Without control characters: those of a program's name would reach the terminal. */
-void show_clean(FILE *file, const char *text);
+void tool_show_clean(FILE *file, const char *text);
 
 /* --- peer.c: whom list, dump, stat, top and reset ask --------------------------------- */
 
@@ -161,22 +161,22 @@ struct peer {
 	"  --socket PATH  where mimicd listens (default: MIMIC_SOCKET, then mimicd's own default)\n"
 
 /* After the options: where to ask. 0, or the exit status when all is said. */
-int peer_find(const char *command, struct peer *peer);
+int tool_peer_find(const char *command, struct peer *peer);
 /* What a request has failed for, with the process in place of mimicd if it was one. Until the next call. */
-const char *peer_error_text(const struct peer *peer, int error);
+const char *tool_peer_error_text(const struct peer *peer, int error);
 /* Says that. Returns the exit status. */
-int peer_error(const char *command, const struct peer *peer, int error);
+int tool_peer_error(const char *command, const struct peer *peer, int error);
 /* NULL: *status is the exit status, errno the reason (ECONNREFUSED: nobody is there), and all is said. */
-struct json_object *peer_list(const char *command, const struct peer *peer, int *status);
-struct json_object *peer_state(const char *command, const struct peer *peer, const char *device,
-			       uint32_t flags, int *status);
+struct json_object *tool_peer_list(const char *command, const struct peer *peer, int *status);
+struct json_object *tool_peer_state(const char *command, const struct peer *peer, const char *device,
+				    uint32_t flags, int *status);
 /* Of a device of the list: its name, as the other commands take it. */
-void peer_device_name(struct json_object *device, char *name, size_t size);
+void tool_peer_device_name(struct json_object *device, char *name, size_t size);
 
 /* --- embedded.c ------------------------------------------------------------------------- */
 
 /* An array of processes ("pid", "program") that show embedded devices. Sockets of dead ones are removed. */
-struct json_object *embedded_processes(void);
+struct json_object *tool_embedded_processes(void);
 
 /* --- elf.c: what a program file is ------------------------------------------- */
 
@@ -193,6 +193,6 @@ struct elf_facts {
 };
 
 /* 0, or -errno; -ENOEXEC: an ELF file that contradicts itself. */
-int elf_inspect(const char *path, struct elf_facts *facts);
+int tool_elf_inspect(const char *path, struct elf_facts *facts);
 
 #endif

@@ -29,9 +29,9 @@ static bool take_line(struct words *words, const char *line, unsigned long numbe
 	int count = dare_assemble(line, &word, &error);
 
 	if (count == 1)
-		return words_add(words, word);
+		return tool_words_add(words, word);
 	if (count < 0)
-		words_mistake(words, number, error.column, error.text);
+		tool_words_mistake(words, number, error.column, error.text);
 	return true;
 }
 
@@ -52,7 +52,7 @@ static void print_binary(FILE *file, const struct words *words)
 int tool_asm(int argc, char **argv)
 {
 	struct word_options options = { 0 };
-	int status = words_options(argc, argv, usage, &options);
+	int status = tool_words_options(argc, argv, usage, &options);
 	struct words words;
 	FILE *file;
 
@@ -62,16 +62,17 @@ int tool_asm(int argc, char **argv)
 		return tool_error(EXIT_BAD_INPUT, "asm: --binary and --json exclude each other");
 	if (options.binary && !options.output && isatty(STDOUT_FILENO))
 		return tool_error(EXIT_BAD_INPUT, "asm: --binary to a terminal; give --output FILE");
-	file = words_open(&words, "asm", &options);
+	file = tool_words_open(&words, "asm", &options);
 	if (!file)
 		return EXIT_BAD_INPUT;
-	status = words_read_lines(&words, file, take_line);
+	status = tool_words_read_lines(&words, file, take_line);
 	if (file != stdin)
 		fclose(file);
 	if (status) {
 		free(words.values);
 		return status;
 	}
-	return words_finish(&words, &options,
-			    options.json ? words_print_json : options.binary ? print_binary : print_hex);
+	return tool_words_finish(&words, &options,
+				 options.json ? tool_words_print_json :
+				 options.binary ? print_binary : print_hex);
 }

@@ -48,11 +48,11 @@ static bool take_line(struct words *words, const char *line, unsigned long numbe
 		size_t length = strcspn(position, " \t\r#");
 
 		if (!parse_hex(position, length, &value)) {
-			words_mistake(words, number, (unsigned int)(position - line) + 1,
-				      "expected a word: up to 8 hexadecimal digits");
+			tool_words_mistake(words, number, (unsigned int)(position - line) + 1,
+					   "expected a word: up to 8 hexadecimal digits");
 			return true;
 		}
-		if (!words_add(words, value))
+		if (!tool_words_add(words, value))
 			return false;
 		position += length;
 		position += strspn(position, separators);
@@ -71,8 +71,8 @@ static int read_binary(struct words *words, FILE *file)
 		value |= (uint32_t)byte << 8 * (bytes % 4);
 		if (++bytes % 4)
 			continue;
-		if (!words_add(words, value))
-			return words_out_of_memory(words);
+		if (!tool_words_add(words, value))
+			return tool_words_out_of_memory(words);
 		value = 0;
 	}
 	if (ferror(file))
@@ -95,21 +95,21 @@ static void print_text(FILE *file, const struct words *words)
 int tool_dis(int argc, char **argv)
 {
 	struct word_options options = { 0 };
-	int status = words_options(argc, argv, usage, &options);
+	int status = tool_words_options(argc, argv, usage, &options);
 	struct words words;
 	FILE *file;
 
 	if (status)
 		return status;
-	file = words_open(&words, "dis", &options);
+	file = tool_words_open(&words, "dis", &options);
 	if (!file)
 		return EXIT_BAD_INPUT;
-	status = options.binary ? read_binary(&words, file) : words_read_lines(&words, file, take_line);
+	status = options.binary ? read_binary(&words, file) : tool_words_read_lines(&words, file, take_line);
 	if (file != stdin)
 		fclose(file);
 	if (status) {
 		free(words.values);
 		return status;
 	}
-	return words_finish(&words, &options, options.json ? words_print_json : print_text);
+	return tool_words_finish(&words, &options, options.json ? tool_words_print_json : print_text);
 }

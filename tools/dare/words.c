@@ -12,7 +12,7 @@
 
 #define MISTAKES_SHOWN 20
 
-int words_options(int argc, char **argv, const char *usage, struct word_options *options)
+int tool_words_options(int argc, char **argv, const char *usage, struct word_options *options)
 {
 	const struct tool_option list[] = {
 		{ .name = "binary", .letter = 'b', .flag = &options->binary },
@@ -28,7 +28,7 @@ int words_options(int argc, char **argv, const char *usage, struct word_options 
 	return status;
 }
 
-FILE *words_open(struct words *words, const char *command, const struct word_options *options)
+FILE *tool_words_open(struct words *words, const char *command, const struct word_options *options)
 {
 	FILE *file;
 
@@ -43,7 +43,7 @@ FILE *words_open(struct words *words, const char *command, const struct word_opt
 	return file;
 }
 
-bool words_add(struct words *words, uint32_t value)
+bool tool_words_add(struct words *words, uint32_t value)
 {
 	if (words->count == words->capacity) {
 		size_t capacity = words->capacity ? 2 * words->capacity : 256;
@@ -58,19 +58,19 @@ bool words_add(struct words *words, uint32_t value)
 	return true;
 }
 
-void words_mistake(struct words *words, unsigned long line, unsigned int column, const char *text)
+void tool_words_mistake(struct words *words, unsigned long line, unsigned int column, const char *text)
 {
 	if (words->mistakes++ < MISTAKES_SHOWN)
 		tool_error(EXIT_BAD_INPUT, "%s: %s:%lu:%u: %s", words->command, words->input, line, column, text);
 }
 
-int words_out_of_memory(const struct words *words)
+int tool_words_out_of_memory(const struct words *words)
 {
 	return tool_error(EXIT_FAILURE, "%s: %s: out of memory", words->command, words->input);
 }
 
-int words_read_lines(struct words *words, FILE *file,
-		     bool (*take_line)(struct words *words, const char *line, unsigned long number))
+int tool_words_read_lines(struct words *words, FILE *file,
+			  bool (*take_line)(struct words *words, const char *line, unsigned long number))
 {
 	unsigned long number = 0;
 	char *line = NULL;
@@ -85,12 +85,13 @@ int words_read_lines(struct words *words, FILE *file,
 		number++;
 		/* A null byte would hide the rest of its line. */
 		if (strlen(line) < (size_t)length) {
-			words_mistake(words, number, (unsigned int)strlen(line) + 1, "a null byte; this is no text");
+			tool_words_mistake(words, number, (unsigned int)strlen(line) + 1,
+					   "a null byte; this is no text");
 			continue;
 		}
 		line[text_length] = '\0';
 		if (!take_line(words, line, number))
-			status = words_out_of_memory(words);
+			status = tool_words_out_of_memory(words);
 		errno = 0;
 	}
 	if (!status && !feof(file))
@@ -118,8 +119,8 @@ static int write_words(const struct words *words, const struct word_options *opt
 	return EXIT_SUCCESS;
 }
 
-int words_finish(struct words *words, const struct word_options *options,
-		 void (*print)(FILE *file, const struct words *words))
+int tool_words_finish(struct words *words, const struct word_options *options,
+		      void (*print)(FILE *file, const struct words *words))
 {
 	int status;
 
@@ -131,7 +132,7 @@ int words_finish(struct words *words, const struct word_options *options,
 	return status;
 }
 
-void words_print_json(FILE *file, const struct words *words)
+void tool_words_print_json(FILE *file, const struct words *words)
 {
 	char text[DARE_TEXT_SIZE];
 

@@ -28,25 +28,25 @@ struct words {
 };
 
 /* Options and at most one file. 0, or the exit status when all is said. */
-int words_options(int argc, char **argv, const char *usage, struct word_options *options);
+int tool_words_options(int argc, char **argv, const char *usage, struct word_options *options);
 /* The file to read. NULL when it is said why not. */
-FILE *words_open(struct words *words, const char *command, const struct word_options *options);
-bool words_add(struct words *words, uint32_t value);
+FILE *tool_words_open(struct words *words, const char *command, const struct word_options *options);
+bool tool_words_add(struct words *words, uint32_t value);
 /* Counts a mistake in the input and says it, unless many were said before. */
-void words_mistake(struct words *words, unsigned long line, unsigned int column, const char *text);
+void tool_words_mistake(struct words *words, unsigned long line, unsigned int column, const char *text);
 /*
  * Reads lines until the end and gives each to take_line(), without its newline.
  * Ends `words` if out of memory. 0, or the exit status when all is said.
  */
-int words_read_lines(struct words *words, FILE *file,
-		     bool (*take_line)(struct words *words, const char *line, unsigned long number));
-int words_out_of_memory(const struct words *words);
+int tool_words_read_lines(struct words *words, FILE *file,
+			  bool (*take_line)(struct words *words, const char *line, unsigned long number));
+int tool_words_out_of_memory(const struct words *words);
 /*
  * Writes all words by print() to where the options say, and frees them. Only if
  * there was no mistake: what was there before stays. Returns the exit status.
  */
-int words_finish(struct words *words, const struct word_options *options,
-		 void (*print)(FILE *file, const struct words *words));
-void words_print_json(FILE *file, const struct words *words);
+int tool_words_finish(struct words *words, const struct word_options *options,
+		      void (*print)(FILE *file, const struct words *words));
+void tool_words_print_json(FILE *file, const struct words *words);
 
 #endif

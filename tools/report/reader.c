@@ -14,7 +14,7 @@
 
 /* --- messages ------------------------------------------------------------------------------- */
 
-void reader_fail(struct reader *reader, const char *format, ...)
+void report_reader_fail(struct reader *reader, const char *format, ...)
 {
 	va_list list;
 	int used;
@@ -29,7 +29,7 @@ void reader_fail(struct reader *reader, const char *format, ...)
 	va_end(list);
 }
 
-size_t reader_enter(struct reader *reader, const char *name)
+size_t report_reader_enter(struct reader *reader, const char *name)
 {
 	size_t length = strlen(reader->field);
 
@@ -37,7 +37,7 @@ size_t reader_enter(struct reader *reader, const char *name)
 	return length;
 }
 
-size_t reader_enter_index(struct reader *reader, size_t index)
+size_t report_reader_enter_index(struct reader *reader, size_t index)
 {
 	size_t length = strlen(reader->field);
 
@@ -45,7 +45,7 @@ size_t reader_enter_index(struct reader *reader, size_t index)
 	return length;
 }
 
-void reader_leave(struct reader *reader, size_t length)
+void report_reader_leave(struct reader *reader, size_t length)
 {
 	reader->field[length] = '\0';
 }
@@ -64,58 +64,61 @@ static const char *type_name(struct json_object *value)
 
 /* --- values ------------------------------------------------------------------------------------ */
 
-bool reader_is_type(struct reader *reader, struct json_object *value, enum json_type type, const char *name)
+bool report_reader_is_type(struct reader *reader, struct json_object *value, enum json_type type,
+			   const char *name)
 {
 	if (json_object_is_type(value, type))
 		return true;
-	reader_fail(reader, "it must be %s, and is %s", name, type_name(value));
+	report_reader_fail(reader, "it must be %s, and is %s", name, type_name(value));
 	return false;
 }
 
-struct json_object *reader_member(struct reader *reader, struct json_object *object, const char *key,
-				  enum json_type type, const char *type_text, bool may_miss)
+struct json_object *report_reader_member(struct reader *reader, struct json_object *object, const char *key,
+					 enum json_type type, const char *type_text, bool may_miss)
 {
 	struct json_object *value;
-	size_t field = reader_enter(reader, key);
+	size_t field = report_reader_enter(reader, key);
 	bool is_there = json_object_object_get_ex(object, key, &value);
 
 	if (!is_there && !may_miss)
-		reader_fail(reader, "it is missing");
-	if (is_there && !reader_is_type(reader, value, type, type_text))
+		report_reader_fail(reader, "it is missing");
+	if (is_there && !report_reader_is_type(reader, value, type, type_text))
 		is_there = false;
-	reader_leave(reader, field);
+	report_reader_leave(reader, field);
 	return is_there ? value : NULL;
 }
 
-const char *reader_text_of(struct reader *reader, struct json_object *value)
+const char *report_reader_text_of(struct reader *reader, struct json_object *value)
 {
-	if (!reader_is_type(reader, value, json_type_string, "a text"))
+	if (!report_reader_is_type(reader, value, json_type_string, "a text"))
 		return "";
 	if (strlen(json_object_get_string(value)) != (size_t)json_object_get_string_len(value))
-		reader_fail(reader, "the text has a NUL character in it");
+		report_reader_fail(reader, "the text has a NUL character in it");
 	return json_object_get_string(value);
 }
 
-const char *reader_text(struct reader *reader, struct json_object *object, const char *key, bool may_miss)
+const char *report_reader_text(struct reader *reader, struct json_object *object, const char *key,
+			       bool may_miss)
 {
-	struct json_object *value = reader_member(reader, object, key, json_type_string, "a text", may_miss);
+	struct json_object *value =
+		report_reader_member(reader, object, key, json_type_string, "a text", may_miss);
 	size_t field;
 	const char *result;
 
 	if (!value)
 		return "";
-	field = reader_enter(reader, key);
-	result = reader_text_of(reader, value);
-	reader_leave(reader, field);
+	field = report_reader_enter(reader, key);
+	result = report_reader_text_of(reader, value);
+	report_reader_leave(reader, field);
 	return result;
 }
 
 /* json-c before 0.18 makes the largest number that it can of what is larger. */
-uint64_t reader_count_of(struct reader *reader, struct json_object *value)
+uint64_t report_reader_count_of(struct reader *reader, struct json_object *value)
 {
 	if (!json_object_is_type(value, json_type_int) || json_object_get_int64(value) < 0 ||
 	    json_object_get_uint64(value) > NUMBER_MOST) {
-		reader_fail(reader, "it must be a whole number from 0 to 10^18, and is %.40s",
+		report_reader_fail(reader, "it must be a whole number from 0 to 10^18, and is %.40s",
 		     json_object_is_type(value, json_type_int) || json_object_is_type(value, json_type_double) ?
 		     json_object_get_string(value) : type_name(value));
 		return 0;
@@ -123,61 +126,64 @@ uint64_t reader_count_of(struct reader *reader, struct json_object *value)
 	return json_object_get_uint64(value);
 }
 
-uint64_t reader_count(struct reader *reader, struct json_object *object, const char *key, bool may_miss)
+uint64_t report_reader_count(struct reader *reader, struct json_object *object, const char *key,
+			     bool may_miss)
 {
 	struct json_object *value;
-	size_t field = reader_enter(reader, key);
+	size_t field = report_reader_enter(reader, key);
 	uint64_t result = 0;
 
 	if (json_object_object_get_ex(object, key, &value))
-		result = reader_count_of(reader, value);
+		result = report_reader_count_of(reader, value);
 	else if (!may_miss)
-		reader_fail(reader, "it is missing");
-	reader_leave(reader, field);
+		report_reader_fail(reader, "it is missing");
+	report_reader_leave(reader, field);
 	return result;
 }
 
-double reader_seconds_of(struct reader *reader, struct json_object *value)
+double report_reader_seconds_of(struct reader *reader, struct json_object *value)
 {
 	double result;
 
 	if (!json_object_is_type(value, json_type_double) && !json_object_is_type(value, json_type_int)) {
-		reader_fail(reader, "it must be a number, and is %s", type_name(value));
+		report_reader_fail(reader, "it must be a number, and is %s", type_name(value));
 		return 0;
 	}
 	result = json_object_get_double(value);
 	if (!isfinite(result) || result < 0 || result > SECONDS_MOST)
-		reader_fail(reader, "it must be from 0 to 10^9 seconds, and is %.40s", json_object_get_string(value));
+		report_reader_fail(reader, "it must be from 0 to 10^9 seconds, and is %.40s",
+				   json_object_get_string(value));
 	return result;
 }
 
-double reader_seconds(struct reader *reader, struct json_object *object, const char *key, bool may_miss)
+double report_reader_seconds(struct reader *reader, struct json_object *object, const char *key,
+			     bool may_miss)
 {
 	struct json_object *value;
-	size_t field = reader_enter(reader, key);
+	size_t field = report_reader_enter(reader, key);
 	double result = 0;
 
 	if (json_object_object_get_ex(object, key, &value))
-		result = reader_seconds_of(reader, value);
+		result = report_reader_seconds_of(reader, value);
 	else if (!may_miss)
-		reader_fail(reader, "it is missing");
-	reader_leave(reader, field);
+		report_reader_fail(reader, "it is missing");
+	report_reader_leave(reader, field);
 	return result;
 }
 
-void *reader_room(struct reader *reader, size_t number, size_t size)
+void *report_reader_room(struct reader *reader, size_t number, size_t size)
 {
 	void *memory = calloc(number ? number : 1, size);
 
 	if (!memory)
-		reader_fail(reader, "out of memory");
+		report_reader_fail(reader, "out of memory");
 	return memory;
 }
 
-bool reader_is_few(struct reader *reader, size_t number, size_t most)
+bool report_reader_is_few(struct reader *reader, size_t number, size_t most)
 {
 	if (number > most)
-		reader_fail(reader, "there are %zu; %zu are the most", number, most);
+		report_reader_fail(reader, "there are %zu; %zu are the most", number, most);
 	return number <= most;
 }
 
@@ -211,15 +217,16 @@ static void fail_to_parse(struct reader *reader, const char *text, enum json_tok
 
 	find_place(text, is_too_large ? end - digits : end, &line, &column);
 	if (error == json_tokener_continue || error == json_tokener_error_parse_eof)
-		reader_fail(reader, "the JSON text ends too early, in line %zu", line);
+		report_reader_fail(reader, "the JSON text ends too early, in line %zu", line);
 	else if (is_too_large)
-		reader_fail(reader, "line %zu, column %zu: the number is too large: %.*s", line, column,
-			    (int)(digits < 40 ? digits : 40), text + end - digits);
+		report_reader_fail(reader, "line %zu, column %zu: the number is too large: %.*s", line,
+				   column, (int)(digits < 40 ? digits : 40), text + end - digits);
 	else
-		reader_fail(reader, "line %zu, column %zu: not JSON: %s", line, column, json_tokener_error_desc(error));
+		report_reader_fail(reader, "line %zu, column %zu: not JSON: %s", line, column,
+				   json_tokener_error_desc(error));
 }
 
-struct json_object *reader_parse(struct reader *reader, const char *text, size_t size)
+struct json_object *report_reader_parse(struct reader *reader, const char *text, size_t size)
 {
 	struct json_tokener *tokener = json_tokener_new_ex(DEPTH_MAX);
 	const char *nul = memchr(text, 0, size);
@@ -228,12 +235,12 @@ struct json_object *reader_parse(struct reader *reader, const char *text, size_t
 	size_t end;
 
 	if (nul) {
-		reader_fail(reader, "not JSON: byte %zu is NUL", (size_t)(nul - text));
+		report_reader_fail(reader, "not JSON: byte %zu is NUL", (size_t)(nul - text));
 		json_tokener_free(tokener);
 		return NULL;
 	}
 	if (!tokener) {
-		reader_fail(reader, "out of memory");
+		report_reader_fail(reader, "out of memory");
 		return NULL;
 	}
 	/* Its final NUL ends a document that is a number or a word. */

@@ -19,31 +19,35 @@ struct reader {
 };
 
 /* The first one counts. */
-void reader_fail(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void report_reader_fail(struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Goes into a field; leave() with the result comes back. */
-size_t reader_enter(struct reader *reader, const char *name);
-size_t reader_enter_index(struct reader *reader, size_t index);
-void reader_leave(struct reader *reader, size_t length);
+size_t report_reader_enter(struct reader *reader, const char *name);
+size_t report_reader_enter_index(struct reader *reader, size_t index);
+void report_reader_leave(struct reader *reader, size_t length);
 
 /* The text has a NUL behind it. NULL, of what is null, too. */
-struct json_object *reader_parse(struct reader *reader, const char *text, size_t size);
+struct json_object *report_reader_parse(struct reader *reader, const char *text, size_t size);
 
-bool reader_is_type(struct reader *reader, struct json_object *value, enum json_type type, const char *name);
+bool report_reader_is_type(struct reader *reader, struct json_object *value, enum json_type type,
+			   const char *name);
 /* NULL: it is not there, or of another type; that is told unless it may be missing. */
-struct json_object *reader_member(struct reader *reader, struct json_object *object, const char *key,
-				  enum json_type type, const char *type_text, bool may_miss);
+struct json_object *report_reader_member(struct reader *reader, struct json_object *object, const char *key,
+					 enum json_type type, const char *type_text, bool may_miss);
 
 /* "", 0: it is not there, or wrong. Texts are those of the document. */
-const char *reader_text_of(struct reader *reader, struct json_object *value);
-const char *reader_text(struct reader *reader, struct json_object *object, const char *key, bool may_miss);
-uint64_t reader_count_of(struct reader *reader, struct json_object *value);
-uint64_t reader_count(struct reader *reader, struct json_object *object, const char *key, bool may_miss);
-double reader_seconds_of(struct reader *reader, struct json_object *value);
-double reader_seconds(struct reader *reader, struct json_object *object, const char *key, bool may_miss);
+const char *report_reader_text_of(struct reader *reader, struct json_object *value);
+const char *report_reader_text(struct reader *reader, struct json_object *object, const char *key,
+			       bool may_miss);
+uint64_t report_reader_count_of(struct reader *reader, struct json_object *value);
+uint64_t report_reader_count(struct reader *reader, struct json_object *object, const char *key,
+			     bool may_miss);
+double report_reader_seconds_of(struct reader *reader, struct json_object *value);
+double report_reader_seconds(struct reader *reader, struct json_object *object, const char *key,
+			     bool may_miss);
 
 /* Zeroed memory for so many. NULL: that was told; for none, too, it is not NULL. */
-void *reader_room(struct reader *reader, size_t number, size_t size);
-bool reader_is_few(struct reader *reader, size_t number, size_t most);
+void *report_reader_room(struct reader *reader, size_t number, size_t size);
+bool report_reader_is_few(struct reader *reader, size_t number, size_t most);
 
 #endif

@@ -26,7 +26,7 @@ static const char usage[] =
 static int complain(const char *message)
 {
 	fputs("mimic: report: ", stderr);
-	show_clean(stderr, message);
+	tool_show_clean(stderr, message);
 	fputc('\n', stderr);
 	return EXIT_BAD_INPUT;
 }

@@ -12,7 +12,7 @@
 #define REPORT_VERSION 1
 #define REPORT_MESSAGE_SIZE 512
 
-/* --- report_read.c: what a run.json says. Texts may have any characters ----------------- */
+/* --- read.c: what a run.json says. Texts may have any characters ----------------- */
 
 struct report_counter {
 	const char *name;
@@ -71,14 +71,14 @@ struct report {
 struct report *report_read(const char *name, const char *text, size_t size, char *message);
 void report_free(struct report *report);
 
-/* --- report_text.c ----------------------------------------------------------------------- */
+/* --- text.c ----------------------------------------------------------------------- */
 
 /* As text of HTML, or as the value of an attribute in quotes. Whatever it is, it is no markup. */
 void report_escape(FILE *out, const char *text);
 /* A format of HTML: %s are escaped; %u, %zu, %.1f and %% as in printf(). */
 void report_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* --- report_scale.c -------------------------------------------------------------------------- */
+/* --- scale.c -------------------------------------------------------------------------- */
 
 #define REPORT_NUMBER_SIZE 48
 
@@ -125,7 +125,7 @@ void report_shares(const struct report_samples *samples, const uint64_t *part, c
 /* NULL: it has none of this name. */
 const uint64_t *report_growth_of(const struct report_samples *samples, const char *name);
 
-/* --- report_plot.c ------------------------------------------------------------------------------- */
+/* --- plot.c ------------------------------------------------------------------------------- */
 
 #define REPORT_COLOURS 8
 

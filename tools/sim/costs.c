@@ -200,7 +200,7 @@ static int read_own(struct sim_costs *costs)
 	return status;
 }
 
-int sim_costs_read(struct sim_costs *costs, const struct tool_values *files)
+int tool_sim_costs_read(struct sim_costs *costs, const struct tool_values *files)
 {
 	int status = 0;
 
@@ -215,7 +215,7 @@ int sim_costs_read(struct sim_costs *costs, const struct tool_values *files)
 	return files->count ? status : read_own(costs);
 }
 
-void sim_costs_free(struct sim_costs *costs)
+void tool_sim_costs_free(struct sim_costs *costs)
 {
 	for (size_t i = 0; i < costs->row_count; i++) {
 		free(costs->rows[i].file);
@@ -225,8 +225,8 @@ void sim_costs_free(struct sim_costs *costs)
 	free(costs->loops);
 }
 
-const struct sim_cost_row *sim_costs_find(const struct sim_costs *costs, const char *file, const char *function,
-					  uint64_t line)
+const struct sim_cost_row *tool_sim_costs_find(const struct sim_costs *costs, const char *file,
+					       const char *function, uint64_t line)
 {
 	const struct sim_cost_row *found = NULL;
 

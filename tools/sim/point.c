@@ -53,7 +53,7 @@ static void read_phase(struct json_object *phase, struct sim_point *point)
 	point->tlb_misses = number(maple, "tlb_misses");
 }
 
-int sim_point_read(const char *path, struct sim_point *points, unsigned int room)
+int tool_sim_point_read(const char *path, struct sim_point *points, unsigned int room)
 {
 	struct json_object *report, *phases;
 	FILE *file = fopen(path, "r");

@@ -21,6 +21,6 @@ struct sim_point {
  * Up to `room` phases of a report. How many there are; -EINVAL: it is no report; -EPROTO: the
  * program did not come to its end; or -errno of the file.
  */
-int sim_point_read(const char *path, struct sim_point *points, unsigned int room);
+int tool_sim_point_read(const char *path, struct sim_point *points, unsigned int room);
 
 #endif

@@ -300,7 +300,7 @@ static int add_symbol(struct sim_program *program, const struct reader *reader, 
 		name = program->names + program->functions[number].name;
 		if (!file)
 			file = entry->file;
-		row = sim_costs_find(costs, entry->file, name, entry->number);
+		row = tool_sim_costs_find(costs, entry->file, name, entry->number);
 		error = add_place(program, entry->address, number, row ? row->index : 0);
 	}
 	add_costs(&program->functions[number], program->names + program->functions[number].name, file, costs);
@@ -337,7 +337,7 @@ static void close_reader(struct reader *reader)
 	elf_end(reader->elf);
 }
 
-int sim_program_read(struct sim_program *program, const char *path, const struct sim_costs *costs)
+int tool_sim_program_read(struct sim_program *program, const char *path, const struct sim_costs *costs)
 {
 	struct reader reader = { .path = path };
 	int file = open(path, O_RDONLY | O_CLOEXEC), error, status;
@@ -358,7 +358,7 @@ int sim_program_read(struct sim_program *program, const char *path, const struct
 	return error ? tool_error(EXIT_FAILURE, "%s: %s", path, strerror(-error)) : status;
 }
 
-void sim_program_free(struct sim_program *program)
+void tool_sim_program_free(struct sim_program *program)
 {
 	free(program->places);
 	free(program->functions);

@@ -102,7 +102,7 @@ static void print_maple(FILE *file, const struct sim_phase *phase)
 	}
 }
 
-int sim_report_text(FILE *file, const struct sim_report *report)
+int tool_sim_report_text(FILE *file, const struct sim_report *report)
 {
 	const struct sim_setup *setup = report->setup;
 
@@ -206,7 +206,7 @@ static void add_parameters(struct json_object *report, const struct sim_paramete
 	}
 }
 
-int sim_report_json(FILE *file, const struct sim_report *report)
+int tool_sim_report_json(FILE *file, const struct sim_report *report)
 {
 	const struct sim_setup *setup = report->setup;
 	struct json_object *object = json_object_new_object(), *phases = json_object_new_array();

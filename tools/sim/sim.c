@@ -183,17 +183,17 @@ static int prepare(const struct options *options, const char *path, struct share
 {
 	struct sim_program program = { 0 };
 	struct sim_costs costs;
-	int status = sim_costs_read(&costs, &options->costs);
+	int status = tool_sim_costs_read(&costs, &options->costs);
 
 	if (!status)
-		status = sim_program_read(&program, path, &costs);
+		status = tool_sim_program_read(&program, path, &costs);
 	if (!status && !program.has_lines)
 		tool_error(0, "%s: without debugging information (-g) every access costs %d instructions", path,
 			   SIM_DEFAULT_INSTRUCTIONS);
 	if (!status)
 		status = share(shared, &program, &costs);
-	sim_program_free(&program);
-	sim_costs_free(&costs);
+	tool_sim_program_free(&program);
+	tool_sim_costs_free(&costs);
 	return status;
 }
 
@@ -236,7 +236,7 @@ static int write_report(const struct options *options, FILE *file, const char *p
 				  program);
 	if (atomic_load(&shared->setup->end) == SIM_BEGAN)
 		return tool_error(EXIT_FAILURE, "sim: %s did not come to exit(): there is no report", program);
-	error = options->json ? sim_report_json(file, &report) : sim_report_text(file, &report);
+	error = options->json ? tool_sim_report_json(file, &report) : tool_sim_report_text(file, &report);
 	return error ? tool_error(EXIT_FAILURE, "sim: the report: %s", strerror(-error)) : 0;
 }
 
@@ -260,24 +260,24 @@ static int run(const struct options *options, struct shared *shared, char **argv
 
 	if (!output)
 		return EXIT_BAD_INPUT;
-	status = options->trace ? sim_trace_begin(&trace, options->trace, shared->setup) : 0;
+	status = options->trace ? tool_sim_trace_begin(&trace, options->trace, shared->setup) : 0;
 	if (status)
 		return status;
 	set_environment(shared);
 	fflush(NULL);
 	own_pid = getpid();
 	is_randomized = options->randomize;
-	ended = child_run(argv, before_program);
+	ended = tool_child_run(argv, before_program);
 	if (ended < 0)
 		return EXIT_BAD_INPUT;
 	status = write_report(options, output, argv[0], shared);
-	if (options->trace && sim_trace_end(&trace, argv[0]) && !status)
+	if (options->trace && tool_sim_trace_end(&trace, argv[0]) && !status)
 		status = EXIT_FAILURE;
 	if (fflush(output) && !status)
 		status = tool_error(EXIT_FAILURE, "sim: the report: %s", strerror(errno));
 	if (options->output)
 		fclose(output);
-	return WIFEXITED(ended) && !WEXITSTATUS(ended) ? status : child_end_as(ended);
+	return WIFEXITED(ended) && !WEXITSTATUS(ended) ? status : tool_child_end_as(ended);
 }
 
 int tool_sim(int argc, char **argv)
@@ -297,7 +297,7 @@ int tool_sim(int argc, char **argv)
 		return status;
 	if (options.shows_parameters)
 		return show_parameters(&parameters);
-	status = run_find_program(argv[optind], path);
+	status = tool_run_find_program(argv[optind], path);
 	if (!status)
 		status = prepare(&options, path, &shared);
 	if (status)

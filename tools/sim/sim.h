@@ -11,7 +11,7 @@
 #include "sim/setup.h"
 #include "tools/common/tools.h"
 
-/* --- sim_costs.c: tables of what loops cost -------------------------------------------- */
+/* --- costs.c: tables of what loops cost -------------------------------------------- */
 
 /* A line of code that has accesses. */
 struct sim_cost_row {
@@ -30,13 +30,13 @@ struct sim_costs {
 };
 
 /* Files, or where there are none all tables that mimic came with. 0, or the exit status when all is said. */
-int sim_costs_read(struct sim_costs *costs, const struct tool_values *files);
-void sim_costs_free(struct sim_costs *costs);
+int tool_sim_costs_read(struct sim_costs *costs, const struct tool_values *files);
+void tool_sim_costs_free(struct sim_costs *costs);
 /* The innermost loop that a line belongs to; NULL: no table has it. */
-const struct sim_cost_row *sim_costs_find(const struct sim_costs *costs, const char *file, const char *function,
-					  uint64_t line);
+const struct sim_cost_row *tool_sim_costs_find(const struct sim_costs *costs, const char *file,
+					       const char *function, uint64_t line);
 
-/* --- sim_program.c: a program file -------------------------------------------------------- */
+/* --- program.c: a program file -------------------------------------------------------- */
 
 struct sim_program {
 	struct sim_place *places;
@@ -52,10 +52,10 @@ struct sim_program {
  * Can it run in virtual time? And where is what in it. 0, or the exit status when all is
  * said: what it was not compiled or linked with.
  */
-int sim_program_read(struct sim_program *program, const char *path, const struct sim_costs *costs);
-void sim_program_free(struct sim_program *program);
+int tool_sim_program_read(struct sim_program *program, const char *path, const struct sim_costs *costs);
+void tool_sim_program_free(struct sim_program *program);
 
-/* --- sim_trace.c --------------------------------------------------------------------------- */
+/* --- trace.c --------------------------------------------------------------------------- */
 
 struct sim_trace {
 	const char *path;
@@ -64,10 +64,10 @@ struct sim_trace {
 };
 
 /* Both: 0, or the exit status when all is said. */
-int sim_trace_begin(struct sim_trace *trace, const char *path, struct sim_setup *setup);
-int sim_trace_end(struct sim_trace *trace, const char *program);
+int tool_sim_trace_begin(struct sim_trace *trace, const char *path, struct sim_setup *setup);
+int tool_sim_trace_end(struct sim_trace *trace, const char *program);
 
-/* --- sim_report.c --------------------------------------------------------------------------- */
+/* --- report.c --------------------------------------------------------------------------- */
 
 struct sim_report {
 	const char *program;
@@ -76,7 +76,7 @@ struct sim_report {
 };
 
 /* 0 or -errno. */
-int sim_report_text(FILE *file, const struct sim_report *report);
-int sim_report_json(FILE *file, const struct sim_report *report);
+int tool_sim_report_text(FILE *file, const struct sim_report *report);
+int tool_sim_report_json(FILE *file, const struct sim_report *report);
 
 #endif

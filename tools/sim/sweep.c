@@ -272,7 +272,7 @@ static int run_points(struct sweep *sweep, unsigned int at_once)
 		free(report);
 	}
 	sweep->shows_progress = isatty(STDERR_FILENO);
-	error = jobs_run(jobs, sweep->points, at_once, show_progress, sweep);
+	error = tool_jobs_run(jobs, sweep->points, at_once, show_progress, sweep);
 	if (error)
 		return tool_error(EXIT_FAILURE, "sweep: %s", error == -EINTR ? "stopped by a signal" : strerror(-error));
 	for (size_t point = 0; point < sweep->points; point++) {
@@ -348,7 +348,7 @@ static int print_table(FILE *file, const struct sweep *sweep)
 	print_header(file, sweep);
 	for (size_t number = 0; number < sweep->points; number++) {
 		char *path = report_path(sweep, number, "json");
-		int count = path ? sim_point_read(path, points, PHASES_MAX) : -ENOMEM;
+		int count = path ? tool_sim_point_read(path, points, PHASES_MAX) : -ENOMEM;
 
 		free(path);
 		for (int i = 0; i < count && i < PHASES_MAX; i++) {
@@ -432,7 +432,7 @@ static int read_jobs(const struct sweep *sweep, unsigned int *at_once)
 	char *end;
 	unsigned long number;
 
-	*at_once = jobs_processors();
+	*at_once = tool_jobs_processors();
 	if (!sweep->jobs)
 		return 0;
 	number = strtoul(sweep->jobs, &end, 10);
@@ -464,6 +464,6 @@ int tool_sweep(int argc, char **argv)
 	if (!status)
 		status = write_table(&sweep);
 	remove_temporary(&sweep);
-	jobs_pass_on_signal();
+	tool_jobs_pass_on_signal();
 	return status;
 }

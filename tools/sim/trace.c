@@ -12,7 +12,7 @@
 
 #define TRACE_BYTES (1ull << 30)	/* of memory, at most; what is not written takes none */
 
-int sim_trace_begin(struct sim_trace *trace, const char *path, struct sim_setup *setup)
+int tool_sim_trace_begin(struct sim_trace *trace, const char *path, struct sim_setup *setup)
 {
 	const uint32_t clock = MIMIC_SPOOL_CYCLES;
 	const uint64_t zero = 0;
@@ -30,7 +30,7 @@ int sim_trace_begin(struct sim_trace *trace, const char *path, struct sim_setup 
 	return 0;
 }
 
-int sim_trace_end(struct sim_trace *trace, const char *program)
+int tool_sim_trace_end(struct sim_trace *trace, const char *program)
 {
 	struct trace_input input;
 	int error = trace_read(&input, trace->spool);

@@ -137,7 +137,7 @@ static int make_bus_spool(struct spool_file *file, const struct trace_options *o
 	if (status)
 		return status;
 	file->connection = mimic_daemon_trace_bus(options->run.socket_path, file->fd);
-	return file->connection < 0 ? client_error("trace", file->connection) : 0;
+	return file->connection < 0 ? tool_client_error("trace", file->connection) : 0;
 }
 
 static int make_file_spool(struct spool_file *file, unsigned int megabytes)
@@ -219,7 +219,7 @@ static bool convert(const struct spool_file *spool, const struct trace_options *
 
 static int trace(const struct trace_options *options, struct spool_file *spool, FILE *output, char **argv)
 {
-	int status = child_run(argv, NULL);
+	int status = tool_child_run(argv, NULL);
 	bool is_written;
 
 	if (status < 0)
@@ -229,7 +229,7 @@ static int trace(const struct trace_options *options, struct spool_file *spool, 
 	remove_spool(spool);
 	if (!is_written && WIFEXITED(status) && !WEXITSTATUS(status))
 		return EXIT_FAILURE;
-	return child_end_as(status);
+	return tool_child_end_as(status);
 }
 
 int tool_trace(int argc, char **argv)
@@ -242,7 +242,7 @@ int tool_trace(int argc, char **argv)
 	if (status)
 		return status;
 	settle_transport(&options);
-	status = run_prepare(&options.run, argc, argv);
+	status = tool_run_prepare(&options.run, argc, argv);
 	if (status)
 		return status;
 	output = fopen(options.output, "we");
