@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The small interface behind which the transports stand. libmimic/device.c
+ * The small interface behind which the transports stand. libmimic/device/device.c
  * turns the public calls of mimic.h into these; embedded/embedded.c, daemon/client.c
  * and kernel/kernel.c fill it in.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The daemon transport as libmimic/device.c sees it. */
+/* The daemon transport as libmimic/device/device.c sees it. */
 #include "libmimic/daemon/client.h"
 
 #include <errno.h>

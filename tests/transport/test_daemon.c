@@ -77,7 +77,7 @@ static void the_roles_of_a_thread_that_ended_are_free(void **state)
 static pthread_barrier_t barrier;
 static uint32_t *table;
 
-/* Past libmimic/device.c, which would wait for each SET_BASE32. */
+/* Past libmimic/device/device.c, which would wait for each SET_BASE32. */
 static void post_unwaited(unsigned int operation, const uint64_t *value)
 {
 	struct mimic_access pattern = { .offset = AT(operation, 0), .size = 8 };
