@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* The mimic command: finds the sub-command. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,29 +31,6 @@ static const struct {
 
 #define TOOL_COUNT (sizeof(tools) / sizeof(tools[0]))
 
-static struct tool_command *commands;
-
-void tool_add_command(struct tool_command *command)
-{
-	struct tool_command **last = &commands;
-
-	while (*last)
-		last = &(*last)->next;
-	*last = command;
-}
-
-int tool_error(int status, const char *format, ...)
-{
-	va_list list;
-
-	fputs("mimic: ", stderr);
-	va_start(list, format);
-	vfprintf(stderr, format, list);
-	va_end(list);
-	fputc('\n', stderr);
-	return status;
-}
-
 static void help(FILE *out)
 {
 	size_t i;
@@ -65,7 +41,7 @@ static void help(FILE *out)
 	      "Commands:\n", out);
 	for (i = 0; i < TOOL_COUNT; i++)
 		fprintf(out, "  %-7s %s\n", tools[i].name, tools[i].meaning);
-	for (const struct tool_command *command = commands; command; command = command->next)
+	for (const struct tool_command *command = tool_first_command(); command; command = command->next)
 		fprintf(out, "  %-7s %s\n", command->name, command->meaning);
 	fputs("\n'mimic COMMAND --help' says more.\n", out);
 }
@@ -89,7 +65,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < TOOL_COUNT; i++)
 		if (strcmp(argv[1], tools[i].name) == 0)
 			return tools[i].main(argc - 1, argv + 1);
-	for (const struct tool_command *command = commands; command; command = command->next)
+	for (const struct tool_command *command = tool_first_command(); command; command = command->next)
 		if (strcmp(argv[1], command->name) == 0)
 			return command->main(argc - 1, argv + 1);
 	return tool_error(EXIT_BAD_INPUT, "there is no command '%s'; see mimic --help", argv[1]);

@@ -29,6 +29,8 @@ int tool_top(int argc, char **argv);
 int tool_reset(int argc, char **argv);
 int tool_report(int argc, char **argv);
 
+/* --- command.c ------------------------------------------------------------------- */
+
 /* A command that a device brings: a file of tools/DEVICE says so before main(). In the order of these calls. */
 struct tool_command {
 	const char *name;
@@ -37,6 +39,7 @@ struct tool_command {
 	struct tool_command *next;
 };
 void tool_add_command(struct tool_command *command);
+const struct tool_command *tool_first_command(void);	/* NULL: there is none */
 
 /* "mimic: ..." on stderr. Returns `status`. */
 int tool_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -80,7 +83,7 @@ int tool_plugins_load(const struct tool_values *files, const char *config_path);
 /* To a program that is about to run. */
 void tool_plugins_hand_over(void);
 
-/* --- run.c: what run and trace share ------------------------------------------------ */
+/* --- run.c: what run, record, trace and sim share ------------------------------------------------ */
 
 struct run_options {
 	const char *transport;
