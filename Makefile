@@ -31,7 +31,7 @@ endif
 KINDS        := $(shell sed -n "s/^KIND(\([a-z]*\))$$/\1/p" devices/kinds.def)
 # What a device is made of, also of a plugin.
 DEVICE_SRC   := $(wildcard devices/*.c devices/soc/*.c)
-MODEL_SRC    := $(DEVICE_SRC) $(wildcard $(patsubst %,devices/%/*.c,$(KINDS)))
+MODEL_SRC    := $(DEVICE_SRC) $(wildcard $(foreach kind,$(KINDS),devices/$(kind)/*.c devices/$(kind)/time/*.c))
 MIMIC_SRC    := $(wildcard $(patsubst %,libmimic/%/*.c,base device embedded daemon kernel record replay)) $(MODEL_SRC)
 PRELOAD_SRC  := $(wildcard libmimic/preload/*.c)
 # What the libraries of the devices share: each has a copy.

@@ -68,7 +68,8 @@ _mimic_value()
 	--socket | --config | --plugin | --output | -o | --costs | --trace | --directory) _mimic_files "$2" ;;
 	--soc)
 		_mimic_files "$2"
-		_mimic_offer "$2" < <(printf '%s\n' maple-fpga maple-sim) ;;
+		_mimic_offer "$2" < <("$4" sim --help 2>/dev/null |
+			sed -n 's/.*--soc NAME *\(.*\) (default), \(.*\), or an INI file/\1 \2/p' | tr ' ' '\n') ;;
 	--set)
 		[[ $3 == @(sim|sweep) ]] || return 0
 		_mimic_offer "$2" < <("$4" sim --parameters 2>/dev/null |

@@ -11,6 +11,7 @@
 #include "devices/model.h"
 #include "devices/register.h"
 #include "devices/state.h"
+#include "devices/time.h"
 
 #define MIMIC_KINDS_MAX 16
 #define MIMIC_KIND_NAME_MAX 12		/* letters of a name */
@@ -190,6 +191,7 @@ struct mimic_kind {
 	/* All that the device shows of itself: a call of the model that changes nothing. */
 	void (*state)(const struct mimic_model *model, uint64_t now,
 		      const struct mimic_state_visitor *visitor);
+	const struct mimic_time *time;	/* the device in virtual time; NULL: it cannot be */
 	/* What an instruction or a command word is called in a trace; NULL: illegal. NULL: it has none. */
 	const char *(*command_name)(uint32_t word);
 	/* All of its registers (devices/register.h). */

@@ -11,9 +11,10 @@ SIM_HEADERS := $(patsubst %,$(O)/%,include/mimic/sim.h include/mimic/sim_prefetc
 
 all: $(LIBMIMIC_SIM) $(SIM_COSTS) $(SIM_HEADERS)
 
-# Stands in front of the C library's functions, so its symbols have no version. Of libmimic.a
-# it takes what reads memory that may not be there.
-$(LIBMIMIC_SIM): $(call obj,$(SIM_RUNTIME_SRC) $(SIM_SRC) $(MODEL_SRC)) $(LIBMIMIC_A) $(LIBMIMIC) sim/runtime/libmimic-sim.map
+# Stands in front of the C library's functions, so its symbols have no version. The devices are its
+# own, because their memory is not the program's; of libmimic.a it takes what reads memory that may
+# not be there.
+$(LIBMIMIC_SIM): $(call obj,$(SIM_RUNTIME_SRC) $(SIM_SRC) $(MODEL_SRC) libmimic/base/kinds.c libmimic/base/kind_check.c) $(LIBMIMIC_A) $(LIBMIMIC) sim/runtime/libmimic-sim.map
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libmimic-sim.so.0 -Wl,-z,now -Wl,-z,defs \

@@ -15,7 +15,7 @@ packages-figures:
 figures: packages-figures all $(FIGURES)
 	$(Q)$(FIGURES) --build $(O) --tables bench/figures --output $(O)/figures --data '$(FIGURES_DATA)' --jobs $(FIGURES_JOBS)
 
-$(FIGURES): $(call obj,$(wildcard bench/figures/*.c) tools/common/jobs.c tools/sim/point.c)
+$(FIGURES): $(call obj,$(wildcard bench/figures/*.c) tools/common/jobs.c tools/sim/point.c) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljson-c -lm
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)

@@ -43,14 +43,13 @@ static uint64_t further_hops(const struct soc *soc, unsigned int core)
 	return soc->parameters.noc_hop * (mimic_mesh_hops(width, core, soc->cores) - 1);
 }
 
-/* The round trip holds the pipe of the device, which the device counts itself: 3 cycles of a load, 4 of a store. */
+/* May be less than nothing: a round trip that is shorter than the device's pipe. */
 static uint64_t way(const struct soc *soc, unsigned int core, bool is_store)
 {
-	uint64_t pipe = is_store ? 4 : 3;
+	const struct sim_way *way = &soc->way;
 
-	if (soc->parameters.desc_enabled)
-		return soc->parameters.desc_latency;
-	return soc->parameters.maple_round_trip + further_hops(soc, core) - pipe;
+	return way->cycles + (way->has_hops ? further_hops(soc, core) : 0) -
+	       (is_store ? way->store_pipe : way->load_pipe);
 }
 
 static uint64_t way_there(const struct soc *soc, unsigned int core)

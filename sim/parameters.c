@@ -46,10 +46,10 @@ static uint64_t *value_of(struct sim_parameters *parameters, const struct sim_pa
 
 static bool load_preset(struct sim_parameters *parameters, const char *name)
 {
-	bool fpga = !strcmp(name, "maple-fpga");
+	bool fpga = !strcmp(name, SIM_PRESET_DEFAULT);
 	const struct sim_parameter_description *description;
 
-	if (!fpga && strcmp(name, "maple-sim"))
+	if (!fpga && strcmp(name, SIM_PRESET_OTHER))
 		return false;
 	for (description = sim_parameter_descriptions; description->section; description++)
 		*value_of(parameters, description) = fpga ? description->fpga : description->sim;
@@ -65,6 +65,22 @@ static const struct sim_parameter_description *find(const char *section, size_t 
 		    !strcmp(description->key, key))
 			return description;
 	return NULL;
+}
+
+uint64_t sim_parameters_get(const struct sim_parameters *parameters, const char *section, const char *key)
+{
+	const struct sim_parameter_description *description = find(section, strlen(section), key);
+
+	return description ? *(const uint64_t *)((const char *)parameters + description->offset) : 0;
+}
+
+/* The round trip of MAPLE's paper holds MAPLE's pipe: 3 cycles of a load, 4 of a store. */
+struct sim_way sim_parameters_way(const struct sim_parameters *parameters)
+{
+	if (parameters->desc_enabled)
+		return (struct sim_way){ .cycles = parameters->desc_latency };
+	return (struct sim_way){ .cycles = parameters->maple_round_trip, .load_pipe = 3, .store_pipe = 4,
+				 .has_hops = true };
 }
 
 static bool has_section(const char *section, size_t length)
@@ -149,7 +165,7 @@ static int take_preset(struct file *file, const char *value, const struct error 
 		return fail(error, "preset must stand above everything else");
 	file->has_keys = true;
 	if (!load_preset(file->parameters, value))
-		return fail(error, "preset must be maple-fpga or maple-sim, not '%.64s'", value);
+		return fail(error, "preset must be " SIM_PRESET_DEFAULT " or " SIM_PRESET_OTHER ", not '%.64s'", value);
 	return 0;
 }
 
@@ -199,7 +215,7 @@ static int load_file(struct sim_parameters *parameters, const char *path, const 
 	}
 	if (!file.stream) {
 		file.status = -errno;
-		fail(error, "%.100s is no preset (maple-fpga, maple-sim), and as a file: %s", path,
+		fail(error, "%.100s is no preset (" SIM_PRESET_DEFAULT ", " SIM_PRESET_OTHER "), and as a file: %s", path,
 		     strerror(-file.status));
 		return file.status;
 	}
@@ -224,7 +240,7 @@ int sim_parameters_load(struct sim_parameters *parameters, const char *name, cha
 
 	if (load_preset(parameters, name))
 		return 0;
-	load_preset(&loaded, "maple-fpga");
+	load_preset(&loaded, SIM_PRESET_DEFAULT);
 	status = load_file(&loaded, name, &error);
 	if (!status)
 		*parameters = loaded;

@@ -9,8 +9,13 @@
 #ifndef MIMIC_SIM_PARAMETERS_H
 #define MIMIC_SIM_PARAMETERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Names of presets: what a SoC is by default, and the other one. */
+#define SIM_PRESET_DEFAULT "maple-fpga"
+#define SIM_PRESET_OTHER "maple-sim"
 
 /* _(section, key, maple-fpga, maple-sim, minimum, maximum, "meaning", "source") */
 #define SIM_PARAMETERS(_) \
@@ -79,6 +84,16 @@ extern const struct sim_parameter_description sim_parameter_descriptions[];
 int sim_parameters_load(struct sim_parameters *parameters, const char *name, char *why, size_t size);
 /* "section.key=value"; K and M behind a number: times 1024 and 1048576. */
 int sim_parameters_set(struct sim_parameters *parameters, const char *assignment, char *why, size_t size);
+/* By its names; 0: there is none. */
+uint64_t sim_parameters_get(const struct sim_parameters *parameters, const char *section, const char *key);
+
+/* The way between a core and the device and back. */
+struct sim_way {
+	uint64_t cycles;	/* of the first hop, the device's own pipe included */
+	uint64_t load_pipe, store_pipe;		/* of these, what the device counts itself */
+	bool has_hops;		/* further ones come on top */
+};
+struct sim_way sim_parameters_way(const struct sim_parameters *parameters);
 /* Do they fit each other? The text names the keys. */
 int sim_parameters_check(const struct sim_parameters *parameters, char *why, size_t size);
 

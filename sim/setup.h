@@ -13,12 +13,11 @@
 #include <stdint.h>
 
 #include "devices/kind.h"
-#include "sim/maple_time.h"
 #include "sim/parameters.h"
 #include "sim/soc.h"
 
 #define SIM_SETUP_MAGIC 0x6d697363696d696dull	/* "mimicsim" */
-#define SIM_SETUP_VERSION 1
+#define SIM_SETUP_VERSION 2
 #define SIM_CORES 8
 #define SIM_PHASES 64
 #define SIM_PHASE_NAME 64
@@ -69,8 +68,9 @@ struct sim_phase {
 	uint64_t cycles;	/* from begin to end, by the clock of who said so */
 	struct sim_core_report cores[SIM_CORES];
 	struct soc_counters soc;
-	uint64_t maple[MIMIC_KIND_COUNTERS_MAX];
-	struct maple_time_statistics maple_time;
+	/* Of the device: what its model counts, and what it counts in time (struct mimic_time). */
+	uint64_t counters[MIMIC_KIND_COUNTERS_MAX];
+	uint64_t statistics[MIMIC_TIME_VALUES_MAX];
 };
 
 struct sim_setup {
@@ -92,7 +92,7 @@ struct sim_setup {
 	uint32_t phase_count;	/* the first one is the whole run */
 	uint32_t lost_phases;	/* that found no room */
 	uint32_t threads;	/* that ran */
-	uint32_t maple_counters;
+	char kind[16];		/* of the device that the program has opened; "": none */
 	uint64_t frames;	/* pages that were touched */
 	struct sim_phase phases[SIM_PHASES];
 };

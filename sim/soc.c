@@ -40,6 +40,7 @@ struct soc *soc_create(const struct sim_parameters *parameters)
 	if (!soc)
 		return NULL;
 	soc->parameters = *parameters;
+	soc->way = sim_parameters_way(parameters);
 	soc->cores = (unsigned int)parameters->core_count;
 	soc->next_event = UINT64_MAX;
 	status = build(soc);

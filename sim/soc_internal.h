@@ -67,6 +67,7 @@ struct droplet;
 
 struct soc {
 	struct sim_parameters parameters;
+	struct sim_way way;
 	uint64_t next_event;	/* when something begins that no call asks for; UINT64_MAX: nothing waits */
 	uint64_t now;		/* of the latest call or event */
 	unsigned int cores;

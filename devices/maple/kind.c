@@ -5,6 +5,7 @@
 #include "devices/kind.h"
 #include "devices/maple/maple_model.h"
 #include "devices/maple/maple_state.h"
+#include "devices/maple/time/maple_time.h"
 #include "mimic/maple_ioctl.h"
 
 static const struct mimic_key keys[] = {
@@ -108,6 +109,7 @@ const struct mimic_kind mimic_kind_maple = {
 	.counter_count = MAPLE_COUNTER_COUNT,
 	.may_wait = may_wait,
 	.state = maple_state,
+	.time = &maple_kind_time,
 	.blocks = blocks,
 	.block_count = sizeof(blocks) / sizeof(blocks[0]),
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* MAPLE beside the cores: operations on their way there and back, and its ways to memory. */
+/* A device beside the cores: operations on their way there and back, and its ways to memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,6 +10,12 @@
 #include "libmimic/base/probe.h"
 #include "libmimic/base/spool.h"
 #include "sim/runtime/internal.h"
+
+static uint64_t parameter(void *context, const char *section, const char *key)
+{
+	(void)context;
+	return sim_parameters_get(&sim.setup->parameters, section, key);
+}
 
 /* --- memory --------------------------------------------------------------------------------- */
 
@@ -114,7 +120,7 @@ void sim_device_arrive(unsigned int core)
 	uint64_t now = channel->arrival, done;
 
 	channel->arrival = SIM_NEVER;
-	if (maple_time_access(sim.maple, &operation->access, now, &done))
+	if (sim.time->access(sim.device, &operation->access, now, &done))
 		finish(core, operation->access.data, done);
 }
 
@@ -129,7 +135,7 @@ static void charge(struct sim_thread *self)
 /* Once: which thread of the program an owner is. */
 static void trace_thread(struct sim_thread *self)
 {
-	struct mimic_trace_source *trace = &maple_time_model(sim.maple)->trace;
+	struct mimic_trace_source *trace = &sim.time->model(sim.device)->trace;
 
 	if (self->is_traced || !trace->trace)
 		return;
@@ -168,8 +174,8 @@ void sim_device_thread_gone(struct sim_thread *self)
 	sim_settle(self);
 	while (channel->count)
 		sim_block(self, SIM_WAIT_MMIO_ROOM, channel, SIM_NEVER);
-	if (sim.maple)
-		maple_time_owner_gone(sim.maple, owner_of(self), sim_time(self));
+	if (sim.device)
+		sim.time->owner_gone(sim.device, owner_of(self), sim_time(self));
 }
 
 void sim_device_describe(unsigned int core, char *text, size_t size)
@@ -181,7 +187,7 @@ void sim_device_describe(unsigned int core, char *text, size_t size)
 	text[0] = '\0';
 	if (!channel->count)
 		return;
-	mimic_register_name(&mimic_kind_maple, access, name, sizeof(name));
+	mimic_register_name(sim.kind, access, name, sizeof(name));
 	snprintf(text, size, "%s of %s%s", access->is_write ? "store" : "load", name,
 		 channel->arrival == SIM_NEVER ? "" : " (on its way)");
 }
@@ -195,7 +201,8 @@ static uint64_t clock_cycles(struct mimic_trace *trace)
 static void start_trace(void)
 {
 	static struct mimic_spool spool;
-	struct mimic_model *model = maple_time_model(sim.maple);
+	struct mimic_model *model = sim.time->model(sim.device);
+	char name[32];
 	int fd = open(sim.setup->trace, O_RDWR | O_CLOEXEC);
 
 	if (fd < 0 || mimic_spool_attach(&spool, fd)) {
@@ -205,13 +212,15 @@ static void start_trace(void)
 	close(fd);
 	spool.trace.clock = clock_cycles;
 	/* Always the same number of a process: a trace does not tell runs apart. */
-	model->trace.device = mimic_spool_device(&spool, "maple0", 1);
+	snprintf(name, sizeof(name), "%s0", sim.kind->name);
+	model->trace.device = mimic_spool_device(&spool, name, 1);
 	model->trace.trace = &spool.trace;
 }
 
-int sim_device_open(void)
+int sim_device_open(const struct mimic_kind *kind)
 {
-	static const struct maple_time_host host = {
+	static const struct mimic_time_host host = {
+		.parameter = parameter,
 		.read_time = read_time,
 		.write_time = write_time,
 		.prefetch = prefetch,
@@ -221,11 +230,14 @@ int sim_device_open(void)
 		.report = report,
 	};
 
-	if (sim.maple)
-		return 0;
-	sim.maple = maple_time_create(&sim.setup->parameters, NULL, &host);
-	if (!sim.maple)
+	if (sim.device)
+		return sim.kind == kind ? 0 : -EBUSY;
+	sim.device = kind->time->create(&host);
+	if (!sim.device)
 		return -errno;
+	sim.kind = kind;
+	sim.time = kind->time;
+	snprintf(sim.setup->kind, sizeof(sim.setup->kind), "%s", kind->name);
 	if (sim.setup->trace[0])
 		start_trace();
 	return 0;

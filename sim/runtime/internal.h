@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "mimic/access.h"
-#include "sim/maple_time.h"
+#include "devices/time.h"
 #include "sim/setup.h"
 #include "sim/soc.h"
 
@@ -106,7 +106,9 @@ struct sim_thread {
 struct sim {
 	struct sim_setup *setup;
 	struct soc *soc;
-	struct maple_time *maple;	/* NULL: the program has not opened it yet */
+	const struct mimic_kind *kind;	/* of the device; NULL: the program has opened none yet */
+	const struct mimic_time *time;	/* the kind's */
+	struct mimic_timed *device;
 	struct sim_thread *current;
 	uint64_t limit;			/* the current thread goes on while its clock is below */
 	uint64_t cycle_limit;
@@ -309,7 +311,7 @@ void sim_sync_access(struct sim_thread *self, const volatile void *object, uintp
 /* --- device.c, transport.c ---------------------------------------------------------------- */
 
 /* 0 or -errno. */
-int sim_device_open(void);
+int sim_device_open(const struct mimic_kind *kind);
 /* One MMIO operation of the calling thread; its answer is in access->data. */
 void sim_device_access(struct sim_thread *self, struct mimic_access *access);
 /* The first operation of a core's channel arrives. */
@@ -325,7 +327,7 @@ void sim_transport_begin(void);
 void sim_phases_begin(void);
 void sim_phases_end(void);
 /* Its counters are about to be 0. */
-void sim_phases_maple_resets(void);
+void sim_phases_device_resets(void);
 /* Functions that main() calls are phases, too, if the program has none of its own. */
 void sim_phases_enter(struct sim_thread *self, uint32_t function);
 void sim_phases_leave(struct sim_thread *self);

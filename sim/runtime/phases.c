@@ -14,7 +14,7 @@
 _Static_assert(COUNTERS_OFFSET % sizeof(uint64_t) == 0, "counters are an array");
 
 static struct sim_phase run_begin, phase_begin;
-static uint64_t maple_before[MIMIC_KIND_COUNTERS_MAX];	/* what it had counted when it was reset */
+static uint64_t counted_before[MIMIC_KIND_COUNTERS_MAX];	/* what the device had counted when it was reset */
 static struct sim_phase *open_phase;
 static bool is_automatic;	/* the open one */
 static bool has_own;		/* the program says what its phases are */
@@ -35,23 +35,22 @@ static void look_at_core(unsigned int core, struct sim_core_report *report)
 	soc_core_counters(sim.soc, core, &report->counters);
 }
 
-static void look_at_maple(struct sim_phase *phase)
+static void look_at_device(struct sim_phase *phase)
 {
-	struct mimic_model *model = maple_time_model(sim.maple);
-	size_t count = model->ops->counters(model, phase->maple, MIMIC_KIND_COUNTERS_MAX);
+	struct mimic_model *model = sim.time->model(sim.device);
+	size_t count = model->ops->counters(model, phase->counters, MIMIC_KIND_COUNTERS_MAX);
 
-	sim.setup->maple_counters = (uint32_t)count;
 	for (size_t i = 0; i < count; i++)
-		phase->maple[i] += maple_before[i];
+		phase->counters[i] += counted_before[i];
 }
 
-void sim_phases_maple_resets(void)
+void sim_phases_device_resets(void)
 {
 	static struct sim_phase now;
 
-	memset(now.maple, 0, sizeof(now.maple));
-	look_at_maple(&now);
-	memcpy(maple_before, now.maple, sizeof(maple_before));
+	memset(now.counters, 0, sizeof(now.counters));
+	look_at_device(&now);
+	memcpy(counted_before, now.counters, sizeof(counted_before));
 }
 
 static void look(struct sim_phase *phase, uint64_t now)
@@ -61,10 +60,24 @@ static void look(struct sim_phase *phase, uint64_t now)
 	for (unsigned int core = 0; core < sim.cores; core++)
 		look_at_core(core, &phase->cores[core]);
 	soc_counters(sim.soc, &phase->soc);
-	if (!sim.maple)
+	if (!sim.device)
 		return;
-	look_at_maple(phase);
-	maple_time_statistics(sim.maple, now, &phase->maple_time);
+	look_at_device(phase);
+	sim.time->count(sim.device, now, phase->statistics);
+}
+
+/* The highest so far are no sums. */
+static void take_most(struct sim_phase *sum, const struct sim_phase *end)
+{
+	unsigned int at = 0;
+
+	for (unsigned int i = 0; sim.device && i < sim.time->statistic_count; i++) {
+		const struct mimic_time_statistic *statistic = &sim.time->statistics[i];
+
+		if (statistic->is_most)
+			memcpy(&sum->statistics[at], &end->statistics[at], statistic->values * sizeof(uint64_t));
+		at += statistic->values;
+	}
 }
 
 static void add_difference(struct sim_phase *sum, const struct sim_phase *begin, const struct sim_phase *end)
@@ -76,8 +89,7 @@ static void add_difference(struct sim_phase *sum, const struct sim_phase *begin,
 	for (size_t i = 0; i < COUNTERS; i++)
 		to[i] += until[i] - from[i];
 	sum->times++;
-	/* The only one that is no sum. */
-	sum->maple_time.outstanding_most = end->maple_time.outstanding_most;
+	take_most(sum, end);
 }
 
 static void name_phase(struct sim_phase *phase, const char *name)

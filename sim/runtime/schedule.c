@@ -40,8 +40,8 @@ static struct next_event find_event(void)
 {
 	struct next_event next = { .event = EVENT_NONE, .time = SIM_NEVER };
 
-	if (sim.maple)
-		take_earlier(&next, EVENT_DEVICE, maple_time_next(sim.maple), 0);
+	if (sim.device)
+		take_earlier(&next, EVENT_DEVICE, sim.time->next(sim.device), 0);
 	for (unsigned int core = 0; core < sim.cores; core++) {
 		take_earlier(&next, EVENT_ARRIVAL, sim.channels[core].arrival, core);
 		if (is_waiting(sim.on_core[core]))
@@ -103,7 +103,7 @@ static void do_event(const struct next_event *next)
 	case EVENT_NONE:
 		break;
 	case EVENT_DEVICE:
-		maple_time_advance(sim.maple, next->time);
+		sim.time->advance(sim.device, next->time);
 		break;
 	case EVENT_ARRIVAL:
 		sim_device_arrive(next->core);

@@ -13,29 +13,48 @@
 #include "libmimic/transport.h"
 #include "sim/runtime/internal.h"
 
-static struct mimic_device maple;
+static struct mimic_device opened;
 static bool is_open;
 
-static bool is_our_device(const char *name)
+/* Number 0 of a kind that can be in virtual time. NULL: no such device. */
+static const struct mimic_kind *kind_of(const char *name)
 {
-	return !strcmp(name, "maple") || !strcmp(name, "maple0");
+	const char *rest;
+	const struct mimic_kind *kind = mimic_kind_of_device(name, &rest);
+
+	return kind && kind->time && (!*rest || !strcmp(rest, "0")) ? kind : NULL;
+}
+
+static int no_such_device(const char *name)
+{
+	char there[128] = "";
+	size_t length = 0;
+
+	for (unsigned int i = 0; i < mimic_kind_count() && length < sizeof(there); i++) {
+		if (mimic_kinds[i]->time)
+			length += (size_t)snprintf(there + length, sizeof(there) - length, "%s%s0",
+						   length ? " or " : "", mimic_kinds[i]->name);
+	}
+	return mimic_error(-ENODEV, "device '%.64s': in virtual time there is %s and no other", name, there);
 }
 
 static int transport_open(struct mimic_device **device, const char *name, const struct mimic_options *options)
 {
+	const struct mimic_kind *kind = kind_of(name);
 	int error;
 
 	(void)options;
-	if (!is_our_device(name))
-		return mimic_error(-ENODEV, "device '%.64s': in virtual time there is maple0 and no other", name);
+	if (!kind)
+		return no_such_device(name);
 	if (is_open)
-		return mimic_error(-EBUSY, "device '%.64s': maple0 is open already", name);
-	error = sim_device_open();
+		return mimic_error(-EBUSY, "device '%.64s': %s is open already", name, opened.name);
+	error = sim_device_open(kind);
 	if (error)
 		return error;
 	is_open = true;
-	maple = (struct mimic_device){ .transport = maple.transport, .name = "maple0" };
-	*device = &maple;
+	opened = (struct mimic_device){ .transport = opened.transport };
+	snprintf(opened.name, sizeof(opened.name), "%s0", kind->name);
+	*device = &opened;
 	return 0;
 }
 
@@ -48,8 +67,8 @@ static void transport_close(struct mimic_device *device)
 	if (!self)
 		return;
 	sim_settle(self);
-	sim_phases_maple_resets();
-	maple_time_power_on(sim.maple, sim_time(self));
+	sim_phases_device_resets();
+	sim.time->power_on(sim.device, sim_time(self));
 	sim_leave();
 }
 
@@ -116,7 +135,7 @@ static ssize_t transport_load(struct mimic_device *device, const struct mimic_ac
 
 static ssize_t transport_counters(struct mimic_device *device, uint64_t *values, size_t count)
 {
-	struct mimic_model *model = maple_time_model(sim.maple);
+	struct mimic_model *model = sim.time->model(sim.device);
 	struct sim_thread *self = sim_enter();
 	ssize_t counters;
 
@@ -172,6 +191,6 @@ void sim_transport_begin(void)
 		.after_fork = after_fork,
 	};
 
-	maple.transport = &ops;
+	opened.transport = &ops;
 	mimic_transport_register(&ops);
 }

@@ -81,20 +81,36 @@ struct sim_parameters timed_parameters(void)
 	return parameters;
 }
 
+static uint64_t parameter(void *context, const char *section, const char *key)
+{
+	return sim_parameters_get(context, section, key);
+}
+
+struct maple_time_parameters timed_device_parameters(const struct sim_parameters *parameters)
+{
+	const struct mimic_time_host host = { .context = (void *)parameters, .parameter = parameter };
+	struct maple_time_parameters taken;
+
+	maple_time_parameters(&host, &taken);
+	return taken;
+}
+
 struct timed_maple *timed_new(const struct sim_parameters *parameters, const struct maple_config *config)
 {
 	struct timed_maple *timed = calloc(1, sizeof(*timed));
-	struct maple_time_host host = {
+	struct mimic_time_host host = {
 		.context = timed, .read_time = read_time, .write_time = write_time, .prefetch = prefetch,
 		.read = read_bytes, .atomic = add, .complete = complete,
 	};
+
+	struct maple_time_parameters taken = timed_device_parameters(parameters);
 
 	if (!timed)
 		return NULL;
 	timed->parameters = *parameters;
 	timed->dram = 300;
 	timed->llc = 30;
-	timed->device = maple_time_create(&timed->parameters, config, &host);
+	timed->device = maple_time_create(&taken, config, &host);
 	if (timed->device)
 		return timed;
 	free(timed);

@@ -6,7 +6,8 @@
 #ifndef TESTS_TIMED_MAPLE_H
 #define TESTS_TIMED_MAPLE_H
 
-#include "sim/maple_time.h"
+#include "devices/maple/time/maple_time.h"
+#include "sim/parameters.h"
 
 #define TIMED_OWNERS 16
 #define TIMED_LOG 4096
@@ -37,6 +38,8 @@ struct timed_maple {
 
 /* The parameters of the preset maple-fpga. */
 struct sim_parameters timed_parameters(void);
+/* What a MAPLE takes of them. */
+struct maple_time_parameters timed_device_parameters(const struct sim_parameters *parameters);
 /* `config`: as for maple_time_create(). NULL, with errno, if there is no device. */
 struct timed_maple *timed_new(const struct sim_parameters *parameters, const struct maple_config *config);
 void timed_free(struct timed_maple *timed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* DeSC as MAPLE's paper compares with it (section 5.2, Table 3): depth 64, and what sim/desc.h assumes. */
+/* DeSC as MAPLE's paper compares with it (section 5.2, Table 3): depth 64, and what devices/maple/time/desc.h assumes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -27,9 +27,26 @@ static const char *text(struct json_object *object, const char *key)
 	return value && json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
 }
 
+unsigned int sim_point_columns(struct sim_point_column columns[SIM_POINT_COLUMNS])
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < mimic_kind_count(); i++) {
+		const struct mimic_kind *kind = mimic_kinds[i];
+
+		for (const char *const *name = kind->time ? kind->time->columns : NULL; name && *name; name++) {
+			if (count < SIM_POINT_COLUMNS)
+				columns[count++] = (struct sim_point_column){ kind, *name };
+		}
+	}
+	return count;
+}
+
 static void read_phase(struct json_object *phase, struct sim_point *point)
 {
-	struct json_object *cores = part(phase, "cores"), *soc = part(phase, "soc"), *maple = part(phase, "maple");
+	struct json_object *cores = part(phase, "cores"), *soc = part(phase, "soc");
+	struct sim_point_column columns[SIM_POINT_COLUMNS];
+	unsigned int column_count = sim_point_columns(columns);
 	size_t count = json_object_is_type(cores, json_type_array) ? json_object_array_length(cores) : 0;
 
 	memset(point, 0, sizeof(*point));
@@ -46,11 +63,8 @@ static void read_phase(struct json_object *phase, struct sim_point *point)
 #define _(name, meaning) point->soc.name = number(soc, #name);
 	SOC_COUNTERS(_)
 #undef _
-	point->produced = number(maple, "produced");
-	point->consumed = number(maple, "consumed");
-	point->fetched = number(maple, "fetched");
-	point->prefetched = number(maple, "prefetched");
-	point->tlb_misses = number(maple, "tlb_misses");
+	for (unsigned int i = 0; i < column_count; i++)
+		point->device[i] = number(part(phase, columns[i].kind->name), columns[i].counter);
 }
 
 int tool_sim_point_read(const char *path, struct sim_point *points, unsigned int room)

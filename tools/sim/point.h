@@ -5,7 +5,10 @@
 
 #include <stdint.h>
 
+#include "libmimic/base/kinds.h"
 #include "sim/soc.h"
+
+#define SIM_POINT_COLUMNS 64
 
 /* Of one phase. */
 struct sim_point {
@@ -14,8 +17,17 @@ struct sim_point {
 	uint64_t uncosted;
 	struct soc_core_counters cores;	/* sums */
 	struct soc_counters soc;
-	uint64_t produced, consumed, fetched, prefetched, tlb_misses;	/* words and so on, of the device */
+	uint64_t device[SIM_POINT_COLUMNS];	/* sim_point_columns() */
 };
+
+/* What a device has counted: columns of each kind that can be in virtual time (struct mimic_time). */
+struct sim_point_column {
+	const struct mimic_kind *kind;
+	const char *counter;
+};
+
+/* Returns how many there are. */
+unsigned int sim_point_columns(struct sim_point_column columns[SIM_POINT_COLUMNS]);
 
 /*
  * Up to `room` phases of a report. How many there are; -EINVAL: it is no report; -EPROTO: the

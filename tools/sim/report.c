@@ -33,12 +33,10 @@ static double ratio(uint64_t part, uint64_t all)
 	return all ? (double)part / (double)all : 0;
 }
 
-static uint64_t maple_counter(const struct sim_phase *phase, const char *name)
+/* NULL: the program has opened no device. */
+static const struct mimic_kind *kind_of(const struct sim_setup *setup)
 {
-	for (size_t i = 0; i < mimic_kind_maple.counter_count; i++)
-		if (!strcmp(mimic_kind_maple.counters[i], name))
-			return phase->maple[i];
-	return 0;
+	return mimic_kind_find(setup->kind, strnlen(setup->kind, sizeof(setup->kind)));
 }
 
 /* --- text -------------------------------------------------------------------------------------------- */
@@ -78,33 +76,10 @@ static void print_memory(FILE *file, const struct sim_phase *phase)
 		(unsigned long long)soc->mshr_stalls);
 }
 
-static void print_maple(FILE *file, const struct sim_phase *phase)
-{
-	const struct maple_time_statistics *time = &phase->maple_time;
-	uint64_t hits = maple_counter(phase, "tlb_hits"), misses = maple_counter(phase, "tlb_misses");
-
-	if (!maple_counter(phase, "stores") && !maple_counter(phase, "loads") && !maple_counter(phase, "produced"))
-		return;
-	fprintf(file, "  MAPLE %llu words produced, %llu consumed, %llu fetched, %llu prefetched; TLB %.2f %% hit; "
-		"loads on their way %.2f, at most %llu\n",
-		(unsigned long long)maple_counter(phase, "produced"), (unsigned long long)maple_counter(phase, "consumed"),
-		(unsigned long long)maple_counter(phase, "fetched"), (unsigned long long)maple_counter(phase, "prefetched"),
-		percent(hits, hits + misses), ratio(time->outstanding, time->cycles),
-		(unsigned long long)time->outstanding_most);
-	fprintf(file, "        waited for: pipe %llu, issue %llu, walks %llu cycles\n", (unsigned long long)time->pipe,
-		(unsigned long long)time->issue, (unsigned long long)time->walks);
-	for (unsigned int i = 0; i < MAPLE_MAX_QUEUES; i++) {
-		if (!time->occupancy[i] && !time->full[i] && !time->empty[i])
-			continue;
-		fprintf(file, "        queue %u: %.2f words, full %llu, empty %llu cycles\n", i,
-			ratio(time->occupancy[i], time->cycles), (unsigned long long)time->full[i],
-			(unsigned long long)time->empty[i]);
-	}
-}
-
 int tool_sim_report_text(FILE *file, const struct sim_report *report)
 {
 	const struct sim_setup *setup = report->setup;
+	const struct mimic_kind *kind = kind_of(setup);
 
 	fprintf(file, "%s on %s: %s; %u thread%s, %llu pages\n", report->program, report->soc, end_text(setup),
 		setup->threads, setup->threads == 1 ? "" : "s", (unsigned long long)setup->frames);
@@ -117,7 +92,8 @@ int tool_sim_report_text(FILE *file, const struct sim_report *report)
 		fputc('\n', file);
 		print_cores(file, setup, phase);
 		print_memory(file, phase);
-		print_maple(file, phase);
+		if (kind)
+			kind->time->print(file, phase->counters, phase->statistics);
 	}
 	if (setup->lost_phases)
 		fprintf(file, "%u phases found no room\n", setup->lost_phases);
@@ -153,13 +129,36 @@ static struct json_object *core_json(uint64_t number, const struct sim_core_repo
 	return object;
 }
 
-static void add_queue(struct json_object *object, const char *name, const uint64_t *values)
+static void add_values(struct json_object *object, const struct mimic_time_statistic *statistic, const uint64_t *values)
 {
-	struct json_object *array = json_object_new_array();
+	struct json_object *array;
 
-	for (unsigned int i = 0; i < MAPLE_MAX_QUEUES; i++)
+	if (statistic->values == 1) {
+		add_number(object, statistic->name, *values);
+		return;
+	}
+	array = json_object_new_array();
+	for (unsigned int i = 0; i < statistic->values; i++)
 		json_object_array_add(array, json_object_new_uint64(values[i]));
-	json_object_object_add(object, name, array);
+	json_object_object_add(object, statistic->name, array);
+}
+
+/* Two objects: what the model has counted, and what its time has. */
+static void add_device(struct json_object *object, const struct mimic_kind *kind, const struct sim_phase *phase)
+{
+	const struct mimic_time *time = kind->time;
+	struct json_object *part = add_object(object, kind->name);
+	char name[32];
+	unsigned int at = 0;
+
+	for (size_t i = 0; i < kind->counter_count; i++)
+		add_number(part, kind->counters[i], phase->counters[i]);
+	snprintf(name, sizeof(name), "%s_time", kind->name);
+	part = add_object(object, name);
+	for (unsigned int i = 0; i < time->statistic_count; i++) {
+		add_values(part, &time->statistics[i], &phase->statistics[at]);
+		at += time->statistics[i].values;
+	}
 }
 
 static struct json_object *phase_json(const struct sim_setup *setup, const struct sim_phase *phase)
@@ -176,18 +175,8 @@ static struct json_object *phase_json(const struct sim_setup *setup, const struc
 #define _(name, meaning) add_number(part, #name, phase->soc.name);
 	SOC_COUNTERS(_)
 #undef _
-	if (!setup->maple_counters)
-		return object;
-	part = add_object(object, "maple");
-	for (uint32_t i = 0; i < setup->maple_counters && i < mimic_kind_maple.counter_count; i++)
-		add_number(part, mimic_kind_maple.counters[i], phase->maple[i]);
-	part = add_object(object, "maple_time");
-#define _(name, meaning) add_number(part, #name, phase->maple_time.name);
-	MAPLE_TIME_STATISTICS(_)
-#undef _
-#define _(name, meaning) add_queue(part, #name, phase->maple_time.name);
-	MAPLE_TIME_QUEUE_STATISTICS(_)
-#undef _
+	if (kind_of(setup))
+		add_device(object, kind_of(setup), phase);
 	return object;
 }
 

@@ -17,20 +17,19 @@
 
 #include "tools/sim/sim.h"
 
-#define DEFAULT_SOC "maple-fpga"
 
 static const char usage[] =
 	"Usage: mimic sim [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
 	"Runs PROGRAM in virtual time: its threads are the cores of a modelled SoC with caches,\n"
-	"memory and MAPLE. PROGRAM is compiled with the flags that mimic cflags prints. When it\n"
+	"memory and a device. PROGRAM is compiled with the flags that mimic cflags prints. When it\n"
 	"ends, what it took is shown on standard error. docs/timing.md says what is modelled.\n\n"
-	"  --soc NAME         maple-fpga (default), maple-sim, or an INI file\n"
+	"  --soc NAME         " SIM_PRESET_DEFAULT " (default), " SIM_PRESET_OTHER ", or an INI file\n"
 	"  --cores N          as --set core.count=N; each thread has a core\n"
 	"  --set KEY=VALUE    changes a parameter, such as l2.size=256K; may be given several times\n"
 	"  --costs FILE       CSV of instructions per loop in place of mimic's own; may be given\n"
 	"                     several times\n"
 	"  --cycles N         end it with status 2 after so many cycles\n"
-	"  --trace FILE       what MAPLE does, for https://ui.perfetto.dev; a microsecond there is a cycle\n"
+	"  --trace FILE       what the device does, for https://ui.perfetto.dev; a microsecond there is a cycle\n"
 	"  --json             the report as JSON, on standard output\n"
 	"  -o, --output FILE  the report to FILE\n"
 	"  --randomize        let the system put code and data anywhere, which changes no result\n"
@@ -90,7 +89,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 static int make_parameters(const struct options *options, struct sim_parameters *parameters)
 {
 	char why[256] = "", cores[64];
-	int error = sim_parameters_load(parameters, options->soc ? options->soc : DEFAULT_SOC, why, sizeof(why));
+	int error = sim_parameters_load(parameters, options->soc ? options->soc : SIM_PRESET_DEFAULT, why, sizeof(why));
 
 	if (!error && options->cores) {
 		snprintf(cores, sizeof(cores), "core.count=%s", options->cores);
@@ -226,7 +225,7 @@ static int write_report(const struct options *options, FILE *file, const char *p
 {
 	const struct sim_report report = {
 		.program = program,
-		.soc = options->soc ? options->soc : DEFAULT_SOC,
+		.soc = options->soc ? options->soc : SIM_PRESET_DEFAULT,
 		.setup = shared->setup,
 	};
 	int error;

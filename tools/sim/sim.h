@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "libmimic/base/kinds.h"
 #include "sim/setup.h"
 #include "tools/common/tools.h"
 

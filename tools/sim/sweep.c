@@ -25,7 +25,7 @@ static const char usage[] =
 	"Runs mimic sim PROGRAM for each combination of values, on all processors, and writes one CSV\n"
 	"with what each has counted.\n\n"
 	"  --set KEY=V,V,...  values of a parameter, such as l2.size=32K,64K; may be given several times\n"
-	"  --soc NAME,...     maple-fpga, maple-sim, or INI files\n"
+	"  --soc NAME,...     " SIM_PRESET_DEFAULT ", " SIM_PRESET_OTHER ", or INI files\n"
 	"  --cores N,...      numbers of cores\n"
 	"  -j, --jobs N       runs at a time (default: as many as processors)\n"
 	"  -o, --output FILE  the CSV to FILE, not to standard output\n"
@@ -94,7 +94,7 @@ static bool takes_some_value(const struct axis *axis, char *why, size_t size)
 		char *assignment;
 		int error;
 
-		if (sim_parameters_load(&parameters, "maple-fpga", why, size) ||
+		if (sim_parameters_load(&parameters, SIM_PRESET_DEFAULT, why, size) ||
 		    asprintf(&assignment, "%s%s", axis->key, axis->values[i]) < 0)
 			return false;
 		error = sim_parameters_set(&parameters, assignment, why, size);
@@ -291,6 +291,9 @@ static int run_points(struct sweep *sweep, unsigned int at_once)
 
 static void print_header(FILE *file, const struct sweep *sweep)
 {
+	struct sim_point_column columns[SIM_POINT_COLUMNS];
+	unsigned int count = sim_point_columns(columns);
+
 	for (size_t i = 0; i < sweep->axis_count; i++) {
 		const struct axis *axis = &sweep->axes[i];
 
@@ -302,7 +305,9 @@ static void print_header(FILE *file, const struct sweep *sweep)
 	SOC_CORE_COUNTERS(_)
 	SOC_COUNTERS(_)
 #undef _
-	fputs(",maple_produced,maple_consumed,maple_fetched,maple_prefetched,maple_tlb_misses\n", file);
+	for (unsigned int i = 0; i < count; i++)
+		fprintf(file, ",%s_%s", columns[i].kind->name, columns[i].counter);
+	fputc('\n', file);
 }
 
 static void print_keys(FILE *file, const struct sweep *sweep, size_t number)
@@ -313,6 +318,9 @@ static void print_keys(FILE *file, const struct sweep *sweep, size_t number)
 
 static void print_point(FILE *file, const struct sim_point *point)
 {
+	struct sim_point_column columns[SIM_POINT_COLUMNS];
+	unsigned int count = sim_point_columns(columns);
+
 	fprintf(file, "ok,%s,%llu,%llu", point->phase, (unsigned long long)point->cycles,
 		(unsigned long long)point->uncosted);
 #define _(name, meaning) fprintf(file, ",%llu", (unsigned long long)point->cores.name);
@@ -321,9 +329,9 @@ static void print_point(FILE *file, const struct sim_point *point)
 #define _(name, meaning) fprintf(file, ",%llu", (unsigned long long)point->soc.name);
 	SOC_COUNTERS(_)
 #undef _
-	fprintf(file, ",%llu,%llu,%llu,%llu,%llu\n", (unsigned long long)point->produced,
-		(unsigned long long)point->consumed, (unsigned long long)point->fetched,
-		(unsigned long long)point->prefetched, (unsigned long long)point->tlb_misses);
+	for (unsigned int i = 0; i < count; i++)
+		fprintf(file, ",%llu", (unsigned long long)point->device[i]);
+	fputc('\n', file);
 }
 
 /* What the point's command said; its first line. */

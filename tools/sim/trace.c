@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The trace of mimic sim: what MAPLE has written down, as mimic trace shows it. */
+/* The trace of mimic sim: what the device has written down, as mimic trace shows it. */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -66,11 +66,12 @@ static void complete(void *context, uint64_t owner, uint64_t data, uint64_t time
 
 static int open_device(const char *configuration, bool walks)
 {
-	const struct maple_time_host host = {
+	const struct mimic_time_host host = {
 		.read_time = read_time, .write_time = write_time, .prefetch = prefetch,
 		.read = read_bytes, .atomic = do_atomic, .complete = complete,
 	};
 	struct sim_parameters parameters = timed_parameters();
+	struct maple_time_parameters taken;
 	struct maple_config config;
 	int error = maple_config_profile(&config, configuration);
 
@@ -78,7 +79,8 @@ static int open_device(const char *configuration, bool walks)
 		return error;
 	parameters.maple_translation = walks;
 	memory = self_memory();
-	device = maple_time_create(&parameters, &config, &host);
+	taken = timed_device_parameters(&parameters);
+	device = maple_time_create(&taken, &config, &host);
 	return device ? 0 : -errno;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* What will happen, ordered by time: a binary heap of fixed size. */
-#include "sim/maple_time_internal.h"
+#include "devices/maple/time/internal.h"
 
 static bool is_before(const struct event *a, const struct event *b)
 {

@@ -2,21 +2,22 @@
 /*
  * The state of one timed MAPLE, and what its files call of each other.
  *
- *   maple_time.c             creation, time
- *   maple_time_access.c      accesses, what waits
- *   maple_time_events.c      what will happen, ordered by time
- *   maple_time_memory.c      the model's memory port and its pace
- *   maple_time_lima.c        the pace of LIMA
- *   maple_time_statistics.c  what is counted beside the model's counters
- *   desc.c                   how a DeSC differs (desc.h)
+ *   maple_time.c  creation, time
+ *   access.c      accesses, what waits
+ *   events.c      what will happen, ordered by time
+ *   memory.c      the model's memory port and its pace
+ *   lima.c        the pace of LIMA
+ *   statistics.c  what is counted beside the model's counters
+ *   kind.c        as struct mimic_kind has it
+ *   desc.c        how a DeSC differs (desc.h)
  *
  * The model works at the cycle in which an operation takes or frees slots of its queue;
  * the cycles before and after that are added here.
  */
-#ifndef MIMIC_SIM_MAPLE_TIME_INTERNAL_H
-#define MIMIC_SIM_MAPLE_TIME_INTERNAL_H
+#ifndef MIMIC_MAPLE_TIME_INTERNAL_H
+#define MIMIC_MAPLE_TIME_INTERNAL_H
 
-#include "sim/maple_time.h"
+#include "devices/maple/time/maple_time.h"
 
 #define MAPLE_TIME_ACCESSES 64		/* held back at once; more are not held back */
 #define MAPLE_TIME_EVENTS (MAPLE_MAX_WORDS + MAPLE_TIME_ACCESSES + 4 * MAPLE_MAX_QUEUES)
@@ -103,9 +104,9 @@ struct step_time {
 };
 
 struct maple_time {
-	struct sim_parameters parameters;
+	struct maple_time_parameters parameters;
 	struct maple_time_pipes pipes;
-	struct maple_time_host host;
+	struct mimic_time_host host;
 	struct mimic_pace pace;
 	struct mimic_model *model;
 	unsigned int queue_count;
@@ -160,7 +161,7 @@ static inline uint64_t next_word(const struct maple_time *device, unsigned int q
 	return first + level;
 }
 
-/* maple_time_events.c */
+/* events.c */
 /* false: there is no room. */
 bool event_add(struct maple_time *device, const struct event *event);
 /* The earliest, NULL: none. Gone with the next change. */
@@ -169,7 +170,7 @@ void event_take(struct maple_time *device, struct event *event);
 /* Drops accesses of `owner` that are held back. */
 void event_drop(struct maple_time *device, uint64_t owner);
 
-/* maple_time_access.c */
+/* access.c */
 /* The model's complete(). */
 void maple_time_complete(void *context, uint64_t owner, uint64_t data);
 /* DeSC: does this store have to wait for a value's room, or for a load to end? Then it is held. */
@@ -182,14 +183,14 @@ void let_in_held(struct maple_time *device);
 uint64_t words_ready_at(const struct maple_time *device, unsigned int queue, uint64_t first, unsigned int count);
 void mark_ready(struct maple_time *device, unsigned int queue, uint64_t first, unsigned int count, uint64_t time);
 
-/* maple_time_memory.c */
+/* memory.c */
 struct mimic_memory maple_time_memory(struct maple_time *device);
 struct mimic_pace maple_time_pace(struct maple_time *device);
 void maple_time_fill(struct maple_time *device, const struct event *event);
 /* A request of the step leaves; walks that it needed come first. */
 uint64_t step_walks(struct maple_time *device, uint64_t time);
 
-/* maple_time_lima.c */
+/* lima.c */
 bool step_is_lima(enum maple_step step);
 size_t lima_begin(struct maple_time *device, unsigned int queue, enum maple_step step, size_t count);
 void lima_end(struct maple_time *device, unsigned int queue, enum maple_step step, size_t count);
@@ -197,7 +198,7 @@ uint64_t lima_chunk_issue(struct maple_time *device);
 void lima_forget(struct maple_time *device, unsigned int queue);
 void lima_go_on(struct maple_time *device, unsigned int queue);
 
-/* maple_time_statistics.c */
+/* statistics.c */
 /* Before anything changes at a later time. */
 void count_until(struct maple_time *device, uint64_t now);
 

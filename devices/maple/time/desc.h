@@ -3,21 +3,21 @@
  * DeSC (Ham et al., MICRO 2015) as MAPLE's paper compares with it (section 5.2): queues
  * between pairs of cores, beside the cores, with loads that only the queue waits for.
  *
- * It is driven as a timed MAPLE (sim/maple_time.h): the same operations, so that the same
+ * It is driven as a timed MAPLE (devices/maple/time/maple_time.h): the same operations, so that the same
  * programs run. What differs, all of it an assumption but the depth:
  *   - no pipe of its own: desc.latency is the whole way between a core and its queue
  *   - a queue holds desc.queue_entries values, of 4 or 8 bytes
  *   - desc.terminal_loads loads of a producer are on their way at most
  *   - loads go through the L2, as other loads of that core; one a cycle
  */
-#ifndef MIMIC_SIM_DESC_H
-#define MIMIC_SIM_DESC_H
+#ifndef MIMIC_MAPLE_TIME_DESC_H
+#define MIMIC_MAPLE_TIME_DESC_H
 
-#include "sim/maple_time_internal.h"
+#include "devices/maple/time/internal.h"
 
-struct maple_time_pipes desc_pipes(const struct sim_parameters *parameters);
+struct maple_time_pipes desc_pipes(const struct maple_time_parameters *parameters);
 /* The configuration of a model that can be one; the size code of its queues, whatever a program asks for. */
-void desc_config(const struct sim_parameters *parameters, struct maple_config *config, int *size_code);
+void desc_config(const struct maple_time_parameters *parameters, struct maple_config *config, int *size_code);
 /* May this store enter its queue? */
 bool desc_has_room(const struct maple_time *device, unsigned int queue, const struct mimic_access *access);
 /* A store was done: its words are those from `first_word` on. */

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "sim/maple_time_internal.h"
+#include "devices/maple/time/internal.h"
 
 #define WALK_LEVELS 3	/* Sv39: maple-mmio.md, A9 */
 
@@ -58,7 +58,7 @@ static uint64_t issue(struct maple_time *device)
 /* A load of 8 bytes that is aligned to 4 only is two requests, one right after the other. */
 static uint64_t load_time(struct maple_time *device, uint64_t address, unsigned int size, uint64_t time)
 {
-	const struct maple_time_host *host = &device->host;
+	const struct mimic_time_host *host = &device->host;
 	bool through_l2 = is_through_l2(device);
 	uint64_t first;
 
@@ -101,7 +101,7 @@ static long gather(void *context, const uint64_t *addresses, size_t count, unsig
 		   uint64_t tag, uint64_t *values)
 {
 	struct maple_time *device = device_of(context);
-	const struct maple_time_host *host = &device->host;
+	const struct mimic_time_host *host = &device->host;
 
 	for (size_t i = 0; i < count; i++) {
 		values[i] = 0;
@@ -115,7 +115,7 @@ static long gather(void *context, const uint64_t *addresses, size_t count, unsig
 
 void maple_time_fill(struct maple_time *device, const struct event *event)
 {
-	const struct maple_time_host *host = &device->host;
+	const struct mimic_time_host *host = &device->host;
 	uint64_t value = 0;
 	int error = host->read(host->context, event->address, &value, event->size);
 
@@ -128,7 +128,7 @@ void maple_time_fill(struct maple_time *device, const struct event *event)
 static int read_bytes(void *context, uint64_t address, void *buffer, size_t size)
 {
 	struct maple_time *device = device_of(context);
-	const struct maple_time_host *host = &device->host;
+	const struct mimic_time_host *host = &device->host;
 	struct step_time *step = &device->step;
 	int error = host->read(host->context, address, buffer, (unsigned int)size);
 	uint64_t time;
@@ -151,7 +151,7 @@ static int do_atomic(void *context, uint64_t address, enum mimic_atomic operatio
 		     uint32_t expected, uint32_t *old)
 {
 	struct maple_time *device = device_of(context);
-	const struct maple_time_host *host = &device->host;
+	const struct mimic_time_host *host = &device->host;
 	int error = host->atomic(host->context, address, operation, operand, expected, old);
 
 	if (error || !device->step.is_on)

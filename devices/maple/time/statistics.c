@@ -2,7 +2,7 @@
 /* What a timed MAPLE counts beside the model's counters. */
 #include <string.h>
 
-#include "sim/maple_time_internal.h"
+#include "devices/maple/time/internal.h"
 
 /* Adds what has passed since the last change. */
 static void add_passed(const struct maple_time *device, uint64_t now, struct maple_time_statistics *statistics)

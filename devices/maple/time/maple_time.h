@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * MAPLE in cycles: the model of devices/maple, its pipelines and its memory in time.
- * With desc.enabled the same calls drive a DeSC (sim/desc.h).
+ * With desc.enabled the same calls drive a DeSC (desc.h).
  *
  * `now` never goes back over all calls. Data is right at every moment: a word that a
  * consumer gets is the one that memory held when its fetch was done.
  */
-#ifndef MIMIC_SIM_MAPLE_TIME_H
-#define MIMIC_SIM_MAPLE_TIME_H
+#ifndef MIMIC_MAPLE_TIME_H
+#define MIMIC_MAPLE_TIME_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "devices/maple/maple_model.h"
-#include "sim/parameters.h"
+#include "devices/time.h"
 
 /* Cycles of round_trip that are the device's own pipe: the way there and back is the rest. */
 #define MAPLE_TIME_LOAD_PIPE 3
@@ -21,30 +21,36 @@
 
 struct maple_time;
 
-/* What it asks of whoever drives it. Addresses are virtual ones of the program. */
-struct maple_time_host {
-	void *context;
-	/* When the data of a read would be there; through_l2: at the LLC, else past it. */
-	uint64_t (*read_time)(void *context, uint64_t address, unsigned int size, bool through_l2, uint64_t now);
-	uint64_t (*write_time)(void *context, uint64_t address, unsigned int size, uint64_t now);
-	void (*prefetch)(void *context, uint64_t address, uint64_t now);
-	/* The bytes themselves. 0 or -EFAULT; on -EFAULT the buffer holds what could be read, then zeros. */
-	int (*read)(void *context, uint64_t address, void *buffer, unsigned int size);
-	int (*atomic)(void *context, uint64_t address, enum mimic_atomic operation, uint32_t operand,
-		      uint32_t expected, uint32_t *old);
-	/* The access of `owner` that waited has its answer, which leaves the device at `time`: not before now. */
-	void (*complete)(void *context, uint64_t owner, uint64_t data, uint64_t time);
-	/* A hang of the hardware, in words. May be NULL. */
-	void (*report)(void *context, const char *text);
+/* What it takes of the parameters of a modelled SoC. _(section, key) */
+#define MAPLE_TIME_PARAMETERS(_) \
+	_(maple, store_interval) \
+	_(maple, pointer_interval) \
+	_(maple, lima_interval) \
+	_(maple, queues) \
+	_(maple, queue_entries) \
+	_(maple, lima_chunks) \
+	_(maple, translation) \
+	_(maple, tlb_entries) \
+	_(maple, walk) \
+	_(desc, enabled) \
+	_(desc, queue_entries) \
+	_(desc, terminal_loads)
+
+struct maple_time_parameters {
+#define _(section, key) uint64_t section##_##key;
+	MAPLE_TIME_PARAMETERS(_)
+#undef _
 };
+
+void maple_time_parameters(const struct mimic_time_host *host, struct maple_time_parameters *parameters);
 
 /*
  * `config` NULL: of the parameters; a program that asks for queues of 32 words, which is
  * what libmaple does unless told otherwise, gets queues of maple.queue_entries. NULL with
  * errno: EINVAL if no size code of INIT says queue_entries.
  */
-struct maple_time *maple_time_create(const struct sim_parameters *parameters, const struct maple_config *config,
-				     const struct maple_time_host *host);
+struct maple_time *maple_time_create(const struct maple_time_parameters *parameters,
+				     const struct maple_config *config, const struct mimic_time_host *host);
 void maple_time_destroy(struct maple_time *device);
 
 /*
@@ -74,17 +80,17 @@ struct mimic_model *maple_time_model(struct maple_time *device);
 	_(full, "cycles in which a store waited for room") \
 	_(empty, "cycles in which a load waited for data")
 
-/* _(name, meaning) */
+/* _(name, it is the highest so far and no sum, meaning) */
 #define MAPLE_TIME_STATISTICS(_) \
-	_(cycles, "of which occupancy is the sum") \
-	_(pipe, "cycles in which accesses waited for a pipeline") \
-	_(issue, "cycles in which loads of pointers waited to be issued") \
-	_(walks, "cycles in which the pipeline waited for a walk") \
-	_(outstanding, "loads on their way, times cycles") \
-	_(outstanding_most, "loads on their way at once, at most")
+	_(cycles, false, "of which occupancy is the sum") \
+	_(pipe, false, "cycles in which accesses waited for a pipeline") \
+	_(issue, false, "cycles in which loads of pointers waited to be issued") \
+	_(walks, false, "cycles in which the pipeline waited for a walk") \
+	_(outstanding, false, "loads on their way, times cycles") \
+	_(outstanding_most, true, "loads on their way at once, at most")
 
 struct maple_time_statistics {
-#define _(name, meaning) uint64_t name;
+#define _(name, is_most, meaning) uint64_t name;
 	MAPLE_TIME_STATISTICS(_)
 #undef _
 #define _(name, meaning) uint64_t name[MAPLE_MAX_QUEUES];
@@ -95,5 +101,8 @@ struct maple_time_statistics {
 void maple_time_statistics(const struct maple_time *device, uint64_t now, struct maple_time_statistics *statistics);
 /* They begin at 0 again; the model's counters do not. */
 void maple_time_clear_statistics(struct maple_time *device, uint64_t now);
+
+/* All this as struct mimic_kind has it. */
+extern const struct mimic_time maple_kind_time;
 
 #endif

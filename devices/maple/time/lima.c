@@ -3,7 +3,7 @@
  * The pace of LIMA: chunks of B come when memory has them, and their words go on one by
  * one: one in lima_interval cycles of a queue, one a cycle of all queues together.
  */
-#include "sim/maple_time_internal.h"
+#include "devices/maple/time/internal.h"
 
 bool step_is_lima(enum maple_step step)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Accesses to a timed MAPLE: when they enter a pipe, and when their answers leave it. */
-#include "sim/desc.h"
+#include "devices/maple/time/desc.h"
 
 #define READY_MARGIN 4		/* words that one store can push */
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-#include "sim/desc.h"
+#include "devices/maple/time/desc.h"
 
 #define VALUE_WORDS 2		/* of a value, at most */
 #define LARGEST_CODE 7		/* 128 words */
 #define LARGEST_WORDS 128	/* room for 64 values, which is the maximum of desc.queue_entries */
 
-struct maple_time_pipes desc_pipes(const struct sim_parameters *parameters)
+struct maple_time_pipes desc_pipes(const struct maple_time_parameters *parameters)
 {
 	return (struct maple_time_pipes){
 		.store_interval = 1, .pointer_interval = 1, .through_l2 = true,
@@ -14,7 +14,7 @@ struct maple_time_pipes desc_pipes(const struct sim_parameters *parameters)
 	};
 }
 
-void desc_config(const struct sim_parameters *parameters, struct maple_config *config, int *size_code)
+void desc_config(const struct maple_time_parameters *parameters, struct maple_config *config, int *size_code)
 {
 	maple_config_profile(config, "paper");
 	config->queues = (unsigned int)parameters->maple_queues;

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "sim/desc.h"
+#include "devices/maple/time/desc.h"
 
 #define REPLY_CYCLES 1		/* "config reply 1" */
 #define VISIBLE_CYCLES 3	/* "produce to waiting consumer 6", of which a load's pipe is 3 */
@@ -139,7 +139,7 @@ static int size_code_of(uint64_t words)
 }
 
 /* A program sizes its queues by what IDENTIFY says: there are words for all queues of the usual 32. */
-static int config_of(const struct sim_parameters *parameters, struct maple_config *config, int *size_code)
+static int config_of(const struct maple_time_parameters *parameters, struct maple_config *config, int *size_code)
 {
 	uint64_t entries = parameters->maple_queue_entries;
 	uint64_t words = parameters->maple_queues * (entries > 32 ? entries : 32);
@@ -153,7 +153,7 @@ static int config_of(const struct sim_parameters *parameters, struct maple_confi
 	return *size_code < 0 ? -EINVAL : 0;
 }
 
-static struct maple_time_pipes maple_pipes(const struct sim_parameters *parameters)
+static struct maple_time_pipes maple_pipes(const struct maple_time_parameters *parameters)
 {
 	return (struct maple_time_pipes){
 		.reply = REPLY_CYCLES, .load = MAPLE_TIME_LOAD_PIPE, .visible = VISIBLE_CYCLES,
@@ -165,7 +165,7 @@ static struct maple_time_pipes maple_pipes(const struct sim_parameters *paramete
 
 static int configure(struct maple_time *device, const struct maple_config *given, struct maple_config *config)
 {
-	const struct sim_parameters *parameters = &device->parameters;
+	const struct maple_time_parameters *parameters = &device->parameters;
 
 	device->size_code = device->any_size_code = -1;
 	device->pipes = parameters->desc_enabled ? desc_pipes(parameters) : maple_pipes(parameters);
@@ -179,8 +179,15 @@ static int configure(struct maple_time *device, const struct maple_config *given
 	return 0;
 }
 
-struct maple_time *maple_time_create(const struct sim_parameters *parameters, const struct maple_config *given,
-				     const struct maple_time_host *host)
+void maple_time_parameters(const struct mimic_time_host *host, struct maple_time_parameters *parameters)
+{
+#define _(section, key) parameters->section##_##key = host->parameter(host->context, #section, #key);
+	MAPLE_TIME_PARAMETERS(_)
+#undef _
+}
+
+struct maple_time *maple_time_create(const struct maple_time_parameters *parameters, const struct maple_config *given,
+				     const struct mimic_time_host *host)
 {
 	struct maple_time *device = calloc(1, sizeof(*device));
 	struct mimic_host model_host = { .context = device, .complete = maple_time_complete, .report = report };

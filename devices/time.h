@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A device in cycles, for virtual time: the model, with its pipelines and its memory in
+ * time. A kind that has this (kind->time) can be beside the cores of a modelled SoC
+ * (sim/runtime).
+ *
+ * `now` never goes back over all calls. Data is right at every moment: what a program gets
+ * is what memory held when it was read.
+ */
+#ifndef MIMIC_DEVICES_TIME_H
+#define MIMIC_DEVICES_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "devices/model.h"
+
+/* What a device asks of its driver. Addresses are virtual ones of the program. */
+struct mimic_time_host {
+	void *context;
+	/* Of the modelled SoC, when the device is created. */
+	uint64_t (*parameter)(void *context, const char *section, const char *key);
+	/* When the data of a read would be there; through_l2: at the LLC, else past it. */
+	uint64_t (*read_time)(void *context, uint64_t address, unsigned int size, bool through_l2, uint64_t now);
+	uint64_t (*write_time)(void *context, uint64_t address, unsigned int size, uint64_t now);
+	void (*prefetch)(void *context, uint64_t address, uint64_t now);
+	/* The bytes themselves. 0 or -EFAULT; on -EFAULT the buffer holds what could be read, then zeros. */
+	int (*read)(void *context, uint64_t address, void *buffer, unsigned int size);
+	int (*atomic)(void *context, uint64_t address, enum mimic_atomic operation, uint32_t operand,
+		      uint32_t expected, uint32_t *old);
+	/* The access of `owner` that waited has its answer, which leaves the device at `time`: not before now. */
+	void (*complete)(void *context, uint64_t owner, uint64_t data, uint64_t time);
+	/* A hang of the hardware, in words. May be NULL. */
+	void (*report)(void *context, const char *text);
+};
+
+/* What a device counts beside the model's counters. */
+struct mimic_time_statistic {
+	const char *name;
+	unsigned int values;	/* one, or one for each of its queues or the like */
+	bool is_most;		/* the highest so far, and no sum */
+};
+
+#define MIMIC_TIME_VALUES_MAX 64	/* of all statistics of a kind */
+
+struct mimic_timed;
+
+struct mimic_time {
+	/* With the host's parameters. NULL with errno. */
+	struct mimic_timed *(*create)(const struct mimic_time_host *host);
+	void (*destroy)(struct mimic_timed *device);
+	/*
+	 * An access reaches the device at `now`. true: its answer (a load's in access->data)
+	 * or acknowledgement leaves the device at *done. false: it waits; complete() will be called.
+	 * All work up to `now` is done before, so complete() may be called for others.
+	 */
+	bool (*access)(struct mimic_timed *device, struct mimic_access *access, uint64_t now, uint64_t *done);
+	void (*owner_gone)(struct mimic_timed *device, uint64_t owner, uint64_t now);
+	/* As after power-on. What waits is completed with 0. */
+	void (*power_on)(struct mimic_timed *device, uint64_t now);
+	/* Does all work up to and including `now`. */
+	void (*advance)(struct mimic_timed *device, uint64_t now);
+	/* When it next does something by itself; UINT64_MAX: only after another access. */
+	uint64_t (*next)(const struct mimic_timed *device);
+	/* The model inside: for its state, its counters, its trace. Not to be driven past these calls. */
+	struct mimic_model *(*model)(struct mimic_timed *device);
+
+	const struct mimic_time_statistic *statistics;
+	unsigned int statistic_count;
+	/* In the order of statistics[]. `now` not before that of any call. */
+	void (*count)(const struct mimic_timed *device, uint64_t now, uint64_t *values);
+	/* What of the device's counters and statistics people want to see of a phase, as lines of text. */
+	void (*print)(FILE *file, const uint64_t *counters, const uint64_t *values);
+	/* Counters that a sweep has columns for, up to a NULL. */
+	const char *const *columns;
+};
+
+#endif
