@@ -7,7 +7,7 @@
 #ifndef MIMIC_TRANSPORT_H
 #define MIMIC_TRANSPORT_H
 
-#include "libmimic/base/kinds.h"
+#include "devices/kind.h"
 #include "libmimic/mimic.h"
 
 struct mimic_device {

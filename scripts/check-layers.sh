@@ -20,7 +20,7 @@ xargs grep -H '^#include "' < "$work/sources" |
 awk 'FILENAME == ARGV[1] { is_source[$1] = 1; next }
 	{
 		folder = $1; sub(/[^\/]*$/, "", folder)
-		n = split("|include/|libmaple/|libdare/|libvirgo/|" folder, before, "|")
+		n = split(folder "||include/|libmaple/|libdare/|libvirgo/", before, "|")
 		for (i = 1; i <= n; i++)
 			if (is_source[before[i] $2]) { print $1, before[i] $2, "#include"; next }
 	}' "$work/sources" "$work/includes" > "$work/uses"
@@ -32,7 +32,7 @@ awk 'FILENAME == ARGV[1] { is_source[$1] = 1; next }
 		if (!is_source[file]) next;		# left from before it was moved
 		if ($3 == "U") undefined[file, $2] = 1
 		# These stand in front of the C library, for other programs: close(), mmap(), nanosleep().
-		else if (file ~ /^(libmimic\/preload|sim\/runtime)\//) next
+		else if (file ~ /^(libmimic\/preload|sim\/runtime)\// && $2 !~ /^(mimic|sim)_/) next
 		else if ($3 ~ /[A-Z]/) definers[$2] = definers[$2] " " file
 	}
 	END {
@@ -44,7 +44,12 @@ awk 'FILENAME == ARGV[1] { is_source[$1] = 1; next }
 	}' "$work/sources" - >> "$work/uses"
 
 awk -v folders="$work/folders" -v calls="$work/calls" '
-	function folder_of(file) { sub(/\/[^\/]*$/, "", file); return file }
+	function folder_of(file,   k, list, n) {
+		sub(/\/[^\/]*$/, "", file)
+		n = split(with_parent, list, " ")
+		for (k = 1; k <= n; k++) if (fits(file, list[k])) sub(/\/[^\/]*$/, "", file)
+		return file
+	}
 	function fits(folder, pattern) {
 		gsub(/\*/, "[^/]*", pattern)
 		return folder ~ "^" pattern "$"
@@ -53,24 +58,26 @@ awk -v folders="$work/folders" -v calls="$work/calls" '
 		for (i = 1; i <= rows; i++) if (fits(folder, row[i])) return i
 		return 0
 	}
-	function may_use(i, folder, used,   k, list, n) {
-		n = split(allowed[i], list, " ")
+	function may_use(i, file, used,   k, list, n) {
+		n = split(allowed[i] " " of_file[file], list, " ")
 		for (k = 1; k <= n; k++) if (fits(used, list[k])) return 1
-		return folder == used
+		return folder_of(file) == used
 	}
 	FILENAME == ARGV[1] {
 		sub(/#.*/, "")
 		if (!/:/) next
 		name = $0; sub(/:.*/, "", name); sub(/[^:]*:/, "")
+		if (name == "with their parent") { with_parent = $0; next }
 		if (name == "no circles") { without_circles = $0; next }
+		if (name ~ /\.[ch]$/) { of_file[name] = $0; next }
 		row[++rows] = name; allowed[rows] = $0
 		next
 	}
 	{
 		from = folder_of($1); i = row_of(from); used = ""
 		if (!i) next
-		checked++
-		for (k = 2; k < NF && !used; k++) if (may_use(i, from, folder_of($k))) used = $k
+		checked++; fitted[i]++
+		for (k = 2; k < NF && !used; k++) if (may_use(i, $1, folder_of($k))) used = $k
 		if (!used) {
 			used = $2
 			print $1 ": " ($NF == "#include" ? "includes " used : "takes " $NF " from " used) \
@@ -82,7 +89,10 @@ awk -v folders="$work/folders" -v calls="$work/calls" '
 		for (k = 1; k <= n; k++)
 			if ($NF != "#include" && from == to && $1 != used && fits(from, list[k])) print $1, used > calls
 	}
-	END { if (!checked) print "no file of scripts/layers.txt is there" }
+	END {
+		for (i = 1; i <= rows; i++) if (!fitted[i]) print "scripts/layers.txt: no file lies in " row[i]
+		if (!checked) print "no file of scripts/layers.txt is there"
+	}
 	' scripts/layers.txt "$work/uses" | sort > "$work/wrong"
 # Folders, and files of a folder, that use each other in a circle.
 for graph in folders calls; do

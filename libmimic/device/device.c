@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "libmimic/base/error.h"
+#include "libmimic/base/kinds.h"
 #include "libmimic/base/plugin.h"
 #include "libmimic/base/probe.h"
 #include "libmimic/base/thread.h"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "libmimic/base/clock.h"
+#include "libmimic/base/kinds.h"
 #include "libmimic/base/state_copy.h"
 #include "libmimic/base/state_json.h"
 #include "libmimic/base/thread.h"

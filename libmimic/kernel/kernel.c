@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 
 #include "libmimic/base/error.h"
+#include "libmimic/base/kinds.h"
 #include "libmimic/base/raw_syscall.h"
 #include "libmimic/daemon/device.h"
 #include "libmimic/daemon/session.h"

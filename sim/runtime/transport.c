@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "libmimic/base/error.h"
+#include "libmimic/base/kinds.h"
 #include "libmimic/base/memory.h"
 #include "libmimic/transport.h"
 #include "sim/runtime/internal.h"

@@ -11,7 +11,7 @@ result $? "includes, calls and circles are as the table says"
 
 # A tree of its own, with a build directory of one object.
 mkdir -p "$work/tree/build/obj/daemon/loop" "$work/tree/build/obj/daemon/engine" "$work/tree/scripts"
-cp -r daemon devices include libdare libmaple libmimic libvirgo "$work/tree/" && cp scripts/*layers* "$work/tree/scripts/"
+cp -r daemon devices include libdare libmaple libmimic libvirgo sim tools "$work/tree/" && cp scripts/*layers* "$work/tree/scripts/"
 check() { (cd "$work/tree" && scripts/check-layers.sh build >"$work/output" 2>"$work/errors"); }
 
 object() # object FILE CODE: what the compiler makes of CODE stands for FILE's object
@@ -27,6 +27,24 @@ echo '#include "daemon/engine/engine.h"' >> "$work/tree/daemon/loop/timer.h"
 result $? "an include upward is found"
 cp daemon/loop/timer.h "$work/tree/daemon/loop/"
 
+for line in devices/dare/model.c:devices/maple/maple_model.h devices/model.h:libmimic/base/wait.h \
+	libmimic/base/wait.h:libmimic/embedded/embedded.h libmimic/embedded/jobs.c:libmimic/daemon/session.h \
+	libmaple/maple.c:libmimic/embedded/embedded.h sim/soc.h:sim/runtime/internal.h \
+	tools/common/tools.h:tools/trace/trace.h tools/commands/list.c:daemon/engine/engine.h; do
+	echo "#include \"${line#*:}\"" >> "$work/tree/${line%:*}"
+	! check && grep -q "^${line%:*}: includes ${line#*:}, and" "$work/output"
+	result $? "and that ${line%:*} includes ${line#*:}"
+	cp "${line%:*}" "$work/tree/${line%:*}"
+done
+
+mkdir -p "$work/tree/build/obj/libmimic/base" "$work/tree/build/obj/devices/dare"
+object devices/dare/kind.c 'int mimic_kind_dare;' &&
+	object libmimic/base/kinds.c 'extern int mimic_kind_dare; int *a = &mimic_kind_dare;' && check &&
+	object libmimic/base/wait.c 'extern int mimic_kind_dare; int *a = &mimic_kind_dare;' && ! check &&
+	grep -q '^libmimic/base/wait.c: takes mimic_kind_dare' "$work/output" && ! grep -q kinds.c "$work/output"
+result $? "what a row allows a file, it allows no other file of the folder"
+rm -r "$work/tree/build/obj/libmimic" "$work/tree/build/obj/devices"
+
 object daemon/loop/timer.c 'void mimicd_bad(void); void mimicd_timer_arm(void) { mimicd_bad(); }' &&
 	object daemon/engine/trap.c 'void mimicd_bad(void) { }' && ! check &&
 	grep -q '^daemon/loop/timer.c: takes mimicd_bad from daemon/engine/trap.c' "$work/output" &&
@@ -38,7 +56,11 @@ object daemon/loop/timer.c 'void mimicd_a(void); void mimicd_b(void) { mimicd_a(
 	grep -q 'a circle:' "$work/output" && grep -q 'daemon/loop/timer.c' "$work/output"
 result $? "two files of a folder that call each other are found"
 
-rm -r "$work/tree/daemon"
+mv "$work/tree/daemon/loop" "$work/tree/daemon/events"
+! check && grep -q '^scripts/layers.txt: no file lies in daemon/loop' "$work/output"
+result $? "a row that is left of a folder that was moved is found"
+
+rm -r "$work/tree"/[!bs]* "$work/tree/sim"
 ! check && grep -q 'no file of scripts/layers.txt' "$work/output"
 result $? "a tree without the folders is not taken for a good one"
 plan
