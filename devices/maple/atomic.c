@@ -55,22 +55,22 @@ static int perform(struct maple *m, unsigned int number, const struct request *r
 	int error;
 
 	for (;;) {
-		error = translate(m, request->address, who, &physical, NULL);
+		error = maple_translate(m, request->address, who, &physical, NULL);
 		if (error)
 			return error;
 		if (!memory->atomic(memory->context, physical, request->operation,
 				    request->operand, request->expected, old)) {
-			read_succeeded(m, request->address, who);
+			maple_read_succeeded(m, request->address, who);
 			return 0;
 		}
-		error = read_failed(m, request->address, who);
+		error = maple_read_failed(m, request->address, who);
 		if (error)
 			return error;
 	}
 }
 
-enum step atomic_step(struct maple *m, unsigned int number, unsigned int operation,
-		      uint64_t payload)
+enum step maple_atomic_step(struct maple *m, unsigned int number, unsigned int operation,
+			    uint64_t payload)
 {
 	struct maple_queue *q = &m->state.queue[number];
 	struct request request;
@@ -83,7 +83,7 @@ enum step atomic_step(struct maple *m, unsigned int number, unsigned int operati
 		q->cas1_valid = true;
 		return STEP_DONE;
 	}
-	if (queue_room(q) < 1)
+	if (maple_queue_room(q) < 1)
 		return STEP_WAIT;
 	request = decode(m, q, operation, payload);
 	begin = mimic_trace_now(&m->model.trace);
@@ -96,6 +96,6 @@ enum step atomic_step(struct maple *m, unsigned int number, unsigned int operati
 			 request.operation, 0ull);
 	q->cas1_valid = false;
 	count(m, MAPLE_COUNTER_atomics, 1);
-	queue_push(m, q, error ? 0 : old, false);
+	maple_queue_push(m, q, error ? 0 : old, false);
 	return STEP_DONE;
 }

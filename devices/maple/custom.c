@@ -32,7 +32,7 @@ static uint64_t byte_order(const struct maple *m, uint64_t data)
 }
 
 /* The echo takes a command as soon as it is there; a response beyond the FIFO's depth is lost. */
-void custom_store(struct maple *m, uint64_t data)
+void maple_custom_store(struct maple *m, uint64_t data)
 {
 	uint64_t command;
 
@@ -41,14 +41,14 @@ void custom_store(struct maple *m, uint64_t data)
 		put(&m->state.responses, m->config.custom_responses, command);
 }
 
-uint64_t custom_load(struct maple *m)
+uint64_t maple_custom_load(struct maple *m)
 {
 	uint64_t data;
 
 	return get(&m->state.responses, &data) ? byte_order(m, data) : 0;
 }
 
-bool custom_hijack(const struct maple *m, uint64_t *answer)
+bool maple_custom_hijack(const struct maple *m, uint64_t *answer)
 {
 	if (!has_quirk(m, MAPLE_QUIRK_custom_hijacks_loads) || !m->state.responses.count)
 		return false;

@@ -38,14 +38,14 @@ static int page_fault(struct maple *m, uint64_t address, struct requester who)
 		return 0;
 	case MIMIC_FAULT_STALL:
 		count(m, MAPLE_COUNTER_page_faults, 1);
-		*mmu_stall(m, who.source) = (struct stall){
+		*maple_mmu_stall(m, who.source) = (struct stall){
 			.stalled = true, .writes = who.writes, .queue = who.queue, .page = page,
 		};
 		return -EAGAIN;
 	default:
 		/* A program sees what stayed unresolved, whether there is a driver or not. */
 		count(m, MAPLE_COUNTER_faults, 1);
-		mmu_latch(m, address, who.source, who.writes);
+		maple_mmu_latch(m, address, who.source, who.writes);
 		return -EFAULT;
 	}
 }
@@ -58,8 +58,8 @@ static int walk(struct maple *m, uint64_t address, uint64_t *frame)
 	return m->host.memory.walk(m->host.memory.context, *frame, frame);
 }
 
-int translate(struct maple *m, uint64_t address, struct requester who, uint64_t *physical,
-	      bool *hit)
+int maple_translate(struct maple *m, uint64_t address, struct requester who, uint64_t *physical,
+		    bool *hit)
 {
 	struct mimic_tlb *tlb = &m->state.tlb;
 	uint64_t frame;
@@ -86,13 +86,13 @@ int translate(struct maple *m, uint64_t address, struct requester who, uint64_t 
 			return error;
 	}
 	if (m->host.memory.walk)
-		read_succeeded(m, address, who);
+		maple_read_succeeded(m, address, who);
 	entry = mimic_tlb_fill(tlb, address, frame, MIMIC_TLB_PAGE_SHIFT);
 	*physical = mimic_tlb_physical(tlb, entry, address);
 	return 0;
 }
 
-void read_succeeded(struct maple *m, uint64_t address, struct requester who)
+void maple_read_succeeded(struct maple *m, uint64_t address, struct requester who)
 {
 	struct resolved *resolved = resolved_of(m, who);
 
@@ -100,7 +100,7 @@ void read_succeeded(struct maple *m, uint64_t address, struct requester who)
 		resolved->valid = false;
 }
 
-int read_failed(struct maple *m, uint64_t address, struct requester who)
+int maple_read_failed(struct maple *m, uint64_t address, struct requester who)
 {
 	int entry = mimic_tlb_find(&m->state.tlb, address);
 
@@ -109,7 +109,7 @@ int read_failed(struct maple *m, uint64_t address, struct requester who)
 	return page_fault(m, address, who);
 }
 
-void prefetch_address(struct maple *m, uint64_t address, enum maple_fault_source source)
+void maple_prefetch_address(struct maple *m, uint64_t address, enum maple_fault_source source)
 {
 	const struct requester who = { .source = (uint8_t)source };
 	uint64_t physical;
@@ -120,7 +120,7 @@ void prefetch_address(struct maple *m, uint64_t address, enum maple_fault_source
 		if (mimic_tlb_find(&m->state.tlb, address) < 0 && walk(m, address, &physical))
 			return;
 	}
-	if (translate(m, address, who, &physical, NULL))
+	if (maple_translate(m, address, who, &physical, NULL))
 		return;
 	if (m->host.memory.prefetch)
 		m->host.memory.prefetch(m->host.memory.context, physical);
@@ -128,7 +128,7 @@ void prefetch_address(struct maple *m, uint64_t address, enum maple_fault_source
 
 static void push_value(struct maple *m, struct maple_queue *q, unsigned int size, uint64_t value)
 {
-	queue_push_many(m, q, size, &value, 1);
+	maple_queue_push_many(m, q, size, &value, 1);
 }
 
 static struct pending_fetch *free_pending(struct maple *m)
@@ -158,9 +158,9 @@ static void push_pending(struct maple *m, unsigned int number, unsigned int size
 		.tlb_hit = hit, .source = source,
 	};
 	m->state.pending_count++;
-	queue_push(m, q, 0, true);
+	maple_queue_push(m, q, 0, true);
 	if (size == 8)
-		queue_push(m, q, 0, true);
+		maple_queue_push(m, q, 0, true);
 }
 
 /* One value of `size` bytes; across a page boundary it is two requests. */
@@ -173,12 +173,12 @@ static int fetch_one(struct maple *m, uint64_t address, unsigned int size, struc
 	long got;
 
 	for (;;) {
-		error = translate(m, address, who, &physical, hit);
+		error = maple_translate(m, address, who, &physical, hit);
 		if (error)
 			return error;
 		got = memory->gather(memory->context, &physical, 1, size, tag, value);
 		if (got == 1) {
-			read_succeeded(m, address, who);
+			maple_read_succeeded(m, address, who);
 			return 0;
 		}
 		if (got == -EINPROGRESS) {
@@ -186,7 +186,7 @@ static int fetch_one(struct maple *m, uint64_t address, unsigned int size, struc
 			*pending = true;
 			return 0;
 		}
-		error = read_failed(m, address, who);
+		error = maple_read_failed(m, address, who);
 		if (error)
 			return error;
 	}
@@ -200,14 +200,14 @@ static int fetch_half(struct maple *m, uint64_t address, struct requester who, u
 
 	*half = 0;
 	for (;;) {
-		error = translate(m, address, who, &physical, NULL);
+		error = maple_translate(m, address, who, &physical, NULL);
 		if (error)
 			return error;
 		if (!memory->read(memory->context, physical, half, sizeof(*half))) {
-			read_succeeded(m, address, who);
+			maple_read_succeeded(m, address, who);
 			return 0;
 		}
-		error = read_failed(m, address, who);
+		error = maple_read_failed(m, address, who);
 		if (error)
 			return error;
 	}
@@ -300,7 +300,7 @@ static bool fetch_block(struct maple *m, unsigned int number, uint64_t *addresse
 	if (got == (long)n) {
 		/* Which of the pages it was does not matter: they are all there. */
 		q->resolved[source == MAPLE_FAULT_LIMA].valid = false;
-		queue_push_many(m, q, size, values, n);
+		maple_queue_push_many(m, q, size, values, n);
 		return true;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -321,8 +321,8 @@ static bool block_is_plain(const struct maple *m, const uint64_t *addresses, siz
 	return true;
 }
 
-size_t fetch_into_queue(struct maple *m, unsigned int number, uint64_t *addresses, size_t n,
-			unsigned int size, enum maple_fault_source source)
+size_t maple_fetch_into_queue(struct maple *m, unsigned int number, uint64_t *addresses, size_t n,
+			      unsigned int size, enum maple_fault_source source)
 {
 	uint64_t original[FETCH_BLOCK];
 
@@ -386,7 +386,7 @@ void maple_model_fill(struct mimic_model *model, uint64_t tag, int status, uint6
 		count(m, MAPLE_COUNTER_faults, 1);
 		MIMIC_TRACE(&m->model.trace, page_fault, 0ull, number, fetch->address, 0u,
 			    MIMIC_FAULT_BAD, 0ull);
-		mmu_latch(m, fetch->address, (enum maple_fault_source)fetch->source, false);
+		maple_mmu_latch(m, fetch->address, (enum maple_fault_source)fetch->source, false);
 		value = 0;
 	}
 	if (fetch->stale)
@@ -395,5 +395,5 @@ void maple_model_fill(struct mimic_model *model, uint64_t tag, int status, uint6
 		deliver(m, fetch, value);
 	fetch->words = 0;
 	m->state.pending_count--;
-	queue_progress(m, number);
+	maple_queue_progress(m, number);
 }

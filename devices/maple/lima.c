@@ -24,14 +24,14 @@ static struct lima_chunk *chunks_of(struct maple *m, unsigned int number)
 /* The queues that exist share the buffer evenly. */
 static unsigned int chunk_share(const struct maple *m)
 {
-	unsigned int queues = queues_allocated(m);
+	unsigned int queues = maple_queues_allocated(m);
 
 	return m->config.lima_chunks / (queues ? queues : 1);
 }
 
-void lima_configure_tile(struct maple *m, unsigned int operation, unsigned int field, uint64_t a)
+void maple_lima_configure_tile(struct maple *m, unsigned int operation, unsigned int field, uint64_t a)
 {
-	if (!queues_allocated(m)) {
+	if (!maple_queues_allocated(m)) {
 		count(m, MAPLE_COUNTER_illegal, 1);
 		return;
 	}
@@ -41,7 +41,7 @@ void lima_configure_tile(struct maple *m, unsigned int operation, unsigned int f
 	m->state.tile_b_coherent = field & 1;
 }
 
-void lima_drop(struct maple_queue *q)
+void maple_lima_drop(struct maple_queue *q)
 {
 	q->loop_active = false;
 	q->loops_count = 0;
@@ -55,7 +55,7 @@ static enum step push(struct maple *m, unsigned int number, const struct lima_lo
 
 	if (loop->next >= loop->end)
 		return STEP_DONE;
-	lima_advance(m, number);
+	maple_lima_advance(m, number);
 	if (q->loops_count == m->config.lima_loops) {
 		if (!has_quirk(m, MAPLE_QUIRK_loops_dropped))
 			return STEP_WAIT;
@@ -65,11 +65,11 @@ static enum step push(struct maple *m, unsigned int number, const struct lima_lo
 	fifo[(q->loops_first + q->loops_count) % m->config.lima_loops] = *loop;
 	q->loops_count++;
 	count(m, MAPLE_COUNTER_lima_loops, 1);
-	lima_advance(m, number);
+	maple_lima_advance(m, number);
 	return STEP_DONE;
 }
 
-enum step lima_push_tile(struct maple *m, unsigned int number, uint64_t payload)
+enum step maple_lima_push_tile(struct maple *m, unsigned int number, uint64_t payload)
 {
 	struct lima_loop loop = {
 		.a = m->state.tile_a, .b = m->state.queue[0].base, .mode = m->state.tile_mode,
@@ -91,8 +91,8 @@ static const uint32_t queue_loop_mode[] = {
 	LIMA_MODE_PREFETCH32, LIMA_MODE_PREFETCH64,
 };
 
-enum step lima_push_queue(struct maple *m, unsigned int number, unsigned int operation,
-			  uint64_t payload)
+enum step maple_lima_push_queue(struct maple *m, unsigned int number, unsigned int operation,
+				uint64_t payload)
 {
 	struct maple_queue *q = &m->state.queue[number];
 	struct lima_loop loop = {
@@ -137,16 +137,16 @@ static bool read_b(struct maple *m, unsigned int number, uint64_t address, uint3
 	int error;
 
 	do {
-		error = translate(m, address, who, &physical, NULL);
+		error = maple_translate(m, address, who, &physical, NULL);
 		if (error)
 			break;
 		if (!memory->read(memory->context, physical, index, 4 * words)) {
 			MIMIC_TRACE_FROM(&m->model.trace, begin, fetch, 0ull, number, address,
 					 4 * words, 0ull, 1ull);
-			read_succeeded(m, address, who);
+			maple_read_succeeded(m, address, who);
 			return true;
 		}
-		error = read_failed(m, address, who);
+		error = maple_read_failed(m, address, who);
 		if (!error)
 			error = -EBUSY;
 	} while (error == -EBUSY);
@@ -210,7 +210,7 @@ static bool fill_chunks(struct maple *m, unsigned int number)
 	bool moved = false;
 
 	while (next_loop(m, number) && q->chunks_count < share) {
-		if (mmu_stall(m, MAPLE_FAULT_LIMA)->stalled)
+		if (maple_mmu_stall(m, MAPLE_FAULT_LIMA)->stalled)
 			break;
 		if (!fetch_chunks(m, number, share - q->chunks_count))
 			break;
@@ -228,14 +228,14 @@ static unsigned int produce_indices(struct maple *m, struct maple_queue *q,
 				    struct lima_chunk *chunk)
 {
 	unsigned int number = (unsigned int)(q - m->state.queue);
-	unsigned int n = chunk->count - chunk->position, room = queue_room(q);
+	unsigned int n = chunk->count - chunk->position, room = maple_queue_room(q);
 
 	n = n < room ? n : room;
 	if (!n)
 		return 0;
 	n = (unsigned int)pace_begin(m, number, MAPLE_STEP_LIMA_PRODUCE, n);
 	for (unsigned int i = 0; i < n; i++)
-		queue_push(m, q, chunk->index[chunk->position++], false);
+		maple_queue_push(m, q, chunk->index[chunk->position++], false);
 	pace_end(m, number, MAPLE_STEP_LIMA_PRODUCE, n);
 	return n;
 }
@@ -256,7 +256,7 @@ static unsigned int prefetch_indices(struct maple *m, unsigned int number, struc
 		m->prefetch_budget--;
 		offset = (uint64_t)chunk->index[chunk->position++] << shift;
 
-		prefetch_address(m, (chunk->a + offset) & address_mask(m), MAPLE_FAULT_LIMA);
+		maple_prefetch_address(m, (chunk->a + offset) & address_mask(m), MAPLE_FAULT_LIMA);
 		n++;
 	}
 	pace_end(m, number, MAPLE_STEP_LIMA_PREFETCH, n);
@@ -278,7 +278,7 @@ static unsigned int fetch_indices(struct maple *m, unsigned int number)
 	uint64_t mask = address_mask(m) & ~3ull, a = chunk->a;
 	uint32_t mode = chunk->mode;
 	unsigned int size = element_size(mode), shift = size == 8 ? 3 : 2;
-	unsigned int room = queue_room(q) / (size / 4), n = 0, got;
+	unsigned int room = maple_queue_room(q) / (size / 4), n = 0, got;
 	enum maple_step step;
 	uint64_t address[FETCH_BLOCK];
 
@@ -315,7 +315,7 @@ static bool drain_chunks(struct maple *m, unsigned int number)
 	struct maple_queue *q = &m->state.queue[number];
 	bool moved = false;
 
-	while (q->chunks_count && !mmu_stall(m, MAPLE_FAULT_LIMA)->stalled) {
+	while (q->chunks_count && !maple_mmu_stall(m, MAPLE_FAULT_LIMA)->stalled) {
 		struct lima_chunk *chunk = &chunks_of(m, number)[q->chunks_first];
 		unsigned int n;
 
@@ -337,7 +337,7 @@ static bool drain_chunks(struct maple *m, unsigned int number)
 	return moved;
 }
 
-bool lima_advance(struct maple *m, unsigned int number)
+bool maple_lima_advance(struct maple *m, unsigned int number)
 {
 	struct maple_queue *q = &m->state.queue[number];
 	bool moved = false;

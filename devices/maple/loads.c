@@ -17,12 +17,12 @@ static uint64_t answer(const struct maple *m, uint64_t value)
 {
 	uint64_t hijacked;
 
-	return custom_hijack(m, &hijacked) ? hijacked : value;
+	return maple_custom_hijack(m, &hijacked) ? hijacked : value;
 }
 
 static uint64_t queues_answer(const struct maple *m)
 {
-	return connection_answer(m, NULL, NOBODY, 0);
+	return maple_connection_answer(m, NULL, NOBODY, 0);
 }
 
 static bool loses_init(const struct maple *m)
@@ -102,7 +102,7 @@ static enum mimic_peek page##_peek_##NAME(const struct mimic_model *model, struc
 #define PEEK_EXTENSION(NAME, expression) \
 	PEEK_IF(maple, NAME, !has_quirk(m, MAPLE_QUIRK_no_extension), expression)
 
-PEEK(INIT, queues_allocated(m) ? queues_answer(m) : 2)
+PEEK(INIT, maple_queues_allocated(m) ? queues_answer(m) : 2)
 PEEK(RESET, queues_answer(m))
 PEEK(FIFO_ADD, add_answer(m))
 PEEK_QUEUE(OPEN_PRODUCER, open_answer(m, &m->state.queue[i], true))
@@ -111,12 +111,12 @@ PEEK_QUEUE(CLOSE_PRODUCER, queues_answer(m))
 PEEK_QUEUE(CLOSE_CONSUMER, queues_answer(m))
 PEEK_QUEUE(FIFO_CLEAR, clear_answer(m, &m->state.queue[i]))
 PEEK_QUEUE(STATISTICS, statistics_answer(m, &m->state.queue[i], now))
-PEEK_IF(maple, DEBUG, i < 3, debug_load(m, i))
-PEEK_EXTENSION(IDENTIFY, extension_load(m, MAPLE_LOAD_IDENTIFY, 0))
+PEEK_IF(maple, DEBUG, i < 3, maple_debug_load(m, i))
+PEEK_EXTENSION(IDENTIFY, maple_extension_load(m, MAPLE_LOAD_IDENTIFY, 0))
 PEEK_IF(maple, QUEUE_STATE, i < m->config.queues && !has_quirk(m, MAPLE_QUIRK_no_extension),
-	extension_load(m, MAPLE_LOAD_QUEUE_STATE, i))
-PEEK_EXTENSION(FAULT_ADDRESS, extension_load(m, MAPLE_LOAD_FAULT_ADDRESS, 0))
-PEEK_EXTENSION(FAULT_COUNT, extension_load(m, MAPLE_LOAD_FAULT_COUNT, 0))
+	maple_extension_load(m, MAPLE_LOAD_QUEUE_STATE, i))
+PEEK_EXTENSION(FAULT_ADDRESS, maple_extension_load(m, MAPLE_LOAD_FAULT_ADDRESS, 0))
+PEEK_EXTENSION(FAULT_COUNT, maple_extension_load(m, MAPLE_LOAD_FAULT_COUNT, 0))
 
 /* As to a load of 4 bytes by the queue's consumer: the word at the head, which stays there. */
 static enum mimic_peek maple_peek_CONSUME(const struct mimic_model *model, struct mimic_register_place place,
@@ -192,11 +192,11 @@ static uint64_t reset_tile(struct maple *m, uint64_t owner)
 {
 	struct maple_state *state = &m->state;
 	struct maple_queue *first = &state->queue[0];
-	uint64_t answer = connection_answer(m, first->allocated ? first : NULL, owner, 0);
+	uint64_t answer = maple_connection_answer(m, first->allocated ? first : NULL, owner, 0);
 
 	for (unsigned int i = 0; i < m->config.queues; i++) {
 		if (state->queue[i].allocated)
-			queue_drop(m, i, answer, MIMIC_TRACE_DROP_RESET);
+			maple_queue_drop(m, i, answer, MIMIC_TRACE_DROP_RESET);
 	}
 	state->tile_a = 0;
 	state->tile_a_set = false;
@@ -204,7 +204,7 @@ static uint64_t reset_tile(struct maple *m, uint64_t owner)
 	state->tile_pops = 0;
 	if (!has_quirk(m, MAPLE_QUIRK_statistics_index_survives_reset))
 		state->statistics_index = 0;
-	mmu_reset(m);
+	maple_mmu_reset(m);
 	return answer;
 }
 
@@ -215,7 +215,7 @@ static enum mimic_outcome load_##NAME(struct mimic_model *model, struct mimic_re
 { \
 	struct maple *m = maple_of(model); \
 	unsigned int field = place.index, number; \
-	struct maple_queue *q = queue_of(m, field, &number); \
+	struct maple_queue *q = maple_queue_of(m, field, &number); \
 \
 	(void)q; \
 	access->data = (is_legal) ? (expression) : load_illegal(m); \
@@ -224,26 +224,27 @@ static enum mimic_outcome load_##NAME(struct mimic_model *model, struct mimic_re
 #define LOAD(NAME, expression) LOAD_IF(NAME, true, expression)
 #define LOAD_QUEUE(NAME, expression) LOAD_IF(NAME, number < m->config.queues, expression)
 #define LOAD_EXTENSION(NAME) \
-	LOAD_IF(NAME, !has_quirk(m, MAPLE_QUIRK_no_extension), extension_load(m, MAPLE_LOAD_##NAME, number))
+	LOAD_IF(NAME, !has_quirk(m, MAPLE_QUIRK_no_extension), \
+		maple_extension_load(m, MAPLE_LOAD_##NAME, number))
 
-LOAD(INIT, queue_init_all(m, field))
+LOAD(INIT, maple_queue_init_all(m, field))
 LOAD(RESET, reset_tile(m, access->owner))
-LOAD_QUEUE(OPEN_PRODUCER, queue_open(m, number, access->owner, true))
-LOAD_QUEUE(OPEN_CONSUMER, queue_open(m, number, access->owner, false))
-LOAD_QUEUE(CLOSE_PRODUCER, queue_close(m, number, access->owner, true))
-LOAD_QUEUE(CLOSE_CONSUMER, queue_close(m, number, access->owner, false))
-LOAD(FIFO_ADD, queue_add(m, field))
+LOAD_QUEUE(OPEN_PRODUCER, maple_queue_open(m, number, access->owner, true))
+LOAD_QUEUE(OPEN_CONSUMER, maple_queue_open(m, number, access->owner, false))
+LOAD_QUEUE(CLOSE_PRODUCER, maple_queue_close(m, number, access->owner, true))
+LOAD_QUEUE(CLOSE_CONSUMER, maple_queue_close(m, number, access->owner, false))
+LOAD(FIFO_ADD, maple_queue_add(m, field))
 /* The consumer's own never come here: see load() in model.c. */
 LOAD_IF(CONSUME, false, 0)
-LOAD_QUEUE(FIFO_CLEAR, queue_clear(m, number, access->owner))
-LOAD(STATISTICS, statistics_load(m, q))
-LOAD(DEBUG, access->page == MAPLE_PAGE_MMU ? mmu_load(m, field) : debug_load(m, field))
+LOAD_QUEUE(FIFO_CLEAR, maple_queue_clear(m, number, access->owner))
+LOAD(STATISTICS, maple_statistics_load(m, q))
+LOAD(DEBUG, access->page == MAPLE_PAGE_MMU ? maple_mmu_load(m, field) : maple_debug_load(m, field))
 LOAD_EXTENSION(IDENTIFY)
 LOAD_EXTENSION(QUEUE_STATE)
 LOAD_EXTENSION(FAULT_ADDRESS)
 LOAD_EXTENSION(FAULT_COUNT)
 LOAD_IF(FAULT_STATUS, !has_quirk(m, MAPLE_QUIRK_no_extension) && access->page == MAPLE_PAGE_MMU,
-	mmu_fault_status(m))
+	maple_mmu_fault_status(m))
 
 uint64_t maple_configuration_load(struct maple *m, struct mimic_access *access)
 {

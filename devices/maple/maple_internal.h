@@ -245,11 +245,13 @@ static inline void trace_shootdown(struct maple *m, uint64_t start, uint64_t end
 }
 
 /* pace.c: cold, so that they lie apart from the code that has no pace. */
-__attribute__((cold)) size_t pace_ask(struct maple *m, unsigned int number, enum maple_step step, size_t n);
-__attribute__((cold)) void pace_tell(struct maple *m, unsigned int number, enum maple_step step, size_t n);
-__attribute__((cold)) size_t pace_fetch(struct maple *m, unsigned int number, uint64_t *addresses, size_t n,
-					unsigned int size, enum maple_step step);
-__attribute__((cold)) void pace_drop(struct maple *m, unsigned int number);
+__attribute__((cold)) size_t maple_pace_ask(struct maple *m, unsigned int number, enum maple_step step,
+					    size_t n);
+__attribute__((cold)) void maple_pace_tell(struct maple *m, unsigned int number, enum maple_step step,
+					   size_t n);
+__attribute__((cold)) size_t maple_pace_fetch(struct maple *m, unsigned int number, uint64_t *addresses,
+					      size_t n, unsigned int size, enum maple_step step);
+__attribute__((cold)) void maple_pace_drop(struct maple *m, unsigned int number);
 
 static inline bool is_paced(const struct maple *m)
 {
@@ -259,13 +261,13 @@ static inline bool is_paced(const struct maple *m)
 /* How many of `n` steps may be done now. */
 static inline size_t pace_begin(struct maple *m, unsigned int number, enum maple_step step, size_t n)
 {
-	return is_paced(m) ? pace_ask(m, number, step, n) : n;
+	return is_paced(m) ? maple_pace_ask(m, number, step, n) : n;
 }
 
 static inline void pace_end(struct maple *m, unsigned int number, enum maple_step step, size_t n)
 {
 	if (is_paced(m))
-		pace_tell(m, number, step, n);
+		maple_pace_tell(m, number, step, n);
 }
 
 static inline uint64_t address_mask(const struct maple *m)
@@ -279,42 +281,42 @@ static inline uint64_t low_bytes(uint64_t value, unsigned int size)
 }
 
 /* queue.c */
-struct maple_queue *queue_of(struct maple *m, unsigned int field, unsigned int *number);
-unsigned int queues_allocated(const struct maple *m);
-uint64_t connection_answer(const struct maple *m, const struct maple_queue *q, uint64_t owner,
-			   uint64_t low);
-uint64_t queue_init_all(struct maple *m, unsigned int size_code);
-uint64_t queue_add(struct maple *m, unsigned int size_code);
-uint64_t queue_clear(struct maple *m, unsigned int number, uint64_t owner);
-uint64_t queue_open(struct maple *m, unsigned int number, uint64_t owner, bool producer);
-uint64_t queue_close(struct maple *m, unsigned int number, uint64_t owner, bool producer);
-void queue_drop(struct maple *m, unsigned int number, uint64_t load_answer, enum mimic_trace_drop by);
-unsigned int queue_room(const struct maple_queue *q);
-void queue_push(struct maple *m, struct maple_queue *q, uint32_t word, bool pending);
+struct maple_queue *maple_queue_of(struct maple *m, unsigned int field, unsigned int *number);
+unsigned int maple_queues_allocated(const struct maple *m);
+uint64_t maple_connection_answer(const struct maple *m, const struct maple_queue *q, uint64_t owner,
+				 uint64_t low);
+uint64_t maple_queue_init_all(struct maple *m, unsigned int size_code);
+uint64_t maple_queue_add(struct maple *m, unsigned int size_code);
+uint64_t maple_queue_clear(struct maple *m, unsigned int number, uint64_t owner);
+uint64_t maple_queue_open(struct maple *m, unsigned int number, uint64_t owner, bool producer);
+uint64_t maple_queue_close(struct maple *m, unsigned int number, uint64_t owner, bool producer);
+void maple_queue_drop(struct maple *m, unsigned int number, uint64_t load_answer, enum mimic_trace_drop by);
+unsigned int maple_queue_room(const struct maple_queue *q);
+void maple_queue_push(struct maple *m, struct maple_queue *q, uint32_t word, bool pending);
 /* `n` values of `size` (4 or 8) bytes; the queue must have room. */
-void queue_push_many(struct maple *m, struct maple_queue *q, unsigned int size,
-		     const uint64_t *values, size_t n);
-size_t queue_pop_many(struct maple *m, struct maple_queue *q, unsigned int words, void *values,
-		      size_t wanted);
-void queue_park_store(struct maple *m, struct maple_queue *q, const struct mimic_access *access);
-void queue_park_load(struct maple *m, struct maple_queue *q, const struct mimic_access *access);
-void queue_finish_store(struct maple *m, struct maple_queue *q);
-void queue_finish_load(struct maple *m, struct maple_queue *q, uint64_t data);
+void maple_queue_push_many(struct maple *m, struct maple_queue *q, unsigned int size,
+			   const uint64_t *values, size_t n);
+size_t maple_queue_pop_many(struct maple *m, struct maple_queue *q, unsigned int words, void *values,
+			    size_t wanted);
+void maple_queue_park_store(struct maple *m, struct maple_queue *q, const struct mimic_access *access);
+void maple_queue_park_load(struct maple *m, struct maple_queue *q, const struct mimic_access *access);
+void maple_queue_finish_store(struct maple *m, struct maple_queue *q);
+void maple_queue_finish_load(struct maple *m, struct maple_queue *q, uint64_t data);
 /* Everything of this queue that can go on goes on: LIMA, the waiting store, the waiting load. */
-void queue_progress(struct maple *m, unsigned int number);
-void progress_all(struct maple *m);
-void clock_set(struct maple *m, struct side_clock *clock, bool open, bool waiting);
-void queue_clocks(struct maple *m, struct maple_queue *q);
+void maple_queue_progress(struct maple *m, unsigned int number);
+void maple_progress_all(struct maple *m);
+void maple_clock_set(struct maple *m, struct side_clock *clock, bool open, bool waiting);
+void maple_queue_clocks(struct maple *m, struct maple_queue *q);
 
 /* produce.c */
-bool store_is_produce(const struct maple *m, unsigned int operation);
-enum step produce_step(struct maple *m, unsigned int number, const struct mimic_access *access);
-size_t produce_many(struct maple *m, unsigned int number, const struct mimic_access *pattern,
-		    const uint64_t *values, size_t n);
+bool maple_store_is_produce(const struct maple *m, unsigned int operation);
+enum step maple_produce_step(struct maple *m, unsigned int number, const struct mimic_access *access);
+size_t maple_produce_many(struct maple *m, unsigned int number, const struct mimic_access *pattern,
+			  const uint64_t *values, size_t n);
 
 /* atomic.c */
-enum step atomic_step(struct maple *m, unsigned int number, unsigned int operation,
-		      uint64_t payload);
+enum step maple_atomic_step(struct maple *m, unsigned int number, unsigned int operation,
+			    uint64_t payload);
 
 /* fetch.c */
 enum fetch_path { FETCH_DRAM, FETCH_LLC };
@@ -323,62 +325,62 @@ enum fetch_path { FETCH_DRAM, FETCH_LLC };
  * must have room. Returns how many are done: fewer only when a fault stalls.
  * Destroys addresses[].
  */
-size_t fetch_into_queue(struct maple *m, unsigned int number, uint64_t *addresses, size_t n,
-			unsigned int size, enum maple_fault_source source);
+size_t maple_fetch_into_queue(struct maple *m, unsigned int number, uint64_t *addresses, size_t n,
+			      unsigned int size, enum maple_fault_source source);
 /* The same, as far as its pace lets it go. */
 static inline size_t fetch_at_pace(struct maple *m, unsigned int number, uint64_t *addresses, size_t n,
 				   unsigned int size, enum maple_step step)
 {
 	if (is_paced(m))
-		return pace_fetch(m, number, addresses, n, size, step);
-	return fetch_into_queue(m, number, addresses, n, size,
-				step < MAPLE_STEP_LIMA_CHUNK ? MAPLE_FAULT_PIPES : MAPLE_FAULT_LIMA);
+		return maple_pace_fetch(m, number, addresses, n, size, step);
+	return maple_fetch_into_queue(m, number, addresses, n, size,
+				      step < MAPLE_STEP_LIMA_CHUNK ? MAPLE_FAULT_PIPES : MAPLE_FAULT_LIMA);
 }
 /* 0: *physical is set; -EFAULT: bad address, counted; -EAGAIN: stalled. */
-int translate(struct maple *m, uint64_t address, struct requester who, uint64_t *physical,
-	      bool *hit);
+int maple_translate(struct maple *m, uint64_t address, struct requester who, uint64_t *physical,
+		    bool *hit);
 /* A read of a translated address failed. -EFAULT: bad; -EAGAIN: stalled; 0: try again. */
-int read_failed(struct maple *m, uint64_t address, struct requester who);
+int maple_read_failed(struct maple *m, uint64_t address, struct requester who);
 /* It did not: a later fault on this page is a new one, for a driver to see. */
-void read_succeeded(struct maple *m, uint64_t address, struct requester who);
-void prefetch_address(struct maple *m, uint64_t address, enum maple_fault_source source);
+void maple_read_succeeded(struct maple *m, uint64_t address, struct requester who);
+void maple_prefetch_address(struct maple *m, uint64_t address, enum maple_fault_source source);
 
 /* lima.c */
-void lima_configure_tile(struct maple *m, unsigned int operation, unsigned int field, uint64_t a);
+void maple_lima_configure_tile(struct maple *m, unsigned int operation, unsigned int field, uint64_t a);
 /* The payload of a LOOP store, with the tile's or the queue's own A and B. */
-enum step lima_push_tile(struct maple *m, unsigned int number, uint64_t payload);
-enum step lima_push_queue(struct maple *m, unsigned int number, unsigned int operation,
-			  uint64_t payload);
+enum step maple_lima_push_tile(struct maple *m, unsigned int number, uint64_t payload);
+enum step maple_lima_push_queue(struct maple *m, unsigned int number, unsigned int operation,
+				uint64_t payload);
 static inline bool lima_backlog(const struct maple_queue *q)
 {
 	return q->loop_active || q->loops_count || q->chunks_count;
 }
-bool lima_advance(struct maple *m, unsigned int number);
-void lima_drop(struct maple_queue *q);
+bool maple_lima_advance(struct maple *m, unsigned int number);
+void maple_lima_drop(struct maple_queue *q);
 
 /* mmu.c */
-uint64_t mmu_load(struct maple *m, unsigned int field);
-void mmu_store(struct maple *m, unsigned int field, uint64_t payload);
-void mmu_reset(struct maple *m);
-struct stall *mmu_stall(struct maple *m, enum maple_fault_source source);
-void mmu_latch(struct maple *m, uint64_t address, enum maple_fault_source source, bool writes);
+uint64_t maple_mmu_load(struct maple *m, unsigned int field);
+void maple_mmu_store(struct maple *m, unsigned int field, uint64_t payload);
+void maple_mmu_reset(struct maple *m);
+struct stall *maple_mmu_stall(struct maple *m, enum maple_fault_source source);
+void maple_mmu_latch(struct maple *m, uint64_t address, enum maple_fault_source source, bool writes);
 /* As the fault load, with MAPLE_FAULT_WRITES and MAPLE_FAULT_STALLED. */
-uint64_t mmu_fault_status(struct maple *m);
+uint64_t maple_mmu_fault_status(struct maple *m);
 /* What the queue waited for, from this source, is not wanted any more. */
-void mmu_forget(struct maple *m, unsigned int number, enum maple_fault_source source);
+void maple_mmu_forget(struct maple *m, unsigned int number, enum maple_fault_source source);
 
 /* observe.c */
-uint64_t statistics_load(struct maple *m, const struct maple_queue *q);
-uint64_t debug_load(const struct maple *m, unsigned int field);
-uint64_t extension_load(const struct maple *m, unsigned int operation, unsigned int number);
+uint64_t maple_statistics_load(struct maple *m, const struct maple_queue *q);
+uint64_t maple_debug_load(const struct maple *m, unsigned int field);
+uint64_t maple_extension_load(const struct maple *m, unsigned int operation, unsigned int number);
 size_t maple_counters_read(const struct mimic_model *model, uint64_t *values, size_t n);
 void maple_counters_clear(struct mimic_model *model);
 size_t maple_describe(const struct mimic_model *model, char *text, size_t size);
 
 /* custom.c */
-void custom_store(struct maple *m, uint64_t data);
-uint64_t custom_load(struct maple *m);
-bool custom_hijack(const struct maple *m, uint64_t *answer);
+void maple_custom_store(struct maple *m, uint64_t data);
+uint64_t maple_custom_load(struct maple *m);
+bool maple_custom_hijack(const struct maple *m, uint64_t *answer);
 
 /* save.c */
 size_t maple_save(const struct mimic_model *model, void *image, size_t size);

@@ -6,12 +6,12 @@
 #define VPN_BITS 27
 #define PPN_BITS 28
 
-struct stall *mmu_stall(struct maple *m, enum maple_fault_source source)
+struct stall *maple_mmu_stall(struct maple *m, enum maple_fault_source source)
 {
 	return &m->state.stall[source == MAPLE_FAULT_LIMA];
 }
 
-void mmu_latch(struct maple *m, uint64_t address, enum maple_fault_source source, bool writes)
+void maple_mmu_latch(struct maple *m, uint64_t address, enum maple_fault_source source, bool writes)
 {
 	m->state.fault_page = address >> PAGE_SHIFT;
 	m->state.fault_address = address;
@@ -20,10 +20,10 @@ void mmu_latch(struct maple *m, uint64_t address, enum maple_fault_source source
 	m->state.faults_since_reset++;
 }
 
-void mmu_forget(struct maple *m, unsigned int number, enum maple_fault_source source)
+void maple_mmu_forget(struct maple *m, unsigned int number, enum maple_fault_source source)
 {
 	struct maple_queue *q = &m->state.queue[number];
-	struct stall *stall = mmu_stall(m, source);
+	struct stall *stall = maple_mmu_stall(m, source);
 
 	/* Else the next operation that meets this page would take it for bad unasked. */
 	q->resolved[source == MAPLE_FAULT_LIMA].valid = false;
@@ -40,7 +40,7 @@ static void flush(struct maple *m)
 	trace_shootdown(m, 0, 0);
 }
 
-void mmu_reset(struct maple *m)
+void maple_mmu_reset(struct maple *m)
 {
 	flush(m);
 	m->state.translation = true;
@@ -54,7 +54,7 @@ void mmu_reset(struct maple *m)
 }
 
 /* A stalled fault before the last one that was only counted: it waits for a driver. */
-uint64_t mmu_fault_status(struct maple *m)
+uint64_t maple_mmu_fault_status(struct maple *m)
 {
 	unsigned int source = m->state.fault_source;
 
@@ -76,7 +76,7 @@ uint64_t mmu_fault_status(struct maple *m)
 
 static uint64_t get_fault(struct maple *m)
 {
-	return mmu_fault_status(m) & ~(uint64_t)(MAPLE_FAULT_STALLED | MAPLE_FAULT_WRITES);
+	return maple_mmu_fault_status(m) & ~(uint64_t)(MAPLE_FAULT_STALLED | MAPLE_FAULT_WRITES);
 }
 
 /*
@@ -98,7 +98,7 @@ static uint64_t snoop(struct maple *m)
 	       (uint64_t)huge << 1 | 1;
 }
 
-uint64_t mmu_load(struct maple *m, unsigned int field)
+uint64_t maple_mmu_load(struct maple *m, unsigned int field)
 {
 	switch (field) {
 	case MAPLE_MMU_FLUSH:
@@ -154,7 +154,7 @@ static void install(struct maple *m, uint64_t payload)
 	resolve(m, MAPLE_FAULT_PIPES | MAPLE_FAULT_LIMA, false);
 }
 
-void mmu_store(struct maple *m, unsigned int field, uint64_t payload)
+void maple_mmu_store(struct maple *m, unsigned int field, uint64_t payload)
 {
 	switch (field) {
 	case MAPLE_MMU_OFF:
@@ -178,5 +178,5 @@ void mmu_store(struct maple *m, unsigned int field, uint64_t payload)
 		count(m, MAPLE_COUNTER_illegal, 1);
 		return;
 	}
-	progress_all(m);
+	maple_progress_all(m);
 }

@@ -20,14 +20,14 @@ static enum mimic_outcome consume(struct maple *m, struct mimic_access *access, 
 	struct maple_queue *q = &m->state.queue[number];
 
 	access->data = 0;
-	if (!queue_pop_many(m, q, access->size == 8 ? 2 : 1, &access->data, 1)) {
+	if (!maple_queue_pop_many(m, q, access->size == 8 ? 2 : 1, &access->data, 1)) {
 		if (!q->hung) {
-			queue_park_load(m, q, access);
+			maple_queue_park_load(m, q, access);
 			return MIMIC_PARKED;
 		}
 	}
 	access->data = low_bytes(access->data, access->size);
-	queue_progress(m, number);
+	maple_queue_progress(m, number);
 	return MIMIC_DONE;
 }
 
@@ -35,14 +35,14 @@ static enum mimic_outcome load(struct maple *m, struct mimic_access *access)
 {
 	unsigned int operation = access->offset >> MAPLE_OPERATION_SHIFT & 63;
 	unsigned int field = access->offset >> MAPLE_QUEUE_SHIFT & 7, number;
-	struct maple_queue *q = queue_of(m, field, &number);
+	struct maple_queue *q = maple_queue_of(m, field, &number);
 	uint64_t hijacked;
 	bool hijack;
 
 	if (operation == MAPLE_LOAD_CONSUME && access->page == MAPLE_PAGE_MAPLE && q &&
 	    q->consumer == access->owner && !q->load.valid)
 		return consume(m, access, number);
-	hijack = custom_hijack(m, &hijacked);
+	hijack = maple_custom_hijack(m, &hijacked);
 	access->data = maple_configuration_load(m, access);
 	if (hijack)
 		access->data = hijacked;
@@ -54,7 +54,7 @@ static enum mimic_outcome load(struct maple *m, struct mimic_access *access)
 
 static bool store_may_wait(const struct maple *m, unsigned int operation)
 {
-	if (operation == MAPLE_STORE_LOOP || store_is_produce(m, operation))
+	if (operation == MAPLE_STORE_LOOP || maple_store_is_produce(m, operation))
 		return true;
 	return operation >= MAPLE_STORE_QUEUE_LOOP_POINTER32 &&
 	       operation <= MAPLE_STORE_QUEUE_LOOP_PREFETCH64 &&
@@ -64,13 +64,13 @@ static bool store_may_wait(const struct maple *m, unsigned int operation)
 static bool is_legal_produce(struct maple *m, const struct mimic_access *access)
 {
 	unsigned int operation = access->offset >> MAPLE_OPERATION_SHIFT & 63, number;
-	struct maple_queue *q = queue_of(m, access->offset >> MAPLE_QUEUE_SHIFT & 7, &number);
+	struct maple_queue *q = maple_queue_of(m, access->offset >> MAPLE_QUEUE_SHIFT & 7, &number);
 
 	if (!q || q->producer != access->owner || q->store.valid ||
 	    !store_may_wait(m, operation))
 		return false;
 	/* the MMU page has no produce pipeline; LOOP is configuration and works there */
-	return access->page == MAPLE_PAGE_MAPLE || !store_is_produce(m, operation);
+	return access->page == MAPLE_PAGE_MAPLE || !maple_store_is_produce(m, operation);
 }
 
 /* One store; does not park. */
@@ -79,13 +79,13 @@ static enum step store_step(struct maple *m, struct mimic_access *access)
 	unsigned int field = access->offset >> MAPLE_QUEUE_SHIFT & 7, number;
 
 	if (is_legal_produce(m, access)) {
-		struct maple_queue *q = queue_of(m, field, &number);
-		enum step step = produce_step(m, number, access);
+		struct maple_queue *q = maple_queue_of(m, field, &number);
+		enum step step = maple_produce_step(m, number, access);
 
 		if (step == STEP_WAIT && q->hung)
 			return STEP_DONE;
 		if (step == STEP_DONE && q->load.valid)
-			queue_progress(m, number);
+			maple_queue_progress(m, number);
 		return step;
 	}
 	maple_configuration_store(m, access);
@@ -99,8 +99,8 @@ static enum mimic_outcome store(struct maple *m, struct mimic_access *access)
 	access->data = low_bytes(access->data, access->size);
 	if (store_step(m, access) == STEP_DONE)
 		return MIMIC_DONE;
-	queue_of(m, access->offset >> MAPLE_QUEUE_SHIFT & 7, &number);
-	queue_park_store(m, &m->state.queue[number], access);
+	maple_queue_of(m, access->offset >> MAPLE_QUEUE_SHIFT & 7, &number);
+	maple_queue_park_store(m, &m->state.queue[number], access);
 	return MIMIC_PARKED;
 }
 
@@ -121,9 +121,9 @@ static enum mimic_outcome other_page(struct maple *m, struct mimic_access *acces
 		count(m, MAPLE_COUNTER_illegal, 1);
 		access->data = 0;
 	} else if (access->is_write) {
-		custom_store(m, low_bytes(access->data, access->size));
+		maple_custom_store(m, low_bytes(access->data, access->size));
 	} else {
-		access->data = low_bytes(custom_load(m), access->size);
+		access->data = low_bytes(maple_custom_load(m), access->size);
 	}
 	return MIMIC_DONE;
 }
@@ -166,14 +166,14 @@ static size_t maple_store_many(struct mimic_model *model, const struct mimic_acc
 	access.is_write = 1;
 	/* One by one, the driver would tick between two of them. */
 	while (done < n && !m->unfinished) {
-		struct maple_queue *q = queue_of(m, access.offset >> MAPLE_QUEUE_SHIFT & 7, &number);
+		struct maple_queue *q = maple_queue_of(m, access.offset >> MAPLE_QUEUE_SHIFT & 7, &number);
 
 		if (page_has_operations(&access) && is_legal_produce(m, &access)) {
-			size_t fast = produce_many(m, number, &access, values + done, n - done);
+			size_t fast = maple_produce_many(m, number, &access, values + done, n - done);
 
 			done += fast;
 			if (fast && q->load.valid)
-				queue_progress(m, number);
+				maple_queue_progress(m, number);
 			if (done == n)
 				break;
 		}
@@ -191,7 +191,7 @@ static size_t maple_store_many(struct mimic_model *model, const struct mimic_acc
 
 static bool is_legal_consume(struct maple *m, const struct mimic_access *access, unsigned int *number)
 {
-	struct maple_queue *q = queue_of(m, access->offset >> MAPLE_QUEUE_SHIFT & 7, number);
+	struct maple_queue *q = maple_queue_of(m, access->offset >> MAPLE_QUEUE_SHIFT & 7, number);
 
 	return access->page == MAPLE_PAGE_MAPLE && q && q->consumer == access->owner &&
 	       (access->offset >> MAPLE_OPERATION_SHIFT & 63) == MAPLE_LOAD_CONSUME &&
@@ -205,12 +205,12 @@ static size_t consume_many(struct maple *m, unsigned int number, unsigned int si
 	size_t done = 0;
 
 	while (done < n) {
-		size_t got = queue_pop_many(m, q, size / 4, (char *)values + done * size, n - done);
+		size_t got = maple_queue_pop_many(m, q, size / 4, (char *)values + done * size, n - done);
 
 		if (!got)
 			break;
 		done += got;
-		queue_progress(m, number);
+		maple_queue_progress(m, number);
 	}
 	return done;
 }
@@ -221,13 +221,13 @@ static size_t load_each(struct maple *m, struct mimic_access *pattern, void *val
 	unsigned int number;
 
 	for (size_t i = 0; i < n; i++) {
-		struct maple_queue *q = queue_of(m, access.offset >> MAPLE_QUEUE_SHIFT & 7, &number);
+		struct maple_queue *q = maple_queue_of(m, access.offset >> MAPLE_QUEUE_SHIFT & 7, &number);
 
 		if (access_one(m, &access) == MIMIC_PARKED) {
 			/* never parks here: take it back as if it had not been tried */
 			q->load.valid = false;
 			m->state.counters[MAPLE_COUNTER_load_waits]--;
-			queue_clocks(m, q);
+			maple_queue_clocks(m, q);
 			return i;
 		}
 		memcpy((char *)values + i * access.size, &access.data, access.size);
@@ -279,11 +279,11 @@ static void maple_cancel(struct mimic_model *model, uint64_t owner, uint64_t now
 		withdraw(m, &q->store, owner);
 		if (q->producer == owner) {
 			q->half_done = false;
-			mmu_forget(m, i, MAPLE_FAULT_PIPES);
+			maple_mmu_forget(m, i, MAPLE_FAULT_PIPES);
 		}
 		withdraw(m, &q->load, owner);
 		if (q->allocated)
-			queue_clocks(m, q);
+			maple_queue_clocks(m, q);
 	}
 }
 
@@ -296,8 +296,8 @@ static void answer_peers(struct maple *m, unsigned int number, bool producer_gon
 	if (producer_gone && q->load.valid)
 		q->load.abandoned = true;
 	if (consumer_gone && q->store.valid)
-		queue_finish_store(m, q);
-	queue_progress(m, number);
+		maple_queue_finish_store(m, q);
+	maple_queue_progress(m, number);
 }
 
 static void maple_owner_gone(struct mimic_model *model, uint64_t owner, uint64_t now)
@@ -315,7 +315,7 @@ static void maple_owner_gone(struct mimic_model *model, uint64_t owner, uint64_t
 		if (was_consumer)
 			q->consumer = 0;
 		if (was_producer || was_consumer)
-			queue_clocks(m, q);
+			maple_queue_clocks(m, q);
 		answer_peers(m, i, was_producer, was_consumer);
 	}
 }
@@ -323,7 +323,7 @@ static void maple_owner_gone(struct mimic_model *model, uint64_t owner, uint64_t
 void maple_model_progress(struct mimic_model *model, unsigned int queue, uint64_t now)
 {
 	begin_call(maple_of(model), now);
-	queue_progress(maple_of(model), queue);
+	maple_queue_progress(maple_of(model), queue);
 }
 
 enum maple_pipe maple_model_pipe(const struct mimic_model *model, const struct mimic_access *access,
@@ -331,14 +331,14 @@ enum maple_pipe maple_model_pipe(const struct mimic_model *model, const struct m
 {
 	struct maple *m = (struct maple *)model;
 	unsigned int operation = access->offset >> MAPLE_OPERATION_SHIFT & 63;
-	struct maple_queue *q = queue_of(m, access->offset >> MAPLE_QUEUE_SHIFT & 7, queue);
+	struct maple_queue *q = maple_queue_of(m, access->offset >> MAPLE_QUEUE_SHIFT & 7, queue);
 
 	if (access->page != MAPLE_PAGE_MAPLE || !q)
 		return MAPLE_PIPE_CONFIGURATION;
 	if (!access->is_write)
 		return operation == MAPLE_LOAD_CONSUME && q->consumer == access->owner && !q->load.valid ?
 			       MAPLE_PIPE_CONSUME : MAPLE_PIPE_CONFIGURATION;
-	return store_is_produce(m, operation) && is_legal_produce(m, access) ? MAPLE_PIPE_PRODUCE :
+	return maple_store_is_produce(m, operation) && is_legal_produce(m, access) ? MAPLE_PIPE_PRODUCE :
 									       MAPLE_PIPE_CONFIGURATION;
 }
 
@@ -346,7 +346,7 @@ static void maple_tick(struct mimic_model *model, uint64_t now)
 {
 	begin_call(maple_of(model), now);
 	maple_of(model)->unfinished = false;
-	progress_all(maple_of(model));
+	maple_progress_all(maple_of(model));
 }
 
 static bool maple_busy(const struct mimic_model *model)
@@ -373,7 +373,7 @@ static void maple_power_on(struct mimic_model *model, uint64_t now)
 	time = m->state.now;
 	for (unsigned int i = 0; i < m->config.queues; i++) {
 		if (m->state.queue[i].allocated)
-			queue_drop(m, i, 0, MIMIC_TRACE_DROP_POWER_ON);
+			maple_queue_drop(m, i, 0, MIMIC_TRACE_DROP_POWER_ON);
 	}
 	memset(&m->state, 0, sizeof(m->state));
 	m->state.now = time;

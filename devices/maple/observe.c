@@ -10,7 +10,7 @@ static uint64_t halves(uint64_t high, uint64_t low)
 	return (high & 0xffffffffu) << 32 | (low & 0xffffffffu);
 }
 
-uint64_t statistics_load(struct maple *m, const struct maple_queue *q)
+uint64_t maple_statistics_load(struct maple *m, const struct maple_queue *q)
 {
 	static const struct maple_queue none;
 	struct maple_queue now = q ? *q : none;
@@ -18,7 +18,7 @@ uint64_t statistics_load(struct maple *m, const struct maple_queue *q)
 	unsigned int index = m->state.statistics_index;
 
 	/* on a copy: reading must not disturb what it reads */
-	queue_clocks(m, &now);
+	maple_queue_clocks(m, &now);
 	m->state.statistics_index = (index + 1) % 4;
 	m->state.tile_pops = 0;
 	switch (index) {
@@ -82,10 +82,10 @@ static uint64_t pipeline_word(const struct maple *m)
 		word |= (uint64_t)(q->store.valid && q->store.access.size == 8) << (40 + i);
 	}
 	word |= (uint64_t)(m->state.stall[0].stalled || m->state.stall[1].stalled) << 59;
-	return word | (uint64_t)(queues_allocated(m) & 7) << 61;
+	return word | (uint64_t)(maple_queues_allocated(m) & 7) << 61;
 }
 
-uint64_t debug_load(const struct maple *m, unsigned int field)
+uint64_t maple_debug_load(const struct maple *m, unsigned int field)
 {
 	if (field == 0)
 		return in_use_bitmap(m);
@@ -103,7 +103,7 @@ static uint64_t queue_state(const struct maple_queue *q)
 	       (uint64_t)q->hung << 35;
 }
 
-uint64_t extension_load(const struct maple *m, unsigned int operation, unsigned int number)
+uint64_t maple_extension_load(const struct maple *m, unsigned int operation, unsigned int number)
 {
 	switch (operation) {
 	case MAPLE_LOAD_IDENTIFY:
@@ -146,7 +146,7 @@ size_t maple_describe(const struct mimic_model *model, char *text, size_t size)
 	unsigned int i;
 	int n;
 
-	n = snprintf(text, size, "%s profile, %u queues", m->config.profile, queues_allocated(m));
+	n = snprintf(text, size, "%s profile, %u queues", m->config.profile, maple_queues_allocated(m));
 	length = n > 0 ? (size_t)n : 0;
 	for (i = 0; i < m->config.queues; i++) {
 		if (!m->state.queue[i].hung || length >= size)

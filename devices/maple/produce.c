@@ -39,7 +39,7 @@ static bool is_extension(unsigned int operation)
 	       operation <= MAPLE_STORE_QUEUE_LOOP_PREFETCH64;
 }
 
-bool store_is_produce(const struct maple *m, unsigned int operation)
+bool maple_store_is_produce(const struct maple *m, unsigned int operation)
 {
 	if (is_extension(operation))
 		return !has_quirk(m, MAPLE_QUIRK_no_extension) &&
@@ -62,11 +62,11 @@ static enum step push_data(struct maple *m, struct maple_queue *q, unsigned int 
 {
 	unsigned int words = size == 8 ? 2 : 1;
 
-	if (queue_room(q) < words)
+	if (maple_queue_room(q) < words)
 		return STEP_WAIT;
-	queue_push(m, q, (uint32_t)data, false);
+	maple_queue_push(m, q, (uint32_t)data, false);
 	if (words == 2)
-		queue_push(m, q, (uint32_t)(data >> 32), false);
+		maple_queue_push(m, q, (uint32_t)(data >> 32), false);
 	return STEP_DONE;
 }
 
@@ -80,8 +80,8 @@ static bool fetch_hangs(const struct maple *m, bool coherent, unsigned int size,
 /* The RTL never answers this fetch, and so never serves what is behind it in the queue. */
 static void queue_hang(struct maple *m, struct maple_queue *q)
 {
-	queue_push(m, q, 0, true);
-	queue_push(m, q, 0, true);
+	maple_queue_push(m, q, 0, true);
+	maple_queue_push(m, q, 0, true);
 	q->hung = true;
 	count(m, MAPLE_COUNTER_hangs, 1);
 	if (m->host.report)
@@ -117,7 +117,7 @@ static enum step fetch_pointers(struct maple *m, unsigned int number, struct poi
 	unsigned int n = is_double ? 2 : 1;
 	uint64_t address[2];
 
-	if (queue_room(q) < (q->half_done ? 1 : n) * kind.size / 4)
+	if (maple_queue_room(q) < (q->half_done ? 1 : n) * kind.size / 4)
 		return STEP_WAIT;
 	if (kind.full) {
 		address[0] = payload & address_mask(m) & ~3ull;
@@ -141,7 +141,7 @@ static enum step prefetch(struct maple *m, struct maple_queue *q, unsigned int o
 {
 	uint64_t address;
 
-	if (has_quirk(m, MAPLE_QUIRK_prefetch_needs_room) && queue_room(q) < 2)
+	if (has_quirk(m, MAPLE_QUIRK_prefetch_needs_room) && maple_queue_room(q) < 2)
 		return STEP_WAIT;
 	if (operation == MAPLE_STORE_FULL_PREFETCH)
 		address = payload & address_mask(m);
@@ -149,7 +149,7 @@ static enum step prefetch(struct maple *m, struct maple_queue *q, unsigned int o
 		address = indexed_address(m, q, (uint32_t)payload);
 	MIMIC_TRACE(&m->model.trace, prefetch, 0ull, q - m->state.queue, address, 0u, 0ull, 1ull);
 	pace_begin(m, (unsigned int)(q - m->state.queue), MAPLE_STEP_PREFETCH, 1);
-	prefetch_address(m, address, MAPLE_FAULT_PIPES);
+	maple_prefetch_address(m, address, MAPLE_FAULT_PIPES);
 	pace_end(m, (unsigned int)(q - m->state.queue), MAPLE_STEP_PREFETCH, 1);
 	return STEP_DONE;
 }
@@ -158,15 +158,15 @@ static enum step prefetch(struct maple *m, struct maple_queue *q, unsigned int o
 static bool pipes_are_stalled(struct maple *m, unsigned int operation)
 {
 	return operation != MAPLE_STORE_PRODUCE && operation != MAPLE_STORE_CAS1 &&
-	       mmu_stall(m, MAPLE_FAULT_PIPES)->stalled;
+	       maple_mmu_stall(m, MAPLE_FAULT_PIPES)->stalled;
 }
 
 static enum step loop_step(struct maple *m, unsigned int number, unsigned int operation,
 			   uint64_t payload)
 {
 	if (operation == MAPLE_STORE_LOOP)
-		return lima_push_tile(m, number, payload);
-	return lima_push_queue(m, number, operation, payload);
+		return maple_lima_push_tile(m, number, payload);
+	return maple_lima_push_queue(m, number, operation, payload);
 }
 
 static bool store_is_loop(unsigned int operation)
@@ -176,7 +176,7 @@ static bool store_is_loop(unsigned int operation)
 		operation <= MAPLE_STORE_QUEUE_LOOP_PREFETCH64);
 }
 
-enum step produce_step(struct maple *m, unsigned int number, const struct mimic_access *access)
+enum step maple_produce_step(struct maple *m, unsigned int number, const struct mimic_access *access)
 {
 	struct maple_queue *q = &m->state.queue[number];
 	unsigned int operation = access->offset >> MAPLE_OPERATION_SHIFT & 63;
@@ -195,7 +195,7 @@ enum step produce_step(struct maple *m, unsigned int number, const struct mimic_
 	else if (operation == MAPLE_STORE_PREFETCH || operation == MAPLE_STORE_FULL_PREFETCH)
 		step = prefetch(m, q, operation, access->data);
 	else
-		return atomic_step(m, number, operation, access->data);
+		return maple_atomic_step(m, number, operation, access->data);
 	if (step == STEP_DONE)
 		q->cas1_valid = false;
 	return step;
@@ -205,7 +205,7 @@ static size_t produce_data(struct maple *m, struct maple_queue *q, unsigned int 
 			   const uint64_t *values, size_t n)
 {
 	unsigned int bytes = size == 8 ? 8 : 4;
-	size_t room = queue_room(q) / (bytes / 4);
+	size_t room = maple_queue_room(q) / (bytes / 4);
 	uint64_t block[FETCH_BLOCK];
 	size_t done = 0;
 
@@ -215,7 +215,7 @@ static size_t produce_data(struct maple *m, struct maple_queue *q, unsigned int 
 
 		for (size_t i = 0; i < piece; i++)
 			block[i] = low_bytes(values[done + i], size);
-		queue_push_many(m, q, bytes, block, piece);
+		maple_queue_push_many(m, q, bytes, block, piece);
 		done += piece;
 	}
 	return done;
@@ -230,7 +230,7 @@ static size_t produce_pointers(struct maple *m, unsigned int number, struct poin
 	size_t done = 0;
 
 	while (done < n) {
-		size_t block = queue_room(q) / (kind.size / 4), got, i;
+		size_t block = maple_queue_room(q) / (kind.size / 4), got, i;
 
 		if (block > n - done)
 			block = n - done;
@@ -249,7 +249,7 @@ static size_t produce_pointers(struct maple *m, unsigned int number, struct poin
 		}
 		if (!i)
 			break;
-		got = fetch_into_queue(m, number, address, i, kind.size, MAPLE_FAULT_PIPES);
+		got = maple_fetch_into_queue(m, number, address, i, kind.size, MAPLE_FAULT_PIPES);
 		done += got;
 		if (got < i)
 			break;
@@ -261,8 +261,8 @@ static size_t produce_pointers(struct maple *m, unsigned int number, struct poin
  * A run of stores to one register, as far as the fast path goes: the caller
  * goes on one by one from there. Same effects as one by one.
  */
-size_t produce_many(struct maple *m, unsigned int number, const struct mimic_access *pattern,
-		    const uint64_t *values, size_t n)
+size_t maple_produce_many(struct maple *m, unsigned int number, const struct mimic_access *pattern,
+			  const uint64_t *values, size_t n)
 {
 	struct maple_queue *q = &m->state.queue[number];
 	unsigned int operation = pattern->offset >> MAPLE_OPERATION_SHIFT & 63;

@@ -9,7 +9,7 @@
 static const uint16_t size_codes[8] = MAPLE_SIZE_CODES;
 
 /* The artifact decodes as many bits as its queues need: with four, bits [10:9]. */
-struct maple_queue *queue_of(struct maple *m, unsigned int field, unsigned int *number)
+struct maple_queue *maple_queue_of(struct maple *m, unsigned int field, unsigned int *number)
 {
 	unsigned int mask = 0;
 
@@ -21,7 +21,7 @@ struct maple_queue *queue_of(struct maple *m, unsigned int field, unsigned int *
 	return m->state.queue[*number].allocated ? &m->state.queue[*number] : NULL;
 }
 
-unsigned int queues_allocated(const struct maple *m)
+unsigned int maple_queues_allocated(const struct maple *m)
 {
 	unsigned int n = 0;
 
@@ -39,13 +39,13 @@ static unsigned int roles_of(const struct maple_queue *q, uint64_t owner)
 }
 
 /* { queues allocated mod queues, producer flag, consumer flag } (pipe:465 of the artifact) */
-uint64_t connection_answer(const struct maple *m, const struct maple_queue *q, uint64_t owner,
-			   uint64_t low)
+uint64_t maple_connection_answer(const struct maple *m, const struct maple_queue *q, uint64_t owner,
+				 uint64_t low)
 {
-	return (uint64_t)(queues_allocated(m) % m->config.queues) << 32 | low | roles_of(q, owner);
+	return (uint64_t)(maple_queues_allocated(m) % m->config.queues) << 32 | low | roles_of(q, owner);
 }
 
-void clock_set(struct maple *m, struct side_clock *clock, bool open, bool waiting)
+void maple_clock_set(struct maple *m, struct side_clock *clock, bool open, bool waiting)
 {
 	uint64_t passed = m->state.now - clock->since;
 
@@ -58,10 +58,10 @@ void clock_set(struct maple *m, struct side_clock *clock, bool open, bool waitin
 	clock->is_waiting = waiting;
 }
 
-void queue_clocks(struct maple *m, struct maple_queue *q)
+void maple_queue_clocks(struct maple *m, struct maple_queue *q)
 {
-	clock_set(m, &q->producer_clock, q->producer != 0, q->store.valid);
-	clock_set(m, &q->consumer_clock, q->consumer != 0, q->load.valid);
+	maple_clock_set(m, &q->producer_clock, q->producer != 0, q->store.valid);
+	maple_clock_set(m, &q->consumer_clock, q->consumer != 0, q->load.valid);
 }
 
 static unsigned int words_reserved(const struct maple *m)
@@ -114,9 +114,9 @@ static bool allocate(struct maple *m, unsigned int number, unsigned int size_cod
 	return true;
 }
 
-uint64_t queue_init_all(struct maple *m, unsigned int size_code)
+uint64_t maple_queue_init_all(struct maple *m, unsigned int size_code)
 {
-	unsigned int existing = queues_allocated(m);
+	unsigned int existing = maple_queues_allocated(m);
 
 	if (existing)
 		return (uint64_t)(existing % m->config.queues) << 32;
@@ -129,7 +129,7 @@ uint64_t queue_init_all(struct maple *m, unsigned int size_code)
 	return 2;
 }
 
-uint64_t queue_add(struct maple *m, unsigned int size_code)
+uint64_t maple_queue_add(struct maple *m, unsigned int size_code)
 {
 	for (unsigned int i = 0; i < m->config.queues; i++) {
 		if (m->state.queue[i].allocated)
@@ -137,7 +137,7 @@ uint64_t queue_add(struct maple *m, unsigned int size_code)
 		allocate(m, i, size_code);
 		return (uint64_t)i << 32;
 	}
-	return (uint64_t)(queues_allocated(m) % m->config.queues) << 32;
+	return (uint64_t)(maple_queues_allocated(m) % m->config.queues) << 32;
 }
 
 static void forget_fetches(struct maple *m, unsigned int number)
@@ -152,40 +152,40 @@ static void forget_fetches(struct maple *m, unsigned int number)
 	}
 }
 
-void queue_drop(struct maple *m, unsigned int number, uint64_t load_answer, enum mimic_trace_drop by)
+void maple_queue_drop(struct maple *m, unsigned int number, uint64_t load_answer, enum mimic_trace_drop by)
 {
 	struct maple_queue *q = &m->state.queue[number];
 
 	trace_drop(m, q, by);
 	if (is_paced(m))
-		pace_drop(m, number);
+		maple_pace_drop(m, number);
 	if (q->loop_active)
 		MIMIC_TRACE(&m->model.trace, lima_end, 0ull, number, 0ull, 0u, 0ull, 0ull);
 	forget_fetches(m, number);
 	memset(m->state.word_pending + q->first, 0, q->reserved_words);
-	lima_drop(q);
+	maple_lima_drop(q);
 	q->allocated = false;
 	if (q->store.valid)
-		queue_finish_store(m, q);
+		maple_queue_finish_store(m, q);
 	if (q->load.valid)
-		queue_finish_load(m, q, load_answer);
-	mmu_forget(m, number, MAPLE_FAULT_PIPES);
-	mmu_forget(m, number, MAPLE_FAULT_LIMA);
+		maple_queue_finish_load(m, q, load_answer);
+	maple_mmu_forget(m, number, MAPLE_FAULT_PIPES);
+	maple_mmu_forget(m, number, MAPLE_FAULT_LIMA);
 	memset(q, 0, sizeof(*q));
 }
 
-uint64_t queue_clear(struct maple *m, unsigned int number, uint64_t owner)
+uint64_t maple_queue_clear(struct maple *m, unsigned int number, uint64_t owner)
 {
 	struct maple_queue *q = &m->state.queue[number];
-	uint64_t answer = (uint64_t)(queues_allocated(m) % m->config.queues) << 32;
+	uint64_t answer = (uint64_t)(maple_queues_allocated(m) % m->config.queues) << 32;
 
 	if (!q->allocated || (q->consumer && q->consumer != owner))
 		return answer;
-	queue_drop(m, number, 0, MIMIC_TRACE_DROP_FIFO_CLEAR);
+	maple_queue_drop(m, number, 0, MIMIC_TRACE_DROP_FIFO_CLEAR);
 	return answer | 1;
 }
 
-uint64_t queue_open(struct maple *m, unsigned int number, uint64_t owner, bool producer)
+uint64_t maple_queue_open(struct maple *m, unsigned int number, uint64_t owner, bool producer)
 {
 	struct maple_queue *q = &m->state.queue[number];
 	uint64_t *role = producer ? &q->producer : &q->consumer;
@@ -193,29 +193,29 @@ uint64_t queue_open(struct maple *m, unsigned int number, uint64_t owner, bool p
 	if (m->state.stale_count && has_quirk(m, MAPLE_QUIRK_init_after_reset_lost))
 		return 0;
 	if (!q->allocated)
-		return connection_answer(m, NULL, owner, 0);
+		return maple_connection_answer(m, NULL, owner, 0);
 	if (!*role) {
 		*role = owner;
-		queue_clocks(m, q);
+		maple_queue_clocks(m, q);
 	}
-	return connection_answer(m, q, owner, 0);
+	return maple_connection_answer(m, q, owner, 0);
 }
 
-uint64_t queue_close(struct maple *m, unsigned int number, uint64_t owner, bool producer)
+uint64_t maple_queue_close(struct maple *m, unsigned int number, uint64_t owner, bool producer)
 {
 	struct maple_queue *q = &m->state.queue[number];
 	uint64_t *role = producer ? &q->producer : &q->consumer;
-	uint64_t answer = connection_answer(m, q->allocated ? q : NULL, owner, 0);
+	uint64_t answer = maple_connection_answer(m, q->allocated ? q : NULL, owner, 0);
 
 	if (q->allocated && *role == owner) {
 		*role = 0;
 		q->half_done &= !producer;
-		queue_clocks(m, q);
+		maple_queue_clocks(m, q);
 	}
 	return answer;
 }
 
-unsigned int queue_room(const struct maple_queue *q)
+unsigned int maple_queue_room(const struct maple_queue *q)
 {
 	return q->size - q->level;
 }
@@ -231,7 +231,7 @@ static void push_word(struct maple *m, struct maple_queue *q, uint32_t word, boo
 	q->tail = q->tail + 1u == q->size ? 0 : (uint16_t)(q->tail + 1);
 }
 
-void queue_push(struct maple *m, struct maple_queue *q, uint32_t word, bool pending)
+void maple_queue_push(struct maple *m, struct maple_queue *q, uint32_t word, bool pending)
 {
 	push_word(m, q, word, pending);
 	count(m, MAPLE_COUNTER_produced, 1);
@@ -266,8 +266,8 @@ static void push_block(struct maple *m, struct maple_queue *q, unsigned int size
 }
 
 /* Where the ring does not wrap, the words of a block are copied, not pushed one by one. */
-void queue_push_many(struct maple *m, struct maple_queue *q, unsigned int size,
-		     const uint64_t *values, size_t n)
+void maple_queue_push_many(struct maple *m, struct maple_queue *q, unsigned int size,
+			   const uint64_t *values, size_t n)
 {
 	unsigned int total = (unsigned int)n * (size / 4), until_wrap = q->size - (unsigned int)q->tail;
 
@@ -293,8 +293,8 @@ static unsigned int words_ready(const struct maple *m, const struct maple_queue 
 	return ready;
 }
 
-size_t queue_pop_many(struct maple *m, struct maple_queue *q, unsigned int words, void *values,
-		      size_t wanted)
+size_t maple_queue_pop_many(struct maple *m, struct maple_queue *q, unsigned int words, void *values,
+			    size_t wanted)
 {
 	const uint32_t *scratchpad = m->state.words + q->first;
 	size_t n = words_ready(m, q) / words;
@@ -318,35 +318,35 @@ size_t queue_pop_many(struct maple *m, struct maple_queue *q, unsigned int words
 	return n;
 }
 
-void queue_park_store(struct maple *m, struct maple_queue *q, const struct mimic_access *access)
+void maple_queue_park_store(struct maple *m, struct maple_queue *q, const struct mimic_access *access)
 {
 	q->store.valid = true;
 	q->store.access = *access;
 	count(m, MAPLE_COUNTER_store_waits, 1);
-	queue_clocks(m, q);
+	maple_queue_clocks(m, q);
 }
 
-void queue_park_load(struct maple *m, struct maple_queue *q, const struct mimic_access *access)
+void maple_queue_park_load(struct maple *m, struct maple_queue *q, const struct mimic_access *access)
 {
 	q->load.valid = true;
 	q->load.abandoned = false;
 	q->load.access = *access;
 	count(m, MAPLE_COUNTER_load_waits, 1);
-	queue_clocks(m, q);
+	maple_queue_clocks(m, q);
 }
 
-void queue_finish_store(struct maple *m, struct maple_queue *q)
+void maple_queue_finish_store(struct maple *m, struct maple_queue *q)
 {
 	q->store.valid = false;
-	queue_clocks(m, q);
+	maple_queue_clocks(m, q);
 	mimic_trace_wakes(&m->model.trace, q->store.access.owner, 0, false);
 	m->host.complete(m->host.context, q->store.access.owner, 0);
 }
 
-void queue_finish_load(struct maple *m, struct maple_queue *q, uint64_t data)
+void maple_queue_finish_load(struct maple *m, struct maple_queue *q, uint64_t data)
 {
 	q->load.valid = false;
-	queue_clocks(m, q);
+	maple_queue_clocks(m, q);
 	data = low_bytes(data, q->load.access.size);
 	mimic_trace_wakes(&m->model.trace, q->load.access.owner, data, false);
 	m->host.complete(m->host.context, q->load.access.owner, data);
@@ -364,12 +364,12 @@ static bool progress_load(struct maple *m, struct maple_queue *q)
 
 	if (!q->load.valid)
 		return false;
-	if (!queue_pop_many(m, q, q->load.access.size == 8 ? 2 : 1, &data, 1)) {
+	if (!maple_queue_pop_many(m, q, q->load.access.size == 8 ? 2 : 1, &data, 1)) {
 		if (!waits_in_vain(q))
 			return false;
 		data = 0;
 	}
-	queue_finish_load(m, q, data);
+	maple_queue_finish_load(m, q, data);
 	return true;
 }
 
@@ -379,33 +379,33 @@ static bool progress_store(struct maple *m, unsigned int number)
 
 	if (!q->store.valid)
 		return false;
-	if (produce_step(m, number, &q->store.access) == STEP_WAIT) {
+	if (maple_produce_step(m, number, &q->store.access) == STEP_WAIT) {
 		if (!q->hung)
 			return false;
 	}
-	queue_finish_store(m, q);
+	maple_queue_finish_store(m, q);
 	return true;
 }
 
-void queue_progress(struct maple *m, unsigned int number)
+void maple_queue_progress(struct maple *m, unsigned int number)
 {
 	struct maple_queue *q = &m->state.queue[number];
 	bool more = q->allocated;
 
 	/* LIMA first: its loops were pushed before the store that waits. */
 	while (more) {
-		more = lima_backlog(q) && lima_advance(m, number);
+		more = lima_backlog(q) && maple_lima_advance(m, number);
 		more |= progress_store(m, number);
 		more |= progress_load(m, q);
 	}
 }
 
-void progress_all(struct maple *m)
+void maple_progress_all(struct maple *m)
 {
 	for (unsigned int i = 0; i < m->config.queues; i++) {
 		unsigned int number = (m->state.lima_turn + i) % m->config.queues;
 
-		queue_progress(m, number);
+		maple_queue_progress(m, number);
 	}
 	m->state.lima_turn = (m->state.lima_turn + 1) % m->config.queues;
 }

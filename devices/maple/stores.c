@@ -35,7 +35,7 @@ static enum mimic_outcome store_LOOP(struct mimic_model *model, struct mimic_reg
 static enum mimic_outcome store_TILE(struct mimic_model *model, struct mimic_register_place place,
 				     struct mimic_access *access)
 {
-	lima_configure_tile(maple_of(model), operation_of(access), place.index, access->data);
+	maple_lima_configure_tile(maple_of(model), operation_of(access), place.index, access->data);
 	return MIMIC_DONE;
 }
 
@@ -44,7 +44,7 @@ static enum mimic_outcome store_MMU(struct mimic_model *model, struct mimic_regi
 {
 	if (access->page != MAPLE_PAGE_MMU)
 		return illegal(maple_of(model));
-	mmu_store(maple_of(model), place.index, access->data);
+	maple_mmu_store(maple_of(model), place.index, access->data);
 	return MIMIC_DONE;
 }
 
@@ -53,7 +53,7 @@ static enum mimic_outcome store_BASE(struct mimic_model *model, struct mimic_reg
 {
 	struct maple *m = maple_of(model);
 	unsigned int number;
-	struct maple_queue *q = queue_of(m, place.index, &number);
+	struct maple_queue *q = maple_queue_of(m, place.index, &number);
 
 	if (!q)
 		return illegal(m);
@@ -71,7 +71,7 @@ static enum mimic_outcome store_QUEUE_LIMA(struct mimic_model *model, struct mim
 {
 	struct maple *m = maple_of(model);
 	unsigned int number;
-	struct maple_queue *q = queue_of(m, place.index, &number);
+	struct maple_queue *q = maple_queue_of(m, place.index, &number);
 
 	if (!q || has_quirk(m, MAPLE_QUIRK_no_extension) || q->producer != access->owner)
 		return illegal(m);

@@ -4,7 +4,8 @@
 
 #define READY_MARGIN 4		/* words that one store can push */
 
-uint64_t words_ready_at(const struct maple_time *device, unsigned int queue, uint64_t first, unsigned int count)
+uint64_t maple_time_words_ready_at(const struct maple_time *device, unsigned int queue, uint64_t first,
+				   unsigned int count)
 {
 	const struct queue_time *q = &device->queue[queue];
 	uint64_t time = 0;
@@ -14,7 +15,8 @@ uint64_t words_ready_at(const struct maple_time *device, unsigned int queue, uin
 	return time;
 }
 
-void mark_ready(struct maple_time *device, unsigned int queue, uint64_t first, unsigned int count, uint64_t time)
+void maple_time_mark_ready(struct maple_time *device, unsigned int queue, uint64_t first, unsigned int count,
+			   uint64_t time)
 {
 	for (unsigned int i = 0; i < count; i++)
 		device->queue[queue].ready[(first + i) % MAPLE_MAX_WORDS] = time;
@@ -26,7 +28,7 @@ static void finish_load(struct maple_time *device, unsigned int queue, uint64_t 
 {
 	struct queue_time *q = &device->queue[queue];
 	uint64_t popped = first_word(device, queue), first = popped > q->load.words ? popped - q->load.words : 0;
-	uint64_t time = later(device->now, words_ready_at(device, queue, first, q->load.words));
+	uint64_t time = later(device->now, maple_time_words_ready_at(device, queue, first, q->load.words));
 	uint64_t owner = q->load.owner;
 
 	device->statistics.empty[queue] += time - q->load.since;
@@ -40,8 +42,8 @@ static void finish_store(struct maple_time *device, unsigned int queue)
 	uint64_t owner = q->store.owner, time = device->now + device->pipes.reply;
 
 	if (q->store.operation == MAPLE_STORE_PRODUCE)
-		mark_ready(device, queue, next_word(device, queue) - q->store.words, q->store.words,
-			   device->now + device->pipes.visible);
+		maple_time_mark_ready(device, queue, next_word(device, queue) - q->store.words,
+				      q->store.words, device->now + device->pipes.visible);
 	if (q->store.words)
 		time = later(device->now + device->pipes.store, device->step.issued);
 	device->statistics.full[queue] += device->now - q->store.since;
@@ -99,8 +101,8 @@ static bool execute(struct maple_time *device, struct mimic_access *access, uint
 		bool is_data = operation_of(access) == MAPLE_STORE_PRODUCE;
 
 		first = next_word(device, queue);
-		mark_ready(device, queue, first, READY_MARGIN,
-			   is_data ? device->now + device->pipes.visible : latest);
+		maple_time_mark_ready(device, queue, first, READY_MARGIN,
+				      is_data ? device->now + device->pipes.visible : latest);
 	}
 	if (device->model->ops->access(device->model, access, device->now) == MIMIC_PARKED)
 		return has_parked(device, queue, access);
@@ -108,7 +110,7 @@ static bool execute(struct maple_time *device, struct mimic_access *access, uint
 	case MAPLE_PIPE_PRODUCE:
 		*done = later(latest, device->step.issued);
 		if (device->pipes.values)
-			desc_pushed(device, queue, first, access);
+			maple_desc_pushed(device, queue, first, access);
 		break;
 	case MAPLE_PIPE_CONSUME:
 		*done = device->now + device->pipes.load;
@@ -119,7 +121,7 @@ static bool execute(struct maple_time *device, struct mimic_access *access, uint
 	return true;
 }
 
-void finish_held(struct maple_time *device, struct mimic_access *access)
+void maple_time_finish_held(struct maple_time *device, struct mimic_access *access)
 {
 	uint64_t done;
 
@@ -129,29 +131,29 @@ void finish_held(struct maple_time *device, struct mimic_access *access)
 }
 
 /* DeSC: stores that waited for a value's room, or for a load to end. */
-void let_in_held(struct maple_time *device)
+void maple_time_let_in_held(struct maple_time *device)
 {
 	for (unsigned int i = 0; device->pipes.values && i < device->queue_count; i++) {
 		struct queue_time *q = &device->queue[i];
 		struct mimic_access access = q->held;
 
-		desc_popped(device, i);
-		if (!q->is_held || !desc_has_room(device, i, &access))
+		maple_desc_popped(device, i);
+		if (!q->is_held || !maple_desc_has_room(device, i, &access))
 			continue;
 		q->is_held = false;
 		device->statistics.full[i] += device->now - q->held_since;
-		finish_held(device, &access);
+		maple_time_finish_held(device, &access);
 	}
 }
 
-bool must_hold(struct maple_time *device, const struct mimic_access *access)
+bool maple_time_must_hold(struct maple_time *device, const struct mimic_access *access)
 {
 	unsigned int queue;
 
 	if (!device->pipes.values || maple_model_pipe(device->model, access, &queue) != MAPLE_PIPE_PRODUCE)
 		return false;
-	desc_popped(device, queue);
-	if (desc_has_room(device, queue, access))
+	maple_desc_popped(device, queue);
+	if (maple_desc_has_room(device, queue, access))
 		return false;
 	device->queue[queue].held = *access;
 	device->queue[queue].held_since = device->now;
@@ -183,7 +185,7 @@ static uint64_t load_enters(struct maple_time *device, unsigned int queue, const
 	device->statistics.pipe += time - device->now;
 	if (level < words_of(access))
 		return time;
-	ready = words_ready_at(device, queue, first, words_of(access));
+	ready = maple_time_words_ready_at(device, queue, first, words_of(access));
 	if (ready <= time)
 		return time;
 	device->statistics.empty[queue] += ready - time;
@@ -215,7 +217,7 @@ static bool hold_until(struct maple_time *device, const struct mimic_access *acc
 
 		if (device->access[i].owner)
 			continue;
-		if (!event_add(device, &event))
+		if (!maple_time_event_add(device, &event))
 			return false;
 		device->access[i] = *access;
 		return true;
@@ -244,9 +246,9 @@ bool maple_time_access(struct maple_time *device, struct mimic_access *access, u
 	}
 	if (time > device->now && hold_until(device, access, time))
 		return false;
-	if (must_hold(device, access))
+	if (maple_time_must_hold(device, access))
 		return false;
 	is_over = execute(device, access, done);
-	let_in_held(device);
+	maple_time_let_in_held(device);
 	return is_over;
 }

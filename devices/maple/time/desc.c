@@ -5,7 +5,7 @@
 #define LARGEST_CODE 7		/* 128 words */
 #define LARGEST_WORDS 128	/* room for 64 values, which is the maximum of desc.queue_entries */
 
-struct maple_time_pipes desc_pipes(const struct maple_time_parameters *parameters)
+struct maple_time_pipes maple_desc_pipes(const struct maple_time_parameters *parameters)
 {
 	return (struct maple_time_pipes){
 		.store_interval = 1, .pointer_interval = 1, .through_l2 = true,
@@ -14,7 +14,8 @@ struct maple_time_pipes desc_pipes(const struct maple_time_parameters *parameter
 	};
 }
 
-void desc_config(const struct maple_time_parameters *parameters, struct maple_config *config, int *size_code)
+void maple_desc_config(const struct maple_time_parameters *parameters, struct maple_config *config,
+		       int *size_code)
 {
 	maple_config_profile(config, "paper");
 	config->queues = (unsigned int)parameters->maple_queues;
@@ -66,7 +67,8 @@ static unsigned int loads_of(const struct maple_time *device, uint64_t producer)
 	return loads;
 }
 
-bool desc_has_room(const struct maple_time *device, unsigned int queue, const struct mimic_access *access)
+bool maple_desc_has_room(const struct maple_time *device, unsigned int queue,
+			 const struct mimic_access *access)
 {
 	unsigned int count = value_count(access), loads;
 
@@ -78,7 +80,8 @@ bool desc_has_room(const struct maple_time *device, unsigned int queue, const st
 	return !loads || loads + count <= device->pipes.loads;
 }
 
-void desc_pushed(struct maple_time *device, unsigned int queue, uint64_t first_word, const struct mimic_access *access)
+void maple_desc_pushed(struct maple_time *device, unsigned int queue, uint64_t first_word,
+		       const struct mimic_access *access)
 {
 	struct value_ends *values = &device->queue[queue].values;
 	uint64_t end = next_word(device, queue);
@@ -87,7 +90,7 @@ void desc_pushed(struct maple_time *device, unsigned int queue, uint64_t first_w
 		values->end[(values->first + values->count++) % MAPLE_MAX_WORDS] = word + value_words(access);
 }
 
-void desc_popped(struct maple_time *device, unsigned int queue)
+void maple_desc_popped(struct maple_time *device, unsigned int queue)
 {
 	struct value_ends *values = &device->queue[queue].values;
 	uint64_t popped = first_word(device, queue);

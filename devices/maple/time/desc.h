@@ -15,14 +15,17 @@
 
 #include "devices/maple/time/internal.h"
 
-struct maple_time_pipes desc_pipes(const struct maple_time_parameters *parameters);
+struct maple_time_pipes maple_desc_pipes(const struct maple_time_parameters *parameters);
 /* The configuration of a model that can be one; the size code of its queues, whatever a program asks for. */
-void desc_config(const struct maple_time_parameters *parameters, struct maple_config *config, int *size_code);
+void maple_desc_config(const struct maple_time_parameters *parameters, struct maple_config *config,
+		       int *size_code);
 /* May this store enter its queue? */
-bool desc_has_room(const struct maple_time *device, unsigned int queue, const struct mimic_access *access);
+bool maple_desc_has_room(const struct maple_time *device, unsigned int queue,
+			 const struct mimic_access *access);
 /* A store was done: its words are those from `first_word` on. */
-void desc_pushed(struct maple_time *device, unsigned int queue, uint64_t first_word, const struct mimic_access *access);
+void maple_desc_pushed(struct maple_time *device, unsigned int queue, uint64_t first_word,
+		       const struct mimic_access *access);
 /* Words may have been popped. */
-void desc_popped(struct maple_time *device, unsigned int queue);
+void maple_desc_popped(struct maple_time *device, unsigned int queue);
 
 #endif

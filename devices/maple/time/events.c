@@ -32,7 +32,7 @@ static void sift_down(struct maple_time *device, unsigned int i, const struct ev
 	device->event[i] = *event;
 }
 
-bool event_add(struct maple_time *device, const struct event *event)
+bool maple_time_event_add(struct maple_time *device, const struct event *event)
 {
 	struct event ordered = *event;
 
@@ -43,12 +43,12 @@ bool event_add(struct maple_time *device, const struct event *event)
 	return true;
 }
 
-const struct event *event_first(const struct maple_time *device)
+const struct event *maple_time_event_first(const struct maple_time *device)
 {
 	return device->event_count ? &device->event[0] : NULL;
 }
 
-void event_take(struct maple_time *device, struct event *event)
+void maple_time_event_take(struct maple_time *device, struct event *event)
 {
 	struct event last = device->event[--device->event_count];
 
@@ -57,7 +57,7 @@ void event_take(struct maple_time *device, struct event *event)
 		sift_down(device, 0, &last);
 }
 
-void event_drop(struct maple_time *device, uint64_t owner)
+void maple_time_event_drop(struct maple_time *device, uint64_t owner)
 {
 	unsigned int count = device->event_count, left = 0;
 

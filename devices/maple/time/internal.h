@@ -163,43 +163,46 @@ static inline uint64_t next_word(const struct maple_time *device, unsigned int q
 
 /* events.c */
 /* false: there is no room. */
-bool event_add(struct maple_time *device, const struct event *event);
+bool maple_time_event_add(struct maple_time *device, const struct event *event);
 /* The earliest, NULL: none. Gone with the next change. */
-const struct event *event_first(const struct maple_time *device);
-void event_take(struct maple_time *device, struct event *event);
+const struct event *maple_time_event_first(const struct maple_time *device);
+void maple_time_event_take(struct maple_time *device, struct event *event);
 /* Drops accesses of `owner` that are held back. */
-void event_drop(struct maple_time *device, uint64_t owner);
+void maple_time_event_drop(struct maple_time *device, uint64_t owner);
 
 /* access.c */
 /* The model's complete(). */
 void maple_time_complete(void *context, uint64_t owner, uint64_t data);
 /* DeSC: does this store have to wait for a value's room, or for a load to end? Then it is held. */
-bool must_hold(struct maple_time *device, const struct mimic_access *access);
+bool maple_time_must_hold(struct maple_time *device, const struct mimic_access *access);
 /* It enters its pipe, later than it came. */
-void finish_held(struct maple_time *device, struct mimic_access *access);
+void maple_time_finish_held(struct maple_time *device, struct mimic_access *access);
 /* DeSC: stores that are held go on. */
-void let_in_held(struct maple_time *device);
+void maple_time_let_in_held(struct maple_time *device);
 /* When words `first` on of the queue can leave it. */
-uint64_t words_ready_at(const struct maple_time *device, unsigned int queue, uint64_t first, unsigned int count);
-void mark_ready(struct maple_time *device, unsigned int queue, uint64_t first, unsigned int count, uint64_t time);
+uint64_t maple_time_words_ready_at(const struct maple_time *device, unsigned int queue, uint64_t first,
+				   unsigned int count);
+void maple_time_mark_ready(struct maple_time *device, unsigned int queue, uint64_t first, unsigned int count,
+			   uint64_t time);
 
 /* memory.c */
 struct mimic_memory maple_time_memory(struct maple_time *device);
 struct mimic_pace maple_time_pace(struct maple_time *device);
 void maple_time_fill(struct maple_time *device, const struct event *event);
 /* A request of the step leaves; walks that it needed come first. */
-uint64_t step_walks(struct maple_time *device, uint64_t time);
+uint64_t maple_time_step_walks(struct maple_time *device, uint64_t time);
 
 /* lima.c */
-bool step_is_lima(enum maple_step step);
-size_t lima_begin(struct maple_time *device, unsigned int queue, enum maple_step step, size_t count);
-void lima_end(struct maple_time *device, unsigned int queue, enum maple_step step, size_t count);
-uint64_t lima_chunk_issue(struct maple_time *device);
-void lima_forget(struct maple_time *device, unsigned int queue);
-void lima_go_on(struct maple_time *device, unsigned int queue);
+bool maple_time_step_is_lima(enum maple_step step);
+size_t maple_time_lima_begin(struct maple_time *device, unsigned int queue, enum maple_step step,
+			     size_t count);
+void maple_time_lima_end(struct maple_time *device, unsigned int queue, enum maple_step step, size_t count);
+uint64_t maple_time_lima_chunk_issue(struct maple_time *device);
+void maple_time_lima_forget(struct maple_time *device, unsigned int queue);
+void maple_time_lima_go_on(struct maple_time *device, unsigned int queue);
 
 /* statistics.c */
 /* Before anything changes at a later time. */
-void count_until(struct maple_time *device, uint64_t now);
+void maple_time_count_until(struct maple_time *device, uint64_t now);
 
 #endif

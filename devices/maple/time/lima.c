@@ -5,7 +5,7 @@
  */
 #include "devices/maple/time/internal.h"
 
-bool step_is_lima(enum maple_step step)
+bool maple_time_step_is_lima(enum maple_step step)
 {
 	return step >= MAPLE_STEP_LIMA_POINTER;
 }
@@ -17,7 +17,7 @@ static void wake_at(struct maple_time *device, unsigned int queue, uint64_t time
 
 	if (device->queue[queue].lima_wake <= time)
 		return;
-	if (event_add(device, &event))
+	if (maple_time_event_add(device, &event))
 		device->queue[queue].lima_wake = time;
 }
 
@@ -31,7 +31,8 @@ static uint64_t port_time(struct maple_time *device, struct queue_time *q)
 	return q->lima_slot;
 }
 
-size_t lima_begin(struct maple_time *device, unsigned int queue, enum maple_step step, size_t count)
+size_t maple_time_lima_begin(struct maple_time *device, unsigned int queue, enum maple_step step,
+			     size_t count)
 {
 	struct queue_time *q = &device->queue[queue];
 	uint64_t time = later(q->lima_next, device->blocked_until);
@@ -49,14 +50,14 @@ size_t lima_begin(struct maple_time *device, unsigned int queue, enum maple_step
 	return 0;
 }
 
-void lima_end(struct maple_time *device, unsigned int queue, enum maple_step step, size_t count)
+void maple_time_lima_end(struct maple_time *device, unsigned int queue, enum maple_step step, size_t count)
 {
 	struct queue_time *q = &device->queue[queue];
 	struct chunk_time *chunk;
 
 	if (!count)
 		return;
-	if (step_is_lima(step)) {
+	if (maple_time_step_is_lima(step)) {
 		q->lima_next = device->now + device->parameters.maple_lima_interval;
 		if (q->chunk_count && !--q->chunk[q->chunk_first].words) {
 			q->chunk_first = (q->chunk_first + 1) % MAPLE_MAX_LIMA_CHUNKS;
@@ -71,16 +72,16 @@ void lima_end(struct maple_time *device, unsigned int queue, enum maple_step ste
 }
 
 /* Requests for chunks leave one a cycle, as long after their loop as those of pointers after their store. */
-uint64_t lima_chunk_issue(struct maple_time *device)
+uint64_t maple_time_lima_chunk_issue(struct maple_time *device)
 {
 	uint64_t time = later(device->now + device->pipes.store, device->chunk_port);
 
-	time = step_walks(device, time);
+	time = maple_time_step_walks(device, time);
 	device->chunk_port = time + 1;
 	return time;
 }
 
-void lima_forget(struct maple_time *device, unsigned int queue)
+void maple_time_lima_forget(struct maple_time *device, unsigned int queue)
 {
 	struct queue_time *q = &device->queue[queue];
 
@@ -88,7 +89,7 @@ void lima_forget(struct maple_time *device, unsigned int queue)
 	q->lima_next = 0;
 }
 
-void lima_go_on(struct maple_time *device, unsigned int queue)
+void maple_time_lima_go_on(struct maple_time *device, unsigned int queue)
 {
 	device->queue[queue].lima_wake = NEVER;
 	maple_model_progress(device->model, queue, device->now);

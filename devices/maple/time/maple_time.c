@@ -25,16 +25,16 @@ static void happen(struct maple_time *device, const struct event *event)
 		maple_time_fill(device, event);
 		break;
 	case EVENT_LIMA:
-		lima_go_on(device, event->queue);
+		maple_time_lima_go_on(device, event->queue);
 		break;
 	case EVENT_ACCESS:
 		access = device->access[event->access];
 		device->access[event->access].owner = 0;
-		if (!must_hold(device, &access))
-			finish_held(device, &access);
+		if (!maple_time_must_hold(device, &access))
+			maple_time_finish_held(device, &access);
 		break;
 	}
-	let_in_held(device);
+	maple_time_let_in_held(device);
 }
 
 void maple_time_advance(struct maple_time *device, uint64_t now)
@@ -42,19 +42,19 @@ void maple_time_advance(struct maple_time *device, uint64_t now)
 	const struct event *first;
 	struct event event;
 
-	while ((first = event_first(device)) && first->time <= now) {
-		count_until(device, first->time);
-		event_take(device, &event);
+	while ((first = maple_time_event_first(device)) && first->time <= now) {
+		maple_time_count_until(device, first->time);
+		maple_time_event_take(device, &event);
 		device->now = later(device->now, event.time);
 		happen(device, &event);
 	}
-	count_until(device, now);
+	maple_time_count_until(device, now);
 	device->now = later(device->now, now);
 }
 
 uint64_t maple_time_next(const struct maple_time *device)
 {
-	const struct event *first = event_first(device);
+	const struct event *first = maple_time_event_first(device);
 
 	return first ? first->time : NEVER;
 }
@@ -62,7 +62,7 @@ uint64_t maple_time_next(const struct maple_time *device)
 void maple_time_cancel(struct maple_time *device, uint64_t owner, uint64_t now)
 {
 	maple_time_advance(device, now);
-	event_drop(device, owner);
+	maple_time_event_drop(device, owner);
 	for (unsigned int i = 0; i < device->queue_count; i++) {
 		struct queue_time *q = &device->queue[i];
 
@@ -81,7 +81,7 @@ void maple_time_owner_gone(struct maple_time *device, uint64_t owner, uint64_t n
 	maple_time_cancel(device, owner, now);
 	device->step = (struct step_time){ 0 };
 	device->model->ops->owner_gone(device->model, owner, device->now);
-	let_in_held(device);
+	maple_time_let_in_held(device);
 }
 
 static void answer_held(struct maple_time *device, uint64_t owner)
@@ -94,8 +94,8 @@ void maple_time_power_on(struct maple_time *device, uint64_t now)
 	struct event event;
 
 	maple_time_advance(device, now);
-	while (event_first(device)) {
-		event_take(device, &event);
+	while (maple_time_event_first(device)) {
+		maple_time_event_take(device, &event);
 		if (event.kind != EVENT_ACCESS)
 			continue;
 		answer_held(device, device->access[event.access].owner);
@@ -168,14 +168,14 @@ static int configure(struct maple_time *device, const struct maple_config *given
 	const struct maple_time_parameters *parameters = &device->parameters;
 
 	device->size_code = device->any_size_code = -1;
-	device->pipes = parameters->desc_enabled ? desc_pipes(parameters) : maple_pipes(parameters);
+	device->pipes = parameters->desc_enabled ? maple_desc_pipes(parameters) : maple_pipes(parameters);
 	if (given) {
 		*config = *given;
 		return 0;
 	}
 	if (!parameters->desc_enabled)
 		return config_of(parameters, config, &device->size_code);
-	desc_config(parameters, config, &device->any_size_code);
+	maple_desc_config(parameters, config, &device->any_size_code);
 	return 0;
 }
 

@@ -26,7 +26,7 @@ static bool is_through_l2(const struct maple_time *device)
 	}
 }
 
-uint64_t step_walks(struct maple_time *device, uint64_t time)
+uint64_t maple_time_step_walks(struct maple_time *device, uint64_t time)
 {
 	uint64_t cycles = device->step.walks * WALK_LEVELS * device->parameters.maple_walk;
 
@@ -44,12 +44,12 @@ static uint64_t issue(struct maple_time *device)
 {
 	uint64_t earliest, time;
 
-	if (step_is_lima(device->step.step))
-		return step_walks(device, device->now);
+	if (maple_time_step_is_lima(device->step.step))
+		return maple_time_step_walks(device, device->now);
 	earliest = device->now + device->pipes.store;
 	time = later(earliest, device->issue_next);
 	device->statistics.issue += time - earliest;
-	time = step_walks(device, time);
+	time = maple_time_step_walks(device, time);
 	device->issue_next = time + device->pipes.pointer_interval;
 	device->step.issued = time;
 	return time;
@@ -65,7 +65,7 @@ static uint64_t load_time(struct maple_time *device, uint64_t address, unsigned 
 	if (size != 8 || !(address & 4))
 		return host->read_time(host->context, address, size, through_l2, time);
 	first = host->read_time(host->context, address, 4, through_l2, time);
-	if (!step_is_lima(device->step.step)) {
+	if (!maple_time_step_is_lima(device->step.step)) {
 		device->step.issued = time + 1;
 		device->issue_next++;
 	}
@@ -75,7 +75,7 @@ static uint64_t load_time(struct maple_time *device, uint64_t address, unsigned 
 /* Words that the model pushes next are the step's, and leave the queue from `time` on. */
 static void mark_next(struct maple_time *device, unsigned int count, uint64_t time)
 {
-	mark_ready(device, device->step.queue, next_word(device, device->step.queue), count, time);
+	maple_time_mark_ready(device, device->step.queue, next_word(device, device->step.queue), count, time);
 }
 
 static bool start_load(struct maple_time *device, uint64_t address, unsigned int size, uint64_t tag)
@@ -87,7 +87,7 @@ static bool start_load(struct maple_time *device, uint64_t address, unsigned int
 	if (device->event_count >= MAPLE_TIME_EVENTS - MAPLE_TIME_ACCESSES - MAPLE_MAX_QUEUES)
 		return false;
 	event.time = load_time(device, address, size, issue(device));
-	event_add(device, &event);
+	maple_time_event_add(device, &event);
 	q->loads++;
 	device->loads++;
 	if (device->loads > device->statistics.outstanding_most)
@@ -137,7 +137,7 @@ static int read_bytes(void *context, uint64_t address, void *buffer, size_t size
 		return error;
 	if (step->step == MAPLE_STEP_LIMA_CHUNK || step->step == MAPLE_STEP_LIMA_LLC_CHUNK) {
 		time = host->read_time(host->context, address, (unsigned int)size, is_through_l2(device),
-				       lima_chunk_issue(device));
+				       maple_time_lima_chunk_issue(device));
 		step->chunk = time + device->pipes.chunk;
 		return 0;
 	}
@@ -196,8 +196,8 @@ static size_t begin_step(void *context, unsigned int unit, unsigned int number, 
 
 	device->step = (struct step_time){ .queue = unit, .step = step, .chunk = device->now,
 					   .issued = device->now + device->pipes.store };
-	if (step_is_lima(step))
-		count = lima_begin(device, unit, step, count);
+	if (maple_time_step_is_lima(step))
+		count = maple_time_lima_begin(device, unit, step, count);
 	device->step.is_on = count;
 	if (count && step == MAPLE_STEP_LIMA_PRODUCE)
 		mark_next(device, 1, device->now);
@@ -210,16 +210,16 @@ static void end_step(void *context, unsigned int unit, unsigned int number, size
 
 	device->step.is_on = false;
 	if (number >= MAPLE_STEP_LIMA_CHUNK)
-		lima_end(device, unit, (enum maple_step)number, count);
+		maple_time_lima_end(device, unit, (enum maple_step)number, count);
 }
 
 static void dropped(void *context, unsigned int unit)
 {
 	struct maple_time *device = device_of(context);
 
-	lima_forget(device, unit);
+	maple_time_lima_forget(device, unit);
 	device->queue[unit].values.count = 0;
-	mark_ready(device, unit, 0, MAPLE_MAX_WORDS, 0);
+	maple_time_mark_ready(device, unit, 0, MAPLE_MAX_WORDS, 0);
 }
 
 struct mimic_pace maple_time_pace(struct maple_time *device)

@@ -16,7 +16,7 @@ static void add_passed(const struct maple_time *device, uint64_t now, struct map
 		statistics->occupancy[i] += levels[i] * passed;
 }
 
-void count_until(struct maple_time *device, uint64_t now)
+void maple_time_count_until(struct maple_time *device, uint64_t now)
 {
 	if (now <= device->counted_until)
 		return;
