@@ -8,12 +8,12 @@
 /* What the core's own stores still hold. 0: nothing of it. */
 static uint64_t load_stored(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size, uint64_t now)
 {
-	switch (store_buffer_match(core, address, size, now)) {
+	switch (soc_store_buffer_match(core, address, size, now)) {
 	case STORE_COVERS:
 		core->counters.l1_hits++;
 		return now + soc->parameters.l1_latency;
 	case STORE_OVERLAPS:
-		store_buffer_finish(soc, core);
+		soc_store_buffer_finish(soc, core);
 		break;
 	case STORE_NONE:
 		break;
@@ -120,7 +120,7 @@ static void store_slowly(struct soc *soc, struct soc_core *core, uint64_t addres
 	while (size) {
 		unsigned int part = within_line(soc, address, size);
 
-		store_buffer_add(soc, core, address, part);
+		soc_store_buffer_add(soc, core, address, part);
 		address += part;
 		size -= part;
 	}
@@ -154,7 +154,7 @@ void soc_atomic(struct soc *soc, unsigned int number, uint64_t address, unsigned
 {
 	struct soc_core *core = &soc->core[number];
 	uint64_t begun = core_begin_access(soc, core), now = begun, ready;
-	uint64_t stored = store_buffer_finish(soc, core);
+	uint64_t stored = soc_store_buffer_finish(soc, core);
 	struct mimic_cache_line *line;
 
 	(void)size;

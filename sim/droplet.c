@@ -39,7 +39,7 @@ struct droplet {
 	size_t used;
 };
 
-void droplet_free(struct droplet *droplet)
+void soc_droplet_free(struct droplet *droplet)
 {
 	if (!droplet)
 		return;
@@ -146,10 +146,10 @@ static void fetch_ahead(struct soc *soc, struct watched *watched, unsigned int c
 	if (*next <= line || *next > end)
 		*next = line + bytes;
 	for (; *next < end && holds_indices(watched, *next, bytes); *next += bytes)
-		prefetch_add(soc, program->translate(program->context, *next), when, true);
+		soc_prefetch_add(soc, program->translate(program->context, *next), when, true);
 }
 
-void droplet_demand(struct soc *soc, unsigned int core, uint64_t address, uint64_t now)
+void soc_droplet_demand(struct soc *soc, unsigned int core, uint64_t address, uint64_t now)
 {
 	const struct droplet *droplet = soc->droplet;
 	uint64_t line = address & PAGE_MASK & ~(soc->parameters.l2_line - 1);
@@ -174,11 +174,11 @@ static void fetch_elements(struct soc *soc, const struct watched *watched, uint6
 		uint64_t index = program->read_index(program->context, at);
 		uint64_t element = indirect->data + index * indirect->element_size;
 
-		prefetch_add(soc, program->translate(program->context, element), when, false);
+		soc_prefetch_add(soc, program->translate(program->context, element), when, false);
 	}
 }
 
-void droplet_arrived(struct soc *soc, uint64_t address, uint64_t ready)
+void soc_droplet_arrived(struct soc *soc, uint64_t address, uint64_t ready)
 {
 	const struct droplet *droplet = soc->droplet;
 	uint64_t line = address & PAGE_MASK & ~(soc->parameters.l2_line - 1);

@@ -162,7 +162,7 @@ uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, struct mimic_cache_
 	}
 	mimic_cache_fill(&core->l1, mine, address, state, ready);
 	if (soc->droplet)
-		droplet_demand(soc, core->index, address, at_l2);
+		soc_droplet_demand(soc, core->index, address, at_l2);
 	return ready;
 }
 

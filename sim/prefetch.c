@@ -7,7 +7,7 @@
 
 #include "sim/soc_internal.h"
 
-void prefetch_add(struct soc *soc, uint64_t address, uint64_t when, bool is_index)
+void soc_prefetch_add(struct soc *soc, uint64_t address, uint64_t when, bool is_index)
 {
 	struct prefetch_queue *queue = &soc->prefetches;
 	unsigned int at = queue->count;
@@ -24,7 +24,7 @@ void prefetch_add(struct soc *soc, uint64_t address, uint64_t when, bool is_inde
 	soc_schedule(soc);
 }
 
-uint64_t prefetch_next(const struct soc *soc)
+uint64_t soc_prefetch_next(const struct soc *soc)
 {
 	const struct prefetch_queue *queue = &soc->prefetches;
 
@@ -33,7 +33,7 @@ uint64_t prefetch_next(const struct soc *soc)
 	return queue->entry[0].when > queue->not_before ? queue->entry[0].when : queue->not_before;
 }
 
-void prefetch_begin(struct soc *soc, uint64_t now)
+void soc_prefetch_begin(struct soc *soc, uint64_t now)
 {
 	struct prefetch_queue *queue = &soc->prefetches;
 	struct prefetch prefetch = queue->entry[0];
@@ -51,5 +51,5 @@ void prefetch_begin(struct soc *soc, uint64_t now)
 	memmove(&queue->entry[0], &queue->entry[1], queue->count * sizeof(queue->entry[0]));
 	ready = soc_l2_prefetch(soc, prefetch.address, now);
 	if (prefetch.is_index)
-		droplet_arrived(soc, prefetch.address, ready);
+		soc_droplet_arrived(soc, prefetch.address, ready);
 }

@@ -59,7 +59,7 @@ void soc_destroy(struct soc *soc)
 		mimic_cache_free(&soc->core[i].l1);
 	mimic_cache_free(&soc->l2);
 	mimic_slots_free(&soc->mshrs);
-	droplet_free(soc->droplet);
+	soc_droplet_free(soc->droplet);
 	free(soc);
 }
 
@@ -67,17 +67,17 @@ void soc_destroy(struct soc *soc)
 static struct soc_core *next_to_store(struct soc *soc, uint64_t when)
 {
 	for (unsigned int i = 0; i < soc->cores; i++)
-		if (store_buffer_next(&soc->core[i]) <= when)
+		if (soc_store_buffer_next(&soc->core[i]) <= when)
 			return &soc->core[i];
 	return NULL;
 }
 
 void soc_schedule(struct soc *soc)
 {
-	uint64_t first = prefetch_next(soc);
+	uint64_t first = soc_prefetch_next(soc);
 
 	for (unsigned int i = 0; i < soc->cores; i++) {
-		uint64_t next = store_buffer_next(&soc->core[i]);
+		uint64_t next = soc_store_buffer_next(&soc->core[i]);
 
 		if (next < first)
 			first = next;
@@ -94,9 +94,9 @@ void soc_run_events(struct soc *soc, uint64_t now)
 		if (when > soc->now)
 			soc->now = when;
 		if (core)
-			store_buffer_begin(soc, core, when);
+			soc_store_buffer_begin(soc, core, when);
 		else
-			prefetch_begin(soc, when);
+			soc_prefetch_begin(soc, when);
 		soc_schedule(soc);
 	}
 }
@@ -141,7 +141,7 @@ uint64_t soc_device_write(struct soc *soc, uint64_t address, unsigned int size, 
 void soc_device_prefetch(struct soc *soc, uint64_t address, uint64_t now)
 {
 	soc_catch_up(soc, now);
-	prefetch_add(soc, address, now + soc->parameters.l2_latency, false);
+	soc_prefetch_add(soc, address, now + soc->parameters.l2_latency, false);
 }
 
 void soc_core_counters(const struct soc *soc, unsigned int core, struct soc_core_counters *counters)

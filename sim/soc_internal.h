@@ -139,15 +139,16 @@ uint64_t soc_l2_prefetch(struct soc *soc, uint64_t address, uint64_t now);
 
 /* store_buffer.c */
 /* A store within one line enters at the core's clock, which moves on if there is no room. */
-void store_buffer_add(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size);
+void soc_store_buffer_add(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size);
 /* When the next store that waits can begin; UINT64_MAX: none waits. */
-uint64_t store_buffer_next(const struct soc_core *core);
-void store_buffer_begin(struct soc *soc, struct soc_core *core, uint64_t now);
+uint64_t soc_store_buffer_next(const struct soc_core *core);
+void soc_store_buffer_begin(struct soc *soc, struct soc_core *core, uint64_t now);
 /* All stores are done, sooner than in their time if need be. Returns when the last one retired. */
-uint64_t store_buffer_finish(struct soc *soc, struct soc_core *core);
+uint64_t soc_store_buffer_finish(struct soc *soc, struct soc_core *core);
 enum store_match { STORE_NONE, STORE_COVERS, STORE_OVERLAPS };
 /* What the stores that have not retired at `now` hold of these bytes. */
-enum store_match store_buffer_match(const struct soc_core *core, uint64_t address, unsigned int size, uint64_t now);
+enum store_match soc_store_buffer_match(const struct soc_core *core, uint64_t address, unsigned int size,
+					uint64_t now);
 
 static inline bool store_buffer_is_empty(const struct soc_core *core, uint64_t now)
 {
@@ -155,15 +156,15 @@ static inline bool store_buffer_is_empty(const struct soc_core *core, uint64_t n
 }
 
 /* prefetch.c */
-void prefetch_add(struct soc *soc, uint64_t address, uint64_t when, bool is_index);
-uint64_t prefetch_next(const struct soc *soc);
-void prefetch_begin(struct soc *soc, uint64_t now);
+void soc_prefetch_add(struct soc *soc, uint64_t address, uint64_t when, bool is_index);
+uint64_t soc_prefetch_next(const struct soc *soc);
+void soc_prefetch_begin(struct soc *soc, uint64_t now);
 
 /* droplet.c */
 /* A core asked the L2 for this address at `now`. */
-void droplet_demand(struct soc *soc, unsigned int core, uint64_t address, uint64_t now);
+void soc_droplet_demand(struct soc *soc, unsigned int core, uint64_t address, uint64_t now);
 /* A line of indices is in the L2 at `ready`. */
-void droplet_arrived(struct soc *soc, uint64_t address, uint64_t ready);
-void droplet_free(struct droplet *droplet);
+void soc_droplet_arrived(struct soc *soc, uint64_t address, uint64_t ready);
+void soc_droplet_free(struct droplet *droplet);
 
 #endif

@@ -18,7 +18,7 @@ static void free_retired(struct store_buffer *buffer, uint64_t now)
 		buffer->first++;
 }
 
-uint64_t store_buffer_next(const struct soc_core *core)
+uint64_t soc_store_buffer_next(const struct soc_core *core)
 {
 	const struct store_buffer *buffer = &core->stores;
 	uint64_t entered;
@@ -57,7 +57,7 @@ static uint64_t write_line(struct soc *soc, struct soc_core *core, uint64_t addr
 	return *miss_end;
 }
 
-void store_buffer_begin(struct soc *soc, struct soc_core *core, uint64_t now)
+void soc_store_buffer_begin(struct soc *soc, struct soc_core *core, uint64_t now)
 {
 	struct store_buffer *buffer = &core->stores;
 	struct pending_store *store = entry_at(buffer, buffer->begun);
@@ -74,12 +74,12 @@ void store_buffer_begin(struct soc *soc, struct soc_core *core, uint64_t now)
 
 static void begin_all_until(struct soc *soc, struct soc_core *core, uint64_t until)
 {
-	for (uint64_t next; (next = store_buffer_next(core)) <= until && next != UINT64_MAX;)
-		store_buffer_begin(soc, core, next);
+	for (uint64_t next; (next = soc_store_buffer_next(core)) <= until && next != UINT64_MAX;)
+		soc_store_buffer_begin(soc, core, next);
 	soc_schedule(soc);
 }
 
-void store_buffer_add(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
+void soc_store_buffer_add(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
 {
 	struct store_buffer *buffer = &core->stores;
 
@@ -98,14 +98,15 @@ void store_buffer_add(struct soc *soc, struct soc_core *core, uint64_t address, 
 	begin_all_until(soc, core, soc->now);
 }
 
-uint64_t store_buffer_finish(struct soc *soc, struct soc_core *core)
+uint64_t soc_store_buffer_finish(struct soc *soc, struct soc_core *core)
 {
 	begin_all_until(soc, core, UINT64_MAX);
 	core->stores.first = core->stores.end;
 	return core->stores.last_retired;
 }
 
-enum store_match store_buffer_match(const struct soc_core *core, uint64_t address, unsigned int size, uint64_t now)
+enum store_match soc_store_buffer_match(const struct soc_core *core, uint64_t address, unsigned int size,
+					uint64_t now)
 {
 	const struct store_buffer *buffer = &core->stores;
 
