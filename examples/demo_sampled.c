@@ -112,7 +112,7 @@ static void begin_look(void *context, pid_t child)
 
 	if (is(look->case_->transport, "daemon"))
 		look->sampler = demo_sampler_start(look->socket_path, look->device);
-	else if (!mimic_state_socket_path(child, path, sizeof(path)))
+	else if (!mimic_embedded_socket_path(child, path, sizeof(path)))
 		look->sampler = demo_sampler_start(path, look->device);
 }
 

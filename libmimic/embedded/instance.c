@@ -265,7 +265,7 @@ int mimic_embedded_open(struct mimic_device **device, const char *name,
 	error = start(instance, handle, &settings);
 	if (error)
 		return error;
-	mimic_state_socket_start();
+	mimic_embedded_socket_start();
 	*device = &handle->device;
 	return 0;
 }
@@ -346,5 +346,5 @@ void mimic_embedded_after_fork(void)
 	mimic_memory_after_fork();
 	mimic_process_trace_after_fork();
 	mimic_record_after_fork();
-	mimic_state_socket_after_fork();
+	mimic_embedded_socket_after_fork();
 }

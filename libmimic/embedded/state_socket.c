@@ -80,7 +80,7 @@ static void close_ours(struct descriptor *descriptor)
 	descriptor->fd = -1;
 }
 
-int mimic_state_socket_directory(char *path, size_t size)
+int mimic_embedded_socket_directory(char *path, size_t size)
 {
 	const char *wanted = secure_getenv("MIMIC_STATE");
 	const char *directory = secure_getenv("XDG_RUNTIME_DIR");
@@ -97,9 +97,9 @@ int mimic_state_socket_directory(char *path, size_t size)
 	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
-int mimic_state_socket_path(pid_t pid, char *path, size_t size)
+int mimic_embedded_socket_path(pid_t pid, char *path, size_t size)
 {
-	int error = mimic_state_socket_directory(path, size), length;
+	int error = mimic_embedded_socket_directory(path, size), length;
 	size_t used;
 
 	if (error)
@@ -407,7 +407,7 @@ static bool open_all(void)
 	return own.listener.fd >= 0;
 }
 
-void mimic_state_socket_start(void)
+void mimic_embedded_socket_start(void)
 {
 	char directory[sizeof(own.address.sun_path)];
 	int saved = errno;
@@ -416,8 +416,8 @@ void mimic_state_socket_start(void)
 		return;
 	own.was_tried = true;
 	own.address.sun_family = AF_UNIX;
-	if (mimic_state_socket_directory(directory, sizeof(directory)) ||
-	    mimic_state_socket_path(getpid(), own.address.sun_path, sizeof(own.address.sun_path)))
+	if (mimic_embedded_socket_directory(directory, sizeof(directory)) ||
+	    mimic_embedded_socket_path(getpid(), own.address.sun_path, sizeof(own.address.sun_path)))
 		return;
 	mkdir(directory, 0755);
 	own.pid = getpid();
@@ -430,7 +430,7 @@ void mimic_state_socket_start(void)
 	errno = saved;
 }
 
-void mimic_state_socket_after_fork(void)
+void mimic_embedded_socket_after_fork(void)
 {
 	if (own.is_there)
 		close_all();

@@ -16,12 +16,12 @@
  * The folder of these sockets: MIMIC_STATE if it is a path, else mimicd's default folder.
  * -ENOENT: there is none; -ENAMETOOLONG.
  */
-int mimic_state_socket_directory(char *path, size_t size);
+int mimic_embedded_socket_directory(char *path, size_t size);
 /* Of one process. The same errors. */
-int mimic_state_socket_path(pid_t pid, char *path, size_t size);
+int mimic_embedded_socket_path(pid_t pid, char *path, size_t size);
 
 /* A device has been opened. Under the device table's lock. What cannot be done is left undone. */
-void mimic_state_socket_start(void);
-void mimic_state_socket_after_fork(void);
+void mimic_embedded_socket_start(void);
+void mimic_embedded_socket_after_fork(void);
 
 #endif

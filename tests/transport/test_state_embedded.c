@@ -124,7 +124,7 @@ static void nothing_is_there_unless_it_is_asked_for(void **state)
 		device_close(state);
 	}
 	setenv("MIMIC_STATE", folder, 1);
-	assert_int_equal(mimic_state_socket_path(getpid(), path, sizeof(path)), 0);
+	assert_int_equal(mimic_embedded_socket_path(getpid(), path, sizeof(path)), 0);
 	assert_false(is_there());
 }
 
@@ -157,7 +157,7 @@ static bool child_has_none(void)
 {
 	char own[108];
 
-	return !mimic_state_socket_path(getpid(), own, sizeof(own)) && access(own, F_OK);
+	return !mimic_embedded_socket_path(getpid(), own, sizeof(own)) && access(own, F_OK);
 }
 
 static char child_path[108];
@@ -170,7 +170,7 @@ static __attribute__((unused)) bool child_opens(void)
 
 	if (!child_has_none() || mimic_device_open(&opened, "maple0", &embedded_options))
 		return false;
-	mimic_state_socket_path(getpid(), child_path, sizeof(child_path));
+	mimic_embedded_socket_path(getpid(), child_path, sizeof(child_path));
 	answers = !mimic_daemon_state(child_path, "maple0", 0, &text);
 	free(text);
 	return answers && thread_is_there();
@@ -457,7 +457,7 @@ static void open_and_ask(void)
 {
 	if (mimic_device_open(&device, "maple0", &embedded_options) || !thread_is_there())
 		_exit(4);
-	mimic_state_socket_path(getpid(), path, sizeof(path));
+	mimic_embedded_socket_path(getpid(), path, sizeof(path));
 	if (dup2(raw_connect(path), STDIN_FILENO))
 		_exit(4);
 	test_sleep_ms(100);

@@ -62,7 +62,7 @@ struct json_object *tool_embedded_processes(void)
 	struct dirent *entry;
 	DIR *directory;
 
-	if (mimic_state_socket_directory(folder, sizeof(folder)))
+	if (mimic_embedded_socket_directory(folder, sizeof(folder)))
 		return processes;
 	directory = opendir(folder);
 	while (directory && (entry = readdir(directory))) {

@@ -23,7 +23,7 @@ int tool_peer_find(const char *command, struct peer *peer)
 		return tool_error(EXIT_BAD_INPUT, "%s: --pid or --socket, not both", command);
 	if (!mimic_kind_number(peer->pid, &pid) || !pid)
 		return tool_error(EXIT_BAD_INPUT, "%s: --pid %s: no process has such a number", command, peer->pid);
-	error = mimic_state_socket_path((pid_t)pid, peer->path, sizeof(peer->path));
+	error = mimic_embedded_socket_path((pid_t)pid, peer->path, sizeof(peer->path));
 	if (error == -ENOENT)
 		return tool_error(EXIT_FAILURE, "%s: XDG_RUNTIME_DIR is not set: no place to look", command);
 	if (error)

@@ -193,12 +193,12 @@ static int inspect_program(const char *program, const struct run_options *option
 static int check_state_directory(void)
 {
 	char path[PATH_MAX], socket[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
-	int error = mimic_state_socket_directory(path, sizeof(path));
+	int error = mimic_embedded_socket_directory(path, sizeof(path));
 
 	if (error == -ENOENT)
 		return tool_error(EXIT_BAD_INPUT, "--state: XDG_RUNTIME_DIR is not set: no place for its socket");
 	if (!error)
-		error = mimic_state_socket_path(getpid(), socket, sizeof(socket));
+		error = mimic_embedded_socket_path(getpid(), socket, sizeof(socket));
 	if (!error && mkdir(path, 0755) && errno != EEXIST)
 		error = -errno;
 	if (!error && access(path, W_OK | X_OK))

@@ -27,7 +27,7 @@ static const char *text(struct json_object *object, const char *key)
 	return value && json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
 }
 
-unsigned int sim_point_columns(struct sim_point_column columns[SIM_POINT_COLUMNS])
+unsigned int tool_sim_point_columns(struct sim_point_column columns[SIM_POINT_COLUMNS])
 {
 	unsigned int count = 0;
 
@@ -46,7 +46,7 @@ static void read_phase(struct json_object *phase, struct sim_point *point)
 {
 	struct json_object *cores = part(phase, "cores"), *soc = part(phase, "soc");
 	struct sim_point_column columns[SIM_POINT_COLUMNS];
-	unsigned int column_count = sim_point_columns(columns);
+	unsigned int column_count = tool_sim_point_columns(columns);
 	size_t count = json_object_is_type(cores, json_type_array) ? json_object_array_length(cores) : 0;
 
 	memset(point, 0, sizeof(*point));

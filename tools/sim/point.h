@@ -17,7 +17,7 @@ struct sim_point {
 	uint64_t uncosted;
 	struct soc_core_counters cores;	/* sums */
 	struct soc_counters soc;
-	uint64_t device[SIM_POINT_COLUMNS];	/* sim_point_columns() */
+	uint64_t device[SIM_POINT_COLUMNS];	/* tool_sim_point_columns() */
 };
 
 /* What a device has counted: columns of each kind that can be in virtual time (struct mimic_time). */
@@ -27,7 +27,7 @@ struct sim_point_column {
 };
 
 /* Returns how many there are. */
-unsigned int sim_point_columns(struct sim_point_column columns[SIM_POINT_COLUMNS]);
+unsigned int tool_sim_point_columns(struct sim_point_column columns[SIM_POINT_COLUMNS]);
 
 /*
  * Up to `room` phases of a report. How many there are; -EINVAL: it is no report; -EPROTO: the

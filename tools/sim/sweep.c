@@ -292,7 +292,7 @@ static int run_points(struct sweep *sweep, unsigned int at_once)
 static void print_header(FILE *file, const struct sweep *sweep)
 {
 	struct sim_point_column columns[SIM_POINT_COLUMNS];
-	unsigned int count = sim_point_columns(columns);
+	unsigned int count = tool_sim_point_columns(columns);
 
 	for (size_t i = 0; i < sweep->axis_count; i++) {
 		const struct axis *axis = &sweep->axes[i];
@@ -319,7 +319,7 @@ static void print_keys(FILE *file, const struct sweep *sweep, size_t number)
 static void print_point(FILE *file, const struct sim_point *point)
 {
 	struct sim_point_column columns[SIM_POINT_COLUMNS];
-	unsigned int count = sim_point_columns(columns);
+	unsigned int count = tool_sim_point_columns(columns);
 
 	fprintf(file, "ok,%s,%llu,%llu", point->phase, (unsigned long long)point->cycles,
 		(unsigned long long)point->uncosted);
