@@ -20,7 +20,7 @@ xargs grep -H '^#include "' < "$work/sources" |
 awk 'FILENAME == ARGV[1] { is_source[$1] = 1; next }
 	{
 		folder = $1; sub(/[^\/]*$/, "", folder)
-		n = split(folder "||include/|libmaple/|libdare/|libvirgo/", before, "|")
+		n = split(folder "||include/|driver/|libmaple/|libdare/|libvirgo/", before, "|")
 		for (i = 1; i <= n; i++)
 			if (is_source[before[i] $2]) { print $1, before[i] $2, "#include"; next }
 	}' "$work/sources" "$work/includes" > "$work/uses"
@@ -73,10 +73,14 @@ awk -v folders="$work/folders" -v calls="$work/calls" '
 		row[++rows] = name; allowed[rows] = $0
 		next
 	}
+	FILENAME == ARGV[2] {
+		i = row_of(folder_of($1)); files[i]++
+		if (!i) without_row[folder_of($1)]
+		next
+	}
 	{
 		from = folder_of($1); i = row_of(from); used = ""
 		if (!i) next
-		checked++; fitted[i]++
 		for (k = 2; k < NF && !used; k++) if (may_use(i, $1, folder_of($k))) used = $k
 		if (!used) {
 			used = $2
@@ -90,10 +94,10 @@ awk -v folders="$work/folders" -v calls="$work/calls" '
 			if ($NF != "#include" && from == to && $1 != used && fits(from, list[k])) print $1, used > calls
 	}
 	END {
-		for (i = 1; i <= rows; i++) if (!fitted[i]) print "scripts/layers.txt: no file lies in " row[i]
-		if (!checked) print "no file of scripts/layers.txt is there"
+		for (folder in without_row) print "scripts/layers.txt: no row for " folder
+		for (i = 1; i <= rows; i++) if (!files[i]) print "scripts/layers.txt: no file lies in " row[i]
 	}
-	' scripts/layers.txt "$work/uses" | sort > "$work/wrong"
+	' scripts/layers.txt "$work/sources" "$work/uses" | sort > "$work/wrong"
 # Folders, and files of a folder, that use each other in a circle.
 for graph in folders calls; do
 	sort -u "$work/$graph" 2>/dev/null | tsort 2>&1 >/dev/null |

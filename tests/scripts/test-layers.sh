@@ -11,7 +11,7 @@ result $? "includes, calls and circles are as the table says"
 
 # A tree of its own, with a build directory of one object.
 mkdir -p "$work/tree/build/obj/daemon/loop" "$work/tree/build/obj/daemon/engine" "$work/tree/scripts"
-cp -r daemon devices include libdare libmaple libmimic libvirgo sim tools "$work/tree/" && cp scripts/*layers* "$work/tree/scripts/"
+cp -r daemon devices driver include libdare libmaple libmimic libvirgo sim tools "$work/tree/" && cp scripts/*layers* "$work/tree/scripts/"
 check() { (cd "$work/tree" && scripts/check-layers.sh build >"$work/output" 2>"$work/errors"); }
 
 object() # object FILE CODE: what the compiler makes of CODE stands for FILE's object
@@ -30,7 +30,8 @@ cp daemon/loop/timer.h "$work/tree/daemon/loop/"
 for line in devices/dare/model.c:devices/maple/maple_model.h devices/model.h:libmimic/base/wait.h \
 	libmimic/base/wait.h:libmimic/embedded/embedded.h libmimic/embedded/jobs.c:libmimic/daemon/session.h \
 	libmaple/maple.c:libmimic/embedded/embedded.h sim/soc.h:sim/runtime/internal.h \
-	tools/common/tools.h:tools/trace/trace.h tools/commands/list.c:daemon/engine/engine.h; do
+	driver/maple/main.c:driver/accelerator/internal.h tools/common/tools.h:tools/trace/trace.h \
+	tools/commands/list.c:daemon/engine/engine.h; do
 	echo "#include \"${line#*:}\"" >> "$work/tree/${line%:*}"
 	! check && grep -q "^${line%:*}: includes ${line#*:}, and" "$work/output"
 	result $? "and that ${line%:*} includes ${line#*:}"
@@ -57,10 +58,11 @@ object daemon/loop/timer.c 'void mimicd_a(void); void mimicd_b(void) { mimicd_a(
 result $? "two files of a folder that call each other are found"
 
 mv "$work/tree/daemon/loop" "$work/tree/daemon/events"
-! check && grep -q '^scripts/layers.txt: no file lies in daemon/loop' "$work/output"
-result $? "a row that is left of a folder that was moved is found"
+! check && grep -q '^scripts/layers.txt: no file lies in daemon/loop' "$work/output" &&
+	grep -q '^scripts/layers.txt: no row for daemon/events' "$work/output"
+result $? "a folder without a row, and a row without a folder, are found"
 
 rm -r "$work/tree"/[!bs]* "$work/tree/sim"
-! check && grep -q 'no file of scripts/layers.txt' "$work/output"
+! check && grep -q '^scripts/layers.txt: no file lies in libmimic/base' "$work/output"
 result $? "a tree without the folders is not taken for a good one"
 plan

@@ -48,6 +48,10 @@ timeout -k 5 280 env -u MAKEFLAGS -u MAKELEVEL make -C "$tree" -s -j2 O=build pa
 	>"$work/output" 2>"$work/errors"
 result $? "the_tree_builds_with_it"
 
+(cd "$tree" && scripts/check-layers.sh build && tests/scripts/test-symbols.sh build) >"$work/output" 2>"$work/errors" &&
+	grep -q '^ok .*symbols of devices/gadget begin with gadget_' "$work/output"
+result $? "it_keeps_to_the_layers_and_the_names"
+
 for way in $ways; do
 	run "$copy/tests/contract/test_contract_gadget_$way"
 	[ $? = 0 ] && ! grep -q '^not ok' "$work/output" && grep -q '^ok' "$work/output"
