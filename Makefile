@@ -278,7 +278,7 @@ $(FUZZ_A): $(call fuzz_obj,$(FUZZED_SRC)); $(archive)
 $(FUZZERS): $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(FUZZ_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(MIMIC_LIBS) $(DAEMON_LIBS) -lm
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) -lm
 
 $(O)/man/%: docs/man/%.scd | packages-build
 	@mkdir -p $(@D)

@@ -47,7 +47,7 @@ static inline uint64_t mimic_attach_space(uint64_t value)
 enum mimic_peek {
 	MIMIC_PEEK_VALUE,	/* a load would answer this */
 	MIMIC_PEEK_WAITS,	/* a load would wait; the value is what it would be answered with now */
-	MIMIC_PEEK_NONE,	/* there is no register of this index */
+	MIMIC_PEEK_NONE,	/* the device, as it is configured, has no such unit or index */
 };
 
 /* Which of the registers that share a row: see struct mimic_register_block. */

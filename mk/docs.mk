@@ -1,13 +1,9 @@
-# The register pages of the docs, the fuzzer's dictionary and the tables of DARE's
-# instructions, from the lists.
+# The register pages of the docs and the tables of DARE's instructions, from the lists.
 
 .PHONY: docs docs-check
 
 $(O)/print-registers: $(call obj,scripts/print-registers.c)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^
-
-$(O)/maple.dict: $(O)/print-registers
-	$(Q)$< --dictionary > $@
 
 $(O)/print-dare-registers: $(call obj,scripts/print-dare-registers.c scripts/print-blocks.c) $(LIBMIMIC_A)
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)

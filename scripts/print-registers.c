@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/*
- * Prints the register page of the docs (default) or the dictionary of the
- * access-stream fuzzer (--dictionary) from the register lists.
- */
+/* Prints the page of MAPLE's registers from their lists. */
 #include <stdio.h>
-#include <string.h>
 
 #include "devices/maple/maple_model.h"
 
@@ -44,13 +40,6 @@ static void print_table(const char *title, const char *number, const struct row 
 	}
 }
 
-static void print_dictionary(const char *kind, unsigned int is_write, const struct row *rows,
-			     size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		printf("%s_%s=\"\\x%02x\\x%02x\"\n", kind, rows[i].name, is_write, rows[i].number);
-}
-
 static void print_page(void)
 {
 	printf("# Registers of MAPLE\n\n"
@@ -66,19 +55,8 @@ static void print_page(void)
 	print_table("Quirks of the artifact profile", NULL, ROWS(quirks));
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-	if (argc == 2 && !strcmp(argv[1], "--dictionary")) {
-		print_dictionary("load", 0, ROWS(loads));
-		print_dictionary("load", 0, ROWS(extension_loads));
-		print_dictionary("store", 1, ROWS(stores));
-		print_dictionary("store", 1, ROWS(extension_stores));
-		return 0;
-	}
-	if (argc != 1) {
-		fprintf(stderr, "usage: print-registers [--dictionary]\n");
-		return 2;
-	}
 	print_page();
 	return 0;
 }

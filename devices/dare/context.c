@@ -137,8 +137,9 @@ static enum mimic_peek context_peek_##NAME(const struct mimic_model *model, stru
 	const struct dare *d = (const struct dare *)model; \
 	const struct dare_context *c = context_at(model, place); \
 \
-	(void)d; \
 	(void)now; \
+	if (place.unit >= d->config.contexts) \
+		return MIMIC_PEEK_NONE; \
 	*value = (expression); \
 	return MIMIC_PEEK_VALUE; \
 }
@@ -149,6 +150,8 @@ static enum mimic_peek context_peek_##name(const struct mimic_model *model, stru
 					   uint64_t now, uint64_t *value) \
 { \
 	(void)now; \
+	if (place.unit >= ((const struct dare *)model)->config.contexts) \
+		return MIMIC_PEEK_NONE; \
 	*value = context_at(model, place)->counters[DARE_COUNTER_##name]; \
 	return MIMIC_PEEK_VALUE; \
 }
@@ -158,7 +161,8 @@ DARE_COUNTERS(_)
 static enum mimic_peek context_peek_FENCE(const struct mimic_model *model, struct mimic_register_place place,
 					  uint64_t now, uint64_t *value)
 {
-	context_peek_STATUS(model, place, now, value);
+	if (context_peek_STATUS(model, place, now, value) == MIMIC_PEEK_NONE)
+		return MIMIC_PEEK_NONE;
 	return context_at(model, place)->queue_level ? MIMIC_PEEK_WAITS : MIMIC_PEEK_VALUE;
 }
 

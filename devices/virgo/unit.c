@@ -335,11 +335,14 @@ static enum mimic_peek unit_peek_##NAME(const struct mimic_model *model, struct 
 					uint64_t now, uint64_t *value) \
 { \
 	const struct virgo *v = (const struct virgo *)model; \
-	const struct unit *u = &v->unit[place.unit]; \
+	bool is_there = place.unit < v->config.units; \
+	const struct unit *u = &v->unit[is_there ? place.unit : 0]; \
 	const struct front *f = &u->front; \
 \
 	(void)f; \
 	(void)now; \
+	if (!is_there) \
+		return MIMIC_PEEK_NONE; \
 	*value = (expression); \
 	/* A load that finds no place among the loads that wait is answered at once. */ \
 	return (is_over) || v->cluster.parked_at_units == PARKED_AT_UNITS_MAX ? MIMIC_PEEK_VALUE : \

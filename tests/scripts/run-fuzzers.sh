@@ -7,7 +7,7 @@
 # FUZZ_SECONDS (60): how long each one runs. FUZZ_SEED (1): of the random numbers, so that
 # two runs from the same corpus try the same inputs; 0: others each time. What a run learns stays in the
 # work directory and is where the next one starts; tests/fuzz/corpus/NAME, if it
-# is there, seeds the first. An input that fails is kept in the work directory
+# is there, seeds the first. FUZZER.dict, if it is there, is its dictionary. An input that fails is kept in the work directory
 # and named.
 set -u
 
@@ -24,7 +24,10 @@ fuzz_one()
 	seeds=$sources/corpus/$name
 	mkdir -p "$work/$name/corpus"
 	[ -d "$seeds" ] || seeds=
-	"$fuzzer" -seed="$seed" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=20 -print_final_stats=1 \
+	dictionary=
+	[ ! -e "$fuzzer.dict" ] || dictionary=-dict=$fuzzer.dict
+	# shellcheck disable=SC2086
+	"$fuzzer" $dictionary -seed="$seed" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=20 -print_final_stats=1 \
 		-artifact_prefix="$work/$name/" "$work/$name/corpus" $seeds >"$work/$name/log" 2>&1 </dev/null
 	echo $? >"$work/$name/status"
 }
