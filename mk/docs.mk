@@ -1,44 +1,33 @@
-# The register pages of the docs and the tables of DARE's instructions, from the lists.
+# Pages of the docs, and tables in them, that are made from the lists in the sources.
+#
+# devices/NAME/docs/PART.c prints docs/NAME-PART.md; scripts/print-timing.c what is made of
+# docs/timing.md. A page that has the marks is written by hand but for what lies between them.
+
+DOCS_MADE := $(patsubst devices/%.c,%,$(wildcard $(KINDS:%=devices/%/docs/*.c)))
+DOCS_PAGES := $(subst /docs/,-,$(DOCS_MADE)) timing
+DOCS_BEGIN := <!-- made by make docs -->
+DOCS_END := <!-- end -->
 
 .PHONY: docs docs-check
 
-$(O)/print-registers: $(call obj,scripts/print-registers.c)
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^
+# $(1): the page. $(2): the source
+define docs_page
+$(O)/docs/print-$(1): $(call obj,$(2) scripts/print-blocks.c) $(LIBMIMIC_A)
+	@mkdir -p $$(@D)
+	$(Q)$$(CC) $$(LDFLAGS_ALL) -o $$@ $$^ $(MIMIC_LIBS)
 
-$(O)/print-dare-registers: $(call obj,scripts/print-dare-registers.c scripts/print-blocks.c) $(LIBMIMIC_A)
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)
+$(O)/docs/$(1).md: $(O)/docs/print-$(1) $(wildcard docs/$(1).md)
+	$(Q)$$< > $$@.made
+	$(Q)if grep -qsF '$(DOCS_BEGIN)' docs/$(1).md; then \
+		sed -e '/^$(DOCS_BEGIN)/r $$@.made' -e '/^$(DOCS_BEGIN)/,/^$(DOCS_END)/{//!d}' docs/$(1).md > $$@; \
+	else mv $$@.made $$@; fi
+endef
+$(foreach made,$(DOCS_MADE),$(eval $(call docs_page,$(subst /docs/,-,$(made)),devices/$(made).c)))
+$(eval $(call docs_page,timing,scripts/print-timing.c))
 
-$(O)/print-virgo-registers: $(call obj,scripts/print-virgo-registers.c scripts/print-blocks.c) $(LIBMIMIC_A)
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)
-
-$(O)/print-isa: $(call obj,scripts/print-isa.c devices/dare/isa.c)
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^
-
-# The page with its tables anew: they stand between two marks.
-$(O)/dare-isa.md: docs/dare-isa.md $(O)/print-isa
-	$(Q)$(O)/print-isa > $@.tables
-	$(Q)sed -e '/^<!-- made by make docs -->/r $@.tables' \
-		-e '/^<!-- made by make docs -->/,/^<!-- end -->/{//!d}' $< > $@
-
-$(O)/print-sim-parameters: $(call obj,scripts/print-sim-parameters.c)
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^
-
-$(O)/timing.md: docs/timing.md $(O)/print-sim-parameters
-	$(Q)$(O)/print-sim-parameters > $@.tables
-	$(Q)sed -e '/^<!-- made by make docs -->/r $@.tables' \
-		-e '/^<!-- made by make docs -->/,/^<!-- end -->/{//!d}' $< > $@
-
-docs: $(O)/print-registers $(O)/print-dare-registers $(O)/print-virgo-registers $(O)/dare-isa.md $(O)/timing.md
-	$(Q)$< > docs/maple-registers.md
-	$(Q)$(O)/print-dare-registers > docs/dare-registers.md
-	$(Q)$(O)/print-virgo-registers > docs/virgo-registers.md
-	$(Q)cp $(O)/dare-isa.md docs/dare-isa.md
-	$(Q)cp $(O)/timing.md docs/timing.md
+docs: $(DOCS_PAGES:%=$(O)/docs/%.md)
+	$(Q)cp $^ docs/
 
 # Fails if somebody changed the lists and not the page.
-docs-check: $(O)/print-registers $(O)/print-dare-registers $(O)/print-virgo-registers $(O)/dare-isa.md $(O)/timing.md
-	$(Q)$< | diff -u docs/maple-registers.md -
-	$(Q)$(O)/print-dare-registers | diff -u docs/dare-registers.md -
-	$(Q)$(O)/print-virgo-registers | diff -u docs/virgo-registers.md -
-	$(Q)diff -u docs/dare-isa.md $(O)/dare-isa.md
-	$(Q)diff -u docs/timing.md $(O)/timing.md
+docs-check: $(DOCS_PAGES:%=$(O)/docs/%.md)
+	$(Q)for page in $(DOCS_PAGES); do diff -u docs/$$page.md $(O)/docs/$$page.md || exit 1; done

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Prints the page of MAPLE's registers from their lists. */
+/* Prints the page of MAPLE's registers, counters and quirks from their lists. */
 #include <stdio.h>
 
 #include "devices/maple/maple_model.h"

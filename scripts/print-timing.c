@@ -6,7 +6,7 @@
 
 int main(void)
 {
-	puts("| key | maple-fpga | maple-sim | from | to | meaning | source |");
+	puts("| key | " SIM_PRESET_DEFAULT " | " SIM_PRESET_OTHER " | from | to | meaning | source |");
 	puts("| --- | --- | --- | --- | --- | --- | --- |");
 #define _(section, key, fpga, sim, minimum, maximum, meaning, source) \
 	printf("| %s.%s | %llu | %llu | %llu | %llu | %s | %s |\n", #section, #key, (unsigned long long)(fpga), \
