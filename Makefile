@@ -16,9 +16,9 @@ WERROR ?= $(if $(CI),1)
 WERROR_FLAG := $(if $(filter-out 0,$(WERROR)),-Werror)
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(WERROR_FLAG)
 CFLAGS ?= -O2 -g
-# No fused multiply-add: DARE's sums are the same, bit for bit, on every machine.
+# No fused multiply-add: a device's sums are the same, bit for bit, on every machine.
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden -pthread \
-	-ffp-contract=off -I. -Iinclude -Ilibmaple -Ilibdare -Ilibvirgo -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
+	-ffp-contract=off -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
 LDFLAGS_ALL = -pthread $(LDFLAGS)
 ifneq ($(SANITIZE),)
 # gcc's warnings err beside its sanitizers' checks: here they are only shown.
@@ -36,18 +36,19 @@ MIMIC_SRC    := $(wildcard $(patsubst %,libmimic/%/*.c,base device embedded daem
 PRELOAD_SRC  := $(wildcard libmimic/preload/*.c)
 # What the libraries of the devices share: each has a copy.
 LIBRARY_SRC  := $(wildcard libmimic/library/*.c)
-MAPLE_SRC    := $(wildcard libmaple/*.c) $(LIBRARY_SRC)
-DARE_SRC     := $(wildcard libdare/*.c) $(LIBRARY_SRC)
-VIRGO_SRC    := $(wildcard libvirgo/*.c) $(LIBRARY_SRC)
+# The library of a device lies in libNAME, or in the device's own folder. How they are built: mk/devices.mk
+library_folder = $(firstword $(wildcard lib$(1) devices/$(1)/lib))
+library_src  = $(wildcard $(call library_folder,$(1))/*.c) $(LIBRARY_SRC)
+LIBRARY_KINDS := $(foreach kind,$(KINDS),$(if $(call library_folder,$(kind)),$(kind)))
+LIBRARY_FLAGS := $(foreach kind,$(LIBRARY_KINDS),-I$(call library_folder,$(kind)))
 DAEMON_SRC   := $(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c))
 # A folder for a device has commands of its own.
 TOOL_SRC     := $(wildcard tools/*.c tools/*/*.c)
 include $(wildcard tools/*/sources.mk)
 COMMON_SRC   := $(wildcard examples/common/*.c)
-# loops has more files: mk/sim_loops.mk
-EXAMPLE_SRC  := $(filter-out examples/maple/loops.c,$(wildcard examples/maple/*.c))
-DARE_EXAMPLE_SRC := $(wildcard examples/dare/*.c)
-VIRGO_EXAMPLE_SRC := $(wildcard examples/virgo/*.c)
+# A folder for a device. Some programs have rules of their own, in rules.mk beside them; sources.mk says which.
+include $(wildcard examples/*/sources.mk)
+EXAMPLE_SRC  := $(filter-out $(EXAMPLES_WITH_RULES),$(wildcard $(KINDS:%=examples/%/*.c)))
 BENCH_SRC    := $(wildcard bench/*.c)
 SIM_SRC      := $(wildcard sim/*.c)
 TESTLIB_SRC  := $(wildcard tests/lib/*.c)
@@ -64,15 +65,11 @@ MIMIC_LIBS  := -linih -ljson-c -ldl -lm
 DAEMON_LIBS := -luring -lfuse3
 
 LIBMIMIC     := $(O)/lib/libmimic.so.0
-LIBMAPLE     := $(O)/lib/libmaple.so.0
-LIBDARE      := $(O)/lib/libdare.so.0
-LIBVIRGO     := $(O)/lib/libvirgo.so.0
 PRELOAD      := $(O)/lib/libmimic-preload.so
 LIBMIMIC_A   := $(O)/lib/libmimic.a
 LIBDEVICE_A  := $(O)/lib/libmimic-device.a
-LIBMAPLE_A   := $(O)/lib/libmaple.a
-LIBDARE_A    := $(O)/lib/libdare.a
-LIBVIRGO_A   := $(O)/lib/libvirgo.a
+DEVICE_LIBRARIES := $(LIBRARY_KINDS:%=$(O)/lib/lib%.so.0)
+DEVICE_LIBRARIES_A := $(LIBRARY_KINDS:%=$(O)/lib/lib%.a)
 LIBCOMMON_A  := $(O)/lib/libcommon.a
 LIBDAEMON_A  := $(O)/lib/libdaemon.a
 LIBTEST_A    := $(O)/lib/libtest.a
@@ -80,8 +77,6 @@ LIBSIM_A     := $(O)/lib/libsim.a
 RPATH        = -Wl,-rpath,'$$ORIGIN/$(1)lib'
 
 EXAMPLES     := $(patsubst %.c,$(O)/%,$(EXAMPLE_SRC))
-DARE_EXAMPLES := $(patsubst %.c,$(O)/%,$(DARE_EXAMPLE_SRC))
-VIRGO_EXAMPLES := $(patsubst %.c,$(O)/%,$(VIRGO_EXAMPLE_SRC))
 # One program a device, and a link to it for each way to the device: the link's name says which.
 CONTRACTS    := $(patsubst %,$(O)/tests/contract/contract_%,$(CONTRACT_DEVICES))
 include $(wildcard tests/contract/*/names.mk)
@@ -94,14 +89,14 @@ UNMODIFIED   := $(patsubst %.c,$(O)/%,$(UNMODIFIED_C)) $(patsubst %.cc,$(O)/%,$(
 FUZZERS      := $(patsubst %.c,$(O)/%,$(FUZZ_SRC))
 BINARIES     := $(if $(wildcard tools/mimic.c),$(O)/bin/mimic) $(if $(wildcard daemon/main.c),$(O)/bin/mimicd)
 MANPAGES     := $(patsubst docs/man/%.scd,$(O)/man/%,$(wildcard docs/man/*.scd))
-LIBRARIES    := $(LIBMIMIC) $(LIBDEVICE_A) $(LIBMAPLE) $(LIBDARE) $(LIBVIRGO) $(if $(PRELOAD_SRC),$(PRELOAD))
+LIBRARIES    := $(LIBMIMIC) $(LIBDEVICE_A) $(DEVICE_LIBRARIES) $(if $(PRELOAD_SRC),$(PRELOAD))
 
 .PHONY: help all tests fuzzers packages-build packages-tests packages-check clean
 .DEFAULT_GOAL := all
 
 help:
 	@echo "make all           build libraries, commands, examples, man pages into build/"
-	@echo "make demo          products and searches on MAPLE, DARE and Virgo, on all transports, and a page of them; INPUT=FILE for your own"
+	@echo "make demo          products and searches on the devices, on all transports, and a page of them; INPUT=FILE for your own"
 	@echo "make check         all tests, sanitizers, fuzzing (about 20 minutes); check-quick for less"
 	@echo "make check-kernel  kernel tests in virtual machines, Debian 6.1 and 6.12 (under 10 minutes); KERNELS=6.12 for one"
 	@echo "make check-kernel-debug"
@@ -109,7 +104,7 @@ help:
 	@echo "make demo-kernel   the demo in a virtual machine, with modules and daemon; KERNEL=6.1, 6.12 or debug"
 	@echo "make vm-shell      a shell in that machine"
 	@echo "make bench         host benchmarks, written to build/bench.json"
-	@echo "make figures       MAPLE's figures in virtual time, beside the paper's, into build/figures/ (a few minutes)"
+	@echo "make figures       the paper's figures in virtual time, beside what it says, into build/figures/ (a few minutes)"
 	@echo "make bench-kernel  benchmarks in a virtual machine; KERNEL=6.1 or 6.12"
 	@echo "make install       PREFIX=DIR DESTDIR=DIR"
 	@echo "make docs          the register pages of the docs, from the register lists"
@@ -118,7 +113,7 @@ help:
 	@echo "Variables: O=DIR builds elsewhere, V=1 shows commands, SANITIZE=address,undefined|thread,"
 	@echo "           WERROR=1 makes warnings errors (CI does)"
 
-all: packages-build $(LIBRARIES) $(BINARIES) $(EXAMPLES) $(DARE_EXAMPLES) $(VIRGO_EXAMPLES) $(MANPAGES)
+all: packages-build $(LIBRARIES) $(BINARIES) $(EXAMPLES) $(MANPAGES)
 tests: $(TESTS) $(UNMODIFIED)
 fuzzers: $(FUZZERS)
 
@@ -146,9 +141,6 @@ endef
 
 $(LIBMIMIC_A): $(call obj,$(MIMIC_SRC)); $(archive)
 $(LIBDEVICE_A): $(call obj,$(DEVICE_SRC)); $(archive)
-$(LIBMAPLE_A): $(call obj,$(MAPLE_SRC)); $(archive)
-$(LIBDARE_A): $(call obj,$(DARE_SRC)); $(archive)
-$(LIBVIRGO_A): $(call obj,$(VIRGO_SRC)); $(archive)
 $(LIBCOMMON_A): $(call obj,$(COMMON_SRC)); $(archive)
 $(LIBDAEMON_A): $(call obj,$(DAEMON_SRC)); $(archive)
 $(LIBTEST_A): $(call obj,$(TESTLIB_SRC)); $(archive)
@@ -160,28 +152,6 @@ $(LIBMIMIC): $(call obj,$(MIMIC_SRC)) libmimic/libmimic.map
 	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libmimic.so.0 -Wl,-z,now -Wl,--version-script=libmimic/libmimic.map \
 		-Wl,-z,defs -o $@ $(filter %.o,$^) $(MIMIC_LIBS)
 	$(Q)ln -sf libmimic.so.0 $(O)/lib/libmimic.so
-
-$(LIBMAPLE): $(call obj,$(MAPLE_SRC)) libmaple/libmaple.map $(LIBMIMIC)
-	@mkdir -p $(@D)
-	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libmaple.so.0 -Wl,--version-script=libmaple/libmaple.map \
-		-Wl,-z,defs $(call RPATH,) -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) -L$(O)/lib -lmimic -lm
-	$(Q)ln -sf libmaple.so.0 $(O)/lib/libmaple.so
-
-# The instruction tables are the model's, too; libmimic does not export them.
-$(LIBDARE): $(call obj,$(DARE_SRC) $(wildcard devices/dare/isa.c)) libdare/libdare.map $(LIBMIMIC)
-	@mkdir -p $(@D)
-	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libdare.so.0 -Wl,--version-script=libdare/libdare.map \
-		-Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) -L$(O)/lib -lmimic -lm
-	$(Q)ln -sf libdare.so.0 $(O)/lib/libdare.so
-
-$(LIBVIRGO): $(call obj,$(VIRGO_SRC)) libvirgo/libvirgo.map $(LIBMIMIC)
-	@mkdir -p $(@D)
-	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libvirgo.so.0 -Wl,--version-script=libvirgo/libvirgo.map \
-		-Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) -L$(O)/lib -lmimic -lm
-	$(Q)ln -sf libvirgo.so.0 $(O)/lib/libvirgo.so
 
 # The table of registers is asked in the library itself: libmimic.so does not export it.
 $(PRELOAD): $(call obj,$(PRELOAD_SRC)) $(LIBDEVICE_A) $(LIBMIMIC)
@@ -200,28 +170,6 @@ $(O)/bin/mimic: $(call obj,$(TOOL_SRC) sim/parameters.c) $(LIBMIMIC_A)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)
 
-# Examples link the shared libraries, as a user's program would.
-$(EXAMPLES): $(O)/examples/maple/%: $(O)/obj/examples/maple/%.o $(LIBCOMMON_A) $(LIBMAPLE)
-	@mkdir -p $(@D)
-	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lmaple -lmimic $(call RPATH,../../) -ljson-c -lm
-
-$(DARE_EXAMPLES): $(O)/examples/dare/%: $(O)/obj/examples/dare/%.o $(LIBCOMMON_A) $(LIBDARE)
-	@mkdir -p $(@D)
-	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -ldare -lmimic $(call RPATH,../../) -ljson-c -lm
-
-$(filter-out %/gemm_stores,$(VIRGO_EXAMPLES)): $(O)/examples/virgo/%: $(O)/obj/examples/virgo/%.o $(LIBCOMMON_A) $(LIBVIRGO)
-	@mkdir -p $(@D)
-	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lvirgo -lmimic $(call RPATH,../../) -ljson-c -lm
-
-# It shows that no library is needed.
-$(O)/examples/virgo/gemm_stores: $(O)/obj/examples/virgo/gemm_stores.o $(LIBCOMMON_A)
-	@mkdir -p $(@D)
-	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljson-c -lm
-
 $(filter $(O)/obj/tests/%,$(call obj,$(TESTLIB_SRC) $(TEST_SRC) $(wildcard tests/contract/*.c))): | packages-tests
 
 # Tests link the archives: they look at what the shared libraries hide.
@@ -230,13 +178,12 @@ $(TEST_PROGRAMS): $(O)/tests/%: $(O)/obj/tests/%.o
 $(foreach device,$(CONTRACT_DEVICES),$(eval $(O)/tests/contract/contract_$(device): \
 	$(call obj,$(wildcard tests/contract/*.c tests/contract/$(device)/*.c))))
 
-$(TEST_PROGRAMS) $(CONTRACTS): $(LIBTEST_A) $(LIBSIM_A) $(LIBDAEMON_A) $(LIBMAPLE_A) $(LIBDARE_A) $(LIBVIRGO_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
+$(TEST_PROGRAMS) $(CONTRACTS): $(LIBTEST_A) $(LIBSIM_A) $(LIBDAEMON_A) $(DEVICE_LIBRARIES_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) -lcmocka -lZydis $(TEST_LIBS) -lm
 
-# These have an independent library beside them.
-$(filter $(O)/tests/unit/test_dare_sparse% $(O)/tests/transport/test_libdare% $(O)/tests/transport/test_libvirgo%,$(TEST_PROGRAMS)): TEST_LIBS := -lcholmod -lopenblas
+include $(wildcard tests/*/rules.mk)
 
 $(foreach device,$(CONTRACT_DEVICES),$(eval $(call contract_links,$(device)): $(O)/tests/contract/contract_$(device)))
 $(CONTRACT_TESTS):
@@ -258,15 +205,14 @@ $(patsubst %.cc,$(O)/%,$(UNMODIFIED_CXX)): $(O)/%: %.cc $(wildcard tests/unmodif
 
 # Fuzz targets: everything but the target itself once, with coverage, as an archive.
 FUZZ_FLAGS = -std=gnu11 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -pthread \
-	-ffp-contract=off -I. -Iinclude -Ilibmaple -Ilibdare -Ilibvirgo -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
+	-ffp-contract=off -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
 FUZZ_A := $(O)/lib/libfuzzed.a
-FUZZED_SRC := $(MIMIC_SRC) $(MAPLE_SRC) $(DARE_SRC) $(DAEMON_SRC) $(COMMON_SRC) $(filter-out $(FUZZ_SRC),$(wildcard tests/fuzz/*.c)) tests/lib/dare_oracle.c \
-	$(wildcard tests/lib/virgo_reference*.c) tests/lib/half.c
+include tests/fuzz/sources.mk
+FUZZED_SRC := $(MIMIC_SRC) $(DAEMON_SRC) $(COMMON_SRC) $(FUZZ_TEST_SRC)
 fuzz_obj = $(patsubst %.c,$(O)/obj/fuzz/%.o,$(1))
 FUZZ_COVERAGE = -fsanitize=fuzzer-no-link
 # The paths of an oracle are not what is looked for, and it takes most of the time.
-$(call fuzz_obj,tests/lib/dare_oracle.c tests/fuzz/dare_expected.c tests/fuzz/dare_side.c \
-	$(wildcard tests/lib/virgo_reference*.c) tests/lib/half.c tests/fuzz/virgo_expected.c tests/fuzz/virgo_side.c): FUZZ_COVERAGE =
+$(call fuzz_obj,$(FUZZ_ORACLE_SRC)): FUZZ_COVERAGE =
 
 $(O)/obj/fuzz/%.o: %.c | packages-check
 	@mkdir -p $(@D)
@@ -285,6 +231,7 @@ $(O)/man/%: docs/man/%.scd | packages-build
 	$(Q)scdoc < $< > $@
 
 include $(wildcard mk/*.mk)
+include $(wildcard examples/*/rules.mk)
 
 clean:
 	$(Q)rm -rf $(O)

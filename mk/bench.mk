@@ -28,8 +28,8 @@ $(BENCH_MODELS):
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-z,defs -o $@ $^ -lm
 
-$(BENCH): $(call obj,$(BENCH_SRC) $(BENCH_SPOOL)) $(LIBCOMMON_A) $(LIBMIMIC_A) $(LIBMAPLE) $(LIBDARE) $(LIBVIRGO) | $(BENCH_MODELS)
+$(BENCH): $(call obj,$(BENCH_SRC) $(BENCH_SPOOL)) $(LIBCOMMON_A) $(LIBMIMIC_A) $(DEVICE_LIBRARIES) | $(BENCH_MODELS)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out $(LIBMIMIC_A),$(filter %.o %.a,$^)) \
-		-L$(O)/lib -lmaple -ldare -lvirgo -lmimic $(LIBMIMIC_A) $(call RPATH,../) $(MIMIC_LIBS)
+		-L$(O)/lib $(LIBRARY_KINDS:%=-l%) -lmimic $(LIBMIMIC_A) $(call RPATH,../) $(MIMIC_LIBS)

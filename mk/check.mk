@@ -14,12 +14,10 @@ QUICK_TESTS := $(TESTS)
 # (docs/testing.md), so the trap ways run under the address sanitizer only.
 TSAN_LEFT_OUT := $(filter %embedded_trap %daemon_trap,$(CONTRACT_TESTS))
 # Nor has it anything to see in a program of one thread: models, loaders, the decoder.
-THREADED_UNIT_TESTS = $(shell grep -lE 'pthread|daemon/|libmimic/(mimic|device|transport|base/(wait|probe|thread))|"(maple|dare|virgo)\.h"' $(wildcard tests/unit/test_*.c))
-# One thread, and the recordings of several are in the unit tests; Virgo's take long, and show no more there.
+THREADED_UNIT_TESTS = $(shell grep -lE 'pthread|daemon/|libmimic/(mimic|device|transport|base/(wait|probe|thread))$(foreach kind,$(KINDS),|"$(kind)\.h")' $(wildcard tests/unit/test_*.c))
+# One thread, and the recordings of several are in the unit tests; some take long, and show no more there.
 TSAN_LEFT_OUT += $(filter %model %recorded %timed %timed_walks,$(CONTRACT_TESTS))
-# Embedded by traps and daemon by library go through all that the other two do.
-ASAN_LEFT_OUT := $(patsubst %,$(O)/tests/contract/test_contract_%,virgo_recorded \
-	dare_embedded_library dare_daemon_trap virgo_embedded_library virgo_daemon_trap)
+# tests/contract/NAME/names.mk says which programs ASAN_LEFT_OUT has.
 SANITIZED_TESTS := $(filter-out $(ASAN_LEFT_OUT),$(TESTS))
 ifeq ($(SANITIZE),thread)
 SANITIZED_TESTS := $(patsubst %.c,$(O)/%,$(THREADED_UNIT_TESTS)) $(filter-out $(TSAN_LEFT_OUT) $(O)/tests/unit/%,$(TESTS))

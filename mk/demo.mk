@@ -3,7 +3,7 @@
 DEMO := $(O)/bin/mimic-demo
 
 # Verification compares bit for bit: a fused multiply and add in one of two loops would differ.
-$(call obj,$(EXAMPLE_SRC) $(DARE_EXAMPLE_SRC) $(VIRGO_EXAMPLE_SRC) $(COMMON_SRC)): ALL_CFLAGS += -ffp-contract=off
+$(call obj,$(EXAMPLE_SRC) $(EXAMPLES_WITH_RULES) $(COMMON_SRC)): ALL_CFLAGS += -ffp-contract=off
 
 all: $(DEMO)
 

@@ -6,7 +6,11 @@ INSTALL ?= install
 INSTALL_PREFIX = $(abspath $(PREFIX))
 INSTALL_ROOT = $(DESTDIR)$(INSTALL_PREFIX)
 INSTALL_CONFIG = $(wildcard config/*.ini)
-INSTALL_PC_IN = $(foreach part,libmimic libmaple libdare libvirgo,$(part)/$(part).pc.in) devices/mimic-device.pc.in
+LIBRARY_FOLDERS = $(foreach kind,$(LIBRARY_KINDS),$(call library_folder,$(kind)))
+INSTALL_PC_IN = libmimic/libmimic.pc.in $(wildcard $(LIBRARY_FOLDERS:%=%/*.pc.in)) devices/mimic-device.pc.in
+# A device's headers bear its name. Those of its ioctls are the kernel's side.
+INSTALL_LIBRARY_H = $(wildcard $(foreach kind,$(LIBRARY_KINDS),$(call library_folder,$(kind))/$(kind)*.h))
+INSTALL_KIND_H = $(filter-out %_ioctl.h,$(wildcard $(KINDS:%=include/mimic/%_*.h)))
 INSTALL_PC = $(patsubst %.in,$(O)/pkgconfig/%,$(notdir $(INSTALL_PC_IN)))
 # For plugins: what a device is made of (devices/plugin.h), and the seam of a driver in the kernel.
 INSTALL_DEVICE_H = $(wildcard devices/*.h)
@@ -41,16 +45,12 @@ install: all pkgconfig
 	$(Q)$(INSTALL) -d $(INSTALL_ROOT)/bin $(INSTALL_ROOT)/include/mimic/devices/soc $(INSTALL_ROOT)/include/mimic/driver $(INSTALL_ROOT)/lib/pkgconfig \
 		$(INSTALL_ROOT)/share/mimic/costs $(INSTALL_ROOT)/share/mimic/plugin $(INSTALL_ROOT)/share/bash-completion/completions $(sort $(foreach page,$(MANPAGES),$(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page)))))
 	$(call install_library,libmimic.so.0)
-	$(call install_library,libmaple.so.0)
-	$(call install_library,libdare.so.0)
-	$(call install_library,libvirgo.so.0)
+	$(foreach kind,$(LIBRARY_KINDS),$(call install_library,lib$(kind).so.0))
 	$(call install_library,libmimic-sim.so.0)
 	$(if $(PRELOAD_SRC),$(Q)$(INSTALL) -m 644 $(PRELOAD) $(INSTALL_ROOT)/lib)
 	$(if $(BINARIES),$(Q)$(INSTALL) -m 755 $(BINARIES) $(INSTALL_ROOT)/bin)
-	$(Q)$(INSTALL) -m 644 libmaple/maple.h $(wildcard libdare/dare*.h libvirgo/virgo*.h) $(INSTALL_ROOT)/include
-	$(Q)$(INSTALL) -m 644 libmimic/mimic.h include/mimic/access.h include/mimic/maple_registers.h \
-		include/mimic/dare_registers.h include/mimic/dare_isa.h \
-		include/mimic/virgo_registers.h include/mimic/virgo_commands.h \
+	$(Q)$(INSTALL) -m 644 $(INSTALL_LIBRARY_H) $(INSTALL_ROOT)/include
+	$(Q)$(INSTALL) -m 644 libmimic/mimic.h include/mimic/access.h $(INSTALL_KIND_H) \
 		include/mimic/sim.h include/mimic/sim_prefetch.h \
 		$(INSTALL_ROOT)/include/mimic
 	$(Q)$(INSTALL) -m 644 $(LIBDEVICE_A) $(INSTALL_ROOT)/lib
@@ -69,7 +69,7 @@ install: all pkgconfig
 # Checks the result: a user who may write to PREFIX may not run ldconfig, and not every system has PREFIX in ld.so.conf.
 # (Where /lib is a link to /usr/lib, the cache may name either.)
 define update_loader_cache
-	$(Q)said=$$($(LDCONFIG) 2>&1); $(LDCONFIG) -p 2>/dev/null | grep -qE '=> ($(INSTALL_PREFIX)$(if $(filter /usr,$(INSTALL_PREFIX)),|))/lib/libmaple.so.0$$' || { \
+	$(Q)said=$$($(LDCONFIG) 2>&1); $(LDCONFIG) -p 2>/dev/null | grep -qE '=> ($(INSTALL_PREFIX)$(if $(filter /usr,$(INSTALL_PREFIX)),|))/lib/libmimic.so.0$$' || { \
 		[ -z "$$said" ] || echo "$$said" >&2; \
 		echo "mimic: programs will not find the libraries in $(INSTALL_PREFIX)/lib yet. As root, run: ldconfig" >&2; \
 		echo "mimic: (/etc/ld.so.conf or a file that it includes must name that directory)" >&2; }

@@ -38,12 +38,12 @@ SIM_TESTS := $(patsubst %.c,$(O)/%,$(wildcard tests/sim/*.c))
 
 tests: $(SIM_TESTS)
 
-$(SIM_TESTS): $(O)/tests/sim/%: tests/sim/%.c $(LIBMAPLE) $(LIBMIMIC_SIM) $(SIM_HEADERS) | $(O)/bin/mimic
+$(SIM_TESTS): $(O)/tests/sim/%: tests/sim/%.c $(DEVICE_LIBRARIES) $(LIBMIMIC_SIM) $(SIM_HEADERS) | $(O)/bin/mimic
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  SIMCC   $@")
 	$(Q)flags=$$($(O)/bin/mimic cflags) && libs=$$($(O)/bin/mimic cflags --libs) && \
-		$(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -Ilibmaple -c -o $@.o $< && \
-		$(CC) -pthread -o $@ $@.o -L$(O)/lib -lmaple $$libs
+		$(CC) -std=gnu11 $(WARNINGS) -O2 $$flags $(LIBRARY_FLAGS) -c -o $@.o $< && \
+		$(CC) -pthread -o $@ $@.o -L$(O)/lib -Wl,--as-needed $(LIBRARY_KINDS:%=-l%) $$libs
 
 # For the rows of sim: one kernel with the run-time, and with hooks that do nothing. Both
 # hooks are in a library, and called as those of a library are.

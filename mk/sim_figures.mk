@@ -1,4 +1,4 @@
-# make figures: the MAPLE paper's figures, from runs of `mimic sim`, beside what the paper says.
+# make figures: a paper's figures, from runs of `mimic sim`, beside what the paper says.
 
 FIGURES := $(O)/bench/figures/figures
 # The artifact's matrices, where they are; without them the generated ones are all there is.

@@ -32,15 +32,15 @@ KSELFTESTS := $(patsubst %.c,$(O)/%,$(KSELFTEST_SRC))
 kselftest_obj = $(patsubst %.c,$(O)/obj/kselftest/%.o,$(1))
 KSELFTEST_FLAGS = -std=gnu11 -O2 -g -Wall -Wextra $(WERROR_FLAG) -D_GNU_SOURCE -I. -Iinclude \
 	-isystem $(VM)/linux-source -pthread -MMD -MP
-# More of one program: KSELFTEST_LIBS_test_name = -static
-KSELFTEST_LIBS_test_dare_contexts := -static
+# More of one program: KSELFTEST_LIBS_test_name = -static, in tests/kselftest/sources.mk
+include $(wildcard tests/kselftest/sources.mk)
 KERNEL_HEADERS_TAKEN := tools/testing/selftests/kselftest_harness.h tools/testing/selftests/kselftest.h \
 	scripts/checkpatch.pl scripts/spelling.txt scripts/const_structs.checkpatch
 
 # Other test programs that run in the guest, too.
 VM_TESTS := $(filter %kernel_trap %kernel_library,$(CONTRACT_TESTS))
-# Unmodified programs that are linked statically, too: nothing but the kernel is between them and a device.
-VM_STATIC := $(patsubst %,$(O)/tests/unmodified/%-static,dare virgo)
+# A device's unmodified program is linked statically, too: nothing but the kernel is between it and the device.
+VM_STATIC := $(patsubst %.c,$(O)/%-static,$(wildcard $(KINDS:%=tests/unmodified/%.c)))
 # What is packed, and what is run of it; the scripts run the unmodified programs.
 VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC) $(CHECK_TRACE))
 # The contract by library is run on one kernel: there is little of the kernel's in it.

@@ -2,7 +2,7 @@
 # emulation, so only ratios mean something.
 .PHONY: bench-kernel
 BENCH_KERNEL := $(O)/bench/bench-kernel
-BENCH_KERNEL_SRC := $(wildcard bench/kernel/*.c) $(filter-out bench/main.c bench/dare%.c bench/virgo%.c bench/trace%.c bench/state.c,$(BENCH_SRC))
+BENCH_KERNEL_SRC := $(wildcard bench/kernel/*.c) $(filter-out bench/main.c $(KINDS:%=bench/%%.c) bench/trace%.c bench/state.c,$(BENCH_SRC))
 
 bench-kernel: $(BENCH_KERNEL)
 	$(Q)$(MAKE) --no-print-directory vm-image KERNEL=$(KERNEL) VM_PROGRAMS=bench/bench-kernel
@@ -14,8 +14,8 @@ bench-kernel: $(BENCH_KERNEL)
 		sed '1,/^--- bench-kernel.json/d' $(O)/bench-kernel.out >$(O)/bench-kernel.json; \
 		rm -f $(O)/bench-kernel.out; echo "Written: $(O)/bench-kernel.json"; exit $$status
 
-$(BENCH_KERNEL): $(call obj,$(BENCH_KERNEL_SRC)) $(call kselftest_obj,$(KSELFTEST_LIB_SRC)) $(LIBMAPLE)
+$(BENCH_KERNEL): $(call obj,$(BENCH_KERNEL_SRC)) $(call kselftest_obj,$(KSELFTEST_LIB_SRC)) $(DEVICE_LIBRARIES)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -Wl,--wrap=alarm -o $@ $(filter %.o,$^) -L$(O)/lib -lmaple -lmimic \
+	$(Q)$(CC) $(LDFLAGS_ALL) -Wl,--wrap=alarm -o $@ $(filter %.o,$^) -L$(O)/lib -Wl,--as-needed $(LIBRARY_KINDS:%=-l%) -lmimic \
 		$(call RPATH,../) -ljson-c -lm

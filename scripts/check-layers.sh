@@ -10,17 +10,17 @@ set -u
 build=${1:-build}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-roots=$(ls -d daemon devices driver include libdare libmaple libmimic libvirgo sim tools 2>/dev/null)
+roots=$(ls -d daemon devices driver include lib* sim tools 2>/dev/null)
 
 # "USER USED NAME": USER includes USED, or takes the symbol NAME from it.
 # shellcheck disable=SC2086
 find $roots -name '*.[ch]' | sort > "$work/sources"
 xargs grep -H '^#include "' < "$work/sources" |
 	sed 's/^\([^:]*\):#include "\([^"]*\)".*/\1 \2/' > "$work/includes"
-awk 'FILENAME == ARGV[1] { is_source[$1] = 1; next }
+awk -v libraries="$(printf '|%s/' lib*)" 'FILENAME == ARGV[1] { is_source[$1] = 1; next }
 	{
 		folder = $1; sub(/[^\/]*$/, "", folder)
-		n = split(folder "||include/|driver/|libmaple/|libdare/|libvirgo/", before, "|")
+		n = split(folder "||include/|driver/" libraries, before, "|")
 		for (i = 1; i <= n; i++)
 			if (is_source[before[i] $2]) { print $1, before[i] $2, "#include"; next }
 	}' "$work/sources" "$work/includes" > "$work/uses"

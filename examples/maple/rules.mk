@@ -12,7 +12,7 @@ SIM_ROUND_TRIP := $(O)/sim/examples/maple/round_trip
 
 all: $(LOOPS) $(SIM_LOOPS) $(SIM_ROUND_TRIP)
 
-$(LOOPS): $(call obj,$(LOOPS_PLAIN_SRC) $(LOOPS_TIMED_SRC)) $(LIBCOMMON_A) $(LIBMAPLE)
+$(LOOPS): $(call obj,$(LOOPS_PLAIN_SRC) $(LOOPS_TIMED_SRC)) $(LIBCOMMON_A) $(O)/lib/libmaple.so.0
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lmaple -lmimic $(call RPATH,../../) -ljson-c -lm
@@ -28,7 +28,7 @@ $(SIM_LOOPS): $(call obj,$(LOOPS_PLAIN_SRC)) $(patsubst %.c,$(O)/obj/sim/%.o,$(L
 $(SIM_ROUND_TRIP): $(call obj,examples/maple/round_trip.c $(LOOPS_OPERATIONS)) $(O)/obj/sim/$(ROUND_TRIP_LOOP:.c=.o)
 $(O)/examples/maple/round_trip: $(call obj,$(ROUND_TRIP_LOOP) $(LOOPS_OPERATIONS))
 
-$(SIM_LOOPS) $(SIM_ROUND_TRIP): $(LIBCOMMON_A) $(LIBMAPLE) $(LIBMIMIC_SIM) | $(O)/bin/mimic
+$(SIM_LOOPS) $(SIM_ROUND_TRIP): $(LIBCOMMON_A) $(O)/lib/libmaple.so.0 $(LIBMIMIC_SIM) | $(O)/bin/mimic
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)libs=$$($(O)/bin/mimic cflags --libs) && \

@@ -1,0 +1,2 @@
+# loops has more files.
+EXAMPLES_WITH_RULES += examples/maple/loops.c

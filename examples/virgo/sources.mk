@@ -1,0 +1,1 @@
+EXAMPLES_WITH_RULES += examples/virgo/gemm_stores.c
