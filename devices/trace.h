@@ -121,13 +121,13 @@ enum mimic_trace_track {
 	_(20, lima_end, "lima", END, LIMA, "", "", "", "", "", \
 	  "all of its indices are read, or it was dropped") \
 	_(21, instruction_queued, "instruction", MOMENT, DISPATCH, "", "rs1:x", "", "word:x", "position", \
-	  "an instruction of DARE is dispatched") \
+	  "an instruction is dispatched") \
 	_(22, instruction, "instruction", SLICE, CONTEXT, "", "rs1:x", "outcome:o", "word:x", "position", \
 	  "it executes") \
 	_(23, instruction_dropped, "instruction", MOMENT, CONTEXT, "", "", "count", "", "", \
 	  "instructions behind an error, or a reset") \
 	_(24, command_queued, "command", MOMENT, COMMANDS, "", "rs1:x", "", "word:x", "number", \
-	  "a command of Virgo is dispatched") \
+	  "a command is dispatched") \
 	_(25, command, "command", SLICE, UNIT, "", "rs1:x", "outcome:o", "word:x", "number", \
 	  "it is at work; more than once, if it took long or had to wait") \
 	_(26, command_dropped, "command", MOMENT, UNIT, "", "", "count", "", "number", \

@@ -24,7 +24,7 @@ static void note_refusal(struct mimicd_memory *memory, const char *why)
 		return;
 	mimicd_log(MIMICD_LOG_WARNING,
 		   "process %d: its memory cannot be reached (%s): the device reads 0 and counts faults; "
-		   "memory that it shares (maple_alloc, virgo_register and the like) is not affected",
+		   "memory that it shares (a library's alloc and register functions) is not affected",
 		   (int)memory->pid, why);
 }
 

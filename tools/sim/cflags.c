@@ -16,7 +16,7 @@ static const char usage[] =
 	"  --libs             the flags to link with, in place of -fsanitize=thread\n"
 	"  --help             this text\n\n"
 	"  gcc -O2 $(mimic cflags) -c kernel.c\n"
-	"  gcc -o kernel kernel.o -lmaple $(mimic cflags --libs)\n";
+	"  gcc -o kernel kernel.o $(mimic cflags --libs)\n";
 
 /*
  * Hooks at each access, volatile ones apart; lines for the costs; no vectors, which the

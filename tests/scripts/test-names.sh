@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# A device is named in its own places and where scripts/names.txt says, and the check sees it elsewhere. TAP.
+# usage: test-names.sh [BUILD-DIRECTORY]
+set -u
+# shellcheck source=tests/scripts/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+scripts/check-names.sh >"$work/output" 2>"$work/errors"
+result $? "nothing outside of a device's own places names it"
+
+mkdir "$work/tree"
+cp -r Makefile completions config daemon devices driver include lib* mk packages.txt scripts sim tools "$work/tree/"
+check() { (cd "$work/tree" && scripts/check-names.sh >"$work/output" 2>"$work/errors"); }
+
+# found NAME FILE LINE: the check finds LINE at the end of FILE
+found()
+{
+	cp "$work/tree/$2" "$work/kept" 2>/dev/null || : >"$work/kept"
+	echo "$3" >>"$work/tree/$2"
+	! check && grep -qF "$2:" "$work/output"
+	result $? "$1"
+	cp "$work/kept" "$work/tree/$2"
+}
+
+check
+result $? "the copy of the tree that follows is as good"
+found "a symbol of a device in the daemon is found" daemon/engine/engine.c 'int x = DARE_PAGE_COUNT;'
+found "an include of a device's header is found" tools/mimic.c '#include "mimic/virgo_registers.h"'
+found "a name in a text is found" libmimic/device/device.c 'const char *x = "maple0";'
+found "what follows a comment is found" sim/soc.c '/* a */ int maple; /* b */'
+found "the library of a device in a rule is found" mk/bench.mk '	$(CC) -ldare'
+found "a device in the folder of another one is found" libdare/gemm.c 'int virgo_open(void);'
+found "a row that allows what is not there is found" scripts/names.txt "daemon/gone.c: once"
+
+printf '/* maple0,\n * dare0 */\n' >>"$work/tree/daemon/engine/engine.c"
+echo '# maple' >>"$work/tree/mk/bench.mk"
+check
+result $? "examples in comments are not taken for it"
+
+echo 'KIND(gadget)' >>"$work/tree/devices/kinds.def"
+echo 'int gadget_x;' >>"$work/tree/daemon/engine/engine.c"
+! check && grep -q '^daemon/engine/engine.c:.*gadget_x' "$work/output"
+result $? "a device that is added is looked for, too"
+
+rm -r "$work/tree/devices"
+! check && [ -s "$work/output" ]
+result $? "a tree without devices is not taken for a good one"
+plan
