@@ -105,8 +105,8 @@ struct mimic_memory {
 struct mimic_pace {
 	void *context;
 	/*
-	 * `unit` could do `count` such steps now. Returns how many it may: with fewer, who
-	 * paces it lets it go on later, by a call of the device.
+	 * `unit` could do `count` such steps now. Returns how many it may: with fewer, the
+	 * pacer lets it go on later, by a call of the device.
 	 */
 	size_t (*begin)(void *context, unsigned int unit, unsigned int step, size_t count);
 	/* It did `count` of those. */
@@ -161,7 +161,7 @@ struct mimic_model_ops {
 			    void *values, size_t count, uint64_t now);
 	/* Withdraws the parked access of `owner`, if it has one; complete() is not called. */
 	void (*cancel)(struct mimic_model *model, uint64_t owner, uint64_t now);
-	/* A thread ended without closing: its roles are free, who waits for it is answered. */
+	/* A thread ended without closing: its roles are free, accesses that wait for it are answered. */
 	void (*owner_gone)(struct mimic_model *model, uint64_t owner, uint64_t now);
 	/* Time passes; work that could not go on is tried again. */
 	void (*tick)(struct mimic_model *model, uint64_t now);
@@ -187,7 +187,7 @@ struct mimic_model_ops {
 
 struct mimic_model {
 	const struct mimic_model_ops *ops;
-	/* Set, if at all, by who made the model; nothing of the device's state. */
+	/* Set, if at all, by the model's creator; nothing of the device's state. */
 	struct mimic_trace_source trace;
 };
 

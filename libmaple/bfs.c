@@ -5,7 +5,7 @@
  *
  * Where the device fetches levels into a queue, nothing writes level[] until
  * the last fetch of the level is consumed: what the device has fetched is not
- * kept coherent (paper, section 3.6). A bitmap says meanwhile who was found.
+ * kept coherent (paper, section 3.6). A bitmap says meanwhile which vertices were found.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -158,7 +158,7 @@ int mimic_memory_free(struct mimic_device *device, void *address);
  * pages of [address, address + size) are replaced in place by shared ones with
  * the same contents; no other thread may write to them during the call.
  * Private anonymous memory only: -EINVAL for anything else. On the embedded
- * transport there is nothing to do: the range is remembered, for who takes it back.
+ * transport there is nothing to do: the range is remembered, for the call that takes it back.
  * On the kernel transport there is nothing to do either, and the answers are the
  * daemon transport's. Taking back what is not registered: -EINVAL.
  */

@@ -57,7 +57,7 @@ extern const struct mimic_transport_ops mimic_daemon_transport;
 extern const struct mimic_transport_ops mimic_kernel_transport;
 
 #pragma GCC visibility push(default)
-/* For who maps a device's memory by himself: the preload library. As mimic_device_memory(). */
+/* For a caller that maps a device's memory itself: the preload library. As mimic_device_memory(). */
 int mimic_device_memory_file(struct mimic_device *device, struct mimic_memory_file *file);
 
 /* From now on this transport opens all devices, whatever a program asks for: libmimic-sim's. */

@@ -118,7 +118,7 @@ int virgo_command(struct virgo *virgo, unsigned int number, unsigned int funct, 
 
 /*
  * The port takes words at once, and makes commands of them that have to be counted. A loop
- * comes behind another command. The one that comes alone does nothing: who waits for it
+ * comes behind another command. The one that comes alone does nothing: a load that waits for it
  * waits for all.
  */
 int virgo_cisc(struct virgo *virgo, unsigned int number, uint32_t word)

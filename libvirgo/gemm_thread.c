@@ -33,7 +33,7 @@ static void *work(void *argument)
 		result = virgo_gemm_run(t->unit, &t->product);
 		pthread_mutex_lock(&t->lock);
 		t->result = result;
-		/* The text is this thread's; who waits gets it. */
+		/* The text is this thread's; the one that waits gets it. */
 		strncpy(t->text, result ? virgo_error_text() : "", sizeof(t->text) - 1);
 		t->has_work = false;
 		t->is_over = true;

@@ -323,7 +323,7 @@ int virgo_barrier_participants(struct virgo *virgo, unsigned int barrier, unsign
  * @barrier: 0 to 15
  *
  * Stores to shared memory that any of them made before are seen by all of them
- * after. A barrier orders threads, not commands: who sent some waits for them first.
+ * after. A barrier orders threads, not commands: a thread that sent some waits for them first.
  * A thread that ends while it waits has not arrived.
  *
  * Returns 0, or

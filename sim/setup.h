@@ -65,7 +65,7 @@ struct sim_core_report {
 struct sim_phase {
 	char name[SIM_PHASE_NAME];
 	uint64_t times;		/* that it began */
-	uint64_t cycles;	/* from begin to end, by the clock of who said so */
+	uint64_t cycles;	/* from begin to end, by the clock of the thread that said so */
 	struct sim_core_report cores[SIM_CORES];
 	struct soc_counters soc;
 	/* Of the device: what its model counts, and what it counts in time (struct mimic_time). */

@@ -2,7 +2,7 @@
 /*
  * What the files of the SoC share. soc.c makes it, core.c is what a core does,
  * store_buffer.c its stores, mmio.c its accesses to devices, memory.c the caches and what is behind
- * them, prefetch.c what comes into the L2 unasked, droplet.c who asks for that.
+ * them, prefetch.c what comes into the L2 unasked, droplet.c a prefetcher that asks for that.
  */
 #ifndef MIMIC_SIM_SOC_INTERNAL_H
 #define MIMIC_SIM_SOC_INTERNAL_H
@@ -132,7 +132,7 @@ static inline void core_end_load(struct soc *soc, struct soc_core *core, uint64_
  */
 uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, struct mimic_cache_line *mine, uint64_t address,
 		     bool write, uint64_t now);
-/* The same for who has no L1. */
+/* The same for a requester without an L1. */
 uint64_t soc_l2_access(struct soc *soc, uint64_t address, bool write, uint64_t now);
 /* A line into the L2 at `now`; its MSHR is free. When it is there. */
 uint64_t soc_l2_prefetch(struct soc *soc, uint64_t address, uint64_t now);

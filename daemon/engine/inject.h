@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* A device misbehaves because a person who writes a driver wants it to (docs/bus.md). */
+/* A device misbehaves because the developer of a driver wants it to (docs/bus.md). */
 #ifndef MIMICD_INJECT_H
 #define MIMICD_INJECT_H
 

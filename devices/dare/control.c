@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Page 0, the operating system's: who has which context, page faults, shootdowns. */
+/* Page 0, the operating system's: which program has which context, page faults, shootdowns. */
 #include "devices/dare/dare_internal.h"
 #include "devices/dare/dare_state.h"
 

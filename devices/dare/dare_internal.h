@@ -237,7 +237,7 @@ enum mimic_outcome dare_mpu_context_access(struct dare *d, struct dare_context *
 size_t dare_mpu_context_stream(struct dare *d, struct dare_context *c, uint64_t owner,
 			       const uint64_t *values, size_t count);
 uint64_t dare_mpu_context_status(const struct dare *d, const struct dare_context *c);
-/* What can go on goes on: instructions, then who waits. */
+/* What can go on goes on: instructions, then the accesses that wait. */
 void dare_mpu_context_settle(struct dare *d, struct dare_context *c);
 
 /* parked.c */
@@ -246,7 +246,7 @@ enum mimic_outcome dare_mpu_parked_add(struct dare *d, struct dare_context *c, s
 /* Fences that are over are answered, stores go on while there is room. true: one of them did. */
 bool dare_mpu_parked_advance(struct dare *d, struct dare_context *c);
 void dare_mpu_parked_withdraw(struct dare *d, uint64_t owner);
-/* Everybody who waits for this context is answered: stores with 0, fences with `status`. */
+/* Every access that waits for this context is answered: stores with 0, fences with `status`. */
 void dare_mpu_parked_release(struct dare *d, struct dare_context *c, uint64_t status);
 
 /* queue.c */

@@ -3,7 +3,7 @@
  * The state of one MAPLE, and what its files call of each other.
  *
  *   model.c    creation, decoding, the model's operations
- *   queue.c    the queue controller: allocation, roles, words, who waits
+ *   queue.c    the queue controller: allocation, roles, words, waiting accesses
  *   produce.c  the produce pipeline: data, pointers, prefetches
  *   atomic.c   atomics and compare-and-swap
  *   fetch.c    addresses to words: TLB, memory port, page faults

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The queue controller: circular FIFOs in the scratchpad, roles, who waits (paper, section 3.4). */
+/* The queue controller: circular FIFOs in the scratchpad, roles, waiting accesses (paper, section 3.4). */
 #include "devices/maple/maple_internal.h"
 
 #define CONNECTION_PRODUCER 2u

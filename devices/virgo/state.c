@@ -48,7 +48,7 @@ static void counters_folder(const struct mimic_model *model, const struct mimic_
 
 /* --- barriers -------------------------------------------------------------------------- */
 
-/* As barrier.c: who comes last does not wait. */
+/* As barrier.c: the participant that comes last does not wait. */
 static bool would_wait(const struct virgo *v, const struct barrier *b)
 {
 	uint32_t participants = b->participants ? b->participants : v->config.cores;
@@ -76,7 +76,7 @@ static void barrier_folder(const struct virgo *v, unsigned int number,
 	mimic_state_leave_number(visitor, number);
 }
 
-/* --- who waits ---------------------------------------------------------------------------- */
+/* --- waiting accesses --------------------------------------------------------------------- */
 
 static void waiting_access(const struct parked *parked, unsigned int number,
 			   const struct mimic_state_visitor *visitor)

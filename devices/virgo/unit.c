@@ -96,7 +96,7 @@ void virgo_unit_reset(struct virgo *v, struct unit *u, enum reset reset)
 		memset(u->job.x.counters, 0, sizeof(u->job.x.counters));
 }
 
-/* --- who can go on ------------------------------------------------------------------------------ */
+/* --- accesses that can go on -------------------------------------------------------------------- */
 
 static void push_word(struct unit *u, uint32_t word, uint64_t rs1, uint64_t rs2)
 {

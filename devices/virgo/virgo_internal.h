@@ -44,7 +44,7 @@
 #define BATCH_MAX 32		/* commands of one job */
 #define PARTICIPANTS_MAX 255	/* of a barrier */
 #define PARKED_AT_UNITS_MAX 256
-/* And all that can wait at barriers: who comes last does not. */
+/* And all that can wait at barriers: the participant that comes last does not. */
 #define PARKED_MAX (PARKED_AT_UNITS_MAX + VIRGO_BARRIERS * (PARTICIPANTS_MAX - 1))
 #define RETRIES_MAX 8		/* answers MIMIC_FAULT_RETRY to one row */
 #define LOADS 3			/* load configurations */

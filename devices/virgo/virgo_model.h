@@ -94,7 +94,7 @@ bool virgo_model_has_job(const struct mimic_model *model);
  * few milliseconds, finished or not: what is left is another job.
  */
 void virgo_job_run(struct virgo_job *job);
-/* Hands it back. Answers who waited for it; page faults are asked about here. */
+/* Hands it back. Answers the accesses that waited for it; page faults are asked about here. */
 void virgo_model_job_done(struct mimic_model *model, struct virgo_job *job, uint64_t now);
 /* For recordings: struct mimic_jobs of devices/kind.h. Steps are commands. */
 unsigned int virgo_job_steps(const struct virgo_job *job);

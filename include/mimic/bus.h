@@ -111,7 +111,7 @@ struct mimic_bus_answer {
 
 /* Shared memory: a header page, then MIMIC_BUS_SLOTS slots. */
 struct mimic_bus_header {
-	/* The kernel sets a slot's bit when a request is in it; who clears it takes the request. */
+	/* The kernel sets a slot's bit when a request is in it; the process that clears it takes the request. */
 	__u64 pending[MIMIC_BUS_SLOTS / 64];
 	/* The same for requests that should be cancelled; the bit's clearing means nothing but "seen". */
 	__u64 cancelled[MIMIC_BUS_SLOTS / 64];

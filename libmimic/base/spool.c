@@ -228,7 +228,7 @@ int mimic_spool_attach(struct mimic_spool *spool, int fd)
 		.header = header,
 		.generation = atomic_fetch_add(&last_generation, 1) + 1,
 		.size = (size_t)status.st_size,
-		/* The header is anybody's who has the file; the size was asked of the kernel. */
+		/* Any process that has the file can write the header; the size was asked of the kernel. */
 		.chunks = (uint64_t)status.st_size / MIMIC_SPOOL_CHUNK,
 	};
 	spool->slot = spool->generation % CURSORS;

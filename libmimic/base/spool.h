@@ -28,7 +28,7 @@
 enum mimic_spool_clock {
 	MIMIC_SPOOL_NANOSECONDS,	/* of the monotonic clock */
 	MIMIC_SPOOL_TSC,		/* of the processor, which takes half as long to read */
-	MIMIC_SPOOL_CYCLES,		/* of a modelled SoC: who writes has a clock of its own */
+	MIMIC_SPOOL_CYCLES,		/* of a modelled SoC: the writer has a clock of its own */
 };
 
 struct mimic_spool_device {

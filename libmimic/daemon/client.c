@@ -250,7 +250,7 @@ ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_a
 	error = mimic_daemon_begin(device->generation, __builtin_frame_address(0), &lane);
 	if (error)
 		return error;
-	/* The daemon wakes who waits for room when half the ring is free. */
+	/* The daemon wakes a thread that waits for room when half the ring is free. */
 	if (most > (lane->commands.mask + 1) / 2)
 		most = (lane->commands.mask + 1) / 2;
 	most -= MIMIC_DAEMON_ORDER_WORDS + 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A device of mimicd, reached by lanes: what the daemon transport and the kernel
- * transport have in common. They differ in who makes the session, and in how the
+ * transport have in common. They differ in which makes the session, and in how the
  * daemon reaches the program's memory.
  */
 #ifndef LIBMIMIC_DAEMON_DEVICE_H

@@ -111,7 +111,7 @@ struct embedded_instance;
 struct embedded_worker {
 	struct embedded_instance *instance;
 	pthread_t thread;
-	bool exists;			/* written by who made it */
+	bool exists;			/* written by its creator */
 	bool is_looking;		/* its own */
 	_Atomic uint32_t state;		/* EMBEDDED_AWAKE or _ASLEEP; the futex; changed under the lock */
 	_Atomic int cpu;		/* where it ran last */
@@ -126,7 +126,7 @@ struct embedded_jobs {
 	unsigned int asleep;
 	unsigned int waking;		/* woken, and not seen since */
 	/* Written under the lock. */
-	_Atomic uint32_t out;		/* jobs at work; a futex for who closes */
+	_Atomic uint32_t out;		/* jobs at work; a futex for the thread that closes */
 	atomic_uint looking;		/* workers that spin until there is something to do */
 	atomic_bool available;		/* there is a job that nobody has taken */
 	atomic_bool ending;
@@ -237,7 +237,7 @@ bool mimic_embedded_await(struct embedded_instance *instance, struct embedded_la
 void mimic_embedded_settle(struct embedded_instance *instance, struct embedded_lane *lane);
 /* With the lock: the thread starts something new; what it still waits for is withdrawn. */
 void mimic_embedded_abandon(struct embedded_instance *instance, struct embedded_lane *lane);
-/* Does anybody who could help run on another CPU, as far as we know? */
+/* Does a thread that could help run on another CPU, as far as we know? */
 bool mimic_embedded_peer_is_elsewhere(struct embedded_instance *instance, struct embedded_lane *lane);
 /* After a post: somebody may sleep for it. */
 void mimic_embedded_notify(struct embedded_instance *instance, struct embedded_lane *lane);
@@ -252,7 +252,7 @@ int mimic_embedded_jobs_start(struct embedded_instance *instance, const void *pa
 void mimic_embedded_jobs_end(struct embedded_instance *instance);
 /* Then, without the lock: waits for the jobs that are out, and for the workers. */
 void mimic_embedded_jobs_stop(struct embedded_instance *instance);
-/* With the lock, at the end of every section: is there a job, and who looks after it? */
+/* With the lock, at the end of every section: is there a job, and which thread looks after it? */
 void mimic_embedded_jobs_settle(struct embedded_instance *instance, bool is_worker);
 /* Is there a job that no worker is about to take? No promise. */
 bool mimic_embedded_jobs_need_help(struct embedded_instance *instance);

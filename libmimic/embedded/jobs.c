@@ -315,7 +315,7 @@ static unsigned int waiting_awake(struct embedded_instance *instance)
 	return count;
 }
 
-/* A worker that looks for a job gets it, if there can be a CPU for it beside all who are awake. */
+/* A worker that looks for a job gets it, if there can be a CPU for it beside all threads that are awake. */
 static bool is_workers(struct embedded_instance *instance)
 {
 	const struct embedded_jobs *jobs = &instance->jobs;

@@ -28,7 +28,7 @@ static struct embedded_lane *make_lane(struct embedded_instance *instance)
 	mimic_ring_attach(&lane->consumer, &lane->ring, EMBEDDED_RING_WORDS);
 	atomic_init(&lane->in_use, false);
 	atomic_init(&lane->next, atomic_load_explicit(&instance->lanes, memory_order_relaxed));
-	/* release: who walks the list without the lock sees a whole lane */
+	/* release: a thread that walks the list without the lock sees a whole lane */
 	atomic_store_explicit(&instance->lanes, lane, memory_order_release);
 	return lane;
 }

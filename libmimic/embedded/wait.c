@@ -121,7 +121,7 @@ bool mimic_embedded_peer_is_elsewhere(struct embedded_instance *instance, struct
 	return false;
 }
 
-/* Drains for somebody who waits. Not mimic_embedded_enter(): that would withdraw the wait. */
+/* Drains for a thread that waits. Not mimic_embedded_enter(): that would withdraw the wait. */
 static void serve(struct embedded_instance *instance, struct embedded_lane *lane)
 {
 	if (instance->jobs.kind) {
@@ -221,7 +221,7 @@ static void count_sleepers(struct embedded_instance *instance)
 	struct embedded_lane *lane;
 
 	/*
-	 * First 0, then look: who falls asleep after we looked at it says so after
+	 * First 0, then look: a thread that falls asleep after we looked says so after
 	 * our 0 (both sides sequentially consistent).
 	 */
 	atomic_store(&instance->sleepers, instance->jobs.asleep > 0);

@@ -38,7 +38,7 @@ extern struct mimic_kernel_nodes mimic_kernel_nodes;
 
 /*
  * Is there any node of this kind (its name; NULL: any kind) that a driver stands behind?
- * Opens none: an open would take the device from somebody who wants it at that moment.
+ * Opens none: an open would take the device from a program that wants it at that moment.
  * For the preload library, too.
  */
 bool mimic_kernel_is_there(const char *kind);

@@ -103,7 +103,7 @@ enum record_ability {
 	RECORD_HAS_PAGE_FAULT = 1u << 11,
 	RECORD_HAS_MEMORY_OF = 1u << 12,
 	RECORD_HAS_CONTEXT_FAULT = 1u << 13,
-	RECORD_HAS_JOBS = 1u << 14,	/* who drives the model takes its jobs */
+	RECORD_HAS_JOBS = 1u << 14,	/* the model's driver takes its jobs */
 	RECORD_ABILITIES = (1u << 15) - 1,
 };
 

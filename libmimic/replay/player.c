@@ -113,7 +113,7 @@ static enum mimic_replay_end play_all(struct replay_player *player)
 	return player->reader.damage.exists ? MIMIC_REPLAY_BAD : MIMIC_REPLAY_CUT;
 }
 
-/* --- for who replays ---------------------------------------------------------------------------------- */
+/* --- for the caller ----------------------------------------------------------------------------------- */
 
 int mimic_replay_open(struct mimic_replay **replay, const char *path, char *text, size_t size)
 {

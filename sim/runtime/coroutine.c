@@ -119,7 +119,7 @@ static void park(void *argument)
 	sim_go_on(thread->stack_pointer);
 }
 
-/* A signal of the process is for who runs the program. */
+/* A signal of the process is for the thread that runs the program. */
 static void block_signals(sigset_t *before)
 {
 	sigset_t all;

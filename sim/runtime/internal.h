@@ -78,7 +78,7 @@ struct sim_thread {
 	uint64_t wait_number;
 	uint64_t since;
 	uint64_t deadline;	/* SIM_NEVER: none */
-	uint64_t order;		/* who waits longer is woken first */
+	uint64_t order;		/* the thread that waits longest is woken first */
 	bool is_timed_out;
 
 	uint64_t answer;	/* of an MMIO load */

@@ -232,7 +232,7 @@ SIM_EXPORT int sem_post(sem_t *semaphore)
 	return error;
 }
 
-/* --- pthread_once(): the routine may wait, and who comes meanwhile waits for it ---------------- */
+/* --- pthread_once(): the routine may wait, and callers in the meantime wait for it ---------------- */
 
 static pthread_once_t *running[ONCES];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* mimic list: the daemon's devices and who uses them. */
+/* mimic list: the daemon's devices and their users. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdio.h>

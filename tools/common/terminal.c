@@ -189,7 +189,7 @@ enum terminal_event tool_terminal_wait(unsigned int milliseconds)
 		stop();
 		return TERMINAL_REDRAW;
 	}
-	/* A shell, or who else had the terminal after a SIGSTOP, has changed it. */
+	/* A shell, or another program that had the terminal after a SIGSTOP, has changed it. */
 	if (was_continued) {
 		was_continued = 0;
 		take();

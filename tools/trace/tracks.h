@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The tracks of a trace that is written: who has which number, and what is open on it. */
+/* The tracks of a trace that is written: the number of each, and what is open on it. */
 #ifndef TOOLS_TRACE_TRACKS_H
 #define TOOLS_TRACE_TRACKS_H
 
