@@ -83,8 +83,6 @@ static inline void mimicd_engine_note_crowded(struct mimicd_engine *engine)
 
 /* Serves every lane once, then front ends that poll, jobs and busy devices. true: something was done. */
 bool mimicd_engine_round(struct mimicd_engine *engine);
-/* Is there anything that a round would do? */
-bool mimicd_engine_has_work(struct mimicd_engine *engine);
 /* Before the loop asks for events of its descriptors: frees what has ended. */
 void mimicd_engine_prepare(struct mimicd_engine *engine);
 

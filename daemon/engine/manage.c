@@ -25,7 +25,8 @@ static bool is_others(const struct mimicd_client *client, uid_t uid)
 	return client && client->program.uid != uid;
 }
 
-bool mimicd_device_may_see(const struct mimicd_instance *instance, uid_t uid)
+/* Those who may manage, and the user to whom all programs belong that have the device. */
+static bool may_see(const struct mimicd_instance *instance, uid_t uid)
 {
 	if (mimicd_may_manage(uid))
 		return true;
@@ -60,7 +61,7 @@ static void look_at(struct search *search, struct mimicd_instance *instance)
 	if (strlen(instance->name) != search->length ||
 	    strncmp(instance->name, search->name, search->length))
 		return;
-	if (!mimicd_device_may_see(instance, search->uid)) {
+	if (!may_see(instance, search->uid)) {
 		search->hidden++;
 		return;
 	}
@@ -110,7 +111,7 @@ int mimicd_device_find(struct mimicd_engine *engine, const char *name, uid_t uid
 	error = mimicd_instance_find(engine, name, found);
 	if (error)
 		return error;
-	return mimicd_device_may_see(*found, uid) ? 0 : -EPERM;
+	return may_see(*found, uid) ? 0 : -EPERM;
 }
 
 /* --- what is done --------------------------------------------------------------------------- */

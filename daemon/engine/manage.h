@@ -15,8 +15,6 @@ struct mimicd_instance;
 
 /* Root and the daemon's user: those that may stop the daemon. */
 bool mimicd_may_manage(uid_t uid);
-/* These, and the user to whom all programs belong that have the device. */
-bool mimicd_device_may_see(const struct mimicd_instance *instance, uid_t uid);
 /*
  * By the name that LIST shows. Of private ones ("maple@0") several processes may each
  * have one: "maple@0:1234" is that of process 1234, and without a process it is the only

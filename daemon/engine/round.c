@@ -30,7 +30,8 @@ static bool run_retired(struct mimicd_engine *engine, struct mimicd_lane *lane, 
 	return moved;
 }
 
-bool mimicd_engine_has_work(struct mimicd_engine *engine)
+/* Is there anything that a round would do? */
+static bool has_work(struct mimicd_engine *engine)
 {
 	if (engine->busy || mimicd_jobs_have_work(&engine->jobs))
 		return true;
@@ -223,7 +224,7 @@ static bool go_to_sleep(void *context)
 	publish_sleep(engine, true);
 	/* Pairs with the fence of a client between its command and its read of the flag. */
 	mimic_lane_fence();
-	if (!mimicd_engine_has_work(engine)) {
+	if (!has_work(engine)) {
 		if (mimicd_jobs_unlock(&engine->jobs))
 			return true;
 		mimicd_jobs_lock(&engine->jobs);
@@ -266,7 +267,7 @@ static bool finish(void *context)
 	struct mimicd_engine *engine = context;
 
 	mimicd_events_deliver(&engine->events);
-	return engine->reap || mimicd_engine_has_work(engine);
+	return engine->reap || has_work(engine);
 }
 
 static const struct mimicd_jobs_ops jobs_ops = {

@@ -301,11 +301,9 @@ size_t maple_queue_pop_many(struct maple *m, struct maple_queue *q, unsigned int
 void maple_queue_park_store(struct maple *m, struct maple_queue *q, const struct mimic_access *access);
 void maple_queue_park_load(struct maple *m, struct maple_queue *q, const struct mimic_access *access);
 void maple_queue_finish_store(struct maple *m, struct maple_queue *q);
-void maple_queue_finish_load(struct maple *m, struct maple_queue *q, uint64_t data);
 /* Everything of this queue that can go on goes on: LIMA, the waiting store, the waiting load. */
 void maple_queue_progress(struct maple *m, unsigned int number);
 void maple_progress_all(struct maple *m);
-void maple_clock_set(struct maple *m, struct side_clock *clock, bool open, bool waiting);
 void maple_queue_clocks(struct maple *m, struct maple_queue *q);
 
 /* produce.c */

@@ -45,7 +45,7 @@ uint64_t maple_connection_answer(const struct maple *m, const struct maple_queue
 	return (uint64_t)(maple_queues_allocated(m) % m->config.queues) << 32 | low | roles_of(q, owner);
 }
 
-void maple_clock_set(struct maple *m, struct side_clock *clock, bool open, bool waiting)
+static void clock_set(struct maple *m, struct side_clock *clock, bool open, bool waiting)
 {
 	uint64_t passed = m->state.now - clock->since;
 
@@ -60,8 +60,8 @@ void maple_clock_set(struct maple *m, struct side_clock *clock, bool open, bool 
 
 void maple_queue_clocks(struct maple *m, struct maple_queue *q)
 {
-	maple_clock_set(m, &q->producer_clock, q->producer != 0, q->store.valid);
-	maple_clock_set(m, &q->consumer_clock, q->consumer != 0, q->load.valid);
+	clock_set(m, &q->producer_clock, q->producer != 0, q->store.valid);
+	clock_set(m, &q->consumer_clock, q->consumer != 0, q->load.valid);
 }
 
 static unsigned int words_reserved(const struct maple *m)
@@ -152,6 +152,23 @@ static void forget_fetches(struct maple *m, unsigned int number)
 	}
 }
 
+void maple_queue_finish_store(struct maple *m, struct maple_queue *q)
+{
+	q->store.valid = false;
+	maple_queue_clocks(m, q);
+	mimic_trace_wakes(&m->model.trace, q->store.access.owner, 0, false);
+	m->host.complete(m->host.context, q->store.access.owner, 0);
+}
+
+static void finish_load(struct maple *m, struct maple_queue *q, uint64_t data)
+{
+	q->load.valid = false;
+	maple_queue_clocks(m, q);
+	data = low_bytes(data, q->load.access.size);
+	mimic_trace_wakes(&m->model.trace, q->load.access.owner, data, false);
+	m->host.complete(m->host.context, q->load.access.owner, data);
+}
+
 void maple_queue_drop(struct maple *m, unsigned int number, uint64_t load_answer, enum mimic_trace_drop by)
 {
 	struct maple_queue *q = &m->state.queue[number];
@@ -168,7 +185,7 @@ void maple_queue_drop(struct maple *m, unsigned int number, uint64_t load_answer
 	if (q->store.valid)
 		maple_queue_finish_store(m, q);
 	if (q->load.valid)
-		maple_queue_finish_load(m, q, load_answer);
+		finish_load(m, q, load_answer);
 	maple_mmu_forget(m, number, MAPLE_FAULT_PIPES);
 	maple_mmu_forget(m, number, MAPLE_FAULT_LIMA);
 	memset(q, 0, sizeof(*q));
@@ -335,23 +352,6 @@ void maple_queue_park_load(struct maple *m, struct maple_queue *q, const struct 
 	maple_queue_clocks(m, q);
 }
 
-void maple_queue_finish_store(struct maple *m, struct maple_queue *q)
-{
-	q->store.valid = false;
-	maple_queue_clocks(m, q);
-	mimic_trace_wakes(&m->model.trace, q->store.access.owner, 0, false);
-	m->host.complete(m->host.context, q->store.access.owner, 0);
-}
-
-void maple_queue_finish_load(struct maple *m, struct maple_queue *q, uint64_t data)
-{
-	q->load.valid = false;
-	maple_queue_clocks(m, q);
-	data = low_bytes(data, q->load.access.size);
-	mimic_trace_wakes(&m->model.trace, q->load.access.owner, data, false);
-	m->host.complete(m->host.context, q->load.access.owner, data);
-}
-
 /* Nothing will come any more: the RTL hangs here, or the producer's thread has ended. */
 static bool waits_in_vain(const struct maple_queue *q)
 {
@@ -369,7 +369,7 @@ static bool progress_load(struct maple *m, struct maple_queue *q)
 			return false;
 		data = 0;
 	}
-	maple_queue_finish_load(m, q, data);
+	finish_load(m, q, data);
 	return true;
 }
 

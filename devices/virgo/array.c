@@ -8,7 +8,7 @@
 
 typedef union lane matrix[VIRGO_MAX_DIM][VIRGO_MAX_DIM];
 
-struct operand virgo_operand_of(uint64_t value)
+static struct operand operand_of(uint64_t value)
 {
 	return (struct operand){
 		.local = (uint32_t)value,
@@ -272,10 +272,10 @@ enum work virgo_array_compute(struct virgo_job *job, uint64_t rs1, uint64_t rs2,
 	const struct execute_configuration *e = &job->x.execute;
 	bool weight_stationary = e->dataflow == VIRGO_WEIGHT_STATIONARY;
 	struct pass pass = {
-		.a = virgo_operand_of(rs1),
-		.bd = virgo_operand_of(rs2),
-		.preload = virgo_operand_of(job->x.array.preload),
-		.output = virgo_operand_of(job->x.array.output),
+		.a = operand_of(rs1),
+		.bd = operand_of(rs2),
+		.preload = operand_of(job->x.array.preload),
+		.output = operand_of(job->x.array.output),
 		.a_stride = e->a_stride,
 		.c_stride = e->c_stride,
 		.a_transposed = e->a_transposed,

@@ -29,7 +29,7 @@ int32_t virgo_round_to_int32(float value)
 	return (int32_t)value;
 }
 
-uint16_t virgo_float_to_half(float value)
+static uint16_t float_to_half(float value)
 {
 	uint32_t bits = bits_of(value), sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
 
@@ -48,7 +48,7 @@ uint16_t virgo_float_to_half(float value)
 	return (uint16_t)(sign | ((magnitude - 0x38000000) >> 13));
 }
 
-float virgo_half_to_float(uint16_t half)
+static float half_to_float(uint16_t half)
 {
 	uint32_t sign = (uint32_t)(half & 0x8000) << 16, magnitude = half & 0x7fff;
 
@@ -77,7 +77,7 @@ void virgo_elements_widen(struct element_type type, union lane *to, const void *
 		uint16_t half;
 
 		memcpy(&half, (const char *)from + 2 * n, 2);
-		to[n].f = virgo_half_to_float(half);
+		to[n].f = half_to_float(half);
 	}
 }
 
@@ -100,7 +100,7 @@ void virgo_elements_narrow(struct element_type type, void *to, const union lane 
 		return;
 	}
 	for (size_t n = 0; n < count; n++) {
-		uint16_t half = virgo_float_to_half(from[n].f);
+		uint16_t half = float_to_half(from[n].f);
 
 		memcpy((char *)to + 2 * n, &half, 2);
 	}
@@ -118,7 +118,7 @@ void virgo_elements_scale(struct element_type type, union lane *lanes, size_t co
 		else
 			lanes[n].f = one_nan(lanes[n].f * factor);
 		if (type.kind == VIRGO_FP16)
-			lanes[n].f = virgo_half_to_float(virgo_float_to_half(lanes[n].f));
+			lanes[n].f = half_to_float(float_to_half(lanes[n].f));
 	}
 }
 

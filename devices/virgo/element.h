@@ -46,8 +46,6 @@ static inline float one_nan(float value)
 
 /* Rounds to the nearest integer, ties to even; what does not fit is the nearest that does. */
 int32_t virgo_round_to_int32(float value);
-uint16_t virgo_float_to_half(float value);
-float virgo_half_to_float(uint16_t half);
 
 /* Elements to lanes, as they are. */
 void virgo_elements_widen(struct element_type type, union lane *to, const void *from, size_t count);

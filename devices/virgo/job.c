@@ -54,7 +54,7 @@ void virgo_job_clear_counters(struct unit *u)
 
 /* --- taking ---------------------------------------------------------------------------- */
 
-bool virgo_job_is_available(const struct unit *u)
+static bool is_available(const struct unit *u)
 {
 	return u->front.job_state == JOB_READY;
 }
@@ -86,7 +86,7 @@ bool virgo_model_has_job(const struct mimic_model *model)
 	const struct virgo *v = (const struct virgo *)model;
 
 	for (unsigned int i = 0; i < v->config.units; i++) {
-		if (virgo_job_is_available(&v->unit[i]))
+		if (is_available(&v->unit[i]))
 			return true;
 	}
 	return false;
@@ -97,7 +97,7 @@ struct virgo_job *virgo_model_take_job(struct mimic_model *model)
 	struct virgo *v = virgo_of(model);
 
 	for (unsigned int i = 0; i < v->config.units; i++) {
-		if (!virgo_job_is_available(&v->unit[i]))
+		if (!is_available(&v->unit[i]))
 			continue;
 		take(&v->unit[i]);
 		return &v->unit[i].job;
@@ -349,7 +349,7 @@ void virgo_job_tick(struct virgo *v)
 	for (unsigned int i = 0; i < v->config.units; i++) {
 		struct unit *u = &v->unit[i];
 
-		if (!virgo_job_is_available(u))
+		if (!is_available(u))
 			continue;
 		take(u);
 		u->job.budget = BUDGET_TICK;

@@ -59,7 +59,7 @@ static enum work rows_check(struct virgo_job *job, uint32_t local, uint64_t rows
 	return WORK_DONE;
 }
 
-enum work virgo_move_out_check(struct virgo_job *job, const struct move_out *move)
+static enum work check_operands(struct virgo_job *job, const struct move_out *move)
 {
 	const struct store_configuration *store = move->store;
 	const struct unit *u = job->unit;
@@ -239,8 +239,8 @@ enum work virgo_move_out_pooled(struct virgo_job *job, const struct move_out *mo
 
 /* --- to the scratchpad --------------------------------------------------------------- */
 
-enum work virgo_move_out_spad_check(struct virgo_job *job, uint32_t local, uint32_t rows,
-				    uint32_t columns, uint64_t to, uint64_t to_stride)
+static enum work check_spad_operands(struct virgo_job *job, uint32_t local, uint32_t rows,
+				     uint32_t columns, uint64_t to, uint64_t to_stride)
 {
 	const struct unit *u = job->unit;
 	uint64_t span;
@@ -297,7 +297,7 @@ static enum work to_spad(struct virgo_job *job, const struct command *command)
 	uint32_t local = (uint32_t)command->rs2, rows = (uint32_t)(command->rs2 >> 48);
 	uint32_t columns = command->rs2 >> 32 & 0xffff;
 	uint64_t to = (uint32_t)command->rs1, stride = command->rs1 >> 32;
-	enum work work = virgo_move_out_spad_check(job, local, rows, columns, to, stride);
+	enum work work = check_spad_operands(job, local, rows, columns, to, stride);
 
 	if (work != WORK_DONE)
 		return work;
@@ -319,7 +319,7 @@ enum work virgo_move_out_command(struct virgo_job *job, const struct command *co
 
 	if (command->funct == VIRGO_FUNCT_MVOUT_SPAD)
 		return to_spad(job, command);
-	work = virgo_move_out_check(job, &move);
+	work = check_operands(job, &move);
 	if (work != WORK_DONE)
 		return work;
 	return move.store->pool_stride ? virgo_move_out_pooled(job, &move) : virgo_move_out(job, &move);

@@ -10,7 +10,7 @@ bool virgo_unit_is_busy(const struct unit *u)
 	return u->front.queue.level || u->front.taken || u->front.job_state != JOB_NONE;
 }
 
-uint64_t virgo_unit_status(const struct virgo *v, const struct unit *u)
+static uint64_t status_of(const struct virgo *v, const struct unit *u)
 {
 	const struct front *f = &u->front;
 
@@ -128,7 +128,7 @@ void virgo_unit_settle(struct virgo *v, struct unit *u)
 		if (parked->kind != PARKED_INSTRUCTION) {
 			if (is_over(u, parked))
 				virgo_parked_answer(v, parked, parked->kind == PARKED_LOOPS ?
-						      u->front.loops : virgo_unit_status(v, u));
+						      u->front.loops : status_of(v, u));
 			continue;
 		}
 		if (!virgo_command_queue_room(v, u))
@@ -354,7 +354,7 @@ static enum mimic_peek unit_peek_##NAME(const struct mimic_model *model, struct 
 
 PEEK(BUSY, virgo_unit_is_busy(u))
 PEEK(LOOPS, f->loops)
-PEEK(STATUS, virgo_unit_status(v, u))
+PEEK(STATUS, status_of(v, u))
 PEEK(CISC_GENERATION, f->cisc_generation)
 PEEK(CISC_TILE, f->cisc_tile)
 PEEK(ERROR, f->error)
@@ -369,7 +369,7 @@ PEEK(IDENTIFY, identify(v, u))
 PEEK(COUNTER_RESULT, f->counter_result)
 PEEK(COUNTER_SELECT, f->counter_select)
 PEEK(COUNTER_VALUE, virgo_unit_counter(u, f->counter_select))
-PEEK_OR_WAIT(FENCE, !f->reset_pending && f->completed >= f->dispatched, virgo_unit_status(v, u))
+PEEK_OR_WAIT(FENCE, !f->reset_pending && f->completed >= f->dispatched, status_of(v, u))
 PEEK_LOOPS(0)
 PEEK_LOOPS(1)
 PEEK_LOOPS(2)
@@ -443,7 +443,7 @@ static enum mimic_outcome load_waiting(struct virgo *v, struct unit *u, struct m
 
 	if (!is_over(u, &parked) && virgo_parked_add(v, &parked))
 		return MIMIC_PARKED;
-	access->data = low_bytes(is_fence ? virgo_unit_status(v, u) : u->front.loops, access->size);
+	access->data = low_bytes(is_fence ? status_of(v, u) : u->front.loops, access->size);
 	return MIMIC_DONE;
 }
 

@@ -476,7 +476,6 @@ enum mimic_outcome virgo_unit_access(struct virgo *v, struct mimic_access *acces
 void virgo_unit_reset(struct virgo *v, struct unit *u, enum reset reset);
 void virgo_unit_latch(struct virgo *v, struct unit *u, const struct command *command,
 		      enum virgo_error error, uint64_t value);
-uint64_t virgo_unit_status(const struct virgo *v, const struct unit *u);
 bool virgo_unit_is_busy(const struct unit *u);
 /* What can go on goes on: waiting stores, then waiting loads. */
 void virgo_unit_settle(struct virgo *v, struct unit *u);
@@ -510,7 +509,6 @@ void virgo_cisc_store(struct virgo *v, struct unit *u, uint32_t word);
 void virgo_job_power_on(struct unit *u);
 void virgo_job_clear_counters(struct unit *u);
 void virgo_job_resolve(struct virgo *v, struct unit *u, bool present);
-bool virgo_job_is_available(const struct unit *u);
 void virgo_job_tick(struct virgo *v);
 
 /* command.c */
@@ -586,12 +584,9 @@ struct move_out {
 	const struct store_configuration *store;
 	uint32_t activation;
 };
-enum work virgo_move_out_check(struct virgo_job *job, const struct move_out *move);
 enum work virgo_move_out(struct virgo_job *job, const struct move_out *move);
 enum work virgo_move_out_pooled(struct virgo_job *job, const struct move_out *move);
 enum work virgo_move_out_command(struct virgo_job *job, const struct command *command);
-enum work virgo_move_out_spad_check(struct virgo_job *job, uint32_t local, uint32_t rows,
-				    uint32_t columns, uint64_t to, uint64_t to_stride);
 enum work virgo_move_out_spad(struct virgo_job *job, uint32_t local, uint32_t rows, uint32_t columns,
 			      uint64_t to, uint64_t to_stride, uint32_t activation);
 
@@ -609,7 +604,6 @@ struct operand {
 	uint32_t columns;
 	uint32_t rows;
 };
-struct operand virgo_operand_of(uint64_t value);
 void virgo_array_preload(struct virgo_job *job, uint64_t rs1, uint64_t rs2);
 enum work virgo_array_compute(struct virgo_job *job, uint64_t rs1, uint64_t rs2, bool fill);
 /* One pass, for LOOP_CONV_WS: with strides and transposes of its own. */

@@ -362,7 +362,7 @@ ssize_t mimic_daemon_device_counters(struct mimic_device *base, uint64_t *values
 	return got < 0 ? got : (ssize_t)device->counters;
 }
 
-int mimic_daemon_device_memory(struct mimic_device *base, struct mimic_memory_file *file)
+static int device_memory(struct mimic_device *base, struct mimic_memory_file *file)
 {
 	const struct daemon_device *device = mimic_daemon_device(base);
 
@@ -372,7 +372,7 @@ int mimic_daemon_device_memory(struct mimic_device *base, struct mimic_memory_fi
 	return 0;
 }
 
-int mimic_daemon_device_eventfd(struct mimic_device *base, int fd, uint64_t events)
+static int device_eventfd(struct mimic_device *base, int fd, uint64_t events)
 {
 	struct daemon_device *device = mimic_daemon_device(base);
 	struct mimic_event_request message = { .device = device->number, .events = events };
@@ -427,8 +427,8 @@ const struct mimic_transport_ops mimic_daemon_transport = {
 	.post = mimic_daemon_device_post,
 	.load = mimic_daemon_device_load,
 	.counters = mimic_daemon_device_counters,
-	.device_memory = mimic_daemon_device_memory,
-	.device_eventfd = mimic_daemon_device_eventfd,
+	.device_memory = device_memory,
+	.device_eventfd = device_eventfd,
 	.memory_alloc = daemon_alloc,
 	.memory_free = daemon_free,
 	.memory_register = daemon_register,

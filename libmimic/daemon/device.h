@@ -40,7 +40,5 @@ ssize_t mimic_daemon_device_post(struct mimic_device *device, const struct mimic
 ssize_t mimic_daemon_device_load(struct mimic_device *device, const struct mimic_access *pattern,
 				 void *values, size_t count);
 ssize_t mimic_daemon_device_counters(struct mimic_device *device, uint64_t *values, size_t count);
-int mimic_daemon_device_memory(struct mimic_device *device, struct mimic_memory_file *file);
-int mimic_daemon_device_eventfd(struct mimic_device *device, int fd, uint64_t events);
 
 #endif

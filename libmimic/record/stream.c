@@ -17,8 +17,8 @@
 
 /* --- the block ---------------------------------------------------------------------------- */
 
-/* Room for its header is before it, so that both are written at once. */
-void mimic_record_flush(struct record_stream *stream)
+/* The block, as it is, into the file. Room for its header is before it, so that both are written at once. */
+static void flush(struct record_stream *stream)
 {
 	struct record_sink *sink = &stream->sink;
 	struct record_block_header header = {
@@ -42,7 +42,7 @@ void mimic_record_flush(struct record_stream *stream)
 
 static void block_full(struct record_sink *sink)
 {
-	mimic_record_flush((struct record_stream *)((char *)sink - offsetof(struct record_stream, sink)));
+	flush((struct record_stream *)((char *)sink - offsetof(struct record_stream, sink)));
 }
 
 /* --- what a job keeps ------------------------------------------------------------------------ */
@@ -106,7 +106,7 @@ bool mimic_record_enter(struct record_stream *stream)
 void mimic_record_leave(struct record_stream *stream)
 {
 	if (stream->now - stream->block_since > BLOCK_AGE)
-		mimic_record_flush(stream);
+		flush(stream);
 	stream->recording = false;
 	atomic_store_explicit(&stream->gate, stream->sink.failed ? RECORD_OVER : RECORD_FREE,
 			      memory_order_release);
@@ -210,7 +210,7 @@ static void write_start(struct record_stream *stream, const struct record_model 
 	sink_number(sink, mimic_record_abilities(stream));
 	sink_number(sink, stream->memory_size);
 	/* At once: somebody may look which devices there are, and the first shows a file that cannot be written. */
-	mimic_record_flush(stream);
+	flush(stream);
 }
 
 static void write_end(struct record_stream *stream)
@@ -227,7 +227,7 @@ static void write_end(struct record_stream *stream)
 	sink_number(sink, count);
 	for (size_t i = 0; i < count; i++)
 		sink_number(sink, values[i]);
-	mimic_record_flush(stream);
+	flush(stream);
 }
 
 /* Does the driver of the model take its jobs? Then enabling them changes nothing. */

@@ -88,8 +88,6 @@ bool mimic_record_enter(struct record_stream *stream);
 void mimic_record_leave(struct record_stream *stream);
 /* Within: what the call is, and when. */
 void mimic_record_call(struct record_stream *stream, enum record_code code, uint64_t now);
-/* The block, as it is, into the file. */
-void mimic_record_flush(struct record_stream *stream);
 /* What has changed of the device's memory since the last time. */
 void mimic_record_memory(struct record_stream *stream);
 struct record_stream *mimic_record_stream_make(struct record_file *file, const struct record_model *what);

@@ -13,7 +13,8 @@
 #define NAME_MOST 14	/* characters */
 #define NAME_BYTES 80
 
-unsigned int report_transport_colour(const char *transport)
+/* The colour of a transport, a number for CSS. */
+static unsigned int transport_colour(const char *transport)
 {
 	static const char *const known[] = { "embedded", "daemon", "kernel" };
 	unsigned int sum = 0;
@@ -92,7 +93,7 @@ static void print_bar(FILE *out, const struct report_run *run, double end, unsig
 	report_short(text, rate);
 	report_print(out, "<g class=\"%s", is_reference(run) ? "reference" : "c");
 	if (!is_reference(run))
-		report_print(out, "%u", report_transport_colour(run->transport));
+		report_print(out, "%u", transport_colour(run->transport));
 	report_print(out, "\"><rect class=\"bar\" x=\"0\" y=\"%u\" width=\"%.2f%%\" height=\"%u\" rx=\"1.5\"/>", y,
 		     is_cut ? 100.0 : fmax(share, 0.3), BAR);
 	if (is_cut)
@@ -163,7 +164,7 @@ static void print_legend(FILE *out, const struct report_group *group)
 		if (is_reference(run))
 			fputs("<li class=\"reference\">", out);
 		else
-			report_print(out, "<li class=\"c%u\">", report_transport_colour(run->transport));
+			report_print(out, "<li class=\"c%u\">", transport_colour(run->transport));
 		report_print(out, "<svg width=\"11\" height=\"11\" aria-hidden=\"true\"><rect class=\"bar\" width=\"11\" height=\"11\" rx=\"1.5\"/></svg>"
 			     "<b>%s</b></li>\n", is_reference(run) ? "without a device" : run->transport);
 	}

@@ -158,8 +158,6 @@ struct report_group {
 
 /* A bar for each run that says how much it did. */
 void report_bars(FILE *out, const struct report_group *group);
-/* The colour of a transport, a number for CSS. */
-unsigned int report_transport_colour(const char *transport);
 /* A kind of device, as its makers write it. */
 const char *report_kind_name(const char *kind);
 /* What it did in a second; 0: not said. */

@@ -4,8 +4,9 @@
 
 #define READY_MARGIN 4		/* words that one store can push */
 
-uint64_t maple_time_words_ready_at(const struct maple_time *device, unsigned int queue, uint64_t first,
-				   unsigned int count)
+/* When words `first` on of the queue can leave it. */
+static uint64_t words_ready_at(const struct maple_time *device, unsigned int queue, uint64_t first,
+			       unsigned int count)
 {
 	const struct queue_time *q = &device->queue[queue];
 	uint64_t time = 0;
@@ -28,7 +29,7 @@ static void finish_load(struct maple_time *device, unsigned int queue, uint64_t 
 {
 	struct queue_time *q = &device->queue[queue];
 	uint64_t popped = first_word(device, queue), first = popped > q->load.words ? popped - q->load.words : 0;
-	uint64_t time = later(device->now, maple_time_words_ready_at(device, queue, first, q->load.words));
+	uint64_t time = later(device->now, words_ready_at(device, queue, first, q->load.words));
 	uint64_t owner = q->load.owner;
 
 	device->statistics.empty[queue] += time - q->load.since;
@@ -185,7 +186,7 @@ static uint64_t load_enters(struct maple_time *device, unsigned int queue, const
 	device->statistics.pipe += time - device->now;
 	if (level < words_of(access))
 		return time;
-	ready = maple_time_words_ready_at(device, queue, first, words_of(access));
+	ready = words_ready_at(device, queue, first, words_of(access));
 	if (ready <= time)
 		return time;
 	device->statistics.empty[queue] += ready - time;

@@ -179,9 +179,6 @@ bool maple_time_must_hold(struct maple_time *device, const struct mimic_access *
 void maple_time_finish_held(struct maple_time *device, struct mimic_access *access);
 /* DeSC: stores that are held go on. */
 void maple_time_let_in_held(struct maple_time *device);
-/* When words `first` on of the queue can leave it. */
-uint64_t maple_time_words_ready_at(const struct maple_time *device, unsigned int queue, uint64_t first,
-				   unsigned int count);
 void maple_time_mark_ready(struct maple_time *device, unsigned int queue, uint64_t first, unsigned int count,
 			   uint64_t time);
 
