@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# A new device in this tree: a copy of devices/template and driver/template under another name,
-# with their tests, and its line in devices/kinds.def.
+# A new device in this tree: a copy of devices/template under another name, with its tests, and its line in devices/kinds.def.
 #
 #   scripts/new-device.sh NAME      NAME: small letters, at most 12
 set -eu
@@ -20,7 +19,7 @@ esac
 [ ! -e "devices/$name" ] || fail "devices/$name is there already"
 upper=$(printf '%s' "$name" | tr a-z A-Z)
 
-for old in $(find devices/template driver/template tests/contract/template tests/unit/test_template_*.c -type f 2>/dev/null); do
+for old in $(find devices/template tests/contract/template tests/unit/test_template_*.c -type f 2>/dev/null); do
 	new=$(printf '%s' "$old" | sed "s/template/$name/g")
 	mkdir -p "$(dirname "$new")"
 	sed "s/template/$name/g; s/TEMPLATE/$upper/g" "$old" >"$new"

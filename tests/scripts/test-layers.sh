@@ -30,7 +30,7 @@ cp daemon/loop/timer.h "$work/tree/daemon/loop/"
 for line in devices/dare/model.c:devices/maple/maple_model.h devices/model.h:libmimic/base/wait.h \
 	libmimic/base/wait.h:libmimic/embedded/embedded.h libmimic/embedded/jobs.c:libmimic/daemon/session.h \
 	libmaple/maple.c:libmimic/embedded/embedded.h sim/soc.h:sim/runtime/internal.h \
-	driver/maple/main.c:driver/accelerator/internal.h tools/common/tools.h:tools/trace/trace.h \
+	devices/maple/driver/main.c:driver/accelerator/internal.h tools/common/tools.h:tools/trace/trace.h \
 	tools/commands/list.c:daemon/engine/engine.h; do
 	echo "#include \"${line#*:}\"" >> "$work/tree/${line%:*}"
 	! check && grep -q "^${line%:*}: includes ${line#*:}, and" "$work/output"

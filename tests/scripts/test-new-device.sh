@@ -30,8 +30,8 @@ diff -rq "$work/before" "$tree" >"$work/errors"
 	[ "$(diff "$work/before/devices/kinds.def" "$tree/devices/kinds.def" | grep -c '^[<>]')" = 1 ]
 result $? "one_line_elsewhere_is_all_that_it_needs"
 
-files=$(find "$tree/devices/gadget" "$tree/driver/gadget" -type f | wc -l)
-echo "devices/gadget and driver/gadget have $files files" >"$work/errors"
+files=$(find "$tree/devices/gadget" -type f | wc -l)
+echo "devices/gadget has $files files" >"$work/errors"
 [ "$files" -le 10 ]
 result $? "it_has_at_most_10_files_of_its_own"
 

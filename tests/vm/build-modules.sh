@@ -4,10 +4,9 @@
 #
 #   build-modules.sh KERNEL DIRECTORY [MAKE-ARGUMENT...]
 #
-# KERNEL is a directory that fetch-kernel.sh made. kbuild writes beside the
-# sources, so DIRECTORY becomes a tree of links to them (driver/ and what it may
-# include from), and the modules are DIRECTORY/driver/**/*.ko. What the compiler
-# and make say is in DIRECTORY/log; warnings are printed.
+# KERNEL is a directory that fetch-kernel.sh made. DIRECTORY becomes a tree of links
+# (scripts/module-tree.sh), and the modules are DIRECTORY/driver/*/*.ko. What the
+# compiler and make say is in DIRECTORY/log; warnings are printed.
 set -eu
 
 kernel=$(realpath "$1")
@@ -16,17 +15,7 @@ shift 2
 cd "$(dirname "$0")/../.."
 mkdir -p "$directory"
 directory=$(realpath "$directory")
-
-# The links of files that are gone would still be built; links into another tree are of an earlier use of DIRECTORY.
-find "$directory" \( -xtype l -o -type l ! -lname "$PWD/*" \) -delete
-find driver include libmimic devices -type f \
-	\( -name '*.[chS]' -o -name Makefile -o -name Kbuild \) |
-while read -r file; do
-	link=$directory/$file
-	[ -L "$link" ] && continue
-	mkdir -p "$(dirname "$link")"
-	ln -s "$PWD/$file" "$link"
-done
+scripts/module-tree.sh "$directory"
 
 # Our own make's variables (O, V) mean something else to kbuild.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES O V CFLAGS
