@@ -19,6 +19,7 @@ esac
 [ ! -e "devices/$name" ] || fail "devices/$name is there already"
 upper=$(printf '%s' "$name" | tr a-z A-Z)
 
+# shellcheck disable=SC2044	# no name has a space
 for old in $(find devices/template tests/contract/template tests/unit/test_template_*.c -type f 2>/dev/null); do
 	new=$(printf '%s' "$old" | sed "s/template/$name/g")
 	mkdir -p "$(dirname "$new")"
