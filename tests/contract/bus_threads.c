@@ -5,7 +5,7 @@
 
 #include "tests/contract/internal.h"
 
-enum worker_state { IDLE, WORKING, OVER, LEAVING };
+enum worker_state { IDLE, ASKED, WORKING, OVER, LEAVING };
 
 struct worker {
 	pthread_t thread;
@@ -15,6 +15,8 @@ struct worker {
 	bool running;
 	struct bus_work work;
 };
+
+#define BEGIN_MOST 10000	/* ms, until a thread does what it was asked for */
 
 static struct worker workers[BUS_THREADS];
 static void (*perform_work)(enum bus_thread who, struct bus_work *work);
@@ -37,7 +39,9 @@ static void *work(void *argument)
 			pthread_cond_wait(&worker->changed, &worker->lock);
 		if (worker->state == LEAVING)
 			break;
-		/* The access may wait for good; whoever asked must be able to look. */
+		worker->state = WORKING;
+		pthread_cond_broadcast(&worker->changed);
+		/* The access may wait for good; the case must be able to ask whether it does. */
 		pthread_mutex_unlock(&worker->lock);
 		perform(worker);
 		pthread_mutex_lock(&worker->lock);
@@ -80,7 +84,7 @@ static void begin(enum bus_thread who, const struct bus_work *work)
 		contract_fail(__FILE__, __LINE__, "the case uses thread %c while it waits", "ABC"[who]);
 	}
 	worker->work = *work;
-	worker->state = WORKING;
+	worker->state = ASKED;
 	pthread_cond_broadcast(&worker->changed);
 	pthread_mutex_unlock(&worker->lock);
 }
@@ -115,13 +119,25 @@ static struct timespec deadline_after(unsigned int milliseconds)
 	return deadline;
 }
 
+/* With the lock. On a busy machine a thread may get no processor for longer than a case has patience. */
+static void wait_until_it_works(struct worker *worker)
+{
+	struct timespec deadline = deadline_after(BEGIN_MOST);
+
+	while (worker->state == ASKED)
+		if (pthread_cond_timedwait(&worker->changed, &worker->lock, &deadline))
+			break;
+}
+
 bool bus_threads_is_over(enum bus_thread who, unsigned int patience, uint64_t *answer)
 {
-	struct timespec deadline = deadline_after(patience);
 	struct worker *worker = &workers[who];
+	struct timespec deadline;
 	bool over;
 
 	pthread_mutex_lock(&worker->lock);
+	wait_until_it_works(worker);
+	deadline = deadline_after(patience);
 	while (worker->state == WORKING)
 		if (pthread_cond_timedwait(&worker->changed, &worker->lock, &deadline))
 			break;
