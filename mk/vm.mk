@@ -43,12 +43,17 @@ VM_TESTS := $(filter %kernel_trap %kernel_library,$(CONTRACT_TESTS))
 VM_STATIC := $(patsubst %.c,$(O)/%-static,$(wildcard $(KINDS:%=tests/unmodified/%.c)))
 # What is packed, and what is run of it; the scripts run the unmodified programs.
 VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC) $(CHECK_TRACE))
+# A copy of the template, made as scripts/new-device.sh makes it: tests/vm/copied-device.sh.
+VM_COPY := gadget
+VM_COPY_BUILD := $(O)/$(VM_COPY)/build
+VM_COPY_TESTS := $(patsubst %,$(VM_COPY_BUILD)/tests/contract/test_contract_$(VM_COPY)_%,kernel_trap kernel_library)
+VM_PROGRAMS += $(patsubst $(O)/%,%,$(VM_COPY_TESTS) $(VM_COPY_BUILD)/bin/mimicd)
 # The contract by library is run on one kernel: there is little of the kernel's in it.
-VM_CONTRACTS = $(if $(filter 6.1,$(KERNEL)),$(filter-out %_library,$(VM_TESTS)),$(VM_TESTS))
+VM_CONTRACTS = $(filter-out $(if $(filter 6.1,$(KERNEL)),%_library),$(VM_TESTS) $(VM_COPY_TESTS))
 VM_RUN = $(patsubst $(O)/%,/mimic/%,$(KSELFTESTS) $(VM_CONTRACTS)) /mimic/vm/unmodified.sh /mimic/vm/state.sh
 
 .PHONY: check-kernel check-kernels check-kernel-one check-kernel-style check-kernel-debug \
-	check-kernel-repeat check-kernels-repeat check-kernel-again kselftests demo-kernel vm-shell vm-run vm-image vm-modules vm-programs packages-kernel
+	check-kernel-repeat check-kernels-repeat check-kernel-again kselftests demo-kernel vm-shell vm-run vm-image vm-modules vm-copy vm-copy-module vm-programs packages-kernel
 
 packages-kernel:
 	$(Q)$(PACKAGES) build tests kernel
@@ -89,17 +94,26 @@ kselftests: $(KSELFTESTS)
 
 # --- what goes into a guest --------------------------------------------------
 VM_MODULES := $(O)/driver/$(KERNEL)
+VM_COPY_MODULES := $(O)/$(VM_COPY)/driver/$(KERNEL)
 VM_HAS_DRIVER := $(firstword $(wildcard driver/Kbuild driver/Makefile))
 
 vm-modules: $(VM)/$(KERNEL)/vmlinux
 	$(if $(VM_HAS_DRIVER),@echo "# $(KERNEL): building the modules")
 	$(if $(VM_HAS_DRIVER),$(Q)tests/vm/build-modules.sh $(VM)/$(KERNEL) $(VM_MODULES))
 
+# Of the copy only its own module: the others are the same.
+vm-copy-module: vm-copy vm-modules
+	$(if $(VM_HAS_DRIVER),$(Q)$(O)/$(VM_COPY)/tests/vm/build-modules.sh $(abspath $(VM)/$(KERNEL)) $(abspath $(VM_COPY_MODULES)) \
+		shared= folders=$(VM_COPY)/ KBUILD_EXTRA_SYMBOLS=$(abspath $(VM_MODULES))/driver/Module.symvers)
+
+vm-copy: all $(VM_TESTS)
+	$(Q)tests/vm/copied-device.sh $(VM_COPY) $(O) $(O)/$(VM_COPY)
+
 vm-programs: all $(VM_HELPERS) $(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC) $(CHECK_TRACE)
 	@:
 
-vm-image: vm-programs vm-modules
-	$(Q)tests/vm/stage.sh $(O) "$(if $(VM_HAS_DRIVER),$(VM_MODULES))" $(VM)/$(KERNEL).tree $(VM_PROGRAMS)
+vm-image: vm-programs vm-modules vm-copy-module
+	$(Q)tests/vm/stage.sh $(O) "$(if $(VM_HAS_DRIVER),$(VM_MODULES) $(VM_COPY_MODULES))" $(VM)/$(KERNEL).tree $(VM_PROGRAMS)
 	$(Q)tests/vm/pack.sh $(VM)/$(KERNEL).tree $(VM)/$(KERNEL).initramfs
 
 # $(call run_machine,RESULTS,LOG): the tests in one machine.

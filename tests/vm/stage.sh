@@ -5,8 +5,8 @@
 #
 #   stage.sh BUILD MODULES TREE [PROGRAM...]
 #
-# BUILD is the build directory, MODULES a directory of build-modules.sh or "" for
-# none. PROGRAMs are paths below BUILD. All of it lies in /mimic of the guest.
+# BUILD is the build directory, MODULES directories of build-modules.sh, in the order in
+# which their modules are loaded, or "" for none. PROGRAMs are paths below BUILD. All of it lies in /mimic of the guest.
 set -eu
 
 build=$1
@@ -41,7 +41,9 @@ done
 if [ -n "$modules" ]; then
 	# kbuild's list, in the order of driver/Kbuild: each needs only modules before it. A
 	# module whose source is gone lies about still. 6.1 names it .ko, 6.12 names its object.
-	sed 's/\.k\{0,1\}o$/.ko/' "$modules/driver/modules.order" | while read -r module; do
+	for directory in $modules; do
+		sed 's/\.k\{0,1\}o$/.ko/' "$directory/driver/modules.order"
+	done | while read -r module; do
 		cp "$module" "$tree/mimic/modules"
 		basename "$module" .ko
 	done >"$tree/mimic/modules/order"
