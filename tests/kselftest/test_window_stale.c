@@ -9,7 +9,7 @@
 #include "tests/kselftest/lib/stale.h"
 #include "tests/lib/limit.h"
 
-TEST_SECONDS(240);
+TEST_SECONDS(480);
 
 TEST_F_TIMEOUT(stale, under_dontneed, 600)
 {

@@ -5,7 +5,7 @@
 #include "tests/kselftest/lib/stale.h"
 #include "tests/lib/limit.h"
 
-TEST_SECONDS(180);
+TEST_SECONDS(480);
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23

@@ -6,6 +6,9 @@
 #include <sys/wait.h>
 
 #include "tests/kselftest/lib/stale.h"
+#include "tests/lib/limit.h"
+
+TEST_SECONDS(480);
 
 /* So long is a page looked at that must not change. */
 #define LOOKS 2000
