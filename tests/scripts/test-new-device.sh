@@ -98,6 +98,11 @@ gcc -o "$work/adds" "$work/adds.c" &&
 	gcc -I"$tree" -o "$work/library" "$work/library.c" -L"$copy/lib" -lgadget -lmimic -Wl,-rpath,"$copy/lib"
 result $? "programs_for_it_compile"
 
+run env -u MAKEFLAGS -u MAKELEVEL make -C "$tree" -s O=build PREFIX=/opt/somewhere pkgconfig &&
+	PKG_CONFIG_PATH=$copy/pkgconfig pkg-config --libs libgadget >"$work/output" 2>"$work/errors" &&
+	grep -q -- '-L/opt/somewhere/lib .*-lgadget' "$work/output"
+result $? "pkg_config_finds_its_library"
+
 mimic=$copy/bin/mimic
 build=$copy
 start_daemon gadget:1
