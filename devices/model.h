@@ -64,7 +64,7 @@ struct mimic_memory {
 	 * Reads `count` values of `size` (4 or 8) bytes into values[], zero
 	 * extended. Returns how many were read before the first that faulted
 	 * (`count`: all), or -EINPROGRESS: all will come later, each by
-	 * maple_model_fill() with tag, tag + 1, ...
+	 * the model's own function for that, with tag, tag + 1, ...
 	 */
 	long (*gather)(void *context, const uint64_t *addresses, size_t count,
 		       unsigned int size, uint64_t tag, uint64_t *values);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * libmimic: the program's end of the transports. libmaple and the preload
- * library of `mimic run` are built on it; it knows no device in particular.
+ * libmimic: the program's end of the transports. The libraries of devices and the
+ * preload library of `mimic run` are built on it; it knows no device in particular.
  *
  * A device handle stands for one instance that this process holds, or for one
  * context of an instance. Every function returns 0 (or a count), or -errno; none prints or exits.
