@@ -169,9 +169,9 @@ check-kernels-repeat:
 	done
 	$(Q)tests/vm/repeat.sh $(RUNS) $(VM)/repeat "$(KERNELS)" $(UNDER) $(MAKE) --no-print-directory check-kernel-again
 
-# For repeat.sh, which sets KERNEL, RESULTS and LOG: with what was built before.
+# For repeat.sh, which sets KERNEL, RUN_RESULTS and RUN_LOG: with what was built before.
 check-kernel-again:
-	$(Q)$(call run_machine,$(RESULTS),$(LOG))
+	$(Q)$(call run_machine,$(RUN_RESULTS),$(RUN_LOG))
 
 check-kernel-style: $(if $(VM_HAS_DRIVER),$(VM)/linux-source $(KERNELS:%=$(VM)/%/vmlinux))
 	$(if $(VM_HAS_DRIVER),$(Q)$(VM_SUMMARY) --timeout 600 \

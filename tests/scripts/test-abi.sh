@@ -3,6 +3,7 @@
 # The shared libraries are the same for programs as they were: their exported symbols are those
 # of tests/abi/symbols, their functions and types those of tests/abi/*.abi (abigail-tools).
 # Usage: test-abi.sh BUILD [--update]; with --update both are written anew, after a change that is meant.
+# shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
 
 libraries="mimic maple dare virgo"

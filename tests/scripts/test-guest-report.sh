@@ -3,6 +3,7 @@
 # What make check-kernel says of a machine that ends before its tests do. QEMU is replaced by a
 # script that prints what a guest printed, and leaves a console that a kernel left.
 # Usage: test-guest-report.sh BUILD
+# shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
 
 consoles=$PWD/tests/scripts/console

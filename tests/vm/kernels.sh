@@ -8,8 +8,11 @@
 # skipped result in FILE, and a line on standard error says so. None at all is an error.
 set -eu
 
+# For complain() of apt.sh.
+# shellcheck disable=SC2034
 me=kernels.sh
 here=$(dirname "$(realpath "$0")")
+# shellcheck source=tests/vm/apt.sh
 . "$here/apt.sh"
 
 [ $# -ge 4 ] && [ "$1" = --results ] || complain "usage: kernels.sh --results FILE DIRECTORY FLAVOUR..."

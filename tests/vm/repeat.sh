@@ -6,9 +6,9 @@
 #
 #   repeat.sh RUNS DIRECTORY "KERNEL..." COMMAND...
 #
-# COMMAND is run with KERNEL=6.12 RESULTS=FILE LOG=DIRECTORY in its environment. It adds a
-# line for each result to RESULTS, and leaves console and output in LOG. What a
-# run said is in DIRECTORY/RUN-KERNEL.tap; its LOG stays if it failed. Exits with 1 if any did.
+# COMMAND is run with KERNEL=6.12 RUN_RESULTS=FILE RUN_LOG=DIRECTORY in its environment. It adds a
+# line for each result to RUN_RESULTS, and leaves console and output in RUN_LOG. What a
+# run said is in DIRECTORY/RUN-KERNEL.tap; its RUN_LOG stays if it failed. Exits with 1 if any did.
 set -u
 
 if [ $# -lt 4 ] || ! [ "$1" -gt 0 ] 2>/dev/null; then
@@ -33,10 +33,10 @@ count() {
 one() {
 	local name=$directory/$1-$2 failed seconds
 	: >"$name.results"
-	KERNEL=$2 RESULTS=$name.results LOG=$name.log "${command[@]}" >"$name.tap" 2>&1 </dev/null
+	KERNEL=$2 RUN_RESULTS=$name.results RUN_LOG=$name.log "${command[@]}" >"$name.tap" 2>&1 </dev/null
 	failed=$(count fail "$name.results")
 	# COMMAND may have waited for its turn; this is the machine's own time.
-	read -r seconds 2>/dev/null <"$name.log/seconds" || seconds=?
+	read -r seconds 2>/dev/null <"$name.log/seconds" || seconds="?"
 	echo "run $1 of $runs: $2: $(count pass "$name.results") passed, $failed failed, $(
 		count skip "$name.results") skipped in $seconds s"
 	if [ ! -s "$name.results" ]; then
