@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # Runs TAP programs and joins their output into one TAP stream.
 #
-#   run-tests.sh --results FILE [--label TEXT] [--timeout SECONDS] [--jobs N] "PROGRAM ARGUMENTS"...
+#   run-tests.sh --results FILE [--label TEXT] [--timeout SECONDS] [--jobs N [--most N]] "PROGRAM ARGUMENTS"...
 #   run-tests.sh --results FILE --summary
 #
 # A program passes on what its TAP says. It also fails, by its own name, if it
 # does not end in time, ends with a status of its own, or gives fewer results
 # than it planned. --timeout is the limit of a program that does not say that it
-# needs more (limit-of.sh). Results are added to FILE, one a line; --summary ends the
+# needs more (limit-of.sh). Results are added to FILE, one a line, and to FILE.times how long
+# each program ran, what it had of the processors, and its name; --summary ends the
 # stream with its plan and the line "N passed, N failed, N skipped", and exits
-# with 1 if anything failed. With --jobs, N programs run at a time; their results
+# with 1 if anything failed. With --jobs, N programs run at a time, and with --most up to so many
+# as long as processors are idle: most programs wait most of the time. Results
 # come in the order of the programs all the same. On a terminal only failures and a progress line
 # are shown; V=1 shows everything.
 set -u
@@ -20,6 +22,7 @@ results=
 label=
 timeout=120
 jobs=1
+most=0
 summary=no
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -27,6 +30,7 @@ while [ $# -gt 0 ]; do
 	--label) label="$2: "; shift 2 ;;
 	--timeout) timeout=$2; shift 2 ;;
 	--jobs) jobs=$2; shift 2 ;;
+	--most) most=$2; shift 2 ;;
 	--summary) summary=yes; shift ;;
 	-*) echo "run-tests.sh: no option $1" >&2; exit 2 ;;
 	*) break ;;
@@ -42,15 +46,41 @@ terminal=no
 show_all=yes
 [ $terminal = yes ] && [ "${V:-0}" != 1 ] && show_all=no
 
+# The lines of FILE.times: seconds, seconds of processors, name.
+print_profile()
+{
+	local column
+	for column in 1 2; do
+		echo "# $([ $column = 1 ] && echo "longest" || echo "most of the processors")"
+		sort -rn -t '	' -k $column,$column "$results.times" | head -n 10 |
+			awk -F '\t' '{ printf "#   %7.1f s, %7.1f s of a processor  %s\n", $1, $2, $3 }'
+	done
+	awk -F '\t' '
+		function line(label) {
+			return sprintf("#   %7.1f s, %7.1f s of a processor, %3d programs  %s", clock[label], processor[label], count[label], label)
+		}
+		{
+			label = $3 ~ /^[a-z]+: / ? substr($3, 1, index($3, ":") - 1) : $3 ~ /^run-fuzzers/ ? "fuzz" : "native"
+			clock[label] += $1; processor[label] += $2; count[label]++
+			clock["all"] += $1; processor["all"] += $2; count["all"]++
+		}
+		END {
+			print "# sums"
+			for (label in count)
+				if (label != "all")
+					print line(label) | "sort -k 7"
+			close("sort -k 7")
+			print line("all")
+		}' "$results.times"
+}
+
 if [ $summary = yes ]; then
 	touch "$results"
 	if grep -q '^fail' "$results"; then
 		echo "# failed:"
 		sed -n 's/^fail	/#   /p' "$results"
 	fi
-	[ -s "$results.times" ] && sort -rn "$results.times" | awk -F '\t' '
-		{ sum += $1; if (NR <= 10) print "#   " $1 " s  " $2 }
-		END { print "# " sum " s in " NR " programs; above, the slowest" }'
+	[ -s "$results.times" ] && print_profile
 	awk -F '\t' '
 		{ count[$1]++ }
 		END {
@@ -118,24 +148,35 @@ mkdir -p "$(dirname "$results")"
 touch "$results"
 work=$(mktemp -d)
 # Programs in the background do not hear of Ctrl-C.
-running=()
-trap 'kill "${running[@]}" 2>/dev/null; wait; rm -rf "$work"' EXIT
+trap 'kill $(jobs -rp) 2>/dev/null; wait; rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 programs=("$@")
 total=$#
 
-# Its output, then how it ended, how long it took and how long it might have taken.
+# milliseconds 1m2.345s: as bash prints times of processors
+milliseconds()
+{
+	local minutes=${1%m*} rest=${1#*m}
+	rest=${rest%s}
+	printf '%d' $((minutes * 60000 + 10#${rest/[.,]/}))
+}
+
+# A program's output, then how it ended, its limit, how long it took and what it had of
+# the processors, in milliseconds.
 run_program()
 {
 	limit=$("$here/limit-of.sh" "${programs[$1]%% *}" 2>/dev/null)
 	[ "${limit:-0}" -gt "$timeout" ] || limit=$timeout
-	begun=$SECONDS
+	begun=${EPOCHREALTIME/[.,]/}
 	# The shell's own word on how a program died goes nowhere: the status says it.
 	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 "$limit" ${programs[$1]} >"$work/$1" 2>&1 </dev/null &
 	trap 'kill $! 2>/dev/null' INT TERM
 	{ wait $!; status=$?; } 2>/dev/null
-	echo "$status $((SECONDS - begun)) $limit" >"$work/$1.part"
+	ended=${EPOCHREALTIME/[.,]/}
+	times >"$work/$1.times"		# a line of the shell's own, one of its children's
+	{ read -r _ && read -r user system; } <"$work/$1.times"
+	echo "$status $limit $(((ended - begun) / 1000)) $(($(milliseconds "$user") + $(milliseconds "$system")))" >"$work/$1.part"
 	mv "$work/$1.part" "$work/$1.end"
 }
 
@@ -143,28 +184,70 @@ run_program()
 tell_results()
 {
 	while [ -e "$work/$told.end" ]; do
-		read -r status seconds limit <"$work/$told.end"
+		read -r status limit clock processor <"$work/$told.end"
 		name=$(basename "${programs[$told]%% *}")
-		printf '%d\t%s%s\n' "$seconds" "$label" "$name" >>"$results.times"
+		printf '%d.%03d\t%d.%03d\t%s%s\n' $((clock / 1000)) $((clock % 1000)) \
+			$((processor / 1000)) $((processor % 1000)) "$label" "$name" >>"$results.times"
 		[ $terminal = yes ] && printf '\r\033[K'
 		awk -v program="$name" -v label="$label" -v status="$status" -v timeout="$limit" \
 			-v results="$results" -v number="$(wc -l <"$results")" -v show_all=$show_all \
 			"$join" "$work/$told"
-		rm -f "$work/$told" "$work/$told.end"
+		rm -f "$work/$told" "$work/$told.end" "$work/$told.times"
 		told=$((told + 1))
 	done
 }
 
+# Time of all processors until now, and the part of it that was idle or a nice process's.
+read_processors()
+{
+	local user nice system idle waiting interrupts soft stolen
+	read -r _ user nice system idle waiting interrupts soft stolen _ </proc/stat
+	processor_time=$((user + nice + system + idle + waiting + interrupts + soft + stolen))
+	idle_time=$((nice + idle + waiting))
+}
+
+# Has half a processor been idle since read_processors()?
+was_idle()
+{
+	local before=$processor_time idle_before=$idle_time
+	read_processors
+	[ $((2 * processors * (idle_time - idle_before))) -gt $((processor_time - before)) ]
+}
+
+count_running()
+{
+	local ended=("$work"/*.end)
+	running=$((index - told - ${#ended[@]}))
+}
+
+# Until one more program may be started. A new one shows within a third of a second what it takes.
+wait_for_room()
+{
+	local tick=0
+	count_running
+	[ "$running" -ge "$jobs" ] || return
+	read_processors
+	while [ "$running" -ge "$jobs" ]; do
+		read -r -t 0.03 -u "$never"
+		tell_results
+		count_running
+		tick=$(((tick + 1) % 10))
+		[ $tick = 0 ] && was_idle && [ "$running" -lt "$most" ] && return
+	done
+}
+
+shopt -s nullglob
+mkfifo "$work/never"
+exec {never}<>"$work/never"
+processors=$(nproc)
 told=0
 for ((index = 0; index < total; index++)); do
-	while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
-		wait -n
-	done
-	tell_results
+	wait_for_room
 	[ $terminal = yes ] && printf '\r\033[K# %s[%d/%d] %s' "$label" $((index + 1)) $total "$(basename "${programs[$index]%% *}")"
 	run_program $index &
-	running=($(jobs -rp))
 done
-wait
-tell_results
+while [ $told -lt $total ]; do
+	wait -n
+	tell_results
+done
 exit 0
