@@ -2,6 +2,5 @@
 
 # What says which answers are right, in tests/lib too.
 FUZZ_REFERENCE_SRC := tests/lib/dare_oracle.c $(wildcard tests/lib/virgo_reference*.c) tests/lib/half.c
-FUZZ_TEST_SRC := $(call library_src,maple) $(wildcard libdare/*.c) \
-	$(filter-out $(FUZZ_SRC),$(wildcard tests/fuzz/*.c)) $(FUZZ_REFERENCE_SRC)
+FUZZ_TEST_SRC := $(filter-out $(FUZZ_SRC),$(wildcard tests/fuzz/*.c)) $(FUZZ_REFERENCE_SRC)
 FUZZ_ORACLE_SRC := $(FUZZ_REFERENCE_SRC) $(patsubst %,tests/fuzz/%.c,dare_expected dare_side virgo_expected virgo_side)
