@@ -7,7 +7,7 @@
 
 #include "tests/contract/internal.h"
 
-#define PATIENCE_MUST_FINISH 5000
+#define PATIENCE_MUST_FINISH 20000
 #define PATIENCE_MUST_WAIT 20
 #define PATIENCE_FOR_EACH 20	/* value that is posted */
 #define ARENA_ADDRESS 0x20000000ul
@@ -28,6 +28,11 @@ static unsigned int must_finish(size_t values)
 void contract_use_bus(const struct bus *bus)
 {
 	current = bus;
+}
+
+bool device_is_stepped(void)
+{
+	return current->is_stepped;
 }
 
 static void begin(enum bus_thread who, unsigned int page, unsigned int offset, unsigned int size,

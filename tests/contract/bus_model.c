@@ -142,6 +142,7 @@ static int memory_on_model(void **address, size_t size)
 
 const struct bus bus_model = {
 	.name = "model",
+	.is_stepped = true,
 	.open = open_model,
 	.close = close_model,
 	.begin = begin_on_model,

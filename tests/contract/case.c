@@ -19,7 +19,7 @@
 
 static struct contract_case *cases;
 static unsigned int profile_now;
-static bool is_slow;
+static bool thins_sweeps, is_slow;
 
 void contract_register(struct contract_case *contract_case)
 {
@@ -37,7 +37,12 @@ bool profile_is(unsigned int profile)
 
 bool is_left_out(unsigned int n)
 {
-	return is_slow && n % SLOW_SHARE;
+	return thins_sweeps && n % SLOW_SHARE;
+}
+
+bool accesses_are_slow(void)
+{
+	return is_slow;
 }
 
 void contract_fail(const char *file, int line, const char *format, ...)
@@ -203,7 +208,8 @@ int contract_run_cases(const struct contract_run *run)
 	int result = 0;
 
 	profile_now = run->profile;
-	is_slow = run->is_slow;
+	thins_sweeps = run->thins_sweeps;
+	is_slow = run->way->needs_node;
 	for (struct contract_case *i = cases; i; i = i->next) {
 		if (!is_selected(i, profile_now, run))
 			continue;

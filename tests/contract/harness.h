@@ -45,8 +45,12 @@ void contract_register(struct contract_case *contract_case);
 /* The profile this case runs with now. */
 bool profile_is(unsigned int profile);
 
-/* In a loop over very many things, the n-th of which is next: on a slow way, and sanitized, most are not done. */
+/* In a loop over very many things, the n-th of which is next: on some ways, and sanitized, most are not done. */
 bool is_left_out(unsigned int n);
+/* An access takes a millisecond or so. */
+bool accesses_are_slow(void);
+/* The device works in steps of the case's own, and not while a case looks at it: no work has to take long. */
+bool device_is_stepped(void);
 
 /* Ends the case. */
 void contract_fail(const char *file, int line, const char *format, ...)
@@ -118,6 +122,7 @@ extern const struct contract_device contract_device;
 
 struct bus {
 	const char *name;
+	bool is_stepped;	/* what a device has to do by itself is done when a thread must wait for it */
 	/* Gets the device ready for one case. 0 or -errno. */
 	int (*open)(const struct contract_device *device, const char *configuration);
 	void (*close)(void);
@@ -150,6 +155,7 @@ struct contract_way {
 	const char *transport;		/* NULL: needs none */
 	bool under_mimic_run;
 	bool needs_daemon;
+	bool thins_sweeps;		/* by is_left_out() */
 	/*
 	 * The kernel's node. With the profiles of the mimicd behind it; where only
 	 * the modules are loaded, with all, and a mimicd of the test's own.

@@ -18,7 +18,7 @@ struct contract_run {
 	unsigned int profile;		/* 0: this is the outermost process */
 	unsigned int number;		/* of the next case in the output */
 	struct contract_exception exception;
-	bool is_slow;
+	bool thins_sweeps;
 };
 
 unsigned int contract_count_cases(unsigned int profile, const struct contract_run *run);

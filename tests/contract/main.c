@@ -215,7 +215,7 @@ static void set_way(struct contract_run *run, const struct contract_way *way)
 	snprintf(run->name, sizeof(run->name), "%s%s%s", contract_device.title ? contract_device.title : "",
 		 contract_device.title ? ", " : "", way->name);
 	run->exception = exception_of(way);
-	run->is_slow = run->exception.slow_profile || IS_SANITIZED;
+	run->thins_sweeps = way->thins_sweeps || run->exception.slow_profile || IS_SANITIZED;
 	if (IS_SANITIZED && !run->exception.slow_profile)
 		run->exception.slow_profile = contract_device.sanitized_profile;
 }

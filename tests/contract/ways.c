@@ -30,12 +30,14 @@ const struct contract_way contract_ways[] = {
 		.bus = &bus_library,
 		.transport = "embedded",
 	}, {
+		/* An access is a signal and a message. All of a sweep goes the two ways that have one of them. */
 		.program = "daemon_trap",
 		.name = "daemon trap",
 		.bus = &bus_trap,
 		.transport = "daemon",
 		.under_mimic_run = true,
 		.needs_daemon = true,
+		.thins_sweeps = true,
 	}, {
 		.program = "daemon_library",
 		.name = "daemon library",
