@@ -16,8 +16,11 @@
 
 enum { LOOP = 14, LIMA_PREFETCH = 54 };
 
-/* Far above what a loaded machine adds, far below the minute that the whole loop takes. */
-#define AT_ONCE_NS 1000000000ull
+/*
+ * Far below the minute of the daemon's processor time that the whole loop takes. It is this time
+ * that is measured: a loaded machine adds little to it.
+ */
+#define AT_ONCE_NS 5000000000ull
 #define TURNS 100
 
 static pid_t offender;
@@ -111,7 +114,7 @@ static void an_endless_prefetch_loop_holds_up_no_other_device(void **state)
 
 	(void)state;
 	expect_daemon_works();
-	begun = now_ns();
+	begun = served_cpu_ns(&served);
 	assert_int_equal(open_at("maple1", &served_device), 0);
 	served_init(WORDS_32);
 	served_open_both(0);
@@ -119,18 +122,18 @@ static void an_endless_prefetch_loop_holds_up_no_other_device(void **state)
 		register_store(PRODUCE, 0, 4, i * 3);
 		assert_int_equal(register_load(CONSUME, 0, 4), i * 3);
 	}
-	assert_true(now_ns() - begun < AT_ONCE_NS);
+	assert_true(served_cpu_ns(&served) - begun < AT_ONCE_NS);
 	mimic_device_close(served_device);
 }
 
 static void an_endless_prefetch_loop_does_not_hold_up_the_list(void **state)
 {
-	uint64_t begun = now_ns();
+	uint64_t begun = served_cpu_ns(&served);
 	char *text;
 
 	(void)state;
 	assert_int_equal(mimic_daemon_list(served.socket, &text), 0);
-	assert_true(now_ns() - begun < AT_ONCE_NS);
+	assert_true(served_cpu_ns(&served) - begun < AT_ONCE_NS);
 	free(text);
 }
 
