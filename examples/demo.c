@@ -32,7 +32,7 @@
 
 struct demo {
 	char build[PATH_MAX];		/* the build directory, found from our own path */
-	char directory[64];		/* private, for the socket */
+	char directory[80];		/* private, for the socket */
 	char socket_path[96];
 	pid_t daemon;
 	const char *input;		/* NULL: a Kronecker graph of `scale` */
@@ -263,7 +263,13 @@ static int find_build(struct demo *demo)
 
 static int make_directory(struct demo *demo)
 {
-	snprintf(demo->directory, sizeof(demo->directory), "/tmp/mimic-demo-XXXXXX");
+	const char *parent = getenv("TMPDIR");
+
+	if (!parent || !*parent)
+		parent = "/tmp";
+	if (snprintf(demo->directory, sizeof(demo->directory), "%s/mimic-demo-XXXXXX", parent) >=
+	    (int)sizeof(demo->directory))
+		return demo_complain("TMPDIR is too long for a socket's name: %s", parent);
 	if (!mkdtemp(demo->directory))
 		return demo_complain("cannot make a directory for the socket: %s", strerror(errno));
 	snprintf(demo->socket_path, sizeof(demo->socket_path), "%s/mimicd.socket", demo->directory);

@@ -1,6 +1,6 @@
 # make check and its parts. tests/scripts/run-tests.sh joins all results.
 
-FUZZ_SECONDS ?= 25
+FUZZ_SECONDS ?= 10
 FUZZ_SEED ?= 1
 CHECK_DIR := $(O)/check
 RESULTS := $(CHECK_DIR)/results
@@ -22,23 +22,43 @@ SANITIZED_TESTS := $(filter-out $(ASAN_LEFT_OUT),$(TESTS))
 ifeq ($(SANITIZE),thread)
 SANITIZED_TESTS := $(patsubst %.c,$(O)/%,$(THREADED_UNIT_TESTS)) $(filter-out $(TSAN_LEFT_OUT) $(O)/tests/unit/%,$(TESTS))
 endif
-# Programs run side by side: most of them wait, or use one CPU.
-TEST_JOBS ?= 2
+# So many programs at a time, and up to so many while processors are idle: most programs wait.
+TEST_JOBS ?= $(shell nproc)
+TEST_JOBS_MOST ?= 8
+RUN_MANY = --jobs $(TEST_JOBS) --most $(TEST_JOBS_MOST)
 # Unless make was told how many.
 CHECK_JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j $(shell nproc))
+# Enough for a report's lines; all that there is takes a fifth longer to compile.
+SANITIZED_CFLAGS := -O1 -g1
 
-.PHONY: check check-quick check-native check-asan check-tsan check-fuzz \
-	check-build-sanitized check-run-sanitized check-start check-summary
+.PHONY: check check-quick check-native check-asan check-tsan check-fuzz check-parts \
+	check-build-asan check-build-tsan check-build-fuzz check-run-asan check-run-tsan check-run-fuzz \
+	check-part-native check-part-asan check-part-tsan check-part-fuzz \
+	check-later-asan check-later-tsan check-later-fuzz check-build-sanitized check-run-sanitized
 
 check: packages-check
 	$(Q)rm -rf $(CHECK_DIR)
 	@echo "# building"
-	$(Q)$(MAKE) --no-print-directory $(CHECK_JOBS) all tests fuzzers
-	$(Q)$(MAKE) --no-print-directory check-native
-	$(Q)$(MAKE) --no-print-directory check-asan
-	$(Q)$(MAKE) --no-print-directory check-tsan
-	$(Q)$(MAKE) --no-print-directory check-fuzz
+	$(Q)$(MAKE) --no-print-directory $(CHECK_JOBS) all tests
+	$(Q)mkdir -p $(CHECK_DIR)
+	$(Q)$(MAKE) --no-print-directory $(CHECK_JOBS) check-parts
 	$(Q)$(RUN_TESTS) --summary
+
+# One run after the other; what the later ones need is built meanwhile, in the time that the
+# tests leave: they come first.
+check-parts: check-part-native check-part-asan check-part-tsan check-part-fuzz
+check-part-asan: check-part-native check-later-asan
+check-part-tsan: check-part-asan check-later-tsan
+check-part-fuzz: check-part-tsan check-later-fuzz
+check-later-tsan: check-later-asan
+check-later-fuzz: check-later-tsan
+
+check-part-native check-part-asan check-part-tsan check-part-fuzz: check-part-%:
+	$(Q)$(MAKE) --no-print-directory check-$(if $(filter native,$*),,run-)$*
+
+check-later-asan check-later-tsan check-later-fuzz: check-later-%:
+	$(Q)nice -n 19 $(MAKE) --no-print-directory check-build-$* >$(CHECK_DIR)/build-$*.log 2>&1 || \
+		{ cat $(CHECK_DIR)/build-$*.log; exit 1; }
 
 check-quick: packages-tests
 	$(Q)rm -rf $(CHECK_DIR)
@@ -48,32 +68,37 @@ check-quick: packages-tests
 	$(Q)$(RUN_TESTS) --summary
 
 check-native: docs-check
-	@echo "# unit tests, the contracts five ways, the transports"
-	$(Q)$(RUN_TESTS) --jobs $(TEST_JOBS) --timeout 300 $(TESTS)
-	@echo "# scripts: programs under mimic run, commands, bad input"
-	$(Q)$(RUN_TESTS) --timeout 300 $(foreach script,$(TEST_SCRIPTS),"$(script) $(abspath $(O))")
+	@echo "# unit tests, the contracts five ways, the transports; scripts: programs under mimic run, commands, bad input"
+	$(Q)$(RUN_TESTS) $(RUN_MANY) --timeout 300 $(TESTS) $(foreach script,$(TEST_SCRIPTS),"$(script) $(abspath $(O))")
+
+check-asan check-tsan check-fuzz: check-%:
+	@echo "# $*: building"
+	$(Q)$(MAKE) --no-print-directory $(CHECK_JOBS) check-build-$*
+	$(Q)$(MAKE) --no-print-directory check-run-$*
 
 # The build directories lie inside ours, so that `make clean` takes them along.
-check-asan:
-	@echo "# address and undefined behaviour sanitizers: building"
-	$(Q)$(MAKE) --no-print-directory $(CHECK_JOBS) O=$(O)/asan SANITIZE=address,undefined CFLAGS="-O1 -g" check-build-sanitized
-	@echo "# address and undefined behaviour sanitizers: unit, contract, transport"
-	$(Q)$(MAKE) --no-print-directory O=$(O)/asan SANITIZE=address,undefined check-run-sanitized \
-		RESULTS=$(RESULTS) LABEL=asan
+check-build-asan:
+	$(Q)$(MAKE) --no-print-directory O=$(O)/asan SANITIZE=address,undefined CFLAGS="$(SANITIZED_CFLAGS)" check-build-sanitized
 
-check-tsan:
-	@echo "# thread sanitizer: building"
-	$(Q)$(MAKE) --no-print-directory $(CHECK_JOBS) O=$(O)/tsan SANITIZE=thread CFLAGS="-O1 -g" check-build-sanitized
-	@echo "# thread sanitizer: unit, contract, transport"
-	$(Q)$(MAKE) --no-print-directory O=$(O)/tsan SANITIZE=thread check-run-sanitized \
-		RESULTS=$(RESULTS) LABEL=tsan
+check-build-tsan:
+	$(Q)$(MAKE) --no-print-directory O=$(O)/tsan SANITIZE=thread CFLAGS="$(SANITIZED_CFLAGS)" check-build-sanitized
+
+check-build-fuzz: fuzzers
 
 check-build-sanitized: $(LIBRARIES) $(BINARIES) $(SANITIZED_TESTS)
 
-check-run-sanitized:
-	$(Q)$(RUN_TESTS) --label $(LABEL) --jobs $(TEST_JOBS) --timeout 600 $(SANITIZED_TESTS)
+check-run-asan:
+	@echo "# address and undefined behaviour sanitizers: unit, contract, transport"
+	$(Q)$(MAKE) --no-print-directory O=$(O)/asan SANITIZE=address,undefined check-run-sanitized RESULTS=$(RESULTS) LABEL=asan
 
-check-fuzz:
+check-run-tsan:
+	@echo "# thread sanitizer: unit, contract, transport"
+	$(Q)$(MAKE) --no-print-directory O=$(O)/tsan SANITIZE=thread check-run-sanitized RESULTS=$(RESULTS) LABEL=tsan
+
+check-run-sanitized:
+	$(Q)$(RUN_TESTS) --label $(LABEL) $(RUN_MANY) --timeout 600 $(SANITIZED_TESTS)
+
+check-run-fuzz:
 	@echo "# fuzzing, $(FUZZ_SECONDS) s each: $(notdir $(FUZZERS))"
 	$(Q)FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_SEED=$(FUZZ_SEED) $(RUN_TESTS) \
 		--timeout $$(( ($(FUZZ_SECONDS) + 60) * ($(words $(FUZZERS)) + 1) / 2 )) \
