@@ -56,6 +56,15 @@ static void expect_queues_work(void)
 	}
 }
 
+/*
+ * For i as the two below count. Where sweeps are thinned, every operation is left, on one of the
+ * fields with two of the widths.
+ */
+static bool is_thinned_out(unsigned int i)
+{
+	return is_left_out(i / SIZES % 64 + i / SIZES / 64 + 8 * (i % 2));
+}
+
 static void load_everything(unsigned int page)
 {
 	for (unsigned int i = 0; i < 512 * SIZES; i++) {
@@ -65,7 +74,7 @@ static void load_everything(unsigned int page)
 		enum expectation expectation = expected_load(page, operation);
 		uint64_t answer;
 
-		if (expectation == SKIPPED)
+		if (expectation == SKIPPED || is_thinned_out(i))
 			continue;
 		answer = load(C, page, AT(operation, queue), size);
 		if (expectation == ZERO && answer)
@@ -77,7 +86,8 @@ static void load_everything(unsigned int page)
 static void store_everything(unsigned int page, uint64_t value)
 {
 	for (unsigned int i = 0; i < 512 * SIZES; i++)
-		store(C, page, AT(i / SIZES % 64, i / SIZES / 64), sizes[i % SIZES], value);
+		if (!is_thinned_out(i))
+			store(C, page, AT(i / SIZES % 64, i / SIZES / 64), sizes[i % SIZES], value);
 }
 
 static void check_loads(unsigned int page)
