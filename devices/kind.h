@@ -65,7 +65,7 @@ struct mimic_contexts {
 /*
  * A kind whose models leave long work to others: jobs. take() and done() are calls of
  * the model like all others, run() belongs to none: several at once may run, and
- * whoever serialises the model's calls holds nothing meanwhile.
+ * the lock that serialises the model's calls is not held meanwhile.
  */
 struct mimic_jobs {
 	/* How many can be out at once. */
@@ -150,7 +150,7 @@ struct mimic_kind {
 	uint64_t memory_offset;		/* where a program maps it on the device's node */
 
 	/*
-	 * NULL with errno. memory: that many bytes, zeroed, aligned to a page, of whoever
+	 * NULL with errno. memory: that many bytes, zeroed, aligned to a page, of the program that
 	 * creates the model, until after its destruction; NULL for kinds without.
 	 */
 	struct mimic_model *(*create)(const void *parameters, const struct mimic_host *host,

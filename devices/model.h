@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What every device model offers to whoever drives it, and what it asks for.
+ * What every device model offers to the program that drives it, and what it asks for.
  *
  * A model is a state machine: accesses go in, completions come out. It does no
  * system call, starts no thread, takes no lock, allocates nothing after its

@@ -3,7 +3,7 @@
 
 TEMPLATE_MODEL_SRC := $(wildcard devices/template/*.c)
 # What models call.
-DEVICE_HELPERS_SRC := $(filter-out devices/kinds.c devices/release.c,$(wildcard devices/*.c devices/soc/*.c))
+DEVICE_HELPERS_SRC := $(filter-out devices/release.c,$(wildcard devices/*.c devices/soc/*.c))
 TEMPLATE_DAEMON_SRC := devices/template/template_model.c examples/bus/template_daemon.c $(DEVICE_HELPERS_SRC)
 TEMPLATE_DAEMON := $(O)/bin/mimic-template
 

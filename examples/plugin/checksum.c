@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A whole device, as a plugin: it adds up bytes of the program's memory. docs/your-device.md
- * goes through it. A model does no system call and takes no lock; whoever drives it
+ * goes through it. A model does no system call and takes no lock; the program that drives it
  * serialises the calls (devices/model.h).
  */
 #include <errno.h>

@@ -19,7 +19,7 @@ struct embedded_lane;
 
 struct mimic_thread {
 	uint32_t number;	/* from 1 on, never used again in this process */
-	/* By kind of session (daemon_session.h); NULL: not used yet. */
+	/* By kind of session (libmimic/daemon/session.h); NULL: not used yet. */
 	struct daemon_thread *daemon[MIMIC_THREAD_SESSIONS];
 	char error_text[320];
 	struct embedded_lane *lanes[MIMIC_THREAD_SLOTS];

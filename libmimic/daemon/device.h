@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A device of mimicd, reached by lanes: what the daemon transport and the kernel
- * transport have in common. They differ in which makes the session, and in how the
+ * transport have in common. They differ in how the session is made, and in how the
  * daemon reaches the program's memory.
  */
 #ifndef LIBMIMIC_DAEMON_DEVICE_H
@@ -11,7 +11,7 @@
 
 struct daemon_device {
 	struct mimic_device base;
-	uint32_t generation;	/* of the session (daemon_session.h) */
+	uint32_t generation;	/* of the session (libmimic/daemon/session.h) */
 	uint8_t number;
 	uint32_t counters;
 	int memory_fd;		/* of the device's memory; -1: it has none, or it is the kernel's to map */

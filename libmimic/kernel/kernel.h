@@ -45,7 +45,7 @@ bool mimic_kernel_is_there(const char *kind);
 
 #pragma GCC visibility pop
 
-/* kernel_memory.c: the daemon reaches all of the program; these only check and keep count. */
+/* libmimic/kernel/memory.c: the daemon reaches all of the program; these only check and keep count. */
 void *mimic_kernel_memory_alloc(size_t size);
 int mimic_kernel_memory_free(void *address);
 int mimic_kernel_memory_register(void *address, size_t size);

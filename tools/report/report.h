@@ -99,7 +99,7 @@ void report_duration(char *text, double seconds);
 /* With thin spaces between each three digits. */
 void report_digits(char *text, uint64_t value);
 
-/* --- report_series.c: samples, put together so that a plot can show them ------------------------ */
+/* --- tools/report/series.c: samples, put together so that a plot can show them ------------------------ */
 
 #define REPORT_POINTS_MAX 64
 

@@ -10,7 +10,7 @@ const struct mimic_kind *trace_kind_of(const struct mimic_spool_device *device)
 	char name[sizeof(device->name) + 1];
 	const char *rest;
 
-	/* Whoever writes the spool may not have ended it. */
+	/* The program that writes the spool may not have ended the name. */
 	snprintf(name, sizeof(name), "%.*s", (int)sizeof(device->name), device->name);
 	return mimic_kind_of_device(name, &rest);
 }
