@@ -10,20 +10,38 @@ set -u
 build=${1:-build}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-roots=$(ls -d daemon devices driver include lib* sim tools 2>/dev/null)
+listed() { sed -n "s/#.*//; s/^$1: *//p" scripts/layers.txt; }
+# All files but what was built; and of those the sources that have to keep to the rows.
+find . \( -path './.*' -o -path "./$(realpath -m --relative-to=. "$build")" -o -path './build-*' \) -prune -o -type f -print |
+	sed 's/^\.\///' | sort > "$work/files"
+outside=$(listed 'not looked at' | sed 's/ *$//; s/  */|/g')
+grep '/.*\.[chS]$' "$work/files" | grep -Ev "^($outside)/" > "$work/sources"
+roots=$(sed 's/\/.*//' "$work/sources" | uniq)
 
 # "USER USED NAME": USER includes USED, or takes the symbol NAME from it.
-# shellcheck disable=SC2086
-find $roots -name '*.[ch]' | sort > "$work/sources"
-xargs grep -H '^#include "' < "$work/sources" |
-	sed 's/^\([^:]*\):#include "\([^"]*\)".*/\1 \2/' > "$work/includes"
-awk -v libraries="$(printf '|%s/' lib*)" 'FILENAME == ARGV[1] { is_source[$1] = 1; next }
+xargs grep -HE '^[[:blank:]]*#[[:blank:]]*include[[:blank:]]*[<"]' < "$work/sources" |
+	sed 's/^\([^:]*\):[[:blank:]]*#[[:blank:]]*include[[:blank:]]*\([<"][^>"]*\).*/\1 \2/' > "$work/includes"
+awk -v libraries="$(printf '|%s/' lib* devices/*/lib)" -v generated="$(listed generated)" '
+	function normal(path,   n, part, i, out) {
+		while (sub(/(^|\/)\.(\/|$)/, "/", path) || sub(/\/\/+/, "/", path)) ;
+		sub(/^\//, "", path)
+		n = split(path, part, "/"); out = ""
+		for (i = 1; i <= n; i++)
+			if (part[i] != "..") out = out "/" part[i]
+			else sub(/\/[^\/]*$/, "", out)
+		return substr(out, 2)
+	}
+	FILENAME == ARGV[1] { is_file[$1] = 1; next }
 	{
 		folder = $1; sub(/[^\/]*$/, "", folder)
-		n = split(folder "||include/|driver/" libraries, before, "|")
+		is_quoted = sub(/^"/, "", $2); sub(/^</, "", $2)
+		n = split((is_quoted ? folder "|" : "") "|include/|driver/" libraries, before, "|")
 		for (i = 1; i <= n; i++)
-			if (is_source[before[i] $2]) { print $1, before[i] $2, "#include"; next }
-	}' "$work/sources" "$work/includes" > "$work/uses"
+			if ((used = normal(before[i] $2)) in is_file) { print $1, used, "#include"; next }
+		# What is not of this tree is included by "<".
+		if (is_quoted && index(" " generated " ", " " $2 " ") == 0)
+			print $1 ": includes " $2 ", and there is no such file" > "/dev/stderr"
+	}' "$work/files" "$work/includes" > "$work/uses" 2> "$work/missing"
 # shellcheck disable=SC2086
 (cd "$build/obj" 2>/dev/null && find $roots -name '*.o' -exec nm -A -P {} + 2>/dev/null) |
 	awk 'FILENAME == ARGV[1] { is_source[$1] = 1; next }
@@ -67,6 +85,7 @@ awk -v folders="$work/folders" -v calls="$work/calls" '
 		sub(/#.*/, "")
 		if (!/:/) next
 		name = $0; sub(/:.*/, "", name); sub(/[^:]*:/, "")
+		if (name == "not looked at" || name == "generated") next
 		if (name == "with their parent") { with_parent = $0; next }
 		if (name == "no circles") { without_circles = $0; next }
 		if (name ~ /\.[ch]$/) { of_file[name] = $0; next }
@@ -97,7 +116,7 @@ awk -v folders="$work/folders" -v calls="$work/calls" '
 		for (folder in without_row) print "scripts/layers.txt: no row for " folder
 		for (i = 1; i <= rows; i++) if (!files[i]) print "scripts/layers.txt: no file lies in " row[i]
 	}
-	' scripts/layers.txt "$work/sources" "$work/uses" | sort > "$work/wrong"
+	' scripts/layers.txt "$work/sources" "$work/uses" | sort - "$work/missing" > "$work/wrong"
 # Folders, and files of a folder, that use each other in a circle.
 for graph in folders calls; do
 	sort -u "$work/$graph" 2>/dev/null | tsort 2>&1 >/dev/null |

@@ -10,8 +10,10 @@ set -u
 result $? "includes, calls and circles are as the table says"
 
 # A tree of its own, with a build directory of one object.
-mkdir -p "$work/tree/build/obj/daemon/loop" "$work/tree/build/obj/daemon/engine" "$work/tree/scripts"
-cp -r daemon devices driver include libdare libmaple libmimic libvirgo sim tools "$work/tree/" && cp scripts/*layers* "$work/tree/scripts/"
+mkdir -p "$work/tree/build/obj/daemon/loop" "$work/tree/build/obj/daemon/engine" "$work/tree/scripts" "$work/tree/tests/lib"
+cp tests/lib/limit.h "$work/tree/tests/lib/"
+cp -r daemon devices driver include libdare libmaple libmimic libvirgo sim tools "$work/tree/" &&
+	cp scripts/*layers* scripts/*.h "$work/tree/scripts/"
 check() { (cd "$work/tree" && scripts/check-layers.sh build >"$work/output" 2>"$work/errors"); }
 
 object() # object FILE CODE: what the compiler makes of CODE stands for FILE's object
@@ -37,6 +39,42 @@ for line in devices/dare/model.c:devices/maple/maple_model.h devices/model.h:lib
 	result $? "and that ${line%:*} includes ${line#*:}"
 	cp "${line%:*}" "$work/tree/${line%:*}"
 done
+
+# found DESCRIPTION FILE LINE WHAT: with LINE at the end of FILE, the check says WHAT of FILE
+found()
+{
+	cp "$work/tree/$2" "$work/kept"
+	echo "$3" >>"$work/tree/$2"
+	! check && grep -qF "$2: $4" "$work/output"
+	result $? "$1"
+	cp "$work/kept" "$work/tree/$2"
+}
+engine='includes daemon/engine/engine.h, and devices/maple may not use daemon/engine'
+model=devices/maple/model.c
+found "an include in angle brackets is found" $model '#include <daemon/engine/engine.h>' "$engine"
+found "an include with spaces is found" $model ' #	 include  "daemon/engine/engine.h"' "$engine"
+found "an include upward from the file's folder is found" $model '#include "../../daemon/engine/engine.h"' "$engine"
+found "a path with detours is found" $model '#include "devices/.//dare/../../daemon/./loop/../engine/engine.h"' "$engine"
+found "an include of a folder that has no rows is found" $model '#include "tests/lib/limit.h"' \
+	'includes tests/lib/limit.h, and devices/maple may not use tests/lib'
+found "an include that is nowhere is found" $model '#include "devices/maple/gone.h"' \
+	'includes devices/maple/gone.h, and there is no such file'
+for line in '#include <stdio.h>' '#include "../maple/maple_model.h"' '#include "./maple_model.h"'; do
+	echo "$line" >>"$work/tree/$model"
+done
+check
+result $? "headers of the system, and paths in the own folder, are no finding"
+cp $model "$work/tree/$model"
+
+mkdir "$work/tree/engine" "$work/tree/build/obj/engine"
+echo '#include "devices/maple/maple_model.h"' >"$work/tree/engine/engine.c"
+! check && grep -q '^scripts/layers.txt: no row for engine$' "$work/output"
+result $? "a new folder at the root needs a row"
+echo 'engine: daemon/loop' >>"$work/tree/scripts/layers.txt"
+! check && grep -q '^engine/engine.c: includes devices/maple/maple_model.h, and engine' "$work/output"
+result $? "and is held to it"
+rm -r "$work/tree/engine" "$work/tree/build/obj/engine"
+cp scripts/layers.txt "$work/tree/scripts/"
 
 mkdir -p "$work/tree/build/obj/libmimic/base" "$work/tree/build/obj/devices/dare"
 object devices/dare/kind.c 'int mimic_kind_dare;' &&
