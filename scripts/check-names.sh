@@ -27,10 +27,14 @@ xargs awk '
 			if (in_comment) {
 				if (!(at = index(text, "*/"))) break
 				text = substr(text, at + 2); in_comment = 0
+			} else if (match(text, /"([^"\\]|\\.)*"|\047([^\047\\]|\\.)*\047|\/\*|\/\/.*/)) {
+				# A literal stays; in it, nothing begins a comment.
+				token = substr(text, RSTART, RLENGTH)
+				in_comment = token == "/*"
+				$0 = $0 substr(text, 1, RSTART - 1) (token ~ /^\// ? "" : token)
+				text = substr(text, RSTART + RLENGTH)
 			} else {
-				at = index(text, "/*")
-				$0 = $0 (at ? substr(text, 1, at - 1) : text)
-				text = at ? substr(text, at + 2) : ""; in_comment = at > 0
+				$0 = $0 text; text = ""
 			}
 		}
 	}
@@ -39,8 +43,11 @@ xargs awk '
 awk -v kinds="$kinds" '
 	# Also in -lNAME and -IlibNAME.
 	function names(text, kind) { return tolower(text) ~ "(^|[^a-z])(i?lib|l)?" kind "([^a-z]|$)" }
-	function is_allowed(file,   i) {
-		for (i = 1; i <= rows; i++) if (file ~ row[i]) { used[i] = 1; return 1 }
+	function is_allowed(file, kind,   i, path) {
+		for (i = 1; i <= rows; i++) {
+			path = row[i]; gsub(/NAME/, kind, path)
+			if (file ~ path) { used[i] = 1; return 1 }
+		}
 		return 0
 	}
 	BEGIN { count = split(kinds, kind, /[ \n]+/) }
@@ -54,7 +61,7 @@ awk -v kinds="$kinds" '
 		file = $0; sub(/:.*/, "", file)
 		text = substr($0, length(file) + 2)
 		for (i = 1; i <= count; i++)
-			if (names(text, kind[i]) && !names(file, kind[i]) && !is_allowed(file)) { print; bad = 1; next }
+			if (names(text, kind[i]) && !is_allowed(file, kind[i])) { print; bad = 1; next }
 	}
 	END {
 		for (i = 1; i <= rows; i++)

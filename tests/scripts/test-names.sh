@@ -16,11 +16,13 @@ check() { (cd "$work/tree" && scripts/check-names.sh >"$work/output" 2>"$work/er
 # found NAME FILE LINE: the check finds LINE at the end of FILE
 found()
 {
-	cp "$work/tree/$2" "$work/kept" 2>/dev/null || : >"$work/kept"
-	echo "$3" >>"$work/tree/$2"
+	rm -f "$work/kept"
+	mkdir -p "$work/tree/${2%/*}"
+	cp "$work/tree/$2" "$work/kept" 2>/dev/null
+	printf '%s\n' "$3" >>"$work/tree/$2"
 	! check && grep -qF "$2:" "$work/output"
 	result $? "$1"
-	cp "$work/kept" "$work/tree/$2"
+	mv "$work/kept" "$work/tree/$2" 2>/dev/null || rm "$work/tree/$2"
 }
 
 check
@@ -31,6 +33,13 @@ found "a name in a text is found" libmimic/device/device.c 'const char *x = "map
 found "what follows a comment is found" sim/soc.c '/* a */ int maple; /* b */'
 found "the library of a device in a rule is found" mk/bench.mk '	$(CC) -ldare'
 found "a device in the folder of another one is found" libdare/gemm.c 'int virgo_open(void);'
+found "a file elsewhere that bears a device's name is none of its places" libmimic/preload/maple_special.c \
+	'const char *node = "/dev/maple0";'
+found "a folder elsewhere that bears a device's name is none of its places" tools/common/dare/dare.c 'int dare;'
+found "a header beside the others is none of a device's places" libmimic/device/virgo.h 'int virgo_x;'
+found "what begins a comment in a string begins none" daemon/engine/engine.c 'int x = f("a /* b") + maple0; /* c */'
+found "and in a character" daemon/engine/engine.c "int x = f('\"', \"/*\", '\\'') + maple0;"
+found "a quote in a comment begins no string" daemon/engine/engine.c 'int x; /* it"s */ int maple; /* "d */'
 found "a row that allows what is not there is found" scripts/names.txt "daemon/gone.c: once"
 
 printf '/* maple0,\n * dare0 */\n' >>"$work/tree/daemon/engine/engine.c"
