@@ -31,7 +31,10 @@ endif
 
 # --- what is built from what: a folder's C files make its part -------------
 # The devices that are built in, a line each.
-KINDS        := $(shell sed -n "s/^KIND(\([a-z]*\))$$/\1/p" devices/kinds.def)
+KINDS        := $(shell scripts/kinds.sh)
+ifneq ($(.SHELLSTATUS),0)
+$(error devices/kinds.def cannot be read)
+endif
 # What a device is made of, also of a plugin.
 DEVICE_SRC   := $(wildcard devices/*.c devices/soc/*.c)
 MODEL_SRC    := $(DEVICE_SRC) $(wildcard $(foreach kind,$(KINDS),devices/$(kind)/*.c devices/$(kind)/time/*.c))

@@ -10,7 +10,7 @@
 set -u
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-kinds=$(sed -n 's/^KIND(\([a-z]*\))$/\1/p' devices/kinds.def 2>/dev/null)
+kinds=$(scripts/kinds.sh) || exit 1
 [ -n "$kinds" ] || { echo "devices/kinds.def: names no device"; exit 1; }
 
 find Makefile completions config daemon devices driver include lib* mk packages.txt scripts sim tools \

@@ -52,7 +52,27 @@ echo 'int gadget_x;' >>"$work/tree/daemon/engine/engine.c"
 ! check && grep -q '^daemon/engine/engine.c:.*gadget_x' "$work/output"
 result $? "a device that is added is looked for, too"
 
+# listed NAMES KINDS.DEF...: make and the checks read NAMES from a kinds.def of these lines
+listed()
+{
+	local names=$1
+	shift
+	printf '%s\n' "$@" >"$work/tree/devices/kinds.def"
+	[ "$(cd "$work/tree" && scripts/kinds.sh 2>"$work/errors" | xargs)" = "$names" ] &&
+		env -u MAKEFLAGS -u MAKELEVEL make -s -C "$work/tree" --eval 'kinds: ; @echo $(KINDS)' kinds \
+			>"$work/output" 2>>"$work/errors" && [ "$(cat "$work/output")" = "$names" ]
+}
+ln -s "$PWD"/{bench,docs,examples,tests} "$work/tree/"
+listed "maple dare gadget virgo" '/* KIND(old)' ' * KIND(older) */ KIND(maple)' 'KIND( dare ) /* the second */' \
+	'	KIND (gadget)  ' '' 'KIND(virgo)/* KIND(new) */'
+result $? "a line of kinds.def with spaces or a comment is read as the compiler reads it"
+for line in 'KIND(maple);' 'KIND(Maple)' 'KIND(maple' 'KIND(maple) // the first' '#if 0' 'kind(maple)'; do
+	! listed maple 'KIND(maple)' "$line" && grep -qF "devices/kinds.def:2: expected KIND(name)" "$work/errors" &&
+		! check && [ ! -s "$work/output" ] && grep -qF "kinds.def:2:" "$work/errors"
+	result $? "a line '$line' of kinds.def is an error"
+done
+
 rm -r "$work/tree/devices"
-! check && [ -s "$work/output" ]
+! check && cat "$work/output" "$work/errors" | grep -q devices/kinds.def
 result $? "a tree without devices is not taken for a good one"
 plan
