@@ -70,7 +70,7 @@ static void be_child(struct mimic_plugin_trial *trial, pid_t parent,
 		     void (*work)(struct mimic_plugin_trial *trial, const void *argument),
 		     const void *argument)
 {
-	/* A group of its own: what the plugin starts is ended, too. */
+	/* A group of its own: end_group() ends the processes that the plugin starts, too. */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
@@ -85,28 +85,46 @@ static void be_child(struct mimic_plugin_trial *trial, pid_t parent,
 
 /* --- the parent -------------------------------------------------------------------------------- */
 
-/* 0: it has ended, *status says how; -ECHILD: and nobody knows how; -ETIMEDOUT: it was killed. */
-static int await(pid_t child, int *status)
+/* Leaves the child as it is; once it has ended, its id stays in use until end_group() reaps it. */
+static int await_end(pid_t child)
 {
 	const struct timespec pause = { .tv_nsec = POLL_NANOSECONDS };
 	uint64_t end = mimic_now() + TIME_LIMIT_SECONDS * 1000000000ull;
-	pid_t ended;
+	siginfo_t ended;
 
 	for (;;) {
-		ended = waitpid(child, status, WNOHANG);
-		if (ended == child)
-			return 0;
-		if (ended < 0 && errno != EINTR)
+		ended.si_pid = 0;
+		if (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) && errno != EINTR)
 			return -ECHILD;
+		if (ended.si_pid == child)
+			return 0;
 		if (mimic_now() > end)
-			break;
+			return -ETIMEDOUT;
 		nanosleep(&pause, NULL);
 	}
+}
+
+/*
+ * Kills the processes that the plugin has started, which are in the child's group unless they
+ * have left it, and the child, if it still runs (it may have left, too). The child is reaped
+ * last: until then no other process or group can have its id.
+ */
+static void end_group(pid_t child, bool is_running, int *status)
+{
 	kill(-child, SIGKILL);
-	kill(child, SIGKILL);
+	if (is_running)
+		kill(child, SIGKILL);
 	while (waitpid(child, status, 0) < 0 && errno == EINTR)
 		;
-	return -ETIMEDOUT;
+}
+
+/* 0: it has ended, *status says how; -ECHILD: and nobody knows how; -ETIMEDOUT: it was killed. */
+static int await(pid_t child, int *status)
+{
+	int error = await_end(child);
+
+	end_group(child, error == -ETIMEDOUT, status);
+	return error;
 }
 
 static void tell_end(const char *stage, int error, int status, char *reason, size_t size)

@@ -42,6 +42,15 @@ __attribute__((unused)) static size_t large(const void *parameters)
 	return (size_t)1 << 40;
 }
 
+/* A process that nobody waits for; it ends by itself, so that a test that fails leaves none. */
+__attribute__((unused)) static void leave_process(void)
+{
+	if (fork())
+		return;
+	alarm(30);
+	hang();
+}
+
 /* As much memory as it gets. */
 __attribute__((unused)) static struct mimic_model *create_greedy(const void *parameters,
 								const struct mimic_host *host, void *memory)
@@ -61,7 +70,12 @@ __attribute__((unused)) static struct mimic_model *create_spoiled(const void *pa
 {
 	struct mimic_model *model;
 
-#if defined(SPOILED_CREATION_CRASHES)
+#if defined(SPOILED_CREATION_FORKS)
+	leave_process();
+#elif defined(SPOILED_CREATION_FORKS_AND_CRASHES)
+	leave_process();
+	crash();
+#elif defined(SPOILED_CREATION_CRASHES)
 	crash();
 #elif defined(SPOILED_CREATION_HANGS)
 	hang();
@@ -138,7 +152,9 @@ __attribute__((constructor)) static void make(void)
 #elif defined(SPOILED_POWER_ON_CRASHES)
 	spoiled_ops.power_on = power_on_crashes;
 	kind.create = create_spoiled;
-#elif defined(SPOILED_CREATION_CRASHES) || defined(SPOILED_CREATION_HANGS) || defined(SPOILED_CREATION_EXITS)
+#elif defined(SPOILED_CREATION_CRASHES) || defined(SPOILED_CREATION_HANGS) || \
+	defined(SPOILED_CREATION_EXITS) || defined(SPOILED_CREATION_FORKS) || \
+	defined(SPOILED_CREATION_FORKS_AND_CRASHES)
 	kind.create = create_spoiled;
 #else
 #error "Nothing is spoiled."

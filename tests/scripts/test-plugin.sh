@@ -213,6 +213,15 @@ for row in "${others[@]}"; do
 		"$mimic" run --plugin "$plugin" --plugin "$dir/$name" "$dir/program" hello
 done
 
+# A process that the trial leaves behind would hold the pipe: its reader would wait for the end in vain.
+for name in CREATION_FORKS CREATION_FORKS_AND_CRASHES; do
+	compile "$dir/$name.so" tests/plugins/spoiled.c "-DSPOILED_$name" || result 1 "$name compiles"
+	try timeout 10 sh -c "'$mimic' run --plugin '$dir/$name.so' /bin/echo 'it runs' 2>&1 | cat"
+	result $? "the_trial_of_${name}_leaves_no_process"
+	[ $name = CREATION_FORKS ] && has '^it runs$' "and_takes_the_plugin"
+	[ $name = CREATION_FORKS ] || has 'killed by signal 11 in creation' "and_says_how_it_ended"
+done
+
 # What is said of a plugin that is not there is said once: its devices and its section are left out.
 printf '[absent]\nkey = 1\n[checksum]\nlongest = 5\n[mimic]\ndevices = checksum:1, absent:2, maple:1\n' >>"$dir/all.ini"
 start_daemon --config "$dir/all.ini"
