@@ -62,14 +62,16 @@ static void take_linker_text(const char *path, char *reason, size_t size)
 
 static bool is_ours(const struct mimic_plugin *plugin, char *reason, size_t size)
 {
-	if (plugin->version != MIMIC_PLUGIN_VERSION || plugin->size != sizeof(*plugin) || !plugin->release ||
+	if (plugin->version != MIMIC_PLUGIN_VERSION || !plugin->release ||
 	    strcmp(plugin->release, MIMIC_VERSION) != 0) {
 		snprintf(reason, size, "a plugin for version %u of the interface, of mimic %.32s; this is version %u, "
 			 "of mimic %s", plugin->version, plugin->release ? plugin->release : "?",
 			 MIMIC_PLUGIN_VERSION, MIMIC_VERSION);
 		return false;
 	}
-	if (plugin->kind_size != sizeof(struct mimic_kind) ||
+	/* The size of the structure first: of another one the other sizes may not be there. */
+	if (plugin->size != sizeof(*plugin) ||
+	    plugin->kind_size != sizeof(struct mimic_kind) ||
 	    plugin->ops_size != sizeof(struct mimic_model_ops) ||
 	    plugin->host_size != sizeof(struct mimic_host) ||
 	    plugin->access_size != sizeof(struct mimic_access) ||

@@ -115,6 +115,8 @@ __attribute__((constructor)) static void make(void)
 	mimic_plugin.version = 7;
 #elif defined(SPOILED_RELEASE)
 	mimic_plugin.release = "0.0.9";
+#elif defined(SPOILED_SIZE)
+	mimic_plugin.size += 8;
 #elif defined(SPOILED_SIZES)
 	mimic_plugin.kind_size += 8;
 #elif defined(SPOILED_WITHOUT_KIND)

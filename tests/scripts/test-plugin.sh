@@ -163,6 +163,7 @@ stop_daemon
 spoiled=(
 	"VERSION|a plugin for version 7 of the interface, of mimic $("$mimic" --version | cut -d' ' -f2); this is version 0, of mimic"
 	"RELEASE|a plugin for version 0 of the interface, of mimic 0.0.9; this is version 0, of mimic $("$mimic" --version | cut -d' ' -f2)"
+	"SIZE|compiled with other headers than those of mimic"
 	"SIZES|compiled with other headers than those of mimic"
 	"WITHOUT_KIND|it has no kind"
 	"NAME_BUILT_IN|there is a kind 'dare' already"
