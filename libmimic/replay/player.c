@@ -162,6 +162,7 @@ int mimic_replay_run(struct mimic_replay *replay, unsigned int stream,
 		result->end = player->reader.damage.exists ? MIMIC_REPLAY_BAD : MIMIC_REPLAY_CUT;
 	} else {
 		error = mimic_replay_make(player, text, size);
+		result->is_made = !error;
 		if (!error)
 			result->end = play_all(player);
 	}

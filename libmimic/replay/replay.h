@@ -38,6 +38,7 @@ struct mimic_replay_result {
 	char kind[64];
 	char name[64];		/* "maple0" */
 	char version[64];	/* of the mimic that recorded it */
+	bool is_made;		/* there was a device to replay; else nothing was compared */
 	enum mimic_replay_end end;
 	struct mimic_replay_damage damage;	/* inside of the records of this device */
 	struct mimic_replay_difference difference;

@@ -129,6 +129,11 @@ result $? "mimic_replay_does_it_again"
 has 'checksum0' "and_names_the_device"
 fails 2 "a kind that is not known; those that are: maple" "without_the_plugin_it_says_what_it_lacks" \
 	"$mimic" replay "$dir/run.mimic"
+! grep -q identical "$dir/out"
+result $? "and_does_not_call_it_identical"
+try "$mimic" replay --json "$dir/run.mimic"
+! grep -q '"identical": *true' "$dir/out"
+result $? "nor_in_JSON"
 
 # --- the daemon ------------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ struct replay_options {
 	size_t setting_count;
 	json_object *devices;
 	bool differs;
+	bool lacks_device;	/* one could not be made, and was not compared */
 	bool is_bad;
 	uint64_t calls;
 };
@@ -94,22 +95,34 @@ static void print_difference(const struct replay_options *options,
 	       difference->recorded, difference->replayed);
 }
 
+/* Its name follows its kind in the file, and may not have been read. */
+static const char *name_of(const struct mimic_replay_result *result)
+{
+	if (*result->name)
+		return result->name;
+	return *result->kind ? result->kind : "a device";
+}
+
 static void print_end(const struct replay_options *options, const struct mimic_replay *replay,
 		      const struct mimic_replay_result *result)
 {
 	if (result->end == MIMIC_REPLAY_BAD)
 		printf("%s: %s: offset %" PRIu64 ": %s; %" PRIu64 " calls before it are whole\n",
-		       options->path, result->name, result->damage.offset, result->damage.text,
+		       options->path, name_of(result), result->damage.offset, result->damage.text,
 		       result->calls);
 	if (result->end == MIMIC_REPLAY_CUT && !mimic_replay_damage(replay)->exists)
 		printf("%s: %s: its end is missing: the program was killed or still runs, or the file "
-		       "is cut off; %" PRIu64 " calls are there\n", options->path, result->name,
+		       "is cut off; %" PRIu64 " calls are there\n", options->path, name_of(result),
 		       result->calls);
 }
 
 static void print_device(const struct replay_options *options, const struct mimic_replay *replay,
 			 const struct mimic_replay_result *result)
 {
+	if (!result->is_made) {
+		print_end(options, replay, result);
+		return;
+	}
 	printf("%s: %s: %" PRIu64 " calls in %.6f s: %" PRIu64 " accesses, %" PRIu64 " values in blocks, %"
 	       PRIu64 " completions, %" PRIu64 " jobs, %" PRIu64 " bytes read, %" PRIu64 " written: %s\n",
 	       options->path, result->name, result->calls, seconds(result->now - result->start),
@@ -172,7 +185,8 @@ static void add_device(struct replay_options *options, const struct mimic_replay
 	add_text(device, "name", result->name);
 	add_text(device, "kind", result->kind);
 	add_text(device, "recorded_by", result->version);
-	json_object_object_add(device, "identical", json_object_new_boolean(!result->difference.exists));
+	json_object_object_add(device, "identical",
+			       json_object_new_boolean(result->is_made && !result->difference.exists));
 	add_text(device, "end", ends[result->end]);
 	add_number(device, "calls", result->calls);
 	add_number(device, "accesses", result->accesses);
@@ -206,6 +220,7 @@ static int replay_device(struct replay_options *options, struct mimic_replay *re
 		return tool_error(EXIT_BAD_INPUT, "%s: %s: %s", options->path, result.name, text);
 	options->calls += result.calls;
 	options->differs = options->differs || result.difference.exists;
+	options->lacks_device = options->lacks_device || !result.is_made;
 	options->is_bad = options->is_bad || (!result.difference.exists && result.end != MIMIC_REPLAY_WHOLE);
 	if (options->json)
 		add_device(options, &result);
@@ -232,7 +247,7 @@ static int finish(const struct replay_options *options, const struct mimic_repla
 	}
 	all = json_object_new_object();
 	add_text(all, "file", options->path);
-	json_object_object_add(all, "identical", json_object_new_boolean(!options->differs));
+	json_object_object_add(all, "identical", json_object_new_boolean(!options->differs && !options->lacks_device));
 	json_object_object_add(all, "devices", json_object_get(options->devices));
 	add_damage(all, damage);
 	puts(json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
