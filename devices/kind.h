@@ -24,6 +24,16 @@
 #define MIMIC_KIND_JOBS_MAX 64		/* out at once */
 #define MIMIC_KIND_MEMORY_MAX (16u << 20)	/* bytes that programs map; the kernel's bus takes up to 1 MB */
 
+/*
+ * What state() may show of a device: values and folders, and bytes of their names, texts and
+ * meanings. A plugin that shows more is refused, because mimicd serves nobody else while it
+ * makes the text of a state, and `mimic dump` waits ten seconds for it. The largest
+ * built-in device shows 1,200 values at rest, as a trial sees it, and under 20,000 with all
+ * queues full.
+ */
+#define MIMIC_KIND_STATE_VALUES_MAX 100000u
+#define MIMIC_KIND_STATE_TEXT_MAX (8u << 20)
+
 #define MIMIC_KIND_KEYS_MAX 64
 #define MIMIC_KIND_PARAMETERS_MAX 512	/* bytes */
 

@@ -46,6 +46,10 @@ void mimic_plugin_stage(struct mimic_plugin_trial *trial, const char *stage);
 __attribute__((format(printf, 2, 3)))
 void mimic_plugin_wrong(struct mimic_plugin_trial *trial, const char *format, ...);
 
+/* Ends the child process: for work() that cannot return, inside of a function of the plugin. */
+__attribute__((noreturn))
+void mimic_plugin_end(struct mimic_plugin_trial *trial);
+
 struct mimic_kind;
 
 /* Everything that any device gets, of a device with the kind's defaults. */

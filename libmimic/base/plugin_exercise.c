@@ -85,19 +85,42 @@ static const struct mimic_memory *memory_of(void *context, uint64_t address_spac
 	return &no_memory;
 }
 
-/* --- the state: balanced folders, and an end --------------------------------------------------------- */
+/* --- the state: balanced folders, not too much, and an end ------------------------------------------- */
 
 struct tree {
+	struct mimic_plugin_trial *trial;
 	int depth;
 	bool is_wrong;
+	uint32_t values;
+	size_t text;		/* bytes */
 };
+
+/* A visitor cannot stop the visit. The plugin could go on until the trial's time is over: end it now. */
+static void add_text(struct tree *tree, const char *text)
+{
+	tree->text += text ? strnlen(text, MIMIC_KIND_STATE_TEXT_MAX + 1) : 0;
+	if (tree->text <= MIMIC_KIND_STATE_TEXT_MAX)
+		return;
+	mimic_plugin_wrong(tree->trial, "its state has more than %u bytes of text", MIMIC_KIND_STATE_TEXT_MAX);
+	mimic_plugin_end(tree->trial);
+}
+
+static void add_value(struct tree *tree, const char *name)
+{
+	tree->is_wrong |= !name || !*name || strchr(name, '/');
+	add_text(tree, name);
+	if (++tree->values <= MIMIC_KIND_STATE_VALUES_MAX)
+		return;
+	mimic_plugin_wrong(tree->trial, "its state has more than %u values", MIMIC_KIND_STATE_VALUES_MAX);
+	mimic_plugin_end(tree->trial);
+}
 
 static void enter(void *context, const char *name)
 {
 	struct tree *tree = context;
 
 	tree->depth++;
-	tree->is_wrong |= !name || !*name || strchr(name, '/');
+	add_value(tree, name);
 }
 
 static void leave(void *context, const char *name)
@@ -109,7 +132,9 @@ static void leave(void *context, const char *name)
 
 static void leaf(struct tree *tree, const char *name, const char *meaning)
 {
-	tree->is_wrong |= !name || !*name || strchr(name, '/') || !meaning;
+	tree->is_wrong |= !meaning;
+	add_value(tree, name);
+	add_text(tree, meaning);
 }
 
 static void number(void *context, const char *name, uint64_t value, enum mimic_state_format format,
@@ -122,7 +147,11 @@ static void number(void *context, const char *name, uint64_t value, enum mimic_s
 
 static void text(void *context, const char *name, const char *value, const char *meaning)
 {
-	leaf(context, name, value && strlen(value) ? meaning : "");
+	struct tree *tree = context;
+
+	tree->is_wrong |= !value;
+	leaf(tree, name, meaning);
+	add_text(tree, value);
 }
 
 static void bytes(void *context, const char *name, const void *first, size_t size, const char *meaning)
@@ -135,7 +164,7 @@ static void bytes(void *context, const char *name, const void *first, size_t siz
 static void show_state(struct mimic_plugin_trial *trial, const struct mimic_kind *kind,
 		       const struct mimic_model *model)
 {
-	struct tree tree = { 0, false };
+	struct tree tree = { .trial = trial };
 	const struct mimic_state_visitor visitor = { &tree, enter, leave, number, text, bytes };
 
 	mimic_plugin_stage(trial, "showing its state");

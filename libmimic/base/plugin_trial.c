@@ -26,7 +26,7 @@
 
 struct mimic_plugin_trial {
 	_Atomic(const char *) stage;
-	atomic_bool is_over;		/* work() has returned */
+	atomic_bool is_over;		/* work() has returned, or ended the child itself */
 	atomic_bool is_wrong;
 	char reason[256];
 };
@@ -46,6 +46,13 @@ void mimic_plugin_wrong(struct mimic_plugin_trial *trial, const char *format, ..
 	vsnprintf(trial->reason, sizeof(trial->reason), format, arguments);
 	va_end(arguments);
 	atomic_store(&trial->is_wrong, true);
+}
+
+void mimic_plugin_end(struct mimic_plugin_trial *trial)
+{
+	atomic_store(&trial->is_over, true);
+	/* No handler of atexit(): they are the parent's. */
+	_exit(0);
 }
 
 /* --- the child ------------------------------------------------------------------------------- */
@@ -78,9 +85,7 @@ static void be_child(struct mimic_plugin_trial *trial, pid_t parent,
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
 	limit_memory();
 	work(trial, argument);
-	atomic_store(&trial->is_over, true);
-	/* No handler of atexit(): they are the parent's. */
-	_exit(0);
+	mimic_plugin_end(trial);
 }
 
 /* --- the parent -------------------------------------------------------------------------------- */

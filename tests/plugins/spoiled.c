@@ -106,6 +106,36 @@ __attribute__((unused)) static void half_a_tree(const struct mimic_model *model,
 	mimic_state_enter(visitor, "config");
 }
 
+/* The folder counts, too. */
+#if defined(SPOILED_STATE_OF_ONE_VALUE_TOO_MANY)
+#define VALUES MIMIC_KIND_STATE_VALUES_MAX
+#elif defined(SPOILED_STATE_WITHOUT_END)
+#define VALUES UINT32_MAX
+#else
+#define VALUES (MIMIC_KIND_STATE_VALUES_MAX - 1)	/* no more than a device may show */
+#endif
+
+__attribute__((unused)) static void many_values(const struct mimic_model *model, uint64_t now,
+						const struct mimic_state_visitor *visitor)
+{
+	(void)model, (void)now;
+	mimic_state_enter(visitor, "words");
+	for (unsigned int i = 0; i < VALUES; i++)
+		mimic_state_hex_at(visitor, i, i, "a word of the device's memory");
+	mimic_state_leave(visitor, "words");
+}
+
+__attribute__((unused)) static void long_texts(const struct mimic_model *model, uint64_t now,
+					       const struct mimic_state_visitor *visitor)
+{
+	static char text[1 << 16];
+
+	(void)model, (void)now;
+	memset(text, 'x', sizeof(text) - 1);
+	for (unsigned int i = 0; i <= MIMIC_KIND_STATE_TEXT_MAX / sizeof(text); i++)
+		mimic_state_text_at(visitor, i, text, "a text");
+}
+
 __attribute__((constructor)) static void make(void)
 {
 	kind = mimic_kind_checksum;
@@ -143,6 +173,10 @@ __attribute__((constructor)) static void make(void)
 	kind.defaults = defaults_too_large;
 #elif defined(SPOILED_STATE)
 	kind.state = half_a_tree;
+#elif defined(FULL_STATE) || defined(SPOILED_STATE_OF_ONE_VALUE_TOO_MANY) || defined(SPOILED_STATE_WITHOUT_END)
+	kind.state = many_values;
+#elif defined(SPOILED_STATE_OF_LONG_TEXTS)
+	kind.state = long_texts;
 #elif defined(SPOILED_GREEDY)
 	kind.create = create_greedy;
 #elif defined(SPOILED_LOADING_CRASHES)

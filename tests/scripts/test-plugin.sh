@@ -181,6 +181,9 @@ spoiled=(
 	"WITHOUT_ACCESS|its model has no function access()"
 	"DEFAULTS|its defaults are larger than its parameters"
 	"STATE|its state is no tree of values"
+	"STATE_OF_ONE_VALUE_TOO_MANY|its state has more than 100000 values"
+	"STATE_WITHOUT_END|its state has more than 100000 values"
+	"STATE_OF_LONG_TEXTS|its state has more than 8388608 bytes of text"
 	"GREEDY|it creates no device: Cannot allocate memory"
 	"LOADING_CRASHES|killed by signal 11 in loading"
 	"LOADING_EXITS|it exited with status 0 in loading"
@@ -218,6 +221,15 @@ for row in "${others[@]}"; do
 	fails 2 "plugin $dir/$name: ${row#*|}" "mimic_run_refuses_$name" \
 		"$mimic" run --plugin "$plugin" --plugin "$dir/$name" "$dir/program" hello
 done
+
+# The most that a device may show, and the bound of the time that mimic dump waits.
+compile "$dir/full.so" tests/plugins/spoiled.c -DFULL_STATE
+result $? "a_plugin_with_the_largest_state_compiles"
+start_daemon --plugin "$dir/full.so"
+try "$mimic" dump spoiled0
+[ $? = 0 ] && [ "$(grep -c '^words/' "$dir/out")" = 99999 ]
+result $? "mimic_dump_shows_the_largest_state_that_is_taken"
+stop_daemon
 
 # A process that the trial leaves behind would hold the pipe: its reader would wait for the end in vain.
 for name in CREATION_FORKS CREATION_FORKS_AND_CRASHES; do
