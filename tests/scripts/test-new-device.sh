@@ -54,7 +54,12 @@ result $? "it_keeps_to_the_layers_and_the_names"
 
 for way in $ways; do
 	run "$copy/tests/contract/test_contract_gadget_$way"
-	[ $? = 0 ] && ! grep -q '^not ok' "$work/output" && grep -q '^ok' "$work/output"
+	status=$?
+	if [ $status = 0 ] && ! grep '^ok\|^not ok' "$work/output" | grep -qv '# SKIP' && grep -q '^ok' "$work/output"; then
+		skip "its_contract_holds_by_$way" "$(sed -n 's/.*# SKIP //p' "$work/output" | head -n 1)"
+		continue
+	fi
+	[ $status = 0 ] && ! grep -q '^not ok' "$work/output" && grep -q '^ok' "$work/output"
 	result $? "its_contract_holds_by_$way"
 done
 
