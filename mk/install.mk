@@ -8,9 +8,10 @@ INSTALL_ROOT = $(DESTDIR)$(INSTALL_PREFIX)
 INSTALL_CONFIG = $(wildcard config/*.ini)
 LIBRARY_FOLDERS = $(foreach kind,$(LIBRARY_KINDS),$(call library_folder,$(kind)))
 INSTALL_PC_IN = libmimic/libmimic.pc.in $(wildcard $(LIBRARY_FOLDERS:%=%/*.pc.in)) devices/mimic-device.pc.in
-# A device's headers bear its name. Those of its ioctls are the kernel's side.
+# A device's headers bear its name. Those of its ioctls are the kernel's side. Its registers may lie in its folder.
 INSTALL_LIBRARY_H = $(wildcard $(foreach kind,$(LIBRARY_KINDS),$(call library_folder,$(kind))/$(kind)*.h))
-INSTALL_KIND_H = $(filter-out %_ioctl.h,$(wildcard $(KINDS:%=include/mimic/%_*.h)))
+INSTALL_KIND_H = $(filter-out %_ioctl.h,$(wildcard $(KINDS:%=include/mimic/%_*.h) \
+	$(foreach kind,$(KINDS),devices/$(kind)/$(kind)_registers.h)))
 INSTALL_PC = $(patsubst %.in,$(O)/pkgconfig/%,$(notdir $(INSTALL_PC_IN)))
 # For plugins: what a device is made of (devices/plugin.h), and the seam of a driver in the kernel.
 INSTALL_DEVICE_H = $(wildcard devices/*.h)
