@@ -44,7 +44,7 @@ VM_STATIC := $(patsubst %.c,$(O)/%-static,$(wildcard $(KINDS:%=tests/unmodified/
 # What is packed, and what is run of it; the scripts run the unmodified programs.
 VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC) $(CHECK_TRACE))
 # A copy of the template, made as scripts/new-device.sh makes it: tests/vm/copied-device.sh.
-VM_COPY := gadget
+include tests/vm/copied-device.mk
 VM_COPY_BUILD := $(O)/$(VM_COPY)/build
 VM_COPY_TESTS := $(patsubst %,$(VM_COPY_BUILD)/tests/contract/test_contract_$(VM_COPY)_%,kernel_trap kernel_library)
 VM_PROGRAMS += $(patsubst $(O)/%,%,$(VM_COPY_TESTS) $(VM_COPY_BUILD)/bin/mimicd)

@@ -4,13 +4,16 @@
 # need to know of a device comes from its kind (devices/kind.h), so that a device is added by one
 # folder and one line.
 #
-#   check-names.sh     from the root of the tree
+#   check-names.sh [NAME]     from the root of the tree
 #
-# Says where a device is named, a line each, and ends with 1.
+# Says where a device is named, a line each, and ends with 1. With NAME, of a device that is not there yet:
+# each place that has the word.
 set -u
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-kinds=$(scripts/kinds.sh) || exit 1
+kinds=${1:-$(scripts/kinds.sh)} || exit 1
+rows=scripts/names.txt
+[ $# = 0 ] || rows=/dev/null
 [ -n "$kinds" ] || { echo "devices/kinds.def: names no device"; exit 1; }
 
 find Makefile completions config daemon devices driver include lib* mk packages.txt scripts sim tools \
@@ -67,4 +70,4 @@ awk -v kinds="$kinds" '
 		for (i = 1; i <= rows; i++)
 			if (!used[i]) { print "scripts/names.txt: no file needs the row " written[i]; bad = 1 }
 		exit bad
-	}' scripts/names.txt "$work/text"
+	}' $rows "$work/text"

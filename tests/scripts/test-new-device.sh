@@ -30,6 +30,21 @@ diff -rq "$work/before" "$tree" >"$work/errors"
 	[ "$(diff "$work/before/devices/kinds.def" "$tree/devices/kinds.def" | grep -c '^[<>]')" = 1 ]
 result $? "one_line_elsewhere_is_all_that_it_needs"
 
+# number FIELD DEVICE: what devices/DEVICE/DEVICE_registers.h defines DEVICE_FIELD as
+number() { sed -n "s/^#define ${2^^}_$1 \\([0-9a-fx]*\\).*/\\1/p" "$tree/devices/$2/$2_registers.h"; }
+cp -a "$tree" "$work/two"
+(tree=$work/two && "$tree/scripts/new-device.sh" gadgetry && number MAGIC gadget && number MAGIC gadgetry &&
+	number IOCTL gadget && number IOCTL gadgetry && sed -n 's/.*\.magic = //p' "$tree"/devices/gadget*/*_model.c) \
+	>"$work/output" 2>"$work/errors" &&
+	# "GADG" and, because that is taken, "GADA"; 0xba is the template's; "GADGIMGE" and "GADAIMGE" in memory.
+	[ "$(grep -o '^0x[0-9a-f]*' "$work/output" | xargs)" = \
+		"0x47414447 0x47414441 0xbb 0xbc 0x45474d4947444147 0x45474d4941444147" ]
+result $? "two_new_devices_differ_in_magic_and_ioctls"
+rm -rf "$work/two"
+! grep -rn 'Template\|TPLT' "$tree/devices/gadget" "$tree/tests/contract/gadget" >"$work/output" &&
+	grep -q 'title = "Gadget"' "$tree/tests/contract/gadget/contract.c"
+result $? "its_title_is_its_own"
+
 files=$(find "$tree/devices/gadget" -type f | wc -l)
 echo "devices/gadget has $files files" >"$work/errors"
 [ "$files" -le 10 ]
@@ -142,9 +157,37 @@ printf '[gadget]\nlatency = 5000000000\n' >"$work/bad.ini"
 MIMIC_CONFIG=$work/bad.ini run "$mimic" run "$work/adds"
 grep -q 'latency must be' "$work/errors"
 result $? "its_section_of_a_configuration_is_checked"
-for name in maple Gadget a-b toolongofaname template gadget; do
-	run "$tree/scripts/new-device.sh" "$name"
-	[ $? = 2 ] && [ -s "$work/errors" ]
-	result $? "the_name_${name//-/_}_is_refused"
-done
+# refuses NAME WHY: with a line that says WHY, and the tree as before
+rm -rf "$work/before" && mkdir "$work/before" && cp -a "$tree"/{devices,libmimic,scripts,tests} "$work/before/"
+refuses()
+{
+	run "$tree/scripts/new-device.sh" "$1"
+	[ $? = 2 ] && [ ! -s "$work/output" ] && [ "$(wc -l <"$work/errors")" = 1 ] && grep -q -- "$2" "$work/errors" &&
+		for part in devices libmimic scripts tests; do
+			diff -rq "$work/before/$part" "$tree/$part" >"$work/output" || return 1
+		done
+	result $? "the_name_${1//-/_}_is_refused"
+}
+refuses maple 'devices/maple is there already'
+refuses Gadget 'small letters only'
+refuses a-b 'small letters only'
+refuses toolongofaname 'longer than 12'
+refuses template 'the one that is copied'
+refuses gadget 'devices/gadget is there already'
+refuses mimic 'a part of this tree: .*mimic$'
+refuses sim 'a part of this tree: .*sim$'
+refuses daemon 'a part of this tree: .*daemon$'
+refuses common 'a part of this tree: .*/common$'
+refuses plugin 'a part of this tree: .*/plugin$'
+refuses device 'a part of this tree: .*/device$'
+refuses test 'a word of this tree'
+refuses mem 'a word of this tree'
+refuses timer 'a word of this tree'
+refuses null 'a word of this tree'
+refuses int 'a word of C'
+refuses register 'a word of C'
+refuses class 'a word of C'
+refuses complex 'a header of the system'
+refuses resolv '[a-z]* of the system'
+refuses tty 'a node of the system: /dev/tty'
 plan

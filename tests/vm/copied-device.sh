@@ -26,14 +26,16 @@ else
 	tar -cf - --exclude=./build --exclude='./build-*' --exclude=./.git . | tar -xpf - -C "$directory"
 fi
 "$directory/scripts/new-device.sh" "$name" >"$directory/.made"
-# Files are as old as what they were made from, and the list is as old as it was here before, so
+# Files are as old as what they were made from and by, and the list is as old as it was here before, so
 # that nothing is compiled again.
 while read -r file; do
 	case $file in
 	devices/kinds.def:*)
 		! cmp -s "$directory/build/kinds.def" "$directory/devices/kinds.def" ||
 			touch -r "$directory/build/kinds.def" "$directory/devices/kinds.def" ;;
-	*) touch -r "$(echo "$file" | sed "s/$name/template/g")" "$directory/$file" ;;
+	*)
+		touch -r "$(echo "$file" | sed "s/$name/template/g")" "$directory/$file"
+		[ -z "$(find scripts/new-device.sh -newer "$directory/$file")" ] || touch -r scripts/new-device.sh "$directory/$file" ;;
 	esac
 done <"$directory/.made"
 
