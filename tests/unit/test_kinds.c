@@ -34,8 +34,9 @@ static void built_in_kinds_are_valid_with_their_defaults(void **state)
 
 	(void)state;
 	mimic_config_default(&settings);
-	assert_int_equal(mimic_kind_count(), 3);
-	assert_string_equal(mimic_kind_names(), "maple dare virgo");
+	/* A line more in devices/kinds.def is no error. */
+	assert_in_range(mimic_kind_count(), 3, MIMIC_KINDS_MAX);
+	assert_memory_equal(mimic_kind_names(), "maple dare virgo", strlen("maple dare virgo"));
 	for (unsigned int i = 0; i < mimic_kind_count(); i++) {
 		assert_true(mimic_kind_is_valid(mimic_kinds[i], reason, sizeof(reason)));
 		assert_true(mimic_kind_takes(mimic_kinds[i], &settings.parameters.of[i], reason, sizeof(reason)));
@@ -254,29 +255,35 @@ static void a_model_needs_all_its_functions(void **state)
 /* The last: what is registered stays. */
 static void there_is_room_for_sixteen_kinds(void **state)
 {
-	static struct mimic_kind kinds[14];
-	static char names[14][8];
+	static struct mimic_kind kinds[16];
+	static char names[16][8];
+	const unsigned int first = mimic_kind_count(), count = 16 - first;
 	struct mimic_settings settings;
+	char last[16];
 	const char *rest;
 
 	(void)state;
-	for (unsigned int i = 0; i < 13; i++) {
+	for (unsigned int i = 0; i <= count; i++) {
 		snprintf(names[i], sizeof(names[i]), "small%c", 'a' + (int)i);
 		small_kind(&kinds[i]);
 		kinds[i].name = names[i];
-		assert_int_equal(mimic_kind_register(&kinds[i], reason, sizeof(reason)), 0);
-		assert_int_equal(mimic_kind_index(&kinds[i]), 3 + i);
 	}
-	small_kind(&kinds[13]);
-	assert_int_equal(mimic_kind_register(&kinds[13], reason, sizeof(reason)), -EINVAL);
+	for (unsigned int i = 0; i < count; i++) {
+		assert_int_equal(mimic_kind_register(&kinds[i], reason, sizeof(reason)), 0);
+		assert_int_equal(mimic_kind_index(&kinds[i]), first + i);
+	}
+	kinds[count].name = "small";
+	assert_int_equal(mimic_kind_register(&kinds[count], reason, sizeof(reason)), -EINVAL);
 	assert_string_equal(reason, "there are 16 kinds already, and no room for 'small'");
-	assert_ptr_equal(mimic_kind_of_device("smallm3", &rest), &kinds[12]);
+	snprintf(last, sizeof(last), "%s3", names[count - 1]);
+	assert_ptr_equal(mimic_kind_of_device(last, &rest), &kinds[count - 1]);
 	assert_string_equal(rest, "3");
 	mimic_config_default(&settings);
 	assert_int_equal(settings.counts[15], 1);
-	assert_int_equal(((struct small_parameters *)mimic_parameters_of(&settings.parameters, &kinds[12]))->depth, 4);
+	assert_int_equal(((struct small_parameters *)mimic_parameters_of(&settings.parameters, &kinds[count - 1]))->depth,
+			 4);
 	assert_int_equal(mimic_config_devices("smalla:2, dare", &settings), 0);
-	assert_int_equal(settings.counts[3], 2);
+	assert_int_equal(settings.counts[first], 2);
 	assert_int_equal(settings.counts[15], 0);
 }
 
