@@ -48,6 +48,16 @@ static void expect_error(const char *text, const char *expected)
 	assert_string_equal(mimic_error_text(), whole);
 }
 
+/* A tree may have more kinds than mimic brings; test_kinds.c has their names. */
+static void expect_no_list(const char *text, unsigned int line, const char *list)
+{
+	char expected[200];
+
+	snprintf(expected, sizeof(expected), "%u: devices '%s' is not a list of KIND:COUNT with the kinds %s", line,
+		 list, mimic_kind_names());
+	expect_error(text, expected);
+}
+
 static void expect_profile(const struct maple_config *config, const char *profile)
 {
 	struct maple_config expected;
@@ -248,8 +258,7 @@ static void values_out_of_range_are_named_with_file_and_line(void **state)
 		     "4: devices 'maple:65' is not 1 to 64 devices");
 	expect_error(PAPER "[mimic]\ndevices = maple:0\n",
 		     "4: devices 'maple:0' is not 1 to 64 devices");
-	expect_error(PAPER "[mimic]\ndevices = pear:2\n",
-		     "4: devices 'pear:2' is not a list of KIND:COUNT with the kinds maple dare virgo");
+	expect_no_list(PAPER "[mimic]\ndevices = pear:2\n", 4, "pear:2");
 	expect_error(PAPER "[mimic]\ndevices = dare:1, maple:65\n",
 		     "4: devices 'dare:1, maple:65' is not 1 to 64 devices");
 	expect_error(PAPER "[dare]\ncontexts = 16\n", "4: contexts must be 1 to 15");
@@ -481,7 +490,8 @@ static void a_wrong_device_list_is_named(void **state)
 	(void)state;
 	mimic_config_default(&settings);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		snprintf(expected, sizeof(expected), "devices '%s' is not a list of KIND:COUNT with the kinds maple dare virgo", wrong[i]);
+		snprintf(expected, sizeof(expected), "devices '%s' is not a list of KIND:COUNT with the kinds %s", wrong[i],
+			 mimic_kind_names());
 		assert_int_equal(mimic_config_devices(wrong[i], &settings), -EINVAL);
 		assert_string_equal(mimic_error_text(), expected);
 		assert_int_equal(*count_of(&settings, &mimic_kind_maple), 2);
@@ -551,8 +561,7 @@ static void without_a_plugin_its_section_and_its_devices_are_left_out(void **sta
 	assert_int_equal(load_text("[mimic]\ndevices = maple:3, pear:2\n[pear]\ntaste = 1\n" PAPER, &settings), 0);
 	assert_int_equal(*count_of(&settings, &mimic_kind_maple), 3);
 	assert_int_equal(*count_of(&settings, &mimic_kind_dare), 0);
-	expect_error("[mimic]\ndevices = pear:2, maple:\n",
-		     "2: devices 'pear:2, maple:' is not a list of KIND:COUNT with the kinds maple dare virgo");
+	expect_no_list("[mimic]\ndevices = pear:2, maple:\n", 2, "pear:2, maple:");
 	expect_error("[mimic]\ntaste = 1\n", "2: unknown key 'taste' in section [mimic]");
 }
 
