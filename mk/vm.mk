@@ -53,7 +53,8 @@ VM_CONTRACTS = $(filter-out $(if $(filter 6.1,$(KERNEL)),%_library),$(VM_TESTS) 
 VM_RUN = $(patsubst $(O)/%,/mimic/%,$(KSELFTESTS) $(VM_CONTRACTS)) /mimic/vm/unmodified.sh /mimic/vm/state.sh
 
 .PHONY: check-kernel check-kernels check-kernel-one check-kernel-style check-kernel-debug \
-	check-kernel-repeat check-kernels-repeat check-kernel-again kselftests demo-kernel vm-shell vm-run vm-image vm-modules vm-copy vm-copy-module vm-programs packages-kernel
+	check-kernel-repeat check-kernels-repeat check-kernel-again kselftests demo-kernel vm-shell vm-run \
+	vm-image vm-modules vm-copy vm-copy-module vm-programs packages-kernel
 
 packages-kernel:
 	$(Q)$(PACKAGES) build tests kernel

@@ -9,8 +9,8 @@
  * - after power-on each register is as it was when the device was made.
  *
  * The first byte chooses the kind; then a step is: a flag byte, the page, the offset (two
- * bytes), the value (eight). scripts/print-dictionary.c makes a
- * dictionary of all registers in this form, so that a new device needs no line here.
+ * bytes), the value (eight). scripts/print-dictionary.c makes a dictionary of all registers in
+ * this form, so that a new device needs no line here.
  */
 #include <string.h>
 
@@ -64,7 +64,6 @@ static size_t image(unsigned char **where)
 
 	side.model->ops->clear_counters(side.model);
 	size = side.model->ops->save(side.model, NULL, 0);
-
 	if (size > side.image_size) {
 		side.before = realloc(side.before, size);
 		side.after = realloc(side.after, size);
@@ -105,10 +104,10 @@ static void step_access(struct mimic_access *access)
 	const struct mimic_register *row = row_of(access, &place);
 	bool is_plain = row && !access->is_write && row->access & MIMIC_REGISTER_R && !row->load && row->peek &&
 			access->size == 8 && access->offset % 8 == 0;
-	uint64_t peeked = 0;
+	/* The image first: without counters, which peek() may show, too. */
+	size_t size = is_plain ? image(&side.before) : 0;
+	uint64_t peeked = 0, owner = access->owner;
 	bool is_known = is_plain && row->peek(side.model, place, side.now, &peeked) == MIMIC_PEEK_VALUE;
-	size_t size = is_known ? image(&side.before) : 0;
-	uint64_t owner = access->owner;
 
 	side.is_parked[owner] = true;
 	if (side.model->ops->access(side.model, access, side.now) == MIMIC_DONE)
@@ -257,7 +256,7 @@ static void step(struct input *input)
 	access.offset -= access.offset % access.size;
 	if (access.is_write)
 		access.data = access.size == 8 ? value : value & ((1ull << 8 * access.size) - 1);
-	if (flags & STEP_RARE)
+	if ((flags & STEP_RARE) == STEP_RARE)
 		step_rare((unsigned int)value, access.owner);
 	else
 		step_access(&access);
@@ -278,24 +277,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input input = { data, size };
 	struct mimic_host host = { .complete = complete, .memory = fuzz_memory_port, .memory_of = memory_of };
-	uint64_t parameters[MIMIC_KIND_PARAMETERS_MAX / 8];
+	struct mimic_own_parameters parameters;
 	void *memory = NULL;
 
 	side.kind = mimic_kinds[byte(&input) % mimic_kind_count()];
 	side.now = 0;
 	memset(side.is_parked, 0, sizeof(side.is_parked));
 	fuzz_memory_reset();
-	side.kind->defaults(parameters);
+	side.kind->defaults(&parameters);
 	if (side.kind->memory_size) {
-		memory = aligned_alloc(4096, side.kind->memory_size(parameters));
+		memory = aligned_alloc(4096, side.kind->memory_size(&parameters));
 		CHECK(memory);
-		memset(memory, 0, side.kind->memory_size(parameters));
+		memset(memory, 0, side.kind->memory_size(&parameters));
 	}
-	side.model = side.kind->create(parameters, &host, memory);
+	side.model = side.kind->create(&parameters, &host, memory);
 	CHECK(side.model);
 	note_registers(side.at_first);
 	for (unsigned int i = 0; i < STEPS_MAX && input.size; i++)
 		step(&input);
+	check_power_on();
 	side.kind->destroy(side.model);
 	free(memory);
 	return 0;

@@ -220,6 +220,17 @@ count_running()
 	running=$((index - told - ${#ended[@]}))
 }
 
+# The process that ran a program may die before it says how that ended (killed, no room on the disk).
+# Then nothing runs any more, and results still miss: without this the loops would wait for ever.
+give_up_lost()
+{
+	[ -z "$(jobs -rp)" ] || return
+	for ((lost = told; lost < index; lost++)); do
+		[ -e "$work/$lost.end" ] || { touch "$work/$lost"; echo "255 0 0 0" >"$work/$lost.end"; }
+	done
+	tell_results
+}
+
 # Until one more program may be started. A new one shows within a third of a second what it takes.
 wait_for_room()
 {
@@ -232,7 +243,9 @@ wait_for_room()
 		tell_results
 		count_running
 		tick=$(((tick + 1) % 10))
-		[ $tick = 0 ] && was_idle && [ "$running" -lt "$most" ] && return
+		[ $tick = 0 ] || continue
+		give_up_lost
+		was_idle && [ "$running" -lt "$most" ] && return
 	done
 }
 
@@ -249,5 +262,6 @@ done
 while [ $told -lt $total ]; do
 	wait -n
 	tell_results
+	give_up_lost
 done
 exit 0
