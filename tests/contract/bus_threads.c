@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Three threads that each do one thing at a time, on request. */
 #include <pthread.h>
+#include <sched.h>
 #include <time.h>
 
 #include "tests/contract/internal.h"
@@ -11,12 +12,14 @@ struct worker {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	enum worker_state state;
+	_Atomic enum worker_state state;	/* written with the lock */
+	bool is_begin_awaited;
 	bool running;
 	struct bus_work work;
 };
 
 #define BEGIN_MOST 10000	/* ms, until a thread does what it was asked for */
+#define YIELDS 50		/* before a thread sleeps: most accesses take less time than two wake-ups */
 
 static struct worker workers[BUS_THREADS];
 static void (*perform_work)(enum bus_thread who, struct bus_work *work);
@@ -29,24 +32,43 @@ static void perform(struct worker *worker)
 		perform_work((enum bus_thread)(worker - workers), &worker->work);
 }
 
+static bool has_nothing_to_do(const struct worker *worker)
+{
+	return worker->state == IDLE || worker->state == OVER;
+}
+
+static bool is_not_over(const struct worker *worker)
+{
+	return worker->state == ASKED || worker->state == WORKING;
+}
+
+static void yield_while(bool (*is_so)(const struct worker *worker), const struct worker *worker)
+{
+	for (unsigned int i = 0; i < YIELDS && is_so(worker); i++)
+		sched_yield();
+}
+
 static void *work(void *argument)
 {
 	struct worker *worker = argument;
 
-	pthread_mutex_lock(&worker->lock);
 	for (;;) {
-		while (worker->state == IDLE || worker->state == OVER)
+		yield_while(has_nothing_to_do, worker);
+		pthread_mutex_lock(&worker->lock);
+		while (has_nothing_to_do(worker))
 			pthread_cond_wait(&worker->changed, &worker->lock);
 		if (worker->state == LEAVING)
 			break;
 		worker->state = WORKING;
-		pthread_cond_broadcast(&worker->changed);
+		if (worker->is_begin_awaited)
+			pthread_cond_broadcast(&worker->changed);
 		/* The access may wait for good; the case must be able to ask whether it does. */
 		pthread_mutex_unlock(&worker->lock);
 		perform(worker);
 		pthread_mutex_lock(&worker->lock);
 		worker->state = OVER;
 		pthread_cond_broadcast(&worker->changed);
+		pthread_mutex_unlock(&worker->lock);
 	}
 	pthread_mutex_unlock(&worker->lock);
 	return NULL;
@@ -124,9 +146,11 @@ static void wait_until_it_works(struct worker *worker)
 {
 	struct timespec deadline = deadline_after(BEGIN_MOST);
 
+	worker->is_begin_awaited = true;
 	while (worker->state == ASKED)
 		if (pthread_cond_timedwait(&worker->changed, &worker->lock, &deadline))
 			break;
+	worker->is_begin_awaited = false;
 }
 
 bool bus_threads_is_over(enum bus_thread who, unsigned int patience, uint64_t *answer)
@@ -135,6 +159,7 @@ bool bus_threads_is_over(enum bus_thread who, unsigned int patience, uint64_t *a
 	struct timespec deadline;
 	bool over;
 
+	yield_while(is_not_over, worker);
 	pthread_mutex_lock(&worker->lock);
 	wait_until_it_works(worker);
 	deadline = deadline_after(patience);
