@@ -52,6 +52,14 @@ bool accesses_are_slow(void);
 /* The device works in steps of the case's own, and not while a case looks at it: no work has to take long. */
 bool device_is_stepped(void);
 
+/*
+ * The case is about to keep the device busy, and would do so for `time` ns. Answers how long it is
+ * to be busy: as long as that at first. A case that then fails when the device may have been idle
+ * already, because the machine has something else to do, runs once more and is told a longer time.
+ * The third time a failure counts whenever it is.
+ */
+uint64_t contract_busy_for(uint64_t time);
+
 /* Ends the case. */
 void contract_fail(const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4), noreturn));

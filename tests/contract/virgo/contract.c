@@ -12,8 +12,7 @@
 #define PENDING_MAX 3072
 #define TRIAL_FOR 4000000ull		/* ns */
 #define TRIALS_MORE 4u
-#define OCCUPIED_FOR 300000000ull
-#define OCCUPIED_ROWS 1000u
+#define OCCUPIED_FOR 80000000ull
 
 /* --- for the harness ----------------------------------------------------------- */
 
@@ -291,29 +290,40 @@ static uint64_t least_time_of(unsigned int rows, unsigned int trials)
 }
 
 /*
- * At most four commands: there is room in the shortest queue for as many more. How
- * many rows it takes is tried; the shortest of some trials was disturbed least. On a loaded
- * machine two trials were sometimes both disturbed, and the unit was idle too soon.
+ * Rows that take TRIAL_FOR or longer, and in `time` how long. The shortest of some trials was
+ * disturbed least: on a loaded machine a trial of half a millisecond may take as long as TRIAL_FOR.
  */
+static unsigned int try_rows(uint64_t *time)
+{
+	unsigned int rows;
+	uint64_t again;
+
+	for (rows = 1; rows < unit.rows / 2; rows *= 2) {
+		*time = least_time_of(rows, 2);
+		if (*time < TRIAL_FOR)
+			continue;
+		again = least_time_of(rows, TRIALS_MORE);
+		*time = again < *time ? again : *time;
+		if (*time >= TRIAL_FOR)
+			break;
+	}
+	return rows;
+}
+
+/* At most four commands: there is room in the shortest queue for as many more. */
 void occupy_unit(void)
 {
 	/* Where an access is slow, filling the queue takes as much longer. */
-	uint64_t occupied_for = accesses_are_slow() ? 2 * OCCUPIED_FOR : OCCUPIED_FOR;
-	uint64_t again, time = 0;
+	uint64_t occupied_for = contract_busy_for(accesses_are_slow() ? 2 * OCCUPIED_FOR : OCCUPIED_FOR);
+	uint64_t needed, time = 0;
 	unsigned int rows = 1;
 
 	config_ld_blocks(0, 0, 0.5f, 0, 1);
 	COMPLETE();
 	if (!device_is_stepped()) {
-		for (; time < TRIAL_FOR && rows < OCCUPIED_ROWS / 2; rows *= 2) {
-			time = least_time_of(rows, 2);
-			if (time < TRIAL_FOR)
-				continue;
-			again = least_time_of(rows, TRIALS_MORE);
-			time = again < time ? again : time;
-		}
-		time = occupied_for / 3 * (rows / 2) / time + 1;
-		rows = time < OCCUPIED_ROWS ? (unsigned int)time : OCCUPIED_ROWS;
+		rows = try_rows(&time);
+		needed = occupied_for / 3 * rows / time + 1;
+		rows = needed < unit.rows ? (unsigned int)needed : unit.rows;
 	}
 	for (unsigned int i = 0; i < 3; i++)
 		move_long_rows(rows);
