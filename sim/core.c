@@ -212,6 +212,7 @@ void soc_prefetch(struct soc *soc, unsigned int number, uint64_t address)
 
 void soc_execute(struct soc *soc, unsigned int core, uint64_t instructions)
 {
+	instructions *= soc->parameters.core_instruction;
 	soc->core[core].clock += instructions;
 	soc->core[core].counters.instructions += instructions;
 }

@@ -20,6 +20,8 @@
 /* _(section, key, maple-fpga, maple-sim, minimum, maximum, "meaning", "source") */
 #define SIM_PARAMETERS(_) \
 	_(core, count, 2, 2, 1, 8, "cores", "Tables 2 and 3") \
+	_(core, instruction, 1, 1, 0, 1, "cycles of an instruction between accesses; 0 is for a null model (Verdicts, below)", \
+	  "Tables 2 and 3: in order, single issue") \
 	_(core, stall_on_use, 1, 0, 0, 1, "1: a core goes on behind a load until its next access; 0: loads block", \
 	  "Table 2; assumption for maple-sim") \
 	_(core, store_buffer, 8, 8, 1, 64, "stores that wait for the L1", "Table 2") \
@@ -51,6 +53,8 @@
 	_(maple, queues, 8, 8, 1, 8, "queues", "Table 2") \
 	_(maple, queue_entries, 32, 32, 2, 1024, "words of 4 bytes a queue, of queues that a program opens with 32 (libmaple's default)", \
 	  "section 5.3") \
+	_(maple, queue_values, 0, 0, 0, 64, "values that a queue holds, of 4 or 8 bytes alike; 0: as many as its words; 1 is for a null model (Verdicts, below)", \
+	  "section 5.3: words are the limit") \
 	_(maple, lima_chunks, 16, 16, 1, 64, "chunks of 64 bytes of B", "RTL, dcp.h") \
 	_(maple, translation, 0, 0, 0, 1, "1: a TLB with blocking walks stands before memory", "assumption") \
 	_(maple, tlb_entries, 16, 16, 2, 64, "fully associative", "section 5.4") \

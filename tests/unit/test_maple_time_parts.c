@@ -52,6 +52,66 @@ static void open_queue_1(struct timed_maple *timed)
 	timed_store(timed, 3, MAPLE_STORE_SET_BASE32, 1, 8, (uintptr_t)memory, 12);
 }
 
+/* --- queues of a null model ----------------------------------------------------- */
+
+static struct timed_maple *open_device_of_one_value(void)
+{
+	struct sim_parameters parameters = timed_parameters();
+	struct timed_maple *timed;
+
+	parameters.maple_queue_values = 1;
+	timed = device_with(&parameters);
+	timed_open(timed, WORDS_32, 0);
+	timed_store(timed, 1, MAPLE_STORE_SET_BASE32, 0, 8, (uintptr_t)memory, 10);
+	return timed;
+}
+
+static void a_queue_of_one_value_takes_the_next_when_that_is_consumed(void **state)
+{
+	struct timed_maple *timed = open_device_of_one_value();
+
+	(void)state;
+	timed_store(timed, 1, MAPLE_STORE_POINTER32, 0, 8, 5, START);
+	assert_int_equal(timed->owner[1].time, START + ACKNOWLEDGE);
+	timed_store(timed, 1, MAPLE_STORE_POINTER32, 0, 8, 6, START + 10);
+	assert_false(timed->owner[1].is_over);
+	timed_load(timed, 2, MAPLE_LOAD_CONSUME, 0, 4, START + 1000);
+	assert_int_equal(timed->owner[2].data, 5);
+	assert_true(timed->owner[1].is_over);
+	assert_int_equal(timed->owner[1].time, START + 1000 + ACKNOWLEDGE);
+	timed_load(timed, 2, MAPLE_LOAD_CONSUME, 0, 4, START + 1010);
+	timed_run(timed);
+	assert_int_equal(timed->owner[2].data, 6);
+	assert_int_equal(timed->owner[2].time, START + 1000 + TO_CONSUMER + timed->dram);
+	timed_free(timed);
+}
+
+static void queues_of_one_value_do_not_wait_for_each_other(void **state)
+{
+	struct timed_maple *timed = open_device_of_one_value();
+
+	(void)state;
+	open_queue_1(timed);
+	timed_store(timed, 1, MAPLE_STORE_POINTER32, 0, 8, 5, START);
+	timed_store(timed, 3, MAPLE_STORE_POINTER32, 1, 8, 6, START + 10);
+	assert_int_equal(timed->owner[3].time, START + 10 + ACKNOWLEDGE);
+	timed_free(timed);
+}
+
+static void two_values_of_a_store_enter_an_empty_queue_of_one(void **state)
+{
+	struct timed_maple *timed = open_device_of_one_value();
+
+	(void)state;
+	timed_store(timed, 1, MAPLE_STORE_POINTER32, 0, 8, 5 | 6ull << 32, START);
+	timed_run(timed);
+	assert_true(timed->owner[1].is_over);
+	timed_load(timed, 2, MAPLE_LOAD_CONSUME, 0, 8, START + 1000);
+	/* The upper half goes first. */
+	assert_int_equal(timed->owner[2].data, 6 | 5ull << 32);
+	timed_free(timed);
+}
+
 /* --- walks ------------------------------------------------------------------- */
 
 static void a_walk_comes_before_the_load(void **state)
@@ -431,6 +491,9 @@ static void power_on_answers_what_waits_and_drops_what_is_on_its_way(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_queue_of_one_value_takes_the_next_when_that_is_consumed),
+		cmocka_unit_test(queues_of_one_value_do_not_wait_for_each_other),
+		cmocka_unit_test(two_values_of_a_store_enter_an_empty_queue_of_one),
 		cmocka_unit_test(a_walk_comes_before_the_load),
 		cmocka_unit_test(a_page_that_the_tlb_has_is_not_walked_again),
 		cmocka_unit_test(a_walk_holds_up_the_stores_of_other_queues),

@@ -39,6 +39,24 @@ static void test_an_instruction_takes_a_cycle(void **state)
 	soc_destroy(soc);
 }
 
+static void test_an_instruction_of_a_null_model_takes_none(void **state)
+{
+	struct sim_parameters parameters = soc_preset("maple-fpga");
+	struct soc *soc;
+
+	(void)state;
+	parameters.core_instruction = 0;
+	soc = soc_make(&parameters);
+	soc_execute(soc, 0, 17);
+	assert_int_equal(soc_now(soc, 0), 0);
+	assert_int_equal(soc_counters_of_core(soc, 0).instructions, 0);
+	soc_load(soc, 0, 64, 8);
+	soc_execute(soc, 0, 400);
+	assert_int_equal(soc_now(soc, 0), MISS_L2);
+	assert_int_equal(soc_counters_of_core(soc, 0).instructions, 1);
+	soc_destroy(soc);
+}
+
 static void test_a_blocking_load_that_misses_holds_the_core(void **state)
 {
 	struct soc *soc = blocking();
@@ -434,6 +452,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_instruction_takes_a_cycle),
+		cmocka_unit_test(test_an_instruction_of_a_null_model_takes_none),
 		cmocka_unit_test(test_a_blocking_load_that_misses_holds_the_core),
 		cmocka_unit_test(test_a_blocking_load_that_hits_takes_the_latency_of_the_l1),
 		cmocka_unit_test(test_a_load_from_the_l2_takes_its_latency_behind_that_of_the_l1),

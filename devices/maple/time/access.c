@@ -131,7 +131,7 @@ void maple_time_finish_held(struct maple_time *device, struct mimic_access *acce
 				      done);
 }
 
-/* DeSC: stores that waited for a value's room, or for a load to end. */
+/* Where queues count values (DeSC, maple.queue_values): stores that waited for a value's room, or for a load to end. */
 void maple_time_let_in_held(struct maple_time *device)
 {
 	for (unsigned int i = 0; device->pipes.values && i < device->queue_count; i++) {

@@ -72,7 +72,8 @@ bool maple_desc_has_room(const struct maple_time *device, unsigned int queue,
 {
 	unsigned int count = value_count(access), loads;
 
-	if (device->queue[queue].values.count + count > device->pipes.values)
+	/* An empty queue takes any store, or one of two values would wait for ever before a queue of one. */
+	if (device->queue[queue].values.count && device->queue[queue].values.count + count > device->pipes.values)
 		return false;
 	if (operation_of(access) == MAPLE_STORE_PRODUCE)
 		return true;

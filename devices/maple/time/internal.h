@@ -69,7 +69,7 @@ struct chunk_time {
 	uint32_t words;		/* left */
 };
 
-/* Where each value of a queue ends, in words ever pushed: a DeSC counts values. */
+/* Where each value of a queue ends, in words ever pushed, where queues count values. */
 struct value_ends {
 	uint64_t end[MAPLE_MAX_WORDS];
 	unsigned int first, count;
@@ -86,7 +86,7 @@ struct queue_time {
 	struct waiting store, load;	/* parked in the model */
 	unsigned int loads;		/* on their way */
 	struct value_ends values;
-	struct mimic_access held;	/* DeSC: waits for a value's room, or for a load to end */
+	struct mimic_access held;	/* waits for a value's room, or for a load to end */
 	uint64_t held_since;
 	bool is_held;
 };

@@ -160,6 +160,8 @@ static struct maple_time_pipes maple_pipes(const struct maple_time_parameters *p
 		.store = MAPLE_TIME_STORE_PIPE, .chunk = CHUNK_CYCLES, .is_shared = true,
 		.store_interval = parameters->maple_store_interval,
 		.pointer_interval = parameters->maple_pointer_interval,
+		.values = (unsigned int)parameters->maple_queue_values,
+		.loads = MAPLE_MAX_WORDS,	/* no limit: each takes a word of a queue */
 	};
 }
 

@@ -28,6 +28,7 @@ struct maple_time;
 	_(maple, lima_interval) \
 	_(maple, queues) \
 	_(maple, queue_entries) \
+	_(maple, queue_values) \
 	_(maple, lima_chunks) \
 	_(maple, translation) \
 	_(maple, tlb_entries) \
