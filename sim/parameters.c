@@ -23,6 +23,8 @@ const struct sim_parameter_description sim_parameter_descriptions[] = {
 	{ NULL, NULL, 0, 0, 0, 0, NULL, NULL, 0 }
 };
 
+#define KEYS (sizeof(sim_parameter_descriptions) / sizeof(sim_parameter_descriptions[0]) - 1)
+
 struct error {
 	char *text;
 	size_t size;
@@ -154,6 +156,8 @@ struct file {
 	FILE *stream;
 	int line;		/* the one that was read last */
 	int error_line;		/* 0: none so far */
+	int preset_line;	/* where it stands; 0: nowhere */
+	int key_lines[KEYS];	/* the same of each key */
 	int status;		/* of reading */
 	bool has_keys;
 	char error[200];
@@ -161,12 +165,28 @@ struct file {
 
 static int take_preset(struct file *file, const char *value, const struct error *error)
 {
+	if (file->preset_line)
+		return fail(error, "duplicate key 'preset', first in line %d", file->preset_line);
 	if (file->has_keys)
 		return fail(error, "preset must stand above everything else");
+	file->preset_line = file->line;
 	file->has_keys = true;
 	if (!load_preset(file->parameters, value))
 		return fail(error, "preset must be " SIM_PRESET_DEFAULT " or " SIM_PRESET_OTHER ", not '%.64s'", value);
 	return 0;
+}
+
+static int take_key(struct file *file, const char *section, const char *key, const char *value,
+		    const struct error *error)
+{
+	const struct sim_parameter_description *description = find(section, strlen(section), key);
+	int *line = description ? &file->key_lines[description - sim_parameter_descriptions] : NULL;
+
+	if (line && *line)
+		return fail(error, "duplicate key '%s.%s', first in line %d", section, key, *line);
+	if (line)
+		*line = file->line;
+	return set_key(file->parameters, section, strlen(section), key, value, error);
 }
 
 /* For libinih: 0 is an error. The first one of a file is told. */
@@ -183,7 +203,7 @@ static int take_line(void *context, const char *section, const char *key, const 
 	else if (!*section)
 		status = fail(&error, "'%.64s' stands in no section", key);
 	else
-		status = set_key(file->parameters, section, strlen(section), key, value, &error);
+		status = take_key(file, section, key, value, &error);
 	file->has_keys = true;
 	if (status)
 		file->error_line = file->line;
@@ -193,12 +213,23 @@ static int take_line(void *context, const char *section, const char *key, const 
 static char *read_line(char *buffer, int size, void *context)
 {
 	struct file *file = context;
-	char *text = fgets(buffer, size, file->stream);
+	char *text = file->error_line ? NULL : fgets(buffer, size, file->stream);
+	size_t indent;
 
-	if (text)
-		file->line++;
-	else if (ferror(file->stream))
-		file->status = -errno;
+	if (!text) {
+		if (ferror(file->stream))
+			file->status = -errno;
+		return NULL;
+	}
+	file->line++;
+	if (!strchr(text, '\n') && !feof(file->stream)) {
+		snprintf(file->error, sizeof(file->error), "longer than %d bytes, or holds a zero byte", size - 2);
+		file->error_line = file->line;
+		return NULL;
+	}
+	/* An indented line is a key of its own, not the continuation of the one before. */
+	indent = strspn(text, " \t\r\v\f");
+	memmove(text, text + indent, strlen(text + indent) + 1);
 	return text;
 }
 

@@ -138,7 +138,39 @@ static void test_mistakes_in_a_file_are_told_with_their_line(void **state)
 	expect_error("preset = mine\n", "1: preset must be maple-fpga or maple-sim, not 'mine'");
 	expect_error("[l2]\nsize = 64K\n[l1\n", "3: neither [section] nor key = value");
 	expect_error("size = 64K\n", "1: 'size' stands in no section");
-	expect_error("preset = maple-sim\npreset = maple-fpga\n", "2: preset must stand above everything else");
+	expect_error("[l2]\nsize = 64K\npreset = maple-sim\n", "3: section l2 has no key 'preset'");
+}
+
+static void test_a_key_that_stands_twice_is_told_with_both_lines(void **state)
+{
+	(void)state;
+	expect_error("preset = maple-sim\npreset = maple-fpga\n", "2: duplicate key 'preset', first in line 1");
+	expect_error("[l2]\nsize = 64K\n\n; again\nsize = 64K\n", "5: duplicate key 'l2.size', first in line 2");
+	expect_error("[l2]\nsize = 64K\n  size = 32K\n", "3: duplicate key 'l2.size', first in line 2");
+	/* The section stands twice, which alone is no mistake. */
+	expect_error("[l2]\nsize = 64K\n[l1]\nsize = 8K\n[l2]\nways = 4\nsize = 64K\n",
+		     "7: duplicate key 'l2.size', first in line 2");
+}
+
+static void test_an_indented_line_is_a_key_of_its_own(void **state)
+{
+	struct sim_parameters parameters, expected = preset("maple-fpga");
+
+	(void)state;
+	expected.l2_size = 128 * 1024;
+	expected.l2_ways = 4;
+	assert_int_equal(load_text("[l2]\n  size = 128K\n  ways = 4\n", &parameters), 0);
+	assert_memory_equal(&parameters, &expected, sizeof(expected));
+}
+
+static void test_a_line_that_is_too_long_is_told(void **state)
+{
+	char text[1000] = "[l2]\nsize = 64K ; ";
+
+	(void)state;
+	memset(text + strlen(text), 'x', sizeof(text) - 1 - strlen(text));
+	assert_int_equal(load_text(text, &(struct sim_parameters){ 0 }), -EINVAL);
+	assert_non_null(strstr(why, ":2: longer than "));
 }
 
 static void test_a_file_that_is_not_there_is_told(void **state)
@@ -240,6 +272,9 @@ int main(void)
 		cmocka_unit_test(test_a_file_starts_from_its_preset),
 		cmocka_unit_test(test_a_file_without_a_preset_starts_from_the_fpga),
 		cmocka_unit_test(test_mistakes_in_a_file_are_told_with_their_line),
+		cmocka_unit_test(test_a_key_that_stands_twice_is_told_with_both_lines),
+		cmocka_unit_test(test_an_indented_line_is_a_key_of_its_own),
+		cmocka_unit_test(test_a_line_that_is_too_long_is_told),
 		cmocka_unit_test(test_a_file_that_is_not_there_is_told),
 		cmocka_unit_test(test_an_assignment_sets_one_key),
 		cmocka_unit_test(test_mistakes_in_an_assignment_are_told),
