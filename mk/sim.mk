@@ -8,8 +8,10 @@ SIM_COSTS := $(patsubst sim/costs/%,$(O)/share/mimic/costs/%,$(wildcard sim/cost
 
 # Where `mimic cflags` finds them, as it does when installed.
 SIM_HEADERS := $(patsubst %,$(O)/%,include/mimic/sim.h include/mimic/sim_prefetch.h)
+SIM_LIBRARY_H := $(wildcard $(foreach kind,$(LIBRARY_KINDS),$(call library_folder,$(kind))/$(kind)*.h))
+SIM_LIBRARY_HEADERS := $(patsubst %,$(O)/include/%,$(notdir $(SIM_LIBRARY_H)))
 
-all: $(LIBMIMIC_SIM) $(SIM_COSTS) $(SIM_HEADERS)
+all: $(LIBMIMIC_SIM) $(SIM_COSTS) $(SIM_HEADERS) $(SIM_LIBRARY_HEADERS)
 
 # Stands in front of the C library's functions, so its symbols have no version. The devices are its
 # own, because their memory is not the program's; of libmimic.a it takes what reads memory that may
@@ -27,6 +29,11 @@ $(O)/share/mimic/costs/%: sim/costs/%
 	$(Q)cp $< $@
 
 $(SIM_HEADERS): $(O)/include/%: include/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+$(foreach header,$(SIM_LIBRARY_H),$(eval $(O)/include/$(notdir $(header)): $(header)))
+$(SIM_LIBRARY_HEADERS):
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 

@@ -17,7 +17,7 @@
 #include "sim/soc.h"
 
 #define SIM_SETUP_MAGIC 0x6d697363696d696dull	/* "mimicsim" */
-#define SIM_SETUP_VERSION 2
+#define SIM_SETUP_VERSION 3
 #define SIM_CORES 8
 #define SIM_PHASES 64
 #define SIM_PHASE_NAME 64
@@ -53,6 +53,7 @@ enum sim_end {
 	SIM_ENDED,
 	SIM_DEADLOCK,
 	SIM_REFUSED,		/* it asked for what there is not; it has said so */
+	SIM_CYCLE_LIMIT,	/* it reached cycle_limit */
 };
 
 struct sim_core_report {

@@ -7,6 +7,7 @@
 #include "sim/runtime/internal.h"
 
 #define EXIT_BAD_INPUT 2
+#define EXIT_CYCLE_LIMIT 124	/* as timeout(1) ends */
 
 void sim_say(const char *format, ...)
 {
@@ -24,7 +25,7 @@ void sim_end_with(enum sim_end end)
 	sim_phases_end();
 	atomic_store(&sim.setup->end, end);
 	fflush(NULL);
-	_exit(EXIT_BAD_INPUT);
+	_exit(end == SIM_CYCLE_LIMIT ? EXIT_CYCLE_LIMIT : EXIT_BAD_INPUT);
 }
 
 static void say_wait(const struct sim_thread *thread)

@@ -334,7 +334,7 @@ void sim_phases_leave(struct sim_thread *self);
 
 /* --- ends.c --------------------------------------------------------------------------------- */
 
-/* The report, of whatever has been counted, and the end of the process with status 2. */
+/* The report of what was counted until now, and the end of the process: 124 at the limit of cycles, else 2. */
 void sim_end_with(enum sim_end end) __attribute__((noreturn));
 void sim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void sim_deadlock(void) __attribute__((noreturn));

@@ -126,7 +126,7 @@ static struct sim_thread *choose(void)
 			sim_deadlock();
 		if ((clock < next.time ? clock : next.time) >= sim.cycle_limit) {
 			sim_say("the limit of %llu cycles is reached", (unsigned long long)sim.cycle_limit);
-			sim_end_with(SIM_REFUSED);
+			sim_end_with(SIM_CYCLE_LIMIT);
 		}
 		if (next.event == EVENT_NONE || clock < next.time) {
 			set_limit(thread, next.time);

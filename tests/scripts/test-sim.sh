@@ -147,8 +147,58 @@ result $? "so is a consumer that nobody produces for"
 stuck "the 1 core of the SoC is taken: --cores N" -- --cores 1 "$programs/queue"
 result $? "a thread more than there are cores"
 
-stuck "limit of 5000 cycles" -- --cycles 5000 "$programs/queue"
-result $? "a limit of cycles"
+run --cycles 5000 "$programs/queue"
+[ $? = 124 ] && grep -qF "limit of 5000 cycles" "$work/errors" && grep -q '"end":"cycle limit"' "$work/report.json"
+result $? "a limit of cycles has a status and a word of its own"
+
+printf '[l2]\nsize = 64K\n\nsize = 128K\n' >"$work/twice.ini"
+refused "twice.ini:4: duplicate key 'l2.size', first in line 2" --soc "$work/twice.ini" "$programs/queue"
+result $? "a key that stands twice in a file"
+
+# --- where the report goes --------------------------------------------------------------------------
+
+is_json() { python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$1" 2>>"$work/errors"; }
+
+"$mimic" sim --json "$programs/counts" >"$work/output" 2>"$work/errors"
+is_json "$work/output" && grep -qx '3000 1' "$work/errors"
+result $? "--json alone: standard output is the report and nothing else, the program's is on standard error"
+
+"$mimic" sim --json "$programs/counts" 2>&- >"$work/output"
+is_json "$work/output"
+result $? "the same with standard error closed"
+
+"$mimic" sim --json -o /dev/stdout "$programs/counts" 2>"$work/errors" | cat >"$work/output"
+is_json "$work/output" && grep -qx '3000 1' "$work/errors"
+result $? "-o that names standard output is no file of its own"
+
+"$mimic" sim --json -o "$work/report.json" "$programs/counts" >"$work/output" 2>"$work/errors" &&
+	is_json "$work/report.json" && [ "$(cat "$work/output")" = "3000 1" ] && [ ! -s "$work/errors" ]
+result $? "--json -o FILE: the program's standard output is its own"
+
+"$mimic" sim "$programs/counts" >"$work/output" 2>"$work/errors" &&
+	[ "$(cat "$work/output")" = "3000 1" ] && grep -q '^words: ' "$work/errors"
+result $? "without --json too, and the report is on standard error"
+
+# --- docs/timing.md -----------------------------------------------------------------------------------
+
+# The block of indented lines that has this text, without the indentation
+block()
+{
+	awk -v text="$1" '
+		/^    / || (/^$/ && lines) { lines = lines substr($0, 5) "\n"; found = found || index($0, text); next }
+		{ if (found) exit; lines = "" }
+		END { if (found) printf "%s", lines }' docs/timing.md
+}
+
+block 'gcc -o program' >"$work/commands"
+(mkdir "$work/page" && cd "$work/page" && PATH=$build/bin:$PATH bash -e ../commands) >"$work/output" 2>"$work/errors" &&
+	[ "$(cat "$work/output")" = right ] && is_json "$work/page/report.json" && grep -q '^MAPLE: ' "$work/errors"
+result $? "the program of docs/timing.md, as printed"
+
+block 'mimic sweep' | grep -v '^make ' >"$work/commands"
+(mkdir "$work/lines" && cd "$work/lines" && ln -s "$build" build && bash -e ../commands) >"$work/output" 2>"$work/errors" &&
+	is_json "$work/lines/report.json" && [ "$(grep -c ',ok,decoupled,' "$work/lines/sweep.csv")" = 6 ]
+result $? "the commands of docs/timing.md, as printed"
 
 refused "has no instrumentation: compile with -fsanitize=thread" /bin/true
 result $? "a program without instrumentation: the missing flag"

@@ -18,6 +18,8 @@ static const char *end_text(const struct sim_setup *setup)
 		return "deadlock";
 	case SIM_REFUSED:
 		return "refused";
+	case SIM_CYCLE_LIMIT:
+		return "cycle limit";
 	}
 	return "broken";
 }

@@ -4,6 +4,7 @@
  * needs to know, runs it, and reports what it has counted.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,16 +30,17 @@ static const char usage[] =
 	"  --set KEY=VALUE    changes a parameter, such as l2.size=256K; may be given several times\n"
 	"  --costs FILE       CSV of instructions per loop in place of mimic's own; may be given\n"
 	"                     several times\n"
-	"  --cycles N         end it with status 2 after so many cycles\n"
+	"  --cycles N         end it with status 124 after so many cycles\n"
 	"  --trace FILE       what the device does, for https://ui.perfetto.dev; a microsecond there is a cycle\n"
-	"  --json             the report as JSON, on standard output\n"
+	"  --json             the report as JSON. Without --output it alone is on standard output:\n"
+	"                     what PROGRAM writes there goes to standard error\n"
 	"  -o, --output FILE  the report to FILE\n"
 	"  --randomize        let the system put code and data anywhere, which changes no result\n"
 	"  --parameters       show the parameters that --soc, --cores and --set make; runs nothing\n"
 	"  --help             this text\n\n"
 	"The exit status is PROGRAM's, and a signal that ends PROGRAM ends mimic sim, too.\n"
 	"2: bad options, a PROGRAM that is not instrumented or has more threads than cores, or one\n"
-	"whose threads all wait for ever; 126, 127: as mimic run.\n";
+	"whose threads all wait for ever; 124: --cycles is reached; 126, 127: as mimic run.\n";
 
 struct options {
 	const char *soc;
@@ -200,6 +203,20 @@ static int prepare(const struct options *options, const char *path, struct share
 
 static pid_t own_pid;
 static bool is_randomized;
+static bool output_is_ours;	/* standard output */
+
+/* The report must stand alone on standard output: the program writes to standard error instead. */
+static void give_up_output(void)
+{
+	int nowhere;
+
+	if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+		return;
+	/* The caller has closed standard error. */
+	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0)
+		_exit(EXIT_FAILURE);
+}
 
 static void before_program(void)
 {
@@ -207,6 +224,8 @@ static void before_program(void)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != own_pid)
 		_exit(EXIT_FAILURE);
+	if (output_is_ours)
+		give_up_output();
 	if (is_randomized)
 		return;
 	/* Where things lie does not matter to what is counted; but a program may print addresses. */
@@ -251,6 +270,17 @@ static FILE *open_output(const struct options *options)
 	return file;
 }
 
+/* Is it the file that standard output is, such as --output /dev/stdout? In a device nothing is mixed. */
+static bool is_standard_output(FILE *file)
+{
+	struct stat one, other;
+
+	if (file == stdout)
+		return true;
+	return !fstat(fileno(file), &one) && !fstat(STDOUT_FILENO, &other) && !S_ISCHR(one.st_mode) &&
+	       one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 static int run(const struct options *options, struct shared *shared, char **argv)
 {
 	FILE *output = open_output(options);
@@ -266,6 +296,7 @@ static int run(const struct options *options, struct shared *shared, char **argv
 	fflush(NULL);
 	own_pid = getpid();
 	is_randomized = options->randomize;
+	output_is_ours = options->json && is_standard_output(output);
 	ended = tool_child_run(argv, before_program);
 	if (ended < 0)
 		return EXIT_BAD_INPUT;
