@@ -52,7 +52,7 @@ install: all pkgconfig
 	$(if $(BINARIES),$(Q)$(INSTALL) -m 755 $(BINARIES) $(INSTALL_ROOT)/bin)
 	$(Q)$(INSTALL) -m 644 $(INSTALL_LIBRARY_H) $(INSTALL_ROOT)/include
 	$(Q)$(INSTALL) -m 644 libmimic/mimic.h include/mimic/access.h $(INSTALL_KIND_H) \
-		include/mimic/sim.h include/mimic/sim_prefetch.h \
+		include/mimic/sim.h include/mimic/sim_prefetch.h include/mimic/sim_string.h \
 		$(INSTALL_ROOT)/include/mimic
 	$(Q)$(INSTALL) -m 644 $(LIBDEVICE_A) $(INSTALL_ROOT)/lib
 	$(Q)$(INSTALL) -m 644 $(INSTALL_DEVICE_H) $(INSTALL_ROOT)/include/mimic/devices

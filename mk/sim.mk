@@ -7,7 +7,7 @@ SIM_WRAP := $(foreach name,malloc calloc realloc aligned_alloc free,-Wl,--wrap=$
 SIM_COSTS := $(patsubst sim/costs/%,$(O)/share/mimic/costs/%,$(wildcard sim/costs/*.csv))
 
 # Where `mimic cflags` finds them, as it does when installed.
-SIM_HEADERS := $(patsubst %,$(O)/%,include/mimic/sim.h include/mimic/sim_prefetch.h)
+SIM_HEADERS := $(patsubst %,$(O)/%,include/mimic/sim.h include/mimic/sim_prefetch.h include/mimic/sim_string.h)
 SIM_LIBRARY_H := $(wildcard $(foreach kind,$(LIBRARY_KINDS),$(call library_folder,$(kind))/$(kind)*.h))
 SIM_LIBRARY_HEADERS := $(patsubst %,$(O)/include/%,$(notdir $(SIM_LIBRARY_H)))
 

@@ -62,6 +62,97 @@ run --costs "$work/costs.csv" "$programs/counts" &&
 	found words 'c["instructions"] == 3500' 'c["uncosted"] == 0' && found longs 'c["uncosted"] == 1000'
 result $? "a table of costs: 7 instructions for two accesses are 3500 for a thousand, exactly"
 
+# --- functions of <string.h> ---------------------------------------------------------------
+
+for option in -O2 -O0 "-O2 -D_FORTIFY_SOURCE=2" "-O2 -std=c99"; do
+	# shellcheck disable=SC2046,SC2086 # words are meant
+	gcc $option -Wall -Wextra -Werror $("$mimic" cflags) -c -o "$work/strings.o" tests/sim/strings.c 2>"$work/errors" &&
+		gcc -o "$work/strings" "$work/strings.o" $("$mimic" cflags --libs) 2>>"$work/errors" &&
+		[ "$("$work/strings")" = right ] && run "$work/strings" && [ "$(cat "$work/output")" = right ]
+	result $? "memcpy() and others do what they say, with $option"
+done
+
+# cycles SOC PHASE CYCLES...: of the phases, with all that is read and written in the L1
+cycles()
+{
+	local soc=$1
+	shift
+	run --soc "$soc" "$programs/strings" cycles || return
+	while [ $# != 0 ]; do
+		found "$1" "p['cycles'] == $2" || return
+		shift 2
+	done
+}
+
+# A call is 2 cycles, a load that hits 2, a store 1, and the instructions are those that docs/timing.md lists. In
+# maple-fpga a load's second cycle passes with the instruction behind it, if there is one. 1024 bytes are 128 words.
+cycles maple-fpga memcpy 2+128*5 memmove 2+128*5 memset 2+128*3 memcmp 2+128*6 memchr 2+128*9 builtin 2+128*5
+result $? "maple-fpga: cycles of memcpy(), memmove(), memset(), memcmp(), memchr()"
+cycles maple-fpga strlen 2+128*7 strcmp 2+128*11 strncmp 2+128*12 strchr 2+128*12 strrchr 2+128*12 strcpy 2+128*9 \
+	strncpy 2+128*10
+result $? "maple-fpga: cycles of strlen(), strcmp(), strchr(), strcpy() and others"
+# First the zero byte is stored, 3 instructions with what it costs in no table; then a byte is read, and a text copied.
+cycles maple-fpga strcat 3+2+7+128*9 strncat 3+2+7+128*10
+result $? "maple-fpga: cycles of strcat(), strncat()"
+cycles maple-sim memcpy 2+128*6 memmove 2+128*6 memset 2+128*3 memcmp 2+128*8 memchr 2+128*10 strlen 2+128*8 \
+	strcmp 2+128*12 strcpy 2+128*10
+result $? "maple-sim, where loads block: one cycle more for each load"
+
+# Lines of 64 bytes: the first word of each waits for memory, 2 + 30 + 300 cycles, the seven others 2.
+cycles maple-sim cold 2+64*332+448*2+512*6
+result $? "a text of 4096 bytes that is in no cache"
+
+found memcpy 'c["loads"] == 128' 'c["stores"] == 128' 'c["uncosted"] == 0' &&
+	found constant 'c["loads"] == 8' 'c["stores"] == 8' && found odd 'c["loads"] == 3' 'c["stores"] == 3' &&
+	found set_word 'c["loads"] == 0' 'c["stores"] == 1' && found structure 'c["loads"] == 128' 'c["stores"] == 128'
+result $? "accesses of 64, 21 and 8 constant bytes, and of a structure"
+
+line=$(grep -n 'to\[i\] = from\[i\]' tests/sim/strings.c | cut -d: -f1)
+printf 'file,function,loop,first_line,last_line,instructions,loads,stores,mmio,prefetches\nstrings.c,copy_words,1,%d,%d,5,1,1,0,0\n' \
+	$((line - 1)) "$line" >"$work/costs.csv"
+run --soc maple-sim --costs "$work/costs.csv" "$programs/strings" loop && cp "$work/report.json" "$work/loop.json" &&
+	run --soc maple-sim "$programs/strings" function &&
+	python3 - "$work/loop.json" "$work/report.json" >>"$work/errors" 2>&1 <<'EOF'
+import json, sys
+loop, function = [json.load(open(path))["phases"][1] for path in sys.argv[1:]]
+print(loop["cycles"], function["cycles"])
+names = "loads", "stores", "load_cycles", "l1_hits", "l1_misses"
+assert loop["soc"] == function["soc"] and loop["soc"]["dram_lines"] == 2 * 65536 / 8
+assert all(loop["cores"][0][name] == function["cores"][0][name] for name in names)
+assert loop["cycles"] + 2 == function["cycles"]    # the call
+EOF
+result $? "a copy of 512 KB takes as long as a loop over its words"
+
+cat >"$work/library.cc" <<'EOF'
+#include <algorithm>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+int main(int argc, char **)
+{
+	std::vector<long> one(1000, argc), other(1000);
+	std::string text(100, 'x');
+	const char *found = std::strchr(text.c_str(), 'y');
+	std::copy(one.begin(), one.end(), other.begin());
+	std::memcpy(&one[0], &other[0], 8 * one.size());
+	std::cout << other[999] << (found == 0) << (std::memchr(text.data(), 'x', 100) == text.data()) <<
+		std::strlen(text.c_str()) << "\n";
+	return 0;
+}
+EOF
+cc=0
+for standard in c++98 c++11 c++14 c++17 c++20; do
+	# shellcheck disable=SC2046 # words are meant
+	{ g++ -O2 -std=$standard -Wall -Wextra -Werror $("$mimic" cflags) -c -o "$work/library.o" "$work/library.cc" &&
+		g++ -o "$work/library" "$work/library.o" $("$mimic" cflags --libs); } >"$work/errors" 2>&1 &&
+		run "$work/library" && [ "$(cat "$work/output")" = 111100 ] &&
+		found run 'c["loads"] >= 2000 + 13' 'c["stores"] >= 2000' || cc=1
+	[ $cc = 0 ] || break
+done
+result $cc "C++: std::copy(), std::memcpy(), std::strchr(), in the standards from 98 to 20"
+
 # --- threads --------------------------------------------------------------------------------
 
 run "$programs/threads" && [ "$(cat "$work/output")" = right ]

@@ -57,10 +57,10 @@ static int print_libraries(void)
 static int print_flags(void)
 {
 	char folder[PATH_MAX];
-	int status = find_folder("include", "mimic/sim_prefetch.h", folder);
+	int status = find_folder("include", "mimic/sim_string.h", folder);
 
 	if (!status)
-		printf(FLAGS " -I%s -include mimic/sim_prefetch.h\n", folder);
+		printf(FLAGS " -I%s -include mimic/sim_prefetch.h -include mimic/sim_string.h\n", folder);
 	return status;
 }
 
