@@ -91,26 +91,31 @@ static void load_that_waits(struct soc *soc, struct soc_core *core, struct mimic
 	core_end_load(soc, core, now, load_late(soc, core, line, address, size, now), false);
 }
 
-void soc_load(struct soc *soc, unsigned int number, uint64_t address, unsigned int size)
+bool soc_load(struct soc *soc, unsigned int number, uint64_t address, unsigned int size)
 {
 	struct soc_core *core = &soc->core[number];
 	struct mimic_cache_line *line;
 	uint64_t hit;
 
+	if (!core_has_page(soc, core, address, true))
+		return false;
 	core_wait_for_data(core);
 	if (unlikely(core->clock >= soc->next_event || within_line(soc, address, size) != size)) {
+		if (!core_has_pages(soc, core, address, size, true))
+			return false;
 		load_slowly(soc, core, address, size);
-		return;
+		return true;
 	}
 	line = mimic_cache_find(&core->l1, address);
 	hit = core->clock + soc->parameters.l1_latency;
 	if (!line || line->ready > hit) {
 		load_that_waits(soc, core, line, address, size);
-		return;
+		return true;
 	}
 	core->counters.instructions++;
 	core->counters.l1_hits++;
 	core_end_load(soc, core, core->clock, hit, false);
+	return true;
 }
 
 __attribute__((noinline))
@@ -127,11 +132,13 @@ static void store_slowly(struct soc *soc, struct soc_core *core, uint64_t addres
 	core->clock++;
 }
 
-void soc_store(struct soc *soc, unsigned int number, uint64_t address, unsigned int size)
+bool soc_store(struct soc *soc, unsigned int number, uint64_t address, unsigned int size)
 {
 	struct soc_core *core = &soc->core[number];
 	struct mimic_cache_line *line;
 
+	if (!core_has_pages(soc, core, address, size, false))
+		return false;
 	core_wait_for_data(core);
 	core->counters.stores++;
 	line = mimic_cache_peek(&core->l1, address);
@@ -140,24 +147,23 @@ void soc_store(struct soc *soc, unsigned int number, uint64_t address, unsigned 
 		     !store_buffer_is_empty(core, core->clock) || core->clock >= soc->next_event ||
 		     within_line(soc, address, size) != size)) {
 		store_slowly(soc, core, address, size);
-		return;
+		return true;
 	}
 	mimic_cache_use(&core->l1, line);
 	line->state = MIMIC_CACHE_MODIFIED;
 	core->counters.instructions++;
 	core->counters.l1_hits++;
 	core->clock++;
+	return true;
 }
 
 /* The core's stores come first, then it has the line for itself. */
-void soc_atomic(struct soc *soc, unsigned int number, uint64_t address, unsigned int size)
+static void atomic_in_page(struct soc *soc, struct soc_core *core, uint64_t address)
 {
-	struct soc_core *core = &soc->core[number];
 	uint64_t begun = core_begin_access(soc, core), now = begun, ready;
 	uint64_t stored = soc_store_buffer_finish(soc, core);
 	struct mimic_cache_line *line;
 
-	(void)size;
 	if (stored > now)
 		now = stored;
 	ready = now + soc->parameters.l1_latency;
@@ -174,6 +180,16 @@ void soc_atomic(struct soc *soc, unsigned int number, uint64_t address, unsigned
 	core->counters.stores++;
 	core_end_load(soc, core, begun, ready, false);
 	core_wait_for_data(core);
+}
+
+bool soc_atomic(struct soc *soc, unsigned int number, uint64_t address, unsigned int size)
+{
+	struct soc_core *core = &soc->core[number];
+
+	if (!core_has_pages(soc, core, address, size, true))
+		return false;
+	atomic_in_page(soc, core, address);
+	return true;
 }
 
 /* A prefetch that has a place of its own; it waits for one. */
@@ -198,16 +214,21 @@ static void prefetch_in_place(struct soc *soc, struct soc_core *core, uint64_t a
 	core->prefetches++;
 }
 
-void soc_prefetch(struct soc *soc, unsigned int number, uint64_t address)
+/* One whose page is not in the TLB walks as a load does: where prefetches are loads into x0, they are loads. */
+bool soc_prefetch(struct soc *soc, unsigned int number, uint64_t address)
 {
 	struct soc_core *core = &soc->core[number];
-	uint64_t now = core_begin_access(soc, core);
+	uint64_t now;
 
+	if (!core_has_page(soc, core, address, true))
+		return false;
+	now = core_begin_access(soc, core);
 	core->counters.prefetches++;
 	if (soc->parameters.core_prefetches)
 		prefetch_in_place(soc, core, address, now);
 	else
 		core_end_load(soc, core, now, load_in_line(soc, core, address, 1, now), false);
+	return true;
 }
 
 void soc_execute(struct soc *soc, unsigned int core, uint64_t instructions)

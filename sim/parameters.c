@@ -331,6 +331,13 @@ static bool is_queue_size(uint64_t words)
 	return false;
 }
 
+static int check_tlb(const char *section, uint64_t entries, const struct error *error)
+{
+	if (!(entries & (entries - 1)))
+		return 0;
+	return fail(error, "%s.tlb_entries must be a power of two, not %llu", section, (unsigned long long)entries);
+}
+
 int sim_parameters_check(const struct sim_parameters *parameters, char *why, size_t size)
 {
 	struct error error = { why, size };
@@ -347,9 +354,11 @@ int sim_parameters_check(const struct sim_parameters *parameters, char *why, siz
 	if (!is_queue_size(parameters->maple_queue_entries))
 		return fail(&error, "maple.queue_entries must be 8, 16, 32, 48, 64, 80, 96 or 128, not %llu",
 			    (unsigned long long)parameters->maple_queue_entries);
-	if (parameters->maple_tlb_entries & (parameters->maple_tlb_entries - 1))
-		return fail(&error, "maple.tlb_entries must be a power of two, not %llu",
-			    (unsigned long long)parameters->maple_tlb_entries);
+	status = check_tlb("core", parameters->core_tlb_entries, &error);
+	if (!status)
+		status = check_tlb("maple", parameters->maple_tlb_entries, &error);
+	if (status)
+		return status;
 	if (parameters->maple_lima_chunks < parameters->maple_queues)
 		return fail(&error, "maple.lima_chunks %llu is less than maple.queues %llu: each queue has a share",
 			    (unsigned long long)parameters->maple_lima_chunks,

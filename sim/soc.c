@@ -10,6 +10,7 @@ static int build_core(struct soc *soc, unsigned int index)
 	struct soc_core *core = &soc->core[index];
 
 	core->index = index;
+	soc_translation_init(soc, core);
 	return mimic_cache_init(&core->l1, parameters->l1_size, parameters->l1_ways, parameters->l1_line);
 }
 
@@ -20,6 +21,8 @@ static int build(struct soc *soc)
 
 	if (!status)
 		status = mimic_slots_init(&soc->mshrs, (unsigned int)parameters->l2_mshrs);
+	if (!status)
+		status = mimic_page_table_init(&soc->page_table);
 	for (unsigned int i = 0; i < soc->cores && !status; i++)
 		status = build_core(soc, i);
 	mimic_dram_init(&soc->dram, parameters->dram_latency, parameters->dram_gap);
@@ -59,6 +62,7 @@ void soc_destroy(struct soc *soc)
 		mimic_cache_free(&soc->core[i].l1);
 	mimic_cache_free(&soc->l2);
 	mimic_slots_free(&soc->mshrs);
+	mimic_page_table_free(&soc->page_table);
 	soc_droplet_free(soc->droplet);
 	free(soc);
 }

@@ -30,7 +30,11 @@ struct soc;
 	_(store_stalls, "cycles in which a store waited for the store buffer") \
 	_(load_stalls, "cycles in which the core waited for data of memory") \
 	_(mmio_stalls, "cycles in which it waited for a device") \
-	_(sleeps, "cycles in which it had nothing to do; all cycles are instructions, stalls and these")
+	_(tlb_misses, "walks of the page table that began") \
+	_(walks, "that ended") \
+	_(walk_cycles, "cycles in which the core waited for them") \
+	_(walk_misses, "reads of page tables that missed in the L1") \
+	_(sleeps, "cycles in which it had nothing to do; all cycles are instructions, stalls, walk_cycles and these")
 
 #define SOC_COUNTERS(_) \
 	_(l2_hits, "") \
@@ -65,14 +69,18 @@ void soc_destroy(struct soc *soc);
  * the data of the load before. The scheduler of the cores calls soc_execute() first, lets
  * those go on whose soc_now() is smaller, and then makes the access. Hot: 20 million a
  * second and more.
+ *
+ * With core.translation an access answers false as long as its page is not in the core's
+ * TLB: a walk of the page table has made its next reads instead. The scheduler lets those go
+ * on whose soc_now() is smaller now, and makes the same access again.
  */
 void soc_execute(struct soc *soc, unsigned int core, uint64_t instructions);
-void soc_load(struct soc *soc, unsigned int core, uint64_t address, unsigned int size);
-void soc_store(struct soc *soc, unsigned int core, uint64_t address, unsigned int size);
+bool soc_load(struct soc *soc, unsigned int core, uint64_t address, unsigned int size);
+bool soc_store(struct soc *soc, unsigned int core, uint64_t address, unsigned int size);
 /* An atomic: both, and the core waits for it. */
-void soc_atomic(struct soc *soc, unsigned int core, uint64_t address, unsigned int size);
+bool soc_atomic(struct soc *soc, unsigned int core, uint64_t address, unsigned int size);
 /* Into the L1. It counts as a load, but with core.prefetches the core goes on at once. */
-void soc_prefetch(struct soc *soc, unsigned int core, uint64_t address);
+bool soc_prefetch(struct soc *soc, unsigned int core, uint64_t address);
 
 /*
  * MMIO: an access is issued by the core (begin), arrives at the device, is answered or

@@ -2,14 +2,16 @@
 /*
  * What the files of the SoC share. soc.c makes it, core.c is what a core does,
  * store_buffer.c its stores, mmio.c its accesses to devices, memory.c the caches and what is behind
- * them, prefetch.c what comes into the L2 unasked, droplet.c a prefetcher that asks for that.
+ * them, translation.c the TLB, prefetch.c what comes into the L2 unasked, droplet.c a prefetcher that asks for that.
  */
 #ifndef MIMIC_SIM_SOC_INTERNAL_H
 #define MIMIC_SIM_SOC_INTERNAL_H
 
 #include "devices/soc/cache.h"
 #include "devices/soc/dram.h"
+#include "devices/soc/page_table.h"
 #include "devices/soc/slots.h"
+#include "devices/soc/tlb.h"
 #include "sim/soc.h"
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
@@ -41,6 +43,8 @@ struct soc_core {
 	uint64_t ready;		/* the data that its next access waits for */
 	bool ready_is_mmio;
 	unsigned int index;
+	uint64_t page;		/* the latest one that was translated */
+	uint64_t page_mask;	/* the bits of an address that are its page; 0: nothing is translated */
 	struct soc_core_counters counters;
 	struct mimic_cache l1;
 	struct store_buffer stores;
@@ -50,6 +54,10 @@ struct soc_core {
 	unsigned int posted;	/* buffered stores that have not ended */
 	uint64_t posted_end;	/* when the latest one did */
 	bool waits_for_posted;
+	/* The walk of the page table */
+	uint64_t walk_page;
+	unsigned int walk_left;	/* reads; 0: there is none */
+	struct mimic_tlb tlb;
 };
 
 struct prefetch {
@@ -76,6 +84,7 @@ struct soc {
 	struct mimic_dram dram;
 	struct soc_counters counters;
 	struct prefetch_queue prefetches;
+	struct mimic_page_table page_table;
 	struct droplet *droplet;	/* NULL: nothing to watch */
 	struct soc_core core[SOC_CORES_MAX];
 };
@@ -124,6 +133,27 @@ static inline void core_end_load(struct soc *soc, struct soc_core *core, uint64_
 	core->ready_is_mmio = is_mmio;
 	if (!soc->parameters.core_stall_on_use)
 		core_wait_for_data(core);
+}
+
+/* translation.c */
+void soc_translation_init(const struct soc *soc, struct soc_core *core);
+/* Is the page in the TLB? If not, its walk has made its next reads. */
+bool soc_translate(struct soc *soc, struct soc_core *core, uint64_t address, bool is_load);
+
+/* The same, where it is most often the page of the access before. */
+static inline bool core_has_page(struct soc *soc, struct soc_core *core, uint64_t address, bool is_load)
+{
+	if (__builtin_expect(!((address ^ core->page) & core->page_mask), 1))
+		return true;
+	return soc_translate(soc, core, address, is_load);
+}
+
+/* Of an access that may reach into the next page. */
+static inline bool core_has_pages(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size,
+				  bool is_load)
+{
+	return core_has_page(soc, core, address, is_load) &&
+	       core_has_page(soc, core, address + size - 1, is_load);
 }
 
 /*

@@ -156,6 +156,7 @@ void __tsan_func_exit(void *unused)
 void mimic_sim_prefetch(const volatile void *address, ...)
 {
 	struct sim_thread *self = sim_enter();
+	uint64_t physical;
 
 	if (!self) {
 		__builtin_prefetch((const void *)address);
@@ -163,7 +164,9 @@ void mimic_sim_prefetch(const volatile void *address, ...)
 	}
 	sim_charge(self, sim_place(PC));
 	sim_settle(self);
-	soc_prefetch(sim.soc, self->core, sim_physical((uintptr_t)address));
+	physical = sim_physical((uintptr_t)address);
+	while (!soc_prefetch(sim.soc, self->core, physical))
+		sim_settle(self);
 	sim_leave();
 }
 

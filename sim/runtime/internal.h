@@ -280,27 +280,41 @@ static inline uint64_t sim_physical(uint64_t address)
 
 /* --- what the hooks make of an access of the program -------------------------- */
 
+/* The access alone, in its turn; between the reads of a page-table walk others have theirs. */
+#define SIM_MAKE(access) \
+	static inline __attribute__((always_inline)) void sim_make_##access(struct sim_thread *self, \
+									    uint64_t address, unsigned int size) \
+	{ \
+		uint64_t physical; \
+\
+		sim_settle(self); \
+		physical = sim_physical(address); \
+		while (sim_unlikely(!soc_##access(sim.soc, self->core, physical, size))) \
+			sim_settle(self); \
+	}
+
+SIM_MAKE(load)
+SIM_MAKE(store)
+SIM_MAKE(atomic)
+
 static inline __attribute__((always_inline)) void sim_load(struct sim_thread *self, uintptr_t pc, uint64_t address,
 							   unsigned int size)
 {
 	sim_charge(self, sim_place(pc));
-	sim_settle(self);
-	soc_load(sim.soc, self->core, sim_physical(address), size);
+	sim_make_load(self, address, size);
 }
 
 static inline __attribute__((always_inline)) void sim_store(struct sim_thread *self, uintptr_t pc, uint64_t address,
 							    unsigned int size)
 {
 	sim_charge(self, sim_place(pc));
-	sim_settle(self);
-	soc_store(sim.soc, self->core, sim_physical(address), size);
+	sim_make_store(self, address, size);
 }
 
 static inline void sim_atomic(struct sim_thread *self, uintptr_t pc, uint64_t address, unsigned int size)
 {
 	sim_charge(self, sim_place(pc));
-	sim_settle(self);
-	soc_atomic(sim.soc, self->core, sim_physical(address), size);
+	sim_make_atomic(self, address, size);
 }
 
 /* --- hooks.c ---------------------------------------------------------------------------- */

@@ -190,6 +190,15 @@ for program in threads queue counts; do
 done
 result $same "two runs give the same bytes, whatever the environment's size and wherever the system puts things"
 
+same=0
+for program in threads queue counts; do
+	run --set core.translation=1 "$programs/$program" && cp "$work/report.json" "$work/first.json"
+	found run 'sum(core["walks"] for core in p["cores"]) > 0' || same=1
+	LONG=$(printf '%4001s' x) run --set core.translation=1 --randomize "$programs/$program" || same=1
+	cmp "$work/first.json" "$work/report.json" >>"$work/errors" 2>&1 || same=1
+done
+result $same "so they do with TLBs, whose page tables lie at the same places in every run"
+
 # --- ends ----------------------------------------------------------------------------------------
 
 # ends STATUS WORD OUTPUT: of the program ends; WORD: how the report says it ended, - for none

@@ -249,6 +249,7 @@ static void test_geometries_that_cannot_be_name_their_keys(void **state)
 	expect_impossible("l1.size=128K", "l1.size 131072 is more than l2.size 65536, and the L2 holds what the L1s hold");
 	expect_impossible("core.store_misses=9", "core.store_misses 9 is more than core.store_buffer 8");
 	expect_impossible("maple.queue_entries=33", "maple.queue_entries must be 8, 16, 32, 48, 64, 80, 96 or 128, not 33");
+	expect_impossible("core.tlb_entries=24", "core.tlb_entries must be a power of two, not 24");
 	expect_impossible("maple.tlb_entries=17", "maple.tlb_entries must be a power of two, not 17");
 	expect_impossible("maple.lima_chunks=7", "maple.lima_chunks 7 is less than maple.queues 8: each queue has a share");
 }

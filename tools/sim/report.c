@@ -65,6 +65,20 @@ static void print_cores(FILE *file, const struct sim_setup *setup, const struct 
 	}
 }
 
+/* Where no core has walked there is no line. */
+static void print_translation(FILE *file, const struct sim_setup *setup, const struct sim_phase *phase)
+{
+	uint64_t misses = 0, cycles = 0;
+
+	for (uint64_t i = 0; i < setup->parameters.core_count; i++) {
+		misses += phase->cores[i].counters.tlb_misses;
+		cycles += phase->cores[i].counters.walk_cycles;
+	}
+	if (misses)
+		fprintf(file, "  TLBs of the cores: %llu misses, %llu cycles of walks\n", (unsigned long long)misses,
+			(unsigned long long)cycles);
+}
+
 static void print_memory(FILE *file, const struct sim_phase *phase)
 {
 	const struct soc_counters *soc = &phase->soc;
@@ -93,6 +107,7 @@ int tool_sim_report_text(FILE *file, const struct sim_report *report)
 			fprintf(file, " in %llu parts", (unsigned long long)phase->times);
 		fputc('\n', file);
 		print_cores(file, setup, phase);
+		print_translation(file, setup, phase);
 		print_memory(file, phase);
 		if (kind)
 			kind->time->print(file, phase->counters, phase->statistics);

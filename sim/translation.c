@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A core's data TLB and its walks of the page table. A walk reads one entry in each of the
+ * three tables through the core's own L1, one after the other, as CVA6's page-table walker
+ * does (core/cva6_mmu in its source: the walker is a port of the data cache). The core does
+ * nothing meanwhile (assumption).
+ *
+ * The program's pages count as lying in its address space in the order of their frames,
+ * so that an address is its own translation here: what is modelled is when it is known.
+ */
+#include "sim/soc_internal.h"
+
+#define PAGE_MASK (~((1ull << MIMIC_TLB_PAGE_SHIFT) - 1))
+
+/* Reads an entry at the core's clock, which moves on to when its data is there. false: it came from behind the L1. */
+static bool read_entry(struct soc *soc, struct soc_core *core, uint64_t entry)
+{
+	struct mimic_cache_line *line;
+	uint64_t now = core->clock, hit = now + soc->parameters.l1_latency;
+
+	soc_catch_up(soc, now);
+	line = mimic_cache_find(&core->l1, entry);
+	if (line) {
+		core->clock = line->ready > hit ? line->ready : hit;
+		return core->clock == hit;
+	}
+	core->counters.walk_misses++;
+	core->clock = soc_l1_miss(soc, core, NULL, entry, false, now);
+	return false;
+}
+
+/*
+ * The next reads of the walk: up to one that takes longer than a hit, because others
+ * go on meanwhile; a hit is the core's own affair. The last read fills the TLB.
+ */
+__attribute__((noinline))
+static void walk(struct soc *soc, struct soc_core *core, bool is_load)
+{
+	uint64_t page = core->walk_page, begun;
+	bool is_hit = true;
+
+	core_wait_for_data(core);
+	begun = core->clock;
+	while (core->walk_left && is_hit)
+		is_hit = read_entry(soc, core, mimic_page_table_entry(&soc->page_table, page, --core->walk_left));
+	core->counters.walk_cycles += core->clock - begun;
+	if (is_load)
+		core->counters.load_cycles += core->clock - begun;
+	if (core->walk_left)
+		return;
+	core->counters.walks++;
+	mimic_tlb_fill(&core->tlb, page, page, MIMIC_TLB_PAGE_SHIFT);
+	core->page = page;
+}
+
+bool soc_translate(struct soc *soc, struct soc_core *core, uint64_t address, bool is_load)
+{
+	uint64_t page = address & PAGE_MASK;
+
+	if (!core->walk_left || core->walk_page != page) {
+		if (mimic_tlb_find(&core->tlb, address) >= 0) {
+			core->page = page;
+			return true;
+		}
+		core->counters.tlb_misses++;
+		core->walk_page = page;
+		core->walk_left = MIMIC_PAGE_TABLE_LEVELS;
+	}
+	walk(soc, core, is_load);
+	return false;
+}
+
+void soc_translation_init(const struct soc *soc, struct soc_core *core)
+{
+	mimic_tlb_init(&core->tlb, (unsigned int)soc->parameters.core_tlb_entries);
+	core->page = PAGE_MASK;	/* no program has this one */
+	core->page_mask = soc->parameters.core_translation ? PAGE_MASK : 0;
+}
