@@ -65,7 +65,8 @@ struct sim_core_report {
 
 struct sim_phase {
 	char name[SIM_PHASE_NAME];
-	uint64_t times;		/* that it began */
+	uint64_t times;		/* that it was counted */
+	uint64_t warm_times;	/* that it ran before, and was not counted */
 	uint64_t cycles;	/* from begin to end, by the clock of the thread that said so */
 	struct sim_core_report cores[SIM_CORES];
 	struct soc_counters soc;
@@ -82,6 +83,7 @@ struct sim_setup {
 	/* in */
 	struct sim_parameters parameters;
 	uint64_t cycle_limit;	/* 0: none */
+	uint64_t warm_times;	/* of each phase, that are not counted */
 	uint64_t places, place_count;	/* offsets in the file, and how many */
 	uint64_t loops, loop_count;
 	uint64_t functions, function_count;

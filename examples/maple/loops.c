@@ -28,6 +28,7 @@ struct options {
 	const struct loop_kernel *kernel;
 	struct loop_options loop;
 	unsigned int queue_words;	/* 0: 64 for LIMA with up to 4 threads, else 32 */
+	unsigned int times;
 	bool form[LOOP_FORMS];
 };
 
@@ -40,7 +41,7 @@ struct run {
 	struct message message;
 };
 
-enum option_code { OPTION_KERNEL = 1, OPTION_FORM, OPTION_THREADS, OPTION_LEVELS, OPTION_QUEUE_WORDS };
+enum option_code { OPTION_KERNEL = 1, OPTION_FORM, OPTION_THREADS, OPTION_LEVELS, OPTION_QUEUE_WORDS, OPTION_TIMES };
 
 static const struct option long_options[] = {
 	{ "kernel", required_argument, NULL, OPTION_KERNEL },
@@ -48,6 +49,7 @@ static const struct option long_options[] = {
 	{ "threads", required_argument, NULL, OPTION_THREADS },
 	{ "levels", required_argument, NULL, OPTION_LEVELS },
 	{ "queue-words", required_argument, NULL, OPTION_QUEUE_WORDS },
+	{ "times", required_argument, NULL, OPTION_TIMES },
 	COMMON_LONG_OPTIONS
 };
 
@@ -59,7 +61,8 @@ static void help(void)
 	       "  --form LIST          doall, software, prefetch, decoupled, desc, lima (with commas), or all; default doall\n"
 	       "  --threads NUMBER     1 to %d; decoupled forms need an even number; default 2\n"
 	       "  --levels NUMBER      of bfs, from the root's neighbours on; 0: the whole search; default 1\n"
-	       "  --queue-words WORDS  of each queue; default 32, with LIMA on up to 4 threads 64\n",
+	       "  --queue-words WORDS  of each queue; default 32, with LIMA on up to 4 threads 64\n"
+	       "  --times NUMBER       runs of each form, one after the other; the last one is shown; default 1\n",
 	       THREADS_MAX);
 	arguments_help("maple: any free one; maple0, maple1, ...: that one");
 }
@@ -99,6 +102,8 @@ static int take_option(void *context, int option, struct message *message)
 		return take_number("levels", 0, 1000000, &options->loop.levels, message);
 	case OPTION_QUEUE_WORDS:
 		return take_number("queue-words", 8, 128, &options->queue_words, message);
+	case OPTION_TIMES:
+		return take_number("times", 1, 1000, &options->times, message);
 	}
 	return -EINVAL;
 }
@@ -110,6 +115,7 @@ static int parse(struct options *options, int argc, char **argv, struct message 
 	memset(options, 0, sizeof(*options));
 	options->form[LOOP_DOALL] = true;
 	options->loop = (struct loop_options){ .threads = 2, .levels = 1 };
+	options->times = 1;
 	error = arguments_parse(&options->common, argc, argv, long_options, take_option, options, message);
 	if (error || options->common.help)
 		return error;
@@ -168,9 +174,11 @@ static int run_form(const struct options *options, void *state, enum loop_form f
 	error = open_device(options, form, run, &maple);
 	if (error)
 		return error;
-	kernel->reset(state);
-	error = team_run(kernel, state, form, run->form, options->loop.threads, maple, &run->seconds, &run->cycles,
-			 &run->message);
+	for (unsigned int i = 0; i < options->times && !error; i++) {
+		kernel->reset(state);
+		error = team_run(kernel, state, form, run->form, options->loop.threads, maple, &run->seconds,
+				 &run->cycles, &run->message);
+	}
 	maple_fini(maple);
 	if (error)
 		return error;

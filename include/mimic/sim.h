@@ -32,6 +32,16 @@ MIMIC_SIM_API uint64_t mimic_sim_cycles(void);
 MIMIC_SIM_API void mimic_sim_phase_begin(const char *name);
 MIMIC_SIM_API void mimic_sim_phase_end(void);
 /*
+ * The report begins here. What was counted so far, of the whole run and of every phase, is
+ * forgotten, and the run's cycles count from the calling thread's clock on; a phase that is
+ * open begins anew. Caches, store buffers, what is in flight, the device and the clocks stay as they are.
+ *
+ * Any thread may call it. Others first do all that comes before the caller's clock, and that is
+ * forgotten, too; of one whose clock is ahead, because it waits for data, the cycles up to
+ * its clock are forgotten. So no thread's cycles are split if the others wait at a barrier or for a join.
+ */
+MIMIC_SIM_API void mimic_sim_reset(void);
+/*
  * For a prefetcher in hardware (DROPLET): `count` indices of 4 bytes, of elements of
  * `element_size` bytes from `data`.
  */

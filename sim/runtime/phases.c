@@ -17,22 +17,33 @@ static struct sim_phase run_begin, phase_begin;
 static uint64_t counted_before[MIMIC_KIND_COUNTERS_MAX];	/* what the device had counted when it was reset */
 static struct sim_phase *open_phase;
 static bool is_automatic;	/* the open one */
+static bool is_warming;		/* the open one: it is not counted */
 static bool has_own;		/* the program says what its phases are */
 static unsigned int open_depth;
 
-static void look_at_core(unsigned int core, struct sim_core_report *report)
+/* A core whose thread waits for others learns only when it is woken that it has slept. Not so one that waits for the device. */
+static uint64_t slept_until(const struct sim_thread *thread, uint64_t now)
+{
+	uint64_t clock = soc_now(sim.soc, thread->core);
+	bool is_asleep = thread->wait != SIM_RUNS && thread->wait != SIM_WAIT_MMIO && thread->wait != SIM_WAIT_MMIO_ROOM;
+
+	return is_asleep && now > clock ? now - clock : 0;
+}
+
+static void look_at_core(unsigned int core, uint64_t now, struct sim_core_report *report)
 {
 	const struct sim_thread *thread = sim.on_core[core];
 
 	report->cycles = sim.core_cycles[core];
 	report->accesses = sim.core_accesses[core];
 	report->uncosted = sim.core_uncosted[core];
-	if (thread) {
-		report->cycles += soc_now(sim.soc, core) - thread->started;
-		report->accesses += thread->accesses;
-		report->uncosted += thread->uncosted;
-	}
 	soc_core_counters(sim.soc, core, &report->counters);
+	if (!thread)
+		return;
+	report->cycles += soc_now(sim.soc, core) - thread->started + slept_until(thread, now);
+	report->counters.sleeps += slept_until(thread, now);
+	report->accesses += thread->accesses;
+	report->uncosted += thread->uncosted;
 }
 
 static void look_at_device(struct sim_phase *phase)
@@ -58,7 +69,7 @@ static void look(struct sim_phase *phase, uint64_t now)
 	memset(phase, 0, sizeof(*phase));
 	phase->cycles = now;
 	for (unsigned int core = 0; core < sim.cores; core++)
-		look_at_core(core, &phase->cores[core]);
+		look_at_core(core, now, &phase->cores[core]);
 	soc_counters(sim.soc, &phase->soc);
 	if (!sim.device)
 		return;
@@ -118,8 +129,19 @@ static void begin(struct sim_thread *self, const char *name, bool automatic)
 {
 	open_phase = find_phase(name);
 	is_automatic = automatic;
-	if (open_phase)
-		look(&phase_begin, sim_time(self));
+	if (!open_phase)
+		return;
+	is_warming = open_phase->warm_times < sim.setup->warm_times;
+	look(&phase_begin, sim_time(self));
+}
+
+static void close_phase(const struct sim_phase *now)
+{
+	if (is_warming)
+		open_phase->warm_times++;
+	else
+		add_difference(open_phase, &phase_begin, now);
+	open_phase = NULL;
 }
 
 static void end(struct sim_thread *self)
@@ -129,8 +151,7 @@ static void end(struct sim_thread *self)
 	if (!open_phase)
 		return;
 	look(&now, sim_time(self));
-	add_difference(open_phase, &phase_begin, &now);
-	open_phase = NULL;
+	close_phase(&now);
 }
 
 void sim_phases_begin(void)
@@ -152,8 +173,7 @@ void sim_phases_end(void)
 	add_difference(&sim.setup->phases[0], &run_begin, &now);
 	/* One that the program never ended, or that called exit(). */
 	if (open_phase)
-		add_difference(open_phase, &phase_begin, &now);
-	open_phase = NULL;
+		close_phase(&now);
 	sim.setup->threads = sim.thread_count;
 	sim.setup->frames = sim_frames_count();
 }
@@ -202,6 +222,34 @@ SIM_EXPORT void mimic_sim_phase_end(void)
 	sim_settle(self);
 	if (!is_automatic)
 		end(self);
+	sim_leave();
+}
+
+/* All phases but the open one, which is the first one then. */
+static void forget_phases(void)
+{
+	struct sim_setup *setup = sim.setup;
+	char name[SIM_PHASE_NAME];
+
+	setup->lost_phases = 0;
+	setup->phase_count = 1;
+	if (!open_phase)
+		return;
+	memcpy(name, open_phase->name, sizeof(name));
+	open_phase = &setup->phases[setup->phase_count++];
+	name_phase(open_phase, name);
+	phase_begin = run_begin;
+}
+
+SIM_EXPORT void mimic_sim_reset(void)
+{
+	struct sim_thread *self = sim_enter();
+
+	if (!self)
+		return;
+	sim_settle(self);
+	look(&run_begin, sim_time(self));
+	forget_phases();
 	sim_leave();
 }
 

@@ -153,6 +153,49 @@ for standard in c++98 c++11 c++14 c++17 c++20; do
 done
 result $cc "C++: std::copy(), std::memcpy(), std::strchr(), in the standards from 98 to 20"
 
+# --- warm up, then measure ------------------------------------------------------------------
+
+# 1024 words, each with 2 instructions in front. Loads block in maple-sim: a hit takes 2 cycles more, the first word of
+# a line of 64 bytes 2 + 30 + 300.
+cold=$((64 * (2 + 332) + 64 * 15 * (2 + 2)))
+warm=$((1024 * (2 + 2)))
+
+run --soc maple-sim "$programs/warm" phases && found three "p['cycles'] == $cold + 2 * $warm" 'p["times"] == 3' 'p["warm_times"] == 0' &&
+	run --soc maple-sim --warm 0 "$programs/warm" phases && found three "p['cycles'] == $cold + 2 * $warm"
+result $? "without --warm all is counted: 64 lines of memory, then hits"
+
+run --soc maple-sim --warm 1 "$programs/warm" phases
+found three "p['cycles'] == 2 * $warm" 'p["times"] == 2' 'p["warm_times"] == 1' 'c["loads"] == 2048' 'c["l1_misses"] == 0' \
+	'p["soc"]["dram_lines"] == 0' && found run 'c["loads"] == 2 + 4096' 'report["warm"] == 1'
+result $? "--warm 1: a phase's first time is not counted, the run has it"
+
+found one 'p["times"] == 0' 'p["cycles"] == 0' && grep -q 'phase one is not counted: it ran 1 times' "$work/errors"
+result $? "a phase that only warms up is told"
+
+run --soc maple-sim "$programs/warm" reset && found run "p['cycles'] == $warm" 'c["cycles"] == p["cycles"]' 'c["loads"] == 1024' \
+	'c["l1_misses"] == 0' 'c["instructions"] == 3072' 'p["soc"]["l2_misses"] == 0' &&
+	found read_words "p['cycles'] == $warm" 'p["times"] == 1'
+result $? "mimic_sim_reset(): the report begins there, with the caches as they are"
+
+run --soc maple-sim "$programs/warm" open && found open "p['cycles'] == $warm" 'p["times"] == 1' &&
+	found run "p['cycles'] == $warm" '[q["name"] for q in report["phases"]] == ["run", "open"]'
+result $? "a phase that is open begins anew, others are forgotten"
+
+run --soc maple-sim "$programs/warm" thread && cp "$work/report.json" "$work/first.json" &&
+	found run "p['cycles'] == $warm" 'c["loads"] == 0' "c['sleeps'] == $warm" 'p["cores"][1]["loads"] == 1024' \
+		'p["cores"][1]["l1_misses"] == 0' 'report["threads"] == 2' &&
+	run --soc maple-sim --randomize "$programs/warm" thread && cmp "$work/first.json" "$work/report.json" >>"$work/errors"
+result $? "by a thread that another one waits for; two runs give the same bytes"
+
+run --soc maple-sim "$programs/warm" device && found run 'p["maple"]["produced"] == 5' 'p["maple"]["consumed"] == 5' 'c["mmio_loads"] == 5'
+result $? "the device's counters, too"
+
+"$programs/warm" reset >"$work/output" 2>"$work/errors"
+result $? "without mimic sim it does nothing"
+
+refused "--warm 'x' is no number from 0 on" --warm x "$programs/warm"
+result $? "a --warm that is no number"
+
 # --- threads --------------------------------------------------------------------------------
 
 run "$programs/threads" && [ "$(cat "$work/output")" = right ]

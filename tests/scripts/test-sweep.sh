@@ -29,6 +29,12 @@ run --soc maple-fpga,maple-sim --set dram.latency=100,300 --jobs 1 -o "$work/sec
 	[ ! -s "$work/output" ] && cmp "$work/first" "$work/second"
 result $? "the_same_bytes_again_one_at_a_time_and_to_a_file"
 
+run --soc maple-sim --warm 0,1 "$build/tests/sim/warm" phases
+# 64 lines of memory and hits, then hits only (test-sim.sh counts them); a phase that comes once has no warm line.
+[ $? = 0 ] && [ "$(awk -F, '$4 == "three" || $4 == "one" { print $2 "," $4 "," $5 }' "$work/output" | tr '\n' ' ')" = \
+	"0,three,$((64 * 334 + 960 * 4 + 2 * 4096)) 0,one,4096 1,three,8192 " ]
+result $? "cold_and_warm_in_lines_below_each_other"
+
 grid=(--soc maple-fpga,maple-sim --set dram.latency=100,300 --directory "$work/a folder")
 run "${grid[@]}" --list "${program[@]}" && [ "$(wc -l <"$work/output")" = 4 ] && [ ! -d "$work/a folder" ]
 result $? "a_list_has_one_command_a_point_and_runs_nothing"

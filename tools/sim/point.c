@@ -81,9 +81,17 @@ int tool_sim_point_read(const char *path, struct sim_point *points, unsigned int
 	if (strcmp(text(report, "end"), "ended") == 0 && json_object_is_type(phases, json_type_array)) {
 		size_t count = json_object_array_length(phases);
 
-		for (size_t i = 0; i < count && i < room; i++)
-			read_phase(json_object_array_get_idx(phases, i), &points[i]);
-		found = (int)count;
+		found = 0;
+		for (size_t i = 0; i < count; i++) {
+			struct json_object *phase = json_object_array_get_idx(phases, i);
+
+			/* One that only warmed up has no counts. */
+			if (!number(phase, "times"))
+				continue;
+			if ((unsigned int)found < room)
+				read_phase(phase, &points[found]);
+			found++;
+		}
 	} else if (json_object_is_type(report, json_type_object)) {
 		found = -EPROTO;
 	}

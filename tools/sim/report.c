@@ -105,6 +105,8 @@ int tool_sim_report_text(FILE *file, const struct sim_report *report)
 		fprintf(file, "%s: %llu cycles", phase->name, (unsigned long long)phase->cycles);
 		if (phase->times > 1)
 			fprintf(file, " in %llu parts", (unsigned long long)phase->times);
+		if (phase->warm_times)
+			fprintf(file, " after %llu to warm up", (unsigned long long)phase->warm_times);
 		fputc('\n', file);
 		print_cores(file, setup, phase);
 		print_translation(file, setup, phase);
@@ -184,6 +186,7 @@ static struct json_object *phase_json(const struct sim_setup *setup, const struc
 
 	json_object_object_add(object, "name", json_object_new_string(phase->name));
 	add_number(object, "times", phase->times);
+	add_number(object, "warm_times", phase->warm_times);
 	add_number(object, "cycles", phase->cycles);
 	for (uint64_t i = 0; i < setup->parameters.core_count; i++)
 		json_object_array_add(cores, core_json(i, &phase->cores[i]));
@@ -223,6 +226,7 @@ int tool_sim_report_json(FILE *file, const struct sim_report *report)
 	add_number(object, "threads", setup->threads);
 	add_number(object, "frames", setup->frames);
 	add_number(object, "lost_phases", setup->lost_phases);
+	add_number(object, "warm", setup->warm_times);
 	for (uint32_t i = 0; i < setup->phase_count; i++)
 		json_object_array_add(phases, phase_json(setup, &setup->phases[i]));
 	json_object_object_add(object, "phases", phases);

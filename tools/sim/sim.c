@@ -31,6 +31,7 @@ static const char usage[] =
 	"  --costs FILE       CSV of instructions per loop in place of mimic's own; may be given\n"
 	"                     several times\n"
 	"  --cycles N         end it with status 124 after so many cycles\n"
+	"  --warm N           the first N times of each phase warm the caches up and are not counted\n"
 	"  --trace FILE       what the device does, for https://ui.perfetto.dev; a microsecond there is a cycle\n"
 	"  --json             the report as JSON. Without --output it alone is on standard output:\n"
 	"                     what PROGRAM writes there goes to standard error\n"
@@ -46,6 +47,7 @@ struct options {
 	const char *soc;
 	const char *cores;
 	const char *cycles;
+	const char *warm;
 	const char *output;
 	const char *trace;
 	struct tool_values sets;
@@ -72,6 +74,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 		{ .name = "set", .values = &options->sets },
 		{ .name = "costs", .values = &options->costs },
 		{ .name = "cycles", .value = &options->cycles },
+		{ .name = "warm", .value = &options->warm },
 		{ .name = "trace", .value = &options->trace },
 		{ .name = "json", .flag = &options->json },
 		{ .name = "randomize", .flag = &options->randomize },
@@ -105,7 +108,7 @@ static int make_parameters(const struct options *options, struct sim_parameters 
 	return error ? tool_error(EXIT_BAD_INPUT, "sim: %s", why[0] ? why : strerror(-error)) : 0;
 }
 
-static int read_number(const char *option, const char *text, uint64_t *number)
+static int read_number(const char *option, const char *text, uint64_t minimum, uint64_t *number)
 {
 	char *end;
 
@@ -113,8 +116,9 @@ static int read_number(const char *option, const char *text, uint64_t *number)
 		return 0;
 	errno = 0;
 	*number = strtoull(text, &end, 10);
-	if (errno || *end || end == text || text[0] == '-' || !*number)
-		return tool_error(EXIT_BAD_INPUT, "sim: %s '%s' is no number from 1 on", option, text);
+	if (errno || *end || end == text || text[0] == '-' || *number < minimum)
+		return tool_error(EXIT_BAD_INPUT, "sim: %s '%s' is no number from %llu on", option, text,
+				  (unsigned long long)minimum);
 	return 0;
 }
 
@@ -240,6 +244,21 @@ static void set_environment(const struct shared *shared)
 	setenv("MIMIC_SIM", path, 1);
 }
 
+/* A phase that ran no more often has a section without counts. */
+static void tell_uncounted(const struct sim_setup *setup)
+{
+	if (setup->warm_times && setup->phase_count == 1)
+		tool_error(0, "sim: --warm is of no use: the program has no phase");
+	for (uint32_t i = 1; i < setup->phase_count; i++) {
+		const struct sim_phase *phase = &setup->phases[i];
+
+		if (!phase->times)
+			tool_error(0, "sim: phase %s is not counted: it ran %llu times, and --warm takes the first %llu",
+				   phase->name, (unsigned long long)phase->warm_times,
+				   (unsigned long long)setup->warm_times);
+	}
+}
+
 static int write_report(const struct options *options, FILE *file, const char *program, const struct shared *shared)
 {
 	const struct sim_report report = {
@@ -254,6 +273,7 @@ static int write_report(const struct options *options, FILE *file, const char *p
 				  program);
 	if (atomic_load(&shared->setup->end) == SIM_BEGAN)
 		return tool_error(EXIT_FAILURE, "sim: %s did not come to exit(): there is no report", program);
+	tell_uncounted(shared->setup);
 	error = options->json ? tool_sim_report_json(file, &report) : tool_sim_report_text(file, &report);
 	return error ? tool_error(EXIT_FAILURE, "sim: the report: %s", strerror(-error)) : 0;
 }
@@ -316,13 +336,15 @@ int tool_sim(int argc, char **argv)
 	struct sim_parameters parameters;
 	struct shared shared = { .fd = -1 };
 	char path[PATH_MAX];
-	uint64_t cycles = 0;
+	uint64_t cycles = 0, warm_times = 0;
 	int status = parse_options(argc, argv, &options);
 
 	if (!status)
 		status = make_parameters(&options, &parameters);
 	if (!status)
-		status = read_number("--cycles", options.cycles, &cycles);
+		status = read_number("--cycles", options.cycles, 1, &cycles);
+	if (!status)
+		status = read_number("--warm", options.warm, 0, &warm_times);
 	if (status)
 		return status;
 	if (options.shows_parameters)
@@ -334,5 +356,6 @@ int tool_sim(int argc, char **argv)
 		return status;
 	shared.setup->parameters = parameters;
 	shared.setup->cycle_limit = cycles;
+	shared.setup->warm_times = warm_times;
 	return run(&options, &shared, argv + optind);
 }

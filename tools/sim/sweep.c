@@ -18,7 +18,7 @@
 
 #define POINTS_MAX 100000
 #define PHASES_MAX 64
-#define AXES_MAX (TOOL_VALUES_MAX + 2)
+#define AXES_MAX (TOOL_VALUES_MAX + 3)
 
 static const char usage[] =
 	"Usage: mimic sweep [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
@@ -27,6 +27,7 @@ static const char usage[] =
 	"  --set KEY=V,V,...  values of a parameter, such as l2.size=32K,64K; may be given several times\n"
 	"  --soc NAME,...     " SIM_PRESET_DEFAULT ", " SIM_PRESET_OTHER ", or INI files\n"
 	"  --cores N,...      numbers of cores\n"
+	"  --warm N,...       numbers of times of each phase that are not counted; 0,1: cold and warm\n"
 	"  -j, --jobs N       runs at a time (default: as many as processors)\n"
 	"  -o, --output FILE  the CSV to FILE, not to standard output\n"
 	"  --directory DIR    keeps the reports of the points there\n"
@@ -37,7 +38,7 @@ static const char usage[] =
 
 /* One dimension of the grid. */
 struct axis {
-	const char *option;	/* "--set", "--soc", "--cores" */
+	const char *option;	/* "--set", "--soc", "--cores", "--warm" */
 	char *key;		/* of --set, with its '='; else "" */
 	char *values[TOOL_VALUES_MAX];
 	size_t count;
@@ -46,7 +47,7 @@ struct axis {
 struct sweep {
 	struct axis axes[AXES_MAX];
 	size_t axis_count, points;
-	const char *soc, *cores, *jobs, *output, *directory;
+	const char *soc, *cores, *warm, *jobs, *output, *directory;
 	struct tool_values sets;
 	bool lists, collects;
 	char **program;		/* and its arguments */
@@ -62,6 +63,7 @@ static int parse(int argc, char **argv, struct sweep *sweep)
 		{ .name = "set", .values = &sweep->sets },
 		{ .name = "soc", .value = &sweep->soc },
 		{ .name = "cores", .value = &sweep->cores },
+		{ .name = "warm", .value = &sweep->warm },
 		{ .name = "jobs", .letter = 'j', .value = &sweep->jobs },
 		{ .name = "output", .letter = 'o', .value = &sweep->output },
 		{ .name = "directory", .value = &sweep->directory },
@@ -150,6 +152,8 @@ static int make_grid(struct sweep *sweep)
 		status = add_axis(sweep, "--soc", sweep->soc);
 	if (!status && sweep->cores)
 		status = add_axis(sweep, "--cores", sweep->cores);
+	if (!status && sweep->warm)
+		status = add_axis(sweep, "--warm", sweep->warm);
 	for (size_t i = 0; i < sweep->sets.count && !status; i++)
 		status = add_axis(sweep, "--set", sweep->sets.values[i]);
 	return status;
