@@ -23,6 +23,9 @@
 #define SIM_PHASE_NAME 64
 #define SIM_NO_FUNCTION UINT32_MAX
 
+/* Of the report's JSON (docs/sim-json.md): one more when a field goes, or means another thing. */
+#define SIM_SCHEMA 1
+
 /* What an access costs where the tables say nothing: instructions, itself included. An assumption. */
 #define SIM_DEFAULT_INSTRUCTIONS 3
 

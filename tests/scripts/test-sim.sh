@@ -322,6 +322,48 @@ result $? "--json -o FILE: the program's standard output is its own"
 	[ "$(cat "$work/output")" = "3000 1" ] && grep -q '^words: ' "$work/errors"
 result $? "without --json too, and the report is on standard error"
 
+# --- the fields of the report -----------------------------------------------------------------------
+
+# The fields of a report beside those of docs/sim-json.md, its parameters beside those of docs/timing.md
+cat >"$work/fields.py" <<'EOF'
+import json, re, sys
+
+# Paths of fields; [] stands for each element of an array.
+def walk(value, path, found):
+    if isinstance(value, dict):
+        found.add(path)
+        for key, inner in value.items():
+            walk(inner, path + "." + key if path else key, found)
+    elif isinstance(value, list) and isinstance(value[0], dict):
+        found.add(path)
+        for inner in value:
+            walk(inner, path + "[]", found)
+    else:
+        found.add(path + "[]" if isinstance(value, list) else path)
+    return found
+
+report = json.load(open(sys.argv[1]))
+assert list(report)[0] == "schema" and report["schema"] == 1
+keys = {section + "." + key for section, part in report.pop("parameters").items() for key in part}
+found = walk(report, "", {"parameters"}) - {"", "phases[]", "phases[].cores[]"}
+page = open("docs/sim-json.md").read().split("<!-- fields -->")[1].split("<!-- end -->")[0]
+rows = re.findall(r"^\| `([^`]+)` \|([^|]*)\|([^|]*)\|$", page, re.M)
+told = {name for name, unit, meaning in rows}
+assert len(rows) == len(told) == page.count("\n| `"), "a row stands twice, or is no row"
+assert all(unit.strip() for name, unit, meaning in rows), "a row has no unit"
+described = set(re.findall(r"^\| ([a-z0-9]+\.[a-z0-9_]+) \|", open("docs/timing.md").read(), re.M))
+for name, one, other in ("not in the page", found, told), ("not in the report", told, found), \
+        ("not in timing.md", keys, described), ("no parameter", described, keys):
+    if one - other:
+        sys.exit("%s: %s" % (name, ", ".join(sorted(one - other))))
+EOF
+run "$programs/queue" && python3 "$work/fields.py" "$work/report.json" >>"$work/errors" 2>&1
+result $? "docs/sim-json.md has the fields of the report, with a unit each"
+
+sed 's/"l2_forwards"/"l3_forwards"/' "$work/report.json" >"$work/changed.json"
+! python3 "$work/fields.py" "$work/changed.json" >"$work/output" 2>&1 && grep -q "not in the page: .*l3_forwards" "$work/output"
+result $? "a field that the page does not have is found"
+
 # --- docs/timing.md -----------------------------------------------------------------------------------
 
 # The block of indented lines that has this text, without the indentation

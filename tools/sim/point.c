@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/setup.h"
+
 static uint64_t number(struct json_object *object, const char *key)
 {
 	struct json_object *value;
@@ -78,7 +80,9 @@ int tool_sim_point_read(const char *path, struct sim_point *points, unsigned int
 	fclose(file);
 	report = json_object_from_file(path);
 	phases = part(report, "phases");
-	if (strcmp(text(report, "end"), "ended") == 0 && json_object_is_type(phases, json_type_array)) {
+	if (report && number(report, "schema") != SIM_SCHEMA)
+		found = -EINVAL;
+	else if (strcmp(text(report, "end"), "ended") == 0 && json_object_is_type(phases, json_type_array)) {
 		size_t count = json_object_array_length(phases);
 
 		found = 0;

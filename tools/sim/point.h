@@ -30,7 +30,7 @@ struct sim_point_column {
 unsigned int tool_sim_point_columns(struct sim_point_column columns[SIM_POINT_COLUMNS]);
 
 /*
- * Up to `room` phases of a report. How many there are; -EINVAL: it is no report; -EPROTO: the
+ * Up to `room` phases of a report. How many there are; -EINVAL: it is no report of this schema; -EPROTO: the
  * program did not come to its end; or -errno of the file.
  */
 int tool_sim_point_read(const char *path, struct sim_point *points, unsigned int room);

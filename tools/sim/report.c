@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What mimic sim says of a run, as text and as JSON. The JSON has all that was counted, by its names in the source. */
+/* What mimic sim says of a run, as text and as JSON. docs/sim-json.md has a row for each field of the JSON. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <string.h>
@@ -220,6 +220,7 @@ int tool_sim_report_json(FILE *file, const struct sim_report *report)
 	const struct sim_setup *setup = report->setup;
 	struct json_object *object = json_object_new_object(), *phases = json_object_new_array();
 
+	add_number(object, "schema", SIM_SCHEMA);
 	json_object_object_add(object, "program", json_object_new_string(report->program));
 	json_object_object_add(object, "soc", json_object_new_string(report->soc));
 	json_object_object_add(object, "end", json_object_new_string(end_text(setup)));
