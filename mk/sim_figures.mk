@@ -6,6 +6,7 @@ FIGURES_DATA ?= $(wildcard ../shared/data)
 FIGURES_JOBS ?= 2
 
 tests: $(FIGURES)
+$(O)/tests/unit/test_figures_judge: $(call obj,bench/figures/judge.c)
 
 .PHONY: figures packages-figures
 

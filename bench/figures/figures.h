@@ -25,6 +25,7 @@ int table_read(struct table *table, const char *folder, const char *name);
 /* --- points.c: runs ---------------------------------------------------------------------- */
 
 enum kernel { SPMV, SPMM, SDHP, BFS, KERNELS };
+#define ALL_KERNELS ((1u << KERNELS) - 1)
 extern const char *const kernel_names[KERNELS];
 
 struct data_set {
@@ -32,6 +33,7 @@ struct data_set {
 	const char *name;
 	char **arguments;	/* of the program, NULL at the end */
 	bool is_in_means;	/* else it is run and reported, and no row or gate sees it */
+	bool is_for_nulls;	/* the one of its kernel that null models run */
 };
 
 struct system {
@@ -44,27 +46,39 @@ struct result {
 	struct sim_point point;
 };
 
+/* Latencies that a program measures, on the FPGA's system. */
+enum measured { ROUND_TRIP, L2_ACCESS, DRAM_ACCESS, MEASURED };
+
 struct runs {
 	const char *build, *data, *output;
+	const char *name;	/* in front of those of the reports */
 	unsigned int jobs;
 	struct data_set *sets;
 	size_t set_count;
 	struct system *systems;
 	size_t system_count;
 	struct result *results;	/* by set, then system */
-	struct result round_trip;
+	struct result measured[MEASURED];
+	const char *settings;	/* of what is measured */
+	const struct runs *same;	/* what is the same command there is not run again; NULL: none */
 	unsigned int missing;	/* data sets whose file is not there */
 	bool is_all;		/* means are over those, too, that datasets.csv keeps out of them */
 };
 
 /* 0, or -1 with the reason said. */
 int runs_read(struct runs *runs, const char *folder);
-int runs_execute(struct runs *runs);
+int runs_allocate(struct runs *runs);
+/* All in one go, `jobs` of the first at a time. */
+int runs_execute(struct runs *const *runs, size_t count);
 const struct result *runs_result(const struct runs *runs, const struct data_set *set, const char *system);
 
 /* --- metrics.c: what is computed of them ---------------------------------------------------- */
 
-enum metric { CYCLES, LOADS, LATENCY };
+enum metric {
+	CYCLES, LOADS, LATENCY,
+	BOOKKEEPING,		/* instructions that are no accesses */
+	L1_SHARE,		/* of accesses to memory, those that hit the L1 */
+};
 
 /*
  * The geometric mean over the data sets of a kernel of `metric` of one system by that of
@@ -77,26 +91,97 @@ double metric_mean(const struct runs *runs, unsigned int kernels, enum metric me
 		   const char *below);
 /* The largest over the data sets of a kernel. */
 double metric_best(const struct runs *runs, enum kernel kernel, const char *above, const char *below);
+/* Cycles from issue to data, over all loads. */
+double metric_latency(const struct result *result);
+/* Of accesses to memory, those that hit the L1: over all data sets of a kernel together. 0: a point is missing. */
+double metric_l1_share(const struct runs *runs, enum kernel kernel, const char *system);
 
-/* --- verdicts.c: the rows of the paper -------------------------------------------------------- */
+/* --- nulls.c: wrong models, each without one part of the model ---------------------------------- */
 
-#define ROWS_MAX 32
+#define NULLS_MAX 16
+
+struct null_model {
+	const char *name, *settings, *form;
+	struct runs runs;
+};
+
+struct nulls {
+	struct null_model models[NULLS_MAX];
+	size_t count;
+	struct table rows;	/* which one is of which row */
+	struct runs small;	/* the model itself, on the data sets that null models run */
+};
+
+/* null_models.csv and nulls.csv. 0, or -1 with the reason said. */
+int nulls_read(struct nulls *nulls, const struct runs *runs, const char *folder);
+/* NULL: the row has none. */
+const struct null_model *nulls_of_row(const struct nulls *nulls, const char *id);
+/*
+ * How many null models pass every gate that the model passes on the same data sets: then the
+ * gates say nothing about the part that is missing. Each is printed with what tells it.
+ */
+unsigned int nulls_check(const struct nulls *nulls);
+
+/* --- judge.c: verdicts --------------------------------------------------------------------------- */
+
+/* 32 entries lose less than this of 64 (M17). */
+#define NO_LOSS 0.99
+
+enum verdict {
+	REPRODUCED,		/* the paper's number, and the null model does not get it */
+	CONSISTENT,		/* what the paper says, but the null model gets it, too */
+	IN_KIND, DEVIATES, NO_DATA, VERDICTS
+};
 
 struct row {
+	unsigned int number;	/* of its id */
 	const char *id, *where, *workload, *what, *paper, *kind;	/* the paper's words */
 	const char *ours;	/* what we take for it */
 	double low, high;	/* the paper's value; a range, or the same twice; 0: a shape */
 	double value;		/* ours; 0: none */
 	double value_of_all;	/* with the data sets that are in no mean */
-	const char *verdict;	/* "reproduced", "in kind", "deviates", "no data" */
-	const char *why;	/* unless reproduced */
+	const char *null;	/* its null model */
+	double value_of_small;	/* with the data sets that null models run */
+	double value_of_null;	/* the null model's, with the same */
+	enum verdict verdict;
+	const char *why;	/* in kind, or deviates */
 };
+
+/* What some runs make of a row. */
+struct outcome {
+	double value;		/* 0: none */
+	bool is_falling;	/* the shape of M16 */
+};
+
+/* It is what the paper says: its number, or, where that is "at most", "at least" or a shape, what this allows. */
+bool row_holds(const struct row *row, struct outcome outcome);
+enum verdict row_verdict(const struct row *row, struct outcome ours, struct outcome null);
+const char *verdict_name(enum verdict verdict);
+
+/* --- verdicts.c: the rows of the paper -------------------------------------------------------- */
+
+#define ROWS_MAX 32
 
 struct rows {
 	struct row rows[ROWS_MAX];
 	size_t count;
 	struct table reasons;
 };
+
+int rows_read(struct rows *rows, const char *folder);
+void rows_judge(struct rows *rows, const struct runs *runs, const struct nulls *nulls);
+/* Ours for a row of the paper; 0: none. */
+double row_value(const struct runs *runs, unsigned int number);
+/* M13: the lower of the two kernels. */
+double lowest_of_desc(const struct runs *runs);
+/* M14: the lower one of four and eight threads. 0: not both are there. */
+double lowest_scaling(const struct runs *runs, unsigned int kernels);
+/* What the worst step leaves where the round trip grows: below 1 each is slower. INFINITY: a step is not there. */
+double worst_step(const struct runs *runs, unsigned int kernels);
+/* M16: no kernel gets faster by a longer round trip, and their mean gets slower with each. */
+bool is_falling(const struct runs *runs);
+
+/* --- gates.c ------------------------------------------------------------------------------------- */
 
 struct gate {
 	const char *text;
@@ -105,8 +190,6 @@ struct gate {
 };
 #define GATES_MAX 12
 
-int rows_read(struct rows *rows, const char *folder);
-void rows_judge(struct rows *rows, const struct runs *runs);
 /* The orderings and shapes that must come out, whatever the numbers are. How many there are. */
 size_t gates_check(struct gate *gates, const struct runs *runs);
 

@@ -25,19 +25,40 @@ static int usage(const char *name)
 	return 2;
 }
 
+static void print_row(const struct row *row)
+{
+	double middle = (row->low + row->high) / 2;
+	char ratio[16] = "", null[16] = "";
+
+	if (middle > 0)
+		snprintf(ratio, sizeof(ratio), "%.2f", row->value / middle);
+	if (row->value_of_null > 0)
+		snprintf(null, sizeof(null), "%.3f", row->value_of_null);
+	printf("%-4s %-67s %10s %8.3f %6s %8s %-22s  %s%s%s\n", row->id, row->what, *row->paper ? row->paper : row->kind,
+	       row->value, ratio, null, row->null, verdict_name(row->verdict), *row->why ? ": " : "", row->why);
+}
+
 static void print_rows(const struct rows *rows)
 {
-	printf("%-4s %-67s %10s %8s %6s  %s\n", "row", "compared", "paper", "mimic", "ratio", "verdict");
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct row *row = &rows->rows[i];
-		double middle = (row->low + row->high) / 2;
-		char ratio[16] = "";
+	unsigned int counts[VERDICTS] = { 0 };
 
-		if (middle > 0)
-			snprintf(ratio, sizeof(ratio), "%.2f", row->value / middle);
-		printf("%-4s %-67s %10s %8.3f %6s  %s%s%s\n", row->id, row->what, *row->paper ? row->paper : row->kind,
-		       row->value, ratio, row->verdict, *row->why ? ": " : "", row->why);
+	printf("%-4s %-67s %10s %8s %6s %8s %-22s  %s\n", "row", "compared", "paper", "mimic", "ratio", "null", "null model",
+	       "verdict");
+	for (size_t i = 0; i < rows->count; i++) {
+		counts[rows->rows[i].verdict]++;
+		if (rows->rows[i].verdict != CONSISTENT)
+			print_row(&rows->rows[i]);
 	}
+	puts("\nConsistent: as the paper says, but a model without the part that the paper names as the cause gets it, too:");
+	for (size_t i = 0; i < rows->count; i++) {
+		if (rows->rows[i].verdict == CONSISTENT)
+			print_row(&rows->rows[i]);
+	}
+	printf("\nOf %zu rows %u are reproduced, %u consistent, %u in kind, %u deviate", rows->count, counts[REPRODUCED],
+	       counts[CONSISTENT], counts[IN_KIND], counts[DEVIATES]);
+	if (counts[NO_DATA])
+		printf(", %u have no data", counts[NO_DATA]);
+	puts(".");
 }
 
 /* What the numbers above are not of. */
@@ -68,6 +89,14 @@ static void print_all(const struct rows *rows)
 		puts(".");
 }
 
+static void print_small(const struct nulls *nulls)
+{
+	fputs("Null models run on", stdout);
+	for (size_t i = 0; i < nulls->small.set_count; i++)
+		printf("%s %s of %s", i ? "," : "", nulls->small.sets[i].name, kernel_names[nulls->small.sets[i].kernel]);
+	puts(" (table.csv has the model's own values on these).");
+}
+
 static int print_gates(const struct runs *runs)
 {
 	struct gate gates[GATES_MAX];
@@ -82,6 +111,15 @@ static int print_gates(const struct runs *runs)
 	return closed;
 }
 
+static int execute(struct runs *runs, struct nulls *nulls)
+{
+	struct runs *all[NULLS_MAX + 2] = { runs, &nulls->small };
+
+	for (size_t i = 0; i < nulls->count; i++)
+		all[i + 2] = &nulls->models[i].runs;
+	return runs_execute(all, nulls->count + 2);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -89,8 +127,9 @@ int main(int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' }, { "data", required_argument, NULL, 'd' },
 		{ "jobs", required_argument, NULL, 'j' }, { NULL, 0, NULL, 0 },
 	};
-	struct runs runs = { .jobs = tool_jobs_processors() };
+	struct runs runs = { .jobs = tool_jobs_processors(), .name = "", .settings = "" };
 	static struct rows rows;
+	static struct nulls nulls;
 	const char *tables = NULL;
 	int option, closed;
 
@@ -106,16 +145,18 @@ int main(int argc, char **argv)
 	}
 	if (!runs.build || !tables || !runs.output || runs.jobs < 1 || optind != argc)
 		return usage(argv[0]);
-	if (runs_read(&runs, tables) || rows_read(&rows, tables) || runs_execute(&runs))
+	if (runs_read(&runs, tables) || rows_read(&rows, tables) || nulls_read(&nulls, &runs, tables) ||
+	    execute(&runs, &nulls))
 		return 1;
-	rows_judge(&rows, &runs);
+	rows_judge(&rows, &runs, &nulls);
 	if (plots_write(&runs, &rows))
 		return 1;
 	print_rows(&rows);
 	putchar('\n');
 	print_data(&runs);
 	print_all(&rows);
-	closed = print_gates(&runs);
+	print_small(&nulls);
+	closed = print_gates(&runs) + (int)nulls_check(&nulls);
 	printf("\n%s has the table, a CSV and a plot of each figure, and the report of each point.\n", runs.output);
 	return closed ? 1 : 0;
 }

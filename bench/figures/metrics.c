@@ -3,6 +3,18 @@
 
 #include "bench/figures/figures.h"
 
+double metric_latency(const struct result *result)
+{
+	const struct soc_core_counters *cores = &result->point.cores;
+
+	return result->is_there && cores->loads ? (double)cores->load_cycles / (double)cores->loads : 0;
+}
+
+static double share_of(double hits, double misses)
+{
+	return hits + misses > 0 ? hits / (hits + misses) : 0;
+}
+
 static double value_of(const struct result *result, enum metric metric)
 {
 	const struct sim_point *point = &result->point;
@@ -13,7 +25,13 @@ static double value_of(const struct result *result, enum metric metric)
 	case LOADS:
 		return (double)point->cores.loads;
 	case LATENCY:
-		return point->cores.loads ? (double)point->cores.load_cycles / (double)point->cores.loads : 0;
+		return metric_latency(result);
+	case BOOKKEEPING:
+		/* An access is one instruction, and an atomic a load and a store: hence not below 0. */
+		return fmax(0, (double)point->cores.instructions - (double)point->cores.loads -
+			       (double)point->cores.stores - (double)point->cores.mmio_stores);
+	case L1_SHARE:
+		return share_of((double)point->cores.l1_hits, (double)point->cores.l1_misses);
 	}
 	return 0;
 }
@@ -83,4 +101,21 @@ double metric_best(const struct runs *runs, enum kernel kernel, const char *abov
 			best = fmax(best, set_ratio(runs, &runs->sets[i], CYCLES, above, below));
 	}
 	return best;
+}
+
+double metric_l1_share(const struct runs *runs, enum kernel kernel, const char *system)
+{
+	double hits = 0, misses = 0;
+
+	for (size_t i = 0; i < runs->set_count; i++) {
+		const struct result *result = runs_result(runs, &runs->sets[i], system);
+
+		if (!counts(runs, &runs->sets[i], kernel))
+			continue;
+		if (!result || !result->is_there)
+			return 0;
+		hits += (double)result->point.cores.l1_hits;
+		misses += (double)result->point.cores.l1_misses;
+	}
+	return share_of(hits, misses);
 }

@@ -68,6 +68,7 @@ static int read_sets(struct runs *runs, const char *folder)
 		set->name = table.rows[i][1];
 		set->arguments = cut_words(table.rows[i][2], 0);
 		set->is_in_means = strcmp(table.rows[i][3], "no") != 0;
+		set->is_for_nulls = strcmp(table.rows[i][4], "yes") == 0;
 		if (!set->arguments)
 			return figures_error("%s", strerror(ENOMEM));
 		if (find_file(runs, &set->arguments[0])) {
@@ -104,6 +105,11 @@ int runs_read(struct runs *runs, const char *folder)
 {
 	if (read_sets(runs, folder) || read_systems(runs, folder))
 		return -1;
+	return runs_allocate(runs);
+}
+
+int runs_allocate(struct runs *runs)
+{
 	runs->results = calloc(runs->set_count * runs->system_count + 1, sizeof(*runs->results));
 	return runs->results ? 0 : figures_error("%s", strerror(ENOMEM));
 }
@@ -120,7 +126,7 @@ const struct result *runs_result(const struct runs *runs, const struct data_set 
 /* --- commands ------------------------------------------------------------------------------- */
 
 struct batch {
-	struct runs *runs;
+	const struct runs *runs;	/* the first: what is the same for all */
 	struct job *jobs;
 	struct result **results;	/* of each job */
 	char **reports;
@@ -141,14 +147,13 @@ static void add_words(char **command, size_t *count, char *const *words)
 		command[(*count)++] = *words;
 }
 
-/* The report of a point is named after its place in the two tables. */
-static int add_job(struct batch *batch, struct result *result, const char *name, const struct system *system,
-		   char *const *program)
+static int add_job(struct batch *batch, struct result *result, const char *name, const char *settings,
+		   const struct system *system, char *const *program)
 {
 	struct job *job = &batch->jobs[batch->count];
 	char **command = calloc(WORDS_MAX, sizeof(*command));
-	char *settings = system ? strdup(system->settings) : strdup("");
-	char **sets = settings ? cut_words(settings, 1) : NULL;
+	char *text = strdup(settings);
+	char **sets = text ? cut_words(text, 1) : NULL;
 	size_t count = 0;
 
 	batch->reports[batch->count] = text_of("%s/points/%s.json", batch->runs->output, name, NULL);
@@ -169,9 +174,25 @@ static int add_job(struct batch *batch, struct result *result, const char *name,
 	return 0;
 }
 
-static int add_point(struct batch *batch, size_t set_number, size_t system_number)
+/* The result of the same command, if it is run for others; NULL: it is not. */
+static const struct result *find_same(const struct runs *runs, size_t set, size_t system)
 {
-	struct runs *runs = batch->runs;
+	const struct system *ours = &runs->systems[system], *theirs = runs->same ? &runs->same->systems[system] : NULL;
+
+	if (!theirs || strcmp(ours->settings, theirs->settings) != 0 || strcmp(ours->form, theirs->form) != 0)
+		return NULL;
+	for (size_t i = 0; i < runs->same->set_count; i++) {
+		const struct data_set *other = &runs->same->sets[i];
+
+		if (other->kernel == runs->sets[set].kernel && strcmp(other->name, runs->sets[set].name) == 0)
+			return runs_result(runs->same, other, ours->name);
+	}
+	return NULL;
+}
+
+/* The report of a point is named after its place in the two tables. */
+static int add_point(struct batch *batch, struct runs *runs, size_t set_number, size_t system_number)
+{
 	const struct data_set *set = &runs->sets[set_number];
 	const struct system *system = &runs->systems[system_number];
 	char *program[WORDS_MAX] = {
@@ -180,36 +201,84 @@ static int add_point(struct batch *batch, size_t set_number, size_t system_numbe
 		(char *)system->threads,
 	};
 	size_t count = 7;
-	char name[48];
+	char name[64];
 
-	if (system->is_alone && set->kernel == BFS)
+	if ((system->is_alone && set->kernel == BFS) || find_same(runs, set_number, system_number))
 		return 0;
 	add_words(program, &count, set->arguments);
-	snprintf(name, sizeof(name), "%02zu-%02zu", set_number, system_number);
-	return add_job(batch, &runs->results[set_number * runs->system_count + system_number], name, system, program);
+	snprintf(name, sizeof(name), "%s%02zu-%02zu", runs->name, set_number, system_number);
+	return add_job(batch, &runs->results[set_number * runs->system_count + system_number], name, system->settings,
+		       system, program);
 }
 
-static int make_batch(struct batch *batch, struct runs *runs)
-{
-	size_t most = runs->set_count * runs->system_count + 1;
-	char *round_trip[] = { text_of("%s/sim/examples/maple/round_trip", runs->build, NULL, NULL), NULL };
+/* The argument: bytes, four times what the L1 holds and half of what the L2 does; and 16 times what the L2 holds. */
+static const struct {
+	const char *name, *argument;
+} measured[MEASURED] = {
+	[ROUND_TRIP] = { "round-trip", NULL }, [L2_ACCESS] = { "l2-access", "32768" },
+	[DRAM_ACCESS] = { "dram-access", "1048576" },
+};
 
+static bool is_measured_elsewhere(const struct runs *runs)
+{
+	return runs->same && strcmp(runs->settings, runs->same->settings) == 0;
+}
+
+static int add_runs(struct batch *batch, struct runs *runs)
+{
+	/* Long ones first: two processors are done at about the same time. */
+	for (size_t set = runs->set_count; set-- > 0; ) {
+		for (size_t system = 0; system < runs->system_count; system++) {
+			if (add_point(batch, runs, set, system))
+				return -1;
+		}
+	}
+	for (int i = 0; i < MEASURED && !is_measured_elsewhere(runs); i++) {
+		char *program[] = { text_of("%s/sim/examples/maple/round_trip", runs->build, NULL, NULL),
+				    (char *)measured[i].argument, NULL };
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s%s", runs->name, measured[i].name);
+		if (!program[0] || add_job(batch, &runs->measured[i], name, runs->settings, NULL, program))
+			return -1;
+	}
+	return 0;
+}
+
+static int make_batch(struct batch *batch, struct runs *const *runs, size_t count)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < count; i++)
+		most += runs[i]->set_count * runs[i]->system_count + MEASURED;
 	*batch = (struct batch){
-		.runs = runs,
+		.runs = runs[0],
 		.jobs = calloc(most, sizeof(*batch->jobs)),
 		.results = calloc(most, sizeof(struct result *)),
 		.reports = calloc(most, sizeof(char *)),
 	};
-	if (!batch->jobs || !batch->results || !batch->reports || !round_trip[0])
+	if (!batch->jobs || !batch->results || !batch->reports)
 		return figures_error("%s", strerror(ENOMEM));
-	/* Long ones first: two processors are done at about the same time. */
-	for (size_t set = runs->set_count; set-- > 0; ) {
+	for (size_t i = 0; i < count; i++) {
+		if (add_runs(batch, runs[i]))
+			return -1;
+	}
+	return 0;
+}
+
+/* What was not run because others run the same. */
+static void take_same(struct runs *runs)
+{
+	for (size_t set = 0; set < runs->set_count; set++) {
 		for (size_t system = 0; system < runs->system_count; system++) {
-			if (add_point(batch, set, system))
-				return -1;
+			const struct result *same = find_same(runs, set, system);
+
+			if (same)
+				runs->results[set * runs->system_count + system] = *same;
 		}
 	}
-	return add_job(batch, &runs->round_trip, "round-trip", NULL, round_trip);
+	if (is_measured_elsewhere(runs))
+		memcpy(runs->measured, runs->same->measured, sizeof(runs->measured));
 }
 
 static void tell_failure(const struct job *job)
@@ -257,22 +326,31 @@ static void job_is_done(void *context, size_t number)
 			batch->count, (long)passed, isatty(STDERR_FILENO) && batch->done < batch->count ? "" : "\n");
 }
 
-int runs_execute(struct runs *runs)
+static int make_folders(const char *output)
+{
+	char *folder = text_of("%s/points", output, NULL, NULL);
+	bool is_bad = !folder || (mkdir(output, 0777) && errno != EEXIST) || (mkdir(folder, 0777) && errno != EEXIST);
+
+	free(folder);
+	return is_bad ? figures_error("%s: %s", output, strerror(errno)) : 0;
+}
+
+int runs_execute(struct runs *const *runs, size_t count)
 {
 	struct batch batch;
-	char *folder = text_of("%s/points", runs->output, NULL, NULL);
+	unsigned int jobs = runs[0]->jobs;
 	int error;
 
-	if (!folder || (mkdir(runs->output, 0777) && errno != EEXIST) || (mkdir(folder, 0777) && errno != EEXIST))
-		return figures_error("%s: %s", runs->output, strerror(errno));
-	if (make_batch(&batch, runs))
+	if (make_folders(runs[0]->output) || make_batch(&batch, runs, count))
 		return -1;
-	fprintf(stderr, "figures: %zu points, %u at a time; takes about %.0f seconds.\n", batch.count, runs->jobs,
-		1 + (double)batch.count * SECONDS_OF_A_POINT / runs->jobs);
+	fprintf(stderr, "figures: %zu points, %u at a time; takes about %.0f seconds.\n", batch.count, jobs,
+		1 + (double)batch.count * SECONDS_OF_A_POINT / jobs);
 	batch.started = time(NULL);
-	error = tool_jobs_run(batch.jobs, batch.count, runs->jobs, job_is_done, &batch);
+	error = tool_jobs_run(batch.jobs, batch.count, jobs, job_is_done, &batch);
 	tool_jobs_pass_on_signal();
 	if (error)
 		return figures_error("%s", strerror(-error));
+	for (size_t i = 0; i < count; i++)
+		take_same(runs[i]);
 	return batch.failed ? figures_error("%zu points failed", batch.failed) : 0;
 }

@@ -8,5 +8,7 @@ struct maple;
 
 /* Consumes so many words, and adds them up. */
 uint32_t round_trips(struct maple *maple, unsigned int queue, uint32_t count);
+/* Follows so many pointers, each to the next. Where it ends. */
+void *const *follow_pointers(void *const *pointer, uint32_t count);
 
 #endif
