@@ -55,7 +55,7 @@
 	_(maple, queues, 8, 8, 1, 8, "queues", "Table 2") \
 	_(maple, queue_entries, 32, 32, 2, 1024, "words of 4 bytes a queue, of queues that a program opens with 32 (libmaple's default)", \
 	  "section 5.3") \
-	_(maple, queue_values, 0, 0, 0, 64, "values that a queue holds, of 4 or 8 bytes alike; 0: as many as its words; 1 is for a null model (Verdicts, below)", \
+	_(maple, queue_values, 0, 0, 0, 64, "values that a queue holds, of 4 or 8 bytes alike; 0: as many as its words; 2 is for a null model (Verdicts, below)", \
 	  "section 5.3: words are the limit") \
 	_(maple, lima_chunks, 16, 16, 1, 64, "chunks of 64 bytes of B", "RTL, dcp.h") \
 	_(maple, translation, 0, 0, 0, 1, "1: a TLB with blocking walks stands before memory", "assumption") \
