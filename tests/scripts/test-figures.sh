@@ -49,8 +49,8 @@ gates() # of the last run, without null models
 {
 	sed '/^Null models, each/,$d' "$work/output" | grep -E '^(yes|NO) '
 }
-[ "$(gates | wc -l)" = 10 ]
-result $? "ten orderings and shapes are checked"
+[ "$(gates | wc -l)" = 11 ]
+result $? "eleven orderings and shapes are checked"
 [ $status = 1 ] && [ "$(grep -cE '^NO   (no LIMA|zero-cost|nothing)' "$work/output")" = 1 ] &&
 	grep -q '^NO   nothing is missing: it passes all that the model passes' "$work/output"
 result $? "a null model that passes every ordering is told by its name, and the exit status is 1"
@@ -101,7 +101,8 @@ run second --jobs 1
 diff <(cd "$work/first" && cat -- *.csv points/*.json) <(cd "$work/second" && cat -- *.csv points/*.json) >"$work/output"
 result $? "two runs give the same bytes"
 
-# Systems that are as the paper's are not: all gates must see it, but the one of what no system is in.
+# Systems that are as the paper's are not: all gates must see it, but the one of what no system is in. BFS loses anyway on
+# graphs that fit into the L2.
 grep '^name,' bench/figures/null_models.csv >"$tables/null_models.csv"
 grep '^id,' bench/figures/nulls.csv >"$tables/nulls.csv"
 awk -F, -v OFS=, '
@@ -113,7 +114,7 @@ awk -F, -v OFS=, '
 	$1 == "S desc 2" { $3 = "desc.enabled=1 dram.latency=20" }
 	{ print }' bench/figures/systems.csv >"$tables/systems.csv"
 run bad
-[ $? = 1 ] && [ "$(gates | grep -c '^NO ')" = 9 ] && grep -qE '^M16 .* deviates' "$work/output" &&
+[ $? = 1 ] && [ "$(gates | grep -c '^NO ')" = 10 ] && grep -qE '^M16 .* deviates' "$work/output" &&
 	grep -qE '^M17 .* (in kind|deviates)' "$work/output"
 result $? "systems that break the orderings close all gates"
 grep -v -e '^S trip 36' -e '^S maple 4' bench/figures/systems.csv >"$tables/systems.csv"
