@@ -25,6 +25,8 @@ struct mimic_time_host {
 	uint64_t (*read_time)(void *context, uint64_t address, unsigned int size, bool through_l2, uint64_t now);
 	uint64_t (*write_time)(void *context, uint64_t address, unsigned int size, uint64_t now);
 	void (*prefetch)(void *context, uint64_t address, uint64_t now);
+	/* A walk of the page table for an address that begins at `now`: when it ends. May be NULL: it takes no time. */
+	uint64_t (*walk_time)(void *context, uint64_t address, uint64_t now);
 	/* The bytes themselves. 0 or -EFAULT; on -EFAULT the buffer holds what could be read, then zeros. */
 	int (*read)(void *context, uint64_t address, void *buffer, unsigned int size);
 	int (*atomic)(void *context, uint64_t address, enum mimic_atomic operation, uint32_t operand,

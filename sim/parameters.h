@@ -58,9 +58,12 @@
 	_(maple, queue_values, 0, 0, 0, 64, "values that a queue holds, of 4 or 8 bytes alike; 0: as many as its words; 2 is for a null model (Verdicts, below)", \
 	  "section 5.3: words are the limit") \
 	_(maple, lima_chunks, 16, 16, 1, 64, "chunks of 64 bytes of B", "RTL, dcp.h") \
-	_(maple, translation, 0, 0, 0, 1, "1: a TLB with blocking walks stands before memory", "assumption") \
-	_(maple, tlb_entries, 16, 16, 2, 64, "fully associative", "section 5.4") \
-	_(maple, walk, 30, 30, 1, 10000, "of a page table walk, each of its three levels", "assumption") \
+	_(maple, translation, 0, 0, 0, 1, "1: a TLB with blocking walks stands before memory", "section 3.5; RTL: a miss stops the pipe") \
+	_(maple, tlb_entries, 16, 16, 2, 64, "fully associative", "sections 3.5 and 5.4") \
+	_(maple, walk, 0, 0, 0, 10000, "of a page table walk, each of its three levels; 0: what its reads through the caches take", \
+	  "section 3.5: from the memory hierarchy") \
+	_(maple, walk_cache, 2, 2, 0, 1000, "of a hit in the L1.5 of its tile, as large as a core's L1, which the walker reads through; 0: there is none, it reads in the L2", \
+	  "RTL: it reads through the L1.5; latency and size: assumptions") \
 	_(desc, enabled, 0, 0, 0, 1, "1: the device behind the queues is a DeSC", "section 5.2") \
 	_(desc, queue_entries, 64, 64, 2, 64, "values", "Table 3") \
 	_(desc, latency, 2, 2, 1, 1000, "core to queue and back", "assumption") \

@@ -23,6 +23,8 @@ static int build(struct soc *soc)
 		status = mimic_slots_init(&soc->mshrs, (unsigned int)parameters->l2_mshrs);
 	if (!status)
 		status = mimic_page_table_init(&soc->page_table);
+	if (!status)
+		status = mimic_cache_init(&soc->walk_cache, parameters->l1_size, parameters->l1_ways, parameters->l1_line);
 	for (unsigned int i = 0; i < soc->cores && !status; i++)
 		status = build_core(soc, i);
 	mimic_dram_init(&soc->dram, parameters->dram_latency, parameters->dram_gap);
@@ -63,6 +65,7 @@ void soc_destroy(struct soc *soc)
 	mimic_cache_free(&soc->l2);
 	mimic_slots_free(&soc->mshrs);
 	mimic_page_table_free(&soc->page_table);
+	mimic_cache_free(&soc->walk_cache);
 	soc_droplet_free(soc->droplet);
 	free(soc);
 }

@@ -107,6 +107,11 @@ uint64_t soc_device_read_memory(struct soc *soc, uint64_t address, unsigned int 
 uint64_t soc_device_read_l2(struct soc *soc, uint64_t address, unsigned int size, uint64_t now);
 /* A write or an atomic of a device, at the L2. */
 uint64_t soc_device_write(struct soc *soc, uint64_t address, unsigned int size, uint64_t now);
+/*
+ * A device's walk of the page table: three reads, each behind the one before, through the L2 and with
+ * maple.walk_cache through a cache before it. When the last one's data is there.
+ */
+uint64_t soc_device_walk(struct soc *soc, uint64_t address, uint64_t now);
 /* A line into the L2, as soon as an MSHR is free; nobody waits. */
 void soc_device_prefetch(struct soc *soc, uint64_t address, uint64_t now);
 

@@ -85,6 +85,7 @@ struct soc {
 	struct soc_counters counters;
 	struct prefetch_queue prefetches;
 	struct mimic_page_table page_table;
+	struct mimic_cache walk_cache;	/* of the device's walker; what it has is never written */
 	struct droplet *droplet;	/* NULL: nothing to watch */
 	struct soc_core core[SOC_CORES_MAX];
 };

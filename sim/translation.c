@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A core's data TLB and its walks of the page table. A walk reads one entry in each of the
+ * A core's data TLB, its walks of the page table, and those of a device. A walk reads one entry in each of the
  * three tables through the core's own L1, one after the other, as CVA6's page-table walker
  * does (core/cva6_mmu in its source: the walker is a port of the data cache). The core does
  * nothing meanwhile (assumption).
@@ -75,4 +75,29 @@ void soc_translation_init(const struct soc *soc, struct soc_core *core)
 	mimic_tlb_init(&core->tlb, (unsigned int)soc->parameters.core_tlb_entries);
 	core->page = PAGE_MASK;	/* no program has this one */
 	core->page_mask = soc->parameters.core_translation ? PAGE_MASK : 0;
+}
+
+/* --- a device's walker --------------------------------------------------------------- */
+
+static uint64_t read_entry_of_device(void *context, uint64_t entry, uint64_t now)
+{
+	struct soc *soc = context;
+	uint64_t hit = now + soc->parameters.maple_walk_cache, ready;
+	struct mimic_cache_line *line;
+
+	if (!soc->parameters.maple_walk_cache)
+		return soc_l2_access(soc, entry, false, now);
+	line = mimic_cache_find(&soc->walk_cache, entry);
+	if (line)
+		return line->ready > hit ? line->ready : hit;
+	ready = soc_l2_access(soc, entry, false, hit);
+	line = mimic_cache_victim(&soc->walk_cache, entry);
+	mimic_cache_fill(&soc->walk_cache, line, entry, MIMIC_CACHE_SHARED, ready);
+	return ready;
+}
+
+uint64_t soc_device_walk(struct soc *soc, uint64_t address, uint64_t now)
+{
+	soc_catch_up(soc, now);
+	return mimic_page_table_walk(&soc->page_table, address, now, read_entry_of_device, soc);
 }

@@ -41,6 +41,12 @@ static void prefetch(void *context, uint64_t address, uint64_t now)
 	soc_device_prefetch(sim.soc, sim_physical(address), now);
 }
 
+static uint64_t walk_time(void *context, uint64_t address, uint64_t now)
+{
+	(void)context;
+	return soc_device_walk(sim.soc, sim_physical(address), now);
+}
+
 static int read_bytes(void *context, uint64_t address, void *buffer, unsigned int size)
 {
 	(void)context;
@@ -224,6 +230,7 @@ int sim_device_open(const struct mimic_kind *kind)
 		.read_time = read_time,
 		.write_time = write_time,
 		.prefetch = prefetch,
+		.walk_time = walk_time,
 		.read = read_bytes,
 		.atomic = do_atomic,
 		.complete = complete,

@@ -33,6 +33,14 @@ static void prefetch(void *context, uint64_t address, uint64_t now)
 	log_request(timed->prefetched, &timed->prefetches, (struct timed_request){ now, address, 0, true });
 }
 
+static uint64_t walk_time(void *context, uint64_t address, uint64_t now)
+{
+	struct timed_maple *timed = context;
+
+	log_request(timed->walked, &timed->walks, (struct timed_request){ now, address, 0, true });
+	return now + timed->walk;
+}
+
 static bool is_readable(const struct timed_maple *timed, uint64_t address, unsigned int size)
 {
 	if (!timed->memory_size)
@@ -100,7 +108,7 @@ struct timed_maple *timed_new(const struct sim_parameters *parameters, const str
 	struct timed_maple *timed = calloc(1, sizeof(*timed));
 	struct mimic_time_host host = {
 		.context = timed, .read_time = read_time, .write_time = write_time, .prefetch = prefetch,
-		.read = read_bytes, .atomic = add, .complete = complete,
+		.walk_time = walk_time, .read = read_bytes, .atomic = add, .complete = complete,
 	};
 
 	struct maple_time_parameters taken = timed_device_parameters(parameters);
@@ -110,6 +118,7 @@ struct timed_maple *timed_new(const struct sim_parameters *parameters, const str
 	timed->parameters = *parameters;
 	timed->dram = 300;
 	timed->llc = 30;
+	timed->walk = 50;
 	timed->device = maple_time_create(&taken, config, &host);
 	if (timed->device)
 		return timed;

@@ -24,9 +24,12 @@ struct timed_maple {
 	struct sim_parameters parameters;
 	struct maple_time *device;
 	uint64_t dram, llc;
+	uint64_t walk;		/* a walk, where maple.walk is 0 */
 	uint64_t memory, memory_size;	/* all that can be read, if the size is not 0 */
 	struct timed_request request[TIMED_LOG];
 	unsigned int requests;
+	struct timed_request walked[TIMED_LOG];
+	unsigned int walks;
 	struct timed_request prefetched[TIMED_LOG];
 	unsigned int prefetches;
 	struct {

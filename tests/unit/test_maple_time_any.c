@@ -106,6 +106,7 @@ static void a_maple_with_walks_answers_whatever_is_asked(void **state)
 
 	(void)state;
 	parameters.maple_translation = 1;
+	parameters.maple_walk = 30;
 	run(&parameters);
 }
 

@@ -16,7 +16,8 @@
 #define WORDS_32 2
 #define ACKNOWLEDGE 4
 #define TO_CONSUMER 7		/* and memory's own time */
-#define WALK (3 * 30)		/* three levels of 30 cycles: the parameter maple.walk */
+#define WALK (3 * 30)		/* three levels of 30 cycles: the parameter maple.walk, set to 30 */
+#define MEMORY_WALK 50		/* what the host says of a walk that goes to memory */
 #define PAGE_WORDS 1024
 #define PAGES 20
 #define START 1000
@@ -39,6 +40,7 @@ static struct timed_maple *open_device(unsigned int size_code, bool walks)
 	struct timed_maple *timed;
 
 	parameters.maple_translation = walks;
+	parameters.maple_walk = 30;
 	timed = device_with(&parameters);
 	timed_open(timed, size_code, 0);
 	timed_store(timed, 1, MAPLE_STORE_SET_BASE32, 0, 8, (uintptr_t)memory, 10);
@@ -203,6 +205,56 @@ static void a_chunk_of_lima_waits_for_its_walk(void **state)
 	timed_store(timed, 1, MAPLE_STORE_LOOP, 0, 8, 4, START);
 	timed_run(timed);
 	assert_int_equal(timed->owner[2].time, START + 13 + WALK + timed->llc);
+	timed_free(timed);
+}
+
+/* With maple.walk 0. */
+static struct timed_maple *open_device_that_walks_in_memory(void)
+{
+	struct sim_parameters parameters = timed_parameters();
+	struct timed_maple *timed;
+
+	parameters.maple_translation = 1;
+	parameters.maple_walk = 0;
+	timed = device_with(&parameters);
+	timed_open(timed, WORDS_32, 0);
+	timed_store(timed, 1, MAPLE_STORE_SET_BASE32, 0, 8, (uintptr_t)memory, 10);
+	return timed;
+}
+
+static void a_walk_in_memory_takes_what_memory_says(void **state)
+{
+	struct timed_maple *timed = open_device_that_walks_in_memory();
+	struct maple_time_statistics statistics;
+
+	(void)state;
+	timed_load(timed, 2, MAPLE_LOAD_CONSUME, 0, 4, START - 100);
+	timed_store(timed, 1, MAPLE_STORE_POINTER32, 0, 8, PAGE_WORDS + 5, START);
+	timed_run(timed);
+	assert_int_equal(timed->walks, 1);
+	assert_int_equal(timed->walked[0].address, (uintptr_t)&memory[PAGE_WORDS]);
+	assert_int_equal(timed->walked[0].time, START + ACKNOWLEDGE);
+	assert_int_equal(timed->owner[1].time, START + ACKNOWLEDGE + MEMORY_WALK);
+	assert_int_equal(timed->owner[2].time, START + TO_CONSUMER + MEMORY_WALK + timed->dram);
+	maple_time_statistics(timed->device, START + 1000, &statistics);
+	assert_int_equal(statistics.walks, MEMORY_WALK);
+	timed_free(timed);
+}
+
+static void a_load_in_two_pages_walks_for_both_one_after_the_other(void **state)
+{
+	struct timed_maple *timed = open_device_that_walks_in_memory();
+
+	(void)state;
+	timed_store(timed, 1, MAPLE_STORE_SET_BASE64, 0, 8, (uintptr_t)memory + 4, 20);
+	timed_load(timed, 2, MAPLE_LOAD_CONSUME, 0, 8, START - 100);
+	timed_store(timed, 1, MAPLE_STORE_POINTER64, 0, 8, PAGE_WORDS / 2 - 1, START);
+	timed_run(timed);
+	assert_int_equal(timed->walks, 2);
+	assert_int_equal(timed->walked[0].address, (uintptr_t)&memory[0]);
+	assert_int_equal(timed->walked[1].address, (uintptr_t)&memory[PAGE_WORDS]);
+	assert_true(timed->walked[1].time >= timed->walked[0].time + MEMORY_WALK);
+	assert_int_equal(timed->owner[2].data, (uint64_t)PAGE_WORDS << 32 | (PAGE_WORDS - 1));
 	timed_free(timed);
 }
 
@@ -501,6 +553,8 @@ int main(void)
 		cmocka_unit_test(without_translation_no_load_waits_for_a_walk),
 		cmocka_unit_test(each_new_page_costs_a_walk),
 		cmocka_unit_test(a_chunk_of_lima_waits_for_its_walk),
+		cmocka_unit_test(a_walk_in_memory_takes_what_memory_says),
+		cmocka_unit_test(a_load_in_two_pages_walks_for_both_one_after_the_other),
 		cmocka_unit_test(a_word_is_the_one_that_memory_held_when_its_fetch_was_done),
 		cmocka_unit_test(words_leave_in_the_order_of_their_pointers),
 		cmocka_unit_test(an_address_that_cannot_be_read_gives_0_and_no_request),

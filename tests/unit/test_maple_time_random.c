@@ -286,6 +286,7 @@ static void words_are_right_with_walks(void **state)
 
 	(void)state;
 	parameters.maple_translation = 1;
+	parameters.maple_walk = 30;
 	parameters.maple_tlb_entries = 2;
 	run(&parameters, MAPLE_STORE_LIMA_POINTER32);
 }

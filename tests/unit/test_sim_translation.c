@@ -289,6 +289,68 @@ static void test_without_translation_nothing_walks(void **state)
 	soc_destroy(soc);
 }
 
+/* --- a device's walker: a hit in its cache takes 2 cycles; without it a read is one of the L2 --- */
+
+static struct soc *with_walk_cache(unsigned int latency)
+{
+	struct sim_parameters parameters = translated();
+
+	parameters.maple_walk_cache = latency;
+	return soc_make(&parameters);
+}
+
+static void test_a_device_s_first_walk_reads_memory_three_times(void **state)
+{
+	struct soc *soc = with_walk_cache(HIT);
+
+	(void)state;
+	assert_int_equal(soc_device_walk(soc, 0, 1000), 1000 + COLD_WALK);
+	soc_destroy(soc);
+}
+
+static void test_a_device_s_later_walks_find_entries_in_its_cache(void **state)
+{
+	struct soc *soc = with_walk_cache(HIT);
+
+	(void)state;
+	soc_device_walk(soc, 0, 1000);
+	assert_int_equal(soc_device_walk(soc, PAGE, 5000), 5000 + 3 * HIT);
+	assert_int_equal(soc_device_walk(soc, 2 * PAGE, 6000), 6000 + 2 * HIT + MISS_L1);
+	assert_int_equal(soc_device_walk(soc, 8 * PAGE, 7000), 7000 + 2 * HIT + MISS_L2);
+	soc_destroy(soc);
+}
+
+static void test_the_latency_of_a_device_s_walk_cache_is_a_parameter(void **state)
+{
+	struct soc *soc = with_walk_cache(8);
+
+	(void)state;
+	assert_int_equal(soc_device_walk(soc, 0, 1000), 1000 + 3 * (8 + 330));
+	assert_int_equal(soc_device_walk(soc, 0, 5000), 5000 + 3 * 8);
+	soc_destroy(soc);
+}
+
+static void test_without_its_cache_a_device_reads_entries_in_the_l2(void **state)
+{
+	struct soc *soc = with_walk_cache(0);
+
+	(void)state;
+	assert_int_equal(soc_device_walk(soc, 0, 1000), 1000 + 3 * 330);
+	assert_int_equal(soc_device_walk(soc, PAGE, 5000), 5000 + 3 * 30);
+	assert_int_equal(soc_device_walk(soc, 8 * PAGE, 6000), 6000 + 2 * 30 + 330);
+	soc_destroy(soc);
+}
+
+static void test_a_device_finds_in_the_l2_what_a_core_has_walked(void **state)
+{
+	struct soc *soc = with_walk_cache(HIT);
+
+	(void)state;
+	load(soc, 0);
+	assert_int_equal(soc_device_walk(soc, 0, 5000), 5000 + 3 * MISS_L1);
+	soc_destroy(soc);
+}
+
 /* --- whatever cores do ------------------------------------------------------------ */
 
 #define CORES 4
@@ -404,6 +466,11 @@ int main(void)
 		cmocka_unit_test(test_cores_have_tlbs_of_their_own_and_one_page_table),
 		cmocka_unit_test(test_walks_are_no_loads_and_no_instructions),
 		cmocka_unit_test(test_without_translation_nothing_walks),
+		cmocka_unit_test(test_a_device_s_first_walk_reads_memory_three_times),
+		cmocka_unit_test(test_a_device_s_later_walks_find_entries_in_its_cache),
+		cmocka_unit_test(test_the_latency_of_a_device_s_walk_cache_is_a_parameter),
+		cmocka_unit_test(test_without_its_cache_a_device_reads_entries_in_the_l2),
+		cmocka_unit_test(test_a_device_finds_in_the_l2_what_a_core_has_walked),
 		cmocka_unit_test(test_cycles_are_instructions_stalls_and_walks),
 		cmocka_unit_test(test_two_runs_with_walks_are_the_same),
 	};

@@ -21,6 +21,7 @@
 
 #define MAPLE_TIME_ACCESSES 64		/* held back at once; more are not held back */
 #define MAPLE_TIME_EVENTS (MAPLE_MAX_WORDS + MAPLE_TIME_ACCESSES + 4 * MAPLE_MAX_QUEUES)
+#define STEP_WALKS 4			/* more than one request of the model has: one for each half of a load */
 #define NEVER UINT64_MAX
 
 enum event_kind {
@@ -97,7 +98,7 @@ struct step_time {
 	enum maple_step step;
 	bool is_on;
 	unsigned int walks;		/* that its next request waits for */
-	uint64_t walked;		/* the page of the last one */
+	uint64_t walked[STEP_WALKS];	/* their pages */
 	uint64_t half;			/* the later of a load's halves */
 	uint64_t chunk;			/* when the chunk's words may go on */
 	uint64_t issued;		/* the last request of a store; 0: none */

@@ -26,17 +26,29 @@ static bool is_through_l2(const struct maple_time *device)
 	}
 }
 
+/* When a walk that begins at `begun` ends. */
+static uint64_t walk_end(const struct maple_time *device, uint64_t page, uint64_t begun)
+{
+	const struct mimic_time_host *host = &device->host;
+
+	if (device->parameters.maple_walk)
+		return begun + WALK_LEVELS * device->parameters.maple_walk;
+	return host->walk_time ? host->walk_time(host->context, page, begun) : begun;
+}
+
 uint64_t maple_time_step_walks(struct maple_time *device, uint64_t time)
 {
-	uint64_t cycles = device->step.walks * WALK_LEVELS * device->parameters.maple_walk;
+	struct step_time *step = &device->step;
+	uint64_t begun = later(time, device->blocked_until);
 
-	device->step.walks = 0;
-	time = later(time, device->blocked_until);
-	if (!cycles || !device->parameters.maple_translation)
-		return time;
-	device->statistics.walks += cycles;
-	device->blocked_until = time + cycles;
-	return device->blocked_until;
+	time = begun;
+	for (unsigned int i = 0; device->parameters.maple_translation && i < step->walks; i++)
+		time = walk_end(device, step->walked[i], time);
+	if (time > begun)
+		device->blocked_until = time;
+	device->statistics.walks += time - begun;
+	step->walks = 0;
+	return time;
 }
 
 /* When the request of a load or an atomic leaves the device. */
@@ -172,10 +184,11 @@ static int walk(void *context, uint64_t address, uint64_t *frame)
 {
 	struct step_time *step = &device_of(context)->step;
 
-	if (!step->walks || step->walked != address)
-		step->walks++;
-	step->walked = address;
 	*frame = address;
+	if (step->walks && step->walked[step->walks - 1] == address)
+		return 0;
+	if (step->walks < STEP_WALKS)
+		step->walked[step->walks++] = address;
 	return 0;
 }
 

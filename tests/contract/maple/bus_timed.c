@@ -78,6 +78,7 @@ static int open_device(const char *configuration, bool walks)
 	if (error)
 		return error;
 	parameters.maple_translation = walks;
+	parameters.maple_walk = 30;
 	memory = self_memory();
 	taken = timed_device_parameters(&parameters);
 	device = maple_time_create(&taken, &config, &host);
