@@ -15,6 +15,7 @@ static const struct {
 	{ "trace", tool_trace, "run a program and write down what its devices do" },
 	{ "sim", tool_sim, "run a program in virtual time, on a modelled SoC" },
 	{ "sweep", tool_sweep, "the same, on a grid of parameters" },
+	{ "compare", tool_compare, "two reports of such runs: what moved, and why" },
 	{ "cflags", tool_cflags, "print the compiler's flags for such a program" },
 	{ "list", tool_list, "show the daemon's devices and who uses them" },
 	{ "add", tool_add, "add a device to the daemon's" },

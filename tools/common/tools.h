@@ -17,6 +17,7 @@ int tool_trace(int argc, char **argv);
 int tool_sim(int argc, char **argv);
 int tool_cflags(int argc, char **argv);
 int tool_sweep(int argc, char **argv);
+int tool_compare(int argc, char **argv);
 int tool_record(int argc, char **argv);
 int tool_replay(int argc, char **argv);
 int tool_list(int argc, char **argv);

@@ -58,6 +58,7 @@ static void read_phase(struct json_object *phase, struct sim_point *point)
 		struct json_object *core = json_object_array_get_idx(cores, i);
 
 		point->uncosted += number(core, "uncosted");
+		point->core_cycles += number(core, "cycles");
 #define _(name, meaning) point->cores.name += number(core, #name);
 		SOC_CORE_COUNTERS(_)
 #undef _

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What one run of mimic sim has counted, read from its JSON: for mimic sweep and make figures. */
+/* What one run of mimic sim has counted, read from its JSON: for mimic sweep, mimic compare and make figures. */
 #ifndef TOOLS_SIM_POINT_H
 #define TOOLS_SIM_POINT_H
 
@@ -15,6 +15,7 @@ struct sim_point {
 	char phase[64];
 	uint64_t cycles;
 	uint64_t uncosted;
+	uint64_t core_cycles;	/* of all cores, in which they had threads */
 	struct soc_core_counters cores;	/* sums */
 	struct soc_counters soc;
 	uint64_t device[SIM_POINT_COLUMNS];	/* tool_sim_point_columns() */
