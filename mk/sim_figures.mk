@@ -8,13 +8,17 @@ FIGURES_JOBS ?= 2
 tests: $(FIGURES)
 $(O)/tests/unit/test_figures_judge: $(call obj,bench/figures/judge.c)
 
-.PHONY: figures packages-figures
+.PHONY: figures figures-ranges packages-figures
 
 packages-figures:
 	$(Q)$(PACKAGES) build figures
 
 figures: packages-figures all $(FIGURES)
 	$(Q)$(FIGURES) --build $(O) --tables bench/figures --output $(O)/figures --data '$(FIGURES_DATA)' --jobs $(FIGURES_JOBS)
+
+# How far each row moves over the ranges of what the paper does not say. build/figures-ranges/error_bars.csv is checked in.
+figures-ranges: packages-figures all $(FIGURES)
+	$(Q)$(FIGURES) --build $(O) --tables bench/figures --output $(O)/figures-ranges --jobs $(FIGURES_JOBS) --ranges
 
 $(FIGURES): $(call obj,$(wildcard bench/figures/*.c) tools/common/jobs.c tools/sim/point.c) $(LIBMIMIC_A)
 	@mkdir -p $(@D)

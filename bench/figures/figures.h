@@ -72,6 +72,17 @@ int runs_allocate(struct runs *runs);
 int runs_execute(struct runs *const *runs, size_t count);
 const struct result *runs_result(const struct runs *runs, const struct data_set *set, const char *system);
 
+/* --- variants.c ---------------------------------------------------------------------------- */
+
+/* The same on the data sets that null models run, one of each kernel; nothing is run yet. */
+int runs_small(struct runs *small, const struct runs *runs);
+/*
+ * The same with settings on top, on the systems whose names begin with `systems`. What does not
+ * differ from `base` is taken from there. `name` stays the caller's.
+ */
+int runs_variant(struct runs *variant, const struct runs *base, const char *name, const char *settings,
+		 const char *systems);
+
 /* --- metrics.c: what is computed of them ---------------------------------------------------- */
 
 enum metric {
@@ -143,6 +154,7 @@ struct row {
 	const char *null;	/* its null model */
 	double value_of_small;	/* with the data sets that null models run */
 	double value_of_null;	/* the null model's, with the same */
+	double bar_low, bar_high;	/* the lowest and highest of error_bars.csv by its value; 0: it has none */
 	enum verdict verdict;
 	const char *why;	/* in kind, or deviates */
 };
@@ -197,6 +209,11 @@ size_t gates_check(struct gate *gates, const struct runs *runs);
 
 /* CSV and SVG of each figure. 0, or -1 with the reason said. */
 int plots_write(const struct runs *runs, const struct rows *rows);
+
+/* --- ranges.c ------------------------------------------------------------------------------------ */
+
+/* Runs both ends of all ranges of `folder`/ranges.csv and writes error_bars.csv. 0, or -1 with the reason said. */
+int ranges_run(const struct runs *runs, const struct rows *rows, const char *folder);
 
 /* --- main.c: "figures: ..." on standard error. -1. */
 int figures_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -21,29 +21,31 @@ int figures_error(const char *format, ...)
 
 static int usage(const char *name)
 {
-	fprintf(stderr, "Usage: %s --build DIR --tables DIR --output DIR [--data DIR] [--jobs N]\n", name);
+	fprintf(stderr, "Usage: %s --build DIR --tables DIR --output DIR [--data DIR] [--jobs N] [--ranges]\n", name);
 	return 2;
 }
 
 static void print_row(const struct row *row)
 {
 	double middle = (row->low + row->high) / 2;
-	char ratio[16] = "", null[16] = "";
+	char ratio[16] = "", null[16] = "", bar[24] = "";
 
 	if (middle > 0)
 		snprintf(ratio, sizeof(ratio), "%.2f", row->value / middle);
 	if (row->value_of_null > 0)
 		snprintf(null, sizeof(null), "%.3f", row->value_of_null);
-	printf("%-4s %-67s %10s %8.3f %6s %8s %-22s  %s%s%s\n", row->id, row->what, *row->paper ? row->paper : row->kind,
-	       row->value, ratio, null, row->null, verdict_name(row->verdict), *row->why ? ": " : "", row->why);
+	if (row->bar_low > 0)
+		snprintf(bar, sizeof(bar), "%+.0f%% %+.0f%%", 100 * (row->bar_low - 1), 100 * (row->bar_high - 1));
+	printf("%-4s %-67s %10s %8.3f %11s %6s %8s %-22s  %s%s%s\n", row->id, row->what, *row->paper ? row->paper : row->kind,
+	       row->value, bar, ratio, null, row->null, verdict_name(row->verdict), *row->why ? ": " : "", row->why);
 }
 
 static void print_rows(const struct rows *rows)
 {
 	unsigned int counts[VERDICTS] = { 0 };
 
-	printf("%-4s %-67s %10s %8s %6s %8s %-22s  %s\n", "row", "compared", "paper", "mimic", "ratio", "null", "null model",
-	       "verdict");
+	printf("%-4s %-67s %10s %8s %11s %6s %8s %-22s  %s\n", "row", "compared", "paper", "mimic", "error bar", "ratio", "null",
+	       "null model", "verdict");
 	for (size_t i = 0; i < rows->count; i++) {
 		counts[rows->rows[i].verdict]++;
 		if (rows->rows[i].verdict != CONSISTENT)
@@ -54,7 +56,8 @@ static void print_rows(const struct rows *rows)
 		if (rows->rows[i].verdict == CONSISTENT)
 			print_row(&rows->rows[i]);
 	}
-	printf("\nOf %zu rows %u are reproduced, %u consistent, %u in kind, %u deviate", rows->count, counts[REPRODUCED],
+	puts("\nError bar: over the ranges of what the paper does not say (make figures-ranges), one at a time, on small inputs.");
+	printf("Of %zu rows %u are reproduced, %u consistent, %u in kind, %u deviate", rows->count, counts[REPRODUCED],
 	       counts[CONSISTENT], counts[IN_KIND], counts[DEVIATES]);
 	if (counts[NO_DATA])
 		printf(", %u have no data", counts[NO_DATA]);
@@ -125,12 +128,13 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "build", required_argument, NULL, 'b' }, { "tables", required_argument, NULL, 't' },
 		{ "output", required_argument, NULL, 'o' }, { "data", required_argument, NULL, 'd' },
-		{ "jobs", required_argument, NULL, 'j' }, { NULL, 0, NULL, 0 },
+		{ "jobs", required_argument, NULL, 'j' }, { "ranges", no_argument, NULL, 'r' }, { NULL, 0, NULL, 0 },
 	};
 	struct runs runs = { .jobs = tool_jobs_processors(), .name = "", .settings = "" };
 	static struct rows rows;
 	static struct nulls nulls;
 	const char *tables = NULL;
+	bool is_of_ranges = false;
 	int option, closed;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -140,13 +144,17 @@ int main(int argc, char **argv)
 		case 'o': runs.output = optarg; break;
 		case 'd': runs.data = *optarg ? optarg : NULL; break;
 		case 'j': runs.jobs = (unsigned int)atoi(optarg); break;
+		case 'r': is_of_ranges = true; break;
 		default: return usage(argv[0]);
 		}
 	}
 	if (!runs.build || !tables || !runs.output || runs.jobs < 1 || optind != argc)
 		return usage(argv[0]);
-	if (runs_read(&runs, tables) || rows_read(&rows, tables) || nulls_read(&nulls, &runs, tables) ||
-	    execute(&runs, &nulls))
+	if (runs_read(&runs, tables) || rows_read(&rows, tables))
+		return 1;
+	if (is_of_ranges)
+		return ranges_run(&runs, &rows, tables) ? 1 : 0;
+	if (nulls_read(&nulls, &runs, tables) || execute(&runs, &nulls))
 		return 1;
 	rows_judge(&rows, &runs, &nulls);
 	if (plots_write(&runs, &rows))

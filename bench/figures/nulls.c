@@ -4,34 +4,9 @@
  * they get right, too, is no evidence for that part.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/figures/figures.h"
-
-/* The data sets that null models run: one of each kernel. */
-static int take_small_sets(struct runs *small, const struct runs *runs)
-{
-	unsigned int kernels = 0;
-
-	small->sets = calloc(KERNELS, sizeof(*small->sets));
-	if (!small->sets)
-		return figures_error("%s", strerror(ENOMEM));
-	small->set_count = 0;
-	for (size_t i = 0; i < runs->set_count; i++) {
-		const struct data_set *set = &runs->sets[i];
-
-		if (!set->is_for_nulls || kernels >> set->kernel & 1)
-			continue;
-		kernels |= 1u << set->kernel;
-		small->sets[small->set_count++] = *set;
-	}
-	for (unsigned int i = 0; i < KERNELS; i++) {
-		if (!(kernels >> i & 1))
-			return figures_error("datasets.csv: no data set of %s that is there is one for null models", kernel_names[i]);
-	}
-	return 0;
-}
 
 /* OLD=NEW: systems of one form run another one. */
 static const char *form_of(const struct null_model *model, const char *form)
@@ -39,27 +14,6 @@ static const char *form_of(const struct null_model *model, const char *form)
 	size_t length = strlen(form);
 
 	return strncmp(model->form, form, length) == 0 && model->form[length] == '=' ? model->form + length + 1 : form;
-}
-
-static int change_systems(struct null_model *model, const struct runs *small)
-{
-	struct runs *runs = &model->runs;
-
-	runs->systems = calloc(runs->system_count, sizeof(*runs->systems));
-	for (size_t i = 0; i < runs->system_count && runs->systems; i++) {
-		const struct system *old = &small->systems[i];
-		char *settings;
-
-		runs->systems[i] = *old;
-		runs->systems[i].form = form_of(model, old->form);
-		/* Of a key that comes twice the last one is taken. */
-		if (!*model->settings)
-			continue;
-		if (asprintf(&settings, "%s %s", old->settings, model->settings) < 0)
-			return figures_error("%s", strerror(ENOMEM));
-		runs->systems[i].settings = settings;
-	}
-	return runs->systems ? runs_allocate(runs) : figures_error("%s", strerror(ENOMEM));
 }
 
 static int add_model(struct nulls *nulls, char *const *fields)
@@ -71,22 +25,22 @@ static int add_model(struct nulls *nulls, char *const *fields)
 		return figures_error("null_models.csv: more than %d models", NULLS_MAX);
 	if (asprintf(&name, "null-%zu-", ++nulls->count) < 0)
 		return figures_error("%s", strerror(ENOMEM));
-	*model = (struct null_model){ .name = fields[0], .settings = fields[1], .form = fields[2], .runs = nulls->small };
-	model->runs.name = name;
-	model->runs.settings = model->settings;
-	model->runs.same = &nulls->small;
-	return change_systems(model, &nulls->small);
+	*model = (struct null_model){ .name = fields[0], .settings = fields[1], .form = fields[2] };
+	if (runs_variant(&model->runs, &nulls->small, name, model->settings, ""))
+		return -1;
+	for (size_t i = 0; i < model->runs.system_count; i++)
+		model->runs.systems[i].form = form_of(model, model->runs.systems[i].form);
+	return 0;
 }
 
 int nulls_read(struct nulls *nulls, const struct runs *runs, const char *folder)
 {
 	struct table models;
 
-	nulls->small = *runs;
-	nulls->small.same = runs;
 	if (table_read(&models, folder, "null_models.csv") || table_read(&nulls->rows, folder, "nulls.csv") ||
-	    take_small_sets(&nulls->small, runs) || runs_allocate(&nulls->small))
+	    runs_small(&nulls->small, runs))
 		return -1;
+	nulls->small.same = runs;
 	for (size_t i = 0; i < models.count; i++) {
 		if (add_model(nulls, models.rows[i]))
 			return -1;

@@ -204,7 +204,7 @@ static int write_rows(const struct runs *runs, const struct rows *rows)
 	if (!file)
 		return -1;
 	fputs("id,where,workload,compared,ours,paper,mimic,ratio,verdict,of all data sets,null model,of its data sets,"
-	      "of the null model,why\n", file);
+	      "of the null model,lowest by assumptions,highest by assumptions,why\n", file);
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct row *row = &rows->rows[i];
 		double middle = (row->low + row->high) / 2;
@@ -213,8 +213,8 @@ static int write_rows(const struct runs *runs, const struct rows *rows)
 			row->ours, row->paper, row->value);
 		if (middle > 0)
 			fprintf(file, "%.3f", row->value / middle);
-		fprintf(file, ",%s,%.3f,%s,%.3f,%.3f,\"%s\"\n", verdict_name(row->verdict), row->value_of_all, row->null,
-			row->value_of_small, row->value_of_null, row->why);
+		fprintf(file, ",%s,%.3f,%s,%.3f,%.3f,%.3f,%.3f,\"%s\"\n", verdict_name(row->verdict), row->value_of_all, row->null,
+			row->value_of_small, row->value_of_null, row->bar_low, row->bar_high, row->why);
 	}
 	return finish(file);
 }

@@ -24,6 +24,10 @@ no LIMA,,lima=doall,
 zero-cost instructions,core.instruction=0,,
 nothing is missing,,,
 MODELS
+cat >"$tables/error_bars.csv" <<'BARS'
+id,mimic,lowest,lowest with,highest,highest with
+M03,2.000,1.500,,5.000,
+BARS
 cat >"$tables/nulls.csv" <<'NULLS'
 id,part,where,null,why
 M03,LIMA,5.1,no LIMA,
@@ -60,9 +64,12 @@ result $? "a null model that fails an ordering is told with what it fails"
 sed -n '/^Consistent:/,/^$/p' "$work/output" | grep -qE '^M15 .* consistent' &&
 	[ "$(grep -cE '^M15 ' "$work/output")" = 1 ] && ! sed -n '/^Consistent:/,/^$/p' "$work/output" | grep -q ' reproduced'
 result $? "a row that its null model passes, too, is consistent and stands apart"
-awk -F, 'NR == 1 { exit !/,null model,of its data sets,of the null model,why$/ }' "$work/first/table.csv" &&
-	awk -F, '$1 == "M03" { exit !($(NF - 1) == "1.000" && $(NF - 3) == "no LIMA") }' "$work/first/table.csv"
+awk -F, 'NR == 1 { exit !/,null model,of its data sets,of the null model,lowest by assumptions,highest by assumptions,why$/ }' "$work/first/table.csv" &&
+	awk -F, '$1 == "M03" { exit !($(NF - 3) == "1.000" && $(NF - 5) == "no LIMA") }' "$work/first/table.csv"
 result $? "the table has each row's null model and its value: without LIMA nothing is gained by it"
+grep -qE '^M03 .* -25% \+150% ' "$work/output" &&
+	awk -F, '$1 == "M03" { exit !($(NF - 2) == "0.750" && $(NF - 1) == "2.500") }' "$work/first/table.csv"
+result $? "the error bar that is checked in stands beside a row's value"
 grep -qE '^yes .*the L2 takes 1\.23 times as long, DRAM 12\.8\)$' "$work/output"
 result $? "loads from the L2 take 32 cycles, from memory 332: 1.23 and 12.8 of a round trip's 26"
 awk '/^Of 18 rows/ { exit !($4 + $7 + $9 + $12 + $14 == 18) }' "$work/output" && grep -q '^Of 18 rows ' "$work/output"
@@ -88,7 +95,7 @@ m11() # m11 DATA-SET: of points.csv
 		END { print cycles["S doall 2"] / cycles["S maple 2"] }' "$work/first/points.csv"
 }
 awk -F, -v one="$(m11 kronecker)" -v other="$(m11 another)" 'NR == 1 { next }
-	$1 == "M11" { value = $(NF - 7); of_all = $(NF - 4) }
+	$1 == "M11" { value = $(NF - 9); of_all = $(NF - 6) }
 	function near(a, b) { return a - b < .002 && b - a < .002 }
 	END { exit !(near(value, one) && near(of_all, sqrt(one * other)) && !near(value, of_all)) }' "$work/first/table.csv" &&
 	grep -q '^another of bfs: run, but in no number above' "$work/output" &&
@@ -100,6 +107,23 @@ result $? "the table says how many data sets it is not of"
 run second --jobs 1
 diff <(cd "$work/first" && cat -- *.csv points/*.json) <(cd "$work/second" && cat -- *.csv points/*.json) >"$work/output"
 result $? "two runs give the same bytes"
+
+# Ranges: one parameter, which moves one row up and another one down.
+cat >"$tables/ranges.csv" <<'RANGES'
+parameter,systems,low,high,why
+maple.round_trip,S maple 2,,maple.round_trip=200,
+desc.latency,S desc,desc.latency=1,desc.latency=40,
+RANGES
+run ranges --ranges
+[ $? = 0 ] && awk -F, '$1 == "M11" { down = $3 < $2 && $4 == "maple.round_trip=200 on S maple 2" && $5 == $2 && $6 == "" }
+	$1 == "M09" { both = $3 < $2 && $5 > $2 && $6 == "desc.latency=40 on S desc" }
+	$1 == "M01" { none = $3 == $2 && $5 == $2 }
+	END { exit !(down && both && none && NR == 19) }' "$work/ranges/error_bars.csv"
+result $? "ranges give each row's lowest and highest value, and what makes them"
+sed -n '/^<!-- made/,/^<!-- end/s/^| \([a-z0-9]*\.[a-z_]*\) |.*assumption.*/\1/p' docs/timing.md | sort >"$work/assumptions"
+awk -F, '!/^#/ { print $1 }' bench/figures/ranges.csv | sort -u | comm -23 "$work/assumptions" - >"$work/output"
+[ "$(wc -l <"$work/assumptions")" -gt 10 ] && [ ! -s "$work/output" ]
+result $? "each parameter that is an assumption has a range"
 
 # Systems that are as the paper's are not: all gates must see it, but the one of what no system is in. BFS loses anyway on
 # graphs that fit into the L2.
