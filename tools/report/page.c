@@ -215,7 +215,7 @@ static void print_times(FILE *out, const struct page *page)
 	fputs("</section>\n", out);
 }
 
-static void print_head(FILE *out, const struct report *report)
+void report_page_begin(FILE *out, const char *program, const char *date)
 {
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
@@ -223,9 +223,14 @@ static void print_head(FILE *out, const struct report *report)
 	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n", out);
 	report_print(out, "<meta name=\"generator\" content=\"mimic %s\">\n<title>%s, %s: mimic report</title>\n<style>\n",
-		     MIMIC_VERSION, report->program, report->date);
+		     MIMIC_VERSION, program, date);
 	fputs(report_css, out);
 	fputs("</style>\n</head>\n<body>\n<main>\n", out);
+}
+
+void report_page_end(FILE *out)
+{
+	fputs("</main>\n<script>" SCRIPT "</script>\n</body>\n</html>\n", out);
 }
 
 void report_page(FILE *out, const struct report *report)
@@ -233,7 +238,7 @@ void report_page(FILE *out, const struct report *report)
 	struct page page = { .report = report };
 
 	if (make_groups(&page)) {
-		print_head(out, report);
+		report_page_begin(out, report->program, report->date);
 		print_header(out, &page);
 		if (page.group_count) {
 			print_overview(out, &page);
@@ -241,7 +246,7 @@ void report_page(FILE *out, const struct report *report)
 		}
 		if (page.looked_at)
 			print_times(out, &page);
-		fputs("</main>\n<script>" SCRIPT "</script>\n</body>\n</html>\n", out);
+		report_page_end(out);
 	}
 	free(page.runs);
 	free(page.groups);

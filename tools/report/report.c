@@ -13,10 +13,11 @@
 #define SIZE_MOST (256ull << 20)
 
 static const char usage[] =
-	"Usage: mimic report [OPTION...] RUN.JSON\n\n"
+	"Usage: mimic report [OPTION...] RUN.JSON|SIM.JSON|SWEEP.CSV\n\n"
 	"Makes a page of HTML of what ran: the verification, forms compared, counters, queues and\n"
 	"TLBs over time. It needs no other file and no network. RUN.JSON is what mimic-demo --output\n"
-	"writes, or another program (docs/report.md); '-' is standard input.\n\n"
+	"writes, or another program (docs/report.md); '-' is standard input. Of a report of mimic sim\n"
+	"--json, and of the CSV of mimic sweep, it shows what the cycles of each phase went to.\n\n"
 	"  -o, --output FILE  where to write it (default: RUN.JSON's name with .html); '-' is\n"
 	"                     standard output\n"
 	"  --help             this text\n\n"
@@ -59,13 +60,19 @@ static char *read_all(FILE *file, size_t *size)
 	return NULL;
 }
 
-static struct report *read_report(const char *input, int *status)
+/* One of the two. */
+struct document {
+	struct report *report;
+	struct report_timed *timed;
+};
+
+/* 0, or the exit status when all is said. */
+static int read_document(const char *input, struct document *document)
 {
 	bool is_standard = strcmp(input, "-") == 0;
 	const char *name = is_standard ? "standard input" : input;
 	FILE *file = is_standard ? stdin : fopen(input, "re");
 	char message[REPORT_MESSAGE_SIZE] = "";
-	struct report *report = NULL;
 	char *text = NULL;
 	size_t size;
 
@@ -74,13 +81,14 @@ static struct report *read_report(const char *input, int *status)
 	if (!text) {
 		snprintf(message, sizeof(message), "%.200s: %s", name, strerror(errno));
 	} else {
-		report = report_read(name, text, size, message);
+		document->timed = report_timed_read(name, text, size, message);
+		if (!document->timed && !message[0])
+			document->report = report_read(name, text, size, message);
 		free(text);
 	}
 	if (file && !is_standard)
 		fclose(file);
-	*status = report ? EXIT_SUCCESS : complain(message);
-	return report;
+	return document->report || document->timed ? EXIT_SUCCESS : complain(message);
 }
 
 /* -errno. */
@@ -93,18 +101,26 @@ static int finish(FILE *out)
 	return error;
 }
 
-static int write_into(const struct report *report, const char *path)
+static void write_page(FILE *out, const struct document *document)
+{
+	if (document->timed)
+		report_timed_page(out, document->timed);
+	else
+		report_page(out, document->report);
+}
+
+static int write_into(const struct document *document, const char *path)
 {
 	FILE *out = fopen(path, "we");
 
 	if (!out)
 		return -errno;
-	report_page(out, report);
+	write_page(out, document);
 	return finish(out);
 }
 
 /* A reader of the file finds the old page or the new one, never a part. */
-static int replace_file(const struct report *report, const char *path)
+static int replace_file(const struct document *document, const char *path)
 {
 	size_t size = strlen(path) + sizeof(".XXXXXX");
 	char *temporary = malloc(size);
@@ -124,7 +140,7 @@ static int replace_file(const struct report *report, const char *path)
 	}
 	if (out) {
 		fchmod(descriptor, 0666 & ~mask);
-		report_page(out, report);
+		write_page(out, document);
 		error = finish(out);
 		if (!error && rename(temporary, path))
 			error = -errno;
@@ -138,25 +154,25 @@ static int replace_file(const struct report *report, const char *path)
 }
 
 /* A link stays one. What is no regular file, such as a device or a pipe, is not taken away. */
-static int write_file(const struct report *report, const char *path)
+static int write_file(const struct document *document, const char *path)
 {
 	struct stat status;
 	char *target;
 	int error;
 
 	if (lstat(path, &status))
-		return replace_file(report, path);
+		return replace_file(document, path);
 	if (stat(path, &status) || !S_ISREG(status.st_mode))
-		return write_into(report, path);
+		return write_into(document, path);
 	target = realpath(path, NULL);
 	if (!target)
 		return -errno;
-	error = replace_file(report, target);
+	error = replace_file(document, target);
 	free(target);
 	return error;
 }
 
-/* "run.json" becomes "run.html". NULL: no memory. */
+/* "run.json" becomes "run.html", and so does "run.csv". NULL: no memory. */
 static char *default_output(const char *input)
 {
 	size_t length = strlen(input);
@@ -166,20 +182,22 @@ static char *default_output(const char *input)
 		return NULL;
 	if (length > 5 && strcmp(input + length - 5, ".json") == 0)
 		length -= 5;
+	else if (length > 4 && strcmp(input + length - 4, ".csv") == 0)
+		length -= 4;
 	memcpy(output, input, length);
 	strcpy(output + length, ".html");
 	return output;
 }
 
-static int write_report(const struct report *report, const char *output)
+static int write_report(const struct document *document, const char *output)
 {
 	int error;
 
 	if (strcmp(output, "-") == 0) {
-		report_page(stdout, report);
+		write_page(stdout, document);
 		error = finish(stdout);
 	} else {
-		error = write_file(report, output);
+		error = write_file(document, output);
 	}
 	if (!error)
 		return EXIT_SUCCESS;
@@ -192,7 +210,7 @@ int tool_report(int argc, char **argv)
 	const struct tool_option list[] = { { .name = "output", .value = &output, .letter = 'o' } };
 	int status = tool_options(argc, argv, usage, OPTIONS_ANYWHERE, list, sizeof(list) / sizeof(list[0]));
 	char *own_output = NULL;
-	struct report *report;
+	struct document document = { 0 };
 
 	if (!status)
 		status = tool_words(argc, argv, 1, 1);
@@ -204,10 +222,11 @@ int tool_report(int argc, char **argv)
 		output = own_output = default_output(argv[optind]);
 	if (!output)
 		return tool_error(EXIT_FAILURE, "report: out of memory");
-	report = read_report(argv[optind], &status);
-	if (report)
-		status = write_report(report, output);
-	report_free(report);
+	status = read_document(argv[optind], &document);
+	if (!status)
+		status = write_report(&document, output);
+	report_free(document.report);
+	report_timed_free(document.timed);
 	free(own_output);
 	return status;
 }

@@ -169,7 +169,38 @@ void report_counters(FILE *out, const struct report_group *group);
 void report_over_time(FILE *out, const struct report_run *run);
 
 void report_page(FILE *out, const struct report *report);
+/* What stands around the content. The title is "program, date". */
+void report_page_begin(FILE *out, const char *program, const char *date);
+void report_page_end(FILE *out);
 
 extern const char report_css[];
+
+/* --- timed.c, timed_page.c: runs in virtual time ------------------------------------------------------- */
+
+#define REPORT_CAUSES 6
+extern const char *const report_causes[REPORT_CAUSES];
+
+/* A phase of a run. */
+struct report_timed_row {
+	char *phase;
+	char *label;			/* the point of a sweep; "": there is one run only */
+	uint64_t cycles;		/* from begin to end */
+	uint64_t causes[REPORT_CAUSES];	/* cycles of all cores */
+};
+
+struct report_timed {
+	char *title, *about;
+	struct report_timed_row *rows;
+	size_t count;
+	size_t failed;			/* points of a sweep that have no numbers */
+};
+
+/*
+ * The text ends with a NUL and is changed. NULL: `message` is what is wrong; if it is "", the text is
+ * neither a report of mimic sim nor a CSV of mimic sweep, and as it was.
+ */
+struct report_timed *report_timed_read(const char *name, char *text, size_t size, char *message);
+void report_timed_free(struct report_timed *timed);
+void report_timed_page(FILE *out, const struct report_timed *timed);
 
 #endif

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# mimic report of runs in virtual time: the JSON of mimic sim, the CSV of mimic sweep. Usage: test-report-sim.sh BUILD
+# shellcheck source=tests/scripts/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+mimic=$build/bin/mimic
+
+run() # run ARGUMENTS...
+{
+	timeout -k 2 60 "$mimic" report "$@" >"$work/output" 2>"$work/errors"
+}
+
+cat >"$work/page.py" <<'PYTHON'
+# page.py PAGE: its rows of numbers as "phase|run|cycles|causes...", and the parts of each bar in percent of its axis
+import html.parser, sys
+class Page(html.parser.HTMLParser):
+	def __init__(self):
+		super().__init__()
+		self.stack, self.text, self.phase, self.row, self.bars = [], "", "", [], []
+	def handle_starttag(self, tag, attributes):
+		if tag == "meta":
+			return
+		self.stack.append(tag)
+		self.text = ""
+		if tag == "tr":
+			self.row = []
+		if tag == "rect" and "y" in dict(attributes):
+			values = dict(attributes)
+			self.bars.append((int(values["y"]), float(values["x"][:-1]), float(values["width"][:-1])))
+	def handle_endtag(self, tag):
+		assert self.stack.pop() == tag, tag
+		if tag == "h3":
+			self.phase = self.text
+		if tag in ("th", "td"):
+			self.row.append(self.text.replace("\u202f", "").replace("\u2009", ""))
+		if tag == "tr" and "cycles" not in self.row:
+			print("|".join([self.phase] + self.row))
+	def handle_data(self, data):
+		self.text += data
+page = Page()
+page.feed(open(sys.argv[1], encoding="utf-8").read())
+assert not page.stack
+# The parts of a bar stand one behind the other.
+for one, other in zip(page.bars, page.bars[1:]):
+	if one[0] == other[0] and other[1] != 0:
+		assert abs(one[1] + one[2] - other[1]) < 0.002, (one, other)
+assert page.bars
+PYTHON
+
+shows() # shows PAGE: the rows are in $work/rows
+{
+	python3 "$work/page.py" "$1" >"$work/rows" 2>>"$work/errors"
+}
+
+# 1024 words, 64 lines: 3 instructions of each word's 4 cycles, 331 more for the first of a line (test-sim.sh counts them).
+"$mimic" sim --soc maple-sim --json -o "$work/run.json" "$build/tests/sim/warm" phases 2>"$work/errors" &&
+	run "$work/run.json" && shows "$work/run.html" &&
+	grep -qx "three|three|33408|9216|$((64 * 331 + 960 + 2 * 1024))|0|0|0|0" "$work/rows" &&
+	grep -qx "one|one|4096|3072|1024|0|0|0|0" "$work/rows" && [ "$(wc -l <"$work/rows")" = 3 ]
+result $? "a report of mimic sim: the causes of each phase's cycles, beside their bars"
+! grep -Eq 'https?:|url\(|@import|<link|<img|<iframe| src=| style=' "$work/run.html"
+result $? "the page refers to nothing outside"
+
+"$mimic" sim --soc maple-sim --warm 1 --json -o "$work/warm.json" "$build/tests/sim/warm" phases 2>"$work/errors" &&
+	run "$work/warm.json" && shows "$work/warm.html" && ! grep -q '^one' "$work/rows" && grep -q '^three|three|8192' "$work/rows"
+result $? "a phase that only warmed up is left out"
+
+"$mimic" sweep --soc maple-sim --set l1.size=1K,16K --set l2.size=64K,2K -o "$work/sweep.csv" "$build/tests/sim/warm" phases 2>"$work/errors"
+run "$work/sweep.csv" && shows "$work/sweep.html" &&
+	grep -q '^three|soc=maple-sim l1.size=1K l2.size=64K|37248|' "$work/rows" &&
+	grep -q '^three|soc=maple-sim l1.size=16K l2.size=64K|33408|' "$work/rows" && ! grep -q 'l1.size=16K l2.size=2K' "$work/rows" &&
+	grep -q '1 points failed' "$work/sweep.html"
+result $? "a sweep: a bar for each point, and how many failed"
+
+sed 's/"name":"one"/"name":"<b>\&amp;"/' "$work/run.json" >"$work/evil.json" && run "$work/evil.json" &&
+	! grep -q '<b>&amp;' "$work/evil.html" && grep -q '&lt;b&gt;&amp;amp;' "$work/evil.html" && shows "$work/evil.html"
+result $? "names are shown as texts"
+
+sed 's/"schema":1/"schema":2/' "$work/run.json" >"$work/schema.json"
+refused "schema.json: a report of mimic sim of another schema than 1" "$work/schema.json" &&
+	sed '2s/,ok,three,/,ok,/; 3s/,[0-9]*,/,x,/' "$work/sweep.csv" >"$work/wrong.csv" &&
+	refused "wrong.csv:3: what must be a whole number is none" "$work/wrong.csv" &&
+	cut -d, -f1-8 "$work/sweep.csv" >"$work/short.csv" &&
+	refused "short.csv:1: a CSV that lacks columns of mimic sweep" "$work/short.csv" &&
+	sed '2s/,[0-9]*$//' "$work/sweep.csv" >"$work/few.csv" &&
+	refused "few.csv:2: a line with too few or too many values" "$work/few.csv" &&
+	head -n 1 "$work/sweep.csv" >"$work/empty.csv" && refused "empty.csv: there is nothing to show" "$work/empty.csv"
+result $? "another schema, and lines that are wrong, are told"
+
+plan

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The page of runs in virtual time: for each phase a bar of each run, in it a part for each cause. */
+#include <math.h>
+#include <string.h>
+
+#include "tools/report/report.h"
+
+#define BAR 12
+#define ROW 36		/* the name, and the bar below it */
+#define AXIS 20
+#define MARKS 4
+#define BARS_MOST 64	/* of a phase; the table has more */
+#define TABLE_MOST 1000
+
+static uint64_t all_cycles(const struct report_timed_row *row)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < REPORT_CAUSES; i++)
+		sum += row->causes[i];
+	return sum;
+}
+
+static bool begins_phase(const struct report_timed *timed, size_t index)
+{
+	for (size_t i = 0; i < index; i++)
+		if (!strcmp(timed->rows[i].phase, timed->rows[index].phase))
+			return false;
+	return true;
+}
+
+static void print_marks(FILE *out, const struct report_scale *scale, unsigned int height)
+{
+	char text[REPORT_NUMBER_SIZE];
+
+	for (unsigned int i = 0; i <= scale->steps; i++) {
+		double share = 100 * (double)i / scale->steps;
+
+		report_mark(text, scale->step * i);
+		report_print(out, "<line class=\"grid\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"0\" y2=\"%u\"/>"
+			     "<text class=\"mark\" x=\"%.2f%%\" y=\"%u\" text-anchor=\"middle\">%s</text>\n",
+			     share, share, height, share, height + 15, text);
+	}
+}
+
+static void print_bar(FILE *out, const struct report_timed_row *row, double end, unsigned int y)
+{
+	double at = 0;
+	char digits[REPORT_NUMBER_SIZE];
+
+	report_digits(digits, row->cycles);
+	report_print(out, "<text class=\"row\" x=\"2\" y=\"%u\">%s</text>\n", y + 14, *row->label ? row->label : row->phase);
+	for (unsigned int i = 0; i < REPORT_CAUSES; i++) {
+		double share = end > 0 ? 100 * (double)row->causes[i] / end : 0;
+
+		if (share > 0)
+			report_print(out, "<g class=\"c%u\"><rect class=\"bar\" x=\"%.3f%%\" y=\"%u\" width=\"%.3f%%\" height=\"%u\">"
+				     "<title>%s</title></rect></g>\n", i, at, y + 19, share, BAR, report_causes[i]);
+		at += share;
+	}
+	report_print(out, "<text class=\"value\" x=\"%.2f%%\" dx=\"5\" y=\"%u\">%s cycles</text>\n", at, y + 19 + BAR - 2u, digits);
+}
+
+static void print_legend(FILE *out)
+{
+	fputs("<ul class=\"legend\">\n", out);
+	for (unsigned int i = 0; i < REPORT_CAUSES; i++)
+		report_print(out, "<li class=\"c%u\"><svg width=\"11\" height=\"11\" aria-hidden=\"true\">"
+			     "<rect class=\"bar\" width=\"11\" height=\"11\"/></svg><b>%s</b></li>\n", i, report_causes[i]);
+	fputs("</ul>\n", out);
+}
+
+static void print_bars(FILE *out, const struct report_timed *timed, const char *phase)
+{
+	struct report_scale scale;
+	double most = 0;
+	unsigned int count = 0, y = 0;
+
+	for (size_t i = 0; i < timed->count && count < BARS_MOST; i++) {
+		if (strcmp(timed->rows[i].phase, phase))
+			continue;
+		most = fmax(most, (double)all_cycles(&timed->rows[i]));
+		count++;
+	}
+	scale = report_scale(most, MARKS);
+	report_print(out, "<figure class=\"stack\">\n<figcaption><b>Cycles of all cores</b> <span>by what they went to; behind a bar, from "
+		     "begin to end</span></figcaption>\n<div class=\"frame\"><svg role=\"img\" width=\"100%%\" height=\"%u\">\n"
+		     "<title>Cycles of all cores by their cause: %s</title>\n", count * ROW + AXIS, phase);
+	print_marks(out, &scale, count * ROW);
+	for (size_t i = 0; i < timed->count && y < count * ROW; i++) {
+		if (strcmp(timed->rows[i].phase, phase))
+			continue;
+		print_bar(out, &timed->rows[i], scale.end, y);
+		y += ROW;
+	}
+	fputs("</svg></div>\n", out);
+	print_legend(out);
+	fputs("</figure>\n", out);
+}
+
+static void print_number(FILE *out, uint64_t value)
+{
+	char digits[REPORT_NUMBER_SIZE];
+
+	report_digits(digits, value);
+	report_print(out, "<td class=\"number\">%s</td>", digits);
+}
+
+static void print_table(FILE *out, const struct report_timed *timed, const char *phase)
+{
+	size_t count = 0;
+
+	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Cycles\"><table>\n<thead><tr><th scope=\"col\">run</th>"
+	      "<th scope=\"col\" class=\"number\">cycles</th>", out);
+	for (unsigned int i = 0; i < REPORT_CAUSES; i++)
+		report_print(out, "<th scope=\"col\" class=\"number\">%s</th>", report_causes[i]);
+	fputs("</tr></thead>\n<tbody>\n", out);
+	for (size_t i = 0; i < timed->count && count < TABLE_MOST; i++) {
+		const struct report_timed_row *row = &timed->rows[i];
+
+		if (strcmp(row->phase, phase))
+			continue;
+		count++;
+		report_print(out, "<tr><th scope=\"row\">%s</th>", *row->label ? row->label : row->phase);
+		print_number(out, row->cycles);
+		for (unsigned int cause = 0; cause < REPORT_CAUSES; cause++)
+			print_number(out, row->causes[cause]);
+		fputs("</tr>\n", out);
+	}
+	fputs("</tbody></table></div>\n", out);
+	if (count > BARS_MOST)
+		report_print(out, "<p class=\"note\">The first %u have bars, the first %u are in the table.</p>\n", (unsigned int)BARS_MOST,
+			     (unsigned int)TABLE_MOST);
+}
+
+void report_timed_page(FILE *out, const struct report_timed *timed)
+{
+	report_page_begin(out, timed->title, "virtual time");
+	report_print(out, "<header>\n<p class=\"brand\">mimic report</p>\n<h1>%s</h1>\n<p class=\"sub\">%s</p>\n", timed->title,
+		     timed->about);
+	if (timed->failed)
+		report_print(out, "<p class=\"verdict bad\">%zu points failed, and are left out</p>\n", timed->failed);
+	fputs("</header>\n<section>\n<h2>Phases</h2>\n<p class=\"lead\">Each cycle of a core is an instruction, a wait, or nothing to do. "
+	      "A core waits while another one works, so the bars of several cores are longer than the run.</p>\n", out);
+	for (size_t i = 0; i < timed->count; i++) {
+		if (!begins_phase(timed, i))
+			continue;
+		report_print(out, "<article class=\"card\">\n<h3>%s</h3>\n", timed->rows[i].phase);
+		print_bars(out, timed, timed->rows[i].phase);
+		print_table(out, timed, timed->rows[i].phase);
+		fputs("</article>\n", out);
+	}
+	fputs("</section>\n", out);
+	report_page_end(out);
+}
