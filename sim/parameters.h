@@ -30,7 +30,7 @@
 	  "assumption; maple-fpga: Ariane has no prefetch instruction, and one load on its way; maple-sim: no figure uses it") \
 	_(core, mmio_acknowledged, 1, 0, 0, 1, "1: a core waits until a device has acknowledged its store", "assumption") \
 	_(core, mmio_stores, 8, 8, 1, 64, "MMIO stores on their way, where the core does not wait", "assumption") \
-	_(core, translation, 0, 0, 0, 1, "1: data accesses go through a TLB, with walks of the page table through the L1", "section 3.5") \
+	_(core, translation, 1, 1, 0, 1, "1: data accesses go through a TLB, with walks of the page table through the L1", "section 3.5") \
 	_(core, tlb_entries, 16, 16, 2, 64, "fully associative, tree pseudo-LRU", "section 3.5; CVA6's source, tlb.sv") \
 	_(l1, size, 8192, 8192, 64, 16777216, "bytes, each core", "Tables 2 and 3") \
 	_(l1, ways, 4, 4, 1, 16, "associativity", "Tables 2 and 3") \
@@ -58,7 +58,7 @@
 	_(maple, queue_values, 0, 0, 0, 64, "values that a queue holds, of 4 or 8 bytes alike; 0: as many as its words; 2 is for a null model (Verdicts, below)", \
 	  "section 5.3: words are the limit") \
 	_(maple, lima_chunks, 16, 16, 1, 64, "chunks of 64 bytes of B", "RTL, dcp.h") \
-	_(maple, translation, 0, 0, 0, 1, "1: a TLB with blocking walks stands before memory", "section 3.5; RTL: a miss stops the pipe") \
+	_(maple, translation, 1, 1, 0, 1, "1: a TLB with blocking walks stands before memory", "section 3.5; RTL: a miss stops the pipe") \
 	_(maple, tlb_entries, 16, 16, 2, 64, "fully associative", "sections 3.5 and 5.4") \
 	_(maple, walk, 0, 0, 0, 10000, "of a page table walk, each of its three levels; 0: what its reads through the caches take", \
 	  "section 3.5: from the memory hierarchy") \

@@ -13,6 +13,7 @@ struct sim_parameters soc_preset(const char *name)
 	char why[200];
 
 	assert_int_equal(sim_parameters_load(&parameters, name, why, sizeof(why)), 0);
+	parameters.core_translation = 0;
 	return parameters;
 }
 

@@ -5,6 +5,10 @@
 
 #include "sim/soc.h"
 
+/*
+ * The preset without TLBs: cycles of what is tested do not hold walks of the page table, and
+ * each access is made at once. test_sim_translation.c turns them on.
+ */
 struct sim_parameters soc_preset(const char *name);
 struct soc *soc_make(const struct sim_parameters *parameters);
 struct soc *soc_of_preset(const char *name);

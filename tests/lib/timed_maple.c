@@ -86,6 +86,7 @@ struct sim_parameters timed_parameters(void)
 #define _(section, key, fpga, ...) parameters.section##_##key = fpga;
 	SIM_PARAMETERS(_)
 #undef _
+	parameters.maple_translation = 0;
 	return parameters;
 }
 

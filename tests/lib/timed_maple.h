@@ -39,7 +39,7 @@ struct timed_maple {
 	} owner[TIMED_OWNERS];
 };
 
-/* The parameters of the preset maple-fpga. */
+/* The parameters of the preset maple-fpga, without translation: tests of walks turn it on. */
 struct sim_parameters timed_parameters(void);
 /* What a MAPLE takes of them. */
 struct maple_time_parameters timed_device_parameters(const struct sim_parameters *parameters);

@@ -27,15 +27,15 @@ row()
 }
 
 # 1024 words in 64 lines, three times. An L1 of 16 KB has them from the second time on, one of 1 KB never: then the
-# first word of a line waits 30 cycles for the L2 in each of two times, 2 * 64 * 30. test-sim.sh counts the rest.
+# first word of a line waits 30 cycles for the L2 in each of two times, 2 * 64 * 30. test-sim.sh counts the rest. Without TLBs.
 cold=$((64 * 334 + 960 * 4)) warm=$((1024 * 4))
 large=$((cold + 2 * warm))
 small=$((large + 2 * 64 * 30))
 # Of 334 cycles 3 are instructions, the load among them, and so are 3 of the 4 of a hit.
 stalls=$((64 * 331 + 960 + 2 * 1024))
 
-report small --soc maple-sim --set l1.size=1K "$build/tests/sim/warm" phases &&
-	report large --soc maple-sim --set l1.size=16K "$build/tests/sim/warm" phases &&
+report small --soc maple-sim --set core.translation=0 --set l1.size=1K "$build/tests/sim/warm" phases &&
+	report large --soc maple-sim --set core.translation=0 --set l1.size=16K "$build/tests/sim/warm" phases &&
 	run --phase three "$work/small.json" "$work/large.json" && row "l1.size 1024 16384" &&
 	grep -qx "three: $small -> $large cycles, -10.3 %, 1.11 times as fast" "$work/output" &&
 	! grep -q '^one:' "$work/output"

@@ -70,8 +70,10 @@ result $? "the table has each row's null model and its value: without LIMA nothi
 grep -qE '^M03 .* -25% \+150% ' "$work/output" &&
 	awk -F, '$1 == "M03" { exit !($(NF - 2) == "0.750" && $(NF - 1) == "2.500") }' "$work/first/table.csv"
 result $? "the error bar that is checked in stands beside a row's value"
-grep -qE '^yes .*the L2 takes 1\.23 times as long, DRAM 12\.8\)$' "$work/output"
-result $? "loads from the L2 take 32 cycles, from memory 332: 1.23 and 12.8 of a round trip's 26"
+# Most loads from memory have walked before: 6 cycles where all three reads hit in the L1, 36 where the last one hits in
+# the L2, so 332 to 368 cycles in the mean.
+grep -qE '^yes .*the L2 takes 1\.23 times as long, DRAM (12\.[89]|13\.[0-9]|14\.[01])\)$' "$work/output"
+result $? "loads from the L2 take 32 cycles, from memory 332 and their walks: 1.23 and 12.8 to 14.1 of a round trip's 26"
 awk '/^Of 18 rows/ { exit !($4 + $7 + $9 + $12 + $14 == 18) }' "$work/output" && grep -q '^Of 18 rows ' "$work/output"
 result $? "it says how many rows have each verdict"
 [ "$(find "$work/first" -name '*.svg' | wc -l)" = 8 ] && ! find "$work/first" -name '*.svg' -size -2k | grep -q .

@@ -43,6 +43,7 @@ static struct sim_parameters with_droplet(void)
 	struct sim_parameters parameters;
 
 	assert_int_equal(sim_parameters_load(&parameters, "maple-sim", why, sizeof(why)), 0);
+	parameters.core_translation = 0;
 	parameters.droplet_enabled = 1;
 	parameters.droplet_lines = 2;
 	parameters.l2_size = 1024 * 1024;	/* nothing is evicted */

@@ -50,6 +50,8 @@ static struct soc *make(const char *preset)
 	struct soc *soc;
 
 	assert_int_equal(sim_parameters_load(&parameters, preset, why, sizeof(why)), 0);
+	/* An access is made when it is asked for; with walks: test_sim_translation.c. */
+	parameters.core_translation = 0;
 	parameters.core_count = CORES;
 	parameters.core_store_misses = 3;
 	parameters.core_prefetches = 2;

@@ -274,6 +274,24 @@ static void test_walks_are_no_loads_and_no_instructions(void **state)
 	soc_destroy(soc);
 }
 
+/* Section 3.5: "MAPLE's TLB is fully associative and has 16 entries, the same as the cores' TLB". */
+static void test_both_presets_have_tlbs_of_sixteen_entries(void **state)
+{
+	static const char *const presets[] = { "maple-fpga", "maple-sim" };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct sim_parameters parameters;
+		char why[200];
+
+		assert_int_equal(sim_parameters_load(&parameters, presets[i], why, sizeof(why)), 0);
+		assert_int_equal(parameters.core_translation, 1);
+		assert_int_equal(parameters.core_tlb_entries, 16);
+		assert_int_equal(parameters.maple_translation, 1);
+		assert_int_equal(parameters.maple_tlb_entries, 16);
+	}
+}
+
 static void test_without_translation_nothing_walks(void **state)
 {
 	struct sim_parameters parameters = translated();
@@ -465,6 +483,7 @@ int main(void)
 		cmocka_unit_test(test_others_go_on_between_the_reads_of_a_walk),
 		cmocka_unit_test(test_cores_have_tlbs_of_their_own_and_one_page_table),
 		cmocka_unit_test(test_walks_are_no_loads_and_no_instructions),
+		cmocka_unit_test(test_both_presets_have_tlbs_of_sixteen_entries),
 		cmocka_unit_test(test_without_translation_nothing_walks),
 		cmocka_unit_test(test_a_device_s_first_walk_reads_memory_three_times),
 		cmocka_unit_test(test_a_device_s_later_walks_find_entries_in_its_cache),
