@@ -85,6 +85,11 @@ struct sim_way sim_parameters_way(const struct sim_parameters *parameters)
 				 .has_hops = true };
 }
 
+uint64_t sim_parameters_walk_cache(const struct sim_parameters *parameters)
+{
+	return parameters->maple_walk_cache;
+}
+
 static bool has_section(const char *section, size_t length)
 {
 	const struct sim_parameter_description *description;

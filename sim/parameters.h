@@ -103,6 +103,8 @@ struct sim_way {
 	bool has_hops;		/* further ones come on top */
 };
 struct sim_way sim_parameters_way(const struct sim_parameters *parameters);
+/* Cycles of a hit in the cache before the device's page walker; 0: it has none. */
+uint64_t sim_parameters_walk_cache(const struct sim_parameters *parameters);
 /* Do they fit each other? The text names the keys. */
 int sim_parameters_check(const struct sim_parameters *parameters, char *why, size_t size);
 

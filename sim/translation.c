@@ -82,10 +82,10 @@ void soc_translation_init(const struct soc *soc, struct soc_core *core)
 static uint64_t read_entry_of_device(void *context, uint64_t entry, uint64_t now)
 {
 	struct soc *soc = context;
-	uint64_t hit = now + soc->parameters.maple_walk_cache, ready;
+	uint64_t latency = sim_parameters_walk_cache(&soc->parameters), hit = now + latency, ready;
 	struct mimic_cache_line *line;
 
-	if (!soc->parameters.maple_walk_cache)
+	if (!latency)
 		return soc_l2_access(soc, entry, false, now);
 	line = mimic_cache_find(&soc->walk_cache, entry);
 	if (line)
