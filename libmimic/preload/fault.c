@@ -48,6 +48,13 @@ static bool find_page(uintptr_t address, struct mapping *mapping)
 	return true;
 }
 
+EXPORT bool mimic_preload_is_device_page(uintptr_t address)
+{
+	struct mapping mapping;
+
+	return find_page(address, &mapping) && mapping.device_page != MEMORY_PAGE;
+}
+
 static bool is_tile(const struct holder *holder)
 {
 	return holder < mimic_preload_holders + HOLDER_TILES;

@@ -23,6 +23,8 @@ struct entry {
 
 static struct entry table[TABLE_SIZE];
 static unsigned int pages_in_table;
+/* The library of virtual time, which knows pages of the program by their addresses. */
+static void (*_Atomic watcher)(uintptr_t page);
 /* Only ever widened: a filter that keeps munmap() of other memory cheap. */
 static _Atomic uintptr_t lowest = UINTPTR_MAX;
 static _Atomic uintptr_t highest;
@@ -87,6 +89,7 @@ int mimic_preload_mapping_insert(uintptr_t address, const struct mapping *mappin
 {
 	uint64_t page_number = address >> PAGE_SHIFT;
 	unsigned int i = hash(page_number);
+	void (*watch)(uintptr_t page);
 
 	if (pages_in_table >= TABLE_FULL)
 		return -ENOMEM;
@@ -98,7 +101,15 @@ int mimic_preload_mapping_insert(uintptr_t address, const struct mapping *mappin
 	widen(address);
 	mapping->holder->pages++;
 	pages_in_table++;
+	watch = atomic_load(&watcher);
+	if (watch && mapping->device_page != MEMORY_PAGE)
+		watch(address);
 	return 0;
+}
+
+EXPORT void mimic_preload_watch_device_pages(void (*mapped)(uintptr_t page))
+{
+	atomic_store(&watcher, mapped);
 }
 
 static void remove_entry(struct entry *entry)

@@ -159,6 +159,12 @@ int mimic_preload_mapping_insert(uintptr_t address, const struct mapping *mappin
 size_t mimic_preload_mapping_remove(uintptr_t start, size_t length);
 /* false: the kernel's protection is what counts there. */
 bool mimic_preload_mapping_set_protection(uintptr_t address, int protection);
+/*
+ * For the library of virtual time, which finds both by dlsym(): a load or store of such a page is
+ * the device's, not the memory's. `mapped` is called with the lock held, before the program can use the page.
+ */
+bool mimic_preload_is_device_page(uintptr_t address);
+void mimic_preload_watch_device_pages(void (*mapped)(uintptr_t page));
 /* In the child: its parent's device memory becomes address space without memory, as register pages are. */
 void mimic_preload_mappings_after_fork(void);
 

@@ -70,7 +70,10 @@ uint64_t sim_frame_find(struct sim_frame_entry *entry, uint64_t page)
 {
 	struct sim_frame_entry *known = find(table, slots, page);
 
-	if (known->page == 1) {
+	if (known->page == 1 || !known->frame) {
+		/* It stays unknown: it may become memory. */
+		if (sim_device_page(page))
+			return 0;
 		if (2 * (count + 1) > slots) {
 			grow();
 			known = find(table, slots, page);
@@ -80,6 +83,17 @@ uint64_t sim_frame_find(struct sim_frame_entry *entry, uint64_t page)
 	}
 	*entry = *known;
 	return entry->frame;
+}
+
+void sim_frame_forget(uintptr_t page)
+{
+	struct sim_frame_entry *entry = &sim_frame_cache[page >> 12 & (SIM_FRAME_CACHE - 1)];
+	struct sim_frame_entry *known = find(table, slots, page);
+
+	if (entry->page == page)
+		entry->page = 1;
+	if (known->page == page)
+		known->frame = 0;
 }
 
 uint64_t sim_frames_count(void)

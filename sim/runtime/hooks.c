@@ -165,7 +165,7 @@ void mimic_sim_prefetch(const volatile void *address, ...)
 	sim_charge(self, sim_place(PC));
 	sim_settle(self);
 	physical = sim_physical((uintptr_t)address);
-	while (!soc_prefetch(sim.soc, self->core, physical))
+	while (!SIM_IS_DEVICE(physical) && !soc_prefetch(sim.soc, self->core, physical))
 		sim_settle(self);
 	sim_leave();
 }

@@ -265,9 +265,23 @@ extern struct sim_frame_entry sim_frame_cache[SIM_FRAME_CACHE];
 
 int sim_frames_begin(void);
 uint64_t sim_frame_find(struct sim_frame_entry *entry, uint64_t page);
+/* The page is a device's from now on. */
+void sim_frame_forget(uintptr_t page);
 uint64_t sim_frames_count(void);
 
-/* Physical address: frames are given in the order of first touch. */
+/* --- device_pages.c ----------------------------------------------------------------------- */
+
+/* Asks the library that `mimic sim` preloads, if it is there. */
+void sim_device_pages_begin(void);
+/* An access of such a page is an operation of the device, which the preloaded library makes of it. */
+bool sim_device_page(uintptr_t page);
+
+/*
+ * Physical address: frames are given in the order of first touch. Frame 0: a page of a device,
+ * which takes no time here.
+ */
+#define SIM_IS_DEVICE(physical) ((physical) < 4096)
+
 static inline uint64_t sim_physical(uint64_t address)
 {
 	uint64_t page = address & ~4095ull;
@@ -289,6 +303,8 @@ static inline uint64_t sim_physical(uint64_t address)
 \
 		sim_settle(self); \
 		physical = sim_physical(address); \
+		if (sim_unlikely(SIM_IS_DEVICE(physical))) \
+			return; \
 		while (sim_unlikely(!soc_##access(sim.soc, self->core, physical, size))) \
 			sim_settle(self); \
 	}

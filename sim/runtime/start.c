@@ -104,6 +104,7 @@ static void on_load(void)
 		_exit(2);
 	}
 	pthread_atfork(NULL, NULL, after_fork);
+	sim_device_pages_begin();
 	sim_transport_begin();
 	atomic_store(&sim.setup->end, SIM_BEGAN);
 }

@@ -17,13 +17,13 @@
 static struct mimic_device opened;
 static bool is_open;
 
-/* Number 0 of a kind that can be in virtual time. NULL: no such device. */
+/* Number 0 of a kind that can be in virtual time, or its tile 0 by physical addresses. NULL: no such device. */
 static const struct mimic_kind *kind_of(const char *name)
 {
 	const char *rest;
 	const struct mimic_kind *kind = mimic_kind_of_device(name, &rest);
 
-	return kind && kind->time && (!*rest || !strcmp(rest, "0")) ? kind : NULL;
+	return kind && kind->time && (!*rest || !strcmp(rest, "0") || !strcmp(rest, "@0")) ? kind : NULL;
 }
 
 static int no_such_device(const char *name)

@@ -260,6 +260,20 @@ static void set_preload(const char *library, const struct elf_facts *program)
 	setenv("LD_PRELOAD", list, 1);
 }
 
+int tool_run_preload(const char *program)
+{
+	char library[PATH_MAX];
+	struct elf_facts facts;
+	int status = find_library(library);
+
+	if (status)
+		return status;
+	if (tool_elf_inspect(program, &facts))
+		facts.sanitizer_count = 0;
+	set_preload(library, &facts);
+	return 0;
+}
+
 /* Paths are made absolute: the program may change its directory before it opens a device. */
 void tool_run_set_path(const char *name, const char *path)
 {

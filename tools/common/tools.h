@@ -114,6 +114,11 @@ struct run_options {
 int tool_run_prepare(struct run_options *options, int argc, char **argv);
 /* As execvp() looks for a program, into PATH_MAX bytes. 0, or an exit status, with the reason said. */
 int tool_run_find_program(const char *name, char *path);
+/*
+ * Sets LD_PRELOAD so that `program`, a path, gets emulated devices by open(), mmap() and physical
+ * addresses. 0, or an exit status, with the reason said.
+ */
+int tool_run_preload(const char *program);
 /* This process becomes the program. Returns an exit status if it cannot. */
 int tool_run_become(char **argv);
 /* A variable of the environment: a path, made absolute. NULL: nothing. */

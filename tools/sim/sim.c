@@ -352,6 +352,8 @@ int tool_sim(int argc, char **argv)
 	status = tool_run_find_program(argv[optind], path);
 	if (!status)
 		status = prepare(&options, path, &shared);
+	if (!status)
+		status = tool_run_preload(path);
 	if (status)
 		return status;
 	shared.setup->parameters = parameters;

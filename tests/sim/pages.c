@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A program that knows nothing of mimic's libraries: it uses MAPLE by loads and stores of pages
+ * of /dev/maple0, or of its physical addresses ("physical"). Two threads: one gives MAPLE pointers
+ * to irregular elements, one consumes what MAPLE has fetched. "round_trips": only loads before that.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "../unmodified/contract.h"
+
+#define ELEMENTS 256u
+#define QUEUE 1u
+#define ROUND_TRIPS 100u
+
+static void *maple;
+static uint32_t values[ELEMENTS * 64];
+static unsigned int indices[ELEMENTS];
+static uint32_t sum;
+
+static void access_elements(void)
+{
+	store64(maple, SET_BASE32, QUEUE, address_of(values));
+	for (unsigned int i = 0; i < ELEMENTS; i++)
+		store64(maple, POINTER32, QUEUE, indices[i]);
+}
+
+/* It is the first to come: MAPLE answers when there is something. */
+static void *execute(void *unused)
+{
+	(void)unused;
+	CHECK(load32(maple, OPEN_CONSUMER, QUEUE) & 1);
+	for (unsigned int i = 0; i < ELEMENTS; i++)
+		sum += load32(maple, CONSUME, QUEUE);
+	return NULL;
+}
+
+static void round_trips(void)
+{
+	for (unsigned int i = 0; i < ROUND_TRIPS; i++)
+		CHECK(load32(maple, CLOSE_CONSUMER, 3) == 0);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t executing;
+	uint32_t expected = 0;
+
+	maple = argc > 1 && !strcmp(argv[1], "physical") ? (void *)tile_address(PHYSICAL_MAPLE, 0) :
+		map_or_die(open_or_die("/dev/maple0"), 0);
+	for (unsigned int i = 0; i < ELEMENTS; i++)
+		indices[i] = i * 167 % ELEMENTS * 64;
+	for (unsigned int i = 0; i < ELEMENTS * 64; i++)
+		values[i] = i * 3;
+	for (unsigned int i = 0; i < ELEMENTS; i++)
+		expected += values[indices[i]];
+	load32(maple, RESET, 0);
+	CHECK(load32(maple, INIT, WORDS_32) == 2);
+	CHECK(load32(maple, OPEN_PRODUCER, QUEUE) & 2);
+	round_trips();
+	if (argc > 1 && !strcmp(argv[1], "round_trips")) {
+		puts("right");
+		return 0;
+	}
+	CHECK(!pthread_create(&executing, NULL, execute, NULL));
+	access_elements();
+	CHECK(!pthread_join(executing, NULL));
+	printf("%s\n", sum == expected ? "right" : "wrong");
+	return sum != expected;
+}
