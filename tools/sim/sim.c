@@ -352,10 +352,10 @@ int tool_sim(int argc, char **argv)
 	status = tool_run_find_program(argv[optind], path);
 	if (!status)
 		status = prepare(&options, path, &shared);
-	if (!status)
-		status = tool_run_preload(path);
 	if (status)
 		return status;
+	/* Where it cannot be (a path with a space), which is said, calls of the libraries still reach the device. */
+	tool_run_preload(path);
 	shared.setup->parameters = parameters;
 	shared.setup->cycle_limit = cycles;
 	shared.setup->warm_times = warm_times;
