@@ -25,7 +25,7 @@ endif
 # So many programs at a time, and up to so many while processors are idle: most programs wait.
 TEST_JOBS ?= $(shell nproc)
 TEST_JOBS_MOST ?= 8
-RUN_MANY = --jobs $(TEST_JOBS) --most $(TEST_JOBS_MOST)
+RUN_MANY = --jobs $(TEST_JOBS) --most $(TEST_JOBS_MOST) --again 3
 # Unless make was told how many.
 CHECK_JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j $(shell nproc))
 # Enough for a report's lines; all that there is takes a fifth longer to compile.

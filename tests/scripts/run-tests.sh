@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # Runs TAP programs and joins their output into one TAP stream.
 #
-#   run-tests.sh --results FILE [--label TEXT] [--timeout SECONDS] [--jobs N [--most N]] "PROGRAM ARGUMENTS"...
+#   run-tests.sh --results FILE [--label TEXT] [--timeout SECONDS] [--jobs N [--most N]] [--again N]
+#                "PROGRAM ARGUMENTS"...
 #   run-tests.sh --results FILE --summary
 #
 # A program passes on what its TAP says. It also fails, by its own name, if it
@@ -15,6 +16,14 @@
 # as long as processors are idle: most programs wait most of the time. Results
 # come in the order of the programs all the same. On a terminal only failures and a progress line
 # are shown; V=1 shows everything.
+#
+# Many tests wait for another process, and a busy machine can make that too long. With --again, up
+# to N programs of which a check failed run a second time, alone, after all others, and the second
+# run counts. FILE.unsteady names them, and --summary shows it. A death, a hang or a report of a
+# sanitizer counts at once: these are races that a second run would hide.
+#
+# FILE.failures has each failure and the first lines that the
+# program printed about it; --summary shows both last, because the end of a long log is what people see.
 set -u
 
 here=$(dirname "$(realpath "$0")")
@@ -23,6 +32,7 @@ label=
 timeout=120
 jobs=1
 most=0
+again=0
 summary=no
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -31,6 +41,7 @@ while [ $# -gt 0 ]; do
 	--timeout) timeout=$2; shift 2 ;;
 	--jobs) jobs=$2; shift 2 ;;
 	--most) most=$2; shift 2 ;;
+	--again) again=$2; shift 2 ;;
 	--summary) summary=yes; shift ;;
 	-*) echo "run-tests.sh: no option $1" >&2; exit 2 ;;
 	*) break ;;
@@ -76,11 +87,16 @@ print_profile()
 
 if [ $summary = yes ]; then
 	touch "$results"
+	[ -s "$results.times" ] && print_profile
+	if [ -s "$results.unsteady" ]; then
+		echo "# failed while other programs ran, and passed alone"
+		cat "$results.unsteady"
+	fi
 	if grep -q '^fail' "$results"; then
-		echo "# failed:"
+		[ -s "$results.failures" ] && { echo "# what failures printed"; cat "$results.failures"; }
+		echo "# failed"
 		sed -n 's/^fail	/#   /p' "$results"
 	fi
-	[ -s "$results.times" ] && print_profile
 	awk -F '\t' '
 		{ count[$1]++ }
 		END {
@@ -96,6 +112,9 @@ join='
 function verdict(kind, text,    word) {
 	number++
 	printf "%s\t%s%s: %s\n", kind, label, program, text >> results
+	kept_for_summary = kind == "fail" ? 12 : 0
+	if (kind == "fail")
+		printf "#   %s%s: %s\n", label, program, text >> failures_file
 	shown = kind == "fail" || show_all == "yes"
 	if (!shown)
 		return
@@ -105,6 +124,8 @@ function verdict(kind, text,    word) {
 function comment(line) {
 	sub(/^# ?/, "", line)
 	print "#   " line
+	if (kept_for_summary-- > 0)
+		print "#      " line >> failures_file
 }
 function after_result() {
 	for (i = 1; i <= kept; i++)
@@ -180,21 +201,62 @@ run_program()
 	mv "$work/$1.part" "$work/$1.end"
 }
 
+# failed_checks INDEX STATUS: the program ended by itself, and a check of it failed
+failed_checks()
+{
+	[ "$2" -lt 124 ] && grep -q '^not ok' "$work/$1" &&
+		! grep -qE 'ERROR: [A-Za-z]+Sanitizer|WARNING: ThreadSanitizer|runtime error:' "$work/$1"
+}
+
+# put_off INDEX STATUS: 0 if the program is to run once more, after all others
+put_off()
+{
+	[ ${#unsteady[@]} -lt "$again" ] && failed_checks "$1" "$2" || return
+	unsteady+=("$1")
+	mv "$work/$1" "$work/$1.first"
+	rm -f "$work/$1.end" "$work/$1.times"
+}
+
 # Results of programs that have ended and that all before them are told of.
 tell_results()
 {
 	while [ -e "$work/$told.end" ]; do
-		read -r status limit clock processor <"$work/$told.end"
-		name=$(basename "${programs[$told]%% *}")
-		printf '%d.%03d\t%d.%03d\t%s%s\n' $((clock / 1000)) $((clock % 1000)) \
-			$((processor / 1000)) $((processor % 1000)) "$label" "$name" >>"$results.times"
-		[ $terminal = yes ] && printf '\r\033[K'
-		awk -v program="$name" -v label="$label" -v status="$status" -v timeout="$limit" \
-			-v results="$results" -v number="$(wc -l <"$results")" -v show_all=$show_all \
-			"$join" "$work/$told"
-		rm -f "$work/$told" "$work/$told.end" "$work/$told.times"
+		read -r status _ <"$work/$told.end"
+		put_off "$told" "$status" || tell_result "$told"
 		told=$((told + 1))
 	done
+}
+
+# The second run of those that were put off, one after the other.
+run_again()
+{
+	local index
+	for index in "${unsteady[@]}"; do
+		run_program "$index" &
+		wait $!
+		[ -e "$work/$index.end" ] || { touch "$work/$index"; echo "255 0 0 0" >"$work/$index.end"; }
+		read -r status _ <"$work/$index.end"
+		[ "$status" != 0 ] || grep -q '^not ok' "$work/$index" || {
+			echo "#   $label$(basename "${programs[index]%% *}")"
+			grep -m 3 '^not ok' "$work/$index.first" | sed 's/^/#      /'
+		} >>"$results.unsteady"
+		tell_result "$index"
+	done
+}
+
+# tell_result INDEX
+tell_result()
+{
+	local told=$1
+	read -r status limit clock processor <"$work/$told.end"
+	name=$(basename "${programs[$told]%% *}")
+	printf '%d.%03d\t%d.%03d\t%s%s\n' $((clock / 1000)) $((clock % 1000)) \
+		$((processor / 1000)) $((processor % 1000)) "$label" "$name" >>"$results.times"
+	[ $terminal = yes ] && printf '\r\033[K'
+	awk -v program="$name" -v label="$label" -v status="$status" -v timeout="$limit" \
+		-v results="$results" -v failures_file="$results.failures" -v number="$(wc -l <"$results")" -v show_all=$show_all \
+		"$join" "$work/$told"
+	rm -f "$work/$told" "$work/$told.end" "$work/$told.times"
 }
 
 # Time of all processors until now, and the part of it that was idle or a nice process's.
@@ -254,6 +316,7 @@ mkfifo "$work/never"
 exec {never}<>"$work/never"
 processors=$(nproc)
 told=0
+unsteady=()		# the programs that run a second time, by their place in `programs`
 for ((index = 0; index < total; index++)); do
 	wait_for_room
 	[ $terminal = yes ] && printf '\r\033[K# %s[%d/%d] %s' "$label" $((index + 1)) $total "$(basename "${programs[$index]%% *}")"
@@ -264,4 +327,5 @@ while [ $told -lt $total ]; do
 	tell_results
 	give_up_lost
 done
+run_again
 exit 0
