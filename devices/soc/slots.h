@@ -10,10 +10,13 @@
 #include <stdint.h>
 
 struct mimic_slots {
-	struct mimic_slot {
-		uint64_t begin, end;
-	} *taken;
-	size_t used, room;
+	/* Ascending: so many are taken from `begin` until the next step. The last one, for ever, has none. */
+	struct mimic_slots_step {
+		uint64_t begin;
+		uint64_t taken;
+	} *steps;
+	size_t first, end;	/* of them, those that are not over */
+	size_t room;
 	unsigned int count;
 };
 
