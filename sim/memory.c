@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The L2 and what it asks of the L1s. It is inclusive: what leaves it leaves the L1s, too.
- * Lines of the L1s have the states of MESI; `holders` of a line of the L2 are the cores whose
- * L1 may have a part of it, `parts` the lines of an L1 in it that one may have, so that nothing else has to be asked
- * for.
+ * Lines of the L1s have the states of MESI. Of each line of the L2 `holders` has the cores whose L1 may have a part
+ * of it, and `parts` the lines of an L1 in it that one may have, so that nothing else has to be asked for.
  */
 #include "sim/soc_internal.h"
 
-#define NOBODY SOC_CORES_MAX
+#define NOBODY 0ull	/* of cores */
+
+static uint64_t *holders_of(const struct soc *soc, const struct mimic_cache_line *line)
+{
+	return &soc->holders[line - soc->l2.lines];
+}
+
+static uint64_t core_bit(const struct soc_core *core)
+{
+	return 1ull << core->index;
+}
 
 /* What the other L1s had of one of their lines. */
 struct others {
@@ -37,15 +46,15 @@ static uint32_t part_bit(const struct soc *soc, uint64_t address)
 	return 1u << ((address & (soc->parameters.l2_line - 1)) >> soc->core[0].l1.shift);
 }
 
-/* What the other L1s have of these parts of a line of the L2, the first byte of which is at `first`. */
-static struct others ask_others(struct soc *soc, const struct mimic_cache_line *line, unsigned int asking,
+/* What the L1s but `asking`, a core's bit, have of these parts of a line of the L2, the first byte of which is at `first`. */
+static struct others ask_others(struct soc *soc, const struct mimic_cache_line *line, uint64_t asking,
 				uint64_t first, uint32_t parts, bool write)
 {
 	struct others others = { 0 };
-	unsigned int holders = line->holders & ~(1u << asking);
+	uint64_t holders = *holders_of(soc, line) & ~asking;
 
 	for (; holders; holders &= holders - 1) {
-		struct soc_core *core = &soc->core[__builtin_ctz(holders)];
+		struct soc_core *core = &soc->core[__builtin_ctzll(holders)];
 
 		for (uint32_t left = parts & line->parts; left; left &= left - 1) {
 			uint64_t at = first + (uint64_t)__builtin_ctz(left) * soc->parameters.l1_line;
@@ -64,8 +73,8 @@ static void l2_evict(struct soc *soc, struct mimic_cache_line *line, uint64_t no
 	uint64_t first = mimic_cache_address(&soc->l2, line);
 	bool modified = line->state == MIMIC_CACHE_MODIFIED;
 
-	for (unsigned int holders = line->holders; holders; holders &= holders - 1) {
-		struct mimic_cache *l1 = &soc->core[__builtin_ctz(holders)].l1;
+	for (uint64_t holders = *holders_of(soc, line); holders; holders &= holders - 1) {
+		struct mimic_cache *l1 = &soc->core[__builtin_ctzll(holders)].l1;
 
 		for (uint32_t left = line->parts; left; left &= left - 1) {
 			uint64_t at = first + (uint64_t)__builtin_ctz(left) * soc->parameters.l1_line;
@@ -99,6 +108,7 @@ static struct mimic_cache_line *l2_fill(struct soc *soc, uint64_t address, uint6
 	if (line->state != MIMIC_CACHE_INVALID)
 		l2_evict(soc, line, begin);
 	mimic_cache_fill(&soc->l2, line, address, MIMIC_CACHE_SHARED, ready);
+	*holders_of(soc, line) = 0;
 	return line;
 }
 
@@ -148,11 +158,11 @@ uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, struct mimic_cache_
 	struct mimic_cache_line *line = l2_look_up(soc, address, at_l2, &ready);
 	uint64_t first = address & ~(parameters->l2_line - 1);
 	uint32_t part = part_bit(soc, address);
-	struct others others = ask_others(soc, line, core->index, first, part, write);
+	struct others others = ask_others(soc, line, core_bit(core), first, part, write);
 	enum mimic_cache_state state = others.any ? MIMIC_CACHE_SHARED : MIMIC_CACHE_EXCLUSIVE;
 
 	ready = forward(soc, line, &others, ready);
-	line->holders |= (uint8_t)(1u << core->index);
+	*holders_of(soc, line) |= core_bit(core);
 	line->parts |= part;
 	if (write)
 		state = MIMIC_CACHE_MODIFIED;

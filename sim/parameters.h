@@ -17,9 +17,11 @@
 #define SIM_PRESET_DEFAULT "maple-fpga"
 #define SIM_PRESET_OTHER "maple-sim"
 
+#define SIM_CORES_MAX 64
+
 /* _(section, key, maple-fpga, maple-sim, minimum, maximum, "meaning", "source") */
 #define SIM_PARAMETERS(_) \
-	_(core, count, 2, 2, 1, 8, "cores", "Tables 2 and 3") \
+	_(core, count, 2, 2, 1, SIM_CORES_MAX, "cores", "Tables 2 and 3") \
 	_(core, instruction, 1, 1, 0, 1, "cycles of an instruction between accesses; 0 is for a null model (Verdicts, below)", \
 	  "Tables 2 and 3: in order, single issue") \
 	_(core, stall_on_use, 1, 0, 0, 1, "1: a core goes on behind a load until its next access; 0: loads block", \

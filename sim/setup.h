@@ -17,8 +17,8 @@
 #include "sim/soc.h"
 
 #define SIM_SETUP_MAGIC 0x6d697363696d696dull	/* "mimicsim" */
-#define SIM_SETUP_VERSION 4
-#define SIM_CORES 8
+#define SIM_SETUP_VERSION 5
+#define SIM_CORES SIM_CORES_MAX
 #define SIM_PHASES 64
 #define SIM_PHASE_NAME 64
 #define SIM_NO_FUNCTION UINT32_MAX

@@ -19,6 +19,10 @@ static int build(struct soc *soc)
 	const struct sim_parameters *parameters = &soc->parameters;
 	int status = mimic_cache_init(&soc->l2, parameters->l2_size, parameters->l2_ways, parameters->l2_line);
 
+	if (!status) {
+		soc->holders = calloc(parameters->l2_size / parameters->l2_line, sizeof(*soc->holders));
+		status = soc->holders ? 0 : -ENOMEM;
+	}
 	if (!status)
 		status = mimic_slots_init(&soc->mshrs, (unsigned int)parameters->l2_mshrs);
 	if (!status)
@@ -63,6 +67,7 @@ void soc_destroy(struct soc *soc)
 	for (unsigned int i = 0; i < soc->cores; i++)
 		mimic_cache_free(&soc->core[i].l1);
 	mimic_cache_free(&soc->l2);
+	free(soc->holders);
 	mimic_slots_free(&soc->mshrs);
 	mimic_page_table_free(&soc->page_table);
 	mimic_cache_free(&soc->walk_cache);

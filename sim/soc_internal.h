@@ -16,7 +16,7 @@
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
-#define SOC_CORES_MAX 8
+#define SOC_CORES_MAX SIM_CORES_MAX
 #define STORE_BUFFER_MAX 64
 #define PREFETCHES_MAX 64	/* software prefetches on their way */
 #define PREFETCH_QUEUE 256
@@ -80,6 +80,7 @@ struct soc {
 	uint64_t now;		/* of the latest call or event */
 	unsigned int cores;
 	struct mimic_cache l2;
+	uint64_t *holders;	/* of each line of the L2: the cores whose L1 may have a part of it, a bit each */
 	struct mimic_slots mshrs;
 	struct mimic_dram dram;
 	struct soc_counters counters;

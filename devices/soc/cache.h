@@ -22,9 +22,7 @@ enum mimic_cache_state {
 
 struct mimic_cache_line {
 	uint64_t ready;		/* when its data is there */
-	/* For a cache behind others: which parts of it they may have, and which of them may. */
-	uint32_t parts;
-	uint8_t holders;
+	uint32_t parts;		/* for a cache behind others: which parts of the line they may have */
 	uint8_t state;
 };
 
@@ -118,7 +116,7 @@ static inline struct mimic_cache_line *mimic_cache_victim(const struct mimic_cac
 	return &cache->lines[set * cache->ways + (cache->orders[set] >> cache->last_way_shift)];
 }
 
-/* `line`, one of the set of `address`, is that of `address` now: a use, without holders. */
+/* `line`, one of the set of `address`, is that of `address` now: a use, without parts. */
 static inline void mimic_cache_fill(struct mimic_cache *cache, struct mimic_cache_line *line, uint64_t address,
 				    enum mimic_cache_state state, uint64_t ready)
 {

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#define MIMIC_DRAM_RUNS 64
+#define MIMIC_DRAM_RUNS 1024
 
 struct mimic_dram {
 	uint64_t latency, gap;

@@ -204,6 +204,16 @@ result $? "a --warm that is no number"
 run "$programs/threads" && [ "$(cat "$work/output")" = right ]
 result $? "locks, condition variables, barriers, semaphores, once, sleeps, thread-local storage, ends of threads"
 
+# Each reads 1000 words of its own and its barriers: nothing else has loads in the thousands.
+run --cores 64 "$programs/cores" 64 && [ "$(cat "$work/output")" = right ] &&
+	found run 'len(p["cores"]) == 64' 'report["threads"] == 64' 'all(1000 <= core["loads"] < 1100 for core in p["cores"][1:])' \
+		'all(core["instructions"] for core in p["cores"])'
+result $? "64 threads have a core each"
+
+cp "$work/report.json" "$work/first.json"
+run --cores 64 --randomize "$programs/cores" 64 && cmp "$work/first.json" "$work/report.json" >>"$work/errors" 2>&1
+result $? "64 cores give the same bytes again"
+
 run "$programs/atomics" && [ "$(cat "$work/output")" = right ]
 result $? "atomic operations of all sizes do what they say"
 
@@ -293,6 +303,10 @@ result $? "so is a consumer that nobody produces for"
 
 stuck "the 1 core of the SoC is taken: --cores N" -- --cores 1 "$programs/queue"
 result $? "a thread more than there are cores"
+
+stuck "the 64 cores of the SoC are taken: --cores N gives it N, at most 64" -- --cores 64 "$programs/cores" 65 &&
+	stuck "core.count must be 1 to 64, not 65" -- --cores 65 "$programs/cores" 65
+result $? "65 threads, and 65 cores"
 
 run --cycles 5000 "$programs/queue"
 [ $? = 124 ] && grep -qF "limit of 5000 cycles" "$work/errors" && grep -q '"end":"cycle limit"' "$work/report.json"

@@ -14,7 +14,7 @@
 
 #include "tests/lib/soc_fixture.h"
 
-#define CORES_MAX 8
+#define CORES_MAX 64
 #define SETS_MAX 16
 #define WAYS_MAX 8
 
@@ -105,7 +105,7 @@ static void plain_l2_evict(struct plain_system *system, uint64_t address)
 	bool modified = gone.state == 'M';
 
 	for (unsigned int i = 0; i < system->cores; i++) {
-		for (uint64_t at = 0; at < system->l2.line; at++) {
+		for (uint64_t at = 0; at < system->l2.line; at += system->l1[i].line) {
 			struct plain_line *line = look(&system->l1[i], gone.address + at);
 
 			modified |= line && line->state == 'M';
@@ -281,6 +281,12 @@ static void test_eight_cores_behave_as_lists(void **state)
 {
 	(void)state;
 	compare(8, 16);
+}
+
+static void test_64_cores_behave_as_lists(void **state)
+{
+	(void)state;
+	compare(64, 16);
 }
 
 /* --- what overlaps, by hand --------------------------------------------------- */
@@ -548,6 +554,7 @@ int main(void)
 		cmocka_unit_test(test_one_core_behaves_as_lists),
 		cmocka_unit_test(test_two_cores_behave_as_lists),
 		cmocka_unit_test(test_eight_cores_behave_as_lists),
+		cmocka_unit_test(test_64_cores_behave_as_lists),
 		cmocka_unit_test(test_a_second_miss_of_a_line_waits_for_the_first),
 		cmocka_unit_test(test_misses_at_once_are_a_dram_gap_apart),
 		cmocka_unit_test(test_a_miss_without_an_mshr_waits_for_one),

@@ -107,7 +107,7 @@ static void test_many_transfers_far_apart_all_begin_at_once(void **state)
 
 	(void)state;
 	mimic_dram_init(&dram, 300, 4);
-	for (uint64_t i = 0; i < 1000; i++)
+	for (uint64_t i = 0; i < 3000; i++)
 		assert_int_equal(mimic_dram_transfer(&dram, i * 10), i * 10 + 300);
 }
 
@@ -141,6 +141,21 @@ static void test_slots_are_free_where_fewer_than_all_are_taken(void **state)
 	mimic_slots_free(&slots);
 }
 
+/* More than are remembered. */
+static void test_many_slots_far_apart_are_all_free_at_once(void **state)
+{
+	struct mimic_slots slots;
+
+	(void)state;
+	assert_int_equal(mimic_slots_init(&slots, 1), 0);
+	for (uint64_t i = 0; i < 9000; i++) {
+		assert_int_equal(mimic_slots_free_at(&slots, i * 10), i * 10);
+		mimic_slots_take(&slots, i * 10, i * 10 + 5);
+		assert_int_equal(mimic_slots_free_at(&slots, i * 10 + 4), i * 10 + 5);
+	}
+	mimic_slots_free(&slots);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -150,6 +165,7 @@ int main(void)
 		cmocka_unit_test(test_a_late_request_for_an_early_time_takes_what_is_free),
 		cmocka_unit_test(test_many_transfers_far_apart_all_begin_at_once),
 		cmocka_unit_test(test_slots_are_free_where_fewer_than_all_are_taken),
+		cmocka_unit_test(test_many_slots_far_apart_are_all_free_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@
 #define L2 32
 #define MEMORY 332
 #define LINE 64u
-#define CORES_MOST 8u
+#define CORES_MOST 64u
 
 static void assert_near(double value, double expected, double tolerance)
 {
@@ -154,6 +154,26 @@ static void test_eight_cores_share_the_channel_of_memory(void **state)
 	assert_near(cycles_of_misses(8, 8, 50), 8 * 50, 0.01);
 }
 
+static void test_64_cores_wait_for_eight_and_for_two_mshrs(void **state)
+{
+	(void)state;
+	assert_near(cycles_of_misses(64, 8, 1), 64 / 8 * 300, 0.01);
+	assert_near(cycles_of_misses(64, 2, 1), 64 / 2 * 300, 0.01);
+}
+
+static void test_64_cores_share_the_channel_of_memory(void **state)
+{
+	(void)state;
+	assert_near(cycles_of_misses(64, 64, 10), 64 * 10, 0.01);
+}
+
+/* 64 lines in 332 cycles need neither all of the channel nor more MSHRs than there are. */
+static void test_64_cores_with_an_mshr_each_miss_as_one_does(void **state)
+{
+	(void)state;
+	assert_near(cycles_of_misses(64, 64, 1), MEMORY, 0.01);
+}
+
 static void test_two_cores_share_a_slow_channel(void **state)
 {
 	(void)state;
@@ -219,7 +239,7 @@ static void triad(struct soc *soc, unsigned int core, unsigned int access, unsig
 
 static void test_a_triad_moves_four_lines_for_each_of_its_result(void **state)
 {
-	const unsigned int gap = 100, lines = 4096, parts = LINE / 8;
+	const unsigned int cores = 8, gap = 100, lines = 4096, parts = LINE / 8;
 	struct sim_parameters parameters = soc_preset("maple-sim");
 	unsigned int done[CORES_MOST] = { 0 }, first;
 	struct soc_counters counters;
@@ -227,21 +247,21 @@ static void test_a_triad_moves_four_lines_for_each_of_its_result(void **state)
 	struct soc *soc;
 
 	(void)state;
-	parameters.core_count = CORES_MOST;
+	parameters.core_count = cores;
 	parameters.dram_gap = gap;
 	soc = soc_make(&parameters);
-	for (unsigned int i = 0; i < CORES_MOST * lines * parts * 3; i++) {
-		first = earliest(soc, CORES_MOST, done, lines * parts * 3);
+	for (unsigned int i = 0; i < cores * lines * parts * 3; i++) {
+		first = earliest(soc, cores, done, lines * parts * 3);
 		triad(soc, first, done[first]++, lines * parts);
 	}
-	for (unsigned int core = 0; core < CORES_MOST; core++)
+	for (unsigned int core = 0; core < cores; core++)
 		end = soc_now(soc, core) > end ? soc_now(soc, core) : end;
 	soc_counters(soc, &counters);
-	assert_int_equal(counters.dram_lines, 3 * CORES_MOST * lines);
-	assert_true(counters.write_backs <= CORES_MOST * lines);
-	assert_true(counters.write_backs + parameters.l2_size / LINE + CORES_MOST * parameters.core_store_buffer >=
-		    CORES_MOST * lines);
-	assert_near((double)end / (CORES_MOST * lines), 4.0 * gap, 0.03);
+	assert_int_equal(counters.dram_lines, 3 * cores * lines);
+	assert_true(counters.write_backs <= cores * lines);
+	assert_true(counters.write_backs + parameters.l2_size / LINE + cores * parameters.core_store_buffer >=
+		    cores * lines);
+	assert_near((double)end / (cores * lines), 4.0 * gap, 0.03);
 	soc_destroy(soc);
 }
 
@@ -256,6 +276,9 @@ int main(void)
 		cmocka_unit_test(test_eight_cores_wait_for_two_mshrs),
 		cmocka_unit_test(test_eight_cores_wait_for_one_mshr),
 		cmocka_unit_test(test_eight_cores_share_the_channel_of_memory),
+		cmocka_unit_test(test_64_cores_wait_for_eight_and_for_two_mshrs),
+		cmocka_unit_test(test_64_cores_share_the_channel_of_memory),
+		cmocka_unit_test(test_64_cores_with_an_mshr_each_miss_as_one_does),
 		cmocka_unit_test(test_two_cores_share_a_slow_channel),
 		cmocka_unit_test(test_stores_that_miss_overlap_as_many_as_may),
 		cmocka_unit_test(test_an_atomic_that_two_cores_take_from_each_other),

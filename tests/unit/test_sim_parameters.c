@@ -219,7 +219,7 @@ static void test_mistakes_in_an_assignment_are_told(void **state)
 	expect_bad_assignment("l3.size=1", "there is no section 'l3'");
 	expect_bad_assignment("l.size=1", "there is no section 'l'");
 	expect_bad_assignment("l2.size=", "l2.size must be a whole number, K or M behind it or not, not ''");
-	expect_bad_assignment("core.count=9", "core.count must be 1 to 8, not 9");
+	expect_bad_assignment("core.count=65", "core.count must be 1 to 64, not 65");
 	expect_bad_assignment("l2.a_key_that_is_much_longer_than_any_key_that_there_is_or_ever_will_be=1",
 			      "'l2.a_key_that_is_much_longer_than_any_key_that_there_is_or_ever_...' has no such key");
 }
@@ -261,7 +261,7 @@ static void test_a_value_out_of_range_makes_no_soc(void **state)
 	(void)state;
 	parameters.core_count = 0;
 	assert_int_equal(sim_parameters_check(&parameters, why, sizeof(why)), -EINVAL);
-	assert_string_equal(why, "core.count must be 1 to 8, not 0");
+	assert_string_equal(why, "core.count must be 1 to 64, not 0");
 	assert_null(soc_create(&parameters));
 }
 

@@ -14,12 +14,13 @@
 
 #include "sim/soc_internal.h"
 
-#define CORES 8
+#define CORES_MOST 64
 #define BYTES 16384
 #define OPERATIONS 60000
 
 static char why[200];
 static uint64_t random_state;
+static unsigned int cores;
 static uint64_t read_past_caches;	/* lines */
 
 static uint64_t next_random(void)
@@ -42,7 +43,7 @@ static uint32_t read_index(void *context, uint64_t address)
 	return (uint32_t)(address * 2654435761u) % 1024;
 }
 
-static struct soc *make(const char *preset)
+static struct soc *make(const char *preset, unsigned int count)
 {
 	static const struct soc_program program = { .translate = translate, .read_index = read_index };
 	static const struct soc_indirect indirect = { 4096, 512, 8192, 8 };
@@ -52,7 +53,7 @@ static struct soc *make(const char *preset)
 	assert_int_equal(sim_parameters_load(&parameters, preset, why, sizeof(why)), 0);
 	/* An access is made when it is asked for; with walks: test_sim_translation.c. */
 	parameters.core_translation = 0;
-	parameters.core_count = CORES;
+	parameters.core_count = cores = count;
 	parameters.core_store_misses = 3;
 	parameters.core_prefetches = 2;
 	parameters.l1_size = 1024;
@@ -71,7 +72,7 @@ static unsigned int earliest(const struct soc *soc)
 {
 	unsigned int first = 0;
 
-	for (unsigned int i = 1; i < CORES; i++)
+	for (unsigned int i = 1; i < cores; i++)
 		if (soc_now(soc, i) < soc_now(soc, first))
 			first = i;
 	return first;
@@ -149,7 +150,7 @@ static void check_line(struct soc *soc, uint64_t address)
 	struct mimic_cache_line *behind = mimic_cache_peek(&soc->l2, address);
 	unsigned int owners = 0, all = 0;
 
-	for (unsigned int i = 0; i < CORES; i++) {
+	for (unsigned int i = 0; i < cores; i++) {
 		struct mimic_cache_line *line = line_of(soc, i, address);
 
 		if (!line)
@@ -157,16 +158,15 @@ static void check_line(struct soc *soc, uint64_t address)
 		all++;
 		owners += line->state >= MIMIC_CACHE_EXCLUSIVE;
 		assert_non_null(behind);
-		assert_true(behind->holders >> i & 1);
+		assert_true(soc->holders[behind - soc->l2.lines] >> i & 1);
 	}
 	assert_true(!owners || all == 1);
 }
 
-static void test_a_line_has_one_writer_or_readers_and_is_in_the_l2(void **state)
+static void check_lines(unsigned int count)
 {
-	struct soc *soc = make("maple-fpga");
+	struct soc *soc = make("maple-fpga", count);
 
-	(void)state;
 	random_state = 88172645463325252ull;
 	for (int round = 0; round < 300; round++) {
 		run(soc, OPERATIONS / 300);
@@ -176,14 +176,26 @@ static void test_a_line_has_one_writer_or_readers_and_is_in_the_l2(void **state)
 	soc_destroy(soc);
 }
 
+static void test_a_line_has_one_writer_or_readers_and_is_in_the_l2(void **state)
+{
+	(void)state;
+	check_lines(8);
+}
+
+static void test_so_it_is_with_64_cores(void **state)
+{
+	(void)state;
+	check_lines(CORES_MOST);
+}
+
 static void test_cycles_are_instructions_and_stalls(void **state)
 {
-	struct soc *soc = make("maple-fpga");
+	struct soc *soc = make("maple-fpga", 8);
 
 	(void)state;
 	random_state = 362436069;
 	run(soc, OPERATIONS);
-	for (unsigned int i = 0; i < CORES; i++) {
+	for (unsigned int i = 0; i < cores; i++) {
 		struct soc_core_counters counters;
 
 		soc_sleep_until(soc, i, 0);
@@ -196,16 +208,16 @@ static void test_cycles_are_instructions_and_stalls(void **state)
 static void test_two_runs_are_the_same(void **state)
 {
 	struct soc_counters counters[2];
-	uint64_t now[2][CORES];
+	uint64_t now[2][CORES_MOST];
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		struct soc *soc = make("maple-sim");
+		struct soc *soc = make("maple-sim", CORES_MOST);
 
 		random_state = 521288629;
 		run(soc, OPERATIONS);
 		soc_counters(soc, &counters[i]);
-		for (unsigned int core = 0; core < CORES; core++)
+		for (unsigned int core = 0; core < cores; core++)
 			now[i][core] = soc_now(soc, core);
 		soc_destroy(soc);
 	}
@@ -215,7 +227,7 @@ static void test_two_runs_are_the_same(void **state)
 
 static void test_memory_is_read_for_misses_prefetches_and_devices_alone(void **state)
 {
-	struct soc *soc = make("maple-fpga");
+	struct soc *soc = make("maple-fpga", 8);
 	struct soc_counters counters;
 
 	(void)state;
@@ -232,6 +244,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_line_has_one_writer_or_readers_and_is_in_the_l2),
+		cmocka_unit_test(test_so_it_is_with_64_cores),
 		cmocka_unit_test(test_cycles_are_instructions_and_stalls),
 		cmocka_unit_test(test_two_runs_are_the_same),
 		cmocka_unit_test(test_memory_is_read_for_misses_prefetches_and_devices_alone),
