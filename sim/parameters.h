@@ -26,7 +26,7 @@
 	  "Tables 2 and 3: in order, single issue") \
 	_(core, stall_on_use, 1, 0, 0, 1, "1: a core goes on behind a load until its next access; 0: loads block", \
 	  "Table 2; assumption for maple-sim") \
-	_(core, store_buffer, 8, 8, 1, 64, "stores that wait for the L1", "Table 2") \
+	_(core, store_buffer, 8, 8, 1, 64, "stores that wait for the L1", "assumption: neither table has it") \
 	_(core, store_misses, 1, 1, 1, 64, "store misses on their way at once", "assumption") \
 	_(core, prefetches, 0, 1, 0, 64, "software prefetches on their way at once; 0: each is a load", \
 	  "assumption; maple-fpga: Ariane has no prefetch instruction, and one load on its way; maple-sim: no figure uses it") \
@@ -36,16 +36,18 @@
 	_(core, tlb_entries, 16, 16, 2, 64, "fully associative, tree pseudo-LRU", "section 3.5; CVA6's source, tlb.sv") \
 	_(l1, size, 8192, 8192, 64, 16777216, "bytes, each core", "Tables 2 and 3") \
 	_(l1, ways, 4, 4, 1, 16, "associativity", "Tables 2 and 3") \
-	_(l1, line, 16, 64, 8, 256, "bytes of a line", "Tables 2 and 3") \
+	_(l1, line, 16, 64, 8, 256, "bytes of a line", "assumption: neither table has it; 16 is OpenPiton's L1.5") \
 	_(l1, latency, 2, 2, 1, 1000, "of a hit", "Tables 2 and 3") \
-	_(l2, size, 65536, 65536, 64, 1073741824, "bytes, shared", "Tables 2 and 3") \
+	_(l2, size, 131072, 65536, 64, 1073741824, "bytes, shared", \
+	  "Table 2: 64 KB a tile, and each of the two cores has a tile; Table 3: 64 KB") \
 	_(l2, ways, 8, 8, 1, 16, "associativity", "Tables 2 and 3") \
-	_(l2, line, 64, 64, 16, 256, "bytes of a line", "Tables 2 and 3") \
+	_(l2, line, 64, 64, 16, 256, "bytes of a line", "assumption: neither table has it; OpenPiton's L2 has 64") \
 	_(l2, latency, 30, 30, 1, 10000, "of a hit, behind the L1's miss", "Tables 2 and 3") \
 	_(l2, mshrs, 8, 8, 1, 256, "misses on their way at once", "assumption") \
 	_(l2, forward, 30, 30, 0, 10000, "more, for a line that another L1 has written", "assumption") \
 	_(dram, latency, 300, 300, 1, 100000, "behind the L2's miss", "Tables 2 and 3") \
-	_(dram, gap, 4, 1, 1, 1000, "between two lines", "assumption") \
+	_(dram, gap, 4, 1, 1, 1000, "between two lines", \
+	  "assumption for maple-fpga; Table 3: 68 GB/s, 64 bytes / 68 GB/s = 0.94 ns, a cycle at 1 GHz (its clock is an assumption: 2 at 2 GHz, 4 at 4 GHz)") \
 	_(noc, width, 0, 0, 0, 16, "tiles in a row of the mesh: cores from tile 0 on, MAPLE behind them; 0: each core is one hop from MAPLE", \
 	  "assumption") \
 	_(noc, hop, 1, 1, 0, 1000, "each hop to MAPLE and back, behind the first", "Figure 14") \
@@ -54,7 +56,7 @@
 	_(maple, store_interval, 3, 3, 1, 1000, "between stores that one queue accepts", "RTL, section E") \
 	_(maple, pointer_interval, 2, 2, 1, 1000, "between loads of pointers that are issued", "RTL, section E") \
 	_(maple, lima_interval, 3, 3, 1, 1000, "between LIMA words of one queue", "RTL, section E") \
-	_(maple, queues, 8, 8, 1, 8, "queues", "Table 2") \
+	_(maple, queues, 8, 8, 1, 8, "queues", "section 5.4: 8 queues share 1 KB; assumption for maple-sim") \
 	_(maple, queue_entries, 32, 32, 2, 1024, "words of 4 bytes a queue, of queues that a program opens with 32 (libmaple's default)", \
 	  "section 5.3") \
 	_(maple, queue_values, 0, 0, 0, 64, "values that a queue holds, of 4 or 8 bytes alike; 0: as many as its words; 2 is for a null model (Verdicts, below)", \

@@ -81,8 +81,8 @@ double row_value(const struct runs *runs, unsigned int number)
 	case 14: return lowest_scaling(runs, ALL_KERNELS);
 	case 15: return metric_latency(&runs->measured[ROUND_TRIP]);
 	case 16: return speedup(runs, ALL_KERNELS, "S trip 100", "S trip 2");
-	case 17: return speedup(runs, WITH_QUEUES, "S queue 64", "S maple 2");
-	case 18: return speedup(runs, WITH_QUEUES, "S maple 2", "S queue 16");
+	case 17: return speedup(runs, WITH_QUEUES, "F queue 64", "F maple 2");
+	case 18: return speedup(runs, WITH_QUEUES, "F maple 2", "F queue 16");
 	default: return 0;
 	}
 }

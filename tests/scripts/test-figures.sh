@@ -136,7 +136,7 @@ awk -F, -v OFS=, '
 	$1 == "F lima 1" { $3 = "maple.round_trip=400 l1.size=64 l1.ways=1 l1.line=8" }
 	$1 == "F prefetch 1" { $3 = "core.instruction=0" }
 	$1 == "S trip 50" { $3 = "maple.round_trip=3" }
-	$1 == "S queue 64" { $3 = "maple.round_trip=10" }
+	$1 == "F queue 64" { $3 = "maple.round_trip=10" }
 	$1 == "S desc 2" { $3 = "desc.enabled=1 dram.latency=20" }
 	{ print }' bench/figures/systems.csv >"$tables/systems.csv"
 run bad

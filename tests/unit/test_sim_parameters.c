@@ -63,7 +63,8 @@ static void test_presets_are_the_systems_of_the_paper(void **state)
 		assert_int_equal(parameters.l1_size, 8 * 1024);
 		assert_int_equal(parameters.l1_ways, 4);
 		assert_int_equal(parameters.l1_latency, 2);
-		assert_int_equal(parameters.l2_size, 64 * 1024);
+		/* Table 2 has 64 KB a tile, and a tile for each core. */
+		assert_int_equal(parameters.l2_size, (i ? 64 : 2 * 64) * 1024);
 		assert_int_equal(parameters.l2_ways, 8);
 		assert_int_equal(parameters.l2_latency, 30);
 		assert_int_equal(parameters.dram_latency, 300);
@@ -241,12 +242,12 @@ static void test_geometries_that_cannot_be_name_their_keys(void **state)
 {
 	(void)state;
 	expect_impossible("l1.line=24", "l1.line must be a power of two (l1.size 8192, l1.ways 4, l1.line 24)");
-	expect_impossible("l2.ways=7", "l2.size must be a multiple of ways times line (l2.size 65536, l2.ways 7, "
+	expect_impossible("l2.ways=7", "l2.size must be a multiple of ways times line (l2.size 131072, l2.ways 7, "
 			  "l2.line 64)");
 	expect_impossible("l2.size=48K", "l2.size / (ways * line), the number of sets, must be a power of two "
 			  "(l2.size 49152, l2.ways 8, l2.line 64)");
 	expect_impossible("l1.line=128", "l1.line 128 is more than l2.line 64");
-	expect_impossible("l1.size=128K", "l1.size 131072 is more than l2.size 65536, and the L2 holds what the L1s hold");
+	expect_impossible("l1.size=256K", "l1.size 262144 is more than l2.size 131072, and the L2 holds what the L1s hold");
 	expect_impossible("core.store_misses=9", "core.store_misses 9 is more than core.store_buffer 8");
 	expect_impossible("maple.queue_entries=33", "maple.queue_entries must be 8, 16, 32, 48, 64, 80, 96 or 128, not 33");
 	expect_impossible("core.tlb_entries=24", "core.tlb_entries must be a power of two, not 24");
