@@ -3,7 +3,13 @@
  * The L2 and what it asks of the L1s. It is inclusive: what leaves it leaves the L1s, too.
  * Lines of the L1s have the states of MESI. Of each line of the L2 `holders` has the cores whose L1 may have a part
  * of it, and `parts` the lines of an L1 in it that one may have, so that nothing else has to be asked for.
+ *
+ * The L2 knows what a directory knows, and no more: to which L1 it has given a part alone (`owners`), not whether
+ * that one has written; and not that an L1 has replaced a line that it had not written, because it does so without
+ * a word.
  */
+#include <string.h>
+
 #include "sim/soc_internal.h"
 
 #define NOBODY 0ull	/* of cores */
@@ -18,41 +24,54 @@ static uint64_t core_bit(const struct soc_core *core)
 	return 1ull << core->index;
 }
 
-/* What the other L1s had of one of their lines. */
+/* The core that the part of the line was given to alone, + 1; 0: none. */
+static uint8_t *owner_of(const struct soc *soc, const struct mimic_cache_line *line, unsigned int part)
+{
+	return &soc->owners[(size_t)(line - soc->l2.lines) * soc->parts + part];
+}
+
+/* What the L2 knows of the other L1s, and what it learns when it asks the owner of a part. */
 struct others {
-	bool any;
-	bool modified;
-	uint64_t ready;		/* of the modified one */
+	bool may_have;
+	bool had_owner;
+	bool modified;		/* the owner had written it */
+	uint64_t ready;		/* of what the owner had */
 };
 
-static void take_from(struct soc *soc, struct soc_core *owner, struct mimic_cache_line *line, bool write,
+static void take_from(struct soc *soc, struct soc_core *holder, struct mimic_cache_line *line, bool write,
 		      struct others *others)
 {
-	others->any = true;
-	if (line->state == MIMIC_CACHE_MODIFIED) {
-		others->modified = true;
+	if (line->state >= MIMIC_CACHE_EXCLUSIVE)
 		others->ready = line->ready;
-	}
+	if (line->state == MIMIC_CACHE_MODIFIED)
+		others->modified = true;
 	if (!write) {
 		line->state = MIMIC_CACHE_SHARED;
 		return;
 	}
-	mimic_cache_drop(&owner->l1, line);
+	mimic_cache_drop(&holder->l1, line);
 	soc->counters.invalidations++;
 }
 
-static uint32_t part_bit(const struct soc *soc, uint64_t address)
+static unsigned int part_of(const struct soc *soc, uint64_t address)
 {
-	return 1u << ((address & (soc->parameters.l2_line - 1)) >> soc->core[0].l1.shift);
+	return (unsigned int)((address & (soc->parameters.l2_line - 1)) >> soc->core[0].l1.shift);
 }
 
 /* What the L1s but `asking`, a core's bit, have of these parts of a line of the L2, the first byte of which is at `first`. */
 static struct others ask_others(struct soc *soc, const struct mimic_cache_line *line, uint64_t asking,
 				uint64_t first, uint32_t parts, bool write)
 {
-	struct others others = { 0 };
 	uint64_t holders = *holders_of(soc, line) & ~asking;
+	unsigned int self = asking ? (unsigned int)__builtin_ctzll(asking) + 1 : 0;
+	struct others others = { .may_have = holders && (parts & line->parts) };
 
+	for (uint32_t left = parts; left; left &= left - 1) {
+		uint8_t *owner = owner_of(soc, line, (unsigned int)__builtin_ctz(left));
+
+		others.had_owner |= *owner && *owner != self;
+		*owner = 0;
+	}
 	for (; holders; holders &= holders - 1) {
 		struct soc_core *core = &soc->core[__builtin_ctzll(holders)];
 
@@ -109,6 +128,7 @@ static struct mimic_cache_line *l2_fill(struct soc *soc, uint64_t address, uint6
 		l2_evict(soc, line, begin);
 	mimic_cache_fill(&soc->l2, line, address, MIMIC_CACHE_SHARED, ready);
 	*holders_of(soc, line) = 0;
+	memset(owner_of(soc, line, 0), 0, soc->parts);
 	return line;
 }
 
@@ -130,9 +150,10 @@ static struct mimic_cache_line *l2_look_up(struct soc *soc, uint64_t address, ui
 
 static uint64_t forward(struct soc *soc, struct mimic_cache_line *line, const struct others *others, uint64_t ready)
 {
-	if (!others->modified)
+	if (!others->had_owner)
 		return ready;
-	line->state = MIMIC_CACHE_MODIFIED;
+	if (others->modified)
+		line->state = MIMIC_CACHE_MODIFIED;
 	soc->counters.l2_forwards++;
 	if (others->ready > ready)
 		ready = others->ready;
@@ -142,12 +163,16 @@ static uint64_t forward(struct soc *soc, struct mimic_cache_line *line, const st
 static void l1_evict(struct soc *soc, struct soc_core *core, struct mimic_cache_line *line)
 {
 	struct mimic_cache_line *behind;
+	uint64_t address;
 
 	if (line->state != MIMIC_CACHE_MODIFIED)
 		return;
-	behind = mimic_cache_peek(&soc->l2, mimic_cache_address(&core->l1, line));
-	if (behind)
-		behind->state = MIMIC_CACHE_MODIFIED;
+	address = mimic_cache_address(&core->l1, line);
+	behind = mimic_cache_peek(&soc->l2, address);
+	if (!behind)
+		return;
+	behind->state = MIMIC_CACHE_MODIFIED;
+	*owner_of(soc, behind, part_of(soc, address)) = 0;
 }
 
 uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, struct mimic_cache_line *mine, uint64_t address,
@@ -157,15 +182,17 @@ uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, struct mimic_cache_
 	uint64_t at_l2 = now + parameters->l1_latency, ready;
 	struct mimic_cache_line *line = l2_look_up(soc, address, at_l2, &ready);
 	uint64_t first = address & ~(parameters->l2_line - 1);
-	uint32_t part = part_bit(soc, address);
-	struct others others = ask_others(soc, line, core_bit(core), first, part, write);
-	enum mimic_cache_state state = others.any ? MIMIC_CACHE_SHARED : MIMIC_CACHE_EXCLUSIVE;
+	unsigned int part = part_of(soc, address);
+	struct others others = ask_others(soc, line, core_bit(core), first, 1u << part, write);
+	enum mimic_cache_state state = others.may_have ? MIMIC_CACHE_SHARED : MIMIC_CACHE_EXCLUSIVE;
 
 	ready = forward(soc, line, &others, ready);
 	*holders_of(soc, line) |= core_bit(core);
-	line->parts |= part;
+	line->parts |= 1u << part;
 	if (write)
 		state = MIMIC_CACHE_MODIFIED;
+	if (state != MIMIC_CACHE_SHARED)
+		*owner_of(soc, line, part) = (uint8_t)(core->index + 1);
 	if (!mine) {
 		mine = mimic_cache_victim(&core->l1, address);
 		l1_evict(soc, core, mine);
@@ -181,7 +208,7 @@ uint64_t soc_l2_access(struct soc *soc, uint64_t address, bool write, uint64_t n
 	uint64_t ready;
 	struct mimic_cache_line *line = l2_look_up(soc, address, now, &ready);
 	uint64_t first = address & ~(soc->parameters.l2_line - 1);
-	struct others others = ask_others(soc, line, NOBODY, first, UINT32_MAX, write);
+	struct others others = ask_others(soc, line, NOBODY, first, UINT32_MAX >> (32 - soc->parts), write);
 
 	ready = forward(soc, line, &others, ready);
 	if (write)
@@ -197,4 +224,33 @@ uint64_t soc_l2_prefetch(struct soc *soc, uint64_t address, uint64_t now)
 		return line->ready > now ? line->ready : now;
 	soc->counters.prefetched++;
 	return l2_fill(soc, address, now)->ready;
+}
+
+/* Is it, or a part of it in an L1, not yet written to memory? */
+static bool is_dirty(const struct soc *soc, const struct mimic_cache_line *line)
+{
+	uint64_t first = mimic_cache_address(&soc->l2, line);
+
+	if (line->state == MIMIC_CACHE_MODIFIED)
+		return true;
+	for (unsigned int part = 0; part < soc->parts; part++) {
+		unsigned int owner = *owner_of(soc, line, part);
+		const struct mimic_cache_line *theirs;
+
+		if (!owner)
+			continue;
+		theirs = mimic_cache_peek(&soc->core[owner - 1].l1, first + part * soc->parameters.l1_line);
+		if (theirs && theirs->state == MIMIC_CACHE_MODIFIED)
+			return true;
+	}
+	return false;
+}
+
+uint64_t soc_dirty_lines(const struct soc *soc)
+{
+	uint64_t lines = soc->parameters.l2_size / soc->parameters.l2_line, count = 0;
+
+	for (uint64_t i = 0; i < lines; i++)
+		count += soc->l2.lines[i].state != MIMIC_CACHE_INVALID && is_dirty(soc, &soc->l2.lines[i]);
+	return count;
 }

@@ -44,7 +44,7 @@
 	_(l2, line, 64, 64, 16, 256, "bytes of a line", "assumption: neither table has it; OpenPiton's L2 has 64") \
 	_(l2, latency, 30, 30, 1, 10000, "of a hit, behind the L1's miss", "Tables 2 and 3") \
 	_(l2, mshrs, 8, 8, 1, 256, "misses on their way at once", "assumption") \
-	_(l2, forward, 30, 30, 0, 10000, "more, for a line that another L1 has written", "assumption") \
+	_(l2, forward, 30, 30, 0, 10000, "more, for a line that another L1 was given alone and may have written", "assumption") \
 	_(dram, latency, 300, 300, 1, 100000, "behind the L2's miss", "Tables 2 and 3") \
 	_(dram, gap, 4, 1, 1, 1000, "between two lines", \
 	  "assumption for maple-fpga; Table 3: 68 GB/s, 64 bytes / 68 GB/s = 0.94 ns, a cycle at 1 GHz (its clock is an assumption: 2 at 2 GHz, 4 at 4 GHz)") \

@@ -100,6 +100,7 @@ struct sim_setup {
 	uint32_t threads;	/* that ran */
 	char kind[16];		/* of the device that the program has opened; "": none */
 	uint64_t frames;	/* pages that were touched */
+	uint64_t dirty_lines;	/* of the L2, when it ended */
 	struct sim_phase phases[SIM_PHASES];
 };
 

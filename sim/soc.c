@@ -20,8 +20,12 @@ static int build(struct soc *soc)
 	int status = mimic_cache_init(&soc->l2, parameters->l2_size, parameters->l2_ways, parameters->l2_line);
 
 	if (!status) {
-		soc->holders = calloc(parameters->l2_size / parameters->l2_line, sizeof(*soc->holders));
-		status = soc->holders ? 0 : -ENOMEM;
+		size_t lines = parameters->l2_size / parameters->l2_line;
+
+		soc->parts = (unsigned int)(parameters->l2_line / parameters->l1_line);
+		soc->holders = calloc(lines, sizeof(*soc->holders));
+		soc->owners = calloc(lines, soc->parts);
+		status = soc->holders && soc->owners ? 0 : -ENOMEM;
 	}
 	if (!status)
 		status = mimic_slots_init(&soc->mshrs, (unsigned int)parameters->l2_mshrs);
@@ -68,6 +72,7 @@ void soc_destroy(struct soc *soc)
 		mimic_cache_free(&soc->core[i].l1);
 	mimic_cache_free(&soc->l2);
 	free(soc->holders);
+	free(soc->owners);
 	mimic_slots_free(&soc->mshrs);
 	mimic_page_table_free(&soc->page_table);
 	mimic_cache_free(&soc->walk_cache);

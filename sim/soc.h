@@ -39,7 +39,7 @@ struct soc;
 #define SOC_COUNTERS(_) \
 	_(l2_hits, "") \
 	_(l2_misses, "") \
-	_(l2_forwards, "lines that another L1 had written") \
+	_(l2_forwards, "lines that another L1 had alone, and may have written") \
 	_(invalidations, "lines that a store of another core took from an L1") \
 	_(write_backs, "lines written to memory") \
 	_(dram_lines, "lines read from memory") \
@@ -133,5 +133,7 @@ int soc_droplet_watch(struct soc *soc, const struct soc_program *program, const 
 
 void soc_core_counters(const struct soc *soc, unsigned int core, struct soc_core_counters *counters);
 void soc_counters(const struct soc *soc, struct soc_counters *counters);
+/* Lines of the L2 that are to be written to memory still, or of which an L1 has a part that is. */
+uint64_t soc_dirty_lines(const struct soc *soc);
 
 #endif

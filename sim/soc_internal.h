@@ -81,6 +81,8 @@ struct soc {
 	unsigned int cores;
 	struct mimic_cache l2;
 	uint64_t *holders;	/* of each line of the L2: the cores whose L1 may have a part of it, a bit each */
+	unsigned int parts;	/* lines of an L1 in one of the L2 */
+	uint8_t *owners;	/* of each part of each line of the L2: the core that has it alone, + 1; 0: none */
 	struct mimic_slots mshrs;
 	struct mimic_dram dram;
 	struct soc_counters counters;

@@ -176,6 +176,7 @@ void sim_phases_end(void)
 		close_phase(&now);
 	sim.setup->threads = sim.thread_count;
 	sim.setup->frames = sim_frames_count();
+	sim.setup->dirty_lines = soc_dirty_lines(sim.soc);
 }
 
 void sim_phases_enter(struct sim_thread *self, uint32_t function)

@@ -17,6 +17,7 @@
 #define CORES_MAX 64
 #define SETS_MAX 16
 #define WAYS_MAX 8
+#define PARTS_MAX 4
 
 static char why[200];
 static uint64_t random_state;
@@ -31,10 +32,16 @@ static uint64_t next_random(void)
 
 /* --- the plain system ------------------------------------------------------ */
 
-/* Of the letters of MESI; an L2 has 'E' (clean) and 'M'. */
+/*
+ * Of the letters of MESI; an L2 has 'E' (clean) and 'M'. The L2 also knows, of each part of a line, which core was given
+ * it alone and has not given it back (+ 1; 0: none): asking that one costs 30, whether it has written or not.
+ */
 struct plain_line {
 	uint64_t address;
 	char state;
+	bool held[CORES_MAX];		/* cores that were given a part, and ... */
+	bool given[PARTS_MAX];		/* parts that any was given */
+	unsigned int owner[PARTS_MAX];
 };
 
 struct plain_cache {
@@ -79,10 +86,15 @@ static void take_out(struct plain_cache *cache, uint64_t address)
 static struct plain_line *put_in_front(struct plain_cache *cache, uint64_t address, char state)
 {
 	unsigned int set = set_of(cache, address);
+	struct plain_line before = { 0 };
 
+	if (look(cache, address))
+		before = *look(cache, address);
 	take_out(cache, address);
 	memmove(&cache->list[set][1], &cache->list[set][0], cache->length[set] * sizeof(struct plain_line));
-	cache->list[set][0] = (struct plain_line){ address / cache->line * cache->line, state };
+	cache->list[set][0] = before;
+	cache->list[set][0].address = address / cache->line * cache->line;
+	cache->list[set][0].state = state;
 	cache->length[set]++;
 	return &cache->list[set][0];
 }
@@ -133,27 +145,36 @@ static unsigned int plain_l2(struct plain_system *system, uint64_t address)
 	return 30 + 300;
 }
 
-/* What other L1s have of it. Returns whether one had it at all. */
-static bool plain_others(struct plain_system *system, unsigned int core, uint64_t address, bool write, bool *modified)
+static unsigned int *owner_at(struct plain_system *system, uint64_t address)
 {
-	bool any = false;
+	return &look(&system->l2, address)->owner[address % system->l2.line / system->l1[0].line];
+}
 
+/* The L1s of others lose it, or share it. Returns whether one was ever given it, as far as the L2 knows. */
+static bool plain_others(struct plain_system *system, unsigned int core, uint64_t address, bool write, bool *asked)
+{
+	struct plain_line *behind = look(&system->l2, address);
+	bool may_have = false;
+
+	*asked = *owner_at(system, address) && *owner_at(system, address) != core + 1;
+	*owner_at(system, address) = 0;
 	for (unsigned int i = 0; i < system->cores; i++) {
 		struct plain_line *line = look(&system->l1[i], address);
 
-		if (i == core || !line)
+		if (i == core)
 			continue;
-		any = true;
-		*modified |= line->state == 'M';
+		may_have |= behind->held[i] && behind->given[address % system->l2.line / system->l1[0].line];
+		if (!line)
+			continue;
 		if (line->state == 'M')
-			look(&system->l2, address)->state = 'M';
+			behind->state = 'M';
 		line->state = 'S';
 		if (write) {
 			system->invalidations++;
 			take_out(&system->l1[i], address);
 		}
 	}
-	return any;
+	return may_have;
 }
 
 /* The cycles that the access takes. */
@@ -161,7 +182,7 @@ static unsigned int plain_access(struct plain_system *system, unsigned int core,
 {
 	struct plain_cache *l1 = &system->l1[core];
 	struct plain_line *line = look(l1, address);
-	bool modified = false, any;
+	bool asked, any;
 	unsigned int cycles = 2;
 
 	if (line && (!write || line->state != 'S')) {
@@ -171,19 +192,25 @@ static unsigned int plain_access(struct plain_system *system, unsigned int core,
 	}
 	system->l1_misses++;
 	cycles += plain_l2(system, address);
-	any = plain_others(system, core, address, write, &modified);
-	if (modified) {
+	any = plain_others(system, core, address, write, &asked);
+	if (asked) {
 		system->forwards++;
 		cycles += 30;
 	}
 	if (!look(l1, address) && is_full(l1, address)) {
 		struct plain_line gone = last_of(l1, address);
 
-		if (gone.state == 'M')
+		if (gone.state == 'M') {
 			look(&system->l2, gone.address)->state = 'M';
+			*owner_at(system, gone.address) = 0;
+		}
 		take_out(l1, gone.address);
 	}
 	put_in_front(l1, address, write ? 'M' : any ? 'S' : 'E');
+	if (write || !any)
+		*owner_at(system, address) = core + 1;
+	look(&system->l2, address)->held[core] = true;
+	look(&system->l2, address)->given[address % system->l2.line / l1->line] = true;
 	return cycles;
 }
 
@@ -356,7 +383,8 @@ static void test_a_hit_passes_misses_that_wait_for_mshrs(void **state)
 	soc_store(soc, 0, 4096, 8);
 	soc_sleep_until(soc, 1, 1001);
 	soc_load(soc, 1, 0, 8);
-	assert_int_equal(soc_now(soc, 1), 1001 + 32);
+	/* The other core was the first to read it. */
+	assert_int_equal(soc_now(soc, 1), 1001 + 32 + 30);
 	soc_destroy(soc);
 }
 
@@ -371,6 +399,83 @@ static void test_a_line_that_another_core_has_written_comes_from_there(void **st
 	soc_load(soc, 1, 0, 8);
 	assert_int_equal(soc_now(soc, 1), 400 + 2 + 30 + 30);
 	assert_int_equal(counters_of(soc).l2_forwards, 1);
+	soc_destroy(soc);
+}
+
+/* The L2 has given it to the first reader alone: that one may have written it. */
+static void test_a_line_that_another_core_has_alone_comes_from_there(void **state)
+{
+	struct sim_parameters parameters = soc_preset("maple-sim");
+	struct soc *soc;
+
+	(void)state;
+	parameters.core_count = 3;
+	soc = soc_make(&parameters);
+	soc_load(soc, 0, 0, 8);
+	soc_sleep_until(soc, 1, 400);
+	soc_load(soc, 1, 0, 8);
+	assert_int_equal(soc_now(soc, 1), 400 + 2 + 30 + 30);
+	/* Both share it now, and the L2 knows that. */
+	soc_sleep_until(soc, 2, 500);
+	soc_load(soc, 2, 0, 8);
+	assert_int_equal(soc_now(soc, 2), 500 + 2 + 30);
+	assert_int_equal(counters_of(soc).l2_forwards, 1);
+	assert_int_equal(counters_of(soc).write_backs, 0);
+	soc_destroy(soc);
+}
+
+/* Four other lines of its set of the L1 replace it, and nobody tells the L2. */
+static void test_a_line_that_was_replaced_unwritten_is_asked_for_all_the_same(void **state)
+{
+	struct soc *soc = soc_of_preset("maple-sim");
+
+	(void)state;
+	for (unsigned int i = 0; i <= 4; i++)
+		soc_load(soc, 0, i * 2048ull, 8);
+	soc_sleep_until(soc, 1, 5000);
+	soc_load(soc, 1, 0, 8);
+	assert_int_equal(soc_now(soc, 1), 5000 + 2 + 30 + 30);
+	/* To its owner it comes as a line that nobody else has. */
+	soc_sleep_until(soc, 0, 6000);
+	soc_load(soc, 0, 2048, 8);
+	soc_load(soc, 0, 4096, 8);
+	assert_int_equal(counters_of(soc).l2_forwards, 1);
+	soc_destroy(soc);
+}
+
+/* One that was written says so as it leaves. */
+static void test_a_line_that_was_written_back_to_the_l2_is_not_asked_for(void **state)
+{
+	struct soc *soc = soc_of_preset("maple-sim");
+
+	(void)state;
+	soc_store(soc, 0, 0, 8);
+	soc_sleep_until(soc, 0, 1000);
+	for (unsigned int i = 1; i <= 4; i++)
+		soc_load(soc, 0, i * 2048ull, 8);
+	soc_sleep_until(soc, 1, 5000);
+	soc_load(soc, 1, 0, 8);
+	assert_int_equal(soc_now(soc, 1), 5000 + 2 + 30);
+	soc_destroy(soc);
+}
+
+static void test_dirty_lines_are_those_that_nobody_has_written_back(void **state)
+{
+	struct sim_parameters parameters = small_caches(2, 16);
+	struct soc *soc = soc_make(&parameters);
+
+	(void)state;
+	assert_int_equal(soc_dirty_lines(soc), 0);
+	soc_load(soc, 0, 0, 8);
+	/* Two parts of a line by two cores, and one line of another core. */
+	soc_atomic(soc, 0, 64, 8);
+	soc_atomic(soc, 1, 64 + 16, 8);
+	soc_atomic(soc, 1, 128, 8);
+	assert_int_equal(soc_dirty_lines(soc), 2);
+	/* In the L2 itself it is as dirty. */
+	soc_sleep_until(soc, 0, 4000);
+	soc_load(soc, 0, 128, 8);
+	assert_int_equal(soc_dirty_lines(soc), 2);
 	soc_destroy(soc);
 }
 
@@ -422,8 +527,8 @@ static void test_a_store_that_waits_in_the_buffer_takes_no_line_before_its_time(
 	assert_int_equal(counters_of(soc).invalidations, 0);
 	soc_sleep_until(soc, 1, 1332);
 	soc_load(soc, 1, 0, 8);
-	/* Taken at 1332, written at 1364, 30 more to come back. */
-	assert_int_equal(soc_now(soc, 1), 1332 + 32 + 30);
+	/* Taken at 1332 from core 1, which had it alone, written at 1394, 30 more to come back. */
+	assert_int_equal(soc_now(soc, 1), 1332 + 32 + 30 + 30);
 	assert_int_equal(counters_of(soc).invalidations, 1);
 	soc_destroy(soc);
 }
@@ -487,7 +592,7 @@ static void test_a_write_of_a_device_takes_lines_from_the_l1s(void **state)
 	(void)state;
 	soc_load(soc, 0, 0, 8);
 	soc_load(soc, 0, 16, 8);
-	assert_int_equal(soc_device_write(soc, 0, 4, 1000), 1030);
+	assert_int_equal(soc_device_write(soc, 0, 4, 1000), 1030 + 30);
 	assert_int_equal(counters_of(soc).invalidations, 2);
 	soc_sleep_until(soc, 0, 2000);
 	soc_load(soc, 0, 0, 8);
@@ -560,6 +665,10 @@ int main(void)
 		cmocka_unit_test(test_a_miss_without_an_mshr_waits_for_one),
 		cmocka_unit_test(test_a_hit_passes_misses_that_wait_for_mshrs),
 		cmocka_unit_test(test_a_line_that_another_core_has_written_comes_from_there),
+		cmocka_unit_test(test_a_line_that_another_core_has_alone_comes_from_there),
+		cmocka_unit_test(test_a_line_that_was_replaced_unwritten_is_asked_for_all_the_same),
+		cmocka_unit_test(test_a_line_that_was_written_back_to_the_l2_is_not_asked_for),
+		cmocka_unit_test(test_dirty_lines_are_those_that_nobody_has_written_back),
 		cmocka_unit_test(test_a_line_that_another_core_is_about_to_write_comes_when_it_has),
 		cmocka_unit_test(test_a_line_goes_on_when_it_has_come_from_another_core),
 		cmocka_unit_test(test_a_store_that_waits_in_the_buffer_takes_no_line_before_its_time),

@@ -226,6 +226,7 @@ int tool_sim_report_json(FILE *file, const struct sim_report *report)
 	json_object_object_add(object, "end", json_object_new_string(end_text(setup)));
 	add_number(object, "threads", setup->threads);
 	add_number(object, "frames", setup->frames);
+	add_number(object, "dirty_lines", setup->dirty_lines);
 	add_number(object, "lost_phases", setup->lost_phases);
 	add_number(object, "warm", setup->warm_times);
 	for (uint32_t i = 0; i < setup->phase_count; i++)
