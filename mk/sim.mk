@@ -4,7 +4,8 @@ SIM_RUNTIME_SRC := $(wildcard sim/runtime/*.c)
 LIBMIMIC_SIM := $(O)/lib/libmimic-sim.so.0
 # Its memory is not the program's.
 SIM_WRAP := $(foreach name,malloc calloc realloc aligned_alloc free,-Wl,--wrap=$(name))
-SIM_COSTS := $(patsubst sim/costs/%,$(O)/share/mimic/costs/%,$(wildcard sim/costs/*.csv))
+# The tables, and what `mimic costs` makes others with.
+SIM_COSTS := $(addprefix $(O)/share/mimic/costs/,$(notdir $(wildcard sim/costs/*.csv)) count.awk prefetch.h)
 
 # Where `mimic cflags` finds them, as it does when installed.
 SIM_HEADERS := $(patsubst %,$(O)/%,include/mimic/sim.h include/mimic/sim_prefetch.h include/mimic/sim_string.h)
@@ -25,6 +26,10 @@ $(LIBMIMIC_SIM): $(call obj,$(SIM_RUNTIME_SRC) $(SIM_SRC) $(MODEL_SRC) libmimic/
 	$(Q)ln -sf libmimic-sim.so.0 $(O)/lib/libmimic-sim.so
 
 $(O)/share/mimic/costs/%: sim/costs/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+$(O)/share/mimic/costs/prefetch.h: sim/costs/include/prefetch.h
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 

@@ -17,6 +17,7 @@ static const struct {
 	{ "sweep", tool_sweep, "the same, on a grid of parameters" },
 	{ "compare", tool_compare, "two reports of such runs: what moved, and why" },
 	{ "cflags", tool_cflags, "print the compiler's flags for such a program" },
+	{ "costs", tool_costs, "count what the loops of such a program cost" },
 	{ "list", tool_list, "show the daemon's devices and who uses them" },
 	{ "add", tool_add, "add a device to the daemon's" },
 	{ "remove", tool_remove, "take one away" },

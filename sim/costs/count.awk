@@ -7,8 +7,25 @@
 # What lies behind the function's first return, of a loop that begins before it, is
 # unlikely code that gcc moved there: it is not counted, but its accesses are the loop's.
 # Each source line with an access makes a row; a loop without one has its branch's line.
+# What gcc makes of a function besides it (foo.isra.0, foo._omp_fn.0) is the function's, with loops of
+# higher numbers.
+#
+# With -v of_program=1 the source is a program of libmaple, and not one of our loops:
+# - A call of libmaple that does one operation of the device is one MMIO instruction.
+# - A variable on the stack is an access, because a hook sees it. Registers that are saved there are not.
+# - Each other line of a function makes a row, too, for the smallest loop that has it: the compiler of the
+#   program may have put an access there, which this one has put elsewhere.
+# - All that is outside of loops counts: a return there is most often for bad arguments.
 
 function is_return(t) { return t ~ /^(ret|tail|jr)/ }
+function is_mmio(t)
+{
+	return t ~ /# mmio/ || (of_program && t ~ /^call[ \t]+maple_(produce|consume|prefetch|lima)/ && t !~ /_batch/)
+}
+function is_saved(t)
+{
+	return t ~ /\(sp\)/ && (!of_program || t ~ /^f?[sl][wd][ \t]+(ra|f?s[0-9]+),/)
+}
 function is_jump(t) { return t ~ /^j[ \t]/ || is_return(t) }
 
 # How many instructions reach instruction `from` backwards without passing `head`: in body[]. 0 if the first one does.
@@ -87,7 +104,7 @@ function find_waits(	i, n)
 	}
 }
 
-function analyse(	i, k, m, first_return)
+function analyse(	i, k, m, first_return, all)
 {
 	find_loops()
 	find_waits()
@@ -98,22 +115,39 @@ function analyse(	i, k, m, first_return)
 		for (m = 1; m <= loops; m++)
 			if ((m, i) in member && (k == 0 || size[m] < size[k]))
 				k = m
-		account(k, i, !(i in waits) && (i <= first_return || (k > 0 && head[k] > first_return)))
+		account(k, i, !(i in waits) && (i <= first_return || (k > 0 ? head[k] > first_return : of_program)))
+		for (m = split(seen[i], all, " "); m > 0; m--)
+			if (!(all[m] in smallest) || (k > 0 && (smallest[all[m]] == 0 || size[k] < size[smallest[all[m]]])))
+				smallest[all[m]] = k
 	}
 	for (k = 0; k <= loops; k++)
 		print_loop(k)
+	loops_before[name] += loops + 1
+}
+
+# Lines without an access.
+function add_other_lines(k,	i, m, where, all)
+{
+	for (i = 1; i <= count; i++)
+		for (m = split(seen[i], all, " "); m > 0; m--) {
+			where = all[m]
+			if (smallest[where] != k || where in has_access || (k, where) in lines)
+				continue
+			lines[k, where] = 1
+			lines_of[k] = lines_of[k] " " where
+		}
 }
 
 function account(k, i, is_counted,	t)
 {
 	t = text[i]
 	instructions[k] += is_counted
-	if (t ~ /# mmio/)
+	if (is_mmio(t))
 		mmio[k] += is_counted
 	else if (t ~ /# prefetch/)
 		prefetches[k] += is_counted
-	else if (t ~ /\(sp\)/)
-		return			# a register that is saved: no hook sees it
+	else if (is_saved(t))
+		return			# no hook sees it
 	else if (t ~ /^(l[bhwd]u?|fl[wd]|lr\.[wd][.a-z]*)[ \t]/)
 		loads[k] += is_counted
 	else if (t ~ /^(s[bhwd]|fs[wd]|sc\.[wd][.a-z]*|amo[a-z]+\.[wd][.a-z]*)[ \t]/)
@@ -123,7 +157,8 @@ function account(k, i, is_counted,	t)
 			branch_line[k] = place[i]
 		return
 	}
-	if (t !~ /# mmio/ && !((k, place[i]) in lines)) {
+	if (!is_mmio(t) && !((k, place[i]) in lines)) {
+		has_access[place[i]] = 1
 		lines[k, place[i]] = 1
 		lines_of[k] = lines_of[k] " " place[i]
 	}
@@ -135,10 +170,12 @@ function print_loop(k,	i, n, all, where)
 		return
 	if (lines_of[k] == "")
 		lines_of[k] = " " (k in branch_line ? branch_line[k] : place[1])
+	if (of_program)
+		add_other_lines(k)
 	n = split(substr(lines_of[k], 2), all, " ")
 	for (i = 1; i <= n; i++) {
 		split(all[i], where, ":")
-		printf "%s,%s,%d,%d,%d,%d,%d,%d,%d,%d\n", where[1], name, k, where[2], where[2], instructions[k],
+		printf "%s,%s,%d,%d,%d,%d,%d,%d,%d,%d\n", where[1], name, loops_before[name] + k, where[2], where[2], instructions[k],
 			loads[k], stores[k], mmio[k], prefetches[k]
 	}
 }
@@ -151,7 +188,7 @@ function end_function()
 	name = ""
 	delete label; delete text; delete place; delete into; delete head; delete size; delete member; delete waits
 	delete instructions; delete loads; delete stores; delete mmio; delete prefetches
-	delete lines; delete lines_of; delete branch_line
+	delete lines; delete lines_of; delete branch_line; delete has_access; delete smallest; delete seen
 }
 
 /^\t\.file [0-9]+ / {
@@ -162,11 +199,16 @@ function end_function()
 }
 # What the compiler moved into an operation's code is an access of the line that called it.
 /^\t\.loc / && file_name[$2] == "operations.h" { next }
-/^\t\.loc / { here = file_name[$2] ":" $3; next }
+/^\t\.loc / {
+	here = file_name[$2] ":" $3
+	# Of several lines at an instruction it has the last one; the others are of code that became part of it.
+	seen[count + 1] = seen[count + 1] " " here
+	next
+}
 /^\t\.type\t.*@function/ {
 	end_function()
 	name = $2
-	sub(/,.*/, "", name)
+	sub(/[,.].*/, "", name)
 	next
 }
 /^\t\.size\t/ { end_function(); next }

@@ -98,4 +98,163 @@ timed lima 1
 [ "$mmio_loads" = $elements ] && [ $((mmio_stores - rows)) -ge 0 ] && [ $((mmio_stores - rows)) -le 2 ]
 result $? "LIMA takes one store a row, and two for A and B"
 
+# --- mimic costs: tables of a program's own sources ------------------------------------------
+
+mimic=$build/bin/mimic
+run() { timeout 60 "$mimic" costs "$@" >"$work/output" 2>"$work/errors"; }
+
+refused "nowhere.c: No such file or directory" nowhere.c && refused "which file?" && refused "is no file" "$work" &&
+	refused "there is no command no-such-gcc" --compiler no-such-gcc tests/sim/counts.c
+result $? "mimic costs: no such file, none at all, a directory, no compiler"
+
+if ! command -v $compiler >/dev/null; then
+	skip "mimic costs makes tables" "no $compiler"
+	plan
+	exit
+fi
+
+echo 'int broken(' >"$work/broken.c" && echo 'extern int nothing;' >"$work/nothing.c" && echo before >"$work/table.csv"
+refused "broken.c: $compiler does not compile it" "$work/broken.c" && grep -q 'broken.c:1:' "$work/errors" &&
+	refused "nothing.c: has no function" -o "$work/table.csv" tests/sim/counts.c "$work/nothing.c" && grep -qx before "$work/table.csv"
+result $? "mimic costs: a file that does not compile, with what the compiler says, and one without a function leave no table"
+
+# Where the compiler is the one of the table that is checked in, the loops of SPMV are those there.
+name="mimic costs makes the rows of loops that are checked in"
+if [ "$($compiler -dumpfullversion)" != "$made_by" ]; then
+	skip "$name" "the table was made by gcc $made_by"
+else
+	run examples/maple/loops/spmv.c -- -std=gnu11 -Isim/costs/include -I. -Iinclude
+	grep -E '^[a-z_]+\.[ch],spmv_[a-z]+,[1-9]' "$costs" | sort >"$work/expected"
+	sort "$work/output" | comm -13 - "$work/expected" >"$work/missing"
+	[ -s "$work/expected" ] && [ ! -s "$work/missing" ]
+	result $? "$name"
+fi
+
+# Two loops that differ by ten instructions, whatever a compiler makes of them; a function that is inlined in one of
+# the two compiles only; one of which gcc makes a copy; a variable whose address is given away.
+cat >"$work/own.c" <<'END'
+#include <stdint.h>
+#ifndef COUNT
+#error COUNT is missing
+#endif
+extern uint32_t other(uint32_t *value);
+#ifdef __riscv
+__attribute__((always_inline)) static inline
+#else
+__attribute__((noinline)) static
+#endif
+uint32_t read_one(const uint32_t *data, uint32_t i)
+{
+	return data[i];
+}
+uint32_t plain(const uint32_t *data)
+{
+	uint32_t sum = 0;
+	for (uint32_t i = 0; i < COUNT; i++) {
+		sum += data[i];
+		__asm__ volatile("");
+	}
+	return sum;
+}
+uint32_t longer(const uint32_t *data)
+{
+	uint32_t sum = 0;
+	for (uint32_t i = 0; i < COUNT; i++) {
+		sum += data[i];
+		__asm__ volatile("nop; nop; nop; nop; nop; nop; nop; nop; nop; nop");
+	}
+	return sum;
+}
+uint32_t inlined(const uint32_t *data)
+{
+	uint32_t sum = 0;
+	for (uint32_t i = 0; i < COUNT; i++)
+		sum += read_one(data, i);
+	return sum;
+}
+struct pair { uint32_t one, other; };
+__attribute__((noinline)) static uint32_t first(const struct pair *pair, uint32_t count)
+{
+	uint32_t sum = 0;
+	for (uint32_t i = 0; i < count; i++)
+		sum += pair[i].one;
+	return sum;
+}
+uint32_t copied(const uint32_t *data)
+{
+	return first((const struct pair *)data, COUNT / 2);
+}
+uint32_t on_stack(const uint32_t *data)
+{
+	uint32_t sum = 0;
+	for (uint32_t i = 0; i < COUNT; i++) {
+		uint32_t value = data[i];
+		sum += other(&value) + value;
+	}
+	return sum;
+}
+END
+cat >"$work/own_main.c" <<'END'
+#include <stdint.h>
+#include <mimic/sim.h>
+uint32_t plain(const uint32_t *data), longer(const uint32_t *data), inlined(const uint32_t *data);
+uint32_t copied(const uint32_t *data), on_stack(const uint32_t *data);
+uint32_t other(uint32_t *value)
+{
+	return ++*value;
+}
+#define RUN(name) mimic_sim_phase_begin(#name); sum += name(data); mimic_sim_phase_end();
+int main(void)
+{
+	static uint32_t data[1000], sum;
+	RUN(plain) RUN(longer) RUN(inlined) RUN(copied) RUN(on_stack)
+	return sum == 1;
+}
+END
+# shellcheck disable=SC2046 # words are meant
+gcc -O2 -DCOUNT=1000 $("$mimic" cflags) -c -o "$work/own.o" "$work/own.c" &&
+	gcc -O2 -Iinclude -c -o "$work/own_main.o" "$work/own_main.c" &&
+	gcc -o "$work/own" "$work/own.o" "$work/own_main.o" $("$mimic" cflags --libs)
+refused "own.c: $compiler does not compile it" "$work/own.c" && run -o "$work/own.csv" "$work/own.c" -- -DCOUNT=1000 &&
+	[ ! -s "$work/output" ]
+result $? "options behind -- go to the compiler"
+"$mimic" sim --costs "$work/own.csv" --json "$work/own" >"$work/own.json" 2>"$work/errors"
+
+# own EXPRESSION: of phase(NAME): the counters of core 0
+own()
+{
+	python3 - "$work/own.json" "$1" >"$work/output" 2>"$work/errors" <<'EOF'
+import json, sys
+report = json.load(open(sys.argv[1]))
+def phase(name):
+    return [p for p in report["phases"] if p["name"] == name][0]["cores"][0]
+if not eval(sys.argv[2]):
+    sys.exit("not %s:\n%s" % (sys.argv[2], json.dumps(report["phases"])))
+EOF
+}
+own 'phase("longer")["instructions"] - phase("plain")["instructions"] == 10 * 1000'
+result $? "a loop with ten instructions more takes ten cycles more"
+for name in plain inlined copied on_stack; do
+	own "phase('$name')['uncosted'] == 0 and phase('$name')['accesses'] >= 500"
+	result $? "no access of $name() is without a cost"
+done
+"$mimic" sweep --costs "$work/own.csv" --cores 1,2 "$work/own" 2>"$work/errors" >"$work/output"
+[ "$(awk -F, '$3 == "plain" && $5 == 0' "$work/output" | wc -l)" = 2 ]
+result $? "mimic sweep takes the table, too"
+
+cat >"$work/device.c" <<'END'
+#include <maple.h>
+uint32_t pop(struct maple *maple, uint32_t count)
+{
+	uint32_t value, sum = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		maple_consume32(maple, 0, &value);
+		sum += value;
+	}
+	return sum;
+}
+END
+run "$work/device.c" && [ "$(awk -F, '$2 == "pop" && $3 == 1 { print $7, $8, $9 }' "$work/output" | sort -u)" = "1 0 1" ]
+result $? "a call of libmaple is an MMIO operation, and its result a load"
+
 plan

@@ -327,6 +327,13 @@ plugin_of_the_example() {
 	# It brings its own copies of what devices share, and shows nothing but itself.
 	[ "$(nm -D --defined-only "$root/plugin/libchecksum.so" | wc -l)" = 1 ]
 }
+# What is counted, and what it is counted with, lie in the install tree.
+costs_of_a_program() {
+	command -v riscv64-linux-gnu-gcc || return 0
+	echo 'long sum(const long *data, int n) { long s = 0; for (int i = 0; i < n; i++) s += data[i]; return s; }' >"$root/costs.c"
+	(cd "$root" && "$prefix/bin/mimic" costs costs.c) >"$root/costs.csv" && cat "$root/costs.csv" &&
+		[ "$(awk -F, '$2 == "sum" && $3 == 1 { print $7 + $8 }' "$root/costs.csv")" = 1 ]
+}
 
 check "make_install_fills_a_directory" make -s O="$build" PREFIX="$prefix" DESTDIR= install
 check "a_c_program_builds_with_pkg_config_and_runs" program_in_c
@@ -369,6 +376,7 @@ check "every_function_of_libdare_has_a_man_page" every_function_has_a_page dare 
 check "every_function_of_libvirgo_has_a_man_page" every_function_has_a_page virgo libvirgo/virgo*.h
 check "every_function_of_libmimic_has_a_man_page" every_function_of_libmimic_has_a_page
 check "commands_run_from_where_they_are_installed" commands_run
+check "costs_of_a_program_are_counted_where_nothing_but_the_install_tree_is" costs_of_a_program
 check "completion_is_installed" grep -q _mimic "$prefix/share/bash-completion/completions/mimic"
 check "shipped_configurations_are_installed" shipped_configurations_are_there
 check "destdir_is_put_in_front_of_the_prefix" staged_install_does_not_touch_the_prefix

@@ -16,6 +16,7 @@ int tool_run(int argc, char **argv);
 int tool_trace(int argc, char **argv);
 int tool_sim(int argc, char **argv);
 int tool_cflags(int argc, char **argv);
+int tool_costs(int argc, char **argv);
 int tool_sweep(int argc, char **argv);
 int tool_compare(int argc, char **argv);
 int tool_record(int argc, char **argv);

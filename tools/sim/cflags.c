@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* mimic cflags: how a program of mimic sim is compiled and linked. */
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <stdio.h>
 
-#include "tools/common/tools.h"
+#include "tools/sim/sim.h"
 
 static const char usage[] =
 	"Usage: mimic cflags [OPTION...]\n\n"
@@ -24,30 +20,10 @@ static const char usage[] =
  */
 #define FLAGS "-fsanitize=thread --param=tsan-distinguish-volatile=1 -g -fno-tree-vectorize -Wno-tsan"
 
-/* Of a folder beside the command's. 0, or the exit status when all is said. */
-static int find_folder(const char *name, const char *file, char *folder)
-{
-	char self[PATH_MAX], path[2 * PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	struct stat status;
-
-	if (length < 0)
-		return tool_error(EXIT_FAILURE, "/proc/self/exe: %s", strerror(errno));
-	self[length] = '\0';
-	*strrchr(self, '/') = '\0';
-	snprintf(path, sizeof(path), "%s/../%s/%s", self, name, file);
-	if (stat(path, &status))
-		return tool_error(EXIT_FAILURE, "%s is not there; is mimic installed whole?", path);
-	snprintf(path, sizeof(path), "%s/../%s", self, name);
-	if (!realpath(path, folder))
-		return tool_error(EXIT_FAILURE, "%s: %s", path, strerror(errno));
-	return 0;
-}
-
 static int print_libraries(void)
 {
 	char folder[PATH_MAX];
-	int status = find_folder("lib", "libmimic-sim.so", folder);
+	int status = tool_sim_find_folder("lib", "libmimic-sim.so", folder);
 
 	if (!status)
 		printf("-L%s -Wl,-rpath,%s -lmimic-sim -lmimic\n", folder, folder);
@@ -57,7 +33,7 @@ static int print_libraries(void)
 static int print_flags(void)
 {
 	char folder[PATH_MAX];
-	int status = find_folder("include", "mimic/sim_string.h", folder);
+	int status = tool_sim_find_folder("include", "mimic/sim_string.h", folder);
 
 	if (!status)
 		printf(FLAGS " -I%s -include mimic/sim_prefetch.h -include mimic/sim_string.h\n", folder);

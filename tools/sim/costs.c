@@ -225,19 +225,29 @@ void tool_sim_costs_free(struct sim_costs *costs)
 	free(costs->loops);
 }
 
-const struct sim_cost_row *tool_sim_costs_find(const struct sim_costs *costs, const char *file,
-					       const char *function, uint64_t line)
+/* `function` NULL: in any. */
+static const struct sim_cost_row *find_row(const struct sim_costs *costs, const char *file, const char *function,
+					   uint64_t line)
 {
 	const struct sim_cost_row *found = NULL;
 
 	for (size_t i = 0; i < costs->row_count; i++) {
 		const struct sim_cost_row *row = &costs->rows[i];
 
-		if (line < row->first_line || line > row->last_line || strcmp(row->function, function) ||
+		if (line < row->first_line || line > row->last_line || (function && strcmp(row->function, function)) ||
 		    strcmp(row->file, file))
 			continue;
 		if (!found || row->last_line - row->first_line < found->last_line - found->first_line)
 			found = row;
 	}
 	return found;
+}
+
+const struct sim_cost_row *tool_sim_costs_find(const struct sim_costs *costs, const char *file,
+					       const char *function, uint64_t line)
+{
+	const struct sim_cost_row *row = find_row(costs, file, function, line);
+
+	/* The compiler of the table may have put a function's code into others', or not, where that of the program did not. */
+	return row ? row : find_row(costs, file, NULL, line);
 }

@@ -28,7 +28,7 @@ static const char usage[] =
 	"  --soc NAME         " SIM_PRESET_DEFAULT " (default), " SIM_PRESET_OTHER ", or an INI file\n"
 	"  --cores N          as --set core.count=N; each thread has a core\n"
 	"  --set KEY=VALUE    changes a parameter, such as l2.size=256K; may be given several times\n"
-	"  --costs FILE       CSV of instructions per loop in place of mimic's own; may be given\n"
+	"  --costs FILE       table of mimic costs in place of mimic's own; may be given\n"
 	"                     several times\n"
 	"  --cycles N         end it with status 124 after so many cycles\n"
 	"  --warm N           the first N times of each phase warm the caches up and are not counted\n"

@@ -27,6 +27,7 @@ static const char usage[] =
 	"  --set KEY=V,V,...  values of a parameter, such as l2.size=32K,64K; may be given several times\n"
 	"  --soc NAME,...     " SIM_PRESET_DEFAULT ", " SIM_PRESET_OTHER ", or INI files\n"
 	"  --cores N,...      numbers of cores\n"
+	"  --costs FILE       as of mimic sim, of all points\n"
 	"  --warm N,...       numbers of times of each phase that are not counted; 0,1: cold and warm\n"
 	"  -j, --jobs N       runs at a time (default: as many as processors)\n"
 	"  -o, --output FILE  the CSV to FILE, not to standard output\n"
@@ -48,7 +49,7 @@ struct sweep {
 	struct axis axes[AXES_MAX];
 	size_t axis_count, points;
 	const char *soc, *cores, *warm, *jobs, *output, *directory;
-	struct tool_values sets;
+	struct tool_values sets, costs;
 	bool lists, collects;
 	char **program;		/* and its arguments */
 	char self[PATH_MAX];
@@ -63,6 +64,7 @@ static int parse(int argc, char **argv, struct sweep *sweep)
 		{ .name = "set", .values = &sweep->sets },
 		{ .name = "soc", .value = &sweep->soc },
 		{ .name = "cores", .value = &sweep->cores },
+		{ .name = "costs", .values = &sweep->costs },
 		{ .name = "warm", .value = &sweep->warm },
 		{ .name = "jobs", .letter = 'j', .value = &sweep->jobs },
 		{ .name = "output", .letter = 'o', .value = &sweep->output },
@@ -74,8 +76,9 @@ static int parse(int argc, char **argv, struct sweep *sweep)
 
 	if (status)
 		return status;
-	if (sweep->sets.count > TOOL_VALUES_MAX)
-		return tool_error(EXIT_BAD_INPUT, "sweep: --set may be given %d times", TOOL_VALUES_MAX);
+	if (sweep->sets.count > TOOL_VALUES_MAX || sweep->costs.count > TOOL_VALUES_MAX)
+		return tool_error(EXIT_BAD_INPUT, "sweep: --set and --costs may be given %d times",
+				  TOOL_VALUES_MAX);
 	if (optind >= argc)
 		return tool_error(EXIT_BAD_INPUT, "sweep: which program? See mimic sweep --help");
 	if ((sweep->lists || sweep->collects) && !sweep->directory)
@@ -182,7 +185,7 @@ static char **make_command(const struct sweep *sweep, size_t point)
 
 	while (sweep->program[words])
 		words++;
-	command = calloc(8 + 2 * sweep->axis_count + words, sizeof(*command));
+	command = calloc(8 + 2 * (sweep->axis_count + sweep->costs.count) + words, sizeof(*command));
 	if (!command)
 		return NULL;
 	command[count++] = (char *)sweep->self;
@@ -194,6 +197,10 @@ static char **make_command(const struct sweep *sweep, size_t point)
 			return NULL;
 		command[count++] = (char *)sweep->axes[i].option;
 		command[count++] = value;
+	}
+	for (size_t i = 0; i < sweep->costs.count; i++) {
+		command[count++] = "--costs";
+		command[count++] = (char *)sweep->costs.values[i];
 	}
 	command[count++] = "--json";
 	command[count++] = "--output";
