@@ -30,8 +30,9 @@
 	_(core, store_misses, 1, 1, 1, 64, "store misses on their way at once", "assumption") \
 	_(core, prefetches, 0, 1, 0, 64, "software prefetches on their way at once; 0: each is a load", \
 	  "assumption; maple-fpga: Ariane has no prefetch instruction, and one load on its way; maple-sim: no figure uses it") \
-	_(core, mmio_acknowledged, 1, 0, 0, 1, "1: a core waits until a device has acknowledged its store", "assumption") \
-	_(core, mmio_stores, 8, 8, 1, 64, "MMIO stores on their way, where the core does not wait", "assumption") \
+	_(core, mmio_acknowledged, 1, 1, 0, 1, "1: a core waits until a device has acknowledged its store", \
+	  "section 3.6: operations are synchronous; section 3.1: a store retires when it is acknowledged") \
+	_(core, mmio_stores, 8, 8, 1, 64, "MMIO stores on their way, where the core does not wait (no preset; DeSC in the figures)", "assumption") \
 	_(core, translation, 1, 1, 0, 1, "1: data accesses go through a TLB, with walks of the page table through the L1", "section 3.5") \
 	_(core, tlb_entries, 16, 16, 2, 64, "fully associative, tree pseudo-LRU", "section 3.5; CVA6's source, tlb.sv") \
 	_(l1, size, 8192, 8192, 64, 16777216, "bytes, each core", "Tables 2 and 3") \
