@@ -17,7 +17,7 @@
 #include "sim/soc.h"
 
 #define SIM_SETUP_MAGIC 0x6d697363696d696dull	/* "mimicsim" */
-#define SIM_SETUP_VERSION 5
+#define SIM_SETUP_VERSION 6
 #define SIM_CORES SIM_CORES_MAX
 #define SIM_PHASES 64
 #define SIM_PHASE_NAME 64
@@ -34,6 +34,13 @@ struct sim_place {
 	uint64_t begin;
 	uint32_t function;	/* SIM_NO_FUNCTION: none */
 	uint32_t loop;		/* 0: no table has it */
+	uint32_t source;	/* then: the source file */
+};
+
+/* A source file with code that no table has. Number 0 is all code of which nothing is known. */
+struct sim_source {
+	uint64_t name;		/* offset of its text in the file */
+	uint64_t uncosted;	/* out: accesses of that code */
 };
 
 /* One of a cost table. Number 0 is what the tables do not have. */
@@ -48,6 +55,7 @@ struct sim_function {
 	/* What MMIO operations belong to that do not follow an access of a loop that has some; 0: no table says. */
 	uint32_t mmio_loop;
 	uint32_t entry_instructions;	/* of a call, where nothing else can carry them */
+	uint32_t source;
 };
 
 enum sim_end {
@@ -90,6 +98,7 @@ struct sim_setup {
 	uint64_t places, place_count;	/* offsets in the file, and how many */
 	uint64_t loops, loop_count;
 	uint64_t functions, function_count;
+	uint64_t sources, source_count;
 	uint64_t names, names_size;
 	char trace[4096];	/* the spool; "": no trace */
 	/* out */

@@ -134,7 +134,7 @@ static void charge(struct sim_thread *self)
 {
 	struct sim_place_cost cost;
 
-	sim_loop_cost(sim_mmio_loop(self), &cost);
+	sim_mmio_cost(self, &cost);
 	sim_charge(self, &cost);
 }
 

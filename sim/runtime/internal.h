@@ -210,6 +210,7 @@ struct sim_place_cost {
 	uint32_t instructions;	/* before each access of the loop ... */
 	uint32_t part;		/* and so many parts of one more ... */
 	uint32_t parts;		/* of which these are a whole one */
+	uint32_t source;	/* of what has no cost */
 };
 
 #define SIM_PLACES 4096
@@ -231,10 +232,12 @@ static inline const struct sim_place_cost *sim_place(uintptr_t pc)
 bool sim_place_is_program(uintptr_t pc);
 const struct sim_function *sim_function(uint32_t function);
 const char *sim_function_name(uint32_t function);
-/* A loop by its number. */
-void sim_loop_cost(uint32_t loop, struct sim_place_cost *cost);
-/* What an MMIO operation of the thread belongs to. */
-uint32_t sim_mmio_loop(const struct sim_thread *thread);
+/* What an MMIO operation of the thread costs: that of the loop that it belongs to. */
+void sim_mmio_cost(const struct sim_thread *thread, struct sim_place_cost *cost);
+/* An access that no table has a cost for. */
+void sim_count_uncosted(uint32_t source);
+/* None so far. */
+void sim_forget_uncosted(void);
 
 /* The instructions before an access. */
 static inline void sim_charge(struct sim_thread *self, const struct sim_place_cost *cost)
@@ -249,7 +252,10 @@ static inline void sim_charge(struct sim_thread *self, const struct sim_place_co
 	self->carry[cost->loop] = carry;
 	self->call->loop = cost->loop;
 	self->accesses++;
-	self->uncosted += cost->loop == 0;
+	if (sim_unlikely(cost->loop == 0)) {
+		self->uncosted++;
+		sim_count_uncosted(cost->source);
+	}
 	soc_execute(sim.soc, self->core, instructions);
 }
 

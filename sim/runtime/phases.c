@@ -251,6 +251,7 @@ SIM_EXPORT void mimic_sim_reset(void)
 	sim_settle(self);
 	look(&run_begin, sim_time(self));
 	forget_phases();
+	sim_forget_uncosted();
 	sim_leave();
 }
 

@@ -11,6 +11,7 @@ struct sim_place_cost sim_place_cache[SIM_PLACES];
 static const struct sim_place *places;
 static const struct sim_loop *loops;
 static const struct sim_function *functions;
+static struct sim_source *sources;
 static const char *names;
 static uintptr_t text_begin, text_end;
 
@@ -33,13 +34,14 @@ static int on_object(struct dl_phdr_info *info, size_t size, void *context)
 
 int sim_places_begin(void)
 {
-	const struct sim_setup *setup = sim.setup;
-	const char *file = (const char *)setup;
+	struct sim_setup *setup = sim.setup;
+	char *file = (char *)setup;
 
 	names = file + setup->names;
 	places = (const void *)(file + setup->places);
 	loops = (const void *)(file + setup->loops);
 	functions = (const void *)(file + setup->functions);
+	sources = (void *)(file + setup->sources);
 	dl_iterate_phdr(on_object, NULL);
 	return 0;
 }
@@ -65,13 +67,14 @@ static const struct sim_place *search(uint64_t address)
 	return low ? &places[low - 1] : NULL;
 }
 
-void sim_loop_cost(uint32_t loop, struct sim_place_cost *cost)
+static void loop_cost(uint32_t loop, uint32_t source, struct sim_place_cost *cost)
 {
 	uint64_t accesses = loops[loop].accesses ? loops[loop].accesses : 1;
 	/* The access itself is one, which the core counts. */
 	uint64_t more = loops[loop].instructions > accesses ? loops[loop].instructions - accesses : 0;
 
 	cost->loop = loop;
+	cost->source = source;
 	cost->instructions = (uint32_t)(more / accesses);
 	cost->part = (uint32_t)(more % accesses);
 	cost->parts = (uint32_t)accesses;
@@ -86,17 +89,29 @@ void sim_place_find(struct sim_place_cost *entry, uintptr_t pc)
 		place = search(pc - 1 - sim.base);
 	entry->pc = pc;
 	entry->function = place ? place->function : SIM_NO_FUNCTION;
-	sim_loop_cost(place ? place->loop : 0, entry);
+	loop_cost(place ? place->loop : 0, place ? place->source : 0, entry);
 }
 
 /* Libraries are not instrumented: an operation belongs to the function that called them. */
-uint32_t sim_mmio_loop(const struct sim_thread *thread)
+void sim_mmio_cost(const struct sim_thread *thread, struct sim_place_cost *cost)
 {
 	const struct sim_function *function = sim_function(thread->call->function);
+	uint32_t loop = function ? function->mmio_loop : 0;
 
 	if (loops[thread->call->loop].mmio)
-		return thread->call->loop;
-	return function ? function->mmio_loop : 0;
+		loop = thread->call->loop;
+	loop_cost(loop, function ? function->source : 0, cost);
+}
+
+void sim_count_uncosted(uint32_t source)
+{
+	sources[source].uncosted++;
+}
+
+void sim_forget_uncosted(void)
+{
+	for (uint64_t i = 0; i < sim.setup->source_count; i++)
+		sources[i].uncosted = 0;
 }
 
 const struct sim_function *sim_function(uint32_t function)

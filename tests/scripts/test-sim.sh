@@ -65,6 +65,39 @@ run --costs "$work/costs.csv" "$programs/counts" &&
 	found words 'c["instructions"] == 3500' 'c["uncosted"] == 0' && found longs 'c["uncosted"] == 1000'
 result $? "a table of costs: 7 instructions for two accesses are 3500 for a thousand, exactly"
 
+# --- what no table has -----------------------------------------------------------------------
+
+run "$programs/counts" && python3 - "$work/report.json" "$work/errors" >>"$work/output" 2>&1 <<'EOF'
+import json, re, sys
+report = json.load(open(sys.argv[1]))
+core = report["phases"][0]["cores"][0]
+told = re.findall(r"([0-9.]+) % of the accesses have no cost in a table.*: counts.c \(([0-9.]+) %\)", open(sys.argv[2]).read())
+print(report["uncosted"], told)
+assert report["uncosted"]["accesses"] == core["accesses"] and report["uncosted"]["uncosted"] == core["uncosted"]
+assert report["uncosted"]["sources"] == [{"name": "counts.c", "uncosted": core["uncosted"]}]
+assert told == [("100.0", "100.0")]
+EOF
+result $? "accesses without a cost: their share is told, and the source"
+
+# Two files: 99000 accesses of one have a cost, those of the other have not.
+for name in many some; do
+	printf 'volatile int %s_word;\nvoid %s(int n)\n{\n\tfor (int i = 0; i < n; i++)\n\t\t%s_word;\n}\n' $name $name $name >"$work/$name.c"
+done
+printf '#include <stdlib.h>\nvoid many(int n), some(int n);\nint main(int c, char **v) { many(99000); some(c > 1 ? atoi(v[1]) : 0); }\n' >"$work/two.c"
+# shellcheck disable=SC2046 # words are meant
+(cd "$work" && gcc -O1 $("$mimic" cflags) -c many.c some.c && gcc -c two.c &&
+	gcc -o two two.o many.o some.o $("$mimic" cflags --libs)) >"$work/output" 2>"$work/errors"
+printf 'file,function,loop,first_line,last_line,instructions,loads,stores,mmio,prefetches\nmany.c,many,1,1,9,3,1,0,0,0\n' >"$work/costs.csv"
+run --costs "$work/costs.csv" "$work/two" 1000 && ! grep "no cost" "$work/errors" &&
+	tr -d ' \n' <"$work/report.json" | grep -qF '"uncosted":{"accesses":100000,"uncosted":1000,"sources":[{"name":"some.c","uncosted":1000}]}'
+result $? "1 % without a cost is in the report, and no warning"
+run --costs "$work/costs.csv" "$work/two" 11000 &&
+	grep -qF "10.0 % of the accesses have no cost in a table, and count as 3 instructions each: some.c (10.0 %); see mimic costs" "$work/errors"
+result $? "10 % are a warning"
+
+run "$programs/warm" reset && grep -qF '"accesses":1024,"uncosted":1024' <(tr -d ' \n' <"$work/report.json")
+result $? "mimic_sim_reset() forgets them, too"
+
 # --- functions of <string.h> ---------------------------------------------------------------
 
 for option in -O2 -O0 "-O2 -D_FORTIFY_SOURCE=2" "-O2 -std=c99"; do
@@ -333,7 +366,7 @@ is_json "$work/output" && grep -qx '3000 1' "$work/errors"
 result $? "-o that names standard output is no file of its own"
 
 "$mimic" sim --json -o "$work/report.json" "$programs/counts" >"$work/output" 2>"$work/errors" &&
-	is_json "$work/report.json" && [ "$(cat "$work/output")" = "3000 1" ] && [ ! -s "$work/errors" ]
+	is_json "$work/report.json" && [ "$(cat "$work/output")" = "3000 1" ] && ! grep -v "have no cost in a table" "$work/errors"
 result $? "--json -o FILE: the program's standard output is its own"
 
 "$mimic" sim "$programs/counts" >"$work/output" 2>"$work/errors" &&
@@ -363,7 +396,7 @@ def walk(value, path, found):
 report = json.load(open(sys.argv[1]))
 assert list(report)[0] == "schema" and report["schema"] == 1
 keys = {section + "." + key for section, part in report.pop("parameters").items() for key in part}
-found = walk(report, "", {"parameters"}) - {"", "phases[]", "phases[].cores[]"}
+found = walk(report, "", {"parameters"}) - {"", "uncosted.sources[]", "phases[]", "phases[].cores[]"}
 page = open("docs/sim-json.md").read().split("<!-- fields -->")[1].split("<!-- end -->")[0]
 rows = re.findall(r"^\| `([^`]+)` \|([^|]*)\|([^|]*)\|$", page, re.M)
 told = {name for name, unit, meaning in rows}

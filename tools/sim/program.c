@@ -227,28 +227,51 @@ static int compare_symbols(const void *one, const void *other)
 
 /* --- places ----------------------------------------------------------------------------------------- */
 
+/* Where it is; 0 is the first name's, and else: no memory. */
+static uint64_t add_name(struct sim_program *program, const char *name, size_t length)
+{
+	uint64_t place = program->names_size;
+	char *names = realloc(program->names, place + length + 1);
+
+	if (!names)
+		return 0;
+	program->names = names;
+	memcpy(names + place, name, length);
+	names[place + length] = '\0';
+	program->names_size = place + length + 1;
+	return place;
+}
+
 static int add_function(struct sim_program *program, const char *name)
 {
 	/* gcc's clones and parts of a function: foo.isra.0, foo.cold */
-	size_t length = strcspn(name, "."), size = program->names_size + length + 1;
-	struct sim_function function = { .name = program->names_size };
-	char *names = realloc(program->names, size);
+	const struct sim_function function = { .name = add_name(program, name, strcspn(name, ".")) };
 
-	if (!names)
-		return -ENOMEM;
-	program->names = names;
-	memcpy(names + program->names_size, name, length);
-	names[size - 1] = '\0';
-	program->names_size = size;
-	return add((void **)&program->functions, &program->function_count, sizeof(function), &function) ? 0 : -ENOMEM;
+	return function.name && add((void **)&program->functions, &program->function_count, sizeof(function), &function) ?
+	       0 : -ENOMEM;
 }
 
-static int add_place(struct sim_program *program, uint64_t begin, uint32_t function, uint32_t loop)
+/* -ENOMEM, or its number. */
+static int find_source(struct sim_program *program, const char *name)
 {
-	const struct sim_place place = { begin, function, loop };
+	struct sim_source source = { 0 };
+
+	for (size_t i = program->source_count; i-- > 0; )
+		if (!strcmp(program->names + program->sources[i].name, name))
+			return (int)i;
+	source.name = add_name(program, name, strlen(name));
+	if ((!source.name && program->source_count) ||
+	    !add((void **)&program->sources, &program->source_count, sizeof(source), &source))
+		return -ENOMEM;
+	return (int)program->source_count - 1;
+}
+
+static int add_place(struct sim_program *program, uint64_t begin, uint32_t function, uint32_t loop, uint32_t source)
+{
+	const struct sim_place place = { begin, function, loop, loop ? 0 : source };
 	struct sim_place *last = program->place_count ? &program->places[program->place_count - 1] : NULL;
 
-	if (last && last->function == function && last->loop == loop)
+	if (last && last->function == function && last->loop == loop && last->source == place.source)
 		return 0;
 	/* Of several lines at one address the last one has the code. */
 	if (last && last->begin == begin) {
@@ -280,15 +303,15 @@ static void add_costs(struct sim_function *function, const char *name, const cha
 
 /* From *line on those of a function. */
 static int add_symbol(struct sim_program *program, const struct reader *reader, const struct symbol *symbol,
-		      size_t *line, const struct sim_costs *costs)
+		      size_t *line, const struct sim_costs *costs, int program_source)
 {
 	uint32_t number = (uint32_t)program->function_count;
-	int error = add_function(program, symbol->name);
+	int error = add_function(program, symbol->name), source = program_source;
 	const char *name, *file = NULL;
 
 	if (error)
 		return error;
-	error = add_place(program, symbol->begin, number, 0);
+	error = add_place(program, symbol->begin, number, 0, (uint32_t)source);
 	while (*line < reader->line_count && reader->lines[*line].address < symbol->begin)
 		++*line;
 	for (; !error && *line < reader->line_count && reader->lines[*line].address < symbol->end; ++*line) {
@@ -301,17 +324,24 @@ static int add_symbol(struct sim_program *program, const struct reader *reader, 
 		if (!file)
 			file = entry->file;
 		row = tool_sim_costs_find(costs, entry->file, name, entry->number);
-		error = add_place(program, entry->address, number, row ? row->index : 0);
+		/* What calls of memcpy() have become is the caller's. */
+		source = find_source(program, strcmp(entry->file, "sim_string.h") ? entry->file : file);
+		if (source < 0)
+			return source;
+		error = add_place(program, entry->address, number, row ? row->index : 0, (uint32_t)source);
 	}
+	program->functions[number].source = (uint32_t)(file ? find_source(program, file) : program_source);
 	add_costs(&program->functions[number], program->names + program->functions[number].name, file, costs);
-	return error ? error : add_place(program, symbol->end, SIM_NO_FUNCTION, 0);
+	return error ? error : add_place(program, symbol->end, SIM_NO_FUNCTION, 0, (uint32_t)program_source);
 }
 
 static int make_places(struct sim_program *program, struct reader *reader, const struct sim_costs *costs)
 {
+	/* Of code that no source is known for. */
+	int other = find_source(program, "other code"), own = other < 0 ? other : find_source(program, base_name(reader->path));
+	int error = own < 0 ? own : 0;
 	uint64_t end = 0;
 	size_t line = 0;
-	int error = 0;
 
 	if (reader->line_count)
 		qsort(reader->lines, reader->line_count, sizeof(*reader->lines), compare_lines);
@@ -321,7 +351,7 @@ static int make_places(struct sim_program *program, struct reader *reader, const
 		/* A second name of the same code. */
 		if (reader->symbols[i].begin < end)
 			continue;
-		error = add_symbol(program, reader, &reader->symbols[i], &line, costs);
+		error = add_symbol(program, reader, &reader->symbols[i], &line, costs, own);
 		end = reader->symbols[i].end;
 	}
 	program->has_lines = reader->line_count > 0;
@@ -362,5 +392,6 @@ void tool_sim_program_free(struct sim_program *program)
 {
 	free(program->places);
 	free(program->functions);
+	free(program->sources);
 	free(program->names);
 }

@@ -229,6 +229,7 @@ int tool_sim_report_json(FILE *file, const struct sim_report *report)
 	add_number(object, "dirty_lines", setup->dirty_lines);
 	add_number(object, "lost_phases", setup->lost_phases);
 	add_number(object, "warm", setup->warm_times);
+	json_object_object_add(object, "uncosted", tool_sim_uncosted_json(setup));
 	for (uint32_t i = 0; i < setup->phase_count; i++)
 		json_object_array_add(phases, phase_json(setup, &setup->phases[i]));
 	json_object_object_add(object, "phases", phases);

@@ -162,11 +162,13 @@ static int fill(struct shared *shared, const struct sim_program *program, const 
 	setup->place_count = program->place_count;
 	setup->loop_count = costs->loop_count;
 	setup->function_count = program->function_count;
+	setup->source_count = program->source_count;
 	setup->names_size = program->names_size;
 	setup->places = put(shared, &offset, program->places, program->place_count * sizeof(*program->places));
 	setup->loops = put(shared, &offset, costs->loops, costs->loop_count * sizeof(*costs->loops));
 	setup->functions = put(shared, &offset, program->functions,
 			       program->function_count * sizeof(*program->functions));
+	setup->sources = put(shared, &offset, program->sources, program->source_count * sizeof(*program->sources));
 	setup->names = put(shared, &offset, program->names, program->names_size);
 	return 0;
 }
@@ -175,7 +177,8 @@ static int share(struct shared *shared, const struct sim_program *program, const
 {
 	shared->size = sizeof(*shared->setup) + program->place_count * sizeof(*program->places) +
 		       costs->loop_count * sizeof(*costs->loops) +
-		       program->function_count * sizeof(*program->functions) + program->names_size + 5 * 64;
+		       program->function_count * sizeof(*program->functions) +
+		       program->source_count * sizeof(*program->sources) + program->names_size + 6 * 64;
 	shared->fd = memfd_create("mimic-sim", MFD_CLOEXEC);
 	if (shared->fd < 0 || ftruncate(shared->fd, (off_t)shared->size))
 		return tool_error(EXIT_FAILURE, "sim: no memory to share with the program: %s", strerror(errno));
@@ -212,14 +215,20 @@ static bool output_is_ours;	/* standard output */
 /* The report must stand alone on standard output: the program writes to standard error instead. */
 static void give_up_output(void)
 {
-	int nowhere;
-
-	if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
-		return;
-	/* The caller has closed standard error. */
-	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	if (nowhere < 0 || dup2(nowhere, STDOUT_FILENO) < 0)
+	if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		_exit(EXIT_FAILURE);
+}
+
+/* One that the caller has closed would be that of the next file that is opened, and messages go into it. */
+static void open_standard_files(void)
+{
+	int file;
+
+	do
+		file = open("/dev/null", O_RDWR);
+	while (file >= 0 && file <= STDERR_FILENO);
+	if (file >= 0)
+		close(file);
 }
 
 static void before_program(void)
@@ -274,6 +283,7 @@ static int write_report(const struct options *options, FILE *file, const char *p
 	if (atomic_load(&shared->setup->end) == SIM_BEGAN)
 		return tool_error(EXIT_FAILURE, "sim: %s did not come to exit(): there is no report", program);
 	tell_uncounted(shared->setup);
+	tool_sim_tell_uncosted(shared->setup);
 	error = options->json ? tool_sim_report_json(file, &report) : tool_sim_report_text(file, &report);
 	return error ? tool_error(EXIT_FAILURE, "sim: the report: %s", strerror(-error)) : 0;
 }
@@ -349,6 +359,7 @@ int tool_sim(int argc, char **argv)
 		return status;
 	if (options.shows_parameters)
 		return show_parameters(&parameters);
+	open_standard_files();
 	status = tool_run_find_program(argv[optind], path);
 	if (!status)
 		status = prepare(&options, path, &shared);

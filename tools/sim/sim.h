@@ -49,6 +49,8 @@ struct sim_program {
 	size_t place_count;
 	struct sim_function *functions;	/* name: offset in names */
 	size_t function_count;
+	struct sim_source *sources;	/* name: as above; the first stands for code of which nothing is known */
+	size_t source_count;
 	char *names;
 	size_t names_size;
 	bool has_lines;		/* debugging information */
@@ -72,6 +74,15 @@ struct sim_trace {
 /* Both: 0, or the exit status when all is said. */
 int tool_sim_trace_begin(struct sim_trace *trace, const char *path, struct sim_setup *setup);
 int tool_sim_trace_end(struct sim_trace *trace, const char *program);
+
+/* --- uncosted.c ------------------------------------------------------------------------- */
+
+struct json_object;
+
+/* On standard error, if more than 1 % of the accesses have no cost: in which sources. */
+void tool_sim_tell_uncosted(const struct sim_setup *setup);
+/* How many there are, by source. */
+struct json_object *tool_sim_uncosted_json(const struct sim_setup *setup);
 
 /* --- report.c --------------------------------------------------------------------------- */
 
