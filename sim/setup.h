@@ -86,6 +86,18 @@ struct sim_phase {
 	uint64_t statistics[MIMIC_TIME_VALUES_MAX];
 };
 
+#define SIM_INTERVALS 100000
+
+/* What was counted in an interval, of all cores together. */
+struct sim_interval {
+	uint64_t begin;		/* since the report's begin */
+	uint64_t cycles;	/* the last one may be shorter */
+	struct soc_core_counters cores;
+	struct soc_counters soc;
+	uint64_t counters[MIMIC_KIND_COUNTERS_MAX];
+	uint64_t statistics[MIMIC_TIME_VALUES_MAX];
+};
+
 struct sim_setup {
 	uint64_t magic;
 	uint32_t version;
@@ -100,6 +112,8 @@ struct sim_setup {
 	uint64_t functions, function_count;
 	uint64_t sources, source_count;
 	uint64_t names, names_size;
+	uint64_t interval;	/* cycles; 0: none are wanted */
+	uint64_t intervals;	/* offset in the file of SIM_INTERVALS */
 	char trace[4096];	/* the spool; "": no trace */
 	/* out */
 	_Atomic uint32_t is_taken;
@@ -107,6 +121,8 @@ struct sim_setup {
 	uint32_t phase_count;	/* the first one is the whole run */
 	uint32_t lost_phases;	/* that found no room */
 	uint32_t threads;	/* that ran */
+	uint32_t interval_count;
+	uint64_t lost_intervals;	/* that found no room */
 	char kind[16];		/* of the device that the program has opened; "": none */
 	uint64_t frames;	/* pages that were touched */
 	uint64_t dirty_lines;	/* of the L2, when it ended */

@@ -112,6 +112,7 @@ struct sim {
 	struct sim_thread *current;
 	uint64_t limit;			/* the current thread goes on while its clock is below */
 	uint64_t cycle_limit;
+	uint64_t next_interval;		/* when what an interval has counted is written down; SIM_NEVER: none is wanted */
 	uint64_t now;			/* no event was later */
 	unsigned int cores;
 	struct sim_thread *on_core[SIM_CORES];
@@ -364,9 +365,20 @@ void sim_phases_begin(void);
 void sim_phases_end(void);
 /* Its counters are about to be 0. */
 void sim_phases_device_resets(void);
+/* All counters at `now`; and what was counted from one look to another, added to `sum`. */
+void sim_phases_look(struct sim_phase *phase, uint64_t now);
+void sim_phases_add(struct sim_phase *sum, const struct sim_phase *begin, const struct sim_phase *end);
 /* Functions that main() calls are phases, too, if the program has none of its own. */
 void sim_phases_enter(struct sim_thread *self, uint32_t function);
 void sim_phases_leave(struct sim_thread *self);
+
+/* --- intervals.c ------------------------------------------------------------------------------ */
+
+/* Those from `now` on are all that there are. */
+void sim_intervals_begin(uint64_t now);
+/* Nothing may happen before `now` any more, which is not before sim.next_interval. */
+void sim_intervals_reach(uint64_t now);
+void sim_intervals_end(uint64_t now);
 
 /* --- ends.c --------------------------------------------------------------------------------- */
 

@@ -103,6 +103,16 @@ static void add_difference(struct sim_phase *sum, const struct sim_phase *begin,
 	take_most(sum, end);
 }
 
+void sim_phases_look(struct sim_phase *phase, uint64_t now)
+{
+	look(phase, now);
+}
+
+void sim_phases_add(struct sim_phase *sum, const struct sim_phase *begin, const struct sim_phase *end)
+{
+	add_difference(sum, begin, end);
+}
+
 static void name_phase(struct sim_phase *phase, const char *name)
 {
 	memset(phase, 0, sizeof(*phase));
@@ -159,6 +169,7 @@ void sim_phases_begin(void)
 	name_phase(&sim.setup->phases[0], "run");
 	sim.setup->phase_count = 1;
 	look(&run_begin, 0);
+	sim_intervals_begin(0);
 }
 
 void sim_phases_end(void)
@@ -171,6 +182,7 @@ void sim_phases_end(void)
 			clock = soc_now(sim.soc, core);
 	look(&now, clock);
 	add_difference(&sim.setup->phases[0], &run_begin, &now);
+	sim_intervals_end(clock);
 	/* One that the program never ended, or that called exit(). */
 	if (open_phase)
 		close_phase(&now);
@@ -252,6 +264,7 @@ SIM_EXPORT void mimic_sim_reset(void)
 	look(&run_begin, sim_time(self));
 	forget_phases();
 	sim_forget_uncosted();
+	sim_intervals_begin(run_begin.cycles);
 	sim_leave();
 }
 

@@ -87,6 +87,8 @@ static void set_limit(const struct sim_thread *thread, uint64_t event_time)
 	}
 	if (sim.cycle_limit < sim.limit)
 		sim.limit = sim.cycle_limit;
+	if (sim.next_interval < sim.limit)
+		sim.limit = sim.next_interval;
 }
 
 static void time_out(struct sim_thread *thread)
@@ -128,6 +130,8 @@ static struct sim_thread *choose(void)
 			sim_say("the limit of %llu cycles is reached", (unsigned long long)sim.cycle_limit);
 			sim_end_with(SIM_CYCLE_LIMIT);
 		}
+		if ((clock < next.time ? clock : next.time) >= sim.next_interval)
+			sim_intervals_reach(clock < next.time ? clock : next.time);
 		if (next.event == EVENT_NONE || clock < next.time) {
 			set_limit(thread, next.time);
 			return thread;

@@ -157,7 +157,7 @@ static int call_main(void *argument)
 	sim.current = first;
 	sim_take_core(first, 0);
 	sim.thread_count = 1;
-	sim.limit = sim.cycle_limit;
+	sim.limit = sim.cycle_limit < sim.next_interval ? sim.cycle_limit : sim.next_interval;
 	sim_self = first;
 	return call->function(call->argc, copy_arguments(call->argc, call->argv), call->environment);
 }

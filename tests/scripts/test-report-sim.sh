@@ -73,6 +73,26 @@ run "$work/sweep.csv" && shows "$work/sweep.html" &&
 	grep -q '1 points failed' "$work/sweep.html"
 result $? "a sweep: a bar for each point, and how many failed"
 
+# In the first time of "three" a line of 64 bytes takes 334 + 15 * 4 cycles, 331 + 15 of them stalls, in the other two a word 4, one a stall.
+"$mimic" sim --soc maple-sim --set core.translation=0 --interval 1000 --json -o "$work/over.json" "$build/tests/sim/warm" phases 2>"$work/errors" &&
+	run "$work/over.json" && shows "$work/over.html" && grep -q 'time (cycles)' "$work/over.html" && python3 - "$work/over.html" >"$work/output" 2>>"$work/errors" <<'EOF'
+import re, sys
+page = open(sys.argv[1], encoding="utf-8").read().split("Over the run")[1].split("</section>")[0]
+# The picture is 1000 wide and 140 high.
+paths = re.findall(r'class="c(\d)"><path class="line" d="([^"]+)"', page)
+lines = {int(number): re.findall(r"[ML]([0-9.]+) ([0-9.]+)H([0-9.]+)", path) for number, path in paths}
+print(lines)
+def share(line, place):
+    return [100 * (140 - float(y)) / 140 for begin, y, end in lines[line] if float(begin) <= place < float(end)][0]
+# One cold time at 30 % of the run, and hits at 95 %: lines of other causes have nothing and are left out.
+assert sorted(lines) == [0, 1]
+assert abs(share(1, 300) - 100 * 346 / 394) < 3 and abs(share(0, 300) - 100 * 48 / 394) < 3
+assert abs(share(0, 950) - 75) < 1 and abs(share(1, 950) - 25) < 1
+EOF
+result $? "a run with intervals: the shares of the causes over the cycles"
+! grep -q 'Over the run' "$work/run.html"
+result $? "one without has no such plot"
+
 sed 's/"name":"one"/"name":"<b>\&amp;"/' "$work/run.json" >"$work/evil.json" && run "$work/evil.json" &&
 	! grep -q '<b>&amp;' "$work/evil.html" && grep -q '&lt;b&gt;&amp;amp;' "$work/evil.html" && shows "$work/evil.html"
 result $? "names are shown as texts"

@@ -232,6 +232,65 @@ result $? "without mimic sim it does nothing"
 refused "--warm 'x' is no number from 0 on" --warm x "$programs/warm"
 result $? "a --warm that is no number"
 
+# --- by intervals ------------------------------------------------------------------------------
+
+# Three times 1024 words, as above: the first time takes $cold cycles, the others $warm each. In an interval of hits
+# each word has 3 instructions and one cycle of waiting.
+run --soc maple-sim "${no_tlb[@]}" --interval 1000 "$programs/warm" phases && python3 - "$work/report.json" "$cold" "$warm" >>"$work/output" 2>&1 <<'EOF'
+import json, sys
+report = json.load(open(sys.argv[1]))
+cold, warm = map(int, sys.argv[2:])
+intervals, run = report["intervals"], report["phases"][0]
+assert report["interval"] == 1000 and report["lost_intervals"] == 0
+assert [i["begin"] for i in intervals] == [1000 * n for n in range(len(intervals))]
+assert all(i["cycles"] == 1000 for i in intervals[:-1]) and 0 < intervals[-1]["cycles"] <= 1000
+assert sum(i["cycles"] for i in intervals) == run["cycles"]
+for part, whole in ("cores", lambda name: sum(core[name] for core in run["cores"])), ("soc", lambda name: run["soc"][name]):
+    for name in intervals[0][part]:
+        assert sum(i[part][name] for i in intervals) == whole(name), name
+# Those that lie in the first time have an L1 miss in each 394 cycles, the last ones none.
+first, last = intervals[2], intervals[-3]
+print(first, last)
+assert first["soc"]["dram_lines"] in (2, 3) and first["cores"]["l1_misses"] == first["soc"]["dram_lines"]
+assert last["cores"]["loads"] == 250 and last["cores"]["instructions"] == 750 and last["cores"]["load_stalls"] == 250
+assert last["soc"]["dram_lines"] == 0
+EOF
+result $? "--interval: each has what was counted in it, and together they are the run"
+
+run --soc maple-sim "${no_tlb[@]}" --interval 1000 "$programs/warm" reset && python3 - "$work/report.json" "$warm" >>"$work/output" 2>&1 <<'EOF'
+import json, sys
+intervals = json.load(open(sys.argv[1]))["intervals"]
+assert intervals[0]["begin"] == 0 and sum(i["cycles"] for i in intervals) == int(sys.argv[2])
+assert sum(i["cores"]["l1_misses"] for i in intervals) == 0
+EOF
+result $? "mimic_sim_reset() begins them anew"
+
+run --interval 700 "$programs/queue" && cp "$work/report.json" "$work/first.json" &&
+	run --interval 700 --randomize "$programs/queue" && cmp "$work/first.json" "$work/report.json" >>"$work/errors" &&
+	run "$programs/queue" && python3 - "$work/first.json" "$work/report.json" >>"$work/output" 2>&1 <<'EOF'
+import json, sys
+with_them, without = [json.load(open(path)) for path in sys.argv[1:]]
+intervals = with_them.pop("intervals")
+assert with_them.pop("interval") == 700 and with_them.pop("lost_intervals") == 0
+assert with_them == without
+for part in "maple", "maple_time":
+    for name, value in with_them["phases"][0][part].items():
+        if name != "outstanding_most" and not isinstance(value, list):
+            assert sum(i[part][name] for i in intervals) == value, name
+EOF
+result $? "they change nothing else, have the device's counters, and are the same in two runs"
+
+run --interval 1 "$programs/counts" && found run 'p["cycles"] == 100000 + report["lost_intervals"]' 'len(report["intervals"]) == 100000' &&
+	grep -qE "the report has the first 100000 intervals; [0-9]+ more found no room" "$work/errors"
+result $? "more than there is room for are told"
+
+refused "--interval '0' is no number from 1 on" --interval 0 "$programs/warm"
+result $? "an interval of no cycles"
+
+timeout 60 "$mimic" sim --soc maple-sim "${no_tlb[@]}" --interval 1000 "$programs/warm" phases >"$work/output" 2>"$work/errors" &&
+	grep -qx 'intervals of 1000 cycles, all cores' "$work/errors" && grep -qE '^ +10000( +[0-9]+){7}$' "$work/errors"
+result $? "as text, a line for each"
+
 # --- threads --------------------------------------------------------------------------------
 
 run "$programs/threads" && [ "$(cat "$work/output")" = right ]
@@ -396,7 +455,11 @@ def walk(value, path, found):
 report = json.load(open(sys.argv[1]))
 assert list(report)[0] == "schema" and report["schema"] == 1
 keys = {section + "." + key for section, part in report.pop("parameters").items() for key in part}
-found = walk(report, "", {"parameters"}) - {"", "uncosted.sources[]", "phases[]", "phases[].cores[]"}
+found = walk(report, "", {"parameters"}) - {"", "uncosted.sources[]", "phases[]", "phases[].cores[]", "intervals[]"}
+# Those of intervals are described where those of phases are.
+for part, name in ("cores", "cores[]"), ("soc", "soc"), ("maple", "maple"), ("maple_time", "maple_time"):
+    inner = {path for path in found if path.startswith("intervals[].%s." % part)}
+    found = found - inner | {"phases[].%s.%s" % (name, path.split(".")[2]) for path in inner}
 page = open("docs/sim-json.md").read().split("<!-- fields -->")[1].split("<!-- end -->")[0]
 rows = re.findall(r"^\| `([^`]+)` \|([^|]*)\|([^|]*)\|$", page, re.M)
 told = {name for name, unit, meaning in rows}
@@ -408,7 +471,7 @@ for name, one, other in ("not in the page", found, told), ("not in the report", 
     if one - other:
         sys.exit("%s: %s" % (name, ", ".join(sorted(one - other))))
 EOF
-run "$programs/queue" && python3 "$work/fields.py" "$work/report.json" >>"$work/errors" 2>&1
+run --interval 10000 "$programs/queue" && python3 "$work/fields.py" "$work/report.json" >>"$work/errors" 2>&1
 result $? "docs/sim-json.md has the fields of the report, with a unit each"
 
 sed 's/"l2_forwards"/"l3_forwards"/' "$work/report.json" >"$work/changed.json"

@@ -45,9 +45,9 @@ static void print_values(FILE *out, const struct report_scale *scale)
 	}
 }
 
-static void print_times(FILE *out, double seconds)
+static void print_times(FILE *out, double seconds, bool is_in_cycles)
 {
-	double factor = seconds >= 1 ? 1 : seconds * 1e3 >= MARK_MS ? 1e3 : 1e6;
+	double factor = is_in_cycles || seconds >= 1 ? 1 : seconds * 1e3 >= MARK_MS ? 1e3 : 1e6;
 	struct report_scale scale = report_scale(seconds * factor, TIME_MARKS);
 	char text[REPORT_NUMBER_SIZE];
 
@@ -62,7 +62,7 @@ static void print_times(FILE *out, double seconds)
 			     HEIGHT + 17u, text);
 	}
 	report_print(out, "<text class=\"axis\" x=\"50%%\" y=\"%u\" text-anchor=\"middle\">time (%s)</text>\n", HEIGHT + 34u,
-		     factor > 1e3 ? "\xc2\xb5s" : factor > 1 ? "ms" : "s");
+		     is_in_cycles ? "cycles" : factor > 1e3 ? "\xc2\xb5s" : factor > 1 ? "ms" : "s");
 }
 
 /* --- lines ------------------------------------------------------------------------------------- */
@@ -173,7 +173,7 @@ void report_plot(FILE *out, const struct report_plot *plot)
 		     "<svg role=\"img\" width=\"100%%\" height=\"%u\">\n", plot->title, plot->unit, HEIGHT);
 	print_description(out, plot);
 	print_values(out, &scale);
-	print_times(out, plot->seconds);
+	print_times(out, plot->seconds, plot->is_in_cycles);
 	print_lines(out, plot, &(struct axes){ .seconds = plot->seconds, .end = scale.end });
 	fputs("</svg></div>\n", out);
 	print_legend(out, plot);

@@ -139,7 +139,8 @@ struct report_line {
 struct report_plot {
 	const char *title;
 	const char *unit;		/* of its values */
-	double seconds;			/* how long the axis of time is */
+	double seconds;			/* how long the axis of time is; in cycles, where these are */
+	bool is_in_cycles;
 	double end;			/* of the values; 0: what is needed */
 	struct report_line *lines;
 	size_t line_count;
@@ -188,8 +189,16 @@ struct report_timed_row {
 	uint64_t causes[REPORT_CAUSES];	/* cycles of all cores */
 };
 
+/* A part of the run, by its cycles. */
+struct report_timed_interval {
+	uint64_t begin, cycles;
+	uint64_t causes[REPORT_CAUSES];	/* cycles of all cores */
+};
+
 struct report_timed {
 	char *title, *about;
+	struct report_timed_interval *intervals;	/* in order; NULL: there are none */
+	size_t interval_count;
 	struct report_timed_row *rows;
 	size_t count;
 	size_t failed;			/* points of a sweep that have no numbers */
@@ -202,5 +211,7 @@ struct report_timed {
 struct report_timed *report_timed_read(const char *name, char *text, size_t size, char *message);
 void report_timed_free(struct report_timed *timed);
 void report_timed_page(FILE *out, const struct report_timed *timed);
+/* Over the run's cycles: which share of the cores' cycles went to what. */
+void report_timed_plot(FILE *out, const struct report_timed *timed);
 
 #endif

@@ -47,6 +47,7 @@ void report_timed_free(struct report_timed *timed)
 	}
 	if (timed) {
 		free(timed->rows);
+		free(timed->intervals);
 		free(timed->title);
 		free(timed->about);
 	}
@@ -93,6 +94,29 @@ static bool take_phase(struct report_timed *timed, struct json_object *phase)
 	return true;
 }
 
+/* They are there only if the run was asked for them. */
+static const char *take_intervals(struct report_timed *timed, struct json_object *intervals)
+{
+	size_t count = json_object_is_type(intervals, json_type_array) ? json_object_array_length(intervals) : 0;
+
+	timed->intervals = calloc(count + 1, sizeof(*timed->intervals));
+	if (!timed->intervals)
+		return "out of memory";
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *object = json_object_array_get_idx(intervals, i), *cores = field(object, "cores");
+		struct report_timed_interval *interval = &timed->intervals[i];
+
+		interval->begin = number(object, "begin");
+		interval->cycles = number(object, "cycles");
+		if (i && interval->begin < interval[-1].begin + interval[-1].cycles)
+			return "intervals that are not in order";
+		for (unsigned int cause = 0; cause < REPORT_CAUSES; cause++)
+			interval->causes[cause] = number(cores, fields[cause]);
+	}
+	timed->interval_count = count;
+	return NULL;
+}
+
 static const char *take_object(struct report_timed *timed, struct json_object *root)
 {
 	struct json_object *phases = field(root, "phases");
@@ -107,7 +131,7 @@ static const char *take_object(struct report_timed *timed, struct json_object *r
 	for (size_t i = 0; i < json_object_array_length(phases); i++)
 		if (!take_phase(timed, json_object_array_get_idx(phases, i)))
 			return "out of memory";
-	return timed->title && timed->about ? NULL : "out of memory";
+	return timed->title && timed->about ? take_intervals(timed, field(root, "intervals")) : "out of memory";
 }
 
 /* --- the CSV of mimic sweep ------------------------------------------------------------------- */

@@ -140,7 +140,9 @@ void report_timed_page(FILE *out, const struct report_timed *timed)
 		     timed->about);
 	if (timed->failed)
 		report_print(out, "<p class=\"verdict bad\">%zu points failed, and are left out</p>\n", timed->failed);
-	fputs("</header>\n<section>\n<h2>Phases</h2>\n<p class=\"lead\">Each cycle of a core is an instruction, a wait, or nothing to do. "
+	fputs("</header>\n", out);
+	report_timed_plot(out, timed);
+	fputs("<section>\n<h2>Phases</h2>\n<p class=\"lead\">Each cycle of a core is an instruction, a wait, or nothing to do. "
 	      "A core waits while another one works, so the bars of several cores are longer than the run.</p>\n", out);
 	for (size_t i = 0; i < timed->count; i++) {
 		if (!begins_phase(timed, i))

@@ -92,6 +92,24 @@ static void print_memory(FILE *file, const struct sim_phase *phase)
 		(unsigned long long)soc->mshr_stalls);
 }
 
+static void print_intervals(FILE *file, const struct sim_setup *setup)
+{
+	const struct sim_interval *intervals = (const void *)((const char *)setup + setup->intervals);
+
+	fprintf(file, "intervals of %llu cycles, all cores\n  %12s %13s %11s %11s %12s %12s %12s %11s\n",
+		(unsigned long long)setup->interval, "from cycle", "instructions", "loads", "L1 misses", "load stalls",
+		"MMIO stalls", "sleeps", "DRAM lines");
+	for (uint32_t i = 0; i < setup->interval_count; i++) {
+		const struct soc_core_counters *cores = &intervals[i].cores;
+
+		fprintf(file, "  %12llu %13llu %11llu %11llu %12llu %12llu %12llu %11llu\n",
+			(unsigned long long)intervals[i].begin, (unsigned long long)cores->instructions,
+			(unsigned long long)cores->loads, (unsigned long long)cores->l1_misses,
+			(unsigned long long)cores->load_stalls, (unsigned long long)cores->mmio_stalls,
+			(unsigned long long)cores->sleeps, (unsigned long long)intervals[i].soc.dram_lines);
+	}
+}
+
 int tool_sim_report_text(FILE *file, const struct sim_report *report)
 {
 	const struct sim_setup *setup = report->setup;
@@ -114,6 +132,8 @@ int tool_sim_report_text(FILE *file, const struct sim_report *report)
 		if (kind)
 			kind->time->print(file, phase->counters, phase->statistics);
 	}
+	if (setup->interval)
+		print_intervals(file, setup);
 	if (setup->lost_phases)
 		fprintf(file, "%u phases found no room\n", setup->lost_phases);
 	return ferror(file) ? -EIO : 0;
@@ -134,6 +154,20 @@ static struct json_object *add_object(struct json_object *object, const char *na
 	return part;
 }
 
+static void add_core_counters(struct json_object *object, const struct soc_core_counters *counters)
+{
+#define _(name, meaning) add_number(object, #name, counters->name);
+	SOC_CORE_COUNTERS(_)
+#undef _
+}
+
+static void add_soc_counters(struct json_object *object, const struct soc_counters *counters)
+{
+#define _(name, meaning) add_number(object, #name, counters->name);
+	SOC_COUNTERS(_)
+#undef _
+}
+
 static struct json_object *core_json(uint64_t number, const struct sim_core_report *core)
 {
 	struct json_object *object = json_object_new_object();
@@ -142,9 +176,7 @@ static struct json_object *core_json(uint64_t number, const struct sim_core_repo
 	add_number(object, "cycles", core->cycles);
 	add_number(object, "accesses", core->accesses);
 	add_number(object, "uncosted", core->uncosted);
-#define _(name, meaning) add_number(object, #name, core->counters.name);
-	SOC_CORE_COUNTERS(_)
-#undef _
+	add_core_counters(object, &core->counters);
 	return object;
 }
 
@@ -163,7 +195,8 @@ static void add_values(struct json_object *object, const struct mimic_time_stati
 }
 
 /* Two objects: what the model has counted, and what its time has. */
-static void add_device(struct json_object *object, const struct mimic_kind *kind, const struct sim_phase *phase)
+static void add_device(struct json_object *object, const struct mimic_kind *kind, const uint64_t *counters,
+		       const uint64_t *statistics)
 {
 	const struct mimic_time *time = kind->time;
 	struct json_object *part = add_object(object, kind->name);
@@ -171,18 +204,18 @@ static void add_device(struct json_object *object, const struct mimic_kind *kind
 	unsigned int at = 0;
 
 	for (size_t i = 0; i < kind->counter_count; i++)
-		add_number(part, kind->counters[i], phase->counters[i]);
+		add_number(part, kind->counters[i], counters[i]);
 	snprintf(name, sizeof(name), "%s_time", kind->name);
 	part = add_object(object, name);
 	for (unsigned int i = 0; i < time->statistic_count; i++) {
-		add_values(part, &time->statistics[i], &phase->statistics[at]);
+		add_values(part, &time->statistics[i], &statistics[at]);
 		at += time->statistics[i].values;
 	}
 }
 
 static struct json_object *phase_json(const struct sim_setup *setup, const struct sim_phase *phase)
 {
-	struct json_object *object = json_object_new_object(), *cores = json_object_new_array(), *part;
+	struct json_object *object = json_object_new_object(), *cores = json_object_new_array();
 
 	json_object_object_add(object, "name", json_object_new_string(phase->name));
 	add_number(object, "times", phase->times);
@@ -191,13 +224,36 @@ static struct json_object *phase_json(const struct sim_setup *setup, const struc
 	for (uint64_t i = 0; i < setup->parameters.core_count; i++)
 		json_object_array_add(cores, core_json(i, &phase->cores[i]));
 	json_object_object_add(object, "cores", cores);
-	part = add_object(object, "soc");
-#define _(name, meaning) add_number(part, #name, phase->soc.name);
-	SOC_COUNTERS(_)
-#undef _
+	add_soc_counters(add_object(object, "soc"), &phase->soc);
 	if (kind_of(setup))
-		add_device(object, kind_of(setup), phase);
+		add_device(object, kind_of(setup), phase->counters, phase->statistics);
 	return object;
+}
+
+/* There only if it was asked for. */
+static void add_intervals(struct json_object *report, const struct sim_setup *setup)
+{
+	const struct sim_interval *interval = (const void *)((const char *)setup + setup->intervals);
+	const struct sim_interval *end = interval + setup->interval_count;
+	struct json_object *array;
+
+	if (!setup->interval)
+		return;
+	array = json_object_new_array();
+	for (; interval < end; interval++) {
+		struct json_object *object = json_object_new_object();
+
+		add_number(object, "begin", interval->begin);
+		add_number(object, "cycles", interval->cycles);
+		add_core_counters(add_object(object, "cores"), &interval->cores);
+		add_soc_counters(add_object(object, "soc"), &interval->soc);
+		if (kind_of(setup))
+			add_device(object, kind_of(setup), interval->counters, interval->statistics);
+		json_object_array_add(array, object);
+	}
+	add_number(report, "interval", setup->interval);
+	add_number(report, "lost_intervals", setup->lost_intervals);
+	json_object_object_add(report, "intervals", array);
 }
 
 static void add_parameters(struct json_object *report, const struct sim_parameters *parameters)
@@ -233,6 +289,7 @@ int tool_sim_report_json(FILE *file, const struct sim_report *report)
 	for (uint32_t i = 0; i < setup->phase_count; i++)
 		json_object_array_add(phases, phase_json(setup, &setup->phases[i]));
 	json_object_object_add(object, "phases", phases);
+	add_intervals(object, setup);
 	add_parameters(object, &setup->parameters);
 	fprintf(file, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY));
 	json_object_put(object);

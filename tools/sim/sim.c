@@ -31,6 +31,7 @@ static const char usage[] =
 	"  --costs FILE       table of mimic costs in place of mimic's own; may be given\n"
 	"                     several times\n"
 	"  --cycles N         end it with status 124 after so many cycles\n"
+	"  --interval N       also count by intervals of N cycles\n"
 	"  --warm N           the first N times of each phase warm the caches up and are not counted\n"
 	"  --trace FILE       what the device does, for https://ui.perfetto.dev; a microsecond there is a cycle\n"
 	"  --json             the report as JSON. Without --output it alone is on standard output:\n"
@@ -48,6 +49,7 @@ struct options {
 	const char *cores;
 	const char *cycles;
 	const char *warm;
+	const char *interval;
 	const char *output;
 	const char *trace;
 	struct tool_values sets;
@@ -74,6 +76,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 		{ .name = "set", .values = &options->sets },
 		{ .name = "costs", .values = &options->costs },
 		{ .name = "cycles", .value = &options->cycles },
+		{ .name = "interval", .value = &options->interval },
 		{ .name = "warm", .value = &options->warm },
 		{ .name = "trace", .value = &options->trace },
 		{ .name = "json", .flag = &options->json },
@@ -150,7 +153,7 @@ static uint64_t put(struct shared *shared, size_t *offset, const void *bytes, si
 	return place;
 }
 
-static int fill(struct shared *shared, const struct sim_program *program, const struct sim_costs *costs)
+static void fill(struct shared *shared, const struct sim_program *program, const struct sim_costs *costs)
 {
 	struct sim_setup *setup = shared->setup;
 	size_t offset = (sizeof(*setup) + 63) & ~(size_t)63;
@@ -170,25 +173,30 @@ static int fill(struct shared *shared, const struct sim_program *program, const 
 			       program->function_count * sizeof(*program->functions));
 	setup->sources = put(shared, &offset, program->sources, program->source_count * sizeof(*program->sources));
 	setup->names = put(shared, &offset, program->names, program->names_size);
-	return 0;
 }
 
-static int share(struct shared *shared, const struct sim_program *program, const struct sim_costs *costs)
+static int share(struct shared *shared, const struct sim_program *program, const struct sim_costs *costs, uint64_t interval)
 {
 	shared->size = sizeof(*shared->setup) + program->place_count * sizeof(*program->places) +
 		       costs->loop_count * sizeof(*costs->loops) +
 		       program->function_count * sizeof(*program->functions) +
 		       program->source_count * sizeof(*program->sources) + program->names_size + 6 * 64;
+	/* They take memory when they are written. */
+	if (interval)
+		shared->size += SIM_INTERVALS * sizeof(struct sim_interval);
 	shared->fd = memfd_create("mimic-sim", MFD_CLOEXEC);
 	if (shared->fd < 0 || ftruncate(shared->fd, (off_t)shared->size))
 		return tool_error(EXIT_FAILURE, "sim: no memory to share with the program: %s", strerror(errno));
 	shared->setup = mmap(NULL, shared->size, PROT_READ | PROT_WRITE, MAP_SHARED, shared->fd, 0);
 	if (shared->setup == MAP_FAILED)
 		return tool_error(EXIT_FAILURE, "sim: no memory to share with the program: %s", strerror(errno));
-	return fill(shared, program, costs);
+	fill(shared, program, costs);
+	shared->setup->interval = interval;
+	shared->setup->intervals = shared->size - (interval ? SIM_INTERVALS * sizeof(struct sim_interval) : 0);
+	return 0;
 }
 
-static int prepare(const struct options *options, const char *path, struct shared *shared)
+static int prepare(const struct options *options, const char *path, struct shared *shared, uint64_t interval)
 {
 	struct sim_program program = { 0 };
 	struct sim_costs costs;
@@ -200,7 +208,7 @@ static int prepare(const struct options *options, const char *path, struct share
 		tool_error(0, "%s: without debugging information (-g) every access costs %d instructions", path,
 			   SIM_DEFAULT_INSTRUCTIONS);
 	if (!status)
-		status = share(shared, &program, &costs);
+		status = share(shared, &program, &costs, interval);
 	tool_sim_program_free(&program);
 	tool_sim_costs_free(&costs);
 	return status;
@@ -284,6 +292,9 @@ static int write_report(const struct options *options, FILE *file, const char *p
 		return tool_error(EXIT_FAILURE, "sim: %s did not come to exit(): there is no report", program);
 	tell_uncounted(shared->setup);
 	tool_sim_tell_uncosted(shared->setup);
+	if (shared->setup->lost_intervals)
+		tool_error(0, "sim: the report has the first %d intervals; %llu more found no room", SIM_INTERVALS,
+			   (unsigned long long)shared->setup->lost_intervals);
 	error = options->json ? tool_sim_report_json(file, &report) : tool_sim_report_text(file, &report);
 	return error ? tool_error(EXIT_FAILURE, "sim: the report: %s", strerror(-error)) : 0;
 }
@@ -346,13 +357,15 @@ int tool_sim(int argc, char **argv)
 	struct sim_parameters parameters;
 	struct shared shared = { .fd = -1 };
 	char path[PATH_MAX];
-	uint64_t cycles = 0, warm_times = 0;
+	uint64_t cycles = 0, warm_times = 0, interval = 0;
 	int status = parse_options(argc, argv, &options);
 
 	if (!status)
 		status = make_parameters(&options, &parameters);
 	if (!status)
 		status = read_number("--cycles", options.cycles, 1, &cycles);
+	if (!status)
+		status = read_number("--interval", options.interval, 1, &interval);
 	if (!status)
 		status = read_number("--warm", options.warm, 0, &warm_times);
 	if (status)
@@ -362,7 +375,7 @@ int tool_sim(int argc, char **argv)
 	open_standard_files();
 	status = tool_run_find_program(argv[optind], path);
 	if (!status)
-		status = prepare(&options, path, &shared);
+		status = prepare(&options, path, &shared, interval);
 	if (status)
 		return status;
 	/* Where it cannot be (a path with a space), which is said, calls of the libraries still reach the device. */
