@@ -9,6 +9,8 @@
 #   --timeout SECONDS    when the machine is stopped; default 600
 #   --console FILE       the kernel's console, kept; then nothing of it is shown here
 #   --append TEXT        more of the kernel's command line
+#   --poll               a processor with nothing to do polls, if the host has two: tests are faster,
+#                        and the machine takes two processors even while it waits
 #   --shell              COMMAND, then a shell on this terminal; Ctrl-A X ends the machine
 #
 # KERNEL is a directory that fetch-kernel.sh made. COMMAND is a line for the
@@ -24,6 +26,7 @@ console=
 show=yes
 append=
 shell=no
+poll=no
 complain() {
 	echo "boot.sh: $*" >&2
 	exit 2
@@ -35,6 +38,7 @@ while [ $# -gt 0 ]; do
 	--console) console=$2; show=no; shift 2 ;;
 	--append) append=$2; shift 2 ;;
 	--shell) shell=yes; shift ;;
+	--poll) poll=yes; shift ;;
 	-*) complain "no option $1" ;;
 	*) break ;;
 	esac
@@ -76,7 +80,7 @@ fi
 # waits in a loop goes on at once, where one that halts has to be woken by the host; on a
 # host of one processor the loop would take what the other one needs.
 command_line="console=ttyS0 loglevel=5 panic=-1 tsc=reliable maxcpus=1 log_buf_len=4M mitigations=off"
-[ "$(nproc)" -lt 2 ] || command_line="$command_line idle=poll"
+[ $poll = no ] || [ "$(nproc)" -lt 2 ] || command_line="$command_line idle=poll"
 command_line="$command_line $append"
 machine=(qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m "$memory"
 	-nodefaults -no-user-config -display none -no-reboot

@@ -76,7 +76,7 @@ rm -f "$unfinished" "$log/console"
 started=$SECONDS
 echo "KTAP version 1"
 echo "# $label: $(cat "$kernel/release"), $# programs"
-"$here/boot.sh" --memory "$memory" --timeout "$timeout" --console "$log/console" "$kernel" "$initramfs" \
+"$here/boot.sh" --poll --memory "$memory" --timeout "$timeout" --console "$log/console" "$kernel" "$initramfs" \
 	"MIMIC_TIME_SCALE=$scale /mimic/vm/run-tests.sh $each $*" |
 	tee "$log/output" |
 	awk $interactive -v label="$label" -v results="$results" -v reports="$here/kernel-reports.txt" \
