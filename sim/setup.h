@@ -17,7 +17,7 @@
 #include "sim/soc.h"
 
 #define SIM_SETUP_MAGIC 0x6d697363696d696dull	/* "mimicsim" */
-#define SIM_SETUP_VERSION 6
+#define SIM_SETUP_VERSION 7
 #define SIM_CORES SIM_CORES_MAX
 #define SIM_PHASES 64
 #define SIM_PHASE_NAME 64
@@ -29,7 +29,13 @@
 /* What an access costs where the tables say nothing: instructions, itself included. An assumption. */
 #define SIM_DEFAULT_INSTRUCTIONS 3
 
-/* Code from `begin`, an address in the program file, to the next one's. Sorted. */
+/* A file with code that has hooks. The first is the program, the others are shared libraries. */
+struct sim_object {
+	uint64_t path;		/* offset of its text in the file, as the loader names it; of the program: "" */
+	uint64_t first_place, place_count;
+};
+
+/* Code from `begin`, an address in the object's file, to the next one's. Sorted, for each object. */
 struct sim_place {
 	uint64_t begin;
 	uint32_t function;	/* SIM_NO_FUNCTION: none */
@@ -107,7 +113,8 @@ struct sim_setup {
 	struct sim_parameters parameters;
 	uint64_t cycle_limit;	/* 0: none */
 	uint64_t warm_times;	/* of each phase, that are not counted */
-	uint64_t places, place_count;	/* offsets in the file, and how many */
+	uint64_t objects, object_count;	/* offsets in the file, and how many */
+	uint64_t places, place_count;
 	uint64_t loops, loop_count;
 	uint64_t functions, function_count;
 	uint64_t sources, source_count;

@@ -124,7 +124,6 @@ struct sim {
 	unsigned int thread_count;	/* that there ever were */
 	struct sim_thread *ended;	/* its stack was left, its real thread can go */
 	uint64_t order;
-	uintptr_t base;			/* where the program file lies */
 	bool is_busy;			/* a signal handler must not call us */
 	bool has_ended;
 	bool stores_are_buffered;
@@ -229,7 +228,7 @@ static inline const struct sim_place_cost *sim_place(uintptr_t pc)
 	return entry;
 }
 
-/* A call's return address: is it in the program itself? */
+/* A call's return address: is it in the program itself, or in a library that has hooks? */
 bool sim_place_is_program(uintptr_t pc);
 const struct sim_function *sim_function(uint32_t function);
 const char *sim_function_name(uint32_t function);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* From a place in the code to the loop of a cost table: looked up once for each place. */
-#include <errno.h>
 #include <link.h>
-#include <sys/mman.h>
+#include <string.h>
 
 #include "sim/runtime/internal.h"
 
@@ -13,23 +12,47 @@ static const struct sim_loop *loops;
 static const struct sim_function *functions;
 static struct sim_source *sources;
 static const char *names;
-static uintptr_t text_begin, text_end;
+#define OBJECTS_MAX 64
 
-/* The first one is the program itself. */
+/* Where the code of an object lies. */
+static struct text {
+	uintptr_t begin, end;
+	uintptr_t base;
+	const struct sim_object *object;
+} texts[OBJECTS_MAX];
+static unsigned int text_count;
+
+/* The loader tells of the program first, which has no name. */
+static const struct sim_object *find_object(const char *name)
+{
+	const struct sim_object *objects = (const void *)((const char *)sim.setup + sim.setup->objects);
+
+	for (uint64_t i = text_count != 0; i < sim.setup->object_count; i++)
+		if (!text_count || !strcmp(name, names + objects[i].path))
+			return &objects[i];
+	return NULL;
+}
+
 static int on_object(struct dl_phdr_info *info, size_t size, void *context)
 {
+	struct text *text = &texts[text_count];
+
 	(void)size;
 	(void)context;
-	sim.base = info->dlpi_addr;
+	text->object = find_object(info->dlpi_name);
+	if (!text->object)
+		return 0;
+	text->base = info->dlpi_addr;
 	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 
 		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
 			continue;
-		text_begin = sim.base + segment->p_vaddr;
-		text_end = text_begin + segment->p_memsz;
+		if (!text->begin)
+			text->begin = text->base + segment->p_vaddr;
+		text->end = text->base + segment->p_vaddr + segment->p_memsz;
 	}
-	return 1;
+	return ++text_count == OBJECTS_MAX;
 }
 
 int sim_places_begin(void)
@@ -46,25 +69,34 @@ int sim_places_begin(void)
 	return 0;
 }
 
+static const struct text *find_text(uintptr_t pc)
+{
+	for (unsigned int i = 0; i < text_count; i++)
+		if (pc >= texts[i].begin && pc < texts[i].end)
+			return &texts[i];
+	return NULL;
+}
+
 bool sim_place_is_program(uintptr_t pc)
 {
-	return pc >= text_begin && pc < text_end;
+	return find_text(pc) != NULL;
 }
 
 /* NULL: nothing is known of it. */
-static const struct sim_place *search(uint64_t address)
+static const struct sim_place *search(const struct sim_object *object, uint64_t address)
 {
-	uint64_t low = 0, high = sim.setup->place_count;
+	const struct sim_place *in = &places[object->first_place];
+	uint64_t low = 0, high = object->place_count;
 
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if (places[middle].begin <= address)
+		if (in[middle].begin <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low ? &places[low - 1] : NULL;
+	return low ? &in[low - 1] : NULL;
 }
 
 static void loop_cost(uint32_t loop, uint32_t source, struct sim_place_cost *cost)
@@ -82,17 +114,16 @@ static void loop_cost(uint32_t loop, uint32_t source, struct sim_place_cost *cos
 
 void sim_place_find(struct sim_place_cost *entry, uintptr_t pc)
 {
-	const struct sim_place *place = NULL;
-
+	const struct text *text = find_text(pc);
 	/* A return address may be that of the next line already. */
-	if (sim_place_is_program(pc))
-		place = search(pc - 1 - sim.base);
+	const struct sim_place *place = text ? search(text->object, pc - 1 - text->base) : NULL;
+
 	entry->pc = pc;
 	entry->function = place ? place->function : SIM_NO_FUNCTION;
 	loop_cost(place ? place->loop : 0, place ? place->source : 0, entry);
 }
 
-/* Libraries are not instrumented: an operation belongs to the function that called them. */
+/* Libraries of devices have no hooks: an operation belongs to the function that called them. */
 void sim_mmio_cost(const struct sim_thread *thread, struct sim_place_cost *cost)
 {
 	const struct sim_function *function = sim_function(thread->call->function);

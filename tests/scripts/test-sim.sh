@@ -98,6 +98,67 @@ result $? "10 % are a warning"
 run "$programs/warm" reset && grep -qF '"accesses":1024,"uncosted":1024' <(tr -d ' \n' <"$work/report.json")
 result $? "mimic_sim_reset() forgets them, too"
 
+# --- shared libraries ------------------------------------------------------------------------------
+
+mkdir "$work/shared"
+cat >"$work/shared/read.c" <<'EOF'
+unsigned int read_all(const volatile unsigned int *words, unsigned int count)
+{
+	unsigned int sum = 0;
+	for (unsigned int i = 0; i < count; i++)
+		sum += words[i];
+	return sum;
+}
+EOF
+cat >"$work/shared/main.c" <<'EOF'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <mimic/sim.h>
+typedef unsigned int reader(const volatile unsigned int *words, unsigned int count);
+reader read_all;
+static unsigned int words[1000];
+int main(int argc, char **argv)
+{
+	void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
+	reader *call = argc > 1 ? (reader *)dlsym(library, "read_all") : read_all;
+	for (int i = 0; i < 1000; i++)
+		words[i] = 3;
+	mimic_sim_phase_begin("reading");
+	unsigned int sum = call(words, 1000);
+	mimic_sim_phase_end();
+	printf("%u\n", sum);
+	return 0;
+}
+EOF
+# With and without hooks in main(), and all of it in one file.
+# shellcheck disable=SC2046 # words are meant
+(cd "$work/shared" && gcc -O2 -fPIC $("$mimic" cflags) -c read.c && gcc -shared -o libread.so read.o && gcc -O2 $("$mimic" cflags) -c main.c &&
+	gcc -o with main.o -L. -lread -Wl,-rpath,"$PWD" $("$mimic" cflags --libs) &&
+	gcc -O2 -I"$build/include" -c -o plain.o main.c && gcc -o without plain.o -L. -lread -Wl,-rpath,"$PWD" $("$mimic" cflags --libs) &&
+	gcc -o whole plain.o read.o $("$mimic" cflags --libs)) >"$work/output" 2>"$work/errors"
+printf 'file,function,loop,first_line,last_line,instructions,loads,stores,mmio,prefetches\nread.c,read_all,1,4,5,7,1,0,0,0\n' >"$work/costs.csv"
+for program in with without; do
+	run "${no_tlb[@]}" --costs "$work/costs.csv" "$work/shared/$program" && [ "$(cat "$work/output")" = 3000 ] &&
+		found reading 'c["instructions"] == 7000' 'c["uncosted"] == 0' 'c["loads"] == 1000'
+	result $? "the accesses of a shared library have their costs, $program hooks in main()"
+done
+cp "$work/report.json" "$work/first.json" && run "${no_tlb[@]}" --randomize --costs "$work/costs.csv" "$work/shared/without" &&
+	cmp "$work/first.json" "$work/report.json" >>"$work/errors" && run "${no_tlb[@]}" --costs "$work/costs.csv" "$work/shared/whole" &&
+	python3 -c 'import json, sys; one, other = [json.load(open(p))["phases"][1] for p in sys.argv[1:]]; assert one == other' \
+		"$work/first.json" "$work/report.json" >>"$work/errors" 2>&1
+result $? "they take what they take in the program itself, wherever the system puts the library"
+run "$work/shared/without" && tr -d ' \n' <"$work/report.json" | grep -qF '"sources":[{"name":"read.c","uncosted":1000}]'
+result $? "without a cost they are the library's source's"
+run --costs "$work/costs.csv" "$work/shared/with" "$work/shared/libread.so" && found reading 'c["uncosted"] == 0'
+result $? "dlopen() of a library that is there already"
+# shellcheck disable=SC2046 # words are meant
+(cd "$work/shared" && gcc -shared -o other.so read.o $("$mimic" cflags --libs) && gcc -O2 -I"$build/include" -c -o only.o -x c - <<<"$(sed 's/: read_all;/: 0;/' main.c)" &&
+	gcc -o only only.o read.o -L. $("$mimic" cflags --libs)) >"$work/output" 2>"$work/errors"
+run --costs "$work/costs.csv" "$work/shared/only" "$work/shared/other.so" && found reading 'c["uncosted"] == 1000' &&
+	grep -qF 'other code' "$work/errors" &&
+	LD_PRELOAD=$work/shared/other.so run --costs "$work/costs.csv" "$work/shared/only" "$work/shared/other.so" && found reading 'c["uncosted"] == 0'
+result $? "one that only dlopen() loads has no costs, and has with LD_PRELOAD"
+
 # --- functions of <string.h> ---------------------------------------------------------------
 
 for option in -O2 -O0 "-O2 -D_FORTIFY_SOURCE=2" "-O2 -std=c99"; do

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The program of mimic sim: what it was made with, its functions, and the lines of its code. */
+/*
+ * The program of mimic sim and its shared libraries: what they were made with, their functions, and the lines of
+ * their code.
+ */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
@@ -25,6 +28,9 @@ struct symbol {
 
 struct reader {
 	const char *path;
+	const char *name;	/* as the loader will name it */
+	char interpreter[256];	/* "": none */
+	int file;
 	Elf *elf;
 	Dwarf *dwarf;
 	struct line *lines;
@@ -109,6 +115,25 @@ static int read_symbols(struct reader *reader, Elf_Scn *section, const GElf_Shdr
 	return 0;
 }
 
+static void read_interpreter(struct reader *reader)
+{
+	GElf_Phdr segment;
+	size_t count;
+
+	if (elf_getphdrnum(reader->elf, &count))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		ssize_t length;
+
+		if (!gelf_getphdr(reader->elf, (int)i, &segment) || segment.p_type != PT_INTERP)
+			continue;
+		length = segment.p_filesz < sizeof(reader->interpreter) ?
+			 pread(reader->file, reader->interpreter, segment.p_filesz, (off_t)segment.p_offset) : 0;
+		if (length < 1)
+			reader->interpreter[0] = '\0';
+	}
+}
+
 static int read_sections(struct reader *reader)
 {
 	Elf_Scn *section = NULL;
@@ -118,6 +143,7 @@ static int read_sections(struct reader *reader)
 	reader->is_program = elf_kind(reader->elf) == ELF_K_ELF && gelf_getehdr(reader->elf, &file);
 	if (!reader->is_program)
 		return 0;
+	read_interpreter(reader);
 	reader->is_other_machine = file.e_machine != EM_X86_64 || file.e_ident[EI_CLASS] != ELFCLASS64;
 	while (!error && (section = elf_nextscn(reader->elf, section)) != NULL) {
 		GElf_Shdr header;
@@ -227,15 +253,16 @@ static int compare_symbols(const void *one, const void *other)
 
 /* --- places ----------------------------------------------------------------------------------------- */
 
-/* Where it is; 0 is the first name's, and else: no memory. */
+/* Where it is; the first is not at 0, which is: no memory. */
 static uint64_t add_name(struct sim_program *program, const char *name, size_t length)
 {
-	uint64_t place = program->names_size;
+	uint64_t place = program->names_size ? program->names_size : 1;
 	char *names = realloc(program->names, place + length + 1);
 
 	if (!names)
 		return 0;
 	program->names = names;
+	names[0] = '\0';
 	memcpy(names + place, name, length);
 	names[place + length] = '\0';
 	program->names_size = place + length + 1;
@@ -260,7 +287,7 @@ static int find_source(struct sim_program *program, const char *name)
 		if (!strcmp(program->names + program->sources[i].name, name))
 			return (int)i;
 	source.name = add_name(program, name, strlen(name));
-	if ((!source.name && program->source_count) ||
+	if (!source.name ||
 	    !add((void **)&program->sources, &program->source_count, sizeof(source), &source))
 		return -ENOMEM;
 	return (int)program->source_count - 1;
@@ -269,7 +296,8 @@ static int find_source(struct sim_program *program, const char *name)
 static int add_place(struct sim_program *program, uint64_t begin, uint32_t function, uint32_t loop, uint32_t source)
 {
 	const struct sim_place place = { begin, function, loop, loop ? 0 : source };
-	struct sim_place *last = program->place_count ? &program->places[program->place_count - 1] : NULL;
+	struct sim_object *object = &program->objects[program->object_count - 1];
+	struct sim_place *last = object->place_count ? &program->places[program->place_count - 1] : NULL;
 
 	if (last && last->function == function && last->loop == loop && last->source == place.source)
 		return 0;
@@ -278,6 +306,7 @@ static int add_place(struct sim_program *program, uint64_t begin, uint32_t funct
 		*last = place;
 		return 0;
 	}
+	object->place_count++;
 	return add((void **)&program->places, &program->place_count, sizeof(place), &place) ? 0 : -ENOMEM;
 }
 
@@ -335,11 +364,21 @@ static int add_symbol(struct sim_program *program, const struct reader *reader, 
 	return error ? error : add_place(program, symbol->end, SIM_NO_FUNCTION, 0, (uint32_t)program_source);
 }
 
+static int add_object(struct sim_program *program, const char *name)
+{
+	const struct sim_object object = {
+		.path = add_name(program, name, strlen(name)),
+		.first_place = program->place_count,
+	};
+
+	return object.path && add((void **)&program->objects, &program->object_count, sizeof(object), &object) ? 0 : -ENOMEM;
+}
+
 static int make_places(struct sim_program *program, struct reader *reader, const struct sim_costs *costs)
 {
 	/* Of code that no source is known for. */
 	int other = find_source(program, "other code"), own = other < 0 ? other : find_source(program, base_name(reader->path));
-	int error = own < 0 ? own : 0;
+	int error = own < 0 ? own : add_object(program, reader->name);
 	uint64_t end = 0;
 	size_t line = 0;
 
@@ -354,7 +393,7 @@ static int make_places(struct sim_program *program, struct reader *reader, const
 		error = add_symbol(program, reader, &reader->symbols[i], &line, costs, own);
 		end = reader->symbols[i].end;
 	}
-	program->has_lines = reader->line_count > 0;
+	program->has_lines |= reader->line_count > 0;
 	return error;
 }
 
@@ -365,31 +404,85 @@ static void close_reader(struct reader *reader)
 	if (reader->dwarf)
 		dwarf_end(reader->dwarf);
 	elf_end(reader->elf);
+	if (reader->file >= 0)
+		close(reader->file);
+}
+
+/* What the file is. 0, or -errno. */
+static int open_reader(struct reader *reader, const char *path, const char *name)
+{
+	*reader = (struct reader){ .path = path, .name = name, .file = open(path, O_RDONLY | O_CLOEXEC) };
+	if (reader->file < 0)
+		return -errno;
+	elf_version(EV_CURRENT);
+	reader->elf = elf_begin(reader->file, ELF_C_READ, NULL);
+	return read_sections(reader);
+}
+
+static int read_code(struct sim_program *program, struct reader *reader, const struct sim_costs *costs)
+{
+	int error = read_lines(reader);
+
+	return error ? error : make_places(program, reader, costs);
+}
+
+/* Only those that have hooks count; the run-time, which answers the hooks, has none. 0, or -errno. */
+static int read_library(struct sim_program *program, const char *path, const struct sim_costs *costs, bool *is_instrumented)
+{
+	struct reader reader;
+	int error = open_reader(&reader, path, path);
+
+	/* The loader's own, such as linux-vdso.so, have no file. */
+	if (error == -ENOENT)
+		error = 0;
+	else if (!error && reader.is_instrumented && strncmp(base_name(path), "libmimic-sim.so", 15)) {
+		*is_instrumented = true;
+		if (program)
+			error = read_code(program, &reader, costs);
+	}
+	close_reader(&reader);
+	return error;
+}
+
+static int read_libraries(struct sim_program *program, char **libraries, size_t count, const struct sim_costs *costs,
+			  bool *is_instrumented)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < count && !error; i++)
+		error = read_library(program, libraries[i], costs, is_instrumented);
+	return error;
 }
 
 int tool_sim_program_read(struct sim_program *program, const char *path, const struct sim_costs *costs)
 {
-	struct reader reader = { .path = path };
-	int file = open(path, O_RDONLY | O_CLOEXEC), error, status;
+	struct reader reader;
+	char **libraries = NULL;
+	size_t count = 0;
+	int error = open_reader(&reader, path, ""), status = 0;
 
 	memset(program, 0, sizeof(*program));
-	if (file < 0)
-		return tool_error(EXIT_NOT_EXECUTABLE, "%s: %s", path, strerror(errno));
-	elf_version(EV_CURRENT);
-	reader.elf = elf_begin(file, ELF_C_READ, NULL);
-	error = read_sections(&reader);
-	status = error ? 0 : check(&reader);
+	if (reader.file < 0)
+		return tool_error(EXIT_NOT_EXECUTABLE, "%s: %s", path, strerror(-error));
+	if (!error && reader.interpreter[0])
+		status = tool_sim_libraries(reader.interpreter, path, &libraries, &count);
+	/* Hooks that are in a library only are enough. */
+	if (!error && !status && !reader.is_instrumented)
+		error = read_libraries(NULL, libraries, count, costs, &reader.is_instrumented);
 	if (!error && !status)
-		error = read_lines(&reader);
+		status = check(&reader);
 	if (!error && !status)
-		error = make_places(program, &reader, costs);
+		error = read_code(program, &reader, costs);
+	if (!error && !status)
+		error = read_libraries(program, libraries, count, costs, &reader.is_instrumented);
 	close_reader(&reader);
-	close(file);
+	tool_sim_libraries_free(libraries, count);
 	return error ? tool_error(EXIT_FAILURE, "%s: %s", path, strerror(-error)) : status;
 }
 
 void tool_sim_program_free(struct sim_program *program)
 {
+	free(program->objects);
 	free(program->places);
 	free(program->functions);
 	free(program->sources);

@@ -162,11 +162,13 @@ static void fill(struct shared *shared, const struct sim_program *program, const
 	setup->version = SIM_SETUP_VERSION;
 	setup->header_size = sizeof(*setup);
 	setup->file_size = shared->size;
+	setup->object_count = program->object_count;
 	setup->place_count = program->place_count;
 	setup->loop_count = costs->loop_count;
 	setup->function_count = program->function_count;
 	setup->source_count = program->source_count;
 	setup->names_size = program->names_size;
+	setup->objects = put(shared, &offset, program->objects, program->object_count * sizeof(*program->objects));
 	setup->places = put(shared, &offset, program->places, program->place_count * sizeof(*program->places));
 	setup->loops = put(shared, &offset, costs->loops, costs->loop_count * sizeof(*costs->loops));
 	setup->functions = put(shared, &offset, program->functions,
@@ -177,10 +179,11 @@ static void fill(struct shared *shared, const struct sim_program *program, const
 
 static int share(struct shared *shared, const struct sim_program *program, const struct sim_costs *costs, uint64_t interval)
 {
-	shared->size = sizeof(*shared->setup) + program->place_count * sizeof(*program->places) +
+	shared->size = sizeof(*shared->setup) + program->object_count * sizeof(*program->objects) +
+		       program->place_count * sizeof(*program->places) +
 		       costs->loop_count * sizeof(*costs->loops) +
 		       program->function_count * sizeof(*program->functions) +
-		       program->source_count * sizeof(*program->sources) + program->names_size + 6 * 64;
+		       program->source_count * sizeof(*program->sources) + program->names_size + 7 * 64;
 	/* They take memory when they are written. */
 	if (interval)
 		shared->size += SIM_INTERVALS * sizeof(struct sim_interval);

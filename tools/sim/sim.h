@@ -45,6 +45,8 @@ const struct sim_cost_row *tool_sim_costs_find(const struct sim_costs *costs, co
 /* --- program.c: a program file -------------------------------------------------------- */
 
 struct sim_program {
+	struct sim_object *objects;	/* path: offset in names */
+	size_t object_count;
 	struct sim_place *places;
 	size_t place_count;
 	struct sim_function *functions;	/* name: offset in names */
@@ -62,6 +64,15 @@ struct sim_program {
  */
 int tool_sim_program_read(struct sim_program *program, const char *path, const struct sim_costs *costs);
 void tool_sim_program_free(struct sim_program *program);
+
+/* --- libraries.c ------------------------------------------------------------------------ */
+
+/*
+ * The shared libraries that the loader would give the program, and those that it preloads, by their paths.
+ * 0, or the exit status when all is said. The list is the caller's.
+ */
+int tool_sim_libraries(const char *interpreter, const char *path, char ***libraries, size_t *count);
+void tool_sim_libraries_free(char **libraries, size_t count);
 
 /* --- trace.c --------------------------------------------------------------------------- */
 
