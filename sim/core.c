@@ -39,7 +39,13 @@ static uint64_t load_late(struct soc *soc, struct soc_core *core, struct mimic_c
 		return line->ready > hit ? line->ready : hit;
 	}
 	core->counters.l1_misses++;
-	return soc_l1_miss(soc, core, NULL, address, false, now);
+	return soc_l1_miss(soc, core, address, now);
+}
+
+/* Behind a load of memory: where hits are pipelined, the next access does not wait for one. */
+static inline void end_load(struct soc *soc, struct soc_core *core, uint64_t begun, uint64_t ready)
+{
+	core_end_load(soc, core, begun, ready, ready - begun <= soc->pipelined ? begun + 1 : ready, false);
 }
 
 static inline uint64_t load_in_line(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size,
@@ -77,7 +83,7 @@ static void load_slowly(struct soc *soc, struct soc_core *core, uint64_t address
 		address += part;
 		size -= part;
 	}
-	core_end_load(soc, core, now, last, false);
+	end_load(soc, core, now, last);
 }
 
 __attribute__((noinline))
@@ -88,7 +94,7 @@ static void load_that_waits(struct soc *soc, struct soc_core *core, struct mimic
 
 	soc->now = now;
 	core->counters.instructions++;
-	core_end_load(soc, core, now, load_late(soc, core, line, address, size, now), false);
+	end_load(soc, core, now, load_late(soc, core, line, address, size, now));
 }
 
 bool soc_load(struct soc *soc, unsigned int number, uint64_t address, unsigned int size)
@@ -114,7 +120,7 @@ bool soc_load(struct soc *soc, unsigned int number, uint64_t address, unsigned i
 	}
 	core->counters.instructions++;
 	core->counters.l1_hits++;
-	core_end_load(soc, core, core->clock, hit, false);
+	end_load(soc, core, core->clock, hit);
 	return true;
 }
 
@@ -141,7 +147,7 @@ bool soc_store(struct soc *soc, unsigned int number, uint64_t address, unsigned 
 		return false;
 	core_wait_for_data(core);
 	core->counters.stores++;
-	line = mimic_cache_peek(&core->l1, address);
+	line = mimic_cache_peek(core->coherent, address);
 	/* With nothing before it, a store that hits need not wait in the buffer. */
 	if (unlikely(!line || line->state < MIMIC_CACHE_EXCLUSIVE || line->ready > core->clock ||
 		     !store_buffer_is_empty(core, core->clock) || core->clock >= soc->next_event ||
@@ -149,7 +155,7 @@ bool soc_store(struct soc *soc, unsigned int number, uint64_t address, unsigned 
 		store_slowly(soc, core, address, size);
 		return true;
 	}
-	mimic_cache_use(&core->l1, line);
+	mimic_cache_use(core->coherent, line);
 	line->state = MIMIC_CACHE_MODIFIED;
 	core->counters.instructions++;
 	core->counters.l1_hits++;
@@ -167,7 +173,9 @@ static void atomic_in_page(struct soc *soc, struct soc_core *core, uint64_t addr
 	if (stored > now)
 		now = stored;
 	ready = now + soc->parameters.l1_latency;
-	line = mimic_cache_find(&core->l1, address);
+	if (core->coherent != &core->l1)
+		ready += soc->parameters.l15_latency;
+	line = mimic_cache_find(core->coherent, address);
 	if (line && line->state >= MIMIC_CACHE_EXCLUSIVE) {
 		core->counters.l1_hits++;
 		line->state = MIMIC_CACHE_MODIFIED;
@@ -175,10 +183,10 @@ static void atomic_in_page(struct soc *soc, struct soc_core *core, uint64_t addr
 			ready = line->ready;
 	} else {
 		core->counters.l1_misses++;
-		ready = soc_l1_miss(soc, core, line, address, true, now);
+		ready = soc_take_line(soc, core, line, address, now);
 	}
 	core->counters.stores++;
-	core_end_load(soc, core, begun, ready, false);
+	core_end_load(soc, core, begun, ready, ready, false);
 	core_wait_for_data(core);
 }
 
@@ -209,7 +217,7 @@ static void prefetch_in_place(struct soc *soc, struct soc_core *core, uint64_t a
 		return;
 	}
 	core->counters.l1_misses++;
-	*place = soc_l1_miss(soc, core, NULL, address, false, now);
+	*place = soc_l1_miss(soc, core, address, now);
 	core->counters.load_cycles += *place - now;
 	core->prefetches++;
 }
@@ -227,7 +235,7 @@ bool soc_prefetch(struct soc *soc, unsigned int number, uint64_t address)
 	if (soc->parameters.core_prefetches)
 		prefetch_in_place(soc, core, address, now);
 	else
-		core_end_load(soc, core, now, load_in_line(soc, core, address, 1, now), false);
+		end_load(soc, core, now, load_in_line(soc, core, address, 1, now));
 	return true;
 }
 

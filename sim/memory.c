@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The L2 and what it asks of the L1s. It is inclusive: what leaves it leaves the L1s, too.
+ * Where each L1 has an L1.5 behind it, that is what the L2 knows, and "L1" means it here: it holds all that its L1 holds,
+ * and what leaves it leaves the L1.
  * Lines of the L1s have the states of MESI. Of each line of the L2 `holders` has the cores whose L1 may have a part
  * of it, and `parts` the lines of an L1 in it that one may have, so that nothing else has to be asked for.
  *
@@ -38,6 +40,26 @@ struct others {
 	uint64_t ready;		/* of what the owner had */
 };
 
+/* What leaves an L1.5 leaves the L1 before it. */
+static void drop_before(struct soc_core *core, uint64_t address)
+{
+	struct mimic_cache_line *line;
+
+	if (core->coherent == &core->l1)
+		return;
+	line = mimic_cache_peek(&core->l1, address);
+	if (line)
+		mimic_cache_drop(&core->l1, line);
+}
+
+static void drop(struct soc_core *core, struct mimic_cache_line *line)
+{
+	uint64_t address = mimic_cache_address(core->coherent, line);
+
+	mimic_cache_drop(core->coherent, line);
+	drop_before(core, address);
+}
+
 static void take_from(struct soc *soc, struct soc_core *holder, struct mimic_cache_line *line, bool write,
 		      struct others *others)
 {
@@ -49,7 +71,7 @@ static void take_from(struct soc *soc, struct soc_core *holder, struct mimic_cac
 		line->state = MIMIC_CACHE_SHARED;
 		return;
 	}
-	mimic_cache_drop(&holder->l1, line);
+	drop(holder, line);
 	soc->counters.invalidations++;
 }
 
@@ -77,7 +99,7 @@ static struct others ask_others(struct soc *soc, const struct mimic_cache_line *
 
 		for (uint32_t left = parts & line->parts; left; left &= left - 1) {
 			uint64_t at = first + (uint64_t)__builtin_ctz(left) * soc->parameters.l1_line;
-			struct mimic_cache_line *theirs = mimic_cache_peek(&core->l1, at);
+			struct mimic_cache_line *theirs = mimic_cache_peek(core->coherent, at);
 
 			if (theirs)
 				take_from(soc, core, theirs, write, &others);
@@ -93,16 +115,16 @@ static void l2_evict(struct soc *soc, struct mimic_cache_line *line, uint64_t no
 	bool modified = line->state == MIMIC_CACHE_MODIFIED;
 
 	for (uint64_t holders = *holders_of(soc, line); holders; holders &= holders - 1) {
-		struct mimic_cache *l1 = &soc->core[__builtin_ctzll(holders)].l1;
+		struct soc_core *core = &soc->core[__builtin_ctzll(holders)];
 
 		for (uint32_t left = line->parts; left; left &= left - 1) {
 			uint64_t at = first + (uint64_t)__builtin_ctz(left) * soc->parameters.l1_line;
-			struct mimic_cache_line *theirs = mimic_cache_peek(l1, at);
+			struct mimic_cache_line *theirs = mimic_cache_peek(core->coherent, at);
 
 			if (!theirs)
 				continue;
 			modified |= theirs->state == MIMIC_CACHE_MODIFIED;
-			mimic_cache_drop(l1, theirs);
+			drop(core, theirs);
 		}
 	}
 	if (!modified)
@@ -160,14 +182,18 @@ static uint64_t forward(struct soc *soc, struct mimic_cache_line *line, const st
 	return ready + soc->parameters.l2_forward;
 }
 
+/* A line makes room, and says so if it was written. */
 static void l1_evict(struct soc *soc, struct soc_core *core, struct mimic_cache_line *line)
 {
 	struct mimic_cache_line *behind;
 	uint64_t address;
 
+	if (line->state == MIMIC_CACHE_INVALID)
+		return;
+	address = mimic_cache_address(core->coherent, line);
+	drop_before(core, address);
 	if (line->state != MIMIC_CACHE_MODIFIED)
 		return;
-	address = mimic_cache_address(&core->l1, line);
 	behind = mimic_cache_peek(&soc->l2, address);
 	if (!behind)
 		return;
@@ -175,7 +201,7 @@ static void l1_evict(struct soc *soc, struct soc_core *core, struct mimic_cache_
 	*owner_of(soc, behind, part_of(soc, address)) = 0;
 }
 
-uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, struct mimic_cache_line *mine, uint64_t address,
+static uint64_t miss(struct soc *soc, struct soc_core *core, struct mimic_cache_line *mine, uint64_t address,
 		     bool write, uint64_t now)
 {
 	const struct sim_parameters *parameters = &soc->parameters;
@@ -194,12 +220,37 @@ uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, struct mimic_cache_
 	if (state != MIMIC_CACHE_SHARED)
 		*owner_of(soc, line, part) = (uint8_t)(core->index + 1);
 	if (!mine) {
-		mine = mimic_cache_victim(&core->l1, address);
+		mine = mimic_cache_victim(core->coherent, address);
 		l1_evict(soc, core, mine);
 	}
-	mimic_cache_fill(&core->l1, mine, address, state, ready);
+	mimic_cache_fill(core->coherent, mine, address, state, ready);
 	if (soc->droplet)
 		soc_droplet_demand(soc, core->index, address, at_l2);
+	return ready;
+}
+
+uint64_t soc_take_line(struct soc *soc, struct soc_core *core, struct mimic_cache_line *mine, uint64_t address, uint64_t now)
+{
+	return miss(soc, core, mine, address, true, now);
+}
+
+uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, uint64_t address, uint64_t now)
+{
+	uint64_t ready = now + soc->parameters.l1_latency + soc->parameters.l15_latency;
+	struct mimic_cache_line *line;
+
+	if (core->coherent == &core->l1)
+		return miss(soc, core, NULL, address, false, now);
+	line = mimic_cache_find(&core->l15, address);
+	if (!line) {
+		ready = miss(soc, core, NULL, address, false, now);
+	} else {
+		core->counters.l15_hits++;
+		if (line->ready > ready)
+			ready = line->ready;
+	}
+	/* What it replaces is written through already. */
+	mimic_cache_fill(&core->l1, mimic_cache_victim(&core->l1, address), address, MIMIC_CACHE_SHARED, ready);
 	return ready;
 }
 
@@ -239,7 +290,7 @@ static bool is_dirty(const struct soc *soc, const struct mimic_cache_line *line)
 
 		if (!owner)
 			continue;
-		theirs = mimic_cache_peek(&soc->core[owner - 1].l1, first + part * soc->parameters.l1_line);
+		theirs = mimic_cache_peek(soc->core[owner - 1].coherent, first + part * soc->parameters.l1_line);
 		if (theirs && theirs->state == MIMIC_CACHE_MODIFIED)
 			return true;
 	}

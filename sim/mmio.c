@@ -88,7 +88,7 @@ uint64_t soc_mmio_end(struct soc *soc, unsigned int number, bool is_store, uint6
 	if (back <= issued || back > UINT64_MAX / 2)
 		back = issued + 1;
 	if (!is_store) {
-		core_end_load(soc, core, issued, back, true);
+		core_end_load(soc, core, issued, back, back, true);
 	} else if (!soc->parameters.core_mmio_acknowledged) {
 		end_posted(core, back);
 	} else {

@@ -308,6 +308,24 @@ static int check_cache(const char *name, uint64_t size, uint64_t ways, uint64_t 
 		    (unsigned long long)size, name, (unsigned long long)ways, name, (unsigned long long)line);
 }
 
+static int check_l15(const struct sim_parameters *parameters, const struct error *error)
+{
+	int status;
+
+	if (!parameters->l15_size)
+		return 0;
+	status = check_cache("l15", parameters->l15_size, parameters->l15_ways, parameters->l1_line, error);
+	if (status)
+		return status;
+	if (parameters->l15_size < parameters->l1_size)
+		return fail(error, "l15.size %llu is less than l1.size %llu, and the L1.5 holds what the L1 holds",
+			    (unsigned long long)parameters->l15_size, (unsigned long long)parameters->l1_size);
+	if (parameters->l15_size > parameters->l2_size)
+		return fail(error, "l15.size %llu is more than l2.size %llu, and the L2 holds what the L1.5s hold",
+			    (unsigned long long)parameters->l15_size, (unsigned long long)parameters->l2_size);
+	return 0;
+}
+
 static int check_caches(const struct sim_parameters *parameters, const struct error *error)
 {
 	int status = check_cache("l1", parameters->l1_size, parameters->l1_ways, parameters->l1_line, error);
@@ -322,7 +340,7 @@ static int check_caches(const struct sim_parameters *parameters, const struct er
 	if (parameters->l1_size > parameters->l2_size)
 		return fail(error, "l1.size %llu is more than l2.size %llu, and the L2 holds what the L1s hold",
 			    (unsigned long long)parameters->l1_size, (unsigned long long)parameters->l2_size);
-	return 0;
+	return check_l15(parameters, error);
 }
 
 /* What INIT can ask for, in words. */

@@ -26,7 +26,12 @@
 	  "Tables 2 and 3: in order, single issue") \
 	_(core, stall_on_use, 1, 0, 0, 1, "1: a core goes on behind a load until its next access; 0: loads block", \
 	  "Table 2; assumption for maple-sim") \
-	_(core, store_buffer, 8, 8, 1, 64, "stores that wait for the L1", "assumption: neither table has it") \
+	_(core, pipelined_hits, 1, 0, 0, 1, "1: the access behind a load that hits the L1 begins a cycle later; 0: when the load's data is there", \
+	  "maple-fpga: Table 2: a pipeline; assumption: no instruction waits for the data of a hit; assumption for maple-sim") \
+	_(core, store_buffer, 8, 8, 1, 64, "stores that wait for the L1, or for the L1.5", \
+	  "maple-fpga: CVA6's source, wt_cache_pkg.sv: a write buffer of 8 words; assumption for maple-sim: Table 3 has none") \
+	_(core, store_merging, 1, 0, 0, 1, "1: a store into 8 bytes for which another one waits there takes no place of its own", \
+	  "maple-fpga: CVA6's source, wt_dcache_wbuffer.sv; assumption for maple-sim") \
 	_(core, store_misses, 1, 1, 1, 64, "store misses on their way at once", "assumption") \
 	_(core, prefetches, 0, 1, 0, 64, "software prefetches on their way at once; 0: each is a load", \
 	  "assumption; maple-fpga: Ariane has no prefetch instruction, and one load on its way; maple-sim: no figure uses it") \
@@ -39,6 +44,11 @@
 	_(l1, ways, 4, 4, 1, 16, "associativity", "Tables 2 and 3") \
 	_(l1, line, 16, 64, 8, 256, "bytes of a line", "assumption: neither table has it; 16 is OpenPiton's L1.5") \
 	_(l1, latency, 2, 2, 1, 1000, "of a hit", "Tables 2 and 3") \
+	_(l15, size, 8192, 0, 0, 16777216, "bytes of a private cache behind each L1, which holds its lines and is written back; the L1 is written through. 0: there is none, and the L1 is written back", \
+	  "OpenPiton's documentation: 8 KB; its L1 is CVA6's write-through data cache; Table 3 has none") \
+	_(l15, ways, 4, 4, 1, 16, "associativity; its lines are as long as those of the L1", "OpenPiton's documentation") \
+	_(l15, latency, 2, 2, 1, 1000, "of a hit, behind the L1's miss; a store to a line that is there takes it, too", \
+	  "assumption: as maple.walk_cache; l2.latency holds the way through it") \
 	_(l2, size, 131072, 65536, 64, 1073741824, "bytes, shared", \
 	  "Table 2: 64 KB a tile, and each of the two cores has a tile; Table 3: 64 KB") \
 	_(l2, ways, 8, 8, 1, 16, "associativity", "Tables 2 and 3") \

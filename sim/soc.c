@@ -8,9 +8,15 @@ static int build_core(struct soc *soc, unsigned int index)
 {
 	const struct sim_parameters *parameters = &soc->parameters;
 	struct soc_core *core = &soc->core[index];
+	int status = 0;
 
 	core->index = index;
 	soc_translation_init(soc, core);
+	core->coherent = parameters->l15_size ? &core->l15 : &core->l1;
+	if (parameters->l15_size)
+		status = mimic_cache_init(&core->l15, parameters->l15_size, parameters->l15_ways, parameters->l1_line);
+	if (status)
+		return status;
 	return mimic_cache_init(&core->l1, parameters->l1_size, parameters->l1_ways, parameters->l1_line);
 }
 
@@ -54,6 +60,8 @@ struct soc *soc_create(const struct sim_parameters *parameters)
 		return NULL;
 	soc->parameters = *parameters;
 	soc->way = sim_parameters_way(parameters);
+	soc->write_latency = parameters->l15_size ? parameters->l15_latency : parameters->l1_latency;
+	soc->pipelined = parameters->core_pipelined_hits ? parameters->l1_latency : 0;
 	soc->cores = (unsigned int)parameters->core_count;
 	soc->next_event = UINT64_MAX;
 	status = build(soc);
@@ -68,8 +76,10 @@ void soc_destroy(struct soc *soc)
 {
 	if (!soc)
 		return;
-	for (unsigned int i = 0; i < soc->cores; i++)
+	for (unsigned int i = 0; i < soc->cores; i++) {
 		mimic_cache_free(&soc->core[i].l1);
+		mimic_cache_free(&soc->core[i].l15);
+	}
 	mimic_cache_free(&soc->l2);
 	free(soc->holders);
 	free(soc->owners);

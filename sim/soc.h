@@ -27,6 +27,8 @@ struct soc;
 	_(prefetches, "software prefetches") \
 	_(l1_hits, "") \
 	_(l1_misses, "") \
+	_(l15_hits, "loads that missed in the L1 and found their line in the L1.5") \
+	_(store_merges, "stores that joined one that waited in the store buffer") \
 	_(store_stalls, "cycles in which a store waited for the store buffer") \
 	_(load_stalls, "cycles in which the core waited for data of memory") \
 	_(mmio_stalls, "cycles in which it waited for a device") \

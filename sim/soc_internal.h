@@ -24,6 +24,7 @@
 struct pending_store {
 	uint64_t address;	/* within one line */
 	unsigned int size;
+	unsigned int bytes;	/* of its aligned 8 bytes, a bit each; 0: it reaches into the next ones */
 	uint64_t entered;
 	uint64_t retired;	/* of one that has begun: when its place is free */
 };
@@ -47,6 +48,8 @@ struct soc_core {
 	uint64_t page_mask;	/* the bits of an address that are its page; 0: nothing is translated */
 	struct soc_core_counters counters;
 	struct mimic_cache l1;
+	struct mimic_cache l15;	/* of lines that the L1 has, and others; without one it is empty */
+	struct mimic_cache *coherent;	/* the one of the two whose lines have the states of MESI, and that stores write to */
 	struct store_buffer stores;
 	uint64_t prefetch_end[PREFETCHES_MAX];	/* a ring of core.prefetches */
 	uint64_t prefetches;
@@ -76,6 +79,8 @@ struct droplet;
 struct soc {
 	struct sim_parameters parameters;
 	struct sim_way way;
+	uint64_t write_latency;	/* of a store to a line that its core has */
+	uint64_t pipelined;	/* latency of a load whose data the next access does not wait for */
 	uint64_t next_event;	/* when something begins that no call asks for; UINT64_MAX: nothing waits */
 	uint64_t now;		/* of the latest call or event */
 	unsigned int cores;
@@ -128,12 +133,14 @@ static inline uint64_t core_begin_access(struct soc *soc, struct soc_core *core)
 	return core->clock;
 }
 
-static inline void core_end_load(struct soc *soc, struct soc_core *core, uint64_t begun, uint64_t ready, bool is_mmio)
+/* `ready`: its data is there; `next`: the next access may begin. */
+static inline void core_end_load(struct soc *soc, struct soc_core *core, uint64_t begun, uint64_t ready, uint64_t next,
+				 bool is_mmio)
 {
 	core->counters.loads++;
 	core->counters.load_cycles += ready - begun;
 	core->clock = begun + 1;
-	core->ready = ready;
+	core->ready = next;
 	core->ready_is_mmio = is_mmio;
 	if (!soc->parameters.core_stall_on_use)
 		core_wait_for_data(core);
@@ -160,12 +167,10 @@ static inline bool core_has_pages(struct soc *soc, struct soc_core *core, uint64
 	       core_has_page(soc, core, address + size - 1, is_load);
 }
 
-/*
- * memory.c. The address is within one line of an L1: not there, or `mine`, that is shared and to be written. When the
- * data is there, or the line is this core's to write.
- */
-uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, struct mimic_cache_line *mine, uint64_t address,
-		     bool write, uint64_t now);
+/* memory.c. The address is within one line of an L1, and not there. When the data is there. */
+uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, uint64_t address, uint64_t now);
+/* A line that is to be written: not in the core's coherent cache, or `mine`, that is shared. When it is this core's to write. */
+uint64_t soc_take_line(struct soc *soc, struct soc_core *core, struct mimic_cache_line *mine, uint64_t address, uint64_t now);
 /* The same for a requester without an L1. */
 uint64_t soc_l2_access(struct soc *soc, uint64_t address, bool write, uint64_t now);
 /* A line into the L2 at `now`; its MSHR is free. When it is there. */

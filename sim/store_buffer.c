@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Stores wait here for the L1, and leave in order. One begins each cycle; one that
- * misses begins when fewer than core.store_misses are on their way. A store begins in its
+ * misses begins when fewer than core.store_misses are on their way. With an L1.5 they leave for that: the L1 is written through,
+ * and takes no line for a store. With core.store_merging a store may join one that has not begun. A store begins in its
  * own time, not when it is made: what it does to the caches must not come before what
  * other cores do until then.
  */
 #include "sim/soc_internal.h"
+
+#define WORD 8ull	/* what a place of the buffer holds, where stores may join */
 
 static struct pending_store *entry_at(struct store_buffer *buffer, uint64_t position)
 {
@@ -38,9 +41,9 @@ static bool is_mine(const struct mimic_cache_line *line)
 static uint64_t write_line(struct soc *soc, struct soc_core *core, uint64_t address, uint64_t now)
 {
 	struct store_buffer *buffer = &core->stores;
-	struct mimic_cache_line *line = mimic_cache_find(&core->l1, address);
+	struct mimic_cache_line *line = mimic_cache_find(core->coherent, address);
 	uint64_t *miss_end = &buffer->miss_end[buffer->misses % soc->parameters.core_store_misses];
-	uint64_t done = now + soc->parameters.l1_latency;
+	uint64_t done = now + soc->write_latency;
 
 	if (is_mine(line)) {
 		core->counters.l1_hits++;
@@ -53,7 +56,7 @@ static uint64_t write_line(struct soc *soc, struct soc_core *core, uint64_t addr
 	}
 	core->counters.l1_misses++;
 	buffer->misses++;
-	*miss_end = soc_l1_miss(soc, core, line, address, true, now);
+	*miss_end = soc_take_line(soc, core, line, address, now);
 	return *miss_end;
 }
 
@@ -79,10 +82,46 @@ static void begin_all_until(struct soc *soc, struct soc_core *core, uint64_t unt
 	soc_schedule(soc);
 }
 
+/* Which of the aligned 8 bytes that its first one lies in an access has, a bit each; 0: it reaches into the next ones. */
+static unsigned int bytes_of(uint64_t address, unsigned int size)
+{
+	unsigned int first = address & (WORD - 1);
+
+	return first + size <= WORD ? ((1u << size) - 1) << first : 0;
+}
+
+/* The latest store that waits and is of the same 8 bytes. */
+static struct pending_store *find_word(struct store_buffer *buffer, uint64_t address)
+{
+	for (uint64_t i = buffer->end; i-- > buffer->begun;) {
+		struct pending_store *store = entry_at(buffer, i);
+
+		if (store->bytes && store->address / WORD == address / WORD)
+			return store;
+	}
+	return NULL;
+}
+
+static bool merge(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int bytes)
+{
+	struct pending_store *store = NULL;
+
+	if (soc->parameters.core_store_merging && bytes)
+		store = find_word(&core->stores, address);
+	if (!store)
+		return false;
+	store->bytes |= bytes;
+	core->counters.store_merges++;
+	return true;
+}
+
 void soc_store_buffer_add(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
 {
 	struct store_buffer *buffer = &core->stores;
+	unsigned int bytes = bytes_of(address, size);
 
+	if (merge(soc, core, address, bytes))
+		return;
 	free_retired(buffer, core->clock);
 	if (buffer->end - buffer->first == soc->parameters.core_store_buffer) {
 		uint64_t room = entry_at(buffer, buffer->first)->retired;
@@ -92,7 +131,7 @@ void soc_store_buffer_add(struct soc *soc, struct soc_core *core, uint64_t addre
 		buffer->first++;
 	}
 	*entry_at(buffer, buffer->end++) = (struct pending_store){
-		.address = address, .size = size, .entered = core->clock
+		.address = address, .size = size, .bytes = bytes, .entered = core->clock
 	};
 	/* One that waited for room begins later than now. */
 	begin_all_until(soc, core, soc->now);
@@ -105,10 +144,29 @@ uint64_t soc_store_buffer_finish(struct soc *soc, struct soc_core *core)
 	return core->stores.last_retired;
 }
 
+/* The same of one store. What has joined it need not lie beside it. */
+static enum store_match match(const struct pending_store *store, uint64_t address, unsigned int size)
+{
+	uint64_t first = store->bytes ? store->address & ~(WORD - 1) : store->address;
+	uint64_t last = store->bytes ? first + WORD : first + store->size;
+	uint64_t from = address > first ? address : first, until = address + size < last ? address + size : last;
+	unsigned int wanted;
+
+	if (from >= until)
+		return STORE_NONE;
+	wanted = store->bytes ? bytes_of(from, (unsigned int)(until - from)) : 1;
+	if (store->bytes && !(wanted & store->bytes))
+		return STORE_NONE;
+	if (until - from < size || (store->bytes && (wanted & ~store->bytes)))
+		return STORE_OVERLAPS;
+	return STORE_COVERS;
+}
+
 enum store_match soc_store_buffer_match(const struct soc_core *core, uint64_t address, unsigned int size,
 					uint64_t now)
 {
 	const struct store_buffer *buffer = &core->stores;
+	enum store_match found;
 
 	/* The latest store of these bytes is the one that counts. */
 	for (uint64_t i = buffer->end; i-- > buffer->first;) {
@@ -116,11 +174,9 @@ enum store_match soc_store_buffer_match(const struct soc_core *core, uint64_t ad
 
 		if (i < buffer->begun && store->retired <= now)
 			break;
-		if (store->address >= address + size || address >= store->address + store->size)
-			continue;
-		if (store->address <= address && address + size <= store->address + store->size)
-			return STORE_COVERS;
-		return STORE_OVERLAPS;
+		found = match(store, address, size);
+		if (found != STORE_NONE)
+			return found;
 	}
 	return STORE_NONE;
 }

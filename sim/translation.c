@@ -25,7 +25,7 @@ static bool read_entry(struct soc *soc, struct soc_core *core, uint64_t entry)
 		return core->clock == hit;
 	}
 	core->counters.walk_misses++;
-	core->clock = soc_l1_miss(soc, core, NULL, entry, false, now);
+	core->clock = soc_l1_miss(soc, core, entry, now);
 	return false;
 }
 

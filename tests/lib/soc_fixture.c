@@ -14,6 +14,9 @@ struct sim_parameters soc_preset(const char *name)
 
 	assert_int_equal(sim_parameters_load(&parameters, name, why, sizeof(why)), 0);
 	parameters.core_translation = 0;
+	parameters.core_pipelined_hits = 0;
+	parameters.core_store_merging = 0;
+	parameters.l15_size = 0;
 	return parameters;
 }
 
