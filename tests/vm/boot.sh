@@ -76,13 +76,16 @@ fi
 # tsc=reliable: on a busy host the emulated TSC stalls, 6.12 takes the clock away
 # and can die while it patches its code for that. maxcpus=1: guest/init starts the
 # other processor, after all that is patched is patched. mitigations=off: an emulated
-# processor speculates nothing, and retpolines are slow there. idle=poll: a processor that
-# waits in a loop goes on at once, where one that halts has to be woken by the host; on a
-# host of one processor the loop would take what the other one needs.
+# processor speculates nothing, and retpolines are slow there. -erms: without it the
+# kernel clears and copies by words, not by bytes. At each store into a page with code that
+# it has translated, the emulator looks through that code: khugepaged needed 22 s for some
+# such pages, and the kernel called it a soft lockup. idle=poll: a processor that waits in a
+# loop goes on at once, where one that halts has to be woken by the host; on a host of one
+# processor the loop would take what the other one needs.
 command_line="console=ttyS0 loglevel=5 panic=-1 tsc=reliable maxcpus=1 log_buf_len=4M mitigations=off"
 [ $poll = no ] || [ "$(nproc)" -lt 2 ] || command_line="$command_line idle=poll"
 command_line="$command_line $append"
-machine=(qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m "$memory"
+machine=(qemu-system-x86_64 -accel tcg,thread=multi -cpu max,-erms -smp 2 -m "$memory"
 	-nodefaults -no-user-config -display none -no-reboot
 	-device isa-debug-exit,iobase=0x501,iosize=1
 	-kernel "$kernel/vmlinux" -initrd "$scratch/initramfs" -append "$command_line")
