@@ -3,7 +3,7 @@
  * What a core does. An access begins when the data of the load before is there; with
  * core.stall_on_use only instructions go on until then, else nothing does.
  */
-#include "sim/soc_internal.h"
+#include "sim/core_inline.h"
 
 /* What the core's own stores still hold. 0: nothing of it. */
 static uint64_t load_stored(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size, uint64_t now)
@@ -42,12 +42,6 @@ static uint64_t load_late(struct soc *soc, struct soc_core *core, struct mimic_c
 	return soc_l1_miss(soc, core, address, now);
 }
 
-/* Behind a load of memory: where hits are pipelined, the next access does not wait for one. */
-static inline void end_load(struct soc *soc, struct soc_core *core, uint64_t begun, uint64_t ready)
-{
-	core_end_load(soc, core, begun, ready, ready - begun <= soc->pipelined ? begun + 1 : ready, false);
-}
-
 static inline uint64_t load_in_line(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size,
 				    uint64_t now)
 {
@@ -68,12 +62,13 @@ static inline unsigned int within_line(const struct soc *soc, uint64_t address, 
 	return size <= left ? size : (unsigned int)left;
 }
 
-/* Any load, with what begins by itself until then. */
-__attribute__((noinline))
-static void load_slowly(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
+bool soc_load_slowly(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
 {
-	uint64_t now = core_begin_access(soc, core), last = now;
+	uint64_t now, last;
 
+	if (!core_has_pages(soc, core, address, size, true))
+		return false;
+	now = last = core_begin_access(soc, core);
 	while (size) {
 		unsigned int part = within_line(soc, address, size);
 		uint64_t ready = load_in_line(soc, core, address, part, now);
@@ -83,45 +78,23 @@ static void load_slowly(struct soc *soc, struct soc_core *core, uint64_t address
 		address += part;
 		size -= part;
 	}
-	end_load(soc, core, now, last);
+	core_end_memory_load(soc, core, now, last);
+	return true;
 }
 
-__attribute__((noinline))
-static void load_that_waits(struct soc *soc, struct soc_core *core, struct mimic_cache_line *line, uint64_t address,
-			    unsigned int size)
+void soc_load_that_waits(struct soc *soc, struct soc_core *core, struct mimic_cache_line *line, uint64_t address,
+			 unsigned int size)
 {
 	uint64_t now = core->clock;
 
 	soc->now = now;
 	core->counters.instructions++;
-	end_load(soc, core, now, load_late(soc, core, line, address, size, now));
+	core_end_memory_load(soc, core, now, load_late(soc, core, line, address, size, now));
 }
 
 bool soc_load(struct soc *soc, unsigned int number, uint64_t address, unsigned int size)
 {
-	struct soc_core *core = &soc->core[number];
-	struct mimic_cache_line *line;
-	uint64_t hit;
-
-	if (!core_has_page(soc, core, address, true))
-		return false;
-	core_wait_for_data(core);
-	if (unlikely(core->clock >= soc->next_event || within_line(soc, address, size) != size)) {
-		if (!core_has_pages(soc, core, address, size, true))
-			return false;
-		load_slowly(soc, core, address, size);
-		return true;
-	}
-	line = mimic_cache_find(&core->l1, address);
-	hit = core->clock + soc->parameters.l1_latency;
-	if (!line || line->ready > hit) {
-		load_that_waits(soc, core, line, address, size);
-		return true;
-	}
-	core->counters.instructions++;
-	core->counters.l1_hits++;
-	end_load(soc, core, core->clock, hit);
-	return true;
+	return core_load(soc, &soc->core[number], address, size);
 }
 
 __attribute__((noinline))
@@ -235,22 +208,18 @@ bool soc_prefetch(struct soc *soc, unsigned int number, uint64_t address)
 	if (soc->parameters.core_prefetches)
 		prefetch_in_place(soc, core, address, now);
 	else
-		end_load(soc, core, now, load_in_line(soc, core, address, 1, now));
+		core_end_memory_load(soc, core, now, load_in_line(soc, core, address, 1, now));
 	return true;
 }
 
 void soc_execute(struct soc *soc, unsigned int core, uint64_t instructions)
 {
-	instructions *= soc->parameters.core_instruction;
-	soc->core[core].clock += instructions;
-	soc->core[core].counters.instructions += instructions;
+	core_execute(soc, &soc->core[core], instructions);
 }
 
 uint64_t soc_now(const struct soc *soc, unsigned int core)
 {
-	const struct soc_core *it = &soc->core[core];
-
-	return it->ready > it->clock ? it->ready : it->clock;
+	return core_now(&soc->core[core]);
 }
 
 void soc_sleep_until(struct soc *soc, unsigned int number, uint64_t time)

@@ -209,10 +209,16 @@ static uint64_t miss(struct soc *soc, struct soc_core *core, struct mimic_cache_
 	struct mimic_cache_line *line = l2_look_up(soc, address, at_l2, &ready);
 	uint64_t first = address & ~(parameters->l2_line - 1);
 	unsigned int part = part_of(soc, address);
-	struct others others = ask_others(soc, line, core_bit(core), first, 1u << part, write);
-	enum mimic_cache_state state = others.may_have ? MIMIC_CACHE_SHARED : MIMIC_CACHE_EXCLUSIVE;
+	enum mimic_cache_state state = MIMIC_CACHE_EXCLUSIVE;
 
-	ready = forward(soc, line, &others, ready);
+	/* Else no other core is the owner, and this one becomes it. */
+	if (unlikely(*holders_of(soc, line) & ~core_bit(core))) {
+		struct others others = ask_others(soc, line, core_bit(core), first, 1u << part, write);
+
+		if (others.may_have)
+			state = MIMIC_CACHE_SHARED;
+		ready = forward(soc, line, &others, ready);
+	}
 	*holders_of(soc, line) |= core_bit(core);
 	line->parts |= 1u << part;
 	if (write)

@@ -10,10 +10,12 @@
  */
 #include "sim/soc_internal.h"
 
+_Static_assert(MIMIC_PAGE_TABLE_LEVELS == 3, "walk() has a case for each");
+
 #define PAGE_MASK (~((1ull << MIMIC_TLB_PAGE_SHIFT) - 1))
 
 /* Reads an entry at the core's clock, which moves on to when its data is there. false: it came from behind the L1. */
-static bool read_entry(struct soc *soc, struct soc_core *core, uint64_t entry)
+static inline __attribute__((always_inline)) bool read_entry(struct soc *soc, struct soc_core *core, uint64_t entry)
 {
 	struct mimic_cache_line *line;
 	uint64_t now = core->clock, hit = now + soc->parameters.l1_latency;
@@ -29,6 +31,13 @@ static bool read_entry(struct soc *soc, struct soc_core *core, uint64_t entry)
 	return false;
 }
 
+static inline __attribute__((always_inline)) bool read_level(struct soc *soc, struct soc_core *core, uint64_t page,
+							     unsigned int level)
+{
+	core->walk_left = level;
+	return read_entry(soc, core, mimic_page_table_entry(&soc->page_table, page, level));
+}
+
 /*
  * The next reads of the walk: up to one that takes longer than a hit, because others
  * go on meanwhile; a hit is the core's own affair. The last read fills the TLB.
@@ -37,12 +46,22 @@ __attribute__((noinline))
 static void walk(struct soc *soc, struct soc_core *core, bool is_load)
 {
 	uint64_t page = core->walk_page, begun;
-	bool is_hit = true;
 
 	core_wait_for_data(core);
 	begun = core->clock;
-	while (core->walk_left && is_hit)
-		is_hit = read_entry(soc, core, mimic_page_table_entry(&soc->page_table, page, --core->walk_left));
+	/* Each level by its number, which the compiler then knows. */
+	switch (core->walk_left) {
+	case 3:
+		if (!read_level(soc, core, page, 2))
+			break;
+		/* fall through */
+	case 2:
+		if (!read_level(soc, core, page, 1))
+			break;
+		/* fall through */
+	default:
+		read_level(soc, core, page, 0);
+	}
 	core->counters.walk_cycles += core->clock - begun;
 	if (is_load)
 		core->counters.load_cycles += core->clock - begun;
@@ -57,11 +76,12 @@ bool soc_translate(struct soc *soc, struct soc_core *core, uint64_t address, boo
 {
 	uint64_t page = address & PAGE_MASK;
 
+	/* While a walk is on its way, no other one of this core has filled its page in. */
+	if (mimic_tlb_hits(&core->tlb, address)) {
+		core->page = page;
+		return true;
+	}
 	if (!core->walk_left || core->walk_page != page) {
-		if (mimic_tlb_find(&core->tlb, address) >= 0) {
-			core->page = page;
-			return true;
-		}
 		core->counters.tlb_misses++;
 		core->walk_page = page;
 		core->walk_left = MIMIC_PAGE_TABLE_LEVELS;

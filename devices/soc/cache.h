@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #define MIMIC_CACHE_WAYS_MAX 16
 
 enum mimic_cache_state {
@@ -30,7 +34,7 @@ struct mimic_cache {
 	uint64_t *tags;		/* line numbers; UINT64_MAX: empty */
 	uint64_t *orders;	/* of each set: ways of four bits, the latest used lowest, empty ones highest */
 	struct mimic_cache_line *lines;
-	uint32_t *guess;	/* which line a number was last, by its low bits; tags say whether it is right */
+	uint8_t *guess;		/* which way a line was last, by the low bits of its number; tags say whether it is right */
 	uint64_t guess_mask;
 	uint64_t set_mask;
 	unsigned int ways;
@@ -45,23 +49,58 @@ const char *mimic_cache_geometry(uint64_t size, uint64_t ways, uint64_t line);
 int mimic_cache_init(struct mimic_cache *cache, uint64_t size, uint64_t ways, uint64_t line);
 void mimic_cache_free(struct mimic_cache *cache);
 
+#define MIMIC_CACHE_NO_WAY MIMIC_CACHE_WAYS_MAX
+
+/*
+ * Which of a set's tags is `number`. No early end: which way it is cannot be predicted, and a wrong
+ * guess of the processor costs more than the other ways.
+ */
+static inline unsigned int mimic_cache_search(const uint64_t *tags, unsigned int ways, uint64_t number)
+{
+	uint64_t found = 0;	/* four bits of each way, the lowest of which says it */
+	unsigned int way = 0;
+
+#ifdef __SSE2__
+	__m128i wanted = _mm_set1_epi64x((long long)number);
+
+	/* Halves of four tags to a byte each, twice. */
+	for (; way + 4 <= ways; way += 4) {
+		const __m128i *four = (const __m128i *)&tags[way];
+		__m128i equal = _mm_packs_epi32(_mm_cmpeq_epi32(_mm_loadu_si128(four), wanted),
+						_mm_cmpeq_epi32(_mm_loadu_si128(four + 1), wanted));
+
+		found |= (uint64_t)(unsigned int)_mm_movemask_epi8(equal) << 4 * way;
+	}
+	found &= found >> 2;
+#endif
+	for (; way < ways; way++)
+		found |= (uint64_t)(tags[way] == number) << 4 * way;
+	found &= 0x1111111111111111ull;
+	return found ? (unsigned int)__builtin_ctzll(found) / 4 : MIMIC_CACHE_NO_WAY;
+}
+
+/* The way of line `number` in its set, whose first line is `first`; MIMIC_CACHE_NO_WAY: not there. */
+static inline unsigned int mimic_cache_way(const struct mimic_cache *cache, uint64_t number, size_t first)
+{
+	uint8_t *guess = &cache->guess[number & cache->guess_mask];
+	unsigned int way = *guess;
+
+	if (__builtin_expect(cache->tags[first + way] == number, 1))
+		return way;
+	way = mimic_cache_search(&cache->tags[first], cache->ways, number);
+	if (way != MIMIC_CACHE_NO_WAY)
+		*guess = (uint8_t)way;
+	return way;
+}
+
 /* NULL: not there. It does not count as a use. */
 static inline struct mimic_cache_line *mimic_cache_peek(const struct mimic_cache *cache, uint64_t address)
 {
 	uint64_t number = address >> cache->shift;
-	uint32_t *guess = &cache->guess[number & cache->guess_mask];
-	size_t first, found = SIZE_MAX;
+	size_t first = (number & cache->set_mask) * cache->ways;
+	unsigned int way = mimic_cache_way(cache, number, first);
 
-	if (__builtin_expect(cache->tags[*guess] == number, 1))
-		return &cache->lines[*guess];
-	first = (number & cache->set_mask) * cache->ways;
-	/* No early end: which way it is cannot be predicted, and a wrong guess costs more than the others. */
-	for (size_t i = first; i < first + cache->ways; i++)
-		found = cache->tags[i] == number ? i : found;
-	if (found == SIZE_MAX)
-		return NULL;
-	*guess = (uint32_t)found;
-	return &cache->lines[found];
+	return way == MIMIC_CACHE_NO_WAY ? NULL : &cache->lines[first + way];
 }
 
 /* Where in an order a way stands: the shift of its four bits. */
@@ -80,6 +119,11 @@ static inline void mimic_cache_use_way(struct mimic_cache *cache, size_t set, ui
 
 	if ((order & 15) == way)
 		return;
+	/* The last one: all others move. */
+	if (order >> cache->last_way_shift == way) {
+		cache->orders[set] = (order << 4 | way) & UINT64_MAX >> (60 - cache->last_way_shift);
+		return;
+	}
 	/* Those that were used later than it make room at the low end. */
 	later = (1ull << mimic_cache_place(order, way)) - 1;
 	cache->orders[set] = (order & ~(later << 4 | 15)) | (order & later) << 4 | way;
@@ -95,11 +139,14 @@ static inline void mimic_cache_use(struct mimic_cache *cache, const struct mimic
 /* peek(), and a use. */
 static inline struct mimic_cache_line *mimic_cache_find(struct mimic_cache *cache, uint64_t address)
 {
-	struct mimic_cache_line *line = mimic_cache_peek(cache, address);
+	uint64_t number = address >> cache->shift;
+	size_t set = number & cache->set_mask, first = set * cache->ways;
+	unsigned int way = mimic_cache_way(cache, number, first);
 
-	if (line)
-		mimic_cache_use(cache, line);
-	return line;
+	if (way == MIMIC_CACHE_NO_WAY)
+		return NULL;
+	mimic_cache_use_way(cache, set, way);
+	return &cache->lines[first + way];
 }
 
 /* The first address of a line that is not empty. */
@@ -122,11 +169,12 @@ static inline void mimic_cache_fill(struct mimic_cache *cache, struct mimic_cach
 {
 	size_t index = (size_t)(line - cache->lines);
 	uint64_t number = address >> cache->shift;
+	size_t set = number & cache->set_mask, way = index - set * cache->ways;
 
 	cache->tags[index] = number;
-	cache->guess[number & cache->guess_mask] = (uint32_t)index;
+	cache->guess[number & cache->guess_mask] = (uint8_t)way;
 	*line = (struct mimic_cache_line){ .ready = ready, .state = (uint8_t)state };
-	mimic_cache_use(cache, line);
+	mimic_cache_use_way(cache, set, way);
 }
 
 void mimic_cache_drop(struct mimic_cache *cache, struct mimic_cache_line *line);

@@ -13,11 +13,6 @@ static unsigned int page_shift_of(const struct mimic_tlb *tlb, int entry)
 	return tlb->huge >> entry & 1 ? HUGE_SHIFT : LARGE_SHIFT;
 }
 
-static unsigned int bucket_of(uint64_t page)
-{
-	return (unsigned int)(page ^ page >> 12) % MIMIC_TLB_BUCKETS;
-}
-
 static unsigned int wide_bucket_of(uint64_t page)
 {
 	return (unsigned int)(page ^ page >> 10) % MIMIC_TLB_WIDE_BUCKETS;
@@ -31,7 +26,7 @@ static bool is_narrow(const struct mimic_tlb *tlb)
 static void bucket_add(struct mimic_tlb *tlb, uint64_t page, unsigned int entry)
 {
 	if (is_narrow(tlb))
-		tlb->bucket[bucket_of(page)] |= (uint16_t)(1u << entry);
+		tlb->bucket[mimic_tlb_bucket(page)] |= (uint16_t)(1u << entry);
 	else
 		tlb->wide_bucket[wide_bucket_of(page)] |= 1ull << entry;
 }
@@ -39,14 +34,14 @@ static void bucket_add(struct mimic_tlb *tlb, uint64_t page, unsigned int entry)
 static void bucket_remove(struct mimic_tlb *tlb, uint64_t page, unsigned int entry)
 {
 	if (is_narrow(tlb))
-		tlb->bucket[bucket_of(page)] &= (uint16_t)~(1u << entry);
+		tlb->bucket[mimic_tlb_bucket(page)] &= (uint16_t)~(1u << entry);
 	else
 		tlb->wide_bucket[wide_bucket_of(page)] &= ~(1ull << entry);
 }
 
 static uint64_t bucket_entries(const struct mimic_tlb *tlb, uint64_t page)
 {
-	return is_narrow(tlb) ? tlb->bucket[bucket_of(page)] : tlb->wide_bucket[wide_bucket_of(page)];
+	return is_narrow(tlb) ? tlb->bucket[mimic_tlb_bucket(page)] : tlb->wide_bucket[wide_bucket_of(page)];
 }
 
 void mimic_tlb_init(struct mimic_tlb *tlb, unsigned int entries)
@@ -83,11 +78,7 @@ void mimic_tlb_invalidate(struct mimic_tlb *tlb, uint64_t start, uint64_t end)
 	}
 }
 
-/*
- * What an access does to the tree, by the number of its leaf's node: bits of the
- * nodes above it, and the values that they get. A left child (even) was used:
- * point right, and the other way round.
- */
+/* Bits of the nodes above a leaf, and the values that they get. A left child (even) was used: point right, and the other way round. */
 #define ABOVE(n, up) ((n) >> (up) > 1 ? 1ull << ((n) >> ((up) + 1)) : 0)
 #define AWAY(n, up) ((n) >> (up) & 1 ? 0 : ABOVE(n, up))
 #define ALL_UP(OF, n) (OF(n, 0) | OF(n, 1) | OF(n, 2) | OF(n, 3) | OF(n, 4) | OF(n, 5))
@@ -96,17 +87,7 @@ void mimic_tlb_invalidate(struct mimic_tlb *tlb, uint64_t start, uint64_t end)
 #define NODES16(n) NODES4(n), NODES4((n) + 4), NODES4((n) + 8), NODES4((n) + 12)
 #define NODES64(n) NODES16(n), NODES16((n) + 16), NODES16((n) + 32), NODES16((n) + 48)
 
-static const struct {
-	uint64_t above;
-	uint64_t away;
-} leaves[2 * MIMIC_TLB_MAX] = { NODES64(0), NODES64(64) };
-
-static uint64_t touched(uint64_t tree, unsigned int entries, unsigned int entry)
-{
-	unsigned int leaf = entries + entry;
-
-	return (tree & ~leaves[leaf].above) | leaves[leaf].away;
-}
+const struct mimic_tlb_leaf mimic_tlb_leaves[2 * MIMIC_TLB_MAX] = { NODES64(0), NODES64(64) };
 
 static unsigned int victim(const struct mimic_tlb *tlb)
 {
@@ -134,7 +115,7 @@ int mimic_tlb_find(struct mimic_tlb *tlb, uint64_t address)
 
 		if (!covers(tlb, entry, page))
 			continue;
-		tlb->tree = touched(tlb->tree, tlb->entries, (unsigned int)entry);
+		tlb->tree = mimic_tlb_touched(tlb->tree, tlb->entries, (unsigned int)entry);
 		return entry;
 	}
 	return -1;
@@ -159,7 +140,7 @@ int mimic_tlb_fill(struct mimic_tlb *tlb, uint64_t address, uint64_t frame_addre
 		tlb->large |= bit;
 	if (page_shift == HUGE_SHIFT)
 		tlb->huge |= bit;
-	tlb->tree = touched(tlb->tree, tlb->entries, i);
+	tlb->tree = mimic_tlb_touched(tlb->tree, tlb->entries, i);
 	return (int)i;
 }
 
@@ -260,8 +241,8 @@ static inline void fill16(struct mimic_tlb *tlb, unsigned int entry, uint64_t pa
 	undo->replaced[undo->fills].frame = tlb->frame[entry];
 	undo->replaced[undo->fills].entry = entry;
 	undo->fills++;
-	tlb->bucket[bucket_of(old)] &= (uint16_t)~bit;
-	tlb->bucket[bucket_of(page)] |= bit;
+	tlb->bucket[mimic_tlb_bucket(old)] &= (uint16_t)~bit;
+	tlb->bucket[mimic_tlb_bucket(page)] |= bit;
 	tlb->page[entry] = page;
 	tlb->frame[entry] = page;
 }
@@ -280,7 +261,7 @@ bool mimic_tlb_translate_identity(struct mimic_tlb *tlb, uint64_t *addresses, si
 	undo->fills = 0;
 	for (size_t i = 0; i < count; i++) {
 		uint64_t page = addresses[i] >> MIMIC_TLB_PAGE_SHIFT;
-		unsigned int found = tlb->bucket[bucket_of(page)] & valid, entry;
+		unsigned int found = tlb->bucket[mimic_tlb_bucket(page)] & valid, entry;
 
 		while (found && tlb->page[__builtin_ctz(found)] != page)
 			found &= found - 1;
@@ -306,10 +287,10 @@ void mimic_tlb_take_back(struct mimic_tlb *tlb, const struct mimic_tlb_undo *und
 		unsigned int entry = (unsigned int)undo->replaced[i].entry;
 		uint16_t bit = (uint16_t)(1u << entry);
 
-		tlb->bucket[bucket_of(tlb->page[entry])] &= (uint16_t)~bit;
+		tlb->bucket[mimic_tlb_bucket(tlb->page[entry])] &= (uint16_t)~bit;
 		tlb->page[entry] = undo->replaced[i].page;
 		tlb->frame[entry] = undo->replaced[i].frame;
-		tlb->bucket[bucket_of(tlb->page[entry])] |= bit;
+		tlb->bucket[mimic_tlb_bucket(tlb->page[entry])] |= bit;
 	}
 	tlb->valid = undo->valid;
 	tlb->tree = undo->tree;

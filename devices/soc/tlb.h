@@ -52,6 +52,46 @@ void mimic_tlb_invalidate(struct mimic_tlb *tlb, uint64_t start, uint64_t end);
 
 /* The entry that translates `address`, which is then the latest used; -1: miss. */
 int mimic_tlb_find(struct mimic_tlb *tlb, uint64_t address);
+
+/* What an access does to the tree, by the number of its leaf's node: the nodes above it, and what they become. */
+struct mimic_tlb_leaf {
+	uint64_t above;
+	uint64_t away;
+};
+extern const struct mimic_tlb_leaf mimic_tlb_leaves[2 * MIMIC_TLB_MAX];
+
+static inline unsigned int mimic_tlb_bucket(uint64_t page)
+{
+	return (unsigned int)(page ^ page >> 12) % MIMIC_TLB_BUCKETS;
+}
+
+static inline uint64_t mimic_tlb_touched(uint64_t tree, unsigned int entries, unsigned int entry)
+{
+	const struct mimic_tlb_leaf *leaf = &mimic_tlb_leaves[entries + entry];
+
+	return (tree & ~leaf->above) | leaf->away;
+}
+
+/* find(), for a caller that only asks whether it is there: without a call if the TLB is small and its pages are. */
+static inline bool mimic_tlb_hits(struct mimic_tlb *tlb, uint64_t address)
+{
+	uint64_t page = address >> MIMIC_TLB_PAGE_SHIFT;
+	unsigned int candidates;
+
+	if (tlb->entries > 16 || tlb->large)
+		return mimic_tlb_find(tlb, address) >= 0;
+	candidates = tlb->bucket[mimic_tlb_bucket(page)] & (unsigned int)tlb->valid;
+	for (; candidates; candidates &= candidates - 1) {
+		unsigned int entry = (unsigned int)__builtin_ctz(candidates);
+
+		if (tlb->page[entry] != page)
+			continue;
+		tlb->tree = mimic_tlb_touched(tlb->tree, tlb->entries, entry);
+		return true;
+	}
+	return false;
+}
+
 /* Fills the victim with a page of 2^page_shift bytes (12, 21 or 30). Returns its number. */
 int mimic_tlb_fill(struct mimic_tlb *tlb, uint64_t address, uint64_t frame_address,
 		   unsigned int page_shift);

@@ -13,7 +13,7 @@
 #include "mimic/access.h"
 #include "devices/time.h"
 #include "sim/setup.h"
-#include "sim/soc.h"
+#include "sim/core_inline.h"
 
 #define SIM_NEVER UINT64_MAX
 #define SIM_EXPORT __attribute__((visibility("default")))
@@ -70,6 +70,7 @@ struct sim_thread {
 	uint64_t fs;		/* its thread-local storage */
 	unsigned int number;	/* from 0 on, in the order of creation */
 	unsigned int core;
+	struct soc_core *on;	/* the core, for what is asked at each access */
 	uint32_t *carry;	/* by loop: what is left of its instructions, in parts of an access */
 	uint64_t accesses, uncosted;
 
@@ -169,7 +170,7 @@ void sim_coroutine_release(struct sim_thread *thread);
 void sim_schedule(struct sim_thread *self);
 static inline void sim_settle(struct sim_thread *self)
 {
-	if (sim_unlikely(soc_now(sim.soc, self->core) >= sim.limit))
+	if (sim_unlikely(core_now(self->on) >= sim.limit))
 		sim_schedule(self);
 }
 /* Of something that is done to the device by itself; nothing may come before it any more. */
@@ -242,21 +243,24 @@ void sim_forget_uncosted(void);
 /* The instructions before an access. */
 static inline void sim_charge(struct sim_thread *self, const struct sim_place_cost *cost)
 {
-	uint32_t carry = self->carry[cost->loop] + cost->part;
 	uint64_t instructions = cost->instructions;
 
-	if (carry >= cost->parts) {
-		carry -= cost->parts;
-		instructions++;
+	if (cost->part) {
+		uint32_t carry = self->carry[cost->loop] + cost->part;
+
+		if (carry >= cost->parts) {
+			carry -= cost->parts;
+			instructions++;
+		}
+		self->carry[cost->loop] = carry;
 	}
-	self->carry[cost->loop] = carry;
 	self->call->loop = cost->loop;
 	self->accesses++;
 	if (sim_unlikely(cost->loop == 0)) {
 		self->uncosted++;
 		sim_count_uncosted(cost->source);
 	}
-	soc_execute(sim.soc, self->core, instructions);
+	core_execute(sim.soc, self->on, instructions);
 }
 
 /* --- frames.c --------------------------------------------------------------------------- */
@@ -301,7 +305,7 @@ static inline uint64_t sim_physical(uint64_t address)
 /* --- what the hooks make of an access of the program -------------------------- */
 
 /* The access alone, in its turn; between the reads of a page-table walk others have theirs. */
-#define SIM_MAKE(access) \
+#define SIM_MAKE(access, make) \
 	static inline __attribute__((always_inline)) void sim_make_##access(struct sim_thread *self, \
 									    uint64_t address, unsigned int size) \
 	{ \
@@ -311,13 +315,13 @@ static inline uint64_t sim_physical(uint64_t address)
 		physical = sim_physical(address); \
 		if (sim_unlikely(SIM_IS_DEVICE(physical))) \
 			return; \
-		while (sim_unlikely(!soc_##access(sim.soc, self->core, physical, size))) \
+		while (sim_unlikely(!make)) \
 			sim_settle(self); \
 	}
 
-SIM_MAKE(load)
-SIM_MAKE(store)
-SIM_MAKE(atomic)
+SIM_MAKE(load, core_load(sim.soc, self->on, physical, size))
+SIM_MAKE(store, soc_store(sim.soc, self->core, physical, size))
+SIM_MAKE(atomic, soc_atomic(sim.soc, self->core, physical, size))
 
 static inline __attribute__((always_inline)) void sim_load(struct sim_thread *self, uintptr_t pc, uint64_t address,
 							   unsigned int size)

@@ -224,6 +224,7 @@ bool sim_take_core(struct sim_thread *thread, uint64_t now)
 		if (sim.on_core[core])
 			continue;
 		thread->core = core;
+		thread->on = &sim.soc->core[core];
 		thread->wait = SIM_RUNS;
 		thread->deadline = SIM_NEVER;
 		soc_sleep_until(sim.soc, core, now);
