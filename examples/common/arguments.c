@@ -114,7 +114,8 @@ int argument_names(const char *option, const char *text, const char *const *name
 
 static int source_count(const struct input *input)
 {
-	return (input->path != NULL) + (input->kronecker_scale != 0) + (input->uniform_rows != 0);
+	return (input->path != NULL) + (input->kronecker_scale != 0) + (input->uniform_rows != 0) +
+	       (input->power_law_vertices != 0);
 }
 
 bool input_is_given(const struct input *input)
@@ -130,7 +131,7 @@ static int take_input(struct input *input, int argc, char **argv, int first, str
 	if (first < argc)
 		input->path = argv[first];
 	if (source_count(input) > 1)
-		return message_set(message, -EINVAL, "more than one of FILE, --kronecker and --uniform");
+		return message_set(message, -EINVAL, "more than one of FILE, --kronecker, --power-law and --uniform");
 	return 0;
 }
 
@@ -153,6 +154,21 @@ static int take_kronecker(struct input *input, struct message *message)
 	return 0;
 }
 
+static int take_power_law(struct input *input, struct message *message)
+{
+	uint64_t vertices = 0, edges = 0, largest = 0;
+	const char *rest = argument_number(optarg, 'x', &vertices);
+
+	if (rest)
+		rest = argument_number(rest, 'x', &edges);
+	if (!rest || !argument_number(rest, '\0', &largest) || vertices < 1)
+		return message_set(message, -EINVAL, "--power-law %s: it must be VERTICESxEDGESxDEGREE", optarg);
+	input->power_law_vertices = vertices;
+	input->power_law_edges = edges;
+	input->power_law_largest = largest;
+	return 0;
+}
+
 static int take_common(struct common_options *common, int option, struct message *message)
 {
 	switch ((enum common_option)option) {
@@ -170,6 +186,8 @@ static int take_common(struct common_options *common, int option, struct message
 		return 0;
 	case OPTION_KRONECKER:
 		return take_kronecker(&common->input, message);
+	case OPTION_POWER_LAW:
+		return take_power_law(&common->input, message);
 	case OPTION_UNIFORM:
 		return argument_uniform(&common->input, optarg, message);
 	case OPTION_SEED:
@@ -236,6 +254,8 @@ void arguments_help(const char *devices)
 {
 	print_help(devices,
 		   "  --kronecker SCALE    a Graph500 graph of 2^SCALE vertices, 16 edges for each; SCALExEDGES: as many\n"
+		   "  --power-law VERTICESxEDGESxDEGREE\n"
+		   "                       a graph whose degrees follow a power law, the largest near DEGREE\n"
 		   "  --uniform ROWSxNNZ   a square matrix of ROWS rows, NNZ elements at random in each;\n"
 		   "                       ROWSxCOLUMNSxNNZ: not a square one\n");
 }

@@ -44,8 +44,8 @@ struct common_options {
 
 /* Codes of the common options; a program's own are lower. */
 enum common_option {
-	OPTION_TRANSPORT = 256, OPTION_SOCKET, OPTION_CONFIG, OPTION_DEVICE, OPTION_KRONECKER, OPTION_UNIFORM,
-	OPTION_SEED, OPTION_JSON, OPTION_HELP,
+	OPTION_TRANSPORT = 256, OPTION_SOCKET, OPTION_CONFIG, OPTION_DEVICE, OPTION_KRONECKER,
+	OPTION_POWER_LAW, OPTION_UNIFORM, OPTION_SEED, OPTION_JSON, OPTION_HELP,
 };
 
 /* The last entries of the list of a program that takes no input. */
@@ -62,6 +62,7 @@ enum common_option {
 /* ... and of one that does. */
 #define COMMON_LONG_OPTIONS \
 	{ "kronecker", required_argument, NULL, OPTION_KRONECKER }, \
+	{ "power-law", required_argument, NULL, OPTION_POWER_LAW }, \
 	{ "uniform", required_argument, NULL, OPTION_UNIFORM }, \
 	DEVICE_LONG_OPTIONS
 

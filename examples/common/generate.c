@@ -25,7 +25,7 @@ static void kronecker_edge(struct random *random, unsigned int scale, uint32_t *
 	}
 }
 
-static void shuffle(struct random *random, uint32_t *number, uint64_t count)
+void generate_numbers(struct random *random, uint32_t *number, uint64_t count)
 {
 	for (uint64_t i = 0; i < count; i++)
 		number[i] = (uint32_t)i;
@@ -46,7 +46,7 @@ static double edge_weight(uint64_t seed, uint32_t a, uint32_t b)
 	return (double)((random_mix(seed ^ random_mix(high << 32 | low)) >> 11) + 1) * 0x1p-53;
 }
 
-static void set_weights(struct csr *csr, uint64_t seed)
+void generate_weights(struct csr *csr, uint64_t seed)
 {
 	csr->kind = CSR_REAL;
 	for (uint64_t row = 0; row < csr->rows; row++) {
@@ -63,7 +63,7 @@ static int kronecker_directed(struct csr *csr, unsigned int scale, unsigned int 
 	int error = -ENOMEM;
 
 	if (number && entries) {
-		shuffle(random, number, vertices);
+		generate_numbers(random, number, vertices);
 		for (uint64_t i = 0; i < edges; i++) {
 			uint32_t from, to;
 
@@ -104,7 +104,7 @@ int generate_kronecker_edges(struct csr *csr, unsigned int scale, unsigned int e
 	}
 	if (error)
 		return message_set(message, error, "out of memory for a Kronecker graph of scale %u", scale);
-	set_weights(csr, seed);
+	generate_weights(csr, seed);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "examples/common/csr.h"
 #include "examples/common/message.h"
+#include "examples/common/random.h"
 
 #define KRONECKER_SCALE_MAX 30
 #define KRONECKER_EDGE_FACTOR 16
@@ -21,11 +22,25 @@ int generate_kronecker(struct csr *csr, unsigned int scale, uint64_t seed, struc
 int generate_kronecker_edges(struct csr *csr, unsigned int scale, unsigned int edge_factor, uint64_t seed,
 			     struct message *message);
 
+/*
+ * A graph of `vertices` and `edges` (each counted once), undirected, without self loops or repeated edges.
+ * Degrees follow a power law: that of the i-th largest is expected to be proportional to i^-s, with s such
+ * that the largest is near `largest` (s is a multiple of 1/64, and edges that are drawn twice count once:
+ * the largest degree comes out lower). Vertices are renumbered at random, values as of a Kronecker graph.
+ */
+int generate_power_law(struct csr *csr, uint64_t vertices, uint64_t edges, uint64_t largest, uint64_t seed,
+		       struct message *message);
+
 /* rows by rows, `per_row` elements in each row at random columns, values in [-1, 1). */
 int generate_uniform(struct csr *csr, uint64_t rows, uint64_t per_row, uint64_t seed,
 		     struct message *message);
 /* The same with another number of columns. */
 int generate_uniform_columns(struct csr *csr, uint64_t rows, uint64_t columns, uint64_t per_row, uint64_t seed,
 			     struct message *message);
+
+/* Of use to generators of graphs. The numbers 0 to count - 1 in random order. */
+void generate_numbers(struct random *random, uint32_t *number, uint64_t count);
+/* Values of a graph's edges, in (0, 1], from the seed and the two vertices. */
+void generate_weights(struct csr *csr, uint64_t seed);
 
 #endif

@@ -122,6 +122,9 @@ int input_load(struct csr *csr, const struct input *input, struct message *messa
 						input->kronecker_edge_factor ? input->kronecker_edge_factor :
 									       KRONECKER_EDGE_FACTOR,
 						input->seed, message);
+	if (input->power_law_vertices)
+		return generate_power_law(csr, input->power_law_vertices, input->power_law_edges,
+					  input->power_law_largest, input->seed, message);
 	return generate_uniform_columns(csr, input->uniform_rows,
 					input->uniform_columns ? input->uniform_columns : input->uniform_rows,
 					input->uniform_per_row, input->seed, message);
@@ -137,6 +140,9 @@ void input_name(const struct input *input, char *name, size_t size)
 		snprintf(name, size, "kronecker %ux%u", input->kronecker_scale, input->kronecker_edge_factor);
 	else if (input->kronecker_scale)
 		snprintf(name, size, "kronecker %u", input->kronecker_scale);
+	else if (input->power_law_vertices)
+		snprintf(name, size, "power law %" PRIu64 "x%" PRIu64 "x%" PRIu64, input->power_law_vertices,
+			 input->power_law_edges, input->power_law_largest);
 	else if (input->uniform_columns)
 		snprintf(name, size, "uniform %" PRIu64 "x%" PRIu64 "x%" PRIu64, input->uniform_rows,
 			 input->uniform_columns, input->uniform_per_row);

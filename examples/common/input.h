@@ -13,6 +13,9 @@ struct input {
 	const char *path;		/* NULL: generated */
 	unsigned int kronecker_scale;	/* 0: not a Kronecker graph */
 	unsigned int kronecker_edge_factor;	/* 0: Graph500's */
+	uint64_t power_law_vertices;	/* 0: not such a graph */
+	uint64_t power_law_edges;
+	uint64_t power_law_largest;
 	uint64_t uniform_rows;
 	uint64_t uniform_columns;	/* 0: as many as rows */
 	uint64_t uniform_per_row;

@@ -93,6 +93,6 @@ int options_parse(struct options *options, int argc, char **argv, struct message
 	if (error || options->common.help)
 		return error;
 	if (!input_is_given(&options->common.input))
-		return message_set(message, -EINVAL, "no input: name a file, or give --kronecker or --uniform");
+		return message_set(message, -EINVAL, "no input: name a file, or give --kronecker, --power-law or --uniform");
 	return 0;
 }

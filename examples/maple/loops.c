@@ -122,7 +122,7 @@ static int parse(struct options *options, int argc, char **argv, struct message 
 	if (!options->kernel)
 		return message_set(message, -EINVAL, "no --kernel");
 	if (!input_is_given(&options->common.input))
-		return message_set(message, -EINVAL, "no input: name a file, or give --kronecker or --uniform");
+		return message_set(message, -EINVAL, "no input: name a file, or give --kronecker, --power-law or --uniform");
 	return 0;
 }
 

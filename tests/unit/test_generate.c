@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Generated matrices: the shape that was asked for, the same from the same seed, distributed as they should be. */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -191,6 +192,95 @@ static void kronecker_has_as_many_edges_as_were_asked_for(void **unused)
 	assert_int_equal(generate_kronecker_edges(&csr, 12, KRONECKER_EDGE_FACTOR_MAX + 1, 1, &message), -EINVAL);
 }
 
+static int compare_degrees(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left < right) - (left > right);
+}
+
+static void power_law_graphs_have_the_edges_that_were_asked_for(void **unused)
+{
+	struct message message;
+	struct csr csr;
+
+	(void)unused;
+	assert_int_equal(generate_power_law(&csr, 500, 2000, 100, 1, &message), 0);
+	assert_int_equal(csr.rows, 500);
+	assert_int_equal(csr.nonzeros, 4000);
+	for (uint32_t row = 0; row < 500; row++) {
+		for (uint64_t j = csr.row_start[row]; j < csr.row_start[row + 1]; j++) {
+			assert_int_not_equal(csr.column[j], row);
+			assert_true(j == csr.row_start[row] || csr.column[j] > csr.column[j - 1]);
+			assert_non_null(element(&csr, csr.column[j], row));
+		}
+	}
+	csr_free(&csr);
+}
+
+/* s solved by hand with pow(): the degree of i is 2E i^-s / sum of all k^-s. 20000, 60000, 600: 2E / 600 = 200 = sum. */
+static void power_law_degrees_fall_as_the_law_says(void **unused)
+{
+	const uint64_t vertices = 20000;
+	uint64_t *degree = calloc(vertices, sizeof(*degree)), middle = 0, low = 0;
+	double s = 0, sum = 0;
+	struct message message;
+	struct csr csr;
+
+	(void)unused;
+	for (s = 0.999; sum < 200; s -= 0.001) {
+		sum = 0;
+		for (uint64_t i = 1; i <= vertices; i++)
+			sum += pow((double)i, -s);
+	}
+	assert_non_null(degree);
+	assert_int_equal(generate_power_law(&csr, vertices, 60000, 600, 1, &message), 0);
+	for (uint64_t i = 0; i < vertices; i++)
+		degree[i] = csr.row_start[i + 1] - csr.row_start[i];
+	qsort(degree, vertices, sizeof(*degree), compare_degrees);
+	assert_in_range(degree[0], 480, 660);
+	for (unsigned int i = 0; i < 10; i++) {
+		middle += degree[10 + i];
+		low += degree[1000 + i];
+	}
+	/* From rank 15 to rank 1005. */
+	assert_true(fabs(log((double)middle / (double)low) / log(1005.0 / 15) - s) < 0.06);
+	free(degree);
+	csr_free(&csr);
+}
+
+static void power_law_graphs_are_the_same_from_the_same_seed(void **unused)
+{
+	struct message message;
+	struct csr a, b, c;
+
+	(void)unused;
+	assert_int_equal(generate_power_law(&a, 300, 900, 50, 3, &message), 0);
+	assert_int_equal(generate_power_law(&b, 300, 900, 50, 3, &message), 0);
+	assert_int_equal(generate_power_law(&c, 300, 900, 50, 4, &message), 0);
+	assert_memory_equal(a.column, b.column, 1800 * sizeof(*a.column));
+	assert_memory_equal(a.value, b.value, 1800 * sizeof(*a.value));
+	assert_memory_not_equal(a.column, c.column, 1800 * sizeof(*a.column));
+	csr_free(&a);
+	csr_free(&b);
+	csr_free(&c);
+}
+
+static void power_law_graphs_that_cannot_be_are_refused(void **unused)
+{
+	struct message message;
+	struct csr csr;
+
+	(void)unused;
+	assert_int_equal(generate_power_law(&csr, 1, 1, 1, 1, &message), -EINVAL);
+	assert_int_equal(generate_power_law(&csr, 1ull << 32, 10, 5, 1, &message), -EINVAL);
+	assert_int_equal(generate_power_law(&csr, 10, 0, 5, 1, &message), -EINVAL);
+	assert_int_equal(generate_power_law(&csr, 10, 46, 9, 1, &message), -EINVAL);
+	assert_int_equal(generate_power_law(&csr, 100, 200, 4, 1, &message), -EINVAL);
+	assert_int_equal(generate_power_law(&csr, 100, 200, 100, 1, &message), -EINVAL);
+	assert_null(csr.row_start);
+}
+
 static void what_cannot_be_made_is_refused(void **unused)
 {
 	struct message message;
@@ -220,6 +310,10 @@ int main(void)
 		cmocka_unit_test(uniform_rows_have_the_number_that_was_asked_for),
 		cmocka_unit_test(uniform_columns_are_as_many_as_were_asked_for),
 		cmocka_unit_test(kronecker_has_as_many_edges_as_were_asked_for),
+		cmocka_unit_test(power_law_graphs_have_the_edges_that_were_asked_for),
+		cmocka_unit_test(power_law_degrees_fall_as_the_law_says),
+		cmocka_unit_test(power_law_graphs_are_the_same_from_the_same_seed),
+		cmocka_unit_test(power_law_graphs_that_cannot_be_are_refused),
 		cmocka_unit_test(what_cannot_be_made_is_refused),
 	};
 
