@@ -93,9 +93,12 @@ void soc_destroy(struct soc *soc)
 /* The core whose store is the next to begin; NULL: none before prefetches. */
 static struct soc_core *next_to_store(struct soc *soc, uint64_t when)
 {
-	for (unsigned int i = 0; i < soc->cores; i++)
-		if (soc_store_buffer_next(&soc->core[i]) <= when)
-			return &soc->core[i];
+	for (uint64_t left = soc->storing; left; left &= left - 1) {
+		struct soc_core *core = &soc->core[__builtin_ctzll(left)];
+
+		if (soc_store_buffer_next(core) <= when)
+			return core;
+	}
 	return NULL;
 }
 
@@ -103,9 +106,11 @@ void soc_schedule(struct soc *soc)
 {
 	uint64_t first = soc_prefetch_next(soc);
 
-	for (unsigned int i = 0; i < soc->cores; i++) {
-		uint64_t next = soc_store_buffer_next(&soc->core[i]);
+	for (uint64_t left = soc->storing; left; left &= left - 1) {
+		uint64_t next = soc_store_buffer_next(&soc->core[__builtin_ctzll(left)]);
 
+		if (next == UINT64_MAX)
+			soc->storing &= ~(left & -left);
 		if (next < first)
 			first = next;
 	}

@@ -84,6 +84,7 @@ struct soc {
 	uint64_t next_event;	/* when something begins that no call asks for; UINT64_MAX: nothing waits */
 	uint64_t now;		/* of the latest call or event */
 	unsigned int cores;
+	uint64_t storing;	/* a bit for each core that may have stores that wait */
 	struct mimic_cache l2;
 	uint64_t *holders;	/* of each line of the L2: the cores whose L1 may have a part of it, a bit each */
 	unsigned int parts;	/* lines of an L1 in one of the L2 */

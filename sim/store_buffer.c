@@ -133,6 +133,7 @@ void soc_store_buffer_add(struct soc *soc, struct soc_core *core, uint64_t addre
 	*entry_at(buffer, buffer->end++) = (struct pending_store){
 		.address = address, .size = size, .bytes = bytes, .entered = core->clock
 	};
+	soc->storing |= 1ull << core->index;
 	/* One that waited for room begins later than now. */
 	begin_all_until(soc, core, soc->now);
 }

@@ -166,6 +166,8 @@ void sim_coroutine_release(struct sim_thread *thread);
 
 /* --- schedule.c --------------------------------------------------------------------- */
 
+/* Before any thread takes a core. */
+void sim_schedule_begin(void);
 /* Others whose clocks are behind go on first; so do events. */
 void sim_schedule(struct sim_thread *self);
 static inline void sim_settle(struct sim_thread *self)
@@ -190,6 +192,8 @@ void sim_wake(struct sim_thread *thread, uint64_t time);
 unsigned int sim_wake_waiters(struct sim_thread *self, enum sim_wait wait, const void *object, unsigned int most);
 /* A thread takes a free core; false: there is none. */
 bool sim_take_core(struct sim_thread *thread, uint64_t now);
+/* One that took a core and could not begin. */
+void sim_give_up_core(struct sim_thread *thread);
 /* The thread has ended: its core is free, others go on. Comes back on the real thread, for the rest of its life. */
 void sim_leave_core(struct sim_thread *self);
 /* What is to be done where a coroutine has just begun. */

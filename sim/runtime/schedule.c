@@ -12,6 +12,36 @@
 struct sim sim;
 __thread struct sim_thread *sim_self __attribute__((tls_model("initial-exec")));
 
+/*
+ * Of the threads that are ready, but do not run: when each can go on, by its core; SIM_NEVER: there is none. The
+ * tree above them has in each node the core whose time is the lowest below it, so that with many cores none is asked
+ * in vain: node 1 is the root, those below node n are 2n and 2n + 1, and the last `leaves` are cores.
+ */
+static uint64_t ready_at[SIM_CORES];
+static unsigned char first_of[2 * SIM_CORES];
+static unsigned int leaves;
+static unsigned int deadlines;	/* of threads that wait */
+
+static void set_ready_at(unsigned int core, uint64_t time)
+{
+	ready_at[core] = time;
+	for (unsigned int node = (leaves + core) / 2; node; node /= 2) {
+		unsigned char low = first_of[2 * node], high = first_of[2 * node + 1];
+
+		first_of[node] = ready_at[high] < ready_at[low] ? high : low;
+	}
+}
+
+void sim_schedule_begin(void)
+{
+	for (leaves = 1; leaves < sim.cores; leaves *= 2)
+		;
+	for (unsigned int core = 0; core < leaves; core++)
+		first_of[leaves + core] = (unsigned char)core;
+	for (unsigned int core = 0; core < leaves; core++)
+		set_ready_at(core, SIM_NEVER);
+}
+
 enum event { EVENT_NONE, EVENT_DEVICE, EVENT_ARRIVAL, EVENT_DEADLINE };
 
 struct next_event {
@@ -42,6 +72,8 @@ static struct next_event find_event(void)
 
 	if (sim.device)
 		take_earlier(&next, EVENT_DEVICE, sim.time->next(sim.device), 0);
+	else if (!deadlines)
+		return next;
 	for (unsigned int core = 0; core < sim.cores; core++) {
 		take_earlier(&next, EVENT_ARRIVAL, sim.channels[core].arrival, core);
 		if (is_waiting(sim.on_core[core]))
@@ -53,38 +85,38 @@ static struct next_event find_event(void)
 static struct sim_thread *find_thread(uint64_t *clock)
 {
 	struct sim_thread *found = NULL;
+	unsigned int first = first_of[1];
 
 	*clock = SIM_NEVER;
 	if (is_ready(sim.current)) {
 		found = sim.current;
-		*clock = soc_now(sim.soc, found->core);
+		*clock = core_now(found->on);
 	}
-	for (unsigned int core = 0; core < sim.cores; core++) {
-		uint64_t now;
-
-		if (!is_ready(sim.on_core[core]))
-			continue;
-		now = soc_now(sim.soc, core);
-		if (now >= *clock)
-			continue;
-		*clock = now;
-		found = sim.on_core[core];
+	if (ready_at[first] < *clock) {
+		*clock = ready_at[first];
+		found = sim.on_core[first];
 	}
 	return found;
 }
 
-static void set_limit(const struct sim_thread *thread, uint64_t event_time)
+/* The thread is the one that runs. */
+static void make_current(struct sim_thread *thread)
 {
-	sim.limit = event_time;
-	for (unsigned int core = 0; core < sim.cores; core++) {
-		uint64_t now;
+	if (thread == sim.current)
+		return;
+	if (is_ready(sim.current))
+		set_ready_at(sim.current->core, core_now(sim.current->on));
+	set_ready_at(thread->core, SIM_NEVER);
+	sim.current = thread;
+}
 
-		if (core == thread->core || !is_ready(sim.on_core[core]))
-			continue;
-		now = soc_now(sim.soc, core) + 1;
-		if (now < sim.limit)
-			sim.limit = now;
-	}
+static void set_limit(uint64_t event_time)
+{
+	uint64_t other = ready_at[first_of[1]];
+
+	sim.limit = event_time;
+	if (other < sim.limit)
+		sim.limit = other + 1;
 	if (sim.cycle_limit < sim.limit)
 		sim.limit = sim.cycle_limit;
 	if (sim.next_interval < sim.limit)
@@ -133,7 +165,8 @@ static struct sim_thread *choose(void)
 		if ((clock < next.time ? clock : next.time) >= sim.next_interval)
 			sim_intervals_reach(clock < next.time ? clock : next.time);
 		if (next.event == EVENT_NONE || clock < next.time) {
-			set_limit(thread, next.time);
+			make_current(thread);
+			set_limit(next.time);
 			return thread;
 		}
 		do_event(&next);
@@ -153,7 +186,6 @@ static void go_on(struct sim_thread *self, struct sim_thread *next)
 {
 	if (next == self)
 		return;
-	sim.current = next;
 	sim_coroutine_switch(self, next);
 }
 
@@ -175,6 +207,7 @@ bool sim_block(struct sim_thread *self, enum sim_wait wait, const void *object, 
 	self->since = soc_now(sim.soc, self->core);
 	self->order = ++sim.order;
 	self->is_timed_out = false;
+	deadlines += deadline != SIM_NEVER;
 	sim_schedule(self);
 	return !self->is_timed_out;
 }
@@ -184,9 +217,12 @@ void sim_wake(struct sim_thread *thread, uint64_t time)
 	uint64_t now;
 
 	thread->wait = SIM_RUNS;
+	deadlines -= thread->deadline != SIM_NEVER;
 	thread->deadline = SIM_NEVER;
 	soc_sleep_until(sim.soc, thread->core, time);
 	now = soc_now(sim.soc, thread->core) + 1;
+	if (thread != sim.current)
+		set_ready_at(thread->core, now - 1);
 	if (now < sim.limit)
 		sim.limit = now;
 }
@@ -231,11 +267,19 @@ bool sim_take_core(struct sim_thread *thread, uint64_t now)
 		thread->started = soc_now(sim.soc, core);
 		sim.on_core[core] = thread;
 		sim.channels[core].arrival = SIM_NEVER;
+		if (thread != sim.current)
+			set_ready_at(core, thread->started);
 		if (thread->started + 1 < sim.limit)
 			sim.limit = thread->started + 1;
 		return true;
 	}
 	return false;
+}
+
+void sim_give_up_core(struct sim_thread *thread)
+{
+	sim.on_core[thread->core] = NULL;
+	set_ready_at(thread->core, SIM_NEVER);
 }
 
 void sim_leave_core(struct sim_thread *self)

@@ -108,7 +108,7 @@ static int create(struct sim_thread *self, pthread_t *native, const pthread_attr
 	}
 	error = sim_coroutine_create(thread, attributes);
 	if (error) {
-		sim.on_core[thread->core] = NULL;
+		sim_give_up_core(thread);
 		destroy(thread);
 		return error;
 	}
