@@ -217,6 +217,13 @@ void soc_execute(struct soc *soc, unsigned int core, uint64_t instructions)
 	core_execute(soc, &soc->core[core], instructions);
 }
 
+void soc_execute_longer(struct soc *soc, unsigned int core, uint64_t cycles)
+{
+	cycles *= soc->parameters.core_instruction;
+	soc->core[core].clock += cycles;
+	soc->core[core].counters.pipeline_stalls += cycles;
+}
+
 uint64_t soc_now(const struct soc *soc, unsigned int core)
 {
 	return core_now(&soc->core[core]);

@@ -85,6 +85,13 @@ struct sim_way sim_parameters_way(const struct sim_parameters *parameters)
 				 .has_hops = true };
 }
 
+uint64_t sim_parameters_pipeline(const struct sim_parameters *parameters, uint64_t taken, uint64_t missed,
+				 uint64_t multiplies)
+{
+	return taken * parameters->core_branch_taken + missed * parameters->core_branch_missed +
+	       multiplies * parameters->core_multiply;
+}
+
 uint64_t sim_parameters_walk_cache(const struct sim_parameters *parameters)
 {
 	return parameters->maple_walk_cache;

@@ -28,6 +28,12 @@
 	  "Table 2; assumption for maple-sim") \
 	_(core, pipelined_hits, 1, 0, 0, 1, "1: the access behind a load that hits the L1 begins a cycle later; 0: when the load's data is there", \
 	  "maple-fpga: Table 2: a pipeline; assumption: no instruction waits for the data of a hit; assumption for maple-sim") \
+	_(core, branch_taken, 1, 0, 0, 100, "more, for a branch or jump that is taken as predicted", \
+	  "assumption; maple-sim: none") \
+	_(core, branch_missed, 5, 0, 0, 100, "more, for a branch that is predicted wrongly: the last one of each loop", \
+	  "Table 2: six stages; assumption: known in the fifth, and all others are predicted rightly; assumption for maple-sim: none") \
+	_(core, multiply, 1, 0, 0, 100, "more, for a multiplication of integers", \
+	  "CVA6's source, multiplier.sv: its result is a register later; assumption: the next instruction needs it; assumption for maple-sim: none") \
 	_(core, store_buffer, 8, 8, 1, 64, "stores that wait for the L1, or for the L1.5", \
 	  "maple-fpga: CVA6's source, wt_cache_pkg.sv: a write buffer of 8 words; assumption for maple-sim: Table 3 has none") \
 	_(core, store_merging, 1, 0, 0, 1, "1: a store into 8 bytes for which another one waits there takes no place of its own", \
@@ -118,6 +124,9 @@ struct sim_way {
 	bool has_hops;		/* further ones come on top */
 };
 struct sim_way sim_parameters_way(const struct sim_parameters *parameters);
+/* Cycles more that these take than as many other instructions: branches and jumps taken, branches predicted wrongly, multiplications. */
+uint64_t sim_parameters_pipeline(const struct sim_parameters *parameters, uint64_t taken, uint64_t missed,
+				 uint64_t multiplies);
 /* Cycles of a hit in the cache before the device's page walker; 0: it has none. */
 uint64_t sim_parameters_walk_cache(const struct sim_parameters *parameters);
 /* Do they fit each other? The text names the keys. */

@@ -54,6 +54,8 @@ struct sim_loop {
 	uint64_t instructions;	/* of an iteration, those of accesses included */
 	uint64_t accesses;	/* of an iteration: loads, stores, prefetches, MMIO */
 	uint64_t mmio;		/* of these, MMIO operations */
+	/* Of the instructions: branches and jumps taken, branches predicted wrongly, multiplications */
+	uint64_t taken, missed, multiplies;
 };
 
 struct sim_function {

@@ -32,6 +32,7 @@ struct soc;
 	_(store_stalls, "cycles in which a store waited for the store buffer") \
 	_(load_stalls, "cycles in which the core waited for data of memory") \
 	_(mmio_stalls, "cycles in which it waited for a device") \
+	_(pipeline_stalls, "cycles that branches and multiplications take more than other instructions") \
 	_(tlb_misses, "walks of the page table that began") \
 	_(walks, "that ended") \
 	_(walk_cycles, "cycles in which the core waited for them") \
@@ -77,6 +78,8 @@ void soc_destroy(struct soc *soc);
  * on whose soc_now() is smaller now, and makes the same access again.
  */
 void soc_execute(struct soc *soc, unsigned int core, uint64_t instructions);
+/* Of these instructions some take so many cycles more: sim_parameters_pipeline(). */
+void soc_execute_longer(struct soc *soc, unsigned int core, uint64_t cycles);
 bool soc_load(struct soc *soc, unsigned int core, uint64_t address, unsigned int size);
 bool soc_store(struct soc *soc, unsigned int core, uint64_t address, unsigned int size);
 /* An atomic: both, and the core waits for it. */

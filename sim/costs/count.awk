@@ -4,6 +4,8 @@
 # Loops are natural ones: a way back to an instruction that dominates it, and all that
 # comes between them; ways back to one instruction make one loop. An instruction
 # belongs to the smallest loop that holds it; loop 0 is the function without its loops.
+# Of branches the one that begins the next iteration is taken, and the one that ends a loop is predicted wrongly, which is
+# counted in the loop around it; others are not taken, and jumps, calls and returns are.
 # What lies behind the function's first return, of a loop that begins before it, is
 # unlikely code that gcc moved there: it is not counted, but its accesses are the loop's.
 # Each source line with an access makes a row; a loop without one has its branch's line.
@@ -120,6 +122,12 @@ function analyse(	i, k, m, first_return, all)
 			if (!(all[m] in smallest) || (k > 0 && (smallest[all[m]] == 0 || size[k] < size[smallest[all[m]]])))
 				smallest[all[m]] = k
 	}
+	for (m = 1; m <= loops; m++) {
+		missed[around(m)]++
+		# Gone round by another way, an iteration goes back all the same.
+		if (!taken[m])
+			taken[m] = 1
+	}
 	for (k = 0; k <= loops; k++)
 		print_loop(k)
 	loops_before[name] += loops + 1
@@ -138,10 +146,39 @@ function add_other_lines(k,	i, m, where, all)
 		}
 }
 
+# The smallest loop that holds loop m; 0: none.
+function around(m,	p, k)
+{
+	k = 0
+	for (p = 1; p <= loops; p++)
+		if (p != m && (p, head[m]) in member && size[p] > size[m] && (k == 0 || size[p] < size[k]))
+			k = p
+	return k
+}
+
+function account_time(k, i,	t, target)
+{
+	t = text[i]
+	if (t ~ /^mul/)
+		multiplies[k]++
+	if (is_jump(t) || t ~ /^call[ \t]/) {
+		taken[k]++
+		return
+	}
+	target = t
+	sub(/.*[ ,\t]/, "", target)
+	if (t ~ /^b[a-z]+[ \t]/ && k > 0 && target in label && label[target] == head[k] && !goes_back[k]) {
+		goes_back[k] = 1
+		taken[k]++
+	}
+}
+
 function account(k, i, is_counted,	t)
 {
 	t = text[i]
 	instructions[k] += is_counted
+	if (is_counted && !is_mmio(t))
+		account_time(k, i)
 	if (is_mmio(t))
 		mmio[k] += is_counted
 	else if (t ~ /# prefetch/)
@@ -175,8 +212,8 @@ function print_loop(k,	i, n, all, where)
 	n = split(substr(lines_of[k], 2), all, " ")
 	for (i = 1; i <= n; i++) {
 		split(all[i], where, ":")
-		printf "%s,%s,%d,%d,%d,%d,%d,%d,%d,%d\n", where[1], name, loops_before[name] + k, where[2], where[2], instructions[k],
-			loads[k], stores[k], mmio[k], prefetches[k]
+		printf "%s,%s,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d,%d\n", where[1], name, loops_before[name] + k, where[2], where[2], instructions[k],
+			loads[k], stores[k], mmio[k], prefetches[k], taken[k], missed[k], multiplies[k]
 	}
 }
 
@@ -188,6 +225,7 @@ function end_function()
 	name = ""
 	delete label; delete text; delete place; delete into; delete head; delete size; delete member; delete waits
 	delete instructions; delete loads; delete stores; delete mmio; delete prefetches
+	delete taken; delete missed; delete multiplies; delete goes_back
 	delete lines; delete lines_of; delete branch_line; delete has_access; delete smallest; delete seen
 }
 

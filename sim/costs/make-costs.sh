@@ -16,7 +16,8 @@ cat <<HEAD
 # Made by sim/costs/make-costs.sh: $("$compiler" --version | sed -n 1p)
 # Flags: $flags
 # Loop 0 is a function without its loops, per call. A row is a source line with an access.
-file,function,loop,first_line,last_line,instructions,loads,stores,mmio,prefetches
+# taken: branches and jumps taken; missed: branches predicted wrongly, one for each loop inside it; multiplies: of integers.
+file,function,loop,first_line,last_line,instructions,loads,stores,mmio,prefetches,taken,missed,multiplies
 HEAD
 for file in $files; do
 	# shellcheck disable=SC2086 # words are meant

@@ -72,6 +72,7 @@ struct sim_thread {
 	unsigned int core;
 	struct soc_core *on;	/* the core, for what is asked at each access */
 	uint32_t *carry;	/* by loop: what is left of its instructions, in parts of an access */
+	uint32_t *longer_carry;	/* the same of the cycles that they take longer */
 	uint64_t accesses, uncosted;
 
 	enum sim_wait wait;
@@ -215,6 +216,7 @@ struct sim_place_cost {
 	uint32_t instructions;	/* before each access of the loop ... */
 	uint32_t part;		/* and so many parts of one more ... */
 	uint32_t parts;		/* of which these are a whole one */
+	uint32_t longer, longer_part;	/* cycles more that the instructions take, in the same way */
 	uint32_t source;	/* of what has no cost */
 };
 
@@ -244,6 +246,19 @@ void sim_count_uncosted(uint32_t source);
 /* None so far. */
 void sim_forget_uncosted(void);
 
+static inline void sim_charge_longer(struct sim_thread *self, const struct sim_place_cost *cost)
+{
+	uint32_t carry = self->longer_carry[cost->loop] + cost->longer_part;
+	uint64_t cycles = cost->longer;
+
+	if (carry >= cost->parts) {
+		carry -= cost->parts;
+		cycles++;
+	}
+	self->longer_carry[cost->loop] = carry;
+	soc_execute_longer(sim.soc, self->core, cycles);
+}
+
 /* The instructions before an access. */
 static inline void sim_charge(struct sim_thread *self, const struct sim_place_cost *cost)
 {
@@ -265,6 +280,8 @@ static inline void sim_charge(struct sim_thread *self, const struct sim_place_co
 		sim_count_uncosted(cost->source);
 	}
 	core_execute(sim.soc, self->on, instructions);
+	if (sim_unlikely(cost->longer | cost->longer_part))
+		sim_charge_longer(self, cost);
 }
 
 /* --- frames.c --------------------------------------------------------------------------- */

@@ -104,12 +104,17 @@ static void loop_cost(uint32_t loop, uint32_t source, struct sim_place_cost *cos
 	uint64_t accesses = loops[loop].accesses ? loops[loop].accesses : 1;
 	/* The access itself is one, which the core counts. */
 	uint64_t more = loops[loop].instructions > accesses ? loops[loop].instructions - accesses : 0;
+	uint64_t longer;
 
 	cost->loop = loop;
 	cost->source = source;
 	cost->instructions = (uint32_t)(more / accesses);
 	cost->part = (uint32_t)(more % accesses);
 	cost->parts = (uint32_t)accesses;
+	longer = sim_parameters_pipeline(&sim.setup->parameters, loops[loop].taken, loops[loop].missed,
+					 loops[loop].multiplies);
+	cost->longer = (uint32_t)(longer / accesses);
+	cost->longer_part = (uint32_t)(longer % accesses);
 }
 
 void sim_place_find(struct sim_place_cost *entry, uintptr_t pc)

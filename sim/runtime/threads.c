@@ -9,7 +9,7 @@
 
 static size_t thread_size(void)
 {
-	return sizeof(struct sim_thread) + sim.setup->loop_count * sizeof(uint32_t);
+	return sizeof(struct sim_thread) + 2 * sim.setup->loop_count * sizeof(uint32_t);
 }
 
 struct sim_thread *sim_thread_make(void)
@@ -21,6 +21,7 @@ struct sim_thread *sim_thread_make(void)
 	if (thread == MAP_FAILED)
 		return NULL;
 	thread->carry = (uint32_t *)(thread + 1);
+	thread->longer_carry = thread->carry + sim.setup->loop_count;
 	thread->number = sim.thread_count;
 	thread->call = thread->calls;
 	thread->call->function = SIM_NO_FUNCTION;

@@ -41,6 +41,19 @@ else
 	result $? "$name"
 fi
 
+# is FUNCTION TAKEN MISSED MULTIPLIES: of its innermost loop
+is()
+{
+	echo "$1: $(count "$1" taken) taken, $(count "$1" missed) missed, $(count "$1" multiplies) multiplications" >"$work/output"
+	[ "$(count "$1" taken) $(count "$1" missed) $(count "$1" multiplies)" = "$2 $3 $4" ]
+}
+
+# By the source: a sum of products, a branch back, nothing inside; a search multiplies nothing.
+is spmv_doall 1 0 1; result $? "the loop of SPMV goes back by one branch, and multiplies once"
+is bfs_doall 1 0 0; result $? "the loop of BFS goes back by one branch, and multiplies nothing"
+awk -F, '$2 == "spmv_doall" && $3 == 1 { found = $11 == 1 && $12 == 1 && $13 == 0 } END { exit !found }' "$costs"
+result $? "the loop over the rows of SPMV leaves the one inside by a branch that is predicted wrongly"
+
 # Counts of riscv64 gcc 12 -O2, +-2, from the facts about MAPLE in time: doall, Access, Execute.
 near spmv_doall 10 1 2; result $? "SPMV doall has about 10 instructions"
 near spmv_access 4 1 2; result $? "SPMV Access has about 4 instructions"

@@ -63,6 +63,16 @@ printf 'file,function,loop,first_line,last_line,instructions,loads,stores,mmio,p
 	"counts.c,read_words,1,$(($(grep -n 'sum += words' tests/sim/counts.c | cut -d: -f1) - 1)),$(grep -n 'sum += words' tests/sim/counts.c | cut -d: -f1),7,2,0,0,0" >"$work/costs.csv"
 run --costs "$work/costs.csv" "$programs/counts" &&
 	found words 'c["instructions"] == 3500' 'c["uncosted"] == 0' && found longs 'c["uncosted"] == 1000'
+status=$?
+sed '1s/$/,taken,missed,multiplies/; 2s/$/,1,2,3/' "$work/costs.csv" >"$work/longer.csv"
+for soc in maple-fpga maple-sim; do
+	# 500 iterations: in maple-fpga a branch taken is 1 cycle more, one predicted wrongly 5, a multiplication 1.
+	[ $soc = maple-fpga ] && longer="500*(1+2*5+3)" || longer=0
+	run --soc $soc --costs "$work/longer.csv" "$programs/counts" &&
+		found words 'c["instructions"] == 3500' "c['pipeline_stalls'] == $longer"
+	result $? "$soc: a table of costs with branches and multiplications"
+done
+[ $status = 0 ]
 result $? "a table of costs: 7 instructions for two accesses are 3500 for a thousand, exactly"
 
 # --- what no table has -----------------------------------------------------------------------

@@ -141,6 +141,40 @@ static void test_what_leaves_the_l15_leaves_the_l1(void **state)
 	soc_destroy(soc);
 }
 
+/* --- branches, multiplications ----------------------------------------------------------- */
+
+static void test_branches_and_multiplications_take_longer(void **state)
+{
+	struct sim_parameters parameters = prototype(), other = soc_preset("maple-sim");
+
+	(void)state;
+	assert_int_equal(sim_parameters_pipeline(&parameters, 1, 0, 0), 1);
+	assert_int_equal(sim_parameters_pipeline(&parameters, 0, 1, 0), 5);
+	assert_int_equal(sim_parameters_pipeline(&parameters, 0, 0, 1), 1);
+	assert_int_equal(sim_parameters_pipeline(&parameters, 3, 2, 4), 3 + 10 + 4);
+	assert_int_equal(sim_parameters_pipeline(&other, 3, 2, 4), 0);
+}
+
+static void test_a_load_on_its_way_hides_a_branch(void **state)
+{
+	struct soc *soc = make();
+
+	(void)state;
+	soc_load(soc, 0, 64, 8);
+	soc_execute(soc, 0, 10);
+	soc_execute_longer(soc, 0, 5);
+	assert_int_equal(soc_now(soc, 0), MISS_L2);
+	soc_load(soc, 0, 64, 8);
+	soc_execute(soc, 0, 10);
+	soc_execute_longer(soc, 0, 5);
+	assert_int_equal(soc_now(soc, 0), MISS_L2 + 1 + 10 + 5);
+	assert_int_equal(soc_counters_of_core(soc, 0).pipeline_stalls, 10);
+	assert_int_equal(soc_counters_of_core(soc, 0).instructions, 22);
+	/* Behind the load one cycle, ten instructions, and five more passed. */
+	assert_int_equal(soc_counters_of_core(soc, 0).load_stalls, MISS_L2 - 16);
+	soc_destroy(soc);
+}
+
 /* --- stores ------------------------------------------------------------------------------ */
 
 static void test_a_store_takes_no_line_into_the_l1_and_one_into_the_l15(void **state)
@@ -308,6 +342,8 @@ int main(void)
 		cmocka_unit_test(test_a_load_that_misses_in_the_l1_finds_its_line_in_the_l15),
 		cmocka_unit_test(test_an_l15_that_is_larger_holds_what_the_l1_has_replaced),
 		cmocka_unit_test(test_what_leaves_the_l15_leaves_the_l1),
+		cmocka_unit_test(test_branches_and_multiplications_take_longer),
+		cmocka_unit_test(test_a_load_on_its_way_hides_a_branch),
 		cmocka_unit_test(test_a_store_takes_no_line_into_the_l1_and_one_into_the_l15),
 		cmocka_unit_test(test_a_line_in_the_l1_stays_there_when_it_is_written),
 		cmocka_unit_test(test_a_store_to_a_line_that_both_hold),

@@ -15,7 +15,7 @@
 #include "tools/sim/point.h"
 
 #define PHASES_MAX 64
-#define CAUSES 6
+#define CAUSES 7
 
 static const char usage[] =
 	"Usage: mimic compare [OPTION...] A B\n\n"
@@ -124,7 +124,7 @@ static uint64_t rest(const struct sim_point *point)
 {
 	const struct soc_core_counters *cores = &point->cores;
 	uint64_t known = cores->instructions + cores->load_stalls + cores->store_stalls + cores->mmio_stalls +
-			 cores->walk_cycles;
+			 cores->walk_cycles + cores->pipeline_stalls;
 
 	return point->core_cycles > known ? point->core_cycles - known : 0;
 }
@@ -136,6 +136,7 @@ static void print_causes(const struct sim_point *one, const struct sim_point *ot
 		{ "loads wait for memory", one->cores.load_stalls, other->cores.load_stalls },
 		{ "stores wait for room", one->cores.store_stalls, other->cores.store_stalls },
 		{ "waits for the device", one->cores.mmio_stalls, other->cores.mmio_stalls },
+		{ "branches, multiplications", one->cores.pipeline_stalls, other->cores.pipeline_stalls },
 		{ "walks of the page table", one->cores.walk_cycles, other->cores.walk_cycles },
 		{ "nothing to do", rest(one), rest(other) },
 	};

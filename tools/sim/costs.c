@@ -11,10 +11,10 @@
 
 #define COLUMNS_MAX 32
 
-/* _(name, is a number) */
+/* _(name, is a number); those behind prefetches are 0 where a table has no such column. */
 #define COLUMNS(_) \
 	_(file, 0) _(function, 0) _(loop, 1) _(first_line, 1) _(last_line, 1) _(instructions, 1) \
-	_(loads, 1) _(stores, 1) _(mmio, 1) _(prefetches, 1)
+	_(loads, 1) _(stores, 1) _(mmio, 1) _(prefetches, 1) _(taken, 1) _(missed, 1) _(multiplies, 1)
 
 enum column {
 #define _(name, is_number) COLUMN_##name,
@@ -62,7 +62,7 @@ static int take_header(struct table *table, char **fields, unsigned int count)
 		for (unsigned int i = 0; i < count; i++)
 			if (!strcmp(fields[i], columns[column].name))
 				table->place[column] = (int)i;
-		if (table->place[column] < 0)
+		if (table->place[column] < 0 && column <= COLUMN_prefetches)
 			return mistake(table, "the header line has no column", columns[column].name);
 	}
 	table->has_header = true;
@@ -104,6 +104,9 @@ static int add_row(struct table *table, struct sim_costs *costs, char **texts, c
 		.accesses = numbers[COLUMN_loads] + numbers[COLUMN_stores] + numbers[COLUMN_mmio] +
 			    numbers[COLUMN_prefetches],
 		.mmio = numbers[COLUMN_mmio],
+		.taken = numbers[COLUMN_taken],
+		.missed = numbers[COLUMN_missed],
+		.multiplies = numbers[COLUMN_multiplies],
 	};
 	struct sim_cost_row row = {
 		.loop = numbers[COLUMN_loop],
@@ -129,6 +132,9 @@ static int take_row(struct table *table, struct sim_costs *costs, char **fields,
 	char *texts[COLUMN_COUNT], *end;
 
 	for (unsigned int column = 0; column < COLUMN_COUNT; column++) {
+		numbers[column] = 0;
+		if (table->place[column] < 0)
+			continue;
 		if (table->place[column] >= (int)count)
 			return mistake(table, "there is no value for", columns[column].name);
 		texts[column] = fields[table->place[column]];

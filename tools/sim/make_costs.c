@@ -130,7 +130,7 @@ static void print_head(FILE *table, const struct maker *maker)
 		"# Made by mimic costs: %s -O2", maker->compiler);
 	for (int i = 0; i < maker->flag_count; i++)
 		fprintf(table, " %s", maker->flags[i]);
-	fputs("\nfile,function,loop,first_line,last_line,instructions,loads,stores,mmio,prefetches\n", table);
+	fputs("\nfile,function,loop,first_line,last_line,instructions,loads,stores,mmio,prefetches,taken,missed,multiplies\n", table);
 }
 
 static int make_table(struct maker *maker)
