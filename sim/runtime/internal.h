@@ -33,7 +33,10 @@
 	_(ONCE, "another thread's pthread_once()") \
 	_(JOIN, "the end of thread") \
 	_(OTHERS, "the end of all other threads") \
-	_(SLEEP, "the end of its sleep")
+	_(SLEEP, "the end of its sleep") \
+	_(TEAM, "others of its OpenMP team") \
+	_(CRITICAL, "others in the OpenMP section or lock") \
+	_(WORK, "work of OpenMP")
 
 enum sim_wait {
 	SIM_RUNS,
@@ -64,6 +67,18 @@ struct sim_call {
 	uint32_t loop;		/* of its last access */
 };
 
+/* What it is in a team of OpenMP. */
+struct sim_openmp_member {
+	struct sim_openmp_team *team;	/* NULL: none yet */
+	unsigned int number;		/* in it */
+	uint64_t begun;			/* constructs of the team that it has come to */
+	struct sim_openmp_share *share;	/* the construct that it is in */
+	uint64_t trip;			/* static chunks of it that the thread has had */
+	void (*function)(void *data);	/* of the region; of a worker NULL: it waits for work */
+	void *data;
+	bool is_worker;			/* a thread of the run-time */
+};
+
 /* A thread of the program: a coroutine. Its thread-local storage is that of a real thread that sleeps meanwhile. */
 struct sim_thread {
 	void *stack_pointer;	/* where it goes on; of one that does not run */
@@ -82,6 +97,7 @@ struct sim_thread {
 	uint64_t deadline;	/* SIM_NEVER: none */
 	uint64_t order;		/* the thread that waits longest is woken first */
 	bool is_timed_out;
+	struct sim_openmp_member openmp;
 
 	uint64_t answer;	/* of an MMIO load */
 	unsigned int depth;	/* of calls */

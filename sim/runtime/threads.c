@@ -6,6 +6,7 @@
 
 #include "sim/runtime/locks.h"
 #include "sim/runtime/real.h"
+#include "sim/runtime/threads.h"
 
 static size_t thread_size(void)
 {
@@ -90,8 +91,8 @@ void *sim_thread_main(struct sim_thread *self)
 	return result;
 }
 
-static int create(struct sim_thread *self, pthread_t *native, const pthread_attr_t *attributes,
-		  void *(*start)(void *), void *argument)
+int sim_thread_start(struct sim_thread *self, struct sim_thread **started, const pthread_attr_t *attributes,
+		     void *(*start)(void *), void *argument)
 {
 	struct sim_thread *thread;
 	int error;
@@ -116,20 +117,22 @@ static int create(struct sim_thread *self, pthread_t *native, const pthread_attr
 	thread->next = sim.threads;
 	sim.threads = thread;
 	sim.thread_count++;
-	*native = thread->native;
+	*started = thread;
 	return 0;
 }
 
 SIM_EXPORT int pthread_create(pthread_t *native, const pthread_attr_t *attributes, void *(*start)(void *),
 			      void *argument)
 {
-	struct sim_thread *self = sim_enter();
+	struct sim_thread *self = sim_enter(), *started;
 	int error;
 
 	if (!self)
 		return REAL(pthread_create)(native, attributes, start, argument);
 	sim_settle(self);
-	error = create(self, native, attributes, start, argument);
+	error = sim_thread_start(self, &started, attributes, start, argument);
+	if (!error)
+		*native = started->native;
 	sim_leave();
 	return error;
 }
@@ -229,7 +232,7 @@ static bool is_alone(void)
 	unsigned int others = 0;
 
 	for (unsigned int core = 0; core < sim.cores; core++)
-		others += sim.on_core[core] != NULL;
+		others += sim.on_core[core] && !sim.on_core[core]->openmp.is_worker;
 	return others <= 1;
 }
 

@@ -590,10 +590,10 @@ flags=$("$mimic" cflags)
 libs=$("$mimic" cflags --libs)
 # shellcheck disable=SC2086 # words are meant
 { gcc $flags -c -o "$work/other.o" "$work/other.c" && gcc -fsanitize=thread -o "$work/tsan" "$work/other.o" $libs &&
-	gcc -o "$work/openmp" "$work/other.o" $libs -Wl,--no-as-needed -lgomp &&
+	gcc -o "$work/openmp" "$work/other.o" -Wl,--no-as-needed -lgomp $libs &&
 	gcc -o "$work/plain" "$work/other.c" -Wl,--no-as-needed $libs &&
 	gcc -DC11 $flags -c -o "$work/c11.o" "$work/other.c" && gcc -o "$work/c11" "$work/c11.o" $libs; } >"$work/output" 2>&1 || cc=1
-[ $cc = 0 ] && refused "linked with libtsan" "$work/tsan" && refused "threads of OpenMP" "$work/openmp" &&
+[ $cc = 0 ] && refused "linked with libtsan" "$work/tsan" && refused "linked with -lgomp in front" "$work/openmp" &&
 	refused "compile with -fsanitize=thread" "$work/plain" && refused "<threads.h>" "$work/c11"
 result $? "programs that were linked otherwise, or have other threads"
 

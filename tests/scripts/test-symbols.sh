@@ -69,8 +69,8 @@ sources()
 strangers()
 {
 	local objects beginning=$3
-	# The compiler's calls and ld's --wrap have names of their own.
-	[ "$2" != sim/runtime ] || beginning+='|__(tsan|wrap)_'
+	# The compiler's calls, those of OpenMP too, and ld's --wrap have names of their own.
+	[ "$2" != sim/runtime ] || beginning+='|__(tsan|wrap)_|GOMP_|omp_'
 	mapfile -t objects < <(sources "$2" | sed "s|^|$1/obj/|; s|c\$|o|" | xargs ls 2>/dev/null)
 	[ ${#objects[@]} != 0 ] || return 1
 	names_of_others "$2" >"$work/others"

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/openmp.h"
 #include "tools/sim/sim.h"
 
 struct line {
@@ -37,8 +38,9 @@ struct reader {
 	size_t line_count;
 	struct symbol *symbols;
 	size_t symbol_count;
-	bool is_program, is_other_machine, is_dynamic, is_instrumented, has_run_time, has_thread_sanitizer, has_openmp,
-		has_c11_threads;
+	bool is_program, is_other_machine, is_dynamic, is_instrumented, has_run_time, has_thread_sanitizer, has_other_openmp,
+		has_openmp_first, has_c11_threads;
+	const char *openmp_function;	/* that virtual time has not */
 };
 
 static bool add(void **array, size_t *count, size_t size, const void *item)
@@ -69,7 +71,8 @@ static void note_library(struct reader *reader, const char *name)
 {
 	reader->has_run_time |= !strncmp(name, "libmimic-sim.so", 15);
 	reader->has_thread_sanitizer |= !strncmp(name, "libtsan.so", 10);
-	reader->has_openmp |= !strncmp(name, "libgomp.so", 10) || !strncmp(name, "libomp.so", 9);
+	reader->has_other_openmp |= !strncmp(name, "libomp.so", 9) || !strncmp(name, "libiomp5.so", 11);
+	reader->has_openmp_first |= !reader->has_run_time && !strncmp(name, "libgomp.so", 10);
 }
 
 static void read_dynamic(struct reader *reader, Elf_Scn *section, const GElf_Shdr *header)
@@ -89,6 +92,35 @@ static void read_dynamic(struct reader *reader, Elf_Scn *section, const GElf_Shd
 	}
 }
 
+/* Does libmimic-sim stand in front of it? */
+static bool is_timed_openmp(const char *name)
+{
+	static const char *const names[] = {
+#define _(name) #name,
+		SIM_OPENMP_FUNCTIONS(_)
+#undef _
+#define LOOPS(name) "GOMP_loop_" #name "_start", "GOMP_loop_" #name "_next", "GOMP_loop_ull_" #name "_start", \
+		"GOMP_loop_ull_" #name "_next", "GOMP_parallel_loop_" #name,
+#define _(name, schedule) LOOPS(name)
+		SIM_OPENMP_SCHEDULES(_)
+#undef _
+		SIM_OPENMP_RUNTIME_SCHEDULES(LOOPS)
+#undef LOOPS
+	};
+	/* Of .symtab it may have a version behind it. */
+	size_t length = strcspn(name, "@");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(names[i], name, length) && !names[i][length])
+			return true;
+	return false;
+}
+
+static bool is_openmp(const char *name)
+{
+	return !strncmp(name, "GOMP_", 5) || !strncmp(name, "omp_", 4) || !strncmp(name, "GOACC_", 6);
+}
+
 static bool is_function(const GElf_Sym *symbol)
 {
 	return GELF_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF && symbol->st_size;
@@ -106,6 +138,8 @@ static int read_symbols(struct reader *reader, Elf_Scn *section, const GElf_Shdr
 		if (!name)
 			continue;
 		reader->has_c11_threads |= !strcmp(name, "thrd_create") || !strncmp(name, "thrd_create@", 12);
+		if (entry.st_shndx == SHN_UNDEF && is_openmp(name) && !is_timed_openmp(name))
+			reader->openmp_function = name;
 		reader->is_instrumented |= !strncmp(name, "__tsan_", 7) && strcmp(name, "__tsan_init");
 		/* Those of .dynsym are in .symtab, too. */
 		if (header->sh_type == SHT_SYMTAB && is_function(&entry) &&
@@ -158,6 +192,38 @@ static int read_sections(struct reader *reader)
 	return error;
 }
 
+/* What the function is for, in OpenMP's words. */
+static const char *openmp_construct(const char *function)
+{
+	static const struct { const char *part, *construct; } known[] = {
+		{ "reduction", "reductions of tasks" }, { "task", "tasks" }, { "target", "target" }, { "teams", "teams" },
+		{ "doacross", "doacross loops" }, { "ordered", "ordered" }, { "cancel", "cancellation" },
+		{ "GOACC", "OpenACC" }, { "nest_lock", "nested locks" }, { "GOMP_scope", "scope" },
+		{ "GOMP_loop_start", "tasks' reductions and scans in loops" }, { "GOMP_loop_ull_start", "tasks' reductions and scans in loops" },
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strstr(function, known[i].part))
+			return known[i].construct;
+	return "what this function does";
+}
+
+/* 0, or the exit status when all is said. */
+static int check_openmp(const struct reader *reader)
+{
+	if (reader->has_other_openmp)
+		return tool_error(EXIT_BAD_INPUT, "%s: has OpenMP of another compiler, which waits outside of virtual time; "
+				  "use gcc's", reader->path);
+	if (reader->has_openmp_first)
+		return tool_error(EXIT_BAD_INPUT, "%s: linked with -lgomp in front of what 'mimic cflags --libs' prints; gcc -fopenmp "
+				  "puts it behind", reader->path);
+	if (reader->openmp_function)
+		return tool_error(EXIT_BAD_INPUT, "%s: calls %.*s(): OpenMP in virtual time does not have %s; docs/timing.md "
+				  "says what it has", reader->path, (int)strcspn(reader->openmp_function, "@"), reader->openmp_function,
+				  openmp_construct(reader->openmp_function));
+	return 0;
+}
+
 /* 0, or the exit status when all is said. */
 static int check(const struct reader *reader)
 {
@@ -175,10 +241,10 @@ static int check(const struct reader *reader)
 		return tool_error(EXIT_BAD_INPUT, "%s: statically linked; virtual time needs shared libraries", path);
 	if (!reader->has_run_time)
 		return tool_error(EXIT_BAD_INPUT, "%s: not linked with -lmimic-sim; see 'mimic cflags --libs'", path);
-	if (reader->has_openmp || reader->has_c11_threads)
-		return tool_error(EXIT_BAD_INPUT, "%s: has threads of %s, which wait outside of virtual time; use pthreads",
-				  path, reader->has_openmp ? "OpenMP" : "<threads.h>");
-	return 0;
+	if (reader->has_c11_threads)
+		return tool_error(EXIT_BAD_INPUT, "%s: has threads of <threads.h>, which wait outside of virtual time; use pthreads",
+				  path);
+	return check_openmp(reader);
 }
 
 /* --- lines ---------------------------------------------------------------------------------------- */
@@ -427,7 +493,8 @@ static int read_code(struct sim_program *program, struct reader *reader, const s
 }
 
 /* Only those that have hooks count; the run-time, which answers the hooks, has none. 0, or -errno. */
-static int read_library(struct sim_program *program, const char *path, const struct sim_costs *costs, bool *is_instrumented)
+static int read_library(struct sim_program *program, const char *path, const struct sim_costs *costs, bool *is_instrumented,
+			int *status)
 {
 	struct reader reader;
 	int error = open_reader(&reader, path, path);
@@ -437,7 +504,11 @@ static int read_library(struct sim_program *program, const char *path, const str
 		error = 0;
 	else if (!error && reader.is_instrumented && strncmp(base_name(path), "libmimic-sim.so", 15)) {
 		*is_instrumented = true;
+		/* Where it comes in the order is the program's. */
+		reader.has_openmp_first = false;
 		if (program)
+			*status = check_openmp(&reader);
+		if (program && !*status)
 			error = read_code(program, &reader, costs);
 	}
 	close_reader(&reader);
@@ -445,12 +516,12 @@ static int read_library(struct sim_program *program, const char *path, const str
 }
 
 static int read_libraries(struct sim_program *program, char **libraries, size_t count, const struct sim_costs *costs,
-			  bool *is_instrumented)
+			  bool *is_instrumented, int *status)
 {
 	int error = 0;
 
-	for (size_t i = 0; i < count && !error; i++)
-		error = read_library(program, libraries[i], costs, is_instrumented);
+	for (size_t i = 0; i < count && !error && !*status; i++)
+		error = read_library(program, libraries[i], costs, is_instrumented, status);
 	return error;
 }
 
@@ -468,13 +539,13 @@ int tool_sim_program_read(struct sim_program *program, const char *path, const s
 		status = tool_sim_libraries(reader.interpreter, path, &libraries, &count);
 	/* Hooks that are in a library only are enough. */
 	if (!error && !status && !reader.is_instrumented)
-		error = read_libraries(NULL, libraries, count, costs, &reader.is_instrumented);
+		error = read_libraries(NULL, libraries, count, costs, &reader.is_instrumented, &status);
 	if (!error && !status)
 		status = check(&reader);
 	if (!error && !status)
 		error = read_code(program, &reader, costs);
 	if (!error && !status)
-		error = read_libraries(program, libraries, count, costs, &reader.is_instrumented);
+		error = read_libraries(program, libraries, count, costs, &reader.is_instrumented, &status);
 	close_reader(&reader);
 	tool_sim_libraries_free(libraries, count);
 	return error ? tool_error(EXIT_FAILURE, "%s: %s", path, strerror(-error)) : status;
