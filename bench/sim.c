@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Virtual time: SpMV by one core of the maple-fpga preset. What takes place before and after
+ * Virtual time: SpMV by one core of the maple-fpga preset, and by 64. What takes place before and after
  * falls out: a long run less a short one. Beside the same program with hooks that do nothing.
  */
 #include <fcntl.h>
@@ -16,8 +16,11 @@
 
 #define SHORT_PASSES 5
 #define LONG_PASSES 45
+#define LONG_PASSES_OF_64 25
 #define EMPTY_FACTOR 20		/* passes without a model are short */
 #define LIMIT_NANOSECONDS 50	/* 20 million accesses a second */
+#define AIM_OF_64 200		/* 5 million accesses a second */
+#define LIMIT_OF_64 1000
 #define LIMIT_RATIO 30
 #define LIMIT_MIB 100
 
@@ -62,10 +65,12 @@ static struct measured run_plain(const struct bench_options *options, const char
 	return run(arguments);
 }
 
-static struct measured run_timed(const struct bench_options *options, unsigned int passes, const char *report)
+static struct measured run_timed(const struct bench_options *options, unsigned int passes, char *cores,
+				 const char *report)
 {
 	char tool[4200], program[4200], count[16];
-	char *arguments[] = { tool, "sim", "--json", "-o", (char *)report, program, count, NULL };
+	char *arguments[] = { tool, "sim", "--cores", cores, "--json", "-o", (char *)report, program, count, cores,
+			      NULL };
 
 	snprintf(tool, sizeof(tool), "%s/bin/mimic", options->build);
 	snprintf(program, sizeof(program), "%s/bench/sim/spmv", options->build);
@@ -80,19 +85,41 @@ static double counted(struct json_object *core, const char *name)
 	return json_object_object_get_ex(core, name, &value) ? json_object_get_double(value) : 0;
 }
 
-/* Of the whole run, by its only core. */
+/* Of the whole run, by all cores. */
 static double read_accesses(const char *report)
 {
-	struct json_object *root = json_object_from_file(report), *phases, *cores, *core;
-	double accesses;
+	struct json_object *root = json_object_from_file(report), *phases, *cores;
+	double accesses = 0;
 
 	if (!root || !json_object_object_get_ex(root, "phases", &phases) ||
 	    !json_object_object_get_ex(json_object_array_get_idx(phases, 0), "cores", &cores))
 		bench_fail("%s: no report", report);
-	core = json_object_array_get_idx(cores, 0);
-	accesses = counted(core, "accesses");
+	for (size_t i = 0; i < json_object_array_length(cores); i++)
+		accesses += counted(json_object_array_get_idx(cores, i), "accesses");
 	json_object_put(root);
 	return accesses;
+}
+
+/* Nanoseconds of CPU for an access, of so many cores. */
+static double measure_access(const struct bench_options *options, char *cores, unsigned int passes,
+			     const char *report)
+{
+	struct measured few = run_timed(options, SHORT_PASSES, cores, report), many;
+	double accesses = read_accesses(report);
+
+	many = run_timed(options, passes, cores, report);
+	return (many.seconds - few.seconds) / (read_accesses(report) - accesses) * 1e9;
+}
+
+static void bench_64_cores(const struct bench_options *options, const char *report)
+{
+	double timed[BENCH_RUNS];
+
+	for (int i = 0; i < BENCH_RUNS; i++)
+		timed[i] = measure_access(options, "64", LONG_PASSES_OF_64, report);
+	bench_report(&(struct bench_row){ .name = "simulated access, spmv, 64 cores", .unit = "ns",
+		.value = bench_median(timed, BENCH_RUNS), .reference = "5 million a second",
+		.reference_value = AIM_OF_64, .limit = LIMIT_OF_64 });
 }
 
 void bench_sim(const struct bench_options *options)
@@ -105,9 +132,9 @@ void bench_sim(const struct bench_options *options)
 		bench_fail("no temporary file");
 	close(file);
 	for (int i = 0; i < BENCH_RUNS; i++) {
-		struct measured few = run_timed(options, SHORT_PASSES, report);
+		struct measured few = run_timed(options, SHORT_PASSES, "1", report);
 		double few_accesses = read_accesses(report);
-		struct measured many = run_timed(options, LONG_PASSES, report);
+		struct measured many = run_timed(options, LONG_PASSES, "1", report);
 		struct measured few_empty = run_plain(options, "spmv-empty", SHORT_PASSES * EMPTY_FACTOR);
 		struct measured many_empty = run_plain(options, "spmv-empty", LONG_PASSES * EMPTY_FACTOR);
 
@@ -117,6 +144,7 @@ void bench_sim(const struct bench_options *options)
 		ratios[i] = timed[i] / empty[i];
 		memory[i] = (many.kilobytes - few_empty.kilobytes) / 1024;
 	}
+	bench_64_cores(options, report);
 	unlink(report);
 	bench_report(&(struct bench_row){ .name = "simulated access, spmv, maple-fpga", .unit = "ns",
 		.value = bench_median(timed, BENCH_RUNS), .reference = "the same with empty hooks",

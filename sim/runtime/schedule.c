@@ -26,9 +26,10 @@ static void set_ready_at(unsigned int core, uint64_t time)
 {
 	ready_at[core] = time;
 	for (unsigned int node = (leaves + core) / 2; node; node /= 2) {
-		unsigned char low = first_of[2 * node], high = first_of[2 * node + 1];
+		const unsigned char *two = &first_of[2 * node];
 
-		first_of[node] = ready_at[high] < ready_at[low] ? high : low;
+		/* Without a jump: which of them it is cannot be predicted. */
+		first_of[node] = two[ready_at[two[1]] < ready_at[two[0]]];
 	}
 }
 
