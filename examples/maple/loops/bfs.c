@@ -174,3 +174,14 @@ void bfs_compute(const struct bfs_loop *loop, uint32_t begin, uint32_t end, stru
 			produce32(maple, back, consume32(maple, queue) == current);
 	}
 }
+
+/* What a level has found gets its level. All threads do it, each for its part, when all have searched. */
+void bfs_merge(const struct bfs_loop *loop, uint32_t *level, uint32_t begin, uint32_t end)
+{
+	const uint32_t *found = loop->found;
+	uint32_t next = loop->current + 1;
+
+	for (uint32_t vertex = begin; vertex < end; vertex++)
+		if (found[vertex] && level[vertex] == BFS_NO_LEVEL)
+			level[vertex] = next;
+}

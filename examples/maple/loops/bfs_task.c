@@ -165,7 +165,24 @@ static void bfs_run(void *state, const struct loop_part *part)
 	}
 }
 
-/* What was found gets its level. */
+/* In a search of several levels. The single level is the paper's loop and nothing else. */
+static bool bfs_merges(const void *state)
+{
+	const struct bfs_task *task = state;
+
+	return task->levels != 1;
+}
+
+static void bfs_merge_part(void *state, unsigned int thread, unsigned int threads)
+{
+	struct bfs_task *task = state;
+	uint64_t rows = task->graph.rows;
+
+	bfs_merge(&task->loop, task->level, (uint32_t)(rows * thread / threads),
+		  (uint32_t)(rows * (thread + 1) / threads));
+}
+
+/* What was found and was not merged gets its level, too. Not timed. */
 static bool bfs_again(void *state)
 {
 	struct bfs_task *task = state;
@@ -173,10 +190,9 @@ static bool bfs_again(void *state)
 
 	task->loop.current++;
 	for (uint64_t vertex = 0; vertex < task->graph.rows; vertex++) {
-		if (task->level[vertex] != BFS_NO_LEVEL || !task->loop.found[vertex])
-			continue;
-		task->level[vertex] = task->loop.current;
-		any = true;
+		if (task->level[vertex] == BFS_NO_LEVEL && task->loop.found[vertex])
+			task->level[vertex] = task->loop.current;
+		any |= task->level[vertex] == task->loop.current;
 	}
 	task->done++;
 	if (!any || task->done == task->levels)
@@ -224,6 +240,8 @@ const struct loop_kernel bfs_kernel = {
 	.reset = bfs_reset,
 	.is_decoupled = bfs_is_decoupled,
 	.run = bfs_run,
+	.merges = bfs_merges,
+	.merge = bfs_merge_part,
 	.again = bfs_again,
 	.verify = bfs_verify,
 	.elements = bfs_elements,

@@ -91,6 +91,8 @@ void bfs_supply(const struct bfs_loop *loop, uint32_t begin, uint32_t end, struc
 		unsigned int back);
 void bfs_compute(const struct bfs_loop *loop, uint32_t begin, uint32_t end, struct maple *maple, unsigned int queue,
 		 unsigned int back);
+/* `level` is the loop's; the next level is current + 1. */
+void bfs_merge(const struct bfs_loop *loop, uint32_t *level, uint32_t begin, uint32_t end);
 
 /*
  * C = A B, 64-bit values: a row of C is summed up in `sum`, which is dense and the

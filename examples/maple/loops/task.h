@@ -55,6 +55,12 @@ struct loop_kernel {
 	/* Two threads for each share, an access and an execute thread? */
 	bool (*is_decoupled)(enum loop_form form);
 	void (*run)(void *state, const struct loop_part *part);
+	/*
+	 * What is timed between two rounds: merges() says whether there is any, and thread number
+	 * `thread` of `threads` does its part of it when all have ended the round. Both may be NULL.
+	 */
+	bool (*merges)(const void *state);
+	void (*merge)(void *state, unsigned int thread, unsigned int threads);
 	/* Is there another round? May be NULL. One thread calls it, between rounds. */
 	bool (*again)(void *state);
 	bool (*verify)(void *state, struct message *message);

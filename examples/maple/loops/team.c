@@ -99,6 +99,7 @@ static void *work(void *argument)
 	struct member *member = argument;
 	struct team *team = member->team;
 	bool is_first = member == team->member;
+	bool merges = team->kernel->merges && team->kernel->merges(team->state);
 
 	open_queues(member);
 	pthread_barrier_wait(&team->barrier);
@@ -108,6 +109,10 @@ static void *work(void *argument)
 		pthread_barrier_wait(&team->barrier);
 		team->kernel->run(team->state, &member->part);
 		pthread_barrier_wait(&team->barrier);
+		if (merges) {
+			team->kernel->merge(team->state, (unsigned int)(member - team->member), team->threads);
+			pthread_barrier_wait(&team->barrier);
+		}
 		if (is_first)
 			team->is_again = team->kernel->again && team->kernel->again(team->state);
 		pthread_barrier_wait(&team->barrier);
