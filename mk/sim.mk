@@ -21,6 +21,9 @@ all: $(LIBMIMIC_SIM) $(SIM_COSTS) $(SIM_HEADERS) $(SIM_LIBRARY_HEADERS)
 # Stands in front of the C library's functions, so its symbols have no version. The devices are its
 # own, because their memory is not the program's; of libmimic.a it takes what reads memory that may
 # not be there.
+# gcc tells that older ones passed its aligned structures otherwise; all calls are within this file.
+$(call obj,sim/runtime/openmp_loops.c): ALL_CFLAGS += -Wno-psabi
+
 $(LIBMIMIC_SIM): $(call obj,$(SIM_RUNTIME_SRC) $(SIM_SRC) $(MODEL_SRC) libmimic/base/kinds.c libmimic/base/kind_check.c) $(LIBMIMIC_A) $(LIBMIMIC) sim/runtime/libmimic-sim.map
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
