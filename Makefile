@@ -109,7 +109,7 @@ LIBRARIES    := $(LIBMIMIC) $(LIBDEVICE_A) $(DEVICE_LIBRARIES) $(if $(PRELOAD_SR
 help:
 	@echo "make all           build libraries, commands, examples, man pages into build/"
 	@echo "make demo          products and searches on the devices, on all transports, and a page of them; INPUT=FILE for your own"
-	@echo "make check         all tests, sanitizers, fuzzing (about 11 minutes); check-quick for less"
+	@echo "make check         all tests, sanitizers, fuzzing (about 12 minutes); check-quick for less"
 	@echo "make check-kernel  kernel tests in virtual machines, Debian 6.1 and 6.12 (about 16 minutes); KERNELS=6.12 for one"
 	@echo "make check-kernel-debug"
 	@echo "                   the same tests in a kernel with KASAN, lockdep and fault injection; builds it first, once"
