@@ -1,0 +1,2 @@
+# streams has more files.
+EXAMPLES_WITH_RULES += examples/dare/streams.c
