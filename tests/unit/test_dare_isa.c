@@ -16,6 +16,7 @@
 
 #include "devices/dare/isa.h"
 #include "libdare/dare_assembly.h"
+#include "tests/lib/sanitized.h"
 
 /* Letters are operands: d md, a ms1, b ms2 or ms3, s rs1, t rs2. */
 static const struct {
@@ -44,6 +45,8 @@ static const struct {
 #define PATTERN_COUNT (sizeof(patterns) / sizeof(patterns[0]))
 #define OPCODE 0x2bu
 #define OPCODE_BITS 7
+/* Every word, but with a sanitizer, which takes ten times as long, one of eleven. */
+#define WORDS_APART (IS_SANITIZED ? 11u : 1u)
 /* mcfg 2^10, six loads and stores 2^13, three mma 2^9, six gathers and scatters 2^6. */
 #define LEGAL_WORDS (1024 + 6 * 8192 + 3 * 512 + 6 * 64)
 
@@ -108,7 +111,7 @@ static void every_word_of_the_opcode_decodes_as_the_formats_say(void **state)
 	struct dare_fields fields;
 
 	(void)state;
-	for (uint32_t high = 0; high < 1u << (32 - OPCODE_BITS); high++) {
+	for (uint32_t high = 0; high < 1u << (32 - OPCODE_BITS); high += WORDS_APART) {
 		uint32_t word = high << OPCODE_BITS | OPCODE;
 		size_t pattern = pattern_of(word);
 		int error = dare_decode(word, &fields);
@@ -125,7 +128,8 @@ static void every_word_of_the_opcode_decodes_as_the_formats_say(void **state)
 		assert_int_equal(dare_operand_count(word), patterns[pattern].values);
 		assert_fields(patterns[pattern].bits, word, &fields);
 	}
-	assert_int_equal(legal, LEGAL_WORDS);
+	if (WORDS_APART == 1)
+		assert_int_equal(legal, LEGAL_WORDS);
 }
 
 static void every_legal_word_is_encoded_from_its_fields_again(void **state)
@@ -135,7 +139,7 @@ static void every_legal_word_is_encoded_from_its_fields_again(void **state)
 	uint32_t again;
 
 	(void)state;
-	for (uint32_t high = 0; high < 1u << (32 - OPCODE_BITS); high++) {
+	for (uint32_t high = 0; high < 1u << (32 - OPCODE_BITS); high += WORDS_APART) {
 		uint32_t word = high << OPCODE_BITS | OPCODE;
 
 		if (dare_decode(word, &fields))
@@ -144,7 +148,8 @@ static void every_legal_word_is_encoded_from_its_fields_again(void **state)
 		assert_int_equal(dare_encode(&fields, &again), 0);
 		assert_int_equal(again, word);
 	}
-	assert_int_equal(legal, LEGAL_WORDS);
+	if (WORDS_APART == 1)
+		assert_int_equal(legal, LEGAL_WORDS);
 }
 
 static void words_of_other_opcodes_are_illegal(void **state)
@@ -161,7 +166,7 @@ static void words_of_other_opcodes_are_illegal(void **state)
 			assert_int_equal(dare_decode(value - OPCODE + opcode, &fields), -EINVAL);
 		}
 	}
-	for (uint64_t word = 0; word <= UINT32_MAX; word += 211) {
+	for (uint64_t word = 0; word <= UINT32_MAX; word += 211 * WORDS_APART) {
 		if (pattern_of((uint32_t)word) == PATTERN_COUNT && dare_decode((uint32_t)word, &fields) != -EINVAL)
 			fail_msg("0x%08x is taken for an instruction", (uint32_t)word);
 	}
@@ -250,7 +255,7 @@ static void every_legal_word_comes_back_from_its_text(void **state)
 	uint32_t again;
 
 	(void)state;
-	for (uint32_t high = 0; high < 1u << (32 - OPCODE_BITS); high++) {
+	for (uint32_t high = 0; high < 1u << (32 - OPCODE_BITS); high += WORDS_APART) {
 		uint32_t word = high << OPCODE_BITS | OPCODE;
 
 		if (pattern_of(word) == PATTERN_COUNT)
@@ -261,7 +266,8 @@ static void every_legal_word_comes_back_from_its_text(void **state)
 		assert_int_equal(dare_assemble(text, &again, NULL), 1);
 		assert_int_equal(again, word);
 	}
-	assert_int_equal(legal, LEGAL_WORDS);
+	if (WORDS_APART == 1)
+		assert_int_equal(legal, LEGAL_WORDS);
 }
 
 static void illegal_words_come_back_from_their_text(void **state)

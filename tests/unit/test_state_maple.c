@@ -11,9 +11,10 @@
 
 #include "examples/common/random.h"
 #include "tests/lib/fake_host.h"
+#include "tests/lib/sanitized.h"
 #include "tests/lib/state_tree.h"
 
-#define STEPS 4000
+#define STEPS UNLESS_SANITIZED(4000)
 #define CHECK_EVERY 16
 #define NOBODY 7u	/* an owner that takes no role */
 #define OPTIONS (FAKE_WALKS | FAKE_FAULTS)
@@ -343,7 +344,7 @@ static void a_look_changes_nothing(void **state)
 	random_numbers.state = 0x9e3779b97f4a7c15;
 	host->fault_answer = MIMIC_FAULT_STALL;
 	fake_open(host, WORDS_8, 8);
-	for (unsigned int step = 0; step < 500; step++) {
+	for (unsigned int step = 0; step < UNLESS_SANITIZED(500); step++) {
 		void *before, *after;
 
 		random_step(host);

@@ -10,10 +10,11 @@
 #include <cmocka.h>
 
 #include "examples/common/random.h"
+#include "tests/lib/sanitized.h"
 #include "tests/lib/state_tree.h"
 #include "tests/lib/virgo_fixture.h"
 
-#define STEPS 3000
+#define STEPS UNLESS_SANITIZED(3000)
 #define CHECK_EVERY 16
 #define OWNER 250u	/* of the loads that check */
 
@@ -259,7 +260,7 @@ static void a_look_changes_nothing(void **state)
 	(void)state;
 	random_numbers.state = 0x9e3779b97f4a7c15;
 	f->fault_answer = MIMIC_FAULT_STALL;
-	for (unsigned int step = 0; step < 200; step++) {
+	for (unsigned int step = 0; step < UNLESS_SANITIZED(200); step++) {
 		void *before, *after;
 
 		random_step(f);

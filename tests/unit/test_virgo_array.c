@@ -2,6 +2,7 @@
 /* preload and compute against the plain reference, and commands in any order. */
 #include <fenv.h>
 
+#include "tests/lib/sanitized.h"
 #include "tests/lib/virgo_both.h"
 
 static void both_dataflows_multiply_with_all_transposes(void **state)
@@ -250,7 +251,7 @@ static void random_commands_do_what_the_reference_does(void **state)
 	for EACH_KIND(k) {
 		start_as(kinds[k].type, kinds[k].dim, 0);
 		fill_unit();
-		for (unsigned int n = 0; n < 400; n++)
+		for (unsigned int n = 0; n < UNLESS_SANITIZED(400); n++)
 			random_command();
 		stop();
 	}
