@@ -115,7 +115,8 @@ int argument_names(const char *option, const char *text, const char *const *name
 static int source_count(const struct input *input)
 {
 	return (input->path != NULL) + (input->kronecker_scale != 0) + (input->uniform_rows != 0) +
-	       (input->power_law_vertices != 0);
+	       (input->power_law_vertices != 0) + (input->collab_vertices != 0) + (input->proteins_vertices != 0) +
+	       (input->attention_tokens != 0);
 }
 
 bool input_is_given(const struct input *input)
@@ -131,7 +132,8 @@ static int take_input(struct input *input, int argc, char **argv, int first, str
 	if (first < argc)
 		input->path = argv[first];
 	if (source_count(input) > 1)
-		return message_set(message, -EINVAL, "more than one of FILE, --kronecker, --power-law and --uniform");
+		return message_set(message, -EINVAL, "more than one of FILE, --kronecker, --power-law, --collab, --proteins, "
+				   "--attention and --uniform");
 	return 0;
 }
 
@@ -169,6 +171,16 @@ static int take_power_law(struct input *input, struct message *message)
 	return 0;
 }
 
+/* VERTICESxDEGREE; what they may be is the generator's to say. */
+static int take_graph(const char *option, uint64_t *vertices, uint64_t *degree, struct message *message)
+{
+	const char *rest = argument_number(optarg, 'x', vertices);
+
+	if (!rest || !argument_number(rest, '\0', degree) || *vertices < 1 || *degree < 1)
+		return message_set(message, -EINVAL, "--%s %s: it must be VERTICESxDEGREE", option, optarg);
+	return 0;
+}
+
 static int take_common(struct common_options *common, int option, struct message *message)
 {
 	switch ((enum common_option)option) {
@@ -188,6 +200,15 @@ static int take_common(struct common_options *common, int option, struct message
 		return take_kronecker(&common->input, message);
 	case OPTION_POWER_LAW:
 		return take_power_law(&common->input, message);
+	case OPTION_COLLAB:
+		return take_graph("collab", &common->input.collab_vertices, &common->input.collab_degree, message);
+	case OPTION_PROTEINS:
+		return take_graph("proteins", &common->input.proteins_vertices, &common->input.proteins_degree, message);
+	case OPTION_ATTENTION:
+		return argument_bounded("attention", optarg, 1, ATTENTION_TOKENS_MAX, &common->input.attention_tokens,
+					message);
+	case OPTION_BFS_VERTICES:
+		return argument_bounded("bfs-vertices", optarg, 1, UINT32_MAX, &common->input.bfs_vertices, message);
 	case OPTION_UNIFORM:
 		return argument_uniform(&common->input, optarg, message);
 	case OPTION_SEED:
@@ -256,8 +277,11 @@ void arguments_help(const char *devices)
 		   "  --kronecker SCALE    a Graph500 graph of 2^SCALE vertices, 16 edges for each; SCALExEDGES: as many\n"
 		   "  --power-law VERTICESxEDGESxDEGREE\n"
 		   "                       a graph whose degrees follow a power law, the largest near DEGREE\n"
+		   "  --collab VERTICESxDEGREE, --proteins VERTICESxDEGREE, --attention TOKENS\n"
+		   "                       stand-ins for the DARE paper's data: co-authors, communities, a causal mask\n"
 		   "  --uniform ROWSxNNZ   a square matrix of ROWS rows, NNZ elements at random in each;\n"
-		   "                       ROWSxCOLUMNSxNNZ: not a square one\n");
+		   "                       ROWSxCOLUMNSxNNZ: not a square one\n"
+		   "  --bfs-vertices N     of any of these only the N vertices that a breadth-first search finds first\n");
 }
 
 void arguments_help_device(const char *devices)

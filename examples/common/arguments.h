@@ -45,7 +45,7 @@ struct common_options {
 /* Codes of the common options; a program's own are lower. */
 enum common_option {
 	OPTION_TRANSPORT = 256, OPTION_SOCKET, OPTION_CONFIG, OPTION_DEVICE, OPTION_KRONECKER,
-	OPTION_POWER_LAW, OPTION_UNIFORM, OPTION_SEED, OPTION_JSON, OPTION_HELP,
+	OPTION_POWER_LAW, OPTION_COLLAB, OPTION_PROTEINS, OPTION_ATTENTION, OPTION_UNIFORM, OPTION_BFS_VERTICES, OPTION_SEED, OPTION_JSON, OPTION_HELP,
 };
 
 /* The last entries of the list of a program that takes no input. */
@@ -63,7 +63,11 @@ enum common_option {
 #define COMMON_LONG_OPTIONS \
 	{ "kronecker", required_argument, NULL, OPTION_KRONECKER }, \
 	{ "power-law", required_argument, NULL, OPTION_POWER_LAW }, \
+	{ "collab", required_argument, NULL, OPTION_COLLAB }, \
+	{ "proteins", required_argument, NULL, OPTION_PROTEINS }, \
+	{ "attention", required_argument, NULL, OPTION_ATTENTION }, \
 	{ "uniform", required_argument, NULL, OPTION_UNIFORM }, \
+	{ "bfs-vertices", required_argument, NULL, OPTION_BFS_VERTICES }, \
 	DEVICE_LONG_OPTIONS
 
 /*

@@ -10,6 +10,7 @@
 #define KRONECKER_SCALE_MAX 30
 #define KRONECKER_EDGE_FACTOR 16
 #define KRONECKER_EDGE_FACTOR_MAX 1024
+#define ATTENTION_TOKENS_MAX 262144
 
 /*
  * A graph of 2^scale vertices as Graph500 makes them: Kronecker initiator
@@ -37,6 +38,27 @@ int generate_uniform(struct csr *csr, uint64_t rows, uint64_t per_row, uint64_t 
 /* The same with another number of columns. */
 int generate_uniform_columns(struct csr *csr, uint64_t rows, uint64_t columns, uint64_t per_row, uint64_t seed,
 			     struct message *message);
+
+/*
+ * Stand-ins for data sets of the DARE paper that are not at hand (docs/examples.md says what each is made after).
+ * Values are as of a Kronecker graph.
+ *
+ * Collaboration (ogbl-collab): papers of 2 to 7 authors, each size as often, are written until the mean degree is
+ * `degree`; all authors of a paper are neighbours. The first author is any; each other one is as often a former
+ * co-author of the first as any.
+ */
+int generate_collaboration(struct csr *csr, uint64_t vertices, uint64_t degree, uint64_t seed, struct message *message);
+/*
+ * Communities (ogbn-proteins): vertices * degree / 2 edges; the vertices from 256 i on are a community, and
+ * 80 % of the draws are of a partner in the own one. An edge that is there already is drawn anew.
+ */
+int generate_communities(struct csr *csr, uint64_t vertices, uint64_t degree, uint64_t seed, struct message *message);
+/*
+ * Attention (GPT-2, 90 % pruned): row i of `tokens` keeps a tenth of its i + 1 elements, rounded up: the first token;
+ * of the others half as often as they are near (1 / (distance + 1)), a quarter in favoured columns, which
+ * are 5 % of all, and the rest anywhere.
+ */
+int generate_attention(struct csr *csr, uint64_t tokens, uint64_t seed, struct message *message);
 
 /* Of use to generators of graphs. The numbers 0 to count - 1 in random order. */
 void generate_numbers(struct random *random, uint32_t *number, uint64_t count);

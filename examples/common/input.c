@@ -13,6 +13,7 @@
 #include "examples/common/edge_list.h"
 #include "examples/common/generate.h"
 #include "examples/common/matrix_market.h"
+#include "examples/common/subgraph.h"
 
 struct contents {
 	char *text;
@@ -112,11 +113,8 @@ static int load_file(struct csr *csr, const char *path, struct message *message)
 	return error;
 }
 
-int input_load(struct csr *csr, const struct input *input, struct message *message)
+static int generate(struct csr *csr, const struct input *input, struct message *message)
 {
-	memset(csr, 0, sizeof(*csr));
-	if (input->path)
-		return load_file(csr, input->path, message);
 	if (input->kronecker_scale)
 		return generate_kronecker_edges(csr, input->kronecker_scale,
 						input->kronecker_edge_factor ? input->kronecker_edge_factor :
@@ -125,12 +123,37 @@ int input_load(struct csr *csr, const struct input *input, struct message *messa
 	if (input->power_law_vertices)
 		return generate_power_law(csr, input->power_law_vertices, input->power_law_edges,
 					  input->power_law_largest, input->seed, message);
+	if (input->collab_vertices)
+		return generate_collaboration(csr, input->collab_vertices, input->collab_degree, input->seed, message);
+	if (input->proteins_vertices)
+		return generate_communities(csr, input->proteins_vertices, input->proteins_degree, input->seed,
+					    message);
+	if (input->attention_tokens)
+		return generate_attention(csr, input->attention_tokens, input->seed, message);
 	return generate_uniform_columns(csr, input->uniform_rows,
 					input->uniform_columns ? input->uniform_columns : input->uniform_rows,
 					input->uniform_per_row, input->seed, message);
 }
 
-void input_name(const struct input *input, char *name, size_t size)
+int input_load(struct csr *csr, const struct input *input, struct message *message)
+{
+	struct csr whole;
+	int error;
+
+	memset(csr, 0, sizeof(*csr));
+	error = input->path ? load_file(&whole, input->path, message) : generate(&whole, input, message);
+	if (error)
+		return error;
+	if (input->bfs_vertices == 0) {
+		*csr = whole;
+		return 0;
+	}
+	error = subgraph_breadth_first(csr, &whole, input->bfs_vertices, message);
+	csr_free(&whole);
+	return error;
+}
+
+static void name_whole(const struct input *input, char *name, size_t size)
 {
 	const char *slash = input->path ? strrchr(input->path, '/') : NULL;
 
@@ -143,9 +166,25 @@ void input_name(const struct input *input, char *name, size_t size)
 	else if (input->power_law_vertices)
 		snprintf(name, size, "power law %" PRIu64 "x%" PRIu64 "x%" PRIu64, input->power_law_vertices,
 			 input->power_law_edges, input->power_law_largest);
+	else if (input->collab_vertices)
+		snprintf(name, size, "collab %" PRIu64 "x%" PRIu64, input->collab_vertices, input->collab_degree);
+	else if (input->proteins_vertices)
+		snprintf(name, size, "proteins %" PRIu64 "x%" PRIu64, input->proteins_vertices, input->proteins_degree);
+	else if (input->attention_tokens)
+		snprintf(name, size, "attention %" PRIu64, input->attention_tokens);
 	else if (input->uniform_columns)
 		snprintf(name, size, "uniform %" PRIu64 "x%" PRIu64 "x%" PRIu64, input->uniform_rows,
 			 input->uniform_columns, input->uniform_per_row);
 	else
 		snprintf(name, size, "uniform %" PRIu64 "x%" PRIu64, input->uniform_rows, input->uniform_per_row);
+}
+
+void input_name(const struct input *input, char *name, size_t size)
+{
+	size_t length;
+
+	name_whole(input, name, size);
+	length = strlen(name);
+	if (input->bfs_vertices)
+		snprintf(name + length, size - length, ", %" PRIu64 " vertices", input->bfs_vertices);
 }

@@ -16,10 +16,16 @@ struct input {
 	uint64_t power_law_vertices;	/* 0: not such a graph */
 	uint64_t power_law_edges;
 	uint64_t power_law_largest;
+	uint64_t collab_vertices;	/* 0: not such a graph */
+	uint64_t collab_degree;
+	uint64_t proteins_vertices;	/* 0: not such a graph */
+	uint64_t proteins_degree;
+	uint64_t attention_tokens;	/* 0: not such a matrix */
 	uint64_t uniform_rows;
 	uint64_t uniform_columns;	/* 0: as many as rows */
 	uint64_t uniform_per_row;
 	uint64_t seed;
+	uint64_t bfs_vertices;		/* 0: all; else what a breadth-first search finds first (subgraph.h) */
 };
 
 /*

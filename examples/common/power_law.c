@@ -11,17 +11,16 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "examples/common/edge_set.h"
 #include "examples/common/generate.h"
 #include "examples/common/random.h"
 
 #define STEPS 64		/* s = steps / STEPS */
 #define ROOTS 6			/* 2^ROOTS = STEPS */
-#define NO_EDGE UINT64_MAX
 /* A bound, so that the loop ends whatever is asked for; no arguments are known that need so many draws for an edge. */
 #define DRAWS_PER_EDGE 64
 
@@ -110,31 +109,16 @@ static uint32_t draw_vertex(const struct weights *weights, struct random *random
 	return (uint32_t)i;
 }
 
-/* A set of edges: open addressing, at most half full. true: it was not there. */
-static bool add_edge(uint64_t *set, uint64_t mask, uint64_t edge)
-{
-	uint64_t place = random_mix(edge) & mask;
-
-	while (set[place] != NO_EDGE) {
-		if (set[place] == edge)
-			return false;
-		place = (place + 1) & mask;
-	}
-	set[place] = edge;
-	return true;
-}
-
 /* How many different edges were found; fewer than wanted if draws give the same ones again and again. */
-static uint64_t draw_edges(struct csr_entry *entries, uint64_t edges, const struct weights *weights, uint64_t *set,
-			   uint64_t mask, struct random *random)
+static uint64_t draw_edges(struct csr_entry *entries, uint64_t edges, const struct weights *weights,
+			   struct edge_set *set, struct random *random)
 {
 	uint64_t count = 0;
 
-	memset(set, 0xff, (mask + 1) * sizeof(*set));
 	for (uint64_t draw = 0; draw / DRAWS_PER_EDGE < edges && count < edges; draw++) {
 		uint32_t a = draw_vertex(weights, random), b = draw_vertex(weights, random);
 
-		if (a == b || !add_edge(set, mask, a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a))
+		if (a == b || !edge_set_add(set, a, b))
 			continue;
 		entries[count].row = a;
 		entries[count++].column = b;
@@ -146,21 +130,17 @@ static uint64_t draw_edges(struct csr_entry *entries, uint64_t edges, const stru
 static int make_directed(struct csr *directed, uint64_t vertices, uint64_t edges, unsigned int steps,
 			 struct random *random)
 {
-	uint64_t room = 1;
 	struct weights weights = { 0 };
+	struct edge_set set = { 0 };
 	struct csr_entry *entries;
 	uint32_t *number;
-	uint64_t *set;
 	int error = -ENOMEM;
 
-	while (room < 2 * edges)
-		room *= 2;
 	entries = calloc(edges, sizeof(*entries));
 	number = malloc(vertices * sizeof(*number));
-	set = malloc(room * sizeof(*set));
-	if (entries && number && set && !make_weights(&weights, vertices, steps)) {
+	if (entries && number && !edge_set_make(&set, edges) && !make_weights(&weights, vertices, steps)) {
 		generate_numbers(random, number, vertices);
-		error = draw_edges(entries, edges, &weights, set, room - 1, random) == edges ? 0 : -EINVAL;
+		error = draw_edges(entries, edges, &weights, &set, random) == edges ? 0 : -EINVAL;
 		for (uint64_t i = 0; i < edges && !error; i++) {
 			entries[i].row = number[entries[i].row];
 			entries[i].column = number[entries[i].column];
@@ -169,7 +149,7 @@ static int make_directed(struct csr *directed, uint64_t vertices, uint64_t edges
 			error = csr_from_entries(directed, vertices, vertices, CSR_INTEGER, entries, edges);
 	}
 	free_weights(&weights);
-	free(set);
+	edge_set_free(&set);
 	free(number);
 	free(entries);
 	return error;

@@ -69,6 +69,33 @@ for width in 1 16 77; do
 done
 all_verified 3 --kernel gemm "$work/zero.mtx"; result $? "gemm of an empty matrix is right in all forms"
 
+# --- the paper's data ---------------------------------------------------------------
+
+for input in "collab 300x6" "proteins 300x6" "attention 150"; do
+	# shellcheck disable=SC2086 # option and value
+	all_verified 4 --kernel sddmm --form plain,gsa --block 1,8 --width 16 --$input
+	result $? "sddmm of --$input is right"
+done
+elements() # elements NUMBER ARGUMENTS...: the input has so many
+{
+	local number=$1
+	shift
+	run streams --kernel sddmm --form gsa --block 1 --width 1 --json "$@" && grep -q "\"nonzeros\": *$number,\?$" "$work/output"
+}
+for part in "1024 4834" "2048 9460"; do
+	what="the part of pubmed of ${part% *} vertices has ${part#* } elements"
+	if [ -e ../shared/data/pubmed.mtx ]; then
+		elements "${part#* }" --bfs-vertices "${part% *}" ../shared/data/pubmed.mtx
+		result $? "$what"
+	else
+		skip "$what" "no ../shared/data/pubmed.mtx"
+	fi
+done
+run streams --kernel sddmm --form gsa --block 1 --width 1 --json --collab 1000x10 --bfs-vertices 4 &&
+	grep -q '"rows": *4,' "$work/output" &&
+	grep -q '"input": *"collab 1000x10, 4 vertices"' "$work/output"
+result $? "a part of a generated graph can be taken, and its name says so"
+
 # --- how many ---------------------------------------------------------------------
 
 # 1000 rows of one column: 62 tiles of 16 rows and one of 8. A tile reads its rows of C, of S (an element each) and 16
@@ -207,6 +234,15 @@ refused "--width 0" streams --kernel spmm --width 0 --uniform 4x4; result $? "a 
 refused "a dense matrix of that size is too large" streams --kernel gemm --uniform 200000x1
 result $? "a dense result of 200000 by 200000 is refused"
 refused "dare99" streams --kernel spmm --device dare99 --uniform 4x4; result $? "a device that is not there is refused"
+refused "--collab 10: it must be VERTICESxDEGREE" streams --kernel spmm --collab 10; result $? "half a graph is refused"
+refused "--attention 0" streams --kernel spmm --attention 0; result $? "attention of no token is refused"
+refused "a degree less than the vertices" streams --kernel spmm --proteins 10x10
+result $? "a degree as large as the graph is refused"
+refused "--bfs-vertices 5: the graph has 4 vertices" streams --kernel spmm --uniform 4x2 --bfs-vertices 5
+result $? "a part that is larger than the graph is refused"
+refused "a matrix of 4 by 5 is no graph" streams --kernel spmm --uniform 4x5x2 --bfs-vertices 3
+result $? "a part of what is no graph is refused"
+refused "more than one of" streams --kernel spmm --collab 10x2 --attention 4; result $? "two inputs are refused"
 run streams --help && grep -q "^Usage: streams" "$work/output" && [ ! -s "$work/errors" ]
 result $? "--help prints the usage"
 
