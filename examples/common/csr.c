@@ -160,6 +160,7 @@ int csr_graph(struct csr *graph, const struct csr *csr)
 		}
 		for (uint64_t j = 0; j < total; j++)
 			graph->value[j].integer = 1;
+		graph->is_graph = true;
 	}
 	csr_free(&transposed);
 	return error;

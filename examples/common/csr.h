@@ -3,6 +3,7 @@
 #ifndef EXAMPLES_CSR_H
 #define EXAMPLES_CSR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ struct csr {
 	uint64_t columns;
 	uint64_t nonzeros;
 	enum csr_values kind;
+	bool is_graph;		/* it has what csr_graph() makes; false: it may have it */
 	uint64_t *row_start;	/* rows + 1 */
 	uint32_t *column;	/* nonzeros */
 	union csr_value *value;	/* nonzeros */

@@ -13,6 +13,7 @@
 #include "examples/common/edge_list.h"
 #include "examples/common/generate.h"
 #include "examples/common/matrix_market.h"
+#include "examples/common/saved.h"
 #include "examples/common/subgraph.h"
 
 struct contents {
@@ -70,27 +71,6 @@ static int check_kind(int descriptor, const char *path, struct message *message)
 	return 0;
 }
 
-static int read_file(const char *path, struct contents *contents, struct message *message)
-{
-	int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-	int error;
-
-	if (descriptor < 0) {
-		error = -errno;
-		return message_set(message, error, "%s: %s", path, strerror(-error));
-	}
-	error = check_kind(descriptor, path, message);
-	if (error) {
-		close(descriptor);
-		return error;
-	}
-	error = read_all(descriptor, contents);
-	close(descriptor);
-	if (error)
-		return message_set(message, error, "%s: %s", path, strerror(-error));
-	return 0;
-}
-
 int input_parse(struct csr *csr, const char *name, const char *text, size_t size,
 		struct message *message)
 {
@@ -102,14 +82,33 @@ int input_parse(struct csr *csr, const char *name, const char *text, size_t size
 	return edge_list_parse(csr, name, text, size, message);
 }
 
-static int load_file(struct csr *csr, const char *path, struct message *message)
+static int load_text(struct csr *csr, const char *path, int descriptor, struct message *message)
 {
 	struct contents contents = { 0 };
-	int error = read_file(path, &contents, message);
+	int error = read_all(descriptor, &contents);
 
-	if (!error)
+	if (error)
+		message_set(message, error, "%s: %s", path, strerror(-error));
+	else
 		error = input_parse(csr, path, contents.text, contents.size, message);
 	free(contents.text);
+	return error;
+}
+
+static int load_file(struct csr *csr, const char *path, struct message *message)
+{
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+	int error;
+
+	if (descriptor < 0) {
+		error = -errno;
+		return message_set(message, error, "%s: %s", path, strerror(-error));
+	}
+	error = check_kind(descriptor, path, message);
+	if (!error)
+		error = saved_is(descriptor) ? saved_read(csr, path, descriptor, message) :
+					       load_text(csr, path, descriptor, message);
+	close(descriptor);
 	return error;
 }
 

@@ -29,8 +29,8 @@ struct input {
 };
 
 /*
- * A file that starts with the banner of Matrix Market is one; any other is an
- * edge list. 0, or -errno with a message that names file and line.
+ * A file that starts with the banner of Matrix Market is one; one that a program has saved (saved.h) is read
+ * as it is; any other is an edge list. 0, or -errno with a message that names file and line.
  */
 int input_load(struct csr *csr, const struct input *input, struct message *message);
 int input_parse(struct csr *csr, const char *name, const char *text, size_t size,

@@ -11,6 +11,7 @@
 
 #include "examples/common/arguments.h"
 #include "examples/common/json.h"
+#include "examples/common/saved.h"
 #include "examples/maple/loops/task.h"
 
 #define THREADS_MAX 8
@@ -29,6 +30,7 @@ struct options {
 	struct loop_options loop;
 	unsigned int queue_words;	/* 0: 64 for LIMA with up to 4 threads, else 32 */
 	unsigned int times;
+	const char *save;	/* NULL: run */
 	bool form[LOOP_FORMS];
 };
 
@@ -41,7 +43,8 @@ struct run {
 	struct message message;
 };
 
-enum option_code { OPTION_KERNEL = 1, OPTION_FORM, OPTION_THREADS, OPTION_LEVELS, OPTION_QUEUE_WORDS, OPTION_TIMES };
+enum option_code { OPTION_KERNEL = 1, OPTION_FORM, OPTION_THREADS, OPTION_LEVELS, OPTION_QUEUE_WORDS, OPTION_TIMES,
+		   OPTION_SAVE };
 
 static const struct option long_options[] = {
 	{ "kernel", required_argument, NULL, OPTION_KERNEL },
@@ -50,6 +53,7 @@ static const struct option long_options[] = {
 	{ "levels", required_argument, NULL, OPTION_LEVELS },
 	{ "queue-words", required_argument, NULL, OPTION_QUEUE_WORDS },
 	{ "times", required_argument, NULL, OPTION_TIMES },
+	{ "save", required_argument, NULL, OPTION_SAVE },
 	COMMON_LONG_OPTIONS
 };
 
@@ -62,7 +66,8 @@ static void help(void)
 	       "  --threads NUMBER     1 to %d; decoupled forms need an even number; default 2\n"
 	       "  --levels NUMBER      of bfs, from the root's neighbours on; 0: the whole search; default 1\n"
 	       "  --queue-words WORDS  of each queue; default 32, with LIMA on up to 4 threads 64\n"
-	       "  --times NUMBER       runs of each form, one after the other; the last one is shown; default 1\n",
+	       "  --times NUMBER       runs of each form, one after the other; the last one is shown; default 1\n"
+	       "  --save FILE          writes the input into FILE, which is read without being made anew, and runs nothing\n",
 	       THREADS_MAX);
 	arguments_help("maple: any free one; maple0, maple1, ...: that one");
 }
@@ -104,6 +109,9 @@ static int take_option(void *context, int option, struct message *message)
 		return take_number("queue-words", 8, 128, &options->queue_words, message);
 	case OPTION_TIMES:
 		return take_number("times", 1, 1000, &options->times, message);
+	case OPTION_SAVE:
+		options->save = optarg;
+		return 0;
 	}
 	return -EINVAL;
 }
@@ -119,7 +127,7 @@ static int parse(struct options *options, int argc, char **argv, struct message 
 	error = arguments_parse(&options->common, argc, argv, long_options, take_option, options, message);
 	if (error || options->common.help)
 		return error;
-	if (!options->kernel)
+	if (!options->kernel && !options->save)
 		return message_set(message, -EINVAL, "no --kernel");
 	if (!input_is_given(&options->common.input))
 		return message_set(message, -EINVAL, "no input: name a file, or give --kronecker, --power-law or --uniform");
@@ -269,13 +277,24 @@ static enum status run_forms(const struct options *options, const struct csr *ma
 	return status;
 }
 
+static enum status run_kernel(const struct options *options, const struct csr *matrix, struct message *message)
+{
+	void *state = options->kernel->create(matrix, &options->loop, message);
+	enum status status;
+
+	if (!state)
+		return complain(STATUS_BAD_INPUT, "", message->text);
+	status = run_forms(options, matrix, state);
+	options->kernel->destroy(state);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	struct options options;
 	struct message message;
 	struct csr matrix;
 	enum status status;
-	void *state;
 
 	if (parse(&options, argc, argv, &message))
 		return complain(STATUS_BAD_INPUT, "", message.text);
@@ -285,10 +304,12 @@ int main(int argc, char **argv)
 	}
 	if (input_load(&matrix, &options.common.input, &message))
 		return complain(STATUS_BAD_INPUT, "", message.text);
-	state = options.kernel->create(&matrix, &options.loop, &message);
-	status = state ? run_forms(&options, &matrix, state) : complain(STATUS_BAD_INPUT, "", message.text);
-	if (state)
-		options.kernel->destroy(state);
+	if (!options.save)
+		status = run_kernel(&options, &matrix, &message);
+	else if (saved_write(&matrix, options.save, &message))
+		status = complain(STATUS_FAILED, "", message.text);
+	else
+		status = STATUS_VERIFIED;
 	csr_free(&matrix);
 	return status;
 }

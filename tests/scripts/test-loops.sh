@@ -86,6 +86,20 @@ for kernel in spmv sdhp bfs spmm; do
 	result $? "$kernel is right by doall, prefetch and LIMA with one thread in virtual time, and the same again"
 done
 
+# A saved input stands for the options that made it: the same output, and in virtual time the same cycles.
+for kernel in spmv sdhp bfs spmm; do
+	run --save "$work/saved" --kronecker 7x4 && [ ! -s "$work/output" ] && verified 6 --kernel $kernel --form all --transport embedded "$work/saved"
+	result $? "$kernel is right in all forms for an input that was saved"
+	timed 6 2 --kernel $kernel --form all --kronecker 7x4 && mv "$work/report" "$work/generated" &&
+		timed 6 2 --kernel $kernel --form all "$work/saved" && cmp "$work/report" "$work/generated" >>"$work/errors"
+	result $? "$kernel takes the same cycles for an input that was saved as for one that is generated"
+done
+run --save "$work/no folder/saved" --kronecker 4
+[ $? = 1 ] && grep -q 'no folder/saved: No such file' "$work/errors"
+result $? "an input that cannot be saved is told with its path"
+truncate -s -1 "$work/saved"
+refused "a saved matrix of" --kernel spmv "$work/saved"; result $? "a saved input that is cut is refused"
+
 refused "no --kernel" --kronecker 4; result $? "no kernel is refused"
 refused "--kernel fft" --kernel fft --kronecker 4; result $? "an unknown kernel is refused"
 refused "no input" --kernel spmv; result $? "no input is refused"

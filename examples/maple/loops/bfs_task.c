@@ -13,7 +13,8 @@
 #include "examples/maple/loops/task.h"
 
 struct bfs_task {
-	struct csr graph;
+	const struct csr *graph;	/* the matrix, if that is one, else `made` */
+	struct csr made;
 	struct bfs_loop loop;
 	uint32_t *level;		/* the loop's */
 	uint32_t *expected;		/* of a search with a queue */
@@ -26,11 +27,11 @@ static void bfs_destroy(void *state)
 	struct bfs_task *task = state;
 
 	pattern_free(&task->loop.a);
-	array_free(task->level, task->graph.rows, sizeof(*task->level));
-	array_free(task->loop.found, task->graph.rows, sizeof(*task->loop.found));
+	array_free(task->level, task->graph->rows, sizeof(*task->level));
+	array_free(task->loop.found, task->graph->rows, sizeof(*task->loop.found));
 	free(task->expected);
-	csr_free(&task->graph);
-	free(task);
+	csr_free(&task->made);
+	array_free(task, 1, sizeof(*task));
 }
 
 static uint64_t busiest_vertex(const struct csr *graph)
@@ -74,21 +75,22 @@ static int search(const struct csr *graph, uint64_t root, uint32_t *level)
 
 static int make(struct bfs_task *task, const struct csr *matrix, struct message *message)
 {
-	int error = csr_graph(&task->graph, matrix);
+	int error = matrix->is_graph ? 0 : csr_graph(&task->made, matrix);
 
+	task->graph = matrix->is_graph ? matrix : &task->made;
 	if (error)
 		return message_set(message, error, "out of memory for the graph");
-	if (task->graph.nonzeros == 0)
+	if (task->graph->nonzeros == 0)
 		return message_set(message, -EINVAL, "the graph has no edge");
-	error = pattern_make(&task->loop.a, &task->graph, message);
+	error = pattern_make(&task->loop.a, task->graph, message);
 	if (error)
 		return error;
-	task->level = array_alloc(task->graph.rows, sizeof(*task->level));
-	task->loop.found = array_alloc(task->graph.rows, sizeof(*task->loop.found));
-	task->expected = calloc(task->graph.rows, sizeof(*task->expected));
+	task->level = array_alloc(task->graph->rows, sizeof(*task->level));
+	task->loop.found = array_alloc(task->graph->rows, sizeof(*task->loop.found));
+	task->expected = calloc(task->graph->rows, sizeof(*task->expected));
 	task->loop.level = task->level;
 	if (!task->level || !task->loop.found || !task->expected ||
-	    search(&task->graph, busiest_vertex(&task->graph), task->expected))
+	    search(task->graph, busiest_vertex(task->graph), task->expected))
 		return message_set(message, -ENOMEM, "out of memory for the levels");
 	return 0;
 }
@@ -101,7 +103,7 @@ static void *bfs_create(const struct csr *matrix, const struct loop_options *opt
 		message_set(message, -EINVAL, "a graph needs a square matrix");
 		return NULL;
 	}
-	task = calloc(1, sizeof(*task));
+	task = array_alloc(1, sizeof(*task));
 	if (!task) {
 		message_set(message, -ENOMEM, "out of memory");
 		return NULL;
@@ -117,9 +119,9 @@ static void *bfs_create(const struct csr *matrix, const struct loop_options *opt
 
 static void count_edges(struct bfs_task *task)
 {
-	for (uint64_t vertex = 0; vertex < task->graph.rows; vertex++) {
+	for (uint64_t vertex = 0; vertex < task->graph->rows; vertex++) {
 		if (task->level[vertex] == BFS_NO_LEVEL)
-			task->edges += task->graph.row_start[vertex + 1] - task->graph.row_start[vertex];
+			task->edges += task->graph->row_start[vertex + 1] - task->graph->row_start[vertex];
 	}
 }
 
@@ -127,9 +129,9 @@ static void bfs_reset(void *state)
 {
 	struct bfs_task *task = state;
 
-	for (uint64_t vertex = 0; vertex < task->graph.rows; vertex++)
+	for (uint64_t vertex = 0; vertex < task->graph->rows; vertex++)
 		task->level[vertex] = task->expected[vertex] <= task->first ? task->expected[vertex] : BFS_NO_LEVEL;
-	memset(task->loop.found, 0, task->graph.rows * sizeof(*task->loop.found));
+	memset(task->loop.found, 0, task->graph->rows * sizeof(*task->loop.found));
 	task->loop.current = task->first;
 	task->done = 0;
 	task->edges = 0;
@@ -176,7 +178,7 @@ static bool bfs_merges(const void *state)
 static void bfs_merge_part(void *state, unsigned int thread, unsigned int threads)
 {
 	struct bfs_task *task = state;
-	uint64_t rows = task->graph.rows;
+	uint64_t rows = task->graph->rows;
 
 	bfs_merge(&task->loop, task->level, (uint32_t)(rows * thread / threads),
 		  (uint32_t)(rows * (thread + 1) / threads));
@@ -189,7 +191,7 @@ static bool bfs_again(void *state)
 	bool any = false;
 
 	task->loop.current++;
-	for (uint64_t vertex = 0; vertex < task->graph.rows; vertex++) {
+	for (uint64_t vertex = 0; vertex < task->graph->rows; vertex++) {
 		if (task->level[vertex] == BFS_NO_LEVEL && task->loop.found[vertex])
 			task->level[vertex] = task->loop.current;
 		any |= task->level[vertex] == task->loop.current;
@@ -205,7 +207,7 @@ static bool bfs_verify(void *state, struct message *message)
 {
 	struct bfs_task *task = state;
 
-	for (uint64_t vertex = 0; vertex < task->graph.rows; vertex++) {
+	for (uint64_t vertex = 0; vertex < task->graph->rows; vertex++) {
 		uint32_t must = task->expected[vertex];
 
 		if (task->levels > 0 && must != BFS_NO_LEVEL && must > task->first + task->levels)
@@ -228,7 +230,7 @@ static void bfs_indirect(const void *state, struct loop_indirect *indirect)
 {
 	const struct bfs_task *task = state;
 
-	*indirect = (struct loop_indirect){ task->loop.a.column, task->graph.nonzeros, task->level,
+	*indirect = (struct loop_indirect){ task->loop.a.column, task->graph->nonzeros, task->level,
 					    sizeof(*task->level) };
 }
 

@@ -30,7 +30,7 @@ static void sdhp_destroy(void *state)
 	array_free(task->value, task->matrix->nonzeros, sizeof(*task->value));
 	array_free(task->dense, dense_count(task), sizeof(*task->dense));
 	array_free(task->loop.result, task->matrix->nonzeros, sizeof(*task->loop.result));
-	free(task);
+	array_free(task, 1, sizeof(*task));
 }
 
 static uint32_t dense_value(uint64_t place)
@@ -62,7 +62,7 @@ static void *sdhp_create(const struct csr *matrix, const struct loop_options *op
 			    matrix->columns);
 		return NULL;
 	}
-	task = calloc(1, sizeof(*task));
+	task = array_alloc(1, sizeof(*task));
 	if (!task) {
 		message_set(message, -ENOMEM, "out of memory");
 		return NULL;

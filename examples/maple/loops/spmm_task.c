@@ -35,7 +35,7 @@ static void spmm_destroy(void *state)
 	pattern_free(&task->loop.b);
 	csr_free(&task->a);
 	csr_free(&task->b);
-	free(task);
+	array_free(task, 1, sizeof(*task));
 }
 
 static int copy_integers(struct csr *copy, const struct csr *matrix)
@@ -115,7 +115,7 @@ static bool make(struct spmm_task *task, const struct csr *matrix, struct messag
 
 static void *spmm_create(const struct csr *matrix, const struct loop_options *options, struct message *message)
 {
-	struct spmm_task *task = calloc(1, sizeof(*task));
+	struct spmm_task *task = array_alloc(1, sizeof(*task));
 
 	message->text[0] = '\0';
 	if (task) {

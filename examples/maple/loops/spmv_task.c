@@ -23,7 +23,7 @@ static void spmv_destroy(void *state)
 	array_free(task->x, task->matrix->columns, sizeof(*task->x));
 	array_free(task->loop.y, task->matrix->rows, sizeof(*task->loop.y));
 	csr_free(&task->integers);
-	free(task);
+	array_free(task, 1, sizeof(*task));
 }
 
 static int fill(struct spmv_task *task)
@@ -47,7 +47,7 @@ static int fill(struct spmv_task *task)
 
 static void *spmv_create(const struct csr *matrix, const struct loop_options *options, struct message *message)
 {
-	struct spmv_task *task = calloc(1, sizeof(*task));
+	struct spmv_task *task = array_alloc(1, sizeof(*task));
 
 	(void)options;
 	if (!task) {

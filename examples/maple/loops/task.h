@@ -47,7 +47,11 @@ struct loop_options {
 struct loop_kernel {
 	const char *name;
 	const char *unit;
-	/* NULL with a message. The matrix stays as it is. */
+	/*
+	 * NULL with a message. The matrix stays as it is. What loops read lies in whole pages (array_alloc()), the loop's
+	 * structure, too: malloc() places by what was there before, such as reading a file or generating a graph, and
+	 * virtual time would show it.
+	 */
 	void *(*create)(const struct csr *matrix, const struct loop_options *options, struct message *message);
 	void (*destroy)(void *state);
 	/* No result of the form before may pass for the next one's. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "examples/common/array.h"
 #include "examples/common/pairs.h"
 #include "examples/maple/loops/task.h"
 #include <mimic/sim.h>
@@ -172,21 +173,21 @@ int team_run(const struct loop_kernel *kernel, void *state, enum loop_form form,
 
 	if (kernel->is_decoupled(form) && threads % 2 == 1)
 		return message_set(message, -EINVAL, "--threads %u: a decoupled form needs an even number", threads);
-	shared = aligned_alloc(64, threads * sizeof(*shared));
+	/* Whole pages, and zeroed: in virtual time nothing may depend on what malloc() had before. */
+	shared = array_alloc(threads, sizeof(*shared));
 	team.member = calloc(threads, sizeof(*team.member));
 	if (!shared || !team.member) {
-		free(shared);
+		array_free(shared, threads, sizeof(*shared));
 		free(team.member);
 		return message_set(message, -ENOMEM, "out of memory for %u threads", threads);
 	}
-	memset(shared, 0, threads * sizeof(*shared));
 	for (unsigned int i = 0; i < threads; i++)
 		set_part(&team, i, form, maple, shared);
 	tell_indirect(kernel, state);
 	run_members(&team);
 	*seconds = team.seconds;
 	*cycles = team.cycles;
-	free(shared);
+	array_free(shared, threads, sizeof(*shared));
 	free(team.member);
 	return 0;
 }
