@@ -34,11 +34,13 @@ struct data_set {
 	char **arguments;	/* of the program, NULL at the end */
 	bool is_in_means;	/* else it is run and reported, and no row or gate sees it */
 	bool is_for_nulls;	/* the one of its kernel that null models run */
+	double seconds;		/* of a processor, for a point: about */
 };
 
 struct system {
 	const char *name, *soc, *settings, *form, *threads;
 	bool is_alone;		/* one thread: not for BFS, which Figures 9 to 11 have not */
+	bool is_for_means;	/* runs no data set that is in no mean */
 };
 
 struct result {
@@ -61,6 +63,7 @@ struct runs {
 	struct result measured[MEASURED];
 	const char *settings;	/* of what is measured */
 	const struct runs *same;	/* what is the same command there is not run again; NULL: none */
+	char **saved;		/* files of inputs.c, NULL at the end */
 	unsigned int missing;	/* data sets whose file is not there */
 	bool is_all;		/* means are over those, too, that datasets.csv keeps out of them */
 };
@@ -70,7 +73,15 @@ int runs_read(struct runs *runs, const char *folder);
 int runs_allocate(struct runs *runs);
 /* All in one go, `jobs` of the first at a time. */
 int runs_execute(struct runs *const *runs, size_t count);
+/* A folder in the output's. 0, or -1 with the reason said. */
+int figures_folder(const char *output, const char *name);
 const struct result *runs_result(const struct runs *runs, const struct data_set *set, const char *system);
+
+/* --- inputs.c: generated inputs, made once for all points --------------------------------- */
+
+/* Before variants of `runs` are made, which then have the same files. 0, or -1 with the reason said. */
+int inputs_save(struct runs *runs);
+void inputs_remove(const struct runs *runs);
 
 /* --- variants.c ---------------------------------------------------------------------------- */
 

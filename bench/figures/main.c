@@ -154,8 +154,9 @@ int main(int argc, char **argv)
 		return 1;
 	if (is_of_ranges)
 		return ranges_run(&runs, &rows, tables) ? 1 : 0;
-	if (nulls_read(&nulls, &runs, tables) || execute(&runs, &nulls))
+	if (inputs_save(&runs) || nulls_read(&nulls, &runs, tables) || execute(&runs, &nulls))
 		return 1;
+	inputs_remove(&runs);
 	rows_judge(&rows, &runs, &nulls);
 	if (plots_write(&runs, &rows))
 		return 1;

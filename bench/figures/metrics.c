@@ -64,6 +64,9 @@ double metric_ratio(const struct runs *runs, enum kernel kernel, enum metric met
 		if (!counts(runs, &runs->sets[i], kernel))
 			continue;
 		ratio = set_ratio(runs, &runs->sets[i], metric, above, below);
+		/* Sweeps have no points of data sets that are in no mean. */
+		if (ratio <= 0 && !runs->sets[i].is_in_means)
+			continue;
 		if (ratio <= 0)
 			return 0;
 		sum += log(ratio);

@@ -10,8 +10,8 @@
 #include "bench/figures/figures.h"
 #include "tools/common/jobs.h"
 
-/* Of one command on a processor: 391 points took 55 to 90 s of one, and another's may be slower. */
-#define SECONDS_OF_A_POINT 0.4
+/* What a command takes of a processor where datasets.csv says nothing. */
+#define SECONDS_OF_A_POINT 0.3
 #define WORDS_MAX 40
 
 const char *const kernel_names[KERNELS] = { [SPMV] = "spmv", [SPMM] = "spmm", [SDHP] = "sdhp", [BFS] = "bfs" };
@@ -66,9 +66,10 @@ static int read_sets(struct runs *runs, const char *folder)
 			return figures_error("datasets.csv: %s is no kernel", table.rows[i][0]);
 		set->kernel = (enum kernel)kernel;
 		set->name = table.rows[i][1];
-		set->arguments = cut_words(table.rows[i][2], 0);
+		set->arguments = cut_words(table.rows[i][2], 1);
 		set->is_in_means = strcmp(table.rows[i][3], "no") != 0;
 		set->is_for_nulls = strcmp(table.rows[i][4], "yes") == 0;
+		set->seconds = *table.rows[i][5] ? atof(table.rows[i][5]) : SECONDS_OF_A_POINT;
 		if (!set->arguments)
 			return figures_error("%s", strerror(ENOMEM));
 		if (find_file(runs, &set->arguments[0])) {
@@ -95,7 +96,7 @@ static int read_systems(struct runs *runs, const char *folder)
 
 		runs->systems[runs->system_count] = (struct system){
 			.name = row[0], .soc = row[1], .settings = row[2], .form = row[3], .threads = row[4],
-			.is_alone = strcmp(row[4], "1") == 0,
+			.is_alone = strcmp(row[4], "1") == 0, .is_for_means = strcmp(row[5], "means") == 0,
 		};
 	}
 	return 0;
@@ -131,6 +132,7 @@ struct batch {
 	struct result **results;	/* of each job */
 	char **reports;
 	size_t count, done, failed;
+	double seconds;			/* of one processor, for all: about */
 	time_t started;
 };
 
@@ -174,6 +176,11 @@ static int add_job(struct batch *batch, struct result *result, const char *name,
 	return 0;
 }
 
+static bool is_point(const struct data_set *set, const struct system *system)
+{
+	return !(system->is_alone && set->kernel == BFS) && (set->is_in_means || !system->is_for_means);
+}
+
 /* The result of the same command, if it is run for others; NULL: it is not. */
 static const struct result *find_same(const struct runs *runs, size_t set, size_t system)
 {
@@ -184,7 +191,8 @@ static const struct result *find_same(const struct runs *runs, size_t set, size_
 	for (size_t i = 0; i < runs->same->set_count; i++) {
 		const struct data_set *other = &runs->same->sets[i];
 
-		if (other->kernel == runs->sets[set].kernel && strcmp(other->name, runs->sets[set].name) == 0)
+		if (other->kernel == runs->sets[set].kernel && strcmp(other->name, runs->sets[set].name) == 0 &&
+		    is_point(other, theirs))
 			return runs_result(runs->same, other, ours->name);
 	}
 	return NULL;
@@ -203,9 +211,10 @@ static int add_point(struct batch *batch, struct runs *runs, size_t set_number, 
 	size_t count = 7;
 	char name[64];
 
-	if ((system->is_alone && set->kernel == BFS) || find_same(runs, set_number, system_number))
+	if (!is_point(set, system) || find_same(runs, set_number, system_number))
 		return 0;
 	add_words(program, &count, set->arguments);
+	batch->seconds += set->seconds;
 	snprintf(name, sizeof(name), "%s%02zu-%02zu", runs->name, set_number, system_number);
 	return add_job(batch, &runs->results[set_number * runs->system_count + system_number], name, system->settings,
 		       system, program);
@@ -224,15 +233,38 @@ static bool is_measured_elsewhere(const struct runs *runs)
 	return runs->same && strcmp(runs->settings, runs->same->settings) == 0;
 }
 
+/* Of those that are not `taken`, the first one with the longest points; `set_count`: there is none. */
+static size_t find_longest(const struct runs *runs, const bool *taken)
+{
+	size_t longest = runs->set_count;
+
+	for (size_t set = 0; set < runs->set_count; set++) {
+		if (!taken[set] && (longest == runs->set_count || runs->sets[set].seconds > runs->sets[longest].seconds))
+			longest = set;
+	}
+	return longest;
+}
+
+/* Long ones first: two processors are done at about the same time. */
+static int add_points(struct batch *batch, struct runs *runs)
+{
+	bool *taken = calloc(runs->set_count + 1, sizeof(*taken));
+	int error = taken ? 0 : figures_error("%s", strerror(ENOMEM));
+	size_t set;
+
+	while (!error && (set = find_longest(runs, taken)) < runs->set_count) {
+		taken[set] = true;
+		for (size_t system = 0; system < runs->system_count && !error; system++)
+			error = add_point(batch, runs, set, system);
+	}
+	free(taken);
+	return error;
+}
+
 static int add_runs(struct batch *batch, struct runs *runs)
 {
-	/* Long ones first: two processors are done at about the same time. */
-	for (size_t set = runs->set_count; set-- > 0; ) {
-		for (size_t system = 0; system < runs->system_count; system++) {
-			if (add_point(batch, runs, set, system))
-				return -1;
-		}
-	}
+	if (add_points(batch, runs))
+		return -1;
 	for (int i = 0; i < MEASURED && !is_measured_elsewhere(runs); i++) {
 		char *program[] = { text_of("%s/sim/examples/maple/round_trip", runs->build, NULL, NULL),
 				    (char *)measured[i].argument, NULL };
@@ -326,9 +358,9 @@ static void job_is_done(void *context, size_t number)
 			batch->count, (long)passed, isatty(STDERR_FILENO) && batch->done < batch->count ? "" : "\n");
 }
 
-static int make_folders(const char *output)
+int figures_folder(const char *output, const char *name)
 {
-	char *folder = text_of("%s/points", output, NULL, NULL);
+	char *folder = text_of("%s/%s", output, name, NULL);
 	bool is_bad = !folder || (mkdir(output, 0777) && errno != EEXIST) || (mkdir(folder, 0777) && errno != EEXIST);
 
 	free(folder);
@@ -341,10 +373,10 @@ int runs_execute(struct runs *const *runs, size_t count)
 	unsigned int jobs = runs[0]->jobs;
 	int error;
 
-	if (make_folders(runs[0]->output) || make_batch(&batch, runs, count))
+	if (figures_folder(runs[0]->output, "points") || make_batch(&batch, runs, count))
 		return -1;
 	fprintf(stderr, "figures: %zu points, %u at a time; takes about %.0f seconds.\n", batch.count, jobs,
-		1 + (double)batch.count * SECONDS_OF_A_POINT / jobs);
+		1 + batch.seconds / jobs);
 	batch.started = time(NULL);
 	error = tool_jobs_run(batch.jobs, batch.count, jobs, job_is_done, &batch);
 	tool_jobs_pass_on_signal();

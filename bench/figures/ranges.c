@@ -39,7 +39,8 @@ static int read_ranges(struct ranges *ranges, const struct runs *runs, const cha
 {
 	struct table table;
 
-	if (table_read(&table, folder, "ranges.csv") || runs_small(&ranges->base, runs))
+	if (table_read(&table, folder, "ranges.csv") || runs_small(&ranges->base, runs) ||
+	    inputs_save(&ranges->base))
 		return -1;
 	ranges->variants = calloc(2 * table.count + 1, sizeof(*ranges->variants));
 	if (!ranges->variants)
@@ -123,5 +124,8 @@ int ranges_run(const struct runs *runs, const struct rows *rows, const char *fol
 {
 	struct ranges ranges = { 0 };
 
-	return read_ranges(&ranges, runs, folder) || execute(&ranges) || write_rows(&ranges, rows) ? -1 : 0;
+	if (read_ranges(&ranges, runs, folder) || execute(&ranges))
+		return -1;
+	inputs_remove(&ranges.base);
+	return write_rows(&ranges, rows);
 }

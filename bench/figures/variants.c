@@ -21,7 +21,8 @@ int runs_small(struct runs *small, const struct runs *runs)
 		if (!set->is_for_nulls || kernels >> set->kernel & 1)
 			continue;
 		kernels |= 1u << set->kernel;
-		small->sets[small->set_count++] = *set;
+		small->sets[small->set_count] = *set;
+		small->sets[small->set_count++].is_in_means = true;	/* there are no others */
 	}
 	for (unsigned int i = 0; i < KERNELS; i++) {
 		if (!(kernels >> i & 1))

@@ -47,6 +47,11 @@ status=$?
 result $? "the table has the 18 rows of the paper"
 grep -qE '^figures: [0-9]+ points, 2 at a time; takes about [0-9]+ seconds' "$work/errors"
 result $? "it says before how many points there are and how long they take"
+"$build/bin/mimic" sim --soc maple-sim --cores 2 --json --output "$work/direct" -- "$build/sim/examples/maple/loops" \
+	--kernel bfs --form decoupled --threads 2 --kronecker 9x4 --seed 1 >/dev/null 2>&1
+point=$(awk -F, '$1 == "bfs" && $2 == "kronecker" && $3 == "S maple 2" { print $NF }' "$work/first/points.csv")
+[ -n "$point" ] && cmp "$work/direct" "$work/first/$point" >/dev/null && [ ! -e "$work/first/inputs" ]
+result $? "a generated input is made before the points, which are as if they had made it, and is removed behind them"
 grep -q 'nobody.mtx: left out' "$work/errors"
 result $? "a file that is not there is left out and told"
 gates() # of the last run, without null models
@@ -103,6 +108,9 @@ awk -F, -v one="$(m11 kronecker)" -v other="$(m11 another)" 'NR == 1 { next }
 	grep -q '^another of bfs: run, but in no number above' "$work/output" &&
 	grep -q '^With all data sets: .*M11 ' "$work/output" && grep -q '^bfs,another,no,' "$work/first/datasets.csv"
 result $? "a data set outside the means is run and reported, and the rows say what they are with it"
+grep -q '^bfs,kronecker,S trip 6,' "$work/first/points.csv" && grep -q '^bfs,another,S maple 2,' "$work/first/points.csv" &&
+	! grep -qE '^bfs,another,(S trip|F queue)' "$work/first/points.csv" && ! grep -q '^With all data sets: .*M1[678] ' "$work/output"
+result $? "a data set outside the means has no points in sweeps, and their rows no value with it"
 grep -qx '1 data sets were left out: their files are not there.' "$work/output"
 result $? "the table says how many data sets it is not of"
 
