@@ -16,20 +16,9 @@
 
 #define NOBODY 0ull	/* of cores */
 
-static uint64_t *holders_of(const struct soc *soc, const struct mimic_cache_line *line)
-{
-	return &soc->holders[line - soc->l2.lines];
-}
-
 static uint64_t core_bit(const struct soc_core *core)
 {
 	return 1ull << core->index;
-}
-
-/* The core that the part of the line was given to alone, + 1; 0: none. */
-static uint8_t *owner_of(const struct soc *soc, const struct mimic_cache_line *line, unsigned int part)
-{
-	return &soc->owners[(size_t)(line - soc->l2.lines) * soc->parts + part];
 }
 
 /* What the L2 knows of the other L1s, and what it learns when it asks the owner of a part. */
@@ -60,19 +49,14 @@ static void drop(struct soc_core *core, struct mimic_cache_line *line)
 	drop_before(core, address);
 }
 
-static void take_from(struct soc *soc, struct soc_core *holder, struct mimic_cache_line *line, bool write,
-		      struct others *others)
+/* It had the line alone, and has it no longer so. */
+static void take_ownership(struct mimic_cache_line *line, struct others *others)
 {
-	if (line->state >= MIMIC_CACHE_EXCLUSIVE)
-		others->ready = line->ready;
-	if (line->state == MIMIC_CACHE_MODIFIED)
-		others->modified = true;
-	if (!write) {
-		line->state = MIMIC_CACHE_SHARED;
+	if (line->state < MIMIC_CACHE_EXCLUSIVE)
 		return;
-	}
-	drop(holder, line);
-	soc->counters.invalidations++;
+	others->ready = line->ready;
+	others->modified |= line->state == MIMIC_CACHE_MODIFIED;
+	line->state = MIMIC_CACHE_SHARED;
 }
 
 static unsigned int part_of(const struct soc *soc, uint64_t address)
@@ -80,44 +64,69 @@ static unsigned int part_of(const struct soc *soc, uint64_t address)
 	return (unsigned int)((address & (soc->parameters.l2_line - 1)) >> soc->core[0].l1.shift);
 }
 
-/* What the L1s but `asking`, a core's bit, have of these parts of a line of the L2, the first byte of which is at `first`. */
-static struct others ask_others(struct soc *soc, const struct mimic_cache_line *line, uint64_t asking,
-				uint64_t first, uint32_t parts, bool write)
+/* A part gets another owner, or none: what its owner says, if that is not core number `self` - 1. */
+static void ask_owner(struct soc *soc, struct soc_directory *directory, unsigned int part, uint64_t first,
+		      unsigned int self, struct others *others)
 {
-	uint64_t holders = *holders_of(soc, line) & ~asking;
-	unsigned int self = asking ? (unsigned int)__builtin_ctzll(asking) + 1 : 0;
-	struct others others = { .may_have = holders && (parts & line->parts) };
+	unsigned int owner = directory->owners[part];
+	struct mimic_cache_line *theirs;
 
-	for (uint32_t left = parts; left; left &= left - 1) {
-		uint8_t *owner = owner_of(soc, line, (unsigned int)__builtin_ctz(left));
+	directory->owners[part] = 0;
+	if (!owner || owner == self)
+		return;
+	others->had_owner = true;
+	theirs = mimic_cache_peek(soc->core[owner - 1].coherent, first + part * soc->parameters.l1_line);
+	if (theirs)
+		take_ownership(theirs, others);
+}
 
-		others.had_owner |= *owner && *owner != self;
-		*owner = 0;
-	}
+/* These cores lose these parts. */
+static void invalidate(struct soc *soc, uint64_t holders, uint64_t first, uint32_t parts)
+{
 	for (; holders; holders &= holders - 1) {
 		struct soc_core *core = &soc->core[__builtin_ctzll(holders)];
 
-		for (uint32_t left = parts & line->parts; left; left &= left - 1) {
+		for (uint32_t left = parts; left; left &= left - 1) {
 			uint64_t at = first + (uint64_t)__builtin_ctz(left) * soc->parameters.l1_line;
 			struct mimic_cache_line *theirs = mimic_cache_peek(core->coherent, at);
 
-			if (theirs)
-				take_from(soc, core, theirs, write, &others);
+			if (!theirs)
+				continue;
+			drop(core, theirs);
+			soc->counters.invalidations++;
 		}
 	}
+}
+
+/*
+ * What the L1s but `asking`, a core's bit, have of these parts of a line of the L2, the first byte of which is at
+ * `first`. Only the owner of a part can have it alone: of a read, no other one needs to know.
+ */
+static struct others ask_others(struct soc *soc, struct soc_directory *directory, uint64_t asking,
+				uint64_t first, uint32_t parts, bool write)
+{
+	uint64_t holders = directory->holders & ~asking;
+	unsigned int self = asking ? (unsigned int)__builtin_ctzll(asking) + 1 : 0;
+	struct others others = { .may_have = holders && (parts & directory->parts) };
+
+	for (uint32_t left = parts; left; left &= left - 1)
+		ask_owner(soc, directory, (unsigned int)__builtin_ctz(left), first, self, &others);
+	if (write)
+		invalidate(soc, holders, first, parts & directory->parts);
 	return others;
 }
 
 /* A line of the L2 makes room. */
 static void l2_evict(struct soc *soc, struct mimic_cache_line *line, uint64_t now)
 {
+	const struct soc_directory *directory = soc_directory(soc, line);
 	uint64_t first = mimic_cache_address(&soc->l2, line);
 	bool modified = line->state == MIMIC_CACHE_MODIFIED;
 
-	for (uint64_t holders = *holders_of(soc, line); holders; holders &= holders - 1) {
+	for (uint64_t holders = directory->holders; holders; holders &= holders - 1) {
 		struct soc_core *core = &soc->core[__builtin_ctzll(holders)];
 
-		for (uint32_t left = line->parts; left; left &= left - 1) {
+		for (uint32_t left = directory->parts; left; left &= left - 1) {
 			uint64_t at = first + (uint64_t)__builtin_ctz(left) * soc->parameters.l1_line;
 			struct mimic_cache_line *theirs = mimic_cache_peek(core->coherent, at);
 
@@ -149,8 +158,7 @@ static struct mimic_cache_line *l2_fill(struct soc *soc, uint64_t address, uint6
 	if (line->state != MIMIC_CACHE_INVALID)
 		l2_evict(soc, line, begin);
 	mimic_cache_fill(&soc->l2, line, address, MIMIC_CACHE_SHARED, ready);
-	*holders_of(soc, line) = 0;
-	memset(owner_of(soc, line, 0), 0, soc->parts);
+	memset(soc_directory(soc, line), 0, 1ul << soc->directory_shift);
 	return line;
 }
 
@@ -198,7 +206,7 @@ static void l1_evict(struct soc *soc, struct soc_core *core, struct mimic_cache_
 	if (!behind)
 		return;
 	behind->state = MIMIC_CACHE_MODIFIED;
-	*owner_of(soc, behind, part_of(soc, address)) = 0;
+	soc_directory(soc, behind)->owners[part_of(soc, address)] = 0;
 }
 
 static uint64_t miss(struct soc *soc, struct soc_core *core, struct mimic_cache_line *mine, uint64_t address,
@@ -207,24 +215,25 @@ static uint64_t miss(struct soc *soc, struct soc_core *core, struct mimic_cache_
 	const struct sim_parameters *parameters = &soc->parameters;
 	uint64_t at_l2 = now + parameters->l1_latency, ready;
 	struct mimic_cache_line *line = l2_look_up(soc, address, at_l2, &ready);
+	struct soc_directory *directory = soc_directory(soc, line);
 	uint64_t first = address & ~(parameters->l2_line - 1);
 	unsigned int part = part_of(soc, address);
 	enum mimic_cache_state state = MIMIC_CACHE_EXCLUSIVE;
 
 	/* Else no other core is the owner, and this one becomes it. */
-	if (unlikely(*holders_of(soc, line) & ~core_bit(core))) {
-		struct others others = ask_others(soc, line, core_bit(core), first, 1u << part, write);
+	if (unlikely(directory->holders & ~core_bit(core))) {
+		struct others others = ask_others(soc, directory, core_bit(core), first, 1u << part, write);
 
 		if (others.may_have)
 			state = MIMIC_CACHE_SHARED;
 		ready = forward(soc, line, &others, ready);
 	}
-	*holders_of(soc, line) |= core_bit(core);
-	line->parts |= 1u << part;
+	directory->holders |= core_bit(core);
+	directory->parts |= 1u << part;
 	if (write)
 		state = MIMIC_CACHE_MODIFIED;
 	if (state != MIMIC_CACHE_SHARED)
-		*owner_of(soc, line, part) = (uint8_t)(core->index + 1);
+		directory->owners[part] = (uint8_t)(core->index + 1);
 	if (!mine) {
 		mine = mimic_cache_victim(core->coherent, address);
 		l1_evict(soc, core, mine);
@@ -265,7 +274,8 @@ uint64_t soc_l2_access(struct soc *soc, uint64_t address, bool write, uint64_t n
 	uint64_t ready;
 	struct mimic_cache_line *line = l2_look_up(soc, address, now, &ready);
 	uint64_t first = address & ~(soc->parameters.l2_line - 1);
-	struct others others = ask_others(soc, line, NOBODY, first, UINT32_MAX >> (32 - soc->parts), write);
+	struct others others = ask_others(soc, soc_directory(soc, line), NOBODY, first, UINT32_MAX >> (32 - soc->parts),
+					  write);
 
 	ready = forward(soc, line, &others, ready);
 	if (write)
@@ -286,12 +296,13 @@ uint64_t soc_l2_prefetch(struct soc *soc, uint64_t address, uint64_t now)
 /* Is it, or a part of it in an L1, not yet written to memory? */
 static bool is_dirty(const struct soc *soc, const struct mimic_cache_line *line)
 {
+	const struct soc_directory *directory = soc_directory(soc, line);
 	uint64_t first = mimic_cache_address(&soc->l2, line);
 
 	if (line->state == MIMIC_CACHE_MODIFIED)
 		return true;
 	for (unsigned int part = 0; part < soc->parts; part++) {
-		unsigned int owner = *owner_of(soc, line, part);
+		unsigned int owner = directory->owners[part];
 		const struct mimic_cache_line *theirs;
 
 		if (!owner)
@@ -305,9 +316,13 @@ static bool is_dirty(const struct soc *soc, const struct mimic_cache_line *line)
 
 uint64_t soc_dirty_lines(const struct soc *soc)
 {
-	uint64_t lines = soc->parameters.l2_size / soc->parameters.l2_line, count = 0;
+	uint64_t count = 0;
 
-	for (uint64_t i = 0; i < lines; i++)
-		count += soc->l2.lines[i].state != MIMIC_CACHE_INVALID && is_dirty(soc, &soc->l2.lines[i]);
+	for (uint64_t set = 0; set <= soc->l2.set_mask; set++) {
+		const struct mimic_cache_line *line = mimic_cache_line(&soc->l2, mimic_cache_tags(&soc->l2, set), 0);
+
+		for (unsigned int way = 0; way < soc->l2.ways; way++)
+			count += line[way].state != MIMIC_CACHE_INVALID && is_dirty(soc, &line[way]);
+	}
 	return count;
 }

@@ -29,9 +29,10 @@ static int build(struct soc *soc)
 		size_t lines = parameters->l2_size / parameters->l2_line;
 
 		soc->parts = (unsigned int)(parameters->l2_line / parameters->l1_line);
-		soc->holders = calloc(lines, sizeof(*soc->holders));
-		soc->owners = calloc(lines, soc->parts);
-		status = soc->holders && soc->owners ? 0 : -ENOMEM;
+		while (1u << soc->directory_shift < offsetof(struct soc_directory, owners) + soc->parts)
+			soc->directory_shift++;
+		soc->directory = calloc(lines, 1ul << soc->directory_shift);
+		status = soc->directory ? 0 : -ENOMEM;
 	}
 	if (!status)
 		status = mimic_slots_init(&soc->mshrs, (unsigned int)parameters->l2_mshrs);
@@ -81,8 +82,7 @@ void soc_destroy(struct soc *soc)
 		mimic_cache_free(&soc->core[i].l15);
 	}
 	mimic_cache_free(&soc->l2);
-	free(soc->holders);
-	free(soc->owners);
+	free(soc->directory);
 	mimic_slots_free(&soc->mshrs);
 	mimic_page_table_free(&soc->page_table);
 	mimic_cache_free(&soc->walk_cache);

@@ -76,6 +76,13 @@ struct prefetch_queue {
 
 struct droplet;
 
+/* What the L2 knows of the L1s, of one of its lines. */
+struct soc_directory {
+	uint64_t holders;	/* the cores whose L1 may have a part of it, a bit each */
+	uint32_t parts;		/* the parts that they may have, a bit each */
+	uint8_t owners[];	/* of each part: the core that has it alone, + 1; 0: none */
+};
+
 struct soc {
 	struct sim_parameters parameters;
 	struct sim_way way;
@@ -86,9 +93,9 @@ struct soc {
 	unsigned int cores;
 	uint64_t storing;	/* a bit for each core that may have stores that wait */
 	struct mimic_cache l2;
-	uint64_t *holders;	/* of each line of the L2: the cores whose L1 may have a part of it, a bit each */
 	unsigned int parts;	/* lines of an L1 in one of the L2 */
-	uint8_t *owners;	/* of each part of each line of the L2: the core that has it alone, + 1; 0: none */
+	char *directory;	/* of each line of the L2 a struct soc_directory and its owners: 2^directory_shift bytes */
+	unsigned int directory_shift;
 	struct mimic_slots mshrs;
 	struct mimic_dram dram;
 	struct soc_counters counters;
@@ -98,6 +105,11 @@ struct soc {
 	struct droplet *droplet;	/* NULL: nothing to watch */
 	struct soc_core core[SOC_CORES_MAX];
 };
+
+static inline struct soc_directory *soc_directory(const struct soc *soc, const struct mimic_cache_line *line)
+{
+	return (struct soc_directory *)(soc->directory + (mimic_cache_index(&soc->l2, line) << soc->directory_shift));
+}
 
 /* Everything that begins by itself up to `now`. */
 void soc_run_events(struct soc *soc, uint64_t now);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HOST_LINE 64ul	/* of the caches of the machine that runs this */
+
 static bool is_power_of_two(uint64_t number)
 {
 	return number && !(number & (number - 1));
@@ -23,53 +25,59 @@ const char *mimic_cache_geometry(uint64_t size, uint64_t ways, uint64_t line)
 	return NULL;
 }
 
+/* A set's tags and lines, in a power of two of bytes. */
+static unsigned int set_shift(uint64_t ways)
+{
+	unsigned int shift = 4;
+
+	while (1ull << shift < ways * (sizeof(uint64_t) + sizeof(struct mimic_cache_line)))
+		shift++;
+	return shift;
+}
+
 int mimic_cache_init(struct mimic_cache *cache, uint64_t size, uint64_t ways, uint64_t line)
 {
-	size_t count, guesses = 1;
+	size_t sets, bytes;
 
 	memset(cache, 0, sizeof(*cache));
 	if (mimic_cache_geometry(size, ways, line))
 		return -EINVAL;
-	count = size / line;
-	cache->tags = malloc(count * sizeof(*cache->tags));
-	cache->orders = malloc(count / ways * sizeof(*cache->orders));
-	cache->lines = calloc(count, sizeof(*cache->lines));
-	while (guesses < count)
-		guesses *= 2;
-	cache->guess = calloc(guesses, sizeof(*cache->guess));
-	cache->guess_mask = guesses - 1;
-	if (!cache->tags || !cache->orders || !cache->lines || !cache->guess) {
-		mimic_cache_free(cache);
+	sets = size / line / ways;
+	cache->set_shift = (uint8_t)set_shift(ways);
+	bytes = sets << cache->set_shift;
+	/* The orders lie behind the sets. */
+	cache->sets = aligned_alloc(HOST_LINE, (bytes + sets * sizeof(*cache->orders) + HOST_LINE - 1) & ~(HOST_LINE - 1));
+	if (!cache->sets)
 		return -ENOMEM;
-	}
-	memset(cache->tags, 0xff, count * sizeof(*cache->tags));
-	for (size_t set = 0; set < count / ways; set++)
-		cache->orders[set] = UINT64_MAX >> (64 - 4 * ways) & 0xfedcba9876543210ull;
+	cache->orders = (uint64_t *)(cache->sets + bytes);
 	cache->ways = (unsigned int)ways;
-	cache->last_way_shift = 4 * (cache->ways - 1);
-	cache->set_mask = count / ways - 1;
-	cache->shift = (unsigned int)__builtin_ctzll(line);
+	cache->last_way_shift = (uint8_t)(4 * (ways - 1));
+	cache->set_mask = sets - 1;
+	cache->shift = (uint8_t)__builtin_ctzll(line);
+	memset(cache->sets, 0, bytes);
+	for (size_t set = 0; set < sets; set++) {
+		memset(mimic_cache_tags(cache, set), 0xff, ways * sizeof(uint64_t));
+		cache->orders[set] = UINT64_MAX >> (64 - 4 * ways) & 0xfedcba9876543210ull;
+	}
 	return 0;
 }
 
 void mimic_cache_free(struct mimic_cache *cache)
 {
-	free(cache->tags);
-	free(cache->orders);
-	free(cache->guess);
-	free(cache->lines);
+	free(cache->sets);
 	memset(cache, 0, sizeof(*cache));
 }
 
 void mimic_cache_drop(struct mimic_cache *cache, struct mimic_cache_line *line)
 {
-	size_t index = (size_t)(line - cache->lines), set = cache->tags[index] & cache->set_mask;
-	uint64_t way = index - set * cache->ways, order = cache->orders[set];
+	uint64_t *tag = mimic_cache_tag(cache, line);
+	size_t set = *tag & cache->set_mask;
+	uint64_t way = (uint64_t)(tag - mimic_cache_tags(cache, set)), order = cache->orders[set];
 	unsigned int place = mimic_cache_place(order, way);
 	uint64_t later = (1ull << place) - 1;
 
 	/* Those that were used before it move down, and it is the next victim. */
 	cache->orders[set] = (order & later) | (order >> 4 & ~later) | way << cache->last_way_shift;
-	cache->tags[index] = UINT64_MAX;
+	*tag = UINT64_MAX;
 	memset(line, 0, sizeof(*line));
 }

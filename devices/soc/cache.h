@@ -24,22 +24,21 @@ enum mimic_cache_state {
 	MIMIC_CACHE_MODIFIED,
 };
 
+/* A word, so that what is asked of a set of four ways lies in one line of the host's caches. */
 struct mimic_cache_line {
-	uint64_t ready;		/* when its data is there */
-	uint32_t parts;		/* for a cache behind others: which parts of the line they may have */
-	uint8_t state;
+	uint64_t state : 2;
+	uint64_t ready : 62;	/* when its data is there */
 };
 
 struct mimic_cache {
-	uint64_t *tags;		/* line numbers; UINT64_MAX: empty */
+	/* Of each set its tags, which are line numbers (UINT64_MAX: empty), and behind them its lines: 2^set_shift bytes. */
+	char *sets;
 	uint64_t *orders;	/* of each set: ways of four bits, the latest used lowest, empty ones highest */
-	struct mimic_cache_line *lines;
-	uint8_t *guess;		/* which way a line was last, by the low bits of its number; tags say whether it is right */
-	uint64_t guess_mask;
 	uint64_t set_mask;
 	unsigned int ways;
-	unsigned int last_way_shift;	/* of the highest four bits of an order */
-	unsigned int shift;	/* a line has 2^shift bytes */
+	uint8_t set_shift;
+	uint8_t last_way_shift;	/* of the highest four bits of an order */
+	uint8_t shift;		/* a line has 2^shift bytes */
 };
 
 /* NULL if such a cache can be built, else what is wrong; the text begins with "size", "ways" or "line". */
@@ -79,28 +78,50 @@ static inline unsigned int mimic_cache_search(const uint64_t *tags, unsigned int
 	return found ? (unsigned int)__builtin_ctzll(found) / 4 : MIMIC_CACHE_NO_WAY;
 }
 
-/* The way of line `number` in its set, whose first line is `first`; MIMIC_CACHE_NO_WAY: not there. */
-static inline unsigned int mimic_cache_way(const struct mimic_cache *cache, uint64_t number, size_t first)
+static inline uint64_t *mimic_cache_tags(const struct mimic_cache *cache, uint64_t set)
 {
-	uint8_t *guess = &cache->guess[number & cache->guess_mask];
-	unsigned int way = *guess;
+	return (uint64_t *)(cache->sets + (set << cache->set_shift));
+}
 
-	if (__builtin_expect(cache->tags[first + way] == number, 1))
-		return way;
-	way = mimic_cache_search(&cache->tags[first], cache->ways, number);
-	if (way != MIMIC_CACHE_NO_WAY)
-		*guess = (uint8_t)way;
-	return way;
+static inline struct mimic_cache_line *mimic_cache_line(const struct mimic_cache *cache, uint64_t *tags, uint64_t way)
+{
+	return (struct mimic_cache_line *)(tags + cache->ways) + way;
+}
+
+/* The tag of a line: in its set as far before the line as there are ways. */
+static inline uint64_t *mimic_cache_tag(const struct mimic_cache *cache, const struct mimic_cache_line *line)
+{
+	return (uint64_t *)line - cache->ways;
+}
+
+/* Lines have numbers from 0 on, in the order in which they lie in their sets. */
+static inline size_t mimic_cache_index(const struct mimic_cache *cache, const struct mimic_cache_line *line)
+{
+	size_t offset = (size_t)((const char *)line - cache->sets), set = offset >> cache->set_shift;
+	size_t word = (offset - (set << cache->set_shift)) / sizeof(*line);
+
+	return set * cache->ways + word - cache->ways;
+}
+
+/* The way of line `number` in its set; MIMIC_CACHE_NO_WAY: not there. Most often it is the latest used one. */
+static inline unsigned int mimic_cache_way(const struct mimic_cache *cache, const uint64_t *tags, uint64_t order,
+					   uint64_t number)
+{
+	unsigned int latest = order & 15;
+
+	if (__builtin_expect(tags[latest] == number, 1))
+		return latest;
+	return mimic_cache_search(tags, cache->ways, number);
 }
 
 /* NULL: not there. It does not count as a use. */
 static inline struct mimic_cache_line *mimic_cache_peek(const struct mimic_cache *cache, uint64_t address)
 {
-	uint64_t number = address >> cache->shift;
-	size_t first = (number & cache->set_mask) * cache->ways;
-	unsigned int way = mimic_cache_way(cache, number, first);
+	uint64_t number = address >> cache->shift, set = number & cache->set_mask;
+	uint64_t *tags = mimic_cache_tags(cache, set);
+	unsigned int way = mimic_cache_way(cache, tags, cache->orders[set], number);
 
-	return way == MIMIC_CACHE_NO_WAY ? NULL : &cache->lines[first + way];
+	return way == MIMIC_CACHE_NO_WAY ? NULL : mimic_cache_line(cache, tags, way);
 }
 
 /* Where in an order a way stands: the shift of its four bits. */
@@ -113,12 +134,11 @@ static inline unsigned int mimic_cache_place(uint64_t order, uint64_t way)
 	return (unsigned int)__builtin_ctzll((differs - ones) & ~differs & ones << 3) & ~3u;
 }
 
-static inline void mimic_cache_use_way(struct mimic_cache *cache, size_t set, uint64_t way)
+/* Of a way that is not the latest used one. */
+static inline void mimic_cache_use_other(struct mimic_cache *cache, size_t set, uint64_t order, uint64_t way)
 {
-	uint64_t order = cache->orders[set], later;
+	uint64_t later;
 
-	if ((order & 15) == way)
-		return;
 	/* The last one: all others move. */
 	if (order >> cache->last_way_shift == way) {
 		cache->orders[set] = (order << 4 | way) & UINT64_MAX >> (60 - cache->last_way_shift);
@@ -131,28 +151,33 @@ static inline void mimic_cache_use_way(struct mimic_cache *cache, size_t set, ui
 
 static inline void mimic_cache_use(struct mimic_cache *cache, const struct mimic_cache_line *line)
 {
-	size_t index = (size_t)(line - cache->lines), set = cache->tags[index] & cache->set_mask;
+	size_t set = *mimic_cache_tag(cache, line) & cache->set_mask;
+	uint64_t way = (uint64_t)(line - mimic_cache_line(cache, mimic_cache_tags(cache, set), 0));
+	uint64_t order = cache->orders[set];
 
-	mimic_cache_use_way(cache, set, index - set * cache->ways);
+	if ((order & 15) != way)
+		mimic_cache_use_other(cache, set, order, way);
 }
 
 /* peek(), and a use. */
 static inline struct mimic_cache_line *mimic_cache_find(struct mimic_cache *cache, uint64_t address)
 {
-	uint64_t number = address >> cache->shift;
-	size_t set = number & cache->set_mask, first = set * cache->ways;
-	unsigned int way = mimic_cache_way(cache, number, first);
+	uint64_t number = address >> cache->shift, set = number & cache->set_mask, order = cache->orders[set];
+	uint64_t *tags = mimic_cache_tags(cache, set), way = order & 15;
 
-	if (way == MIMIC_CACHE_NO_WAY)
-		return NULL;
-	mimic_cache_use_way(cache, set, way);
-	return &cache->lines[first + way];
+	if (__builtin_expect(tags[way] != number, 0)) {
+		way = mimic_cache_search(tags, cache->ways, number);
+		if (way == MIMIC_CACHE_NO_WAY)
+			return NULL;
+		mimic_cache_use_other(cache, set, order, way);
+	}
+	return mimic_cache_line(cache, tags, way);
 }
 
 /* The first address of a line that is not empty. */
 static inline uint64_t mimic_cache_address(const struct mimic_cache *cache, const struct mimic_cache_line *line)
 {
-	return cache->tags[line - cache->lines] << cache->shift;
+	return *mimic_cache_tag(cache, line) << cache->shift;
 }
 
 /* Which line of its set a new one replaces: an empty one, or the least recently used. */
@@ -160,21 +185,16 @@ static inline struct mimic_cache_line *mimic_cache_victim(const struct mimic_cac
 {
 	size_t set = address >> cache->shift & cache->set_mask;
 
-	return &cache->lines[set * cache->ways + (cache->orders[set] >> cache->last_way_shift)];
+	return mimic_cache_line(cache, mimic_cache_tags(cache, set), cache->orders[set] >> cache->last_way_shift);
 }
 
-/* `line`, one of the set of `address`, is that of `address` now: a use, without parts. */
+/* `line`, one of the set of `address`, is that of `address` now: a use. */
 static inline void mimic_cache_fill(struct mimic_cache *cache, struct mimic_cache_line *line, uint64_t address,
 				    enum mimic_cache_state state, uint64_t ready)
 {
-	size_t index = (size_t)(line - cache->lines);
-	uint64_t number = address >> cache->shift;
-	size_t set = number & cache->set_mask, way = index - set * cache->ways;
-
-	cache->tags[index] = number;
-	cache->guess[number & cache->guess_mask] = (uint8_t)way;
-	*line = (struct mimic_cache_line){ .ready = ready, .state = (uint8_t)state };
-	mimic_cache_use_way(cache, set, way);
+	*mimic_cache_tag(cache, line) = address >> cache->shift;
+	*line = (struct mimic_cache_line){ .state = state, .ready = ready };
+	mimic_cache_use(cache, line);
 }
 
 void mimic_cache_drop(struct mimic_cache *cache, struct mimic_cache_line *line);
