@@ -28,6 +28,8 @@
 #define PARKING_SIZE 16384
 #define MAIN_STACK_SIZE (8u << 20)
 #define GUARD_SIZE 4096u
+#define PAGE 4096u
+#define BELOW_FRAME 256u	/* registers and locals of a function without arrays */
 
 /* On processors where a program cannot set FS itself, or kernels that do not let it. */
 __attribute__((visibility("hidden"), used)) unsigned char sim_fs_by_kernel = 1;
@@ -204,6 +206,14 @@ void sim_coroutine_release(struct sim_thread *thread)
 	while (mimic_raw_syscall(SYS_tgkill, process, thread->native_id, 0, 0, 0, 0) == 0)
 		mimic_raw_syscall(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
 	munmap(thread->parking, PARKING_SIZE);
+}
+
+void sim_coroutine_at_page(void (*function)(void *argument), void *argument)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+
+	/* Its result is not asked for. Below the frame lies what this function itself has saved. */
+	sim_on_stack((void *)((here - BELOW_FRAME) & ~(uintptr_t)(PAGE - 1)), (int (*)(void *))(void *)function, argument);
 }
 
 int sim_coroutine_on_new_stack(int (*function)(void *argument), void *argument)

@@ -178,6 +178,11 @@ int sim_coroutine_create(struct sim_thread *thread, const pthread_attr_t *attrib
 void sim_coroutine_switch(struct sim_thread *from, struct sim_thread *to);
 /* Calls a function on a stack of its own, which begins at the same place of a page in every run. */
 int sim_coroutine_on_new_stack(int (*function)(void *argument), void *argument);
+/*
+ * Calls a function on the same stack, from the next page on. Where its variables lie in a page depends on the program
+ * alone, not on how the run-time was compiled, of which the function is called.
+ */
+void sim_coroutine_at_page(void (*function)(void *argument), void *argument);
 /* Its real thread does the rest of its life by itself: waits for that. */
 void sim_coroutine_release(struct sim_thread *thread);
 

@@ -86,7 +86,7 @@ static void *work(void *argument)
 			sim_block(self, SIM_WAIT_WORK, NULL, SIM_NEVER);
 		sim_make_load(self, (uintptr_t)&self->openmp.team->word, sizeof(uint32_t));
 		sim_leave();
-		self->openmp.function(self->openmp.data);
+		sim_coroutine_at_page(self->openmp.function, self->openmp.data);
 		sim.is_busy = true;
 		if (arrive(self, self->openmp.team))
 			sim_wake_waiters(self, SIM_WAIT_TEAM, self->openmp.team, 1);
@@ -173,7 +173,7 @@ void sim_openmp_run(struct sim_thread *self, sim_openmp_function function, void 
 	for (unsigned int number = 1; number < team->size; number++)
 		start_worker(self, number);
 	sim_leave();
-	function(data);
+	sim_coroutine_at_page(function, data);
 	sim.is_busy = true;
 	end_team(self, team);
 	self->openmp = before;
