@@ -9,6 +9,7 @@
 #include "examples/common/generate.h"
 
 #define DEFAULT_SEED 1
+#define EXPAND_MAX 1024
 
 const char *argument_number(const char *text, char stop, uint64_t *value)
 {
@@ -181,6 +182,15 @@ static int take_graph(const char *option, uint64_t *vertices, uint64_t *degree, 
 	return 0;
 }
 
+static int take_expand(struct input *input, struct message *message)
+{
+	uint64_t side = 0;
+	int error = argument_bounded("expand", optarg, 1, EXPAND_MAX, &side, message);
+
+	input->expand = (unsigned int)side;
+	return error;
+}
+
 static int take_common(struct common_options *common, int option, struct message *message)
 {
 	switch ((enum common_option)option) {
@@ -209,6 +219,8 @@ static int take_common(struct common_options *common, int option, struct message
 					message);
 	case OPTION_BFS_VERTICES:
 		return argument_bounded("bfs-vertices", optarg, 1, UINT32_MAX, &common->input.bfs_vertices, message);
+	case OPTION_EXPAND:
+		return take_expand(&common->input, message);
 	case OPTION_UNIFORM:
 		return argument_uniform(&common->input, optarg, message);
 	case OPTION_SEED:
@@ -281,7 +293,8 @@ void arguments_help(const char *devices)
 		   "                       stand-ins for the DARE paper's data: co-authors, communities, a causal mask\n"
 		   "  --uniform ROWSxNNZ   a square matrix of ROWS rows, NNZ elements at random in each;\n"
 		   "                       ROWSxCOLUMNSxNNZ: not a square one\n"
-		   "  --bfs-vertices N     of any of these only the N vertices that a breadth-first search finds first\n");
+		   "  --bfs-vertices N     of any of these only the N vertices that a breadth-first search finds first\n"
+		   "  --expand N           each element becomes a block of N x N\n");
 }
 
 void arguments_help_device(const char *devices)

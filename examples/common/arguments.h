@@ -45,7 +45,8 @@ struct common_options {
 /* Codes of the common options; a program's own are lower. */
 enum common_option {
 	OPTION_TRANSPORT = 256, OPTION_SOCKET, OPTION_CONFIG, OPTION_DEVICE, OPTION_KRONECKER,
-	OPTION_POWER_LAW, OPTION_COLLAB, OPTION_PROTEINS, OPTION_ATTENTION, OPTION_UNIFORM, OPTION_BFS_VERTICES, OPTION_SEED, OPTION_JSON, OPTION_HELP,
+	OPTION_POWER_LAW, OPTION_COLLAB, OPTION_PROTEINS, OPTION_ATTENTION, OPTION_UNIFORM, OPTION_BFS_VERTICES, OPTION_EXPAND,
+	OPTION_SEED, OPTION_JSON, OPTION_HELP,
 };
 
 /* The last entries of the list of a program that takes no input. */
@@ -68,6 +69,7 @@ enum common_option {
 	{ "attention", required_argument, NULL, OPTION_ATTENTION }, \
 	{ "uniform", required_argument, NULL, OPTION_UNIFORM }, \
 	{ "bfs-vertices", required_argument, NULL, OPTION_BFS_VERTICES }, \
+	{ "expand", required_argument, NULL, OPTION_EXPAND }, \
 	DEVICE_LONG_OPTIONS
 
 /*

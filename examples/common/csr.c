@@ -166,6 +166,42 @@ int csr_graph(struct csr *graph, const struct csr *csr)
 	return error;
 }
 
+/* Row `row` of the blocks of row `row` / side of the matrix. Elements that are given twice stay neighbours. */
+static uint64_t expand_row(struct csr *expanded, const struct csr *csr, unsigned int side, uint64_t row, uint64_t at)
+{
+	uint64_t end = csr->row_start[row / side + 1], next;
+
+	for (uint64_t j = csr->row_start[row / side]; j < end; j = next) {
+		for (next = j + 1; next < end && csr->column[next] == csr->column[j];)
+			next++;
+		for (unsigned int i = 0; i < side; i++) {
+			for (uint64_t same = j; same < next; same++, at++) {
+				expanded->column[at] = csr->column[j] * side + i;
+				expanded->value[at] = csr->value[same];
+			}
+		}
+	}
+	return at;
+}
+
+int csr_expand(struct csr *expanded, const struct csr *csr, unsigned int side)
+{
+	uint64_t nonzeros, at = 0;
+	int error;
+
+	memset(expanded, 0, sizeof(*expanded));
+	if (csr->rows > UINT32_MAX / side || csr->columns > UINT32_MAX / side)
+		return -EINVAL;
+	if (__builtin_mul_overflow(csr->nonzeros, (uint64_t)side * side, &nonzeros))
+		return -ENOMEM;
+	error = csr_alloc(expanded, csr->rows * side, csr->columns * side, nonzeros, csr->kind);
+	for (uint64_t row = 0; row < expanded->rows && !error; row++) {
+		at = expand_row(expanded, csr, side, row, at);
+		expanded->row_start[row + 1] = at;
+	}
+	return error;
+}
+
 static uint64_t block_end(const uint64_t *start, uint64_t rows, uint64_t first_row, uint64_t target)
 {
 	uint64_t end = first_row + 1;

@@ -47,6 +47,8 @@ int csr_transpose(struct csr *transposed, const struct csr *csr);
  * vertices has an element for the other; no self loops, no edge twice.
  */
 int csr_graph(struct csr *graph, const struct csr *csr);
+/* Each element becomes a block of `side` x `side` elements of its value. 0, -ENOMEM, or -EINVAL: more than 2^32 rows or columns. */
+int csr_expand(struct csr *expanded, const struct csr *csr, unsigned int side);
 void csr_free(struct csr *csr);
 
 /*

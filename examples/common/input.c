@@ -134,21 +134,40 @@ static int generate(struct csr *csr, const struct input *input, struct message *
 					input->uniform_per_row, input->seed, message);
 }
 
+/* Puts the part in place of the whole. */
+static int take_part(struct csr *csr, const struct input *input, struct message *message)
+{
+	struct csr part;
+	int error = subgraph_breadth_first(&part, csr, input->bfs_vertices, message);
+
+	csr_free(csr);
+	if (!error)
+		*csr = part;
+	return error;
+}
+
+static int expand(struct csr *csr, const struct input *input, struct message *message)
+{
+	struct csr expanded;
+	int error = csr_expand(&expanded, csr, input->expand);
+
+	csr_free(csr);
+	if (error)
+		return message_set(message, error, "--expand %u: the matrix is too large for it", input->expand);
+	*csr = expanded;
+	return 0;
+}
+
 int input_load(struct csr *csr, const struct input *input, struct message *message)
 {
-	struct csr whole;
 	int error;
 
 	memset(csr, 0, sizeof(*csr));
-	error = input->path ? load_file(&whole, input->path, message) : generate(&whole, input, message);
-	if (error)
-		return error;
-	if (input->bfs_vertices == 0) {
-		*csr = whole;
-		return 0;
-	}
-	error = subgraph_breadth_first(csr, &whole, input->bfs_vertices, message);
-	csr_free(&whole);
+	error = input->path ? load_file(csr, input->path, message) : generate(csr, input, message);
+	if (!error && input->bfs_vertices)
+		error = take_part(csr, input, message);
+	if (!error && input->expand)
+		error = expand(csr, input, message);
 	return error;
 }
 
@@ -186,4 +205,7 @@ void input_name(const struct input *input, char *name, size_t size)
 	length = strlen(name);
 	if (input->bfs_vertices)
 		snprintf(name + length, size - length, ", %" PRIu64 " vertices", input->bfs_vertices);
+	length = strlen(name);
+	if (input->expand)
+		snprintf(name + length, size - length, ", in blocks of %u", input->expand);
 }

@@ -96,6 +96,11 @@ run streams --kernel sddmm --form gsa --block 1 --width 1 --json --collab 1000x1
 	grep -q '"input": *"collab 1000x10, 4 vertices"' "$work/output"
 result $? "a part of a generated graph can be taken, and its name says so"
 
+# 3 of 16 blocks of a row of blocks, if none is drawn twice: all full, and nothing else.
+run streams --kernel sddmm --form plain --block 8 --width 16 --json --uniform 16x3 --expand 8 --seed 3 &&
+	grep -q '"rows": *128,' "$work/output" && grep -q '"fill": *1[.,]' "$work/output" && grep -q '"verified": *true' "$work/output"
+result $? "elements can be made blocks"
+
 # --- how many ---------------------------------------------------------------------
 
 # 1000 rows of one column: 62 tiles of 16 rows and one of 8. A tile reads its rows of C, of S (an element each) and 16
@@ -242,6 +247,7 @@ refused "--bfs-vertices 5: the graph has 4 vertices" streams --kernel spmm --uni
 result $? "a part that is larger than the graph is refused"
 refused "a matrix of 4 by 5 is no graph" streams --kernel spmm --uniform 4x5x2 --bfs-vertices 3
 result $? "a part of what is no graph is refused"
+refused "--expand 0" streams --kernel spmm --uniform 4x2 --expand 0; result $? "blocks of nothing are refused"
 refused "more than one of" streams --kernel spmm --collab 10x2 --attention 4; result $? "two inputs are refused"
 run streams --help && grep -q "^Usage: streams" "$work/output" && [ ! -s "$work/errors" ]
 result $? "--help prints the usage"

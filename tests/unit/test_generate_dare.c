@@ -347,6 +347,30 @@ static void a_part_that_is_not_there_is_refused(void **unused)
 	csr_free(&whole);
 }
 
+static void an_element_becomes_a_block(void **unused)
+{
+	/* That of row 0 is given twice. */
+	const struct csr_entry entries[] = { { 0, 2, { 7 } }, { 0, 2, { 6 } }, { 1, 0, { 8 } }, { 1, 1, { 9 } } };
+	const uint64_t starts[] = { 0, 4, 8, 12, 16 };
+	const uint32_t columns[] = { 4, 4, 5, 5, 4, 4, 5, 5, 0, 1, 2, 3, 0, 1, 2, 3 };
+	const int64_t values[] = { 7, 6, 7, 6, 7, 6, 7, 6, 8, 8, 9, 9, 8, 8, 9, 9 };
+	struct csr csr, expanded;
+
+	(void)unused;
+	assert_int_equal(csr_from_entries(&csr, 2, 3, CSR_INTEGER, entries, 4), 0);
+	assert_int_equal(csr_expand(&expanded, &csr, 2), 0);
+	assert_int_equal(expanded.rows, 4);
+	assert_int_equal(expanded.columns, 6);
+	assert_int_equal(expanded.nonzeros, 16);
+	assert_memory_equal(expanded.row_start, starts, sizeof(starts));
+	assert_memory_equal(expanded.column, columns, sizeof(columns));
+	for (unsigned int i = 0; i < 16; i++)
+		assert_int_equal(expanded.value[i].integer, values[i]);
+	csr_free(&expanded);
+	assert_int_equal(csr_expand(&expanded, &csr, UINT32_MAX), -EINVAL);
+	csr_free(&csr);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -360,6 +384,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_is_refused),
 		cmocka_unit_test(a_part_is_what_is_found_first_in_its_old_order),
 		cmocka_unit_test(a_part_that_is_not_there_is_refused),
+		cmocka_unit_test(an_element_becomes_a_block),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
