@@ -46,15 +46,24 @@ static uint64_t *value_of(struct sim_parameters *parameters, const struct sim_pa
 	return (uint64_t *)((char *)parameters + description->offset);
 }
 
+static void load_mpu(struct sim_parameters *parameters)
+{
+#define _(section, key, value) parameters->section##_##key = value;
+	SIM_MPU_PRESET(_)
+#undef _
+}
+
 static bool load_preset(struct sim_parameters *parameters, const char *name)
 {
-	bool fpga = !strcmp(name, SIM_PRESET_DEFAULT);
+	bool is_sim = !strcmp(name, SIM_PRESET_OTHER), is_mpu = !strcmp(name, SIM_PRESET_MPU);
 	const struct sim_parameter_description *description;
 
-	if (!fpga && strcmp(name, SIM_PRESET_OTHER))
+	if (!is_sim && !is_mpu && strcmp(name, SIM_PRESET_DEFAULT))
 		return false;
 	for (description = sim_parameter_descriptions; description->section; description++)
-		*value_of(parameters, description) = fpga ? description->fpga : description->sim;
+		*value_of(parameters, description) = is_sim ? description->sim : description->fpga;
+	if (is_mpu)
+		load_mpu(parameters);
 	return true;
 }
 
@@ -76,9 +85,42 @@ uint64_t sim_parameters_get(const struct sim_parameters *parameters, const char 
 	return description ? *(const uint64_t *)((const char *)parameters + description->offset) : 0;
 }
 
+/* The configurations of DARE's paper, V-A1 and V-E. Infinite: 256, which is no slower than more. */
+int sim_parameters_mode(struct sim_parameters *parameters, const char *name, char *why, size_t size)
+{
+	static const struct {
+		const char *name;
+		bool runahead, infinite, filter, dynamic, oracle;
+	} modes[] = {
+		{ "base", .runahead = false },
+		{ "nvr", .runahead = true, .infinite = true },
+		{ "fre", .runahead = true, .filter = true, .dynamic = true },
+		{ "static", .runahead = true, .filter = true },
+		{ "oracle", .oracle = true },
+	};
+	struct error error = { why, size };
+
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (strcmp(name, modes[i].name))
+			continue;
+		if (!parameters->mpu_enabled)
+			return fail(&error, "mode %s is one of DARE's MPU, and this SoC has none (mpu.enabled)", name);
+		parameters->mpu_runahead = modes[i].runahead;
+		parameters->rfu_enabled = modes[i].filter;
+		parameters->rfu_dynamic = modes[i].dynamic;
+		parameters->llc_oracle = modes[i].oracle;
+		if (modes[i].infinite)
+			parameters->mpu_riq = parameters->mpu_vmr = 256;
+		return 0;
+	}
+	return fail(&error, "mode must be base, nvr, fre, static or oracle, not '%.64s'", name);
+}
+
 /* The round trip of MAPLE's paper holds MAPLE's pipe: 3 cycles of a load, 4 of a store. */
 struct sim_way sim_parameters_way(const struct sim_parameters *parameters)
 {
+	if (parameters->mpu_enabled)
+		return (struct sim_way){ .is_none = true };
 	if (parameters->desc_enabled)
 		return (struct sim_way){ .cycles = parameters->desc_latency };
 	return (struct sim_way){ .cycles = parameters->maple_round_trip, .load_pipe = 3, .store_pipe = 4,
@@ -184,7 +226,7 @@ static int take_preset(struct file *file, const char *value, const struct error 
 	file->preset_line = file->line;
 	file->has_keys = true;
 	if (!load_preset(file->parameters, value))
-		return fail(error, "preset must be " SIM_PRESET_DEFAULT " or " SIM_PRESET_OTHER ", not '%.64s'", value);
+		return fail(error, "preset must be one of " SIM_PRESETS ", not '%.64s'", value);
 	return 0;
 }
 
@@ -258,7 +300,7 @@ static int load_file(struct sim_parameters *parameters, const char *path, const 
 	}
 	if (!file.stream) {
 		file.status = -errno;
-		fail(error, "%.100s is no preset (" SIM_PRESET_DEFAULT ", " SIM_PRESET_OTHER "), and as a file: %s", path,
+		fail(error, "%.100s is no preset (" SIM_PRESETS "), and as a file: %s", path,
 		     strerror(-file.status));
 		return file.status;
 	}
@@ -368,6 +410,23 @@ static int check_tlb(const char *section, uint64_t entries, const struct error *
 	return fail(error, "%s.tlb_entries must be a power of two, not %llu", section, (unsigned long long)entries);
 }
 
+static int check_mpu(const struct sim_parameters *parameters, const struct error *error)
+{
+	const char *wrong = mimic_cache_geometry(parameters->llc_size, parameters->llc_ways, 64);
+
+	if (wrong)
+		return fail(error, "llc.%s (llc.size %llu, llc.ways %llu, lines of 64)", wrong,
+			    (unsigned long long)parameters->llc_size, (unsigned long long)parameters->llc_ways);
+	if (parameters->llc_reads > parameters->llc_banks || parameters->llc_writes > parameters->llc_banks)
+		return fail(error, "llc.reads %llu and llc.writes %llu must not be more than llc.banks %llu",
+			    (unsigned long long)parameters->llc_reads, (unsigned long long)parameters->llc_writes,
+			    (unsigned long long)parameters->llc_banks);
+	if (parameters->mpu_runahead && parameters->mpu_window > parameters->mpu_riq)
+		return fail(error, "mpu.window %llu is more than mpu.riq %llu: instructions issue from the RIQ",
+			    (unsigned long long)parameters->mpu_window, (unsigned long long)parameters->mpu_riq);
+	return 0;
+}
+
 int sim_parameters_check(const struct sim_parameters *parameters, char *why, size_t size)
 {
 	struct error error = { why, size };
@@ -375,6 +434,8 @@ int sim_parameters_check(const struct sim_parameters *parameters, char *why, siz
 
 	if (!status)
 		status = check_caches(parameters, &error);
+	if (!status)
+		status = check_mpu(parameters, &error);
 	if (status)
 		return status;
 	if (parameters->core_store_misses > parameters->core_store_buffer)

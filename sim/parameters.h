@@ -4,7 +4,8 @@
  * checks and the table of docs/timing.md are made. Times are cycles.
  *
  * Presets: maple-fpga is the system of MAPLE's Figures 8 to 11, maple-sim the one of
- * Figures 12 to 15. "assumption" in a source: the paper does not say.
+ * Figures 12 to 15, dare that of DARE's paper: maple-fpga but for SIM_MPU_PRESET.
+ * "assumption" in a source: the paper does not say.
  */
 #ifndef MIMIC_SIM_PARAMETERS_H
 #define MIMIC_SIM_PARAMETERS_H
@@ -16,6 +17,8 @@
 /* Names of presets: what a SoC is by default, and the other one. */
 #define SIM_PRESET_DEFAULT "maple-fpga"
 #define SIM_PRESET_OTHER "maple-sim"
+#define SIM_PRESET_MPU "dare"
+#define SIM_PRESETS SIM_PRESET_DEFAULT ", " SIM_PRESET_OTHER ", " SIM_PRESET_MPU
 
 #define SIM_CORES_MAX 64
 
@@ -90,7 +93,59 @@
 	_(desc, latency, 2, 2, 1, 1000, "core to queue and back", "assumption") \
 	_(desc, terminal_loads, 32, 32, 1, 1024, "loads on their way", "assumption") \
 	_(droplet, enabled, 0, 0, 0, 1, "1: DROPLET prefetches into the L2", "section 5.2") \
-	_(droplet, lines, 4, 4, 1, 64, "lines of indices that it reads ahead", "assumption")
+	_(droplet, lines, 4, 4, 1, 64, "lines of indices that it reads ahead", "assumption") \
+	_(mpu, enabled, 0, 0, 0, 1, "1: the device is DARE's MPU, and its host's own instructions and accesses take no time; 0: it is MAPLE", \
+	  "DARE, III-B: address arithmetic runs ahead; Table II: the host issues 8 instructions a cycle") \
+	_(mpu, dispatch, 1, 1, 1, 16, "instructions that the host dispatches in a cycle", "assumption") \
+	_(mpu, window, 4, 4, 1, 256, "oldest instructions of the queue of which any may issue that has no conflict", \
+	  "assumption: DARE's Table II says out of order, IV-B the head only, which is 1") \
+	_(mpu, issue, 2, 2, 1, 16, "instructions that issue in a cycle", "DARE, Table II") \
+	_(mpu, forward, 0, 0, 0, 1, "1: an mma may follow another one on the same md as soon as the array is free", \
+	  "assumption: no renaming, a plain scoreboard (DARE, IV-A)") \
+	_(mpu, mcfg_entry, 0, 0, 0, 1, "1: mcfg takes an entry of the queue; 0: it executes at decode", \
+	  "assumption: entries hold full instruction information (DARE, IV-C)") \
+	_(mpu, lq, 48, 48, 1, 256, "entries of the LQ: rows that are loaded or prefetched, until their answer", "DARE, Table II") \
+	_(mpu, sq, 48, 48, 1, 256, "entries of the SQ: rows that are stored, until they are in the LLC", "DARE, Table II") \
+	_(mpu, runahead, 1, 1, 0, 1, "1: the queue before issue is the RIQ, whose rows are prefetched; 0: it is as long as the window, and nothing is prefetched", \
+	  "DARE, IV-C, V-A1") \
+	_(mpu, riq, 32, 32, 1, 256, "entries of the RIQ", "DARE, V-F") \
+	_(mpu, vmr, 16, 16, 1, 256, "entries of the VMR", "DARE, V-F") \
+	_(rfu, enabled, 1, 1, 0, 1, "1: a first row that is a hit suppresses the prefetch of the others", "DARE, IV-E") \
+	_(rfu, dynamic, 1, 1, 0, 1, "1: the threshold is found anew with each latency; 0: it stays", "DARE, IV-E, V-E") \
+	_(rfu, threshold, 64, 64, 0, 100000, "the threshold at the start; a longer latency is a miss", \
+	  "DARE, V-E, of a static one; assumption for the start of a dynamic one") \
+	_(rfu, window, 32, 32, 1, 256, "latest latencies that the histogram has", "DARE, IV-E") \
+	_(rfu, bin, 8, 8, 1, 10000, "cycles of a bin; of 256 bins the last one has all that is longer", "DARE, IV-E") \
+	_(rfu, peak, 20, 20, 1, 99, "percent of the window; a bin with more is a peak", "DARE, IV-E") \
+	_(rfu, margin, 4, 4, 0, 255, "bins; only peaks that are further apart make a threshold", "DARE, IV-E") \
+	_(rfu, slack, 32, 32, 0, 100000, "cycles from the lower edge of the emptiest bin between them to the threshold", \
+	  "DARE, IV-E; assumption: the edge") \
+	_(rfu, demand, 1, 1, 0, 1, "1: latencies of all loaded rows count; 0: of prefetched ones only", "assumption") \
+	_(array, rows, 16, 16, 1, 16, "PEs in a column; a tile with more rows takes several passes", "DARE, Table II") \
+	_(array, columns, 16, 16, 1, 16, "PEs in a row", "DARE, Table II") \
+	_(array, drain, 16, 16, 0, 1000, "cycles behind K + M + N - 2 until the result of an mma is in its register", "assumption") \
+	_(array, pipelined, 1, 1, 0, 1, "1: the next mma begins after max(K, M) cycles; 0: when the one before it is done", "assumption") \
+	_(llc, size, 2097152, 2097152, 1024, 1073741824, "bytes, of the MPU's LLC", "DARE, Table II") \
+	_(llc, ways, 16, 16, 1, 16, "associativity; a line has 64 bytes", "DARE, Table II") \
+	_(llc, banks, 16, 16, 1, 64, "of which each takes a row a cycle where there are more ports", "DARE, Table II") \
+	_(llc, latency, 20, 20, 1, 10000, "of a hit", "DARE, Table II") \
+	_(llc, reads, 1, 1, 1, 64, "rows that the MPU reads a cycle", "assumption: DARE's Table II has 1 read and 1 write port, of all or of each bank") \
+	_(llc, writes, 1, 1, 1, 64, "rows that it writes a cycle", "assumption, likewise") \
+	_(llc, mshrs, 64, 64, 1, 256, "misses on their way at once", "assumption") \
+	_(llc, demand_first, 0, 0, 0, 1, "1: demand goes before prefetches; 0: the one that did not go last goes first", \
+	  "assumption: they contend like normal requests (DARE, II-C)") \
+	_(llc, oracle, 0, 0, 0, 1, "1: every access is a hit", "DARE, V-D")
+
+/* What is different in the preset dare. _(section, key, value) */
+#define SIM_MPU_PRESET(_) \
+	_(core, count, 1) \
+	_(core, instruction, 0) \
+	_(core, branch_taken, 0) \
+	_(core, branch_missed, 0) \
+	_(core, multiply, 0) \
+	_(dram, latency, 90) \
+	_(dram, gap, 2) \
+	_(mpu, enabled, 1)
 
 struct sim_parameters {
 #define _(section, key, ...) uint64_t section##_##key;
@@ -110,8 +165,10 @@ extern const struct sim_parameter_description sim_parameter_descriptions[];
 
 /* All take a buffer for the text of an error: what is wrong and where. They return 0, -EINVAL or -errno of a file. */
 
-/* "maple-fpga", "maple-sim", or the path of an INI file: `preset = NAME` above its sections names what it starts from. */
+/* "maple-fpga", "maple-sim", "dare", or the path of an INI file: `preset = NAME` above its sections names what it starts from. */
 int sim_parameters_load(struct sim_parameters *parameters, const char *name, char *why, size_t size);
+/* DARE's hardware as it is called: "base", "nvr", "fre", "static" or "oracle" (docs/timing.md). */
+int sim_parameters_mode(struct sim_parameters *parameters, const char *name, char *why, size_t size);
 /* "section.key=value"; K and M behind a number: times 1024 and 1048576. */
 int sim_parameters_set(struct sim_parameters *parameters, const char *assignment, char *why, size_t size);
 /* By its names; 0: there is none. */
@@ -122,6 +179,7 @@ struct sim_way {
 	uint64_t cycles;	/* of the first hop, the device's own pipe included */
 	uint64_t load_pipe, store_pipe;		/* of these, what the device counts itself */
 	bool has_hops;		/* further ones come on top */
+	bool is_none;		/* the device is a part of the core: operations are dispatched, and wait only for the device */
 };
 struct sim_way sim_parameters_way(const struct sim_parameters *parameters);
 /* Cycles more that these take than as many other instructions: branches and jumps taken, branches predicted wrongly, multiplications. */

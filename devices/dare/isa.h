@@ -19,6 +19,13 @@ struct dare_operation_info {
 	const char *meaning;
 };
 
+/* An instruction when it is dispatched: its operands, its shape, where its rows are. */
+struct dare_dispatched {
+	struct dare_fields fields;
+	unsigned int m, k, n;			/* matrixM, matrixK and matrixN */
+	uint64_t address[DARE_ROWS];		/* of the m rows that it loads or stores */
+};
+
 /* By enum dare_operation. */
 extern const struct dare_operation_info dare_instructions[DARE_OPERATION_COUNT];
 

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The systolic array, output stationary: an mma of M rows, N columns and K elements takes
+ * max(K, M) cycles to take its sources in, then the next one can begin. Its result is in md
+ * K + M + N - 2 cycles behind its begin, and as many more as the array takes to drain. On
+ * an array that is smaller than M x N, parts follow one another.
+ */
+#include "devices/dare/time/internal.h"
+
+static unsigned int larger(unsigned int a, unsigned int b)
+{
+	return a > b ? a : b;
+}
+
+static unsigned int parts(unsigned int size, unsigned int of)
+{
+	return (size + of - 1) / of;
+}
+
+void dare_time_array_shape(const struct dare_mpu *mpu, const struct dare_dispatched *instruction,
+			   struct entry *entry)
+{
+	unsigned int rows = (unsigned int)mpu->parameters.array_rows;
+	unsigned int columns = (unsigned int)mpu->parameters.array_columns;
+	unsigned int passes = parts(instruction->m, rows) * parts(instruction->n, columns);
+	unsigned int k = instruction->k / dare_instructions[instruction->fields.operation].element;
+	unsigned int m = instruction->m < rows ? instruction->m : rows;
+	unsigned int n = instruction->n < columns ? instruction->n : columns;
+	unsigned int one = larger(larger(k, m), 1);
+
+	entry->latency = (passes - 1) * one + k + m + n - 2 + (uint32_t)mpu->parameters.array_drain;
+	entry->latency = larger(entry->latency, passes * one);
+	entry->occupancy = mpu->parameters.array_pipelined ? passes * one : entry->latency;
+}
+
+/* Registers stay the mma's: its sources until they are taken in, md until the result is there. */
+void dare_time_array_begin(struct dare_mpu *mpu, const struct entry *entry)
+{
+	struct running *running = &mpu->running[mpu->running_count++];
+	/* md among them: as long as it is written, that makes no difference. */
+	uint8_t sources = entry->reads;
+
+	*running = (struct running){
+		.read_end = mpu->now + entry->occupancy, .write_end = mpu->now + entry->latency,
+		.sources = sources, .md = entry->md, .reads = true,
+	};
+	for (unsigned int i = 0; i < DARE_REGISTERS; i++)
+		mpu->readers[i] += sources >> i & 1;
+	mpu->writers[entry->md]++;
+	mpu->mma_writers[entry->md]++;
+	mpu->array_free = running->read_end;
+	mpu->statistics.array_busy += entry->occupancy;
+}
+
+static void end_reads(struct dare_mpu *mpu, struct running *running)
+{
+	for (unsigned int i = 0; i < DARE_REGISTERS; i++)
+		mpu->readers[i] -= running->sources >> i & 1;
+	running->reads = false;
+	mpu->may_issue = true;
+}
+
+void dare_time_array_end(struct dare_mpu *mpu)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < mpu->running_count; i++) {
+		struct running *running = &mpu->running[i];
+
+		if (running->reads && running->read_end <= mpu->now)
+			end_reads(mpu, running);
+		if (running->write_end > mpu->now) {
+			mpu->running[kept++] = *running;
+			continue;
+		}
+		mpu->writers[running->md]--;
+		mpu->mma_writers[running->md]--;
+		mpu->may_issue = true;
+	}
+	mpu->running_count = kept;
+}
+
+uint64_t dare_time_array_next(const struct dare_mpu *mpu)
+{
+	uint64_t next = NEVER;
+
+	for (unsigned int i = 0; i < mpu->running_count; i++) {
+		const struct running *running = &mpu->running[i];
+		uint64_t time = running->reads ? running->read_end : running->write_end;
+
+		if (time < next)
+			next = time;
+	}
+	return next;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Scoreboard and issue (IV-B). Each register has a count of those that will write it and of
+ * those that still read it. Of the oldest instructions of the queue, as many as the window
+ * has, any may issue that has no conflict with what is under way and none with an older one
+ * that waits. There is no renaming.
+ */
+#include "devices/dare/time/internal.h"
+
+/* What is under way, as registers of one bit each. */
+struct busy {
+	uint8_t written;
+	uint8_t written_by_loads;
+	uint8_t read;
+};
+
+/* What older ones of the window have still to do. */
+struct waiting {
+	uint8_t reads, writes;
+	const struct entry *memory[DARE_TIME_RIQ_MAX];
+	unsigned int memory_count;
+};
+
+static struct busy busy_registers(const struct dare_mpu *mpu)
+{
+	struct busy busy = { 0 };
+
+	for (unsigned int i = 0; i < DARE_REGISTERS; i++) {
+		busy.written |= (uint8_t)((mpu->writers[i] != 0) << i);
+		busy.written_by_loads |= (uint8_t)((mpu->writers[i] != mpu->mma_writers[i]) << i);
+		busy.read |= (uint8_t)((mpu->readers[i] != 0) << i);
+	}
+	return busy;
+}
+
+static bool share_a_line(const struct entry *a, const struct entry *b)
+{
+	if (!(a->lines & b->lines))
+		return false;
+	for (unsigned int i = 0; i < a->uop_count; i++)
+		for (unsigned int j = 0; j < b->uop_count; j++)
+			if (a->uop[i].line == b->uop[j].line)
+				return true;
+	return false;
+}
+
+/* Accesses of one line stay in their order if one of them is a store. */
+static bool has_memory_conflict(const struct waiting *waiting, const struct entry *entry)
+{
+	for (unsigned int i = 0; i < waiting->memory_count; i++) {
+		const struct entry *older = waiting->memory[i];
+
+		if ((is_store(older) || is_store(entry)) && share_a_line(older, entry))
+			return true;
+	}
+	return false;
+}
+
+static bool has_unit(const struct dare_mpu *mpu, const struct entry *entry)
+{
+	if (entry->kind == ENTRY_MULTIPLY)
+		return mpu->array_free <= mpu->now && mpu->running_count < RUNNING_MAX;
+	if (is_store(entry))
+		return mpu->store_count < LSU_STORES;
+	return !is_load(entry) || mpu->load_count < LSU_LOADS;
+}
+
+static bool may_issue(const struct dare_mpu *mpu, const struct entry *entry, const struct busy *busy,
+		      const struct waiting *waiting)
+{
+	uint8_t raw = entry->reads & busy->written;
+	uint8_t war_waw = entry->writes & (busy->written | busy->read);
+
+	/* What an mma has in the array, another one can add to as it comes out. */
+	if (entry->kind == ENTRY_MULTIPLY && mpu->parameters.mpu_forward) {
+		uint8_t md = (uint8_t)(1u << entry->md);
+
+		if (!(busy->written_by_loads & md)) {
+			raw &= (uint8_t)~md;
+			war_waw &= (uint8_t)~md;
+		}
+	}
+	if (raw || war_waw)
+		return false;
+	if (entry->reads & waiting->writes || entry->writes & (waiting->writes | waiting->reads))
+		return false;
+	return has_unit(mpu, entry) &&
+	       !((is_load(entry) || is_store(entry)) && has_memory_conflict(waiting, entry));
+}
+
+static void add_waiting(struct waiting *waiting, const struct entry *entry)
+{
+	waiting->reads |= entry->reads;
+	waiting->writes |= entry->writes;
+	if (is_load(entry) || is_store(entry))
+		waiting->memory[waiting->memory_count++] = entry;
+}
+
+static void begin(struct dare_mpu *mpu, struct entry *entry)
+{
+	dare_time_queue_remove(mpu, entry);
+	mpu->statistics.issued++;
+	mpu->has_progress = true;
+	if (entry->kind == ENTRY_MULTIPLY)
+		dare_time_array_begin(mpu, entry);
+	if (is_load(entry) || is_store(entry))
+		dare_time_lsu_issue(mpu, entry);
+	else
+		dare_time_queue_free(mpu, entry);
+}
+
+void dare_time_issue(struct dare_mpu *mpu)
+{
+	struct waiting waiting = { .memory_count = 0 };
+	uint16_t number = mpu->oldest, newer;
+	unsigned int issued = 0;
+	struct busy busy;
+
+	if (!mpu->may_issue)
+		return;
+	mpu->may_issue = false;
+	busy = busy_registers(mpu);
+	for (uint64_t i = 0; i < mpu->parameters.mpu_window && number != NONE; i++, number = newer) {
+		struct entry *entry = &mpu->entry[number];
+
+		newer = entry->newer;
+		if (!may_issue(mpu, entry, &busy, &waiting)) {
+			add_waiting(&waiting, entry);
+			continue;
+		}
+		begin(mpu, entry);
+		/* Others come into the window, and it may be enough for this cycle. */
+		mpu->may_issue = true;
+		if (++issued == mpu->parameters.mpu_issue)
+			return;
+		busy = busy_registers(mpu);
+	}
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The load/store unit (IV-A): instructions are split into rows, which go to the LLC in the
+ * order in which their instructions issued. A row that is loaded has an entry of the LQ from
+ * when it is sent until its answer, a prefetch likewise; one that is stored has an entry of
+ * the SQ until it is in the LLC. A load waits for older stores of the same line.
+ */
+#include <string.h>
+
+#include "devices/dare/time/internal.h"
+
+static void remove_first(uint16_t *numbers, unsigned int *count)
+{
+	memmove(numbers, numbers + 1, --*count * sizeof(*numbers));
+}
+
+/* Sources of addresses and of data: `by` 1 or -1. */
+static void add_readers(struct dare_mpu *mpu, const struct entry *entry, int by)
+{
+	for (unsigned int i = 0; i < DARE_REGISTERS; i++)
+		if (entry->reads >> i & 1)
+			mpu->readers[i] = (uint16_t)(mpu->readers[i] + by);
+}
+
+void dare_time_lsu_issue(struct dare_mpu *mpu, struct entry *entry)
+{
+	entry->first_wait = mpu->now;
+	add_readers(mpu, entry, 1);
+	if (is_load(entry)) {
+		mpu->writers[entry->md]++;
+		mpu->loads[mpu->load_count++] = number_of(mpu, entry);
+		mpu->loads_open++;
+		return;
+	}
+	mpu->stores[mpu->store_count++] = number_of(mpu, entry);
+	for (unsigned int i = 0; i < entry->uop_count; i++)
+		mpu->store_filter[store_filter_of(entry->uop[i].line)]++;
+}
+
+/* --- answers ------------------------------------------------------------------- */
+
+static void end_load(struct dare_mpu *mpu, struct entry *entry)
+{
+	if (++entry->back < entry->uop_count)
+		return;
+	mpu->writers[entry->md]--;
+	mpu->may_issue = true;
+	mpu->loads_open--;
+	dare_time_queue_free(mpu, entry);
+}
+
+static void end_row(struct dare_mpu *mpu, const struct answer *answer)
+{
+	if (answer->is_prefetch || mpu->parameters.rfu_demand)
+		dare_time_rfu_add(mpu, answer->latency);
+	if (answer->is_prefetch)
+		dare_time_riq_answer(mpu, answer);
+	else
+		end_load(mpu, &mpu->entry[answer->entry]);
+}
+
+void dare_time_lsu_answers(struct dare_mpu *mpu)
+{
+	struct answer answer;
+
+	while (mpu->lq.count && mpu->lq.answer[0].time <= mpu->now) {
+		dare_time_answers_take(&mpu->lq, &answer);
+		end_row(mpu, &answer);
+	}
+	while (mpu->sq.count && mpu->sq.answer[0].time <= mpu->now) {
+		dare_time_answers_take(&mpu->sq, &answer);
+		mpu->store_filter[store_filter_of(answer.line)]--;
+	}
+}
+
+/* --- rows of loads --------------------------------------------------------------- */
+
+static bool is_in_stores(const struct dare_mpu *mpu, uint64_t sequence, uint64_t line)
+{
+	for (unsigned int i = 0; i < mpu->sq.count; i++)
+		if (mpu->sq.answer[i].line == line && mpu->sq.answer[i].sequence < sequence)
+			return true;
+	for (unsigned int i = 0; i < mpu->store_count; i++) {
+		const struct entry *store = &mpu->entry[mpu->stores[i]];
+
+		for (unsigned int row = store->sent; row < store->uop_count && store->sequence < sequence; row++)
+			if (store->uop[row].line == line)
+				return true;
+	}
+	return false;
+}
+
+/* Is an older store of this line not in the LLC yet? */
+static bool waits_for_store(const struct dare_mpu *mpu, const struct entry *entry, uint64_t line)
+{
+	return mpu->store_filter[store_filter_of(line)] && is_in_stores(mpu, entry->sequence, line);
+}
+
+static uint64_t bank_of(const struct dare_mpu *mpu, uint64_t line)
+{
+	return 1ull << line % mpu->parameters.llc_banks;
+}
+
+static void count_demand(struct dare_mpu *mpu, const struct entry *entry, uint64_t time, enum llc_place place)
+{
+	struct dare_time_statistics *statistics = &mpu->statistics;
+	/* With several ports it may be the next one only from the next cycle on. */
+	uint64_t since = entry->first_wait < mpu->now ? entry->first_wait : mpu->now;
+
+	statistics->rows_demanded++;
+	statistics->demand_hits += place == LLC_THERE;
+	statistics->demand_merged += place == LLC_ON_ITS_WAY;
+	statistics->demand_misses += place == LLC_MISS;
+	statistics->port_waits += mpu->now - since;
+	statistics->demand_latency += time - since;
+}
+
+static void add_to_lq(struct dare_mpu *mpu, struct answer *answer)
+{
+	answer->latency = (uint32_t)(answer->time - mpu->now);
+	dare_time_answers_add(&mpu->lq, answer);
+	if (mpu->lq.count > mpu->statistics.lq_most)
+		mpu->statistics.lq_most = mpu->lq.count;
+	mpu->has_progress = true;
+}
+
+/* An mgather has read its addresses when the last row is sent. */
+static void end_sending(struct dare_mpu *mpu, struct entry *entry)
+{
+	add_readers(mpu, entry, -1);
+	mpu->may_issue = true;
+	remove_first(mpu->loads, &mpu->load_count);
+	if (mpu->load_count)
+		mpu->entry[mpu->loads[0]].first_wait = mpu->now + 1;
+}
+
+static bool send_demand(struct dare_mpu *mpu)
+{
+	struct entry *entry = mpu->load_count ? &mpu->entry[mpu->loads[0]] : NULL;
+	const struct uop *uop = entry ? &entry->uop[entry->sent] : NULL;
+	enum llc_place place;
+	struct answer answer;
+
+	if (!entry || mpu->read_banks & bank_of(mpu, uop->line) || waits_for_store(mpu, entry, uop->line) ||
+	    !dare_time_llc_may_send(mpu, uop, false))
+		return false;
+	mpu->read_banks |= bank_of(mpu, uop->line);
+	answer = (struct answer){ .time = dare_time_llc_read(mpu, uop, &place), .entry = number_of(mpu, entry) };
+	count_demand(mpu, entry, answer.time, place);
+	entry->first_wait = mpu->now + 1;
+	add_to_lq(mpu, &answer);
+	if (++entry->sent == entry->uop_count)
+		end_sending(mpu, entry);
+	return true;
+}
+
+/* The RIQ says which row; false: it has none. */
+static bool send_prefetch(struct dare_mpu *mpu)
+{
+	struct entry *entry = mpu->oldest_candidate == NONE ? NULL : &mpu->entry[mpu->oldest_candidate];
+	const struct uop *uop = entry ? &entry->uop[entry->next] : NULL;
+	enum llc_place place;
+	struct answer answer;
+
+	if (!entry || mpu->read_banks & bank_of(mpu, uop->line) || !dare_time_llc_may_send(mpu, uop, false))
+		return false;
+	mpu->read_banks |= bank_of(mpu, uop->line);
+	answer = (struct answer){
+		.time = dare_time_llc_read(mpu, uop, &place), .entry = number_of(mpu, entry),
+		.generation = entry->generation, .restarts = entry->restarts, .is_prefetch = true,
+		.is_tentative = !entry->tentative_sent,
+	};
+	mpu->statistics.rows_prefetched++;
+	mpu->statistics.prefetch_redundant += place != LLC_MISS;
+	add_to_lq(mpu, &answer);
+	entry->tentative_sent = true;
+	entry->next++;
+	dare_time_riq_update(mpu, entry);
+	return true;
+}
+
+static bool send_of(struct dare_mpu *mpu, enum side side)
+{
+	bool sent = side == SIDE_DEMAND ? send_demand(mpu) : send_prefetch(mpu);
+
+	if (sent)
+		mpu->last_side = side;
+	return sent;
+}
+
+/* The side that did not go last goes first; if it has nothing that can go, the other does. */
+static bool send_load(struct dare_mpu *mpu)
+{
+	enum side first = mpu->last_side == SIDE_DEMAND && !mpu->parameters.llc_demand_first ? SIDE_PREFETCH :
+											       SIDE_DEMAND;
+
+	if (mpu->lq.count >= mpu->parameters.mpu_lq)
+		return false;
+	return send_of(mpu, first) || send_of(mpu, first == SIDE_DEMAND ? SIDE_PREFETCH : SIDE_DEMAND);
+}
+
+/* --- rows of stores -------------------------------------------------------------- */
+
+static void end_store(struct dare_mpu *mpu, struct entry *entry)
+{
+	add_readers(mpu, entry, -1);
+	mpu->may_issue = true;
+	remove_first(mpu->stores, &mpu->store_count);
+	dare_time_queue_free(mpu, entry);
+}
+
+static bool send_store(struct dare_mpu *mpu)
+{
+	struct entry *entry = mpu->store_count ? &mpu->entry[mpu->stores[0]] : NULL;
+	const struct uop *uop = entry ? &entry->uop[entry->sent] : NULL;
+	struct answer answer;
+
+	if (!entry || mpu->sq.count >= mpu->parameters.mpu_sq || mpu->write_banks & bank_of(mpu, uop->line) ||
+	    !dare_time_llc_may_send(mpu, uop, true))
+		return false;
+	mpu->write_banks |= bank_of(mpu, uop->line);
+	answer = (struct answer){ .time = dare_time_llc_write(mpu, uop), .line = uop->line,
+				  .sequence = entry->sequence };
+	dare_time_answers_add(&mpu->sq, &answer);
+	if (mpu->sq.count > mpu->statistics.sq_most)
+		mpu->statistics.sq_most = mpu->sq.count;
+	mpu->statistics.rows_stored++;
+	mpu->has_progress = true;
+	if (++entry->sent == entry->uop_count)
+		end_store(mpu, entry);
+	return true;
+}
+
+void dare_time_lsu_send(struct dare_mpu *mpu)
+{
+	mpu->read_banks = mpu->write_banks = 0;
+	for (uint64_t port = 0; port < mpu->parameters.llc_reads; port++)
+		if (!send_load(mpu))
+			break;
+	for (uint64_t port = 0; port < mpu->parameters.llc_writes; port++)
+		if (!send_store(mpu))
+			break;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What is counted. What lasts is added up before it changes. */
+#include "devices/dare/time/internal.h"
+
+void dare_time_count_until(struct dare_mpu *mpu, uint64_t now)
+{
+	struct dare_time_statistics *statistics = &mpu->statistics;
+	uint64_t passed = now - mpu->counted_until;
+
+	if (now <= mpu->counted_until)
+		return;
+	if (!dare_mpu_is_idle(mpu))
+		statistics->busy += passed;
+	if (mpu->queued >= mpu->queue_room)
+		statistics->queue_full += passed;
+	statistics->riq += mpu->queued * passed;
+	statistics->vmr += mpu->vmr_taken * passed;
+	statistics->lq += mpu->lq.count * passed;
+	statistics->sq += mpu->sq.count * passed;
+	mpu->counted_until = now;
+}
+
+void dare_mpu_statistics(struct dare_mpu *mpu, uint64_t now, struct dare_time_statistics *statistics)
+{
+	dare_mpu_advance(mpu, now);
+	dare_time_count_until(mpu, now);
+	*statistics = mpu->statistics;
+}
