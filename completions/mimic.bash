@@ -70,7 +70,7 @@ _mimic_value()
 	--soc)
 		_mimic_files "$2"
 		_mimic_offer "$2" < <("$4" sim --help 2>/dev/null |
-			sed -n 's/.*--soc NAME *\(.*\) (default), \(.*\), or an INI file/\1 \2/p' | tr ' ' '\n') ;;
+			sed -n 's/.*--soc NAME *\(.*\) (default), \(.*\), or an INI file/\1 \2/p' | tr -d , | tr ' ' '\n') ;;
 	--set)
 		[[ $3 == @(sim|sweep) ]] || return 0
 		_mimic_offer "$2" < <("$4" sim --parameters 2>/dev/null |

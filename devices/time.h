@@ -27,6 +27,14 @@ struct mimic_time_host {
 	void (*prefetch)(void *context, uint64_t address, uint64_t now);
 	/* A walk of the page table for an address that begins at `now`: when it ends. May be NULL: it takes no time. */
 	uint64_t (*walk_time)(void *context, uint64_t address, uint64_t now);
+	/*
+	 * The address that it has in the modelled memory, where a device brings its own caches: it does not
+	 * change from run to run. NULL: as it is.
+	 */
+	uint64_t (*physical)(void *context, uint64_t address);
+	/* As those of struct mimic_memory. NULL: for devices that do not move rows. */
+	long (*read_rows)(void *context, const uint64_t *addresses, size_t count, size_t size, void *rows);
+	long (*write_rows)(void *context, const uint64_t *addresses, size_t count, size_t size, const void *rows);
 	/* The bytes themselves. 0 or -EFAULT; on -EFAULT the buffer holds what could be read, then zeros. */
 	int (*read)(void *context, uint64_t address, void *buffer, unsigned int size);
 	int (*atomic)(void *context, uint64_t address, enum mimic_atomic operation, uint32_t operand,
@@ -41,7 +49,7 @@ struct mimic_time_host {
 struct mimic_time_statistic {
 	const char *name;
 	unsigned int values;	/* one, or one for each of its queues or the like */
-	bool is_most;		/* the highest so far, and no sum */
+	bool is_most;		/* the highest so far or a state, and no sum */
 };
 
 #define MIMIC_TIME_VALUES_MAX 64	/* of all statistics of a kind */
@@ -49,6 +57,8 @@ struct mimic_time_statistic {
 struct mimic_timed;
 
 struct mimic_time {
+	/* Is it the device of the modelled SoC? */
+	bool (*is_there)(const struct mimic_time_host *host);
 	/* With the host's parameters. NULL with errno. */
 	struct mimic_timed *(*create)(const struct mimic_time_host *host);
 	void (*destroy)(struct mimic_timed *device);
@@ -71,7 +81,7 @@ struct mimic_time {
 	const struct mimic_time_statistic *statistics;
 	unsigned int statistic_count;
 	/* In the order of statistics[]. `now` not before that of any call. */
-	void (*count)(const struct mimic_timed *device, uint64_t now, uint64_t *values);
+	void (*count)(struct mimic_timed *device, uint64_t now, uint64_t *values);
 	/* What of the device's counters and statistics people want to see of a phase, as lines of text. */
 	void (*print)(FILE *file, const uint64_t *counters, const uint64_t *values);
 	/* Counters that a sweep has columns for, up to a NULL. */

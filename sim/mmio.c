@@ -2,6 +2,7 @@
 /*
  * A core's accesses to a device: when they arrive there, and when it has the answer. The
  * way there is half of the round trip without the device's own pipe, the way back the rest.
+ * A device that is a part of the core has no way, and takes what it is told as it is dispatched.
  */
 #include "devices/soc/interconnect.h"
 #include "sim/soc_internal.h"
@@ -27,7 +28,7 @@ uint64_t soc_mmio_begin(struct soc *soc, unsigned int number, bool is_store)
 		core->counters.mmio_stores++;
 	else
 		core->counters.mmio_loads++;
-	core->clock = now + 1;
+	core->clock = now + !soc->way.is_none;
 	if (is_store && !soc->parameters.core_mmio_acknowledged)
 		core->posted++;
 	return now;
@@ -85,7 +86,9 @@ uint64_t soc_mmio_end(struct soc *soc, unsigned int number, bool is_store, uint6
 	uint64_t back = answered + way(soc, number, is_store) - way_there(soc, number);
 
 	/* A round trip that is shorter than the device's pipe. */
-	if (back <= issued || back > UINT64_MAX / 2)
+	if (soc->way.is_none)
+		back = answered;
+	else if (back <= issued || back > UINT64_MAX / 2)
 		back = issued + 1;
 	if (!is_store) {
 		core_end_load(soc, core, issued, back, back, true);

@@ -7,6 +7,7 @@
  *   parked.c   accesses that wait
  *   queue.c    the instruction queue: dispatch, STREAM, dependencies, completion, errors
  *   execute.c  one instruction
+ *   watch.c    tells virtual time of it
  *   memory.c   tiles to memory requests, TLB, page faults
  *   compute.c  mma: operands, kernels of each kind of processor (compute_kernels.h)
  *   control.c  page 0
@@ -179,6 +180,7 @@ struct dare {
 	struct mimic_host host;
 	struct dare_config config;
 	const struct dare_kernels *kernels;
+	const struct dare_watch *watch;		/* NULL: nobody */
 	struct dare_context *context;	/* config.contexts of them */
 	uint32_t unfinished;		/* contexts that go on without any access, one bit each */
 	const struct mimic_memory *memory[DARE_CONTEXTS_MAX];	/* NULL: detached */
@@ -264,6 +266,11 @@ void dare_mpu_queue_clear_error(struct dare_context *c);
 
 /* execute.c */
 enum result dare_mpu_execute(struct dare *d, struct dare_context *c, struct queue_entry *entry);
+
+/* watch.c */
+/* As it is before it is executed: what it loads may replace its addresses. */
+void dare_mpu_watch_take(const struct dare_context *c, const struct queue_entry *entry,
+			 struct dare_dispatched *instruction);
 
 /* memory.c */
 /* A load or store, from its start or from where a page was missing. */

@@ -13,8 +13,8 @@
 #ifndef MIMIC_DARE_MODEL_H
 #define MIMIC_DARE_MODEL_H
 
+#include "devices/dare/isa.h"
 #include "devices/model.h"
-#include "mimic/dare_isa.h"
 #include "mimic/dare_registers.h"
 
 #define DARE_MAX_QUEUE 64
@@ -51,6 +51,14 @@ size_t dare_model_counters(const struct mimic_model *model, unsigned int context
 /* A shootdown in one context's address space: no translation of [start, end) survives. */
 void dare_model_invalidate(struct mimic_model *model, unsigned int context, uint64_t start,
 			   uint64_t end);
+
+/* For virtual time: told of each instruction that has been executed, as it was when it was dispatched. */
+struct dare_watch {
+	void *context;
+	void (*executed)(void *context, const struct dare_dispatched *instruction);
+};
+/* NULL: nobody. It must outlive the model. */
+void dare_model_watch(struct mimic_model *model, const struct dare_watch *watch);
 
 /* What a test or a state view may look at, beside the registers. */
 struct dare_context_view {

@@ -5,6 +5,7 @@
 #include "devices/dare/dare_model.h"
 #include "devices/dare/dare_state.h"
 #include "devices/dare/isa.h"
+#include "devices/dare/time/dare_time.h"
 #include "devices/kind.h"
 #include "mimic/dare_ioctl.h"
 
@@ -140,6 +141,7 @@ const struct mimic_kind mimic_kind_dare = {
 	.ordered_posts = true,
 	.contexts = &contexts,
 	.state = dare_state,
+	.time = &dare_kind_time,
 	.command_name = command_name,
 	.blocks = blocks,
 	.block_count = sizeof(blocks) / sizeof(blocks[0]),

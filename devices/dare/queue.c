@@ -168,13 +168,27 @@ static void trace_executed(struct dare *d, struct dare_context *c, uint64_t begi
 			 outcome, entry->word, entry->position);
 }
 
+static enum result execute(struct dare *d, struct dare_context *c, struct queue_entry *entry)
+{
+	struct dare_dispatched instruction;
+	enum result result;
+
+	if (!d->watch)
+		return dare_mpu_execute(d, c, entry);
+	dare_mpu_watch_take(c, entry, &instruction);
+	result = dare_mpu_execute(d, c, entry);
+	if (result == RESULT_COMPLETE)
+		d->watch->executed(d->watch->context, &instruction);
+	return result;
+}
+
 void dare_mpu_queue_advance(struct dare *d, struct dare_context *c, unsigned int *budget)
 {
 	for (; c->queue_level && !c->stalled && *budget; --*budget) {
 		struct queue_entry *entry = entry_at(d, c, 0);
 		uint64_t begin = mimic_trace_now(&d->model.trace);
 		unsigned int level = c->queue_level;
-		enum result result = dare_mpu_execute(d, c, entry);
+		enum result result = execute(d, c, entry);
 
 		trace_executed(d, c, begin, entry, result);
 		if (result == RESULT_COMPLETE)

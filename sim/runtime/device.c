@@ -53,6 +53,24 @@ static int read_bytes(void *context, uint64_t address, void *buffer, unsigned in
 	return mimic_probe_read(address, buffer, size);
 }
 
+static uint64_t physical(void *context, uint64_t address)
+{
+	(void)context;
+	return sim_physical(address);
+}
+
+static long read_rows(void *context, const uint64_t *addresses, size_t count, size_t size, void *rows)
+{
+	(void)context;
+	return (long)mimic_probe_read_rows(addresses, count, size, rows);
+}
+
+static long write_rows(void *context, const uint64_t *addresses, size_t count, size_t size, const void *rows)
+{
+	(void)context;
+	return (long)mimic_probe_write_rows(addresses, count, size, rows);
+}
+
 static int do_atomic(void *context, uint64_t address, enum mimic_atomic operation, uint32_t operand,
 		     uint32_t expected, uint32_t *old)
 {
@@ -223,20 +241,28 @@ static void start_trace(void)
 	model->trace.trace = &spool.trace;
 }
 
+static const struct mimic_time_host host = {
+	.parameter = parameter,
+	.read_time = read_time,
+	.write_time = write_time,
+	.prefetch = prefetch,
+	.walk_time = walk_time,
+	.physical = physical,
+	.read_rows = read_rows,
+	.write_rows = write_rows,
+	.read = read_bytes,
+	.atomic = do_atomic,
+	.complete = complete,
+	.report = report,
+};
+
+bool sim_device_is_there(const struct mimic_kind *kind)
+{
+	return kind->time && kind->time->is_there(&host);
+}
+
 int sim_device_open(const struct mimic_kind *kind)
 {
-	static const struct mimic_time_host host = {
-		.parameter = parameter,
-		.read_time = read_time,
-		.write_time = write_time,
-		.prefetch = prefetch,
-		.walk_time = walk_time,
-		.read = read_bytes,
-		.atomic = do_atomic,
-		.complete = complete,
-		.report = report,
-	};
-
 	if (sim.device)
 		return sim.kind == kind ? 0 : -EBUSY;
 	sim.device = kind->time->create(&host);

@@ -145,6 +145,7 @@ struct sim {
 	bool is_busy;			/* a signal handler must not call us */
 	bool has_ended;
 	bool stores_are_buffered;
+	bool host_is_free;		/* loads and stores of the program take no time */
 };
 
 extern struct sim sim;
@@ -347,13 +348,15 @@ static inline uint64_t sim_physical(uint64_t address)
 /* --- what the hooks make of an access of the program -------------------------- */
 
 /* The access alone, in its turn; between the reads of a page-table walk others have theirs. */
-#define SIM_MAKE(access, make) \
+#define SIM_MAKE(access, make, is_free) \
 	static inline __attribute__((always_inline)) void sim_make_##access(struct sim_thread *self, \
 									    uint64_t address, unsigned int size) \
 	{ \
 		uint64_t physical; \
 \
 		sim_settle(self); \
+		if (sim_unlikely(is_free)) \
+			return; \
 		physical = sim_physical(address); \
 		if (sim_unlikely(SIM_IS_DEVICE(physical))) \
 			return; \
@@ -361,9 +364,10 @@ static inline uint64_t sim_physical(uint64_t address)
 			sim_settle(self); \
 	}
 
-SIM_MAKE(load, core_load(sim.soc, self->on, physical, size))
-SIM_MAKE(store, soc_store(sim.soc, self->core, physical, size))
-SIM_MAKE(atomic, soc_atomic(sim.soc, self->core, physical, size))
+SIM_MAKE(load, core_load(sim.soc, self->on, physical, size), sim.host_is_free)
+SIM_MAKE(store, soc_store(sim.soc, self->core, physical, size), sim.host_is_free)
+/* An atomic always takes time: threads that wait for each other must not wait for ever. */
+SIM_MAKE(atomic, soc_atomic(sim.soc, self->core, physical, size), false)
 
 static inline __attribute__((always_inline)) void sim_load(struct sim_thread *self, uintptr_t pc, uint64_t address,
 							   unsigned int size)
@@ -392,6 +396,8 @@ void sim_sync_access(struct sim_thread *self, const volatile void *object, uintp
 
 /* --- device.c, transport.c ---------------------------------------------------------------- */
 
+/* Does the modelled SoC have such a device? */
+bool sim_device_is_there(const struct mimic_kind *kind);
 /* 0 or -errno. */
 int sim_device_open(const struct mimic_kind *kind);
 /* One MMIO operation of the calling thread; its answer is in access->data. */

@@ -97,6 +97,7 @@ static void on_load(void)
 	if (!sim.setup)
 		return;
 	sim.cores = (unsigned int)sim.setup->parameters.core_count;
+	sim.host_is_free = sim.setup->parameters.mpu_enabled;
 	sim.stores_are_buffered = !sim.setup->parameters.core_mmio_acknowledged;
 	sim.cycle_limit = sim.setup->cycle_limit ? sim.setup->cycle_limit : SIM_NEVER;
 	error = begin();

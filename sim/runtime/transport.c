@@ -15,6 +15,7 @@
 #include "sim/runtime/internal.h"
 
 static struct mimic_device opened;
+static uint8_t first_page;	/* the program's page 0 is this one of the device */
 static bool is_open;
 
 /* Number 0 of a kind that can be in virtual time, or its tile 0 by physical addresses. NULL: no such device. */
@@ -23,7 +24,7 @@ static const struct mimic_kind *kind_of(const char *name)
 	const char *rest;
 	const struct mimic_kind *kind = mimic_kind_of_device(name, &rest);
 
-	return kind && kind->time && (!*rest || !strcmp(rest, "0") || !strcmp(rest, "@0")) ? kind : NULL;
+	return kind && sim_device_is_there(kind) && (!*rest || !strcmp(rest, "0") || !strcmp(rest, "@0")) ? kind : NULL;
 }
 
 static int no_such_device(const char *name)
@@ -32,11 +33,11 @@ static int no_such_device(const char *name)
 	size_t length = 0;
 
 	for (unsigned int i = 0; i < mimic_kind_count() && length < sizeof(there); i++) {
-		if (mimic_kinds[i]->time)
+		if (sim_device_is_there(mimic_kinds[i]))
 			length += (size_t)snprintf(there + length, sizeof(there) - length, "%s%s0",
 						   length ? " or " : "", mimic_kinds[i]->name);
 	}
-	return mimic_error(-ENODEV, "device '%.64s': in virtual time there is %s and no other", name, there);
+	return mimic_error(-ENODEV, "device '%.64s': in virtual time there is %s and no other; --soc says which", name, there);
 }
 
 static int transport_open(struct mimic_device **device, const char *name, const struct mimic_options *options)
@@ -53,6 +54,7 @@ static int transport_open(struct mimic_device **device, const char *name, const 
 	if (error)
 		return error;
 	is_open = true;
+	first_page = kind->contexts ? (uint8_t)kind->contexts->first_page(0) : 0;
 	opened = (struct mimic_device){ .transport = opened.transport };
 	snprintf(opened.name, sizeof(opened.name), "%s0", kind->name);
 	*device = &opened;
@@ -84,13 +86,16 @@ static int enter(struct sim_thread **self)
 
 static int transport_access(struct mimic_device *device, struct mimic_access *access)
 {
+	struct mimic_access own = *access;
 	struct sim_thread *self;
 	int error = enter(&self);
 
 	(void)device;
 	if (error)
 		return error;
-	sim_device_access(self, access);
+	own.page = (uint8_t)(own.page + first_page);
+	sim_device_access(self, &own);
+	access->data = own.data;
 	sim_leave();
 	return 0;
 }
@@ -106,6 +111,7 @@ static ssize_t transport_post(struct mimic_device *device, const struct mimic_ac
 	if (error)
 		return error;
 	access.is_write = 1;
+	access.page = (uint8_t)(access.page + first_page);
 	for (size_t i = 0; i < count; i++) {
 		access.data = values[i];
 		sim_device_access(self, &access);
@@ -125,6 +131,7 @@ static ssize_t transport_load(struct mimic_device *device, const struct mimic_ac
 	if (error)
 		return error;
 	access.is_write = 0;
+	access.page = (uint8_t)(access.page + first_page);
 	for (size_t i = 0; i < count; i++) {
 		sim_device_access(self, &access);
 		/* Little-endian: the low bytes are the answer. */

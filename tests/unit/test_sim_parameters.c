@@ -77,6 +77,53 @@ static void test_presets_are_the_systems_of_the_paper(void **state)
 	assert_int_equal(preset("maple-sim").l1_line, 64);
 }
 
+/* DARE's Table II, IV-C to IV-E and V-F; 45 ns at 2 GHz are 90 cycles. */
+static void test_the_preset_dare_has_the_system_of_its_paper(void **state)
+{
+	struct sim_parameters parameters = preset("dare");
+
+	(void)state;
+	assert_int_equal(parameters.mpu_enabled, 1);
+	assert_int_equal(parameters.mpu_lq, 48);
+	assert_int_equal(parameters.mpu_sq, 48);
+	assert_int_equal(parameters.mpu_riq, 32);
+	assert_int_equal(parameters.mpu_vmr, 16);
+	assert_int_equal(parameters.rfu_window, 32);
+	assert_int_equal(parameters.rfu_bin, 8);
+	assert_int_equal(parameters.llc_size, 2 * 1024 * 1024);
+	assert_int_equal(parameters.llc_ways, 16);
+	assert_int_equal(parameters.llc_banks, 16);
+	assert_int_equal(parameters.llc_latency, 20);
+	assert_int_equal(parameters.dram_latency, 90);
+	assert_int_equal(sim_parameters_check(&parameters, why, sizeof(why)), 0);
+	assert_int_equal(preset("maple-fpga").mpu_enabled, 0);
+	assert_int_equal(preset("maple-sim").mpu_enabled, 0);
+}
+
+static void test_modes_are_settings_of_dares_parts(void **state)
+{
+	struct sim_parameters parameters = preset("dare");
+
+	(void)state;
+	assert_int_equal(sim_parameters_mode(&parameters, "nvr", why, sizeof(why)), 0);
+	assert_int_equal(parameters.mpu_runahead, 1);
+	assert_int_equal(parameters.rfu_enabled, 0);
+	assert_int_equal(parameters.mpu_riq, 256);
+	parameters = preset("dare");
+	assert_int_equal(sim_parameters_mode(&parameters, "static", why, sizeof(why)), 0);
+	assert_int_equal(parameters.rfu_enabled, 1);
+	assert_int_equal(parameters.rfu_dynamic, 0);
+	assert_int_equal(sim_parameters_mode(&parameters, "oracle", why, sizeof(why)), 0);
+	assert_int_equal(parameters.mpu_runahead, 0);
+	assert_int_equal(parameters.llc_oracle, 1);
+	assert_int_equal(sim_parameters_mode(&parameters, "base", why, sizeof(why)), 0);
+	assert_int_equal(parameters.llc_oracle, 0);
+	assert_int_equal(sim_parameters_mode(&parameters, "fast", why, sizeof(why)), -EINVAL);
+	assert_string_equal(why, "mode must be base, nvr, fre, static or oracle, not 'fast'");
+	parameters = preset("maple-sim");
+	assert_int_equal(sim_parameters_mode(&parameters, "base", why, sizeof(why)), -EINVAL);
+}
+
 static void test_every_description_is_in_range_and_has_its_source(void **state)
 {
 	const struct sim_parameter_description *description = sim_parameter_descriptions;
@@ -274,6 +321,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_presets_are_the_systems_of_the_paper),
 		cmocka_unit_test(test_every_description_is_in_range_and_has_its_source),
+		cmocka_unit_test(test_the_preset_dare_has_the_system_of_its_paper),
+		cmocka_unit_test(test_modes_are_settings_of_dares_parts),
 		cmocka_unit_test(test_a_file_starts_from_its_preset),
 		cmocka_unit_test(test_a_file_without_a_preset_starts_from_the_fpga),
 		cmocka_unit_test(test_mistakes_in_a_file_are_told_with_their_line),

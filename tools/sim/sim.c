@@ -25,7 +25,8 @@ static const char usage[] =
 	"Runs PROGRAM in virtual time: its threads are the cores of a modelled SoC with caches,\n"
 	"memory and a device. PROGRAM is compiled with the flags that mimic cflags prints. When it\n"
 	"ends, what it took is shown on standard error. docs/timing.md says what is modelled.\n\n"
-	"  --soc NAME         " SIM_PRESET_DEFAULT " (default), " SIM_PRESET_OTHER ", or an INI file\n"
+	"  --soc NAME         " SIM_PRESET_DEFAULT " (default), " SIM_PRESET_OTHER ", " SIM_PRESET_MPU ", or an INI file\n"
+	"  --mode NAME        of " SIM_PRESET_MPU ": base, nvr, fre (default), static or oracle; --set comes behind it\n"
 	"  --cores N          as --set core.count=N; each thread has a core\n"
 	"  --set KEY=VALUE    changes a parameter, such as l2.size=256K; may be given several times\n"
 	"  --costs FILE       table of mimic costs in place of mimic's own; may be given\n"
@@ -46,6 +47,7 @@ static const char usage[] =
 
 struct options {
 	const char *soc;
+	const char *mode;
 	const char *cores;
 	const char *cycles;
 	const char *warm;
@@ -72,6 +74,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 {
 	const struct tool_option list[] = {
 		{ .name = "soc", .value = &options->soc },
+		{ .name = "mode", .value = &options->mode },
 		{ .name = "cores", .value = &options->cores },
 		{ .name = "set", .values = &options->sets },
 		{ .name = "costs", .values = &options->costs },
@@ -104,6 +107,8 @@ static int make_parameters(const struct options *options, struct sim_parameters 
 		snprintf(cores, sizeof(cores), "core.count=%s", options->cores);
 		error = sim_parameters_set(parameters, cores, why, sizeof(why));
 	}
+	if (!error && options->mode)
+		error = sim_parameters_mode(parameters, options->mode, why, sizeof(why));
 	for (size_t i = 0; i < options->sets.count && !error; i++)
 		error = sim_parameters_set(parameters, options->sets.values[i], why, sizeof(why));
 	if (!error)

@@ -25,7 +25,7 @@ static const char usage[] =
 	"Runs mimic sim PROGRAM for each combination of values, on all processors, and writes one CSV\n"
 	"with what each has counted.\n\n"
 	"  --set KEY=V,V,...  values of a parameter, such as l2.size=32K,64K; may be given several times\n"
-	"  --soc NAME,...     " SIM_PRESET_DEFAULT ", " SIM_PRESET_OTHER ", or INI files\n"
+	"  --soc NAME,...     " SIM_PRESETS ", or INI files\n"
 	"  --cores N,...      numbers of cores\n"
 	"  --costs FILE       as of mimic sim, of all points\n"
 	"  --warm N,...       numbers of times of each phase that are not counted; 0,1: cold and warm\n"

@@ -22,6 +22,11 @@ static struct maple_time *device_of(const struct mimic_timed *device)
 	return (struct maple_time *)device;
 }
 
+static bool is_there(const struct mimic_time_host *host)
+{
+	return !host->parameter(host->context, "mpu", "enabled");
+}
+
 static struct mimic_timed *create(const struct mimic_time_host *host)
 {
 	struct maple_time_parameters parameters;
@@ -66,7 +71,7 @@ static struct mimic_model *model(struct mimic_timed *device)
 }
 
 /* The structure is an array of numbers, in the order of statistics[]. */
-static void count(const struct mimic_timed *device, uint64_t now, uint64_t *values)
+static void count(struct mimic_timed *device, uint64_t now, uint64_t *values)
 {
 	struct maple_time_statistics now_counted;
 
@@ -119,6 +124,7 @@ static void print(FILE *file, const uint64_t *counters, const uint64_t *values)
 }
 
 const struct mimic_time maple_kind_time = {
+	.is_there = is_there,
 	.create = create,
 	.destroy = destroy,
 	.access = access_device,

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* For virtual time: instructions as they are dispatched, with the addresses of their rows. */
+#include "devices/dare/dare_internal.h"
+
+void dare_model_watch(struct mimic_model *model, const struct dare_watch *watch)
+{
+	dare_of(model)->watch = watch;
+}
+
+static bool is_memory(enum dare_format format)
+{
+	return format != DARE_FORMAT_CONFIGURE && format != DARE_FORMAT_MULTIPLY;
+}
+
+void dare_mpu_watch_take(const struct dare_context *c, const struct queue_entry *entry,
+			 struct dare_dispatched *instruction)
+{
+	enum dare_format format;
+
+	*instruction = (struct dare_dispatched){
+		.fields = { .operation = (enum dare_operation)entry->operation, .md = entry->md, .ms1 = entry->ms1,
+			    .ms2 = entry->ms2 },
+		.m = c->csr[DARE_CSR_MATRIX_M], .k = c->csr[DARE_CSR_MATRIX_K], .n = c->csr[DARE_CSR_MATRIX_N],
+	};
+	/* It will fail, and nobody is told. */
+	if (entry->operation == DARE_OPERATION_COUNT)
+		return;
+	format = dare_instructions[entry->operation].format;
+	for (unsigned int row = 0; is_memory(format) && row < instruction->m; row++) {
+		if (format == DARE_FORMAT_GATHER || format == DARE_FORMAT_SCATTER)
+			memcpy(&instruction->address[row], c->matrix[entry->ms1][row], sizeof(uint64_t));
+		else
+			instruction->address[row] = entry->rs1 + row * entry->rs2;
+	}
+}

@@ -1,0 +1,128 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# mimic sim --soc dare: programs of libdare in virtual time, in all modes of hardware. TAP.
+#
+#   test-sim-dare.sh [BUILD]     BUILD: the build directory; else $O, else build
+set -u
+# shellcheck source=tests/scripts/tap.sh
+. "$(dirname "$0")/tap.sh"
+mimic=$build/bin/mimic
+streams=$build/sim/examples/dare/streams
+unset MIMIC_SIM
+
+# run REPORT ARGUMENTS...: mimic sim on DARE, the report in $work/REPORT.json; the program checks its result
+run()
+{
+	local report=$1
+	shift
+	timeout -k 5 100 "$mimic" sim --soc dare --json -o "$work/$report.json" "$@" >"$work/output" 2>"$work/errors"
+}
+
+# holds EXPRESSION...: of r, the reports by name; t(NAME) and d(NAME): what the device has counted in time, and its model
+holds()
+{
+	python3 - "$work" "$@" 2>>"$work/errors" <<'EOF'
+import glob, json, os, sys
+r = {os.path.basename(path)[:-5]: json.load(open(path)) for path in glob.glob(sys.argv[1] + "/*.json")}
+t = lambda name: r[name]["phases"][0]["dare_time"]
+d = lambda name: r[name]["phases"][0]["dare"]
+cycles = lambda name: r[name]["phases"][0]["cycles"]
+for expression in sys.argv[2:]:
+    if not eval(expression):
+        sys.exit("not %s" % expression)
+EOF
+}
+
+refused() # MESSAGE ARGUMENTS...
+{
+	local message=$1
+	shift
+	timeout 20 "$mimic" sim "$@" >"$work/output" 2>"$work/errors"
+	[ $? -eq 2 ] && grep -qF "$message" "$work/errors" && [ "$(wc -l <"$work/errors")" -eq 1 ]
+	result $? "refused: $message"
+}
+
+modes="base nvr fre static oracle"
+input=(--width 16 --uniform 128x640)
+status=0
+for mode in $modes; do
+	for form in plain gsa; do
+		run "$form-$mode" --mode "$mode" "$streams" --kernel spmm --form "$form" --block 1 "${input[@]}" || status=1
+	done
+done
+result $status "SpMM has the right result in all modes of hardware"
+
+all='for m in ("nvr", "fre", "static", "oracle")'
+holds "all(t(f + '-' + m)['rows_demanded'] == t(f + '-base')['rows_demanded'] $all for f in ('plain', 'gsa'))" \
+	"all(d(f + '-' + m) == d(f + '-base') $all for f in ('plain', 'gsa'))" \
+	"all(t(f + '-' + m)['array_busy'] == t(f + '-base')['array_busy'] $all for f in ('plain', 'gsa'))" \
+	"d('gsa-fre')['macs_used'] == d('plain-fre')['macs_used']"
+result $? "code has the same instructions, rows and MACs in all modes"
+
+holds "all(cycles(f + '-oracle') <= cycles(f + '-' + m) for m in ('base', 'nvr', 'fre', 'static') for f in ('plain', 'gsa'))"
+result $? "the oracle is the fastest"
+
+holds "t('plain-base')['rows_prefetched'] == 0" "t('plain-nvr')['rows_prefetched'] > t('plain-fre')['rows_prefetched'] > 0" \
+	"t('gsa-fre')['chains'] > 0" "t('gsa-fre')['vmr_most'] > 0" "t('plain-fre')['chains'] == 0" \
+	"t('gsa-base')['riq_most'] <= 4" "t('gsa-fre')['riq_most'] <= 32"
+result $? "NVR prefetches more than DARE with its filter, the base nothing; only gathers make chains"
+
+holds "all(sum(d(f + '-fre')[k] for k in ('mcfg', 'mld', 'mst', 'mma', 'mgather', 'mscatter')) == t(f + '-fre')['issued'] for f in ('plain', 'gsa'))" \
+	"t('plain-fre')['demand_hits'] + t('plain-fre')['demand_merged'] + t('plain-fre')['demand_misses'] == t('plain-fre')['rows_demanded']" \
+	"t('plain-fre')['busy'] <= cycles('plain-fre')"
+result $? "counters add up"
+
+cp "$work/gsa-fre.json" "$work/first.json"
+run gsa-fre --randomize --mode fre "$streams" --kernel spmm --form gsa --block 1 "${input[@]}" &&
+	cmp "$work/first.json" "$work/gsa-fre.json" >>"$work/errors"
+result $? "two runs have the same report, wherever the system puts data"
+
+status=0
+for arguments in "sddmm plain 4" "sddmm gsa 8" "spmm libdare 8" "gemm plain 1"; do
+	read -r kernel form block <<<"$arguments"
+	blocks=(--block "$block")
+	[ "$kernel" = gemm ] && blocks=()
+	run other "$streams" --kernel "$kernel" --form "$form" "${blocks[@]}" --width 16 --uniform 64x300 || status=1
+done
+result $status "SDDMM, GEMM and libdare's own loops have the right results"
+
+run other --mode base --set mpu.lq=1 --set llc.mshrs=1 --set mpu.window=1 "$streams" --kernel spmm --form plain --block 1 "${input[@]}" &&
+	holds "t('other')['lq_most'] == 1" "cycles('other') > cycles('plain-base')"
+result $? "hardware with one of everything is slower"
+
+timeout 20 "$mimic" sim --soc dare "$streams" --kernel spmm --form gsa --block 1 "${input[@]}" >"$work/output" 2>"$work/errors" &&
+	grep -q '^  DARE  [0-9]* cycles busy: [0-9]* mld, [0-9]* mgather' "$work/errors" && grep -q 'RFU: threshold' "$work/errors"
+result $? "the report in words has rows, queues and the threshold"
+
+run interval --interval 1000 "$streams" --kernel spmm --form gsa --block 1 "${input[@]}" &&
+	holds "sum(i['dare_time']['rows_demanded'] for i in r['interval']['intervals']) == t('interval')['rows_demanded']" \
+		"all(i['dare_time']['threshold'] > 0 for i in r['interval']['intervals'])"
+result $? "--interval has the rows of each interval, and the threshold over time"
+
+refused "mpu.riq must be 1 to 256, not 0" --soc dare --set mpu.riq=0 "$streams"
+refused "section mpu has no key 'rqi'" --soc dare --set mpu.rqi=32 "$streams"
+refused "llc.ways must be 1 to 16, not 17" --soc dare --set llc.ways=17 "$streams"
+refused "llc.size / (ways * line), the number of sets, must be a power of two" --soc dare --set llc.size=3M "$streams"
+refused "mpu.window 8 is more than mpu.riq 4" --soc dare --set mpu.window=8 --set mpu.riq=4 "$streams"
+refused "llc.reads 4 and llc.writes 1 must not be more than llc.banks 2" --soc dare --set llc.reads=4 --set llc.banks=2 "$streams"
+refused "mode must be base, nvr, fre, static or oracle, not 'fast'" --soc dare --mode fast "$streams"
+refused "mode nvr is one of DARE's MPU, and this SoC has none" --mode nvr "$streams"
+
+! timeout 20 "$mimic" sim "$streams" --kernel spmm --form gsa --block 1 "${input[@]}" >"$work/output" 2>"$work/errors" &&
+	grep -q 'in virtual time there is maple0 and no other' "$work/output" "$work/errors"
+result $? "a SoC with MAPLE has no DARE"
+
+# The fields of the device beside those of docs/sim-json.md
+python3 - "$work/first.json" >>"$work/errors" 2>&1 <<'EOF'
+import json, re, sys
+phase = json.load(open(sys.argv[1]))["phases"][0]
+found = {"phases[].%s" % part for part in ("dare", "dare_time")} | {
+    "phases[].%s.%s" % (part, name) for part in ("dare", "dare_time") for name in phase[part]}
+page = open("docs/sim-json.md").read().split("<!-- fields of dare -->")[1].split("<!-- end of dare -->")[0]
+rows = set(re.findall(r"^\| `([^`]*)` \| [^|]+ \| [^|]+ \|$", page, re.M))
+if found != rows:
+    sys.exit("differ: %s" % sorted(found ^ rows))
+EOF
+result $? "docs/sim-json.md has the fields of DARE, with a unit each"
+
+plan
