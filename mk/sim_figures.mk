@@ -24,3 +24,6 @@ $(FIGURES): $(call obj,$(wildcard bench/figures/*.c) tools/common/jobs.c tools/s
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)
+
+# Papers of other devices have folders of their own there.
+include $(wildcard bench/figures/*/rules.mk)

@@ -1,0 +1,17 @@
+# make figures-dare: the DARE paper's rows, from the tables bench/figures/dare_*.csv.
+
+FIGURES_DARE := $(O)/bench/figures/dare/figures
+FIGURES_DARE_SRC := $(wildcard bench/figures/dare/*.c) bench/figures/table.c tools/common/jobs.c
+
+tests: $(FIGURES_DARE)
+$(O)/tests/unit/test_figures_dare: $(call obj,$(filter-out %/main.c,$(FIGURES_DARE_SRC)))
+
+.PHONY: figures-dare
+
+figures-dare: packages-figures all $(FIGURES_DARE)
+	$(Q)$(FIGURES_DARE) --build $(O) --tables bench/figures --output $(O)/figures-dare --data '$(FIGURES_DATA)' --jobs $(FIGURES_JOBS)
+
+$(FIGURES_DARE): $(call obj,$(FIGURES_DARE_SRC))
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljson-c -lm
