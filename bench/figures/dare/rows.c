@@ -66,18 +66,17 @@ static struct values sddmm_over_gemm(const struct dare_runs *runs)
 {
 	double gemm = of_only_set(runs, "gemm base", DARE_GEMM, B1);
 
-	return (struct values){ quotient(gemm, of_only_set(runs, "sparse base", DARE_SDDMM, B4)),
-				quotient(gemm, of_only_set(runs, "sparse base", DARE_SDDMM, B8)), false };
+	return (struct values){ quotient(gemm, of_only_set(runs, "sparse 4 base", DARE_SDDMM, B4)),
+				quotient(gemm, of_only_set(runs, "sparse 8 base", DARE_SDDMM, B8)), false };
 }
 
 static struct values oracle_over_cache(const struct dare_runs *runs)
 {
-	struct values values = { 0 };
+	double of_4 = dare_ratio(runs, DARE_SDDMM, B4, dare_cycles, "sparse 4 base", "sparse 4 oracle");
+	double of_8 = dare_ratio(runs, DARE_SDDMM, B8, dare_cycles, "sparse 8 base", "sparse 8 oracle");
+	double of_16 = dare_ratio(runs, DARE_SDDMM, B16, dare_cycles, "sparse 16 base", "sparse 16 oracle");
 
-	for (int block = B4; block <= B16; block++)
-		values.value = fmax(values.value, quotient(of_only_set(runs, "sparse base", DARE_SDDMM, (enum dare_block)block),
-							   of_only_set(runs, "sparse oracle", DARE_SDDMM, (enum dare_block)block)));
-	return values;
+	return (struct values){ fmax(of_4, fmax(of_8, of_16)), 0, false };
 }
 
 static struct values nvr_below_one(const struct dare_runs *runs)
