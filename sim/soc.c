@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int build_core(struct soc *soc, unsigned int index)
 {
@@ -56,9 +57,10 @@ struct soc *soc_create(const struct sim_parameters *parameters)
 		errno = EINVAL;
 		return NULL;
 	}
-	soc = calloc(1, sizeof(*soc));
+	soc = aligned_alloc(HOST_LINE, sizeof(*soc));
 	if (!soc)
 		return NULL;
+	memset(soc, 0, sizeof(*soc));
 	soc->parameters = *parameters;
 	soc->way = sim_parameters_way(parameters);
 	soc->write_latency = parameters->l15_size ? parameters->l15_latency : parameters->l1_latency;

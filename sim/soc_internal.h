@@ -11,8 +11,8 @@
 #include "devices/soc/dram.h"
 #include "devices/soc/page_table.h"
 #include "devices/soc/slots.h"
-#include "devices/soc/tlb.h"
 #include "sim/soc.h"
+#include "sim/tlb.h"
 
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
@@ -20,6 +20,7 @@
 #define STORE_BUFFER_MAX 64
 #define PREFETCHES_MAX 64	/* software prefetches on their way */
 #define PREFETCH_QUEUE 256
+#define HOST_LINE 64		/* of the caches of the machine that runs this */
 
 struct pending_store {
 	uint64_t address;	/* within one line */
@@ -31,25 +32,33 @@ struct pending_store {
 
 /* Positions count up for ever: [first, begun) are at work, [begun, end) wait. */
 struct store_buffer {
-	struct pending_store entry[STORE_BUFFER_MAX];
 	uint64_t first, begun, end;
 	uint64_t next_begin;	/* not before that */
 	uint64_t last_retired;
-	uint64_t miss_end[STORE_BUFFER_MAX];	/* a ring of core.store_misses */
 	uint64_t misses;
+	struct pending_store entry[STORE_BUFFER_MAX];
+	uint64_t miss_end[STORE_BUFFER_MAX];	/* a ring of core.store_misses */
 };
 
+/*
+ * In the order in which it is needed. With many cores each is out of the host's caches when its turn comes: what most
+ * accesses need lies at the front, in few lines of them.
+ */
 struct soc_core {
 	uint64_t clock;		/* behind its latest instruction */
 	uint64_t ready;		/* the data that its next access waits for */
-	bool ready_is_mmio;
-	unsigned int index;
 	uint64_t page;		/* the latest one that was translated */
 	uint64_t page_mask;	/* the bits of an address that are its page; 0: nothing is translated */
-	struct soc_core_counters counters;
+	struct mimic_cache *coherent;	/* the one of the two whose lines have the states of MESI, and that stores write to */
+	/* The walk of the page table */
+	uint64_t walk_page;
+	unsigned int walk_left;	/* reads; 0: there is none */
+	unsigned int index;
+	bool ready_is_mmio;
 	struct mimic_cache l1;
 	struct mimic_cache l15;	/* of lines that the L1 has, and others; without one it is empty */
-	struct mimic_cache *coherent;	/* the one of the two whose lines have the states of MESI, and that stores write to */
+	struct soc_core_counters counters;
+	struct soc_tlb tlb;
 	struct store_buffer stores;
 	uint64_t prefetch_end[PREFETCHES_MAX];	/* a ring of core.prefetches */
 	uint64_t prefetches;
@@ -57,11 +66,7 @@ struct soc_core {
 	unsigned int posted;	/* buffered stores that have not ended */
 	uint64_t posted_end;	/* when the latest one did */
 	bool waits_for_posted;
-	/* The walk of the page table */
-	uint64_t walk_page;
-	unsigned int walk_left;	/* reads; 0: there is none */
-	struct mimic_tlb tlb;
-};
+} __attribute__((aligned(HOST_LINE)));
 
 struct prefetch {
 	uint64_t address, when;

@@ -68,7 +68,7 @@ static void walk(struct soc *soc, struct soc_core *core, bool is_load)
 	if (core->walk_left)
 		return;
 	core->counters.walks++;
-	mimic_tlb_fill(&core->tlb, page, page, MIMIC_TLB_PAGE_SHIFT);
+	soc_tlb_fill(&core->tlb, page);
 	core->page = page;
 }
 
@@ -77,7 +77,7 @@ bool soc_translate(struct soc *soc, struct soc_core *core, uint64_t address, boo
 	uint64_t page = address & PAGE_MASK;
 
 	/* While a walk is on its way, no other one of this core has filled its page in. */
-	if (mimic_tlb_hits(&core->tlb, address)) {
+	if (soc_tlb_hits(&core->tlb, address)) {
 		core->page = page;
 		return true;
 	}
@@ -92,7 +92,7 @@ bool soc_translate(struct soc *soc, struct soc_core *core, uint64_t address, boo
 
 void soc_translation_init(const struct soc *soc, struct soc_core *core)
 {
-	mimic_tlb_init(&core->tlb, (unsigned int)soc->parameters.core_tlb_entries);
+	soc_tlb_init(&core->tlb, (unsigned int)soc->parameters.core_tlb_entries);
 	core->page = PAGE_MASK;	/* no program has this one */
 	core->page_mask = soc->parameters.core_translation ? PAGE_MASK : 0;
 }

@@ -89,15 +89,6 @@ void mimic_tlb_invalidate(struct mimic_tlb *tlb, uint64_t start, uint64_t end)
 
 const struct mimic_tlb_leaf mimic_tlb_leaves[2 * MIMIC_TLB_MAX] = { NODES64(0), NODES64(64) };
 
-static unsigned int victim(const struct mimic_tlb *tlb)
-{
-	unsigned int node = 1;
-
-	while (node < tlb->entries)
-		node = 2 * node + (tlb->tree >> node & 1);
-	return node - tlb->entries;
-}
-
 static bool covers(const struct mimic_tlb *tlb, int entry, uint64_t page)
 {
 	unsigned int shift = page_shift_of(tlb, entry) - MIMIC_TLB_PAGE_SHIFT;
@@ -124,7 +115,7 @@ int mimic_tlb_find(struct mimic_tlb *tlb, uint64_t address)
 int mimic_tlb_fill(struct mimic_tlb *tlb, uint64_t address, uint64_t frame_address,
 		   unsigned int page_shift)
 {
-	unsigned int i = victim(tlb);
+	unsigned int i = mimic_tlb_victim(tlb->tree, tlb->entries);
 	uint64_t bit = 1ull << i;
 
 	bucket_remove(tlb, tlb->page[i], i);

@@ -72,24 +72,14 @@ static inline uint64_t mimic_tlb_touched(uint64_t tree, unsigned int entries, un
 	return (tree & ~leaf->above) | leaf->away;
 }
 
-/* find(), for a caller that only asks whether it is there: without a call if the TLB is small and its pages are. */
-static inline bool mimic_tlb_hits(struct mimic_tlb *tlb, uint64_t address)
+/* The entry that the tree points to. */
+static inline unsigned int mimic_tlb_victim(uint64_t tree, unsigned int entries)
 {
-	uint64_t page = address >> MIMIC_TLB_PAGE_SHIFT;
-	unsigned int candidates;
+	unsigned int node = 1;
 
-	if (tlb->entries > 16 || tlb->large)
-		return mimic_tlb_find(tlb, address) >= 0;
-	candidates = tlb->bucket[mimic_tlb_bucket(page)] & (unsigned int)tlb->valid;
-	for (; candidates; candidates &= candidates - 1) {
-		unsigned int entry = (unsigned int)__builtin_ctz(candidates);
-
-		if (tlb->page[entry] != page)
-			continue;
-		tlb->tree = mimic_tlb_touched(tlb->tree, tlb->entries, entry);
-		return true;
-	}
-	return false;
+	while (node < entries)
+		node = 2 * node + (tree >> node & 1);
+	return node - entries;
 }
 
 /* Fills the victim with a page of 2^page_shift bytes (12, 21 or 30). Returns its number. */
