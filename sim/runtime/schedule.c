@@ -13,23 +13,28 @@ struct sim sim;
 __thread struct sim_thread *sim_self __attribute__((tls_model("initial-exec")));
 
 /*
- * Of the threads that are ready, but do not run: when each can go on, by its core; SIM_NEVER: there is none. The
- * tree above them has in each node the core whose time is the lowest below it, so that with many cores none is asked
- * in vain: node 1 is the root, those below node n are 2n and 2n + 1, and the last `leaves` are cores.
+ * A tree of the threads that are ready, but do not run. The last `leaves` of its nodes are cores: when the core's thread
+ * can go on; SIM_NEVER: there is none. Each other node has the earliest of the two below it, of the same times that of
+ * the lower core, so that with many cores none is asked in vain. Node 1 is the root, those below node n are 2n and 2n + 1.
  */
-static uint64_t ready_at[SIM_CORES];
-static unsigned char first_of[2 * SIM_CORES];
+static struct { uint64_t ready_at; unsigned int core; } tree[2 * SIM_CORES];
 static unsigned int leaves;
 static unsigned int deadlines;	/* of threads that wait */
 
 static void set_ready_at(unsigned int core, uint64_t time)
 {
-	ready_at[core] = time;
-	for (unsigned int node = (leaves + core) / 2; node; node /= 2) {
-		const unsigned char *two = &first_of[2 * node];
+	unsigned int node = leaves + core;
+
+	tree[node].ready_at = time;
+	for (; node > 1; node /= 2) {
+		uint64_t other = tree[node ^ 1].ready_at;
+		bool is_other_first = (other < time) | ((other == time) & node);
 
 		/* Without a jump: which of them it is cannot be predicted. */
-		first_of[node] = two[ready_at[two[1]] < ready_at[two[0]]];
+		time = is_other_first ? other : time;
+		core = is_other_first ? tree[node ^ 1].core : core;
+		tree[node / 2].ready_at = time;
+		tree[node / 2].core = core;
 	}
 }
 
@@ -38,7 +43,7 @@ void sim_schedule_begin(void)
 	for (leaves = 1; leaves < sim.cores; leaves *= 2)
 		;
 	for (unsigned int core = 0; core < leaves; core++)
-		first_of[leaves + core] = (unsigned char)core;
+		tree[leaves + core].core = core;
 	for (unsigned int core = 0; core < leaves; core++)
 		set_ready_at(core, SIM_NEVER);
 }
@@ -86,16 +91,15 @@ static struct next_event find_event(void)
 static struct sim_thread *find_thread(uint64_t *clock)
 {
 	struct sim_thread *found = NULL;
-	unsigned int first = first_of[1];
 
 	*clock = SIM_NEVER;
 	if (is_ready(sim.current)) {
 		found = sim.current;
 		*clock = core_now(found->on);
 	}
-	if (ready_at[first] < *clock) {
-		*clock = ready_at[first];
-		found = sim.on_core[first];
+	if (tree[1].ready_at < *clock) {
+		*clock = tree[1].ready_at;
+		found = sim.on_core[tree[1].core];
 	}
 	return found;
 }
@@ -113,7 +117,7 @@ static void make_current(struct sim_thread *thread)
 
 static void set_limit(uint64_t event_time)
 {
-	uint64_t other = ready_at[first_of[1]];
+	uint64_t other = tree[1].ready_at;
 
 	sim.limit = event_time;
 	if (other < sim.limit)
