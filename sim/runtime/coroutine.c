@@ -42,8 +42,9 @@ int sim_on_stack(void *stack, int (*function)(void *argument), void *argument);
 #define SAVE \
 	"	pushq %rbp\n	pushq %rbx\n	pushq %r12\n	pushq %r13\n	pushq %r14\n	pushq %r15\n" \
 	"	subq $8, %rsp\n	stmxcsr (%rsp)\n	fnstcw 4(%rsp)\n	movq %rsp, (%rdi)\n"
+#define RESTORE_MODES "	ldmxcsr (%rsp)\n	fldcw 4(%rsp)\n"
 #define RESTORE \
-	"	ldmxcsr (%rsp)\n	fldcw 4(%rsp)\n	addq $8, %rsp\n" \
+	"	addq $8, %rsp\n" \
 	"	popq %r15\n	popq %r14\n	popq %r13\n	popq %r12\n	popq %rbx\n	popq %rbp\n	ret\n"
 #define FUNCTION(name) \
 	"	.p2align 4\n	.globl " name "\n	.hidden " name "\n	.type " name ", @function\n" name ":\n"
@@ -52,15 +53,25 @@ int sim_on_stack(void *stack, int (*function)(void *argument), void *argument);
 __asm__("	.text\n"
 	FUNCTION("sim_switch")
 	SAVE
+	"	movl (%rsp), %r8d\n"
+	"	movzwl 4(%rsp), %r9d\n"
 	"	movq %rsi, %rsp\n"
 	"	cmpb $0, sim_fs_by_kernel(%rip)\n"
-	"	jne 1f\n"
+	"	jne 2f\n"
 	"	wrfsbase %rdx\n"
+	/* Most often both have the same modes; to set them takes longer than to see that. */
+	"1:	cmpl (%rsp), %r8d\n"
+	"	jne 3f\n"
+	"	cmpw 4(%rsp), %r9w\n"
+	"	jne 3f\n"
 	RESTORE
-	"1:	movl $158, %eax\n"	/* arch_prctl(ARCH_SET_FS) */
+	"2:	movl $158, %eax\n"	/* arch_prctl(ARCH_SET_FS) */
 	"	movl $0x1002, %edi\n"
 	"	movq %rdx, %rsi\n"
-	"	syscall\n"
+	"	syscall\n"		/* keeps R8 and R9 */
+	"	jmp 1b\n"
+	"3:\n"
+	RESTORE_MODES
 	RESTORE
 	END("sim_switch")
 	FUNCTION("sim_park")
@@ -72,6 +83,7 @@ __asm__("	.text\n"
 	END("sim_park")
 	FUNCTION("sim_go_on")
 	"	movq %rdi, %rsp\n"
+	RESTORE_MODES
 	RESTORE
 	END("sim_go_on")
 	FUNCTION("sim_on_stack")
