@@ -67,6 +67,7 @@ struct soc *soc_create(const struct sim_parameters *parameters)
 	soc->pipelined = parameters->core_pipelined_hits ? parameters->l1_latency : 0;
 	soc->cores = (unsigned int)parameters->core_count;
 	soc->next_event = UINT64_MAX;
+	soc_earliest_init(&soc->storing, soc->cores);
 	status = build(soc);
 	if (!status)
 		return soc;
@@ -92,43 +93,23 @@ void soc_destroy(struct soc *soc)
 	free(soc);
 }
 
-/* The core whose store is the next to begin; NULL: none before prefetches. */
-static struct soc_core *next_to_store(struct soc *soc, uint64_t when)
-{
-	for (uint64_t left = soc->storing; left; left &= left - 1) {
-		struct soc_core *core = &soc->core[__builtin_ctzll(left)];
-
-		if (soc_store_buffer_next(core) <= when)
-			return core;
-	}
-	return NULL;
-}
-
 void soc_schedule(struct soc *soc)
 {
-	uint64_t first = soc_prefetch_next(soc);
+	uint64_t prefetch = soc_prefetch_next(soc), store = soc_earliest_time(&soc->storing);
 
-	for (uint64_t left = soc->storing; left; left &= left - 1) {
-		uint64_t next = soc_store_buffer_next(&soc->core[__builtin_ctzll(left)]);
-
-		if (next == UINT64_MAX)
-			soc->storing &= ~(left & -left);
-		if (next < first)
-			first = next;
-	}
-	soc->next_event = first;
+	soc->next_event = store < prefetch ? store : prefetch;
 }
 
 void soc_run_events(struct soc *soc, uint64_t now)
 {
 	while (soc->next_event <= now && soc->next_event != UINT64_MAX) {
 		uint64_t when = soc->next_event;
-		struct soc_core *core = next_to_store(soc, when);
 
 		if (when > soc->now)
 			soc->now = when;
-		if (core)
-			soc_store_buffer_begin(soc, core, when);
+		/* Stores come before prefetches. */
+		if (soc_earliest_time(&soc->storing) <= when)
+			soc_store_buffer_begin(soc, &soc->core[soc_earliest_number(&soc->storing)], when);
 		else
 			soc_prefetch_begin(soc, when);
 		soc_schedule(soc);

@@ -11,6 +11,7 @@
 #include "devices/soc/dram.h"
 #include "devices/soc/page_table.h"
 #include "devices/soc/slots.h"
+#include "sim/earliest.h"
 #include "sim/soc.h"
 #include "sim/tlb.h"
 
@@ -96,7 +97,7 @@ struct soc {
 	uint64_t next_event;	/* when something begins that no call asks for; UINT64_MAX: nothing waits */
 	uint64_t now;		/* of the latest call or event */
 	unsigned int cores;
-	uint64_t storing;	/* a bit for each core that may have stores that wait */
+	struct soc_earliest storing;	/* when each core's next store that waits can begin */
 	struct mimic_cache l2;
 	unsigned int parts;	/* lines of an L1 in one of the L2 */
 	char *directory;	/* of each line of the L2 a struct soc_directory and its owners: 2^directory_shift bytes */
@@ -203,8 +204,6 @@ uint64_t soc_l2_prefetch(struct soc *soc, uint64_t address, uint64_t now);
 /* store_buffer.c */
 /* A store within one line enters at the core's clock, which moves on if there is no room. */
 void soc_store_buffer_add(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size);
-/* When the next store that waits can begin; UINT64_MAX: none waits. */
-uint64_t soc_store_buffer_next(const struct soc_core *core);
 void soc_store_buffer_begin(struct soc *soc, struct soc_core *core, uint64_t now);
 /* All stores are done, sooner than in their time if need be. Returns when the last one retired. */
 uint64_t soc_store_buffer_finish(struct soc *soc, struct soc_core *core);

@@ -21,7 +21,8 @@ static void free_retired(struct store_buffer *buffer, uint64_t now)
 		buffer->first++;
 }
 
-uint64_t soc_store_buffer_next(const struct soc_core *core)
+/* When the next store that waits can begin; UINT64_MAX: none waits. */
+static uint64_t next_begin(const struct soc_core *core)
 {
 	const struct store_buffer *buffer = &core->stores;
 	uint64_t entered;
@@ -60,7 +61,7 @@ static uint64_t write_line(struct soc *soc, struct soc_core *core, uint64_t addr
 	return *miss_end;
 }
 
-void soc_store_buffer_begin(struct soc *soc, struct soc_core *core, uint64_t now)
+static void begin(struct soc *soc, struct soc_core *core, uint64_t now)
 {
 	struct store_buffer *buffer = &core->stores;
 	struct pending_store *store = entry_at(buffer, buffer->begun);
@@ -75,10 +76,19 @@ void soc_store_buffer_begin(struct soc *soc, struct soc_core *core, uint64_t now
 	store->retired = buffer->last_retired;
 }
 
+void soc_store_buffer_begin(struct soc *soc, struct soc_core *core, uint64_t now)
+{
+	begin(soc, core, now);
+	soc_earliest_set(&soc->storing, core->index, next_begin(core));
+}
+
 static void begin_all_until(struct soc *soc, struct soc_core *core, uint64_t until)
 {
-	for (uint64_t next; (next = soc_store_buffer_next(core)) <= until && next != UINT64_MAX;)
-		soc_store_buffer_begin(soc, core, next);
+	uint64_t next;
+
+	while ((next = next_begin(core)) <= until && next != UINT64_MAX)
+		begin(soc, core, next);
+	soc_earliest_set(&soc->storing, core->index, next);
 	soc_schedule(soc);
 }
 
@@ -133,7 +143,6 @@ void soc_store_buffer_add(struct soc *soc, struct soc_core *core, uint64_t addre
 	*entry_at(buffer, buffer->end++) = (struct pending_store){
 		.address = address, .size = size, .bytes = bytes, .entered = core->clock
 	};
-	soc->storing |= 1ull << core->index;
 	/* One that waited for room begins later than now. */
 	begin_all_until(soc, core, soc->now);
 }

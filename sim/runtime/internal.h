@@ -81,6 +81,7 @@ struct sim_openmp_member {
 
 /* A thread of the program: a coroutine. Its thread-local storage is that of a real thread that sleeps meanwhile. */
 struct sim_thread {
+	/* What each access needs lies at the front, in two lines of the host's caches. */
 	void *stack_pointer;	/* where it goes on; of one that does not run */
 	uint64_t fs;		/* its thread-local storage */
 	unsigned int number;	/* from 0 on, in the order of creation */
@@ -89,7 +90,8 @@ struct sim_thread {
 	uint32_t *carry;	/* by loop: what is left of its instructions, in parts of an access */
 	uint32_t *longer_carry;	/* the same of the cycles that they take longer */
 	uint64_t accesses, uncosted;
-
+	struct sim_call *call;	/* the innermost one that is told apart */
+	unsigned int depth;	/* of calls */
 	enum sim_wait wait;
 	const void *object;	/* of the wait */
 	uint64_t wait_number;
@@ -100,8 +102,6 @@ struct sim_thread {
 	struct sim_openmp_member openmp;
 
 	uint64_t answer;	/* of an MMIO load */
-	unsigned int depth;	/* of calls */
-	struct sim_call *call;	/* the innermost one that is told apart */
 	struct sim_call calls[SIM_CALLS + 1];	/* the first stands for none */
 
 	/* The real thread. */

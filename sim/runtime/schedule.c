@@ -7,45 +7,19 @@
  * clocks. Where two are at one time, events come first, then the thread that runs, then
  * the lower core.
  */
+#include "sim/earliest.h"
 #include "sim/runtime/internal.h"
 
 struct sim sim;
 __thread struct sim_thread *sim_self __attribute__((tls_model("initial-exec")));
 
-/*
- * A tree of the threads that are ready, but do not run. The last `leaves` of its nodes are cores: when the core's thread
- * can go on; SIM_NEVER: there is none. Each other node has the earliest of the two below it, of the same times that of
- * the lower core, so that with many cores none is asked in vain. Node 1 is the root, those below node n are 2n and 2n + 1.
- */
-static struct { uint64_t ready_at; unsigned int core; } tree[2 * SIM_CORES];
-static unsigned int leaves;
+/* Of the threads that are ready, but do not run: when each can go on, by its core. */
+static struct soc_earliest ready;
 static unsigned int deadlines;	/* of threads that wait */
-
-static void set_ready_at(unsigned int core, uint64_t time)
-{
-	unsigned int node = leaves + core;
-
-	tree[node].ready_at = time;
-	for (; node > 1; node /= 2) {
-		uint64_t other = tree[node ^ 1].ready_at;
-		bool is_other_first = (other < time) | ((other == time) & node);
-
-		/* Without a jump: which of them it is cannot be predicted. */
-		time = is_other_first ? other : time;
-		core = is_other_first ? tree[node ^ 1].core : core;
-		tree[node / 2].ready_at = time;
-		tree[node / 2].core = core;
-	}
-}
 
 void sim_schedule_begin(void)
 {
-	for (leaves = 1; leaves < sim.cores; leaves *= 2)
-		;
-	for (unsigned int core = 0; core < leaves; core++)
-		tree[leaves + core].core = core;
-	for (unsigned int core = 0; core < leaves; core++)
-		set_ready_at(core, SIM_NEVER);
+	soc_earliest_init(&ready, sim.cores);
 }
 
 enum event { EVENT_NONE, EVENT_DEVICE, EVENT_ARRIVAL, EVENT_DEADLINE };
@@ -97,9 +71,9 @@ static struct sim_thread *find_thread(uint64_t *clock)
 		found = sim.current;
 		*clock = core_now(found->on);
 	}
-	if (tree[1].ready_at < *clock) {
-		*clock = tree[1].ready_at;
-		found = sim.on_core[tree[1].core];
+	if (soc_earliest_time(&ready) < *clock) {
+		*clock = soc_earliest_time(&ready);
+		found = sim.on_core[soc_earliest_number(&ready)];
 	}
 	return found;
 }
@@ -110,14 +84,14 @@ static void make_current(struct sim_thread *thread)
 	if (thread == sim.current)
 		return;
 	if (is_ready(sim.current))
-		set_ready_at(sim.current->core, core_now(sim.current->on));
-	set_ready_at(thread->core, SIM_NEVER);
+		soc_earliest_set(&ready, sim.current->core, core_now(sim.current->on));
+	soc_earliest_set(&ready, thread->core, SIM_NEVER);
 	sim.current = thread;
 }
 
 static void set_limit(uint64_t event_time)
 {
-	uint64_t other = tree[1].ready_at;
+	uint64_t other = soc_earliest_time(&ready);
 
 	sim.limit = event_time;
 	if (other < sim.limit)
@@ -227,7 +201,7 @@ void sim_wake(struct sim_thread *thread, uint64_t time)
 	soc_sleep_until(sim.soc, thread->core, time);
 	now = soc_now(sim.soc, thread->core) + 1;
 	if (thread != sim.current)
-		set_ready_at(thread->core, now - 1);
+		soc_earliest_set(&ready, thread->core, now - 1);
 	if (now < sim.limit)
 		sim.limit = now;
 }
@@ -273,7 +247,7 @@ bool sim_take_core(struct sim_thread *thread, uint64_t now)
 		sim.on_core[core] = thread;
 		sim.channels[core].arrival = SIM_NEVER;
 		if (thread != sim.current)
-			set_ready_at(core, thread->started);
+			soc_earliest_set(&ready, core, thread->started);
 		if (thread->started + 1 < sim.limit)
 			sim.limit = thread->started + 1;
 		return true;
@@ -284,7 +258,7 @@ bool sim_take_core(struct sim_thread *thread, uint64_t now)
 void sim_give_up_core(struct sim_thread *thread)
 {
 	sim.on_core[thread->core] = NULL;
-	set_ready_at(thread->core, SIM_NEVER);
+	soc_earliest_set(&ready, thread->core, SIM_NEVER);
 }
 
 void sim_leave_core(struct sim_thread *self)
