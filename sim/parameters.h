@@ -104,6 +104,8 @@
 	  "assumption: no renaming, a plain scoreboard (DARE, IV-A)") \
 	_(mpu, mcfg_entry, 0, 0, 0, 1, "1: mcfg takes an entry of the queue; 0: it executes at decode", \
 	  "assumption: entries hold full instruction information (DARE, IV-C)") \
+	_(mpu, oldest_first, 1, 1, 0, 1, "1: of loads that have issued the oldest in program order sends its rows first; 0: the one that issued first", \
+	  "assumption, made when the first kernels had been run: with 0 a loop over tiles has two steady states (DARE's MPU, above)") \
 	_(mpu, lq, 48, 48, 1, 256, "entries of the LQ: rows that are loaded or prefetched, until their answer", "DARE, Table II") \
 	_(mpu, sq, 48, 48, 1, 256, "entries of the SQ: rows that are stored, until they are in the LLC", "DARE, Table II") \
 	_(mpu, runahead, 1, 1, 0, 1, "1: the queue before issue is the RIQ, whose rows are prefetched; 0: it is as long as the window, and nothing is prefetched", \

@@ -208,6 +208,30 @@ static void a_mscatter_sends_a_row_in_each_cycle(void **state)
 	mpu_expect(&p, 36);
 }
 
+static void the_oldest_load_sends_its_rows_first(void **state)
+{
+	static const char *const order[] = { "mpu.oldest_first=0", "mpu.oldest_first=1" };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct mpu_program p = mpu_begin("oracle", order[i], NULL);
+
+		/* Done in 1 + 17: only then the first load can issue. */
+		mpu_shape(&p, 1, 4, 1);
+		mma(&p, 0, 6, 6);
+		mpu_shape(&p, 16, 64, 16);
+		mld(&p, 0, A, LINE);
+		mld(&p, 1, B, LINE);
+		mld(&p, 2, C, LINE);
+		mma(&p, 3, 0, 0);
+		/*
+		 * The second load's rows go from 3 to 17 or 18. Then the first's, 18 to 33, or before them
+		 * the third's, 19 to 34. The mma takes 62 from when they are there.
+		 */
+		mpu_expect(&p, (i ? 33 : 50) + 20 + 62);
+	}
+}
+
 static void two_ports_take_rows_of_different_banks_only(void **state)
 {
 	struct mpu_program p = mpu_begin("base", "llc.reads=2", NULL);
@@ -541,6 +565,7 @@ int main(void)
 		ON(a_load_does_not_wait_for_a_store_of_another_line),
 		ON(a_load_does_not_pass_a_store_of_its_line_that_waits),
 		ON(a_mscatter_sends_a_row_in_each_cycle),
+		ON(the_oldest_load_sends_its_rows_first),
 		ON(two_ports_take_rows_of_different_banks_only),
 		ON(the_oracle_has_every_line),
 		ON(an_mma_waits_for_its_sources),

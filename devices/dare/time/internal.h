@@ -153,7 +153,7 @@ struct dare_mpu {
 	unsigned int running_count;
 	uint64_t array_free;
 	/* load/store unit */
-	uint16_t loads[LSU_LOADS], stores[LSU_STORES];	/* issued and not all sent, in this order */
+	uint16_t loads[LSU_LOADS], stores[LSU_STORES];	/* issued and not all sent, the next one first */
 	unsigned int load_count, store_count;
 	unsigned int loads_open;	/* instructions whose rows are not all back */
 	struct answers lq, sq;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The load/store unit (IV-A): instructions are split into rows, which go to the LLC in the
- * order in which their instructions issued. A row that is loaded has an entry of the LQ from
+ * The load/store unit (IV-A): instructions are split into rows, which go to the LLC one after
+ * the other: loads of the oldest instruction first, or in the order of their issue. A row that is loaded has an entry of the LQ from
  * when it is sent until its answer, a prefetch likewise; one that is stored has an entry of
  * the SQ until it is in the LLC. A load waits for older stores of the same line.
  */
@@ -22,14 +22,27 @@ static void add_readers(struct dare_mpu *mpu, const struct entry *entry, int by)
 			mpu->readers[i] = (uint16_t)(mpu->readers[i] + by);
 }
 
+/* Behind those that issued before it, or behind those that are older. */
+static void add_load(struct dare_mpu *mpu, struct entry *entry)
+{
+	unsigned int i = mpu->load_count++;
+
+	for (; i && mpu->parameters.mpu_oldest_first; i--) {
+		if (mpu->entry[mpu->loads[i - 1]].sequence < entry->sequence)
+			break;
+		mpu->loads[i] = mpu->loads[i - 1];
+	}
+	mpu->loads[i] = number_of(mpu, entry);
+	mpu->loads_open++;
+}
+
 void dare_time_lsu_issue(struct dare_mpu *mpu, struct entry *entry)
 {
 	entry->first_wait = mpu->now;
 	add_readers(mpu, entry, 1);
 	if (is_load(entry)) {
 		mpu->writers[entry->md]++;
-		mpu->loads[mpu->load_count++] = number_of(mpu, entry);
-		mpu->loads_open++;
+		add_load(mpu, entry);
 		return;
 	}
 	mpu->stores[mpu->store_count++] = number_of(mpu, entry);

@@ -28,6 +28,7 @@
 	_(mpu, issue) \
 	_(mpu, forward) \
 	_(mpu, mcfg_entry) \
+	_(mpu, oldest_first) \
 	_(mpu, lq) \
 	_(mpu, sq) \
 	_(mpu, runahead) \
