@@ -34,37 +34,37 @@ uint64_t soc_mmio_begin(struct soc *soc, unsigned int number, bool is_store)
 	return now;
 }
 
-/* Cycles of the hops behind the first, which the round trip holds. A core and the device are never in one tile. */
-static uint64_t further_hops(const struct soc *soc, unsigned int core)
+/* Cycles of the hops behind the first, which the round trip holds. A core and a device are never in one tile. */
+static uint64_t further_hops(const struct soc *soc, unsigned int core, unsigned int device)
 {
 	unsigned int width = (unsigned int)soc->parameters.noc_width;
 
 	if (!width)
 		return 0;
-	return soc->parameters.noc_hop * (mimic_mesh_hops(width, core, soc->cores) - 1);
+	return soc->parameters.noc_hop * (mimic_mesh_hops(width, core, soc->cores + device) - 1);
 }
 
 /* May be less than nothing: a round trip that is shorter than the device's pipe. */
-static uint64_t way(const struct soc *soc, unsigned int core, bool is_store)
+static uint64_t way(const struct soc *soc, unsigned int core, unsigned int device, bool is_store)
 {
 	const struct sim_way *way = &soc->way;
 
-	return way->cycles + (way->has_hops ? further_hops(soc, core) : 0) -
+	return way->cycles + (way->has_hops ? further_hops(soc, core, device) : 0) -
 	       (is_store ? way->store_pipe : way->load_pipe);
 }
 
-static uint64_t way_there(const struct soc *soc, unsigned int core)
+static uint64_t way_there(const struct soc *soc, unsigned int core, unsigned int device)
 {
-	uint64_t both = way(soc, core, false);
+	uint64_t both = way(soc, core, device, false);
 
 	return (int64_t)both > 0 ? both / 2 : 0;
 }
 
-uint64_t soc_mmio_arrival(const struct soc *soc, unsigned int core, uint64_t issued)
+uint64_t soc_mmio_arrival(const struct soc *soc, unsigned int core, unsigned int device, uint64_t issued)
 {
 	uint64_t free = soc->core[core].posted_end;
 
-	return (issued > free ? issued : free) + way_there(soc, core);
+	return (issued > free ? issued : free) + way_there(soc, core, device);
 }
 
 static void end_posted(struct soc_core *core, uint64_t back)
@@ -80,10 +80,11 @@ static void end_posted(struct soc_core *core, uint64_t back)
 	core->clock = back;
 }
 
-uint64_t soc_mmio_end(struct soc *soc, unsigned int number, bool is_store, uint64_t issued, uint64_t answered)
+uint64_t soc_mmio_end(struct soc *soc, unsigned int number, unsigned int device, bool is_store, uint64_t issued,
+		      uint64_t answered)
 {
 	struct soc_core *core = &soc->core[number];
-	uint64_t back = answered + way(soc, number, is_store) - way_there(soc, number);
+	uint64_t back = answered + way(soc, number, device, is_store) - way_there(soc, number, device);
 
 	/* A round trip that is shorter than the device's pipe. */
 	if (soc->way.is_none)

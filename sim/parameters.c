@@ -116,6 +116,11 @@ int sim_parameters_mode(struct sim_parameters *parameters, const char *name, cha
 	return fail(&error, "mode must be base, nvr, fre, static or oracle, not '%.64s'", name);
 }
 
+unsigned int sim_parameters_devices(const struct sim_parameters *parameters)
+{
+	return parameters->mpu_enabled ? 1 : (unsigned int)parameters->maple_count;
+}
+
 /* The round trip of MAPLE's paper holds MAPLE's pipe: 3 cycles of a load, 4 of a store. */
 struct sim_way sim_parameters_way(const struct sim_parameters *parameters)
 {

@@ -21,6 +21,7 @@
 #define SIM_PRESETS SIM_PRESET_DEFAULT ", " SIM_PRESET_OTHER ", " SIM_PRESET_MPU
 
 #define SIM_CORES_MAX 64
+#define SIM_DEVICES_MAX 64
 
 /* _(section, key, maple-fpga, maple-sim, minimum, maximum, "meaning", "source") */
 #define SIM_PARAMETERS(_) \
@@ -68,9 +69,10 @@
 	_(dram, latency, 300, 300, 1, 100000, "behind the L2's miss", "Tables 2 and 3") \
 	_(dram, gap, 4, 1, 1, 1000, "between two lines", \
 	  "assumption for maple-fpga; Table 3: 68 GB/s, 64 bytes / 68 GB/s = 0.94 ns, a cycle at 1 GHz (its clock is an assumption: 2 at 2 GHz, 4 at 4 GHz)") \
-	_(noc, width, 0, 0, 0, 16, "tiles in a row of the mesh: cores from tile 0 on, MAPLE behind them; 0: each core is one hop from MAPLE", \
+	_(noc, width, 0, 0, 0, 16, "tiles in a row of the mesh: cores from tile 0 on, MAPLEs behind them; 0: each core is one hop from MAPLE", \
 	  "assumption") \
 	_(noc, hop, 1, 1, 0, 1000, "each hop to MAPLE and back, behind the first", "Figure 14") \
+	_(maple, count, 1, 1, 1, SIM_DEVICES_MAX, "MAPLEs, from maple0 on: each has all that follows to itself", "section 5.3: threads share one") \
 	_(maple, round_trip, 26, 26, 2, 10000, "core to MAPLE and back: 25 and a cycle for one hop, MAPLE's own pipe included", \
 	  "Figure 14") \
 	_(maple, store_interval, 3, 3, 1, 1000, "between stores that one queue accepts", "RTL, section E") \
@@ -176,7 +178,9 @@ int sim_parameters_set(struct sim_parameters *parameters, const char *assignment
 /* By its names; 0: there is none. */
 uint64_t sim_parameters_get(const struct sim_parameters *parameters, const char *section, const char *key);
 
-/* The way between a core and the device and back. */
+/* How many devices the SoC has. */
+unsigned int sim_parameters_devices(const struct sim_parameters *parameters);
+/* The way between a core and a device and back. */
 struct sim_way {
 	uint64_t cycles;	/* of the first hop, the device's own pipe included */
 	uint64_t load_pipe, store_pipe;		/* of these, what the device counts itself */

@@ -17,8 +17,9 @@
 #include "sim/soc.h"
 
 #define SIM_SETUP_MAGIC 0x6d697363696d696dull	/* "mimicsim" */
-#define SIM_SETUP_VERSION 7
+#define SIM_SETUP_VERSION 8
 #define SIM_CORES SIM_CORES_MAX
+#define SIM_DEVICES SIM_DEVICES_MAX
 #define SIM_PHASES 64
 #define SIM_PHASE_NAME 64
 #define SIM_NO_FUNCTION UINT32_MAX
@@ -82,6 +83,12 @@ struct sim_core_report {
 	struct soc_core_counters counters;
 };
 
+/* Of a device: what its model counts, and what it counts in time (struct mimic_time). */
+struct sim_device_report {
+	uint64_t counters[MIMIC_KIND_COUNTERS_MAX];
+	uint64_t statistics[MIMIC_TIME_VALUES_MAX];
+};
+
 struct sim_phase {
 	char name[SIM_PHASE_NAME];
 	uint64_t times;		/* that it was counted */
@@ -89,9 +96,8 @@ struct sim_phase {
 	uint64_t cycles;	/* from begin to end, by the clock of the thread that said so */
 	struct sim_core_report cores[SIM_CORES];
 	struct soc_counters soc;
-	/* Of the device: what its model counts, and what it counts in time (struct mimic_time). */
-	uint64_t counters[MIMIC_KIND_COUNTERS_MAX];
-	uint64_t statistics[MIMIC_TIME_VALUES_MAX];
+	/* The last one: those that the program has not opened are never written. */
+	struct sim_device_report devices[SIM_DEVICES];
 };
 
 #define SIM_INTERVALS 100000
@@ -102,8 +108,7 @@ struct sim_interval {
 	uint64_t cycles;	/* the last one may be shorter */
 	struct soc_core_counters cores;
 	struct soc_counters soc;
-	uint64_t counters[MIMIC_KIND_COUNTERS_MAX];
-	uint64_t statistics[MIMIC_TIME_VALUES_MAX];
+	struct sim_device_report devices[];	/* as many as the SoC has */
 };
 
 struct sim_setup {
@@ -122,7 +127,8 @@ struct sim_setup {
 	uint64_t sources, source_count;
 	uint64_t names, names_size;
 	uint64_t interval;	/* cycles; 0: none are wanted */
-	uint64_t intervals;	/* offset in the file of SIM_INTERVALS */
+	uint64_t intervals;	/* offset in the file of SIM_INTERVALS ... */
+	uint64_t interval_size;	/* of so many bytes each */
 	char trace[4096];	/* the spool; "": no trace */
 	/* out */
 	_Atomic uint32_t is_taken;
@@ -132,7 +138,8 @@ struct sim_setup {
 	uint32_t threads;	/* that ran */
 	uint32_t interval_count;
 	uint64_t lost_intervals;	/* that found no room */
-	char kind[16];		/* of the device that the program has opened; "": none */
+	char kind[16];		/* of the devices that the program has opened; "": none */
+	uint64_t opened;	/* these, a bit for each number */
 	uint64_t frames;	/* pages that were touched */
 	uint64_t dirty_lines;	/* of the L2, when it ended */
 	struct sim_phase phases[SIM_PHASES];

@@ -39,8 +39,8 @@ static int build(struct soc *soc)
 		status = mimic_slots_init(&soc->mshrs, (unsigned int)parameters->l2_mshrs);
 	if (!status)
 		status = mimic_page_table_init(&soc->page_table);
-	if (!status)
-		status = mimic_cache_init(&soc->walk_cache, parameters->l1_size, parameters->l1_ways, parameters->l1_line);
+	for (unsigned int i = 0; i < soc->devices && !status; i++)
+		status = mimic_cache_init(&soc->walk_caches[i], parameters->l1_size, parameters->l1_ways, parameters->l1_line);
 	for (unsigned int i = 0; i < soc->cores && !status; i++)
 		status = build_core(soc, i);
 	mimic_dram_init(&soc->dram, parameters->dram_latency, parameters->dram_gap);
@@ -66,6 +66,7 @@ struct soc *soc_create(const struct sim_parameters *parameters)
 	soc->write_latency = parameters->l15_size ? parameters->l15_latency : parameters->l1_latency;
 	soc->pipelined = parameters->core_pipelined_hits ? parameters->l1_latency : 0;
 	soc->cores = (unsigned int)parameters->core_count;
+	soc->devices = sim_parameters_devices(parameters);
 	soc->next_event = UINT64_MAX;
 	soc_earliest_init(&soc->storing, soc->cores);
 	status = build(soc);
@@ -88,7 +89,8 @@ void soc_destroy(struct soc *soc)
 	free(soc->directory);
 	mimic_slots_free(&soc->mshrs);
 	mimic_page_table_free(&soc->page_table);
-	mimic_cache_free(&soc->walk_cache);
+	for (unsigned int i = 0; i < soc->devices; i++)
+		mimic_cache_free(&soc->walk_caches[i]);
 	soc_droplet_free(soc->droplet);
 	free(soc);
 }

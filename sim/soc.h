@@ -88,20 +88,21 @@ bool soc_atomic(struct soc *soc, unsigned int core, uint64_t address, unsigned i
 bool soc_prefetch(struct soc *soc, unsigned int core, uint64_t address);
 
 /*
- * MMIO: an access is issued by the core (begin), arrives at the device, is answered or
+ * MMIO: devices have numbers from 0 on, as cores have. An access is issued by the core (begin), arrives at the device, is answered or
  * acknowledged there, and the answer is back at the core (end). Between begin and end the
  * core makes no other call. But where stores are buffered (core.mmio_acknowledged 0) the core
  * goes on behind begin at once; its stores leave one by one, each when the one before it has
- * ended. So whoever drives the device keeps them in order until then.
+ * ended, also if they go to several devices. So the driver of the devices keeps them in order until then.
  */
 /* false: not before the next soc_mmio_end() of this core; the core waits until then. */
 bool soc_mmio_may_begin(struct soc *soc, unsigned int core, bool is_store);
 /* When it was issued. */
 uint64_t soc_mmio_begin(struct soc *soc, unsigned int core, bool is_store);
-/* When it reaches the device; asked when all before it have ended. */
-uint64_t soc_mmio_arrival(const struct soc *soc, unsigned int core, uint64_t issued);
+/* When it reaches this device; asked when all before it have ended. */
+uint64_t soc_mmio_arrival(const struct soc *soc, unsigned int core, unsigned int device, uint64_t issued);
 /* The device answered at `answered`. When that is back at the core. */
-uint64_t soc_mmio_end(struct soc *soc, unsigned int core, bool is_store, uint64_t issued, uint64_t answered);
+uint64_t soc_mmio_end(struct soc *soc, unsigned int core, unsigned int device, bool is_store, uint64_t issued,
+		      uint64_t answered);
 
 uint64_t soc_now(const struct soc *soc, unsigned int core);
 /* The core slept until then, if that is later than soc_now(). */
@@ -114,9 +115,9 @@ uint64_t soc_device_read_l2(struct soc *soc, uint64_t address, unsigned int size
 uint64_t soc_device_write(struct soc *soc, uint64_t address, unsigned int size, uint64_t now);
 /*
  * A device's walk of the page table: three reads, each behind the one before, through the L2 and with
- * maple.walk_cache through a cache before it. When the last one's data is there.
+ * maple.walk_cache through the device's own cache before it. When the last one's data is there.
  */
-uint64_t soc_device_walk(struct soc *soc, uint64_t address, uint64_t now);
+uint64_t soc_device_walk(struct soc *soc, unsigned int device, uint64_t address, uint64_t now);
 /* A line into the L2, as soon as an MSHR is free; nobody waits. */
 void soc_device_prefetch(struct soc *soc, uint64_t address, uint64_t now);
 

@@ -107,9 +107,10 @@ struct soc {
 	struct soc_counters counters;
 	struct prefetch_queue prefetches;
 	struct mimic_page_table page_table;
-	struct mimic_cache walk_cache;	/* of the device's walker; what it has is never written */
 	struct droplet *droplet;	/* NULL: nothing to watch */
 	struct soc_core core[SOC_CORES_MAX];
+	unsigned int devices;
+	struct mimic_cache walk_caches[SIM_DEVICES_MAX];	/* of the devices' walkers; what they have is never written */
 };
 
 static inline struct soc_directory *soc_directory(const struct soc *soc, const struct mimic_cache_line *line)

@@ -99,25 +99,33 @@ void soc_translation_init(const struct soc *soc, struct soc_core *core)
 
 /* --- a device's walker --------------------------------------------------------------- */
 
+struct device_walk {
+	struct soc *soc;
+	struct mimic_cache *cache;
+};
+
 static uint64_t read_entry_of_device(void *context, uint64_t entry, uint64_t now)
 {
-	struct soc *soc = context;
+	const struct device_walk *walk = context;
+	struct soc *soc = walk->soc;
 	uint64_t latency = sim_parameters_walk_cache(&soc->parameters), hit = now + latency, ready;
 	struct mimic_cache_line *line;
 
 	if (!latency)
 		return soc_l2_access(soc, entry, false, now);
-	line = mimic_cache_find(&soc->walk_cache, entry);
+	line = mimic_cache_find(walk->cache, entry);
 	if (line)
 		return line->ready > hit ? line->ready : hit;
 	ready = soc_l2_access(soc, entry, false, hit);
-	line = mimic_cache_victim(&soc->walk_cache, entry);
-	mimic_cache_fill(&soc->walk_cache, line, entry, MIMIC_CACHE_SHARED, ready);
+	line = mimic_cache_victim(walk->cache, entry);
+	mimic_cache_fill(walk->cache, line, entry, MIMIC_CACHE_SHARED, ready);
 	return ready;
 }
 
-uint64_t soc_device_walk(struct soc *soc, uint64_t address, uint64_t now)
+uint64_t soc_device_walk(struct soc *soc, unsigned int device, uint64_t address, uint64_t now)
 {
+	struct device_walk walk = { soc, &soc->walk_caches[device] };
+
 	soc_catch_up(soc, now);
-	return mimic_page_table_walk(&soc->page_table, address, now, read_entry_of_device, soc);
+	return mimic_page_table_walk(&soc->page_table, address, now, read_entry_of_device, &walk);
 }

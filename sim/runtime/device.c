@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* A device beside the cores: operations on their way there and back, and its ways to memory. */
+/* Devices beside the cores: operations on their way there and back, and its ways to memory. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,10 +41,14 @@ static void prefetch(void *context, uint64_t address, uint64_t now)
 	soc_device_prefetch(sim.soc, sim_physical(address), now);
 }
 
+static unsigned int number_of(const struct sim_device *device)
+{
+	return (unsigned int)(device - sim.devices);
+}
+
 static uint64_t walk_time(void *context, uint64_t address, uint64_t now)
 {
-	(void)context;
-	return soc_device_walk(sim.soc, sim_physical(address), now);
+	return soc_device_walk(sim.soc, number_of(context), sim_physical(address), now);
 }
 
 static int read_bytes(void *context, uint64_t address, void *buffer, unsigned int size)
@@ -96,8 +100,12 @@ static struct sim_operation *first_operation(struct sim_channel *channel)
 	return &channel->operations[channel->first];
 }
 
-static void set_arrival(struct sim_channel *channel, uint64_t arrival)
+/* Its first operation leaves the core, when all before it have ended. */
+static void send_first(struct sim_channel *channel, unsigned int core)
 {
+	const struct sim_operation *operation = first_operation(channel);
+	uint64_t arrival = soc_mmio_arrival(sim.soc, core, operation->device, operation->issued);
+
 	channel->arrival = arrival;
 	if (arrival < sim.limit)
 		sim.limit = arrival;
@@ -109,13 +117,13 @@ static void finish(unsigned int core, uint64_t data, uint64_t time)
 	struct sim_channel *channel = &sim.channels[core];
 	const struct sim_operation *operation = first_operation(channel);
 	struct sim_thread *thread = sim.on_core[core];
-	uint64_t back = soc_mmio_end(sim.soc, core, operation->access.is_write, operation->issued, time);
+	uint64_t back = soc_mmio_end(sim.soc, core, operation->device, operation->access.is_write, operation->issued, time);
 
 	channel->arrival = SIM_NEVER;
 	channel->first = (channel->first + 1) % SIM_CHANNEL;
 	channel->count--;
 	if (channel->count)
-		set_arrival(channel, soc_mmio_arrival(sim.soc, core, first_operation(channel)->issued));
+		send_first(channel, core);
 	if (!thread)
 		return;
 	if (thread->wait == SIM_WAIT_MMIO_ROOM || (thread->wait == SIM_WAIT_MMIO && !channel->count)) {
@@ -126,11 +134,13 @@ static void finish(unsigned int core, uint64_t data, uint64_t time)
 
 static void complete(void *context, uint64_t owner, uint64_t data, uint64_t time)
 {
-	(void)context;
+	const unsigned int number = number_of(context);
+
 	for (unsigned int core = 0; core < sim.cores; core++) {
 		struct sim_channel *channel = &sim.channels[core];
 
-		if (!channel->count || channel->arrival != SIM_NEVER || first_operation(channel)->access.owner != owner)
+		if (!channel->count || channel->arrival != SIM_NEVER || first_operation(channel)->access.owner != owner ||
+		    first_operation(channel)->device != number)
 			continue;
 		finish(core, data, time);
 		return;
@@ -141,10 +151,11 @@ void sim_device_arrive(unsigned int core)
 {
 	struct sim_channel *channel = &sim.channels[core];
 	struct sim_operation *operation = first_operation(channel);
+	struct sim_device *device = &sim.devices[operation->device];
 	uint64_t now = channel->arrival, done;
 
 	channel->arrival = SIM_NEVER;
-	if (sim.time->access(sim.device, &operation->access, now, &done))
+	if (device->time->access(device->timed, &operation->access, now, &done))
 		finish(core, operation->access.data, done);
 }
 
@@ -156,34 +167,36 @@ static void charge(struct sim_thread *self)
 	sim_charge(self, &cost);
 }
 
-/* Once: which thread of the program an owner is. */
-static void trace_thread(struct sim_thread *self)
+/* Once for each device: which thread of the program an owner is. */
+static void trace_thread(struct sim_thread *self, unsigned int number)
 {
-	struct mimic_trace_source *trace = &sim.time->model(sim.device)->trace;
+	struct sim_device *device = &sim.devices[number];
+	struct mimic_trace_source *trace = &device->time->model(device->timed)->trace;
 
-	if (self->is_traced || !trace->trace)
+	if (self->traced >> number & 1 || !trace->trace)
 		return;
-	self->is_traced = true;
+	self->traced |= 1ull << number;
 	if (mimic_trace_now(trace))
 		MIMIC_TRACE(trace, thread, owner_of(self), 0, 0ull, 0u, self->number, 0ull);
 }
 
-void sim_device_access(struct sim_thread *self, struct mimic_access *access)
+void sim_device_access(struct sim_thread *self, unsigned int number, struct mimic_access *access)
 {
 	struct sim_channel *channel = &sim.channels[self->core];
 	struct sim_operation *operation;
 
 	charge(self);
 	sim_settle(self);
-	trace_thread(self);
+	trace_thread(self, number);
 	while (!soc_mmio_may_begin(sim.soc, self->core, access->is_write))
 		sim_block(self, SIM_WAIT_MMIO_ROOM, channel, SIM_NEVER);
 	operation = &channel->operations[(channel->first + channel->count) % SIM_CHANNEL];
 	operation->access = *access;
 	operation->access.owner = owner_of(self);
+	operation->device = number;
 	operation->issued = soc_mmio_begin(sim.soc, self->core, access->is_write);
 	if (!channel->count++)
-		set_arrival(channel, soc_mmio_arrival(sim.soc, self->core, operation->issued));
+		send_first(channel, self->core);
 	if (access->is_write && sim.stores_are_buffered)
 		return;
 	sim_block(self, SIM_WAIT_MMIO, channel, SIM_NEVER);
@@ -198,21 +211,29 @@ void sim_device_thread_gone(struct sim_thread *self)
 	sim_settle(self);
 	while (channel->count)
 		sim_block(self, SIM_WAIT_MMIO_ROOM, channel, SIM_NEVER);
-	if (sim.device)
-		sim.time->owner_gone(sim.device, owner_of(self), sim_time(self));
+	for (unsigned int number = 0; number < sim.device_count; number++) {
+		struct sim_device *device = &sim.devices[number];
+
+		if (device->timed)
+			device->time->owner_gone(device->timed, owner_of(self), sim_time(self));
+	}
 }
 
 void sim_device_describe(unsigned int core, char *text, size_t size)
 {
 	struct sim_channel *channel = &sim.channels[core];
-	const struct mimic_access *access = &first_operation(channel)->access;
-	char name[64] = "";
+	const struct sim_operation *operation = first_operation(channel);
+	const struct mimic_kind *kind;
+	char name[64] = "", device[32] = "";
 
 	text[0] = '\0';
 	if (!channel->count)
 		return;
-	mimic_register_name(sim.kind, access, name, sizeof(name));
-	snprintf(text, size, "%s of %s%s", access->is_write ? "store" : "load", name,
+	kind = sim.devices[operation->device].kind;
+	mimic_register_name(kind, &operation->access, name, sizeof(name));
+	if (sim_parameters_devices(&sim.setup->parameters) > 1)
+		snprintf(device, sizeof(device), " of %s%u", kind->name, operation->device);
+	snprintf(text, size, "%s of %s%s%s", operation->access.is_write ? "store" : "load", name, device,
 		 channel->arrival == SIM_NEVER ? "" : " (on its way)");
 }
 
@@ -222,25 +243,34 @@ static uint64_t clock_cycles(struct mimic_trace *trace)
 	return sim.now;
 }
 
-static void start_trace(void)
+/* One for all devices. */
+static void start_trace(struct mimic_spool *spool)
 {
-	static struct mimic_spool spool;
-	struct mimic_model *model = sim.time->model(sim.device);
-	char name[32];
 	int fd = open(sim.setup->trace, O_RDWR | O_CLOEXEC);
 
-	if (fd < 0 || mimic_spool_attach(&spool, fd)) {
+	if (fd < 0 || mimic_spool_attach(spool, fd)) {
 		sim_say("the trace: %s", strerror(errno));
 		sim_end_with(SIM_REFUSED);
 	}
 	close(fd);
-	spool.trace.clock = clock_cycles;
+	spool->trace.clock = clock_cycles;
+}
+
+static void trace_device(struct sim_device *device)
+{
+	static struct mimic_spool spool;
+	struct mimic_model *model = device->time->model(device->timed);
+	char name[32];
+
+	if (!spool.trace.clock)
+		start_trace(&spool);
 	/* Always the same number of a process: a trace does not tell runs apart. */
-	snprintf(name, sizeof(name), "%s0", sim.kind->name);
+	snprintf(name, sizeof(name), "%s%u", device->kind->name, number_of(device));
 	model->trace.device = mimic_spool_device(&spool, name, 1);
 	model->trace.trace = &spool.trace;
 }
 
+/* But for the context, which is the device. */
 static const struct mimic_time_host host = {
 	.parameter = parameter,
 	.read_time = read_time,
@@ -261,17 +291,27 @@ bool sim_device_is_there(const struct mimic_kind *kind)
 	return kind->time && kind->time->is_there(&host);
 }
 
-int sim_device_open(const struct mimic_kind *kind)
+int sim_device_open(const struct mimic_kind *kind, unsigned int number)
 {
-	if (sim.device)
-		return sim.kind == kind ? 0 : -EBUSY;
-	sim.device = kind->time->create(&host);
-	if (!sim.device)
+	struct sim_device *device = &sim.devices[number];
+
+	for (unsigned int other = 0; other < sim.device_count; other++)
+		if (sim.devices[other].timed && sim.devices[other].kind != kind)
+			return -EBUSY;
+	if (device->timed)
+		return 0;
+	device->host = host;
+	device->host.context = device;
+	device->timed = kind->time->create(&device->host);
+	if (!device->timed)
 		return -errno;
-	sim.kind = kind;
-	sim.time = kind->time;
+	device->kind = kind;
+	device->time = kind->time;
+	if (number >= sim.device_count)
+		sim.device_count = number + 1;
 	snprintf(sim.setup->kind, sizeof(sim.setup->kind), "%s", kind->name);
+	sim.setup->opened |= 1ull << number;
 	if (sim.setup->trace[0])
-		start_trace();
+		trace_device(device);
 	return 0;
 }

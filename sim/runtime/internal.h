@@ -52,9 +52,10 @@ enum sim_wait {
 struct sim_operation {
 	struct mimic_access access;
 	uint64_t issued;
+	unsigned int device;
 };
 
-/* The way from a core to the device, in order. Only the first one is on it. */
+/* The way from a core to devices, in order. Only the first one is on it. */
 struct sim_channel {
 	struct sim_operation operations[SIM_CHANNEL];
 	unsigned int first, count;
@@ -113,7 +114,7 @@ struct sim_thread {
 	_Atomic uint32_t is_parked;	/* the real thread has left its stack to us */
 	_Atomic uint32_t is_released;	/* and may go on with it */
 	void *parking;			/* what it sleeps on */
-	bool is_traced;			/* its name is in the trace */
+	uint64_t traced;		/* a bit for each device in whose trace its name is */
 	bool is_first;			/* main()'s: it has no other */
 	bool is_detached;
 	bool has_ended;
@@ -121,12 +122,19 @@ struct sim_thread {
 	struct sim_thread *next;
 };
 
+/* A device beside the cores. */
+struct sim_device {
+	const struct mimic_kind *kind;
+	const struct mimic_time *time;	/* the kind's */
+	struct mimic_timed *timed;	/* NULL: the program has not opened it yet */
+	struct mimic_time_host host;
+};
+
 struct sim {
 	struct sim_setup *setup;
 	struct soc *soc;
-	const struct mimic_kind *kind;	/* of the device; NULL: the program has opened none yet */
-	const struct mimic_time *time;	/* the kind's */
-	struct mimic_timed *device;
+	struct sim_device devices[SIM_DEVICES];	/* by number */
+	unsigned int device_count;	/* none from this number on has been opened */
 	struct sim_thread *current;
 	uint64_t limit;			/* the current thread goes on while its clock is below */
 	uint64_t cycle_limit;
@@ -398,10 +406,10 @@ void sim_sync_access(struct sim_thread *self, const volatile void *object, uintp
 
 /* Does the modelled SoC have such a device? */
 bool sim_device_is_there(const struct mimic_kind *kind);
-/* 0 or -errno. */
-int sim_device_open(const struct mimic_kind *kind);
-/* One MMIO operation of the calling thread; its answer is in access->data. */
-void sim_device_access(struct sim_thread *self, struct mimic_access *access);
+/* `number` is below sim_parameters_devices(). 0 or -errno. */
+int sim_device_open(const struct mimic_kind *kind, unsigned int number);
+/* One MMIO operation of the calling thread on a device that is open; its answer is in access->data. */
+void sim_device_access(struct sim_thread *self, unsigned int number, struct mimic_access *access);
 /* The first operation of a core's channel arrives. */
 void sim_device_arrive(unsigned int core);
 void sim_device_thread_gone(struct sim_thread *self);
@@ -414,8 +422,13 @@ void sim_transport_begin(void);
 /* The whole run, from here on. */
 void sim_phases_begin(void);
 void sim_phases_end(void);
-/* Its counters are about to be 0. */
-void sim_phases_device_resets(void);
+/* The counters of this device are about to be 0. */
+void sim_phases_device_resets(unsigned int number);
+/* So many bytes of a phase are in use: behind them are devices that the program has not opened. */
+static inline size_t sim_phase_size(void)
+{
+	return offsetof(struct sim_phase, devices) + sim.device_count * sizeof(struct sim_device_report);
+}
 /* All counters at `now`; and what was counted from one look to another, added to `sum`. */
 void sim_phases_look(struct sim_phase *phase, uint64_t now);
 void sim_phases_add(struct sim_phase *sum, const struct sim_phase *begin, const struct sim_phase *end);

@@ -7,9 +7,9 @@
 static struct sim_phase begin;		/* of the open interval */
 static uint64_t first;			/* when the first one began */
 
-static struct sim_interval *array(void)
+static char *array(void)
 {
-	return (struct sim_interval *)((char *)sim.setup + sim.setup->intervals);
+	return (char *)sim.setup + sim.setup->intervals;
 }
 
 static void add_cores(struct soc_core_counters *sum, const struct sim_phase *counted)
@@ -25,14 +25,13 @@ static void write_down(struct sim_interval *interval, const struct sim_phase *en
 {
 	static struct sim_phase counted;
 
-	memset(&counted, 0, sizeof(counted));
+	memset(&counted, 0, sim_phase_size());
 	sim_phases_add(&counted, &begin, end);
 	interval->begin = begin.cycles - first;
 	interval->cycles = counted.cycles;
 	add_cores(&interval->cores, &counted);
 	interval->soc = counted.soc;
-	memcpy(interval->counters, counted.counters, sizeof(interval->counters));
-	memcpy(interval->statistics, counted.statistics, sizeof(interval->statistics));
+	memcpy(interval->devices, counted.devices, sim.device_count * sizeof(interval->devices[0]));
 }
 
 static void end_interval(uint64_t now)
@@ -40,8 +39,8 @@ static void end_interval(uint64_t now)
 	static struct sim_phase end;
 
 	sim_phases_look(&end, now);
-	write_down(&array()[sim.setup->interval_count++], &end);
-	begin = end;
+	write_down((struct sim_interval *)(array() + sim.setup->interval_count++ * sim.setup->interval_size), &end);
+	memcpy(&begin, &end, sim_phase_size());
 }
 
 static uint64_t next_after(uint64_t now)
@@ -54,7 +53,7 @@ void sim_intervals_begin(uint64_t now)
 	sim.next_interval = SIM_NEVER;
 	if (!sim.setup->interval)
 		return;
-	memset(array(), 0, sim.setup->interval_count * sizeof(struct sim_interval));
+	memset(array(), 0, sim.setup->interval_count * sim.setup->interval_size);
 	sim.setup->interval_count = 0;
 	sim.setup->lost_intervals = 0;
 	first = now;

@@ -10,11 +10,10 @@
 
 /* All of a phase behind its name are counters. */
 #define COUNTERS_OFFSET offsetof(struct sim_phase, times)
-#define COUNTERS ((sizeof(struct sim_phase) - COUNTERS_OFFSET) / sizeof(uint64_t))
 _Static_assert(COUNTERS_OFFSET % sizeof(uint64_t) == 0, "counters are an array");
 
 static struct sim_phase run_begin, phase_begin;
-static uint64_t counted_before[MIMIC_KIND_COUNTERS_MAX];	/* what the device had counted when it was reset */
+static uint64_t counted_before[SIM_DEVICES][MIMIC_KIND_COUNTERS_MAX];	/* what each device had counted when it was reset */
 static struct sim_phase *open_phase;
 static bool is_automatic;	/* the open one */
 static bool is_warming;		/* the open one: it is not counted */
@@ -46,44 +45,48 @@ static void look_at_core(unsigned int core, uint64_t now, struct sim_core_report
 	report->uncosted += thread->uncosted;
 }
 
-static void look_at_device(struct sim_phase *phase)
+static void look_at_counters(unsigned int number, uint64_t *counters)
 {
-	struct mimic_model *model = sim.time->model(sim.device);
-	size_t count = model->ops->counters(model, phase->counters, MIMIC_KIND_COUNTERS_MAX);
+	const struct sim_device *device = &sim.devices[number];
+	struct mimic_model *model = device->time->model(device->timed);
+	size_t count = model->ops->counters(model, counters, MIMIC_KIND_COUNTERS_MAX);
 
 	for (size_t i = 0; i < count; i++)
-		phase->counters[i] += counted_before[i];
+		counters[i] += counted_before[number][i];
 }
 
-void sim_phases_device_resets(void)
+void sim_phases_device_resets(unsigned int number)
 {
-	static struct sim_phase now;
+	uint64_t now[MIMIC_KIND_COUNTERS_MAX] = { 0 };
 
-	memset(now.counters, 0, sizeof(now.counters));
-	look_at_device(&now);
-	memcpy(counted_before, now.counters, sizeof(counted_before));
+	look_at_counters(number, now);
+	memcpy(counted_before[number], now, sizeof(now));
 }
 
 static void look(struct sim_phase *phase, uint64_t now)
 {
-	memset(phase, 0, sizeof(*phase));
+	memset(phase, 0, sim_phase_size());
 	phase->cycles = now;
 	for (unsigned int core = 0; core < sim.cores; core++)
 		look_at_core(core, now, &phase->cores[core]);
 	soc_counters(sim.soc, &phase->soc);
-	if (!sim.device)
-		return;
-	look_at_device(phase);
-	sim.time->count(sim.device, now, phase->statistics);
+	for (unsigned int number = 0; number < sim.device_count; number++) {
+		const struct sim_device *device = &sim.devices[number];
+
+		if (!device->timed)
+			continue;
+		look_at_counters(number, phase->devices[number].counters);
+		device->time->count(device->timed, now, phase->devices[number].statistics);
+	}
 }
 
 /* The highest so far are no sums. */
-static void take_most(struct sim_phase *sum, const struct sim_phase *end)
+static void take_most(const struct mimic_time *time, struct sim_device_report *sum, const struct sim_device_report *end)
 {
 	unsigned int at = 0;
 
-	for (unsigned int i = 0; sim.device && i < sim.time->statistic_count; i++) {
-		const struct mimic_time_statistic *statistic = &sim.time->statistics[i];
+	for (unsigned int i = 0; i < time->statistic_count; i++) {
+		const struct mimic_time_statistic *statistic = &time->statistics[i];
 
 		if (statistic->is_most)
 			memcpy(&sum->statistics[at], &end->statistics[at], statistic->values * sizeof(uint64_t));
@@ -97,10 +100,12 @@ static void add_difference(struct sim_phase *sum, const struct sim_phase *begin,
 	const uint64_t *from = (const uint64_t *)((const char *)begin + COUNTERS_OFFSET);
 	const uint64_t *until = (const uint64_t *)((const char *)end + COUNTERS_OFFSET);
 
-	for (size_t i = 0; i < COUNTERS; i++)
+	for (size_t i = 0; i < (sim_phase_size() - COUNTERS_OFFSET) / sizeof(uint64_t); i++)
 		to[i] += until[i] - from[i];
 	sum->times++;
-	take_most(sum, end);
+	for (unsigned int number = 0; number < sim.device_count; number++)
+		if (sim.devices[number].timed)
+			take_most(sim.devices[number].time, &sum->devices[number], &end->devices[number]);
 }
 
 void sim_phases_look(struct sim_phase *phase, uint64_t now)
@@ -115,7 +120,7 @@ void sim_phases_add(struct sim_phase *sum, const struct sim_phase *begin, const 
 
 static void name_phase(struct sim_phase *phase, const char *name)
 {
-	memset(phase, 0, sizeof(*phase));
+	memset(phase, 0, sim_phase_size());
 	snprintf(phase->name, sizeof(phase->name), "%s", name);
 }
 

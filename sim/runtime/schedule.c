@@ -27,7 +27,7 @@ enum event { EVENT_NONE, EVENT_DEVICE, EVENT_ARRIVAL, EVENT_DEADLINE };
 struct next_event {
 	enum event event;
 	uint64_t time;
-	unsigned int core;
+	unsigned int number;	/* of the device, else of the core */
 };
 
 static bool is_waiting(const struct sim_thread *thread)
@@ -40,20 +40,24 @@ static bool is_ready(const struct sim_thread *thread)
 	return thread && thread->wait == SIM_RUNS;
 }
 
-static void take_earlier(struct next_event *next, enum event event, uint64_t time, unsigned int core)
+static void take_earlier(struct next_event *next, enum event event, uint64_t time, unsigned int number)
 {
 	if (time < next->time)
-		*next = (struct next_event){ event, time, core };
+		*next = (struct next_event){ event, time, number };
 }
 
 static struct next_event find_event(void)
 {
 	struct next_event next = { .event = EVENT_NONE, .time = SIM_NEVER };
 
-	if (sim.device)
-		take_earlier(&next, EVENT_DEVICE, sim.time->next(sim.device), 0);
-	else if (!deadlines)
+	if (!sim.device_count && !deadlines)
 		return next;
+	for (unsigned int number = 0; number < sim.device_count; number++) {
+		const struct sim_device *device = &sim.devices[number];
+
+		if (device->timed)
+			take_earlier(&next, EVENT_DEVICE, device->time->next(device->timed), number);
+	}
 	for (unsigned int core = 0; core < sim.cores; core++) {
 		take_earlier(&next, EVENT_ARRIVAL, sim.channels[core].arrival, core);
 		if (is_waiting(sim.on_core[core]))
@@ -116,13 +120,13 @@ static void do_event(const struct next_event *next)
 	case EVENT_NONE:
 		break;
 	case EVENT_DEVICE:
-		sim.time->advance(sim.device, next->time);
+		sim.devices[next->number].time->advance(sim.devices[next->number].timed, next->time);
 		break;
 	case EVENT_ARRIVAL:
-		sim_device_arrive(next->core);
+		sim_device_arrive(next->number);
 		break;
 	case EVENT_DEADLINE:
-		time_out(sim.on_core[next->core]);
+		time_out(sim.on_core[next->number]);
 		break;
 	}
 }

@@ -14,64 +14,106 @@
 #include "libmimic/transport.h"
 #include "sim/runtime/internal.h"
 
-static struct mimic_device opened;
-static uint8_t first_page;	/* the program's page 0 is this one of the device */
-static bool is_open;
+static const struct mimic_transport_ops transport;
 
-/* Number 0 of a kind that can be in virtual time, or its tile 0 by physical addresses. NULL: no such device. */
-static const struct mimic_kind *kind_of(const char *name)
+struct handle {
+	struct mimic_device device;
+	uint8_t first_page;	/* the program's page 0 is this one of the device */
+	bool is_open;
+};
+
+/* By the devices' numbers. */
+static struct handle handles[SIM_DEVICES];
+
+static unsigned int number_of(const struct mimic_device *device)
 {
-	const char *rest;
-	const struct mimic_kind *kind = mimic_kind_of_device(name, &rest);
-
-	return kind && sim_device_is_there(kind) && (!*rest || !strcmp(rest, "0") || !strcmp(rest, "@0")) ? kind : NULL;
+	return (unsigned int)((const struct handle *)device - handles);
 }
 
-static int no_such_device(const char *name)
+static unsigned int first_page_of(const struct mimic_device *device)
 {
+	return ((const struct handle *)device)->first_page;
+}
+
+static int no_such_kind(const char *name)
+{
+	unsigned int count = sim_parameters_devices(&sim.setup->parameters);
 	char there[128] = "";
 	size_t length = 0;
 
 	for (unsigned int i = 0; i < mimic_kind_count() && length < sizeof(there); i++) {
 		if (sim_device_is_there(mimic_kinds[i]))
-			length += (size_t)snprintf(there + length, sizeof(there) - length, "%s%s0",
-						   length ? " or " : "", mimic_kinds[i]->name);
+			length += (size_t)snprintf(there + length, sizeof(there) - length, "%s%s0%s",
+						   length ? " or " : "", mimic_kinds[i]->name, count > 1 ? " and on" : "");
 	}
 	return mimic_error(-ENODEV, "device '%.64s': in virtual time there is %s and no other; --soc says which", name, there);
 }
 
+static int find_any(const struct mimic_kind *kind, unsigned int count)
+{
+	for (unsigned int number = 0; number < count; number++)
+		if (!handles[number].is_open)
+			return (int)number;
+	return mimic_error(-EBUSY, "all %u %s devices are in use by this process", count, kind->name);
+}
+
+/*
+ * The number that a name means, or -errno as of the embedded transport. Device N and the physical addresses of
+ * tile N ("@N") are one device here.
+ */
+static int find_number(const struct mimic_kind *kind, const char *name, const char *rest)
+{
+	unsigned int count = sim_parameters_devices(&sim.setup->parameters), number;
+	bool is_tile = *rest == '@' && kind->private_count;
+
+	if (!*rest)
+		return find_any(kind, count);
+	if (!mimic_kind_number(rest + is_tile, &number))
+		return mimic_error(-ENOENT, "device '%.64s': a name is a kind (%s) and a number", name, mimic_kind_names());
+	if (number >= count)
+		return mimic_error(-ENODEV, "device '%.64s': in virtual time there %s %u; --devices %s:N makes it N", name,
+				   count == 1 ? "is" : "are", count, kind->name);
+	if (handles[number].is_open)
+		return mimic_error(-EBUSY, "device '%.64s': %s is open already", name, handles[number].device.name);
+	return (int)number;
+}
+
 static int transport_open(struct mimic_device **device, const char *name, const struct mimic_options *options)
 {
-	const struct mimic_kind *kind = kind_of(name);
-	int error;
+	const char *rest;
+	const struct mimic_kind *kind = mimic_kind_of_device(name, &rest);
+	struct handle *handle;
+	int number, error;
 
 	(void)options;
-	if (!kind)
-		return no_such_device(name);
-	if (is_open)
-		return mimic_error(-EBUSY, "device '%.64s': %s is open already", name, opened.name);
-	error = sim_device_open(kind);
+	if (!kind || !sim_device_is_there(kind))
+		return no_such_kind(name);
+	number = find_number(kind, name, rest);
+	if (number < 0)
+		return number;
+	error = sim_device_open(kind, (unsigned int)number);
 	if (error)
 		return error;
-	is_open = true;
-	first_page = kind->contexts ? (uint8_t)kind->contexts->first_page(0) : 0;
-	opened = (struct mimic_device){ .transport = opened.transport };
-	snprintf(opened.name, sizeof(opened.name), "%s0", kind->name);
-	*device = &opened;
+	handle = &handles[number];
+	*handle = (struct handle){ .device = { .transport = &transport }, .is_open = true };
+	handle->first_page = kind->contexts ? (uint8_t)kind->contexts->first_page(0) : 0;
+	snprintf(handle->device.name, sizeof(handle->device.name), "%s%d", kind->name, number);
+	*device = &handle->device;
 	return 0;
 }
 
 static void transport_close(struct mimic_device *device)
 {
+	struct sim_device *timed = &sim.devices[number_of(device)];
 	struct sim_thread *self = sim_enter();
 
 	mimic_memory_private_end(device);
-	is_open = false;
+	handles[number_of(device)].is_open = false;
 	if (!self)
 		return;
 	sim_settle(self);
-	sim_phases_device_resets();
-	sim.time->power_on(sim.device, sim_time(self));
+	sim_phases_device_resets(number_of(device));
+	timed->time->power_on(timed->timed, sim_time(self));
 	sim_leave();
 }
 
@@ -90,11 +132,10 @@ static int transport_access(struct mimic_device *device, struct mimic_access *ac
 	struct sim_thread *self;
 	int error = enter(&self);
 
-	(void)device;
 	if (error)
 		return error;
-	own.page = (uint8_t)(own.page + first_page);
-	sim_device_access(self, &own);
+	own.page = (uint8_t)(own.page + first_page_of(device));
+	sim_device_access(self, number_of(device), &own);
 	access->data = own.data;
 	sim_leave();
 	return 0;
@@ -107,14 +148,13 @@ static ssize_t transport_post(struct mimic_device *device, const struct mimic_ac
 	struct sim_thread *self;
 	int error = enter(&self);
 
-	(void)device;
 	if (error)
 		return error;
 	access.is_write = 1;
-	access.page = (uint8_t)(access.page + first_page);
+	access.page = (uint8_t)(access.page + first_page_of(device));
 	for (size_t i = 0; i < count; i++) {
 		access.data = values[i];
-		sim_device_access(self, &access);
+		sim_device_access(self, number_of(device), &access);
 	}
 	sim_leave();
 	return (ssize_t)count;
@@ -127,13 +167,12 @@ static ssize_t transport_load(struct mimic_device *device, const struct mimic_ac
 	struct sim_thread *self;
 	int error = enter(&self);
 
-	(void)device;
 	if (error)
 		return error;
 	access.is_write = 0;
-	access.page = (uint8_t)(access.page + first_page);
+	access.page = (uint8_t)(access.page + first_page_of(device));
 	for (size_t i = 0; i < count; i++) {
-		sim_device_access(self, &access);
+		sim_device_access(self, number_of(device), &access);
 		/* Little-endian: the low bytes are the answer. */
 		memcpy((char *)values + i * access.size, &access.data, access.size);
 	}
@@ -143,11 +182,11 @@ static ssize_t transport_load(struct mimic_device *device, const struct mimic_ac
 
 static ssize_t transport_counters(struct mimic_device *device, uint64_t *values, size_t count)
 {
-	struct mimic_model *model = sim.time->model(sim.device);
+	const struct sim_device *timed = &sim.devices[number_of(device)];
+	struct mimic_model *model = timed->time->model(timed->timed);
 	struct sim_thread *self = sim_enter();
 	ssize_t counters;
 
-	(void)device;
 	if (self)
 		sim_settle(self);
 	counters = (ssize_t)model->ops->counters(model, values, count);
@@ -178,27 +217,27 @@ static int transport_memory_unregister(struct mimic_device *device, void *addres
 
 static void after_fork(void)
 {
-	is_open = false;
+	for (unsigned int number = 0; number < SIM_DEVICES; number++)
+		handles[number].is_open = false;
 	sim_self = NULL;
 }
 
+static const struct mimic_transport_ops transport = {
+	.name = "sim",
+	.open = transport_open,
+	.close = transport_close,
+	.access = transport_access,
+	.post = transport_post,
+	.load = transport_load,
+	.counters = transport_counters,
+	.memory_alloc = transport_memory_alloc,
+	.memory_free = transport_memory_free,
+	.memory_register = transport_memory_register,
+	.memory_unregister = transport_memory_unregister,
+	.after_fork = after_fork,
+};
+
 void sim_transport_begin(void)
 {
-	static const struct mimic_transport_ops ops = {
-		.name = "sim",
-		.open = transport_open,
-		.close = transport_close,
-		.access = transport_access,
-		.post = transport_post,
-		.load = transport_load,
-		.counters = transport_counters,
-		.memory_alloc = transport_memory_alloc,
-		.memory_free = transport_memory_free,
-		.memory_register = transport_memory_register,
-		.memory_unregister = transport_memory_unregister,
-		.after_fork = after_fork,
-	};
-
-	opened.transport = &ops;
-	mimic_transport_register(&ops);
+	mimic_transport_register(&transport);
 }

@@ -528,7 +528,11 @@ def walk(value, path, found):
 report = json.load(open(sys.argv[1]))
 assert list(report)[0] == "schema" and report["schema"] == 1
 keys = {section + "." + key for section, part in report.pop("parameters").items() for key in part}
-found = walk(report, "", {"parameters"}) - {"", "uncosted.sources[]", "phases[]", "phases[].cores[]", "intervals[]"}
+found = walk(report, "", {"parameters"}) - {"", "uncosted.sources[]", "phases[]", "phases[].cores[]", "intervals[]",
+                                            "phases[].devices[]", "intervals[].devices[]"}
+# What each of several devices has is described where what they have together is, and so are its intervals.
+found = {re.sub(r"^intervals\[\]\.devices\[\]", "phases[].devices[]", path) for path in found}
+found = {re.sub(r"^phases\[\]\.devices\[\]\.(?!name$)", "phases[].", path) for path in found}
 # Those of intervals are described where those of phases are.
 for part, name in ("cores", "cores[]"), ("soc", "soc"), ("maple", "maple"), ("maple_time", "maple_time"):
     inner = {path for path in found if path.startswith("intervals[].%s." % part)}
@@ -544,7 +548,7 @@ for name, one, other in ("not in the page", found, told), ("not in the report", 
     if one - other:
         sys.exit("%s: %s" % (name, ", ".join(sorted(one - other))))
 EOF
-run --interval 10000 "$programs/queue" && python3 "$work/fields.py" "$work/report.json" >>"$work/errors" 2>&1
+run --devices maple:2 --interval 10000 "$programs/queue" && python3 "$work/fields.py" "$work/report.json" >>"$work/errors" 2>&1
 result $? "docs/sim-json.md has the fields of the report, with a unit each"
 
 sed 's/"l2_forwards"/"l3_forwards"/' "$work/report.json" >"$work/changed.json"

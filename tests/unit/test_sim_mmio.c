@@ -23,7 +23,7 @@ static uint64_t access_device(struct soc *soc, bool is_store, uint64_t pipe)
 
 	assert_true(soc_mmio_may_begin(soc, 0, is_store));
 	issued = soc_mmio_begin(soc, 0, is_store);
-	return soc_mmio_end(soc, 0, is_store, issued, soc_mmio_arrival(soc, 0, issued) + pipe);
+	return soc_mmio_end(soc, 0, 0, is_store, issued, soc_mmio_arrival(soc, 0, 0, issued) + pipe);
 }
 
 static void test_a_store_holds_the_core_until_its_acknowledgement_is_back(void **state)
@@ -118,10 +118,10 @@ static void test_buffered_stores_leave_one_a_round_trip(void **state)
 	for (uint64_t i = 0; i < 3; i++)
 		assert_int_equal(soc_mmio_begin(soc, 0, true), i);
 	for (uint64_t i = 0; i < 3; i++) {
-		uint64_t arrival = soc_mmio_arrival(soc, 0, i);
+		uint64_t arrival = soc_mmio_arrival(soc, 0, 0, i);
 
 		assert_int_equal(arrival, i * 26 + 11);
-		assert_int_equal(soc_mmio_end(soc, 0, true, i, arrival + STORE_PIPE), (i + 1) * 26);
+		assert_int_equal(soc_mmio_end(soc, 0, 0, true, i, arrival + STORE_PIPE), (i + 1) * 26);
 	}
 	assert_int_equal(soc_now(soc, 0), 3);
 	soc_destroy(soc);
@@ -135,7 +135,7 @@ static void test_a_full_buffer_of_stores_holds_the_core(void **state)
 	for (uint64_t i = 0; i < 8; i++)
 		soc_mmio_begin(soc, 0, true);
 	assert_false(soc_mmio_may_begin(soc, 0, true));
-	soc_mmio_end(soc, 0, true, 0, soc_mmio_arrival(soc, 0, 0) + STORE_PIPE);
+	soc_mmio_end(soc, 0, 0, true, 0, soc_mmio_arrival(soc, 0, 0, 0) + STORE_PIPE);
 	assert_true(soc_mmio_may_begin(soc, 0, true));
 	assert_int_equal(soc_mmio_begin(soc, 0, true), 26);
 	assert_int_equal(soc_counters_of_core(soc, 0).mmio_stalls, 26 - 8);
@@ -150,9 +150,9 @@ static void test_a_load_waits_for_buffered_stores(void **state)
 	soc_mmio_begin(soc, 0, true);
 	soc_mmio_begin(soc, 0, true);
 	assert_false(soc_mmio_may_begin(soc, 0, false));
-	soc_mmio_end(soc, 0, true, 0, soc_mmio_arrival(soc, 0, 0) + STORE_PIPE);
+	soc_mmio_end(soc, 0, 0, true, 0, soc_mmio_arrival(soc, 0, 0, 0) + STORE_PIPE);
 	assert_false(soc_mmio_may_begin(soc, 0, false));
-	soc_mmio_end(soc, 0, true, 1, soc_mmio_arrival(soc, 0, 1) + STORE_PIPE);
+	soc_mmio_end(soc, 0, 0, true, 1, soc_mmio_arrival(soc, 0, 0, 1) + STORE_PIPE);
 	assert_true(soc_mmio_may_begin(soc, 0, false));
 	assert_int_equal(soc_mmio_begin(soc, 0, false), 52);
 	soc_destroy(soc);
@@ -192,8 +192,28 @@ static void test_a_core_that_is_further_away_waits_a_cycle_for_each_hop(void **s
 
 		assert_true(soc_mmio_may_begin(soc, core, false));
 		issued = soc_mmio_begin(soc, core, false);
-		arrived = soc_mmio_arrival(soc, core, issued);
-		assert_int_equal(soc_mmio_end(soc, core, false, issued, arrived + LOAD_PIPE) - issued, 25 + hops[core]);
+		arrived = soc_mmio_arrival(soc, core, 0, issued);
+		assert_int_equal(soc_mmio_end(soc, core, 0, false, issued, arrived + LOAD_PIPE) - issued, 25 + hops[core]);
+	}
+	soc_destroy(soc);
+}
+
+/* The second MAPLE is in the tile behind the first one, below core 3. */
+static void test_each_device_is_as_far_from_a_core_as_its_tile(void **state)
+{
+	static const unsigned int hops[] = { 3, 2, 2, 1 };
+	struct sim_parameters parameters = soc_preset("maple-fpga");
+	struct soc *soc;
+
+	(void)state;
+	parameters.core_count = 4;
+	parameters.maple_count = 2;
+	parameters.noc_width = 2;
+	soc = soc_make(&parameters);
+	for (unsigned int core = 0; core < 4; core++) {
+		uint64_t issued = soc_mmio_begin(soc, core, false), arrived = soc_mmio_arrival(soc, core, 1, issued);
+
+		assert_int_equal(soc_mmio_end(soc, core, 1, false, issued, arrived + LOAD_PIPE) - issued, 25 + hops[core]);
 	}
 	soc_destroy(soc);
 }
@@ -225,6 +245,7 @@ int main(void)
 		cmocka_unit_test(test_a_load_waits_for_buffered_stores),
 		cmocka_unit_test(test_a_round_trip_may_be_shorter_than_the_pipe),
 		cmocka_unit_test(test_a_core_that_is_further_away_waits_a_cycle_for_each_hop),
+		cmocka_unit_test(test_each_device_is_as_far_from_a_core_as_its_tile),
 		cmocka_unit_test(test_the_queues_of_desc_are_as_near_as_they_say),
 	};
 

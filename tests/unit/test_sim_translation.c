@@ -323,7 +323,7 @@ static void test_a_device_s_first_walk_reads_memory_three_times(void **state)
 	struct soc *soc = with_walk_cache(HIT);
 
 	(void)state;
-	assert_int_equal(soc_device_walk(soc, 0, 1000), 1000 + COLD_WALK);
+	assert_int_equal(soc_device_walk(soc, 0, 0, 1000), 1000 + COLD_WALK);
 	soc_destroy(soc);
 }
 
@@ -332,10 +332,26 @@ static void test_a_device_s_later_walks_find_entries_in_its_cache(void **state)
 	struct soc *soc = with_walk_cache(HIT);
 
 	(void)state;
-	soc_device_walk(soc, 0, 1000);
-	assert_int_equal(soc_device_walk(soc, PAGE, 5000), 5000 + 3 * HIT);
-	assert_int_equal(soc_device_walk(soc, 2 * PAGE, 6000), 6000 + 2 * HIT + MISS_L1);
-	assert_int_equal(soc_device_walk(soc, 8 * PAGE, 7000), 7000 + 2 * HIT + MISS_L2);
+	soc_device_walk(soc, 0, 0, 1000);
+	assert_int_equal(soc_device_walk(soc, 0, PAGE, 5000), 5000 + 3 * HIT);
+	assert_int_equal(soc_device_walk(soc, 0, 2 * PAGE, 6000), 6000 + 2 * HIT + MISS_L1);
+	assert_int_equal(soc_device_walk(soc, 0, 8 * PAGE, 7000), 7000 + 2 * HIT + MISS_L2);
+	soc_destroy(soc);
+}
+
+static void test_a_device_does_not_find_entries_in_the_cache_of_another_one(void **state)
+{
+	struct sim_parameters parameters = translated();
+	struct soc *soc;
+
+	(void)state;
+	parameters.maple_walk_cache = HIT;
+	parameters.maple_count = 2;
+	soc = soc_make(&parameters);
+	soc_device_walk(soc, 0, 0, 1000);
+	/* They are in the L2. */
+	assert_int_equal(soc_device_walk(soc, 1, 0, 5000), 5000 + 3 * MISS_L1);
+	assert_int_equal(soc_device_walk(soc, 1, 0, 6000), 6000 + 3 * HIT);
 	soc_destroy(soc);
 }
 
@@ -344,8 +360,8 @@ static void test_the_latency_of_a_device_s_walk_cache_is_a_parameter(void **stat
 	struct soc *soc = with_walk_cache(8);
 
 	(void)state;
-	assert_int_equal(soc_device_walk(soc, 0, 1000), 1000 + 3 * (8 + 330));
-	assert_int_equal(soc_device_walk(soc, 0, 5000), 5000 + 3 * 8);
+	assert_int_equal(soc_device_walk(soc, 0, 0, 1000), 1000 + 3 * (8 + 330));
+	assert_int_equal(soc_device_walk(soc, 0, 0, 5000), 5000 + 3 * 8);
 	soc_destroy(soc);
 }
 
@@ -354,9 +370,9 @@ static void test_without_its_cache_a_device_reads_entries_in_the_l2(void **state
 	struct soc *soc = with_walk_cache(0);
 
 	(void)state;
-	assert_int_equal(soc_device_walk(soc, 0, 1000), 1000 + 3 * 330);
-	assert_int_equal(soc_device_walk(soc, PAGE, 5000), 5000 + 3 * 30);
-	assert_int_equal(soc_device_walk(soc, 8 * PAGE, 6000), 6000 + 2 * 30 + 330);
+	assert_int_equal(soc_device_walk(soc, 0, 0, 1000), 1000 + 3 * 330);
+	assert_int_equal(soc_device_walk(soc, 0, PAGE, 5000), 5000 + 3 * 30);
+	assert_int_equal(soc_device_walk(soc, 0, 8 * PAGE, 6000), 6000 + 2 * 30 + 330);
 	soc_destroy(soc);
 }
 
@@ -366,7 +382,7 @@ static void test_a_device_finds_in_the_l2_what_a_core_has_walked(void **state)
 
 	(void)state;
 	load(soc, 0);
-	assert_int_equal(soc_device_walk(soc, 0, 5000), 5000 + 3 * (MISS_L1 + FORWARD));
+	assert_int_equal(soc_device_walk(soc, 0, 0, 5000), 5000 + 3 * (MISS_L1 + FORWARD));
 	soc_destroy(soc);
 }
 
@@ -488,6 +504,7 @@ int main(void)
 		cmocka_unit_test(test_without_translation_nothing_walks),
 		cmocka_unit_test(test_a_device_s_first_walk_reads_memory_three_times),
 		cmocka_unit_test(test_a_device_s_later_walks_find_entries_in_its_cache),
+		cmocka_unit_test(test_a_device_does_not_find_entries_in_the_cache_of_another_one),
 		cmocka_unit_test(test_the_latency_of_a_device_s_walk_cache_is_a_parameter),
 		cmocka_unit_test(test_without_its_cache_a_device_reads_entries_in_the_l2),
 		cmocka_unit_test(test_a_device_finds_in_the_l2_what_a_core_has_walked),

@@ -180,6 +180,52 @@ static void print_latency(const struct sim_point *one, const struct sim_point *o
 	printf("  %-24s %14.2f %14.2f %+14.2f\n", "mean latency of loads", first, second, second - first);
 }
 
+/* The phase of this name in a report; NULL: it has none. */
+static struct json_object *phase_of(const struct report *report, const char *name)
+{
+	struct json_object *phases = field(report->object, "phases");
+	size_t count = json_object_is_type(phases, json_type_array) ? json_object_array_length(phases) : 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(text(field(json_object_array_get_idx(phases, i), "name")), name))
+			return json_object_array_get_idx(phases, i);
+	return NULL;
+}
+
+/* The device of this name in a phase, where a SoC has several; NULL: it has none. */
+static struct json_object *device_of(struct json_object *phase, const char *name)
+{
+	struct json_object *devices = field(phase, "devices");
+	size_t count = json_object_is_type(devices, json_type_array) ? json_object_array_length(devices) : 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(text(field(json_object_array_get_idx(devices, i), "name")), name))
+			return json_object_array_get_idx(devices, i);
+	return NULL;
+}
+
+/* Of each device that both have. */
+static void print_devices(struct json_object *one, struct json_object *other, bool all)
+{
+	struct sim_point_column columns[SIM_POINT_COLUMNS];
+	unsigned int count = tool_sim_point_columns(columns);
+	struct json_object *devices = field(one, "devices");
+	size_t device_count = json_object_is_type(devices, json_type_array) ? json_object_array_length(devices) : 0;
+
+	for (size_t i = 0; i < device_count; i++) {
+		struct json_object *device = json_object_array_get_idx(devices, i);
+		const char *name = text(field(device, "name"));
+		struct json_object *partner = device_of(other, name);
+
+		for (unsigned int column = 0; partner && column < count; column++) {
+			const char *kind = columns[column].kind->name, *counter = columns[column].counter;
+
+			print_counter(name, counter, json_object_get_uint64(field(field(device, kind), counter)),
+				      json_object_get_uint64(field(field(partner, kind), counter)), all);
+		}
+	}
+}
+
 static void print_counters(const struct sim_point *one, const struct sim_point *other, bool all)
 {
 	struct sim_point_column columns[SIM_POINT_COLUMNS];
@@ -197,7 +243,8 @@ static void print_counters(const struct sim_point *one, const struct sim_point *
 		print_counter(columns[i].kind->name, columns[i].counter, one->device[i], other->device[i], all);
 }
 
-static void print_phase(const struct sim_point *one, const struct sim_point *other, bool all)
+static void print_phase(const struct report *report, const struct report *partner, const struct sim_point *one,
+			const struct sim_point *other, bool all)
 {
 	printf("\n%s: %" PRIu64 " -> %" PRIu64 " cycles, %+.1f %%", one->phase, one->cycles, other->cycles,
 	       percent(one->cycles, other->cycles));
@@ -206,6 +253,7 @@ static void print_phase(const struct sim_point *one, const struct sim_point *oth
 	putchar('\n');
 	print_causes(one, other);
 	print_counters(one, other, all);
+	print_devices(phase_of(report, one->phase), phase_of(partner, one->phase), all);
 }
 
 /* --- all of them ----------------------------------------------------------------------------- */
@@ -235,7 +283,7 @@ static int compare(const struct report *one, const struct report *other, const c
 		const struct sim_point *partner = find(other, one->points[i].phase);
 
 		if (partner && (!wanted || !strcmp(wanted, partner->phase)))
-			print_phase(&one->points[i], partner, all);
+			print_phase(one, other, &one->points[i], partner, all);
 	}
 	tell_alone(one, other, wanted);
 	tell_alone(other, one, wanted);

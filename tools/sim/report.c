@@ -2,6 +2,7 @@
 /* What mimic sim says of a run, as text and as JSON. docs/sim-json.md has a row for each field of the JSON. */
 #include <errno.h>
 #include <json-c/json.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/sim/sim.h"
@@ -39,6 +40,46 @@ static double ratio(uint64_t part, uint64_t all)
 static const struct mimic_kind *kind_of(const struct sim_setup *setup)
 {
 	return mimic_kind_find(setup->kind, strnlen(setup->kind, sizeof(setup->kind)));
+}
+
+static const struct sim_interval *interval_at(const struct sim_setup *setup, uint32_t index)
+{
+	return (const void *)((const char *)setup + setup->intervals + index * setup->interval_size);
+}
+
+/* What several devices have counted, together: sums, and the highest of what is the highest so far. */
+static void add_report(const struct mimic_kind *kind, struct sim_device_report *sum, const struct sim_device_report *device)
+{
+	unsigned int at = 0;
+
+	for (size_t i = 0; i < kind->counter_count; i++)
+		sum->counters[i] += device->counters[i];
+	for (unsigned int i = 0; i < kind->time->statistic_count; i++) {
+		const struct mimic_time_statistic *statistic = &kind->time->statistics[i];
+
+		for (unsigned int end = at + statistic->values; at < end; at++) {
+			if (!statistic->is_most)
+				sum->statistics[at] += device->statistics[at];
+			else if (device->statistics[at] > sum->statistics[at])
+				sum->statistics[at] = device->statistics[at];
+		}
+	}
+}
+
+static bool has_several(const struct sim_setup *setup)
+{
+	return sim_parameters_devices(&setup->parameters) > 1;
+}
+
+/* The numbers of those that the program has opened: *number, from `from` on; false: there are no more. */
+static bool next_opened(const struct sim_setup *setup, unsigned int from, unsigned int *number)
+{
+	unsigned int count = sim_parameters_devices(&setup->parameters);
+
+	for (*number = from; *number < count; ++*number)
+		if (setup->opened >> *number & 1)
+			return true;
+	return false;
 }
 
 /* --- text -------------------------------------------------------------------------------------------- */
@@ -92,28 +133,54 @@ static void print_memory(FILE *file, const struct sim_phase *phase)
 		(unsigned long long)soc->mshr_stalls);
 }
 
+/* Of a device that has nothing to say there is no name either. */
+static void print_with_name(FILE *file, const struct mimic_kind *kind, unsigned int number,
+			    const struct sim_device_report *device)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (!memory)
+		return;
+	kind->time->print(memory, device->counters, device->statistics);
+	if (!fclose(memory) && size)
+		fprintf(file, "  %s%u\n%s", kind->name, number, text);
+	free(text);
+}
+
+static void print_devices(FILE *file, const struct sim_setup *setup, const struct sim_phase *phase)
+{
+	const struct mimic_kind *kind = kind_of(setup);
+
+	for (unsigned int i = 0; kind && next_opened(setup, i, &i); i++) {
+		if (has_several(setup))
+			print_with_name(file, kind, i, &phase->devices[i]);
+		else
+			kind->time->print(file, phase->devices[i].counters, phase->devices[i].statistics);
+	}
+}
+
 static void print_intervals(FILE *file, const struct sim_setup *setup)
 {
-	const struct sim_interval *intervals = (const void *)((const char *)setup + setup->intervals);
-
 	fprintf(file, "intervals of %llu cycles, all cores\n  %12s %13s %11s %11s %12s %12s %12s %11s\n",
 		(unsigned long long)setup->interval, "from cycle", "instructions", "loads", "L1 misses", "load stalls",
 		"MMIO stalls", "sleeps", "DRAM lines");
 	for (uint32_t i = 0; i < setup->interval_count; i++) {
-		const struct soc_core_counters *cores = &intervals[i].cores;
+		const struct sim_interval *interval = interval_at(setup, i);
+		const struct soc_core_counters *cores = &interval->cores;
 
 		fprintf(file, "  %12llu %13llu %11llu %11llu %12llu %12llu %12llu %11llu\n",
-			(unsigned long long)intervals[i].begin, (unsigned long long)cores->instructions,
+			(unsigned long long)interval->begin, (unsigned long long)cores->instructions,
 			(unsigned long long)cores->loads, (unsigned long long)cores->l1_misses,
 			(unsigned long long)cores->load_stalls, (unsigned long long)cores->mmio_stalls,
-			(unsigned long long)cores->sleeps, (unsigned long long)intervals[i].soc.dram_lines);
+			(unsigned long long)cores->sleeps, (unsigned long long)interval->soc.dram_lines);
 	}
 }
 
 int tool_sim_report_text(FILE *file, const struct sim_report *report)
 {
 	const struct sim_setup *setup = report->setup;
-	const struct mimic_kind *kind = kind_of(setup);
 
 	fprintf(file, "%s on %s: %s; %u thread%s, %llu pages\n", report->program, report->soc, end_text(setup),
 		setup->threads, setup->threads == 1 ? "" : "s", (unsigned long long)setup->frames);
@@ -129,8 +196,7 @@ int tool_sim_report_text(FILE *file, const struct sim_report *report)
 		print_cores(file, setup, phase);
 		print_translation(file, setup, phase);
 		print_memory(file, phase);
-		if (kind)
-			kind->time->print(file, phase->counters, phase->statistics);
+		print_devices(file, setup, phase);
 	}
 	if (setup->interval)
 		print_intervals(file, setup);
@@ -195,8 +261,7 @@ static void add_values(struct json_object *object, const struct mimic_time_stati
 }
 
 /* Two objects: what the model has counted, and what its time has. */
-static void add_device(struct json_object *object, const struct mimic_kind *kind, const uint64_t *counters,
-		       const uint64_t *statistics)
+static void add_device(struct json_object *object, const struct mimic_kind *kind, const struct sim_device_report *device)
 {
 	const struct mimic_time *time = kind->time;
 	struct json_object *part = add_object(object, kind->name);
@@ -204,13 +269,40 @@ static void add_device(struct json_object *object, const struct mimic_kind *kind
 	unsigned int at = 0;
 
 	for (size_t i = 0; i < kind->counter_count; i++)
-		add_number(part, kind->counters[i], counters[i]);
+		add_number(part, kind->counters[i], device->counters[i]);
 	snprintf(name, sizeof(name), "%s_time", kind->name);
 	part = add_object(object, name);
 	for (unsigned int i = 0; i < time->statistic_count; i++) {
-		add_values(part, &time->statistics[i], &statistics[at]);
+		add_values(part, &time->statistics[i], &device->statistics[at]);
 		at += time->statistics[i].values;
 	}
+}
+
+/* All of them together, and if the SoC has several each of those that the program has opened. */
+static void add_devices(struct json_object *object, const struct sim_setup *setup, const struct sim_device_report *devices)
+{
+	const struct mimic_kind *kind = kind_of(setup);
+	struct sim_device_report sum = { .counters = { 0 } };
+	struct json_object *array;
+
+	if (!kind)
+		return;
+	for (unsigned int i = 0; next_opened(setup, i, &i); i++)
+		add_report(kind, &sum, &devices[i]);
+	add_device(object, kind, &sum);
+	if (!has_several(setup))
+		return;
+	array = json_object_new_array();
+	for (unsigned int i = 0; next_opened(setup, i, &i); i++) {
+		struct json_object *device = json_object_new_object();
+		char name[32];
+
+		snprintf(name, sizeof(name), "%s%u", kind->name, i);
+		json_object_object_add(device, "name", json_object_new_string(name));
+		add_device(device, kind, &devices[i]);
+		json_object_array_add(array, device);
+	}
+	json_object_object_add(object, "devices", array);
 }
 
 static struct json_object *phase_json(const struct sim_setup *setup, const struct sim_phase *phase)
@@ -225,30 +317,27 @@ static struct json_object *phase_json(const struct sim_setup *setup, const struc
 		json_object_array_add(cores, core_json(i, &phase->cores[i]));
 	json_object_object_add(object, "cores", cores);
 	add_soc_counters(add_object(object, "soc"), &phase->soc);
-	if (kind_of(setup))
-		add_device(object, kind_of(setup), phase->counters, phase->statistics);
+	add_devices(object, setup, phase->devices);
 	return object;
 }
 
 /* There only if it was asked for. */
 static void add_intervals(struct json_object *report, const struct sim_setup *setup)
 {
-	const struct sim_interval *interval = (const void *)((const char *)setup + setup->intervals);
-	const struct sim_interval *end = interval + setup->interval_count;
 	struct json_object *array;
 
 	if (!setup->interval)
 		return;
 	array = json_object_new_array();
-	for (; interval < end; interval++) {
+	for (uint32_t i = 0; i < setup->interval_count; i++) {
+		const struct sim_interval *interval = interval_at(setup, i);
 		struct json_object *object = json_object_new_object();
 
 		add_number(object, "begin", interval->begin);
 		add_number(object, "cycles", interval->cycles);
 		add_core_counters(add_object(object, "cores"), &interval->cores);
 		add_soc_counters(add_object(object, "soc"), &interval->soc);
-		if (kind_of(setup))
-			add_device(object, kind_of(setup), interval->counters, interval->statistics);
+		add_devices(object, setup, interval->devices);
 		json_object_array_add(array, object);
 	}
 	add_number(report, "interval", setup->interval);

@@ -28,6 +28,7 @@ static const char usage[] =
 	"  --soc NAME         " SIM_PRESET_DEFAULT " (default), " SIM_PRESET_OTHER ", " SIM_PRESET_MPU ", or an INI file\n"
 	"  --mode NAME        of " SIM_PRESET_MPU ": base, nvr, fre (default), static or oracle; --set comes behind it\n"
 	"  --cores N          as --set core.count=N; each thread has a core\n"
+	"  --devices LIST     how many there are of which kind, KIND:COUNT, as --set KIND.count=COUNT\n"
 	"  --set KEY=VALUE    changes a parameter, such as l2.size=256K; may be given several times\n"
 	"  --costs FILE       table of mimic costs in place of mimic's own; may be given\n"
 	"                     several times\n"
@@ -39,7 +40,7 @@ static const char usage[] =
 	"                     what PROGRAM writes there goes to standard error\n"
 	"  -o, --output FILE  the report to FILE\n"
 	"  --randomize        let the system put code and data anywhere, which changes no result\n"
-	"  --parameters       show the parameters that --soc, --cores and --set make; runs nothing\n"
+	"  --parameters       show the parameters that the options make; runs nothing\n"
 	"  --help             this text\n\n"
 	"The exit status is PROGRAM's, and a signal that ends PROGRAM ends mimic sim, too.\n"
 	"2: bad options, a PROGRAM that is not instrumented or has more threads than cores, or one\n"
@@ -49,6 +50,7 @@ struct options {
 	const char *soc;
 	const char *mode;
 	const char *cores;
+	const char *devices;
 	const char *cycles;
 	const char *warm;
 	const char *interval;
@@ -76,6 +78,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 		{ .name = "soc", .value = &options->soc },
 		{ .name = "mode", .value = &options->mode },
 		{ .name = "cores", .value = &options->cores },
+		{ .name = "devices", .value = &options->devices },
 		{ .name = "set", .values = &options->sets },
 		{ .name = "costs", .values = &options->costs },
 		{ .name = "cycles", .value = &options->cycles },
@@ -98,6 +101,30 @@ static int parse_options(int argc, char **argv, struct options *options)
 	return 0;
 }
 
+/* The list of --devices: "KIND:COUNT,..." */
+static int set_devices(struct sim_parameters *parameters, const char *list, char *why, size_t size)
+{
+	int error = 0;
+
+	while (!error) {
+		size_t length = strcspn(list, ","), name = strcspn(list, ":,");
+		const struct mimic_kind *kind = mimic_kind_find(list, name);
+		char assignment[64];
+
+		if (!kind || !kind->time || list[name] != ':') {
+			snprintf(why, size, "--devices '%.*s' is not KIND:COUNT of a kind that can be in virtual time",
+				 length < 64 ? (int)length : 64, list);
+			return -EINVAL;
+		}
+		snprintf(assignment, sizeof(assignment), "%s.count=%.*s", kind->name, (int)(length - name - 1), list + name + 1);
+		error = sim_parameters_set(parameters, assignment, why, size);
+		if (!list[length])
+			break;
+		list += length + 1;
+	}
+	return error;
+}
+
 static int make_parameters(const struct options *options, struct sim_parameters *parameters)
 {
 	char why[256] = "", cores[64];
@@ -109,6 +136,8 @@ static int make_parameters(const struct options *options, struct sim_parameters 
 	}
 	if (!error && options->mode)
 		error = sim_parameters_mode(parameters, options->mode, why, sizeof(why));
+	if (!error && options->devices)
+		error = set_devices(parameters, options->devices, why, sizeof(why));
 	for (size_t i = 0; i < options->sets.count && !error; i++)
 		error = sim_parameters_set(parameters, options->sets.values[i], why, sizeof(why));
 	if (!error)
@@ -182,8 +211,12 @@ static void fill(struct shared *shared, const struct sim_program *program, const
 	setup->names = put(shared, &offset, program->names, program->names_size);
 }
 
-static int share(struct shared *shared, const struct sim_program *program, const struct sim_costs *costs, uint64_t interval)
+static int share(struct shared *shared, const struct sim_program *program, const struct sim_costs *costs,
+		 const struct sim_parameters *parameters, uint64_t interval)
 {
+	const uint64_t interval_size = sizeof(struct sim_interval) +
+				       sim_parameters_devices(parameters) * sizeof(struct sim_device_report);
+
 	shared->size = sizeof(*shared->setup) + program->object_count * sizeof(*program->objects) +
 		       program->place_count * sizeof(*program->places) +
 		       costs->loop_count * sizeof(*costs->loops) +
@@ -191,7 +224,7 @@ static int share(struct shared *shared, const struct sim_program *program, const
 		       program->source_count * sizeof(*program->sources) + program->names_size + 7 * 64;
 	/* They take memory when they are written. */
 	if (interval)
-		shared->size += SIM_INTERVALS * sizeof(struct sim_interval);
+		shared->size += SIM_INTERVALS * interval_size;
 	shared->fd = memfd_create("mimic-sim", MFD_CLOEXEC);
 	if (shared->fd < 0 || ftruncate(shared->fd, (off_t)shared->size))
 		return tool_error(EXIT_FAILURE, "sim: no memory to share with the program: %s", strerror(errno));
@@ -199,12 +232,15 @@ static int share(struct shared *shared, const struct sim_program *program, const
 	if (shared->setup == MAP_FAILED)
 		return tool_error(EXIT_FAILURE, "sim: no memory to share with the program: %s", strerror(errno));
 	fill(shared, program, costs);
+	shared->setup->parameters = *parameters;
 	shared->setup->interval = interval;
-	shared->setup->intervals = shared->size - (interval ? SIM_INTERVALS * sizeof(struct sim_interval) : 0);
+	shared->setup->interval_size = interval_size;
+	shared->setup->intervals = shared->size - (interval ? SIM_INTERVALS * interval_size : 0);
 	return 0;
 }
 
-static int prepare(const struct options *options, const char *path, struct shared *shared, uint64_t interval)
+static int prepare(const struct options *options, const char *path, struct shared *shared,
+		   const struct sim_parameters *parameters, uint64_t interval)
 {
 	struct sim_program program = { 0 };
 	struct sim_costs costs;
@@ -216,7 +252,7 @@ static int prepare(const struct options *options, const char *path, struct share
 		tool_error(0, "%s: without debugging information (-g) every access costs %d instructions", path,
 			   SIM_DEFAULT_INSTRUCTIONS);
 	if (!status)
-		status = share(shared, &program, &costs, interval);
+		status = share(shared, &program, &costs, parameters, interval);
 	tool_sim_program_free(&program);
 	tool_sim_costs_free(&costs);
 	return status;
@@ -383,12 +419,11 @@ int tool_sim(int argc, char **argv)
 	open_standard_files();
 	status = tool_run_find_program(argv[optind], path);
 	if (!status)
-		status = prepare(&options, path, &shared, interval);
+		status = prepare(&options, path, &shared, &parameters, interval);
 	if (status)
 		return status;
 	/* Where it cannot be (a path with a space), which is said, calls of the libraries still reach the device. */
 	tool_run_preload(path);
-	shared.setup->parameters = parameters;
 	shared.setup->cycle_limit = cycles;
 	shared.setup->warm_times = warm_times;
 	return run(&options, &shared, argv + optind);
