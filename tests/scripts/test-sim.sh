@@ -440,6 +440,18 @@ result $? "main() returns, a thread calls exit(), main() calls pthread_exit(), c
 ends 6 - _exit && grep -q "did not come to exit()" "$work/errors" && ends 134 - crash
 result $? "_exit() and a signal: the status is the program's, and it is said that there is no report"
 
+# Each byte of what the program shares with the command: enormous counts, names without an end.
+survives() # survives BYTE OPTIONS...
+{
+	run "${@:2}" "$programs/scribble" fill "$1"
+	[ $? -lt 126 ] && grep -q '"end":"broken"' "$work/report.json"
+}
+survives 1 && survives 127 --trace "$work/trace.json" && survives 255 --interval 100
+result $? "a program that writes over all that it shares with the command does not make it crash"
+run --interval 100 --trace "$work/trace.json" "$programs/scribble" cut
+[ $? -lt 126 ] && [ "$(sort -u "$work/output")" = EPERM ] && [ "$(wc -l <"$work/output")" = 2 ]
+result $? "nor can it make these files shorter"
+
 ends 0 ended times
 result $? "joins and condition variables with a time limit"
 

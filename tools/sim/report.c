@@ -39,7 +39,9 @@ static double ratio(uint64_t part, uint64_t all)
 /* NULL: the program has opened no device. */
 static const struct mimic_kind *kind_of(const struct sim_setup *setup)
 {
-	return mimic_kind_find(setup->kind, strnlen(setup->kind, sizeof(setup->kind)));
+	const struct mimic_kind *kind = mimic_kind_find(setup->kind, strlen(setup->kind));
+
+	return kind && kind->time ? kind : NULL;
 }
 
 static const struct sim_interval *interval_at(const struct sim_setup *setup, uint32_t index)

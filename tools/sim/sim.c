@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -61,13 +60,6 @@ struct options {
 	bool json;
 	bool randomize;
 	bool shows_parameters;
-};
-
-/* The file that the program shares with us. */
-struct shared {
-	int fd;
-	size_t size;
-	struct sim_setup *setup;
 };
 
 /* --- options -------------------------------------------------------------------------------- */
@@ -174,72 +166,7 @@ static int show_parameters(const struct sim_parameters *parameters)
 	return 0;
 }
 
-/* --- what is shared ---------------------------------------------------------------------------- */
-
-/* At *offset of the file, which then is behind it. */
-static uint64_t put(struct shared *shared, size_t *offset, const void *bytes, size_t size)
-{
-	uint64_t place = *offset;
-
-	if (size)
-		memcpy((char *)shared->setup + place, bytes, size);
-	*offset += (size + 63) & ~(size_t)63;
-	return place;
-}
-
-static void fill(struct shared *shared, const struct sim_program *program, const struct sim_costs *costs)
-{
-	struct sim_setup *setup = shared->setup;
-	size_t offset = (sizeof(*setup) + 63) & ~(size_t)63;
-
-	setup->magic = SIM_SETUP_MAGIC;
-	setup->version = SIM_SETUP_VERSION;
-	setup->header_size = sizeof(*setup);
-	setup->file_size = shared->size;
-	setup->object_count = program->object_count;
-	setup->place_count = program->place_count;
-	setup->loop_count = costs->loop_count;
-	setup->function_count = program->function_count;
-	setup->source_count = program->source_count;
-	setup->names_size = program->names_size;
-	setup->objects = put(shared, &offset, program->objects, program->object_count * sizeof(*program->objects));
-	setup->places = put(shared, &offset, program->places, program->place_count * sizeof(*program->places));
-	setup->loops = put(shared, &offset, costs->loops, costs->loop_count * sizeof(*costs->loops));
-	setup->functions = put(shared, &offset, program->functions,
-			       program->function_count * sizeof(*program->functions));
-	setup->sources = put(shared, &offset, program->sources, program->source_count * sizeof(*program->sources));
-	setup->names = put(shared, &offset, program->names, program->names_size);
-}
-
-static int share(struct shared *shared, const struct sim_program *program, const struct sim_costs *costs,
-		 const struct sim_parameters *parameters, uint64_t interval)
-{
-	const uint64_t interval_size = sizeof(struct sim_interval) +
-				       sim_parameters_devices(parameters) * sizeof(struct sim_device_report);
-
-	shared->size = sizeof(*shared->setup) + program->object_count * sizeof(*program->objects) +
-		       program->place_count * sizeof(*program->places) +
-		       costs->loop_count * sizeof(*costs->loops) +
-		       program->function_count * sizeof(*program->functions) +
-		       program->source_count * sizeof(*program->sources) + program->names_size + 7 * 64;
-	/* They take memory when they are written. */
-	if (interval)
-		shared->size += SIM_INTERVALS * interval_size;
-	shared->fd = memfd_create("mimic-sim", MFD_CLOEXEC);
-	if (shared->fd < 0 || ftruncate(shared->fd, (off_t)shared->size))
-		return tool_error(EXIT_FAILURE, "sim: no memory to share with the program: %s", strerror(errno));
-	shared->setup = mmap(NULL, shared->size, PROT_READ | PROT_WRITE, MAP_SHARED, shared->fd, 0);
-	if (shared->setup == MAP_FAILED)
-		return tool_error(EXIT_FAILURE, "sim: no memory to share with the program: %s", strerror(errno));
-	fill(shared, program, costs);
-	shared->setup->parameters = *parameters;
-	shared->setup->interval = interval;
-	shared->setup->interval_size = interval_size;
-	shared->setup->intervals = shared->size - (interval ? SIM_INTERVALS * interval_size : 0);
-	return 0;
-}
-
-static int prepare(const struct options *options, const char *path, struct shared *shared,
+static int prepare(const struct options *options, const char *path, struct sim_shared *shared,
 		   const struct sim_parameters *parameters, uint64_t interval)
 {
 	struct sim_program program = { 0 };
@@ -252,7 +179,7 @@ static int prepare(const struct options *options, const char *path, struct share
 		tool_error(0, "%s: without debugging information (-g) every access costs %d instructions", path,
 			   SIM_DEFAULT_INSTRUCTIONS);
 	if (!status)
-		status = share(shared, &program, &costs, parameters, interval);
+		status = tool_sim_share(shared, &program, &costs, parameters, interval);
 	tool_sim_program_free(&program);
 	tool_sim_costs_free(&costs);
 	return status;
@@ -297,7 +224,7 @@ static void before_program(void)
 	personality(ADDR_NO_RANDOMIZE);
 }
 
-static void set_environment(const struct shared *shared)
+static void set_environment(const struct sim_shared *shared)
 {
 	char path[64];
 
@@ -320,7 +247,7 @@ static void tell_uncounted(const struct sim_setup *setup)
 	}
 }
 
-static int write_report(const struct options *options, FILE *file, const char *program, const struct shared *shared)
+static int write_report(const struct options *options, FILE *file, const char *program, const struct sim_shared *shared)
 {
 	const struct sim_report report = {
 		.program = program,
@@ -366,7 +293,7 @@ static bool is_standard_output(FILE *file)
 	       one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-static int run(const struct options *options, struct shared *shared, char **argv)
+static int run(const struct options *options, struct sim_shared *shared, char **argv)
 {
 	FILE *output = open_output(options);
 	struct sim_trace trace = { .spool = -1 };
@@ -375,6 +302,8 @@ static int run(const struct options *options, struct shared *shared, char **argv
 	if (!output)
 		return EXIT_BAD_INPUT;
 	status = options->trace ? tool_sim_trace_begin(&trace, options->trace, shared->setup) : 0;
+	if (!status)
+		status = tool_sim_publish(shared);
 	if (status)
 		return status;
 	set_environment(shared);
@@ -385,6 +314,7 @@ static int run(const struct options *options, struct shared *shared, char **argv
 	ended = tool_child_run(argv, before_program);
 	if (ended < 0)
 		return EXIT_BAD_INPUT;
+	tool_sim_collect(shared);
 	status = write_report(options, output, argv[0], shared);
 	if (options->trace && tool_sim_trace_end(&trace, argv[0]) && !status)
 		status = EXIT_FAILURE;
@@ -399,7 +329,7 @@ int tool_sim(int argc, char **argv)
 {
 	struct options options = { 0 };
 	struct sim_parameters parameters;
-	struct shared shared = { .fd = -1 };
+	struct sim_shared shared = { .fd = -1 };
 	char path[PATH_MAX];
 	uint64_t cycles = 0, warm_times = 0, interval = 0;
 	int status = parse_options(argc, argv, &options);

@@ -74,6 +74,23 @@ void tool_sim_program_free(struct sim_program *program);
 int tool_sim_libraries(const char *interpreter, const char *path, char ***libraries, size_t *count);
 void tool_sim_libraries_free(char **libraries, size_t count);
 
+/* --- shared.c -------------------------------------------------------------------------- */
+
+struct sim_shared {
+	int fd;			/* of the file */
+	size_t size;
+	struct sim_setup *setup;	/* ours: what the program is told and, behind its end, what it has counted */
+	struct sim_setup *theirs;	/* the file, which the program writes */
+};
+
+/* shared->setup is there; what is not given here may still be put into it. 0, or the exit status when all is said. */
+int tool_sim_share(struct sim_shared *shared, const struct sim_program *program, const struct sim_costs *costs,
+		   const struct sim_parameters *parameters, uint64_t interval);
+/* The file is there, with all of that. 0, or the exit status when all is said. */
+int tool_sim_publish(struct sim_shared *shared);
+/* The program has ended: what it has counted is in shared->setup, within the bounds of what was there at the start. */
+void tool_sim_collect(struct sim_shared *shared);
+
 /* --- trace.c --------------------------------------------------------------------------- */
 
 struct sim_trace {

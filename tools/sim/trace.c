@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* The trace of mimic sim: what the device has written down, as mimic trace shows it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,10 @@ int tool_sim_trace_begin(struct sim_trace *trace, const char *path, struct sim_s
 	const uint64_t zero = 0;
 
 	trace->path = path;
-	trace->spool = memfd_create("mimic-sim-trace", MFD_CLOEXEC);
+	trace->spool = memfd_create("mimic-sim-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	/* The program writes it. Of a file that has become shorter, the end cannot be read. */
 	if (trace->spool < 0 || mimic_spool_create(trace->spool, TRACE_BYTES) ||
+	    fcntl(trace->spool, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ||
 	    pwrite(trace->spool, &clock, sizeof(clock), offsetof(struct mimic_spool_header, clock)) < 0 ||
 	    pwrite(trace->spool, &zero, sizeof(zero), offsetof(struct mimic_spool_header, start_ticks)) < 0)
 		return tool_error(EXIT_FAILURE, "sim: no memory for the trace: %s", strerror(errno));
