@@ -62,13 +62,11 @@ static inline unsigned int within_line(const struct soc *soc, uint64_t address, 
 	return size <= left ? size : (unsigned int)left;
 }
 
-bool soc_load_slowly(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
+/* All lines of [address, address + size). When the last one's data is there. */
+static uint64_t load_lines(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size, uint64_t now)
 {
-	uint64_t now, last;
+	uint64_t last = now;
 
-	if (!core_has_pages(soc, core, address, size, true))
-		return false;
-	now = last = core_begin_access(soc, core);
 	while (size) {
 		unsigned int part = within_line(soc, address, size);
 		uint64_t ready = load_in_line(soc, core, address, part, now);
@@ -78,7 +76,31 @@ bool soc_load_slowly(struct soc *soc, struct soc_core *core, uint64_t address, u
 		address += part;
 		size -= part;
 	}
-	core_end_memory_load(soc, core, now, last);
+	return last;
+}
+
+bool soc_load_slowly(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
+{
+	uint64_t now;
+
+	if (!core_has_pages(soc, core, address, size, true))
+		return false;
+	now = core_begin_access(soc, core);
+	core_end_memory_load(soc, core, now, load_lines(soc, core, address, size, now));
+	return true;
+}
+
+bool soc_load_across(struct soc *soc, unsigned int number, const struct soc_parts *parts)
+{
+	struct soc_core *core = &soc->core[number];
+	uint64_t now, first, second;
+
+	if (!core_has_page(soc, core, parts->first, true) || !core_has_page(soc, core, parts->second, true))
+		return false;
+	now = core_begin_access(soc, core);
+	first = load_lines(soc, core, parts->first, parts->first_size, now);
+	second = load_lines(soc, core, parts->second, parts->second_size, now);
+	core_end_memory_load(soc, core, now, first > second ? first : second);
 	return true;
 }
 
@@ -97,10 +119,8 @@ bool soc_load(struct soc *soc, unsigned int number, uint64_t address, unsigned i
 	return core_load(soc, &soc->core[number], address, size);
 }
 
-__attribute__((noinline))
-static void store_slowly(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
+static void store_lines(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
 {
-	core_begin_access(soc, core);
 	while (size) {
 		unsigned int part = within_line(soc, address, size);
 
@@ -108,7 +128,28 @@ static void store_slowly(struct soc *soc, struct soc_core *core, uint64_t addres
 		address += part;
 		size -= part;
 	}
+}
+
+__attribute__((noinline))
+static void store_slowly(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
+{
+	core_begin_access(soc, core);
+	store_lines(soc, core, address, size);
 	core->clock++;
+}
+
+bool soc_store_across(struct soc *soc, unsigned int number, const struct soc_parts *parts)
+{
+	struct soc_core *core = &soc->core[number];
+
+	if (!core_has_page(soc, core, parts->first, false) || !core_has_page(soc, core, parts->second, false))
+		return false;
+	core_begin_access(soc, core);
+	core->counters.stores++;
+	store_lines(soc, core, parts->first, parts->first_size);
+	store_lines(soc, core, parts->second, parts->second_size);
+	core->clock++;
+	return true;
 }
 
 bool soc_store(struct soc *soc, unsigned int number, uint64_t address, unsigned int size)

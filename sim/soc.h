@@ -82,6 +82,13 @@ void soc_execute(struct soc *soc, unsigned int core, uint64_t instructions);
 void soc_execute_longer(struct soc *soc, unsigned int core, uint64_t cycles);
 bool soc_load(struct soc *soc, unsigned int core, uint64_t address, unsigned int size);
 bool soc_store(struct soc *soc, unsigned int core, uint64_t address, unsigned int size);
+/* The same of one access whose bytes lie in two pages: physical addresses need not go on from one to the next. */
+struct soc_parts {
+	uint64_t first, second;
+	unsigned int first_size, second_size;
+};
+bool soc_load_across(struct soc *soc, unsigned int core, const struct soc_parts *parts);
+bool soc_store_across(struct soc *soc, unsigned int core, const struct soc_parts *parts);
 /* An atomic: both, and the core waits for it. */
 bool soc_atomic(struct soc *soc, unsigned int core, uint64_t address, unsigned int size);
 /* Into the L1. It counts as a load, but with core.prefetches the core goes on at once. */

@@ -30,6 +30,28 @@ static inline __attribute__((always_inline)) void store(const volatile void *add
 	sim_leave();
 }
 
+static inline void load_unaligned(const volatile void *address, unsigned int size, uintptr_t pc)
+{
+	struct sim_thread *self = sim_enter();
+
+	if (!self)
+		return;
+	sim_charge(self, sim_place(pc));
+	sim_make_any_load(self, (uintptr_t)address, size);
+	sim_leave();
+}
+
+static inline void store_unaligned(const volatile void *address, unsigned int size, uintptr_t pc)
+{
+	struct sim_thread *self = sim_enter();
+
+	if (!self)
+		return;
+	sim_charge(self, sim_place(pc));
+	sim_make_any_store(self, (uintptr_t)address, size);
+	sim_leave();
+}
+
 /* As words. */
 static void load_range(const volatile void *address, size_t size, uintptr_t pc)
 {
@@ -37,8 +59,10 @@ static void load_range(const volatile void *address, size_t size, uintptr_t pc)
 
 	if (!self)
 		return;
-	for (size_t i = 0; i < size; i += WORD)
-		sim_load(self, pc, (uintptr_t)address + i, size - i < WORD ? (unsigned int)(size - i) : WORD);
+	for (size_t i = 0; i < size; i += WORD) {
+		sim_charge(self, sim_place(pc));
+		sim_make_any_load(self, (uintptr_t)address + i, size - i < WORD ? (unsigned int)(size - i) : WORD);
+	}
 	sim_leave();
 }
 
@@ -48,8 +72,10 @@ static void store_range(const volatile void *address, size_t size, uintptr_t pc)
 
 	if (!self)
 		return;
-	for (size_t i = 0; i < size; i += WORD)
-		sim_store(self, pc, (uintptr_t)address + i, size - i < WORD ? (unsigned int)(size - i) : WORD);
+	for (size_t i = 0; i < size; i += WORD) {
+		sim_charge(self, sim_place(pc));
+		sim_make_any_store(self, (uintptr_t)address + i, size - i < WORD ? (unsigned int)(size - i) : WORD);
+	}
 	sim_leave();
 }
 
@@ -64,20 +90,24 @@ static void store_range(const volatile void *address, size_t size, uintptr_t pc)
 	HOOK(prefix##read##suffix, load, size) \
 	HOOK(prefix##write##suffix, store, size)
 
+#define UNALIGNED_HOOKS(prefix, suffix, size) \
+	HOOK(prefix##read##suffix, load_unaligned, size) \
+	HOOK(prefix##write##suffix, store_unaligned, size)
+
 HOOKS(, 1, 1)
 HOOKS(, 2, 2)
 HOOKS(, 4, 4)
 HOOKS(, 8, 8)
-HOOKS(unaligned_, 2, 2)
-HOOKS(unaligned_, 4, 4)
-HOOKS(unaligned_, 8, 8)
+UNALIGNED_HOOKS(unaligned_, 2, 2)
+UNALIGNED_HOOKS(unaligned_, 4, 4)
+UNALIGNED_HOOKS(unaligned_, 8, 8)
 HOOKS(volatile_, 1, 1)
 HOOKS(volatile_, 2, 2)
 HOOKS(volatile_, 4, 4)
 HOOKS(volatile_, 8, 8)
-HOOKS(unaligned_volatile_, 2, 2)
-HOOKS(unaligned_volatile_, 4, 4)
-HOOKS(unaligned_volatile_, 8, 8)
+UNALIGNED_HOOKS(unaligned_volatile_, 2, 2)
+UNALIGNED_HOOKS(unaligned_volatile_, 4, 4)
+UNALIGNED_HOOKS(unaligned_volatile_, 8, 8)
 HOOK(read16, load_range, 16)
 HOOK(write16, store_range, 16)
 HOOK(unaligned_read16, load_range, 16)

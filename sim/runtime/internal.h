@@ -377,6 +377,32 @@ SIM_MAKE(store, soc_store(sim.soc, self->core, physical, size), sim.host_is_free
 /* An atomic always takes time: threads that wait for each other must not wait for ever. */
 SIM_MAKE(atomic, soc_atomic(sim.soc, self->core, physical, size), false)
 
+/* hooks_across.c: of one whose bytes lie in two pages, which have frames of their own. */
+void sim_make_load_across(struct sim_thread *self, uint64_t address, unsigned int size);
+void sim_make_store_across(struct sim_thread *self, uint64_t address, unsigned int size);
+
+static inline bool sim_is_across(uint64_t address, unsigned int size)
+{
+	return sim_unlikely((address & 4095) + size > 4096);
+}
+
+/* Of any access of up to 8 bytes; the compiler's hooks of those that are aligned need no such check. */
+static inline void sim_make_any_load(struct sim_thread *self, uint64_t address, unsigned int size)
+{
+	if (sim_is_across(address, size))
+		sim_make_load_across(self, address, size);
+	else
+		sim_make_load(self, address, size);
+}
+
+static inline void sim_make_any_store(struct sim_thread *self, uint64_t address, unsigned int size)
+{
+	if (sim_is_across(address, size))
+		sim_make_store_across(self, address, size);
+	else
+		sim_make_store(self, address, size);
+}
+
 static inline __attribute__((always_inline)) void sim_load(struct sim_thread *self, uintptr_t pc, uint64_t address,
 							   unsigned int size)
 {

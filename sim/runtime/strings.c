@@ -74,7 +74,7 @@ static void timed_load(const void *address, size_t size, unsigned int instructio
 	if (!self)
 		return;
 	self->accesses++;
-	sim_make_load(self, (uintptr_t)address, (unsigned int)size);
+	sim_make_any_load(self, (uintptr_t)address, (unsigned int)size);
 	soc_execute(sim.soc, self->core, instructions_behind);
 	sim_leave();
 }
@@ -86,7 +86,7 @@ static void timed_store(const void *address, size_t size, unsigned int instructi
 	if (!self)
 		return;
 	self->accesses++;
-	sim_make_store(self, (uintptr_t)address, (unsigned int)size);
+	sim_make_any_store(self, (uintptr_t)address, (unsigned int)size);
 	soc_execute(sim.soc, self->core, instructions_behind);
 	sim_leave();
 }

@@ -59,6 +59,10 @@ found run 'sum(q["cycles"] for q in report["phases"][1:]) <= p["cycles"]' \
 	'sum(q["cores"][0]["loads"] for q in report["phases"][1:]) == c["loads"] - 1'
 result $? "the whole run is its phases and the one load behind them"
 
+run --soc maple-sim "${no_tlb[@]}" "$programs/across" && found load 'c["loads"] == 1' 'c["l1_hits"] == 2' 'c["l1_misses"] == 0' &&
+	found store 'c["stores"] == 1' 'c["l1_misses"] == 0' && found copy 'c["loads"] == 2' 'c["stores"] == 2' 'c["l1_misses"] == 0'
+result $? "an access whose bytes lie in two pages reaches the second one where that is"
+
 printf 'file,function,loop,first_line,last_line,instructions,loads,stores,mmio,prefetches\n%s\n' \
 	"counts.c,read_words,1,$(($(grep -n 'sum += words' tests/sim/counts.c | cut -d: -f1) - 1)),$(grep -n 'sum += words' tests/sim/counts.c | cut -d: -f1),7,2,0,0,0" >"$work/costs.csv"
 run --costs "$work/costs.csv" "$programs/counts" &&
