@@ -117,7 +117,7 @@ help:
 	@echo "make vm-shell      a shell in that machine"
 	@echo "make bench         host benchmarks, written to build/bench.json"
 	@echo "make figures-ranges  how far these move over the ranges of what the paper does not say (5 to 10 minutes)"
-	@echo "make figures       the paper's figures in virtual time, beside what it says, into build/figures/ (a few minutes)"
+	@echo "make figures       the paper's figures in virtual time, beside what it says, into build/figures/ (8 minutes)"
 	@echo "make figures-NAME  the same of another device's paper; those in bench/figures/ have folders (several minutes)"
 	@echo "make bench-kernel  benchmarks in a virtual machine; KERNEL=6.1 or 6.12"
 	@echo "make install       PREFIX=DIR DESTDIR=DIR"
