@@ -23,14 +23,14 @@ static struct csr integer_matrix(void)
 {
 	static union csr_value values[] = { { .integer = 1 }, { .integer = 2 }, { .integer = 3 }, { .integer = 4 } };
 
-	return (struct csr){ 3, 3, 4, CSR_INTEGER, starts, columns, values };
+	return (struct csr){ 3, 3, 4, CSR_INTEGER, false, starts, columns, values };
 }
 
 static struct csr real_matrix(void)
 {
 	static union csr_value values[] = { { .real = 1 }, { .real = 2 }, { .real = 3 }, { .real = 4 } };
 
-	return (struct csr){ 3, 3, 4, CSR_REAL, starts, columns, values };
+	return (struct csr){ 3, 3, 4, CSR_REAL, false, starts, columns, values };
 }
 
 static void a_product_of_integers_must_be_equal(void **unused)
@@ -113,7 +113,7 @@ static void a_sparse_product_is_checked_row_by_row(void **unused)
 	uint32_t c_columns[] = { 1, 0, 1, 2 };
 	union csr_value c_values[] = { { 2 }, { 1 }, { 12 }, { 16 } };
 	struct csr a = integer_matrix();
-	struct csr c = { 3, 3, 4, CSR_INTEGER, c_starts, c_columns, c_values };
+	struct csr c = { 3, 3, 4, CSR_INTEGER, false, c_starts, c_columns, c_values };
 	struct message message;
 
 	(void)unused;
@@ -139,7 +139,7 @@ static void a_sparse_product_is_checked_row_by_row(void **unused)
 /* 0 - 1 - 2, 0 - 2, 2 - 3;  4 - 5;  6 alone */
 static uint64_t graph_starts[] = { 0, 2, 4, 7, 8, 9, 10, 10 };
 static uint32_t graph_columns[] = { 1, 2, 0, 2, 0, 1, 3, 2, 5, 4 };
-static const struct csr graph = { 7, 7, 10, CSR_INTEGER, graph_starts, graph_columns, NULL };
+static const struct csr graph = { 7, 7, 10, CSR_INTEGER, true, graph_starts, graph_columns, NULL };
 
 struct search {
 	int32_t level[7];
