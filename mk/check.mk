@@ -19,7 +19,10 @@ THREADED_UNIT_TESTS = $(shell grep -lE 'pthread|daemon/|libmimic/(mimic|device|t
 TSAN_LEFT_OUT += $(filter %model %recorded %timed %timed_walks,$(CONTRACT_TESTS))
 # tests/contract/NAME/names.mk says which programs ASAN_LEFT_OUT has.
 SANITIZED_TESTS := $(filter-out $(ASAN_LEFT_OUT),$(TESTS))
+SANITIZED_BINARIES := $(BINARIES)
 ifeq ($(SANITIZE),thread)
+# Only the trap ways run a program under mimic.
+SANITIZED_BINARIES := $(filter-out $(O)/bin/mimic,$(BINARIES))
 SANITIZED_TESTS := $(patsubst %.c,$(O)/%,$(THREADED_UNIT_TESTS)) $(filter-out $(TSAN_LEFT_OUT) $(O)/tests/unit/%,$(TESTS))
 endif
 # So many programs at a time, and up to so many while processors are idle: most programs wait.
@@ -85,7 +88,7 @@ check-build-tsan:
 
 check-build-fuzz: fuzzers
 
-check-build-sanitized: $(LIBRARIES) $(BINARIES) $(SANITIZED_TESTS)
+check-build-sanitized: $(LIBRARIES) $(SANITIZED_BINARIES) $(SANITIZED_TESTS)
 
 check-run-asan:
 	@echo "# address and undefined behaviour sanitizers: unit, contract, transport"
