@@ -89,6 +89,8 @@ result $status "SDDMM, GEMM and libdare's own loops have the right results"
 run other --mode base --set mpu.lq=1 --set llc.mshrs=1 --set mpu.window=1 "$streams" --kernel spmm --form plain --block 1 "${input[@]}" &&
 	holds "t('other')['lq_most'] == 1" "cycles('other') > cycles('plain-base')"
 result $? "hardware with one of everything is slower"
+! grep -q "no cost in a table" "$work/errors"
+result $? "nothing is said about costs, as the host's instructions take no time"
 
 timeout 20 "$mimic" sim --soc dare "$streams" --kernel spmm --form gsa --block 1 "${input[@]}" >"$work/output" 2>"$work/errors" &&
 	grep -q '^  DARE  [0-9]* cycles busy: [0-9]* mld, [0-9]* mgather' "$work/errors" && grep -q 'RFU: threshold' "$work/errors"

@@ -54,7 +54,8 @@ void tool_sim_tell_uncosted(const struct sim_setup *setup)
 	size_t size;
 	FILE *file;
 
-	if (!count_uncosted(&uncosted, setup))
+	/* Where an instruction takes no time (DARE's host, a null model), a table changes nothing. */
+	if (!setup->parameters.core_instruction || !count_uncosted(&uncosted, setup))
 		return;
 	file = uncosted.uncosted > uncosted.accesses / 100 ? open_memstream(&text, &size) : NULL;
 	if (file) {
