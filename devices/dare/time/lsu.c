@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The load/store unit (IV-A): instructions are split into rows, which go to the LLC one after
- * the other: loads of the oldest instruction first, or in the order of their issue. A row that is loaded has an entry of the LQ from
- * when it is sent until its answer, a prefetch likewise; one that is stored has an entry of
- * the SQ until it is in the LLC. A load waits for older stores of the same line.
+ * the other. Of the loads that have issued the oldest instruction's rows go first, or, with
+ * mpu.oldest_first=0, those of the one that issued first. A row that is loaded has an entry of
+ * the LQ from when it is sent until its answer, a prefetch likewise; one that is stored has an
+ * entry of the SQ until it is in the LLC. A load waits for older stores of the same line.
  */
 #include <string.h>
 
