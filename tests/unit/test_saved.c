@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -142,6 +143,17 @@ static void a_file_that_is_cut_is_refused(void **unused)
 	expect_refused("bytes");
 }
 
+static void a_file_with_bytes_behind_its_end_is_refused(void **unused)
+{
+	struct stat status;
+
+	(void)unused;
+	save_three_rows();
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(truncate(path, status.st_size + 1), 0);
+	expect_refused("bytes");
+}
+
 static void a_header_that_cannot_be_is_refused(void **unused)
 {
 	const uint64_t many = UINT64_MAX;
@@ -192,6 +204,7 @@ int main(void)
 		cmocka_unit_test(a_graph_comes_back_as_one),
 		cmocka_unit_test(a_matrix_without_elements_comes_back),
 		cmocka_unit_test(a_file_that_is_cut_is_refused),
+		cmocka_unit_test(a_file_with_bytes_behind_its_end_is_refused),
 		cmocka_unit_test(a_header_that_cannot_be_is_refused),
 		cmocka_unit_test(places_outside_of_the_arrays_are_refused),
 		cmocka_unit_test(a_folder_that_is_not_there_is_told),
