@@ -138,7 +138,15 @@
 	_(llc, mshrs, 64, 64, 1, 256, "misses on their way at once", "assumption") \
 	_(llc, demand_first, 0, 0, 0, 1, "1: demand goes before prefetches; 0: the one that did not go last goes first", \
 	  "assumption: they contend like normal requests (DARE, II-C)") \
-	_(llc, oracle, 0, 0, 0, 1, "1: every access is a hit", "DARE, V-D")
+	_(llc, oracle, 0, 0, 0, 1, "1: every access is a hit", "DARE, V-D") \
+	_(energy, read, 216000, 216000, 0, 1000000000, "fJ, of a row that the MPU reads from the LLC; a prefetch is one", \
+	  "CACTI 7 for Table II's LLC: 28 nm, 2 MB, 16 ways, 16 banks, 1 read and 1 write port, cells lstp, periphery lop, sequential") \
+	_(energy, write, 276000, 276000, 0, 1000000000, "fJ, of a row that it writes to the LLC", "CACTI 7, likewise") \
+	_(energy, mma, 432000, 432000, 0, 1000000000, "fJ, of an mma, whatever its shape", "assumption: as two reads") \
+	_(energy, mac, 2300, 2300, 0, 1000000000, "fJ, of a multiplication and an addition of two elements", \
+	  "Horowitz, ISSCC 2014: fp32, 45 nm, 4.6 pJ; assumption: half of it at 28 nm") \
+	_(energy, leakage, 0, 0, 0, 1000000000, "fJ, of a cycle in which the MPU is busy; 158000 is what CACTI 7 has for the LLC (317 mW)", \
+	  "assumption: DARE's V-A1 names no static power")
 
 /* What is different in the preset dare. _(section, key, value) */
 #define SIM_MPU_PRESET(_) \

@@ -72,6 +72,17 @@ holds "all(sum(d(f + '-fre')[k] for k in ('mcfg', 'mld', 'mst', 'mma', 'mgather'
 	"t('plain-fre')['busy'] <= cycles('plain-fre')"
 result $? "counters add up"
 
+# fJ: 216,000 for a row read, 276,000 for one written, 432,000 for an mma and 2,300 for a MAC; with leakage 158,000 a cycle
+run leaking --mode nvr --set energy.leakage=158000 --set energy.mac=0 "$streams" --kernel spmm --form plain --block 1 "${input[@]}" &&
+	holds "all(t(n)['energy_reads'] == 216000 * t(n)['rows_demanded'] for n in ('plain-fre', 'gsa-nvr'))" \
+		"all(t(n)['energy_prefetches'] == 216000 * t(n)['rows_prefetched'] for n in ('plain-fre', 'gsa-nvr'))" \
+		"all(t(n)['energy_writes'] == 276000 * t(n)['rows_stored'] for n in ('plain-fre', 'gsa-nvr'))" \
+		"all(t(n)['energy_mma'] == 432000 * d(n)['mma'] for n in ('plain-fre', 'gsa-nvr'))" \
+		"all(t(n)['energy_macs'] == 2300 * d(n)['macs_used'] for n in ('plain-fre', 'gsa-nvr'))" \
+		"t('plain-nvr')['energy_leakage'] == 0 and t('leaking')['energy_leakage'] == 158000 * t('leaking')['busy']" \
+		"t('leaking')['energy_macs'] == 0 and t('leaking')['energy_reads'] == t('plain-nvr')['energy_reads']"
+result $? "energy of each part is its count times its parameter"
+
 cp "$work/gsa-fre.json" "$work/first.json"
 run gsa-fre --randomize --mode fre "$streams" --kernel spmm --form gsa --block 1 "${input[@]}" &&
 	cmp "$work/first.json" "$work/gsa-fre.json" >>"$work/errors"
@@ -93,8 +104,9 @@ result $? "hardware with one of everything is slower"
 result $? "nothing is said about costs, as the host's instructions take no time"
 
 timeout 20 "$mimic" sim --soc dare "$streams" --kernel spmm --form gsa --block 1 "${input[@]}" >"$work/output" 2>"$work/errors" &&
-	grep -q '^  DARE  [0-9]* cycles busy: [0-9]* mld, [0-9]* mgather' "$work/errors" && grep -q 'RFU: threshold' "$work/errors"
-result $? "the report in words has rows, queues and the threshold"
+	grep -q '^  DARE  [0-9]* cycles busy: [0-9]* mld, [0-9]* mgather' "$work/errors" && grep -q 'RFU: threshold' "$work/errors" &&
+	grep -q '^ *energy: [0-9.]* nJ: LLC [0-9.]* reads, [0-9.]* prefetches, [0-9.]* writes; array [0-9.]* mma' "$work/errors"
+result $? "the report in words has rows, queues, the threshold and energy"
 
 run interval --interval 1000 "$streams" --kernel spmm --form gsa --block 1 "${input[@]}" &&
 	holds "sum(i['dare_time']['rows_demanded'] for i in r['interval']['intervals']) == t('interval')['rows_demanded']" \

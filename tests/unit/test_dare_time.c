@@ -544,6 +544,31 @@ static void an_mma_waits_for_one_on_its_register(void **state)
 	}
 }
 
+/* --- energy -------------------------------------------------------------------------- */
+
+static void energy_is_that_of_rows_and_of_the_array(void **state)
+{
+	struct mpu_program p = mpu_begin("base", "energy.leakage=1000", NULL);
+	struct dare_time_statistics t;
+
+	(void)state;
+	mpu_shape(&p, 4, 64, 8);
+	mld(&p, 0, A, LINE);
+	mma(&p, 2, 0, 1);
+	mst(&p, 2, C, LINE);
+	p.now = mpu_drain(&p);
+	t = mpu_statistics(&p);
+	assert_int_equal(t.energy_reads, 4 * 216000);
+	assert_int_equal(t.energy_prefetches, 0);
+	assert_int_equal(t.energy_writes, 4 * 276000);
+	assert_int_equal(t.energy_mma, 432000);
+	/* 64 bytes are 16 elements. */
+	assert_int_equal(t.energy_macs, 4 * 16 * 8 * 2300);
+	/* From cycle 0, in which the first one is dispatched. */
+	assert_int_equal(t.energy_leakage, p.now * 1000);
+	dare_mpu_destroy(p.mpu);
+}
+
 #define ON(function) cmocka_unit_test(function)
 
 int main(void)
@@ -588,6 +613,7 @@ int main(void)
 		ON(without_a_pipeline_one_mma_waits_for_another),
 		ON(a_smaller_array_takes_several_passes),
 		ON(an_mma_waits_for_one_on_its_register),
+		ON(energy_is_that_of_rows_and_of_the_array),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

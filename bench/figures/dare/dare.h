@@ -41,6 +41,7 @@ struct dare_result {
 	double demanded, stored, prefetched;	/* rows */
 	double redundant;			/* of the prefetched ones */
 	double misses, latency;			/* of the demanded ones; the sum of cycles */
+	double energy;				/* nJ */
 };
 
 struct dare_runs {
@@ -68,7 +69,7 @@ const struct dare_result *dare_results(const struct dare_runs *runs, const char 
 typedef double dare_metric(const struct dare_result *result);
 
 double dare_cycles(const struct dare_result *result);
-/* nJ; dare_paper.csv says of what. */
+/* nJ, of all parts; with the parameters of the section energy (docs/timing.md). */
 double dare_energy(const struct dare_result *result);
 double dare_energy_delay(const struct dare_result *result);
 /* Of a demanded row, with the wait for the port. */

@@ -3,12 +3,6 @@
 
 #include "bench/figures/dare/dare.h"
 
-/* nJ: CACTI 7, 2 MB, 16 ways, 16 banks, 28 nm; the others are assumptions (dare_paper.csv). */
-#define NJ_READ 0.216
-#define NJ_WRITE 0.276
-#define NJ_MMA 0.432
-#define NJ_MAC 0.0023
-
 double dare_cycles(const struct dare_result *result)
 {
 	return result->cycles;
@@ -16,8 +10,7 @@ double dare_cycles(const struct dare_result *result)
 
 double dare_energy(const struct dare_result *result)
 {
-	return NJ_READ * (result->demanded + result->prefetched) + NJ_WRITE * result->stored + NJ_MMA * result->mma +
-	       NJ_MAC * result->macs;
+	return result->energy;
 }
 
 double dare_energy_delay(const struct dare_result *result)

@@ -228,6 +228,23 @@ static double number_of(struct json_object *object, const char *section, const c
 	return json_object_object_get_ex(part, key, &value) ? json_object_get_double(value) : -1;
 }
 
+/* nJ, of all parts of the report, which are fJ. Below 0: it has not all of them. */
+static double energy_of(struct json_object *phase)
+{
+	static const char *const parts[] = { "energy_reads", "energy_prefetches", "energy_writes", "energy_mma",
+					     "energy_macs", "energy_leakage" };
+	double sum = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		double part = number_of(phase, "dare_time", parts[i]);
+
+		if (part < 0)
+			return -1;
+		sum += part;
+	}
+	return sum / 1e6;
+}
+
 static void take_phase(struct json_object *phase, struct dare_result *result)
 {
 	*result = (struct dare_result){
@@ -240,10 +257,11 @@ static void take_phase(struct json_object *phase, struct dare_result *result)
 		.redundant = number_of(phase, "dare_time", "prefetch_redundant"),
 		.misses = number_of(phase, "dare_time", "demand_misses"),
 		.latency = number_of(phase, "dare_time", "demand_latency"),
+		.energy = energy_of(phase),
 	};
 	result->is_there = result->cycles > 0 && result->mma > 0 && result->macs > 0 && result->demanded > 0 &&
 			   result->stored > 0 && result->prefetched >= 0 && result->redundant >= 0 &&
-			   result->misses >= 0 && result->latency > 0;
+			   result->misses >= 0 && result->latency > 0 && result->energy > 0;
 }
 
 /* The last phase is the kernel. */

@@ -31,6 +31,7 @@ void dare_time_array_shape(const struct dare_mpu *mpu, const struct dare_dispatc
 	entry->latency = (passes - 1) * one + k + m + n - 2 + (uint32_t)mpu->parameters.array_drain;
 	entry->latency = larger(entry->latency, passes * one);
 	entry->occupancy = mpu->parameters.array_pipelined ? passes * one : entry->latency;
+	entry->macs = instruction->m * instruction->n * k;
 }
 
 /* Registers stay the mma's: its sources until they are taken in, md until the result is there. */
@@ -50,6 +51,8 @@ void dare_time_array_begin(struct dare_mpu *mpu, const struct entry *entry)
 	mpu->mma_writers[entry->md]++;
 	mpu->array_free = running->read_end;
 	mpu->statistics.array_busy += entry->occupancy;
+	mpu->mma++;
+	mpu->macs += entry->macs;
 }
 
 static void end_reads(struct dare_mpu *mpu, struct running *running)

@@ -73,6 +73,7 @@ struct entry {
 	uint16_t vmr_out;	/* where its rows go to */
 	uint16_t next_consumer;	/* of the same VMR entry */
 	uint32_t occupancy, latency;	/* of an mma */
+	uint32_t macs;
 	uint64_t first_wait;	/* since when the next row is the LSU's next */
 	uint64_t lines;		/* a filter: one bit for each line, by its number */
 	struct uop uop[UOPS_MAX];
@@ -167,6 +168,7 @@ struct dare_mpu {
 	unsigned int vmr_taken;
 	struct rfu rfu;
 	struct dare_time_statistics statistics;
+	uint64_t mma, macs;		/* that the array began */
 	uint64_t counted_until;
 };
 

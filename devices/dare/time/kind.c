@@ -118,6 +118,23 @@ static void print_queues(FILE *file, const struct dare_time_statistics *t)
 			(number)t->chains_dropped, (number)t->vmr_waits);
 }
 
+/* fJ to nJ. */
+static double nanojoules(uint64_t energy)
+{
+	return (double)energy / 1e6;
+}
+
+static void print_energy(FILE *file, const struct dare_time_statistics *t)
+{
+	uint64_t all = t->energy_reads + t->energy_prefetches + t->energy_writes + t->energy_mma + t->energy_macs +
+		       t->energy_leakage;
+
+	fprintf(file, "        energy: %.1f nJ: LLC %.1f reads, %.1f prefetches, %.1f writes; array %.1f mma, %.1f MACs; "
+		"leakage %.1f\n", nanojoules(all), nanojoules(t->energy_reads), nanojoules(t->energy_prefetches),
+		nanojoules(t->energy_writes), nanojoules(t->energy_mma), nanojoules(t->energy_macs),
+		nanojoules(t->energy_leakage));
+}
+
 static void print(FILE *file, const uint64_t *counters, const uint64_t *values)
 {
 	struct dare_time_statistics t;
@@ -134,6 +151,7 @@ static void print(FILE *file, const uint64_t *counters, const uint64_t *values)
 		percent(counters[DARE_COUNTER_macs_used], counters[DARE_COUNTER_macs_offered]));
 	print_rows(file, &t);
 	print_queues(file, &t);
+	print_energy(file, &t);
 }
 
 const struct mimic_time dare_kind_time = {

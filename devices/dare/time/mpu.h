@@ -57,7 +57,12 @@
 	_(llc, demand_first) \
 	_(llc, oracle) \
 	_(dram, latency) \
-	_(dram, gap)
+	_(dram, gap) \
+	_(energy, read) \
+	_(energy, write) \
+	_(energy, mma) \
+	_(energy, mac) \
+	_(energy, leakage)
 
 struct dare_time_parameters {
 #define _(section, key) uint64_t section##_##key;
@@ -129,7 +134,13 @@ uint64_t dare_mpu_drain(struct dare_mpu *mpu, uint64_t now);
 	_(vmr_waits, false, "mgathers that found the VMR full") \
 	_(granted, false, "instructions whose first row was a miss: all rows are prefetched") \
 	_(suppressed, false, "instructions whose first row was a hit: nothing else is prefetched") \
-	_(threshold, true, "of the RFU, in cycles")
+	_(threshold, true, "of the RFU, in cycles") \
+	_(energy_reads, false, "fJ of rows_demanded") \
+	_(energy_prefetches, false, "fJ of rows_prefetched") \
+	_(energy_writes, false, "fJ of rows_stored") \
+	_(energy_mma, false, "fJ of each mma that the array began") \
+	_(energy_macs, false, "fJ of their multiplications and additions") \
+	_(energy_leakage, false, "fJ of busy")
 
 struct dare_time_statistics {
 #define _(name, is_state, meaning) uint64_t name;

@@ -20,9 +20,23 @@ void dare_time_count_until(struct dare_mpu *mpu, uint64_t now)
 	mpu->counted_until = now;
 }
 
+/* What each part of the work costs is a parameter, so energy is a matter of counts. */
+static void add_energy(const struct dare_mpu *mpu, struct dare_time_statistics *statistics)
+{
+	const struct dare_time_parameters *parameters = &mpu->parameters;
+
+	statistics->energy_reads = statistics->rows_demanded * parameters->energy_read;
+	statistics->energy_prefetches = statistics->rows_prefetched * parameters->energy_read;
+	statistics->energy_writes = statistics->rows_stored * parameters->energy_write;
+	statistics->energy_mma = mpu->mma * parameters->energy_mma;
+	statistics->energy_macs = mpu->macs * parameters->energy_mac;
+	statistics->energy_leakage = statistics->busy * parameters->energy_leakage;
+}
+
 void dare_mpu_statistics(struct dare_mpu *mpu, uint64_t now, struct dare_time_statistics *statistics)
 {
 	dare_mpu_advance(mpu, now);
 	dare_time_count_until(mpu, now);
 	*statistics = mpu->statistics;
+	add_energy(mpu, statistics);
 }
