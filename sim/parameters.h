@@ -113,7 +113,7 @@
 	_(mpu, runahead, 1, 1, 0, 1, "1: the queue before issue is the RIQ, whose rows are prefetched; 0: it is as long as the window, and nothing is prefetched", \
 	  "DARE, IV-C, V-A1") \
 	_(mpu, riq, 32, 32, 1, 256, "entries of the RIQ", "DARE, V-F") \
-	_(mpu, vmr, 16, 16, 1, 256, "entries of the VMR", "DARE, V-F") \
+	_(mpu, vmr, 16, 16, 0, 256, "entries of the VMR; 0 is for a null model: the addresses of an mgather are not followed", "DARE, V-F") \
 	_(rfu, enabled, 1, 1, 0, 1, "1: a first row that is a hit suppresses the prefetch of the others", "DARE, IV-E") \
 	_(rfu, dynamic, 1, 1, 0, 1, "1: the threshold is found anew with each latency; 0: it stays", "DARE, IV-E, V-E") \
 	_(rfu, threshold, 64, 64, 0, 100000, "the threshold at the start; a longer latency is a miss", \

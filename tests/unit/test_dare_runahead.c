@@ -294,6 +294,27 @@ static void a_mgather_waits_for_an_entry_of_the_vmr(void **state)
 	dare_mpu_destroy(p.mpu);
 }
 
+static void without_a_vmr_no_mgather_is_prefetched(void **state)
+{
+	struct mpu_program p = mpu_begin("fre", SLOW, "mpu.vmr=0", NULL);
+
+	(void)state;
+	hold(&p, 1);
+	mpu_shape(&p, 4, 8, 16);
+	mld(&p, 1, A, 8);
+	mgather(&p, 2, 1, B, LINE);
+	/* m1's first row: 2, there in 112 and a miss: the others then. */
+	p.now = 111;
+	assert_int_equal(prefetched(&p), 1);
+	p.now = 115;
+	assert_int_equal(prefetched(&p), 4);
+	mpu_drain(&p);
+	assert_int_equal(prefetched(&p), 4);
+	assert_int_equal(mpu_statistics(&p).chains, 0);
+	assert_int_equal(mpu_statistics(&p).vmr_most, 0);
+	dare_mpu_destroy(p.mpu);
+}
+
 static void two_mgathers_share_the_addresses_of_one_load(void **state)
 {
 	struct mpu_program p = mpu_begin("fre", SLOW, NULL);
@@ -467,6 +488,7 @@ int main(void)
 		ON(a_mgather_is_prefetched_when_its_addresses_are_there),
 		ON(a_chain_of_two_mgathers_is_followed),
 		ON(a_mgather_waits_for_an_entry_of_the_vmr),
+		ON(without_a_vmr_no_mgather_is_prefetched),
 		ON(two_mgathers_share_the_addresses_of_one_load),
 		ON(a_mgather_whose_first_row_hits_gives_its_vmr_entry_back),
 		ON(a_chain_whose_load_issues_too_early_is_dropped),
