@@ -18,7 +18,8 @@ figures: packages-figures all $(FIGURES)
 
 # How far each row moves over the ranges of what the paper does not say. build/figures-ranges/error_bars.csv is checked in.
 figures-ranges: packages-figures all $(FIGURES)
-	$(Q)$(FIGURES) --build $(O) --tables bench/figures --output $(O)/figures-ranges --jobs $(FIGURES_JOBS) --ranges
+	$(Q)$(FIGURES) --build $(O) --tables bench/figures --output $(O)/figures-ranges --jobs $(FIGURES_JOBS) --ranges \
+		--commit "$$(git describe --always --dirty --exclude '*' 2>/dev/null || echo unknown)"
 
 $(FIGURES): $(call obj,$(wildcard bench/figures/*.c) tools/common/jobs.c tools/sim/point.c) $(LIBMIMIC_A)
 	@mkdir -p $(@D)

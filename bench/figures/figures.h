@@ -223,8 +223,11 @@ int plots_write(const struct runs *runs, const struct rows *rows);
 
 /* --- ranges.c ------------------------------------------------------------------------------------ */
 
-/* Runs both ends of all ranges of `folder`/ranges.csv and writes error_bars.csv. 0, or -1 with the reason said. */
-int ranges_run(const struct runs *runs, const struct rows *rows, const char *folder);
+/*
+ * Runs both ends of all ranges of `folder`/ranges.csv and writes error_bars.csv, which says that the model is of `commit`,
+ * and ends.csv. 0, or -1 with the reason said.
+ */
+int ranges_run(const struct runs *runs, const struct rows *rows, const char *folder, const char *commit);
 
 /* --- main.c: "figures: ..." on standard error. -1. */
 int figures_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -21,7 +21,7 @@ int figures_error(const char *format, ...)
 
 static int usage(const char *name)
 {
-	fprintf(stderr, "Usage: %s --build DIR --tables DIR --output DIR [--data DIR] [--jobs N] [--ranges]\n", name);
+	fprintf(stderr, "Usage: %s --build DIR --tables DIR --output DIR [--data DIR] [--jobs N] [--ranges [--commit TEXT]]\n", name);
 	return 2;
 }
 
@@ -128,12 +128,13 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "build", required_argument, NULL, 'b' }, { "tables", required_argument, NULL, 't' },
 		{ "output", required_argument, NULL, 'o' }, { "data", required_argument, NULL, 'd' },
-		{ "jobs", required_argument, NULL, 'j' }, { "ranges", no_argument, NULL, 'r' }, { NULL, 0, NULL, 0 },
+		{ "jobs", required_argument, NULL, 'j' }, { "ranges", no_argument, NULL, 'r' },
+		{ "commit", required_argument, NULL, 'c' }, { NULL, 0, NULL, 0 },
 	};
 	struct runs runs = { .jobs = tool_jobs_processors(), .name = "", .settings = "" };
 	static struct rows rows;
 	static struct nulls nulls;
-	const char *tables = NULL;
+	const char *tables = NULL, *commit = "unknown";
 	bool is_of_ranges = false;
 	int option, closed;
 
@@ -145,6 +146,7 @@ int main(int argc, char **argv)
 		case 'd': runs.data = *optarg ? optarg : NULL; break;
 		case 'j': runs.jobs = (unsigned int)atoi(optarg); break;
 		case 'r': is_of_ranges = true; break;
+		case 'c': commit = optarg; break;
 		default: return usage(argv[0]);
 		}
 	}
@@ -153,7 +155,7 @@ int main(int argc, char **argv)
 	if (runs_read(&runs, tables) || rows_read(&rows, tables))
 		return 1;
 	if (is_of_ranges)
-		return ranges_run(&runs, &rows, tables) ? 1 : 0;
+		return ranges_run(&runs, &rows, tables, commit) ? 1 : 0;
 	if (inputs_save(&runs) || nulls_read(&nulls, &runs, tables) || execute(&runs, &nulls))
 		return 1;
 	inputs_remove(&runs);

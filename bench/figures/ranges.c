@@ -98,34 +98,77 @@ static void print_row(FILE *file, const struct ranges *ranges, const struct row 
 	fputc('\n', file);
 }
 
-/* Into a file in the output's folder: it is checked in as error_bars.csv. */
-static int write_rows(const struct ranges *ranges, const struct rows *rows)
+/* NULL: with the reason said. */
+static FILE *create(const struct ranges *ranges, const char *name, char *path, size_t size)
 {
-	char path[4096];
 	FILE *file;
-	bool is_bad;
 
-	snprintf(path, sizeof(path), "%s/error_bars.csv", ranges->base.output);
+	snprintf(path, size, "%s/%s", ranges->base.output, name);
 	file = fopen(path, "w");
 	if (!file)
-		return figures_error("%s: %s", path, strerror(errno));
-	fputs("id,mimic,lowest,lowest with,highest,highest with\n", file);
-	for (size_t i = 0; i < rows->count; i++)
-		print_row(file, ranges, &rows->rows[i]);
-	is_bad = fflush(file) || ferror(file);
-	fclose(file);
-	if (is_bad)
-		return figures_error("%s: %s", path, strerror(errno));
-	printf("%s has the lowest and the highest value of each row over the ranges of ranges.csv.\n", path);
-	return 0;
+		figures_error("%s: %s", path, strerror(errno));
+	return file;
 }
 
-int ranges_run(const struct runs *runs, const struct rows *rows, const char *folder)
+static int finish(FILE *file, const char *path)
+{
+	bool is_bad = fflush(file) || ferror(file);
+
+	fclose(file);
+	return is_bad ? figures_error("%s: %s", path, strerror(errno)) : 0;
+}
+
+/* It is checked in as error_bars.csv, so it says itself what it is of. */
+static int write_rows(const struct ranges *ranges, const struct rows *rows, const char *commit)
+{
+	char path[4096];
+	FILE *file = create(ranges, "error_bars.csv", path, sizeof(path));
+
+	if (!file)
+		return -1;
+	fprintf(file, "# How far each row moves over the ranges of ranges.csv. Made by make figures-ranges; the model is that of commit %s.\n"
+		      "# Inputs, those that null models run:", commit);
+	for (size_t i = 0; i < ranges->base.set_count; i++)
+		fprintf(file, "%s %s of %s", i ? "," : "", ranges->base.sets[i].name, kernel_names[ranges->base.sets[i].kernel]);
+	fputs(".\n# make figures shows the lowest and the highest beside its verdicts, as shares of mimic.\n"
+	      "id,mimic,lowest,lowest with,highest,highest with\n", file);
+	for (size_t i = 0; i < rows->count; i++)
+		print_row(file, ranges, &rows->rows[i]);
+	return finish(file, path);
+}
+
+/* All rows at each end of each range: what else moves a row. */
+static int write_ends(const struct ranges *ranges, const struct rows *rows)
+{
+	char path[4096];
+	FILE *file = create(ranges, "ends.csv", path, sizeof(path));
+
+	if (!file)
+		return -1;
+	fputs("settings,systems", file);
+	for (size_t i = 0; i < rows->count; i++)
+		fprintf(file, ",%s", rows->rows[i].id);
+	for (size_t i = 0; i <= ranges->count; i++) {
+		const struct variant *variant = i ? &ranges->variants[i - 1] : NULL;
+
+		fprintf(file, "\n%s,%s", variant ? variant->settings : "as it is", variant ? variant->systems : "");
+		for (size_t row = 0; row < rows->count; row++)
+			fprintf(file, ",%.3f", row_value(variant ? &variant->runs : &ranges->base, rows->rows[row].number));
+	}
+	fputc('\n', file);
+	return finish(file, path);
+}
+
+int ranges_run(const struct runs *runs, const struct rows *rows, const char *folder, const char *commit)
 {
 	struct ranges ranges = { 0 };
 
 	if (read_ranges(&ranges, runs, folder) || execute(&ranges))
 		return -1;
 	inputs_remove(&ranges.base);
-	return write_rows(&ranges, rows);
+	if (write_rows(&ranges, rows, commit) || write_ends(&ranges, rows))
+		return -1;
+	printf("%s has the lowest and the highest value of each row over the ranges of ranges.csv in error_bars.csv,\n"
+	       "and all rows at each end in ends.csv.\n", ranges.base.output);
+	return 0;
 }
