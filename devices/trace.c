@@ -88,3 +88,16 @@ void mimic_trace_write(struct mimic_trace_source *source, enum mimic_trace_kind 
 {
 	write_event(source, kind, begin, event);
 }
+
+void mimic_trace_write_at(struct mimic_trace_source *source, enum mimic_trace_kind kind, uint64_t begin, uint64_t end,
+			  const struct mimic_trace_event *event)
+{
+	struct mimic_trace_event whole = *event;
+
+	whole.kind = (uint16_t)kind;
+	whole.device = source->device;
+	whole.order = ++source->order;
+	whole.time = begin;
+	whole.duration = end - begin;
+	source->trace->write(source->trace, &whole);
+}

@@ -64,7 +64,12 @@ enum mimic_trace_phase {
 	_(CONTEXT, "matrix unit of context %u", 1) \
 	_(COMMANDS, "commands of unit %u", 1) \
 	_(UNIT, "unit %u", 1) \
-	_(CLUSTER, "cluster", 0)
+	_(CLUSTER, "cluster", 0) \
+	_(RIQ, "RIQ place %u", 1) \
+	_(LSU_LOADS, "LSU: loads to m%u", 1) \
+	_(LSU_STORES, "LSU: stores", 0) \
+	_(ARRAY, "array", 0) \
+	_(RFU, "RFU", 0)
 
 enum mimic_trace_track {
 #define _(NAME, text, has_units) MIMIC_TRACE_TRACK_##NAME,
@@ -143,7 +148,19 @@ enum mimic_trace_track {
 	_(31, barrier_open, "barrier", INSTANT, CLUSTER, "barrier", "", "", "opened", "", \
 	  "all have arrived") \
 	_(32, thread, "thread", INSTANT, THREAD, "", "", "", "tid", "", \
-	  "which thread of the program an owner is")
+	  "which thread of the program an owner is") \
+	_(33, riq, "riq", SLICE, RIQ, "", "address:x", "prefetched", "word:x", "number", \
+	  "an instruction waits in the queue before issue; how many of its rows were read ahead, and where the first one is") \
+	_(34, lsu_load, "lsu", SLICE, LSU_LOADS, "", "address:x", "rows", "word:x", "number", \
+	  "its rows are loaded: from its issue to the last answer") \
+	_(35, lsu_store, "lsu", SLICE, LSU_STORES, "", "address:x", "rows", "word:x", "number", \
+	  "its rows are sent to the LLC") \
+	_(36, array, "array", SLICE, ARRAY, "", "", "latency", "word:x", "number", \
+	  "the array takes the sources of an mma in; its result is there after the latency") \
+	_(37, rfu_first_row, "rfu", INSTANT, RFU, "granted", "", "latency", "threshold", "number", \
+	  "the first row that was read ahead is there: are the others worth it?") \
+	_(38, rfu_threshold, "rfu", INSTANT, RFU, "", "", "", "threshold", "", \
+	  "the filter has moved its threshold")
 
 enum mimic_trace_kind {
 	MIMIC_TRACE_KIND_NONE,
@@ -259,6 +276,9 @@ __attribute__((cold)) uint64_t mimic_trace_look(struct mimic_trace_source *sourc
 __attribute__((cold)) void mimic_trace_write(struct mimic_trace_source *source, enum mimic_trace_kind kind,
 					     uint64_t begin, const struct mimic_trace_event *event);
 
+__attribute__((cold)) void mimic_trace_write_at(struct mimic_trace_source *source, enum mimic_trace_kind kind,
+						uint64_t begin, uint64_t end, const struct mimic_trace_event *event);
+
 /* A call of the model begins. Returns the time, which is 0 without a trace. */
 static inline uint64_t mimic_trace_now(struct mimic_trace_source *source)
 {
@@ -280,6 +300,19 @@ static inline uint64_t mimic_trace_now(struct mimic_trace_source *source)
 
 #define MIMIC_TRACE(source, name, owner, unit, address, size, value, id) \
 	MIMIC_TRACE_FROM(source, 0, name, owner, unit, address, size, value, id)
+
+/* Of a device that does its work later than the time in which it is: from `begin` to `end`, which are the same of an instant. */
+#define MIMIC_TRACE_AT(source, begin, end, name, owner_, unit_, address_, size_, value_, id_) \
+	do { \
+		if (!mimic_trace_is_on(source)) \
+			break; \
+		MIMIC_TRACE_PROBE(name, (source)->device, owner_, unit_, address_, size_, value_, id_); \
+		mimic_trace_write_at(source, MIMIC_TRACE_##name, begin, end, \
+				     &(struct mimic_trace_event){ \
+					     .owner = (owner_), .unit = (uint16_t)(unit_), \
+					     .address = (address_), .size = (uint32_t)(size_), \
+					     .value = (uint64_t)(value_), .id = (id_) }); \
+	} while (0)
 
 /* Page and offset of a register, in one argument. */
 #define MIMIC_TRACE_REGISTER(access) ((uint64_t)(access)->page << 12 | (access)->offset)

@@ -113,6 +113,43 @@ run interval --interval 1000 "$streams" --kernel spmm --form gsa --block 1 "${in
 		"all(i['dare_time']['threshold'] > 0 for i in r['interval']['intervals'])"
 result $? "--interval has the rows of each interval, and the threshold over time"
 
+# --- a trace ------------------------------------------------------------------------------------------
+
+# Rows that miss, and rows that hit: the filter grants, suppresses and moves its threshold.
+traced=(--mode fre "$streams" --kernel spmm --form gsa --block 1 --width 16 --uniform 256x2560)
+run untraced "${traced[@]}" && run traced --trace "$work/trace" "${traced[@]}" &&
+	"$build/tests/tools/check_trace" "$work/trace" >"$work/output" 2>>"$work/errors" &&
+	python3 - "$work/trace" "$work/traced.json" >>"$work/errors" 2>&1 <<'EOF'
+import collections, json, re, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+phase = json.load(open(sys.argv[2]))["phases"][0]
+d, t = phase["dare"], phase["dare_time"]
+tracks = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+of = collections.defaultdict(list)
+for e in events:
+    if e["ph"] in "Xi":
+        of[re.sub("[0-9]+$", "", tracks[e["pid"], e["tid"]])].append(e)
+names = lambda track: collections.Counter(e["name"] for e in of[track])
+assert names("RIQ place ") == names("LSU: loads to m") + names("LSU: stores") + names("array")
+assert len(of["RIQ place "]) == t["issued"] - d["mcfg"]
+assert sum(names("LSU: loads to m").values()) == d["mld"] + d["mgather"] and names("LSU: loads to m")["mgather"] == d["mgather"]
+assert sum(names("LSU: stores").values()) == d["mst"] + d["mscatter"]
+assert sum(e["args"]["rows"] for e in of["LSU: loads to m"]) == t["rows_demanded"]
+assert sum(e["args"]["rows"] for e in of["LSU: stores"]) == t["rows_stored"]
+assert names("array") == {"mma": d["mma"]}, names("array")
+assert sum(e["dur"] for e in of["array"]) == t["array_busy"]
+assert names("RFU") == {"granted": t["granted"], "suppressed": t["suppressed"]}
+thresholds = [e["args"]["level"] for e in events if e["ph"] == "C" and e["name"] == "RFU threshold"]
+assert thresholds and thresholds[-1] == t["threshold"], thresholds
+# A microsecond is a cycle, and nothing is behind the last one.
+assert all(e["ts"] + e.get("dur", 0) <= phase["cycles"] for track in ("RIQ place ", "LSU: stores") for e in of[track])
+EOF
+result $? "a trace has each instruction in the RIQ, the LSU and the array, what the filter decides, and its threshold"
+
+cmp "$work/untraced.json" "$work/traced.json" >>"$work/errors" && cp "$work/trace" "$work/first_trace" &&
+	run traced --trace "$work/trace" "${traced[@]}" && cmp "$work/first_trace" "$work/trace" >>"$work/errors"
+result $? "a trace changes no number, and two have the same bytes"
+
 refused "mpu.riq must be 1 to 256, not 0" --soc dare --set mpu.riq=0 "$streams"
 refused "section mpu has no key 'rqi'" --soc dare --set mpu.rqi=32 "$streams"
 refused "llc.ways must be 1 to 16, not 17" --soc dare --set llc.ways=17 "$streams"

@@ -236,10 +236,17 @@ static void name_of(struct output *out, const struct mimic_trace_event *event, c
 	case MIMIC_TRACE_lima_begin:
 		strcpy(name, "loop");
 		break;
+	case MIMIC_TRACE_rfu_first_row:
+		strcpy(name, event->unit ? "granted" : "suppressed");
+		break;
 	case MIMIC_TRACE_instruction:
 	case MIMIC_TRACE_instruction_queued:
 	case MIMIC_TRACE_command:
 	case MIMIC_TRACE_command_queued:
+	case MIMIC_TRACE_riq:
+	case MIMIC_TRACE_lsu_load:
+	case MIMIC_TRACE_lsu_store:
+	case MIMIC_TRACE_array:
 		trace_command_name(name, out->kind[event->device], (uint32_t)event->value);
 		break;
 	default:
@@ -434,6 +441,9 @@ static void put_record(struct output *out, const struct trace_record *record)
 	case MIMIC_TRACE_instruction:
 	case MIMIC_TRACE_command:
 		put_work(out, record);
+		return;
+	case MIMIC_TRACE_rfu_threshold:
+		put_counter(out, record->event, MIMIC_TRACE_TRACK_RFU, "RFU threshold", record->time, record->event->value);
 		return;
 	default:
 		break;

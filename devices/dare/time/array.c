@@ -51,6 +51,8 @@ void dare_time_array_begin(struct dare_mpu *mpu, const struct entry *entry)
 	mpu->mma_writers[entry->md]++;
 	mpu->array_free = running->read_end;
 	mpu->statistics.array_busy += entry->occupancy;
+	if (is_traced(mpu))
+		dare_time_trace_array(mpu, entry);
 	mpu->mma++;
 	mpu->macs += entry->macs;
 }

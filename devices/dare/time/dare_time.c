@@ -246,6 +246,7 @@ struct dare_time *dare_time_create(const struct dare_time_parameters *parameters
 		return NULL;
 	}
 	dare_model_watch(device->model, &device->watch);
+	dare_mpu_trace(device->mpu, &device->model->trace);
 	attach(device);
 	return device;
 }

@@ -13,6 +13,7 @@
  *   rfu.c         the filter and its threshold
  *   answers.c     what is on its way, ordered by time
  *   statistics.c
+ *   trace.c       what of this a trace shows
  */
 #ifndef MIMIC_DARE_TIME_INTERNAL_H
 #define MIMIC_DARE_TIME_INTERNAL_H
@@ -128,6 +129,13 @@ struct rfu {
 	unsigned int at, filled;
 };
 
+/* Of an entry, while there is a trace. */
+struct traced {
+	uint64_t since;		/* it is in this place */
+	uint32_t word;
+	enum { TRACED_NOWHERE, TRACED_QUEUE, TRACED_LSU } place;
+};
+
 enum side { SIDE_DEMAND, SIDE_PREFETCH };
 
 struct dare_mpu {
@@ -170,6 +178,9 @@ struct dare_mpu {
 	struct dare_time_statistics statistics;
 	uint64_t mma, macs;		/* that the array began */
 	uint64_t counted_until;
+	struct mimic_trace_source *trace;	/* of the model; NULL: it has none */
+	struct traced traced[ENTRIES];
+	uint64_t traced_stores;		/* when the rows of the last store were sent */
 };
 
 static inline unsigned int store_filter_of(uint64_t line)
@@ -248,6 +259,23 @@ void dare_time_rfu_add(struct dare_mpu *mpu, uint64_t latency);
 /* answers.c */
 void dare_time_answers_add(struct answers *answers, struct answer *answer);
 void dare_time_answers_take(struct answers *answers, struct answer *answer);
+
+/* trace.c: only if it is traced */
+static inline bool is_traced(const struct dare_mpu *mpu)
+{
+	return __builtin_expect(mpu->trace && mimic_trace_is_on(mpu->trace), 0);
+}
+__attribute__((cold)) void dare_time_trace_dispatch(struct dare_mpu *mpu, const struct entry *entry,
+						    const struct dare_fields *fields);
+__attribute__((cold)) void dare_time_trace_issue(struct dare_mpu *mpu, const struct entry *entry);
+__attribute__((cold)) void dare_time_trace_load(struct dare_mpu *mpu, const struct entry *entry);
+__attribute__((cold)) void dare_time_trace_store(struct dare_mpu *mpu, const struct entry *entry);
+__attribute__((cold)) void dare_time_trace_array(struct dare_mpu *mpu, const struct entry *entry);
+/* The filter has judged it. */
+__attribute__((cold)) void dare_time_trace_first_row(struct dare_mpu *mpu, const struct entry *entry,
+						     uint32_t latency);
+__attribute__((cold)) void dare_time_trace_threshold(struct dare_mpu *mpu);
+__attribute__((cold)) void dare_time_trace_drop(struct dare_mpu *mpu);
 
 /* statistics.c */
 /* Before anything changes at a later time. */

@@ -60,6 +60,8 @@ static void end_load(struct dare_mpu *mpu, struct entry *entry)
 	mpu->writers[entry->md]--;
 	mpu->may_issue = true;
 	mpu->loads_open--;
+	if (is_traced(mpu))
+		dare_time_trace_load(mpu, entry);
 	dare_time_queue_free(mpu, entry);
 }
 
@@ -220,6 +222,8 @@ static void end_store(struct dare_mpu *mpu, struct entry *entry)
 	add_readers(mpu, entry, -1);
 	mpu->may_issue = true;
 	remove_first(mpu->stores, &mpu->store_count);
+	if (is_traced(mpu))
+		dare_time_trace_store(mpu, entry);
 	dare_time_queue_free(mpu, entry);
 }
 

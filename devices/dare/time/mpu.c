@@ -124,11 +124,20 @@ static void clear(struct dare_mpu *mpu)
 	mpu->last_side = SIDE_DEMAND;
 }
 
+void dare_mpu_trace(struct dare_mpu *mpu, struct mimic_trace_source *source)
+{
+	mpu->trace = source;
+}
+
 void dare_mpu_drop(struct dare_mpu *mpu, uint64_t now)
 {
 	dare_mpu_advance(mpu, now);
+	if (is_traced(mpu))
+		dare_time_trace_drop(mpu);
 	dare_time_count_until(mpu, now);
 	clear(mpu);
+	if (is_traced(mpu))
+		dare_time_trace_threshold(mpu);
 }
 
 struct dare_mpu *dare_mpu_create(const struct dare_time_parameters *parameters)

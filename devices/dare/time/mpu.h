@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "devices/dare/isa.h"
+#include "devices/trace.h"
 
 /* What it takes of the parameters of a modelled SoC. _(section, key) */
 #define DARE_TIME_PARAMETERS(_) \
@@ -84,6 +85,8 @@ struct dare_mpu;
 /* As after power-on, the LLC empty. NULL with errno: EINVAL if there is no room for a parameter, ENOMEM. */
 struct dare_mpu *dare_mpu_create(const struct dare_time_parameters *parameters);
 void dare_mpu_destroy(struct dare_mpu *mpu);
+/* Where its events come from, from now on; NULL: nothing is traced. */
+void dare_mpu_trace(struct dare_mpu *mpu, struct mimic_trace_source *source);
 /* What it does is thrown away; the LLC and the statistics stay. */
 void dare_mpu_drop(struct dare_mpu *mpu, uint64_t now);
 

@@ -151,6 +151,8 @@ void dare_time_queue_put(struct dare_mpu *mpu, const struct dare_dispatched *ins
 	if (kind == ENTRY_MULTIPLY)
 		dare_time_array_shape(mpu, instruction, entry);
 	append(mpu, entry);
+	if (is_traced(mpu))
+		dare_time_trace_dispatch(mpu, entry, &instruction->fields);
 	if (mpu->parameters.mpu_runahead)
 		dare_time_riq_enter(mpu, entry);
 	mpu->may_issue = true;
@@ -168,6 +170,8 @@ void dare_time_queue_remove(struct dare_mpu *mpu, struct entry *entry)
 		mpu->entry[entry->newer].older = entry->older;
 	entry->is_queued = false;
 	mpu->queued--;
+	if (is_traced(mpu))
+		dare_time_trace_issue(mpu, entry);
 	/* No mgather may find it as its producer any more. */
 	if (mpu->parameters.mpu_runahead)
 		dare_time_riq_leave(mpu, entry);

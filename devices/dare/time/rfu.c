@@ -44,6 +44,7 @@ static void update(struct dare_mpu *mpu)
 {
 	struct rfu *rfu = &mpu->rfu;
 	unsigned int low = RFU_BINS, high = 0;
+	uint64_t before = rfu->threshold;
 
 	/* A peak holds some of the latest latencies, so there are no others. */
 	for (unsigned int i = 0; i < mpu->parameters.rfu_window; i++) {
@@ -58,6 +59,8 @@ static void update(struct dare_mpu *mpu)
 		return;
 	rfu->threshold = emptiest(rfu, low, high) * mpu->parameters.rfu_bin + mpu->parameters.rfu_slack;
 	mpu->statistics.threshold = rfu->threshold;
+	if (rfu->threshold != before && is_traced(mpu))
+		dare_time_trace_threshold(mpu);
 }
 
 void dare_time_rfu_add(struct dare_mpu *mpu, uint64_t latency)

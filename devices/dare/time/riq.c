@@ -95,6 +95,8 @@ static void judge(struct dare_mpu *mpu, struct entry *entry, uint32_t latency)
 		mpu->statistics.suppressed++;
 		dare_time_dmu_release(mpu, entry);
 	}
+	if (is_traced(mpu))
+		dare_time_trace_first_row(mpu, entry, latency);
 	dare_time_riq_update(mpu, entry);
 }
 
