@@ -1,12 +1,14 @@
 # make figures: a paper's figures, from runs of `mimic sim`, beside what the paper says.
 
 FIGURES := $(O)/bench/figures/figures
+# What the figures of all papers share.
+FIGURES_COMMON_SRC := $(wildcard bench/figures/common/*.c) tools/common/jobs.c
 # The artifact's matrices, where they are; without them the generated ones are all there is.
 FIGURES_DATA ?= $(wildcard ../shared/data)
 FIGURES_JOBS ?= 2
 
 tests: $(FIGURES)
-$(O)/tests/unit/test_figures_judge: $(call obj,bench/figures/judge.c)
+$(O)/tests/unit/test_figures_judge: $(call obj,bench/figures/judge.c bench/figures/common/verdict.c)
 
 .PHONY: figures figures-ranges packages-figures
 
@@ -21,7 +23,7 @@ figures-ranges: packages-figures all $(FIGURES)
 	$(Q)$(FIGURES) --build $(O) --tables bench/figures --output $(O)/figures-ranges --jobs $(FIGURES_JOBS) --ranges \
 		--commit "$$(git describe --always --dirty --exclude '*' 2>/dev/null || echo unknown)"
 
-$(FIGURES): $(call obj,$(wildcard bench/figures/*.c) tools/common/jobs.c tools/sim/point.c) $(LIBMIMIC_A)
+$(FIGURES): $(call obj,$(wildcard bench/figures/*.c) $(FIGURES_COMMON_SRC) tools/sim/point.c) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)

@@ -8,19 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "bench/figures/common/common.h"
 #include "tools/sim/point.h"
-
-/* --- table.c: CSV files of ours --------------------------------------------------------- */
-
-#define FIELDS_MAX 9
-
-struct table {
-	char *(*rows)[FIELDS_MAX];	/* without the header; a field that is not there is "" */
-	size_t count;
-};
-
-/* '#' begins a comment line. 0, or -1 with the reason said. All of it stays until the end. */
-int table_read(struct table *table, const char *folder, const char *name);
 
 /* --- points.c: runs ---------------------------------------------------------------------- */
 
@@ -73,8 +62,6 @@ int runs_read(struct runs *runs, const char *folder);
 int runs_allocate(struct runs *runs);
 /* All in one go, `jobs` of the first at a time. */
 int runs_execute(struct runs *const *runs, size_t count);
-/* A folder in the output's. 0, or -1 with the reason said. */
-int figures_folder(const char *output, const char *name);
 const struct result *runs_result(const struct runs *runs, const struct data_set *set, const char *system);
 
 /* --- inputs.c: generated inputs, made once for all points --------------------------------- */
@@ -149,12 +136,6 @@ unsigned int nulls_check(const struct nulls *nulls);
 /* 32 entries lose less than this of 64 (M17). */
 #define NO_LOSS 0.99
 
-enum verdict {
-	REPRODUCED,		/* the paper's number, and the null model does not get it */
-	CONSISTENT,		/* what the paper says, but the null model gets it, too */
-	IN_KIND, DEVIATES, NO_DATA, VERDICTS
-};
-
 struct row {
 	unsigned int number;	/* of its id */
 	const char *id, *where, *workload, *what, *paper, *kind;	/* the paper's words */
@@ -165,7 +146,7 @@ struct row {
 	const char *null;	/* its null model */
 	double value_of_small;	/* with the data sets that null models run */
 	double value_of_null;	/* the null model's, with the same */
-	double bar_low, bar_high;	/* the lowest and highest of error_bars.csv by its value; 0: it has none */
+	struct bar bar;		/* of error_bars.csv */
 	enum verdict verdict;
 	const char *why;	/* in kind, or deviates */
 };
@@ -179,7 +160,6 @@ struct outcome {
 /* It is what the paper says: its number, or, where that is "at most", "at least" or a shape, what this allows. */
 bool row_holds(const struct row *row, struct outcome outcome);
 enum verdict row_verdict(const struct row *row, struct outcome ours, struct outcome null);
-const char *verdict_name(enum verdict verdict);
 
 /* --- verdicts.c: the rows of the paper -------------------------------------------------------- */
 
@@ -206,11 +186,6 @@ bool is_falling(const struct runs *runs);
 
 /* --- gates.c ------------------------------------------------------------------------------------- */
 
-struct gate {
-	const char *text;
-	bool is_open;		/* holds */
-	char seen[160];
-};
 #define GATES_MAX 12
 
 /* The orderings and shapes that must come out, whatever the numbers are. How many there are. */
@@ -228,8 +203,5 @@ int plots_write(const struct runs *runs, const struct rows *rows);
  * and ends.csv. 0, or -1 with the reason said.
  */
 int ranges_run(const struct runs *runs, const struct rows *rows, const char *folder, const char *commit);
-
-/* --- main.c: "figures: ..." on standard error. -1. */
-int figures_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

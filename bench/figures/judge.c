@@ -73,22 +73,8 @@ static bool is_in_kind(const struct row *row, struct outcome ours)
 
 enum verdict row_verdict(const struct row *row, struct outcome ours, struct outcome null)
 {
-	if (ours.value <= 0)
-		return NO_DATA;
-	if (row_holds(row, ours) && row_holds(row, null))
-		return CONSISTENT;
-	/* What no null model has failed has not been tested. */
-	if (is_near(row, ours) && null.value > 0)
-		return REPRODUCED;
-	return is_in_kind(row, ours) ? IN_KIND : DEVIATES;
-}
-
-const char *verdict_name(enum verdict verdict)
-{
-	static const char *const names[VERDICTS] = {
-		[REPRODUCED] = "reproduced", [CONSISTENT] = "consistent", [IN_KIND] = "in kind", [DEVIATES] = "deviates",
-		[NO_DATA] = "no data",
-	};
-
-	return names[verdict];
+	return verdict_of((struct judgement){
+		.is_there = ours.value > 0, .holds = row_holds(row, ours), .is_near = is_near(row, ours),
+		.is_in_kind = is_in_kind(row, ours), .has_null = null.value > 0, .null_holds = row_holds(row, null),
+	});
 }

@@ -1,29 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-#include <getopt.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/figures/figures.h"
-#include "tools/common/jobs.h"
-
-int figures_error(const char *format, ...)
-{
-	va_list list;
-
-	fputs("figures: ", stderr);
-	va_start(list, format);
-	vfprintf(stderr, format, list);
-	va_end(list);
-	fputc('\n', stderr);
-	return -1;
-}
-
-static int usage(const char *name)
-{
-	fprintf(stderr, "Usage: %s --build DIR --tables DIR --output DIR [--data DIR] [--jobs N] [--ranges [--commit TEXT]]\n", name);
-	return 2;
-}
 
 static void print_row(const struct row *row)
 {
@@ -34,8 +12,7 @@ static void print_row(const struct row *row)
 		snprintf(ratio, sizeof(ratio), "%.2f", row->value / middle);
 	if (row->value_of_null > 0)
 		snprintf(null, sizeof(null), "%.3f", row->value_of_null);
-	if (row->bar_low > 0)
-		snprintf(bar, sizeof(bar), "%+.0f%% %+.0f%%", 100 * (row->bar_low - 1), 100 * (row->bar_high - 1));
+	bar_print(bar, sizeof(bar), row->bar);
 	printf("%-4s %-67s %10s %8.3f %11s %6s %8s %-22s  %s%s%s\n", row->id, row->what, *row->paper ? row->paper : row->kind,
 	       row->value, bar, ratio, null, row->null, verdict_name(row->verdict), *row->why ? ": " : "", row->why);
 }
@@ -104,14 +81,8 @@ static int print_gates(const struct runs *runs)
 {
 	struct gate gates[GATES_MAX];
 	size_t count = gates_check(gates, runs);
-	int closed = 0;
 
-	puts("\nOrderings and shapes that must come out:");
-	for (size_t i = 0; i < count; i++) {
-		printf("%-4s %s (%s)\n", gates[i].is_open ? "yes" : "NO", gates[i].text, gates[i].seen);
-		closed += !gates[i].is_open;
-	}
-	return closed;
+	return gates_tell(gates, count);
 }
 
 static int execute(struct runs *runs, struct nulls *nulls)
@@ -125,38 +96,23 @@ static int execute(struct runs *runs, struct nulls *nulls)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "build", required_argument, NULL, 'b' }, { "tables", required_argument, NULL, 't' },
-		{ "output", required_argument, NULL, 'o' }, { "data", required_argument, NULL, 'd' },
-		{ "jobs", required_argument, NULL, 'j' }, { "ranges", no_argument, NULL, 'r' },
-		{ "commit", required_argument, NULL, 'c' }, { NULL, 0, NULL, 0 },
-	};
-	struct runs runs = { .jobs = tool_jobs_processors(), .name = "", .settings = "" };
+	struct runs runs = { .name = "", .settings = "" };
 	static struct rows rows;
 	static struct nulls nulls;
-	const char *tables = NULL, *commit = "unknown";
-	bool is_of_ranges = false;
-	int option, closed;
+	struct figures_options options;
+	int status = figures_options(&options, argc, argv), closed;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (option) {
-		case 'b': runs.build = optarg; break;
-		case 't': tables = optarg; break;
-		case 'o': runs.output = optarg; break;
-		case 'd': runs.data = *optarg ? optarg : NULL; break;
-		case 'j': runs.jobs = (unsigned int)atoi(optarg); break;
-		case 'r': is_of_ranges = true; break;
-		case 'c': commit = optarg; break;
-		default: return usage(argv[0]);
-		}
-	}
-	if (!runs.build || !tables || !runs.output || runs.jobs < 1 || optind != argc)
-		return usage(argv[0]);
-	if (runs_read(&runs, tables) || rows_read(&rows, tables))
+	if (status)
+		return status;
+	runs.build = options.build;
+	runs.data = options.data;
+	runs.output = options.output;
+	runs.jobs = options.jobs;
+	if (runs_read(&runs, options.tables) || rows_read(&rows, options.tables))
 		return 1;
-	if (is_of_ranges)
-		return ranges_run(&runs, &rows, tables, commit) ? 1 : 0;
-	if (inputs_save(&runs) || nulls_read(&nulls, &runs, tables) || execute(&runs, &nulls))
+	if (options.is_of_ranges)
+		return ranges_run(&runs, &rows, options.tables, options.commit) ? 1 : 0;
+	if (inputs_save(&runs) || nulls_read(&nulls, &runs, options.tables) || execute(&runs, &nulls))
 		return 1;
 	inputs_remove(&runs);
 	rows_judge(&rows, &runs, &nulls);

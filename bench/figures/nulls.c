@@ -69,39 +69,16 @@ const struct null_model *nulls_of_row(const struct nulls *nulls, const char *id)
 	return NULL;
 }
 
-/* true: a gate that the model passes is closed to this one. */
-static bool is_told(const struct null_model *model, const struct gate *own, size_t count)
-{
-	struct gate gates[GATES_MAX];
-	bool is_one_closed = false;
-
-	gates_check(gates, &model->runs);
-	for (size_t i = 0; i < count; i++) {
-		if (!own[i].is_open || gates[i].is_open)
-			continue;
-		if (!is_one_closed)
-			printf("yes  %s: a gate is closed to it:\n", model->name);
-		printf("       %s (%s)\n", gates[i].text, gates[i].seen);
-		is_one_closed = true;
-	}
-	if (!is_one_closed)
-		printf("NO   %s: it passes all that the model passes\n", model->name);
-	return is_one_closed;
-}
-
 unsigned int nulls_check(const struct nulls *nulls)
 {
-	struct gate own[GATES_MAX];
+	struct gate own[GATES_MAX], gates[GATES_MAX];
 	size_t count = gates_check(own, &nulls->small);
 	unsigned int passed = 0;
 
-	puts("\nNull models, each without one part of the model, must not pass all of these:");
-	for (size_t i = 0; i < count; i++) {
-		if (!own[i].is_open)
-			printf("not counted: %s (%s): the model itself does not pass it on their data sets\n", own[i].text,
-			       own[i].seen);
+	nulls_tell(own, count);
+	for (size_t i = 0; i < nulls->count; i++) {
+		gates_check(gates, &nulls->models[i].runs);
+		passed += !null_tell(nulls->models[i].name, own, gates, count);
 	}
-	for (size_t i = 0; i < nulls->count; i++)
-		passed += !is_told(&nulls->models[i], own, count);
 	return passed;
 }

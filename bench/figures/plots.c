@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* A CSV for each figure, and a plot of it by gnuplot, which reads just that CSV. */
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "bench/figures/figures.h"
 
@@ -49,26 +45,6 @@ static const struct figure bars[] = {
 };
 #define BARS (sizeof(bars) / sizeof(bars[0]))
 
-static FILE *create(const struct runs *runs, const char *name, const char *suffix)
-{
-	char path[4096];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/%s.%s", runs->output, name, suffix);
-	file = fopen(path, "w");
-	if (!file)
-		figures_error("%s: %s", path, strerror(errno));
-	return file;
-}
-
-static int finish(FILE *file)
-{
-	bool is_bad = fflush(file) || ferror(file);
-
-	fclose(file);
-	return is_bad ? figures_error("cannot write: %s", strerror(errno)) : 0;
-}
-
 static void print_line(FILE *file, const struct runs *runs, const struct figure *figure, const char *label,
 		       unsigned int kernels)
 {
@@ -89,7 +65,7 @@ static bool has_paper(const struct figure *figure)
 
 static int write_csv(const struct runs *runs, const struct figure *figure)
 {
-	FILE *file = create(runs, figure->file, "csv");
+	FILE *file = figures_create(runs->output, figure->file, "csv");
 
 	if (!file)
 		return -1;
@@ -112,36 +88,21 @@ static int write_csv(const struct runs *runs, const struct figure *figure)
 		}
 		fputc('\n', file);
 	}
-	return finish(file);
+	return figures_finish(file);
 }
 
 static int write_plot(const struct runs *runs, const struct figure *figure)
 {
 	unsigned int columns = 0;
-	FILE *file = create(runs, figure->file, "gp");
 
-	if (!file)
-		return -1;
 	while (figure->series[columns].label)
 		columns++;
-	/* Shades of one colour where the series is a quantity that grows. */
-	for (unsigned int i = 0; columns > 3 && i < columns; i++)
-		fprintf(file, "set linetype %u lc rgb '#%02x%02xff'\n", i + 1, 0xd0 - 0xd0 * i / columns,
-			0xe0 - 0xa0 * i / columns);
-	fprintf(file,
-		"set terminal svg size 760,380 font 'sans-serif,12' background '#ffffff'\n"
-		"set output '%s.svg'\nset datafile separator ','\nset title '%s'\nset ylabel '%s'\n"
-		"set style data histogram\nset style histogram clustered gap 1\nset style fill solid 0.9 noborder\n"
-		"set boxwidth 0.9\nset grid ytics lc rgb '#d0d0d0'\nset yrange [0:*]\nset key outside right top\n"
-		"set xtics nomirror\n"
-		"plot for [i=2:%u] '%s.csv' using i:xtic(1) title columnheader(i), 1 notitle with lines lc rgb '#808080'\n",
-		figure->file, figure->title, figure->axis, columns + 1, figure->file);
-	return finish(file);
+	return figures_bars(runs->output, figure->file, figure->title, figure->axis, columns);
 }
 
 static int write_points(const struct runs *runs)
 {
-	FILE *file = create(runs, "points", "csv");
+	FILE *file = figures_create(runs->output, "points", "csv");
 
 	if (!file)
 		return -1;
@@ -162,13 +123,13 @@ static int write_points(const struct runs *runs)
 				(unsigned long long)point->soc.dram_lines, set, system);
 		}
 	}
-	return finish(file);
+	return figures_finish(file);
 }
 
 /* Speedups of each data set, for docs and for people who want to know what a mean hides. */
 static int write_sets(const struct runs *runs)
 {
-	FILE *file = create(runs, "datasets", "csv");
+	FILE *file = figures_create(runs->output, "datasets", "csv");
 
 	if (!file)
 		return -1;
@@ -194,12 +155,12 @@ static int write_sets(const struct runs *runs)
 		}
 		fputc('\n', file);
 	}
-	return finish(file);
+	return figures_finish(file);
 }
 
 static int write_rows(const struct runs *runs, const struct rows *rows)
 {
-	FILE *file = create(runs, "table", "csv");
+	FILE *file = figures_create(runs->output, "table", "csv");
 
 	if (!file)
 		return -1;
@@ -214,21 +175,9 @@ static int write_rows(const struct runs *runs, const struct rows *rows)
 		if (middle > 0)
 			fprintf(file, "%.3f", row->value / middle);
 		fprintf(file, ",%s,%.3f,%s,%.3f,%.3f,%.3f,%.3f,\"%s\"\n", verdict_name(row->verdict), row->value_of_all, row->null,
-			row->value_of_small, row->value_of_null, row->bar_low, row->bar_high, row->why);
+			row->value_of_small, row->value_of_null, row->bar.low, row->bar.high, row->why);
 	}
-	return finish(file);
-}
-
-static int run_gnuplot(const struct runs *runs, const char *name)
-{
-	char *command;
-	int status;
-
-	if (asprintf(&command, "cd '%s' && gnuplot %s.gp", runs->output, name) < 0)
-		return figures_error("%s", strerror(ENOMEM));
-	status = system(command);
-	free(command);
-	return status ? figures_error("gnuplot failed on %s.gp (Debian package gnuplot-nox)", name) : 0;
+	return figures_finish(file);
 }
 
 int plots_write(const struct runs *runs, const struct rows *rows)
@@ -236,7 +185,7 @@ int plots_write(const struct runs *runs, const struct rows *rows)
 	if (write_points(runs) || write_sets(runs) || write_rows(runs, rows))
 		return -1;
 	for (size_t i = 0; i < BARS; i++) {
-		if (write_csv(runs, &bars[i]) || write_plot(runs, &bars[i]) || run_gnuplot(runs, bars[i].file))
+		if (write_csv(runs, &bars[i]) || write_plot(runs, &bars[i]) || figures_gnuplot(runs->output, bars[i].file))
 			return -1;
 	}
 	return 0;

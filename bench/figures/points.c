@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,19 +15,6 @@
 
 const char *const kernel_names[KERNELS] = { [SPMV] = "spmv", [SPMM] = "spmm", [SDHP] = "sdhp", [BFS] = "bfs" };
 
-/* Words between blanks; the text is cut. */
-static char **cut_words(char *text, size_t extra)
-{
-	char **words = calloc(strlen(text) / 2 + 2 + extra, sizeof(*words)), *word;
-	size_t count = 0;
-
-	while (words && (word = strsep(&text, " "))) {
-		if (*word)
-			words[count++] = word;
-	}
-	return words;
-}
-
 static int find_kernel(const char *name)
 {
 	for (int i = 0; i < KERNELS; i++) {
@@ -36,19 +22,6 @@ static int find_kernel(const char *name)
 			return i;
 	}
 	return -1;
-}
-
-/* A file lies where --data says. false: it does not. */
-static bool find_file(const struct runs *runs, char **word)
-{
-	char *path;
-
-	if (**word == '-')
-		return true;
-	if (!runs->data || asprintf(&path, "%s/%s", runs->data, *word) < 0)
-		return false;
-	*word = path;
-	return access(path, R_OK) == 0;
 }
 
 static int read_sets(struct runs *runs, const char *folder)
@@ -66,13 +39,13 @@ static int read_sets(struct runs *runs, const char *folder)
 			return figures_error("datasets.csv: %s is no kernel", table.rows[i][0]);
 		set->kernel = (enum kernel)kernel;
 		set->name = table.rows[i][1];
-		set->arguments = cut_words(table.rows[i][2], 1);
+		set->arguments = table_words(table.rows[i][2], 1);
 		set->is_in_means = strcmp(table.rows[i][3], "no") != 0;
 		set->is_for_nulls = strcmp(table.rows[i][4], "yes") == 0;
 		set->seconds = *table.rows[i][5] ? atof(table.rows[i][5]) : SECONDS_OF_A_POINT;
 		if (!set->arguments)
 			return figures_error("%s", strerror(ENOMEM));
-		if (find_file(runs, &set->arguments[0])) {
+		if (table_find_file(runs->data, &set->arguments[0])) {
 			runs->set_count++;
 			continue;
 		}
@@ -155,7 +128,7 @@ static int add_job(struct batch *batch, struct result *result, const char *name,
 	struct job *job = &batch->jobs[batch->count];
 	char **command = calloc(WORDS_MAX, sizeof(*command));
 	char *text = strdup(settings);
-	char **sets = text ? cut_words(text, 1) : NULL;
+	char **sets = text ? table_words(text, 1) : NULL;
 	size_t count = 0;
 
 	batch->reports[batch->count] = text_of("%s/points/%s.json", batch->runs->output, name, NULL);
@@ -313,21 +286,6 @@ static void take_same(struct runs *runs)
 		memcpy(runs->measured, runs->same->measured, sizeof(runs->measured));
 }
 
-static void tell_failure(const struct job *job)
-{
-	char line[512] = "";
-	FILE *file = job->errors ? fopen(job->errors, "r") : NULL;
-
-	if (file && fgets(line, sizeof(line), file))
-		line[strcspn(line, "\n")] = '\0';
-	if (file)
-		fclose(file);
-	fputs("\nfigures: failed:", stderr);
-	for (char **word = job->arguments; *word; word++)
-		fprintf(stderr, " %s", *word);
-	fprintf(stderr, "\nfigures: it says: %s\n", line);
-}
-
 /* The last phase is the loop: what came before is the whole run, and not all of it was wanted. */
 static bool take_report(const char *path, struct result *result)
 {
@@ -351,20 +309,11 @@ static void job_is_done(void *context, size_t number)
 	/* The program's exit status says that its result is right. */
 	if (job->status || !take_report(batch->reports[number], batch->results[number])) {
 		batch->failed++;
-		tell_failure(job);
+		figures_tell_failure(job);
 	}
 	if (isatty(STDERR_FILENO) || batch->done % 50 == 0 || batch->done == batch->count)
 		fprintf(stderr, "%sfigures: %zu of %zu points, %ld s%s", isatty(STDERR_FILENO) ? "\r" : "", batch->done,
 			batch->count, (long)passed, isatty(STDERR_FILENO) && batch->done < batch->count ? "" : "\n");
-}
-
-int figures_folder(const char *output, const char *name)
-{
-	char *folder = text_of("%s/%s", output, name, NULL);
-	bool is_bad = !folder || (mkdir(output, 0777) && errno != EEXIST) || (mkdir(folder, 0777) && errno != EEXIST);
-
-	free(folder);
-	return is_bad ? figures_error("%s: %s", output, strerror(errno)) : 0;
 }
 
 int runs_execute(struct runs *const *runs, size_t count)

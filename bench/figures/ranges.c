@@ -69,94 +69,39 @@ static int execute(struct ranges *ranges)
 	return error;
 }
 
-static void print_end(FILE *file, double value, const struct variant *variant)
+/* The comment lines of the table that is checked in: it says itself what it is of. */
+static char *head_of(const struct ranges *ranges, const char *commit)
 {
-	fprintf(file, ",%.3f,%s%s%s", value, variant ? variant->settings : "", variant && *variant->systems ? " on " : "",
-		variant ? variant->systems : "");
-}
-
-static void print_row(FILE *file, const struct ranges *ranges, const struct row *row)
-{
-	const struct variant *lowest = NULL, *highest = NULL;
-	double base = row_value(&ranges->base, row->number), low = base, high = base;
-
-	for (size_t i = 0; i < ranges->count; i++) {
-		double value = row_value(&ranges->variants[i].runs, row->number);
-
-		if (value < low) {
-			low = value;
-			lowest = &ranges->variants[i];
-		}
-		if (value > high) {
-			high = value;
-			highest = &ranges->variants[i];
-		}
-	}
-	fprintf(file, "%s,%.3f", row->id, base);
-	print_end(file, low, lowest);
-	print_end(file, high, highest);
-	fputc('\n', file);
-}
-
-/* NULL: with the reason said. */
-static FILE *create(const struct ranges *ranges, const char *name, char *path, size_t size)
-{
-	FILE *file;
-
-	snprintf(path, size, "%s/%s", ranges->base.output, name);
-	file = fopen(path, "w");
-	if (!file)
-		figures_error("%s: %s", path, strerror(errno));
-	return file;
-}
-
-static int finish(FILE *file, const char *path)
-{
-	bool is_bad = fflush(file) || ferror(file);
-
-	fclose(file);
-	return is_bad ? figures_error("%s: %s", path, strerror(errno)) : 0;
-}
-
-/* It is checked in as error_bars.csv, so it says itself what it is of. */
-static int write_rows(const struct ranges *ranges, const struct rows *rows, const char *commit)
-{
-	char path[4096];
-	FILE *file = create(ranges, "error_bars.csv", path, sizeof(path));
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
 
 	if (!file)
-		return -1;
+		return NULL;
 	fprintf(file, "# How far each row moves over the ranges of ranges.csv. Made by make figures-ranges; the model is that of commit %s.\n"
 		      "# Inputs, those that null models run:", commit);
 	for (size_t i = 0; i < ranges->base.set_count; i++)
 		fprintf(file, "%s %s of %s", i ? "," : "", ranges->base.sets[i].name, kernel_names[ranges->base.sets[i].kernel]);
-	fputs(".\n# make figures shows the lowest and the highest beside its verdicts, as shares of mimic.\n"
-	      "id,mimic,lowest,lowest with,highest,highest with\n", file);
-	for (size_t i = 0; i < rows->count; i++)
-		print_row(file, ranges, &rows->rows[i]);
-	return finish(file, path);
+	fputs(".\n# make figures shows the lowest and the highest beside its verdicts, as shares of mimic.\n", file);
+	fclose(file);
+	return text;
 }
 
-/* All rows at each end of each range: what else moves a row. */
-static int write_ends(const struct ranges *ranges, const struct rows *rows)
+static int write_values(const struct ranges *ranges, const struct rows *rows, const char *commit)
 {
-	char path[4096];
-	FILE *file = create(ranges, "ends.csv", path, sizeof(path));
+	struct range_values values = { .row_count = rows->count, .end_count = ranges->count, .head = head_of(ranges, commit) };
 
-	if (!file)
-		return -1;
-	fputs("settings,systems", file);
-	for (size_t i = 0; i < rows->count; i++)
-		fprintf(file, ",%s", rows->rows[i].id);
-	for (size_t i = 0; i <= ranges->count; i++) {
-		const struct variant *variant = i ? &ranges->variants[i - 1] : NULL;
-
-		fprintf(file, "\n%s,%s", variant ? variant->settings : "as it is", variant ? variant->systems : "");
-		for (size_t row = 0; row < rows->count; row++)
-			fprintf(file, ",%.3f", row_value(variant ? &variant->runs : &ranges->base, rows->rows[row].number));
+	if (!values.head || bars_allocate(&values))
+		return figures_error("%s", strerror(ENOMEM));
+	for (size_t row = 0; row < rows->count; row++) {
+		values.ids[row] = rows->rows[row].id;
+		for (size_t i = 0; i <= ranges->count; i++)
+			*bars_value(&values, i, row) = row_value(i ? &ranges->variants[i - 1].runs : &ranges->base,
+								 rows->rows[row].number);
 	}
-	fputc('\n', file);
-	return finish(file, path);
+	for (size_t i = 0; i < ranges->count; i++)
+		values.ends[i] = (struct range_end){ ranges->variants[i].settings, ranges->variants[i].systems };
+	return bars_write(ranges->base.output, &values);
 }
 
 int ranges_run(const struct runs *runs, const struct rows *rows, const char *folder, const char *commit)
@@ -166,7 +111,7 @@ int ranges_run(const struct runs *runs, const struct rows *rows, const char *fol
 	if (read_ranges(&ranges, runs, folder) || execute(&ranges))
 		return -1;
 	inputs_remove(&ranges.base);
-	if (write_rows(&ranges, rows, commit) || write_ends(&ranges, rows))
+	if (write_values(&ranges, rows, commit))
 		return -1;
 	printf("%s has the lowest and the highest value of each row over the ranges of ranges.csv in error_bars.csv,\n"
 	       "and all rows at each end in ends.csv.\n", ranges.base.output);

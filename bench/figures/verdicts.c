@@ -97,11 +97,9 @@ static struct outcome outcome_of(const struct runs *runs, unsigned int number)
 /* Why a row is not reproduced, as far as we know. docs/timing.md says more. */
 static const char *reason(const struct rows *rows, const char *id)
 {
-	for (size_t i = 0; i < rows->reasons.count; i++) {
-		if (!strcmp(rows->reasons.rows[i][0], id))
-			return rows->reasons.rows[i][1];
-	}
-	return "";
+	char *const *fields = table_find(&rows->reasons, id);
+
+	return fields ? fields[1] : "";
 }
 
 void rows_judge(struct rows *rows, const struct runs *runs, const struct nulls *nulls)
@@ -135,19 +133,8 @@ static int read_error_bars(struct rows *rows, const char *folder)
 
 	if (table_read(&table, folder, "error_bars.csv"))
 		return -1;
-	for (size_t i = 0; i < rows->count; i++) {
-		struct row *row = &rows->rows[i];
-
-		for (size_t j = 0; j < table.count; j++) {
-			char **fields = table.rows[j];
-			double value = strtod(fields[1], NULL);
-
-			if (strcmp(fields[0], row->id) != 0 || value <= 0)
-				continue;
-			row->bar_low = strtod(fields[2], NULL) / value;
-			row->bar_high = strtod(fields[4], NULL) / value;
-		}
-	}
+	for (size_t i = 0; i < rows->count; i++)
+		rows->rows[i].bar = bar_find(&table, rows->rows[i].id);
 	return 0;
 }
 

@@ -19,16 +19,6 @@
 static struct dare_runs runs;
 static struct dare_rows rows;
 
-int figures_error(const char *format, ...)
-{
-	va_list list;
-
-	va_start(list, format);
-	vfprintf(stderr, format, list);
-	va_end(list);
-	return -1;
-}
-
 /* How many times faster than base, by block. */
 static double speedup_of(const char *system, int kernel, int block)
 {

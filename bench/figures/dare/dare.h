@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bench/figures/figures.h"
+#include "bench/figures/common/common.h"
 
 /* --- points.c: runs ---------------------------------------------------------------------- */
 

@@ -1,29 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-#include <getopt.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/figures/dare/dare.h"
-#include "tools/common/jobs.h"
-
-int figures_error(const char *format, ...)
-{
-	va_list list;
-
-	fputs("figures: ", stderr);
-	va_start(list, format);
-	vfprintf(stderr, format, list);
-	va_end(list);
-	fputc('\n', stderr);
-	return -1;
-}
-
-static int usage(const char *name)
-{
-	fprintf(stderr, "Usage: %s --build DIR --tables DIR --output DIR [--data DIR] [--jobs N]\n", name);
-	return 2;
-}
 
 static void print_number(double value)
 {
@@ -55,53 +33,37 @@ static void print_rows(const struct dare_rows *rows)
 
 static int print_gates(const struct dare_runs *runs, const char *folder)
 {
+	struct gate gates[DARE_GATES];
 	struct table table;
-	int closed = 0;
 
 	if (table_read(&table, folder, "dare_gates.csv"))
 		return -1;
-	puts("\nOrderings and shapes that must come out:");
-	for (size_t i = 0; i < table.count && i < DARE_GATES; i++) {
-		char seen[160];
-		bool is_open = dare_gate(runs, (unsigned int)i + 1, seen, sizeof(seen));
-
-		printf("%-4s %s (%s)\n", is_open ? "yes" : "NO", table.rows[i][1], seen);
-		closed += !is_open;
+	for (size_t i = 0; i < DARE_GATES; i++) {
+		gates[i].text = i < table.count ? table.rows[i][1] : "";
+		gates[i].is_open = dare_gate(runs, (unsigned int)i + 1, gates[i].seen, sizeof(gates[i].seen));
 	}
-	return closed;
+	return gates_tell(gates, DARE_GATES);
 }
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "build", required_argument, NULL, 'b' }, { "tables", required_argument, NULL, 't' },
-		{ "output", required_argument, NULL, 'o' }, { "data", required_argument, NULL, 'd' },
-		{ "jobs", required_argument, NULL, 'j' }, { NULL, 0, NULL, 0 },
-	};
 	static struct dare_runs runs;
 	static struct dare_rows rows;
-	const char *tables = NULL;
-	int option, closed;
+	struct figures_options options;
+	int status = figures_options(&options, argc, argv), closed;
 
-	runs.jobs = tool_jobs_processors();
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		switch (option) {
-		case 'b': runs.build = optarg; break;
-		case 't': tables = optarg; break;
-		case 'o': runs.output = optarg; break;
-		case 'd': runs.data = *optarg ? optarg : NULL; break;
-		case 'j': runs.jobs = (unsigned int)atoi(optarg); break;
-		default: return usage(argv[0]);
-		}
-	}
-	if (!runs.build || !tables || !runs.output || runs.jobs < 1 || optind != argc)
-		return usage(argv[0]);
-	if (dare_runs_read(&runs, tables) || dare_rows_read(&rows, tables) || dare_runs_execute(&runs))
+	if (status)
+		return status;
+	runs.build = options.build;
+	runs.data = options.data;
+	runs.output = options.output;
+	runs.jobs = options.jobs;
+	if (dare_runs_read(&runs, options.tables) || dare_rows_read(&rows, options.tables) || dare_runs_execute(&runs))
 		return 1;
 	dare_rows_judge(&rows, &runs);
 	print_rows(&rows);
 	if (runs.missing)
 		printf("%u data sets were left out: their files are not there.\n", runs.missing);
-	closed = print_gates(&runs, tables);
+	closed = print_gates(&runs, options.tables);
 	return closed ? 1 : 0;
 }

@@ -4,7 +4,6 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/figures/dare/dare.h"
@@ -17,35 +16,6 @@ static const char *const blocks[DARE_BLOCKS] = { "1", "2", "4", "8", "16" };
 
 /* --- tables --------------------------------------------------------------------------------- */
 
-/* The text is cut, and stays the caller's. */
-static char **cut_words(char *text)
-{
-	char **words = calloc(strlen(text) / 2 + 2, sizeof(*words)), *word;
-	size_t count = 0;
-
-	while (words && (word = strsep(&text, " "))) {
-		if (*word)
-			words[count++] = word;
-	}
-	return words;
-}
-
-static bool find_file(const struct dare_runs *runs, char **word)
-{
-	char *path;
-
-	if (!*word || **word == '-')
-		return true;
-	if (!runs->data || asprintf(&path, "%s/%s", runs->data, *word) < 0)
-		return false;
-	if (access(path, R_OK)) {
-		free(path);
-		return false;
-	}
-	*word = path;
-	return true;
-}
-
 static int read_sets(struct dare_runs *runs, const char *folder)
 {
 	const struct table *table = &runs->set_table;
@@ -56,12 +26,12 @@ static int read_sets(struct dare_runs *runs, const char *folder)
 		struct dare_set *set = &runs->sets[runs->set_count];
 
 		*set = (struct dare_set){
-			.name = table->rows[i][0], .arguments = cut_words(table->rows[i][1]),
-			.small = cut_words(table->rows[i][2]), .is_in_means = strcmp(table->rows[i][3], "yes") == 0,
+			.name = table->rows[i][0], .arguments = table_words(table->rows[i][1], 0),
+			.small = table_words(table->rows[i][2], 0), .is_in_means = strcmp(table->rows[i][3], "yes") == 0,
 		};
 		if (!set->arguments || !set->small)
 			return figures_error("%s", strerror(ENOMEM));
-		if (find_file(runs, &set->arguments[0]) && find_file(runs, &set->small[0])) {
+		if (table_find_file(runs->data, &set->arguments[0]) && table_find_file(runs->data, &set->small[0])) {
 			runs->set_count++;
 			continue;
 		}
@@ -165,7 +135,7 @@ static int fill_command(char **command, const struct batch *batch, const struct 
 	const struct dare_runs *runs = batch->runs;
 	char *mimic = text_of("%s/bin/mimic%s", runs->build, "");
 	char *program = text_of("%s/sim/examples/dare/streams%s", runs->build, "");
-	char *copy = strdup(system->settings), **settings = copy ? cut_words(copy) : NULL;
+	char *copy = strdup(system->settings), **settings = copy ? table_words(copy, 0) : NULL;
 	size_t count = 0;
 
 	if (!mimic || !program || !settings)
@@ -279,21 +249,6 @@ static bool take_report(const char *path, struct dare_result *result)
 	return result->is_there;
 }
 
-static void tell_failure(const struct job *job)
-{
-	char line[512] = "";
-	FILE *file = fopen(job->errors, "r");
-
-	if (file && fgets(line, sizeof(line), file))
-		line[strcspn(line, "\n")] = '\0';
-	if (file)
-		fclose(file);
-	fputs("figures: failed:", stderr);
-	for (char **word = job->arguments; *word; word++)
-		fprintf(stderr, " %s", *word);
-	fprintf(stderr, "\nfigures: it says: %s\n", line);
-}
-
 static void job_is_done(void *context, size_t number)
 {
 	struct batch *batch = context;
@@ -302,19 +257,10 @@ static void job_is_done(void *context, size_t number)
 	/* The program's exit status says that its result is right. */
 	if (batch->jobs[number].status || !take_report(batch->reports[number], batch->results[number])) {
 		batch->failed++;
-		tell_failure(&batch->jobs[number]);
+		figures_tell_failure(&batch->jobs[number]);
 	}
 	if (batch->done % 50 == 0 || batch->done == batch->count)
 		fprintf(stderr, "figures: %zu of %zu points\n", batch->done, batch->count);
-}
-
-static int make_folders(const char *output)
-{
-	char *folder = text_of("%s/points%s", output, "");
-	bool is_bad = !folder || (mkdir(output, 0777) && errno != EEXIST) || (mkdir(folder, 0777) && errno != EEXIST);
-
-	free(folder);
-	return is_bad ? figures_error("%s: %s", output, strerror(errno)) : 0;
 }
 
 int dare_runs_execute(struct dare_runs *runs)
@@ -327,7 +273,7 @@ int dare_runs_execute(struct dare_runs *runs)
 	batch.reports = calloc(batch.room + 1, sizeof(char *));
 	if (!batch.jobs || !batch.results || !batch.reports)
 		return figures_error("%s", strerror(ENOMEM));
-	if (make_folders(runs->output))
+	if (figures_folder(runs->output, "points"))
 		return -1;
 	for (size_t system = 0; system < runs->system_count; system++) {
 		if (add_system(&batch, system))

@@ -189,7 +189,7 @@ static const char *verdict_of_number(const struct dare_row *row)
 	return is_in_kind(row->value, row->low) ? "in kind" : "deviates";
 }
 
-static const char *verdict_of(const struct dare_row *row, const struct values *values)
+static const char *verdict_of_row(const struct dare_row *row, const struct values *values)
 {
 	if (is_kind(row, "parameters"))
 		return "a parameter";
@@ -226,6 +226,6 @@ void dare_rows_judge(struct dare_rows *rows, const struct dare_runs *runs)
 
 		row->value = values.value;
 		row->second = values.second;
-		row->verdict = number == 23 || number == 24 ? "not simulated" : verdict_of(row, &values);
+		row->verdict = number == 23 || number == 24 ? "not simulated" : verdict_of_row(row, &values);
 	}
 }

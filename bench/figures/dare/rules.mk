@@ -1,7 +1,7 @@
 # make figures-dare: the DARE paper's rows, from the tables bench/figures/dare_*.csv.
 
 FIGURES_DARE := $(O)/bench/figures/dare/figures
-FIGURES_DARE_SRC := $(wildcard bench/figures/dare/*.c) bench/figures/table.c tools/common/jobs.c
+FIGURES_DARE_SRC := $(wildcard bench/figures/dare/*.c) $(FIGURES_COMMON_SRC)
 
 tests: $(FIGURES_DARE)
 $(O)/tests/unit/test_figures_dare: $(call obj,$(filter-out %/main.c,$(FIGURES_DARE_SRC)))

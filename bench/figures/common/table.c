@@ -2,8 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "bench/figures/figures.h"
+#include "bench/figures/common/common.h"
 
 /* Cuts a line into fields, in place. Fields in quotes may have commas. */
 static void split(char *line, char **fields)
@@ -65,4 +66,41 @@ int table_read(struct table *table, const char *folder, const char *name)
 	error = read_rows(table, file);
 	fclose(file);
 	return error ? figures_error("%s: %s", path, strerror(-error)) : 0;
+}
+
+char *const *table_find(const struct table *table, const char *id)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		if (strcmp(table->rows[i][0], id) == 0)
+			return table->rows[i];
+	}
+	return NULL;
+}
+
+char **table_words(char *text, size_t extra)
+{
+	char **words = calloc(strlen(text) / 2 + 2 + extra, sizeof(*words)), *word;
+	size_t count = 0;
+
+	while (words && (word = strsep(&text, " "))) {
+		if (*word)
+			words[count++] = word;
+	}
+	return words;
+}
+
+bool table_find_file(const char *data, char **word)
+{
+	char *path;
+
+	if (!*word || **word == '-')
+		return true;
+	if (!data || asprintf(&path, "%s/%s", data, *word) < 0)
+		return false;
+	if (access(path, R_OK)) {
+		free(path);
+		return false;
+	}
+	*word = path;
+	return true;
 }
