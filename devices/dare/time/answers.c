@@ -2,39 +2,38 @@
 /* What is on its way, ordered by time. */
 #include "devices/dare/time/internal.h"
 
-static bool is_before(const struct answer *a, const struct answer *b)
+void dare_time_answers_init(struct answers *answers)
 {
-	return a->time != b->time ? a->time < b->time : a->order < b->order;
+	answers->first = answers->count = 0;
+	for (unsigned int i = 0; i < ANSWERS_MAX; i++)
+		answers->place[i] = (uint16_t)i;
 }
 
 /* The caller has seen that there is room. */
-void dare_time_answers_add(struct answers *answers, struct answer *answer)
+void dare_time_answers_add(struct answers *answers, uint64_t time, const struct answer *answer)
 {
-	unsigned int i = answers->count++;
+	unsigned int at = (answers->first + answers->count) % ANSWERS_MAX;
+	uint16_t place = answers->place[at];
 
-	answer->order = answers->order++;
-	for (; i; i = (i - 1) / 2) {
-		if (!is_before(answer, &answers->answer[(i - 1) / 2]))
+	answers->answer[place] = *answer;
+	for (unsigned int i = answers->count++; i; i--) {
+		unsigned int before = (at - 1) % ANSWERS_MAX;
+
+		if (answers->time[before] <= time)
 			break;
-		answers->answer[i] = answers->answer[(i - 1) / 2];
+		answers->time[at] = answers->time[before];
+		answers->place[at] = answers->place[before];
+		at = before;
 	}
-	answers->answer[i] = *answer;
+	answers->time[at] = time;
+	answers->place[at] = place;
 }
 
-/* The earliest one, answers->answer[0], to *answer. */
-void dare_time_answers_take(struct answers *answers, struct answer *answer)
+const struct answer *dare_time_answers_take(struct answers *answers)
 {
-	const struct answer *last = &answers->answer[--answers->count];
-	unsigned int i = 0, child;
+	const struct answer *first = answer_at(answers, 0);
 
-	*answer = answers->answer[0];
-	while ((child = 2 * i + 1) < answers->count) {
-		if (child + 1 < answers->count && is_before(&answers->answer[child + 1], &answers->answer[child]))
-			child++;
-		if (is_before(last, &answers->answer[child]))
-			break;
-		answers->answer[i] = answers->answer[child];
-		i = child;
-	}
-	answers->answer[i] = *last;
+	answers->first = (answers->first + 1) % ANSWERS_MAX;
+	answers->count--;
+	return first;
 }

@@ -45,11 +45,11 @@ void dare_time_array_begin(struct dare_mpu *mpu, const struct entry *entry)
 		.read_end = mpu->now + entry->occupancy, .write_end = mpu->now + entry->latency,
 		.sources = sources, .md = entry->md, .reads = true,
 	};
-	for (unsigned int i = 0; i < DARE_REGISTERS; i++)
-		mpu->readers[i] += sources >> i & 1;
-	mpu->writers[entry->md]++;
-	mpu->mma_writers[entry->md]++;
+	hold_sources(mpu, sources);
+	hold_register(mpu->mmas_to, &mpu->written_by_mmas, entry->md);
 	mpu->array_free = running->read_end;
+	if (mpu->running_count == 1 || running->read_end < mpu->array_next)
+		mpu->array_next = running->read_end;
 	mpu->statistics.array_busy += entry->occupancy;
 	if (is_traced(mpu))
 		dare_time_trace_array(mpu, entry);
@@ -59,8 +59,7 @@ void dare_time_array_begin(struct dare_mpu *mpu, const struct entry *entry)
 
 static void end_reads(struct dare_mpu *mpu, struct running *running)
 {
-	for (unsigned int i = 0; i < DARE_REGISTERS; i++)
-		mpu->readers[i] -= running->sources >> i & 1;
+	release_sources(mpu, running->sources);
 	running->reads = false;
 	mpu->may_issue = true;
 }
@@ -68,33 +67,24 @@ static void end_reads(struct dare_mpu *mpu, struct running *running)
 void dare_time_array_end(struct dare_mpu *mpu)
 {
 	unsigned int kept = 0;
-
-	for (unsigned int i = 0; i < mpu->running_count; i++) {
-		struct running *running = &mpu->running[i];
-
-		if (running->reads && running->read_end <= mpu->now)
-			end_reads(mpu, running);
-		if (running->write_end > mpu->now) {
-			mpu->running[kept++] = *running;
-			continue;
-		}
-		mpu->writers[running->md]--;
-		mpu->mma_writers[running->md]--;
-		mpu->may_issue = true;
-	}
-	mpu->running_count = kept;
-}
-
-uint64_t dare_time_array_next(const struct dare_mpu *mpu)
-{
 	uint64_t next = NEVER;
 
 	for (unsigned int i = 0; i < mpu->running_count; i++) {
-		const struct running *running = &mpu->running[i];
-		uint64_t time = running->reads ? running->read_end : running->write_end;
+		struct running *running = &mpu->running[i];
+		uint64_t time;
 
+		if (running->reads && running->read_end <= mpu->now)
+			end_reads(mpu, running);
+		if (running->write_end <= mpu->now) {
+			release_register(mpu->mmas_to, &mpu->written_by_mmas, running->md);
+			mpu->may_issue = true;
+			continue;
+		}
+		time = running->reads ? running->read_end : running->write_end;
 		if (time < next)
 			next = time;
+		mpu->running[kept++] = *running;
 	}
-	return next;
+	mpu->running_count = kept;
+	mpu->array_next = next;
 }

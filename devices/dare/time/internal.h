@@ -76,7 +76,7 @@ struct entry {
 	uint32_t occupancy, latency;	/* of an mma */
 	uint32_t macs;
 	uint64_t first_wait;	/* since when the next row is the LSU's next */
-	uint64_t lines;		/* a filter: one bit for each line, by its number */
+	uint64_t lines;		/* a filter: one bit for each line, by a hash of its number */
 	struct uop uop[UOPS_MAX];
 };
 
@@ -90,7 +90,6 @@ struct vmr {
 };
 
 struct answer {
-	uint64_t time, order;
 	uint64_t line;		/* of a store */
 	uint64_t sequence;	/* of a store's instruction */
 	uint32_t generation;
@@ -100,12 +99,21 @@ struct answer {
 	bool is_prefetch, is_tentative;
 };
 
-/* A heap: the earliest first; of two at one time, the one that was sent first. */
+#define ANSWERS_MAX 256
+
+/*
+ * The earliest first; of two at one time, the one that was sent first. A ring of times, beside it where each
+ * answer is: most are the last when they come, and a late one is moved past by few bytes. Behind the last the
+ * ring has the places that are free.
+ */
 struct answers {
-	struct answer answer[DARE_TIME_LQ_MAX];
-	unsigned int count;
-	uint64_t order;
+	uint64_t time[ANSWERS_MAX];
+	uint16_t place[ANSWERS_MAX];
+	struct answer answer[ANSWERS_MAX];
+	unsigned int first, count;
 };
+
+_Static_assert(DARE_TIME_LQ_MAX <= ANSWERS_MAX && DARE_TIME_SQ_MAX <= ANSWERS_MAX, "room for all");
 
 /* An mma in the array. */
 struct running {
@@ -125,6 +133,8 @@ struct llc {
 struct rfu {
 	uint64_t threshold;
 	uint16_t count[RFU_BINS];
+	uint64_t peak_count;	/* a bin with as many is a peak */
+	uint64_t peaks[RFU_BINS / 64];	/* one bit each */
 	uint8_t ring[DARE_TIME_RFU_WINDOW_MAX];		/* bins of the latest latencies */
 	unsigned int at, filled;
 };
@@ -151,15 +161,17 @@ struct dare_mpu {
 	uint16_t free_entry;
 	uint16_t oldest, newest;
 	unsigned int queued;
-	/* scoreboard, by register */
-	uint16_t writers[DARE_REGISTERS];
-	uint16_t mma_writers[DARE_REGISTERS];	/* of these, mmas */
+	/* scoreboard, by register, and those that have any as one bit each */
+	uint16_t loads_to[DARE_REGISTERS];	/* loads that write it */
+	uint16_t mmas_to[DARE_REGISTERS];	/* mmas that do */
 	uint16_t readers[DARE_REGISTERS];
+	uint8_t written_by_loads, written_by_mmas, read;
 	bool may_issue;			/* something has changed since nothing could */
 	bool has_progress;		/* in this cycle */
 	/* array */
 	struct running running[RUNNING_MAX];
 	unsigned int running_count;
+	uint64_t array_next;		/* if any runs: when one next ends to read or to write */
 	uint64_t array_free;
 	/* load/store unit */
 	uint16_t loads[LSU_LOADS], stores[LSU_STORES];	/* issued and not all sent, the next one first */
@@ -168,6 +180,7 @@ struct dare_mpu {
 	struct answers lq, sq;
 	uint16_t store_filter[STORE_FILTER];	/* rows of issued stores that are not in the LLC, by their lines */
 	enum side last_side;
+	bool has_ports;			/* more than one to read or to write, so that banks matter */
 	uint64_t read_banks, write_banks;	/* whose ports were taken in this cycle */
 	struct llc llc;
 	/* runahead */
@@ -182,6 +195,44 @@ struct dare_mpu {
 	struct traced traced[ENTRIES];
 	uint64_t traced_stores;		/* when the rows of the last store were sent */
 };
+
+/* One more or less that holds a register: `held` has a bit for each that is held. */
+static inline void hold_register(uint16_t *holders, uint8_t *held, unsigned int number)
+{
+	holders[number]++;
+	*held |= (uint8_t)(1u << number);
+}
+
+static inline void release_register(uint16_t *holders, uint8_t *held, unsigned int number)
+{
+	if (!--holders[number])
+		*held &= (uint8_t)~(1u << number);
+}
+
+/* Of the registers whose bits are set. */
+static inline void hold_sources(struct dare_mpu *mpu, uint8_t registers)
+{
+	for (; registers; registers &= (uint8_t)(registers - 1))
+		hold_register(mpu->readers, &mpu->read, (unsigned int)__builtin_ctz(registers));
+}
+
+static inline void release_sources(struct dare_mpu *mpu, uint8_t registers)
+{
+	for (; registers; registers &= (uint8_t)(registers - 1))
+		release_register(mpu->readers, &mpu->read, (unsigned int)__builtin_ctz(registers));
+}
+
+/* When the first of them is there. */
+static inline uint64_t answers_next(const struct answers *answers)
+{
+	return answers->count ? answers->time[answers->first] : NEVER;
+}
+
+/* The n-th of them. */
+static inline const struct answer *answer_at(const struct answers *answers, unsigned int n)
+{
+	return &answers->answer[answers->place[(answers->first + n) % ANSWERS_MAX]];
+}
 
 static inline unsigned int store_filter_of(uint64_t line)
 {
@@ -219,8 +270,6 @@ void dare_time_array_shape(const struct dare_mpu *mpu, const struct dare_dispatc
 			   struct entry *entry);
 void dare_time_array_begin(struct dare_mpu *mpu, const struct entry *entry);
 void dare_time_array_end(struct dare_mpu *mpu);
-/* When the array next does something that others wait for. */
-uint64_t dare_time_array_next(const struct dare_mpu *mpu);
 
 /* lsu.c */
 void dare_time_lsu_issue(struct dare_mpu *mpu, struct entry *entry);
@@ -241,7 +290,6 @@ void dare_time_riq_enter(struct dare_mpu *mpu, struct entry *entry);
 void dare_time_riq_leave(struct dare_mpu *mpu, struct entry *entry);
 /* It may have become one of those whose rows are prefetched, or have ceased to be. */
 void dare_time_riq_update(struct dare_mpu *mpu, struct entry *entry);
-bool dare_time_riq_send(struct dare_mpu *mpu);
 void dare_time_riq_answer(struct dare_mpu *mpu, const struct answer *answer);
 
 /* dmu.c */
@@ -257,8 +305,10 @@ void dare_time_rfu_init(struct dare_mpu *mpu);
 void dare_time_rfu_add(struct dare_mpu *mpu, uint64_t latency);
 
 /* answers.c */
-void dare_time_answers_add(struct answers *answers, struct answer *answer);
-void dare_time_answers_take(struct answers *answers, struct answer *answer);
+void dare_time_answers_init(struct answers *answers);
+void dare_time_answers_add(struct answers *answers, uint64_t time, const struct answer *answer);
+/* The earliest one, which stays where it is until the next one is added. */
+const struct answer *dare_time_answers_take(struct answers *answers);
 
 /* trace.c: only if it is traced */
 static inline bool is_traced(const struct dare_mpu *mpu)

@@ -7,31 +7,12 @@
  */
 #include "devices/dare/time/internal.h"
 
-/* What is under way, as registers of one bit each. */
-struct busy {
-	uint8_t written;
-	uint8_t written_by_loads;
-	uint8_t read;
-};
-
 /* What older ones of the window have still to do. */
 struct waiting {
 	uint8_t reads, writes;
 	const struct entry *memory[DARE_TIME_RIQ_MAX];
 	unsigned int memory_count;
 };
-
-static struct busy busy_registers(const struct dare_mpu *mpu)
-{
-	struct busy busy = { 0 };
-
-	for (unsigned int i = 0; i < DARE_REGISTERS; i++) {
-		busy.written |= (uint8_t)((mpu->writers[i] != 0) << i);
-		busy.written_by_loads |= (uint8_t)((mpu->writers[i] != mpu->mma_writers[i]) << i);
-		busy.read |= (uint8_t)((mpu->readers[i] != 0) << i);
-	}
-	return busy;
-}
 
 static bool share_a_line(const struct entry *a, const struct entry *b)
 {
@@ -65,17 +46,17 @@ static bool has_unit(const struct dare_mpu *mpu, const struct entry *entry)
 	return !is_load(entry) || mpu->load_count < LSU_LOADS;
 }
 
-static bool may_issue(const struct dare_mpu *mpu, const struct entry *entry, const struct busy *busy,
-		      const struct waiting *waiting)
+static bool may_issue(const struct dare_mpu *mpu, const struct entry *entry, const struct waiting *waiting)
 {
-	uint8_t raw = entry->reads & busy->written;
-	uint8_t war_waw = entry->writes & (busy->written | busy->read);
+	uint8_t written = mpu->written_by_loads | mpu->written_by_mmas;
+	uint8_t raw = entry->reads & written;
+	uint8_t war_waw = entry->writes & (written | mpu->read);
 
 	/* What an mma has in the array, another one can add to as it comes out. */
 	if (entry->kind == ENTRY_MULTIPLY && mpu->parameters.mpu_forward) {
 		uint8_t md = (uint8_t)(1u << entry->md);
 
-		if (!(busy->written_by_loads & md)) {
+		if (!(mpu->written_by_loads & md)) {
 			raw &= (uint8_t)~md;
 			war_waw &= (uint8_t)~md;
 		}
@@ -111,20 +92,21 @@ static void begin(struct dare_mpu *mpu, struct entry *entry)
 
 void dare_time_issue(struct dare_mpu *mpu)
 {
-	struct waiting waiting = { .memory_count = 0 };
+	struct waiting waiting;
 	uint16_t number = mpu->oldest, newer;
 	unsigned int issued = 0;
-	struct busy busy;
 
 	if (!mpu->may_issue)
 		return;
 	mpu->may_issue = false;
-	busy = busy_registers(mpu);
+	/* Its list is long, and empty. */
+	waiting.reads = waiting.writes = 0;
+	waiting.memory_count = 0;
 	for (uint64_t i = 0; i < mpu->parameters.mpu_window && number != NONE; i++, number = newer) {
 		struct entry *entry = &mpu->entry[number];
 
 		newer = entry->newer;
-		if (!may_issue(mpu, entry, &busy, &waiting)) {
+		if (!may_issue(mpu, entry, &waiting)) {
 			add_waiting(&waiting, entry);
 			continue;
 		}
@@ -133,6 +115,5 @@ void dare_time_issue(struct dare_mpu *mpu)
 		mpu->may_issue = true;
 		if (++issued == mpu->parameters.mpu_issue)
 			return;
-		busy = busy_registers(mpu);
 	}
 }

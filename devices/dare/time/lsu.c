@@ -15,14 +15,6 @@ static void remove_first(uint16_t *numbers, unsigned int *count)
 	memmove(numbers, numbers + 1, --*count * sizeof(*numbers));
 }
 
-/* Sources of addresses and of data: `by` 1 or -1. */
-static void add_readers(struct dare_mpu *mpu, const struct entry *entry, int by)
-{
-	for (unsigned int i = 0; i < DARE_REGISTERS; i++)
-		if (entry->reads >> i & 1)
-			mpu->readers[i] = (uint16_t)(mpu->readers[i] + by);
-}
-
 /* Behind those that issued before it, or behind those that are older. */
 static void add_load(struct dare_mpu *mpu, struct entry *entry)
 {
@@ -40,9 +32,9 @@ static void add_load(struct dare_mpu *mpu, struct entry *entry)
 void dare_time_lsu_issue(struct dare_mpu *mpu, struct entry *entry)
 {
 	entry->first_wait = mpu->now;
-	add_readers(mpu, entry, 1);
+	hold_sources(mpu, entry->reads);
 	if (is_load(entry)) {
-		mpu->writers[entry->md]++;
+		hold_register(mpu->loads_to, &mpu->written_by_loads, entry->md);
 		add_load(mpu, entry);
 		return;
 	}
@@ -57,7 +49,7 @@ static void end_load(struct dare_mpu *mpu, struct entry *entry)
 {
 	if (++entry->back < entry->uop_count)
 		return;
-	mpu->writers[entry->md]--;
+	release_register(mpu->loads_to, &mpu->written_by_loads, entry->md);
 	mpu->may_issue = true;
 	mpu->loads_open--;
 	if (is_traced(mpu))
@@ -77,16 +69,10 @@ static void end_row(struct dare_mpu *mpu, const struct answer *answer)
 
 void dare_time_lsu_answers(struct dare_mpu *mpu)
 {
-	struct answer answer;
-
-	while (mpu->lq.count && mpu->lq.answer[0].time <= mpu->now) {
-		dare_time_answers_take(&mpu->lq, &answer);
-		end_row(mpu, &answer);
-	}
-	while (mpu->sq.count && mpu->sq.answer[0].time <= mpu->now) {
-		dare_time_answers_take(&mpu->sq, &answer);
-		mpu->store_filter[store_filter_of(answer.line)]--;
-	}
+	while (answers_next(&mpu->lq) <= mpu->now)
+		end_row(mpu, dare_time_answers_take(&mpu->lq));
+	while (answers_next(&mpu->sq) <= mpu->now)
+		mpu->store_filter[store_filter_of(dare_time_answers_take(&mpu->sq)->line)]--;
 }
 
 /* --- rows of loads --------------------------------------------------------------- */
@@ -94,7 +80,7 @@ void dare_time_lsu_answers(struct dare_mpu *mpu)
 static bool is_in_stores(const struct dare_mpu *mpu, uint64_t sequence, uint64_t line)
 {
 	for (unsigned int i = 0; i < mpu->sq.count; i++)
-		if (mpu->sq.answer[i].line == line && mpu->sq.answer[i].sequence < sequence)
+		if (answer_at(&mpu->sq, i)->line == line && answer_at(&mpu->sq, i)->sequence < sequence)
 			return true;
 	for (unsigned int i = 0; i < mpu->store_count; i++) {
 		const struct entry *store = &mpu->entry[mpu->stores[i]];
@@ -112,9 +98,10 @@ static bool waits_for_store(const struct dare_mpu *mpu, const struct entry *entr
 	return mpu->store_filter[store_filter_of(line)] && is_in_stores(mpu, entry->sequence, line);
 }
 
+/* As one bit. With one port of a kind no two rows are sent in a cycle that could meet. */
 static uint64_t bank_of(const struct dare_mpu *mpu, uint64_t line)
 {
-	return 1ull << line % mpu->parameters.llc_banks;
+	return mpu->has_ports ? 1ull << line % mpu->parameters.llc_banks : 0;
 }
 
 static void count_demand(struct dare_mpu *mpu, const struct entry *entry, uint64_t time, enum llc_place place)
@@ -131,10 +118,10 @@ static void count_demand(struct dare_mpu *mpu, const struct entry *entry, uint64
 	statistics->demand_latency += time - since;
 }
 
-static void add_to_lq(struct dare_mpu *mpu, struct answer *answer)
+static void add_to_lq(struct dare_mpu *mpu, uint64_t time, struct answer *answer)
 {
-	answer->latency = (uint32_t)(answer->time - mpu->now);
-	dare_time_answers_add(&mpu->lq, answer);
+	answer->latency = (uint32_t)(time - mpu->now);
+	dare_time_answers_add(&mpu->lq, time, answer);
 	if (mpu->lq.count > mpu->statistics.lq_most)
 		mpu->statistics.lq_most = mpu->lq.count;
 	mpu->has_progress = true;
@@ -143,7 +130,7 @@ static void add_to_lq(struct dare_mpu *mpu, struct answer *answer)
 /* An mgather has read its addresses when the last row is sent. */
 static void end_sending(struct dare_mpu *mpu, struct entry *entry)
 {
-	add_readers(mpu, entry, -1);
+	release_sources(mpu, entry->reads);
 	mpu->may_issue = true;
 	remove_first(mpu->loads, &mpu->load_count);
 	if (mpu->load_count)
@@ -156,15 +143,17 @@ static bool send_demand(struct dare_mpu *mpu)
 	const struct uop *uop = entry ? &entry->uop[entry->sent] : NULL;
 	enum llc_place place;
 	struct answer answer;
+	uint64_t time;
 
 	if (!entry || mpu->read_banks & bank_of(mpu, uop->line) || waits_for_store(mpu, entry, uop->line) ||
 	    !dare_time_llc_may_send(mpu, uop, false))
 		return false;
 	mpu->read_banks |= bank_of(mpu, uop->line);
-	answer = (struct answer){ .time = dare_time_llc_read(mpu, uop, &place), .entry = number_of(mpu, entry) };
-	count_demand(mpu, entry, answer.time, place);
+	time = dare_time_llc_read(mpu, uop, &place);
+	answer = (struct answer){ .entry = number_of(mpu, entry) };
+	count_demand(mpu, entry, time, place);
 	entry->first_wait = mpu->now + 1;
-	add_to_lq(mpu, &answer);
+	add_to_lq(mpu, time, &answer);
 	if (++entry->sent == entry->uop_count)
 		end_sending(mpu, entry);
 	return true;
@@ -177,18 +166,19 @@ static bool send_prefetch(struct dare_mpu *mpu)
 	const struct uop *uop = entry ? &entry->uop[entry->next] : NULL;
 	enum llc_place place;
 	struct answer answer;
+	uint64_t time;
 
 	if (!entry || mpu->read_banks & bank_of(mpu, uop->line) || !dare_time_llc_may_send(mpu, uop, false))
 		return false;
 	mpu->read_banks |= bank_of(mpu, uop->line);
+	time = dare_time_llc_read(mpu, uop, &place);
 	answer = (struct answer){
-		.time = dare_time_llc_read(mpu, uop, &place), .entry = number_of(mpu, entry),
-		.generation = entry->generation, .restarts = entry->restarts, .is_prefetch = true,
-		.is_tentative = !entry->tentative_sent,
+		.entry = number_of(mpu, entry), .generation = entry->generation, .restarts = entry->restarts,
+		.is_prefetch = true, .is_tentative = !entry->tentative_sent,
 	};
 	mpu->statistics.rows_prefetched++;
 	mpu->statistics.prefetch_redundant += place != LLC_MISS;
-	add_to_lq(mpu, &answer);
+	add_to_lq(mpu, time, &answer);
 	entry->tentative_sent = true;
 	entry->next++;
 	dare_time_riq_update(mpu, entry);
@@ -219,7 +209,7 @@ static bool send_load(struct dare_mpu *mpu)
 
 static void end_store(struct dare_mpu *mpu, struct entry *entry)
 {
-	add_readers(mpu, entry, -1);
+	release_sources(mpu, entry->reads);
 	mpu->may_issue = true;
 	remove_first(mpu->stores, &mpu->store_count);
 	if (is_traced(mpu))
@@ -237,9 +227,8 @@ static bool send_store(struct dare_mpu *mpu)
 	    !dare_time_llc_may_send(mpu, uop, true))
 		return false;
 	mpu->write_banks |= bank_of(mpu, uop->line);
-	answer = (struct answer){ .time = dare_time_llc_write(mpu, uop), .line = uop->line,
-				  .sequence = entry->sequence };
-	dare_time_answers_add(&mpu->sq, &answer);
+	answer = (struct answer){ .line = uop->line, .sequence = entry->sequence };
+	dare_time_answers_add(&mpu->sq, dare_time_llc_write(mpu, uop), &answer);
 	if (mpu->sq.count > mpu->statistics.sq_most)
 		mpu->statistics.sq_most = mpu->sq.count;
 	mpu->statistics.rows_stored++;

@@ -22,13 +22,9 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 /* Whatever waits waits for one of these. */
 static uint64_t next_event(const struct dare_mpu *mpu)
 {
-	uint64_t next = dare_time_array_next(mpu);
+	uint64_t next = mpu->running_count ? mpu->array_next : NEVER;
 
-	if (mpu->lq.count)
-		next = earlier(next, mpu->lq.answer[0].time);
-	if (mpu->sq.count)
-		next = earlier(next, mpu->sq.answer[0].time);
-	return next;
+	return earlier(next, earlier(answers_next(&mpu->lq), answers_next(&mpu->sq)));
 }
 
 static void step(struct dare_mpu *mpu, uint64_t now)
@@ -37,7 +33,7 @@ static void step(struct dare_mpu *mpu, uint64_t now)
 	mpu->now = now;
 	mpu->has_progress = false;
 	dare_time_lsu_answers(mpu);
-	if (mpu->running_count)
+	if (mpu->running_count && mpu->array_next <= now)
 		dare_time_array_end(mpu);
 	dare_time_issue(mpu);
 	dare_time_lsu_send(mpu);
@@ -118,6 +114,9 @@ static void clear(struct dare_mpu *mpu)
 	memset(mpu->vmr, 0, sizeof(mpu->vmr));
 	mpu->vmr_taken = 0;
 	dare_time_queue_init(mpu);
+	dare_time_answers_init(&mpu->lq);
+	dare_time_answers_init(&mpu->sq);
+	mpu->has_ports = mpu->parameters.llc_reads > 1 || mpu->parameters.llc_writes > 1;
 	dare_time_rfu_init(mpu);
 	mpu->next = NEVER;
 	/* A prefetch goes first where both could. */

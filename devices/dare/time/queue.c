@@ -53,7 +53,8 @@ static void add_uop(struct entry *entry, uint64_t address, unsigned int bytes)
 	uint64_t line = address >> LINE_SHIFT;
 
 	entry->uop[entry->uop_count++] = (struct uop){ .line = line, .is_whole = bytes == 1u << LINE_SHIFT };
-	entry->lines |= 1ull << (line & 63);
+	/* By a multiplicative hash: rows of a matrix are a power of two apart. */
+	entry->lines |= 1ull << (line * 0x9e3779b97f4a7c15ull >> 58);
 }
 
 /* A row that lies in two lines is two accesses. */

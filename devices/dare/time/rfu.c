@@ -13,6 +13,8 @@ void dare_time_rfu_init(struct dare_mpu *mpu)
 {
 	memset(&mpu->rfu, 0, sizeof(mpu->rfu));
 	mpu->rfu.threshold = mpu->parameters.rfu_threshold;
+	/* The least number of which a hundredth is more than that share of the window. */
+	mpu->rfu.peak_count = mpu->parameters.rfu_peak * mpu->parameters.rfu_window / 100 + 1;
 	mpu->statistics.threshold = mpu->rfu.threshold;
 }
 
@@ -24,9 +26,16 @@ static unsigned int bin_of(const struct dare_mpu *mpu, uint64_t latency)
 	return bin < RFU_BINS ? (unsigned int)bin : RFU_BINS - 1;
 }
 
-static bool is_peak(const struct dare_mpu *mpu, unsigned int bin)
+static void add_to_bin(struct rfu *rfu, unsigned int bin)
 {
-	return mpu->rfu.count[bin] * 100ull > mpu->parameters.rfu_peak * mpu->parameters.rfu_window;
+	if (++rfu->count[bin] == rfu->peak_count)
+		rfu->peaks[bin / 64] |= 1ull << bin % 64;
+}
+
+static void take_from_bin(struct rfu *rfu, unsigned int bin)
+{
+	if (rfu->count[bin]-- == rfu->peak_count)
+		rfu->peaks[bin / 64] &= ~(1ull << bin % 64);
 }
 
 /* The emptiest bin between two others, the first of several. */
@@ -40,22 +49,29 @@ static unsigned int emptiest(const struct rfu *rfu, unsigned int low, unsigned i
 	return bin;
 }
 
+/* The outermost peaks; false: there is none. */
+static bool find_peaks(const struct rfu *rfu, unsigned int *low, unsigned int *high)
+{
+	bool found = false;
+
+	for (unsigned int i = 0; i < RFU_BINS / 64; i++) {
+		if (!rfu->peaks[i])
+			continue;
+		if (!found)
+			*low = 64 * i + (unsigned int)__builtin_ctzll(rfu->peaks[i]);
+		*high = 64 * i + 63 - (unsigned int)__builtin_clzll(rfu->peaks[i]);
+		found = true;
+	}
+	return found;
+}
+
 static void update(struct dare_mpu *mpu)
 {
 	struct rfu *rfu = &mpu->rfu;
-	unsigned int low = RFU_BINS, high = 0;
+	unsigned int low, high;
 	uint64_t before = rfu->threshold;
 
-	/* A peak holds some of the latest latencies, so there are no others. */
-	for (unsigned int i = 0; i < mpu->parameters.rfu_window; i++) {
-		unsigned int bin = rfu->ring[i];
-
-		if ((bin < low || bin > high) && is_peak(mpu, bin)) {
-			low = bin < low ? bin : low;
-			high = bin > high ? bin : high;
-		}
-	}
-	if (low > high || high - low <= mpu->parameters.rfu_margin || high - low < 2)
+	if (!find_peaks(rfu, &low, &high) || high - low <= mpu->parameters.rfu_margin || high - low < 2)
 		return;
 	rfu->threshold = emptiest(rfu, low, high) * mpu->parameters.rfu_bin + mpu->parameters.rfu_slack;
 	mpu->statistics.threshold = rfu->threshold;
@@ -66,17 +82,23 @@ static void update(struct dare_mpu *mpu)
 void dare_time_rfu_add(struct dare_mpu *mpu, uint64_t latency)
 {
 	struct rfu *rfu = &mpu->rfu;
-	unsigned int bin = bin_of(mpu, latency);
+	unsigned int bin, oldest;
 
 	if (!mpu->parameters.rfu_dynamic || !mpu->parameters.rfu_enabled)
 		return;
-	if (rfu->filled == mpu->parameters.rfu_window)
-		rfu->count[rfu->ring[rfu->at]]--;
-	else
-		rfu->filled++;
+	bin = bin_of(mpu, latency);
+	oldest = rfu->ring[rfu->at];
 	rfu->ring[rfu->at] = (uint8_t)bin;
-	rfu->count[bin]++;
 	rfu->at = rfu->at + 1 < mpu->parameters.rfu_window ? rfu->at + 1 : 0;
+	if (rfu->filled == mpu->parameters.rfu_window) {
+		/* The histogram stays as it is, and with it the threshold. */
+		if (oldest == bin)
+			return;
+		take_from_bin(rfu, oldest);
+	} else {
+		rfu->filled++;
+	}
+	add_to_bin(rfu, bin);
 	if (rfu->filled == mpu->parameters.rfu_window)
 		update(mpu);
 }
