@@ -65,7 +65,7 @@ _mimic_value()
 	--transport)
 		_mimic_offer "$2" < <(printf '%s\n' auto embedded daemon kernel) ;;
 	--pid) _mimic_offer "$2" < <(cd /proc && printf '%s\n' [0-9]*) ;;
-	--socket | --config | --plugin | --output | -o | --costs | --trace | --directory) _mimic_files "$2" ;;
+	--socket | --config | --plugin | --output | -o | --costs | --trace | --profile | --directory) _mimic_files "$2" ;;
 	--compiler) mapfile -t COMPREPLY < <(compgen -c -- "$2" | sort -u) ;;
 	--soc)
 		_mimic_files "$2"

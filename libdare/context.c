@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "internal.h"
+#include "profile.h"
 
 static const struct mimic_library_kind kind = {
 	.name = "dare", .title = "DARE", .offset = DARE_IDENTIFY,
@@ -38,6 +39,8 @@ static int make_handle(struct dare **result, struct mimic_device *device)
 	}
 	dare->device = device;
 	error = mimic_library_identify(device, &kind, &identity);
+	if (!error)
+		error = dare_profile_from_environment(dare);
 	if (error) {
 		dare_close(dare);
 		return error;

@@ -90,10 +90,11 @@ struct dare_options {
  * gives it back by dare_close().
  *
  * Returns 0, or
- * -EINVAL: an option is not what it can be, or the configuration file is wrong
+ * -EINVAL: an option is not what it can be, or the configuration file is wrong, or the
+ *          profile that MIMIC_DARE_PROFILE names is (see dare_profile_read())
  * -EBUSY: no context is free
  * -ENODEV: there is no device of that number
- * -ENOENT: there is no such configuration file
+ * -ENOENT: there is no such configuration file, or no such profile
  * -ECONNREFUSED: no daemon answers (transport daemon), or no device (transport kernel)
  * -EACCES: it is another user's
  * -EPROTO: the daemon or the device speaks another version

@@ -42,7 +42,7 @@ struct dare_sparse {
 };
 
 enum dare_form {
-	DARE_AUTO,	/* GSA where the paper finds it faster: B < 8 for SpMM, B < 4 for SDDMM */
+	DARE_AUTO,	/* what a profile says; else GSA for B < 8 (SpMM) and B < 4 (SDDMM), as in the paper */
 	DARE_BASELINE,
 	DARE_GSA,
 };
@@ -87,6 +87,28 @@ int dare_blockify(struct dare_blocks **blocks, const struct dare_sparse *matrix,
  * @blocks: the blocks, or NULL
  */
 void dare_blocks_free(struct dare_blocks *blocks);
+
+/**
+ * dare_profile_read() - takes the choice between the two forms from a profile
+ * @dare: the handle
+ * @path: the file
+ *
+ * The paper chooses the faster form by kernel and B, by profiling. A profile is what
+ * `mimic sim --profile` writes of a program that has run products in both forms. From
+ * then on DARE_AUTO is, on this handle, the form that the profile names for the kernel and
+ * B of the product; where it names none DARE_AUTO stays what it was. What an earlier profile
+ * of the handle said is forgotten. dare_open() reads the profile that the environment
+ * variable MIMIC_DARE_PROFILE names, and fails if it cannot.
+ *
+ * The first line of the file is "mimic-profile 1". Each further line has a kernel, spmm or
+ * sddmm, a block size and a form, baseline or gsa; what follows a # is for people.
+ *
+ * Returns 0, or
+ * -EINVAL: an argument is NULL, or a line is not so: dare_error_text() names the file and
+ *          the line. The handle keeps the profile that it had
+ * -ENOENT and others: as open() and read() of the file
+ */
+int dare_profile_read(struct dare *dare, const char *path);
 
 /**
  * dare_blocks_statistics() - tells how full the blocks are and how many tiles they take

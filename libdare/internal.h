@@ -17,12 +17,17 @@
 #define DARE_BUFFER_VALUES 512
 #define DARE_INSTRUCTION_VALUES 3	/* word, rs1, rs2 */
 
+/* Kernels whose form a profile can choose, and their block sizes: 1 << number. */
+enum dare_profiled { DARE_PROFILED_SPMM, DARE_PROFILED_SDDMM, DARE_PROFILED };
+#define DARE_PROFILE_BLOCKS 5
+
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 
 struct dare {
 	struct mimic_device *device;
 	void *workspace;		/* of the matrix products; dare_alloc() */
 	size_t workspace_size;
+	uint8_t forms[DARE_PROFILED][DARE_PROFILE_BLOCKS];	/* enum dare_form, of a profile; DARE_AUTO: it has none */
 	size_t buffered;
 	uint64_t buffer[DARE_BUFFER_VALUES];
 };

@@ -84,8 +84,11 @@ int dare_operand_check(const struct dare_operand *operand)
 	return 0;
 }
 
-int dare_form_choose(enum dare_form form, const struct dare_blocks *blocks, unsigned int threshold)
+int dare_form_choose(const struct dare *dare, enum dare_profiled kernel, enum dare_form form,
+		     const struct dare_blocks *blocks, unsigned int threshold)
 {
+	if (form == DARE_AUTO)
+		form = dare_profile_form(dare, kernel, blocks->block);
 	if (form == DARE_AUTO)
 		return blocks->block < threshold ? DARE_GSA : DARE_BASELINE;
 	if (form == DARE_BASELINE || form == DARE_GSA)

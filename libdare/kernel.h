@@ -8,6 +8,7 @@
 #include "addresses.h"
 #include "blocks.h"
 #include "internal.h"
+#include "profile.h"
 
 #define DARE_RESULT_BYTES 4	/* fp32 or int32 */
 #define DARE_ADDRESS_BYTES 8
@@ -122,8 +123,12 @@ struct dare_operand {
 };
 int dare_operand_check(const struct dare_operand *operand);
 
-/* The form that is meant: DARE_AUTO is GSA for blocks under `threshold`. -EINVAL: no such form. */
-int dare_form_choose(enum dare_form form, const struct dare_blocks *blocks, unsigned int threshold);
+/*
+ * The form that is meant: DARE_AUTO is what the handle's profile says, and where it says nothing GSA
+ * for blocks under `threshold`. -EINVAL: no such form.
+ */
+int dare_form_choose(const struct dare *dare, enum dare_profiled kernel, enum dare_form form,
+		     const struct dare_blocks *blocks, unsigned int threshold);
 
 /* dare_alloc() of items * bytes, at least one page; NULL with text and -ENOMEM. */
 void *dare_kernel_alloc(struct dare *dare, uint64_t items, size_t bytes, const char *what);

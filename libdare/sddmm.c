@@ -259,11 +259,12 @@ static int sddmm_any(struct dare *dare, const struct dare_element *element, enum
 		.b = (uintptr_t)b, .ldb = (uint64_t)ldb * element->bytes,
 		.walk.stream = { .dare = dare, .element = element },
 	};
+	uint64_t begin;
 	int error, chosen;
 
 	if (!dare || !blocks)
 		return dare_fail(-EINVAL, "%s is NULL", dare ? "blocks" : "the handle");
-	chosen = dare_form_choose(form, blocks, GSA_BELOW);
+	chosen = dare_form_choose(dare, DARE_PROFILED_SDDMM, form, blocks, GSA_BELOW);
 	if (chosen < 0)
 		return chosen;
 	error = check_operands(&sddmm, inner, a, lda, b, ldb, value, p);
@@ -271,7 +272,11 @@ static int sddmm_any(struct dare *dare, const struct dare_element *element, enum
 		error = dare_fence(dare);
 	if (error || blocks->statistics.blocks == 0)
 		return error;
-	return multiply_blocks(&sddmm, (enum dare_form)chosen, value, p);
+	begin = dare_profile_now();
+	error = multiply_blocks(&sddmm, (enum dare_form)chosen, value, p);
+	if (!error)
+		dare_profile_ran(DARE_PROFILED_SDDMM, (enum dare_form)chosen, blocks, inner, begin);
+	return error;
 }
 
 int dare_sddmm(struct dare *dare, enum dare_form form, const struct dare_blocks *blocks, const float *value,

@@ -268,11 +268,12 @@ static int spmm_any(struct dare *dare, const struct dare_element *element, enum 
 		.element = element, .walk.blocks = blocks, .columns = columns, .c = (uintptr_t)c,
 		.ldc = (uint64_t)ldc * DARE_RESULT_BYTES, .walk.stream = { .dare = dare, .element = element },
 	};
+	uint64_t begin;
 	int error, chosen;
 
 	if (!dare || !blocks)
 		return dare_fail(-EINVAL, "%s is NULL", dare ? "blocks" : "the handle");
-	chosen = dare_form_choose(form, blocks, GSA_BELOW);
+	chosen = dare_form_choose(dare, DARE_PROFILED_SPMM, form, blocks, GSA_BELOW);
 	if (chosen < 0)
 		return chosen;
 	error = dare_operand_check(&(struct dare_operand){ "D", d, blocks->columns, columns, ldd, element->bytes });
@@ -288,7 +289,11 @@ static int spmm_any(struct dare *dare, const struct dare_element *element, enum 
 		memset((uint8_t *)c + row * spmm.ldc, 0, columns * DARE_RESULT_BYTES);
 	if (blocks->statistics.blocks == 0)
 		return 0;
-	return multiply_packed(&spmm, (enum dare_form)chosen, value, d, ldd);
+	begin = dare_profile_now();
+	error = multiply_packed(&spmm, (enum dare_form)chosen, value, d, ldd);
+	if (!error)
+		dare_profile_ran(DARE_PROFILED_SPMM, (enum dare_form)chosen, blocks, columns, begin);
+	return error;
 }
 
 int dare_spmm(struct dare *dare, enum dare_form form, const struct dare_blocks *blocks, const float *value,

@@ -17,7 +17,7 @@
 #include "sim/soc.h"
 
 #define SIM_SETUP_MAGIC 0x6d697363696d696dull	/* "mimicsim" */
-#define SIM_SETUP_VERSION 8
+#define SIM_SETUP_VERSION 9
 #define SIM_CORES SIM_CORES_MAX
 #define SIM_DEVICES SIM_DEVICES_MAX
 #define SIM_PHASES 64
@@ -100,6 +100,16 @@ struct sim_phase {
 	struct sim_device_report devices[SIM_DEVICES];
 };
 
+/* A kernel of a library in one of its forms (mimic_sim_kernel()). */
+#define SIM_KERNELS 256
+#define SIM_KERNEL_NAME 32
+struct sim_kernel {
+	char name[SIM_KERNEL_NAME];
+	char form[SIM_KERNEL_NAME];
+	uint64_t block;
+	uint64_t times, units, cycles;
+};
+
 #define SIM_INTERVALS 100000
 
 /* What was counted in an interval, of all cores together. */
@@ -142,6 +152,8 @@ struct sim_setup {
 	uint64_t opened;	/* these, a bit for each number */
 	uint64_t frames;	/* pages that were touched */
 	uint64_t dirty_lines;	/* of the L2, when it ended */
+	uint32_t kernel_count;
+	struct sim_kernel kernels[SIM_KERNELS];
 	struct sim_phase phases[SIM_PHASES];
 };
 

@@ -47,7 +47,8 @@ static void help(void)
 	printf("Usage: streams --kernel NAME [OPTIONS] FILE | --kronecker SCALE | --uniform ROWSxNNZ\n"
 	       "The instruction streams of the DARE paper's kernels, without reuse of data between tiles, and libdare's.\n\n"
 	       "  --kernel NAME        spmm, sddmm, or gemm: the whole product of which sddmm takes the input's places\n"
-	       "  --form LIST          plain, gsa, libdare, libdare-gsa (with commas), or all; gemm: plain, 2x2, libdare;\n"
+	       "  --form LIST          plain, gsa, libdare, libdare-gsa (with commas), or all of these; libdare-auto: the one\n"
+	       "                       that libdare chooses; gemm: plain, 2x2, libdare;\n"
 	       "                       default all\n"
 	       "  --block LIST         sides of the blocks: 1, 2, 4, 8, 16, or all; default all; not of gemm\n"
 	       "  --width NUMBER       columns of the dense operands; default %d\n",
@@ -134,6 +135,9 @@ static unsigned int list_runs(const struct options *options, struct task_run *ru
 	memset(runs, 0, RUNS_MAX * sizeof(*runs));
 	for (unsigned int block = 0; block < blocks; block++) {
 		for (int form = 0; form < TASK_FORMS; form++) {
+			/* It is one of the others again. */
+			if (options->are_all_forms && form == TASK_LIBDARE_AUTO)
+				continue;
 			if (!options->form[form] || !task_has_form(options->kernel, (enum task_form)form) ||
 			    !options->block[block])
 				continue;

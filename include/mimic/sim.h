@@ -47,6 +47,13 @@ MIMIC_SIM_API void mimic_sim_reset(void);
  */
 MIMIC_SIM_API void mimic_sim_indirect(const uint32_t *indices, size_t count, const void *data,
 				      size_t element_size);
+/*
+ * For libraries whose kernels have several forms: `kernel` has run in this form, on blocks of this size, and has
+ * done `units` of work in so many cycles of the calling thread. `mimic sim --profile` writes down which form takes fewest
+ * cycles for a unit.
+ */
+MIMIC_SIM_API void mimic_sim_kernel(const char *kernel, unsigned int block, const char *form, uint64_t units,
+				    uint64_t cycles);
 
 #ifdef __cplusplus
 }

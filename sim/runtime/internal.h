@@ -275,6 +275,8 @@ void sim_mmio_cost(const struct sim_thread *thread, struct sim_place_cost *cost)
 void sim_count_uncosted(uint32_t source);
 /* None so far. */
 void sim_forget_uncosted(void);
+/* kernels.c */
+void sim_forget_kernels(void);
 
 static inline void sim_charge_longer(struct sim_thread *self, const struct sim_place_cost *cost)
 {
@@ -447,6 +449,8 @@ void sim_transport_begin(void);
 
 /* The whole run, from here on. */
 void sim_phases_begin(void);
+/* Is a phase open that only warms the caches up? */
+bool sim_phases_are_warming(void);
 void sim_phases_end(void);
 /* The counters of this device are about to be 0. */
 void sim_phases_device_resets(unsigned int number);

@@ -169,6 +169,11 @@ static void end(struct sim_thread *self)
 	close_phase(&now);
 }
 
+bool sim_phases_are_warming(void)
+{
+	return open_phase && is_warming;
+}
+
 void sim_phases_begin(void)
 {
 	name_phase(&sim.setup->phases[0], "run");
@@ -269,6 +274,7 @@ SIM_EXPORT void mimic_sim_reset(void)
 	look(&run_begin, sim_time(self));
 	forget_phases();
 	sim_forget_uncosted();
+	sim_forget_kernels();
 	sim_intervals_begin(run_begin.cycles);
 	sim_leave();
 }

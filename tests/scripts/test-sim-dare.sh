@@ -150,6 +150,44 @@ cmp "$work/untraced.json" "$work/traced.json" >>"$work/errors" && cp "$work/trac
 	run traced --trace "$work/trace" "${traced[@]}" && cmp "$work/first_trace" "$work/trace" >>"$work/errors"
 result $? "a trace changes no number, and two have the same bytes"
 
+# --- a profile -----------------------------------------------------------------------------------------
+
+# Both forms in virtual time; libdare's own choice is GSA for both block sizes.
+profiled=(--kernel spmm --width 16 --uniform 64x1280)
+run profiled --cores 2 --profile "$work/profile" "$streams" "${profiled[@]}" --form libdare,libdare-gsa --block 1,2 &&
+	python3 - "$work/profile" "$work/profiled.json" >>"$work/errors" 2>&1 <<'EOF'
+import json, sys
+cycles = {p["name"]: p["cycles"] for p in json.load(open(sys.argv[2]))["phases"]}
+lines = [line.split("#")[0].split() for line in open(sys.argv[1])]
+assert lines[0] == ["mimic-profile", "1"], lines
+faster = lambda block: "gsa" if cycles["libdare-gsa-%d" % block] < cycles["libdare-%d" % block] else "baseline"
+found = [line for line in lines[1:] if line]
+assert found == [["spmm", "1", faster(1)], ["spmm", "2", faster(2)]], found
+assert faster(2) == "baseline", cycles
+EOF
+result $? "--profile has the faster form for each block size"
+
+# gathers NAME ARGUMENTS...: how many mgather instructions the application had
+gathers()
+{
+	"$build/examples/dare/streams" --json --transport embedded "${profiled[@]}" --form libdare-auto "$@" 2>>"$work/errors" |
+		python3 -c 'import json, sys; print(*(r["counters"]["mgather"] for r in json.load(sys.stdin)["runs"]))'
+}
+[ "$(gathers --block 2)" -gt 0 ] && [ "$(MIMIC_DARE_PROFILE=$work/profile gathers --block 2)" = 0 ] &&
+	[ "$(MIMIC_DARE_PROFILE=$work/profile gathers --block 4)" -gt 0 ]
+result $? "an application takes the faster form from the profile, and its own choice where that says nothing"
+
+run plain_profiled --cores 2 --profile "$work/none" "$streams" "${profiled[@]}" --form libdare --block 2
+[ $? -eq 1 ] && grep -q "no choice for spmm of block size 2: only the form baseline ran" "$work/errors" &&
+	grep -q "none has no choice: no kernel of a library ran in two forms" "$work/errors"
+result $? "a run of one form makes no choice, and says so"
+
+printf 'mimic-profile 1\nspmm 2 quick\n' >"$work/profile"
+! MIMIC_DARE_PROFILE=$work/profile "$build/examples/dare/streams" --transport embedded "${profiled[@]}" --block 2 >"$work/output" 2>&1 &&
+	grep -qF "$work/profile:2: there is no form 'quick': baseline or gsa" "$work/output"
+result $? "a bad profile is named with its line"
+refused "/nowhere/profile: No such file or directory" --soc dare --profile /nowhere/profile "$streams"
+
 refused "mpu.riq must be 1 to 256, not 0" --soc dare --set mpu.riq=0 "$streams"
 refused "section mpu has no key 'rqi'" --soc dare --set mpu.rqi=32 "$streams"
 refused "llc.ways must be 1 to 16, not 17" --soc dare --set llc.ways=17 "$streams"

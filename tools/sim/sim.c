@@ -35,6 +35,7 @@ static const char usage[] =
 	"  --interval N       also count by intervals of N cycles\n"
 	"  --warm N           the first N times of each phase warm the caches up and are not counted\n"
 	"  --trace FILE       what the device does, for https://ui.perfetto.dev; a microsecond there is a cycle\n"
+	"  --profile FILE     which form of a library's kernel was faster, by block size, for the library\n"
 	"  --json             the report as JSON. Without --output it alone is on standard output:\n"
 	"                     what PROGRAM writes there goes to standard error\n"
 	"  -o, --output FILE  the report to FILE\n"
@@ -55,6 +56,7 @@ struct options {
 	const char *interval;
 	const char *output;
 	const char *trace;
+	const char *profile;
 	struct tool_values sets;
 	struct tool_values costs;
 	bool json;
@@ -77,6 +79,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 		{ .name = "interval", .value = &options->interval },
 		{ .name = "warm", .value = &options->warm },
 		{ .name = "trace", .value = &options->trace },
+		{ .name = "profile", .value = &options->profile },
 		{ .name = "json", .flag = &options->json },
 		{ .name = "randomize", .flag = &options->randomize },
 		{ .name = "output", .letter = 'o', .value = &options->output },
@@ -293,15 +296,36 @@ static bool is_standard_output(FILE *file)
 	       one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
+static int write_profile(const struct options *options, FILE *file, const char *program, const struct sim_shared *shared)
+{
+	int status = tool_sim_profile_write(file, options->profile, program, options->soc ? options->soc : SIM_PRESET_DEFAULT,
+					    shared->setup);
+
+	if (fclose(file) && !status)
+		status = tool_error(EXIT_FAILURE, "%s: %s", options->profile, strerror(errno));
+	return status;
+}
+
+/* 0, with NULL if none is wanted. */
+static int open_profile(const struct options *options, FILE **profile)
+{
+	*profile = options->profile ? fopen(options->profile, "we") : NULL;
+	if (options->profile && !*profile)
+		return tool_error(EXIT_BAD_INPUT, "%s: %s", options->profile, strerror(errno));
+	return 0;
+}
+
 static int run(const struct options *options, struct sim_shared *shared, char **argv)
 {
-	FILE *output = open_output(options);
+	FILE *output = open_output(options), *profile;
 	struct sim_trace trace = { .spool = -1 };
 	int ended, status;
 
 	if (!output)
 		return EXIT_BAD_INPUT;
-	status = options->trace ? tool_sim_trace_begin(&trace, options->trace, shared->setup) : 0;
+	status = open_profile(options, &profile);
+	if (!status && options->trace)
+		status = tool_sim_trace_begin(&trace, options->trace, shared->setup);
 	if (!status)
 		status = tool_sim_publish(shared);
 	if (status)
@@ -316,6 +340,8 @@ static int run(const struct options *options, struct sim_shared *shared, char **
 		return EXIT_BAD_INPUT;
 	tool_sim_collect(shared);
 	status = write_report(options, output, argv[0], shared);
+	if (profile && write_profile(options, profile, argv[0], shared) && !status)
+		status = EXIT_FAILURE;
 	if (options->trace && tool_sim_trace_end(&trace, argv[0]) && !status)
 		status = EXIT_FAILURE;
 	if (fflush(output) && !status)

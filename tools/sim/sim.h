@@ -124,4 +124,10 @@ struct sim_report {
 int tool_sim_report_text(FILE *file, const struct sim_report *report);
 int tool_sim_report_json(FILE *file, const struct sim_report *report);
 
+/* --- profile.c ------------------------------------------------------------------------------ */
+
+/* What a run tells of the forms of kernels, into `file`, which messages call `path`. 0, or the exit status when all is said. */
+int tool_sim_profile_write(FILE *file, const char *path, const char *program, const char *soc,
+			   const struct sim_setup *setup);
+
 #endif

@@ -11,7 +11,8 @@
 
 #define DENSE_MAX (1ull << 26)	/* elements of a dense C */
 
-static const char *const form_names[TASK_FORMS] = { "plain", "2x2", "gsa", "libdare", "libdare-gsa" };
+static const char *const form_names[TASK_FORMS] = { "plain", "2x2", "gsa", "libdare", "libdare-gsa",
+							  "libdare-auto" };
 
 const char *task_form_name(enum task_form form)
 {
@@ -225,7 +226,8 @@ static int run_tiles(struct task *task, const struct dare_blocks *blocks, struct
 
 static int run_library(struct task *task, const struct dare_blocks *blocks, struct task_run *run)
 {
-	enum dare_form form = run->form == TASK_LIBDARE_GSA ? DARE_GSA : DARE_BASELINE;
+	enum dare_form form = run->form == TASK_LIBDARE_GSA ? DARE_GSA :
+			      run->form == TASK_LIBDARE_AUTO ? DARE_AUTO : DARE_BASELINE;
 	size_t width = task->width;
 	int error;
 

@@ -14,7 +14,7 @@
 #include "examples/dare/streams/measure.h"
 
 enum task_kernel { TASK_SPMM, TASK_SDDMM, TASK_GEMM, TASK_KERNELS };
-enum task_form { TASK_PLAIN, TASK_2X2, TASK_GSA, TASK_LIBDARE, TASK_LIBDARE_GSA, TASK_FORMS };
+enum task_form { TASK_PLAIN, TASK_2X2, TASK_GSA, TASK_LIBDARE, TASK_LIBDARE_GSA, TASK_LIBDARE_AUTO, TASK_FORMS };
 
 struct task {
 	enum task_kernel kernel;
