@@ -18,6 +18,7 @@
 
 static struct dare_runs runs;
 static struct dare_rows rows;
+static struct dare_nulls nulls;
 
 /* How many times faster than base, by block. */
 static double speedup_of(const char *system, int kernel, int block)
@@ -81,25 +82,46 @@ static void fill_point(const struct dare_system *system, int kernel, int block, 
 	fill_energy(result);
 }
 
-static bool takes_set(const struct dare_system *system, const struct dare_set *set)
+static void fill_runs(struct dare_runs *some)
 {
-	return system->size == SIZE_NAMED ? strcmp(system->set, set->name) == 0 : set->is_in_means;
+	memset(some->results, 0, sizeof(some->results));
+	for (size_t i = 0; i < some->system_count; i++) {
+		const struct dare_system *system = &some->systems[i];
+
+		for (int kernel = 0; kernel < DARE_KERNELS; kernel++) {
+			for (int block = 0; block < DARE_BLOCKS; block++) {
+				for (size_t set = 0; set < some->set_count; set++) {
+					if (dare_is_point(some, system, (enum dare_kernel)kernel, (enum dare_block)block, &some->sets[set]))
+						fill_point(system, kernel, block, set, &some->results[i][kernel][block][set]);
+				}
+			}
+		}
+	}
 }
 
 static void fill(void)
 {
-	memset(runs.results, 0, sizeof(runs.results));
-	for (size_t i = 0; i < runs.system_count; i++) {
-		const struct dare_system *system = &runs.systems[i];
+	fill_runs(&runs);
+}
 
-		for (int kernel = 0; kernel < DARE_KERNELS; kernel++) {
-			for (int block = 0; block < DARE_BLOCKS; block++) {
-				for (size_t set = 0; set < runs.set_count; set++) {
-					if (system->kernel[kernel] && system->block[block] && takes_set(system, &runs.sets[set]))
-						fill_point(system, kernel, block, set, &runs.results[i][kernel][block][set]);
-				}
-			}
-		}
+/* Null models: each a model in which nothing makes a difference, so that all speedups are 1; or, without it, ours. */
+static void level(struct dare_result *result)
+{
+	result->cycles = 1e6;
+	result->mma = 1000;
+	result->prefetched = 0;
+	result->energy = 712.4;
+}
+
+static void fill_nulls(void (*change)(struct dare_result *result))
+{
+	for (size_t i = 0; i < nulls.count; i++) {
+		struct dare_result *all = &nulls.models[i].runs->results[0][0][0][0];
+
+		fill_runs(nulls.models[i].runs);
+		for (size_t j = 0; change && j < sizeof(nulls.models[i].runs->results) / sizeof(*all); j++)
+			if (all[j].is_there)
+				change(&all[j]);
 	}
 }
 
@@ -162,6 +184,7 @@ static void each_gate_finds_what_it_is_for(void **unused)
 	slow_down("riq 16 fre", DARE_SDDMM, B8, 1.3), check_gate(10, false);
 	slow_down("vmr 1 fre", DARE_SPMM, B8, 1.01), check_gate(10, false);
 	slow_down("vmr 4 full", DARE_SPMM, B1, 1.5), check_gate(11, false);
+	slow_down("vmr 4 full", DARE_SDDMM, B1, 1.09), check_gate(15, false);
 	slow_down("gsa oracle", DARE_SPMM, B8, 20), check_gate(12, false);
 	slow_down("riq 32 full", DARE_SPMM, B1, 1.001), check_gate(14, false);
 }
@@ -203,8 +226,8 @@ static void check_row(const char *id, double value, const char *verdict)
 {
 	const struct dare_row *row = find_row(id);
 
-	if (row->value < value - 1e-6 || row->value > value + 1e-6)
-		fail_msg("%s is %f, not %f", id, row->value, value);
+	if (row->value.value < value - 1e-6 || row->value.value > value + 1e-6)
+		fail_msg("%s is %f, not %f", id, row->value.value, value);
 	assert_string_equal(row->verdict, verdict);
 }
 
@@ -212,11 +235,13 @@ static void rows_have_values_and_verdicts(void **unused)
 {
 	(void)unused;
 	fill();
-	dare_rows_judge(&rows, &runs);
+	fill_nulls(level);
+	dare_rows_judge(&rows, &runs, &nulls);
 	assert_int_equal(rows.count, 28);
-	check_row("D01", 1.1, "within 10 %");
-	check_row("D03", 4.5, "within 10 %");
-	check_row("D04", 0.77, "within 10 %");
+	/* Of a model in which nothing makes a difference: 1.00, which is within 10 % of 1.06. */
+	check_row("D01", 1.1, "consistent");
+	check_row("D03", 4.5, "reproduced");
+	check_row("D04", 0.77, "reproduced");
 	check_row("D05", 1.25, "in kind");
 	check_row("D08", 1.25, "in kind");
 	/* Energy: 216 + 27.6 + 432 + 36.8 nJ; NVR's prefetches are 194.4 more, DARE's at B = 8 21.6. */
@@ -225,20 +250,107 @@ static void rows_have_values_and_verdicts(void **unused)
 	/* GSA with a tenth of the mma: 323.6, and 21.6 for prefetches. */
 	check_row("D12", 712.4 / 345.2, "deviates");
 	check_row("D16", 10, "in kind");
-	check_row("D17", 0.9, "as the paper");
-	check_row("D18", 1, "as the paper");
+	check_row("D17", 0.9, "reproduced");
+	/* Shapes hold, and have no number. */
+	check_row("D18", 1, "in kind");
+	check_row("D19", 1, "in kind");
 	check_row("D21", 8, "in kind");
-	check_row("D22", 8, "as the paper");
+	check_row("D22", 8, "reproduced");
 	check_row("D23", 0, "not simulated");
-	check_row("D25", 1, "as the paper");
+	check_row("D25", 1, "in kind");
 	check_row("D26", 0, "a parameter");
+}
+
+static void what_a_null_model_of_the_row_gets_is_consistent(void **unused)
+{
+	(void)unused;
+	fill();
+	fill_nulls(NULL);
+	dare_rows_judge(&rows, &runs, &nulls);
+	check_row("D03", 4.5, "consistent");
+	check_row("D18", 1, "consistent");
+	check_row("D22", 8, "consistent");
+	/* Not what the paper says: no null model makes it better or worse. */
+	check_row("D05", 1.25, "in kind");
+	check_row("D12", 712.4 / 345.2, "deviates");
+}
+
+static void one_of_several_null_models_is_enough(void **unused)
+{
+	const struct dare_null *model;
+	size_t next = 0;
+
+	(void)unused;
+	fill();
+	fill_nulls(level);
+	model = dare_nulls_next(&nulls, "D03", &next);
+	assert_string_equal(model->name, "no GSA");
+	model = dare_nulls_next(&nulls, "D03", &next);
+	assert_string_equal(model->name, "no runahead");
+	fill_runs(model->runs);
+	dare_rows_judge(&rows, &runs, &nulls);
+	check_row("D03", 4.5, "consistent");
+	assert_string_equal(find_row("D03")->null_name, "no runahead");
+}
+
+static void what_no_null_model_has_failed_is_not_reproduced(void **unused)
+{
+	(void)unused;
+	fill();
+	dare_rows_judge(&rows, &runs, NULL);
+	check_row("D03", 4.5, "in kind");
+}
+
+static void a_size_without_effect_is_no_growth(void **unused)
+{
+	(void)unused;
+	fill();
+	for (const char *const *system = (const char *const[]){ "vmr 1 full", "vmr 2 full", NULL }; *system; system++)
+		memcpy(results(*system, DARE_SDDMM, B1), results("vmr 4 full", DARE_SDDMM, B1), sizeof(struct dare_result) * DARE_SETS);
+	check_gate(11, true);
+	assert_false(dare_row_value(&runs, 19).is_shape);
+	assert_true(dare_row_value(&runs, 20).is_shape);
+}
+
+static void null_models_run_what_their_table_says(void **unused)
+{
+	const struct dare_runs *filter = nulls.models[1].runs, *gsa = nulls.models[4].runs;
+
+	(void)unused;
+	assert_string_equal(nulls.models[0].name, "no runahead");
+	assert_string_equal(nulls.models[1].name, "no filter");
+	assert_string_equal(nulls.models[4].name, "no GSA");
+	assert_string_equal(runs.systems[1].name, "nvr");
+	assert_string_equal(runs.systems[2].name, "fre");
+	assert_string_equal(runs.systems[4].name, "gsa");
+	assert_string_equal(nulls.models[0].runs->systems[2].mode, "base");
+	assert_string_equal(filter->systems[2].settings, "rfu.enabled=0");
+	assert_string_equal(filter->systems[1].settings, "");
+	assert_string_equal(gsa->systems[4].form, "plain");
+	assert_string_equal(gsa->systems[4].mode, "base");
+	/* Files may not be there, and need not. */
+	assert_string_equal(nulls.small->sets[0].name, "collab");
+	assert_string_equal(nulls.small->sets[0].arguments[1], "256x10");
+}
+
+static void a_null_model_that_passes_all_gates_is_found(void **unused)
+{
+	struct table texts;
+
+	(void)unused;
+	assert_int_equal(table_read(&texts, TABLES, "dare_gates.csv"), 0);
+	fill_runs(nulls.small);
+	fill_nulls(level);
+	assert_int_equal(dare_nulls_check(&nulls, &texts), 0);
+	fill_runs(nulls.models[3].runs);
+	assert_int_equal(dare_nulls_check(&nulls, &texts), 1);
 }
 
 static void without_points_rows_have_no_data(void **unused)
 {
 	(void)unused;
 	memset(runs.results, 0, sizeof(runs.results));
-	dare_rows_judge(&rows, &runs);
+	dare_rows_judge(&rows, &runs, &nulls);
 	for (const char *const *id = (const char *const[]){ "D01", "D08", "D09", "D14", "D15", "D16", "D17", "D18", "D19", "D20", "D21", "D25", NULL };
 	     *id; id++)
 		assert_string_equal(find_row(*id)->verdict, "no data");
@@ -247,7 +359,7 @@ static void without_points_rows_have_no_data(void **unused)
 static int read_tables(void **unused)
 {
 	(void)unused;
-	return dare_runs_read(&runs, TABLES) || dare_rows_read(&rows, TABLES) ? -1 : 0;
+	return dare_runs_read(&runs, TABLES) || dare_rows_read(&rows, TABLES) || dare_nulls_read(&nulls, &runs, TABLES) ? -1 : 0;
 }
 
 int main(void)
@@ -258,6 +370,12 @@ int main(void)
 		cmocka_unit_test(each_gate_finds_what_it_is_for),
 		cmocka_unit_test(gates_see_rows_and_work_of_each_point),
 		cmocka_unit_test(rows_have_values_and_verdicts),
+		cmocka_unit_test(what_a_null_model_of_the_row_gets_is_consistent),
+		cmocka_unit_test(one_of_several_null_models_is_enough),
+		cmocka_unit_test(what_no_null_model_has_failed_is_not_reproduced),
+		cmocka_unit_test(a_size_without_effect_is_no_growth),
+		cmocka_unit_test(null_models_run_what_their_table_says),
+		cmocka_unit_test(a_null_model_that_passes_all_gates_is_found),
 		cmocka_unit_test(without_points_rows_have_no_data),
 	};
 

@@ -17,15 +17,18 @@ enum dare_kernel { DARE_SPMM, DARE_SDDMM, DARE_GEMM, DARE_KERNELS };
 enum dare_block { B1, B2, B4, B8, B16, DARE_BLOCKS };
 
 #define DARE_SETS 16
-#define DARE_SYSTEMS 96
+#define DARE_SYSTEMS 160
 
 struct dare_set {
 	const char *name;
 	char **arguments, **small;	/* of the program, NULL at the end */
+	char **nulls;			/* those of null models and ranges; empty: they do not run it */
 	bool is_in_means;
+	bool is_extra;			/* run for itself, in no row and no gate */
 };
 
-enum dare_size { SIZE_MEANS, SIZE_SMALL, SIZE_NAMED };
+/* Which data sets a system runs, and whether the small ones. SIZE_PLOTS: as SIZE_SMALL, but in no null model and no range. */
+enum dare_size { SIZE_MEANS, SIZE_SMALL, SIZE_PLOTS, SIZE_EXTRA, SIZE_NAMED };
 
 struct dare_system {
 	const char *name, *mode, *settings, *form;
@@ -46,6 +49,8 @@ struct dare_result {
 
 struct dare_runs {
 	const char *build, *data, *output;
+	const char *name;		/* in front of those of the reports */
+	const struct dare_runs *same;	/* what is the same command there is not run again; NULL: none */
 	unsigned int jobs;
 	struct dare_set sets[DARE_SETS];
 	size_t set_count;
@@ -59,10 +64,29 @@ struct dare_runs {
 
 /* 0, or -1 with the reason said. */
 int dare_runs_read(struct dare_runs *runs, const char *folder);
-int dare_runs_execute(struct dare_runs *runs);
+/* All in one go, `jobs` of the first at a time. */
+int dare_runs_execute(struct dare_runs *const *runs, size_t count);
+/* Is there such a point? */
+bool dare_is_point(const struct dare_runs *runs, const struct dare_system *system, enum dare_kernel kernel,
+		   enum dare_block block, const struct dare_set *set);
+/* reports.c: the last phase, which is the kernel. false: there is none, or not all of it. */
+bool dare_take_report(const char *path, struct dare_result *result);
 /* What the systems of that name have in one block size. NULL: there is no such system. */
 const struct dare_result *dare_results(const struct dare_runs *runs, const char *system, enum dare_kernel kernel,
 				       enum dare_block block);
+
+/* --- variants.c: runs that differ from others ------------------------------------------------- */
+
+/* The same on the data sets of null models; nothing is run yet. NULL: the reason is said. */
+struct dare_runs *dare_runs_small(const struct dare_runs *runs);
+
+/* Settings on top, on systems of some modes ("": all), behind their own; "OLD=NEW ..." replaces modes and forms. */
+struct dare_change {
+	const char *name;	/* of the reports */
+	const char *modes, *settings, *instead;
+};
+
+struct dare_runs *dare_runs_variant(const struct dare_runs *base, const struct dare_change *change);
 
 /* --- metrics.c -------------------------------------------------------------------------------- */
 
@@ -85,14 +109,68 @@ const char *dare_chosen(const struct dare_runs *runs, enum dare_kernel kernel, e
 /* Used MACs of each mma, of one system by that of another: the largest over data sets. */
 double dare_best_filling(const struct dare_runs *runs, enum dare_kernel kernel, const char *above, const char *below);
 
-/* --- rows.c, gates.c --------------------------------------------------------------------------- */
+/* --- gates.c: dare_gates.csv ------------------------------------------------------------------- */
 
-struct dare_row {
-	const char *id, *what, *paper, *kind;
-	double low, high;
+#define DARE_GATES 15
+/* "grows" (D19, D20, gate 15); dare_paper.csv says when this was chosen. */
+#define DARE_GROWTH 1.01
+/* True: it holds. `seen` gets what was seen. */
+bool dare_gate(const struct dare_runs *runs, unsigned int number, char *seen, size_t size);
+/* All of them. */
+void dare_gates(struct gate *gates, const struct table *texts, const struct dare_runs *runs);
+/* Energy efficiency of static and dynamic thresholds at LLC latency `step` * 10 + 10, over base. */
+double dare_efficiency_at(const struct dare_runs *runs, unsigned int step, const char *mode, dare_metric *metric);
+#define DARE_LATENCIES 10
+
+/* --- nulls.c: wrong models, each without one part of the model ---------------------------------- */
+
+#define DARE_NULLS 16
+
+struct dare_null {
+	const char *name;
+	struct dare_runs *runs;
+};
+
+struct dare_nulls {
+	struct dare_null models[DARE_NULLS];
+	size_t count;
+	struct table table;		/* dare_null_models.csv */
+	struct table rows;		/* which ones are of which row */
+	struct dare_runs *small;	/* the model itself, on their data sets */
+};
+
+/* dare_null_models.csv and dare_nulls.csv. 0, or -1 with the reason said. */
+int dare_nulls_read(struct dare_nulls *nulls, const struct dare_runs *runs, const char *folder);
+/* The runs themselves and all that null models need. */
+int dare_nulls_execute(struct dare_nulls *nulls, struct dare_runs *runs);
+/* Null models of a row, from number `*next` on, which is moved; NULL: no more. */
+const struct dare_null *dare_nulls_next(const struct dare_nulls *nulls, const char *id, size_t *next);
+/* How many null models pass every gate that the model passes on the same data sets. */
+unsigned int dare_nulls_check(const struct dare_nulls *nulls, const struct table *gates);
+
+/* --- values.c: what a row is in some runs --------------------------------------------------------- */
+
+struct dare_outcome {
 	double value;		/* 0: nothing is compared, or there is no data */
 	double second;		/* of energy: performance by energy; else a second value, or 0 */
+	bool is_shape;		/* a shape holds */
+};
+
+struct dare_outcome dare_row_value(const struct dare_runs *runs, unsigned int number);
+
+/* --- rows.c: the paper's rows and their verdicts --------------------------------------------------- */
+
+struct dare_row {
+	const char *id, *where, *workload, *what, *paper, *kind, *ours;	/* the paper's words, and what we take for it */
+	unsigned int number;
+	double low, high;
+	struct dare_outcome value;
+	struct dare_outcome small, null;	/* on the data sets of null models: ours, and the null model's */
+	const char *null_name;	/* the first null model that gets the row, else the first; "": none */
+	struct bar bar;		/* of dare_error_bars.csv */
 	const char *verdict;
+	const char *why;	/* of one that is not reproduced */
+	bool is_fitted;		/* choices were made after results on it had been seen */
 };
 
 #define DARE_ROWS_MAX 32
@@ -100,18 +178,22 @@ struct dare_row {
 struct dare_rows {
 	struct dare_row rows[DARE_ROWS_MAX];
 	size_t count;
-	struct table table;	/* holds their texts */
+	struct table table, reasons;	/* hold their texts */
 };
 
 /* 0, or -1 with the reason said. */
 int dare_rows_read(struct dare_rows *rows, const char *folder);
-void dare_rows_judge(struct dare_rows *rows, const struct dare_runs *runs);
+/* It is what the paper says. */
+bool dare_row_holds(const struct dare_row *row, const struct dare_outcome *outcome);
+/* `nulls`: NULL: none were run. */
+void dare_rows_judge(struct dare_rows *rows, const struct dare_runs *runs, const struct dare_nulls *nulls);
 
-#define DARE_GATES 14
-/* True: it holds. `seen` gets what was seen. */
-bool dare_gate(const struct dare_runs *runs, unsigned int number, char *seen, size_t size);
-/* Energy efficiency of static and dynamic thresholds at LLC latency `step` * 10 + 10, over base. */
-double dare_efficiency_at(const struct dare_runs *runs, unsigned int step, const char *mode, dare_metric *metric);
-#define DARE_LATENCIES 10
+/* --- output.c --------------------------------------------------------------------------------------- */
+
+void dare_print_rows(const struct dare_rows *rows);
+/* What the numbers are not of. */
+void dare_print_data(const struct dare_runs *runs, const struct dare_nulls *nulls);
+/* table.csv, and nulls.csv: each row on each of its null models. 0, or -1 with the reason said. */
+int dare_write_rows(const struct dare_rows *rows, const struct dare_runs *runs, const struct dare_nulls *nulls);
 
 #endif

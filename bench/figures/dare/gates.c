@@ -225,6 +225,14 @@ static void gate_of_vmr(struct gate_view *view)
 	}
 }
 
+static void gate_of_growth(struct gate_view *view)
+{
+	double spmm = ratio(view, DARE_SPMM, B1, dare_cycles, "vmr 1 full", "vmr 4 full");
+	double sddmm = ratio(view, DARE_SDDMM, B1, dare_cycles, "vmr 1 full", "vmr 4 full");
+
+	expect(view, spmm >= DARE_GROWTH && sddmm >= DARE_GROWTH, "SpMM %.3f, SDDMM %.3f", spmm, sddmm);
+}
+
 /* Each point of `system` against the one of `other` with the same code. */
 static void each_point(struct gate_view *view, const char *system, const char *other,
 		       bool (*holds)(const struct dare_result *a, const struct dare_result *b), const char *what)
@@ -306,11 +314,19 @@ bool dare_gate(const struct dare_runs *runs, unsigned int number, char *seen, si
 	static void (*const gates[DARE_GATES])(struct gate_view *view) = {
 		gate_of_irregular, gate_of_synergy, gate_of_nvr, gate_of_choice, gate_of_gsa, gate_of_full, gate_of_blocks,
 		gate_of_redundancy, gate_of_threshold, gate_of_queue, gate_of_vmr, gate_of_oracle, gate_of_energy,
-		gate_of_work,
+		gate_of_work, gate_of_growth,
 	};
 	struct gate_view view = { .runs = runs, .seen = seen, .size = size, .is_open = true };
 
 	*seen = '\0';
 	gates[number - 1](&view);
 	return view.is_open && *seen;
+}
+
+void dare_gates(struct gate *gates, const struct table *texts, const struct dare_runs *runs)
+{
+	for (size_t i = 0; i < DARE_GATES; i++) {
+		gates[i].text = i < texts->count ? texts->rows[i][1] : "";
+		gates[i].is_open = dare_gate(runs, (unsigned int)i + 1, gates[i].seen, sizeof(gates[i].seen));
+	}
 }

@@ -36,6 +36,8 @@ double dare_ratio(const struct dare_runs *runs, enum dare_kernel kernel, enum da
 			return 0;
 		if (!a[set].is_there)
 			continue;
+		if (metric(&b[set]) <= 0)
+			return 0;
 		sum += log(metric(&a[set]) / metric(&b[set]));
 		count++;
 	}

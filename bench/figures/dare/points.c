@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* The points: each system on its kernels, blocks and data sets. A point is one command of its own. */
 #include <errno.h>
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/figures/dare/dare.h"
-#include "tools/common/jobs.h"
 
 #define WORDS_MAX 48
 
@@ -28,8 +26,9 @@ static int read_sets(struct dare_runs *runs, const char *folder)
 		*set = (struct dare_set){
 			.name = table->rows[i][0], .arguments = table_words(table->rows[i][1], 0),
 			.small = table_words(table->rows[i][2], 0), .is_in_means = strcmp(table->rows[i][3], "yes") == 0,
+			.is_extra = strcmp(table->rows[i][3], "extra") == 0, .nulls = table_words(table->rows[i][4], 0),
 		};
-		if (!set->arguments || !set->small)
+		if (!set->arguments || !set->small || !set->nulls)
 			return figures_error("%s", strerror(ENOMEM));
 		if (table_find_file(runs->data, &set->arguments[0]) && table_find_file(runs->data, &set->small[0])) {
 			runs->set_count++;
@@ -39,6 +38,7 @@ static int read_sets(struct dare_runs *runs, const char *folder)
 		fprintf(stderr, "figures: %s: left out: %s is not there\n", set->name, set->arguments[0]);
 		free(set->arguments);
 		free(set->small);
+		free(set->nulls);
 	}
 	return 0;
 }
@@ -61,6 +61,18 @@ static bool mark_names(char *list, const char *const *names, size_t count, bool 
 	return true;
 }
 
+static enum dare_size size_of(const char *sets)
+{
+	static const char *const names[SIZE_NAMED] = {
+		[SIZE_MEANS] = "means", [SIZE_SMALL] = "small", [SIZE_PLOTS] = "plots", [SIZE_EXTRA] = "extra",
+	};
+	int size = 0;
+
+	while (size < SIZE_NAMED && strcmp(names[size], sets))
+		size++;
+	return (enum dare_size)size;
+}
+
 static int read_systems(struct dare_runs *runs, const char *folder)
 {
 	const struct table *table = &runs->system_table;
@@ -74,9 +86,7 @@ static int read_systems(struct dare_runs *runs, const char *folder)
 		char **row = table->rows[runs->system_count];
 
 		*system = (struct dare_system){
-			.name = row[0], .mode = row[1], .settings = row[2], .form = row[3], .set = row[6],
-			.size = strcmp(row[6], "means") == 0 ? SIZE_MEANS :
-				strcmp(row[6], "small") == 0 ? SIZE_SMALL : SIZE_NAMED,
+			.name = row[0], .mode = row[1], .settings = row[2], .form = row[3], .set = row[6], .size = size_of(row[6]),
 		};
 		if (!mark_names(row[4], kernels, DARE_KERNELS, system->kernel) ||
 		    !mark_names(row[5], blocks, DARE_BLOCKS, system->block))
@@ -88,6 +98,7 @@ static int read_systems(struct dare_runs *runs, const char *folder)
 
 int dare_runs_read(struct dare_runs *runs, const char *folder)
 {
+	runs->name = "dare-";
 	return read_sets(runs, folder) || read_systems(runs, folder) ? -1 : 0;
 }
 
@@ -104,16 +115,48 @@ const struct dare_result *dare_results(const struct dare_runs *runs, const char 
 /* --- commands ------------------------------------------------------------------------------- */
 
 struct batch {
-	struct dare_runs *runs;
 	struct job *jobs;
 	struct dare_result **results;	/* of each job */
 	char **reports;
-	size_t count, room, done, failed;
+	size_t count, done, failed;
 };
 
-static bool runs_on(const struct dare_system *system, const struct dare_set *set)
+static bool takes_set(const struct dare_system *system, const struct dare_set *set)
 {
-	return system->size == SIZE_NAMED ? strcmp(system->set, set->name) == 0 : set->is_in_means;
+	switch (system->size) {
+	case SIZE_NAMED: return strcmp(system->set, set->name) == 0;
+	case SIZE_EXTRA: return set->is_extra;
+	default: return set->is_in_means;
+	}
+}
+
+bool dare_is_point(const struct dare_runs *runs, const struct dare_system *system, enum dare_kernel kernel,
+		   enum dare_block block, const struct dare_set *set)
+{
+	bool is_variant = runs->same != NULL;
+
+	return system->kernel[kernel] && system->block[block] && takes_set(system, set) &&
+	       !(is_variant && system->size == SIZE_PLOTS);
+}
+
+static char *const *arguments_of(const struct dare_system *system, const struct dare_set *set)
+{
+	return system->size == SIZE_SMALL || system->size == SIZE_PLOTS || system->size == SIZE_EXTRA ? set->small : set->arguments;
+}
+
+/* The result of the same command, if it is run for others; NULL: it is not. Sets are the same ones. */
+static const struct dare_result *find_same(const struct dare_runs *runs, const struct dare_system *ours,
+					   enum dare_kernel kernel, enum dare_block block, size_t set)
+{
+	for (size_t i = 0; runs->same && i < runs->same->system_count; i++) {
+		const struct dare_system *theirs = &runs->same->systems[i];
+
+		if (strcmp(ours->mode, theirs->mode) == 0 && strcmp(ours->settings, theirs->settings) == 0 &&
+		    strcmp(ours->form, theirs->form) == 0 && dare_is_point(runs->same, theirs, kernel, block, &runs->sets[set]) &&
+		    arguments_of(ours, &runs->sets[set]) == arguments_of(theirs, &runs->sets[set]))
+			return &runs->same->results[i][kernel][block][set];
+	}
+	return NULL;
 }
 
 static void add_words(char **command, size_t *count, char *const *words)
@@ -129,10 +172,10 @@ static char *text_of(const char *format, const char *a, const char *b)
 	return asprintf(&text, format, a, b) < 0 ? NULL : text;
 }
 
-static int fill_command(char **command, const struct batch *batch, const struct dare_system *system,
-			enum dare_kernel kernel, enum dare_block block, const struct dare_set *set)
+static int fill_command(char **command, const struct dare_runs *runs, const char *report,
+			const struct dare_system *system, enum dare_kernel kernel, enum dare_block block,
+			const struct dare_set *set)
 {
-	const struct dare_runs *runs = batch->runs;
 	char *mimic = text_of("%s/bin/mimic%s", runs->build, "");
 	char *program = text_of("%s/sim/examples/dare/streams%s", runs->build, "");
 	char *copy = strdup(system->settings), **settings = copy ? table_words(copy, 0) : NULL;
@@ -143,111 +186,74 @@ static int fill_command(char **command, const struct batch *batch, const struct 
 	add_words(command, &count, (char *[]){ mimic, "sim", "--soc", "dare", "--mode", (char *)system->mode, NULL });
 	for (; *settings; settings++)
 		add_words(command, &count, (char *[]){ "--set", *settings, NULL });
-	add_words(command, &count, (char *[]){ "--json", "--output", batch->reports[batch->count], "--", program,
-					       "--kernel", (char *)kernels[kernel], "--form", (char *)system->form, NULL });
+	add_words(command, &count, (char *[]){ "--json", "--output", (char *)report, "--", program, "--kernel",
+					       (char *)kernels[kernel], "--form", (char *)system->form, NULL });
 	if (kernel != DARE_GEMM)
 		add_words(command, &count, (char *[]){ "--block", (char *)blocks[block], NULL });
-	add_words(command, &count, system->size == SIZE_SMALL ? set->small : set->arguments);
+	add_words(command, &count, arguments_of(system, set));
 	return 0;
 }
 
-static int add_point(struct batch *batch, size_t system, enum dare_kernel kernel, enum dare_block block, size_t set)
+static int add_point(struct batch *batch, struct dare_runs *runs, size_t system, enum dare_kernel kernel,
+		     enum dare_block block, size_t set)
 {
-	struct dare_runs *runs = batch->runs;
 	char **command = calloc(WORDS_MAX, sizeof(*command));
 	char name[64];
 
-	snprintf(name, sizeof(name), "dare-%02zu-%s-%s-%zu", system, kernels[kernel], blocks[block], set);
+	snprintf(name, sizeof(name), "%s%02zu-%s-%s-%zu", runs->name, system, kernels[kernel], blocks[block], set);
 	batch->reports[batch->count] = text_of("%s/points/%s.json", runs->output, name);
 	batch->jobs[batch->count].arguments = command;
 	batch->jobs[batch->count].errors = text_of("%s/points/%s.err", runs->output, name);
 	if (!command || !batch->reports[batch->count] || !batch->jobs[batch->count].errors)
 		return figures_error("%s", strerror(ENOMEM));
 	unlink(batch->reports[batch->count]);
-	if (fill_command(command, batch, &runs->systems[system], kernel, block, &runs->sets[set]))
+	if (fill_command(command, runs, batch->reports[batch->count], &runs->systems[system], kernel, block, &runs->sets[set]))
 		return -1;
 	batch->results[batch->count++] = &runs->results[system][kernel][block][set];
 	return 0;
 }
 
-static int add_system(struct batch *batch, size_t number)
-{
-	const struct dare_system *system = &batch->runs->systems[number];
+typedef int visit_point(struct batch *batch, struct dare_runs *runs, size_t system, enum dare_kernel kernel,
+			enum dare_block block, size_t set);
 
-	for (int kernel = 0; kernel < DARE_KERNELS; kernel++) {
-		for (int block = 0; block < DARE_BLOCKS; block++) {
-			for (size_t set = 0; set < batch->runs->set_count; set++) {
-				if (system->kernel[kernel] && system->block[block] &&
-				    runs_on(system, &batch->runs->sets[set]) &&
-				    add_point(batch, number, (enum dare_kernel)kernel, (enum dare_block)block, set))
-					return -1;
+static int each_point(struct batch *batch, struct dare_runs *runs, visit_point *visit)
+{
+	for (size_t system = 0; system < runs->system_count; system++) {
+		for (int kernel = 0; kernel < DARE_KERNELS; kernel++) {
+			for (int block = 0; block < DARE_BLOCKS; block++) {
+				for (size_t set = 0; set < runs->set_count; set++) {
+					if (dare_is_point(runs, &runs->systems[system], (enum dare_kernel)kernel, (enum dare_block)block,
+							  &runs->sets[set]) &&
+					    visit(batch, runs, system, (enum dare_kernel)kernel, (enum dare_block)block, set))
+						return -1;
+				}
 			}
 		}
 	}
 	return 0;
 }
 
-/* --- reports ---------------------------------------------------------------------------------- */
-
-static double number_of(struct json_object *object, const char *section, const char *key)
+static int add_if_new(struct batch *batch, struct dare_runs *runs, size_t system, enum dare_kernel kernel,
+		      enum dare_block block, size_t set)
 {
-	struct json_object *part = object, *value;
-
-	if (section && !json_object_object_get_ex(object, section, &part))
-		return -1;
-	return json_object_object_get_ex(part, key, &value) ? json_object_get_double(value) : -1;
+	if (find_same(runs, &runs->systems[system], kernel, block, set))
+		return 0;
+	return add_point(batch, runs, system, kernel, block, set);
 }
 
-/* nJ, of all parts of the report, which are fJ. Below 0: it has not all of them. */
-static double energy_of(struct json_object *phase)
+/* What was not run because others run the same. */
+static int take_same(struct batch *batch, struct dare_runs *runs, size_t system, enum dare_kernel kernel,
+		     enum dare_block block, size_t set)
 {
-	static const char *const parts[] = { "energy_reads", "energy_prefetches", "energy_writes", "energy_mma",
-					     "energy_macs", "energy_leakage" };
-	double sum = 0;
+	const struct dare_result *same = find_same(runs, &runs->systems[system], kernel, block, set);
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		double part = number_of(phase, "dare_time", parts[i]);
-
-		if (part < 0)
-			return -1;
-		sum += part;
-	}
-	return sum / 1e6;
+	(void)batch;
+	if (same)
+		runs->results[system][kernel][block][set] = *same;
+	return 0;
 }
 
-static void take_phase(struct json_object *phase, struct dare_result *result)
-{
-	*result = (struct dare_result){
-		.cycles = number_of(phase, NULL, "cycles"),
-		.mma = number_of(phase, "dare", "mma"),
-		.macs = number_of(phase, "dare", "macs_used"),
-		.demanded = number_of(phase, "dare_time", "rows_demanded"),
-		.stored = number_of(phase, "dare_time", "rows_stored"),
-		.prefetched = number_of(phase, "dare_time", "rows_prefetched"),
-		.redundant = number_of(phase, "dare_time", "prefetch_redundant"),
-		.misses = number_of(phase, "dare_time", "demand_misses"),
-		.latency = number_of(phase, "dare_time", "demand_latency"),
-		.energy = energy_of(phase),
-	};
-	result->is_there = result->cycles > 0 && result->mma > 0 && result->macs > 0 && result->demanded > 0 &&
-			   result->stored > 0 && result->prefetched >= 0 && result->redundant >= 0 &&
-			   result->misses >= 0 && result->latency > 0 && result->energy > 0;
-}
-
-/* The last phase is the kernel. */
-static bool take_report(const char *path, struct dare_result *result)
-{
-	struct json_object *report = json_object_from_file(path), *phases;
-	size_t count;
-
-	if (report && json_object_object_get_ex(report, "phases", &phases)) {
-		count = json_object_array_length(phases);
-		if (count)
-			take_phase(json_object_array_get_idx(phases, count - 1), result);
-	}
-	json_object_put(report);
-	return result->is_there;
-}
+/* --- execution -------------------------------------------------------------------------------- */
 
 static void job_is_done(void *context, size_t number)
 {
@@ -255,33 +261,45 @@ static void job_is_done(void *context, size_t number)
 
 	batch->done++;
 	/* The program's exit status says that its result is right. */
-	if (batch->jobs[number].status || !take_report(batch->reports[number], batch->results[number])) {
+	if (batch->jobs[number].status || !dare_take_report(batch->reports[number], batch->results[number])) {
 		batch->failed++;
 		figures_tell_failure(&batch->jobs[number]);
 	}
-	if (batch->done % 50 == 0 || batch->done == batch->count)
+	if (batch->done % 100 == 0 || batch->done == batch->count)
 		fprintf(stderr, "figures: %zu of %zu points\n", batch->done, batch->count);
 }
 
-int dare_runs_execute(struct dare_runs *runs)
+static int make_batch(struct batch *batch, struct dare_runs *const *runs, size_t count)
 {
-	struct batch batch = { .runs = runs, .room = runs->system_count * DARE_KERNELS * DARE_BLOCKS * runs->set_count };
-	int error;
+	size_t room = 1;
 
-	batch.jobs = calloc(batch.room + 1, sizeof(*batch.jobs));
-	batch.results = calloc(batch.room + 1, sizeof(struct dare_result *));
-	batch.reports = calloc(batch.room + 1, sizeof(char *));
-	if (!batch.jobs || !batch.results || !batch.reports)
+	for (size_t i = 0; i < count; i++)
+		room += runs[i]->system_count * DARE_KERNELS * DARE_BLOCKS * runs[i]->set_count;
+	batch->jobs = calloc(room, sizeof(*batch->jobs));
+	batch->results = calloc(room, sizeof(struct dare_result *));
+	batch->reports = calloc(room, sizeof(char *));
+	if (!batch->jobs || !batch->results || !batch->reports)
 		return figures_error("%s", strerror(ENOMEM));
-	if (figures_folder(runs->output, "points"))
-		return -1;
-	for (size_t system = 0; system < runs->system_count; system++) {
-		if (add_system(&batch, system))
+	for (size_t i = 0; i < count; i++) {
+		if (each_point(batch, runs[i], add_if_new))
 			return -1;
 	}
-	error = tool_jobs_run(batch.jobs, batch.count, runs->jobs, job_is_done, &batch);
+	return 0;
+}
+
+int dare_runs_execute(struct dare_runs *const *runs, size_t count)
+{
+	struct batch batch = { 0 };
+	int error;
+
+	if (figures_folder(runs[0]->output, "points") || make_batch(&batch, runs, count))
+		return -1;
+	fprintf(stderr, "figures: %zu points of DARE's rows, %u at a time\n", batch.count, runs[0]->jobs);
+	error = tool_jobs_run(batch.jobs, batch.count, runs[0]->jobs, job_is_done, &batch);
 	tool_jobs_pass_on_signal();
 	if (error)
 		return figures_error("%s", strerror(-error));
+	for (size_t i = 0; i < count; i++)
+		each_point(&batch, runs[i], take_same);
 	return batch.failed ? figures_error("%zu points failed", batch.failed) : 0;
 }
