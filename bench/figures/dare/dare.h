@@ -188,6 +188,11 @@ bool dare_row_holds(const struct dare_row *row, const struct dare_outcome *outco
 /* `nulls`: NULL: none were run. */
 void dare_rows_judge(struct dare_rows *rows, const struct dare_runs *runs, const struct dare_nulls *nulls);
 
+/* --- ranges.c --------------------------------------------------------------------------------------- */
+
+/* Both ends of all ranges of `folder`/dare_ranges.csv, into error_bars.csv and ends.csv. 0, or -1 with the reason said. */
+int dare_ranges_run(const struct dare_runs *runs, const struct dare_rows *rows, const char *folder, const char *commit);
+
 /* --- output.c --------------------------------------------------------------------------------------- */
 
 void dare_print_rows(const struct dare_rows *rows);

@@ -20,6 +20,8 @@ int main(int argc, char **argv)
 	if (dare_runs_read(&runs, options.tables) || dare_rows_read(&rows, options.tables) ||
 	    table_read(&texts, options.tables, "dare_gates.csv"))
 		return 1;
+	if (options.is_of_ranges)
+		return dare_ranges_run(&runs, &rows, options.tables, options.commit) ? 1 : 0;
 	if (dare_nulls_read(&nulls, &runs, options.tables) || dare_nulls_execute(&nulls, &runs))
 		return 1;
 	dare_rows_judge(&rows, &runs, &nulls);

@@ -6,10 +6,15 @@ FIGURES_DARE_SRC := $(wildcard bench/figures/dare/*.c) $(FIGURES_COMMON_SRC)
 tests: $(FIGURES_DARE)
 $(O)/tests/unit/test_figures_dare: $(call obj,$(filter-out %/main.c,$(FIGURES_DARE_SRC)))
 
-.PHONY: figures-dare
+.PHONY: figures-dare figures-dare-ranges
 
 figures-dare: packages-figures all $(FIGURES_DARE)
 	$(Q)$(FIGURES_DARE) --build $(O) --tables bench/figures --output $(O)/figures-dare --data '$(FIGURES_DATA)' --jobs $(FIGURES_JOBS)
+
+# How far each row moves over the ranges of what the paper does not say. build/figures-dare-ranges/error_bars.csv is checked in as dare_error_bars.csv.
+figures-dare-ranges: packages-figures all $(FIGURES_DARE)
+	$(Q)$(FIGURES_DARE) --build $(O) --tables bench/figures --output $(O)/figures-dare-ranges --jobs $(FIGURES_JOBS) --ranges \
+		--commit "$$(git describe --always --dirty --exclude '*' 2>/dev/null || echo unknown)"
 
 $(FIGURES_DARE): $(call obj,$(FIGURES_DARE_SRC))
 	@mkdir -p $(@D)
