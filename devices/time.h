@@ -86,6 +86,9 @@ struct mimic_time {
 	void (*print)(FILE *file, const uint64_t *counters, const uint64_t *values);
 	/* Counters that a sweep has columns for, up to a NULL. */
 	const char *const *columns;
+	/* Statistics of one value that it has, and those that are shown over time. Likewise, or NULL: none. */
+	const char *const *time_columns;
+	const char *const *interval_columns;
 };
 
 #endif

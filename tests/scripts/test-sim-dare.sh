@@ -188,6 +188,12 @@ printf 'mimic-profile 1\nspmm 2 quick\n' >"$work/profile"
 result $? "a bad profile is named with its line"
 refused "/nowhere/profile: No such file or directory" --soc dare --profile /nowhere/profile "$streams"
 
+timeout 20 "$mimic" sim --soc dare --interval 1000 "$streams" --kernel spmm --form gsa --block 1 "${input[@]}" >"$work/output" 2>"$work/errors" &&
+	grep -qxE ' +from cycle +rows_demanded +rows_prefetched +demand_misses +port_waits +array_busy +riq +lq +threshold' "$work/errors" &&
+	[ "$(awk '/^intervals.*, dare$/ { there = 1; next } there && $1 ~ /^[0-9]+$/ { sum += $2 } END { print sum }' "$work/errors")" = \
+	"$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["phases"][0]["dare_time"]["rows_demanded"])' "$work/interval.json")" ]
+result $? "--interval shows rows, queues and the threshold over time in words"
+
 refused "mpu.riq must be 1 to 256, not 0" --soc dare --set mpu.riq=0 "$streams"
 refused "section mpu has no key 'rqi'" --soc dare --set mpu.rqi=32 "$streams"
 refused "llc.ways must be 1 to 16, not 17" --soc dare --set llc.ways=17 "$streams"

@@ -50,6 +50,73 @@ run "${grid[@]}" --collect "${program[@]}"
 [ $? = 1 ] && grep -qx 'maple-fpga,300,failed' "$work/output" && grep -q 'point 1' "$work/errors"
 result $? "a_point_without_a_report_is_told_and_the_others_are_there"
 
+# --- DARE ---------------------------------------------------------------------------------------------
+
+dare=("$build/sim/examples/dare/streams" --kernel sddmm --form plain --block 1 --width 16 --uniform 48x480)
+# of NAME FILTER...: the values of a column in the lines of the kernel, in which columns have these values
+of()
+{
+	python3 - "$work/output" "$@" <<'EOF2'
+import csv, sys
+rows = [row for row in csv.DictReader(open(sys.argv[1])) if row["phase"] == "plain-1"]
+for condition in sys.argv[3:]:
+    name, value = condition.split("=")
+    rows = [row for row in rows if row[name] == value]
+print(*(row[sys.argv[2]] for row in rows))
+EOF2
+}
+# As many multiplications as without virtual time, in each of the 10 points.
+native=$("$build/examples/dare/streams" --transport embedded --json "${dare[@]:1}" |
+	python3 -c 'import json, sys; print(*[json.load(sys.stdin)["runs"][0]["counters"]["mma"]] * 10)')
+run --soc dare --mode base,nvr,fre,static,oracle --set mpu.riq=8,32 "${dare[@]}"
+[ $? = 0 ] && [ "$(of mode)" = "base base nvr nvr fre fre static static oracle oracle" ] &&
+	[ "$(of mpu.riq mode=nvr)" = "8 32" ] && [ "$(of dare_mma)" = "$native" ]
+result $? "modes_of_dare_are_an_axis_and_its_instructions_are_columns"
+[ "$(of dare_time_rows_prefetched mode=base)" = "0 0" ] && [ "$(of dare_time_energy_prefetches mode=oracle)" = "0 0" ] &&
+	[ "$(of dare_time_riq_most mode=fre)" = "8 32" ] && [ "$(of cycles mode=base mpu.riq=8)" = "$(of cycles mode=base mpu.riq=32)" ] &&
+	[ "$(of cycles mode=fre mpu.riq=8)" != "$(of cycles mode=fre mpu.riq=32)" ] &&
+	[ "$(of cycles mode=fre mpu.riq=32)" -gt "$(of cycles mode=oracle mpu.riq=32)" ]
+result $? "columns_of_dare_say_what_the_hardware_changes"
+cp "$work/output" "$work/modes"
+timeout 60 "$mimic" sim --soc dare --mode nvr --set mpu.riq=8 --json -o "$work/one.json" "${dare[@]}" >/dev/null 2>&1
+python3 - "$work/one.json" "$work/modes" >>"$work/errors" 2>&1 <<'EOF2'
+import csv, json, sys
+phase = json.load(open(sys.argv[1]))["phases"][-1]
+row = [r for r in csv.DictReader(open(sys.argv[2])) if (r["mode"], r["mpu.riq"], r["phase"]) == ("nvr", "8", "plain-1")][0]
+for part in "dare", "dare_time":
+    names = [name[len(part) + 1:] for name in row if name.startswith(part + "_")]
+    names = [name for name in names if part == "dare_time" or not name.startswith("time_")]
+    assert len(names) >= 8, names
+    for name in names:
+        assert row["%s_%s" % (part, name)] == str(phase[part][name]), name
+assert all("dare_time_" + name in row for name in phase["dare_time"])
+EOF2
+result $? "a_line_has_the_numbers_of_the_point_s_report"
+
+# Each part of the hardware: two sizes of it take different cycles.
+gsa=("$build/sim/examples/dare/streams" --form gsa --block 1 --width 16 --uniform 96x4800)
+moves() # moves KEY=A,B [ARGUMENTS...]
+{
+	local key=${1%%=*}
+	# Tiles of SDDMM have one column.
+	run --soc dare --set "$@" "${gsa[@]}" --kernel "$([ "$key" = array.columns ] && echo spmm || echo sddmm)" || return 1
+	[ "$(awk -F, -v key="$key" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "cycles") at = i } /,gsa-1,/ { print $at }' "$work/output" |
+		sort -u | wc -l)" = 2 ] || echo "$key moves nothing"
+}
+for change in "mpu.riq=4,32" "mpu.vmr=1,16" "mpu.lq=2,48" "mpu.window=1,4" "llc.reads=1,2" "llc.size=4K,2M" "llc.latency=20,60" \
+	"array.rows=4,16" "array.columns=4,16" "rfu.enabled=0,1" "rfu.threshold=10,64 --set rfu.dynamic=0" "llc.banks=2,16 --set llc.reads=2 --set llc.size=4K"; do
+	# shellcheck disable=SC2086 # words are meant
+	moves $change
+done >"$work/still" 2>&1
+[ ! -s "$work/still" ]
+result $? "each_part_of_dare_s_hardware_can_be_changed_and_is_seen"
+printf 'preset = dare\n[mpu]\nriq = 8\n[llc]\nreads = 2\n' >"$work/my.ini"
+run --soc "$work/my.ini" "${dare[@]}" && ours=$(of cycles) && run --soc dare --set mpu.riq=8 --set llc.reads=2 "${dare[@]}" &&
+	[ "$ours" = "$(of cycles)" ]
+result $? "a_configuration_is_the_same_hardware"
+refused "mode must be base, nvr, fre, static or oracle, not 'fast'" --soc dare --mode base,fast "${dare[@]}"
+result $? "a_mode_that_there_is_not_is_refused_before_anything_runs"
+
 printf 'int main(void) { return 1; }\n' >"$work/wrong.c"
 # shellcheck disable=SC2046 # words are meant
 gcc $("$mimic" cflags) -c -o "$work/wrong.o" "$work/wrong.c" &&

@@ -218,10 +218,10 @@ static void print_devices(struct json_object *one, struct json_object *other, bo
 		struct json_object *partner = device_of(other, name);
 
 		for (unsigned int column = 0; partner && column < count; column++) {
-			const char *kind = columns[column].kind->name, *counter = columns[column].counter;
+			const char *part = columns[column].part, *counter = columns[column].counter;
 
-			print_counter(name, counter, json_object_get_uint64(field(field(device, kind), counter)),
-				      json_object_get_uint64(field(field(partner, kind), counter)), all);
+			print_counter(name, counter, json_object_get_uint64(field(field(device, part), counter)),
+				      json_object_get_uint64(field(field(partner, part), counter)), all);
 		}
 	}
 }
@@ -240,7 +240,7 @@ static void print_counters(const struct sim_point *one, const struct sim_point *
 	SOC_COUNTERS(_)
 #undef _
 	for (unsigned int i = 0; i < count; i++)
-		print_counter(columns[i].kind->name, columns[i].counter, one->device[i], other->device[i], all);
+		print_counter(columns[i].part, columns[i].counter, one->device[i], other->device[i], all);
 }
 
 static void print_phase(const struct report *report, const struct report *partner, const struct sim_point *one,

@@ -29,6 +29,17 @@ static const char *text(struct json_object *object, const char *key)
 	return value && json_object_is_type(value, json_type_string) ? json_object_get_string(value) : "";
 }
 
+static void add_columns(struct sim_point_column *columns, unsigned int *count, const struct mimic_kind *kind,
+			const char *const *names, const char *suffix)
+{
+	for (; names && *names && *count < SIM_POINT_COLUMNS; names++) {
+		struct sim_point_column *column = &columns[(*count)++];
+
+		*column = (struct sim_point_column){ .kind = kind, .counter = *names };
+		snprintf(column->part, sizeof(column->part), "%s%s", kind->name, suffix);
+	}
+}
+
 unsigned int tool_sim_point_columns(struct sim_point_column columns[SIM_POINT_COLUMNS])
 {
 	unsigned int count = 0;
@@ -36,10 +47,10 @@ unsigned int tool_sim_point_columns(struct sim_point_column columns[SIM_POINT_CO
 	for (unsigned int i = 0; i < mimic_kind_count(); i++) {
 		const struct mimic_kind *kind = mimic_kinds[i];
 
-		for (const char *const *name = kind->time ? kind->time->columns : NULL; name && *name; name++) {
-			if (count < SIM_POINT_COLUMNS)
-				columns[count++] = (struct sim_point_column){ kind, *name };
-		}
+		if (!kind->time)
+			continue;
+		add_columns(columns, &count, kind, kind->time->columns, "");
+		add_columns(columns, &count, kind, kind->time->time_columns, "_time");
 	}
 	return count;
 }
@@ -67,7 +78,7 @@ static void read_phase(struct json_object *phase, struct sim_point *point)
 	SOC_COUNTERS(_)
 #undef _
 	for (unsigned int i = 0; i < column_count; i++)
-		point->device[i] = number(part(phase, columns[i].kind->name), columns[i].counter);
+		point->device[i] = number(part(phase, columns[i].part), columns[i].counter);
 }
 
 int tool_sim_point_read(const char *path, struct sim_point *points, unsigned int room)

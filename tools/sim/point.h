@@ -8,7 +8,7 @@
 #include "libmimic/base/kinds.h"
 #include "sim/soc.h"
 
-#define SIM_POINT_COLUMNS 64
+#define SIM_POINT_COLUMNS 128
 
 /* Of one phase. */
 struct sim_point {
@@ -25,6 +25,7 @@ struct sim_point {
 struct sim_point_column {
 	const struct mimic_kind *kind;
 	const char *counter;
+	char part[32];		/* the object of the JSON that has it: "maple", or "maple_time" */
 };
 
 /* Returns how many there are. */

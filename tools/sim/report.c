@@ -163,6 +163,47 @@ static void print_devices(FILE *file, const struct sim_setup *setup, const struc
 	}
 }
 
+/* Where a statistic of one value stands among all; -1: the kind has none of the name. */
+static int statistic_at(const struct mimic_time *time, const char *name)
+{
+	int at = 0;
+
+	for (unsigned int i = 0; i < time->statistic_count; i++) {
+		if (!strcmp(time->statistics[i].name, name))
+			return at;
+		at += (int)time->statistics[i].values;
+	}
+	return -1;
+}
+
+/* What of the devices is shown over time: of all of them together. */
+static void print_device_intervals(FILE *file, const struct sim_setup *setup)
+{
+	const struct mimic_kind *kind = kind_of(setup);
+	const char *const *names = kind ? kind->time->interval_columns : NULL;
+
+	if (!names)
+		return;
+	fprintf(file, "intervals of %llu cycles, %s\n  %12s", (unsigned long long)setup->interval, kind->name, "from cycle");
+	for (const char *const *name = names; *name; name++)
+		fprintf(file, " %15s", *name);
+	fputc('\n', file);
+	for (uint32_t i = 0; i < setup->interval_count; i++) {
+		const struct sim_interval *interval = interval_at(setup, i);
+		struct sim_device_report sum = { .counters = { 0 } };
+
+		for (unsigned int number = 0; next_opened(setup, number, &number); number++)
+			add_report(kind, &sum, &interval->devices[number]);
+		fprintf(file, "  %12llu", (unsigned long long)interval->begin);
+		for (const char *const *name = names; *name; name++) {
+			int at = statistic_at(kind->time, *name);
+
+			fprintf(file, " %15llu", at < 0 ? 0 : (unsigned long long)sum.statistics[at]);
+		}
+		fputc('\n', file);
+	}
+}
+
 static void print_intervals(FILE *file, const struct sim_setup *setup)
 {
 	fprintf(file, "intervals of %llu cycles, all cores\n  %12s %13s %11s %11s %12s %12s %12s %11s\n",
@@ -200,8 +241,10 @@ int tool_sim_report_text(FILE *file, const struct sim_report *report)
 		print_memory(file, phase);
 		print_devices(file, setup, phase);
 	}
-	if (setup->interval)
+	if (setup->interval) {
 		print_intervals(file, setup);
+		print_device_intervals(file, setup);
+	}
 	if (setup->lost_phases)
 		fprintf(file, "%u phases found no room\n", setup->lost_phases);
 	return ferror(file) ? -EIO : 0;

@@ -18,7 +18,7 @@
 
 #define POINTS_MAX 100000
 #define PHASES_MAX 64
-#define AXES_MAX (TOOL_VALUES_MAX + 3)
+#define AXES_MAX (TOOL_VALUES_MAX + 4)
 
 static const char usage[] =
 	"Usage: mimic sweep [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
@@ -26,6 +26,7 @@ static const char usage[] =
 	"with what each has counted.\n\n"
 	"  --set KEY=V,V,...  values of a parameter, such as l2.size=32K,64K; may be given several times\n"
 	"  --soc NAME,...     " SIM_PRESETS ", or INI files\n"
+	"  --mode NAME,...    of " SIM_PRESET_MPU ": base, nvr, fre, static, oracle\n"
 	"  --cores N,...      numbers of cores\n"
 	"  --costs FILE       as of mimic sim, of all points\n"
 	"  --warm N,...       numbers of times of each phase that are not counted; 0,1: cold and warm\n"
@@ -39,7 +40,7 @@ static const char usage[] =
 
 /* One dimension of the grid. */
 struct axis {
-	const char *option;	/* "--set", "--soc", "--cores", "--warm" */
+	const char *option;	/* "--set", "--soc", "--mode", "--cores", "--warm" */
 	char *key;		/* of --set, with its '='; else "" */
 	char *values[TOOL_VALUES_MAX];
 	size_t count;
@@ -48,7 +49,7 @@ struct axis {
 struct sweep {
 	struct axis axes[AXES_MAX];
 	size_t axis_count, points;
-	const char *soc, *cores, *warm, *jobs, *output, *directory;
+	const char *soc, *mode, *cores, *warm, *jobs, *output, *directory;
 	struct tool_values sets, costs;
 	bool lists, collects;
 	char **program;		/* and its arguments */
@@ -63,6 +64,7 @@ static int parse(int argc, char **argv, struct sweep *sweep)
 	const struct tool_option list[] = {
 		{ .name = "set", .values = &sweep->sets },
 		{ .name = "soc", .value = &sweep->soc },
+		{ .name = "mode", .value = &sweep->mode },
 		{ .name = "cores", .value = &sweep->cores },
 		{ .name = "costs", .values = &sweep->costs },
 		{ .name = "warm", .value = &sweep->warm },
@@ -146,6 +148,21 @@ static int add_axis(struct sweep *sweep, const char *option, const char *text)
 	return 0;
 }
 
+static int check_modes(const struct sweep *sweep)
+{
+	for (size_t i = 0; i < sweep->axis_count; i++) {
+		const struct axis *axis = &sweep->axes[i];
+		struct sim_parameters parameters;
+		char why[256];
+
+		for (size_t value = 0; value < axis->count && !strcmp(axis->option, "--mode"); value++)
+			if (sim_parameters_load(&parameters, SIM_PRESET_MPU, why, sizeof(why)) ||
+			    sim_parameters_mode(&parameters, axis->values[value], why, sizeof(why)))
+				return tool_error(EXIT_BAD_INPUT, "sweep: --mode: %s", why);
+	}
+	return 0;
+}
+
 static int make_grid(struct sweep *sweep)
 {
 	int status = 0;
@@ -153,6 +170,10 @@ static int make_grid(struct sweep *sweep)
 	sweep->points = 1;
 	if (sweep->soc)
 		status = add_axis(sweep, "--soc", sweep->soc);
+	if (!status && sweep->mode)
+		status = add_axis(sweep, "--mode", sweep->mode);
+	if (!status)
+		status = check_modes(sweep);
 	if (!status && sweep->cores)
 		status = add_axis(sweep, "--cores", sweep->cores);
 	if (!status && sweep->warm)
@@ -317,7 +338,7 @@ static void print_header(FILE *file, const struct sweep *sweep)
 	SOC_COUNTERS(_)
 #undef _
 	for (unsigned int i = 0; i < count; i++)
-		fprintf(file, ",%s_%s", columns[i].kind->name, columns[i].counter);
+		fprintf(file, ",%s_%s", columns[i].part, columns[i].counter);
 	fputc('\n', file);
 }
 

@@ -12,7 +12,20 @@ static const struct mimic_time_statistic statistics[] = {
 
 _Static_assert(sizeof(struct dare_time_statistics) <= MIMIC_TIME_VALUES_MAX * sizeof(uint64_t), "room for all");
 
-static const char *const columns[] = { NULL };
+static const char *const columns[] = {
+	"mcfg", "mld", "mgather", "mma", "mst", "mscatter", "macs_used", "macs_offered", NULL
+};
+
+static const char *const time_columns[] = {
+#define _(name, is_state, meaning) #name,
+	DARE_TIME_STATISTICS(_)
+#undef _
+	NULL
+};
+
+static const char *const interval_columns[] = {
+	"rows_demanded", "rows_prefetched", "demand_misses", "port_waits", "array_busy", "riq", "lq", "threshold", NULL
+};
 
 static struct dare_time *device_of(const struct mimic_timed *device)
 {
@@ -169,4 +182,6 @@ const struct mimic_time dare_kind_time = {
 	.count = count,
 	.print = print,
 	.columns = columns,
+	.time_columns = time_columns,
+	.interval_columns = interval_columns,
 };
