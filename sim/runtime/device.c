@@ -311,6 +311,7 @@ int sim_device_open(const struct mimic_kind *kind, unsigned int number)
 		sim.device_count = number + 1;
 	snprintf(sim.setup->kind, sizeof(sim.setup->kind), "%s", kind->name);
 	sim.setup->opened |= 1ull << number;
+	sim_phases_device_opens(number, sim_self ? sim_time(sim_self) : sim.now);
 	if (sim.setup->trace[0])
 		trace_device(device);
 	return 0;

@@ -452,6 +452,8 @@ void sim_phases_begin(void);
 /* Is a phase open that only warms the caches up? */
 bool sim_phases_are_warming(void);
 void sim_phases_end(void);
+/* This device begins to count at `now`. */
+void sim_phases_device_opens(unsigned int number, uint64_t now);
 /* The counters of this device are about to be 0. */
 void sim_phases_device_resets(unsigned int number);
 /* So many bytes of a phase are in use: behind them are devices that the program has not opened. */

@@ -14,6 +14,7 @@ _Static_assert(COUNTERS_OFFSET % sizeof(uint64_t) == 0, "counters are an array")
 
 static struct sim_phase run_begin, phase_begin;
 static uint64_t counted_before[SIM_DEVICES][MIMIC_KIND_COUNTERS_MAX];	/* what each device had counted when it was reset */
+static uint64_t before_opening[SIM_DEVICES][MIMIC_TIME_VALUES_MAX];	/* a device counts cycles since main() began */
 static struct sim_phase *open_phase;
 static bool is_automatic;	/* the open one */
 static bool is_warming;		/* the open one: it is not counted */
@@ -63,6 +64,23 @@ void sim_phases_device_resets(unsigned int number)
 	memcpy(counted_before[number], now, sizeof(now));
 }
 
+void sim_phases_device_opens(unsigned int number, uint64_t now)
+{
+	const struct sim_device *device = &sim.devices[number];
+
+	device->time->count(device->timed, now, before_opening[number]);
+}
+
+static void look_at_statistics(unsigned int number, uint64_t now, uint64_t *values)
+{
+	const struct sim_device *device = &sim.devices[number];
+
+	device->time->count(device->timed, now, values);
+	/* Another core's clock may be behind that of the one that opened it. */
+	for (unsigned int i = 0; i < MIMIC_TIME_VALUES_MAX; i++)
+		values[i] -= values[i] < before_opening[number][i] ? values[i] : before_opening[number][i];
+}
+
 static void look(struct sim_phase *phase, uint64_t now)
 {
 	memset(phase, 0, sim_phase_size());
@@ -71,12 +89,10 @@ static void look(struct sim_phase *phase, uint64_t now)
 		look_at_core(core, now, &phase->cores[core]);
 	soc_counters(sim.soc, &phase->soc);
 	for (unsigned int number = 0; number < sim.device_count; number++) {
-		const struct sim_device *device = &sim.devices[number];
-
-		if (!device->timed)
+		if (!sim.devices[number].timed)
 			continue;
 		look_at_counters(number, phase->devices[number].counters);
-		device->time->count(device->timed, now, phase->devices[number].statistics);
+		look_at_statistics(number, now, phase->devices[number].statistics);
 	}
 }
 

@@ -7,10 +7,13 @@
  *   pages COUNT, physical COUNT  by loads and stores of pages: words for all of them, then what each has
  *   absent NAME...           opens these, by libmaple and by their nodes, and prints the errors
  *   stuck DEVICE             consumes from a queue that nobody produces for
+ *   late DEVICE              a phase that opens the device after 100,000 cycles, and makes ten loads of it. Prints the cycles
+ *                            from there to the phase's end
  */
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #include <maple.h>
 #include <mimic/sim.h>
@@ -140,6 +143,26 @@ static int open_absent(char **names)
 	return 0;
 }
 
+static int open_late(unsigned int number)
+{
+	const struct timespec nap = { .tv_nsec = 100000 };
+	uint64_t opened, end;
+	char path[32];
+	void *page;
+
+	snprintf(path, sizeof(path), "/dev/maple%u", number);
+	mimic_sim_phase_begin("late");
+	CHECK(!nanosleep(&nap, NULL));
+	opened = mimic_sim_cycles();
+	page = map_or_die(open_or_die(path), 0);
+	for (unsigned int i = 0; i < 10; i++)
+		CHECK(load32(page, CLOSE_CONSUMER, 3) == 0);
+	end = mimic_sim_cycles();
+	mimic_sim_phase_end();
+	printf("%llu\n", (unsigned long long)(end - opened));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	uint32_t value;
@@ -149,6 +172,8 @@ int main(int argc, char **argv)
 		return run_streams((unsigned int)argc - 2, argv + 2);
 	if (!strcmp(argv[1], "pages") || !strcmp(argv[1], "physical"))
 		return use_pages((unsigned int)atoi(argv[2]), !strcmp(argv[1], "pages"));
+	if (!strcmp(argv[1], "late"))
+		return open_late((unsigned int)atoi(argv[2]));
 	if (!strcmp(argv[1], "absent"))
 		return open_absent(argv + 2);
 	CHECK(!maple_open(open_device((unsigned int)atoi(argv[2])), 0, MAPLE_CONSUMER));
