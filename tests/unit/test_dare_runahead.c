@@ -170,6 +170,7 @@ static uint64_t contend(const char *mode, const char *change, struct dare_time_s
 	end = mpu_drain(&p) - t;
 	*statistics = mpu_statistics(&p);
 	statistics->port_waits -= before.port_waits;
+	statistics->demand_since_issue -= before.demand_since_issue;
 	statistics->rows_prefetched -= before.rows_prefetched;
 	dare_mpu_destroy(p.mpu);
 	return end;
@@ -186,6 +187,8 @@ static void demand_and_prefetch_take_turns_at_the_port(void **state)
 	 */
 	assert_int_equal(contend("nvr", NULL, &statistics), 66 + 20);
 	assert_int_equal(statistics.port_waits, 15);
+	/* Row i of the first load comes 20 + 2 i behind its issue in 1, of the second 20 + i behind 51. */
+	assert_int_equal(statistics.demand_since_issue, 16 * 20 + 240 + 16 * 20 + 120);
 	assert_int_equal(statistics.rows_prefetched, 16);
 }
 
@@ -197,6 +200,7 @@ static void demand_may_go_first(void **state)
 	/* Rows in 1 to 16, there in 36; then 36 to 51. */
 	assert_int_equal(contend("nvr", "llc.demand_first=1", &statistics), 51 + 20);
 	assert_int_equal(statistics.port_waits, 0);
+	assert_int_equal(statistics.demand_since_issue, 2 * (16 * 20 + 120));
 	assert_int_equal(contend("base", NULL, &statistics), 51 + 20);
 }
 

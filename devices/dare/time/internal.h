@@ -75,6 +75,7 @@ struct entry {
 	uint16_t next_consumer;	/* of the same VMR entry */
 	uint32_t occupancy, latency;	/* of an mma */
 	uint32_t macs;
+	uint64_t issued;	/* when a load issued */
 	uint64_t first_wait;	/* since when the next row is the LSU's next */
 	uint64_t lines;		/* a filter: one bit for each line, by a hash of its number */
 	struct uop uop[UOPS_MAX];

@@ -31,7 +31,7 @@ static void add_load(struct dare_mpu *mpu, struct entry *entry)
 
 void dare_time_lsu_issue(struct dare_mpu *mpu, struct entry *entry)
 {
-	entry->first_wait = mpu->now;
+	entry->issued = entry->first_wait = mpu->now;
 	hold_sources(mpu, entry->reads);
 	if (is_load(entry)) {
 		hold_register(mpu->loads_to, &mpu->written_by_loads, entry->md);
@@ -116,6 +116,7 @@ static void count_demand(struct dare_mpu *mpu, const struct entry *entry, uint64
 	statistics->demand_misses += place == LLC_MISS;
 	statistics->port_waits += mpu->now - since;
 	statistics->demand_latency += time - since;
+	statistics->demand_since_issue += time - entry->issued;
 }
 
 static void add_to_lq(struct dare_mpu *mpu, uint64_t time, struct answer *answer)

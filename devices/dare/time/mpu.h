@@ -117,7 +117,8 @@ uint64_t dare_mpu_drain(struct dare_mpu *mpu, uint64_t now);
 	_(demand_merged, false, "demanded rows whose line was on its way") \
 	_(demand_misses, false, "demanded rows for which a line was fetched") \
 	_(demand_latency, false, "cycles from when a demanded row was the next one of the LSU to its answer") \
-	_(port_waits, false, "cycles of these before the row was sent") \
+	_(demand_since_issue, false, "cycles from when the instruction of a demanded row issued to the row's answer") \
+	_(port_waits, false, "cycles of demand_latency before the row was sent") \
 	_(store_misses, false, "stored rows whose line was not there") \
 	_(dram_reads, false, "lines that memory was read for") \
 	_(dram_writes, false, "lines that were written back to memory") \
