@@ -1,4 +1,4 @@
-# make figures: a paper's figures, from runs of `mimic sim`, beside what the paper says.
+# make figures: the papers' figures, from runs of `mimic sim`, beside what the papers say.
 
 FIGURES := $(O)/bench/figures/figures
 # What the figures of all papers share.
@@ -10,12 +10,19 @@ FIGURES_JOBS ?= 2
 tests: $(FIGURES)
 $(O)/tests/unit/test_figures_judge: $(call obj,bench/figures/judge.c bench/figures/common/verdict.c)
 
-.PHONY: figures figures-ranges packages-figures
+# Those of other devices' papers add themselves, below.
+FIGURES_PAPERS := figures-maple
+
+.PHONY: figures figures-maple figures-ranges packages-figures
 
 packages-figures:
 	$(Q)$(PACKAGES) build figures
 
-figures: packages-figures all $(FIGURES)
+# All papers, one behind the other. Each is run, whatever came out of the one before, and tells what did not come out.
+figures: packages-figures all
+	$(Q)status=0; for paper in $(FIGURES_PAPERS); do $(MAKE) --no-print-directory $$paper || status=1; done; exit $$status
+
+figures-maple: packages-figures all $(FIGURES)
 	$(Q)$(FIGURES) --build $(O) --tables bench/figures --output $(O)/figures --data '$(FIGURES_DATA)' --jobs $(FIGURES_JOBS)
 
 # How far each row moves over the ranges of what the paper does not say. build/figures-ranges/error_bars.csv is checked in.

@@ -7,6 +7,7 @@ tests: $(FIGURES_DARE)
 $(O)/tests/unit/test_figures_dare: $(call obj,$(filter-out %/main.c,$(FIGURES_DARE_SRC)))
 
 .PHONY: figures-dare figures-dare-ranges
+FIGURES_PAPERS += figures-dare
 
 figures-dare: packages-figures all $(FIGURES_DARE)
 	$(Q)$(FIGURES_DARE) --build $(O) --tables bench/figures --output $(O)/figures-dare --data '$(FIGURES_DATA)' --jobs $(FIGURES_JOBS)
