@@ -77,7 +77,7 @@ static void fill_point(const struct dare_system *system, int kernel, int block, 
 		.cycles = base / speedup_of(system->name, kernel, block) / sweep_speedup(system),
 		.mma = is_gsa ? 100 : 1000, .macs = 16000, .demanded = 1000, .stored = 100,
 		.prefetched = prefetched_of(system->mode), .redundant = prefetched_of(system->mode) * (block + 1) / 6,
-		.misses = 500.0 / (block + 1), .latency = strcmp(system->mode, "nvr") == 0 ? 43000 : 36000,
+		.misses = 500.0 / (block + 1), .latency = 21000, .since_issue = strcmp(system->mode, "nvr") == 0 ? 43000 : 36000,
 	};
 	fill_energy(result);
 }

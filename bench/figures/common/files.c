@@ -60,6 +60,37 @@ int figures_bars(const char *output, const char *name, const char *title, const 
 	return figures_finish(file);
 }
 
+int figures_lines(const char *output, const char *name, const char *title, const char *axis, const char *x,
+		  bool is_log, unsigned int columns)
+{
+	FILE *file = figures_create(output, name, "gp");
+
+	if (!file)
+		return -1;
+	fprintf(file,
+		"set terminal svg size 760,380 font 'sans-serif,12' background '#ffffff'\n"
+		"set output '%s.svg'\nset datafile separator ','\nset title '%s'\nset ylabel '%s'\nset xlabel '%s'\n"
+		"set grid lc rgb '#d0d0d0'\nset yrange [0:*]\nset key outside right top\n%s"
+		"plot for [i=2:%u] '%s.csv' using 1:i with linespoints lw 2 pt 7 ps 0.6 title columnheader(i)\n",
+		name, title, axis, x, is_log ? "set logscale x 2\n" : "", columns + 1, name);
+	return figures_finish(file);
+}
+
+int figures_map(const char *output, const char *name, const char *title, const char *x, const char *y)
+{
+	FILE *file = figures_create(output, name, "gp");
+
+	if (!file)
+		return -1;
+	fprintf(file,
+		"set terminal svg size 460,380 font 'sans-serif,12' background '#ffffff'\n"
+		"set output '%s.svg'\nset datafile separator ','\nset title '%s'\nset xlabel '%s'\nset ylabel '%s'\n"
+		"set cbrange [0:1]\nset palette defined (0 '#f0f4ff', 1 '#1030a0')\nunset key\nset tics nomirror\n"
+		"plot '%s.csv' matrix rowheaders columnheaders using 1:2:3 with image\n",
+		name, title, x, y, name);
+	return figures_finish(file);
+}
+
 int figures_gnuplot(const char *output, const char *name)
 {
 	char *command;

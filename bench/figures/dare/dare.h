@@ -43,7 +43,9 @@ struct dare_result {
 	double cycles, mma, macs;
 	double demanded, stored, prefetched;	/* rows */
 	double redundant;			/* of the prefetched ones */
-	double misses, latency;			/* of the demanded ones; the sum of cycles */
+	double misses;				/* of the demanded ones */
+	/* Sums of cycles of the demanded ones until the answer: since it was the LSU's next row, since its instruction issued. */
+	double latency, since_issue;
 	double energy;				/* nJ */
 };
 
@@ -96,12 +98,14 @@ double dare_cycles(const struct dare_result *result);
 /* nJ, of all parts; with the parameters of the section energy (docs/timing.md). */
 double dare_energy(const struct dare_result *result);
 double dare_energy_delay(const struct dare_result *result);
-/* Of a demanded row, with the wait for the port. */
+/* Of a demanded row, from the issue of its instruction: with all of its wait for the port. */
 double dare_latency(const struct dare_result *result);
 
 /* The geometric mean over the data sets of the metric of one system by that of another; 0 if a point is missing. */
 double dare_ratio(const struct dare_runs *runs, enum dare_kernel kernel, enum dare_block block, dare_metric *metric,
 		  const char *above, const char *below);
+/* The geometric mean of a system's cycles, over the data sets that are there; 0: there are none. */
+double dare_mean_cycles(const struct dare_runs *runs, const char *system, enum dare_kernel kernel, enum dare_block block);
 /* How many times faster a system is than base. */
 double dare_speedup(const struct dare_runs *runs, enum dare_kernel kernel, enum dare_block block, const char *system);
 /* The faster one of fre and full. */
@@ -192,6 +196,11 @@ void dare_rows_judge(struct dare_rows *rows, const struct dare_runs *runs, const
 
 /* Both ends of all ranges of `folder`/dare_ranges.csv, into error_bars.csv and ends.csv. 0, or -1 with the reason said. */
 int dare_ranges_run(const struct dare_runs *runs, const struct dare_rows *rows, const char *folder, const char *commit);
+
+/* --- plots.c: CSV and SVG of each figure of the paper, and speedups of each data set -------------------- */
+
+/* 0, or -1 with the reason said. */
+int dare_plots_write(const struct dare_runs *runs);
 
 /* --- output.c --------------------------------------------------------------------------------------- */
 

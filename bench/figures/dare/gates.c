@@ -104,29 +104,12 @@ static void gate_of_full(struct gate_view *view)
 	}
 }
 
-/* The geometric mean of a system's cycles; 0: a point is missing. */
-static double mean_cycles(const struct gate_view *view, int kernel, int block, const char *system)
-{
-	const struct dare_result *results = dare_results(view->runs, system, (enum dare_kernel)kernel,
-							 (enum dare_block)block);
-	unsigned int count = 0;
-	double sum = 0;
-
-	for (size_t set = 0; results && set < view->runs->set_count; set++) {
-		if (results[set].is_there) {
-			sum += log(results[set].cycles);
-			count++;
-		}
-	}
-	return count ? exp(sum / count) : 0;
-}
-
 static void gate_of_blocks(struct gate_view *view)
 {
 	for (int kernel = DARE_SPMM; kernel <= DARE_SDDMM; kernel++) {
 		for (int block = B2; block < DARE_BLOCKS; block++) {
-			double before = mean_cycles(view, kernel, block - 1, "base");
-			double now = mean_cycles(view, kernel, block, "base");
+			double before = dare_mean_cycles(view->runs, "base", (enum dare_kernel)kernel, (enum dare_block)(block - 1));
+			double now = dare_mean_cycles(view->runs, "base", (enum dare_kernel)kernel, (enum dare_block)block);
 
 			expect(view, now < before && now > 0, "%.0f cycles after %.0f", now, before);
 		}

@@ -25,12 +25,12 @@ int main(int argc, char **argv)
 	if (dare_nulls_read(&nulls, &runs, options.tables) || dare_nulls_execute(&nulls, &runs))
 		return 1;
 	dare_rows_judge(&rows, &runs, &nulls);
-	if (dare_write_rows(&rows, &runs, &nulls))
+	if (dare_write_rows(&rows, &runs, &nulls) || dare_plots_write(&runs))
 		return 1;
 	dare_print_rows(&rows);
 	dare_print_data(&runs, &nulls);
 	dare_gates(gates, &texts, &runs);
 	closed = gates_tell(gates, DARE_GATES) + (int)dare_nulls_check(&nulls, &texts);
-	printf("\n%s has the table, each row on each of its null models, and the report of each point.\n", runs.output);
+	printf("\n%s has the table, each row on each of its null models, a CSV and a plot of each figure, and the report of each point.\n", runs.output);
 	return closed ? 1 : 0;
 }

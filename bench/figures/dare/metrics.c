@@ -20,7 +20,7 @@ double dare_energy_delay(const struct dare_result *result)
 
 double dare_latency(const struct dare_result *result)
 {
-	return result->latency / result->demanded;
+	return result->since_issue / result->demanded;
 }
 
 double dare_ratio(const struct dare_runs *runs, enum dare_kernel kernel, enum dare_block block, dare_metric *metric,
@@ -64,4 +64,19 @@ double dare_best_filling(const struct dare_runs *runs, enum dare_kernel kernel, 
 			best = fmax(best, a[set].macs / a[set].mma / (b[set].macs / b[set].mma));
 	}
 	return best;
+}
+
+double dare_mean_cycles(const struct dare_runs *runs, const char *system, enum dare_kernel kernel, enum dare_block block)
+{
+	const struct dare_result *results = dare_results(runs, system, kernel, block);
+	unsigned int count = 0;
+	double sum = 0;
+
+	for (size_t set = 0; results && set < runs->set_count; set++) {
+		if (results[set].is_there) {
+			sum += log(results[set].cycles);
+			count++;
+		}
+	}
+	return count ? exp(sum / count) : 0;
 }

@@ -18,6 +18,12 @@ static void print_number(const char *format, double value)
 	printf(format, text);
 }
 
+/* It is not reproduced, and there is data. */
+static bool is_explained(const struct dare_row *row)
+{
+	return strcmp(row->verdict, verdict_name(IN_KIND)) == 0 || strcmp(row->verdict, verdict_name(DEVIATES)) == 0;
+}
+
 static void print_row(const struct dare_row *row)
 {
 	bool is_reproduced = strcmp(row->verdict, verdict_name(REPRODUCED)) == 0;
@@ -35,7 +41,7 @@ static void print_row(const struct dare_row *row)
 	printf(" %11s", bar);
 	print_number(" %6.4s", is_number ? row->value.value / row->low : 0);
 	printf(" %8s %-20s  %s%s", null, row->null_name, row->verdict, is_reproduced && row->is_fitted ? ", fitted" : "");
-	printf("%s%s\n", *row->why && !is_reproduced ? ": " : "", is_reproduced ? "" : row->why);
+	printf("%s%s\n", *row->why && is_explained(row) ? ": " : "", is_explained(row) ? row->why : "");
 }
 
 static unsigned int count_rows(const struct dare_rows *rows, enum verdict verdict)
@@ -63,7 +69,7 @@ void dare_print_rows(const struct dare_rows *rows)
 			print_row(&rows->rows[i]);
 	}
 	puts("\nSecond: D04 to D07 with libdare's own kernels, D08 and D13 the highest, D09 to D12 performance by energy, D14 B = 8, D17 GEMM,\n"
-	     "D19 and D20 what a larger VMR or RIQ gains at least, D25 the mean latency of nvr's demanded rows by base's.\n"
+	     "and of D19 and D20 what a larger VMR or RIQ gains at least, D25 the mean latency of nvr's demanded rows by base's, from issue.\n"
 	     "Error bar: over the ranges of what the paper does not say (make figures-dare-ranges), one at a time, on small inputs.\n"
 	     "Fitted: what the paper leaves open was chosen after a prototype's results on D02 to D07 had been seen (docs/timing.md).");
 	for (int verdict = 0; verdict < VERDICTS; verdict++)
@@ -79,6 +85,10 @@ void dare_print_data(const struct dare_runs *runs, const struct dare_nulls *null
 {
 	if (runs->missing)
 		printf("%u data sets were left out: their files are not there.\n", runs->missing);
+	for (size_t i = 0; i < runs->set_count; i++) {
+		if (runs->sets[i].is_extra)
+			printf("%s: run, but in no number above and in no gate (datasets.csv has its speedups).\n", runs->sets[i].name);
+	}
 	fputs("Null models run on", stdout);
 	for (size_t i = 0; i < nulls->small->set_count; i++)
 		printf("%s %s", i ? "," : "", nulls->small->sets[i].name);
@@ -99,7 +109,7 @@ static int write_table(const struct dare_rows *rows, const char *output)
 		fprintf(file, "%s,\"%s\",\"%s\",\"%s\",\"%s\",\"%s\",%.3f,%.3f,%s,%s,%s,%.3f,%.3f,%.3f,%.3f,\"%s\"\n", row->id,
 			row->where, row->workload, row->what, row->ours, row->paper, row->value.value, row->value.second, row->verdict,
 			row->is_fitted ? "yes" : "", row->null_name, row->small.value, row->null.value, row->bar.low, row->bar.high,
-			row->why);
+			is_explained(row) ? row->why : "");
 	}
 	return figures_finish(file);
 }

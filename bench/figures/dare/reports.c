@@ -42,11 +42,12 @@ static void take_phase(struct json_object *phase, struct dare_result *result)
 		.redundant = number_of(phase, "dare_time", "prefetch_redundant"),
 		.misses = number_of(phase, "dare_time", "demand_misses"),
 		.latency = number_of(phase, "dare_time", "demand_latency"),
+		.since_issue = number_of(phase, "dare_time", "demand_since_issue"),
 		.energy = energy_of(phase),
 	};
 	result->is_there = result->cycles > 0 && result->mma > 0 && result->macs > 0 && result->demanded > 0 &&
 			   result->stored > 0 && result->prefetched >= 0 && result->redundant >= 0 &&
-			   result->misses >= 0 && result->latency > 0 && result->energy > 0;
+			   result->misses >= 0 && result->latency > 0 && result->since_issue > 0 && result->energy > 0;
 }
 
 /* The last phase is the kernel. */

@@ -4,18 +4,6 @@
 
 #include "bench/figures/dare/dare.h"
 
-static double of_only_set(const struct dare_runs *runs, const char *system, enum dare_kernel kernel,
-			  enum dare_block block)
-{
-	const struct dare_result *results = dare_results(runs, system, kernel, block);
-
-	for (size_t set = 0; results && set < runs->set_count; set++) {
-		if (results[set].is_there)
-			return results[set].cycles;
-	}
-	return 0;
-}
-
 static double quotient(double above, double below)
 {
 	return below > 0 ? above / below : 0;
@@ -53,10 +41,10 @@ static struct dare_outcome range_of_chosen(const struct dare_runs *runs, dare_me
 
 static struct dare_outcome sddmm_over_gemm(const struct dare_runs *runs)
 {
-	double gemm = of_only_set(runs, "gemm base", DARE_GEMM, B1);
+	double gemm = dare_mean_cycles(runs, "gemm base", DARE_GEMM, B1);
 
-	return (struct dare_outcome){ quotient(gemm, of_only_set(runs, "sparse 4 base", DARE_SDDMM, B4)),
-				quotient(gemm, of_only_set(runs, "sparse 8 base", DARE_SDDMM, B8)), false };
+	return (struct dare_outcome){ quotient(gemm, dare_mean_cycles(runs, "sparse 4 base", DARE_SDDMM, B4)),
+				quotient(gemm, dare_mean_cycles(runs, "sparse 8 base", DARE_SDDMM, B8)), false };
 }
 
 static struct dare_outcome oracle_over_cache(const struct dare_runs *runs)
