@@ -86,7 +86,7 @@ struct mimic_time {
 	void (*print)(FILE *file, const uint64_t *counters, const uint64_t *values);
 	/* Counters that a sweep has columns for, up to a NULL. */
 	const char *const *columns;
-	/* Statistics of one value that it has, and those that are shown over time. Likewise, or NULL: none. */
+	/* Statistics that it has (of one with several values their sum), and those of one value that are shown over time. Likewise, or NULL: none. */
 	const char *const *time_columns;
 	const char *const *interval_columns;
 };

@@ -56,8 +56,8 @@ shows() # shows PAGE: the rows are in $work/rows
 # 1024 words, 64 lines: 3 instructions of each word's 4 cycles, 331 more for the first of a line (test-sim.sh counts them).
 "$mimic" sim --soc maple-sim --set core.translation=0 --json -o "$work/run.json" "$build/tests/sim/warm" phases 2>"$work/errors" &&
 	run "$work/run.json" && shows "$work/run.html" &&
-	grep -qx "three|three|33408|9216|$((64 * 331 + 960 + 2 * 1024))|0|0|0|0" "$work/rows" &&
-	grep -qx "one|one|4096|3072|1024|0|0|0|0" "$work/rows" && [ "$(wc -l <"$work/rows")" = 3 ]
+	grep -qx "three|three|33408|9216|$((64 * 331 + 960 + 2 * 1024))|0|0|0|0|0" "$work/rows" &&
+	grep -qx "one|one|4096|3072|1024|0|0|0|0|0" "$work/rows" && [ "$(wc -l <"$work/rows")" = 3 ]
 result $? "a report of mimic sim: the causes of each phase's cycles, beside their bars"
 ! grep -Eq 'https?:|url\(|@import|<link|<img|<iframe| src=| style=' "$work/run.html"
 result $? "the page refers to nothing outside"
@@ -92,6 +92,72 @@ EOF
 result $? "a run with intervals: the shares of the causes over the cycles"
 ! grep -q 'Over the run' "$work/run.html"
 result $? "one without has no such plot"
+
+# --- branches, devices --------------------------------------------------------------------------------
+
+# Pipelines of maple-fpga wait for branches; sim-json.md says that all cycles of a core have one cause.
+loops=("$build/sim/examples/maple/loops" --kernel spmv --form decoupled --uniform 64x4096x8)
+"$mimic" sim --json -o "$work/fpga.json" "${loops[@]}" >/dev/null 2>"$work/errors" && run "$work/fpga.json" && shows "$work/fpga.html" &&
+	stalls=$(python3 -c 'import json, sys; print(sum(c["pipeline_stalls"] for c in json.load(open(sys.argv[1]))["phases"][-1]["cores"]))' "$work/fpga.json") &&
+	[ "$stalls" -gt 0 ] && [ "$(awk -F'|' '$1 == "decoupled" && NF == 10 && $3 > 0 { print $9; exit }' "$work/rows")" = "$stalls" ]
+result $? "branches and multiplications are a cause of cycles"
+
+# devices REPORT KIND: "run|device|name=value|..." of the page's tables of a kind, checked against a report of mimic sim
+devices()
+{
+	python3 - "$1" "$2" <<'EOF'
+import html, re, sys
+page = open(sys.argv[1], encoding="utf-8").read()
+for table in re.findall(r'aria-label="Devices: %s">(.*?)</table>' % sys.argv[2], page, re.S):
+    rows = [[html.unescape(re.sub("[\u2009\u202f]", "", cell)) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)]
+            for row in re.findall(r"<tr>(.*?)</tr>", table)]
+    for row in rows[1:]:
+        print("|".join(row[:2] + ["%s=%s" % pair for pair in zip(rows[0][2:], row[2:])]))
+EOF
+}
+# in_report REPORT PAGE KIND: each number of the page is that of the report
+in_report()
+{
+	devices "$2" "$3" >"$work/devices" && [ -s "$work/devices" ] && python3 - "$1" "$work/devices" "$3" <<'EOF'
+import json, sys
+phases = {phase["name"]: phase for phase in json.load(open(sys.argv[1]))["phases"]}
+kind = sys.argv[3]
+for line in open(sys.argv[2]):
+    phase, device, *values = line.strip().split("|")
+    here = {d["name"]: d for d in phases[phase].get("devices", [])}.get(device, phases[phase])
+    assert values and all(value for value in values)
+    for value in values:
+        name, number = value.split("=")
+        there = here[kind].get(name, here[kind + "_time"].get(name)) if name != "rows_stored" else None
+        if there is not None:
+            assert int(number) == (sum(there) if isinstance(there, list) else there), (device, name)
+EOF
+}
+in_report "$work/fpga.json" "$work/fpga.html" maple >"$work/output" 2>&1 && grep -q '^decoupled|maple0|produced=[1-9]' "$work/devices" &&
+	grep -q '|occupancy=[1-9]' "$work/devices"
+result $? "what MAPLE counted is in a table"
+"$mimic" sim --devices maple:2 --json -o "$work/two.json" "$build/tests/sim/devices" streams 0:16 1:24 >/dev/null 2>"$work/errors" &&
+	run "$work/two.json" && in_report "$work/two.json" "$work/two.html" maple >"$work/output" 2>&1 &&
+	grep -q '|maple0|produced=' "$work/devices" && grep -q '|maple1|produced=' "$work/devices"
+result $? "two MAPLEs have a line each"
+# has_mean NAME: the plot says how much it was in a cycle
+has_mean()
+{
+	local mean
+	mean=$(python3 -c 'import json, sys; p = json.load(open(sys.argv[1]))["phases"][0]; print("%.2f" % (p["dare_time"][sys.argv[2]] / p["cycles"]))' \
+		"$work/dare.json" "$1")
+	grep -q "<b>$1</b> <span>$mean in the mean</span>" "$work/dare.html"
+}
+dare=("$build/sim/examples/dare/streams" --kernel sddmm --form plain --block 1 --width 16 --uniform 48x480)
+"$mimic" sim --soc dare --interval 500 --json -o "$work/dare.json" "${dare[@]}" >/dev/null 2>"$work/errors" && run "$work/dare.json" &&
+	shows "$work/dare.html" && in_report "$work/dare.json" "$work/dare.html" dare >"$work/output" 2>&1 &&
+	grep -q '^plain-1|dare0|.*|mma=[1-9].*|energy_reads=[1-9]' "$work/devices" && ! grep -q 'mgather' "$work/devices" &&
+	grep -q '<b>dare: threshold</b>' "$work/dare.html" && has_mean rows_demanded && has_mean riq
+result $? "what DARE counted is in a table, and its queues and threshold are over the cycles"
+"$mimic" sweep --soc dare --mode base,fre -o "$work/modes.csv" "${dare[@]}" 2>"$work/errors" && run "$work/modes.csv" && shows "$work/modes.html" &&
+	devices "$work/modes.html" dare >"$work/devices" && grep -q '^soc=dare mode=base|dare|.*|rows_prefetched=0|' "$work/devices" &&
+	grep -q '^soc=dare mode=fre|dare|.*|rows_prefetched=[1-9]' "$work/devices"
+result $? "a sweep over modes of DARE has a line for each"
 
 sed 's/"name":"one"/"name":"<b>\&amp;"/' "$work/run.json" >"$work/evil.json" && run "$work/evil.json" &&
 	! grep -q '<b>&amp;' "$work/evil.html" && grep -q '&lt;b&gt;&amp;amp;' "$work/evil.html" && shows "$work/evil.html"

@@ -98,6 +98,8 @@ void report_mark(char *text, double value);
 void report_duration(char *text, double seconds);
 /* With thin spaces between each three digits. */
 void report_digits(char *text, uint64_t value);
+/* The same, as a cell of a table. */
+void report_table_number(FILE *out, uint64_t value);
 
 /* --- tools/report/series.c: samples, put together so that a plot can show them ------------------------ */
 
@@ -178,8 +180,16 @@ extern const char report_css[];
 
 /* --- timed.c, timed_page.c: runs in virtual time ------------------------------------------------------- */
 
-#define REPORT_CAUSES 6
+#define REPORT_CAUSES 7
 extern const char *const report_causes[REPORT_CAUSES];
+
+/* What a device has counted in a phase: by report_device_columns(). */
+#define REPORT_DEVICE_COLUMNS 128
+struct report_device {
+	const char *kind;
+	char name[32];
+	uint64_t *values;
+};
 
 /* A phase of a run. */
 struct report_timed_row {
@@ -187,6 +197,8 @@ struct report_timed_row {
 	char *label;			/* the point of a sweep; "": there is one run only */
 	uint64_t cycles;		/* from begin to end */
 	uint64_t causes[REPORT_CAUSES];	/* cycles of all cores */
+	struct report_device *devices;	/* of a sweep: all of a kind together */
+	size_t device_count;
 };
 
 /* A part of the run, by its cycles. */
@@ -199,6 +211,7 @@ struct report_timed {
 	char *title, *about;
 	struct report_timed_interval *intervals;	/* in order; NULL: there are none */
 	size_t interval_count;
+	struct json_object *device_intervals;	/* the same, with what devices have counted in each; or NULL */
 	struct report_timed_row *rows;
 	size_t count;
 	size_t failed;			/* points of a sweep that have no numbers */
@@ -213,5 +226,24 @@ void report_timed_free(struct report_timed *timed);
 void report_timed_page(FILE *out, const struct report_timed *timed);
 /* Over the run's cycles: which share of the cores' cycles went to what. */
 void report_timed_plot(FILE *out, const struct report_timed *timed);
+
+/* --- timed_devices.c ------------------------------------------------------------------------------------ */
+
+struct report_device_column {
+	const char *kind, *name;
+	char part[32];			/* the object of the JSON that has it, and what the name begins with in a CSV */
+};
+
+/* How many there are, of all kinds. */
+unsigned int report_device_columns(struct report_device_column columns[REPORT_DEVICE_COLUMNS]);
+/* NULL: no memory. Its values are 0. */
+struct report_device *report_device_add(struct report_timed_row *row, const char *kind, const char *name);
+/* Each device of a phase of a JSON. false: no memory. */
+bool report_devices_take(struct report_timed_row *row, struct json_object *phase);
+void report_devices_free(struct report_timed_row *row);
+/* A table for each kind, with what is not 0 everywhere. */
+void report_devices_tables(FILE *out, const struct report_timed *timed, const char *phase);
+/* What kinds show over time, of an array of intervals. */
+void report_devices_plots(FILE *out, struct json_object *intervals);
 
 #endif

@@ -88,3 +88,11 @@ void report_digits(char *text, uint64_t value)
 		strncat(text, &digits[i], 1);
 	}
 }
+
+void report_table_number(FILE *out, uint64_t value)
+{
+	char digits[REPORT_NUMBER_SIZE];
+
+	report_digits(digits, value);
+	report_print(out, "<td class=\"number\">%s</td>", digits);
+}

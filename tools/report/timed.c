@@ -16,11 +16,12 @@
 
 const char *const report_causes[REPORT_CAUSES] = {
 	"instructions", "loads wait for memory", "stores wait for room", "waits for the device", "walks of the page table",
-	"nothing to do",
+	"branches, multiplications", "nothing to do",
 };
 
 static const char *const fields[REPORT_CAUSES] = {
-	"instructions", "load_stalls", "store_stalls", "mmio_stalls", "walk_cycles", "sleeps",
+	"instructions", "load_stalls", "store_stalls", "mmio_stalls", "walk_cycles", "pipeline_stalls",
+	"sleeps",
 };
 
 static struct report_timed_row *add_row(struct report_timed *timed, const char *phase, const char *label)
@@ -44,9 +45,11 @@ void report_timed_free(struct report_timed *timed)
 	for (size_t i = 0; timed && i < timed->count; i++) {
 		free(timed->rows[i].phase);
 		free(timed->rows[i].label);
+		report_devices_free(&timed->rows[i]);
 	}
 	if (timed) {
 		free(timed->rows);
+		json_object_put(timed->device_intervals);
 		free(timed->intervals);
 		free(timed->title);
 		free(timed->about);
@@ -91,7 +94,7 @@ static bool take_phase(struct report_timed *timed, struct json_object *phase)
 	for (size_t core = 0; core < count; core++)
 		for (unsigned int i = 0; i < REPORT_CAUSES; i++)
 			row->causes[i] += number(json_object_array_get_idx(cores, core), fields[i]);
-	return true;
+	return report_devices_take(row, phase);
 }
 
 /* They are there only if the run was asked for them. */
@@ -114,6 +117,7 @@ static const char *take_intervals(struct report_timed *timed, struct json_object
 			interval->causes[cause] = number(cores, fields[cause]);
 	}
 	timed->interval_count = count;
+	timed->device_intervals = count ? json_object_get(intervals) : NULL;
 	return NULL;
 }
 
@@ -141,6 +145,10 @@ struct columns {
 	unsigned int count;
 	char *names[COLUMNS_MAX];
 	int cycles, phase, causes[REPORT_CAUSES];
+	/* -1: a sweep of an earlier mimic has it not */
+	struct report_device_column device_columns[REPORT_DEVICE_COLUMNS];
+	int devices[REPORT_DEVICE_COLUMNS];
+	unsigned int device_count;
 };
 
 static unsigned int split(char *line, char **words)
@@ -160,6 +168,17 @@ static int find(const struct columns *columns, const char *name)
 	return -1;
 }
 
+static void find_devices(struct columns *columns)
+{
+	columns->device_count = report_device_columns(columns->device_columns);
+	for (unsigned int i = 0; i < columns->device_count; i++) {
+		char name[128];
+
+		snprintf(name, sizeof(name), "%s_%s", columns->device_columns[i].part, columns->device_columns[i].name);
+		columns->devices[i] = find(columns, name);
+	}
+}
+
 static const char *take_header(struct columns *columns, char *line)
 {
 	int status;
@@ -173,9 +192,11 @@ static const char *take_header(struct columns *columns, char *line)
 		return "a CSV without the columns status, phase and cycles of mimic sweep";
 	for (unsigned int i = 0; i < REPORT_CAUSES; i++) {
 		columns->causes[i] = find(columns, fields[i]);
-		if (columns->causes[i] < 0)
+		/* Earlier ones have no branches. */
+		if (columns->causes[i] < 0 && strcmp(fields[i], "pipeline_stalls"))
 			return "a CSV that lacks columns of mimic sweep";
 	}
+	find_devices(columns);
 	return NULL;
 }
 
@@ -196,6 +217,28 @@ static bool take_number(const char *word, uint64_t *value)
 	errno = 0;
 	*value = strtoull(word, &end, 10);
 	return *word >= '0' && *word <= '9' && !*end && !errno;
+}
+
+/* Kinds of which a line has something. */
+static bool take_devices(struct report_timed_row *row, const struct columns *columns, char **words)
+{
+	struct report_device *device = NULL;
+
+	for (unsigned int i = 0; i < columns->device_count; i++) {
+		const char *kind = columns->device_columns[i].kind;
+		uint64_t value = 0;
+
+		if (columns->devices[i] >= 0 && !take_number(words[columns->devices[i]], &value))
+			return false;
+		if (!value)
+			continue;
+		if (!device || strcmp(device->kind, kind))
+			device = report_device_add(row, kind, kind);
+		if (!device)
+			return false;
+		device->values[i] = value;
+	}
+	return true;
 }
 
 static const char *take_line(struct report_timed *timed, const struct columns *columns, char *line)
@@ -219,7 +262,8 @@ static const char *take_line(struct report_timed *timed, const struct columns *c
 		return "too many lines";
 	is_right = take_number(words[columns->cycles], &row->cycles);
 	for (unsigned int i = 0; i < REPORT_CAUSES; i++)
-		is_right &= take_number(words[columns->causes[i]], &row->causes[i]);
+		is_right &= columns->causes[i] < 0 || take_number(words[columns->causes[i]], &row->causes[i]);
+	is_right &= take_devices(row, columns, words);
 	return is_right ? NULL : "what must be a whole number is none";
 }
 

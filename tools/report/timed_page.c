@@ -98,14 +98,6 @@ static void print_bars(FILE *out, const struct report_timed *timed, const char *
 	fputs("</figure>\n", out);
 }
 
-static void print_number(FILE *out, uint64_t value)
-{
-	char digits[REPORT_NUMBER_SIZE];
-
-	report_digits(digits, value);
-	report_print(out, "<td class=\"number\">%s</td>", digits);
-}
-
 static void print_table(FILE *out, const struct report_timed *timed, const char *phase)
 {
 	size_t count = 0;
@@ -122,9 +114,9 @@ static void print_table(FILE *out, const struct report_timed *timed, const char 
 			continue;
 		count++;
 		report_print(out, "<tr><th scope=\"row\">%s</th>", *row->label ? row->label : row->phase);
-		print_number(out, row->cycles);
+		report_table_number(out, row->cycles);
 		for (unsigned int cause = 0; cause < REPORT_CAUSES; cause++)
-			print_number(out, row->causes[cause]);
+			report_table_number(out, row->causes[cause]);
 		fputs("</tr>\n", out);
 	}
 	fputs("</tbody></table></div>\n", out);
@@ -150,6 +142,7 @@ void report_timed_page(FILE *out, const struct report_timed *timed)
 		report_print(out, "<article class=\"card\">\n<h3>%s</h3>\n", timed->rows[i].phase);
 		print_bars(out, timed, timed->rows[i].phase);
 		print_table(out, timed, timed->rows[i].phase);
+		report_devices_tables(out, timed, timed->rows[i].phase);
 		fputs("</article>\n", out);
 	}
 	fputs("</section>\n", out);

@@ -58,6 +58,9 @@ void report_timed_plot(FILE *out, const struct report_timed *timed)
 	}
 	fputs("<section>\n<h2>Over the run</h2>\n<article class=\"card\">\n", out);
 	report_plot(out, &plot);
-	fputs("</article>\n</section>\n", out);
+	fputs("</article>\n", out);
+	if (timed->device_intervals)
+		report_devices_plots(out, timed->device_intervals);
+	fputs("</section>\n", out);
 	free(lines);
 }

@@ -8,11 +8,19 @@
 
 #include "sim/setup.h"
 
+/* Of an array the sum. */
 static uint64_t number(struct json_object *object, const char *key)
 {
 	struct json_object *value;
+	uint64_t sum = 0;
 
-	return json_object_object_get_ex(object, key, &value) ? json_object_get_uint64(value) : 0;
+	if (!json_object_object_get_ex(object, key, &value))
+		return 0;
+	if (!json_object_is_type(value, json_type_array))
+		return json_object_get_uint64(value);
+	for (size_t i = 0; i < json_object_array_length(value); i++)
+		sum += json_object_get_uint64(json_object_array_get_idx(value, i));
+	return sum;
 }
 
 static struct json_object *part(struct json_object *object, const char *key)

@@ -15,6 +15,10 @@ static const struct mimic_time_statistic statistics[] = {
 
 _Static_assert(sizeof(struct maple_time_statistics) <= MIMIC_TIME_VALUES_MAX * sizeof(uint64_t), "room for all");
 
+static const char *const time_columns[] = {
+	"cycles", "pipe", "issue", "walks", "outstanding", "outstanding_most", "occupancy", "full", "empty", NULL
+};
+
 static const char *const columns[] = { "produced", "consumed", "fetched", "prefetched", "tlb_misses", NULL };
 
 static struct maple_time *device_of(const struct mimic_timed *device)
@@ -138,4 +142,5 @@ const struct mimic_time maple_kind_time = {
 	.count = count,
 	.print = print,
 	.columns = columns,
+	.time_columns = time_columns,
 };
