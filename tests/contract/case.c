@@ -18,8 +18,8 @@
 #define SLOW_SHARE 16
 #define EXIT_SKIPPED 77
 #define EXIT_TOO_LATE 78
-#define BUSY_TRIES 3u
-#define BUSY_TIMES_LONGER 8u
+#define BUSY_TRIES 5u
+#define BUSY_TIMES_LONGER 3u
 
 static struct contract_case *cases;
 static unsigned int profile_now;
