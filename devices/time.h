@@ -68,11 +68,24 @@ struct mimic_time {
 	 * All work up to `now` is done before, so complete() may be called for others.
 	 */
 	bool (*access)(struct mimic_timed *device, struct mimic_access *access, uint64_t now, uint64_t *done);
+	/*
+	 * Stores of `count` values to one register; each reaches the device when the one before it has been
+	 * acknowledged, the first at *now. Does those that can be before `until`. Returns how many, and in *now when
+	 * the last one was acknowledged; or, with *waits, when it came: complete() will be called for it. 0: the
+	 * first one has to be an access(). May be NULL.
+	 */
+	size_t (*post)(struct mimic_timed *device, const struct mimic_access *pattern, const uint64_t *values,
+		       size_t count, uint64_t *now, uint64_t until, bool *waits);
 	void (*owner_gone)(struct mimic_timed *device, uint64_t owner, uint64_t now);
 	/* As after power-on. What waits is completed with 0. */
 	void (*power_on)(struct mimic_timed *device, uint64_t now);
 	/* Does all work up to and including `now`. */
 	void (*advance)(struct mimic_timed *device, uint64_t now);
+	/*
+	 * Does all work that comes before `until`, but ends when it has called complete(). Returns the time of
+	 * what it did last. May be NULL: advance() is called for each time that next() says.
+	 */
+	uint64_t (*advance_until)(struct mimic_timed *device, uint64_t until);
 	/* When it next does something by itself; UINT64_MAX: only after another access. */
 	uint64_t (*next)(const struct mimic_timed *device);
 	/* The model inside: for its state, its counters, its trace. Not to be driven past these calls. */

@@ -102,3 +102,24 @@ uint64_t soc_mmio_end(struct soc *soc, unsigned int number, unsigned int device,
 	}
 	return back;
 }
+
+bool soc_mmio_may_post(const struct soc *soc)
+{
+	const struct sim_parameters *parameters = &soc->parameters;
+
+	return soc->way.is_none && parameters->core_mmio_acknowledged && !parameters->core_instruction &&
+	       !parameters->core_branch_taken && !parameters->core_branch_missed && !parameters->core_multiply;
+}
+
+void soc_mmio_posted(struct soc *soc, unsigned int number, uint64_t count, uint64_t end)
+{
+	struct soc_core *core = &soc->core[number];
+
+	core_begin_access(soc, core);
+	core->counters.instructions += count - 1;
+	core->counters.mmio_stores += count;
+	core->ready = end;
+	core->ready_is_mmio = true;
+	core_wait_for_data(core);
+	soc_catch_up(soc, core->clock);
+}

@@ -111,6 +111,13 @@ uint64_t soc_mmio_arrival(const struct soc *soc, unsigned int core, unsigned int
 uint64_t soc_mmio_end(struct soc *soc, unsigned int core, unsigned int device, bool is_store, uint64_t issued,
 		      uint64_t answered);
 
+/*
+ * Is there no way, do stores wait until they are acknowledged, and take instructions no time? Then a driver may make
+ * stores one after the other by itself, and tell afterwards: the first was issued at soc_now(), the last ended at `end`.
+ */
+bool soc_mmio_may_post(const struct soc *soc);
+void soc_mmio_posted(struct soc *soc, unsigned int core, uint64_t count, uint64_t end);
+
 uint64_t soc_now(const struct soc *soc, unsigned int core);
 /* The core slept until then, if that is later than soc_now(). */
 void soc_sleep_until(struct soc *soc, unsigned int core, uint64_t time);

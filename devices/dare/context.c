@@ -91,7 +91,7 @@ static enum mimic_outcome dispatch(struct dare *d, struct dare_context *c, struc
 }
 
 size_t dare_mpu_context_stream(struct dare *d, struct dare_context *c, uint64_t owner,
-			       const uint64_t *values, size_t n)
+			       const uint64_t *values, size_t n, bool is_one)
 {
 	size_t done = 0;
 
@@ -102,6 +102,8 @@ size_t dare_mpu_context_stream(struct dare *d, struct dare_context *c, uint64_t 
 			break;
 		done++;
 		dare_mpu_queue_advance(d, c, &budget);
+		if (is_one && !c->stream_missing)
+			break;
 	}
 	return done;
 }

@@ -235,9 +235,12 @@ void dare_mpu_context_power_on(struct dare *d, struct dare_context *c);
 void dare_mpu_context_reset(struct dare *d, struct dare_context *c);
 enum mimic_outcome dare_mpu_context_access(struct dare *d, struct dare_context *c,
 					   struct mimic_access *access);
-/* Values of one STREAM: how many were acknowledged before one that has to wait, or there is other work. */
+/*
+ * Values of one STREAM: how many were acknowledged before one that has to wait, or there is other work, or, with
+ * `is_one`, up to the last one of an instruction.
+ */
 size_t dare_mpu_context_stream(struct dare *d, struct dare_context *c, uint64_t owner,
-			       const uint64_t *values, size_t count);
+			       const uint64_t *values, size_t count, bool is_one);
 uint64_t dare_mpu_context_status(const struct dare *d, const struct dare_context *c);
 /* What can go on goes on: instructions, then the accesses that wait. */
 void dare_mpu_context_settle(struct dare *d, struct dare_context *c);

@@ -59,6 +59,12 @@ struct dare_watch {
 };
 /* NULL: nobody. It must outlive the model. */
 void dare_model_watch(struct mimic_model *model, const struct dare_watch *watch);
+/*
+ * Stores to STREAM as `pattern` says, up to the one that dispatches an instruction. Returns how many; 0: the first
+ * one would wait, or `pattern` is no legal store to STREAM.
+ */
+size_t dare_model_stream(struct mimic_model *model, const struct mimic_access *pattern, const uint64_t *values,
+			 size_t count, uint64_t now);
 
 /* What a test or a state view may look at, beside the registers. */
 struct dare_context_view {

@@ -7,6 +7,7 @@
 #ifndef MIMIC_DARE_ISA_CODEC_H
 #define MIMIC_DARE_ISA_CODEC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "mimic/dare_isa.h"
@@ -23,8 +24,14 @@ struct dare_operation_info {
 struct dare_dispatched {
 	struct dare_fields fields;
 	unsigned int m, k, n;			/* matrixM, matrixK and matrixN */
-	uint64_t address[DARE_ROWS];		/* of the m rows that it loads or stores */
+	uint64_t address[DARE_ROWS];		/* of the m rows that it loads or stores; others are not set */
 };
+
+/* Does it load or store rows? */
+static inline bool dare_has_rows(enum dare_format format)
+{
+	return format != DARE_FORMAT_CONFIGURE && format != DARE_FORMAT_MULTIPLY;
+}
 
 /* By enum dare_operation. */
 extern const struct dare_operation_info dare_instructions[DARE_OPERATION_COUNT];

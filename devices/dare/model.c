@@ -107,7 +107,7 @@ static size_t dare_store_many(struct mimic_model *model, const struct mimic_acce
 	begin = model->trace.now;
 	access.is_write = 1;
 	if (c && access.offset == DARE_STREAM && register_access_is_legal(&access))
-		done = dare_mpu_context_stream(d, c, access.owner, values, n);
+		done = dare_mpu_context_stream(d, c, access.owner, values, n, false);
 	else
 		done = store_each(d, c, &access, values, n);
 	if (done) {
@@ -115,6 +115,18 @@ static size_t dare_store_many(struct mimic_model *model, const struct mimic_acce
 		mimic_trace_accesses(&model->trace, begin, &access, done);
 	}
 	return done;
+}
+
+size_t dare_model_stream(struct mimic_model *model, const struct mimic_access *pattern, const uint64_t *values,
+			 size_t count, uint64_t now)
+{
+	struct dare *d = dare_of(model);
+	struct dare_context *c = context_of_page(d, pattern->page);
+
+	if (!c || !pattern->is_write || pattern->offset != DARE_STREAM || !register_access_is_legal(pattern))
+		return 0;
+	begin_call(d, now);
+	return dare_mpu_context_stream(d, c, pattern->owner, values, count, true);
 }
 
 static size_t dare_load_many(struct mimic_model *model, const struct mimic_access *pattern,

@@ -7,26 +7,23 @@ void dare_model_watch(struct mimic_model *model, const struct dare_watch *watch)
 	dare_of(model)->watch = watch;
 }
 
-static bool is_memory(enum dare_format format)
-{
-	return format != DARE_FORMAT_CONFIGURE && format != DARE_FORMAT_MULTIPLY;
-}
-
 void dare_mpu_watch_take(const struct dare_context *c, const struct queue_entry *entry,
 			 struct dare_dispatched *instruction)
 {
+	const struct dare_fields fields = { .operation = (enum dare_operation)entry->operation, .md = entry->md,
+					    .ms1 = entry->ms1, .ms2 = entry->ms2 };
 	enum dare_format format;
 
-	*instruction = (struct dare_dispatched){
-		.fields = { .operation = (enum dare_operation)entry->operation, .md = entry->md, .ms1 = entry->ms1,
-			    .ms2 = entry->ms2 },
-		.m = c->csr[DARE_CSR_MATRIX_M], .k = c->csr[DARE_CSR_MATRIX_K], .n = c->csr[DARE_CSR_MATRIX_N],
-	};
+	/* Addresses but for those of its rows are not set: it is done for each instruction. */
+	instruction->fields = fields;
+	instruction->m = c->csr[DARE_CSR_MATRIX_M];
+	instruction->k = c->csr[DARE_CSR_MATRIX_K];
+	instruction->n = c->csr[DARE_CSR_MATRIX_N];
 	/* It will fail, and nobody is told. */
 	if (entry->operation == DARE_OPERATION_COUNT)
 		return;
 	format = dare_instructions[entry->operation].format;
-	for (unsigned int row = 0; is_memory(format) && row < instruction->m; row++) {
+	for (unsigned int row = 0; dare_has_rows(format) && row < instruction->m; row++) {
 		if (format == DARE_FORMAT_GATHER || format == DARE_FORMAT_SCATTER)
 			memcpy(&instruction->address[row], c->matrix[entry->ms1][row], sizeof(uint64_t));
 		else

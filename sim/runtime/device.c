@@ -111,17 +111,23 @@ static void send_first(struct sim_channel *channel, unsigned int core)
 		sim.limit = arrival;
 }
 
-/* The device has answered a core's first operation at `time`. */
+/* The device has answered a core's first operation at `time`. Returns when the core has the answer. */
+static uint64_t end_first(struct sim_channel *channel, unsigned int core, uint64_t time)
+{
+	const struct sim_operation *operation = first_operation(channel);
+
+	channel->arrival = SIM_NEVER;
+	channel->first = channel->first + 1 < SIM_CHANNEL ? channel->first + 1 : 0;
+	channel->count--;
+	return soc_mmio_end(sim.soc, core, operation->device, operation->access.is_write, operation->issued, time);
+}
+
 static void finish(unsigned int core, uint64_t data, uint64_t time)
 {
 	struct sim_channel *channel = &sim.channels[core];
-	const struct sim_operation *operation = first_operation(channel);
 	struct sim_thread *thread = sim.on_core[core];
-	uint64_t back = soc_mmio_end(sim.soc, core, operation->device, operation->access.is_write, operation->issued, time);
+	uint64_t back = end_first(channel, core, time);
 
-	channel->arrival = SIM_NEVER;
-	channel->first = (channel->first + 1) % SIM_CHANNEL;
-	channel->count--;
 	if (channel->count)
 		send_first(channel, core);
 	if (!thread)
@@ -147,16 +153,24 @@ static void complete(void *context, uint64_t owner, uint64_t data, uint64_t time
 	}
 }
 
+/* The first operation is at the device. false: it waits there. */
+static bool arrive(struct sim_channel *channel, uint64_t *done)
+{
+	struct sim_operation *operation = first_operation(channel);
+	struct sim_device *device = &sim.devices[operation->device];
+	uint64_t now = channel->arrival;
+
+	channel->arrival = SIM_NEVER;
+	return device->time->access(device->timed, &operation->access, now, done);
+}
+
 void sim_device_arrive(unsigned int core)
 {
 	struct sim_channel *channel = &sim.channels[core];
-	struct sim_operation *operation = first_operation(channel);
-	struct sim_device *device = &sim.devices[operation->device];
-	uint64_t now = channel->arrival, done;
+	uint64_t done;
 
-	channel->arrival = SIM_NEVER;
-	if (device->time->access(device->timed, &operation->access, now, &done))
-		finish(core, operation->access.data, done);
+	if (arrive(channel, &done))
+		finish(core, first_operation(channel)->access.data, done);
 }
 
 static void charge(struct sim_thread *self)
@@ -180,10 +194,37 @@ static void trace_thread(struct sim_thread *self, unsigned int number)
 		MIMIC_TRACE(trace, thread, owner_of(self), 0, 0ull, 0u, self->number, 0ull);
 }
 
+/*
+ * An operation that reaches the device before anything else can happen is made at once, which spares looking for
+ * what comes next. `limit` is sim.limit without it. false: it is on its way, or the device keeps it waiting.
+ */
+static bool access_at_once(struct sim_thread *self, struct sim_channel *channel, uint64_t limit)
+{
+	struct sim_device *device = &sim.devices[first_operation(channel)->device];
+	uint64_t done, next;
+
+	if (channel->count > 1 || channel->arrival >= limit)
+		return false;
+	sim.limit = limit;
+	if (channel->arrival > sim.now)
+		sim.now = channel->arrival;
+	if (!arrive(channel, &done))
+		return false;
+	self->answer = first_operation(channel)->access.data;
+	soc_sleep_until(sim.soc, self->core, end_first(channel, self->core, done));
+	/* Now it may do something by itself earlier than before. */
+	next = device->time->next(device->timed);
+	if (next < sim.limit)
+		sim.limit = next;
+	sim_settle(self);
+	return true;
+}
+
 void sim_device_access(struct sim_thread *self, unsigned int number, struct mimic_access *access)
 {
 	struct sim_channel *channel = &sim.channels[self->core];
 	struct sim_operation *operation;
+	uint64_t limit;
 
 	charge(self);
 	sim_settle(self);
@@ -195,13 +236,66 @@ void sim_device_access(struct sim_thread *self, unsigned int number, struct mimi
 	operation->access.owner = owner_of(self);
 	operation->device = number;
 	operation->issued = soc_mmio_begin(sim.soc, self->core, access->is_write);
+	limit = sim.limit;
 	if (!channel->count++)
 		send_first(channel, self->core);
 	if (access->is_write && sim.stores_are_buffered)
 		return;
-	sim_block(self, SIM_WAIT_MMIO, channel, SIM_NEVER);
+	if (!access_at_once(self, channel, limit))
+		sim_block(self, SIM_WAIT_MMIO, channel, SIM_NEVER);
 	if (!access->is_write)
 		access->data = self->answer;
+}
+
+/* What the device has taken of them, the last of which waits in it, if one does. */
+static void end_post(struct sim_thread *self, unsigned int number, const struct mimic_access *last, uint64_t now,
+		     bool waits)
+{
+	struct sim_device *device = &sim.devices[number];
+	struct sim_channel *channel = &sim.channels[self->core];
+	uint64_t next;
+
+	if (now > sim.now)
+		sim.now = now;
+	if (waits) {
+		*first_operation(channel) = (struct sim_operation){ .access = *last, .issued = now, .device = number };
+		channel->count = 1;
+		sim_block(self, SIM_WAIT_MMIO, channel, SIM_NEVER);
+		return;
+	}
+	next = device->time->next(device->timed);
+	if (next < sim.limit)
+		sim.limit = next;
+	sim_settle(self);
+}
+
+size_t sim_device_post(struct sim_thread *self, unsigned int number, const struct mimic_access *pattern,
+		       const uint64_t *values, size_t count)
+{
+	struct sim_device *device = &sim.devices[number];
+	struct mimic_access access = *pattern;
+	struct sim_place_cost cost;
+	uint64_t now;
+	bool waits;
+	size_t done;
+
+	if (!device->time->post || sim.channels[self->core].count || !soc_mmio_may_post(sim.soc))
+		return 0;
+	sim_settle(self);
+	trace_thread(self, number);
+	access.owner = owner_of(self);
+	now = core_now(self->on);
+	done = device->time->post(device->timed, &access, values, count, &now, sim.limit, &waits);
+	if (!done)
+		return 0;
+	/* It costs no time, so it can be counted afterwards. */
+	sim_mmio_cost(self, &cost);
+	for (size_t i = 0; i < done; i++)
+		sim_charge(self, &cost);
+	soc_mmio_posted(sim.soc, self->core, done, now);
+	access.data = values[done - 1];
+	end_post(self, number, &access, now, waits);
+	return done;
 }
 
 void sim_device_thread_gone(struct sim_thread *self)

@@ -438,6 +438,12 @@ bool sim_device_is_there(const struct mimic_kind *kind);
 int sim_device_open(const struct mimic_kind *kind, unsigned int number);
 /* One MMIO operation of the calling thread on a device that is open; its answer is in access->data. */
 void sim_device_access(struct sim_thread *self, unsigned int number, struct mimic_access *access);
+/*
+ * Stores of several values to one register, as many as the device takes without a look at anything else. Returns
+ * how many; 0: the first one needs sim_device_access().
+ */
+size_t sim_device_post(struct sim_thread *self, unsigned int number, const struct mimic_access *pattern,
+		       const uint64_t *values, size_t count);
 /* The first operation of a core's channel arrives. */
 void sim_device_arrive(unsigned int core);
 void sim_device_thread_gone(struct sim_thread *self);

@@ -27,6 +27,7 @@ enum event { EVENT_NONE, EVENT_DEVICE, EVENT_ARRIVAL, EVENT_DEADLINE };
 struct next_event {
 	enum event event;
 	uint64_t time;
+	uint64_t then;		/* no other event is earlier than this */
 	unsigned int number;	/* of the device, else of the core */
 };
 
@@ -43,12 +44,14 @@ static bool is_ready(const struct sim_thread *thread)
 static void take_earlier(struct next_event *next, enum event event, uint64_t time, unsigned int number)
 {
 	if (time < next->time)
-		*next = (struct next_event){ event, time, number };
+		*next = (struct next_event){ event, time, next->time, number };
+	else if (time < next->then)
+		next->then = time;
 }
 
 static struct next_event find_event(void)
 {
-	struct next_event next = { .event = EVENT_NONE, .time = SIM_NEVER };
+	struct next_event next = { .event = EVENT_NONE, .time = SIM_NEVER, .then = SIM_NEVER };
 
 	if (!sim.device_count && !deadlines)
 		return next;
@@ -112,7 +115,26 @@ static void time_out(struct sim_thread *thread)
 	sim_wake(thread, thread->deadline);
 }
 
-static void do_event(const struct next_event *next)
+static uint64_t smallest(uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t smaller = a < b ? a : b;
+
+	return smaller < c ? smaller : c;
+}
+
+/* All that it does by itself before anything else happens. `clock`: of the first thread. */
+static void do_device(const struct next_event *next, uint64_t clock)
+{
+	const struct sim_device *device = &sim.devices[next->number];
+	uint64_t until = smallest(next->then, clock, smallest(sim.cycle_limit, sim.next_interval, SIM_NEVER));
+
+	if (!device->time->advance_until || until <= next->time)
+		device->time->advance(device->timed, next->time);
+	else
+		sim.now = device->time->advance_until(device->timed, until);
+}
+
+static void do_event(const struct next_event *next, uint64_t clock)
 {
 	if (next->time > sim.now)
 		sim.now = next->time;
@@ -120,7 +142,7 @@ static void do_event(const struct next_event *next)
 	case EVENT_NONE:
 		break;
 	case EVENT_DEVICE:
-		sim.devices[next->number].time->advance(sim.devices[next->number].timed, next->time);
+		do_device(next, clock);
 		break;
 	case EVENT_ARRIVAL:
 		sim_device_arrive(next->number);
@@ -152,7 +174,7 @@ static struct sim_thread *choose(void)
 			set_limit(next.time);
 			return thread;
 		}
-		do_event(&next);
+		do_event(&next, clock);
 	}
 }
 

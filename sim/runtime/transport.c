@@ -152,8 +152,11 @@ static ssize_t transport_post(struct mimic_device *device, const struct mimic_ac
 		return error;
 	access.is_write = 1;
 	access.page = (uint8_t)(access.page + first_page_of(device));
-	for (size_t i = 0; i < count; i++) {
-		access.data = values[i];
+	for (size_t i = 0; i < count;) {
+		i += sim_device_post(self, number_of(device), &access, values + i, count - i);
+		if (i == count)
+			break;
+		access.data = values[i++];
 		sim_device_access(self, number_of(device), &access);
 	}
 	sim_leave();

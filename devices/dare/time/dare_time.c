@@ -68,11 +68,19 @@ static void executed(void *context, const struct dare_dispatched *instruction)
 {
 	struct dare_time *device = context;
 	struct dare_dispatched *to = &device->executed;
+	unsigned int rows = dare_has_rows(dare_instructions[instruction->fields.operation].format) ? instruction->m : 0;
 
-	*to = *instruction;
 	device->has_executed = true;
-	for (unsigned int row = 0; device->host.physical && row < to->m; row++)
-		to->address[row] = to->address[row] ? device->host.physical(device->host.context, to->address[row]) : 0;
+	to->fields = instruction->fields;
+	to->m = instruction->m;
+	to->k = instruction->k;
+	to->n = instruction->n;
+	for (unsigned int row = 0; row < rows; row++) {
+		uint64_t address = instruction->address[row];
+
+		to->address[row] = device->host.physical && address ?
+				   device->host.physical(device->host.context, address) : address;
+	}
 }
 
 /* --- accesses that wait ----------------------------------------------------------------------- */
@@ -85,7 +93,9 @@ static bool wait(struct dare_time *device, const struct mimic_access *access, bo
 	if (device->waiting_count == WAITING_MAX)
 		return false;
 	waiting = &device->waiting[device->waiting_count++];
-	*waiting = (struct waiting){ .owner = access->owner, .data = access->data, .is_fence = is_fence };
+	waiting->owner = access->owner;
+	waiting->data = access->data;
+	waiting->is_fence = is_fence;
 	if (!is_fence)
 		waiting->instruction = device->executed;
 	return true;
@@ -98,9 +108,11 @@ static bool is_over(struct dare_time *device, const struct waiting *waiting)
 	return dare_mpu_put(device->mpu, &waiting->instruction, device->now);
 }
 
-/* They go on in the order in which they came. */
-static void settle(struct dare_time *device)
+/* They go on in the order in which they came. false: none does. */
+static bool settle(struct dare_time *device)
 {
+	bool has_ended = false;
+
 	while (device->waiting_count && is_over(device, &device->waiting[0])) {
 		struct waiting over = device->waiting[0];
 
@@ -108,19 +120,34 @@ static void settle(struct dare_time *device)
 		memmove(device->waiting, device->waiting + 1, device->waiting_count * sizeof(device->waiting[0]));
 		if (over.owner)
 			device->host.complete(device->host.context, over.owner, over.data, device->now);
+		has_ended = true;
 	}
+	return has_ended;
+}
+
+/* What the MPU does next, which may be what an access waits for. false: it was not. */
+static bool step(struct dare_time *device)
+{
+	device->now = dare_mpu_next(device->mpu);
+	dare_mpu_advance(device->mpu, device->now);
+	return settle(device);
 }
 
 void dare_time_advance(struct dare_time *device, uint64_t now)
 {
-	while (device->waiting_count && dare_mpu_next(device->mpu) <= now) {
-		device->now = dare_mpu_next(device->mpu);
-		dare_mpu_advance(device->mpu, device->now);
-		settle(device);
-	}
+	while (device->waiting_count && dare_mpu_next(device->mpu) <= now)
+		step(device);
 	dare_mpu_advance(device->mpu, now);
 	if (now > device->now)
 		device->now = now;
+}
+
+uint64_t dare_time_advance_until(struct dare_time *device, uint64_t until)
+{
+	while (device->waiting_count && dare_mpu_next(device->mpu) < until)
+		if (step(device))
+			break;
+	return device->now;
 }
 
 /* What nobody waits for need not be done in its time. */
@@ -159,6 +186,42 @@ bool dare_time_access(struct dare_time *device, struct mimic_access *access, uin
 		return false;
 	*done = now;
 	return true;
+}
+
+/* Dispatches what has been executed, before `until` if it can. */
+static bool dispatch_until(struct dare_time *device, uint64_t until)
+{
+	while (!dare_mpu_put(device->mpu, &device->executed, device->now)) {
+		if (dare_mpu_next(device->mpu) >= until)
+			return false;
+		device->now = dare_mpu_next(device->mpu);
+	}
+	return true;
+}
+
+size_t dare_time_post(struct dare_time *device, const struct mimic_access *pattern, const uint64_t *values,
+		      size_t count, uint64_t *now, uint64_t until, bool *waits)
+{
+	size_t done = 0, taken;
+
+	*waits = false;
+	/* A trace has each of them. */
+	if (device->waiting_count || mimic_trace_is_on(&device->model->trace))
+		return 0;
+	dare_time_advance(device, *now);
+	while (done < count && !*waits) {
+		device->has_executed = false;
+		taken = dare_model_stream(device->model, pattern, values + done, count - done, *now);
+		if (!taken)
+			break;
+		done += taken;
+		if (!device->has_executed)
+			continue;
+		*waits = !dispatch_until(device, until) && wait(device, pattern, false);
+		if (!*waits)
+			*now = device->now;
+	}
+	return done;
 }
 
 void dare_time_owner_gone(struct dare_time *device, uint64_t owner, uint64_t now)

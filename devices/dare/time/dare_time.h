@@ -24,9 +24,12 @@ void dare_time_destroy(struct dare_time *device);
 
 /* As those of struct mimic_time (devices/time.h). */
 bool dare_time_access(struct dare_time *device, struct mimic_access *access, uint64_t now, uint64_t *done);
+size_t dare_time_post(struct dare_time *device, const struct mimic_access *pattern, const uint64_t *values,
+		      size_t count, uint64_t *now, uint64_t until, bool *waits);
 void dare_time_owner_gone(struct dare_time *device, uint64_t owner, uint64_t now);
 void dare_time_power_on(struct dare_time *device, uint64_t now);
 void dare_time_advance(struct dare_time *device, uint64_t now);
+uint64_t dare_time_advance_until(struct dare_time *device, uint64_t until);
 uint64_t dare_time_next(const struct dare_time *device);
 struct mimic_model *dare_time_model(struct dare_time *device);
 void dare_time_statistics(struct dare_time *device, uint64_t now, struct dare_time_statistics *statistics);

@@ -55,6 +55,12 @@ static bool access_device(struct mimic_timed *device, struct mimic_access *acces
 	return dare_time_access(device_of(device), access, now, done);
 }
 
+static size_t post(struct mimic_timed *device, const struct mimic_access *pattern, const uint64_t *values,
+		   size_t count, uint64_t *now, uint64_t until, bool *waits)
+{
+	return dare_time_post(device_of(device), pattern, values, count, now, until, waits);
+}
+
 static void owner_gone(struct mimic_timed *device, uint64_t owner, uint64_t now)
 {
 	dare_time_owner_gone(device_of(device), owner, now);
@@ -68,6 +74,11 @@ static void power_on(struct mimic_timed *device, uint64_t now)
 static void advance(struct mimic_timed *device, uint64_t now)
 {
 	dare_time_advance(device_of(device), now);
+}
+
+static uint64_t advance_until(struct mimic_timed *device, uint64_t until)
+{
+	return dare_time_advance_until(device_of(device), until);
 }
 
 static uint64_t next(const struct mimic_timed *device)
@@ -172,9 +183,11 @@ const struct mimic_time dare_kind_time = {
 	.create = create,
 	.destroy = destroy,
 	.access = access_device,
+	.post = post,
 	.owner_gone = owner_gone,
 	.power_on = power_on,
 	.advance = advance,
+	.advance_until = advance_until,
 	.next = next,
 	.model = model,
 	.statistics = statistics,
