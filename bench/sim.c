@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Virtual time: SpMV by one core of the maple-fpga preset, and by 64. What takes place before and after
- * falls out: a long run less a short one. Beside the same program with hooks that do nothing.
+ * falls out: a long run less a short one. Beside the same program with hooks that do nothing. And DARE's MPU,
+ * in cycles of its own, with all that the program does for them.
  */
 #include <fcntl.h>
 #include <json-c/json.h>
@@ -22,6 +23,10 @@
 #define AIM_OF_64 200		/* 5 million accesses a second */
 #define LIMIT_OF_64 1000
 #define LIMIT_RATIO 30
+#define DARE_PASSES 4
+#define DARE_LONG_PASSES 24
+#define DARE_LIMIT 200		/* nanoseconds: 5 million cycles a second */
+#define DARE_LIMIT_MIB 200
 #define LIMIT_MIB 100
 
 struct measured {
@@ -122,6 +127,50 @@ static void bench_64_cores(const struct bench_options *options, const char *repo
 		.reference_value = AIM_OF_64, .limit = LIMIT_OF_64 });
 }
 
+/* Cycles of the whole run are in *cycles. */
+static struct measured run_dare(const struct bench_options *options, char *mode, unsigned int passes,
+				const char *report, double *cycles)
+{
+	char tool[4200], program[4200], count[16];
+	char *arguments[] = { tool, "sim", "--soc", "dare", "--mode", mode, "--json", "-o", (char *)report, program, count,
+			      NULL };
+	struct measured measured;
+	struct json_object *root, *phases;
+
+	snprintf(tool, sizeof(tool), "%s/bin/mimic", options->build);
+	snprintf(program, sizeof(program), "%s/bench/sim/stream", options->build);
+	snprintf(count, sizeof(count), "%u", passes);
+	measured = run(arguments);
+	root = json_object_from_file(report);
+	if (!root || !json_object_object_get_ex(root, "phases", &phases))
+		bench_fail("%s: no report", report);
+	*cycles = counted(json_object_array_get_idx(phases, 0), "cycles");
+	json_object_put(root);
+	return measured;
+}
+
+static void bench_cycles(const struct bench_options *options, char *mode, const char *report)
+{
+	double cycle[BENCH_RUNS], memory[BENCH_RUNS], few_cycles, many_cycles;
+	struct bench_row speed = { .unit = "ns", .reference = "5 million a second", .reference_value = DARE_LIMIT,
+				   .limit = DARE_LIMIT };
+	struct bench_row space = { .unit = "MiB", .reference = "none", .limit = DARE_LIMIT_MIB };
+
+	for (int i = 0; i < BENCH_RUNS; i++) {
+		struct measured few = run_dare(options, mode, DARE_PASSES, report, &few_cycles);
+		struct measured many = run_dare(options, mode, DARE_LONG_PASSES, report, &many_cycles);
+
+		cycle[i] = (many.seconds - few.seconds) / (many_cycles - few_cycles) * 1e9;
+		memory[i] = many.kilobytes / 1024;
+	}
+	snprintf(speed.name, sizeof(speed.name), "simulated cycle, DARE, spmm, %s", mode);
+	speed.value = bench_median(cycle, BENCH_RUNS);
+	bench_report(&speed);
+	snprintf(space.name, sizeof(space.name), "memory of virtual time, DARE, %s", mode);
+	space.value = bench_median(memory, BENCH_RUNS);
+	bench_report(&space);
+}
+
 void bench_sim(const struct bench_options *options)
 {
 	char report[] = "/tmp/mimic-bench-XXXXXX";
@@ -145,6 +194,8 @@ void bench_sim(const struct bench_options *options)
 		memory[i] = (many.kilobytes - few_empty.kilobytes) / 1024;
 	}
 	bench_64_cores(options, report);
+	bench_cycles(options, "base", report);
+	bench_cycles(options, "fre", report);
 	unlink(report);
 	bench_report(&(struct bench_row){ .name = "simulated access, spmv, maple-fpga", .unit = "ns",
 		.value = bench_median(timed, BENCH_RUNS), .reference = "the same with empty hooks",

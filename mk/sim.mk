@@ -61,12 +61,12 @@ $(SIM_TESTS): $(O)/tests/sim/%: tests/sim/%.c $(DEVICE_LIBRARIES) $(LIBMIMIC_SIM
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  SIMCC   $@")
 	$(Q)flags=$$($(O)/bin/mimic cflags) && libs=$$($(O)/bin/mimic cflags --libs) && \
-		$(CC) -std=gnu11 $(WARNINGS) -O2 $$flags $(LIBRARY_FLAGS) -c -o $@.o $< && \
+		$(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -Iinclude $(LIBRARY_FLAGS) -c -o $@.o $< && \
 		$(CC) -pthread -o $@ $@.o -L$(O)/lib -Wl,--as-needed $(LIBRARY_KINDS:%=-l%) $$libs
 
 # For the rows of sim: one kernel with the run-time, and with hooks that do nothing. Both
 # hooks are in a library, and called as those of a library are.
-SIM_BENCH := $(O)/bench/sim/spmv $(O)/bench/sim/spmv-empty
+SIM_BENCH := $(addprefix $(O)/bench/sim/,spmv spmv-empty stream)
 
 $(BENCH): | $(SIM_BENCH)
 
@@ -87,3 +87,10 @@ $(O)/bench/sim/spmv: $(O)/bench/sim/spmv.o $(LIBMIMIC_SIM) | $(O)/bin/mimic
 $(O)/bench/sim/spmv-empty: $(O)/bench/sim/spmv.o $(O)/bench/sim/libempty-hooks.so
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) -o $@ $< -L$(O)/bench/sim -lempty-hooks -Wl,-rpath,'$$ORIGIN'
+
+$(O)/bench/sim/stream: bench/sim/stream.c $(DEVICE_LIBRARIES) $(LIBMIMIC_SIM) $(SIM_HEADERS) | $(O)/bin/mimic
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  SIMCC   $@")
+	$(Q)flags=$$($(O)/bin/mimic cflags) && libs=$$($(O)/bin/mimic cflags --libs) && \
+		$(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -Iinclude $(LIBRARY_FLAGS) -c -o $@.o $< && \
+		$(CC) -pthread -o $@ $@.o -L$(O)/lib -Wl,--as-needed $(LIBRARY_KINDS:%=-l%) $$libs
