@@ -85,10 +85,18 @@ static void look_at_statistics(unsigned int number, uint64_t now, uint64_t *valu
 {
 	const struct sim_device *device = &sim.devices[number];
 
+	const uint64_t *before = before_opening[number];
+	unsigned int value = 0;
+
 	device->time->count(device->timed, now, values);
-	/* Another core's clock may be behind that of the one that opened it. */
-	for (unsigned int i = 0; i < MIMIC_TIME_VALUES_MAX; i++)
-		values[i] -= values[i] < before_opening[number][i] ? values[i] : before_opening[number][i];
+	for (unsigned int i = 0; i < device->time->statistic_count; i++) {
+		const struct mimic_time_statistic *statistic = &device->time->statistics[i];
+
+		/* Another core's clock may be behind that of the one that opened it. */
+		for (unsigned int end = value + statistic->values; value < end; value++)
+			if (!statistic->is_most)
+				values[value] -= values[value] < before[value] ? values[value] : before[value];
+	}
 }
 
 static void look(struct sim_phase *phase, uint64_t now)
