@@ -207,6 +207,56 @@ refused "mode nvr is one of DARE's MPU, and this SoC has none" --mode nvr "$stre
 	grep -q 'in virtual time there is maple0 and no other' "$work/output" "$work/errors"
 result $? "a SoC with MAPLE has no DARE"
 
+# --- results are those of functional mode -----------------------------------------------------
+
+results=$build/tests/sim/dare_results
+timeout 60 "$mimic" run --transport embedded "$results" 300 >"$work/functional" 2>"$work/errors"
+[ "$(wc -l <"$work/functional")" -eq 300 ] && [ "$(cut -d' ' -f2 "$work/functional" | sort -u | wc -l)" -gt 290 ]
+status=$?
+for mode in $modes; do
+	timeout 60 "$mimic" sim --soc dare --cores 2 --mode "$mode" "$results" 300 >"$work/output" 2>"$work/errors" &&
+		cmp "$work/functional" "$work/output" >>"$work/errors" 2>&1 || status=1
+done
+result $status "SpMM, SDDMM and GEMM of 300 random matrices have the bytes of functional mode, in all modes"
+
+# --- a program that stores to a context's page itself ----------------------------------------
+
+pages=$build/tests/sim/dare_pages
+status=0
+for arguments in "loads 1 64" "loads 2 64" "loads 10 64" "loads 10 0" product; do
+	# shellcheck disable=SC2086
+	run "page-${arguments// /-}" --mode base "$pages" $arguments && [ "$(cat "$work/output")" = right ] || status=1
+done
+result $status "a program that knows no library uses /dev/dare0 by loads and stores of its page"
+
+# An instruction issues in the cycle behind its dispatch, mcfg takes a dispatch; then each load waits for the one before
+# it on the register: 20 cycles of a hit, 90 more of memory. Three stores an instruction, and FENCE.
+core='lambda name: r[name]["phases"][0]["cores"][0]'
+holds "cycles('page-loads-1-64') == 2 + 110" "cycles('page-loads-2-64') == 2 + 2 * 110" \
+	"cycles('page-loads-10-64') == 2 + 10 * 110" "cycles('page-loads-10-0') == 2 + 110 + 9 * 20" \
+	"d('page-loads-10-64')['mcfg'] == 1 and d('page-loads-10-64')['mld'] == 10" \
+	"($core)('page-loads-10-64')['mmio_stores'] == 33" "($core)('page-loads-10-64')['mmio_loads'] == 1"
+result $? "its loads take the cycles that were counted by hand, and its accesses are counted"
+
+# 32 rows of two tiles, a line of memory in two cycles: the last in 1 + 31 * 2 + 110. An mma of 16 x 16 x 16 takes
+# 16 + 16 + 16 - 2 + 16; the last of 16 rows is sent 15 cycles later, and in the LLC 20 behind that.
+holds "cycles('page-product') == 1 + 31 * 2 + 110 + 62 + 15 + 20" "d('page-product')['mma'] == 1" \
+	"t('page-product')['rows_demanded'] == 32" "t('page-product')['rows_stored'] == 16"
+result $? "a product of two tiles by plain stores takes the cycles that were counted by hand"
+
+run spin --cores 4 "$pages" spin && [ "$(cat "$work/output")" = right ] && cp "$work/spin.json" "$work/first_spin.json" &&
+	run spin --cores 4 "$pages" spin && cmp "$work/first_spin.json" "$work/spin.json" >>"$work/errors"
+result $? "threads that look at a register until another one is done end, in the same cycle in each run"
+
+status=0
+for case in address aligned word csr gather; do
+	timeout 20 "$mimic" run --transport embedded "$pages" fault $case >"$work/functional" 2>"$work/errors" &&
+		grep -q "^$case: status 0x[0-9a-f]*2 error [1-9]" "$work/functional" &&
+		timeout 20 "$mimic" sim --soc dare "$pages" fault $case >"$work/output" 2>"$work/errors" &&
+		cmp "$work/functional" "$work/output" >>"$work/errors" 2>&1 || status=1
+done
+result $status "an instruction that fails has the error of functional mode"
+
 # The fields of the device beside those of docs/sim-json.md
 python3 - "$work/first.json" >>"$work/errors" 2>&1 <<'EOF'
 import json, re, sys
