@@ -30,7 +30,7 @@ LDFLAGS_ALL += -fsanitize=$(SANITIZE) $(FAST_LINK)
 endif
 ifeq ($(SANITIZE),thread)
 # Models that tests compare with: each runs in one thread, on memory that no other thread has.
-$(patsubst %.c,$(O)/obj/%.o,$(wildcard tests/lib/virgo_reference*.c tests/lib/*_oracle.c tests/lib/gemm_reference.c)): SANITIZE_FLAGS =
+$(patsubst %.c,$(O)/obj/%.o,$(wildcard tests/lib/*_reference*.c tests/lib/*_oracle.c)): SANITIZE_FLAGS =
 endif
 
 # --- what is built from what: a folder's C files make its part -------------

@@ -124,7 +124,7 @@ if start_daemon maple:1,dare:1; then
 	all_verified 4 gemm --transport daemon --socket "$work/socket" --size 100x64x65
 	result $? "gemm is right through the daemon"
 	"$build/examples/dare/spmm" --transport daemon --socket "$work/socket" --form gsa --block 1 \
-		--uniform 200000x64 >"$work/output" 2>"$work/errors" &
+		--uniform 60000x64 >"$work/output" 2>"$work/errors" &
 	client=$!
 	# It is at work once its address thread is there.
 	for _ in $(seq 1200); do

@@ -108,7 +108,7 @@ if start_daemon maple:2; then
 		grep -q '^lima  *embedded  *yes ' "$work/output"
 	result $? "--config makes the transport embedded even beside a daemon"
 	"$build/examples/maple/spmv" --transport daemon --socket "$work/socket" --register \
-		--form decoupled --uniform 2000000x32 >"$work/output" 2>"$work/errors" &
+		--form decoupled --uniform 700000x32 >"$work/output" 2>"$work/errors" &
 	client=$!
 	# It is at work once its two threads are there.
 	for _ in $(seq 400); do

@@ -589,7 +589,8 @@ result $? "the program of docs/timing.md, as printed"
 
 block 'mimic sweep' | grep -v '^make ' >"$work/commands"
 (mkdir "$work/lines" && cd "$work/lines" && ln -s "$build" build && bash -e ../commands) >"$work/output" 2>"$work/errors" &&
-	is_json "$work/lines/report.json" && [ "$(grep -c ',ok,decoupled,' "$work/lines/sweep.csv")" = 6 ]
+	is_json "$work/lines/report.json" && [ "$(grep -c ',ok,decoupled,' "$work/lines/sweep.csv")" = 6 ] &&
+	[ "$(grep -c ',ok,plain-8,' "$work/lines/modes.csv")" = 18 ]
 result $? "the commands of docs/timing.md, as printed"
 
 refused "has no instrumentation: compile with -fsanitize=thread" /bin/true
