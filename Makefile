@@ -20,7 +20,7 @@ CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden -pthread \
 	-ffp-contract=off -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
 LDFLAGS_ALL = -pthread $(LDFLAGS)
-# For the many programs of the sanitizers: in a third of the usual linker's time, where there is one.
+# For the many programs of the tests: in a third of the usual linker's time, where there is one.
 FAST_LINK := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 ifneq ($(SANITIZE),)
 # gcc's warnings err beside its sanitizers' checks: here they are only shown.
@@ -200,7 +200,7 @@ $(foreach device,$(CONTRACT_DEVICES),$(eval $(O)/tests/contract/contract_$(devic
 $(TEST_PROGRAMS) $(CONTRACTS): $(LIBTEST_A) $(LIBSIM_A) $(LIBDAEMON_A) $(DEVICE_LIBRARIES_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) -lcmocka -lZydis $(TEST_LIBS) -lm
+	$(Q)$(CC) $(LDFLAGS_ALL) $(FAST_LINK) -rdynamic -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) -lcmocka -lZydis $(TEST_LIBS) -lm
 
 # A case is a forked process: functions are looked up once, before.
 $(CONTRACTS): LDFLAGS_ALL += -Wl,-z,now
