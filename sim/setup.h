@@ -110,6 +110,20 @@ struct sim_kernel {
 	uint64_t times, units, cycles;
 };
 
+/* Room for the code of libraries that the program opens by dlopen(). */
+#define SIM_LATE_OBJECTS 64
+#define SIM_LATE_PLACES 65536
+#define SIM_LATE_FUNCTIONS 8192
+#define SIM_LATE_SOURCES 1024
+#define SIM_LATE_NAMES (512 * 1024)
+
+enum sim_question {
+	SIM_NO_QUESTION,	/* or it is answered: the tables have the library */
+	SIM_ASKED,		/* the program waits */
+	SIM_LIBRARY_REFUSED,	/* the command has said why */
+	SIM_NO_MORE_ANSWERS,
+};
+
 #define SIM_INTERVALS 100000
 
 /* What was counted in an interval, of all cores together. */
@@ -140,6 +154,9 @@ struct sim_setup {
 	uint64_t intervals;	/* offset in the file of SIM_INTERVALS ... */
 	uint64_t interval_size;	/* of so many bytes each */
 	char trace[4096];	/* the spool; "": no trace */
+	/* A library that has come by dlopen(): the program asks for its code, the command adds it to the tables above. */
+	_Atomic uint32_t question;	/* enum sim_question; a futex */
+	char library[4096];
 	/* out */
 	_Atomic uint32_t is_taken;
 	_Atomic uint32_t end;	/* enum sim_end */

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* From a place in the code to the loop of a cost table: looked up once for each place. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
 #include <link.h>
+#include <linux/futex.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "sim/runtime/internal.h"
+#include "sim/runtime/real.h"
 
 struct sim_place_cost sim_place_cache[SIM_PLACES];
 
@@ -20,7 +28,7 @@ static struct text {
 	uintptr_t base;
 	const struct sim_object *object;
 } texts[OBJECTS_MAX];
-static unsigned int text_count;
+static unsigned int text_count, first_count;	/* those that were there when it began come first */
 
 /* The loader tells of the program first, which has no name. */
 static const struct sim_object *find_object(const char *name)
@@ -66,6 +74,7 @@ int sim_places_begin(void)
 	functions = (const void *)(file + setup->functions);
 	sources = (void *)(file + setup->sources);
 	dl_iterate_phdr(on_object, NULL);
+	first_count = text_count;
 	return 0;
 }
 
@@ -76,6 +85,79 @@ static const struct text *find_text(uintptr_t pc)
 			return &texts[i];
 	return NULL;
 }
+
+/* --- libraries that dlopen() has loaded --------------------------------------------------------- */
+
+/* The command reads it meanwhile; no time passes. */
+static void ask(const char *path)
+{
+	struct sim_setup *setup = sim.setup;
+
+	snprintf(setup->library, sizeof(setup->library), "%s", path);
+	atomic_store(&setup->question, SIM_ASKED);
+	syscall(SYS_futex, &setup->question, FUTEX_WAKE, 1, NULL, NULL, 0);
+	/* Where the command dies, we are killed. */
+	while (atomic_load(&setup->question) == SIM_ASKED)
+		syscall(SYS_futex, &setup->question, FUTEX_WAIT, SIM_ASKED, NULL, NULL, 0);
+	if (atomic_load(&setup->question) == SIM_LIBRARY_REFUSED)
+		sim_end_with(SIM_REFUSED);
+}
+
+/* The loader has it as it was given to dlopen(). false: it is too long. */
+static bool absolute_path(const char *name, char *path, size_t size)
+{
+	char folder[PATH_MAX] = "";
+
+	if (*name != '/' && !getcwd(folder, sizeof(folder)))
+		return false;
+	return (size_t)snprintf(path, size, "%s%s%s", folder, *folder ? "/" : "", name) < size;
+}
+
+static const struct sim_object *find_library(const char *name)
+{
+	static char path[sizeof(sim.setup->library)];
+	const struct sim_object *object;
+
+	if (!absolute_path(name, path, sizeof(path)))
+		return NULL;
+	object = find_object(path);
+	if (!object) {
+		ask(path);
+		object = find_object(path);
+	}
+	return object;
+}
+
+/* NULL: it is no code of a library with hooks. */
+static const struct text *find_late(uintptr_t pc)
+{
+	int error = errno;
+	const struct sim_object *object = NULL;
+	struct dl_find_object found;
+
+	if (text_count < OBJECTS_MAX && !_dl_find_object((void *)pc, &found) && *found.dlfo_link_map->l_name)
+		object = find_library(found.dlfo_link_map->l_name);
+	errno = error;
+	if (!object || !object->place_count)
+		return NULL;
+	texts[text_count] = (struct text){ .begin = (uintptr_t)found.dlfo_map_start, .end = (uintptr_t)found.dlfo_map_end,
+					   .base = found.dlfo_link_map->l_addr, .object = object };
+	return &texts[text_count++];
+}
+
+/* What comes next may lie where it was. */
+SIM_EXPORT int dlclose(void *library)
+{
+	int error = REAL(dlclose)(library);
+
+	if (sim_self) {
+		text_count = first_count;
+		memset(sim_place_cache, 0, sizeof(sim_place_cache));
+	}
+	return error;
+}
+
+/* --- costs ------------------------------------------------------------------------------------------ */
 
 bool sim_place_is_program(uintptr_t pc)
 {
@@ -119,7 +201,7 @@ static void loop_cost(uint32_t loop, uint32_t source, struct sim_place_cost *cos
 
 void sim_place_find(struct sim_place_cost *entry, uintptr_t pc)
 {
-	const struct text *text = find_text(pc);
+	const struct text *known = find_text(pc), *text = known ? known : find_late(pc);
 	/* A return address may be that of the next line already. */
 	const struct sim_place *place = text ? search(text->object, pc - 1 - text->base) : NULL;
 

@@ -3,6 +3,7 @@
 #ifndef MIMIC_SIM_REAL_H
 #define MIMIC_SIM_REAL_H
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -23,7 +24,8 @@
 	_(pthread_barrier_init) _(pthread_barrier_wait) _(pthread_barrier_destroy) _(pthread_once) \
 	_(sem_wait) _(sem_trywait) _(sem_timedwait) _(sem_clockwait) _(sem_post) \
 	_(sched_yield) _(nanosleep) _(clock_nanosleep) _(usleep) _(sleep) \
-	_(clock_gettime) _(gettimeofday) _(time)
+	_(clock_gettime) _(gettimeofday) _(time) \
+	_(dlclose)
 
 enum sim_real {
 #define _(name) SIM_REAL_##name,

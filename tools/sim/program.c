@@ -551,6 +551,17 @@ int tool_sim_program_read(struct sim_program *program, const char *path, const s
 	return error ? tool_error(EXIT_FAILURE, "%s: %s", path, strerror(-error)) : status;
 }
 
+int tool_sim_program_add(struct sim_program *program, const char *path, const struct sim_costs *costs)
+{
+	bool is_instrumented = false;
+	int status = 0, error = read_library(program, path, costs, &is_instrumented, &status);
+
+	/* So that it is known, and not read for each access. */
+	if (!error && !status && !is_instrumented)
+		error = add_object(program, path);
+	return error ? tool_error(EXIT_FAILURE, "%s: %s", path, strerror(-error)) : status;
+}
+
 void tool_sim_program_free(struct sim_program *program)
 {
 	free(program->objects);

@@ -27,14 +27,14 @@ static size_t aligned(size_t offset)
 	return (offset + 63) & ~(size_t)63;
 }
 
-/* At *offset of the file, which then is behind it. */
-static uint64_t put(struct sim_setup *setup, size_t *offset, const void *bytes, size_t size)
+/* At *offset of the file, which then is behind it and the room for more. */
+static uint64_t put(struct sim_setup *setup, size_t *offset, const void *bytes, size_t size, size_t room)
 {
 	uint64_t place = *offset;
 
 	if (size)
 		memcpy((char *)setup + place, bytes, size);
-	*offset = aligned(place + size);
+	*offset = aligned(place + size + room);
 	return place;
 }
 
@@ -48,12 +48,16 @@ static void fill(struct sim_setup *setup, const struct sim_program *program, con
 	setup->function_count = program->function_count;
 	setup->source_count = program->source_count;
 	setup->names_size = program->names_size;
-	setup->objects = put(setup, &offset, program->objects, program->object_count * sizeof(*program->objects));
-	setup->places = put(setup, &offset, program->places, program->place_count * sizeof(*program->places));
-	setup->loops = put(setup, &offset, costs->loops, costs->loop_count * sizeof(*costs->loops));
-	setup->functions = put(setup, &offset, program->functions, program->function_count * sizeof(*program->functions));
-	setup->sources = put(setup, &offset, program->sources, program->source_count * sizeof(*program->sources));
-	setup->names = put(setup, &offset, program->names, program->names_size);
+	setup->objects = put(setup, &offset, program->objects, program->object_count * sizeof(*program->objects),
+			     SIM_LATE_OBJECTS * sizeof(*program->objects));
+	setup->places = put(setup, &offset, program->places, program->place_count * sizeof(*program->places),
+			    SIM_LATE_PLACES * sizeof(*program->places));
+	setup->loops = put(setup, &offset, costs->loops, costs->loop_count * sizeof(*costs->loops), 0);
+	setup->functions = put(setup, &offset, program->functions, program->function_count * sizeof(*program->functions),
+			       SIM_LATE_FUNCTIONS * sizeof(*program->functions));
+	setup->sources = put(setup, &offset, program->sources, program->source_count * sizeof(*program->sources),
+			     SIM_LATE_SOURCES * sizeof(*program->sources));
+	setup->names = put(setup, &offset, program->names, program->names_size, SIM_LATE_NAMES);
 	setup->intervals = offset;
 }
 
@@ -64,10 +68,19 @@ int tool_sim_share(struct sim_shared *shared, const struct sim_program *program,
 				       sim_parameters_devices(parameters) * sizeof(struct sim_device_report);
 	struct sim_setup *setup;
 
-	shared->size = sizeof(*setup) + program->object_count * sizeof(*program->objects) +
-		       program->place_count * sizeof(*program->places) + costs->loop_count * sizeof(*costs->loops) +
-		       program->function_count * sizeof(*program->functions) +
-		       program->source_count * sizeof(*program->sources) + program->names_size + 7 * 64;
+	shared->size = sizeof(*setup) + (program->object_count + SIM_LATE_OBJECTS) * sizeof(*program->objects) +
+		       (program->place_count + SIM_LATE_PLACES) * sizeof(*program->places) +
+		       costs->loop_count * sizeof(*costs->loops) +
+		       (program->function_count + SIM_LATE_FUNCTIONS) * sizeof(*program->functions) +
+		       (program->source_count + SIM_LATE_SOURCES) * sizeof(*program->sources) +
+		       program->names_size + SIM_LATE_NAMES + 7 * 64;
+	shared->room = (struct sim_program){
+		.object_count = program->object_count + SIM_LATE_OBJECTS,
+		.place_count = program->place_count + SIM_LATE_PLACES,
+		.function_count = program->function_count + SIM_LATE_FUNCTIONS,
+		.source_count = program->source_count + SIM_LATE_SOURCES,
+		.names_size = program->names_size + SIM_LATE_NAMES,
+	};
 	/* They take memory when they are written. */
 	if (interval)
 		shared->size += SIM_INTERVALS * interval_size;
@@ -103,6 +116,47 @@ int tool_sim_publish(struct sim_shared *shared)
 	memcpy((char *)shared->theirs + tables, (const char *)setup + tables, setup->intervals - tables);
 	return 0;
 }
+
+/* --- libraries that come later ---------------------------------------------------------- */
+
+static bool has_room(const struct sim_program *program, const struct sim_program *room)
+{
+	return program->object_count <= room->object_count && program->place_count <= room->place_count &&
+	       program->function_count <= room->function_count && program->source_count <= room->source_count &&
+	       program->names_size <= room->names_size;
+}
+
+/* Elements from `first` on, into both. */
+static void add_elements(struct sim_shared *shared, uint64_t array, const void *elements, size_t size, uint64_t first, size_t count)
+{
+	const char *from = (const char *)elements + first * size;
+	uint64_t place = array + first * size;
+
+	memcpy((char *)shared->setup + place, from, (count - first) * size);
+	memcpy((char *)shared->theirs + place, from, (count - first) * size);
+}
+
+bool tool_sim_share_more(struct sim_shared *shared, const struct sim_program *program)
+{
+	struct sim_setup *setup = shared->setup, *theirs = shared->theirs;
+
+	if (!has_room(program, &shared->room))
+		return false;
+	add_elements(shared, setup->objects, program->objects, sizeof(*program->objects), setup->object_count, program->object_count);
+	add_elements(shared, setup->places, program->places, sizeof(*program->places), setup->place_count, program->place_count);
+	add_elements(shared, setup->functions, program->functions, sizeof(*program->functions), setup->function_count,
+		     program->function_count);
+	add_elements(shared, setup->sources, program->sources, sizeof(*program->sources), setup->source_count, program->source_count);
+	add_elements(shared, setup->names, program->names, 1, setup->names_size, program->names_size);
+	theirs->object_count = setup->object_count = program->object_count;
+	theirs->place_count = setup->place_count = program->place_count;
+	theirs->function_count = setup->function_count = program->function_count;
+	theirs->source_count = setup->source_count = program->source_count;
+	theirs->names_size = setup->names_size = program->names_size;
+	return true;
+}
+
+/* --- what the program has counted ------------------------------------------------------- */
 
 /* Each phase without the devices that the SoC has not. */
 static void collect_phases(struct sim_setup *to, const struct sim_setup *from)

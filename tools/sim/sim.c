@@ -169,22 +169,19 @@ static int show_parameters(const struct sim_parameters *parameters)
 	return 0;
 }
 
-static int prepare(const struct options *options, const char *path, struct sim_shared *shared,
-		   const struct sim_parameters *parameters, uint64_t interval)
+/* `program` and `costs` are there until the end, for libraries that come later. */
+static int prepare(const struct options *options, const char *path, struct sim_shared *shared, struct sim_program *program,
+		   struct sim_costs *costs, const struct sim_parameters *parameters, uint64_t interval)
 {
-	struct sim_program program = { 0 };
-	struct sim_costs costs;
-	int status = tool_sim_costs_read(&costs, &options->costs);
+	int status = tool_sim_costs_read(costs, &options->costs);
 
 	if (!status)
-		status = tool_sim_program_read(&program, path, &costs);
-	if (!status && !program.has_lines)
+		status = tool_sim_program_read(program, path, costs);
+	if (!status && !program->has_lines)
 		tool_error(0, "%s: without debugging information (-g) every access costs %d instructions", path,
 			   SIM_DEFAULT_INSTRUCTIONS);
 	if (!status)
-		status = tool_sim_share(shared, &program, &costs, parameters, interval);
-	tool_sim_program_free(&program);
-	tool_sim_costs_free(&costs);
+		status = tool_sim_share(shared, program, costs, parameters, interval);
 	return status;
 }
 
@@ -315,8 +312,10 @@ static int open_profile(const struct options *options, FILE **profile)
 	return 0;
 }
 
-static int run(const struct options *options, struct sim_shared *shared, char **argv)
+static int run(const struct options *options, struct sim_shared *shared, struct sim_program *program,
+	       const struct sim_costs *costs, char **argv)
 {
+	struct sim_late late = { .shared = shared, .program = program, .costs = costs };
 	FILE *output = open_output(options), *profile;
 	struct sim_trace trace = { .spool = -1 };
 	int ended, status;
@@ -328,6 +327,8 @@ static int run(const struct options *options, struct sim_shared *shared, char **
 		status = tool_sim_trace_begin(&trace, options->trace, shared->setup);
 	if (!status)
 		status = tool_sim_publish(shared);
+	if (!status)
+		status = tool_sim_late_begin(&late);
 	if (status)
 		return status;
 	set_environment(shared);
@@ -336,6 +337,7 @@ static int run(const struct options *options, struct sim_shared *shared, char **
 	is_randomized = options->randomize;
 	output_is_ours = options->json && is_standard_output(output);
 	ended = tool_child_run(argv, before_program);
+	tool_sim_late_end(&late);
 	if (ended < 0)
 		return EXIT_BAD_INPUT;
 	tool_sim_collect(shared);
@@ -356,6 +358,8 @@ int tool_sim(int argc, char **argv)
 	struct options options = { 0 };
 	struct sim_parameters parameters;
 	struct sim_shared shared = { .fd = -1 };
+	struct sim_program program = { 0 };
+	struct sim_costs costs;
 	char path[PATH_MAX];
 	uint64_t cycles = 0, warm_times = 0, interval = 0;
 	int status = parse_options(argc, argv, &options);
@@ -374,13 +378,17 @@ int tool_sim(int argc, char **argv)
 		return show_parameters(&parameters);
 	open_standard_files();
 	status = tool_run_find_program(argv[optind], path);
-	if (!status)
-		status = prepare(&options, path, &shared, &parameters, interval);
 	if (status)
 		return status;
-	/* Where it cannot be (a path with a space), which is said, calls of the libraries still reach the device. */
-	tool_run_preload(path);
-	shared.setup->cycle_limit = cycles;
-	shared.setup->warm_times = warm_times;
-	return run(&options, &shared, argv + optind);
+	status = prepare(&options, path, &shared, &program, &costs, &parameters, interval);
+	if (!status) {
+		/* Where it cannot be (a path with a space), which is said, calls of the libraries still reach the device. */
+		tool_run_preload(path);
+		shared.setup->cycle_limit = cycles;
+		shared.setup->warm_times = warm_times;
+		status = run(&options, &shared, &program, &costs, argv + optind);
+	}
+	tool_sim_program_free(&program);
+	tool_sim_costs_free(&costs);
+	return status;
 }

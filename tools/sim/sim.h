@@ -3,6 +3,8 @@
 #ifndef TOOLS_SIM_H
 #define TOOLS_SIM_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -63,6 +65,8 @@ struct sim_program {
  * said: what it was not compiled or linked with.
  */
 int tool_sim_program_read(struct sim_program *program, const char *path, const struct sim_costs *costs);
+/* One more object at the end: a library; without places if it has no hooks. As above. */
+int tool_sim_program_add(struct sim_program *program, const char *path, const struct sim_costs *costs);
 void tool_sim_program_free(struct sim_program *program);
 
 /* --- libraries.c ------------------------------------------------------------------------ */
@@ -81,6 +85,7 @@ struct sim_shared {
 	size_t size;
 	struct sim_setup *setup;	/* ours: what the program is told and, behind its end, what it has counted */
 	struct sim_setup *theirs;	/* the file, which the program writes */
+	struct sim_program room;	/* how much of each there can be; no arrays */
 };
 
 /* shared->setup is there; what is not given here may still be put into it. 0, or the exit status when all is said. */
@@ -88,8 +93,25 @@ int tool_sim_share(struct sim_shared *shared, const struct sim_program *program,
 		   const struct sim_parameters *parameters, uint64_t interval);
 /* The file is there, with all of that. 0, or the exit status when all is said. */
 int tool_sim_publish(struct sim_shared *shared);
+/* What `program` has more than the file has: it has grown since. false: there is no room, and nothing is done. */
+bool tool_sim_share_more(struct sim_shared *shared, const struct sim_program *program);
 /* The program has ended: what it has counted is in shared->setup, within the bounds of what was there at the start. */
 void tool_sim_collect(struct sim_shared *shared);
+
+/* --- late.c ---------------------------------------------------------------------------- */
+
+/* Answers a program that asks for the code of a library that it has opened. */
+struct sim_late {
+	struct sim_shared *shared;
+	struct sim_program *program;
+	const struct sim_costs *costs;
+	pthread_t thread;
+	atomic_bool is_over;
+};
+
+/* The first three are set. 0, or the exit status when all is said. */
+int tool_sim_late_begin(struct sim_late *late);
+void tool_sim_late_end(struct sim_late *late);
 
 /* --- trace.c --------------------------------------------------------------------------- */
 
