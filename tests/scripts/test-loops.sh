@@ -19,7 +19,7 @@ verified()
 
 for kernel in spmv sdhp bfs spmm; do
 	for threads in 2 4 8; do
-		verified 6 --kernel $kernel --form all --threads $threads --transport embedded --kronecker 9x4
+		verified 6 --kernel $kernel --form all --threads $threads --transport embedded --kronecker 8x4
 		result $? "$kernel is right in all forms with $threads threads"
 	done
 	for threads in 1 3; do
