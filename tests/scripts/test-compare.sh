@@ -57,9 +57,10 @@ streams=("$build/sim/examples/dare/streams" --kernel sddmm --form plain --block 
 report base --soc dare --mode base "${streams[@]}" && report fre --soc dare "${streams[@]}" &&
 	run --phase plain-1 "$work/base.json" "$work/fre.json" && row "mpu.runahead 0 1" &&
 	grep -qE '^ +dare_time.rows_prefetched +0 +[1-9]' "$work/output" && grep -qE '^ +dare_time.busy ' "$work/output" &&
+	grep -qE '^ +waits for the device .* 100.0 %$' "$work/output" && ! grep -qE '^ +instructions ' "$work/output" &&
 	grep -qE '^ +dare_time.energy_prefetches +0 ' "$work/output" && ! grep -qE '^ +dare.mma ' "$work/output" &&
 	run --all --phase plain-1 "$work/base.json" "$work/fre.json" && ! grep -qE '^ +dare.mma ' "$work/output"
-result $? "two modes of DARE: what they prefetch, where they wait and their energy moved, and their instructions did not"
+result $? "two modes of DARE: what they prefetch, where they wait and their energy moved, and not their instructions, which take no cycles"
 
 loops=("$build/sim/examples/maple/loops" --kernel spmv --form decoupled --kronecker 6)
 report near "${loops[@]}" && report far --set maple.round_trip=200 "${loops[@]}" &&

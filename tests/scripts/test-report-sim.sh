@@ -152,9 +152,10 @@ dare=("$build/sim/examples/dare/streams" --kernel sddmm --form plain --block 1 -
 "$mimic" sim --soc dare --interval 500 --json -o "$work/dare.json" "${dare[@]}" >/dev/null 2>"$work/errors" && run "$work/dare.json" &&
 	shows "$work/dare.html" && in_report "$work/dare.json" "$work/dare.html" dare >"$work/output" 2>&1 &&
 	grep -q '^plain-1|dare0|.*|mma=[1-9].*|energy_reads=[1-9]' "$work/devices" && ! grep -q 'mgather' "$work/devices" &&
-	grep -q '<b>dare: threshold</b>' "$work/dare.html" && has_mean rows_demanded && has_mean riq
+	grep -qE '^plain-1\|plain-1\|[1-9][0-9]*\|0\|' "$work/rows" && grep -q '<b>dare: threshold</b>' "$work/dare.html" && has_mean rows_demanded && has_mean riq
 result $? "what DARE counted is in a table, and its queues and threshold are over the cycles"
 "$mimic" sweep --soc dare --mode base,fre -o "$work/modes.csv" "${dare[@]}" 2>"$work/errors" && run "$work/modes.csv" && shows "$work/modes.html" &&
+	grep -qE '^plain-1\|soc=dare mode=base\|[1-9][0-9]*\|0\|' "$work/rows" &&
 	devices "$work/modes.html" dare >"$work/devices" && grep -q '^soc=dare mode=base|dare|.*|rows_prefetched=0|' "$work/devices" &&
 	grep -q '^soc=dare mode=fre|dare|.*|rows_prefetched=[1-9]' "$work/devices"
 result $? "a sweep over modes of DARE has a line for each"

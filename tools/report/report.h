@@ -209,6 +209,7 @@ struct report_timed_interval {
 
 struct report_timed {
 	char *title, *about;
+	uint64_t instruction;			/* cycles that an instruction takes: 0 or 1 */
 	struct report_timed_interval *intervals;	/* in order; NULL: there are none */
 	size_t interval_count;
 	struct json_object *device_intervals;	/* the same, with what devices have counted in each; or NULL */

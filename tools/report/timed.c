@@ -13,6 +13,7 @@
 #define SCHEMA 1
 #define ROWS_MAX 100000
 #define COLUMNS_MAX 256
+#define INSTRUCTIONS 0			/* among the causes */
 
 const char *const report_causes[REPORT_CAUSES] = {
 	"instructions", "loads wait for memory", "stores wait for room", "waits for the device", "walks of the page table",
@@ -94,6 +95,7 @@ static bool take_phase(struct report_timed *timed, struct json_object *phase)
 	for (size_t core = 0; core < count; core++)
 		for (unsigned int i = 0; i < REPORT_CAUSES; i++)
 			row->causes[i] += number(json_object_array_get_idx(cores, core), fields[i]);
+	row->causes[INSTRUCTIONS] *= timed->instruction;
 	return report_devices_take(row, phase);
 }
 
@@ -115,6 +117,7 @@ static const char *take_intervals(struct report_timed *timed, struct json_object
 			return "intervals that are not in order";
 		for (unsigned int cause = 0; cause < REPORT_CAUSES; cause++)
 			interval->causes[cause] = number(cores, fields[cause]);
+		interval->causes[INSTRUCTIONS] *= timed->instruction;
 	}
 	timed->interval_count = count;
 	timed->device_intervals = count ? json_object_get(intervals) : NULL;
@@ -123,8 +126,9 @@ static const char *take_intervals(struct report_timed *timed, struct json_object
 
 static const char *take_object(struct report_timed *timed, struct json_object *root)
 {
-	struct json_object *phases = field(root, "phases");
+	struct json_object *phases = field(root, "phases"), *core = field(field(root, "parameters"), "core");
 
+	timed->instruction = !field(core, "instruction") || number(core, "instruction");
 	if (number(root, "schema") != SCHEMA)
 		return "a report of mimic sim of another schema than 1";
 	if (!json_object_is_type(phases, json_type_array))
@@ -196,6 +200,9 @@ static const char *take_header(struct columns *columns, char *line)
 		if (columns->causes[i] < 0 && strcmp(fields[i], "pipeline_stalls"))
 			return "a CSV that lacks columns of mimic sweep";
 	}
+	/* Those of earlier ones took a cycle each. */
+	if (find(columns, "instruction_cycles") >= 0)
+		columns->causes[INSTRUCTIONS] = find(columns, "instruction_cycles");
 	find_devices(columns);
 	return NULL;
 }

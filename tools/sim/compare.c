@@ -123,7 +123,7 @@ static int by_change(const void *one, const void *other)
 static uint64_t rest(const struct sim_point *point)
 {
 	const struct soc_core_counters *cores = &point->cores;
-	uint64_t known = cores->instructions + cores->load_stalls + cores->store_stalls + cores->mmio_stalls +
+	uint64_t known = point->instruction_cycles + cores->load_stalls + cores->store_stalls + cores->mmio_stalls +
 			 cores->walk_cycles + cores->pipeline_stalls;
 
 	return point->core_cycles > known ? point->core_cycles - known : 0;
@@ -132,7 +132,7 @@ static uint64_t rest(const struct sim_point *point)
 static void print_causes(const struct sim_point *one, const struct sim_point *other)
 {
 	struct cause causes[CAUSES] = {
-		{ "instructions", one->cores.instructions, other->cores.instructions },
+		{ "instructions", one->instruction_cycles, other->instruction_cycles },
 		{ "loads wait for memory", one->cores.load_stalls, other->cores.load_stalls },
 		{ "stores wait for room", one->cores.store_stalls, other->cores.store_stalls },
 		{ "waits for the device", one->cores.mmio_stalls, other->cores.mmio_stalls },

@@ -63,6 +63,14 @@ unsigned int tool_sim_point_columns(struct sim_point_column columns[SIM_POINT_CO
 	return count;
 }
 
+/* Cycles of an instruction: 1 unless the report's parameters say that it takes none. */
+static uint64_t cycles_of_instruction(struct json_object *report)
+{
+	struct json_object *core = part(part(report, "parameters"), "core");
+
+	return part(core, "instruction") ? number(core, "instruction") : 1;
+}
+
 static void read_phase(struct json_object *phase, struct sim_point *point)
 {
 	struct json_object *cores = part(phase, "cores"), *soc = part(phase, "soc");
@@ -112,8 +120,11 @@ int tool_sim_point_read(const char *path, struct sim_point *points, unsigned int
 			/* One that only warmed up has no counts. */
 			if (!number(phase, "times"))
 				continue;
-			if ((unsigned int)found < room)
+			if ((unsigned int)found < room) {
 				read_phase(phase, &points[found]);
+				points[found].instruction_cycles =
+					points[found].cores.instructions * cycles_of_instruction(report);
+			}
 			found++;
 		}
 	} else if (json_object_is_type(report, json_type_object)) {

@@ -17,6 +17,7 @@ struct sim_point {
 	uint64_t uncosted;
 	uint64_t core_cycles;	/* of all cores, in which they had threads */
 	struct soc_core_counters cores;	/* sums */
+	uint64_t instruction_cycles;	/* that their instructions took: none, where core.instruction is 0 */
 	struct soc_counters soc;
 	uint64_t device[SIM_POINT_COLUMNS];	/* tool_sim_point_columns() */
 };

@@ -339,7 +339,7 @@ static void print_header(FILE *file, const struct sweep *sweep)
 #undef _
 	for (unsigned int i = 0; i < count; i++)
 		fprintf(file, ",%s_%s", columns[i].part, columns[i].counter);
-	fputc('\n', file);
+	fputs(",instruction_cycles\n", file);
 }
 
 static void print_keys(FILE *file, const struct sweep *sweep, size_t number)
@@ -363,7 +363,7 @@ static void print_point(FILE *file, const struct sim_point *point)
 #undef _
 	for (unsigned int i = 0; i < count; i++)
 		fprintf(file, ",%llu", (unsigned long long)point->device[i]);
-	fputc('\n', file);
+	fprintf(file, ",%llu\n", (unsigned long long)point->instruction_cycles);
 }
 
 /* What the point's command said; its first line. */
