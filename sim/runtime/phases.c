@@ -68,23 +68,12 @@ void sim_phases_device_opens(unsigned int number, uint64_t now)
 {
 	const struct sim_device *device = &sim.devices[number];
 
-	unsigned int at = 0;
-
 	device->time->count(device->timed, now, before_opening[number]);
-	/* Of a state, such as a threshold, nothing is taken off. */
-	for (unsigned int i = 0; i < device->time->statistic_count; i++) {
-		const struct mimic_time_statistic *statistic = &device->time->statistics[i];
-
-		if (statistic->is_most)
-			memset(&before_opening[number][at], 0, statistic->values * sizeof(uint64_t));
-		at += statistic->values;
-	}
 }
 
 static void look_at_statistics(unsigned int number, uint64_t now, uint64_t *values)
 {
 	const struct sim_device *device = &sim.devices[number];
-
 	const uint64_t *before = before_opening[number];
 	unsigned int value = 0;
 
