@@ -12,6 +12,7 @@
 #include "libmimic/base/probe.h"
 #include "libmimic/base/raw_syscall.h"
 #include "sim/run.h"
+#include "libmimic/transport.h"
 #include "sim/runtime/internal.h"
 
 #include <sys/syscall.h>
@@ -86,6 +87,8 @@ static void after_fork(void)
 {
 	sim_self = NULL;
 	sim.setup = NULL;
+	/* The devices that it opens are those of any program. */
+	mimic_transport_register(NULL);
 }
 
 __attribute__((constructor))

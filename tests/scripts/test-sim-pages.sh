@@ -51,6 +51,9 @@ run slow --set maple.round_trip=126 "$program" round_trips && run fast --set map
 		'slow["cores"][0]["l1_misses"] == fast["cores"][0]["l1_misses"]'
 result $? "a load of a page takes a round trip more if the round trip is longer, and no cache's time"
 
+run forks "$program" forks && found 'forks["cores"][0]["mmio_loads"] == node["cores"][0]["mmio_loads"]'
+result $? "a child of fork() has a device as under mimic run, and what it does is not counted"
+
 timeout -k 5 60 "$mimic" run --transport embedded "$program" >"$work/output" 2>&1 && [ "$(cat "$work/output")" = right ]
 result $? "the same program runs under mimic run"
 

@@ -2,10 +2,13 @@
 /*
  * A program that knows nothing of mimic's libraries: it uses MAPLE by loads and stores of pages
  * of /dev/maple0, or of its physical addresses ("physical"). Two threads: one gives MAPLE pointers
- * to irregular elements, one consumes what MAPLE has fetched. "round_trips": only loads before that.
+ * to irregular elements, one consumes what MAPLE has fetched. "round_trips": only loads before that. "forks": first of all
+ * a child uses a device of its own.
  */
 #include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../unmodified/contract.h"
 
@@ -41,13 +44,34 @@ static void round_trips(void)
 		CHECK(load32(maple, CLOSE_CONSUMER, 3) == 0);
 }
 
+static void *map_maple(void)
+{
+	return map_or_die(open_or_die("/dev/maple0"), 0);
+}
+
+static void use_in_child(void)
+{
+	pid_t child = fork();
+	int status;
+
+	CHECK(child >= 0);
+	if (!child) {
+		maple = map_maple();
+		load32(maple, RESET, 0);
+		_exit(load32(maple, INIT, WORDS_32) == 2 ? 0 : 1);
+	}
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t executing;
 	uint32_t expected = 0;
 
+	if (argc > 1 && !strcmp(argv[1], "forks"))
+		use_in_child();
 	maple = argc > 1 && !strcmp(argv[1], "physical") ? (void *)tile_address(PHYSICAL_MAPLE, 0) :
-		map_or_die(open_or_die("/dev/maple0"), 0);
+		map_maple();
 	for (unsigned int i = 0; i < ELEMENTS; i++)
 		indices[i] = i * 167 % ELEMENTS * 64;
 	for (unsigned int i = 0; i < ELEMENTS * 64; i++)
