@@ -10,9 +10,9 @@ tables=$work/tables
 mkdir "$tables"
 cp bench/figures/dare_*.csv "$tables"
 cat >"$tables/dare_datasets.csv" <<'SETS'
-name,arguments,small,means,nulls
+name,arguments,small,means,nulls,instead,small instead
 one,--uniform 48x160 --seed 1,--uniform 16x40 --seed 1,yes,--uniform 32x96 --seed 1
-two,--attention 48 --seed 1,--attention 16 --seed 1,yes,
+two,nobody.mtx,nobody.mtx,yes,,--attention 48 --seed 1,--attention 16 --seed 1
 not here,nobody.mtx,nobody.mtx,yes,
 other,--uniform 32x64 --seed 2,--uniform 16x40 --seed 2,extra,
 SETS
@@ -82,6 +82,8 @@ table=$work/first/table.csv
 result $? "the table has the 28 rows of the paper, and gates without points end it with status 1"
 grep -q 'nobody.mtx is not there' "$work/errors" && grep -qx '1 data sets were left out: their files are not there.' "$work/output"
 result $? "a file that is not there is left out and told"
+grep -q '^two: its file is not there; a generated one stands in' "$work/output" && ! grep -q 'two: left out' "$work/errors"
+result $? "where a generated input stands in for a file this is told"
 [ "$(sed '/^Null models, each/,$d' "$work/output" | grep -cE '^(yes|NO) ')" = 15 ]
 result $? "fifteen orderings and shapes are checked"
 python3 - "$(column "$table" D02 mimic)" "$(cycles base spmm 1 0)" "$(cycles gsa spmm 1 0)" "$(cycles base spmm 1 1)" \

@@ -24,6 +24,7 @@ struct dare_set {
 	char **arguments, **small;	/* of the program, NULL at the end */
 	char **nulls;			/* those of null models and ranges; empty: they do not run it */
 	bool is_in_means;
+	bool is_instead;		/* the file is not there: a generated one stands in */
 	bool is_extra;			/* run for itself, in no row and no gate */
 };
 

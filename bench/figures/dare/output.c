@@ -86,6 +86,9 @@ void dare_print_data(const struct dare_runs *runs, const struct dare_nulls *null
 	if (runs->missing)
 		printf("%u data sets were left out: their files are not there.\n", runs->missing);
 	for (size_t i = 0; i < runs->set_count; i++) {
+		if (runs->sets[i].is_instead)
+			printf("%s: its file is not there; a generated one stands in, of which other numbers come (docs/timing.md).\n",
+			       runs->sets[i].name);
 		if (runs->sets[i].is_extra)
 			printf("%s: run, but in no number above and in no gate (datasets.csv has its speedups).\n", runs->sets[i].name);
 	}

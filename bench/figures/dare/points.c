@@ -14,31 +14,50 @@ static const char *const blocks[DARE_BLOCKS] = { "1", "2", "4", "8", "16" };
 
 /* --- tables --------------------------------------------------------------------------------- */
 
-static int read_sets(struct dare_runs *runs, const char *folder)
+static bool has_files(const struct dare_runs *runs, const struct dare_set *set)
 {
-	const struct table *table = &runs->set_table;
+	return table_find_file(runs->data, &set->arguments[0]) && table_find_file(runs->data, &set->small[0]);
+}
 
-	if (table_read(&runs->set_table, folder, "dare_datasets.csv"))
-		return -1;
-	for (size_t i = 0; i < table->count && runs->set_count < DARE_SETS; i++) {
-		struct dare_set *set = &runs->sets[runs->set_count];
+/* 1: taken; 0: it is left out; -1: no memory. */
+static int read_set(struct dare_runs *runs, char *const *row)
+{
+	struct dare_set *set = &runs->sets[runs->set_count];
 
-		*set = (struct dare_set){
-			.name = table->rows[i][0], .arguments = table_words(table->rows[i][1], 0),
-			.small = table_words(table->rows[i][2], 0), .is_in_means = strcmp(table->rows[i][3], "yes") == 0,
-			.is_extra = strcmp(table->rows[i][3], "extra") == 0, .nulls = table_words(table->rows[i][4], 0),
-		};
-		if (!set->arguments || !set->small || !set->nulls)
-			return figures_error("%s", strerror(ENOMEM));
-		if (table_find_file(runs->data, &set->arguments[0]) && table_find_file(runs->data, &set->small[0])) {
-			runs->set_count++;
-			continue;
-		}
-		runs->missing++;
+	*set = (struct dare_set){
+		.name = row[0], .arguments = table_words(row[1], 0), .small = table_words(row[2], 0),
+		.nulls = table_words(row[4], 0), .is_in_means = strcmp(row[3], "yes") == 0, .is_extra = strcmp(row[3], "extra") == 0,
+	};
+	if (!set->arguments || !set->small || !set->nulls)
+		return figures_error("%s", strerror(ENOMEM));
+	if (has_files(runs, set))
+		return 1;
+	if (!*row[5]) {
 		fprintf(stderr, "figures: %s: left out: %s is not there\n", set->name, set->arguments[0]);
 		free(set->arguments);
 		free(set->small);
 		free(set->nulls);
+		return 0;
+	}
+	free(set->arguments);
+	free(set->small);
+	set->is_instead = true;
+	set->arguments = table_words(row[5], 0);
+	set->small = table_words(row[6], 0);
+	return set->arguments && set->small ? 1 : figures_error("%s", strerror(ENOMEM));
+}
+
+static int read_sets(struct dare_runs *runs, const char *folder)
+{
+	if (table_read(&runs->set_table, folder, "dare_datasets.csv"))
+		return -1;
+	for (size_t i = 0; i < runs->set_table.count && runs->set_count < DARE_SETS; i++) {
+		int status = read_set(runs, runs->set_table.rows[i]);
+
+		if (status < 0)
+			return -1;
+		runs->set_count += (size_t)status;
+		runs->missing += !status;
 	}
 	return 0;
 }
