@@ -96,28 +96,83 @@ static int parse_options(int argc, char **argv, struct options *options)
 	return 0;
 }
 
+/* One of the list of --devices: a kind and how many there are of it. */
+struct device_count {
+	const struct mimic_kind *kind;
+	const char *text;
+	int length;
+	char number[32];
+};
+
+/* The next one of the list, which ends in NULL. */
+static int next_device(const char **list, struct device_count *device, char *why, size_t size)
+{
+	const char *text = *list;
+	size_t length = strcspn(text, ","), name = strcspn(text, ":,");
+
+	device->text = text;
+	device->length = length < 64 ? (int)length : 64;
+	device->kind = mimic_kind_find(text, name);
+	*list = text[length] ? text + length + 1 : NULL;
+	if (!device->kind || !device->kind->time || text[name] != ':') {
+		snprintf(why, size, "--devices '%.*s' is not KIND:COUNT of a kind that can be in virtual time",
+			 device->length, text);
+		return -EINVAL;
+	}
+	snprintf(device->number, sizeof(device->number), "%.*s", (int)(length - name - 1), text + name + 1);
+	return 0;
+}
+
+/* A kind whose number is no parameter is there once or not at all. */
+static int set_count(struct sim_parameters *parameters, const struct device_count *device, char *why, size_t size)
+{
+	char assignment[64];
+
+	snprintf(assignment, sizeof(assignment), "%s.count=%s", device->kind->name, device->number);
+	if (sim_parameters_get(parameters, device->kind->name, "count"))
+		return sim_parameters_set(parameters, assignment, why, size);
+	if (!strcmp(device->number, "1"))
+		return 0;
+	snprintf(why, size, "--devices '%.*s': in virtual time there is one %s, and no other number of them",
+		 device->length, device->text, device->kind->name);
+	return -EINVAL;
+}
+
 /* The list of --devices: "KIND:COUNT,..." */
 static int set_devices(struct sim_parameters *parameters, const char *list, char *why, size_t size)
 {
+	struct device_count device;
 	int error = 0;
 
-	while (!error) {
-		size_t length = strcspn(list, ","), name = strcspn(list, ":,");
-		const struct mimic_kind *kind = mimic_kind_find(list, name);
-		char assignment[64];
-
-		if (!kind || !kind->time || list[name] != ':') {
-			snprintf(why, size, "--devices '%.*s' is not KIND:COUNT of a kind that can be in virtual time",
-				 length < 64 ? (int)length : 64, list);
-			return -EINVAL;
-		}
-		snprintf(assignment, sizeof(assignment), "%s.count=%.*s", kind->name, (int)(length - name - 1), list + name + 1);
-		error = sim_parameters_set(parameters, assignment, why, size);
-		if (!list[length])
-			break;
-		list += length + 1;
+	while (list && !error) {
+		error = next_device(&list, &device, why, size);
+		if (!error)
+			error = set_count(parameters, &device, why, size);
 	}
 	return error;
+}
+
+static uint64_t parameter(void *context, const char *section, const char *key)
+{
+	return sim_parameters_get(context, section, key);
+}
+
+/* Which of them a SoC has is known when all parameters are. */
+static int check_devices(struct sim_parameters *parameters, const char *list, char *why, size_t size)
+{
+	const struct mimic_time_host soc = { .context = parameters, .parameter = parameter };
+	struct device_count device;
+
+	while (list) {
+		if (next_device(&list, &device, why, size))
+			return -EINVAL;
+		if (device.kind->time->is_there(&soc))
+			continue;
+		snprintf(why, size, "--devices '%.*s': this SoC has no %s; --soc says which it has", device.length,
+			 device.text, device.kind->name);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 static int make_parameters(const struct options *options, struct sim_parameters *parameters)
@@ -137,6 +192,8 @@ static int make_parameters(const struct options *options, struct sim_parameters 
 		error = sim_parameters_set(parameters, options->sets.values[i], why, sizeof(why));
 	if (!error)
 		error = sim_parameters_check(parameters, why, sizeof(why));
+	if (!error)
+		error = check_devices(parameters, options->devices, why, sizeof(why));
 	return error ? tool_error(EXIT_BAD_INPUT, "sim: %s", why[0] ? why : strerror(-error)) : 0;
 }
 
