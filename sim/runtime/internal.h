@@ -103,6 +103,8 @@ struct sim_thread {
 	struct sim_openmp_member openmp;
 
 	uint64_t answer;	/* of an MMIO load */
+	uint32_t free_loads;	/* that took no time, in a row */
+	uint64_t free_since;	/* the time of the latest SIM_FREE_LOADS of them */
 	struct sim_call calls[SIM_CALLS + 1];	/* the first stands for none */
 
 	/* The real thread. */
@@ -221,6 +223,8 @@ bool sim_block(struct sim_thread *self, enum sim_wait wait, const void *object, 
 void sim_wake(struct sim_thread *thread, uint64_t time);
 /* Those that wait for it, longest first; at the caller's clock. How many. */
 unsigned int sim_wake_waiters(struct sim_thread *self, enum sim_wait wait, const void *object, unsigned int most);
+/* The thread has made SIM_FREE_LOADS loads in a row. If all were made at one time, others go on. */
+void sim_spins(struct sim_thread *self);
 /* A thread takes a free core; false: there is none. */
 bool sim_take_core(struct sim_thread *thread, uint64_t now);
 /* One that took a core and could not begin. */
@@ -374,8 +378,29 @@ static inline uint64_t sim_physical(uint64_t address)
 			sim_settle(self); \
 	}
 
-SIM_MAKE(load, core_load(sim.soc, self->on, physical, size), sim.host_is_free)
-SIM_MAKE(store, soc_store(sim.soc, self->core, physical, size), sim.host_is_free)
+#define SIM_FREE_LOADS 65536u
+
+/* Where loads take no time, a thread that waits for what another one stores would wait for ever at one time. */
+static inline bool sim_is_free_load(struct sim_thread *self)
+{
+	if (sim_likely(!sim.host_is_free))
+		return false;
+	if (sim_unlikely(++self->free_loads == SIM_FREE_LOADS))
+		sim_spins(self);
+	return true;
+}
+
+/* What stores does not only wait. */
+static inline bool sim_is_free_store(struct sim_thread *self)
+{
+	if (sim_likely(!sim.host_is_free))
+		return false;
+	self->free_loads = 0;
+	return true;
+}
+
+SIM_MAKE(load, core_load(sim.soc, self->on, physical, size), sim_is_free_load(self))
+SIM_MAKE(store, soc_store(sim.soc, self->core, physical, size), sim_is_free_store(self))
 /* An atomic always takes time: threads that wait for each other must not wait for ever. */
 SIM_MAKE(atomic, soc_atomic(sim.soc, self->core, physical, size), false)
 

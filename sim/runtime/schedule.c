@@ -232,6 +232,33 @@ void sim_wake(struct sim_thread *thread, uint64_t time)
 		sim.limit = now;
 }
 
+static bool is_alone(const struct sim_thread *self)
+{
+	for (unsigned int core = 0; core < sim.cores; core++)
+		if (sim.on_core[core] && sim.on_core[core] != self)
+			return false;
+	return true;
+}
+
+void sim_spins(struct sim_thread *self)
+{
+	uint64_t now = core_now(self->on), next = find_event().time;
+
+	self->free_loads = 0;
+	if (self->free_since != now || is_alone(self)) {
+		self->free_since = now;
+		return;
+	}
+	if (soc_earliest_time(&ready) < next)
+		next = soc_earliest_time(&ready);
+	/* The time of what can happen next; if that is now, or nothing can, a cycle. */
+	soc_sleep_until(sim.soc, self->core, next == SIM_NEVER || next <= now ? now + 1 : next);
+	/* If it goes on to spin that shows sooner. */
+	self->free_loads = SIM_FREE_LOADS - SIM_FREE_LOADS / 64;
+	self->free_since = core_now(self->on);
+	sim_settle(self);
+}
+
 static struct sim_thread *first_waiter(enum sim_wait wait, const void *object)
 {
 	struct sim_thread *first = NULL;

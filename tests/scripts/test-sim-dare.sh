@@ -38,7 +38,7 @@ refused() # MESSAGE ARGUMENTS...
 	local message=$1
 	shift
 	timeout 20 "$mimic" sim "$@" >"$work/output" 2>"$work/errors"
-	[ $? -eq 2 ] && grep -qF "$message" "$work/errors" && [ "$(wc -l <"$work/errors")" -eq 1 ]
+	[ $? -eq 2 ] && grep -qF -- "$message" "$work/errors" && [ "$(wc -l <"$work/errors")" -eq 1 ]
 	result $? "refused: $message"
 }
 
@@ -200,6 +200,14 @@ refused "llc.ways must be 1 to 16, not 17" --soc dare --set llc.ways=17 "$stream
 refused "llc.size / (ways * line), the number of sets, must be a power of two" --soc dare --set llc.size=3M "$streams"
 refused "mpu.window 8 is more than mpu.riq 4" --soc dare --set mpu.window=8 --set mpu.riq=4 "$streams"
 refused "llc.reads 4 and llc.writes 1 must not be more than llc.banks 2" --soc dare --set llc.reads=4 --set llc.banks=2 "$streams"
+refused "llc.banks must be 1 to 64, not 0" --soc dare --set llc.banks=0 "$streams"
+refused "array.rows must be 1 to 16, not 17" --soc dare --set array.rows=17 "$streams"
+refused "there is no section 'rique'" --soc dare --set rique.size=1 "$streams"
+refused "--devices 'dare:1': this SoC has no dare; --soc says which it has" --devices dare:1 "$streams"
+refused "--devices 'maple:2': this SoC has no maple; --soc says which it has" --soc dare --devices maple:2 "$streams"
+refused "--devices 'dare:2': in virtual time there is one dare, and no other number of them" --soc dare --devices dare:2 "$streams"
+run one --devices dare:1 "$streams" --kernel spmm --form gsa --block 1 "${input[@]}"
+result $? "--devices dare:1 is what the SoC has"
 refused "mode must be base, nvr, fre, static or oracle, not 'fast'" --soc dare --mode fast "$streams"
 refused "mode nvr is one of DARE's MPU, and this SoC has none" --mode nvr "$streams"
 
@@ -247,6 +255,16 @@ result $? "a product of two tiles by plain stores takes the cycles that were cou
 run spin --cores 4 "$pages" spin && [ "$(cat "$work/output")" = right ] && cp "$work/spin.json" "$work/first_spin.json" &&
 	run spin --cores 4 "$pages" spin && cmp "$work/first_spin.json" "$work/spin.json" >>"$work/errors"
 result $? "threads that look at a register until another one is done end, in the same cycle in each run"
+
+run flag --cores 2 "$pages" flag && [ "$(cat "$work/output")" = right ] && cp "$work/flag.json" "$work/first_flag.json" &&
+	run flag --cores 2 "$pages" flag && cmp "$work/first_flag.json" "$work/flag.json" >>"$work/errors"
+result $? "a thread that looks at memory until another one is done ends, in the same cycle in each run"
+
+status=0
+for mode in $modes; do
+	run chain --mode "$mode" "$pages" chain && [ "$(cat "$work/output")" = right ] || status=1
+done
+result $status "gathers whose addresses lead back to themselves end, in all modes"
 
 status=0
 for case in address aligned word csr gather; do

@@ -6,6 +6,8 @@
  *   loads N STRIDE   N loads of a row to one register, one after the other, STRIDE bytes apart
  *   product          a product of two tiles
  *   spin             others look at COMPLETED until the one that dispatches is done
+ *   flag             one looks at memory until the one that dispatches has stored that it is done
+ *   chain            gathers whose rows have their own addresses
  *   fault CASE       what the device says of an instruction that fails
  */
 #ifndef _GNU_SOURCE
@@ -129,6 +131,46 @@ static int spin(void)
 	return load(COMPLETED) == TILES && seen[0] ? 0 : -1;
 }
 
+static volatile int is_done;
+
+static void *work(void *unused)
+{
+	(void)unused;
+	for (unsigned int i = 0; i < TILES; i++)
+		dispatch(MLD(0), address_of(memory) + (uint64_t)i * 1024, 64);
+	is_done = load(FENCE) & 2 ? -1 : 1;
+	return NULL;
+}
+
+static int flag(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, work, NULL))
+		return -1;
+	while (!is_done)
+		;
+	pthread_join(thread, NULL);
+	return is_done - 1;
+}
+
+/* Two registers take turns; what a gather loads are the addresses that it has loaded from. */
+static int chain(void)
+{
+	uint64_t *rows = (uint64_t *)memory, *copy = rows + 1024;
+
+	for (unsigned int i = 0; i < ROWS; i++)
+		rows[8 * i] = address_of(&rows[8 * i]);
+	dispatch(MLD(0), address_of(rows), 64);
+	for (unsigned int i = 0; i < TILES; i++) {
+		dispatch(MGATHER(1, 0), 0, 0);
+		dispatch(MGATHER(0, 1), 0, 0);
+		dispatch(MGATHER(0, 0), 0, 0);
+	}
+	dispatch(MST(0), address_of(copy), 64);
+	return load(FENCE) & 2 ? -1 : memcmp(rows, copy, 64 * ROWS);
+}
+
 static int fault(const char *name)
 {
 	if (!strcmp(name, "address"))
@@ -158,6 +200,10 @@ static int run(int argc, char **argv)
 		return product();
 	if (argc == 2 && !strcmp(argv[1], "spin"))
 		return spin();
+	if (argc == 2 && !strcmp(argv[1], "flag"))
+		return flag();
+	if (argc == 2 && !strcmp(argv[1], "chain"))
+		return chain();
 	return -1;
 }
 
