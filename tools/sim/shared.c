@@ -99,10 +99,27 @@ int tool_sim_share(struct sim_shared *shared, const struct sim_program *program,
 	return 0;
 }
 
+static void copy_table(struct sim_shared *shared, uint64_t array, size_t size)
+{
+	memcpy((char *)shared->theirs + array, (const char *)shared->setup + array, size);
+}
+
+/* Not the room between them: no memory is taken for it. */
+static void copy_tables(struct sim_shared *shared)
+{
+	const struct sim_setup *setup = shared->setup;
+
+	copy_table(shared, setup->objects, setup->object_count * sizeof(struct sim_object));
+	copy_table(shared, setup->places, setup->place_count * sizeof(struct sim_place));
+	copy_table(shared, setup->loops, setup->loop_count * sizeof(struct sim_loop));
+	copy_table(shared, setup->functions, setup->function_count * sizeof(struct sim_function));
+	copy_table(shared, setup->sources, setup->source_count * sizeof(struct sim_source));
+	copy_table(shared, setup->names, setup->names_size);
+}
+
 int tool_sim_publish(struct sim_shared *shared)
 {
 	const struct sim_setup *setup = shared->setup;
-	const size_t tables = sizeof(*setup);
 
 	shared->fd = memfd_create("mimic-sim", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	/* Of a file that has become shorter, the end cannot be read. */
@@ -113,7 +130,7 @@ int tool_sim_publish(struct sim_shared *shared)
 	if (shared->theirs == MAP_FAILED)
 		return no_memory();
 	memcpy(shared->theirs, setup, offsetof(struct sim_setup, phases));
-	memcpy((char *)shared->theirs + tables, (const char *)setup + tables, setup->intervals - tables);
+	copy_tables(shared);
 	return 0;
 }
 
