@@ -250,6 +250,114 @@ static void power_on_answers_what_waits(void **state)
 	dare_time_destroy(f.device);
 }
 
+/* --- a batch of stores ------------------------------------------------------------------ */
+
+#define BATCH 240
+
+/* Values of STREAM: loads of 16 rows from all over memory, products and stores. */
+static size_t make_batch(uint64_t *values)
+{
+	size_t count = 0;
+
+	for (unsigned int i = 0; count + 3 <= BATCH; i++) {
+		if (i % 4 == 3) {
+			values[count++] = word_of(DARE_MMA, i % 3, 3, 4 + i % 2);
+			continue;
+		}
+		values[count++] = i % 8 == 2 ? word_of(DARE_MST, 0, 0, i % 3) : word_of(DARE_MLD, 3 + i % 3, 0, 0);
+		values[count++] = (uintptr_t)memory[i * 7 % 48];
+		values[count++] = 64;
+	}
+	return count;
+}
+
+/* When the store that waits is acknowledged. */
+static uint64_t wait_for_store(struct fixture *f)
+{
+	for (f->end[1] = 0; !f->end[1];) {
+		assert_true(dare_time_next(f->device) != UINT64_MAX);
+		dare_time_advance(f->device, dare_time_next(f->device));
+	}
+	return f->end[1];
+}
+
+static uint64_t store_each(struct fixture *f, const uint64_t *values, size_t count)
+{
+	uint64_t now = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t done = store(f, DARE_STREAM, values[i], now);
+
+		now = done == UINT64_MAX ? wait_for_store(f) : done;
+	}
+	return now;
+}
+
+/* With something else to come `window` cycles later each time. */
+static uint64_t store_in_batches(struct fixture *f, const uint64_t *values, size_t count, uint64_t window)
+{
+	const struct mimic_access pattern = { .owner = 1, .offset = DARE_STREAM, .page = DARE_PAGE_CONTEXT(0),
+					      .size = 8, .is_write = 1 };
+	uint64_t now = 0;
+
+	for (size_t i = 0; i < count;) {
+		bool waits;
+		size_t done = dare_time_post(f->device, &pattern, values + i, count - i, &now, now + window, &waits);
+
+		assert_true(done > 0);
+		i += done;
+		if (waits)
+			now = wait_for_store(f);
+	}
+	return now;
+}
+
+static void a_batch_of_stores_takes_the_time_of_single_ones(void **state)
+{
+	static const uint64_t windows[] = { 1, 2, 7, 50, 1000000 };
+	struct dare_time_statistics single, batch;
+	uint64_t values[BATCH], end, status;
+	static float results[64][16];
+	size_t count = make_batch(values);
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "fre");
+	memset(memory, 1, sizeof(memory));
+	end = store_each(&f, values, count);
+	assert_int_equal(fence(&f, end, &status), UINT64_MAX);
+	dare_time_statistics(f.device, end + 10000, &single);
+	assert_true(single.queue_full > 0 && single.issued > 90);
+	memcpy(results, memory, sizeof(results));
+	dare_time_destroy(f.device);
+	for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
+		begin(&f, "fre");
+		memset(memory, 1, sizeof(memory));
+		assert_int_equal(store_in_batches(&f, values, count, windows[i]), end);
+		assert_int_equal(fence(&f, end, &status), UINT64_MAX);
+		dare_time_statistics(f.device, end + 10000, &batch);
+		assert_memory_equal(&batch, &single, sizeof(batch));
+		assert_memory_equal(memory, results, sizeof(results));
+		dare_time_destroy(f.device);
+	}
+}
+
+static void a_batch_that_is_no_stream_is_left_to_single_stores(void **state)
+{
+	const struct mimic_access pattern = { .owner = 1, .offset = DARE_RS1, .page = DARE_PAGE_CONTEXT(0), .size = 8,
+					      .is_write = 1 };
+	uint64_t value = 1, now = 0;
+	struct fixture f;
+	bool waits;
+
+	(void)state;
+	begin(&f, "fre");
+	assert_int_equal(dare_time_post(f.device, &pattern, &value, 1, &now, 100, &waits), 0);
+	assert_false(waits);
+	assert_int_equal(now, 0);
+	dare_time_destroy(f.device);
+}
+
 #define ON(function) cmocka_unit_test(function)
 
 int main(void)
@@ -261,6 +369,8 @@ int main(void)
 		ON(an_address_that_is_bad_is_an_error_and_takes_no_rows),
 		ON(a_reset_throws_what_is_under_way_away),
 		ON(power_on_answers_what_waits),
+		ON(a_batch_of_stores_takes_the_time_of_single_ones),
+		ON(a_batch_that_is_no_stream_is_left_to_single_stores),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
