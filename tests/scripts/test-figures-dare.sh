@@ -106,8 +106,13 @@ result $? "it says how many rows have each verdict"
 [ "$(find "$work/first" -name '*.svg' | wc -l)" = 15 ] && ! find "$work/first" -name '*.svg' -size -1k | grep -q .
 result $? "figures 1, 3 and 5 to 9 have plots"
 [ "$(fields "$work/first/fig05.csv" | head -n 1 | tr '\t' ,)" = benchmark,NVR,FRE,GSA,full,DARE ] &&
-	[ "$(column "$work/first/fig05.csv" 'SpMM B=1' GSA | cut -c 1-4)" = "$(column "$table" D02 mimic | cut -c 1-4)" ]
+	[ "$(column "$work/first/fig05.csv" SpMM1 GSA | cut -c 1-4)" = "$(column "$table" D02 mimic | cut -c 1-4)" ]
 result $? "a figure's CSV has what its plot shows"
+for csv in "$work"/first/fig*.csv; do
+	awk -F, 'NR == 1 { n = NF } NF != n { print FILENAME ": " $0 }' "$csv"
+done >"$work/widths"
+[ ! -s "$work/widths" ]
+result $? "each line of a figure's CSV has as many fields as its head"
 awk -F, 'NR > 1 { for (i = 2; i <= NF; i++) { zero += $i == 0; one += $i == 1; bad += $i < 0 || $i > 1 } }
 	END { exit !(zero && one && !bad) }' "$work/first/fig08a.csv"
 result $? "the maps of Figure 8 go from 0 to 1"

@@ -151,7 +151,8 @@ static double latency(const struct dare_runs *runs, unsigned int line, unsigned 
 
 static const char *benchmark_line(const struct dare_runs *runs, unsigned int line)
 {
-	static const char *const names[] = { "SpMM B=1", "B=2", "B=4", "B=8", "B=16", "SDDMM B=1", "B=2", "B=4", "B=8", "B=16" };
+	static const char *const names[] = { "SpMM1", "SpMM2", "SpMM4", "SpMM8", "SpMM16",
+					     "SDDMM1", "SDDMM2", "SDDMM4", "SDDMM8", "SDDMM16" };
 
 	(void)runs;
 	return line < 2 * DARE_BLOCKS ? names[line] : NULL;
@@ -224,12 +225,12 @@ static const struct plot plots[] = {
 	{ "fig03a", "Figure 3a: NVR on SDDMM", "share", "block size", true, block_line,
 	  { "miss rate of base", "redundant prefetches", "port taken", NULL }, redundancy },
 	{ "fig03b", "Figure 3b: mean latency of a demanded row, SDDMM", "cycles", "block size", true, block_line,
-	  { "base, from issue", "NVR, from issue", "base, as the next row", "NVR, as the next row", NULL }, latency },
-	{ "fig05", "Figure 5: performance", "over base", NULL, false, benchmark_line, SYSTEMS, performance },
-	{ "fig06", "Figure 6: energy efficiency, 1 / energy", "over base", NULL, false, benchmark_line, SYSTEMS, efficiency },
+	  { "base from issue", "NVR from issue", "base as the next row", "NVR as the next row", NULL }, latency },
+	{ "fig05", "Figure 5: performance, by kernel and B", "over base", NULL, false, benchmark_line, SYSTEMS, performance },
+	{ "fig06", "Figure 6: energy efficiency (1 / energy), by kernel and B", "over base", NULL, false, benchmark_line, SYSTEMS, efficiency },
 	{ "fig06b", "Figure 6, taken as performance by energy", "over base", NULL, false, benchmark_line, SYSTEMS, by_energy },
 	{ "fig07", "Figure 7: SDDMM, B = 8, over LLC latency", "energy efficiency over base", "cycles", false, latency_line,
-	  { "dynamic", "static", "dynamic, by energy", "static, by energy", NULL }, robustness },
+	  { "dynamic", "static", "dynamic by energy", "static by energy", NULL }, robustness },
 	{ "fig09a", "Figure 9: SpMM by block size", "performance over base with B = 1", "block size", true, block_line,
 	  { "base", "NVR", "FRE", "GSA", "full", NULL }, spmm_by_block },
 	{ "fig09b", "Figure 9: SDDMM by block size", "performance over base with B = 1", "block size", true, block_line,
