@@ -6,12 +6,10 @@
  * Lines of the L1s have the states of MESI. Of each line of the L2 `holders` has the cores whose L1 may have a part
  * of it, and `parts` the lines of an L1 in it that one may have, so that nothing else has to be asked for.
  *
- * The L2 knows what a directory knows, and no more: to which L1 it has given a part alone (`owners`), not whether
+ * The L2 knows what a directory knows, and no more: to which L1 it has given a part alone (`owner`), not whether
  * that one has written; and not that an L1 has replaced a line that it had not written, because it does so without
  * a word.
  */
-#include <string.h>
-
 #include "sim/soc_internal.h"
 
 #define NOBODY 0ull	/* of cores */
@@ -29,24 +27,22 @@ struct others {
 	uint64_t ready;		/* of what the owner had */
 };
 
-/* What leaves an L1.5 leaves the L1 before it. */
-static void drop_before(struct soc_core *core, uint64_t address)
+/* What leaves an L1.5 leaves the L1 before it. Its note says in which way of the L1 the line is, if it is there. */
+static void drop_before(struct soc_core *core, const struct mimic_cache_line *line, uint64_t address)
 {
-	struct mimic_cache_line *line;
+	struct mimic_cache_line *before;
 
 	if (core->coherent == &core->l1)
 		return;
-	line = mimic_cache_peek(&core->l1, address);
-	if (line)
-		mimic_cache_drop(&core->l1, line);
+	before = mimic_cache_peek_way(&core->l1, address, line->note);
+	if (before)
+		mimic_cache_drop(&core->l1, before);
 }
 
 static void drop(struct soc_core *core, struct mimic_cache_line *line)
 {
-	uint64_t address = mimic_cache_address(core->coherent, line);
-
+	drop_before(core, line, mimic_cache_address(core->coherent, line));
 	mimic_cache_drop(core->coherent, line);
-	drop_before(core, address);
 }
 
 /* It had the line alone, and has it no longer so. */
@@ -64,20 +60,35 @@ static unsigned int part_of(const struct soc *soc, uint64_t address)
 	return (unsigned int)((address & (soc->parameters.l2_line - 1)) >> soc->core[0].l1.shift);
 }
 
+/*
+ * A part that has an owner, as the owner has it; NULL: not any more. The owner was the last one that took it in,
+ * so the way is known.
+ */
+static struct mimic_cache_line *owned(const struct soc *soc, const struct soc_directory *directory, unsigned int part,
+				      uint64_t first)
+{
+	const struct soc_part *known = &directory->part[part];
+
+	return mimic_cache_peek_way(soc->core[known->owner - 1].coherent, first + part * soc->parameters.l1_line,
+				    known->way);
+}
+
 /* A part gets another owner, or none: what its owner says, if that is not core number `self` - 1. */
 static void ask_owner(struct soc *soc, struct soc_directory *directory, unsigned int part, uint64_t first,
 		      unsigned int self, struct others *others)
 {
-	unsigned int owner = directory->owners[part];
+	unsigned int owner = directory->part[part].owner;
 	struct mimic_cache_line *theirs;
 
-	directory->owners[part] = 0;
-	if (!owner || owner == self)
+	if (!owner)
 		return;
-	others->had_owner = true;
-	theirs = mimic_cache_peek(soc->core[owner - 1].coherent, first + part * soc->parameters.l1_line);
-	if (theirs)
-		take_ownership(theirs, others);
+	if (owner != self) {
+		others->had_owner = true;
+		theirs = owned(soc, directory, part, first);
+		if (theirs)
+			take_ownership(theirs, others);
+	}
+	directory->part[part].owner = 0;
 }
 
 /* These cores lose these parts. */
@@ -109,11 +120,24 @@ static struct others ask_others(struct soc *soc, struct soc_directory *directory
 	unsigned int self = asking ? (unsigned int)__builtin_ctzll(asking) + 1 : 0;
 	struct others others = { .may_have = holders && (parts & directory->parts) };
 
+	parts &= directory->parts;
 	for (uint32_t left = parts; left; left &= left - 1)
 		ask_owner(soc, directory, (unsigned int)__builtin_ctz(left), first, self, &others);
 	if (write)
-		invalidate(soc, holders, first, parts & directory->parts);
+		invalidate(soc, holders, first, parts);
 	return others;
+}
+
+/* A part of a line that leaves the L2 leaves the L1. true: it was written. */
+static bool take_back(struct soc_core *core, struct mimic_cache_line *theirs)
+{
+	bool modified;
+
+	if (!theirs)
+		return false;
+	modified = theirs->state == MIMIC_CACHE_MODIFIED;
+	drop(core, theirs);
+	return modified;
 }
 
 /* A line of the L2 makes room. */
@@ -123,17 +147,19 @@ static void l2_evict(struct soc *soc, struct mimic_cache_line *line, uint64_t no
 	uint64_t first = mimic_cache_address(&soc->l2, line);
 	bool modified = line->state == MIMIC_CACHE_MODIFIED;
 
-	for (uint64_t holders = directory->holders; holders; holders &= holders - 1) {
-		struct soc_core *core = &soc->core[__builtin_ctzll(holders)];
+	for (uint32_t left = directory->parts; left; left &= left - 1) {
+		unsigned int part = (unsigned int)__builtin_ctz(left), owner = directory->part[part].owner;
+		uint64_t at = first + part * soc->parameters.l1_line;
 
-		for (uint32_t left = directory->parts; left; left &= left - 1) {
-			uint64_t at = first + (uint64_t)__builtin_ctz(left) * soc->parameters.l1_line;
-			struct mimic_cache_line *theirs = mimic_cache_peek(core->coherent, at);
+		/* What has an owner nobody else has. */
+		if (owner) {
+			modified |= take_back(&soc->core[owner - 1], owned(soc, directory, part, first));
+			continue;
+		}
+		for (uint64_t holders = directory->holders; holders; holders &= holders - 1) {
+			struct soc_core *core = &soc->core[__builtin_ctzll(holders)];
 
-			if (!theirs)
-				continue;
-			modified |= theirs->state == MIMIC_CACHE_MODIFIED;
-			drop(core, theirs);
+			modified |= take_back(core, mimic_cache_peek(core->coherent, at));
 		}
 	}
 	if (!modified)
@@ -146,19 +172,27 @@ static void l2_evict(struct soc *soc, struct mimic_cache_line *line, uint64_t no
 static struct mimic_cache_line *l2_fill(struct soc *soc, uint64_t address, uint64_t when)
 {
 	struct mimic_cache_line *line = mimic_cache_victim(&soc->l2, address);
-	uint64_t begin, ready;
+	struct soc_directory *directory;
+	uint64_t begin = when, ready;
 
-	mimic_slots_forget(&soc->mshrs, soc->now);
 	mimic_dram_forget(&soc->dram, soc->now);
-	begin = mimic_slots_free_at(&soc->mshrs, when);
-	ready = mimic_dram_transfer(&soc->dram, begin);
-	mimic_slots_take(&soc->mshrs, begin, ready);
+	if (mimic_slots_all_free(&soc->mshrs, soc->now)) {
+		ready = mimic_dram_transfer(&soc->dram, begin);
+		mimic_slots_take_first(&soc->mshrs, begin, ready);
+	} else {
+		mimic_slots_forget(&soc->mshrs, soc->now);
+		begin = mimic_slots_free_at(&soc->mshrs, when);
+		ready = mimic_dram_transfer(&soc->dram, begin);
+		mimic_slots_take(&soc->mshrs, begin, ready);
+	}
 	soc->counters.mshr_stalls += begin - when;
 	soc->counters.dram_lines++;
 	if (line->state != MIMIC_CACHE_INVALID)
 		l2_evict(soc, line, begin);
 	mimic_cache_fill(&soc->l2, line, address, MIMIC_CACHE_SHARED, ready);
-	memset(soc_directory(soc, line), 0, 1ul << soc->directory_shift);
+	directory = soc_directory(soc, line);
+	directory->holders = 0;
+	directory->parts = 0;
 	return line;
 }
 
@@ -199,14 +233,14 @@ static void l1_evict(struct soc *soc, struct soc_core *core, struct mimic_cache_
 	if (line->state == MIMIC_CACHE_INVALID)
 		return;
 	address = mimic_cache_address(core->coherent, line);
-	drop_before(core, address);
+	drop_before(core, line, address);
 	if (line->state != MIMIC_CACHE_MODIFIED)
 		return;
 	behind = mimic_cache_peek(&soc->l2, address);
 	if (!behind)
 		return;
 	behind->state = MIMIC_CACHE_MODIFIED;
-	soc_directory(soc, behind)->owners[part_of(soc, address)] = 0;
+	soc_directory(soc, behind)->part[part_of(soc, address)].owner = 0;
 }
 
 static uint64_t miss(struct soc *soc, struct soc_core *core, struct mimic_cache_line *mine, uint64_t address,
@@ -217,7 +251,7 @@ static uint64_t miss(struct soc *soc, struct soc_core *core, struct mimic_cache_
 	struct mimic_cache_line *line = l2_look_up(soc, address, at_l2, &ready);
 	struct soc_directory *directory = soc_directory(soc, line);
 	uint64_t first = address & ~(parameters->l2_line - 1);
-	unsigned int part = part_of(soc, address);
+	unsigned int part = part_of(soc, address), note = mine ? mine->note : 0;
 	enum mimic_cache_state state = MIMIC_CACHE_EXCLUSIVE;
 
 	/* Else no other core is the owner, and this one becomes it. */
@@ -232,13 +266,16 @@ static uint64_t miss(struct soc *soc, struct soc_core *core, struct mimic_cache_
 	directory->parts |= 1u << part;
 	if (write)
 		state = MIMIC_CACHE_MODIFIED;
-	if (state != MIMIC_CACHE_SHARED)
-		directory->owners[part] = (uint8_t)(core->index + 1);
 	if (!mine) {
 		mine = mimic_cache_victim(core->coherent, address);
 		l1_evict(soc, core, mine);
 	}
+	directory->part[part] = (struct soc_part){
+		.owner = (uint8_t)(state == MIMIC_CACHE_SHARED ? 0 : core->index + 1),
+		.way = (uint8_t)mimic_cache_way_of(core->coherent, mine),
+	};
 	mimic_cache_fill(core->coherent, mine, address, state, ready);
+	mine->note = note;
 	if (soc->droplet)
 		soc_droplet_demand(soc, core->index, address, at_l2);
 	return ready;
@@ -252,20 +289,23 @@ uint64_t soc_take_line(struct soc *soc, struct soc_core *core, struct mimic_cach
 uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, uint64_t address, uint64_t now)
 {
 	uint64_t ready = now + soc->parameters.l1_latency + soc->parameters.l15_latency;
-	struct mimic_cache_line *line;
+	struct mimic_cache_line *line, *mine;
 
 	if (core->coherent == &core->l1)
 		return miss(soc, core, NULL, address, false, now);
 	line = mimic_cache_find(&core->l15, address);
 	if (!line) {
 		ready = miss(soc, core, NULL, address, false, now);
+		line = mimic_cache_latest(&core->l15, address);
 	} else {
 		core->counters.l15_hits++;
 		if (line->ready > ready)
 			ready = line->ready;
 	}
 	/* What it replaces is written through already. */
-	mimic_cache_fill(&core->l1, mimic_cache_victim(&core->l1, address), address, MIMIC_CACHE_SHARED, ready);
+	mine = mimic_cache_victim(&core->l1, address);
+	mimic_cache_fill(&core->l1, mine, address, MIMIC_CACHE_SHARED, ready);
+	line->note = mimic_cache_way_of(&core->l1, mine) & 15;
 	return ready;
 }
 
@@ -301,13 +341,13 @@ static bool is_dirty(const struct soc *soc, const struct mimic_cache_line *line)
 
 	if (line->state == MIMIC_CACHE_MODIFIED)
 		return true;
-	for (unsigned int part = 0; part < soc->parts; part++) {
-		unsigned int owner = directory->owners[part];
+	for (uint32_t left = directory->parts; left; left &= left - 1) {
+		unsigned int part = (unsigned int)__builtin_ctz(left);
 		const struct mimic_cache_line *theirs;
 
-		if (!owner)
+		if (!directory->part[part].owner)
 			continue;
-		theirs = mimic_cache_peek(soc->core[owner - 1].coherent, first + part * soc->parameters.l1_line);
+		theirs = owned(soc, directory, part, first);
 		if (theirs && theirs->state == MIMIC_CACHE_MODIFIED)
 			return true;
 	}

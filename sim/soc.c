@@ -30,7 +30,7 @@ static int build(struct soc *soc)
 		size_t lines = parameters->l2_size / parameters->l2_line;
 
 		soc->parts = (unsigned int)(parameters->l2_line / parameters->l1_line);
-		while (1u << soc->directory_shift < offsetof(struct soc_directory, owners) + soc->parts)
+		while (1u << soc->directory_shift < offsetof(struct soc_directory, part) + soc->parts * sizeof(struct soc_part))
 			soc->directory_shift++;
 		soc->directory = calloc(lines, 1ul << soc->directory_shift);
 		status = soc->directory ? 0 : -ENOMEM;

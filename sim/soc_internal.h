@@ -85,8 +85,11 @@ struct droplet;
 /* What the L2 knows of the L1s, of one of its lines. */
 struct soc_directory {
 	uint64_t holders;	/* the cores whose L1 may have a part of it, a bit each */
-	uint32_t parts;		/* the parts that they may have, a bit each */
-	uint8_t owners[];	/* of each part: the core that has it alone, + 1; 0: none */
+	uint32_t parts;		/* the parts that they may have, a bit each; of the others nothing is known here */
+	struct soc_part {
+		uint8_t owner;	/* the core that has it alone, + 1; 0: none */
+		uint8_t way;	/* of the coherent cache of the core that took it in last */
+	} part[];
 };
 
 struct soc {
@@ -100,7 +103,7 @@ struct soc {
 	struct soc_earliest storing;	/* when each core's next store that waits can begin */
 	struct mimic_cache l2;
 	unsigned int parts;	/* lines of an L1 in one of the L2 */
-	char *directory;	/* of each line of the L2 a struct soc_directory and its owners: 2^directory_shift bytes */
+	char *directory;	/* of each line of the L2 a struct soc_directory and its parts: 2^directory_shift bytes */
 	unsigned int directory_shift;
 	struct mimic_slots mshrs;
 	struct mimic_dram dram;

@@ -26,11 +26,11 @@ const char *mimic_cache_geometry(uint64_t size, uint64_t ways, uint64_t line)
 }
 
 /* A set's tags and lines, in a power of two of bytes. */
-static unsigned int set_shift(uint64_t ways)
+static unsigned int set_shift(uint64_t room)
 {
 	unsigned int shift = 4;
 
-	while (1ull << shift < ways * (sizeof(uint64_t) + sizeof(struct mimic_cache_line)))
+	while (1ull << shift < room * (sizeof(uint64_t) + sizeof(struct mimic_cache_line)))
 		shift++;
 	return shift;
 }
@@ -43,21 +43,24 @@ int mimic_cache_init(struct mimic_cache *cache, uint64_t size, uint64_t ways, ui
 	if (mimic_cache_geometry(size, ways, line))
 		return -EINVAL;
 	sets = size / line / ways;
-	cache->set_shift = (uint8_t)set_shift(ways);
+	/* The search takes four, eight or sixteen. */
+	cache->room = ways <= 4 ? 4 : ways <= 8 ? 8 : MIMIC_CACHE_WAYS_MAX;
+	cache->set_shift = (uint8_t)set_shift(cache->room);
 	bytes = sets << cache->set_shift;
 	/* The orders lie behind the sets. */
 	cache->sets = aligned_alloc(HOST_LINE, (bytes + sets * sizeof(*cache->orders) + HOST_LINE - 1) & ~(HOST_LINE - 1));
 	if (!cache->sets)
 		return -ENOMEM;
 	cache->orders = (uint64_t *)(cache->sets + bytes);
-	cache->ways = (unsigned int)ways;
+	cache->ways = (uint8_t)ways;
 	cache->last_way_shift = (uint8_t)(4 * (ways - 1));
 	cache->set_mask = sets - 1;
+	cache->order_mask = UINT64_MAX >> (64 - 4 * ways);
 	cache->shift = (uint8_t)__builtin_ctzll(line);
 	memset(cache->sets, 0, bytes);
 	for (size_t set = 0; set < sets; set++) {
-		memset(mimic_cache_tags(cache, set), 0xff, ways * sizeof(uint64_t));
-		cache->orders[set] = UINT64_MAX >> (64 - 4 * ways) & 0xfedcba9876543210ull;
+		memset(mimic_cache_tags(cache, set), 0xff, cache->room * sizeof(uint64_t));
+		cache->orders[set] = cache->order_mask & 0xfedcba9876543210ull;
 	}
 	return 0;
 }
@@ -66,18 +69,4 @@ void mimic_cache_free(struct mimic_cache *cache)
 {
 	free(cache->sets);
 	memset(cache, 0, sizeof(*cache));
-}
-
-void mimic_cache_drop(struct mimic_cache *cache, struct mimic_cache_line *line)
-{
-	uint64_t *tag = mimic_cache_tag(cache, line);
-	size_t set = *tag & cache->set_mask;
-	uint64_t way = (uint64_t)(tag - mimic_cache_tags(cache, set)), order = cache->orders[set];
-	unsigned int place = mimic_cache_place(order, way);
-	uint64_t later = (1ull << place) - 1;
-
-	/* Those that were used before it move down, and it is the next victim. */
-	cache->orders[set] = (order & later) | (order >> 4 & ~later) | way << cache->last_way_shift;
-	*tag = UINT64_MAX;
-	memset(line, 0, sizeof(*line));
 }

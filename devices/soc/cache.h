@@ -27,15 +27,21 @@ enum mimic_cache_state {
 /* A word, so that what is asked of a set of four ways lies in one line of the host's caches. */
 struct mimic_cache_line {
 	uint64_t state : 2;
-	uint64_t ready : 62;	/* when its data is there */
+	uint64_t note : 4;	/* the user's; 0 when the line is filled */
+	uint64_t ready : 58;	/* when its data is there */
 };
 
 struct mimic_cache {
-	/* Of each set its tags, which are line numbers (UINT64_MAX: empty), and behind them its lines: 2^set_shift bytes. */
+	/*
+	 * Of each set its tags, which are line numbers (UINT64_MAX: empty), and behind them its lines: 2^set_shift bytes.
+	 * Tags are compared in fours: a set has room for 4, 8 or 16, and what is no way of it stays empty.
+	 */
 	char *sets;
 	uint64_t *orders;	/* of each set: ways of four bits, the latest used lowest, empty ones highest */
 	uint64_t set_mask;
-	unsigned int ways;
+	uint64_t order_mask;	/* the bits of an order that are used */
+	uint8_t ways;
+	uint8_t room;		/* for ways, in a set */
 	uint8_t set_shift;
 	uint8_t last_way_shift;	/* of the highest four bits of an order */
 	uint8_t shift;		/* a line has 2^shift bytes */
@@ -50,32 +56,41 @@ void mimic_cache_free(struct mimic_cache *cache);
 
 #define MIMIC_CACHE_NO_WAY MIMIC_CACHE_WAYS_MAX
 
+/* Which of four tags is `number`, a bit each. */
+static inline unsigned int mimic_cache_search_four(const uint64_t *tags, uint64_t number)
+{
+#ifdef __SSE2__
+	__m128i wanted = _mm_set1_epi64x((long long)number);
+	__m128i first = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)tags), wanted);
+	__m128i second = _mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)(tags + 2)), wanted);
+	__m128 low = _mm_shuffle_ps(_mm_castsi128_ps(first), _mm_castsi128_ps(second), _MM_SHUFFLE(2, 0, 2, 0));
+	__m128 high = _mm_shuffle_ps(_mm_castsi128_ps(first), _mm_castsi128_ps(second), _MM_SHUFFLE(3, 1, 3, 1));
+
+	/* Both halves of a tag are equal. */
+	return (unsigned int)_mm_movemask_ps(_mm_and_ps(low, high));
+#else
+	unsigned int found = 0;
+
+	for (unsigned int way = 0; way < 4; way++)
+		found |= (unsigned int)(tags[way] == number) << way;
+	return found;
+#endif
+}
+
 /*
  * Which of a set's tags is `number`. No early end: which way it is cannot be predicted, and a wrong
  * guess of the processor costs more than the other ways.
  */
-static inline unsigned int mimic_cache_search(const uint64_t *tags, unsigned int ways, uint64_t number)
+static inline unsigned int mimic_cache_search(const uint64_t *tags, unsigned int room, uint64_t number)
 {
-	uint64_t found = 0;	/* four bits of each way, the lowest of which says it */
-	unsigned int way = 0;
+	unsigned int found = mimic_cache_search_four(tags, number) | 1u << MIMIC_CACHE_NO_WAY;
 
-#ifdef __SSE2__
-	__m128i wanted = _mm_set1_epi64x((long long)number);
-
-	/* Halves of four tags to a byte each, twice. */
-	for (; way + 4 <= ways; way += 4) {
-		const __m128i *four = (const __m128i *)&tags[way];
-		__m128i equal = _mm_packs_epi32(_mm_cmpeq_epi32(_mm_loadu_si128(four), wanted),
-						_mm_cmpeq_epi32(_mm_loadu_si128(four + 1), wanted));
-
-		found |= (uint64_t)(unsigned int)_mm_movemask_epi8(equal) << 4 * way;
-	}
-	found &= found >> 2;
-#endif
-	for (; way < ways; way++)
-		found |= (uint64_t)(tags[way] == number) << 4 * way;
-	found &= 0x1111111111111111ull;
-	return found ? (unsigned int)__builtin_ctzll(found) / 4 : MIMIC_CACHE_NO_WAY;
+	if (room > 4)
+		found |= mimic_cache_search_four(tags + 4, number) << 4;
+	if (room > 8)
+		found |= mimic_cache_search_four(tags + 8, number) << 8 |
+			 mimic_cache_search_four(tags + 12, number) << 12;
+	return (unsigned int)__builtin_ctz(found);
 }
 
 static inline uint64_t *mimic_cache_tags(const struct mimic_cache *cache, uint64_t set)
@@ -85,13 +100,13 @@ static inline uint64_t *mimic_cache_tags(const struct mimic_cache *cache, uint64
 
 static inline struct mimic_cache_line *mimic_cache_line(const struct mimic_cache *cache, uint64_t *tags, uint64_t way)
 {
-	return (struct mimic_cache_line *)(tags + cache->ways) + way;
+	return (struct mimic_cache_line *)(tags + cache->room) + way;
 }
 
-/* The tag of a line: in its set as far before the line as there are ways. */
+/* The tag of a line: in its set as far before the line as there is room for ways. */
 static inline uint64_t *mimic_cache_tag(const struct mimic_cache *cache, const struct mimic_cache_line *line)
 {
-	return (uint64_t *)line - cache->ways;
+	return (uint64_t *)line - cache->room;
 }
 
 /* Lines have numbers from 0 on, in the order in which they lie in their sets. */
@@ -100,7 +115,7 @@ static inline size_t mimic_cache_index(const struct mimic_cache *cache, const st
 	size_t offset = (size_t)((const char *)line - cache->sets), set = offset >> cache->set_shift;
 	size_t word = (offset - (set << cache->set_shift)) / sizeof(*line);
 
-	return set * cache->ways + word - cache->ways;
+	return set * cache->ways + word - cache->room;
 }
 
 /* The way of line `number` in its set; MIMIC_CACHE_NO_WAY: not there. Most often it is the latest used one. */
@@ -111,7 +126,7 @@ static inline unsigned int mimic_cache_way(const struct mimic_cache *cache, cons
 
 	if (__builtin_expect(tags[latest] == number, 1))
 		return latest;
-	return mimic_cache_search(tags, cache->ways, number);
+	return mimic_cache_search(tags, cache->room, number);
 }
 
 /* NULL: not there. It does not count as a use. */
@@ -122,6 +137,29 @@ static inline struct mimic_cache_line *mimic_cache_peek(const struct mimic_cache
 	unsigned int way = mimic_cache_way(cache, tags, cache->orders[set], number);
 
 	return way == MIMIC_CACHE_NO_WAY ? NULL : mimic_cache_line(cache, tags, way);
+}
+
+/* The same of one that can be in this way only, or nowhere. */
+static inline struct mimic_cache_line *mimic_cache_peek_way(const struct mimic_cache *cache, uint64_t address,
+							    unsigned int way)
+{
+	uint64_t number = address >> cache->shift;
+	uint64_t *tags = mimic_cache_tags(cache, number & cache->set_mask);
+
+	return tags[way] == number ? mimic_cache_line(cache, tags, way) : NULL;
+}
+
+/* The latest used line of the set of `address`. */
+static inline struct mimic_cache_line *mimic_cache_latest(const struct mimic_cache *cache, uint64_t address)
+{
+	uint64_t set = address >> cache->shift & cache->set_mask;
+
+	return mimic_cache_line(cache, mimic_cache_tags(cache, set), cache->orders[set] & 15);
+}
+
+static inline unsigned int mimic_cache_way_of(const struct mimic_cache *cache, const struct mimic_cache_line *line)
+{
+	return (unsigned int)((size_t)((const char *)line - cache->sets) >> 3 & (cache->room - 1));
 }
 
 /* Where in an order a way stands: the shift of its four bits. */
@@ -141,7 +179,7 @@ static inline void mimic_cache_use_other(struct mimic_cache *cache, size_t set, 
 
 	/* The last one: all others move. */
 	if (order >> cache->last_way_shift == way) {
-		cache->orders[set] = (order << 4 | way) & UINT64_MAX >> (60 - cache->last_way_shift);
+		cache->orders[set] = (order << 4 | way) & cache->order_mask;
 		return;
 	}
 	/* Those that were used later than it make room at the low end. */
@@ -166,7 +204,7 @@ static inline struct mimic_cache_line *mimic_cache_find(struct mimic_cache *cach
 	uint64_t *tags = mimic_cache_tags(cache, set), way = order & 15;
 
 	if (__builtin_expect(tags[way] != number, 0)) {
-		way = mimic_cache_search(tags, cache->ways, number);
+		way = mimic_cache_search(tags, cache->room, number);
 		if (way == MIMIC_CACHE_NO_WAY)
 			return NULL;
 		mimic_cache_use_other(cache, set, order, way);
@@ -192,11 +230,26 @@ static inline struct mimic_cache_line *mimic_cache_victim(const struct mimic_cac
 static inline void mimic_cache_fill(struct mimic_cache *cache, struct mimic_cache_line *line, uint64_t address,
 				    enum mimic_cache_state state, uint64_t ready)
 {
-	*mimic_cache_tag(cache, line) = address >> cache->shift;
+	uint64_t number = address >> cache->shift, set = number & cache->set_mask, order = cache->orders[set];
+	uint64_t way = (uint64_t)(line - mimic_cache_line(cache, mimic_cache_tags(cache, set), 0));
+
+	*mimic_cache_tag(cache, line) = number;
 	*line = (struct mimic_cache_line){ .state = state, .ready = ready };
-	mimic_cache_use(cache, line);
+	if ((order & 15) != way)
+		mimic_cache_use_other(cache, set, order, way);
 }
 
-void mimic_cache_drop(struct mimic_cache *cache, struct mimic_cache_line *line);
+/* The line is empty, and the next of its set that is filled. */
+static inline void mimic_cache_drop(struct mimic_cache *cache, struct mimic_cache_line *line)
+{
+	uint64_t *tag = mimic_cache_tag(cache, line), set = *tag & cache->set_mask, order = cache->orders[set];
+	uint64_t way = (uint64_t)(tag - mimic_cache_tags(cache, set));
+	uint64_t later = (1ull << mimic_cache_place(order, way)) - 1;
+
+	/* Those that were used before it move down. */
+	cache->orders[set] = (order & later) | (order >> 4 & ~later) | way << cache->last_way_shift;
+	*tag = UINT64_MAX;
+	*line = (struct mimic_cache_line){ .state = MIMIC_CACHE_INVALID };
+}
 
 #endif

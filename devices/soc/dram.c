@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 #include "devices/soc/dram.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 void mimic_dram_init(struct mimic_dram *dram, uint64_t latency, uint64_t gap)
@@ -41,31 +40,10 @@ static void join_runs(struct mimic_dram *dram, unsigned int index)
 	remove_run(dram, index + 1);
 }
 
-/* Behind all others, as most are. false: it is not, or there is no room. */
-static inline bool append(struct mimic_dram *dram, uint64_t when)
-{
-	unsigned int runs = dram->runs;
-
-	if (runs && when < dram->run[runs - 1].end)
-		return false;
-	if (runs && when - dram->run[runs - 1].end < dram->gap) {
-		dram->run[runs - 1].end = when + dram->gap;
-		return true;
-	}
-	if (runs == MIMIC_DRAM_RUNS)
-		return false;
-	dram->run[runs].begin = when;
-	dram->run[runs].end = when + dram->gap;
-	dram->runs++;
-	return true;
-}
-
-uint64_t mimic_dram_transfer(struct mimic_dram *dram, uint64_t when)
+uint64_t mimic_dram_transfer_between(struct mimic_dram *dram, uint64_t when)
 {
 	unsigned int i;
 
-	if (append(dram, when))
-		return when + dram->latency;
 	for (i = 0; i < dram->runs; i++) {
 		if (when + dram->gap <= dram->run[i].begin)
 			break;
@@ -79,14 +57,12 @@ uint64_t mimic_dram_transfer(struct mimic_dram *dram, uint64_t when)
 	return when + dram->latency;
 }
 
-void mimic_dram_forget(struct mimic_dram *dram, uint64_t now)
+void mimic_dram_forget_first(struct mimic_dram *dram, uint64_t now)
 {
-	unsigned int past = 0;
+	unsigned int past = 1;
 
 	while (past < dram->runs && dram->run[past].end <= now)
 		past++;
-	if (!past)
-		return;
 	dram->runs -= past;
 	if (dram->runs)
 		memmove(dram->run, &dram->run[past], dram->runs * sizeof(dram->run[0]));

@@ -89,13 +89,8 @@ void mimic_slots_take(struct mimic_slots *slots, uint64_t begin, uint64_t end)
 {
 	size_t from, until;
 
-	/* The first is most often the only one: no other is in flight. */
 	if (slots->first + 1 == slots->end) {
-		slots->steps[0] = (struct mimic_slots_step){ 0, 0 };
-		slots->steps[1] = (struct mimic_slots_step){ begin, 1 };
-		slots->steps[2] = (struct mimic_slots_step){ end, 0 };
-		slots->first = 0;
-		slots->end = 3;
+		mimic_slots_take_first(slots, begin, end);
 		return;
 	}
 	make_room(slots);
