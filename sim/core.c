@@ -260,9 +260,7 @@ void soc_execute(struct soc *soc, unsigned int core, uint64_t instructions)
 
 void soc_execute_longer(struct soc *soc, unsigned int core, uint64_t cycles)
 {
-	cycles *= soc->parameters.core_instruction;
-	soc->core[core].clock += cycles;
-	soc->core[core].counters.pipeline_stalls += cycles;
+	core_execute_longer(soc, &soc->core[core], cycles);
 }
 
 uint64_t soc_now(const struct soc *soc, unsigned int core)

@@ -65,6 +65,8 @@ struct soc *soc_create(const struct sim_parameters *parameters)
 	soc->way = sim_parameters_way(parameters);
 	soc->write_latency = parameters->l15_size ? parameters->l15_latency : parameters->l1_latency;
 	soc->pipelined = parameters->core_pipelined_hits ? parameters->l1_latency : 0;
+	soc->hit_ready = soc->pipelined ? 1 : parameters->l1_latency;
+	soc->hit_clock = parameters->core_stall_on_use ? 1 : soc->hit_ready;
 	soc->cores = (unsigned int)parameters->core_count;
 	soc->devices = sim_parameters_devices(parameters);
 	soc->next_event = UINT64_MAX;
@@ -163,7 +165,14 @@ void soc_device_prefetch(struct soc *soc, uint64_t address, uint64_t now)
 
 void soc_core_counters(const struct soc *soc, unsigned int core, struct soc_core_counters *counters)
 {
+	uint64_t quick = soc->core[core].quick_loads;
+
 	*counters = soc->core[core].counters;
+	counters->instructions += quick;
+	counters->loads += quick;
+	counters->l1_hits += quick;
+	counters->load_cycles += quick * soc->parameters.l1_latency;
+	counters->load_stalls += quick * (soc->hit_clock - 1);
 }
 
 void soc_counters(const struct soc *soc, struct soc_counters *counters)

@@ -49,6 +49,7 @@ struct soc_core {
 	uint64_t clock;		/* behind its latest instruction */
 	uint64_t ready;		/* the data that its next access waits for */
 	uint64_t page;		/* the latest one that was translated */
+	uint64_t quick_loads;	/* that core_load_quickly() has made: soc_core_counters() counts them */
 	uint64_t page_mask;	/* the bits of an address that are its page; 0: nothing is translated */
 	struct mimic_cache *coherent;	/* the one of the two whose lines have the states of MESI, and that stores write to */
 	/* The walk of the page table */
@@ -97,6 +98,7 @@ struct soc {
 	struct sim_way way;
 	uint64_t write_latency;	/* of a store to a line that its core has */
 	uint64_t pipelined;	/* latency of a load whose data the next access does not wait for */
+	uint64_t hit_clock, hit_ready;	/* how far a load that hits takes its core's clock, and the begin of the next access */
 	uint64_t next_event;	/* when something begins that no call asks for; UINT64_MAX: nothing waits */
 	uint64_t now;		/* of the latest call or event */
 	unsigned int cores;

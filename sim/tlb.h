@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A core's TLB: that of devices/soc/tlb.h, for pages of one size of which only is asked whether they are there. With 64
- * cores, what is asked of one is soon out of the host's caches: this one is 3 lines of them in place of 9 KB.
+ * cores, what is asked of one is soon out of the host's caches: this one is 5 lines of them in place of 9 KB.
  */
 #ifndef MIMIC_SIM_TLB_H
 #define MIMIC_SIM_TLB_H
@@ -13,22 +13,46 @@
 #endif
 
 #define SOC_TLB_GROUP 16	/* entries that are compared at a time */
+#define SOC_TLB_GUESSES 64
 
 struct soc_tlb {
 	uint64_t tree;		/* pseudo-LRU */
+	const struct mimic_tlb_leaf *leaves;	/* what a use of each entry does to it */
 	unsigned int entries;
 	uint32_t short_page[MIMIC_TLB_MAX] __attribute__((aligned(64)));	/* the lower half of each page's number */
 	uint64_t page[MIMIC_TLB_MAX];	/* page numbers; UINT64_MAX: empty */
+	uint8_t guess[SOC_TLB_GUESSES];	/* by the low bits of a page's number: the entry in which such a page was seen last */
 };
 
 static inline void soc_tlb_init(struct soc_tlb *tlb, unsigned int entries)
 {
 	tlb->tree = 0;
+	tlb->leaves = &mimic_tlb_leaves[entries];
 	tlb->entries = entries;
 	for (unsigned int i = 0; i < MIMIC_TLB_MAX; i++) {
 		tlb->page[i] = UINT64_MAX;
 		tlb->short_page[i] = UINT32_MAX;
 	}
+	for (unsigned int i = 0; i < SOC_TLB_GUESSES; i++)
+		tlb->guess[i] = 0;
+}
+
+static inline void soc_tlb_use(struct soc_tlb *tlb, uint64_t page, unsigned int entry)
+{
+	tlb->guess[page % SOC_TLB_GUESSES] = (uint8_t)entry;
+	tlb->tree = (tlb->tree & ~tlb->leaves[entry].above) | tlb->leaves[entry].away;
+}
+
+/* soc_tlb_hits() where the guess is right. false: it is not, and nothing is known. */
+static inline bool soc_tlb_hits_by_guess(struct soc_tlb *tlb, uint64_t address)
+{
+	uint64_t page = address >> MIMIC_TLB_PAGE_SHIFT;
+	unsigned int entry = tlb->guess[page % SOC_TLB_GUESSES];
+
+	if (tlb->page[entry] != page)
+		return false;
+	tlb->tree = (tlb->tree & ~tlb->leaves[entry].above) | tlb->leaves[entry].away;
+	return true;
 }
 
 /* Which of a group's entries may have the page, a bit each. */
@@ -63,7 +87,7 @@ static inline bool soc_tlb_hits(struct soc_tlb *tlb, uint64_t address)
 
 			if (tlb->page[entry] != page)
 				continue;
-			tlb->tree = mimic_tlb_touched(tlb->tree, tlb->entries, entry);
+			soc_tlb_use(tlb, page, entry);
 			return true;
 		}
 	}
@@ -77,7 +101,7 @@ static inline void soc_tlb_fill(struct soc_tlb *tlb, uint64_t address)
 
 	tlb->page[entry] = address >> MIMIC_TLB_PAGE_SHIFT;
 	tlb->short_page[entry] = (uint32_t)tlb->page[entry];
-	tlb->tree = mimic_tlb_touched(tlb->tree, tlb->entries, entry);
+	soc_tlb_use(tlb, tlb->page[entry], entry);
 }
 
 #endif

@@ -77,7 +77,7 @@ bool soc_translate(struct soc *soc, struct soc_core *core, uint64_t address, boo
 	uint64_t page = address & PAGE_MASK;
 
 	/* While a walk is on its way, no other one of this core has filled its page in. */
-	if (soc_tlb_hits(&core->tlb, address)) {
+	if (soc_tlb_hits_by_guess(&core->tlb, address) || soc_tlb_hits(&core->tlb, address)) {
 		core->page = page;
 		return true;
 	}

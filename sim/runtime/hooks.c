@@ -10,13 +10,36 @@
 #define PC ((uintptr_t)__builtin_return_address(0))
 #define WORD 8u		/* the widest access of a core */
 
+/* What is seldom needed is in functions that a hook ends with: so it has no registers to save. */
+__attribute__((noinline)) static void load_from_new_place(struct sim_thread *self, uint64_t address, unsigned int size,
+							  uintptr_t pc)
+{
+	sim_load(self, pc, address, size);
+	sim_leave();
+}
+
+__attribute__((noinline)) static void load_slowly(struct sim_thread *self, uint64_t address, unsigned int size)
+{
+	sim_make_load(self, address, size);
+	sim_leave();
+}
+
 static inline __attribute__((always_inline)) void load(const volatile void *address, unsigned int size, uintptr_t pc)
 {
 	struct sim_thread *self = sim_enter();
+	const struct sim_place_cost *place = sim_place_entry(pc);
 
 	if (!self)
 		return;
-	sim_load(self, pc, (uintptr_t)address, size);
+	if (sim_unlikely(place->pc != pc)) {
+		load_from_new_place(self, (uintptr_t)address, size, pc);
+		return;
+	}
+	sim_charge(self, place);
+	if (sim_unlikely(!sim_load_quickly(self, (uintptr_t)address, size))) {
+		load_slowly(self, (uintptr_t)address, size);
+		return;
+	}
 	sim_leave();
 }
 

@@ -260,9 +260,14 @@ extern struct sim_place_cost sim_place_cache[SIM_PLACES];
 int sim_places_begin(void);
 void sim_place_find(struct sim_place_cost *entry, uintptr_t pc);
 
+static inline struct sim_place_cost *sim_place_entry(uintptr_t pc)
+{
+	return &sim_place_cache[(pc ^ pc >> 12) % SIM_PLACES];
+}
+
 static inline const struct sim_place_cost *sim_place(uintptr_t pc)
 {
-	struct sim_place_cost *entry = &sim_place_cache[(pc ^ pc >> 12) % SIM_PLACES];
+	struct sim_place_cost *entry = sim_place_entry(pc);
 
 	if (sim_unlikely(entry->pc != pc))
 		sim_place_find(entry, pc);
@@ -275,8 +280,8 @@ const struct sim_function *sim_function(uint32_t function);
 const char *sim_function_name(uint32_t function);
 /* What an MMIO operation of the thread costs: that of the loop that it belongs to. */
 void sim_mmio_cost(const struct sim_thread *thread, struct sim_place_cost *cost);
-/* An access that no table has a cost for. */
-void sim_count_uncosted(uint32_t source);
+/* Where accesses come from that no table has a cost for. */
+extern struct sim_source *sim_sources;
 /* None so far. */
 void sim_forget_uncosted(void);
 /* kernels.c */
@@ -292,7 +297,7 @@ static inline void sim_charge_longer(struct sim_thread *self, const struct sim_p
 		cycles++;
 	}
 	self->longer_carry[cost->loop] = carry;
-	soc_execute_longer(sim.soc, self->core, cycles);
+	core_execute_longer(sim.soc, self->on, cycles);
 }
 
 /* The instructions before an access. */
@@ -313,7 +318,7 @@ static inline void sim_charge(struct sim_thread *self, const struct sim_place_co
 	self->accesses++;
 	if (sim_unlikely(cost->loop == 0)) {
 		self->uncosted++;
-		sim_count_uncosted(cost->source);
+		sim_sources[cost->source].uncosted++;
 	}
 	core_execute(sim.soc, self->on, instructions);
 	if (sim_unlikely(cost->longer | cost->longer_part))
@@ -397,6 +402,18 @@ static inline bool sim_is_free_store(struct sim_thread *self)
 		return false;
 	self->free_loads = 0;
 	return true;
+}
+
+/* Where it takes least. false: sim_make_load() is to make it. */
+static inline bool sim_load_quickly(struct sim_thread *self, uint64_t address, unsigned int size)
+{
+	uint64_t page = address & ~4095ull;
+	const struct sim_frame_entry *entry = &sim_frame_cache[page >> 12 & (SIM_FRAME_CACHE - 1)];
+
+	if (sim_unlikely(core_now(self->on) >= sim.limit || entry->page != page || sim.host_is_free))
+		return false;
+	/* The cache has no pages of devices. */
+	return core_load_quickly(sim.soc, self->on, entry->frame | (address & 4095), size);
 }
 
 SIM_MAKE(load, core_load(sim.soc, self->on, physical, size), sim_is_free_load(self))

@@ -18,7 +18,7 @@ struct sim_place_cost sim_place_cache[SIM_PLACES];
 static const struct sim_place *places;
 static const struct sim_loop *loops;
 static const struct sim_function *functions;
-static struct sim_source *sources;
+struct sim_source *sim_sources;
 static const char *names;
 #define OBJECTS_MAX 64
 
@@ -72,7 +72,7 @@ int sim_places_begin(void)
 	places = (const void *)(file + setup->places);
 	loops = (const void *)(file + setup->loops);
 	functions = (const void *)(file + setup->functions);
-	sources = (void *)(file + setup->sources);
+	sim_sources = (void *)(file + setup->sources);
 	dl_iterate_phdr(on_object, NULL);
 	first_count = text_count;
 	return 0;
@@ -221,15 +221,10 @@ void sim_mmio_cost(const struct sim_thread *thread, struct sim_place_cost *cost)
 	loop_cost(loop, function ? function->source : 0, cost);
 }
 
-void sim_count_uncosted(uint32_t source)
-{
-	sources[source].uncosted++;
-}
-
 void sim_forget_uncosted(void)
 {
 	for (uint64_t i = 0; i < sim.setup->source_count; i++)
-		sources[i].uncosted = 0;
+		sim_sources[i].uncosted = 0;
 }
 
 const struct sim_function *sim_function(uint32_t function)
