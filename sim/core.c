@@ -104,11 +104,17 @@ bool soc_load_across(struct soc *soc, unsigned int number, const struct soc_part
 	return true;
 }
 
-void soc_load_that_waits(struct soc *soc, struct soc_core *core, struct mimic_cache_line *line, uint64_t address,
-			 unsigned int size)
+void soc_load_behind(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
 {
-	uint64_t now = core->clock;
+	struct mimic_cache_line *line = mimic_cache_find_any(&core->l1, address);
+	uint64_t now = core->clock, hit = now + soc->parameters.l1_latency;
 
+	if (line && line->ready <= hit) {
+		core->counters.instructions++;
+		core->counters.l1_hits++;
+		core_end_memory_load(soc, core, now, hit);
+		return;
+	}
 	soc->now = now;
 	core->counters.instructions++;
 	core_end_memory_load(soc, core, now, load_late(soc, core, line, address, size, now));

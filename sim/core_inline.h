@@ -42,43 +42,36 @@ static inline void core_end_memory_load(struct soc *soc, struct soc_core *core, 
 
 static inline bool core_load(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
 {
-	struct mimic_cache_line *line;
-	uint64_t hit;
-
 	if (!core_has_page(soc, core, address, true))
 		return false;
 	core_wait_for_data(core);
 	if (unlikely(core->clock >= soc->next_event || !core_is_in_line(soc, address, size)))
 		return soc_load_slowly(soc, core, address, size);
-	line = mimic_cache_find(&core->l1, address);
-	hit = core->clock + soc->parameters.l1_latency;
-	if (!line || line->ready > hit) {
-		soc_load_that_waits(soc, core, line, address, size);
-		return true;
-	}
-	core->counters.instructions++;
-	core->counters.l1_hits++;
-	core_end_memory_load(soc, core, core->clock, hit);
+	soc_load_behind(soc, core, address, size);
 	return true;
 }
 
 /*
- * core_load() where it takes least: a word that lies in its own bounds, its page in the TLB, its line the latest used of
- * its set of the L1, nothing else to be done before. false: core_load() is to make it; nothing has been done that it would not do first.
+ * core_load() in two steps, each of which does what takes least. First: a word that lies in its own bounds, its page in
+ * the TLB, and nothing else to be done before. false: core_load() is to make it; nothing has been done that it would not do first.
  */
-static inline bool core_load_quickly(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
+static inline bool core_load_begins_quickly(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size)
 {
-	uint64_t number = address >> core->l1.shift, set = number & core->l1.set_mask;
-	uint64_t *tags = mimic_cache_tags(&core->l1, set), way = core->l1.orders[set] & 15;
-
 	if (unlikely((address ^ core->page) & core->page_mask)) {
 		if (unlikely(!soc_tlb_hits_by_guess(&core->tlb, address)))
 			return false;
 		core->page = address & core->page_mask;
 	}
 	core_wait_for_data(core);
-	if (unlikely(core->clock >= soc->next_event || address & (size - 1)))
-		return false;
+	return !unlikely(core->clock >= soc->next_event || address & (size - 1));
+}
+
+/* Then: its line is the latest used of its set of the L1. false: soc_load_behind() is to make it; nothing has been done. */
+static inline bool core_load_ends_quickly(struct soc *soc, struct soc_core *core, uint64_t address)
+{
+	uint64_t number = address >> core->l1.shift, set = number & core->l1.set_mask;
+	uint64_t *tags = mimic_cache_tags(&core->l1, set), way = core->l1.orders[set] & 15;
+
 	if (unlikely(tags[way] != number ||
 		     mimic_cache_line(&core->l1, tags, way)->ready > core->clock + soc->parameters.l1_latency))
 		return false;

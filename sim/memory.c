@@ -175,6 +175,7 @@ static struct mimic_cache_line *l2_fill(struct soc *soc, uint64_t address, uint6
 	struct soc_directory *directory;
 	uint64_t begin = when, ready;
 
+	__builtin_prefetch(soc_directory(soc, line));
 	mimic_dram_forget(&soc->dram, soc->now);
 	if (mimic_slots_all_free(&soc->mshrs, soc->now)) {
 		ready = mimic_dram_transfer(&soc->dram, begin);
@@ -199,7 +200,7 @@ static struct mimic_cache_line *l2_fill(struct soc *soc, uint64_t address, uint6
 /* The line at the L2, which is asked at `now`; `*ready`: when its data is there. */
 static struct mimic_cache_line *l2_look_up(struct soc *soc, uint64_t address, uint64_t now, uint64_t *ready)
 {
-	struct mimic_cache_line *line = mimic_cache_find(&soc->l2, address);
+	struct mimic_cache_line *line = mimic_cache_find_any(&soc->l2, address);
 	uint64_t known = now + soc->parameters.l2_latency;
 
 	if (line) {
@@ -243,8 +244,10 @@ static void l1_evict(struct soc *soc, struct soc_core *core, struct mimic_cache_
 	soc_directory(soc, behind)->part[part_of(soc, address)].owner = 0;
 }
 
-static uint64_t miss(struct soc *soc, struct soc_core *core, struct mimic_cache_line *mine, uint64_t address,
-		     bool write, uint64_t now)
+/* Inlined: each caller has its `mine` and `write`. */
+static inline __attribute__((always_inline)) uint64_t miss(struct soc *soc, struct soc_core *core,
+							    struct mimic_cache_line *mine, uint64_t address,
+							    bool write, uint64_t now)
 {
 	const struct sim_parameters *parameters = &soc->parameters;
 	uint64_t at_l2 = now + parameters->l1_latency, ready;
@@ -275,7 +278,8 @@ static uint64_t miss(struct soc *soc, struct soc_core *core, struct mimic_cache_
 		.way = (uint8_t)mimic_cache_way_of(core->coherent, mine),
 	};
 	mimic_cache_fill(core->coherent, mine, address, state, ready);
-	mine->note = note;
+	if (note)
+		mine->note = note;
 	if (soc->droplet)
 		soc_droplet_demand(soc, core->index, address, at_l2);
 	return ready;
@@ -291,9 +295,10 @@ uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, uint64_t address, u
 	uint64_t ready = now + soc->parameters.l1_latency + soc->parameters.l15_latency;
 	struct mimic_cache_line *line, *mine;
 
+	mimic_cache_prefetch(&soc->l2, address);
 	if (core->coherent == &core->l1)
 		return miss(soc, core, NULL, address, false, now);
-	line = mimic_cache_find(&core->l15, address);
+	line = mimic_cache_find_any(&core->l15, address);
 	if (!line) {
 		ready = miss(soc, core, NULL, address, false, now);
 		line = mimic_cache_latest(&core->l15, address);

@@ -27,7 +27,7 @@ static int build(struct soc *soc)
 	int status = mimic_cache_init(&soc->l2, parameters->l2_size, parameters->l2_ways, parameters->l2_line);
 
 	if (!status) {
-		size_t lines = parameters->l2_size / parameters->l2_line;
+		size_t lines = (soc->l2.set_mask + 1) * soc->l2.room;
 
 		soc->parts = (unsigned int)(parameters->l2_line / parameters->l1_line);
 		while (1u << soc->directory_shift < offsetof(struct soc_directory, part) + soc->parts * sizeof(struct soc_part))

@@ -151,9 +151,8 @@ static inline void core_wait_for_data(struct soc_core *core)
 
 /* Any load, with what begins by itself until then. false: see soc_load(). */
 bool soc_load_slowly(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size);
-/* A load within a line, which is `line` of the L1, with data that comes later, or is not there. */
-void soc_load_that_waits(struct soc *soc, struct soc_core *core, struct mimic_cache_line *line, uint64_t address,
-			 unsigned int size);
+/* A load within a line, behind its translation and with nothing to be done before it. */
+void soc_load_behind(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size);
 
 /* When the next access, which is an instruction, begins. */
 static inline uint64_t core_begin_access(struct soc *soc, struct soc_core *core)

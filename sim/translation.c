@@ -15,13 +15,14 @@ _Static_assert(MIMIC_PAGE_TABLE_LEVELS == 3, "walk() has a case for each");
 #define PAGE_MASK (~((1ull << MIMIC_TLB_PAGE_SHIFT) - 1))
 
 /* Reads an entry at the core's clock, which moves on to when its data is there. false: it came from behind the L1. */
-static inline __attribute__((always_inline)) bool read_entry(struct soc *soc, struct soc_core *core, uint64_t entry)
+static inline __attribute__((always_inline)) bool read_entry(struct soc *soc, struct soc_core *core, uint64_t entry,
+							     bool is_any)
 {
 	struct mimic_cache_line *line;
 	uint64_t now = core->clock, hit = now + soc->parameters.l1_latency;
 
 	soc_catch_up(soc, now);
-	line = mimic_cache_find(&core->l1, entry);
+	line = is_any ? mimic_cache_find_any(&core->l1, entry) : mimic_cache_find(&core->l1, entry);
 	if (line) {
 		core->clock = line->ready > hit ? line->ready : hit;
 		return core->clock == hit;
@@ -35,7 +36,8 @@ static inline __attribute__((always_inline)) bool read_level(struct soc *soc, st
 							     unsigned int level)
 {
 	core->walk_left = level;
-	return read_entry(soc, core, mimic_page_table_entry(&soc->page_table, page, level));
+	/* Of the last level there are many lines. */
+	return read_entry(soc, core, mimic_page_table_entry(&soc->page_table, page, level), level == 0);
 }
 
 /*

@@ -109,13 +109,13 @@ static inline uint64_t *mimic_cache_tag(const struct mimic_cache *cache, const s
 	return (uint64_t *)line - cache->room;
 }
 
-/* Lines have numbers from 0 on, in the order in which they lie in their sets. */
+/* Lines have numbers from 0 on, in the order in which they lie in their sets; each set has as many as it has room for. */
 static inline size_t mimic_cache_index(const struct mimic_cache *cache, const struct mimic_cache_line *line)
 {
-	size_t offset = (size_t)((const char *)line - cache->sets), set = offset >> cache->set_shift;
-	size_t word = (offset - (set << cache->set_shift)) / sizeof(*line);
+	size_t word = (size_t)((const char *)line - cache->sets) / sizeof(*line), way = cache->room - 1u;
 
-	return set * cache->ways + word - cache->room;
+	/* Half the words of the sets before it are lines. */
+	return (word / 2 & ~way) | (word & way);
 }
 
 /* The way of line `number` in its set; MIMIC_CACHE_NO_WAY: not there. Most often it is the latest used one. */
@@ -160,6 +160,17 @@ static inline struct mimic_cache_line *mimic_cache_latest(const struct mimic_cac
 static inline unsigned int mimic_cache_way_of(const struct mimic_cache *cache, const struct mimic_cache_line *line)
 {
 	return (unsigned int)((size_t)((const char *)line - cache->sets) >> 3 & (cache->room - 1));
+}
+
+/* The set of `address` is asked for soon: the machine that runs this may take it into its own caches meanwhile. */
+static inline void mimic_cache_prefetch(const struct mimic_cache *cache, uint64_t address)
+{
+	uint64_t set = address >> cache->shift & cache->set_mask;
+	const char *tags = (const char *)mimic_cache_tags(cache, set);
+
+	__builtin_prefetch(&cache->orders[set]);
+	__builtin_prefetch(tags);
+	__builtin_prefetch(tags + (1u << cache->set_shift) / 2);
 }
 
 /* Where in an order a way stands: the shift of its four bits. */
@@ -212,6 +223,19 @@ static inline struct mimic_cache_line *mimic_cache_find(struct mimic_cache *cach
 	return mimic_cache_line(cache, tags, way);
 }
 
+/* The same where any way may be the one: it does not ask the latest used one first. */
+static inline struct mimic_cache_line *mimic_cache_find_any(struct mimic_cache *cache, uint64_t address)
+{
+	uint64_t number = address >> cache->shift, set = number & cache->set_mask, order = cache->orders[set];
+	uint64_t *tags = mimic_cache_tags(cache, set), way = mimic_cache_search(tags, cache->room, number);
+
+	if (way == MIMIC_CACHE_NO_WAY)
+		return NULL;
+	if ((order & 15) != way)
+		mimic_cache_use_other(cache, set, order, way);
+	return mimic_cache_line(cache, tags, way);
+}
+
 /* The first address of a line that is not empty. */
 static inline uint64_t mimic_cache_address(const struct mimic_cache *cache, const struct mimic_cache_line *line)
 {
@@ -226,6 +250,18 @@ static inline struct mimic_cache_line *mimic_cache_victim(const struct mimic_cac
 	return mimic_cache_line(cache, mimic_cache_tags(cache, set), cache->orders[set] >> cache->last_way_shift);
 }
 
+/*
+ * Made of a local one, so that it is stored as one word: from one that was stored in parts the processor cannot take the
+ * word that is read next.
+ */
+static inline void mimic_cache_set_line(struct mimic_cache_line *line, enum mimic_cache_state state, uint64_t ready)
+{
+	struct mimic_cache_line made = { .ready = ready };
+
+	made.state = state;
+	*line = made;
+}
+
 /* `line`, one of the set of `address`, is that of `address` now: a use. */
 static inline void mimic_cache_fill(struct mimic_cache *cache, struct mimic_cache_line *line, uint64_t address,
 				    enum mimic_cache_state state, uint64_t ready)
@@ -234,7 +270,7 @@ static inline void mimic_cache_fill(struct mimic_cache *cache, struct mimic_cach
 	uint64_t way = (uint64_t)(line - mimic_cache_line(cache, mimic_cache_tags(cache, set), 0));
 
 	*mimic_cache_tag(cache, line) = number;
-	*line = (struct mimic_cache_line){ .state = state, .ready = ready };
+	mimic_cache_set_line(line, state, ready);
 	if ((order & 15) != way)
 		mimic_cache_use_other(cache, set, order, way);
 }

@@ -24,20 +24,34 @@ __attribute__((noinline)) static void load_slowly(struct sim_thread *self, uint6
 	sim_leave();
 }
 
+__attribute__((noinline)) static void load_behind(struct soc_core *core, uint64_t physical, unsigned int size)
+{
+	soc_load_behind(sim.soc, core, physical, size);
+	sim_leave();
+}
+
 static inline __attribute__((always_inline)) void load(const volatile void *address, unsigned int size, uintptr_t pc)
 {
 	struct sim_thread *self = sim_enter();
 	const struct sim_place_cost *place = sim_place_entry(pc);
+	uint64_t physical;
 
 	if (!self)
 		return;
+	/* The program's own access follows. */
+	__builtin_prefetch((const void *)address);
 	if (sim_unlikely(place->pc != pc)) {
 		load_from_new_place(self, (uintptr_t)address, size, pc);
 		return;
 	}
 	sim_charge(self, place);
-	if (sim_unlikely(!sim_load_quickly(self, (uintptr_t)address, size))) {
+	physical = sim_physical_at_once(self, (uintptr_t)address);
+	if (sim_unlikely(!physical || !core_load_begins_quickly(sim.soc, self->on, physical, size))) {
 		load_slowly(self, (uintptr_t)address, size);
+		return;
+	}
+	if (sim_unlikely(!core_load_ends_quickly(sim.soc, self->on, physical))) {
+		load_behind(self->on, physical, size);
 		return;
 	}
 	sim_leave();
@@ -49,6 +63,7 @@ static inline __attribute__((always_inline)) void store(const volatile void *add
 
 	if (!self)
 		return;
+	__builtin_prefetch((const void *)address, 1);
 	sim_store(self, pc, (uintptr_t)address, size);
 	sim_leave();
 }

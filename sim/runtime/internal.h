@@ -252,7 +252,7 @@ struct sim_place_cost {
 	uint32_t parts;		/* of which these are a whole one */
 	uint32_t longer, longer_part;	/* cycles more that the instructions take, in the same way */
 	uint32_t source;	/* of what has no cost */
-};
+} __attribute__((aligned(64)));
 
 #define SIM_PLACES 4096
 extern struct sim_place_cost sim_place_cache[SIM_PLACES];
@@ -404,16 +404,14 @@ static inline bool sim_is_free_store(struct sim_thread *self)
 	return true;
 }
 
-/* Where it takes least. false: sim_make_load() is to make it. */
-static inline bool sim_load_quickly(struct sim_thread *self, uint64_t address, unsigned int size)
+/* The physical address, where an access need not wait for anybody. 0: this is not known yet. The cache has no pages of devices. */
+static inline uint64_t sim_physical_at_once(const struct sim_thread *self, uint64_t address)
 {
-	uint64_t page = address & ~4095ull;
-	const struct sim_frame_entry *entry = &sim_frame_cache[page >> 12 & (SIM_FRAME_CACHE - 1)];
+	const struct sim_frame_entry *entry = &sim_frame_cache[address >> 12 & (SIM_FRAME_CACHE - 1)];
 
-	if (sim_unlikely(core_now(self->on) >= sim.limit || entry->page != page || sim.host_is_free))
-		return false;
-	/* The cache has no pages of devices. */
-	return core_load_quickly(sim.soc, self->on, entry->frame | (address & 4095), size);
+	if (sim_unlikely(core_now(self->on) >= sim.limit || entry->page != (address & ~4095ull) || sim.host_is_free))
+		return 0;
+	return entry->frame | (address & 4095);
 }
 
 SIM_MAKE(load, core_load(sim.soc, self->on, physical, size), sim_is_free_load(self))
