@@ -28,6 +28,14 @@ static inline void core_execute_longer(const struct soc *soc, struct soc_core *c
 	core->counters.pipeline_stalls += cycles;
 }
 
+/* The core is to make an access of this address soon: what it looks at may come into the host's caches meanwhile. */
+static inline void core_prefetch(const struct soc_core *core, uint64_t address)
+{
+	mimic_cache_prefetch(&core->l1, address);
+	mimic_cache_prefetch(core->coherent, address);
+	__builtin_prefetch(&core->tlb.page[core->tlb.guess[address >> MIMIC_TLB_PAGE_SHIFT & (SOC_TLB_GUESSES - 1)]]);
+}
+
 /* Does the access lie in one line of the L1? */
 static inline bool core_is_in_line(const struct soc *soc, uint64_t address, unsigned int size)
 {

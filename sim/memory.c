@@ -13,6 +13,7 @@
 #include "sim/soc_internal.h"
 
 #define NOBODY 0ull	/* of cores */
+#define CORES_OUT_OF_CACHE 8	/* so many do not fit into the first cache of the machine that runs this */
 
 static uint64_t core_bit(const struct soc_core *core)
 {
@@ -168,6 +169,23 @@ static void l2_evict(struct soc *soc, struct mimic_cache_line *line, uint64_t no
 	soc->counters.write_backs++;
 }
 
+/* The line is to make room: the host's caches are asked for what the L2 knows of it, and for its parts in other L1s. */
+static inline void prefetch_parts(const struct soc *soc, const struct mimic_cache_line *line)
+{
+	const struct soc_directory *directory = soc_directory(soc, line);
+	uint64_t first = mimic_cache_address(&soc->l2, line);
+
+	__builtin_prefetch(directory);
+	if (soc->cores < CORES_OUT_OF_CACHE)
+		return;
+	for (uint32_t left = line->state == MIMIC_CACHE_INVALID ? 0 : directory->parts; left; left &= left - 1) {
+		unsigned int part = (unsigned int)__builtin_ctz(left), owner = directory->part[part].owner;
+
+		if (owner)
+			mimic_cache_prefetch(soc->core[owner - 1].coherent, first + part * soc->parameters.l1_line);
+	}
+}
+
 /* The miss is known at `when`. */
 static struct mimic_cache_line *l2_fill(struct soc *soc, uint64_t address, uint64_t when)
 {
@@ -175,7 +193,7 @@ static struct mimic_cache_line *l2_fill(struct soc *soc, uint64_t address, uint6
 	struct soc_directory *directory;
 	uint64_t begin = when, ready;
 
-	__builtin_prefetch(soc_directory(soc, line));
+	prefetch_parts(soc, line);
 	mimic_dram_forget(&soc->dram, soc->now);
 	if (mimic_slots_all_free(&soc->mshrs, soc->now)) {
 		ready = mimic_dram_transfer(&soc->dram, begin);

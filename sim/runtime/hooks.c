@@ -20,6 +20,13 @@ __attribute__((noinline)) static void load_from_new_place(struct sim_thread *sel
 
 __attribute__((noinline)) static void load_slowly(struct sim_thread *self, uint64_t address, unsigned int size)
 {
+	if (core_now(self->on) >= sim.limit) {
+		self->pending = sim_physical_if_known(address);
+		sim_schedule(self);
+		self->pending = 0;
+		/* What the hook has asked for may be gone. */
+		__builtin_prefetch((const void *)(uintptr_t)address);
+	}
 	sim_make_load(self, address, size);
 	sim_leave();
 }

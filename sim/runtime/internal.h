@@ -92,6 +92,7 @@ struct sim_thread {
 	uint32_t *longer_carry;	/* the same of the cycles that they take longer */
 	uint64_t accesses, uncosted;
 	struct sim_call *call;	/* the innermost one that is told apart */
+	uint64_t pending;	/* the physical address of the load for which it lets others go first; 0: something else */
 	unsigned int depth;	/* of calls */
 	enum sim_wait wait;
 	const void *object;	/* of the wait */
@@ -404,14 +405,20 @@ static inline bool sim_is_free_store(struct sim_thread *self)
 	return true;
 }
 
-/* The physical address, where an access need not wait for anybody. 0: this is not known yet. The cache has no pages of devices. */
-static inline uint64_t sim_physical_at_once(const struct sim_thread *self, uint64_t address)
+/* 0: it takes a search. The cache has no pages of devices. */
+static inline uint64_t sim_physical_if_known(uint64_t address)
 {
 	const struct sim_frame_entry *entry = &sim_frame_cache[address >> 12 & (SIM_FRAME_CACHE - 1)];
 
-	if (sim_unlikely(core_now(self->on) >= sim.limit || entry->page != (address & ~4095ull) || sim.host_is_free))
+	return sim_likely(entry->page == (address & ~4095ull)) ? entry->frame | (address & 4095) : 0;
+}
+
+/* The physical address, where an access takes time and need not wait for anybody. 0: this is not known yet. */
+static inline uint64_t sim_physical_at_once(const struct sim_thread *self, uint64_t address)
+{
+	if (sim_unlikely(core_now(self->on) >= sim.limit || sim.host_is_free))
 		return 0;
-	return entry->frame | (address & 4095);
+	return sim_physical_if_known(address);
 }
 
 SIM_MAKE(load, core_load(sim.soc, self->on, physical, size), sim_is_free_load(self))
