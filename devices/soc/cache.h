@@ -28,7 +28,7 @@ enum mimic_cache_state {
 struct mimic_cache_line {
 	uint64_t state : 2;
 	uint64_t note : 4;	/* the user's; 0 when the line is filled */
-	uint64_t ready : 58;	/* when its data is there */
+	uint64_t ready : 58;	/* when its data is there: cycles up to 2^58, nine years at 1 GHz */
 };
 
 struct mimic_cache {
