@@ -63,6 +63,7 @@ struct dare_runs {
 	struct dare_result results[DARE_SYSTEMS][DARE_KERNELS][DARE_BLOCKS][DARE_SETS];
 	unsigned int missing;			/* sets whose file is not there */
 	struct table set_table, system_table;	/* hold the texts of both */
+	char *instead;				/* holds modes and forms that a variant has in place of others */
 };
 
 /* 0, or -1 with the reason said. */
@@ -183,7 +184,7 @@ struct dare_row {
 struct dare_rows {
 	struct dare_row rows[DARE_ROWS_MAX];
 	size_t count;
-	struct table table, reasons;	/* hold their texts */
+	struct table table, reasons, bars;	/* hold their texts */
 };
 
 /* 0, or -1 with the reason said. */

@@ -120,12 +120,10 @@ static void read_row(struct dare_row *row, char *const *fields, const struct tab
 
 int dare_rows_read(struct dare_rows *rows, const char *folder)
 {
-	struct table bars;
-
 	if (table_read(&rows->table, folder, "dare_paper.csv") || table_read(&rows->reasons, folder, "dare_reasons.csv") ||
-	    table_read(&bars, folder, "dare_error_bars.csv"))
+	    table_read(&rows->bars, folder, "dare_error_bars.csv"))
 		return -1;
 	for (rows->count = 0; rows->count < rows->table.count && rows->count < DARE_ROWS_MAX; rows->count++)
-		read_row(&rows->rows[rows->count], rows->table.rows[rows->count], &rows->reasons, &bars);
+		read_row(&rows->rows[rows->count], rows->table.rows[rows->count], &rows->reasons, &rows->bars);
 	return 0;
 }

@@ -97,11 +97,14 @@ struct dare_runs *dare_runs_variant(const struct dare_runs *base, const struct d
 
 	for (size_t i = 0; !is_bad && i < variant->system_count; i++)
 		is_bad = change_system(&variant->systems[i], change, instead);
+	free(instead);
 	if (is_bad) {
 		figures_error("%s", strerror(ENOMEM));
+		free(text);
 		free(variant);
 		return NULL;
 	}
+	variant->instead = text;
 	variant->name = change->name;
 	variant->same = base;
 	return variant;
