@@ -140,7 +140,8 @@ assert names("array") == {"mma": d["mma"]}, names("array")
 assert sum(e["dur"] for e in of["array"]) == t["array_busy"]
 assert names("RFU") == {"granted": t["granted"], "suppressed": t["suppressed"]}
 thresholds = [e["args"]["level"] for e in events if e["ph"] == "C" and e["name"] == "RFU threshold"]
-assert thresholds and thresholds[-1] == t["threshold"], thresholds
+# The program closes the device at its end, and the unit has its start value again.
+assert thresholds[-2:] == [t["threshold"], 64] and t["threshold"] != 64, thresholds
 # A microsecond is a cycle, and nothing is behind the last one.
 assert all(e["ts"] + e.get("dur", 0) <= phase["cycles"] for track in ("RIQ place ", "LSU: stores") for e in of[track])
 EOF
@@ -149,6 +150,16 @@ result $? "a trace has each instruction in the RIQ, the LSU and the array, what 
 cmp "$work/untraced.json" "$work/traced.json" >>"$work/errors" && cp "$work/trace" "$work/first_trace" &&
 	run traced --trace "$work/trace" "${traced[@]}" && cmp "$work/first_trace" "$work/trace" >>"$work/errors"
 result $? "a trace changes no number, and two have the same bytes"
+
+# --- what stays when the program closes the device ----------------------------------------------------
+run closed --mode fre "$streams" --kernel spmm --form plain --block 1 --width 16 --uniform 64x3 &&
+	python3 - "$work/closed.json" >>"$work/errors" 2>&1 <<'EOF'
+import json, sys
+report = json.load(open(sys.argv[1]))
+run, phase = (next(p["dare_time"]["threshold"] for p in report["phases"] if (p["name"] == "run") == which) for which in (True, False))
+assert run == phase != 64, (run, phase)
+EOF
+result $? "the RFU's threshold is the last one that there was, also when the program has closed the device"
 
 # --- a profile -----------------------------------------------------------------------------------------
 
@@ -181,6 +192,10 @@ run plain_profiled --cores 2 --profile "$work/none" "$streams" "${profiled[@]}" 
 [ $? -eq 1 ] && grep -q "no choice for spmm of block size 2: only the form baseline ran" "$work/errors" &&
 	grep -q "none has no choice: no kernel of a library ran in two forms" "$work/errors"
 result $? "a run of one form makes no choice, and says so"
+cp "$work/profile" "$work/kept"
+run failed --cores 2 --profile "$work/kept" "$streams" "${profiled[@]}" --form libdare --block 2
+[ $? -eq 1 ] && cmp "$work/profile" "$work/kept" >>"$work/errors" && [ ! -e "$work/none" ]
+result $? "a run without a choice leaves the profile that there is, and makes no empty one"
 
 printf 'mimic-profile 1\nspmm 2 quick\n' >"$work/profile"
 ! MIMIC_DARE_PROFILE=$work/profile "$build/examples/dare/streams" --transport embedded "${profiled[@]}" --block 2 >"$work/output" 2>&1 &&

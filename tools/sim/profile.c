@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/sim/sim.h"
 
@@ -65,23 +67,75 @@ static uint32_t write_choices(FILE *file, const struct sim_kernel *kernels, uint
 	return choices;
 }
 
+FILE *tool_sim_profile_open(const char *path)
+{
+	return fopen(path, "ae");
+}
+
+/* Only now in place of what the file had; a pipe has nothing to cut off. Closes the file. */
+static int put(FILE *file, const char *text, size_t size)
+{
+	int error = ftruncate(fileno(file), 0) && errno != EINVAL ? errno : 0;
+
+	errno = 0;
+	if (!error && fwrite(text, 1, size, file) != size)
+		error = errno ? errno : EIO;
+	if (fclose(file) && !error)
+		error = errno;
+	return error;
+}
+
+/* A file that was made for the profile does not stay empty. */
+static void give_up(FILE *file, const char *path)
+{
+	struct stat now;
+
+	if (!fstat(fileno(file), &now) && S_ISREG(now.st_mode) && !now.st_size)
+		unlink(path);
+	fclose(file);
+}
+
+/* The choices as text, for the caller to free. NULL: there is no memory. */
+static char *text_of(const struct sim_kernel *kernels, uint32_t count, const char *program, const char *soc,
+		     size_t *size, uint32_t *choices)
+{
+	char *text = NULL;
+	FILE *file = open_memstream(&text, size);
+
+	if (!file)
+		return NULL;
+	fprintf(file, "mimic-profile 1\n# mimic sim --profile of %s on %s: kernel, block size, the faster form; cycles of a unit of work\n",
+		program, soc);
+	*choices = write_choices(file, kernels, count);
+	if (fclose(file)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
 int tool_sim_profile_write(FILE *file, const char *path, const char *program, const char *soc, const struct sim_setup *setup)
 {
 	static struct sim_kernel kernels[SIM_KERNELS];
 	uint32_t count = setup->kernel_count < SIM_KERNELS ? setup->kernel_count : SIM_KERNELS;
-	uint32_t choices;
+	uint32_t choices = 0;
+	size_t size = 0;
+	char *text;
+	int error;
 
 	/* The program may write what it likes into the file that we share. */
 	memcpy(kernels, setup->kernels, count * sizeof(*kernels));
 	for (uint32_t i = 0; i < count; i++)
 		kernels[i].name[SIM_KERNEL_NAME - 1] = kernels[i].form[SIM_KERNEL_NAME - 1] = '\0';
 	qsort(kernels, count, sizeof(*kernels), by_kernel);
-	fprintf(file, "mimic-profile 1\n# mimic sim --profile of %s on %s: kernel, block size, the faster form; cycles of a unit of work\n",
-		program, soc);
-	choices = write_choices(file, kernels, count);
-	if (fflush(file) || ferror(file))
-		return tool_error(EXIT_FAILURE, "%s: %s", path, strerror(errno));
-	if (!choices)
-		return tool_error(EXIT_FAILURE, "sim: %s has no choice: no kernel of a library ran in two forms", path);
-	return 0;
+	text = text_of(kernels, count, program, soc, &size, &choices);
+	if (!text || !choices) {
+		give_up(file, path);
+		free(text);
+		return text ? tool_error(EXIT_FAILURE, "sim: %s has no choice: no kernel of a library ran in two forms", path) :
+			      tool_error(EXIT_FAILURE, "%s: %s", path, strerror(ENOMEM));
+	}
+	error = put(file, text, size);
+	free(text);
+	return error ? tool_error(EXIT_FAILURE, "%s: %s", path, strerror(error)) : 0;
 }

@@ -352,18 +352,14 @@ static bool is_standard_output(FILE *file)
 
 static int write_profile(const struct options *options, FILE *file, const char *program, const struct sim_shared *shared)
 {
-	int status = tool_sim_profile_write(file, options->profile, program, options->soc ? options->soc : SIM_PRESET_DEFAULT,
-					    shared->setup);
-
-	if (fclose(file) && !status)
-		status = tool_error(EXIT_FAILURE, "%s: %s", options->profile, strerror(errno));
-	return status;
+	return tool_sim_profile_write(file, options->profile, program, options->soc ? options->soc : SIM_PRESET_DEFAULT,
+				      shared->setup);
 }
 
 /* 0, with NULL if none is wanted. */
 static int open_profile(const struct options *options, FILE **profile)
 {
-	*profile = options->profile ? fopen(options->profile, "we") : NULL;
+	*profile = options->profile ? tool_sim_profile_open(options->profile) : NULL;
 	if (options->profile && !*profile)
 		return tool_error(EXIT_BAD_INPUT, "%s: %s", options->profile, strerror(errno));
 	return 0;

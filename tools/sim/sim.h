@@ -148,7 +148,12 @@ int tool_sim_report_json(FILE *file, const struct sim_report *report);
 
 /* --- profile.c ------------------------------------------------------------------------------ */
 
-/* What a run tells of the forms of kernels, into `file`, which messages call `path`. 0, or the exit status when all is said. */
+/* Before the run, so that a bad path is told at once; what the file has stays. NULL with errno. */
+FILE *tool_sim_profile_open(const char *path);
+/*
+ * What a run tells of the forms of kernels, in place of what `file`, opened as `path`, has; without a
+ * choice the file stays as it was. Closes it. 0, or the exit status when all is said.
+ */
 int tool_sim_profile_write(FILE *file, const char *path, const char *program, const char *soc,
 			   const struct sim_setup *setup);
 

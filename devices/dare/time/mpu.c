@@ -160,6 +160,7 @@ struct dare_mpu *dare_mpu_create(const struct dare_time_parameters *parameters)
 		return NULL;
 	}
 	clear(mpu);
+	mpu->statistics.threshold = mpu->rfu.threshold;
 	return mpu;
 }
 

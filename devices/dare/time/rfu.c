@@ -15,7 +15,6 @@ void dare_time_rfu_init(struct dare_mpu *mpu)
 	mpu->rfu.threshold = mpu->parameters.rfu_threshold;
 	/* The least number of which a hundredth is more than that share of the window. */
 	mpu->rfu.peak_count = mpu->parameters.rfu_peak * mpu->parameters.rfu_window / 100 + 1;
-	mpu->statistics.threshold = mpu->rfu.threshold;
 }
 
 /* Longer ones than there are bins for are in the last one. */

@@ -88,6 +88,8 @@ static void judge(struct dare_mpu *mpu, struct entry *entry, uint32_t latency)
 {
 	if (entry->granted || !mpu->parameters.rfu_enabled)
 		return;
+	/* What was dropped leaves the last threshold to reports, until there is work again. */
+	mpu->statistics.threshold = mpu->rfu.threshold;
 	if (latency > mpu->rfu.threshold) {
 		entry->granted = true;
 		mpu->statistics.granted++;
