@@ -13,18 +13,6 @@ static void begin_call(struct virgo *v, uint64_t now)
 	mimic_trace_now(&v->model.trace);
 }
 
-void virgo_raise(struct virgo *v, uint32_t events)
-{
-	uint32_t before = v->cluster.events & v->cluster.events_enabled;
-
-	v->cluster.events |= events;
-	/* 0: what is enabled has changed */
-	if (events && !(events & v->cluster.events_enabled & ~before))
-		return;
-	if (v->cluster.events & v->cluster.events_enabled && v->host.interrupt)
-		v->host.interrupt(v->host.context);
-}
-
 static enum mimic_outcome access_one(struct virgo *v, struct mimic_access *access)
 {
 	enum mimic_outcome outcome = MIMIC_DONE;

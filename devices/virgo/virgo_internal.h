@@ -5,6 +5,7 @@
  *   model.c       creation, which page an access goes to, the model's operations
  *   config.c      parameters
  *   control.c     page 0: faults, events
+ *   events.c      events and the interrupt of the host
  *   barrier.c     barriers
  *   unit.c        a unit's registers and its errors
  *   parked.c      accesses that wait
@@ -464,7 +465,7 @@ static inline uint32_t lesser(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* model.c */
+/* events.c */
 void virgo_raise(struct virgo *v, uint32_t events);
 
 /* control.c */
