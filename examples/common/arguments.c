@@ -2,6 +2,7 @@
 #include "examples/common/arguments.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,16 +48,19 @@ int argument_uniform(struct input *input, const char *text, struct message *mess
 	const char *rest = argument_number(text, 'x', &rows), *third;
 
 	third = rest ? argument_number(rest, 'x', &columns) : NULL;
-	if (!third)
-		columns = 0;
-	else
+	if (third)
 		rest = third;
 	if (!rest || !argument_number(rest, '\0', &per_row) || rows < 1 || rows > UINT32_MAX || per_row < 1 ||
 	    (third && (columns < 1 || columns > UINT32_MAX)))
 		return message_set(message, -EINVAL, "--uniform %s: it must be ROWSxNNZ, such as 1000000x16, or "
 				   "ROWSxCOLUMNSxNNZ", text);
+	if (!third)
+		columns = rows;
+	if (per_row > columns)
+		return message_set(message, -EINVAL, "--uniform %s: %" PRIu64 " non-zeros in each row are more than its %"
+				   PRIu64 " columns", text, per_row, columns);
 	input->uniform_rows = rows;
-	input->uniform_columns = columns;
+	input->uniform_columns = third ? columns : 0;
 	input->uniform_per_row = per_row;
 	return 0;
 }
@@ -291,7 +295,7 @@ void arguments_help(const char *devices)
 		   "                       a graph whose degrees follow a power law, the largest near DEGREE\n"
 		   "  --collab VERTICESxDEGREE, --proteins VERTICESxDEGREE, --attention TOKENS\n"
 		   "                       stand-ins for the DARE paper's data: co-authors, communities, a causal mask\n"
-		   "  --uniform ROWSxNNZ   a square matrix of ROWS rows, NNZ elements at random in each;\n"
+		   "  --uniform ROWSxNNZ   a square matrix of ROWS rows, NNZ non-zeros in each row, at random columns;\n"
 		   "                       ROWSxCOLUMNSxNNZ: not a square one\n"
 		   "  --bfs-vertices N     of any of these only the N vertices that a breadth-first search finds first\n"
 		   "  --expand N           each element becomes a block of N x N\n");

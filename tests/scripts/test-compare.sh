@@ -52,8 +52,8 @@ run "$work/small.json" "$work/small.json" && ! grep -q 'l1.size' "$work/output" 
 	grep -qx "three: $small -> $small cycles, +0.0 %" "$work/output" && [ "$(grep -c '^[a-z]*: .* cycles' "$work/output")" = 3 ]
 result $? "a report and itself: all phases, and nothing moved"
 
-# 48 x 480: a multiplication of each element, whatever the hardware. The base prefetches nothing.
-streams=("$build/sim/examples/dare/streams" --kernel sddmm --form plain --block 1 --width 16 --uniform 48x480)
+# 48 rows of 10 elements: a multiplication of each element, whatever the hardware. The base prefetches nothing.
+streams=("$build/sim/examples/dare/streams" --kernel sddmm --form plain --block 1 --width 16 --uniform 48x10)
 report base --soc dare --mode base "${streams[@]}" && report fre --soc dare "${streams[@]}" &&
 	run --phase plain-1 "$work/base.json" "$work/fre.json" && row "mpu.runahead 0 1" &&
 	grep -qE '^ +dare_time.rows_prefetched +0 +[1-9]' "$work/output" && grep -qE '^ +dare_time.busy ' "$work/output" &&

@@ -190,6 +190,9 @@ refused "--roots 0" bfs --roots 0 --kronecker 4; result $? "no root is refused"
 refused "more than one of" spmv --kronecker 4 --uniform 4x4; result $? "two inputs are refused"
 refused "--kronecker 31" spmv --kronecker 31; result $? "too large a scale is refused"
 refused "--uniform 4x" spmv --uniform 4x; result $? "half a shape is refused"
+refused "--uniform 4x5: 5 non-zeros in each row are more than its 4 columns" spmv --uniform 4x5 &&
+	refused "--uniform 9x4x5: 5 non-zeros in each row are more than its 4 columns" spmv --uniform 9x4x5
+result $? "more non-zeros in a row than it has columns are refused"
 refused "--threads 0+1" spmv --threads 0+1 --kronecker 4; result $? "no access thread is refused"
 refused "needs 9 queues" spmv --transport embedded --form decoupled --threads 9+1 --kronecker 4
 result $? "more threads than the device has queues are refused"

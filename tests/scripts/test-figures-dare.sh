@@ -11,10 +11,10 @@ mkdir "$tables"
 cp bench/figures/dare_*.csv "$tables"
 cat >"$tables/dare_datasets.csv" <<'SETS'
 name,arguments,small,means,nulls,instead,small instead
-one,--uniform 48x160 --seed 1,--uniform 16x40 --seed 1,yes,--uniform 32x96 --seed 1
+one,--uniform 48x3 --seed 1,--uniform 16x2 --seed 1,yes,--uniform 32x3 --seed 1
 two,nobody.mtx,nobody.mtx,yes,,--attention 48 --seed 1,--attention 16 --seed 1
 not here,nobody.mtx,nobody.mtx,yes,
-other,--uniform 32x64 --seed 2,--uniform 16x40 --seed 2,extra,
+other,--uniform 32x2 --seed 2,--uniform 16x2 --seed 2,extra,
 SETS
 grep -E '^(name|base|nvr|fre|gsa|full|vmr [14] full|extra (base|nvr|fre|gsa|full)|grid (8|32) (1|4) full),' bench/figures/dare_systems.csv |
 	sed 's/,1 2 4 8 16,/,1 8,/' >"$tables/dare_systems.csv"
@@ -149,7 +149,7 @@ sed -i 's/^D02,GSA,II-B,no GSA,/D02,GSA,II-B,no such model,/' "$tables/dare_null
 run unknown
 [ $? = 1 ] && grep -q "dare_nulls.csv: D02: dare_null_models.csv has no 'no such model'" "$work/errors"
 result $? "a null model that is not there is told by name"
-sed -i 's/,yes,--uniform 32x96 --seed 1$/,yes,/' "$tables/dare_datasets.csv"
+sed -i 's/,yes,--uniform 32x3 --seed 1$/,yes,/' "$tables/dare_datasets.csv"
 run unmarked
 [ $? = 1 ] && grep -q 'no data set that is there is one for null models' "$work/errors"
 result $? "it is told if null models have no data set"

@@ -148,7 +148,7 @@ has_mean()
 		"$work/dare.json" "$1")
 	grep -q "<b>$1</b> <span>$mean in the mean</span>" "$work/dare.html"
 }
-dare=("$build/sim/examples/dare/streams" --kernel sddmm --form plain --block 1 --width 16 --uniform 48x480)
+dare=("$build/sim/examples/dare/streams" --kernel sddmm --form plain --block 1 --width 16 --uniform 48x10)
 "$mimic" sim --soc dare --interval 500 --json -o "$work/dare.json" "${dare[@]}" >/dev/null 2>"$work/errors" && run "$work/dare.json" &&
 	shows "$work/dare.html" && in_report "$work/dare.json" "$work/dare.html" dare >"$work/output" 2>&1 &&
 	grep -q '^plain-1|dare0|.*|mma=[1-9].*|energy_reads=[1-9]' "$work/devices" && ! grep -q 'mgather' "$work/devices" &&

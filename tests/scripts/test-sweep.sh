@@ -52,7 +52,7 @@ result $? "a_point_without_a_report_is_told_and_the_others_are_there"
 
 # --- DARE ---------------------------------------------------------------------------------------------
 
-dare=("$build/sim/examples/dare/streams" --kernel sddmm --form plain --block 1 --width 16 --uniform 48x480)
+dare=("$build/sim/examples/dare/streams" --kernel sddmm --form plain --block 1 --width 16 --uniform 48x10)
 # of NAME FILTER...: the values of a column in the lines of the kernel, in which columns have these values
 of()
 {
@@ -94,7 +94,7 @@ EOF2
 result $? "a_line_has_the_numbers_of_the_point_s_report"
 
 # Each part of the hardware: two sizes of it take different cycles.
-gsa=("$build/sim/examples/dare/streams" --form gsa --block 1 --width 16 --uniform 96x4800)
+gsa=("$build/sim/examples/dare/streams" --form gsa --block 1 --width 16 --uniform 96x50)
 moves() # moves KEY=A,B [ARGUMENTS...]
 {
 	local key=${1%%=*}
