@@ -429,6 +429,9 @@ static int check_mpu(const struct sim_parameters *parameters, const struct error
 	if (parameters->mpu_runahead && parameters->mpu_window > parameters->mpu_riq)
 		return fail(error, "mpu.window %llu is more than mpu.riq %llu: instructions issue from the RIQ",
 			    (unsigned long long)parameters->mpu_window, (unsigned long long)parameters->mpu_riq);
+	if (parameters->mpu_store_order && !parameters->mpu_oldest_first)
+		return fail(error, "mpu.store_order %llu needs mpu.oldest_first 1: a store would wait for a load behind one "
+			    "that waits for the store", (unsigned long long)parameters->mpu_store_order);
 	return 0;
 }
 

@@ -108,6 +108,9 @@
 	  "assumption: entries hold full instruction information (DARE, IV-C)") \
 	_(mpu, oldest_first, 1, 1, 0, 1, "1: of loads that have issued the oldest in program order sends its rows first; 0: the one that issued first", \
 	  "assumption, made when the first kernels had been run: with 0 a loop over tiles has two steady states (DARE's MPU, above)") \
+	_(mpu, stores, 8, 8, 1, 64, "stores that have issued and whose rows are not all sent", "assumption: as many as matrix registers") \
+	_(mpu, store_order, 0, 0, 0, 2, "rows of older loads that a stored row waits for until they are sent: 0: none; 1: those of its line; 2: all of those that have issued", \
+	  "assumption: stores go to a port of their own (DARE, Table II)") \
 	_(mpu, lq, 48, 48, 1, 256, "entries of the LQ: rows that are loaded or prefetched, until their answer", "DARE, Table II") \
 	_(mpu, sq, 48, 48, 1, 256, "entries of the SQ: rows that are stored, until they are in the LLC", "DARE, Table II") \
 	_(mpu, runahead, 1, 1, 0, 1, "1: the queue before issue is the RIQ, whose rows are prefetched; 0: it is as long as the window, and nothing is prefetched", \
@@ -138,6 +141,8 @@
 	_(llc, mshrs, 64, 64, 1, 256, "misses on their way at once", "assumption") \
 	_(llc, demand_first, 0, 0, 0, 1, "1: demand goes before prefetches; 0: the one that did not go last goes first", \
 	  "assumption: they contend like normal requests (DARE, II-C)") \
+	_(llc, warm, 0, 0, 0, 1, "1: at the start it is full of the lines that the program accesses first in each set; 0: it is empty", \
+	  "assumption: operands and address vectors come from memory") \
 	_(llc, oracle, 0, 0, 0, 1, "1: every access is a hit", "DARE, V-D") \
 	_(energy, read, 216000, 216000, 0, 1000000000, "fJ, of a row that the MPU reads from the LLC; a prefetch is one", \
 	  "CACTI 7 for Table II's LLC: 28 nm, 2 MB, 16 ways, 16 banks, 1 read and 1 write port, cells lstp, periphery lop, sequential") \

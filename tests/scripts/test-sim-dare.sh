@@ -224,6 +224,7 @@ refused "llc.ways must be 1 to 16, not 17" --soc dare --set llc.ways=17 "$stream
 refused "llc.size / (ways * line), the number of sets, must be a power of two" --soc dare --set llc.size=3M "$streams"
 refused "mpu.window 8 is more than mpu.riq 4" --soc dare --set mpu.window=8 --set mpu.riq=4 "$streams"
 refused "llc.reads 4 and llc.writes 1 must not be more than llc.banks 2" --soc dare --set llc.reads=4 --set llc.banks=2 "$streams"
+refused "mpu.store_order 1 needs mpu.oldest_first 1" --soc dare --set mpu.store_order=1 --set mpu.oldest_first=0 "$streams"
 refused "llc.banks must be 1 to 64, not 0" --soc dare --set llc.banks=0 "$streams"
 refused "array.rows must be 1 to 16, not 17" --soc dare --set array.rows=17 "$streams"
 refused "there is no section 'rique'" --soc dare --set rique.size=1 "$streams"

@@ -46,7 +46,7 @@ static void make_program(struct dare_dispatched *program, uint64_t seed)
 /* The same hardware for a seed, but for what a mode is. */
 static struct dare_mpu *any_mpu(const char *mode, uint64_t seed)
 {
-	char texts[8][32];
+	char texts[11][32];
 	struct mpu_program program;
 
 	random_numbers.state = seed;
@@ -58,7 +58,11 @@ static struct dare_mpu *any_mpu(const char *mode, uint64_t seed)
 	snprintf(texts[5], 32, "llc.mshrs=%u", 1 + below(16));
 	snprintf(texts[6], 32, "llc.reads=%u", 1 + below(4));
 	snprintf(texts[7], 32, "llc.size=%uK", 8u << below(3));
-	program = mpu_begin(mode, texts[0], texts[1], texts[2], texts[3], texts[4], texts[5], texts[6], texts[7], NULL);
+	snprintf(texts[8], 32, "mpu.stores=%u", 1 + below(16));
+	snprintf(texts[9], 32, "mpu.store_order=%u", below(3));
+	snprintf(texts[10], 32, "llc.warm=%u", below(2));
+	program = mpu_begin(mode, texts[0], texts[1], texts[2], texts[3], texts[4], texts[5], texts[6], texts[7], texts[8], texts[9],
+			    texts[10], NULL);
 	return program.mpu;
 }
 

@@ -26,8 +26,7 @@
 #define LINE_SHIFT 6			/* a line holds the longest row */
 #define UOPS_MAX (2 * DARE_ROWS)	/* a row may lie in two lines */
 #define LSU_LOADS DARE_REGISTERS	/* issued and not all sent: each writes a register of its own */
-#define LSU_STORES DARE_REGISTERS	/* the same; as many as loads (assumption) */
-#define ENTRIES (DARE_TIME_RIQ_MAX + LSU_LOADS + LSU_STORES)
+#define ENTRIES (DARE_TIME_RIQ_MAX + LSU_LOADS + DARE_TIME_STORES_MAX)
 #define NONE UINT16_MAX
 #define RUNNING_MAX 128			/* mmas: each occupies the array for a cycle at least */
 #define STORE_FILTER 256
@@ -175,7 +174,7 @@ struct dare_mpu {
 	uint64_t array_next;		/* if any runs: when one next ends to read or to write */
 	uint64_t array_free;
 	/* load/store unit */
-	uint16_t loads[LSU_LOADS], stores[LSU_STORES];	/* issued and not all sent, the next one first */
+	uint16_t loads[LSU_LOADS], stores[DARE_TIME_STORES_MAX];	/* issued and not all sent, the next one first */
 	unsigned int load_count, store_count;
 	unsigned int loads_open;	/* instructions whose rows are not all back */
 	struct answers lq, sq;

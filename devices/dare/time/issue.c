@@ -42,7 +42,7 @@ static bool has_unit(const struct dare_mpu *mpu, const struct entry *entry)
 	if (entry->kind == ENTRY_MULTIPLY)
 		return mpu->array_free <= mpu->now && mpu->running_count < RUNNING_MAX;
 	if (is_store(entry))
-		return mpu->store_count < LSU_STORES;
+		return mpu->store_count < mpu->parameters.mpu_stores;
 	return !is_load(entry) || mpu->load_count < LSU_LOADS;
 }
 

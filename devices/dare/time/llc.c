@@ -3,6 +3,9 @@
  * The LLC, to which the MPU is connected without other caches (IV-A), and memory behind it.
  * A miss takes the hit's latency and memory's; an access of a line that is on its way waits
  * for it. It is write-back and write-allocate; a store of a whole line fetches nothing.
+ *
+ * With llc.warm a place that nothing has been put into yet is not empty: it has the line that
+ * is asked for first, as if that had been there at the start.
  */
 #include <errno.h>
 
@@ -39,12 +42,32 @@ static void forget_misses(struct dare_mpu *mpu)
 	}
 }
 
+/* Of a line that is not there: it was at the start, and nothing has told so yet. */
+static bool is_warm(const struct dare_mpu *mpu, uint64_t address)
+{
+	return mpu->parameters.llc_warm && mimic_cache_victim(&mpu->llc.cache, address)->state == MIMIC_CACHE_INVALID;
+}
+
+/* A use of the line. NULL: it is not there. */
+static struct mimic_cache_line *find(struct dare_mpu *mpu, uint64_t address)
+{
+	struct mimic_cache *cache = &mpu->llc.cache;
+	struct mimic_cache_line *line = mimic_cache_find(cache, address);
+
+	if (line || !is_warm(mpu, address))
+		return line;
+	line = mimic_cache_victim(cache, address);
+	mimic_cache_fill(cache, line, address, MIMIC_CACHE_EXCLUSIVE, 0);
+	return line;
+}
+
 bool dare_time_llc_may_send(struct dare_mpu *mpu, const struct uop *uop, bool is_write)
 {
 	if (mpu->parameters.llc_oracle || (is_write && uop->is_whole))
 		return true;
 	forget_misses(mpu);
-	return mpu->llc.misses < mpu->parameters.llc_mshrs || mimic_cache_peek(&mpu->llc.cache, address_of(uop));
+	return mpu->llc.misses < mpu->parameters.llc_mshrs || mimic_cache_peek(&mpu->llc.cache, address_of(uop)) ||
+	       is_warm(mpu, address_of(uop));
 }
 
 /* A place for a line that will be there at `ready`; what was there is written back if it has to be. */
@@ -89,7 +112,7 @@ uint64_t dare_time_llc_read(struct dare_mpu *mpu, const struct uop *uop, enum ll
 	*place = LLC_THERE;
 	if (mpu->parameters.llc_oracle)
 		return mpu->now + mpu->parameters.llc_latency;
-	line = mimic_cache_find(&mpu->llc.cache, address_of(uop));
+	line = find(mpu, address_of(uop));
 	if (!line) {
 		*place = LLC_MISS;
 		return fetch(mpu, address_of(uop), MIMIC_CACHE_EXCLUSIVE);
@@ -106,7 +129,7 @@ uint64_t dare_time_llc_write(struct dare_mpu *mpu, const struct uop *uop)
 
 	if (mpu->parameters.llc_oracle)
 		return time;
-	line = mimic_cache_find(&mpu->llc.cache, address_of(uop));
+	line = find(mpu, address_of(uop));
 	if (line) {
 		line->state = MIMIC_CACHE_MODIFIED;
 		return hit_time(mpu, line);

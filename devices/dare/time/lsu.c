@@ -4,7 +4,8 @@
  * the other. Of the loads that have issued the oldest instruction's rows go first, or, with
  * mpu.oldest_first=0, those of the one that issued first. A row that is loaded has an entry of
  * the LQ from when it is sent until its answer, a prefetch likewise; one that is stored has an
- * entry of the SQ until it is in the LLC. A load waits for older stores of the same line.
+ * entry of the SQ until it is in the LLC. A load waits for older stores of the same line, and
+ * with mpu.store_order a store for older loads.
  */
 #include <string.h>
 
@@ -29,6 +30,22 @@ static void add_load(struct dare_mpu *mpu, struct entry *entry)
 	mpu->loads_open++;
 }
 
+/*
+ * Where stores wait for older loads they are kept in program order, as loads are: else one could wait for a load that waits
+ * for an older store behind it.
+ */
+static void add_store(struct dare_mpu *mpu, const struct entry *entry)
+{
+	unsigned int i = mpu->store_count++;
+
+	for (; i && mpu->parameters.mpu_store_order; i--) {
+		if (mpu->entry[mpu->stores[i - 1]].sequence < entry->sequence)
+			break;
+		mpu->stores[i] = mpu->stores[i - 1];
+	}
+	mpu->stores[i] = number_of(mpu, entry);
+}
+
 void dare_time_lsu_issue(struct dare_mpu *mpu, struct entry *entry)
 {
 	entry->issued = entry->first_wait = mpu->now;
@@ -38,7 +55,7 @@ void dare_time_lsu_issue(struct dare_mpu *mpu, struct entry *entry)
 		add_load(mpu, entry);
 		return;
 	}
-	mpu->stores[mpu->store_count++] = number_of(mpu, entry);
+	add_store(mpu, entry);
 	for (unsigned int i = 0; i < entry->uop_count; i++)
 		mpu->store_filter[store_filter_of(entry->uop[i].line)]++;
 }
@@ -218,6 +235,29 @@ static void end_store(struct dare_mpu *mpu, struct entry *entry)
 	dare_time_queue_free(mpu, entry);
 }
 
+static bool has_row_to_send(const struct entry *load, uint64_t line)
+{
+	for (unsigned int row = load->sent; row < load->uop_count; row++)
+		if (load->uop[row].line == line)
+			return true;
+	return false;
+}
+
+/* Has an older load that has issued a row to send that mpu.store_order puts first? */
+static bool waits_for_load(const struct dare_mpu *mpu, const struct entry *store, uint64_t line)
+{
+	/* In program order: mpu.store_order needs mpu.oldest_first. */
+	for (unsigned int i = 0; mpu->parameters.mpu_store_order && i < mpu->load_count; i++) {
+		const struct entry *load = &mpu->entry[mpu->loads[i]];
+
+		if (load->sequence > store->sequence)
+			return false;
+		if (mpu->parameters.mpu_store_order > 1 || has_row_to_send(load, line))
+			return true;
+	}
+	return false;
+}
+
 static bool send_store(struct dare_mpu *mpu)
 {
 	struct entry *entry = mpu->store_count ? &mpu->entry[mpu->stores[0]] : NULL;
@@ -225,7 +265,7 @@ static bool send_store(struct dare_mpu *mpu)
 	struct answer answer;
 
 	if (!entry || mpu->sq.count >= mpu->parameters.mpu_sq || mpu->write_banks & bank_of(mpu, uop->line) ||
-	    !dare_time_llc_may_send(mpu, uop, true))
+	    waits_for_load(mpu, entry, uop->line) || !dare_time_llc_may_send(mpu, uop, true))
 		return false;
 	mpu->write_banks |= bank_of(mpu, uop->line);
 	answer = (struct answer){ .line = uop->line, .sequence = entry->sequence };

@@ -98,7 +98,8 @@ uint64_t dare_mpu_drain(struct dare_mpu *mpu, uint64_t now)
 static bool has_room(const struct dare_time_parameters *p)
 {
 	return p->mpu_dispatch && p->mpu_window && p->mpu_issue && p->mpu_window <= DARE_TIME_RIQ_MAX && p->mpu_lq &&
-	       p->mpu_lq <= DARE_TIME_LQ_MAX && p->mpu_sq && p->mpu_sq <= DARE_TIME_SQ_MAX && p->mpu_riq &&
+	       p->mpu_lq <= DARE_TIME_LQ_MAX && p->mpu_sq && p->mpu_sq <= DARE_TIME_SQ_MAX && p->mpu_stores &&
+	       p->mpu_stores <= DARE_TIME_STORES_MAX && (!p->mpu_store_order || p->mpu_oldest_first) && p->mpu_riq &&
 	       p->mpu_riq <= DARE_TIME_RIQ_MAX && p->mpu_vmr <= DARE_TIME_VMR_MAX && p->rfu_window &&
 	       p->rfu_window <= DARE_TIME_RFU_WINDOW_MAX && p->rfu_bin && p->array_rows && p->array_columns &&
 	       p->llc_banks && p->llc_banks <= DARE_TIME_BANKS_MAX && p->llc_latency && p->llc_reads &&

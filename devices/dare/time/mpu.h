@@ -30,6 +30,8 @@
 	_(mpu, forward) \
 	_(mpu, mcfg_entry) \
 	_(mpu, oldest_first) \
+	_(mpu, stores) \
+	_(mpu, store_order) \
 	_(mpu, lq) \
 	_(mpu, sq) \
 	_(mpu, runahead) \
@@ -56,6 +58,7 @@
 	_(llc, writes) \
 	_(llc, mshrs) \
 	_(llc, demand_first) \
+	_(llc, warm) \
 	_(llc, oracle) \
 	_(dram, latency) \
 	_(dram, gap) \
@@ -76,6 +79,7 @@ struct dare_time_parameters {
 #define DARE_TIME_VMR_MAX 256
 #define DARE_TIME_LQ_MAX 256
 #define DARE_TIME_SQ_MAX 256
+#define DARE_TIME_STORES_MAX 64
 #define DARE_TIME_RFU_WINDOW_MAX 256
 #define DARE_TIME_BANKS_MAX 64
 #define DARE_TIME_MSHRS_MAX 256
