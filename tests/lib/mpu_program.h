@@ -150,6 +150,27 @@ static inline struct dare_time_statistics mpu_statistics(const struct mpu_progra
 	return statistics;
 }
 
+/*
+ * So that instructions stay in the RIQ: an mma that takes 1001 cycles, as the array's drain is made. It writes
+ * md, so that whatever else does waits. Dispatched in 0 it issues in 1, and they from MPU_HOLD on.
+ */
+#define MPU_SLOW "array.drain=1000"
+#define MPU_HOLD 1002u	/* 1 + (1 + 1 + 1 - 2 + 1000) */
+
+static inline void mpu_hold(struct mpu_program *program, unsigned int md)
+{
+	struct mpu_program one = *program;
+
+	mpu_shape(&one, 1, 4, 1);
+	mma(&one, md, 6, 6);
+	program->now = one.now;
+}
+
+static inline uint64_t mpu_prefetched(const struct mpu_program *program)
+{
+	return mpu_statistics(program).rows_prefetched;
+}
+
 /* It is done in this cycle. */
 static inline void mpu_expect(struct mpu_program *program, uint64_t cycle)
 {

@@ -3,9 +3,7 @@
  * Runahead in cycles, counted by hand: RIQ, DMU with VMR, RFU. The rules are those of
  * test_dare_time.c, and: an instruction can be prefetched from the cycle behind its dispatch;
  * what an answer decides counts in its cycle. A hit takes 20 cycles, a miss 110.
- *
- * So that instructions stay in the RIQ, an mma that takes 1001 cycles, as the array's drain is
- * made, writes what the first of them writes: it issues in cycle 1, and they from 1002 on.
+ * mpu_hold() keeps instructions in the RIQ.
  */
 #include "tests/lib/mpu_program.h"
 
@@ -13,23 +11,8 @@
 #define B 0x20000u
 #define C 0x30000u
 #define D 0x40000u
-#define SLOW "array.drain=1000"
-#define HOLD 1002u	/* 1 + (1 + 1 + 1 - 2 + 1000) */
-
-/* Dispatched in the next cycle: whatever writes md waits for 1001 cycles. */
-static void hold(struct mpu_program *p, unsigned int md)
-{
-	struct mpu_program one = *p;
-
-	mpu_shape(&one, 1, 4, 1);
-	mma(&one, md, 6, 6);
-	p->now = one.now;
-}
-
-static uint64_t prefetched(const struct mpu_program *p)
-{
-	return mpu_statistics(p).rows_prefetched;
-}
+#define SLOW MPU_SLOW
+#define HOLD MPU_HOLD
 
 /* --- RIQ and RFU ------------------------------------------------------------------------- */
 
@@ -38,14 +21,14 @@ static void a_first_row_that_misses_has_all_rows_prefetched(void **state)
 	struct mpu_program p = mpu_begin("fre", SLOW, NULL);
 
 	(void)state;
-	hold(&p, 7);
+	mpu_hold(&p, 7);
 	mpu_shape(&p, 16, 64, 16);
 	mld(&p, 7, A, LINE);
 	/* Row 0 is sent in 2 and is there in 112, rows 1 to 15 in 112 to 126. */
 	dare_mpu_advance(p.mpu, 111);
-	assert_int_equal(prefetched(&p), 1);
+	assert_int_equal(mpu_prefetched(&p), 1);
 	p.now = 126;
-	assert_int_equal(prefetched(&p), 16);
+	assert_int_equal(mpu_prefetched(&p), 16);
 	/* On demand all hit, in HOLD to HOLD + 15. */
 	assert_int_equal(mpu_drain(&p), HOLD + 15 + 20);
 	assert_int_equal(mpu_statistics(&p).demand_hits, 16);
@@ -57,15 +40,15 @@ static void a_first_row_that_misses_has_all_rows_prefetched(void **state)
 static void a_first_row_that_hits_suppresses_the_others(void **state)
 {
 	struct mpu_program p = mpu_begin("fre", SLOW, NULL);
-	uint64_t t = mpu_warm(&p, A, 1), rows = prefetched(&p);
+	uint64_t t = mpu_warm(&p, A, 1), rows = mpu_prefetched(&p);
 
 	(void)state;
-	hold(&p, 7);
+	mpu_hold(&p, 7);
 	mpu_shape(&p, 16, 64, 16);
 	mld(&p, 7, A, LINE);
 	/* Row 1 misses in t + HOLD + 1; the channel gives row 15 in 28 cycles more. */
 	assert_int_equal(mpu_drain(&p), t + HOLD + 1 + 110 + 28);
-	assert_int_equal(prefetched(&p) - rows, 1);
+	assert_int_equal(mpu_prefetched(&p) - rows, 1);
 	assert_int_equal(mpu_statistics(&p).suppressed, 1);
 	dare_mpu_destroy(p.mpu);
 }
@@ -76,11 +59,11 @@ static void without_the_filter_all_rows_are_prefetched(void **state)
 	uint64_t t = mpu_warm(&p, A, 1);
 
 	(void)state;
-	hold(&p, 7);
+	mpu_hold(&p, 7);
 	mpu_shape(&p, 16, 64, 16);
 	mld(&p, 7, A, LINE);
 	p.now = t + 17;
-	assert_int_equal(prefetched(&p), 16);
+	assert_int_equal(mpu_prefetched(&p), 16);
 	assert_int_equal(mpu_statistics(&p).prefetch_redundant, 1);
 	mpu_expect(&p, t + HOLD + 15 + 20);
 }
@@ -95,12 +78,12 @@ static void a_latency_of_the_threshold_is_a_hit(void **state)
 		uint64_t rows;
 
 		mpu_warm(&p, A, 16);
-		rows = prefetched(&p);
-		hold(&p, 7);
+		rows = mpu_prefetched(&p);
+		mpu_hold(&p, 7);
 		mpu_shape(&p, 16, 64, 16);
 		mld(&p, 7, A, LINE);
 		mpu_drain(&p);
-		assert_int_equal(prefetched(&p) - rows, i ? 16 : 1);
+		assert_int_equal(mpu_prefetched(&p) - rows, i ? 16 : 1);
 		dare_mpu_destroy(p.mpu);
 	}
 }
@@ -115,7 +98,7 @@ static void an_instruction_that_issues_is_prefetched_no_more(void **state)
 	mpu_shape(&p, 16, 64, 16);
 	mld(&p, 7, B, LINE);
 	mpu_drain(&p);
-	assert_int_equal(prefetched(&p), 16);
+	assert_int_equal(mpu_prefetched(&p), 16);
 	dare_mpu_destroy(p.mpu);
 
 	/* One entry of the LQ: it is the first load's until 111, when the second issues. */
@@ -124,7 +107,7 @@ static void an_instruction_that_issues_is_prefetched_no_more(void **state)
 	mpu_shape(&p, 16, 64, 16);
 	mld(&p, 7, B, LINE);
 	mpu_drain(&p);
-	assert_int_equal(prefetched(&p), 0);
+	assert_int_equal(mpu_prefetched(&p), 0);
 	dare_mpu_destroy(p.mpu);
 }
 
@@ -133,7 +116,7 @@ static void the_riq_has_as_many_entries_as_is_said(void **state)
 	struct mpu_program p = mpu_begin("fre", SLOW, "mpu.riq=2", "mpu.window=2", NULL);
 
 	(void)state;
-	hold(&p, 7);
+	mpu_hold(&p, 7);
 	assert_int_equal(mld(&p, 7, A, 0), 1);
 	assert_int_equal(mld(&p, 7, B, 0), 2);
 	/* The first one issues in HOLD. */
@@ -147,11 +130,11 @@ static void stores_are_not_prefetched(void **state)
 	struct mpu_program p = mpu_begin("nvr", SLOW, NULL);
 
 	(void)state;
-	hold(&p, 7);
+	mpu_hold(&p, 7);
 	mst(&p, 7, A, 0);
 	mscatter(&p, 7, 5, B, 0);
 	mpu_drain(&p);
-	assert_int_equal(prefetched(&p), 0);
+	assert_int_equal(mpu_prefetched(&p), 0);
 	dare_mpu_destroy(p.mpu);
 }
 
@@ -220,21 +203,21 @@ static void a_mgather_is_prefetched_when_its_addresses_are_there(void **state)
 	struct mpu_program p = mpu_begin("fre", SLOW, NULL);
 
 	(void)state;
-	hold(&p, 1);
+	mpu_hold(&p, 1);
 	mpu_shape(&p, 4, 8, 16);
 	mld(&p, 1, A, 8);
 	mpu_shape(&p, 4, 64, 16);
 	mgather(&p, 2, 1, B, LINE);
 	/* Addresses: rows in 2 to 5, of one line, there in 112. */
 	dare_mpu_advance(p.mpu, 111);
-	assert_int_equal(prefetched(&p), 4);
+	assert_int_equal(mpu_prefetched(&p), 4);
 	/* The first row in 112, there in 222, then the others in 222 to 224. */
 	p.now = 112;
-	assert_int_equal(prefetched(&p), 5);
+	assert_int_equal(mpu_prefetched(&p), 5);
 	p.now = 221;
-	assert_int_equal(prefetched(&p), 5);
+	assert_int_equal(mpu_prefetched(&p), 5);
 	p.now = 224;
-	assert_int_equal(prefetched(&p), 8);
+	assert_int_equal(mpu_prefetched(&p), 8);
 	/* Addresses on demand in HOLD to HOLD + 3, there in HOLD + 23; rows from then on. */
 	assert_int_equal(mpu_drain(&p), HOLD + 23 + 3 + 20);
 	assert_int_equal(mpu_statistics(&p).chains, 1);
@@ -247,19 +230,19 @@ static void a_chain_of_two_mgathers_is_followed(void **state)
 	struct mpu_program p = mpu_begin("fre", SLOW, NULL);
 
 	(void)state;
-	hold(&p, 1);
+	mpu_hold(&p, 1);
 	mpu_shape(&p, 4, 8, 16);
 	mld(&p, 1, A, 8);
 	mgather(&p, 2, 1, B, LINE);
 	mgather(&p, 3, 2, C, LINE);
 	/* m1: 2 to 5, there in 112. m2, unfiltered: 112 to 115, of four lines, there in 222 to 228. */
 	p.now = 227;
-	assert_int_equal(prefetched(&p), 8);
+	assert_int_equal(mpu_prefetched(&p), 8);
 	/* m3, filtered: 228, there in 338, then 338 to 340. */
 	p.now = 337;
-	assert_int_equal(prefetched(&p), 9);
+	assert_int_equal(mpu_prefetched(&p), 9);
 	p.now = 340;
-	assert_int_equal(prefetched(&p), 12);
+	assert_int_equal(mpu_prefetched(&p), 12);
 	assert_int_equal(mpu_drain(&p), HOLD + 3 * 23);
 	assert_int_equal(mpu_statistics(&p).chains, 2);
 	assert_int_equal(mpu_statistics(&p).vmr_most, 2);
@@ -272,7 +255,7 @@ static void a_mgather_waits_for_an_entry_of_the_vmr(void **state)
 	struct mpu_program p = mpu_begin("fre", SLOW, "mpu.vmr=1", "mpu.window=1", NULL);
 
 	(void)state;
-	hold(&p, 1);
+	mpu_hold(&p, 1);
 	mpu_shape(&p, 4, 8, 16);
 	mld(&p, 1, A, 8);
 	mgather(&p, 2, 1, B, LINE);
@@ -284,13 +267,13 @@ static void a_mgather_waits_for_an_entry_of_the_vmr(void **state)
 	 * VMR: 225 to 228, there in 248. m4: 248, there in 358, then 358 to 360.
 	 */
 	p.now = 224;
-	assert_int_equal(prefetched(&p), 4 + 4 + 4);
+	assert_int_equal(mpu_prefetched(&p), 4 + 4 + 4);
 	p.now = 247;
-	assert_int_equal(prefetched(&p), 4 + 4 + 4 + 4);
+	assert_int_equal(mpu_prefetched(&p), 4 + 4 + 4 + 4);
 	p.now = 357;
-	assert_int_equal(prefetched(&p), 4 + 4 + 4 + 4 + 1);
+	assert_int_equal(mpu_prefetched(&p), 4 + 4 + 4 + 4 + 1);
 	p.now = 360;
-	assert_int_equal(prefetched(&p), 4 + 4 + 4 + 4 + 4);
+	assert_int_equal(mpu_prefetched(&p), 4 + 4 + 4 + 4 + 4);
 	mpu_drain(&p);
 	assert_int_equal(mpu_statistics(&p).vmr_waits, 1);
 	assert_int_equal(mpu_statistics(&p).vmr_most, 1);
@@ -303,17 +286,17 @@ static void without_a_vmr_no_mgather_is_prefetched(void **state)
 	struct mpu_program p = mpu_begin("fre", SLOW, "mpu.vmr=0", NULL);
 
 	(void)state;
-	hold(&p, 1);
+	mpu_hold(&p, 1);
 	mpu_shape(&p, 4, 8, 16);
 	mld(&p, 1, A, 8);
 	mgather(&p, 2, 1, B, LINE);
 	/* m1's first row: 2, there in 112 and a miss: the others then. */
 	p.now = 111;
-	assert_int_equal(prefetched(&p), 1);
+	assert_int_equal(mpu_prefetched(&p), 1);
 	p.now = 115;
-	assert_int_equal(prefetched(&p), 4);
+	assert_int_equal(mpu_prefetched(&p), 4);
 	mpu_drain(&p);
-	assert_int_equal(prefetched(&p), 4);
+	assert_int_equal(mpu_prefetched(&p), 4);
 	assert_int_equal(mpu_statistics(&p).chains, 0);
 	assert_int_equal(mpu_statistics(&p).vmr_most, 0);
 	dare_mpu_destroy(p.mpu);
@@ -324,7 +307,7 @@ static void two_mgathers_share_the_addresses_of_one_load(void **state)
 	struct mpu_program p = mpu_begin("fre", SLOW, NULL);
 
 	(void)state;
-	hold(&p, 1);
+	mpu_hold(&p, 1);
 	mpu_shape(&p, 4, 8, 16);
 	mld(&p, 1, A, 8);
 	mgather(&p, 2, 1, B, LINE);
@@ -332,7 +315,7 @@ static void two_mgathers_share_the_addresses_of_one_load(void **state)
 	mpu_drain(&p);
 	assert_int_equal(mpu_statistics(&p).vmr_most, 1);
 	assert_int_equal(mpu_statistics(&p).chains, 2);
-	assert_int_equal(prefetched(&p), 12);
+	assert_int_equal(mpu_prefetched(&p), 12);
 	dare_mpu_destroy(p.mpu);
 }
 
@@ -344,14 +327,14 @@ static void a_mgather_whose_first_row_hits_gives_its_vmr_entry_back(void **state
 
 	(void)state;
 	mpu_warm(&p, B, 4);
-	rows = prefetched(&p);
-	hold(&p, 1);
+	rows = mpu_prefetched(&p);
+	mpu_hold(&p, 1);
 	mpu_shape(&p, 4, 8, 16);
 	mld(&p, 1, A, 8);
 	before = mpu_statistics(&p);
 	mgather(&p, 2, 1, B, LINE);
 	mpu_drain(&p);
-	assert_int_equal(prefetched(&p) - rows, 4 + 1);
+	assert_int_equal(mpu_prefetched(&p) - rows, 4 + 1);
 	/* Of the hold's cycles: from its dispatch in 2 until its first row is there, in 112 + 20. */
 	assert_int_equal(mpu_statistics(&p).vmr - before.vmr, 132 - 2);
 	dare_mpu_destroy(p.mpu);
@@ -370,7 +353,7 @@ static void a_chain_whose_load_issues_too_early_is_dropped(void **state)
 	mpu_drain(&p);
 	assert_int_equal(mpu_statistics(&p).chains_dropped, 1);
 	assert_int_equal(mpu_statistics(&p).chains, 0);
-	assert_int_equal(prefetched(&p), 4);
+	assert_int_equal(mpu_prefetched(&p), 4);
 	dare_mpu_destroy(p.mpu);
 }
 
@@ -380,13 +363,13 @@ static void a_mgather_whose_addresses_come_from_no_load_is_not_prefetched(void *
 
 	(void)state;
 	/* Nothing in the RIQ writes m1, and an mma m3. */
-	hold(&p, 2);
+	mpu_hold(&p, 2);
 	mgather(&p, 2, 1, A, 0);
 	mpu_shape(&p, 1, 4, 1);
 	mma(&p, 3, 2, 2);
 	mgather(&p, 4, 3, B, 0);
 	mpu_drain(&p);
-	assert_int_equal(prefetched(&p), 0);
+	assert_int_equal(mpu_prefetched(&p), 0);
 	dare_mpu_destroy(p.mpu);
 }
 
@@ -405,12 +388,18 @@ static uint64_t threshold(struct dare_mpu *mpu, const struct latencies *latencie
 	return mpu->rfu.threshold;
 }
 
-static void expect_threshold(const char *mode, const struct latencies *latencies, uint64_t expected)
+static void expect_threshold_with(const char *mode, const char *change, const struct latencies *latencies,
+				  uint64_t expected)
 {
-	struct mpu_program p = mpu_begin(mode, NULL);
+	struct mpu_program p = mpu_begin(mode, change, NULL);
 
 	assert_int_equal(threshold(p.mpu, latencies), expected);
 	dare_mpu_destroy(p.mpu);
+}
+
+static void expect_threshold(const char *mode, const struct latencies *latencies, uint64_t expected)
+{
+	expect_threshold_with(mode, NULL, latencies, expected);
 }
 
 static void the_threshold_is_64_with_one_peak(void **state)
@@ -474,6 +463,87 @@ static void a_static_threshold_stays(void **state)
 	expect_threshold("static", (const struct latencies[]){ { 16, 20 }, { 16, 110 }, { 0 } }, 64);
 }
 
+static void without_the_filter_the_threshold_stays(void **state)
+{
+	(void)state;
+	expect_threshold_with("fre", "rfu.enabled=0", (const struct latencies[]){ { 16, 20 }, { 16, 110 }, { 0 } }, 64);
+}
+
+static void a_bin_that_loses_latencies_is_a_peak_down_to_seven(void **state)
+{
+	(void)state;
+	/* Bins 2 and 13 have 9 and 23; of those in 2 each later one takes the place of one: 8, 7, 6 are left. */
+	expect_threshold("fre", (const struct latencies[]){ { 9, 20 }, { 23, 110 }, { 0 } }, 24 + 32);
+	expect_threshold("fre", (const struct latencies[]){ { 9, 20 }, { 23, 110 }, { 1, 24 }, { 0 } }, 32 + 32);
+	expect_threshold("fre", (const struct latencies[]){ { 9, 20 }, { 23, 110 }, { 1, 24 }, { 1, 32 }, { 0 } }, 40 + 32);
+	/* Bin 2 is no peak any more, so the emptiest bin is not looked for. */
+	expect_threshold("fre", (const struct latencies[]){ { 9, 20 }, { 23, 110 }, { 1, 24 }, { 1, 32 }, { 1, 40 }, { 0 } },
+			 40 + 32);
+}
+
+static void peaks_lie_anywhere_in_the_histogram(void **state)
+{
+	(void)state;
+	/* Bins 2 and 75: bin 3 is the first empty one. */
+	expect_threshold("fre", (const struct latencies[]){ { 16, 20 }, { 16, 600 }, { 0 } }, 24 + 32);
+	/* The last of 256 bins has all that is longer: 2068 = 8 * 256 + 20. */
+	expect_threshold("fre", (const struct latencies[]){ { 16, 20 }, { 16, 2068 }, { 0 } }, 24 + 32);
+}
+
+static void the_emptiest_bin_lies_between_the_peaks(void **state)
+{
+	(void)state;
+	/* Bins 2, 3 and 4 have 7, 18 and 7: between the peaks there is bin 3 alone. */
+	expect_threshold_with("fre", "rfu.margin=1", (const struct latencies[]){ { 7, 20 }, { 18, 28 }, { 7, 36 }, { 0 } },
+			      24 + 32);
+	/* Between bins 2 and 3 there is none. */
+	expect_threshold_with("fre", "rfu.margin=0", (const struct latencies[]){ { 16, 20 }, { 16, 28 }, { 0 } }, 64);
+}
+
+/* 16 rows of lines that are not there, then the same rows: demanded, as nothing keeps them in the RIQ. */
+static uint64_t demand_misses_and_hits(struct mpu_program *p)
+{
+	mpu_shape(p, 16, 64, 16);
+	mld(p, 0, A, LINE);
+	p->now = mpu_drain(p);
+	mld(p, 1, A, LINE);
+	p->now = mpu_drain(p);
+	assert_int_equal(mpu_prefetched(p), 0);
+	return p->mpu->rfu.threshold;
+}
+
+static void the_filter_learns_from_demand_if_that_is_said(void **state)
+{
+	struct mpu_program p = mpu_begin("fre", "rfu.demand=1", NULL);
+
+	(void)state;
+	/* Row i takes 110 + i (sent in 1 + i, the channel has it in 21 + 2 i): bins 13, 14, 15 have 2, 8, 6; bin 2 has 16. */
+	assert_int_equal(demand_misses_and_hits(&p), 24 + 32);
+	dare_mpu_destroy(p.mpu);
+	p = mpu_begin("fre", "rfu.demand=0", NULL);
+	assert_int_equal(demand_misses_and_hits(&p), 64);
+	dare_mpu_destroy(p.mpu);
+}
+
+static void the_filter_learns_from_prefetches_alone_if_that_is_said(void **state)
+{
+	struct mpu_program p = mpu_begin("fre", SLOW, "rfu.demand=0", NULL);
+
+	(void)state;
+	demand_misses_and_hits(&p);
+	mpu_hold(&p, 7);
+	mpu_shape(&p, 1, 64, 16);
+	for (unsigned int i = 0; i < 16; i++)
+		mld(&p, 7, A + i * LINE, 0);
+	for (unsigned int i = 0; i < 16; i++)
+		mld(&p, 7, B + i * LINE, 0);
+	/* All are first rows, one in each cycle: 16 hits, and misses that take 110 to 125 as above. The last is dispatched now. */
+	p.now += 1 + 125;
+	assert_int_equal(mpu_prefetched(&p), 32);
+	assert_int_equal(p.mpu->rfu.threshold, 24 + 32);
+	dare_mpu_destroy(p.mpu);
+}
+
 #define ON(function) cmocka_unit_test(function)
 
 int main(void)
@@ -505,6 +575,12 @@ int main(void)
 		ON(the_threshold_needs_32_latencies),
 		ON(only_the_latest_32_latencies_count),
 		ON(a_static_threshold_stays),
+		ON(without_the_filter_the_threshold_stays),
+		ON(a_bin_that_loses_latencies_is_a_peak_down_to_seven),
+		ON(peaks_lie_anywhere_in_the_histogram),
+		ON(the_emptiest_bin_lies_between_the_peaks),
+		ON(the_filter_learns_from_demand_if_that_is_said),
+		ON(the_filter_learns_from_prefetches_alone_if_that_is_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

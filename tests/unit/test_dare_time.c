@@ -86,11 +86,29 @@ static void a_line_on_its_way_is_waited_for(void **state)
 	struct mpu_program p = mpu_begin("base", NULL);
 
 	(void)state;
-	mpu_shape(&p, 2, 4, 16);
-	mld(&p, 0, A, 4);
-	assert_int_equal(mpu_drain(&p), 111);
+	mpu_shape(&p, 1, 4, 1);
+	mld(&p, 0, A, 0);
+	mld(&p, 1, A + 4, 0);
+	mma(&p, 2, 1, 1);
+	/* The first one is sent in 1, and the line there in 111; the second one, sent in 2, not in 22 but then. */
+	assert_int_equal(mpu_drain(&p), 111 + 17);
 	assert_int_equal(mpu_statistics(&p).demand_merged, 1);
 	assert_int_equal(mpu_statistics(&p).dram_reads, 1);
+	dare_mpu_destroy(p.mpu);
+}
+
+static void a_line_that_is_nearly_there_takes_what_a_hit_takes(void **state)
+{
+	struct mpu_program p = mpu_begin("base", NULL);
+
+	(void)state;
+	mpu_shape(&p, 1, 4, 1);
+	mld(&p, 0, A, 0);
+	p.now = 100;
+	mld(&p, 1, A + 4, 0);
+	/* Sent in 101; the line is there in 111, before the answer in 121. */
+	assert_int_equal(mpu_drain(&p), 121);
+	assert_int_equal(mpu_statistics(&p).demand_merged, 1);
 	dare_mpu_destroy(p.mpu);
 }
 
@@ -455,6 +473,8 @@ static void mcfg_takes_a_cycle_of_dispatch_and_no_entry(void **state)
 		mld(&p, 0, A, 0);
 		mma(&p, 2, 0, 1);
 		assert_int_equal(mpu_put(&p, &mcfg), i ? 111 : 2);
+		mpu_drain(&p);
+		assert_int_equal(mpu_statistics(&p).issued, 3);
 		dare_mpu_destroy(p.mpu);
 	}
 }
@@ -581,6 +601,7 @@ int main(void)
 		ON(misses_wait_for_an_mshr),
 		ON(rows_wait_for_an_entry_of_the_lq),
 		ON(a_line_on_its_way_is_waited_for),
+		ON(a_line_that_is_nearly_there_takes_what_a_hit_takes),
 		ON(a_row_in_two_lines_is_two_accesses),
 		ON(whole_rows_are_stored_without_a_fetch),
 		ON(a_part_of_a_line_is_stored_when_the_line_is_there),
