@@ -98,6 +98,18 @@ static void an_mma_waits_for_a_load_of_its_sums_even_with_forwarding(void **stat
 	mpu_expect(&p, 111 + 17);
 }
 
+static void what_is_forwarded_is_the_sums_and_no_source(void **state)
+{
+	struct mpu_program p = mpu_begin("base", "mpu.forward=1", NULL);
+
+	(void)state;
+	mpu_shape(&p, 16, 64, 16);
+	mma(&p, 2, 0, 1);
+	mma(&p, 2, 2, 1);
+	/* m2 is a source of the second one, too, and there in 1 + 62. */
+	mpu_expect(&p, 63 + 62);
+}
+
 static void sources_are_free_when_they_are_taken_in_whatever_else_runs(void **state)
 {
 	struct mpu_program p = mpu_begin("base", NULL);
@@ -236,6 +248,7 @@ int main(void)
 		ON(a_load_waits_for_an_older_load_of_its_register_that_waits),
 		ON(a_mscatter_waits_for_its_data),
 		ON(an_mma_waits_for_a_load_of_its_sums_even_with_forwarding),
+		ON(what_is_forwarded_is_the_sums_and_no_source),
 		ON(sources_are_free_when_they_are_taken_in_whatever_else_runs),
 		ON(the_fifth_oldest_is_not_in_a_window_of_four),
 		ON(what_is_too_many_for_a_cycle_issues_in_the_next),

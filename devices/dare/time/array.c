@@ -26,10 +26,9 @@ void dare_time_array_shape(const struct dare_mpu *mpu, const struct dare_dispatc
 	unsigned int k = instruction->k / dare_instructions[instruction->fields.operation].element;
 	unsigned int m = instruction->m < rows ? instruction->m : rows;
 	unsigned int n = instruction->n < columns ? instruction->n : columns;
-	unsigned int one = larger(larger(k, m), 1);
+	unsigned int one = larger(k, m);
 
 	entry->latency = (passes - 1) * one + k + m + n - 2 + (uint32_t)mpu->parameters.array_drain;
-	entry->latency = larger(entry->latency, passes * one);
 	entry->occupancy = mpu->parameters.array_pipelined ? passes * one : entry->latency;
 	entry->macs = instruction->m * instruction->n * k;
 }
@@ -38,14 +37,11 @@ void dare_time_array_shape(const struct dare_mpu *mpu, const struct dare_dispatc
 void dare_time_array_begin(struct dare_mpu *mpu, const struct entry *entry)
 {
 	struct running *running = &mpu->running[mpu->running_count++];
-	/* md among them: as long as it is written, that makes no difference. */
-	uint8_t sources = entry->reads;
-
 	*running = (struct running){
 		.read_end = mpu->now + entry->occupancy, .write_end = mpu->now + entry->latency,
-		.sources = sources, .md = entry->md, .reads = true,
+		.sources = entry->reads, .md = entry->md, .reads = true,
 	};
-	hold_sources(mpu, sources);
+	hold_sources(mpu, entry->reads);
 	hold_register(mpu->mmas_to, &mpu->written_by_mmas, entry->md);
 	mpu->array_free = running->read_end;
 	if (mpu->running_count == 1 || running->read_end < mpu->array_next)

@@ -56,11 +56,13 @@ static void take_vmr(struct dare_mpu *mpu, struct entry *producer, uint16_t numb
 	fetch_rows(mpu, producer);
 }
 
-/* Its addresses could not be fetched: the producer of a chain that was dropped has none itself. */
+/*
+ * An mgather whose addresses are not ahead of time can be no producer, nor one that has given them back.
+ * Other instructions have no chain.
+ */
 static bool has_source(const struct entry *producer)
 {
-	return producer->kind == ENTRY_LOAD ||
-	       (producer->kind == ENTRY_GATHER && producer->chain != CHAIN_NONE && producer->chain != CHAIN_OVER);
+	return producer->kind == ENTRY_LOAD || (producer->chain != CHAIN_NONE && producer->chain != CHAIN_OVER);
 }
 
 /* false: the VMR is full. */
@@ -163,8 +165,6 @@ void dare_time_dmu_leave(struct dare_mpu *mpu, struct entry *entry)
 {
 	uint16_t number = entry->vmr_out;
 
-	if (entry->chain == CHAIN_WAITS)
-		entry->chain = CHAIN_NONE;
 	if (number != NONE) {
 		/* Its place will be another instruction's. */
 		mpu->vmr[number].producer = NONE;
@@ -179,7 +179,7 @@ void dare_time_dmu_fetched(struct dare_mpu *mpu, struct entry *entry)
 {
 	struct vmr *vmr = entry->vmr_out == NONE ? NULL : &mpu->vmr[entry->vmr_out];
 
-	if (!vmr || vmr->is_complete)
+	if (!vmr)
 		return;
 	vmr->is_complete = true;
 	for (uint16_t number = vmr->first_consumer; number != NONE; number = mpu->entry[number].next_consumer) {

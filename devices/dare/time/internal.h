@@ -96,7 +96,7 @@ struct answer {
 	uint32_t latency;	/* from the port */
 	uint16_t entry;
 	uint8_t restarts;
-	bool is_prefetch, is_tentative;
+	bool is_prefetch;
 };
 
 #define ANSWERS_MAX 256

@@ -41,9 +41,8 @@ static bool has_unit(const struct dare_mpu *mpu, const struct entry *entry)
 {
 	if (entry->kind == ENTRY_MULTIPLY)
 		return mpu->array_free <= mpu->now && mpu->running_count < RUNNING_MAX;
-	if (is_store(entry))
-		return mpu->store_count < mpu->parameters.mpu_stores;
-	return !is_load(entry) || mpu->load_count < LSU_LOADS;
+	/* For each register there is room for a load, and there are no two loads of one register. */
+	return !is_store(entry) || mpu->store_count < mpu->parameters.mpu_stores;
 }
 
 static bool may_issue(const struct dare_mpu *mpu, const struct entry *entry, const struct waiting *waiting)
@@ -56,10 +55,8 @@ static bool may_issue(const struct dare_mpu *mpu, const struct entry *entry, con
 	if (entry->kind == ENTRY_MULTIPLY && mpu->parameters.mpu_forward) {
 		uint8_t md = (uint8_t)(1u << entry->md);
 
-		if (!(mpu->written_by_loads & md)) {
-			raw &= (uint8_t)~md;
+		if (!(mpu->written_by_loads & md))
 			war_waw &= (uint8_t)~md;
-		}
 	}
 	if (raw || war_waw)
 		return false;

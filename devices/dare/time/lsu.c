@@ -192,7 +192,7 @@ static bool send_prefetch(struct dare_mpu *mpu)
 	time = dare_time_llc_read(mpu, uop, &place);
 	answer = (struct answer){
 		.entry = number_of(mpu, entry), .generation = entry->generation, .restarts = entry->restarts,
-		.is_prefetch = true, .is_tentative = !entry->tentative_sent,
+		.is_prefetch = true,
 	};
 	mpu->statistics.rows_prefetched++;
 	mpu->statistics.prefetch_redundant += place != LLC_MISS;
@@ -203,13 +203,11 @@ static bool send_prefetch(struct dare_mpu *mpu)
 	return true;
 }
 
+/* The one that is asked last goes last, or, if neither can go, is the one that did. */
 static bool send_of(struct dare_mpu *mpu, enum side side)
 {
-	bool sent = side == SIDE_DEMAND ? send_demand(mpu) : send_prefetch(mpu);
-
-	if (sent)
-		mpu->last_side = side;
-	return sent;
+	mpu->last_side = side;
+	return side == SIDE_DEMAND ? send_demand(mpu) : send_prefetch(mpu);
 }
 
 /* The side that did not go last goes first; if it has nothing that can go, the other does. */

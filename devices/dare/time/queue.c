@@ -42,7 +42,8 @@ static void set_registers(struct entry *entry, const struct dare_fields *fields)
 		entry->reads = ms1 | ms2;
 		break;
 	case ENTRY_MULTIPLY:
-		entry->reads = ms1 | ms2 | md;
+		/* And md, which it writes for as long as it reads it or longer. */
+		entry->reads = ms1 | ms2;
 		entry->writes = md;
 		break;
 	}

@@ -83,7 +83,7 @@ void dare_time_riq_leave(struct dare_mpu *mpu, struct entry *entry)
 	dare_time_dmu_leave(mpu, entry);
 }
 
-/* Of the first row, which tells whether the others are worth it. */
+/* By the first row, which tells whether the others are worth it. Only what is granted has another one sent. */
 static void judge(struct dare_mpu *mpu, struct entry *entry, uint32_t latency)
 {
 	if (entry->granted || !mpu->parameters.rfu_enabled)
@@ -108,8 +108,7 @@ void dare_time_riq_answer(struct dare_mpu *mpu, const struct answer *answer)
 
 	if (entry->generation != answer->generation || !entry->is_queued)
 		return;
-	if (answer->is_tentative)
-		judge(mpu, entry, answer->latency);
+	judge(mpu, entry, answer->latency);
 	if (entry->restarts == answer->restarts && ++entry->prefetched == entry->uop_count)
 		dare_time_dmu_fetched(mpu, entry);
 }
