@@ -136,6 +136,13 @@ result $? "a_program_that_finds_its_result_wrong_has_failed"
 run --set maple.queue_entries=32,7 "${program[@]}"
 [ $? = 1 ] && grep -q '^32,ok,' "$work/output" && grep -qx '7,failed' "$work/output" && grep -q 'queue_entries' "$work/errors"
 result $? "a_value_that_cannot_be_fails_by_itself_and_its_key_is_named"
+mkdir "$work/refused"
+run --soc dare --mode base,nvr,fre --set mpu.riq=8,9999 --directory "$work/refused" "${dare[@]}"
+# Points that cannot be have no messages of a command: none was run.
+[ $? = 1 ] && [ "$(grep -c '^dare,[a-z]*,8,ok' "$work/output")" -ge 3 ] && [ "$(grep -c ',9999,failed$' "$work/output")" = 3 ] &&
+	[ "$(wc -l <"$work/errors")" = 1 ] && grep -q '9999.*3 of 6 points' "$work/errors" &&
+	[ "$(find "$work/refused" -name '*.err' | wc -l)" = 3 ]
+result $? "a_value_that_cannot_be_is_told_once_and_its_points_do_not_run"
 run "$build/examples/maple/loops" --kernel spmv --kronecker 4
 [ $? = 1 ] && grep -q 'failed' "$work/output" && grep -q 'cflags' "$work/errors"
 result $? "a_program_without_instrumentation_is_told"
@@ -174,6 +181,20 @@ ends TERM "$mimic" sweep --set dram.latency=100,200 "$work/spins-alone" && grep 
 result $? "a_sweep_that_is_stopped_leaves_no_program_and_no_file"
 ends KILL "$mimic" sim "$work/spins-alone"
 result $? "a_run_that_is_killed_leaves_no_program"
+
+# A loader that takes its time to list a program's libraries.
+printf '#!/bin/sh\ntouch "%s"\nexec sleep 60.12345\n' "$work/loader_runs" >"$work/loader" && chmod +x "$work/loader"
+# shellcheck disable=SC2046 # flags are words
+gcc -o "$work/slow-to-list" "$work/spins.o" $("$mimic" cflags --libs) -Wl,--dynamic-linker="$work/loader"
+"$mimic" sim "$work/slow-to-list" >/dev/null 2>&1 &
+tries=200
+until [ -e "$work/loader_runs" ] || [ $((tries -= 1)) = 0 ]; do sleep 0.1; done
+kill -KILL $!
+wait $! 2>/dev/null
+tries=200
+while pgrep -f '^sleep 60.12345' >/dev/null && [ $((tries -= 1)) -gt 0 ]; do sleep 0.1; done
+[ -e "$work/loader_runs" ] && [ $tries -gt 0 ]
+result $? "a_command_that_is_killed_leaves_no_loader"
 
 refused "which program" ; result $? "no_program_is_refused"
 refused "KEY=VALUE" --set l2.size "${program[@]}"; result $? "a_set_without_values_is_refused"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Which shared libraries a program gets: the loader itself says so. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,10 +55,14 @@ static int read_list(FILE *file, char ***libraries, size_t *count)
 /* What is missing the program's own start tells. */
 static pid_t start_loader(const char *interpreter, const char *path, int output)
 {
-	pid_t process = fork();
+	pid_t parent = getpid(), process = fork();
 
 	if (process)
 		return process;
+	/* Nobody reads its list without us. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(EXIT_NOT_EXECUTABLE);
 	if (dup2(output, STDOUT_FILENO) < 0)
 		_exit(EXIT_NOT_EXECUTABLE);
 	execl(interpreter, interpreter, "--list", path, (char *)NULL);

@@ -55,7 +55,8 @@ struct sweep {
 	char **program;		/* and its arguments */
 	char self[PATH_MAX];
 	char temporary[PATH_MAX];	/* directory that we made */
-	size_t done;
+	size_t done, runs;
+	bool *is_refused;	/* points whose parameters cannot be; NULL: all may run */
 	bool shows_progress;
 };
 
@@ -272,6 +273,94 @@ static int list_points(const struct sweep *sweep)
 	return fflush(stdout) || ferror(stdout) ? tool_error(EXIT_FAILURE, "sweep: cannot write the list") : 0;
 }
 
+/* --- points that cannot be ------------------------------------------------------------------ */
+
+/* What is wrong, and of how many points. */
+struct refusal {
+	char *why;
+	size_t points;
+};
+
+struct refusals {
+	struct refusal *list;
+	size_t count;
+};
+
+static int set_axis(struct sim_parameters *parameters, const struct axis *axis, const char *value, char *why, size_t size)
+{
+	char *assignment;
+	int error;
+
+	if (!strcmp(axis->option, "--mode"))
+		return sim_parameters_mode(parameters, value, why, size);
+	if (strcmp(axis->option, "--cores") != 0 && strcmp(axis->option, "--set") != 0)
+		return 0;
+	if (asprintf(&assignment, "%s%s", axis->key[0] ? axis->key : "core.count=", value) < 0)
+		return -ENOMEM;
+	error = sim_parameters_set(parameters, assignment, why, size);
+	free(assignment);
+	return error;
+}
+
+/* Could mimic sim have these parameters? --soc is the first axis. */
+static int check_point(const struct sweep *sweep, size_t point, char *why, size_t size)
+{
+	struct sim_parameters parameters;
+	int error = sim_parameters_load(&parameters, sweep->soc ? value_of(sweep, point, 0) : SIM_PRESET_DEFAULT, why, size);
+
+	for (size_t i = 0; i < sweep->axis_count && !error; i++)
+		error = set_axis(&parameters, &sweep->axes[i], value_of(sweep, point, i), why, size);
+	return error ? error : sim_parameters_check(&parameters, why, size);
+}
+
+static int add_refusal(struct refusals *refusals, const char *why)
+{
+	struct refusal *larger;
+
+	for (size_t i = 0; i < refusals->count; i++) {
+		if (strcmp(refusals->list[i].why, why) != 0)
+			continue;
+		refusals->list[i].points++;
+		return 0;
+	}
+	larger = reallocarray(refusals->list, refusals->count + 1, sizeof(*larger));
+	if (!larger)
+		return -ENOMEM;
+	refusals->list = larger;
+	larger[refusals->count] = (struct refusal){ .why = strdup(why), .points = 1 };
+	return larger[refusals->count].why ? (refusals->count++, 0) : -ENOMEM;
+}
+
+static void tell_refusals(const struct sweep *sweep, struct refusals *refusals)
+{
+	for (size_t i = 0; i < refusals->count; i++) {
+		tool_error(0, "sweep: %s (%zu of %zu points, which do not run)", refusals->list[i].why,
+			   refusals->list[i].points, sweep->points);
+		free(refusals->list[i].why);
+	}
+	free(refusals->list);
+}
+
+/* What is wrong is told once, before anything runs. */
+static int check_points(struct sweep *sweep)
+{
+	struct refusals refusals = { 0 };
+	int error = 0;
+
+	sweep->is_refused = calloc(sweep->points, sizeof(*sweep->is_refused));
+	for (size_t point = 0; sweep->is_refused && point < sweep->points && !error; point++) {
+		char why[256] = "";
+
+		sweep->is_refused[point] = check_point(sweep, point, why, sizeof(why)) != 0;
+		if (sweep->is_refused[point])
+			error = add_refusal(&refusals, why[0] ? why : "a parameter cannot be");
+		else
+			sweep->runs++;
+	}
+	tell_refusals(sweep, &refusals);
+	return error || !sweep->is_refused ? tool_error(EXIT_FAILURE, "sweep: out of memory") : 0;
+}
+
 /* --- running it ------------------------------------------------------------------------- */
 
 static void show_progress(void *context, size_t point)
@@ -281,13 +370,13 @@ static void show_progress(void *context, size_t point)
 	(void)point;
 	sweep->done++;
 	if (sweep->shows_progress)
-		fprintf(stderr, "\rsweep: %zu of %zu%s", sweep->done, sweep->points,
-			sweep->done == sweep->points ? "\n" : "");
+		fprintf(stderr, "\rsweep: %zu of %zu%s", sweep->done, sweep->runs,
+			sweep->done == sweep->runs ? "\n" : "");
 }
 
 static int run_points(struct sweep *sweep, unsigned int at_once)
 {
-	struct job *jobs = calloc(sweep->points, sizeof(*jobs));
+	struct job *jobs = calloc(sweep->runs + 1, sizeof(*jobs)), *job = jobs;
 	int error;
 
 	if (!jobs)
@@ -295,23 +384,29 @@ static int run_points(struct sweep *sweep, unsigned int at_once)
 	for (size_t point = 0; point < sweep->points; point++) {
 		char *report = report_path(sweep, point, "json");
 
-		jobs[point].arguments = make_command(sweep, point);
-		jobs[point].errors = report_path(sweep, point, "err");
-		if (!report || !jobs[point].arguments || !jobs[point].errors)
+		if (!report)
 			return tool_error(EXIT_FAILURE, "sweep: out of memory");
 		/* One of another run may not pass for this one's. */
 		unlink(report);
 		free(report);
+		if (sweep->is_refused[point])
+			continue;
+		job->arguments = make_command(sweep, point);
+		job->errors = report_path(sweep, point, "err");
+		if (!job->arguments || !job->errors)
+			return tool_error(EXIT_FAILURE, "sweep: out of memory");
+		job++;
 	}
 	sweep->shows_progress = isatty(STDERR_FILENO);
-	error = tool_jobs_run(jobs, sweep->points, at_once, show_progress, sweep);
+	error = tool_jobs_run(jobs, sweep->runs, at_once, show_progress, sweep);
 	if (error)
 		return tool_error(EXIT_FAILURE, "sweep: %s", error == -EINTR ? "stopped by a signal" : strerror(-error));
+	job = jobs;
 	for (size_t point = 0; point < sweep->points; point++) {
 		char *report = report_path(sweep, point, "json");
 
 		/* A program that found its results wrong has a report, too. */
-		if (jobs[point].status && report)
+		if (!sweep->is_refused[point] && job++->status && report)
 			unlink(report);
 		free(report);
 	}
@@ -397,7 +492,8 @@ static int print_table(FILE *file, const struct sweep *sweep)
 		}
 		if (count >= 0)
 			continue;
-		tell_failure(sweep, number, count);
+		if (!sweep->is_refused || !sweep->is_refused[number])
+			tell_failure(sweep, number, count);
 		print_keys(file, sweep, number);
 		fputs("failed\n", file);
 		status = EXIT_FAILURE;
@@ -500,10 +596,13 @@ int tool_sweep(int argc, char **argv)
 		return list_points(&sweep);
 	status = sweep.collects ? 0 : make_directory(&sweep);
 	if (!status && !sweep.collects)
+		status = check_points(&sweep);
+	if (!status && !sweep.collects)
 		status = run_points(&sweep, at_once);
 	if (!status)
 		status = write_table(&sweep);
 	remove_temporary(&sweep);
+	free(sweep.is_refused);
 	tool_jobs_pass_on_signal();
 	return status;
 }
