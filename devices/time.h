@@ -95,8 +95,8 @@ struct mimic_time {
 	unsigned int statistic_count;
 	/* In the order of statistics[]. `now` not before that of any call. */
 	void (*count)(struct mimic_timed *device, uint64_t now, uint64_t *values);
-	/* What of the device's counters and statistics people want to see of a phase, as lines of text. */
-	void (*print)(FILE *file, const uint64_t *counters, const uint64_t *values);
+	/* What of the device's counters and statistics people want to see of a phase, as lines of text. `soc`: as of is_there(). */
+	void (*print)(FILE *file, const struct mimic_time_host *soc, const uint64_t *counters, const uint64_t *values);
 	/* Counters that a sweep has columns for, up to a NULL. */
 	const char *const *columns;
 	/* Statistics that it has (of one with several values their sum), and those of one value that are shown over time. Likewise, or NULL: none. */

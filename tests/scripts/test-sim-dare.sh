@@ -108,6 +108,10 @@ timeout 20 "$mimic" sim --soc dare "$streams" --kernel spmm --form gsa --block 1
 	grep -q '^ *energy: [0-9.]* nJ: LLC [0-9.]* reads, [0-9.]* prefetches, [0-9.]* writes; array [0-9.]* mma' "$work/errors"
 result $? "the report in words has rows, queues, the threshold and energy"
 
+timeout 20 "$mimic" sim --soc dare --mode nvr "$streams" --kernel spmm --form gsa --block 1 "${input[@]}" >"$work/output" 2>"$work/errors" &&
+	grep -q '^        DMU: [0-9]* chains' "$work/errors" && ! grep -q 'RFU' "$work/errors"
+result $? "the report of a mode without a filter has no line of the RFU"
+
 run interval --interval 1000 "$streams" --kernel spmm --form gsa --block 1 "${input[@]}" &&
 	holds "sum(i['dare_time']['rows_demanded'] for i in r['interval']['intervals']) == t('interval')['rows_demanded']" \
 		"all(i['dare_time']['threshold'] > 0 for i in r['interval']['intervals'])"
@@ -131,6 +135,8 @@ for e in events:
         of[re.sub("[0-9]+$", "", tracks[e["pid"], e["tid"]])].append(e)
 names = lambda track: collections.Counter(e["name"] for e in of[track])
 assert names("RIQ place ") == names("LSU: loads to m") + names("LSU: stores") + names("array")
+places = {name for name in tracks.values() if name.startswith("RIQ place ")}
+assert places == {"RIQ place %d" % i for i in range(t["riq_most"])} and t["riq_most"] <= 32, sorted(places)
 assert len(of["RIQ place "]) == t["issued"] - d["mcfg"]
 assert sum(names("LSU: loads to m").values()) == d["mld"] + d["mgather"] and names("LSU: loads to m")["mgather"] == d["mgather"]
 assert sum(names("LSU: stores").values()) == d["mst"] + d["mscatter"]

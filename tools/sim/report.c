@@ -137,7 +137,7 @@ static void print_memory(FILE *file, const struct sim_phase *phase)
 
 /* Of a device that has nothing to say there is no name either. */
 static void print_with_name(FILE *file, const struct mimic_kind *kind, unsigned int number,
-			    const struct sim_device_report *device)
+			    const struct mimic_time_host *soc, const struct sim_device_report *device)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -145,21 +145,28 @@ static void print_with_name(FILE *file, const struct mimic_kind *kind, unsigned 
 
 	if (!memory)
 		return;
-	kind->time->print(memory, device->counters, device->statistics);
+	kind->time->print(memory, soc, device->counters, device->statistics);
 	if (!fclose(memory) && size)
 		fprintf(file, "  %s%u\n%s", kind->name, number, text);
 	free(text);
 }
 
+static uint64_t parameter(void *context, const char *section, const char *key)
+{
+	return sim_parameters_get(context, section, key);
+}
+
 static void print_devices(FILE *file, const struct sim_setup *setup, const struct sim_phase *phase)
 {
+	struct sim_parameters parameters = setup->parameters;
+	const struct mimic_time_host soc = { .context = &parameters, .parameter = parameter };
 	const struct mimic_kind *kind = kind_of(setup);
 
 	for (unsigned int i = 0; kind && next_opened(setup, i, &i); i++) {
 		if (has_several(setup))
-			print_with_name(file, kind, i, &phase->devices[i]);
+			print_with_name(file, kind, i, &soc, &phase->devices[i]);
 		else
-			kind->time->print(file, phase->devices[i].counters, phase->devices[i].statistics);
+			kind->time->print(file, &soc, phase->devices[i].counters, phase->devices[i].statistics);
 	}
 }
 

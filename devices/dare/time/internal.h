@@ -143,6 +143,7 @@ struct rfu {
 struct traced {
 	uint64_t since;		/* it is in this place */
 	uint32_t word;
+	uint16_t riq_place;	/* of the queue's places, the lowest that was free */
 	enum { TRACED_NOWHERE, TRACED_QUEUE, TRACED_LSU } place;
 };
 

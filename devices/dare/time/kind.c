@@ -128,6 +128,17 @@ static void print_rows(FILE *file, const struct dare_time_statistics *t)
 		(number)t->dram_writes);
 }
 
+/* The threshold and its counts are of a filter only. */
+static void print_runahead(FILE *file, bool has_filter, const struct dare_time_statistics *t)
+{
+	fprintf(file, "        ");
+	if (has_filter)
+		fprintf(file, "RFU: threshold %llu, %llu granted, %llu suppressed; ", (number)t->threshold,
+			(number)t->granted, (number)t->suppressed);
+	fprintf(file, "DMU: %llu chains, %llu dropped, %llu waited for the VMR\n", (number)t->chains,
+		(number)t->chains_dropped, (number)t->vmr_waits);
+}
+
 static void print_queues(FILE *file, const struct dare_time_statistics *t)
 {
 	fprintf(file, "        entries: queue %.2f (most %llu), VMR %.2f (%llu), LQ %.2f (%llu), SQ %.2f (%llu); "
@@ -135,11 +146,6 @@ static void print_queues(FILE *file, const struct dare_time_statistics *t)
 		ratio(t->riq, t->busy), (number)t->riq_most, ratio(t->vmr, t->busy), (number)t->vmr_most,
 		ratio(t->lq, t->busy), (number)t->lq_most, ratio(t->sq, t->busy), (number)t->sq_most,
 		(number)t->queue_full);
-	if (t->rows_prefetched)
-		fprintf(file, "        RFU: threshold %llu, %llu granted, %llu suppressed; DMU: %llu chains, %llu dropped, "
-			"%llu waited for the VMR\n",
-			(number)t->threshold, (number)t->granted, (number)t->suppressed, (number)t->chains,
-			(number)t->chains_dropped, (number)t->vmr_waits);
 }
 
 /* fJ to nJ. */
@@ -159,7 +165,7 @@ static void print_energy(FILE *file, const struct dare_time_statistics *t)
 		nanojoules(t->energy_leakage));
 }
 
-static void print(FILE *file, const uint64_t *counters, const uint64_t *values)
+static void print(FILE *file, const struct mimic_time_host *soc, const uint64_t *counters, const uint64_t *values)
 {
 	struct dare_time_statistics t;
 
@@ -175,6 +181,8 @@ static void print(FILE *file, const uint64_t *counters, const uint64_t *values)
 		percent(counters[DARE_COUNTER_macs_used], counters[DARE_COUNTER_macs_offered]));
 	print_rows(file, &t);
 	print_queues(file, &t);
+	if (t.rows_prefetched)
+		print_runahead(file, soc->parameter(soc->context, "rfu", "enabled"), &t);
 	print_energy(file, &t);
 }
 

@@ -16,11 +16,28 @@ static uint64_t address_of(const struct entry *entry)
 	return entry->uop_count ? entry->uop[0].line << LINE_SHIFT : 0;
 }
 
+/* Entries are more than the queue has places, as they are kept until their rows are back. */
+static uint16_t free_place(const struct dare_mpu *mpu, const struct entry *but)
+{
+	uint64_t taken[(DARE_TIME_RIQ_MAX + 63) / 64] = { 0 };
+	unsigned int part = 0;
+
+	for (uint16_t number = mpu->oldest; number != NONE; number = mpu->entry[number].newer) {
+		const struct traced *traced = &mpu->traced[number];
+
+		if (&mpu->entry[number] != but && traced->place == TRACED_QUEUE)
+			taken[traced->riq_place / 64] |= 1ull << traced->riq_place % 64;
+	}
+	while (!~taken[part])
+		part++;
+	return (uint16_t)(64 * part + (unsigned int)__builtin_ctzll(~taken[part]));
+}
+
 void dare_time_trace_dispatch(struct dare_mpu *mpu, const struct entry *entry, const struct dare_fields *fields)
 {
 	struct traced *traced = traced_of(mpu, entry);
 
-	*traced = (struct traced){ .since = mpu->now, .place = TRACED_QUEUE };
+	*traced = (struct traced){ .since = mpu->now, .place = TRACED_QUEUE, .riq_place = free_place(mpu, entry) };
 	dare_encode(fields, &traced->word);
 }
 
@@ -30,7 +47,7 @@ void dare_time_trace_issue(struct dare_mpu *mpu, const struct entry *entry)
 
 	/* It may have been dispatched before somebody attached to a probe. */
 	if (traced->place == TRACED_QUEUE)
-		MIMIC_TRACE_AT(mpu->trace, traced->since, mpu->now, riq, 0ull, number_of(mpu, entry), address_of(entry),
+		MIMIC_TRACE_AT(mpu->trace, traced->since, mpu->now, riq, 0ull, traced->riq_place, address_of(entry),
 			       entry->next, traced->word, entry->sequence);
 	traced->since = mpu->now;
 	traced->place = is_load(entry) || is_store(entry) ? TRACED_LSU : TRACED_NOWHERE;

@@ -106,11 +106,12 @@ static void print_queues(FILE *file, const struct maple_time_statistics *time)
 	}
 }
 
-static void print(FILE *file, const uint64_t *counters, const uint64_t *values)
+static void print(FILE *file, const struct mimic_time_host *soc, const uint64_t *counters, const uint64_t *values)
 {
 	struct maple_time_statistics time;
 	uint64_t hits = counters[MAPLE_COUNTER_tlb_hits];
 
+	(void)soc;
 	memcpy(&time, values, sizeof(time));
 	if (!counters[MAPLE_COUNTER_produced])
 		return;
