@@ -3,6 +3,9 @@
  * The MPU's LLC with its ports and MSHRs, memory behind it, and what is counted of them, by hand.
  * The rules are those of test_dare_time.c.
  */
+#include <string.h>
+
+#include "examples/common/random.h"
 #include "tests/lib/mpu_program.h"
 
 #define A 0x10000u
@@ -306,6 +309,50 @@ static void of_two_answers_at_one_time_the_one_sent_first_comes_first(void **sta
 	assert_int_equal(answers.count, 0);
 }
 
+/* What is in flight, in the order in which it was sent. */
+struct sent {
+	uint64_t time, line;
+};
+
+/* The earliest, of several the one that was sent first, looked for one by one. */
+static uint64_t take_earliest(struct sent *sent, unsigned int *count)
+{
+	unsigned int earliest = 0;
+	uint64_t line;
+
+	for (unsigned int i = 1; i < *count; i++)
+		if (sent[i].time < sent[earliest].time)
+			earliest = i;
+	line = sent[earliest].line;
+	memmove(&sent[earliest], &sent[earliest + 1], (--*count - earliest) * sizeof(*sent));
+	return line;
+}
+
+static void answers_come_in_the_order_of_a_plain_list(void **state)
+{
+	static const unsigned int latency[] = { 20, 20, 20, 110, 110, 111, 300, 1 };
+	static struct answers answers;
+	static struct sent sent[ANSWERS_MAX];
+	struct random random = { .state = 1 };
+	unsigned int count = 0;
+
+	(void)state;
+	dare_time_answers_init(&answers);
+	for (uint64_t i = 0; i < 20000; i++) {
+		/* It fills and empties by turns. */
+		bool adds = count == 0 || (count < ANSWERS_MAX && random_below(&random, 100) < (i / 2000 % 2 ? 35 : 65));
+
+		if (!adds) {
+			assert_int_equal(dare_time_answers_take(&answers)->line, take_earliest(sent, &count));
+			continue;
+		}
+		sent[count] = (struct sent){ .time = i / 2 + latency[random_below(&random, 8)], .line = i };
+		dare_time_answers_add(&answers, sent[count].time, &(struct answer){ .line = i });
+		count++;
+		assert_int_equal(answers.count, count);
+	}
+}
+
 #define ON(function) cmocka_unit_test(function)
 
 int main(void)
@@ -329,6 +376,7 @@ int main(void)
 		ON(entries_are_counted_times_cycles),
 		ON(a_prefetch_takes_the_energy_of_a_read),
 		ON(of_two_answers_at_one_time_the_one_sent_first_comes_first),
+		ON(answers_come_in_the_order_of_a_plain_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,6 +177,38 @@ static void uniform_columns_are_as_many_as_were_asked_for(void **unused)
 	csr_free(&csr);
 }
 
+/* The numbers that are drawn, a column and then its value, with the columns of each row in order. */
+static void expect_drawn(uint64_t rows, uint64_t columns, uint64_t per_row)
+{
+	struct random random = { .state = 3 };
+	struct message message;
+	struct csr csr;
+
+	assert_int_equal(generate_uniform_columns(&csr, rows, columns, per_row, 3, &message), 0);
+	for (uint64_t row = 0; row < rows; row++) {
+		const uint32_t *column = csr.column + row * per_row;
+		uint64_t drawn = 0, there = 0;
+
+		for (uint64_t i = 0; i < per_row; i++) {
+			drawn += random_mix(random_below(&random, columns));
+			assert_true(csr.value[row * per_row + i].real == 2 * random_unit(&random) - 1);
+			there += random_mix(column[i]);
+			assert_true(i == 0 || column[i - 1] <= column[i]);
+		}
+		assert_true(drawn == there);
+	}
+	csr_free(&csr);
+}
+
+static void uniform_columns_are_those_that_are_drawn_in_order(void **unused)
+{
+	(void)unused;
+	/* Few columns with many elements of each, and many columns with few. */
+	expect_drawn(20, 30, 30);
+	expect_drawn(20, 30, 500);
+	expect_drawn(20, 100000, 5);
+}
+
 static void kronecker_has_as_many_edges_as_were_asked_for(void **unused)
 {
 	struct message message;
@@ -309,6 +341,7 @@ int main(void)
 		cmocka_unit_test(kronecker_vertices_are_renumbered),
 		cmocka_unit_test(uniform_rows_have_the_number_that_was_asked_for),
 		cmocka_unit_test(uniform_columns_are_as_many_as_were_asked_for),
+		cmocka_unit_test(uniform_columns_are_those_that_are_drawn_in_order),
 		cmocka_unit_test(kronecker_has_as_many_edges_as_were_asked_for),
 		cmocka_unit_test(power_law_graphs_have_the_edges_that_were_asked_for),
 		cmocka_unit_test(power_law_degrees_fall_as_the_law_says),

@@ -62,21 +62,40 @@ static int make_results(struct task *task, struct message *message)
 	return task->right ? 0 : message_set(message, -ENOMEM, "no memory for the plain loop's result");
 }
 
-static void plain_gemm(const struct task *task)
+#define GEMM_COLUMNS 16
+
+/* So many columns of C at once, each sum in the order of k. `b` has an element of each behind one another, for each k. */
+static void plain_gemm_row(const float *a, const float *b, size_t width, float *sums)
 {
-	size_t columns = task->s.place.columns;
-
-	for (size_t i = 0; i < task->results; i++) {
-		const float *a = task->a + i / columns * task->width, *b = task->b + i % columns * task->width;
-		float sum = 0;
-
-		for (size_t k = 0; k < task->width; k++)
-			sum += a[k] * b[k];
-		task->right[i] = sum;
-	}
+	memset(sums, 0, GEMM_COLUMNS * sizeof(*sums));
+	for (size_t k = 0; k < width; k++)
+		for (unsigned int n = 0; n < GEMM_COLUMNS; n++)
+			sums[n] += a[k] * b[GEMM_COLUMNS * k + n];
 }
 
-static void compute_right(struct task *task)
+static int plain_gemm(const struct task *task)
+{
+	size_t rows = task->s.place.rows, columns = task->s.place.columns, width = task->width;
+	float *b = calloc(width + 1, GEMM_COLUMNS * sizeof(*b)), sums[GEMM_COLUMNS];
+
+	if (!b)
+		return -ENOMEM;
+	for (size_t first = 0; first < columns; first += GEMM_COLUMNS) {
+		size_t count = columns - first < GEMM_COLUMNS ? columns - first : GEMM_COLUMNS;
+
+		for (size_t n = 0; n < count; n++)
+			for (size_t k = 0; k < width; k++)
+				b[GEMM_COLUMNS * k + n] = task->b[(first + n) * width + k];
+		for (size_t row = 0; row < rows; row++) {
+			plain_gemm_row(task->a + row * width, b, width, sums);
+			memcpy(task->right + row * columns + first, sums, count * sizeof(*sums));
+		}
+	}
+	free(b);
+	return 0;
+}
+
+static int compute_right(struct task *task)
 {
 	task->macs = task->s.nonzeros * task->width;
 	if (task->kernel == TASK_SPMM) {
@@ -84,9 +103,10 @@ static void compute_right(struct task *task)
 	} else if (task->kernel == TASK_SDDMM) {
 		plain_sddmm(&task->s, task->width, task->a, task->b, task->right);
 	} else {
-		plain_gemm(task);
 		task->macs = (uint64_t)task->results * task->width;
+		return plain_gemm(task);
 	}
+	return 0;
 }
 
 int task_make(struct task *task, const struct csr *matrix, uint64_t seed, struct message *message)
@@ -108,7 +128,8 @@ int task_make(struct task *task, const struct csr *matrix, uint64_t seed, struct
 	if (task->a)
 		dense_fill(task->a, matrix->rows * task->width, seed);
 	dense_fill(task->b, matrix->columns * task->width, ~seed);
-	compute_right(task);
+	if (compute_right(task))
+		return message_set(message, -ENOMEM, "no memory for the plain loop");
 	return 0;
 }
 
