@@ -30,15 +30,20 @@ struct options {
 	bool block[BLOCKS];
 	bool has_block;
 	size_t width;
+	struct stream_code code;
+	bool defers_stores;		/* it was asked for */
 };
 
-enum option_code { OPTION_KERNEL = 1, OPTION_FORM, OPTION_BLOCK, OPTION_WIDTH };
+enum option_code { OPTION_KERNEL = 1, OPTION_FORM, OPTION_BLOCK, OPTION_WIDTH, OPTION_STORES, OPTION_SETS, OPTION_MERGE };
 
 static const struct option long_options[] = {
 	{ "kernel", required_argument, NULL, OPTION_KERNEL },
 	{ "form", required_argument, NULL, OPTION_FORM },
 	{ "block", required_argument, NULL, OPTION_BLOCK },
 	{ "width", required_argument, NULL, OPTION_WIDTH },
+	{ "stores", required_argument, NULL, OPTION_STORES },
+	{ "register-sets", required_argument, NULL, OPTION_SETS },
+	{ "merge", required_argument, NULL, OPTION_MERGE },
 	COMMON_LONG_OPTIONS
 };
 
@@ -51,7 +56,12 @@ static void help(void)
 	       "                       that libdare chooses; gemm: plain, 2x2, libdare;\n"
 	       "                       default all\n"
 	       "  --block LIST         sides of the blocks: 1, 2, 4, 8, 16, or all; default all; not of gemm\n"
-	       "  --width NUMBER       columns of the dense operands; default %d\n",
+	       "  --width NUMBER       columns of the dense operands; default %d\n"
+	       "Of plain and gsa, as the paper shows no code (assumptions):\n"
+	       "  --stores WHEN        deferred: behind the loads of the next tile, or at-once; default deferred\n"
+	       "  --register-sets N    2: tiles take turns; 1: all use the same registers, and store at once; default 2\n"
+	       "  --merge RUNS         rows that a plain tile takes together: consecutive, none, or equal: with B = 1 any at\n"
+	       "                       equal distances; default consecutive\n",
 	       DEFAULT_WIDTH);
 	arguments_help("dare: any with a free context; dare0, dare1, ...: that one");
 }
@@ -77,6 +87,30 @@ static int take_forms(struct options *options, struct message *message)
 	return argument_names("form", optarg, names, TASK_FORMS, options->form, message);
 }
 
+static int take_stores(struct options *options, struct message *message)
+{
+	options->defers_stores = strcmp(optarg, "deferred") == 0;
+	options->code.stores_at_once = strcmp(optarg, "at-once") == 0;
+	if (options->defers_stores || options->code.stores_at_once)
+		return 0;
+	return message_set(message, -EINVAL, "--stores %s: it must be deferred or at-once", optarg);
+}
+
+static int take_merge(struct options *options, struct message *message)
+{
+	static const char *const names[] = {
+		[STREAM_MERGE_CONSECUTIVE] = "consecutive", [STREAM_MERGE_NONE] = "none", [STREAM_MERGE_EQUAL] = "equal",
+	};
+
+	for (size_t merge = 0; merge < sizeof(names) / sizeof(names[0]); merge++) {
+		if (strcmp(optarg, names[merge]) == 0) {
+			options->code.merge = (enum stream_merge)merge;
+			return 0;
+		}
+	}
+	return message_set(message, -EINVAL, "--merge %s: it must be consecutive, none or equal", optarg);
+}
+
 static int take_option(void *context, int option, struct message *message)
 {
 	struct options *options = context;
@@ -95,6 +129,14 @@ static int take_option(void *context, int option, struct message *message)
 		error = argument_bounded("width", optarg, 1, WIDTH_MAX, &number, message);
 		options->width = (size_t)number;
 		return error;
+	case OPTION_STORES:
+		return take_stores(options, message);
+	case OPTION_SETS:
+		error = argument_bounded("register-sets", optarg, 1, 2, &number, message);
+		options->code.has_one_set = number == 1;
+		return error;
+	case OPTION_MERGE:
+		return take_merge(options, message);
 	}
 	return -EINVAL;
 }
@@ -123,6 +165,9 @@ static int parse(struct options *options, int argc, char **argv, struct message 
 		return message_set(message, -EINVAL, "no --kernel");
 	if (options->kernel == TASK_GEMM && options->has_block)
 		return message_set(message, -EINVAL, "--block: gemm has no blocks");
+	if (options->code.has_one_set && options->defers_stores)
+		return message_set(message, -EINVAL, "--stores deferred: with --register-sets 1 the next tile loads what is to "
+				   "be stored");
 	if (!input_is_given(&options->common.input))
 		return message_set(message, -EINVAL, "no input: name a file, or give --kronecker, --power-law or --uniform");
 	return check_forms(options, message);
@@ -273,7 +318,7 @@ static enum status run_program(const struct options *options, const struct csr *
 		.socket_path = options->common.socket_path,
 		.config_path = options->common.config_path,
 	};
-	struct task task = { .kernel = options->kernel, .width = options->width };
+	struct task task = { .kernel = options->kernel, .width = options->width, .code = options->code };
 	struct message message;
 	enum status status;
 	int error = dare_open(&task.dare, &device);

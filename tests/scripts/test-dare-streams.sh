@@ -56,6 +56,10 @@ for kernel in spmm sddmm; do
 		all_verified 20 --kernel $kernel "$work/$file.mtx"
 		result $? "$kernel of a matrix with $file is right in all forms and blocks"
 	done
+	all_verified 10 --kernel $kernel --form plain,gsa --width 17 --stores at-once --merge equal --uniform 133x61x7 &&
+		all_verified 10 --kernel $kernel --form plain,gsa --width 17 --register-sets 1 --merge none --uniform 133x61x7 &&
+		all_verified 1 --kernel $kernel --form plain --width 17 --block 1 --merge equal "$work/spread.mtx"
+	result $? "$kernel is right with other code"
 	for width in 1 16 17 100; do
 		all_verified 20 --kernel $kernel --width $width --uniform 133x61x7
 		result $? "$kernel of width $width is right in all forms and blocks"
@@ -120,6 +124,17 @@ result $? "sddmm reads rows of A and B for each 64 bytes, and sums once"
 run streams --kernel spmm --width 16 --block 1 "$work/spread.mtx" && counted plain 100 100 1800 100 &&
 	counted gsa 7 7 412 100 && counted libdare 0 7 216 100
 result $? "plain tiles are rows without a gap, those of gsa any rows"
+# As libdare takes them, with the plain form's reads: 100 rows of C and of S, and 16 rows of D for each of 7 tiles.
+run streams --kernel spmm --width 16 --block 1 --merge equal "$work/spread.mtx" && counted plain 7 7 312 100
+result $? "plain tiles can be rows at equal distances"
+# Each of the 1000 rows for itself: a row of C, an element of S, 16 rows of D.
+run streams --kernel spmm --width 16 --block 1 --merge none "$work/column.mtx" && counted plain 1000 1000 18000 1000 &&
+	counted gsa 63 63 4008 1000
+result $? "plain tiles can be single blocks, and those of gsa are the same"
+# Blocks of 2 at distances of 2 and more are no rows at equal distances.
+printf '%%%%MatrixMarket matrix coordinate pattern general\n10 2 3\n1 1\n5 1\n9 1\n' >"$work/apart.mtx"
+run streams --kernel spmm --width 16 --block 2 --merge equal "$work/apart.mtx" && counted plain 3 3 60 6
+result $? "blocks of more than one row are taken together only if they follow each other"
 # 199 rows in blocks of 2: all 100 blocks follow each other, the last one is cut off.
 run streams --kernel spmm --width 16 --block 2 "$work/spread.mtx" && counted plain 13 13 606 199
 result $? "blocks that follow each other are one tile, up to 16 rows"
@@ -181,6 +196,20 @@ if gcc -shared -fPIC -o "$work/list.so" "$work/list.c" -ldl 2>"$work/errors"; th
 	result $? "gemm does so, too"
 	in_order "mld0 mld1 mld4 mld6 mld7 mma0 mma1 mst0 mst1" --kernel gemm --form 2x2 --width 16 --uniform 16x32x1
 	result $? "gemm with 2 x 2 tiles stores at their end"
+	in_order "mld0 mld1 mld2 mma0 mst0 mld4 mld5 mld6 mma4 mst4" \
+		--stores at-once --kernel spmm --form plain --block 1 --width 16 "$work/two.mtx" &&
+		in_order "mld0 mld2 mld4 mma0 mst0 mld1 mld3 mld5 mma1 mst1" \
+			--stores at-once --kernel sddmm --form plain --block 1 --width 16 "$work/two.mtx" &&
+		in_order "mld0 mld2 mld4 mma0 mst0 mld1 mld3 mld5 mma1 mst1" \
+			--stores at-once --kernel gemm --form plain --width 16 --uniform 32x16x1
+	result $? "with --stores at-once a tile is stored behind its own multiplication"
+	in_order "mld3 mgather0 mld1 mld2 mma0 mscatter0 mld3 mgather0 mld1 mld2 mma0 mscatter0" \
+		--register-sets 1 --kernel spmm --form gsa --block 1 --width 16 "$work/two.mtx" &&
+		in_order "mld0 mld2 mld4 mma0 mld2 mld4 mma0 mst0 mld0 mld2 mld4 mma0 mld2 mld4 mma0 mst0" \
+			--register-sets 1 --kernel sddmm --form plain --block 1 --width 32 "$work/two.mtx" &&
+		in_order "mld0 mld2 mld4 mma0 mst0 mld0 mld2 mld4 mma0 mst0" \
+			--register-sets 1 --kernel gemm --form plain --width 16 --uniform 32x16x1
+	result $? "with --register-sets 1 all tiles use the same registers, and store at once"
 else
 	result 1 "a library that lists instructions can be built"
 fi
@@ -234,6 +263,11 @@ refused "--form gsa: gemm has no such form" streams --kernel gemm --form plain,g
 result $? "a dense product has no densified form"
 refused "--form fast" streams --kernel spmm --form fast --uniform 4x4; result $? "an unknown form is refused"
 refused "gemm has no blocks" streams --kernel gemm --block 4 --uniform 4x4; result $? "a dense product has no blocks"
+refused "--stores late: it must be deferred or at-once" streams --kernel spmm --stores late --uniform 4x4 &&
+	refused "--register-sets 3: it must be a number from 1 to 2" streams --kernel spmm --register-sets 3 --uniform 4x4 &&
+	refused "--merge all: it must be consecutive, none or equal" streams --kernel spmm --merge all --uniform 4x4 &&
+	refused "--stores deferred: with --register-sets 1 the next tile loads" streams --kernel spmm --stores deferred --register-sets 1 --uniform 4x4
+result $? "code that there is not is refused"
 refused "--block 3" streams --kernel spmm --block 3 --uniform 4x4; result $? "a block of 3 is refused"
 refused "--width 0" streams --kernel spmm --width 0 --uniform 4x4; result $? "a width of 0 is refused"
 refused "a dense matrix of that size is too large" streams --kernel gemm --uniform 200000x1

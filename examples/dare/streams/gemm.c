@@ -73,11 +73,11 @@ static void store_held(struct walk *walk, struct held *held)
 static void multiply_tile(struct walk *walk, struct held *held, size_t row, size_t column, unsigned int *turns)
 {
 	const struct gemm_operands *gemm = walk->gemm;
-	unsigned int md = held->ms3 == M_C ? M_C + 1 : M_C;
+	unsigned int sets = gemm->code.has_one_set ? 1 : 2, md = held->ms3 == M_C ? M_C + sets - 1 : M_C;
 
 	load_c(walk, md, row, column);
 	for (size_t chunk = 0; chunk < chunk_count(gemm->width); chunk++) {
-		unsigned int turn = (*turns)++ % 2;
+		unsigned int turn = (*turns)++ % sets;
 
 		load_source(walk, M_A + turn, gemm->a, gemm->rows, row, chunk);
 		load_source(walk, M_B + turn, gemm->b, gemm->columns, column, chunk);
@@ -85,6 +85,8 @@ static void multiply_tile(struct walk *walk, struct held *held, size_t row, size
 		multiply(walk, md, M_A + turn, M_B + turn, row, column, chunk);
 	}
 	*held = (struct held){ true, row, column, md };
+	if (stream_stores_at_once(&gemm->code))
+		store_held(walk, held);
 }
 
 int stream_gemm(struct dare *dare, const struct gemm_operands *gemm)

@@ -60,7 +60,7 @@ static void load_a(struct walk *walk, const struct dare_tile *tile, size_t chunk
 	}
 	stream_shape(&walk->stream, tile->rows, bytes);
 	stream_load(&walk->stream, M_A + turn, sddmm->a + tile->row * sddmm->width + chunk * CHUNK,
-		    sddmm->width * ELEMENT_BYTES);
+		    tile->step * sddmm->width * ELEMENT_BYTES);
 }
 
 static void load_b(struct walk *walk, size_t column, size_t chunk, unsigned int turn)
@@ -77,12 +77,13 @@ static void load_b(struct walk *walk, size_t column, size_t chunk, unsigned int 
 static void multiply_tile(struct walk *walk, const struct dare_tile *tile, size_t column)
 {
 	const struct sddmm_operands *sddmm = walk->sddmm;
-	unsigned int columns = tiling_columns(sddmm->tiling, column), md = M_P + walk->tile_turn++ % 2;
+	unsigned int columns = tiling_columns(sddmm->tiling, column), sets = sddmm->code.has_one_set ? 1 : 2;
+	unsigned int md = M_P + walk->tile_turn++ % sets;
 
 	stream_shape(&walk->stream, tile->rows, columns * ELEMENT_BYTES);
 	stream_load(&walk->stream, md, sums_of(walk, tile), sums_stride(walk));
 	for (size_t chunk = 0; chunk < chunk_count(sddmm->width); chunk++) {
-		unsigned int turn = walk->chunk_turn++ % 2;
+		unsigned int turn = walk->chunk_turn++ % sets;
 
 		load_a(walk, tile, chunk, turn);
 		load_b(walk, column, chunk, turn);
@@ -91,6 +92,8 @@ static void multiply_tile(struct walk *walk, const struct dare_tile *tile, size_
 				chunk_width(sddmm->width, chunk) * ELEMENT_BYTES, columns);
 	}
 	walk->held = (struct held){ tile, column, md };
+	if (stream_stores_at_once(&sddmm->code))
+		store_held(walk);
 }
 
 int stream_sddmm(struct dare *dare, const struct sddmm_operands *sddmm)

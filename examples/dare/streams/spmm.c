@@ -41,7 +41,7 @@ static void store_held(struct walk *walk)
 		stream_scatter(&walk->stream, registers + M_C, registers + M_ADDRESSES);
 	else
 		stream_store(&walk->stream, registers + M_C, rows_of_c(walk, held->tile, held->chunk),
-			     spmm->width * ELEMENT_BYTES);
+			     held->tile->step * spmm->width * ELEMENT_BYTES);
 	walk->held.tile = NULL;
 }
 
@@ -85,7 +85,8 @@ static void load_c(struct walk *walk, const struct dare_tile *tile, size_t chunk
 		return;
 	}
 	stream_shape(&walk->stream, tile->rows, bytes);
-	stream_load(&walk->stream, registers + M_C, rows_of_c(walk, tile, chunk), spmm->width * ELEMENT_BYTES);
+	stream_load(&walk->stream, registers + M_C, rows_of_c(walk, tile, chunk),
+		    tile->step * spmm->width * ELEMENT_BYTES);
 }
 
 /* mma wants the second source turned: a row for each column of D. */
@@ -118,6 +119,8 @@ static void multiply_tile(struct walk *walk, const struct dare_tile *tile, size_
 	stream_multiply(&walk->stream, registers + M_C, registers + M_S, registers + M_D, tile->rows, k_bytes,
 			chunk_width(spmm->width, chunk));
 	walk->held = (struct held){ tile, column, chunk, set };
+	if (stream_stores_at_once(&spmm->code))
+		store_held(walk);
 }
 
 int stream_spmm(struct dare *dare, const struct spmm_operands *spmm)
@@ -125,14 +128,14 @@ int stream_spmm(struct dare *dare, const struct spmm_operands *spmm)
 	struct walk walk = {
 		.spmm = spmm, .blocks = spmm->tiling->blocks, .stream.dare = dare, .vector = spmm->vectors,
 	};
-	unsigned int turn = 0;
+	unsigned int turn = 0, sets = spmm->code.has_one_set ? 1 : 2;
 
 	for (size_t column = 0; column < walk.blocks->block_columns; column++) {
 		size_t first = spmm->tiling->start[column], end = spmm->tiling->start[column + 1];
 
 		for (size_t chunk = 0; chunk < chunk_count(spmm->width) && !walk.stream.error; chunk++) {
 			for (size_t i = first; i < end; i++)
-				multiply_tile(&walk, &spmm->tiling->tiles[i], column, chunk, turn++ % 2);
+				multiply_tile(&walk, &spmm->tiling->tiles[i], column, chunk, turn++ % sets);
 		}
 	}
 	store_held(&walk);

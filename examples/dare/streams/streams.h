@@ -12,6 +12,8 @@
  * - plain: a tile is one block, or several that follow each other from top to bottom without a gap, up to 16 rows.
  *   gsa: a tile is any blocks of a block column, up to 16 rows. Their addresses are vectors in memory, ready
  *   before the kernel begins: the paper leaves them to a thread of their own (section III-B).
+ *
+ * struct stream_code has the other choices.
  */
 #ifndef EXAMPLES_DARE_STREAMS_H
 #define EXAMPLES_DARE_STREAMS_H
@@ -23,18 +25,38 @@
 #include "examples/dare/streams/stream.h"
 #include "libdare/blocks.h"
 
+/* Which blocks a plain tile takes together. */
+enum stream_merge {
+	STREAM_MERGE_CONSECUTIVE,
+	STREAM_MERGE_NONE,	/* a tile is one block */
+	STREAM_MERGE_EQUAL,	/* with B = 1 also rows at equal distances, as libdare: mld has a stride */
+};
+
+/* What the paper leaves open, and is otherwise than above. It is not of 2x2, whose tiles take all registers. */
+struct stream_code {
+	enum stream_merge merge;
+	bool stores_at_once;	/* behind a tile's last mma */
+	bool has_one_set;	/* of registers. So stores come at once: the next tile loads what they read */
+};
+
+static inline bool stream_stores_at_once(const struct stream_code *code)
+{
+	return code->stores_at_once || code->has_one_set;
+}
+
 /* --- tiles.c: what a kernel walks over ------------------------------------------------------ */
 
 /* The tiles of all block columns, from left to right, in a column from top to bottom. */
 struct tiling {
 	const struct dare_blocks *blocks;
 	bool is_gsa;
-	struct dare_tile *tiles;	/* `row` is of the matrix, rows follow each other; not with GSA */
+	enum stream_merge merge;
+	struct dare_tile *tiles;	/* `row` is of the matrix, rows are `step` apart; not with GSA */
 	size_t *start;			/* of a block column; block_columns + 1 */
 };
 
 /* 0 or -ENOMEM. The blocks stay the caller's and must live as long. */
-int tiling_make(struct tiling *tiling, const struct dare_blocks *blocks, bool is_gsa);
+int tiling_make(struct tiling *tiling, const struct dare_blocks *blocks, bool is_gsa, enum stream_merge merge);
 void tiling_free(struct tiling *tiling);
 
 /* Columns of the matrix that a block column has: fewer than a block where the matrix ends. */
@@ -76,6 +98,7 @@ struct spmm_operands {
 	float *c;			/* row by row */
 	size_t width;			/* columns of D and C */
 	const uint64_t *vectors;	/* GSA */
+	struct stream_code code;
 };
 int stream_spmm(struct dare *dare, const struct spmm_operands *spmm);
 
@@ -86,6 +109,7 @@ struct sddmm_operands {
 	float *p;			/* blocks of B x B elements */
 	size_t width;			/* columns of A and B */
 	const uint64_t *vectors;	/* GSA */
+	struct stream_code code;
 };
 int stream_sddmm(struct dare *dare, const struct sddmm_operands *sddmm);
 
@@ -95,6 +119,7 @@ struct gemm_operands {
 	float *c;
 	size_t rows, columns;		/* of C */
 	size_t width;			/* columns of A and B */
+	struct stream_code code;
 };
 /* One tile of C after the other. */
 int stream_gemm(struct dare *dare, const struct gemm_operands *gemm);

@@ -171,7 +171,7 @@ static int make_scratch(struct scratch *scratch, struct task *task, const struct
 			struct task_run *run)
 {
 	size_t chunks = chunk_count(task->width);
-	int error = tiling_make(&scratch->tiling, blocks, run->form == TASK_GSA);
+	int error = tiling_make(&scratch->tiling, blocks, run->form == TASK_GSA, task->code.merge);
 
 	if (error)
 		return message_set(&run->message, error, "out of memory for tiles");
@@ -197,7 +197,7 @@ static int run_spmm(struct task *task, struct scratch *scratch, struct task_run 
 	const struct dare_blocks *blocks = scratch->tiling.blocks;
 	const struct spmm_operands spmm = {
 		.tiling = &scratch->tiling, .s = scratch->blocks, .c = task->result, .width = task->width,
-		.d = blocks->block == 1 ? task->b : scratch->d, .vectors = scratch->vectors,
+		.d = blocks->block == 1 ? task->b : scratch->d, .vectors = scratch->vectors, .code = task->code,
 	};
 	int error;
 
@@ -217,7 +217,7 @@ static int run_sddmm(struct task *task, struct scratch *scratch, struct task_run
 	const struct dare_blocks *blocks = scratch->tiling.blocks;
 	const struct sddmm_operands sddmm = {
 		.tiling = &scratch->tiling, .a = task->a, .b = task->b, .p = scratch->blocks, .width = task->width,
-		.vectors = scratch->vectors,
+		.vectors = scratch->vectors, .code = task->code,
 	};
 	int error;
 
@@ -281,7 +281,7 @@ static int run_sparse(struct task *task, struct task_run *run)
 static int run_gemm(struct task *task, struct task_run *run)
 {
 	size_t rows = task->s.place.rows, columns = task->s.place.columns, width = task->width;
-	const struct gemm_operands gemm = { task->a, task->b, task->result, rows, columns, width };
+	const struct gemm_operands gemm = { task->a, task->b, task->result, rows, columns, width, task->code };
 	int error;
 
 	run->tiles = chunk_count(rows) * chunk_count(columns);

@@ -12,6 +12,7 @@
 #include "examples/common/dare_matrix.h"
 #include "examples/common/message.h"
 #include "examples/dare/streams/measure.h"
+#include "examples/dare/streams/streams.h"
 
 enum task_kernel { TASK_SPMM, TASK_SDDMM, TASK_GEMM, TASK_KERNELS };
 enum task_form { TASK_PLAIN, TASK_2X2, TASK_GSA, TASK_LIBDARE, TASK_LIBDARE_GSA, TASK_LIBDARE_AUTO, TASK_FORMS };
@@ -21,6 +22,7 @@ struct task {
 	struct dare *dare;
 	struct sparse_matrix s;		/* by rows */
 	size_t width;			/* of the dense operands */
+	struct stream_code code;	/* of plain and gsa */
 	float *a;			/* rows x width: A; of SpMM none */
 	float *b;			/* columns x width: B, or D */
 	float *result;			/* C; P of SDDMM: a value for each element of S */
@@ -45,7 +47,7 @@ struct task_run {
 bool task_has_form(enum task_kernel kernel, enum task_form form);
 const char *task_form_name(enum task_form form);
 
-/* kernel, dare and width are set by the caller. 0, or -errno with a message. */
+/* kernel, dare, width and code are set by the caller. 0, or -errno with a message. */
 int task_make(struct task *task, const struct csr *matrix, uint64_t seed, struct message *message);
 void task_free(struct task *task);
 /* 0, or -errno with run->message. */

@@ -5,14 +5,36 @@
 
 #include "examples/dare/streams/streams.h"
 
-static bool takes_next(const struct tiling *tiling, const struct dare_tile *tile, uint64_t end)
+/* Rows of blocks are all of one distance only if a block is one row, or there is no gap. */
+static bool merges(const struct tiling *tiling, const struct dare_tile *tile, uint64_t distance)
+{
+	switch (tiling->merge) {
+	case STREAM_MERGE_NONE:
+		return false;
+	case STREAM_MERGE_EQUAL:
+		if (tiling->blocks->block == 1)
+			return tile->blocks == 1 || distance == tile->step;
+		break;
+	case STREAM_MERGE_CONSECUTIVE:
+		break;
+	}
+	return distance == 1;
+}
+
+static bool takes_next(const struct tiling *tiling, struct dare_tile *tile, uint64_t end)
 {
 	const struct dare_blocks *blocks = tiling->blocks;
-	uint64_t next = tile->block + tile->blocks;
+	uint64_t next = tile->block + tile->blocks, distance;
 
 	if (next == end || (tile->blocks + 1) * blocks->block > DARE_ROWS)
 		return false;
-	return tiling->is_gsa || blocks->row[next] == blocks->row[next - 1] + 1;
+	if (tiling->is_gsa)
+		return true;
+	distance = blocks->row[next] - blocks->row[next - 1];
+	if (!merges(tiling, tile, distance))
+		return false;
+	tile->step = distance;
+	return true;
 }
 
 /* The tile that begins with `block`; its block column ends at `end`. */
@@ -32,11 +54,11 @@ static void make_tile(const struct tiling *tiling, uint64_t block, uint64_t end,
 		tile->rows -= (unsigned int)(last_row - blocks->rows);
 }
 
-int tiling_make(struct tiling *tiling, const struct dare_blocks *blocks, bool is_gsa)
+int tiling_make(struct tiling *tiling, const struct dare_blocks *blocks, bool is_gsa, enum stream_merge merge)
 {
 	size_t count = 0;
 
-	*tiling = (struct tiling){ .blocks = blocks, .is_gsa = is_gsa };
+	*tiling = (struct tiling){ .blocks = blocks, .is_gsa = is_gsa, .merge = merge };
 	tiling->tiles = calloc(blocks->statistics.blocks + 1, sizeof(*tiling->tiles));
 	tiling->start = calloc(blocks->block_columns + 1, sizeof(*tiling->start));
 	if (!tiling->tiles || !tiling->start) {
