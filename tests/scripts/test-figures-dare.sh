@@ -35,6 +35,11 @@ cat >"$tables/dare_error_bars.csv" <<'BARS'
 id,mimic,lowest,lowest with,highest,highest with
 D02,2.000,1.500,,5.000,
 BARS
+cat >"$tables/dare_shapes.csv" <<'SHAPES'
+id,as it is,same at,of,otherwise
+D17,below,5,7,"a.b=1: not below; --c=2: not below"
+D21,8,6,7,"a.b=1: 4"
+SHAPES
 
 run() # run OUTPUT ARGUMENTS...
 {
@@ -101,6 +106,9 @@ result $? "a null model that passes every gate is told by its name"
 result $? "a null model in which nothing differs has the model's values"
 grep -qE '^D02 .* -25% \+150% ' "$work/output" && [ "$(column "$table" D02 'lowest by assumptions')" = 0.750 ]
 result $? "the error bar that is checked in stands beside a row's value"
+grep -qE '^D21 .* 6 of 7 ' "$work/output" && ! grep -qE '^D17 .* 5 of 7 ' "$work/output" &&
+	[ "$(column "$table" D17 'same at ends')" = 5 ] && [ "$(column "$table" D21 'of ends')" = 7 ]
+result $? "a block size has no error bar, but at how many ends of ranges it is the same"
 awk '/^Of [0-9]+ rows/ { found = $2 == $4 + $7 + $9 + $12 + $14 } END { exit !found }' "$work/output"
 result $? "it says how many rows have each verdict"
 [ "$(find "$work/first" -name '*.svg' | wc -l)" = 15 ] && ! find "$work/first" -name '*.svg' -size -1k | grep -q .
@@ -127,14 +135,30 @@ cat >"$tables/dare_ranges.csv" <<'RANGES'
 parameter,low,high,why
 array.pipelined,array.pipelined=0,,
 llc.mshrs,,llc.mshrs=1,
+--merge,--merge=none,,
 RANGES
 run ranges --ranges --commit 0123456
 status=$?
 bars=$work/ranges/error_bars.csv
 [ $status = 0 ] && grep -q '^# .* commit 0123456\.$' "$bars" && grep -q '^# Inputs.*: one\.$' "$bars" &&
 	[ "$(column "$work/ranges/ends.csv" llc.mshrs=1 D02)" = "$(column "$bars" D02 lowest)" ] &&
-	[ "$(column "$bars" D02 'lowest with')" = llc.mshrs=1 ] && [ "$(fields "$work/ranges/ends.csv" | wc -l)" = 4 ]
+	[ "$(column "$bars" D02 'lowest with')" = llc.mshrs=1 ] && [ "$(fields "$work/ranges/ends.csv" | wc -l)" = 5 ]
 result $? "ranges give each row's lowest and highest value, what makes them, and what they are of"
+effects=$work/ranges/effects.csv
+[ "$(fields "$effects" | cut -f 1 | tr '\n' ' ')" = 'parameter as it is array.pipelined llc.mshrs --merge ' ] &&
+	[ "$(column "$effects" 'as it is' D02)" = "$(column "$bars" D02 mimic)" ] && [ -z "$(column "$effects" array.pipelined D16)" ] &&
+	python3 - "$(column "$effects" llc.mshrs D02)" "$(column "$bars" D02 mimic)" "$(column "$bars" D02 lowest)" <<'PYTHON'
+import sys
+change, model, lowest = map(float, sys.argv[1:])
+sys.exit(abs(change - 100 * (lowest / model - 1)) > .2)
+PYTHON
+result $? "each end has the change of each row, in percent"
+# The plain form has a row for each multiplication then, which is what a larger densification is measured against.
+[[ $(column "$effects" --merge D16) == +* ]]
+result $? "what begins with -- is an option of the program"
+[ "$(fields "$work/ranges/shapes.csv" | cut -f 1 | tr '\n' ' ')" = 'id D17 D18 D19 D20 D21 D22 D25 ' ] &&
+	[ "$(column "$work/ranges/shapes.csv" D21 of)" = 3 ] && head -n 1 "$work/ranges/shapes.csv" | grep -q 'commit 0123456\.$'
+result $? "rows that are no number have at how many ends they say the same"
 sed -n '/^<!-- made/,/^<!-- end/s/^| \([a-z0-9]*\.[a-z_]*\) |.*assumption.*/\1/p' docs/timing.md |
 	grep -E '^(array|energy|llc|mpu|rfu)\.' | sort >"$work/assumptions"
 fields bench/figures/dare_ranges.csv | cut -f 1 | sort -u | comm -23 "$work/assumptions" - >"$work/output"

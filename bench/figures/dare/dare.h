@@ -32,7 +32,7 @@ struct dare_set {
 enum dare_size { SIZE_MEANS, SIZE_SMALL, SIZE_PLOTS, SIZE_EXTRA, SIZE_NAMED };
 
 struct dare_system {
-	const char *name, *mode, *settings, *form;
+	const char *name, *mode, *settings, *form;	/* settings: KEY=VALUE, or --OPTION=VALUE of the program */
 	bool kernel[DARE_KERNELS], block[DARE_BLOCKS];
 	enum dare_size size;
 	const char *set;		/* of SIZE_NAMED */
@@ -84,7 +84,10 @@ const struct dare_result *dare_results(const struct dare_runs *runs, const char 
 /* The same on the data sets of null models; nothing is run yet. NULL: the reason is said. */
 struct dare_runs *dare_runs_small(const struct dare_runs *runs);
 
-/* Settings on top, on systems of some modes ("": all), behind their own; "OLD=NEW ..." replaces modes and forms. */
+/*
+ * Settings on top, on systems of some modes ("": all), behind their own; those with -- in front are options of the program.
+ * "OLD=NEW ..." replaces modes and forms.
+ */
 struct dare_change {
 	const char *name;	/* of the reports */
 	const char *modes, *settings, *instead;
@@ -176,6 +179,7 @@ struct dare_row {
 	struct bar bar;		/* of dare_error_bars.csv */
 	const char *verdict;
 	const char *why;	/* of one that is not reproduced */
+	char *const *shape;	/* of dare_shapes.csv; NULL: none */
 	bool is_fitted;		/* choices were made after results on it had been seen */
 };
 
@@ -184,7 +188,7 @@ struct dare_row {
 struct dare_rows {
 	struct dare_row rows[DARE_ROWS_MAX];
 	size_t count;
-	struct table table, reasons, bars;	/* hold their texts */
+	struct table table, reasons, bars, shapes;	/* hold their texts */
 };
 
 /* 0, or -1 with the reason said. */
@@ -194,9 +198,28 @@ bool dare_row_holds(const struct dare_row *row, const struct dare_outcome *outco
 /* `nulls`: NULL: none were run. */
 void dare_rows_judge(struct dare_rows *rows, const struct dare_runs *runs, const struct dare_nulls *nulls);
 
+/* --- effects.c: what each range moves ---------------------------------------------------------------- */
+
+/* The model with one parameter at an end of its range. */
+struct dare_end {
+	const char *parameter, *settings;
+	const struct dare_runs *runs;
+};
+
+/*
+ * effects.csv: each row's change at each end; shapes.csv: at how many ends what a row says is as in the model itself.
+ * `ends` begins with the model itself, which `count` has, too. 0, or -1 with the reason said.
+ */
+int dare_effects_write(const struct dare_rows *rows, const struct dare_end *ends, size_t count, const char *commit);
+/* The comment lines of a table that is checked in: of what it is. The caller frees it. NULL: no memory. */
+char *dare_ranges_head(const char *what, const struct dare_runs *model, const char *commit);
+
 /* --- ranges.c --------------------------------------------------------------------------------------- */
 
-/* Both ends of all ranges of `folder`/dare_ranges.csv, into error_bars.csv and ends.csv. 0, or -1 with the reason said. */
+/*
+ * Both ends of all ranges of `folder`/dare_ranges.csv, into error_bars.csv, ends.csv, effects.csv and shapes.csv. 0, or -1 with
+ * the reason said.
+ */
 int dare_ranges_run(const struct dare_runs *runs, const struct dare_rows *rows, const char *folder, const char *commit);
 
 /* --- plots.c: CSV and SVG of each figure of the paper, and speedups of each data set -------------------- */

@@ -24,13 +24,22 @@ static bool is_explained(const struct dare_row *row)
 	return strcmp(row->verdict, verdict_name(IN_KIND)) == 0 || strcmp(row->verdict, verdict_name(DEVIATES)) == 0;
 }
 
+/* A row that is no number has no bar: at how many ends of ranges it says the same. */
+static void print_bar(char *text, size_t size, const struct dare_row *row)
+{
+	if (row->shape && (is_shape(row) || strcmp(row->kind, "crossover") == 0))
+		snprintf(text, size, "%s of %s", row->shape[2], row->shape[3]);
+	else
+		bar_print(text, size, row->bar);
+}
+
 static void print_row(const struct dare_row *row)
 {
 	bool is_reproduced = strcmp(row->verdict, verdict_name(REPRODUCED)) == 0;
 	bool is_number = *row->paper && row->low > 0 && row->value.value > 0;
 	char bar[24], null[16] = "";
 
-	bar_print(bar, sizeof(bar), row->bar);
+	print_bar(bar, sizeof(bar), row);
 	if (is_shape(row) && *row->null_name)
 		snprintf(null, sizeof(null), "%s", row->null.is_shape ? "holds" : "fails");
 	else if (row->null.value > 0)
@@ -70,7 +79,8 @@ void dare_print_rows(const struct dare_rows *rows)
 	}
 	puts("\nSecond: D04 to D07 with libdare's own kernels, D08 and D13 the highest, D09 to D12 performance by energy, D14 B = 8, D17 GEMM,\n"
 	     "and of D19 and D20 what a larger VMR or RIQ gains at least, D25 the mean latency of nvr's demanded rows by base's, from issue.\n"
-	     "Error bar: over the ranges of what the paper does not say (make figures-dare-ranges), one at a time, on small inputs.\n"
+	     "Error bar: over the ranges of what the paper does not say (make figures-dare-ranges), one at a time, on small inputs;\n"
+	     "of shapes and block sizes at how many ends of all ranges they are the same.\n"
 	     "Fitted: what the paper leaves open was chosen after a prototype's results on D02 to D07 had been seen (docs/timing.md).");
 	for (int verdict = 0; verdict < VERDICTS; verdict++)
 		counted += count_rows(rows, (enum verdict)verdict);
@@ -105,13 +115,14 @@ static int write_table(const struct dare_rows *rows, const char *output)
 	if (!file)
 		return -1;
 	fputs("id,where,workload,compared,ours,paper,mimic,second,verdict,fitted,null model,of its data sets,of the null model,"
-	      "lowest by assumptions,highest by assumptions,why\n", file);
+	      "lowest by assumptions,highest by assumptions,same at ends,of ends,why\n", file);
 	for (size_t i = 0; i < rows->count; i++) {
 		const struct dare_row *row = &rows->rows[i];
 
-		fprintf(file, "%s,\"%s\",\"%s\",\"%s\",\"%s\",\"%s\",%.3f,%.3f,%s,%s,%s,%.3f,%.3f,%.3f,%.3f,\"%s\"\n", row->id,
+		fprintf(file, "%s,\"%s\",\"%s\",\"%s\",\"%s\",\"%s\",%.3f,%.3f,%s,%s,%s,%.3f,%.3f,%.3f,%.3f,%s,%s,\"%s\"\n", row->id,
 			row->where, row->workload, row->what, row->ours, row->paper, row->value.value, row->value.second, row->verdict,
 			row->is_fitted ? "yes" : "", row->null_name, row->small.value, row->null.value, row->bar.low, row->bar.high,
+			row->shape ? row->shape[2] : "", row->shape ? row->shape[3] : "",
 			is_explained(row) ? row->why : "");
 	}
 	return figures_finish(file);

@@ -191,6 +191,11 @@ static char *text_of(const char *format, const char *a, const char *b)
 	return asprintf(&text, format, a, b) < 0 ? NULL : text;
 }
 
+static bool is_of_program(const char *setting)
+{
+	return strncmp(setting, "--", 2) == 0;
+}
+
 static int fill_command(char **command, const struct dare_runs *runs, const char *report,
 			const struct dare_system *system, enum dare_kernel kernel, enum dare_block block,
 			const struct dare_set *set)
@@ -203,12 +208,18 @@ static int fill_command(char **command, const struct dare_runs *runs, const char
 	if (!mimic || !program || !settings)
 		return figures_error("%s", strerror(ENOMEM));
 	add_words(command, &count, (char *[]){ mimic, "sim", "--soc", "dare", "--mode", (char *)system->mode, NULL });
-	for (; *settings; settings++)
-		add_words(command, &count, (char *[]){ "--set", *settings, NULL });
+	for (size_t i = 0; settings[i]; i++) {
+		if (!is_of_program(settings[i]))
+			add_words(command, &count, (char *[]){ "--set", settings[i], NULL });
+	}
 	add_words(command, &count, (char *[]){ "--json", "--output", (char *)report, "--", program, "--kernel",
 					       (char *)kernels[kernel], "--form", (char *)system->form, NULL });
 	if (kernel != DARE_GEMM)
 		add_words(command, &count, (char *[]){ "--block", (char *)blocks[block], NULL });
+	for (size_t i = 0; settings[i]; i++) {
+		if (is_of_program(settings[i]))
+			add_words(command, &count, (char *[]){ settings[i], NULL });
+	}
 	add_words(command, &count, arguments_of(system, set));
 	return 0;
 }

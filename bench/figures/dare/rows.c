@@ -104,16 +104,16 @@ void dare_rows_judge(struct dare_rows *rows, const struct dare_runs *runs, const
 	}
 }
 
-static void read_row(struct dare_row *row, char *const *fields, const struct table *reasons, const struct table *bars)
+static void read_row(struct dare_rows *rows, struct dare_row *row, char *const *fields)
 {
-	char *const *reason = table_find(reasons, fields[0]);
+	char *const *reason = table_find(&rows->reasons, fields[0]);
 	char *end;
 
 	*row = (struct dare_row){
 		.id = fields[0], .where = fields[1], .workload = fields[2], .what = fields[4], .paper = fields[5],
 		.kind = fields[7], .ours = fields[8], .number = (unsigned int)atoi(fields[0] + 1),
-		.low = strtod(fields[5], &end), .bar = bar_find(bars, fields[0]), .verdict = "", .null_name = "",
-		.why = reason ? reason[1] : "", .is_fitted = reason && strcmp(reason[2], "yes") == 0,
+		.low = strtod(fields[5], &end), .bar = bar_find(&rows->bars, fields[0]), .verdict = "", .null_name = "",
+		.shape = table_find(&rows->shapes, fields[0]), .why = reason ? reason[1] : "", .is_fitted = reason && strcmp(reason[2], "yes") == 0,
 	};
 	row->high = *end == '-' ? strtod(end + 1, NULL) : row->low;
 }
@@ -121,9 +121,9 @@ static void read_row(struct dare_row *row, char *const *fields, const struct tab
 int dare_rows_read(struct dare_rows *rows, const char *folder)
 {
 	if (table_read(&rows->table, folder, "dare_paper.csv") || table_read(&rows->reasons, folder, "dare_reasons.csv") ||
-	    table_read(&rows->bars, folder, "dare_error_bars.csv"))
+	    table_read(&rows->bars, folder, "dare_error_bars.csv") || table_read(&rows->shapes, folder, "dare_shapes.csv"))
 		return -1;
 	for (rows->count = 0; rows->count < rows->table.count && rows->count < DARE_ROWS_MAX; rows->count++)
-		read_row(&rows->rows[rows->count], rows->table.rows[rows->count], &rows->reasons, &rows->bars);
+		read_row(rows, &rows->rows[rows->count], rows->table.rows[rows->count]);
 	return 0;
 }
