@@ -4,21 +4,19 @@
  * the functions that libtsan would have. A hook is called before its access, which is made
  * when the hook returns; nobody else runs in between.
  */
-#include "sim/runtime/internal.h"
+#include "sim/runtime/hook_load.h"
 #include "sim/run.h"
 
 #define PC ((uintptr_t)__builtin_return_address(0))
 #define WORD 8u		/* the widest access of a core */
 
-/* What is seldom needed is in functions that a hook ends with: so it has no registers to save. */
-__attribute__((noinline)) static void load_from_new_place(struct sim_thread *self, uint64_t address, unsigned int size,
-							  uintptr_t pc)
+void sim_hook_load_from_new_place(struct sim_thread *self, uint64_t address, unsigned int size, uintptr_t pc)
 {
 	sim_load(self, pc, address, size);
 	sim_leave();
 }
 
-__attribute__((noinline)) static void load_slowly(struct sim_thread *self, uint64_t address, unsigned int size)
+void sim_hook_load_slowly(struct sim_thread *self, uint64_t address, unsigned int size)
 {
 	if (core_now(self->on) >= sim.limit) {
 		self->pending = sim_physical_if_known(address);
@@ -31,36 +29,9 @@ __attribute__((noinline)) static void load_slowly(struct sim_thread *self, uint6
 	sim_leave();
 }
 
-__attribute__((noinline)) static void load_behind(struct soc_core *core, uint64_t physical, unsigned int size)
+void sim_hook_load_behind(struct soc_core *core, uint64_t physical, unsigned int size)
 {
 	soc_load_behind(sim.soc, core, physical, size);
-	sim_leave();
-}
-
-static inline __attribute__((always_inline)) void load(const volatile void *address, unsigned int size, uintptr_t pc)
-{
-	struct sim_thread *self = sim_enter();
-	const struct sim_place_cost *place = sim_place_entry(pc);
-	uint64_t physical;
-
-	if (!self)
-		return;
-	/* The program's own access follows. */
-	__builtin_prefetch((const void *)address);
-	if (sim_unlikely(place->pc != pc)) {
-		load_from_new_place(self, (uintptr_t)address, size, pc);
-		return;
-	}
-	sim_charge(self, place);
-	physical = sim_physical_at_once(self, (uintptr_t)address);
-	if (sim_unlikely(!physical || !core_load_begins_quickly(sim.soc, self->on, physical, size))) {
-		load_slowly(self, (uintptr_t)address, size);
-		return;
-	}
-	if (sim_unlikely(!core_load_ends_quickly(sim.soc, self->on, physical))) {
-		load_behind(self->on, physical, size);
-		return;
-	}
 	sim_leave();
 }
 
@@ -132,7 +103,7 @@ static void store_range(const volatile void *address, size_t size, uintptr_t pc)
 	}
 
 #define HOOKS(prefix, suffix, size) \
-	HOOK(prefix##read##suffix, load, size) \
+	HOOK(prefix##read##suffix, sim_hook_load, size) \
 	HOOK(prefix##write##suffix, store, size)
 
 #define UNALIGNED_HOOKS(prefix, suffix, size) \
@@ -193,7 +164,7 @@ void __tsan_vptr_update(void **address, void *value)
 
 void __tsan_vptr_read(void **address)
 {
-	load(address, sizeof(*address), PC);
+	sim_hook_load(address, sizeof(*address), PC);
 }
 
 void __tsan_func_entry(void *caller)

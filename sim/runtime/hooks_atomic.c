@@ -3,7 +3,7 @@
  * The hooks that do an atomic operation as well as tell of it. Outside of virtual time other
  * threads run, so they are real ones; their order is always the strongest.
  */
-#include "sim/runtime/internal.h"
+#include "sim/runtime/hook_load.h"
 
 #define PC ((uintptr_t)__builtin_return_address(0))
 
@@ -42,7 +42,7 @@ static inline void tell_atomic(const volatile void *address, unsigned int size, 
 	type __tsan_atomic##bits##_load(const volatile type *address, int order) \
 	{ \
 		(void)order; \
-		tell_load(address, sizeof(type), PC); \
+		sim_hook_load(address, sizeof(type), PC); \
 		return __atomic_load_n(address, __ATOMIC_SEQ_CST); \
 	}
 
