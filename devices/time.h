@@ -69,6 +69,11 @@ struct mimic_time {
 	 */
 	bool (*access)(struct mimic_timed *device, struct mimic_access *access, uint64_t now, uint64_t *done);
 	/*
+	 * The access will reach the device soon. What the device will read for it may come into the host's caches
+	 * meanwhile; nothing that can be seen may change. May be NULL.
+	 */
+	void (*expect)(const struct mimic_timed *device, const struct mimic_access *access);
+	/*
 	 * Stores of `count` values to one register; each reaches the device when the one before it has been
 	 * acknowledged, the first at *now. Does those that can be before `until`. Returns how many, and in *now when
 	 * the last one was acknowledged; or, with *waits, when it came: complete() will be called for it. 0: the

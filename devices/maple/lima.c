@@ -156,6 +156,23 @@ static bool read_b(struct maple *m, unsigned int number, uint64_t address, uint3
 	return true;
 }
 
+static unsigned int element_size(uint32_t mode)
+{
+	return mode == LIMA_MODE_POINTER64 || mode == LIMA_MODE_LLC64 ? 8 : 4;
+}
+
+/* Where steps take virtual time, elements are read much later than their indices: the host's caches are asked ahead. */
+static void prefetch_elements(const struct maple *m, const struct lima_loop *loop, const uint32_t *index,
+			      unsigned int count)
+{
+	unsigned int shift = element_size(loop->mode) == 8 ? 3 : 2;
+
+	if (!is_paced(m) || loop->mode == LIMA_MODE_PRODUCE || loop->mode >= LIMA_MODE_PREFETCH64)
+		return;
+	for (unsigned int i = 0; i < count; i++)
+		__builtin_prefetch((const void *)(uintptr_t)((loop->a + ((uint64_t)index[i] << shift)) & address_mask(m)));
+}
+
 /*
  * Fills free chunks with the next indices of the loop at work, one read for
  * all that lie in one page: a read may be a system call for whoever drives us.
@@ -195,6 +212,7 @@ static bool fetch_chunks(struct maple *m, unsigned int number, unsigned int free
 		count(m, MAPLE_COUNTER_lima_chunks, 1);
 		done += piece;
 	}
+	prefetch_elements(m, &q->active, index, words);
 	q->active.next += words;
 	if (q->active.next == q->active.end) {
 		q->loop_active = false;
@@ -217,11 +235,6 @@ static bool fill_chunks(struct maple *m, unsigned int number)
 		moved = true;
 	}
 	return moved;
-}
-
-static unsigned int element_size(uint32_t mode)
-{
-	return mode == LIMA_MODE_POINTER64 || mode == LIMA_MODE_LLC64 ? 8 : 4;
 }
 
 static unsigned int produce_indices(struct maple *m, struct maple_queue *q,

@@ -188,6 +188,7 @@ struct maple {
 	struct mimic_model model;	/* first: the model is what others hold */
 	struct mimic_host host;
 	struct maple_config config;
+	unsigned int queue_mask;	/* the bits of an offset's field that say which queue */
 	struct maple_state state;
 	/* config.queues times config.lima_chunks chunks, then config.lima_loops loops */
 	struct lima_chunk *chunks;
@@ -281,7 +282,15 @@ static inline uint64_t low_bytes(uint64_t value, unsigned int size)
 }
 
 /* queue.c */
-struct maple_queue *maple_queue_of(struct maple *m, unsigned int field, unsigned int *number);
+/* The artifact decodes as many bits as its queues need: with four, bits [10:9]. NULL: there is no such queue. */
+static inline struct maple_queue *maple_queue_of(struct maple *m, unsigned int field, unsigned int *number)
+{
+	*number = field & m->queue_mask;
+	if (*number >= m->config.queues)
+		return NULL;
+	return m->state.queue[*number].allocated ? &m->state.queue[*number] : NULL;
+}
+
 unsigned int maple_queues_allocated(const struct maple *m);
 uint64_t maple_connection_answer(const struct maple *m, const struct maple_queue *q, uint64_t owner,
 				 uint64_t low);

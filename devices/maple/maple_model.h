@@ -113,8 +113,10 @@ struct maple_queue_view {
 };
 int maple_model_queue(const struct mimic_model *model, unsigned int queue,
 		      struct maple_queue_view *view);
-/* Of that, what is looked at often: the levels of all queues; words popped, and words in use, of one. */
-void maple_model_levels(const struct mimic_model *model, unsigned int levels[MAPLE_MAX_QUEUES]);
+/* Of that, what is looked at often. To each queue's sum its level times `cycles`; words popped, and words in use, of one. */
+void maple_model_add_levels(const struct mimic_model *model, uint64_t cycles, uint64_t sums[MAPLE_MAX_QUEUES]);
+/* Where in memory this store would make the device read a word now; 0: nowhere. A hint: nothing is checked. */
+uint64_t maple_model_pointer(const struct mimic_model *model, const struct mimic_access *access);
 uint64_t maple_model_popped(const struct mimic_model *model, unsigned int queue, unsigned int *level);
 
 #endif

@@ -416,6 +416,8 @@ struct mimic_model *maple_model_create(const struct maple_config *config,
 	m->model.ops = &maple_ops;
 	m->host = *host;
 	m->config = *config;
+	while (m->queue_mask + 1 < config->queues)
+		m->queue_mask = 2 * m->queue_mask + 1;
 	m->chunks = calloc((size_t)config->queues * config->lima_chunks, sizeof(*m->chunks));
 	m->loops = calloc((size_t)config->queues * config->lima_loops, sizeof(*m->loops));
 	if (!m->chunks || !m->loops) {

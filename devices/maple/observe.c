@@ -182,12 +182,12 @@ int maple_model_queue(const struct mimic_model *model, unsigned int queue,
 	return 0;
 }
 
-void maple_model_levels(const struct mimic_model *model, unsigned int levels[MAPLE_MAX_QUEUES])
+void maple_model_add_levels(const struct mimic_model *model, uint64_t cycles, uint64_t sums[MAPLE_MAX_QUEUES])
 {
 	const struct maple *m = (const struct maple *)model;
 
-	for (unsigned int i = 0; i < MAPLE_MAX_QUEUES; i++)
-		levels[i] = m->state.queue[i].level;
+	for (unsigned int i = 0; i < m->config.queues; i++)
+		sums[i] += m->state.queue[i].level * cycles;
 }
 
 uint64_t maple_model_popped(const struct mimic_model *model, unsigned int queue, unsigned int *level)

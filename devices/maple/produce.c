@@ -2,6 +2,8 @@
 /* The produce pipeline: data, pointers, prefetches (paper, sections 3.1 and 3.4). */
 #include "devices/maple/maple_internal.h"
 
+#define MAPLE_OPERATIONS 64	/* that an offset can name */
+
 /* What a pointer operation fetches, and how its payload names the address. */
 struct pointer_kind {
 	unsigned int size;	/* bytes; 0: this is no pointer operation */
@@ -11,26 +13,18 @@ struct pointer_kind {
 
 static struct pointer_kind pointer_kind(unsigned int operation)
 {
-	switch (operation) {
-	case MAPLE_STORE_POINTER32:
-		return (struct pointer_kind){ 4, false, false };
-	case MAPLE_STORE_POINTER64:
-		return (struct pointer_kind){ 8, false, false };
-	case MAPLE_STORE_LLC_POINTER32:
-		return (struct pointer_kind){ 4, true, false };
-	case MAPLE_STORE_LLC_POINTER64:
-		return (struct pointer_kind){ 8, true, false };
-	case MAPLE_STORE_FULL_POINTER32:
-		return (struct pointer_kind){ 4, false, true };
-	case MAPLE_STORE_FULL_POINTER64:
-		return (struct pointer_kind){ 8, false, true };
-	case MAPLE_STORE_FULL_LLC_POINTER32:
-		return (struct pointer_kind){ 4, true, true };
-	case MAPLE_STORE_FULL_LLC_POINTER64:
-		return (struct pointer_kind){ 8, true, true };
-	default:
-		return (struct pointer_kind){ 0, false, false };
-	}
+	static const struct pointer_kind kinds[MAPLE_OPERATIONS] = {
+		[MAPLE_STORE_POINTER32] = { 4, false, false },
+		[MAPLE_STORE_POINTER64] = { 8, false, false },
+		[MAPLE_STORE_LLC_POINTER32] = { 4, true, false },
+		[MAPLE_STORE_LLC_POINTER64] = { 8, true, false },
+		[MAPLE_STORE_FULL_POINTER32] = { 4, false, true },
+		[MAPLE_STORE_FULL_POINTER64] = { 8, false, true },
+		[MAPLE_STORE_FULL_LLC_POINTER32] = { 4, true, true },
+		[MAPLE_STORE_FULL_LLC_POINTER64] = { 8, true, true },
+	};
+
+	return kinds[operation % MAPLE_OPERATIONS];
 }
 
 static bool is_extension(unsigned int operation)
@@ -56,6 +50,18 @@ static uint64_t indexed_address(const struct maple *m, const struct maple_queue 
 	uint64_t offset = (uint64_t)index << q->base_shift;
 
 	return (q->base + offset) & address_mask(m) & ~3ull;
+}
+
+uint64_t maple_model_pointer(const struct mimic_model *model, const struct mimic_access *access)
+{
+	struct maple *m = (struct maple *)model;
+	struct pointer_kind kind = pointer_kind(access->offset >> MAPLE_OPERATION_SHIFT);
+	unsigned int number;
+	const struct maple_queue *q = maple_queue_of(m, access->offset >> MAPLE_QUEUE_SHIFT & 7, &number);
+
+	if (!q || !kind.size || !access->is_write || access->page != MAPLE_PAGE_MAPLE)
+		return 0;
+	return kind.full ? access->data & address_mask(m) & ~3ull : indexed_address(m, q, (uint32_t)access->data);
 }
 
 static enum step push_data(struct maple *m, struct maple_queue *q, unsigned int size, uint64_t data)

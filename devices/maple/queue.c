@@ -8,19 +8,6 @@
 
 static const uint16_t size_codes[8] = MAPLE_SIZE_CODES;
 
-/* The artifact decodes as many bits as its queues need: with four, bits [10:9]. */
-struct maple_queue *maple_queue_of(struct maple *m, unsigned int field, unsigned int *number)
-{
-	unsigned int mask = 0;
-
-	while (mask + 1 < m->config.queues)
-		mask = 2 * mask + 1;
-	*number = field & mask;
-	if (*number >= m->config.queues)
-		return NULL;
-	return m->state.queue[*number].allocated ? &m->state.queue[*number] : NULL;
-}
-
 unsigned int maple_queues_allocated(const struct maple *m)
 {
 	unsigned int n = 0;
@@ -310,13 +297,33 @@ static unsigned int words_ready(const struct maple *m, const struct maple_queue 
 	return ready;
 }
 
+/* The same of one word, of which most loads are. */
+static size_t pop_word(struct maple *m, struct maple_queue *q, void *value)
+{
+	unsigned int slot = (unsigned int)q->first + q->head;
+
+	if (!q->level || (q->pending && m->state.word_pending[slot]))
+		return 0;
+	memcpy(value, &m->state.words[slot], sizeof(m->state.words[slot]));
+	q->head = q->head + 1u == q->size ? 0 : (uint16_t)(q->head + 1);
+	q->level--;
+	q->popped++;
+	m->state.tile_pops++;
+	count(m, MAPLE_COUNTER_consumed, 1);
+	trace_consume(m, q, 1);
+	return 1;
+}
+
 size_t maple_queue_pop_many(struct maple *m, struct maple_queue *q, unsigned int words, void *values,
 			    size_t wanted)
 {
 	const uint32_t *scratchpad = m->state.words + q->first;
-	size_t n = words_ready(m, q) / words;
 	unsigned int total, piece;
+	size_t n;
 
+	if (wanted == 1 && words == 1)
+		return pop_word(m, q, values);
+	n = words_ready(m, q) / words;
 	if (n > wanted)
 		n = wanted;
 	if (!n)

@@ -90,11 +90,10 @@ static bool has_parked(struct maple_time *device, unsigned int queue, const stru
 	return false;
 }
 
-/* It is at its pipe. true: it leaves the device at *done. */
-static bool execute(struct maple_time *device, struct mimic_access *access, uint64_t *done)
+/* It is at its pipe, of this queue. true: it leaves the device at *done. */
+static bool execute(struct maple_time *device, struct mimic_access *access, enum maple_pipe pipe, unsigned int queue,
+		    uint64_t *done)
 {
-	unsigned int queue = 0;
-	enum maple_pipe pipe = maple_model_pipe(device->model, access, &queue);
 	uint64_t latest = device->now + device->pipes.store, first = 0;
 
 	device->step = (struct step_time){ 0 };
@@ -124,9 +123,11 @@ static bool execute(struct maple_time *device, struct mimic_access *access, uint
 
 void maple_time_finish_held(struct maple_time *device, struct mimic_access *access)
 {
+	unsigned int queue = 0;
+	enum maple_pipe pipe = maple_model_pipe(device->model, access, &queue);
 	uint64_t done;
 
-	if (execute(device, access, &done))
+	if (execute(device, access, pipe, queue, &done))
 		device->host.complete(device->host.context, access->owner, access->is_write ? 0 : access->data,
 				      done);
 }
@@ -136,10 +137,13 @@ void maple_time_let_in_held(struct maple_time *device)
 {
 	for (unsigned int i = 0; device->pipes.values && i < device->queue_count; i++) {
 		struct queue_time *q = &device->queue[i];
-		struct mimic_access access = q->held;
+		struct mimic_access access;
 
+		if (!q->is_held)
+			continue;
+		access = q->held;
 		maple_desc_popped(device, i);
-		if (!q->is_held || !maple_desc_has_room(device, i, &access))
+		if (!maple_desc_has_room(device, i, &access))
 			continue;
 		q->is_held = false;
 		device->statistics.full[i] += device->now - q->held_since;
@@ -229,13 +233,15 @@ static bool hold_until(struct maple_time *device, const struct mimic_access *acc
 bool maple_time_access(struct maple_time *device, struct mimic_access *access, uint64_t now, uint64_t *done)
 {
 	unsigned int queue = 0;
+	enum maple_pipe pipe;
 	uint64_t time;
 	bool is_over;
 
 	maple_time_advance(device, now);
 	time = device->now;
 	choose_size(device, access);
-	switch (maple_model_pipe(device->model, access, &queue)) {
+	pipe = maple_model_pipe(device->model, access, &queue);
+	switch (pipe) {
 	case MAPLE_PIPE_PRODUCE:
 		time = store_enters(device, &device->queue[queue]);
 		break;
@@ -249,7 +255,7 @@ bool maple_time_access(struct maple_time *device, struct mimic_access *access, u
 		return false;
 	if (maple_time_must_hold(device, access))
 		return false;
-	is_over = execute(device, access, done);
+	is_over = execute(device, access, pipe, queue, done);
 	maple_time_let_in_held(device);
 	return is_over;
 }

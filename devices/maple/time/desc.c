@@ -60,6 +60,8 @@ static unsigned int loads_of(const struct maple_time *device, uint64_t producer)
 	for (unsigned int i = 0; i < device->queue_count; i++) {
 		struct maple_queue_view view;
 
+		if (!device->queue[i].loads)
+			continue;
 		maple_model_queue(device->model, i, &view);
 		if (view.producer == producer)
 			loads += device->queue[i].loads;

@@ -49,6 +49,15 @@ static bool access_device(struct mimic_timed *device, struct mimic_access *acces
 	return maple_time_access(device_of(device), access, now, done);
 }
 
+static void expect(const struct mimic_timed *device, const struct mimic_access *access)
+{
+	const struct maple_time *maple = (const struct maple_time *)device;
+	uint64_t address = maple_model_pointer(maple_time_model((struct maple_time *)maple), access);
+
+	if (address)
+		__builtin_prefetch((const void *)(uintptr_t)address);
+}
+
 static void owner_gone(struct mimic_timed *device, uint64_t owner, uint64_t now)
 {
 	maple_time_owner_gone(device_of(device), owner, now);
@@ -133,6 +142,7 @@ const struct mimic_time maple_kind_time = {
 	.create = create,
 	.destroy = destroy,
 	.access = access_device,
+	.expect = expect,
 	.owner_gone = owner_gone,
 	.power_on = power_on,
 	.advance = advance,

@@ -8,12 +8,9 @@
 static void add_passed(const struct maple_time *device, uint64_t now, struct maple_time_statistics *statistics)
 {
 	uint64_t passed = now - device->counted_until;
-	unsigned int levels[MAPLE_MAX_QUEUES];
 
-	maple_model_levels(device->model, levels);
 	statistics->outstanding += device->loads * passed;
-	for (unsigned int i = 0; i < MAPLE_MAX_QUEUES; i++)
-		statistics->occupancy[i] += levels[i] * passed;
+	maple_model_add_levels(device->model, passed, statistics->occupancy);
 }
 
 void maple_time_count_until(struct maple_time *device, uint64_t now)
