@@ -106,7 +106,7 @@ static void send_first(struct sim_channel *channel, unsigned int core)
 	const struct sim_operation *operation = first_operation(channel);
 	uint64_t arrival = soc_mmio_arrival(sim.soc, core, operation->device, operation->issued);
 
-	channel->arrival = arrival;
+	sim_channel_arrives(core, arrival);
 	if (arrival < sim.limit)
 		sim.limit = arrival;
 }
@@ -116,7 +116,7 @@ static uint64_t end_first(struct sim_channel *channel, unsigned int core, uint64
 {
 	const struct sim_operation *operation = first_operation(channel);
 
-	channel->arrival = SIM_NEVER;
+	sim_channel_arrives(core, SIM_NEVER);
 	channel->first = channel->first + 1 < SIM_CHANNEL ? channel->first + 1 : 0;
 	channel->count--;
 	return soc_mmio_end(sim.soc, core, operation->device, operation->access.is_write, operation->issued, time);
@@ -154,13 +154,13 @@ static void complete(void *context, uint64_t owner, uint64_t data, uint64_t time
 }
 
 /* The first operation is at the device. false: it waits there. */
-static bool arrive(struct sim_channel *channel, uint64_t *done)
+static bool arrive(struct sim_channel *channel, unsigned int core, uint64_t *done)
 {
 	struct sim_operation *operation = first_operation(channel);
 	struct sim_device *device = &sim.devices[operation->device];
 	uint64_t now = channel->arrival;
 
-	channel->arrival = SIM_NEVER;
+	sim_channel_arrives(core, SIM_NEVER);
 	return device->time->access(device->timed, &operation->access, now, done);
 }
 
@@ -169,16 +169,13 @@ void sim_device_arrive(unsigned int core)
 	struct sim_channel *channel = &sim.channels[core];
 	uint64_t done;
 
-	if (arrive(channel, &done))
+	if (arrive(channel, core, &done))
 		finish(core, first_operation(channel)->access.data, done);
 }
 
 static void charge(struct sim_thread *self)
 {
-	struct sim_place_cost cost;
-
-	sim_mmio_cost(self, &cost);
-	sim_charge(self, &cost);
+	sim_charge(self, sim_mmio_cost(self));
 }
 
 /* Once for each device: which thread of the program an owner is. */
@@ -208,7 +205,7 @@ static bool access_at_once(struct sim_thread *self, struct sim_channel *channel,
 	sim.limit = limit;
 	if (channel->arrival > sim.now)
 		sim.now = channel->arrival;
-	if (!arrive(channel, &done))
+	if (!arrive(channel, self->core, &done))
 		return false;
 	self->answer = first_operation(channel)->access.data;
 	soc_sleep_until(sim.soc, self->core, end_first(channel, self->core, done));
@@ -223,9 +220,12 @@ static bool access_at_once(struct sim_thread *self, struct sim_channel *channel,
 void sim_device_access(struct sim_thread *self, unsigned int number, struct mimic_access *access)
 {
 	struct sim_channel *channel = &sim.channels[self->core];
+	const struct sim_device *device = &sim.devices[number];
 	struct sim_operation *operation;
 	uint64_t limit;
 
+	if (device->time->expect)
+		device->time->expect(device->timed, access);
 	charge(self);
 	sim_settle(self);
 	trace_thread(self, number);
@@ -274,7 +274,7 @@ size_t sim_device_post(struct sim_thread *self, unsigned int number, const struc
 {
 	struct sim_device *device = &sim.devices[number];
 	struct mimic_access access = *pattern;
-	struct sim_place_cost cost;
+	const struct sim_place_cost *cost;
 	uint64_t now;
 	bool waits;
 	size_t done;
@@ -289,9 +289,9 @@ size_t sim_device_post(struct sim_thread *self, unsigned int number, const struc
 	if (!done)
 		return 0;
 	/* It costs no time, so it can be counted afterwards. */
-	sim_mmio_cost(self, &cost);
+	cost = sim_mmio_cost(self);
 	for (size_t i = 0; i < done; i++)
-		sim_charge(self, &cost);
+		sim_charge(self, cost);
 	soc_mmio_posted(sim.soc, self->core, done, now);
 	access.data = values[done - 1];
 	end_post(self, number, &access, now, waits);

@@ -146,6 +146,7 @@ struct sim {
 	unsigned int cores;
 	struct sim_thread *on_core[SIM_CORES];
 	struct sim_channel channels[SIM_CORES];
+	uint64_t arriving;		/* a bit for each core whose channel has an operation on its way */
 	uint64_t core_cycles[SIM_CORES];	/* of threads that have ended on it */
 	uint64_t core_accesses[SIM_CORES];
 	uint64_t core_uncosted[SIM_CORES];
@@ -180,6 +181,15 @@ static inline struct sim_thread *sim_enter(void)
 static inline void sim_leave(void)
 {
 	sim.is_busy = false;
+}
+
+/* When the first operation of a core's channel is at the device; SIM_NEVER: it is there, or there is none. */
+static inline void sim_channel_arrives(unsigned int core, uint64_t time)
+{
+	uint64_t bit = 1ull << core;
+
+	sim.channels[core].arrival = time;
+	sim.arriving = time == SIM_NEVER ? sim.arriving & ~bit : sim.arriving | bit;
 }
 
 /* --- coroutine.c ----------------------------------------------------------------- */
@@ -280,7 +290,7 @@ bool sim_place_is_program(uintptr_t pc);
 const struct sim_function *sim_function(uint32_t function);
 const char *sim_function_name(uint32_t function);
 /* What an MMIO operation of the thread costs: that of the loop that it belongs to. */
-void sim_mmio_cost(const struct sim_thread *thread, struct sim_place_cost *cost);
+const struct sim_place_cost *sim_mmio_cost(const struct sim_thread *thread);
 /* Where accesses come from that no table has a cost for. */
 extern struct sim_source *sim_sources;
 /* None so far. */

@@ -210,15 +210,30 @@ void sim_place_find(struct sim_place_cost *entry, uintptr_t pc)
 	loop_cost(place ? place->loop : 0, place ? place->source : 0, entry);
 }
 
+#define RECENT_COSTS 64
+
+/* loop_cost(), which divides, of a loop and a source that are asked for often. */
+static const struct sim_place_cost *recent_cost(uint32_t loop, uint32_t source)
+{
+	static struct sim_place_cost recent[RECENT_COSTS];	/* pc: 1 where it is one */
+	struct sim_place_cost *cost = &recent[loop % RECENT_COSTS];
+
+	if (cost->pc && cost->loop == loop && cost->source == source)
+		return cost;
+	loop_cost(loop, source, cost);
+	cost->pc = 1;
+	return cost;
+}
+
 /* Libraries of devices have no hooks: an operation belongs to the function that called them. */
-void sim_mmio_cost(const struct sim_thread *thread, struct sim_place_cost *cost)
+const struct sim_place_cost *sim_mmio_cost(const struct sim_thread *thread)
 {
 	const struct sim_function *function = sim_function(thread->call->function);
 	uint32_t loop = function ? function->mmio_loop : 0;
 
 	if (loops[thread->call->loop].mmio)
 		loop = thread->call->loop;
-	loop_cost(loop, function ? function->source : 0, cost);
+	return recent_cost(loop, function ? function->source : 0);
 }
 
 void sim_forget_uncosted(void)

@@ -15,7 +15,7 @@ __thread struct sim_thread *sim_self __attribute__((tls_model("initial-exec")));
 
 /* Of the threads that are ready, but do not run: when each can go on, by its core. */
 static struct soc_earliest ready;
-static unsigned int deadlines;	/* of threads that wait */
+static uint64_t deadlines;	/* a bit for the core of each thread that waits for its deadline, too */
 
 void sim_schedule_begin(void)
 {
@@ -30,11 +30,6 @@ struct next_event {
 	uint64_t then;		/* no other event is earlier than this */
 	unsigned int number;	/* of the device, else of the core */
 };
-
-static bool is_waiting(const struct sim_thread *thread)
-{
-	return thread && thread->wait != SIM_RUNS;
-}
 
 static bool is_ready(const struct sim_thread *thread)
 {
@@ -53,17 +48,18 @@ static struct next_event find_event(void)
 {
 	struct next_event next = { .event = EVENT_NONE, .time = SIM_NEVER, .then = SIM_NEVER };
 
-	if (!sim.device_count && !deadlines)
-		return next;
 	for (unsigned int number = 0; number < sim.device_count; number++) {
 		const struct sim_device *device = &sim.devices[number];
 
 		if (device->timed)
 			take_earlier(&next, EVENT_DEVICE, device->time->next(device->timed), number);
 	}
-	for (unsigned int core = 0; core < sim.cores; core++) {
-		take_earlier(&next, EVENT_ARRIVAL, sim.channels[core].arrival, core);
-		if (is_waiting(sim.on_core[core]))
+	for (uint64_t left = sim.arriving | deadlines; left; left &= left - 1) {
+		unsigned int core = (unsigned int)__builtin_ctzll(left);
+
+		if (sim.arriving >> core & 1)
+			take_earlier(&next, EVENT_ARRIVAL, sim.channels[core].arrival, core);
+		if (deadlines >> core & 1)
 			take_earlier(&next, EVENT_DEADLINE, sim.on_core[core]->deadline, core);
 	}
 	return next;
@@ -234,7 +230,7 @@ bool sim_block(struct sim_thread *self, enum sim_wait wait, const void *object, 
 	self->since = soc_now(sim.soc, self->core);
 	self->order = ++sim.order;
 	self->is_timed_out = false;
-	deadlines += deadline != SIM_NEVER;
+	deadlines |= (uint64_t)(deadline != SIM_NEVER) << self->core;
 	sim_schedule(self);
 	return !self->is_timed_out;
 }
@@ -244,7 +240,7 @@ void sim_wake(struct sim_thread *thread, uint64_t time)
 	uint64_t now;
 
 	thread->wait = SIM_RUNS;
-	deadlines -= thread->deadline != SIM_NEVER;
+	deadlines &= ~(1ull << thread->core);
 	thread->deadline = SIM_NEVER;
 	soc_sleep_until(sim.soc, thread->core, time);
 	now = soc_now(sim.soc, thread->core) + 1;
@@ -320,7 +316,7 @@ bool sim_take_core(struct sim_thread *thread, uint64_t now)
 		soc_sleep_until(sim.soc, core, now);
 		thread->started = soc_now(sim.soc, core);
 		sim.on_core[core] = thread;
-		sim.channels[core].arrival = SIM_NEVER;
+		sim_channel_arrives(core, SIM_NEVER);
 		if (thread != sim.current)
 			soc_earliest_set(&ready, core, thread->started);
 		if (thread->started + 1 < sim.limit)

@@ -78,7 +78,7 @@ static int begin(void)
 	first->native_id = (int)mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	sim_schedule_begin();
 	for (unsigned int core = 0; core < SIM_CORES; core++)
-		sim.channels[core].arrival = SIM_NEVER;
+		sim_channel_arrives(core, SIM_NEVER);
 	return mimic_probe_install_handlers();
 }
 
