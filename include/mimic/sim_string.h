@@ -150,6 +150,84 @@ MIMIC_SIM_HELPER char *mimic_sim_call_strncat(char *to, const char *from, __SIZE
 	return mimic_sim_strncat(to, from, size);
 }
 
+/* --- others, which are made of these. What only finds out where they ended takes no time. --- */
+
+#ifdef __STRICT_ANSI__
+#define MIMIC_SIM_HAS_KIN 0	/* these are names of the program's own */
+#else
+#define MIMIC_SIM_HAS_KIN 1
+
+MIMIC_SIM_HELPER void *mimic_sim_call_mempcpy(void *to, const void *from, __SIZE_TYPE__ size)
+{
+	return (char *)mimic_sim_call_memcpy(to, from, size) + size;
+}
+
+MIMIC_SIM_HELPER void mimic_sim_call_bzero(void *to, __SIZE_TYPE__ size)
+{
+	mimic_sim_call_memset(to, 0, size);
+}
+
+MIMIC_SIM_HELPER void mimic_sim_call_bcopy(const void *from, void *to, __SIZE_TYPE__ size)
+{
+	mimic_sim_call_memmove(to, from, size);
+}
+
+MIMIC_SIM_HELPER int mimic_sim_call_bcmp(const void *one, const void *other, __SIZE_TYPE__ size)
+{
+	return mimic_sim_call_memcmp(one, other, size);
+}
+
+/* As memchr(), which does not read behind a zero byte either. */
+MIMIC_SIM_HELPER __SIZE_TYPE__ mimic_sim_call_strnlen(const char *text, __SIZE_TYPE__ size)
+{
+	const char *end = (const char *)mimic_sim_memchr(text, 0, size);
+
+	return end ? (__SIZE_TYPE__)(end - text) : size;
+}
+
+MIMIC_SIM_HELPER char *mimic_sim_call_stpcpy(char *to, const char *from)
+{
+	return mimic_sim_call_strcpy(to, from) + __builtin_strlen(from);
+}
+
+MIMIC_SIM_HELPER char *mimic_sim_call_stpncpy(char *to, const char *from, __SIZE_TYPE__ size)
+{
+	const char *end = (const char *)__builtin_memchr(from, 0, size);
+
+	return mimic_sim_strncpy(to, from, size) + (end ? (__SIZE_TYPE__)(end - from) : size);
+}
+
+MIMIC_SIM_HELPER void *mimic_sim_call_memccpy(void *to, const void *from, int last, __SIZE_TYPE__ size)
+{
+	const char *found = (const char *)mimic_sim_memchr(from, last, size);
+	__SIZE_TYPE__ copied = found ? (__SIZE_TYPE__)(found - (const char *)from) + 1 : size;
+
+	mimic_sim_memcpy(to, from, copied);
+	return found ? (char *)to + copied : 0;
+}
+
+MIMIC_SIM_HELPER char *mimic_sim_copy_of(const char *text, __SIZE_TYPE__ length)
+{
+	char *copy = (char *)__builtin_malloc(length + 1);
+
+	if (!copy)
+		return 0;
+	mimic_sim_memcpy(copy, text, length);
+	copy[length] = 0;
+	return copy;
+}
+
+MIMIC_SIM_HELPER char *mimic_sim_call_strdup(const char *text)
+{
+	return mimic_sim_copy_of(text, mimic_sim_call_strlen(text));
+}
+
+MIMIC_SIM_HELPER char *mimic_sim_call_strndup(const char *text, __SIZE_TYPE__ size)
+{
+	return mimic_sim_copy_of(text, mimic_sim_call_strnlen(text, size));
+}
+#endif
+
 /* --- the names ------------------------------------------------------------------------------ */
 
 #define MIMIC_SIM_INLINE extern __inline __attribute__((__always_inline__, __gnu_inline__, __artificial__))
@@ -185,6 +263,20 @@ MIMIC_SIM_NAME(char *, strchr, (const char *text, int value), (text, value))
 MIMIC_SIM_NAME(char *, strrchr, (const char *text, int value), (text, value))
 #endif
 
+#if MIMIC_SIM_HAS_KIN
+MIMIC_SIM_NAME(void *, mempcpy, (void *to, const void *from, __SIZE_TYPE__ size), (to, from, size))
+MIMIC_SIM_NAME(void, bzero, (void *to, __SIZE_TYPE__ size), (to, size))
+MIMIC_SIM_NAME(void, bcopy, (const void *from, void *to, __SIZE_TYPE__ size), (from, to, size))
+MIMIC_SIM_NAME(int, bcmp, (const void *one, const void *other, __SIZE_TYPE__ size), (one, other, size))
+MIMIC_SIM_NAME(__SIZE_TYPE__, strnlen, (const char *text, __SIZE_TYPE__ size), (text, size))
+MIMIC_SIM_NAME(char *, stpcpy, (char *to, const char *from), (to, from))
+MIMIC_SIM_NAME(char *, stpncpy, (char *to, const char *from, __SIZE_TYPE__ size), (to, from, size))
+MIMIC_SIM_NAME(void *, memccpy, (void *to, const void *from, int last, __SIZE_TYPE__ size), (to, from, last, size))
+MIMIC_SIM_NAME(char *, strdup, (const char *text), (text))
+MIMIC_SIM_NAME(char *, strndup, (const char *text, __SIZE_TYPE__ size), (text, size))
+#endif
+
+#undef MIMIC_SIM_HAS_KIN
 #undef MIMIC_SIM_NAME
 #undef MIMIC_SIM_NOTHROW
 #undef MIMIC_SIM_INLINE

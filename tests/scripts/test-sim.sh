@@ -242,6 +242,12 @@ result $? "maple-fpga: cycles of strlen(), strcmp(), strchr(), strcpy() and othe
 # First the zero byte is stored, 3 instructions with what it costs in no table; then a byte is read, and a text copied.
 cycles maple-fpga strcat 3+2+7+128*9 strncat 3+2+7+128*10
 result $? "maple-fpga: cycles of strcat(), strncat()"
+# As they are made of those above: strnlen() is as memchr(), memccpy() is memchr() and then memcpy(), and the copies of a text
+# first find its end. Their new memory is in no cache, so that only what they read is counted.
+cycles maple-fpga mempcpy 2+128*5 bzero 2+128*3 bcopy 2+128*5 bcmp 2+128*6 memccpy 2+128*9+2+128*5 strnlen 2+128*9 \
+	stpcpy 2+128*9 stpncpy 2+128*10 &&
+	found strdup 'c["loads"] == 256' 'c["stores"] == 129' && found strndup 'c["loads"] == 256' 'c["stores"] == 129'
+result $? "maple-fpga: cycles of mempcpy(), bzero(), bcopy(), bcmp(), memccpy(), strnlen(), stpcpy(), stpncpy(), strdup(), strndup()"
 cycles maple-sim memcpy 2+128*6 memmove 2+128*6 memset 2+128*3 memcmp 2+128*8 memchr 2+128*10 strlen 2+128*8 \
 	strcmp 2+128*12 strcpy 2+128*10
 result $? "maple-sim, where loads block: one cycle more for each load"

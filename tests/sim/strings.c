@@ -3,10 +3,14 @@
  * Functions of <string.h> in virtual time: `strings` checks what they do, `strings cycles` has a
  * phase for each with accesses that one can count by hand.
  */
+#ifndef __STRICT_ANSI__
+#define _GNU_SOURCE
+#endif
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <mimic/sim.h>
 
@@ -93,6 +97,51 @@ static void check_texts(size_t at, size_t size)
 	check("strncat", strncat(made + at, text, 9) == made + at, at, size);
 }
 
+#ifndef __STRICT_ANSI__
+static void check_copies_of_others(size_t at, size_t size)
+{
+	const char before[ROOM] = "0123456789abcdefghijklmnopqrstuvwxyz";
+
+	fill();
+	for (size_t i = 0; i < size; i++)
+		expected[at + i] = before[i];
+	check("mempcpy", mempcpy(made + at, before, size) == made + at + size, at, size);
+	for (size_t i = 0; i < size; i++)
+		expected[at + i] = before[i + 3];
+	bcopy(before + 3, made + at, size);
+	check("bcopy", !bcmp(made + at, before + 3, size), at, size);
+	check("bcmp", size == 0 || bcmp(made + at, before + 4, size), at, size);
+	for (size_t i = 0; i < size; i++)
+		expected[at + i] = '\0';
+	bzero(made + at, size);
+	check("bzero", 1, at, size);
+	for (size_t i = 0; i < size && i <= 10; i++)
+		expected[at + i] = before[i];
+	check("memccpy", memccpy(made + at, before, 'a', size) == (size > 10 ? made + at + 11 : NULL), at, size);
+}
+
+static void check_texts_of_others(size_t at, size_t size)
+{
+	char text[ROOM] = { 0 }, *copy;
+
+	fill();
+	for (size_t i = 0; i < size; i++)
+		text[i] = expected[at + i] = (char)('a' + i % 5);
+	expected[at + size] = '\0';
+	check("stpcpy", stpcpy(made + at, text) == made + at + size, at, size);
+	check("strnlen", strnlen(text, 9) == (size < 9 ? size : 9), at, size);
+	for (size_t i = size; i < 30; i++)
+		expected[at + i] = '\0';
+	check("stpncpy", stpncpy(made + at, text, 30) == made + at + size, at, size);
+	copy = strdup(text);
+	check("strdup", copy && !strcmp(copy, text), at, size);
+	free(copy);
+	copy = strndup(text, 9);
+	check("strndup", copy && strlen(copy) == (size < 9 ? size : 9) && !strncmp(copy, text, 9), at, size);
+	free(copy);
+}
+#endif
+
 /* --- their time ----------------------------------------------------------------------------------- */
 
 static _Alignas(4096) char source[4096], target[4096];
@@ -130,6 +179,18 @@ PHASE(strcpy, strcpy(target, source))
 PHASE(strncpy, strncpy(target, source, size))
 PHASE(strcat, (target[0] = '\0', strcat(target, source)))
 PHASE(strncat, (target[0] = '\0', strncat(target, source, size)))
+#ifndef __STRICT_ANSI__
+PHASE(mempcpy, mempcpy(target, source, size))
+PHASE(bzero, (bzero(target, size), 0))
+PHASE(bcopy, (bcopy(source, target, size), 0))
+PHASE(bcmp, bcmp(target, source, size))
+PHASE(memccpy, memccpy(target, source, 'y', size))
+PHASE(strnlen, strnlen(source, size))
+PHASE(stpcpy, stpcpy(target, source))
+PHASE(stpncpy, stpncpy(target, source, size))
+PHASE(strdup, strdup(source))
+PHASE(strndup, strndup(source, size))
+#endif
 PHASE(constant, memcpy(target, source, 64))
 PHASE(odd, memcpy(target, source, 21))
 PHASE(builtin, __builtin_memcpy(target, source, size))
@@ -146,6 +207,9 @@ static void measure_cycles(size_t size)
 #define _(name) { #name, do_##name },
 		_(memcpy) _(memmove) _(memset) _(memcmp) _(memchr) _(constant) _(odd) _(builtin) _(set_word) _(structure) _(cold)
 		_(strlen) _(strcmp) _(strncmp) _(strchr) _(strrchr) _(strcpy) _(strncpy) _(strcat) _(strncat)
+#ifndef __STRICT_ANSI__
+		_(mempcpy) _(bzero) _(bcopy) _(bcmp) _(memccpy) _(strnlen) _(stpcpy) _(stpncpy) _(strdup) _(strndup)
+#endif
 #undef _
 	};
 
@@ -153,7 +217,7 @@ static void measure_cycles(size_t size)
 		uintptr_t result;
 
 		warm();
-		source[SIZE - 1] = target[SIZE - 1] = strncmp(phases[i].name, "str", 3) ? 'x' : '\0';
+		source[SIZE - 1] = target[SIZE - 1] = strncmp(phases[i].name, "st", 2) ? 'x' : '\0';
 		mimic_sim_phase_begin(phases[i].name);
 		result = phases[i].function(size);
 		mimic_sim_phase_end();
@@ -196,6 +260,10 @@ int main(int argc, char **argv)
 		for (size_t at = 0; at < 8; at++) {
 			check_copies(at, size);
 			check_texts(at, size);
+#ifndef __STRICT_ANSI__
+			check_copies_of_others(at, size);
+			check_texts_of_others(at, size);
+#endif
 		}
 	}
 	puts(wrong ? "wrong" : "right");
