@@ -41,7 +41,8 @@ xargs awk '
 			}
 		}
 	}
-	{ print FILENAME ":" FNR ":" $0 }' <"$work/files" >"$work/text"
+	{ print FILENAME ":" FNR ":" $0 }' <"$work/files" |
+	grep -iE "$(echo "$kinds" | xargs | tr ' ' '|')" >"$work/text"
 
 awk -v kinds="$kinds" '
 	# Also in -lNAME and -IlibNAME.
