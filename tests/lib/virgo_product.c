@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "tests/lib/half.h"
+#include "tests/lib/sanitized.h"
 
 static const size_t sizes[VIRGO_TYPES] = { [VIRGO_INT8] = 1, [VIRGO_FP16] = 2, [VIRGO_FP32] = 4 };
 
@@ -168,7 +169,7 @@ static struct operands operands_of(const struct product_case *c)
 	return o;
 }
 
-static float float_sum(const struct product_case *c, const float *a, const float *b, float sum)
+WITHOUT_THREAD_SANITIZER static float float_sum(const struct product_case *c, const float *a, const float *b, float sum)
 {
 	for (size_t k = 0; k < c->product.k; k += c->dim) {
 		float part = 0;
@@ -184,7 +185,7 @@ static float float_sum(const struct product_case *c, const float *a, const float
 	return sum;
 }
 
-static int32_t int_sum(const struct product_case *c, const float *a, const float *b, int32_t start)
+WITHOUT_THREAD_SANITIZER static int32_t int_sum(const struct product_case *c, const float *a, const float *b, int32_t start)
 {
 	uint32_t sum = (uint32_t)start;
 

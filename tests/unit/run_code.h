@@ -38,7 +38,7 @@ __asm__(
 "run_init_area:\n"
 "	.zero	4096\n"
 "	.popsection\n"
-"	.text\n"
+"	.pushsection .text\n"
 "	.globl	run_code, run_end\n"
 "	.type	run_code, @function\n"
 "	.type	run_end, @function\n"
@@ -135,6 +135,7 @@ __asm__(
 "	pop	%r12\n"
 "	pop	%rbp\n"
 "	pop	%rbx\n"
-"	ret\n");
+"	ret\n"
+"	.popsection\n");
 
 #endif

@@ -14,8 +14,9 @@
 #include "libmimic/record/format.h"
 #include "libmimic/replay/replay.h"
 #include "tests/lib/recordings.h"
+#include "tests/lib/sanitized.h"
 
-#define CORRUPTED_EACH 3334
+#define CORRUPTED_EACH (IS_SANITIZED ? 1000 : 3334)
 #define GROWS_BY 64u
 
 static uint32_t state = 1;

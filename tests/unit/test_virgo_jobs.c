@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "tests/lib/sanitized.h"
 #include "tests/lib/virgo_fixture.h"
 
 static struct virgo_fixture *f;
@@ -55,7 +56,7 @@ static float get_float(const void *from, size_t index)
 	return value;
 }
 
-#define SIDE 256
+#define SIDE (IS_SANITIZED ? 128 : 256)
 
 static void start_two_units(void)
 {
@@ -374,7 +375,7 @@ static void images_that_are_not_sound_are_refused_or_harmless(void **state)
 	f->model->ops->save(f->model, good, size);
 	assert_int_equal(f->model->ops->restore(f->model, good, size - 1), -22);
 	srand(1);
-	for (unsigned int round = 0; round < 3000; round++) {
+	for (unsigned int round = 0; round < UNLESS_SANITIZED(3000); round++) {
 		unsigned int ticks = 0;
 
 		memcpy(image, good, size);
