@@ -17,7 +17,7 @@ WERROR_FLAG := $(if $(filter-out 0,$(WERROR)),-Werror)
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(WERROR_FLAG)
 CFLAGS ?= -O2 -g
 # No fused multiply-add: a device's sums are the same, bit for bit, on every machine.
-ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) -fPIC -fvisibility=hidden -pthread \
+ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) $(PART_CFLAGS) -fPIC -fvisibility=hidden -pthread \
 	-ffp-contract=off -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
 LDFLAGS_ALL = -pthread $(LDFLAGS)
 # For the many programs of the tests: in a third of the usual linker's time, where there is one.
@@ -27,10 +27,6 @@ ifneq ($(SANITIZE),)
 ALL_CFLAGS += $(SANITIZE_FLAGS) -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-error
 SANITIZE_FLAGS = -fsanitize=$(SANITIZE)
 LDFLAGS_ALL += -fsanitize=$(SANITIZE) $(FAST_LINK)
-endif
-ifeq ($(SANITIZE),thread)
-# Models that tests compare with: each runs in one thread, on memory that no other thread has.
-$(patsubst %.c,$(O)/obj/%.o,$(wildcard tests/lib/*_reference*.c tests/lib/*_oracle.c)): SANITIZE_FLAGS =
 endif
 
 # --- what is built from what: a folder's C files make its part -------------
@@ -66,11 +62,19 @@ UNIT_TEST_SRC := $(wildcard tests/unit/test_*.c)
 TRANSPORT_TEST_SRC := $(wildcard tests/transport/test_*.c)
 # Each folder is the contract of a device.
 CONTRACT_DEVICES := $(filter $(KINDS),$(patsubst tests/contract/%/,%,$(wildcard tests/contract/*/)))
+# The tests' own code takes as long to compile as all libraries, and little to run. To debug a test: make TEST_CFLAGS=-g.
+# Undefined behaviour is looked for in what is tested, addresses and races in the tests, too.
+comma := ,
+TEST_CFLAGS ?= $(if $(SANITIZE),-O0,-O1) -g1
+$(foreach folder,unit transport contract,$(O)/obj/tests/$(folder)/%.o): PART_CFLAGS = $(TEST_CFLAGS)
 # Expected values are computed by plain loops of one thread, which the thread sanitizer makes
 # ten times slower and has nothing to say of.
 REFERENCE_SRC := $(wildcard tests/lib/*_reference*.c tests/lib/*_oracle.c tests/lib/half.c)
 ifneq ($(SANITIZE),)
-$(patsubst %.c,$(O)/obj/%.o,$(REFERENCE_SRC)): SANITIZE_FLAGS = $(addprefix -fsanitize=,$(filter-out thread,$(SANITIZE))) -O2
+TEST_SANITIZERS := $(filter-out undefined,$(subst $(comma), ,$(SANITIZE)))
+$(O)/obj/tests/%.o: SANITIZE_FLAGS = $(TEST_SANITIZERS:%=-fsanitize=%)
+$(patsubst %.c,$(O)/obj/%.o,$(REFERENCE_SRC)): SANITIZE_FLAGS = $(addprefix -fsanitize=,$(filter-out thread,$(TEST_SANITIZERS)))
+$(patsubst %.c,$(O)/obj/%.o,$(REFERENCE_SRC)): PART_CFLAGS = -O2
 endif
 UNMODIFIED_C := $(wildcard tests/unmodified/*.c)
 UNMODIFIED_CXX := $(wildcard tests/unmodified/*.cc)
@@ -195,7 +199,7 @@ $(filter $(O)/obj/tests/%,$(call obj,$(TESTLIB_SRC) $(TEST_SRC) $(wildcard tests
 $(TEST_PROGRAMS): $(O)/tests/%: $(O)/obj/tests/%.o
 # The contracts' cases register themselves, so they cannot lie in an archive.
 $(foreach device,$(CONTRACT_DEVICES),$(eval $(O)/tests/contract/contract_$(device): \
-	$(call obj,$(wildcard tests/contract/*.c tests/contract/$(device)/*.c))))
+	$(call obj,$(filter-out $(if $(filter thread,$(SANITIZE)),$(TSAN_LEFT_OUT_CASES)),$(wildcard tests/contract/*.c tests/contract/$(device)/*.c)))))
 
 $(TEST_PROGRAMS) $(CONTRACTS): $(LIBTEST_A) $(LIBSIM_A) $(LIBDAEMON_A) $(DEVICE_LIBRARIES_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
@@ -225,10 +229,10 @@ $(patsubst %.cc,$(O)/%,$(UNMODIFIED_CXX)): $(O)/%: %.cc $(wildcard tests/unmodif
 	$(if $(Q),@echo "  CXX     $@")
 	$(Q)g++ -std=gnu++17 $(UNMODIFIED_FLAGS) -o $@ $<
 
-# Fuzz targets: everything but the target itself once, with coverage, as an archive. What the three
+# Fuzz targets: everything but the target itself once, with coverage, as an archive. What the four
 # checks that are left out would see, the address sanitizer sees, or check-asan does with gcc's; the
-# last of them is two fifths of what all takes to compile.
-FUZZ_FLAGS = -std=gnu11 -O1 -gline-tables-only -fsanitize=address,undefined -fno-sanitize=null,object-size,pointer-overflow -fno-sanitize-recover=all -pthread \
+# last two of them are more than half of what all takes to compile.
+FUZZ_FLAGS = -std=gnu11 -O1 -gline-tables-only -fsanitize=address,undefined -fno-sanitize=null,object-size,pointer-overflow,alignment -fno-sanitize-recover=all -pthread \
 	-ffp-contract=off -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
 FUZZ_A := $(O)/lib/libfuzzed.a
 include tests/fuzz/sources.mk
@@ -262,4 +266,7 @@ include $(wildcard examples/*/rules.mk)
 clean:
 	$(Q)rm -rf $(O)
 
+# Reading them takes half a second: not where other makes do the work.
+ifneq ($(or $(filter-out help check check-parts check-part-% check-later-% check-asan check-tsan check-fuzz check-build-asan check-build-tsan check-run-%,$(MAKECMDGOALS)),$(if $(MAKECMDGOALS),,all)),)
 -include $(shell find $(O)/obj -name '*.d' 2>/dev/null)
+endif

@@ -1,6 +1,6 @@
 # make check and its parts. tests/scripts/run-tests.sh joins all results.
 
-FUZZ_SECONDS ?= 5
+FUZZ_SECONDS ?= 3
 FUZZ_SEED ?= 1
 CHECK_DIR := $(O)/check
 RESULTS := $(CHECK_DIR)/results
