@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* The mimic command: finds the sub-command. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/common/tools.h"
 
@@ -48,10 +51,39 @@ static void help(FILE *out)
 	fputs("\n'mimic COMMAND --help' says more.\n", out);
 }
 
+/*
+ * With standard output closed, the next file that is opened would be taken for it, and what is
+ * printed would go there. Writing to this one fails; a program that is started finds it closed, as before.
+ */
+static int take_standard_files(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		/* The lowest that is free is this one. */
+		if (open("/dev/null", (fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC) != fd)
+			return EXIT_FAILURE;
+	}
+	return 0;
+}
+
+/* What a command has printed and could not be written, such as to a full disk. */
+static void check_output(int status, void *unused)
+{
+	(void)unused;
+	errno = 0;
+	if (!(fflush(stdout) | ferror(stdout)) || status)
+		return;
+	tool_error(0, "standard output: %s", errno ? strerror(errno) : "not all of it could be written");
+	_exit(EXIT_FAILURE);
+}
+
 int main(int argc, char **argv)
 {
 	size_t i;
 
+	if (take_standard_files() || on_exit(check_output, NULL))
+		return EXIT_FAILURE;
 	if (argc < 2) {
 		help(stderr);
 		return EXIT_BAD_INPUT;

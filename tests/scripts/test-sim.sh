@@ -675,6 +675,24 @@ run "$programs/deadlock" consume --json
 [ "$(wc -l <"$work/output")" = 1 ]
 result $? "the program's arguments are its own"
 
+# --- a report that nobody gets ------------------------------------------------------------------------
+
+timeout 60 "$mimic" sim --json "$programs/counts" >&- 2>"$work/errors"
+[ $? = 1 ] && grep -q '^mimic: sim: the report: ' "$work/errors"
+result $? "with standard output closed the report is an error"
+timeout 60 "$mimic" sim --json --output /dev/full "$programs/counts" >"$work/output" 2>"$work/errors"
+[ $? = 1 ] && grep -q '^mimic: sim: the report: ' "$work/errors"
+result $? "on a full disk, too"
+for command in cflags --version --help "sim --help"; do
+	# shellcheck disable=SC2086 # words are meant
+	"$mimic" $command >/dev/full 2>"$work/errors"
+	[ $? = 1 ] && [ "$(cat "$work/errors")" = "mimic: standard output: No space left on device" ] || break
+done && "$mimic" cflags >&- 2>"$work/errors"
+[ $? = 1 ] && grep -q '^mimic: standard output: Bad file descriptor$' "$work/errors"
+result $? "whatever a command prints, it fails when that cannot be written"
+"$mimic" run --transport embedded -- /bin/bash -c '[ ! -e /proc/self/fd/1 ]' >&- 2>"$work/errors"
+result $? "a program that is run with standard output closed finds it closed"
+
 # --- traces -------------------------------------------------------------------------------------------
 
 run --trace "$work/trace.json" "$programs/queue" &&
