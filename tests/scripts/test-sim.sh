@@ -161,6 +161,16 @@ cp "$work/report.json" "$work/first.json" && run "${no_tlb[@]}" --randomize --co
 	python3 -c 'import json, sys; one, other = [json.load(open(p))["phases"][1] for p in sys.argv[1:]]; assert one == other' \
 		"$work/first.json" "$work/report.json" >>"$work/errors" 2>&1
 result $? "they take what they take in the program itself, wherever the system puts the library"
+# What docs/timing.md prints: the library in two steps and in one.
+mkdir "$work/printed" && cp "$work/shared/main.c" "$work/shared/read.c" "$work/printed"
+awk '/^\*\*/ { inside = /^\*\*Shared libraries\./ } inside && sub(/^    /, "")' docs/timing.md >"$work/commands"
+(cd "$work/printed" && PATH=$build/bin:$PATH && head -n 4 "$work/commands" | sh -e && cp libread.so two.so &&
+	sed 1,5d "$work/commands" | sh -e && ! cmp -s libread.so two.so) >"$work/output" 2>"$work/errors"
+[ "$(grep -c '^gcc' "$work/commands")" = 5 ] && run "${no_tlb[@]}" --costs "$work/costs.csv" "$work/printed/main" &&
+	[ "$(cat "$work/output")" = 3000 ] && found reading 'c["instructions"] == 7000' 'c["uncosted"] == 0' &&
+	cp "$work/report.json" "$work/one.json" && mv "$work/printed/two.so" "$work/printed/libread.so" &&
+	run "${no_tlb[@]}" --costs "$work/costs.csv" "$work/printed/main" && cmp "$work/one.json" "$work/report.json"
+result $? "the commands that docs/timing.md prints for a shared library make one that has its costs"
 run "$work/shared/without" && tr -d ' \n' <"$work/report.json" | grep -qF '"sources":[{"name":"read.c","uncosted":1000}]'
 result $? "without a cost they are the library's source's"
 run --costs "$work/costs.csv" "$work/shared/with" "$work/shared/libread.so" && found reading 'c["uncosted"] == 0'
