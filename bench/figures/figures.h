@@ -30,6 +30,7 @@ struct system {
 	const char *name, *soc, *settings, *form, *threads;
 	bool is_alone;		/* one thread: not for BFS, which Figures 9 to 11 have not */
 	bool is_for_means;	/* runs no data set that is in no mean */
+	bool is_warm;		/* its loops run twice, and the second time is what counts */
 };
 
 struct result {
@@ -80,6 +81,8 @@ int runs_small(struct runs *small, const struct runs *runs);
  */
 int runs_variant(struct runs *variant, const struct runs *base, const char *name, const char *settings,
 		 const char *systems);
+/* The systems of `speedups` with warm caches, on the data sets whose points are short. */
+int runs_warm(struct runs *warm, const struct runs *runs);
 
 /* --- metrics.c: what is computed of them ---------------------------------------------------- */
 
@@ -193,8 +196,26 @@ size_t gates_check(struct gate *gates, const struct runs *runs);
 
 /* --- plots.c ------------------------------------------------------------------------------------- */
 
+/* What is said of each data set: cycles of one system by those of another. */
+struct speedup {
+	const char *label, *before, *after;
+};
+
+#define SPEEDUPS 7
+extern const struct speedup speedups[SPEEDUPS];
+
+/* 0: a point is not there. */
+double speedup_of(const struct runs *runs, const struct data_set *set, const struct speedup *speedup);
+
 /* CSV and SVG of each figure. 0, or -1 with the reason said. */
 int plots_write(const struct runs *runs, const struct rows *rows);
+
+/* --- warm.c: figures with warm caches beside those with cold ones ------------------------------- */
+
+/* warm.csv. 0, or -1 with the reason said. */
+int warm_write(const struct runs *warm, const struct runs *runs);
+/* Those that differ. */
+void warm_tell(const struct runs *warm, const struct runs *runs);
 
 /* --- ranges.c ------------------------------------------------------------------------------------ */
 

@@ -85,18 +85,18 @@ static int print_gates(const struct runs *runs)
 	return gates_tell(gates, count);
 }
 
-static int execute(struct runs *runs, struct nulls *nulls)
+static int execute(struct runs *runs, struct nulls *nulls, struct runs *warm)
 {
-	struct runs *all[NULLS_MAX + 2] = { runs, &nulls->small };
+	struct runs *all[NULLS_MAX + 3] = { runs, &nulls->small, warm };
 
 	for (size_t i = 0; i < nulls->count; i++)
-		all[i + 2] = &nulls->models[i].runs;
-	return runs_execute(all, nulls->count + 2);
+		all[i + 3] = &nulls->models[i].runs;
+	return runs_execute(all, nulls->count + 3);
 }
 
 int main(int argc, char **argv)
 {
-	struct runs runs = { .name = "", .settings = "" };
+	struct runs runs = { .name = "", .settings = "" }, warm;
 	static struct rows rows;
 	static struct nulls nulls;
 	struct figures_options options;
@@ -112,17 +112,19 @@ int main(int argc, char **argv)
 		return 1;
 	if (options.is_of_ranges)
 		return ranges_run(&runs, &rows, options.tables, options.commit) ? 1 : 0;
-	if (inputs_save(&runs) || nulls_read(&nulls, &runs, options.tables) || execute(&runs, &nulls))
+	if (inputs_save(&runs) || nulls_read(&nulls, &runs, options.tables) || runs_warm(&warm, &runs) ||
+	    execute(&runs, &nulls, &warm))
 		return 1;
 	inputs_remove(&runs);
 	rows_judge(&rows, &runs, &nulls);
-	if (plots_write(&runs, &rows))
+	if (plots_write(&runs, &rows) || warm_write(&warm, &runs))
 		return 1;
 	print_rows(&rows);
 	putchar('\n');
 	print_data(&runs);
 	print_all(&rows);
 	print_small(&nulls);
+	warm_tell(&warm, &runs);
 	closed = print_gates(&runs) + (int)nulls_check(&nulls);
 	printf("\n%s has the table, a CSV and a plot of each figure, and the report of each point.\n", runs.output);
 	return closed ? 1 : 0;

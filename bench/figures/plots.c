@@ -126,6 +126,23 @@ static int write_points(const struct runs *runs)
 	return figures_finish(file);
 }
 
+const struct speedup speedups[SPEEDUPS] = {
+	{ "F MAPLE / doall", "F doall 2", "F maple 2" }, { "F software / doall", "F doall 2", "F software 2" },
+	{ "F LIMA / none", "F doall 1", "F lima 1" }, { "F prefetch / none", "F doall 1", "F prefetch 1" },
+	{ "S MAPLE / doall", "S doall 2", "S maple 2" }, { "S DeSC / doall", "S doall 2", "S desc 2" },
+	{ "S DROPLET / doall", "S doall 2", "S droplet 2" },
+};
+
+double speedup_of(const struct runs *runs, const struct data_set *set, const struct speedup *speedup)
+{
+	const struct result *before = runs_result(runs, set, speedup->before);
+	const struct result *after = runs_result(runs, set, speedup->after);
+
+	if (!before || !after || !before->is_there || !after->is_there)
+		return 0;
+	return (double)before->point.cycles / (double)after->point.cycles;
+}
+
 /* Speedups of each data set, for docs and for people who want to know what a mean hides. */
 static int write_sets(const struct runs *runs)
 {
@@ -133,23 +150,18 @@ static int write_sets(const struct runs *runs)
 
 	if (!file)
 		return -1;
-	fputs("kernel,data set,in means,F MAPLE / doall,F software / doall,F LIMA / none,F prefetch / none,S MAPLE / doall,"
-	      "S DeSC / doall,S DROPLET / doall\n", file);
+	fputs("kernel,data set,in means", file);
+	for (size_t i = 0; i < SPEEDUPS; i++)
+		fprintf(file, ",%s", speedups[i].label);
+	fputc('\n', file);
 	for (size_t set = 0; set < runs->set_count; set++) {
-		static const char *const pairs[][2] = {
-			{ "F doall 2", "F maple 2" }, { "F doall 2", "F software 2" }, { "F doall 1", "F lima 1" },
-			{ "F doall 1", "F prefetch 1" }, { "S doall 2", "S maple 2" }, { "S doall 2", "S desc 2" },
-			{ "S doall 2", "S droplet 2" },
-		};
-
 		fprintf(file, "%s,%s,%s", kernel_names[runs->sets[set].kernel], runs->sets[set].name,
 			runs->sets[set].is_in_means ? "yes" : "no");
-		for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-			const struct result *a = runs_result(runs, &runs->sets[set], pairs[i][0]);
-			const struct result *b = runs_result(runs, &runs->sets[set], pairs[i][1]);
+		for (size_t i = 0; i < SPEEDUPS; i++) {
+			double value = speedup_of(runs, &runs->sets[set], &speedups[i]);
 
-			if (a && b && a->is_there && b->is_there)
-				fprintf(file, ",%.3f", (double)a->point.cycles / (double)b->point.cycles);
+			if (value > 0)
+				fprintf(file, ",%.3f", value);
 			else
 				fputc(',', file);
 		}

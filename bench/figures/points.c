@@ -138,6 +138,8 @@ static int add_job(struct batch *batch, struct result *result, const char *name,
 	if (system)
 		add_words(command, &count, (char *[]){ "--soc", (char *)system->soc, "--cores",
 						       (char *)(system->is_alone ? "2" : system->threads), NULL });
+	if (system && system->is_warm)
+		add_words(command, &count, (char *[]){ "--warm", "1", NULL });
 	for (; *sets; sets++)
 		add_words(command, &count, (char *[]){ "--set", *sets, NULL });
 	add_words(command, &count, (char *[]){ "--json", "--output", batch->reports[batch->count], "--", NULL });
@@ -159,7 +161,7 @@ static const struct result *find_same(const struct runs *runs, size_t set, size_
 {
 	const struct system *ours = &runs->systems[system], *theirs = runs->same ? &runs->same->systems[system] : NULL;
 
-	if (!theirs || strcmp(ours->settings, theirs->settings) != 0 || strcmp(ours->form, theirs->form) != 0)
+	if (!theirs || ours->is_warm != theirs->is_warm || strcmp(ours->settings, theirs->settings) != 0 || strcmp(ours->form, theirs->form) != 0)
 		return NULL;
 	for (size_t i = 0; i < runs->same->set_count; i++) {
 		const struct data_set *other = &runs->same->sets[i];
@@ -186,8 +188,10 @@ static int add_point(struct batch *batch, struct runs *runs, size_t set_number, 
 
 	if (!is_point(set, system) || find_same(runs, set_number, system_number))
 		return 0;
+	if (system->is_warm)
+		add_words(program, &count, (char *[]){ "--times", "2", NULL });
 	add_words(program, &count, set->arguments);
-	batch->seconds += set->seconds;
+	batch->seconds += system->is_warm ? 2 * set->seconds : set->seconds;
 	snprintf(name, sizeof(name), "%s%02zu-%02zu", runs->name, set_number, system_number);
 	return add_job(batch, &runs->results[set_number * runs->system_count + system_number], name, system->settings,
 		       system, program);

@@ -6,6 +6,9 @@
 
 #include "bench/figures/figures.h"
 
+/* Points of at most so many seconds of a processor are run with warm caches, too. */
+#define SECONDS_OF_WARM 0.3
+
 int runs_small(struct runs *small, const struct runs *runs)
 {
 	unsigned int kernels = 0;
@@ -58,4 +61,36 @@ int runs_variant(struct runs *variant, const struct runs *base, const char *name
 		variant->systems[i].settings = all;
 	}
 	return runs_allocate(variant);
+}
+
+static bool is_in_a_speedup(const struct system *system)
+{
+	for (size_t i = 0; i < SPEEDUPS; i++) {
+		if (strcmp(system->name, speedups[i].before) == 0 || strcmp(system->name, speedups[i].after) == 0)
+			return true;
+	}
+	return false;
+}
+
+int runs_warm(struct runs *warm, const struct runs *runs)
+{
+	*warm = *runs;
+	warm->name = "warm-";
+	warm->same = runs;	/* what is measured */
+	warm->sets = calloc(runs->set_count + 1, sizeof(*warm->sets));
+	warm->systems = calloc(runs->system_count + 1, sizeof(*warm->systems));
+	if (!warm->sets || !warm->systems)
+		return figures_error("%s", strerror(ENOMEM));
+	warm->set_count = warm->system_count = 0;
+	for (size_t i = 0; i < runs->set_count; i++) {
+		if (runs->sets[i].seconds <= SECONDS_OF_WARM)
+			warm->sets[warm->set_count++] = runs->sets[i];
+	}
+	for (size_t i = 0; i < runs->system_count; i++) {
+		if (!is_in_a_speedup(&runs->systems[i]))
+			continue;
+		warm->systems[warm->system_count] = runs->systems[i];
+		warm->systems[warm->system_count++].is_warm = true;
+	}
+	return runs_allocate(warm);
 }
