@@ -123,23 +123,23 @@ static bool overflows(const struct virgo *v, const struct unit *u, const struct 
 	return f->cisc_unfinished >= VIRGO_CISC_DEPTH || virgo_command_queue_room(v, u) < e->count;
 }
 
-static struct unit *unit_of_word(struct virgo *v, uint32_t word)
+struct unit *virgo_cisc_unit(struct virgo *v, uint32_t word)
 {
 	uint32_t number = word >> VIRGO_CISC_UNIT_SHIFT & 7;
 
 	return number < v->config.units ? &v->unit[number] : NULL;
 }
 
-void virgo_cisc_store(struct virgo *v, struct unit *port, uint32_t word)
+bool virgo_cisc_store(struct virgo *v, struct unit *port, uint32_t word)
 {
-	struct unit *u = unit_of_word(v, word);
+	struct unit *u = virgo_cisc_unit(v, word);
 	struct command failed = { .word = word, .position = port->front.dispatched };
 	struct expansion e = { .count = 0 };
 	bool known;
 
 	if (!u) {
 		virgo_unit_latch(v, port, &failed, VIRGO_ERROR_COMMAND, word);
-		return;
+		return false;
 	}
 	failed.position = u->front.dispatched;
 	if (u->front.cisc_generation == VIRGO_CISC_PAPER)
@@ -148,15 +148,16 @@ void virgo_cisc_store(struct virgo *v, struct unit *port, uint32_t word)
 		known = expand_later(u, word, &e);
 	if (!known) {
 		virgo_unit_latch(v, u, &failed, VIRGO_ERROR_COMMAND, word & 0x1f);
-		return;
+		return false;
 	}
 	if (overflows(v, u, &e)) {
 		virgo_unit_latch(v, u, &failed, VIRGO_ERROR_OVERFLOW,
 				 u->front.cisc_generation == VIRGO_CISC_PAPER ? 1 : VIRGO_CISC_DEPTH);
-		return;
+		return false;
 	}
 	e.commands[e.count - 1].ends_cisc = 1;
 	count_front(u, VIRGO_COUNTER_cisc, 1);
 	for (unsigned int i = 0; i < e.count; i++)
 		virgo_command_queue_push(u, &e.commands[i]);
+	return true;
 }

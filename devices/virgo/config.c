@@ -63,6 +63,8 @@ const char *virgo_config_check(const struct virgo_config *config)
 		return "queue_entries must be 4 to 64";
 	if (config->overflow_is_error > 1)
 		return "overflow_is_error must be 0 or 1";
+	if (config->synchronous > 1)
+		return "synchronous must be 0 or 1";
 	if (config->cisc_generation >= VIRGO_CISC_GENERATIONS)
 		return "cisc_generation must be 0 or 1";
 	if (config->inline_jobs > 1)

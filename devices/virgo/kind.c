@@ -15,6 +15,7 @@ static const struct mimic_key keys[] = {
 	_(shared_kb)
 	_(queue_entries)
 	_(overflow_is_error)
+	_(synchronous)
 	_(cisc_generation)
 #undef _
 #define _(number) \

@@ -130,6 +130,7 @@ static void virgo_owner_gone(struct mimic_model *model, uint64_t owner, uint64_t
 	struct virgo *v = virgo_of(model);
 
 	virgo_cancel(model, owner, now);
+	virgo_synchronous_forget(v, owner);
 	for (unsigned int i = 0; i < v->config.units; i++) {
 		struct front *f = &v->unit[i].front;
 

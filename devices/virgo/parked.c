@@ -64,10 +64,13 @@ bool virgo_parked_withdraw(struct virgo *v, uint64_t owner)
 	for (uint32_t i = 0; i < v->cluster.parked_count; i++) {
 		struct parked *parked = &v->cluster.parked[i];
 
-		if (parked->over || parked->owner != owner)
+		if (parked->over || parked->withdrawn || parked->owner != owner)
 			continue;
-		parked->over = 1;
 		found = true;
+		if (parked->kind == PARKED_COMMAND)
+			parked->withdrawn = 1;
+		else
+			parked->over = 1;
 		virgo_parked_forget(v, parked);
 		if (parked->from_stream)
 			stream_restore(&v->unit[parked->unit].front, parked);
@@ -84,7 +87,10 @@ void virgo_parked_release_all(struct virgo *v)
 		if (parked->over)
 			continue;
 		virgo_parked_forget(v, parked);
-		virgo_parked_answer(v, parked, 0);
+		if (parked->withdrawn)
+			parked->over = 1;
+		else
+			virgo_parked_answer(v, parked, 0);
 	}
 	virgo_parked_sweep(v);
 }

@@ -13,7 +13,7 @@
 
 static const struct mimic_image_kind image_kind = {
 	.magic = 0x454752495650494dull,	/* "MIPVIRGE" */
-	.version = 2,
+	.version = 3,
 	.config_size = sizeof(struct virgo_config),
 };
 
@@ -78,7 +78,7 @@ static bool cluster_is_sound(const struct virgo *v, const struct cluster *c)
 		const struct parked *p = &c->parked[i];
 		unsigned int limit = p->kind == PARKED_BARRIER ? VIRGO_BARRIERS : v->config.units;
 
-		if (p->kind > PARKED_BARRIER || p->unit >= limit || p->over || p->size > 8)
+		if (p->kind > PARKED_COMMAND || p->withdrawn > (p->kind == PARKED_COMMAND) || p->unit >= limit || p->over || p->size > 8)
 			return false;
 		at_units += p->kind != PARKED_BARRIER;
 	}

@@ -23,6 +23,7 @@ static void config_folder(const struct virgo_config *config, const struct mimic_
 	_(shared_kb, "KB of shared memory")
 	_(queue_entries, "commands that the queue of a unit holds")
 	_(overflow_is_error, "a store to a full queue: 0 waits, 1 is an error")
+	_(synchronous, "1: a command is over before its store is answered")
 	_(cisc_generation, "of CISC words, after reset: 0 as in the paper's version, 1 as in the later one")
 #undef _
 	for (unsigned int i = 0; i < config->units; i++) {
@@ -84,6 +85,7 @@ static void waiting_access(const struct parked *parked, unsigned int number,
 	static const char *const names[] = {
 		[PARKED_INSTRUCTION] = "INSTRUCTION", [PARKED_FENCE] = "FENCE",
 		[PARKED_LOOPS] = "WAIT_LOOPS", [PARKED_BARRIER] = "BARRIER",
+		[PARKED_COMMAND] = "INSTRUCTION",
 	};
 	bool is_barrier = parked->kind == PARKED_BARRIER;
 

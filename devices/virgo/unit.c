@@ -59,7 +59,10 @@ static void release(struct virgo *v, struct unit *u)
 		if (parked->over || parked->kind == PARKED_BARRIER || parked->unit != u->number)
 			continue;
 		virgo_parked_forget(v, parked);
-		virgo_parked_answer(v, parked, 0);
+		if (parked->withdrawn)
+			parked->over = 1;
+		else
+			virgo_parked_answer(v, parked, 0);
 	}
 }
 
@@ -106,7 +109,7 @@ static void push_word(struct unit *u, uint32_t word, uint64_t rs1, uint64_t rs2)
 	virgo_command_queue_push(u, &command);
 }
 
-static bool is_over(const struct unit *u, const struct parked *parked)
+bool virgo_unit_is_over(const struct unit *u, const struct parked *parked)
 {
 	const struct front *f = &u->front;
 
@@ -114,7 +117,21 @@ static bool is_over(const struct unit *u, const struct parked *parked)
 		return false;
 	if (parked->kind == PARKED_LOOPS)
 		return f->loops <= parked->value;
+	if (parked->kind == PARKED_COMMAND)
+		return f->completed >= parked->position;
 	return f->completed >= parked->value;
+}
+
+static uint64_t answer_of(const struct virgo *v, const struct unit *u, const struct parked *parked)
+{
+	switch (parked->kind) {
+	case PARKED_LOOPS:
+		return u->front.loops;
+	case PARKED_FENCE:
+		return status_of(v, u);
+	default:
+		return 0;
+	}
 }
 
 void virgo_unit_settle(struct virgo *v, struct unit *u)
@@ -126,16 +143,18 @@ void virgo_unit_settle(struct virgo *v, struct unit *u)
 		if (parked->over || parked->kind == PARKED_BARRIER || parked->unit != u->number)
 			continue;
 		if (parked->kind != PARKED_INSTRUCTION) {
-			if (is_over(u, parked))
-				virgo_parked_answer(v, parked, parked->kind == PARKED_LOOPS ?
-						      u->front.loops : status_of(v, u));
+			if (!parked->withdrawn && virgo_unit_is_over(u, parked))
+				virgo_parked_answer(v, parked, answer_of(v, u, parked));
 			continue;
 		}
 		if (!virgo_command_queue_room(v, u))
 			continue;
 		push_word(u, (uint32_t)parked->value, parked->rs1, parked->rs2);
 		u->front.parked_stores--;
-		virgo_parked_answer(v, parked, 0);
+		if (v->config.synchronous)
+			virgo_synchronous_begin(u, parked);
+		else
+			virgo_parked_answer(v, parked, 0);
 	}
 	if (u->front.was_busy && !virgo_unit_is_busy(u)) {
 		u->front.was_busy = 0;
@@ -159,10 +178,13 @@ static enum mimic_outcome queue_instruction(struct virgo *v, struct unit *u,
 					    const struct parked *store)
 {
 	struct front *f = &u->front;
+	enum mimic_outcome outcome;
 
+	if (virgo_synchronous_resumes(v, u, store, &outcome))
+		return outcome;
 	if (!f->parked_stores && virgo_command_queue_room(v, u)) {
 		push_word(u, (uint32_t)store->value, store->rs1, store->rs2);
-		return MIMIC_DONE;
+		return virgo_synchronous_wait(v, u, store);
 	}
 	if (v->config.overflow_is_error || !virgo_parked_add(v, store)) {
 		overflow(v, u, store);
@@ -274,9 +296,18 @@ STORE(RS2)
 STORE(CISC)
 {
 	struct virgo *v = virgo_of(model);
+	struct unit *u = virgo_cisc_unit(v, (uint32_t)access->data);
+	struct parked store = {
+		.owner = access->owner, .value = (uint32_t)access->data,
+		.kind = PARKED_INSTRUCTION, .unit = u ? (uint8_t)u->number : 0, .size = access->size,
+	};
+	enum mimic_outcome outcome;
 
-	virgo_cisc_store(v, &v->unit[place.unit], (uint32_t)access->data);
-	return MIMIC_DONE;
+	if (u && virgo_synchronous_resumes(v, u, &store, &outcome))
+		return outcome;
+	if (!virgo_cisc_store(v, &v->unit[place.unit], (uint32_t)access->data))
+		return MIMIC_DONE;
+	return virgo_synchronous_wait(v, u, &store);
 }
 
 STORE(CISC_GENERATION)
@@ -441,7 +472,7 @@ static enum mimic_outcome load_waiting(struct virgo *v, struct unit *u, struct m
 		.unit = (uint8_t)u->number, .size = access->size,
 	};
 
-	if (!is_over(u, &parked) && virgo_parked_add(v, &parked))
+	if (!virgo_unit_is_over(u, &parked) && virgo_parked_add(v, &parked))
 		return MIMIC_PARKED;
 	access->data = low_bytes(is_fence ? status_of(v, u) : u->front.loops, access->size);
 	return MIMIC_DONE;

@@ -316,7 +316,8 @@ struct unit {
 	uint64_t trace_epoch;	/* in a trace, positions of after a reset are not those of before */
 };
 
-enum parked_kind { PARKED_INSTRUCTION, PARKED_FENCE, PARKED_LOOPS, PARKED_BARRIER };
+/* PARKED_COMMAND: a store in synchronous mode, whose command is queued, and which waits until it is over. */
+enum parked_kind { PARKED_INSTRUCTION, PARKED_FENCE, PARKED_LOOPS, PARKED_BARRIER, PARKED_COMMAND };
 
 struct parked {
 	uint64_t owner;
@@ -328,7 +329,9 @@ struct parked {
 	uint8_t size;
 	uint8_t over;		/* answered; off the list when the call ends */
 	uint8_t from_stream;
-	uint8_t reserved[3];
+	uint8_t withdrawn;	/* PARKED_COMMAND: nobody waits now; the same store will come again */
+	uint8_t reserved[2];
+	uint64_t position;	/* PARKED_COMMAND: answered when so many are completed */
 };
 
 struct barrier {
@@ -478,6 +481,7 @@ void virgo_unit_reset(struct virgo *v, struct unit *u, enum reset reset);
 void virgo_unit_latch(struct virgo *v, struct unit *u, const struct command *command,
 		      enum virgo_error error, uint64_t value);
 bool virgo_unit_is_busy(const struct unit *u);
+bool virgo_unit_is_over(const struct unit *u, const struct parked *parked);
 /* What can go on goes on: waiting stores, then waiting loads. */
 void virgo_unit_settle(struct virgo *v, struct unit *u);
 
@@ -493,6 +497,13 @@ bool virgo_parked_withdraw(struct virgo *v, uint64_t owner);
 void virgo_parked_release_all(struct virgo *v);
 void virgo_parked_answer(struct virgo *v, struct parked *parked, uint64_t data);
 
+/* synchronous.c */
+void virgo_synchronous_begin(const struct unit *u, struct parked *store);
+enum mimic_outcome virgo_synchronous_wait(struct virgo *v, struct unit *u, const struct parked *store);
+bool virgo_synchronous_resumes(struct virgo *v, struct unit *u, const struct parked *store,
+			       enum mimic_outcome *outcome);
+void virgo_synchronous_forget(struct virgo *v, uint64_t owner);
+
 /* queue.c */
 unsigned int virgo_command_queue_room(const struct virgo *v, const struct unit *u);
 void virgo_command_queue_push(struct unit *u, const struct command *command);
@@ -504,7 +515,9 @@ bool virgo_queue_take(struct unit *u);
 bool virgo_command_is_loop(unsigned int funct);
 
 /* cisc.c */
-void virgo_cisc_store(struct virgo *v, struct unit *u, uint32_t word);
+/* false: no command was queued. The unit is the one that the word names. */
+bool virgo_cisc_store(struct virgo *v, struct unit *port, uint32_t word);
+struct unit *virgo_cisc_unit(struct virgo *v, uint32_t word);
 
 /* job.c */
 void virgo_job_power_on(struct unit *u);

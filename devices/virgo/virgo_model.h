@@ -51,6 +51,7 @@ struct virgo_config {
 	unsigned int shared_kb;		/* 64, 128 or 256 */
 	unsigned int queue_entries;	/* commands of a unit: 4 to VIRGO_MAX_QUEUE */
 	unsigned int overflow_is_error;	/* a store to a full queue: 0 waits, 1 latches an error, as the RTL */
+	unsigned int synchronous;	/* 1: a command is over before its store is answered */
 	unsigned int cisc_generation;	/* after reset: enum virgo_cisc_generation */
 	unsigned int inline_jobs;	/* 1: tick() runs jobs; 0: whoever takes them */
 	struct virgo_unit_config unit[VIRGO_UNITS_MAX];

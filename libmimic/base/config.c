@@ -423,10 +423,14 @@ const char *mimic_config_profile_name(const struct mimic_settings *settings)
 int mimic_config_load(const char *path, struct mimic_settings *settings)
 {
 	struct mimic_settings loaded;
+	int error = 0;
 
 	mimic_config_default(&loaded);
 	if (path && *path && !take_profile(path, &loaded))
-		return load_file(path, settings);
-	*settings = loaded;
-	return 0;
+		error = load_file(path, &loaded);
+	if (!error)
+		error = mimic_config_synchronous(&loaded);
+	if (!error)
+		*settings = loaded;
+	return error;
 }

@@ -28,6 +28,8 @@ void mimic_config_default(struct mimic_settings *settings);
  * is as it was.
  */
 int mimic_config_load(const char *path, struct mimic_settings *settings);
+/* MIMIC_SYNCHRONOUS=1 in the environment sets the key of that name, in all kinds that have it. */
+int mimic_config_synchronous(struct mimic_settings *settings);
 /* Is it such a name, and no path? NULL: no. */
 bool mimic_config_is_profile(const char *name);
 /* Of the first kind that keeps the name of its profile. */

@@ -19,7 +19,7 @@
 
 /* Kept as they were at start: the library itself, and our own variables. */
 static const char *const kept_names[] = {
-	"MIMIC_TRANSPORT", "MIMIC_SOCKET", "MIMIC_CONFIG", "MIMIC_DEVICES",
+	"MIMIC_TRANSPORT", "MIMIC_SOCKET", "MIMIC_CONFIG", "MIMIC_DEVICES", "MIMIC_SYNCHRONOUS",
 };
 #define KEPT (sizeof(kept_names) / sizeof(kept_names[0]))
 static const char *kept[KEPT];

@@ -325,6 +325,19 @@ test_hang_of_daemon() {
 	result $? "the_log_says_once_for_each_program_that_it_hangs"
 }
 
+# Of the daemon it is a key of the configuration.
+test_synchronous_daemon() {
+	transport=daemon
+	rm -f "$dir/socket"
+	printf '[virgo]\nprofile = mixed\nsynchronous = 1\n' >"$dir/synchronous.ini"
+	start_daemon --config "$dir/synchronous.ini"
+	options=(--transport daemon --socket "$dir/socket")
+	passes "a_command_is_over_before_its_store_is_answered" "$programs/unfenced"
+	kill "$daemon"
+	wait "$daemon"
+	daemon=
+}
+
 # --- the command itself -------------------------------------------------------------------
 
 test_command() {
@@ -345,6 +358,11 @@ test_command() {
 	ends 2 "a_script_with_a_static_interpreter_exits_2" "$dir/static.sh"
 	options=(--transport embedded --config mixed)
 	passes "a_profile_is_named_without_a_file" "$programs/virgo"
+	options=(--synchronous)
+	passes "a_command_is_over_before_its_store_is_answered" "$programs/unfenced"
+	options=(--synchronous --transport daemon)
+	ends 2 "synchronous_with_the_daemon_exits_2" true
+	says "--synchronous belongs to the embedded transport" "and_the_line_says_where_it_belongs"
 	options=(--devices maple:0)
 	ends 2 "no_devices_exits_2" true
 	options=(--devices dare:1,pear:1)
@@ -456,6 +474,7 @@ for name in ${TRANSPORT:-embedded daemon}; do
 	test_list
 	test_daemon_dies
 	test_hang_of_daemon
+	test_synchronous_daemon
 done
 test_command
 echo "1..$count"

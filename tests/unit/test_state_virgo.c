@@ -294,7 +294,7 @@ static void config_has_every_key_of_the_configuration_file(void **state)
 		assert_int_equal(state_tree_number(tree, "config/%s", key->name), value);
 		found++;
 	}
-	assert_int_equal(found, 6 + 2 * 3);
+	assert_int_equal(found, 7 + 2 * 3);
 	state_tree_free(tree);
 	virgo_fixture_destroy(f);
 }

@@ -55,11 +55,14 @@ static int settle_transport(struct run_options *options)
 	const char *transport = option_or_environment(options->transport, "MIMIC_TRANSPORT");
 	bool is_auto = !transport || is_word(transport, "auto");
 
-	if (!options->config_path && !options->devices) {
+	if (!options->config_path && !options->devices && !options->synchronous) {
 		/* The preload library looks for itself. */
 		options->on_kernel = is_auto ? mimic_kernel_is_there(NULL) : is_word(transport, "kernel");
 		return 0;
 	}
+	if ((is_word(transport, "daemon") || is_word(transport, "kernel")) && options->synchronous)
+		return tool_error(EXIT_BAD_INPUT, "--synchronous belongs to the embedded transport; "
+				  "it is a key of mimicd's configuration, too");
 	if (is_word(transport, "daemon") || is_word(transport, "kernel"))
 		return tool_error(EXIT_BAD_INPUT, "--config and --devices belong to the embedded transport; "
 				  "the daemon has its own: start mimicd with them");
@@ -299,6 +302,8 @@ static void set_environment(const struct run_options *options, const char *libra
 		setenv("MIMIC_TRANSPORT", options->transport, 1);
 	if (options->devices)
 		setenv("MIMIC_DEVICES", options->devices, 1);
+	if (options->synchronous)
+		setenv("MIMIC_SYNCHRONOUS", "1", 1);
 	/* It may name a folder already. */
 	if (options->shows_state && (!state || state[0] != '/'))
 		setenv("MIMIC_STATE", "1", 1);

@@ -94,6 +94,7 @@ struct run_options {
 	const char *config_path;
 	struct tool_values plugins;
 	bool verbose;
+	bool synchronous;	/* kinds that have such a mode: a command is over before its store is answered */
 	bool shows_state;	/* the devices in the program */
 	bool on_kernel;		/* the nodes are the kernel's own */
 };
@@ -106,6 +107,7 @@ struct run_options {
 	{ .name = "config", .value = &(options)->config_path }, \
 	{ .name = "plugin", .values = &(options)->plugins }, \
 	{ .name = "verbose", .letter = 'v', .flag = &(options)->verbose }, \
+	{ .name = "synchronous", .flag = &(options)->synchronous }, \
 	{ .name = "state", .flag = &(options)->shows_state }
 
 /*
