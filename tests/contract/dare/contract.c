@@ -56,6 +56,7 @@ static const struct contract_exception exceptions[] = {
 const struct contract_device contract_device = {
 	.name = "dare0",
 	.title = "DARE",
+	.ways = dare_ways,
 	.exceptions = exceptions,
 	.pages = 1,
 	.handles = 2,

@@ -13,6 +13,8 @@
 #include "tests/contract/dare/numbers.h"
 #include "tests/contract/harness.h"
 
+extern const struct contract_way dare_ways[];
+
 enum { BY_STREAM = 1, BY_REGISTERS = 2, EITHER = 3 };
 
 #define REGISTERS 8
