@@ -688,10 +688,10 @@ result $? "the program's arguments are its own"
 # --- a report that nobody gets ------------------------------------------------------------------------
 
 timeout 60 "$mimic" sim --json "$programs/counts" >&- 2>"$work/errors"
-[ $? = 1 ] && grep -q '^mimic: sim: the report: ' "$work/errors"
+[ $? = 1 ] && grep -q '^mimic: sim: the report: Bad file descriptor$' "$work/errors"
 result $? "with standard output closed the report is an error"
 timeout 60 "$mimic" sim --json --output /dev/full "$programs/counts" >"$work/output" 2>"$work/errors"
-[ $? = 1 ] && grep -q '^mimic: sim: the report: ' "$work/errors"
+[ $? = 1 ] && grep -q '^mimic: sim: the report: No space left on device$' "$work/errors"
 result $? "on a full disk, too"
 for command in cflags --version --help "sim --help"; do
 	# shellcheck disable=SC2086 # words are meant

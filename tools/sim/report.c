@@ -416,6 +416,7 @@ int tool_sim_report_json(FILE *file, const struct sim_report *report)
 {
 	const struct sim_setup *setup = report->setup;
 	struct json_object *object = json_object_new_object(), *phases = json_object_new_array();
+	int error = 0;
 
 	add_number(object, "schema", SIM_SCHEMA);
 	json_object_object_add(object, "program", json_object_new_string(report->program));
@@ -432,7 +433,9 @@ int tool_sim_report_json(FILE *file, const struct sim_report *report)
 	json_object_object_add(object, "phases", phases);
 	add_intervals(object, setup);
 	add_parameters(object, &setup->parameters);
-	fprintf(file, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY));
+	/* All of it, or the reason: what follows the call might change errno. */
+	if (fprintf(file, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY)) < 0 || fflush(file))
+		error = errno ? -errno : -EIO;
 	json_object_put(object);
-	return ferror(file) ? -EIO : 0;
+	return error;
 }
