@@ -479,6 +479,22 @@ static void test_dirty_lines_are_those_that_nobody_has_written_back(void **state
 	soc_destroy(soc);
 }
 
+static void test_a_store_behind_one_that_misses_makes_a_line_dirty(void **state)
+{
+	struct soc *soc = soc_of_preset("maple-fpga");
+
+	(void)state;
+	/* The core alone has the first line, and nobody has written it. The first store waits for memory, the other one hits. */
+	soc_load(soc, 0, 0, 8);
+	soc_store(soc, 0, 0x10000, 8);
+	soc_store(soc, 0, 0, 8);
+	soc_sleep_until(soc, 0, 4000);
+	soc_load(soc, 0, 0, 8);
+	assert_int_equal(soc_counters_of_core(soc, 0).l1_misses, 2);
+	assert_int_equal(soc_dirty_lines(soc), 2);
+	soc_destroy(soc);
+}
+
 static void test_a_line_that_another_core_is_about_to_write_comes_when_it_has(void **state)
 {
 	struct sim_parameters parameters = soc_preset("maple-fpga");
@@ -669,6 +685,7 @@ int main(void)
 		cmocka_unit_test(test_a_line_that_was_replaced_unwritten_is_asked_for_all_the_same),
 		cmocka_unit_test(test_a_line_that_was_written_back_to_the_l2_is_not_asked_for),
 		cmocka_unit_test(test_dirty_lines_are_those_that_nobody_has_written_back),
+		cmocka_unit_test(test_a_store_behind_one_that_misses_makes_a_line_dirty),
 		cmocka_unit_test(test_a_line_that_another_core_is_about_to_write_comes_when_it_has),
 		cmocka_unit_test(test_a_line_goes_on_when_it_has_come_from_another_core),
 		cmocka_unit_test(test_a_store_that_waits_in_the_buffer_takes_no_line_before_its_time),

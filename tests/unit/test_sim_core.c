@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "sim/core_inline.h"
 #include "tests/lib/soc_fixture.h"
 
 #define HIT 2
@@ -119,6 +120,27 @@ static void test_more_instructions_than_the_latency_hide_it(void **state)
 	assert_int_equal(soc_now(soc, 0), 1001);
 	soc_load(soc, 0, 64, 8);
 	assert_int_equal(soc_counters_of_core(soc, 0).load_stalls, 0);
+	soc_destroy(soc);
+}
+
+/* The run-time's way for a load that hits what was used last. */
+static void test_a_quick_load_is_none_of_a_line_that_is_on_its_way(void **state)
+{
+	struct sim_parameters parameters = soc_preset("maple-sim");
+	struct soc *soc = soc_make(&parameters);
+	struct soc_core *core = &soc->core[0];
+
+	(void)state;
+	soc_prefetch(soc, 0, 64);
+	assert_true(core_load_begins_quickly(soc, core, 64, 8));
+	assert_false(core_load_ends_quickly(soc, core, 64));
+	/* The line is there at 332 or one cycle later, when the prefetch was an instruction. */
+	soc_sleep_until(soc, 0, MISS_L2 - HIT - 1);
+	assert_false(core_load_ends_quickly(soc, core, 64));
+	soc_sleep_until(soc, 0, MISS_L2 + 1);
+	assert_true(core_load_begins_quickly(soc, core, 64, 8));
+	assert_true(core_load_ends_quickly(soc, core, 64));
+	assert_int_equal(soc_now(soc, 0), MISS_L2 + 1 + HIT);
 	soc_destroy(soc);
 }
 
@@ -458,6 +480,7 @@ int main(void)
 		cmocka_unit_test(test_a_load_from_the_l2_takes_its_latency_behind_that_of_the_l1),
 		cmocka_unit_test(test_instructions_go_on_behind_a_load_with_stall_on_use),
 		cmocka_unit_test(test_more_instructions_than_the_latency_hide_it),
+		cmocka_unit_test(test_a_quick_load_is_none_of_a_line_that_is_on_its_way),
 		cmocka_unit_test(test_a_store_waits_for_the_load_before_it),
 		cmocka_unit_test(test_load_latency_counts_from_issue_to_data),
 		cmocka_unit_test(test_a_load_across_lines_needs_both),

@@ -80,9 +80,8 @@ static uint64_t random_page(unsigned int entries)
 	return next_random() % (entries + entries / 2 + 1) + next_random() % 2 * HALF;
 }
 
-static void hits_as_a_plain_one(void **state)
+static void compare(bool (*hits)(struct soc_tlb *tlb, uint64_t address))
 {
-	(void)state;
 	for (unsigned int entries = 2; entries <= MIMIC_TLB_MAX; entries *= 2) {
 		struct plain_tlb plain = { .entries = entries };
 		struct soc_tlb tlb;
@@ -93,13 +92,30 @@ static void hits_as_a_plain_one(void **state)
 			uint64_t page = random_page(entries);
 			bool expected = plain_hits(&plain, page);
 
-			assert_int_equal(soc_tlb_hits(&tlb, page * PAGE + next_random() % PAGE), expected);
+			assert_int_equal(hits(&tlb, page * PAGE + next_random() % PAGE), expected);
 			if (expected)
 				continue;
 			soc_tlb_fill(&tlb, page * PAGE);
 			plain_fill(&plain, page);
 		}
 	}
+}
+
+static void hits_as_a_plain_one(void **state)
+{
+	(void)state;
+	compare(soc_tlb_hits);
+}
+
+static bool guess_first(struct soc_tlb *tlb, uint64_t address)
+{
+	return soc_tlb_hits_by_guess(tlb, address) || soc_tlb_hits(tlb, address);
+}
+
+static void hits_as_a_plain_one_where_it_guesses(void **state)
+{
+	(void)state;
+	compare(guess_first);
 }
 
 static void a_new_one_has_no_page(void **state)
@@ -117,6 +133,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hits_as_a_plain_one),
+		cmocka_unit_test(hits_as_a_plain_one_where_it_guesses),
 		cmocka_unit_test(a_new_one_has_no_page),
 	};
 
