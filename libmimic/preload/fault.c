@@ -191,14 +191,39 @@ static void explain(const struct bus *bus, const ucontext_t *context, uintptr_t 
 	mimic_preload_text_write_line(&text);
 }
 
+/*
+ * The failed access whose handler returned last. The handler may only have set
+ * the default action, so that the same instruction faults once more and ends
+ * the program: that is the same error, and is not told twice. Threads that
+ * fail at once overwrite each other's, which costs a line too many at most.
+ */
+static struct {
+	_Atomic long thread;
+	_Atomic uintptr_t instruction, address;
+	atomic_int error;
+} returned;
+
+static bool is_explained(const struct bus *bus, uintptr_t instruction, uintptr_t address)
+{
+	return atomic_load(&returned.thread) == mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0) &&
+	       atomic_load(&returned.instruction) == instruction && atomic_load(&returned.address) == address &&
+	       atomic_load(&returned.error) == bus->error;
+}
+
 /* An access that the device or we cannot serve: a bus error, as on a machine. */
 static void bus_error(const struct bus *bus, ucontext_t *context, uintptr_t address)
 {
 	siginfo_t information = { .si_signo = SIGBUS, .si_code = BUS_ADRERR };
+	uintptr_t instruction = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
 
 	information.si_addr = (void *)address;
-	explain(bus, context, address);
+	if (!is_explained(bus, instruction, address))
+		explain(bus, context, address);
 	mimic_preload_signals_deliver(SIGBUS, &information, context, SIGNAL_OURS);
+	atomic_store(&returned.thread, mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0));
+	atomic_store(&returned.instruction, instruction);
+	atomic_store(&returned.address, address);
+	atomic_store(&returned.error, bus->error);
 }
 
 static bool is_access_fault(int number, const siginfo_t *information, const ucontext_t *context)

@@ -186,6 +186,9 @@ test_ends() {
 	ends 135 "an_instruction_that_is_no_plain_access_dies_of_sigbus" "$crash" exchange-add
 	says "cannot emulate the instruction at 0x[0-9a-f]* (bytes f0 0f c1 .*access to 0x[0-9a-f]* (page 0 of maple0" \
 		"the_line_names_instruction_bytes_address_and_page"
+	ends 135 "a_handler_that_sets_the_default_action_and_returns_lets_it_die_of_sigbus" "$crash" handled-exchange-add
+	[ "$(grep -c '; access to 0x' "$dir/out")" = 1 ]
+	result $? "an_access_that_faults_again_after_the_handler_is_told_once"
 	run "$programs/processes"
 	says "device pages do not pass to a child process" "the_child_of_a_fork_is_told_why_its_access_failed"
 }

@@ -128,6 +128,10 @@ timeout -k 5 60 "$mimic" run --transport embedded --devices maple:2 "$program" a
 	grep -qx 'maple2: 19, 2' "$work/output" && grep -qx 'maple01: 2, 2' "$work/output"
 result $? "what is not there has the errors of mimic run: ENODEV, a name that is none ENOENT, and its node ENOENT"
 
+run past --devices maple:2 "$program" physical 3
+[ $? = 135 ] && [ "$(grep -c "device 'maple@2': in virtual time there are 2; --devices maple:N makes it N; access to 0x" "$work/errors")" = 1 ]
+result $? "an access to the physical address of a tile that is not there is told once, and ends the program by SIGBUS"
+
 run stuck --devices maple:2 "$program" stuck 1
 [ $? = 2 ] && grep -qF "waits for the device's answer to a load of MAPLE CONSUME [0] of maple1" "$work/errors"
 result $? "a consumer that nobody produces for is named with its device"

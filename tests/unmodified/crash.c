@@ -21,6 +21,11 @@ static void exchange_add(volatile void *page)
 	__asm__ volatile("lock xaddl %%eax, (%0)" : : "r"(page) : "eax", "memory");
 }
 
+static void back_to_the_default(int number)
+{
+	signal(number, SIG_DFL);
+}
+
 static int overflow(void)
 {
 	volatile char *memory = malloc(10);
@@ -50,6 +55,10 @@ int main(int argc, char **argv)
 		bus();
 	if (strcmp(how, "exchange-add") == 0)
 		exchange_add(page);
+	if (strcmp(how, "handled-exchange-add") == 0) {
+		signal(SIGBUS, back_to_the_default);
+		exchange_add(page);
+	}
 	if (strcmp(how, "overflow") == 0)
 		return overflow();
 	if (strcmp(how, "blocked-null") == 0) {
