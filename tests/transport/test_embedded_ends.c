@@ -5,7 +5,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -137,12 +141,58 @@ static void jump_out(int number)
 	siglongjmp(back, 1);
 }
 
-static void set_alarm(void (*handler)(int), unsigned int microseconds)
+/*
+ * A signal may come while the library holds its lock, where a jump would keep it for ever and a
+ * handler's access is refused (-EDEADLK). These tests are of signals to a thread that waits:
+ * another thread sends one when the kernel says that this one sleeps.
+ */
+static struct {
+	pthread_t watcher, watched;
+	pid_t tid;
+	atomic_bool is_ready;
+} signaller;
+
+static char state_of(pid_t tid)
+{
+	char path[64], line[512], *end;
+	char answer = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	file = fopen(path, "r");
+	/* The state is what follows the name, which is in brackets. */
+	if (file && fgets(line, sizeof(line), file) && (end = strrchr(line, ')')) && end[1] == ' ')
+		answer = end[2];
+	if (file)
+		fclose(file);
+	return answer;
+}
+
+static void *signal_when_asleep(void *unused)
+{
+	(void)unused;
+	while (!atomic_load(&signaller.is_ready) || state_of(signaller.tid) != 'S')
+		usleep(200);
+	pthread_kill(signaller.watched, SIGALRM);
+	return NULL;
+}
+
+static void begin_to_watch(void (*handler)(int))
 {
 	struct sigaction action = { .sa_handler = handler };
 
 	sigaction(SIGALRM, &action, NULL);
-	ualarm(microseconds, 0);
+	signaller.watched = pthread_self();
+	signaller.tid = gettid();
+	atomic_store(&signaller.is_ready, false);
+	assert_int_equal(pthread_create(&signaller.watcher, NULL, signal_when_asleep, NULL), 0);
+	/* Making a thread may sleep, too: not before here. */
+	atomic_store(&signaller.is_ready, true);
+}
+
+static void end_to_watch(void)
+{
+	pthread_join(signaller.watcher, NULL);
 }
 
 static void a_handler_may_jump_out_of_a_load_that_waits(void **state)
@@ -153,10 +203,11 @@ static void a_handler_may_jump_out_of_a_load_that_waits(void **state)
 	device_open_both(0);
 	for (int i = 0; i < 20; i++) {
 		if (!sigsetjmp(back, 1)) {
-			set_alarm(jump_out, 3000);
+			begin_to_watch(jump_out);
 			device_consume32(0);
 			fail_msg("nothing was there to consume");
 		}
+		end_to_watch();
 	}
 	/* The abandoned loads are withdrawn: none takes a word. */
 	for (uint32_t i = 0; i < 3; i++)
@@ -193,10 +244,11 @@ static void a_handler_may_jump_out_of_a_post_that_waits(void **state)
 	for (uint64_t i = 0; i < 10000; i++)
 		values[i] = i;
 	if (!sigsetjmp(back, 1)) {
-		set_alarm(jump_out, 5000);
+		begin_to_watch(jump_out);
 		device_post(MAPLE_STORE_PRODUCE, 0, 4, values, 10000);
 		fail_msg("there was room for all");
 	}
+	end_to_watch();
 	pthread_create(&thread, NULL, consume_to_marker, &count);
 	device_post_one(MAPLE_STORE_PRODUCE, 0, 4, MARKER);
 	pthread_join(thread, NULL);
@@ -205,6 +257,7 @@ static void a_handler_may_jump_out_of_a_post_that_waits(void **state)
 }
 
 static uint32_t nested_answer;
+static atomic_bool handler_ran;
 
 static void access_in_handler(int number)
 {
@@ -212,13 +265,15 @@ static void access_in_handler(int number)
 
 	(void)number;
 	nested_answer = device_try_load(MAPLE_LOAD_CONSUME, 1, 4, &data) ? 0 : (uint32_t)data;
+	atomic_store(&handler_ran, true);
 }
 
 static void *feed_after_nested(void *unused)
 {
 	(void)unused;
+	while (!atomic_load(&handler_ran))
+		usleep(1000);
 	device_load(MAPLE_LOAD_OPEN_PRODUCER, 0);
-	usleep(40000);
 	device_post_one(MAPLE_STORE_PRODUCE, 0, 4, 11);
 	return NULL;
 }
@@ -226,22 +281,16 @@ static void *feed_after_nested(void *unused)
 static void a_handler_s_access_does_not_disturb_the_one_it_interrupts(void **state)
 {
 	pthread_t thread;
-	sigset_t alarm_only;
 
 	(void)state;
 	device_load(MAPLE_LOAD_OPEN_CONSUMER, 0);
 	device_open_both(1);
 	device_post_one(MAPLE_STORE_PRODUCE, 1, 4, 22);
-	/* The alarm is for this thread. */
-	sigemptyset(&alarm_only);
-	sigaddset(&alarm_only, SIGALRM);
-	pthread_sigmask(SIG_BLOCK, &alarm_only, NULL);
 	pthread_create(&thread, NULL, feed_after_nested, NULL);
-	pthread_sigmask(SIG_UNBLOCK, &alarm_only, NULL);
-	nested_answer = 0;
-	set_alarm(access_in_handler, 10000);
+	begin_to_watch(access_in_handler);
 	assert_int_equal(device_consume32(0), 11);
 	assert_int_equal(nested_answer, 22);
+	end_to_watch();
 	pthread_join(thread, NULL);
 }
 
