@@ -187,6 +187,13 @@ struct mimic_kind {
 	 * that have one in common are ordered. NULL: all are one.
 	 */
 	uint32_t (*order)(const struct mimic_access *access);
+	/*
+	 * Is a program's own store (mimic run) that may wait answered before it takes effect,
+	 * as a bus posts writes? The program then does not wait for the daemon. With these
+	 * parameters a program must not be able to tell. Only with ordered_posts and order.
+	 * NULL: no.
+	 */
+	bool (*posts_stores)(const void *parameters);
 	const struct mimic_jobs *jobs;	/* NULL: none */
 	/*
 	 * Which events raise the interrupt; and, once it was raised: those of them that have

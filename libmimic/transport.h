@@ -33,6 +33,8 @@ struct mimic_transport_ops {
 		    const struct mimic_options *options);
 	void (*close)(struct mimic_device *device);	/* the last user is gone */
 	int (*access)(struct mimic_device *device, struct mimic_access *access);
+	/* A program's own store: as access, but may be posted (mimic_kind.posts_stores). NULL: as access. */
+	int (*store)(struct mimic_device *device, struct mimic_access *store);
 	ssize_t (*post)(struct mimic_device *device, const struct mimic_access *pattern,
 			const uint64_t *values, size_t count);
 	ssize_t (*load)(struct mimic_device *device, const struct mimic_access *pattern,
@@ -59,6 +61,12 @@ extern const struct mimic_transport_ops mimic_kernel_transport;
 #pragma GCC visibility push(default)
 /* For a caller that maps a device's memory itself: the preload library. As mimic_device_memory(). */
 int mimic_device_memory_file(struct mimic_device *device, struct mimic_memory_file *file);
+
+/*
+ * An access that an instruction of the program makes: the preload library. As
+ * mimic_device_access(), but that a store may take effect later, where no program can tell.
+ */
+int mimic_device_plain_access(struct mimic_device *device, struct mimic_access *access);
 
 /* From now on this transport opens all devices, whatever a program asks for: libmimic-sim's. */
 void mimic_transport_register(const struct mimic_transport_ops *ops);

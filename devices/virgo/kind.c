@@ -91,6 +91,14 @@ static uint32_t order(const struct mimic_access *access)
 
 _Static_assert(VIRGO_UNITS_MAX <= MIMIC_KIND_ORDERS, "a bit for each unit");
 
+/* In the synchronous mode the answer to a store says that the command is over. */
+static bool posts_stores(const void *parameters)
+{
+	const struct virgo_config *config = parameters;
+
+	return !config->synchronous;
+}
+
 static const char *command_name(uint32_t word)
 {
 	if ((word & 0x7f) != VIRGO_OPCODE)
@@ -237,6 +245,7 @@ const struct mimic_kind mimic_kind_virgo = {
 	.may_wait = may_wait,
 	.ordered_posts = true,
 	.order = order,
+	.posts_stores = posts_stores,
 	.jobs = &jobs,
 	.events = (VIRGO_EVENT_BARRIER << 1) - 1,
 	.enable_events = enable_events,

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MIMIC_PROTOCOL_MAGIC 0x52504443494d494dull	/* "MIMICDPR" in memory */
-#define MIMIC_PROTOCOL_VERSION 3u
+#define MIMIC_PROTOCOL_VERSION 4u
 /* No message is longer. Texts travel in a memfd. */
 #define MIMIC_MESSAGE_MAX 256u
 #define MIMIC_MESSAGE_REPLY 0x8000u
@@ -94,6 +94,8 @@ struct mimic_open_reply {
 	uint32_t counters;		/* how many the device has */
 	char name[MIMIC_NAME_MAX];	/* "maple" was asked for, "maple3" given */
 	uint64_t memory_size;		/* of the device's memory that programs map; 0, and no descriptor: none */
+	uint32_t posts_stores;		/* 1: a plain store that may wait can be posted (mimic_kind.posts_stores) */
+	uint32_t reserved;
 };
 
 struct mimic_device_request {

@@ -140,6 +140,8 @@ static void check_functions(struct check *check, const struct mimic_kind *kind)
 	require_function(check, kind->may_wait != NULL, "may_wait");
 	require_function(check, kind->state != NULL, "state");
 	require(check, !kind->profile || kind->profiles, "its profiles have no names");
+	require(check, !kind->posts_stores || (kind->ordered_posts && kind->order),
+		"it has posts_stores(), and not ordered_posts and order()");
 	require(check, !kind->take_events == !kind->enable_events && !kind->take_events == !kind->enabled_events,
 		"it has some of enable_events(), take_events() and enabled_events(), and not all");
 }

@@ -81,6 +81,7 @@ static int request_open(struct daemon_device *device, const char *name)
 	}
 	device->number = (uint8_t)reply.device;
 	device->counters = reply.counters;
+	device->posts_stores = reply.posts_stores;
 	strcpy(device->base.name, reply.name);
 	return take_memory(device, request.reply_fd, reply.memory_size);
 }
@@ -268,6 +269,16 @@ ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_a
 	return error ? error : (ssize_t)count;
 }
 
+static int daemon_store(struct mimic_device *base, struct mimic_access *store)
+{
+	ssize_t posted;
+
+	if (!base->kind->posts_stores || !mimic_daemon_device(base)->posts_stores || !base->kind->may_wait(store))
+		return mimic_daemon_device_access(base, store);
+	posted = mimic_daemon_device_post(base, store, &store->data, 1);
+	return posted < 0 ? (int)posted : 0;
+}
+
 /* Answer words to packed values of `size` bytes. Little endian, as the machines that mimic runs on. */
 static void take_words(struct daemon_lane *lane, char *values, unsigned int size, uint64_t count)
 {
@@ -424,6 +435,7 @@ const struct mimic_transport_ops mimic_daemon_transport = {
 	.open = daemon_open,
 	.close = daemon_close,
 	.access = mimic_daemon_device_access,
+	.store = daemon_store,
 	.post = mimic_daemon_device_post,
 	.load = mimic_daemon_device_load,
 	.counters = mimic_daemon_device_counters,

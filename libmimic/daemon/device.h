@@ -14,6 +14,7 @@ struct daemon_device {
 	uint32_t generation;	/* of the session (libmimic/daemon/session.h) */
 	uint8_t number;
 	uint32_t counters;
+	bool posts_stores;	/* what mimic_kind.posts_stores() says of the daemon's parameters */
 	int memory_fd;		/* of the device's memory; -1: it has none, or it is the kernel's to map */
 	size_t memory_size;
 	/*

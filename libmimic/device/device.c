@@ -311,6 +311,13 @@ int mimic_device_access(struct mimic_device *device, struct mimic_access *access
 	return device->transport->access(device, access);
 }
 
+int mimic_device_plain_access(struct mimic_device *device, struct mimic_access *access)
+{
+	if (!access->is_write || !is_usable(device) || !device->transport->store || !is_access(access))
+		return mimic_device_access(device, access);
+	return device->transport->store(device, access);
+}
+
 static ssize_t store_each(struct mimic_device *device, const struct mimic_access *pattern,
 			  const uint64_t *values, size_t count)
 {

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "libmimic/base/emulate.h"
+#include "libmimic/transport.h"
 #include "preload.h"
 
 #define PAGE_FAULT_IS_FETCH 16	/* error code of the x86 page fault */
@@ -98,7 +99,7 @@ static int access_page(struct bus *bus, const struct mapping *mapping, struct mi
 		if (error)
 			return fail(bus, FAILURE_OPEN, error);
 	}
-	error = mimic_device_access(atomic_load(&holder->device), access);
+	error = mimic_device_plain_access(atomic_load(&holder->device), access);
 	if (error)
 		return fail(bus, FAILURE_ACCESS, error);
 	pass_on_report(atomic_load(&holder->device));

@@ -15,6 +15,7 @@
 #define HOLE_ADDRESS 0x30000000ul
 
 static const struct bus *current;
+static bool stores_may_be_posted;
 
 /* MIMIC_TIME_SCALE: how much slower than usual this machine is (the debug kernel in its guest). */
 static unsigned int must_finish(size_t values)
@@ -25,9 +26,10 @@ static unsigned int must_finish(size_t values)
 	return (PATIENCE_MUST_FINISH + (unsigned int)values * PATIENCE_FOR_EACH) * (scale ? scale : 1);
 }
 
-void contract_use_bus(const struct bus *bus)
+void contract_use_way(const struct contract_way *way)
 {
-	current = bus;
+	current = way->bus;
+	stores_may_be_posted = way->may_post_stores;
 }
 
 bool device_is_stepped(void)
@@ -74,6 +76,20 @@ uint64_t finish(enum bus_thread who)
 	if (!current->is_over(who, must_finish(0), &answer))
 		contract_fail(__FILE__, __LINE__, "thread %c still waits and should not", "ABC"[who]);
 	return answer;
+}
+
+bool store_still_waits(enum bus_thread who)
+{
+	if (!stores_may_be_posted)
+		return still_waits(who);
+	finish(who);
+	return true;
+}
+
+void finish_store(enum bus_thread who)
+{
+	if (!stores_may_be_posted)
+		finish(who);
 }
 
 uint64_t load(enum bus_thread who, unsigned int page, unsigned int offset, unsigned int size)

@@ -162,7 +162,7 @@ static void run_in_child(const struct contract_case *contract_case, const struct
 	error = bus->open(&contract_device, contract_device.profiles[profile_now - 1].configuration);
 	if (error)
 		contract_fail(__FILE__, __LINE__, "cannot open the device: %s", strerror(-error));
-	contract_use_bus(bus);
+	contract_use_way(run->way);
 	contract_case->run();
 	bus->close();
 	fflush(stdout);

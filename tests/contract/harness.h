@@ -164,6 +164,7 @@ struct contract_way {
 	bool under_mimic_run;
 	bool needs_daemon;
 	bool thins_sweeps;		/* by is_left_out() */
+	bool may_post_stores;		/* mimic_kind.posts_stores: a store may be answered before it takes effect */
 	/*
 	 * The kernel's node. With the profiles of the mimicd behind it; where only
 	 * the modules are loaded, with all, and a mimicd of the test's own.
@@ -185,6 +186,12 @@ void post_to_page(enum bus_thread who, unsigned int page, unsigned int offset, c
 		  size_t count);
 void finish_post(enum bus_thread who, size_t count);
 bool still_waits(enum bus_thread who);
+/*
+ * The same of a store, and its end. Where stores are posted the thread does not wait: true, as
+ * soon as the store is posted.
+ */
+bool store_still_waits(enum bus_thread who);
+void finish_store(enum bus_thread who);
 uint64_t finish(enum bus_thread who);
 void call_on(enum bus_thread who, void (*function)(void *), void *argument);
 void let_time_pass(unsigned int milliseconds);

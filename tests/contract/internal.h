@@ -25,7 +25,7 @@ unsigned int contract_count_cases(unsigned int profile, const struct contract_ru
 /* All cases of the run's profile. 0, or EXIT_FAILED if one failed. */
 int contract_run_cases(const struct contract_run *run);
 
-void contract_use_bus(const struct bus *bus);
+void contract_use_way(const struct contract_way *way);
 
 /* One thing for a thread to do. */
 struct bus_work {

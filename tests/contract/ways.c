@@ -38,6 +38,7 @@ const struct contract_way contract_ways[] = {
 		.under_mimic_run = true,
 		.needs_daemon = true,
 		.thins_sweeps = true,
+		.may_post_stores = true,
 	}, {
 		.program = "daemon_library",
 		.name = "daemon library",

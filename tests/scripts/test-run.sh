@@ -336,6 +336,13 @@ test_synchronous_daemon() {
 	start_daemon --config "$dir/synchronous.ini"
 	options=(--transport daemon --socket "$dir/socket")
 	passes "a_command_is_over_before_its_store_is_answered" "$programs/unfenced"
+	run "$programs/posted" "$daemon"
+	says "^waited" "a_store_of_a_command_waits_for_the_daemon_in_the_synchronous_mode"
+	kill "$daemon"
+	wait "$daemon"
+	start_daemon
+	run "$programs/posted" "$daemon"
+	says "^did not wait" "a_store_of_a_command_does_not_wait_for_the_daemon_otherwise"
 	kill "$daemon"
 	wait "$daemon"
 	daemon=

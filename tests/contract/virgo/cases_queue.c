@@ -86,9 +86,9 @@ CASE(a_store_to_a_full_queue_waits, BY_STREAM)
 	occupy_unit();
 	fill_queue();
 	store_begin(B, PAGE_UNITS, unit_at(INSTRUCTION), 4, WORD(CLOCK_GATE));
-	EXPECT_TRUE(still_waits(B));
+	EXPECT_TRUE(store_still_waits(B));
 	EXPECT(unit_get(ERROR), NO_ERROR);
-	finish(B);
+	finish_store(B);
 	COMPLETE();
 	EXPECT_TRUE(unit_count(COUNT_QUEUE_WAITS) > waits);
 	EXPECT(unit_get(COMPLETED), unit_get(DISPATCHED));
@@ -102,8 +102,8 @@ CASE(a_third_word_of_stream_waits_as_well, BY_STREAM)
 	unit_put(STREAM, 1);
 	unit_put(STREAM, 2);
 	store_begin(B, PAGE_UNITS, unit_at(STREAM), 8, WORD(CLOCK_GATE));
-	EXPECT_TRUE(still_waits(B));
-	finish(B);
+	EXPECT_TRUE(store_still_waits(B));
+	finish_store(B);
 	COMPLETE();
 }
 
@@ -116,10 +116,10 @@ CASE(a_store_that_waits_keeps_its_sources, BY_STREAM)
 	unit_put(RS1, 0x111);
 	unit_put(RS2, 0x222);
 	store_begin(B, PAGE_UNITS, unit_at(INSTRUCTION), 4, WORD(99));
-	EXPECT_TRUE(still_waits(B));
+	EXPECT_TRUE(store_still_waits(B));
 	unit_put(RS1, 0x333);
 	unit_put(RS2, 0x444);
-	finish(B);
+	finish_store(B);
 	EXPECT_ERROR(BAD_COMMAND, WORD(99), unit_get(DISPATCHED) - 1, 99, 0x111, 0x222);
 }
 
