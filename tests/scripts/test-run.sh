@@ -189,6 +189,8 @@ test_ends() {
 	ends 135 "a_handler_that_sets_the_default_action_and_returns_lets_it_die_of_sigbus" "$crash" handled-exchange-add
 	[ "$(grep -c '; access to 0x' "$dir/out")" = 1 ]
 	result $? "an_access_that_faults_again_after_the_handler_is_told_once"
+	ends 0 "the_last_of_64_tiles_is_there" "$programs/raw" e17f800000 </dev/null
+	ends 139 "a_node_of_the_mesh_without_a_maple_is_no_device" "$programs/raw" e120800000 </dev/null
 	run "$programs/processes"
 	says "device pages do not pass to a child process" "the_child_of_a_fork_is_told_why_its_access_failed"
 }
@@ -268,6 +270,20 @@ test_transport() {
 	test_interpreters
 }
 
+# Each process has tiles of its own. They are not among the devices that are counted.
+test_tiles_without_devices() {
+	transport=embedded
+	options=(--devices dare:1)
+	passes "tiles_are_there_where_no_maple_is_counted" "$programs/raw"
+	transport=daemon
+	start_daemon --devices dare:1
+	options=(--transport daemon --socket "$dir/socket")
+	passes "tiles_are_there_where_no_maple_is_counted" "$programs/raw"
+	kill "$daemon"
+	wait "$daemon"
+	daemon=
+}
+
 # --- the daemon alone ------------------------------------------------------------------
 
 test_list() {
@@ -290,21 +306,31 @@ test_list() {
 
 test_daemon_dies() {
 	"$mimic" run "${options[@]}" "$programs/waiting" forever >"$dir/out" 2>&1 &
-	local child=$! status
+	local child=$! status late
+	while [ ! -e "$dir/gone" ]; do sleep 0.05; done | "$mimic" run "${options[@]}" "$programs/raw" e130800000 >"$dir/late" 2>&1 &
+	late=$!
 	for _ in $(seq 100); do
-		grep -q waiting "$dir/out" && break
+		grep -q waiting "$dir/out" && grep -q ready "$dir/late" && break
 		sleep 0.05
 	done
 	sleep 0.2
 	kill -9 "$daemon"
 	wait "$daemon" 2>/dev/null
 	daemon=
+	touch "$dir/gone"
 	wait $child 2>/dev/null
 	status=$?
 	echo "exit status $status" >>"$dir/out"
 	[ $status = 135 ]
 	result $? "a_thread_that_waits_ends_by_sigbus_when_the_daemon_is_killed"
 	says "the daemon is gone" "the_line_says_that_the_daemon_is_gone"
+	wait $late 2>/dev/null
+	status=$?
+	echo "exit status $status" >>"$dir/late"
+	cp "$dir/late" "$dir/out"
+	[ $status = 135 ] && [ "$(grep -c '; access to 0x' "$dir/out")" = 1 ]
+	result $? "a_tile_that_cannot_be_had_any_more_is_told_once_and_ends_by_sigbus"
+	says "no mimicd at .*; access to 0xe1[0-9a-f]* (page 0 of maple@1" "the_line_names_the_tile_and_says_why"
 	try "$mimic" list --socket "$dir/socket"
 	[ $? = 1 ]
 	result $? "list_without_a_daemon_exits_1"
@@ -486,6 +512,7 @@ for name in ${TRANSPORT:-embedded daemon}; do
 	test_hang_of_daemon
 	test_synchronous_daemon
 done
+test_tiles_without_devices
 test_command
 echo "1..$count"
 [ $failed = 0 ]

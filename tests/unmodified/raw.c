@@ -1,13 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Physical addresses used as pointers, with nothing opened and nothing mapped. */
+/*
+ * Physical addresses used as pointers, with nothing opened and nothing mapped. raw ADDRESS: only a load of
+ * the page there, when standard input has ended.
+ */
 #include "contract.h"
 
-int main(void)
+static int touch(uint64_t page)
+{
+	puts("ready");
+	fflush(stdout);
+	while (getchar() != EOF)
+		;
+	load32((void *)page, RESET, 0);
+	return 0;
+}
+
+int main(int argc, char **argv)
 {
 	volatile uint64_t *custom = (volatile uint64_t *)tile_address(PHYSICAL_CUSTOM, 0);
 	void *maple = (void *)tile_address(PHYSICAL_MAPLE, 1);
 	uint32_t answer;
 
+	if (argc > 1)
+		return touch(strtoull(argv[1], NULL, 16));
 	/* The shipped accelerator echoes; the RTL swaps the bytes of each word. */
 	*custom = 42;
 	answer = (uint32_t)*custom;
