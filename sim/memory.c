@@ -13,12 +13,14 @@
 #include "sim/soc_internal.h"
 
 #define NOBODY 0ull	/* of cores */
+#define USUAL_L1_WAYS 4 /* of all presets, also of an L1.5 */
+#define USUAL_L2_WAYS 8
 #define CORES_OUT_OF_CACHE 8	/* so many do not fit into the first cache of the machine that runs this */
 
-static uint64_t core_bit(const struct soc_core *core)
-{
-	return 1ull << core->index;
-}
+/* The caches that an access of a core goes through, as the compiler knows them (mimic_cache_with_ways()). */
+struct caches {
+	struct mimic_cache l1, coherent, l2;
+};
 
 /* What the L2 knows of the other L1s, and what it learns when it asks the owner of a part. */
 struct others {
@@ -28,21 +30,22 @@ struct others {
 	uint64_t ready;		/* of what the owner had */
 };
 
-/* What leaves an L1.5 leaves the L1 before it. Its note says in which way of the L1 the line is, if it is there. */
-static void drop_before(struct soc_core *core, const struct mimic_cache_line *line, uint64_t address)
+/*
+ * What leaves an L1.5 leaves the L1 before it. Its note says in which way of the L1 the line is, if it is
+ * there. Lines of both have the same numbers.
+ */
+static void drop_before(struct soc_core *core, unsigned int way, uint64_t number)
 {
-	struct mimic_cache_line *before;
+	uint64_t *tags = mimic_cache_tags(&core->l1, number & core->l1.set_mask);
 
-	if (core->coherent == &core->l1)
-		return;
-	before = mimic_cache_peek_way(&core->l1, address, line->note);
-	if (before)
-		mimic_cache_drop(&core->l1, before);
+	if (tags[way] == number)
+		mimic_cache_drop(&core->l1, mimic_cache_line(&core->l1, tags, way));
 }
 
 static void drop(struct soc_core *core, struct mimic_cache_line *line)
 {
-	drop_before(core, line, mimic_cache_address(core->coherent, line));
+	if (core->coherent != &core->l1)
+		drop_before(core, line->note, *mimic_cache_tag(core->coherent, line));
 	mimic_cache_drop(core->coherent, line);
 }
 
@@ -141,12 +144,10 @@ static bool take_back(struct soc_core *core, struct mimic_cache_line *theirs)
 	return modified;
 }
 
-/* A line of the L2 makes room. */
-static void l2_evict(struct soc *soc, struct mimic_cache_line *line, uint64_t now)
+/* What the L1s have of a line of the L2 that makes room is taken from them. true: some of it was written. */
+static inline bool take_parts(struct soc *soc, const struct soc_directory *directory, uint64_t first)
 {
-	const struct soc_directory *directory = soc_directory(soc, line);
-	uint64_t first = mimic_cache_address(&soc->l2, line);
-	bool modified = line->state == MIMIC_CACHE_MODIFIED;
+	bool modified = false;
 
 	for (uint32_t left = directory->parts; left; left &= left - 1) {
 		unsigned int part = (unsigned int)__builtin_ctz(left), owner = directory->part[part].owner;
@@ -163,22 +164,14 @@ static void l2_evict(struct soc *soc, struct mimic_cache_line *line, uint64_t no
 			modified |= take_back(core, mimic_cache_peek(core->coherent, at));
 		}
 	}
-	if (!modified)
-		return;
-	mimic_dram_transfer(&soc->dram, now);
-	soc->counters.write_backs++;
+	return modified;
 }
 
-/* The line is to make room: the host's caches are asked for what the L2 knows of it, and for its parts in other L1s. */
-static inline void prefetch_parts(const struct soc *soc, const struct mimic_cache_line *line)
+/* The line is to make room: the host's caches are asked for its parts in other L1s. */
+static inline void prefetch_parts(const struct soc *soc, const struct soc_directory *directory,
+				  uint64_t first)
 {
-	const struct soc_directory *directory = soc_directory(soc, line);
-	uint64_t first = mimic_cache_address(&soc->l2, line);
-
-	__builtin_prefetch(directory);
-	if (soc->cores < CORES_OUT_OF_CACHE)
-		return;
-	for (uint32_t left = line->state == MIMIC_CACHE_INVALID ? 0 : directory->parts; left; left &= left - 1) {
+	for (uint32_t left = directory->parts; left; left &= left - 1) {
 		unsigned int part = (unsigned int)__builtin_ctz(left), owner = directory->part[part].owner;
 
 		if (owner)
@@ -186,49 +179,69 @@ static inline void prefetch_parts(const struct soc *soc, const struct mimic_cach
 	}
 }
 
-/* The miss is known at `when`. */
-static struct mimic_cache_line *l2_fill(struct soc *soc, uint64_t address, uint64_t when)
+/* An MSHR and the channel for a miss that is known at `when`. When it has the MSHR; `*ready`: when its data
+ * is there. */
+static inline uint64_t fetch(struct soc *soc, uint64_t when, uint64_t *ready)
 {
-	struct mimic_cache_line *line = mimic_cache_victim(&soc->l2, address);
-	struct soc_directory *directory;
-	uint64_t begin = when, ready;
+	uint64_t begin = when;
 
-	prefetch_parts(soc, line);
 	mimic_dram_forget(&soc->dram, soc->now);
 	if (mimic_slots_all_free(&soc->mshrs, soc->now)) {
-		ready = mimic_dram_transfer(&soc->dram, begin);
-		mimic_slots_take_first(&soc->mshrs, begin, ready);
+		*ready = mimic_dram_transfer(&soc->dram, begin);
+		mimic_slots_take_first(&soc->mshrs, begin, *ready);
 	} else {
 		mimic_slots_forget(&soc->mshrs, soc->now);
 		begin = mimic_slots_free_at(&soc->mshrs, when);
-		ready = mimic_dram_transfer(&soc->dram, begin);
-		mimic_slots_take(&soc->mshrs, begin, ready);
+		*ready = mimic_dram_transfer(&soc->dram, begin);
+		mimic_slots_take(&soc->mshrs, begin, *ready);
+		soc->counters.mshr_stalls += begin - when;
 	}
-	soc->counters.mshr_stalls += begin - when;
 	soc->counters.dram_lines++;
-	if (line->state != MIMIC_CACHE_INVALID)
-		l2_evict(soc, line, begin);
-	mimic_cache_fill(&soc->l2, line, address, MIMIC_CACHE_SHARED, ready);
-	directory = soc_directory(soc, line);
-	directory->holders = 0;
-	directory->parts = 0;
-	return line;
+	return begin;
 }
 
-/* The line at the L2, which is asked at `now`; `*ready`: when its data is there. */
-static struct mimic_cache_line *l2_look_up(struct soc *soc, uint64_t address, uint64_t now, uint64_t *ready)
+/* The set has not its line. That is known at `when`. Returns its way. */
+__attribute__((noinline)) static uint64_t l2_fill(struct soc *soc, const struct mimic_cache_set *set,
+						  uint64_t when)
 {
-	struct mimic_cache_line *line = mimic_cache_find_any(&soc->l2, address);
-	uint64_t known = now + soc->parameters.l2_latency;
+	uint64_t order = *set->order, way = mimic_cache_last_way(&soc->l2, order), begin, ready;
+	const struct mimic_cache_line *line = mimic_cache_line(&soc->l2, set->tags, way);
+	struct soc_directory *directory = soc_directory(soc, set->tags, way);
 
-	if (line) {
+	__builtin_prefetch(directory);
+	if (soc->cores >= CORES_OUT_OF_CACHE && line->state != MIMIC_CACHE_INVALID)
+		prefetch_parts(soc, directory, set->tags[way] << soc->l2.shift);
+	begin = fetch(soc, when, &ready);
+	if (line->state != MIMIC_CACHE_INVALID) {
+		bool modified = take_parts(soc, directory, set->tags[way] << soc->l2.shift);
+
+		if (modified || line->state == MIMIC_CACHE_MODIFIED) {
+			mimic_dram_transfer(&soc->dram, begin);
+			soc->counters.write_backs++;
+		}
+	}
+	mimic_cache_replace(&soc->l2, set, order, MIMIC_CACHE_SHARED, ready);
+	directory->holders = 0;
+	directory->parts = 0;
+	return way;
+}
+
+/* The way of the set's line at the L2 (`l2`: as its ways are known), which is asked at `now`; `*ready`: when
+ * its data is there. */
+static inline uint64_t l2_look_up(struct soc *soc, const struct mimic_cache *l2,
+				  const struct mimic_cache_set *set, uint64_t now, uint64_t *ready)
+{
+	uint64_t way = mimic_cache_use_in(l2, set), known = now + soc->parameters.l2_latency, there;
+
+	if (way != MIMIC_CACHE_NO_WAY) {
 		soc->counters.l2_hits++;
 	} else {
 		soc->counters.l2_misses++;
-		line = l2_fill(soc, address, known);
+		way = l2_fill(soc, set, known);
 	}
-	*ready = line->ready > known ? line->ready : known;
-	return line;
+	there = mimic_cache_line(l2, set->tags, way)->ready;
+	*ready = there > known ? there : known;
+	return way;
 }
 
 static uint64_t forward(struct soc *soc, struct mimic_cache_line *line, const struct others *others, uint64_t ready)
@@ -243,102 +256,210 @@ static uint64_t forward(struct soc *soc, struct mimic_cache_line *line, const st
 	return ready + soc->parameters.l2_forward;
 }
 
-/* A line makes room, and says so if it was written. */
-static void l1_evict(struct soc *soc, struct soc_core *core, struct mimic_cache_line *line)
+/* A line that was written makes room, and says so. */
+__attribute__((noinline)) static void write_back(struct soc *soc, uint64_t address)
 {
-	struct mimic_cache_line *behind;
-	uint64_t address;
+	struct mimic_cache_line *behind = mimic_cache_peek(&soc->l2, address);
 
-	if (line->state == MIMIC_CACHE_INVALID)
-		return;
-	address = mimic_cache_address(core->coherent, line);
-	drop_before(core, line, address);
-	if (line->state != MIMIC_CACHE_MODIFIED)
-		return;
-	behind = mimic_cache_peek(&soc->l2, address);
 	if (!behind)
 		return;
 	behind->state = MIMIC_CACHE_MODIFIED;
-	soc_directory(soc, behind)->part[part_of(soc, address)].owner = 0;
+	soc_directory_of(soc, behind)->part[part_of(soc, address)].owner = 0;
 }
 
-/* Inlined: each caller has its `mine` and `write`. */
-static inline __attribute__((always_inline)) uint64_t miss(struct soc *soc, struct soc_core *core,
-							    struct mimic_cache_line *mine, uint64_t address,
-							    bool write, uint64_t now)
+/*
+ * The last line of the set's order makes room. `refilled`: the set of the L1 that is filled next, NULL if
+ * none is; a line that is replaced then in any case need not be dropped before. An L1.5 with as many ways has
+ * no fewer sets, so that this is the set of the line that it loses, too.
+ */
+static inline void l1_evict(struct soc *soc, struct soc_core *core, const struct caches *caches,
+			    const struct mimic_cache_set *set, uint64_t order,
+			    const struct mimic_cache_set *refilled)
 {
-	const struct sim_parameters *parameters = &soc->parameters;
-	uint64_t at_l2 = now + parameters->l1_latency, ready;
-	struct mimic_cache_line *line = l2_look_up(soc, address, at_l2, &ready);
-	struct soc_directory *directory = soc_directory(soc, line);
-	uint64_t first = address & ~(parameters->l2_line - 1);
-	unsigned int part = part_of(soc, address), note = mine ? mine->note : 0;
+	uint64_t way = mimic_cache_last_way(&caches->coherent, order), number = set->tags[way];
+	const struct mimic_cache_line *line = mimic_cache_line(&caches->coherent, set->tags, way);
+
+	if (line->state == MIMIC_CACHE_INVALID)
+		return;
+	if (refilled) {
+		if (refilled->tags[line->note] == number &&
+		    mimic_cache_last_way(&caches->l1, *refilled->order) != line->note)
+			drop_before(core, line->note, number);
+	} else if (core->coherent != &core->l1) {
+		drop_before(core, line->note, number);
+	}
+	if (unlikely(line->state == MIMIC_CACHE_MODIFIED))
+		write_back(soc, number << caches->coherent.shift);
+}
+
+/*
+ * As which a core gets a part of a line of the L2 that others have, too, or had: MIMIC_CACHE_SHARED or
+ * MIMIC_CACHE_EXCLUSIVE.
+ */
+__attribute__((noinline)) static enum mimic_cache_state ask(struct soc *soc, struct soc_core *core,
+							    struct mimic_cache_line *line, uint64_t address,
+							    bool write, uint64_t *ready)
+{
+	uint64_t first = address & ~(soc->parameters.l2_line - 1);
+	struct others others = ask_others(soc, soc_directory_of(soc, line), core->bit, first,
+					  1u << part_of(soc, address), write);
+
+	*ready = forward(soc, line, &others, *ready);
+	return others.may_have ? MIMIC_CACHE_SHARED : MIMIC_CACHE_EXCLUSIVE;
+}
+
+/*
+ * The line that a core's coherent cache has not, or has and may not write (`mine`), from the L2, `at_l2`
+ * being its set there. Inlined: each caller has its caches, `mine`, `write` and `refilled` (l1_evict()).
+ * Returns the line in the cache; `*ready`: when its data is there.
+ */
+static inline __attribute__((always_inline)) struct mimic_cache_line *miss(
+	struct soc *soc, struct soc_core *core, const struct caches *caches, struct mimic_cache_line *mine,
+	const struct mimic_cache_set *at_l2, uint64_t address, bool write,
+	const struct mimic_cache_set *refilled, uint64_t now, uint64_t *ready)
+{
+	uint64_t asked = now + soc->parameters.l1_latency;
+	uint64_t way = l2_look_up(soc, &caches->l2, at_l2, asked, ready);
+	struct soc_directory *directory = soc_directory(soc, at_l2->tags, way);
+	unsigned int part = part_of(soc, address);
 	enum mimic_cache_state state = MIMIC_CACHE_EXCLUSIVE;
 
 	/* Else no other core is the owner, and this one becomes it. */
-	if (unlikely(directory->holders & ~core_bit(core))) {
-		struct others others = ask_others(soc, directory, core_bit(core), first, 1u << part, write);
-
-		if (others.may_have)
-			state = MIMIC_CACHE_SHARED;
-		ready = forward(soc, line, &others, ready);
-	}
-	directory->holders |= core_bit(core);
+	if (unlikely(directory->holders & ~core->bit))
+		state = ask(soc, core, mimic_cache_line(&caches->l2, at_l2->tags, way), address, write,
+			    ready);
+	directory->holders |= core->bit;
 	directory->parts |= 1u << part;
 	if (write)
 		state = MIMIC_CACHE_MODIFIED;
-	if (!mine) {
-		mine = mimic_cache_victim(core->coherent, address);
-		l1_evict(soc, core, mine);
+	if (mine) {
+		unsigned int note = mine->note;
+
+		mimic_cache_fill(&caches->coherent, mine, address, state, *ready);
+		mine->note = note & 15;
+	} else {
+		struct mimic_cache_set set = mimic_cache_set_of(&caches->coherent, address);
+		uint64_t order = *set.order;
+
+		l1_evict(soc, core, caches, &set, order, refilled);
+		mine = mimic_cache_replace(&caches->coherent, &set, order, state, *ready);
 	}
 	directory->part[part] = (struct soc_part){
 		.owner = (uint8_t)(state == MIMIC_CACHE_SHARED ? 0 : core->index + 1),
-		.way = (uint8_t)mimic_cache_way_of(core->coherent, mine),
+		.way = (uint8_t)mimic_cache_way_of(&caches->coherent, mine),
 	};
-	mimic_cache_fill(core->coherent, mine, address, state, ready);
-	if (note)
-		mine->note = note;
-	if (soc->droplet)
-		soc_droplet_demand(soc, core->index, address, at_l2);
-	return ready;
+	if (unlikely(soc->droplet))
+		soc_droplet_demand(soc, core->index, address, asked);
+	return mine;
 }
 
 uint64_t soc_take_line(struct soc *soc, struct soc_core *core, struct mimic_cache_line *mine, uint64_t address, uint64_t now)
 {
-	return miss(soc, core, mine, address, true, now);
+	struct caches caches = { .l1 = core->l1, .coherent = *core->coherent, .l2 = soc->l2 };
+	struct mimic_cache_set at_l2 = mimic_cache_set_of(&caches.l2, address);
+	uint64_t ready;
+
+	miss(soc, core, &caches, mine, &at_l2, address, true, NULL, now, &ready);
+	return ready;
 }
 
-uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, uint64_t address, uint64_t now)
-{
-	uint64_t ready = now + soc->parameters.l1_latency + soc->parameters.l15_latency;
-	struct mimic_cache_line *line, *mine;
+/* --- a load that misses in the L1, by what there is behind it ------------------------------ */
 
-	mimic_cache_prefetch(&soc->l2, address);
-	if (core->coherent == &core->l1)
-		return miss(soc, core, NULL, address, false, now);
-	line = mimic_cache_find_any(&core->l15, address);
+static inline __attribute__((always_inline)) uint64_t from_l2(struct soc *soc, struct soc_core *core,
+							      const struct caches *caches, uint64_t address,
+							      uint64_t now)
+{
+	struct mimic_cache_set at_l2 = mimic_cache_set_of(&caches->l2, address);
+	uint64_t ready;
+
+	mimic_cache_prefetch_set(&caches->l2, &at_l2);
+	miss(soc, core, caches, NULL, &at_l2, address, false, NULL, now, &ready);
+	return ready;
+}
+
+/* `drops`: what leaves the L1.5 is dropped from the L1 also where it is replaced there at once. */
+static inline __attribute__((always_inline)) uint64_t from_l15(struct soc *soc, struct soc_core *core,
+							       const struct caches *caches, bool drops,
+							       uint64_t address, uint64_t now)
+{
+	struct mimic_cache_set at_l2 = mimic_cache_set_of(&caches->l2, address);
+	struct mimic_cache_set set = mimic_cache_set_of(&caches->l1, address);
+	struct mimic_cache_line *line, *mine;
+	uint64_t ready;
+
+	mimic_cache_prefetch_set(&caches->l2, &at_l2);
+	line = mimic_cache_find_any(&caches->coherent, address);
 	if (!line) {
-		ready = miss(soc, core, NULL, address, false, now);
-		line = mimic_cache_latest(&core->l15, address);
+		line = miss(soc, core, caches, NULL, &at_l2, address, false, drops ? NULL : &set, now,
+			    &ready);
 	} else {
 		core->counters.l15_hits++;
+		ready = now + soc->parameters.l1_latency + soc->parameters.l15_latency;
 		if (line->ready > ready)
 			ready = line->ready;
 	}
 	/* What it replaces is written through already. */
-	mine = mimic_cache_victim(&core->l1, address);
-	mimic_cache_fill(&core->l1, mine, address, MIMIC_CACHE_SHARED, ready);
-	line->note = mimic_cache_way_of(&core->l1, mine) & 15;
+	mine = mimic_cache_replace(&caches->l1, &set, *set.order, MIMIC_CACHE_SHARED, ready);
+	line->note = mimic_cache_way_of(&caches->l1, mine) & 15;
 	return ready;
+}
+
+static uint64_t from_any_l2(struct soc *soc, struct soc_core *core, uint64_t address, uint64_t now)
+{
+	struct caches caches = { .l1 = core->l1, .coherent = core->l1, .l2 = soc->l2 };
+
+	return from_l2(soc, core, &caches, address, now);
+}
+
+static uint64_t from_any_l15(struct soc *soc, struct soc_core *core, uint64_t address, uint64_t now)
+{
+	struct caches caches = { .l1 = core->l1, .coherent = core->l15, .l2 = soc->l2 };
+
+	return from_l15(soc, core, &caches, true, address, now);
+}
+
+static uint64_t from_usual_l2(struct soc *soc, struct soc_core *core, uint64_t address, uint64_t now)
+{
+	struct caches caches = {
+		.l1 = mimic_cache_with_ways(&core->l1, USUAL_L1_WAYS),
+		.coherent = mimic_cache_with_ways(&core->l1, USUAL_L1_WAYS),
+		.l2 = mimic_cache_with_ways(&soc->l2, USUAL_L2_WAYS),
+	};
+
+	return from_l2(soc, core, &caches, address, now);
+}
+
+static uint64_t from_usual_l15(struct soc *soc, struct soc_core *core, uint64_t address, uint64_t now)
+{
+	struct caches caches = {
+		.l1 = mimic_cache_with_ways(&core->l1, USUAL_L1_WAYS),
+		.coherent = mimic_cache_with_ways(&core->l15, USUAL_L1_WAYS),
+		.l2 = mimic_cache_with_ways(&soc->l2, USUAL_L2_WAYS),
+	};
+
+	return from_l15(soc, core, &caches, false, address, now);
+}
+
+void soc_choose_l1_miss(struct soc *soc, bool any)
+{
+	const struct sim_parameters *parameters = &soc->parameters;
+	bool has_l15 = parameters->l15_size != 0;
+
+	if (!any && parameters->l1_ways == USUAL_L1_WAYS && parameters->l2_ways == USUAL_L2_WAYS &&
+	    (!has_l15 || parameters->l15_ways == USUAL_L1_WAYS))
+		soc->l1_miss = has_l15 ? from_usual_l15 : from_usual_l2;
+	else
+		soc->l1_miss = has_l15 ? from_any_l15 : from_any_l2;
 }
 
 uint64_t soc_l2_access(struct soc *soc, uint64_t address, bool write, uint64_t now)
 {
-	uint64_t ready;
-	struct mimic_cache_line *line = l2_look_up(soc, address, now, &ready);
+	struct mimic_cache_set set = mimic_cache_set_of(&soc->l2, address);
+	uint64_t ready, way = l2_look_up(soc, &soc->l2, &set, now, &ready);
+	struct mimic_cache_line *line = mimic_cache_line(&soc->l2, set.tags, way);
 	uint64_t first = address & ~(soc->parameters.l2_line - 1);
-	struct others others = ask_others(soc, soc_directory(soc, line), NOBODY, first, UINT32_MAX >> (32 - soc->parts),
-					  write);
+	struct others others = ask_others(soc, soc_directory(soc, set.tags, way), NOBODY, first,
+					  UINT32_MAX >> (32 - soc->parts), write);
 
 	ready = forward(soc, line, &others, ready);
 	if (write)
@@ -349,17 +470,19 @@ uint64_t soc_l2_access(struct soc *soc, uint64_t address, bool write, uint64_t n
 uint64_t soc_l2_prefetch(struct soc *soc, uint64_t address, uint64_t now)
 {
 	struct mimic_cache_line *line = mimic_cache_peek(&soc->l2, address);
+	struct mimic_cache_set set;
 
 	if (line)
 		return line->ready > now ? line->ready : now;
 	soc->counters.prefetched++;
-	return l2_fill(soc, address, now)->ready;
+	set = mimic_cache_set_of(&soc->l2, address);
+	return mimic_cache_line(&soc->l2, set.tags, l2_fill(soc, &set, now))->ready;
 }
 
 /* Is it, or a part of it in an L1, not yet written to memory? */
 static bool is_dirty(const struct soc *soc, const struct mimic_cache_line *line)
 {
-	const struct soc_directory *directory = soc_directory(soc, line);
+	const struct soc_directory *directory = soc_directory_of(soc, line);
 	uint64_t first = mimic_cache_address(&soc->l2, line);
 
 	if (line->state == MIMIC_CACHE_MODIFIED)

@@ -12,6 +12,7 @@ static int build_core(struct soc *soc, unsigned int index)
 	int status = 0;
 
 	core->index = index;
+	core->bit = 1ull << index;
 	soc_translation_init(soc, core);
 	core->coherent = parameters->l15_size ? &core->l15 : &core->l1;
 	if (parameters->l15_size)
@@ -70,6 +71,7 @@ struct soc *soc_create(const struct sim_parameters *parameters)
 	soc->cores = (unsigned int)parameters->core_count;
 	soc->devices = sim_parameters_devices(parameters);
 	soc->next_event = UINT64_MAX;
+	soc_choose_l1_miss(soc, false);
 	soc_earliest_init(&soc->storing, soc->cores);
 	status = build(soc);
 	if (!status)

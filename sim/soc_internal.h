@@ -42,6 +42,18 @@ struct store_buffer {
 };
 
 /*
+ * Where a walk's entries lie of which the upper two were in the L1 when a page of the same 2 MiB was walked.
+ * What it says stays true: tables do not move. That the lines are there is to be looked at each time.
+ */
+struct soc_upper_levels {
+	uint64_t above;		/* the number of the 2 MiB; UINT64_MAX: none */
+	uint64_t leaf;		/* where the entries of the last level begin */
+	struct mimic_cache_set root, middle;	/* in the L1 */
+};
+
+#define SOC_UPPER_LEVELS 4 /* that a core remembers */
+
+/*
  * In the order in which it is needed. With many cores each is out of the host's caches when its turn comes: what most
  * accesses need lies at the front, in few lines of them.
  */
@@ -56,11 +68,13 @@ struct soc_core {
 	uint64_t walk_page;
 	unsigned int walk_left;	/* reads; 0: there is none */
 	unsigned int index;
+	uint64_t bit;		/* 1 << index */
 	bool ready_is_mmio;
 	struct mimic_cache l1;
 	struct mimic_cache l15;	/* of lines that the L1 has, and others; without one it is empty */
 	struct soc_core_counters counters;
 	struct soc_tlb tlb;
+	struct soc_upper_levels upper[SOC_UPPER_LEVELS];	/* by the low bits of `above` */
 	struct store_buffer stores;
 	uint64_t prefetch_end[PREFETCHES_MAX];	/* a ring of core.prefetches */
 	uint64_t prefetches;
@@ -95,6 +109,7 @@ struct soc_directory {
 
 struct soc {
 	struct sim_parameters parameters;
+	uint64_t (*l1_miss)(struct soc *soc, struct soc_core *core, uint64_t address, uint64_t now);
 	struct sim_way way;
 	uint64_t write_latency;	/* of a store to a line that its core has */
 	uint64_t pipelined;	/* latency of a load whose data the next access does not wait for */
@@ -118,9 +133,21 @@ struct soc {
 	struct mimic_cache walk_caches[SIM_DEVICES_MAX];	/* of the devices' walkers; what they have is never written */
 };
 
-static inline struct soc_directory *soc_directory(const struct soc *soc, const struct mimic_cache_line *line)
+/* Of the line in this way of a set of the L2. */
+static inline struct soc_directory *soc_directory(const struct soc *soc, const uint64_t *tags, uint64_t way)
 {
-	return (struct soc_directory *)(soc->directory + (mimic_cache_index(&soc->l2, line) << soc->directory_shift));
+	return (struct soc_directory *)(soc->directory +
+					(mimic_cache_index(&soc->l2, tags, way) << soc->directory_shift));
+}
+
+/* The same of a line that is not empty. */
+static inline struct soc_directory *soc_directory_of(const struct soc *soc,
+						     const struct mimic_cache_line *line)
+{
+	const uint64_t *tags =
+		mimic_cache_tags(&soc->l2, *mimic_cache_tag(&soc->l2, line) & soc->l2.set_mask);
+
+	return soc_directory(soc, tags, mimic_cache_way_of(&soc->l2, line));
 }
 
 /* Everything that begins by itself up to `now`. */
@@ -198,7 +225,13 @@ static inline bool core_has_pages(struct soc *soc, struct soc_core *core, uint64
 }
 
 /* memory.c. The address is within one line of an L1, and not there. When the data is there. */
-uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, uint64_t address, uint64_t now);
+static inline uint64_t soc_l1_miss(struct soc *soc, struct soc_core *core, uint64_t address, uint64_t now)
+{
+	return soc->l1_miss(soc, core, address, now);
+}
+
+/* How this SoC does it. `any`: not as one whose caches have as many ways as in the presets, also if they have. */
+void soc_choose_l1_miss(struct soc *soc, bool any);
 /* A line that is to be written: not in the core's coherent cache, or `mine`, that is shared. When it is this core's to write. */
 uint64_t soc_take_line(struct soc *soc, struct soc_core *core, struct mimic_cache_line *mine, uint64_t address, uint64_t now);
 /* The same for a requester without an L1. */

@@ -97,7 +97,9 @@ static inline bool soc_tlb_hits(struct soc_tlb *tlb, uint64_t address)
 /* Fills the victim. */
 static inline void soc_tlb_fill(struct soc_tlb *tlb, uint64_t address)
 {
-	unsigned int entry = mimic_tlb_victim(tlb->tree, tlb->entries);
+	/* The compiler makes no loop of a number that it knows. */
+	unsigned int entry = tlb->entries == 16 ? mimic_tlb_victim(tlb->tree, 16)
+						: mimic_tlb_victim(tlb->tree, tlb->entries);
 
 	tlb->page[entry] = address >> MIMIC_TLB_PAGE_SHIFT;
 	tlb->short_page[entry] = (uint32_t)tlb->page[entry];

@@ -13,6 +13,9 @@
 _Static_assert(MIMIC_PAGE_TABLE_LEVELS == 3, "walk() has a case for each");
 
 #define PAGE_MASK (~((1ull << MIMIC_TLB_PAGE_SHIFT) - 1))
+#define UPPER_SHIFT \
+	(MIMIC_TLB_PAGE_SHIFT + MIMIC_PAGE_TABLE_INDEX_BITS) /* what a table of the last level is for */
+#define LEAF_MASK (((1ull << MIMIC_PAGE_TABLE_INDEX_BITS) - 1) * MIMIC_PAGE_TABLE_ENTRY)
 
 /* Reads an entry at the core's clock, which moves on to when its data is there. false: it came from behind the L1. */
 static inline __attribute__((always_inline)) bool read_entry(struct soc *soc, struct soc_core *core, uint64_t entry,
@@ -40,6 +43,70 @@ static inline __attribute__((always_inline)) bool read_level(struct soc *soc, st
 	return read_entry(soc, core, mimic_page_table_entry(&soc->page_table, page, level), level == 0);
 }
 
+static struct soc_upper_levels *upper_levels(struct soc_core *core, uint64_t page)
+{
+	return &core->upper[(page >> UPPER_SHIFT) % SOC_UPPER_LEVELS];
+}
+
+/* A walk of this page is over: its tables have places. */
+static void remember_upper_levels(struct soc *soc, struct soc_core *core, uint64_t page)
+{
+	struct soc_upper_levels *upper = upper_levels(core, page);
+
+	if (upper->above == page >> UPPER_SHIFT)
+		return;
+	upper->above = page >> UPPER_SHIFT;
+	upper->leaf = mimic_page_table_entry(&soc->page_table, page >> UPPER_SHIFT << UPPER_SHIFT, 0);
+	upper->root = mimic_cache_set_of(&core->l1, mimic_page_table_entry(&soc->page_table, page, 2));
+	upper->middle = mimic_cache_set_of(&core->l1, mimic_page_table_entry(&soc->page_table, page, 1));
+}
+
+/*
+ * Whether two reads, of the root's entry and then of the middle one's, both hit and leave the L1 as it is:
+ * each is the latest used one of its set, or they are the latest two of one set, which then have the same
+ * order again. Their data is there: only walks read these lines, and the one that fetched them has waited for
+ * it.
+ */
+static inline bool upper_levels_hit(const struct soc_upper_levels *upper)
+{
+	const struct mimic_cache_set *root = &upper->root, *middle = &upper->middle;
+	bool is_one_set = root->order == middle->order && root->number != middle->number;
+
+	return root->tags[*root->order >> (is_one_set ? 4 : 0) & 15] == root->number &&
+	       middle->tags[*middle->order & 15] == middle->number;
+}
+
+static inline void count_walk(struct soc_core *core, uint64_t begun, bool is_load)
+{
+	core->counters.walk_cycles += core->clock - begun;
+	if (is_load)
+		core->counters.load_cycles += core->clock - begun;
+}
+
+static inline void fill_tlb(struct soc_core *core, uint64_t page)
+{
+	core->counters.walks++;
+	soc_tlb_fill(&core->tlb, page);
+	core->page = page;
+}
+
+/* A walk that begins, where it takes least. false: it does not; nothing has been done. */
+static inline bool walk_quickly(struct soc *soc, struct soc_core *core, uint64_t page, bool is_load)
+{
+	const struct soc_upper_levels *upper = upper_levels(core, page);
+	uint64_t begun = core->clock;
+
+	if (upper->above != page >> UPPER_SHIFT || begun + soc->parameters.l1_latency >= soc->next_event ||
+	    !upper_levels_hit(upper))
+		return false;
+	core->clock += 2 * soc->parameters.l1_latency;
+	core->walk_left = 0;
+	read_entry(soc, core, upper->leaf + (page >> (MIMIC_TLB_PAGE_SHIFT - 3) & LEAF_MASK), true);
+	count_walk(core, begun, is_load);
+	fill_tlb(core, page);
+	return true;
+}
+
 /*
  * The next reads of the walk: up to one that takes longer than a hit, because others
  * go on meanwhile; a hit is the core's own affair. The last read fills the TLB.
@@ -47,10 +114,8 @@ static inline __attribute__((always_inline)) bool read_level(struct soc *soc, st
 __attribute__((noinline))
 static void walk(struct soc *soc, struct soc_core *core, bool is_load)
 {
-	uint64_t page = core->walk_page, begun;
+	uint64_t page = core->walk_page, begun = core->clock;
 
-	core_wait_for_data(core);
-	begun = core->clock;
 	/* Each level by its number, which the compiler then knows. */
 	switch (core->walk_left) {
 	case 3:
@@ -64,14 +129,11 @@ static void walk(struct soc *soc, struct soc_core *core, bool is_load)
 	default:
 		read_level(soc, core, page, 0);
 	}
-	core->counters.walk_cycles += core->clock - begun;
-	if (is_load)
-		core->counters.load_cycles += core->clock - begun;
+	count_walk(core, begun, is_load);
 	if (core->walk_left)
 		return;
-	core->counters.walks++;
-	soc_tlb_fill(&core->tlb, page);
-	core->page = page;
+	fill_tlb(core, page);
+	remember_upper_levels(soc, core, page);
 }
 
 bool soc_translate(struct soc *soc, struct soc_core *core, uint64_t address, bool is_load)
@@ -79,13 +141,16 @@ bool soc_translate(struct soc *soc, struct soc_core *core, uint64_t address, boo
 	uint64_t page = address & PAGE_MASK;
 
 	/* While a walk is on its way, no other one of this core has filled its page in. */
-	if (soc_tlb_hits_by_guess(&core->tlb, address) || soc_tlb_hits(&core->tlb, address)) {
+	if (soc_tlb_hits(&core->tlb, address)) {
 		core->page = page;
 		return true;
 	}
+	core_wait_for_data(core);
 	if (!core->walk_left || core->walk_page != page) {
 		core->counters.tlb_misses++;
 		core->walk_page = page;
+		if (walk_quickly(soc, core, page, is_load))
+			return false;
 		core->walk_left = MIMIC_PAGE_TABLE_LEVELS;
 	}
 	walk(soc, core, is_load);
@@ -97,6 +162,8 @@ void soc_translation_init(const struct soc *soc, struct soc_core *core)
 	soc_tlb_init(&core->tlb, (unsigned int)soc->parameters.core_tlb_entries);
 	core->page = PAGE_MASK;	/* no program has this one */
 	core->page_mask = soc->parameters.core_translation ? PAGE_MASK : 0;
+	for (unsigned int i = 0; i < SOC_UPPER_LEVELS; i++)
+		core->upper[i].above = UINT64_MAX;
 }
 
 /* --- a device's walker --------------------------------------------------------------- */

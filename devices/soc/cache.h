@@ -54,8 +54,6 @@ const char *mimic_cache_geometry(uint64_t size, uint64_t ways, uint64_t line);
 int mimic_cache_init(struct mimic_cache *cache, uint64_t size, uint64_t ways, uint64_t line);
 void mimic_cache_free(struct mimic_cache *cache);
 
-#define MIMIC_CACHE_NO_WAY MIMIC_CACHE_WAYS_MAX
-
 /* Which of four tags is `number`, a bit each. */
 static inline unsigned int mimic_cache_search_four(const uint64_t *tags, uint64_t number)
 {
@@ -78,19 +76,19 @@ static inline unsigned int mimic_cache_search_four(const uint64_t *tags, uint64_
 }
 
 /*
- * Which of a set's tags is `number`. No early end: which way it is cannot be predicted, and a wrong
- * guess of the processor costs more than the other ways.
+ * Which of a set's tags is `number`, a bit each: one at most. No early end: which way it is cannot be
+ * predicted, and a wrong guess of the processor costs more than the other ways.
  */
 static inline unsigned int mimic_cache_search(const uint64_t *tags, unsigned int room, uint64_t number)
 {
-	unsigned int found = mimic_cache_search_four(tags, number) | 1u << MIMIC_CACHE_NO_WAY;
+	unsigned int found = mimic_cache_search_four(tags, number);
 
 	if (room > 4)
 		found |= mimic_cache_search_four(tags + 4, number) << 4;
 	if (room > 8)
 		found |= mimic_cache_search_four(tags + 8, number) << 8 |
 			 mimic_cache_search_four(tags + 12, number) << 12;
-	return (unsigned int)__builtin_ctz(found);
+	return found;
 }
 
 static inline uint64_t *mimic_cache_tags(const struct mimic_cache *cache, uint64_t set)
@@ -103,40 +101,62 @@ static inline struct mimic_cache_line *mimic_cache_line(const struct mimic_cache
 	return (struct mimic_cache_line *)(tags + cache->room) + way;
 }
 
+/*
+ * The same cache for a caller that has seen that it has so many ways, 4 or 8, as a constant: the compiler
+ * knows then what follows from it.
+ */
+static inline struct mimic_cache mimic_cache_with_ways(const struct mimic_cache *cache, uint8_t ways)
+{
+	struct mimic_cache known = *cache;
+
+	known.ways = known.room = ways;
+	known.set_shift = ways == 4 ? 6 : 7;
+	known.last_way_shift = (uint8_t)(4 * (ways - 1));
+	known.order_mask = UINT64_MAX >> (64 - 4 * ways);
+	return known;
+}
+
+/* The set of an address, for one who asks it for several things. */
+struct mimic_cache_set {
+	uint64_t *tags;
+	uint64_t *order;
+	uint64_t number;	/* of the address's line */
+};
+
+static inline struct mimic_cache_set mimic_cache_set_of(const struct mimic_cache *cache, uint64_t address)
+{
+	uint64_t number = address >> cache->shift, set = number & cache->set_mask;
+
+	return (struct mimic_cache_set){ mimic_cache_tags(cache, set), &cache->orders[set], number };
+}
+
 /* The tag of a line: in its set as far before the line as there is room for ways. */
 static inline uint64_t *mimic_cache_tag(const struct mimic_cache *cache, const struct mimic_cache_line *line)
 {
 	return (uint64_t *)line - cache->room;
 }
 
-/* Lines have numbers from 0 on, in the order in which they lie in their sets; each set has as many as it has room for. */
-static inline size_t mimic_cache_index(const struct mimic_cache *cache, const struct mimic_cache_line *line)
+/* Lines have numbers from 0 on, in the order in which they lie; each set has as many as it has room for. */
+static inline size_t mimic_cache_index(const struct mimic_cache *cache, const uint64_t *tags, uint64_t way)
 {
-	size_t word = (size_t)((const char *)line - cache->sets) / sizeof(*line), way = cache->room - 1u;
-
 	/* Half the words of the sets before it are lines. */
-	return (word / 2 & ~way) | (word & way);
+	return (size_t)((const char *)tags - cache->sets) / (2 * sizeof(*tags)) + way;
 }
 
-/* The way of line `number` in its set; MIMIC_CACHE_NO_WAY: not there. Most often it is the latest used one. */
-static inline unsigned int mimic_cache_way(const struct mimic_cache *cache, const uint64_t *tags, uint64_t order,
-					   uint64_t number)
-{
-	unsigned int latest = order & 15;
-
-	if (__builtin_expect(tags[latest] == number, 1))
-		return latest;
-	return mimic_cache_search(tags, cache->room, number);
-}
-
-/* NULL: not there. It does not count as a use. */
+/* NULL: not there. It does not count as a use. Most often it is the latest used one of its set. */
 static inline struct mimic_cache_line *mimic_cache_peek(const struct mimic_cache *cache, uint64_t address)
 {
-	uint64_t number = address >> cache->shift, set = number & cache->set_mask;
-	uint64_t *tags = mimic_cache_tags(cache, set);
-	unsigned int way = mimic_cache_way(cache, tags, cache->orders[set], number);
+	struct mimic_cache_set set = mimic_cache_set_of(cache, address);
+	unsigned int way = *set.order & 15;
 
-	return way == MIMIC_CACHE_NO_WAY ? NULL : mimic_cache_line(cache, tags, way);
+	if (__builtin_expect(set.tags[way] != set.number, 0)) {
+		unsigned int found = mimic_cache_search(set.tags, cache->room, set.number);
+
+		if (!found)
+			return NULL;
+		way = (unsigned int)__builtin_ctz(found);
+	}
+	return mimic_cache_line(cache, set.tags, way);
 }
 
 /* The same of one that can be in this way only, or nowhere. */
@@ -149,28 +169,26 @@ static inline struct mimic_cache_line *mimic_cache_peek_way(const struct mimic_c
 	return tags[way] == number ? mimic_cache_line(cache, tags, way) : NULL;
 }
 
-/* The latest used line of the set of `address`. */
-static inline struct mimic_cache_line *mimic_cache_latest(const struct mimic_cache *cache, uint64_t address)
-{
-	uint64_t set = address >> cache->shift & cache->set_mask;
-
-	return mimic_cache_line(cache, mimic_cache_tags(cache, set), cache->orders[set] & 15);
-}
-
-static inline unsigned int mimic_cache_way_of(const struct mimic_cache *cache, const struct mimic_cache_line *line)
+static inline unsigned int mimic_cache_way_of(const struct mimic_cache *cache,
+					      const struct mimic_cache_line *line)
 {
 	return (unsigned int)((size_t)((const char *)line - cache->sets) >> 3 & (cache->room - 1));
 }
 
-/* The set of `address` is asked for soon: the machine that runs this may take it into its own caches meanwhile. */
+/* The set is asked for soon: the machine that runs this may take it into its own caches meanwhile. */
+static inline void mimic_cache_prefetch_set(const struct mimic_cache *cache,
+					    const struct mimic_cache_set *set)
+{
+	__builtin_prefetch(set->order);
+	__builtin_prefetch(set->tags);
+	__builtin_prefetch(set->tags + cache->room);
+}
+
 static inline void mimic_cache_prefetch(const struct mimic_cache *cache, uint64_t address)
 {
-	uint64_t set = address >> cache->shift & cache->set_mask;
-	const char *tags = (const char *)mimic_cache_tags(cache, set);
+	struct mimic_cache_set set = mimic_cache_set_of(cache, address);
 
-	__builtin_prefetch(&cache->orders[set]);
-	__builtin_prefetch(tags);
-	__builtin_prefetch(tags + (1u << cache->set_shift) / 2);
+	mimic_cache_prefetch_set(cache, &set);
 }
 
 /* Where in an order a way stands: the shift of its four bits. */
@@ -184,56 +202,73 @@ static inline unsigned int mimic_cache_place(uint64_t order, uint64_t way)
 }
 
 /* Of a way that is not the latest used one. */
-static inline void mimic_cache_use_other(struct mimic_cache *cache, size_t set, uint64_t order, uint64_t way)
+static inline void mimic_cache_use_other(const struct mimic_cache *cache, uint64_t *place, uint64_t order,
+					 uint64_t way)
 {
 	uint64_t later;
 
 	/* The last one: all others move. */
 	if (order >> cache->last_way_shift == way) {
-		cache->orders[set] = (order << 4 | way) & cache->order_mask;
+		*place = (order << 4 | way) & cache->order_mask;
 		return;
 	}
 	/* Those that were used later than it make room at the low end. */
 	later = (1ull << mimic_cache_place(order, way)) - 1;
-	cache->orders[set] = (order & ~(later << 4 | 15)) | (order & later) << 4 | way;
+	*place = (order & ~(later << 4 | 15)) | (order & later) << 4 | way;
 }
 
-static inline void mimic_cache_use(struct mimic_cache *cache, const struct mimic_cache_line *line)
+static inline void mimic_cache_use(const struct mimic_cache *cache, const struct mimic_cache_line *line)
 {
 	size_t set = *mimic_cache_tag(cache, line) & cache->set_mask;
 	uint64_t way = (uint64_t)(line - mimic_cache_line(cache, mimic_cache_tags(cache, set), 0));
 	uint64_t order = cache->orders[set];
 
 	if ((order & 15) != way)
-		mimic_cache_use_other(cache, set, order, way);
+		mimic_cache_use_other(cache, &cache->orders[set], order, way);
 }
 
-/* peek(), and a use. */
-static inline struct mimic_cache_line *mimic_cache_find(struct mimic_cache *cache, uint64_t address)
+#define MIMIC_CACHE_NO_WAY MIMIC_CACHE_WAYS_MAX
+
+/* The way of the set's line, wherever it is, and a use of it. MIMIC_CACHE_NO_WAY: not there. */
+static inline uint64_t mimic_cache_use_in(const struct mimic_cache *cache, const struct mimic_cache_set *set)
 {
-	uint64_t number = address >> cache->shift, set = number & cache->set_mask, order = cache->orders[set];
-	uint64_t *tags = mimic_cache_tags(cache, set), way = order & 15;
+	unsigned int found = mimic_cache_search(set->tags, cache->room, set->number);
+	uint64_t order = *set->order, way;
 
-	if (__builtin_expect(tags[way] != number, 0)) {
-		way = mimic_cache_search(tags, cache->room, number);
-		if (way == MIMIC_CACHE_NO_WAY)
-			return NULL;
-		mimic_cache_use_other(cache, set, order, way);
-	}
-	return mimic_cache_line(cache, tags, way);
-}
-
-/* The same where any way may be the one: it does not ask the latest used one first. */
-static inline struct mimic_cache_line *mimic_cache_find_any(struct mimic_cache *cache, uint64_t address)
-{
-	uint64_t number = address >> cache->shift, set = number & cache->set_mask, order = cache->orders[set];
-	uint64_t *tags = mimic_cache_tags(cache, set), way = mimic_cache_search(tags, cache->room, number);
-
-	if (way == MIMIC_CACHE_NO_WAY)
-		return NULL;
+	if (!found)
+		return MIMIC_CACHE_NO_WAY;
+	way = (uint64_t)__builtin_ctz(found);
 	if ((order & 15) != way)
-		mimic_cache_use_other(cache, set, order, way);
-	return mimic_cache_line(cache, tags, way);
+		mimic_cache_use_other(cache, set->order, order, way);
+	return way;
+}
+
+/* The line itself; NULL: not there. */
+static inline struct mimic_cache_line *mimic_cache_find_in(const struct mimic_cache *cache,
+							   const struct mimic_cache_set *set)
+{
+	uint64_t way = mimic_cache_use_in(cache, set);
+
+	return way == MIMIC_CACHE_NO_WAY ? NULL : mimic_cache_line(cache, set->tags, way);
+}
+
+/* The same of an address: any way may be the one. */
+static inline struct mimic_cache_line *mimic_cache_find_any(const struct mimic_cache *cache, uint64_t address)
+{
+	struct mimic_cache_set set = mimic_cache_set_of(cache, address);
+
+	return mimic_cache_find_in(cache, &set);
+}
+
+/* The same where it most often is the latest used one, which is asked first. */
+static inline struct mimic_cache_line *mimic_cache_find(const struct mimic_cache *cache, uint64_t address)
+{
+	struct mimic_cache_set set = mimic_cache_set_of(cache, address);
+	uint64_t way = *set.order & 15;
+
+	if (__builtin_expect(set.tags[way] != set.number, 0))
+		return mimic_cache_find_in(cache, &set);
+	return mimic_cache_line(cache, set.tags, way);
 }
 
 /* The first address of a line that is not empty. */
@@ -263,8 +298,8 @@ static inline void mimic_cache_set_line(struct mimic_cache_line *line, enum mimi
 }
 
 /* `line`, one of the set of `address`, is that of `address` now: a use. */
-static inline void mimic_cache_fill(struct mimic_cache *cache, struct mimic_cache_line *line, uint64_t address,
-				    enum mimic_cache_state state, uint64_t ready)
+static inline void mimic_cache_fill(const struct mimic_cache *cache, struct mimic_cache_line *line,
+				    uint64_t address, enum mimic_cache_state state, uint64_t ready)
 {
 	uint64_t number = address >> cache->shift, set = number & cache->set_mask, order = cache->orders[set];
 	uint64_t way = (uint64_t)(line - mimic_cache_line(cache, mimic_cache_tags(cache, set), 0));
@@ -272,11 +307,31 @@ static inline void mimic_cache_fill(struct mimic_cache *cache, struct mimic_cach
 	*mimic_cache_tag(cache, line) = number;
 	mimic_cache_set_line(line, state, ready);
 	if ((order & 15) != way)
-		mimic_cache_use_other(cache, set, order, way);
+		mimic_cache_use_other(cache, &cache->orders[set], order, way);
+}
+
+/* The way of the line that a new one replaces, by its set's order: mimic_cache_victim()'s. */
+static inline uint64_t mimic_cache_last_way(const struct mimic_cache *cache, uint64_t order)
+{
+	return order >> cache->last_way_shift;
+}
+
+/* victim() and fill() in one: the set's line is there now, in the last way of its order. */
+static inline struct mimic_cache_line *mimic_cache_replace(const struct mimic_cache *cache,
+							   const struct mimic_cache_set *set, uint64_t order,
+							   enum mimic_cache_state state, uint64_t ready)
+{
+	uint64_t way = mimic_cache_last_way(cache, order);
+	struct mimic_cache_line *line = mimic_cache_line(cache, set->tags, way);
+
+	set->tags[way] = set->number;
+	mimic_cache_set_line(line, state, ready);
+	*set->order = (order << 4 | way) & cache->order_mask;
+	return line;
 }
 
 /* The line is empty, and the next of its set that is filled. */
-static inline void mimic_cache_drop(struct mimic_cache *cache, struct mimic_cache_line *line)
+static inline void mimic_cache_drop(const struct mimic_cache *cache, struct mimic_cache_line *line)
 {
 	uint64_t *tag = mimic_cache_tag(cache, line), set = *tag & cache->set_mask, order = cache->orders[set];
 	uint64_t way = (uint64_t)(tag - mimic_cache_tags(cache, set));

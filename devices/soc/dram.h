@@ -57,7 +57,11 @@ static inline uint64_t mimic_dram_transfer(struct mimic_dram *dram, uint64_t whe
 /* No transfer will be asked for that begins before `now`. */
 static inline void mimic_dram_forget(struct mimic_dram *dram, uint64_t now)
 {
-	if (dram->runs && dram->run[0].end <= now)
+	if (!dram->runs || dram->run[0].end > now)
+		return;
+	if (dram->runs == 1)
+		dram->runs = 0;
+	else
 		mimic_dram_forget_first(dram, now);
 }
 

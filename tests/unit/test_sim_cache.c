@@ -77,9 +77,36 @@ static bool plain_use(struct plain_cache *plain, uint64_t address, uint64_t *rep
 	return full && !is_there;
 }
 
+/* By each of the ways to do it. */
+static struct mimic_cache_line *find(const struct mimic_cache *cache, uint64_t address)
+{
+	struct mimic_cache_set set = mimic_cache_set_of(cache, address);
+	uint64_t way;
+
+	switch (next_random() % 3) {
+	case 0:
+		return mimic_cache_find(cache, address);
+	case 1:
+		return mimic_cache_find_any(cache, address);
+	default:
+		way = mimic_cache_use_in(cache, &set);
+		return way == MIMIC_CACHE_NO_WAY ? NULL : mimic_cache_line(cache, set.tags, way);
+	}
+}
+
+static void fill(const struct mimic_cache *cache, struct mimic_cache_line *victim, uint64_t address)
+{
+	struct mimic_cache_set set = mimic_cache_set_of(cache, address);
+
+	if (next_random() % 2)
+		mimic_cache_fill(cache, victim, address, MIMIC_CACHE_SHARED, 0);
+	else
+		assert_ptr_equal(mimic_cache_replace(cache, &set, *set.order, MIMIC_CACHE_SHARED, 0), victim);
+}
+
 static void access_both(struct mimic_cache *cache, struct plain_cache *plain, uint64_t address)
 {
-	struct mimic_cache_line *line = mimic_cache_find(cache, address);
+	struct mimic_cache_line *line = find(cache, address);
 	uint64_t replaced = 0;
 	bool was_there = plain_find(plain, address) >= 0, replaces = plain_use(plain, address, &replaced);
 
@@ -90,7 +117,7 @@ static void access_both(struct mimic_cache *cache, struct plain_cache *plain, ui
 	assert_int_equal(line->state != MIMIC_CACHE_INVALID, replaces);
 	if (replaces)
 		assert_int_equal(mimic_cache_address(cache, line), replaced);
-	mimic_cache_fill(cache, line, address, MIMIC_CACHE_SHARED, 0);
+	fill(cache, line, address);
 }
 
 static void drop_both(struct mimic_cache *cache, struct plain_cache *plain, uint64_t address)
@@ -107,15 +134,16 @@ static void drop_both(struct mimic_cache *cache, struct plain_cache *plain, uint
 static void compare(unsigned int sets, unsigned int ways, unsigned int size_of_line)
 {
 	struct plain_cache plain = { .sets = sets, .ways = ways, .line = size_of_line };
-	struct mimic_cache cache;
+	struct mimic_cache cache, known;
 	uint64_t range = 2ull * sets * ways * size_of_line;
 
 	assert_int_equal(mimic_cache_init(&cache, (uint64_t)sets * ways * size_of_line, ways, size_of_line), 0);
+	known = ways == 4 || ways == 8 ? mimic_cache_with_ways(&cache, (uint8_t)ways) : cache;
 	for (int i = 0; i < 20000; i++) {
 		uint64_t address = 0x40000000 + next_random() % range;
 
 		if (next_random() % 16)
-			access_both(&cache, &plain, address);
+			access_both(next_random() % 2 ? &known : &cache, &plain, address);
 		else
 			drop_both(&cache, &plain, address);
 	}
@@ -129,7 +157,9 @@ static void test_hits_and_victims_are_those_of_lists(void **state)
 	compare(1, 16, 64);
 	compare(64, 1, 16);
 	compare(16, 4, 16);
+	compare(16, 8, 64);
 	compare(8, 3, 64);
+	compare(8, 6, 64);
 }
 
 static void test_peek_is_no_use(void **state)

@@ -163,7 +163,7 @@ static void check_line(struct soc *soc, uint64_t address)
 		all++;
 		owners += line->state >= MIMIC_CACHE_EXCLUSIVE;
 		assert_non_null(behind);
-		assert_true(soc_directory(soc, behind)->holders >> i & 1);
+		assert_true(soc_directory_of(soc, behind)->holders >> i & 1);
 	}
 	assert_true(!owners || all == 1);
 }

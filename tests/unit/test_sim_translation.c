@@ -249,6 +249,25 @@ static void test_others_go_on_between_the_reads_of_a_walk(void **state)
 	soc_destroy(soc);
 }
 
+static void test_a_walk_for_another_page_begins_anew(void **state)
+{
+	struct soc *soc = blocking();
+
+	(void)state;
+	/* The first page's walk has read the root's entry when the core asks for the second page in its
+	 * place. */
+	assert_false(soc_load(soc, 0, 0, 8));
+	load(soc, PAGE);
+	/* Its own walk hits that entry, and reads the two others in memory; so does its load. */
+	assert_int_equal(soc_now(soc, 0), MISS_L2 + HIT + 3 * MISS_L2);
+	/* The first page was not walked to the end: its walk finds all three entries. */
+	load(soc, 0);
+	assert_int_equal(soc_now(soc, 0), MISS_L2 + HIT + 3 * MISS_L2 + 3 * HIT + MISS_L2);
+	assert_int_equal(soc_counters_of_core(soc, 0).tlb_misses, 3);
+	assert_int_equal(soc_counters_of_core(soc, 0).walks, 2);
+	soc_destroy(soc);
+}
+
 static void test_cores_have_tlbs_of_their_own_and_one_page_table(void **state)
 {
 	struct soc *soc = blocking();
@@ -498,6 +517,7 @@ int main(void)
 		cmocka_unit_test(test_a_walk_begins_when_the_load_before_it_has_its_data),
 		cmocka_unit_test(test_the_latency_of_a_load_holds_its_walk),
 		cmocka_unit_test(test_others_go_on_between_the_reads_of_a_walk),
+		cmocka_unit_test(test_a_walk_for_another_page_begins_anew),
 		cmocka_unit_test(test_cores_have_tlbs_of_their_own_and_one_page_table),
 		cmocka_unit_test(test_walks_are_no_loads_and_no_instructions),
 		cmocka_unit_test(test_both_presets_have_tlbs_of_sixteen_entries),
