@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What is counted. What lasts is added up before it changes. */
+#include "devices/virgo/time/internal.h"
+
+static bool waits_for_fetch(const struct warp *warp)
+{
+	return warp->code && !warp->count && !warp->at_barrier && !warp->has_ended;
+}
+
+void virgo_time_count_until(struct virgo_timing *timing, uint64_t now)
+{
+	struct virgo_time_statistics *statistics = &timing->statistics;
+	uint64_t passed = now - timing->counted_until;
+
+	if (now <= timing->counted_until)
+		return;
+	for (unsigned int i = 0; i < timing->parameters.cluster_cores; i++) {
+		const struct core *core = &timing->core[i];
+
+		if (!core->running)
+			continue;
+		for (unsigned int number = 0; number < timing->parameters.cluster_warps; number++) {
+			const struct warp *warp = &core->warp[number];
+
+			statistics->stall_barrier += warp->at_barrier * passed;
+			statistics->stall_fetch += waits_for_fetch(warp) * passed;
+		}
+	}
+	timing->counted_until = now;
+}
+
+void virgo_time_statistics(struct virgo_timing *timing, uint64_t now, struct virgo_time_statistics *statistics)
+{
+	virgo_time_advance(timing, now);
+	virgo_time_count_until(timing, now);
+	*statistics = timing->statistics;
+	virgo_time_energy(timing, statistics);
+}
