@@ -384,6 +384,8 @@ uint64_t virgo_time_stack_address(const struct virgo_timing *timing, unsigned in
 uint32_t virgo_time_buffer(const struct virgo_timing *timing, bool is_b, unsigned int half);
 #define VIRGO_TIME_STACK_BYTES 8208	/* of a thread: 8 KB and 16 bytes (the kernels' start-up code) */
 void virgo_time_kernel_request(struct core *core, const struct instruction *instruction, uint64_t now);
+/* Starts the warps for which timing->code has instructions; the unit's kernel and cores are set. */
+void virgo_time_start_code(struct virgo_timing *timing, struct matrix_unit *unit, uint64_t now);
 void virgo_time_kernel_settle(struct virgo_timing *timing, uint64_t now);
 
 /* kernel_*.c: the lists of one warp; `number` counts over all cores */

@@ -181,17 +181,27 @@ static int write_core(struct virgo_timing *timing, struct matrix_unit *unit, uns
 	return 0;
 }
 
+static bool has_code(const struct warp_code *code)
+{
+	for (unsigned int part = 0; part < PARTS; part++)
+		if (code->part[part].count)
+			return true;
+	return false;
+}
+
 static void start_core(struct virgo_timing *timing, struct matrix_unit *unit, unsigned int number, uint64_t now)
 {
 	struct core *core = &timing->core[number];
 
 	virgo_time_core_reset(core);
 	core->unit = unit->number;
-	core->running = (unsigned int)timing->parameters.cluster_warps;
 	core->next = now + 1;
-	for (unsigned int warp = 0; warp < core->running; warp++) {
+	for (unsigned int warp = 0; warp < timing->parameters.cluster_warps; warp++) {
+		if (!has_code(&timing->code[number][warp]))
+			continue;
 		virgo_time_stream_begin(&core->warp[warp], &timing->code[number][warp]);
 		core->warp[warp].fetch_at = now + 1;
+		core->running++;
 	}
 }
 
@@ -220,6 +230,15 @@ static void give_cores(struct virgo_timing *timing, struct matrix_unit *unit)
 	unit->first_core = unit->number * unit->cores;
 }
 
+void virgo_time_start_code(struct virgo_timing *timing, struct matrix_unit *unit, uint64_t now)
+{
+	for (unsigned int core = unit->first_core; core < unit->first_core + unit->cores; core++)
+		start_core(timing, unit, core, now);
+	unit->barrier = (struct barrier_state){ .opens = NEVER };
+	unit->has_kernel = true;
+	unit->began = now;
+}
+
 int virgo_time_start(struct virgo_timing *timing, const struct virgo_time_kernel *kernel, uint64_t now)
 {
 	struct matrix_unit *unit = &timing->unit[kernel->unit];
@@ -233,11 +252,7 @@ int virgo_time_start(struct virgo_timing *timing, const struct virgo_time_kernel
 		error = write_core(timing, unit, core);
 	if (error)
 		return error;
-	for (unsigned int core = unit->first_core; core < unit->first_core + unit->cores; core++)
-		start_core(timing, unit, core, now);
-	unit->barrier = (struct barrier_state){ .opens = NEVER };
-	unit->has_kernel = true;
-	unit->began = now;
+	virgo_time_start_code(timing, unit, now);
 	return 0;
 }
 
