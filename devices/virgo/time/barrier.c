@@ -8,7 +8,7 @@ void virgo_time_barrier_arrive(struct core *core, struct warp *warp, uint64_t no
 
 	warp->at_barrier = true;
 	core->arrived++;
-	if (core->arrived < core->running)
+	if (core->arrived < core->started)
 		return;
 	unit->barrier.cores++;
 	if (unit->barrier.cores == unit->cores)

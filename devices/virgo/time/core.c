@@ -18,7 +18,7 @@ void virgo_time_core_reset(struct core *core)
 	memset(&core->lsu, 0, sizeof(core->lsu));
 	memset(&core->decoupled, 0, sizeof(core->decoupled));
 	memset(core->next_of_unit, 0, sizeof(core->next_of_unit));
-	core->next_fetch = core->arrived = core->running = 0;
+	core->next_fetch = core->arrived = core->started = core->running = 0;
 	core->tensor_free = 0;
 	core->next = NEVER;
 }

@@ -191,7 +191,8 @@ struct core {
 	unsigned int next_fetch;
 	unsigned int next_of_unit[UNIT_KINDS];
 	unsigned int arrived;		/* warps at the barrier */
-	unsigned int running;		/* warps with a stream that has not ended */
+	unsigned int started;		/* warps with a stream, */
+	unsigned int running;		/* of which these have not ended */
 	uint64_t tensor_free;
 	struct lsu lsu;
 	struct l1 l1;

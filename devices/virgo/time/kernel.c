@@ -203,6 +203,7 @@ static void start_core(struct virgo_timing *timing, struct matrix_unit *unit, un
 		core->warp[warp].fetch_at = now + 1;
 		core->running++;
 	}
+	core->started = core->running;
 }
 
 static int check_kernel(const struct virgo_timing *timing, const struct virgo_time_kernel *kernel)
