@@ -281,6 +281,31 @@ static uint64_t core_next(const struct core *core, uint64_t now)
 	return next;
 }
 
+/*
+ * Cycles before `now` in which it did not step, as nothing could happen: what waited then waited on. An
+ * instruction that is decoded and did not issue waits for a register: for room it would have stepped.
+ */
+void virgo_time_core_count(struct core *core, uint64_t now)
+{
+	struct virgo_time_statistics *statistics = &core->timing->statistics;
+	const struct lsu *lsu = &core->lsu;
+	const uint64_t from = core->counted_until;
+
+	if (from >= now)
+		return;
+	for (unsigned int i = 0; i < parameters_of(core)->cluster_warps; i++) {
+		const struct warp *warp = &core->warp[i];
+
+		if (warp->count && warp->ready[warp->first] < now)
+			statistics->stall_operands += now - later(from, warp->ready[warp->first]);
+	}
+	if (lsu->count) {
+		statistics->lsu_waits += now - from;
+		statistics->fence_waits += now - from;
+	}
+	core->counted_until = now;
+}
+
 /* A warp has ended when all that it has issued is over, too. */
 static void look_for_ends(struct core *core, uint64_t now)
 {
@@ -299,6 +324,8 @@ void virgo_time_core_step(struct core *core, uint64_t now)
 {
 	const unsigned int warps = (unsigned int)parameters_of(core)->cluster_warps;
 
+	virgo_time_core_count(core, now);
+	core->counted_until = now + 1;
 	core->did = false;
 	core->next = NEVER;
 	virgo_time_lsu_step(core, now);

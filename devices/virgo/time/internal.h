@@ -199,6 +199,7 @@ struct core {
 	struct decoupled decoupled;
 	uint64_t next;			/* the cycle in which it has something to do; NEVER: none */
 	bool did;			/* something in this cycle */
+	uint64_t counted_until;		/* the cycle before which all is in the statistics */
 };
 
 /* --- shared memory, bus -------------------------------------------------------------------------------- */
@@ -302,6 +303,8 @@ static inline uint64_t earlier(uint64_t a, uint64_t b)
 /* core.c */
 void virgo_time_core_step(struct core *core, uint64_t now);
 void virgo_time_core_reset(struct core *core);
+/* Cycles before `now` in which it had nothing to do are in the statistics, too. */
+void virgo_time_core_count(struct core *core, uint64_t now);
 /* What it was blocked for is known: it is fetched again from `time` on. */
 void virgo_time_unblock(struct core *core, struct warp *warp, uint64_t time);
 

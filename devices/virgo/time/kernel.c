@@ -195,7 +195,7 @@ static void start_core(struct virgo_timing *timing, struct matrix_unit *unit, un
 
 	virgo_time_core_reset(core);
 	core->unit = unit->number;
-	core->next = now + 1;
+	core->next = core->counted_until = now + 1;
 	for (unsigned int warp = 0; warp < timing->parameters.cluster_warps; warp++) {
 		if (!has_code(&timing->code[number][warp]))
 			continue;
