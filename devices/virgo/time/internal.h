@@ -141,7 +141,8 @@ struct lsu_entry {
 	struct instruction instruction;
 	uint8_t warp;
 	bool has_begun;
-	uint8_t line_count, next_line;
+	uint8_t line_count;
+	uint16_t unsent;	/* of these */
 	uint8_t unaligned;	/* words that still have to go through the port */
 	uint16_t banks;		/* that still have to grant it */
 	uint64_t back;		/* the latest answer so far */

@@ -132,7 +132,7 @@ static void begin_memory(struct core *core, struct lsu_entry *entry)
 {
 	const uint64_t mask = ~(parameters_of(core)->dcache_line - 1);
 
-	entry->line_count = entry->next_line = 0;
+	entry->line_count = 0;
 	for (unsigned int lane = 0; lane < entry->instruction.lanes; lane++) {
 		uint64_t address = lane_address(&entry->instruction, lane) & mask;
 		struct line *line = find_line(entry, address);
@@ -142,6 +142,7 @@ static void begin_memory(struct core *core, struct lsu_entry *entry)
 		else
 			entry->line[entry->line_count++] = (struct line){ .address = address };
 	}
+	entry->unsent = (uint16_t)((1u << entry->line_count) - 1);
 }
 
 /* false: the cache cannot take it now. */
@@ -171,19 +172,21 @@ static void step_memory(struct core *core, struct lsu_entry *entry, uint64_t now
 {
 	uint32_t banks = 0;
 
-	while (entry->next_line < entry->line_count) {
-		const struct line *line = &entry->line[entry->next_line];
+	for (unsigned int i = 0; i < entry->line_count; i++) {
+		const struct line *line = &entry->line[i];
 		uint32_t bank = 1u << virgo_time_l1_bank(core, line->address);
 
-		if ((banks && line->is_merged) || (banks & bank) || !send_line(core, entry, line, now))
-			return;
-		entry->next_line++;
+		if (!(entry->unsent >> i & 1) || (banks & bank) || (banks && line->is_merged))
+			continue;
 		banks |= bank;
-		core->did = true;
+		if (send_line(core, entry, line, now)) {
+			entry->unsent &= (uint16_t)~(1u << i);
+			core->did = true;
+		}
 		if (line->is_merged)
 			break;
 	}
-	if (entry->next_line == entry->line_count)
+	if (!entry->unsent)
 		end_outstanding(core, now, entry->back);
 }
 
