@@ -30,33 +30,49 @@ static const char *check_memories(const struct virgo_time_parameters *p)
 {
 	RULE(p->shared_banks, "shared.banks: there has to be one");
 	RULE(p->shared_banks <= VIRGO_TIME_BANKS_MAX && is_power(p->shared_banks), "shared.banks: 1, 2, 4, 8 or 16");
-	RULE(is_power(p->shared_size) && p->shared_size >= 4096, "shared.size: a power of two, at least 4096");
+	RULE(is_power(p->shared_size) && p->shared_size >= 4096 && p->shared_size <= 1u << 30,
+	     "shared.size: a power of two from 4096 to 1 GiB");
 	RULE(is_power(p->shared_words) && p->shared_words <= 32, "shared.words: 1, 2, 4, 8, 16 or 32");
 	RULE(is_power(p->dcache_line) && p->dcache_line >= 16 && p->dcache_line <= 256, "dcache.line: 16 to 256, a power of two");
 	RULE(p->dcache_banks && p->dcache_banks <= VIRGO_TIME_BANKS_MAX, "dcache.banks: 1 to 16");
 	RULE(p->dcache_mshrs && p->dcache_mshrs <= VIRGO_TIME_REQUESTS_MAX, "dcache.mshrs: 1 to 64");
-	RULE(p->dcache_ways && p->dcache_size >= p->dcache_line * p->dcache_banks * p->dcache_ways,
-	     "dcache.size: less than a set of each bank");
+	RULE(p->dcache_ways && p->dcache_ways <= 64, "dcache.ways: 1 to 64");
+	RULE(p->dcache_size >= p->dcache_line * p->dcache_banks * p->dcache_ways, "dcache.size: less than a set of each bank");
+	RULE(p->dcache_size <= 1u << 24, "dcache.size: at most 16 MiB");
 	RULE(is_power(p->bus_beat) && p->bus_beat >= 8 && p->bus_beat <= 64, "bus.beat: 8, 16, 32 or 64");
 	RULE(p->bus_interval, "bus.interval: not 0");
 	RULE(p->bus_latency < WRITES_AHEAD / 2, "bus.latency: less than 2048");
 	RULE(is_power(p->dma_request) && p->dma_request >= p->bus_beat && p->dma_request <= 1024,
 	     "dma.request: a power of two from bus.beat to 1024");
 	RULE(p->dma_outstanding && p->dma_outstanding <= VIRGO_TIME_REQUESTS_MAX, "dma.outstanding: 1 to 64");
+	RULE(p->dma_outstanding * (p->dma_request / p->bus_beat) <= WRITES_AHEAD / 2,
+	     "dma.outstanding: more than 2048 beats of requests");
 	return NULL;
 }
 
-static const char *check_dim(const struct virgo_time_parameters *p, uint64_t dim)
+static bool is_dim(uint64_t dim)
 {
-	RULE(is_power(dim) && dim >= 4 && dim <= 32, "matrix.dim: 4, 8, 16 or 32");
-	RULE(dim <= p->matrix_tile_m && dim <= p->matrix_tile_n && dim <= p->matrix_tile_k,
-	     "matrix.dim: the array is larger than the tile");
+	return is_power(dim) && dim >= 4 && dim <= 32;
+}
+
+static bool is_in_tile(const struct virgo_time_parameters *p, uint64_t dim)
+{
+	return dim <= p->matrix_tile_m && dim <= p->matrix_tile_n && dim <= p->matrix_tile_k;
+}
+
+static const char *check_arrays(const struct virgo_time_parameters *p)
+{
+	RULE(is_dim(p->matrix_dim), "matrix.dim: 4, 8, 16 or 32");
+	RULE(is_in_tile(p, p->matrix_dim), "matrix.dim: the array is larger than the tile");
+	if (p->matrix_units == 1)
+		return NULL;
+	RULE(is_dim(p->matrix_dim_others), "matrix.dim_others: 4, 8, 16 or 32");
+	RULE(is_in_tile(p, p->matrix_dim_others), "matrix.dim_others: the array is larger than the tile");
 	return NULL;
 }
 
 static const char *check_units(const struct virgo_time_parameters *p)
 {
-	const char *wrong;
 	uint64_t buffer = p->shared_size / (p->matrix_units ? p->matrix_units : 1) / 4;
 
 	RULE(p->matrix_units && p->matrix_units <= VIRGO_UNITS_MAX, "matrix.units: 1 to 8");
@@ -70,23 +86,32 @@ static const char *check_units(const struct virgo_time_parameters *p)
 	RULE(p->matrix_tile_m * p->matrix_tile_n * WORD <= p->matrix_accumulator,
 	     "matrix.accumulator: less than the tile of C");
 	RULE(p->matrix_loops && p->matrix_move, "matrix.loops and move: not 0");
-	wrong = check_dim(p, p->matrix_dim);
-	return wrong || p->matrix_units == 1 ? wrong : check_dim(p, p->matrix_dim_others);
+	return check_arrays(p);
 }
 
-/* Warps of the tensor cores' kernels have 16 x 8 each. */
-static const char *check_design(const struct virgo_time_parameters *p)
+/* Warps of the tensor cores' kernels have 16 x 8 each, and go 8 deep. */
+static const char *check_tensor(const struct virgo_time_parameters *p)
 {
 	uint64_t warps = p->cluster_cores * p->cluster_warps;
 
-	if (p->cluster_design == VIRGO_DESIGN_TC || p->cluster_design == VIRGO_DESIGN_TC_DMA) {
-		RULE(p->cluster_lanes == 8, "cluster.lanes: the tensor core has 8");
-		RULE(warps * 16 * 8 == p->matrix_tile_m * p->matrix_tile_n, "matrix.tile_m: warps of 16 x 8 do not make the tile of C");
-	}
+	RULE(p->cluster_lanes == 8, "cluster.lanes: the tensor core has 8");
+	RULE(p->matrix_tile_m >= 16 && p->matrix_tile_n >= 8 && p->matrix_tile_k >= 8,
+	     "matrix.tile_m, tile_n and tile_k: less than the 16, 8 and 8 of a warp of tensor cores");
+	RULE(warps * 16 * 8 == p->matrix_tile_m * p->matrix_tile_n, "matrix.tile_m: warps of 16 x 8 do not make the tile of C");
+	return NULL;
+}
+
+static const char *check_design(const struct virgo_time_parameters *p)
+{
+	RULE(p->matrix_units == 1 || p->cluster_design == VIRGO_DESIGN_VIRGO_DMA, "matrix.units: only virgo-dma has several");
+	if (p->cluster_design == VIRGO_DESIGN_TC || p->cluster_design == VIRGO_DESIGN_TC_DMA)
+		return check_tensor(p);
+	RULE(p->cluster_design != VIRGO_DESIGN_VIRGO ||
+	     (p->matrix_tile_n >= p->cluster_lanes && p->matrix_tile_k >= p->cluster_lanes),
+	     "matrix.tile_n and tile_k: less than the lanes that copy a line");
 	RULE(p->cluster_design != VIRGO_DESIGN_HOPPER ||
 	     (p->matrix_tile_m >= 16 && p->matrix_tile_n >= 16 && p->matrix_tile_k >= 16),
 	     "matrix.tile_m, tile_n and tile_k: less than the 16 of an operation of hopper");
-	RULE(p->matrix_units == 1 || p->cluster_design == VIRGO_DESIGN_VIRGO_DMA, "matrix.units: only virgo-dma has several");
 	return NULL;
 }
 

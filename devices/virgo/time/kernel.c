@@ -208,14 +208,15 @@ static void start_core(struct virgo_timing *timing, struct matrix_unit *unit, un
 
 static int check_kernel(const struct virgo_timing *timing, const struct virgo_time_kernel *kernel)
 {
-	const struct virgo_time_parameters *parameters = &timing->parameters;
+	struct virgo_time_parameters parameters = timing->parameters;
 
-	if (kernel->unit >= parameters->matrix_units || kernel->design >= VIRGO_DESIGNS || !kernel->m || !kernel->n || !kernel->k)
+	if (kernel->unit >= parameters.matrix_units || kernel->design >= VIRGO_DESIGNS || !kernel->m || !kernel->n || !kernel->k)
 		return -EINVAL;
-	if (kernel->m % parameters->matrix_tile_m || kernel->n % parameters->matrix_tile_n || kernel->k % parameters->matrix_tile_k)
+	if (kernel->m % parameters.matrix_tile_m || kernel->n % parameters.matrix_tile_n || kernel->k % parameters.matrix_tile_k)
 		return -EINVAL;
-	/* Only the matrix units can be used by several kernels. */
-	if (kernel->unit && kernel->design != VIRGO_DESIGN_VIRGO_DMA)
+	/* It may be of another design than the cluster's, which has to fit the cluster, too. */
+	parameters.cluster_design = kernel->design;
+	if (virgo_time_check(&parameters))
 		return -EINVAL;
 	return timing->unit[kernel->unit].has_kernel ? -EBUSY : 0;
 }
@@ -242,11 +243,12 @@ void virgo_time_start_code(struct virgo_timing *timing, struct matrix_unit *unit
 
 int virgo_time_start(struct virgo_timing *timing, const struct virgo_time_kernel *kernel, uint64_t now)
 {
-	struct matrix_unit *unit = &timing->unit[kernel->unit];
 	int error = check_kernel(timing, kernel);
+	struct matrix_unit *unit;
 
 	if (error)
 		return error;
+	unit = &timing->unit[kernel->unit];
 	unit->kernel = *kernel;
 	give_cores(timing, unit);
 	for (unsigned int core = unit->first_core; core < unit->first_core + unit->cores && !error; core++)

@@ -164,9 +164,10 @@ static void meet(const struct warp_place *place, struct code *code)
 static void activate(const struct warp_place *place, struct code *code)
 {
 	const struct virgo_time_parameters *parameters = &place->timing->parameters;
-	uint64_t values = parameters->matrix_tile_m * parameters->matrix_tile_n / lanes_of(place) / (place->all / 2);
+	const unsigned int half = (place->all + 1) / 2;
+	uint64_t values = parameters->matrix_tile_m * parameters->matrix_tile_n / lanes_of(place) / half;
 
-	if (place->number >= place->all / 2)
+	if (place->number >= half)
 		return;
 	for (uint64_t value = 0; value < values; value++)
 		for (unsigned int i = 0; i < place->kernel->swish; i++) {

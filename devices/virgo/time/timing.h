@@ -137,8 +137,8 @@ void virgo_time_destroy(struct virgo_timing *timing);
 const char *virgo_time_check(const struct virgo_time_parameters *parameters);
 
 /*
- * Starts a kernel at `now`. -EBUSY: one is running that needs the same warps or unit; -EINVAL: its sizes
- * are no multiples of the tile's, or there is no such unit.
+ * Starts a kernel at `now`. -EBUSY: its unit has one; -EINVAL: its sizes are no multiples of the tile's, its
+ * design does not fit the parameters, or there is no such unit.
  */
 int virgo_time_start(struct virgo_timing *timing, const struct virgo_time_kernel *kernel, uint64_t now);
 /* Of the kernel that uses `unit`; kernels of cores use unit 0. */
