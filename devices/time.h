@@ -43,6 +43,8 @@ struct mimic_time_host {
 	void (*complete)(void *context, uint64_t owner, uint64_t data, uint64_t time);
 	/* A hang of the hardware, in words. May be NULL. */
 	void (*report)(void *context, const char *text);
+	/* Of a device that has memory that programs map: memory_size() bytes, aligned to a page, all zeros. */
+	void *memory;
 };
 
 /* What a device counts beside the model's counters. */
@@ -59,6 +61,8 @@ struct mimic_timed;
 struct mimic_time {
 	/* Is it the device of the modelled SoC? */
 	bool (*is_there)(const struct mimic_time_host *host);
+	/* Bytes of its memory that programs map; asked before create(). NULL: it has none. */
+	uint64_t (*memory_size)(const struct mimic_time_host *host);
 	/* With the host's parameters. NULL with errno. */
 	struct mimic_timed *(*create)(const struct mimic_time_host *host);
 	void (*destroy)(struct mimic_timed *device);
@@ -81,6 +85,15 @@ struct mimic_time {
 	 */
 	size_t (*post)(struct mimic_timed *device, const struct mimic_access *pattern, const uint64_t *values,
 		       size_t count, uint64_t *now, uint64_t until, bool *waits);
+	/*
+	 * A kernel that the modelled hardware has for what a library is about to do, of a shape in the device's own terms,
+	 * begins at `now`. 0: complete() will be called for `owner`, with data 0 or -errno; the library then does the
+	 * work, and until end_kernel() what it asks of this part of the device takes no time. -ENOSYS: there is no such
+	 * kernel, or another -errno. NULL: -ENOSYS.
+	 */
+	int (*begin_kernel)(struct mimic_timed *device, uint64_t owner, unsigned int part, const uint64_t *shape,
+			    size_t count, uint64_t now);
+	void (*end_kernel)(struct mimic_timed *device, unsigned int part, uint64_t now);
 	void (*owner_gone)(struct mimic_timed *device, uint64_t owner, uint64_t now);
 	/* As after power-on. What waits is completed with 0. */
 	void (*power_on)(struct mimic_timed *device, uint64_t now);

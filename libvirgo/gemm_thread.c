@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "gemm.h"
+#include "mimic/sim.h"
+
+#define SWISH_INSTRUCTIONS 20	/* of the FPU, for an element, by the warps of a kernel: an assumption */
 
 struct virgo_gemm_thread {
 	struct virgo_unit *unit;
@@ -16,6 +19,25 @@ struct virgo_gemm_thread {
 	int result;
 	char text[400];
 };
+
+/*
+ * In virtual time the modelled cluster may have a kernel for the product, of the design that mimic sim was asked for. It
+ * takes the kernel's time, and the product itself is computed as ever.
+ */
+static int run_timed(struct virgo_unit *unit, const struct virgo_product *product)
+{
+	const char *device = virgo_device_name(unit->virgo);
+	const uint64_t shape[] = {
+		product->m, product->n, product->k, product->epilogue == VIRGO_EPILOGUE_SWISH ? SWISH_INSTRUCTIONS : 0,
+	};
+	bool is_timed = mimic_sim_device_kernel && product->m && product->n && product->k &&
+			!mimic_sim_device_kernel(device, unit->number, shape, sizeof(shape) / sizeof(shape[0]));
+	int error = virgo_gemm_run(unit, product);
+
+	if (is_timed)
+		mimic_sim_device_kernel_end(device, unit->number);
+	return error;
+}
 
 static void *work(void *argument)
 {
@@ -30,7 +52,7 @@ static void *work(void *argument)
 		if (!t->has_work)
 			break;
 		pthread_mutex_unlock(&t->lock);
-		result = virgo_gemm_run(t->unit, &t->product);
+		result = run_timed(t->unit, &t->product);
 		pthread_mutex_lock(&t->lock);
 		t->result = result;
 		/* The text is this thread's; the one that waits gets it. */
@@ -102,7 +124,7 @@ int virgo_gemm(struct virgo *virgo, unsigned int number, const struct virgo_prod
 
 	if (!error)
 		error = virgo_gemm_check(unit, product);
-	return error ? error : virgo_gemm_run(unit, product);
+	return error ? error : run_timed(unit, product);
 }
 
 int virgo_gemm_start(struct virgo *virgo, unsigned int number, const struct virgo_product *product)

@@ -53,17 +53,27 @@ static void load_mpu(struct sim_parameters *parameters)
 #undef _
 }
 
+static void load_cluster(struct sim_parameters *parameters)
+{
+#define _(section, key, value) parameters->section##_##key = value;
+	SIM_CLUSTER_PRESET(_)
+#undef _
+}
+
 static bool load_preset(struct sim_parameters *parameters, const char *name)
 {
 	bool is_sim = !strcmp(name, SIM_PRESET_OTHER), is_mpu = !strcmp(name, SIM_PRESET_MPU);
+	bool is_cluster = !strcmp(name, SIM_PRESET_CLUSTER);
 	const struct sim_parameter_description *description;
 
-	if (!is_sim && !is_mpu && strcmp(name, SIM_PRESET_DEFAULT))
+	if (!is_sim && !is_mpu && !is_cluster && strcmp(name, SIM_PRESET_DEFAULT))
 		return false;
 	for (description = sim_parameter_descriptions; description->section; description++)
 		*value_of(parameters, description) = is_sim ? description->sim : description->fpga;
 	if (is_mpu)
 		load_mpu(parameters);
+	if (is_cluster)
+		load_cluster(parameters);
 	return true;
 }
 
@@ -116,9 +126,26 @@ int sim_parameters_mode(struct sim_parameters *parameters, const char *name, cha
 	return fail(&error, "mode must be base, nvr, fre, static or oracle, not '%.64s'", name);
 }
 
+/* The numbers of cluster.design. */
+int sim_parameters_design(struct sim_parameters *parameters, const char *name, char *why, size_t size)
+{
+	static const char *const designs[] = { "tc", "tc-dma", "virgo", "virgo-dma", "hopper" };
+	struct error error = { why, size };
+
+	for (size_t i = 0; i < sizeof(designs) / sizeof(designs[0]); i++) {
+		if (strcmp(name, designs[i]))
+			continue;
+		if (!parameters->cluster_enabled)
+			return fail(&error, "design %s is one of Virgo's cluster, and this SoC has none (cluster.enabled)", name);
+		parameters->cluster_design = i;
+		return 0;
+	}
+	return fail(&error, "design must be " SIM_DESIGNS ", not '%.64s'", name);
+}
+
 unsigned int sim_parameters_devices(const struct sim_parameters *parameters)
 {
-	return parameters->mpu_enabled ? 1 : (unsigned int)parameters->maple_count;
+	return parameters->mpu_enabled || parameters->cluster_enabled ? 1 : (unsigned int)parameters->maple_count;
 }
 
 /* The round trip of MAPLE's paper holds MAPLE's pipe: 3 cycles of a load, 4 of a store. */
@@ -126,6 +153,8 @@ struct sim_way sim_parameters_way(const struct sim_parameters *parameters)
 {
 	if (parameters->mpu_enabled)
 		return (struct sim_way){ .is_none = true };
+	if (parameters->cluster_enabled)
+		return (struct sim_way){ .cycles = parameters->lsu_latency + parameters->lsu_mmio };
 	if (parameters->desc_enabled)
 		return (struct sim_way){ .cycles = parameters->desc_latency };
 	return (struct sim_way){ .cycles = parameters->maple_round_trip, .load_pipe = 3, .store_pipe = 4,

@@ -4,7 +4,8 @@
  * checks and the table of docs/timing.md are made. Times are cycles.
  *
  * Presets: maple-fpga is the system of MAPLE's Figures 8 to 11, maple-sim the one of
- * Figures 12 to 15, dare that of DARE's paper: maple-fpga but for SIM_MPU_PRESET.
+ * Figures 12 to 15, dare that of DARE's paper: maple-fpga but for SIM_MPU_PRESET, virgo
+ * that of Virgo's: maple-fpga but for SIM_CLUSTER_PRESET.
  * "assumption" in a source: the paper does not say.
  */
 #ifndef MIMIC_SIM_PARAMETERS_H
@@ -18,7 +19,10 @@
 #define SIM_PRESET_DEFAULT "maple-fpga"
 #define SIM_PRESET_OTHER "maple-sim"
 #define SIM_PRESET_MPU "dare"
-#define SIM_PRESETS SIM_PRESET_DEFAULT ", " SIM_PRESET_OTHER ", " SIM_PRESET_MPU
+#define SIM_PRESET_CLUSTER "virgo"
+/* Of the cluster: whose kernels products of a library are. */
+#define SIM_DESIGNS "tc, tc-dma, virgo, virgo-dma or hopper"
+#define SIM_PRESETS SIM_PRESET_DEFAULT ", " SIM_PRESET_OTHER ", " SIM_PRESET_MPU ", " SIM_PRESET_CLUSTER
 
 #define SIM_CORES_MAX 64
 #define SIM_DEVICES_MAX 64
@@ -26,7 +30,7 @@
 /* _(section, key, maple-fpga, maple-sim, minimum, maximum, "meaning", "source") */
 #define SIM_PARAMETERS(_) \
 	_(core, count, 2, 2, 1, SIM_CORES_MAX, "cores", "Tables 2 and 3") \
-	_(core, instruction, 1, 1, 0, 1, "cycles of an instruction between accesses; 0 is for a null model (Verdicts, below)", \
+	_(core, instruction, 1, 1, 0, 100, "cycles of an instruction between accesses; 0 is for a null model (Verdicts, below)", \
 	  "Tables 2 and 3: in order, single issue") \
 	_(core, stall_on_use, 1, 0, 0, 1, "1: a core goes on behind a load until its next access; 0: loads block", \
 	  "Table 2; assumption for maple-sim") \
@@ -151,7 +155,82 @@
 	_(energy, mac, 2300, 2300, 0, 1000000000, "fJ, of a multiplication and an addition of two elements", \
 	  "Horowitz, ISSCC 2014: fp32, 45 nm, 4.6 pJ; assumption: half of it at 28 nm") \
 	_(energy, leakage, 0, 0, 0, 1000000000, "fJ, of a cycle in which the MPU is busy; 158000 is what CACTI 7 has for the LLC (317 mW)", \
-	  "assumption: DARE's V-A1 names no static power")
+	  "assumption: DARE's V-A1 names no static power") \
+	_(cluster, enabled, 0, 0, 0, 1, "1: the device is a Virgo cluster, and the program's threads stand for its warps", "Virgo, section 5.2") \
+	_(cluster, design, 3, 3, 0, 4, "whose kernel a product of the library is: 0 tc, 1 tc-dma, 2 virgo, 3 virgo-dma, 4 hopper (--design)", \
+	  "Virgo, section 5.1; hopper: its later version, second-hand") \
+	_(cluster, cores, 4, 4, 1, 16, "SIMT cores", "Virgo, section 5.2; RadianceConfigs.scala") \
+	_(cluster, warps, 8, 8, 1, 16, "warps of a core", "Virgo, section 5.2; RadianceConfigs.scala") \
+	_(cluster, lanes, 8, 8, 4, 16, "threads of a warp", "Virgo, section 5.2; RadianceConfigs.scala") \
+	_(cluster, barrier, 6, 6, 1, 1000, "from the last arrival at a barrier until all go on", "RTL, tile/Barrier; Vortex, VX_schedule") \
+	_(simt, fetch, 6, 6, 1, 100, "between two instructions of a warp that are fetched; a core fetches one a cycle", \
+	  "Vortex, VX_schedule and VX_fetch: scheduled, two buffers, I-cache 3, decoded") \
+	_(simt, buffer, 32, 32, 1, 32, "decoded instructions of a warp", "Vortex, VX_config: IBUF_SIZE") \
+	_(simt, operands, 3, 3, 1, 4, "from issue to the unit", "registers counted in Vortex") \
+	_(simt, dispatch, 2, 2, 1, 16, "between two instructions that a warp gives one unit", "Vortex, VX_dispatch: a toggle buffer") \
+	_(simt, alus, 2, 2, 1, 16, "ALUs of a core, which work for the warps of one group at a time", "Vortex, VX_config: NUM_ALU_BLOCKS") \
+	_(simt, alu, 6, 6, 1, 1000, "from the ALU to the register", "registers counted in Vortex") \
+	_(simt, fpu, 9, 9, 1, 1000, "from the FPU to the register", "registers counted in Vortex: FMA 4 inside") \
+	_(simt, branch, 4, 4, 1, 1000, "from the unit that takes a branch or a CSR access until the warp is fetched again", \
+	  "Vortex, VX_int_unit, VX_csr_unit") \
+	_(tensor, latency, 5, 5, 1, 1000, "from the last micro-operation of a wmma to its registers", \
+	  "Vortex, VX_tensor_dpu: 2 and more inside, 2 write-backs") \
+	_(tensor, oldest, 1, 1, 0, 1, "1: of the warps with a micro-operation the first one goes first; 0: in turn", \
+	  "assumption, made when the first kernels had been run: in turn, warps run in step, and bank conflicts cost tc-dma nothing (Virgo, below)") \
+	_(lsu, queue, 32, 32, 1, 64, "instructions that wait in a core's LSU", "Vortex, VX_mem_scheduler") \
+	_(lsu, outstanding, 32, 32, 1, 64, "instructions whose answers are on their way", "Vortex, VX_mem_scheduler") \
+	_(lsu, latency, 11, 11, 1, 1000, "of shared memory, from the head of the LSU to the register: 15 from issue", \
+	  "registers counted in Vortex and Radiance: 15 to 16") \
+	_(lsu, mmio, 12, 12, 0, 1000, "more, of an access of a unit's registers", "assumption; 30 changes results by 3 % at most (Virgo, below)") \
+	_(lsu, merged, 16, 16, 1, 64, "requests of the coalescer that are on their way", "Radiance, memory/Coalescing") \
+	_(shared, size, 65536, 65536, 4096, 1048576, "bytes of shared memory", "Virgo, section 5.2; RadianceConfigs.scala") \
+	_(shared, banks, 4, 4, 0, 16, "banks, each of which grants one reader and one writer a cycle", "RadianceConfigs.scala: numBanks") \
+	_(shared, words, 8, 8, 1, 32, "sub-banks of a bank, each one word wide", "RadianceConfigs.scala: numWords") \
+	_(shared, conflicts, 1, 1, 0, 1, "0 is for a null model: banks grant all", "Radiance, tile/RadianceCluster.scala") \
+	_(shared, unaligned, 1, 1, 0, 64, "words a cycle of all cores whose lane is not their sub-bank, reads and writes apart; 0 is for a null model: any number", \
+	  "Radiance, tile/RadianceCluster.scala") \
+	_(dcache, enabled, 1, 1, 0, 1, "0 is for a null model: each load of memory is a miss", "Radiance, memory/VortexCache") \
+	_(dcache, size, 16384, 16384, 1024, 1048576, "bytes of a core's L1, which is written through", "RadianceConfigs.scala") \
+	_(dcache, ways, 4, 4, 1, 16, "associativity; lines are replaced in turn", "Radiance, memory/VortexCache; assumption: the order") \
+	_(dcache, banks, 8, 8, 1, 16, "banks, each of which takes one access a cycle", "RadianceConfigs.scala: WithVortexL1Banks") \
+	_(dcache, line, 32, 32, 16, 256, "bytes of a line", "Radiance, memory/VortexCache") \
+	_(dcache, mshrs, 16, 16, 1, 64, "misses of a bank that are on their way", "Radiance, memory/VortexCache") \
+	_(dcache, latency, 4, 4, 1, 1000, "of a hit, before lsu.latency", "assumption") \
+	_(bus, beat, 32, 32, 8, 64, "bytes of a beat; a beat of requests and one of answers a cycle", "RadianceConfigs.scala: 256 bit") \
+	_(bus, interval, 1, 1, 1, 100, "between two requests that the L2 takes", "assumption: the bus allows no more") \
+	_(bus, latency, 45, 45, 1, 2000, "from a request on the bus to its data: a mean of L2 hits and misses", \
+	  "assumption, made before the first run of the study; 60 is the value fitted to Table 2") \
+	_(dma, request, 64, 64, 8, 1024, "bytes of a DMA request", "Gemmini, DMA.scala; ConfigsFP: max_block_len") \
+	_(dma, outstanding, 16, 16, 1, 64, "requests that are on their way, of a unit", "Gemmini, ConfigsFP: max_in_flight") \
+	_(matrix, units, 1, 1, 1, 8, "matrix units, from unit 0 on", "Virgo, section 5.2; 2 in its heterogeneous cluster") \
+	_(matrix, type, 2, 2, 0, 2, "elements of programs that give commands: 0 int8, 1 fp16, 2 fp32; kernels of products are fp32", "Virgo, section 5.2") \
+	_(matrix, queue, 16, 16, 4, 64, "commands that are not over; a store of one more waits", "assumption, as the functional model's") \
+	_(matrix, dim, 8, 8, 4, 32, "rows and columns of the array", "Virgo, section 5.2") \
+	_(matrix, dim_others, 4, 4, 4, 32, "the same of the units behind unit 0", "RadianceConfigs.scala: RadianceBigLittleClusterConfig") \
+	_(matrix, accumulator, 16384, 16384, 1024, 1048576, "bytes", "Virgo, section 5.2; ConfigsFP") \
+	_(matrix, tile_m, 64, 64, 4, 1024, "rows of a tile of C", "Virgo, section 5.2: 64 x 64 x 64") \
+	_(matrix, tile_n, 64, 64, 4, 1024, "columns of it", "Virgo, section 5.2") \
+	_(matrix, tile_k, 64, 64, 4, 1024, "depth of a step", "Virgo, section 5.2") \
+	_(matrix, fill, 18, 18, 1, 1000, "from a command to the first row", "registers counted in Gemmini and Radiance; 20 more or less: below 1 %") \
+	_(matrix, drain, 28, 28, 1, 1000, "from the last row until the unit is not busy", "registers counted in Gemmini and Radiance") \
+	_(matrix, move, 1, 1, 1, 100, "for a row of the accumulator on its way to shared memory", "Gemmini, csrw 9") \
+	_(matrix, loops, 2, 2, 1, 16, "loops that the unroller holds", "Gemmini, LoopMatmul") \
+	_(kernel, reloads, 1, 1, 0, 1, "0 is for a null model: the kernel of virgo spills no registers", "Virgo's kernel, compiled (clang 14, -O3)") \
+	_(kernel, double_buffer, 1, 1, 0, 1, "0: with DMA, a step's operands are loaded when the step before it is multiplied", "Virgo's kernels") \
+	_(kernel, warps_store, 0, 0, 0, 1, "1: C of virgo-dma goes to memory by way of shared memory and the warps", "the kernel of two units; assumption: 0") \
+	_(joule, instruction, 63000, 63000, 0, 1000000000, "fJ, of an instruction of a warp: fetch, decode, control", \
+	  "Horowitz, ISSCC 2014, 45 nm: 25 of the I-cache, 38 of control") \
+	_(joule, lane, 6000, 6000, 0, 1000000000, "fJ, of a lane of an instruction or micro-operation: registers", "Horowitz, ISSCC 2014") \
+	_(joule, micro_op, 20000, 20000, 0, 1000000000, "fJ, of a micro-operation that is issued", "assumption") \
+	_(joule, core_factor, 100, 100, 0, 100000, "percent of these three; 290 is fitted to V17", "assumption: 100, nothing fitted") \
+	_(joule, mac, 4600, 4600, 0, 1000000000, "fJ, of an fp32 multiplication and addition", "Horowitz, ISSCC 2014: 3.7 and 0.9 pJ") \
+	_(joule, array_mac, 1000, 1000, 0, 1000000000, "fJ, of the array's registers, for each of its MACs", "assumption") \
+	_(joule, tensor_mac, 1000, 1000, 0, 1000000000, "fJ, of a tensor core's operand queues, likewise", "assumption") \
+	_(joule, shared_word, 2500, 2500, 0, 1000000000, "fJ, of a word of shared memory", "Horowitz, ISSCC 2014, scaled from 8 KB; assumption: how") \
+	_(joule, crossbar_word, 1000, 1000, 0, 1000000000, "fJ more, of a word that is not aligned", "assumption") \
+	_(joule, accumulator_row, 56000, 56000, 0, 1000000000, "fJ, of a row of an accumulator", "Horowitz, ISSCC 2014, scaled to 16 KB of 256 bit; assumption: how") \
+	_(joule, l1, 40000, 40000, 0, 1000000000, "fJ, of an access of an L1", "Horowitz, ISSCC 2014, scaled") \
+	_(joule, l2, 280000, 280000, 0, 1000000000, "fJ, of a request of the L2", "Horowitz, ISSCC 2014, scaled")
 
 /* What is different in the preset dare. _(section, key, value) */
 #define SIM_MPU_PRESET(_) \
@@ -163,6 +242,24 @@
 	_(dram, latency, 90) \
 	_(dram, gap, 2) \
 	_(mpu, enabled, 1)
+
+/* Likewise, in the preset virgo. */
+#define SIM_CLUSTER_PRESET(_) \
+	_(core, count, 32) \
+	_(core, instruction, 6) \
+	_(core, translation, 0) \
+	_(core, branch_taken, 0) \
+	_(core, branch_missed, 0) \
+	_(core, multiply, 4) \
+	_(core, mmio_acknowledged, 0) \
+	_(l1, size, 16384) \
+	_(l1, line, 32) \
+	_(l1, latency, 15) \
+	_(l15, size, 0) \
+	_(l2, size, 524288) \
+	_(l2, latency, 45) \
+	_(dram, latency, 45) \
+	_(cluster, enabled, 1)
 
 struct sim_parameters {
 #define _(section, key, ...) uint64_t section##_##key;
@@ -182,10 +279,12 @@ extern const struct sim_parameter_description sim_parameter_descriptions[];
 
 /* All take a buffer for the text of an error: what is wrong and where. They return 0, -EINVAL or -errno of a file. */
 
-/* "maple-fpga", "maple-sim", "dare", or the path of an INI file: `preset = NAME` above its sections names what it starts from. */
+/* "maple-fpga", "maple-sim", "dare", "virgo", or the path of an INI file: `preset = NAME` above its sections names what it starts from. */
 int sim_parameters_load(struct sim_parameters *parameters, const char *name, char *why, size_t size);
 /* DARE's hardware as it is called: "base", "nvr", "fre", "static" or "oracle" (docs/timing.md). */
 int sim_parameters_mode(struct sim_parameters *parameters, const char *name, char *why, size_t size);
+/* Virgo's designs as they are called: "tc", "tc-dma", "virgo", "virgo-dma" or "hopper" (docs/timing.md). */
+int sim_parameters_design(struct sim_parameters *parameters, const char *name, char *why, size_t size);
 /* "section.key=value"; K and M behind a number: times 1024 and 1048576. */
 int sim_parameters_set(struct sim_parameters *parameters, const char *assignment, char *why, size_t size);
 /* By its names; 0: there is none. */

@@ -269,6 +269,7 @@ enum work virgo_array_pass(struct virgo_job *job, const struct pass *pass)
 		preload.local = VIRGO_GARBAGE;
 	virgo_array_preload(job, value_of(preload), value_of(pass->output));
 	run_pass(job, pass, true);
+	virgo_watch_pass(job, pass);
 	return WORK_DONE;
 }
 
@@ -292,6 +293,7 @@ enum work virgo_array_compute(struct virgo_job *job, uint64_t rs1, uint64_t rs2,
 	if (work != WORK_DONE)
 		return work;
 	run_pass(job, &pass, weight_stationary);
+	virgo_watch_pass(job, &pass);
 	spend(job, (int64_t)job->unit->dim * job->unit->dim);
 	return WORK_DONE;
 }

@@ -149,6 +149,7 @@ static void run(struct virgo_job *job)
 			return;
 		job->loops_done += virgo_command_is_loop(command->funct);
 		job->cisc_done += command->ends_cisc;
+		virgo_watch_over(job, command);
 		x->next++;
 		job->steps++;
 		if (x->next < x->count && (!spend(job, 4) || is_stopped(job))) {

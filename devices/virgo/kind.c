@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Virgo as the transports know it (devices/kind.h). */
 #include "devices/kind.h"
+#include "devices/virgo/time/virgo_time.h"
 #include "devices/virgo/virgo_model.h"
 #include "devices/virgo/virgo_state.h"
 #include "mimic/virgo_ioctl.h"
@@ -247,6 +248,7 @@ const struct mimic_kind mimic_kind_virgo = {
 	.order = order,
 	.posts_stores = posts_stores,
 	.jobs = &jobs,
+	.time = &virgo_kind_time,
 	.events = (VIRGO_EVENT_BARRIER << 1) - 1,
 	.enable_events = enable_events,
 	.take_events = take_events,

@@ -285,5 +285,6 @@ enum work virgo_loop_matmul(struct virgo_job *job, const struct loop_blocks *l)
 	}
 	p->at[0] = 0;
 	count_all(job, l);
+	virgo_watch_loop(job, l);
 	return WORK_DONE;
 }

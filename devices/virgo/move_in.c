@@ -159,11 +159,15 @@ enum work virgo_move_in(struct virgo_job *job, const struct move_in *asked)
 		.address = move.address, .stride = move.stride, .rows = move.rows,
 		.columns = move.columns, .size = memory_size(job->unit, &move), .bytes_per_unit = 64,
 	};
+	enum work work;
 
 	/* The RTL writes zeros behind the multipliers: a negative scale makes no -0 of them. */
 	if (!move.address)
 		move.scale = SCALE_ONE;
-	return virgo_move_pieces(job, &shape, piece_in, &move);
+	work = virgo_move_pieces(job, &shape, piece_in, &move);
+	if (work == WORK_DONE)
+		virgo_watch_load(job, &move);
+	return work;
 }
 
 enum work virgo_move_in_command(struct virgo_job *job, const struct command *command,

@@ -145,8 +145,11 @@ enum work virgo_move_out(struct virgo_job *job, const struct move_out *move)
 		.columns = move->columns, .bytes_per_unit = 16,
 		.size = is_full(move->local) ? sizeof(union lane) : job->unit->type.size,
 	};
+	enum work work = virgo_move_pieces(job, &shape, piece_out, move);
 
-	return virgo_move_pieces(job, &shape, piece_out, move);
+	if (work == WORK_DONE)
+		virgo_watch_store(job, move, false);
+	return work;
 }
 
 /* --- pooling ----------------------------------------------------------------------- */
@@ -234,6 +237,7 @@ enum work virgo_move_out_pooled(struct virgo_job *job, const struct move_out *mo
 			return WORK_MORE;
 	}
 	p->block = 0;
+	virgo_watch_store(job, move, true);
 	return WORK_DONE;
 }
 
@@ -289,6 +293,7 @@ enum work virgo_move_out_spad(struct virgo_job *job, uint32_t local, uint32_t ro
 		}
 	}
 	p->row = 0;
+	virgo_watch_move(job, local, rows, columns, to, to_stride);
 	return WORK_DONE;
 }
 

@@ -28,6 +28,7 @@
  *   loop_conv_execute.c  its passes of the array
  *   observe.c     counters, descriptions, views
  *   save.c        images of the state
+ *   watch.c       tells virtual time of what commands do
  *
  * What may be touched from where: struct front belongs to the model's calls, which the caller
  * serialises. Everything else of a unit belongs to its job while that is out, and
@@ -361,6 +362,7 @@ struct virgo {
 	struct virgo_config config;
 	const struct virgo_kernels *kernels;
 	unsigned char *shared;
+	const struct virgo_watch *watch;	/* NULL: nobody */
 	uint32_t generation;		/* atomic: grows when translations are dropped */
 	struct cluster cluster;
 	struct unit unit[VIRGO_UNITS_MAX];
@@ -654,6 +656,15 @@ size_t virgo_counters_read(const struct mimic_model *model, uint64_t *values, si
 void virgo_counters_clear(struct mimic_model *model);
 size_t virgo_describe(const struct mimic_model *model, char *text, size_t size);
 uint64_t virgo_unit_counter(const struct unit *u, unsigned int counter);
+
+/* watch.c: where nobody watches, they do nothing */
+void virgo_watch_load(struct virgo_job *job, const struct move_in *move);
+void virgo_watch_store(struct virgo_job *job, const struct move_out *move, bool is_pooled);
+void virgo_watch_move(struct virgo_job *job, uint32_t local, uint32_t rows, uint32_t columns, uint64_t to,
+		      uint64_t to_stride);
+void virgo_watch_loop(struct virgo_job *job, const struct loop_blocks *blocks);
+void virgo_watch_pass(struct virgo_job *job, const struct pass *pass);
+void virgo_watch_over(struct virgo_job *job, const struct command *command);
 
 /* save.c */
 size_t virgo_save(const struct mimic_model *model, void *image, size_t size);

@@ -103,6 +103,41 @@ void virgo_job_limit(struct virgo_job *job, unsigned int steps);
 /* Which unit works on it. */
 unsigned int virgo_job_unit(const struct virgo_job *job);
 
+/* --- for virtual time --------------------------------------------------------------- */
+
+struct virgo_watched_range {
+	uint32_t first, last;	/* the one behind it; first == last: none */
+};
+
+enum virgo_watched_kind {
+	VIRGO_WATCHED_LOAD,	/* memory to the unit */
+	VIRGO_WATCHED_MULTIPLY,	/* passes of the array */
+	VIRGO_WATCHED_STORE,	/* the unit to memory */
+	VIRGO_WATCHED_MOVE,	/* the accumulator to shared memory */
+};
+
+/* A part of a command that has been executed. */
+struct virgo_watched {
+	enum virgo_watched_kind kind;
+	unsigned int unit;
+	uint32_t rows;		/* that are moved */
+	uint32_t row_bytes;	/* of each, in memory; 0: nothing is read there */
+	uint32_t passes;	/* of DIM rows each */
+	uint32_t reuse;		/* passes that multiply by the same block */
+	struct virgo_watched_range a, b;			/* bytes of shared memory where the passes find their operands */
+	struct virgo_watched_range reads, writes;		/* bytes of shared memory, all together */
+	struct virgo_watched_range reads_rows, writes_rows;	/* rows of the accumulator */
+};
+
+/* Told of the parts of each command that has been executed, and then that it is over. */
+struct virgo_watch {
+	void *context;
+	void (*done)(void *context, const struct virgo_watched *part);
+	void (*over)(void *context, unsigned int unit, bool is_loop);
+};
+/* NULL: nobody. It must outlive the model. Only of jobs that the thread of the model's calls runs. */
+void virgo_model_watch(struct mimic_model *model, const struct virgo_watch *watch);
+
 /* --- for tests and state views -------------------------------------------------- */
 
 struct virgo_unit_view {

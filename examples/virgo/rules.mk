@@ -6,3 +6,16 @@ $(O)/examples/virgo/gemm_stores: $(O)/obj/examples/virgo/gemm_stores.o $(LIBCOMM
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljson-c -lm
+
+# For mimic sim: the kernels of the modelled cluster stand for virgo_gemm's products. Only the example itself is
+# compiled with its flags, not what it shares with others.
+SIM_GEMMS := $(addprefix $(O)/sim/examples/virgo/,gemm gemm_swish gemm_two_units)
+
+all: $(SIM_GEMMS)
+
+$(SIM_GEMMS): $(O)/sim/examples/virgo/%: $(O)/obj/sim/examples/virgo/%.o $(LIBCOMMON_A) $(O)/lib/libvirgo.so.0 $(LIBMIMIC_SIM) | $(O)/bin/mimic
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)libs=$$($(O)/bin/mimic cflags --libs) && \
+		$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LIBCOMMON_A) $$libs -L$(O)/lib -lvirgo -lmimic \
+		$(call RPATH,../../../) -ljson-c -lm

@@ -54,6 +54,14 @@ MIMIC_SIM_API void mimic_sim_indirect(const uint32_t *indices, size_t count, con
  */
 MIMIC_SIM_API void mimic_sim_kernel(const char *kernel, unsigned int block, const char *form, uint64_t units,
 				    uint64_t cycles);
+/*
+ * For libraries of devices: the modelled hardware may have a kernel of its own for what the library is about to do
+ * with a part (a unit) of a device, of a shape in the device's own terms. 0: the calling thread has waited until the
+ * kernel was over; the library does the work then, and what it asks of this device takes no time until
+ * mimic_sim_device_kernel_end(). -ENOSYS: there is no such kernel, or no virtual time; another -errno: it has failed.
+ */
+MIMIC_SIM_API int mimic_sim_device_kernel(const char *device, unsigned int part, const uint64_t *shape, size_t count);
+MIMIC_SIM_API void mimic_sim_device_kernel_end(const char *device, unsigned int part);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "libmimic/base/kinds.h"
@@ -89,11 +90,6 @@ static void report(void *context, const char *text)
 }
 
 /* --- the way ---------------------------------------------------------------------------------- */
-
-static uint64_t owner_of(const struct sim_thread *thread)
-{
-	return (uint64_t)thread->number + 1;
-}
 
 static struct sim_operation *first_operation(struct sim_channel *channel)
 {
@@ -188,7 +184,7 @@ static void trace_thread(struct sim_thread *self, unsigned int number)
 		return;
 	self->traced |= 1ull << number;
 	if (mimic_trace_now(trace))
-		MIMIC_TRACE(trace, thread, owner_of(self), 0, 0ull, 0u, self->number, 0ull);
+		MIMIC_TRACE(trace, thread, sim_owner_of(self), 0, 0ull, 0u, self->number, 0ull);
 }
 
 /*
@@ -233,7 +229,7 @@ void sim_device_access(struct sim_thread *self, unsigned int number, struct mimi
 		sim_block(self, SIM_WAIT_MMIO_ROOM, channel, SIM_NEVER);
 	operation = &channel->operations[(channel->first + channel->count) % SIM_CHANNEL];
 	operation->access = *access;
-	operation->access.owner = owner_of(self);
+	operation->access.owner = sim_owner_of(self);
 	operation->device = number;
 	operation->issued = soc_mmio_begin(sim.soc, self->core, access->is_write);
 	limit = sim.limit;
@@ -283,7 +279,7 @@ size_t sim_device_post(struct sim_thread *self, unsigned int number, const struc
 		return 0;
 	sim_settle(self);
 	trace_thread(self, number);
-	access.owner = owner_of(self);
+	access.owner = sim_owner_of(self);
 	now = core_now(self->on);
 	done = device->time->post(device->timed, &access, values, count, &now, sim.limit, &waits);
 	if (!done)
@@ -309,7 +305,7 @@ void sim_device_thread_gone(struct sim_thread *self)
 		struct sim_device *device = &sim.devices[number];
 
 		if (device->timed)
-			device->time->owner_gone(device->timed, owner_of(self), sim_time(self));
+			device->time->owner_gone(device->timed, sim_owner_of(self), sim_time(self));
 	}
 }
 
@@ -380,6 +376,31 @@ static const struct mimic_time_host host = {
 	.report = report,
 };
 
+/* Memory of the device, which the program maps by its file. 0 or -errno. */
+static int make_memory(struct sim_device *device, const struct mimic_kind *kind)
+{
+	uint64_t size = kind->time->memory_size ? kind->time->memory_size(&device->host) : 0;
+	int fd;
+
+	if (!size)
+		return 0;
+	fd = memfd_create(kind->name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, (off_t)size) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0) {
+		close(fd);
+		return -errno;
+	}
+	device->host.memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (device->host.memory == MAP_FAILED) {
+		close(fd);
+		return -ENOMEM;
+	}
+	device->memory_fd = fd;
+	device->memory_size = size;
+	return 0;
+}
+
 bool sim_device_is_there(const struct mimic_kind *kind)
 {
 	return kind->time && kind->time->is_there(&host);
@@ -388,6 +409,7 @@ bool sim_device_is_there(const struct mimic_kind *kind)
 int sim_device_open(const struct mimic_kind *kind, unsigned int number)
 {
 	struct sim_device *device = &sim.devices[number];
+	int error;
 
 	for (unsigned int other = 0; other < sim.device_count; other++)
 		if (sim.devices[other].timed && sim.devices[other].kind != kind)
@@ -396,6 +418,9 @@ int sim_device_open(const struct mimic_kind *kind, unsigned int number)
 		return 0;
 	device->host = host;
 	device->host.context = device;
+	error = make_memory(device, kind);
+	if (error)
+		return error;
 	device->timed = kind->time->create(&device->host);
 	if (!device->timed)
 		return -errno;

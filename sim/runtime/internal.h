@@ -104,6 +104,7 @@ struct sim_thread {
 	struct sim_openmp_member openmp;
 
 	uint64_t answer;	/* of an MMIO load */
+	bool is_free;		/* what it asks of a device takes no time (device_kernels.c) */
 	uint32_t free_loads;	/* that took no time, in a row */
 	uint64_t free_since;	/* the time of the latest SIM_FREE_LOADS of them */
 	struct sim_call calls[SIM_CALLS + 1];	/* the first stands for none */
@@ -131,6 +132,8 @@ struct sim_device {
 	const struct mimic_time *time;	/* the kind's */
 	struct mimic_timed *timed;	/* NULL: the program has not opened it yet */
 	struct mimic_time_host host;
+	int memory_fd;			/* of the device's memory, if memory_size is not 0 */
+	uint64_t memory_size;
 };
 
 struct sim {
@@ -494,6 +497,14 @@ bool sim_device_is_there(const struct mimic_kind *kind);
 /* `number` is below sim_parameters_devices(). 0 or -errno. */
 int sim_device_open(const struct mimic_kind *kind, unsigned int number);
 /* One MMIO operation of the calling thread on a device that is open; its answer is in access->data. */
+/* By what number the device knows the thread. */
+static inline uint64_t sim_owner_of(const struct sim_thread *thread)
+{
+	return (uint64_t)thread->number + 1;
+}
+
+/* device_kernels.c: one that takes no time. false: it would have to wait. */
+bool sim_device_access_free(struct sim_thread *self, unsigned int number, struct mimic_access *access);
 void sim_device_access(struct sim_thread *self, unsigned int number, struct mimic_access *access);
 /*
  * Stores of several values to one register, as many as the device takes without a look at anything else. Returns

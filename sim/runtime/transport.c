@@ -126,6 +126,15 @@ static int enter(struct sim_thread **self)
 	return sim_self ? -EDEADLK : -ENODEV;
 }
 
+/* -EBUSY: an access that takes no time would have to wait. */
+static int make_access(struct sim_thread *self, unsigned int number, struct mimic_access *access)
+{
+	if (self->is_free)
+		return sim_device_access_free(self, number, access) ? 0 : -EBUSY;
+	sim_device_access(self, number, access);
+	return 0;
+}
+
 static int transport_access(struct mimic_device *device, struct mimic_access *access)
 {
 	struct mimic_access own = *access;
@@ -135,10 +144,10 @@ static int transport_access(struct mimic_device *device, struct mimic_access *ac
 	if (error)
 		return error;
 	own.page = (uint8_t)(own.page + first_page_of(device));
-	sim_device_access(self, number_of(device), &own);
+	error = make_access(self, number_of(device), &own);
 	access->data = own.data;
 	sim_leave();
-	return 0;
+	return error;
 }
 
 static ssize_t transport_post(struct mimic_device *device, const struct mimic_access *pattern, const uint64_t *values,
@@ -152,15 +161,16 @@ static ssize_t transport_post(struct mimic_device *device, const struct mimic_ac
 		return error;
 	access.is_write = 1;
 	access.page = (uint8_t)(access.page + first_page_of(device));
-	for (size_t i = 0; i < count;) {
-		i += sim_device_post(self, number_of(device), &access, values + i, count - i);
+	for (size_t i = 0; i < count && !error;) {
+		if (!self->is_free)
+			i += sim_device_post(self, number_of(device), &access, values + i, count - i);
 		if (i == count)
 			break;
 		access.data = values[i++];
-		sim_device_access(self, number_of(device), &access);
+		error = make_access(self, number_of(device), &access);
 	}
 	sim_leave();
-	return (ssize_t)count;
+	return error ? error : (ssize_t)count;
 }
 
 static ssize_t transport_load(struct mimic_device *device, const struct mimic_access *pattern, void *values,
@@ -174,13 +184,13 @@ static ssize_t transport_load(struct mimic_device *device, const struct mimic_ac
 		return error;
 	access.is_write = 0;
 	access.page = (uint8_t)(access.page + first_page_of(device));
-	for (size_t i = 0; i < count; i++) {
-		sim_device_access(self, number_of(device), &access);
+	for (size_t i = 0; i < count && !error; i++) {
+		error = make_access(self, number_of(device), &access);
 		/* Little-endian: the low bytes are the answer. */
 		memcpy((char *)values + i * access.size, &access.data, access.size);
 	}
 	sim_leave();
-	return (ssize_t)count;
+	return error ? error : (ssize_t)count;
 }
 
 static ssize_t transport_counters(struct mimic_device *device, uint64_t *values, size_t count)
@@ -196,6 +206,16 @@ static ssize_t transport_counters(struct mimic_device *device, uint64_t *values,
 	if (self)
 		sim_leave();
 	return counters;
+}
+
+static int transport_device_memory(struct mimic_device *device, struct mimic_memory_file *file)
+{
+	const struct sim_device *timed = &sim.devices[number_of(device)];
+
+	if (!timed->memory_size)
+		return -ENXIO;
+	*file = (struct mimic_memory_file){ .fd = timed->memory_fd, .size = timed->memory_size };
+	return 0;
 }
 
 static void *transport_memory_alloc(struct mimic_device *device, size_t size)
@@ -233,6 +253,7 @@ static const struct mimic_transport_ops transport = {
 	.post = transport_post,
 	.load = transport_load,
 	.counters = transport_counters,
+	.device_memory = transport_device_memory,
 	.memory_alloc = transport_memory_alloc,
 	.memory_free = transport_memory_free,
 	.memory_register = transport_memory_register,

@@ -24,8 +24,10 @@ static const char usage[] =
 	"Runs PROGRAM in virtual time: its threads are the cores of a modelled SoC with caches,\n"
 	"memory and a device. PROGRAM is compiled with the flags that mimic cflags prints. When it\n"
 	"ends, what it took is shown on standard error. docs/timing.md says what is modelled.\n\n"
-	"  --soc NAME         " SIM_PRESET_DEFAULT " (default), " SIM_PRESET_OTHER ", " SIM_PRESET_MPU ", or an INI file\n"
+	"  --soc NAME         " SIM_PRESET_DEFAULT " (default), " SIM_PRESET_OTHER ", " SIM_PRESET_MPU ", " SIM_PRESET_CLUSTER ", or an INI file\n"
 	"  --mode NAME        of " SIM_PRESET_MPU ": base, nvr, fre (default), static or oracle; --set comes behind it\n"
+	"  --design NAME      of " SIM_PRESET_CLUSTER ": whose kernels products of its library are:\n"
+	"                     " SIM_DESIGNS "\n"
 	"  --cores N          as --set core.count=N; each thread has a core\n"
 	"  --devices LIST     how many there are of which kind, KIND:COUNT, as --set KIND.count=COUNT\n"
 	"  --set KEY=VALUE    changes a parameter, such as l2.size=256K; may be given several times\n"
@@ -49,6 +51,7 @@ static const char usage[] =
 struct options {
 	const char *soc;
 	const char *mode;
+	const char *design;
 	const char *cores;
 	const char *devices;
 	const char *cycles;
@@ -71,6 +74,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 	const struct tool_option list[] = {
 		{ .name = "soc", .value = &options->soc },
 		{ .name = "mode", .value = &options->mode },
+		{ .name = "design", .value = &options->design },
 		{ .name = "cores", .value = &options->cores },
 		{ .name = "devices", .value = &options->devices },
 		{ .name = "set", .values = &options->sets },
@@ -186,6 +190,8 @@ static int make_parameters(const struct options *options, struct sim_parameters 
 	}
 	if (!error && options->mode)
 		error = sim_parameters_mode(parameters, options->mode, why, sizeof(why));
+	if (!error && options->design)
+		error = sim_parameters_design(parameters, options->design, why, sizeof(why));
 	if (!error && options->devices)
 		error = set_devices(parameters, options->devices, why, sizeof(why));
 	for (size_t i = 0; i < options->sets.count && !error; i++)

@@ -28,7 +28,8 @@ static struct maple_time *device_of(const struct mimic_timed *device)
 
 static bool is_there(const struct mimic_time_host *host)
 {
-	return !host->parameter(host->context, "mpu", "enabled");
+	return !host->parameter(host->context, "mpu", "enabled") &&
+	       !host->parameter(host->context, "cluster", "enabled");
 }
 
 static struct mimic_timed *create(const struct mimic_time_host *host)

@@ -85,6 +85,8 @@ static const char *check_units(const struct virgo_time_parameters *p)
 	     "matrix.tile_k: A's or B's tile is larger than its quarter of the unit's shared memory");
 	RULE(p->matrix_tile_m * p->matrix_tile_n * WORD <= p->matrix_accumulator,
 	     "matrix.accumulator: less than the tile of C");
+	RULE(p->matrix_type < VIRGO_TYPES, "matrix.type: 0 int8, 1 fp16, 2 fp32");
+	RULE(p->matrix_queue >= 4 && p->matrix_queue <= COMMANDS_MAX, "matrix.queue: 4 to 64");
 	RULE(p->matrix_loops && p->matrix_move, "matrix.loops and move: not 0");
 	return check_arrays(p);
 }

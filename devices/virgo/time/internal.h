@@ -247,6 +247,8 @@ struct dma {
 	uint64_t back[VIRGO_TIME_REQUESTS_MAX];	/* when each outstanding request is */
 };
 
+
+
 /* The barrier of a kernel's cores. */
 struct barrier_state {
 	unsigned int cores;		/* that have arrived */

@@ -189,7 +189,7 @@ void virgo_time_unit_step(struct matrix_unit *unit, uint64_t now, uint64_t quiet
 
 bool virgo_time_has_room(const struct virgo_timing *timing, unsigned int unit)
 {
-	return timing->unit[unit].count < COMMANDS_MAX;
+	return timing->unit[unit].count < timing->parameters.matrix_queue;
 }
 
 void virgo_time_put(struct virgo_timing *timing, unsigned int number, const struct virgo_time_command *command,

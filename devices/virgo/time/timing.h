@@ -62,6 +62,8 @@
 	_(dma, request) \
 	_(dma, outstanding) \
 	_(matrix, units) \
+	_(matrix, type) \
+	_(matrix, queue) \
 	_(matrix, dim) \
 	_(matrix, dim_others) \
 	_(matrix, accumulator) \
