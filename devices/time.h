@@ -61,6 +61,8 @@ struct mimic_timed;
 struct mimic_time {
 	/* Is it the device of the modelled SoC? */
 	bool (*is_there)(const struct mimic_time_host *host);
+	/* NULL: the parameters of the device fit each other; else a line that begins with the key that does not. NULL: they always do. */
+	const char *(*check)(const struct mimic_time_host *host);
 	/* Bytes of its memory that programs map; asked before create(). NULL: it has none. */
 	uint64_t (*memory_size)(const struct mimic_time_host *host);
 	/* With the host's parameters. NULL with errno. */

@@ -151,15 +151,10 @@ static void print_with_name(FILE *file, const struct mimic_kind *kind, unsigned 
 	free(text);
 }
 
-static uint64_t parameter(void *context, const char *section, const char *key)
-{
-	return sim_parameters_get(context, section, key);
-}
-
 static void print_devices(FILE *file, const struct sim_setup *setup, const struct sim_phase *phase)
 {
 	struct sim_parameters parameters = setup->parameters;
-	const struct mimic_time_host soc = { .context = &parameters, .parameter = parameter };
+	const struct mimic_time_host soc = tool_sim_soc(&parameters);
 	const struct mimic_kind *kind = kind_of(setup);
 
 	for (unsigned int i = 0; kind && next_opened(setup, i, &i); i++) {

@@ -156,15 +156,10 @@ static int set_devices(struct sim_parameters *parameters, const char *list, char
 	return error;
 }
 
-static uint64_t parameter(void *context, const char *section, const char *key)
-{
-	return sim_parameters_get(context, section, key);
-}
-
 /* Which of them a SoC has is known when all parameters are. */
 static int check_devices(struct sim_parameters *parameters, const char *list, char *why, size_t size)
 {
-	const struct mimic_time_host soc = { .context = parameters, .parameter = parameter };
+	const struct mimic_time_host soc = tool_sim_soc(parameters);
 	struct device_count device;
 
 	while (list) {
@@ -197,7 +192,7 @@ static int make_parameters(const struct options *options, struct sim_parameters 
 	for (size_t i = 0; i < options->sets.count && !error; i++)
 		error = sim_parameters_set(parameters, options->sets.values[i], why, sizeof(why));
 	if (!error)
-		error = sim_parameters_check(parameters, why, sizeof(why));
+		error = tool_sim_fits(parameters, why, sizeof(why));
 	if (!error)
 		error = check_devices(parameters, options->devices, why, sizeof(why));
 	return error ? tool_error(EXIT_BAD_INPUT, "sim: %s", why[0] ? why : strerror(-error)) : 0;

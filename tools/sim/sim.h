@@ -14,6 +14,13 @@
 #include "sim/setup.h"
 #include "tools/common/tools.h"
 
+/* --- fits.c ----------------------------------------------------------------------------- */
+
+/* The parameters, as a kind asks for them. */
+struct mimic_time_host tool_sim_soc(struct sim_parameters *parameters);
+/* 0; -EINVAL and a line that names the key: they do not fit each other. */
+int tool_sim_fits(struct sim_parameters *parameters, char *why, size_t size);
+
 /* --- folder.c ------------------------------------------------------------------------- */
 
 /* The folder `name` beside the command's, which has `file`, into PATH_MAX bytes. 0, or the exit status when all is said. */

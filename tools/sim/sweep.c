@@ -14,11 +14,12 @@
 #include "sim/parameters.h"
 #include "tools/common/jobs.h"
 #include "tools/sim/point.h"
+#include "tools/sim/sim.h"
 #include "tools/common/tools.h"
 
 #define POINTS_MAX 100000
 #define PHASES_MAX 64
-#define AXES_MAX (TOOL_VALUES_MAX + 4)
+#define AXES_MAX (TOOL_VALUES_MAX + 5)
 
 static const char usage[] =
 	"Usage: mimic sweep [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
@@ -27,6 +28,7 @@ static const char usage[] =
 	"  --set KEY=V,V,...  values of a parameter, such as l2.size=32K,64K; may be given several times\n"
 	"  --soc NAME,...     " SIM_PRESETS ", or INI files\n"
 	"  --mode NAME,...    of " SIM_PRESET_MPU ": base, nvr, fre, static, oracle\n"
+	"  --design NAME,...  of " SIM_PRESET_CLUSTER ": " SIM_DESIGNS "\n"
 	"  --cores N,...      numbers of cores\n"
 	"  --costs FILE       as of mimic sim, of all points\n"
 	"  --warm N,...       numbers of times of each phase that are not counted; 0,1: cold and warm\n"
@@ -40,7 +42,7 @@ static const char usage[] =
 
 /* One dimension of the grid. */
 struct axis {
-	const char *option;	/* "--set", "--soc", "--mode", "--cores", "--warm" */
+	const char *option;	/* "--set", "--soc", "--mode", "--design", "--cores", "--warm" */
 	char *key;		/* of --set, with its '='; else "" */
 	char *values[TOOL_VALUES_MAX];
 	size_t count;
@@ -49,7 +51,7 @@ struct axis {
 struct sweep {
 	struct axis axes[AXES_MAX];
 	size_t axis_count, points;
-	const char *soc, *mode, *cores, *warm, *jobs, *output, *directory;
+	const char *soc, *mode, *design, *cores, *warm, *jobs, *output, *directory;
 	struct tool_values sets, costs;
 	bool lists, collects;
 	char **program;		/* and its arguments */
@@ -66,6 +68,7 @@ static int parse(int argc, char **argv, struct sweep *sweep)
 		{ .name = "set", .values = &sweep->sets },
 		{ .name = "soc", .value = &sweep->soc },
 		{ .name = "mode", .value = &sweep->mode },
+		{ .name = "design", .value = &sweep->design },
 		{ .name = "cores", .value = &sweep->cores },
 		{ .name = "costs", .values = &sweep->costs },
 		{ .name = "warm", .value = &sweep->warm },
@@ -149,17 +152,36 @@ static int add_axis(struct sweep *sweep, const char *option, const char *text)
 	return 0;
 }
 
-static int check_modes(const struct sweep *sweep)
+/* Names that stand for parameters of one preset. */
+static const struct choice {
+	const char *option, *preset;
+	int (*set)(struct sim_parameters *parameters, const char *name, char *why, size_t size);
+} choices[] = {
+	{ "--mode", SIM_PRESET_MPU, sim_parameters_mode },
+	{ "--design", SIM_PRESET_CLUSTER, sim_parameters_design },
+};
+
+/* NULL: the axis has other values. */
+static const struct choice *choice_of(const struct axis *axis)
+{
+	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++)
+		if (!strcmp(axis->option, choices[i].option))
+			return &choices[i];
+	return NULL;
+}
+
+static int check_choices(const struct sweep *sweep)
 {
 	for (size_t i = 0; i < sweep->axis_count; i++) {
 		const struct axis *axis = &sweep->axes[i];
+		const struct choice *choice = choice_of(axis);
 		struct sim_parameters parameters;
 		char why[256];
 
-		for (size_t value = 0; value < axis->count && !strcmp(axis->option, "--mode"); value++)
-			if (sim_parameters_load(&parameters, SIM_PRESET_MPU, why, sizeof(why)) ||
-			    sim_parameters_mode(&parameters, axis->values[value], why, sizeof(why)))
-				return tool_error(EXIT_BAD_INPUT, "sweep: --mode: %s", why);
+		for (size_t value = 0; choice && value < axis->count; value++)
+			if (sim_parameters_load(&parameters, choice->preset, why, sizeof(why)) ||
+			    choice->set(&parameters, axis->values[value], why, sizeof(why)))
+				return tool_error(EXIT_BAD_INPUT, "sweep: %s: %s", choice->option, why);
 	}
 	return 0;
 }
@@ -173,8 +195,10 @@ static int make_grid(struct sweep *sweep)
 		status = add_axis(sweep, "--soc", sweep->soc);
 	if (!status && sweep->mode)
 		status = add_axis(sweep, "--mode", sweep->mode);
+	if (!status && sweep->design)
+		status = add_axis(sweep, "--design", sweep->design);
 	if (!status)
-		status = check_modes(sweep);
+		status = check_choices(sweep);
 	if (!status && sweep->cores)
 		status = add_axis(sweep, "--cores", sweep->cores);
 	if (!status && sweep->warm)
@@ -288,11 +312,12 @@ struct refusals {
 
 static int set_axis(struct sim_parameters *parameters, const struct axis *axis, const char *value, char *why, size_t size)
 {
+	const struct choice *choice = choice_of(axis);
 	char *assignment;
 	int error;
 
-	if (!strcmp(axis->option, "--mode"))
-		return sim_parameters_mode(parameters, value, why, size);
+	if (choice)
+		return choice->set(parameters, value, why, size);
 	if (strcmp(axis->option, "--cores") != 0 && strcmp(axis->option, "--set") != 0)
 		return 0;
 	if (asprintf(&assignment, "%s%s", axis->key[0] ? axis->key : "core.count=", value) < 0)
@@ -310,7 +335,7 @@ static int check_point(const struct sweep *sweep, size_t point, char *why, size_
 
 	for (size_t i = 0; i < sweep->axis_count && !error; i++)
 		error = set_axis(&parameters, &sweep->axes[i], value_of(sweep, point, i), why, size);
-	return error ? error : sim_parameters_check(&parameters, why, size);
+	return error ? error : tool_sim_fits(&parameters, why, size);
 }
 
 static int add_refusal(struct refusals *refusals, const char *why)

@@ -35,6 +35,14 @@ static bool is_there(const struct mimic_time_host *host)
 	return host->parameter(host->context, "cluster", "enabled");
 }
 
+static const char *check(const struct mimic_time_host *host)
+{
+	struct virgo_time_parameters parameters;
+
+	virgo_time_parameters(host, &parameters);
+	return virgo_time_check(&parameters);
+}
+
 static uint64_t memory_size(const struct mimic_time_host *host)
 {
 	struct virgo_time_parameters parameters;
@@ -203,6 +211,7 @@ static void print(FILE *file, const struct mimic_time_host *soc, const uint64_t 
 
 const struct mimic_time virgo_kind_time = {
 	.is_there = is_there,
+	.check = check,
 	.memory_size = memory_size,
 	.create = create,
 	.destroy = destroy,
