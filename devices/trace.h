@@ -69,7 +69,13 @@ enum mimic_trace_phase {
 	_(LSU_LOADS, "LSU: loads to m%u", 1) \
 	_(LSU_STORES, "LSU: stores", 0) \
 	_(ARRAY, "array", 0) \
-	_(RFU, "RFU", 0)
+	_(RFU, "RFU", 0) \
+	_(WARP, "warp %u", 1) \
+	_(ENGINE_LOAD, "DMA loads of unit %u", 1) \
+	_(ENGINE_ARRAY, "array of unit %u", 1) \
+	_(ENGINE_STORE, "stores of unit %u", 1) \
+	_(BANK, "bank %u", 1) \
+	_(KERNEL, "kernel of unit %u", 1)
 
 enum mimic_trace_track {
 #define _(NAME, text, has_units) MIMIC_TRACE_TRACK_##NAME,
@@ -160,7 +166,23 @@ enum mimic_trace_track {
 	_(37, rfu_first_row, "rfu", INSTANT, RFU, "granted", "", "latency", "threshold", "number", \
 	  "the first row that was read ahead is there: are the others worth it?") \
 	_(38, rfu_threshold, "rfu", INSTANT, RFU, "", "", "", "threshold", "", \
-	  "the filter has moved its threshold")
+	  "the filter has moved its threshold") \
+	_(39, kernel, "kernel", SLICE, KERNEL, "", "m", "design", "n", "k", \
+	  "a kernel of the modelled cluster, from its begin to its end") \
+	_(40, warp_barrier, "warp", SLICE, WARP, "", "", "", "", "", \
+	  "a warp waits at the barrier") \
+	_(41, warp_wmma, "warp", SLICE, WARP, "", "", "", "", "", \
+	  "it issues the micro-operations of a wmma") \
+	_(42, warp_fence, "warp", SLICE, WARP, "", "", "", "", "", \
+	  "its fence is the head of the LSU, and waits for answers") \
+	_(43, engine_load, "engine", SLICE, ENGINE_LOAD, "", "to:x", "requests", "", "", \
+	  "the DMA engine loads to shared memory, or to the accumulator") \
+	_(44, engine_multiply, "engine", SLICE, ENGINE_ARRAY, "", "a:x", "passes", "b:x", "", \
+	  "passes of the array; where A and B lie in shared memory") \
+	_(45, engine_store, "engine", SLICE, ENGINE_STORE, "", "", "rows", "", "requests", \
+	  "rows leave the accumulator, for memory or, without requests, for shared memory") \
+	_(46, bank_conflict, "bank", INSTANT, BANK, "", "", "writes", "", "", \
+	  "a bank of shared memory refuses a request")
 
 enum mimic_trace_kind {
 	MIMIC_TRACE_KIND_NONE,

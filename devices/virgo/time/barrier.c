@@ -7,6 +7,7 @@ void virgo_time_barrier_arrive(struct core *core, struct warp *warp, uint64_t no
 	struct matrix_unit *unit = &core->timing->unit[core->unit];
 
 	warp->at_barrier = true;
+	warp->barrier_since = now;
 	core->arrived++;
 	if (core->arrived < core->started)
 		return;
@@ -34,6 +35,7 @@ void virgo_time_barrier_step(struct matrix_unit *unit, uint64_t now)
 			if (!warp->at_barrier)
 				continue;
 			warp->at_barrier = false;
+			virgo_time_trace_warp_barrier(core, warp, now);
 			virgo_time_unblock(core, warp, now);
 		}
 		core->next = earlier(core->next, now);

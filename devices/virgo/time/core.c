@@ -174,9 +174,11 @@ static void issue_micro_op(struct core *core, struct warp *warp, uint64_t now)
 {
 	struct instruction instruction = warp->buffer[warp->first];
 
-	if (!warp->micro_ops)
+	if (!warp->micro_ops) {
+		warp->wmma_since = now;
 		for (unsigned int i = 0; i < WMMA_RESULTS; i++)
 			warp->free_at[instruction.to + i] = NEVER;
+	}
 	warp->micro_ops++;
 	/* The last one frees the results. */
 	if (warp->micro_ops < WMMA_MICRO_OPS)
@@ -184,6 +186,7 @@ static void issue_micro_op(struct core *core, struct warp *warp, uint64_t now)
 	stage(warp, &instruction, now);
 	core->timing->statistics.micro_ops++;
 	if (warp->micro_ops == WMMA_MICRO_OPS) {
+		virgo_time_trace_wmma(core, warp, now);
 		warp->micro_ops = 0;
 		pop(warp);
 	}

@@ -20,6 +20,7 @@
  *   kernel.c      kernels: which warps have which lists
  *   kernel_*.c    the lists of each design
  *   energy.c, statistics.c, describe.c
+ *   trace.c       what of this a trace shows
  */
 #ifndef MIMIC_VIRGO_TIME_INTERNAL_H
 #define MIMIC_VIRGO_TIME_INTERNAL_H
@@ -117,6 +118,7 @@ struct warp {
 	uint64_t ready[BUFFER_MAX];
 	unsigned int first, count;
 	unsigned int micro_ops;		/* of the oldest, which is a wmma, that have issued */
+	uint64_t wmma_since, barrier_since;
 	/* issued, on their way to a dispatch buffer */
 	struct instruction stage[OPERAND_STAGES];
 	uint64_t issued[OPERAND_STAGES];
@@ -143,6 +145,7 @@ struct lsu_entry {
 	bool has_begun;
 	uint8_t line_count;
 	uint16_t unsent;	/* of these */
+	uint64_t since;		/* when it became the head */
 	uint8_t unaligned;	/* words that still have to go through the port */
 	uint16_t banks;		/* that still have to grant it */
 	uint64_t back;		/* the latest answer so far */
@@ -225,6 +228,7 @@ struct bus {
 #define COMMANDS_MAX 64
 
 struct engine {
+	uint64_t since;			/* when its operation began */
 	uint32_t done;			/* requests that are sent, or lines of A */
 	uint32_t rows;			/* of a store: rows that have come out of the accumulator */
 	uint64_t back;			/* the latest answer so far */
@@ -283,6 +287,8 @@ struct virgo_timing {
 	struct shared shared;
 	struct bus bus;
 	struct warp_code code[VIRGO_TIME_CORES_MAX][VIRGO_TIME_WARPS_MAX];
+	struct mimic_trace_source *trace;	/* virgo_time_create() gives it one that is off */
+	struct mimic_trace_source no_trace;
 	bool something_ended;
 	uint64_t counted_until;
 	struct virgo_time_statistics statistics;
@@ -407,6 +413,14 @@ void virgo_time_kernel_tensor(const struct warp_place *place, struct warp_code *
 void virgo_time_kernel_virgo(const struct warp_place *place, struct warp_code *code);
 void virgo_time_kernel_virgo_dma(const struct warp_place *place, struct warp_code *code);
 void virgo_time_kernel_hopper(const struct warp_place *place, struct warp_code *code);
+
+/* trace.c */
+void virgo_time_trace_warp_barrier(struct core *core, const struct warp *warp, uint64_t now);
+void virgo_time_trace_wmma(struct core *core, const struct warp *warp, uint64_t now);
+void virgo_time_trace_fence(struct core *core, const struct lsu_entry *entry, uint64_t now);
+void virgo_time_trace_operation(struct matrix_unit *unit, const struct engine *engine,
+				const struct virgo_time_operation *operation, uint64_t now);
+void virgo_time_trace_kernel(struct matrix_unit *unit, uint64_t now);
 
 /* statistics.c, energy.c */
 void virgo_time_count_until(struct virgo_timing *timing, uint64_t now);

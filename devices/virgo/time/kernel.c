@@ -277,6 +277,7 @@ void virgo_time_kernel_settle(struct virgo_timing *timing, uint64_t now)
 			continue;
 		unit->has_kernel = false;
 		unit->ended = now;
+		virgo_time_trace_kernel(unit, now);
 		timing->something_ended = true;
 		timing->statistics.kernels++;
 		timing->statistics.kernel_cycles += now - unit->began;

@@ -215,10 +215,12 @@ static void step_head(struct core *core, struct lsu_entry *entry, uint64_t now)
 
 	switch (entry->instruction.operation) {
 	case OP_FENCE:
-		if (core->lsu.last_answer <= now)
-			end_head(core, now);
-		else
+		if (core->lsu.last_answer > now) {
 			core->timing->statistics.fence_waits++;
+			return;
+		}
+		virgo_time_trace_fence(core, entry, now);
+		end_head(core, now);
 		return;
 	case OP_LOAD_BUSY:
 		core->warp[entry->warp].was_busy = virgo_time_unit_is_busy(&core->timing->unit[core->unit]);
@@ -245,8 +247,10 @@ void virgo_time_lsu_step(struct core *core, uint64_t now)
 
 	if (!count)
 		return;
-	if (!entry->has_begun)
+	if (!entry->has_begun) {
+		entry->since = now;
 		begin(core, entry);
+	}
 	step_head(core, entry, now);
 	if (lsu->count == count)
 		core->timing->statistics.lsu_waits++;

@@ -102,6 +102,7 @@ static void begin(struct matrix_unit *unit, enum virgo_time_engine number, uint6
 		.command = unit->next_number + place,
 		.place = (uint8_t)at,
 		.end = NEVER,
+		.since = now,
 		.next = later(now, queued->came + unit->timing->parameters.matrix_fill),
 	};
 }
@@ -112,6 +113,7 @@ static void end_operation(struct matrix_unit *unit, struct engine *engine)
 {
 	struct queued_command *queued = command_at(unit, engine->command - unit->next_number);
 
+	virgo_time_trace_operation(unit, engine, &queued->command.operation[engine->place], engine->end);
 	queued->over |= (uint8_t)(1u << engine->place);
 	engine->is_busy = false;
 }

@@ -34,6 +34,7 @@ static bool grant(struct virgo_timing *timing, bool is_write, unsigned int bank,
 
 	if (timing->parameters.shared_conflicts && !is_free(timing, is_write, bank, now)) {
 		timing->statistics.bank_conflicts++;
+		MIMIC_TRACE_AT(timing->trace, now, now, bank_conflict, 0ull, bank, 0ull, is_write, 0ull, 0ull);
 		return false;
 	}
 	granted[bank] = now + 1;

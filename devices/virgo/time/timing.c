@@ -59,6 +59,7 @@ struct virgo_timing *virgo_time_create(const struct virgo_time_parameters *param
 	if (!timing)
 		return NULL;
 	timing->parameters = *parameters;
+	timing->trace = &timing->no_trace;
 	virgo_time_shared_init(timing);
 	for (unsigned int number = 0; number < parameters->matrix_units; number++)
 		virgo_time_unit_init(timing, number);

@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "devices/trace.h"
 #include "mimic/virgo_registers.h"
 
 /* What it takes of the parameters of a modelled SoC. _(section, key) */
@@ -137,6 +138,9 @@ struct virgo_timing *virgo_time_create(const struct virgo_time_parameters *param
 void virgo_time_destroy(struct virgo_timing *timing);
 /* NULL: they fit each other; else one line that names the key that does not. */
 const char *virgo_time_check(const struct virgo_time_parameters *parameters);
+
+/* Where its events come from, from now on; NULL: nothing is traced. Their times are the cycles of its work. */
+void virgo_time_trace(struct virgo_timing *timing, struct mimic_trace_source *source);
 
 /*
  * Starts a kernel at `now`. -EBUSY: its unit has one; -EINVAL: its sizes are no multiples of the tile's, its

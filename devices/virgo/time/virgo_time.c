@@ -461,6 +461,7 @@ struct virgo_time *virgo_timed_create(const struct virgo_time_parameters *parame
 	for (unsigned int unit = 0; unit < VIRGO_UNITS_MAX; unit++)
 		virgo_time_command_begin(&device->command[unit]);
 	virgo_model_watch(device->model, &device->watch);
+	virgo_time_trace(device->timing, &device->model->trace);
 	return device;
 }
 
