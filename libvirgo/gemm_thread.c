@@ -20,22 +20,36 @@ struct virgo_gemm_thread {
 	char text[400];
 };
 
+/* 1: the modelled cluster has run its kernel for the product; 0: there is none; or why it has failed. */
+static int run_kernel(struct virgo_unit *unit, const struct virgo_product *product)
+{
+	const uint64_t shape[] = {
+		product->m, product->n, product->k, product->epilogue == VIRGO_EPILOGUE_SWISH ? SWISH_INSTRUCTIONS : 0,
+	};
+	int error;
+
+	if (!mimic_sim_device_kernel || !product->m || !product->n || !product->k)
+		return 0;
+	error = mimic_sim_device_kernel(virgo_device_name(unit->virgo), unit->number, shape, sizeof(shape) / sizeof(shape[0]));
+	if (error && error != -ENOSYS)
+		return virgo_fail(error, "virgo_gemm: the kernel of the modelled cluster for %zu x %zu x %zu: %s", product->m,
+				  product->n, product->k, strerror(-error));
+	return !error;
+}
+
 /*
  * In virtual time the modelled cluster may have a kernel for the product, of the design that mimic sim was asked for. It
  * takes the kernel's time, and the product itself is computed as ever.
  */
-static int run_timed(struct virgo_unit *unit, const struct virgo_product *product)
+static int run(struct virgo_unit *unit, const struct virgo_product *product)
 {
-	const char *device = virgo_device_name(unit->virgo);
-	const uint64_t shape[] = {
-		product->m, product->n, product->k, product->epilogue == VIRGO_EPILOGUE_SWISH ? SWISH_INSTRUCTIONS : 0,
-	};
-	bool is_timed = mimic_sim_device_kernel && product->m && product->n && product->k &&
-			!mimic_sim_device_kernel(device, unit->number, shape, sizeof(shape) / sizeof(shape[0]));
-	int error = virgo_gemm_run(unit, product);
+	int kernel = run_kernel(unit, product), error;
 
-	if (is_timed)
-		mimic_sim_device_kernel_end(device, unit->number);
+	if (kernel < 0)
+		return kernel;
+	error = virgo_gemm_run(unit, product);
+	if (kernel)
+		mimic_sim_device_kernel_end(virgo_device_name(unit->virgo), unit->number);
 	return error;
 }
 
@@ -52,7 +66,7 @@ static void *work(void *argument)
 		if (!t->has_work)
 			break;
 		pthread_mutex_unlock(&t->lock);
-		result = run_timed(t->unit, &t->product);
+		result = run(t->unit, &t->product);
 		pthread_mutex_lock(&t->lock);
 		t->result = result;
 		/* The text is this thread's; the one that waits gets it. */
@@ -124,7 +138,7 @@ int virgo_gemm(struct virgo *virgo, unsigned int number, const struct virgo_prod
 
 	if (!error)
 		error = virgo_gemm_check(unit, product);
-	return error ? error : run_timed(unit, product);
+	return error ? error : run(unit, product);
 }
 
 int virgo_gemm_start(struct virgo *virgo, unsigned int number, const struct virgo_product *product)
