@@ -86,7 +86,8 @@ const char *mimic_device_transport(const struct mimic_device *device);
  * One access; waits as the hardware would. For a load access->data is the
  * answer. Everything posted before by any thread takes effect first, unless
  * the device holds it up (a full queue); this thread's own posts always do.
- * -ENODEV: the instance is gone (closed, or the process forked).
+ * -ENODEV: the instance is gone (closed, the process forked, or a person has removed
+ *          the device or reset it in the daemon; after close it can be opened anew).
  * -ENOTCONN: the daemon is gone.
  * -EDEADLK: called in a signal handler that interrupted another call of this
  * header at a moment when it cannot be entered twice. A wait is no such moment,

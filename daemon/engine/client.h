@@ -25,6 +25,7 @@ struct mimicd_device_slot {
 	uint8_t first_page;	/* the program's page 0 is this one of the device */
 	uint8_t pages;		/* that the program has */
 	unsigned int opens;
+	bool lost;	/* removed or reset by a person: the client is told until it closes it, see mimic/lane.h */
 	bool closed;	/* commands for it may still be in a lane: the number is not given away yet */
 };
 
@@ -116,9 +117,11 @@ void mimicd_client_leave(struct mimicd_client *client);
  * -ENOENT, -ENODEV, -EBUSY, -EMFILE (limits), -ENOMEM.
  */
 int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t *number);
-/* One open less; the last one gives the device back as after power-on. -ENODEV. */
+/* One open less; the last one gives the device back as after power-on. -ENODEV. A device that was lost counts as open. */
 int mimicd_client_close(struct mimicd_client *client, uint32_t number);
-/* The client has the device no more, if it had it; the device itself is left alone. */
+/* What the client has open of the device gives errors until it closes it. */
+void mimicd_client_lose(struct mimicd_client *client, struct mimicd_instance *instance);
+/* The client loses the device and has it no more, if it had it; the device itself is left alone. */
 void mimicd_client_detach(struct mimicd_client *client, struct mimicd_instance *instance);
 /* The same for one context of it. */
 void mimicd_client_detach_context(struct mimicd_client *client, struct mimicd_instance *instance,

@@ -18,7 +18,7 @@ static int find_slot(struct mimicd_client *client, uint32_t *number)
 {
 	*number = 0;
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		if (client->devices[i].instance || client->devices[i].closed)
+		if (client->devices[i].instance || client->devices[i].closed || client->devices[i].lost)
 			continue;
 		*number = i;
 		return 0;
@@ -27,12 +27,16 @@ static int find_slot(struct mimicd_client *client, uint32_t *number)
 		if (!mimicd_lane_is_done(lane))
 			return -EMFILE;
 	}
+	*number = MIMIC_SESSION_DEVICES;
 	for (uint32_t i = MIMIC_SESSION_DEVICES; i-- > 0;) {
+		/* A lane that is done has no command for it, but the program has a handle. */
+		if (client->devices[i].lost)
+			continue;
 		client->devices[i].closed = false;
 		if (!client->devices[i].instance)
 			*number = i;
 	}
-	return client->devices[*number].instance ? -EMFILE : 0;
+	return *number == MIMIC_SESSION_DEVICES ? -EMFILE : 0;
 }
 
 /* May this client have it? One of a bound process only gets what the process has open. */
@@ -218,6 +222,8 @@ static int open_whole(struct mimicd_client *client, const struct mimic_kind *kin
 		/* "maple" may name one of the process's that this client has already. */
 		slot = find_slot_of(client, instance);
 	}
+	if (slot && slot->lost)
+		return -EBUSY;
 	if (slot) {
 		slot->opens++;
 		*number = (uint32_t)(slot - client->devices);
@@ -327,12 +333,37 @@ static void detach_slot(struct mimicd_client *client, struct mimicd_device_slot 
 	}
 	slot->instance = NULL;
 	slot->model = NULL;
-	slot->opens = 0;
 	slot->closed = true;
+}
+
+static void set_lost(struct mimicd_client *client, struct mimicd_device_slot *slot, bool lost)
+{
+	uint32_t number = (uint32_t)(slot - client->devices);
+	uint64_t bit = 1ull << number % 64;
+
+	slot->lost = lost;
+	/* Before any answer: the release with which that is published is the barrier. */
+	for (struct mimicd_lane *lane = client->lanes; lane; lane = lane->next) {
+		_Atomic uint64_t *word = &lane->memory->lost[number / 64];
+
+		if (lost)
+			atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
+		else
+			atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed);
+	}
+}
+
+void mimicd_client_lose(struct mimicd_client *client, struct mimicd_instance *instance)
+{
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		if (client->devices[i].instance == instance)
+			set_lost(client, &client->devices[i], true);
+	}
 }
 
 void mimicd_client_detach(struct mimicd_client *client, struct mimicd_instance *instance)
 {
+	mimicd_client_lose(client, instance);
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
 		if (client->devices[i].instance == instance)
 			detach_slot(client, &client->devices[i]);
@@ -345,8 +376,10 @@ void mimicd_client_detach_context(struct mimicd_client *client, struct mimicd_in
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
 		struct mimicd_device_slot *slot = &client->devices[i];
 
-		if (slot->instance == instance && slot->context == context)
-			detach_slot(client, slot);
+		if (slot->instance != instance || slot->context != context)
+			continue;
+		set_lost(client, slot, true);
+		detach_slot(client, slot);
 	}
 }
 
@@ -387,14 +420,19 @@ int mimicd_client_close(struct mimicd_client *client, uint32_t number)
 {
 	struct mimicd_device_slot *slot;
 
-	if (number >= MIMIC_SESSION_DEVICES || !client->devices[number].instance)
+	if (number >= MIMIC_SESSION_DEVICES)
 		return -ENODEV;
 	slot = &client->devices[number];
+	if (!slot->instance && !slot->lost)
+		return -ENODEV;
 	if (--slot->opens)
 		return 0;
 	/* What was posted before the close still counts where it can. */
 	mimicd_lanes_drain(client);
-	give_back(client, slot);
+	if (slot->instance)
+		give_back(client, slot);
+	if (slot->lost)
+		set_lost(client, slot, false);
 	return 0;
 }
 

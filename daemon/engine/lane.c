@@ -138,6 +138,10 @@ int mimicd_lane_create(struct mimicd_client *client, uint32_t thread_number, uin
 	error = add_to_engine(client->engine, lane);
 	if (error)
 		goto unmap;
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		if (client->devices[i].lost)
+			atomic_fetch_or_explicit(&lane->memory->lost[i / 64], 1ull << i % 64, memory_order_relaxed);
+	}
 	lane->number = ++client->last_lane;
 	lane->next = client->lanes;
 	client->lanes = lane;

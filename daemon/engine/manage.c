@@ -127,6 +127,20 @@ static void attach_contexts(struct mimicd_instance *instance, uint64_t now)
 	}
 }
 
+/*
+ * A program that goes on would get values of a device that it does not know. One that
+ * has it by a driver goes on: a driver resets devices itself.
+ */
+static void lose_clients(struct mimicd_instance *instance)
+{
+	if (instance->client)
+		mimicd_client_lose(instance->client, instance);
+	for (unsigned int i = 0; i < instance->context_count; i++) {
+		if (instance->contexts[i].client)
+			mimicd_client_lose(instance->contexts[i].client, instance);
+	}
+}
+
 void mimicd_device_reset(struct mimicd_instance *instance)
 {
 	const struct mimic_kind *kind = instance->kind;
@@ -137,6 +151,8 @@ void mimicd_device_reset(struct mimicd_instance *instance)
 	/* They are between the program and us, or the driver: not the device's to forget. */
 	if (kind->enabled_events)
 		events = kind->enabled_events(model, now);
+	/* First: power-on answers accesses that wait. */
+	lose_clients(instance);
 	model->ops->power_on(model, now);
 	mimicd_jobs_end(&instance->jobs);
 	mimicd_inject_reset(&instance->injection);

@@ -21,6 +21,8 @@
 /* What a client accepts from a daemon of another build. Powers of two. */
 #define MIMIC_LANE_WORDS_MIN 1024u
 #define MIMIC_LANE_WORDS_MAX (1u << 20)
+/* Of 64 devices each: a bit for every device that a session can have. */
+#define MIMIC_LANE_LOST_WORDS 4
 
 enum mimic_lane_sleep {
 	MIMIC_LANE_AWAKE = 0,
@@ -84,6 +86,11 @@ struct mimic_lane {
 	/* The daemon sleeps: whoever posts writes the session's eventfd. */
 	_Alignas(128) _Atomic uint32_t daemon_sleeping;
 	_Atomic int32_t daemon_cpu;
+	/*
+	 * By numbers of devices: a person has removed or reset the device while the session had it. Set
+	 * before any answer that is none of the device as the program knew it.
+	 */
+	_Atomic uint64_t lost[MIMIC_LANE_LOST_WORDS];
 	/* enum mimic_lane_sleep; the futex word that the thread sleeps on. */
 	_Alignas(128) _Atomic uint32_t client_sleeping;
 	_Atomic int32_t client_cpu;
@@ -93,6 +100,11 @@ struct mimic_lane {
 static inline void mimic_lane_fence(void)
 {
 	__sync_synchronize();
+}
+
+static inline bool mimic_lane_has_lost(const struct mimic_lane *lane, unsigned int number)
+{
+	return atomic_load_explicit(&lane->lost[number / 64], memory_order_relaxed) >> number % 64 & 1;
 }
 
 static inline struct mimic_ring *mimic_lane_commands(struct mimic_lane *lane)

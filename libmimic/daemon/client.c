@@ -151,6 +151,12 @@ static uint64_t pack(const struct daemon_device *device, enum mimic_command_kind
 	return mimic_command_pack(&command);
 }
 
+/* Once answers are there, or before a post: a device that is lost gives no value. */
+static int check_lost(const struct daemon_device *device, const struct daemon_lane *lane)
+{
+	return __builtin_expect(mimic_lane_has_lost(lane->memory, device->number), 0) ? -ENODEV : 0;
+}
+
 /* Publishes a command with `due` answers whose words are in the ring. */
 static void issue(struct daemon_lane *lane, uint64_t words, uint32_t due)
 {
@@ -184,7 +190,7 @@ static int access_once(struct daemon_device *device, struct daemon_lane *lane,
 	if (!is_write)
 		access->data = mimic_ring_get(&lane->responses, 0);
 	mimic_ring_release(&lane->responses, 1);
-	return 0;
+	return check_lost(device, lane);
 }
 
 int mimic_daemon_device_access(struct mimic_device *base, struct mimic_access *access)
@@ -251,6 +257,7 @@ ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_a
 	error = mimic_daemon_begin(device->generation, __builtin_frame_address(0), &lane);
 	if (error)
 		return error;
+	error = check_lost(device, lane);
 	/* The daemon wakes a thread that waits for room when half the ring is free. */
 	if (most > (lane->commands.mask + 1) / 2)
 		most = (lane->commands.mask + 1) / 2;
@@ -265,6 +272,8 @@ ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_a
 	}
 	if (!error)
 		error = mimic_daemon_order_end(device, lane, &order);
+	if (!error)
+		error = check_lost(device, lane);
 	mimic_daemon_end(lane);
 	return error ? error : (ssize_t)count;
 }
@@ -351,6 +360,8 @@ static ssize_t read_many(struct daemon_device *device, enum mimic_command_kind k
 		done += collect(device, lane, (char *)values + done * pattern->size, pattern->size, piece,
 				&error);
 	}
+	if (!error || error == -EINTR)
+		error = check_lost(device, lane);
 	mimic_daemon_end(lane);
 	return error && error != -EINTR ? error : (ssize_t)done;
 }

@@ -15,6 +15,8 @@
 
 static void reset_makes_a_device_as_after_power_on(void **unused)
 {
+	struct mimic_options options = { .transport = MIMIC_TRANSPORT_DAEMON, .socket_path = mounted.socket };
+
 	(void)unused;
 	served_init(WORDS_32);
 	served_open_both(0);
@@ -23,7 +25,9 @@ static void reset_makes_a_device_as_after_power_on(void **unused)
 	assert_int_equal(state_mount_write(&mounted, "devices/maple0/control/reset", "1\n"), 0);
 	assert_false(is_there("maple0/queues/0/level"));
 	assert_file("devices/maple0/counters/produced", "0\n");
-	/* The session that had it has it still. */
+	/* The session that had it opens it anew. */
+	mimic_device_close(served_device);
+	assert_int_equal(mimic_device_open(&served_device, "maple0", &options), 0);
 	served_init(WORDS_32);
 	assert_file("devices/maple0/queues/0/level", "0\n");
 }
