@@ -6,6 +6,7 @@
 #include "daemon/bus/internal.h"
 #include "daemon/engine/inject.h"
 #include "devices/register.h"
+#include "libmimic/base/clock.h"
 
 static int check_access(const struct mimicd_instance *instance, const struct mimic_bus_request *body)
 {
@@ -97,6 +98,7 @@ static int start(struct mimicd_request *request)
 	const struct mimic_bus_request *body = &request->body;
 	struct mimicd_bus_binding *binding;
 	struct mimicd_owner *owner;
+	int error;
 
 	if (!body->binding)
 		return begin(request, NULL, NULL);
@@ -104,7 +106,12 @@ static int start(struct mimicd_request *request)
 	if (!binding || binding->binding.instance != request->trap.instance)
 		return -ENODEV;
 	owner = mimicd_bus_binding_owner(binding, body->thread, body->pid);
-	return owner ? begin(request, binding, owner) : -ENOMEM;
+	error = owner ? begin(request, binding, owner) : -ENOMEM;
+	if (error != -EAGAIN)
+		return error;
+	/* Its lanes have more to do than a turn: others have theirs before it. */
+	mimicd_request_hold(request, mimic_now());
+	return 0;
 }
 
 int mimicd_bus_access(struct mimicd_bus *bus, const struct mimic_bus_request *body)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/clients/internal.h"
+#include "daemon/clients/messages.h"
 #include "daemon/clients/session.h"
 #include "daemon/clients/socket.h"
 #include "daemon/engine/engine.h"
@@ -95,8 +96,44 @@ static int connect_process(void *context, const struct mimicd_binding *binding, 
 	return mimicd_session_connect(context, binding, fd);
 }
 
+/* Of the messages that are put off, the one whose user has waited longest. NULL: there is none. */
+static struct mimicd_session *find_put_off(const struct mimicd_clients *clients)
+{
+	struct mimicd_session *found = NULL;
+
+	for (struct mimicd_session *session = clients->sessions; session; session = session->next) {
+		if (!session->is_put_off || session->client.broken)
+			continue;
+		if (!found || session->client.user->message_turn < found->client.user->message_turn ||
+		    (session->client.user == found->client.user && session->turn < found->turn))
+			found = session;
+	}
+	return found;
+}
+
+/* One message in a round: it takes a turn. */
+static bool go_on(void *context, bool is_idle)
+{
+	struct mimicd_clients *clients = context;
+	struct mimicd_session *session = clients->put_off ? find_put_off(clients) : NULL;
+
+	(void)is_idle;
+	if (!session)
+		return false;
+	session->turn = session->client.user->message_turn = ++clients->last_turn;
+	mimicd_session_go_on(session);
+	return true;
+}
+
+static bool has_work(void *context)
+{
+	return ((const struct mimicd_clients *)context)->put_off;
+}
+
 static const struct mimicd_front_end_ops front_end_ops = {
 	.transport = "daemon",
+	.poll = go_on,
+	.has_work = has_work,
 	.connect = connect_process,
 };
 

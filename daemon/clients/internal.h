@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "daemon/clients/clients.h"
+#include "daemon/clients/packet.h"
 #include "daemon/engine/client.h"
 #include "daemon/engine/front_end.h"
 #include "daemon/loop/loop.h"
@@ -18,6 +19,8 @@ struct mimicd_clients {
 	struct mimicd_clients_options options;
 	struct mimicd_session *sessions;
 	unsigned int count;		/* of these */
+	unsigned int put_off;		/* of these: they have a message that is put off */
+	uint64_t last_turn;		/* of such messages, see struct mimicd_user */
 	int listen_fd;			/* -1: none */
 	int spare_fd;			/* given up for a moment to refuse a client when there are no others */
 	struct mimicd_source listen_source;
@@ -37,6 +40,10 @@ struct mimicd_session {
 	struct mimicd_source kick_source;
 	struct mimicd_source process_source;
 	bool greeted;
+	/* What was posted before it takes longer than a turn: nothing else is received until it is done. */
+	bool is_put_off;
+	struct mimicd_packet put_off;
+	uint64_t turn;			/* when it was tried last */
 	unsigned int complaints;	/* refused messages, see messages.c */
 	bool text_is_unread;	/* a reply with a text, that may not have been read yet */
 };

@@ -19,7 +19,9 @@
 #include "daemon/engine/execute.h"
 #include "daemon/engine/lane.h"
 #include "daemon/engine/manage.h"
+#include "daemon/engine/turn.h"
 #include "daemon/loop/log.h"
+#include "libmimic/base/clock.h"
 
 /* Messages taken from one client before others have their turn. */
 #define MESSAGES_PER_TURN 16
@@ -192,13 +194,35 @@ static void do_memory_add(struct mimicd_session *session, const struct mimicd_pa
 		mimicd_reply_plain(session, packet, 0);
 }
 
+static void put_off(struct mimicd_session *session, const struct mimicd_packet *packet)
+{
+	if (session->is_put_off)
+		return;
+	session->put_off = *packet;
+	session->is_put_off = true;
+	session->clients->put_off++;
+}
+
+static void do_close(struct mimicd_session *session, const struct mimicd_packet *packet)
+{
+	int error = mimicd_client_close(&session->client, packet->device.device);
+
+	if (error == -EAGAIN)
+		put_off(session, packet);
+	else
+		mimicd_reply_plain(session, packet, error);
+}
+
 static void do_memory_remove(struct mimicd_session *session, const struct mimicd_packet *packet)
 {
 	const struct mimic_memory_request *request = &packet->memory;
 	int error;
 
 	/* What was posted while the range was there may still use it. */
-	mimicd_lanes_drain(&session->client);
+	if (!mimicd_lanes_drain(&session->client)) {
+		put_off(session, packet);
+		return;
+	}
 	error = request->offset ? -EINVAL :
 		mimicd_memory_remove(&session->client.memory, request->address, request->size);
 	if (error)
@@ -311,7 +335,7 @@ static void dispatch(struct mimicd_session *session, const struct mimicd_packet 
 		do_open(session, packet);
 		return;
 	case MIMIC_MESSAGE_CLOSE:
-		mimicd_reply_plain(session, packet, mimicd_client_close(&session->client, packet->device.device));
+		do_close(session, packet);
 		return;
 	case MIMIC_MESSAGE_LANE:
 		do_lane(session, packet);
@@ -396,11 +420,21 @@ static void handle(struct mimicd_session *session, const struct mimicd_packet *p
 		dispatch(session, packet);
 }
 
+void mimicd_session_go_on(struct mimicd_session *session)
+{
+	struct mimicd_packet packet = session->put_off;
+
+	session->is_put_off = false;
+	session->clients->put_off--;
+	dispatch(session, &packet);
+}
+
 void mimicd_session_receive(struct mimicd_session *session)
 {
+	uint64_t end = mimic_now() + MIMICD_TURN_NS;
 	struct mimicd_packet packet;
 
-	for (int i = 0; i < MESSAGES_PER_TURN && !session->client.broken; i++) {
+	for (int i = 0; i < MESSAGES_PER_TURN && !session->client.broken && !session->is_put_off; i++) {
 		int got = mimicd_packet_receive(session->socket, &packet);
 
 		if (!got)
@@ -412,5 +446,7 @@ void mimicd_session_receive(struct mimicd_session *session)
 		}
 		handle(session, &packet);
 		mimicd_packet_close(&packet);
+		if (mimic_now() >= end)
+			return;
 	}
 }

@@ -7,5 +7,7 @@ struct mimicd_session;
 
 /* The socket has something to say. */
 void mimicd_session_receive(struct mimicd_session *session);
+/* It has a message that was put off, which is tried again. */
+void mimicd_session_go_on(struct mimicd_session *session);
 
 #endif

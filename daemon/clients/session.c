@@ -188,13 +188,13 @@ static int create(struct mimicd_clients *clients, int fd, const struct peer *pee
 	session->socket = fd;
 	session->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	session->client.program = (struct mimicd_program){ .pid = peer->pid, .uid = peer->uid };
-	mimicd_client_init(&session->client, clients->engine, &client_ops, peer->pidfd);
+	error = mimicd_client_init(&session->client, clients->engine, &client_ops, peer->pidfd);
 	session->next = clients->sessions;
 	clients->sessions = session;
 	clients->count++;
-	if (peer->is_visible && peer->pidfd < 0)
+	if (!error && peer->is_visible && peer->pidfd < 0)
 		error = peer->pidfd;
-	else
+	else if (!error)
 		error = session->event_fd < 0 ? -errno : watch(session);
 	if (error) {
 		mimicd_log(MIMICD_LOG_WARNING, "process %d was refused: %s", (int)peer->pid, strerror(-error));
@@ -286,6 +286,8 @@ void mimicd_session_destroy(struct mimicd_session *session)
 		link = &(*link)->next;
 	*link = session->next;
 	session->clients->count--;
+	if (session->is_put_off)
+		session->clients->put_off--;
 	if (session->greeted)
 		mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) is gone", (int)session->client.program.pid,
 			   session->client.program.name);

@@ -8,8 +8,8 @@
 #include "daemon/engine/engine.h"
 #include "daemon/loop/log.h"
 
-void mimicd_client_init(struct mimicd_client *client, struct mimicd_engine *engine,
-			const struct mimicd_client_ops *ops, int pidfd)
+int mimicd_client_init(struct mimicd_client *client, struct mimicd_engine *engine,
+		       const struct mimicd_client_ops *ops, int pidfd)
 {
 	const struct mimicd_program *program = &client->program;
 
@@ -19,6 +19,7 @@ void mimicd_client_init(struct mimicd_client *client, struct mimicd_engine *engi
 			   program->uid == geteuid() && program->pid > 0);
 	client->next = engine->clients;
 	engine->clients = client;
+	return mimicd_user_join(engine, client);
 }
 
 bool mimicd_client_only_inspects(const struct mimicd_client *client)

@@ -11,6 +11,7 @@
 #include "daemon/engine/process.h"
 #include "daemon/engine/program.h"
 #include "daemon/engine/trace.h"
+#include "daemon/engine/user.h"
 #include "mimic/lane.h"
 #include "mimic/protocol.h"
 
@@ -39,6 +40,12 @@ struct mimicd_thread {
 	bool gone;			/* to be freed with its last lane */
 };
 
+/* How far lanes of a client have been drained, by numbers from the highest; a turn may end in between. */
+struct mimicd_drain {
+	uint32_t lane;		/* that comes next, or is at work; 0: begin */
+	uint64_t left;		/* words that it may still move */
+};
+
 /* By which a thread gives commands. */
 struct mimicd_lane {
 	struct mimicd_client *client;
@@ -53,6 +60,7 @@ struct mimicd_lane {
 
 	struct mimic_command command;	/* being executed while remaining != 0 */
 	uint32_t remaining;
+	struct mimicd_drain drain;	/* of the other lanes, before the next command, which has answers */
 	uint64_t follows;	/* the order word that the next command waits for, 0: none */
 	struct mimicd_device_slot *target;	/* NULL: closed meanwhile, or no such page; stores go nowhere, loads give 0 */
 	bool parked;		/* its access waits in the device */
@@ -73,6 +81,8 @@ struct mimicd_client {
 	struct mimicd_engine *engine;
 	const struct mimicd_client_ops *ops;
 	struct mimicd_client *next;	/* of the engine */
+	struct mimicd_user *user;
+	struct mimicd_client *next_of_user;
 	struct mimicd_program program;
 	struct mimicd_process *process;	/* that has its devices by a driver; NULL: it has them from us */
 	bool is_shown;		/* in lists: it has introduced itself */
@@ -81,7 +91,10 @@ struct mimicd_client {
 	struct mimicd_device_slot devices[MIMIC_SESSION_DEVICES];
 	unsigned int private_devices;
 	struct mimicd_thread *threads[MIMIC_SESSION_THREADS + 1];	/* by number, from 1 */
-	struct mimicd_lane *lanes;
+	struct mimicd_lane *lanes;	/* by numbers, the highest first */
+	struct mimicd_lane *turn;	/* the one whose turn comes next; NULL: the first */
+	struct mimicd_drain drain;	/* of all lanes, for a message or a trap */
+	unsigned int tick_turn;		/* the device that goes on next by itself, by its number */
 	unsigned int lane_count;
 	uint32_t last_lane;
 	uint64_t commands;	/* executed, for `mimic list` */
@@ -97,10 +110,11 @@ static inline uint64_t mimicd_thread_owner(const struct mimicd_thread *thread)
 
 /*
  * It has nothing yet. The program's uid and pid are filled in; the pidfd, taken over until
- * mimicd_client_destroy(), says when it ends (negative: not known).
+ * mimicd_client_destroy(), says when it ends (negative: not known). 0 or -ENOMEM; after either,
+ * mimicd_client_destroy().
  */
-void mimicd_client_init(struct mimicd_client *client, struct mimicd_engine *engine,
-			const struct mimicd_client_ops *ops, int pidfd);
+int mimicd_client_init(struct mimicd_client *client, struct mimicd_engine *engine,
+		       const struct mimicd_client_ops *ops, int pidfd);
 /* It has nothing of ours: it only inspects, or has not begun. */
 bool mimicd_client_only_inspects(const struct mimicd_client *client);
 
@@ -117,7 +131,10 @@ void mimicd_client_leave(struct mimicd_client *client);
  * -ENOENT, -ENODEV, -EBUSY, -EMFILE (limits), -ENOMEM.
  */
 int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t *number);
-/* One open less; the last one gives the device back as after power-on. -ENODEV. A device that was lost counts as open. */
+/*
+ * One open less; the last one gives the device back as after power-on. -ENODEV. A device that was
+ * lost counts as open. -EAGAIN: this turn is over and what was posted before is not done; ask again.
+ */
 int mimicd_client_close(struct mimicd_client *client, uint32_t number);
 /* What the client has open of the device gives errors until it closes it. */
 void mimicd_client_lose(struct mimicd_client *client, struct mimicd_instance *instance);

@@ -425,10 +425,11 @@ int mimicd_client_close(struct mimicd_client *client, uint32_t number)
 	slot = &client->devices[number];
 	if (!slot->instance && !slot->lost)
 		return -ENODEV;
+	/* What was posted before the close still counts where it can. */
+	if (slot->opens == 1 && !mimicd_lanes_drain(client))
+		return -EAGAIN;
 	if (--slot->opens)
 		return 0;
-	/* What was posted before the close still counts where it can. */
-	mimicd_lanes_drain(client);
 	if (slot->instance)
 		give_back(client, slot);
 	if (slot->lost)
@@ -461,4 +462,5 @@ void mimicd_client_destroy(struct mimicd_client *client)
 	while (*link != client)
 		link = &(*link)->next;
 	*link = client->next;
+	mimicd_user_leave(client);
 }

@@ -7,6 +7,7 @@
  *   front_end.h, client.h, function.h, binding.h, trap.h   what front ends fill in, and call
  *   instance.c, device.c, manage.c   a device; made; seen and managed from outside
  *   client.c, client_devices.c       a program that has devices from us
+ *   user.c                           the user whom it belongs to
  *   lane.c, turn.c, execute.c        its lanes: made; which may go on; their commands
  *   process.c, binding.c, trap.c     a program that has devices by a driver
  *   memory*.c, device_memory.c       memory of programs, memory of devices
@@ -31,6 +32,7 @@ struct mimicd_front_end;
 struct mimicd_instance;
 struct mimicd_lane;
 struct mimicd_trace;
+struct mimicd_user;
 struct mimicd_client;
 
 #define MIMICD_DEVICES_MAX (MIMIC_KIND_DEVICES_MAX * MIMIC_KINDS_MAX)
@@ -46,10 +48,11 @@ struct mimicd_engine {
 	uint64_t last_address_space;	/* of the contexts that we give away */
 	uint64_t last_owner;		/* serial part of owner numbers */
 	struct mimicd_client *clients;
+	struct mimicd_user *users;	/* that have clients */
 	struct mimicd_binding *bindings;	/* of processes that have devices by a driver */
 	struct mimicd_trace *bindings_trace;	/* of the client that traces these; NULL: none does */
 
-	/* Every lane of every client, close together for polling. */
+	/* Every lane of every client, close together for looking whether there is work. */
 	struct mimicd_lane **lanes;
 	unsigned int lane_count;
 	unsigned int lane_capacity;
@@ -60,6 +63,7 @@ struct mimicd_engine {
 	struct mimicd_events events;
 
 	uint64_t now;			/* time of the last work, for spinning */
+	uint64_t turn_end;		/* when others must have their turn, see turn.h */
 	uint64_t inspections_rest_until;	/* the lanes' turn, see inspection.h */
 	uint64_t crowded_until;		/* a client shares our CPU: do not spin */
 	bool reap;			/* a client or lane waits to be freed */

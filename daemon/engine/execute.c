@@ -16,8 +16,8 @@
 #include "libmimic/base/wait.h"
 
 #define CHUNK_WORDS 512
-/* The next lane has its turn after this where a device is busy: each access may work for as long as a tick. */
-#define BUSY_NS 100000
+/* Words between two readings of the clock, of devices that are not busy. */
+#define CLOCK_WORDS 256
 
 static uint32_t answers_of(const struct mimic_command *command)
 {
@@ -316,32 +316,48 @@ static const char *complaint(int error)
 	}
 }
 
-static void drain_others(struct mimicd_client *client, const struct mimicd_lane *self)
+/*
+ * What is posted on the client's other lanes. Each moves a ring full at most: a client that goes on
+ * posting cannot keep us here. false: the turn is over, and the next call goes on from here.
+ */
+static bool drain_others(struct mimicd_client *client, const struct mimicd_lane *self, struct mimicd_drain *drain)
 {
 	for (struct mimicd_lane *lane = client->lanes; lane; lane = lane->next) {
-		if (lane != self && !lane->running && !lane->parked && mimic_ring_level(&lane->commands, 1) != 0)
-			mimicd_lane_drain(lane);
+		uint64_t moved;
+
+		if (drain->lane && lane->number > drain->lane)
+			continue;
+		if (lane == self || lane->running || lane->parked || !mimic_ring_level(&lane->commands, 1))
+			continue;
+		if (lane->number != drain->lane)
+			*drain = (struct mimicd_drain){ lane->number, lane->commands.mask + 1 };
+		moved = mimicd_lane_run(lane, drain->left, true, mimic_now());
+		drain->left -= moved < drain->left ? moved : drain->left;
+		if (mimicd_turn_is_over(client->engine))
+			return false;
 	}
+	drain->lane = 0;
+	return true;
 }
 
 /*
  * What another thread posted before our lane's next command. Not what it cannot
- * do now (a full queue): our thread's commands may be what it waits for.
+ * do now (a full queue): our thread's commands may be what it waits for. false: the turn is over.
  */
-static void follow_order(struct mimicd_lane *lane, uint64_t word, uint64_t now)
+static bool follow_order(struct mimicd_lane *lane, uint64_t word, uint64_t now)
 {
 	struct mimicd_lane *other = mimicd_lane_find_ordered(lane, word);
 	int64_t distance;
 
 	/* Further up the stack: it has come as far as its own commands before this one. */
 	if (!other || other->running || other->parked)
-		return;
+		return true;
 	distance = mimic_lane_order_distance(word, other->commands.position);
 	/* No honest order names more than the ring held: a client that goes on posting cannot keep us here. */
 	if (distance > (int64_t)other->commands.mask + 1)
 		distance = (int64_t)other->commands.mask + 1;
-	if (distance > 0)
-		mimicd_lane_run(other, (uint64_t)distance, true, now);
+	return distance <= 0 || mimicd_lane_run(other, (uint64_t)distance, true, now) >= (uint64_t)distance ||
+	       !mimicd_turn_is_over(lane->client->engine);
 }
 
 static struct mimicd_device_slot *target_of(struct mimicd_client *client,
@@ -364,7 +380,8 @@ static int fetch(struct mimicd_lane *lane, bool only_posted, uint64_t now)
 		return (int)level;
 	word = mimic_ring_get(&lane->commands, 0);
 	if (mimic_lane_is_order(word)) {
-		follow_order(lane, word, now);
+		if (!follow_order(lane, word, now))
+			return 0;
 		lane->follows = mimic_lane_order_is_whole(word) ? word : 0;
 		/* A lane that is ordered behind this word is behind what it waits for. */
 		if (lane->follows && !mimicd_lane_may_go_on(lane))
@@ -378,8 +395,7 @@ static int fetch(struct mimicd_lane *lane, bool only_posted, uint64_t now)
 		if (only_posted || lane->retired)
 			return 0;
 		/* Everything posted before, by any thread, comes first. */
-		drain_others(lane->client, lane);
-		if (lane->client->broken)
+		if (!drain_others(lane->client, lane, &lane->drain) || lane->client->broken)
 			return 0;
 	}
 	error = check_command(lane, &command);
@@ -407,7 +423,7 @@ static bool works_long(const struct mimicd_device_slot *slot)
 
 uint64_t mimicd_lane_run(struct mimicd_lane *lane, uint64_t budget, bool only_posted, uint64_t now)
 {
-	uint64_t moved = 0;
+	uint64_t moved = 0, looked = 0;
 	bool followed;
 
 	lane->running = true;
@@ -435,9 +451,10 @@ uint64_t mimicd_lane_run(struct mimicd_lane *lane, uint64_t budget, bool only_po
 		moved += (uint64_t)step;
 		/* Another lane's work by an order takes as long as our own. */
 		followed = followed && !lane->remaining;
-		if (!followed && (!lane->target || !works_long(lane->target)))
+		if (!followed && moved - looked < CLOCK_WORDS && (!lane->target || !works_long(lane->target)))
 			continue;
-		if (!only_posted && mimic_now() - now > BUSY_NS)
+		looked = moved;
+		if (mimicd_turn_is_over(lane->client->engine))
 			break;
 	}
 	lane->running = false;
@@ -448,13 +465,17 @@ uint64_t mimicd_lane_run(struct mimicd_lane *lane, uint64_t budget, bool only_po
 
 void mimicd_lane_drain(struct mimicd_lane *lane)
 {
+	uint64_t now = mimic_now();
+
+	lane->client->engine->turn_end = now + MIMICD_TURN_NS;
 	/* No more than a ring full: a client that goes on posting cannot keep us here. */
-	mimicd_lane_run(lane, lane->commands.mask + 1, true, mimic_now());
+	mimicd_lane_run(lane, lane->commands.mask + 1, true, now);
 }
 
-void mimicd_lanes_drain(struct mimicd_client *client)
+bool mimicd_lanes_drain(struct mimicd_client *client)
 {
-	drain_others(client, NULL);
+	client->engine->turn_end = mimic_now() + MIMICD_TURN_NS;
+	return drain_others(client, NULL, &client->drain);
 }
 
 void mimicd_lane_cancel(struct mimicd_lane *lane)

@@ -6,16 +6,15 @@
 #include "daemon/engine/client.h"
 
 /*
- * Executes commands of about `budget` words, or until others must have their turn;
- * `only_posted`: stops before the first that wants an answer, and no sooner. Returns
- * how many words it was.
+ * Executes commands of about `budget` words, or until the turn is over (turn.h);
+ * `only_posted`: stops before the first that wants an answer. Returns how many words it was.
  */
 uint64_t mimicd_lane_run(struct mimicd_lane *lane, uint64_t budget, bool only_posted, uint64_t now);
 
-/* Executes what is posted on a lane, as far as it goes now. */
+/* Executes what is posted on a lane, as far as it goes now, for one turn. */
 void mimicd_lane_drain(struct mimicd_lane *lane);
-/* The same for all lanes of a client. */
-void mimicd_lanes_drain(struct mimicd_client *client);
+/* The same for all lanes of a client. false: the turn was over before; to be called again. */
+bool mimicd_lanes_drain(struct mimicd_client *client);
 
 /* Takes the parked access of a lane back; it is tried again in a later round. */
 void mimicd_lane_withdraw(struct mimicd_lane *lane);

@@ -180,6 +180,8 @@ void mimicd_lane_destroy(struct mimicd_lane *lane)
 	while (*link != lane)
 		link = &(*link)->next;
 	*link = lane->next;
+	if (client->turn == lane)
+		client->turn = lane->next;
 	client->lane_count--;
 	lane->thread->lanes--;
 	remove_from_engine(client->engine, lane);

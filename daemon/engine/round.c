@@ -54,38 +54,107 @@ static void tick(struct mimicd_engine *engine, struct mimicd_instance *instance)
 	engine->busy = true;
 }
 
-/* Devices go on by themselves, a bounded piece at a time, so that no program holds up the others. */
+/* Its private devices, from the one whose turn comes next. false: the turn is over. */
+static bool tick_client(struct mimicd_client *client)
+{
+	for (unsigned int i = 0; client->private_devices && i < MIMIC_SESSION_DEVICES; i++) {
+		unsigned int number = client->tick_turn;
+		struct mimicd_instance *instance = client->devices[number].instance;
+
+		client->tick_turn = (number + 1) % MIMIC_SESSION_DEVICES;
+		if (!instance || !instance->is_private || !instance->model->ops->busy(instance->model))
+			continue;
+		tick(client->engine, instance);
+		if (mimicd_turn_is_over(client->engine))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Devices go on by themselves, a bounded piece at a time, so that no program holds up the others.
+ * Private ones, of which a user may have thousands, go on for a turn of their user.
+ */
 static void tick_busy(struct mimicd_engine *engine)
 {
 	engine->busy = false;
 	for (unsigned int i = 0; i < engine->named_count; i++)
 		tick(engine, engine->named[i]);
-	for (struct mimicd_client *client = engine->clients; client; client = client->next) {
-		for (unsigned int i = 0; client->private_devices && i < MIMIC_SESSION_DEVICES; i++) {
-			if (client->devices[i].instance && client->devices[i].instance->is_private)
-				tick(engine, client->devices[i].instance);
+	for (struct mimicd_user *user = engine->users; user; user = user->next) {
+		bool goes_on = true;
+
+		engine->turn_end = mimic_now() + MIMICD_TURN_NS;
+		for (unsigned int left = user->client_count; left && goes_on; left--) {
+			goes_on = tick_client(user->clients);
+			mimicd_user_rotate(user);
 		}
+		engine->busy |= !goes_on;
 	}
+}
+
+static bool run_lane(struct mimicd_engine *engine, struct mimicd_lane *lane)
+{
+	bool worked;
+
+	if (lane->retired)
+		worked = run_retired(engine, lane, engine->now);
+	else
+		worked = mimicd_lane_run(lane, BUDGET_WORDS, false, engine->now) > 0;
+	if (atomic_load_explicit(&lane->memory->client_cpu, memory_order_relaxed) == engine->cpu)
+		mimicd_engine_note_crowded(engine);
+	return worked;
+}
+
+/* Its lanes, from the one whose turn comes next. *is_over: the turn is, and the others wait for the next. */
+static bool run_client(struct mimicd_client *client, bool *is_over)
+{
+	struct mimicd_engine *engine = client->engine;
+	struct mimicd_lane *lane = client->turn ? client->turn : client->lanes;
+	bool worked = false;
+
+	/* Lanes come and go between rounds only. */
+	for (unsigned int left = client->lane_count; left; left--) {
+		struct mimicd_lane *next = lane->next ? lane->next : client->lanes;
+
+		if (mimicd_lane_has_work(lane)) {
+			engine->now = mimic_now();
+			if (engine->turn_end && engine->now >= engine->turn_end) {
+				*is_over = true;
+				break;
+			}
+			if (!engine->turn_end)
+				engine->turn_end = engine->now + MIMICD_TURN_NS;
+			worked |= run_lane(engine, lane);
+		}
+		lane = next;
+	}
+	client->turn = lane;
+	return worked;
+}
+
+/* Programs of one user, from the one whose turn comes next. */
+static bool run_user(struct mimicd_engine *engine, struct mimicd_user *user)
+{
+	bool worked = false, is_over = false;
+
+	engine->turn_end = 0;	/* it begins with the first that has work */
+	for (unsigned int left = user->client_count; left && !is_over; left--) {
+		bool client_worked = run_client(user->clients, &is_over);
+
+		worked |= client_worked;
+		/* The one that finds the turn over is the first of the next. */
+		if (client_worked || !is_over)
+			mimicd_user_rotate(user);
+	}
+	return worked;
 }
 
 static bool round_lanes(struct mimicd_engine *engine)
 {
 	bool worked = false;
 
-	/* Lanes come and go between rounds only, so the array stands still here. */
-	for (unsigned int i = 0; i < engine->lane_count; i++) {
-		struct mimicd_lane *lane = engine->lanes[i];
-
-		if (!mimicd_lane_has_work(lane))
-			continue;
-		engine->now = mimic_now();
-		if (lane->retired)
-			worked |= run_retired(engine, lane, engine->now);
-		else
-			worked |= mimicd_lane_run(lane, BUDGET_WORDS, false, engine->now) > 0;
-		if (atomic_load_explicit(&lane->memory->client_cpu, memory_order_relaxed) == engine->cpu)
-			mimicd_engine_note_crowded(engine);
-	}
+	for (struct mimicd_user *user = engine->users; user; user = user->next)
+		worked |= run_user(engine, user);
 	return worked;
 }
 

@@ -47,14 +47,15 @@ static void park(struct mimicd_trap *trap, uint64_t owner)
 }
 
 /* What the process's threads posted on lanes comes before an access that waits for its answer. */
-static void drain_lanes(struct mimicd_engine *engine, const struct mimicd_process *process)
+static bool drain_lanes(struct mimicd_engine *engine, const struct mimicd_process *process)
 {
 	struct mimicd_client *client = engine->clients;
 
 	for (; process->clients && client; client = client->next) {
-		if (client->process == process && !client->broken)
-			mimicd_lanes_drain(client);
+		if (client->process == process && !client->broken && !mimicd_lanes_drain(client))
+			return false;
 	}
+	return true;
 }
 
 /* A thread has one access at a time: the one that this one interrupts is taken back. */
@@ -81,8 +82,9 @@ int mimicd_trap_begin(struct mimicd_trap *trap, struct mimicd_binding *binding,
 	trap->owner = owner;
 	if (!binding)
 		return mimicd_instance_find_waiter(trap->instance, MIMICD_OWNER_DRIVER) ? -EBUSY : 0;
+	if (!drain_lanes(engine, binding->process))
+		return -EAGAIN;
 	binding->accesses++;
-	drain_lanes(engine, binding->process);
 	make_way(owner);
 	return 0;
 }

@@ -33,7 +33,7 @@ static inline uint64_t mimicd_trap_owner(const struct mimicd_owner *owner)
 /*
  * Before each access: what its process posted on lanes is done, and an access of the same thread
  * that waits makes way. Without a binding it is the function driver's; -EBUSY: one of its
- * waits, and it has no use for a second.
+ * waits, and it has no use for a second. -EAGAIN: the turn was over before all was done; again in the next.
  */
 int mimicd_trap_begin(struct mimicd_trap *trap, struct mimicd_binding *binding,
 		      struct mimicd_owner *owner);

@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Which lane may go on: order words, threads and devices that wait, what is left on a lane. */
+/* How long a turn is, and which lane may go on: order words, threads and devices that wait, what is left. */
 #ifndef MIMICD_TURN_H
 #define MIMICD_TURN_H
 
 #include "daemon/engine/client.h"
+#include "daemon/engine/engine.h"
+#include "libmimic/base/clock.h"
+
+/*
+ * A turn. Users have them one after the other, a user's programs within the user's, a program's lanes
+ * within the program's: one who has more programs or more lanes makes nobody else wait longer.
+ * An access is never broken off, so a turn may take a little longer, and a device may work for as
+ * long as a tick in each.
+ */
+#define MIMICD_TURN_NS 100000u
+
+static inline bool mimicd_turn_is_over(const struct mimicd_engine *engine)
+{
+	return mimic_now() >= engine->turn_end;
+}
 
 static inline bool mimicd_has_answers(enum mimic_command_kind kind)
 {

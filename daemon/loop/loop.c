@@ -9,7 +9,8 @@
 
 #include "daemon/loop/log.h"
 
-#define EVENTS_MAX 32
+/* Few, because each may take a turn (daemon/engine/turn.h), and there is other work. epoll gives the others next. */
+#define EVENTS_MAX 8
 
 static void note_stop(void *context)
 {

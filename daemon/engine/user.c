@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "daemon/engine/user.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "daemon/engine/client.h"
+#include "daemon/engine/engine.h"
+
+static struct mimicd_user *find(struct mimicd_engine *engine, uid_t uid)
+{
+	struct mimicd_user *user = engine->users;
+
+	while (user && user->uid != uid)
+		user = user->next;
+	return user;
+}
+
+static struct mimicd_user *create(struct mimicd_engine *engine, uid_t uid)
+{
+	struct mimicd_user *user = calloc(1, sizeof(*user));
+
+	if (!user)
+		return NULL;
+	user->uid = uid;
+	user->next = engine->users;
+	engine->users = user;
+	return user;
+}
+
+static void append(struct mimicd_user *user, struct mimicd_client *client)
+{
+	client->next_of_user = NULL;
+	if (user->clients)
+		user->last->next_of_user = client;
+	else
+		user->clients = client;
+	user->last = client;
+}
+
+int mimicd_user_join(struct mimicd_engine *engine, struct mimicd_client *client)
+{
+	struct mimicd_user *user = find(engine, client->program.uid);
+
+	if (!user)
+		user = create(engine, client->program.uid);
+	if (!user)
+		return -ENOMEM;
+	client->user = user;
+	append(user, client);
+	user->client_count++;
+	return 0;
+}
+
+static void destroy(struct mimicd_engine *engine, struct mimicd_user *user)
+{
+	struct mimicd_user **link = &engine->users;
+
+	while (*link != user)
+		link = &(*link)->next;
+	*link = user->next;
+	free(user);
+}
+
+void mimicd_user_leave(struct mimicd_client *client)
+{
+	struct mimicd_user *user = client->user;
+	struct mimicd_client *before = NULL;
+
+	if (!user)
+		return;
+	for (struct mimicd_client *at = user->clients; at != client; at = at->next_of_user)
+		before = at;
+	if (before)
+		before->next_of_user = client->next_of_user;
+	else
+		user->clients = client->next_of_user;
+	if (user->last == client)
+		user->last = before;
+	client->user = NULL;
+	if (!--user->client_count)
+		destroy(client->engine, user);
+}
+
+void mimicd_user_rotate(struct mimicd_user *user)
+{
+	struct mimicd_client *first = user->clients;
+
+	if (first == user->last)
+		return;
+	user->clients = first->next_of_user;
+	append(user, first);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A user of the machine with programs that have devices from us. Turns go to users first, then
+ * to programs of each: who starts more of them gets no more of mimicd's time.
+ */
+#ifndef MIMICD_USER_H
+#define MIMICD_USER_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct mimicd_client;
+struct mimicd_engine;
+
+struct mimicd_user {
+	struct mimicd_user *next;	/* of the engine */
+	uid_t uid;
+	struct mimicd_client *clients;	/* by `next_of_user`: the one first whose turn comes next */
+	struct mimicd_client *last;
+	unsigned int client_count;
+	uint64_t message_turn;	/* when a message of it that was put off was tried last */
+};
+
+/* Makes the user if there was none. -ENOMEM. */
+int mimicd_user_join(struct mimicd_engine *engine, struct mimicd_client *client);
+/* Its last client takes the user along. */
+void mimicd_user_leave(struct mimicd_client *client);
+/* The first client goes to the end. There is one. */
+void mimicd_user_rotate(struct mimicd_user *user);
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Whatever programs give mimicd to do, another one waits little for an answer. The daemon is in this
+ * process, which does its rounds one by one. What is measured is the processor time that they
+ * take, to which a loaded machine adds little.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/clients/internal.h"
+#include "daemon/clients/session.h"
+#include "daemon/loop/log.h"
+#include "daemon/server.h"
+#include "mimic/dare_registers.h"
+#include "mimic/maple_registers.h"
+#include "tests/lib/daemon_fixture.h"
+#include "tests/lib/dare_context.h"
+
+#define LANES 255u
+#define STORES 999u	/* of one command */
+#define ANSWERS 300u
+#define MOST_NS 10000000ull	/* that anybody waits for an answer */
+#define P99_NS 2000000ull
+#define STRANGER 54321u
+#define PROGRAMS 8u
+#define AT(operation, field) ((operation) << 3 | (field) << 9)
+enum { INIT = 0, OPEN_PRODUCER = 2, OPEN_CONSUMER = 3, SET_BASE32 = 57, LIMA_PREFETCH = 54, LOOP = 14, WORDS_32 = 2 };
+
+struct program {
+	struct mimicd_session *session;
+	int socket, event;
+	uint32_t device;
+	unsigned int lane_count;
+	struct raw_lane lanes[LANES];
+};
+
+static struct mimicd_server *server;
+static pthread_t thread;
+static struct program *programs[PROGRAMS + 1];
+static unsigned int program_count;
+
+static uint64_t word(enum mimic_command_kind kind, uint32_t device, unsigned int offset, uint32_t count)
+{
+	return mimic_command_pack(&(struct mimic_command){ .kind = kind, .device = (uint8_t)device, .size = 8,
+		.offset = (uint16_t)offset, .count = count });
+}
+
+/* --- the daemon --------------------------------------------------------------------------- */
+
+static void *serve(void *argument)
+{
+	(void)argument;
+	mimicd_server_run(server);
+	return NULL;
+}
+
+/* On a thread of its own, for what asks by messages. */
+static void go_on(void)
+{
+	eventfd_t value;
+
+	eventfd_read(server->loop.stop_fd, &value);
+	server->loop.is_stopping = false;
+	assert_int_equal(pthread_create(&thread, NULL, serve, NULL), 0);
+}
+
+static void pause_server(void)
+{
+	mimicd_server_stop(server);
+	pthread_join(thread, NULL);
+}
+
+static void step(void)
+{
+	mimicd_loop_poll(&server->loop);
+	mimicd_engine_round(&server->engine);
+	mimicd_engine_prepare(&server->engine);
+}
+
+static int start(void **state)
+{
+	struct mimicd_options options = { .clients.listen_fd = -1 };
+
+	(void)state;
+	alarm(250);
+	mimic_config_default(&options.settings);
+	mimicd_log_set_level(MIMICD_LOG_ERROR);
+	assert_int_equal(mimicd_server_create(&server, &options), 0);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	while (program_count) {
+		struct program *program = programs[--program_count];
+
+		while (program->lane_count)
+			raw_lane_unmap(&program->lanes[--program->lane_count]);
+		close(program->socket);
+		close(program->event);
+		free(program);
+	}
+	mimicd_server_destroy(server);
+	return 0;
+}
+
+/* --- programs ------------------------------------------------------------------------------- */
+
+static void belong_to(struct mimicd_client *client, uid_t uid)
+{
+	mimicd_user_leave(client);
+	client->program.uid = uid;
+	assert_int_equal(mimicd_user_join(client->engine, client), 0);
+}
+
+static struct program *start_program(uid_t uid, const char *device, unsigned int lanes)
+{
+	struct mimic_hello hello = { .magic = MIMIC_PROTOCOL_MAGIC, .version = MIMIC_PROTOCOL_VERSION };
+	struct program *program = calloc(1, sizeof(*program));
+	struct mimic_hello_reply reply;
+	int ends[2];
+
+	programs[program_count++] = program;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+	assert_int_equal(mimicd_session_create(server->clients, ends[0]), 0);
+	program->session = server->clients->sessions;
+	belong_to(&program->session->client, uid);
+	program->socket = ends[1];
+	go_on();
+	assert_int_equal(raw_request(ends[1], &hello, sizeof(hello), MIMIC_MESSAGE_HELLO, -1, &reply, sizeof(reply),
+				     &program->event), 0);
+	assert_int_equal(raw_open(ends[1], device, &program->device), 0);
+	while (program->lane_count < lanes) {
+		struct raw_lane *lane = &program->lanes[program->lane_count++];
+
+		assert_int_equal(raw_lane(ends[1], 0, 0, lane), 0);
+		lane->event_fd = -1;
+	}
+	pause_server();
+	return program;
+}
+
+static void fill(struct raw_lane *lane, const uint64_t *words, size_t count)
+{
+	while (mimic_ring_room(&lane->commands, count) >= (int64_t)count)
+		raw_post(lane, words, count);
+}
+
+static void fill_with_stores(struct program *program)
+{
+	uint64_t words[1 + STORES] = { word(MIMIC_COMMAND_STORE, program->device, AT(SET_BASE32, 0), STORES) };
+
+	for (unsigned int i = 0; i < program->lane_count; i++)
+		fill(&program->lanes[i], words, 1 + STORES);
+}
+
+/* Loads of rows that are not shared: each is a system call of mimicd. */
+static void fill_with_rows(struct program *program, unsigned int first)
+{
+	static const char rows[16][4096];
+	uint64_t words[1 + STORES];
+
+	words[0] = word(MIMIC_COMMAND_STORE, program->device, DARE_STREAM, STORES);
+	for (unsigned int i = 1; i < STORES; i += 3) {
+		words[i] = WORD_MLD(0);
+		words[i + 1] = address_of(rows);
+		words[i + 2] = 4096;
+	}
+	for (unsigned int i = first; i < program->lane_count; i++)
+		fill(&program->lanes[i], words, 1 + STORES);
+}
+
+/* Each load comes after all that is posted on the other lanes. */
+static void load_behind_rows(struct program *program)
+{
+	struct raw_lane *lane = &program->lanes[0];
+	uint64_t load = word(MIMIC_COMMAND_LOAD, program->device, DARE_STATUS, 1);
+
+	fill_with_rows(program, 1);
+	if (mimic_ring_level(&lane->responses, 1) > 0)
+		mimic_ring_release(&lane->responses, 1);
+	if (lane->commands.position == atomic_load(&lane->commands.ring->tail))
+		raw_post(lane, &load, 1);
+}
+
+static void send_memory(struct program *program, enum mimic_message_type type, int fd)
+{
+	struct mimic_memory_request message = { .address = 0x10000, .size = 4096 };
+
+	raw_header(&message, sizeof(message), type);
+	raw_send(program->socket, &message, sizeof(message), &fd, fd >= 0);
+}
+
+/* The end of a range of memory comes after all that is posted, too. */
+static void remove_memory_behind_rows(struct program *program)
+{
+	int fd = memfd_create("program", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct mimic_message reply;
+
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+	fill_with_rows(program, 0);
+	while (recv(program->socket, &reply, sizeof(reply), MSG_DONTWAIT) > 0)
+		;
+	send_memory(program, MIMIC_MESSAGE_MEMORY_ADD, fd);
+	send_memory(program, MIMIC_MESSAGE_MEMORY_REMOVE, -1);
+	close(fd);
+}
+
+static void start_loop(struct program *program, uint32_t device)
+{
+	static uint32_t table[1024];
+	const uint64_t words[] = {
+		word(MIMIC_COMMAND_LOAD, device, AT(INIT, WORDS_32), 1),
+		word(MIMIC_COMMAND_LOAD, device, AT(OPEN_PRODUCER, 0), 1),
+		word(MIMIC_COMMAND_LOAD, device, AT(OPEN_CONSUMER, 0), 1),
+		word(MIMIC_COMMAND_STORE, device, AT(SET_BASE32, 0), 1), (uintptr_t)table,
+		word(MIMIC_COMMAND_STORE, device, AT(LIMA_PREFETCH, 0), 1), (uintptr_t)table,
+		word(MIMIC_COMMAND_STORE, device, AT(LOOP, 0), 1), 0xffffffff,
+	};
+
+	raw_post(&program->lanes[0], words, sizeof(words) / sizeof(words[0]));
+}
+
+static void open_private_devices(struct program *program)
+{
+	uint32_t devices[MIMIC_SESSION_PRIVATE_DEVICES];
+	char name[16];
+
+	go_on();
+	for (unsigned int i = 0; i < MIMIC_SESSION_PRIVATE_DEVICES; i++) {
+		snprintf(name, sizeof(name), "maple@%u", i);
+		assert_int_equal(raw_open(program->socket, name, &devices[i]), 0);
+	}
+	pause_server();
+	for (unsigned int i = 0; i < MIMIC_SESSION_PRIVATE_DEVICES; i++)
+		start_loop(program, devices[i]);
+}
+
+/* --- the victim ----------------------------------------------------------------------------- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static int compare(const void *first, const void *second)
+{
+	uint64_t a = *(const uint64_t *)first, b = *(const uint64_t *)second;
+
+	return a < b ? -1 : a > b;
+}
+
+static uint64_t time_of_answer(struct program *victim)
+{
+	uint64_t load = word(MIMIC_COMMAND_LOAD, victim->device, AT(MAPLE_LOAD_IDENTIFY, 0), 1);
+	struct raw_lane *lane = &victim->lanes[0];
+	uint64_t begun = now_ns(), end;
+
+	raw_post(lane, &load, 1);
+	while (mimic_ring_level(&lane->responses, 1) <= 0)
+		step();
+	end = now_ns();
+	mimic_ring_release(&lane->responses, 1);
+	return end - begun;
+}
+
+static void nothing(struct program *program)
+{
+	(void)program;
+}
+
+/* `work` gives each of the first `count` programs something to do before each access of the victim. */
+static void expect_victim_waits_little(void (*work)(struct program *program), unsigned int count)
+{
+	struct program *victim = start_program(getuid(), "maple0", 1);
+	static uint64_t times[ANSWERS];
+
+	for (unsigned int i = 0; i < ANSWERS; i++) {
+		for (unsigned int n = 0; n < count; n++)
+			work(programs[n]);
+		/* Not always at the same place of a turn. */
+		for (unsigned int n = 0; n < i % 7; n++)
+			step();
+		times[i] = time_of_answer(victim);
+	}
+	qsort(times, ANSWERS, sizeof(times[0]), compare);
+	print_message("an answer takes %llu us, of 100 all but one %llu us, at most %llu us\n",
+		      (unsigned long long)times[ANSWERS / 2] / 1000,
+		      (unsigned long long)times[ANSWERS * 99 / 100 - 1] / 1000,
+		      (unsigned long long)times[ANSWERS - 1] / 1000);
+	assert_true(times[ANSWERS * 99 / 100 - 1] < P99_NS);
+	assert_true(times[ANSWERS - 1] < MOST_NS);
+}
+
+static void lanes_of_one_program_share_its_turn(void **state)
+{
+	(void)state;
+	start_program(getuid(), "maple@0", LANES);
+	expect_victim_waits_little(fill_with_stores, 1);
+}
+
+static void programs_of_one_user_share_his_turn(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < PROGRAMS; i++)
+		start_program(STRANGER, "maple@0", 40);
+	expect_victim_waits_little(fill_with_stores, PROGRAMS);
+}
+
+static void devices_of_one_user_share_his_turn(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < PROGRAMS; i++)
+		open_private_devices(start_program(STRANGER, "maple@0", 1));
+	expect_victim_waits_little(nothing, PROGRAMS);
+	/* They have worked all the time: the loops have no end. */
+	assert_true(server->engine.busy);
+}
+
+static void a_load_behind_full_lanes_holds_up_nobody_else(void **state)
+{
+	(void)state;
+	start_program(getuid(), "dare0", LANES);
+	expect_victim_waits_little(load_behind_rows, 1);
+}
+
+static void an_end_of_memory_behind_full_lanes_holds_up_nobody_else(void **state)
+{
+	(void)state;
+	start_program(getuid(), "dare0", LANES);
+	expect_victim_waits_little(remove_memory_behind_rows, 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
+	const struct CMUnitTest tests[] = {
+		TEST(lanes_of_one_program_share_its_turn),
+		TEST(programs_of_one_user_share_his_turn),
+		TEST(devices_of_one_user_share_his_turn),
+		TEST(a_load_behind_full_lanes_holds_up_nobody_else),
+		TEST(an_end_of_memory_behind_full_lanes_holds_up_nobody_else),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
