@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,10 @@ static const char help[] =
 	"      --allow-users       serve every user; the memory of other users' programs is only\n"
 	"                          reached where they share it (mimic_memory_register() and what libraries\n"
 	"                          make of it)\n"
+	"      --group GROUP       the same for members of this group only\n"
+	"      --quota LIST        what the programs of one other user may have in all, NAME=NUMBER,...:\n"
+	"                          connections (64), devices (256), lanes (1024), maps (8192), shared (4T);\n"
+	"                          K, M, G and T may stand behind a number\n"
 	"  -f, --foreground        stay in the foreground (default)\n"
 	"  -D, --daemonise         go to the background when ready; log to syslog\n"
 	"      --log-level LEVEL   error, warning, info (default) or debug\n"
@@ -49,6 +54,8 @@ static const char help[] =
 enum long_only {
 	OPTION_SPIN = 256,
 	OPTION_ALLOW_USERS,
+	OPTION_GROUP,
+	OPTION_QUOTA,
 	OPTION_LOG_LEVEL,
 	OPTION_KERNEL,
 	OPTION_BUS,
@@ -64,6 +71,8 @@ static const struct option long_options[] = {
 	{ "plugin", required_argument, NULL, OPTION_PLUGIN },
 	{ "spin", required_argument, NULL, OPTION_SPIN },
 	{ "allow-users", no_argument, NULL, OPTION_ALLOW_USERS },
+	{ "group", required_argument, NULL, OPTION_GROUP },
+	{ "quota", required_argument, NULL, OPTION_QUOTA },
 	{ "kernel", optional_argument, NULL, OPTION_KERNEL },
 	{ "bus", required_argument, NULL, OPTION_BUS },
 	{ "channel", required_argument, NULL, OPTION_CHANNEL },
@@ -148,6 +157,35 @@ static int parse_state(struct mimicd_command_line *line, int argc, char **argv)
 	return -EINVAL;
 }
 
+static int parse_group(struct mimicd_command_line *line, const char *text)
+{
+	const struct group *group = getgrnam(text);
+	char *end;
+	unsigned long number = strtoul(text, &end, 10);
+
+	if (group)
+		number = group->gr_gid;
+	else if (*end || end == text || *text == '-' || number >= UINT32_MAX) {
+		fprintf(stderr, "mimicd: --group %s: there is no such group\n", text);
+		return -EINVAL;
+	}
+	line->options.clients.allow_users = line->options.filesystem.allow_users = true;
+	line->options.clients.has_group = true;
+	line->options.clients.group = (gid_t)number;
+	return 0;
+}
+
+static int parse_quota(struct mimicd_command_line *line, const char *text)
+{
+	const char *wrong;
+
+	if (!mimicd_quotas_parse(&line->quotas, text, &wrong))
+		return 0;
+	fprintf(stderr, "mimicd: --quota %s: '%s': NAME=NUMBER is needed, of connections, devices, lanes, maps, "
+		"shared\n", text, wrong);
+	return -EINVAL;
+}
+
 static int parse_one(struct mimicd_command_line *line, struct texts *texts, int option)
 {
 	switch (option) {
@@ -180,6 +218,10 @@ static int parse_one(struct mimicd_command_line *line, struct texts *texts, int 
 	case OPTION_ALLOW_USERS:
 		line->options.clients.allow_users = line->options.filesystem.allow_users = true;
 		return 0;
+	case OPTION_GROUP:
+		return parse_group(line, optarg);
+	case OPTION_QUOTA:
+		return parse_quota(line, optarg);
 	case 'f':
 		line->daemonise = false;
 		return 0;
@@ -297,6 +339,8 @@ int mimicd_command_line_parse(struct mimicd_command_line *line, int argc, char *
 		},
 		.log_level = MIMICD_LOG_INFO,
 	};
+	mimicd_quotas_default(&line->quotas);
+	line->options.clients.quotas = &line->quotas;
 	while ((option = getopt_long(argc, argv, "s:c:d:fDhV", long_options, NULL)) != -1) {
 		error = option == OPTION_STATE ? parse_state(line, argc, argv) :
 						 parse_one(line, &texts, option);

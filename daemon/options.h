@@ -12,6 +12,7 @@ struct mimicd_command_line {
 	bool daemonise;
 	bool exit_now;		/* --help, --version: said all there is to say */
 	bool make_directory;	/* of the socket: nobody named one */
+	struct mimicd_quotas quotas;	/* --quota */
 	char default_path[128];	/* what the socket's path points to without --socket */
 	bool wants_state;	/* --state */
 	char state_path[144];	/* what the filesystem's path points to without a directory */

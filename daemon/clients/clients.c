@@ -62,9 +62,15 @@ static int open_socket(struct mimicd_clients *clients)
 		return 0;
 	}
 	clients->listen_fd = mimicd_socket_listen(clients->options.socket_path,
-						  clients->options.allow_users, &status);
+						  clients->options.allow_users && !clients->options.has_group, &status);
 	if (clients->listen_fd < 0)
 		return clients->listen_fd;
+	if (clients->options.has_group) {
+		int error = mimicd_socket_give_to_group(clients->options.socket_path, clients->options.group);
+
+		if (error)
+			return error;
+	}
 	/* Absolute: the daemon may change its directory. */
 	clients->socket_path = realpath(clients->options.socket_path, NULL);
 	clients->socket_device = status.st_dev;
@@ -147,10 +153,17 @@ int mimicd_clients_create(struct mimicd_clients **created, struct mimicd_engine 
 		return -ENOMEM;
 	clients->engine = engine;
 	clients->options = *options;
+	clients->greeting_timer.fd = -1;
 	clients->listen_fd = clients->spare_fd = -1;
 	clients->front_end = (struct mimicd_front_end){ .ops = &front_end_ops, .context = clients };
+	if (options->quotas)
+		engine->quotas = *options->quotas;
 	mimicd_front_end_add(engine, &clients->front_end);
-	error = listen_for_clients(clients);
+	clients->greeting_timer.expired = mimicd_sessions_end_mute;
+	clients->greeting_timer.context = clients;
+	error = mimicd_timer_create(&clients->greeting_timer, engine->loop);
+	if (!error)
+		error = listen_for_clients(clients);
 	if (error)
 		mimicd_clients_destroy(clients);
 	else
@@ -183,5 +196,6 @@ void mimicd_clients_destroy(struct mimicd_clients *clients)
 		close(clients->listen_fd);
 	if (clients->spare_fd >= 0)
 		close(clients->spare_fd);
+	mimicd_timer_destroy(&clients->greeting_timer);
 	free(clients);
 }

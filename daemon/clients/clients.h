@@ -7,14 +7,19 @@
 #define MIMICD_CLIENTS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct mimicd_clients;
 struct mimicd_engine;
+struct mimicd_quotas;
 
 struct mimicd_clients_options {
 	const char *socket_path;	/* NULL, and no listen_fd: nobody can connect (for tests) */
 	int listen_fd;			/* of systemd; -1: make one */
 	bool allow_users;		/* serve other users than ours and root */
+	bool has_group;
+	gid_t group;			/* if so: whose members may connect, and nobody else */
+	const struct mimicd_quotas *quotas;	/* of other users; NULL: the defaults */
 };
 
 /* 0 or -errno, with a log line. */

@@ -10,8 +10,10 @@
 #include "daemon/engine/client.h"
 #include "daemon/engine/front_end.h"
 #include "daemon/loop/loop.h"
+#include "daemon/loop/timer.h"
 
-#define MIMICD_SESSIONS_MAX 256
+/* A program that has connected says HELLO within this, or makes room. */
+#define MIMICD_GREETING_NS 5000000000ull
 
 struct mimicd_clients {
 	struct mimicd_engine *engine;
@@ -19,6 +21,7 @@ struct mimicd_clients {
 	struct mimicd_clients_options options;
 	struct mimicd_session *sessions;
 	unsigned int count;		/* of these */
+	struct mimicd_timer greeting_timer;
 	unsigned int put_off;		/* of these: they have a message that is put off */
 	uint64_t last_turn;		/* of such messages, see struct mimicd_user */
 	int listen_fd;			/* -1: none */
@@ -40,6 +43,7 @@ struct mimicd_session {
 	struct mimicd_source kick_source;
 	struct mimicd_source process_source;
 	bool greeted;
+	uint64_t greet_before;
 	/* What was posted before it takes longer than a turn: nothing else is received until it is done. */
 	bool is_put_off;
 	struct mimicd_packet put_off;

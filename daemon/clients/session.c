@@ -91,15 +91,6 @@ static int check_peer(const struct mimicd_clients *clients, int fd, struct ucred
 	return 0;
 }
 
-static int check_room(const struct mimicd_clients *clients, pid_t pid)
-{
-	if (clients->count < MIMICD_SESSIONS_MAX)
-		return 0;
-	mimicd_log(MIMICD_LOG_WARNING, "process %d was refused: %u programs are connected already",
-		   (int)pid, MIMICD_SESSIONS_MAX);
-	return -EMFILE;
-}
-
 /* The socket has something. */
 static void serve_socket(void *context)
 {
@@ -172,6 +163,43 @@ static const struct mimicd_client_ops client_ops = {
 	.end = end,
 };
 
+/* When the first of those that have not said HELLO must have done so; 0: all have. */
+static uint64_t find_greeting(const struct mimicd_clients *clients)
+{
+	uint64_t due = 0;
+
+	for (const struct mimicd_session *session = clients->sessions; session; session = session->next) {
+		if (!session->greeted && !session->client.broken && (!due || session->greet_before < due))
+			due = session->greet_before;
+	}
+	return due;
+}
+
+void mimicd_sessions_end_mute(void *context)
+{
+	struct mimicd_clients *clients = context;
+	uint64_t now = mimic_now();
+
+	for (struct mimicd_session *session = clients->sessions; session; session = session->next) {
+		if (!session->greeted && now >= session->greet_before)
+			mimicd_client_break(&session->client, "it has not said HELLO for %llu s",
+					    MIMICD_GREETING_NS / 1000000000);
+	}
+	mimicd_timer_arm(&clients->greeting_timer, find_greeting(clients));
+}
+
+static void log_refusal(const struct peer *peer, int error)
+{
+	const char *why = strerror(-error);
+
+	if (error == -ENOSPC)
+		why = "too many programs are connected already";
+	else if (error == -EDQUOT)
+		why = "its user has too many programs that are connected already (--quota)";
+	mimicd_log(MIMICD_LOG_WARNING, "process %d of user %u was refused: %s", (int)peer->pid,
+		   (unsigned int)peer->uid, why);
+}
+
 /* Takes the pidfd over, and fd if it works. */
 static int create(struct mimicd_clients *clients, int fd, const struct peer *peer,
 		  struct mimicd_session **created)
@@ -186,6 +214,7 @@ static int create(struct mimicd_clients *clients, int fd, const struct peer *pee
 	}
 	session->clients = clients;
 	session->socket = fd;
+	session->greet_before = mimic_now() + MIMICD_GREETING_NS;
 	session->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	session->client.program = (struct mimicd_program){ .pid = peer->pid, .uid = peer->uid };
 	error = mimicd_client_init(&session->client, clients->engine, &client_ops, peer->pidfd);
@@ -197,12 +226,13 @@ static int create(struct mimicd_clients *clients, int fd, const struct peer *pee
 	else if (!error)
 		error = session->event_fd < 0 ? -errno : watch(session);
 	if (error) {
-		mimicd_log(MIMICD_LOG_WARNING, "process %d was refused: %s", (int)peer->pid, strerror(-error));
+		log_refusal(peer, error);
 		mimicd_loop_forget(clients->engine->loop, session->socket);
 		session->socket = -1;
 		mimicd_session_destroy(session);
 		return error;
 	}
+	mimicd_timer_arm(&clients->greeting_timer, find_greeting(clients));
 	*created = session;
 	return 0;
 }
@@ -213,8 +243,6 @@ int mimicd_session_create(struct mimicd_clients *clients, int fd)
 	struct ucred credentials;
 	int error = check_peer(clients, fd, &credentials);
 
-	if (!error)
-		error = check_room(clients, credentials.pid);
 	if (!error) {
 		struct peer peer = {
 			.pid = credentials.pid,
@@ -246,10 +274,8 @@ int mimicd_session_connect(struct mimicd_clients *clients, const struct mimicd_b
 		.pidfd = -1,
 	};
 	int ends[2];
-	int error = check_room(clients, binding->program.pid);
+	int error = 0;
 
-	if (error)
-		return error;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)

@@ -11,10 +11,12 @@ struct mimicd_session;
 int mimicd_session_create(struct mimicd_clients *clients, int fd);
 /*
  * A session for the process of a binding; *fd is its end, the caller's
- * to hand on. -EMFILE, -ENOMEM, -ESRCH.
+ * to hand on. -EMFILE, -ENOMEM, -ESRCH, -EDQUOT, -ENOSPC.
  */
 int mimicd_session_connect(struct mimicd_clients *clients, const struct mimicd_binding *binding,
 			   int *fd);
 void mimicd_session_destroy(struct mimicd_session *session);
+/* Those that say nothing at all. For the timer of the struct mimicd_clients. */
+void mimicd_sessions_end_mute(void *clients);
 
 #endif

@@ -126,6 +126,14 @@ int mimicd_socket_listen(const char *path, bool allow_users, struct stat *status
 	return fd;
 }
 
+int mimicd_socket_give_to_group(const char *path, gid_t group)
+{
+	/* Its directory is ours, so nobody else puts another file there in between. */
+	if (lchown(path, (uid_t)-1, group) < 0)
+		return fail(-errno, path, "cannot be given to the group");
+	return chmod(path, 0660) < 0 ? fail(-errno, path, "cannot be opened for the group") : 0;
+}
+
 int mimicd_socket_from_systemd(void)
 {
 	const char *pid = getenv("LISTEN_PID");

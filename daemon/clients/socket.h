@@ -17,6 +17,9 @@ int mimicd_socket_make_directory(const char *path);
  */
 int mimicd_socket_listen(const char *path, bool allow_users, struct stat *status);
 
+/* Members of the group may connect, too. 0, or -errno with a log line. */
+int mimicd_socket_give_to_group(const char *path, gid_t group);
+
 /* The socket that systemd opened for us, or -1. */
 int mimicd_socket_from_systemd(void);
 

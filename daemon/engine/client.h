@@ -128,7 +128,7 @@ void mimicd_client_leave(struct mimicd_client *client);
 
 /*
  * Opens by name; *number is the device's at this client.
- * -ENOENT, -ENODEV, -EBUSY, -EMFILE (limits), -ENOMEM.
+ * -ENOENT, -ENODEV, -EBUSY, -EMFILE (limits), -EDQUOT, -ENOMEM.
  */
 int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t *number);
 /*

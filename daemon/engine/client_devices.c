@@ -307,18 +307,32 @@ static int open_context(struct mimicd_client *client, const struct mimic_kind *k
 	return 0;
 }
 
-int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t *number)
+static int open_device(struct mimicd_client *client, const struct mimic_kind *kind, const char *name,
+		       const char *rest, uint32_t *number)
 {
-	const char *rest;
-	const struct mimic_kind *kind = mimic_kind_of_device(name, &rest);
-
-	if (!kind)
-		return -ENOENT;
 	if (kind->contexts && client->process)
 		return open_given(client, kind, rest, number);
 	if (kind->contexts)
 		return open_context(client, kind, rest, number);
 	return open_whole(client, kind, name, rest, number);
+}
+
+int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t *number)
+{
+	const char *rest;
+	const struct mimic_kind *kind = mimic_kind_of_device(name, &rest);
+	int error;
+
+	if (!kind)
+		return -ENOENT;
+	error = mimicd_quota_take(client->user, MIMICD_QUOTA_devices, 1);
+	if (error)
+		return error;
+	error = open_device(client, kind, name, rest, number);
+	/* One that it has open already is no other one. */
+	if (error || client->devices[*number].opens > 1)
+		mimicd_quota_give_back(client->user, MIMICD_QUOTA_devices, 1);
+	return error;
 }
 
 /* Nobody waits in the device any more, and what is still in a lane for it has no effect. */
@@ -334,6 +348,7 @@ static void detach_slot(struct mimicd_client *client, struct mimicd_device_slot 
 	slot->instance = NULL;
 	slot->model = NULL;
 	slot->closed = true;
+	mimicd_quota_give_back(client->user, MIMICD_QUOTA_devices, 1);
 }
 
 static void set_lost(struct mimicd_client *client, struct mimicd_device_slot *slot, bool lost)

@@ -14,6 +14,8 @@
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 
+#define FREE_NS 1000000000ull
+
 /* --- what a model asks -------------------------------------------------------------- */
 
 static void complete(void *context, uint64_t owner, uint64_t data)
@@ -255,8 +257,18 @@ static void leave_place(struct mimicd_instance *instance)
 		engine->named_count--;
 }
 
+/* A second later, so that programs that come and go cost it once a second at most. */
+static void note_freed(struct mimicd_engine *engine)
+{
+	if (!engine->frees)
+		mimicd_timer_arm(&engine->free_timer, mimic_now() + FREE_NS);
+	engine->frees = true;
+}
+
 void mimicd_device_destroy(struct mimicd_instance *instance)
 {
+	struct mimicd_engine *engine = instance->engine;
+
 	leave_place(instance);
 	if (instance->jobs.places) {
 		instance->model->ops->power_on(instance->model, mimic_now());
@@ -270,6 +282,7 @@ void mimicd_device_destroy(struct mimicd_instance *instance)
 	mimicd_device_memory_destroy(&instance->device_memory);
 	free(instance->contexts);
 	free(instance);
+	note_freed(engine);
 }
 
 void mimicd_devices_destroy(struct mimicd_engine *engine)

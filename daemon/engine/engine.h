@@ -7,7 +7,7 @@
  *   front_end.h, client.h, function.h, binding.h, trap.h   what front ends fill in, and call
  *   instance.c, device.c, manage.c   a device; made; seen and managed from outside
  *   client.c, client_devices.c       a program that has devices from us
- *   user.c                           the user whom it belongs to
+ *   user.c, quota.c                  the user whom it belongs to, and what users may have
  *   lane.c, turn.c, execute.c        its lanes: made; which may go on; their commands
  *   process.c, binding.c, trap.c     a program that has devices by a driver
  *   memory*.c, device_memory.c       memory of programs, memory of devices
@@ -23,7 +23,9 @@
 
 #include "daemon/engine/events.h"
 #include "daemon/engine/jobs.h"
+#include "daemon/engine/quota.h"
 #include "daemon/loop/loop.h"
+#include "daemon/loop/timer.h"
 #include "libmimic/base/config.h"
 #include "libmimic/base/wait.h"
 
@@ -49,6 +51,8 @@ struct mimicd_engine {
 	uint64_t last_owner;		/* serial part of owner numbers */
 	struct mimicd_client *clients;
 	struct mimicd_user *users;	/* that have clients */
+	struct mimicd_quotas quotas;	/* of each of them */
+	uint64_t used[MIMICD_QUOTA_COUNT];	/* by all */
 	struct mimicd_binding *bindings;	/* of processes that have devices by a driver */
 	struct mimicd_trace *bindings_trace;	/* of the client that traces these; NULL: none does */
 
@@ -58,6 +62,8 @@ struct mimicd_engine {
 	unsigned int lane_capacity;
 	int cpu;			/* as published in the lanes */
 
+	struct mimicd_timer free_timer;	/* when memory of devices that are gone is given back */
+	bool frees;			/* it is armed */
 	struct mimic_lock lock;		/* see jobs.h */
 	struct mimicd_jobs jobs;
 	struct mimicd_events events;

@@ -110,6 +110,24 @@ static void free_thread(struct mimicd_client *client, struct mimicd_thread *thre
 	free(thread);
 }
 
+static int take_quota(struct mimicd_user *user)
+{
+	int error = mimicd_quota_take(user, MIMICD_QUOTA_maps, 1);
+
+	if (error)
+		return error;
+	error = mimicd_quota_take(user, MIMICD_QUOTA_lanes, 1);
+	if (error)
+		mimicd_quota_give_back(user, MIMICD_QUOTA_maps, 1);
+	return error;
+}
+
+static void give_quota_back(struct mimicd_user *user)
+{
+	mimicd_quota_give_back(user, MIMICD_QUOTA_maps, 1);
+	mimicd_quota_give_back(user, MIMICD_QUOTA_lanes, 1);
+}
+
 int mimicd_lane_create(struct mimicd_client *client, uint32_t thread_number, uint32_t level,
 		       pid_t tid, struct mimicd_lane **created, int *fd)
 {
@@ -132,9 +150,12 @@ int mimicd_lane_create(struct mimicd_client *client, uint32_t thread_number, uin
 	lane->client = client;
 	lane->thread = thread;
 	lane->level = level;
-	error = map_lane(lane, fd);
+	error = take_quota(client->user);
 	if (error)
 		goto free_lane;
+	error = map_lane(lane, fd);
+	if (error)
+		goto give_back;
 	error = add_to_engine(client->engine, lane);
 	if (error)
 		goto unmap;
@@ -153,6 +174,8 @@ unmap:
 	munmap(lane->memory, lane->size);
 	close(*fd);
 	*fd = -1;
+give_back:
+	give_quota_back(client->user);
 free_lane:
 	free(lane);
 free_thread:
@@ -186,6 +209,7 @@ void mimicd_lane_destroy(struct mimicd_lane *lane)
 	lane->thread->lanes--;
 	remove_from_engine(client->engine, lane);
 	munmap(lane->memory, lane->size);
+	give_quota_back(client->user);
 	free(lane);
 }
 

@@ -12,7 +12,7 @@ struct mimicd_lane;
 /*
  * A lane of the thread of that number, or (0) of a new one, whose number among the
  * kernel's threads is `tid` (0: not known). *fd is the lane's memory, for the client.
- * -EINVAL, -ENOENT, -EMFILE, -ENOMEM.
+ * -EINVAL, -ENOENT, -EMFILE, -ENOMEM, -EDQUOT, -ENOSPC.
  */
 int mimicd_lane_create(struct mimicd_client *client, uint32_t thread, uint32_t level, pid_t tid,
 		       struct mimicd_lane **lane, int *fd);

@@ -12,6 +12,7 @@
 #include <sys/vfs.h>
 
 #include "daemon/engine/memory_internal.h"
+#include "daemon/engine/quota.h"
 #include "mimic/access.h"
 #include "mimic/protocol.h"
 
@@ -122,12 +123,57 @@ static int insert(struct mimicd_memory *memory, size_t index, const struct mimic
 	return error;
 }
 
+static int take_quota(struct mimicd_memory *memory, uint64_t size, const char **why)
+{
+	int error = mimicd_quota_take(memory->user, MIMICD_QUOTA_maps, 1);
+
+	if (!error) {
+		error = mimicd_quota_take(memory->user, MIMICD_QUOTA_shared, size);
+		if (error)
+			mimicd_quota_give_back(memory->user, MIMICD_QUOTA_maps, 1);
+	}
+	if (error)
+		*why = error == -EDQUOT ? "its user has as much as a user may" : "there is no room for more";
+	return error;
+}
+
+static void give_quota_back(struct mimicd_memory *memory, uint64_t size)
+{
+	mimicd_quota_give_back(memory->user, MIMICD_QUOTA_maps, 1);
+	mimicd_quota_give_back(memory->user, MIMICD_QUOTA_shared, size);
+}
+
+static int map_range(struct mimicd_memory *memory, int fd, struct mimicd_range *range, uint64_t offset,
+		     const char **why)
+{
+	int error = take_quota(memory, range->size, why);
+	void *base;
+
+	if (error)
+		return error;
+	base = mmap(NULL, range->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, (off_t)offset);
+	if (base == MAP_FAILED) {
+		*why = "it cannot be mapped for reading and writing";
+		error = -errno;
+		give_quota_back(memory, range->size);
+		return error;
+	}
+	range->base = base;
+	return 0;
+}
+
+static void unmap_range(struct mimicd_memory *memory, const struct mimicd_range *range)
+{
+	munmap(range->base, range->size);
+	give_quota_back(memory, range->size);
+}
+
 int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, uint64_t size,
 		      uint64_t offset, const char **why)
 {
 	const uint64_t page_mask = MIMIC_PAGE_SIZE - 1;
+	struct mimicd_range range = { address, size, NULL };
 	size_t index;
-	void *base;
 	int error;
 
 	*why = NULL;
@@ -147,14 +193,12 @@ int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, ui
 	error = mimicd_memory_check(fd, size, offset, why);
 	if (error)
 		return error;
-	base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, (off_t)offset);
-	if (base == MAP_FAILED) {
-		*why = "it cannot be mapped for reading and writing";
-		return -errno;
-	}
-	error = insert(memory, index, &(struct mimicd_range){ address, size, base });
+	error = map_range(memory, fd, &range, offset, why);
 	if (error)
-		munmap(base, size);
+		return error;
+	error = insert(memory, index, &range);
+	if (error)
+		unmap_range(memory, &range);
 	return error;
 }
 
@@ -175,14 +219,14 @@ int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_
 	memmove(&memory->ranges[index], &memory->ranges[index + 1],
 		(memory->count - index) * sizeof(memory->ranges[0]));
 	pthread_rwlock_unlock(&memory->lock);
-	munmap(range.base, range.size);
+	unmap_range(memory, &range);
 	return 0;
 }
 
 void mimicd_memory_destroy(struct mimicd_memory *memory)
 {
 	for (size_t i = 0; i < memory->count; i++)
-		munmap(memory->ranges[i].base, memory->ranges[i].size);
+		unmap_range(memory, &memory->ranges[i]);
 	free(memory->ranges);
 	pthread_rwlock_destroy(&memory->lock);
 	memory->ranges = NULL;

@@ -15,6 +15,8 @@
 
 #include "devices/model.h"
 
+struct mimicd_user;
+
 struct mimicd_range {
 	uint64_t start;
 	uint64_t size;
@@ -22,6 +24,7 @@ struct mimicd_range {
 };
 
 struct mimicd_memory {
+	struct mimicd_user *user;	/* whose quotas the ranges count for; NULL: nobody's */
 	/*
 	 * Ranges come and go by the thread that holds the engine's lock (jobs.h), which
 	 * takes this one for that. It reads them without; jobs, which run beside it, lock

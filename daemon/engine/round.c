@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* A round over all lanes, then what goes on by itself; and what the loop calls. */
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "daemon/engine/client.h"
@@ -345,6 +346,17 @@ static const struct mimicd_jobs_ops jobs_ops = {
 	.finish = finish,
 };
 
+/* --- memory ---------------------------------------------------------------------- */
+
+/* After devices were destroyed: the allocator would keep what they had for ever. */
+static void give_memory_back(void *context)
+{
+	struct mimicd_engine *engine = context;
+
+	engine->frees = false;
+	malloc_trim(0);
+}
+
 /* --- its life ----------------------------------------------------------------- */
 
 int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
@@ -354,12 +366,17 @@ int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
 
 	engine->loop = loop;
 	engine->settings = *settings;
+	mimicd_quotas_default(&engine->quotas);
 	engine->cpu = mimic_cpu_current();
 	engine->jobs.lock = &engine->lock;
 	engine->jobs.ops = &jobs_ops;
 	engine->jobs.context = engine;
 	loop->work = &work;
 	loop->work_context = engine;
+	engine->free_timer = (struct mimicd_timer){ .fd = -1, .expired = give_memory_back, .context = engine };
+	error = mimicd_timer_create(&engine->free_timer, loop);
+	if (error)
+		return error;
 	error = mimicd_jobs_create(&engine->jobs, loop, settings->spin_microseconds);
 	return error ? error : mimicd_devices_create(engine);
 }
@@ -370,6 +387,7 @@ void mimicd_engine_destroy(struct mimicd_engine *engine)
 		return;
 	mimicd_devices_destroy(engine);
 	mimicd_jobs_destroy(&engine->jobs);
+	mimicd_timer_destroy(&engine->free_timer);
 	mimicd_events_destroy(&engine->events);
 	free(engine->lanes);
 }

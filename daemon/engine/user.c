@@ -22,6 +22,7 @@ static struct mimicd_user *create(struct mimicd_engine *engine, uid_t uid)
 
 	if (!user)
 		return NULL;
+	user->engine = engine;
 	user->uid = uid;
 	user->next = engine->users;
 	engine->users = user;
@@ -38,28 +39,36 @@ static void append(struct mimicd_user *user, struct mimicd_client *client)
 	user->last = client;
 }
 
+static void destroy_unused(struct mimicd_user *user)
+{
+	struct mimicd_user **link = &user->engine->users;
+
+	if (user->client_count)
+		return;
+	while (*link != user)
+		link = &(*link)->next;
+	*link = user->next;
+	free(user);
+}
+
 int mimicd_user_join(struct mimicd_engine *engine, struct mimicd_client *client)
 {
 	struct mimicd_user *user = find(engine, client->program.uid);
+	int error;
 
 	if (!user)
 		user = create(engine, client->program.uid);
 	if (!user)
 		return -ENOMEM;
-	client->user = user;
+	error = mimicd_quota_take(user, MIMICD_QUOTA_connections, 1);
+	if (error) {
+		destroy_unused(user);
+		return error;
+	}
+	client->user = client->memory.user = user;
 	append(user, client);
 	user->client_count++;
 	return 0;
-}
-
-static void destroy(struct mimicd_engine *engine, struct mimicd_user *user)
-{
-	struct mimicd_user **link = &engine->users;
-
-	while (*link != user)
-		link = &(*link)->next;
-	*link = user->next;
-	free(user);
 }
 
 void mimicd_user_leave(struct mimicd_client *client)
@@ -77,9 +86,10 @@ void mimicd_user_leave(struct mimicd_client *client)
 		user->clients = client->next_of_user;
 	if (user->last == client)
 		user->last = before;
-	client->user = NULL;
-	if (!--user->client_count)
-		destroy(client->engine, user);
+	client->user = client->memory.user = NULL;
+	mimicd_quota_give_back(user, MIMICD_QUOTA_connections, 1);
+	user->client_count--;
+	destroy_unused(user);
 }
 
 void mimicd_user_rotate(struct mimicd_user *user)

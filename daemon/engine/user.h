@@ -9,19 +9,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/engine/quota.h"
+
 struct mimicd_client;
 struct mimicd_engine;
 
 struct mimicd_user {
+	struct mimicd_engine *engine;
 	struct mimicd_user *next;	/* of the engine */
 	uid_t uid;
 	struct mimicd_client *clients;	/* by `next_of_user`: the one first whose turn comes next */
 	struct mimicd_client *last;
 	unsigned int client_count;
+	uint64_t used[MIMICD_QUOTA_COUNT];
 	uint64_t message_turn;	/* when a message of it that was put off was tried last */
 };
 
-/* Makes the user if there was none. -ENOMEM. */
+/* Makes the user if there was none. -ENOMEM; -EDQUOT, -ENOSPC: no more connections (quota.h). */
 int mimicd_user_join(struct mimicd_engine *engine, struct mimicd_client *client);
 /* Its last client takes the user along. */
 void mimicd_user_leave(struct mimicd_client *client);

@@ -29,6 +29,8 @@ static int explain_open(int error, const char *name)
 		return mimic_error(error, "%s: the daemon has no such device", name);
 	case -ENOENT:
 		return mimic_error(error, "%s: unknown kind of device", name);
+	case -EDQUOT:
+		return mimic_error(error, "%s: programs of this user have as many devices as one user may", name);
 	default:
 		return mimic_error(error, "%s: the daemon says: %s", name, strerror(-error));
 	}

@@ -185,6 +185,10 @@ static int explain_hello(int error, const char *path, const struct mimic_hello_r
 				   MIMIC_PROTOCOL_VERSION);
 	case -EACCES:
 		return mimic_error(error, "mimicd at %s does not serve this user", path);
+	case -EDQUOT:
+		return mimic_error(error, "mimicd at %s: as many programs of this user are connected as may be", path);
+	case -ENOSPC:
+		return mimic_error(error, "mimicd at %s: as many programs are connected as can be", path);
 	default:
 		return mimic_error(error, "mimicd at %s: %s", path, strerror(-error));
 	}
