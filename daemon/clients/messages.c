@@ -20,6 +20,7 @@
 #include "daemon/engine/lane.h"
 #include "daemon/engine/manage.h"
 #include "daemon/engine/turn.h"
+#include "daemon/loop/closer.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 
@@ -435,17 +436,20 @@ void mimicd_session_receive(struct mimicd_session *session)
 	struct mimicd_packet packet;
 
 	for (int i = 0; i < MESSAGES_PER_TURN && !session->client.broken && !session->is_put_off; i++) {
-		int got = mimicd_packet_receive(session->socket, &packet);
+		int got = mimicd_packet_receive(session, &packet);
 
 		if (!got)
 			return;
 		if (got < 0) {
 			mimicd_client_leave(&session->client);
-			mimicd_packet_close(&packet);
+			mimicd_packet_close(session, &packet);
 			return;
 		}
 		handle(session, &packet);
-		mimicd_packet_close(&packet);
+		if (packet.fd_count && mimicd_closer_backlog(session->clients->engine->loop->closer,
+							     session->client.program.uid) > MIMICD_CLOSER_BACKLOG)
+			mimicd_client_break(&session->client, "closing what its user's programs sent does not end");
+		mimicd_packet_close(session, &packet);
 		if (mimic_now() >= end)
 			return;
 	}

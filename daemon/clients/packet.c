@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "daemon/clients/internal.h"
+#include "daemon/engine/engine.h"
+#include "daemon/loop/closer.h"
 #include "daemon/loop/log.h"
 
+#define DESCRIPTORS_MAX 253	/* SCM_MAX_FD of Linux */
 /* A client that goes on sending what we refuse would fill the log. */
 #define COMPLAINTS_MAX 16
 
@@ -19,15 +21,36 @@ const struct mimicd_message_type mimicd_message_types[MIMIC_MESSAGE_TYPES] = {
 #undef _
 };
 
-void mimicd_packet_close(struct mimicd_packet *packet)
+/* Trust boundary: what the descriptor is of, and how long its close takes, is the client's choice. */
+static void close_descriptor(struct mimicd_session *session, int fd)
 {
-	while (packet->fd_count)
-		close(packet->fds[--packet->fd_count]);
+	mimicd_closer_close(session->clients->engine->loop->closer, session->client.program.uid, fd);
 }
 
-int mimicd_packet_receive(int socket, struct mimicd_packet *packet)
+void mimicd_packet_close(struct mimicd_session *session, struct mimicd_packet *packet)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(MIMICD_PACKET_DESCRIPTORS * sizeof(int))];
+	while (packet->fd_count)
+		close_descriptor(session, packet->fds[--packet->fd_count]);
+}
+
+/* Those beyond what any message has are ours now, too. */
+static void take_descriptors(struct mimicd_session *session, struct mimicd_packet *packet, const int *fds,
+			     size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (packet->fd_count < MIMICD_PACKET_DESCRIPTORS) {
+			packet->fds[packet->fd_count++] = fds[i];
+			continue;
+		}
+		close_descriptor(session, fds[i]);
+		packet->truncated = true;
+	}
+}
+
+int mimicd_packet_receive(struct mimicd_session *session, struct mimicd_packet *packet)
+{
+	/* Room for all that a message can have: what has none would be closed by the kernel, in this thread. */
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
 	struct iovec piece = { packet->bytes, sizeof(packet->bytes) };
 	struct msghdr message = {
 		.msg_iov = &piece,
@@ -35,9 +58,11 @@ int mimicd_packet_receive(int socket, struct mimicd_packet *packet)
 		.msg_control = control,
 		.msg_controllen = sizeof(control),
 	};
-	ssize_t length = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	int fds[DESCRIPTORS_MAX];
+	ssize_t length = recvmsg(session->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
 	packet->fd_count = 0;
+	packet->truncated = false;
 	if (length < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	for (struct cmsghdr *entry = CMSG_FIRSTHDR(&message); entry; entry = CMSG_NXTHDR(&message, entry)) {
@@ -45,10 +70,10 @@ int mimicd_packet_receive(int socket, struct mimicd_packet *packet)
 
 		if (entry->cmsg_level != SOL_SOCKET || entry->cmsg_type != SCM_RIGHTS)
 			continue;
-		memcpy(packet->fds, CMSG_DATA(entry), size);
-		packet->fd_count = (unsigned int)(size / sizeof(int));
+		memcpy(fds, CMSG_DATA(entry), size);
+		take_descriptors(session, packet, fds, size / sizeof(int));
 	}
-	packet->truncated = message.msg_flags & (MSG_TRUNC | MSG_CTRUNC);
+	packet->truncated |= message.msg_flags & (MSG_TRUNC | MSG_CTRUNC);
 	packet->length = (size_t)length;
 	/* An empty packet and the end of the connection look the same, and are. */
 	return length ? 1 : -EPIPE;

@@ -42,9 +42,9 @@ struct mimicd_message_type {
 extern const struct mimicd_message_type mimicd_message_types[MIMIC_MESSAGE_TYPES];
 
 /* 1: a packet, 0: none now, -errno: the client is gone. */
-int mimicd_packet_receive(int socket, struct mimicd_packet *packet);
+int mimicd_packet_receive(struct mimicd_session *session, struct mimicd_packet *packet);
 /* Its descriptors. */
-void mimicd_packet_close(struct mimicd_packet *packet);
+void mimicd_packet_close(struct mimicd_session *session, struct mimicd_packet *packet);
 
 /* The reply begins with a struct mimic_message, filled in here. A descriptor (else -1) stays the caller's. */
 void mimicd_reply(struct mimicd_session *session, const struct mimicd_packet *packet, void *reply,

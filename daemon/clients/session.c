@@ -16,6 +16,7 @@
 #include "daemon/clients/messages.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/inspection.h"
+#include "daemon/loop/closer.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 
@@ -55,8 +56,10 @@ static int open_peer(int fd, pid_t pid)
 	return open_process(pid);
 }
 
-static void refuse(int fd, int error)
+static void refuse(struct mimicd_clients *clients, uid_t uid, int fd, int error)
 {
+	struct mimicd_closer *closer = clients->engine->loop->closer;
+	char byte;
 	struct mimic_hello_reply reply = {
 		.header = {
 			.size = sizeof(reply),
@@ -70,7 +73,12 @@ static void refuse(int fd, int error)
 
 	/* It may have gone already; we owe it nothing. */
 	(void)!send(fd, &reply, sizeof(reply), MSG_DONTWAIT | MSG_NOSIGNAL);
-	close(fd);
+	/* Nothing more can come: where nothing has come, no descriptor ends with the socket. */
+	shutdown(fd, SHUT_RD);
+	if (recv(fd, &byte, sizeof(byte), MSG_DONTWAIT | MSG_PEEK) <= 0)
+		close(fd);
+	else
+		mimicd_closer_close(closer, uid, fd);
 }
 
 static int check_peer(const struct mimicd_clients *clients, int fd, struct ucred *peer)
@@ -240,9 +248,11 @@ static int create(struct mimicd_clients *clients, int fd, const struct peer *pee
 int mimicd_session_create(struct mimicd_clients *clients, int fd)
 {
 	struct mimicd_session *session;
-	struct ucred credentials;
+	struct ucred credentials = { .uid = (uid_t)-1 };
 	int error = check_peer(clients, fd, &credentials);
 
+	if (!error && mimicd_closer_backlog(clients->engine->loop->closer, credentials.uid) > MIMICD_CLOSER_BACKLOG)
+		error = -EDQUOT;
 	if (!error) {
 		struct peer peer = {
 			.pid = credentials.pid,
@@ -254,7 +264,7 @@ int mimicd_session_create(struct mimicd_clients *clients, int fd)
 		error = create(clients, fd, &peer, &session);
 	}
 	if (error) {
-		refuse(fd, error);
+		refuse(clients, credentials.uid, fd, error);
 		return error;
 	}
 	read_program_name(&session->client.program);
@@ -305,7 +315,11 @@ void mimicd_session_destroy(struct mimicd_session *session)
 
 	/* Before its descriptors: the pidfd says whose memory it is. */
 	mimicd_client_destroy(&session->client);
-	close_watched(loop, session->socket);
+	if (session->socket >= 0) {
+		mimicd_loop_forget(loop, session->socket);
+		/* Messages that were not read end with it, and the descriptors in them. */
+		mimicd_closer_close(loop->closer, session->client.program.uid, session->socket);
+	}
 	close_watched(loop, session->event_fd);
 	close_watched(loop, session->client.memory.pidfd);
 	while (*link != session)

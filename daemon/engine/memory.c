@@ -12,7 +12,10 @@
 #include <sys/vfs.h>
 
 #include "daemon/engine/memory_internal.h"
+#include "daemon/engine/engine.h"
 #include "daemon/engine/quota.h"
+#include "daemon/engine/user.h"
+#include "daemon/loop/closer.h"
 #include "mimic/access.h"
 #include "mimic/protocol.h"
 
@@ -47,6 +50,9 @@ int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why
 	}
 	return 0;
 }
+
+/* More than this, and mappings would be had that no quota counts. */
+#define UNMAP_BACKLOG 64u
 
 /* Index of the first range that ends after `address`. */
 static size_t first_after(const struct mimicd_memory *memory, uint64_t address)
@@ -164,7 +170,13 @@ static int map_range(struct mimicd_memory *memory, int fd, struct mimicd_range *
 
 static void unmap_range(struct mimicd_memory *memory, const struct mimicd_range *range)
 {
-	munmap(range->base, range->size);
+	struct mimicd_closer *closer = memory->user ? memory->user->engine->loop->closer : NULL;
+
+	/* It may be the last end of the memfd, whose pages are freed then: as many as the client likes. */
+	if (closer && mimicd_closer_backlog(closer, memory->user->uid) < UNMAP_BACKLOG)
+		mimicd_closer_unmap(closer, memory->user->uid, range->base, range->size);
+	else
+		munmap(range->base, range->size);
 	give_quota_back(memory, range->size);
 }
 

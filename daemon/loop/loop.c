@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "daemon/loop/closer.h"
 #include "daemon/loop/log.h"
 
 /* Few, because each may take a turn (daemon/engine/turn.h), and there is other work. epoll gives the others next. */
@@ -24,17 +25,22 @@ int mimicd_loop_create(struct mimicd_loop *loop)
 	*loop = (struct mimicd_loop){
 		.epoll_fd = epoll_create1(EPOLL_CLOEXEC),
 		.stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+		.closer = mimicd_closer_create(),
 		.stop_source = { note_stop, loop },
 	};
 	if (loop->epoll_fd < 0 || loop->stop_fd < 0) {
 		mimicd_log(MIMICD_LOG_ERROR, "no descriptors: %s", strerror(errno));
 		return -EMFILE;
 	}
+	if (!loop->closer)
+		return -ENOMEM;
 	return mimicd_loop_watch(loop, loop->stop_fd, EPOLLIN, &loop->stop_source);
 }
 
 void mimicd_loop_destroy(struct mimicd_loop *loop)
 {
+	mimicd_closer_destroy(loop->closer);
+	loop->closer = NULL;
 	if (loop->epoll_fd >= 0)
 		close(loop->epoll_fd);
 	if (loop->stop_fd >= 0)

@@ -31,7 +31,10 @@ struct mimicd_loop_work {
 	void (*wake)(void *context);
 };
 
+struct mimicd_closer;
+
 struct mimicd_loop {
+	struct mimicd_closer *closer;	/* of what clients made */
 	int epoll_fd;
 	int stop_fd;	/* eventfd */
 	struct mimicd_source stop_source;

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* A descriptor whose close takes long holds up the program that sent it, and nobody else. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/loop/closer.h"
+#include "tests/lib/protocol_fixture.h"
+
+#define LINGER_SECONDS 8
+#define MOST_MS 2000	/* far below that, and far above what an answer takes */
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/*
+ * A connection whose other end reads nothing, with more to send than fits: its last close
+ * waits for as long as it lingers. *other stays open meanwhile.
+ */
+static int make_lingering(int *other)
+{
+	const struct linger linger = { .l_onoff = 1, .l_linger = LINGER_SECONDS };
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(address);
+	static const char bytes[1 << 16];
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, size), 0);
+	*other = accept(listener, NULL, NULL);
+	assert_true(*other >= 0);
+	while (send(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
+	close(listener);
+	return fd;
+}
+
+static void expect_served_at_once(void)
+{
+	uint64_t begun = now_ms();
+
+	protocol_expect_served();
+	assert_true(now_ms() - begun < MOST_MS);
+}
+
+/* `count` copies of one descriptor, in a message that is refused, or that ends the session. */
+static void send_lingering(int client, unsigned int count)
+{
+	struct mimic_memory_request message = { .address = 0x10000, .size = 4096 };
+	int fds[16], other;
+	int fd = make_lingering(&other);
+
+	for (unsigned int i = 0; i < count; i++)
+		fds[i] = fd;
+	raw_header(&message, sizeof(message), MIMIC_MESSAGE_MEMORY_ADD);
+	assert_true(raw_send(client, &message, sizeof(message), fds, count));
+	close(fd);
+	/* `other` stays open: else the connection would end at once. */
+}
+
+static void a_socket_that_lingers_holds_up_nobody(void **state)
+{
+	int client = raw_client(protocol_served.socket);
+
+	(void)state;
+	send_lingering(client, 1);
+	test_sleep_ms(50);
+	expect_served_at_once();
+	close(client);
+}
+
+static void more_descriptors_than_a_message_may_have_hold_up_nobody(void **state)
+{
+	int client = raw_client(protocol_served.socket);
+
+	(void)state;
+	send_lingering(client, 9);
+	test_sleep_ms(50);
+	expect_served_at_once();
+	protocol_expect_end(client);
+}
+
+/* More than there are threads for one user. */
+static void many_that_linger_hold_up_nobody(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 6; i++) {
+		int client = raw_client(protocol_served.socket);
+
+		assert_true(client >= 0);
+		send_lingering(client, 1);
+		close(client);
+	}
+	test_sleep_ms(50);
+	expect_served_at_once();
+	expect_served_at_once();
+}
+
+static void a_message_that_was_not_read_holds_up_nobody(void **state)
+{
+	int client = raw_client(protocol_served.socket);
+	char bytes[300] = { 0 };
+
+	(void)state;
+	/* The first ends the session, the others are in the socket then. */
+	kill(protocol_served.pid, SIGSTOP);
+	assert_true(raw_send(client, bytes, sizeof(bytes), NULL, 0));
+	send_lingering(client, 1);
+	send_lingering(client, 2);
+	kill(protocol_served.pid, SIGCONT);
+	test_sleep_ms(50);
+	expect_served_at_once();
+	close(client);
+}
+
+static void the_daemon_ends_while_a_close_lingers(void **state)
+{
+	int client = raw_client(protocol_served.socket);
+	uint64_t begun;
+
+	(void)state;
+	send_lingering(client, 1);
+	test_sleep_ms(50);
+	begun = now_ms();
+	/* By the fixture's signal; nothing else is to be said of it. */
+	assert_int_equal(served_end(&protocol_served, SIGTERM), 0);
+	assert_true(now_ms() - begun < 2 * MOST_MS);
+	close(client);
+	assert_true(served_restart(&protocol_served, PROTOCOL_DEVICES));
+}
+
+static bool has_ended(int fd)
+{
+	char byte;
+
+	for (unsigned int i = 0; i < 200; i++) {
+		if (recv(fd, &byte, 1, MSG_DONTWAIT) == 0)
+			return true;
+		test_sleep_ms(10);
+	}
+	return false;
+}
+
+/* Two owners: what one hands over waits for nothing of the other's. */
+static void an_owner_waits_for_its_own_closes_only(void **state)
+{
+	struct mimicd_closer *closer = mimicd_closer_create();
+	int ends[2], other;
+
+	(void)state;
+	for (unsigned int i = 0; i < 4; i++)
+		mimicd_closer_close(closer, 1, make_lingering(&other));
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	mimicd_closer_close(closer, 1, ends[0]);
+	assert_int_equal(mimicd_closer_backlog(closer, 1), 5);
+	test_sleep_ms(100);
+	assert_int_equal(recv(ends[1], &other, 1, MSG_DONTWAIT), -1);
+	close(ends[1]);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	mimicd_closer_close(closer, 2, ends[0]);
+	assert_true(has_ended(ends[1]));
+	close(ends[1]);
+	mimicd_closer_destroy(closer);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, protocol_start, protocol_end)
+	const struct CMUnitTest tests[] = {
+		TEST(a_socket_that_lingers_holds_up_nobody),
+		TEST(more_descriptors_than_a_message_may_have_hold_up_nobody),
+		TEST(many_that_linger_hold_up_nobody),
+		TEST(a_message_that_was_not_read_holds_up_nobody),
+		TEST(the_daemon_ends_while_a_close_lingers),
+		cmocka_unit_test(an_owner_waits_for_its_own_closes_only),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
