@@ -34,6 +34,8 @@ static void catch_signals(void)
 	action.sa_handler = SIG_IGN;
 	sigaction(SIGPIPE, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
+	/* Beyond RLIMIT_FSIZE: the error is enough, and is answered. */
+	sigaction(SIGXFSZ, &action, NULL);
 }
 
 /* Each client costs a few descriptors, and the usual soft limit is 1024. */

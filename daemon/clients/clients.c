@@ -23,7 +23,7 @@ static void refuse_for_want_of_descriptors(struct mimicd_clients *clients)
 {
 	int fd;
 
-	mimicd_log(MIMICD_LOG_WARNING, "a client was refused: no descriptors left");
+	mimicd_log_of(UINT32_MAX, MIMICD_LOG_WARNING, "a client was refused: no descriptors left");
 	close(clients->spare_fd);
 	fd = accept4(clients->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	if (fd >= 0)

@@ -124,8 +124,8 @@ void mimicd_complain(struct mimicd_session *session, const struct mimicd_packet 
 {
 	const struct mimicd_program *program = &session->client.program;
 
-	mimicd_log(MIMICD_LOG_WARNING, "process %d (%s): %s was refused: %s (%s)", (int)program->pid,
-		   program->name, mimicd_message_types[packet->header.type].name, why, strerror(-error));
+	mimicd_log_of(program->uid, MIMICD_LOG_WARNING, "process %d (%s): %s was refused: %s (%s)",
+		      (int)program->pid, program->name, mimicd_message_types[packet->header.type].name, why, strerror(-error));
 	if (++session->complaints > COMPLAINTS_MAX)
 		mimicd_client_break(&session->client, "too many refused messages");
 	mimicd_reply_plain(session, packet, error);

@@ -91,7 +91,7 @@ static int check_peer(const struct mimicd_clients *clients, int fd, struct ucred
 		return -EACCES;
 	}
 	if (peer->uid != geteuid() && peer->uid != 0 && !clients->options.allow_users) {
-		mimicd_log(MIMICD_LOG_WARNING,
+		mimicd_log_of(peer->uid, MIMICD_LOG_WARNING,
 			   "process %d was refused: it is of user %u, this daemon serves user %u (--allow-users)",
 			   (int)peer->pid, (unsigned int)peer->uid, (unsigned int)geteuid());
 		return -EACCES;
@@ -204,8 +204,8 @@ static void log_refusal(const struct peer *peer, int error)
 		why = "too many programs are connected already";
 	else if (error == -EDQUOT)
 		why = "its user has too many programs that are connected already (--quota)";
-	mimicd_log(MIMICD_LOG_WARNING, "process %d of user %u was refused: %s", (int)peer->pid,
-		   (unsigned int)peer->uid, why);
+	mimicd_log_of(peer->uid, MIMICD_LOG_WARNING, "process %d of user %u was refused: %s", (int)peer->pid,
+		      (unsigned int)peer->uid, why);
 }
 
 /* Takes the pidfd over, and fd if it works. */

@@ -17,6 +17,7 @@ int mimicd_client_init(struct mimicd_client *client, struct mimicd_engine *engin
 	client->ops = ops;
 	mimicd_memory_init(&client->memory, program->pid, pidfd,
 			   program->uid == geteuid() && program->pid > 0);
+	client->memory.uid = program->uid;
 	client->next = engine->clients;
 	engine->clients = client;
 	return mimicd_user_join(engine, client);
@@ -48,6 +49,6 @@ void mimicd_client_break(struct mimicd_client *client, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(reason, sizeof(reason), format, arguments);
 	va_end(arguments);
-	mimicd_log(MIMICD_LOG_WARNING, "process %d (%s): session ended: %s", (int)client->program.pid,
-		   client->program.name, reason);
+	mimicd_log_of(client->program.uid, MIMICD_LOG_WARNING, "process %d (%s): session ended: %s",
+		      (int)client->program.pid, client->program.name, reason);
 }

@@ -46,7 +46,7 @@ static void log_report(void *context, const char *text)
 	if (!program || program->was_reported)
 		return;
 	program->was_reported = true;
-	mimicd_log(MIMICD_LOG_WARNING, "%s (%s, pid %d): %s", instance->name, program->name,
+	mimicd_log_of(program->uid, MIMICD_LOG_WARNING, "%s (%s, pid %d): %s", instance->name, program->name,
 		   (int)program->pid, text);
 }
 

@@ -35,6 +35,7 @@ struct mimicd_memory {
 	size_t count;
 	size_t capacity;
 	struct mimicd_range last;	/* a copy of the range that it used last; size 0: none */
+	uid_t uid;
 	pid_t pid;
 	int pidfd;
 	/*

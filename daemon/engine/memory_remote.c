@@ -22,7 +22,7 @@ static void note_refusal(struct mimicd_memory *memory, const char *why)
 	atomic_fetch_add_explicit(&memory->refused, 1, memory_order_relaxed);
 	if (atomic_exchange_explicit(&memory->refusal_logged, true, memory_order_relaxed))
 		return;
-	mimicd_log(MIMICD_LOG_WARNING,
+	mimicd_log_of(memory->uid, MIMICD_LOG_WARNING,
 		   "process %d: its memory cannot be reached (%s): the device reads 0 and counts faults; "
 		   "memory that it shares (a library's alloc and register functions) is not affected",
 		   (int)memory->pid, why);

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "libmimic/base/probe.h"
@@ -86,6 +88,29 @@ void *mimic_memory_map_low(size_t size, int flags, int fd)
 	return NULL;
 }
 
+/*
+ * Beyond RLIMIT_FSIZE the kernel sends SIGXFSZ, too, which would end the program. Only
+ * this thread's is taken back, and only if it was not there before.
+ */
+int mimic_memory_resize(int fd, off_t size)
+{
+	const struct timespec now = { 0 };
+	sigset_t one, before, pending;
+	int result, error;
+
+	sigemptyset(&one);
+	sigaddset(&one, SIGXFSZ);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &one, &before);
+	result = ftruncate(fd, size);
+	error = errno;
+	if (result && error == EFBIG && !sigismember(&pending, SIGXFSZ))
+		sigtimedwait(&one, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return result;
+}
+
 int mimic_memory_file(const char *name, size_t size)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -93,7 +118,7 @@ int mimic_memory_file(const char *name, size_t size)
 
 	if (fd < 0)
 		return -errno;
-	if (ftruncate(fd, (off_t)size) == 0 &&
+	if (mimic_memory_resize(fd, (off_t)size) == 0 &&
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0)
 		return fd;
 	error = -errno;

@@ -17,6 +17,7 @@
 #endif
 
 #include "libmimic/base/clock.h"
+#include "libmimic/base/memory.h"
 #include "libmimic/base/raw_syscall.h"
 
 /* Spools that one thread writes into in turn; more share a cursor and waste chunks. */
@@ -188,7 +189,7 @@ int mimic_spool_create(int fd, uint64_t bytes)
 	atomic_init(&header.claimed, 1);
 	header.start_nanoseconds = nanoseconds();
 	header.start_ticks = mimic_spool_ticks(header.clock);
-	if (ftruncate(fd, (off_t)(header.chunks * MIMIC_SPOOL_CHUNK)))
+	if (mimic_memory_resize(fd, (off_t)(header.chunks * MIMIC_SPOOL_CHUNK)))
 		return -errno;
 	if (pwrite(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
 		return -EIO;

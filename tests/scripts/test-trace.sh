@@ -101,6 +101,21 @@ run --limit 1 "$examples/maple/spmv" --form decoupled --kronecker 12 &&
 	[ "$(found not_kept)" -gt 0 ]
 result $? "a full spool: the trace is valid, and says how many events it lacks"
 
+# A file system of 1 MB for the spool. The output is elsewhere.
+in_small_place() {
+	mkdir -p "$work/small"
+	TMPDIR=$work/small unshare -m sh -c 'mount -t tmpfs -o size=1m none "$TMPDIR" && exec "$@"' - \
+		"$mimic" trace -o "$work/trace.json" "$@" >"$work/output" 2>"$work/errors"
+}
+if unshare -m true 2>/dev/null; then
+	in_small_place "$examples/maple/spmv" --form decoupled --kronecker 12
+	[ $? = 1 ] && grep -q 'events were not kept.*: there is no more room in ' "$work/errors" &&
+		"$check" "$work/trace.json" >"$work/found" && [ "$(found not_kept)" -gt 0 ]
+	result $? "a full disk: what fits is in the trace, a line says what is not, and the status is 1"
+else
+	skip "a full disk: what fits is in the trace, a line says what is not, and the status is 1" "nothing can be mounted"
+fi
+
 # --- devices of a daemon ----------------------------------------------------------------------
 
 start_daemon maple:2,dare:1,virgo:1

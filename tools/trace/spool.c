@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tools/trace/trace.h"
 
@@ -75,6 +76,14 @@ static int collect(struct trace_input *input)
 
 /* --- time ------------------------------------------------------------------------------------ */
 
+/* A damaged spool may have any time. */
+static uint64_t scale_time(uint64_t ticks, double scale)
+{
+	double time = (double)ticks * scale;
+
+	return time < 0x1p63 ? (uint64_t)time : 1ull << 63;
+}
+
 static void scale_times(struct trace_input *input)
 {
 	const struct mimic_spool_header *header = input->header;
@@ -92,8 +101,8 @@ static void scale_times(struct trace_input *input)
 		/* Of before the trace: the clocks of two processors are not quite one. */
 		from = from > header->start_ticks ? from - header->start_ticks : 0;
 		end = end > header->start_ticks ? end - header->start_ticks : 0;
-		record->time = (uint64_t)((double)from * scale);
-		record->end = (uint64_t)((double)end * scale);
+		record->time = scale_time(from, scale);
+		record->end = scale_time(end, scale);
 		if (record->end > input->end)
 			input->end = record->end;
 	}
@@ -262,6 +271,43 @@ static int map(struct trace_input *input, int fd)
 	return 0;
 }
 
+/*
+ * The chunks that were claimed, in memory of our own. Not the file's: a hole in it, of a chunk that
+ * found no room, is a SIGBUS where the file system is full, also for who only reads.
+ */
+static int copy(struct trace_input *input, int fd)
+{
+	size_t size = chunks_of(input) * MIMIC_SPOOL_CHUNK, done = 0;
+	char *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (bytes == MAP_FAILED)
+		return -errno;
+	while (done < size) {
+		ssize_t got = pread(fd, bytes + done, size - done, (off_t)done);
+
+		if (got <= 0) {
+			munmap(bytes, size);
+			return got ? -errno : -EIO;
+		}
+		done += (size_t)got;
+	}
+	/* By the count of the copy, which no writer changes. */
+	munmap((void *)(uintptr_t)input->header, input->size);
+	input->header = (const struct mimic_spool_header *)(const void *)bytes;
+	input->size = size;
+	return 0;
+}
+
+/* One that was claimed and found no memory: its owner is not there. */
+static bool has_empty_chunk(const struct trace_input *input)
+{
+	for (uint64_t chunk = 1; chunk < chunks_of(input); chunk++) {
+		if (!((const struct mimic_spool_owner *)entry_at(input, chunk, 0))->pid)
+			return true;
+	}
+	return false;
+}
+
 static bool has_open_device(const struct trace_input *input)
 {
 	for (unsigned int i = 0; i < input->devices; i++) {
@@ -290,9 +336,12 @@ int trace_read(struct trace_input *input, int fd)
 	memset(input, 0, sizeof(*input));
 	error = map(input, fd);
 	if (!error)
+		error = copy(input, fd);
+	if (!error)
 		error = collect(input);
 	if (error)
 		return error;
+	input->is_short = input->lost && has_empty_chunk(input);
 	scale_times(input);
 	qsort(input->records, input->count, sizeof(*input->records), compare);
 	return match(input);

@@ -208,6 +208,10 @@ static bool convert(const struct spool_file *spool, const struct trace_options *
 		error = trace_write_json(&input, output, program);
 	if (error)
 		tool_error(0, "%s: %s", options->output, strerror(-error));
+	else if (input.is_short)
+		error = tool_error(-1, "%s: %llu events were not kept, %zu were: there is no more room in %s", options->output,
+				   (unsigned long long)input.lost, input.count,
+				   spool->directory[0] ? spool->directory : "memory");
 	else if (input.lost)
 		tool_error(0, "%s: %llu events were not kept, %zu were; --limit says how many there can be",
 			   options->output, (unsigned long long)input.lost, input.count);

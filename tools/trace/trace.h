@@ -28,6 +28,7 @@ struct trace_input {
 	struct trace_record *records;	/* by time */
 	size_t count;
 	uint64_t lost;		/* events that found no room */
+	bool is_short;		/* not because of the limit: there was no more room for the spool */
 	uint64_t end;		/* of the whole */
 };
 
