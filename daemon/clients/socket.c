@@ -10,12 +10,17 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/loop/log.h"
 
 #define SYSTEMD_FIRST_FD 3
 #define BACKLOG 64
+#define LOCK_PATH_MAX (sizeof(((struct sockaddr_un *)0)->sun_path) + sizeof(".lock"))
+/* How long another mimicd may take to start. */
+#define LOCK_MS 5000
+#define LOCK_PAUSE_MS 20
 
 static int fail(int error, const char *path, const char *what)
 {
@@ -35,25 +40,51 @@ int mimicd_socket_make_directory(const char *path)
 	return 0;
 }
 
-/* The directory of the socket, locked against another mimicd that starts. */
-static int lock_directory(const char *path)
+/* 0; -EAGAIN: it was removed meanwhile; or -errno with a log line. */
+static int take_lock(int fd, const char *path)
 {
-	char copy[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	const char *directory;
-	int fd;
+	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_MS * 1000000l };
+	struct stat status;
 
-	snprintf(copy, sizeof(copy), "%s", path);
-	directory = dirname(copy);
-	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return fail(-errno, directory, "cannot open the directory of the socket");
-	if (flock(fd, LOCK_EX) < 0) {
-		int error = fail(-errno, directory, "cannot lock the directory of the socket");
-
-		close(fd);
-		return error;
+	if (fstat(fd, &status) < 0 || status.st_uid != geteuid())
+		return fail(-EPERM, path, "is the file of another user, and would be our lock");
+	for (unsigned int i = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
+		if (errno != EWOULDBLOCK)
+			return fail(-errno, path, "cannot be locked");
+		if (i == LOCK_MS / LOCK_PAUSE_MS)
+			return fail(-ETIMEDOUT, path, "another mimicd that starts has it locked");
+		nanosleep(&pause, NULL);
 	}
-	return fd;
+	return fstat(fd, &status) || !status.st_nlink ? -EAGAIN : 0;
+}
+
+/*
+ * A file beside the socket, locked against another mimicd that starts. Not the directory, which
+ * whoever can read it could lock: this file is for its owner only.
+ */
+static int lock_path(const char *socket_path, char path[LOCK_PATH_MAX])
+{
+	int error;
+
+	snprintf(path, LOCK_PATH_MAX, "%s.lock", socket_path);
+	do {
+		int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+
+		if (fd < 0)
+			return fail(-errno, path, "cannot make the lock");
+		error = take_lock(fd, path);
+		if (!error)
+			return fd;
+		close(fd);
+	} while (error == -EAGAIN);
+	return error;
+}
+
+/* Who waits for it finds that it is gone, and makes another one. */
+static void unlock_path(int fd, const char *path)
+{
+	unlink(path);
+	close(fd);
 }
 
 /* Removes a socket file that nobody answers on. */
@@ -105,12 +136,13 @@ static int bind_and_listen(const struct sockaddr_un *address, bool allow_users)
 int mimicd_socket_listen(const char *path, bool allow_users, struct stat *status)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char lock_name[LOCK_PATH_MAX];
 	int lock, fd;
 
 	if (!*path || strlen(path) >= sizeof(address.sun_path))
 		return fail(-ENAMETOOLONG, path, "is no path for a socket");
 	strcpy(address.sun_path, path);
-	lock = lock_directory(path);
+	lock = lock_path(path, lock_name);
 	if (lock < 0)
 		return lock;
 	fd = remove_stale(&address);
@@ -122,7 +154,7 @@ int mimicd_socket_listen(const char *path, bool allow_users, struct stat *status
 		close(fd);
 		fd = error;
 	}
-	close(lock);
+	unlock_path(lock, lock_name);
 	return fd;
 }
 

@@ -5,7 +5,9 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -99,6 +101,45 @@ static void a_file_that_is_no_socket_is_left_alone(void **state)
 	assert_true(served_restart(&protocol_served, PROTOCOL_DEVICES));
 }
 
+/* Whoever can read the directory can lock it. */
+static void a_lock_on_the_directory_holds_up_no_start(void **state)
+{
+	int fd = open(protocol_served.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	served_end(&protocol_served, SIGTERM);
+	alarm(20);
+	assert_true(served_restart(&protocol_served, PROTOCOL_DEVICES));
+	protocol_expect_served();
+	close(fd);
+}
+
+static void two_that_start_at_once_wait_for_each_other_with_a_limit(void **state)
+{
+	char path[sizeof(protocol_served.socket) + 8];
+	struct stat status;
+	int fd;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s.lock", protocol_served.socket);
+	assert_int_equal(access(path, F_OK), -1);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_int_equal(mimicd_socket_listen(protocol_served.socket, false, &status), -ETIMEDOUT);
+	close(fd);
+	/* One that was left is no lock. */
+	assert_int_equal(mimicd_socket_listen(protocol_served.socket, false, &status), -EADDRINUSE);
+	assert_int_equal(access(path, F_OK), -1);
+	if (geteuid())
+		return;
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	assert_int_equal(fchown(fd, NOBODY, NOBODY), 0);
+	close(fd);
+	assert_int_equal(mimicd_socket_listen(protocol_served.socket, false, &status), -EPERM);
+	unlink(path);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, protocol_start, protocol_end)
@@ -108,6 +149,8 @@ int main(void)
 		TEST(a_second_daemon_at_the_same_socket_gives_up),
 		TEST(the_socket_of_a_killed_daemon_is_replaced),
 		TEST(a_file_that_is_no_socket_is_left_alone),
+		TEST(a_lock_on_the_directory_holds_up_no_start),
+		TEST(two_that_start_at_once_wait_for_each_other_with_a_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
