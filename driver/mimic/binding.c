@@ -41,7 +41,7 @@ static void mimic_binding_free(struct work_struct *work)
 	mmdrop(binding->mm);
 	mimic_connection_put(binding->connection);
 	put_device(&binding->device->device.dev);
-	kfree(binding);
+	kfree_rcu(binding, rcu);
 }
 
 static void mimic_binding_schedule_free(struct kref *kref)
@@ -195,6 +195,8 @@ static struct mimic_binding *mimic_binding_allocate(struct mimic_bus_device *dev
 		return ERR_PTR(-ENOMEM);
 	kref_init(&binding->kref);
 	mutex_init(&binding->window_lock);
+	spin_lock_init(&binding->threads_lock);
+	raw_spin_lock_init(&binding->ending_lock);
 	INIT_LIST_HEAD(&binding->threads);
 	INIT_LIST_HEAD(&binding->device_link);
 	INIT_WORK(&binding->free, mimic_binding_free);

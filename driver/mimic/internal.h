@@ -12,7 +12,8 @@
  *   renew_lock             mutex of memory.c: which memory a device has
  *   a page of a device's memory  its page lock: a program's entry against taking it away (memory.c)
  *   binding->window_lock   mutex: window entries against invalidations; inside a notifier
- *   mimic_threads_lock     spinlock: threads of all bindings
+ *   binding->threads_lock  spinlock: the threads that access it
+ *   binding->ending_lock   raw spinlock, as the exit of any task takes it: which of them end
  *   device->connection_lock  spinlock: which daemon serves the device
  *   connection->lock       spinlock: slots and requests
  *
@@ -26,9 +27,11 @@
 #include <linux/completion.h>
 #include <linux/kref.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
 #include <linux/poll.h>
+#include <linux/rhashtable-types.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -241,21 +244,31 @@ struct mimic_binding {
 	struct mimic_device_memory *substitute;	/* what its process has for it since it is gone */
 
 	struct work_struct free;	/* may sleep; mimic_binding_release() may not */
-	struct list_head threads;	/* under mimic_threads_lock */
+	spinlock_t threads_lock;	/* the next five */
+	struct list_head threads;
 	u32 last_thread;
-	atomic_t ending;	/* threads whose end the daemon has yet to hear of */
+	/* Of the thread group that has most of them, for comparing; and how many are of another one. */
+	struct signal_struct *signal;
+	unsigned int foreign_threads;
+	raw_spinlock_t ending_lock;
+	unsigned int ending;	/* threads whose end the daemon has yet to hear of; under it */
 	struct mimic_request close;
+	struct rcu_head rcu;
 };
 
 /* A thread that accesses a device. */
 struct mimic_thread {
-	struct hlist_node node;	/* by task */
+	struct rhlist_head node;	/* by task */
 	struct list_head link;	/* binding->threads */
-	struct task_struct *task;	/* for comparing; its exit takes the entry away */
+	struct llist_node ended_link;
+	struct task_struct *task;	/* its exit takes the entry away */
 	struct mimic_binding *binding;
+	bool is_foreign;	/* of another thread group than binding->signal */
+	bool is_claimed;	/* its end is being told; under binding->ending_lock */
 	u32 number;
 	int error;	/* of an access that had released the lock: SIGBUS at the next entry */
 	struct mimic_request gone;
+	struct rcu_head rcu;
 };
 
 /* By number, of a daemon; counted, or NULL. */

@@ -255,8 +255,8 @@ static void __exit mimic_exit(void)
 {
 	misc_deregister(&control);
 	mimic_devices_remove_all();
-	/* Bindings are freed by work, and the work is code of this module. */
-	flush_workqueue(mimic_workqueue);
+	/* Bindings are freed by work, which work queues; all of it is code of this module. */
+	drain_workqueue(mimic_workqueue);
 	mimic_bindings_destroy();
 	bus_unregister(&mimic_bus);
 	mimic_memories_exit();

@@ -423,6 +423,7 @@ int fake_daemon_register(struct fake_daemon *daemon)
 		.capabilities = options->capabilities ? options->capabilities :
 							MIMIC_BUS_TRAPS | MIMIC_BUS_WINDOW_ACCESS,
 		.memory_size = options->memory_size,
+		.void_pages = options->void_pages,
 	};
 
 	snprintf(wanted.kind, sizeof(wanted.kind), "%s", kind_of(options));

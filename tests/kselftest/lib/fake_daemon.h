@@ -40,6 +40,7 @@ struct fake_options {
 	unsigned int interrupts;	/* 0: 1 */
 	unsigned int capabilities;	/* 0: TRAPS and WINDOW_ACCESS */
 	unsigned int memory_size;	/* of the device's own memory: it is a Virgo then, of 2 pages */
+	unsigned int void_pages;	/* bit N: the bus answers for page N */
 	bool is_paper;		/* its IDENTIFY is the paper profile's; else 0 */
 	bool without_device;	/* registers nothing */
 	bool without_node;	/* do not wait for the node of a function driver */

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What the threads of a program that has a device cost an access: nothing that grows with their number. */
+#include "kselftest_harness.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "tests/kselftest/lib/holder.h"
+
+/* The bus answers for it: an access waits for no daemon. */
+#define VOID_PAGE 4
+#define THREADS 4000
+#define ACCESSES 1000
+/* What a busy machine may add; a walk over all threads takes a hundred times as long. */
+#define FACTOR 4
+
+FIXTURE(cost) {
+	struct holder holder;
+	pthread_t threads[THREADS];
+	unsigned int started;
+};
+
+FIXTURE_SETUP(cost)
+{
+	struct fake_options options = { .channel = FAKE_SLOTS, .void_pages = 1u << VOID_PAGE };
+
+	self->started = 0;
+	ASSERT_EQ(0, holder_start(&self->holder, &options));
+}
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic unsigned int arrived;
+static volatile uint64_t *void_register;
+
+static void *access_and_wait(void *unused)
+{
+	(void)unused;
+	(void)*void_register;
+	arrived++;
+	pthread_mutex_lock(&gate);
+	pthread_mutex_unlock(&gate);
+	return NULL;
+}
+
+/* Threads that have accessed the device and are there until end_threads(). */
+static bool start_threads(FIXTURE_DATA(cost) *self)
+{
+	pthread_attr_t attributes;
+
+	arrived = 0;
+	pthread_mutex_lock(&gate);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
+	for (; self->started < THREADS; self->started++) {
+		if (pthread_create(&self->threads[self->started], &attributes, access_and_wait, NULL))
+			return false;
+	}
+	return fake_wait(&arrived, THREADS);
+}
+
+static void end_threads(FIXTURE_DATA(cost) *self)
+{
+	if (!self->started)
+		return;
+	pthread_mutex_unlock(&gate);
+	while (self->started)
+		pthread_join(self->threads[--self->started], NULL);
+}
+
+FIXTURE_TEARDOWN(cost)
+{
+	end_threads(self);
+	holder_stop(&self->holder);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static double median_of(double *seconds, size_t count)
+{
+	qsort(seconds, count, sizeof(*seconds), compare_doubles);
+	return seconds[count / 2];
+}
+
+static double access_seconds(void)
+{
+	static double seconds[ACCESSES];
+	int i;
+
+	for (i = 0; i < ACCESSES; i++) {
+		double start = now_seconds();
+
+		(void)*void_register;
+		seconds[i] = now_seconds() - start;
+	}
+	return median_of(seconds, ACCESSES);
+}
+
+TEST_F_TIMEOUT(cost, an_access_takes_no_longer_beside_thousands_of_threads, 120)
+{
+	double alone, beside;
+
+	void_register = holder_register(&self->holder, VOID_PAGE, 0);
+	alone = access_seconds();
+	ASSERT_TRUE(start_threads(self));
+	beside = access_seconds();
+	printf("# an access: %.1f us alone, %.1f us beside %u threads\n", alone * 1e6, beside * 1e6, THREADS);
+	EXPECT_GT(FACTOR * alone, beside);
+}
+
+TEST_HARNESS_MAIN
