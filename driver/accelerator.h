@@ -13,7 +13,7 @@
  *   nodes->lock            mutex: which devices there are; nothing is waited for under it
  *   accelerator->serving   mutex: one at a time reads and resolves the device's faults, takes its
  *                          events, or changes whose its contexts are. Held while registers are
- *                          accessed, and over a process's mmap_lock
+ *                          accessed, and over a process's mmap_lock, which is only tried for
  *   accelerator->lock      spinlock: whose the contexts are, for callbacks of the bus and for
  *                          readers of attributes; whether the watch may be armed
  *   context->lock          spinlock: the context's files and their eventfds
@@ -26,7 +26,7 @@
  * removal of its device and then finds it gone. Interrupt, watch and the bus's
  * callbacks use accelerator->contexts[] without a reference, under one of its
  * locks: a context's last file takes both to take it out, and only then gives up
- * binding and context. The work on a slow fault (accelerator/fault.c) has references
+ * binding and context. The thread of a slow fault (accelerator/slow.c) has references
  * of its own to the structures, and finds out under `serving` whether they still
  * mean anything.
  */
@@ -59,7 +59,7 @@ struct accelerator_fault {
 	u64 word;		/* of the register, to tell whether it is the same again; 0: none */
 	u64 address;
 	unsigned int context;	/* whose address it is */
-	unsigned int source;	/* the driver's; with postpone() one of the context's sources */
+	unsigned int source;	/* the driver's; one of the context's sources */
 	bool writes;
 	bool may_read_only;	/* not said: where it cannot be written, reading will do */
 };
@@ -132,7 +132,8 @@ struct accelerator_driver {
 		      unsigned long end);
 	/*
 	 * The page takes long: faults of other contexts, and other sources, are to be read
-	 * first. Without it the device must have one user only, which waits for itself.
+	 * first. Without it the device must have one user only, and shows the same fault until
+	 * it is resolved.
 	 */
 	int (*postpone)(struct accelerator *accelerator, const struct accelerator_fault *fault);
 	/* A round of the watch is over. */
@@ -177,6 +178,7 @@ struct accelerator {
 	spinlock_t lock;	/* see above */
 	bool removed;		/* under lock */
 	struct delayed_work watch;
+	struct delayed_work look;	/* accelerator/slow.c */
 
 	atomic_t raised;	/* interrupts, as they came */
 	unsigned int handled;	/* under serving: of these, the ones whose faults were looked for */
@@ -197,11 +199,12 @@ enum accelerator_slow_state {
 	ACCELERATOR_SLOW_DONE,	/* its result is there */
 };
 
-/* A fault whose page would keep those of others waiting: a work item brings it. */
+/* A fault whose page is long in coming: a thread brings it. */
 struct accelerator_slow {
 	struct accelerator_context *context;
-	struct work_struct work;
 	enum accelerator_slow_state state;	/* under serving, with what follows */
+	struct task_struct *task;	/* counted, while it runs */
+	bool is_cancelled;		/* read without */
 	struct accelerator_fault fault;
 	int result;
 };
@@ -210,7 +213,7 @@ struct accelerator_slow {
 struct accelerator_context {
 	struct accelerator *accelerator;	/* counted */
 	struct mimic_binding *binding;	/* the files' */
-	struct kref references;	/* of its files, together, and of the work on a slow fault */
+	struct kref references;	/* of its files, together, and of the threads of slow faults */
 	unsigned int number;	/* its place in contexts[] */
 	unsigned int open_files;	/* under serving */
 	struct accelerator_slow slow[ACCELERATOR_SOURCES_MAX];	/* by the fault's source */

@@ -156,9 +156,16 @@ void mimic_binding_share_mapping(struct mimic_binding *binding, struct file *fil
  * userfaultfd), which may take as long as it likes.
  */
 int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool write, bool nowait);
+/*
+ * Is there a task that has the process's memory? While somebody waits in
+ * mimic_binding_fault_in() the memory outlives them all. Then mimic_binding_end() is due: as if the
+ * memory had gone.
+ */
+bool mimic_binding_has_task(const struct mimic_binding *binding);
+void mimic_binding_end(struct mimic_binding *binding);
 
 /*
- * For a work item that may run longer than the last mimic_binding_put() waits for: the
+ * For a thread that may run longer than the last mimic_binding_put() waits for: the
  * structure stays, no more than that.
  */
 void mimic_binding_get(struct mimic_binding *binding);

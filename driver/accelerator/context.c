@@ -113,10 +113,8 @@ static struct accelerator_context *accelerator_context_create(struct accelerator
 
 	if (!context)
 		return NULL;
-	for (i = 0; i < ACCELERATOR_SOURCES_MAX; i++) {
+	for (i = 0; i < ACCELERATOR_SOURCES_MAX; i++)
 		context->slow[i].context = context;
-		INIT_WORK(&context->slow[i].work, accelerator_fault_slow);
-	}
 	kref_get(&accelerator->references);
 	context->accelerator = accelerator;
 	kref_init(&context->references);
@@ -295,8 +293,10 @@ void accelerator_context_leave(struct accelerator_context *context)
 
 	mutex_lock(&accelerator->serving);
 	is_last = !--context->open_files;
-	if (is_last)
+	if (is_last) {
+		accelerator_slow_cancel(context);
 		accelerator_vacate_context(context);
+	}
 	mutex_unlock(&accelerator->serving);
 	mimic_binding_put(binding);
 	if (!is_last)

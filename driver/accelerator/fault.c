@@ -9,11 +9,12 @@
  * process's is resolved too, else it would stall for ever: the device then reads
  * 0 or reports an error, and the program is told before that.
  *
- * Of a device that several programs have, one must not keep the others waiting for a
- * page that only it is interested in, and that may be long in coming (FUSE,
- * userfaultfd). Nor must one unit of a device keep another one waiting: what that one does
- * may be what the page waits for. So what cannot be had at once is left to a work item, and
- * the device is told to show the other faults first.
+ * A page may be long in coming, or never come (FUSE, userfaultfd). No lock is held while it is
+ * waited for: what cannot be had at once is left to a thread of its own (accelerator/slow.c).
+ * Of a device that several programs have, one must not keep the others waiting for a page that only
+ * it is interested in. Nor must one unit of a device keep another one waiting: what that one does
+ * may be what the page waits for. So such a device is told to show the other faults first.
+ * A device that cannot (it has no postpone()) shows the same fault until its page has come.
  *
  * An interrupt is only a reason to look. A lost one would leave a program in a
  * load for ever, as nobody else knows of the fault; so while a process has the
@@ -55,7 +56,7 @@ struct run {
  * For the process that has the context: the fault is its own, as the device
  * forgets faults when that changes, and the next process cannot enter meanwhile.
  */
-static int accelerator_fault_in(struct accelerator_context *context,
+int accelerator_fault_in(struct accelerator_context *context,
 				const struct accelerator_fault *fault, bool nowait)
 {
 	int error;
@@ -64,18 +65,6 @@ static int accelerator_fault_in(struct accelerator_context *context,
 	if (error == -EFAULT && fault->writes && fault->may_read_only)
 		error = mimic_binding_fault_in(context->binding, fault->address, false, nowait);
 	return error;
-}
-
-/* accelerator->serving is held. */
-static void accelerator_begin_slow(struct run *run, struct accelerator_slow *slow,
-				   const struct accelerator_fault *fault)
-{
-	run->served++;
-	slow->state = ACCELERATOR_SLOW_RUNS;
-	slow->fault = *fault;
-	kref_get(&slow->context->references);
-	mimic_binding_get(slow->context->binding);
-	queue_work(accelerator_workqueue, &slow->work);
 }
 
 /* -EINPROGRESS: its page is on its way. accelerator->serving is held. */
@@ -87,8 +76,6 @@ static int accelerator_bring_page(struct run *run, struct accelerator_context *c
 
 	if (!context)
 		return -ESRCH;
-	if (!context->accelerator->driver->postpone)
-		return accelerator_fault_in(context, fault, false);
 	slow = &context->slow[fault->source];
 	/* After a reset of the context it may be another one; that has to wait, too. */
 	if (slow->state == ACCELERATOR_SLOW_RUNS)
@@ -101,7 +88,10 @@ static int accelerator_bring_page(struct run *run, struct accelerator_context *c
 	error = accelerator_fault_in(context, fault, true);
 	if (error != -EAGAIN)
 		return error;
-	accelerator_begin_slow(run, slow, fault);
+	error = accelerator_slow_begin(slow, fault);
+	if (error)
+		return error;
+	run->served++;
 	return -EINPROGRESS;
 }
 
@@ -118,6 +108,17 @@ static void accelerator_count_unresolved(struct accelerator_context *context)
 	accelerator_context_fault(context);
 }
 
+/* -EINPROGRESS: later; or what the register access said. */
+static int accelerator_postpone(struct accelerator *accelerator,
+				const struct accelerator_fault *fault)
+{
+	int error = 0;
+
+	if (accelerator->driver->postpone)
+		error = accelerator->driver->postpone(accelerator, fault);
+	return error ? error : -EINPROGRESS;
+}
+
 /* -EAGAIN: no memory now, the fault stays. -EINPROGRESS: later. */
 static int accelerator_serve_fault(struct accelerator *accelerator, struct run *run,
 				   const struct accelerator_fault *fault)
@@ -129,7 +130,7 @@ static int accelerator_serve_fault(struct accelerator *accelerator, struct run *
 		context = accelerator->contexts[fault->context];
 	result = accelerator_bring_page(run, context, fault);
 	if (result == -EINPROGRESS)
-		return accelerator->driver->postpone(accelerator, fault) ?: -EINPROGRESS;
+		return accelerator_postpone(accelerator, fault);
 	/* All counters move before RESOLVE: a program that sees its effect sees them, too. */
 	switch (result) {
 	case 0:
@@ -366,34 +367,20 @@ static void accelerator_watch(struct work_struct *work)
 		accelerator_faults_watch(accelerator);
 }
 
-/*
- * Waits for a slow page, then lets the device's faults be looked at: this one, if it is still
- * there. The file may be closed by now, the context another program's.
- */
-void accelerator_fault_slow(struct work_struct *work)
+/* A slow page has come: its fault, if it is still there, and what came after it. */
+void accelerator_faults_serve_late(struct accelerator *accelerator)
 {
-	struct accelerator_slow *slow = container_of(work, struct accelerator_slow, work);
-	struct accelerator_context *context = slow->context;
-	struct accelerator *accelerator = context->accelerator;
-	int result = accelerator_fault_in(context, &slow->fault, false);
 	struct run run = { .is_late = true };
 
-	mutex_lock(&accelerator->serving);
-	slow->state = ACCELERATOR_SLOW_DONE;
-	slow->result = result;
-	if (!READ_ONCE(accelerator->removed) && accelerator->contexts[context->number] == context)
-		accelerator_serve_faults(accelerator, &run);
-	/* If the fault is gone, by a reset: the result is not for another one to come. */
-	if (slow->state == ACCELERATOR_SLOW_DONE)
-		slow->state = ACCELERATOR_SLOW_NONE;
+	accelerator_serve_faults(accelerator, &run);
 	accelerator->has_more |= run.has_more;
 	if (run.served)
 		accelerator->due_until = jiffies + DUE_JIFFIES;
-	mutex_unlock(&accelerator->serving);
-	if (run.has_more)
-		accelerator_arm_watch(accelerator, 1);
-	mimic_binding_release(context->binding);
-	accelerator_context_put(context);
+}
+
+void accelerator_faults_go_on(struct accelerator *accelerator)
+{
+	accelerator_arm_watch(accelerator, 1);
 }
 
 /* --- coming and going ----------------------------------------------------- */
@@ -403,6 +390,7 @@ int accelerator_faults_start(struct accelerator *accelerator)
 	struct mimic_device *device = accelerator->device;
 
 	INIT_DELAYED_WORK(&accelerator->watch, accelerator_watch);
+	accelerator_slow_start(accelerator);
 	accelerator->irq = mimic_device_interrupt(device, 0);
 	if (accelerator->irq < 0)
 		return accelerator->irq;
@@ -419,6 +407,7 @@ void accelerator_faults_stop(struct accelerator *accelerator)
 	accelerator->removed = true;
 	spin_unlock(&accelerator->lock);
 	mutex_unlock(&accelerator->serving);
+	accelerator_slow_stop(accelerator);
 	free_irq(accelerator->irq, accelerator);
 	cancel_delayed_work_sync(&accelerator->watch);
 }

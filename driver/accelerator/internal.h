@@ -49,9 +49,19 @@ void accelerator_faults_stop(struct accelerator *accelerator);
 int accelerator_attributes_create(struct accelerator *accelerator);
 void accelerator_attributes_destroy(struct accelerator *accelerator);
 
-/* Of slow faults. */
-extern struct workqueue_struct *accelerator_workqueue;
-void accelerator_fault_slow(struct work_struct *work);
+int accelerator_fault_in(struct accelerator_context *context,
+			 const struct accelerator_fault *fault, bool nowait);
+/* accelerator->serving is held; `has_more` says whether accelerator_faults_go_on() is due. */
+void accelerator_faults_serve_late(struct accelerator *accelerator);
+void accelerator_faults_go_on(struct accelerator *accelerator);
+
+void accelerator_slow_start(struct accelerator *accelerator);
+void accelerator_slow_stop(struct accelerator *accelerator);
+/* These three: accelerator->serving is held. A thread brings the page: 0 or -ENOMEM. */
+int accelerator_slow_begin(struct accelerator_slow *slow, const struct accelerator_fault *fault);
+bool accelerator_slow_runs(const struct accelerator_context *context);
+/* Nobody waits for the context's slow pages any more. */
+void accelerator_slow_cancel(struct accelerator_context *context);
 /*
  * The device raises its interrupt for these events from now on; 0: for none. 0; -ENODEV,
  * or what the register access said. accelerator->serving is held.

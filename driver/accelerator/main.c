@@ -11,8 +11,6 @@
 #include "compat.h"
 #include "internal.h"
 
-struct workqueue_struct *accelerator_workqueue;
-
 /* --- lifetime ------------------------------------------------------------- */
 
 static void accelerator_free(struct kref *references)
@@ -234,24 +232,6 @@ void accelerator_driver_unregister(struct accelerator_driver *driver)
 	accelerator_nodes_destroy(driver);
 }
 EXPORT_SYMBOL_GPL(accelerator_driver_unregister);
-
-/* As many as there can be contexts that wait for slow pages, or one would wait for another's. */
-#define SLOW_FAULTS_MAX WQ_MAX_ACTIVE
-
-static int __init accelerator_init(void)
-{
-	accelerator_workqueue = alloc_workqueue("accelerator", WQ_UNBOUND, SLOW_FAULTS_MAX);
-	return accelerator_workqueue ? 0 : -ENOMEM;
-}
-
-/* Waits for pages that somebody still brings to programs that have closed their files. */
-static void __exit accelerator_exit(void)
-{
-	destroy_workqueue(accelerator_workqueue);
-}
-
-module_init(accelerator_init);
-module_exit(accelerator_exit);
 
 MODULE_DESCRIPTION("Nodes, page faults and shootdowns of the accelerators on mimic's bus");
 MODULE_LICENSE("GPL");

@@ -8,6 +8,9 @@
  */
 #include <linux/cred.h>
 #include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <linux/memcontrol.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -136,10 +139,8 @@ static bool mimic_binding_leave_device(struct mimic_binding *binding)
 	return mimic_binding_disable(binding);
 }
 
-/* The process's memory is being taken down: by its exit, or its exec. */
-static void mimic_binding_process_ended(struct mmu_notifier *notifier, struct mm_struct *mm)
+void mimic_binding_end(struct mimic_binding *binding)
 {
-	struct mimic_binding *binding = container_of(notifier, struct mimic_binding, end_notifier);
 	bool disabled;
 
 	mutex_lock(&binding->device->lock);
@@ -147,6 +148,13 @@ static void mimic_binding_process_ended(struct mmu_notifier *notifier, struct mm
 	mutex_unlock(&binding->device->lock);
 	if (disabled)
 		mimic_binding_disabled(binding);
+}
+EXPORT_SYMBOL_GPL(mimic_binding_end);
+
+/* The process's memory is being taken down: by its exit, or its exec. */
+static void mimic_binding_process_ended(struct mmu_notifier *notifier, struct mm_struct *mm)
+{
+	mimic_binding_end(container_of(notifier, struct mimic_binding, end_notifier));
 }
 
 static const struct mmu_notifier_ops end_notifier_ops = {
@@ -406,32 +414,73 @@ static int mimic_fault_in(struct mm_struct *mm, u64 address, bool write)
 	return error;
 }
 
+/*
+ * Does a page of it come without waiting for anybody? Of memory that no file system of somebody's
+ * is behind: others read a page while they are told not to wait (a file with MADV_RANDOM).
+ */
+static bool mimic_is_quick(struct vm_area_struct *vma)
+{
+	unsigned long magic;
+
+	if (vma_is_anonymous(vma))
+		return true;
+	if (!vma->vm_file)
+		return false;
+	magic = file_inode(vma->vm_file)->i_sb->s_magic;
+	return magic == TMPFS_MAGIC || magic == HUGETLBFS_MAGIC;
+}
+
 static int mimic_fault_in_nowait(struct mm_struct *mm, u64 address, bool write)
 {
+	unsigned int flags = FOLL_NOWAIT | (write ? FOLL_WRITE : 0);
 	long got = -EFAULT;
+	bool is_quick;
 
 	if (!mmap_read_trylock(mm))
 		return -EAGAIN;
-	if (mimic_can_be_shown(mm, address))
-		got = mimic_get_page_remote(mm, address & PAGE_MASK,
-					    FOLL_NOWAIT | (write ? FOLL_WRITE : 0));
+	if (mimic_can_be_shown(mm, address)) {
+		is_quick = mimic_is_quick(vma_lookup(mm, address));
+		if (!is_quick)
+			flags |= FOLL_NOFAULT;
+		got = mimic_get_page_remote(mm, address & PAGE_MASK, flags);
+		/* Not there: that is no bad address yet. */
+		if (!is_quick && got == -EFAULT)
+			got = 0;
+	}
 	mmap_read_unlock(mm);
 	if (got > 0)
 		return 0;
 	return got ? got : -EAGAIN;
 }
 
+bool mimic_binding_has_task(const struct mimic_binding *binding)
+{
+#ifdef CONFIG_MEMCG
+	/* The kernel looks for another one when a task that owns the memory gives it up. */
+	return READ_ONCE(binding->mm->owner);
+#else
+	return true;
+#endif
+}
+EXPORT_SYMBOL_GPL(mimic_binding_has_task);
+
 int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool write, bool nowait)
 {
+	struct mem_cgroup *memcg, *old;
 	struct mm_struct *mm = binding->mm;
 	int error;
 
 	if (READ_ONCE(binding->gone) || !mmget_not_zero(mm))
 		return -ESRCH;
+	/* Page tables are charged to the task that allocates them: a thread of the kernel's. */
+	memcg = get_mem_cgroup_from_mm(mm);
+	old = set_active_memcg(memcg);
 	if (nowait)
 		error = mimic_fault_in_nowait(mm, address, write);
 	else
 		error = mimic_fault_in(mm, address, write);
+	set_active_memcg(old);
+	mem_cgroup_put(memcg);
 	/* The last reference may be ours: the whole address space would go here. */
 	mmput_async(mm);
 	switch (error) {
