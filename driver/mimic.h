@@ -171,7 +171,7 @@ void mimic_binding_end(struct mimic_binding *binding);
 void mimic_binding_get(struct mimic_binding *binding);
 void mimic_binding_release(struct mimic_binding *binding);
 
-/* Asks the daemon for a session of this process: a descriptor number in the caller, or -errno. */
-int mimic_binding_connect(struct mimic_binding *binding);
+/* Asks the daemon for a session of this process: 0 and a file, which is the caller's; or -errno. */
+int mimic_binding_connect(struct mimic_binding *binding, struct file **file);
 
 #endif

@@ -17,7 +17,6 @@
  * F_SETSIG says.
  */
 #include <linux/eventfd.h>
-#include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/module.h>
 #include <linux/poll.h>
@@ -380,27 +379,43 @@ static int accelerator_ioctl_eventfd(struct accelerator_file *opened, const void
 	return 0;
 }
 
+/* The number is told before it is a descriptor: until then nothing has to be taken back. */
+static int accelerator_install(struct file *session, s32 __user *to)
+{
+	int fd = get_unused_fd_flags(O_CLOEXEC);
+
+	if (fd < 0)
+		return fd;
+	if (put_user(fd, to)) {
+		put_unused_fd(fd);
+		return -EFAULT;
+	}
+	fd_install(fd, session);
+	return 0;
+}
+
 static int accelerator_ioctl_connect(struct accelerator_file *opened, void __user *argument)
 {
 	s32 __user *to = argument + offsetof(struct accelerator_connect, fd);
 	struct accelerator_connect wanted;
-	int error, fd;
+	struct file *session;
+	int error;
 
 	error = accelerator_get_structure(&wanted, sizeof(wanted), argument);
 	if (error)
 		return error;
 	if (!accelerator_is_clear(wanted.reserved, sizeof(wanted.reserved)))
 		return -EINVAL;
-	/* Before there is a descriptor that the program would not know of. */
+	/* Before the daemon makes a session that nobody would know of. */
 	if (put_user(-1, to))
 		return -EFAULT;
-	fd = mimic_binding_connect(opened->context->binding);
-	if (fd < 0)
-		return fd;
-	if (!put_user(fd, to))
-		return 0;
-	close_fd(fd);
-	return -EFAULT;
+	error = mimic_binding_connect(opened->context->binding, &session);
+	if (error)
+		return error;
+	error = accelerator_install(session, to);
+	if (error)
+		fput(session);
+	return error;
 }
 
 /*

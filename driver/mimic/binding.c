@@ -495,28 +495,23 @@ int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool writ
 }
 EXPORT_SYMBOL_GPL(mimic_binding_fault_in);
 
-int mimic_binding_connect(struct mimic_binding *binding)
+int mimic_binding_connect(struct mimic_binding *binding, struct file **file)
 {
 	struct mimic_request request;
 	int error = mimic_binding_check(binding);
-	int fd;
 
 	if (error)
 		return error;
 	mimic_request_init(&request, MIMIC_BUS_REQUEST_CONNECT, &binding->device->device);
 	request.body.binding = binding->number;
 	error = mimic_request_run(binding->connection, &request, false, MAX_SCHEDULE_TIMEOUT);
-	if (error)
-		return error;
-	if (!request.file)
-		return -EIO;
-	fd = get_unused_fd_flags(O_CLOEXEC);
-	if (fd < 0) {
+	/* A daemon may send one with an error, too. */
+	if (error && request.file)
 		fput(request.file);
-		return fd;
-	}
-	fd_install(fd, request.file);
-	return fd;
+	if (!error && !request.file)
+		error = -EIO;
+	*file = request.file;
+	return error;
 }
 EXPORT_SYMBOL_GPL(mimic_binding_connect);
 

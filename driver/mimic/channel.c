@@ -61,15 +61,20 @@ void mimic_connection_put(struct mimic_connection *connection)
 	kref_put(&connection->kref, mimic_connection_free);
 }
 
+/* Does a program wait in this slot for a file? connection->lock is held. */
+static bool mimic_channel_awaits_file(const struct mimic_connection *connection, u32 slot)
+{
+	return connection->in_slot[slot] &&
+	       connection->in_slot[slot]->body.kind == MIMIC_BUS_REQUEST_CONNECT;
+}
+
 void mimic_channel_answer(struct mimic_connection *connection, u32 slot, int status, u64 data,
 			  struct file *file)
 {
-	struct mimic_request *request;
 	bool handed_over;
 
 	spin_lock(&connection->lock);
-	request = connection->in_slot[slot];
-	handed_over = request && request->body.kind == MIMIC_BUS_REQUEST_CONNECT;
+	handed_over = mimic_channel_awaits_file(connection, slot);
 	if (test_bit(slot, connection->used))
 		mimic_slot_finish(connection, slot, status, data, handed_over ? file : NULL);
 	spin_unlock(&connection->lock);
@@ -83,8 +88,7 @@ static struct file *mimic_channel_answer_file(struct mimic_connection *connectio
 	bool is_connect;
 
 	spin_lock(&connection->lock);
-	is_connect = connection->in_slot[slot] &&
-		     connection->in_slot[slot]->body.kind == MIMIC_BUS_REQUEST_CONNECT;
+	is_connect = mimic_channel_awaits_file(connection, slot);
 	spin_unlock(&connection->lock);
 	return is_connect && fd >= 0 ? fget(fd) : NULL;
 }
@@ -93,17 +97,19 @@ int mimic_channel_commit(struct mimic_connection *connection, u32 slot)
 {
 	struct mimic_bus_slot *shared;
 	struct file *file;
-	bool taken = false;
+	bool handed_over;
 
 	if (slot >= MIMIC_BUS_SLOTS)
 		return -EINVAL;
 	shared = &connection->slots[slot];
 	file = mimic_channel_answer_file(connection, slot, READ_ONCE(shared->fd));
 	spin_lock(&connection->lock);
+	/* The program may have died meanwhile: then there is nobody to have it. */
+	handed_over = mimic_channel_awaits_file(connection, slot);
 	if (test_bit(slot, connection->used))
-		taken = mimic_slot_take_answer(connection, slot, file);
+		handed_over &= mimic_slot_take_answer(connection, slot, handed_over ? file : NULL);
 	spin_unlock(&connection->lock);
-	if (file && !taken)
+	if (file && !handed_over)
 		fput(file);
 	return 0;
 }

@@ -13,6 +13,7 @@
 
 #include "mimic/maple_ioctl.h"
 #include "tests/kselftest/lib/holder.h"
+#include "tests/kselftest/lib/memory.h"
 
 FIXTURE(maple)
 {
@@ -244,6 +245,28 @@ TEST_F(maple, connect_without_a_free_descriptor_is_emfile)
 	setrlimit(RLIMIT_NOFILE, &old);
 	EXPECT_EQ(0, call(self->fd, MAPLE_IOCTL_CONNECT, &session));
 	close(session.fd);
+}
+
+/* Of all processes; the kernel counts by processor, so a few more or less. */
+static long open_files(void)
+{
+	return (long)memory_number("/proc/sys/fs/file-nr");
+}
+
+#define CONNECTS 200
+#define FEW 100
+
+TEST_F(maple, a_connect_that_fails_leaves_no_file_behind)
+{
+	struct maple_connect session = { .size = sizeof(session) };
+	long before = open_files();
+	int i;
+
+	self->daemon->control->connect_status = -ENOSPC;
+	self->daemon->control->fails_with_file = true;
+	for (i = 0; i < CONNECTS; i++)
+		EXPECT_EQ(ENOSPC, call(self->fd, MAPLE_IOCTL_CONNECT, &session));
+	EXPECT_GT(before + FEW, open_files());
 }
 
 /* --- EVENTFD, poll, SIGIO ---------------------------------------------------------- */

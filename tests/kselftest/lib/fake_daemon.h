@@ -94,6 +94,7 @@ struct fake_control {
 	_Atomic int open_binding;	/* out: of the last OPEN that was answered with 0 */
 	_Atomic bool dies_before_taking;	/* the next access of a program */
 	_Atomic bool connects_without_file;
+	_Atomic bool fails_with_file;	/* CONNECT: connect_status, and a file all the same */
 
 	/* The page fault of the device, see fake_daemon_fault(). */
 	_Atomic uint64_t fault_word;

@@ -220,7 +220,7 @@ static void connect_session(struct fake_server *server, struct mimic_bus_answer 
 	int ends[2];
 
 	answer->status = server->control->connect_status;
-	if (answer->status || server->control->connects_without_file)
+	if ((answer->status && !server->control->fails_with_file) || server->control->connects_without_file)
 		return;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
 		answer->status = -errno;
