@@ -39,7 +39,7 @@ endif
 DEVICE_SRC   := $(wildcard devices/*.c devices/soc/*.c)
 MODEL_SRC    := $(DEVICE_SRC) $(wildcard $(foreach kind,$(KINDS),devices/$(kind)/*.c devices/$(kind)/time/*.c))
 MIMIC_SRC    := $(wildcard $(patsubst %,libmimic/%/*.c,base device embedded daemon kernel record replay)) $(MODEL_SRC)
-PRELOAD_SRC  := $(wildcard libmimic/preload/*.c)
+PRELOAD_SRC  := $(wildcard libmimic/preload/*.c) libmimic/base/decode.c libmimic/base/operate.c
 # What the libraries of the devices share: each has a copy.
 LIBRARY_SRC  := $(wildcard libmimic/library/*.c)
 # The library of a device lies in libNAME, or in the device's own folder. How they are built: mk/devices.mk
@@ -237,7 +237,7 @@ FUZZ_FLAGS = -std=gnu11 -O1 -gline-tables-only -fsanitize=address,undefined -fno
 FUZZ_A := $(O)/lib/libfuzzed.a
 include tests/fuzz/sources.mk
 # Of libmimic and of the examples only what the targets call: models, decoder, probes, loaders.
-FUZZED_SRC := $(MODEL_SRC) $(wildcard libmimic/*.c libmimic/base/*.c) $(DAEMON_SRC) \
+FUZZED_SRC := $(MODEL_SRC) $(wildcard libmimic/*.c libmimic/base/*.c) $(DAEMON_SRC) libmimic/preload/patch_plan_x86.c \
 	$(patsubst %,examples/common/%.c,array csr edge_list entries matrix_market message scan) $(FUZZ_TEST_SRC)
 fuzz_obj = $(patsubst %.c,$(O)/obj/fuzz/%.o,$(1))
 FUZZ_COVERAGE = -fsanitize=fuzzer-no-link

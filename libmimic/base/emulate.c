@@ -371,31 +371,37 @@ static int emulate_vector(const struct mimic_instruction *instruction, ucontext_
 
 /* --- the calls ----------------------------------------------------------- */
 
-int mimic_emulate(ucontext_t *context, mimic_bus_access access, void *bus)
+int mimic_emulate_instruction(ucontext_t *context, const struct mimic_instruction *instruction,
+			      mimic_bus_access access, void *bus)
 {
 	greg_t *gregs = context->uc_mcontext.gregs;
-	struct mimic_instruction instruction;
 	struct mimic_registers registers;
 	uintptr_t address;
 	int error;
 
-	if (is_fetch_fault(context))
-		return -EOPNOTSUPP;
-	error = decode_at((uintptr_t)gregs[REG_RIP], &instruction);
-	if (error)
-		return error;
 	get_registers(&registers, gregs);
-	address = address_of(&instruction, &registers, (uint64_t)gregs[REG_RIP]);
-	if (instruction.operand == MIMIC_OPERAND_VECTOR)
-		error = emulate_vector(&instruction, context, address, access, bus);
+	address = address_of(instruction, &registers, (uint64_t)gregs[REG_RIP]);
+	if (instruction->operand == MIMIC_OPERAND_VECTOR)
+		error = emulate_vector(instruction, context, address, access, bus);
 	else
-		error = emulate_general(&instruction, gregs, &registers, address, access, bus);
+		error = emulate_general(instruction, gregs, &registers, address, access, bus);
 	if (error)
 		return error;
-	gregs[REG_RIP] += instruction.length;
+	gregs[REG_RIP] += instruction->length;
 	/* The fault set it; left alone it would hide a debugger's breakpoint at the next instruction. */
 	gregs[REG_EFL] &= ~(greg_t)FLAG_RF;
 	return 0;
+}
+
+int mimic_emulate(ucontext_t *context, mimic_bus_access access, void *bus)
+{
+	struct mimic_instruction instruction;
+	int error;
+
+	if (is_fetch_fault(context))
+		return -EOPNOTSUPP;
+	error = decode_at((uintptr_t)context->uc_mcontext.gregs[REG_RIP], &instruction);
+	return error ? error : mimic_emulate_instruction(context, &instruction, access, bus);
 }
 
 /*
@@ -452,6 +458,16 @@ size_t mimic_instruction_text(const ucontext_t *context, char *text, size_t size
 int mimic_emulate(ucontext_t *context, mimic_bus_access access, void *bus)
 {
 	(void)context;
+	(void)access;
+	(void)bus;
+	return -EOPNOTSUPP;
+}
+
+int mimic_emulate_instruction(ucontext_t *context, const struct mimic_instruction *instruction,
+			      mimic_bus_access access, void *bus)
+{
+	(void)context;
+	(void)instruction;
 	(void)access;
 	(void)bus;
 	return -EOPNOTSUPP;

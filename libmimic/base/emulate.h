@@ -38,6 +38,11 @@ typedef int (*mimic_bus_access)(void *context, uintptr_t address, unsigned int s
  */
 int mimic_emulate(ucontext_t *context, mimic_bus_access access, void *bus);
 
+/* The same with an instruction that the caller has decoded: its bytes may be others by now. */
+struct mimic_instruction;
+int mimic_emulate_instruction(ucontext_t *context, const struct mimic_instruction *instruction,
+			      mimic_bus_access access, void *bus);
+
 /*
  * The bytes of that instruction in hex, "48 8b 07", for an error line; as many
  * as may be one if it is none that we know, "" if they cannot be read. Returns

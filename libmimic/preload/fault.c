@@ -9,6 +9,7 @@
 
 #include "libmimic/base/emulate.h"
 #include "libmimic/transport.h"
+#include "patch.h"
 #include "preload.h"
 
 #define PAGE_FAULT_IS_FETCH 16	/* error code of the x86 page fault */
@@ -229,6 +230,66 @@ static void bus_error(const struct bus *bus, ucontext_t *context, uintptr_t addr
 	atomic_store(&returned.error, bus->error);
 }
 
+#if defined(__x86_64__) && !defined(__ILP32__)
+
+#define GENERAL_PROTECTION 13
+
+/* A privileged instruction: ours, that stops threads for a moment, or that ends a departure. */
+static bool is_stop(int number, const siginfo_t *information, ucontext_t *context)
+{
+	if (number != SIGSEGV || information->si_code != SI_KERNEL ||
+	    context->uc_mcontext.gregs[REG_TRAPNO] != GENERAL_PROTECTION)
+		return false;
+	return mimic_preload_patch_is_departure(context) ||
+	       mimic_preload_patch_is_stop((uintptr_t)context->uc_mcontext.gregs[REG_RIP]);
+}
+
+/* Of a trampoline's call. As bus_access(), but that it only takes what a device answers at once. */
+bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame)
+{
+	const struct mimic_instruction *instruction = &site->target.instruction;
+	uintptr_t address = mimic_effective_address(instruction, frame->registers.gpr, 0, 0, 0);
+	unsigned int size = instruction->memory_size;
+	struct bus bus = { .failure = FAILURE_NONE };
+	int saved_errno = errno;
+	uint64_t data = 0;
+	int error;
+
+	if (address & (size - 1))
+		return false;
+	mimic_preload_threads_attach();
+	if (instruction->is_write)
+		data = mimic_operate_store_value(instruction, &frame->registers);
+	error = bus_access(&bus, address, size, instruction->is_write, &data);
+	errno = saved_errno;
+	/* The original instruction comes next, and its fault has the whole story. */
+	if (error)
+		return false;
+	if (!instruction->is_write) {
+		frame->old_value = frame->registers.gpr[instruction->reg];
+		frame->old_flags = frame->registers.flags;
+		atomic_signal_fence(memory_order_seq_cst);
+		frame->is_loading = 1;
+		atomic_signal_fence(memory_order_seq_cst);
+		mimic_operate_load(instruction, &frame->registers, data);
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	frame->rip += instruction->length;
+	if (mimic_preload_patch_counts)
+		atomic_fetch_add_explicit(&site->calls, 1, memory_order_relaxed);
+	return true;
+}
+
+#else
+
+static bool is_stop(int number, const siginfo_t *information, ucontext_t *context)
+{
+	(void)number, (void)information, (void)context;
+	return false;
+}
+
+#endif
+
 static bool is_access_fault(int number, const siginfo_t *information, const ucontext_t *context)
 {
 	if (number != SIGSEGV)
@@ -239,10 +300,22 @@ static bool is_access_fault(int number, const siginfo_t *information, const ucon
 	return !(context->uc_mcontext.gregs[REG_ERR] & PAGE_FAULT_IS_FETCH);
 }
 
+/* The program's bus error, as if it came from the instruction itself. */
+static void program_bus_error(const struct bus *bus, ucontext_t *context, uintptr_t address)
+{
+	struct patch_shown shown;
+
+	mimic_preload_patch_show(context, &shown);
+	bus_error(bus, context, address);
+	mimic_preload_patch_resume(context, &shown);
+}
+
 static bool serve(int number, siginfo_t *information, ucontext_t *context)
 {
+	uintptr_t instruction = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
 	uintptr_t address = (uintptr_t)information->si_addr;
 	struct bus bus = { .failure = FAILURE_NONE };
+	struct mimic_instruction decoded;
 	struct mapping mapping;
 	int error;
 
@@ -252,16 +325,36 @@ static bool serve(int number, siginfo_t *information, ucontext_t *context)
 	if (mapping.device_page == MEMORY_PAGE) {
 		bus.address = address;
 		fail(&bus, FAILURE_INHERITED, -ENODEV);
-		bus_error(&bus, context, address);
+		program_bus_error(&bus, context, address);
 		return true;
 	}
-	error = mimic_emulate(context, bus_access, &bus);
-	if (!error)
+	error = mimic_preload_patch_fetch(instruction, &decoded);
+	if (error == -EAGAIN)
 		return true;
+	if (!error)
+		error = mimic_emulate_instruction(context, &decoded, bus_access, &bus);
+	if (!error) {
+		mimic_preload_patch_trapped(instruction, address);
+		return true;
+	}
 	if (bus.failure == FAILURE_NOT_OURS)
 		return false;
-	bus_error(&bus, context, bus.failure == FAILURE_NONE ? address : bus.address);
+	program_bus_error(&bus, context, bus.failure == FAILURE_NONE ? address : bus.address);
 	return true;
+}
+
+static void deliver(int number, siginfo_t *information, ucontext_t *context, enum signal_origin origin)
+{
+	struct patch_shown shown;
+
+	/* A page of the arena that the program has unmapped is reserved, and not the program's. */
+	if (origin == SIGNAL_FAULT && number == SIGSEGV && information->si_code == SEGV_ACCERR &&
+	    mimic_preload_arena_has((uintptr_t)information->si_addr) &&
+	    !mimic_preload_mapping_overlaps((uintptr_t)information->si_addr, 1))
+		information->si_code = SEGV_MAPERR;
+	mimic_preload_patch_show(context, &shown);
+	mimic_preload_signals_deliver(number, information, context, origin);
+	mimic_preload_patch_resume(context, &shown);
 }
 
 void mimic_preload_fault_handler(int number, siginfo_t *information, void *signal_context)
@@ -271,11 +364,11 @@ void mimic_preload_fault_handler(int number, siginfo_t *information, void *signa
 	uintptr_t fixup;
 
 	if (information->si_code <= 0) {
-		mimic_preload_signals_deliver(number, information, context, SIGNAL_SENT);
+		deliver(number, information, context, SIGNAL_SENT);
 	} else if ((fixup = mimic_fault_fixup((uintptr_t)context->uc_mcontext.gregs[REG_RIP]))) {
 		context->uc_mcontext.gregs[REG_RIP] = (greg_t)fixup;
-	} else if (!serve(number, information, context)) {
-		mimic_preload_signals_deliver(number, information, context, SIGNAL_FAULT);
+	} else if (!is_stop(number, information, context) && !serve(number, information, context)) {
+		deliver(number, information, context, SIGNAL_FAULT);
 	}
 	errno = saved_errno;
 }

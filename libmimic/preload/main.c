@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <sys/auxv.h>
 
+#include "patch.h"
 #include "preload.h"
 
 /*
@@ -36,6 +37,7 @@ __attribute__((constructor)) static void start(void)
 	if (program_is_fixed())
 		keep_heap_low();
 	mimic_faults_are_handled();
+	mimic_preload_patch_start();
 	mimic_preload_signals_start();
 	mimic_preload_threads_start();
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "libmimic/transport.h"
+#include "patch.h"
 #include "preload.h"
 
 #define REPLACED_FLAGS (MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT)
@@ -43,6 +44,10 @@ static int check_request(int descriptor, size_t length, int protection, int flag
 /* Address space without memory: every access comes to the fault handler. */
 static void *reserve(void *address, size_t length, int flags)
 {
+	void *start = address || flags & REPLACED_FLAGS ? NULL : mimic_preload_arena_take(length);
+
+	if (start)
+		return start;
 	return NEXT(mmap)(address, length, PROT_NONE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (flags & REPLACED_FLAGS), -1, 0);
 }
@@ -51,6 +56,7 @@ static void *give_up(void *start, size_t length, int error)
 {
 	mimic_preload_mapping_remove((uintptr_t)start, length);
 	NEXT(munmap)(start, length);
+	mimic_preload_arena_give_back((uintptr_t)start, length);
 	errno = -error;
 	return MAP_FAILED;
 }
@@ -235,15 +241,21 @@ static bool is_device(int descriptor)
 	       (mimic_preload_files_holder(descriptor) || mimic_preload_files_is_memory(descriptor, &error));
 }
 
-static void forget(void *address, size_t length)
+/* The range is nobody's now, or other memory is mapped there. */
+static void forget(void *address, size_t length, bool is_unmapped)
 {
 	struct mimic_preload_lock lock;
 
-	if (mimic_preload_is_inside() || !mimic_preload_mapping_overlaps((uintptr_t)address, length))
+	if (mimic_preload_is_inside())
+		return;
+	mimic_preload_patch_forget((uintptr_t)address, round_up(length), true);
+	if (!mimic_preload_mapping_overlaps((uintptr_t)address, length))
 		return;
 	mimic_preload_lock(&lock);
 	if (mimic_preload_mapping_remove((uintptr_t)address, length))
 		mimic_preload_files_release_unused(false);
+	if (is_unmapped)
+		mimic_preload_arena_give_back((uintptr_t)address, round_up(length));
 	mimic_preload_unlock(&lock);
 }
 
@@ -264,7 +276,7 @@ EXPORT void *mmap(void *address, size_t length, int protection, int flags, int d
 	result = NEXT(mmap)(address, length, protection, flags, descriptor, offset);
 	/* Only a fixed mapping can replace pages that are in the table. */
 	if (result != MAP_FAILED && (flags & MAP_FIXED))
-		forget(result, length);
+		forget(result, length, false);
 	return result;
 }
 
@@ -278,7 +290,7 @@ EXPORT int munmap(void *address, size_t length)
 	int result = NEXT(munmap)(address, length);
 
 	if (result == 0)
-		forget(address, length);
+		forget(address, length, true);
 	return result;
 }
 
@@ -304,6 +316,8 @@ EXPORT int mprotect(void *address, size_t length, int protection)
 	struct mimic_preload_lock lock;
 	int result;
 
+	if (protection & PROT_WRITE && !mimic_preload_is_inside())
+		mimic_preload_patch_forget(start, round_up(length), false);
 	if (mimic_preload_is_inside() || start % PAGE_BYTES || !mimic_preload_mapping_overlaps(start, length))
 		return NEXT(mprotect)(address, length, protection);
 	mimic_preload_lock(&lock);
@@ -342,6 +356,6 @@ EXPORT void *mremap(void *old, size_t old_size, size_t new_size, int flags, ...)
 		return remap_device(old, round_up(old_size), round_up(new_size), flags);
 	result = NEXT(mremap)(old, old_size, new_size, flags, fixed);
 	if (result != MAP_FAILED && fixed)
-		forget(fixed, new_size);
+		forget(fixed, new_size, false);
 	return result;
 }

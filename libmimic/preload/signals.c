@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patch.h"
 #include "preload.h"
 
 #define SIGNAL_COUNT 65
@@ -106,6 +107,7 @@ EXPORT int sigaction(int number, const struct sigaction *restrict action, struct
 {
 	struct sigaction copy;
 	struct sigaction before;
+	sighandler_t handler = mimic_preload_handlers_get(number);
 	uint8_t bits = 0;
 	int result;
 
@@ -126,8 +128,11 @@ EXPORT int sigaction(int number, const struct sigaction *restrict action, struct
 		copy = *action;
 		bits = (uint8_t)mimic_preload_mask_bits(&copy.sa_mask);
 		mimic_preload_mask_strip(&copy.sa_mask);
+		copy.sa_handler = mimic_preload_handlers_replace(number, copy.sa_handler);
 	}
 	result = real_sigaction(number, action ? &copy : NULL, old);
+	if (!result && old)
+		old->sa_handler = mimic_preload_handlers_restore(old->sa_handler, handler);
 	if (result || number <= 0 || number >= SIGNAL_COUNT)
 		return result;
 	if (old)
@@ -156,10 +161,20 @@ static sighandler_t set_virtual(int number, sighandler_t handler, int flags)
 	return old.sa_handler;
 }
 
+/* By the C library's function, which takes a handler only. */
+static sighandler_t set_other(int number, sighandler_t handler,
+			      sighandler_t (*next)(int number, sighandler_t handler))
+{
+	sighandler_t before = mimic_preload_handlers_get(number);
+
+	return mimic_preload_handlers_restore(next(number, mimic_preload_handlers_replace(number, handler)),
+					      before);
+}
+
 EXPORT sighandler_t signal(int number, sighandler_t handler)
 {
-	return mimic_preload_signal_is_virtual(number) ? set_virtual(number, handler, SA_RESTART) :
-					   NEXT(signal)(number, handler);
+	return mimic_preload_signal_is_virtual(number) ? set_virtual(number, handler, SA_RESTART)
+						       : set_other(number, handler, NEXT(signal));
 }
 
 EXPORT sighandler_t bsd_signal(int number, sighandler_t handler)
@@ -176,7 +191,7 @@ EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
 	return mimic_preload_signal_is_virtual(number)
 		       ? set_virtual(number, handler, (int)SA_RESETHAND | SA_NODEFER)
-		       : NEXT(__sysv_signal)(number, handler);
+		       : set_other(number, handler, NEXT(__sysv_signal));
 }
 
 EXPORT sighandler_t sysv_signal(int number, sighandler_t handler)
@@ -198,7 +213,8 @@ EXPORT sighandler_t sigset(int number, sighandler_t handler)
 
 	/* Looked up by hand: the header calls it deprecated. */
 	if (!mimic_preload_signal_is_virtual(number))
-		return ((sighandler_t (*)(int, sighandler_t))mimic_preload_next("sigset"))(number, handler);
+		return set_other(number, handler,
+				 (sighandler_t(*)(int, sighandler_t))mimic_preload_next("sigset"));
 	was_blocked = mimic_preload_mask_blocked() & mimic_preload_mask_bit(number);
 	old = program_action(number);
 	if (handler == SIG_HOLD) {

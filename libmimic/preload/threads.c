@@ -2,6 +2,7 @@
 /* Threads and fork. */
 #include <pthread.h>
 
+#include "patch.h"
 #include "preload.h"
 
 static THREAD_LOCAL bool is_attached;
@@ -22,15 +23,18 @@ static struct mimic_preload_lock fork_lock;
 static void before_fork(void)
 {
 	mimic_preload_lock(&fork_lock);
+	mimic_preload_patch_before_fork();
 }
 
 static void after_fork_in_parent(void)
 {
+	mimic_preload_patch_after_fork();
 	mimic_preload_unlock(&fork_lock);
 }
 
 static void after_fork_in_child(void)
 {
+	mimic_preload_patch_after_fork();
 	mimic_preload_files_after_fork();
 	mimic_preload_mappings_after_fork();
 	is_attached = false;

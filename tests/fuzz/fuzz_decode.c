@@ -5,6 +5,10 @@
  * address sanitizer); it asks for more bytes until it can tell, and then the
  * answer is the same with more; and what it accepts is a load or store that
  * the emulation can carry out.
+ *
+ * And the jumps that may replace it: each leads to where it should, reads no byte that is not
+ * there, and changes no byte but the instruction's own. So every other address that a program may
+ * jump to has the bytes that it had.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -13,6 +17,7 @@
 #include <string.h>
 
 #include "libmimic/base/decode.h"
+#include "libmimic/preload/patch_plan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -83,6 +88,50 @@ static void check_accepted(const struct mimic_instruction *instruction, size_t a
 	check_address(instruction);
 }
 
+/* Where prefixes, E9 and a distance lead: written a second time, from the manual. */
+static uint64_t follow_jump(const uint8_t *text, uint64_t address)
+{
+	int32_t distance;
+
+	for (; *text == 0x48; text++)
+		address++;
+	check(*text == 0xe9);
+	memcpy(&distance, text + 1, sizeof(distance));
+	return address + 5 + (uint64_t)(int64_t)distance;
+}
+
+static void check_jump(const struct patch_window *window, const uint8_t *data, size_t size,
+		       unsigned int length, uint64_t address, uint64_t place)
+{
+	uint8_t jump[PATCH_JUMP_MAX];
+	uint8_t text[20];
+
+	mimic_preload_patch_jump(window, address, place, jump);
+	check(window->changed <= length);
+	check((size_t)window->changed + window->borrowed <= size);
+	memcpy(text, data, size);
+	memcpy(text, jump, window->changed);
+	check(follow_jump(text, address) == place);
+}
+
+static void check_jumps(const uint8_t *data, size_t size, const struct mimic_instruction *instruction)
+{
+	struct patch_window windows[PATCH_WINDOWS_MAX];
+	uint64_t address = 0x7f0000400000;
+	uint8_t *copy = malloc(size);
+	unsigned int count, i;
+
+	check(copy != NULL);
+	memcpy(copy, data, size);
+	count = mimic_preload_patch_windows(address, copy, size, instruction->length, windows);
+	free(copy);
+	for (i = 0; i < count; i++) {
+		check(windows[i].first <= windows[i].last);
+		check_jump(&windows[i], data, size, instruction->length, address, windows[i].first);
+		check_jump(&windows[i], data, size, instruction->length, address, windows[i].last);
+	}
+}
+
 /* Nothing of the previous call may be left in the answer. */
 static int same(const struct mimic_instruction *a, const struct mimic_instruction *b)
 {
@@ -119,6 +168,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		/* It asked for every byte before: the last one is what it needed. */
 		check(instruction.length == available);
 		check_accepted(&instruction, available);
+		check_jumps(data, size, &instruction);
 		first = instruction;
 	}
 	return 0;

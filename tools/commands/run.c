@@ -23,6 +23,10 @@ static const char usage[] =
 	"  --socket PATH      where mimicd listens\n"
 	"  --state            show the devices in the program to mimic list, dump, stat, top and\n"
 	"                     reset, with --pid (embedded)\n"
+	"  --no-patch         leave PROGRAM's text alone: each access of a device is a trap. Else an\n"
+	"                     instruction that has trapped is replaced by a jump to the device's code\n"
+	"  --stat             say on stderr at the end how many instructions trapped, how they were\n"
+	"                     replaced, which were not and why, and how many accesses each way had\n"
 	"  --verbose          say on stderr what is set up and what may not work\n"
 	"  --help             this text\n\n"
 	"The exit status is PROGRAM's; 2: bad options, or a program that cannot be helped;\n"
@@ -31,7 +35,11 @@ static const char usage[] =
 
 static int parse_options(int argc, char **argv, struct run_options *options)
 {
-	const struct tool_option list[] = { RUN_OPTIONS(options) };
+	const struct tool_option list[] = {
+		RUN_OPTIONS(options),
+		{ .name = "no-patch", .flag = &options->only_traps },
+		{ .name = "stat", .flag = &options->shows_traps },
+	};
 
 	/* From the first word that is no option on, all is PROGRAM's own. */
 	return tool_options(argc, argv, usage, OPTIONS_FIRST, list, sizeof(list) / sizeof(list[0]));

@@ -96,6 +96,8 @@ struct run_options {
 	bool verbose;
 	bool synchronous;	/* kinds that have such a mode: a command is over before its store is answered */
 	bool shows_state;	/* the devices in the program */
+	bool only_traps; /* no instruction of the program is replaced */
+	bool shows_traps; /* at the end: which instructions trapped */
 	bool on_kernel;		/* the nodes are the kernel's own */
 };
 

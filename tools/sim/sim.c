@@ -288,6 +288,8 @@ static void set_environment(const struct sim_shared *shared)
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), shared->fd);
 	setenv("MIMIC_SIM", path, 1);
+	/* There, accesses do not trap; and the program's text is what has been counted. */
+	setenv("MIMIC_PATCH", "0", 1);
 }
 
 /* A phase that ran no more often has a section without counts. */

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Addresses of device pages. All that the program leaves to us lie in one aligned range, so that one
+ * compare tells a device's page from memory. It is reserved at the first page and stays reserved.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "libmimic/preload/patch.h"
+#include "libmimic/preload/preload.h"
+
+#define ARENA_SHIFT 28
+#define ARENA_BYTES ((size_t)1 << ARENA_SHIFT)
+#define ARENA_PAGES (ARENA_BYTES >> PAGE_SHIFT)
+/* Of an address that the program has chosen: the tiles' physical addresses lie closer together. */
+#define CHOSEN_SHIFT 24
+
+static _Atomic uintptr_t arena;
+static bool is_refused;
+static uint64_t taken[ARENA_PAGES / 64];
+
+/* Twice as much, so that an aligned range is in it. */
+static void reserve(void)
+{
+	uintptr_t start, aligned;
+	void *mapped;
+
+	mapped = NEXT(mmap)(NULL, 2 * ARENA_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			    0);
+	if (mapped == MAP_FAILED) {
+		is_refused = true;
+		return;
+	}
+	start = (uintptr_t)mapped;
+	aligned = (start + ARENA_BYTES - 1) & ~(ARENA_BYTES - 1);
+	if (aligned > start)
+		NEXT(munmap)(mapped, aligned - start);
+	NEXT(munmap)((void *)(aligned + ARENA_BYTES), start + ARENA_BYTES - aligned);
+	atomic_store(&arena, aligned);
+}
+
+static bool is_taken(size_t page)
+{
+	return taken[page / 64] >> (page % 64) & 1;
+}
+
+static void set_taken(size_t first, size_t count, bool is_set)
+{
+	size_t i;
+
+	for (i = first; i < first + count; i++) {
+		taken[i / 64] &= ~(1ull << (i % 64));
+		taken[i / 64] |= (uint64_t)is_set << (i % 64);
+	}
+}
+
+void *mimic_preload_arena_take(size_t length)
+{
+	size_t wanted = length >> PAGE_SHIFT;
+	size_t run = 0;
+	size_t i;
+
+	if (!mimic_preload_patch_is_on() || is_refused)
+		return NULL;
+	if (!atomic_load(&arena))
+		reserve();
+	if (!atomic_load(&arena))
+		return NULL;
+	for (i = 0; i < ARENA_PAGES; i++) {
+		run = is_taken(i) ? 0 : run + 1;
+		if (run < wanted)
+			continue;
+		set_taken(i + 1 - wanted, wanted, true);
+		return (void *)(atomic_load(&arena) + ((i + 1 - wanted) << PAGE_SHIFT));
+	}
+	return NULL;
+}
+
+bool mimic_preload_arena_has(uintptr_t address)
+{
+	uintptr_t start = atomic_load_explicit(&arena, memory_order_relaxed);
+
+	return start && address - start < ARENA_BYTES;
+}
+
+/* A page that somebody else has mapped meanwhile is not the arena's any more. */
+void mimic_preload_arena_give_back(uintptr_t start, size_t length)
+{
+	uintptr_t base = atomic_load(&arena);
+	uintptr_t address;
+
+	for (address = start; address < start + length; address += PAGE_BYTES) {
+		if (!mimic_preload_arena_has(address))
+			continue;
+		if (NEXT(mmap)((void *)address, PAGE_BYTES, PROT_NONE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
+			       0) == (void *)address)
+			set_taken((address - base) >> PAGE_SHIFT, 1, false);
+	}
+}
+
+struct patch_block mimic_preload_arena_block(uintptr_t address)
+{
+	uint8_t shift = mimic_preload_arena_has(address) ? ARENA_SHIFT : CHOSEN_SHIFT;
+
+	return (struct patch_block){ .key = address >> shift, .shift = shift };
+}

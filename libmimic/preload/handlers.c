@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The program's handlers of signals that we do not need for ourselves. The kernel gets ours,
+ * with the program's flags and mask: it shows the program its own context, wherever
+ * the signal came to, and calls what the program has set.
+ */
+#include <signal.h>
+
+#include "libmimic/preload/patch.h"
+#include "libmimic/preload/preload.h"
+
+#define SIGNAL_COUNT 65
+
+typedef void (*handler)(int number, siginfo_t *information, void *context);
+
+static _Atomic(handler) handlers[SIGNAL_COUNT];
+
+/* The kernel gives all three arguments to a handler of one, too. */
+static void dispatch(int number, siginfo_t *information, void *context)
+{
+	handler program = atomic_load_explicit(&handlers[number], memory_order_acquire);
+	struct patch_shown shown;
+
+	mimic_preload_patch_show(context, &shown);
+	program(number, information, context);
+	mimic_preload_patch_resume(context, &shown);
+}
+
+sighandler_t mimic_preload_handlers_get(int number)
+{
+	if (number <= 0 || number >= SIGNAL_COUNT)
+		return SIG_DFL;
+	return (sighandler_t)(void *)atomic_load(&handlers[number]);
+}
+
+sighandler_t mimic_preload_handlers_replace(int number, sighandler_t program)
+{
+	if (!mimic_preload_patch_is_wanted() || number <= 0 || number >= SIGNAL_COUNT || program == SIG_DFL ||
+	    program == SIG_IGN || program == SIG_ERR || program == SIG_HOLD)
+		return program;
+	/* Before the kernel knows: a signal that comes at once finds it. */
+	atomic_store_explicit(&handlers[number], (handler)(void *)program, memory_order_release);
+	return (sighandler_t)(void *)dispatch;
+}
+
+sighandler_t mimic_preload_handlers_restore(sighandler_t of_kernel, sighandler_t before)
+{
+	return of_kernel == (sighandler_t)(void *)dispatch ? before : of_kernel;
+}

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Sites: which instructions have trapped, and their jumps. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmimic/preload/patch.h"
+#include "libmimic/preload/preload.h"
+
+#define HASH_BITS 15
+#define HASH_SIZE (1u << HASH_BITS)
+#define TRIES_MAX 4u
+/* Jumps that borrow each other's bytes, one behind the other. */
+#define CHAIN_MAX 12u
+/* Bytes that are compared with the file's: those of any instruction, and of a jump at its last byte. */
+#define LOOKED_AT (MIMIC_INSTRUCTION_MAX + PATCH_JUMP_MAX)
+
+static struct patch_site sites[PATCH_SITES_MAX];
+static _Atomic unsigned int site_count;
+/* By the address of the instruction, the latest: number in sites[], and 1. */
+static _Atomic uint16_t hash_table[HASH_SIZE];
+static bool is_on;
+bool mimic_preload_patch_counts;
+static bool is_refused; /* the system lets no text be changed */
+
+/* --- the lock: all signals are blocked, so no handler on this thread can want it ----- */
+
+static atomic_flag lock = ATOMIC_FLAG_INIT;
+
+static uint64_t block_signals(void)
+{
+	uint64_t all = ~0ull;
+	uint64_t old;
+
+	mimic_raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&old, sizeof(all), 0, 0);
+	return old;
+}
+
+static void let_in_signals(uint64_t old)
+{
+	mimic_raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&old, 0, sizeof(old), 0, 0);
+}
+
+static bool try_enter(uint64_t *mask)
+{
+	*mask = block_signals();
+	if (!atomic_flag_test_and_set_explicit(&lock, memory_order_acquire))
+		return true;
+	let_in_signals(*mask);
+	return false;
+}
+
+static uint64_t enter(void)
+{
+	uint64_t mask;
+
+	while (!try_enter(&mask))
+		mimic_raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	return mask;
+}
+
+static void leave(uint64_t mask)
+{
+	atomic_flag_clear_explicit(&lock, memory_order_release);
+	let_in_signals(mask);
+}
+
+/* The thread that forks has all signals blocked (threads.c). */
+void mimic_preload_patch_before_fork(void)
+{
+	while (atomic_flag_test_and_set_explicit(&lock, memory_order_acquire))
+		mimic_raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+}
+
+void mimic_preload_patch_after_fork(void)
+{
+	atomic_flag_clear_explicit(&lock, memory_order_release);
+}
+
+/* --- the table ------------------------------------------------------------------ */
+
+static unsigned int hash(uintptr_t address)
+{
+	return (unsigned int)((address * 0x9e3779b97f4a7c15ull) >> (64 - HASH_BITS));
+}
+
+static _Atomic uint16_t *slot_of(uintptr_t address)
+{
+	unsigned int i = hash(address);
+	unsigned int at;
+
+	for (; (at = atomic_load_explicit(&hash_table[i], memory_order_acquire)); i = (i + 1) % HASH_SIZE)
+		if (sites[at - 1].target.address == address)
+			break;
+	return &hash_table[i];
+}
+
+static struct patch_site *find(uintptr_t address)
+{
+	unsigned int at = atomic_load_explicit(slot_of(address), memory_order_acquire);
+
+	return at ? &sites[at - 1] : NULL;
+}
+
+/* A new one, which stands for the address from now on. NULL: there are too many. */
+static struct patch_site *add(uintptr_t address)
+{
+	unsigned int count = atomic_load(&site_count);
+
+	if (count == PATCH_SITES_MAX)
+		return NULL;
+	sites[count].target.address = address;
+	atomic_store(&site_count, count + 1);
+	/* release: a handler that finds it sees its address */
+	atomic_store_explicit(slot_of(address), (uint16_t)(count + 1), memory_order_release);
+	return &sites[count];
+}
+
+unsigned int mimic_preload_patch_count(void)
+{
+	return atomic_load(&site_count);
+}
+
+const struct patch_site *mimic_preload_patch_site(unsigned int number)
+{
+	return &sites[number];
+}
+
+/* --- what stands in the text ------------------------------------------------------- */
+
+/* The site whose jump was written over the byte at `address`. */
+static struct patch_site *site_over(uintptr_t address)
+{
+	unsigned int back;
+
+	for (back = 0; back < PATCH_JUMP_MAX; back++) {
+		struct patch_site *site = find(address - back);
+
+		if (site && atomic_load(&site->installed) && back < site->window.changed)
+			return site;
+	}
+	return NULL;
+}
+
+/* The site whose jump reads the byte at `address` as its own. */
+static struct patch_site *site_that_borrows(uintptr_t address)
+{
+	unsigned int back;
+
+	for (back = 1; back < PATCH_JUMP_MAX; back++) {
+		struct patch_site *site = find(address - back);
+
+		if (site && atomic_load(&site->installed) && back >= site->window.changed &&
+		    back < site->window.changed + site->window.borrowed)
+			return site;
+	}
+	return NULL;
+}
+
+/* Text that was here before may be gone, and its jumps with it. */
+static bool is_in_text(const struct patch_site *site)
+{
+	const volatile uint8_t *text = (const volatile uint8_t *)site->target.address;
+	unsigned int i;
+
+	if (!atomic_load(&site->installed))
+		return false;
+	for (i = 0; i < site->window.changed; i++)
+		if (text[i] != site->jump[i])
+			return false;
+	return true;
+}
+
+/* Is each byte the file's, but for the jumps that we have written? */
+static bool is_as_known(uintptr_t address, const uint8_t *original, size_t count)
+{
+	const volatile uint8_t *text = (const volatile uint8_t *)address;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct patch_site *site = site_over(address + i);
+		uint8_t expected = site ? site->jump[address + i - site->target.address] : original[i];
+
+		if (text[i] != expected)
+			return false;
+	}
+	return true;
+}
+
+/* A debugger's breakpoints would change what a jump borrows. Looked up once. */
+static bool is_traced(void)
+{
+	static int answer = -1;
+	char text[1024];
+	const char *at;
+	long file, length;
+
+	if (answer >= 0)
+		return answer;
+	answer = 0;
+	file = mimic_raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/status", O_RDONLY | O_CLOEXEC, 0, 0,
+				 0);
+	if (file < 0)
+		return false;
+	length = mimic_raw_syscall(SYS_read, file, (long)text, sizeof(text) - 1, 0, 0, 0);
+	mimic_raw_syscall(SYS_close, file, 0, 0, 0, 0, 0);
+	text[length > 0 ? length : 0] = '\0';
+	at = strstr(text, "TracerPid:");
+	answer = at && at[strlen("TracerPid:\t")] != '0';
+	return answer;
+}
+
+/* --- one site ------------------------------------------------------------------------ */
+
+static bool write_jump(struct patch_site *site)
+{
+	if (mimic_preload_code_write(site->target.address, site->jump, site->window.changed)) {
+		is_refused = true;
+		site->refusal = PATCH_TEXT_CLOSED;
+		return false;
+	}
+	site->refusal = PATCH_FITS;
+	atomic_store(&site->installed, true);
+	return true;
+}
+
+/* A trampoline somewhere in the window, and the jump to it. */
+static bool fit(struct patch_site *site, const struct patch_window *window)
+{
+	size_t size = mimic_preload_patch_code_size(site->target.instruction.length);
+	uintptr_t place = mimic_preload_patch_place(window, size);
+	uint8_t code[PATCH_CODE_MAX];
+
+	if (!place || !mimic_preload_patch_code(&site->target, place, site->block,
+						(uintptr_t)mimic_preload_patch_enter, (uintptr_t)site, code))
+		return false;
+	site->window = *window;
+	site->place = place;
+	site->size = (uint8_t)size;
+	mimic_preload_patch_put(site, code);
+	mimic_preload_patch_jump(window, site->target.address, place, site->jump);
+	return true;
+}
+
+static bool patch(struct patch_site *site)
+{
+	struct patch_window windows[PATCH_WINDOWS_MAX];
+	uint8_t text[PATCH_JUMP_MAX + MIMIC_INSTRUCTION_MAX];
+	uint8_t original[LOOKED_AT];
+	enum patch_refusal refusal;
+	unsigned int count, i;
+	size_t available;
+
+	site->refusal = PATCH_NO_PLACE;
+	available = mimic_preload_code_original(site->target.address, original, sizeof(original), &refusal);
+	if (available > sizeof(text))
+		available = sizeof(text);
+	memcpy(text, (const void *)site->target.address, available);
+	count = mimic_preload_patch_windows(site->target.address, text, available,
+					    site->target.instruction.length, windows);
+	for (i = 0; i < count; i++) {
+		if (windows[i].borrowed && is_traced()) {
+			site->refusal = PATCH_DEBUGGER;
+			continue;
+		}
+		if (fit(site, &windows[i]))
+			return write_jump(site);
+	}
+	return false;
+}
+
+static bool take_back(struct patch_site *site)
+{
+	if (mimic_preload_code_write(site->target.address, site->target.bytes, site->window.changed))
+		return false;
+	atomic_store(&site->installed, false);
+	return true;
+}
+
+/* Another trampoline for the same instruction: the one that it had may have a thread in it. */
+static void patch_again(const struct patch_site *before)
+{
+	struct patch_site *site = add(before->target.address);
+
+	if (!site)
+		return;
+	site->target = before->target;
+	site->block = before->block;
+	site->tries = 1;
+	patch(site);
+}
+
+/*
+ * The jumps before a site that borrow bytes of its jump, and those that borrow theirs. The farthest
+ * is taken back first: so none ever reads bytes that it was not made for.
+ */
+static bool patch_with_chain(struct patch_site *site)
+{
+	struct patch_site *chain[CHAIN_MAX];
+	unsigned int count = 0;
+	unsigned int back, i;
+	uintptr_t at = site->target.address;
+	unsigned int changed = site->target.instruction.length;
+
+	while (changed) {
+		struct patch_site *other = NULL;
+
+		for (i = 0; i < changed && !other; i++)
+			other = site_that_borrows(at + i);
+		if (!other)
+			break;
+		if (count == CHAIN_MAX) {
+			site->refusal = PATCH_NO_PLACE;
+			return false;
+		}
+		chain[count++] = other;
+		at = other->target.address;
+		changed = other->window.changed;
+	}
+	for (back = count; back-- > 0;) {
+		if (!take_back(chain[back])) {
+			site->refusal = PATCH_TEXT_CLOSED;
+			return false;
+		}
+	}
+	patch(site);
+	for (i = 0; i < count; i++)
+		patch_again(chain[i]);
+	return atomic_load(&site->installed);
+}
+
+static enum patch_refusal look_at(struct patch_site *site)
+{
+	uint8_t original[LOOKED_AT];
+	enum patch_refusal refusal;
+	uintptr_t address = site->target.address;
+	size_t available = mimic_preload_code_original(address, original, sizeof(original), &refusal);
+	unsigned int i;
+
+	if (!available)
+		return refusal;
+	if (mimic_decode(original, available, &site->target.instruction))
+		return PATCH_TEXT_DIFFERS;
+	if (!is_as_known(address, original, available))
+		return PATCH_TEXT_DIFFERS;
+	for (i = 0; i < site->target.instruction.length; i++) {
+		site->target.bytes[i] = original[i];
+		/* Two instructions that overlap: one of them was jumped into. */
+		if (site_over(address + i))
+			return PATCH_FORM;
+	}
+	return mimic_preload_patch_form(&site->target.instruction);
+}
+
+static void consider(uintptr_t rip, uintptr_t address)
+{
+	struct patch_site *site = find(rip);
+
+	if (!site)
+		site = add(rip);
+	if (!site || is_in_text(site))
+		return;
+	/* A trampoline of text that was here before. */
+	atomic_store(&site->installed, false);
+	if (site->size)
+		site = add(rip);
+	if (!site)
+		return;
+	site->tries++;
+	site->refusal = is_refused ? PATCH_TEXT_CLOSED : look_at(site);
+	if (site->refusal != PATCH_FITS)
+		return;
+	site->block = mimic_preload_arena_block(address);
+	patch_with_chain(site);
+}
+
+/* Whether another try could end in another way. */
+static bool is_settled(const struct patch_site *site)
+{
+	if (is_in_text(site))
+		return true;
+	if (site->refusal == PATCH_TEXT_DIFFERS)
+		return site->tries >= TRIES_MAX;
+	return site->tries > 0 && site->refusal != PATCH_FITS;
+}
+
+void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address)
+{
+	struct patch_site *site;
+	uint64_t mask;
+
+	if (!is_on)
+		return;
+	site = mimic_preload_patch_at(rip);
+	if (!site)
+		site = find(rip);
+	if (site)
+		atomic_fetch_add_explicit(&site->traps, 1, memory_order_relaxed);
+	if (site && is_settled(site))
+		return;
+	if (!try_enter(&mask))
+		return;
+	consider(rip, address);
+	if (!site) {
+		site = find(rip);
+		if (site)
+			atomic_fetch_add_explicit(&site->traps, 1, memory_order_relaxed);
+	}
+	leave(mask);
+}
+
+int mimic_preload_patch_fetch(uintptr_t rip, struct mimic_instruction *instruction)
+{
+	size_t available = PAGE_BYTES - rip % PAGE_BYTES;
+	uint8_t bytes[MIMIC_INSTRUCTION_MAX];
+	const struct patch_site *site;
+	int error;
+
+	if (available > sizeof(bytes))
+		available = sizeof(bytes);
+	if (!mimic_preload_code_read(rip, bytes, available))
+		return -EAGAIN;
+	error = mimic_decode(bytes, available, instruction);
+	/* The processor has decoded it: the next page is there if the instruction goes on in it, and only
+	 * then. */
+	if (error == -ENODATA) {
+		if (!mimic_preload_code_read(rip, bytes, sizeof(bytes)))
+			return -EAGAIN;
+		error = mimic_decode(bytes, sizeof(bytes), instruction);
+	}
+	/* Another thread has trapped on it, too, and was faster. */
+	site = find(rip);
+	return site && is_in_text(site) ? -EAGAIN : error;
+}
+
+bool mimic_preload_patch_is_stop(uintptr_t rip)
+{
+	const struct patch_site *site;
+
+	if (!is_on)
+		return false;
+	if (mimic_preload_code_is_stop(rip))
+		return true;
+	/* It was one: by now the jump, or what stood there before, is whole. */
+	site = find(rip);
+	return site && *(const volatile uint8_t *)rip != PATCH_STOP_BYTE;
+}
+
+/* --- text that changes, or goes ---------------------------------------------------------- */
+
+static void forget_locked(uintptr_t start, size_t length, bool is_gone)
+{
+	unsigned int count = atomic_load(&site_count);
+	uintptr_t low = UINTPTR_MAX;
+	struct patch_site *next;
+	uintptr_t from = 0;
+	unsigned int i;
+
+	/* In the order of addresses: a jump is taken back before what it borrows changes. */
+	for (;;) {
+		for (next = NULL, low = UINTPTR_MAX, i = 0; i < count; i++) {
+			struct patch_site *site = &sites[i];
+			uintptr_t at = site->target.address;
+
+			if (!atomic_load(&site->installed) || at < from || at >= low ||
+			    at >= start + length || at + PATCH_JUMP_MAX + MIMIC_INSTRUCTION_MAX <= start)
+				continue;
+			low = at;
+			next = site;
+		}
+		if (!next)
+			return;
+		from = low + 1;
+		if (is_gone && low >= start)
+			atomic_store(&next->installed, false);
+		else
+			take_back(next);
+	}
+}
+
+void mimic_preload_patch_forget(uintptr_t start, size_t length, bool is_gone)
+{
+	uint64_t mask;
+
+	if (!is_on || !atomic_load(&site_count))
+		return;
+	mask = enter();
+	forget_locked(start, length, is_gone);
+	mimic_preload_code_close(start, length, is_gone);
+	leave(mask);
+}
+
+static void text_is_gone(uintptr_t start, size_t length)
+{
+	forget_locked(start, length, true);
+}
+
+void mimic_preload_patch_look_again(void)
+{
+	uint64_t mask;
+
+	if (!is_on || !atomic_load(&site_count))
+		return;
+	mask = enter();
+	mimic_preload_code_check(text_is_gone);
+	leave(mask);
+}
+
+/* --- start ---------------------------------------------------------------------------------- */
+
+/* Asked before the constructors have run, too: a program's library may set a handler first. */
+bool mimic_preload_patch_is_wanted(void)
+{
+	static int answer = -1;
+	const char *value;
+
+	if (answer < 0) {
+		value = getenv("MIMIC_PATCH");
+		answer = !(value && !strcmp(value, "0"));
+	}
+	return answer;
+}
+
+bool mimic_preload_patch_is_on(void)
+{
+	return is_on;
+}
+
+void mimic_preload_patch_start(void)
+{
+	mimic_preload_patch_counts = getenv("MIMIC_PATCH_STAT") != NULL;
+	if (!mimic_preload_patch_is_wanted() || !mimic_preload_patch_enter_start())
+		return;
+	is_on = mimic_preload_code_start() == 0;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Trap once: an instruction that has trapped on a device's page is replaced by a jump to
+ * a trampoline, which asks the device by a call. What the files of this share.
+ *
+ * A site is an instruction of the program's text that has trapped. Sites, their
+ * trampolines and the pages of those stay as long as the process: a thread may
+ * stand in a trampoline at any time. They are written under the lock of patch.c, with all
+ * signals blocked, and read without it by handlers.
+ */
+#ifndef MIMIC_PRELOAD_PATCH_H
+#define MIMIC_PRELOAD_PATCH_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <ucontext.h>
+
+#include "libmimic/base/operate.h"
+#include "libmimic/preload/patch_plan.h"
+
+#define PATCH_SITES_MAX 16384u
+#define PATCH_PAGES_MAX 8192u
+
+struct patch_site {
+	struct patch_target target; /* first, and its address first: the stub reads it */
+	uint8_t size; /* of the trampoline; 0: it has none */
+	uint8_t refusal; /* enum patch_refusal, if it keeps trapping */
+	uint8_t tries; /* refusals that may be over the next time */
+	atomic_bool installed; /* its jump stands in the text */
+	uintptr_t place; /* of the trampoline */
+	struct patch_window window;
+	struct patch_block block;
+	uint8_t jump[PATCH_JUMP_MAX];
+	struct patch_site *next_in_page;
+	_Atomic uint64_t calls; /* accesses by the trampoline, counted for --stat only */
+	_Atomic uint64_t traps;
+};
+
+/* --- patch.c: sites ---------------------------------------------------------- */
+
+/* Before anything traps: does the environment want it, and can this machine? */
+void mimic_preload_patch_start(void);
+bool mimic_preload_patch_is_on(void);
+bool mimic_preload_patch_is_wanted(void);
+/* An access of the instruction at `rip` was carried out by a trap; `address` is the device's page. */
+void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address);
+/* The program may change its text there, or has let go of it: jumps are taken back, and there will be none.
+ */
+void mimic_preload_patch_forget(uintptr_t start, size_t length, bool is_gone);
+/* Libraries may be gone: text that is not there any more is forgotten. */
+void mimic_preload_patch_look_again(void);
+/*
+ * The instruction at `rip`, which has faulted. 0; -EAGAIN: it is another one by now, and is to be executed
+ * once more; else as mimic_decode().
+ */
+int mimic_preload_patch_fetch(uintptr_t rip, struct mimic_instruction *instruction);
+/* A privileged instruction: true if it is one that stops threads while a jump is written, and they come
+ * again. */
+bool mimic_preload_patch_is_stop(uintptr_t rip);
+void mimic_preload_patch_before_fork(void);
+void mimic_preload_patch_after_fork(void);
+/* Are the trampolines' accesses counted? */
+extern bool mimic_preload_patch_counts;
+unsigned int mimic_preload_patch_count(void);
+const struct patch_site *mimic_preload_patch_site(unsigned int number);
+
+/* --- patch_pages.c: memory that jumps reach ----------------------------------- */
+
+/* A place for a trampoline of `size` bytes, in memory that is ours; 0: there is none. */
+uintptr_t mimic_preload_patch_place(const struct patch_window *window, size_t size);
+/* The place is taken by the site's trampoline, which is written there. */
+void mimic_preload_patch_put(struct patch_site *site, const uint8_t *code);
+/* The site in whose trampoline this address lies; NULL: none. Lock-free. */
+struct patch_site *mimic_preload_patch_at(uintptr_t address);
+
+/* --- patch_text.c: the program's text ------------------------------------------ */
+
+/*
+ * The bytes of the file behind the text at `address`, `count` of them at most, and how many the text has
+ * there. 0: no text that may be changed (*refusal says why).
+ */
+size_t mimic_preload_code_original(uintptr_t address, uint8_t *bytes, size_t count,
+				   enum patch_refusal *refusal);
+/*
+ * Writes `count` bytes over an instruction while other threads may execute it. They
+ * meet either what was there or what is there then. 0 or -errno: nothing was changed.
+ */
+int mimic_preload_code_write(uintptr_t address, const uint8_t *bytes, size_t count);
+int mimic_preload_code_start(void);
+bool mimic_preload_code_is_stop(uintptr_t address);
+/* Bytes of the text, as they were at one moment. false: they are being written right now. */
+bool mimic_preload_code_read(uintptr_t address, uint8_t *bytes, size_t count);
+/* No site in this range any more; if it is gone, what comes there next is other text. */
+void mimic_preload_code_close(uintptr_t start, size_t length, bool is_gone);
+/* Of the ranges that are known: is each still the text that it was? Calls for those that are not. */
+void mimic_preload_code_check(void (*gone)(uintptr_t start, size_t length));
+
+/* --- patch_enter_x86.c: from a trampoline to the library ------------------------ */
+
+/* What a trampoline's call keeps of the program, on its stack. The stub has the same offsets. */
+struct patch_frame {
+	struct mimic_registers registers;
+	uint64_t rip; /* the instruction; the one behind it, once it is complete */
+	uint32_t mxcsr;
+	uint32_t mxcsr_after;
+	uint8_t *vectors;
+	/* While is_loading and until rip moves on, these two stand for what the load changes of `registers`.
+	 */
+	uint64_t old_value;
+	uint64_t old_flags;
+	uint64_t is_loading;
+	uint64_t pushed_flags;
+};
+
+/* Vector registers are those of AVX-512, else of AVX. */
+extern uint32_t mimic_preload_patch_is_512;
+/* What a trampoline calls. */
+void mimic_preload_patch_enter(void);
+/* false: the processor lacks something that trampolines need. */
+bool mimic_preload_patch_enter_start(void);
+/* The stub's other half, in C: was the access done? */
+bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame);
+
+/* --- patch_context.c: a signal that comes to a trampoline ----------------------- */
+
+struct patch_shown {
+	struct patch_frame *frame; /* of the call that was interrupted; NULL: none was */
+	struct patch_frame *current;
+	gregset_t real;
+	gregset_t shown;
+};
+/* Changes the context of a signal to the program's own instruction and registers. */
+void mimic_preload_patch_show(ucontext_t *context, struct patch_shown *shown);
+/* After the program's handler: on with what was interrupted, unless the handler has sent the program
+ * elsewhere. */
+void mimic_preload_patch_resume(ucontext_t *context, const struct patch_shown *shown);
+/* true: the end of such a call that a handler has sent elsewhere; the context is where to. */
+bool mimic_preload_patch_is_departure(ucontext_t *context);
+
+/* --- handlers.c: the program's handlers of other signals ------------------------ */
+
+/*
+ * What the kernel gets in place of a program's handler: ours, which shows the program its own context; or
+ * what the program gave, if that is no handler.
+ */
+sighandler_t mimic_preload_handlers_replace(int number, sighandler_t program);
+/* The program's handler of a signal, by now; to be asked before it is replaced. */
+sighandler_t mimic_preload_handlers_get(int number);
+/* What the program had set, if the kernel had this and we had `before`. */
+sighandler_t mimic_preload_handlers_restore(sighandler_t of_kernel, sighandler_t before);
+
+/* --- arena.c: addresses of device pages ------------------------------------------ */
+
+/* Address space for `length` bytes in the arena, without memory; NULL: it has no room. Lock held. */
+void *mimic_preload_arena_take(size_t length);
+/* Pages of the arena that were unmapped are reserved again. */
+void mimic_preload_arena_give_back(uintptr_t start, size_t length);
+bool mimic_preload_arena_has(uintptr_t address);
+/* The block that an instruction's accesses are compared with, if it has accessed `address`. */
+struct patch_block mimic_preload_arena_block(uintptr_t address);
+
+#endif

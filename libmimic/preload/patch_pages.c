@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Memory for trampolines, at the addresses that jumps reach. A page is never given back, and no
+ * trampoline in it changes: a thread may stand in it.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "libmimic/preload/patch.h"
+#include "libmimic/preload/preload.h"
+
+#define LOWEST 0x10000u /* vm.mmap_min_addr */
+#define HIGHEST 0x7fffffff0000ull
+/* The program's heap and its main stack may grow as before. */
+#define KEPT_FOR_GROWTH (1ull << 30)
+#define BLOCK_PAGES 16u
+#define HASH_BITS 14
+#define HASH_SIZE (1u << HASH_BITS)
+
+struct page {
+	_Atomic uintptr_t number;
+	struct patch_site *_Atomic first; /* trampolines that begin in it */
+	unsigned int used; /* bytes, from the first */
+};
+
+static struct page pages[PATCH_PAGES_MAX];
+static unsigned int page_count;
+static _Atomic uint16_t hash_table[HASH_SIZE]; /* number in pages[], and 1 */
+static _Atomic uintptr_t lowest = UINTPTR_MAX;
+static _Atomic uintptr_t highest;
+
+extern void *__libc_stack_end;
+
+static unsigned int hash(uintptr_t number)
+{
+	return (unsigned int)((number * 0x9e3779b97f4a7c15ull) >> (64 - HASH_BITS));
+}
+
+static struct page *find(uintptr_t number)
+{
+	unsigned int i = hash(number);
+	unsigned int at;
+
+	for (; (at = atomic_load_explicit(&hash_table[i], memory_order_acquire)); i = (i + 1) % HASH_SIZE)
+		if (atomic_load_explicit(&pages[at - 1].number, memory_order_relaxed) == number)
+			return &pages[at - 1];
+	return NULL;
+}
+
+static void enter_page(uintptr_t number)
+{
+	unsigned int i = hash(number);
+	uintptr_t start = number << PAGE_SHIFT;
+
+	while (atomic_load_explicit(&hash_table[i], memory_order_relaxed))
+		i = (i + 1) % HASH_SIZE;
+	atomic_store_explicit(&pages[page_count].number, number, memory_order_relaxed);
+	/* release: a handler that finds the page sees its number */
+	atomic_store_explicit(&hash_table[i], (uint16_t)++page_count, memory_order_release);
+	if (start < atomic_load(&lowest))
+		atomic_store(&lowest, start);
+	if (start + PAGE_BYTES > atomic_load(&highest))
+		atomic_store(&highest, start + PAGE_BYTES);
+}
+
+static bool overlaps(uintptr_t start, uintptr_t end, uintptr_t low, uintptr_t high)
+{
+	return start < high && end > low;
+}
+
+/* Would the heap or the stack run into it? */
+static bool is_in_the_way(uintptr_t start, uintptr_t end)
+{
+	uintptr_t heap = (uintptr_t)mimic_raw_syscall(SYS_brk, 0, 0, 0, 0, 0, 0);
+	uintptr_t stack = (uintptr_t)__libc_stack_end;
+
+	return start < LOWEST || end > HIGHEST ||
+	       overlaps(start, end, heap & ~(PAGE_BYTES - 1), heap + KEPT_FOR_GROWTH) ||
+	       overlaps(start, end, stack - KEPT_FOR_GROWTH, HIGHEST);
+}
+
+static bool map_pages(uintptr_t start, unsigned int count)
+{
+	size_t length = count * PAGE_BYTES;
+	long mapped;
+	unsigned int i;
+
+	if (page_count + count > PATCH_PAGES_MAX || is_in_the_way(start, start + length))
+		return false;
+	mapped = mimic_raw_syscall(SYS_mmap, (long)start, (long)length, PROT_READ | PROT_WRITE | PROT_EXEC,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	if (mapped < 0 && mapped > -4096)
+		return false;
+	/* A kernel that does not know the flag takes the address as a hint. */
+	if ((uintptr_t)mapped != start) {
+		mimic_raw_syscall(SYS_munmap, mapped, (long)length, 0, 0, 0, 0);
+		return false;
+	}
+	for (i = 0; i < count; i++)
+		enter_page((start >> PAGE_SHIFT) + i);
+	return true;
+}
+
+/* --- a place in a wide window ------------------------------------------------ */
+
+static uintptr_t place_in_known_page(const struct patch_window *window, size_t size)
+{
+	unsigned int i = page_count;
+
+	while (i-- > 0) {
+		uintptr_t place = (atomic_load(&pages[i].number) << PAGE_SHIFT) + pages[i].used;
+
+		if (pages[i].used + size <= PAGE_BYTES && place >= window->first && place <= window->last)
+			return place;
+	}
+	return 0;
+}
+
+/* Pages near the middle of a window: that is where the text lies, if the window is as wide as a jump. */
+static uintptr_t place_in_new_pages(const struct patch_window *window, size_t size)
+{
+	uintptr_t width = window->last - window->first;
+	unsigned int count = width >= 1u << 24 ? BLOCK_PAGES : 1;
+	uintptr_t step = width >= 1ull << 31 ? 1u << 20 : width >= 1u << 23 ? 1u << 18 : PAGE_BYTES;
+	uintptr_t middle = window->first + width / 2;
+	uintptr_t distance;
+
+	for (distance = 0; distance <= width / 2 && distance / step < 512; distance += step) {
+		uintptr_t below = (middle - distance) & ~(PAGE_BYTES - 1);
+		uintptr_t above = (middle + distance) & ~(PAGE_BYTES - 1);
+
+		if (below >= window->first && map_pages(below, count))
+			return below;
+		if (above + size <= window->last && map_pages(above, count))
+			return above;
+	}
+	return 0;
+}
+
+/* --- a place in a narrow one --------------------------------------------------- */
+
+static bool is_taken(uintptr_t number, uintptr_t start, uintptr_t end)
+{
+	struct page *page = find(number);
+	struct patch_site *site;
+
+	for (site = page ? page->first : NULL; site; site = site->next_in_page)
+		if (overlaps(start, end, site->place, site->place + site->size))
+			return true;
+	return false;
+}
+
+static bool is_free(uintptr_t start, uintptr_t end)
+{
+	uintptr_t number = start >> PAGE_SHIFT;
+	uintptr_t last = (end - 1) >> PAGE_SHIFT;
+
+	if (is_taken(number - 1, start, end) || is_taken(number, start, end) ||
+	    (last != number && is_taken(last, start, end)))
+		return false;
+	if (!find(number) && !map_pages(number << PAGE_SHIFT, 1))
+		return false;
+	return find(last) || map_pages(last << PAGE_SHIFT, 1);
+}
+
+static uintptr_t place_exactly(const struct patch_window *window, size_t size)
+{
+	uintptr_t place;
+
+	for (place = window->first; place <= window->last; place += 16)
+		if (is_free(place, place + size))
+			return place;
+	return 0;
+}
+
+uintptr_t mimic_preload_patch_place(const struct patch_window *window, size_t size)
+{
+	uintptr_t place;
+
+	if (window->last < LOWEST || window->first > HIGHEST)
+		return 0;
+	if (window->last - window->first < 2 * PAGE_BYTES)
+		return place_exactly(window, size);
+	place = place_in_known_page(window, size);
+	return place ? place : place_in_new_pages(window, size);
+}
+
+static void use(struct page *page, uintptr_t end)
+{
+	uintptr_t start = atomic_load(&page->number) << PAGE_SHIFT;
+	uintptr_t used = end - start < PAGE_BYTES ? end - start : PAGE_BYTES;
+
+	if (used > page->used)
+		page->used = (unsigned int)used;
+}
+
+void mimic_preload_patch_put(struct patch_site *site, const uint8_t *code)
+{
+	uintptr_t end = site->place + site->size;
+	struct page *page = find(site->place >> PAGE_SHIFT);
+	struct page *last = find((end - 1) >> PAGE_SHIFT);
+
+	memcpy((void *)site->place, code, site->size);
+	use(page, end);
+	if (last != page)
+		use(last, end);
+	site->next_in_page = atomic_load(&page->first);
+	/* release: a handler that finds the site sees all of it */
+	atomic_store_explicit(&page->first, site, memory_order_release);
+}
+
+struct patch_site *mimic_preload_patch_at(uintptr_t address)
+{
+	uintptr_t number = address >> PAGE_SHIFT;
+	unsigned int i;
+
+	if (address < atomic_load_explicit(&lowest, memory_order_relaxed) ||
+	    address >= atomic_load_explicit(&highest, memory_order_relaxed))
+		return NULL;
+	/* It may have begun in the page before. */
+	for (i = 0; i < 2; i++) {
+		struct page *page = find(number - i);
+		struct patch_site *site;
+
+		for (site = page ? atomic_load_explicit(&page->first, memory_order_acquire) : NULL; site;
+		     site = site->next_in_page)
+			if (address - site->place < site->size)
+				return site;
+	}
+	return NULL;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* `mimic run --stat`: at the end, which instructions trapped, and what became of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "libmimic/preload/patch.h"
+#include "libmimic/preload/preload.h"
+
+static const char *const reasons[PATCH_REFUSALS] = {
+	[PATCH_FITS] = "its text has changed",
+	[PATCH_FORM] = "no trampoline can have its operands",
+	[PATCH_NO_PLACE] = "no free address that a jump could lead to",
+	[PATCH_NO_FILE] = "its text is not that of a file, mapped private",
+	[PATCH_TEXT_DIFFERS] = "its text is not what the file has",
+	[PATCH_TEXT_CLOSED] = "its text may not be written",
+	[PATCH_FULL] = "there are too many",
+	[PATCH_DEBUGGER] = "a debugger may set breakpoints in what the jump would need",
+};
+
+struct totals {
+	uint64_t sites, traps, calls;
+	uint64_t ways[PATCH_WAYS];
+};
+
+/* Does a later one stand for the same instruction? */
+static bool is_replaced(unsigned int number)
+{
+	unsigned int i;
+
+	for (i = number + 1; i < mimic_preload_patch_count(); i++)
+		if (mimic_preload_patch_site(i)->target.address ==
+		    mimic_preload_patch_site(number)->target.address)
+			return true;
+	return false;
+}
+
+static void add_totals(struct totals *totals)
+{
+	unsigned int i;
+
+	for (i = 0; i < mimic_preload_patch_count(); i++) {
+		const struct patch_site *site = mimic_preload_patch_site(i);
+
+		totals->traps += atomic_load(&site->traps);
+		totals->calls += atomic_load(&site->calls);
+		if (is_replaced(i))
+			continue;
+		totals->sites++;
+		if (atomic_load(&site->installed))
+			totals->ways[site->window.way]++;
+	}
+}
+
+static void add_count(struct text *text, const char *before, uint64_t count, const char *behind)
+{
+	mimic_preload_text_add(text, before);
+	mimic_preload_text_add_number(text, count);
+	mimic_preload_text_add(text, behind);
+}
+
+static void write_totals(const struct totals *totals)
+{
+	struct text text;
+
+	mimic_preload_text_start(&text);
+	add_count(&text, "", totals->sites, " instructions trapped; patched: ");
+	add_count(&text, "", totals->ways[PATCH_DIRECT], " by a jump, ");
+	add_count(&text, "", totals->ways[PATCH_PUNNED], " by a punned jump, ");
+	add_count(&text, "", totals->ways[PATCH_PADDED], " by a padded one; accesses: ");
+	add_count(&text, "", totals->traps, " by traps, ");
+	add_count(&text, "", totals->calls, " by calls");
+	mimic_preload_text_write_line(&text);
+}
+
+/* "function+0x12 (program+0x1234)": addr2line -e program 0x1234 says the line. */
+static void add_place(struct text *text, uintptr_t address)
+{
+	const char *file;
+	Dl_info information;
+
+	mimic_preload_text_add_hex(text, address);
+	if (!dladdr((void *)address, &information) || !information.dli_fname)
+		return;
+	mimic_preload_text_add(text, " ");
+	if (information.dli_sname) {
+		mimic_preload_text_add(text, information.dli_sname);
+		mimic_preload_text_add(text, "+");
+		mimic_preload_text_add_hex(text, address - (uintptr_t)information.dli_saddr);
+		mimic_preload_text_add(text, " ");
+	}
+	file = strrchr(information.dli_fname, '/');
+	mimic_preload_text_add(text, "(");
+	mimic_preload_text_add(text, file ? file + 1 : information.dli_fname);
+	mimic_preload_text_add(text, "+");
+	mimic_preload_text_add_hex(text, address - (uintptr_t)information.dli_fbase);
+	mimic_preload_text_add(text, ")");
+}
+
+static void write_trapping(const struct patch_site *site)
+{
+	struct text text;
+
+	mimic_preload_text_start(&text);
+	mimic_preload_text_add(&text, "not patched: ");
+	add_place(&text, site->target.address);
+	add_count(&text, ", ", atomic_load(&site->traps), " traps: ");
+	mimic_preload_text_add(&text, reasons[site->refusal]);
+	mimic_preload_text_write_line(&text);
+}
+
+__attribute__((destructor)) static void report(void)
+{
+	struct totals totals = { 0 };
+	struct text text;
+	unsigned int i;
+
+	if (!mimic_preload_patch_counts)
+		return;
+	if (!mimic_preload_patch_is_on()) {
+		mimic_preload_text_start(&text);
+		mimic_preload_text_add(
+			&text,
+			mimic_preload_patch_is_wanted()
+				? "no instruction is patched: the processor or the kernel lacks what it needs"
+				: "no instruction is patched, as was asked for");
+		mimic_preload_text_write_line(&text);
+		return;
+	}
+	add_totals(&totals);
+	write_totals(&totals);
+	for (i = 0; i < mimic_preload_patch_count(); i++)
+		if (!is_replaced(i) && !atomic_load(&mimic_preload_patch_site(i)->installed))
+			write_trapping(mimic_preload_patch_site(i));
+}

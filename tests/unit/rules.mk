@@ -1,0 +1,3 @@
+# What the preload library hides.
+$(O)/tests/unit/test_patch_plan $(O)/tests/unit/test_patch_code: $(call obj,libmimic/preload/patch_plan_x86.c)
+$(O)/tests/unit/test_patch_code: $(call obj,libmimic/preload/patch_enter_x86.c)
