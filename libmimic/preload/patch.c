@@ -8,7 +8,7 @@
 #include "libmimic/preload/patch.h"
 #include "libmimic/preload/preload.h"
 
-#define HASH_BITS 15
+#define HASH_BITS 16
 #define HASH_SIZE (1u << HASH_BITS)
 #define TRIES_MAX 4u
 /* Jumps that borrow each other's bytes, one behind the other. */
@@ -127,6 +127,11 @@ const struct patch_site *mimic_preload_patch_site(unsigned int number)
 	return &sites[number];
 }
 
+bool mimic_preload_patch_is_latest(const struct patch_site *site)
+{
+	return find(site->target.address) == site;
+}
+
 /* --- what stands in the text ------------------------------------------------------- */
 
 /* The site whose jump was written over the byte at `address`. */
@@ -213,16 +218,18 @@ static bool is_traced(void)
 
 /* --- one site ------------------------------------------------------------------------ */
 
+/* A thread that has trapped on the instruction meanwhile asks whether the jump is there: it is known before.
+ */
 static bool write_jump(struct patch_site *site)
 {
-	if (mimic_preload_code_write(site->target.address, site->jump, site->window.changed)) {
-		is_refused = true;
-		site->refusal = PATCH_TEXT_CLOSED;
-		return false;
-	}
-	site->refusal = PATCH_FITS;
 	atomic_store(&site->installed, true);
-	return true;
+	site->refusal = PATCH_FITS;
+	if (!mimic_preload_code_write(site->target.address, site->jump, site->window.changed))
+		return true;
+	atomic_store(&site->installed, false);
+	site->refusal = PATCH_TEXT_CLOSED;
+	is_refused = true;
+	return false;
 }
 
 /* A trampoline somewhere in the window, and the jump to it. */
@@ -243,29 +250,34 @@ static bool fit(struct patch_site *site, const struct patch_window *window)
 	return true;
 }
 
-static bool patch(struct patch_site *site)
+/* The jumps that fit where the site is, by the text as it stands now. */
+static unsigned int windows_of(const struct patch_site *site, struct patch_window windows[PATCH_WINDOWS_MAX])
+{
+	uint8_t original[LOOKED_AT], text[LOOKED_AT];
+	enum patch_refusal refusal;
+	size_t available =
+		mimic_preload_code_original(site->target.address, original, sizeof(original), &refusal);
+
+	memcpy(text, (const void *)site->target.address, available);
+	return mimic_preload_patch_windows(site->target.address, text, available,
+					   site->target.instruction.length, windows);
+}
+
+/* A trampoline for the site, and the bytes of the jump to it; the text is not touched yet. */
+static bool prepare(struct patch_site *site)
 {
 	struct patch_window windows[PATCH_WINDOWS_MAX];
-	uint8_t text[PATCH_JUMP_MAX + MIMIC_INSTRUCTION_MAX];
-	uint8_t original[LOOKED_AT];
-	enum patch_refusal refusal;
-	unsigned int count, i;
-	size_t available;
+	unsigned int count = windows_of(site, windows);
+	unsigned int i;
 
 	site->refusal = PATCH_NO_PLACE;
-	available = mimic_preload_code_original(site->target.address, original, sizeof(original), &refusal);
-	if (available > sizeof(text))
-		available = sizeof(text);
-	memcpy(text, (const void *)site->target.address, available);
-	count = mimic_preload_patch_windows(site->target.address, text, available,
-					    site->target.instruction.length, windows);
 	for (i = 0; i < count; i++) {
 		if (windows[i].borrowed && is_traced()) {
 			site->refusal = PATCH_DEBUGGER;
 			continue;
 		}
 		if (fit(site, &windows[i]))
-			return write_jump(site);
+			return true;
 	}
 	return false;
 }
@@ -278,17 +290,38 @@ static bool take_back(struct patch_site *site)
 	return true;
 }
 
-/* Another trampoline for the same instruction: the one that it had may have a thread in it. */
-static void patch_again(const struct patch_site *before)
+/* Do the bytes that its jump borrows say the same as before? */
+static bool still_fits(const struct patch_site *site)
 {
-	struct patch_site *site = add(before->target.address);
+	struct patch_window windows[PATCH_WINDOWS_MAX];
+	unsigned int count = windows_of(site, windows);
+	unsigned int i;
 
+	for (i = 0; i < count; i++)
+		if (!memcmp(&windows[i], &site->window, sizeof(windows[i])))
+			return true;
+	return false;
+}
+
+/* After a neighbour has changed. A trampoline that a thread may stand in is never changed: it gets another.
+ */
+static void patch_again(struct patch_site *before)
+{
+	struct patch_site *site;
+
+	if (still_fits(before)) {
+		write_jump(before);
+		return;
+	}
+	site = add(before->target.address);
 	if (!site)
 		return;
 	site->target = before->target;
 	site->block = before->block;
 	site->tries = 1;
-	patch(site);
+	atomic_store(&site->traps, atomic_exchange(&before->traps, 0));
+	if (prepare(site))
+		write_jump(site);
 }
 
 /*
@@ -301,8 +334,11 @@ static bool patch_with_chain(struct patch_site *site)
 	unsigned int count = 0;
 	unsigned int back, i;
 	uintptr_t at = site->target.address;
-	unsigned int changed = site->target.instruction.length;
+	unsigned int changed;
 
+	if (!prepare(site))
+		return false;
+	changed = site->window.changed;
 	while (changed) {
 		struct patch_site *other = NULL;
 
@@ -324,7 +360,7 @@ static bool patch_with_chain(struct patch_site *site)
 			return false;
 		}
 	}
-	patch(site);
+	write_jump(site);
 	for (i = 0; i < count; i++)
 		patch_again(chain[i]);
 	return atomic_load(&site->installed);

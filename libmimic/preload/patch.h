@@ -18,7 +18,7 @@
 #include "libmimic/base/operate.h"
 #include "libmimic/preload/patch_plan.h"
 
-#define PATCH_SITES_MAX 16384u
+#define PATCH_SITES_MAX 32768u
 #define PATCH_PAGES_MAX 8192u
 
 struct patch_site {
@@ -63,6 +63,8 @@ void mimic_preload_patch_after_fork(void);
 extern bool mimic_preload_patch_counts;
 unsigned int mimic_preload_patch_count(void);
 const struct patch_site *mimic_preload_patch_site(unsigned int number);
+/* Or does another one stand for its instruction by now? */
+bool mimic_preload_patch_is_latest(const struct patch_site *site);
 
 /* --- patch_pages.c: memory that jumps reach ----------------------------------- */
 
@@ -124,6 +126,7 @@ bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *fra
 /* --- patch_context.c: a signal that comes to a trampoline ----------------------- */
 
 struct patch_shown {
+	bool is_other; /* than the program's: what follows counts */
 	struct patch_frame *frame; /* of the call that was interrupted; NULL: none was */
 	struct patch_frame *current;
 	gregset_t real;

@@ -3,9 +3,9 @@
  * A signal that comes while a thread stands in a trampoline, or in what that calls. The program's
  * handler sees its own instruction, not begun or complete, with its own registers.
  *
- * In the trampoline itself nothing has happened yet that could not happen again: the
- * context is put back to the instruction and stays so. In a call it is put back for the length of the
- * handler; then the call goes on.
+ * The context is put back for the length of the handler; then the thread goes on where it was. A handler
+ * that changes it sends the program elsewhere. In the trampoline nothing has happened yet that could
+ * not happen again. In a call the vector registers are not the program's, and have to come back first.
  */
 #include <string.h>
 
@@ -144,16 +144,22 @@ void mimic_preload_patch_show(ucontext_t *context, struct patch_shown *shown)
 {
 	greg_t *gregs = context->uc_mcontext.gregs;
 	const struct patch_site *site = mimic_preload_patch_at((uintptr_t)gregs[REG_RIP]);
+	greg_t before[NGREG];
 
 	shown->frame = NULL;
 	shown->current = mimic_preload_patch_current;
+	memcpy(shown->real, gregs, sizeof(shown->real));
 	/* With a call under way it is one of the C library's, which the library uses, too. */
 	if (site)
 		show_trampoline(gregs, site);
-	memcpy(shown->real, gregs, sizeof(shown->real));
-	if (!show_call(gregs, shown->current))
+	memcpy(before, gregs, sizeof(before));
+	shown->is_other = site || shown->current;
+	if (show_call(gregs, shown->current)) {
+		shown->frame = frame_of(before, shown->current);
+		shown->is_other = true;
+	}
+	if (!shown->is_other)
 		return;
-	shown->frame = frame_of(shown->real, shown->current);
 	memcpy(shown->shown, gregs, sizeof(shown->shown));
 	mimic_preload_patch_current = NULL;
 }
@@ -179,14 +185,14 @@ void mimic_preload_patch_resume(ucontext_t *context, const struct patch_shown *s
 {
 	greg_t *gregs = context->uc_mcontext.gregs;
 
-	if (!shown->frame)
+	if (!shown->is_other)
 		return;
-	if (memcmp(gregs, shown->shown, sizeof(shown->shown))) {
+	if (!memcmp(gregs, shown->shown, sizeof(shown->shown))) {
+		memcpy(gregs, shown->real, sizeof(shown->real));
+		mimic_preload_patch_current = shown->current;
+	} else if (shown->frame) {
 		depart(gregs, shown);
-		return;
 	}
-	memcpy(gregs, shown->real, sizeof(shown->real));
-	mimic_preload_patch_current = shown->current;
 }
 
 bool mimic_preload_patch_is_departure(ucontext_t *context)

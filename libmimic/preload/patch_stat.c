@@ -12,7 +12,7 @@ static const char *const reasons[PATCH_REFUSALS] = {
 	[PATCH_NO_PLACE] = "no free address that a jump could lead to",
 	[PATCH_NO_FILE] = "its text is not that of a file, mapped private",
 	[PATCH_TEXT_DIFFERS] = "its text is not what the file has",
-	[PATCH_TEXT_CLOSED] = "its text may not be written",
+	[PATCH_TEXT_CLOSED] = "its text may not be written, or the program writes it itself",
 	[PATCH_FULL] = "there are too many",
 	[PATCH_DEBUGGER] = "a debugger may set breakpoints in what the jump would need",
 };
@@ -21,18 +21,6 @@ struct totals {
 	uint64_t sites, traps, calls;
 	uint64_t ways[PATCH_WAYS];
 };
-
-/* Does a later one stand for the same instruction? */
-static bool is_replaced(unsigned int number)
-{
-	unsigned int i;
-
-	for (i = number + 1; i < mimic_preload_patch_count(); i++)
-		if (mimic_preload_patch_site(i)->target.address ==
-		    mimic_preload_patch_site(number)->target.address)
-			return true;
-	return false;
-}
 
 static void add_totals(struct totals *totals)
 {
@@ -43,7 +31,7 @@ static void add_totals(struct totals *totals)
 
 		totals->traps += atomic_load(&site->traps);
 		totals->calls += atomic_load(&site->calls);
-		if (is_replaced(i))
+		if (!mimic_preload_patch_is_latest(site))
 			continue;
 		totals->sites++;
 		if (atomic_load(&site->installed))
@@ -128,7 +116,10 @@ __attribute__((destructor)) static void report(void)
 	}
 	add_totals(&totals);
 	write_totals(&totals);
-	for (i = 0; i < mimic_preload_patch_count(); i++)
-		if (!is_replaced(i) && !atomic_load(&mimic_preload_patch_site(i)->installed))
-			write_trapping(mimic_preload_patch_site(i));
+	for (i = 0; i < mimic_preload_patch_count(); i++) {
+		const struct patch_site *site = mimic_preload_patch_site(i);
+
+		if (mimic_preload_patch_is_latest(site) && !atomic_load(&site->installed))
+			write_trapping(site);
+	}
 }
