@@ -169,6 +169,21 @@ static void a_csr_access_waits_until_nothing_is_in_flight(void **state)
 	}
 }
 
+static void a_csr_access_waits_for_a_load_that_waits_in_the_lsu(void **state)
+{
+	struct cluster c = cluster_begin(NULL);
+
+	(void)state;
+	access_apart(&c, OP_STORE_SHARED, 0, 0, 64 * WORD);
+	of_warp(&c, 0, 1);
+	access_line(&c, OP_LOAD_SHARED, F1, BANK);
+	put(&c, OP_CSR, R1, 0);
+	cluster_run(&c);
+	/* The store, 7 words through the port, is the head from 11 to 17, the load in 18: its word comes in 29. */
+	assert_int_equal(register_at(&c, 0, 1, R1), 29 + 3 + 4);
+	cluster_end(&c);
+}
+
 static void a_branch_holds_the_fetch(void **state)
 {
 	struct cluster c = cluster_begin(NULL);
@@ -316,6 +331,21 @@ static void a_wmma_alone_takes_64_cycles(void **state)
 	assert_int_equal(cluster_statistics(&c).micro_ops, 32);
 	/* 8 x 8 x 8 */
 	assert_int_equal(cluster_statistics(&c).tensor_macs, 512);
+	cluster_end(&c);
+}
+
+static void three_micro_operations_wait_before_dispatch(void **state)
+{
+	struct cluster c = cluster_begin(NULL);
+
+	(void)state;
+	put(&c, OP_WMMA, C0, 0);
+	cluster_run(&c);
+	/*
+	 * One is dispatched in 9, 11 and so on. They issue in 7 to 11, when there are three before that, and then
+	 * in each cycle in which one leaves: the 27 others in 13 to 65. In the cycles between there is no room.
+	 */
+	assert_int_equal(cluster_statistics(&c).stall_dispatch, 27);
 	cluster_end(&c);
 }
 
@@ -720,6 +750,7 @@ int main(void)
 		ON(a_warp_issues_in_order),
 		ON(registers_are_those_of_a_warp),
 		ON(a_csr_access_waits_until_nothing_is_in_flight),
+		ON(a_csr_access_waits_for_a_load_that_waits_in_the_lsu),
 		ON(a_branch_holds_the_fetch),
 		ON(a_unit_has_an_instruction_of_a_warp_in_every_second_cycle),
 		ON(units_have_instructions_of_a_warp_in_every_cycle),
@@ -728,6 +759,7 @@ int main(void)
 		ON(warps_of_different_pairs_have_the_alus_in_turn),
 		ON(one_fpu_works_for_all_warps_in_turn),
 		ON(a_wmma_alone_takes_64_cycles),
+		ON(three_micro_operations_wait_before_dispatch),
 		ON(two_warps_fill_the_tensor_core),
 		ON(a_third_warp_has_the_tensor_core_when_the_first_two_leave_it),
 		ON(three_warps_may_have_the_tensor_core_in_turn),

@@ -248,6 +248,20 @@ static void an_aligned_row_is_one_grant(void **state)
 	cluster_end(&c);
 }
 
+static void sixteen_lanes_have_eight_sub_banks(void **state)
+{
+	struct cluster c = cluster_begin("cluster.lanes=16", NULL);
+
+	(void)state;
+	put(&c, OP_LOAD_SHARED, 0, 0)->lanes = 16;
+	c.code->item[0].instruction.group = 16;
+	cluster_run(&c);
+	/* Lane 8's is that of lane 0. */
+	assert_int_equal(cluster_statistics(&c).shared_reads, 16);
+	assert_int_equal(cluster_statistics(&c).shared_unaligned, 0);
+	cluster_end(&c);
+}
+
 static void a_transposed_store_is_one_word_and_7_through_the_port(void **state)
 {
 	(void)state;
@@ -741,8 +755,10 @@ static void a_write_of_two_beats_keeps_the_requests_for_two_cycles(void **state)
 	struct cluster c = cluster_begin(NULL);
 
 	(void)state;
-	virgo_time_bus_write(c.timing, 2, 100);
-	assert_int_equal(virgo_time_bus_read(c.timing, 1, 100), 102 + 45);
+	/* Beats in 100 and 101, 102 and 103; the L2 has the request with the second one. */
+	assert_int_equal(virgo_time_bus_write(c.timing, 2, 100), 101 + 45);
+	assert_int_equal(virgo_time_bus_write(c.timing, 2, 100), 103 + 45);
+	assert_int_equal(virgo_time_bus_read(c.timing, 1, 100), 104 + 45);
 	cluster_end(&c);
 }
 
@@ -810,6 +826,7 @@ int main(void)
 		ON(the_unit_reads_bs_lines_in_the_first_pass_that_needs_them),
 		ON(a_line_of_the_dma_engine_is_written_before_that_of_a_core),
 		ON(an_aligned_row_is_one_grant),
+		ON(sixteen_lanes_have_eight_sub_banks),
 		ON(a_transposed_store_is_one_word_and_7_through_the_port),
 		ON(a_row_that_begins_at_a_wrong_word_goes_through_the_port),
 		ON(two_cores_share_the_port),

@@ -430,6 +430,20 @@ static void a_product_waits_until_a_store_has_read_the_rows(void **state)
 	expect(&c, 27 + 8 + 28);
 }
 
+static void a_load_of_the_accumulator_waits_for_a_product_that_writes_it(void **state)
+{
+	struct cluster c = cluster_begin(NULL);
+	struct virgo_time_operation product = multiply(1, 1), to_accumulator = load(1, 0);
+
+	(void)state;
+	product.writes_rows = to_accumulator.writes_rows = (struct virgo_time_range){ 0, 8 };
+	to_accumulator.writes = (struct virgo_time_range){ 0, 0 };
+	command(&c, product);
+	command(&c, to_accumulator);
+	/* The product is over in 54. */
+	expect(&c, 54 + 46 + 1);
+}
+
 static void a_load_waits_for_a_store_to_the_same_place(void **state)
 {
 	struct cluster c = cluster_begin(NULL);
@@ -537,7 +551,13 @@ static void a_command_that_only_sets_something_is_over_in_the_next_cycle(void **
 	virgo_time_put(c.timing, 0, &nothing, 5);
 	virgo_time_advance(c.timing, 5);
 	assert_int_equal(virgo_time_commands(c.timing, 0), 1);
-	expect(&c, 6);
+	assert_int_equal(over_in(&c, 0, 0), 6);
+	/* So it is, too, if the unit has something else to do in the cycle in which it comes. */
+	put_at(&c, 0, multiply(1, 1), false, 100);
+	virgo_time_advance(c.timing, 153);
+	virgo_time_put(c.timing, 0, &nothing, 154);
+	assert_int_equal(over_in(&c, 0, 1), 154);
+	expect(&c, 155);
 }
 
 static void a_queue_has_room_for_64_commands(void **state)
@@ -716,6 +736,7 @@ int main(void)
 		ON(a_store_waits_for_rows_that_a_product_writes),
 		ON(a_store_does_not_wait_for_rows_that_are_only_read),
 		ON(a_product_waits_until_a_store_has_read_the_rows),
+		ON(a_load_of_the_accumulator_waits_for_a_product_that_writes_it),
 		ON(a_load_waits_for_a_store_to_the_same_place),
 		ON(operations_of_a_command_wait_for_each_other),
 		ON(a_third_loop_waits_until_the_unroller_has_room),
