@@ -256,6 +256,19 @@ static void a_product_of_64_cubed_is_4096_lines(void **state)
 	cluster_end(&c);
 }
 
+static void an_array_is_no_further_than_the_cycle_that_is_asked_for(void **state)
+{
+	struct cluster c = cluster_begin(NULL);
+
+	(void)state;
+	command(&c, multiply(512, 8));
+	for (unsigned int cycle = 1; cycle < 100; cycle++) {
+		virgo_time_advance(c.timing, cycle);
+		assert_int_equal(cluster_statistics(&c).matrix_busy, cycle < 18 ? 0 : cycle - 17);
+	}
+	cluster_end(&c);
+}
+
 static void a_and_b_in_one_bank_take_turns(void **state)
 {
 	struct cluster c = cluster_begin(NULL);
@@ -313,6 +326,22 @@ static void a_core_that_waits_does_not_hold_up_the_array(void **state)
 	assert_int_equal(over_in(&c, 0, 0), 18 + 64 + 28);
 	assert_int_equal(register_at(&c, 0, 0, FLOAT(1)), 82 + 11);
 	assert_int_equal(cluster_statistics(&c).bank_conflicts, 82 - 31);
+	cluster_end(&c);
+}
+
+static void the_array_meets_a_core_that_was_at_a_barrier(void **state)
+{
+	struct cluster c = cluster_begin("cluster.cores=1", NULL);
+
+	(void)state;
+	command(&c, multiply(512, 512));
+	put(&c, OP_BARRIER, 0, 0);
+	access_line(&c, OP_LOAD_SHARED, FLOAT(1), 0);
+	/* The core arrives in 30, when nobody else has anything to do, and its load is the head in 46. */
+	cluster_start(&c, 20);
+	cluster_finish(&c);
+	assert_int_equal(register_at(&c, 0, 0, FLOAT(1)), 18 + 4096 + 11);
+	assert_int_equal(cluster_statistics(&c).bank_conflicts, 18 + 4096 - 46);
 	cluster_end(&c);
 }
 
@@ -724,10 +753,12 @@ int main(void)
 		ON(a_row_waits_for_a_bank_that_the_dma_engine_writes),
 		ON(an_array_takes_18_to_fill_and_28_to_drain),
 		ON(a_product_of_64_cubed_is_4096_lines),
+		ON(an_array_is_no_further_than_the_cycle_that_is_asked_for),
 		ON(a_and_b_in_one_bank_take_turns),
 		ON(rows_of_a_lie_one_behind_the_other),
 		ON(rows_of_a_are_read_again),
 		ON(a_core_that_waits_does_not_hold_up_the_array),
+		ON(the_array_meets_a_core_that_was_at_a_barrier),
 		ON(two_units_that_share_a_bank_lose),
 		ON(a_load_and_a_product_overlap),
 		ON(a_product_waits_for_what_a_load_writes),
