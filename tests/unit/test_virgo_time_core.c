@@ -427,19 +427,33 @@ static void a_wmma_waits_for_the_sums_of_another_one(void **state)
 	cluster_end(&c);
 }
 
-static void a_wmma_waits_for_each_register_of_its_operands(void **state)
+static void a_wmma_waits_for_each_of_its_registers(void **state)
 {
 	(void)state;
-	for (unsigned int operand = 0; operand < 16; operand++) {
+	/* A, B and C. */
+	for (unsigned int number = 0; number < 24; number++) {
 		struct cluster c = cluster_begin(NULL);
 
-		access_line(&c, OP_LOAD_SHARED, FLOAT(operand), 0);
+		access_line(&c, OP_LOAD_SHARED, FLOAT(number), 0);
 		put(&c, OP_WMMA, C0, 0);
 		cluster_run(&c);
 		/* The word is there in 22. */
 		assert_int_equal(register_at(&c, 0, 0, C0), 22 + 3 + WMMA - 2 + 5);
 		cluster_end(&c);
 	}
+}
+
+static void sums_are_there_with_the_last_micro_operation(void **state)
+{
+	struct cluster c = cluster_begin("tensor.latency=1", NULL);
+
+	(void)state;
+	put(&c, OP_WMMA, C0, 0);
+	put(&c, OP_WMMA, C0, 0);
+	cluster_run(&c);
+	/* That is taken in 72: not before 73 the second wmma issues, whatever those before it have written. */
+	assert_int_equal(register_at(&c, 0, 0, C0), 73 + 3 + WMMA - 2 + 1);
+	cluster_end(&c);
 }
 
 static void a_wmma_holds_the_issue_of_its_warp(void **state)
@@ -765,7 +779,8 @@ int main(void)
 		ON(three_warps_may_have_the_tensor_core_in_turn),
 		ON(a_wmma_follows_another_one_without_a_gap),
 		ON(a_wmma_waits_for_the_sums_of_another_one),
-		ON(a_wmma_waits_for_each_register_of_its_operands),
+		ON(a_wmma_waits_for_each_of_its_registers),
+		ON(sums_are_there_with_the_last_micro_operation),
 		ON(a_wmma_holds_the_issue_of_its_warp),
 		ON(a_barrier_opens_6_cycles_after_the_last_arrival),
 		ON(a_barrier_waits_for_all_warps_of_a_core),

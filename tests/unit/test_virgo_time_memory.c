@@ -546,7 +546,24 @@ static void a_line_on_its_way_is_waited_for(void **state)
 	cluster_end(&c);
 }
 
-/* Two words, of the first two warps, in different lines; the cycle in which the second one is there. */
+static void a_load_of_two_lines_is_over_with_the_later_one(void **state)
+{
+	struct cluster c = cluster_begin(NULL);
+	struct instruction *instruction;
+
+	(void)state;
+	access_line(&c, OP_LOAD, F1, MEMORY + LINE);
+	alu(&c, R1, F1);
+	instruction = access_apart(&c, OP_LOAD, F2, MEMORY, LINE);
+	instruction->from[0] = R1;
+	instruction->lanes = 2;
+	cluster_run(&c);
+	/* It issues in 67 + 9, and is the head 4 later. The first lane misses, the second one's line is there. */
+	assert_int_equal(register_at(&c, 0, 0, F2), 80 + 45 + 11);
+	cluster_end(&c);
+}
+
+/* Two words in different lines; the cycle in which the second one is there. */
 static uint64_t two_misses(const char *change, uint64_t apart)
 {
 	struct cluster c = cluster_begin(change, NULL);
@@ -844,6 +861,7 @@ int main(void)
 		ON(lanes_of_one_bank_leave_one_a_cycle),
 		ON(a_stack_access_is_8_over_4_banks),
 		ON(a_line_on_its_way_is_waited_for),
+		ON(a_load_of_two_lines_is_over_with_the_later_one),
 		ON(a_miss_waits_for_an_mshr_of_its_bank),
 		ON(so_many_merged_requests_are_outstanding),
 		ON(requests_of_a_lane_alone_are_not_the_coalescers),
