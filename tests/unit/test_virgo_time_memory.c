@@ -558,7 +558,7 @@ static void a_load_of_two_lines_is_over_with_the_later_one(void **state)
 	instruction->from[0] = R1;
 	instruction->lanes = 2;
 	cluster_run(&c);
-	/* It issues in 67 + 9, and is the head 4 later. The first lane misses, the second one's line is there. */
+	/* It issues in 67 + 9, and is the head 4 later. The first lane misses, the second one hits. */
 	assert_int_equal(register_at(&c, 0, 0, F2), 80 + 45 + 11);
 	cluster_end(&c);
 }
@@ -802,6 +802,17 @@ static void the_l2_may_take_a_request_less_often(void **state)
 	cluster_end(&c);
 }
 
+static void the_l2_has_a_write_with_its_last_beat(void **state)
+{
+	struct cluster c = cluster_begin("bus.interval=3", NULL);
+
+	(void)state;
+	/* In 101, and the next request 3 later. */
+	assert_int_equal(virgo_time_bus_write(c.timing, 2, 100), 101 + 45);
+	assert_int_equal(virgo_time_bus_read(c.timing, 1, 100), 104 + 45);
+	cluster_end(&c);
+}
+
 static void a_line_of_64_bytes_is_two_beats(void **state)
 {
 	struct cluster c = cluster_begin("dcache.line=64", NULL);
@@ -878,6 +889,7 @@ int main(void)
 		ON(a_write_of_two_beats_keeps_the_requests_for_two_cycles),
 		ON(a_read_of_two_beats_keeps_the_answers_for_two_cycles),
 		ON(the_l2_may_take_a_request_less_often),
+		ON(the_l2_has_a_write_with_its_last_beat),
 		ON(a_line_of_64_bytes_is_two_beats),
 		ON(a_kernel_ends_when_its_stores_are_acknowledged),
 	};
