@@ -484,6 +484,17 @@ static void merged_requests_leave_one_a_cycle(void **state)
 	assert_int_equal(again(&c, 14 + 45 + 11, &like), 3 + 4 + 11);
 }
 
+static void a_merged_request_does_not_go_with_a_lane_that_is_alone(void **state)
+{
+	struct cluster c = cluster_begin(NULL);
+	struct instruction like = load_of(MEMORY + LINE - WORD, 8, 0);
+
+	(void)state;
+	/* Lane 0 has the last word of a line, the others a line of another bank: in 11 and 12, and so when
+	 * they hit. */
+	assert_int_equal(again(&c, 12 + 45 + 11, &like), 1 + 4 + 11);
+}
+
 static void lanes_that_are_alone_leave_together_if_their_banks_differ(void **state)
 {
 	struct cluster c = cluster_begin(NULL);
@@ -868,6 +879,7 @@ int main(void)
 		ON(lanes_in_two_lines_are_two_requests),
 		ON(a_line_that_is_there_takes_4_cycles),
 		ON(merged_requests_leave_one_a_cycle),
+		ON(a_merged_request_does_not_go_with_a_lane_that_is_alone),
 		ON(lanes_that_are_alone_leave_together_if_their_banks_differ),
 		ON(lanes_of_one_bank_leave_one_a_cycle),
 		ON(a_stack_access_is_8_over_4_banks),
