@@ -184,15 +184,6 @@ static int read_counters(const struct virgo_run *run, struct virgo_statistics *a
 	return error;
 }
 
-static void subtract(struct virgo_statistics *after, const struct virgo_statistics *before)
-{
-#pragma push_macro("_")
-#undef _
-#define _(name, meaning) after->name -= before->name;
-	VIRGO_COUNTERS(_)
-#pragma pop_macro("_")
-}
-
 static int run_counted(struct virgo_program *program, struct virgo_run *run)
 {
 	struct virgo_statistics before, unit_before[VIRGO_PROGRAM_PRODUCTS];
@@ -208,9 +199,9 @@ static int run_counted(struct virgo_program *program, struct virgo_run *run)
 		error = read_counters(run, &run->counters, run->unit_counters);
 	if (error)
 		return error;
-	subtract(&run->counters, &before);
+	virgo_report_subtract(&run->counters, &before);
 	for (unsigned int i = 0; i < run->tasks; i++) {
-		subtract(&run->unit_counters[i], &unit_before[i]);
+		virgo_report_subtract(&run->unit_counters[i], &unit_before[i]);
 		run->unit[i] = run->task[i].unit;
 	}
 	return 0;

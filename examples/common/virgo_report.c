@@ -39,6 +39,15 @@ static void describe(const struct virgo_program *program, char *text, size_t siz
 				 i ? "; " : "", o->m[i], o->k[i], o->k[i], o->n[i]);
 }
 
+void virgo_report_subtract(struct virgo_statistics *after, const struct virgo_statistics *before)
+{
+#pragma push_macro("_")
+#undef _
+#define _(name, meaning) after->name -= before->name;
+	VIRGO_COUNTERS(_)
+#pragma pop_macro("_")
+}
+
 /* --- tables ------------------------------------------------------------------------------ */
 
 static void print_runs(const struct virgo_program *program, const struct virgo_run *runs, unsigned int count)
@@ -87,7 +96,7 @@ static void print_tables(const struct virgo_program *program, const struct virgo
 
 /* --- JSON ---------------------------------------------------------------------------------- */
 
-static struct json_object *counters_object(const struct virgo_statistics *counters)
+struct json_object *virgo_report_counters(const struct virgo_statistics *counters)
 {
 	struct json_object *object = json_object_new_object();
 
@@ -110,7 +119,7 @@ static struct json_object *units_array(const struct virgo_run *run)
 			continue;
 		object = json_object_new_object();
 		add_u64(object, "unit", run->unit[i]);
-		json_object_object_add(object, "counters", counters_object(&run->unit_counters[i]));
+		json_object_object_add(object, "counters", virgo_report_counters(&run->unit_counters[i]));
 		json_object_array_add(array, object);
 	}
 	return array;
@@ -130,7 +139,7 @@ static struct json_object *run_object(const struct virgo_program *program, const
 	add_u64(object, "macs", run->macs);
 	add_real(object, "macs_per_second", rate(run));
 	add_real(object, "seconds", run->seconds);
-	json_object_object_add(object, "counters", counters_object(&run->counters));
+	json_object_object_add(object, "counters", virgo_report_counters(&run->counters));
 	json_object_object_add(object, "units", units_array(run));
 	return object;
 }

@@ -47,6 +47,14 @@ for threads in 1 2 3 16; do
 	all_verified 6 gemm_swish --transport embedded --size 130x100x100 --threads $threads
 	result $? "gemm_swish with $threads threads is right"
 done
+for shape in 256x64 100x64 65x33 1x64 130x1 31x7 33x256; do
+	all_verified 2 flash_attention --transport embedded --sequence ${shape%x*} --head ${shape#*x}
+	result $? "flash_attention of $shape is right with both exponential functions"
+done
+for threads in 1 2 3 64; do
+	all_verified 2 flash_attention --transport embedded --sequence 200 --head 40 --threads $threads
+	result $? "flash_attention with $threads threads is right"
+done
 all_verified 4 gemm_two_units --transport embedded --threads 9; result $? "gemm_two_units with 9 threads is right"
 all_verified 4 gemm --transport embedded --unit 1 --size 70x80x90 && grep -q '^dma .* 1 .* yes' "$work/output"
 result $? "gemm on a unit of 4 x 4 is right, and only in that unit's type"
@@ -61,6 +69,7 @@ cluster heterogeneous 'profile = heterogeneous\n'
 cluster gemmini 'profile = gemmini\n'
 cluster later 'profile = later\n'
 cluster small 'profile = mixed\nunits = 2\nshared_kb = 64\nunit0_type = 2\nunit0_dim = 16\nunit0_accumulator_kb = 4\nunit1_type = 2\nunit1_dim = 8\nunit1_accumulator_kb = 4\n'
+cluster large 'profile = mixed\nshared_kb = 256\n'
 cluster bytes 'profile = mixed\nunits = 2\nunit0_type = 0\nunit0_dim = 8\nunit1_type = 0\nunit1_dim = 16\n'
 cluster halves 'profile = mixed\nunits = 2\nunit0_type = 1\nunit0_dim = 16\nunit1_type = 1\nunit1_dim = 4\n'
 for config in paper:4 heterogeneous:4 gemmini:4 later:4 small:4 bytes:4 halves:4; do
@@ -71,6 +80,10 @@ done
 for name in paper later small halves; do
 	all_verified 3 gemm_swish --config "$work/$name.ini" --size 200x150x170
 	result $? "gemm_swish is right on the cluster '$name'"
+done
+for name in paper small large; do
+	all_verified 2 flash_attention --config "$work/$name.ini" --sequence 150 --head 48
+	result $? "flash_attention is right on the cluster '$name'"
 done
 for name in heterogeneous small bytes halves; do
 	all_verified 4 gemm_two_units --config "$work/$name.ini" --size 200x150x170 --second 100x90x270
@@ -89,6 +102,24 @@ result $? "operands that the threads copy are not moved by DMA"
 run gemm_swish --transport embedded --type fp32 --form fused --size 128x128x128 && awk '
 	/^fused/ && !/yes/ { exit !($7 == 0 && $9 == 262144 + 65536) }' "$work/output"
 result $? "finished tiles go to the activation through shared memory, and by no DMA"
+# Two tiles of queries; for each Q, and four tiles of keys and values of 32 x 64.
+run flash_attention --transport embedded --unit 0 --sequence 128 --head 64 --exp exact &&
+	grep -q '^tiles of 64 queries and 32 keys, 96 KB' "$work/output" && awk '
+	/^exact/ && !/yes/ { exit !($3 == 2 * 128 * 128 * 64 / 512 && $4 == 2 * 128 * 128 * 64 &&
+				    $5 == 4 * (128 * 64 + 2 * 2 * 128 * 64) && $6 == 0) }' "$work/output"
+result $? "the counters of flash_attention: two products, Q once, K and V once for each tile of queries, no scores by DMA"
+run flash_attention --config "$work/large.ini" --sequence 128 && grep -q '^tiles of 64 queries and 64 keys, 144 KB' "$work/output"
+result $? "flash_attention takes tiles of 64 x 64 where the shared memory has room"
+run flash_attention --transport embedded --json --sequence 70 --head 24 --exp taylor --threads 3 --seed 9
+status=$?
+for key in '"kernel":"flash_attention"' '"description":"Q, K, V 70 x 24"' '"sequence":70' '"head":24' '"queries":64' \
+	'"keys":' '"shared_bytes":' '"tolerance":' '"threads":3' '"exp":"taylor"' '"type":"fp32"' '"transport":"embedded"' \
+	'"device":"virgo0"' '"unit":0' '"verified":true' '"error":' '"macs":235200' '"macs_per_second":' '"seconds":' '"tiles":'; do
+	tr -d '\n' <"$work/output" | sed 's/": *"/":"/g; s/": */":/g' | grep -qF "$key" || { status=1; echo "no $key" >>"$work/errors"; }
+done
+result $status "the JSON report of flash_attention has its sizes, tiles, error and counters"
+run flash_attention --transport embedded --sequence 8192 --head 1 --exp exact && ! grep -q '.\{101\}' "$work/output"
+result $? "no line of the tables of flash_attention is wider than 100 columns"
 run gemm --transport embedded --size 512x512x512 && ! grep -q '.\{101\}' "$work/output"
 result $? "no line of the tables is wider than 100 columns"
 
@@ -111,6 +142,10 @@ if start_daemon virgo:2; then
 	result $? "gemm_swish is right through the daemon"
 	all_verified 4 gemm_two_units --transport daemon --socket "$work/socket"
 	result $? "gemm_two_units is right through the daemon"
+	all_verified 2 flash_attention --transport daemon --socket "$work/socket" --sequence 300
+	result $? "flash_attention is right through the daemon"
+	all_verified 2 flash_attention --transport daemon --socket "$work/socket" --sequence 75 --head 50 --threads 7
+	result $? "flash_attention of parts of tiles is right through the daemon"
 	for client in 0 1; do
 		timeout -k 2 100 "$build/examples/virgo/gemm" --transport daemon --socket "$work/socket" --form dma,library \
 			>"$work/output$client" 2>"$work/errors$client" </dev/null &
@@ -175,6 +210,9 @@ then
 		[ $? = 1 ] && grep -q ' NO ' "$work/output" && grep -q "library $type: wrong result: C\[1\]\[7\] is" "$work/errors"
 		result $? "gemm of $type finds one wrong bit in one element and ends with status 1"
 	done
+	LD_PRELOAD=$work/liar.so run flash_attention --transport embedded --exp exact --sequence 128
+	[ $? = 1 ] && grep -q ' NO ' "$work/output" && grep -q 'exact: wrong result: O\[0\]\[0\] is' "$work/errors"
+	result $? "flash_attention finds a wrong tile of scores"
 	for form in gemm:dma gemm:copy gemm_swish:fused gemm_two_units:serial; do
 		LD_PRELOAD=$work/liar.so run ${form%:*} --transport embedded --form ${form#*:} --type fp32 --size 64x64x128
 		[ $? = 1 ] && grep -q "${form#*:} fp32: wrong result: C\[0\]\[0\] is" "$work/errors"
@@ -203,6 +241,9 @@ then
 		[ $? = 1 ] && [ ! -s "$work/output" ] && grep -q "${form#*:} fp32: .*0x1000" "$work/errors"
 		result $? "${form%:*}: all warps leave when their unit fails, and the address is told"
 	done
+	LD_PRELOAD=$work/breaker.so run flash_attention --transport embedded --exp exact --sequence 256
+	[ $? = 1 ] && [ ! -s "$work/output" ] && grep -q "exact: .*0x1000" "$work/errors"
+	result $? "flash_attention: all warps leave when their unit fails, and the address is told"
 else
 	result 1 "a library that breaks things can be built"
 fi
@@ -278,6 +319,23 @@ refused "--type int8: virgo0 has 1 such units, but 2 are needed" gemm_two_units 
 result $? "too few units of a type are refused"
 refused "--type int8: virgo0 has 0 such units" gemm --config "$work/paper.ini" --type int8
 result $? "a type that the cluster has no unit for is refused"
+refused "--exp fast: it must be taylor, exact or all" flash_attention --exp fast
+result $? "an unknown exponential function is refused"
+refused "--sequence 0: it must be a number from 1 to 8192" flash_attention --sequence 0
+result $? "a sequence of 0 is refused"
+refused "--head 513: it must be a number from 1 to 512" flash_attention --head 513
+result $? "too large a head is refused"
+refused "--head 512: no tile fits into unit 0" flash_attention --config "$work/paper.ini" --head 512
+result $? "a head that does not fit into the cluster's shared memory is refused"
+refused "--threads 65" flash_attention --threads 65; result $? "too many threads are refused"
+refused "--unit 2: it is not of type fp32" flash_attention --transport embedded --unit 2
+result $? "flash_attention refuses a unit of another type"
+refused "--unit 7: virgo0 has 4 units" flash_attention --transport embedded --unit 7
+result $? "flash_attention refuses a unit that the cluster has not"
+refused "virgo0 has no unit of type fp32" flash_attention --config "$work/bytes.ini"
+result $? "flash_attention refuses a cluster without fp32"
+refused "matrix.mtx: this program takes no input" flash_attention matrix.mtx
+result $? "flash_attention refuses a file"
 refused "matrix.mtx: this program takes no input" gemm matrix.mtx; result $? "a file is refused"
 refused "--kronecker=4: unknown option" gemm --kronecker=4; result $? "a graph is refused"
 refused "--seed 1x" gemm --seed 1x; result $? "a seed that is no number is refused"
