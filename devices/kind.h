@@ -194,6 +194,12 @@ struct mimic_kind {
 	 * NULL: no.
 	 */
 	bool (*posts_stores)(const void *parameters);
+	/*
+	 * Of the stores that are posted so: does this one only keep an operand, which has no
+	 * effect before another access uses it? A daemon that sleeps is not woken for it, but
+	 * does it before all that it is woken for. Only with posts_stores. NULL: none does.
+	 */
+	bool (*is_operand)(const struct mimic_access *store);
 	const struct mimic_jobs *jobs;	/* NULL: none */
 	/*
 	 * Which events raise the interrupt; and, once it was raised: those of them that have

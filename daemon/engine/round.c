@@ -309,6 +309,8 @@ static void wake_up(void *context)
 
 	mimicd_jobs_lock(&engine->jobs);
 	publish_sleep(engine, false);
+	/* Operands did not wake us (mimic_kind.is_operand); what woke us, such as an inspection, may show them. */
+	round_lanes(engine);
 }
 
 static const struct mimicd_loop_work work = {

@@ -100,6 +100,22 @@ static bool posts_stores(const void *parameters)
 	return !config->synchronous;
 }
 
+/* Not STREAM: each third value of it queues a command, and nobody here counts them. */
+static bool is_operand(const struct mimic_access *store)
+{
+	if (store->page != VIRGO_PAGE_UNITS)
+		return false;
+	switch (store->offset % VIRGO_BLOCK_SIZE) {
+	case VIRGO_RS1:
+	case VIRGO_RS1_HIGH:
+	case VIRGO_RS2:
+	case VIRGO_RS2_HIGH:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static const char *command_name(uint32_t word)
 {
 	if ((word & 0x7f) != VIRGO_OPCODE)
@@ -247,6 +263,7 @@ const struct mimic_kind mimic_kind_virgo = {
 	.ordered_posts = true,
 	.order = order,
 	.posts_stores = posts_stores,
+	.is_operand = is_operand,
 	.jobs = &jobs,
 	.time = &virgo_kind_time,
 	.events = (VIRGO_EVENT_BARRIER << 1) - 1,

@@ -227,7 +227,7 @@ static void put_payload(struct daemon_lane *lane, uint64_t ahead, const uint64_t
 /* Header and payload, whole: the daemon never sees half a command. Order words come before it. */
 static int post_piece(struct daemon_device *device, struct daemon_lane *lane,
 		      const struct mimic_daemon_order *order, const struct mimic_access *pattern,
-		      const uint64_t *values, uint64_t count)
+		      const uint64_t *values, uint64_t count, bool quietly)
 {
 	uint64_t words = 0;
 	int error = mimic_daemon_wait_room(lane, device->generation,
@@ -240,12 +240,12 @@ static int post_piece(struct daemon_device *device, struct daemon_lane *lane,
 	mimic_ring_put(&lane->commands, words++,
 		       pack(device, MIMIC_COMMAND_STORE, pattern, (uint32_t)count));
 	put_payload(lane, words, values, count);
-	mimic_daemon_publish(lane, words + count);
+	(quietly ? mimic_daemon_publish_quietly : mimic_daemon_publish)(lane, words + count);
 	return 0;
 }
 
-ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_access *pattern,
-				 const uint64_t *values, size_t count)
+static ssize_t post(struct mimic_device *base, const struct mimic_access *pattern, const uint64_t *values,
+		    size_t count, bool quietly)
 {
 	struct daemon_device *device = mimic_daemon_device(base);
 	struct mimic_daemon_order order;
@@ -254,8 +254,6 @@ ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_a
 	size_t done = 0;
 	int error;
 
-	if (!count)
-		return 0;
 	error = mimic_daemon_begin(device->generation, __builtin_frame_address(0), &lane);
 	if (error)
 		return error;
@@ -269,7 +267,8 @@ ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_a
 		uint64_t piece = count - done < most ? count - done : most;
 
 		/* The pieces that follow are behind the first in our lane. */
-		error = post_piece(device, lane, done ? NULL : &order, pattern, values + done, piece);
+		error = post_piece(device, lane, done ? NULL : &order, pattern, values + done, piece,
+				   quietly);
 		done += piece;
 	}
 	if (!error)
@@ -280,13 +279,20 @@ ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_a
 	return error ? error : (ssize_t)count;
 }
 
+ssize_t mimic_daemon_device_post(struct mimic_device *base, const struct mimic_access *pattern,
+				 const uint64_t *values, size_t count)
+{
+	return count ? post(base, pattern, values, count, false) : 0;
+}
+
 static int daemon_store(struct mimic_device *base, struct mimic_access *store)
 {
+	const struct mimic_kind *kind = base->kind;
 	ssize_t posted;
 
-	if (!base->kind->posts_stores || !mimic_daemon_device(base)->posts_stores || !base->kind->may_wait(store))
+	if (!kind->posts_stores || !mimic_daemon_device(base)->posts_stores || !kind->may_wait(store))
 		return mimic_daemon_device_access(base, store);
-	posted = mimic_daemon_device_post(base, store, &store->data, 1);
+	posted = post(base, store, &store->data, 1, kind->is_operand && kind->is_operand(store));
 	return posted < 0 ? (int)posted : 0;
 }
 

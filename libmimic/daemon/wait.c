@@ -9,12 +9,12 @@
 /* How long a sleeper goes without a look whether the daemon is there. */
 #define LOOK_NS 100000000ull
 
-void mimic_daemon_publish(struct daemon_lane *lane, uint64_t words)
+/* What is published is there before the flag is read. */
+static void wake_daemon(struct daemon_lane *lane)
 {
 	const uint64_t one = 1;
 	int saved;
 
-	mimic_ring_publish(&lane->commands, words);
 	/* Pairs with the daemon's fence between its flag and its last look at the rings. */
 	mimic_lane_fence();
 	if (!atomic_load_explicit(&lane->memory->daemon_sleeping, memory_order_relaxed))
@@ -25,6 +25,17 @@ void mimic_daemon_publish(struct daemon_lane *lane, uint64_t words)
 	saved = errno;
 	(void)!write(mimic_daemon_session_of(lane->thread->generation)->event_fd, &one, sizeof(one));
 	errno = saved;
+}
+
+void mimic_daemon_publish(struct daemon_lane *lane, uint64_t words)
+{
+	mimic_ring_publish(&lane->commands, words);
+	wake_daemon(lane);
+}
+
+void mimic_daemon_publish_quietly(struct daemon_lane *lane, uint64_t words)
+{
+	mimic_ring_publish(&lane->commands, words);
 }
 
 /* Words there are of what is waited for; -EINTR, -EPROTO. */
@@ -88,6 +99,9 @@ static int64_t wait_for(struct daemon_lane *lane, uint32_t generation, enum mimi
 	if (words >= 0 && (uint64_t)words >= wanted)
 		return words;
 	lane->state = DAEMON_LANE_WAITING;
+	/* The ring may be full of what was published quietly. */
+	if (what == MIMIC_LANE_WAITS_FOR_ROOM)
+		wake_daemon(lane);
 	if (words >= 0)
 		words = spin_for(lane, what, wanted);
 	while (words >= 0 && (uint64_t)words < wanted) {
