@@ -138,7 +138,9 @@ bool mimicd_jobs_unlock(struct mimicd_jobs *jobs)
 
 void mimicd_jobs_lock(struct mimicd_jobs *jobs)
 {
+	atomic_store(&jobs->is_wanted, true);
 	mimic_lock_acquire(jobs->lock, MIMICD_LOCK_LOOP);
+	atomic_store(&jobs->is_wanted, false);
 }
 
 static void wake_loop(struct mimicd_jobs *jobs)
@@ -146,6 +148,37 @@ static void wake_loop(struct mimicd_jobs *jobs)
 	const uint64_t one = 1;
 
 	(void)!write(jobs->wake_fd, &one, sizeof(one));
+}
+
+static bool may_watch(const struct mimicd_jobs *jobs)
+{
+	const struct mimicd_device_jobs *device;
+
+	if (jobs->workers.processors < 2 || atomic_load(&jobs->workers.ready) || atomic_load(&jobs->is_wanted))
+		return false;
+	for (device = jobs->open; device; device = device->next) {
+		if (device->is_for_loop && has_job(device))
+			return false;
+	}
+	return jobs->ops->may_watch(jobs->context);
+}
+
+/* With the lock, on a worker that has no job: looks for commands until one makes a job. */
+static void watch(struct mimicd_jobs *jobs)
+{
+	struct mimic_spin spin;
+
+	if (!may_watch(jobs))
+		return;
+	jobs->ops->watch(jobs->context, true);
+	mimic_spin_start(&spin, jobs->workers.spin_microseconds, true);
+	do {
+		jobs->ops->go_on(jobs->context);
+		do_round(jobs, true);
+	} while (may_watch(jobs) && mimic_spin_step(&spin));
+	jobs->ops->watch(jobs->context, false);
+	/* Pairs with the fence of a program between its command and its read of the flag. */
+	mimic_lane_fence();
 }
 
 /* With the lock, on a worker: all that the jobs' ends set off. */
@@ -158,6 +191,7 @@ static void stand_in(struct mimicd_jobs *jobs)
 		worked = do_round(jobs, true);
 		worked |= jobs->ops->go_on(jobs->context);
 	} while (worked && ++rounds < STAND_IN_ROUNDS);
+	watch(jobs);
 	if (jobs->ops->finish(jobs->context))
 		wake_loop(jobs);
 }

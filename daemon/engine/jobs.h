@@ -6,7 +6,9 @@
  * loop's thread, but for the time that it sleeps. A worker that has done a job puts it where
  * the holder finds it. If the lock is free, the worker takes it, hands the job back,
  * lets go on what waited for it, and takes the next. So a unit goes from job to job
- * without a wake-up, and the loop's thread sleeps meanwhile.
+ * without a wake-up, and the loop's thread sleeps meanwhile. Before a worker releases the
+ * lock it looks at the lanes for a moment: a program that gives one command after the
+ * other need not wake the loop's thread for each.
  *
  * Lock order: the engine's lock, then the lock of the queue of jobs. A job runs with
  * neither; what it touches stays until mimicd_jobs_close().
@@ -46,6 +48,13 @@ struct mimicd_jobs_ops {
 	void (*returned)(void *context, struct mimic_model *model);
 	/* On a worker, while the loop's thread sleeps: lets go on what has waited. true: something did. */
 	bool (*go_on)(void *context);
+	/*
+	 * Then the worker may go on looking at the lanes for a moment. Not if there is work that
+	 * is the loop's thread's only, or a program needs this CPU.
+	 */
+	bool (*may_watch)(void *context);
+	/* Tells programs that they need not wake the loop's thread meanwhile; that they need to again. */
+	void (*watch)(void *context, bool watches);
 	/* After that. true: the loop's thread is to wake, there is work for it. */
 	bool (*finish)(void *context);
 };
@@ -62,6 +71,7 @@ struct mimicd_jobs {
 	_Atomic int pending;		/* finished, not handed back */
 	_Atomic uint32_t returns;	/* counts finished jobs; a thread that waits for one sleeps on it */
 	atomic_bool is_awaited;
+	atomic_bool is_wanted;		/* the loop's thread waits for the lock */
 	struct mimicd_workers workers;
 };
 

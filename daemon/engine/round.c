@@ -220,15 +220,20 @@ static void publish_cpu(struct mimicd_engine *engine)
 		atomic_store_explicit(&engine->lanes[i]->memory->daemon_cpu, cpu, memory_order_relaxed);
 }
 
+static void publish_lanes_sleep(struct mimicd_engine *engine, bool sleeps)
+{
+	for (unsigned int i = 0; i < engine->lane_count; i++)
+		atomic_store_explicit(&engine->lanes[i]->memory->daemon_sleeping, sleeps,
+				      memory_order_relaxed);
+}
+
 static void publish_sleep(struct mimicd_engine *engine, bool sleeps)
 {
 	for (struct mimicd_front_end *front_end = engine->front_ends; front_end; front_end = front_end->next) {
 		if (front_end->ops->publish_sleep)
 			front_end->ops->publish_sleep(front_end->context, sleeps);
 	}
-	for (unsigned int i = 0; i < engine->lane_count; i++)
-		atomic_store_explicit(&engine->lanes[i]->memory->daemon_sleeping, sleeps,
-				      memory_order_relaxed);
+	publish_lanes_sleep(engine, sleeps);
 }
 
 /* Serves the lanes until the descriptors are due. true: there was nothing for so long that we should sleep. */
@@ -331,7 +336,34 @@ static void note_returned(void *context, struct mimic_model *model)
 
 static bool go_on(void *context)
 {
-	return round_lanes(context);
+	struct mimicd_engine *engine = context;
+	bool worked = round_lanes(engine);
+
+	mimicd_events_deliver(&engine->events);
+	return worked;
+}
+
+static bool may_watch(void *context)
+{
+	struct mimicd_engine *engine = context;
+	int cpu = mimic_cpu_current();
+
+	if (engine->busy || engine->reap)
+		return false;
+	for (unsigned int i = 0; i < engine->lane_count; i++) {
+		if (atomic_load_explicit(&engine->lanes[i]->memory->client_cpu, memory_order_relaxed) == cpu)
+			return false;
+	}
+	return true;
+}
+
+/* Front ends are still told that we sleep: their work is the loop's thread's. */
+static void watch(void *context, bool watches)
+{
+	struct mimicd_engine *engine = context;
+
+	publish_cpu(engine);
+	publish_lanes_sleep(engine, !watches);
 }
 
 static bool finish(void *context)
@@ -345,6 +377,8 @@ static bool finish(void *context)
 static const struct mimicd_jobs_ops jobs_ops = {
 	.returned = note_returned,
 	.go_on = go_on,
+	.may_watch = may_watch,
+	.watch = watch,
 	.finish = finish,
 };
 

@@ -84,7 +84,8 @@ static struct mimicd_job *wait_for_job(struct mimicd_workers *workers)
 {
 	struct mimicd_job *job = take(workers, NULL);
 
-	if (!job)
+	/* A program has the last CPU: it would wait for one that looks for nothing. */
+	if (!job && atomic_load(&workers->spinning) + 1 < workers->processors)
 		job = spin_for_job(workers);
 	while (!job && !atomic_load(&workers->stopping)) {
 		uint32_t bell = atomic_load(&workers->bell);

@@ -124,6 +124,53 @@ static void more_operands_than_the_ring_holds_do_not_wait_for_ever(void **state)
 	expect_operands(count, 0);
 }
 
+/* --- commands one by one ------------------------------------------------------------------- */
+
+static void command(enum virgo_funct funct, uint64_t rs1, uint64_t rs2)
+{
+	store_operands(rs1, rs2);
+	store(VIRGO_INSTRUCTION, 4, VIRGO_INSTRUCTION_WORD(funct));
+}
+
+static void expect_soon(const volatile uint32_t *word, uint32_t value)
+{
+	uint64_t since = virgo_client_now();
+
+	while (*word != value) {
+		if (virgo_client_now() - since > 10000000000ull)
+			fail_msg("no command wrote %u", value);
+	}
+}
+
+/* Once in 1 us to 400 us: while the daemon works, looks at the lanes, is about to sleep, and sleeps. */
+static void pause_for(unsigned int turn)
+{
+	uint64_t until = virgo_client_now() + turn * 7919u % 400 * 1000;
+
+	while (virgo_client_now() < until)
+		;
+}
+
+/* Nothing but the stores themselves can wake the daemon: the program looks at memory only. */
+static void commands_that_come_as_the_daemon_falls_asleep_are_done(void **state)
+{
+	volatile uint32_t *from = mimic_memory_alloc(cluster, 4096), *to = from + 64;
+	const uint64_t one_row = 1ull << 48 | 8ull << 32;
+
+	(void)state;
+	command(VIRGO_FUNCT_CONFIG, 0x3f800000ull << 32 | 8u << 16 | 1u << 8 | VIRGO_CONFIG_LD, 32);
+	command(VIRGO_FUNCT_CONFIG, VIRGO_CONFIG_ST, 0x3f800000ull << 32 | 32);
+	for (unsigned int turn = 1; turn <= 2000; turn++) {
+		*from = turn;
+		command(VIRGO_FUNCT_MVIN, (uintptr_t)from, one_row);
+		pause_for(turn);
+		command(VIRGO_FUNCT_MVOUT, (uintptr_t)to, one_row);
+		expect_soon(to, turn);
+		pause_for(turn + 1);
+	}
+	assert_int_equal(virgo_client_fence(cluster, 0), VIRGO_ERROR_NONE);
+}
+
 /* --- threads ----------------------------------------------------------------------------- */
 
 struct other {
@@ -275,6 +322,7 @@ int main(void)
 		TEST(operands_do_not_wake_a_daemon_that_sleeps),
 		TEST(a_command_gets_the_operands_that_were_stored_while_the_daemon_slept),
 		TEST(more_operands_than_the_ring_holds_do_not_wait_for_ever),
+		TEST(commands_that_come_as_the_daemon_falls_asleep_are_done),
 		TEST(a_command_gets_the_operands_of_another_thread_that_does_nothing_more),
 		TEST(operands_of_a_thread_that_has_ended_are_there),
 		TEST(operands_of_threads_in_turn_stay_in_order),
