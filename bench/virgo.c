@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Products through libvirgo: beside OpenBLAS on the same core, on two units, on the daemon. */
+/* Products through libvirgo: beside OpenBLAS on the same core, on two units, on the daemon; and by plain stores. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,8 @@
 #define LARGE_SIDE 2048
 #define LARGE_RUNS 5
 #define TWO_UNITS_GAIN 1.7	/* of 2 that two cores can give */
+#define STORES_SIZE "256x256x256"
+#define STORES_LIMIT 1.2	/* times embedded */
 #define TOGETHER 4		/* products in a row, where a gain is measured */
 
 static const char *const type_names[] = {
@@ -235,6 +237,50 @@ static void gemm_on_daemon(const struct bench_options *options, enum virgo_type 
 	virgo_close(embedded);
 }
 
+/* --- single commands ---------------------------------------------------------------------- */
+
+/* A product by plain stores under mimic run, three for each command: seconds of the commands. */
+static double time_stores(const struct bench_options *options, const char *transport)
+{
+	bool is_daemon = strcmp(transport, "daemon") == 0;
+	char command[9000], line[256];
+	double seconds = 0;
+	FILE *child;
+
+	snprintf(command, sizeof(command), "'%s/bin/mimic' run --transport %s %s%s "
+		 "'%s/examples/virgo/gemm_stores' --size " STORES_SIZE " --json", options->build, transport,
+		 is_daemon ? "--socket " : "", is_daemon ? options->socket : "", options->build);
+	child = popen(command, "r");
+	while (child && fgets(line, sizeof(line), child)) {
+		const char *key = strstr(line, "\"seconds\":");
+
+		if (key)
+			seconds = atof(key + strlen("\"seconds\":"));
+	}
+	if (!child || pclose(child) || !(seconds > 0))
+		bench_fail("this failed: %s", command);
+	return seconds;
+}
+
+static void stores_on_daemon(const struct bench_options *options)
+{
+	double times[BENCH_RUNS], ratios[BENCH_RUNS], reference;
+	struct bench_row row;
+
+	for (int run = 0; run < BENCH_RUNS; run++) {
+		times[run] = time_stores(options, "embedded");
+		ratios[run] = time_stores(options, "daemon") / times[run];
+	}
+	reference = bench_median(times, BENCH_RUNS);
+	row = (struct bench_row){ .name = "virgo_stores_int8_" STORES_SIZE "_daemon",
+				  .value = bench_median(ratios, BENCH_RUNS) * reference * 1e3,
+				  .unit = "ms",
+				  .reference = "the same, embedded",
+				  .reference_value = reference * 1e3,
+				  .limit = bench_cpus() > 1 ? STORES_LIMIT * reference * 1e3 : 0 };
+	bench_report(&row);
+}
+
 /* --- two units --------------------------------------------------------------------------- */
 
 static struct virgo *open_two_units(void)
@@ -349,4 +395,5 @@ void bench_virgo(const struct bench_options *options)
 	gemm_on_daemon(options, VIRGO_FP32, SIDE, BENCH_RUNS);
 	gemm_on_daemon(options, VIRGO_INT8, SIDE, BENCH_RUNS);
 	gemm_on_daemon(options, VIRGO_FP32, LARGE_SIDE, LARGE_RUNS);
+	stores_on_daemon(options);
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "examples/common/arguments.h"
@@ -34,6 +35,7 @@ struct stores {
 	volatile char *unit;	/* its control block */
 	unsigned int number;
 	unsigned int dim;
+	double seconds;		/* of the commands */
 	bool json;
 };
 
@@ -120,14 +122,25 @@ static void multiply_block(struct stores *s, size_t row, size_t column)
 		    packed(rows, columns, VIRGO_LOCAL_ACCUMULATOR | VIRGO_LOCAL_FULL));
 }
 
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
 static void multiply(struct stores *s)
 {
+	double start = now();
+
 	configure(s);
 	for (size_t row = 0; row < s->product.m; row += s->dim) {
 		for (size_t column = 0; column < s->product.n; column += s->dim)
 			multiply_block(s, row, column);
 	}
 	fence(s);
+	s->seconds = now() - start;
 }
 
 /* --- around it ------------------------------------------------------------------------------- */
@@ -203,6 +216,7 @@ static void print_json(struct stores *s, bool verified)
 	add_text(report, "device", s->node);
 	add_u64(report, "unit", s->number);
 	json_object_object_add(report, "verified", json_object_new_boolean(verified));
+	add_real(report, "seconds", s->seconds);
 #define _(name, meaning) add_u64(counters, #name, counter(s, VIRGO_COUNTER_##name));
 	VIRGO_COUNTERS(_)
 #undef _
@@ -226,6 +240,7 @@ static void print_text(struct stores *s, bool verified)
 
 	printf("gemm_stores: C (%zu x %zu) = A B, depth %zu, %s on unit %u of %s: %s\n", s->product.m, s->product.n,
 	       s->product.k, type_names[s->product.type], s->number, s->node, verified ? "verified" : "WRONG");
+	printf("  %-20s %12.3f\n", "ms", 1000 * s->seconds);
 	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
 		printf("  %-20s %12llu\n", names[shown[i]], (unsigned long long)counter(s, shown[i]));
 }
