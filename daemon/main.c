@@ -143,6 +143,15 @@ static int create_server(const struct mimicd_options *options)
 	return error;
 }
 
+static int enter_sandbox(struct mimicd_command_line *line)
+{
+	line->sandbox.mounts = server->filesystem;
+	line->sandbox.has_bus = server->bus;
+	if (line->options.clients.listen_fd < 0)
+		line->sandbox.socket_path = line->options.clients.socket_path;
+	return mimicd_sandbox_enter(&line->sandbox);
+}
+
 int main(int argc, char **argv)
 {
 	struct mimicd_command_line line;
@@ -169,8 +178,11 @@ int main(int argc, char **argv)
 	mimicd_log(MIMICD_LOG_INFO, "serving %s devices (profile %s) at %s", devices,
 		   mimic_config_profile_name(&line.options.settings),
 		   listening);
-	tell_ready(ready);
-	error = mimicd_server_run(server);
+	error = enter_sandbox(&line);
+	if (!error) {
+		tell_ready(ready);
+		error = mimicd_server_run(server);
+	}
 	mimicd_notify("STOPPING=1");
 	mimicd_log(MIMICD_LOG_INFO, "stopping");
 	mimicd_server_destroy(server);

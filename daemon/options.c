@@ -42,6 +42,9 @@ static const char help[] =
 	"      --quota LIST        what the programs of one other user may have in all, NAME=NUMBER,...:\n"
 	"                          connections (64), devices (256), lanes (1024), maps (8192), shared (4T);\n"
 	"                          K, M, G and T may stand behind a number\n"
+	"      --sandbox LIST      what is given up before clients are served: all, none, or of privileges,\n"
+	"                          capabilities, seccomp (these three by default) and landlock, without which\n"
+	"                          memory that programs do not share is reached\n"
 	"  -f, --foreground        stay in the foreground (default)\n"
 	"  -D, --daemonise         go to the background when ready; log to syslog\n"
 	"      --log-level LEVEL   error, warning, info (default) or debug\n"
@@ -56,6 +59,7 @@ enum long_only {
 	OPTION_ALLOW_USERS,
 	OPTION_GROUP,
 	OPTION_QUOTA,
+	OPTION_SANDBOX,
 	OPTION_LOG_LEVEL,
 	OPTION_KERNEL,
 	OPTION_BUS,
@@ -73,6 +77,7 @@ static const struct option long_options[] = {
 	{ "allow-users", no_argument, NULL, OPTION_ALLOW_USERS },
 	{ "group", required_argument, NULL, OPTION_GROUP },
 	{ "quota", required_argument, NULL, OPTION_QUOTA },
+	{ "sandbox", required_argument, NULL, OPTION_SANDBOX },
 	{ "kernel", optional_argument, NULL, OPTION_KERNEL },
 	{ "bus", required_argument, NULL, OPTION_BUS },
 	{ "channel", required_argument, NULL, OPTION_CHANNEL },
@@ -222,6 +227,12 @@ static int parse_one(struct mimicd_command_line *line, struct texts *texts, int 
 		return parse_group(line, optarg);
 	case OPTION_QUOTA:
 		return parse_quota(line, optarg);
+	case OPTION_SANDBOX:
+		if (!mimicd_sandbox_parse(&line->sandbox, optarg))
+			return 0;
+		fprintf(stderr, "mimicd: --sandbox %s: all, none, or names of privileges, capabilities, seccomp, landlock "
+			"with commas are needed\n", optarg);
+		return -EINVAL;
 	case 'f':
 		line->daemonise = false;
 		return 0;
@@ -340,6 +351,7 @@ int mimicd_command_line_parse(struct mimicd_command_line *line, int argc, char *
 		.log_level = MIMICD_LOG_INFO,
 	};
 	mimicd_quotas_default(&line->quotas);
+	mimicd_sandbox_default(&line->sandbox);
 	line->options.clients.quotas = &line->quotas;
 	while ((option = getopt_long(argc, argv, "s:c:d:fDhV", long_options, NULL)) != -1) {
 		error = option == OPTION_STATE ? parse_state(line, argc, argv) :

@@ -4,6 +4,7 @@
 #define MIMICD_OPTIONS_H
 
 #include "daemon/loop/log.h"
+#include "daemon/sandbox.h"
 #include "daemon/server.h"
 
 struct mimicd_command_line {
@@ -13,6 +14,7 @@ struct mimicd_command_line {
 	bool exit_now;		/* --help, --version: said all there is to say */
 	bool make_directory;	/* of the socket: nobody named one */
 	struct mimicd_quotas quotas;	/* --quota */
+	struct mimicd_sandbox sandbox;	/* --sandbox */
 	char default_path[128];	/* what the socket's path points to without --socket */
 	bool wants_state;	/* --state */
 	char state_path[144];	/* what the filesystem's path points to without a directory */

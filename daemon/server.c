@@ -50,7 +50,12 @@ void mimicd_server_destroy(struct mimicd_server *server)
 
 int mimicd_server_run(struct mimicd_server *server)
 {
-	return mimicd_loop_run(&server->loop);
+	int error = mimicd_watchdog_start(&server->watchdog, &server->loop);
+
+	if (!error)
+		error = mimicd_loop_run(&server->loop);
+	mimicd_watchdog_stop(&server->watchdog);
+	return error;
 }
 
 void mimicd_server_stop(struct mimicd_server *server)

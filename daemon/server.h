@@ -11,6 +11,7 @@
 #include "daemon/engine/engine.h"
 #include "daemon/filesystem/filesystem.h"
 #include "daemon/loop/loop.h"
+#include "daemon/watchdog.h"
 #include "libmimic/base/config.h"
 
 struct mimicd_options {
@@ -26,6 +27,7 @@ struct mimicd_server {
 	struct mimicd_bus *bus;			/* NULL: no devices in the kernel */
 	struct mimicd_clients *clients;
 	struct mimicd_filesystem *filesystem;	/* NULL: none */
+	struct mimicd_watchdog watchdog;
 };
 
 /* -errno, with a log line. */
