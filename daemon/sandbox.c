@@ -185,7 +185,8 @@ int mimicd_sandbox_enter(const struct mimicd_sandbox *sandbox)
 				   error == -EOPNOTSUPP ? " with --state" : "");
 			return error;
 		}
-		if (error || !sandbox->parts[order[i]])
+		/* What is off by default needs no line. */
+		if (parts[order[i]].is_default && (error || !sandbox->parts[order[i]]))
 			length += (size_t)snprintf(off + length, sizeof(off) - length, "%s%s", length ? ", " : "", name);
 	}
 	if (length)

@@ -6,6 +6,7 @@ INSTALL ?= install
 INSTALL_PREFIX = $(abspath $(PREFIX))
 INSTALL_ROOT = $(DESTDIR)$(INSTALL_PREFIX)
 INSTALL_CONFIG = $(wildcard config/*.ini)
+INSTALL_UNITS_IN = $(wildcard config/*.service.in)
 LIBRARY_FOLDERS = $(foreach kind,$(LIBRARY_KINDS),$(call library_folder,$(kind)))
 INSTALL_PC_IN = libmimic/libmimic.pc.in $(wildcard $(LIBRARY_FOLDERS:%=%/*.pc.in)) devices/mimic-device.pc.in
 # A device's headers bear its name. Those of its ioctls are the kernel's side. Its registers may lie in its folder.
@@ -41,7 +42,15 @@ define install_library
 
 endef
 
-install: all pkgconfig
+# As pkgconfig: PREFIX is in them.
+.PHONY: units
+units:
+	@mkdir -p $(O)/units
+	$(Q)for unit in $(INSTALL_UNITS_IN); do \
+		sed -e 's|@PREFIX@|$(INSTALL_PREFIX)|g' $$unit > $(O)/units/$$(basename $$unit .in) || exit 1; \
+	done
+
+install: all pkgconfig units
 	@echo "  INSTALL $(INSTALL_ROOT)"
 	$(Q)$(INSTALL) -d $(INSTALL_ROOT)/bin $(INSTALL_ROOT)/include/mimic/devices/soc $(INSTALL_ROOT)/include/mimic/driver $(INSTALL_ROOT)/lib/pkgconfig \
 		$(INSTALL_ROOT)/share/mimic/costs $(INSTALL_ROOT)/share/mimic/plugin $(INSTALL_ROOT)/share/bash-completion/completions $(sort $(foreach page,$(MANPAGES),$(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page)))))
@@ -62,6 +71,8 @@ install: all pkgconfig
 	$(Q)$(INSTALL) -m 644 completions/mimic.bash $(INSTALL_ROOT)/share/bash-completion/completions/mimic
 	$(Q)$(INSTALL) -m 644 $(INSTALL_PC) $(INSTALL_ROOT)/lib/pkgconfig
 	$(if $(SIM_COSTS),$(Q)$(INSTALL) -m 644 $(SIM_COSTS) $(INSTALL_ROOT)/share/mimic/costs)
+	$(Q)$(INSTALL) -d $(INSTALL_ROOT)/lib/systemd/system
+	$(Q)$(INSTALL) -m 644 $(patsubst config/%.in,$(O)/units/%,$(INSTALL_UNITS_IN)) $(INSTALL_ROOT)/lib/systemd/system
 	$(if $(INSTALL_CONFIG),$(Q)$(INSTALL) -m 644 $(INSTALL_CONFIG) $(INSTALL_ROOT)/share/mimic)
 	$(Q)$(foreach page,$(MANPAGES),$(INSTALL) -m 644 $(page) $(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page))) &&) true
 

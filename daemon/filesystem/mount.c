@@ -101,9 +101,48 @@ static bool is_empty(const char *path)
 	return is_it;
 }
 
+static bool is_trusted(uid_t user)
+{
+	return user == 0 || user == geteuid();
+}
+
+/* Can nobody but us and root put another file in the place of one of ours in this directory? */
+static bool is_safe_parent(const struct stat *status)
+{
+	mode_t others = S_IWOTH;
+
+	if (status->st_gid != 0 && status->st_gid != getegid())
+		others |= S_IWGRP;
+	return S_ISDIR(status->st_mode) && is_trusted(status->st_uid) &&
+	       (!(status->st_mode & others) || status->st_mode & S_ISVTX);
+}
+
+/*
+ * Trust boundary: a daemon of root mounts where the path leads at that moment. The path has no
+ * symbolic link (resolve()), and gets none afterwards: nobody else can rename a part of it.
+ */
+static int check_parents(const char *path)
+{
+	char part[PATH_MAX];
+	struct stat status;
+
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(part, sizeof(part), "%.*s", slash == path ? 1 : (int)(slash - path), path);
+		if (lstat(part, &status) < 0)
+			return fail(path, -errno, strerror(errno));
+		if (!is_safe_parent(&status))
+			return fail(path, -EPERM, "another user could put something else in its place");
+	}
+	return 0;
+}
+
 static int check_directory(const char *path, bool may_make)
 {
 	struct stat status;
+	int error = check_parents(path);
+
+	if (error)
+		return error;
 
 	if (lstat(path, &status) < 0 && errno == ENOTCONN && is_ours(path)) {
 		mimicd_log(MIMICD_LOG_INFO, "%s: taking away the mount of a daemon that is gone", path);
@@ -115,6 +154,9 @@ static int check_directory(const char *path, bool may_make)
 		return fail(path, -errno, strerror(errno));
 	if (!S_ISDIR(status.st_mode))
 		return fail(path, -ENOTDIR, strerror(ENOTDIR));
+	/* In a directory such as /tmp its owner could take it away, and put a symbolic link there. */
+	if (!is_trusted(status.st_uid))
+		return fail(path, -EPERM, "the directory is another user's");
 	if (!is_empty(path))
 		return fail(path, -ENOTEMPTY, "the directory is not empty, or cannot be read");
 	return 0;

@@ -546,6 +546,50 @@ static void a_request_from_before_the_cut_does_not_end_the_new_mount(void **unus
 	state_mount_end(&mount);
 }
 
+static void expect_no_mount(const char *line)
+{
+	strcat(point, "/state");
+	assert_int_equal(mkdir(point, 0755), 0);
+	start(false);
+	assert_true(served_said(&served, line));
+	assert_int_equal(access(at("devices"), F_OK), -1);
+}
+
+static void leave_directory(void)
+{
+	rmdir(point);
+	*strrchr(point, '/') = 0;
+}
+
+static void nothing_is_mounted_where_others_can_put_a_link(void **state)
+{
+	(void)state;
+	assert_int_equal(chmod(point, 0777), 0);
+	expect_no_mount("another user could put something else in its place");
+	leave_directory();
+}
+
+static void nothing_is_mounted_below_a_directory_of_another_user(void **state)
+{
+	(void)state;
+	if (geteuid())
+		skip();
+	assert_int_equal(chown(point, NOBODY, NOBODY), 0);
+	expect_no_mount("another user could put something else in its place");
+	leave_directory();
+}
+
+static void nothing_is_mounted_at_a_directory_of_another_user(void **state)
+{
+	(void)state;
+	if (geteuid())
+		skip();
+	assert_int_equal(chown(point, NOBODY, NOBODY), 0);
+	start(false);
+	assert_true(served_said(&served, "the directory is another user's"));
+	assert_int_equal(access(at("devices"), F_OK), -1);
+}
+
 #define TEST(name) \
 	static void name##_or_skip(void **unused) { if (!state_can_mount()) skip(); else name(unused); }
 #define TESTS(_) \
@@ -555,6 +599,9 @@ static void a_request_from_before_the_cut_does_not_end_the_new_mount(void **unus
 	_(a_directory_that_is_missing_is_said_and_done_without) \
 	_(a_mount_point_that_is_no_directory_is_said_and_done_without) \
 	_(a_directory_that_is_not_empty_is_said_and_done_without) \
+	_(nothing_is_mounted_where_others_can_put_a_link) \
+	_(nothing_is_mounted_below_a_directory_of_another_user) \
+	_(nothing_is_mounted_at_a_directory_of_another_user) \
 	_(other_users_see_nothing) \
 	_(allowed_users_see_what_is_not_another_users_and_change_nothing) \
 	_(each_user_gets_half_of_the_files_that_are_left) \
