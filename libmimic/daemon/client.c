@@ -42,7 +42,7 @@ static int take_memory(struct daemon_device *device, int fd, uint64_t size)
 	struct stat status;
 	int seals;
 
-	device->memory_fd = -1;
+	device->memory.fd = -1;
 	if (fd < 0)
 		return size ? -EPROTO : 0;
 	seals = fcntl(fd, F_GET_SEALS);
@@ -51,7 +51,7 @@ static int take_memory(struct daemon_device *device, int fd, uint64_t size)
 		close(fd);
 		return -EPROTO;
 	}
-	device->memory_fd = fd;
+	device->memory = mimic_descriptor_keep(fd);
 	device->memory_size = (size_t)size;
 	return 0;
 }
@@ -104,8 +104,7 @@ void mimic_daemon_device_close(struct daemon_device *device)
 {
 	if (!mimic_daemon_session_tell(device->generation, MIMIC_MESSAGE_CLOSE, device->number))
 		mimic_daemon_session_of(device->generation)->devices--;
-	if (device->memory_fd >= 0)
-		close(device->memory_fd);
+	mimic_descriptor_close(&device->memory);
 }
 
 static int daemon_open(struct mimic_device **opened, const char *name,
@@ -396,9 +395,11 @@ static int device_memory(struct mimic_device *base, struct mimic_memory_file *fi
 {
 	const struct daemon_device *device = mimic_daemon_device(base);
 
-	if (device->memory_fd < 0)
+	if (device->memory.fd < 0)
 		return -ENXIO;
-	*file = (struct mimic_memory_file){ .fd = device->memory_fd, .size = device->memory_size };
+	if (!mimic_descriptor_is_ours(&device->memory))
+		return -EBADF;
+	*file = (struct mimic_memory_file){ .fd = device->memory.fd, .size = device->memory_size };
 	return 0;
 }
 

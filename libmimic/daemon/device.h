@@ -7,6 +7,7 @@
 #ifndef LIBMIMIC_DAEMON_DEVICE_H
 #define LIBMIMIC_DAEMON_DEVICE_H
 
+#include "libmimic/base/descriptor.h"
 #include "libmimic/transport.h"
 
 struct daemon_device {
@@ -15,7 +16,7 @@ struct daemon_device {
 	uint8_t number;
 	uint32_t counters;
 	bool posts_stores;	/* what mimic_kind.posts_stores() says of the daemon's parameters */
-	int memory_fd;		/* of the device's memory; -1: it has none, or it is the kernel's to map */
+	struct mimic_descriptor memory;	/* the device's; none: it has none, or it is the kernel's to map */
 	size_t memory_size;
 	/*
 	 * Where the last post of any thread ended, by what it worked on (mimic_kind.order): an

@@ -20,7 +20,7 @@ struct range {
 	struct range *next;
 	char *address;
 	size_t size;
-	int fd;
+	struct mimic_descriptor file;
 	int protection;
 	bool is_registered;	/* the program's own memory; else from alloc */
 };
@@ -39,7 +39,7 @@ static int tell(uint32_t generation, uint16_t type, const struct range *range)
 		.message = &message.header,
 		.size = sizeof(message),
 		.type = type,
-		.fd = type == MIMIC_MESSAGE_MEMORY_ADD ? range->fd : -1,
+		.fd = type == MIMIC_MESSAGE_MEMORY_ADD ? range->file.fd : -1,
 		.reply = &reply,
 		.reply_size = sizeof(reply),
 	};
@@ -49,8 +49,7 @@ static int tell(uint32_t generation, uint16_t type, const struct range *range)
 
 static void free_range(struct range *range)
 {
-	if (range->fd >= 0)
-		close(range->fd);
+	mimic_descriptor_close(&range->file);
 	free(range);
 }
 
@@ -95,7 +94,7 @@ static struct range *make_range(size_t size)
 		errno = -fd;
 		return NULL;
 	}
-	range->fd = fd;
+	range->file = mimic_descriptor_keep(fd);
 	range->size = size;
 	range->protection = PROT_READ | PROT_WRITE;
 	return range;
@@ -114,7 +113,7 @@ void *mimic_daemon_memory_alloc(uint32_t generation, size_t size)
 	range = make_range(rounded);
 	if (!range)
 		return NULL;
-	range->address = mimic_memory_map_low(rounded, MAP_SHARED, range->fd);
+	range->address = mimic_memory_map_low(rounded, MAP_SHARED, range->file.fd);
 	if (!range->address) {
 		error = errno;
 		free_range(range);
@@ -164,7 +163,7 @@ static int copy_to_memfd(int fd, const char *from, size_t size)
 
 static int share(struct range *range, uint32_t generation)
 {
-	int error = copy_to_memfd(range->fd, range->address, range->size);
+	int error = copy_to_memfd(range->file.fd, range->address, range->size);
 
 	if (error)
 		return error;
@@ -172,7 +171,7 @@ static int share(struct range *range, uint32_t generation)
 	error = tell(generation, MIMIC_MESSAGE_MEMORY_ADD, range);
 	if (error)
 		return error;
-	if (mmap(range->address, range->size, range->protection, MAP_SHARED | MAP_FIXED, range->fd, 0) ==
+	if (mmap(range->address, range->size, range->protection, MAP_SHARED | MAP_FIXED, range->file.fd, 0) ==
 	    MAP_FAILED) {
 		error = -errno;
 		tell(generation, MIMIC_MESSAGE_MEMORY_REMOVE, range);
@@ -255,10 +254,23 @@ int mimic_daemon_memory_announce(uint32_t generation)
 	int error = 0;
 
 	pthread_mutex_lock(&ranges_lock);
-	for (struct range *range = ranges; range && !error; range = range->next)
+	for (struct range *range = ranges; range && !error; range = range->next) {
+		/* The program has closed it: the daemon reads this memory as any other. */
+		if (!mimic_descriptor_is_ours(&range->file))
+			continue;
 		error = tell(generation, MIMIC_MESSAGE_MEMORY_ADD, range);
+	}
 	pthread_mutex_unlock(&ranges_lock);
 	return error;
+}
+
+/* The same bytes, as this process's own. */
+static void remap_private(const struct range *range)
+{
+	if (mimic_descriptor_is_ours(&range->file))
+		mmap(range->address, range->size, range->protection, MAP_PRIVATE | MAP_FIXED, range->file.fd, 0);
+	else if (range->protection & PROT_READ)
+		make_private(range);
 }
 
 void mimic_daemon_memory_after_fork(void)
@@ -269,7 +281,7 @@ void mimic_daemon_memory_after_fork(void)
 		struct range *range = ranges;
 
 		ranges = range->next;
-		mmap(range->address, range->size, range->protection, MAP_PRIVATE | MAP_FIXED, range->fd, 0);
+		remap_private(range);
 		free_range(range);
 	}
 }

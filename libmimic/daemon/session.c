@@ -16,7 +16,8 @@
 #include "libmimic/daemon/client.h"
 #include "libmimic/daemon/memory.h"
 
-#define NOT_CONNECTED { .connection = { .socket = -1 }, .event_fd = -1 }
+#define NOT_CONNECTED \
+	{ .connection = { .socket = -1 }, .socket = MIMIC_DESCRIPTOR_NONE, .event = MIMIC_DESCRIPTOR_NONE }
 
 struct daemon_session mimic_daemon_sessions[DAEMON_SESSION_KINDS] = {
 	[DAEMON_SESSION_SOCKET] = NOT_CONNECTED,
@@ -50,12 +51,9 @@ void mimic_daemon_restore_signals(const sigset_t *before)
 static void disconnect(struct daemon_session *session)
 {
 	atomic_store(&session->generation, 0);
-	if (session->connection.socket >= 0)
-		close(session->connection.socket);
-	if (session->event_fd >= 0)
-		close(session->event_fd);
+	mimic_descriptor_close(&session->socket);
+	mimic_descriptor_close(&session->event);
 	session->connection.socket = -1;
-	session->event_fd = -1;
 }
 
 /* Nobody uses the old descriptors afterwards: the lock is free, or requests fail. */
@@ -74,11 +72,14 @@ void mimic_daemon_session_end(enum daemon_session_kind kind)
 	mimic_daemon_restore_signals(&signals);
 }
 
-static void start_session(enum daemon_session_kind kind, const struct mimic_hello_reply *hello,
+static void start_session(enum daemon_session_kind kind, const struct mimic_hello_reply *hello, int event_fd,
 			  const char *path)
 {
 	struct daemon_session *session = &mimic_daemon_sessions[kind];
 
+	session->socket = mimic_descriptor_keep(session->connection.socket);
+	session->connection.socket = session->socket.fd;
+	session->event = mimic_descriptor_keep(event_fd);
 	session->spin_microseconds = hello->spin_microseconds;
 	session->devices = 0;
 	strcpy(session->path, path);
@@ -113,7 +114,7 @@ static void announce_trace(uint32_t generation)
 static int connect_session(struct daemon_session *session, const char *path)
 {
 	struct mimic_hello_reply hello;
-	int error = mimic_daemon_connect(&session->connection, path, &hello, &session->event_fd);
+	int event_fd, error = mimic_daemon_connect(&session->connection, path, &hello, &event_fd);
 
 	if (error) {
 		session->connection.socket = -1;
@@ -121,7 +122,7 @@ static int connect_session(struct daemon_session *session, const char *path)
 	}
 	/* Where Yama restricts it, only a declared process may read our memory. Elsewhere this fails, and need not work. */
 	prctl(PR_SET_PTRACER, (unsigned long)hello.daemon_pid, 0, 0, 0);
-	start_session(DAEMON_SESSION_SOCKET, &hello, path);
+	start_session(DAEMON_SESSION_SOCKET, &hello, event_fd, path);
 	announce_trace(atomic_load(&session->generation));
 	return mimic_daemon_memory_announce(atomic_load(&session->generation));
 }
@@ -130,15 +131,15 @@ int mimic_daemon_session_adopt(int fd, const char *node)
 {
 	struct daemon_session *session = &mimic_daemon_sessions[DAEMON_SESSION_KERNEL];
 	struct mimic_hello_reply hello;
-	int error;
+	int event_fd, error;
 
 	mimic_daemon_session_end(DAEMON_SESSION_KERNEL);
-	error = mimic_daemon_greet(&session->connection, fd, node, &hello, &session->event_fd);
+	error = mimic_daemon_greet(&session->connection, fd, node, &hello, &event_fd);
 	if (error) {
 		session->connection.socket = -1;
 		return error;
 	}
-	start_session(DAEMON_SESSION_KERNEL, &hello, node);
+	start_session(DAEMON_SESSION_KERNEL, &hello, event_fd, node);
 	return 0;
 }
 
@@ -163,6 +164,23 @@ int mimic_daemon_session_get(const char *wanted)
 	return connect_session(session, path);
 }
 
+/* By the program, which did not know that it was ours: the daemon has ended the session, or will. */
+static bool is_closed(const struct daemon_session *session)
+{
+	return !mimic_descriptor_is_ours(&session->socket);
+}
+
+void mimic_daemon_session_kick(uint32_t generation)
+{
+	const struct daemon_session *session = mimic_daemon_session_of(generation);
+	const uint64_t one = 1;
+	int saved = errno;
+
+	if (mimic_descriptor_is_ours(&session->event))
+		(void)!write(session->event.fd, &one, sizeof(one));
+	errno = saved;
+}
+
 int mimic_daemon_session_request(uint32_t generation, struct daemon_request *request)
 {
 	struct daemon_session *session = mimic_daemon_session_of(generation);
@@ -176,7 +194,9 @@ int mimic_daemon_session_request(uint32_t generation, struct daemon_request *req
 	/* A handler that interrupted us here could need the same lock. */
 	mimic_daemon_block_signals(&signals);
 	mimic_lock_acquire(&session->lock, self->number);
-	if (mimic_daemon_session_is_current(generation)) {
+	if (mimic_daemon_session_is_current(generation) && is_closed(session)) {
+		atomic_store(&session->dead, true);
+	} else if (mimic_daemon_session_is_current(generation)) {
 		error = mimic_daemon_exchange(&session->connection, request);
 		if (error == -ENOTCONN || error == -ETIMEDOUT || error == -EPROTO)
 			atomic_store(&session->dead, true);
@@ -211,7 +231,7 @@ bool mimic_daemon_session_is_alive(uint32_t generation)
 
 	if (!mimic_daemon_session_is_current(generation))
 		return false;
-	gone = poll(&entry, 1, 0) > 0 && (entry.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL));
+	gone = is_closed(session) || (poll(&entry, 1, 0) > 0 && (entry.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)));
 	if (gone)
 		atomic_store(&session->dead, true);
 	errno = saved;

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libmimic/base/descriptor.h"
 #include "libmimic/base/wait.h"
 #include "libmimic/transport.h"
 #include "mimic/protocol.h"
@@ -48,7 +49,7 @@ struct daemon_session {
 	_Atomic uint32_t generation;
 	atomic_bool dead;
 	struct daemon_connection connection;
-	int event_fd;
+	struct mimic_descriptor socket, event;	/* what the program may have closed; connection.socket is the first's */
 	unsigned int spin_microseconds;
 	unsigned int devices;	/* open ones; under the table lock of device.c */
 	char path[108];		/* the socket's, or the node's that gave the connection */
@@ -92,6 +93,8 @@ void mimic_daemon_session_end(enum daemon_session_kind kind);
 int mimic_daemon_session_request(uint32_t generation, struct daemon_request *request);
 /* A request without payload in the reply that names one number. */
 int mimic_daemon_session_tell(uint32_t generation, uint16_t type, uint32_t number);
+/* The daemon sleeps, and has something to do. */
+void mimic_daemon_session_kick(uint32_t generation);
 /* Looks at the socket. false: the daemon is gone, now or since some time. */
 bool mimic_daemon_session_is_alive(uint32_t generation);
 void mimic_daemon_session_after_fork(void);

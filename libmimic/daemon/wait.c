@@ -12,9 +12,6 @@
 /* What is published is there before the flag is read. */
 static void wake_daemon(struct daemon_lane *lane)
 {
-	const uint64_t one = 1;
-	int saved;
-
 	/* Pairs with the daemon's fence between its flag and its last look at the rings. */
 	mimic_lane_fence();
 	if (!atomic_load_explicit(&lane->memory->daemon_sleeping, memory_order_relaxed))
@@ -22,9 +19,7 @@ static void wake_daemon(struct daemon_lane *lane)
 	/* The side that clears the flag wakes: once is enough. */
 	if (!atomic_exchange_explicit(&lane->memory->daemon_sleeping, 0, memory_order_relaxed))
 		return;
-	saved = errno;
-	(void)!write(mimic_daemon_session_of(lane->thread->generation)->event_fd, &one, sizeof(one));
-	errno = saved;
+	mimic_daemon_session_kick(lane->thread->generation);
 }
 
 void mimic_daemon_publish(struct daemon_lane *lane, uint64_t words)

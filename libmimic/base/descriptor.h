@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Descriptors of the library in a program that may close all that it does not know, and whose next
+ * file then has the number of one of ours. So they lie high, where a program's own seldom do, and
+ * before each use that could hurt a stranger's file it is looked whether they are ours still.
+ */
+#ifndef MIMIC_DESCRIPTOR_H
+#define MIMIC_DESCRIPTOR_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct mimic_descriptor {
+	int fd;		/* -1: none */
+	dev_t device;
+	ino_t inode;
+};
+
+#define MIMIC_DESCRIPTOR_NONE { .fd = -1 }
+
+/* Takes `fd` over, to a higher number if there is room. -1: none. */
+struct mimic_descriptor mimic_descriptor_keep(int fd);
+/* Eventfds are all one to this. */
+bool mimic_descriptor_is_ours(const struct mimic_descriptor *descriptor);
+/* Only if it is ours; there is none then. */
+void mimic_descriptor_close(struct mimic_descriptor *descriptor);
+
+#endif
