@@ -22,7 +22,7 @@ static uint64_t load_stored(struct soc *soc, struct soc_core *core, uint64_t add
 }
 
 /* Data of the line comes later, or is in no cache yet. */
-static uint64_t load_late(struct soc *soc, struct soc_core *core, struct mimic_cache_line *line, uint64_t address,
+static inline uint64_t load_late(struct soc *soc, struct soc_core *core, struct mimic_cache_line *line, uint64_t address,
 			  unsigned int size, uint64_t now)
 {
 	uint64_t hit = now + soc->parameters.l1_latency;
