@@ -191,6 +191,12 @@ sed -n '/^<!-- made/,/^<!-- end/s/^| \([a-z0-9]*\.[a-z_]*\) |.*assumption.*/\1/p
 awk -F, '!/^#/ { print $1 }' bench/figures/ranges.csv | sort -u | comm -23 "$work/assumptions" - >"$work/output"
 [ "$(wc -l <"$work/assumptions")" -gt 10 ] && [ ! -s "$work/output" ]
 result $? "each parameter that is an assumption has a range"
+sed 's/ *#.*//' bench/figures/error_bars.csv | awk -F, '/^M/ {
+	mimic = sprintf("%.2f", $2); low = sprintf("%.2f", $3); high = sprintf("%.2f", $5)
+	print "| " $1 " | " mimic " | " low " | " (low == mimic ? "" : $4 " ") "| " high " | " (high == mimic ? "" : $6 " ") "|" }' >"$work/bars"
+grep -vxFf docs/timing.md "$work/bars" >"$work/output"
+[ -s "$work/bars" ] && [ ! -s "$work/output" ]
+result $? "docs/timing.md has the error bars that are checked in"
 
 # Systems that are as the paper's are not: all gates must see it, but the one of what no system is in. BFS loses anyway on
 # graphs that fit into the L2.

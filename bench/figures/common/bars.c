@@ -77,7 +77,8 @@ static int write_ends(const char *output, const struct range_values *values)
 
 	if (!file)
 		return -1;
-	fputs("settings,systems", file);
+	fprintf(file, "# All rows at each end of the ranges, of which error_bars.csv has the lowest and the highest.\n%ssettings,systems",
+		values->head);
 	for (size_t row = 0; row < values->row_count; row++)
 		fprintf(file, ",%s", values->ids[row]);
 	for (size_t end = 0; end <= values->end_count; end++) {
