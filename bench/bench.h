@@ -72,6 +72,9 @@ void bench_stop_daemon(pid_t pid);
 
 void bench_ring(const struct bench_options *options);
 void bench_trap(const struct bench_options *options);
+/* Nanoseconds of a load that traps, for a handler that only steps over it. */
+double bench_bare_load(void);
+void bench_patch(const struct bench_options *options);
 void bench_pointer(const struct bench_options *options);
 void bench_spmv(const struct bench_options *options);
 void bench_wake(const struct bench_options *options);
@@ -103,5 +106,7 @@ double bench_lima_in_child(const struct bench_options *options, const struct ben
 
 /* Runs inside `mimic run`: prints the median of a trapped load in nanoseconds. */
 int bench_trap_child(void);
+/* The same for instructions that are replaced. */
+int bench_patch_child(void);
 
 #endif

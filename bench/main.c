@@ -14,7 +14,8 @@ static void usage(FILE *to)
 		"Measures mimic beside references of the same run; medians of %d.\n"
 		"  --build DIR    where bin/mimic and bin/mimicd are (default: build)\n"
 		"  --output FILE  write the rows as JSON\n"
-		"  --only NAME    one of ring, trap, pointer, spmv, wake, idle, dare, dare-sparse, virgo, trace,\n"
+		"  --only NAME    one of ring, trap, patch, pointer, spmv, wake, idle, dare, dare-sparse, "
+		"virgo, trace,\n"
 		"                 record, state, sim\n"
 		"  --matrix FILE  a Matrix Market file, for dare-sparse beside its generated graph\n"
 		"Exit status: 0, 1 if a limit is exceeded, 2 for bad options.\n",
@@ -25,19 +26,11 @@ static const struct {
 	const char *name;
 	void (*run)(const struct bench_options *options);
 } parts[] = {
-	{ "ring", bench_ring },
-	{ "trap", bench_trap },
-	{ "pointer", bench_pointer },
-	{ "spmv", bench_spmv },
-	{ "wake", bench_wake },
-	{ "idle", bench_idle },
-	{ "dare", bench_dare },
-	{ "dare-sparse", bench_dare_sparse },
-	{ "virgo", bench_virgo },
-	{ "trace", bench_trace },
-	{ "record", bench_record },
-	{ "state", bench_state },
-	{ "sim", bench_sim },
+	{ "ring", bench_ring },	      { "trap", bench_trap },	{ "patch", bench_patch },
+	{ "pointer", bench_pointer }, { "spmv", bench_spmv },	{ "wake", bench_wake },
+	{ "idle", bench_idle },	      { "dare", bench_dare },	{ "dare-sparse", bench_dare_sparse },
+	{ "virgo", bench_virgo },     { "trace", bench_trace }, { "record", bench_record },
+	{ "state", bench_state },     { "sim", bench_sim },
 };
 
 static void run_parts(const struct bench_options *options, const char *only)
@@ -54,9 +47,10 @@ static void run_parts(const struct bench_options *options, const char *only)
 int main(int argc, char **argv)
 {
 	static const struct option long_options[] = {
-		{ "build", required_argument, NULL, 'b' }, { "output", required_argument, NULL, 'o' },
-		{ "only", required_argument, NULL, 'n' }, { "help", no_argument, NULL, 'h' },
-		{ "trap-child", no_argument, NULL, 't' }, { "matrix", required_argument, NULL, 'm' }, { NULL, 0, NULL, 0 },
+		{ "build", required_argument, NULL, 'b' },  { "output", required_argument, NULL, 'o' },
+		{ "only", required_argument, NULL, 'n' },   { "help", no_argument, NULL, 'h' },
+		{ "trap-child", no_argument, NULL, 't' },   { "patch-child", no_argument, NULL, 'p' },
+		{ "matrix", required_argument, NULL, 'm' }, { NULL, 0, NULL, 0 },
 	};
 	struct bench_options options = { .build = "build" };
 	const char *output = NULL, *only = NULL;
@@ -80,6 +74,8 @@ int main(int argc, char **argv)
 			break;
 		case 't':
 			return bench_trap_child();
+		case 'p':
+			return bench_patch_child();
 		case 'h':
 			usage(stdout);
 			return 0;

@@ -56,7 +56,7 @@ static double time_loads(volatile uint32_t *word)
 	return bench_windows(load_once, (void *)word, LOADS);
 }
 
-static double bare_load(void)
+double bench_bare_load(void)
 {
 	struct sigaction action = { .sa_sigaction = skip_load, .sa_flags = SA_SIGINFO }, old;
 	volatile uint32_t *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -92,8 +92,9 @@ static double trapped_load(const struct bench_options *options, const char *tran
 	char command[9000], line[64] = "";
 	FILE *child;
 
-	snprintf(command, sizeof(command), "'%s/bin/mimic' run --transport %s %s%s '%s' --trap-child",
-		 options->build, transport, strcmp(transport, "daemon") ? "" : "--socket ",
+	snprintf(command, sizeof(command),
+		 "'%s/bin/mimic' run --no-patch --transport %s %s%s '%s' --trap-child", options->build,
+		 transport, strcmp(transport, "daemon") ? "" : "--socket ",
 		 strcmp(transport, "daemon") ? "" : options->socket, options->self);
 	child = popen(command, "r");
 	if (!child || !fgets(line, sizeof(line), child) || pclose(child))
@@ -111,7 +112,7 @@ void bench_trap(const struct bench_options *options)
 	bench_pin(0);
 	for (int run = 0; run < BENCH_RUNS; run++) {
 		bench_pin(0);
-		bare[run] = bare_load();
+		bare[run] = bench_bare_load();
 		embedded[run] = trapped_load(options, "embedded");
 		daemon[run] = trapped_load(options, "daemon");
 		mailbox[run] = bench_ping_pong();

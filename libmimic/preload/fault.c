@@ -117,6 +117,7 @@ static int bus_access(void *context, uintptr_t address, unsigned int size, bool 
 	};
 	struct mapping mapping;
 	struct mapping again;
+	struct access_slot *slot;
 	struct bus *bus = context;
 	int error;
 
@@ -126,12 +127,12 @@ static int bus_access(void *context, uintptr_t address, unsigned int size, bool 
 		return fail(bus, FAILURE_NOT_OURS, -EFAULT);
 	access.page = (uint8_t)mapping.device_page;
 	/* Counted, then looked at once more: munmap() takes the page away, then looks at the count. */
-	atomic_fetch_add(&mapping.holder->accesses, 1);
+	slot = mimic_preload_access_begin(mapping.holder);
 	if (find_page(address, &again) && again.holder == mapping.holder)
 		error = access_page(bus, &mapping, &access);
 	else
 		error = fail(bus, FAILURE_NOT_OURS, -EFAULT);
-	atomic_fetch_sub(&mapping.holder->accesses, 1);
+	mimic_preload_access_end(slot, mapping.holder);
 	if (!error && !is_write)
 		*data = access.data;
 	return error;

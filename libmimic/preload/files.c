@@ -172,8 +172,7 @@ void mimic_preload_files_release_unused(bool scan)
 		 * The pages left the table before this look: a handler that counts
 		 * itself later finds no page and leaves the device alone.
 		 */
-		if (!holder->has_descriptor && holder->pages == 0 &&
-		    atomic_load(&holder->accesses) == 0)
+		if (!holder->has_descriptor && holder->pages == 0 && mimic_preload_access_is_none(holder))
 			holder_free(holder);
 	}
 }

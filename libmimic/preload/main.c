@@ -12,7 +12,7 @@
  * or 40, because that is how wide their registers are: its heap must stay where
  * brk() grows, just above the program, and not go to mmap().
  */
-static bool program_is_fixed(void)
+bool mimic_preload_program_is_fixed(void)
 {
 	const Elf64_Phdr *header = (const Elf64_Phdr *)getauxval(AT_PHDR);
 	unsigned long count = getauxval(AT_PHNUM);
@@ -34,7 +34,7 @@ __attribute__((constructor)) static void start(void)
 {
 	mimic_preload_exec_remember_environment();
 	mimic_preload_nodes_start();
-	if (program_is_fixed())
+	if (mimic_preload_program_is_fixed())
 		keep_heap_low();
 	mimic_faults_are_handled();
 	mimic_preload_patch_start();

@@ -89,6 +89,8 @@ size_t mimic_preload_code_original(uintptr_t address, uint8_t *bytes, size_t cou
  */
 int mimic_preload_code_write(uintptr_t address, const uint8_t *bytes, size_t count);
 int mimic_preload_code_start(void);
+/* A barrier in all threads of the process. 0 or -errno. */
+int mimic_preload_code_synchronize(void);
 bool mimic_preload_code_is_stop(uintptr_t address);
 /* Bytes of the text, as they were at one moment. false: they are being written right now. */
 bool mimic_preload_code_read(uintptr_t address, uint8_t *bytes, size_t count);

@@ -13,8 +13,13 @@
 
 #define LOWEST 0x10000u /* vm.mmap_min_addr */
 #define HIGHEST 0x7fffffff0000ull
-/* The program's heap and its main stack may grow as before. */
-#define KEPT_FOR_GROWTH (1ull << 30)
+/*
+ * The program's heap and its main stack may grow as before. A program at a fixed address wants its heap low
+ * (main.c); elsewhere malloc() goes on in other memory where brk() cannot.
+ */
+#define KEPT_FOR_STACK (1ull << 30)
+#define KEPT_FOR_FIXED_HEAP (1ull << 30)
+#define KEPT_FOR_HEAP (1ull << 27)
 #define BLOCK_PAGES 16u
 #define HASH_BITS 14
 #define HASH_SIZE (1u << HASH_BITS)
@@ -75,10 +80,10 @@ static bool is_in_the_way(uintptr_t start, uintptr_t end)
 {
 	uintptr_t heap = (uintptr_t)mimic_raw_syscall(SYS_brk, 0, 0, 0, 0, 0, 0);
 	uintptr_t stack = (uintptr_t)__libc_stack_end;
+	uintptr_t heap_end = heap + (mimic_preload_program_is_fixed() ? KEPT_FOR_FIXED_HEAP : KEPT_FOR_HEAP);
 
-	return start < LOWEST || end > HIGHEST ||
-	       overlaps(start, end, heap & ~(PAGE_BYTES - 1), heap + KEPT_FOR_GROWTH) ||
-	       overlaps(start, end, stack - KEPT_FOR_GROWTH, HIGHEST);
+	return start < LOWEST || end > HIGHEST || overlaps(start, end, heap & ~(PAGE_BYTES - 1), heap_end) ||
+	       overlaps(start, end, stack - KEPT_FOR_STACK, HIGHEST);
 }
 
 static bool map_pages(uintptr_t start, unsigned int count)

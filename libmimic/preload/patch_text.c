@@ -278,7 +278,7 @@ int mimic_preload_code_start(void)
 }
 
 /* After this, no thread executes what it has fetched before. */
-static int synchronize(void)
+int mimic_preload_code_synchronize(void)
 {
 	long error = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
 
@@ -312,7 +312,7 @@ int mimic_preload_code_write(uintptr_t address, const uint8_t *bytes, size_t cou
 	int error;
 
 	/* Asked once before: afterwards nothing may fail. */
-	error = synchronize();
+	error = mimic_preload_code_synchronize();
 	if (!error)
 		error = set_rights(address, count, PROT_READ | PROT_WRITE | PROT_EXEC);
 	if (error)
@@ -327,13 +327,13 @@ int mimic_preload_code_write(uintptr_t address, const uint8_t *bytes, size_t cou
 	 * barrier none stands in the old one; so the bytes behind the first are nobody's.
 	 */
 	put(address, &stop, 1);
-	synchronize();
+	mimic_preload_code_synchronize();
 	put(address + 1, bytes + 1, count - 1);
-	synchronize();
+	mimic_preload_code_synchronize();
 	put(address, bytes, 1);
 	atomic_fetch_add(&writing.sequence, 1);
 	atomic_store(&writing.address, 0);
-	synchronize();
+	mimic_preload_code_synchronize();
 	set_rights(address, count, PROT_READ | PROT_EXEC);
 	return 0;
 }

@@ -203,6 +203,25 @@ static inline unsigned int mimic_preload_mask_bit(int number)
 	return number == SIGSEGV ? 1u : number == SIGBUS ? 2u : 0u;
 }
 
+/*
+ * An access of this thread is at work on a holder's device. By a plain store, where a barrier of all
+ * threads can be had by whoever looks; else by an atomic count. Returns what access_end() needs.
+ */
+struct access_slot {
+	_Alignas(64) _Atomic(struct holder *) holder;
+	_Atomic long thread;
+};
+struct access_slot *mimic_preload_access_begin(struct holder *holder);
+void mimic_preload_access_end(struct access_slot *slot, struct holder *holder);
+/* Is no handler at work on it? The pages have left the table before. */
+bool mimic_preload_access_is_none(struct holder *holder);
+void mimic_preload_accesses_after_fork(void);
+
+/* --- main.c ---------------------------------------------------------------------- */
+
+/* Is the main program not position independent? */
+bool mimic_preload_program_is_fixed(void);
+
 /* --- exec.c, threads.c ------------------------------------------------------------ */
 
 void mimic_preload_exec_remember_environment(void);

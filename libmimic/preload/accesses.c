@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Which devices have accesses at work right now. A page leaves the table first; then its holder is looked
+ * at here. An access announces itself first, and looks at the table once more. Between the two
+ * steps of an access there would have to be a barrier, which takes longer than the rest: so the side that
+ * looks, which is rare, makes one for all threads.
+ */
+#include <errno.h>
+
+#include "libmimic/preload/patch.h"
+#include "libmimic/preload/preload.h"
+
+#define SLOTS 256u
+
+static struct access_slot slots[SLOTS];
+static THREAD_LOCAL struct access_slot *own;
+static THREAD_LOCAL bool is_asked;
+
+static long thread_id(void)
+{
+	return mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+static bool take(struct access_slot *slot, long before)
+{
+	if (!atomic_compare_exchange_strong(&slot->thread, &before, thread_id()))
+		return false;
+	/* What a thread left that is gone, if it jumped out of an access. */
+	if (before)
+		atomic_store(&slot->holder, NULL);
+	own = slot;
+	return true;
+}
+
+static bool is_gone(long thread)
+{
+	long process = mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+
+	return mimic_raw_syscall(SYS_tgkill, process, thread, 0, 0, 0, 0) == -ESRCH;
+}
+
+/* A thread's end is not told to us: its slot is taken by one that finds none free. */
+static void find_slot(void)
+{
+	unsigned int i;
+
+	is_asked = true;
+	if (!mimic_preload_patch_is_on())
+		return;
+	for (i = 0; i < SLOTS; i++)
+		if (!atomic_load(&slots[i].thread) && take(&slots[i], 0))
+			return;
+	for (i = 0; i < SLOTS; i++) {
+		long thread = atomic_load(&slots[i].thread);
+
+		if (is_gone(thread) && take(&slots[i], thread))
+			return;
+	}
+}
+
+struct access_slot *mimic_preload_access_begin(struct holder *holder)
+{
+	struct access_slot *slot;
+
+	if (!is_asked)
+		find_slot();
+	slot = own;
+	/* Of an access that this one has interrupted, or that was jumped out of. */
+	if (!slot || atomic_load_explicit(&slot->holder, memory_order_relaxed)) {
+		atomic_fetch_add(&holder->accesses, 1);
+		return NULL;
+	}
+	atomic_store_explicit(&slot->holder, holder, memory_order_relaxed);
+	/* The compiler's order; the processor's is made by mimic_preload_access_is_none(). */
+	atomic_signal_fence(memory_order_seq_cst);
+	return slot;
+}
+
+void mimic_preload_access_end(struct access_slot *slot, struct holder *holder)
+{
+	if (slot)
+		/* release: the access is over before */
+		atomic_store_explicit(&slot->holder, NULL, memory_order_release);
+	else
+		atomic_fetch_sub(&holder->accesses, 1);
+}
+
+bool mimic_preload_access_is_none(struct holder *holder)
+{
+	unsigned int i;
+
+	if (atomic_load(&holder->accesses))
+		return false;
+	if (!mimic_preload_patch_is_on())
+		return true;
+	/* Without the barrier nobody knows: it is kept. */
+	if (mimic_preload_code_synchronize())
+		return false;
+	for (i = 0; i < SLOTS; i++)
+		if (atomic_load(&slots[i].holder) == holder)
+			return false;
+	return true;
+}
+
+/* The child has one thread, which may be in no access: fork() is none. */
+void mimic_preload_accesses_after_fork(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < SLOTS; i++) {
+		atomic_store(&slots[i].holder, NULL);
+		atomic_store(&slots[i].thread, 0);
+	}
+	own = NULL;
+	is_asked = false;
+}
