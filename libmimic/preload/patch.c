@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Sites: which instructions have trapped, and their jumps. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +20,7 @@ static _Atomic unsigned int site_count;
 /* By the address of the instruction, the latest: number in sites[], and 1. */
 static _Atomic uint16_t hash_table[HASH_SIZE];
 static bool is_on;
+static long process;
 bool mimic_preload_patch_counts;
 static bool is_refused; /* the system lets no text be changed */
 
@@ -75,6 +75,7 @@ void mimic_preload_patch_before_fork(void)
 
 void mimic_preload_patch_after_fork(void)
 {
+	process = mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	atomic_flag_clear_explicit(&lock, memory_order_release);
 }
 
@@ -197,22 +198,9 @@ static bool is_as_known(uintptr_t address, const uint8_t *original, size_t count
 static bool is_traced(void)
 {
 	static int answer = -1;
-	char text[1024];
-	const char *at;
-	long file, length;
 
-	if (answer >= 0)
-		return answer;
-	answer = 0;
-	file = mimic_raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/status", O_RDONLY | O_CLOEXEC, 0, 0,
-				 0);
-	if (file < 0)
-		return false;
-	length = mimic_raw_syscall(SYS_read, file, (long)text, sizeof(text) - 1, 0, 0, 0);
-	mimic_raw_syscall(SYS_close, file, 0, 0, 0, 0, 0);
-	text[length > 0 ? length : 0] = '\0';
-	at = strstr(text, "TracerPid:");
-	answer = at && at[strlen("TracerPid:\t")] != '0';
+	if (answer < 0)
+		answer = mimic_preload_code_status("TracerPid:\t") != '0';
 	return answer;
 }
 
@@ -389,13 +377,19 @@ static enum patch_refusal look_at(struct patch_site *site)
 	return mimic_preload_patch_form(&site->target.instruction);
 }
 
+/* A child by vfork() or the like shares the text with its parent, and no lock tells them apart. */
+static bool is_own_process(void)
+{
+	return mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) == process;
+}
+
 static void consider(uintptr_t rip, uintptr_t address)
 {
 	struct patch_site *site = find(rip);
 
 	if (!site)
 		site = add(rip);
-	if (!site || is_in_text(site))
+	if (!site || is_in_text(site) || !is_own_process())
 		return;
 	/* A trampoline of text that was here before. */
 	atomic_store(&site->installed, false);
@@ -433,7 +427,7 @@ void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address)
 		site = find(rip);
 	if (site)
 		atomic_fetch_add_explicit(&site->traps, 1, memory_order_relaxed);
-	if (site && is_settled(site))
+	if (is_refused || (site && is_settled(site)))
 		return;
 	if (!try_enter(&mask))
 		return;
@@ -558,6 +552,12 @@ bool mimic_preload_patch_is_wanted(void)
 	return answer;
 }
 
+void mimic_preload_patch_stop(void)
+{
+	is_refused = true;
+	mimic_preload_code_stop();
+}
+
 bool mimic_preload_patch_is_on(void)
 {
 	return is_on;
@@ -568,5 +568,7 @@ void mimic_preload_patch_start(void)
 	mimic_preload_patch_counts = getenv("MIMIC_PATCH_STAT") != NULL;
 	if (!mimic_preload_patch_is_wanted() || !mimic_preload_patch_enter_start())
 		return;
-	is_on = mimic_preload_code_start() == 0;
+	process = mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	/* Under a filter of system calls one that we make could end the program. */
+	is_on = mimic_preload_code_status("Seccomp:\t") == '0' && mimic_preload_code_start() == 0;
 }

@@ -41,6 +41,8 @@ struct patch_site {
 /* Before anything traps: does the environment want it, and can this machine? */
 void mimic_preload_patch_start(void);
 bool mimic_preload_patch_is_on(void);
+/* The program is about to filter its system calls: from now on we make none that it does not know of. */
+void mimic_preload_patch_stop(void);
 bool mimic_preload_patch_is_wanted(void);
 /* An access of the instruction at `rip` was carried out by a trap; `address` is the device's page. */
 void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address);
@@ -89,6 +91,9 @@ size_t mimic_preload_code_original(uintptr_t address, uint8_t *bytes, size_t cou
  */
 int mimic_preload_code_write(uintptr_t address, const uint8_t *bytes, size_t count);
 int mimic_preload_code_start(void);
+void mimic_preload_code_stop(void);
+/* The character behind `name` in /proc/self/status; 0: none. */
+char mimic_preload_code_status(const char *name);
 /* A barrier in all threads of the process. 0 or -errno. */
 int mimic_preload_code_synchronize(void);
 bool mimic_preload_code_is_stop(uintptr_t address);

@@ -15,6 +15,7 @@
 #include "libmimic/preload/preload.h"
 
 #define RANGES_MAX 256u
+#define OTHER_PROCESS_YIELDS 2000u
 
 /* Text of one file. `view` is the file itself, mapped for reading: what the text was. */
 struct range {
@@ -272,6 +273,30 @@ static long membarrier(long command)
 	return mimic_raw_syscall(SYS_membarrier, command, 0, 0, 0, 0, 0);
 }
 
+static atomic_bool is_stopped;
+
+void mimic_preload_code_stop(void)
+{
+	atomic_store(&is_stopped, true);
+}
+
+char mimic_preload_code_status(const char *name)
+{
+	char text[2048];
+	const char *at;
+	long file, length;
+
+	file = mimic_raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/status", O_RDONLY | O_CLOEXEC, 0, 0,
+				 0);
+	if (file < 0)
+		return 0;
+	length = mimic_raw_syscall(SYS_read, file, (long)text, sizeof(text) - 1, 0, 0, 0);
+	mimic_raw_syscall(SYS_close, file, 0, 0, 0, 0, 0);
+	text[length > 0 ? length : 0] = '\0';
+	at = strstr(text, name);
+	return at ? at[strlen(name)] : 0;
+}
+
 int mimic_preload_code_start(void)
 {
 	return (int)membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE);
@@ -280,10 +305,11 @@ int mimic_preload_code_start(void)
 /* After this, no thread executes what it has fetched before. */
 int mimic_preload_code_synchronize(void)
 {
-	long error = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
+	long error = atomic_load(&is_stopped) ? -EPERM
+					      : membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
 
 	/* A child has to ask for it anew. */
-	if (error == -EPERM && !mimic_preload_code_start())
+	if (error == -EPERM && !atomic_load(&is_stopped) && !mimic_preload_code_start())
 		error = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
 	return (int)error;
 }
@@ -349,12 +375,18 @@ static void finish(uintptr_t address)
 	set_rights(address, writing.count, PROT_READ | PROT_EXEC);
 }
 
+/* The writer may be of another process that shares our memory: then it goes on by itself. */
 static void wait_for_writer(uintptr_t address)
 {
-	if (atomic_load(&writing.process) != mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0))
-		finish(address);
-	else
-		mimic_raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	static atomic_uint patience;
+
+	mimic_raw_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	if (atomic_load(&writing.process) == mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0))
+		return;
+	if (atomic_fetch_add(&patience, 1) < OTHER_PROCESS_YIELDS)
+		return;
+	atomic_store(&patience, 0);
+	finish(address);
 }
 
 bool mimic_preload_code_is_stop(uintptr_t address)

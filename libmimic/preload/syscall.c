@@ -8,8 +8,10 @@
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include "patch.h"
 #include "preload.h"
 
 static long pass(long number, const long *a)
@@ -21,6 +23,21 @@ static long pass(long number, const long *a)
 		return -1;
 	}
 	return result;
+}
+
+EXPORT int prctl(int option, ...)
+{
+	long a[6] = { option };
+	va_list list;
+	int i;
+
+	va_start(list, option);
+	for (i = 1; i < 5; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	if (option == PR_SET_SECCOMP)
+		mimic_preload_patch_stop();
+	return (int)pass(SYS_prctl, a);
 }
 
 static long change_mask(const long *a)
@@ -72,6 +89,11 @@ EXPORT long syscall(long number, ...)
 		return (long)mremap((void *)a[0], (size_t)a[1], (size_t)a[2], (int)a[3], (void *)a[4]);
 	case SYS_ioctl:
 		return ioctl((int)a[0], (unsigned long)a[1], a[2]);
+	case SYS_prctl:
+		return prctl((int)a[0], a[1], a[2], a[3], a[4]);
+	case SYS_seccomp:
+		mimic_preload_patch_stop();
+		return pass(number, a);
 	case SYS_rt_sigprocmask:
 		return a[3] == 8 ? change_mask(a) : pass(number, a);
 	default:

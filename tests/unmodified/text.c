@@ -5,9 +5,12 @@
  */
 #include "contract.h"
 
-#include <pthread.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 typedef uint32_t (*load_function)(volatile void *);
@@ -130,6 +133,14 @@ static __attribute__((noinline)) uint32_t load_here(volatile void *address)
 	return value;
 }
 
+static __attribute__((noinline)) uint32_t load_there(volatile void *address)
+{
+	uint32_t value;
+
+	__asm__ volatile("movl 0x4321(%1), %0" : "=r"(value) : "r"((volatile char *)address - 0x4321));
+	return value;
+}
+
 /* The device's page is unmapped, and memory is mapped there; then a device again. */
 static void check_another_thing_at_the_pages_address(void)
 {
@@ -210,6 +221,38 @@ static void check_protection(void)
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
+/* Under the strictest filter of all, what was replaced goes on, and what was not traps. */
+static void check_filter(void)
+{
+	int status;
+	pid_t child = fork();
+
+	CHECK(child >= 0);
+	if (!child) {
+		volatile char *page = map_or_die(open_or_die("/dev/maple1"), 0);
+		struct sock_filter filter[] = {
+			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 4, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 3, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_gettid, 2, 0),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 1, 0),
+			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		};
+		struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+
+		load_here(page + (DEBUG << 3));
+		load_here(page + (DEBUG << 3));
+		CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
+		      !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+		load_here(page + (DEBUG << 3));
+		load_there(page + (DEBUG << 3));
+		load_there(page + (DEBUG << 3));
+		syscall(SYS_exit_group, 0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
 int main(void)
 {
 	device = map_node("/dev/maple0", WORDS_16);
@@ -222,5 +265,6 @@ int main(void)
 	check_another_thing_at_the_pages_address();
 	check_child();
 	check_protection();
+	check_filter();
 	return 0;
 }
