@@ -58,6 +58,13 @@ static inline long mimic_get_page_remote(struct mm_struct *mm, unsigned long add
 #endif
 }
 
+/* x86 has shadow stacks of user space from 6.6 on. */
+#ifdef VM_SHADOW_STACK
+#define MIMIC_VM_SHADOW_STACK VM_SHADOW_STACK
+#else
+#define MIMIC_VM_SHADOW_STACK VM_NONE
+#endif
+
 /* --- the device model ---------------------------------------------------- */
 
 #if MIMIC_KERNEL(6, 4)

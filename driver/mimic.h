@@ -89,15 +89,17 @@ struct regmap *devm_mimic_regmap(struct mimic_device *device, const struct regma
 int mimic_device_interrupt(struct mimic_device *device, unsigned int line);
 
 /*
- * A process that uses the device. Callbacks come until the mimic_binding_put() of
- * the last reference returns; gone() also while the device is taken away, before
- * the driver's remove(). So a context that belongs to the device is safe, one
- * that belongs to a process or a file is not.
+ * A process that uses the device. Callbacks come from mimic_bind() to put_context(), which may
+ * be some time after the last mimic_binding_put(), as that waits for nothing. So a context
+ * must count its users; and mimic_driver_unregister() waits for the last call.
  *
  * gone() may come from the daemon's own system call, so it must not wait for an
  * answer of the daemon.
  */
 struct mimic_binding_ops {
+	/* A new binding has the context; it has it no more, and there are no calls any more. */
+	void (*get_context)(void *context);
+	void (*put_context)(void *context);
 	/*
 	 * Translations of [start, end) of the process are gone: pass it on to the
 	 * device's TLB. Must not sleep or wait for the daemon.
@@ -111,7 +113,7 @@ struct mimic_binding_ops {
  * Binds the device to the calling process: the one binding that it has, or a
  * new one, counted. Only a new one takes `ops` and `context`. ERR_PTR: -EBUSY,
  * another process has it, and it is not shared; -EIO, no daemon; -EINTR; -ENOMEM;
- * -ENODEV; or what the daemon says.
+ * -ENODEV; -EMFILE, the user has as many as he may; or what the daemon says.
  */
 struct mimic_binding *mimic_bind(struct mimic_device *device, const struct mimic_binding_ops *ops,
 				 void *context);
@@ -161,7 +163,7 @@ int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool writ
  * mimic_binding_fault_in() the memory outlives them all. Then mimic_binding_end() is due: as if the
  * memory had gone.
  */
-bool mimic_binding_has_task(const struct mimic_binding *binding);
+bool mimic_binding_has_task(struct mimic_binding *binding);
 void mimic_binding_end(struct mimic_binding *binding);
 
 /*

@@ -99,7 +99,21 @@ static void accelerator_shootdown(struct mimic_binding *binding, unsigned long s
 	spin_unlock(&accelerator->lock);
 }
 
+static void accelerator_binding_get(void *context)
+{
+	struct accelerator *accelerator = context;
+
+	kref_get(&accelerator->references);
+}
+
+static void accelerator_binding_put(void *context)
+{
+	accelerator_put(context);
+}
+
 static const struct mimic_binding_ops binding_ops = {
+	.get_context = accelerator_binding_get,
+	.put_context = accelerator_binding_put,
 	.shootdown = accelerator_shootdown,
 	.gone = accelerator_binding_gone,
 };
@@ -303,6 +317,5 @@ void accelerator_context_leave(struct accelerator_context *context)
 		return;
 	if (accelerator->driver->released)
 		accelerator->driver->released(context);
-	/* Only now: the bus may have called with `accelerator` until the binding was put. */
 	accelerator_context_put(context);
 }

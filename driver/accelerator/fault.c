@@ -57,7 +57,7 @@ struct run {
  * forgets faults when that changes, and the next process cannot enter meanwhile.
  */
 int accelerator_fault_in(struct accelerator_context *context,
-				const struct accelerator_fault *fault, bool nowait)
+			 const struct accelerator_fault *fault, bool nowait)
 {
 	int error;
 

@@ -3,14 +3,23 @@
  * A binding: one process that has one device, alone or, if the device is shared,
  * beside others. It lasts from the process's first open to the release of its
  * last file, and ends early with the process's memory, the device, its driver, or
- * the daemon: then it is "gone", and what is left of it waits for the files to be
- * closed.
+ * the daemon: then it is "gone".
+ *
+ * Lifetimes. With the last file, or with the process's memory if that goes first (somebody
+ * else may keep a file for as long as he likes), the binding retires: a work item takes the
+ * notifiers away, which waits for changes of the process's memory and so is nothing that a close()
+ * may wait for, and gives up what is worth something: the device's memory, the process's
+ * (binding->mm), the driver's context. Its number is free when the daemon has answered CLOSE, too.
+ * What is left is the structure, for files, windows and requests that still point to it.
+ * A driver's unregistration waits for the work.
  */
 #include <linux/cred.h>
+#include <linux/capability.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/memcontrol.h>
+#include <linux/module.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -20,7 +29,13 @@
 
 #include "internal.h"
 
-static DEFINE_XARRAY_ALLOC1(numbers);
+/* Each of them has a notifier, a number of the bus, and what its device has for a process. */
+static unsigned int user_bindings = 256;
+module_param(user_bindings, uint, 0644);
+MODULE_PARM_DESC(user_bindings, "devices and contexts of one user at once, dead ones included; for others than root");
+
+static struct workqueue_struct *retire_workqueue;
+static DEFINE_XARRAY_FLAGS(numbers, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static DEFINE_SPINLOCK(bindings_lock);	/* innermost */
 static LIST_HEAD(bindings);
 static u32 last_process;
@@ -36,12 +51,10 @@ static void mimic_binding_free(struct work_struct *work)
 	struct mimic_binding *binding = container_of(work, struct mimic_binding, free);
 
 	mimic_threads_drop(binding);
-	mimic_memory_unbind(binding);
-	xa_erase(&numbers, binding->number);
 	spin_lock(&bindings_lock);
 	list_del(&binding->link);
 	spin_unlock(&bindings_lock);
-	mmdrop(binding->mm);
+	mimic_memory_forget(binding);
 	mimic_connection_put(binding->connection);
 	put_device(&binding->device->device.dev);
 	kfree_rcu(binding, rcu);
@@ -64,10 +77,39 @@ struct mimic_binding *mimic_binding_find(struct mimic_connection *connection, u3
 
 	xa_lock(&numbers);
 	binding = xa_load(&numbers, number);
-	if (binding && (binding->connection != connection || !kref_get_unless_zero(&binding->kref)))
+	if (binding && binding->connection != connection)
+		binding = NULL;
+	/* A binding with a number has references. */
+	if (binding && atomic_inc_not_zero(&binding->number_users))
+		mimic_binding_get(binding);
+	else
 		binding = NULL;
 	xa_unlock(&numbers);
 	return binding;
+}
+
+/* The caller knows that it is not free: there is no CLOSE yet, or another user. */
+void mimic_binding_get_number(struct mimic_binding *binding)
+{
+	atomic_inc(&binding->number_users);
+}
+
+void mimic_binding_put_number(struct mimic_binding *binding)
+{
+	if (atomic_dec_and_test(&binding->number_users))
+		xa_erase(&numbers, binding->number);
+}
+
+struct mm_struct *mimic_binding_get_mm(struct mimic_binding *binding)
+{
+	struct mm_struct *mm;
+
+	spin_lock(&binding->mm_lock);
+	mm = binding->mm;
+	if (mm && !mmget_not_zero(mm))
+		mm = NULL;
+	spin_unlock(&binding->mm_lock);
+	return mm;
 }
 
 bool mimic_mm_has_bindings(struct mm_struct *mm)
@@ -77,25 +119,34 @@ bool mimic_mm_has_bindings(struct mm_struct *mm)
 
 	spin_lock(&bindings_lock);
 	list_for_each_entry(binding, &bindings, link)
-		found |= binding->mm == mm && !READ_ONCE(binding->gone);
+		found |= READ_ONCE(binding->mm) == mm && !READ_ONCE(binding->gone);
 	spin_unlock(&bindings_lock);
 	return found;
 }
 
 /* Enters the binding; what it has in common with others of its process is theirs. */
-static void mimic_binding_enter(struct mimic_binding *binding)
+static int mimic_binding_enter(struct mimic_binding *binding)
 {
+	unsigned int count = 0, most = READ_ONCE(user_bindings);
 	struct mimic_binding *other;
 
+	if (capable(CAP_SYS_RESOURCE))
+		most = UINT_MAX;
 	spin_lock(&bindings_lock);
 	list_for_each_entry(other, &bindings, link) {
-		if (other->mm == binding->mm)
+		if (READ_ONCE(other->mm) == binding->mm)
 			binding->process = other->process;
+		count += uid_eq(other->user, binding->user);
+	}
+	if (count >= most) {
+		spin_unlock(&bindings_lock);
+		return -EMFILE;
 	}
 	if (!binding->process)
 		binding->process = ++last_process;
 	list_add(&binding->link, &bindings);
 	spin_unlock(&bindings_lock);
+	return 0;
 }
 
 /* --- its end -------------------------------------------------------------- */
@@ -106,7 +157,8 @@ static void mimic_binding_close_answered(struct mimic_request *request)
 	struct mimic_binding *binding = container_of(request, struct mimic_binding, close);
 
 	WRITE_ONCE(binding->device->closing, false);
-	wake_up_all(&binding->device->closed);
+	wake_up_all(&binding->device->changed);
+	mimic_binding_put_number(binding);
 	mimic_binding_release(binding);
 }
 
@@ -118,15 +170,68 @@ bool mimic_binding_disable(struct mimic_binding *binding)
 	if (!binding->device->is_shared)
 		WRITE_ONCE(binding->device->closing, true);
 	mimic_binding_get(binding);
+	mimic_binding_get_number(binding);
 	mimic_request_post(binding->connection, &binding->close);
 	return true;
 }
 
-void mimic_binding_disabled(struct mimic_binding *binding)
+static void mimic_binding_disabled(struct mimic_binding *binding)
 {
 	mimic_window_close(binding);
 	if (binding->ops->gone)
 		binding->ops->gone(binding);
+}
+
+void mimic_binding_taken_away(struct mimic_binding *binding)
+{
+	mutex_lock(&binding->calls_lock);
+	if (!binding->calls_over) {
+		mimic_binding_disabled(binding);
+		mimic_memory_take_away(binding);
+	}
+	mutex_unlock(&binding->calls_lock);
+}
+
+static const struct mmu_interval_notifier_ops refusal_ops = {
+	.invalidate = mimic_window_may_change,
+};
+
+/* Its notifiers are there no more, or never were. */
+static void mimic_binding_give_up(struct mimic_binding *binding)
+{
+	struct mm_struct *mm = binding->mm;
+
+	mutex_lock(&binding->calls_lock);
+	binding->calls_over = true;
+	mutex_unlock(&binding->calls_lock);
+	if (binding->ops->put_context)
+		binding->ops->put_context(binding->context);
+	mimic_memory_unbind(binding);
+	spin_lock(&binding->mm_lock);
+	WRITE_ONCE(binding->mm, NULL);
+	spin_unlock(&binding->mm_lock);
+	mmdrop(mm);
+	mimic_binding_put_number(binding);
+	mimic_binding_release(binding);
+}
+
+static void mimic_binding_do_retire(struct work_struct *work)
+{
+	struct mimic_binding *binding = container_of(work, struct mimic_binding, retire);
+
+	/* Without notifiers no entry may be left, and none come: it is gone. */
+	mimic_window_close(binding);
+	/* Without any lock: both wait for notifiers that run now. */
+	mmu_interval_notifier_remove(&binding->refusal);
+	mmu_notifier_unregister(&binding->notifier, binding->mm);
+	mimic_binding_give_up(binding);
+}
+
+/* It is gone. */
+static void mimic_binding_retire(struct mimic_binding *binding)
+{
+	if (!xchg(&binding->retires, true))
+		queue_work(retire_workqueue, &binding->retire);
 }
 
 /*
@@ -154,23 +259,17 @@ EXPORT_SYMBOL_GPL(mimic_binding_end);
 /* The process's memory is being taken down: by its exit, or its exec. */
 static void mimic_binding_process_ended(struct mmu_notifier *notifier, struct mm_struct *mm)
 {
-	mimic_binding_end(container_of(notifier, struct mimic_binding, end_notifier));
+	struct mimic_binding *binding = container_of(notifier, struct mimic_binding, notifier);
+
+	mimic_binding_end(binding);
+	mimic_binding_retire(binding);
 }
 
-static const struct mmu_notifier_ops end_notifier_ops = {
+static const struct mmu_notifier_ops notifier_ops = {
 	.release = mimic_binding_process_ended,
+	.invalidate_range_start = mimic_window_change_begins,
+	.invalidate_range_end = mimic_window_change_ends,
 };
-
-static const struct mmu_interval_notifier_ops notifier_ops = {
-	.invalidate = mimic_window_invalidate,
-};
-
-/* Without any lock: both wait for notifiers that run now. */
-static void mimic_binding_remove_notifiers(struct mimic_binding *binding)
-{
-	mmu_interval_notifier_remove(&binding->notifier);
-	mmu_notifier_unregister(&binding->end_notifier, binding->mm);
-}
 
 void mimic_binding_put(struct mimic_binding *binding)
 {
@@ -184,12 +283,18 @@ void mimic_binding_put(struct mimic_binding *binding)
 	mutex_unlock(&device->lock);
 	if (!last)
 		return;
+	/* It has not retired before: its notifiers, and so the driver's context, are there. */
 	if (disabled)
 		mimic_binding_disabled(binding);
-	mimic_binding_remove_notifiers(binding);
+	mimic_binding_retire(binding);
 	mimic_binding_release(binding);
 }
 EXPORT_SYMBOL_GPL(mimic_binding_put);
+
+void mimic_bindings_flush(void)
+{
+	flush_workqueue(retire_workqueue);
+}
 
 /* --- its beginning -------------------------------------------------------- */
 
@@ -202,44 +307,55 @@ static struct mimic_binding *mimic_binding_allocate(struct mimic_bus_device *dev
 	if (!binding)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&binding->kref);
-	mutex_init(&binding->window_lock);
+	mimic_window_init(binding);
+	mutex_init(&binding->calls_lock);
+	spin_lock_init(&binding->mm_lock);
 	spin_lock_init(&binding->threads_lock);
 	raw_spin_lock_init(&binding->ending_lock);
 	INIT_LIST_HEAD(&binding->threads);
 	INIT_LIST_HEAD(&binding->device_link);
 	INIT_WORK(&binding->free, mimic_binding_free);
+	INIT_WORK(&binding->retire, mimic_binding_do_retire);
+	atomic_set(&binding->number_users, 1);
 	binding->device = device;
 	binding->connection = connection;
 	binding->mm = current->mm;
-	binding->end_notifier.ops = &end_notifier_ops;
+	binding->user = current_uid();
+	binding->notifier.ops = &notifier_ops;
 	mimic_request_init(&binding->close, MIMIC_BUS_REQUEST_CLOSE, &device->device);
 	binding->close.release = mimic_binding_close_answered;
-	error = xa_alloc(&numbers, &binding->number, binding,
-			 XA_LIMIT(1, MIMIC_BUS_BINDINGS_MAX), GFP_KERNEL);
-	if (error < 0) {
+	error = mimic_binding_enter(binding);
+	if (error) {
 		kfree(binding);
-		return ERR_PTR(error == -EBUSY ? -ENOSPC : error);
+		return ERR_PTR(error);
 	}
-	binding->close.body.binding = binding->number;
 	mmgrab(binding->mm);
 	get_device(&device->device.dev);
 	kref_get(&connection->kref);
-	mimic_binding_enter(binding);
+	/* Last: from here on it can be found. */
+	error = xa_alloc(&numbers, &binding->number, binding,
+			 XA_LIMIT(1, MIMIC_BUS_BINDINGS_MAX), GFP_KERNEL);
+	if (error < 0) {
+		mmdrop(binding->mm);
+		mimic_binding_release(binding);
+		return ERR_PTR(error == -EBUSY ? -ENOSPC : error);
+	}
+	binding->close.body.binding = binding->number;
 	return binding;
 }
 
 static int mimic_binding_add_notifiers(struct mimic_binding *binding)
 {
-	int error = mmu_notifier_register(&binding->end_notifier, binding->mm);
+	int error = mmu_notifier_register(&binding->notifier, binding->mm);
 
 	if (error)
 		return error;
 	/* As far as a window's offset has bits for addresses. */
-	error = mmu_interval_notifier_insert(&binding->notifier, binding->mm, 0,
+	error = mmu_interval_notifier_insert(&binding->refusal, binding->mm, 0,
 					     (1ul << MIMIC_BUS_WINDOW_SHIFT) - PAGE_SIZE,
-					     &notifier_ops);
+					     &refusal_ops);
 	if (error)
-		mmu_notifier_unregister(&binding->end_notifier, binding->mm);
+		mmu_notifier_unregister(&binding->notifier, binding->mm);
 	return error;
 }
 
@@ -267,13 +383,25 @@ static int mimic_binding_make_current(struct mimic_bus_device *device,
 		error = -ENODEV;
 	} else {
 		list_add_tail(&binding->device_link, &device->bindings);
+		/* Of all files, together. */
 		binding->users = 1;
+		mimic_binding_get(binding);
 	}
 	mutex_unlock(&device->lock);
 	return error;
 }
 
-/* device->open_lock is held. */
+/* It is nobody's, and not the device's. */
+static void mimic_binding_discard(struct mimic_binding *binding)
+{
+	WRITE_ONCE(binding->gone, true);
+	mimic_binding_retire(binding);
+}
+
+/*
+ * With its notifiers, which want the process's mmap_lock: other processes do not wait for
+ * that one, so the device is not open yet.
+ */
 static struct mimic_binding *mimic_binding_create(struct mimic_bus_device *device,
 						  const struct mimic_binding_ops *ops,
 						  void *context)
@@ -284,41 +412,19 @@ static struct mimic_binding *mimic_binding_create(struct mimic_bus_device *devic
 
 	if (!connection)
 		return ERR_PTR(-EIO);
-	/*
-	 * The last one's CLOSE comes first, as a fresh device is what an open gets. Of a
-	 * shared one, contexts are what has to be fresh, and that is the driver's.
-	 */
-	if (wait_event_killable(device->closed, !READ_ONCE(device->closing))) {
-		mimic_connection_put(connection);
-		return ERR_PTR(-EINTR);
-	}
 	binding = mimic_binding_allocate(device, connection);
 	mimic_connection_put(connection);
 	if (IS_ERR(binding))
 		return binding;
 	binding->ops = ops;
 	binding->context = context;
-	error = mimic_memory_bind(binding);
-	if (error)
-		goto free;
+	if (ops->get_context)
+		ops->get_context(context);
 	error = mimic_binding_add_notifiers(binding);
-	if (error)
-		goto free;
-	error = mimic_binding_make_current(device, binding);
-	if (error)
-		goto notifiers;
-	error = mimic_binding_ask_daemon(binding);
 	if (!error)
 		return binding;
-	mimic_binding_put(binding);
-	return ERR_PTR(error);
-
-notifiers:
 	binding->gone = true;
-	mimic_binding_remove_notifiers(binding);
-free:
-	binding->gone = true;
-	mimic_binding_release(binding);
+	mimic_binding_give_up(binding);
 	return ERR_PTR(error);
 }
 
@@ -349,6 +455,96 @@ static struct mimic_binding *mimic_binding_join(struct mimic_bus_device *device)
 	return binding;
 }
 
+/* device->is_opening is ours. */
+static int mimic_binding_open(struct mimic_bus_device *device, struct mimic_binding *binding)
+{
+	int error;
+
+	/*
+	 * The last one's CLOSE comes first, as a fresh device is what an open gets. Of a
+	 * shared one, contexts are what has to be fresh, and that is the driver's.
+	 */
+	if (wait_event_state(device->changed, !READ_ONCE(device->closing),
+			     (TASK_KILLABLE | TASK_FREEZABLE)))
+		error = -EINTR;
+	else
+		error = mimic_memory_bind(binding);
+	if (!error)
+		error = mimic_binding_make_current(device, binding);
+	if (error) {
+		mimic_binding_discard(binding);
+		return error;
+	}
+	error = mimic_binding_ask_daemon(binding);
+	if (error)
+		mimic_binding_put(binding);
+	return error;
+}
+
+/* The one that the process has, or `fresh`, which is NULL where it had one. NULL: it has it no more. */
+static struct mimic_binding *mimic_binding_join_or_open(struct mimic_bus_device *device,
+							struct mimic_binding *fresh)
+{
+	struct mimic_binding *binding = mimic_binding_join(device);
+	int error;
+
+	if (binding) {
+		if (fresh)
+			mimic_binding_discard(fresh);
+		return binding;
+	}
+	if (!fresh)
+		return NULL;
+	error = mimic_binding_open(device, fresh);
+	return error ? ERR_PTR(error) : fresh;
+}
+
+static bool mimic_device_begin_open(struct mimic_bus_device *device)
+{
+	return !xchg(&device->is_opening, true);
+}
+
+static void mimic_device_end_open(struct mimic_bus_device *device)
+{
+	/* Pairs with the xchg() of the next one. */
+	smp_store_release(&device->is_opening, false);
+	wake_up_all(&device->changed);
+}
+
+/* 0: a new binding is to be made. 1: the process has one, or is about to. Or -errno. */
+static int mimic_binding_is_there(struct mimic_bus_device *device)
+{
+	struct mimic_binding *binding;
+
+	mutex_lock(&device->lock);
+	binding = mimic_binding_find_current(device);
+	mutex_unlock(&device->lock);
+	return IS_ERR(binding) ? PTR_ERR(binding) : !!binding;
+}
+
+static struct mimic_binding *mimic_binding_try(struct mimic_bus_device *device,
+					       const struct mimic_binding_ops *ops, void *context)
+{
+	struct mimic_binding *binding, *fresh = NULL;
+	int is_there = mimic_binding_is_there(device);
+
+	if (is_there < 0)
+		return ERR_PTR(is_there);
+	if (!is_there)
+		fresh = mimic_binding_create(device, ops, context);
+	if (IS_ERR(fresh))
+		return fresh;
+	if (wait_event_state(device->changed, mimic_device_begin_open(device),
+			     (TASK_KILLABLE | TASK_FREEZABLE))) {
+		if (fresh)
+			mimic_binding_discard(fresh);
+		return ERR_PTR(-EINTR);
+	}
+	binding = mimic_binding_join_or_open(device, fresh);
+	mimic_device_end_open(device);
+	return binding;
+}
+
 struct mimic_binding *mimic_bind(struct mimic_device *public, const struct mimic_binding_ops *ops,
 				 void *context)
 {
@@ -360,12 +556,9 @@ struct mimic_binding *mimic_bind(struct mimic_device *public, const struct mimic
 	/* A daemon that waits for itself; a window onto a process that has windows. */
 	if (mimic_mm_has_connection(current->mm))
 		return ERR_PTR(-EDEADLK);
-	if (mutex_lock_killable(&device->open_lock))
-		return ERR_PTR(-EINTR);
-	binding = mimic_binding_join(device);
-	if (!binding)
-		binding = mimic_binding_create(device, ops, context);
-	mutex_unlock(&device->open_lock);
+	do {
+		binding = mimic_binding_try(device, ops, context);
+	} while (!binding);
 	return binding;
 }
 EXPORT_SYMBOL_GPL(mimic_bind);
@@ -386,7 +579,7 @@ EXPORT_SYMBOL_GPL(mimic_binding_number);
 
 int mimic_binding_check(struct mimic_binding *binding)
 {
-	return binding->mm == current->mm && !READ_ONCE(binding->gone) ? 0 : -ENODEV;
+	return READ_ONCE(binding->mm) == current->mm && !READ_ONCE(binding->gone) ? 0 : -ENODEV;
 }
 EXPORT_SYMBOL_GPL(mimic_binding_check);
 
@@ -398,7 +591,8 @@ static bool mimic_can_be_shown(struct mm_struct *mm, u64 address)
 {
 	struct vm_area_struct *vma = vma_lookup(mm, address);
 
-	return vma && vma->vm_flags & VM_READ && !(vma->vm_flags & (VM_IO | VM_PFNMAP));
+	return vma && vma->vm_flags & VM_READ && !(vma->vm_flags & (VM_IO | VM_PFNMAP)) &&
+	       !mimic_window_is_secret(vma);
 }
 
 static int mimic_fault_in(struct mm_struct *mm, u64 address, bool write)
@@ -453,24 +647,30 @@ static int mimic_fault_in_nowait(struct mm_struct *mm, u64 address, bool write)
 	return got ? got : -EAGAIN;
 }
 
-bool mimic_binding_has_task(const struct mimic_binding *binding)
+bool mimic_binding_has_task(struct mimic_binding *binding)
 {
+	bool has_task = true;
+
 #ifdef CONFIG_MEMCG
+	spin_lock(&binding->mm_lock);
 	/* The kernel looks for another one when a task that owns the memory gives it up. */
-	return READ_ONCE(binding->mm->owner);
-#else
-	return true;
+	has_task = binding->mm && READ_ONCE(binding->mm->owner);
+	spin_unlock(&binding->mm_lock);
 #endif
+	return has_task;
 }
 EXPORT_SYMBOL_GPL(mimic_binding_has_task);
 
 int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool write, bool nowait)
 {
 	struct mem_cgroup *memcg, *old;
-	struct mm_struct *mm = binding->mm;
+	struct mm_struct *mm;
 	int error;
 
-	if (READ_ONCE(binding->gone) || !mmget_not_zero(mm))
+	if (READ_ONCE(binding->gone))
+		return -ESRCH;
+	mm = mimic_binding_get_mm(binding);
+	if (!mm)
 		return -ESRCH;
 	/* Page tables are charged to the task that allocates them: a thread of the kernel's. */
 	memcg = get_mem_cgroup_from_mm(mm);
@@ -515,7 +715,18 @@ int mimic_binding_connect(struct mimic_binding *binding, struct file **file)
 }
 EXPORT_SYMBOL_GPL(mimic_binding_connect);
 
-void mimic_bindings_destroy(void)
+int mimic_bindings_init(void)
 {
+	retire_workqueue = alloc_workqueue("mimic_retire", WQ_UNBOUND, 0);
+	return retire_workqueue ? 0 : -ENOMEM;
+}
+
+/* No file is open, and no device there: what retires or is freed does so without us. */
+void mimic_bindings_exit(void)
+{
+	flush_workqueue(retire_workqueue);
+	/* Bindings are freed by work, which work queues; all of it is code of this module. */
+	drain_workqueue(mimic_workqueue);
+	destroy_workqueue(retire_workqueue);
 	xa_destroy(&numbers);
 }

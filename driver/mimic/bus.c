@@ -80,5 +80,7 @@ EXPORT_SYMBOL_GPL(__mimic_driver_register);
 void mimic_driver_unregister(struct mimic_driver *driver)
 {
 	driver_unregister(&driver->driver);
+	/* Nobody has a file any more; notifiers that call the driver may still be there. */
+	mimic_bindings_flush();
 }
 EXPORT_SYMBOL_GPL(mimic_driver_unregister);

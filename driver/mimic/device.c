@@ -225,10 +225,9 @@ static int mimic_device_create(struct mimic_connection *connection,
 	device->device.capabilities = wanted->capabilities;
 	device->void_pages = wanted->void_pages;
 	INIT_WORK(&device->attach, mimic_device_attach);
-	mutex_init(&device->open_lock);
 	mutex_init(&device->lock);
 	spin_lock_init(&device->connection_lock);
-	init_waitqueue_head(&device->closed);
+	init_waitqueue_head(&device->changed);
 	INIT_LIST_HEAD(&device->bindings);
 	for (i = 0; i < MIMIC_DEVICE_POSTS; i++) {
 		INIT_LIST_HEAD(&device->posts[i].link);
@@ -311,10 +310,8 @@ static bool mimic_device_detach_binding(struct mimic_bus_device *device)
 		disabled = mimic_binding_disable(binding);
 	}
 	mutex_unlock(&device->lock);
-	if (disabled) {
-		mimic_binding_disabled(binding);
-		mimic_memory_take_away(binding);
-	}
+	if (disabled)
+		mimic_binding_taken_away(binding);
 	if (binding)
 		mimic_binding_release(binding);
 	return binding;

@@ -5,13 +5,18 @@
  * Locks, outermost first. A function that holds one takes only those below it.
  *
  *   mimic_devices_lock     mutex: which devices there are
- *   device->open_lock      mutex: one open at a time; held while the daemon answers OPEN
+ *   device->is_opening     one open at a time, until the daemon has answered OPEN: a lock that is
+ *                          waited for killably and freezably; the process's mmap_lock is not
+ *                          taken under it
  *   a process's mmap_lock  of a program in a trap or an mmap, of the daemon in a window's fault
  *   device->lock           mutex: which processes have the device, its bindings; never held while
  *                          waiting for the daemon
+ *   binding->calls_lock    mutex: calls of the driver against their end, when a device is
+ *                          taken away
  *   renew_lock             mutex of memory.c: which memory a device has
  *   a page of a device's memory  its page lock: a program's entry against taking it away (memory.c)
- *   binding->window_lock   mutex: window entries against invalidations; inside a notifier
+ *   binding->window.lock   mutex: window entries against invalidations; inside a notifier
+ *   binding->window.changes_lock  raw spinlock: what of a process's memory is being changed
  *   binding->threads_lock  spinlock: the threads that access it
  *   binding->ending_lock   raw spinlock, as the exit of any task takes it: which of them end
  *   device->connection_lock  spinlock: which daemon serves the device
@@ -19,7 +24,7 @@
  *
  * A window's fault holds one mmap_lock, the daemon's or the program's, and only
  * tries for the other (window.c). A notifier runs with the program's mmap_lock or a
- * file's i_mmap_rwsem held and takes window_lock, then the spinlocks.
+ * file's i_mmap_rwsem held and takes window.lock, then the spinlocks.
  */
 #ifndef MIMIC_INTERNAL_H
 #define MIMIC_INTERNAL_H
@@ -175,7 +180,7 @@ struct mimic_bus_device {
 	bool added;
 	u32 void_pages;
 
-	struct mutex open_lock;	/* one open at a time */
+	bool is_opening;	/* one open at a time */
 	struct mutex lock;	/* which processes have it: the next five */
 	bool gone;		/* unregistered */
 	bool has_driver;	/* else nobody can open it */
@@ -187,7 +192,7 @@ struct mimic_bus_device {
 	struct mimic_connection *connection;	/* NULL: its daemon died */
 	struct mimic_device_memory *memory;	/* NULL: none; the next one may want another size */
 	bool closing;		/* not shared: the last one's CLOSE is on its way */
-	wait_queue_head_t closed;
+	wait_queue_head_t changed;	/* is_opening, closing */
 
 	struct mimic_request posts[MIMIC_DEVICE_POSTS];
 	struct irq_domain *domain;
@@ -216,14 +221,43 @@ int mimic_interrupts_create(struct mimic_bus_device *device);
 void mimic_interrupts_destroy(struct mimic_bus_device *device);
 int mimic_interrupts_raise(struct mimic_bus_device *device, u32 line);
 
+/* --- window.c: what a binding has of it --------------------------------------- */
+
+/* Changes of a process's memory that are known one by one; more at once are taken for one. */
+#define MIMIC_CHANGES_MAX 16
+
+struct mimic_change {
+	const struct mmu_notifier_range *range;	/* for comparing; NULL: none */
+	unsigned long start, end;
+};
+
+struct mimic_window {
+	struct mutex lock;	/* entries against changes */
+	raw_spinlock_t changes_lock;	/* the next seven */
+	bool is_mapped;		/* ever; read without */
+	bool is_refused;	/* none is to be mapped any more */
+	struct mimic_change changes[MIMIC_CHANGES_MAX];
+	unsigned int more_changes;	/* that are in none of these, and all that they cover */
+	unsigned long more_start, more_end;
+	struct list_head views;	/* struct view: entries that are being made */
+	/* A fault that waits for the process's mmap_lock has a work item wait for it. */
+	unsigned long is_filling;
+	unsigned long fills_since;	/* jiffies */
+	struct task_struct *refused_task;	/* for comparing; see window.c */
+	unsigned long refused_page;
+};
+
 /* --- binding.c, thread.c -------------------------------------------------- */
 
 struct mimic_binding {
 	struct kref kref;
 	struct mimic_bus_device *device;	/* counted */
 	struct mimic_connection *connection;	/* counted */
-	struct mm_struct *mm;	/* grabbed */
+	spinlock_t mm_lock;
+	struct mm_struct *mm;	/* grabbed; NULL: has retired. Under mm_lock; compared without */
+	kuid_t user;
 	u32 number;
+	atomic_t number_users;
 	u32 process;
 	struct list_head link;	/* all bindings, for `process` */
 	struct list_head device_link;	/* device->bindings; under device->lock */
@@ -232,22 +266,25 @@ struct mimic_binding {
 	const struct mimic_binding_ops *ops;
 	void *context;
 
-	struct mmu_notifier end_notifier;
-	struct mmu_interval_notifier notifier;
-	struct mutex window_lock;	/* entries against invalidations */
-	bool has_window;	/* ever mapped */
-	struct task_struct *refused_task;	/* for comparing; see window.c */
-	unsigned long refused_page;
+	struct mutex calls_lock;	/* calls of the driver against their end */
+	bool calls_over;
+	bool retires;
+	struct work_struct retire;
+
+	struct mmu_notifier notifier;
+	struct mmu_interval_notifier refusal;
+	struct mimic_window window;
 
 	unsigned long memory_first;	/* page of its files where the device's memory begins */
 	struct mimic_device_memory *memory;	/* NULL: none */
 	struct mimic_device_memory *substitute;	/* what its process has for it since it is gone */
+	struct inode *mapping;	/* counted: files map it as long as they are open */
 
 	struct work_struct free;	/* may sleep; mimic_binding_release() may not */
 	spinlock_t threads_lock;	/* the next five */
 	struct list_head threads;
 	u32 last_thread;
-	/* Of the thread group that has most of them, for comparing; and how many are of another one. */
+	/* Of the first one's thread group, for comparing; and how many are of another one. */
 	struct signal_struct *signal;
 	unsigned int foreign_threads;
 	raw_spinlock_t ending_lock;
@@ -271,15 +308,23 @@ struct mimic_thread {
 	struct rcu_head rcu;
 };
 
-/* By number, of a daemon; counted, or NULL. */
+/* By number, of a daemon; counted, and its number, too; or NULL. */
 struct mimic_binding *mimic_binding_find(struct mimic_connection *connection, u32 number);
-/* No access any more. device->lock is held. true: mimic_binding_disabled() is due. */
+/* No access any more. device->lock is held. true: the rest of it is due. */
 bool mimic_binding_disable(struct mimic_binding *binding);
-/* The rest of it, without device->lock: windows, the driver's gone(). */
-void mimic_binding_disabled(struct mimic_binding *binding);
+/* That, of a process that goes on, without device->lock: windows, memory, the driver's gone(). */
+void mimic_binding_taken_away(struct mimic_binding *binding);
+/* A request has the number: it is nobody else's meanwhile. */
+void mimic_binding_get_number(struct mimic_binding *binding);
+void mimic_binding_put_number(struct mimic_binding *binding);
+/* The process's memory, as mmget(); NULL: there is none. Ends with mmput_async(). */
+struct mm_struct *mimic_binding_get_mm(struct mimic_binding *binding);
+/* Those without files have retired after this. */
+void mimic_bindings_flush(void);
 bool mimic_mm_has_bindings(struct mm_struct *mm);
 bool mimic_mm_has_connection(struct mm_struct *mm);
-void mimic_bindings_destroy(void);
+int mimic_bindings_init(void);
+void mimic_bindings_exit(void);
 
 int mimic_threads_init(void);
 void mimic_threads_exit(void);
@@ -305,6 +350,8 @@ void mimic_memory_destroy(struct mimic_bus_device *device);
 /* A new binding has memory, all zero, which nobody had before: 0 or -ENOMEM. And has it no more. */
 int mimic_memory_bind(struct mimic_binding *binding);
 void mimic_memory_unbind(struct mimic_binding *binding);
+/* Nor has any file of it. */
+void mimic_memory_forget(struct mimic_binding *binding);
 int mimic_memory_mmap(struct mimic_connection *connection, struct vm_area_struct *vma);
 /* The binding is gone: its process sees the memory no more. */
 void mimic_memory_take_away(struct mimic_binding *binding);
@@ -312,8 +359,18 @@ void mimic_memory_take_away(struct mimic_binding *binding);
 /* --- window.c ------------------------------------------------------------- */
 
 int mimic_window_mmap(struct mimic_connection *connection, struct vm_area_struct *vma);
-bool mimic_window_invalidate(struct mmu_interval_notifier *notifier,
+void mimic_window_init(struct mimic_binding *binding);
+int mimic_windows_init(void);
+void mimic_windows_exit(void);
+/* Does get_user_pages() refuse it? */
+bool mimic_window_is_secret(const struct vm_area_struct *vma);
+/* Of the notifiers. */
+bool mimic_window_may_change(struct mmu_interval_notifier *refusal,
 			     const struct mmu_notifier_range *range, unsigned long sequence);
+int mimic_window_change_begins(struct mmu_notifier *notifier,
+			       const struct mmu_notifier_range *range);
+void mimic_window_change_ends(struct mmu_notifier *notifier,
+			      const struct mmu_notifier_range *range);
 void mimic_window_close(struct mimic_binding *binding);
 
 #endif

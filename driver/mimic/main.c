@@ -232,9 +232,15 @@ static int __init mimic_init(void)
 	error = mimic_threads_init();
 	if (error)
 		goto workqueue;
-	error = mimic_memories_init();
+	error = mimic_bindings_init();
 	if (error)
 		goto threads;
+	error = mimic_windows_init();
+	if (error)
+		goto bindings;
+	error = mimic_memories_init();
+	if (error)
+		goto windows;
 	error = bus_register(&mimic_bus);
 	if (error)
 		goto memories;
@@ -244,6 +250,10 @@ static int __init mimic_init(void)
 	bus_unregister(&mimic_bus);
 memories:
 	mimic_memories_exit();
+windows:
+	mimic_windows_exit();
+bindings:
+	mimic_bindings_exit();
 threads:
 	mimic_threads_exit();
 workqueue:
@@ -255,9 +265,8 @@ static void __exit mimic_exit(void)
 {
 	misc_deregister(&control);
 	mimic_devices_remove_all();
-	/* Bindings are freed by work, which work queues; all of it is code of this module. */
-	drain_workqueue(mimic_workqueue);
-	mimic_bindings_destroy();
+	mimic_windows_exit();
+	mimic_bindings_exit();
 	bus_unregister(&mimic_bus);
 	mimic_memories_exit();
 	mimic_threads_exit();

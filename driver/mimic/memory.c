@@ -172,6 +172,8 @@ int mimic_memory_bind(struct mimic_binding *binding)
 	if (!error && device->memory) {
 		binding->memory = device->memory;
 		kref_get(&binding->memory->kref);
+		binding->mapping = binding->memory->inode;
+		ihold(binding->mapping);
 	}
 	mutex_unlock(&renew_lock);
 	return error;
@@ -183,6 +185,14 @@ void mimic_memory_unbind(struct mimic_binding *binding)
 		mimic_memory_release(binding->memory);
 	if (binding->substitute)
 		mimic_memory_release(binding->substitute);
+	binding->memory = NULL;
+	binding->substitute = NULL;
+}
+
+void mimic_memory_forget(struct mimic_binding *binding)
+{
+	if (binding->mapping)
+		iput(binding->mapping);
 }
 
 /* --- the daemon's mapping --------------------------------------------------- */
@@ -283,7 +293,7 @@ static vm_fault_t mimic_memory_program_fault(struct vm_fault *vmf)
 	struct page *page;
 
 	/* A child has inherited the mapping: as with the registers, the device is its parent's. */
-	if (vmf->vma->vm_mm != binding->mm)
+	if (vmf->vma->vm_mm != READ_ONCE(binding->mm))
 		return VM_FAULT_SIGBUS;
 	/*
 	 * Until the entry is made the page stays locked, and mimic_memory_take_away() waits
@@ -325,19 +335,21 @@ void mimic_memory_take_away(struct mimic_binding *binding)
 
 void mimic_binding_share_mapping(struct mimic_binding *binding, struct file *file)
 {
-	if (binding->memory)
-		file->f_mapping = binding->memory->inode->i_mapping;
+	if (binding->mapping)
+		file->f_mapping = binding->mapping->i_mapping;
 }
 EXPORT_SYMBOL_GPL(mimic_binding_share_mapping);
 
 int mimic_binding_mmap_memory(struct mimic_binding *binding, struct vm_area_struct *vma,
 			      unsigned long first)
 {
-	const struct mimic_device_memory *memory = binding->memory;
+	const struct mimic_device_memory *memory;
 	int error = mimic_binding_check(binding);
 
 	if (error)
 		return error;
+	/* The process's memory is there, and the file open: the binding does not retire now. */
+	memory = binding->memory;
 	if (!memory || vma->vm_file->f_mapping != memory->inode->i_mapping)
 		return -ENODEV;
 	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_flags & VM_EXEC)

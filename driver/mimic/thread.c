@@ -85,7 +85,10 @@ static void mimic_thread_free(struct mimic_thread *thread)
 /* The daemon has heard of the end, or there is none any more. */
 static void mimic_thread_gone_released(struct mimic_request *request)
 {
-	mimic_thread_free(container_of(request, struct mimic_thread, gone));
+	struct mimic_thread *thread = container_of(request, struct mimic_thread, gone);
+
+	mimic_binding_put_number(thread->binding);
+	mimic_thread_free(thread);
 }
 
 /* binding->threads_lock is held. */
@@ -108,6 +111,7 @@ static void mimic_thread_tell(struct mimic_thread *thread)
 		mimic_thread_free(thread);
 		return;
 	}
+	mimic_binding_get_number(binding);
 	thread->gone.body.binding = binding->number;
 	thread->gone.body.thread = thread->number;
 	mimic_request_post(binding->connection, &thread->gone);
@@ -190,8 +194,8 @@ static void mimic_threads_end_exiting(struct mimic_binding *binding)
 
 	spin_lock(&binding->threads_lock);
 	list_for_each_entry_safe(thread, next, &binding->threads, link) {
-		if (READ_ONCE(thread->is_claimed) || !(READ_ONCE(thread->task->flags) & PF_EXITING) ||
-		    !mimic_thread_claim(thread))
+		if (READ_ONCE(thread->is_claimed) ||
+		    !(READ_ONCE(thread->task->flags) & PF_EXITING) || !mimic_thread_claim(thread))
 			continue;
 		mimic_binding_get(binding);
 		mimic_thread_unlink(thread);

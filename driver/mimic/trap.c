@@ -132,7 +132,7 @@ static vm_fault_t mimic_trap_check(struct vm_fault *vmf, const struct mimic_bind
 	if (!(vmf->flags & FAULT_FLAG_ALLOW_RETRY))
 		return VM_FAULT_SIGBUS;
 	/* A page that a child has inherited: its parent's device. */
-	if (vmf->vma->vm_mm != binding->mm || READ_ONCE(binding->gone))
+	if (vmf->vma->vm_mm != READ_ONCE(binding->mm) || READ_ONCE(binding->gone))
 		return VM_FAULT_SIGBUS;
 	return 0;
 }

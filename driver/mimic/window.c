@@ -3,27 +3,178 @@
  * A daemon's window onto the memory of a bound process: page table entries that
  * mirror the process's own, entered on touch, taken away before the process's
  * change. No page is pinned; what is not present there is not present here.
+ *
+ * Changes in progress are counted with their ranges, as KVM does it: an entry that one of them
+ * covers is "absent now". What is changed elsewhere in the process's memory costs nothing. The
+ * core's mmu_interval_read_begin() would wait for all of them, unkillably, and a program can see
+ * to it that there is always one.
+ *
+ * The daemon does not wait for the process, which may hold its mmap_lock as long as it likes: a
+ * tenth of a second at most, then the page is absent, and the device's page fault waits instead.
+ *
+ * Lock order: the daemon's mmap_lock, the process's (only tried for, or the other way round),
+ * window.lock, window.changes_lock. A notifier takes the last two and then zaps.
  */
+#include <linux/delay.h>
 #include <linux/hmm.h>
 #include <linux/lockdep.h>
+#include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 
 #include "internal.h"
 #include "trace.h"
 
 #define ADDRESS_PAGES (1ul << (MIMIC_BUS_WINDOW_SHIFT - PAGE_SHIFT))
+/* Looks at a page that is being changed, and how long after each other. */
+#define LOOKS_MAX 10
+#define LOOK_USECS 50
+/* How long the daemon waits for the process's mmap_lock. */
+#define FILL_JIFFIES (HZ / 10)
 
 static const struct vm_operations_struct window_ops;
+static struct workqueue_struct *fill_workqueue;
 
 /* What is looked at: a page of the window, and whether it is to be written. */
 struct view {
 	struct mimic_binding *binding;
 	struct vm_area_struct *vma;
+	struct mm_struct *mm;	/* the process's; its users are counted */
 	unsigned long page;
 	bool write;
+	u64 address;		/* in the process */
+	struct list_head link;	/* binding->window.views */
+	bool is_stale;		/* changed since it was looked at; under changes_lock */
 };
+
+/* A look that waits for the process's mmap_lock. Two have it: the fault and the work item. */
+struct mimic_fill {
+	struct work_struct work;
+	struct completion done;
+	refcount_t users;
+	struct mimic_binding *binding;	/* counted */
+	unsigned long page;
+	bool write;
+	bool is_refused;	/* there is nothing */
+};
+
+/* --- changes of the process's memory ----------------------------------------- */
+
+void mimic_window_init(struct mimic_binding *binding)
+{
+	mutex_init(&binding->window.lock);
+	raw_spin_lock_init(&binding->window.changes_lock);
+	INIT_LIST_HEAD(&binding->window.views);
+}
+
+/* The next three: changes_lock is held. */
+static struct mimic_change *mimic_changes_find(struct mimic_window *window,
+					       const struct mmu_notifier_range *range)
+{
+	unsigned int i;
+
+	for (i = 0; i < MIMIC_CHANGES_MAX; i++) {
+		if (window->changes[i].range == range)
+			return &window->changes[i];
+	}
+	return NULL;
+}
+
+/* false: there is no place. */
+static bool mimic_changes_add(struct mimic_window *window, const struct mmu_notifier_range *range)
+{
+	struct mimic_change *change = mimic_changes_find(window, NULL);
+
+	if (!change)
+		return false;
+	*change = (struct mimic_change){
+		.range = range, .start = range->start, .end = range->end,
+	};
+	return true;
+}
+
+static bool mimic_changes_cover(const struct mimic_window *window, u64 address)
+{
+	unsigned int i;
+
+	for (i = 0; i < MIMIC_CHANGES_MAX; i++) {
+		const struct mimic_change *change = &window->changes[i];
+
+		if (change->range && address >= change->start && address < change->end)
+			return true;
+	}
+	return window->more_changes && address >= window->more_start && address < window->more_end;
+}
+
+/* Those that found no place: what all of them cover, until there is none. */
+static void mimic_changes_add_more(struct mimic_window *window,
+				   const struct mmu_notifier_range *range)
+{
+	if (!window->more_changes++) {
+		window->more_start = range->start;
+		window->more_end = range->end;
+		return;
+	}
+	window->more_start = min(window->more_start, range->start);
+	window->more_end = max(window->more_end, range->end);
+}
+
+static void mimic_window_begin_change(struct mimic_window *window,
+				      const struct mmu_notifier_range *range)
+{
+	struct view *view;
+
+	raw_spin_lock(&window->changes_lock);
+	if (!mimic_changes_add(window, range))
+		mimic_changes_add_more(window, range);
+	list_for_each_entry(view, &window->views, link)
+		view->is_stale |= view->address >= range->start && view->address < range->end;
+	raw_spin_unlock(&window->changes_lock);
+}
+
+void mimic_window_change_ends(struct mmu_notifier *notifier,
+			      const struct mmu_notifier_range *range)
+{
+	struct mimic_window *window =
+		&container_of(notifier, struct mimic_binding, notifier)->window;
+	struct mimic_change *change;
+
+	if (!mmu_notifier_range_blockable(range))
+		return;
+	raw_spin_lock(&window->changes_lock);
+	change = mimic_changes_find(window, range);
+	if (change)
+		change->range = NULL;
+	else if (window->more_changes)
+		window->more_changes--;
+	raw_spin_unlock(&window->changes_lock);
+}
+
+/* false: the page is being changed. From here to mimic_view_end() a change makes it stale. */
+static bool mimic_view_begin(struct view *view)
+{
+	struct mimic_window *window = &view->binding->window;
+	bool is_changing;
+
+	raw_spin_lock(&window->changes_lock);
+	is_changing = mimic_changes_cover(window, view->address);
+	view->is_stale = false;
+	if (!is_changing)
+		list_add(&view->link, &window->views);
+	raw_spin_unlock(&window->changes_lock);
+	return !is_changing;
+}
+
+static void mimic_view_end(struct view *view)
+{
+	raw_spin_lock(&view->binding->window.changes_lock);
+	list_del(&view->link);
+	raw_spin_unlock(&view->binding->window.changes_lock);
+}
+
+/* --- an entry -------------------------------------------------------------------- */
 
 static u64 mimic_window_address(const struct view *view)
 {
@@ -45,29 +196,51 @@ static int mimic_window_make_tables(const struct view *view)
 				   NULL);
 }
 
-/* The process's page as it is now, without bringing it in. Its mmap_lock is held. */
-static int mimic_window_look_up(struct mimic_binding *binding, u64 address, unsigned long sequence,
-				unsigned long *entry)
+/* By what the file systems say of themselves: the kernel exports no test of it. */
+bool mimic_window_is_secret(const struct vm_area_struct *vma)
 {
+	return vma->vm_file && file_inode(vma->vm_file)->i_sb->s_magic == SECRETMEM_MAGIC;
+}
+
+/* As get_user_pages() refuses it: memfd_secret(), and to write a shadow stack. */
+static bool mimic_window_may_show(const struct view *view)
+{
+	struct vm_area_struct *vma = vma_lookup(view->mm, view->address);
+
+	if (!vma || mimic_window_is_secret(vma))
+		return false;
+	return !view->write || !(vma->vm_flags & MIMIC_VM_SHADOW_STACK);
+}
+
+/* The process's page as it is now, without bringing it in. Its mmap_lock is held. */
+static int mimic_window_look_up(struct view *view, unsigned long *entry)
+{
+	/*
+	 * Never inserted: hmm_range_fault() wants one to compare its sequence number, which
+	 * stays. That the page has not changed is what the view says (is_stale).
+	 */
+	struct mmu_interval_notifier no_notifier = { .mm = view->mm };
 	struct hmm_range range = {
-		.notifier = &binding->notifier,
-		.notifier_seq = sequence,
-		.start = address,
-		.end = address + PAGE_SIZE,
+		.notifier = &no_notifier,
+		.start = view->address,
+		.end = view->address + PAGE_SIZE,
 		.hmm_pfns = entry,
 	};
 	int error;
 
 	*entry = 0;
+	if (!mimic_window_may_show(view))
+		return -EFAULT;
 	error = hmm_range_fault(&range);
 	if (error)
 		return error;
-	return *entry & HMM_PFN_VALID ? 0 : -EFAULT;
+	if (!(*entry & HMM_PFN_VALID) || (view->write && !(*entry & HMM_PFN_WRITE)))
+		return -EFAULT;
+	return 0;
 }
 
 /* -EAGAIN: the process has changed it meanwhile. */
-static int mimic_window_enter(const struct view *view, unsigned long entry, unsigned long sequence,
-			      vm_fault_t *result)
+static int mimic_window_enter(const struct view *view, unsigned long entry, vm_fault_t *result)
 {
 	struct mimic_binding *binding = view->binding;
 	unsigned long flags = view->vma->vm_flags;
@@ -76,17 +249,18 @@ static int mimic_window_enter(const struct view *view, unsigned long entry, unsi
 
 	if (!view->write)
 		flags &= ~VM_WRITE;
-	mutex_lock(&binding->window_lock);
+	mutex_lock(&binding->window.lock);
 	if (READ_ONCE(binding->gone)) {
 		error = -EFAULT;
-	} else if (mmu_interval_read_retry(&binding->notifier, sequence)) {
+	} else if (READ_ONCE(view->is_stale)) {
+		/* Marked under window.lock: what comes later finds the entry and zaps it. */
 		error = -EAGAIN;
 	} else {
 		/*
 		 * Written through us, and nobody else would notice: not even a page of
 		 * MADV_FREE, which is not swap-backed, may be dropped then. A file's page
 		 * is dirty already where the process may write it, and its filesystem
-		 * might sleep here on a writeback that waits for window_lock.
+		 * might sleep here on a writeback that waits for window.lock.
 		 */
 		if (view->write && (PageAnon(page) || folio_test_swapbacked(page_folio(page))))
 			set_page_dirty(page);
@@ -94,65 +268,154 @@ static int mimic_window_enter(const struct view *view, unsigned long entry, unsi
 		*result = vmf_insert_pfn_prot(view->vma, view->page, page_to_pfn(page),
 					      vm_get_page_prot(flags));
 	}
-	mutex_unlock(&binding->window_lock);
+	mutex_unlock(&binding->window.lock);
+	return error;
+}
+
+/* Once. -EAGAIN, -EBUSY: it is being changed. */
+static int mimic_window_look(struct view *view, vm_fault_t *result)
+{
+	unsigned long entry;
+	int error;
+
+	if (!mimic_view_begin(view))
+		return -EAGAIN;
+	error = mimic_window_look_up(view, &entry);
+	if (!error)
+		error = mimic_window_enter(view, entry, result);
+	mimic_view_end(view);
 	return error;
 }
 
 /*
- * Makes the entry, or says why not. The mmap_lock of the process is held, so its
- * own changes wait; what comes without that lock (reclaim, migration) ends soon.
+ * Makes the entry, or says why not. The mmap_lock of the process is held. What is being
+ * changed all the time is absent: the daemon has others to serve.
  */
-static vm_fault_t mimic_window_fill(const struct view *view)
+static vm_fault_t mimic_window_fill(struct view *view)
 {
-	struct mimic_binding *binding = view->binding;
 	vm_fault_t result = VM_FAULT_SIGBUS;
-	unsigned long entry, sequence;
-	u64 address = mimic_window_address(view);
+	unsigned int looks;
 	int error;
 
-	do {
-		sequence = mmu_interval_read_begin(&binding->notifier);
-		error = mimic_window_look_up(binding, address, sequence, &entry);
-		if (!error && view->write && !(entry & HMM_PFN_WRITE))
-			error = -EFAULT;
-		if (!error)
-			error = mimic_window_enter(view, entry, sequence, &result);
-	} while ((error == -EBUSY || error == -EAGAIN) && !fatal_signal_pending(current));
-	if (error == -EBUSY || error == -EAGAIN)
-		return VM_FAULT_NOPAGE;
-	trace_mimic_window(binding->number, address, view->write, error);
+	view->address = mimic_window_address(view);
+	for (looks = 0; looks < LOOKS_MAX; looks++) {
+		error = mimic_window_look(view, &result);
+		if (error != -EAGAIN && error != -EBUSY)
+			break;
+		usleep_range_state(LOOK_USECS, 2 * LOOK_USECS, TASK_INTERRUPTIBLE);
+	}
+	trace_mimic_window(view->binding->number, view->address, view->write, error);
 	return error ? VM_FAULT_SIGBUS : result;
 }
 
-/*
- * The daemon's mmap_lock is held and the process's is taken. So ours goes first;
- * then both the other way round, ours only tried for. A process that changes its
- * memory all the time would else keep the daemon here for ever, and with it all its
- * programs. The result is returned when the fault comes again.
- */
-static vm_fault_t mimic_window_wait_for_process(struct vm_fault *vmf, struct view *view)
+/* --- a process that holds its mmap_lock ------------------------------------------- */
+
+static void mimic_fill_put(struct mimic_fill *fill)
+{
+	if (!refcount_dec_and_test(&fill->users))
+		return;
+	mimic_binding_release(fill->binding);
+	kfree(fill);
+}
+
+/* The process's mmap_lock is held, the daemon's not: the window may be another one by now. */
+static void mimic_fill_look(struct mimic_fill *fill, struct mm_struct *mm)
+{
+	struct mimic_binding *binding = fill->binding;
+	struct mm_struct *ours = binding->connection->mm;
+	struct view view = {
+		.binding = binding, .mm = mm, .page = fill->page, .write = fill->write,
+	};
+
+	if (!mmget_not_zero(ours))
+		return;
+	if (mmap_read_trylock(ours)) {
+		view.vma = vma_lookup(ours, view.page);
+		if (view.vma && view.vma->vm_ops == &window_ops &&
+		    view.vma->vm_private_data == binding && !mimic_window_make_tables(&view))
+			fill->is_refused = mimic_window_fill(&view) == VM_FAULT_SIGBUS;
+		mmap_read_unlock(ours);
+	}
+	mmput_async(ours);
+}
+
+/* In line with all that want the lock: who only tries for it may never get it. */
+static void mimic_fill_work(struct work_struct *work)
+{
+	struct mimic_fill *fill = container_of(work, struct mimic_fill, work);
+	struct mimic_binding *binding = fill->binding;
+	struct mm_struct *mm = mimic_binding_get_mm(binding);
+
+	if (mm) {
+		mmap_read_lock(mm);
+		mimic_fill_look(fill, mm);
+		mmap_read_unlock(mm);
+		mmput_async(mm);
+	}
+	clear_bit_unlock(0, &binding->window.is_filling);
+	complete(&fill->done);
+	mimic_fill_put(fill);
+}
+
+/* NULL: no memory, or one is waiting already. */
+static struct mimic_fill *mimic_fill_start(const struct view *view)
 {
 	struct mimic_binding *binding = view->binding;
-	struct mm_struct *ours = view->vma->vm_mm;
+	struct mimic_fill *fill;
+
+	if (test_and_set_bit_lock(0, &binding->window.is_filling))
+		return NULL;
+	fill = kzalloc(sizeof(*fill), GFP_KERNEL_ACCOUNT);
+	if (!fill) {
+		clear_bit_unlock(0, &binding->window.is_filling);
+		return NULL;
+	}
+	INIT_WORK(&fill->work, mimic_fill_work);
+	init_completion(&fill->done);
+	refcount_set(&fill->users, 2);
+	mimic_binding_get(binding);
+	WRITE_ONCE(binding->window.fills_since, jiffies);
+	fill->binding = binding;
+	fill->page = view->page;
+	fill->write = view->write;
+	queue_work(fill_workqueue, &fill->work);
+	return fill;
+}
+
+/*
+ * The daemon's mmap_lock is held and the process's is taken. So ours goes first; then a
+ * work item takes both the other way round, ours only tried for. A process that changes its
+ * memory all the time would else keep the daemon here for ever, and with it all its
+ * programs. One that does not let go has no page now. The result is returned when the fault
+ * comes again.
+ */
+static vm_fault_t mimic_window_wait_for_process(struct vm_fault *vmf, const struct view *view)
+{
+	struct mimic_binding *binding = view->binding;
+	struct mimic_fill *fill;
+	unsigned long end;
+	bool is_refused;
+	long left;
 
 	if (!(vmf->flags & FAULT_FLAG_ALLOW_RETRY) || vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
 		return VM_FAULT_NOPAGE;
 	mimic_binding_get(binding);
+	fill = mimic_fill_start(view);
 	release_fault_lock(vmf);
-	if (mmap_read_lock_killable(binding->mm))
-		goto out;
-	if (mmap_read_trylock(ours)) {
-		view->vma = vma_lookup(ours, view->page);
-		if (view->vma && view->vma->vm_ops == &window_ops &&
-		    view->vma->vm_private_data == binding && !mimic_window_make_tables(view) &&
-		    mimic_window_fill(view) == VM_FAULT_SIGBUS) {
-			WRITE_ONCE(binding->refused_page, view->page);
-			WRITE_ONCE(binding->refused_task, current);
-		}
-		mmap_read_unlock(ours);
+	if (fill) {
+		left = wait_for_completion_interruptible_timeout(&fill->done, FILL_JIFFIES);
+		is_refused = left <= 0 || fill->is_refused;
+		mimic_fill_put(fill);
+	} else {
+		/* Another thread's look waits for the same lock. */
+		schedule_timeout_interruptible(1);
+		end = READ_ONCE(binding->window.fills_since) + FILL_JIFFIES;
+		is_refused = time_after(jiffies, end);
 	}
-	mmap_read_unlock(binding->mm);
-out:
+	if (is_refused) {
+		WRITE_ONCE(binding->window.refused_page, view->page);
+		WRITE_ONCE(binding->window.refused_task, current);
+	}
 	mimic_binding_release(binding);
 	return VM_FAULT_RETRY;
 }
@@ -160,12 +423,12 @@ out:
 /* Did this thread's fault find, a moment ago and without the lock, that nothing is there? */
 static bool mimic_window_was_refused(const struct view *view)
 {
-	struct mimic_binding *binding = view->binding;
+	struct mimic_window *window = &view->binding->window;
 
-	if (READ_ONCE(binding->refused_task) != current ||
-	    READ_ONCE(binding->refused_page) != view->page)
+	if (READ_ONCE(window->refused_task) != current ||
+	    READ_ONCE(window->refused_page) != view->page)
 		return false;
-	WRITE_ONCE(binding->refused_task, NULL);
+	WRITE_ONCE(window->refused_task, NULL);
 	return true;
 }
 
@@ -177,15 +440,17 @@ static vm_fault_t mimic_window_fault(struct vm_fault *vmf)
 		.page = vmf->address & PAGE_MASK,
 		.write = vmf->flags & FAULT_FLAG_WRITE,
 	};
-	struct mm_struct *mm = view.binding->mm;
+	struct mm_struct *mm;
 	vm_fault_t result;
 
 	if (READ_ONCE(view.binding->gone) || mimic_window_was_refused(&view))
 		return VM_FAULT_SIGBUS;
 	if (mimic_window_make_tables(&view))
 		return VM_FAULT_OOM;
-	if (!mmget_not_zero(mm))
+	mm = mimic_binding_get_mm(view.binding);
+	if (!mm)
 		return VM_FAULT_SIGBUS;
+	view.mm = mm;
 	if (mmap_read_trylock(mm)) {
 		result = mimic_window_fill(&view);
 		mmap_read_unlock(mm);
@@ -207,13 +472,16 @@ static vm_fault_t mimic_window_mkwrite(struct vm_fault *vmf)
 	return VM_FAULT_NOPAGE;
 }
 
+/* As long as a daemon has a window of it, the number is no other binding's. */
 static void mimic_window_opened(struct vm_area_struct *vma)
 {
 	mimic_binding_get(vma->vm_private_data);
+	mimic_binding_get_number(vma->vm_private_data);
 }
 
 static void mimic_window_closed(struct vm_area_struct *vma)
 {
+	mimic_binding_put_number(vma->vm_private_data);
 	mimic_binding_release(vma->vm_private_data);
 }
 
@@ -224,10 +492,24 @@ static const struct vm_operations_struct window_ops = {
 	.pfn_mkwrite = mimic_window_mkwrite,
 };
 
+/* Before the first entry: from here on changes look for them. */
+static bool mimic_window_map(struct mimic_window *window)
+{
+	bool may_map;
+
+	raw_spin_lock(&window->changes_lock);
+	may_map = !window->is_refused;
+	if (may_map)
+		WRITE_ONCE(window->is_mapped, true);
+	raw_spin_unlock(&window->changes_lock);
+	return may_map;
+}
+
 int mimic_window_mmap(struct mimic_connection *connection, struct vm_area_struct *vma)
 {
 	u32 number = vma->vm_pgoff / ADDRESS_PAGES;
 	struct mimic_binding *binding;
+	int error = 0;
 
 	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_flags & VM_EXEC)
 		return -EINVAL;
@@ -239,22 +521,25 @@ int mimic_window_mmap(struct mimic_connection *connection, struct vm_area_struct
 	binding = mimic_binding_find(connection, number);
 	if (!binding)
 		return -ENOENT;
-	if (!(binding->device->device.capabilities & MIMIC_BUS_WINDOW_ACCESS)) {
+	if (!(binding->device->device.capabilities & MIMIC_BUS_WINDOW_ACCESS))
+		error = -EPERM;
+	else if (!mimic_window_map(&binding->window))
+		error = -ENOENT;
+	if (error) {
+		mimic_binding_put_number(binding);
 		mimic_binding_release(binding);
-		return -EPERM;
+		return error;
 	}
 	vm_flags_set(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY);
 	vm_flags_clear(vma, VM_MAYEXEC);
 	vma->vm_private_data = binding;
 	vma->vm_ops = &window_ops;
-	/* Before the first entry: from here on invalidations look for them. */
-	WRITE_ONCE(binding->has_window, true);
 	return 0;
 }
 
 static void mimic_window_zap(struct mimic_binding *binding, unsigned long start, unsigned long end)
 {
-	if (!READ_ONCE(binding->has_window))
+	if (!READ_ONCE(binding->window.is_mapped))
 		return;
 	/*
 	 * unmap_mapping_range() takes locks of the daemon's mapping of the classes
@@ -267,34 +552,72 @@ static void mimic_window_zap(struct mimic_binding *binding, unsigned long start,
 	lockdep_on();
 }
 
-bool mimic_window_invalidate(struct mmu_interval_notifier *notifier,
+/*
+ * The core asks here first, before mimic_window_change_begins(), which must not fail. Only a call
+ * that must not block (the OOM reaper's) can be refused, and is where there may be entries:
+ * to zap them sleeps. The reaper then leaves that memory to the process's own end, which is near:
+ * it has been killed. For the same reason one without a window gets none any more, as that would
+ * have to know of this change; to note it here would not do, as there is no end of a change that
+ * somebody else refuses.
+ */
+bool mimic_window_may_change(struct mmu_interval_notifier *refusal,
 			     const struct mmu_notifier_range *range, unsigned long sequence)
+{
+	struct mimic_window *window =
+		&container_of(refusal, struct mimic_binding, refusal)->window;
+	bool may_change;
+
+	mmu_interval_set_seq(refusal, sequence);
+	if (mmu_notifier_range_blockable(range))
+		return true;
+	raw_spin_lock(&window->changes_lock);
+	may_change = !window->is_mapped;
+	if (may_change)
+		window->is_refused = true;
+	raw_spin_unlock(&window->changes_lock);
+	return may_change;
+}
+
+int mimic_window_change_begins(struct mmu_notifier *notifier,
+			       const struct mmu_notifier_range *range)
 {
 	struct mimic_binding *binding = container_of(notifier, struct mimic_binding, notifier);
 	unsigned long end = min(range->end, 1ul << MIMIC_BUS_WINDOW_SHIFT);
 
+	/* There is no window, and will be none: mimic_window_may_change(). */
 	if (!mmu_notifier_range_blockable(range))
-		return false;
-	mutex_lock(&binding->window_lock);
-	mmu_interval_set_seq(notifier, sequence);
-	mutex_unlock(&binding->window_lock);
+		return 0;
+	mutex_lock(&binding->window.lock);
+	mimic_window_begin_change(&binding->window, range);
+	mutex_unlock(&binding->window.lock);
 	if (range->start >= end)
-		return true;
+		return 0;
 	/* Also if it is gone: mimic_window_close() may not have come to its entries yet. */
 	mimic_window_zap(binding, range->start, end);
 	if (READ_ONCE(binding->gone))
-		return true;
+		return 0;
 	trace_mimic_shootdown(binding->number, range->start, end);
 	if (binding->ops->shootdown)
 		binding->ops->shootdown(binding, range->start, end);
-	return true;
+	return 0;
 }
 
 void mimic_window_close(struct mimic_binding *binding)
 {
 	/* A fault that enters a page from now on sees that the binding is gone. */
-	mutex_lock(&binding->window_lock);
-	mutex_unlock(&binding->window_lock);
+	mutex_lock(&binding->window.lock);
+	mutex_unlock(&binding->window.lock);
 	mimic_window_zap(binding, 0, 1ul << MIMIC_BUS_WINDOW_SHIFT);
-	WRITE_ONCE(binding->has_window, false);
+	WRITE_ONCE(binding->window.is_mapped, false);
+}
+
+int mimic_windows_init(void)
+{
+	fill_workqueue = alloc_workqueue("mimic_window", WQ_UNBOUND, 0);
+	return fill_workqueue ? 0 : -ENOMEM;
+}
+
+void mimic_windows_exit(void)
+{
+	destroy_workqueue(fill_workqueue);
 }

@@ -5,8 +5,6 @@
  */
 #include "kselftest_harness.h"
 
-#include "tests/lib/limit.h"
-
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <linux/sched.h>
@@ -24,10 +22,6 @@
 #include "tests/kselftest/lib/real_daemon.h"
 #include "tests/kselftest/lib/slow_page.h"
 
-TEST_SECONDS(300);
-
-/* More than there may be works of one kind at once in the kernel. */
-#define ABANDONED 520
 /* What is to be had "at once". */
 #define SOON 2.0
 
@@ -301,49 +295,29 @@ FIXTURE_TEARDOWN(others)
 	close(self->slow);
 }
 
-/* Opens the device, makes it wait for a page, closes it; again and again. */
-static void abandon_pages(const char *pages, int slow, _Atomic unsigned int *is_done)
+/* Tasks that wait for a page of it, as the kernel counts them. */
+static unsigned long waits_for(int slow)
 {
-	struct dare_node node;
-	int i;
+	char path[64];
 
-	for (i = 0; i < ABANDONED; i++) {
-		if (dare_node_open(&node, "/dev/dare0"))
-			_exit(1);
-		dare_shape(&node, 1, 8);
-		dare_dispatch(&node, DARE_WORD_MLD_B(0), (uintptr_t)pages + (size_t)i * PAGE, 0);
-		if (!slow_page_is_wanted(slow))
-			break;
-		dare_node_close(&node);
-	}
-	*is_done = 1;
-	for (;;)
-		pause();
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", slow);
+	return memory_named_number(path, "total:");
 }
 
-TEST_F_TIMEOUT(others, pages_that_one_program_gave_up_keep_no_other_waiting, 150)
+TEST_F(others, a_page_that_a_program_gave_up_is_waited_for_no_more)
 {
-	_Atomic unsigned int *is_done = memory_map_file(memory_file(PAGE), PAGE);
+	double end = now_seconds() + at_most(SOON);
 	struct dare_node node;
-	double start = now_seconds();
-	pid_t pid;
 
-	pid = fork();
-	if (!pid) {
-		char *pages = memory_map(ABANDONED * PAGE);
-
-		abandon_pages(pages, slow_pages_make(pages, ABANDONED), is_done);
-	}
-	while (!*is_done && now_seconds() < start + 100 * time_scale())
-		sleep_ms(10);
-	EXPECT_EQ(1, *is_done);
-	EXPECT_EQ(0, dare_node_open(&node, "/dev/dare0"));
+	ASSERT_EQ(0, dare_node_open(&node, "/dev/dare0"));
 	dare_shape(&node, 1, 8);
 	dare_dispatch(&node, DARE_WORD_MLD_B(0), (uintptr_t)self->page, 0);
-	EXPECT_TRUE(slow_page_is_wanted(self->slow));
-	EXPECT_GT(at_most(SOON), seconds_to_die(pid));
-	slow_page_give(self->slow, self->page, 1);
+	ASSERT_TRUE(slow_page_is_wanted(self->slow));
+	EXPECT_EQ(1, waits_for(self->slow));
 	dare_node_close(&node);
+	while (waits_for(self->slow) && now_seconds() < end)
+		sleep_ms(1);
+	EXPECT_EQ(0, waits_for(self->slow));
 }
 
 TEST_HARNESS_MAIN

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -381,6 +382,33 @@ TEST_F(outside, the_window_is_not_the_childs)
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	page[0] = 3;
 	EXPECT_EQ(3, fake_daemon_call(self->daemon, keep_window, &self->there, sizeof(self->there)));
+}
+
+/* --- secret memory ---------------------------------------------------------- */
+
+/* memfd_secret(2): not even the kernel's direct map has it. MAP_FAILED: there is none here. */
+static volatile uint64_t *map_secret(void)
+{
+	int file = (int)syscall(SYS_memfd_secret, 0);
+	void *page;
+
+	if (file < 0 || ftruncate(file, PAGE))
+		return MAP_FAILED;
+	page = mmap(NULL, PAGE, BOTH, MAP_SHARED, file, 0);
+	close(file);
+	return page;
+}
+
+TEST_F(refusal, secret_memory_is_not_shown)
+{
+	volatile uint64_t *secret = map_secret();
+
+	if (secret == MAP_FAILED)
+		SKIP(return, "no memfd_secret here");
+	*secret = 42;
+	EXPECT_EQ(-EFAULT, fake_window_read(self->daemon, secret, &self->value, sizeof(self->value)));
+	EXPECT_EQ(-EFAULT, fake_window_write(self->daemon, secret, &self->value, sizeof(self->value)));
+	EXPECT_EQ(42, *secret);
 }
 
 TEST_HARNESS_MAIN

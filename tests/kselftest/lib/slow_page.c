@@ -13,14 +13,9 @@
 
 int slow_page_make(void *page)
 {
-	return slow_pages_make(page, 1);
-}
-
-int slow_pages_make(void *pages, size_t count)
-{
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register wanted = {
-		.range = { .start = (uintptr_t)pages, .len = count * PAGE },
+		.range = { .start = (uintptr_t)page, .len = PAGE },
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);

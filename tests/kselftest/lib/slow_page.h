@@ -4,13 +4,10 @@
 #define MIMIC_TESTS_SLOW_PAGE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* -1: there is no userfaultfd here. */
 int slow_page_make(void *page);
-/* The same for some in a row: each is wanted by itself. */
-int slow_pages_make(void *pages, size_t count);
 /* Does somebody wait for it? Waits up to five seconds for that. */
 bool slow_page_is_wanted(int slow);
 /* It is there, with the value in its first 8 bytes. */
