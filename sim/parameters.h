@@ -205,6 +205,7 @@
 	_(matrix, units, 1, 1, 1, 8, "matrix units, from unit 0 on", "Virgo, section 5.2; 2 in its heterogeneous cluster") \
 	_(matrix, type, 2, 2, 0, 2, "elements of programs that give commands: 0 int8, 1 fp16, 2 fp32; kernels of products are fp32", "Virgo, section 5.2") \
 	_(matrix, queue, 16, 16, 4, 64, "commands that are not over; a store of one more waits", "assumption, as the functional model's") \
+	_(matrix, synchronous, 0, 0, 0, 1, "1: a command is over before its store is acknowledged", "mimic run --synchronous has the same; no source") \
 	_(matrix, dim, 8, 8, 4, 32, "rows and columns of the array", "Virgo, section 5.2") \
 	_(matrix, dim_others, 4, 4, 4, 32, "the same of the units behind unit 0", "RadianceConfigs.scala: RadianceBigLittleClusterConfig") \
 	_(matrix, accumulator, 16384, 16384, 1024, 1048576, "bytes", "Virgo, section 5.2; ConfigsFP") \

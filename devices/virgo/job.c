@@ -149,7 +149,7 @@ static void run(struct virgo_job *job)
 			return;
 		job->loops_done += virgo_command_is_loop(command->funct);
 		job->cisc_done += command->ends_cisc;
-		virgo_watch_over(job, command);
+		virgo_watch_executed(job, command);
 		x->next++;
 		job->steps++;
 		if (x->next < x->count && (!spend(job, 4) || is_stopped(job))) {
@@ -179,8 +179,8 @@ static void drop_batch(struct unit *u)
 	for (uint32_t i = x->next; i < x->count; i++) {
 		f->loops -= virgo_command_is_loop(x->batch[i].funct);
 		f->cisc_unfinished -= x->batch[i].ends_cisc;
-		f->completed++;
 	}
+	f->dropped_behind += x->count - x->next;
 	count_front(u, VIRGO_COUNTER_dropped, x->count - x->next - 1);
 	/* One that failed by itself has ended. */
 	has_ended = u->job.outcome == WORK_ERROR;
@@ -197,6 +197,7 @@ static void fail_command(struct virgo *v, struct unit *u, enum virgo_error error
 	struct command command = u->job.x.batch[u->job.x.next];
 
 	drop_batch(u);
+	virgo_watch_failed(u);
 	u->front.job_state = JOB_NONE;
 	virgo_unit_latch(v, u, &command, error, value);
 }
@@ -278,21 +279,32 @@ void virgo_job_resolve(struct virgo *v, struct unit *u, bool present)
 	u->front.job_state = JOB_READY;
 }
 
+/* Commands that are over. */
+static void complete(struct virgo *v, struct unit *u, uint32_t count)
+{
+	struct front *f = &u->front;
+
+	f->completed += count;
+	f->loops -= u->job.loops_done;
+	f->cisc_unfinished -= u->job.cisc_done;
+	if (u->job.loops_done)
+		virgo_raise(v, VIRGO_EVENT_LOOP(u->number));
+}
+
 /* What the job did becomes visible. */
 static void account(struct virgo *v, struct unit *u)
 {
 	struct front *f = &u->front;
 	struct execution *x = &u->job.x;
-	uint32_t over = x->next - (x->count - f->taken);
+	uint32_t first = x->count - f->taken, done = x->next - first;
 
-	f->taken -= over;
-	f->completed += over;
-	f->loops -= u->job.loops_done;
-	f->cisc_unfinished -= u->job.cisc_done;
+	f->taken -= done;
 	f->counter_result = x->performance.result;
 	memcpy(f->published, x->counters, sizeof(f->published));
-	if (u->job.loops_done)
-		virgo_raise(v, VIRGO_EVENT_LOOP(u->number));
+	if (v->watch)
+		virgo_queue_hold(u, &x->batch[first], done);
+	else
+		complete(v, u, done);
 }
 
 static void finish(struct virgo *v, struct unit *u)

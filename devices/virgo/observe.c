@@ -114,7 +114,7 @@ int virgo_model_unit(const struct mimic_model *model, unsigned int unit, struct 
 	u = &v->unit[unit];
 	*view = (struct virgo_unit_view){
 		.config = u->config,
-		.queue_level = u->front.queue.level + u->front.taken,
+		.queue_level = virgo_queue_unfinished(u),
 		.loops = u->front.loops,
 		.job_is_out = u->front.job_state == JOB_OUT,
 		.stalled = u->front.job_state == JOB_STALLED,

@@ -15,6 +15,11 @@ bool virgo_parked_add(struct virgo *v, const struct parked *parked)
 	return true;
 }
 
+bool virgo_model_has_waiting(const struct mimic_model *model)
+{
+	return ((const struct virgo *)model)->cluster.parked_at_units;
+}
+
 void virgo_parked_answer(struct virgo *v, struct parked *parked, uint64_t data)
 {
 	parked->over = 1;

@@ -8,27 +8,75 @@ bool virgo_command_is_loop(unsigned int funct)
 	       funct == FUNCT_PLACEHOLDER;
 }
 
+unsigned int virgo_queue_unfinished(const struct unit *u)
+{
+	return u->front.queue.level + u->front.taken + u->held.level;
+}
+
 /* Commands that a job has taken and not finished hold their places. */
 unsigned int virgo_command_queue_room(const struct virgo *v, const struct unit *u)
 {
-	unsigned int used = u->front.queue.level + u->front.taken;
+	unsigned int used = virgo_queue_unfinished(u);
 
 	return used < v->config.queue_entries ? v->config.queue_entries - used : 0;
 }
 
-void virgo_queue_count_dropped(struct front *f)
+static struct held_command *held_at(struct unit *u, uint32_t place)
 {
+	return &u->held.command[(u->held.first + place) % VIRGO_MAX_QUEUE];
+}
+
+void virgo_queue_count_dropped(struct unit *u)
+{
+	struct front *f = &u->front;
+
 	if (f->taken)
 		return;
-	f->completed += f->dropped_behind;
+	if (u->held.level)
+		held_at(u, u->held.level - 1)->dropped_behind += f->dropped_behind;
+	else
+		f->completed += f->dropped_behind;
 	f->dropped_behind = 0;
 }
 
 /* COMPLETED counts in order. */
-static void drop(struct front *f, uint32_t count)
+static void drop(struct unit *u, uint32_t count)
 {
-	f->dropped_behind += count;
-	virgo_queue_count_dropped(f);
+	u->front.dropped_behind += count;
+	virgo_queue_count_dropped(u);
+}
+
+void virgo_queue_hold(struct unit *u, const struct command *first, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		*held_at(u, u->held.level++) = (struct held_command){
+			.is_loop = virgo_command_is_loop(first[i].funct), .ends_cisc = first[i].ends_cisc,
+		};
+}
+
+void virgo_model_command_over(struct mimic_model *model, unsigned int number, uint64_t now)
+{
+	struct virgo *v = virgo_of(model);
+	struct unit *u = &v->unit[number];
+	struct front *f = &u->front;
+	struct held_command over;
+
+	/* A reset may have come before. */
+	if (!u->held.level)
+		return;
+	if (now > v->cluster.now)
+		v->cluster.now = now;
+	mimic_trace_now(&v->model.trace);
+	over = *held_at(u, 0);
+	u->held.first = (u->held.first + 1) % VIRGO_MAX_QUEUE;
+	u->held.level--;
+	f->completed += 1 + over.dropped_behind;
+	f->loops -= over.is_loop;
+	f->cisc_unfinished -= over.ends_cisc;
+	if (over.is_loop)
+		virgo_raise(v, VIRGO_EVENT_LOOP(number));
+	virgo_unit_settle(v, u);
+	virgo_parked_sweep(v);
 }
 
 /* The caller has made sure of the room. */
@@ -45,7 +93,7 @@ void virgo_command_queue_push(struct unit *u, const struct command *command)
 		    trace_number(u->trace_epoch, entry));
 	if (f->error) {
 		/* Nothing happens until the error is cleared. */
-		drop(f, 1);
+		drop(u, 1);
 		count_front(u, VIRGO_COUNTER_dropped, 1);
 		trace_dropped(u, u->trace_epoch, entry, 1);
 		return;
@@ -63,7 +111,7 @@ void virgo_queue_drop_all(struct unit *u)
 
 	count_front(u, VIRGO_COUNTER_dropped, f->queue.level);
 	trace_dropped(u, u->trace_epoch, &f->queue.entry[f->queue.first], f->queue.level);
-	drop(f, f->queue.level);
+	drop(u, f->queue.level);
 	while (f->queue.level) {
 		const struct command *entry = &f->queue.entry[f->queue.first];
 

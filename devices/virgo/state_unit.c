@@ -41,7 +41,7 @@ static void queue_folder(const struct virgo *v, const struct unit *u,
 
 	mimic_state_enter(visitor, "queue");
 	mimic_state_decimal(visitor, "size", v->config.queue_entries, "commands that it holds");
-	mimic_state_decimal(visitor, "level", queue->level + u->front.taken,
+	mimic_state_decimal(visitor, "level", virgo_queue_unfinished(u),
 			    "commands in it and at work");
 	mimic_state_decimal(visitor, "waiting", queue->level,
 			    "of these, the ones not at work; a folder for each, from the oldest on");

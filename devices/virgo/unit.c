@@ -7,7 +7,7 @@
 
 bool virgo_unit_is_busy(const struct unit *u)
 {
-	return u->front.queue.level || u->front.taken || u->front.job_state != JOB_NONE;
+	return virgo_queue_unfinished(u) || u->front.job_state != JOB_NONE;
 }
 
 static uint64_t status_of(const struct virgo *v, const struct unit *u)
@@ -16,7 +16,7 @@ static uint64_t status_of(const struct virgo *v, const struct unit *u)
 
 	return (virgo_unit_is_busy(u) ? VIRGO_STATUS_BUSY : 0) | (f->error ? VIRGO_STATUS_ERROR : 0) |
 	       (f->job_state == JOB_STALLED ? VIRGO_STATUS_PAGE : 0) |
-	       (uint64_t)(f->queue.level + f->taken) << VIRGO_STATUS_LEVEL_SHIFT |
+	       (uint64_t)virgo_queue_unfinished(u) << VIRGO_STATUS_LEVEL_SHIFT |
 	       (uint64_t)v->config.queue_entries << VIRGO_STATUS_SIZE_SHIFT;
 }
 
@@ -78,6 +78,8 @@ void virgo_unit_reset(struct virgo *v, struct unit *u, enum reset reset)
 	u->trace_epoch++;
 	release(v, u);
 	memset(f, 0, sizeof(*f));
+	memset(&u->held, 0, sizeof(u->held));
+	virgo_watch_reset(u);
 	if (reset != RESET_POWER_ON) {
 		memcpy(f->counters, old.counters, sizeof(f->counters));
 		memcpy(f->published, old.published, sizeof(f->published));
@@ -136,7 +138,7 @@ static uint64_t answer_of(const struct virgo *v, const struct unit *u, const str
 
 void virgo_unit_settle(struct virgo *v, struct unit *u)
 {
-	virgo_queue_count_dropped(&u->front);
+	virgo_queue_count_dropped(u);
 	for (uint32_t i = 0; i < v->cluster.parked_count; i++) {
 		struct parked *parked = &v->cluster.parked[i];
 

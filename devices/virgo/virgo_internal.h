@@ -302,6 +302,18 @@ struct front {
 	uint64_t stream_owner;
 };
 
+/* A command that has been executed, and is over when virtual time says so (virgo_model_command_over). */
+struct held_command {
+	uint32_t dropped_behind;	/* commands that are over when this one is */
+	bool is_loop, ends_cisc;
+};
+
+/* The oldest first. They hold their places in the queue. */
+struct held {
+	struct held_command command[VIRGO_MAX_QUEUE];
+	uint32_t first, level;
+};
+
 struct unit {
 	unsigned int number;
 	const struct virgo_unit_config *config;
@@ -313,6 +325,7 @@ struct unit {
 	union lane *accumulator;
 	unsigned char *spad;		/* the shared memory */
 	struct front front;
+	struct held held;	/* none, if nobody watches */
 	struct virgo_job job;
 	uint64_t trace_epoch;	/* in a trace, positions of after a reset are not those of before */
 };
@@ -510,8 +523,12 @@ void virgo_synchronous_forget(struct virgo *v, uint64_t owner);
 unsigned int virgo_command_queue_room(const struct virgo *v, const struct unit *u);
 void virgo_command_queue_push(struct unit *u, const struct command *command);
 void virgo_queue_drop_all(struct unit *u);
-/* What was dropped behind the job's commands is over when they are. */
-void virgo_queue_count_dropped(struct front *f);
+/* Commands that are not over. */
+unsigned int virgo_queue_unfinished(const struct unit *u);
+/* What was dropped behind the job's commands, or those that are held, is over when they are. */
+void virgo_queue_count_dropped(struct unit *u);
+/* So many of the job's commands, from this one on, have been executed. */
+void virgo_queue_hold(struct unit *u, const struct command *first, uint32_t count);
 /* Moves commands to the job; false: there are none. */
 bool virgo_queue_take(struct unit *u);
 bool virgo_command_is_loop(unsigned int funct);
@@ -664,7 +681,9 @@ void virgo_watch_move(struct virgo_job *job, uint32_t local, uint32_t rows, uint
 		      uint64_t to_stride);
 void virgo_watch_loop(struct virgo_job *job, const struct loop_blocks *blocks);
 void virgo_watch_pass(struct virgo_job *job, const struct pass *pass);
-void virgo_watch_over(struct virgo_job *job, const struct command *command);
+void virgo_watch_executed(struct virgo_job *job, const struct command *command);
+void virgo_watch_failed(const struct unit *u);
+void virgo_watch_reset(const struct unit *u);
 
 /* save.c */
 size_t virgo_save(const struct mimic_model *model, void *image, size_t size);

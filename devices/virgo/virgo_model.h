@@ -129,14 +129,25 @@ struct virgo_watched {
 	struct virgo_watched_range reads_rows, writes_rows;	/* rows of the accumulator */
 };
 
-/* Told of the parts of each command that has been executed, and then that it is over. */
+/*
+ * Told of the parts of each command that has been executed, and then that it was. To programs it is not over, and it
+ * holds its place in the queue, until virgo_model_command_over().
+ */
 struct virgo_watch {
 	void *context;
 	void (*done)(void *context, const struct virgo_watched *part);
-	void (*over)(void *context, unsigned int unit, bool is_loop);
+	void (*executed)(void *context, unsigned int unit, bool is_loop);
+	/* The command whose parts were told of is none: an error ended it. */
+	void (*failed)(void *context, unsigned int unit);
+	/* The unit forgets what it has. */
+	void (*reset)(void *context, unsigned int unit);
 };
-/* NULL: nobody. It must outlive the model. Only of jobs that the thread of the model's calls runs. */
+/* Of a model that has done nothing yet. It must outlive the model. Only of jobs that the thread of the model's calls runs. */
 void virgo_model_watch(struct mimic_model *model, const struct virgo_watch *watch);
+/* The unit's oldest command is over; not from a function of the watch. */
+void virgo_model_command_over(struct mimic_model *model, unsigned int unit, uint64_t now);
+/* Does an access wait for a unit? */
+bool virgo_model_has_waiting(const struct mimic_model *model);
 
 /* --- for tests and state views -------------------------------------------------- */
 

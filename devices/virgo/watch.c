@@ -143,10 +143,26 @@ void virgo_watch_pass(struct virgo_job *job, const struct pass *pass)
 	tell(job, &part);
 }
 
-void virgo_watch_over(struct virgo_job *job, const struct command *command)
+void virgo_watch_executed(struct virgo_job *job, const struct command *command)
 {
 	const struct virgo_watch *watch = job->virgo->watch;
 
 	if (watch)
-		watch->over(watch->context, job->unit->number, virgo_command_is_loop(command->funct));
+		watch->executed(watch->context, job->unit->number, virgo_command_is_loop(command->funct));
+}
+
+void virgo_watch_failed(const struct unit *u)
+{
+	const struct virgo_watch *watch = u->job.virgo->watch;
+
+	if (watch)
+		watch->failed(watch->context, u->number);
+}
+
+void virgo_watch_reset(const struct unit *u)
+{
+	const struct virgo_watch *watch = u->job.virgo->watch;
+
+	if (watch)
+		watch->reset(watch->context, u->number);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Parameters that do not fit each other, or that there is no room for. */
 #include "devices/virgo/time/internal.h"
+#include "devices/virgo/virgo_model.h"
 
 #define RULE(condition, text) do { if (!(condition)) return text; } while (0)
 
@@ -83,10 +84,11 @@ static const char *check_units(const struct virgo_time_parameters *p)
 	     "matrix.tile_m, tile_n and tile_k: at most 1024");
 	RULE(p->matrix_tile_m * p->matrix_tile_k * WORD <= buffer && p->matrix_tile_n * p->matrix_tile_k * WORD <= buffer,
 	     "matrix.tile_k: A's or B's tile is larger than its quarter of the unit's shared memory");
+	RULE(is_power(p->matrix_accumulator), "matrix.accumulator: a power of two");
 	RULE(p->matrix_tile_m * p->matrix_tile_n * WORD <= p->matrix_accumulator,
 	     "matrix.accumulator: less than the tile of C");
 	RULE(p->matrix_type < VIRGO_TYPES, "matrix.type: 0 int8, 1 fp16, 2 fp32");
-	RULE(p->matrix_queue >= 4 && p->matrix_queue <= COMMANDS_MAX, "matrix.queue: 4 to 64");
+	RULE(p->matrix_queue >= 4 && p->matrix_queue <= VIRGO_MAX_QUEUE, "matrix.queue: 4 to 64");
 	RULE(p->matrix_loops && p->matrix_move, "matrix.loops and move: not 0");
 	return check_arrays(p);
 }

@@ -225,7 +225,7 @@ struct bus {
 
 /* --- matrix units -------------------------------------------------------------------------------------- */
 
-#define COMMANDS_MAX 64
+#define COMMANDS_MAX 128	/* 64 of a program, and as many of a kernel beside it */
 
 struct engine {
 	uint64_t since;			/* when its operation began */
@@ -267,6 +267,7 @@ struct matrix_unit {
 	unsigned int first, count;
 	unsigned int loops;		/* in the queue */
 	unsigned int unrolled;		/* loops that the unroller holds */
+	unsigned int over;		/* commands of the program that are; virgo_time_take_over() */
 	uint32_t next_number;		/* of the oldest command: numbers count on */
 	struct engine engine[VIRGO_ENGINES];
 	struct dma dma;

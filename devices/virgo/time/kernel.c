@@ -114,7 +114,7 @@ static void store(const struct matrix_unit *unit, bool to_memory, struct virgo_t
 void virgo_time_kernel_request(struct core *core, const struct instruction *instruction, uint64_t now)
 {
 	struct matrix_unit *unit = &core->timing->unit[core->unit];
-	struct virgo_time_command command = { .count = 1, .is_loop = true };
+	struct virgo_time_command command = { .count = 1, .is_loop = true, .is_kernels = true };
 
 	switch (instruction->request) {
 	case REQUEST_LOAD:

@@ -58,7 +58,7 @@ static struct mimic_timed *create(const struct mimic_time_host *host)
 	struct virgo_time_parameters parameters;
 
 	virgo_time_parameters(host, &parameters);
-	return (struct mimic_timed *)virgo_timed_create(&parameters, host);
+	return (struct mimic_timed *)virgo_timed_create(&parameters, NULL, host);
 }
 
 static void destroy(struct mimic_timed *device)

@@ -130,6 +130,7 @@ static void pop(struct matrix_unit *unit, uint64_t now)
 	while (unit->count && is_over(command_at(unit, 0), now)) {
 		const struct queued_command *queued = command_at(unit, 0);
 
+		unit->over += !queued->command.is_kernels;
 		unit->loops -= queued->command.is_loop;
 		unit->unrolled -= queued->is_unrolled;
 		unit->first = (unit->first + 1) % COMMANDS_MAX;
@@ -214,12 +215,25 @@ unsigned int virgo_time_loops(const struct virgo_timing *timing, unsigned int un
 	return timing->unit[unit].loops;
 }
 
+unsigned int virgo_time_take_over(struct virgo_timing *timing, unsigned int unit)
+{
+	unsigned int over = timing->unit[unit].over;
+
+	timing->unit[unit].over = 0;
+	return over;
+}
+
+void virgo_time_set_dim(struct virgo_timing *timing, unsigned int unit, unsigned int dim)
+{
+	timing->unit[unit].dim = dim;
+}
+
 void virgo_time_drop(struct virgo_timing *timing, unsigned int number)
 {
 	struct matrix_unit *unit = &timing->unit[number];
 
 	unit->next_number += unit->count;
-	unit->count = unit->loops = unit->unrolled = 0;
+	unit->count = unit->loops = unit->unrolled = unit->over = 0;
 	memset(unit->engine, 0, sizeof(unit->engine));
 	unit->next = NEVER;
 }

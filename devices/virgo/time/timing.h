@@ -65,6 +65,7 @@
 	_(matrix, units) \
 	_(matrix, type) \
 	_(matrix, queue) \
+	_(matrix, synchronous) \
 	_(matrix, dim) \
 	_(matrix, dim_others) \
 	_(matrix, accumulator) \
@@ -136,6 +137,8 @@ struct virgo_timing;
  */
 struct virgo_timing *virgo_time_create(const struct virgo_time_parameters *parameters, char *why, size_t size);
 void virgo_time_destroy(struct virgo_timing *timing);
+/* For units that differ; it has nothing yet. */
+void virgo_time_set_dim(struct virgo_timing *timing, unsigned int unit, unsigned int dim);
 /* NULL: they fit each other; else one line that names the key that does not. */
 const char *virgo_time_check(const struct virgo_time_parameters *parameters);
 
@@ -184,6 +187,7 @@ struct virgo_time_operation {
 struct virgo_time_command {
 	unsigned int count;
 	bool is_loop;
+	bool is_kernels;	/* a kernel's, and nobody waits for it by virgo_time_take_over() */
 	struct virgo_time_operation operation[VIRGO_ENGINES];
 };
 
@@ -195,6 +199,8 @@ void virgo_time_put(struct virgo_timing *timing, unsigned int unit, const struct
 /* Commands, and loops, that are not over. */
 unsigned int virgo_time_commands(const struct virgo_timing *timing, unsigned int unit);
 unsigned int virgo_time_loops(const struct virgo_timing *timing, unsigned int unit);
+/* Commands that were put and are over since the last call. */
+unsigned int virgo_time_take_over(struct virgo_timing *timing, unsigned int unit);
 /* What it has is forgotten; statistics stay. */
 void virgo_time_drop(struct virgo_timing *timing, unsigned int unit);
 

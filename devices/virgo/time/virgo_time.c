@@ -8,31 +8,31 @@
 #include "devices/virgo/time/commands.h"
 #include "devices/virgo/time/virgo_time.h"
 
-#define WAITING_MAX 64		/* one of each core */
 #define DIM_MAX 16		/* of the functional model */
 
-enum waits { WAITS_FOR_ROOM, WAITS_FOR_UNIT, WAITS_FOR_LOOPS, WAITS_FOR_KERNEL };
-
-/* An access, or a kernel, that is not answered yet. */
+/* A thread whose product a kernel of the modelled cluster makes. */
 struct waiting {
-	struct mimic_access access;	/* owner 0: it has gone; what it has dispatched stays */
-	enum waits waits;
-	unsigned int unit;
-	unsigned int loops;
+	uint64_t owner;		/* 0: it has gone */
+	bool is_there;
 };
 
 struct virgo_time {
 	struct mimic_time_host host;
 	struct virgo_time_parameters parameters;
+	struct virgo_config config;
 	struct mimic_memory memory;
 	struct virgo_watch watch;
 	struct mimic_model *model;
 	struct virgo_timing *timing;
 	uint64_t now;
 	struct virgo_time_command command[VIRGO_UNITS_MAX];	/* that is being executed */
-	bool is_free[VIRGO_UNITS_MAX];	/* what it is asked for takes no time */
-	struct waiting waiting[WAITING_MAX];	/* the one that came first, first */
-	unsigned int waiting_count;
+	bool is_free[VIRGO_UNITS_MAX];		/* what it is asked for takes no time */
+	unsigned int free[VIRGO_UNITS_MAX];	/* commands of that kind which the model has to be told of */
+	struct waiting waiting[VIRGO_UNITS_MAX];	/* for the kernel that uses the unit */
+	const struct mimic_access *performed;	/* the access that the model is doing; NULL: none */
+	bool is_answered;			/* this one was, before the model's call had ended */
+	uint64_t answer;
+	uint64_t completed;			/* accesses of others */
 };
 
 /* --- what the model asks for, and says --------------------------------------------------------------- */
@@ -51,37 +51,69 @@ static long write_rows(void *context, const uint64_t *addresses, size_t count, s
 	return device->host.write_rows(device->host.context, addresses, count, size, rows);
 }
 
-/* Somebody who waited at a barrier: all else is answered at once. */
+static uint64_t delay_of(const struct virgo_time *device, const struct mimic_access *access)
+{
+	const bool is_barrier = access && access->page == VIRGO_PAGE_CONTROL && !access->is_write &&
+				access->offset >= VIRGO_BARRIER_WAIT(0) && access->offset < VIRGO_BARRIER_WAIT(VIRGO_BARRIERS);
+
+	return is_barrier ? device->parameters.cluster_barrier : 0;
+}
+
+/* Threads leave a barrier together, also the one that opens it. */
 static void complete(void *context, uint64_t owner, uint64_t data)
 {
 	struct virgo_time *device = context;
 
-	device->host.complete(device->host.context, owner, data, device->now + device->parameters.cluster_barrier);
-}
-
-static unsigned int dim_of(const struct virgo_time *device, unsigned int unit)
-{
-	uint64_t dim = unit ? device->parameters.matrix_dim_others : device->parameters.matrix_dim;
-
-	return dim < DIM_MAX ? (unsigned int)dim : DIM_MAX;
+	if (device->performed && device->performed->owner == owner) {
+		device->is_answered = true;
+		device->answer = data;
+		return;
+	}
+	device->completed++;
+	device->host.complete(device->host.context, owner, data, device->now + delay_of(device, device->performed));
 }
 
 static void part_done(void *context, const struct virgo_watched *part)
 {
 	struct virgo_time *device = context;
 
-	virgo_time_command_add(&device->command[part->unit], &device->parameters, dim_of(device, part->unit), part);
+	virgo_time_command_add(&device->command[part->unit], &device->parameters, device->config.unit[part->unit].dim, part);
 }
 
-static void command_over(void *context, unsigned int unit, bool is_loop)
+/* The model keeps a place for it until it is over. */
+static void command_executed(void *context, unsigned int unit, bool is_loop)
 {
 	struct virgo_time *device = context;
 
 	virgo_time_command_end(&device->command[unit], is_loop);
-	/* A store queues one command; a word of the CISC port a few, for which there is room where there is for one. */
-	if (!device->is_free[unit])
+	if (device->is_free[unit])
+		device->free[unit]++;
+	else
 		virgo_time_put(device->timing, unit, &device->command[unit], device->now);
 	virgo_time_command_begin(&device->command[unit]);
+}
+
+/* Nothing of it takes time. */
+static void command_failed(void *context, unsigned int unit)
+{
+	struct virgo_time *device = context;
+
+	virgo_time_command_begin(&device->command[unit]);
+}
+
+static void unit_reset(void *context, unsigned int unit)
+{
+	struct virgo_time *device = context;
+
+	virgo_time_drop(device->timing, unit);
+	virgo_time_command_begin(&device->command[unit]);
+	device->free[unit] = 0;
+}
+
+static void end_commands(struct virgo_time *device, unsigned int unit, unsigned int count)
+{
+	while (count--)
+		virgo_model_command_over(device->model, unit, device->now);
 }
 
 /* Commands are executed when they are dispatched. */
@@ -90,161 +122,67 @@ static void run_jobs(struct virgo_time *device)
 	struct virgo_job *job;
 
 	while ((job = virgo_model_take_job(device->model))) {
-		unsigned int unit = virgo_job_unit(job);
+		unsigned int unit = virgo_job_unit(job), count;
 
 		virgo_job_run(job);
 		virgo_model_job_done(device->model, job, device->now);
-		/* Of one that failed nothing takes time. */
-		if (!virgo_model_has_job(device->model))
-			virgo_time_command_begin(&device->command[unit]);
+		count = device->free[unit];
+		device->free[unit] = 0;
+		end_commands(device, unit, count);
 	}
 }
 
 /* --- accesses ---------------------------------------------------------------------------------------------- */
 
-static bool is_of_unit(const struct virgo_time *device, const struct mimic_access *access)
-{
-	return access->page == VIRGO_PAGE_UNITS && access->offset / VIRGO_BLOCK_SIZE < device->parameters.matrix_units;
-}
-
-static unsigned int unit_of(const struct mimic_access *access)
-{
-	unsigned int unit = access->offset / VIRGO_BLOCK_SIZE;
-
-	/* A word of the CISC port says itself which unit does it. */
-	if (access->is_write && access->offset % VIRGO_BLOCK_SIZE == VIRGO_CISC)
-		unit = access->data >> 5 & 7;
-	return unit;
-}
-
-static bool has_to_wait(const struct virgo_time *device, const struct waiting *waiting)
-{
-	if (waiting->waits == WAITS_FOR_KERNEL)
-		return virgo_time_is_running(device->timing, waiting->unit);
-	if (device->is_free[waiting->unit])
-		return false;
-	switch (waiting->waits) {
-	case WAITS_FOR_ROOM:
-		return !virgo_time_has_room(device->timing, waiting->unit);
-	case WAITS_FOR_UNIT:
-		return virgo_time_commands(device->timing, waiting->unit);
-	default:
-		return virgo_time_loops(device->timing, waiting->unit) > waiting->loops;
-	}
-}
-
-/* What an access may have to wait for. false: for nothing. */
-static bool may_wait(const struct virgo_time *device, const struct mimic_access *access, struct waiting *waiting)
-{
-	unsigned int offset = access->offset % VIRGO_BLOCK_SIZE;
-
-	if (!is_of_unit(device, access) || unit_of(access) >= device->parameters.matrix_units)
-		return false;
-	*waiting = (struct waiting){ .access = *access, .unit = unit_of(access) };
-	if (access->is_write) {
-		waiting->waits = WAITS_FOR_ROOM;
-		return offset == VIRGO_INSTRUCTION || offset == VIRGO_STREAM || offset == VIRGO_CISC;
-	}
-	if (offset == VIRGO_FENCE) {
-		waiting->waits = WAITS_FOR_UNIT;
-		return true;
-	}
-	waiting->waits = WAITS_FOR_LOOPS;
-	waiting->loops = (offset - VIRGO_WAIT_LOOPS_0) / 8;
-	return offset >= VIRGO_WAIT_LOOPS_0 && offset <= VIRGO_WAIT_LOOPS_3 + 7;
-}
-
-/* Progress is that of the timed unit. */
-static void answer(const struct virgo_time *device, struct mimic_access *access)
-{
-	unsigned int unit = access->offset / VIRGO_BLOCK_SIZE, commands;
-
-	if (access->is_write || !is_of_unit(device, access) || device->is_free[unit])
-		return;
-	commands = virgo_time_commands(device->timing, unit);
-	switch (access->offset % VIRGO_BLOCK_SIZE) {
-	case VIRGO_BUSY:
-		access->data = commands != 0;
-		break;
-	case VIRGO_LOOPS:
-	case VIRGO_WAIT_LOOPS_0:
-	case VIRGO_WAIT_LOOPS_1:
-	case VIRGO_WAIT_LOOPS_2:
-	case VIRGO_WAIT_LOOPS_3:
-		access->data = virgo_time_loops(device->timing, unit);
-		break;
-	case VIRGO_STATUS:
-		access->data |= (commands != 0) | (uint64_t)commands << VIRGO_STATUS_LEVEL_SHIFT;
-		break;
-	case VIRGO_COMPLETED:
-		access->data -= commands;
-		break;
-	default:
-		break;
-	}
-}
-
-static bool is_reset(const struct virgo_time *device, const struct mimic_access *access)
-{
-	return access->is_write && is_of_unit(device, access) && access->offset % VIRGO_BLOCK_SIZE == VIRGO_RESET;
-}
-
-/* false: it waits in the model, at a barrier. */
+/* false: it waits in the model. */
 static bool perform(struct virgo_time *device, struct mimic_access *access)
 {
-	bool is_done = device->model->ops->access(device->model, access, device->now) == MIMIC_DONE;
+	bool is_done;
 
+	device->performed = access;
+	device->is_answered = false;
+	is_done = device->model->ops->access(device->model, access, device->now) == MIMIC_DONE;
 	run_jobs(device);
-	if (is_reset(device, access))
-		virgo_time_drop(device->timing, access->offset / VIRGO_BLOCK_SIZE);
-	if (is_done)
-		answer(device, access);
-	return is_done;
+	device->performed = NULL;
+	if (!is_done && device->is_answered)
+		access->data = device->answer;
+	return is_done || device->is_answered;
 }
 
 /* --- what waits ------------------------------------------------------------------------------------------------ */
 
-static bool add_waiting(struct virgo_time *device, const struct waiting *waiting)
+static bool kernel_is_waited_for(const struct virgo_time *device)
 {
-	/* There are no more cores than this. */
-	if (device->waiting_count == WAITING_MAX)
-		return false;
-	device->waiting[device->waiting_count++] = *waiting;
-	return true;
+	for (unsigned int unit = 0; unit < device->config.units; unit++)
+		if (device->waiting[unit].is_there)
+			return true;
+	return false;
 }
 
-static void end_waiting(struct virgo_time *device, unsigned int place, uint64_t data)
+static void end_kernel(struct virgo_time *device, unsigned int unit, uint64_t data)
 {
-	uint64_t owner = device->waiting[place].access.owner;
+	uint64_t owner = device->waiting[unit].owner;
 
-	device->waiting_count--;
-	memmove(device->waiting + place, device->waiting + place + 1,
-		(device->waiting_count - place) * sizeof(device->waiting[0]));
-	if (owner)
-		device->host.complete(device->host.context, owner, data, device->now);
+	device->waiting[unit] = (struct waiting){ 0 };
+	if (!owner)
+		return;
+	/* It now has the product computed. */
+	device->is_free[unit] = !data;
+	device->completed++;
+	device->host.complete(device->host.context, owner, data, device->now);
 }
 
-/* Those that can go on do, in the order in which they came. false: none does. */
-static bool settle(struct virgo_time *device)
+/* What is over in time is over to the program. */
+static void settle(struct virgo_time *device)
 {
-	bool has_ended = false;
-	unsigned int place = 0;
-
-	while (place < device->waiting_count) {
-		struct waiting *waiting = &device->waiting[place];
-
-		if (has_to_wait(device, waiting)) {
-			place++;
-			continue;
-		}
-		has_ended = true;
-		if (waiting->waits != WAITS_FOR_KERNEL && waiting->access.owner)
-			perform(device, &waiting->access);
-		else
-			waiting->access.data = 0;
-		end_waiting(device, place, waiting->access.data);
+	for (unsigned int unit = 0; unit < device->config.units; unit++) {
+		end_commands(device, unit, virgo_time_take_over(device->timing, unit));
+		/* A store that waited for room has queued a command. */
+		run_jobs(device);
 	}
-	return has_ended;
+	for (unsigned int unit = 0; unit < device->config.units; unit++)
+		if (device->waiting[unit].is_there && !virgo_time_is_running(device->timing, unit))
+			end_kernel(device, unit, 0);
 }
 
 /* A kernel whose warps wait for each other for ever: the program hears of it. */
@@ -252,32 +190,35 @@ static void give_up(struct virgo_time *device)
 {
 	char text[4096];
 
-	for (unsigned int place = 0; place < device->waiting_count;) {
-		if (device->waiting[place].waits != WAITS_FOR_KERNEL) {
-			place++;
+	for (unsigned int unit = 0; unit < device->config.units; unit++) {
+		if (!device->waiting[unit].is_there)
 			continue;
-		}
 		virgo_time_describe(device->timing, text, sizeof(text));
 		if (device->host.report)
 			device->host.report(device->host.context, text);
-		end_waiting(device, place, (uint64_t)-EDEADLK);
+		end_kernel(device, unit, (uint64_t)-EDEADLK);
 	}
 }
 
-/* What the cluster does next, before `until`; false: no access has ended by it. */
-static bool step(struct virgo_time *device, uint64_t until)
+/* What the cluster does next, before `until`. */
+static void step(struct virgo_time *device, uint64_t until)
 {
 	if (virgo_time_next(device->timing) == UINT64_MAX) {
 		give_up(device);
-		return true;
+		return;
 	}
 	device->now = virgo_time_advance_until(device->timing, until);
-	return settle(device);
+	settle(device);
+}
+
+static bool somebody_waits(const struct virgo_time *device)
+{
+	return virgo_model_has_waiting(device->model) || kernel_is_waited_for(device);
 }
 
 static bool has_more(const struct virgo_time *device, uint64_t until)
 {
-	return device->waiting_count && virgo_time_next(device->timing) <= until;
+	return somebody_waits(device) && virgo_time_next(device->timing) <= until;
 }
 
 void virgo_timed_advance(struct virgo_time *device, uint64_t now)
@@ -287,41 +228,39 @@ void virgo_timed_advance(struct virgo_time *device, uint64_t now)
 	virgo_time_advance(device->timing, now);
 	if (now > device->now)
 		device->now = now;
+	settle(device);
 }
 
 uint64_t virgo_timed_advance_until(struct virgo_time *device, uint64_t until)
 {
-	while (has_more(device, until - 1))
-		if (step(device, until - 1))
-			break;
+	uint64_t before = device->completed;
+
+	while (device->completed == before && has_more(device, until - 1))
+		step(device, until - 1);
 	return device->now;
 }
 
 /* What nobody waits for need not be done in its time. */
 uint64_t virgo_timed_next(const struct virgo_time *device)
 {
-	return device->waiting_count ? virgo_time_next(device->timing) : UINT64_MAX;
+	return somebody_waits(device) ? virgo_time_next(device->timing) : UINT64_MAX;
 }
 
 bool virgo_timed_access(struct virgo_time *device, struct mimic_access *access, uint64_t now, uint64_t *done)
 {
-	struct waiting waiting;
-
 	virgo_timed_advance(device, now);
-	if (may_wait(device, access, &waiting) && has_to_wait(device, &waiting) && add_waiting(device, &waiting))
-		return false;
 	if (!perform(device, access))
 		return false;
-	*done = device->now;
+	*done = device->now + delay_of(device, access);
 	return true;
 }
 
 void virgo_timed_owner_gone(struct virgo_time *device, uint64_t owner, uint64_t now)
 {
 	virgo_timed_advance(device, now);
-	for (unsigned int i = 0; i < device->waiting_count; i++)
-		if (device->waiting[i].access.owner == owner)
-			device->waiting[i].access.owner = 0;
+	for (unsigned int unit = 0; unit < device->config.units; unit++)
+		if (device->waiting[unit].owner == owner)
+			device->waiting[unit].owner = 0;
 	device->model->ops->owner_gone(device->model, owner, now);
 }
 
@@ -336,25 +275,20 @@ int virgo_timed_begin_kernel(struct virgo_time *device, uint64_t owner, unsigned
 			     size_t count, uint64_t now)
 {
 	const struct virgo_time_parameters *parameters = &device->parameters;
-	struct waiting waiting = { .access = { .owner = owner }, .waits = WAITS_FOR_KERNEL, .unit = unit };
 	struct virgo_time_kernel kernel = { .design = (enum virgo_time_design)parameters->cluster_design, .unit = unit };
 	int error;
 
 	if (count != VIRGO_KERNEL_SHAPE || unit >= parameters->matrix_units)
 		return -EINVAL;
-	/* The cores' kernels are the cluster's, whichever unit was meant. */
-	if (kernel.design != VIRGO_DESIGN_VIRGO_DMA)
-		kernel.unit = waiting.unit = 0;
 	virgo_timed_advance(device, now);
 	kernel.m = round_up(shape[VIRGO_KERNEL_M], parameters->matrix_tile_m);
 	kernel.n = round_up(shape[VIRGO_KERNEL_N], parameters->matrix_tile_n);
 	kernel.k = round_up(shape[VIRGO_KERNEL_K], parameters->matrix_tile_k);
 	kernel.swish = (unsigned int)shape[VIRGO_KERNEL_SWISH];
 	error = virgo_time_start(device->timing, &kernel, device->now);
-	if (error)
-		return error;
-	device->is_free[unit] = true;
-	return add_waiting(device, &waiting) ? 0 : -EBUSY;
+	if (!error)
+		device->waiting[unit] = (struct waiting){ .owner = owner, .is_there = true };
+	return error;
 }
 
 void virgo_timed_end_kernel(struct virgo_time *device, unsigned int unit, uint64_t now)
@@ -369,12 +303,11 @@ void virgo_timed_end_kernel(struct virgo_time *device, unsigned int unit, uint64
 void virgo_timed_power_on(struct virgo_time *device, uint64_t now)
 {
 	virgo_timed_advance(device, now);
-	for (unsigned int unit = 0; unit < device->parameters.matrix_units; unit++) {
-		virgo_time_drop(device->timing, unit);
+	for (unsigned int unit = 0; unit < device->config.units; unit++) {
+		if (device->waiting[unit].is_there)
+			end_kernel(device, unit, 0);
 		device->is_free[unit] = false;
 	}
-	while (device->waiting_count)
-		end_waiting(device, 0, 0);
 	device->model->ops->power_on(device->model, now);
 }
 
@@ -408,9 +341,10 @@ void virgo_timed_config(const struct virgo_time_parameters *parameters, struct v
 {
 	virgo_config_default(config);
 	config->units = (unsigned int)parameters->matrix_units;
-	config->cores = (unsigned int)(parameters->cluster_cores * parameters->cluster_warps);
+	config->cores = between(parameters->cluster_cores * parameters->cluster_warps, 1, 255);
 	config->shared_kb = between(parameters->shared_size >> 10, 64, 256);
-	config->queue_entries = VIRGO_MAX_QUEUE;
+	config->queue_entries = (unsigned int)parameters->matrix_queue;
+	config->synchronous = parameters->matrix_synchronous != 0;
 	for (unsigned int i = 0; i < config->units; i++) {
 		struct virgo_unit_config *unit = &config->unit[i];
 
@@ -426,14 +360,12 @@ void virgo_timed_config(const struct virgo_time_parameters *parameters, struct v
 static int make_parts(struct virgo_time *device)
 {
 	struct mimic_host model_host = { .context = device, .memory = device->memory, .complete = complete };
-	struct virgo_config config;
 	char why[128] = "";
 
-	virgo_timed_config(&device->parameters, &config);
 	device->timing = virgo_time_create(&device->parameters, why, sizeof(why));
 	if (!device->timing && device->host.report && why[0])
 		device->host.report(device->host.context, why);
-	device->model = device->timing ? virgo_model_create(&config, &model_host, device->host.memory) : NULL;
+	device->model = device->timing ? virgo_model_create(&device->config, &model_host, device->host.memory) : NULL;
 	if (device->model)
 		return 0;
 	if (device->timing)
@@ -441,7 +373,21 @@ static int make_parts(struct virgo_time *device)
 	return -errno;
 }
 
-struct virgo_time *virgo_timed_create(const struct virgo_time_parameters *parameters, const struct mimic_time_host *host)
+/* Their sizes in time are those of the configuration. */
+static void use_config(struct virgo_time *device, const struct virgo_config *config)
+{
+	if (!config) {
+		virgo_timed_config(&device->parameters, &device->config);
+		return;
+	}
+	device->config = *config;
+	device->parameters.matrix_units = config->units;
+	device->parameters.matrix_queue = config->queue_entries;
+	device->parameters.shared_size = (uint64_t)config->shared_kb << 10;
+}
+
+struct virgo_time *virgo_timed_create(const struct virgo_time_parameters *parameters, const struct virgo_config *config,
+				      const struct mimic_time_host *host)
 {
 	struct virgo_time *device = calloc(1, sizeof(*device));
 	int error;
@@ -450,8 +396,11 @@ struct virgo_time *virgo_timed_create(const struct virgo_time_parameters *parame
 		return NULL;
 	device->host = *host;
 	device->parameters = *parameters;
+	use_config(device, config);
 	device->memory = (struct mimic_memory){ .context = device, .read_rows = read_rows, .write_rows = write_rows };
-	device->watch = (struct virgo_watch){ .context = device, .done = part_done, .over = command_over };
+	device->watch = (struct virgo_watch){
+		.context = device, .done = part_done, .executed = command_executed, .failed = command_failed, .reset = unit_reset,
+	};
 	error = make_parts(device);
 	if (error) {
 		free(device);
@@ -460,6 +409,8 @@ struct virgo_time *virgo_timed_create(const struct virgo_time_parameters *parame
 	}
 	for (unsigned int unit = 0; unit < VIRGO_UNITS_MAX; unit++)
 		virgo_time_command_begin(&device->command[unit]);
+	for (unsigned int unit = 0; config && unit < config->units; unit++)
+		virgo_time_set_dim(device->timing, unit, config->unit[unit].dim);
 	virgo_model_watch(device->model, &device->watch);
 	virgo_time_trace(device->timing, &device->model->trace);
 	return device;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A Virgo cluster in virtual time: the functional model, and its time (timing.h). The model executes a command when
- * it is dispatched; its parts then take their time in the engines of the timed unit, and what a program asks of the
- * unit's progress is answered from there. So a program gets the functional model's results, whatever the parameters.
+ * it is dispatched; its parts then take their time in the engines of the timed unit, and the model keeps its place in
+ * the queue until that is over. So what waits for a unit, and what overflows, does so in the model. So a program gets the functional model's results, whatever the parameters.
  *
  * A product of the library can be a kernel of the modelled cluster: it takes the kernel's time, and the functional
  * model computes it when that is over.
@@ -21,8 +21,12 @@ struct virgo_time;
 
 void virgo_time_parameters(const struct mimic_time_host *host, struct virgo_time_parameters *parameters);
 
-/* As those of struct mimic_time (devices/time.h). */
-struct virgo_time *virgo_timed_create(const struct virgo_time_parameters *parameters, const struct mimic_time_host *host);
+/*
+ * As those of struct mimic_time (devices/time.h). `config`: of the functional model; its numbers and sizes replace those of
+ * the parameters, so its units may differ. NULL: virgo_timed_config().
+ */
+struct virgo_time *virgo_timed_create(const struct virgo_time_parameters *parameters, const struct virgo_config *config,
+				      const struct mimic_time_host *host);
 void virgo_timed_destroy(struct virgo_time *device);
 bool virgo_timed_access(struct virgo_time *device, struct mimic_access *access, uint64_t now, uint64_t *done);
 int virgo_timed_begin_kernel(struct virgo_time *device, uint64_t owner, unsigned int unit, const uint64_t *shape,

@@ -43,24 +43,29 @@ static void *model_memory(void)
 	return model_shared;
 }
 
+void virgo_contract_config(struct virgo_config *config)
+{
+	virgo_config_default(config);
+	config->units = UNITS;
+	config->cores = CORES;
+	config->shared_kb = SHARED_BYTES >> 10;
+	config->queue_entries = QUEUE_ENTRIES;
+	config->overflow_is_error = profile_is(BY_REGISTERS);
+	config->cisc_generation = profile_is(BY_REGISTERS);
+	for (unsigned int i = 0; i < UNITS; i++)
+		config->unit[i] = (struct virgo_unit_config){
+			.type = (unsigned int)kinds[i].type, .dim = kinds[i].dim,
+			.accumulator_kb = ACCUMULATOR_BYTES >> 10,
+		};
+}
+
 static struct mimic_model *create_model(const char *configuration, const struct mimic_host *host)
 {
 	struct virgo_config config;
 
 	(void)configuration;
-	virgo_config_default(&config);
-	config.units = UNITS;
-	config.cores = CORES;
-	config.shared_kb = SHARED_BYTES >> 10;
-	config.queue_entries = QUEUE_ENTRIES;
-	config.overflow_is_error = profile_is(BY_REGISTERS);
-	config.cisc_generation = profile_is(BY_REGISTERS);
+	virgo_contract_config(&config);
 	config.inline_jobs = 1;
-	for (unsigned int i = 0; i < UNITS; i++)
-		config.unit[i] = (struct virgo_unit_config){
-			.type = (unsigned int)kinds[i].type, .dim = kinds[i].dim,
-			.accumulator_kb = ACCUMULATOR_BYTES >> 10,
-		};
 	return virgo_model_create(&config, host, model_shared);
 }
 
@@ -77,6 +82,7 @@ static const struct contract_exception exceptions[] = {
 const struct contract_device contract_device = {
 	.name = "virgo0",
 	.title = "Virgo",
+	.ways = virgo_ways,
 	.exceptions = exceptions,
 	.pages = PAGES,
 	.handles = 1,

@@ -15,6 +15,9 @@
 #include "tests/contract/harness.h"
 #include "tests/contract/virgo/numbers.h"
 
+/* Ways of its own. */
+extern const struct contract_way virgo_ways[];
+
 enum { BY_STREAM = 1, BY_REGISTERS = 2, EITHER = 3 };
 
 #define UNITS 4

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Virgo in virtual time: what a program's accesses of the cluster's pages get, and when. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "devices/virgo/time/virgo_time.h"
+#include "sim/parameters.h"
+
+#define OWNERS 8
+#define BARRIER 5	/* cycles; no default, so that a slip shows */
+#define ONE 0x3f800000ull
+
+struct fixture {
+	struct sim_parameters soc;
+	struct mimic_time_host host;
+	struct virgo_time *device;
+	uint64_t end[OWNERS], data[OWNERS];	/* of accesses that waited; 0: they still do */
+};
+
+static uint8_t shared[64 << 10] __attribute__((aligned(4096)));
+
+static uint64_t parameter(void *context, const char *section, const char *key)
+{
+	return sim_parameters_get(&((struct fixture *)context)->soc, section, key);
+}
+
+static void complete(void *context, uint64_t owner, uint64_t data, uint64_t time)
+{
+	struct fixture *f = context;
+
+	assert_int_equal(f->end[owner], 0);
+	f->end[owner] = time;
+	f->data[owner] = data;
+}
+
+/* Addresses below 1 MB are not there; elsewhere there are zeros. */
+static long rows_there(const uint64_t *addresses, size_t count)
+{
+	size_t row = 0;
+
+	while (row < count && addresses[row] >= 1 << 20)
+		row++;
+	return (long)row;
+}
+
+static long read_rows(void *context, const uint64_t *addresses, size_t count, size_t size, void *rows)
+{
+	long there = rows_there(addresses, count);
+
+	(void)context;
+	memset(rows, 0, (size_t)there * (size <= 64 ? 64 : size));
+	return there;
+}
+
+static long write_rows(void *context, const uint64_t *addresses, size_t count, size_t size, const void *rows)
+{
+	(void)context;
+	(void)size;
+	(void)rows;
+	return rows_there(addresses, count);
+}
+
+static void begin(struct fixture *f, const char *set)
+{
+	struct virgo_time_parameters parameters;
+	char why[128];
+
+	memset(f, 0, sizeof(*f));
+	assert_int_equal(sim_parameters_load(&f->soc, "virgo", why, sizeof(why)), 0);
+	assert_int_equal(sim_parameters_set(&f->soc, "cluster.barrier=5", why, sizeof(why)), 0);
+	if (set)
+		assert_int_equal(sim_parameters_set(&f->soc, set, why, sizeof(why)), 0);
+	f->host = (struct mimic_time_host){ .context = f, .parameter = parameter, .read_rows = read_rows,
+					    .write_rows = write_rows, .complete = complete, .memory = shared };
+	virgo_time_parameters(&f->host, &parameters);
+	f->device = virgo_timed_create(&parameters, NULL, &f->host);
+	assert_non_null(f->device);
+}
+
+/* When it is answered; UINT64_MAX: it waits. */
+static uint64_t access_page(struct fixture *f, struct mimic_access *access, uint64_t now)
+{
+	uint64_t done;
+
+	if (!access->size)
+		access->size = 8;
+	return virgo_timed_access(f->device, access, now, &done) ? done : UINT64_MAX;
+}
+
+static uint64_t store(struct fixture *f, uint64_t owner, uint16_t offset, uint64_t data, uint64_t now)
+{
+	struct mimic_access access = {
+		.owner = owner, .page = VIRGO_PAGE_UNITS, .offset = offset, .data = data, .is_write = 1,
+	};
+
+	return access_page(f, &access, now);
+}
+
+static uint64_t load(struct fixture *f, uint16_t offset, uint64_t now)
+{
+	struct mimic_access access = { .owner = 1, .page = VIRGO_PAGE_UNITS, .offset = offset };
+
+	assert_int_equal(access_page(f, &access, now), now);
+	return access.data;
+}
+
+/* All of it arrives in one cycle. When the store of the word is acknowledged. */
+static uint64_t command(struct fixture *f, enum virgo_funct funct, uint64_t rs1, uint64_t rs2, uint64_t now)
+{
+	store(f, 1, VIRGO_STREAM, rs1, now);
+	store(f, 1, VIRGO_STREAM, rs2, now);
+	return store(f, 1, VIRGO_STREAM, VIRGO_INSTRUCTION_WORD(funct), now);
+}
+
+static uint64_t load_eight_rows(struct fixture *f, uint64_t address, uint64_t now)
+{
+	return command(f, VIRGO_FUNCT_MVIN, address, 8ull << 48 | 8ull << 32, now);
+}
+
+static uint64_t barrier(struct fixture *f, uint64_t owner, uint64_t now)
+{
+	struct mimic_access access = { .owner = owner, .page = VIRGO_PAGE_CONTROL, .offset = VIRGO_BARRIER_WAIT(3) };
+
+	return access_page(f, &access, now);
+}
+
+static void all_threads_of_a_barrier_leave_it_together(void **state)
+{
+	struct mimic_access three = {
+		.page = VIRGO_PAGE_CONTROL, .offset = VIRGO_BARRIER_PARTICIPANTS(3), .data = 3, .is_write = 1,
+	};
+	struct fixture f;
+
+	(void)state;
+	begin(&f, NULL);
+	access_page(&f, &three, 0);
+	assert_int_equal(barrier(&f, 1, 10), UINT64_MAX);
+	assert_int_equal(barrier(&f, 2, 30), UINT64_MAX);
+	assert_int_equal(barrier(&f, 3, 70), 70 + BARRIER);
+	assert_int_equal(f.end[1], 70 + BARRIER);
+	assert_int_equal(f.end[2], 70 + BARRIER);
+	virgo_timed_destroy(f.device);
+}
+
+/* A fence behind one command that begins at 100: when it is answered. */
+static uint64_t time_of_a_load(struct fixture *f, bool with_failure)
+{
+	struct mimic_access fence = { .owner = 2, .page = VIRGO_PAGE_UNITS, .offset = VIRGO_FENCE };
+
+	begin(f, NULL);
+	command(f, VIRGO_FUNCT_CONFIG, ONE << 32 | 8 << 16 | VIRGO_CONFIG_LD, 1 << 16, 0);
+	if (with_failure) {
+		/* Rows from the last one on that is not there. */
+		load_eight_rows(f, (1 << 20) - (1 << 16), 50);
+		assert_int_equal(load(f, VIRGO_ERROR, 51), VIRGO_ERROR_LOAD);
+		store(f, 1, VIRGO_ERROR, 0, 52);
+	}
+	load_eight_rows(f, 1 << 20, 100);
+	assert_int_equal(access_page(f, &fence, 101), UINT64_MAX);
+	virgo_timed_advance(f->device, 100000);
+	virgo_timed_destroy(f->device);
+	return f->end[2];
+}
+
+static void a_command_that_fails_takes_no_time(void **state)
+{
+	struct fixture f;
+	uint64_t alone;
+
+	(void)state;
+	alone = time_of_a_load(&f, false);
+	assert_in_range(alone, 101, 1000);
+	assert_int_equal(time_of_a_load(&f, true), alone);
+}
+
+static void in_the_synchronous_mode_a_store_waits_for_its_command(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "matrix.synchronous=1");
+	assert_int_equal(load_eight_rows(&f, 1 << 20, 10), UINT64_MAX);
+	virgo_timed_advance(f.device, 1000);
+	assert_in_range(f.end[1], 11, 999);
+	assert_int_equal(load(&f, VIRGO_BUSY, 1000), 0);
+	/* One that fails is answered at once. */
+	assert_int_equal(load_eight_rows(&f, 0x1000, 1001), 1001);
+	assert_int_equal(load(&f, VIRGO_ERROR, 1002), VIRGO_ERROR_LOAD);
+	virgo_timed_destroy(f.device);
+}
+
+static void a_reset_drops_stores_that_wait_for_room(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "matrix.queue=4");
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(load_eight_rows(&f, 1 << 20, 10), 10);
+	assert_int_equal(load_eight_rows(&f, 1 << 20, 11), UINT64_MAX);
+	assert_int_equal(store(&f, 2, VIRGO_RESET, 0, 12), 12);
+	assert_int_equal(f.end[1], 12);
+	assert_int_equal(load(&f, VIRGO_BUSY, 12), 0);
+	assert_int_equal(load(&f, VIRGO_DISPATCHED, 12), 0);
+	virgo_timed_destroy(f.device);
+}
+
+static void events_come_when_commands_are_over_in_time(void **state)
+{
+	struct mimic_access events = { .owner = 1, .page = VIRGO_PAGE_CONTROL, .offset = VIRGO_CONTROL_EVENT_STATUS };
+	struct fixture f;
+
+	(void)state;
+	begin(&f, NULL);
+	load_eight_rows(&f, 1 << 20, 10);
+	access_page(&f, &events, 11);
+	assert_int_equal(events.data & VIRGO_EVENT_IDLE(0), 0);
+	access_page(&f, &events, 1000);
+	assert_int_equal(events.data & VIRGO_EVENT_IDLE(0), VIRGO_EVENT_IDLE(0));
+	virgo_timed_destroy(f.device);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_threads_of_a_barrier_leave_it_together),
+		cmocka_unit_test(a_command_that_fails_takes_no_time),
+		cmocka_unit_test(in_the_synchronous_mode_a_store_waits_for_its_command),
+		cmocka_unit_test(a_reset_drops_stores_that_wait_for_room),
+		cmocka_unit_test(events_come_when_commands_are_over_in_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
