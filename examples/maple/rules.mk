@@ -22,7 +22,7 @@ $(O)/obj/sim/%.o: %.c | $(O)/bin/mimic $(SIM_HEADERS)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  SIMCC   $<")
 	$(Q)flags=$$($(O)/bin/mimic cflags) && \
-		$(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -I. -Iinclude -Ilibmaple -D_GNU_SOURCE -MMD -MP -c -o $@ $<
+		$(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -MMD -MP -c -o $@ $<
 
 $(SIM_LOOPS): $(call obj,$(LOOPS_PLAIN_SRC)) $(patsubst %.c,$(O)/obj/sim/%.o,$(LOOPS_TIMED_SRC))
 $(SIM_ROUND_TRIP): $(call obj,examples/maple/round_trip.c $(LOOPS_OPERATIONS)) $(O)/obj/sim/$(ROUND_TRIP_LOOP:.c=.o)

@@ -7,9 +7,9 @@ $(O)/examples/virgo/gemm_stores: $(O)/obj/examples/virgo/gemm_stores.o $(LIBCOMM
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljson-c -lm
 
-# For mimic sim: the kernels of the modelled cluster stand for virgo_gemm's products. Only the example itself is
-# compiled with its flags, not what it shares with others.
-SIM_GEMMS := $(addprefix $(O)/sim/examples/virgo/,gemm gemm_swish gemm_two_units)
+# For mimic sim: the kernels of the modelled cluster stand for virgo_gemm's products; gemm_stores needs no library
+# there, either. Only the example itself is compiled with its flags, not what it shares with others.
+SIM_GEMMS := $(addprefix $(O)/sim/examples/virgo/,gemm gemm_stores gemm_swish gemm_two_units)
 
 all: $(SIM_GEMMS)
 
@@ -17,5 +17,5 @@ $(SIM_GEMMS): $(O)/sim/examples/virgo/%: $(O)/obj/sim/examples/virgo/%.o $(LIBCO
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)libs=$$($(O)/bin/mimic cflags --libs) && \
-		$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LIBCOMMON_A) $$libs -L$(O)/lib -lvirgo -lmimic \
+		$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LIBCOMMON_A) $$libs -L$(O)/lib -Wl,--as-needed -lvirgo -lmimic \
 		$(call RPATH,../../../) -ljson-c -lm

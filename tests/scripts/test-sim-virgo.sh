@@ -1,0 +1,176 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# mimic sim --soc virgo: programs of libvirgo, and of plain stores, in virtual time, in all designs. TAP.
+#
+#   test-sim-virgo.sh [BUILD]     BUILD: the build directory; else $O, else build
+set -u
+# shellcheck source=tests/scripts/tap.sh
+. "$(dirname "$0")/tap.sh"
+mimic=$build/bin/mimic
+examples=$build/sim/examples/virgo
+pages=$build/tests/sim/virgo_pages
+unset MIMIC_SIM
+
+# run REPORT ARGUMENTS...: mimic sim on Virgo's cluster, the report in $work/REPORT.json; the program checks its result
+run()
+{
+	local report=$1
+	shift
+	timeout -k 5 100 "$mimic" sim --soc virgo --json -o "$work/$report.json" "$@" >"$work/output" 2>"$work/errors"
+}
+
+# holds EXPRESSION...: of r, the reports by name; t(NAME) and d(NAME): what the device has counted in time, and its model
+holds()
+{
+	python3 - "$work" "$@" 2>>"$work/errors" <<'EOF2'
+import glob, json, os, sys
+r = {os.path.basename(path)[:-5]: json.load(open(path)) for path in glob.glob(sys.argv[1] + "/*.json")}
+phase = lambda name: r[name]["phases"][-1]
+t = lambda name: phase(name)["virgo_time"]
+d = lambda name: phase(name)["virgo"]
+cycles = lambda name: phase(name)["cycles"]
+designs = ("tc", "tc-dma", "virgo", "virgo-dma", "hopper")
+for expression in sys.argv[2:]:
+    if not eval(expression):
+        sys.exit("not %s" % expression)
+EOF2
+}
+
+# refused_sim KEY ARGUMENTS...: exit status 2, nothing else than one line, which has the key
+refused_sim()
+{
+	local key=$1
+	shift
+	timeout 20 "$mimic" sim --soc virgo "$@" >"$work/output" 2>"$work/errors"
+	[ $? -eq 2 ] && [ ! -s "$work/output" ] && grep -qF -- "$key" "$work/errors" && [ "$(wc -l <"$work/errors")" -eq 1 ]
+	result $? "refused: $key"
+}
+
+# --- kernels of the designs -----------------------------------------------------------------------
+
+designs="tc tc-dma virgo virgo-dma hopper"
+gemm=("$examples/gemm" --size 128x128x128 --type fp32 --form library)
+status=0
+for design in $designs; do
+	run "$design" --design "$design" "${gemm[@]}" && grep -q verified "$work/output" || status=1
+done
+result $status "the kernel of each design has the right result"
+
+status=0
+for design in $designs; do
+	cp "$work/$design.json" "$work/first"
+	run "$design" --randomize --design "$design" "${gemm[@]}" && cmp "$work/first" "$work/$design.json" >>"$work/errors" || status=1
+done
+result $status "two runs have the same report, wherever the system puts data"
+
+# 128^3 is 8 products of 64^3, which take 64 MACs a cycle, 4 cores' tensor cores 16 each; those of hopper 32 each.
+holds "all(t(n)['kernels'] == 1 and t(n)['kernel_macs'] == 128 ** 3 for n in designs)" \
+	"all(t(n)['kernel_cycles'] >= 128 ** 3 / 64 for n in designs if n != 'hopper')" "t('hopper')['kernel_cycles'] >= 128 ** 3 / 128" \
+	"t('virgo-dma')['kernel_cycles'] < t('tc-dma')['kernel_cycles'] < t('virgo')['kernel_cycles'] < t('tc')['kernel_cycles']" \
+	"all(cycles(n) >= t(n)['kernel_cycles'] for n in designs)"
+result $? "a kernel takes no less than its multiplications do, and the designs are in the paper's order"
+
+# A wmma of a warp multiplies 16 x 8 x 8: 1024; the operations of hopper are 16 x 16 x 16.
+holds "all(t(n)['tensor_macs'] == 128 ** 3 and t(n)['matrix_macs'] == 0 for n in ('tc', 'tc-dma'))" \
+	"all(t(n)['matrix_macs'] == 128 ** 3 and t(n)['tensor_macs'] == 0 for n in ('virgo', 'virgo-dma'))" \
+	"all(t(n)['alu'] + t(n)['fpu'] + t(n)['loads'] + t(n)['stores'] + t(n)['mmio'] + t(n)['wmma'] + t(n)['control'] == t(n)['warp_instructions'] for n in designs)" \
+	"all(t(n)['dma_read_bytes'] == 0 for n in ('tc', 'virgo'))" \
+	"all(t(n)['dma_read_bytes'] == 8 * 2 * 64 * 64 * 4 for n in ('tc-dma', 'virgo-dma', 'hopper'))" \
+	"all(t(n)['energy_mac'] == t('virgo-dma')['energy_mac'] > 0 for n in designs)" \
+	"t('virgo')['l1_accesses'] > 0 and t('tc')['shared_unaligned'] > 0 and t('tc-dma')['shared_unaligned'] == 0" \
+	"t('virgo-dma')['polls'] > 0 and t('virgo-dma')['dma_outstanding_most'] > 1"
+result $? "the report has instructions by kind, MACs, DMA bytes, energy, polls"
+
+timeout 20 "$mimic" sim --soc virgo --design tc-dma "${gemm[@]}" >"$work/output" 2>"$work/errors" &&
+	grep -q '^  VIRGO [0-9]* commands' "$work/errors" &&
+	grep -q 'kernels of tc-dma: 1, [0-9]* cycles; [0-9.]* % of the MACs used' "$work/errors" &&
+	grep -q 'energy: [0-9.]* uJ' "$work/errors"
+result $? "the report in words has the kernel, its utilisation and energy"
+
+# --- programs that give commands -----------------------------------------------------------------
+
+status=0
+for form in dma copy; do
+	run "form-$form" "$examples/gemm" --size 128x128x128 --type fp32 --form "$form" --threads 4 && grep -q verified "$work/output" || status=1
+done
+result $status "threads that stand for warps have the right result, with DMA and without"
+holds "all(t('form-' + f)['kernels'] == 0 and t('form-' + f)['matrix_macs'] == 128 ** 3 for f in ('dma', 'copy'))" \
+	"all(t('form-' + f)['matrix_busy'] >= 128 ** 3 / 64 for f in ('dma', 'copy'))" \
+	"t('virgo-dma')['kernel_cycles'] <= cycles('form-dma') < cycles('form-copy')" \
+	"t('form-copy')['dma_read_bytes'] < t('form-dma')['dma_read_bytes'] == 8 * 2 * 64 * 64 * 4"
+result $? "they take longer than the kernel, and longest where the warps copy"
+
+run swish "$examples/gemm_swish" --size 128x128x128 && grep -q verified "$work/output"
+result $? "a product with Swish has the right result"
+run duo --set matrix.units=2 --set matrix.tile_m=32 --set matrix.tile_n=32 --set matrix.tile_k=32 "$examples/gemm_two_units" \
+	--size 128x128x128 && grep -q verified "$work/output" && holds "t('duo')['kernels'] == 2"
+result $? "products on two units at once have the right results"
+
+run stores "$examples/gemm_stores" --size 128x128x128 --type fp32 && grep -q verified "$work/output" &&
+	holds "r['stores']['phases'][0]['virgo_time']['kernels'] == 0" "r['stores']['phases'][0]['virgo_time']['matrix_macs'] == 128 ** 3" \
+		"r['stores']['phases'][0]['cycles'] >= t('virgo-dma')['kernel_cycles']"
+result $? "a program that knows no library has the right result, not sooner than the kernel"
+
+# --- what a program sees of the unit ---------------------------------------------------------------
+
+[ "$(timeout 20 "$mimic" sim --soc virgo "$pages" unfenced 2>"$work/errors")" = busy ] &&
+	[ "$(timeout 20 "$mimic" sim --soc virgo --set matrix.synchronous=1 "$pages" unfenced 2>"$work/errors")" = over ]
+result $? "with matrix.synchronous a command is over before its store is acknowledged"
+[ "$(timeout 20 "$mimic" sim --soc virgo "$pages" cisc 2>"$work/errors")" = overflow ] &&
+	[ "$(timeout 20 "$mimic" sim --soc virgo --set matrix.synchronous=1 "$pages" cisc 2>"$work/errors")" = "no overflow" ]
+result $? "a second word of the CISC port overflows while the unit is busy in time"
+
+run meets "$pages" meet 3
+result $? "threads meet at a barrier of the cluster"
+timeout 20 "$mimic" sim --soc virgo "$pages" meet 4 >"$work/output" 2>"$work/errors"
+[ $? -eq 2 ] && [ "$(grep -c "thread [0-2], .* waits for the device's answer to a load of cluster BARRIER_WAIT \[0\]" "$work/errors")" = 3 ]
+result $? "a barrier that never opens ends the run, and each thread is named with what it waits for"
+
+# --- hardware that cannot be ----------------------------------------------------------------------------
+
+refused_sim "shared.banks" --set shared.banks=0 "${gemm[@]}"
+refused_sim "matrix.dim: the array is larger than the tile" --set matrix.dim=32 --set matrix.tile_k=16 "${gemm[@]}"
+refused_sim "matrix.tile_k: A's or B's tile is larger than its quarter" --set matrix.tile_k=256 "${gemm[@]}"
+refused_sim "matrix.accumulator" --set matrix.accumulator=20000 "${gemm[@]}"
+refused_sim "matrix.accumulator: less than the tile of C" --set matrix.accumulator=4096 "${gemm[@]}"
+refused_sim "matrix.units: only virgo-dma has several" --design tc --set matrix.units=2 --set matrix.tile_k=32 "${gemm[@]}"
+refused_sim "matrix.units must be 1 to 8" --set matrix.units=9 "${gemm[@]}"
+refused_sim "design must be" --design volta "${gemm[@]}"
+refused_sim "--devices 'maple:2'" --devices maple:2 "${gemm[@]}"
+
+! run other --set matrix.units=1 "${gemm[@]}" --unit 1 && grep -q "unit 1" "$work/errors" && [ "$(wc -l <"$work/errors")" -le 2 ]
+result $? "a program that names a unit that is not there is told so"
+
+timeout 20 "$mimic" sim --soc maple-fpga --design tc "${gemm[@]}" >"$work/output" 2>"$work/errors"
+[ $? -eq 2 ] && grep -q "design tc is one of Virgo's cluster" "$work/errors"
+result $? "a SoC without a cluster has no designs"
+
+# --- a sweep ---------------------------------------------------------------------------------------------------
+
+timeout 60 "$mimic" sweep --soc virgo --design tc-dma,virgo-dma "${gemm[@]}" >"$work/output" 2>"$work/errors" &&
+	python3 - "$work/output" "$work" >>"$work/errors" 2>&1 <<'EOF2'
+import csv, json, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+for design in "tc-dma", "virgo-dma":
+    phase = json.load(open("%s/%s.json" % (sys.argv[2], design)))["phases"][-1]
+    row = [row for row in rows if row["design"] == design][-1]
+    assert int(row["cycles"]) == phase["cycles"], row
+    assert all(int(row["virgo_time_" + name]) == phase["virgo_time"][name] for name in phase["virgo_time"]), row
+EOF2
+result $? "designs are an axis of a sweep, with the numbers of the runs"
+
+# --- results are those of functional mode -----------------------------------------------------
+
+results=$build/tests/sim/virgo_results
+timeout 60 "$mimic" run --transport embedded --config <(printf '[virgo]\nprofile = paper\n') "$results" 0 200 >"$work/functional" 2>"$work/errors"
+[ "$(wc -l <"$work/functional")" -eq 200 ] && [ "$(cut -d' ' -f2 "$work/functional" | sort -u | wc -l)" -gt 190 ]
+status=$?
+first=0
+for design in $designs; do
+	timeout 60 "$mimic" sim --soc virgo --design "$design" "$results" "$first" 40 >"$work/output" 2>"$work/errors" &&
+		sed -n "$((first + 1)),$((first + 40))p" "$work/functional" | cmp - "$work/output" >>"$work/errors" 2>&1 || status=1
+	first=$((first + 40))
+done
+result $status "products of 200 random shapes have the bytes of functional mode, 40 by each design"
+
+plan
