@@ -546,6 +546,18 @@ static void a_single_command_needs_no_room_in_the_unroller(void **state)
 	expect(&c, 1521);
 }
 
+static void a_single_command_is_no_loop(void **state)
+{
+	struct cluster c = cluster_begin(NULL);
+
+	(void)state;
+	command(&c, load(1, BANK));
+	loop(&c, multiply(512, 8));
+	assert_int_equal(over_in(&c, 0, 1), 65);
+	assert_int_equal(virgo_time_loops(c.timing, 0), 1);
+	cluster_end(&c);
+}
+
 static void commands_are_over_in_order(void **state)
 {
 	struct cluster c = cluster_begin(NULL);
@@ -774,6 +786,7 @@ int main(void)
 		ON(two_loops_are_at_work_at_once),
 		ON(the_unroller_may_have_room_for_more),
 		ON(a_single_command_needs_no_room_in_the_unroller),
+		ON(a_single_command_is_no_loop),
 		ON(commands_are_over_in_order),
 		ON(a_command_takes_18_from_when_it_comes),
 		ON(a_command_that_only_sets_something_is_over_in_the_next_cycle),
