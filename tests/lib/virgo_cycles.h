@@ -69,6 +69,7 @@ static const struct virgo_time_parameters paper_parameters = {
 	.matrix_drain = 28,
 	.matrix_move = 1,
 	.matrix_loops = 2,
+	.matrix_queue = 64,
 	.kernel_reloads = 1,
 	.kernel_double_buffer = 1,
 	.joule_instruction = 63000,
