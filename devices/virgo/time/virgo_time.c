@@ -200,10 +200,20 @@ static void give_up(struct virgo_time *device)
 	}
 }
 
+/* Nothing comes that could end the kernel. */
+static bool is_stuck(const struct virgo_time *device)
+{
+	bool is_running = false;
+
+	for (unsigned int unit = 0; unit < device->config.units; unit++)
+		is_running |= device->waiting[unit].is_there && virgo_time_is_running(device->timing, unit);
+	return is_running && virgo_time_next(device->timing) == UINT64_MAX;
+}
+
 /* What the cluster does next, before `until`. */
 static void step(struct virgo_time *device, uint64_t until)
 {
-	if (virgo_time_next(device->timing) == UINT64_MAX) {
+	if (is_stuck(device)) {
 		give_up(device);
 		return;
 	}
@@ -218,7 +228,7 @@ static bool somebody_waits(const struct virgo_time *device)
 
 static bool has_more(const struct virgo_time *device, uint64_t until)
 {
-	return somebody_waits(device) && virgo_time_next(device->timing) <= until;
+	return is_stuck(device) || (somebody_waits(device) && virgo_time_next(device->timing) <= until);
 }
 
 void virgo_timed_advance(struct virgo_time *device, uint64_t now)
@@ -243,6 +253,8 @@ uint64_t virgo_timed_advance_until(struct virgo_time *device, uint64_t until)
 /* What nobody waits for need not be done in its time. */
 uint64_t virgo_timed_next(const struct virgo_time *device)
 {
+	if (is_stuck(device))
+		return device->now;
 	return somebody_waits(device) ? virgo_time_next(device->timing) : UINT64_MAX;
 }
 
