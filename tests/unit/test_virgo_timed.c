@@ -210,7 +210,9 @@ static void a_reset_drops_stores_that_wait_for_room(void **state)
 
 static void events_come_when_commands_are_over_in_time(void **state)
 {
-	struct mimic_access events = { .owner = 1, .page = VIRGO_PAGE_CONTROL, .offset = VIRGO_CONTROL_EVENT_STATUS };
+	struct mimic_access events = {
+		.owner = 1, .page = VIRGO_PAGE_CONTROL, .offset = VIRGO_CONTROL_EVENT_STATUS,
+	};
 	struct fixture f;
 
 	(void)state;
