@@ -219,11 +219,13 @@
 	_(kernel, reloads, 1, 1, 0, 1, "0 is for a null model: the kernel of virgo spills no registers", "Virgo's kernel, compiled (clang 14, -O3)") \
 	_(kernel, double_buffer, 1, 1, 0, 1, "0: with DMA, a step's operands are loaded when the step before it is multiplied", "Virgo's kernels") \
 	_(kernel, warps_store, 0, 0, 0, 1, "1: C of virgo-dma goes to memory by way of shared memory and the warps", "the kernel of two units; assumption: 0") \
+	_(kernel, swish, 0, 0, 0, 1000, "FPU instructions of an activation for each element; 0: what the library says, 20", \
+	  "assumption: Virgo, section 6.2, does not say") \
 	_(joule, instruction, 63000, 63000, 0, 1000000000, "fJ, of an instruction of a warp: fetch, decode, control", \
 	  "Horowitz, ISSCC 2014, 45 nm: 25 of the I-cache, 38 of control") \
 	_(joule, lane, 6000, 6000, 0, 1000000000, "fJ, of a lane of an instruction or micro-operation: registers", "Horowitz, ISSCC 2014") \
 	_(joule, micro_op, 20000, 20000, 0, 1000000000, "fJ, of a micro-operation that is issued", "assumption") \
-	_(joule, core_factor, 100, 100, 0, 100000, "percent of these three; 290 is fitted to V17", "assumption: 100, nothing fitted") \
+	_(joule, core_factor, 100, 100, 0, 100000, "percent of these three; 265 is fitted to V17", "assumption: 100, nothing fitted") \
 	_(joule, mac, 4600, 4600, 0, 1000000000, "fJ, of an fp32 multiplication and addition", "Horowitz, ISSCC 2014: 3.7 and 0.9 pJ") \
 	_(joule, array_mac, 1000, 1000, 0, 1000000000, "fJ, of the array's registers, for each of its MACs", "assumption") \
 	_(joule, tensor_mac, 1000, 1000, 0, 1000000000, "fJ, of a tensor core's operand queues, likewise", "assumption") \

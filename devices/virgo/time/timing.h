@@ -79,6 +79,7 @@
 	_(kernel, reloads) \
 	_(kernel, double_buffer) \
 	_(kernel, warps_store) \
+	_(kernel, swish) \
 	_(joule, instruction) \
 	_(joule, lane) \
 	_(joule, micro_op) \

@@ -297,6 +297,8 @@ int virgo_timed_begin_kernel(struct virgo_time *device, uint64_t owner, unsigned
 	kernel.n = round_up(shape[VIRGO_KERNEL_N], parameters->matrix_tile_n);
 	kernel.k = round_up(shape[VIRGO_KERNEL_K], parameters->matrix_tile_k);
 	kernel.swish = (unsigned int)shape[VIRGO_KERNEL_SWISH];
+	if (kernel.swish && parameters->kernel_swish)
+		kernel.swish = (unsigned int)parameters->kernel_swish;
 	error = virgo_time_start(device->timing, &kernel, device->now);
 	if (!error)
 		device->waiting[unit] = (struct waiting){ .owner = owner, .is_there = true };
