@@ -45,6 +45,34 @@ char **table_words(char *text, size_t extra);
 /* A word that is no option is a file in `data`, which may be NULL: its path replaces it. false: it is not there. */
 bool table_find_file(const char *data, char **word);
 
+/* --- batch.c: points, each a command of its own that writes a report ------------------------- */
+
+#define BATCH_WORDS 64
+
+/* Takes a result of a report. false: it is not there, or not whole. */
+typedef bool batch_take(const char *report, void *result);
+
+struct point_batch {
+	const char *output;
+	struct job *jobs;
+	void **results;		/* of each job */
+	char **reports;
+	size_t count, room, done, failed;
+	size_t tell_every;	/* points, for how many of them progress is told once */
+	batch_take *take;
+};
+
+/* 0, or -1 with the reason said. */
+int batch_begin(struct point_batch *batch, const char *output, size_t room, batch_take *take);
+/* One more, whose files have that name: its command, empty yet. NULL: the reason is said. */
+char **batch_add(struct point_batch *batch, const char *name, void *result);
+/* Where the one that was added last has to write. */
+char *batch_report(const struct point_batch *batch);
+/* Behind the words that a command has. */
+void batch_words(char **command, char *const *words);
+/* All, `jobs` at a time. 0, or -1 with the reason said: they could not be run. How many failed is in it. */
+int batch_run(struct point_batch *batch, const char *what, unsigned int jobs);
+
 /* --- files.c ------------------------------------------------------------------------------ */
 
 /* A folder in the output's. 0, or -1 with the reason said. */

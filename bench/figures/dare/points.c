@@ -3,11 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/figures/dare/dare.h"
-
-#define WORDS_MAX 48
 
 static const char *const kernels[DARE_KERNELS] = { "spmm", "sddmm", "gemm" };
 static const char *const blocks[DARE_BLOCKS] = { "1", "2", "4", "8", "16" };
@@ -133,13 +130,6 @@ const struct dare_result *dare_results(const struct dare_runs *runs, const char 
 
 /* --- commands ------------------------------------------------------------------------------- */
 
-struct batch {
-	struct job *jobs;
-	struct dare_result **results;	/* of each job */
-	char **reports;
-	size_t count, done, failed;
-};
-
 static bool takes_set(const struct dare_system *system, const struct dare_set *set)
 {
 	switch (system->size) {
@@ -178,12 +168,6 @@ static const struct dare_result *find_same(const struct dare_runs *runs, const s
 	return NULL;
 }
 
-static void add_words(char **command, size_t *count, char *const *words)
-{
-	for (; *words && *count < WORDS_MAX - 1; words++)
-		command[(*count)++] = *words;
-}
-
 static char *text_of(const char *format, const char *a, const char *b)
 {
 	char *text;
@@ -196,57 +180,49 @@ static bool is_of_program(const char *setting)
 	return strncmp(setting, "--", 2) == 0;
 }
 
-static int fill_command(char **command, const struct dare_runs *runs, const char *report,
+static int fill_command(char **command, const struct dare_runs *runs, char *report,
 			const struct dare_system *system, enum dare_kernel kernel, enum dare_block block,
 			const struct dare_set *set)
 {
 	char *mimic = text_of("%s/bin/mimic%s", runs->build, "");
 	char *program = text_of("%s/sim/examples/dare/streams%s", runs->build, "");
 	char *copy = strdup(system->settings), **settings = copy ? table_words(copy, 0) : NULL;
-	size_t count = 0;
 
 	if (!mimic || !program || !settings)
 		return figures_error("%s", strerror(ENOMEM));
-	add_words(command, &count, (char *[]){ mimic, "sim", "--soc", "dare", "--mode", (char *)system->mode, NULL });
+	batch_words(command, (char *[]){ mimic, "sim", "--soc", "dare", "--mode", (char *)system->mode, NULL });
 	for (size_t i = 0; settings[i]; i++) {
 		if (!is_of_program(settings[i]))
-			add_words(command, &count, (char *[]){ "--set", settings[i], NULL });
+			batch_words(command, (char *[]){ "--set", settings[i], NULL });
 	}
-	add_words(command, &count, (char *[]){ "--json", "--output", (char *)report, "--", program, "--kernel",
-					       (char *)kernels[kernel], "--form", (char *)system->form, NULL });
+	batch_words(command, (char *[]){ "--json", "--output", report, "--", program, "--kernel", (char *)kernels[kernel],
+					 "--form", (char *)system->form, NULL });
 	if (kernel != DARE_GEMM)
-		add_words(command, &count, (char *[]){ "--block", (char *)blocks[block], NULL });
+		batch_words(command, (char *[]){ "--block", (char *)blocks[block], NULL });
 	for (size_t i = 0; settings[i]; i++) {
 		if (is_of_program(settings[i]))
-			add_words(command, &count, (char *[]){ settings[i], NULL });
+			batch_words(command, (char *[]){ settings[i], NULL });
 	}
-	add_words(command, &count, arguments_of(system, set));
+	batch_words(command, arguments_of(system, set));
 	return 0;
 }
 
-static int add_point(struct batch *batch, struct dare_runs *runs, size_t system, enum dare_kernel kernel,
+static int add_point(struct point_batch *batch, struct dare_runs *runs, size_t system, enum dare_kernel kernel,
 		     enum dare_block block, size_t set)
 {
-	char **command = calloc(WORDS_MAX, sizeof(*command));
-	char name[64];
+	char name[64], **command;
 
 	snprintf(name, sizeof(name), "%s%02zu-%s-%s-%zu", runs->name, system, kernels[kernel], blocks[block], set);
-	batch->reports[batch->count] = text_of("%s/points/%s.json", runs->output, name);
-	batch->jobs[batch->count].arguments = command;
-	batch->jobs[batch->count].errors = text_of("%s/points/%s.err", runs->output, name);
-	if (!command || !batch->reports[batch->count] || !batch->jobs[batch->count].errors)
-		return figures_error("%s", strerror(ENOMEM));
-	unlink(batch->reports[batch->count]);
-	if (fill_command(command, runs, batch->reports[batch->count], &runs->systems[system], kernel, block, &runs->sets[set]))
+	command = batch_add(batch, name, &runs->results[system][kernel][block][set]);
+	if (!command)
 		return -1;
-	batch->results[batch->count++] = &runs->results[system][kernel][block][set];
-	return 0;
+	return fill_command(command, runs, batch_report(batch), &runs->systems[system], kernel, block, &runs->sets[set]);
 }
 
-typedef int visit_point(struct batch *batch, struct dare_runs *runs, size_t system, enum dare_kernel kernel,
+typedef int visit_point(struct point_batch *batch, struct dare_runs *runs, size_t system, enum dare_kernel kernel,
 			enum dare_block block, size_t set);
 
-static int each_point(struct batch *batch, struct dare_runs *runs, visit_point *visit)
+static int each_point(struct point_batch *batch, struct dare_runs *runs, visit_point *visit)
 {
 	for (size_t system = 0; system < runs->system_count; system++) {
 		for (int kernel = 0; kernel < DARE_KERNELS; kernel++) {
@@ -263,7 +239,7 @@ static int each_point(struct batch *batch, struct dare_runs *runs, visit_point *
 	return 0;
 }
 
-static int add_if_new(struct batch *batch, struct dare_runs *runs, size_t system, enum dare_kernel kernel,
+static int add_if_new(struct point_batch *batch, struct dare_runs *runs, size_t system, enum dare_kernel kernel,
 		      enum dare_block block, size_t set)
 {
 	if (find_same(runs, &runs->systems[system], kernel, block, set))
@@ -272,7 +248,7 @@ static int add_if_new(struct batch *batch, struct dare_runs *runs, size_t system
 }
 
 /* What was not run because others run the same. */
-static int take_same(struct batch *batch, struct dare_runs *runs, size_t system, enum dare_kernel kernel,
+static int take_same(struct point_batch *batch, struct dare_runs *runs, size_t system, enum dare_kernel kernel,
 		     enum dare_block block, size_t set)
 {
 	const struct dare_result *same = find_same(runs, &runs->systems[system], kernel, block, set);
@@ -285,31 +261,19 @@ static int take_same(struct batch *batch, struct dare_runs *runs, size_t system,
 
 /* --- execution -------------------------------------------------------------------------------- */
 
-static void job_is_done(void *context, size_t number)
+static bool take(const char *report, void *result)
 {
-	struct batch *batch = context;
-
-	batch->done++;
-	/* The program's exit status says that its result is right. */
-	if (batch->jobs[number].status || !dare_take_report(batch->reports[number], batch->results[number])) {
-		batch->failed++;
-		figures_tell_failure(&batch->jobs[number]);
-	}
-	if (batch->done % 100 == 0 || batch->done == batch->count)
-		fprintf(stderr, "figures: %zu of %zu points\n", batch->done, batch->count);
+	return dare_take_report(report, result);
 }
 
-static int make_batch(struct batch *batch, struct dare_runs *const *runs, size_t count)
+static int make_batch(struct point_batch *batch, struct dare_runs *const *runs, size_t count)
 {
-	size_t room = 1;
+	size_t room = 0;
 
 	for (size_t i = 0; i < count; i++)
 		room += runs[i]->system_count * DARE_KERNELS * DARE_BLOCKS * runs[i]->set_count;
-	batch->jobs = calloc(room, sizeof(*batch->jobs));
-	batch->results = calloc(room, sizeof(struct dare_result *));
-	batch->reports = calloc(room, sizeof(char *));
-	if (!batch->jobs || !batch->results || !batch->reports)
-		return figures_error("%s", strerror(ENOMEM));
+	if (batch_begin(batch, runs[0]->output, room, take))
+		return -1;
 	for (size_t i = 0; i < count; i++) {
 		if (each_point(batch, runs[i], add_if_new))
 			return -1;
@@ -319,16 +283,10 @@ static int make_batch(struct batch *batch, struct dare_runs *const *runs, size_t
 
 int dare_runs_execute(struct dare_runs *const *runs, size_t count)
 {
-	struct batch batch = { 0 };
-	int error;
+	struct point_batch batch;
 
-	if (figures_folder(runs[0]->output, "points") || make_batch(&batch, runs, count))
+	if (make_batch(&batch, runs, count) || batch_run(&batch, "DARE's rows", runs[0]->jobs))
 		return -1;
-	fprintf(stderr, "figures: %zu points of DARE's rows, %u at a time\n", batch.count, runs[0]->jobs);
-	error = tool_jobs_run(batch.jobs, batch.count, runs[0]->jobs, job_is_done, &batch);
-	tool_jobs_pass_on_signal();
-	if (error)
-		return figures_error("%s", strerror(-error));
 	for (size_t i = 0; i < count; i++)
 		each_point(&batch, runs[i], take_same);
 	return batch.failed ? figures_error("%zu points failed", batch.failed) : 0;
