@@ -42,6 +42,8 @@ int table_read(struct table *table, const char *folder, const char *name);
 char *const *table_find(const struct table *table, const char *id);
 /* Words between blanks, NULL at the end, with room for `extra` more; the text is cut. NULL: no memory. */
 char **table_words(char *text, size_t extra);
+/* "base fre" has fre, as a word between blanks. */
+bool table_has_word(const char *list, const char *word);
 /* A word that is no option is a file in `data`, which may be NULL: its path replaces it. false: it is not there. */
 bool table_find_file(const char *data, char **word);
 

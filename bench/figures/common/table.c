@@ -89,6 +89,17 @@ char **table_words(char *text, size_t extra)
 	return words;
 }
 
+bool table_has_word(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *found = list; (found = strstr(found, word)); found += length) {
+		if ((found == list || found[-1] == ' ') && (found[length] == ' ' || !found[length]))
+			return true;
+	}
+	return false;
+}
+
 bool table_find_file(const char *data, char **word)
 {
 	char *path;

@@ -50,18 +50,6 @@ struct dare_runs *dare_runs_small(const struct dare_runs *runs)
 	return NULL;
 }
 
-/* "base fre" has fre, as a word. */
-static bool has_word(const char *list, const char *word)
-{
-	size_t length = strlen(word);
-
-	for (const char *found = list; (found = strstr(found, word)); found += length) {
-		if ((found == list || found[-1] == ' ') && (found[length] == ' ' || !found[length]))
-			return true;
-	}
-	return false;
-}
-
 /* What "OLD=NEW ..." has for it, or itself. Modes and forms have no common names but the words that are listed. */
 static const char *replace(char *const *instead, const char *word)
 {
@@ -79,7 +67,7 @@ static int change_system(struct dare_system *system, const struct dare_change *c
 {
 	char *settings;
 
-	if (*change->settings && (!*change->modes || has_word(change->modes, system->mode))) {
+	if (*change->settings && (!*change->modes || table_has_word(change->modes, system->mode))) {
 		if (asprintf(&settings, "%s%s%s", system->settings, *system->settings ? " " : "", change->settings) < 0)
 			return -1;
 		system->settings = settings;

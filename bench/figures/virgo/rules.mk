@@ -1,0 +1,27 @@
+# make figures-virgo: the Virgo paper's rows, from the tables bench/figures/virgo_*.csv.
+
+FIGURES_VIRGO := $(O)/bench/figures/virgo/figures
+FIGURES_VIRGO_SRC := $(wildcard bench/figures/virgo/*.c) $(FIGURES_COMMON_SRC)
+
+tests: $(FIGURES_VIRGO)
+$(O)/tests/unit/test_figures_virgo: $(call obj,$(filter-out %/main.c,$(FIGURES_VIRGO_SRC)))
+
+.PHONY: figures-virgo figures-virgo-ranges
+
+FIGURES_VIRGO_RUN = $(FIGURES_VIRGO) --build $(O) --tables bench/figures --output $(O)/figures-virgo --jobs $(FIGURES_JOBS)
+FIGURES_RUNS += $(FIGURES_VIRGO_RUN) || status=1;
+
+figures: $(FIGURES_VIRGO)
+
+figures-virgo: packages-figures all $(FIGURES_VIRGO)
+	$(Q)$(FIGURES_VIRGO_RUN)
+
+# How far each row moves over the ranges of what is assumed. build/figures-virgo-ranges/error_bars.csv is checked in as virgo_error_bars.csv.
+figures-virgo-ranges: packages-figures all $(FIGURES_VIRGO)
+	$(Q)$(FIGURES_VIRGO) --build $(O) --tables bench/figures --output $(O)/figures-virgo-ranges --jobs $(FIGURES_JOBS) --ranges \
+		--commit "$$(git describe --always --dirty --exclude '*' 2>/dev/null || echo unknown)"
+
+$(FIGURES_VIRGO): $(call obj,$(FIGURES_VIRGO_SRC))
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljson-c -lm
