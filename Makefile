@@ -124,7 +124,7 @@ help:
 	@echo "make demo-kernel   the demo in a virtual machine, with modules and daemon; KERNEL=6.1, 6.12 or debug"
 	@echo "make vm-shell      a shell in that machine"
 	@echo "make bench         host benchmarks, written to build/bench.json"
-	@echo "make figures       the papers' figures in virtual time, beside what they say, into build/figures*/ (11 minutes)"
+	@echo "make figures       the papers' figures in virtual time, beside what they say, into build/figures*/ (12 minutes)"
 	@echo "make figures-NAME  those of one device's paper alone, where bench/figures/ has a folder of that name (3 minutes)"
 	@echo "make figures-ranges, figures-NAME-ranges"
 	@echo "                   how far these move over the ranges of what the papers do not say (5 to 10 minutes each)"
