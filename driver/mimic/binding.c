@@ -481,7 +481,7 @@ static int mimic_binding_open(struct mimic_bus_device *device, struct mimic_bind
 	return error;
 }
 
-/* The one that the process has, or `fresh`, which is NULL where it had one. NULL: it has it no more. */
+/* The one that the process has, or `fresh`, NULL where it had one. NULL: it has it no more. */
 static struct mimic_binding *mimic_binding_join_or_open(struct mimic_bus_device *device,
 							struct mimic_binding *fresh)
 {

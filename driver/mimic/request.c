@@ -386,12 +386,18 @@ static int mimic_request_result(const struct mimic_request *request, bool restar
 	return request->status;
 }
 
+/*
+ * A wait without a limit must not keep the machine from being suspended: the daemon is
+ * frozen, too, and answers when it goes on. One of a second (a driver's) need not be frozen.
+ */
 static long mimic_request_sleep(struct mimic_request *request, bool interruptible,
 				unsigned long timeout)
 {
-	if (interruptible)
-		return wait_for_completion_interruptible_timeout(&request->done, timeout);
-	return wait_for_completion_killable_timeout(&request->done, timeout);
+	unsigned int state = interruptible ? TASK_INTERRUPTIBLE : TASK_KILLABLE;
+
+	if (timeout != MAX_SCHEDULE_TIMEOUT)
+		return wait_for_completion_killable_timeout(&request->done, timeout);
+	return wait_for_completion_state(&request->done, state | TASK_FREEZABLE) ?: 1;
 }
 
 static int mimic_request_wait(struct mimic_connection *connection, struct mimic_request *request,
