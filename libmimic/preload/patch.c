@@ -10,6 +10,7 @@
 #define HASH_BITS 16
 #define HASH_SIZE (1u << HASH_BITS)
 #define TRIES_MAX 4u
+#define BREAKPOINT 0xccu
 /* Jumps that borrow each other's bytes, one behind the other. */
 #define CHAIN_MAX 12u
 /* Bytes that are compared with the file's: those of any instruction, and of a jump at its last byte. */
@@ -440,6 +441,23 @@ void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address)
 	leave(mask);
 }
 
+/*
+ * A debugger has its breakpoint on the instruction. It executes the instruction out of line or with the
+ * breakpoint taken out for a step, and puts it back before our handler runs.
+ */
+static int fetch_original(uintptr_t rip, struct mimic_instruction *instruction)
+{
+	uint8_t original[MIMIC_INSTRUCTION_MAX];
+	enum patch_refusal refusal;
+	size_t available;
+	uint64_t mask;
+
+	mask = enter();
+	available = mimic_preload_code_original(rip, original, sizeof(original), &refusal);
+	leave(mask);
+	return available ? mimic_decode(original, available, instruction) : -EOPNOTSUPP;
+}
+
 int mimic_preload_patch_fetch(uintptr_t rip, struct mimic_instruction *instruction)
 {
 	size_t available = PAGE_BYTES - rip % PAGE_BYTES;
@@ -461,7 +479,9 @@ int mimic_preload_patch_fetch(uintptr_t rip, struct mimic_instruction *instructi
 	}
 	/* Another thread has trapped on it, too, and was faster. */
 	site = find(rip);
-	return site && is_in_text(site) ? -EAGAIN : error;
+	if (site && is_in_text(site))
+		return -EAGAIN;
+	return error && bytes[0] == BREAKPOINT ? fetch_original(rip, instruction) : error;
 }
 
 bool mimic_preload_patch_is_stop(uintptr_t rip)

@@ -17,7 +17,8 @@
  * The program's heap and its main stack may grow as before. A program at a fixed address wants its heap low
  * (main.c); elsewhere malloc() goes on in other memory where brk() cannot.
  */
-#define KEPT_FOR_STACK (1ull << 30)
+#define KEPT_FOR_STACK (1ull << 27) /* the least that the kernel keeps, whatever the limit says */
+#define KEPT_FOR_STACK_MOST (1ull << 30)
 #define KEPT_FOR_FIXED_HEAP (1ull << 30)
 #define KEPT_FOR_HEAP (1ull << 27)
 #define BLOCK_PAGES 16u
@@ -75,6 +76,17 @@ static bool overlaps(uintptr_t start, uintptr_t end, uintptr_t low, uintptr_t hi
 	return start < high && end > low;
 }
 
+/* As the kernel does: it places no mapping of its own choice in that range either. */
+static uintptr_t kept_for_stack(void)
+{
+	struct rlimit limit = { 0 };
+
+	mimic_raw_syscall(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0);
+	if (limit.rlim_cur > KEPT_FOR_STACK_MOST)
+		return KEPT_FOR_STACK_MOST;
+	return limit.rlim_cur < KEPT_FOR_STACK ? KEPT_FOR_STACK : limit.rlim_cur;
+}
+
 /* Would the heap or the stack run into it? */
 static bool is_in_the_way(uintptr_t start, uintptr_t end)
 {
@@ -83,7 +95,7 @@ static bool is_in_the_way(uintptr_t start, uintptr_t end)
 	uintptr_t heap_end = heap + (mimic_preload_program_is_fixed() ? KEPT_FOR_FIXED_HEAP : KEPT_FOR_HEAP);
 
 	return start < LOWEST || end > HIGHEST || overlaps(start, end, heap & ~(PAGE_BYTES - 1), heap_end) ||
-	       overlaps(start, end, stack - KEPT_FOR_STACK, HIGHEST);
+	       overlaps(start, end, stack - kept_for_stack(), HIGHEST);
 }
 
 static bool map_pages(uintptr_t start, unsigned int count)

@@ -39,6 +39,36 @@ for way in embedded daemon; do
 	result $? "$way: text_that_goes_comes_again_or_is_written_by_the_program"
 done
 transport=(--transport embedded)
+
+# debug OPTION COMMAND...: gdb's, on a program that loads at `load_at`; its output is in $work/output
+debug()
+{
+	local commands=() command option=$1
+	shift
+	for command in "set confirm off" "set breakpoint pending on" "handle SIGSEGV nostop noprint pass" "$@"; do
+		commands+=(-ex "$command")
+	done
+	timeout -k 5 100 "$build/bin/mimic" run "${transport[@]}" "$option" gdb -q -nx -batch "${commands[@]}" \
+		--args "$programs/text" >"$work/output" 2>"$work/errors"
+}
+
+if command -v gdb >/dev/null; then
+	debug --stat "break mimic_preload_patch_access if *(long *)\$rdi == (long)&load_at" run bt delete continue
+	grep -q '^#[0-9].* load_at ' "$work/output" && grep -q '^#[0-9].* main ' "$work/output" &&
+		grep -q 'exited normally' "$work/output"
+	result $? "gdb: a_backtrace_from_inside_an_access_leads_to_the_programs_instruction"
+	debug --stat "break mimic_preload_patch_access if *(long *)\$rdi == (long)&load_at" run delete 'break *load_at' continue delete continue
+	grep -q 'Breakpoint 2, .*load_at' "$work/output" && grep -q 'exited normally' "$work/output"
+	result $? "gdb: a_breakpoint_on_an_instruction_that_is_replaced_stops_there"
+	debug --no-patch 'break *load_at' run delete continue
+	grep -q 'Breakpoint 1, .*load_at' "$work/output" && grep -q 'exited normally' "$work/output"
+	result $? "gdb: a_breakpoint_on_an_instruction_that_traps_stops_there"
+	debug --no-patch 'break *load_at' run continue
+	! grep -q 'cannot emulate' "$work/errors" "$work/output"
+	result $? "gdb: an_instruction_with_a_breakpoint_is_carried_out"
+else
+	skip "gdb" "not installed"
+fi
 for seed in $(seq "${PATCH_PROGRAMS:-10}"); do
 	run "$programs/sites" 1000 "$seed" 1 1 || break
 done
