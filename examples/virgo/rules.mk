@@ -9,7 +9,7 @@ $(O)/examples/virgo/gemm_stores: $(O)/obj/examples/virgo/gemm_stores.o $(LIBCOMM
 
 # For mimic sim: the kernels of the modelled cluster stand for virgo_gemm's products; gemm_stores needs no library
 # there, either. Only the example itself is compiled with its flags, not what it shares with others.
-SIM_GEMMS := $(addprefix $(O)/sim/examples/virgo/,gemm gemm_stores gemm_swish gemm_two_units)
+SIM_GEMMS := $(addprefix $(O)/sim/examples/virgo/,gemm gemm_stores gemm_swish gemm_two_units flash_attention)
 
 all: $(SIM_GEMMS)
 
