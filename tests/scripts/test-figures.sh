@@ -191,6 +191,11 @@ sed -n '/^<!-- made/,/^<!-- end/s/^| \([a-z0-9]*\.[a-z_]*\) |.*assumption.*/\1/p
 awk -F, '!/^#/ { print $1 }' bench/figures/ranges.csv | sort -u | comm -23 "$work/assumptions" - >"$work/output"
 [ "$(wc -l <"$work/assumptions")" -gt 10 ] && [ ! -s "$work/output" ]
 result $? "each parameter that is an assumption has a range"
+python3 tests/scripts/figures-ends.py bench/figures --check >"$work/effects" 2>"$work/output"
+result $? "ends.csv has each end of each range, and is of the run that error_bars.csv is of"
+grep -vxFf docs/timing.md "$work/effects" >"$work/output"
+[ -s "$work/effects" ] && [ ! -s "$work/output" ]
+result $? "docs/timing.md says what each end of each range does to the rows"
 sed 's/ *#.*//' bench/figures/error_bars.csv | awk -F, '/^M/ {
 	mimic = sprintf("%.2f", $2); low = sprintf("%.2f", $3); high = sprintf("%.2f", $5)
 	print "| " $1 " | " mimic " | " low " | " (low == mimic ? "" : $4 " ") "| " high " | " (high == mimic ? "" : $6 " ") "|" }' >"$work/bars"
