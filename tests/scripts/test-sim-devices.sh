@@ -143,7 +143,7 @@ result $? "how many there are is a key of the file, too, and of --set"
 
 refused "maple.count must be 1 to 64, not 65" wrong --devices maple:65 "$program" stuck 1 &&
 	refused "maple.count must be 1 to 64, not 0" wrong --devices maple:0 "$program" stuck 1 &&
-	refused "'virgo:1' is not KIND:COUNT of a kind that can be in virtual time" wrong --devices virgo:1 "$program" stuck 1 &&
+	refused "--devices 'virgo:1': this SoC has no virgo; --soc says which it has" wrong --devices virgo:1 "$program" stuck 1 &&
 	refused "'core:3' is not KIND:COUNT" wrong --devices maple:2,core:3 "$program" stuck 1 &&
 	refused "'maple' is not KIND:COUNT" wrong --devices maple "$program" stuck 1
 result $? "numbers and kinds that cannot be"
