@@ -110,7 +110,7 @@ run unknown
 [ $? = 1 ] && grep -q "virgo_nulls.csv: V04: virgo_null_models.csv has no 'no such model'" "$work/errors"
 result $? "a null model that is not there is told by name"
 cp bench/figures/virgo_nulls.csv bench/figures/virgo_null_models.csv "$tables"
-sed -i 's/^512 tc-dma,tc-dma,,/512 tc-dma,tc-dma,shared.banks=3,/' "$tables/virgo_points.csv"
+sed -i 's/^256 tc-dma,tc-dma,,/256 tc-dma,tc-dma,shared.banks=3,/' "$tables/virgo_points.csv"
 run wrong --ranges
 [ $? = 1 ] && grep -q 'shared.banks' "$work/errors" && grep -q 'points failed' "$work/errors"
 result $? "a point that fails is told, with what it said"

@@ -183,7 +183,7 @@ static void test_mistakes_in_a_file_are_told_with_their_line(void **state)
 	expect_error("[dram]\nlatency = 99999999999999999999999\n",
 		     "2: dram.latency must be 1 to 100000, not 99999999999999999999999");
 	expect_error("[l2]\nsize = 18014398509481984K\n", "2: l2.size must be 64 to 1073741824, not 18014398509481984K");
-	expect_error("preset = mine\n", "1: preset must be one of maple-fpga, maple-sim, dare, not 'mine'");
+	expect_error("preset = mine\n", "1: preset must be one of maple-fpga, maple-sim, dare, virgo, not 'mine'");
 	expect_error("[l2]\nsize = 64K\n[l1\n", "3: neither [section] nor key = value");
 	expect_error("size = 64K\n", "1: 'size' stands in no section");
 	expect_error("[l2]\nsize = 64K\npreset = maple-sim\n", "3: section l2 has no key 'preset'");
@@ -227,7 +227,7 @@ static void test_a_file_that_is_not_there_is_told(void **state)
 
 	(void)state;
 	assert_int_equal(sim_parameters_load(&parameters, "maple-asic", why, sizeof(why)), -ENOENT);
-	assert_string_equal(why, "maple-asic is no preset (maple-fpga, maple-sim, dare), and as a file: "
+	assert_string_equal(why, "maple-asic is no preset (maple-fpga, maple-sim, dare, virgo), and as a file: "
 			    "No such file or directory");
 	assert_int_equal(sim_parameters_load(&parameters, "/", why, sizeof(why)), -EISDIR);
 }

@@ -66,10 +66,10 @@ static const struct plot plots[] = {
 	  { "cores", "MACs", "unit", "shared memory", "L1 and L2", NULL }, energy },
 	{ "whatif", "What if: MAC utilisation over multipliers, 256x256x256 with DMA", "percent", "multipliers of the cluster", true,
 	  { "16", "64", "256", "1024", NULL },
-	  { "one array, tile of 64", "one array, tile of 128", "16 in each core", "the same, 16 banks", NULL }, what_if },
+	  { "one array with tiles of 64", "one array with tiles of 128", "16 in each core", "16 in each core with 16 banks", NULL }, what_if },
 	{ "swish", "Swish: loss of MAC utilisation, 512x512x512", "points of percent", "FPU instructions an element", false,
 	  { "20", "40", "80", NULL }, { "Virgo + DMA", "TC + DMA", NULL }, swish },
-	{ "units", "Two units (8x8 and 4x4) and one in series, tiles of 32", "percent", "memory latency, cycles", false,
+	{ "units", "Two units (8x8 and 4x4) and one in series, tiles of 32", "percent", "cycles of memory latency", false,
 	  { "30", "45", "60", "80", "110", NULL }, { "both at once", "one in series", NULL }, two_units },
 };
 

@@ -26,14 +26,17 @@ int virgo_runs_read(struct virgo_runs *runs, const char *folder)
 	return 0;
 }
 
-/* Words of a text, which is copied. NULL: the reason is said. */
-static char **words_of(const char *text)
+/* Words of a text, which lie in *copy: both are the caller's to free. NULL: the reason is said. */
+static char **words_of(const char *text, char **copy)
 {
-	char *copy = strdup(text), **words = copy ? table_words(copy, 0) : NULL;
+	char **words;
 
+	*copy = strdup(text);
+	words = *copy ? table_words(*copy, 0) : NULL;
 	if (!words) {
 		figures_error("%s", strerror(ENOMEM));
-		free(copy);
+		free(*copy);
+		*copy = NULL;
 	}
 	return words;
 }
@@ -49,7 +52,7 @@ static bool has_one_of(const char *list, char *const *words)
 struct virgo_runs *virgo_runs_variant(const struct virgo_runs *base, const char *kinds, const char *name, const char *settings)
 {
 	struct virgo_runs *variant = calloc(1, sizeof(*variant));
-	char **words = variant ? words_of(kinds) : NULL;
+	char *copy, **words = variant ? words_of(kinds, &copy) : NULL;
 
 	if (!words) {
 		free(variant);
@@ -63,6 +66,7 @@ struct virgo_runs *virgo_runs_variant(const struct virgo_runs *base, const char 
 			variant->points[variant->point_count++] = base->points[i];
 	}
 	free(words);
+	free(copy);
 	return variant;
 }
 
@@ -77,10 +81,10 @@ const struct virgo_result *virgo_result(const struct virgo_runs *runs, const cha
 
 /* --- commands ------------------------------------------------------------------------------- */
 
-/* Of a key that comes twice the last one is taken. */
+/* Of a key that comes twice the last one is taken. The words are the command's, which is there until the end. */
 static int add_settings(char **command, const char *settings)
 {
-	char **words = words_of(settings);
+	char *copy, **words = words_of(settings, &copy);
 
 	for (size_t i = 0; words && words[i]; i++)
 		batch_words(command, (char *[]){ "--set", words[i], NULL });
@@ -90,7 +94,7 @@ static int add_settings(char **command, const char *settings)
 
 static int fill_command(char **command, const struct virgo_runs *runs, const struct virgo_point *point, char *report)
 {
-	char **arguments = words_of(point->arguments), *mimic, *program;
+	char *copy, **arguments = words_of(point->arguments, &copy), *mimic, *program;
 
 	if (!arguments || asprintf(&mimic, "%s/bin/mimic", runs->build) < 0 ||
 	    asprintf(&program, "%s/sim/examples/virgo/%s", runs->build, point->program) < 0)
