@@ -168,6 +168,8 @@ static void mimic_thread_task_exits(void *unused, struct task_struct *task)
  */
 static bool mimic_threads_may_end(const struct mimic_binding *binding)
 {
+	/* The caller's own is there as long as it runs. */
+	struct sighand_struct *sighand = rcu_dereference_protected(current->sighand, true);
 	struct signal_struct *signal = current->signal;
 	bool may_end;
 
@@ -175,10 +177,10 @@ static bool mimic_threads_may_end(const struct mimic_binding *binding)
 		return true;
 	if (READ_ONCE(signal->nr_threads) == 1)
 		return false;
-	spin_lock_irq(&current->sighand->siglock);
+	spin_lock_irq(&sighand->siglock);
 	may_end = signal->nr_threads - !!READ_ONCE(current->group_leader->exit_state) !=
 		  atomic_read(&signal->live);
-	spin_unlock_irq(&current->sighand->siglock);
+	spin_unlock_irq(&sighand->siglock);
 	return may_end;
 }
 
