@@ -340,6 +340,9 @@ TEST_F(interfaces, opening_and_closing_leaks_nothing)
 	before = unreclaimable();
 	open_and_close(&self->holder, 1000);
 	after = unreclaimable();
+	/* Bindings are freed by a work item: a busy machine is given more time. */
+	for (int i = 0; i < 20 && after - before >= 400; i++)
+		after = unreclaimable();
 	printf("# unreclaimable memory: %ld KiB before, %ld KiB after\n", before, after);
 	/* One struct of 512 bytes that stays each time would be 500 KiB. */
 	EXPECT_GT(400, after - before);
