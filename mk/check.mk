@@ -17,6 +17,10 @@ TSAN_LEFT_OUT := $(filter %embedded_trap %daemon_trap,$(CONTRACT_TESTS))
 THREADED_UNIT_TESTS = $(shell grep -lE 'pthread|daemon/|libmimic/(mimic|device|transport|base/(wait|probe|thread))$(foreach kind,$(KINDS),|"$(kind)\.h")' $(wildcard tests/unit/test_*.c))
 # One thread, and the recordings of several are in the unit tests; some take long, and show no more there.
 TSAN_LEFT_OUT += $(filter %model %recorded %timed %timed_walks,$(CONTRACT_TESTS))
+# Limits of times, and of what the allocator gives back: a sanitizer changes both.
+MEASURED_TESTS := $(addprefix $(O)/tests/transport/,test_daemon_turns test_daemon_quota)
+TSAN_LEFT_OUT += $(MEASURED_TESTS)
+ASAN_LEFT_OUT += $(MEASURED_TESTS)
 # tests/contract/NAME/names.mk says which programs ASAN_LEFT_OUT has.
 SANITIZED_TESTS := $(filter-out $(ASAN_LEFT_OUT),$(TESTS))
 SANITIZED_BINARIES := $(BINARIES)
