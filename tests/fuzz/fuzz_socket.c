@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@
 
 #include "daemon/clients/internal.h"
 #include "daemon/clients/session.h"
+#include "daemon/loop/closer.h"
 #include "daemon/loop/log.h"
 #include "daemon/server.h"
 #include "mimic/protocol.h"
@@ -189,6 +191,14 @@ static void check_reply(struct client *client, const uint8_t *packet, unsigned i
 	client->greeted |= header.type == MIMIC_MESSAGE_HELLO && !reply.error;
 }
 
+static void settle(void)
+{
+	mimicd_server_settle(server);
+	/* Threads beside the loop close what clients made. */
+	while (mimicd_closer_backlog(server->loop.closer, getuid()))
+		sched_yield();
+}
+
 /* false: the session is over. */
 static bool send_one(struct client *client, const uint8_t *packet, size_t size, unsigned int fds)
 {
@@ -197,7 +207,7 @@ static bool send_one(struct client *client, const uint8_t *packet, size_t size, 
 
 	if (!send_packet(client->socket, packet, size, fds))
 		return false;
-	mimicd_server_settle(server);
+	settle();
 	if (end) {
 		CHECK(receive(client->socket, &byte, 1) == 0);
 		return false;
@@ -271,7 +281,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		greet(&client);
 	run(&client, data + 1, size - 1);
 	close(client.socket);
-	mimicd_server_settle(server);
+	settle();
 	CHECK(server->clients->count == 0 && server->engine.lane_count == 0);
 	for (unsigned int i = 0; i < server->engine.named_count; i++)
 		CHECK(!server->engine.named[i] || !server->engine.named[i]->client);

@@ -585,14 +585,26 @@ void fake_bus_greet(int fd)
 	close(event_fd);
 }
 
+void fake_bus_sessions(int *sockets, unsigned int count)
+{
+	/* The loop's thread has the clients to itself from then on. */
+	assert_false(fake_bus.is_serving);
+	for (unsigned int i = 0; i < count; i++) {
+		int ends[2];
+
+		assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+		assert_int_equal(mimicd_session_create(fake_bus.server->clients, ends[0]), 0);
+		sockets[i] = ends[1];
+	}
+	fake_bus_serve();
+	for (unsigned int i = 0; i < count; i++)
+		fake_bus_greet(sockets[i]);
+}
+
 int fake_bus_session(void)
 {
-	int ends[2];
+	int socket;
 
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
-	assert_int_equal(mimicd_session_create(fake_bus.server->clients, ends[0]), 0);
-	if (!fake_bus.is_serving)
-		fake_bus_serve();
-	fake_bus_greet(ends[1]);
-	return ends[1];
+	fake_bus_sessions(&socket, 1);
+	return socket;
 }

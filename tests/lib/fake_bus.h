@@ -92,8 +92,10 @@ uint64_t fake_bus_load(uint32_t binding, uint32_t thread, unsigned int page, uns
 void fake_bus_store(uint32_t binding, uint32_t thread, unsigned int page, unsigned int offset,
 		    unsigned int size, uint64_t value);
 
-/* HELLO on a session's socket, and a session of our own beside what comes by the bus: its socket. */
+/* HELLO on a session's socket. */
 void fake_bus_greet(int fd);
+/* Sessions of our own beside what comes by the bus: their sockets. The server begins to serve with them. */
+void fake_bus_sessions(int *sockets, unsigned int count);
 int fake_bus_session(void);
 
 /* Page of the arena, in the windows there are and in those to come. */

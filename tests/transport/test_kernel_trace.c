@@ -142,9 +142,12 @@ static void a_device_that_is_closed_writes_no_more(void **state)
 static void the_trace_ends_with_its_session_and_another_can_begin(void **state)
 {
 	struct spool spool = make_spool(), others = make_spool();
-	int session = fake_bus_session(), other = fake_bus_session();
+	int sockets[2], session, other;
 
 	(void)state;
+	fake_bus_sessions(sockets, 2);
+	session = sockets[0];
+	other = sockets[1];
 	open_by_another(0, FIRST);
 	assert_int_equal(trace(session, &spool), 0);
 	assert_int_equal(atomic_load(&spool.header->device[0].is_open), 1);
