@@ -12,6 +12,10 @@ number=0
 failed=0
 trap '[ -n "$daemon" ] && { kill -9 $daemon; wait $daemon; } 2>/dev/null; rm -rf "$work"' EXIT
 unset MIMIC_TRANSPORT MIMIC_SOCKET MIMIC_CONFIG MIMIC_DEVICES
+# packages.txt's, without the second that a version manager in front of it takes for each call.
+if [ -x /usr/bin/python3 ]; then
+	python3() { /usr/bin/python3 "$@"; }
+fi
 
 result() # result STATUS DESCRIPTION: what was printed is shown where it fails
 {

@@ -1,2 +1,3 @@
 # The ways that MAPLE leaves out are here. Each device has both sides of each: traps and library, embedded and daemon.
-ASAN_LEFT_OUT += $(patsubst %,$(O)/tests/contract/test_contract_dare_%,embedded_trap daemon_library)
+# The bare model is in all ways.
+ASAN_LEFT_OUT += $(patsubst %,$(O)/tests/contract/test_contract_dare_%,embedded_trap daemon_library model)
