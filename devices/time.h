@@ -58,6 +58,14 @@ struct mimic_time_statistic {
 
 struct mimic_timed;
 
+/* Of the device's memory, by an instruction of the program. */
+struct mimic_time_memory_access {
+	uint64_t owner;
+	uint64_t offset;
+	uint32_t size;		/* 1, 2, 4 or 8 bytes, within a page */
+	bool is_store;
+};
+
 struct mimic_time {
 	/* Is it the device of the modelled SoC? */
 	bool (*is_there)(const struct mimic_time_host *host);
@@ -74,6 +82,12 @@ struct mimic_time {
 	 * All work up to `now` is done before, so complete() may be called for others.
 	 */
 	bool (*access)(struct mimic_timed *device, struct mimic_access *access, uint64_t now, uint64_t *done);
+	/*
+	 * A load or store of the device's memory at `now`, which a core makes by itself; as access(), with no data. A store is
+	 * over when the core can go on. NULL: the cores' caches have such memory as any other.
+	 */
+	bool (*memory)(struct mimic_timed *device, const struct mimic_time_memory_access *access, uint64_t now,
+		       uint64_t *done);
 	/*
 	 * The access will reach the device soon. What the device will read for it may come into the host's caches
 	 * meanwhile; nothing that can be seen may change. May be NULL.

@@ -42,6 +42,8 @@ struct mimic_transport_ops {
 	ssize_t (*counters)(struct mimic_device *device, uint64_t *values, size_t count);
 	/* Of kinds that have memory, or events. NULL: -ENXIO, and so for all other kinds. */
 	int (*device_memory)(struct mimic_device *device, struct mimic_memory_file *file);
+	/* The program has `size` bytes of that memory, from `offset` on, at this address. NULL: nothing is to be done. */
+	void (*memory_mapped)(struct mimic_device *device, uintptr_t address, size_t size, uint64_t offset);
 	int (*device_eventfd)(struct mimic_device *device, int fd, uint64_t events);
 	const char *(*report)(struct mimic_device *device);	/* NULL: reports go elsewhere */
 	void *(*memory_alloc)(struct mimic_device *device, size_t size);
@@ -61,6 +63,9 @@ extern const struct mimic_transport_ops mimic_kernel_transport;
 #pragma GCC visibility push(default)
 /* For a caller that maps a device's memory itself: the preload library. As mimic_device_memory(). */
 int mimic_device_memory_file(struct mimic_device *device, struct mimic_memory_file *file);
+
+/* It has mapped so many bytes of that memory, from `offset` on. */
+void mimic_device_memory_mapped(struct mimic_device *device, uintptr_t address, size_t size, uint64_t offset);
 
 /*
  * An access that an instruction of the program makes: the preload library. As

@@ -123,3 +123,27 @@ void soc_mmio_posted(struct soc *soc, unsigned int number, uint64_t count, uint6
 	core_wait_for_data(core);
 	soc_catch_up(soc, core->clock);
 }
+
+uint64_t soc_device_memory_begin(struct soc *soc, unsigned int number, bool is_store)
+{
+	struct soc_core *core = &soc->core[number];
+	uint64_t now = core_begin_access(soc, core);
+
+	core->counters.stores += is_store;
+	core->clock = now + 1;
+	return now;
+}
+
+uint64_t soc_device_memory_end(struct soc *soc, unsigned int number, bool is_store, uint64_t issued, uint64_t over)
+{
+	struct soc_core *core = &soc->core[number];
+
+	if (!is_store) {
+		core_end_load(soc, core, issued, over, over, false);
+		return over;
+	}
+	core->ready = over;
+	core->ready_is_mmio = false;
+	core_wait_for_data(core);
+	return over;
+}

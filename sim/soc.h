@@ -118,6 +118,13 @@ uint64_t soc_mmio_end(struct soc *soc, unsigned int core, unsigned int device, b
 bool soc_mmio_may_post(const struct soc *soc);
 void soc_mmio_posted(struct soc *soc, unsigned int core, uint64_t count, uint64_t end);
 
+/*
+ * A load or store of a device's own memory, which grants it as it likes: begins, and is over at `over`. Between begin and end the
+ * core makes no other call. Before begin soc_mmio_may_begin() of a load is true.
+ */
+uint64_t soc_device_memory_begin(struct soc *soc, unsigned int core, bool is_store);
+uint64_t soc_device_memory_end(struct soc *soc, unsigned int core, bool is_store, uint64_t issued, uint64_t over);
+
 uint64_t soc_now(const struct soc *soc, unsigned int core);
 /* The core slept until then, if that is later than soc_now(). */
 void soc_sleep_until(struct soc *soc, unsigned int core, uint64_t time);

@@ -373,6 +373,12 @@ int mimic_device_memory_file(struct mimic_device *device, struct mimic_memory_fi
 	return device->transport->device_memory(device, file);
 }
 
+void mimic_device_memory_mapped(struct mimic_device *device, uintptr_t address, size_t size, uint64_t offset)
+{
+	if (device->transport->memory_mapped)
+		device->transport->memory_mapped(device, address, size, offset);
+}
+
 /* With the table's lock. */
 static int map_memory(struct mimic_device *device)
 {
@@ -393,6 +399,7 @@ static int map_memory(struct mimic_device *device)
 	}
 	device->memory = memory;
 	device->memory_size = file.size;
+	mimic_device_memory_mapped(device, (uintptr_t)memory, file.size, 0);
 	return 0;
 }
 

@@ -107,18 +107,21 @@ int mimic_preload_mapping_insert(uintptr_t address, const struct mapping *mappin
 	return 0;
 }
 
-EXPORT void mimic_preload_watch_device_pages(void (*mapped)(uintptr_t page))
+EXPORT void mimic_preload_watch_device_pages(void (*changed)(uintptr_t page))
 {
-	atomic_store(&watcher, mapped);
+	atomic_store(&watcher, changed);
 }
 
 static void remove_entry(struct entry *entry)
 {
 	unsigned int i = (unsigned int)(entry - table);
 	struct mapping mapping = unpack(atomic_load(&entry->target));
+	void (*watch)(uintptr_t page) = atomic_load(&watcher);
 
 	mapping.holder->pages--;
 	pages_in_table--;
+	if (watch && mapping.device_page == MEMORY_PAGE)
+		watch(atomic_load(&entry->page_number) << PAGE_SHIFT);
 	atomic_store(&entry->page_number, REMOVED);
 	/* A removed entry that ends its chain need not be stepped over. */
 	if (atomic_load(&table[(i + 1) % TABLE_SIZE].page_number) != FREE)

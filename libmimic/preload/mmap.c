@@ -115,7 +115,10 @@ static void *map_device_memory(struct holder *holder, void *address, size_t leng
 	start = map_file(&file, address, length, protection, flags, (off_t)(file.offset + first), mode);
 	if (start == MAP_FAILED)
 		return MAP_FAILED;
-	return insert_pages(holder, start, length, protection, MEMORY_PAGE, 0);
+	start = insert_pages(holder, start, length, protection, MEMORY_PAGE, 0);
+	if (start != MAP_FAILED)
+		mimic_device_memory_mapped(atomic_load(&holder->device), (uintptr_t)start, length, first);
+	return start;
 }
 
 static void *map_node(struct holder *holder, void *address, size_t length, int protection,

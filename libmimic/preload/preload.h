@@ -161,10 +161,11 @@ size_t mimic_preload_mapping_remove(uintptr_t start, size_t length);
 bool mimic_preload_mapping_set_protection(uintptr_t address, int protection);
 /*
  * For the library of virtual time, which finds both by dlsym(): a load or store of such a page is
- * the device's, not the memory's. `mapped` is called with the lock held, before the program can use the page.
+ * the device's, not the memory's. `changed` is called with the lock held, before the program can use the page, and
+ * when a page of a device's memory is unmapped.
  */
 bool mimic_preload_is_device_page(uintptr_t address);
-void mimic_preload_watch_device_pages(void (*mapped)(uintptr_t page));
+void mimic_preload_watch_device_pages(void (*changed)(uintptr_t page));
 /* In the child: its parent's device memory becomes address space without memory, as register pages are. */
 void mimic_preload_mappings_after_fork(void);
 

@@ -115,6 +115,8 @@ static uint64_t end_first(struct sim_channel *channel, unsigned int core, uint64
 	sim_channel_arrives(core, SIM_NEVER);
 	channel->first = channel->first + 1 < SIM_CHANNEL ? channel->first + 1 : 0;
 	channel->count--;
+	if (operation->is_memory)
+		return soc_device_memory_end(sim.soc, core, operation->access.is_write, operation->issued, time);
 	return soc_mmio_end(sim.soc, core, operation->device, operation->access.is_write, operation->issued, time);
 }
 
@@ -231,6 +233,7 @@ void sim_device_access(struct sim_thread *self, unsigned int number, struct mimi
 	operation->access = *access;
 	operation->access.owner = sim_owner_of(self);
 	operation->device = number;
+	operation->is_memory = false;
 	operation->issued = soc_mmio_begin(sim.soc, self->core, access->is_write);
 	limit = sim.limit;
 	if (!channel->count++)

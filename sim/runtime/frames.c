@@ -11,13 +11,17 @@
 #include "sim/runtime/internal.h"
 
 #define FIRST_SLOTS 4096u
+/* In the place of a frame: the device, and where the page lies in its memory. */
+#define DEVICE (1ull << 63)
+#define DEVICE_SHIFT 48
 
 struct sim_frame_entry sim_frame_cache[SIM_FRAME_CACHE];
 
 /* An open hash table, at most half full. Page 1 is none: pages are multiples of 4096. */
 static struct sim_frame_entry *table;
 static uint64_t slots;
-static uint64_t count;
+static uint64_t pages;
+static uint64_t count;		/* frames */
 
 static struct sim_frame_entry *make_table(uint64_t size)
 {
@@ -66,23 +70,65 @@ static void grow(void)
 	slots *= 2;
 }
 
+/* Where a page is, or is to be put. */
+static struct sim_frame_entry *find_place(uint64_t page)
+{
+	struct sim_frame_entry *known = find(table, slots, page);
+
+	if (known->page != 1)
+		return known;
+	if (2 * (pages + 1) > slots) {
+		grow();
+		known = find(table, slots, page);
+	}
+	pages++;
+	known->page = page;
+	known->frame = 0;
+	return known;
+}
+
 uint64_t sim_frame_find(struct sim_frame_entry *entry, uint64_t page)
 {
 	struct sim_frame_entry *known = find(table, slots, page);
 
+	if (known->page != 1 && known->frame & DEVICE)
+		return 0;
 	if (known->page == 1 || !known->frame) {
 		/* It stays unknown: it may become memory. */
 		if (sim_device_page(page))
 			return 0;
-		if (2 * (count + 1) > slots) {
-			grow();
-			known = find(table, slots, page);
-		}
+		known = find_place(page);
 		/* Frame 0 stays free. */
-		*known = (struct sim_frame_entry){ page, ++count << 12 };
+		known->frame = ++count << 12;
 	}
 	*entry = *known;
 	return entry->frame;
+}
+
+void sim_frame_is_device_memory(uint64_t page, unsigned int number, uint64_t offset)
+{
+	sim_frame_forget(page);
+	find_place(page)->frame = DEVICE | (uint64_t)number << DEVICE_SHIFT | offset;
+}
+
+bool sim_frame_device_memory(uint64_t page, unsigned int *number, uint64_t *offset)
+{
+	const struct sim_frame_entry *known = find(table, slots, page);
+
+	if (known->page == 1 || !(known->frame & DEVICE))
+		return false;
+	*number = (unsigned int)((known->frame & ~DEVICE) >> DEVICE_SHIFT);
+	*offset = known->frame & ((1ull << DEVICE_SHIFT) - 1);
+	return true;
+}
+
+void sim_frames_forget_device(unsigned int number)
+{
+	const uint64_t mask = DEVICE | ~0ull << DEVICE_SHIFT, wanted = DEVICE | (uint64_t)number << DEVICE_SHIFT;
+
+	for (uint64_t i = 0; i < slots; i++)
+		if (table[i].page != 1 && (table[i].frame & mask) == wanted)
+			table[i].frame = 0;
 }
 
 void sim_frame_forget(uintptr_t page)

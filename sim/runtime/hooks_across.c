@@ -4,7 +4,7 @@
 
 #define PAGE 4096u
 
-/* false: one of the pages is a device's, which takes no time here. */
+/* false: one of the pages is a device's. */
 static bool split(struct soc_parts *parts, uint64_t address, unsigned int size)
 {
 	parts->first_size = PAGE - (unsigned int)(address & (PAGE - 1));
@@ -14,13 +14,22 @@ static bool split(struct soc_parts *parts, uint64_t address, unsigned int size)
 	return !SIM_IS_DEVICE(parts->first) && !SIM_IS_DEVICE(parts->second);
 }
 
+/* Where one of the two pages is a device's. */
+static void make_device_parts(struct sim_thread *self, const struct soc_parts *parts, uint64_t address, enum sim_access access)
+{
+	sim_device_memory_access(self, address, parts->first_size, access);
+	sim_device_memory_access(self, address + parts->first_size, parts->second_size, access);
+}
+
 void sim_make_load_across(struct sim_thread *self, uint64_t address, unsigned int size)
 {
 	struct soc_parts parts;
 
 	sim_settle(self);
-	if (!split(&parts, address, size))
+	if (!split(&parts, address, size)) {
+		make_device_parts(self, &parts, address, SIM_load);
 		return;
+	}
 	while (!soc_load_across(sim.soc, self->core, &parts))
 		sim_settle(self);
 }
@@ -30,8 +39,10 @@ void sim_make_store_across(struct sim_thread *self, uint64_t address, unsigned i
 	struct soc_parts parts;
 
 	sim_settle(self);
-	if (!split(&parts, address, size))
+	if (!split(&parts, address, size)) {
+		make_device_parts(self, &parts, address, SIM_store);
 		return;
+	}
 	while (!soc_store_across(sim.soc, self->core, &parts))
 		sim_settle(self);
 }

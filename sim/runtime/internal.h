@@ -53,6 +53,7 @@ struct sim_operation {
 	struct mimic_access access;
 	uint64_t issued;
 	unsigned int device;
+	bool is_memory;		/* of the device's memory, to which there is no way */
 };
 
 /* The way from a core to devices, in order. Only the first one is on it. */
@@ -351,8 +352,14 @@ extern struct sim_frame_entry sim_frame_cache[SIM_FRAME_CACHE];
 
 int sim_frames_begin(void);
 uint64_t sim_frame_find(struct sim_frame_entry *entry, uint64_t page);
-/* The page is a device's from now on. */
+/* The page is another one from now on: a device's, or one that is not known. */
 void sim_frame_forget(uintptr_t page);
+/* The page is one of the memory of device `number`: it has no frame. */
+void sim_frame_is_device_memory(uint64_t page, unsigned int number, uint64_t offset);
+/* false: it is not. */
+bool sim_frame_device_memory(uint64_t page, unsigned int *number, uint64_t *offset);
+/* The device's memory is no more in the program. */
+void sim_frames_forget_device(unsigned int number);
 uint64_t sim_frames_count(void);
 
 /* --- device_pages.c ----------------------------------------------------------------------- */
@@ -363,8 +370,8 @@ void sim_device_pages_begin(void);
 bool sim_device_page(uintptr_t page);
 
 /*
- * Physical address: frames are given in the order of first touch. Frame 0: a page of a device,
- * which takes no time here.
+ * Physical address: frames are given in the order of first touch. Frame 0: a page of a device, whose registers
+ * take no time here.
  */
 #define SIM_IS_DEVICE(physical) ((physical) < 4096)
 
@@ -377,6 +384,13 @@ static inline uint64_t sim_physical(uint64_t address)
 		return sim_frame_find(entry, page) | (address & 4095);
 	return entry->frame | (address & 4095);
 }
+
+/* --- device_memory.c ------------------------------------------------------------------------- */
+
+enum sim_access { SIM_load, SIM_store, SIM_atomic };
+
+/* Of a page without a frame: the device grants it. A page of registers takes no time here. */
+void sim_device_memory_access(struct sim_thread *self, uint64_t address, unsigned int size, enum sim_access access);
 
 /* --- what the hooks make of an access of the program -------------------------- */
 
@@ -391,8 +405,10 @@ static inline uint64_t sim_physical(uint64_t address)
 		if (sim_unlikely(is_free)) \
 			return; \
 		physical = sim_physical(address); \
-		if (sim_unlikely(SIM_IS_DEVICE(physical))) \
+		if (sim_unlikely(SIM_IS_DEVICE(physical))) { \
+			sim_device_memory_access(self, address, size, SIM_##access); \
 			return; \
+		} \
 		while (sim_unlikely(!make)) \
 			sim_settle(self); \
 	}

@@ -108,6 +108,7 @@ static void transport_close(struct mimic_device *device)
 	struct sim_thread *self = sim_enter();
 
 	mimic_memory_private_end(device);
+	sim_frames_forget_device(number_of(device));
 	handles[number_of(device)].is_open = false;
 	if (!self)
 		return;
@@ -218,6 +219,15 @@ static int transport_device_memory(struct mimic_device *device, struct mimic_mem
 	return 0;
 }
 
+/* Its pages are told from others by that. */
+static void transport_memory_mapped(struct mimic_device *device, uintptr_t address, size_t size, uint64_t offset)
+{
+	const struct sim_device *timed = &sim.devices[number_of(device)];
+
+	for (size_t at = 0; timed->time->memory && at < size; at += MIMIC_PAGE_SIZE)
+		sim_frame_is_device_memory(address + at, number_of(device), offset + at);
+}
+
 static void *transport_memory_alloc(struct mimic_device *device, size_t size)
 {
 	return mimic_memory_private_alloc(device, size);
@@ -254,6 +264,7 @@ static const struct mimic_transport_ops transport = {
 	.load = transport_load,
 	.counters = transport_counters,
 	.device_memory = transport_device_memory,
+	.memory_mapped = transport_memory_mapped,
 	.memory_alloc = transport_memory_alloc,
 	.memory_free = transport_memory_free,
 	.memory_register = transport_memory_register,

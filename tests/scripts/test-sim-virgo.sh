@@ -111,6 +111,31 @@ run stores "$examples/gemm_stores" --size 128x128x128 --type fp32 && grep -q ver
 		"r['stores']['phases'][0]['cycles'] >= t('virgo-dma')['kernel_cycles']"
 result $? "a program that knows no library has the right result, not sooner than the kernel"
 
+# --- a program's own loads and stores of shared memory ----------------------------------------------
+
+# An access has 3 instructions of 4 cycles before it. A load is 15 cycles; a store one; an atomic both. Memory has 64 lines of
+# 32 bytes that miss.
+shared=("$build/tests/sim/virgo_shared")
+exact=(--cores 4 --set core.translation=0 --set core.stall_on_use=0)
+status=0
+for way in node library; do
+	run "$way" "${exact[@]}" "${shared[@]}" "$way" && holds \
+		"[p['cycles'] for p in r['$way']['phases'] if p['name'] == 'loads'] == [512 * (12 + 15)]" \
+		"[p['cycles'] for p in r['$way']['phases'] if p['name'] == 'stores'] == [512 * (12 + 1)]" \
+		"[p['cycles'] for p in r['$way']['phases'] if p['name'] == 'atomics'] == [512 * (12 + 15 + 1)]" \
+		"[p['virgo_time']['shared_reads'] for p in r['$way']['phases'][1:4]] == [512, 0, 512]" \
+		"[p['virgo_time']['shared_writes'] for p in r['$way']['phases'][1:4]] == [0, 512, 512]" || status=1
+done
+result $status "loads, stores and atomics of shared memory, mapped from the node or by the library, take its cycles"
+holds "[p['virgo_time']['shared_reads'] + p['virgo_time']['shared_writes'] for p in r['node']['phases'][4:]] == [0, 0, 0]" \
+	"[p['cores'][0]['l1_misses'] for p in r['node']['phases'][4:]] == [64, 0, 0]"
+result $? "memory that is mapped where shared memory was is memory again"
+# Threads that leave a barrier together: of one bank the second waits a cycle, the third two, the fourth three; then they come apart.
+run one-bank "${exact[@]}" "${shared[@]}" threads 0 && run four-banks "${exact[@]}" "${shared[@]}" threads 16384 &&
+	holds "t('one-bank')['bank_conflicts'] == 1 + 2 + 3" "t('four-banks')['bank_conflicts'] == 0" \
+		"max(c['cycles'] for c in phase('one-bank')['cores'][1:]) - max(c['cycles'] for c in phase('four-banks')['cores'][1:]) == 3"
+result $? "threads of one bank wait for each other, threads of four do not"
+
 # --- what a program sees of the unit ---------------------------------------------------------------
 
 [ "$(timeout 20 "$mimic" sim --soc virgo "$pages" unfenced 2>"$work/errors")" = busy ] &&

@@ -11,6 +11,7 @@
  *   decoupled.c   the operand-decoupled tensor core
  *   bus.c         the system bus and the L2 behind it
  *   shared.c      banks of the shared memory
+ *   threads.c     threads of the program that ask for them
  *   matrix.c      a matrix unit: its queue and engines
  *   array.c       its array
  *   dma.c         its DMA engine
@@ -219,6 +220,14 @@ struct shared {
 	unsigned int port_used[2];
 };
 
+/* A thread's load or store of it that a bank has refused. */
+struct shared_request {
+	uint64_t owner;
+	uint64_t over;		/* NEVER: not granted yet */
+	uint16_t banks;		/* that still have to grant it */
+	bool is_store;
+};
+
 struct bus {
 	uint64_t request_free, l2_free, response_free;
 };
@@ -286,6 +295,8 @@ struct virgo_timing {
 	struct core core[VIRGO_TIME_CORES_MAX];
 	struct matrix_unit unit[VIRGO_UNITS_MAX];
 	struct shared shared;
+	struct shared_request thread[VIRGO_TIME_THREADS_MAX];	/* in the order in which they came */
+	unsigned int thread_count;
 	struct bus bus;
 	struct warp_code code[VIRGO_TIME_CORES_MAX][VIRGO_TIME_WARPS_MAX];
 	struct mimic_trace_source *trace;	/* virgo_time_create() gives it one that is off */
@@ -357,6 +368,10 @@ bool virgo_time_shared_write(struct virgo_timing *timing, unsigned int bank, uin
 void virgo_time_shared_expect(struct virgo_timing *timing, uint32_t address, uint64_t time);
 /* Words through the port of all cores: how many of them go in this cycle. */
 unsigned int virgo_time_shared_port(struct virgo_timing *timing, bool is_write, unsigned int words, uint64_t now);
+
+/* threads.c */
+void virgo_time_threads_step(struct virgo_timing *timing, uint64_t now);
+uint64_t virgo_time_threads_next(const struct virgo_timing *timing);
 
 /* matrix.c */
 void virgo_time_unit_step(struct matrix_unit *unit, uint64_t now, uint64_t quiet);

@@ -71,6 +71,16 @@ static bool access_device(struct mimic_timed *device, struct mimic_access *acces
 	return virgo_timed_access(device_of(device), access, now, done);
 }
 
+static bool access_memory(struct mimic_timed *device, const struct mimic_time_memory_access *access, uint64_t now,
+			  uint64_t *done)
+{
+	const struct virgo_time_shared_access shared = {
+		.owner = access->owner, .address = (uint32_t)access->offset, .size = access->size, .is_store = access->is_store,
+	};
+
+	return virgo_timed_memory(device_of(device), &shared, now, done);
+}
+
 static int begin_kernel(struct mimic_timed *device, uint64_t owner, unsigned int part, const uint64_t *shape,
 			size_t count, uint64_t now)
 {
@@ -216,6 +226,7 @@ const struct mimic_time virgo_kind_time = {
 	.create = create,
 	.destroy = destroy,
 	.access = access_device,
+	.memory = access_memory,
 	.begin_kernel = begin_kernel,
 	.end_kernel = end_kernel,
 	.owner_gone = owner_gone,

@@ -120,13 +120,13 @@ static uint64_t units_next(const struct virgo_timing *timing)
 
 uint64_t virgo_time_next(const struct virgo_timing *timing)
 {
-	return earlier(cores_next(timing), units_next(timing));
+	return earlier(earlier(cores_next(timing), units_next(timing)), virgo_time_threads_next(timing));
 }
 
 /* Until when this unit's array alone asks for shared memory. */
 static uint64_t quiet_until(const struct virgo_timing *timing, const struct matrix_unit *unit, uint64_t until)
 {
-	uint64_t quiet = earlier(cores_next(timing), until + 1);
+	uint64_t quiet = earlier(earlier(cores_next(timing), virgo_time_threads_next(timing)), until + 1);
 
 	for (unsigned int i = 0; i < timing->parameters.matrix_units; i++) {
 		const struct matrix_unit *other = &timing->unit[i];
@@ -151,6 +151,7 @@ static void step(struct virgo_timing *timing, uint64_t now, uint64_t until)
 	for (unsigned int i = 0; i < timing->parameters.cluster_cores; i++)
 		if (timing->core[i].next <= now)
 			virgo_time_core_step(&timing->core[i], now);
+	virgo_time_threads_step(timing, now);
 	virgo_time_kernel_settle(timing, now);
 }
 

@@ -104,6 +104,7 @@ struct virgo_time_parameters {
 #define VIRGO_TIME_WARPS_MAX 16		/* of a core */
 #define VIRGO_TIME_LANES_MAX 16
 #define VIRGO_TIME_BANKS_MAX 16
+#define VIRGO_TIME_THREADS_MAX 64	/* of the program, at the shared memory at once */
 #define VIRGO_TIME_QUEUE_MAX 64		/* of an LSU */
 #define VIRGO_TIME_REQUESTS_MAX 64	/* that are outstanding, of an LSU, a bank of an L1, a DMA engine */
 
@@ -204,6 +205,24 @@ unsigned int virgo_time_loops(const struct virgo_timing *timing, unsigned int un
 unsigned int virgo_time_take_over(struct virgo_timing *timing, unsigned int unit);
 /* What it has is forgotten; statistics stay. */
 void virgo_time_drop(struct virgo_timing *timing, unsigned int unit);
+
+/* --- threads of the program ---------------------------------------------------------------------- */
+
+struct virgo_time_shared_access {
+	uint64_t owner;
+	uint32_t address;	/* in shared memory */
+	uint32_t size;		/* 1, 2, 4 or 8 bytes that lie in it */
+	bool is_store;
+};
+
+/*
+ * A load or store of shared memory at `now`, up to which all has been done. true: it is over at *over: a load when its data is
+ * there, a store when the next access may follow. false: a bank has refused it; virgo_time_take_shared() tells when it is over.
+ */
+bool virgo_time_shared_access(struct virgo_timing *timing, const struct virgo_time_shared_access *access, uint64_t now,
+			      uint64_t *over);
+/* Of those that were refused, one that has been granted since. false: there is none. */
+bool virgo_time_take_shared(struct virgo_timing *timing, uint64_t *owner, uint64_t *over);
 
 /* --- cycles --------------------------------------------------------------------------------------- */
 

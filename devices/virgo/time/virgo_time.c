@@ -33,6 +33,7 @@ struct virgo_time {
 	bool is_answered;			/* this one was, before the model's call had ended */
 	uint64_t answer;
 	uint64_t completed;			/* accesses of others */
+	unsigned int threads;			/* that wait for a bank of the shared memory */
 };
 
 /* --- what the model asks for, and says --------------------------------------------------------------- */
@@ -175,6 +176,8 @@ static void end_kernel(struct virgo_time *device, unsigned int unit, uint64_t da
 /* What is over in time is over to the program. */
 static void settle(struct virgo_time *device)
 {
+	uint64_t owner, over;
+
 	for (unsigned int unit = 0; unit < device->config.units; unit++) {
 		end_commands(device, unit, virgo_time_take_over(device->timing, unit));
 		/* A store that waited for room has queued a command. */
@@ -183,6 +186,11 @@ static void settle(struct virgo_time *device)
 	for (unsigned int unit = 0; unit < device->config.units; unit++)
 		if (device->waiting[unit].is_there && !virgo_time_is_running(device->timing, unit))
 			end_kernel(device, unit, 0);
+	while (virgo_time_take_shared(device->timing, &owner, &over)) {
+		device->threads--;
+		device->completed++;
+		device->host.complete(device->host.context, owner, 0, over);
+	}
 }
 
 /* A kernel whose warps wait for each other for ever: the program hears of it. */
@@ -223,7 +231,7 @@ static void step(struct virgo_time *device, uint64_t until)
 
 static bool somebody_waits(const struct virgo_time *device)
 {
-	return virgo_model_has_waiting(device->model) || kernel_is_waited_for(device);
+	return device->threads || virgo_model_has_waiting(device->model) || kernel_is_waited_for(device);
 }
 
 static bool has_more(const struct virgo_time *device, uint64_t until)
@@ -265,6 +273,16 @@ bool virgo_timed_access(struct virgo_time *device, struct mimic_access *access, 
 		return false;
 	*done = device->now + delay_of(device, access);
 	return true;
+}
+
+bool virgo_timed_memory(struct virgo_time *device, const struct virgo_time_shared_access *access, uint64_t now,
+			uint64_t *over)
+{
+	virgo_timed_advance(device, now);
+	if (virgo_time_shared_access(device->timing, access, device->now, over))
+		return true;
+	device->threads++;
+	return false;
 }
 
 void virgo_timed_owner_gone(struct virgo_time *device, uint64_t owner, uint64_t now)

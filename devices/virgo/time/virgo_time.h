@@ -29,6 +29,8 @@ struct virgo_time *virgo_timed_create(const struct virgo_time_parameters *parame
 				      const struct mimic_time_host *host);
 void virgo_timed_destroy(struct virgo_time *device);
 bool virgo_timed_access(struct virgo_time *device, struct mimic_access *access, uint64_t now, uint64_t *done);
+bool virgo_timed_memory(struct virgo_time *device, const struct virgo_time_shared_access *access, uint64_t now,
+			uint64_t *over);
 int virgo_timed_begin_kernel(struct virgo_time *device, uint64_t owner, unsigned int unit, const uint64_t *shape,
 			     size_t count, uint64_t now);
 void virgo_timed_end_kernel(struct virgo_time *device, unsigned int unit, uint64_t now);
