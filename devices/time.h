@@ -43,6 +43,8 @@ struct mimic_time_host {
 	void (*complete)(void *context, uint64_t owner, uint64_t data, uint64_t time);
 	/* A hang of the hardware, in words. May be NULL. */
 	void (*report)(void *context, const char *text);
+	/* Instructions of all cores so far. NULL: nobody knows. */
+	uint64_t (*instructions)(void *context);
 	/* Of a device that has memory that programs map: memory_size() bytes, aligned to a page, all zeros. */
 	void *memory;
 };
@@ -54,7 +56,7 @@ struct mimic_time_statistic {
 	bool is_most;		/* the highest so far or a state, and no sum */
 };
 
-#define MIMIC_TIME_VALUES_MAX 64	/* of all statistics of a kind */
+#define MIMIC_TIME_VALUES_MAX 128	/* of all statistics of a kind */
 
 struct mimic_timed;
 

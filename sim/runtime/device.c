@@ -363,6 +363,20 @@ static void trace_device(struct sim_device *device)
 	model->trace.trace = &spool.trace;
 }
 
+static uint64_t instructions(void *context)
+{
+	uint64_t sum = 0;
+
+	(void)context;
+	for (unsigned int core = 0; core < sim.cores; core++) {
+		struct soc_core_counters counters;
+
+		soc_core_counters(sim.soc, core, &counters);
+		sum += counters.instructions;
+	}
+	return sum;
+}
+
 /* But for the context, which is the device. */
 static const struct mimic_time_host host = {
 	.parameter = parameter,
@@ -377,6 +391,7 @@ static const struct mimic_time_host host = {
 	.atomic = do_atomic,
 	.complete = complete,
 	.report = report,
+	.instructions = instructions,
 };
 
 /* Memory of the device, which the program maps by its file. 0 or -errno. */

@@ -68,6 +68,11 @@ static void two_threads_share_a_bank_in_the_order_in_which_they_come(void **stat
 	assert_over(&c, 3, 9 + LOAD_CYCLES);
 	/* Each was refused in 7, and the last one in 8, too. */
 	assert_int_equal(cluster_statistics(&c).bank_conflicts, 3);
+	assert_int_equal(cluster_statistics(&c).bank_refused[1], 3);
+	assert_int_equal(cluster_statistics(&c).bank_reads[1], 3);
+	assert_int_equal(cluster_statistics(&c).bank_reads[0], 0);
+	assert_int_equal(cluster_statistics(&c).thread_loads, 3);
+	assert_int_equal(cluster_statistics(&c).thread_stall_bank, 1 + 2);
 	cluster_end(&c);
 }
 
@@ -79,6 +84,8 @@ static void a_store_that_is_refused_holds_its_thread(void **state)
 	assert_int_equal(store(&c, 1, 0, 0), 1);
 	assert_int_equal(store(&c, 2, 4, 0), NEVER);
 	assert_over(&c, 2, 1 + 1);
+	assert_int_equal(cluster_statistics(&c).bank_writes[0], 2);
+	assert_int_equal(cluster_statistics(&c).thread_stores, 2);
 	cluster_end(&c);
 }
 

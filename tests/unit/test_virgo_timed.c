@@ -165,6 +165,63 @@ static uint64_t time_of_a_load(struct fixture *f, bool with_failure)
 	return f->end[2];
 }
 
+static struct virgo_time_statistics counted(struct fixture *f, uint64_t now)
+{
+	struct virgo_time_statistics statistics;
+
+	virgo_timed_statistics(f->device, now, &statistics);
+	return statistics;
+}
+
+static void what_threads_do_and_wait_for_is_counted(void **state)
+{
+	struct mimic_access two = {
+		.page = VIRGO_PAGE_CONTROL, .offset = VIRGO_BARRIER_PARTICIPANTS(3), .data = 2, .is_write = 1,
+	};
+	struct virgo_time_statistics t;
+	struct fixture f;
+
+	(void)state;
+	begin(&f, NULL);
+	access_page(&f, &two, 0);
+	/* 30 and BARRIER of the first, BARRIER of the last. */
+	assert_int_equal(barrier(&f, 1, 10), UINT64_MAX);
+	assert_int_equal(barrier(&f, 2, 40), 40 + BARRIER);
+	load(&f, VIRGO_BUSY, 100);
+	t = counted(&f, 100);
+	assert_int_equal(t.thread_mmio, 4);
+	assert_int_equal(t.thread_barriers, 2);
+	assert_int_equal(t.thread_polls, 1);
+	assert_int_equal(t.thread_stall_barrier, 30 + BARRIER + BARRIER);
+	assert_int_equal(t.thread_stall_queue, 0);
+	assert_int_equal(t.thread_stall_unit, 0);
+	assert_int_equal(t.cycles, 100);
+	virgo_timed_destroy(f.device);
+}
+
+static void waits_for_a_unit_and_for_its_queue_are_told_apart(void **state)
+{
+	struct virgo_time_statistics t;
+	struct mimic_access fence = { .owner = 2, .page = VIRGO_PAGE_UNITS, .offset = VIRGO_FENCE };
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "matrix.queue=4");
+	command(&f, VIRGO_FUNCT_CONFIG, ONE << 32 | 8 << 16 | VIRGO_CONFIG_LD, 32, 0);
+	virgo_timed_advance(f.device, 500);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_int_equal(load_eight_rows(&f, 1 << 20, 500), 500);
+	assert_int_equal(load_eight_rows(&f, 1 << 20, 500), UINT64_MAX);
+	assert_int_equal(access_page(&f, &fence, 510), UINT64_MAX);
+	while (!f.end[2])
+		virgo_timed_advance_until(f.device, virgo_timed_next(f.device) + 1);
+	t = counted(&f, f.end[2]);
+	assert_int_equal(t.thread_stall_queue, f.end[1] - 500);
+	assert_int_equal(t.thread_stall_unit, f.end[2] - 510);
+	assert_true(f.end[1] < f.end[2]);
+	virgo_timed_destroy(f.device);
+}
+
 static void a_command_that_fails_takes_no_time(void **state)
 {
 	struct fixture f;
@@ -229,6 +286,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_threads_of_a_barrier_leave_it_together),
+		cmocka_unit_test(what_threads_do_and_wait_for_is_counted),
+		cmocka_unit_test(waits_for_a_unit_and_for_its_queue_are_told_apart),
 		cmocka_unit_test(a_command_that_fails_takes_no_time),
 		cmocka_unit_test(in_the_synchronous_mode_a_store_waits_for_its_command),
 		cmocka_unit_test(a_reset_drops_stores_that_wait_for_room),

@@ -14,6 +14,8 @@ void virgo_time_energy(const struct virgo_timing *timing, struct virgo_time_stat
 			statistics->micro_ops * p->joule_micro_op;
 
 	statistics->energy_core = core / 100 * p->joule_core_factor;
+	statistics->energy_threads = statistics->thread_instructions * (p->joule_instruction + p->cluster_lanes * p->joule_lane) /
+				     100 * p->joule_core_factor;
 	statistics->energy_mac = macs * p->joule_mac;
 	statistics->energy_unit = statistics->matrix_macs * p->joule_array_mac + statistics->tensor_macs * p->joule_tensor_mac +
 				  statistics->accumulator_rows * p->joule_accumulator_row;

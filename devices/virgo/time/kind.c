@@ -8,6 +8,9 @@ static const struct mimic_time_statistic statistics[] = {
 #define _(name, is_most, meaning) { #name, 1, is_most },
 	VIRGO_TIME_STATISTICS(_)
 #undef _
+#define _(name, is_most, meaning) { #name, VIRGO_TIME_BANKS_MAX, is_most },
+	VIRGO_TIME_BANK_STATISTICS(_)
+#undef _
 };
 
 _Static_assert(sizeof(struct virgo_time_statistics) <= MIMIC_TIME_VALUES_MAX * sizeof(uint64_t), "room for all");
@@ -17,6 +20,7 @@ static const char *const columns[] = { "commands", "loops", "macs", NULL };
 static const char *const time_columns[] = {
 #define _(name, is_most, meaning) #name,
 	VIRGO_TIME_STATISTICS(_)
+	VIRGO_TIME_BANK_STATISTICS(_)
 #undef _
 	NULL
 };
@@ -189,6 +193,32 @@ static void print_memories(FILE *file, const struct virgo_time_statistics *t)
 		(number)t->dma_written_bytes, (number)t->dma_outstanding_most);
 }
 
+static void print_banks(FILE *file, const struct mimic_time_host *soc, const struct virgo_time_statistics *t)
+{
+	unsigned int banks = (unsigned int)parameter(soc, "shared", "banks");
+
+	fprintf(file, "        banks, granted reads, writes, refused:");
+	for (unsigned int i = 0; i < banks; i++)
+		fprintf(file, "%s %u: %llu, %llu, %llu", i ? ";" : "", i, (number)t->bank_reads[i], (number)t->bank_writes[i],
+			(number)t->bank_refused[i]);
+	fputc('\n', file);
+}
+
+static void print_threads(FILE *file, const struct virgo_time_statistics *t)
+{
+	if (!t->thread_mmio && !t->thread_loads && !t->thread_stores)
+		return;
+	fprintf(file, "        threads: %llu instructions; shared memory: %llu loads, %llu stores; registers: %llu, %llu of them polls; "
+		"barriers: %llu\n",
+		(number)t->thread_instructions, (number)t->thread_loads, (number)t->thread_stores, (number)t->thread_mmio,
+		(number)t->thread_polls, (number)t->thread_barriers);
+	if (!t->thread_stall_bank && !t->thread_stall_barrier && !t->thread_stall_queue && !t->thread_stall_unit)
+		return;
+	fprintf(file, "        threads waited for: banks %llu cycles, barriers %llu, queues %llu, units %llu\n",
+		(number)t->thread_stall_bank, (number)t->thread_stall_barrier, (number)t->thread_stall_queue,
+		(number)t->thread_stall_unit);
+}
+
 /* fJ to uJ. */
 static double microjoules(uint64_t energy)
 {
@@ -199,9 +229,10 @@ static void print_energy(FILE *file, const struct virgo_time_statistics *t)
 {
 	uint64_t all = t->energy_core + t->energy_mac + t->energy_unit + t->energy_shared + t->energy_memory;
 
-	fprintf(file, "        energy: %.3f uJ: %.3f cores, %.3f MACs, %.3f units, %.3f shared memory, %.3f L1 and L2\n",
+	fprintf(file, "        energy: %.3f uJ: %.3f cores, %.3f MACs, %.3f units, %.3f shared memory, %.3f L1 and L2; the program's threads "
+		"beside it %.3f\n",
 		microjoules(all), microjoules(t->energy_core), microjoules(t->energy_mac), microjoules(t->energy_unit),
-		microjoules(t->energy_shared), microjoules(t->energy_memory));
+		microjoules(t->energy_shared), microjoules(t->energy_memory), microjoules(t->energy_threads));
 }
 
 static void print(FILE *file, const struct mimic_time_host *soc, const uint64_t *counters, const uint64_t *values)
@@ -209,13 +240,15 @@ static void print(FILE *file, const struct mimic_time_host *soc, const uint64_t 
 	struct virgo_time_statistics t;
 
 	memcpy(&t, values, sizeof(t));
-	if (!counters[VIRGO_COUNTER_commands])
+	if (!counters[VIRGO_COUNTER_commands] && !t.thread_loads && !t.thread_stores)
 		return;
-	fprintf(file, "  VIRGO %llu commands, %llu loops; arrays %llu cycles busy, %llu refused by a bank\n",
+	fprintf(file, "  VIRGO %llu commands, %llu loops; arrays %llu cycles busy, %llu refused by a bank; %.2f %% of all MACs used\n",
 		(number)counters[VIRGO_COUNTER_commands], (number)counters[VIRGO_COUNTER_loops], (number)t.matrix_busy,
-		(number)t.matrix_stalls);
+		(number)t.matrix_stalls, percent((double)counters[VIRGO_COUNTER_macs], (double)t.cycles * macs_of_cycle(soc)));
 	print_kernels(file, soc, &t);
+	print_threads(file, &t);
 	print_memories(file, &t);
+	print_banks(file, soc, &t);
 	print_energy(file, &t);
 }
 

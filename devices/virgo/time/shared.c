@@ -34,10 +34,12 @@ static bool grant(struct virgo_timing *timing, bool is_write, unsigned int bank,
 
 	if (timing->parameters.shared_conflicts && !is_free(timing, is_write, bank, now)) {
 		timing->statistics.bank_conflicts++;
+		timing->statistics.bank_refused[bank]++;
 		MIMIC_TRACE_AT(timing->trace, now, now, bank_conflict, 0ull, bank, 0ull, is_write, 0ull, 0ull);
 		return false;
 	}
 	granted[bank] = now + 1;
+	*(is_write ? &timing->statistics.bank_writes[bank] : &timing->statistics.bank_reads[bank]) += 1;
 	return true;
 }
 
@@ -53,7 +55,10 @@ bool virgo_time_shared_write(struct virgo_timing *timing, unsigned int bank, uin
 
 void virgo_time_shared_expect(struct virgo_timing *timing, uint32_t address, uint64_t time)
 {
-	timing->shared.dma_write[virgo_time_bank(timing, address)][time % WRITES_AHEAD] = time + 1;
+	const unsigned int bank = virgo_time_bank(timing, address);
+
+	timing->shared.dma_write[bank][time % WRITES_AHEAD] = time + 1;
+	timing->statistics.bank_writes[bank]++;
 	timing->statistics.shared_writes += timing->parameters.shared_words;
 }
 

@@ -29,6 +29,11 @@ void virgo_time_count_until(struct virgo_timing *timing, uint64_t now)
 	timing->counted_until = now;
 }
 
+struct virgo_time_statistics *virgo_time_counted(struct virgo_timing *timing)
+{
+	return &timing->statistics;
+}
+
 void virgo_time_statistics(struct virgo_timing *timing, uint64_t now, struct virgo_time_statistics *statistics)
 {
 	virgo_time_advance(timing, now);
@@ -36,5 +41,6 @@ void virgo_time_statistics(struct virgo_timing *timing, uint64_t now, struct vir
 	for (unsigned int i = 0; i < timing->parameters.cluster_cores; i++)
 		virgo_time_core_count(&timing->core[i], now + 1);
 	*statistics = timing->statistics;
+	statistics->cycles = now;
 	virgo_time_energy(timing, statistics);
 }

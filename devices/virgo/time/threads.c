@@ -38,6 +38,17 @@ static void ask(struct virgo_timing *timing, struct shared_request *request, uin
 		request->over = now + (request->is_store ? 1 : load_cycles(timing));
 }
 
+static void count(struct virgo_time_statistics *statistics, const struct virgo_time_shared_access *access)
+{
+	if (access->is_store) {
+		statistics->thread_stores++;
+		statistics->shared_writes += words_of(access);
+	} else {
+		statistics->thread_loads++;
+		statistics->shared_reads += words_of(access);
+	}
+}
+
 bool virgo_time_shared_access(struct virgo_timing *timing, const struct virgo_time_shared_access *access, uint64_t now,
 			      uint64_t *over)
 {
@@ -45,10 +56,7 @@ bool virgo_time_shared_access(struct virgo_timing *timing, const struct virgo_ti
 		.owner = access->owner, .is_store = access->is_store, .banks = banks_of(timing, access), .over = NEVER,
 	};
 
-	if (access->is_store)
-		timing->statistics.shared_writes += words_of(access);
-	else
-		timing->statistics.shared_reads += words_of(access);
+	count(&timing->statistics, access);
 	ask(timing, &request, now);
 	if (request.over == NEVER && timing->thread_count < VIRGO_TIME_THREADS_MAX) {
 		timing->thread[timing->thread_count++] = request;
@@ -65,6 +73,7 @@ void virgo_time_threads_step(struct virgo_timing *timing, uint64_t now)
 
 		if (request->over != NEVER)
 			continue;
+		timing->statistics.thread_stall_bank++;
 		ask(timing, request, now);
 		timing->something_ended |= request->over != NEVER;
 	}

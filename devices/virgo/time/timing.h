@@ -242,6 +242,7 @@ size_t virgo_time_describe(const struct virgo_timing *timing, char *text, size_t
 
 /* _(name, it is the highest so far and no sum, meaning) */
 #define VIRGO_TIME_STATISTICS(_) \
+	_(cycles, false, "cycles that passed") \
 	_(kernels, false, "kernels that have ended") \
 	_(kernel_cycles, false, "cycles from the begin of a kernel to its end, of all kernels") \
 	_(kernel_macs, false, "multiplications of these products") \
@@ -278,18 +279,40 @@ size_t virgo_time_describe(const struct virgo_timing *timing, char *text, size_t
 	_(accumulator_rows, false, "rows that were read from, or written to, an accumulator") \
 	_(tensor_macs, false, "multiplications of tensor cores") \
 	_(polls, false, "loads of BUSY by kernels") \
-	_(barriers, false, "barriers that opened") \
+	_(barriers, false, "barriers of kernels that opened") \
+	_(thread_instructions, false, "instructions of the program's threads, each of which stands for a warp") \
+	_(thread_loads, false, "of these, loads of shared memory") \
+	_(thread_stores, false, "stores of shared memory") \
+	_(thread_mmio, false, "loads and stores of registers") \
+	_(thread_polls, false, "of these, loads of BUSY, LOOPS and STATUS") \
+	_(thread_barriers, false, "and threads that came to a barrier") \
+	_(thread_stall_bank, false, "threads times cycles that a bank of shared memory refused") \
+	_(thread_stall_barrier, false, "likewise, at a barrier") \
+	_(thread_stall_queue, false, "likewise, for room in a unit's queue") \
+	_(thread_stall_unit, false, "likewise, at FENCE and WAIT_LOOPS") \
 	_(energy_core, false, "fJ of instructions: fetch, issue, registers") \
 	_(energy_mac, false, "fJ of multiplications and additions") \
 	_(energy_unit, false, "fJ of the array's registers, operand queues and accumulators") \
 	_(energy_shared, false, "fJ of shared memory") \
-	_(energy_memory, false, "fJ of L1 caches and L2")
+	_(energy_memory, false, "fJ of L1 caches and L2") \
+	_(energy_threads, false, "fJ of the threads' instructions, as of a warp's; in no other energy")
+
+/* Likewise, of each bank of shared memory. Words that go through the port for unaligned ones are in no bank's. */
+#define VIRGO_TIME_BANK_STATISTICS(_) \
+	_(bank_reads, false, "reads that a bank granted") \
+	_(bank_writes, false, "writes that it granted") \
+	_(bank_refused, false, "of bank_conflicts, those of each bank")
 
 struct virgo_time_statistics {
 #define _(name, is_most, meaning) uint64_t name;
 	VIRGO_TIME_STATISTICS(_)
 #undef _
+#define _(name, is_most, meaning) uint64_t name[VIRGO_TIME_BANKS_MAX];
+	VIRGO_TIME_BANK_STATISTICS(_)
+#undef _
 };
+/* Those of threads of the program, which the caller counts: at any time. */
+struct virgo_time_statistics *virgo_time_counted(struct virgo_timing *timing);
 void virgo_time_statistics(struct virgo_timing *timing, uint64_t now, struct virgo_time_statistics *statistics);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "devices/virgo/time/commands.h"
+#include "devices/virgo/time/program.h"
 #include "devices/virgo/time/virgo_time.h"
 
 #define DIM_MAX 16		/* of the functional model */
@@ -33,6 +34,7 @@ struct virgo_time {
 	bool is_answered;			/* this one was, before the model's call had ended */
 	uint64_t answer;
 	uint64_t completed;			/* accesses of others */
+	struct virgo_program program;
 	unsigned int threads;			/* that wait for a bank of the shared memory */
 };
 
@@ -52,18 +54,17 @@ static long write_rows(void *context, const uint64_t *addresses, size_t count, s
 	return device->host.write_rows(device->host.context, addresses, count, size, rows);
 }
 
+/* Threads leave a barrier together. */
 static uint64_t delay_of(const struct virgo_time *device, const struct mimic_access *access)
 {
-	const bool is_barrier = access && access->page == VIRGO_PAGE_CONTROL && !access->is_write &&
-				access->offset >= VIRGO_BARRIER_WAIT(0) && access->offset < VIRGO_BARRIER_WAIT(VIRGO_BARRIERS);
-
-	return is_barrier ? device->parameters.cluster_barrier : 0;
+	return virgo_program_delay(access, device->parameters.cluster_barrier);
 }
 
-/* Threads leave a barrier together, also the one that opens it. */
+/* A barrier's threads go on together, also the one that opens it. */
 static void complete(void *context, uint64_t owner, uint64_t data)
 {
 	struct virgo_time *device = context;
+	uint64_t time;
 
 	if (device->performed && device->performed->owner == owner) {
 		device->is_answered = true;
@@ -71,7 +72,9 @@ static void complete(void *context, uint64_t owner, uint64_t data)
 		return;
 	}
 	device->completed++;
-	device->host.complete(device->host.context, owner, data, device->now + delay_of(device, device->performed));
+	time = device->now + delay_of(device, device->performed);
+	virgo_program_goes_on(&device->program, virgo_time_counted(device->timing), owner, time);
+	device->host.complete(device->host.context, owner, data, time);
 }
 
 static void part_done(void *context, const struct virgo_watched *part)
@@ -266,12 +269,25 @@ uint64_t virgo_timed_next(const struct virgo_time *device)
 	return somebody_waits(device) ? virgo_time_next(device->timing) : UINT64_MAX;
 }
 
+/* Is it what a library asks of the unit for which a kernel has taken the time? */
+static bool is_free(const struct virgo_time *device, const struct mimic_access *access)
+{
+	unsigned int unit = access->offset / VIRGO_BLOCK_SIZE;
+
+	return access->page == VIRGO_PAGE_UNITS && unit < VIRGO_UNITS_MAX && device->is_free[unit];
+}
+
 bool virgo_timed_access(struct virgo_time *device, struct mimic_access *access, uint64_t now, uint64_t *done)
 {
 	virgo_timed_advance(device, now);
-	if (!perform(device, access))
+	if (!is_free(device, access))
+		virgo_program_count(virgo_time_counted(device->timing), access);
+	if (!perform(device, access)) {
+		virgo_program_waits(&device->program, access, device->now);
 		return false;
+	}
 	*done = device->now + delay_of(device, access);
+	virgo_time_counted(device->timing)->thread_stall_barrier += *done - device->now;
 	return true;
 }
 
@@ -291,6 +307,7 @@ void virgo_timed_owner_gone(struct virgo_time *device, uint64_t owner, uint64_t 
 	for (unsigned int unit = 0; unit < device->config.units; unit++)
 		if (device->waiting[unit].owner == owner)
 			device->waiting[unit].owner = 0;
+	virgo_program_goes_on(&device->program, virgo_time_counted(device->timing), owner, device->now);
 	device->model->ops->owner_gone(device->model, owner, now);
 }
 
@@ -354,6 +371,8 @@ void virgo_timed_statistics(struct virgo_time *device, uint64_t now, struct virg
 	if (now < device->now)
 		now = device->now;
 	virgo_timed_advance(device, now);
+	if (device->host.instructions)
+		virgo_time_counted(device->timing)->thread_instructions = device->host.instructions(device->host.context);
 	virgo_time_statistics(device->timing, now, statistics);
 }
 
