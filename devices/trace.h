@@ -75,6 +75,9 @@ enum mimic_trace_phase {
 	_(ENGINE_ARRAY, "array of unit %u", 1) \
 	_(ENGINE_STORE, "stores of unit %u", 1) \
 	_(BANK, "bank %u", 1) \
+	_(BANK_READS, "bank %u reads", 1) \
+	_(BANK_WRITES, "bank %u writes", 1) \
+	_(BANK_DMA, "bank %u DMA writes", 1) \
 	_(KERNEL, "kernel of unit %u", 1)
 
 enum mimic_trace_track {
@@ -182,7 +185,13 @@ enum mimic_trace_track {
 	_(45, engine_store, "engine", SLICE, ENGINE_STORE, "", "", "rows", "", "requests", \
 	  "rows leave the accumulator, for memory or, without requests, for shared memory") \
 	_(46, bank_conflict, "bank", INSTANT, BANK, "", "", "writes", "", "", \
-	  "a bank of shared memory refuses a request")
+	  "a bank of shared memory refuses a request") \
+	_(47, bank_reads, "bank", SLICE, BANK_READS, "", "", "grants", "", "", \
+	  "a bank grants reads: an array's, warps', threads'; gaps of up to 8 cycles are in it") \
+	_(48, bank_writes, "bank", SLICE, BANK_WRITES, "", "", "grants", "", "", \
+	  "likewise, writes") \
+	_(49, bank_dma, "bank", SLICE, BANK_DMA, "", "", "grants", "", "", \
+	  "likewise, writes of a DMA engine")
 
 enum mimic_trace_kind {
 	MIMIC_TRACE_KIND_NONE,

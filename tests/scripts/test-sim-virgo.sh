@@ -176,6 +176,25 @@ timeout 20 "$mimic" sim --soc maple-fpga --design tc "${gemm[@]}" >"$work/output
 [ $? -eq 2 ] && grep -q "design tc is one of Virgo's cluster" "$work/errors"
 result $? "a SoC without a cluster has no designs"
 
+# --- a trace ----------------------------------------------------------------------------------------------------
+
+# 2 x 2 tiles of C and 2 steps each: A's bank gives a line in each of 4096 cycles of a step, B's one in each of 8 of 64.
+timeout 60 "$mimic" sim --soc virgo --trace "$work/trace.json" "${gemm[@]}" >"$work/output" 2>"$work/errors" &&
+	"$build/tests/tools/check_trace" "$work/trace.json" >"$work/found" 2>>"$work/errors" &&
+	python3 - "$work/trace.json" >>"$work/errors" 2>&1 <<'EOF2'
+import json, sys
+events = json.load(open(sys.argv[1]))
+events = events["traceEvents"] if isinstance(events, dict) else events
+tracks = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+of = lambda name: [e for e in events if e["ph"] == "X" and tracks[e["pid"], e["tid"]] == name]
+assert [e["args"]["grants"] for bank in (0, 1) for e in of("bank %u reads" % bank)] == 8 * [4096]
+assert all(e["dur"] == 4096 for bank in (0, 1) for e in of("bank %u reads" % bank))
+assert sum(e["args"]["grants"] for bank in (2, 3) for e in of("bank %u reads" % bank)) == 8 * 512
+assert sum(e["args"]["grants"] for bank in range(4) for e in of("bank %u DMA writes" % bank)) == 8 * 2 * 64 * 64 * 4 / 32
+assert len(of("array of unit 0")) == 8 and of("DMA loads of unit 0") and of("stores of unit 0") and of("warp 1") and of("kernel of unit 0")
+EOF2
+result $? "a trace has warps, engines, the kernel and grants of each bank as tracks"
+
 # --- a sweep ---------------------------------------------------------------------------------------------------
 
 timeout 60 "$mimic" sweep --soc virgo --design tc-dma,virgo-dma "${gemm[@]}" >"$work/output" 2>"$work/errors" &&

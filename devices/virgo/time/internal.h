@@ -228,6 +228,14 @@ struct shared_request {
 	bool is_store;
 };
 
+/* Grants of a bank that a trace shows as one. */
+enum bank_port { BANK_PORT_READ, BANK_PORT_WRITE, BANK_PORT_DMA, BANK_PORTS };
+
+struct bank_run {
+	uint64_t begin, last;
+	uint32_t grants;	/* 0: none */
+};
+
 struct bus {
 	uint64_t request_free, l2_free, response_free;
 };
@@ -301,6 +309,7 @@ struct virgo_timing {
 	struct warp_code code[VIRGO_TIME_CORES_MAX][VIRGO_TIME_WARPS_MAX];
 	struct mimic_trace_source *trace;	/* virgo_time_create() gives it one that is off */
 	struct mimic_trace_source no_trace;
+	struct bank_run run[BANK_PORTS][VIRGO_TIME_BANKS_MAX];
 	bool something_ended;
 	uint64_t counted_until;
 	struct virgo_time_statistics statistics;
@@ -437,6 +446,9 @@ void virgo_time_trace_fence(struct core *core, const struct lsu_entry *entry, ui
 void virgo_time_trace_operation(struct matrix_unit *unit, const struct engine *engine,
 				const struct virgo_time_operation *operation, uint64_t now);
 void virgo_time_trace_kernel(struct matrix_unit *unit, uint64_t now);
+void virgo_time_trace_grant(struct virgo_timing *timing, enum bank_port port, unsigned int bank, uint64_t now);
+/* Grants that are not shown yet. */
+void virgo_time_trace_banks(struct virgo_timing *timing);
 
 /* statistics.c, energy.c */
 void virgo_time_count_until(struct virgo_timing *timing, uint64_t now);

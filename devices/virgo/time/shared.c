@@ -40,6 +40,7 @@ static bool grant(struct virgo_timing *timing, bool is_write, unsigned int bank,
 	}
 	granted[bank] = now + 1;
 	*(is_write ? &timing->statistics.bank_writes[bank] : &timing->statistics.bank_reads[bank]) += 1;
+	virgo_time_trace_grant(timing, is_write ? BANK_PORT_WRITE : BANK_PORT_READ, bank, now);
 	return true;
 }
 
@@ -59,6 +60,7 @@ void virgo_time_shared_expect(struct virgo_timing *timing, uint32_t address, uin
 
 	timing->shared.dma_write[bank][time % WRITES_AHEAD] = time + 1;
 	timing->statistics.bank_writes[bank]++;
+	virgo_time_trace_grant(timing, BANK_PORT_DMA, bank, time);
 	timing->statistics.shared_writes += timing->parameters.shared_words;
 }
 

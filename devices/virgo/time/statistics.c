@@ -38,6 +38,7 @@ void virgo_time_statistics(struct virgo_timing *timing, uint64_t now, struct vir
 {
 	virgo_time_advance(timing, now);
 	virgo_time_count_until(timing, now);
+	virgo_time_trace_banks(timing);
 	for (unsigned int i = 0; i < timing->parameters.cluster_cores; i++)
 		virgo_time_core_count(&timing->core[i], now + 1);
 	*statistics = timing->statistics;

@@ -62,3 +62,47 @@ void virgo_time_trace_kernel(struct matrix_unit *unit, uint64_t now)
 	MIMIC_TRACE_AT(unit->timing->trace, unit->began, now, kernel, 0ull, unit->number, kernel->m, kernel->design, kernel->n,
 		       kernel->k);
 }
+
+/* --- banks ------------------------------------------------------------------------------------------- */
+
+#define GAP 8u		/* cycles; each grant by itself would be millions of events */
+
+static void end_run(struct virgo_timing *timing, enum bank_port port, unsigned int bank)
+{
+	struct bank_run *run = &timing->run[port][bank];
+
+	if (!run->grants)
+		return;
+	switch (port) {
+	case BANK_PORT_READ:
+		MIMIC_TRACE_AT(timing->trace, run->begin, run->last + 1, bank_reads, 0ull, bank, 0ull, run->grants, 0ull, 0ull);
+		break;
+	case BANK_PORT_WRITE:
+		MIMIC_TRACE_AT(timing->trace, run->begin, run->last + 1, bank_writes, 0ull, bank, 0ull, run->grants, 0ull, 0ull);
+		break;
+	default:
+		MIMIC_TRACE_AT(timing->trace, run->begin, run->last + 1, bank_dma, 0ull, bank, 0ull, run->grants, 0ull, 0ull);
+	}
+	run->grants = 0;
+}
+
+void virgo_time_trace_grant(struct virgo_timing *timing, enum bank_port port, unsigned int bank, uint64_t now)
+{
+	struct bank_run *run = &timing->run[port][bank];
+
+	if (!mimic_trace_is_on(timing->trace))
+		return;
+	if (run->grants && now > run->last + GAP)
+		end_run(timing, port, bank);
+	if (!run->grants)
+		run->begin = now;
+	run->last = now;
+	run->grants++;
+}
+
+void virgo_time_trace_banks(struct virgo_timing *timing)
+{
+	for (unsigned int bank = 0; bank < timing->parameters.shared_banks; bank++)
+		for (enum bank_port port = 0; port < BANK_PORTS; port++)
+			end_run(timing, port, bank);
+}
