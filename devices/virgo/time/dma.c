@@ -36,6 +36,15 @@ static void sent(struct matrix_unit *unit, struct engine *engine, uint64_t now, 
 	engine->back = later(engine->back, back);
 }
 
+/* Where byte `at` of a load goes in shared memory. false: to the accumulator, or it fills up a request. */
+static bool is_written(const struct virgo_time_operation *operation, uint32_t at, uint32_t *to)
+{
+	const uint32_t size = operation->writes.last - operation->writes.first;
+
+	*to = at < size ? operation->writes.first + at : operation->writes_b.first + (at - size);
+	return at < size || *to < operation->writes_b.last;
+}
+
 void virgo_time_load_step(struct matrix_unit *unit, const struct virgo_time_operation *operation, uint64_t now)
 {
 	struct engine *engine = &unit->engine[VIRGO_ENGINE_LOAD];
@@ -43,15 +52,15 @@ void virgo_time_load_step(struct matrix_unit *unit, const struct virgo_time_oper
 	const unsigned int line = timing->shared.line_bytes, beat = (unsigned int)timing->parameters.bus_beat;
 	uint64_t back, room = room_at(unit, now);
 	uint32_t size = operation->request_beats * beat;
-	uint32_t to = operation->writes.first + engine->done * size;
+	uint32_t to;
 
 	if (room > now) {
 		engine->next = room;
 		return;
 	}
 	back = virgo_time_bus_read(timing, operation->request_beats, now);
-	for (uint32_t at = 0; at < size && to + at < operation->writes.last; at += line)
-		virgo_time_shared_expect(timing, to + at, back - (size - 1 - at) / beat);
+	for (uint32_t at = 0; at < size && is_written(operation, engine->done * size + at, &to); at += line)
+		virgo_time_shared_expect(timing, to, back - (size - 1 - at) / beat);
 	sent(unit, engine, now, back);
 	timing->statistics.dma_read_bytes += size;
 	engine->next = now + 1;

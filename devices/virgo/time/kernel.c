@@ -74,6 +74,8 @@ static void load(const struct matrix_unit *unit, unsigned int half, struct virgo
 	operation->request_beats = (uint32_t)(parameters->dma_request / parameters->bus_beat);
 	operation->writes = range(buffer(unit->timing, unit->number, false, half),
 				  parameters->matrix_tile_m * parameters->matrix_tile_k * WORD);
+	operation->writes_b = range(buffer(unit->timing, unit->number, true, half),
+				    parameters->matrix_tile_n * parameters->matrix_tile_k * WORD);
 }
 
 static void multiply(const struct matrix_unit *unit, unsigned int half, struct virgo_time_operation *operation)

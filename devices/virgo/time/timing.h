@@ -182,6 +182,7 @@ struct virgo_time_operation {
 	/* Store: rows that leave the accumulator, to memory or, without requests, to shared memory. */
 	uint32_t moved_rows;
 	struct virgo_time_range reads, writes;			/* of shared memory */
+	struct virgo_time_range writes_b;			/* that a load of both operands goes on with */
 	struct virgo_time_range reads_rows, writes_rows;	/* of the accumulator */
 };
 
