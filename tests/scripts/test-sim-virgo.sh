@@ -117,6 +117,12 @@ holds "r['stores']['phases'][0]['virgo_time']['bank_reads'] == [16 ** 3 * 16] + 
 	"r['stores']['phases'][0]['virgo_time']['energy_threads'] > 0 == r['stores']['phases'][0]['virgo_time']['energy_core']" "sum(r['stores']['phases'][0]['virgo_time']['bank_refused']) == r['stores']['phases'][0]['virgo_time']['bank_conflicts']"
 result $? "its threads' accesses and energy are counted, and grants of each bank"
 
+# Two products of 64 x 64 x 64 on 8 x 8; the softmax between them reads and writes shared memory.
+run flash --cores 4 "$examples/flash_attention" --sequence 64 --exp taylor && grep -q yes "$work/output" &&
+	holds "t('flash')['matrix_busy'] == 2 * 64 ** 3 // 64" "t('flash')['thread_loads'] > 0 < t('flash')['thread_stores']" \
+		"t('flash')['thread_stall_bank'] > 0 < t('flash')['matrix_stalls']" "cycles('flash') > t('flash')['matrix_busy']"
+result $? "FlashAttention is right in time, and its threads and the array meet at banks"
+
 # --- a program's own loads and stores of shared memory ----------------------------------------------
 
 # An access has 3 instructions of 4 cycles before it. A load is 15 cycles; a store one; an atomic both. Memory has 64 lines of
