@@ -433,6 +433,12 @@ struct warp_place {
 	unsigned int core, warp, number;
 	unsigned int all;	/* warps of the cluster */
 };
+/* What is dealt out to several: `count` from `first` on. */
+struct share {
+	uint64_t first, count;
+};
+/* Of `lines` that `all` have, those of `number`; if they cannot have equally many the first ones have one more. */
+struct share virgo_time_share(uint64_t lines, unsigned int all, unsigned int number);
 void virgo_time_operand_line(const struct warp_place *place, struct item *item, bool is_b, uint64_t which);
 void virgo_time_kernel_tensor(const struct warp_place *place, struct warp_code *code);
 void virgo_time_kernel_virgo(const struct warp_place *place, struct warp_code *code);

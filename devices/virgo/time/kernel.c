@@ -41,6 +41,13 @@ uint32_t virgo_time_buffer(const struct virgo_timing *timing, bool is_b, unsigne
 	return buffer(timing, 0, is_b, half);
 }
 
+struct share virgo_time_share(uint64_t lines, unsigned int all, unsigned int number)
+{
+	uint64_t each = lines / all, more = lines % all;
+
+	return (struct share){ number * each + earlier(number, more), each + (number < more) };
+}
+
 /* Line `which` of the tile of A or B that the first step of the first tile of C needs. */
 void virgo_time_operand_line(const struct warp_place *place, struct item *item, bool is_b, uint64_t which)
 {

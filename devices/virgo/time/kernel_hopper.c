@@ -67,13 +67,14 @@ static void store_tile(const struct warp_place *place, struct code *code)
 {
 	const struct virgo_time_parameters *parameters = &place->timing->parameters;
 	const unsigned int lanes = (unsigned int)parameters->cluster_lanes;
-	uint64_t lines = parameters->matrix_tile_m * parameters->matrix_tile_n / lanes / place->all;
+	const struct share share = virgo_time_share(parameters->matrix_tile_m * parameters->matrix_tile_n / lanes, place->all,
+						    place->number);
 
-	for (uint64_t i = 0; i < lines; i++) {
+	for (uint64_t i = 0; i < share.count; i++) {
 		struct item *item = virgo_time_code_add(code, OP_STORE, lanes);
 
 		item->instruction.from[0] = (uint8_t)(C_FIRST + i % C_REGISTERS);
-		item->instruction.address = virgo_time_matrix_address(2) + (place->number * lines + i) * lanes * WORD;
+		item->instruction.address = virgo_time_matrix_address(2) + (share.first + i) * lanes * WORD;
 		item->by_row = (int64_t)(parameters->matrix_tile_m * place->kernel->n * WORD);
 		item->by_column = (int64_t)(parameters->matrix_tile_n * WORD);
 	}

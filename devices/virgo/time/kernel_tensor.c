@@ -165,10 +165,11 @@ static void activate(const struct warp_place *place, struct code *code)
 {
 	const struct virgo_time_parameters *parameters = &place->timing->parameters;
 	const unsigned int half = (place->all + 1) / 2;
-	uint64_t values = parameters->matrix_tile_m * parameters->matrix_tile_n / lanes_of(place) / half;
+	uint64_t values;
 
 	if (place->number >= half)
 		return;
+	values = virgo_time_share(parameters->matrix_tile_m * parameters->matrix_tile_n / lanes_of(place), half, place->number).count;
 	for (uint64_t value = 0; value < values; value++)
 		for (unsigned int i = 0; i < place->kernel->swish; i++) {
 			struct item *item = virgo_time_code_add(code, OP_FPU, lanes_of(place));

@@ -102,10 +102,11 @@ static void take_out(const struct warp_place *place, struct code *code, unsigned
 {
 	const struct virgo_time_parameters *parameters = &place->timing->parameters;
 	const unsigned int lanes = (unsigned int)parameters->cluster_lanes;
-	uint64_t lines = parameters->matrix_tile_m * parameters->matrix_tile_n / lanes / place->all;
+	const struct share share = virgo_time_share(parameters->matrix_tile_m * parameters->matrix_tile_n / lanes, place->all,
+						    place->number);
 
-	for (uint64_t i = 0; i < lines; i++) {
-		const uint64_t offset = (place->number * lines + i) * lanes * WORD;
+	for (uint64_t i = 0; i < share.count; i++) {
+		const uint64_t offset = (share.first + i) * lanes * WORD;
 		const uint8_t value = (uint8_t)FLOAT(i % 8);
 		struct item *item = virgo_time_code_add(code, OP_LOAD_SHARED, lanes);
 
