@@ -89,19 +89,19 @@ static void multiply(const struct warp_place *place, struct code *code)
 
 /* --- operands ----------------------------------------------------------------------------------------------------- */
 
-static unsigned int share_of(const struct warp_place *place, bool is_b)
+static struct share share_of(const struct warp_place *place, bool is_b)
 {
 	const struct virgo_time_parameters *parameters = &place->timing->parameters;
 	uint64_t words = (is_b ? parameters->matrix_tile_n : parameters->matrix_tile_m) * parameters->matrix_tile_k;
 
-	return (unsigned int)((words / parameters->cluster_lanes + place->all - 1) / place->all);
+	return virgo_time_share(words / parameters->cluster_lanes, place->all, place->number);
 }
 
 /* A is stored transposed: its lane's words lie a row apart, all in one sub-bank. */
 static void copy_line(const struct warp_place *place, struct code *code, bool is_b, unsigned int line, bool is_store)
 {
 	const struct virgo_time_parameters *parameters = &place->timing->parameters;
-	uint64_t which = (uint64_t)place->number * share_of(place, is_b) + line, of_row = parameters->matrix_tile_k / lanes_of(place);
+	uint64_t which = share_of(place, is_b).first + line, of_row = parameters->matrix_tile_k / lanes_of(place);
 	struct item *item = virgo_time_code_add(code, is_store ? OP_STORE_SHARED : OP_LOAD, lanes_of(place));
 
 	if (!is_store) {
@@ -122,7 +122,7 @@ static void copy_line(const struct warp_place *place, struct code *code, bool is
 
 static void copy(const struct warp_place *place, struct code *code, bool is_b)
 {
-	const unsigned int lines = share_of(place, is_b);
+	const unsigned int lines = (unsigned int)share_of(place, is_b).count;
 
 	for (unsigned int line = 0; line < lines; line += COPIED) {
 		unsigned int end = line + COPIED < lines ? line + COPIED : lines;

@@ -185,20 +185,21 @@ static void reload(const struct warp_place *place, struct code *code, unsigned i
 }
 
 /* Lines of one matrix's tile that each warp copies. */
-static unsigned int share_of(const struct warp_place *place, bool is_b)
+static struct share share_of(const struct warp_place *place, bool is_b)
 {
 	const struct virgo_time_parameters *parameters = &place->timing->parameters;
 	uint64_t words = (is_b ? parameters->matrix_tile_n : parameters->matrix_tile_m) * parameters->matrix_tile_k;
 
-	return (unsigned int)((words / parameters->cluster_lanes + place->all - 1) / place->all);
+	return virgo_time_share(words / parameters->cluster_lanes, place->all, place->number);
 }
 
 /* One line of A's tile or of B's for the next step, to or from a register. */
 static void copy_line(const struct warp_place *place, struct code *code, unsigned int line, bool is_store)
 {
-	const unsigned int of_a = share_of(place, false), lanes = (unsigned int)place->timing->parameters.cluster_lanes;
-	bool is_b = line >= of_a;
-	uint64_t which = is_b ? (uint64_t)place->number * share_of(place, true) + line - of_a : (uint64_t)place->number * of_a + line;
+	const struct share of_a = share_of(place, false);
+	const unsigned int lanes = (unsigned int)place->timing->parameters.cluster_lanes;
+	bool is_b = line >= of_a.count;
+	uint64_t which = is_b ? share_of(place, true).first + line - of_a.count : of_a.first + line;
 	struct item *item = virgo_time_code_add(code, is_store ? OP_STORE_SHARED : OP_LOAD, lanes);
 
 	if (!is_store) {
@@ -217,7 +218,8 @@ static void copy_line(const struct warp_place *place, struct code *code, unsigne
 static void copy(const struct warp_place *place, struct code *code, enum when when)
 {
 	const unsigned int lanes = (unsigned int)place->timing->parameters.cluster_lanes;
-	const unsigned int lines = share_of(place, false) + share_of(place, true), groups = (lines + LINES - 1) / LINES;
+	const unsigned int lines = (unsigned int)(share_of(place, false).count + share_of(place, true).count);
+	const unsigned int groups = (lines + LINES - 1) / LINES;
 	const unsigned int first = code->count;
 	unsigned int reloads = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * How C leaves a kernel of Virgo's designs in time: each line of its tile is stored once, however many warps
- * there are. A tile of 64 x 64 is 512 lines of eight words.
+ * What the warps of a kernel of Virgo share in time: each line of C is stored once, and each line of an
+ * operand is copied once, however many warps there are. A tile of 64 x 64 is 512 lines of eight words.
  */
 #include "tests/lib/virgo_cycles.h"
 
@@ -100,6 +100,51 @@ static void the_first_warps_have_one_line_more(void **state)
 	}
 }
 
+/* --- lines of A and B ------------------------------------------------------------------------------- */
+
+/* Which each warp copies before it multiplies. */
+static void expect_each_operand_once(enum virgo_time_design design, enum part part, const char *const *changes)
+{
+	struct cluster c = cluster_begin(changes[0], changes[1], changes[2], changes[3], changes[4], NULL);
+	const struct virgo_time_parameters *parameters = &c.timing->parameters;
+	uint64_t of_a = parameters->matrix_tile_m * parameters->matrix_tile_k / LANES;
+	uint64_t of_b = parameters->matrix_tile_n * parameters->matrix_tile_k / LANES;
+	uint8_t loaded[2][LINES + 64] = { { 0 } };
+
+	start(&c, design);
+	for (unsigned int warp = 0; warp < parameters->cluster_cores * parameters->cluster_warps; warp++) {
+		const unsigned int core = warp / (unsigned int)parameters->cluster_warps;
+		const struct code *code = &c.timing->code[core][warp % parameters->cluster_warps].part[part];
+
+		for (unsigned int i = 0; i < code->count; i++) {
+			const struct instruction *load = &code->item[i].instruction;
+
+			if (load->operation == OP_LOAD && load->group == LANES)
+				loaded[load->address >> 33 & 1][load->address % 0x100000000 / LINE]++;
+		}
+	}
+	for (uint64_t line = 0; line < LINES + 64; line++) {
+		assert_int_equal(loaded[0][line], line < of_a);
+		assert_int_equal(loaded[1][line], line < of_b);
+	}
+	cluster_end(&c);
+}
+
+static void every_line_of_an_operand_is_copied_once(void **state)
+{
+	static const char *const three_cores[5] = { "cluster.cores=3" };
+	/* 256, and 128 lines of each. */
+	static const char *const many_warps[5] = { "cluster.cores=16", "cluster.warps=16", "matrix.tile_m=32",
+						   "matrix.tile_n=32", "matrix.tile_k=32" };
+	/* 32, and 16 lines of A. */
+	static const char *const flat[5] = { "matrix.tile_m=16", "matrix.tile_n=256", "matrix.tile_k=8" };
+
+	(void)state;
+	expect_each_operand_once(VIRGO_DESIGN_VIRGO, PART_TILE_BEGIN, three_cores);
+	expect_each_operand_once(VIRGO_DESIGN_VIRGO, PART_TILE_BEGIN, many_warps);
+	expect_each_operand_once(VIRGO_DESIGN_TC, PART_STEP, flat);
+}
+
 #define ON(function) cmocka_unit_test(function)
 
 int main(void)
@@ -108,6 +153,7 @@ int main(void)
 		ON(every_line_leaves_where_warps_do_not_divide_them),
 		ON(every_line_leaves_where_warps_outnumber_them),
 		ON(the_first_warps_have_one_line_more),
+		ON(every_line_of_an_operand_is_copied_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
