@@ -94,16 +94,12 @@ static void store_out(struct code *code)
 	branch(code, 1);
 }
 
-/*
- * C by way of shared memory, where all warps take it, with an activation of `swish` FPU instructions for each
- * element. The thread that drives goes on with the next tile meanwhile, unless all warps meet again.
- */
-static void take_out(const struct warp_place *place, struct code *code, unsigned int swish)
+/* C by way of shared memory: warp `number` of `all` takes its part out, with an activation of `swish` FPU instructions for each element. */
+static void take_out(const struct warp_place *place, struct code *code, unsigned int number, unsigned int all, unsigned int swish)
 {
 	const struct virgo_time_parameters *parameters = &place->timing->parameters;
 	const unsigned int lanes = (unsigned int)parameters->cluster_lanes;
-	const struct share share = virgo_time_share(parameters->matrix_tile_m * parameters->matrix_tile_n / lanes, place->all,
-						    place->number);
+	const struct share share = virgo_time_share(parameters->matrix_tile_m * parameters->matrix_tile_n / lanes, all, number);
 
 	for (uint64_t i = 0; i < share.count; i++) {
 		const uint64_t offset = (share.first + i) * lanes * WORD;
@@ -124,6 +120,11 @@ static void take_out(const struct warp_place *place, struct code *code, unsigned
 	branch(code, lanes);
 }
 
+/*
+ * Without an activation all warps take C out, and meet again. With one, the warp that drives goes on with the next tile,
+ * and the others have all of C: a chain of FPU instructions before the next multiplication would hold up the unit, which
+ * the fused kernel keeps busy. A warp that is alone does all.
+ */
 static void move_out(const struct warp_place *place, struct warp_code *code, unsigned int swish)
 {
 	const unsigned int lanes = (unsigned int)place->timing->parameters.cluster_lanes;
@@ -136,10 +137,12 @@ static void move_out(const struct warp_place *place, struct warp_code *code, uns
 	}
 	barrier(end, lanes);
 	if (!swish) {
-		take_out(place, end, 0);
+		take_out(place, end, place->number, place->all, 0);
 		barrier(end, lanes);
 	} else if (place->number) {
-		take_out(place, end, swish);
+		take_out(place, end, place->number - 1, place->all - 1, swish);
+	} else if (place->all == 1) {
+		take_out(place, end, 0, 1, swish);
 	}
 }
 
