@@ -104,6 +104,18 @@ static void all_of_c_is_activated_and_stored_by_virgo_dma(void **state)
 	expect_all_of_c(VIRGO_DESIGN_VIRGO_DMA);
 }
 
+static void all_of_c_is_activated_and_stored_by_virgo(void **state)
+{
+	(void)state;
+	expect_all_of_c(VIRGO_DESIGN_VIRGO);
+}
+
+static void all_of_c_is_activated_and_stored_by_hopper(void **state)
+{
+	(void)state;
+	expect_all_of_c(VIRGO_DESIGN_HOPPER);
+}
+
 static void with_dma_the_leader_drives_and_the_others_activate(void **state)
 {
 	struct cluster c = cluster_begin(NULL);
@@ -118,6 +130,20 @@ static void with_dma_the_leader_drives_and_the_others_activate(void **state)
 	/* It meets the others once: when C is there. */
 	for (unsigned int warp = 0; warp < 32; warp++)
 		assert_int_equal(count(&c, warp / 8, warp % 8, OP_BARRIER), 1);
+	cluster_end(&c);
+}
+
+/* What is copied next lies where C is taken out, so all meet again. */
+static void without_dma_all_warps_activate_and_meet_again(void **state)
+{
+	struct cluster c = cluster_begin(NULL);
+
+	(void)state;
+	start(&c, VIRGO_DESIGN_VIRGO, 5);
+	for (unsigned int warp = 0; warp < 32; warp++) {
+		assert_int_equal(count(&c, warp / 8, warp % 8, OP_FPU), 5 * 16);
+		assert_int_equal(count(&c, warp / 8, warp % 8, OP_BARRIER), 2);
+	}
 	cluster_end(&c);
 }
 
@@ -142,6 +168,8 @@ static void an_activation_takes_its_time(void **state)
 {
 	(void)state;
 	expect_time(VIRGO_DESIGN_VIRGO_DMA);
+	expect_time(VIRGO_DESIGN_VIRGO);
+	expect_time(VIRGO_DESIGN_HOPPER);
 }
 
 /* C leaves by its only warp, which drives, too. */
@@ -168,7 +196,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ON(all_of_c_is_activated_and_stored_by_virgo_dma),
+		ON(all_of_c_is_activated_and_stored_by_virgo),
+		ON(all_of_c_is_activated_and_stored_by_hopper),
 		ON(with_dma_the_leader_drives_and_the_others_activate),
+		ON(without_dma_all_warps_activate_and_meet_again),
 		ON(an_activation_takes_its_time),
 		ON(c_of_one_warp_takes_its_time),
 	};

@@ -62,7 +62,7 @@ static void meet(struct code *code, unsigned int lanes)
 	virgo_time_code_add(code, OP_BARRIER, lanes);
 }
 
-/* C lies in the registers of the warps. */
+/* C lies in the registers of the warps, each of which does the activation of its own. */
 static void store_tile(const struct warp_place *place, struct code *code)
 {
 	const struct virgo_time_parameters *parameters = &place->timing->parameters;
@@ -71,9 +71,15 @@ static void store_tile(const struct warp_place *place, struct code *code)
 						    place->number);
 
 	for (uint64_t i = 0; i < share.count; i++) {
-		struct item *item = virgo_time_code_add(code, OP_STORE, lanes);
+		const uint8_t value = (uint8_t)(C_FIRST + i % C_REGISTERS);
+		struct item *item;
 
-		item->instruction.from[0] = (uint8_t)(C_FIRST + i % C_REGISTERS);
+		for (unsigned int n = 0; n < place->kernel->swish; n++) {
+			item = virgo_time_code_add(code, OP_FPU, lanes);
+			item->instruction.to = item->instruction.from[0] = value;
+		}
+		item = virgo_time_code_add(code, OP_STORE, lanes);
+		item->instruction.from[0] = value;
 		item->instruction.address = virgo_time_matrix_address(2) + (share.first + i) * lanes * WORD;
 		item->by_row = (int64_t)(parameters->matrix_tile_m * place->kernel->n * WORD);
 		item->by_column = (int64_t)(parameters->matrix_tile_n * WORD);

@@ -121,12 +121,13 @@ static void take_out(const struct warp_place *place, struct code *code, unsigned
 }
 
 /*
- * Without an activation all warps take C out, and meet again. With one, the warp that drives goes on with the next tile,
- * and the others have all of C: a chain of FPU instructions before the next multiplication would hold up the unit, which
- * the fused kernel keeps busy. A warp that is alone does all.
+ * All warps take C out, and meet again, unless one drives on: it goes on with the next tile, and the others have all of C.
+ * In the fused kernel with DMA that is so: a chain of FPU instructions before the next multiplication would hold up the
+ * unit, which the kernel keeps busy. A warp that is alone does all.
  */
-static void move_out(const struct warp_place *place, struct warp_code *code, unsigned int swish)
+static void move_out(const struct warp_place *place, struct warp_code *code, bool one_drives_on)
 {
+	const unsigned int swish = place->kernel->swish;
 	const unsigned int lanes = (unsigned int)place->timing->parameters.cluster_lanes;
 	struct code *end = &code->part[PART_TILE_END];
 
@@ -136,8 +137,8 @@ static void move_out(const struct warp_place *place, struct warp_code *code, uns
 		virgo_time_code_add(end, OP_FENCE, 1);
 	}
 	barrier(end, lanes);
-	if (!swish) {
-		take_out(place, end, place->number, place->all, 0);
+	if (!one_drives_on) {
+		take_out(place, end, place->number, place->all, swish);
 		barrier(end, lanes);
 	} else if (place->number) {
 		take_out(place, end, place->number - 1, place->all - 1, swish);
@@ -285,5 +286,6 @@ void virgo_time_kernel_virgo(const struct warp_place *place, struct warp_code *c
 	barrier(step, lanes);
 	if (!place->number)
 		virgo_time_code_poll(&code->part[PART_TILE_END], ALWAYS);
-	move_out(place, code, 0);
+	/* All copy the next tile's first operands, to where C is: nobody goes on before it has left. */
+	move_out(place, code, false);
 }
