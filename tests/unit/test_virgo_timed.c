@@ -127,6 +127,38 @@ static uint64_t barrier(struct fixture *f, uint64_t owner, uint64_t now)
 	return access_page(f, &access, now);
 }
 
+static struct virgo_time_statistics multiply(uint64_t m, uint64_t n, uint64_t k)
+{
+	const uint64_t shape[VIRGO_KERNEL_SHAPE] = { [VIRGO_KERNEL_M] = m, [VIRGO_KERNEL_N] = n, [VIRGO_KERNEL_K] = k };
+	struct virgo_time_statistics statistics;
+	struct fixture f;
+
+	begin(&f, NULL);
+	assert_int_equal(virgo_timed_begin_kernel(f.device, 1, 0, shape, VIRGO_KERNEL_SHAPE, 0), 0);
+	virgo_timed_statistics(f.device, 10000000, &statistics);
+	assert_int_equal(f.end[1], statistics.kernel_cycles);
+	assert_int_equal(statistics.kernels, 1);
+	virgo_timed_destroy(f.device);
+	return statistics;
+}
+
+/* A product of 100 x 90 x 70 takes the time of 128 x 128 x 128, for 630000 multiplications. */
+static void a_kernel_has_the_multiplications_of_its_product_and_takes_the_time_of_tiles(void **state)
+{
+	struct virgo_time_statistics product, whole, one;
+
+	(void)state;
+	product = multiply(100, 90, 70);
+	whole = multiply(128, 128, 128);
+	one = multiply(1, 1, 1);
+	assert_int_equal(product.kernel_macs, 630000);
+	assert_int_equal(whole.kernel_macs, 2097152);
+	assert_int_equal(one.kernel_macs, 1);
+	assert_int_equal(product.kernel_cycles, whole.kernel_cycles);
+	assert_int_equal(product.matrix_macs, 2097152);
+	assert_int_equal(one.matrix_macs, 64 * 64 * 64);
+}
+
 static void all_threads_of_a_barrier_leave_it_together(void **state)
 {
 	struct mimic_access three = {
@@ -285,6 +317,7 @@ static void events_come_when_commands_are_over_in_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_kernel_has_the_multiplications_of_its_product_and_takes_the_time_of_tiles),
 		cmocka_unit_test(all_threads_of_a_barrier_leave_it_together),
 		cmocka_unit_test(what_threads_do_and_wait_for_is_counted),
 		cmocka_unit_test(waits_for_a_unit_and_for_its_queue_are_told_apart),

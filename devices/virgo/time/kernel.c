@@ -290,6 +290,6 @@ void virgo_time_kernel_settle(struct virgo_timing *timing, uint64_t now)
 		timing->something_ended = true;
 		timing->statistics.kernels++;
 		timing->statistics.kernel_cycles += now - unit->began;
-		timing->statistics.kernel_macs += kernel->m * kernel->n * kernel->k;
+		timing->statistics.kernel_macs += kernel->macs ? kernel->macs : kernel->m * kernel->n * kernel->k;
 	}
 }

@@ -128,6 +128,7 @@ struct virgo_time_kernel {
 	enum virgo_time_design design;
 	unsigned int unit;	/* of the matrix units, by those designs that have them */
 	uint64_t m, n, k;
+	uint64_t macs;		/* of the product before it was rounded up to tiles; 0: m x n x k */
 	unsigned int swish;	/* FPU instructions of an activation for each element; 0: there is none */
 };
 
@@ -246,7 +247,7 @@ size_t virgo_time_describe(const struct virgo_timing *timing, char *text, size_t
 	_(cycles, false, "cycles that passed") \
 	_(kernels, false, "kernels that have ended") \
 	_(kernel_cycles, false, "cycles from the begin of a kernel to its end, of all kernels") \
-	_(kernel_macs, false, "multiplications of these products") \
+	_(kernel_macs, false, "multiplications of these products, without those that fill tiles up") \
 	_(warp_instructions, false, "instructions that were fetched, each for a warp") \
 	_(lane_instructions, false, "the same, each lane that is active one") \
 	_(alu, false, "of warp_instructions: ALU") \

@@ -331,6 +331,7 @@ int virgo_timed_begin_kernel(struct virgo_time *device, uint64_t owner, unsigned
 	kernel.m = round_up(shape[VIRGO_KERNEL_M], parameters->matrix_tile_m);
 	kernel.n = round_up(shape[VIRGO_KERNEL_N], parameters->matrix_tile_n);
 	kernel.k = round_up(shape[VIRGO_KERNEL_K], parameters->matrix_tile_k);
+	kernel.macs = shape[VIRGO_KERNEL_M] * shape[VIRGO_KERNEL_N] * shape[VIRGO_KERNEL_K];
 	kernel.swish = (unsigned int)shape[VIRGO_KERNEL_SWISH];
 	if (kernel.swish && parameters->kernel_swish)
 		kernel.swish = (unsigned int)parameters->kernel_swish;
