@@ -102,9 +102,17 @@ result $? "they take longer than the kernel, and longest where the warps copy"
 
 run swish "$examples/gemm_swish" --size 128x128x128 && grep -q verified "$work/output"
 result $? "a product with Swish has the right result"
-run duo --set matrix.units=2 --set matrix.tile_m=32 --set matrix.tile_n=32 --set matrix.tile_k=32 "$examples/gemm_two_units" \
-	--size 128x128x128 && grep -q verified "$work/output" && holds "t('duo')['kernels'] == 2"
-result $? "products on two units at once have the right results"
+duo=(--set cluster.cores=2 --set matrix.units=2 --set matrix.tile_m=32 --set matrix.tile_n=32 --set matrix.tile_k=32
+	"$examples/gemm_two_units" --size 128x128x128 --form library)
+run duo "${duo[@]}" && grep -q verified "$work/output" && holds "t('duo')['kernels'] == 2" \
+	"max(1, t('duo')['kernel_cycles'] / 2) <= t('duo')['kernel_time'] < t('duo')['kernel_cycles']" \
+	"t('duo')['kernel_macs_offered'] == (64 + 16) * t('duo')['kernel_time']"
+result $? "products on two units at once have the right results, and each cycle offers both units' MACs"
+# Of the multipliers, 64 and 16, by the cycles of the program's phase, which has a little more than the kernels.
+timeout 20 "$mimic" sim --soc virgo "${duo[@]}" >"$work/output" 2>"$work/errors"
+used=$(sed -n 's/.*kernels of virgo-dma: 2, .*; \([0-9.]*\) % of the MACs used/\1/p' "$work/errors" | tail -n 1)
+holds "0 <= ${used:-1000} - 100 * t('duo')['kernel_macs'] / 80 / cycles('duo') < 2"
+result $? "the utilisation in words is that of both units: ${used:-none} %"
 
 run stores "$examples/gemm_stores" --size 128x128x128 --type fp32 && grep -q verified "$work/output" &&
 	holds "r['stores']['phases'][0]['virgo_time']['kernels'] == 0" "r['stores']['phases'][0]['virgo_time']['matrix_macs'] == 128 ** 3" \

@@ -311,6 +311,9 @@ struct virgo_timing {
 	struct mimic_trace_source no_trace;
 	struct bank_run run[BANK_PORTS][VIRGO_TIME_BANKS_MAX];
 	bool something_ended;
+	unsigned int kernels;			/* that run, */
+	enum virgo_time_design kernel_design;	/* all of this one, */
+	uint64_t kernels_since;			/* from when on it is not in the statistics */
 	uint64_t counted_until;
 	struct virgo_time_statistics statistics;
 };
@@ -458,6 +461,7 @@ void virgo_time_trace_banks(struct virgo_timing *timing);
 
 /* statistics.c, energy.c */
 void virgo_time_count_until(struct virgo_timing *timing, uint64_t now);
+void virgo_time_count_kernels(struct virgo_timing *timing, uint64_t now);
 void virgo_time_energy(const struct virgo_timing *timing, struct virgo_time_statistics *statistics);
 
 #endif

@@ -247,6 +247,10 @@ void virgo_time_start_code(struct virgo_timing *timing, struct matrix_unit *unit
 		start_core(timing, unit, core, now);
 	unit->barrier = (struct barrier_state){ .opens = NEVER };
 	unit->has_kernel = true;
+	if (!timing->kernels++) {
+		timing->kernel_design = unit->kernel.design;
+		timing->kernels_since = now;
+	}
 	unit->began = now;
 }
 
@@ -284,6 +288,8 @@ void virgo_time_kernel_settle(struct virgo_timing *timing, uint64_t now)
 
 		if (!unit->has_kernel || !is_over(timing, unit))
 			continue;
+		virgo_time_count_kernels(timing, now);
+		timing->kernels--;
 		unit->has_kernel = false;
 		unit->ended = now;
 		virgo_time_trace_kernel(unit, now);

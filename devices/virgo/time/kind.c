@@ -149,30 +149,13 @@ static uint64_t parameter(const struct mimic_time_host *soc, const char *section
 	return soc->parameter(soc->context, section, key);
 }
 
-/* Multiplications of all matrix units, or of the designs that have none, in a cycle. */
-static double macs_of_cycle(const struct mimic_time_host *soc)
-{
-	double dim = (double)parameter(soc, "matrix", "dim"), others = (double)parameter(soc, "matrix", "dim_others");
-	double units = (double)parameter(soc, "matrix", "units"), cores = (double)parameter(soc, "cluster", "cores");
-
-	switch (parameter(soc, "cluster", "design")) {
-	case VIRGO_DESIGN_TC:
-	case VIRGO_DESIGN_TC_DMA:
-		return 16 * cores;
-	case VIRGO_DESIGN_HOPPER:
-		return 32 * cores;
-	default:
-		return dim * dim + (units - 1) * others * others;
-	}
-}
-
 static void print_kernels(FILE *file, const struct mimic_time_host *soc, const struct virgo_time_statistics *t)
 {
 	if (!t->kernels)
 		return;
 	fprintf(file, "        kernels of %s: %llu, %llu cycles; %.2f %% of the MACs used\n",
 		virgo_time_design_name((unsigned int)parameter(soc, "cluster", "design")), (number)t->kernels,
-		(number)t->kernel_cycles, percent((double)t->kernel_macs, (double)t->kernel_cycles * macs_of_cycle(soc)));
+		(number)t->kernel_time, percent((double)t->kernel_macs, (double)t->kernel_macs_offered));
 	fprintf(file, "        instructions of warps: %llu: %llu ALU, %llu FPU, %llu loads, %llu stores, %llu MMIO, %llu wmma, "
 		"%llu control; %llu polls, %llu barriers\n",
 		(number)t->warp_instructions, (number)t->alu, (number)t->fpu, (number)t->loads, (number)t->stores,
@@ -237,14 +220,16 @@ static void print_energy(FILE *file, const struct virgo_time_statistics *t)
 
 static void print(FILE *file, const struct mimic_time_host *soc, const uint64_t *counters, const uint64_t *values)
 {
+	struct virgo_time_parameters parameters;
 	struct virgo_time_statistics t;
 
+	virgo_time_parameters(soc, &parameters);
 	memcpy(&t, values, sizeof(t));
 	if (!counters[VIRGO_COUNTER_commands] && !t.thread_loads && !t.thread_stores)
 		return;
 	fprintf(file, "  VIRGO %llu commands, %llu loops; arrays %llu cycles busy, %llu refused by a bank; %.2f %% of all MACs used\n",
 		(number)counters[VIRGO_COUNTER_commands], (number)counters[VIRGO_COUNTER_loops], (number)t.matrix_busy,
-		(number)t.matrix_stalls, percent((double)counters[VIRGO_COUNTER_macs], (double)t.cycles * macs_of_cycle(soc)));
+		(number)t.matrix_stalls, percent((double)counters[VIRGO_COUNTER_macs], (double)t.cycles * (double)virgo_time_macs(&parameters)));
 	print_kernels(file, soc, &t);
 	print_threads(file, &t);
 	print_memories(file, &t);

@@ -29,6 +29,35 @@ void virgo_time_count_until(struct virgo_timing *timing, uint64_t now)
 	timing->counted_until = now;
 }
 
+uint64_t virgo_time_macs(const struct virgo_time_parameters *parameters)
+{
+	const uint64_t dim = parameters->matrix_dim, others = parameters->matrix_dim_others;
+
+	switch (parameters->cluster_design) {
+	case VIRGO_DESIGN_TC:
+	case VIRGO_DESIGN_TC_DMA:
+		return 16 * parameters->cluster_cores;
+	case VIRGO_DESIGN_HOPPER:
+		return 32 * parameters->cluster_cores;
+	default:
+		return dim * dim + (parameters->matrix_units - 1) * others * others;
+	}
+}
+
+/* A cycle offers what all units can do, also those that have no kernel: of two units one that idles is lost. */
+void virgo_time_count_kernels(struct virgo_timing *timing, uint64_t now)
+{
+	struct virgo_time_parameters parameters;
+
+	if (!timing->kernels || now <= timing->kernels_since)
+		return;
+	parameters = timing->parameters;
+	parameters.cluster_design = timing->kernel_design;
+	timing->statistics.kernel_time += now - timing->kernels_since;
+	timing->statistics.kernel_macs_offered += (now - timing->kernels_since) * virgo_time_macs(&parameters);
+	timing->kernels_since = now;
+}
+
 struct virgo_time_statistics *virgo_time_counted(struct virgo_timing *timing)
 {
 	return &timing->statistics;
@@ -39,6 +68,7 @@ void virgo_time_statistics(struct virgo_timing *timing, uint64_t now, struct vir
 	virgo_time_advance(timing, now);
 	virgo_time_count_until(timing, now);
 	virgo_time_trace_banks(timing);
+	virgo_time_count_kernels(timing, now);
 	for (unsigned int i = 0; i < timing->parameters.cluster_cores; i++)
 		virgo_time_core_count(&timing->core[i], now + 1);
 	*statistics = timing->statistics;

@@ -142,6 +142,8 @@ struct virgo_timing *virgo_time_create(const struct virgo_time_parameters *param
 void virgo_time_destroy(struct virgo_timing *timing);
 /* For units that differ; it has nothing yet. */
 void virgo_time_set_dim(struct virgo_timing *timing, unsigned int unit, unsigned int dim);
+/* Multiplications in a cycle, of all matrix units or, in the designs that have none, of all cores. */
+uint64_t virgo_time_macs(const struct virgo_time_parameters *parameters);
 /* NULL: they fit each other; else one line that names the key that does not. */
 const char *virgo_time_check(const struct virgo_time_parameters *parameters);
 
@@ -247,6 +249,8 @@ size_t virgo_time_describe(const struct virgo_timing *timing, char *text, size_t
 	_(cycles, false, "cycles that passed") \
 	_(kernels, false, "kernels that have ended") \
 	_(kernel_cycles, false, "cycles from the begin of a kernel to its end, of all kernels") \
+	_(kernel_time, false, "cycles in which one or more kernels ran") \
+	_(kernel_macs_offered, false, "multiplications that the cluster could have done in these, with all units") \
 	_(kernel_macs, false, "multiplications of these products, without those that fill tiles up") \
 	_(warp_instructions, false, "instructions that were fetched, each for a warp") \
 	_(lane_instructions, false, "the same, each lane that is active one") \
