@@ -122,6 +122,7 @@ struct virgo_watched {
 	unsigned int unit;
 	uint32_t rows;		/* that are moved */
 	uint32_t row_bytes;	/* of each, in memory; 0: nothing is read there */
+	uint32_t element_bytes;	/* of the unit's type */
 	uint32_t passes;	/* of DIM rows each */
 	uint32_t reuse;		/* passes that multiply by the same block */
 	struct virgo_watched_range a, b;			/* bytes of shared memory where the passes find their operands */

@@ -15,6 +15,7 @@ static void tell(struct virgo_job *job, struct virgo_watched *part)
 	const struct virgo_watch *watch = job->virgo->watch;
 
 	part->unit = job->unit->number;
+	part->element_bytes = job->unit->type.size;
 	watch->done(watch->context, part);
 }
 

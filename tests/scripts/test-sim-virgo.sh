@@ -19,7 +19,8 @@ run()
 	timeout -k 5 100 "$mimic" sim --soc virgo --json -o "$work/$report.json" "$@" >"$work/output" 2>"$work/errors"
 }
 
-# holds EXPRESSION...: of r, the reports by name; t(NAME) and d(NAME): what the device has counted in time, and its model
+# holds EXPRESSION...: of r, the reports by name; t(NAME) and d(NAME): what the device has counted in time, and its model, in the
+# last phase; whole(NAME): in time, in the whole run
 holds()
 {
 	python3 - "$work" "$@" 2>>"$work/errors" <<'EOF2'
@@ -27,6 +28,7 @@ import glob, json, os, sys
 r = {os.path.basename(path)[:-5]: json.load(open(path)) for path in glob.glob(sys.argv[1] + "/*.json")}
 phase = lambda name: r[name]["phases"][-1]
 t = lambda name: phase(name)["virgo_time"]
+whole = lambda name: r[name]["phases"][0]["virgo_time"]
 d = lambda name: phase(name)["virgo"]
 cycles = lambda name: phase(name)["cycles"]
 designs = ("tc", "tc-dma", "virgo", "virgo-dma", "hopper")
@@ -115,14 +117,15 @@ holds "0 <= ${used:-1000} - 100 * t('duo')['kernel_macs'] / 80 / cycles('duo') <
 result $? "the utilisation in words is that of both units: ${used:-none} %"
 
 run stores "$examples/gemm_stores" --size 128x128x128 --type fp32 && grep -q verified "$work/output" &&
-	holds "r['stores']['phases'][0]['virgo_time']['kernels'] == 0" "r['stores']['phases'][0]['virgo_time']['matrix_macs'] == 128 ** 3" \
+	holds "whole('stores')['kernels'] == 0" "whole('stores')['matrix_macs'] == 128 ** 3" \
 		"r['stores']['phases'][0]['cycles'] >= t('virgo-dma')['kernel_cycles']"
 result $? "a program that knows no library has the right result, not sooner than the kernel"
 
 # 16 x 16 x 16 products of 8 x 8 x 8: 8 lines of A and 8 of B each, which the DMA engine has written; all lie in bank 0.
-holds "r['stores']['phases'][0]['virgo_time']['bank_reads'] == [16 ** 3 * 16] + 15 * [0]" "r['stores']['phases'][0]['virgo_time']['bank_writes'] == [16 ** 3 * 16] + 15 * [0]" \
-	"r['stores']['phases'][0]['virgo_time']['thread_mmio'] > 0" \
-	"r['stores']['phases'][0]['virgo_time']['energy_threads'] > 0 == r['stores']['phases'][0]['virgo_time']['energy_core']" "sum(r['stores']['phases'][0]['virgo_time']['bank_refused']) == r['stores']['phases'][0]['virgo_time']['bank_conflicts']"
+holds "whole('stores')['bank_reads'] == [16 ** 3 * 16] + 15 * [0]" "whole('stores')['bank_writes'] == [16 ** 3 * 16] + 15 * [0]" \
+	"whole('stores')['thread_mmio'] > 0" \
+	"whole('stores')['energy_threads'] > 0 == whole('stores')['energy_core']" \
+	"sum(whole('stores')['bank_refused']) == whole('stores')['bank_conflicts']"
 result $? "its threads' accesses and energy are counted, and grants of each bank"
 
 # Two products of 64 x 64 x 64 on 8 x 8; the softmax between them reads and writes shared memory.
@@ -130,6 +133,12 @@ run flash --cores 4 "$examples/flash_attention" --sequence 64 --exp taylor && gr
 	holds "t('flash')['matrix_busy'] == 2 * 64 ** 3 // 64" "t('flash')['thread_loads'] > 0 < t('flash')['thread_stores']" \
 		"t('flash')['thread_stall_bank'] > 0 < t('flash')['matrix_stalls']" "cycles('flash') > t('flash')['matrix_busy']"
 result $? "FlashAttention is right in time, and its threads and the array meet at banks"
+
+# 64 passes of 16 x 16 x 16. Rows are 16 bytes, half a line; each pass reads 16 of A and 16 of B.
+run bytes --set matrix.type=0 --set matrix.dim=16 "$examples/gemm_stores" --size 64x64x64 --type int8 && grep -q verified "$work/output" &&
+	holds "all(p['virgo_time']['matrix_busy'] == 64 * 16 and p['virgo_time']['matrix_macs'] == 64 ** 3 for p in r['bytes']['phases'][:1])" \
+		"all(4 * p['virgo_time']['shared_reads'] == p['virgo']['shared_bytes_read'] == 64 * 32 * 16 for p in r['bytes']['phases'][:1])"
+result $? "elements of int8 are a byte in time, too"
 
 # --- a program's own loads and stores of shared memory ----------------------------------------------
 

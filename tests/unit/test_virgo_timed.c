@@ -63,21 +63,34 @@ static long write_rows(void *context, const uint64_t *addresses, size_t count, s
 	return rows_there(addresses, count);
 }
 
-static void begin(struct fixture *f, const char *set)
+static void set_parameter(struct fixture *f, const char *set)
+{
+	char why[128];
+
+	if (set)
+		assert_int_equal(sim_parameters_set(&f->soc, set, why, sizeof(why)), 0);
+}
+
+static void begin_two(struct fixture *f, const char *set, const char *other)
 {
 	struct virgo_time_parameters parameters;
 	char why[128];
 
 	memset(f, 0, sizeof(*f));
 	assert_int_equal(sim_parameters_load(&f->soc, "virgo", why, sizeof(why)), 0);
-	assert_int_equal(sim_parameters_set(&f->soc, "cluster.barrier=5", why, sizeof(why)), 0);
-	if (set)
-		assert_int_equal(sim_parameters_set(&f->soc, set, why, sizeof(why)), 0);
+	set_parameter(f, "cluster.barrier=5");
+	set_parameter(f, set);
+	set_parameter(f, other);
 	f->host = (struct mimic_time_host){ .context = f, .parameter = parameter, .read_rows = read_rows,
 					    .write_rows = write_rows, .complete = complete, .memory = shared };
 	virgo_time_parameters(&f->host, &parameters);
 	f->device = virgo_timed_create(&parameters, NULL, &f->host);
 	assert_non_null(f->device);
+}
+
+static void begin(struct fixture *f, const char *set)
+{
+	begin_two(f, set, NULL);
 }
 
 /* When it is answered; UINT64_MAX: it waits. */
@@ -314,6 +327,68 @@ static void events_come_when_commands_are_over_in_time(void **state)
 	virgo_timed_destroy(f.device);
 }
 
+/* --- elements of other types ------------------------------------------------------------------------ */
+
+static struct virgo_time_statistics counted(struct fixture *f)
+{
+	struct virgo_time_statistics statistics;
+
+	virgo_timed_statistics(f->device, 100000, &statistics);
+	virgo_timed_destroy(f->device);
+	return statistics;
+}
+
+static uint64_t rows_of_16(uint32_t local)
+{
+	return 16ull << 48 | 16ull << 32 | local;
+}
+
+/* One block of 16 x 16 x 16: A in row 0 of shared memory, B behind it. */
+static struct virgo_time_statistics multiply_16(const char *type)
+{
+	struct fixture f;
+
+	begin_two(&f, "matrix.dim=16", type);
+	command(&f, VIRGO_FUNCT_CONFIG, 1ull << 16 | VIRGO_WEIGHT_STATIONARY << 2 | VIRGO_CONFIG_EX, 1ull << 48, 0);
+	command(&f, VIRGO_FUNCT_PRELOAD, rows_of_16(16), rows_of_16(VIRGO_LOCAL_ACCUMULATOR), 1);
+	command(&f, VIRGO_FUNCT_COMPUTE_PRELOADED, rows_of_16(0), rows_of_16(VIRGO_GARBAGE), 2);
+	assert_int_equal(load(&f, VIRGO_ERROR, 3), VIRGO_ERROR_NONE);
+	return counted(&f);
+}
+
+/* A line of shared memory is 32 bytes. */
+static void rows_of_small_elements_are_as_long_as_these(void **state)
+{
+	struct virgo_time_statistics bytes = multiply_16("matrix.type=0"), halves = multiply_16("matrix.type=1");
+	struct virgo_time_statistics words = multiply_16("matrix.type=2");
+
+	(void)state;
+	/* 16 and 32 bytes come at once, 64 in two lines. */
+	assert_int_equal(bytes.matrix_busy, 16);
+	assert_int_equal(halves.matrix_busy, 16);
+	assert_int_equal(words.matrix_busy, 32);
+	/* A and B: 512 elements. */
+	assert_int_equal(bytes.shared_reads, 512 / 4);
+	assert_int_equal(halves.shared_reads, 1024 / 4);
+	assert_int_equal(bytes.matrix_macs, 16 * 16 * 16);
+	assert_int_equal(halves.matrix_macs, 16 * 16 * 16);
+	assert_int_equal(words.matrix_macs, 16 * 16 * 16);
+}
+
+static void a_row_of_c_is_moved_to_shared_memory_as_elements(void **state)
+{
+	static const char *const types[] = { "matrix.type=0", "matrix.type=1", "matrix.type=2" };
+	struct fixture f;
+
+	(void)state;
+	for (unsigned int type = 0; type < 3; type++) {
+		begin_two(&f, "matrix.dim=16", types[type]);
+		command(&f, VIRGO_FUNCT_MVOUT_SPAD, 1ull << 32, rows_of_16(VIRGO_LOCAL_ACCUMULATOR), 0);
+		assert_int_equal(load(&f, VIRGO_ERROR, 1), VIRGO_ERROR_NONE);
+		assert_int_equal(counted(&f).shared_writes, (256u << type) / 4);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -325,6 +400,8 @@ int main(void)
 		cmocka_unit_test(in_the_synchronous_mode_a_store_waits_for_its_command),
 		cmocka_unit_test(a_reset_drops_stores_that_wait_for_room),
 		cmocka_unit_test(events_come_when_commands_are_over_in_time),
+		cmocka_unit_test(rows_of_small_elements_are_as_long_as_these),
+		cmocka_unit_test(a_row_of_c_is_moved_to_shared_memory_as_elements),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

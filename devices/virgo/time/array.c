@@ -16,9 +16,17 @@ static bool needs_b(const struct virgo_time_operation *operation, uint32_t line)
 	return line / operation->rows % operation->pass_reuse == 0;
 }
 
+/* Words of a row of operands that come at once: one that is longer than a line comes in several. */
+static unsigned int words_of_line(const struct matrix_unit *unit, const struct virgo_time_operation *operation)
+{
+	unsigned int words = virgo_time_row_words(unit, operation), most = (unsigned int)unit->timing->parameters.shared_words;
+
+	return words < most ? words : most;
+}
+
 static uint32_t a_address(const struct matrix_unit *unit, const struct virgo_time_operation *operation, uint32_t line)
 {
-	return operation->a_base + (uint32_t)((uint64_t)line * unit->timing->shared.line_bytes % operation->a_bytes);
+	return operation->a_base + (uint32_t)((uint64_t)line * virgo_time_row_step(unit, operation) % operation->a_bytes);
 }
 
 static uint32_t b_address(const struct matrix_unit *unit, const struct virgo_time_operation *operation, uint32_t line)
@@ -26,19 +34,16 @@ static uint32_t b_address(const struct matrix_unit *unit, const struct virgo_tim
 	uint32_t block = line / operation->rows / operation->pass_reuse;
 	uint64_t lines = (uint64_t)block * operation->rows + line % operation->rows;
 
-	return operation->b_base + (uint32_t)(lines * unit->timing->shared.line_bytes % operation->b_bytes);
+	return operation->b_base + (uint32_t)(lines * virgo_time_row_step(unit, operation) % operation->b_bytes);
 }
 
-static void count_line(struct matrix_unit *unit)
+static void count_line(struct matrix_unit *unit, const struct virgo_time_operation *operation)
 {
 	struct virgo_time_statistics *statistics = &unit->timing->statistics;
-	unsigned int words = unit->dim, most = (unsigned int)unit->timing->parameters.shared_words;
+	unsigned int words = words_of_line(unit, operation);
 
-	/* A row that is longer than a line comes in several. */
-	if (words > most)
-		words = most;
 	statistics->matrix_busy++;
-	statistics->matrix_macs += (uint64_t)unit->dim * words;
+	statistics->matrix_macs += (uint64_t)unit->dim * unit->dim * words / virgo_time_row_words(unit, operation);
 	statistics->shared_reads += words;
 	statistics->accumulator_rows += 2;
 }
@@ -52,14 +57,14 @@ static bool take_line(struct matrix_unit *unit, const struct virgo_time_operatio
 	if (!engine->has_b && needs_b(operation, engine->done)) {
 		if (!virgo_time_shared_read(timing, virgo_time_bank(timing, b_address(unit, operation, engine->done)), now))
 			return false;
-		timing->statistics.shared_reads += unit->dim;
+		timing->statistics.shared_reads += virgo_time_row_words(unit, operation);
 		engine->has_b = true;
 	}
 	if (!virgo_time_shared_read(timing, virgo_time_bank(timing, a_address(unit, operation, engine->done)), now))
 		return false;
 	engine->has_b = false;
 	engine->done++;
-	count_line(unit);
+	count_line(unit, operation);
 	return true;
 }
 

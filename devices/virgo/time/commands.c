@@ -48,7 +48,7 @@ static void add_requests(const struct virgo_time_parameters *parameters, struct 
 static void add_passes(const struct virgo_time_parameters *parameters, unsigned int dim,
 		       struct virgo_time_operation *operation, const struct virgo_watched *part)
 {
-	uint64_t line = parameters->shared_words * 4, row = (uint64_t)dim * 4;
+	uint64_t line = parameters->shared_words * 4, row = (uint64_t)dim * part->element_bytes;
 
 	operation->passes += part->passes;
 	if (operation->a_bytes)
@@ -84,6 +84,7 @@ void virgo_time_command_add(struct virgo_time_command *command, const struct vir
 	struct virgo_time_operation *operation = &command->operation[engines[part->kind]];
 
 	add_ranges(operation, part);
+	operation->element_bytes = part->element_bytes;
 	if (part->kind == VIRGO_WATCHED_MULTIPLY)
 		add_passes(parameters, dim, operation, part);
 	else if (part->kind != VIRGO_WATCHED_MOVE && part->row_bytes)

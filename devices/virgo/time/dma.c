@@ -73,12 +73,12 @@ static void move_row(struct matrix_unit *unit, const struct virgo_time_operation
 {
 	struct engine *engine = &unit->engine[VIRGO_ENGINE_STORE];
 	struct virgo_timing *timing = unit->timing;
-	uint32_t to = operation->writes.first + engine->rows * timing->shared.line_bytes;
+	uint32_t to = operation->writes.first + engine->rows * virgo_time_row_step(unit, operation);
 
 	engine->next = now + 1;
 	if (!virgo_time_shared_write(timing, virgo_time_bank(timing, to), now))
 		return;
-	timing->statistics.shared_writes += unit->dim;
+	timing->statistics.shared_writes += virgo_time_row_words(unit, operation);
 	timing->statistics.accumulator_rows++;
 	engine->rows++;
 	engine->next = now + timing->parameters.matrix_move;

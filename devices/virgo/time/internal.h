@@ -390,6 +390,9 @@ void virgo_time_unit_step(struct matrix_unit *unit, uint64_t now, uint64_t quiet
 void virgo_time_unit_init(struct virgo_timing *timing, unsigned int number);
 bool virgo_time_unit_is_busy(const struct matrix_unit *unit);
 
+/* Of an operation: words of a row of the operands in shared memory, and bytes from one to the next. */
+unsigned int virgo_time_row_words(const struct matrix_unit *unit, const struct virgo_time_operation *operation);
+unsigned int virgo_time_row_step(const struct matrix_unit *unit, const struct virgo_time_operation *operation);
 /*
  * array.c, dma.c: they go on with the operation of their engine. The array may go on by itself up to `quiet`, before
  * which nobody else asks for the shared memory.

@@ -140,6 +140,26 @@ static void pop(struct matrix_unit *unit, uint64_t now)
 	}
 }
 
+/* --- rows of operands in shared memory ------------------------------------------------------------------ */
+
+static unsigned int element_bytes(const struct virgo_time_operation *operation)
+{
+	return operation->element_bytes ? operation->element_bytes : WORD;
+}
+
+unsigned int virgo_time_row_words(const struct matrix_unit *unit, const struct virgo_time_operation *operation)
+{
+	return unit->dim * element_bytes(operation) / WORD;
+}
+
+/* Those of elements of a word begin a line each; several short rows of smaller ones lie in one. */
+unsigned int virgo_time_row_step(const struct matrix_unit *unit, const struct virgo_time_operation *operation)
+{
+	unsigned int line = unit->timing->shared.line_bytes, row = unit->dim * element_bytes(operation);
+
+	return element_bytes(operation) < WORD && row < line ? row : line;
+}
+
 /* --- cycles ------------------------------------------------------------------------------------------------ */
 
 static void step_engine(struct matrix_unit *unit, enum virgo_time_engine number, uint64_t now, uint64_t quiet)

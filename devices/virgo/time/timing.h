@@ -182,6 +182,7 @@ struct virgo_time_operation {
 	uint32_t a_base, b_base;	/* bytes of shared memory where rows of A and of B begin */
 	uint32_t a_bytes, b_bytes;	/* of these, that the passes go through again and again */
 	uint32_t pass_reuse;
+	uint32_t element_bytes;		/* of operands, and of rows that are moved to shared memory; 0: 4 */
 	/* Store: rows that leave the accumulator, to memory or, without requests, to shared memory. */
 	uint32_t moved_rows;
 	struct virgo_time_range reads, writes;			/* of shared memory */
