@@ -370,6 +370,7 @@ static void rows_of_small_elements_are_as_long_as_these(void **state)
 	/* A and B: 512 elements. */
 	assert_int_equal(bytes.shared_reads, 512 / 4);
 	assert_int_equal(halves.shared_reads, 1024 / 4);
+	assert_int_equal(words.shared_reads, 512);
 	assert_int_equal(bytes.matrix_macs, 16 * 16 * 16);
 	assert_int_equal(halves.matrix_macs, 16 * 16 * 16);
 	assert_int_equal(words.matrix_macs, 16 * 16 * 16);

@@ -57,7 +57,7 @@ static bool take_line(struct matrix_unit *unit, const struct virgo_time_operatio
 	if (!engine->has_b && needs_b(operation, engine->done)) {
 		if (!virgo_time_shared_read(timing, virgo_time_bank(timing, b_address(unit, operation, engine->done)), now))
 			return false;
-		timing->statistics.shared_reads += virgo_time_row_words(unit, operation);
+		timing->statistics.shared_reads += words_of_line(unit, operation);
 		engine->has_b = true;
 	}
 	if (!virgo_time_shared_read(timing, virgo_time_bank(timing, a_address(unit, operation, engine->done)), now))
