@@ -174,6 +174,10 @@ result $? "with matrix.synchronous a command is over before its store is acknowl
 	[ "$(timeout 20 "$mimic" sim --soc virgo --set matrix.synchronous=1 "$pages" cisc 2>"$work/errors")" = "no overflow" ]
 result $? "a second word of the CISC port overflows while the unit is busy in time"
 
+[ "$(timeout 20 "$mimic" sim --soc virgo "$pages" absent 2>"$work/errors")" = nothing ] &&
+	[ "$(grep '^mimic: sim: virgo0' "$work/errors")" = "mimic: sim: virgo0: store to unit 5 RS1, and there is 1 unit" ]
+result $? "a store to a unit that is not there is told once, and the program goes on"
+
 run meets "$pages" meet 3
 result $? "threads meet at a barrier of the cluster"
 timeout 20 "$mimic" sim --soc virgo "$pages" meet 4 >"$work/output" 2>"$work/errors"

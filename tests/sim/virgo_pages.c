@@ -4,6 +4,7 @@
  *
  *   virgo_pages meet COUNT    threads meet at barrier 0, which waits for COUNT of them: there are 3
  *   virgo_pages unfenced      looks at what a command writes without a fence
+ *   virgo_pages absent        stores to a unit that is not there, twice
  *   virgo_pages cisc          gives a busy unit of the paper a second word, without a poll
  */
 #include <fcntl.h>
@@ -78,6 +79,13 @@ static int overflows(void)
 	return load(VIRGO_ERROR) == VIRGO_ERROR_OVERFLOW;
 }
 
+static int stores_to_no_unit(void)
+{
+	store(5 * VIRGO_BLOCK_SIZE + VIRGO_RS1, 1);
+	store(6 * VIRGO_BLOCK_SIZE + VIRGO_RS1, 1);
+	return load(5 * VIRGO_BLOCK_SIZE + VIRGO_BUSY) != 0;
+}
+
 int main(int argc, char **argv)
 {
 	int file = open("/dev/virgo0", O_RDWR | O_CLOEXEC);
@@ -92,6 +100,8 @@ int main(int argc, char **argv)
 		return meet_all(argc > 2 ? (unsigned int)atoi(argv[2]) : THREADS);
 	if (!strcmp(argv[1], "unfenced"))
 		puts(is_busy_behind_its_store() ? "busy" : "over");
+	else if (!strcmp(argv[1], "absent"))
+		puts(stores_to_no_unit() ? "something" : "nothing");
 	else
 		puts(overflows() ? "overflow" : "no overflow");
 	return 0;

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -18,6 +19,8 @@ struct fixture {
 	struct mimic_time_host host;
 	struct virgo_time *device;
 	uint64_t end[OWNERS], data[OWNERS];	/* of accesses that waited; 0: they still do */
+	unsigned int reports;
+	char report[256];	/* the last one */
 };
 
 static uint8_t shared[64 << 10] __attribute__((aligned(4096)));
@@ -34,6 +37,14 @@ static void complete(void *context, uint64_t owner, uint64_t data, uint64_t time
 	assert_int_equal(f->end[owner], 0);
 	f->end[owner] = time;
 	f->data[owner] = data;
+}
+
+static void report(void *context, const char *text)
+{
+	struct fixture *f = context;
+
+	f->reports++;
+	snprintf(f->report, sizeof(f->report), "%s", text);
 }
 
 /* Addresses below 1 MB are not there; elsewhere there are zeros. */
@@ -82,7 +93,7 @@ static void begin_two(struct fixture *f, const char *set, const char *other)
 	set_parameter(f, set);
 	set_parameter(f, other);
 	f->host = (struct mimic_time_host){ .context = f, .parameter = parameter, .read_rows = read_rows,
-					    .write_rows = write_rows, .complete = complete, .memory = shared };
+					    .write_rows = write_rows, .complete = complete, .report = report, .memory = shared };
 	virgo_time_parameters(&f->host, &parameters);
 	f->device = virgo_timed_create(&parameters, NULL, &f->host);
 	assert_non_null(f->device);
@@ -390,6 +401,31 @@ static void a_row_of_c_is_moved_to_shared_memory_as_elements(void **state)
 	}
 }
 
+/* --- hardware that is not there ----------------------------------------------------------------------- */
+
+static void a_unit_that_is_not_there_is_named_once(void **state)
+{
+	struct mimic_access later = { .owner = 1, .page = VIRGO_PAGE_UNITS, .offset = 3 * VIRGO_BLOCK_SIZE + VIRGO_BUSY };
+	struct fixture f;
+
+	(void)state;
+	begin(&f, NULL);
+	store(&f, 1, VIRGO_RS1, 1, 10);
+	assert_int_equal(f.reports, 0);
+	assert_int_equal(store(&f, 1, 5 * VIRGO_BLOCK_SIZE + VIRGO_RS1, 1, 11), 11);
+	assert_int_equal(f.reports, 1);
+	assert_string_equal(f.report, "virgo0: store to unit 5 RS1, and there is 1 unit");
+	access_page(&f, &later, 12);
+	assert_int_equal(f.reports, 1);
+	virgo_timed_destroy(f.device);
+
+	begin_two(&f, "matrix.units=2", "matrix.tile_k=32");
+	access_page(&f, &later, 10);
+	assert_int_equal(later.data, 0);
+	assert_string_equal(f.report, "virgo0: load of unit 3 BUSY, and there are 2 units");
+	virgo_timed_destroy(f.device);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -403,6 +439,7 @@ int main(void)
 		cmocka_unit_test(events_come_when_commands_are_over_in_time),
 		cmocka_unit_test(rows_of_small_elements_are_as_long_as_these),
 		cmocka_unit_test(a_row_of_c_is_moved_to_shared_memory_as_elements),
+		cmocka_unit_test(a_unit_that_is_not_there_is_named_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "devices/virgo/time/commands.h"
+#include "devices/virgo/time/notices.h"
 #include "devices/virgo/time/program.h"
 #include "devices/virgo/time/virgo_time.h"
 
@@ -25,6 +26,7 @@ struct virgo_time {
 	struct virgo_watch watch;
 	struct mimic_model *model;
 	struct virgo_timing *timing;
+	struct virgo_notices notices;
 	uint64_t now;
 	struct virgo_time_command command[VIRGO_UNITS_MAX];	/* that is being executed */
 	bool is_free[VIRGO_UNITS_MAX];		/* what it is asked for takes no time */
@@ -280,6 +282,7 @@ static bool is_free(const struct virgo_time *device, const struct mimic_access *
 bool virgo_timed_access(struct virgo_time *device, struct mimic_access *access, uint64_t now, uint64_t *done)
 {
 	virgo_timed_advance(device, now);
+	virgo_notice_access(&device->notices, &device->host, &device->config, access);
 	if (!is_free(device, access))
 		virgo_program_count(virgo_time_counted(device->timing), access);
 	if (!perform(device, access)) {

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What a program is told once, in a line of the host's report(). */
+#ifndef MIMIC_VIRGO_TIME_NOTICES_H
+#define MIMIC_VIRGO_TIME_NOTICES_H
+
+#include "devices/time.h"
+#include "devices/virgo/time/timing.h"
+#include "devices/virgo/virgo_model.h"
+
+/* What has been said. */
+struct virgo_notices {
+	bool of_unit;
+};
+
+/* An access of a unit that is not there. */
+void virgo_notice_access(struct virgo_notices *notices, const struct mimic_time_host *host,
+			 const struct virgo_config *config, const struct mimic_access *access);
+
+#endif
