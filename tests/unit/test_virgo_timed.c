@@ -221,7 +221,7 @@ static uint64_t time_of_a_load(struct fixture *f, bool with_failure)
 	return f->end[2];
 }
 
-static struct virgo_time_statistics counted(struct fixture *f, uint64_t now)
+static struct virgo_time_statistics counted_at(struct fixture *f, uint64_t now)
 {
 	struct virgo_time_statistics statistics;
 
@@ -244,7 +244,7 @@ static void what_threads_do_and_wait_for_is_counted(void **state)
 	assert_int_equal(barrier(&f, 1, 10), UINT64_MAX);
 	assert_int_equal(barrier(&f, 2, 40), 40 + BARRIER);
 	load(&f, VIRGO_BUSY, 100);
-	t = counted(&f, 100);
+	t = counted_at(&f, 100);
 	assert_int_equal(t.thread_mmio, 4);
 	assert_int_equal(t.thread_barriers, 2);
 	assert_int_equal(t.thread_polls, 1);
@@ -271,7 +271,7 @@ static void waits_for_a_unit_and_for_its_queue_are_told_apart(void **state)
 	assert_int_equal(access_page(&f, &fence, 510), UINT64_MAX);
 	while (!f.end[2])
 		virgo_timed_advance_until(f.device, virgo_timed_next(f.device) + 1);
-	t = counted(&f, f.end[2]);
+	t = counted_at(&f, f.end[2]);
 	assert_int_equal(t.thread_stall_queue, f.end[1] - 500);
 	assert_int_equal(t.thread_stall_unit, f.end[2] - 510);
 	assert_true(f.end[1] < f.end[2]);

@@ -227,9 +227,9 @@ static void print(FILE *file, const struct mimic_time_host *soc, const uint64_t 
 	memcpy(&t, values, sizeof(t));
 	if (!counters[VIRGO_COUNTER_commands] && !t.thread_loads && !t.thread_stores)
 		return;
-	fprintf(file, "  VIRGO %llu commands, %llu loops; arrays %llu cycles busy, %llu refused by a bank; %.2f %% of all MACs used\n",
+	fprintf(file, "  VIRGO %llu commands, %llu loops; arrays %llu cycles busy, %llu refused by a bank; %.2f %% of all MACs at work\n",
 		(number)counters[VIRGO_COUNTER_commands], (number)counters[VIRGO_COUNTER_loops], (number)t.matrix_busy,
-		(number)t.matrix_stalls, percent((double)counters[VIRGO_COUNTER_macs], (double)t.cycles * (double)virgo_time_macs(&parameters)));
+		(number)t.matrix_stalls, percent((double)(t.matrix_macs + t.tensor_macs), (double)t.cycles * (double)virgo_time_macs(&parameters)));
 	print_kernels(file, soc, &t);
 	print_threads(file, &t);
 	print_memories(file, &t);
