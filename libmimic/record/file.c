@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -82,6 +83,29 @@ static bool is_ours(const struct record_file *file, long fd, int64_t *size)
 	       status.st_size >= atomic_load(&file->size);
 }
 
+static struct record_file_header make_header(const char *magic)
+{
+	struct record_file_header header = { .version = RECORD_VERSION };
+
+	memcpy(header.magic, magic, sizeof(header.magic));
+	header.checksum = mimic_record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
+	return header;
+}
+
+/* The header has its place on the disk, also where that is full: mimic record looks at it when the program has ended. */
+static void mark_as_cut(const struct record_file *file)
+{
+	const struct record_file_header header = make_header(RECORD_MAGIC_CUT);
+	long fd = open_file(file->path, O_WRONLY | O_NONBLOCK);
+	int64_t size;
+
+	if (fd < 0)
+		return;
+	if (is_ours(file, fd, &size))
+		mimic_raw_syscall(SYS_pwrite64, fd, (long)&header, sizeof(header), 0, 0, 0);
+	mimic_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
 int mimic_record_file_append(struct record_file *file, const void *bytes, size_t size)
 {
 	long fd;
@@ -97,8 +121,8 @@ int mimic_record_file_append(struct record_file *file, const void *bytes, size_t
 		return (int)fd;
 	if (is_ours(file, fd, &at)) {
 		error = write_all(fd, at, bytes, size);
-		if (error)
-			atomic_store(&file->is_over, true);
+		if (error && !atomic_exchange(&file->is_over, true))
+			mark_as_cut(file);
 	}
 	if (!error)
 		atomic_fetch_add(&file->size, (int64_t)size);
@@ -108,11 +132,10 @@ int mimic_record_file_append(struct record_file *file, const void *bytes, size_t
 
 static int begin_file(struct record_file *file, long fd)
 {
-	struct record_file_header header = { .magic = RECORD_MAGIC, .version = RECORD_VERSION };
+	const struct record_file_header header = make_header(RECORD_MAGIC);
 	struct stat status;
 	int error;
 
-	header.checksum = mimic_record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
 	error = write_all(fd, 0, &header, sizeof(header));
 	if (!error && mimic_raw_syscall(SYS_fstat, fd, (long)&status, 0, 0, 0, 0))
 		error = -EIO;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define RECORD_MAGIC "MIMICREC"
+#define RECORD_MAGIC_CUT "MIMICCUT"	/* of one that could not be written to its end */
 #define RECORD_VERSION 1u
 #define RECORD_BLOCK_MAGIC 0x6b6c6263u	/* "cblk" */
 #define RECORD_BLOCK_MAX 65536u		/* bytes of payload */

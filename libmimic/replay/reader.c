@@ -90,7 +90,8 @@ static int check_file_header(int fd, char *text, size_t size)
 	size_t got = read_at(fd, &header, sizeof(header), 0);
 	uint32_t checksum = mimic_record_crc32c(0, &header, offsetof(struct record_file_header, checksum));
 
-	if (got < sizeof(header.magic) || memcmp(header.magic, RECORD_MAGIC, sizeof(header.magic))) {
+	if (got < sizeof(header.magic) || (memcmp(header.magic, RECORD_MAGIC, sizeof(header.magic)) &&
+					   memcmp(header.magic, RECORD_MAGIC_CUT, sizeof(header.magic)))) {
 		snprintf(text, size, "not a recording of mimic");
 		return -EINVAL;
 	}
@@ -108,6 +109,20 @@ static int check_file_header(int fd, char *text, size_t size)
 		return -ENOTSUP;
 	}
 	return 0;
+}
+
+bool mimic_replay_is_cut(const char *path)
+{
+	struct record_file_header header;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool is_cut;
+
+	if (fd < 0)
+		return false;
+	is_cut = read_at(fd, &header, sizeof(header), 0) == sizeof(header) &&
+		 !memcmp(header.magic, RECORD_MAGIC_CUT, sizeof(header.magic));
+	close(fd);
+	return is_cut;
 }
 
 struct scan_stream {

@@ -73,6 +73,8 @@ void mimic_replay_close(struct mimic_replay *replay);
 /* Streams of devices that have a beginning are 0 to this less 1; all before the damage. */
 unsigned int mimic_replay_count(const struct mimic_replay *replay);
 const struct mimic_replay_damage *mimic_replay_damage(const struct mimic_replay *replay);
+/* Is the file a recording that could not be written to its end? Its header is all that is read. */
+bool mimic_replay_is_cut(const char *path);
 /* 0, or -errno with a text: it could not even begin. */
 int mimic_replay_run(struct mimic_replay *replay, unsigned int stream,
 		     const struct mimic_replay_options *options, struct mimic_replay_result *result,

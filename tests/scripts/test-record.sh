@@ -91,7 +91,8 @@ result $? "a_file_that_is_not_there_is_refused"
 
 # A disk that is full: a write ends in the middle of a block there, too. 100 KB are one block and a half.
 (ulimit -f 100; exec timeout 60 "$mimic" record -o "$work/full.mimic" -- "$build/examples/maple/spmv" --kronecker 12 >"$work/output" 2>"$work/errors")
-[ $? = 0 ] && [ "$(stat -c %s "$work/full.mimic")" = 102400 ] && run replay "$work/full.mimic"
+[ $? = 1 ] && [ "$(stat -c %s "$work/full.mimic")" = 102400 ] && grep -q "full.mimic: the recording could not be written" "$work/errors" &&
+	grep -q 'embedded  yes' "$work/output" && run replay "$work/full.mimic"
 [ $? = 2 ] && grep -q 'offset 102400: cut off inside of the block at offset [0-9]*; [0-9]* calls before it are whole' "$work/output"
 result $? "a_recording_that_finds_no_more_room_ends_and_its_program_does_not"
 
@@ -125,6 +126,18 @@ for command in record replay; do
 	refused "" $command
 	result $? "${command}_without_words_exits_2"
 done
+mkdir "$work/small"
+if unshare -m true 2>/dev/null; then
+	# shellcheck disable=SC2016 # of the inner shell
+	(cd "$work" && unshare -m sh -c 'mount -t tmpfs -o size=256k none small && "$@"; status=$?; cp small/run.mimic cut.mimic; exit $status' - \
+		timeout 60 "$build/bin/mimic" record -o small/run.mimic "$build/tests/unmodified/sites" 100 1 1 20) >"$work/output" 2>"$work/errors"
+	[ $? = 1 ] && grep -q 'small/run.mimic: the recording could not be written to its end' "$work/errors" &&
+		[ "$(wc -l <"$work/errors")" = 1 ] && { "$build/bin/mimic" replay "$work/cut.mimic" >>"$work/output" 2>>"$work/errors"
+			grep -q 'accesses.*identical' "$work/output"; }
+	result $? "a_full_disk_is_told_and_what_was_written_replays"
+else
+	skip "a_full_disk_is_told_and_what_was_written_replays" "no rights to mount"
+fi
 refused "$work/none/run.mimic" record -o "$work/none/run.mimic" -- true
 result $? "a_directory_that_is_not_there_is_refused"
 refused "not a regular file" record -o "$work" -- true

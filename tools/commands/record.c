@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* mimic record: mimic run, and MIMIC_RECORD says to libmimic where what the devices see is kept. */
 #include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "libmimic/replay/replay.h"
 #include "tools/common/tools.h"
 
 #define DEFAULT_FILE "run.mimic"
@@ -21,7 +26,8 @@ static const char usage[] =
 	"  --plugin FILE      as of mimic run; mimic replay needs it, too\n"
 	"  --verbose          say on stderr what is set up and what may not work\n"
 	"  --help             this text\n\n"
-	"The exit status is PROGRAM's; 2: bad options, or a program that cannot be helped;\n"
+	"The exit status is PROGRAM's; 1 if that is 0 and a recording could not be written to\n"
+	"its end, as on a full disk; 2: bad options, or a program that cannot be helped;\n"
 	"126: PROGRAM is not executable; 127: there is no PROGRAM.\n";
 
 struct record_options {
@@ -69,6 +75,32 @@ static int check_directory(const char *path)
 	return status;
 }
 
+static bool tell_if_cut(const char *path)
+{
+	if (!mimic_replay_is_cut(path))
+		return false;
+	tool_error(EXIT_FAILURE, "%s: the recording could not be written to its end, as on a full disk; what it has can be replayed", path);
+	return true;
+}
+
+/* Also of processes that the program has started: run.PID.mimic. */
+static bool tell_what_is_cut(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+	int stem = dot ? (int)(dot - path) : (int)strlen(path);
+	char pattern[PATH_MAX + 16];
+	bool told = tell_if_cut(path);
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "%.*s.[0-9]*%s", stem, path, dot ? dot : "");
+	if (glob(pattern, 0, NULL, &found))
+		return told;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		told |= tell_if_cut(found.gl_pathv[i]);
+	globfree(&found);
+	return told;
+}
+
 int tool_record(int argc, char **argv)
 {
 	struct record_options options = { .run.transport = "embedded", .output = DEFAULT_FILE };
@@ -83,5 +115,10 @@ int tool_record(int argc, char **argv)
 	if (status)
 		return status;
 	tool_run_set_path("MIMIC_RECORD", options.output);
-	return tool_run_become(argv + optind);
+	status = tool_child_run(argv + optind, NULL);
+	if (status < 0)
+		return EXIT_BAD_INPUT;
+	if (tell_what_is_cut(options.output) && WIFEXITED(status) && !WEXITSTATUS(status))
+		return EXIT_FAILURE;
+	return tool_child_end_as(status);
 }
