@@ -24,6 +24,7 @@ NULLS
 cat >"$tables/virgo_error_bars.csv" <<'BARS'
 id,mimic,lowest,lowest with,highest,highest with
 V02,2.000,1.500,,5.000,
+V18,20.000,-8.000,,60.000,
 BARS
 
 run() # run OUTPUT ARGUMENTS...
@@ -68,7 +69,7 @@ result $? "what is fitted stands beside what is not, and is named"
 [ "$(column "$work/first/nulls.csv" V12 value)" = "$(column "$table" V12 mimic)" ] && [ "$(column "$table" V04 'null model')" = 'no double buffer' ] &&
 	[ "$(column "$table" V04 'of the null model')" != "$(column "$table" V04 mimic)" ]
 result $? "each row has its null model, and one in which nothing differs has the model's value"
-grep -qE '^V02 .* -25% \+150% ' "$work/output"
+grep -qE '^V02 .* -25% \+150% ' "$work/output" && grep -qE '^V18 .* -140% \+200% ' "$work/output"
 result $? "the error bar that is checked in stands beside a row's value"
 [ "$(find "$work/first" -name '*.svg' | wc -l)" = 5 ] && ! find "$work/first" -name '*.svg' -size -1k | grep -q . &&
 	[ "$(column "$work/first/table2.csv" 256x256x256 'TC (paper)')" = 36.1000 ]

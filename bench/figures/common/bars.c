@@ -17,7 +17,8 @@ struct bar bar_find(const struct table *table, const char *id)
 void bar_print(char *text, size_t size, struct bar bar)
 {
 	*text = '\0';
-	if (bar.low > 0)
+	/* A reduction may go below 0. */
+	if (bar.low || bar.high)
 		snprintf(text, size, "%+.0f%% %+.0f%%", 100 * (bar.low - 1), 100 * (bar.high - 1));
 }
 
