@@ -152,7 +152,7 @@ unsigned int virgo_unit_count(const struct virgo *virgo);
 /* What a unit is. */
 struct virgo_unit_info {
 	enum virgo_type type;		/* of its elements: VIRGO_INT8, VIRGO_FP16 or VIRGO_FP32 */
-	unsigned int dim;		/* DIM: 4, 8 or 16 */
+	unsigned int dim;		/* DIM: 4, 8, 16 or 32 */
 	unsigned int element_size;	/* bytes: 1, 2 or 4 */
 	unsigned int row_bytes;		/* of a row of shared memory: DIM elements */
 	uint32_t rows;			/* of shared memory */
@@ -175,7 +175,7 @@ int virgo_unit_info(const struct virgo *virgo, unsigned int unit, struct virgo_u
  * virgo_find_unit() - finds a unit by what it is
  * @virgo: the handle
  * @type: VIRGO_INT8, VIRGO_FP16 or VIRGO_FP32
- * @dim: 4, 8 or 16; 0: any
+ * @dim: 4, 8, 16 or 32; 0: any
  *
  * Returns the lowest number of such a unit, or
  * -EINVAL: the handle is NULL

@@ -82,7 +82,7 @@ static void fetch(struct virgo_job *job, matrix to, struct operand o, bool trans
 {
 	union lane row[VIRGO_MAX_DIM];
 
-	memset(to, 0, sizeof(matrix));
+	memset(to, 0, job->unit->dim * sizeof(to[0]));
 	if (is_nothing(o))
 		return;
 	if (!transposed) {

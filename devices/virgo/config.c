@@ -30,7 +30,7 @@ struct unit_texts {
 static const struct unit_texts unit_texts[VIRGO_UNITS_MAX] = {
 #define _(number) { \
 	"unit" #number "_type must be 0 (int8), 1 (fp16) or 2 (fp32)", \
-	"unit" #number "_dim must be 4, 8 or 16", \
+	"unit" #number "_dim must be 4, 8, 16 or 32", \
 	"unit" #number "_accumulator_kb must be a power of two from 4 to 256", \
 	"a tile of unit " #number " has at most 65535 blocks" },
 	_(0) _(1) _(2) _(3) _(4) _(5) _(6) _(7)

@@ -15,7 +15,8 @@
 
 /* `n` is DIM as a constant. */
 #define EACH_DIM(body) do { \
-	if (dim == 16) { const size_t n = 16; body; } \
+	if (dim == 32) { const size_t n = 32; body; } \
+	else if (dim == 16) { const size_t n = 16; body; } \
 	else if (dim == 8) { const size_t n = 8; body; } \
 	else { const size_t n = 4; body; } \
 } while (0)

@@ -12,6 +12,7 @@
 
 #define KERNEL_LANES_MAX 16
 #define KERNEL_ROWS_MAX 8
+#define KERNEL_DIM_MAX 32
 
 /*
  * A panel of C, and what goes into it: some rows of a row of blocks, and as many

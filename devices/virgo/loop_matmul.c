@@ -12,6 +12,8 @@
 /* What one call works on at most, in multiplications. */
 #define CHUNK_MACS (4u << 20)
 
+_Static_assert(VIRGO_MAX_DIM <= KERNEL_DIM_MAX, "a panel's rows are in the scratch memory, DIM lanes each");
+
 struct chunk {
 	struct virgo_job *job;
 	const struct loop_blocks *l;

@@ -15,7 +15,7 @@
 struct matmul_scratch {
 	union lane b[SCRATCH_B] __attribute__((aligned(64)));
 	union lane a[SCRATCH_A] __attribute__((aligned(64)));
-	union lane c[KERNEL_ROWS_MAX * KERNEL_LANES_MAX] __attribute__((aligned(64)));
+	union lane c[KERNEL_ROWS_MAX * KERNEL_DIM_MAX] __attribute__((aligned(64)));
 };
 
 #endif

@@ -13,7 +13,7 @@
 
 static const struct mimic_image_kind image_kind = {
 	.magic = 0x454752495650494dull,	/* "MIPVIRGE" */
-	.version = 3,
+	.version = 4,
 	.config_size = sizeof(struct virgo_config),
 };
 

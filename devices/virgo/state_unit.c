@@ -189,7 +189,7 @@ static void memory_values(const struct unit *u, const struct mimic_state_visitor
 
 	mimic_state_hex(visitor, "preload", array->preload, "operands of the last preload");
 	mimic_state_bytes(visitor, "array", array->state, sizeof(array->state),
-			  "16 rows of 16 int32 or fp32, of which DIM x DIM are used: weights, or sums");
+			  "32 rows of 32 int32 or fp32, of which DIM x DIM are used: weights, or sums");
 	mimic_state_bytes(visitor, "accumulator", u->accumulator, (size_t)u->config->accumulator_kb << 10,
 			  "rows of DIM int32 or fp32");
 }

@@ -27,13 +27,13 @@
 #include "mimic/virgo_registers.h"
 
 #define VIRGO_MAX_QUEUE 64
-#define VIRGO_MAX_DIM 16
+#define VIRGO_MAX_DIM 32
 #define VIRGO_ACCUMULATOR_MIN (4u << 10)
 #define VIRGO_ACCUMULATOR_MAX (256u << 10)
 
 struct virgo_unit_config {
 	unsigned int type;		/* enum virgo_type */
-	unsigned int dim;		/* 4, 8 or 16 */
+	unsigned int dim;		/* 4, 8, 16 or 32 */
 	unsigned int accumulator_kb;	/* 4 to 256, a power of two */
 	unsigned int tile_i;		/* of the CISC port, in blocks; 0: 64 elements */
 	unsigned int tile_j;

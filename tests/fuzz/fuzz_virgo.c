@@ -354,7 +354,7 @@ static void step(struct input *input)
 
 static void choose_configuration(struct input *input, struct virgo_config *config)
 {
-	static const unsigned int units[4] = { 1, 1, 2, 4 }, dims[4] = { 4, 8, 16, 16 };
+	static const unsigned int units[4] = { 1, 1, 2, 4 }, dims[4] = { 4, 8, 16, 32 };
 	static const unsigned int queues[4] = { 16, 4, 5, VIRGO_MAX_QUEUE };
 	unsigned int flags = byte(input), more = byte(input);
 

@@ -103,12 +103,15 @@ static inline void start_with(unsigned int type, unsigned int dim, unsigned int 
 	struct virgo_config config = virgo_fixture_config(type, dim);
 
 	config.shared_kb = shared_kb;
+	if (dim == 32)
+		config.unit[0].accumulator_kb = 64;
 	start_configured(&config, options);
 }
 
 static inline void start_as(unsigned int type, unsigned int dim, unsigned int options)
 {
-	start_with(type, dim, options, 64);
+	/* Not fewer rows than one of 16 x 16 has */
+	start_with(type, dim, options, dim == 32 ? 256 : 64);
 }
 
 static inline void stop(void)
@@ -124,6 +127,7 @@ static const struct {
 } kinds[] __attribute__((unused)) = {
 	{ VIRGO_INT8, 16 }, { VIRGO_FP16, 16 }, { VIRGO_FP32, 8 }, { VIRGO_FP32, 4 },
 	{ VIRGO_INT8, 8 }, { VIRGO_FP32, 16 }, { VIRGO_FP16, 4 },
+	{ VIRGO_INT8, 32 }, { VIRGO_FP32, 32 }, { VIRGO_FP16, 32 },
 };
 
 #define EACH_KIND(k) (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)

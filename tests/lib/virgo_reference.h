@@ -48,7 +48,7 @@ struct virgo_reference {
 		float inverse_deviation, inverse_sum;
 	} statistics[4];
 
-	union reference_value array[16][16];
+	union reference_value array[32][32];
 	uint64_t preload, output;
 
 	uint64_t ws[16];	/* rs1 and rs2 of functs 9 to 13, then of 24 and 25 */

@@ -54,7 +54,7 @@ static void result(ref *r, unsigned int row, unsigned int column, value v)
 
 void reference_compute(ref *r, uint64_t a, uint64_t bd, bool fill)
 {
-	value outcome[16][16];
+	value outcome[32][32];
 	unsigned int dim = r->dim;
 
 	for (unsigned int i = 0; fill && i < dim; i++)

@@ -72,13 +72,15 @@ cluster small 'profile = mixed\nunits = 2\nshared_kb = 64\nunit0_type = 2\nunit0
 cluster large 'profile = mixed\nshared_kb = 256\n'
 cluster bytes 'profile = mixed\nunits = 2\nunit0_type = 0\nunit0_dim = 8\nunit1_type = 0\nunit1_dim = 16\n'
 cluster halves 'profile = mixed\nunits = 2\nunit0_type = 1\nunit0_dim = 16\nunit1_type = 1\nunit1_dim = 4\n'
-for config in paper:4 heterogeneous:4 gemmini:4 later:4 small:4 bytes:4 halves:4; do
+cluster wide 'profile = mixed\nunits = 3\nshared_kb = 64\nunit0_type = 2\nunit0_dim = 32\nunit0_accumulator_kb = 4\nunit1_type = 0\nunit1_dim = 32\nunit2_type = 1\nunit2_dim = 32\n'
+for config in paper:4 heterogeneous:4 gemmini:4 later:4 small:4 bytes:4 halves:4 wide:12; do
 	name=${config%:*}
 	all_verified "${config#*:}" gemm --config "$work/$name.ini" --size 200x150x170
 	result $? "gemm is right on the cluster '$name'"
 done
-for name in paper later small halves; do
-	all_verified 3 gemm_swish --config "$work/$name.ini" --size 200x150x170
+for config in paper:3 later:3 small:3 halves:3 wide:6; do
+	name=${config%:*}
+	all_verified "${config#*:}" gemm_swish --config "$work/$name.ini" --size 200x150x170
 	result $? "gemm_swish is right on the cluster '$name'"
 done
 for name in paper small large; do

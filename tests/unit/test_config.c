@@ -459,7 +459,7 @@ static void mistakes_in_the_section_of_virgo_are_named_with_file_and_line(void *
 		     "2: profile must be mixed, paper, heterogeneous, gemmini or later, not 'artifact'");
 	expect_error("[virgo]\nprofile = paper\nunits = 9\n", "3: units must be 1 to 8");
 	expect_error("[virgo]\nprofile = paper\nshared_kb = 96\n", "3: shared_kb must be 64, 128 or 256");
-	expect_error("[virgo]\nprofile = mixed\nunit3_dim = 12\n", "3: unit3_dim must be 4, 8 or 16");
+	expect_error("[virgo]\nprofile = mixed\nunit3_dim = 12\n", "3: unit3_dim must be 4, 8, 16 or 32");
 	expect_error("[virgo]\nprofile = mixed\nunit8_dim = 8\n", "3: unknown key 'unit8_dim' in section [virgo]");
 	expect_error("[virgo]\nprofile = mixed\ninline_jobs = 1\n",
 		     "3: unknown key 'inline_jobs' in section [virgo]");

@@ -204,7 +204,7 @@ static uint32_t random_local(unsigned int span)
 
 static uint64_t random_operand(void)
 {
-	uint32_t local = below(6) ? random_local(3 * 16 + 1) & ~ADD : VIRGO_GARBAGE;
+	uint32_t local = below(6) ? random_local(3 * both.dim + 1) & ~ADD : VIRGO_GARBAGE;
 
 	return virgo_pack(below(both.dim + 1), below(both.dim + 1), local);
 }
@@ -224,22 +224,22 @@ static void random_command(void)
 		break;
 	case 2:
 	case 3:
-		local = random_local(16 + 80);
+		local = random_local(both.dim + 80);
 		check(loads[below(3)], below(8) ? in_memory(4 * below(200000)) : 0, virgo_pack(rows, columns, local));
 		break;
 	case 4:
-		local = random_local(2 * 16) & ~ADD;
+		local = random_local(2 * both.dim) & ~ADD;
 		if (local & ACC)
 			local |= below(4) ? 0 : VIRGO_LOCAL_FULL;
 		check(VIRGO_FUNCT_MVOUT, out_memory(4 * below(200000)), virgo_pack(rows, columns, local));
 		break;
 	case 5:
 		check(VIRGO_FUNCT_MVOUT_SPAD, (uint64_t)below(3) << 32 | below(100),
-		      virgo_pack(rows, columns, ACC | below(both.r->accumulator_rows - 2 * 16)));
+		      virgo_pack(rows, columns, ACC | below(both.r->accumulator_rows - 2 * both.dim)));
 		break;
 	default:
 		quick(VIRGO_FUNCT_PRELOAD, random_operand(),
-		      virgo_pack(below(both.dim + 1), below(both.dim + 1), random_local(2 * 16)));
+		      virgo_pack(below(both.dim + 1), below(both.dim + 1), random_local(2 * both.dim)));
 		check(below(3) ? VIRGO_FUNCT_COMPUTE_PRELOADED : VIRGO_FUNCT_COMPUTE_ACCUMULATED,
 		      random_operand(), random_operand());
 	}

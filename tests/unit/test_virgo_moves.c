@@ -57,7 +57,7 @@ static void mvin_from_address_0_writes_zeros(void **state)
 /* A negative scale would make -0 of them. */
 static void zeros_of_address_0_are_not_scaled(void **state)
 {
-	static const uint8_t zeros[16 * 4];
+	static const uint8_t zeros[32 * 4];
 	struct virgo_unit_view view;
 
 	(void)state;
