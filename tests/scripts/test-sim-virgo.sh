@@ -102,6 +102,14 @@ holds "all(t('form-' + f)['kernels'] == 0 and t('form-' + f)['matrix_macs'] == 1
 	"t('form-copy')['dma_read_bytes'] < t('form-dma')['dma_read_bytes'] == 8 * 2 * 64 * 64 * 4"
 result $? "they take longer than the kernel, and longest where the warps copy"
 
+# Blocks of dim^3 take dim cycles where a line of shared memory has a row.
+status=0
+for dim in 8 16 32; do
+	run "dim-$dim" --set matrix.dim=$dim --set shared.words=$dim "$examples/gemm" --size 128x128x128 --type fp32 --form dma --threads 4 &&
+		grep -q verified "$work/output" && holds "t('dim-$dim')['matrix_busy'] == (128 // $dim) ** 3 * $dim" || status=1
+done
+result $status "programs of commands have the array of 8 x 8 to 32 x 32 that is asked for"
+
 run swish "$examples/gemm_swish" --size 128x128x128 && grep -q verified "$work/output"
 result $? "a product with Swish has the right result"
 duo=(--set cluster.cores=2 --set matrix.units=2 --set matrix.tile_m=32 --set matrix.tile_n=32 --set matrix.tile_k=32

@@ -10,8 +10,6 @@
 #include "devices/virgo/time/program.h"
 #include "devices/virgo/time/virgo_time.h"
 
-#define DIM_MAX 16		/* of the functional model */
-
 /* A thread whose product a kernel of the modelled cluster makes. */
 struct waiting {
 	uint64_t owner;		/* 0: it has gone */
@@ -404,7 +402,7 @@ void virgo_timed_config(const struct virgo_time_parameters *parameters, struct v
 		struct virgo_unit_config *unit = &config->unit[i];
 
 		unit->type = (unsigned int)parameters->matrix_type;
-		unit->dim = between(i ? parameters->matrix_dim_others : parameters->matrix_dim, 4, DIM_MAX);
+		unit->dim = between(i ? parameters->matrix_dim_others : parameters->matrix_dim, 4, VIRGO_MAX_DIM);
 		unit->accumulator_kb = between(parameters->matrix_accumulator >> 10, 4, 256);
 		unit->tile_i = (unsigned int)(parameters->matrix_tile_m / unit->dim);
 		unit->tile_j = (unsigned int)(parameters->matrix_tile_n / unit->dim);
