@@ -58,6 +58,23 @@ for design in $designs; do
 done
 result $status "the kernel of each design has the right result"
 
+# told LINE ARGUMENTS...: the program has the right result, and mimic says this line, once; "": none of it
+told()
+{
+	local line=$1 lines
+	shift
+	timeout 60 "$mimic" sim --soc virgo --json -o "$work/told" "$@" >"$work/output" 2>"$work/errors" && grep -q verified "$work/output" || return 1
+	lines=$(grep '^mimic: sim:' "$work/errors" | grep -v 'no cost in a table')
+	[ "$lines" = "${line:+mimic: sim: }$line" ]
+}
+rm -f "$work/told"
+commands=("$examples/gemm" --size 64x64x64 --type fp32 --form dma)
+told "--design tc has no matrix unit; the program's own commands go to that of virgo-dma" --design tc "${commands[@]}" &&
+	told "--design virgo has no DMA; the program's own commands have that of virgo-dma" --design virgo "${commands[@]}" &&
+	told "shared.size is 524288, and the program's own commands have 262144 bytes" --set shared.size=512K "${commands[@]}" &&
+	told "" "${commands[@]}" && told "" --design tc --set shared.size=512K "${gemm[@]}" && told "" --design virgo "${gemm[@]}"
+result $? "a program whose commands go to other hardware than the parameters say is told so, and kernels are told nothing"
+
 status=0
 for design in $designs; do
 	cp "$work/$design.json" "$work/first"

@@ -426,6 +426,61 @@ static void a_unit_that_is_not_there_is_named_once(void **state)
 	virgo_timed_destroy(f.device);
 }
 
+/* A configuration takes no time, and tells nothing; a load does. */
+static const char *told_by(struct fixture *f, const char *set, const char *other, unsigned int lines)
+{
+	begin_two(f, set, other);
+	command(f, VIRGO_FUNCT_CONFIG, ONE << 32 | 8 << 16 | VIRGO_CONFIG_LD, 1 << 16, 0);
+	assert_int_equal(f->reports, 0);
+	load_eight_rows(f, 1 << 20, 1);
+	load_eight_rows(f, 1 << 20, 2);
+	assert_int_equal(f->reports, lines);
+	virgo_timed_destroy(f->device);
+	return f->report;
+}
+
+static void sizes_that_the_units_of_commands_do_not_have_are_told(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	told_by(&f, NULL, NULL, 0);
+	told_by(&f, "shared.size=131072", "matrix.accumulator=32768", 0);
+	assert_string_equal(told_by(&f, "shared.size=524288", NULL, 1),
+			    "shared.size is 524288, and the program's own commands have 262144 bytes");
+	assert_string_equal(told_by(&f, "matrix.accumulator=1048576", "shared.size=1048576", 1),
+			    "shared.size is 1048576, and the program's own commands have 262144 bytes; "
+			    "matrix.accumulator is 1048576, and the program's own commands have 262144 bytes");
+}
+
+static void parts_that_a_design_does_not_have_are_told(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	told_by(&f, "cluster.design=3", NULL, 0);
+	assert_string_equal(told_by(&f, "cluster.design=0", NULL, 1),
+			    "--design tc has no matrix unit; the program's own commands go to that of virgo-dma");
+	assert_string_equal(told_by(&f, "cluster.design=4", NULL, 1),
+			    "--design hopper has no matrix unit; the program's own commands go to that of virgo-dma");
+	assert_string_equal(told_by(&f, "cluster.design=2", NULL, 1),
+			    "--design virgo has no DMA; the program's own commands have that of virgo-dma");
+}
+
+/* The unit of virgo is its own; what it multiplies lies there. */
+static void the_matrix_unit_of_virgo_without_dma_is_its_own(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "cluster.design=2");
+	command(&f, VIRGO_FUNCT_CONFIG, 1ull << 16 | VIRGO_WEIGHT_STATIONARY << 2 | VIRGO_CONFIG_EX, 1ull << 48, 0);
+	command(&f, VIRGO_FUNCT_PRELOAD, 8ull << 48 | 8ull << 32 | 8, 8ull << 48 | 8ull << 32 | VIRGO_LOCAL_ACCUMULATOR, 1);
+	command(&f, VIRGO_FUNCT_COMPUTE_PRELOADED, 8ull << 48 | 8ull << 32, 8ull << 48 | 8ull << 32 | VIRGO_GARBAGE, 2);
+	assert_int_equal(f.reports, 0);
+	assert_int_equal(counted(&f).matrix_busy, 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -440,6 +495,9 @@ int main(void)
 		cmocka_unit_test(rows_of_small_elements_are_as_long_as_these),
 		cmocka_unit_test(a_row_of_c_is_moved_to_shared_memory_as_elements),
 		cmocka_unit_test(a_unit_that_is_not_there_is_named_once),
+		cmocka_unit_test(sizes_that_the_units_of_commands_do_not_have_are_told),
+		cmocka_unit_test(parts_that_a_design_does_not_have_are_told),
+		cmocka_unit_test(the_matrix_unit_of_virgo_without_dma_is_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

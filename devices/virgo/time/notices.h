@@ -9,11 +9,18 @@
 
 /* What has been said. */
 struct virgo_notices {
-	bool of_unit;
+	bool of_unit, of_sizes, of_unit_of_design, of_dma_of_design;
 };
 
 /* An access of a unit that is not there. */
 void virgo_notice_access(struct virgo_notices *notices, const struct mimic_time_host *host,
 			 const struct virgo_config *config, const struct mimic_access *access);
+/*
+ * A command that takes time, of a program that gives commands by itself: where its unit is not what the parameters say, since
+ * the functional model has no such sizes or the design no such part. Kernels have what they say.
+ */
+void virgo_notice_command(struct virgo_notices *notices, const struct mimic_time_host *host,
+			  const struct virgo_time_parameters *parameters, const struct virgo_config *config,
+			  const struct virgo_time_command *command);
 
 #endif

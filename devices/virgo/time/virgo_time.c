@@ -90,10 +90,12 @@ static void command_executed(void *context, unsigned int unit, bool is_loop)
 	struct virgo_time *device = context;
 
 	virgo_time_command_end(&device->command[unit], is_loop);
-	if (device->is_free[unit])
+	if (device->is_free[unit]) {
 		device->free[unit]++;
-	else
+	} else {
+		virgo_notice_command(&device->notices, &device->host, &device->parameters, &device->config, &device->command[unit]);
 		virgo_time_put(device->timing, unit, &device->command[unit], device->now);
+	}
 	virgo_time_command_begin(&device->command[unit]);
 }
 
@@ -434,6 +436,7 @@ static void use_config(struct virgo_time *device, const struct virgo_config *con
 		return;
 	}
 	device->config = *config;
+	device->notices.of_sizes = true;
 	device->parameters.matrix_units = config->units;
 	device->parameters.matrix_queue = config->queue_entries;
 	device->parameters.shared_size = (uint64_t)config->shared_kb << 10;
