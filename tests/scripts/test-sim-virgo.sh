@@ -224,6 +224,12 @@ refused_sim "--devices 'maple:2'" --devices maple:2 "${gemm[@]}"
 ! run other --set matrix.units=1 "${gemm[@]}" --unit 1 && grep -q "unit 1" "$work/errors" && [ "$(wc -l <"$work/errors")" -le 2 ]
 result $? "a program that names a unit that is not there is told so"
 
+status=0
+for command in sim sweep; do
+	"$mimic" $command --help | grep -q 'hopper (second-hand)' || status=1
+done
+result $status "--help says of which design the sources are second-hand"
+
 timeout 20 "$mimic" sim --soc maple-fpga --design tc "${gemm[@]}" >"$work/output" 2>"$work/errors"
 [ $? -eq 2 ] && grep -q "design tc is one of Virgo's cluster" "$work/errors"
 result $? "a SoC without a cluster has no designs"

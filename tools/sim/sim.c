@@ -27,7 +27,7 @@ static const char usage[] =
 	"  --soc NAME         " SIM_PRESET_DEFAULT " (default), " SIM_PRESET_OTHER ", " SIM_PRESET_MPU ", " SIM_PRESET_CLUSTER ", or an INI file\n"
 	"  --mode NAME        of " SIM_PRESET_MPU ": base, nvr, fre (default), static or oracle; --set comes behind it\n"
 	"  --design NAME      of " SIM_PRESET_CLUSTER ": whose kernels products of its library are:\n"
-	"                     " SIM_DESIGNS "\n"
+	"                     " SIM_DESIGNS " (second-hand)\n"
 	"  --cores N          as --set core.count=N; each thread has a core\n"
 	"  --devices LIST     how many there are of which kind, KIND:COUNT, as --set KIND.count=COUNT\n"
 	"  --set KEY=VALUE    changes a parameter, such as l2.size=256K; may be given several times\n"

@@ -28,7 +28,7 @@ static const char usage[] =
 	"  --set KEY=V,V,...  values of a parameter, such as l2.size=32K,64K; may be given several times\n"
 	"  --soc NAME,...     " SIM_PRESETS ", or INI files\n"
 	"  --mode NAME,...    of " SIM_PRESET_MPU ": base, nvr, fre, static, oracle\n"
-	"  --design NAME,...  of " SIM_PRESET_CLUSTER ": " SIM_DESIGNS "\n"
+	"  --design NAME,...  of " SIM_PRESET_CLUSTER ": " SIM_DESIGNS " (second-hand)\n"
 	"  --cores N,...      numbers of cores\n"
 	"  --costs FILE       as of mimic sim, of all points\n"
 	"  --warm N,...       numbers of times of each phase that are not counted; 0,1: cold and warm\n"
