@@ -255,6 +255,63 @@ done
 [ "$(awk -F, '$3 == "plain" && $5 == 0' "$work/output" | wc -l)" = 2 ]
 result $? "mimic sweep takes the table, too"
 
+# The same loops with and without breaks of lines: a header and its body on one line; two loops of which the outer one has no
+# access. gcc must not make one function of two that are alike.
+cat >"$work/lines.c" <<'END'
+#include <stdint.h>
+uint32_t one(const uint32_t *data, uint32_t count)
+{
+	uint32_t sum = 0;
+	for (uint32_t i = 0; i < count; i++) sum += data[i];
+	return sum;
+}
+uint32_t one_broken(const uint32_t *data, uint32_t count)
+{
+	uint32_t sum = 0;
+	for (uint32_t i = 0; i < count; i++)
+		sum += data[i];
+	return sum;
+}
+uint32_t nested(const uint32_t *data, uint32_t count)
+{
+	uint32_t sum = 0;
+	for (uint32_t i = 0; i < count; i += 20) for (uint32_t k = 0; k < 20; k++) sum += data[i + k];
+	return sum;
+}
+uint32_t nested_broken(const uint32_t *data, uint32_t count)
+{
+	uint32_t sum = 0;
+	for (uint32_t i = 0; i < count; i += 20)
+		for (uint32_t k = 0; k < 20; k++)
+			sum += data[i + k];
+	return sum;
+}
+END
+cat >"$work/lines_main.c" <<'END'
+#include <stdint.h>
+#include <mimic/sim.h>
+#define ALL(_) _(one) _(one_broken) _(nested) _(nested_broken)
+#define DECLARE(name) uint32_t name(const uint32_t *data, uint32_t count);
+#define RUN(name) mimic_sim_phase_begin(#name); sum += name(data, 1000); mimic_sim_phase_end();
+ALL(DECLARE)
+int main(void)
+{
+	static uint32_t data[1000], sum;
+	ALL(RUN)
+	return sum == 1;
+}
+END
+# shellcheck disable=SC2046 # words are meant
+gcc -O2 -fno-ipa-icf $("$mimic" cflags) -c -o "$work/lines.o" "$work/lines.c" &&
+	gcc -O2 -Iinclude -c -o "$work/lines_main.o" "$work/lines_main.c" &&
+	gcc -o "$work/lines" "$work/lines.o" "$work/lines_main.o" $("$mimic" cflags --libs)
+run -o "$work/lines.csv" "$work/lines.c" -- -fno-ipa-icf && "$mimic" sim --costs "$work/lines.csv" --json "$work/lines" >"$work/own.json" 2>"$work/errors"
+for name in one nested; do
+	own "all(phase('$name')[what] == phase('${name}_broken')[what] for what in
+		('accesses', 'uncosted', 'instructions', 'pipeline_stalls')) and phase('$name')['accesses'] == 1000"
+	result $? "$name(): a break of the line changes no cost"
+done
+
 cat >"$work/device.c" <<'END'
 #include <maple.h>
 uint32_t pop(struct maple *maple, uint32_t count)

@@ -231,6 +231,23 @@ void tool_sim_costs_free(struct sim_costs *costs)
 	free(costs->loops);
 }
 
+/*
+ * The shorter range of lines. A loop may stand on one line with its header, which has a row of what is around the loop:
+ * where only one of two rows has accesses, it is that one, else the inner loop, which has the higher number.
+ */
+static bool is_nearer(const struct sim_costs *costs, const struct sim_cost_row *row, const struct sim_cost_row *than)
+{
+	uint64_t length = row->last_line - row->first_line, other = than->last_line - than->first_line;
+	bool has_access = costs->loops[row->index].accesses, other_has = costs->loops[than->index].accesses;
+
+	if (length != other)
+		return length < other;
+	if (has_access != other_has)
+		return has_access;
+	/* Numbers of other functions' loops say nothing. */
+	return row->loop > than->loop && !strcmp(row->function, than->function);
+}
+
 /* `function` NULL: in any. */
 static const struct sim_cost_row *find_row(const struct sim_costs *costs, const char *file, const char *function,
 					   uint64_t line)
@@ -243,7 +260,7 @@ static const struct sim_cost_row *find_row(const struct sim_costs *costs, const 
 		if (line < row->first_line || line > row->last_line || (function && strcmp(row->function, function)) ||
 		    strcmp(row->file, file))
 			continue;
-		if (!found || row->last_line - row->first_line < found->last_line - found->first_line)
+		if (!found || is_nearer(costs, row, found))
 			found = row;
 	}
 	return found;
