@@ -391,7 +391,7 @@ static void add_costs(struct sim_function *function, const char *name, const cha
 			highest = row->loop;
 			function->mmio_loop = row->index;
 		}
-		if (!loop->accesses)
+		if (!row->loop && !loop->accesses)
 			function->entry_instructions = (uint32_t)loop->instructions;
 	}
 }
