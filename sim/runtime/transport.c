@@ -22,12 +22,20 @@ struct handle {
 	bool is_open;
 };
 
+/* How a device is open: by its number, or by the physical addresses of the tile that it is on. */
+enum way { BY_NUMBER, BY_TILE, WAYS };
+
 /* By the devices' numbers. */
-static struct handle handles[SIM_DEVICES];
+static struct handle handles[SIM_DEVICES][WAYS];
 
 static unsigned int number_of(const struct mimic_device *device)
 {
-	return (unsigned int)((const struct handle *)device - handles);
+	return (unsigned int)((const struct handle *)device - handles[0]) / WAYS;
+}
+
+static bool is_open(unsigned int number)
+{
+	return handles[number][BY_NUMBER].is_open || handles[number][BY_TILE].is_open;
 }
 
 static unsigned int first_page_of(const struct mimic_device *device)
@@ -52,29 +60,28 @@ static int no_such_kind(const char *name)
 static int find_any(const struct mimic_kind *kind, unsigned int count)
 {
 	for (unsigned int number = 0; number < count; number++)
-		if (!handles[number].is_open)
+		if (!is_open(number))
 			return (int)number;
 	return mimic_error(-EBUSY, "all %u %s devices are in use by this process", count, kind->name);
 }
 
 /*
  * The number that a name means, or -errno as of the embedded transport. Device N and the physical addresses of
- * tile N ("@N") are one device here.
+ * tile N ("@N") are one device here, and may both be in use.
  */
-static int find_number(const struct mimic_kind *kind, const char *name, const char *rest)
+static int find_number(const struct mimic_kind *kind, const char *name, const char *rest, enum way way)
 {
 	unsigned int count = sim_parameters_devices(&sim.setup->parameters), number;
-	bool is_tile = *rest == '@' && kind->private_count;
 
 	if (!*rest)
 		return find_any(kind, count);
-	if (!mimic_kind_number(rest + is_tile, &number))
+	if (!mimic_kind_number(rest + (way == BY_TILE), &number))
 		return mimic_error(-ENOENT, "device '%.64s': a name is a kind (%s) and a number", name, mimic_kind_names());
 	if (number >= count)
 		return mimic_error(-ENODEV, "device '%.64s': in virtual time there %s %u; --devices %s:N makes it N", name,
 				   count == 1 ? "is" : "are", count, kind->name);
-	if (handles[number].is_open)
-		return mimic_error(-EBUSY, "device '%.64s': %s is open already", name, handles[number].device.name);
+	if (handles[number][way].is_open)
+		return mimic_error(-EBUSY, "device '%.64s': it is open already", name);
 	return (int)number;
 }
 
@@ -83,21 +90,24 @@ static int transport_open(struct mimic_device **device, const char *name, const 
 	const char *rest;
 	const struct mimic_kind *kind = mimic_kind_of_device(name, &rest);
 	struct handle *handle;
+	enum way way;
 	int number, error;
 
 	(void)options;
 	if (!kind || !sim_device_is_there(kind))
 		return no_such_kind(name);
-	number = find_number(kind, name, rest);
+	way = *rest == '@' && kind->private_count ? BY_TILE : BY_NUMBER;
+	number = find_number(kind, name, rest, way);
 	if (number < 0)
 		return number;
 	error = sim_device_open(kind, (unsigned int)number);
 	if (error)
 		return error;
-	handle = &handles[number];
+	handle = &handles[number][way];
 	*handle = (struct handle){ .device = { .transport = &transport }, .is_open = true };
 	handle->first_page = kind->contexts ? (uint8_t)kind->contexts->first_page(0) : 0;
-	snprintf(handle->device.name, sizeof(handle->device.name), "%s%d", kind->name, number);
+	snprintf(handle->device.name, sizeof(handle->device.name), "%s%s%d", kind->name, way == BY_TILE ? "@" : "",
+		 number);
 	*device = &handle->device;
 	return 0;
 }
@@ -106,15 +116,20 @@ static void transport_close(struct mimic_device *device)
 {
 	struct sim_device *timed = &sim.devices[number_of(device)];
 	struct sim_thread *self = sim_enter();
+	bool is_last;
 
 	mimic_memory_private_end(device);
-	sim_frames_forget_device(number_of(device));
-	handles[number_of(device)].is_open = false;
+	((struct handle *)device)->is_open = false;
+	is_last = !is_open(number_of(device));
+	if (is_last)
+		sim_frames_forget_device(number_of(device));
 	if (!self)
 		return;
-	sim_settle(self);
-	sim_phases_device_resets(number_of(device));
-	timed->time->power_on(timed->timed, sim_time(self));
+	if (is_last) {
+		sim_settle(self);
+		sim_phases_device_resets(number_of(device));
+		timed->time->power_on(timed->timed, sim_time(self));
+	}
 	sim_leave();
 }
 
@@ -251,7 +266,8 @@ static int transport_memory_unregister(struct mimic_device *device, void *addres
 static void after_fork(void)
 {
 	for (unsigned int number = 0; number < SIM_DEVICES; number++)
-		handles[number].is_open = false;
+		for (unsigned int way = 0; way < WAYS; way++)
+			handles[number][way].is_open = false;
 	sim_self = NULL;
 }
 

@@ -46,6 +46,11 @@ found 'node["cores"][0]["mmio_loads"] == 3 + 100' 'node["cores"][0]["mmio_stores
 	'node["cores"][1]["mmio_loads"] == 1 + 256' 'node["cores"][1]["mmio_stores"] == 0'
 result $? "each load and store of a page is one operation of its core"
 
+for how in node_first physical_first; do
+	run $how "$program" $how && found "$how['cores'][0]['mmio_stores'] == 1 + 256" "$how['cores'][1]['mmio_loads'] == 1 + 256"
+	result $? "a node and the physical addresses of its tile are one device ($how)"
+done
+
 run slow --set maple.round_trip=126 "$program" round_trips && run fast --set maple.round_trip=26 "$program" round_trips &&
 	found 'slow["cycles"] - fast["cycles"] == (3 + 100) * 100' \
 		'slow["cores"][0]["l1_misses"] == fast["cores"][0]["l1_misses"]'

@@ -3,7 +3,8 @@
  * A program that knows nothing of mimic's libraries: it uses MAPLE by loads and stores of pages
  * of /dev/maple0, or of its physical addresses ("physical"). Two threads: one gives MAPLE pointers
  * to irregular elements, one consumes what MAPLE has fetched. "round_trips": only loads before that. "forks": first of all
- * a child uses a device of its own.
+ * a child uses a device of its own. "node_first", "physical_first": one thread has the page of the node and the other one the
+ * physical address, which are one device in virtual time.
  */
 #include <pthread.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #define ROUND_TRIPS 100u
 
 static void *maple;
+static void *consumer;	/* MAPLE as the consuming thread has it */
 static uint32_t values[ELEMENTS * 64];
 static unsigned int indices[ELEMENTS];
 static uint32_t sum;
@@ -32,9 +34,9 @@ static void access_elements(void)
 static void *execute(void *unused)
 {
 	(void)unused;
-	CHECK(load32(maple, OPEN_CONSUMER, QUEUE) & 1);
+	CHECK(load32(consumer, OPEN_CONSUMER, QUEUE) & 1);
 	for (unsigned int i = 0; i < ELEMENTS; i++)
-		sum += load32(maple, CONSUME, QUEUE);
+		sum += load32(consumer, CONSUME, QUEUE);
 	return NULL;
 }
 
@@ -63,6 +65,20 @@ static void use_in_child(void)
 	CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
+static void find_maple(const char *how)
+{
+	void *tile = (void *)tile_address(PHYSICAL_MAPLE, 0);
+
+	maple = strcmp(how, "physical") && strcmp(how, "physical_first") ? map_maple() : tile;
+	consumer = maple;
+	if (!strcmp(how, "node_first"))
+		consumer = tile;
+	if (!strcmp(how, "physical_first")) {
+		load32(maple, RESET, 0);
+		consumer = map_maple();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t executing;
@@ -70,8 +86,7 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "forks"))
 		use_in_child();
-	maple = argc > 1 && !strcmp(argv[1], "physical") ? (void *)tile_address(PHYSICAL_MAPLE, 0) :
-		map_maple();
+	find_maple(argc > 1 ? argv[1] : "node");
 	for (unsigned int i = 0; i < ELEMENTS; i++)
 		indices[i] = i * 167 % ELEMENTS * 64;
 	for (unsigned int i = 0; i < ELEMENTS * 64; i++)
