@@ -46,6 +46,41 @@ static void test_a_number_that_the_null_model_gets_is_consistent(void **state)
 	expect(row, 2.1, 1.75, REPRODUCED);
 }
 
+/* On the null model's inputs: what the model itself has there says whether the part makes any difference. */
+static void test_a_null_model_that_is_near_the_model_on_its_inputs_hits(void **state)
+{
+	struct row row = row_of("exact", 2.0, 2.0);
+
+	(void)state;
+	row.value_of_small = 1.2;
+	expect(row, 2.1, 1.09, CONSISTENT);
+	expect(row, 2.1, 1.31, CONSISTENT);
+	expect(row, 2.1, 1.07, REPRODUCED);
+	expect(row, 2.1, 1.33, REPRODUCED);
+	/* The paper's number still hits. */
+	expect(row, 2.1, 1.9, CONSISTENT);
+	/* It makes no row worse or better that is not what the paper says. */
+	expect(row, 3.0, 1.2, IN_KIND);
+	expect(row, 0.9, 1.2, DEVIATES);
+	row.value_of_small = 0;
+	expect(row, 2.1, 1.2, REPRODUCED);
+}
+
+/* Where the paper's own effect is 5 to 10 %, or none, a part that moves 1 % makes a difference. */
+static void test_rows_of_small_effects_tell_small_differences(void **state)
+{
+	struct row range = row_of("range", 0.90, 0.95), no_loss = row_of("exact", 1.0, 1.0);
+
+	(void)state;
+	range.value_of_small = 0.97;
+	expect(range, 0.92, 0.965, CONSISTENT);
+	expect(range, 0.92, 0.99, REPRODUCED);
+	no_loss.number = 17;
+	no_loss.value_of_small = 0.97;
+	expect(no_loss, 1.0, 0.965, CONSISTENT);
+	expect(no_loss, 1.0, 0.95, REPRODUCED);
+}
+
 static void test_what_no_null_model_has_failed_is_not_reproduced(void **state)
 {
 	(void)state;
@@ -138,6 +173,9 @@ static void test_a_shape_has_no_number_to_be_reproduced(void **state)
 	assert_int_equal(row_verdict(&row, falls, falls), CONSISTENT);
 	assert_int_equal(row_verdict(&row, falls, does_not), IN_KIND);
 	assert_int_equal(row_verdict(&row, does_not, falls), DEVIATES);
+	/* How much it falls is not what the paper says. */
+	row.value_of_small = 1.9;
+	assert_int_equal(row_verdict(&row, falls, does_not), IN_KIND);
 }
 
 static void test_a_row_without_a_value_has_no_data(void **state)
@@ -158,6 +196,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_number_is_reproduced_within_10_percent_on_both_sides),
 		cmocka_unit_test(test_a_number_that_the_null_model_gets_is_consistent),
+		cmocka_unit_test(test_a_null_model_that_is_near_the_model_on_its_inputs_hits),
+		cmocka_unit_test(test_rows_of_small_effects_tell_small_differences),
 		cmocka_unit_test(test_what_no_null_model_has_failed_is_not_reproduced),
 		cmocka_unit_test(test_a_null_model_that_hits_makes_no_row_better),
 		cmocka_unit_test(test_in_kind_is_on_the_same_side_and_within_a_factor_of_2),
