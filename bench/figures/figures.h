@@ -162,7 +162,7 @@ struct outcome {
 
 /* It is what the paper says: its number, or, where that is "at most", "at least" or a shape, what this allows. */
 bool row_holds(const struct row *row, struct outcome outcome);
-/* A null model hits if what the paper says holds of it, or if it has about what the model has on its inputs (value_of_small). */
+/* A null model hits if what the paper says holds of it, or if it is near value_of_small. */
 enum verdict row_verdict(const struct row *row, struct outcome ours, struct outcome null);
 
 /* --- verdicts.c: the rows of the paper -------------------------------------------------------- */

@@ -72,8 +72,8 @@ static bool is_in_kind(const struct row *row, struct outcome ours)
 }
 
 /*
- * The null model has what the model itself has on the same inputs: then the row says nothing about the part, be the
- * paper's number near there or not. How near is near depends on how much the paper says that it moves.
+ * The null model has what the model itself has on the same inputs: then the row says nothing about the part,
+ * be the paper's number near there or not. How near is near depends on how much the paper says that it moves.
  */
 static bool makes_no_difference(const struct row *row, struct outcome null)
 {
@@ -86,8 +86,11 @@ static bool makes_no_difference(const struct row *row, struct outcome null)
 enum verdict row_verdict(const struct row *row, struct outcome ours, struct outcome null)
 {
 	return verdict_of((struct judgement){
-		.is_there = ours.value > 0, .holds = row_holds(row, ours), .is_near = is_near(row, ours),
-		.is_in_kind = is_in_kind(row, ours), .has_null = null.value > 0,
+		.is_there = ours.value > 0,
+		.holds = row_holds(row, ours),
+		.is_near = is_near(row, ours),
+		.is_in_kind = is_in_kind(row, ours),
+		.has_null = null.value > 0,
 		.null_holds = row_holds(row, null) || makes_no_difference(row, null),
 	});
 }

@@ -28,8 +28,8 @@ static void print_rows(const struct rows *rows)
 		if (rows->rows[i].verdict != CONSISTENT)
 			print_row(&rows->rows[i]);
 	}
-	puts("\nConsistent: as the paper says, but a model without the part that the paper names as the cause gets it, too, "
-	     "or has what the model has on the same inputs:");
+	puts("\nConsistent: as the paper says, but a model without the part that the paper names as the cause "
+	     "gets it, too, or has what the model has on the same inputs:");
 	for (size_t i = 0; i < rows->count; i++) {
 		if (rows->rows[i].verdict == CONSISTENT)
 			print_row(&rows->rows[i]);

@@ -66,8 +66,8 @@ static int find_any(const struct mimic_kind *kind, unsigned int count)
 }
 
 /*
- * The number that a name means, or -errno as of the embedded transport. Device N and the physical addresses of
- * tile N ("@N") are one device here, and may both be in use.
+ * The number that a name means, or -errno as of the embedded transport. Device N and the physical addresses
+ * of tile N ("@N") are one device here, and may both be in use.
  */
 static int find_number(const struct mimic_kind *kind, const char *name, const char *rest, enum way way)
 {
@@ -106,8 +106,8 @@ static int transport_open(struct mimic_device **device, const char *name, const 
 	handle = &handles[number][way];
 	*handle = (struct handle){ .device = { .transport = &transport }, .is_open = true };
 	handle->first_page = kind->contexts ? (uint8_t)kind->contexts->first_page(0) : 0;
-	snprintf(handle->device.name, sizeof(handle->device.name), "%s%s%d", kind->name, way == BY_TILE ? "@" : "",
-		 number);
+	snprintf(handle->device.name, sizeof(handle->device.name), "%s%s%d", kind->name,
+		 way == BY_TILE ? "@" : "", number);
 	*device = &handle->device;
 	return 0;
 }

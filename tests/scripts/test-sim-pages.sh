@@ -47,7 +47,7 @@ found 'node["cores"][0]["mmio_loads"] == 3 + 100' 'node["cores"][0]["mmio_stores
 result $? "each load and store of a page is one operation of its core"
 
 for how in node_first physical_first; do
-	run $how "$program" $how && found "$how['cores'][0]['mmio_stores'] == 1 + 256" "$how['cores'][1]['mmio_loads'] == 1 + 256"
+	run $how "$program" $how && found "${how}['cores'][0]['mmio_stores'] == 1 + 256" "${how}['cores'][1]['mmio_loads'] == 1 + 256"
 	result $? "a node and the physical addresses of its tile are one device ($how)"
 done
 

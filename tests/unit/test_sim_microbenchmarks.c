@@ -226,9 +226,9 @@ static void test_an_atomic_that_two_cores_take_from_each_other(void **state)
  * needs its place. Those that are still in the caches at the end are not, and are counted.
  * The 24 streams begin at different sets of the L2, or they would replace each other.
  *
- * The channel gives or takes a line each `gap` cycles, and is never idle. Of the 1024 lines of the L2 a third is of `a`,
- * as of b and of c: so (4 x lines - 1024 / 3) x gap cycles. The first line's latency and what waits in eight store buffers
- * is some lines more or less.
+ * The channel gives or takes a line each `gap` cycles, and is never idle. Of the 1024 lines of the L2 a third
+ * is of `a`, as of b and of c: so (4 x lines - 1024 / 3) x gap cycles. The first line's latency and what
+ * waits in eight store buffers is some lines more or less.
  */
 static void triad(struct soc *soc, unsigned int core, unsigned int access, unsigned int elements)
 {

@@ -232,10 +232,12 @@ void tool_sim_costs_free(struct sim_costs *costs)
 }
 
 /*
- * The shorter range of lines. A loop may stand on one line with its header, which has a row of what is around the loop:
- * where only one of two rows has accesses, it is that one, else the inner loop, which has the higher number.
+ * The shorter range of lines. A loop may stand on one line with its header, which has a row of what is around
+ * the loop: where only one of two rows has accesses, it is that one, else the inner loop, which has the
+ * higher number.
  */
-static bool is_nearer(const struct sim_costs *costs, const struct sim_cost_row *row, const struct sim_cost_row *than)
+static bool is_nearer(const struct sim_costs *costs, const struct sim_cost_row *row,
+		      const struct sim_cost_row *than)
 {
 	uint64_t length = row->last_line - row->first_line, other = than->last_line - than->first_line;
 	bool has_access = costs->loops[row->index].accesses, other_has = costs->loops[than->index].accesses;
