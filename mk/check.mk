@@ -21,6 +21,11 @@ TSAN_LEFT_OUT += $(filter %model %recorded %timed %timed_walks,$(CONTRACT_TESTS)
 MEASURED_TESTS := $(addprefix $(O)/tests/transport/,test_daemon_turns test_daemon_quota)
 TSAN_LEFT_OUT += $(MEASURED_TESTS)
 ASAN_LEFT_OUT += $(MEASURED_TESTS)
+# The longest programs of the contract whose way another device's goes, too; WHOLE=1 has them all.
+ifndef WHOLE
+ASAN_LEFT_OUT += $(addprefix $(O)/tests/contract/test_contract_,virgo_embedded_trap dare_timed)
+TSAN_LEFT_OUT += $(addprefix $(O)/tests/contract/test_contract_,daemon_library dare_embedded_library virgo_embedded_library)
+endif
 # tests/contract/NAME/names.mk says which programs ASAN_LEFT_OUT has.
 SANITIZED_TESTS := $(filter-out $(ASAN_LEFT_OUT),$(TESTS))
 SANITIZED_BINARIES := $(BINARIES)
