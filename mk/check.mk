@@ -12,7 +12,7 @@ QUICK_TESTS := $(TESTS)
 
 # ThreadSanitizer's runtime cannot start behind an instrumented preload library
 # (docs/testing.md), so the trap ways run under the address sanitizer only.
-TSAN_LEFT_OUT := $(filter %embedded_trap %daemon_trap,$(CONTRACT_TESTS))
+TSAN_LEFT_OUT += $(filter %embedded_trap %daemon_trap,$(CONTRACT_TESTS))
 # Nor has it anything to see in a program of one thread: models, loaders, the decoder.
 THREADED_UNIT_TESTS = $(shell grep -lE 'pthread|daemon/|libmimic/(mimic|device|transport|base/(wait|probe|thread))$(foreach kind,$(KINDS),|"$(kind)\.h")' $(wildcard tests/unit/test_*.c))
 # One thread, and the recordings of several are in the unit tests; some take long, and show no more there.
@@ -21,12 +21,7 @@ TSAN_LEFT_OUT += $(filter %model %recorded %timed %timed_walks,$(CONTRACT_TESTS)
 MEASURED_TESTS := $(addprefix $(O)/tests/transport/,test_daemon_turns test_daemon_quota)
 TSAN_LEFT_OUT += $(MEASURED_TESTS)
 ASAN_LEFT_OUT += $(MEASURED_TESTS)
-# The longest programs of the contract whose way another device's goes, too; WHOLE=1 has them all.
-ifndef WHOLE
-ASAN_LEFT_OUT += $(addprefix $(O)/tests/contract/test_contract_,virgo_embedded_trap dare_timed)
-TSAN_LEFT_OUT += $(addprefix $(O)/tests/contract/test_contract_,daemon_library dare_embedded_library virgo_embedded_library)
-endif
-# tests/contract/NAME/names.mk says which programs ASAN_LEFT_OUT has.
+# tests/contract/NAME/names.mk says which programs of the contract are left out, and which of them WHOLE=1 has all the same.
 SANITIZED_TESTS := $(filter-out $(ASAN_LEFT_OUT),$(TESTS))
 SANITIZED_BINARIES := $(BINARIES)
 ifeq ($(SANITIZE),thread)

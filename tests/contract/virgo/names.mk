@@ -4,3 +4,8 @@ ASAN_LEFT_OUT += $(patsubst %,$(O)/tests/contract/test_contract_virgo_%,model re
 # What one unit computes: the threads are the same as in all other cases.
 TSAN_LEFT_OUT_CASES += $(patsubst %,tests/contract/virgo/cases_%.c,array moves_in moves_out norm norm_wide tiled \
 	conv conv_by_definition conv_by_parts conv_depthwise conv_tiles)
+# Long, and another device's goes the same way.
+ifndef WHOLE
+ASAN_LEFT_OUT += $(O)/tests/contract/test_contract_virgo_embedded_trap
+TSAN_LEFT_OUT += $(O)/tests/contract/test_contract_virgo_embedded_library
+endif
