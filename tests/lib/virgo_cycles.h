@@ -233,6 +233,18 @@ static inline struct virgo_time_statistics cluster_statistics(const struct clust
 	return statistics;
 }
 
+/* The instructions of an operation at the end of a tile. */
+static inline unsigned int count_at_tile_end(const struct cluster *cluster, unsigned int core, unsigned int warp,
+					     enum operation operation)
+{
+	const struct code *end = &cluster->timing->code[core][warp].part[PART_TILE_END];
+	unsigned int found = 0;
+
+	for (unsigned int i = 0; i < end->count; i++)
+		found += end->item[i].instruction.operation == operation;
+	return found;
+}
+
 static inline void cluster_end(struct cluster *cluster)
 {
 	virgo_time_destroy(cluster->timing);

@@ -77,19 +77,20 @@ static int map_node(void)
 
 	if (file < 0)
 		return 3;
+	/* It stays open: the device's end would be the end of its pages, too. */
 	shared = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, VIRGO_SHARED_OFFSET);
-	close(file);
 	return shared == MAP_FAILED ? 3 : 0;
 }
 
-/* Memory at the addresses that were the device's. */
-static int replace(void)
+/* Of memory at the addresses that were the device's. */
+static int others(const char *const *phases)
 {
 	void *memory = (void *)(uintptr_t)shared;
 
 	if (munmap(memory, SIZE) ||
 	    mmap(memory, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != memory)
 		return 3;
+	all_kinds(shared, phases);
 	return 0;
 }
 
@@ -107,15 +108,12 @@ int main(int argc, char **argv)
 		shared = virgo_shared(virgo, NULL);
 		all_kinds(shared, device);
 		virgo_close(virgo);
-		return 0;
+		return others(memory);
 	}
 	if (map_node())
 		return 3;
 	if (!strcmp(argv[1], "threads"))
 		return four_threads(argc > 2 ? (unsigned int)atoi(argv[2]) : 0);
 	all_kinds(shared, device);
-	if (replace())
-		return 3;
-	all_kinds(shared, memory);
-	return 0;
+	return others(memory);
 }

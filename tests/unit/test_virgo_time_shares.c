@@ -24,17 +24,6 @@ static void start(struct cluster *c, enum virgo_time_design design)
 	assert_int_equal(virgo_time_start(c->timing, &kernel, c->timing->now), 0);
 }
 
-/* The instructions of an operation at the end of a tile. */
-static unsigned int count(const struct cluster *c, unsigned int core, unsigned int warp, enum operation operation)
-{
-	const struct code *end = &c->timing->code[core][warp].part[PART_TILE_END];
-	unsigned int found = 0;
-
-	for (unsigned int i = 0; i < end->count; i++)
-		found += end->item[i].instruction.operation == operation;
-	return found;
-}
-
 /* --- lines of C ----------------------------------------------------------------------------------- */
 
 static void expect_each_line_once(const struct cluster *c)
@@ -95,7 +84,7 @@ static void the_first_warps_have_one_line_more(void **state)
 		c = cluster_begin("cluster.cores=3", NULL);
 		start(&c, all_warps[i]);
 		for (unsigned int warp = 0; warp < 24; warp++)
-			assert_int_equal(count(&c, warp / 8, warp % 8, OP_STORE), warp < 8 ? 22 : 21);
+			assert_int_equal(count_at_tile_end(&c, warp / 8, warp % 8, OP_STORE), warp < 8 ? 22 : 21);
 		cluster_end(&c);
 	}
 }

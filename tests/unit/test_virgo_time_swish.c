@@ -42,17 +42,6 @@ static struct virgo_time_statistics run(enum virgo_time_design design, unsigned 
 
 /* --- instructions --------------------------------------------------------------------------------- */
 
-/* Those of an operation at the end of a tile. */
-static unsigned int count(const struct cluster *c, unsigned int core, unsigned int warp, enum operation operation)
-{
-	const struct code *end = &c->timing->code[core][warp].part[PART_TILE_END];
-	unsigned int found = 0;
-
-	for (unsigned int i = 0; i < end->count; i++)
-		found += end->item[i].instruction.operation == operation;
-	return found;
-}
-
 /* The instructions of the activation stand before the store, and work on what it stores. */
 static void expect_activations(const struct code *end, unsigned int swish, uint8_t *stored)
 {
@@ -122,14 +111,14 @@ static void with_dma_the_leader_drives_and_the_others_activate(void **state)
 
 	(void)state;
 	start(&c, VIRGO_DESIGN_VIRGO_DMA, 5);
-	assert_int_equal(count(&c, 0, 0, OP_FPU), 0);
-	assert_int_equal(count(&c, 0, 0, OP_STORE), 0);
+	assert_int_equal(count_at_tile_end(&c, 0, 0, OP_FPU), 0);
+	assert_int_equal(count_at_tile_end(&c, 0, 0, OP_STORE), 0);
 	/* 31 warps: 16 lines each, and 16 more. */
 	for (unsigned int warp = 1; warp < 32; warp++)
-		assert_int_equal(count(&c, warp / 8, warp % 8, OP_FPU), 5 * (warp < 17 ? 17 : 16));
+		assert_int_equal(count_at_tile_end(&c, warp / 8, warp % 8, OP_FPU), 5 * (warp < 17 ? 17 : 16));
 	/* It meets the others once: when C is there. */
 	for (unsigned int warp = 0; warp < 32; warp++)
-		assert_int_equal(count(&c, warp / 8, warp % 8, OP_BARRIER), 1);
+		assert_int_equal(count_at_tile_end(&c, warp / 8, warp % 8, OP_BARRIER), 1);
 	cluster_end(&c);
 }
 
@@ -141,8 +130,8 @@ static void without_dma_all_warps_activate_and_meet_again(void **state)
 	(void)state;
 	start(&c, VIRGO_DESIGN_VIRGO, 5);
 	for (unsigned int warp = 0; warp < 32; warp++) {
-		assert_int_equal(count(&c, warp / 8, warp % 8, OP_FPU), 5 * 16);
-		assert_int_equal(count(&c, warp / 8, warp % 8, OP_BARRIER), 2);
+		assert_int_equal(count_at_tile_end(&c, warp / 8, warp % 8, OP_FPU), 5 * 16);
+		assert_int_equal(count_at_tile_end(&c, warp / 8, warp % 8, OP_BARRIER), 2);
 	}
 	cluster_end(&c);
 }
