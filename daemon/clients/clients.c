@@ -15,6 +15,7 @@
 #include "daemon/clients/socket.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/inspection.h"
+#include "daemon/loop/listen.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 
@@ -61,8 +62,8 @@ static int open_socket(struct mimicd_clients *clients)
 		clients->listen_fd = clients->options.listen_fd;
 		return 0;
 	}
-	clients->listen_fd = mimicd_socket_listen(clients->options.socket_path,
-						  clients->options.allow_users && !clients->options.has_group, &status);
+	clients->listen_fd = mimicd_listen(clients->options.socket_path, SOCK_SEQPACKET,
+					   clients->options.allow_users && !clients->options.has_group, &status);
 	if (clients->listen_fd < 0)
 		return clients->listen_fd;
 	if (clients->options.has_group) {

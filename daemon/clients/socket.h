@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The listening socket, and what systemd wants to hear. */
+/* Where the listening socket lies, and what systemd wants to hear. */
 #ifndef MIMICD_SOCKET_H
 #define MIMICD_SOCKET_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/stat.h>
+#include <sys/types.h>
 
 /* Makes the directory of the default path. Where a user named the path it has to be there. */
 int mimicd_socket_make_directory(const char *path);
-
-/*
- * Listens at `path`; a socket file that nobody answers on is replaced. Fills
- * *status with the file's. A descriptor, or -errno with a log line; -EADDRINUSE:
- * another daemon answers; -ENAMETOOLONG, -ENOENT, -ENOTDIR: no path for a socket.
- */
-int mimicd_socket_listen(const char *path, bool allow_users, struct stat *status);
 
 /* Members of the group may connect, too. 0, or -errno with a log line. */
 int mimicd_socket_give_to_group(const char *path, gid_t group);

@@ -8,13 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "daemon/clients/socket.h"
+#include "daemon/loop/listen.h"
 #include "tests/lib/protocol_fixture.h"
 
 #define NOBODY 65534
@@ -70,7 +71,7 @@ static void a_second_daemon_at_the_same_socket_gives_up(void **state)
 	struct stat status;
 
 	(void)state;
-	assert_int_equal(mimicd_socket_listen(protocol_served.socket, false, &status), -EADDRINUSE);
+	assert_int_equal(mimicd_listen(protocol_served.socket, SOCK_SEQPACKET, false, &status), -EADDRINUSE);
 	protocol_expect_served();
 }
 
@@ -94,7 +95,7 @@ static void a_file_that_is_no_socket_is_left_alone(void **state)
 	fd = open(protocol_served.socket, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	assert_int_equal(write(fd, "mine", 4), 4);
 	close(fd);
-	assert_int_equal(mimicd_socket_listen(protocol_served.socket, false, &status), -EEXIST);
+	assert_int_equal(mimicd_listen(protocol_served.socket, SOCK_SEQPACKET, false, &status), -EEXIST);
 	assert_int_equal(stat(protocol_served.socket, &status), 0);
 	assert_int_equal(status.st_size, 4);
 	unlink(protocol_served.socket);
@@ -126,17 +127,17 @@ static void two_that_start_at_once_wait_for_each_other_with_a_limit(void **state
 	assert_int_equal(access(path, F_OK), -1);
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	assert_int_equal(flock(fd, LOCK_EX), 0);
-	assert_int_equal(mimicd_socket_listen(protocol_served.socket, false, &status), -ETIMEDOUT);
+	assert_int_equal(mimicd_listen(protocol_served.socket, SOCK_SEQPACKET, false, &status), -ETIMEDOUT);
 	close(fd);
 	/* One that was left is no lock. */
-	assert_int_equal(mimicd_socket_listen(protocol_served.socket, false, &status), -EADDRINUSE);
+	assert_int_equal(mimicd_listen(protocol_served.socket, SOCK_SEQPACKET, false, &status), -EADDRINUSE);
 	assert_int_equal(access(path, F_OK), -1);
 	if (geteuid())
 		return;
 	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	assert_int_equal(fchown(fd, NOBODY, NOBODY), 0);
 	close(fd);
-	assert_int_equal(mimicd_socket_listen(protocol_served.socket, false, &status), -EPERM);
+	assert_int_equal(mimicd_listen(protocol_served.socket, SOCK_SEQPACKET, false, &status), -EPERM);
 	unlink(path);
 }
 
