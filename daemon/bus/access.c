@@ -48,28 +48,11 @@ static void note_withdrawal(struct mimicd_trap *trap)
 
 /* --- accesses ---------------------------------------------------------------- */
 
-/* Is it to have no effect? The device ignores it, or a context is given away too late. */
-static bool is_lost(struct mimicd_instance *instance, const struct mimic_access *access)
-{
-	enum mimic_role role = mimic_register_role(instance->kind, access);
-
-	if (role == MIMIC_ROLE_RESOLVE)
-		return instance->injection.ignores_resolve;
-	if (role != MIMIC_ROLE_ATTACH)
-		return false;
-	return !mimicd_binding_attach(instance, mimic_attach_context(access->data),
-				      mimic_attach_space(access->data));
-}
-
-/* Of the driver's loads of its fault register, those that show a fault, may be falsified. */
 static uint64_t answer_of(struct mimicd_instance *instance, const struct mimic_access *access)
 {
 	if (access->is_write)
 		return 0;
-	if (access->owner != MIMICD_OWNER_DRIVER || !access->data ||
-	    mimic_register_role(instance->kind, access) != MIMIC_ROLE_FAULT)
-		return access->data;
-	return mimicd_inject_fault_address(&instance->injection, access->data);
+	return access->owner == MIMICD_OWNER_DRIVER ? mimicd_trap_driver_answer(instance, access) : access->data;
 }
 
 static int begin(struct mimicd_request *request, struct mimicd_bus_binding *binding,
@@ -81,7 +64,7 @@ static int begin(struct mimicd_request *request, struct mimicd_bus_binding *bind
 
 	if (error)
 		return error;
-	if (is_lost(instance, &access)) {
+	if (mimicd_trap_is_lost(instance, &access)) {
 		mimicd_bus_answer(request->bus, request->body.slot, 0, 0, -1);
 		return 0;
 	}

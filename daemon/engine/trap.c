@@ -6,6 +6,8 @@
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
+#include "daemon/engine/inject.h"
+#include "devices/register.h"
 #include "libmimic/base/clock.h"
 
 static void unpark(struct mimicd_trap *trap)
@@ -99,4 +101,24 @@ enum mimic_outcome mimicd_trap_access(struct mimicd_trap *trap, struct mimic_acc
 		park(trap, access->owner);
 	instance->engine->busy |= instance->model->ops->busy(instance->model);
 	return outcome;
+}
+
+bool mimicd_trap_is_lost(struct mimicd_instance *instance, const struct mimic_access *access)
+{
+	enum mimic_role role = mimic_register_role(instance->kind, access);
+
+	if (role == MIMIC_ROLE_RESOLVE)
+		return instance->injection.ignores_resolve;
+	if (role != MIMIC_ROLE_ATTACH)
+		return false;
+	return !mimicd_binding_attach(instance, mimic_attach_context(access->data),
+				      mimic_attach_space(access->data));
+}
+
+/* Of the loads of the fault register, those that show a fault, may be falsified. */
+uint64_t mimicd_trap_driver_answer(struct mimicd_instance *instance, const struct mimic_access *access)
+{
+	if (!access->data || mimic_register_role(instance->kind, access) != MIMIC_ROLE_FAULT)
+		return access->data;
+	return mimicd_inject_fault_address(&instance->injection, access->data);
 }

@@ -39,6 +39,13 @@ int mimicd_trap_begin(struct mimicd_trap *trap, struct mimicd_binding *binding,
 		      struct mimicd_owner *owner);
 /* Gives it to the model. MIMIC_DONE: access->data is the answer; MIMIC_PARKED: complete() comes. */
 enum mimic_outcome mimicd_trap_access(struct mimicd_trap *trap, struct mimic_access *access);
+/*
+ * Is it to have no effect, so that it is not given to the model? A person wants the device to ignore it,
+ * or the function driver gives a context away too late.
+ */
+bool mimicd_trap_is_lost(struct mimicd_instance *instance, const struct mimic_access *access);
+/* Of a load of the function driver that is done: the answer, which a person may want to be wrong. */
+uint64_t mimicd_trap_driver_answer(struct mimicd_instance *instance, const struct mimic_access *access);
 /* It waits no longer, and nobody is told. */
 void mimicd_trap_withdraw(struct mimicd_trap *trap);
 /* The same when its device goes away: the model is not told either. */
