@@ -32,6 +32,10 @@ static const char help[] =
 	"      --kernel[=WHEN]     devices in the kernel, by mimic.ko: auto (default; if it is loaded),\n"
 	"                          required (also without a word) or off\n"
 	"      --bus PATH          its node (default: /dev/mimic)\n"
+	"      --vfio-user [DEVICE=]PATH[,msi]\n"
+	"                          a device for a virtual machine, whose QEMU connects to this socket; the\n"
+	"                          device is the file's name without .sock if none is named; with MSI instead of\n"
+	"                          MSI-X it can be taken out of a running machine; may be repeated\n"
 	"      --channel FORM      how to talk to it: uring, read, or auto (default): uring where allowed\n"
 	"      --state [DIR]       show devices and clients as files in DIR, an empty directory (default: state,\n"
 	"                          beside the socket, which is made and removed again)\n"
@@ -66,6 +70,7 @@ enum long_only {
 	OPTION_CHANNEL,
 	OPTION_STATE,
 	OPTION_PLUGIN,
+	OPTION_VFIO_USER,
 };
 
 static const struct option long_options[] = {
@@ -82,6 +87,7 @@ static const struct option long_options[] = {
 	{ "bus", required_argument, NULL, OPTION_BUS },
 	{ "channel", required_argument, NULL, OPTION_CHANNEL },
 	{ "state", optional_argument, NULL, OPTION_STATE },
+	{ "vfio-user", required_argument, NULL, OPTION_VFIO_USER },
 	{ "foreground", no_argument, NULL, 'f' },
 	{ "daemonise", no_argument, NULL, 'D' },
 	{ "daemonize", no_argument, NULL, 'D' },
@@ -191,6 +197,16 @@ static int parse_quota(struct mimicd_command_line *line, const char *text)
 	return -EINVAL;
 }
 
+static int parse_vfio_user(struct mimicd_vfio_options *vfio, const char *text)
+{
+	if (vfio->count < MIMICD_VFIO_SOCKETS_MAX) {
+		vfio->sockets[vfio->count++] = text;
+		return 0;
+	}
+	fprintf(stderr, "mimicd: --vfio-user %s: that is more than %u of them\n", text, MIMICD_VFIO_SOCKETS_MAX);
+	return -EINVAL;
+}
+
 static int parse_one(struct mimicd_command_line *line, struct texts *texts, int option)
 {
 	switch (option) {
@@ -233,6 +249,8 @@ static int parse_one(struct mimicd_command_line *line, struct texts *texts, int 
 		fprintf(stderr, "mimicd: --sandbox %s: all, none, or names of privileges, capabilities, seccomp, landlock "
 			"with commas are needed\n", optarg);
 		return -EINVAL;
+	case OPTION_VFIO_USER:
+		return parse_vfio_user(&line->options.vfio, optarg);
 	case 'f':
 		line->daemonise = false;
 		return 0;

@@ -15,6 +15,8 @@ static int start(struct mimicd_server *server, const struct mimicd_options *opti
 	if (!error)
 		error = mimicd_bus_create(&server->bus, &server->engine, &options->bus);
 	if (!error)
+		error = mimicd_vfio_create(&server->vfio, &server->engine, &options->vfio);
+	if (!error)
 		error = mimicd_clients_create(&server->clients, &server->engine, &options->clients);
 	/* Last: nothing after it may touch a path that could lie in it. */
 	if (!error)
@@ -42,6 +44,7 @@ void mimicd_server_destroy(struct mimicd_server *server)
 {
 	mimicd_filesystem_destroy(server->filesystem);
 	mimicd_clients_destroy(server->clients);
+	mimicd_vfio_destroy(server->vfio);
 	mimicd_bus_destroy(server->bus);
 	mimicd_engine_destroy(&server->engine);
 	mimicd_loop_destroy(&server->loop);

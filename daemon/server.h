@@ -11,6 +11,7 @@
 #include "daemon/engine/engine.h"
 #include "daemon/filesystem/filesystem.h"
 #include "daemon/loop/loop.h"
+#include "daemon/vfio/vfio.h"
 #include "daemon/watchdog.h"
 #include "libmimic/base/config.h"
 
@@ -18,6 +19,7 @@ struct mimicd_options {
 	struct mimic_settings settings;
 	struct mimicd_clients_options clients;
 	struct mimicd_bus_options bus;
+	struct mimicd_vfio_options vfio;
 	struct mimicd_filesystem_options filesystem;
 };
 
@@ -25,6 +27,7 @@ struct mimicd_server {
 	struct mimicd_loop loop;
 	struct mimicd_engine engine;
 	struct mimicd_bus *bus;			/* NULL: no devices in the kernel */
+	struct mimicd_vfio *vfio;		/* NULL: no devices for virtual machines */
 	struct mimicd_clients *clients;
 	struct mimicd_filesystem *filesystem;	/* NULL: none */
 	struct mimicd_watchdog watchdog;

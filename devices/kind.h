@@ -200,6 +200,17 @@ struct mimic_kind {
 	 * does it before all that it is woken for. Only with posts_stores. NULL: none does.
 	 */
 	bool (*is_operand)(const struct mimic_access *store);
+	/*
+	 * Where nobody tells threads apart (a virtual machine's loads and stores), stores and loads are two
+	 * threads, so that a load does not wait for a store that the device cannot take yet. Is this a load
+	 * by which the stores' thread takes or leaves a role? NULL: there are none.
+	 */
+	bool (*is_for_stores)(const struct mimic_access *load);
+	/*
+	 * Does this access drop translations? A device whose memory is reached through page tables of
+	 * somebody else (a virtual machine) has to forget what was found in them. NULL: none does.
+	 */
+	bool (*is_flush)(const struct mimic_access *access);
 	const struct mimic_jobs *jobs;	/* NULL: none */
 	/*
 	 * Which events raise the interrupt; and, once it was raised: those of them that have

@@ -85,6 +85,11 @@ static bool may_wait(const struct mimic_access *store)
 	return store->offset != DARE_ERROR && store->offset != DARE_RESET;
 }
 
+static bool is_flush(const struct mimic_access *access)
+{
+	return access->is_write && !access->page && access->offset == DARE_CONTROL_FLUSH;
+}
+
 static const char *command_name(uint32_t word)
 {
 	struct dare_fields fields;
@@ -139,6 +144,7 @@ const struct mimic_kind mimic_kind_dare = {
 	.summary = &summary,
 	.may_wait = may_wait,
 	.ordered_posts = true,
+	.is_flush = is_flush,
 	.contexts = &contexts,
 	.state = dare_state,
 	.time = &dare_kind_time,

@@ -56,6 +56,27 @@ static struct mimic_model *create(const void *parameters, const struct mimic_hos
 	return maple_model_create(parameters, host);
 }
 
+/* Produced is by stores, consumed by loads. */
+static bool is_for_stores(const struct mimic_access *load)
+{
+	unsigned int operation = load->offset >> MAPLE_OPERATION_SHIFT & 63;
+
+	return operation == MAPLE_LOAD_OPEN_PRODUCER || operation == MAPLE_LOAD_CLOSE_PRODUCER;
+}
+
+/* The load that flushes; a new root flushes, too. */
+static bool is_flush(const struct mimic_access *access)
+{
+	unsigned int operation = access->offset >> MAPLE_OPERATION_SHIFT & 63;
+	unsigned int field = access->offset >> MAPLE_QUEUE_SHIFT & 7;
+
+	if (access->page != MAPLE_PAGE_MMU)
+		return false;
+	if (access->is_write)
+		return operation == MAPLE_STORE_MMU && field == MAPLE_MMU_ROOT;
+	return operation == MAPLE_LOAD_DEBUG && field == MAPLE_MMU_FLUSH;
+}
+
 /* A queue belongs to its producer; a base pointer, the tile's A, the MMU, the custom page do not. */
 static bool may_wait(const struct mimic_access *store)
 {
@@ -108,6 +129,8 @@ const struct mimic_kind mimic_kind_maple = {
 	.counters = counters,
 	.counter_count = MAPLE_COUNTER_COUNT,
 	.may_wait = may_wait,
+	.is_for_stores = is_for_stores,
+	.is_flush = is_flush,
 	.state = maple_state,
 	.time = &maple_kind_time,
 	.blocks = blocks,

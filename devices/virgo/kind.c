@@ -93,6 +93,11 @@ static uint32_t order(const struct mimic_access *access)
 _Static_assert(VIRGO_UNITS_MAX <= MIMIC_KIND_ORDERS, "a bit for each unit");
 
 /* In the synchronous mode the answer to a store says that the command is over. */
+static bool is_flush(const struct mimic_access *access)
+{
+	return access->is_write && access->page == VIRGO_PAGE_CONTROL && access->offset == VIRGO_CONTROL_FLUSH;
+}
+
 static bool posts_stores(const void *parameters)
 {
 	const struct virgo_config *config = parameters;
@@ -264,6 +269,7 @@ const struct mimic_kind mimic_kind_virgo = {
 	.order = order,
 	.posts_stores = posts_stores,
 	.is_operand = is_operand,
+	.is_flush = is_flush,
 	.jobs = &jobs,
 	.time = &virgo_kind_time,
 	.events = (VIRGO_EVENT_BARRIER << 1) - 1,

@@ -15,6 +15,9 @@
 #ifndef MIMIC_DARE_REGISTERS_H
 #define MIMIC_DARE_REGISTERS_H
 
+/* Of the device as a PCI function (mimic/pci.h). */
+#define DARE_PCI_DEVICE 0x8c1c
+
 #define DARE_PAGE_CONTROL 0
 #define DARE_PAGE_CONTEXT(context) ((context) + 1u)
 #define DARE_CONTEXTS_MAX 15

@@ -9,6 +9,9 @@
 #ifndef MIMIC_MAPLE_REGISTERS_H
 #define MIMIC_MAPLE_REGISTERS_H
 
+/* Of the device as a PCI function (mimic/pci.h). */
+#define MAPLE_PCI_DEVICE 0xbc7b
+
 #define MAPLE_OPERATION_SHIFT 3
 #define MAPLE_QUEUE_SHIFT 9
 #define MAPLE_OFFSET(operation, queue) \

@@ -15,6 +15,9 @@
 #ifndef MIMIC_VIRGO_REGISTERS_H
 #define MIMIC_VIRGO_REGISTERS_H
 
+/* Of the device as a PCI function (mimic/pci.h). */
+#define VIRGO_PCI_DEVICE 0x5ab5
+
 #define VIRGO_PAGE_CONTROL 0
 #define VIRGO_PAGE_UNITS 1
 #define VIRGO_PAGE_COUNT 2

@@ -37,6 +37,19 @@ void test_sleep_ms(unsigned int milliseconds)
 	nanosleep(&time, NULL);
 }
 
+static void fill_vfio(const struct served *served, struct mimicd_vfio_options *options)
+{
+	static char texts[4][160];
+
+	for (unsigned int i = 0; i < 4 && served->vfio[i]; i++) {
+		size_t length = strcspn(served->vfio[i], ",");
+
+		snprintf(texts[i], sizeof(texts[i]), "%s/%.*s.sock%s", served->directory, (int)length,
+			 served->vfio[i], served->vfio[i] + length);
+		options->sockets[options->count++] = texts[i];
+	}
+}
+
 static void serve(const struct served *served, unsigned int devices, bool allow_users, int ready)
 {
 	struct mimicd_options options = {
@@ -56,6 +69,7 @@ static void serve(const struct served *served, unsigned int devices, bool allow_
 	*count_of(&options.settings, &mimic_kind_dare) = served->dares;
 	*count_of(&options.settings, &mimic_kind_virgo) = served->virgos;
 	mimicd_log_set_level(MIMICD_LOG_DEBUG);
+	fill_vfio(served, &options.vfio);
 	if (mimicd_server_create(&server, &options))
 		_exit(1);
 	sigaction(SIGTERM, &action, NULL);

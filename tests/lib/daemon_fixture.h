@@ -22,6 +22,7 @@ struct served {
 	unsigned int dares;	/* how many there are; set before the start */
 	unsigned int virgos;
 	const char *state;	/* where its state filesystem is mounted; NULL: nowhere */
+	const char *vfio[4];	/* devices with a socket for virtual machines, directory/NAME.sock; ",msi" may stand behind */
 };
 
 /* NULL settings of one's own: 2 devices, paper profile. false: it did not come up. */

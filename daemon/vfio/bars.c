@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What function a device is on the bus: its number, its BARs. */
+#include "daemon/engine/instance.h"
+#include "daemon/vfio/internal.h"
+
+uint16_t mimicd_vfio_device_number(const char *kind)
+{
+	uint32_t hash = 0x811c9dc5;	/* FNV-1a of 32 bits */
+
+	for (; *kind; kind++)
+		hash = (hash ^ (unsigned char)*kind) * 0x01000193;
+	return (uint16_t)(hash >> 16 ^ hash);
+}
+
+static uint64_t power_of_two(uint64_t size)
+{
+	uint64_t rounded = MIMIC_PAGE_SIZE;
+
+	while (rounded < size)
+		rounded *= 2;
+	return rounded;
+}
+
+void mimicd_bars_describe(const struct mimicd_machine *machine, struct mimicd_config_description *description)
+{
+	const struct mimicd_instance *instance = machine->instance;
+
+	*description = (struct mimicd_config_description){
+		.device = mimicd_vfio_device_number(instance->kind->name),
+		.has_msi = machine->function->has_msi,
+	};
+	description->bar_sizes[MIMIC_PCI_BAR_REGISTERS] =
+		power_of_two(MIMIC_PCI_DEVICE_PAGE(instance->kind->device_pages));
+	if (instance->device_memory.size) {
+		description->bar_sizes[MIMIC_PCI_BAR_MEMORY] = power_of_two(instance->device_memory.size);
+		description->wide_bars = 1u << MIMIC_PCI_BAR_MEMORY;
+	}
+	if (!machine->function->has_msi)
+		description->bar_sizes[MIMIC_PCI_BAR_MSIX] = MIMIC_PCI_PAGE_SIZE;
+}
+
+void mimicd_bars_region(const struct mimicd_machine *machine, unsigned int region,
+			    struct mimicd_vfio_region_info *info)
+{
+	struct mimicd_config_description description;
+
+	mimicd_bars_describe(machine, &description);
+	*info = (struct mimicd_vfio_region_info){ .argsz = sizeof(*info), .index = region };
+	if (region == MIMICD_VFIO_REGION_CONFIG)
+		info->size = MIMICD_CONFIG_SIZE;
+	else if (region < MIMICD_BARS)
+		info->size = description.bar_sizes[region];
+	if (info->size)
+		info->flags = MIMICD_VFIO_REGION_MAY_READ | MIMICD_VFIO_REGION_MAY_WRITE;
+	if (region == MIMIC_PCI_BAR_MEMORY && info->size)
+		info->flags |= MIMICD_VFIO_REGION_MAY_MAP;
+}

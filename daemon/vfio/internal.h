@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What the files of this front end know together. */
+#ifndef MIMICD_VFIO_INTERNAL_H
+#define MIMICD_VFIO_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/engine/front_end.h"
+#include "daemon/engine/function.h"
+#include "daemon/engine/trap.h"
+#include "daemon/loop/loop.h"
+#include "daemon/loop/signaller.h"
+#include "daemon/loop/timer.h"
+#include "daemon/vfio/config_space.h"
+#include "daemon/vfio/guest_memory.h"
+#include "daemon/vfio/protocol.h"
+#include "daemon/vfio/space.h"
+#include "daemon/vfio/vfio.h"
+#include "mimic/pci.h"
+
+#define MIMICD_VFIO_DESCRIPTORS 8u	/* of a message */
+#define MIMICD_VFIO_TRANSFER 4096u	/* bytes of one load or store of a region */
+#define MIMICD_VFIO_PAYLOAD (MIMICD_VFIO_TRANSFER + 64u)
+
+struct mimicd_machine;
+struct mimicd_vfio_socket;
+
+/* A device at a socket. */
+struct mimicd_vfio_function {
+	struct mimicd_function function;	/* first: it is what the engine knows of it */
+	struct mimicd_vfio *vfio;
+	struct mimicd_vfio_function *next;
+	char *path;
+	int listen_fd;
+	struct mimicd_source listen_source;
+	bool has_msi;	/* MSI instead of MSI-X */
+	dev_t file_device;		/* of the socket's file */
+	ino_t inode;
+	struct mimicd_machine *machine;		/* that has the device; NULL: none */
+};
+
+struct mimicd_vfio {
+	struct mimicd_engine *engine;
+	struct mimicd_front_end front_end;
+	struct mimicd_signaller signaller;
+	struct mimicd_vfio_socket *sockets;	/* that were asked for */
+	unsigned int socket_count;
+	struct mimicd_vfio_function *functions;
+	/* To be freed when nothing is in the middle of them. */
+	struct mimicd_vfio_function *gone;
+	struct mimicd_machine *ended;
+};
+
+/* --- a machine ------------------------------------------------------------------------- */
+
+enum mimicd_machine_access_state {
+	MIMICD_ACCESS_IDLE,
+	MIMICD_ACCESS_PARKED,	/* in the model */
+	MIMICD_ACCESS_HELD,	/* not begun: a person wants the device to misbehave */
+	MIMICD_ACCESS_DONE,
+	MIMICD_ACCESS_REFUSED,
+};
+
+/* An access of a register of the device. */
+struct mimicd_machine_access {
+	struct mimicd_trap trap;	/* first: it is what the engine knows of it */
+	struct mimicd_machine *machine;
+	struct mimicd_owner *owner;	/* the thread that it is taken for */
+	enum mimicd_machine_access_state state;
+	uint64_t due;			/* HELD: when it begins, 0: when the device answers again */
+	struct mimic_access body;	/* of a load that is done, its answer is body.data */
+	/* It waited, and is done. */
+	void (*complete)(struct mimicd_machine_access *access);
+};
+
+struct mimicd_machine_space {
+	struct mimicd_space space;
+	struct mimicd_binding binding;
+	bool is_open;		/* the engine has the binding */
+	uint64_t root;		/* as stored; the space has it with the next MODE */
+	uint64_t mode;
+};
+
+/* A message that is coming in. */
+struct mimicd_vfio_packet {
+	struct mimicd_vfio_header header;
+	uint32_t payload[MIMICD_VFIO_PAYLOAD / sizeof(uint32_t)];
+	size_t have;		/* bytes of header and payload so far */
+	int fds[MIMICD_VFIO_DESCRIPTORS];
+	unsigned int fd_count;
+};
+
+/* A virtual machine that has the device, from its QEMU's connect to the connection's end. */
+struct mimicd_machine {
+	struct mimicd_machine *next;	/* of those that have ended */
+	struct mimicd_vfio_function *function;
+	struct mimicd_instance *instance;
+	int fd;
+	uid_t uid;
+	pid_t pid;
+	struct mimicd_source source;
+	bool has_ended;
+	bool is_lost;			/* its connection failed: it is to be ended */
+	bool has_version;		/* it has said VERSION */
+	bool is_deaf;			/* it waits, and nothing more is read until it is answered */
+	struct mimicd_vfio_packet packet;
+
+	struct mimicd_config_space config;
+	struct mimicd_guest_memory memory;
+	struct mimicd_aperture aperture;
+	int eventfds[MIMICD_VFIO_INTERRUPTS][MIMIC_PCI_VECTORS];	/* -1: none */
+
+	uint64_t status, done, not_ready;	/* the bus page's registers */
+	struct mimicd_process *processes;	/* one: the machine */
+	/*
+	 * Loads and stores of the device's registers in BAR 0. A store that waits in the device has been
+	 * answered, as a bus posts writes: one for each page. Loads go past it: they are another thread's.
+	 */
+	struct mimicd_machine_access stores[MIMIC_KIND_PAGES_MAX];
+	struct mimicd_machine_access load;
+	struct mimicd_owner *loads_owner;
+	struct mimic_access pending_store;	/* that has to wait for another of its page */
+	bool has_pending_store;
+	struct mimicd_timer patience;		/* how long the machine waits */
+	struct mimicd_machine_access slots[MIMIC_PCI_SLOTS];
+	unsigned int held;			/* accesses that are HELD */
+	struct mimicd_machine_space spaces[MIMIC_PCI_SPACES];
+};
+
+/* --- bars.c ----------------------------------------------------------------------------- */
+
+/* A device's number on the PCI bus, by the name of its kind (mimic/pci.h). */
+uint16_t mimicd_vfio_device_number(const char *kind);
+void mimicd_bars_describe(const struct mimicd_machine *machine, struct mimicd_config_description *description);
+void mimicd_bars_region(const struct mimicd_machine *machine, unsigned int region,
+			struct mimicd_vfio_region_info *info);
+
+/* --- spaces.c --------------------------------------------------------------------------- */
+
+/* The space that a device without contexts has from the beginning. 0 or -errno. */
+int mimicd_spaces_begin(struct mimicd_machine *machine);
+/* No job reads the machine's memory after this. */
+void mimicd_spaces_end(struct mimicd_machine *machine);
+/* A space as its registers say. */
+void mimicd_spaces_set(struct mimicd_machine *machine, unsigned int number);
+/* The driver has flushed: no translation survives in any space. */
+void mimicd_spaces_flush(struct mimicd_machine *machine);
+/* The configuration space has changed: the device's memory may lie elsewhere. */
+void mimicd_spaces_place_memory(struct mimicd_machine *machine);
+
+/* --- machine.c -------------------------------------------------------------------------- */
+
+/* What the machine calls of the files above it; the context is the machine. */
+struct mimicd_machine_calls {
+	void (*hear)(void *machine);	/* there is something to read */
+	void (*load_is_done)(struct mimicd_machine_access *load);
+	void (*store_is_done)(struct mimicd_machine_access *store);
+	void (*patience_ends)(void *machine);
+};
+
+/* QEMU has connected; takes the descriptor over. 0 or -errno, with a log line. */
+int mimicd_machine_create(struct mimicd_vfio_function *function, int fd,
+			  const struct mimicd_machine_calls *calls);
+/* The connection is over: the device is as after power-on, and free. It is freed by mimicd_machines_free(). */
+void mimicd_machine_end(struct mimicd_machine *machine);
+void mimicd_machines_free(struct mimicd_vfio *vfio);
+/* The machine was reset: device, registers and spaces are as after power-on; memory and interrupts stay. */
+int mimicd_machine_reset(struct mimicd_machine *machine);
+
+/* --- connection.c ----------------------------------------------------------------------- */
+
+/* A machine is at the socket. */
+void mimicd_connection_accept(struct mimicd_vfio_function *function);
+
+/* --- packet.c --------------------------------------------------------------------------- */
+
+/* 1: a whole message is there, 0: not yet, -errno: the connection is over, with *why if it is the machine's fault. */
+int mimicd_vfio_receive(struct mimicd_machine *machine, const char **why);
+/* The message has been served. Closes its descriptors. */
+void mimicd_vfio_packet_close(struct mimicd_machine *machine);
+/* `fd` -1: none; it stays the caller's. A machine that does not take its replies is lost. */
+void mimicd_vfio_reply(struct mimicd_machine *machine, const void *body, size_t size, int fd);
+void mimicd_vfio_reply_error(struct mimicd_machine *machine, int error);
+/* Nothing more is read from it, and then again: what was served meanwhile is answered. */
+void mimicd_vfio_deafen(struct mimicd_machine *machine);
+void mimicd_vfio_hear(struct mimicd_machine *machine);
+
+/* --- messages.c ------------------------------------------------------------------------- */
+
+/* The message that is there. It is answered, or will be when machine->is_deaf ends. */
+void mimicd_vfio_serve(struct mimicd_machine *machine);
+
+/* --- region.c --------------------------------------------------------------------------- */
+
+/* The message of a load or a store is served, or later. */
+void mimicd_region_load(struct mimicd_machine *machine);
+void mimicd_region_store(struct mimicd_machine *machine);
+/* What the machine waited for has come, or a millisecond is over. */
+void mimicd_region_load_is_done(struct mimicd_machine_access *load);
+void mimicd_region_store_is_done(struct mimicd_machine_access *store);
+void mimicd_region_patience_ends(void *machine);
+
+/* --- bus_page.c ------------------------------------------------------------------------- */
+
+/* 4 or 8 bytes, aligned. */
+uint64_t mimicd_bus_page_load(struct mimicd_machine *machine, unsigned int offset, unsigned int size);
+void mimicd_bus_page_store(struct mimicd_machine *machine, unsigned int offset, unsigned int size,
+			   uint64_t value);
+/* As after power-on. */
+void mimicd_bus_page_reset(struct mimicd_machine *machine);
+
+/* --- access.c --------------------------------------------------------------------------- */
+
+/* An idle access; access->body says which. Afterwards its state is DONE, REFUSED, or it waits. */
+void mimicd_access_begin(struct mimicd_machine_access *access);
+/* If it waits, it is taken back. It is idle then. */
+void mimicd_access_withdraw(struct mimicd_machine_access *access);
+static inline bool mimicd_access_waits(const struct mimicd_machine_access *access)
+{
+	return access->state == MIMICD_ACCESS_PARKED || access->state == MIMICD_ACCESS_HELD;
+}
+/* Begins held accesses that may. true: there was one. */
+bool mimicd_accesses_release(struct mimicd_machine *machine, uint64_t now);
+
+/* --- interrupt.c ------------------------------------------------------------------------ */
+
+unsigned int mimicd_interrupt_count(const struct mimicd_machine *machine, unsigned int index);
+/* What SET_IRQS asks for. 0 or -errno. */
+int mimicd_interrupt_set(struct mimicd_machine *machine, const struct mimicd_vfio_irq_set *set,
+			 const int *fds, unsigned int fd_count);
+/* A cause, MIMIC_PCI_STATUS_..., and its vector. 0, or -ENOTCONN: the driver has none. */
+int mimicd_interrupt_raise(struct mimicd_machine *machine, uint64_t cause, unsigned int vector);
+void mimicd_interrupt_forget(struct mimicd_machine *machine);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Messages as they lie in the stream: received, answered. */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/engine/engine.h"
+#include "daemon/loop/closer.h"
+#include "daemon/loop/log.h"
+#include "daemon/vfio/internal.h"
+
+/* --- received ---------------------------------------------------------------------- */
+
+static void take_descriptors(struct mimicd_machine *machine, struct msghdr *message)
+{
+	struct mimicd_vfio_packet *packet = &machine->packet;
+
+	for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
+		size_t count;
+
+		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+			continue;
+		count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < count; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof(int));
+			if (packet->fd_count < MIMICD_VFIO_DESCRIPTORS)
+				packet->fds[packet->fd_count++] = fd;
+			else
+				mimicd_closer_close(machine->function->vfio->engine->loop->closer,
+						    machine->uid, fd);
+		}
+	}
+}
+
+/* Of the message so many bytes more. 1, 0: not now, or -errno. */
+static int receive(struct mimicd_machine *machine, void *to, size_t size)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(MIMICD_VFIO_DESCRIPTORS * sizeof(int))];
+	} control;
+	struct iovec part = { .iov_base = to, .iov_len = size };
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control),
+	};
+	ssize_t got = recvmsg(machine->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	take_descriptors(machine, &message);
+	if (!got)
+		return -ECONNRESET;
+	machine->packet.have += (size_t)got;
+	return 1;
+}
+
+static const char *check_header(const struct mimicd_vfio_header *header)
+{
+	if (header->size < sizeof(*header))
+		return "a message is shorter than its header";
+	if (header->size > sizeof(*header) + MIMICD_VFIO_PAYLOAD)
+		return "a message is too long";
+	if (header->flags & MIMICD_VFIO_TYPE)
+		return "a message is no command";
+	return NULL;
+}
+
+int mimicd_vfio_receive(struct mimicd_machine *machine, const char **why)
+{
+	struct mimicd_vfio_packet *packet = &machine->packet;
+	const size_t header = sizeof(packet->header);
+	int got = 1;
+
+	while (got > 0 && packet->have < header)
+		got = receive(machine, (char *)&packet->header + packet->have, header - packet->have);
+	if (got <= 0)
+		return got;
+	*why = check_header(&packet->header);
+	if (*why)
+		return -EPROTO;
+	/* Messages follow without gaps: never more than this one is read. */
+	while (got > 0 && packet->have < packet->header.size)
+		got = receive(machine, (char *)packet->payload + (packet->have - header),
+			      packet->header.size - packet->have);
+	return got;
+}
+
+void mimicd_vfio_packet_close(struct mimicd_machine *machine)
+{
+	struct mimicd_vfio_packet *packet = &machine->packet;
+
+	for (unsigned int i = 0; i < packet->fd_count; i++)
+		mimicd_closer_close(machine->function->vfio->engine->loop->closer, machine->uid, packet->fds[i]);
+	packet->fd_count = 0;
+	packet->have = 0;
+}
+
+/* --- answered ---------------------------------------------------------------------- */
+
+static void send_reply(struct mimicd_machine *machine, struct mimicd_vfio_header *header, const void *body,
+		       size_t size, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct iovec parts[2] = {
+		{ .iov_base = header, .iov_len = sizeof(*header) },
+		{ .iov_base = (void *)(uintptr_t)body, .iov_len = size },
+	};
+	struct msghdr message = { .msg_iov = parts, .msg_iovlen = 2 };
+	ssize_t sent;
+
+	if (fd >= 0) {
+		control.header.cmsg_level = SOL_SOCKET;
+		control.header.cmsg_type = SCM_RIGHTS;
+		control.header.cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(&control.header), &fd, sizeof(int));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+	}
+	header->size = (uint32_t)(sizeof(*header) + size);
+	sent = sendmsg(machine->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (sent == (ssize_t)header->size)
+		return;
+	/* It sends commands and does not take the answers: its buffer is full. */
+	if (!machine->is_lost && errno != EPIPE && errno != ECONNRESET)
+		mimicd_log_of(machine->uid, MIMICD_LOG_WARNING, "%s: a virtual machine (pid %d) does not take its answers",
+			      machine->function->path, (int)machine->pid);
+	machine->is_lost = true;
+}
+
+void mimicd_vfio_reply(struct mimicd_machine *machine, const void *body, size_t size, int fd)
+{
+	struct mimicd_vfio_header header = {
+		.id = machine->packet.header.id, .command = machine->packet.header.command,
+		.flags = MIMICD_VFIO_REPLY,
+	};
+
+	send_reply(machine, &header, body, size, fd);
+}
+
+void mimicd_vfio_reply_error(struct mimicd_machine *machine, int error)
+{
+	struct mimicd_vfio_header header = {
+		.id = machine->packet.header.id, .command = machine->packet.header.command,
+		.flags = MIMICD_VFIO_REPLY | MIMICD_VFIO_ERROR, .error = (uint32_t)error,
+	};
+
+	send_reply(machine, &header, NULL, 0, -1);
+}
+
+/* --- a machine that is not heard for a while ------------------------------------------ */
+
+void mimicd_vfio_deafen(struct mimicd_machine *machine)
+{
+	machine->is_deaf = true;
+	mimicd_loop_forget(machine->function->vfio->engine->loop, machine->fd);
+}
+
+void mimicd_vfio_hear(struct mimicd_machine *machine)
+{
+	struct mimicd_loop *loop = machine->function->vfio->engine->loop;
+
+	if (machine->has_ended || !machine->is_deaf)
+		return;
+	machine->is_deaf = false;
+	mimicd_vfio_packet_close(machine);
+	if (mimicd_loop_watch(loop, machine->fd, EPOLLIN, &machine->source))
+		machine->is_lost = true;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Loads and stores of a machine, by the region that they go to: a BAR or the configuration space. */
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/engine/instance.h"
+#include "daemon/vfio/internal.h"
+#include "libmimic/base/clock.h"
+
+/* How long a machine waits for a register: all of its processors wait with the one that asks. */
+#define PATIENCE_NS 1000000u
+
+/* --- the message that is served ---------------------------------------------------------- */
+
+static struct mimicd_vfio_region_access *asked(struct mimicd_machine *machine)
+{
+	return (struct mimicd_vfio_region_access *)(void *)machine->packet.payload;
+}
+
+static bool wants_reply(const struct mimicd_machine *machine)
+{
+	return !(machine->packet.header.flags & MIMICD_VFIO_NO_REPLY);
+}
+
+static void answer_load(struct mimicd_machine *machine, const void *data, size_t size)
+{
+	struct {
+		struct mimicd_vfio_region_access access;
+		char data[MIMICD_VFIO_TRANSFER];
+	} body;
+
+	body.access = *asked(machine);
+	memcpy(body.data, data, size);
+	mimicd_vfio_reply(machine, &body, sizeof(body.access) + size, -1);
+}
+
+static void answer_store(struct mimicd_machine *machine)
+{
+	if (wants_reply(machine))
+		mimicd_vfio_reply(machine, asked(machine), sizeof(struct mimicd_vfio_region_access), -1);
+}
+
+static void refuse(struct mimicd_machine *machine, int error)
+{
+	if (machine->packet.header.command == MIMICD_VFIO_REGION_READ || wants_reply(machine))
+		mimicd_vfio_reply_error(machine, error);
+}
+
+/* --- registers of the device ------------------------------------------------------------- */
+
+static void wait_a_little(struct mimicd_machine *machine)
+{
+	mimicd_vfio_deafen(machine);
+	mimicd_timer_arm(&machine->patience, mimic_now() + PATIENCE_NS);
+}
+
+static void go_on(struct mimicd_machine *machine)
+{
+	mimicd_timer_arm(&machine->patience, 0);
+	mimicd_vfio_hear(machine);
+}
+
+/* Answered also if it waits in the device now. */
+static void begin_store(struct mimicd_machine *machine, const struct mimic_access *body)
+{
+	struct mimicd_machine_access *store = &machine->stores[body->page];
+
+	store->body = *body;
+	mimicd_access_begin(store);
+	if (store->state == MIMICD_ACCESS_REFUSED)
+		refuse(machine, EINVAL);
+	else
+		answer_store(machine);
+}
+
+static void answer_direct_load(struct mimicd_machine *machine)
+{
+	struct mimicd_machine_access *load = &machine->load;
+
+	if (load->state == MIMICD_ACCESS_REFUSED)
+		refuse(machine, EINVAL);
+	else
+		answer_load(machine, &load->body.data, load->body.size);
+	load->state = MIMICD_ACCESS_IDLE;
+}
+
+static void begin_load(struct mimicd_machine *machine, const struct mimic_access *body)
+{
+	struct mimicd_machine_access *load = &machine->load;
+	const struct mimic_kind *kind = machine->instance->kind;
+
+	load->body = *body;
+	load->owner = machine->loads_owner;
+	if (kind->is_for_stores && kind->is_for_stores(body))
+		load->owner = machine->stores[body->page].owner;
+	mimicd_access_begin(load);
+	if (mimicd_access_waits(load))
+		wait_a_little(machine);
+	else
+		answer_direct_load(machine);
+}
+
+void mimicd_region_load_is_done(struct mimicd_machine_access *load)
+{
+	answer_direct_load(load->machine);
+	go_on(load->machine);
+}
+
+void mimicd_region_store_is_done(struct mimicd_machine_access *store)
+{
+	struct mimicd_machine *machine = store->machine;
+
+	if (!machine->has_pending_store || machine->pending_store.page != store->body.page)
+		return;
+	machine->has_pending_store = false;
+	begin_store(machine, &machine->pending_store);
+	go_on(machine);
+}
+
+void mimicd_region_patience_ends(void *context)
+{
+	struct mimicd_machine *machine = context;
+	struct mimicd_machine_access *load = &machine->load;
+
+	if (machine->has_pending_store) {
+		machine->has_pending_store = false;
+		answer_store(machine);
+	} else if (mimicd_access_waits(load)) {
+		mimicd_access_withdraw(load);
+		load->state = MIMICD_ACCESS_DONE;
+		load->body.data = ~0ull;
+		answer_direct_load(machine);
+	} else {
+		return;
+	}
+	machine->not_ready++;
+	go_on(machine);
+}
+
+static void serve_device(struct mimicd_machine *machine, bool is_write, uint64_t value)
+{
+	const struct mimicd_vfio_region_access *access = asked(machine);
+	uint64_t place = access->offset - MIMIC_PCI_PAGE_SIZE;
+	const struct mimic_access body = {
+		.page = (uint8_t)(place / MIMIC_PCI_PAGE_SIZE),
+		.offset = place % MIMIC_PCI_PAGE_SIZE,
+		.size = (uint8_t)access->count,
+		.is_write = is_write,
+		.data = value,
+	};
+
+	if (body.page >= machine->instance->kind->device_pages) {
+		/* The BAR's size is a power of two: behind the last page there is nothing. */
+		if (is_write)
+			answer_store(machine);
+		else
+			answer_load(machine, &value, access->count);
+	} else if (!is_write) {
+		begin_load(machine, &body);
+	} else if (!mimicd_access_waits(&machine->stores[body.page])) {
+		begin_store(machine, &body);
+	} else {
+		machine->pending_store = body;
+		machine->has_pending_store = true;
+		wait_a_little(machine);
+	}
+}
+
+/* --- BAR 0 ------------------------------------------------------------------------------- */
+
+static uint64_t value_of(const void *data, size_t size)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, data, size);
+	return value;
+}
+
+static void serve_registers(struct mimicd_machine *machine, bool is_write, const void *data)
+{
+	const struct mimicd_vfio_region_access *access = asked(machine);
+	unsigned int size = access->count;
+	uint64_t value = 0;
+
+	if (size != 1 && size != 2 && size != 4 && size != 8) {
+		refuse(machine, EINVAL);
+		return;
+	}
+	if (is_write)
+		value = value_of(data, size);
+	if (access->offset >= MIMIC_PCI_PAGE_SIZE) {
+		serve_device(machine, is_write, value);
+		return;
+	}
+	/* Smaller or crooked ones have no effect on the bus page, and read 0. */
+	if (is_write) {
+		if (size >= 4 && access->offset % size == 0)
+			mimicd_bus_page_store(machine, (unsigned int)access->offset, size, value);
+		answer_store(machine);
+		return;
+	}
+	if (size >= 4 && access->offset % size == 0)
+		value = mimicd_bus_page_load(machine, (unsigned int)access->offset, size);
+	answer_load(machine, &value, size);
+}
+
+/* --- the other regions ------------------------------------------------------------------- */
+
+static void serve_config(struct mimicd_machine *machine, bool is_write, const void *data)
+{
+	const struct mimicd_vfio_region_access *access = asked(machine);
+	char bytes[MIMICD_CONFIG_SIZE];
+
+	if (is_write) {
+		mimicd_config_write(&machine->config, access->offset, data, access->count);
+		mimicd_spaces_place_memory(machine);
+		answer_store(machine);
+	} else {
+		mimicd_config_read(&machine->config, access->offset, bytes, access->count);
+		answer_load(machine, bytes, access->count);
+	}
+}
+
+/* Of the device's memory what the machine has not mapped; behind its end, as in the table of MSI-X, zeros. */
+static void serve_memory(struct mimicd_machine *machine, bool is_write, const void *data)
+{
+	const struct mimicd_vfio_region_access *access = asked(machine);
+	const struct mimicd_device_memory *memory = &machine->instance->device_memory;
+	char bytes[MIMICD_VFIO_TRANSFER] = { 0 };
+	size_t size = access->count;
+
+	if (access->region != MIMIC_PCI_BAR_MEMORY || access->offset >= memory->size)
+		size = 0;
+	else if (size > memory->size - access->offset)
+		size = memory->size - access->offset;
+	if (is_write) {
+		if (size)
+			memcpy((char *)memory->base + access->offset, data, size);
+		answer_store(machine);
+		return;
+	}
+	if (size)
+		memcpy(bytes, (char *)memory->base + access->offset, size);
+	answer_load(machine, bytes, access->count);
+}
+
+/* 0, or the errno that the machine is to see. */
+static int check(const struct mimicd_machine *machine, const struct mimicd_vfio_region_access *access)
+{
+	struct mimicd_vfio_region_info info;
+
+	if (access->region >= MIMICD_VFIO_REGIONS)
+		return EINVAL;
+	mimicd_bars_region(machine, access->region, &info);
+	if (!access->count || access->count > MIMICD_VFIO_TRANSFER || access->offset > info.size ||
+	    access->count > info.size - access->offset)
+		return EINVAL;
+	return 0;
+}
+
+static void serve(struct mimicd_machine *machine, bool is_write)
+{
+	const struct mimicd_vfio_region_access *access = asked(machine);
+	int error = check(machine, access);
+
+	if (error)
+		refuse(machine, error);
+	else if (access->region == MIMIC_PCI_BAR_REGISTERS)
+		serve_registers(machine, is_write, access + 1);
+	else if (access->region == MIMICD_VFIO_REGION_CONFIG)
+		serve_config(machine, is_write, access + 1);
+	else
+		serve_memory(machine, is_write, access + 1);
+}
+
+void mimicd_region_load(struct mimicd_machine *machine)
+{
+	size_t size = machine->packet.header.size - sizeof(struct mimicd_vfio_header);
+
+	if (size == sizeof(struct mimicd_vfio_region_access))
+		serve(machine, false);
+	else
+		refuse(machine, EINVAL);
+}
+
+void mimicd_region_store(struct mimicd_machine *machine)
+{
+	size_t size = machine->packet.header.size - sizeof(struct mimicd_vfio_header);
+	const struct mimicd_vfio_region_access *access = asked(machine);
+
+	if (size > sizeof(*access) && size == sizeof(*access) + access->count)
+		serve(machine, true);
+	else
+		refuse(machine, EINVAL);
+}

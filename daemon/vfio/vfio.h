@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * The front end for virtual machines: each device that is named has a socket, to which a stock QEMU
+ * connects (vfio-user), and is then a function of the machine's PCI bus (docs/pci.md).
+ *
+ *   vfio.c, function.c       the front end; a device at a socket
+ *   connection.c             a machine at the socket
+ *   packet.c, messages.c     what it says
+ *   machine.c                it has the device: made, reset, ended
+ *   region.c, bus_page.c     its loads and stores, by where they go
+ *   access.c, interrupt.c    registers of the device, its interrupts
+ *   bars.c, config_space.c   the function's BARs and configuration space
+ *   spaces.c                 the machine's address spaces
+ *   guest_memory.c, space.c, page_walk.c   the machine's memory, and the address spaces in it
+ */
+#ifndef MIMICD_VFIO_H
+#define MIMICD_VFIO_H
+
+struct mimicd_engine;
+struct mimicd_vfio;
+
+#define MIMICD_VFIO_SOCKETS_MAX 64u
+
+/*
+ * Sockets that were asked for, each as [DEVICE=]PATH[,msi]. If no device is named it is the file's name
+ * without ".sock". MSI instead of MSI-X: with it QEMU 11 can take a device out of a running machine.
+ */
+struct mimicd_vfio_options {
+	const char *sockets[MIMICD_VFIO_SOCKETS_MAX];
+	unsigned int count;
+};
+
+/*
+ * 0, with *created NULL if no socket was asked for; or -errno with a log line: -ENODEV: there is no
+ * such device; -EADDRINUSE: another process answers at the path.
+ */
+int mimicd_vfio_create(struct mimicd_vfio **created, struct mimicd_engine *engine,
+		       const struct mimicd_vfio_options *options);
+/* NULL: nothing happens. */
+void mimicd_vfio_destroy(struct mimicd_vfio *vfio);
+
+#endif

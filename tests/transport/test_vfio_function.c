@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What a virtual machine sees of a device before it uses it: PCI function, BARs, bus page, registers. */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "mimic/dare_registers.h"
+#include "mimic/maple_registers.h"
+#include "mimic/virgo_registers.h"
+#include "tests/lib/vfio_guest.h"
+
+static struct served served;
+static struct guest guest;
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&served, 0, sizeof(served));
+	served.dares = served.virgos = 1;
+	served.vfio[0] = "maple0";
+	served.vfio[1] = "dare0";
+	served.vfio[2] = "virgo0";
+	served.vfio[3] = "maple1,msi";
+	return served_start(&served, 2, false) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	int status = served_end(&served, SIGTERM);
+
+	(void)state;
+	served_clean(&served);
+	return status;
+}
+
+static int end_guest(void **state)
+{
+	(void)state;
+	guest_end(&guest);
+	return 0;
+}
+
+static uint64_t config(unsigned int offset, unsigned int size)
+{
+	return guest_load(&guest, MIMICD_VFIO_REGION_CONFIG, offset, size);
+}
+
+static void the_configuration_space_names_the_device_and_its_class(void **state)
+{
+	(void)state;
+	guest_start(&guest, &served, "maple0");
+	assert_int_equal(config(0x00, 2), MIMIC_PCI_VENDOR);
+	assert_int_equal(config(0x02, 2), MAPLE_PCI_DEVICE);
+	assert_int_equal(config(0x09, 4) & 0xffffff, MIMIC_PCI_CLASS);
+	assert_int_equal(config(0x0e, 1), 0);	/* an ordinary function, the only one */
+	/* A list of capabilities, whose only one is MSI-X. */
+	assert_int_equal(config(0x06, 2) & 0x10, 0x10);
+	assert_int_equal(config(0x34, 1), 0x40);
+	assert_int_equal(config(0x40, 2), 0x0011);
+	assert_int_equal(config(0x42, 2) & 0x7ff, MIMIC_PCI_VECTORS - 1);
+	assert_int_equal(config(0x44, 4), MIMIC_PCI_BAR_MSIX);
+}
+
+static void a_device_that_can_be_unplugged_has_msi(void **state)
+{
+	(void)state;
+	guest_start(&guest, &served, "maple1");
+	assert_int_equal(config(0x40, 2), 0x0005);
+	assert_int_equal(config(0x42, 2) & 0x80, 0x80);	/* addresses of 64 bits */
+	assert_int_equal(config(0x42, 2) >> 1 & 7, 1);	/* two vectors */
+}
+
+static void each_kind_has_its_own_number(void **state)
+{
+	(void)state;
+	guest_start(&guest, &served, "dare0");
+	assert_int_equal(config(0x02, 2), DARE_PCI_DEVICE);
+	guest_end(&guest);
+	guest_start(&guest, &served, "virgo0");
+	assert_int_equal(config(0x02, 2), VIRGO_PCI_DEVICE);
+}
+
+static void only_bits_that_are_the_machines_can_be_changed(void **state)
+{
+	(void)state;
+	guest_start(&guest, &served, "maple0");
+	for (unsigned int i = 0; i < 256; i += 4)
+		guest_store(&guest, MIMICD_VFIO_REGION_CONFIG, i, 4, 0xffffffff);
+	assert_int_equal(config(0x00, 2), MIMIC_PCI_VENDOR);
+	assert_int_equal(config(0x34, 1), 0x40);
+	/* Five pages and the bus page make a BAR of 8 pages: as a machine finds out the size. */
+	assert_int_equal(config(0x10, 4), 0xffff8000);
+	assert_int_equal(config(0x14, 4), 0);
+	assert_int_equal(config(0x18, 4), 0);
+	assert_int_equal(config(0x20, 4), 0xfffff000);
+	guest_store(&guest, MIMICD_VFIO_REGION_CONFIG, 0x10, 4, 0xfebd8000);
+	assert_int_equal(config(0x10, 4), 0xfebd8000);
+}
+
+static struct mimicd_vfio_region_info region(unsigned int index, int *fd)
+{
+	const struct mimicd_vfio_region_info asked = { .argsz = sizeof(asked), .index = index };
+	struct mimicd_vfio_region_info info;
+	size_t size = sizeof(info);
+
+	assert_int_equal(guest_ask(&guest, MIMICD_VFIO_GET_REGION_INFO, &asked, sizeof(asked), NULL, 0, &info,
+				   &size, fd), 0);
+	assert_int_equal(size, sizeof(info));
+	return info;
+}
+
+static void regions_have_the_sizes_of_the_bars(void **state)
+{
+	static const uint64_t sizes[MIMICD_VFIO_REGIONS] = { [0] = 0x8000, [4] = 0x1000, [7] = 256 };
+
+	(void)state;
+	guest_start(&guest, &served, "maple0");
+	for (unsigned int i = 0; i < MIMICD_VFIO_REGIONS; i++) {
+		struct mimicd_vfio_region_info info = region(i, NULL);
+
+		assert_int_equal(info.size, sizes[i]);
+		/* Without a part that is mapped, QEMU sends stores without waiting for them. */
+		assert_int_equal(info.flags, sizes[i] ? 3 : 0);
+	}
+}
+
+static void memory_of_a_device_is_a_bar_that_the_machine_maps(void **state)
+{
+	struct mimicd_vfio_region_info info;
+	struct stat status;
+	char *memory;
+	int fd = -1;
+
+	(void)state;
+	guest_start(&guest, &served, "virgo0");
+	info = region(MIMIC_PCI_BAR_MEMORY, &fd);
+	assert_int_equal(info.flags, 7);
+	assert_int_equal(info.size, guest_bus(&guest, MIMIC_PCI_MEMORY_SIZE));
+	assert_int_equal(info.size, guest_register(&guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_SHARED_SIZE, 8));
+	assert_int_equal(fstat(fd, &status), 0);
+	assert_int_equal(status.st_size, info.size);
+	memory = mmap(NULL, info.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	guest_store(&guest, MIMIC_PCI_BAR_MEMORY, 0x1238, 8, 0x1122334455667788);
+	assert_int_equal(*(uint64_t *)(void *)(memory + 0x1238), 0x1122334455667788);
+	strcpy(memory + 64, "by the mapping");
+	assert_int_equal(guest_load(&guest, MIMIC_PCI_BAR_MEMORY, 64, 2), 'b' | 'y' << 8);
+	munmap(memory, info.size);
+	close(fd);
+}
+
+static void interrupts_are_two_vectors(void **state)
+{
+	static const unsigned int counts[MIMICD_VFIO_INTERRUPTS] = { [MIMICD_VFIO_MSIX] = 2 };
+
+	(void)state;
+	guest_start(&guest, &served, "maple0");
+	for (unsigned int i = 0; i < MIMICD_VFIO_INTERRUPTS; i++) {
+		const struct mimicd_vfio_irq_info asked = { .argsz = sizeof(asked), .index = i };
+		struct mimicd_vfio_irq_info info;
+		size_t size = sizeof(info);
+
+		assert_int_equal(guest_ask(&guest, MIMICD_VFIO_GET_IRQ_INFO, &asked, sizeof(asked), NULL, 0,
+					   &info, &size, NULL), 0);
+		assert_int_equal(info.count, counts[i]);
+	}
+}
+
+static void the_bus_page_says_what_there_is(void **state)
+{
+	uint64_t name;
+
+	(void)state;
+	guest_start(&guest, &served, "dare0");
+	assert_int_equal(guest_bus(&guest, MIMIC_PCI_MAGIC), MIMIC_PCI_MAGIC_VALUE);
+	name = guest_bus(&guest, MIMIC_PCI_KIND);
+	assert_string_equal((char *)&name, "dare");
+	assert_int_equal(guest_bus(&guest, MIMIC_PCI_LAYOUT),
+			 1 | DARE_PAGE_COUNT << 8 | 64 << 16 | 64 << 24);
+	assert_int_equal(guest_bus(&guest, MIMIC_PCI_MEMORY_SIZE), 0);
+	/* In halves, too. */
+	assert_int_equal(guest_load(&guest, 0, MIMIC_PCI_MAGIC, 4), 0x696d696d);
+	assert_int_equal(guest_load(&guest, 0, MIMIC_PCI_MAGIC + 4, 4), 0x69637063);
+}
+
+static void pages_of_the_device_follow_the_bus_page(void **state)
+{
+	(void)state;
+	guest_start(&guest, &served, "maple0");
+	assert_int_equal(guest_register(&guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), 8) >> 32,
+			 MAPLE_IDENTIFY_MAGIC);
+	guest_end(&guest);
+	guest_start(&guest, &served, "dare0");
+	assert_int_equal(guest_register(&guest, 0, DARE_CONTROL_IDENTIFY, 8) >> 32, DARE_MAGIC);
+	assert_int_equal(guest_register(&guest, 3, DARE_IDENTIFY, 8) & 0xff, 2);
+}
+
+static void a_device_has_one_machine_at_a_time(void **state)
+{
+	struct guest other;
+
+	(void)state;
+	guest_start(&guest, &served, "maple0");
+	guest_connect(&other, &served, "maple0");
+	assert_true(guest_is_cut_off(&other));
+	guest_end(&other);
+	assert_int_equal(guest_bus(&guest, MIMIC_PCI_MAGIC), MIMIC_PCI_MAGIC_VALUE);
+}
+
+static void the_next_machine_finds_the_device_as_after_power_on(void **state)
+{
+	(void)state;
+	guest_start(&guest, &served, "dare0");
+	guest_set_register(&guest, 1, DARE_RS1, 8, 0x1234);
+	guest_set_bus(&guest, MIMIC_PCI_SPACE(5), 0x7000);
+	assert_int_equal(guest_register(&guest, 1, DARE_RS1, 8), 0x1234);
+	guest_end(&guest);
+	guest_start(&guest, &served, "dare0");
+	assert_int_equal(guest_bus(&guest, MIMIC_PCI_SPACE(5)), 0);
+	assert_int_equal(guest_register(&guest, 1, DARE_RS1, 8), 0);
+}
+
+static void reset_is_power_on(void **state)
+{
+	(void)state;
+	guest_start(&guest, &served, "virgo0");
+	guest_set_register(&guest, 1, VIRGO_RS1, 8, 5);
+	guest_set_register(&guest, 0, VIRGO_BARRIER_PARTICIPANTS(2), 8, 7);
+	guest_store(&guest, MIMIC_PCI_BAR_MEMORY, 8, 8, 99);
+	guest_store(&guest, MIMICD_VFIO_REGION_CONFIG, 0x04, 2, 6);
+	assert_int_equal(guest_ask(&guest, MIMICD_VFIO_RESET, NULL, 0, NULL, 0, NULL, NULL, NULL), 0);
+	assert_int_equal(guest_register(&guest, 0, VIRGO_BARRIER_PARTICIPANTS(2), 8), 0);
+	assert_int_equal(guest_load(&guest, MIMIC_PCI_BAR_MEMORY, 8, 8), 0);
+	assert_int_equal(config(0x04, 2), 0);
+	/* The machine's memory is still there: it is mapped once only. */
+	assert_int_equal(guest_unmap(&guest, GUEST_RAM, GUEST_RAM_SIZE), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, NULL, end_guest)
+	const struct CMUnitTest tests[] = {
+		TEST(the_configuration_space_names_the_device_and_its_class),
+		TEST(a_device_that_can_be_unplugged_has_msi),
+		TEST(each_kind_has_its_own_number),
+		TEST(only_bits_that_are_the_machines_can_be_changed),
+		TEST(regions_have_the_sizes_of_the_bars),
+		TEST(memory_of_a_device_is_a_bar_that_the_machine_maps),
+		TEST(interrupts_are_two_vectors),
+		TEST(the_bus_page_says_what_there_is),
+		TEST(pages_of_the_device_follow_the_bus_page),
+		TEST(a_device_has_one_machine_at_a_time),
+		TEST(the_next_machine_finds_the_device_as_after_power_on),
+		TEST(reset_is_power_on),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* A device in a virtual machine reaches the machine's memory: by physical addresses, by page tables, not at all. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "mimic/dare_isa.h"
+#include "mimic/dare_registers.h"
+#include "mimic/maple_registers.h"
+#include "tests/lib/vfio_guest.h"
+
+/* Where data lies in the guest: behind all tables. */
+#define DATA (GUEST_RAM + 0x200000)
+#define OTHER (GUEST_RAM + 0x300000)
+/* An address of a process. */
+#define VIRTUAL 0x7f1234567000ull
+#define ACCESSED 0x20u
+#define DIRTY 0x40u
+
+static struct served served;
+static struct guest guest;
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&served, 0, sizeof(served));
+	served.dares = 1;
+	served.vfio[0] = "maple0";
+	served.vfio[1] = "dare0";
+	return served_start(&served, 1, false) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	int status = served_end(&served, SIGTERM);
+
+	(void)state;
+	served_clean(&served);
+	return status;
+}
+
+static int end_guest(void **state)
+{
+	(void)state;
+	guest_end(&guest);
+	return 0;
+}
+
+/* --- MAPLE ----------------------------------------------------------------------------- */
+
+static uint64_t maple_load(unsigned int operation, unsigned int field, unsigned int size)
+{
+	return guest_register(&guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(operation, field), size);
+}
+
+static void start_maple(void)
+{
+	guest_start(&guest, &served, "maple0");
+	guest_take_interrupts(&guest, MIMICD_VFIO_MSIX);
+	maple_load(MAPLE_LOAD_RESET, 0, 4);
+	maple_load(MAPLE_LOAD_INIT, 2, 4);
+	assert_true(maple_load(MAPLE_LOAD_OPEN_PRODUCER, 0, 4) & 2);
+	assert_true(maple_load(MAPLE_LOAD_OPEN_CONSUMER, 0, 4) & 1);
+}
+
+/* The device fetches the word at an address into queue 0. */
+static void fetch(uint64_t address)
+{
+	guest_set_register(&guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_FULL_POINTER32, 0), 8, address);
+}
+
+static uint32_t consume(void)
+{
+	return (uint32_t)maple_load(MAPLE_LOAD_CONSUME, 0, 4);
+}
+
+static void set_mode(unsigned int space, uint64_t mode)
+{
+	guest_set_bus(&guest, MIMIC_PCI_SPACE(space) + MIMIC_PCI_SPACE_MODE, mode);
+}
+
+static uint64_t fault_status(void)
+{
+	return guest_register(&guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_LOAD_FAULT_STATUS, 0), 8);
+}
+
+static void resolve(uint64_t value)
+{
+	guest_set_register(&guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_STORE_MMU, MAPLE_MMU_RESOLVE), 8, value);
+}
+
+static void flush(void)
+{
+	guest_register(&guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_LOAD_DEBUG, MAPLE_MMU_FLUSH), 4);
+}
+
+static void physical_addresses_are_those_of_the_bus(void **state)
+{
+	(void)state;
+	start_maple();
+	set_mode(1, MIMIC_PCI_MODE_PHYSICAL);
+	*guest_word(&guest, DATA) = 0x1122334455667788;
+	fetch(DATA + 4);
+	assert_int_equal(consume(), 0x11223344);
+}
+
+static void addresses_of_a_process_are_walked(void **state)
+{
+	uint64_t *entry;
+
+	(void)state;
+	start_maple();
+	entry = guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	guest_use_tables(&guest, 1);
+	*guest_word(&guest, DATA + 8) = 4711;
+	fetch(VIRTUAL + 8);
+	assert_int_equal(consume(), 4711);
+	assert_int_equal(*entry, DATA | GUEST_PAGE_PRESENT | ACCESSED);
+}
+
+static void a_page_that_is_not_there_is_a_fault_of_the_driver(void **state)
+{
+	uint64_t word;
+
+	(void)state;
+	start_maple();
+	guest_use_tables(&guest, 1);
+	fetch(VIRTUAL + 8);
+	assert_int_equal(guest_interrupts(&guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
+	assert_int_equal(guest_bus(&guest, MIMIC_PCI_STATUS), MIMIC_PCI_STATUS_DEVICE);
+	guest_set_bus(&guest, MIMIC_PCI_STATUS, MIMIC_PCI_STATUS_DEVICE);
+	assert_int_equal(guest_bus(&guest, MIMIC_PCI_STATUS), 0);
+	word = fault_status();
+	assert_int_equal(word & ~0xfffull, VIRTUAL);
+	assert_true(word & MAPLE_FAULT_STALLED);
+	guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	*guest_word(&guest, DATA + 8) = 815;
+	resolve((word & MAPLE_FAULT_PIPES) | MAPLE_RESOLVE_PRESENT);
+	assert_int_equal(consume(), 815);
+}
+
+static void a_bad_address_reads_0_when_the_driver_says_so(void **state)
+{
+	uint64_t word;
+
+	(void)state;
+	start_maple();
+	guest_use_tables(&guest, 1);
+	fetch(VIRTUAL);
+	word = fault_status();
+	resolve(word & MAPLE_FAULT_PIPES);
+	assert_int_equal(consume(), 0);
+	assert_int_equal(maple_load(MAPLE_LOAD_FAULT_COUNT, 0, 8), 1);
+}
+
+static void without_a_space_nothing_is_reached(void **state)
+{
+	(void)state;
+	start_maple();
+	*guest_word(&guest, DATA) = 1;
+	fetch(DATA);
+	assert_int_equal(guest_interrupts(&guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
+	assert_int_equal(fault_status() & ~0xfffull, DATA);
+}
+
+static void a_translation_lives_until_the_driver_flushes(void **state)
+{
+	uint64_t *entry;
+
+	(void)state;
+	start_maple();
+	*guest_word(&guest, DATA) = 1;
+	*guest_word(&guest, OTHER) = 2;
+	entry = guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	guest_use_tables(&guest, 1);
+	fetch(VIRTUAL);
+	assert_int_equal(consume(), 1);
+	*entry = OTHER | GUEST_PAGE_PRESENT;
+	fetch(VIRTUAL);
+	assert_int_equal(consume(), 1);	/* a driver that forgets the flush finds out */
+	flush();
+	fetch(VIRTUAL);
+	assert_int_equal(consume(), 2);
+}
+
+static void memory_that_the_machine_takes_away_is_not_reached_any_more(void **state)
+{
+	(void)state;
+	start_maple();
+	set_mode(1, MIMIC_PCI_MODE_PHYSICAL);
+	*guest_word(&guest, DATA) = 77;
+	fetch(DATA);
+	assert_int_equal(consume(), 77);
+	/* Its translation is known, and no flush comes: the reply to the unmap ends all use. */
+	assert_int_equal(guest_unmap(&guest, GUEST_RAM, GUEST_RAM_SIZE), 0);
+	fetch(DATA);
+	assert_int_equal(guest_interrupts(&guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
+	assert_int_equal(guest_map(&guest, guest.ram_fd, 0, GUEST_RAM, GUEST_RAM_SIZE), 0);
+	resolve((fault_status() & MAPLE_FAULT_PIPES) | MAPLE_RESOLVE_PRESENT);
+	assert_int_equal(consume(), 77);
+}
+
+static void memory_lies_where_the_machine_says(void **state)
+{
+	(void)state;
+	start_maple();
+	set_mode(1, MIMIC_PCI_MODE_PHYSICAL);
+	/* The second half of the file at another address, as x86 has memory above 4 GB. */
+	*guest_word(&guest, GUEST_RAM + GUEST_RAM_SIZE / 2) = 31;
+	assert_int_equal(guest_map(&guest, guest.ram_fd, GUEST_RAM_SIZE / 2, 0x100000000, 0x100000), 0);
+	fetch(0x100000000);
+	assert_int_equal(consume(), 31);
+}
+
+static bool is_logged(const char *text)
+{
+	char line[512];
+	FILE *log = fopen(served.log, "r");
+	bool found = false;
+
+	while (log && !found && fgets(line, sizeof(line), log))
+		found = strstr(line, text);
+	if (log)
+		fclose(log);
+	return found;
+}
+
+static void memory_that_is_not_shared_is_said_aloud(void **state)
+{
+	(void)state;
+	start_maple();
+	assert_int_equal(guest_map(&guest, -1, 0, 0x100000000, 0x100000), 0);
+	set_mode(1, MIMIC_PCI_MODE_PHYSICAL);
+	fetch(0x100000000);
+	assert_true(is_logged("memory-backend-memfd"));
+}
+
+/* --- DARE: stores, and one space for each context ----------------------------------------- */
+
+static void dare_set(unsigned int context, unsigned int offset, uint64_t value)
+{
+	guest_set_register(&guest, 1 + context, offset, 8, value);
+}
+
+/* mld.b or mst.b of register 0, 16 rows of 64 bytes. */
+static void dare_move(unsigned int context, uint32_t word, uint64_t address)
+{
+	dare_set(context, DARE_RS1, address);
+	dare_set(context, DARE_RS2, 64);
+	dare_set(context, DARE_INSTRUCTION, word);
+}
+
+#define LOAD_WORD 0x0400002bu
+#define STORE_WORD 0x0c00002bu
+
+static void attach(unsigned int context, unsigned int space)
+{
+	guest_use_tables(&guest, space);
+	guest_set_register(&guest, 0, DARE_CONTROL_ATTACH, 8, (uint64_t)space << 8 | context);
+}
+
+static void a_store_makes_its_page_dirty(void **state)
+{
+	uint64_t *from, *to;
+
+	(void)state;
+	guest_start(&guest, &served, "dare0");
+	from = guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	to = guest_map_page(&guest, VIRTUAL + 4096, OTHER, GUEST_PAGE_PRESENT);
+	attach(0, 3);
+	for (unsigned int i = 0; i < 1024; i++)
+		((char *)guest_word(&guest, DATA))[i] = (char)(i * 7);
+	dare_move(0, LOAD_WORD, VIRTUAL);
+	dare_move(0, STORE_WORD, VIRTUAL + 4096);
+	guest_register(&guest, 1, DARE_FENCE, 8);
+	assert_int_equal(guest_register(&guest, 1, DARE_ERROR, 8), 0);
+	assert_memory_equal(guest_word(&guest, OTHER), guest_word(&guest, DATA), 1024);
+	assert_int_equal(*from & (ACCESSED | DIRTY), ACCESSED);
+	assert_int_equal(*to & (ACCESSED | DIRTY), ACCESSED | DIRTY);
+}
+
+static void a_page_that_must_not_be_written_is_not(void **state)
+{
+	uint64_t word;
+
+	(void)state;
+	guest_start(&guest, &served, "dare0");
+	guest_take_interrupts(&guest, MIMICD_VFIO_MSIX);
+	guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT & ~2ull);
+	attach(0, 1);
+	strcpy((char *)guest_word(&guest, DATA), "untouched");
+	/* The load leaves a translation that only loads may use. */
+	dare_move(0, LOAD_WORD, VIRTUAL + 1024);
+	dare_move(0, STORE_WORD, VIRTUAL);
+	assert_int_equal(guest_interrupts(&guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
+	word = guest_register(&guest, 0, DARE_CONTROL_FAULT_STATUS, 8);
+	assert_int_equal(word & ~0xfffull, VIRTUAL);
+	assert_true(word & 1u << 10);
+	assert_string_equal((char *)guest_word(&guest, DATA), "untouched");
+}
+
+static void each_context_reaches_its_own_space(void **state)
+{
+	(void)state;
+	guest_start(&guest, &served, "dare0");
+	guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	attach(0, 1);
+	guest_set_bus(&guest, MIMIC_PCI_SPACE(2) + MIMIC_PCI_SPACE_MODE, MIMIC_PCI_MODE_PHYSICAL);
+	guest_set_register(&guest, 0, DARE_CONTROL_ATTACH, 8, 2 << 8 | 1);
+	memset(guest_word(&guest, DATA), 5, 1024);
+	dare_move(0, LOAD_WORD, VIRTUAL);
+	dare_move(0, STORE_WORD, VIRTUAL + 1024);
+	dare_move(1, LOAD_WORD, DATA);
+	dare_move(1, STORE_WORD, OTHER);
+	guest_register(&guest, 1, DARE_FENCE, 8);
+	guest_register(&guest, 2, DARE_FENCE, 8);
+	assert_memory_equal(guest_word(&guest, DATA + 1024), guest_word(&guest, DATA), 1024);
+	assert_memory_equal(guest_word(&guest, OTHER), guest_word(&guest, DATA), 1024);
+}
+
+static void a_space_that_is_closed_takes_its_contexts_along(void **state)
+{
+	(void)state;
+	guest_start(&guest, &served, "dare0");
+	guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	attach(0, 1);
+	dare_set(0, DARE_RS1, 9);
+	set_mode(1, MIMIC_PCI_MODE_NONE);
+	assert_int_equal(guest_register(&guest, 1, DARE_RS1, 8), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, NULL, end_guest)
+	const struct CMUnitTest tests[] = {
+		TEST(physical_addresses_are_those_of_the_bus),
+		TEST(addresses_of_a_process_are_walked),
+		TEST(a_page_that_is_not_there_is_a_fault_of_the_driver),
+		TEST(a_bad_address_reads_0_when_the_driver_says_so),
+		TEST(without_a_space_nothing_is_reached),
+		TEST(a_translation_lives_until_the_driver_flushes),
+		TEST(memory_that_the_machine_takes_away_is_not_reached_any_more),
+		TEST(memory_lies_where_the_machine_says),
+		TEST(memory_that_is_not_shared_is_said_aloud),
+		TEST(a_store_makes_its_page_dirty),
+		TEST(a_page_that_must_not_be_written_is_not),
+		TEST(each_context_reaches_its_own_space),
+		TEST(a_space_that_is_closed_takes_its_contexts_along),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
