@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The one place for differences between kernels: the rest of the driver is
- * written for 6.12, and this makes 6.1 look like it. These two are built and
- * tested; the versions named are those that brought each change.
+ * The one place for differences between kernels: each entry says in which
+ * version of the kernel what changed. 6.1, 6.12 and 7.3 are built and tested;
+ * of a version between them that is named here only the headers were read, or
+ * the history.
  */
 #ifndef MIMIC_COMPAT_H
 #define MIMIC_COMPAT_H
 
+#include <asm/fsgsbase.h>
+#include <asm/msr.h>
 #include <linux/container_of.h>
 #include <linux/device/class.h>
 #include <linux/eventfd.h>
@@ -58,12 +61,52 @@ static inline long mimic_get_page_remote(struct mm_struct *mm, unsigned long add
 #endif
 }
 
+/* Before 7.1 this function was called zap_vma_ptes(). */
+#if !MIMIC_KERNEL(7, 1)
+static inline void zap_special_vma_range(struct vm_area_struct *vma, unsigned long address,
+					 unsigned long size)
+{
+	zap_vma_ptes(vma, address, size);
+}
+#endif
+
 /* x86 has shadow stacks of user space from 6.6 on. */
 #ifdef VM_SHADOW_STACK
 #define MIMIC_VM_SHADOW_STACK VM_SHADOW_STACK
 #else
 #define MIMIC_VM_SHADOW_STACK VM_NONE
 #endif
+
+/* --- threads -------------------------------------------------------------- */
+
+/* What a probe of the tracepoint sched_process_exit gets; whether the whole process ends since 6.16. */
+#if MIMIC_KERNEL(6, 16)
+#define MIMIC_EXIT_PROBE_ARGUMENTS void *unused, struct task_struct *task, bool group_dead
+#else
+#define MIMIC_EXIT_PROBE_ARGUMENTS void *unused, struct task_struct *task
+#endif
+
+/*
+ * The bases of FS and GS that the program has now. current_save_fsgs() would copy
+ * them into the task, but since 6.19 it is exported to KVM only. In the kernel the
+ * processor holds the program's GS base where swapgs finds it.
+ */
+static inline u64 mimic_user_fs_base(void)
+{
+	return x86_fsbase_read_cpu();
+}
+
+static inline u64 mimic_user_gs_base(void)
+{
+	u64 base;
+
+#if MIMIC_KERNEL(6, 16)		/* rdmsrl() has a new name. */
+	rdmsrq(MSR_KERNEL_GS_BASE, base);
+#else
+	rdmsrl(MSR_KERNEL_GS_BASE, base);
+#endif
+	return base;
+}
 
 /* --- the device model ---------------------------------------------------- */
 
@@ -105,14 +148,34 @@ static inline void mimic_eventfd_signal(struct eventfd_ctx *context)
 /* --- io_uring commands --------------------------------------------------- */
 
 /* The SQE's command bytes: shared with the program, so read each field once. */
-static inline const void *mimic_uring_payload(const struct io_uring_cmd *command)
-{
-#if MIMIC_KERNEL(6, 6)
-	return io_uring_sqe_cmd(command->sqe);
+#if MIMIC_KERNEL(7, 1)
+#define mimic_uring_payload(command, type) io_uring_sqe_cmd((command)->sqe, type)
+#elif MIMIC_KERNEL(6, 6)
+#define mimic_uring_payload(command, type) ((const type *)io_uring_sqe_cmd((command)->sqe))
 #else
-	return command->cmd;
+#define mimic_uring_payload(command, type) ((const type *)(command)->cmd)
+#endif
+
+/* 6.18 took the second result away, that only long completions have. */
+static inline void mimic_uring_done(struct io_uring_cmd *command, s32 result, unsigned int flags)
+{
+#if MIMIC_KERNEL(6, 18)
+	io_uring_cmd_done(command, result, flags);
+#else
+	io_uring_cmd_done(command, result, 0, flags);
 #endif
 }
+
+/* What io_uring_cmd_complete_in_task() calls gets the command and flags, or, since 6.19, what both come from. */
+#if MIMIC_KERNEL(6, 19)
+#define MIMIC_URING_TASK_ARGUMENTS struct io_tw_req request, io_tw_token_t token
+#define mimic_uring_task_command() io_uring_cmd_from_tw(request)
+#define mimic_uring_task_flags() IO_URING_CMD_TASK_WORK_ISSUE_FLAGS
+#else
+#define MIMIC_URING_TASK_ARGUMENTS struct io_uring_cmd *command, unsigned int flags
+#define mimic_uring_task_command() command
+#define mimic_uring_task_flags() flags
+#endif
 
 /*
  * Is this no command, but the cancelling of one whose ring or task ends? Older

@@ -7,6 +7,7 @@
 #include <asm/processor-flags.h>
 #include <asm/processor.h>
 
+#include "compat.h"
 #include "emulate.h"
 
 /* Hardware number to place in struct pt_regs. */
@@ -60,17 +61,18 @@ static int mimic_emulate_decode_code(unsigned long ip, struct mimic_instruction 
 static u64 mimic_emulate_address(const struct mimic_instruction *instruction, struct pt_regs *regs)
 {
 	struct mimic_registers registers;
+	u64 fs_base = 0, gs_base = 0;
 
 	mimic_emulate_get_registers(&registers, regs);
 	/*
-	 * While the task runs, the processor holds its bases: where user space may
-	 * write them (FSGSBASE) the task's copies are those of the last context
-	 * switch. This call brings them up to date, just as a switch would.
+	 * From the processor: where user space may write them (FSGSBASE) the task's
+	 * copies are those of the last context switch.
 	 */
-	if (instruction->segment != MIMIC_SEGMENT_NONE)
-		current_save_fsgs();
-	return mimic_effective_address(instruction, registers.gpr, regs->ip,
-				       current->thread.fsbase, current->thread.gsbase);
+	if (instruction->segment != MIMIC_SEGMENT_NONE) {
+		fs_base = mimic_user_fs_base();
+		gs_base = mimic_user_gs_base();
+	}
+	return mimic_effective_address(instruction, registers.gpr, regs->ip, fs_base, gs_base);
 }
 
 int mimic_emulate_decode(struct pt_regs *regs, struct mimic_instruction *instruction,

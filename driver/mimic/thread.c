@@ -132,7 +132,7 @@ static void mimic_threads_tell_ended(struct work_struct *work)
 static DECLARE_WORK(tell_ended, mimic_threads_tell_ended);
 
 /* Preemption is off, so on PREEMPT_RT no spinlock can be taken here, and nothing freed. */
-static void mimic_thread_task_exits(void *unused, struct task_struct *task)
+static void mimic_thread_task_exits(MIMIC_EXIT_PROBE_ARGUMENTS)
 {
 	struct rhlist_head *list, *entry;
 	struct mimic_thread *thread;

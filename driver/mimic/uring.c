@@ -17,9 +17,11 @@ static struct fetch *mimic_uring_fetch(struct io_uring_cmd *command)
 	return (struct fetch *)command->pdu;
 }
 
-static void mimic_uring_complete(struct io_uring_cmd *command, unsigned int flags)
+static void mimic_uring_complete(MIMIC_URING_TASK_ARGUMENTS)
 {
-	io_uring_cmd_done(command, mimic_uring_fetch(command)->slot, 0, flags);
+	struct io_uring_cmd *done = mimic_uring_task_command();
+
+	mimic_uring_done(done, mimic_uring_fetch(done)->slot, mimic_uring_task_flags());
 }
 
 void mimic_uring_notify(struct mimic_connection *connection, u32 slot)
@@ -85,7 +87,7 @@ static void mimic_uring_cancel(struct mimic_connection *connection, struct io_ur
 	}
 	spin_unlock(&connection->lock);
 	if (found)
-		io_uring_cmd_done(command, -ENODEV, 0, flags);
+		mimic_uring_done(command, -ENODEV, flags);
 }
 
 void mimic_uring_flush(struct mimic_connection *connection, void *files)
@@ -103,7 +105,7 @@ void mimic_uring_flush(struct mimic_connection *connection, void *files)
 	spin_unlock(&connection->lock);
 	for (i = 0; i < MIMIC_FETCHES_MAX; i++) {
 		if (commands[i])
-			io_uring_cmd_done(commands[i], -ENODEV, 0, IO_URING_F_UNLOCKED);
+			mimic_uring_done(commands[i], -ENODEV, IO_URING_F_UNLOCKED);
 	}
 }
 
@@ -121,7 +123,7 @@ int mimic_uring_command(struct io_uring_cmd *command, unsigned int flags)
 	/* From a worker thread of the ring, `current` would not be the daemon's thread. */
 	if (flags & IO_URING_F_UNLOCKED)
 		return -EINVAL;
-	wanted = mimic_uring_payload(command);
+	wanted = mimic_uring_payload(command, struct mimic_bus_command);
 	if (READ_ONCE(wanted->reserved))
 		return -EINVAL;
 	switch (command->cmd_op) {

@@ -468,7 +468,7 @@ static vm_fault_t mimic_window_fault(struct vm_fault *vmf)
  */
 static vm_fault_t mimic_window_mkwrite(struct vm_fault *vmf)
 {
-	zap_vma_ptes(vmf->vma, vmf->address & PAGE_MASK, PAGE_SIZE);
+	zap_special_vma_range(vmf->vma, vmf->address & PAGE_MASK, PAGE_SIZE);
 	return VM_FAULT_NOPAGE;
 }
 
