@@ -5,6 +5,8 @@
 KERNELS ?= 6.1 6.12
 KERNEL ?= 6.12
 VM := $(O)/vm
+# What fetch-kernel.sh knows; debug is built.
+FETCHED := 6.1 6.12 rt newest
 VM_RESULTS := $(VM)/results
 VM_SUMMARY = tests/scripts/run-tests.sh --results $(VM_RESULTS)
 # Of one test program, of one whole run; seconds. MiB. Programs end in a third of it where
@@ -60,7 +62,7 @@ VM_RUN = $(patsubst $(O)/%,/mimic/%,$(KSELFTESTS) $(VM_CONTRACTS)) /mimic/vm/unm
 packages-kernel:
 	$(Q)$(PACKAGES) build tests kernel
 
-$(VM)/6.1/vmlinux $(VM)/6.12/vmlinux: $(VM)/%/vmlinux: | packages-kernel
+$(FETCHED:%=$(VM)/%/vmlinux): $(VM)/%/vmlinux: | packages-kernel
 	$(Q)tests/vm/fetch-kernel.sh $* $(@D)
 
 $(VM)/debug/vmlinux: tests/vm/debug.config tests/vm/debug-kernel.sh | packages-kernel

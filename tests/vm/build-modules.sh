@@ -4,9 +4,9 @@
 #
 #   build-modules.sh KERNEL DIRECTORY [MAKE-ARGUMENT...]
 #
-# KERNEL is a directory that fetch-kernel.sh made. DIRECTORY becomes a tree of links
-# (scripts/module-tree.sh), and the modules are DIRECTORY/driver/*/*.ko. What the
-# compiler and make say is in DIRECTORY/log; warnings are printed.
+# KERNEL is a directory that fetch-kernel.sh made; if it has a compiler in it, that one is used.
+# DIRECTORY becomes a tree of links (scripts/module-tree.sh), and the modules are
+# DIRECTORY/driver/*/*.ko. What the compiler and make say is in DIRECTORY/log; warnings are printed.
 set -eu
 
 kernel=$(realpath "$1")
@@ -22,7 +22,13 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES O V CFLAGS
 status=0
 # Coverage, where the kernel can collect it (the debug kernel).
 ! grep -q '^CONFIG_KCOV=y' "$kernel/config" || set -- KCOV_INSTRUMENT=y "$@"
-make -C "$kernel/kdir" M="$directory/driver" -j 2 "$@" modules >"$directory/log" 2>&1 || status=$?
+in_tree=
+kdir=$kernel/kdir
+if [ -x "$kernel/tree/usr/bin/make" ]; then
+	in_tree="tests/vm/in-tree.sh $kernel/tree"
+	kdir=/usr/src/linux-headers-$(cat "$kernel/release")
+fi
+$in_tree make -C "$kdir" M="$directory/driver" -j 2 "$@" modules >"$directory/log" 2>&1 || status=$?
 if [ $status != 0 ]; then
 	echo "build-modules.sh: modules for $(cat "$kernel/release") do not build:" >&2
 	grep -E -v '^(make|  [A-Z]+ )' "$directory/log" | head -n 60 >&2

@@ -5,21 +5,25 @@
 #
 #   fetch-kernel.sh FLAVOUR DIRECTORY
 #
-# FLAVOUR is 6.1 or 6.12. DIRECTORY gets vmlinux (ELF), config, release (what
-# `uname -r` will say) and kdir (for make -C). It appears whole or not at all,
-# and what is there already stays: remove it to fetch a newer kernel.
+# FLAVOUR is 6.1, 6.12, rt (6.12 with PREEMPT_RT) or newest (what Debian 13's backports
+# have). DIRECTORY gets vmlinux (ELF), config, release (what `uname -r` will say) and kdir
+# (for make -C). It appears whole or not at all, and what is there already stays: remove
+# it to fetch a newer kernel.
+#
+# A kernel of Debian 13 has a compiler that Debian 12 does not have: for newest, tree is a
+# small Debian 13, out of packages that are unpacked only, in which build-modules.sh builds.
 set -eu
 
 me=fetch-kernel.sh
 here=$(dirname "$(realpath "$0")")
 . "$here/apt.sh"
 
-[ $# = 2 ] || complain "usage: fetch-kernel.sh 6.1|6.12 DIRECTORY"
+[ $# = 2 ] || complain "usage: fetch-kernel.sh 6.1|6.12|rt|newest DIRECTORY"
 flavour=$1
 directory=$2
 case $flavour in
-6.1 | 6.12) ;;
-*) complain "no kernel $flavour: 6.1 and 6.12 are known" ;;
+6.1 | 6.12 | rt | newest) ;;
+*) complain "no kernel $flavour: 6.1, 6.12, rt and newest are known" ;;
 esac
 [ -e "$directory/vmlinux" ] && exit
 lock "$directory"
@@ -29,36 +33,76 @@ part=$directory.part
 rm -rf "$part"
 mkdir -p "$part/packages"
 
+# What a build of modules needs beside what the headers depend on.
+tools="make dash coreutils sed grep mawk findutils diffutils perl-base sparse"
+
 # The meta packages know today's name; it carries an ABI number that drifts.
-find_and_download() {
+find_release() {
 	release=$(kernel_release "$flavour")
 	[ -n "$release" ] || { echo "apt knows no kernel $flavour" >"$part/packages/apt.log"; return 1; }
 	image=linux-image-$release
 	headers=linux-headers-$release
-	common=$(dependency "$headers" 'linux-headers-.*-common')
+}
+
+find_and_download() {
+	find_release || return
+	common=$(dependency "$headers" 'linux-headers-.*-common.*')
 	kbuild=$(dependency "$headers" 'linux-kbuild-.*')
 	[ -n "$common" ] && [ -n "$kbuild" ] || return 1
 	echo "$me: downloading $image and its headers"
 	download "$part/packages" "$image" "$headers" "$common" "$kbuild"
 }
 
-with_fresh_lists "$part/packages" find_and_download
+find_and_download_newest() {
+	find_release || return
+	echo "$me: downloading $image, its headers, and a compiler of Debian 13"
+	# From 7.0 on the package of the image has only dependencies.
+	download "$part/packages" "linux-binary-$release" "linux-base-$release" &&
+		download_with_dependencies "$part/packages" "$headers" $tools
+}
 
-echo "$me: unpacking $release"
-extract "$part/packages" "$image" "$part/image" ./boot
-for package in "$headers" "$common" "$kbuild"; do
-	extract "$part/packages" "$package" "$part/tree"
-done
-"$here/extract-vmlinux.sh" "$part/image/boot/vmlinuz-$release" "$part/vmlinux.new"
-mv "$part/image/boot/config-$release" "$part/config"
+fetch() {
+	with_fresh_lists "$part/packages" find_and_download
+	echo "$me: unpacking $release"
+	extract "$part/packages" "$image" "$part/image" ./boot
+	for package in "$headers" "$common" "$kbuild"; do
+		extract "$part/packages" "$package" "$part/tree"
+	done
+	vmlinuz=$part/image/boot/vmlinuz-$release
+	mv "$part/image/boot/config-$release" "$part/config"
+
+	# The package's Makefile includes its other half by the absolute name of an
+	# installed package. Relative to itself it works from here, too.
+	makefile=$part/tree/usr/src/$headers/Makefile
+	sed -i 's|^include /usr/src/\(.*\)$|include $(dir $(lastword $(MAKEFILE_LIST)))../\1|' "$makefile"
+	grep -q '^include $(dir' "$makefile" || complain "$headers: its Makefile does not look as expected"
+}
+
+fetch_newest() {
+	use_debian_13 "$part/packages"
+	with_fresh_lists "$part/packages" find_and_download_newest
+	echo "$me: unpacking $release, and a compiler"
+	for package in binary base; do
+		extract "$part/packages" "linux-$package-$release" "$part/image" "./usr/lib/modules/$release"
+	done
+	vmlinuz=$part/image/usr/lib/modules/$release/vmlinuz
+	mv "$part/image/usr/lib/modules/$release/config" "$part/config"
+	mkdir "$part/tree"
+	for package in "$part"/packages/archives/*.deb; do
+		dpkg-deb --fsys-tarfile "$package" |
+			tar -x -C "$part/tree" --exclude='./usr/share/*' --exclude='./etc/*' --exclude='./var/*'
+	done
+	# What an installation would make a link of.
+	ln -s mawk "$part/tree/usr/bin/awk"
+}
+
+case $flavour in
+newest) fetch_newest ;;
+*) fetch ;;
+esac
+"$here/extract-vmlinux.sh" "$vmlinuz" "$part/vmlinux.new"
 echo "$release" >"$part/release"
-
-# The package's Makefile includes its other half by the absolute name of an
-# installed package. Relative to itself it works from here, too.
-kdir=tree/usr/src/linux-headers-$release
-sed -i 's|^include /usr/src/\(.*\)$|include $(dir $(lastword $(MAKEFILE_LIST)))../\1|' "$part/$kdir/Makefile"
-grep -q '^include $(dir' "$part/$kdir/Makefile" || complain "$headers: its Makefile does not look as expected"
-ln -s "$kdir" "$part/kdir"
+ln -s "tree/usr/src/$headers" "$part/kdir"
 
 rm -rf "$part/image" "$part/packages"
 mv "$part/vmlinux.new" "$part/vmlinux"

@@ -40,9 +40,10 @@ done
 
 if [ -n "$modules" ]; then
 	# kbuild's list, in the order of driver/Kbuild: each needs only modules before it. A
-	# module whose source is gone lies about still. 6.1 names it .ko, 6.12 names its object.
+	# module whose source is gone lies about still. 6.1 names it .ko, 6.12 names its object; 7.x by
+	# a path from there.
 	for directory in $modules; do
-		sed 's/\.k\{0,1\}o$/.ko/' "$directory/driver/modules.order"
+		sed -e 's/\.k\{0,1\}o$/.ko/' -e "s|^[^/]|$directory/driver/&|" "$directory/driver/modules.order"
 	done | while read -r module; do
 		cp "$module" "$tree/mimic/modules"
 		basename "$module" .ko
