@@ -232,6 +232,7 @@ struct mimic_change {
 };
 
 struct mimic_window {
+	atomic_t parts;		/* mappings of it */
 	struct mutex lock;	/* entries against changes */
 	raw_spinlock_t changes_lock;	/* the next seven */
 	bool is_mapped;		/* ever; read without */

@@ -26,6 +26,7 @@
 
 #include "internal.h"
 #include "trace.h"
+#include "window.h"
 
 #define ADDRESS_PAGES (1ul << (MIMIC_BUS_WINDOW_SHIFT - PAGE_SHIFT))
 /* Looks at a page that is being changed, and how long after each other. */
@@ -36,18 +37,6 @@
 
 static const struct vm_operations_struct window_ops;
 static struct workqueue_struct *fill_workqueue;
-
-/* What is looked at: a page of the window, and whether it is to be written. */
-struct view {
-	struct mimic_binding *binding;
-	struct vm_area_struct *vma;
-	struct mm_struct *mm;	/* the process's; its users are counted */
-	unsigned long page;
-	bool write;
-	u64 address;		/* in the process */
-	struct list_head link;	/* binding->window.views */
-	bool is_stale;		/* changed since it was looked at; under changes_lock */
-};
 
 /* A look that waits for the process's mmap_lock. Two have it: the fault and the work item. */
 struct mimic_fill {
@@ -60,140 +49,14 @@ struct mimic_fill {
 	bool is_refused;	/* there is nothing */
 };
 
-/* --- changes of the process's memory ----------------------------------------- */
-
-void mimic_window_init(struct mimic_binding *binding)
-{
-	mutex_init(&binding->window.lock);
-	raw_spin_lock_init(&binding->window.changes_lock);
-	INIT_LIST_HEAD(&binding->window.views);
-}
-
-/* The next three: changes_lock is held. */
-static struct mimic_change *mimic_changes_find(struct mimic_window *window,
-					       const struct mmu_notifier_range *range)
-{
-	unsigned int i;
-
-	for (i = 0; i < MIMIC_CHANGES_MAX; i++) {
-		if (window->changes[i].range == range)
-			return &window->changes[i];
-	}
-	return NULL;
-}
-
-/* false: there is no place. */
-static bool mimic_changes_add(struct mimic_window *window, const struct mmu_notifier_range *range)
-{
-	struct mimic_change *change = mimic_changes_find(window, NULL);
-
-	if (!change)
-		return false;
-	*change = (struct mimic_change){
-		.range = range, .start = range->start, .end = range->end,
-	};
-	return true;
-}
-
-static bool mimic_changes_cover(const struct mimic_window *window, u64 address)
-{
-	unsigned int i;
-
-	for (i = 0; i < MIMIC_CHANGES_MAX; i++) {
-		const struct mimic_change *change = &window->changes[i];
-
-		if (change->range && address >= change->start && address < change->end)
-			return true;
-	}
-	return window->more_changes && address >= window->more_start && address < window->more_end;
-}
-
-/* Those that found no place: what all of them cover, until there is none. */
-static void mimic_changes_add_more(struct mimic_window *window,
-				   const struct mmu_notifier_range *range)
-{
-	if (!window->more_changes++) {
-		window->more_start = range->start;
-		window->more_end = range->end;
-		return;
-	}
-	window->more_start = min(window->more_start, range->start);
-	window->more_end = max(window->more_end, range->end);
-}
-
-static void mimic_window_begin_change(struct mimic_window *window,
-				      const struct mmu_notifier_range *range)
-{
-	struct view *view;
-
-	raw_spin_lock(&window->changes_lock);
-	if (!mimic_changes_add(window, range))
-		mimic_changes_add_more(window, range);
-	list_for_each_entry(view, &window->views, link)
-		view->is_stale |= view->address >= range->start && view->address < range->end;
-	raw_spin_unlock(&window->changes_lock);
-}
-
-void mimic_window_change_ends(struct mmu_notifier *notifier,
-			      const struct mmu_notifier_range *range)
-{
-	struct mimic_window *window =
-		&container_of(notifier, struct mimic_binding, notifier)->window;
-	struct mimic_change *change;
-
-	if (!mmu_notifier_range_blockable(range))
-		return;
-	raw_spin_lock(&window->changes_lock);
-	change = mimic_changes_find(window, range);
-	if (change)
-		change->range = NULL;
-	else if (window->more_changes)
-		window->more_changes--;
-	raw_spin_unlock(&window->changes_lock);
-}
-
-/* false: the page is being changed. From here to mimic_view_end() a change makes it stale. */
-static bool mimic_view_begin(struct view *view)
-{
-	struct mimic_window *window = &view->binding->window;
-	bool is_changing;
-
-	raw_spin_lock(&window->changes_lock);
-	is_changing = mimic_changes_cover(window, view->address);
-	view->is_stale = false;
-	if (!is_changing)
-		list_add(&view->link, &window->views);
-	raw_spin_unlock(&window->changes_lock);
-	return !is_changing;
-}
-
-static void mimic_view_end(struct view *view)
-{
-	raw_spin_lock(&view->binding->window.changes_lock);
-	list_del(&view->link);
-	raw_spin_unlock(&view->binding->window.changes_lock);
-}
-
 /* --- an entry -------------------------------------------------------------------- */
 
-static u64 mimic_window_address(const struct view *view)
+static u64 mimic_window_address(const struct mimic_view *view)
 {
 	unsigned long offset = view->vma->vm_pgoff +
 			       ((view->page - view->vma->vm_start) >> PAGE_SHIFT);
 
 	return (u64)(offset & (ADDRESS_PAGES - 1)) << PAGE_SHIFT;
-}
-
-static int mimic_window_do_nothing(pte_t *pte, unsigned long address, void *unused)
-{
-	return 0;
-}
-
-/* So that nothing has to be allocated while window_lock is held: a reclaim would want it. */
-static int mimic_window_make_tables(const struct view *view)
-{
-	return apply_to_page_range(view->vma->vm_mm, view->page, PAGE_SIZE, mimic_window_do_nothing,
-				   NULL);
 }
 
 /* By what the file systems say of themselves: the kernel exports no test of it. */
@@ -203,7 +66,7 @@ bool mimic_window_is_secret(const struct vm_area_struct *vma)
 }
 
 /* As get_user_pages() refuses it: memfd_secret(), and to write a shadow stack. */
-static bool mimic_window_may_show(const struct view *view)
+static bool mimic_window_may_show(const struct mimic_view *view)
 {
 	struct vm_area_struct *vma = vma_lookup(view->mm, view->address);
 
@@ -213,7 +76,7 @@ static bool mimic_window_may_show(const struct view *view)
 }
 
 /* The process's page as it is now, without bringing it in. Its mmap_lock is held. */
-static int mimic_window_look_up(struct view *view, unsigned long *entry)
+static int mimic_window_look_up(struct mimic_view *view, unsigned long *entry)
 {
 	/*
 	 * Never inserted: hmm_range_fault() wants one to compare its sequence number, which
@@ -240,7 +103,7 @@ static int mimic_window_look_up(struct view *view, unsigned long *entry)
 }
 
 /* -EAGAIN: the process has changed it meanwhile. */
-static int mimic_window_enter(const struct view *view, unsigned long entry, vm_fault_t *result)
+static int mimic_window_enter(const struct mimic_view *view, unsigned long entry, vm_fault_t *result)
 {
 	struct mimic_binding *binding = view->binding;
 	unsigned long flags = view->vma->vm_flags;
@@ -273,7 +136,7 @@ static int mimic_window_enter(const struct view *view, unsigned long entry, vm_f
 }
 
 /* Once. -EAGAIN, -EBUSY: it is being changed. */
-static int mimic_window_look(struct view *view, vm_fault_t *result)
+static int mimic_window_look(struct mimic_view *view, vm_fault_t *result)
 {
 	unsigned long entry;
 	int error;
@@ -291,7 +154,7 @@ static int mimic_window_look(struct view *view, vm_fault_t *result)
  * Makes the entry, or says why not. The mmap_lock of the process is held. What is being
  * changed all the time is absent: the daemon has others to serve.
  */
-static vm_fault_t mimic_window_fill(struct view *view)
+static vm_fault_t mimic_window_fill(struct mimic_view *view)
 {
 	vm_fault_t result = VM_FAULT_SIGBUS;
 	unsigned int looks;
@@ -318,12 +181,20 @@ static void mimic_fill_put(struct mimic_fill *fill)
 	kfree(fill);
 }
 
+/* NULL: it is no window. */
+static struct mimic_binding *mimic_window_of(const struct vm_area_struct *vma)
+{
+	const struct mimic_part *part = vma->vm_private_data;
+
+	return vma->vm_ops == &window_ops ? part->binding : NULL;
+}
+
 /* The process's mmap_lock is held, the daemon's not: the window may be another one by now. */
 static void mimic_fill_look(struct mimic_fill *fill, struct mm_struct *mm)
 {
 	struct mimic_binding *binding = fill->binding;
 	struct mm_struct *ours = binding->connection->mm;
-	struct view view = {
+	struct mimic_view view = {
 		.binding = binding, .mm = mm, .page = fill->page, .write = fill->write,
 	};
 
@@ -331,8 +202,8 @@ static void mimic_fill_look(struct mimic_fill *fill, struct mm_struct *mm)
 		return;
 	if (mmap_read_trylock(ours)) {
 		view.vma = vma_lookup(ours, view.page);
-		if (view.vma && view.vma->vm_ops == &window_ops &&
-		    view.vma->vm_private_data == binding && !mimic_window_make_tables(&view))
+		if (view.vma && mimic_window_of(view.vma) == binding &&
+		    !mimic_part_make_tables(&view))
 			fill->is_refused = mimic_window_fill(&view) == VM_FAULT_SIGBUS;
 		mmap_read_unlock(ours);
 	}
@@ -358,7 +229,7 @@ static void mimic_fill_work(struct work_struct *work)
 }
 
 /* NULL: no memory, or one is waiting already. */
-static struct mimic_fill *mimic_fill_start(const struct view *view)
+static struct mimic_fill *mimic_fill_start(const struct mimic_view *view)
 {
 	struct mimic_binding *binding = view->binding;
 	struct mimic_fill *fill;
@@ -389,7 +260,7 @@ static struct mimic_fill *mimic_fill_start(const struct view *view)
  * programs. One that does not let go has no page now. The result is returned when the fault
  * comes again.
  */
-static vm_fault_t mimic_window_wait_for_process(struct vm_fault *vmf, const struct view *view)
+static vm_fault_t mimic_window_wait_for_process(struct vm_fault *vmf, const struct mimic_view *view)
 {
 	struct mimic_binding *binding = view->binding;
 	struct mimic_fill *fill;
@@ -421,7 +292,7 @@ static vm_fault_t mimic_window_wait_for_process(struct vm_fault *vmf, const stru
 }
 
 /* Did this thread's fault find, a moment ago and without the lock, that nothing is there? */
-static bool mimic_window_was_refused(const struct view *view)
+static bool mimic_window_was_refused(const struct mimic_view *view)
 {
 	struct mimic_window *window = &view->binding->window;
 
@@ -432,10 +303,13 @@ static bool mimic_window_was_refused(const struct view *view)
 	return true;
 }
 
+/* --- the mapping -------------------------------------------------------------------- */
+
 static vm_fault_t mimic_window_fault(struct vm_fault *vmf)
 {
-	struct view view = {
-		.binding = vmf->vma->vm_private_data,
+	struct mimic_part *part = vmf->vma->vm_private_data;
+	struct mimic_view view = {
+		.binding = part->binding,
 		.vma = vmf->vma,
 		.page = vmf->address & PAGE_MASK,
 		.write = vmf->flags & FAULT_FLAG_WRITE,
@@ -445,7 +319,9 @@ static vm_fault_t mimic_window_fault(struct vm_fault *vmf)
 
 	if (READ_ONCE(view.binding->gone) || mimic_window_was_refused(&view))
 		return VM_FAULT_SIGBUS;
-	if (mimic_window_make_tables(&view))
+	if (mimic_part_is_full(part) && mimic_part_may_renew(vmf))
+		return mimic_part_renew(vmf);
+	if (mimic_part_make_tables(&view))
 		return VM_FAULT_OOM;
 	mm = mimic_binding_get_mm(view.binding);
 	if (!mm)
@@ -472,22 +348,9 @@ static vm_fault_t mimic_window_mkwrite(struct vm_fault *vmf)
 	return VM_FAULT_NOPAGE;
 }
 
-/* As long as a daemon has a window of it, the number is no other binding's. */
-static void mimic_window_opened(struct vm_area_struct *vma)
-{
-	mimic_binding_get(vma->vm_private_data);
-	mimic_binding_get_number(vma->vm_private_data);
-}
-
-static void mimic_window_closed(struct vm_area_struct *vma)
-{
-	mimic_binding_put_number(vma->vm_private_data);
-	mimic_binding_release(vma->vm_private_data);
-}
-
 static const struct vm_operations_struct window_ops = {
-	.open = mimic_window_opened,
-	.close = mimic_window_closed,
+	.open = mimic_part_opened,
+	.close = mimic_part_closed,
 	.fault = mimic_window_fault,
 	.pfn_mkwrite = mimic_window_mkwrite,
 };
@@ -505,11 +368,28 @@ static bool mimic_window_map(struct mimic_window *window)
 	return may_map;
 }
 
+/* A part for the mapping; it has the binding, and as long as it has, the number is no other's. */
+static int mimic_window_add_part(struct mimic_binding *binding, struct vm_area_struct *vma)
+{
+	struct mimic_part *part;
+
+	if (!(binding->device->device.capabilities & MIMIC_BUS_WINDOW_ACCESS))
+		return -EPERM;
+	/* One that was mapped before may be once more, although it will show nothing. */
+	if (!mimic_window_map(&binding->window) && !READ_ONCE(binding->gone))
+		return -ENOENT;
+	part = mimic_part_create(binding);
+	if (!part)
+		return -ENOMEM;
+	vma->vm_private_data = part;
+	return 0;
+}
+
 int mimic_window_mmap(struct mimic_connection *connection, struct vm_area_struct *vma)
 {
 	u32 number = vma->vm_pgoff / ADDRESS_PAGES;
 	struct mimic_binding *binding;
-	int error = 0;
+	int error;
 
 	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_flags & VM_EXEC)
 		return -EINVAL;
@@ -521,10 +401,7 @@ int mimic_window_mmap(struct mimic_connection *connection, struct vm_area_struct
 	binding = mimic_binding_find(connection, number);
 	if (!binding)
 		return -ENOENT;
-	if (!(binding->device->device.capabilities & MIMIC_BUS_WINDOW_ACCESS))
-		error = -EPERM;
-	else if (!mimic_window_map(&binding->window))
-		error = -ENOENT;
+	error = mimic_window_add_part(binding, vma);
 	if (error) {
 		mimic_binding_put_number(binding);
 		mimic_binding_release(binding);
@@ -532,7 +409,6 @@ int mimic_window_mmap(struct mimic_connection *connection, struct vm_area_struct
 	}
 	vm_flags_set(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY);
 	vm_flags_clear(vma, VM_MAYEXEC);
-	vma->vm_private_data = binding;
 	vma->vm_ops = &window_ops;
 	return 0;
 }
@@ -588,7 +464,7 @@ int mimic_window_change_begins(struct mmu_notifier *notifier,
 	if (!mmu_notifier_range_blockable(range))
 		return 0;
 	mutex_lock(&binding->window.lock);
-	mimic_window_begin_change(&binding->window, range);
+	mimic_changes_begin(&binding->window, range);
 	mutex_unlock(&binding->window.lock);
 	if (range->start >= end)
 		return 0;
@@ -602,6 +478,15 @@ int mimic_window_change_begins(struct mmu_notifier *notifier,
 	return 0;
 }
 
+void mimic_window_change_ends(struct mmu_notifier *notifier,
+			      const struct mmu_notifier_range *range)
+{
+	struct mimic_binding *binding = container_of(notifier, struct mimic_binding, notifier);
+
+	if (mmu_notifier_range_blockable(range))
+		mimic_changes_end(&binding->window, range);
+}
+
 void mimic_window_close(struct mimic_binding *binding)
 {
 	/* A fault that enters a page from now on sees that the binding is gone. */
@@ -609,6 +494,13 @@ void mimic_window_close(struct mimic_binding *binding)
 	mutex_unlock(&binding->window.lock);
 	mimic_window_zap(binding, 0, 1ul << MIMIC_BUS_WINDOW_SHIFT);
 	WRITE_ONCE(binding->window.is_mapped, false);
+}
+
+void mimic_window_init(struct mimic_binding *binding)
+{
+	mutex_init(&binding->window.lock);
+	raw_spin_lock_init(&binding->window.changes_lock);
+	INIT_LIST_HEAD(&binding->window.views);
 }
 
 int mimic_windows_init(void)
