@@ -19,7 +19,8 @@
  *   context->lock          spinlock: the context's files and their eventfds
  *
  * The spinlocks are taken in process context only. The shootdown callback runs
- * under locks of the memory management: it takes accelerator->lock alone.
+ * under locks of the memory management: it takes accelerator->lock alone, and waits for the
+ * device's flush without it, perhaps under `serving`, which no answer needs.
  *
  * Lifetimes: a file holds its binding, its struct accelerator_context, that one
  * its struct accelerator, and that one the bus device. So a file outlives the
@@ -127,7 +128,10 @@ struct accelerator_driver {
 	/* The device goes on. result: 0, the page is there; else its address is bad. */
 	int (*resolve)(struct accelerator *accelerator, const struct accelerator_fault *fault,
 		       int result);
-	/* Posts a flush of the context's translations. Not serialised; must not sleep. */
+	/*
+	 * Posts a flush of the context's translations; mimic_binding_sync() waits for it then.
+	 * Not serialised; must not sleep.
+	 */
 	void (*flush)(struct accelerator *accelerator, unsigned int context, unsigned long start,
 		      unsigned long end);
 	/*
@@ -190,7 +194,7 @@ struct accelerator {
 	atomic64_t unresolved;	/* of addresses that are not the process's */
 	atomic64_t polled;	/* found before, or without, their interrupt */
 	atomic64_t shootdowns;	/* flushes posted to the device's TLB */
-	atomic64_t timeouts;	/* register accesses that had no answer in time */
+	atomic64_t timeouts;	/* register accesses and flushes that had no answer in time */
 };
 
 enum accelerator_slow_state {

@@ -101,8 +101,9 @@ struct mimic_binding_ops {
 	void (*get_context)(void *context);
 	void (*put_context)(void *context);
 	/*
-	 * Translations of [start, end) of the process are gone: pass it on to the
-	 * device's TLB. Must not sleep or wait for the daemon.
+	 * Translations of [start, end) of the process are gone: pass it on to the device's TLB, by
+	 * mimic_device_post(), and wait for that in mimic_binding_sync(), for nothing else. It
+	 * may run under any lock of the memory management that can be held while one sleeps.
 	 */
 	void (*shootdown)(struct mimic_binding *binding, unsigned long start, unsigned long end);
 	/* The process ended, or the device or its daemon went away: no access any more. Sleeps. */
@@ -172,6 +173,14 @@ void mimic_binding_end(struct mimic_binding *binding);
  */
 void mimic_binding_get(struct mimic_binding *binding);
 void mimic_binding_release(struct mimic_binding *binding);
+
+/*
+ * For shootdown(): until the device has done what was posted to it. 0: so it is, or
+ * need not be, as it has never seen [start, end). -ETIMEDOUT: it has not after a tenth of a second;
+ * no shootdown of this process waits for the next ten seconds. On the bus that is no danger: it has
+ * taken the memory from the device's reach before shootdown() is called, whatever the TLB holds.
+ */
+int mimic_binding_sync(struct mimic_binding *binding, unsigned long start, unsigned long end);
 
 /* Asks the daemon for a session of this process: 0 and a file, which is the caller's; or -errno. */
 int mimic_binding_connect(struct mimic_binding *binding, struct file **file);

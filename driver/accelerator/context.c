@@ -73,19 +73,13 @@ static void accelerator_binding_gone(struct mimic_binding *binding)
 	spin_unlock(&accelerator->lock);
 }
 
-/*
- * The device may have one flush for all of its TLB: many that are due at once are
- * as good as one. What it still hits until then is no danger: the bus has taken the
- * memory from it already.
- */
-static void accelerator_shootdown(struct mimic_binding *binding, unsigned long start,
-				  unsigned long end)
+/* The device may have one flush for all of its TLB: many that are due at once are one. */
+static void accelerator_post_flushes(struct mimic_binding *binding, unsigned long start,
+				     unsigned long end)
 {
 	struct accelerator *accelerator = mimic_binding_context(binding);
 	unsigned int i;
 
-	if (!accelerator->driver->flush)
-		return;
 	spin_lock(&accelerator->lock);
 	for (i = 0; i < ACCELERATOR_CONTEXTS_MAX; i++) {
 		struct accelerator_context *context = accelerator->contexts[i];
@@ -97,6 +91,24 @@ static void accelerator_shootdown(struct mimic_binding *binding, unsigned long s
 		accelerator->driver->flush(accelerator, i, start, end);
 	}
 	spin_unlock(&accelerator->lock);
+}
+
+/*
+ * The pages are somebody else's when this returns, so the device must have forgotten them: a
+ * flush that is only on its way would let it read and write them. One that does not come to an end
+ * is counted, and no more: the bus has taken the memory from the device's reach already. In silicon
+ * nothing has: there a device that does not flush must be reset here, before this returns.
+ */
+static void accelerator_shootdown(struct mimic_binding *binding, unsigned long start,
+				  unsigned long end)
+{
+	struct accelerator *accelerator = mimic_binding_context(binding);
+
+	if (!accelerator->driver->flush)
+		return;
+	accelerator_post_flushes(binding, start, end);
+	if (mimic_binding_sync(binding, start, end))
+		atomic64_inc(&accelerator->timeouts);
 }
 
 static void accelerator_binding_get(void *context)

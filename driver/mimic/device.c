@@ -123,6 +123,24 @@ void mimic_device_post(struct mimic_device *public, unsigned int number, bool is
 }
 EXPORT_SYMBOL_GPL(mimic_device_post);
 
+int mimic_device_wait_for_posts(struct mimic_bus_device *device, long timeout)
+{
+	unsigned int i;
+
+	for (i = 0; i < MIMIC_DEVICE_POSTS; i++) {
+		const struct mimic_request *request = &device->posts[i];
+		unsigned long posts = READ_ONCE(request->posts);
+
+		if (mimic_request_is_done(request, posts))
+			continue;
+		timeout = wait_event_timeout(device->posts_wait,
+					     mimic_request_is_done(request, posts), timeout);
+		if (!timeout)
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
+
 /* --- coming and going ----------------------------------------------------- */
 
 /* In the background: a probe makes accesses, whose answers the daemon in REGISTER owes. */
@@ -228,11 +246,13 @@ static int mimic_device_create(struct mimic_connection *connection,
 	mutex_init(&device->lock);
 	spin_lock_init(&device->connection_lock);
 	init_waitqueue_head(&device->changed);
+	init_waitqueue_head(&device->posts_wait);
 	INIT_LIST_HEAD(&device->bindings);
 	for (i = 0; i < MIMIC_DEVICE_POSTS; i++) {
 		INIT_LIST_HEAD(&device->posts[i].link);
 		init_completion(&device->posts[i].done);
 		device->posts[i].release = mimic_device_post_released;
+		device->posts[i].posts_wait = &device->posts_wait;
 	}
 	device_initialize(&device->device.dev);
 	device->device.dev.bus = &mimic_bus;

@@ -72,6 +72,9 @@ struct mimic_request {
 	u16 limit;		/* a program's access: which limit counts it, 0: none */
 	u8 slots_max;		/* and how many it allows: MIMIC_BUS_DEVICE_SLOTS, _PAGE_SLOTS */
 	u16 slots_wanted;	/* more, while there are some to spare */
+	/* Of post_again: posts there were, posts in what was sent last, posts answered. */
+	unsigned long posts, posts_sent, posts_done;
+	wait_queue_head_t *posts_wait;	/* told of the last of these */
 	int status;
 	u64 data;
 	struct file *file;	/* CONNECT */
@@ -119,6 +122,11 @@ void mimic_request_post(struct mimic_connection *connection, struct mimic_reques
 /* The same for one that may be on its way already: not taken yet, it does for both. */
 void mimic_request_post_again(struct mimic_connection *connection, struct mimic_request *request,
 			      const struct mimic_bus_request *body);
+static inline bool mimic_request_is_done(const struct mimic_request *request, unsigned long posts)
+{
+	return (long)(READ_ONCE(request->posts_done) - posts) >= 0;
+}
+
 /* The posted request's memory goes away. */
 void mimic_request_forget(struct mimic_connection *connection, struct mimic_request *request);
 /* All requests that wait for this device get `status`. */
@@ -195,6 +203,7 @@ struct mimic_bus_device {
 	wait_queue_head_t changed;	/* is_opening, closing */
 
 	struct mimic_request posts[MIMIC_DEVICE_POSTS];
+	wait_queue_head_t posts_wait;
 	struct irq_domain *domain;
 	struct fwnode_handle *domain_name;
 };
@@ -217,6 +226,9 @@ void mimic_devices_remove_all(void);
 /* Counted, or NULL. */
 struct mimic_connection *mimic_device_connection(struct mimic_bus_device *device);
 
+/* Until all that has been posted is answered, or will never be: 0; -ETIMEDOUT. Jiffies. */
+int mimic_device_wait_for_posts(struct mimic_bus_device *device, long timeout);
+
 int mimic_interrupts_create(struct mimic_bus_device *device);
 void mimic_interrupts_destroy(struct mimic_bus_device *device);
 int mimic_interrupts_raise(struct mimic_bus_device *device, u32 line);
@@ -234,6 +246,12 @@ struct mimic_change {
 struct mimic_window {
 	atomic_t parts;		/* mappings of it */
 	struct mutex lock;	/* entries against changes */
+	/* Addresses that have had entries; changed under lock, read without. */
+	u64 seen_start, seen_end;
+	/* Changes that wait for the device: the daemon is not to wait for them. */
+	atomic_t syncs;
+	unsigned long quiet_until;	/* jiffies; none waits before */
+	wait_queue_head_t wait;	/* fills and syncs */
 	raw_spinlock_t changes_lock;	/* the next seven */
 	bool is_mapped;		/* ever; read without */
 	bool is_refused;	/* none is to be mapped any more */

@@ -2,10 +2,10 @@
 /*
  * A mapping of a window: a part of it, or all of it; and the page tables that it has.
  *
- * What takes entries away leaves the page tables, and the kernel frees those when a mapping goes, no
- * sooner. A process that touches a byte in each 2 MB would have the daemon pay for as many as its
- * address space has room for. So they are counted, and a part that has its share is mapped once more
- * in its own place, which frees them; entries come back as they are touched.
+ * What takes entries away leaves the page tables, and the kernel frees those when a mapping goes,
+ * no sooner. A process that touches a byte in each 2 MB would have the daemon pay for as many as
+ * its address space has room for. So they are counted, and a part that has its share is mapped once
+ * more in its own place, which frees them; entries come back as they are touched.
  */
 #include <linux/file.h>
 #include <linux/mm.h>
@@ -82,7 +82,7 @@ vm_fault_t mimic_part_renew(struct vm_fault *vmf)
 	bool is_first = atomic_xchg(&part->tables, 0);
 	long error = 0;
 
-	/* The old mapping goes first, and with it what holds the number that the new one asks for. */
+	/* The old mapping goes first, and with it what holds the number that the new one needs. */
 	mimic_binding_get(binding);
 	mimic_binding_get_number(binding);
 	release_fault_lock(vmf);

@@ -109,6 +109,15 @@ static void mimic_slot_fill(struct mimic_connection *connection)
 
 static int mimic_request_send(struct mimic_connection *connection, struct mimic_request *request);
 
+/* connection->lock is held. */
+static void mimic_request_note_posts(struct mimic_request *request, unsigned long done)
+{
+	if (!request->posts_wait)
+		return;
+	WRITE_ONCE(request->posts_done, done);
+	wake_up_all(request->posts_wait);
+}
+
 /* The request is over. connection->lock is held. */
 static void mimic_request_finish(struct mimic_connection *connection, struct mimic_request *request,
 				 int status)
@@ -119,10 +128,13 @@ static void mimic_request_finish(struct mimic_connection *connection, struct mim
 		complete(&request->done);
 		return;
 	}
+	mimic_request_note_posts(request, request->posts_sent);
 	if (request->again) {
 		request->again = false;
+		request->posts_sent = request->posts;
 		if (!mimic_request_send(connection, request))
 			return;
+		mimic_request_note_posts(request, request->posts);
 	}
 	request->release(request);
 }
@@ -199,16 +211,23 @@ void mimic_request_post(struct mimic_connection *connection, struct mimic_reques
 void mimic_request_post_again(struct mimic_connection *connection, struct mimic_request *request,
 			      const struct mimic_bus_request *body)
 {
+	bool is_taken;
+
 	spin_lock(&connection->lock);
+	WRITE_ONCE(request->posts, request->posts + 1);
+	/* The daemon has it, and may have looked before this post: once more. */
+	is_taken = request->state == MIMIC_REQUEST_IN_SLOT &&
+		   !test_bit(request->slot, mimic_pending_bits(connection));
+	if (is_taken)
+		request->again = true;
+	else
+		request->posts_sent = request->posts;
 	if (request->state == MIMIC_REQUEST_IDLE || request->state == MIMIC_REQUEST_ANSWERED) {
 		request->body = *body;
 		request->body.posted = 1;
 		request->needs_commit = true;
 		if (mimic_request_send(connection, request))
 			mimic_request_finish(connection, request, -EIO);
-	} else if (request->state == MIMIC_REQUEST_IN_SLOT) {
-		/* The daemon has it, and may have looked before this post: once more. */
-		request->again = !test_bit(request->slot, mimic_pending_bits(connection));
 	}
 	spin_unlock(&connection->lock);
 }
@@ -221,6 +240,7 @@ void mimic_request_forget(struct mimic_connection *connection, struct mimic_requ
 	else if (request->state == MIMIC_REQUEST_IN_SLOT)
 		connection->in_slot[request->slot] = NULL;
 	request->state = MIMIC_REQUEST_IDLE;
+	mimic_request_note_posts(request, request->posts);
 	spin_unlock(&connection->lock);
 }
 

@@ -34,6 +34,9 @@
 #define LOOK_USECS 50
 /* How long the daemon waits for the process's mmap_lock. */
 #define FILL_JIFFIES (HZ / 10)
+/* How long a change waits for the device, and how long none does after one that did so in vain. */
+#define SYNC_JIFFIES (HZ / 10)
+#define QUIET_JIFFIES (10 * HZ)
 
 static const struct vm_operations_struct window_ops;
 static struct workqueue_struct *fill_workqueue;
@@ -41,8 +44,8 @@ static struct workqueue_struct *fill_workqueue;
 /* A look that waits for the process's mmap_lock. Two have it: the fault and the work item. */
 struct mimic_fill {
 	struct work_struct work;
-	struct completion done;
 	refcount_t users;
+	bool is_done;
 	struct mimic_binding *binding;	/* counted */
 	unsigned long page;
 	bool write;
@@ -102,8 +105,16 @@ static int mimic_window_look_up(struct mimic_view *view, unsigned long *entry)
 	return 0;
 }
 
+/* window.lock is held. From here on a change of it waits for the device. */
+static void mimic_window_note_seen(struct mimic_window *window, u64 address)
+{
+	WRITE_ONCE(window->seen_start, min(window->seen_start, address));
+	WRITE_ONCE(window->seen_end, max(window->seen_end, address + PAGE_SIZE));
+}
+
 /* -EAGAIN: the process has changed it meanwhile. */
-static int mimic_window_enter(const struct mimic_view *view, unsigned long entry, vm_fault_t *result)
+static int mimic_window_enter(const struct mimic_view *view, unsigned long entry,
+			      vm_fault_t *result)
 {
 	struct mimic_binding *binding = view->binding;
 	unsigned long flags = view->vma->vm_flags;
@@ -127,6 +138,7 @@ static int mimic_window_enter(const struct mimic_view *view, unsigned long entry
 		 */
 		if (view->write && (PageAnon(page) || folio_test_swapbacked(page_folio(page))))
 			set_page_dirty(page);
+		mimic_window_note_seen(&binding->window, view->address);
 		/* Not the VMA's own protection: with pfn_mkwrite that one never writes. */
 		*result = vmf_insert_pfn_prot(view->vma, view->page, page_to_pfn(page),
 					      vm_get_page_prot(flags));
@@ -163,7 +175,8 @@ static vm_fault_t mimic_window_fill(struct mimic_view *view)
 	view->address = mimic_window_address(view);
 	for (looks = 0; looks < LOOKS_MAX; looks++) {
 		error = mimic_window_look(view, &result);
-		if (error != -EAGAIN && error != -EBUSY)
+		if ((error != -EAGAIN && error != -EBUSY) ||
+		    atomic_read(&view->binding->window.syncs))
 			break;
 		usleep_range_state(LOOK_USECS, 2 * LOOK_USECS, TASK_INTERRUPTIBLE);
 	}
@@ -187,6 +200,13 @@ static struct mimic_binding *mimic_window_of(const struct vm_area_struct *vma)
 	const struct mimic_part *part = vma->vm_private_data;
 
 	return vma->vm_ops == &window_ops ? part->binding : NULL;
+}
+
+/* Then what was found is there, too. */
+static bool mimic_fill_is_done(const struct mimic_fill *fill)
+{
+	/* Pairs with the release in mimic_fill_work(). */
+	return smp_load_acquire(&fill->is_done);
 }
 
 /* The process's mmap_lock is held, the daemon's not: the window may be another one by now. */
@@ -224,7 +244,9 @@ static void mimic_fill_work(struct work_struct *work)
 		mmput_async(mm);
 	}
 	clear_bit_unlock(0, &binding->window.is_filling);
-	complete(&fill->done);
+	/* What was found is there before it. */
+	smp_store_release(&fill->is_done, true);
+	wake_up_all(&binding->window.wait);
 	mimic_fill_put(fill);
 }
 
@@ -242,7 +264,6 @@ static struct mimic_fill *mimic_fill_start(const struct mimic_view *view)
 		return NULL;
 	}
 	INIT_WORK(&fill->work, mimic_fill_work);
-	init_completion(&fill->done);
 	refcount_set(&fill->users, 2);
 	mimic_binding_get(binding);
 	WRITE_ONCE(binding->window.fills_since, jiffies);
@@ -257,8 +278,8 @@ static struct mimic_fill *mimic_fill_start(const struct mimic_view *view)
  * The daemon's mmap_lock is held and the process's is taken. So ours goes first; then a
  * work item takes both the other way round, ours only tried for. A process that changes its
  * memory all the time would else keep the daemon here for ever, and with it all its
- * programs. One that does not let go has no page now. The result is returned when the fault
- * comes again.
+ * programs. One that does not let go has no page now, nor has one that waits for the device, as it
+ * may be us that it waits for. The result is returned when the fault comes again.
  */
 static vm_fault_t mimic_window_wait_for_process(struct vm_fault *vmf, const struct mimic_view *view)
 {
@@ -266,7 +287,6 @@ static vm_fault_t mimic_window_wait_for_process(struct vm_fault *vmf, const stru
 	struct mimic_fill *fill;
 	unsigned long end;
 	bool is_refused;
-	long left;
 
 	if (!(vmf->flags & FAULT_FLAG_ALLOW_RETRY) || vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
 		return VM_FAULT_NOPAGE;
@@ -274,8 +294,10 @@ static vm_fault_t mimic_window_wait_for_process(struct vm_fault *vmf, const stru
 	fill = mimic_fill_start(view);
 	release_fault_lock(vmf);
 	if (fill) {
-		left = wait_for_completion_interruptible_timeout(&fill->done, FILL_JIFFIES);
-		is_refused = left <= 0 || fill->is_refused;
+		wait_event_interruptible_timeout(binding->window.wait,
+						 mimic_fill_is_done(fill) ||
+						 atomic_read(&binding->window.syncs), FILL_JIFFIES);
+		is_refused = !mimic_fill_is_done(fill) || fill->is_refused;
 		mimic_fill_put(fill);
 	} else {
 		/* Another thread's look waits for the same lock. */
@@ -330,6 +352,8 @@ static vm_fault_t mimic_window_fault(struct vm_fault *vmf)
 	if (mmap_read_trylock(mm)) {
 		result = mimic_window_fill(&view);
 		mmap_read_unlock(mm);
+	} else if (atomic_read(&view.binding->window.syncs)) {
+		result = VM_FAULT_SIGBUS;
 	} else {
 		result = mimic_window_wait_for_process(vmf, &view);
 	}
@@ -478,6 +502,36 @@ int mimic_window_change_begins(struct mmu_notifier *notifier,
 	return 0;
 }
 
+/* Has the device seen any of it, ever? Not since: what it still translates it has seen before. */
+static bool mimic_window_was_seen(const struct mimic_window *window, u64 start, u64 end)
+{
+	return start < READ_ONCE(window->seen_end) && end > READ_ONCE(window->seen_start);
+}
+
+/*
+ * Not for long: the daemon may be waiting for what our caller holds. And then not again for a
+ * while, or a program could see to it that the daemon always is. A thread of the daemon's own,
+ * which looks for memory, would wait for itself.
+ */
+int mimic_binding_sync(struct mimic_binding *binding, unsigned long start, unsigned long end)
+{
+	struct mimic_window *window = &binding->window;
+	int error;
+
+	if (!mimic_window_was_seen(window, start, end) ||
+	    current->mm == binding->connection->mm ||
+	    time_before(jiffies, READ_ONCE(window->quiet_until)))
+		return 0;
+	atomic_inc(&window->syncs);
+	wake_up_all(&window->wait);
+	error = mimic_device_wait_for_posts(binding->device, SYNC_JIFFIES);
+	atomic_dec(&window->syncs);
+	if (error)
+		WRITE_ONCE(window->quiet_until, jiffies + QUIET_JIFFIES);
+	return error;
+}
+EXPORT_SYMBOL_GPL(mimic_binding_sync);
+
 void mimic_window_change_ends(struct mmu_notifier *notifier,
 			      const struct mmu_notifier_range *range)
 {
@@ -501,6 +555,9 @@ void mimic_window_init(struct mimic_binding *binding)
 	mutex_init(&binding->window.lock);
 	raw_spin_lock_init(&binding->window.changes_lock);
 	INIT_LIST_HEAD(&binding->window.views);
+	binding->window.seen_start = U64_MAX;
+	binding->window.quiet_until = jiffies;
+	init_waitqueue_head(&binding->window.wait);
 }
 
 int mimic_windows_init(void)
