@@ -15,10 +15,9 @@
  */
 #include <linux/cred.h>
 #include <linux/capability.h>
+#include <linux/delay.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/magic.h>
-#include <linux/memcontrol.h>
 #include <linux/module.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched/mm.h>
@@ -33,6 +32,11 @@
 static unsigned int user_bindings = 256;
 module_param(user_bindings, uint, 0644);
 MODULE_PARM_DESC(user_bindings, "devices and contexts of one user at once, dead ones included; for others than root");
+
+/* A race that a test wants to be sure of (test_end_races.c). */
+static unsigned int test_delay_ms;
+module_param(test_delay_ms, uint, 0600);
+MODULE_PARM_DESC(test_delay_ms, "for tests: how long the daemon's end waits before a driver hears of it, and then again in its call");
 
 static struct workqueue_struct *retire_workqueue;
 static DEFINE_XARRAY_FLAGS(numbers, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
@@ -182,10 +186,24 @@ static void mimic_binding_disabled(struct mimic_binding *binding)
 		binding->ops->gone(binding);
 }
 
+static void mimic_binding_test_delay(void)
+{
+	unsigned int delay = READ_ONCE(test_delay_ms);
+
+	if (delay)
+		msleep(delay);
+}
+
+/*
+ * Beside the process's own end, with which the driver's context goes, and the driver, and the
+ * structure that the context is: so the calls are over, or they are waited for.
+ */
 void mimic_binding_taken_away(struct mimic_binding *binding)
 {
+	mimic_binding_test_delay();
 	mutex_lock(&binding->calls_lock);
 	if (!binding->calls_over) {
+		mimic_binding_test_delay();
 		mimic_binding_disabled(binding);
 		mimic_memory_take_away(binding);
 	}
@@ -582,118 +600,6 @@ int mimic_binding_check(struct mimic_binding *binding)
 	return READ_ONCE(binding->mm) == current->mm && !READ_ONCE(binding->gone) ? 0 : -ENODEV;
 }
 EXPORT_SYMBOL_GPL(mimic_binding_check);
-
-/*
- * Would a window show it, once it is present? Not memory of devices, the kernel's
- * own, and what cannot be read (hmm_range_fault()): it would be faulted in for ever.
- */
-static bool mimic_can_be_shown(struct mm_struct *mm, u64 address)
-{
-	struct vm_area_struct *vma = vma_lookup(mm, address);
-
-	return vma && vma->vm_flags & VM_READ && !(vma->vm_flags & (VM_IO | VM_PFNMAP)) &&
-	       !mimic_window_is_secret(vma);
-}
-
-static int mimic_fault_in(struct mm_struct *mm, u64 address, bool write)
-{
-	bool unlocked = false;
-	int error = -EFAULT;
-
-	if (mmap_read_lock_killable(mm))
-		return -EINTR;
-	if (mimic_can_be_shown(mm, address))
-		error = fixup_user_fault(mm, address, write ? FAULT_FLAG_WRITE : 0, &unlocked);
-	mmap_read_unlock(mm);
-	return error;
-}
-
-/*
- * Does a page of it come without waiting for anybody? Of memory that no file system of somebody's
- * is behind: others read a page while they are told not to wait (a file with MADV_RANDOM).
- */
-static bool mimic_is_quick(struct vm_area_struct *vma)
-{
-	unsigned long magic;
-
-	if (vma_is_anonymous(vma))
-		return true;
-	if (!vma->vm_file)
-		return false;
-	magic = file_inode(vma->vm_file)->i_sb->s_magic;
-	return magic == TMPFS_MAGIC || magic == HUGETLBFS_MAGIC;
-}
-
-static int mimic_fault_in_nowait(struct mm_struct *mm, u64 address, bool write)
-{
-	unsigned int flags = FOLL_NOWAIT | (write ? FOLL_WRITE : 0);
-	long got = -EFAULT;
-	bool is_quick;
-
-	if (!mmap_read_trylock(mm))
-		return -EAGAIN;
-	if (mimic_can_be_shown(mm, address)) {
-		is_quick = mimic_is_quick(vma_lookup(mm, address));
-		if (!is_quick)
-			flags |= FOLL_NOFAULT;
-		got = mimic_get_page_remote(mm, address & PAGE_MASK, flags);
-		/* Not there: that is no bad address yet. */
-		if (!is_quick && got == -EFAULT)
-			got = 0;
-	}
-	mmap_read_unlock(mm);
-	if (got > 0)
-		return 0;
-	return got ? got : -EAGAIN;
-}
-
-bool mimic_binding_has_task(struct mimic_binding *binding)
-{
-	bool has_task = true;
-
-#ifdef CONFIG_MEMCG
-	spin_lock(&binding->mm_lock);
-	/* The kernel looks for another one when a task that owns the memory gives it up. */
-	has_task = binding->mm && READ_ONCE(binding->mm->owner);
-	spin_unlock(&binding->mm_lock);
-#endif
-	return has_task;
-}
-EXPORT_SYMBOL_GPL(mimic_binding_has_task);
-
-int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool write, bool nowait)
-{
-	struct mem_cgroup *memcg, *old;
-	struct mm_struct *mm;
-	int error;
-
-	if (READ_ONCE(binding->gone))
-		return -ESRCH;
-	mm = mimic_binding_get_mm(binding);
-	if (!mm)
-		return -ESRCH;
-	/* Page tables are charged to the task that allocates them: a thread of the kernel's. */
-	memcg = get_mem_cgroup_from_mm(mm);
-	old = set_active_memcg(memcg);
-	if (nowait)
-		error = mimic_fault_in_nowait(mm, address, write);
-	else
-		error = mimic_fault_in(mm, address, write);
-	set_active_memcg(old);
-	mem_cgroup_put(memcg);
-	/* The last reference may be ours: the whole address space would go here. */
-	mmput_async(mm);
-	switch (error) {
-	case 0:
-	case -ENOMEM:
-	case -EINTR:
-	case -EAGAIN:
-		return error;
-	default:
-		return -EFAULT;
-	}
-}
-EXPORT_SYMBOL_GPL(mimic_binding_fault_in);
 
 int mimic_binding_connect(struct mimic_binding *binding, struct file **file)
 {

@@ -266,7 +266,7 @@ struct mimic_window {
 	unsigned long refused_page;
 };
 
-/* --- binding.c, thread.c -------------------------------------------------- */
+/* --- binding.c, page.c, thread.c -------------------------------------------------- */
 
 struct mimic_binding {
 	struct kref kref;
@@ -381,8 +381,8 @@ int mimic_window_mmap(struct mimic_connection *connection, struct vm_area_struct
 void mimic_window_init(struct mimic_binding *binding);
 int mimic_windows_init(void);
 void mimic_windows_exit(void);
-/* Does get_user_pages() refuse it? */
-bool mimic_window_is_secret(const struct vm_area_struct *vma);
+/* false: as get_user_pages() refuses it: memfd_secret(), and to write a shadow stack. */
+bool mimic_window_may_show(const struct vm_area_struct *vma, bool write);
 /* Of the notifiers. */
 bool mimic_window_may_change(struct mmu_interval_notifier *refusal,
 			     const struct mmu_notifier_range *range, unsigned long sequence);

@@ -62,20 +62,16 @@ static u64 mimic_window_address(const struct mimic_view *view)
 	return (u64)(offset & (ADDRESS_PAGES - 1)) << PAGE_SHIFT;
 }
 
-/* By what the file systems say of themselves: the kernel exports no test of it. */
-bool mimic_window_is_secret(const struct vm_area_struct *vma)
+/*
+ * By what the file systems say of themselves: the kernel exports no test of it. A shadow stack has
+ * VM_WRITE, but only calls and returns write it; what else may is refused by nobody but us, as
+ * hmm_range_fault() looks at the entry.
+ */
+bool mimic_window_may_show(const struct vm_area_struct *vma, bool write)
 {
-	return vma->vm_file && file_inode(vma->vm_file)->i_sb->s_magic == SECRETMEM_MAGIC;
-}
-
-/* As get_user_pages() refuses it: memfd_secret(), and to write a shadow stack. */
-static bool mimic_window_may_show(const struct mimic_view *view)
-{
-	struct vm_area_struct *vma = vma_lookup(view->mm, view->address);
-
-	if (!vma || mimic_window_is_secret(vma))
+	if (vma->vm_file && file_inode(vma->vm_file)->i_sb->s_magic == SECRETMEM_MAGIC)
 		return false;
-	return !view->write || !(vma->vm_flags & MIMIC_VM_SHADOW_STACK);
+	return !write || !(vma->vm_flags & MIMIC_VM_SHADOW_STACK);
 }
 
 /* The process's page as it is now, without bringing it in. Its mmap_lock is held. */
@@ -92,10 +88,11 @@ static int mimic_window_look_up(struct mimic_view *view, unsigned long *entry)
 		.end = view->address + PAGE_SIZE,
 		.hmm_pfns = entry,
 	};
+	const struct vm_area_struct *vma = vma_lookup(view->mm, view->address);
 	int error;
 
 	*entry = 0;
-	if (!mimic_window_may_show(view))
+	if (!vma || !mimic_window_may_show(vma, view->write))
 		return -EFAULT;
 	error = hmm_range_fault(&range);
 	if (error)

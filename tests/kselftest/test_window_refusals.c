@@ -411,4 +411,31 @@ TEST_F(refusal, secret_memory_is_not_shown)
 	EXPECT_EQ(42, *secret);
 }
 
+#ifndef SYS_map_shadow_stack
+#define SYS_map_shadow_stack 453
+#endif
+
+/*
+ * As by get_user_pages(). Only on a processor that has them, which the emulated one has not: there
+ * what refuses is a bit of the VMA (mimic_window_may_show()), the same for window and page fault.
+ */
+TEST_F(refusal, a_shadow_stack_is_shown_and_not_written)
+{
+	const unsigned int with_token = 1;
+	long place = syscall(SYS_map_shadow_stack, 0, PAGE, with_token);
+	const uint64_t *stack = (const uint64_t *)place;
+	uint64_t token;
+
+	if (place < 0 && place > -4096)
+		SKIP(return, "no shadow stacks here");
+	token = stack[PAGE / 8 - 1];
+	EXPECT_EQ(0, fake_window_read(self->daemon, stack + PAGE / 8 - 1, &self->value, 8));
+	EXPECT_EQ(token, self->value);
+	EXPECT_EQ(-EFAULT, fake_window_write(self->daemon, (void *)(stack + PAGE / 8 - 1), &self->value, 8));
+	EXPECT_EQ(0, fake_daemon_fault(self->daemon, stack, true));
+	EXPECT_TRUE(fake_wait(&self->daemon->control->resolves, 1));
+	EXPECT_EQ(-EFAULT, fake_window_write(self->daemon, (void *)stack, &self->value, 8));
+	EXPECT_EQ(0, self->daemon->control->last_resolve & MAPLE_RESOLVE_PRESENT);
+}
+
 TEST_HARNESS_MAIN

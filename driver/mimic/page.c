@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A page of a bound process that its device needs: brought in as the process itself would do it. */
+#include <linux/magic.h>
+#include <linux/memcontrol.h>
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+
+#include "internal.h"
+
+/*
+ * Would a window show it, once it is present? Not memory of devices, the kernel's
+ * own, and what cannot be read (hmm_range_fault()): it would be faulted in for ever.
+ */
+static bool mimic_can_be_shown(struct mm_struct *mm, u64 address, bool write)
+{
+	const struct vm_area_struct *vma = vma_lookup(mm, address);
+
+	return vma && vma->vm_flags & VM_READ && !(vma->vm_flags & (VM_IO | VM_PFNMAP)) &&
+	       mimic_window_may_show(vma, write);
+}
+
+static int mimic_fault_in(struct mm_struct *mm, u64 address, bool write)
+{
+	bool unlocked = false;
+	int error = -EFAULT;
+
+	if (mmap_read_lock_killable(mm))
+		return -EINTR;
+	if (mimic_can_be_shown(mm, address, write))
+		error = fixup_user_fault(mm, address, write ? FAULT_FLAG_WRITE : 0, &unlocked);
+	mmap_read_unlock(mm);
+	return error;
+}
+
+/*
+ * Does a page of it come without waiting for anybody? Of memory that no file system of somebody's
+ * is behind: others read a page while they are told not to wait (a file with MADV_RANDOM).
+ */
+static bool mimic_is_quick(struct vm_area_struct *vma)
+{
+	unsigned long magic;
+
+	if (vma_is_anonymous(vma))
+		return true;
+	if (!vma->vm_file)
+		return false;
+	magic = file_inode(vma->vm_file)->i_sb->s_magic;
+	return magic == TMPFS_MAGIC || magic == HUGETLBFS_MAGIC;
+}
+
+static int mimic_fault_in_nowait(struct mm_struct *mm, u64 address, bool write)
+{
+	unsigned int flags = FOLL_NOWAIT | (write ? FOLL_WRITE : 0);
+	long got = -EFAULT;
+	bool is_quick;
+
+	if (!mmap_read_trylock(mm))
+		return -EAGAIN;
+	if (mimic_can_be_shown(mm, address, write)) {
+		is_quick = mimic_is_quick(vma_lookup(mm, address));
+		if (!is_quick)
+			flags |= FOLL_NOFAULT;
+		got = mimic_get_page_remote(mm, address & PAGE_MASK, flags);
+		/* Not there: that is no bad address yet. */
+		if (!is_quick && got == -EFAULT)
+			got = 0;
+	}
+	mmap_read_unlock(mm);
+	if (got > 0)
+		return 0;
+	return got ? got : -EAGAIN;
+}
+
+bool mimic_binding_has_task(struct mimic_binding *binding)
+{
+	bool has_task = true;
+
+#ifdef CONFIG_MEMCG
+	spin_lock(&binding->mm_lock);
+	/* The kernel looks for another one when a task that owns the memory gives it up. */
+	has_task = binding->mm && READ_ONCE(binding->mm->owner);
+	spin_unlock(&binding->mm_lock);
+#endif
+	return has_task;
+}
+EXPORT_SYMBOL_GPL(mimic_binding_has_task);
+
+int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool write, bool nowait)
+{
+	struct mem_cgroup *memcg, *old;
+	struct mm_struct *mm;
+	int error;
+
+	if (READ_ONCE(binding->gone))
+		return -ESRCH;
+	mm = mimic_binding_get_mm(binding);
+	if (!mm)
+		return -ESRCH;
+	/* Page tables are charged to the task that allocates them: a thread of the kernel's. */
+	memcg = get_mem_cgroup_from_mm(mm);
+	old = set_active_memcg(memcg);
+	if (nowait)
+		error = mimic_fault_in_nowait(mm, address, write);
+	else
+		error = mimic_fault_in(mm, address, write);
+	set_active_memcg(old);
+	mem_cgroup_put(memcg);
+	/* The last reference may be ours: the whole address space would go here. */
+	mmput_async(mm);
+	switch (error) {
+	case 0:
+	case -ENOMEM:
+	case -EINTR:
+	case -EAGAIN:
+		return error;
+	default:
+		return -EFAULT;
+	}
+}
+EXPORT_SYMBOL_GPL(mimic_binding_fault_in);
