@@ -16,6 +16,7 @@
  * program that wants a signal asks for it by O_ASYNC (fcntl(2)): SIGIO, or what
  * F_SETSIG says.
  */
+#include <linux/compat.h>
 #include <linux/eventfd.h>
 #include <linux/file.h>
 #include <linux/module.h>
@@ -70,15 +71,31 @@ static int accelerator_enter_any(struct accelerator_nodes *nodes,
 	return result;
 }
 
+/*
+ * A register has 64 bits, which a program of 32 bits cannot load or store in one access; the bus
+ * decodes no such code either. Better now than a SIGBUS later that nobody understands.
+ */
+static int accelerator_refuse_32bit(const struct file *file)
+{
+	if (!in_compat_syscall())
+		return 0;
+	pr_notice_once("%s[%d] cannot open %pD: programs of 32 bits cannot access registers of 64\n",
+		       current->comm, task_tgid_nr(current), file);
+	return -EOPNOTSUPP;
+}
+
 static int accelerator_open(struct inode *inode, struct file *file)
 {
 	struct accelerator_nodes *nodes =
 		container_of(inode->i_cdev, struct accelerator_nodes, cdev);
-	struct accelerator_file *opened = kzalloc(sizeof(*opened), GFP_KERNEL_ACCOUNT);
+	struct accelerator_file *opened;
 	unsigned int minor = iminor(inode);
 	struct accelerator_context *context;
-	int error;
+	int error = accelerator_refuse_32bit(file);
 
+	if (error)
+		return error;
+	opened = kzalloc(sizeof(*opened), GFP_KERNEL_ACCOUNT);
 	if (!opened)
 		return -ENOMEM;
 	if (minor == ACCELERATOR_MINOR_ANY)
