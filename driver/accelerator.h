@@ -115,6 +115,13 @@ struct accelerator_driver {
 	void (*announce)(const struct accelerator *accelerator);
 	/* The state is as after power-on. */
 	void (*reset)(struct accelerator *accelerator);
+	/*
+	 * Devices without contexts, if they have registers for it: all that the last process has
+	 * left goes; and the device reaches this address space from now on. Neither comes where the
+	 * device is as after power-on anyway, or is about to be gone.
+	 */
+	int (*clear)(struct accelerator *accelerator);
+	int (*enter)(struct accelerator *accelerator, u32 address_space);
 	/* The context is an address space's now, fresh; 0: nobody's. Devices with contexts. */
 	int (*attach)(struct accelerator *accelerator, unsigned int context, u32 address_space);
 
@@ -172,6 +179,7 @@ struct accelerator {
 	unsigned int context_count;	/* under serving */
 	/* Whose each is; changed under both serving and lock. */
 	struct accelerator_context *contexts[ACCELERATOR_CONTEXTS_MAX];
+	bool is_used;		/* under serving: a process had it that it was not cleared after */
 	bool silent;		/* under serving: the last register access had no answer */
 	unsigned long due_until;	/* under serving: an interrupt may come late, until then */
 	bool has_more;		/* under serving: the watch goes on with what a run left */

@@ -197,6 +197,35 @@ static int accelerator_find_free_context(const struct accelerator *accelerator,
 	return -EBUSY;
 }
 
+/* Nothing that a process leaves is the next one's. accelerator->serving is held. */
+static int accelerator_clear(struct accelerator *accelerator)
+{
+	int error = 0;
+
+	if (accelerator->is_used && accelerator->driver->clear)
+		error = accelerator->driver->clear(accelerator);
+	accelerator->is_used = error;
+	return error;
+}
+
+/* The device is the context's process's. accelerator->serving is held. */
+static int accelerator_start_context(struct accelerator *accelerator,
+				     struct accelerator_context *context)
+{
+	int error;
+
+	accelerator_set_context(accelerator, 0, NULL);
+	error = accelerator_clear(accelerator);
+	if (!error && accelerator->driver->enter)
+		error = accelerator->driver->enter(accelerator,
+						   mimic_binding_number(context->binding));
+	if (error)
+		return error;
+	accelerator->is_used = true;
+	accelerator_set_context(accelerator, 0, context);
+	return 0;
+}
+
 /*
  * All files of a process are of one context; threads of it may open at once, and
  * the first one that comes here brings the context. It takes the place of one whose process
@@ -207,10 +236,13 @@ static int accelerator_join_context(struct accelerator *accelerator,
 				    struct accelerator_context **context)
 {
 	struct accelerator_context *current_one = accelerator->contexts[0];
+	int error;
 
 	if (!current_one || current_one->binding != fresh->binding) {
 		current_one = fresh;
-		accelerator_set_context(accelerator, 0, fresh);
+		error = accelerator_start_context(accelerator, fresh);
+		if (error)
+			return error;
 	}
 	current_one->open_files++;
 	*context = current_one;
@@ -297,7 +329,7 @@ int accelerator_context_enter(struct accelerator *accelerator, bool only_new,
 
 /*
  * The place is free. If the device cannot be told, no harm is done: it reaches no memory
- * by a binding that is gone, and the next process that takes the place attaches it anew.
+ * by a binding that is gone, and for the next process that takes the place it is told again.
  * accelerator->serving is held.
  */
 static void accelerator_vacate_context(struct accelerator_context *context)
@@ -307,8 +339,12 @@ static void accelerator_vacate_context(struct accelerator_context *context)
 	if (accelerator->contexts[context->number] != context)
 		return;
 	accelerator_set_context(accelerator, context->number, NULL);
-	if (accelerator->driver->attach && !READ_ONCE(accelerator->removed))
+	if (READ_ONCE(accelerator->removed))
+		return;
+	if (accelerator->driver->attach)
 		accelerator->driver->attach(accelerator, context->number, 0);
+	else
+		accelerator_clear(accelerator);
 }
 
 void accelerator_context_leave(struct accelerator_context *context)

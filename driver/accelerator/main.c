@@ -198,6 +198,7 @@ static void accelerator_reset(struct mimic_device *device)
 
 	mutex_lock(&accelerator->serving);
 	accelerator->events = 0;
+	accelerator->is_used = false;
 	accelerator_identify(accelerator);
 	if (accelerator->driver->reset)
 		accelerator->driver->reset(accelerator);

@@ -65,6 +65,25 @@ static void maple_reset(struct accelerator *accelerator)
 	to_maple(accelerator)->last_bad = 0;
 }
 
+/* --- one process after the other --------------------------------------------- */
+
+/* Queues, threads' roles, bases, the fault that shows, the TLB. A load whose answer is nothing. */
+static int maple_clear(struct accelerator *accelerator)
+{
+	u64 answer;
+
+	to_maple(accelerator)->last_bad = 0;
+	return accelerator_read(accelerator, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_RESET, 0),
+				&answer);
+}
+
+/* In silicon it is the page table's address; here the bus has that, by its number. */
+static int maple_enter(struct accelerator *accelerator, u32 address_space)
+{
+	return accelerator_write(accelerator, MAPLE_PAGE_MMU,
+				 MAPLE_OFFSET(MAPLE_STORE_MMU, MAPLE_MMU_ROOT), address_space);
+}
+
 /* --- page faults ------------------------------------------------------------ */
 
 /*
@@ -203,6 +222,8 @@ static struct accelerator_driver maple_driver = {
 	.identify = maple_identify,
 	.announce = maple_announce,
 	.reset = maple_reset,
+	.clear = maple_clear,
+	.enter = maple_enter,
 	.read_fault = maple_read_fault,
 	.resolve = maple_resolve,
 	.watched = maple_watched,
