@@ -185,6 +185,8 @@ int main(int argc, char **argv)
 	}
 	mimicd_notify("STOPPING=1");
 	mimicd_log(MIMICD_LOG_INFO, "stopping");
-	mimicd_server_destroy(server);
+	/* A debugger of memory would wait at exit() for a thread that is lost. */
+	if (!mimicd_server_destroy(server))
+		_exit(error ? EXIT_FAILURE : EXIT_SUCCESS);
 	return error ? EXIT_FAILURE : EXIT_SUCCESS;
 }

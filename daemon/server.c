@@ -40,15 +40,19 @@ int mimicd_server_create(struct mimicd_server **created, const struct mimicd_opt
 	return 0;
 }
 
-void mimicd_server_destroy(struct mimicd_server *server)
+bool mimicd_server_destroy(struct mimicd_server *server)
 {
+	bool is_whole;
+
 	mimicd_filesystem_destroy(server->filesystem);
 	mimicd_clients_destroy(server->clients);
 	mimicd_vfio_destroy(server->vfio);
 	mimicd_bus_destroy(server->bus);
-	mimicd_engine_destroy(&server->engine);
+	is_whole = mimicd_engine_destroy(&server->engine);
 	mimicd_loop_destroy(&server->loop);
-	free(server);
+	if (is_whole)
+		free(server);
+	return is_whole;
 }
 
 int mimicd_server_run(struct mimicd_server *server)

@@ -35,7 +35,8 @@ struct mimicd_server {
 
 /* -errno, with a log line. */
 int mimicd_server_create(struct mimicd_server **server, const struct mimicd_options *options);
-void mimicd_server_destroy(struct mimicd_server *server);
+/* false: a thread waits for a page that does not come, and uses the server until the process ends: by _exit(). */
+bool mimicd_server_destroy(struct mimicd_server *server);
 
 /* Serves until mimicd_server_stop(). 0 or -errno. */
 int mimicd_server_run(struct mimicd_server *server);

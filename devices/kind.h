@@ -221,6 +221,12 @@ struct mimic_kind {
 	uint64_t (*take_events)(struct mimic_model *model, uint64_t now);
 	/* Those that enable_events(), or a store of the function driver, has enabled. */
 	uint64_t (*enabled_events)(struct mimic_model *model, uint64_t now);
+	/*
+	 * For a driver that is no program: accesses to memory that were answered with
+	 * MIMIC_FAULT_STALL are made again, as if all pages had been resolved. NULL: pages that
+	 * come later are bad ones.
+	 */
+	void (*retry)(struct mimic_model *model, uint64_t now);
 	const struct mimic_contexts *contexts;	/* NULL: a device belongs to one process, whole */
 	/* All that the device shows of itself: a call of the model that changes nothing. */
 	void (*state)(const struct mimic_model *model, uint64_t now,

@@ -2,11 +2,13 @@
 #include "daemon/engine/client.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "daemon/engine/engine.h"
 #include "daemon/loop/log.h"
+#include "libmimic/base/clock.h"
 
 int mimicd_client_init(struct mimicd_client *client, struct mimicd_engine *engine,
 		       const struct mimicd_client_ops *ops, int pidfd)
@@ -15,7 +17,7 @@ int mimicd_client_init(struct mimicd_client *client, struct mimicd_engine *engin
 
 	client->engine = engine;
 	client->ops = ops;
-	mimicd_memory_init(&client->memory, program->pid, pidfd,
+	mimicd_memory_init(&client->memory, &engine->errands, program->pid, pidfd,
 			   program->uid == geteuid() && program->pid > 0);
 	client->memory.uid = program->uid;
 	client->next = engine->clients;
@@ -30,6 +32,20 @@ bool mimicd_client_only_inspects(const struct mimicd_client *client)
 			return false;
 	}
 	return !client->lane_count && !client->memory.count;
+}
+
+void mimicd_client_retry(struct mimicd_memory *memory)
+{
+	struct mimicd_client *client = (struct mimicd_client *)((char *)memory - offsetof(struct mimicd_client, memory));
+
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		const struct mimicd_instance *instance = client->devices[i].instance;
+
+		if (!instance || !instance->kind->retry)
+			continue;
+		instance->kind->retry(instance->model, mimic_now());
+		client->engine->busy |= instance->model->ops->busy(instance->model);
+	}
 }
 
 void mimicd_client_leave(struct mimicd_client *client)

@@ -124,6 +124,9 @@ void mimicd_client_break(struct mimicd_client *client, const char *format, ...)
 /* The same without a word: the ordinary end of every client. */
 void mimicd_client_leave(struct mimicd_client *client);
 
+/* Its devices make accesses to memory again that had to wait. */
+void mimicd_client_retry(struct mimicd_memory *memory);
+
 /* --- client_devices.c ------------------------------------------------------------ */
 
 /*

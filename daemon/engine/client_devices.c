@@ -191,7 +191,7 @@ static void give_up(struct mimicd_instance *instance)
 	mimicd_device_memory_close(&instance->device_memory);
 	mimicd_inject_reset(&instance->injection);
 	instance->client = NULL;
-	instance->memory.memory = NULL;
+	mimicd_memory_slot_clear(&instance->memory);
 }
 
 static void fill_slot(struct mimicd_device_slot *slot, struct mimicd_instance *instance)
@@ -405,7 +405,7 @@ static void give_back_context(struct mimicd_instance *instance, unsigned int ind
 	instance->kind->contexts->attach(instance->model, index, 0, mimic_now());
 	context->client = NULL;
 	context->address_space = 0;
-	context->memory.memory = NULL;
+	mimicd_memory_slot_clear(&context->memory);
 	if (!mimicd_instance_is_held(instance))
 		mimicd_trace_close(instance);
 	if (!mimicd_instance_is_held(instance))

@@ -66,8 +66,6 @@ static int raise_interrupt(struct mimicd_instance *instance)
  */
 static enum mimic_fault_answer ask_driver(struct mimicd_instance *instance)
 {
-	if (!mimicd_instance_is_bound(instance))
-		return MIMIC_FAULT_BAD;
 	/* A kind with events has an interrupt that is not waived: its model raises it when it stalls. */
 	if (instance->kind->take_events)
 		return MIMIC_FAULT_STALL;
@@ -76,20 +74,30 @@ static enum mimic_fault_answer ask_driver(struct mimicd_instance *instance)
 	return raise_interrupt(instance) ? MIMIC_FAULT_BAD : MIMIC_FAULT_STALL;
 }
 
+/* Of a client there is no driver. Its memory may still have to be waited for. */
+static enum mimic_fault_answer ask(struct mimicd_instance *instance, struct mimicd_memory_slot *slot,
+				   uint64_t address)
+{
+	if (mimicd_instance_is_bound(instance))
+		return ask_driver(instance);
+	return instance->kind->retry ? mimicd_memory_answer(slot, address) : MIMIC_FAULT_BAD;
+}
+
 static enum mimic_fault_answer page_fault(void *context, uint64_t address, unsigned int source)
 {
-	(void)address;
+	struct mimicd_instance *instance = context;
+
 	(void)source;
-	return ask_driver(context);
+	return ask(instance, &instance->memory, address);
 }
 
 static enum mimic_fault_answer context_fault(void *context, unsigned int device_context,
 					     uint64_t address, bool writes)
 {
-	(void)device_context;
-	(void)address;
+	struct mimicd_instance *instance = context;
+
 	(void)writes;
-	return ask_driver(context);
+	return ask(instance, &instance->contexts[device_context].memory, address);
 }
 
 static const struct mimic_memory *memory_of(void *context, uint64_t address_space)
@@ -274,6 +282,7 @@ void mimicd_device_destroy(struct mimicd_instance *instance)
 		instance->model->ops->power_on(instance->model, mimic_now());
 		mimicd_jobs_close(&instance->jobs);
 	}
+	mimicd_memory_slot_clear(&instance->memory);
 	if (instance->model) {
 		mimicd_events_forget(&instance->events);
 		mimicd_trace_close(instance);

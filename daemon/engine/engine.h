@@ -12,6 +12,7 @@
  *   process.c, binding.c, trap.c     a program that has devices by a driver
  *   memory*.c, device_memory.c       memory of programs, memory of devices
  *   jobs.c, workers.c                long work
+ *   errands.c                        what may never end
  *   events.c, trace.c, inject.c      what a program is told, what is recorded, what misbehaves
  *   round.c, inspection.c            all of this in turn; inspection requests, too
  */
@@ -21,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/engine/errands.h"
 #include "daemon/engine/events.h"
 #include "daemon/engine/jobs.h"
 #include "daemon/engine/quota.h"
@@ -66,6 +68,7 @@ struct mimicd_engine {
 	bool frees;			/* it is armed */
 	struct mimic_lock lock;		/* see jobs.h */
 	struct mimicd_jobs jobs;
+	struct mimicd_errands errands;
 	struct mimicd_events events;
 
 	uint64_t now;			/* time of the last work, for spinning */
@@ -82,8 +85,8 @@ struct mimicd_engine {
  */
 int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
 			 const struct mimic_settings *settings);
-/* No program has a device any more. */
-void mimicd_engine_destroy(struct mimicd_engine *engine);
+/* No program has a device any more. false: a thread is lost, and uses the engine until the process ends. */
+bool mimicd_engine_destroy(struct mimicd_engine *engine);
 
 /* A program that needs the CPU that the loop runs on is to have it: no spinning for a while. */
 static inline void mimicd_engine_note_crowded(struct mimicd_engine *engine)

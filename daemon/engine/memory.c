@@ -81,11 +81,13 @@ const struct mimicd_range *mimicd_memory_find(const struct mimicd_memory *memory
 	return &memory->ranges[index];
 }
 
-void mimicd_memory_init(struct mimicd_memory *memory, pid_t pid, int pidfd, bool may_read_process)
+void mimicd_memory_init(struct mimicd_memory *memory, struct mimicd_errands *errands, pid_t pid, int pidfd,
+			bool may_read_process)
 {
 	pthread_rwlockattr_t attributes;
 
 	memset(memory, 0, sizeof(*memory));
+	memory->errands = errands;
 	memory->pid = pid;
 	memory->pidfd = pidfd;
 	memory->may_read_process = may_read_process;
@@ -237,6 +239,7 @@ int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_
 
 void mimicd_memory_destroy(struct mimicd_memory *memory)
 {
+	mimicd_memory_forget(memory, NULL);
 	for (size_t i = 0; i < memory->count; i++)
 		unmap_range(memory, &memory->ranges[i]);
 	free(memory->ranges);

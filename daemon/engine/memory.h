@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A client's memory as the daemon reaches it: ranges that the client shares by
- * memfd directly, everything else by process_vm_readv.
+ * memfd directly, everything else by process_vm_readv, on threads that may be lost
+ * (errands.h). An access that has to wait for its page there is a page fault, and is made
+ * again when the page has come.
  */
 #ifndef MIMICD_MEMORY_H
 #define MIMICD_MEMORY_H
@@ -15,6 +17,10 @@
 
 #include "devices/model.h"
 
+struct mimicd_errand;
+struct mimicd_errands;
+struct mimicd_memory_errand;
+struct mimicd_memory_slot;
 struct mimicd_user;
 
 struct mimicd_range {
@@ -23,8 +29,19 @@ struct mimicd_range {
 	char *base;	/* where it is mapped here */
 };
 
+/* A page that an access could not wait for. */
+struct mimicd_memory_wait {
+	const struct mimicd_memory_slot *slot;
+	uint64_t page;
+	uint64_t over;	/* when it may have come; 0: not yet */
+	unsigned int asked;	/* how often since then */
+};
+
+#define MIMICD_MEMORY_WAITS_MAX 64
+
 struct mimicd_memory {
 	struct mimicd_user *user;	/* whose quotas the ranges count for; NULL: nobody's */
+	struct mimicd_errands *errands;
 	/*
 	 * Ranges come and go by the thread that holds the engine's lock (jobs.h), which
 	 * takes this one for that. It reads them without; jobs, which run beside it, lock
@@ -47,6 +64,14 @@ struct mimicd_memory {
 	atomic_bool refusal_logged;
 	_Atomic uint64_t remote_reads;	/* elements, rows and blocks read from the process, for `mimic list` */
 	_Atomic uint64_t refused;	/* reads that the kernel did not allow */
+
+	/* All of these with errands->lock. */
+	struct mimicd_memory_errand *left;	/* moves that are not over */
+	unsigned int left_count;
+	struct mimicd_memory_errand *atomics;	/* that are over, and that the model makes again */
+	struct mimicd_memory_wait waits[MIMICD_MEMORY_WAITS_MAX];
+	unsigned int wait_count;
+	uint64_t hurry_until;	/* it has just made us wait */
 };
 
 /*
@@ -56,9 +81,12 @@ struct mimicd_memory {
 struct mimicd_memory_slot {
 	struct mimicd_memory *memory;	/* of a client */
 	const struct mimic_memory *port;	/* instead: a front end's own way to a program's memory */
+	bool is_of_jobs;	/* threads beside the engine's use it */
+	bool waits;		/* the last call of the port failed because a page has to be waited for */
 };
 
-void mimicd_memory_init(struct mimicd_memory *memory, pid_t pid, int pidfd, bool may_read_process);
+void mimicd_memory_init(struct mimicd_memory *memory, struct mimicd_errands *errands, pid_t pid, int pidfd,
+			bool may_read_process);
 /* Can we map these bytes and not be hurt? 0, or -EINVAL or -EPERM and *why. */
 int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why);
 /*
@@ -68,6 +96,15 @@ int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why
 int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, uint64_t size,
 		      uint64_t offset, const char **why);
 int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_t size);
+/*
+ * An access of the slot has failed at this address: a bad one, or one that waits until it is made
+ * again (mimicd_memory_came()).
+ */
+enum mimic_fault_answer mimicd_memory_answer(struct mimicd_memory_slot *slot, uint64_t address);
+/* An errand comes back. The memory whose accesses are to be made again; NULL: it is gone. */
+struct mimicd_memory *mimicd_memory_came(struct mimicd_errand *errand);
+/* No program has the slot any more: what its model waits for is forgotten. */
+void mimicd_memory_slot_clear(struct mimicd_memory_slot *slot);
 /* All of it, for good. */
 void mimicd_memory_destroy(struct mimicd_memory *memory);
 

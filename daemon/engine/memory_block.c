@@ -5,12 +5,14 @@
  *
  * What a client shares is locked while bytes of it are moved, and no longer: a
  * range can go while a job is in flight, and the thread that takes it away waits for
- * one piece of a block at most. What it does not share can make us wait for the client, and is
- * not locked.
+ * one piece of a block at most. What it does not share is moved by others (errands.h), and a job
+ * waits for them a moment.
  */
 #include <string.h>
 
 #include "daemon/engine/memory_internal.h"
+
+#define REMOTE_BYTES (64u << 10)
 
 struct block {
 	bool is_write;
@@ -72,6 +74,9 @@ static size_t count_remote(struct mimicd_memory *memory, const struct block *blo
 
 	if (count > MIMICD_REMOTE_BATCH)
 		count = MIMICD_REMOTE_BATCH;
+	/* They are copied on their way. */
+	if (count > REMOTE_BYTES / block->size)
+		count = REMOTE_BYTES / block->size;
 	pthread_rwlock_rdlock(&memory->lock);
 	while (rows < count &&
 	       !mimicd_memory_find(memory, block->address + rows * block->stride, block->size))
@@ -81,24 +86,24 @@ static size_t count_remote(struct mimicd_memory *memory, const struct block *blo
 }
 
 /* All of them are moved, or those before the first that cannot be. */
-static size_t move_remote(struct mimicd_memory *memory, const struct block *block, size_t rows)
+static size_t move_remote(struct mimicd_memory_slot *slot, const struct block *block, size_t rows)
 {
 	struct iovec local[MIMICD_REMOTE_BATCH], remote[MIMICD_REMOTE_BATCH];
 
-	/* For a write, looking afterwards whose memory it was is too late. */
-	if (block->is_write && !mimicd_memory_client_lives(memory))
-		return 0;
 	for (size_t i = 0; i < rows; i++) {
 		uint64_t address = block->address + i * block->stride;
 
 		local[i] = (struct iovec){ block->buffer + i * block->buffer_stride, block->size };
 		remote[i] = (struct iovec){ (void *)(uintptr_t)address, block->size };
 	}
-	return mimicd_memory_move(memory, block->is_write, local, rows, remote, rows) / block->size;
+	return mimicd_memory_move(slot->memory, &(struct mimicd_move){
+		.slot = slot, .address = block->address, .is_write = block->is_write, .local = local,
+		.local_count = rows, .remote = remote, .count = rows }) / block->size;
 }
 
-static long move_block(struct mimicd_memory *memory, struct block block, size_t count)
+static long move_block(struct mimicd_memory_slot *slot, struct block block, size_t count)
 {
+	struct mimicd_memory *memory = slot->memory;
 	size_t done = 0;
 
 	while (memory && block.size && done < count) {
@@ -106,7 +111,7 @@ static long move_block(struct mimicd_memory *memory, struct block block, size_t 
 
 		if (!rows) {
 			wanted = count_remote(memory, &block, count - done);
-			rows = move_remote(memory, &block, wanted);
+			rows = move_remote(slot, &block, wanted);
 		}
 		done += rows;
 		if (rows < wanted)
@@ -124,7 +129,7 @@ static long port_read_block(void *context, uint64_t address, uint64_t stride, si
 	if (slot->port)
 		return slot->port->read_block(slot->port->context, address, stride, size, count, buffer,
 					      buffer_stride);
-	return move_block(slot->memory,
+	return move_block(slot,
 			  (struct block){ false, address, stride, size, buffer, buffer_stride }, count);
 }
 
@@ -138,12 +143,13 @@ static long port_write_block(void *context, uint64_t address, uint64_t stride, s
 	if (slot->port)
 		return slot->port->write_block(slot->port->context, address, stride, size, count, buffer,
 					       buffer_stride);
-	return move_block(slot->memory,
+	return move_block(slot,
 			  (struct block){ true, address, stride, size, from, buffer_stride }, count);
 }
 
 void mimicd_memory_job_port(struct mimic_memory *port, struct mimicd_memory_slot *slot)
 {
+	slot->is_of_jobs = true;
 	*port = (struct mimic_memory){
 		.context = slot,
 		.read_block = port_read_block,

@@ -47,13 +47,15 @@ static size_t gather_shared64(struct mimicd_memory *memory, const uint64_t *addr
 	return count;
 }
 
-static size_t move_remote(struct mimicd_memory *memory, bool is_write, const struct iovec *local,
+static size_t read_pieces(struct mimicd_memory_slot *slot, uint64_t address, const struct iovec *local,
 			  const struct iovec *remote, size_t count)
 {
-	return mimicd_memory_move(memory, is_write, local, 1, remote, count);
+	return mimicd_memory_move(slot->memory, &(struct mimicd_move){
+		.slot = slot, .address = address, .local = local, .local_count = 1,
+		.remote = remote, .count = count });
 }
 
-static size_t gather_remote(struct mimicd_memory *memory, const uint64_t *addresses, size_t count,
+static size_t gather_remote(struct mimicd_memory_slot *slot, const uint64_t *addresses, size_t count,
 			    unsigned int size, uint64_t *values)
 {
 	struct iovec remote[MIMICD_REMOTE_BATCH];
@@ -67,7 +69,7 @@ static size_t gather_remote(struct mimicd_memory *memory, const uint64_t *addres
 	}
 	local.iov_base = size == sizeof(uint32_t) ? (void *)words : (void *)values;
 	local.iov_len = count * size;
-	done = move_remote(memory, false, &local, remote, count) / size;
+	done = read_pieces(slot, addresses[0], &local, remote, count) / size;
 	if (size == sizeof(uint32_t)) {
 		for (size_t i = 0; i < done; i++)
 			values[i] = words[i];
@@ -108,6 +110,7 @@ static long port_gather(void *context, const uint64_t *addresses, size_t count,
 		return slot->port->gather(slot->port->context, addresses, count, size, tag, values);
 	if (!memory)
 		return 0;
+	slot->waits = false;
 	for (;;) {
 		size_t wanted, got;
 
@@ -118,7 +121,7 @@ static long port_gather(void *context, const uint64_t *addresses, size_t count,
 		if (done == count)
 			return (long)count;
 		wanted = count_remote(memory, addresses + done, count - done, size);
-		got = gather_remote(memory, addresses + done, wanted, size, values + done);
+		got = gather_remote(slot, addresses + done, wanted, size, values + done);
 		done += got;
 		if (got < wanted || done == count)
 			return (long)done;
@@ -126,8 +129,10 @@ static long port_gather(void *context, const uint64_t *addresses, size_t count,
 }
 
 /* A block that is not shared as a whole: page by page, so that a fault ends where its page starts. */
-static size_t read_remote(struct mimicd_memory *memory, uint64_t address, char *buffer, size_t size)
+static size_t read_remote(struct mimicd_memory_slot *slot, uint64_t start, size_t done, char *buffer,
+			  size_t size)
 {
+	uint64_t address = start + done;
 	struct iovec remote[8];
 	struct iovec local = { .iov_base = buffer };
 	size_t count = 0;
@@ -142,7 +147,7 @@ static size_t read_remote(struct mimicd_memory *memory, uint64_t address, char *
 		remote[count++].iov_len = piece;
 		local.iov_len += piece;
 	}
-	return move_remote(memory, false, &local, remote, count);
+	return read_pieces(slot, start, &local, remote, count);
 }
 
 static int port_read(void *context, uint64_t address, void *buffer, size_t size)
@@ -157,8 +162,9 @@ static int port_read(void *context, uint64_t address, void *buffer, size_t size)
 		memcpy(buffer, memory->last.base + (address - memory->last.start), size);
 		return 0;
 	}
+	slot->waits = false;
 	while (memory && done < size) {
-		size_t got = read_remote(memory, address + done, (char *)buffer + done, size - done);
+		size_t got = read_remote(slot, address, done, (char *)buffer + done, size - done);
 
 		if (!got)
 			break;
@@ -183,36 +189,32 @@ static uint32_t atomic_shared(uint32_t *word, enum mimic_atomic operation, uint3
 	return old;
 }
 
-/*
- * Memory that is not shared: read, then write. Nothing the kernel offers is
- * atomic against the program's own threads there; docs/protocol.md says so.
- */
 static int port_atomic(void *context, uint64_t address, enum mimic_atomic operation,
 		       uint32_t operand, uint32_t expected, uint32_t *old)
 {
 	struct mimicd_memory_slot *slot = context;
 	struct mimicd_memory *memory = slot->memory;
 	struct iovec remote = { (void *)(uintptr_t)address, sizeof(uint32_t) };
-	uint32_t value;
-	struct iovec local = { &value, sizeof(value) };
+	struct iovec local = { old, sizeof(*old) };
+	struct mimicd_move move;
 
 	if (slot->port)
 		return slot->port->atomic(slot->port->context, address, operation, operand, expected, old);
+	slot->waits = false;
 	if (!memory || address % sizeof(uint32_t))
 		return -EFAULT;
-	if (mimicd_memory_use(memory, address, sizeof(value))) {
+	if (mimicd_memory_use(memory, address, sizeof(*old))) {
 		void *word = memory->last.base + (address - memory->last.start);
 
 		*old = atomic_shared(word, operation, operand, expected);
 		return 0;
 	}
-	if (move_remote(memory, false, &local, &remote, 1) != sizeof(value))
-		return -EFAULT;
-	*old = value;
-	value = mimic_atomic_result(operation, value, operand, expected);
-	if (move_remote(memory, true, &local, &remote, 1) != sizeof(value))
-		return -EFAULT;
-	return 0;
+	move = (struct mimicd_move){
+		.slot = slot, .address = address, .is_write = true, .is_atomic = true,
+		.operation = operation, .operand = operand, .expected = expected,
+		.local = &local, .local_count = 1, .remote = &remote, .count = 1,
+	};
+	return mimicd_memory_move(memory, &move) == sizeof(*old) ? 0 : -EFAULT;
 }
 
 static void port_prefetch(void *context, uint64_t address)

@@ -2,9 +2,21 @@
 /* A client's memory that it does not share, by process_vm_readv and process_vm_writev. */
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "daemon/engine/memory_internal.h"
 #include "daemon/loop/log.h"
+#include "devices/atomic.h"
+#include "libmimic/base/clock.h"
+
+/*
+ * How long an access waits for its page before it is put off. Others wait as long. A page on a
+ * disk comes in that time, and a helper gets a CPU. A program that has just let us
+ * wait for nothing has less.
+ */
+#define WAIT_NS 2000000u
+#define HURRIED_WAIT_NS 200000u
 
 /*
  * A pid is only a number: was it still the client's while we read? It was if
@@ -28,29 +40,148 @@ static void note_refusal(struct mimicd_memory *memory, const char *why)
 		   (int)memory->pid, why);
 }
 
+/* --- on a helper ------------------------------------------------------------------ */
+
 /*
- * process_vm_readv or writev: bytes moved before the first that cannot be.
  * Not /proc/PID/mem, although it is faster for one block: it reads through
  * PROT_NONE, and a protected page has to be a fault.
  */
-size_t mimicd_memory_move(struct mimicd_memory *memory, bool is_write, const struct iovec *local,
-			  size_t local_count, const struct iovec *remote, size_t count)
+static void move_bytes(struct mimicd_memory_errand *errand, bool is_write)
 {
-	ssize_t moved;
+	const struct mimicd_move *move = &errand->move;
+
+	if (is_write)
+		errand->moved = process_vm_writev(errand->pid, &errand->local, 1, errand->remote, move->count, 0);
+	else
+		errand->moved = process_vm_readv(errand->pid, &errand->local, 1, errand->remote, move->count, 0);
+	errand->error = errand->moved < 0 ? errno : 0;
+}
+
+/*
+ * Read, then write. Nothing the kernel offers is atomic against the program's own
+ * threads there; docs/protocol.md says so.
+ */
+static void do_atomic(struct mimicd_memory_errand *errand)
+{
+	const struct mimicd_move *move = &errand->move;
+	uint32_t old, value;
+
+	move_bytes(errand, false);
+	if (errand->moved != sizeof(old))
+		return;
+	memcpy(&old, errand->data, sizeof(old));
+	value = mimic_atomic_result(move->operation, old, move->operand, move->expected);
+	memcpy(errand->data, &value, sizeof(value));
+	move_bytes(errand, true);
+	memcpy(errand->data, &old, sizeof(old));
+}
+
+static void run(struct mimicd_errand *context)
+{
+	struct mimicd_memory_errand *errand = (struct mimicd_memory_errand *)context;
+
+	if (errand->move.is_atomic)
+		do_atomic(errand);
+	else
+		move_bytes(errand, errand->move.is_write);
+}
+
+/* --- on the thread that wants it ---------------------------------------------------- */
+
+/* `size` bytes of the local pieces. */
+static void copy_local(const struct mimicd_move *move, char *data, size_t size, bool is_in)
+{
+	for (size_t i = 0; i < move->local_count && size; i++) {
+		const struct iovec *piece = &move->local[i];
+		size_t length = piece->iov_len < size ? piece->iov_len : size;
+
+		if (is_in)
+			memcpy(data, piece->iov_base, length);
+		else
+			memcpy(piece->iov_base, data, length);
+		data += length;
+		size -= length;
+	}
+}
+
+static struct mimicd_memory_errand *make(struct mimicd_memory *memory, const struct mimicd_move *move)
+{
+	const size_t head = sizeof(struct mimicd_memory_errand) + move->count * sizeof(struct iovec);
+	struct mimicd_memory_errand *errand;
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < move->count; i++)
+		bytes += move->remote[i].iov_len;
+	errand = malloc(head + bytes);
+	if (!errand)
+		return NULL;
+	*errand = (struct mimicd_memory_errand){
+		.errand = { .run = run, .leave = mimicd_memory_leave },
+		.memory = memory, .move = *move, .pid = memory->pid, .bytes = bytes,
+		.data = (char *)errand + head,
+	};
+	errand->local = (struct iovec){ errand->data, bytes };
+	memcpy(errand->remote, move->remote, move->count * sizeof(struct iovec));
+	if (move->is_write && !move->is_atomic)
+		copy_local(move, errand->data, bytes, true);
+	return errand;
+}
+
+/* What came of it, which is freed. */
+static size_t finish(struct mimicd_memory *memory, const struct mimicd_move *move,
+		     struct mimicd_memory_errand *errand)
+{
+	size_t moved = errand->moved > 0 && mimicd_memory_client_lives(memory) ? (size_t)errand->moved : 0;
+
+	if (errand->moved < 0 && errand->error == EPERM)
+		note_refusal(memory, "not permitted: not dumpable, another user's, or Yama");
+	if (!move->is_write || move->is_atomic)
+		copy_local(move, errand->data, moved, false);
+	free(errand);
+	return moved;
+}
+
+static size_t send(struct mimicd_memory *memory, const struct mimicd_move *move,
+		   struct mimicd_memory_errand *errand, bool is_hurried)
+{
+	int error = mimicd_errands_send(memory->errands, &errand->errand, is_hurried ? HURRIED_WAIT_NS : WAIT_NS);
+
+	if (!error)
+		return finish(memory, move, errand);
+	if (error == -EAGAIN) {
+		note_refusal(memory, "too many threads wait for pages that do not come");
+		free(errand);
+	}
+	return 0;
+}
+
+size_t mimicd_memory_move(struct mimicd_memory *memory, const struct mimicd_move *move)
+{
+	struct mimicd_memory_errand *errand, *done = NULL;
+	bool must_wait, is_hurried;
 
 	if (!memory->may_read_process) {
 		note_refusal(memory, "it belongs to another user");
 		return 0;
 	}
-	atomic_fetch_add_explicit(&memory->remote_reads, count, memory_order_relaxed);
-	if (is_write)
-		moved = process_vm_writev(memory->pid, local, local_count, remote, count, 0);
-	else
-		moved = process_vm_readv(memory->pid, local, local_count, remote, count, 0);
-	if (moved < 0) {
-		if (errno == EPERM)
-			note_refusal(memory, "not permitted: not dumpable, another user's, or Yama");
+	errand = make(memory, move);
+	/* For a write, looking afterwards whose memory it was is too late. */
+	if (!errand || (move->is_write && !mimicd_memory_client_lives(memory))) {
+		free(errand);
 		return 0;
 	}
-	return mimicd_memory_client_lives(memory) ? (size_t)moved : 0;
+	pthread_mutex_lock(&memory->errands->lock);
+	if (move->is_atomic)
+		done = mimicd_memory_take_atomic(memory, move);
+	must_wait = !done && mimicd_memory_must_wait(memory, move);
+	is_hurried = mimic_now() < memory->hurry_until;
+	pthread_mutex_unlock(&memory->errands->lock);
+	if (done || must_wait)
+		free(errand);
+	if (done)
+		return finish(memory, move, done);
+	if (must_wait)
+		return 0;
+	atomic_fetch_add_explicit(&memory->remote_reads, move->count, memory_order_relaxed);
+	return send(memory, move, errand, is_hurried);
 }

@@ -21,27 +21,27 @@ static size_t find_rows(struct mimicd_memory *memory, const uint64_t *addresses,
 	return count;
 }
 
-static size_t move_rows_remote(struct mimicd_memory *memory, bool is_write, const uint64_t *addresses,
+static size_t move_rows_remote(struct mimicd_memory_slot *slot, bool is_write, const uint64_t *addresses,
 			       size_t count, size_t size, char *rows)
 {
 	struct iovec local[ROWS_BATCH], remote[ROWS_BATCH];
 
-	/* For a write, looking afterwards whose memory it was is too late. */
-	if (is_write && !mimicd_memory_client_lives(memory))
-		return 0;
 	for (size_t i = 0; i < count; i++) {
 		local[i] = (struct iovec){ rows + i * ROW_BYTES, size };
 		remote[i] = (struct iovec){ (void *)(uintptr_t)addresses[i], size };
 		if (!is_write)
 			memset(rows + i * ROW_BYTES + size, 0, ROW_BYTES - size);
 	}
-	return mimicd_memory_move(memory, is_write, local, count, remote, count) / size;
+	return mimicd_memory_move(slot->memory, &(struct mimicd_move){
+		.slot = slot, .address = addresses[0], .is_write = is_write, .local = local, .local_count = count,
+		.remote = remote, .count = count }) / size;
 }
 
 /* Rows that lie together: all shared, or none of them. At most a batch. */
-static size_t move_run(struct mimicd_memory *memory, bool is_write, const uint64_t *addresses,
+static size_t move_run(struct mimicd_memory_slot *slot, bool is_write, const uint64_t *addresses,
 		       size_t count, size_t size, char *rows, size_t *wanted)
 {
+	struct mimicd_memory *memory = slot->memory;
 	uint64_t places[ROWS_BATCH];
 	size_t batch = count < ROWS_BATCH ? count : ROWS_BATCH;
 
@@ -54,17 +54,18 @@ static size_t move_run(struct mimicd_memory *memory, bool is_write, const uint64
 		if (memory->count && mimicd_memory_use(memory, addresses[*wanted], size))
 			break;
 	}
-	return move_rows_remote(memory, is_write, addresses, *wanted, size, rows);
+	return move_rows_remote(slot, is_write, addresses, *wanted, size, rows);
 }
 
-static long move_rows(struct mimicd_memory *memory, bool is_write, const uint64_t *addresses,
+static long move_rows(struct mimicd_memory_slot *slot, bool is_write, const uint64_t *addresses,
 		      size_t count, size_t size, char *rows)
 {
 	size_t done = 0;
 
-	while (memory && done < count) {
+	slot->waits = false;
+	while (slot->memory && done < count) {
 		size_t wanted;
-		size_t got = move_run(memory, is_write, addresses + done, count - done, size,
+		size_t got = move_run(slot, is_write, addresses + done, count - done, size,
 				      rows + done * ROW_BYTES, &wanted);
 
 		done += got;
@@ -81,7 +82,7 @@ long mimicd_memory_read_rows(void *context, const uint64_t *addresses, size_t co
 
 	if (slot->port)
 		return slot->port->read_rows(slot->port->context, addresses, count, size, rows);
-	return move_rows(slot->memory, false, addresses, count, size, rows);
+	return move_rows(slot, false, addresses, count, size, rows);
 }
 
 long mimicd_memory_write_rows(void *context, const uint64_t *addresses, size_t count, size_t size,
@@ -92,5 +93,5 @@ long mimicd_memory_write_rows(void *context, const uint64_t *addresses, size_t c
 	if (slot->port)
 		return slot->port->write_rows(slot->port->context, addresses, count, size, rows);
 	/* Only read: the function is one for both directions. */
-	return move_rows(slot->memory, true, addresses, count, size, (char *)(uintptr_t)rows);
+	return move_rows(slot, true, addresses, count, size, (char *)(uintptr_t)rows);
 }

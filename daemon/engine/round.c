@@ -393,6 +393,15 @@ static void give_memory_back(void *context)
 	malloc_trim(0);
 }
 
+static void came(void *context, struct mimicd_errand *errand)
+{
+	struct mimicd_memory *memory = mimicd_memory_came(errand);
+
+	(void)context;
+	if (memory)
+		mimicd_client_retry(memory);
+}
+
 /* --- its life ----------------------------------------------------------------- */
 
 int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
@@ -413,17 +422,23 @@ int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
 	error = mimicd_timer_create(&engine->free_timer, loop);
 	if (error)
 		return error;
+	engine->errands.came = came;
+	engine->errands.context = engine;
+	error = mimicd_errands_create(&engine->errands, loop, settings->spin_microseconds);
+	if (error)
+		return error;
 	error = mimicd_jobs_create(&engine->jobs, loop, settings->spin_microseconds);
 	return error ? error : mimicd_devices_create(engine);
 }
 
-void mimicd_engine_destroy(struct mimicd_engine *engine)
+bool mimicd_engine_destroy(struct mimicd_engine *engine)
 {
 	if (!engine->loop)
-		return;
+		return true;
 	mimicd_devices_destroy(engine);
 	mimicd_jobs_destroy(&engine->jobs);
 	mimicd_timer_destroy(&engine->free_timer);
 	mimicd_events_destroy(&engine->events);
 	free(engine->lanes);
+	return mimicd_errands_destroy(&engine->errands);
 }

@@ -52,19 +52,38 @@ static unsigned int first_page(unsigned int context)
 	return DARE_PAGE_CONTEXT(context);
 }
 
-static void attach(struct mimic_model *model, unsigned int context, uint64_t address_space,
-		   uint64_t now)
+static uint64_t control_access(struct mimic_model *model, uint32_t offset, bool is_write, uint64_t data,
+			       uint64_t now)
 {
 	struct mimic_access access = {
 		.owner = OWNER_SYSTEM,
-		.data = address_space << 8 | context,
-		.offset = DARE_CONTROL_ATTACH,
+		.data = data,
+		.offset = offset,
 		.page = DARE_PAGE_CONTROL,
 		.size = sizeof(uint64_t),
-		.is_write = 1,
+		.is_write = is_write,
 	};
 
 	model->ops->access(model, &access, now);
+	return access.data;
+}
+
+static void attach(struct mimic_model *model, unsigned int context, uint64_t address_space,
+		   uint64_t now)
+{
+	control_access(model, DARE_CONTROL_ATTACH, true, address_space << 8 | context, now);
+}
+
+/* The oldest first; one that stalls again is the youngest. */
+static void retry(struct mimic_model *model, uint64_t now)
+{
+	for (unsigned int i = 0; i < DARE_CONTEXTS_MAX; i++) {
+		uint64_t fault = control_access(model, DARE_CONTROL_FAULT_STATUS, false, 0, now);
+
+		if (!(fault & DARE_FAULT_STALLED))
+			return;
+		control_access(model, DARE_CONTROL_RESOLVE, true, (fault & 0xff) | DARE_RESOLVE_PRESENT, now);
+	}
 }
 
 static size_t describe(const struct mimic_model *model, unsigned int context, char *text, size_t size)
@@ -146,6 +165,7 @@ const struct mimic_kind mimic_kind_dare = {
 	.ordered_posts = true,
 	.is_flush = is_flush,
 	.contexts = &contexts,
+	.retry = retry,
 	.state = dare_state,
 	.time = &dare_kind_time,
 	.command_name = command_name,

@@ -131,6 +131,7 @@ const struct mimic_kind mimic_kind_maple = {
 	.may_wait = may_wait,
 	.is_for_stores = is_for_stores,
 	.is_flush = is_flush,
+	.retry = maple_model_retry,
 	.state = maple_state,
 	.time = &maple_kind_time,
 	.blocks = blocks,

@@ -371,6 +371,8 @@ void maple_mmu_store(struct maple *m, unsigned int field, uint64_t payload);
 void maple_mmu_reset(struct maple *m);
 struct stall *maple_mmu_stall(struct maple *m, enum maple_fault_source source);
 void maple_mmu_latch(struct maple *m, uint64_t address, enum maple_fault_source source, bool writes);
+/* What is stalled is tried again. Nothing has made progress yet. */
+void maple_mmu_retry(struct maple *m);
 /* As the fault load, with MAPLE_FAULT_WRITES and MAPLE_FAULT_STALLED. */
 uint64_t maple_mmu_fault_status(struct maple *m);
 /* What the queue waited for, from this source, is not wanted any more. */

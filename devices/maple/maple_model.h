@@ -76,6 +76,9 @@ void maple_model_destroy(struct mimic_model *model);
 void maple_model_fill(struct mimic_model *model, uint64_t tag, int status, uint64_t value,
 		      uint64_t now);
 
+/* Pages that faulted and stalled have come: mimic_kind.retry. */
+void maple_model_retry(struct mimic_model *model, uint64_t now);
+
 /* Steps of struct mimic_pace; the unit is the queue. */
 enum maple_step {
 	MAPLE_STEP_POINTER,		/* a load for a store's pointer, past the LLC */

@@ -140,6 +140,21 @@ static void resolve(struct maple *m, unsigned int sources, bool present)
 	}
 }
 
+/* Neither armed nor latched: no program has seen anything of it. */
+void maple_mmu_retry(struct maple *m)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		struct stall *stall = &m->state.stall[i];
+
+		if (!stall->stalled)
+			continue;
+		stall->stalled = false;
+		count(m, MAPLE_COUNTER_resolves, 1);
+		MIMIC_TRACE(&m->model.trace, resolve, 0ull, stall->queue, stall->page << PAGE_SHIFT,
+			    true, 0ull, 0ull);
+	}
+}
+
 static void install(struct maple *m, uint64_t payload)
 {
 	uint64_t vpn = payload >> 32 & ((1ull << VPN_BITS) - 1);

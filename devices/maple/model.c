@@ -349,6 +349,13 @@ static void maple_tick(struct mimic_model *model, uint64_t now)
 	maple_progress_all(maple_of(model));
 }
 
+void maple_model_retry(struct mimic_model *model, uint64_t now)
+{
+	begin_call(maple_of(model), now);
+	maple_mmu_retry(maple_of(model));
+	maple_progress_all(maple_of(model));
+}
+
 static bool maple_busy(const struct mimic_model *model)
 {
 	return ((const struct maple *)model)->unfinished;

@@ -184,8 +184,8 @@ static const struct mimic_jobs jobs = {
 
 /* --- events ----------------------------------------------------------------------- */
 
-static uint64_t event_access(struct mimic_model *model, uint32_t offset, bool is_write, uint64_t data,
-			     uint64_t now)
+static uint64_t control_access(struct mimic_model *model, uint32_t offset, bool is_write, uint64_t data,
+			       uint64_t now)
 {
 	struct mimic_access access = {
 		.owner = OWNER_SYSTEM,
@@ -202,22 +202,34 @@ static uint64_t event_access(struct mimic_model *model, uint32_t offset, bool is
 
 static void enable_events(struct mimic_model *model, uint64_t events, uint64_t now)
 {
-	event_access(model, VIRGO_CONTROL_EVENT_ENABLE, true, events, now);
+	control_access(model, VIRGO_CONTROL_EVENT_ENABLE, true, events, now);
 }
 
 static uint64_t enabled_events(struct mimic_model *model, uint64_t now)
 {
-	return event_access(model, VIRGO_CONTROL_EVENT_ENABLE, false, 0, now);
+	return control_access(model, VIRGO_CONTROL_EVENT_ENABLE, false, 0, now);
 }
 
 static uint64_t take_events(struct mimic_model *model, uint64_t now)
 {
 	uint64_t events = enabled_events(model, now);
 
-	events &= event_access(model, VIRGO_CONTROL_EVENT_STATUS, false, 0, now);
+	events &= control_access(model, VIRGO_CONTROL_EVENT_STATUS, false, 0, now);
 	if (events)
-		event_access(model, VIRGO_CONTROL_EVENT_STATUS, true, events, now);
+		control_access(model, VIRGO_CONTROL_EVENT_STATUS, true, events, now);
 	return events;
+}
+
+/* The oldest first; one that stalls again is the youngest. */
+static void retry(struct mimic_model *model, uint64_t now)
+{
+	for (unsigned int i = 0; i < VIRGO_UNITS_MAX; i++) {
+		uint64_t fault = control_access(model, VIRGO_CONTROL_FAULT_STATUS, false, 0, now);
+
+		if (!(fault & VIRGO_FAULT_STALLED))
+			return;
+		control_access(model, VIRGO_CONTROL_RESOLVE, true, (fault & 0xff) | VIRGO_RESOLVE_PRESENT, now);
+	}
 }
 
 static const struct mimic_register_block *const blocks[] = {
@@ -276,6 +288,7 @@ const struct mimic_kind mimic_kind_virgo = {
 	.enable_events = enable_events,
 	.take_events = take_events,
 	.enabled_events = enabled_events,
+	.retry = retry,
 	.state = virgo_state,
 	.command_name = command_name,
 	.blocks = blocks,

@@ -76,7 +76,8 @@ static void serve(const struct served *served, unsigned int devices, bool allow_
 	(void)!write(ready, "", 1);
 	close(ready);
 	status = mimicd_server_run(server) ? 1 : 0;
-	mimicd_server_destroy(server);
+	if (!mimicd_server_destroy(server))
+		_exit(status);
 	/* exit(): a leak detector has its say. */
 	exit(status);
 }
