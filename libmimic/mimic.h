@@ -16,6 +16,7 @@
 #ifndef MIMIC_H
 #define MIMIC_H
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -90,8 +91,9 @@ const char *mimic_device_transport(const struct mimic_device *device);
  *          the device or reset it in the daemon; after close it can be opened anew).
  * -ENOTCONN: the daemon is gone.
  * -EDEADLK: called in a signal handler that interrupted another call of this
- * header at a moment when it cannot be entered twice. A wait is no such moment,
- * and a handler may leave a wait by siglongjmp(): the access is withdrawn.
+ * header at a moment when it cannot be entered twice (embedded transport). mimic_signal_defer()
+ * keeps handlers from there. A wait is no such moment, and a handler may leave a wait by
+ * siglongjmp(): the access is withdrawn.
  */
 int mimic_device_access(struct mimic_device *device, struct mimic_access *access);
 
@@ -171,6 +173,29 @@ int mimic_memory_unregister(struct mimic_device *device, void *address, size_t s
  * Cheap when it was done before.
  */
 int mimic_thread_attach(void);
+
+/*
+ * The first step of a program's signal handler that uses a device, or leaves by siglongjmp():
+ *
+ *	static void handler(int number, siginfo_t *information, void *context)
+ *	{
+ *		if (mimic_signal_defer(number, information, context))
+ *			return;
+ *		...
+ *
+ * 1: the signal has come where the device's lock is held, or a ring half written, on this thread.
+ * The handler has to return at once, and changes nothing. The same signal is sent again, with
+ * what it tells, as soon as the thread has left that place, which is a matter of microseconds;
+ * until then others wait. 0: the handler may go on, in a wait for the device too. A signal of a fault is
+ * never deferred. The arguments are those of a handler with SA_SIGINFO: *information may then be that of
+ * a queued signal that came before this one. A handler that is set with SA_RESETHAND has to be set again
+ * before it returns. Async-signal-safe, keeps errno.
+ *
+ * Under `mimic run` this is done for all handlers that a program sets by the C library, and is not
+ * needed. Where it is neither called nor needed, mimic_device_access() may be -EDEADLK in a handler on
+ * the embedded transport; on the daemon's and the kernel's it never is.
+ */
+int mimic_signal_defer(int number, siginfo_t *information, void *context);
 
 /*
  * For whoever owns the process's SIGSEGV and SIGBUS handlers: was the fault at

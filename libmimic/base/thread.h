@@ -6,6 +6,8 @@
 #ifndef LIBMIMIC_THREAD_H
 #define LIBMIMIC_THREAD_H
 
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "devices/kind.h"
@@ -13,6 +15,7 @@
 /* Instances that one process can hold on the embedded transport: of each kind KIND0 to 63, and KIND@0 to 63. */
 #define MIMIC_THREAD_SLOTS (2 * MIMIC_KIND_DEVICES_MAX * MIMIC_KINDS_MAX)
 #define MIMIC_THREAD_SESSIONS 2
+#define MIMIC_THREAD_SIGNALS 12
 
 struct daemon_thread;
 struct embedded_lane;
@@ -23,6 +26,14 @@ struct mimic_thread {
 	struct daemon_thread *daemon[MIMIC_THREAD_SESSIONS];
 	char error_text[320];
 	struct embedded_lane *lanes[MIMIC_THREAD_SLOTS];
+	/* Signals that came where they could not be handled (hold.c), and the mask that they found. */
+	uint64_t signal_mask;
+	unsigned int signal_count;
+	struct mimic_thread_signal {
+		siginfo_t information;
+		int number;
+		bool is_due;	/* to be sent when the thread has left that place */
+	} signals[MIMIC_THREAD_SIGNALS];
 };
 
 /* This thread's record; made if there is none. NULL: no memory. */

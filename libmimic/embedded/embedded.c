@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "libmimic/base/hold.h"
 #include "libmimic/base/memory.h"
 #include "libmimic/embedded/instance.h"
 
@@ -304,12 +305,15 @@ static ssize_t embedded_post(struct mimic_device *device, const struct mimic_acc
 		mimic_embedded_leave(instance);
 	}
 	while (done < count) {
+		/* A handler's access waits until all that is in the ring has been taken: it must be whole. */
+		mimic_hold_begin();
 		taken = put_command(lane, &command, values + done, count - done);
 		done += taken;
-		if (taken) {
+		if (taken)
 			mimic_embedded_notify(instance, lane);
+		mimic_hold_end();
+		if (taken)
 			continue;
-		}
 		error = make_room(instance, lane);
 		if (error)
 			return error;

@@ -206,6 +206,13 @@ static inline void mimic_embedded_prefetch(const uint64_t *values, size_t count,
 struct embedded_lane *mimic_embedded_lane_get(struct embedded_instance *instance, int *error);
 void mimic_embedded_lane_end(struct embedded_instance *instance, struct embedded_lane *lane);
 
+/*
+ * The lock, and nothing else. A thread that has it, or waits for it, holds its signals off
+ * (libmimic/base/hold.h). 0 or -EDEADLK.
+ */
+int mimic_embedded_take(struct embedded_instance *instance, uint32_t holder);
+bool mimic_embedded_try(struct embedded_instance *instance, uint32_t holder);
+void mimic_embedded_release(struct embedded_instance *instance);
 /* Takes the lock and reads the clock. 0 or -EDEADLK. */
 int mimic_embedded_lock_as(struct embedded_instance *instance, uint32_t holder);
 /* The same, and the others know where this thread runs. */

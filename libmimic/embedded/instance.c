@@ -215,15 +215,15 @@ static int start(struct embedded_instance *instance, struct embedded_device *han
 	if (!self)
 		return -ENOMEM;
 	/* -EDEADLK: a handler left this very section by siglongjmp(), and nobody enters it again. */
-	error = mimic_lock_acquire(&instance->lock, self->number);
+	error = mimic_embedded_take(instance, self->number);
 	if (error)
 		return error;
-	mimic_lock_release(&instance->lock);
+	mimic_embedded_release(instance);
 	if (!instance->open)
 		error = make(instance, settings, &made);
 	if (error)
 		return error;
-	mimic_lock_acquire(&instance->lock, self->number);
+	mimic_embedded_take(instance, self->number);
 	if (made.model) {
 		before.model = instance->model;
 		instance->model = made.model;
@@ -291,7 +291,7 @@ void mimic_embedded_close(struct mimic_device *device)
 	struct mimic_thread *self = mimic_thread_self();
 	bool is_over;
 
-	if (!self || mimic_lock_acquire(&instance->lock, self->number))
+	if (!self || mimic_embedded_take(instance, self->number))
 		return;
 	/* What was posted still reaches memory. The next open of the instance gets a new model. */
 	mimic_embedded_drain(instance);

@@ -242,7 +242,7 @@ static bool sleep_until_woken(struct embedded_worker *worker)
 		instance->jobs.asleep--;
 		atomic_store_explicit(&worker->state, EMBEDDED_AWAKE, memory_order_relaxed);
 	}
-	mimic_lock_release(&instance->lock);
+	mimic_embedded_release(instance);
 	return was_woken;
 }
 

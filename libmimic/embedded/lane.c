@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include "libmimic/base/clock.h"
+#include "libmimic/base/hold.h"
 #include "libmimic/base/raw_syscall.h"
 #include "libmimic/base/thread.h"
 #include "libmimic/embedded/embedded.h"
@@ -58,6 +59,32 @@ static void trace_thread(struct embedded_instance *instance, const struct embedd
 			    mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0), 0ull);
 }
 
+int mimic_embedded_take(struct embedded_instance *instance, uint32_t holder)
+{
+	int error;
+
+	mimic_hold_begin();
+	error = mimic_lock_acquire(&instance->lock, holder);
+	if (error)
+		mimic_hold_end();
+	return error;
+}
+
+bool mimic_embedded_try(struct embedded_instance *instance, uint32_t holder)
+{
+	mimic_hold_begin();
+	if (mimic_lock_try(&instance->lock, holder))
+		return true;
+	mimic_hold_end();
+	return false;
+}
+
+void mimic_embedded_release(struct embedded_instance *instance)
+{
+	mimic_lock_release(&instance->lock);
+	mimic_hold_end();
+}
+
 struct embedded_lane *mimic_embedded_lane_get(struct embedded_instance *instance, int *error)
 {
 	struct mimic_thread *thread = mimic_thread_self();
@@ -68,7 +95,7 @@ struct embedded_lane *mimic_embedded_lane_get(struct embedded_instance *instance
 	*error = -ENOMEM;
 	if (!thread)
 		return NULL;
-	*error = mimic_lock_acquire(&instance->lock, thread->number);
+	*error = mimic_embedded_take(instance, thread->number);
 	if (*error)
 		return NULL;
 	/* Again: a signal handler may have come before us. */
@@ -82,14 +109,14 @@ struct embedded_lane *mimic_embedded_lane_get(struct embedded_instance *instance
 		thread->lanes[instance->slot] = lane;
 		trace_thread(instance, lane);
 	}
-	mimic_lock_release(&instance->lock);
+	mimic_embedded_release(instance);
 	*error = lane ? 0 : -ENOMEM;
 	return lane;
 }
 
 int mimic_embedded_lock_as(struct embedded_instance *instance, uint32_t holder)
 {
-	int error = mimic_lock_acquire(&instance->lock, holder);
+	int error = mimic_embedded_take(instance, holder);
 	uint64_t now;
 
 	if (error)
@@ -145,6 +172,8 @@ void mimic_embedded_leave(struct embedded_instance *instance)
 	/* Without the lock, because a wake-up costs its caller microseconds. Lanes never go away. */
 	for (unsigned int i = 0; i < count; i++)
 		mimic_futex_wake(wakes[i], 1, MIMIC_FUTEX_PRIVATE);
+	/* Not before: a handler that jumps away would leave them asleep. */
+	mimic_hold_end();
 }
 
 void mimic_embedded_lane_end(struct embedded_instance *instance, struct embedded_lane *lane)

@@ -43,13 +43,13 @@ static int enter(struct embedded_instance *instance)
 
 	if (!self)
 		return -ENOMEM;
-	while (!mimic_lock_try(&instance->lock, self->number)) {
+	while (!mimic_embedded_try(instance, self->number)) {
 		if (++tries == TRIES)
 			return -EBUSY;
 		pause_for(TRY_NANOSECONDS);
 	}
 	if (!instance->open) {
-		mimic_lock_release(&instance->lock);
+		mimic_embedded_release(instance);
 		return -ENODEV;
 	}
 	now = mimic_now();
@@ -61,7 +61,7 @@ static int enter(struct embedded_instance *instance)
 /* After a snapshot, which leaves nothing to be done. */
 static void leave(struct embedded_instance *instance)
 {
-	mimic_lock_release(&instance->lock);
+	mimic_embedded_release(instance);
 }
 
 /* 0 or -errno. "maple@0:1234", if that is us, is "maple@0". */

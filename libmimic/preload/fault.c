@@ -365,7 +365,8 @@ void mimic_preload_fault_handler(int number, siginfo_t *information, void *signa
 	uintptr_t fixup;
 
 	if (information->si_code <= 0) {
-		deliver(number, information, context, SIGNAL_SENT);
+		if (!mimic_preload_signals_defer(number, information, context))
+			deliver(number, information, context, SIGNAL_SENT);
 	} else if ((fixup = mimic_fault_fixup((uintptr_t)context->uc_mcontext.gregs[REG_RIP]))) {
 		context->uc_mcontext.gregs[REG_RIP] = (greg_t)fixup;
 	} else if (!is_stop(number, information, context) && !serve(number, information, context)) {

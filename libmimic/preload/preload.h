@@ -187,6 +187,10 @@ enum signal_origin {
 /* Hands a signal to the program as if we were not there. */
 void mimic_preload_signals_deliver(int number, siginfo_t *information, ucontext_t *context,
 				   enum signal_origin origin);
+/* As mimic_signal_defer(); never under a filter of the program's, which may know nothing of what that takes. */
+bool mimic_preload_signals_defer(int number, siginfo_t *information, void *context);
+/* The program is about to set such a filter. */
+void mimic_preload_signals_filtered(void);
 /* For fault.c, which installs it. */
 void mimic_preload_fault_handler(int number, siginfo_t *information, void *context);
 

@@ -273,6 +273,19 @@ static void call_handler(int number, const struct sigaction *action, siginfo_t *
 	mimic_preload_mask_set_blocked(before);
 }
 
+static atomic_bool is_filtered;
+
+void mimic_preload_signals_filtered(void)
+{
+	atomic_store(&is_filtered, true);
+}
+
+bool mimic_preload_signals_defer(int number, siginfo_t *information, void *context)
+{
+	return !atomic_load_explicit(&is_filtered, memory_order_relaxed) &&
+	       mimic_signal_defer(number, information, context);
+}
+
 void mimic_preload_signals_deliver(int number, siginfo_t *information, ucontext_t *context,
 				   enum signal_origin origin)
 {

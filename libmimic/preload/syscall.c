@@ -25,6 +25,13 @@ static long pass(long number, const long *a)
 	return result;
 }
 
+/* From now on a system call that the program does not know of may end it. */
+static void before_filter(void)
+{
+	mimic_preload_patch_stop();
+	mimic_preload_signals_filtered();
+}
+
 EXPORT int prctl(int option, ...)
 {
 	long a[6] = { option };
@@ -36,7 +43,7 @@ EXPORT int prctl(int option, ...)
 		a[i] = va_arg(list, long);
 	va_end(list);
 	if (option == PR_SET_SECCOMP)
-		mimic_preload_patch_stop();
+		before_filter();
 	return (int)pass(SYS_prctl, a);
 }
 
@@ -92,7 +99,7 @@ EXPORT long syscall(long number, ...)
 	case SYS_prctl:
 		return prctl((int)a[0], a[1], a[2], a[3], a[4]);
 	case SYS_seccomp:
-		mimic_preload_patch_stop();
+		before_filter();
 		return pass(number, a);
 	case SYS_rt_sigprocmask:
 		return a[3] == 8 ? change_mask(a) : pass(number, a);

@@ -143,7 +143,7 @@ static void jump_out(int number)
 
 /*
  * A signal may come while the library holds its lock, where a jump would keep it for ever and a
- * handler's access is refused (-EDEADLK). These tests are of signals to a thread that waits:
+ * handler's access is refused (-EDEADLK), unless it asks mimic_signal_defer(). These tests are of signals to a thread that waits:
  * another thread sends one when the kernel says that this one sleeps.
  */
 static struct {
