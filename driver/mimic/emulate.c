@@ -85,7 +85,8 @@ int mimic_emulate_decode(struct pt_regs *regs, struct mimic_instruction *instruc
 	error = mimic_emulate_decode_code(regs->ip, instruction);
 	if (error)
 		return error;
-	if (instruction->operand == MIMIC_OPERAND_VECTOR)
+	if (instruction->operand == MIMIC_OPERAND_VECTOR ||
+	    instruction->operand == MIMIC_OPERAND_X87)
 		return -EOPNOTSUPP;
 	*address = mimic_emulate_address(instruction, regs);
 	return 0;
@@ -109,6 +110,15 @@ u64 mimic_emulate_store_value(const struct mimic_instruction *instruction,
 
 	mimic_emulate_get_registers(&registers, regs);
 	return mimic_operate_store_value(instruction, &registers);
+}
+
+u64 mimic_emulate_update_value(const struct mimic_instruction *instruction,
+			       struct pt_regs *regs, u64 memory)
+{
+	struct mimic_registers registers;
+
+	mimic_emulate_get_registers(&registers, regs);
+	return mimic_operate_update_value(instruction, &registers, memory);
 }
 
 static void mimic_emulate_finish_load(const struct mimic_instruction *instruction,

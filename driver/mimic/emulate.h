@@ -16,13 +16,13 @@
 
 /*
  * The instruction at regs->ip and the address that it accesses. Never sleeps:
- * the mmap lock may be held. 0; -EOPNOTSUPP: no plain load or store of general
- * registers, or not 64-bit code; -EFAULT: its bytes are not there any more, as
+ * the mmap lock may be held. 0; -EOPNOTSUPP: no load, store or update with general
+ * registers, or not 64-bit code; -ENOLCK: it locks memory; -EFAULT: its bytes are not there any more, as
  * the page was reclaimed since the processor fetched them. Then drop the locks,
  * call mimic_emulate_fault_in() and try again; a second -EFAULT is for good (code
  * that may be executed but not read).
  *
- * Moves of vector registers are refused. A task's vector registers may live in
+ * Vector and x87 registers are refused. A task's may live in
  * the processor or in its fpu area, in a format of the kernel's own, and what
  * tells and moves them (fpregs_lock's friends, get_xsave_addr) is not exported
  * to modules.
@@ -36,6 +36,10 @@ int mimic_emulate_fault_in(struct pt_regs *regs);
 /* What the instruction, a store, writes: its low memory_size bytes, the rest is 0. */
 u64 mimic_emulate_store_value(const struct mimic_instruction *instruction,
 			      struct pt_regs *regs);
+
+/* What an update (is_update) writes, where its load read `memory`. */
+u64 mimic_emulate_update_value(const struct mimic_instruction *instruction,
+			       struct pt_regs *regs, u64 memory);
 
 /*
  * After the access, when nothing can fail any more: the destination register

@@ -80,7 +80,7 @@ static int mimic_trap_access(const struct trap *trap, u64 address, unsigned int 
 
 /* All of an instruction's access, in naturally aligned pieces as a bus would do it. */
 static int mimic_trap_access_all(const struct trap *trap, u64 address, unsigned int size,
-				 bool is_write, u64 *value)
+				 bool is_write, bool restartable, u64 *value)
 {
 	unsigned int done = 0, piece;
 	u64 data, result = 0;
@@ -92,7 +92,8 @@ static int mimic_trap_access_all(const struct trap *trap, u64 address, unsigned 
 		if (piece < sizeof(data))
 			data &= (1ull << (8 * piece)) - 1;
 		/* What is begun is finished: its first pieces cannot be taken back. */
-		error = mimic_trap_access(trap, address + done, piece, is_write, !done, &data);
+		error = mimic_trap_access(trap, address + done, piece, is_write,
+					  restartable && !done, &data);
 		if (error)
 			return error;
 		result |= data << (8 * done);
@@ -105,13 +106,18 @@ static int mimic_trap_access_all(const struct trap *trap, u64 address, unsigned 
 static int mimic_trap_emulate(const struct trap *trap, struct pt_regs *regs,
 			      const struct mimic_instruction *instruction, u64 address)
 {
-	u64 value = 0;
+	unsigned int size = instruction->memory_size;
+	u64 value = 0, result;
 	int error;
 
 	if (instruction->is_write)
 		value = mimic_emulate_store_value(instruction, regs);
-	error = mimic_trap_access_all(trap, address, instruction->memory_size,
-				      instruction->is_write, &value);
+	error = mimic_trap_access_all(trap, address, size, instruction->is_write, true, &value);
+	if (!error && instruction->is_update) {
+		result = mimic_emulate_update_value(instruction, regs, value);
+		/* The load cannot be taken back. */
+		error = mimic_trap_access_all(trap, address, size, true, false, &result);
+	}
 	if (error)
 		return error;
 	mimic_emulate_finish(instruction, regs, value);
@@ -135,6 +141,14 @@ static vm_fault_t mimic_trap_check(struct vm_fault *vmf, const struct mimic_bind
 	if (vmf->vma->vm_mm != READ_ONCE(binding->mm) || READ_ONCE(binding->gone))
 		return VM_FAULT_SIGBUS;
 	return 0;
+}
+
+/* Else it is not the instruction that has faulted. An update is a write, to emulated processors a load. */
+static bool mimic_trap_is_access_of(const struct vm_fault *vmf,
+				    const struct mimic_instruction *instruction)
+{
+	return instruction->is_update ||
+	       !!instruction->is_write == !!(vmf->flags & FAULT_FLAG_WRITE);
 }
 
 static vm_fault_t mimic_trap_fault(struct vm_fault *vmf)
@@ -162,9 +176,11 @@ static vm_fault_t mimic_trap_fault(struct vm_fault *vmf)
 		mimic_emulate_fault_in(regs);
 		return VM_FAULT_RETRY;
 	}
-	/* A read-modify-write decodes as nothing, or faults as a write where it would be a load. */
-	if (error || !!instruction.is_write != !!(vmf->flags & FAULT_FLAG_WRITE))
+	if (error || !mimic_trap_is_access_of(vmf, &instruction))
 		return VM_FAULT_SIGBUS;
+	/* It may have faulted as a load, and would store. */
+	if (instruction.is_update && !(vmf->vma->vm_flags & VM_WRITE))
+		return VM_FAULT_SIGSEGV;
 	/* All of it or nothing: one that leaves the mapping must not be half done. */
 	if (address < vmf->vma->vm_start || address >= vmf->vma->vm_end ||
 	    instruction.memory_size > vmf->vma->vm_end - address)

@@ -266,24 +266,34 @@ static int mimic_decode_absolute(struct decoder *decoder, uint8_t opcode)
 	return 0;
 }
 
-/* Memory with an immediate of `bytes`; ModRM.reg is part of the opcode: `first` to `last`. */
-static int mimic_decode_immediate(struct decoder *decoder, enum mimic_operation operation, unsigned int size,
-				  unsigned int bytes, unsigned int first, unsigned int last)
+static bool mimic_decode_only_reads(unsigned int operation)
+{
+	return operation == MIMIC_OPERATION_CMP || operation == MIMIC_OPERATION_TEST;
+}
+
+/* Memory that is the first operand of an operation, or what is moved to. */
+static void mimic_decode_first_operand(struct decoder *decoder, unsigned int operation, unsigned int size)
 {
 	struct mimic_instruction *instruction = decoder->instruction;
-	int error = mimic_decode_memory(decoder);
 
-	if (error)
-		return error;
-	if (decoder->modrm_reg < first || decoder->modrm_reg > last)
-		return -EOPNOTSUPP;
 	instruction->operation = operation;
 	instruction->is_write = operation == MIMIC_OPERATION_MOVE;
-	instruction->memory_first = operation != MIMIC_OPERATION_MOVE;
+	instruction->is_update = !instruction->is_write && !mimic_decode_only_reads(operation);
+	instruction->memory_first = !instruction->is_write;
 	instruction->memory_size = size;
+}
+
+/* After ModRM: an immediate of `bytes`, with memory of `size`. */
+static int mimic_decode_immediate(struct decoder *decoder, unsigned int operation, unsigned int size,
+				  unsigned int bytes)
+{
+	struct mimic_instruction *instruction = decoder->instruction;
+
+	mimic_decode_first_operand(decoder, operation, size);
 	instruction->operand = MIMIC_OPERAND_IMMEDIATE;
 	instruction->register_size = size;
-	instruction->immediate = (uint64_t)mimic_decode_fetch_signed(decoder, bytes);
+	if (bytes)
+		instruction->immediate = (uint64_t)mimic_decode_fetch_signed(decoder, bytes);
 	return 0;
 }
 
@@ -293,25 +303,94 @@ static unsigned int mimic_decode_immediate_size(unsigned int size)
 	return size == 8 ? 4 : size;
 }
 
+/* Opcodes whose ModRM.reg says which instruction it is. */
+static int mimic_decode_group(struct decoder *decoder, uint8_t opcode)
+{
+	unsigned int size = mimic_decode_size_of(decoder, opcode);
+	unsigned int bytes = mimic_decode_immediate_size(size);
+	int error = mimic_decode_memory(decoder);
+	unsigned int which = decoder->modrm_reg;
+
+	if (error)
+		return error;
+	switch (opcode) {
+	case 0x80: case 0x81:
+		return mimic_decode_immediate(decoder, which, size, bytes);
+	case 0x83:
+		return mimic_decode_immediate(decoder, which, size, 1);
+	case 0xc6: case 0xc7:
+		return which ? -EOPNOTSUPP : mimic_decode_immediate(decoder, MIMIC_OPERATION_MOVE, size, bytes);
+	case 0xf6: case 0xf7:
+		/* /1 is an undocumented twin of /0. */
+		if (which < 2)
+			return mimic_decode_immediate(decoder, MIMIC_OPERATION_TEST, size, bytes);
+		if (which > 3)
+			return -EOPNOTSUPP;
+		return mimic_decode_immediate(decoder, MIMIC_OPERATION_NOT + which - 2, size, 0);
+	}
+	if (which > 1)
+		return -EOPNOTSUPP;
+	decoder->instruction->immediate = 1;
+	return mimic_decode_immediate(decoder, MIMIC_OPERATION_INC + which, size, 0);
+}
+
 /* Opcodes 00 to 3F: eight operations, each with memory as destination (0, 1) or source (2, 3). */
 static int mimic_decode_arithmetic(struct decoder *decoder, uint8_t opcode)
 {
-	struct mimic_instruction *instruction = decoder->instruction;
 	unsigned int size = mimic_decode_size_of(decoder, opcode);
 	unsigned int form = opcode & 7;
+	int error;
 
 	if (form > 3)
 		return -EOPNOTSUPP;
-	instruction->operation = opcode >> 3;
-	instruction->memory_first = form < 2;
-	if (instruction->memory_first && instruction->operation != MIMIC_OPERATION_CMP)
+	error = mimic_decode_general(decoder, false, size, size);
+	if (form < 2)
+		mimic_decode_first_operand(decoder, opcode >> 3, size);
+	else
+		decoder->instruction->operation = opcode >> 3;
+	return error;
+}
+
+/*
+ * Opcodes D8 to DF, by ModRM.reg: bytes of memory, and STORES. 0: an
+ * environment, 10 bytes, or no instruction.
+ */
+#define STORES 0x80
+
+static const uint8_t x87_bytes[8][8] = {
+	{ 4, 4, 4, 4, 4, 4, 4, 4 },
+	{ 4, 0, 4 | STORES, 4 | STORES, 0, 0, 0, 0 },
+	{ 4, 4, 4, 4, 4, 4, 4, 4 },
+	{ 4, 4 | STORES, 4 | STORES, 4 | STORES, 0, 0, 0, 0 },
+	{ 8, 8, 8, 8, 8, 8, 8, 8 },
+	{ 8, 8 | STORES, 8 | STORES, 8 | STORES, 0, 0, 0, 0 },
+	{ 2, 2, 2, 2, 2, 2, 2, 2 },
+	{ 2, 2 | STORES, 2 | STORES, 2 | STORES, 0, 8, 0, 8 | STORES },
+};
+
+static int mimic_decode_x87(struct decoder *decoder, uint8_t opcode)
+{
+	struct mimic_instruction *instruction = decoder->instruction;
+	int error = mimic_decode_memory(decoder);
+	uint8_t bytes;
+
+	if (error)
+		return error;
+	bytes = x87_bytes[opcode & 7][decoder->modrm_reg];
+	if (!bytes)
 		return -EOPNOTSUPP;
-	return mimic_decode_general(decoder, false, size, size);
+	instruction->operand = MIMIC_OPERAND_X87;
+	instruction->is_write = !!(bytes & STORES);
+	instruction->memory_size = bytes & ~STORES;
+	instruction->register_size = instruction->memory_size;
+	instruction->reg = (opcode & 7) << 3 | decoder->modrm_reg;
+	return 0;
 }
 
 static int mimic_decode_primary_map(struct decoder *decoder, uint8_t opcode)
 {
 	unsigned int size = mimic_decode_size_of(decoder, opcode);
+	int error;
 
 	switch (opcode) {
 	case 0x88: case 0x89:
@@ -320,26 +399,22 @@ static int mimic_decode_primary_map(struct decoder *decoder, uint8_t opcode)
 		return mimic_decode_general(decoder, false, size, size);
 	case 0xa0: case 0xa1: case 0xa2: case 0xa3:
 		return mimic_decode_absolute(decoder, opcode);
-	case 0xc6: case 0xc7:
-		return mimic_decode_immediate(decoder, MIMIC_OPERATION_MOVE, size,
-					      mimic_decode_immediate_size(size), 0, 0);
+	case 0x80: case 0x81: case 0x83: case 0xc6: case 0xc7: case 0xf6: case 0xf7: case 0xfe: case 0xff:
+		return mimic_decode_group(decoder, opcode);
+	case 0xd8: case 0xd9: case 0xda: case 0xdb: case 0xdc: case 0xdd: case 0xde: case 0xdf:
+		return mimic_decode_x87(decoder, opcode);
 	case 0x63:
 		/* movsxd; without REX.W it extends nothing, and with 66 it reads 2 bytes. */
 		size = mimic_decode_operand_size(decoder);
 		return mimic_decode_extending(decoder, size == 8 ? 4 : size, true);
-	case 0x80: case 0x81:
-		return mimic_decode_immediate(decoder, MIMIC_OPERATION_CMP, size,
-					      mimic_decode_immediate_size(size), 7, 7);
-	case 0x83:
-		return mimic_decode_immediate(decoder, MIMIC_OPERATION_CMP, size, 1, 7, 7);
 	case 0x84: case 0x85:
 		decoder->instruction->operation = MIMIC_OPERATION_TEST;
 		decoder->instruction->memory_first = 1;
 		return mimic_decode_general(decoder, false, size, size);
-	case 0xf6: case 0xf7:
-		/* /1 is an undocumented twin of /0. */
-		return mimic_decode_immediate(decoder, MIMIC_OPERATION_TEST, size,
-					      mimic_decode_immediate_size(size), 0, 1);
+	case 0x86: case 0x87:
+		/* xchg with memory locks without being asked to. */
+		error = mimic_decode_memory(decoder);
+		return error ? error : -ENOLCK;
 	}
 	return opcode < 0x40 ? mimic_decode_arithmetic(decoder, opcode) : -EOPNOTSUPP;
 }
@@ -592,9 +667,9 @@ static int mimic_decode_all(struct decoder *decoder)
 {
 	uint8_t opcode = mimic_decode_prefixes(decoder);
 
-	/* lock needs a read-modify-write; with anything else it is invalid. */
+	/* With anything but an update of memory it is invalid. */
 	if (decoder->lock)
-		return -EOPNOTSUPP;
+		return -ENOLCK;
 	switch (opcode) {
 	case 0x0f:
 		return mimic_decode_map_0f(decoder);

@@ -13,9 +13,14 @@
  *   in their SSE, VEX and unmasked EVEX forms, and vmovsh and vmovw;
  *   integer operations that only read memory: cmp and test with memory on
  *   either side, add, or, adc, sbb, and, sub, xor into a register. A compiler
- *   (clang does) may fold a volatile load into one of these.
- * Everything else is refused: read-modify-write, locked, string, push and pop,
- * masked, broadcast, gather, MMX, x87.
+ *   (clang does) may fold a volatile load into one of these;
+ *   updates: add, or, adc, sbb, and, sub, xor of a register or an immediate to
+ *   memory, not, neg, inc, dec. To a bus they are a load, then a store;
+ *   x87 with memory of 2, 4 or 8 bytes: fld, fst, fstp, fild, fist, fistp,
+ *   fisttp, and the arithmetic of fadd to fidivr.
+ * Everything else is refused: string, push and pop, shifts, masked, broadcast,
+ * gather, MMX, x87 with 10 bytes or with its environment. So is what locks
+ * memory, which no bus of a device can do: a lock prefix, and xchg.
  */
 #ifndef MIMIC_DECODE_H
 #define MIMIC_DECODE_H
@@ -42,6 +47,11 @@ enum mimic_operation {
 	MIMIC_OPERATION_CMP,
 	MIMIC_OPERATION_TEST,
 	MIMIC_OPERATION_MOVE,
+	/* Updates only; inc and dec have an immediate of 1. */
+	MIMIC_OPERATION_NOT,
+	MIMIC_OPERATION_NEG,
+	MIMIC_OPERATION_INC,
+	MIMIC_OPERATION_DEC,
 };
 
 /* What stands at the other side of the memory operand. */
@@ -49,6 +59,7 @@ enum mimic_operand {
 	MIMIC_OPERAND_GENERAL,		/* rax to r15 */
 	MIMIC_OPERAND_VECTOR,		/* xmm, ymm, zmm */
 	MIMIC_OPERAND_IMMEDIATE,
+	MIMIC_OPERAND_X87,		/* the stack; `reg` is 8 times the opcode's low three bits, and ModRM.reg */
 };
 
 enum mimic_segment {
@@ -63,10 +74,11 @@ struct mimic_instruction {
 	uint8_t length;		/* in bytes, 1 to 15 */
 	uint8_t operation;	/* enum mimic_operation; is_write only with a move */
 	uint8_t is_write;	/* 1: memory is written, 0: memory is read */
+	uint8_t is_update;	/* is_write is 0, and then the result is written */
 	uint8_t memory_size;	/* 1, 2, 4, 8, 16, 32 or 64 bytes */
 
 	uint8_t operand;	/* enum mimic_operand */
-	uint8_t reg;		/* hardware number: 0 to 15, a vector register 0 to 31 */
+	uint8_t reg;		/* hardware number: 0 to 15, a vector register 0 to 31; of x87 see there */
 	/*
 	 * Bytes of the operand that the instruction means. A general register that
 	 * is loaded with 4 gets its upper half zeroed, with 1 or 2 keeps the rest.
@@ -77,7 +89,7 @@ struct mimic_instruction {
 	uint8_t high_byte;	/* ah, ch, dh, bh: bits 8 to 15 of register `reg` */
 	uint8_t sign_extend;	/* a load of less than register_size; else zero extension */
 	uint8_t byte_swap;	/* movbe */
-	uint8_t memory_first;	/* cmp, test: memory is the first operand */
+	uint8_t memory_first;	/* cmp, test, updates: memory is the first operand */
 
 	/* Vector registers only. */
 	uint8_t register_offset;	/* the byte of the register that memory's first byte belongs to */
@@ -96,7 +108,8 @@ struct mimic_instruction {
 /*
  * Decodes the instruction at `bytes`, of which `available` may be read.
  * 0; -ENODATA: cannot tell without more bytes, call again with more (never with
- * 15 or more available); -EOPNOTSUPP: no instruction of the list above, whether
+ * 15 or more available); -ENOLCK: it locks memory (a lock prefix, whatever
+ * follows; xchg); -EOPNOTSUPP: no instruction of the list above, whether
  * valid or not. *instruction is undefined unless 0 is returned.
  */
 int mimic_decode(const uint8_t *bytes, size_t available, struct mimic_instruction *instruction);

@@ -9,6 +9,7 @@
 #include "libmimic/base/emulate.h"
 #include "libmimic/base/operate.h"
 #include "libmimic/base/raw_syscall.h"
+#include "libmimic/base/x87.h"
 #include "mimic/access.h"
 
 #if defined(__x86_64__) && !defined(__ILP32__)
@@ -128,7 +129,7 @@ static int emulate_general(const struct mimic_instruction *instruction, greg_t *
 			   mimic_bus_access access, void *bus)
 {
 	unsigned int size = instruction->memory_size;
-	uint64_t value = 0;
+	uint64_t value = 0, result;
 	int error;
 
 	if (instruction->is_write) {
@@ -136,6 +137,10 @@ static int emulate_general(const struct mimic_instruction *instruction, greg_t *
 		return transfer(access, bus, address, size, true, &value);
 	}
 	error = transfer(access, bus, address, size, false, &value);
+	if (!error && instruction->is_update) {
+		result = mimic_operate_update_value(instruction, registers, value);
+		error = transfer(access, bus, address, size, true, &result);
+	}
 	if (error)
 		return error;
 	mimic_operate_load(instruction, registers, value);
@@ -160,6 +165,7 @@ static int emulate_general(const struct mimic_instruction *instruction, greg_t *
 #define HEADER_COMPACTED	(1ull << 63)
 
 enum component {
+	COMPONENT_X87	= 0,
 	COMPONENT_SSE	= 1,	/* bytes 0 to 15 of registers 0 to 15 */
 	COMPONENT_AVX	= 2,	/* bytes 16 to 31 of them */
 	COMPONENT_HIGH	= 6,	/* bytes 32 to 63 of them */
@@ -236,7 +242,7 @@ static bool open_frame(struct vector_frame *frame, ucontext_t *context)
 	memcpy(&software, frame->bytes + SOFTWARE_OFFSET, sizeof(software));
 	frame->has_header = software.magic == FRAME_MAGIC;
 	if (!frame->has_header) {
-		frame->features = frame->present = 1u << COMPONENT_SSE;
+		frame->features = frame->present = 1u << COMPONENT_SSE | 1u << COMPONENT_X87;
 		frame->size = HEADER_OFFSET;
 		return true;
 	}
@@ -369,6 +375,33 @@ static int emulate_vector(const struct mimic_instruction *instruction, ucontext_
 	return 0;
 }
 
+/* --- x87 ----------------------------------------------------------------- */
+
+static int emulate_x87(const struct mimic_instruction *instruction, ucontext_t *context,
+		       uintptr_t address, mimic_bus_access access, void *bus)
+{
+	unsigned int size = instruction->memory_size;
+	struct vector_frame frame;
+	uint64_t value = 0;
+	int error = 0;
+
+	if (!open_frame(&frame, context))
+		return -EOPNOTSUPP;
+	if (!is_present(&frame, COMPONENT_X87))
+		mimic_x87_initial(frame.bytes);
+	frame.present |= 1u << COMPONENT_X87;
+	if (!instruction->is_write)
+		error = transfer(access, bus, address, size, false, &value);
+	if (!error)
+		error = mimic_x87_execute(instruction->reg, instruction->is_write, frame.bytes, &value,
+					  (uintptr_t)context->uc_mcontext.gregs[REG_RIP], address);
+	if (!error && instruction->is_write)
+		error = transfer(access, bus, address, size, true, &value);
+	if (!error)
+		close_frame(&frame);
+	return error;
+}
+
 /* --- the calls ----------------------------------------------------------- */
 
 int mimic_emulate_instruction(ucontext_t *context, const struct mimic_instruction *instruction,
@@ -383,6 +416,8 @@ int mimic_emulate_instruction(ucontext_t *context, const struct mimic_instructio
 	address = address_of(instruction, &registers, (uint64_t)gregs[REG_RIP]);
 	if (instruction->operand == MIMIC_OPERAND_VECTOR)
 		error = emulate_vector(instruction, context, address, access, bus);
+	else if (instruction->operand == MIMIC_OPERAND_X87)
+		error = emulate_x87(instruction, context, address, access, bus);
 	else
 		error = emulate_general(instruction, gregs, &registers, address, access, bus);
 	if (error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A trapped access, carried out in user space: what a SIGSEGV handler does with
- * a plain load or store of a device's page.
+ * a load or store of a device's page.
  */
 #ifndef MIMIC_EMULATE_H
 #define MIMIC_EMULATE_H
@@ -30,9 +30,13 @@ typedef int (*mimic_bus_access)(void *context, uintptr_t address, unsigned int s
  * An access that is unaligned or wider than 8 bytes reaches the bus in
  * naturally aligned pieces of at most 8 bytes, in ascending order.
  *
- * 0; -EOPNOTSUPP: no instruction that decode.h lists, nothing was done; else
- * the first error of `access`: the registers are as before. Pieces of a store
- * that came before the failing one were written.
+ * An update (add to memory and the like) is a load, then a store: other threads, and handlers of
+ * signals, may come between.
+ *
+ * 0; -EOPNOTSUPP: no instruction that decode.h lists, nothing was done (but of a store of x87
+ * that raises an exception that the program wants to see); -ENOLCK: one that locks memory,
+ * nothing was done; else the first error of `access`: the registers are as before. Pieces of a
+ * store that came before the failing one were written, and the load of an update was done.
  *
  * Async-signal-safe. Only x86-64; elsewhere it always returns -EOPNOTSUPP.
  */

@@ -137,21 +137,43 @@ static uint64_t mimic_operate_compute(unsigned int operation, uint64_t first, ui
 	return result;
 }
 
+/* What an operation on `memory` gives, and the flags after it. */
+static uint64_t mimic_operate_result(const struct mimic_instruction *instruction,
+				     const struct mimic_registers *registers, uint64_t memory, uint32_t *flags)
+{
+	uint64_t other = mimic_operate_operand_value(instruction, registers);
+	uint32_t carry = registers->flags & FLAG_CF;
+	unsigned int size = instruction->memory_size;
+	uint64_t result;
+
+	switch (instruction->operation) {
+	case MIMIC_OPERATION_NOT:
+		*flags = registers->flags & FLAGS_ARITHMETIC;
+		return ~memory & mimic_operate_mask(size);
+	case MIMIC_OPERATION_NEG:
+		return mimic_operate_add_or_subtract(0, memory, false, true, size, flags);
+	case MIMIC_OPERATION_INC: case MIMIC_OPERATION_DEC:
+		result = mimic_operate_add_or_subtract(memory, other, false,
+						       instruction->operation == MIMIC_OPERATION_DEC, size,
+						       flags);
+		*flags = (*flags & ~FLAG_CF) | carry;
+		return result;
+	}
+	return mimic_operate_compute(instruction->operation, instruction->memory_first ? memory : other,
+				     instruction->memory_first ? other : memory, carry, size, flags);
+}
+
 static void mimic_operate_arithmetic(const struct mimic_instruction *instruction,
 				     struct mimic_registers *registers, uint64_t memory)
 {
-	uint64_t other = mimic_operate_operand_value(instruction, registers);
-	uint64_t first = instruction->memory_first ? memory : other;
-	uint64_t second = instruction->memory_first ? other : memory;
-	bool carry = registers->flags & FLAG_CF;
 	uint64_t result;
 	uint32_t flags;
 
-	result = mimic_operate_compute(instruction->operation, first, second, carry, instruction->memory_size,
-				       &flags);
+	result = mimic_operate_result(instruction, registers, memory, &flags);
 	registers->flags = (registers->flags & ~(uint64_t)FLAGS_ARITHMETIC) | flags;
-	if (instruction->operation != MIMIC_OPERATION_CMP &&
-	    instruction->operation != MIMIC_OPERATION_TEST)
+	/* Where memory is the first operand, the result is memory's, or nobody's. */
+	if (!instruction->memory_first && instruction->operation != MIMIC_OPERATION_TEST &&
+	    instruction->operation != MIMIC_OPERATION_CMP)
 		mimic_operate_set_register(instruction, registers, result);
 }
 
@@ -163,6 +185,15 @@ uint64_t mimic_operate_store_value(const struct mimic_instruction *instruction,
 	uint64_t value = mimic_operate_operand_value(instruction, registers);
 
 	return instruction->byte_swap ? mimic_operate_swap_bytes(value, instruction->memory_size) : value;
+}
+
+uint64_t mimic_operate_update_value(const struct mimic_instruction *instruction,
+				    const struct mimic_registers *registers, uint64_t memory)
+{
+	uint32_t flags;
+
+	return mimic_operate_result(instruction, registers,
+				    memory & mimic_operate_mask(instruction->memory_size), &flags);
 }
 
 void mimic_operate_load(const struct mimic_instruction *instruction,

@@ -27,10 +27,14 @@ static inline uint64_t mimic_operate_mask(unsigned int size)
 uint64_t mimic_operate_store_value(const struct mimic_instruction *instruction,
 				   const struct mimic_registers *registers);
 
+/* What an update stores (is_update), where memory held `memory`. */
+uint64_t mimic_operate_update_value(const struct mimic_instruction *instruction,
+				    const struct mimic_registers *registers, uint64_t memory);
+
 /*
  * Finishes a load of `memory`, of which the low memory_size bytes count:
- * changes the destination register, and the flags if the instruction does. Not
- * the instruction pointer.
+ * changes the destination register, and the flags if the instruction does; of an update,
+ * the flags only. Not the instruction pointer.
  */
 void mimic_operate_load(const struct mimic_instruction *instruction,
 			struct mimic_registers *registers, uint64_t memory);

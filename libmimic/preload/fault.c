@@ -138,7 +138,7 @@ static int bus_access(void *context, uintptr_t address, unsigned int size, bool 
 	return error;
 }
 
-static void explain_instruction(struct text *text, const ucontext_t *context)
+static void explain_instruction(struct text *text, const ucontext_t *context, int error)
 {
 	char bytes[64];
 
@@ -147,7 +147,10 @@ static void explain_instruction(struct text *text, const ucontext_t *context)
 	mimic_preload_text_add(text, " (bytes ");
 	mimic_instruction_text(context, bytes, sizeof(bytes));
 	mimic_preload_text_add(text, bytes);
-	mimic_preload_text_add(text, "): only plain loads and stores reach a device");
+	if (error == -ENOLCK)
+		mimic_preload_text_add(text, "): it locks memory, which no bus can do; a device needs a load, then a store");
+	else
+		mimic_preload_text_add(text, "): only plain loads and stores reach a device");
 }
 
 static void explain_error(struct text *text, const struct bus *bus)
@@ -175,7 +178,7 @@ static void explain(const struct bus *bus, const ucontext_t *context, uintptr_t 
 
 	mimic_preload_text_start(&text);
 	if (bus->failure == FAILURE_NONE)
-		explain_instruction(&text, context);
+		explain_instruction(&text, context, bus->error);
 	else
 		explain_error(&text, bus);
 	mimic_preload_text_add(&text, "; access to ");
@@ -332,6 +335,9 @@ static bool serve(int number, siginfo_t *information, ucontext_t *context)
 	error = mimic_preload_patch_fetch(instruction, &decoded);
 	if (error == -EAGAIN)
 		return true;
+	/* Its load must not be done where its store is the program's fault. */
+	if (!error && decoded.is_update && !(mapping.protection & PROT_WRITE))
+		return false;
 	if (!error)
 		error = mimic_emulate_instruction(context, &decoded, bus_access, &bus);
 	if (!error) {
@@ -340,6 +346,8 @@ static bool serve(int number, siginfo_t *information, ucontext_t *context)
 	}
 	if (bus.failure == FAILURE_NOT_OURS)
 		return false;
+	if (bus.failure == FAILURE_NONE)
+		bus.error = error;
 	program_bus_error(&bus, context, bus.failure == FAILURE_NONE ? address : bus.address);
 	return true;
 }

@@ -61,7 +61,8 @@ enum patch_refusal mimic_preload_patch_form(const struct mimic_instruction *inst
 	if (instruction->rip_relative || instruction->segment != MIMIC_SEGMENT_NONE ||
 	    instruction->address_size != 8 || !fits_32(displacement(instruction)))
 		return PATCH_FORM;
-	if (instruction->operand == MIMIC_OPERAND_VECTOR)
+	if (instruction->operand == MIMIC_OPERAND_VECTOR || instruction->operand == MIMIC_OPERAND_X87 ||
+	    instruction->is_update)
 		return PATCH_FORM;
 	if (instruction->operand == MIMIC_OPERAND_GENERAL && instruction->reg == RSP)
 		return PATCH_FORM;

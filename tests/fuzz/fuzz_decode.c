@@ -48,9 +48,10 @@ static int is_power_of_two(unsigned int value)
 static void check_register(const struct mimic_instruction *instruction)
 {
 	int vector = instruction->operand == MIMIC_OPERAND_VECTOR;
+	int x87 = instruction->operand == MIMIC_OPERAND_X87;
 
-	check(instruction->operand <= MIMIC_OPERAND_IMMEDIATE);
-	check(instruction->reg < (vector ? 32 : 16));
+	check(instruction->operand <= MIMIC_OPERAND_X87);
+	check(instruction->reg < (x87 ? 64 : vector ? 32 : 16));
 	check(is_power_of_two(instruction->register_size));
 	check(instruction->register_size <= (vector ? 64 : 8));
 	check(instruction->register_size >= instruction->memory_size);
@@ -81,8 +82,10 @@ static void check_accepted(const struct mimic_instruction *instruction, size_t a
 {
 	check(instruction->length >= 1 && instruction->length <= available);
 	check(instruction->length <= MIMIC_INSTRUCTION_MAX);
-	check(instruction->operation <= MIMIC_OPERATION_MOVE);
+	check(instruction->operation <= MIMIC_OPERATION_DEC);
 	check(!instruction->is_write || instruction->operation == MIMIC_OPERATION_MOVE);
+	check(!instruction->is_update || (!instruction->is_write && instruction->memory_first));
+	check(instruction->operation <= MIMIC_OPERATION_MOVE || instruction->is_update);
 	check(is_power_of_two(instruction->memory_size) && instruction->memory_size <= 64);
 	check_register(instruction);
 	check_address(instruction);
@@ -154,7 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (available = 0; available <= size; available++) {
 		memset(&instruction, 0x5a, sizeof(instruction));
 		result = decode_copy(data, available, &instruction);
-		check(result == 0 || result == -ENODATA || result == -EOPNOTSUPP);
+		check(result == 0 || result == -ENODATA || result == -ENOLCK || result == -EOPNOTSUPP);
 		check(result != -ENODATA || available < MIMIC_INSTRUCTION_MAX);
 		if (decided != -ENODATA) {
 			check(result == decided);

@@ -87,6 +87,25 @@ GROUP(stores, STORES)
 	ARITHMETIC_OF(_, xor, "xor")
 GROUP(arithmetic, ARITHMETIC)
 
+/* To a bus a load, then a store. */
+#define UPDATE_OF(_, number, name) \
+	_(number##1, name "b %%al, (%%rdi)") _(number##2, name "w %%cx, (%%rdi)") \
+	_(number##3, name "l %%edx, (%%rdi)") _(number##4, name "q %%r8, (%%rdi)") \
+	_(number##5, name "b $-5, (%%rdi)") _(number##6, name "w $0x8001, (%%rdi)") \
+	_(number##7, name "l $1, (%%rdi)") _(number##8, name "q $-2, (%%rdi)")
+#define UPDATES(_) \
+	UPDATE_OF(_, add_to, "add") UPDATE_OF(_, or_to, "or") UPDATE_OF(_, adc_to, "adc") \
+	UPDATE_OF(_, sbb_to, "sbb") UPDATE_OF(_, and_to, "and") UPDATE_OF(_, sub_to, "sub") \
+	UPDATE_OF(_, xor_to, "xor")
+GROUP(updates, UPDATES)
+
+#define UNARY_OF(_, number, name) \
+	_(number##1, name "b (%%rdi)") _(number##2, name "w (%%rdi)") \
+	_(number##3, name "l (%%rdi)") _(number##4, name "q (%%rdi)")
+#define UNARY(_) \
+	UNARY_OF(_, inc, "inc") UNARY_OF(_, dec, "dec") UNARY_OF(_, not, "not") UNARY_OF(_, neg, "neg")
+GROUP(unary, UNARY)
+
 #define COMPARISONS(_) \
 	ARITHMETIC_OF(_, cmp, "cmp") \
 	_(compare1, "cmpb %%al, (%%rdi)") _(compare2, "cmpw %%cx, (%%rdi)") \
@@ -214,6 +233,8 @@ SAME_AS_MEMORY(loads_and_stores_of_ah_bh_ch_dh, high_bytes)
 SAME_AS_MEMORY(loads_that_extend_with_zeros_or_the_sign, extensions)
 SAME_AS_MEMORY(stores_of_registers_and_immediates, stores)
 SAME_AS_MEMORY(arithmetic_from_memory_with_its_flags, arithmetic)
+SAME_AS_MEMORY(updates_of_memory_with_their_flags, updates)
+SAME_AS_MEMORY(increments_and_negations_of_memory, unary)
 SAME_AS_MEMORY(comparisons_with_memory_and_their_flags, comparisons)
 SAME_AS_MEMORY(all_forms_of_addresses, addresses)
 

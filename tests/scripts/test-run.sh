@@ -87,6 +87,7 @@ build_levels() {
 				$sources/widths.c || return
 		done
 		$compiler -std=gnu11 -O2 -fPIE -pie -o "$dir/widths-$compiler-pie" $sources/widths.c || return
+		$compiler -std=gnu11 -O2 -o "$dir/updates-$compiler" $sources/updates.c || return
 		$compiler -std=gnu11 -O2 -D_FORTIFY_SOURCE=2 -o "$dir/node-$compiler-fortified" $sources/node.c || return
 		$compiler -std=gnu11 -O2 -D_FORTIFY_SOURCE=2 -o "$dir/handlers-$compiler-fortified" \
 			$sources/handlers.c || return
@@ -130,6 +131,7 @@ test_programs() {
 	passes "nodes_answer_as_a_driver_would" "$programs/node"
 	passes "dare_by_plain_stores_to_its_page" "$programs/dare"
 	passes "gemminis_commands_by_plain_stores_to_virgo" "$programs/virgo"
+	passes "updates_of_registers_and_long_doubles" "$programs/updates"
 	passes "the_program_keeps_its_own_sigsegv_and_sigbus_handlers" "$programs/handlers"
 	passes "blocked_signals_do_not_stop_device_accesses" "$programs/masks"
 	passes "signal_handlers_run_while_a_load_waits" "$programs/waiting"
@@ -149,6 +151,7 @@ test_compilers() {
 			passes "queues_built_by_$compiler$level" "$dir/widths-$compiler$level"
 		done
 		passes "position_independent_program_built_by_$compiler" "$dir/widths-$compiler-pie"
+		passes "updates_of_registers_built_by_$compiler" "$dir/updates-$compiler"
 		passes "fortified_open_and_stat_built_by_$compiler" "$dir/node-$compiler-fortified"
 		passes "fortified_longjmp_built_by_$compiler" "$dir/handlers-$compiler-fortified"
 	done
@@ -186,6 +189,7 @@ test_ends() {
 	ends 135 "an_instruction_that_is_no_plain_access_dies_of_sigbus" "$crash" exchange-add
 	says "cannot emulate the instruction at 0x[0-9a-f]* (bytes f0 0f c1 .*access to 0x[0-9a-f]* (page 0 of maple0" \
 		"the_line_names_instruction_bytes_address_and_page"
+	says "it locks memory, which no bus can do" "and_says_that_it_locks"
 	ends 135 "a_handler_that_sets_the_default_action_and_returns_lets_it_die_of_sigbus" "$crash" handled-exchange-add
 	[ "$(grep -c '; access to 0x' "$dir/out")" = 1 ]
 	result $? "an_access_that_faults_again_after_the_handler_is_told_once"

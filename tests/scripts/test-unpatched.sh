@@ -18,7 +18,7 @@ contract embedded_trap
 contract daemon_trap
 contract dare_embedded_trap
 
-for program in spmv bfs tiles raw widths node dare virgo handlers masks waiting processes pointers threads; do
+for program in spmv bfs tiles raw widths node dare updates virgo handlers masks waiting processes pointers threads; do
 	timeout -k 5 100 "$build/bin/mimic" run --transport embedded "$build/tests/unmodified/$program" >"$work/output" 2>&1
 	result $? "by_traps_alone_$program"
 done

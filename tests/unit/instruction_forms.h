@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Every form of load and store that the emulation knows, assembled by the
+ * Every form of load, store and update that the emulation knows, assembled by the
  * assembler. Each list is an array of struct form from __start_LIST to __stop_LIST.
  */
 #ifndef TESTS_UNIT_INSTRUCTION_FORMS_H
@@ -167,6 +167,87 @@ FORM(logic, "testw $0x8001, (%rdi)");
 FORM(logic, "testl $0x80000000, (%rdi)");
 FORM(logic, "testq $-2, (%rdi)");
 FORM(logic, ".byte 0xf6, 0x0f, 0x42");		/* the twin of testb */
+
+FORMS(updates);
+FORM(updates, "add %al, (%rdi)");
+FORM(updates, "add %cx, (%rdi)");
+FORM(updates, "add %edx, (%rdi)");
+FORM(updates, "add %rbx, (%rdi)");
+FORM(updates, "addb $0x80, (%rdi)");
+FORM(updates, "addw $0x8000, (%rdi)");
+FORM(updates, "addl $0x7fffffff, (%rdi)");
+FORM(updates, "addq $-1, (%rdi)");
+FORM(updates, "adc %ah, (%rdi)");
+FORM(updates, "adc %r10w, (%rdi)");
+FORM(updates, "adc %r14d, (%rdi)");
+FORM(updates, "adc %r10, (%rdi)");
+FORM(updates, "adcb $-1, (%rdi)");
+FORM(updates, "adcw $3, (%rdi)");
+FORM(updates, "adcl $-128, (%rdi)");
+FORM(updates, "adcq $0x12345678, (%rdi)");
+FORM(updates, "sub %r11b, (%rdi)");
+FORM(updates, "sub %cx, (%rdi)");
+FORM(updates, "sub %edx, (%rdi)");
+FORM(updates, "sub %rbx, (%rdi)");
+FORM(updates, "subb $0x80, (%rdi)");
+FORM(updates, "subw $0x8000, (%rdi)");
+FORM(updates, "subl $0x7fffffff, (%rdi)");
+FORM(updates, "subq $-1, (%rdi)");
+FORM(updates, "sbb %sil, (%rdi)");
+FORM(updates, "sbb %r10w, (%rdi)");
+FORM(updates, "sbb %r14d, (%rdi)");
+FORM(updates, "sbb %r10, (%rdi)");
+FORM(updates, "sbbb $-1, (%rdi)");
+FORM(updates, "sbbw $3, (%rdi)");
+FORM(updates, "sbbl $-128, (%rdi)");
+FORM(updates, "sbbq $0x12345678, (%rdi)");
+FORM(updates, "notb (%rdi)");
+FORM(updates, "notw (%rdi)");
+FORM(updates, "notl (%rdi)");
+FORM(updates, "notq (%rdi)");
+FORM(updates, "negb (%rdi)");
+FORM(updates, "negw (%rdi)");
+FORM(updates, "negl (%rdi)");
+FORM(updates, "negq (%rdi)");
+FORM(updates, "incb (%rdi)");
+FORM(updates, "incw (%rdi)");
+FORM(updates, "incl (%rdi)");
+FORM(updates, "incq (%rdi)");
+FORM(updates, "decb (%rdi)");
+FORM(updates, "decw (%rdi)");
+FORM(updates, "decl (%rdi)");
+FORM(updates, "decq (%rdi)");
+FORM(updates, "addl $0x1234, 0x1000(%rip)");
+FORM(updates, "incl 0x111(%rdi,%rsi,8)");
+FORM(updates, "add %eax, %fs:(%r8)");
+FORM(updates, "subl $1, (%r9d)");
+FORM(updates, ".byte 0xf3, 0x83, 0x07, 0x01");	/* rep means nothing here */
+
+FORMS(logic_updates);
+FORM(logic_updates, "and %al, (%rdi)");
+FORM(logic_updates, "and %cx, (%rdi)");
+FORM(logic_updates, "and %edx, (%rdi)");
+FORM(logic_updates, "and %rbx, (%rdi)");
+FORM(logic_updates, "andb $0x80, (%rdi)");
+FORM(logic_updates, "andw $0x8000, (%rdi)");
+FORM(logic_updates, "andl $0x7fffffff, (%rdi)");
+FORM(logic_updates, "andq $-1, (%rdi)");
+FORM(logic_updates, "or %ah, (%rdi)");
+FORM(logic_updates, "or %r10w, (%rdi)");
+FORM(logic_updates, "or %r14d, (%rdi)");
+FORM(logic_updates, "or %r10, (%rdi)");
+FORM(logic_updates, "orb $-1, (%rdi)");
+FORM(logic_updates, "orw $3, (%rdi)");
+FORM(logic_updates, "orl $-128, (%rdi)");
+FORM(logic_updates, "orq $0x12345678, (%rdi)");
+FORM(logic_updates, "xor %r11b, (%rdi)");
+FORM(logic_updates, "xor %cx, (%rdi)");
+FORM(logic_updates, "xor %edx, (%rdi)");
+FORM(logic_updates, "xor %rbx, (%rdi)");
+FORM(logic_updates, "xorb $0x80, (%rdi)");
+FORM(logic_updates, "xorw $0x8000, (%rdi)");
+FORM(logic_updates, "xorl $0x7fffffff, (%rdi)");
+FORM(logic_updates, "xorq $-1, (%rdi)");
 
 FORMS(sse);
 FORM(sse, "movd (%rdi), %xmm1");

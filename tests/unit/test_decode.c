@@ -378,16 +378,21 @@ static const struct bytes refused_cases[] = {
 	{ "mov eax, ecx", BYTES(0x89, 0xc8) },
 	{ "mov [rax], ds", BYTES(0x8c, 0x18) },
 	{ "lea eax, [rax]", BYTES(0x8d, 0x00) },
-	{ "lock mov", BYTES(0xf0, 0x89, 0x00) },
-	{ "lock add [rax], eax", BYTES(0xf0, 0x01, 0x00) },
-	{ "add [rax], eax", BYTES(0x01, 0x00) },
-	{ "add dword [rax], 1", BYTES(0x83, 0x00, 0x01) },
-	{ "or dword [rax], 1", BYTES(0x81, 0x08, 1, 0, 0, 0) },
-	{ "not dword [rax]", BYTES(0xf7, 0x10) },
-	{ "inc dword [rax]", BYTES(0xff, 0x00) },
+	{ "shl dword [rax], 1", BYTES(0xd1, 0x20) },
+	{ "mul dword [rax]", BYTES(0xf7, 0x20) },
+	{ "call [rax]", BYTES(0xff, 0x10) },
+	{ "FE /2, no instruction", BYTES(0xfe, 0x10) },
+	{ "fld tbyte [rax]", BYTES(0xdb, 0x28) },
+	{ "fstp tbyte [rax]", BYTES(0xdb, 0x38) },
+	{ "fldcw [rax]", BYTES(0xd9, 0x28) },
+	{ "fnstenv [rax]", BYTES(0xd9, 0x30) },
+	{ "fnsave [rax]", BYTES(0xdd, 0x30) },
+	{ "fnstsw [rax]", BYTES(0xdd, 0x38) },
+	{ "fbld [rax]", BYTES(0xdf, 0x20) },
+	{ "D9 /1, no instruction", BYTES(0xd9, 0x08) },
+	{ "fld st1", BYTES(0xd9, 0xc1) },
 	{ "push qword [rax]", BYTES(0xff, 0x30) },
 	{ "pop qword [rax]", BYTES(0x8f, 0x00) },
-	{ "xchg [rax], eax", BYTES(0x87, 0x00) },
 	{ "cmpxchg [rax], ecx", BYTES(0x0f, 0xb1, 0x08) },
 	{ "movsd, the string", BYTES(0xa5) },
 	{ "rep stosd", BYTES(0xf3, 0xab) },
@@ -439,6 +444,128 @@ static void anything_else_is_refused(void **unused)
 		result = mimic_decode(bytes, sizeof(bytes), &instruction);
 		if (result != -EOPNOTSUPP)
 			fail_msg("%s: %d", test->name, result);
+	}
+}
+
+static const struct bytes locked_cases[] = {
+	{ "lock add [rax], eax", BYTES(0xf0, 0x01, 0x00) },
+	{ "lock or dword [rax], 1", BYTES(0xf0, 0x83, 0x08, 0x01) },
+	{ "lock xadd [rax], ecx", BYTES(0xf0, 0x0f, 0xc1, 0x08) },
+	{ "lock cmpxchg16b [rax]", BYTES(0xf0, 0x48, 0x0f, 0xc7, 0x08) },
+	{ "lock mov, no instruction", BYTES(0xf0, 0x89, 0x00) },
+	{ "xchg [rax], eax", BYTES(0x87, 0x00) },
+	{ "xchg [rax], cl", BYTES(0x86, 0x08) },
+};
+
+static void what_locks_memory_is_told_from_the_rest(void **unused)
+{
+	struct mimic_instruction instruction;
+	uint8_t bytes[16];
+	size_t i;
+	int result;
+
+	(void)unused;
+	for (i = 0; i < sizeof(locked_cases) / sizeof(locked_cases[0]); i++) {
+		memset(bytes, 0, sizeof(bytes));
+		memcpy(bytes, locked_cases[i].bytes, locked_cases[i].count);
+		result = mimic_decode(bytes, sizeof(bytes), &instruction);
+		if (result != -ENOLCK)
+			fail_msg("%s: %d", locked_cases[i].name, result);
+	}
+}
+
+/* --- updates and x87 ------------------------------------------------------ */
+
+struct update_case {
+	const char *name;
+	uint8_t bytes[16];
+	size_t count;
+	unsigned int operation;
+	unsigned int memory_size;
+	unsigned int operand;
+	unsigned int reg;
+	uint64_t immediate;
+};
+
+static const struct update_case update_cases[] = {
+	{ "add [rax], cl", BYTES(0x00, 0x08), MIMIC_OPERATION_ADD, 1, MIMIC_OPERAND_GENERAL, RCX, 0 },
+	{ "or [rax], r9d", BYTES(0x44, 0x09, 0x08), MIMIC_OPERATION_OR, 4, MIMIC_OPERAND_GENERAL, R9, 0 },
+	{ "adc [rax], dx", BYTES(0x66, 0x11, 0x10), MIMIC_OPERATION_ADC, 2, MIMIC_OPERAND_GENERAL, RDX, 0 },
+	{ "xor [rax], rsi", BYTES(0x48, 0x31, 0x30), MIMIC_OPERATION_XOR, 8, MIMIC_OPERAND_GENERAL, RSI, 0 },
+	{ "or dword [rax], 1", BYTES(0x83, 0x08, 0x01), MIMIC_OPERATION_OR, 4, MIMIC_OPERAND_IMMEDIATE, 0, 1 },
+	{ "and qword [rax], -2", BYTES(0x48, 0x83, 0x20, 0xfe), MIMIC_OPERATION_AND, 8,
+	  MIMIC_OPERAND_IMMEDIATE, 0, ~1ull },
+	{ "sbb word [rax], 0x1234", BYTES(0x66, 0x81, 0x18, 0x34, 0x12), MIMIC_OPERATION_SBB, 2,
+	  MIMIC_OPERAND_IMMEDIATE, 0, 0x1234 },
+	{ "sub byte [rax], 5", BYTES(0x80, 0x28, 0x05), MIMIC_OPERATION_SUB, 1, MIMIC_OPERAND_IMMEDIATE, 0, 5 },
+	{ "not dword [rax]", BYTES(0xf7, 0x10), MIMIC_OPERATION_NOT, 4, MIMIC_OPERAND_IMMEDIATE, 0, 0 },
+	{ "neg byte [rax]", BYTES(0xf6, 0x18), MIMIC_OPERATION_NEG, 1, MIMIC_OPERAND_IMMEDIATE, 0, 0 },
+	{ "inc qword [rax]", BYTES(0x48, 0xff, 0x00), MIMIC_OPERATION_INC, 8, MIMIC_OPERAND_IMMEDIATE, 0, 1 },
+	{ "dec byte [rax]", BYTES(0xfe, 0x08), MIMIC_OPERATION_DEC, 1, MIMIC_OPERAND_IMMEDIATE, 0, 1 },
+};
+
+static void updates_of_memory_are_decoded(void **unused)
+{
+	const struct update_case *test;
+	struct mimic_instruction instruction;
+	size_t i;
+
+	(void)unused;
+	for (i = 0; i < sizeof(update_cases) / sizeof(update_cases[0]); i++) {
+		test = &update_cases[i];
+		decode_whole(test->name, test->bytes, test->count, &instruction);
+		EXPECT(is_update, 1);
+		EXPECT(is_write, 0);
+		EXPECT(memory_first, 1);
+		EXPECT(operation, test->operation);
+		EXPECT(operand, test->operand);
+		EXPECT(memory_size, test->memory_size);
+		EXPECT(register_size, test->memory_size);
+		EXPECT(reg, test->reg);
+		EXPECT(immediate, test->immediate);
+	}
+}
+
+struct x87_case {
+	const char *name;
+	uint8_t bytes[16];
+	size_t count;
+	unsigned int is_write;
+	unsigned int memory_size;
+};
+
+static const struct x87_case x87_cases[] = {
+	{ "fld dword [rax]", BYTES(0xd9, 0x00), 0, 4 },
+	{ "fld qword [rax]", BYTES(0xdd, 0x00), 0, 8 },
+	{ "fst dword [rax]", BYTES(0xd9, 0x10), 1, 4 },
+	{ "fstp qword [rax]", BYTES(0xdd, 0x18), 1, 8 },
+	{ "fild word [rax]", BYTES(0xdf, 0x00), 0, 2 },
+	{ "fild dword [rax]", BYTES(0xdb, 0x00), 0, 4 },
+	{ "fild qword [rax]", BYTES(0xdf, 0x28), 0, 8 },
+	{ "fist word [rax]", BYTES(0xdf, 0x10), 1, 2 },
+	{ "fistp qword [rax]", BYTES(0xdf, 0x38), 1, 8 },
+	{ "fisttp dword [rax]", BYTES(0xdb, 0x08), 1, 4 },
+	{ "fadd dword [rax]", BYTES(0xd8, 0x00), 0, 4 },
+	{ "fidivr word [rax]", BYTES(0xde, 0x38), 0, 2 },
+	{ "fcomp qword [rax]", BYTES(0xdc, 0x18), 0, 8 },
+};
+
+static void x87_with_memory_is_decoded(void **unused)
+{
+	const struct x87_case *test;
+	struct mimic_instruction instruction;
+	size_t i;
+
+	(void)unused;
+	for (i = 0; i < sizeof(x87_cases) / sizeof(x87_cases[0]); i++) {
+		test = &x87_cases[i];
+		decode_whole(test->name, test->bytes, test->count, &instruction);
+		EXPECT(operand, MIMIC_OPERAND_X87);
+		EXPECT(operation, MIMIC_OPERATION_MOVE);
+		EXPECT(is_write, test->is_write);
+		EXPECT(is_update, 0);
+		EXPECT(memory_size, test->memory_size);
+		EXPECT(reg, (test->bytes[0] & 7) << 3 | (test->bytes[1] >> 3 & 7));
 	}
 }
 
@@ -497,6 +624,9 @@ int main(void)
 		cmocka_unit_test(moves_of_general_registers_are_decoded),
 		cmocka_unit_test(immediates_with_memory_are_decoded),
 		cmocka_unit_test(operations_that_only_read_memory_are_decoded),
+		cmocka_unit_test(updates_of_memory_are_decoded),
+		cmocka_unit_test(x87_with_memory_is_decoded),
+		cmocka_unit_test(what_locks_memory_is_told_from_the_rest),
 		cmocka_unit_test(moves_of_vector_registers_are_decoded),
 		cmocka_unit_test(effective_addresses_follow_the_tables),
 		cmocka_unit_test(anything_else_is_refused),

@@ -43,8 +43,10 @@
 static struct {
 	uint8_t memory[PAGE];
 	int error;		/* what the bus answers */
+	int store_error;	/* ... to a store */
 	unsigned int accesses;
 	uintptr_t next;		/* the least address that the next piece may have */
+	bool is_writing;	/* an update's store begins anew */
 	bool disorder;		/* a piece was unaligned or came out of order */
 	unsigned int sizes[70];
 } bus;
@@ -64,6 +66,12 @@ static int access_bus(void *context, uintptr_t address, unsigned int size, bool 
 {
 	uintptr_t offset = address - (uintptr_t)DATA;
 
+	if (is_write && !bus.is_writing)
+		bus.next = 0;
+	/* No load comes after a store. */
+	if (bus.is_writing && !is_write)
+		bus.disorder = true;
+	bus.is_writing = is_write;
 	if (context != &bus || offset > PAGE - size || address % size || address < bus.next ||
 	    (is_write && size < 8 && *data >> (8 * size))) {
 		bus.disorder = true;
@@ -71,6 +79,8 @@ static int access_bus(void *context, uintptr_t address, unsigned int size, bool 
 	}
 	if (bus.error)
 		return bus.error;
+	if (is_write && bus.store_error)
+		return bus.store_error;
 	bus.next = address + size;
 	bus.sizes[bus.accesses++ % 70] = size;
 	if (is_write)
@@ -128,6 +138,7 @@ static void run_trapped(struct cpu *cpu, const uint8_t *code)
 	trap.poison = poison;
 	bus.accesses = 0;
 	bus.next = 0;
+	bus.is_writing = false;
 	bus.disorder = false;
 	protect_data(PROT_NONE);
 	/* cmocka has handlers of its own around each test. */
@@ -330,6 +341,13 @@ static void folded_logic_matches_the_processor(void **unused)
 	check_forms(__start_logic, __stop_logic, false, FLAGS_ARITHMETIC & ~FLAG_AF);
 }
 
+static void updates_of_memory_match_the_processor(void **unused)
+{
+	(void)unused;
+	CHECK(updates, false);
+	check_forms(__start_logic_updates, __stop_logic_updates, false, FLAGS_ARITHMETIC & ~FLAG_AF);
+}
+
 static void sse_moves_match_the_processor(void **unused)
 {
 	(void)unused;
@@ -435,6 +453,45 @@ static void a_vector_access_is_split_into_pieces_of_eight_bytes(void **unused)
 	assert_pieces(DATA + 20, BYTES(0x0f, 0x11, 0x07), (const unsigned int[]){ 4, 8, 4 }, 3);
 }
 
+static void an_update_is_a_load_and_then_a_store(void **unused)
+{
+	(void)unused;
+	assert_pieces(DATA + 8, BYTES(0x48, 0x83, 0x07, 0x01), (const unsigned int[]){ 8, 8 }, 2);
+	assert_pieces(DATA + 3, BYTES(0xfe, 0x07), (const unsigned int[]){ 1, 1 }, 2);
+	assert_pieces(DATA + 6, BYTES(0x83, 0x0f, 0x01), (const unsigned int[]){ 2, 2, 2, 2 }, 4);
+}
+
+/* The bus takes loads, and refuses stores. */
+static void a_refused_store_of_an_update_leaves_the_registers_alone(void **unused)
+{
+	struct cpu cpu, before;
+
+	(void)unused;
+	random_start(&before, bus.memory, DATA);
+	cpu = before;
+	memcpy(CODE, (const uint8_t[]){ 0x83, 0x07, 0x01 }, 3);	/* addl $1, (%rdi) */
+	bus.store_error = -EIO;
+	run_trapped(&cpu, CODE);
+	bus.store_error = 0;
+	assert_int_equal(trap.result, -EIO);
+	assert_int_equal(bus.accesses, 1);
+	assert_false(trap.changed);
+}
+
+static void what_locks_memory_is_refused_and_nothing_happens(void **unused)
+{
+	struct cpu cpu;
+
+	(void)unused;
+	run_bytes(&cpu, CODE, BYTES(0xf0, 0x83, 0x07, 0x01), DATA);	/* lock addl $1, (%rdi) */
+	assert_int_equal(trap.result, -ENOLCK);
+	assert_false(trap.changed);
+	run_bytes(&cpu, CODE, BYTES(0x87, 0x07), DATA);			/* xchg %eax, (%rdi) */
+	assert_int_equal(trap.result, -ENOLCK);
+	assert_false(trap.changed);
+	assert_int_equal(bus.accesses, 0);
+}
+
 static void a_refused_bus_access_leaves_the_registers_alone(void **unused)
 {
 	struct cpu cpu, before;
@@ -471,7 +528,7 @@ static void an_instruction_that_is_no_plain_access_is_refused_and_nothing_happen
 	struct cpu cpu;
 
 	(void)unused;
-	run_bytes(&cpu, CODE, BYTES(0xf0, 0x83, 0x07, 0x01), DATA);	/* lock addl $1, (%rdi) */
+	run_bytes(&cpu, CODE, BYTES(0xd3, 0x27), DATA);	/* shll %cl, (%rdi) */
 	assert_int_equal(trap.result, -EOPNOTSUPP);
 	assert_false(trap.changed);
 	assert_int_equal(bus.accesses, 0);
@@ -605,6 +662,7 @@ int main(void)
 		TEST(every_form_of_addressing_matches_the_processor),
 		TEST(folded_arithmetic_matches_the_processor),
 		TEST(folded_logic_matches_the_processor),
+		TEST(updates_of_memory_match_the_processor),
 		TEST(sse_moves_match_the_processor),
 		TEST(avx_moves_match_the_processor),
 		TEST(avx512_moves_match_the_processor),
@@ -613,6 +671,9 @@ int main(void)
 		TEST(an_aligned_access_is_one_bus_access),
 		TEST(an_unaligned_access_is_split_into_aligned_pieces),
 		TEST(a_vector_access_is_split_into_pieces_of_eight_bytes),
+		TEST(an_update_is_a_load_and_then_a_store),
+		TEST(a_refused_store_of_an_update_leaves_the_registers_alone),
+		TEST(what_locks_memory_is_refused_and_nothing_happens),
 		TEST(a_refused_bus_access_leaves_the_registers_alone),
 		TEST(an_error_halfway_through_a_vector_load_leaves_the_register_alone),
 		TEST(an_instruction_that_is_no_plain_access_is_refused_and_nothing_happens),
