@@ -396,6 +396,11 @@ test_command() {
 	printf '#!%s\n' "$dir/static" >"$dir/static.sh"
 	chmod +x "$dir/static.sh"
 	ends 2 "a_script_with_a_static_interpreter_exits_2" "$dir/static.sh"
+	gcc -o "$dir/musl" $sources/raw.c -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1
+	ends 2 "a_program_of_musl_exits_2" "$dir/musl"
+	says "$dir/musl: linked with musl and not with glibc" "the_line_names_the_program_of_musl"
+	[ "$(wc -l <"$dir/out")" = 2 ]
+	result $? "and_is_the_only_one"
 	options=(--transport embedded --config mixed)
 	passes "a_profile_is_named_without_a_file" "$programs/virgo"
 	options=(--synchronous)

@@ -122,6 +122,17 @@ static unsigned int count_system_calls(const struct image *image, const Elf64_Ph
 	return count;
 }
 
+static void note_interpreter(const struct image *image, const Elf64_Phdr *segment, struct elf_facts *facts)
+{
+	char path[256];
+	const char *name;
+
+	copy_string(image, segment->p_offset, path, sizeof(path));
+	name = strrchr(path, '/');
+	facts->is_dynamic = true;
+	facts->is_musl = strncmp(name ? name + 1 : path, "ld-musl-", strlen("ld-musl-")) == 0;
+}
+
 static int inspect_segments(const struct image *image, struct elf_facts *facts)
 {
 	const void *start = part(image, 0, sizeof(Elf64_Ehdr));
@@ -144,7 +155,7 @@ static int inspect_segments(const struct image *image, struct elf_facts *facts)
 		if (error)
 			return error;
 		if (segment.p_type == PT_INTERP)
-			facts->is_dynamic = true;
+			note_interpreter(image, &segment, facts);
 		else if (segment.p_type == PT_DYNAMIC)
 			read_dynamic(image, &header, &segment, facts);
 		else if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X))

@@ -149,15 +149,17 @@ static void say_verbose(const char *path, const struct elf_facts *facts)
 			   "devices by them, they do not reach mimic", path, facts->own_system_calls);
 }
 
-/* No library can be loaded into a static program. It can use the kernel's nodes, and nothing else. */
-static int check_static(const char *path, const struct run_options *options)
+/*
+ * Our library cannot be loaded into a static program, nor into one of musl, whose dynamic linker would say
+ * so symbol by symbol. They can use the kernel's nodes, and nothing else.
+ */
+static int check_without_library(const char *path, const struct run_options *options, const char *how)
 {
 	if (!options->on_kernel)
-		return tool_error(EXIT_BAD_INPUT, "%s: statically linked, so no library can be loaded into it; "
-				  "such a program needs the kernel transport", path);
+		return tool_error(EXIT_BAD_INPUT, "%s: %s, so no library can be loaded into it; "
+				  "such a program needs the kernel transport", path, how);
 	if (options->verbose)
-		tool_error(0, "%s is statically linked: it has the kernel's nodes, and no physical addresses",
-			   path);
+		tool_error(0, "%s is %s: it has the kernel's nodes, and no physical addresses", path, how);
 	return 0;
 }
 
@@ -186,7 +188,9 @@ static int inspect_program(const char *program, const struct run_options *option
 	if (facts->is_other_machine)
 		return tool_error(EXIT_BAD_INPUT, "%s: not a 64-bit x86 program", path);
 	if (facts->is_elf && !facts->is_dynamic)
-		return check_static(path, options);
+		return check_without_library(path, options, "statically linked");
+	if (facts->is_musl)
+		return check_without_library(path, options, "linked with musl and not with glibc");
 	if (options->verbose)
 		say_verbose(path, facts);
 	return 0;
@@ -297,7 +301,8 @@ static void set_environment(const struct run_options *options, const char *libra
 {
 	const char *state = getenv("MIMIC_STATE");
 
-	set_preload(library, facts);
+	if (!facts->is_musl)
+		set_preload(library, facts);
 	if (options->transport)
 		setenv("MIMIC_TRANSPORT", options->transport, 1);
 	if (options->devices)
@@ -347,7 +352,7 @@ int tool_run_prepare(struct run_options *options, int argc, char **argv)
 		return status;
 	set_environment(options, library, &facts);
 	if (options->verbose)
-		tool_error(0, "LD_PRELOAD=%s", getenv("LD_PRELOAD"));
+		tool_error(0, "LD_PRELOAD=%s", facts.is_musl ? "" : getenv("LD_PRELOAD"));
 	return 0;
 }
 

@@ -200,6 +200,7 @@ struct elf_facts {
 	bool is_elf;
 	bool is_other_machine;	/* an ELF file, but not x86-64 */
 	bool is_dynamic;	/* has an interpreter: the dynamic linker */
+	bool is_musl;		/* that of musl, which cannot load libraries of glibc */
 	unsigned int own_system_calls;	/* places in its code that look like one */
 	unsigned int sanitizer_count;
 	char sanitizers[ELF_SANITIZERS_MAX][64];	/* libraries that must be loaded first */
