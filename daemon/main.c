@@ -38,6 +38,21 @@ static void catch_signals(void)
 	sigaction(SIGXFSZ, &action, NULL);
 }
 
+/*
+ * Whoever started us may have closed the first three. A socket of ours would get their numbers, lines
+ * for people would go into it, and --daemonise would put /dev/null in its place.
+ */
+static void fill_standard_descriptors(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 /* Each client costs a few descriptors, and the usual soft limit is 1024. */
 static void raise_descriptor_limit(void)
 {
@@ -160,6 +175,7 @@ int main(int argc, char **argv)
 	int ready = -1;
 	int error;
 
+	fill_standard_descriptors();
 	if (mimicd_command_line_parse(&line, argc, argv))
 		return EXIT_BAD_INPUT;
 	if (line.exit_now)

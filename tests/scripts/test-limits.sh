@@ -37,4 +37,22 @@ daemon=
 status=$?
 [ $status != 0 ] && [ $status -lt 126 ] && grep -q "File too large" "$work/errors"
 result $? "a program with an embedded device gets an error, too ($status)"
+# in_background REDIRECTION: `mimicd -D` of a parent that has closed descriptors
+in_background() {
+	local status
+	rm -f "$work/socket" "$work/socket.lock"
+	bash -c "exec $1; exec '$build/bin/mimicd' -D -d maple:1 --socket '$work/socket'"
+	status=$?
+	wait_for_socket && timeout 20 "$mimic" list >"$work/output" 2>"$work/errors" && grep -q maple0 "$work/output"
+	status=$((status + $?))
+	daemon=$(sed -n 's/^mimicd .*, pid \([0-9]*\),.*/\1/p' "$work/output")
+	[ -n "$daemon" ] && kill "$daemon"
+	daemon=
+	return $status
+}
+
+for closed in '0<&-' '1>&-' '2>&-' '0<&- 1>&- 2>&-'; do
+	in_background "$closed"
+	result $? "mimicd goes to the background with closed descriptors ($closed)"
+done
 plan
