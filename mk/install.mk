@@ -53,20 +53,21 @@ units:
 install: all pkgconfig units
 	@echo "  INSTALL $(INSTALL_ROOT)"
 	$(Q)$(INSTALL) -d $(INSTALL_ROOT)/bin $(INSTALL_ROOT)/include/mimic/devices/soc $(INSTALL_ROOT)/include/mimic/driver $(INSTALL_ROOT)/lib/pkgconfig \
-		$(INSTALL_ROOT)/share/mimic/costs $(INSTALL_ROOT)/share/mimic/plugin $(INSTALL_ROOT)/share/bash-completion/completions $(sort $(foreach page,$(MANPAGES),$(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page)))))
+		$(INSTALL_ROOT)/share/mimic/costs $(INSTALL_ROOT)/share/mimic/plugin $(INSTALL_ROOT)/share/mimic/vm $(INSTALL_ROOT)/share/bash-completion/completions $(sort $(foreach page,$(MANPAGES),$(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page)))))
 	$(call install_library,libmimic.so.0)
 	$(foreach kind,$(LIBRARY_KINDS),$(call install_library,lib$(kind).so.0))
 	$(call install_library,libmimic-sim.so.0)
 	$(if $(PRELOAD_SRC),$(Q)$(INSTALL) -m 644 $(PRELOAD) $(INSTALL_ROOT)/lib)
 	$(if $(BINARIES),$(Q)$(INSTALL) -m 755 $(BINARIES) $(INSTALL_ROOT)/bin)
 	$(Q)$(INSTALL) -m 644 $(INSTALL_LIBRARY_H) $(INSTALL_ROOT)/include
-	$(Q)$(INSTALL) -m 644 libmimic/mimic.h include/mimic/access.h $(INSTALL_KIND_H) \
+	$(Q)$(INSTALL) -m 644 libmimic/mimic.h include/mimic/access.h include/mimic/pci.h $(INSTALL_KIND_H) \
 		include/mimic/sim.h include/mimic/sim_prefetch.h include/mimic/sim_string.h \
 		$(INSTALL_ROOT)/include/mimic
 	$(Q)$(INSTALL) -m 644 $(LIBDEVICE_A) $(INSTALL_ROOT)/lib
 	$(Q)$(INSTALL) -m 644 $(INSTALL_DEVICE_H) $(INSTALL_ROOT)/include/mimic/devices
 	$(Q)$(INSTALL) -m 644 $(INSTALL_SOC_H) $(INSTALL_ROOT)/include/mimic/devices/soc
 	$(Q)$(INSTALL) -m 644 driver/mimic.h $(INSTALL_ROOT)/include/mimic/driver
+	$(Q)$(INSTALL) -m 755 $(VM_SHARE) $(INSTALL_ROOT)/share/mimic/vm
 	$(Q)$(INSTALL) -m 644 $(INSTALL_TEMPLATE) $(INSTALL_ROOT)/share/mimic/plugin
 	$(Q)$(INSTALL) -m 644 completions/mimic.bash $(INSTALL_ROOT)/share/bash-completion/completions/mimic
 	$(Q)$(INSTALL) -m 644 $(INSTALL_PC) $(INSTALL_ROOT)/lib/pkgconfig

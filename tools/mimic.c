@@ -31,6 +31,7 @@ static const struct {
 	{ "reset", tool_reset, "make a device as it is after power-on" },
 	{ "record", tool_record, "run a program and keep all that its devices see" },
 	{ "replay", tool_replay, "drive devices with a recording and compare" },
+	{ "vm", tool_vm, "boot a stock kernel that has the devices on its PCI bus" },
 	{ "report", tool_report, "make a page of what ran, to look at" },
 };
 

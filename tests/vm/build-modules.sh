@@ -25,7 +25,7 @@ status=0
 in_tree=
 kdir=$kernel/kdir
 if [ -x "$kernel/tree/usr/bin/make" ]; then
-	in_tree="tests/vm/in-tree.sh $kernel/tree"
+	in_tree="tools/vm/in-tree.sh $kernel/tree"
 	kdir=/usr/src/linux-headers-$(cat "$kernel/release")
 fi
 $in_tree make -C "$kdir" M="$directory/driver" -j 2 "$@" modules >"$directory/log" 2>&1 || status=$?

@@ -14,7 +14,7 @@ set -eu
 
 me=debug-kernel.sh
 here=$(dirname "$(realpath "$0")")
-. "$here/apt.sh"
+. "$here/../../tools/vm/apt.sh"
 
 announce=no
 if [ "${1:-}" = --announce ]; then

@@ -16,7 +16,7 @@ set -eu
 
 me=fetch-kernel.sh
 here=$(dirname "$(realpath "$0")")
-. "$here/apt.sh"
+. "$here/../../tools/vm/apt.sh"
 
 [ $# = 2 ] || complain "usage: fetch-kernel.sh 6.1|6.12|rt|newest DIRECTORY"
 flavour=$1
@@ -100,7 +100,7 @@ case $flavour in
 newest) fetch_newest ;;
 *) fetch ;;
 esac
-"$here/extract-vmlinux.sh" "$vmlinuz" "$part/vmlinux.new"
+"$here/../../tools/vm/extract-vmlinux.sh" "$vmlinuz" "$part/vmlinux.new"
 echo "$release" >"$part/release"
 ln -s "tree/usr/src/$headers" "$part/kdir"
 

@@ -11,7 +11,7 @@ set -eu
 
 me=fetch-source.sh
 here=$(dirname "$(realpath "$0")")
-. "$here/apt.sh"
+. "$here/../../tools/vm/apt.sh"
 
 [ $# -ge 2 ] || complain "usage: fetch-source.sh VERSION DIRECTORY [PATH...]"
 versions=$1

@@ -12,8 +12,8 @@ set -eu
 # shellcheck disable=SC2034
 me=kernels.sh
 here=$(dirname "$(realpath "$0")")
-# shellcheck source=tests/vm/apt.sh
-. "$here/apt.sh"
+# shellcheck source=tools/vm/apt.sh
+. "$here/../../tools/vm/apt.sh"
 
 [ $# -ge 4 ] && [ "$1" = --results ] || complain "usage: kernels.sh --results FILE DIRECTORY FLAVOUR..."
 results=$2

@@ -30,6 +30,7 @@ int tool_stat(int argc, char **argv);
 int tool_top(int argc, char **argv);
 int tool_reset(int argc, char **argv);
 int tool_report(int argc, char **argv);
+int tool_vm(int argc, char **argv);
 
 /* --- command.c ------------------------------------------------------------------- */
 
@@ -45,6 +46,11 @@ const struct tool_command *tool_first_command(void);	/* NULL: there is none */
 
 /* "mimic: ..." on stderr. Returns `status`. */
 int tool_error(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* --- folder.c -------------------------------------------------------------------- */
+
+/* The folder `name` beside the command's, which has `file`, into PATH_MAX bytes. 0, or the exit status when all is said. */
+int tool_find_folder(const char *name, const char *file, char *folder);
 
 /* --- options.c ------------------------------------------------------------------- */
 

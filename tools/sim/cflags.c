@@ -23,7 +23,7 @@ static const char usage[] =
 static int print_libraries(void)
 {
 	char folder[PATH_MAX];
-	int status = tool_sim_find_folder("lib", "libmimic-sim.so", folder);
+	int status = tool_find_folder("lib", "libmimic-sim.so", folder);
 
 	if (!status)
 		printf("-L%s -Wl,-rpath,%s -lmimic-sim -lmimic\n", folder, folder);
@@ -33,7 +33,7 @@ static int print_libraries(void)
 static int print_flags(void)
 {
 	char folder[PATH_MAX];
-	int status = tool_sim_find_folder("include", "mimic/sim_string.h", folder);
+	int status = tool_find_folder("include", "mimic/sim_string.h", folder);
 
 	if (!status)
 		printf(FLAGS " -I%s -include mimic/sim_prefetch.h -include mimic/sim_string.h\n", folder);

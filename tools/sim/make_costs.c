@@ -240,9 +240,9 @@ int tool_costs(int argc, char **argv)
 	int status = parse(argc, argv, &maker);
 
 	if (!status)
-		status = tool_sim_find_folder("include", "mimic/sim_string.h", maker.include);
+		status = tool_find_folder("include", "mimic/sim_string.h", maker.include);
 	if (!status)
-		status = tool_sim_find_folder("share/mimic/costs", SCRIPT, maker.costs);
+		status = tool_find_folder("share/mimic/costs", SCRIPT, maker.costs);
 	if (!status)
 		status = make_work(&maker);
 	if (status)

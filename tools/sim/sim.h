@@ -23,9 +23,6 @@ int tool_sim_fits(struct sim_parameters *parameters, char *why, size_t size);
 
 /* --- folder.c ------------------------------------------------------------------------- */
 
-/* The folder `name` beside the command's, which has `file`, into PATH_MAX bytes. 0, or the exit status when all is said. */
-int tool_sim_find_folder(const char *name, const char *file, char *folder);
-
 /* --- costs.c: tables of what loops cost -------------------------------------------- */
 
 /* A line of code that has accesses. */

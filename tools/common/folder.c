@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/sim/sim.h"
+#include "tools/common/tools.h"
 
-int tool_sim_find_folder(const char *name, const char *file, char *folder)
+int tool_find_folder(const char *name, const char *file, char *folder)
 {
 	char self[PATH_MAX], path[2 * PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);

@@ -1,0 +1,28 @@
+# Virtual machines of stock kernels with devices on their PCI bus: mimic vm, and make check-vm.
+
+VM_SHARE := $(addprefix $(O)/share/mimic/vm/,vm.sh fetch.sh apt.sh in-tree.sh extract-vmlinux.sh guest-init)
+# What a driver in a guest includes: the build directory has it where an installed mimic has it.
+GUEST_H := include/mimic/pci.h include/mimic/access.h $(INSTALL_KIND_H)
+GUEST_HEADERS := $(filter-out $(SIM_HEADERS),$(addprefix $(O)/include/mimic/,$(notdir $(GUEST_H))))
+
+all: $(VM_SHARE) $(GUEST_HEADERS)
+
+$(VM_SHARE): $(O)/share/mimic/vm/%: tools/vm/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+$(foreach header,$(GUEST_H),$(eval $(O)/include/mimic/$(notdir $(header)): $(header)))
+$(GUEST_HEADERS):
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+# What was downloaded; and which machines, as ARCH-KERNEL-LEVELS.
+MACHINES_CACHE ?= $(O)/machines
+MACHINES ?= x86_64-6.12-4 x86_64-newest-5 riscv64-6.12-3 riscv64-6.12-5
+
+.PHONY: check-vm packages-vm
+packages-vm:
+	$(Q)$(PACKAGES) build tests machines
+
+check-vm: packages-vm all
+	$(Q)tests/scripts/run-tests.sh --timeout 1200 "tests/machines/test-pci.sh $(O) $(MACHINES_CACHE) $(MACHINES)"
