@@ -18,6 +18,9 @@
 #define WAIT_NS 2000000u
 #define HURRIED_WAIT_NS 200000u
 
+/* The kernel has room for 8 pieces and 16 pages of a call on its stack. */
+#define PIECE_BYTES (15 * 4096u)
+
 /*
  * A pid is only a number: was it still the client's while we read? It was if
  * the client has not ended now, because a pid is not given away before that.
@@ -42,18 +45,48 @@ static void note_refusal(struct mimicd_memory *memory, const char *why)
 
 /* --- on a helper ------------------------------------------------------------------ */
 
+static ssize_t call(pid_t pid, const struct iovec *local, const struct iovec *remote, size_t count, bool is_write)
+{
+	return is_write ? process_vm_writev(pid, local, 1, remote, count, 0) :
+			  process_vm_readv(pid, local, 1, remote, count, 0);
+}
+
+/*
+ * The kernel has no memory for its own lists of pieces and pages. Memory of ours is short, none of the
+ * program's is missing: so few at a time that it needs no list. Returns as the calls do.
+ */
+static ssize_t move_by_pieces(const struct mimicd_memory_errand *errand, bool is_write)
+{
+	ssize_t done = 0, moved;
+
+	for (size_t i = 0; i < errand->move.count; i++) {
+		struct iovec there = errand->remote[i];
+
+		for (size_t left = there.iov_len; left; left -= there.iov_len) {
+			struct iovec here = { errand->data + done, left < PIECE_BYTES ? left : PIECE_BYTES };
+
+			there.iov_len = here.iov_len;
+			moved = call(errand->pid, &here, &there, 1, is_write);
+			if (moved < 0)
+				return done ? done : moved;
+			done += moved;
+			if ((size_t)moved < there.iov_len)
+				return done;
+			there.iov_base = (char *)there.iov_base + moved;
+		}
+	}
+	return done;
+}
+
 /*
  * Not /proc/PID/mem, although it is faster for one block: it reads through
  * PROT_NONE, and a protected page has to be a fault.
  */
 static void move_bytes(struct mimicd_memory_errand *errand, bool is_write)
 {
-	const struct mimicd_move *move = &errand->move;
-
-	if (is_write)
-		errand->moved = process_vm_writev(errand->pid, &errand->local, 1, errand->remote, move->count, 0);
-	else
-		errand->moved = process_vm_readv(errand->pid, &errand->local, 1, errand->remote, move->count, 0);
+	errand->moved = call(errand->pid, &errand->local, errand->remote, errand->move.count, is_write);
+	if (errand->moved < 0 && errno == ENOMEM)
+		errand->moved = move_by_pieces(errand, is_write);
 	errand->error = errand->moved < 0 ? errno : 0;
 }
 
@@ -135,6 +168,8 @@ static size_t finish(struct mimicd_memory *memory, const struct mimicd_move *mov
 
 	if (errand->moved < 0 && errand->error == EPERM)
 		note_refusal(memory, "not permitted: not dumpable, another user's, or Yama");
+	if (errand->moved < 0 && errand->error == ENOMEM)
+		note_refusal(memory, "mimicd has no memory for it");
 	if (!move->is_write || move->is_atomic)
 		copy_local(move, errand->data, moved, false);
 	free(errand);
@@ -165,6 +200,8 @@ size_t mimicd_memory_move(struct mimicd_memory *memory, const struct mimicd_move
 		return 0;
 	}
 	errand = make(memory, move);
+	if (!errand)
+		note_refusal(memory, "mimicd has no memory for it");
 	/* For a write, looking afterwards whose memory it was is too late. */
 	if (!errand || (move->is_write && !mimicd_memory_client_lives(memory))) {
 		free(errand);
