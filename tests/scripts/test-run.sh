@@ -396,6 +396,11 @@ test_command() {
 	printf '#!%s\n' "$dir/static" >"$dir/static.sh"
 	chmod +x "$dir/static.sh"
 	ends 2 "a_script_with_a_static_interpreter_exits_2" "$dir/static.sh"
+	passes "under_strict_seccomp_a_device_in_the_program_is_used" "$programs/strict"
+	passes "under_strict_seccomp_by_instructions_that_are_replaced" "$programs/strict" before
+	options=(--transport embedded --no-patch)
+	passes "under_strict_seccomp_by_traps" "$programs/strict"
+	options=(--transport embedded)
 	gcc -o "$dir/musl" $sources/raw.c -Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1
 	ends 2 "a_program_of_musl_exits_2" "$dir/musl"
 	says "$dir/musl: linked with musl and not with glibc" "the_line_names_the_program_of_musl"
