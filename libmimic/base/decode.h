@@ -2,9 +2,8 @@
 /*
  * The instruction decoder of the trap path: plain loads and stores of x86-64.
  *
- * One source file that needs nothing but fixed-width integers and errno
- * numbers: the program's end of the transports and the kernel driver build the
- * same text.
+ * It needs nothing but fixed-width integers and errno numbers: the program's end
+ * of the transports and the kernel driver build the same text.
  *
  * What it takes, each with any of its addressing forms:
  *   mov (88 to 8B, A0 to A3, C6, C7), movzx, movsx, movsxd, movbe, movnti;
