@@ -49,6 +49,10 @@ $(SIM_LIBRARY_HEADERS):
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
+# They define what the compiler calls, with types of their own. Where it sanitizes, it has declared these itself,
+# takes ours for something else, and does not export them.
+$(patsubst %.c,$(O)/obj/%.o,$(wildcard sim/runtime/hooks*.c)): SANITIZE_FLAGS =
+
 # The command reads debugging information.
 $(O)/bin/mimic: MIMIC_LIBS += -ldw -lelf
 
