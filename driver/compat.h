@@ -15,6 +15,7 @@
 #include <linux/eventfd.h>
 #include <linux/mm.h>
 #include <linux/version.h>
+#include <linux/workqueue.h>
 
 #define MIMIC_KERNEL(major, minor) \
 	(LINUX_VERSION_MAJOR * 256 + LINUX_VERSION_PATCHLEVEL >= (major) * 256 + (minor))
@@ -79,7 +80,7 @@ static inline void zap_special_vma_range(struct vm_area_struct *vma, unsigned lo
 
 /* --- threads -------------------------------------------------------------- */
 
-/* What a probe of the tracepoint sched_process_exit gets; whether the whole process ends since 6.16. */
+/* What a probe of sched_process_exit gets: since 6.16 whether it is the last thread. */
 #if MIMIC_KERNEL(6, 16)
 #define MIMIC_EXIT_PROBE_ARGUMENTS void *unused, struct task_struct *task, bool group_dead
 #else
@@ -107,6 +108,15 @@ static inline u64 mimic_user_gs_base(void)
 #endif
 	return base;
 }
+
+/* --- work ---------------------------------------------------------------- */
+
+/* Of the kernel's workqueues the one of no processor. 7.3 warns of the name before 6.17. */
+#if MIMIC_KERNEL(6, 17)
+#define mimic_system_workqueue system_dfl_wq
+#else
+#define mimic_system_workqueue system_unbound_wq
+#endif
 
 /* --- the device model ---------------------------------------------------- */
 
@@ -166,7 +176,10 @@ static inline void mimic_uring_done(struct io_uring_cmd *command, s32 result, un
 #endif
 }
 
-/* What io_uring_cmd_complete_in_task() calls gets the command and flags, or, since 6.19, what both come from. */
+/*
+ * What io_uring_cmd_complete_in_task() calls gets the command and flags; since 6.19
+ * it gets what the command comes from, and the flags are always the same.
+ */
 #if MIMIC_KERNEL(6, 19)
 #define MIMIC_URING_TASK_ARGUMENTS struct io_tw_req request, io_tw_token_t token
 #define mimic_uring_task_command() io_uring_cmd_from_tw(request)

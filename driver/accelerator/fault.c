@@ -23,6 +23,7 @@
 #include <linux/interrupt.h>
 #include <linux/jiffies.h>
 
+#include "compat.h"
 #include "internal.h"
 
 /* Faults of one run, so that a program that makes nothing else does not keep it going. */
@@ -250,7 +251,7 @@ static void accelerator_arm_watch(struct accelerator *accelerator, unsigned long
 {
 	spin_lock(&accelerator->lock);
 	if (!accelerator->removed)
-		mod_delayed_work(system_unbound_wq, &accelerator->watch, delay);
+		mod_delayed_work(mimic_system_workqueue, &accelerator->watch, delay);
 	spin_unlock(&accelerator->lock);
 }
 

@@ -162,6 +162,7 @@ TEST_F(service, a_huge_page_is_brought_in)
 {
 	volatile uint64_t *base = memory_map_huge();
 
+	SKIP_WITHOUT_HUGE_PAGES(base);
 	WATCH(base, HUGE_PAGE);
 	FAULT(base + 100000, true);
 	EXPECT_SEEN(0, base + 100000);

@@ -302,6 +302,7 @@ TEST_F(memory, a_huge_page_is_seen_at_every_offset)
 	volatile uint64_t *base = memory_map_huge();
 	size_t i;
 
+	SKIP_WITHOUT_HUGE_PAGES(base);
 	WATCH(base, HUGE_PAGE);
 	for (i = 0; i < HUGE_PAGE / 8; i += 4099)
 		base[i] = i;
@@ -316,6 +317,7 @@ TEST_F(memory, a_huge_page_that_is_split_keeps_its_content)
 {
 	volatile uint64_t *base = memory_map_huge();
 
+	SKIP_WITHOUT_HUGE_PAGES(base);
 	WATCH(base, HUGE_PAGE);
 	base[0] = 1;
 	base[512 * 100] = 2;
@@ -338,6 +340,7 @@ TEST_F(memory, small_pages_that_become_a_huge_one_keep_their_content)
 	volatile uint64_t *base = memory_map_huge();
 	size_t i;
 
+	SKIP_WITHOUT_HUGE_PAGES(base);
 	ASSERT_EQ(0, madvise((void *)base, HUGE_PAGE, MADV_NOHUGEPAGE));
 	WATCH(base, HUGE_PAGE);
 	for (i = 0; i < 512; i++)
@@ -357,6 +360,7 @@ TEST_F(memory, the_huge_zero_page_is_seen_and_what_replaces_it_too)
 {
 	volatile uint64_t *base = memory_map_huge();
 
+	SKIP_WITHOUT_HUGE_PAGES(base);
 	WATCH(base, HUGE_PAGE);
 	EXPECT_EQ(0, base[5000]);
 	EXPECT_SEEN(0, base + 100000);

@@ -22,6 +22,7 @@ TEST_F_TIMEOUT(stale, under_collapse_and_split_of_huge_pages, 600)
 	char *base = memory_map_huge();
 	unsigned int collapsed = 0;
 
+	SKIP_WITHOUT_HUGE_PAGES(base);
 	ASSERT_EQ(0, place_cells(self, base, CELLS, HUGE_PAGE / CELLS));
 	write_all(self);
 	self->changes_wanted = 100;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@ void *memory_map(size_t size)
 {
 	void *memory = map(size);
 
-	if (madvise(memory, size, MADV_NOHUGEPAGE))
+	/* A kernel without huge pages (PREEMPT_RT) does not know that advice either. */
+	if (madvise(memory, size, MADV_NOHUGEPAGE) && errno != EINVAL)
 		abort();
 	return memory;
 }
@@ -35,8 +37,12 @@ void *memory_map_huge(void)
 	char *memory = map(2 * HUGE_PAGE);
 	char *base = (char *)(((uintptr_t)memory + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1));
 
-	if (madvise(base, HUGE_PAGE, MADV_HUGEPAGE))
-		abort();
+	if (madvise(base, HUGE_PAGE, MADV_HUGEPAGE)) {
+		if (errno != EINVAL)
+			abort();
+		munmap(memory, 2 * HUGE_PAGE);
+		return NULL;
+	}
 	return base;
 }
 

@@ -12,8 +12,14 @@
 
 /* Anonymous, private, nothing present, no huge pages. */
 void *memory_map(size_t size);
-/* The same, one huge page's place: aligned, and a huge page at the first touch. */
+/* The same, one huge page's place: aligned, and a huge page at the first touch. NULL: the kernel has none. */
 void *memory_map_huge(void);
+/* In a test of the harness. */
+#define SKIP_WITHOUT_HUGE_PAGES(base)                                                              \
+	do {                                                                                       \
+		if (!(base))                                                                       \
+			SKIP(return, "the kernel has no transparent huge pages");                  \
+	} while (0)
 /* An unlinked file in memory, of `size` zeros; and a shared mapping of it. */
 int memory_file(size_t size);
 void *memory_map_file(int file, size_t size);
