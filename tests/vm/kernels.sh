@@ -4,8 +4,9 @@
 #
 #   kernels.sh --results FILE DIRECTORY FLAVOUR...
 #
-# FLAVOUR is 6.1 or 6.12; DIRECTORY/FLAVOUR is where fetch-kernel.sh puts it. One that cannot be had is a
-# skipped result in FILE, and a line on standard error says so. None at all is an error.
+# FLAVOUR is 6.1, 6.12 or rt; DIRECTORY/FLAVOUR is where fetch-kernel.sh puts it. One that cannot be had is a
+# skipped result in FILE, and a line on standard error says so. None at all is an error. newest comes from
+# Debian 13 wherever we are, and debug is built: these are not looked for.
 set -eu
 
 # For complain() of apt.sh.
@@ -24,7 +25,11 @@ shift 3
 available() {
 	all=0
 	for flavour in "$@"; do
-		if [ -e "$directory/$flavour/vmlinux" ] || [ -n "$(kernel_release "$flavour")" ]; then
+		case $flavour in
+		newest | debug) known=yes ;;
+		*) known=$(kernel_release "$flavour") ;;
+		esac
+		if [ -n "$known" ] || [ -e "$directory/$flavour/vmlinux" ]; then
 			echo "$flavour"
 		else
 			all=1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# shellcheck shell=sh disable=SC2154
+# shellcheck shell=sh disable=SC2154,SC2086
 # Sourced by the scripts that fetch Debian packages: how they are found and
 # downloaded. Nothing gets installed. The sourcing script sets $me.
 
@@ -24,6 +24,7 @@ apt_cache() {
 # this machine runs. Its lists are in DIRECTORY, and anybody may update them. It comes from
 # where this machine's Debian comes from.
 use_debian_13() {
+	# shellcheck disable=SC2016 # It is apt that puts in what it knows.
 	mirror=$(LC_ALL=C apt-get indextargets --format '$(REPO_URI)' \
 		'Identifier: Packages' 'Origin: Debian' 'Label: Debian' | sed -n 1p)
 	[ -n "$mirror" ] || complain "apt's package lists are absent: they say where Debian is. As root, run: apt-get update"
