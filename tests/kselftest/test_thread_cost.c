@@ -3,6 +3,7 @@
 #include "kselftest_harness.h"
 
 #include <limits.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "tests/kselftest/lib/holder.h"
@@ -110,6 +111,65 @@ TEST_F_TIMEOUT(cost, an_access_takes_no_longer_beside_thousands_of_threads, 120)
 	beside = access_seconds();
 	printf("# an access: %.1f us alone, %.1f us beside %u threads\n", alone * 1e6, beside * 1e6, THREADS);
 	EXPECT_GT(FACTOR * alone, beside);
+}
+
+/* --- threads that end ------------------------------------------------------------------- */
+
+#define ENDERS 2
+#define ROUNDS 1500
+#define ACCESSES_OF_ONE 4
+
+struct ender {
+	int processor;
+	unsigned int ended;
+};
+
+static void *access_and_end(void *unused)
+{
+	int i;
+
+	for (i = 0; i < ACCESSES_OF_ONE; i++)
+		(void)*void_register;
+	return unused;
+}
+
+/* Threads inherit the processor that they are started on. */
+static void *end_threads_on_a_processor(void *argument)
+{
+	struct ender *ender = argument;
+	cpu_set_t processor;
+	pthread_t thread;
+
+	CPU_ZERO(&processor);
+	CPU_SET(ender->processor, &processor);
+	sched_setaffinity(0, sizeof(processor), &processor);
+	while (ender->ended < ROUNDS) {
+		if (pthread_create(&thread, NULL, access_and_end, NULL))
+			break;
+		pthread_join(thread, NULL);
+		ender->ended++;
+	}
+	return NULL;
+}
+
+/*
+ * What the exit of a task does for us is done with preemption off. A lock that sleeps there
+ * (with PREEMPT_RT every lock that is not raw) is seen when two processors want it at once:
+ * then the kernel reports that it schedules while atomic, and this program has failed.
+ */
+TEST_F_TIMEOUT(cost, threads_that_have_the_device_end_on_two_processors_at_once, 120)
+{
+	struct ender enders[ENDERS] = { { .processor = 0 }, { .processor = 1 } };
+	pthread_t threads[ENDERS];
+	int i;
+
+	void_register = holder_register(&self->holder, VOID_PAGE, 0);
+	for (i = 0; i < ENDERS; i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, end_threads_on_a_processor, &enders[i]));
+	for (i = 0; i < ENDERS; i++) {
+		pthread_join(threads[i], NULL);
+		EXPECT_EQ(ROUNDS, enders[i].ended);
+	}
 }
 
 TEST_HARNESS_MAIN
