@@ -13,6 +13,7 @@
  *   memory*.c, device_memory.c       memory of programs, memory of devices
  *   jobs.c, workers.c                long work
  *   errands.c                        what may never end
+ *   holes.c                          pages of clients that we are not to make
  *   events.c, trace.c, inject.c      what a program is told, what is recorded, what misbehaves
  *   round.c, inspection.c            all of this in turn; inspection requests, too
  */
@@ -24,6 +25,7 @@
 
 #include "daemon/engine/errands.h"
 #include "daemon/engine/events.h"
+#include "daemon/engine/holes.h"
 #include "daemon/engine/jobs.h"
 #include "daemon/engine/quota.h"
 #include "daemon/loop/loop.h"
@@ -69,6 +71,7 @@ struct mimicd_engine {
 	struct mimic_lock lock;		/* see jobs.h */
 	struct mimicd_jobs jobs;
 	struct mimicd_errands errands;
+	struct mimicd_holes holes;
 	struct mimicd_events events;
 
 	uint64_t now;			/* time of the last work, for spinning */

@@ -13,6 +13,7 @@
 
 #include "daemon/engine/memory_internal.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/holes.h"
 #include "daemon/engine/quota.h"
 #include "daemon/engine/user.h"
 #include "daemon/loop/closer.h"
@@ -23,7 +24,8 @@
  * Trust boundary: a mapping of a file that can shrink, or of one that can run
  * out of pages, is a SIGBUS in the daemon whenever the client likes. So only
  * memfds of the ordinary page size (hugetlbfs ones may lack pages) that are
- * sealed against shrinking; no hole or truncation can take those away.
+ * sealed against shrinking; no truncation can take those away. All pages have been made: those
+ * that we make by a touch are ours to pay. holes.h has what becomes of pages that are punched out later.
  */
 int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why)
 {
@@ -47,6 +49,10 @@ int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why
 	    size > (uint64_t)status.st_size - offset) {
 		*why = "the memfd is shorter than the range";
 		return -EINVAL;
+	}
+	if ((uint64_t)status.st_blocks * 512 < (uint64_t)status.st_size) {
+		*why = "the memfd has holes: pages are to be made by the program, as by fallocate()";
+		return -EPERM;
 	}
 	return 0;
 }
@@ -151,6 +157,11 @@ static void give_quota_back(struct mimicd_memory *memory, uint64_t size)
 	mimicd_quota_give_back(memory->user, MIMICD_QUOTA_shared, size);
 }
 
+static struct mimicd_holes *holes_of(const struct mimicd_memory *memory)
+{
+	return &memory->user->engine->holes;
+}
+
 static int map_range(struct mimicd_memory *memory, int fd, struct mimicd_range *range, uint64_t offset,
 		     const char **why)
 {
@@ -167,13 +178,20 @@ static int map_range(struct mimicd_memory *memory, int fd, struct mimicd_range *
 		return error;
 	}
 	range->base = base;
-	return 0;
+	error = mimicd_holes_watch(holes_of(memory), memory, base, range->size);
+	if (error) {
+		*why = "there is no memory to watch it";
+		munmap(base, range->size);
+		give_quota_back(memory, range->size);
+	}
+	return error;
 }
 
 static void unmap_range(struct mimicd_memory *memory, const struct mimicd_range *range)
 {
 	struct mimicd_closer *closer = memory->user ? memory->user->engine->loop->closer : NULL;
 
+	mimicd_holes_forget(range->base);
 	/* It may be the last end of the memfd, whose pages are freed then: as many as the client likes. */
 	if (closer && mimicd_closer_backlog(closer, memory->user->uid) < UNMAP_BACKLOG)
 		mimicd_closer_unmap(closer, memory->user->uid, range->base, range->size);

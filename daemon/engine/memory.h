@@ -61,6 +61,7 @@ struct mimicd_memory {
 	 * has become since by exec.
 	 */
 	bool may_read_process;
+	atomic_bool has_hole;	/* see holes.h: the client is to end */
 	atomic_bool refusal_logged;
 	_Atomic uint64_t remote_reads;	/* elements, rows and blocks read from the process, for `mimic list` */
 	_Atomic uint64_t refused;	/* reads that the kernel did not allow */

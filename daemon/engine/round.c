@@ -393,6 +393,18 @@ static void give_memory_back(void *context)
 	malloc_trim(0);
 }
 
+/* Clients that have touched holes of what they share. */
+static void end_sparse(void *context)
+{
+	struct mimicd_engine *engine = context;
+	struct mimicd_client *client = engine->clients;
+
+	for (; client; client = client->next) {
+		if (atomic_load(&client->memory.has_hole))
+			mimicd_client_break(client, "memory that it shares has holes");
+	}
+}
+
 static void came(void *context, struct mimicd_errand *errand)
 {
 	struct mimicd_memory *memory = mimicd_memory_came(errand);
@@ -422,6 +434,10 @@ int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
 	error = mimicd_timer_create(&engine->free_timer, loop);
 	if (error)
 		return error;
+	engine->holes = (struct mimicd_holes){ .fd = -1, .wake_fd = -1, .source = { end_sparse, engine } };
+	error = mimicd_holes_create(&engine->holes, loop);
+	if (error)
+		return error;
 	engine->errands.came = came;
 	engine->errands.context = engine;
 	error = mimicd_errands_create(&engine->errands, loop, settings->spin_microseconds);
@@ -439,6 +455,7 @@ bool mimicd_engine_destroy(struct mimicd_engine *engine)
 	mimicd_jobs_destroy(&engine->jobs);
 	mimicd_timer_destroy(&engine->free_timer);
 	mimicd_events_destroy(&engine->events);
+	mimicd_holes_destroy(&engine->holes);
 	free(engine->lanes);
 	return mimicd_errands_destroy(&engine->errands);
 }

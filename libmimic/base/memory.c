@@ -92,7 +92,7 @@ void *mimic_memory_map_low(size_t size, int flags, int fd)
  * Beyond RLIMIT_FSIZE the kernel sends SIGXFSZ, too, which would end the program. Only
  * this thread's is taken back, and only if it was not there before.
  */
-int mimic_memory_resize(int fd, off_t size)
+static int without_signal(int fd, off_t size, int (*call)(int fd, off_t size))
 {
 	const struct timespec now = { 0 };
 	sigset_t one, before, pending;
@@ -102,13 +102,33 @@ int mimic_memory_resize(int fd, off_t size)
 	sigaddset(&one, SIGXFSZ);
 	sigpending(&pending);
 	pthread_sigmask(SIG_BLOCK, &one, &before);
-	result = ftruncate(fd, size);
+	result = call(fd, size);
 	error = errno;
 	if (result && error == EFBIG && !sigismember(&pending, SIGXFSZ))
 		sigtimedwait(&one, NULL, &now);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	errno = error;
 	return result;
+}
+
+int mimic_memory_resize(int fd, off_t size)
+{
+	return without_signal(fd, size, ftruncate);
+}
+
+static int make_pages(int fd, off_t size)
+{
+	int result;
+
+	do {
+		result = fallocate(fd, 0, 0, size);
+	} while (result && errno == EINTR);
+	return result;
+}
+
+int mimic_memory_make_pages(int fd, size_t size)
+{
+	return without_signal(fd, (off_t)size, make_pages) ? -errno : 0;
 }
 
 int mimic_memory_file(const char *name, size_t size)

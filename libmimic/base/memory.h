@@ -23,6 +23,8 @@ size_t mimic_memory_round(size_t size);	/* 0 if it cannot be rounded */
 
 /* A file of zeroed memory that keeps its size. Its descriptor (close-on-exec), or -errno. */
 int mimic_memory_file(const char *name, size_t size);
+/* All of its pages, at the cost of this program. 0 or -errno. */
+int mimic_memory_make_pages(int fd, size_t size);
 /* ftruncate() that ends with EFBIG at RLIMIT_FSIZE, and never in SIGXFSZ. */
 int mimic_memory_resize(int fd, off_t size);
 

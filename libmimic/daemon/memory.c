@@ -79,6 +79,17 @@ static struct range *take_range(const char *address, size_t size, bool is_regist
 	return found;
 }
 
+/* mimicd refuses holes: their pages would be made, and paid, by whoever touches them first. */
+static int make_file(size_t size)
+{
+	int fd = mimic_memory_file("mimic memory", size);
+	int error = fd < 0 ? fd : mimic_memory_make_pages(fd, size);
+
+	if (error && fd >= 0)
+		close(fd);
+	return error ? error : fd;
+}
+
 static struct range *make_range(size_t size)
 {
 	struct range *range = calloc(1, sizeof(*range));
@@ -88,7 +99,7 @@ static struct range *make_range(size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	fd = mimic_memory_file("mimic memory", size);
+	fd = make_file(size);
 	if (fd < 0) {
 		free(range);
 		errno = -fd;

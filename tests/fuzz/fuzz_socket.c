@@ -68,6 +68,7 @@ static void set_up(void)
 	good_memfd = memfd_create("good", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	bad_memfd = memfd_create("bad", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	CHECK(ftruncate(good_memfd, 1 << 20) == 0 && ftruncate(bad_memfd, 1 << 20) == 0);
+	CHECK(fallocate(good_memfd, 0, 0, 1 << 20) == 0);
 	CHECK(fcntl(good_memfd, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
 	event_fd = eventfd(0, EFD_CLOEXEC);
 	CHECK(event_fd >= 0);

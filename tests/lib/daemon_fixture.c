@@ -57,6 +57,8 @@ static void serve(const struct served *served, unsigned int devices, bool allow_
 		.filesystem = { .path = served->state, .allow_users = allow_users },
 	};
 	struct sigaction action = { .sa_handler = stop };
+	struct mimicd_quotas quotas;
+	const char *wrong;
 	int log = open(served->log, O_WRONLY | O_CREAT | O_APPEND, 0600);
 	int status;
 
@@ -70,6 +72,10 @@ static void serve(const struct served *served, unsigned int devices, bool allow_
 	*count_of(&options.settings, &mimic_kind_virgo) = served->virgos;
 	mimicd_log_set_level(MIMICD_LOG_DEBUG);
 	fill_vfio(served, &options.vfio);
+	mimicd_quotas_default(&quotas);
+	if (served->quota && mimicd_quotas_parse(&quotas, served->quota, &wrong))
+		_exit(1);
+	options.clients.quotas = &quotas;
 	if (mimicd_server_create(&server, &options))
 		_exit(1);
 	sigaction(SIGTERM, &action, NULL);

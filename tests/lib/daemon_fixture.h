@@ -21,6 +21,7 @@ struct served {
 	pid_t pid;
 	unsigned int dares;	/* how many there are; set before the start */
 	unsigned int virgos;
+	const char *quota;	/* as of --quota; NULL: the defaults */
 	const char *state;	/* where its state filesystem is mounted; NULL: nowhere */
 	const char *vfio[4];	/* devices with a socket for virtual machines, directory/NAME.sock; ",msi" may stand behind */
 };

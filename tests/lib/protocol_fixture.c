@@ -54,6 +54,7 @@ int protocol_memfd(size_t size, int seals)
 
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, (off_t)size), 0);
+	assert_int_equal(fallocate(fd, 0, 0, (off_t)size), 0);
 	assert_int_equal(fcntl(fd, F_ADD_SEALS, seals), 0);
 	return fd;
 }

@@ -134,7 +134,7 @@ static void share_memory(int socket)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	if (ftruncate(fd, 8192) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) ||
+	if (ftruncate(fd, 8192) || fallocate(fd, 0, 0, 8192) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) ||
 	    raw_memory(socket, MIMIC_MESSAGE_MEMORY_ADD, fd, 0x10000000, 8192, 0))
 		_exit(7);
 }

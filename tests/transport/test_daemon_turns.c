@@ -210,6 +210,7 @@ static void remove_memory_behind_rows(struct program *program)
 	struct mimic_message reply;
 
 	assert_int_equal(ftruncate(fd, 4096), 0);
+	assert_int_equal(fallocate(fd, 0, 0, 4096), 0);
 	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
 	fill_with_rows(program, 0);
 	while (recv(program->socket, &reply, sizeof(reply), MSG_DONTWAIT) > 0)

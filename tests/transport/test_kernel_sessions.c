@@ -458,6 +458,7 @@ static void memory_that_is_added_is_taken_and_changes_nothing(void **state)
 	(void)state;
 	start_client(&client, (uint32_t)gettid());
 	assert_int_equal(ftruncate(fd, 4096), 0);
+	assert_int_equal(fallocate(fd, 0, 0, 4096), 0);
 	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
 	assert_int_equal(raw_memory(client.socket, MIMIC_MESSAGE_MEMORY_ADD, fd, PAGE_OF(2), 4096, 0), 0);
 	close(fd);

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "daemon/engine/holes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "daemon/engine/memory.h"
+#include "mimic/access.h"
+
+/* Kernels' own header has it since 5.11. */
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1
+#endif
+
+struct watched {
+	struct mimicd_memory *memory;
+	uintptr_t start;
+	size_t size;
+};
+
+/*
+ * Of the process, as its handlers are. The handler takes the lock, too: no thread reaches a
+ * client's memory while it holds it.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct watched *all;
+static size_t count, capacity;
+static int told_fd = -1;
+static struct sigaction before;
+
+/* With the lock. */
+static struct watched *find(uintptr_t address)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (address - all[i].start < all[i].size)
+			return &all[i];
+	}
+	return NULL;
+}
+
+/* A page of our own in the place of the hole, until the client has ended. */
+static bool cover(uintptr_t address)
+{
+	void *page = (void *)(address & ~(uintptr_t)(MIMIC_PAGE_SIZE - 1));
+	const uint64_t one = 1;
+	struct watched *watched;
+	bool is_covered = false;
+
+	pthread_mutex_lock(&lock);
+	watched = find(address);
+	if (watched && mmap(page, MIMIC_PAGE_SIZE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page) {
+		atomic_store(&watched->memory->has_hole, true);
+		(void)!write(told_fd, &one, sizeof(one));
+		is_covered = true;
+	}
+	pthread_mutex_unlock(&lock);
+	return is_covered;
+}
+
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	(void)context;
+	if (info->si_code != BUS_ADRERR || !cover((uintptr_t)info->si_addr))
+		sigaction(number, &before, NULL);
+	errno = saved;
+}
+
+/* Without it, a client can let us have pages: MemoryMax= of the unit is what is left. */
+static int open_userfaultfd(void)
+{
+	struct uffdio_api api = { .api = UFFD_API, .features = UFFD_FEATURE_SIGBUS | UFFD_FEATURE_MISSING_SHMEM };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+
+	if (fd >= 0 && ioctl(fd, UFFDIO_API, &api) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+int mimicd_holes_create(struct mimicd_holes *holes, struct mimicd_loop *loop)
+{
+	struct sigaction action = { .sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK };
+
+	holes->fd = open_userfaultfd();
+	holes->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (holes->wake_fd < 0)
+		return -errno;
+	if (holes->fd >= 0 && told_fd < 0 && sigaction(SIGBUS, &action, &before))
+		return -errno;
+	told_fd = holes->wake_fd;
+	return mimicd_loop_watch(loop, holes->wake_fd, EPOLLIN | EPOLLET, &holes->source);
+}
+
+void mimicd_holes_destroy(struct mimicd_holes *holes)
+{
+	if (holes->fd >= 0)
+		close(holes->fd);
+	if (holes->wake_fd >= 0)
+		close(holes->wake_fd);
+	holes->fd = holes->wake_fd = -1;
+}
+
+static bool add(struct mimicd_memory *memory, void *start, size_t size)
+{
+	struct watched *bigger = all;
+
+	if (count == capacity) {
+		bigger = realloc(all, (capacity ? 2 * capacity : 64) * sizeof(*all));
+		if (!bigger)
+			return false;
+		capacity = capacity ? 2 * capacity : 64;
+		all = bigger;
+	}
+	all[count++] = (struct watched){ memory, (uintptr_t)start, size };
+	return true;
+}
+
+int mimicd_holes_watch(struct mimicd_holes *holes, struct mimicd_memory *memory, void *start, size_t size)
+{
+	struct uffdio_register range = {
+		.range = { .start = (uintptr_t)start, .len = size }, .mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	bool is_added;
+
+	if (holes->fd < 0)
+		return 0;
+	pthread_mutex_lock(&lock);
+	is_added = add(memory, start, size);
+	pthread_mutex_unlock(&lock);
+	if (!is_added)
+		return -ENOMEM;
+	if (!ioctl(holes->fd, UFFDIO_REGISTER, &range))
+		return 0;
+	mimicd_holes_forget(start);
+	return -ENOMEM;
+}
+
+void mimicd_holes_forget(const void *start)
+{
+	size_t i = 0;
+
+	pthread_mutex_lock(&lock);
+	while (i < count && all[i].start != (uintptr_t)start)
+		i++;
+	if (i < count)
+		all[i] = all[--count];
+	if (!count) {
+		free(all);
+		all = NULL;
+		capacity = 0;
+	}
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * Shared memory whose pages are not there.
+ *
+ * Trust boundary: the first touch of a page of a memfd makes the page, at the cost of whoever
+ * touches it. So a memfd has all of its pages when a client shares it, and a hole that the client
+ * punches later is not filled by us: the kernel tells (userfaultfd, SIGBUS), what is done there goes to a
+ * page that is thrown away, and the client ends.
+ */
+#ifndef MIMICD_HOLES_H
+#define MIMICD_HOLES_H
+
+#include <stddef.h>
+
+#include "daemon/loop/loop.h"
+
+struct mimicd_memory;
+
+struct mimicd_holes {
+	int fd;			/* of userfaultfd; -1: the kernel has none */
+	int wake_fd;		/* eventfd: a client has touched a hole */
+	struct mimicd_source source;
+};
+
+/* Before threads that reach memory of clients, and before mimic_probe_install_handlers(). 0 or -errno. */
+int mimicd_holes_create(struct mimicd_holes *holes, struct mimicd_loop *loop);
+void mimicd_holes_destroy(struct mimicd_holes *holes);
+
+/* A mapping of the client's; memory->has_hole is set when a hole of it was touched. 0 or -ENOMEM. */
+int mimicd_holes_watch(struct mimicd_holes *holes, struct mimicd_memory *memory, void *start, size_t size);
+/* Before it is unmapped. Nobody reaches it any more. */
+void mimicd_holes_forget(const void *start);
+
+#endif
