@@ -43,6 +43,7 @@ void mimicd_client_retry(struct mimicd_memory *memory)
 
 		if (!instance || !instance->kind->retry)
 			continue;
+		client->engine->calls++;
 		instance->kind->retry(instance->model, mimic_now());
 		client->engine->busy |= instance->model->ops->busy(instance->model);
 	}

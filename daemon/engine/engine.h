@@ -74,6 +74,7 @@ struct mimicd_engine {
 	struct mimicd_holes holes;
 	struct mimicd_events events;
 
+	uint64_t calls;			/* of models, counted from 1: what was read ahead is of one */
 	uint64_t now;			/* time of the last work, for spinning */
 	uint64_t turn_end;		/* when others must have their turn, see turn.h */
 	uint64_t inspections_rest_until;	/* the lanes' turn, see inspection.h */

@@ -20,8 +20,8 @@
 /* A helper that has had nothing to do for so long ends. */
 #define IDLE_NS 2000000000ull
 #define DESTROY_MS 200
-/* Where a program and the loop spin, a helper that spins needs a third CPU. */
-#define SPIN_CPUS 3
+/* A helper that has just run one looks for the next so long: they come in runs. */
+#define SPIN_MICROSECONDS 20u
 
 enum { SENT, AWAITED, LEFT, OVER };
 enum { NOTHING, GO, END };
@@ -35,7 +35,7 @@ struct mimicd_errand_helper {
 
 static unsigned int spin_of(const struct mimicd_errands *errands)
 {
-	return mimic_cpu_count() >= SPIN_CPUS ? errands->spin_microseconds : 0;
+	return mimic_cpu_count() > 1 && errands->spin_microseconds ? SPIN_MICROSECONDS : 0;
 }
 
 /* --- helpers ----------------------------------------------------------------- */

@@ -175,6 +175,7 @@ static int64_t run_stores(struct mimicd_lane *lane, uint64_t limit, uint64_t now
 	}
 	model = lane->target->model;
 	copy_payload(lane, values, count);
+	lane->client->engine->calls++;
 	fill_pattern(lane, &pattern);
 	done = count > 1 ? model->ops->store_many(model, &pattern, values, count, now) : 0;
 	if (done < count) {
@@ -212,6 +213,7 @@ static void load_from_model(struct mimicd_lane *lane, uint32_t count, uint64_t n
 	struct mimic_access pattern;
 	size_t done = 0;
 
+	lane->client->engine->calls++;
 	fill_pattern(lane, &pattern);
 	if (count > 1) {
 		done = model->ops->load_many(model, &pattern, values, count, now);

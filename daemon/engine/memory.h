@@ -76,12 +76,24 @@ struct mimicd_memory {
 };
 
 /*
+ * A page's rest that was read from the process, for more reads of the same call of the model: loops
+ * read chunk after chunk.
+ */
+struct mimicd_ahead {
+	uint64_t call;		/* the engine's count of calls */
+	uint64_t start;
+	size_t size;		/* of what could be read; the rest of the page cannot */
+	char bytes[4096];
+};
+
+/*
  * The memory port of one device. It passes from program to program, so the port goes
  * through these pointers; both NULL: no program has it, and nothing can be read.
  */
 struct mimicd_memory_slot {
 	struct mimicd_memory *memory;	/* of a client */
 	const struct mimic_memory *port;	/* instead: a front end's own way to a program's memory */
+	struct mimicd_ahead *ahead;	/* NULL: there was no need yet */
 	bool is_of_jobs;	/* threads beside the engine's use it */
 	bool waits;		/* the last call of the port failed because a page has to be waited for */
 };

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* The memory port of a device in the daemon: words and atomics. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "daemon/engine/engine.h"
 #include "daemon/engine/memory_internal.h"
+#include "daemon/engine/user.h"
 #include "devices/atomic.h"
 #include "mimic/access.h"
 
@@ -128,26 +131,51 @@ static long port_gather(void *context, const uint64_t *addresses, size_t count,
 	}
 }
 
-/* A block that is not shared as a whole: page by page, so that a fault ends where its page starts. */
-static size_t read_remote(struct mimicd_memory_slot *slot, uint64_t start, size_t done, char *buffer,
-			  size_t size)
+/* The rest of the page from here on, as far as there is any. */
+static bool fill_ahead(struct mimicd_memory_slot *slot, uint64_t start, uint64_t address)
+{
+	size_t size = MIMIC_PAGE_SIZE - (address & (MIMIC_PAGE_SIZE - 1));
+	struct iovec remote = { (void *)(uintptr_t)address, size };
+	struct mimicd_ahead *ahead = slot->ahead;
+	struct iovec local;
+
+	if (!ahead)
+		ahead = slot->ahead = malloc(sizeof(*ahead));
+	if (!ahead)
+		return false;
+	local = (struct iovec){ ahead->bytes, size };
+	ahead->start = address;
+	ahead->size = read_pieces(slot, start, &local, &remote, 1);
+	/* What has to wait may be there for the next one. */
+	ahead->call = slot->waits ? 0 : slot->memory->user->engine->calls;
+	return true;
+}
+
+static bool is_ahead(const struct mimicd_memory_slot *slot, uint64_t address)
+{
+	const struct mimicd_ahead *ahead = slot->ahead;
+
+	return ahead && ahead->call == slot->memory->user->engine->calls && address >= ahead->start &&
+	       address / MIMIC_PAGE_SIZE == ahead->start / MIMIC_PAGE_SIZE;
+}
+
+/* From `start` on: what lies in the page of start + done. Returns how much of it can be read. */
+static size_t read_remote(struct mimicd_memory_slot *slot, uint64_t start, size_t done, char *buffer, size_t size)
 {
 	uint64_t address = start + done;
-	struct iovec remote[8];
-	struct iovec local = { .iov_base = buffer };
-	size_t count = 0;
+	size_t piece = MIMIC_PAGE_SIZE - (address & (MIMIC_PAGE_SIZE - 1));
+	size_t offset, left;
 
-	while (local.iov_len < size && count < sizeof(remote) / sizeof(remote[0])) {
-		uint64_t at = address + local.iov_len;
-		size_t piece = MIMIC_PAGE_SIZE - (at & (MIMIC_PAGE_SIZE - 1));
-
-		if (piece > size - local.iov_len)
-			piece = size - local.iov_len;
-		remote[count].iov_base = (void *)(uintptr_t)at;
-		remote[count++].iov_len = piece;
-		local.iov_len += piece;
-	}
-	return read_pieces(slot, start, &local, remote, count);
+	if (!is_ahead(slot, address) && !fill_ahead(slot, start, address))
+		return 0;
+	offset = address - slot->ahead->start;
+	left = offset < slot->ahead->size ? slot->ahead->size - offset : 0;
+	if (piece > size)
+		piece = size;
+	if (piece > left)
+		piece = left;
+	memcpy(buffer, slot->ahead->bytes + offset, piece);
+	return piece;
 }
 
 static int port_read(void *context, uint64_t address, void *buffer, size_t size)

@@ -255,4 +255,6 @@ void mimicd_memory_slot_clear(struct mimicd_memory_slot *slot)
 	if (slot->memory)
 		mimicd_memory_forget(slot->memory, slot);
 	slot->memory = NULL;
+	free(slot->ahead);
+	slot->ahead = NULL;
 }

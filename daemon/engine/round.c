@@ -51,6 +51,7 @@ static void tick(struct mimicd_engine *engine, struct mimicd_instance *instance)
 {
 	if (!instance || !instance->model->ops->busy(instance->model))
 		return;
+	engine->calls++;
 	instance->model->ops->tick(instance->model, engine->now);
 	engine->busy = true;
 }
@@ -434,6 +435,7 @@ int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
 	error = mimicd_timer_create(&engine->free_timer, loop);
 	if (error)
 		return error;
+	engine->calls = 1;
 	engine->holes = (struct mimicd_holes){ .fd = -1, .wake_fd = -1, .source = { end_sparse, engine } };
 	error = mimicd_holes_create(&engine->holes, loop);
 	if (error)
