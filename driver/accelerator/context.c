@@ -343,7 +343,8 @@ static void accelerator_vacate_context(struct accelerator_context *context)
 		return;
 	if (accelerator->driver->attach)
 		accelerator->driver->attach(accelerator, context->number, 0);
-	else
+	else if (!READ_ONCE(context->gone))
+		/* A process that has ended does not wait: the next one's open does. */
 		accelerator_clear(accelerator);
 }
 
