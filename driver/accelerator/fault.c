@@ -22,6 +22,7 @@
  */
 #include <linux/interrupt.h>
 #include <linux/jiffies.h>
+#include <linux/sched.h>
 
 #include "compat.h"
 #include "internal.h"
@@ -306,6 +307,12 @@ static irqreturn_t accelerator_handle_interrupt(int irq, void *data)
 	struct accelerator *accelerator = data;
 	struct run run = { .from_interrupt = true };
 
+	/*
+	 * Threads of interrupts are SCHED_FIFO. This one looks for memory, and reclaims some, for a
+	 * program that may fault as it likes: no faster than the program itself would.
+	 */
+	if (current->policy != SCHED_NORMAL)
+		sched_set_normal(current, 0);
 	mutex_lock(&accelerator->serving);
 	accelerator_serve_faults(accelerator, &run);
 	accelerator_serve_events(accelerator, &run);

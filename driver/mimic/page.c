@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A page of a bound process that its device needs: brought in as the process itself would do it. */
+/*
+ * A page of a bound process that its device needs: brought in as the process itself would do it,
+ * although it is a thread of the kernel's that does. That one's credentials have no say: a mapped
+ * file was opened by the process, and is read with what it was opened with. Its limits
+ * have none: no VMA is made larger here, so a stack does not grow by a device. Charged is the
+ * process's memory cgroup, and the thread has no priority over programs (accelerator/fault.c).
+ */
 #include <linux/magic.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>

@@ -4,6 +4,8 @@
  * resolves. What it did is seen in the window, and in what it wrote to the device.
  */
 #include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -342,6 +344,37 @@ TEST_F(service, the_counters_of_a_process_begin_with_its_open)
 	EXPECT_EQ(0, maple_device_info(self->fd).unresolved);
 	EXPECT_EQ(1, maple_device_count(self->daemon, "faults"));
 	EXPECT_EQ(1, maple_device_count(self->daemon, "unresolved"));
+}
+
+/* --- the thread that serves ------------------------------------------------- */
+
+/* The scheduling policy of the thread whose name ends so; -1: there is none. */
+static int policy_of(const char *name_end)
+{
+	char command[256];
+	int policy = -1;
+	FILE *found;
+
+	/* After the name in parentheses the policy is word 39. */
+	snprintf(command, sizeof(command),
+		 "cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^[0-9]* (irq.*%s) //p' | cut -d' ' -f39", name_end);
+	found = popen(command, "r");
+	if (found && fscanf(found, "%d", &policy) != 1)
+		policy = -1;
+	if (found)
+		pclose(found);
+	return policy;
+}
+
+/* What it does for a program that faults as it likes has no priority over other programs. */
+TEST_F(service, it_has_the_priority_of_a_program)
+{
+	volatile uint64_t *page = memory_map(PAGE);
+	char name[32];
+
+	FAULT(page, false);
+	snprintf(name, sizeof(name), "maple%d", self->daemon->control->index);
+	EXPECT_EQ(SCHED_OTHER, policy_of(name));
 }
 
 TEST_HARNESS_MAIN
