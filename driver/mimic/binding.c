@@ -36,12 +36,13 @@ MODULE_PARM_DESC(user_bindings, "devices and contexts of one user at once, dead 
 /* A race that a test wants to be sure of (test_end_races.c). */
 static unsigned int test_delay_ms;
 module_param(test_delay_ms, uint, 0600);
-MODULE_PARM_DESC(test_delay_ms, "for tests: how long the daemon's end waits before a driver hears of it, and then again in its call");
+MODULE_PARM_DESC(test_delay_ms, "for tests: how long the daemon's end waits before a driver hears of it, then in its call, and an access that fails at its end");
 
 static struct workqueue_struct *retire_workqueue;
 static DEFINE_XARRAY_FLAGS(numbers, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static DEFINE_SPINLOCK(bindings_lock);	/* innermost */
 static LIST_HEAD(bindings);
+static DECLARE_WAIT_QUEUE_HEAD(bindings_gone);
 static u32 last_process;
 
 void mimic_binding_get(struct mimic_binding *binding)
@@ -62,6 +63,7 @@ static void mimic_binding_free(struct work_struct *work)
 	mimic_connection_put(binding->connection);
 	put_device(&binding->device->device.dev);
 	kfree_rcu(binding, rcu);
+	wake_up_all(&bindings_gone);
 }
 
 static void mimic_binding_schedule_free(struct kref *kref)
@@ -186,7 +188,7 @@ static void mimic_binding_disabled(struct mimic_binding *binding)
 		binding->ops->gone(binding);
 }
 
-static void mimic_binding_test_delay(void)
+void mimic_binding_test_delay(void)
 {
 	unsigned int delay = READ_ONCE(test_delay_ms);
 
@@ -627,10 +629,16 @@ int mimic_bindings_init(void)
 	return retire_workqueue ? 0 : -ENOMEM;
 }
 
-/* No file is open, and no device there: what retires or is freed does so without us. */
+/*
+ * No file is open, and no device there. But a thread may be in an access whose mapping another one
+ * has taken away, and the file with it: all requests have ended, so it comes out, and releases its
+ * binding. Then it has some instructions left to do here.
+ */
 void mimic_bindings_exit(void)
 {
 	flush_workqueue(retire_workqueue);
+	wait_event(bindings_gone, list_empty_careful(&bindings));
+	synchronize_rcu_tasks();
 	/* Bindings are freed by work, which work queues; all of it is code of this module. */
 	drain_workqueue(mimic_workqueue);
 	destroy_workqueue(retire_workqueue);

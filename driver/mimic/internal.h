@@ -352,6 +352,8 @@ struct mimic_thread *mimic_thread_current(struct mimic_binding *binding);
 /*
  * Waits until the daemon has heard of the threads that ended before the last
  * mimic_thread_current(): it takes requests in any order. -ERESTARTSYS: a signal.
+/* Where a test wants a race to be lost. */
+void mimic_binding_test_delay(void);
  */
 int mimic_threads_settle(struct mimic_binding *binding);
 void mimic_threads_drop(struct mimic_binding *binding);

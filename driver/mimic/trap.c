@@ -200,6 +200,9 @@ static vm_fault_t mimic_trap_fault(struct vm_fault *vmf)
 	 */
 	if (error && error != -ERESTARTSYS && error != -EINTR)
 		trap.thread->error = error;
+	if (error)
+		mimic_binding_test_delay();
+	/* Until here it keeps the module: the file may have been closed. mimic_bindings_exit() */
 	mimic_binding_release(binding);
 	if (!error)
 		return TRAP_DONE;
