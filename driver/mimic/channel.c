@@ -15,14 +15,14 @@
 
 struct mimic_connection *mimic_connection_create(struct file *file)
 {
-	struct mimic_connection *connection = kzalloc(sizeof(*connection), GFP_KERNEL_ACCOUNT);
+	struct mimic_connection *connection = kvzalloc(sizeof(*connection), GFP_KERNEL_ACCOUNT);
 	u32 i;
 
 	if (!connection)
 		return NULL;
 	connection->header = vmalloc_user(PAGE_ALIGN(MIMIC_BUS_SLOTS_SIZE));
 	if (!connection->header) {
-		kfree(connection);
+		kvfree(connection);
 		return NULL;
 	}
 	connection->slots = (void *)connection->header + MIMIC_BUS_HEADER_SIZE;
@@ -36,7 +36,11 @@ struct mimic_connection *mimic_connection_create(struct file *file)
 	connection->pid_namespace = get_pid_ns(task_active_pid_ns(current));
 	connection->user_namespace = get_user_ns(current_user_ns());
 	spin_lock_init(&connection->lock);
-	INIT_LIST_HEAD(&connection->waiting);
+	INIT_LIST_HEAD(&connection->lines);
+	for (i = 0; i < MIMIC_LIMITS; i++) {
+		INIT_LIST_HEAD(&connection->lines_of[i].link);
+		INIT_LIST_HEAD(&connection->lines_of[i].requests);
+	}
 	INIT_LIST_HEAD(&connection->link);
 	init_waitqueue_head(&connection->poll_wait);
 	for (i = 0; i < MIMIC_BUS_SLOTS; i++)
@@ -53,7 +57,7 @@ static void mimic_connection_free(struct kref *kref)
 	mmdrop(connection->mm);
 	put_pid_ns(connection->pid_namespace);
 	put_user_ns(connection->user_namespace);
-	kfree(connection);
+	kvfree(connection);
 }
 
 void mimic_connection_put(struct mimic_connection *connection)

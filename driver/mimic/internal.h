@@ -64,7 +64,7 @@ enum mimic_request_state {
 
 struct mimic_request {
 	struct mimic_bus_request body;
-	struct list_head link;	/* connection->waiting */
+	struct list_head link;	/* of a struct mimic_line */
 	enum mimic_request_state state;
 	u32 slot;
 	bool needs_commit;	/* the answer must come by a system call */
@@ -81,6 +81,12 @@ struct mimic_request {
 	struct completion done;
 	/* Posted: called with connection->lock held when it is answered or never will be. */
 	void (*release)(struct mimic_request *request);
+};
+
+/* Requests that wait for a slot: a line for each limit, so that the longest is nobody else's. */
+struct mimic_line {
+	struct list_head link;	/* connection->lines */
+	struct list_head requests;
 };
 
 /* One open of /dev/mimic: a daemon. */
@@ -103,7 +109,8 @@ struct mimic_connection {
 	u16 limited_slots[MIMIC_LIMITS];	/* [0]: those that no limit counts */
 	u16 spare_slots;	/* in use beyond a device's share */
 	u32 doorbell;
-	struct list_head waiting;
+	struct list_head lines;	/* those where somebody waits */
+	struct mimic_line lines_of[MIMIC_LIMITS];
 	struct io_uring_cmd *fetches[MIMIC_FETCHES_MAX];
 	void *fetch_files[MIMIC_FETCHES_MAX];	/* whose, for 6.1's flush */
 	wait_queue_head_t poll_wait;

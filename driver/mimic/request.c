@@ -91,17 +91,41 @@ static u32 mimic_slot_find(struct mimic_connection *connection, const struct mim
 	return number < end ? number : MIMIC_BUS_SLOTS;
 }
 
-/* A slot has become free. */
+/* connection->lock is held, also for the next one. */
+static void mimic_line_join(struct mimic_connection *connection, struct mimic_request *request)
+{
+	struct mimic_line *line = &connection->lines_of[request->limit];
+
+	if (list_empty(&line->requests))
+		list_add_tail(&line->link, &connection->lines);
+	list_add_tail(&request->link, &line->requests);
+	request->state = MIMIC_REQUEST_WAITING;
+}
+
+static void mimic_line_leave(struct mimic_connection *connection, struct mimic_request *request)
+{
+	struct mimic_line *line = &connection->lines_of[request->limit];
+
+	list_del_init(&request->link);
+	if (list_empty(&line->requests))
+		list_del_init(&line->link);
+}
+
+/* A slot has become free: the first of a line has it, and the line goes behind the others. */
 static void mimic_slot_fill(struct mimic_connection *connection)
 {
 	struct mimic_request *request;
+	struct mimic_line *line;
 
-	list_for_each_entry(request, &connection->waiting, link) {
-		u32 number = mimic_slot_find(connection, request);
+	list_for_each_entry(line, &connection->lines, link) {
+		u32 number;
 
+		request = list_first_entry(&line->requests, struct mimic_request, link);
+		number = mimic_slot_find(connection, request);
 		if (number >= MIMIC_BUS_SLOTS)
 			continue;
-		list_del_init(&request->link);
+		list_move_tail(&line->link, &connection->lines);
+		mimic_line_leave(connection, request);
 		mimic_slot_put(connection, request, number);
 		return;
 	}
@@ -183,8 +207,7 @@ static int mimic_request_send(struct mimic_connection *connection, struct mimic_
 		mimic_slot_put(connection, request, number);
 		return 0;
 	}
-	request->state = MIMIC_REQUEST_WAITING;
-	list_add_tail(&request->link, &connection->waiting);
+	mimic_line_join(connection, request);
 	return 0;
 }
 
@@ -236,7 +259,7 @@ void mimic_request_forget(struct mimic_connection *connection, struct mimic_requ
 {
 	spin_lock(&connection->lock);
 	if (request->state == MIMIC_REQUEST_WAITING)
-		list_del_init(&request->link);
+		mimic_line_leave(connection, request);
 	else if (request->state == MIMIC_REQUEST_IN_SLOT)
 		connection->in_slot[request->slot] = NULL;
 	request->state = MIMIC_REQUEST_IDLE;
@@ -259,18 +282,28 @@ static void mimic_slot_fail(struct mimic_connection *connection, u32 number, int
 	mimic_request_finish(connection, request, status);
 }
 
-void mimic_requests_fail(struct mimic_connection *connection, u32 device, int status)
+/* Those of all devices, if `device` is 0. connection->lock is held. */
+static void mimic_lines_fail(struct mimic_connection *connection, u32 device, int status)
 {
 	struct mimic_request *request, *next;
+	struct mimic_line *line, *next_line;
+
+	list_for_each_entry_safe(line, next_line, &connection->lines, link) {
+		list_for_each_entry_safe(request, next, &line->requests, link) {
+			if (device && request->body.device != device)
+				continue;
+			mimic_line_leave(connection, request);
+			mimic_request_finish(connection, request, status);
+		}
+	}
+}
+
+void mimic_requests_fail(struct mimic_connection *connection, u32 device, int status)
+{
 	u32 i;
 
 	spin_lock(&connection->lock);
-	list_for_each_entry_safe(request, next, &connection->waiting, link) {
-		if (request->body.device != device)
-			continue;
-		list_del_init(&request->link);
-		mimic_request_finish(connection, request, status);
-	}
+	mimic_lines_fail(connection, device, status);
 	for (i = 0; i < MIMIC_BUS_SLOTS; i++) {
 		if (connection->in_slot[i] && connection->in_slot[i]->body.device == device)
 			mimic_slot_fail(connection, i, status);
@@ -358,7 +391,7 @@ static bool mimic_request_take_back(struct mimic_connection *connection,
 
 	spin_lock(&connection->lock);
 	if (request->state == MIMIC_REQUEST_WAITING) {
-		list_del_init(&request->link);
+		mimic_line_leave(connection, request);
 		request->state = MIMIC_REQUEST_ANSWERED;
 		request->status = MIMIC_BUS_TAKEN_BACK;
 	} else if (request->state == MIMIC_REQUEST_IN_SLOT) {
@@ -451,15 +484,11 @@ int mimic_request_run(struct mimic_connection *connection, struct mimic_request 
 
 void mimic_requests_end(struct mimic_connection *connection)
 {
-	struct mimic_request *request, *next;
 	u32 i;
 
 	spin_lock(&connection->lock);
-	connection->dead = true;
-	list_for_each_entry_safe(request, next, &connection->waiting, link) {
-		list_del_init(&request->link);
-		mimic_request_finish(connection, request, -EIO);
-	}
+	WRITE_ONCE(connection->dead, true);
+	mimic_lines_fail(connection, 0, -EIO);
 	for (i = 0; i < MIMIC_BUS_SLOTS; i++)
 		mimic_slot_finish(connection, i, -EIO, 0, NULL);
 	spin_unlock(&connection->lock);

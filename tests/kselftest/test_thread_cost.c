@@ -2,10 +2,13 @@
 /* What the threads of a program that has a device cost an access: nothing that grows with their number. */
 #include "kselftest_harness.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 
+#include "mimic/maple_ioctl.h"
 #include "tests/kselftest/lib/holder.h"
 
 /* The bus answers for it: an access waits for no daemon. */
@@ -170,6 +173,70 @@ TEST_F_TIMEOUT(cost, threads_that_have_the_device_end_on_two_processors_at_once,
 		pthread_join(threads[i], NULL);
 		EXPECT_EQ(ROUNDS, enders[i].ended);
 	}
+}
+
+/* --- accesses that wait for a slot ------------------------------------------------- */
+
+#define CALLS 200
+
+static volatile uint64_t *held_register;
+
+static void *access_held(void *unused)
+{
+	(void)unused;
+	arrived++;
+	(void)*held_register;
+	return NULL;
+}
+
+/* Each waits for the daemon until it gives up the answers, which are the registers' own. */
+static bool start_waiters(FIXTURE_DATA(cost) *self)
+{
+	pthread_attr_t attributes;
+
+	arrived = 0;
+	held_register = holder_held_register(&self->holder);
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
+	for (; self->started < THREADS; self->started++) {
+		if (pthread_create(&self->threads[self->started], &attributes, access_held, NULL))
+			return false;
+	}
+	return fake_wait(&arrived, THREADS) &&
+	       fake_wait(&self->holder.control->held, MIMIC_BUS_DEVICE_SLOTS);
+}
+
+/* A call that the daemon answers in another slot: each answer looks for one that waits. */
+static double call_seconds(int fd)
+{
+	static double seconds[CALLS];
+	int i;
+
+	for (i = 0; i < CALLS; i++) {
+		struct maple_connect connect = { .size = sizeof(connect) };
+		double start = now_seconds();
+
+		ioctl(fd, MAPLE_IOCTL_CONNECT, &connect);
+		seconds[i] = now_seconds() - start;
+	}
+	return median_of(seconds, CALLS);
+}
+
+TEST_F_TIMEOUT(cost, a_call_takes_no_longer_beside_thousands_that_wait_for_a_slot, 120)
+{
+	double alone, beside;
+
+	self->holder.control->connect_status = -EPERM;
+	alone = call_seconds(self->holder.fd);
+	ASSERT_TRUE(start_waiters(self));
+	sleep_ms(500);
+	beside = call_seconds(self->holder.fd);
+	printf("# a call: %.1f us alone, %.1f us beside %u that wait\n", alone * 1e6, beside * 1e6, THREADS);
+	EXPECT_GT(FACTOR * alone, beside);
+	fake_daemon_no_specials(self->holder.daemon);
+	fake_daemon_release(self->holder.daemon);
+	while (self->started)
+		pthread_join(self->threads[--self->started], NULL);
 }
 
 TEST_HARNESS_MAIN
