@@ -13,6 +13,31 @@
 
 #include "internal.h"
 
+/* Whoever else has the file, such as a child of it. */
+static void mimic_connection_process_ended(struct mmu_notifier *notifier, struct mm_struct *mm)
+{
+	mimic_connection_end(container_of(notifier, struct mimic_connection, notifier));
+}
+
+static const struct mmu_notifier_ops notifier_ops = {
+	.release = mimic_connection_process_ended,
+};
+
+/* A work item, as it waits for notifiers of all processes. */
+static void mimic_connection_retire(struct work_struct *work)
+{
+	struct mimic_connection *connection = container_of(work, struct mimic_connection, retire);
+
+	mmu_notifier_unregister(&connection->notifier, connection->mm);
+	mimic_connection_put(connection);
+}
+
+void mimic_connection_close(struct mimic_connection *connection)
+{
+	mimic_connection_end(connection);
+	queue_work(mimic_workqueue, &connection->retire);
+}
+
 struct mimic_connection *mimic_connection_create(struct file *file)
 {
 	struct mimic_connection *connection = kvzalloc(sizeof(*connection), GFP_KERNEL_ACCOUNT);
@@ -45,7 +70,12 @@ struct mimic_connection *mimic_connection_create(struct file *file)
 	init_waitqueue_head(&connection->poll_wait);
 	for (i = 0; i < MIMIC_BUS_SLOTS; i++)
 		connection->slots[i].fd = -1;
-	return connection;
+	INIT_WORK(&connection->retire, mimic_connection_retire);
+	connection->notifier.ops = &notifier_ops;
+	if (!mmu_notifier_register(&connection->notifier, connection->mm))
+		return connection;
+	mimic_connection_put(connection);
+	return NULL;
 }
 
 static void mimic_connection_free(struct kref *kref)
@@ -241,8 +271,10 @@ int mimic_channel_mmap(struct mimic_connection *connection, struct vm_area_struc
 	return remap_vmalloc_range(vma, connection->header, 0);
 }
 
-void mimic_connection_kill(struct mimic_connection *connection)
+void mimic_connection_end(struct mimic_connection *connection)
 {
+	/* First requests that wait, then those that would come: none is left to wait for ever. */
 	mimic_requests_end(connection);
 	mimic_uring_flush(connection, NULL);
+	mimic_devices_abandon(connection);
 }

@@ -298,6 +298,11 @@ int mimic_device_register(struct mimic_connection *connection, struct mimic_bus_
 	if (error)
 		return error;
 	mutex_lock(&mimic_devices_lock);
+	/* mimic_devices_abandon() has come, or will find it. */
+	if (READ_ONCE(connection->dead)) {
+		mutex_unlock(&mimic_devices_lock);
+		return -EIO;
+	}
 	if (wanted->index < 0)
 		wanted->index = mimic_device_first_free_index(wanted->kind);
 	device = mimic_device_find(wanted->kind, wanted->index);

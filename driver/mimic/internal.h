@@ -93,6 +93,8 @@ struct mimic_line {
 struct mimic_connection {
 	struct kref kref;
 	struct mm_struct *mm;	/* of the daemon, for comparing; grabbed */
+	struct mmu_notifier notifier;	/* its end */
+	struct work_struct retire;
 	struct inode *inode;	/* of its windows; counted */
 	struct pid_namespace *pid_namespace;
 	struct user_namespace *user_namespace;
@@ -162,7 +164,10 @@ bool mimic_slot_take_answer(struct mimic_connection *connection, u32 number, str
 
 struct mimic_connection *mimic_connection_create(struct file *file);
 void mimic_connection_put(struct mimic_connection *connection);
-void mimic_connection_kill(struct mimic_connection *connection);
+/* The daemon is dead: nobody waits for it any more, its devices do for another one. */
+void mimic_connection_end(struct mimic_connection *connection);
+/* The file goes. */
+void mimic_connection_close(struct mimic_connection *connection);
 
 /* An answer by system call. `file` is handed over. */
 void mimic_channel_answer(struct mimic_connection *connection, u32 slot, int status, u64 data,
@@ -347,6 +352,8 @@ void mimic_binding_put_number(struct mimic_binding *binding);
 struct mm_struct *mimic_binding_get_mm(struct mimic_binding *binding);
 /* Those without files have retired after this. */
 void mimic_bindings_flush(void);
+/* Where a test wants a race to be lost. */
+void mimic_binding_test_delay(void);
 bool mimic_mm_has_bindings(struct mm_struct *mm);
 bool mimic_mm_has_connection(struct mm_struct *mm);
 int mimic_bindings_init(void);
@@ -359,8 +366,6 @@ struct mimic_thread *mimic_thread_current(struct mimic_binding *binding);
 /*
  * Waits until the daemon has heard of the threads that ended before the last
  * mimic_thread_current(): it takes requests in any order. -ERESTARTSYS: a signal.
-/* Where a test wants a race to be lost. */
-void mimic_binding_test_delay(void);
  */
 int mimic_threads_settle(struct mimic_binding *binding);
 void mimic_threads_drop(struct mimic_binding *binding);

@@ -49,10 +49,7 @@ static int mimic_control_release(struct inode *inode, struct file *file)
 	spin_lock(&connections_lock);
 	list_del(&connection->link);
 	spin_unlock(&connections_lock);
-	/* First requests that wait, then those that would come: none is left to wait for ever. */
-	mimic_connection_kill(connection);
-	mimic_devices_abandon(connection);
-	mimic_connection_put(connection);
+	mimic_connection_close(connection);
 	return 0;
 }
 

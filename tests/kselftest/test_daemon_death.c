@@ -382,4 +382,40 @@ TEST_F(death, twenty_daemons_one_after_the_other)
 	}
 }
 
+/* --- a child of it ------------------------------------------------------------------- */
+
+static long keep_descriptor(struct fake_self *self, void *argument)
+{
+	pid_t *child = argument;
+
+	(void)self;
+	*child = fork();
+	if (!*child) {
+		for (;;)
+			pause();
+	}
+	return 0;
+}
+
+/* It is not the daemon: who waits must not wait for it. */
+TEST_F(death, a_child_that_keeps_its_descriptor_keeps_nobody_waiting)
+{
+	struct waiter waiter = { 0 };
+	pid_t child = 0;
+
+	set_action(&self->holder, FAKE_KEEP);
+	ASSERT_EQ(0, waiter_start(&waiter, &self->holder, holder_register(&self->holder, 0, HELD_OFFSET),
+				  false));
+	ASSERT_EQ(0, fake_daemon_call(self->holder.daemon, keep_descriptor, &child, sizeof(child)));
+	fake_daemon_kill(self->holder.daemon);
+	EXPECT_TRUE(waiter_ends(&waiter));
+	EXPECT_EQ(SIGBUS, waiter.signal);
+	EXPECT_TRUE(becomes_dead(self->holder.fd));
+	holder_give_back(&self->holder);
+	fake_daemon_no_specials(self->holder.daemon);
+	EXPECT_EQ(0, fake_daemon_restart(self->holder.daemon));
+	EXPECT_EQ(0, holder_open(&self->holder));
+	kill(child, SIGKILL);
+}
+
 TEST_HARNESS_MAIN
