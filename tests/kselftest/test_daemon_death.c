@@ -386,15 +386,16 @@ TEST_F(death, twenty_daemons_one_after_the_other)
 
 static long keep_descriptor(struct fake_self *self, void *argument)
 {
-	pid_t *child = argument;
+	pid_t child = fork();
 
 	(void)self;
-	*child = fork();
-	if (!*child) {
+	if (!child) {
 		for (;;)
 			pause();
 	}
-	return 0;
+	/* Not by the child, too: this is shared. */
+	*(pid_t *)argument = child;
+	return child > 0 ? 0 : -errno;
 }
 
 /* It is not the daemon: who waits must not wait for it. */
@@ -415,6 +416,7 @@ TEST_F(death, a_child_that_keeps_its_descriptor_keeps_nobody_waiting)
 	fake_daemon_no_specials(self->holder.daemon);
 	EXPECT_EQ(0, fake_daemon_restart(self->holder.daemon));
 	EXPECT_EQ(0, holder_open(&self->holder));
+	ASSERT_LT(0, child);
 	kill(child, SIGKILL);
 }
 
