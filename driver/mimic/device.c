@@ -441,5 +441,10 @@ void mimic_devices_remove_all(void)
 		list_del(&device->link);
 		mimic_device_remove(device);
 	}
+}
+
+/* No binding is left, which may be a removed device's last user. */
+void mimic_devices_exit(void)
+{
 	ida_destroy(&device_ids);
 }

@@ -235,6 +235,7 @@ void mimic_device_driven_by(struct mimic_bus_device *device, const struct mimic_
 /* The daemon is dead: its devices wait for another one. */
 void mimic_devices_abandon(struct mimic_connection *connection);
 void mimic_devices_remove_all(void);
+void mimic_devices_exit(void);
 /* Counted, or NULL. */
 struct mimic_connection *mimic_device_connection(struct mimic_bus_device *device);
 

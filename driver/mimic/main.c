@@ -264,6 +264,7 @@ static void __exit mimic_exit(void)
 	mimic_devices_remove_all();
 	mimic_windows_exit();
 	mimic_bindings_exit();
+	mimic_devices_exit();
 	bus_unregister(&mimic_bus);
 	mimic_memories_exit();
 	mimic_threads_exit();
