@@ -81,7 +81,6 @@ TEST_F_TIMEOUT(stale, under_compaction, 600)
 	int file = open("/proc/sys/vm/compact_memory", O_WRONLY | O_CLOEXEC);
 
 	ASSERT_LE(0, file);
-	ASSERT_EQ(0, madvise(base, size, MADV_NOHUGEPAGE));
 	ASSERT_EQ(0, place_cells(self, base, WINDOW_CELLS_MAX, size / WINDOW_CELLS_MAX));
 	write_all(self);
 	/*
@@ -152,7 +151,6 @@ TEST_F_TIMEOUT(stale, under_moving_each_page, 600)
 	unsigned int moved = 0;
 	uint32_t i;
 
-	ASSERT_EQ(0, madvise(base, CELLS * PAGE, MADV_NOHUGEPAGE));
 	ASSERT_EQ(0, place_cells(self, base, CELLS, PAGE));
 	write_all(self);
 	window_check_start(self->daemon, self->check);
