@@ -24,13 +24,11 @@
  * Trust boundary: a mapping of a file that can shrink, or of one that can run
  * out of pages, is a SIGBUS in the daemon whenever the client likes. So only
  * memfds of the ordinary page size (hugetlbfs ones may lack pages) that are
- * sealed against shrinking; no truncation can take those away. All pages have been made: those
- * that we make by a touch are ours to pay. holes.h has what becomes of pages that are punched out later.
+ * sealed against shrinking; no truncation can take those away.
  */
-int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why)
+static int check_file(int fd, uint64_t size, uint64_t offset, struct stat *status, const char **why)
 {
 	struct statfs filesystem;
-	struct stat status;
 	int seals = fcntl(fd, F_GET_SEALS);
 
 	if (seals < 0) {
@@ -45,16 +43,32 @@ int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why
 		*why = "the memfd is not sealed against shrinking";
 		return -EPERM;
 	}
-	if (fstat(fd, &status) < 0 || status.st_size < 0 || offset > (uint64_t)status.st_size ||
-	    size > (uint64_t)status.st_size - offset) {
+	if (fstat(fd, status) < 0 || status->st_size < 0 || offset > (uint64_t)status->st_size ||
+	    size > (uint64_t)status->st_size - offset) {
 		*why = "the memfd is shorter than the range";
 		return -EINVAL;
 	}
-	if ((uint64_t)status.st_blocks * 512 < (uint64_t)status.st_size) {
-		*why = "the memfd has holes: pages are to be made by the program, as by fallocate()";
-		return -EPERM;
-	}
 	return 0;
+}
+
+int mimicd_memory_check_sparse(int fd, uint64_t size, uint64_t offset, const char **why)
+{
+	struct stat status;
+
+	return check_file(fd, size, offset, &status, why);
+}
+
+/* Pages that we make by a touch are ours to pay. holes.h has what becomes of those that are punched out later. */
+int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why)
+{
+	struct stat status;
+	int error = check_file(fd, size, offset, &status, why);
+
+	if (!error && (uint64_t)status.st_blocks * 512 < (uint64_t)status.st_size) {
+		*why = "the memfd has holes: pages are to be made by the program, as by fallocate()";
+		error = -EPERM;
+	}
+	return error;
 }
 
 /* More than this, and mappings would be had that no quota counts. */

@@ -102,6 +102,8 @@ void mimicd_memory_init(struct mimicd_memory *memory, struct mimicd_errands *err
 			bool may_read_process);
 /* Can we map these bytes and not be hurt? 0, or -EINVAL or -EPERM and *why. */
 int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why);
+/* The same of memory whose pages need not be there: those that we touch are ours to pay. */
+int mimicd_memory_check_sparse(int fd, uint64_t size, uint64_t offset, const char **why);
 /*
  * Checks and maps a memfd as [address, address + size). The descriptor stays
  * the caller's. NULL in *why, or what is wrong for a log line.

@@ -107,8 +107,11 @@ static int map(struct mimicd_guest_range *range, int fd, uint64_t offset, const 
 		*why = "the offset is not of whole pages";
 		return -EINVAL;
 	}
-	/* A file that can shrink would be a SIGBUS here whenever the machine's owner likes. */
-	error = mimicd_memory_check(fd, range->size, offset, why);
+	/*
+	 * A file that can shrink would be a SIGBUS here whenever the machine's owner likes. Pages that are not
+	 * there yet are as usual in a machine's memory; it belongs to our own user, or to root.
+	 */
+	error = mimicd_memory_check_sparse(fd, range->size, offset, why);
 	if (error)
 		return error;
 	base = mmap(NULL, range->size, protection, MAP_SHARED | MAP_NORESERVE, fd, (off_t)offset);
