@@ -16,7 +16,8 @@
 #include "libmimic/base/wait.h"
 
 #define HELPERS_MAX 64
-#define STACK_BYTES (64 << 10)
+/* Thread-local storage of all libraries lies in it, too: plugins may have some, and OpenBLAS has much. */
+#define STACK_BYTES (1 << 20)
 /* A helper that has had nothing to do for so long ends. */
 #define IDLE_NS 2000000000ull
 #define DESTROY_MS 200

@@ -11,7 +11,8 @@
 
 #define THREADS_PER_OWNER 2
 #define THREADS_MAX 64
-#define STACK_BYTES (64 << 10)
+/* Thread-local storage of all libraries lies in it, too: plugins may have some, and OpenBLAS has much. */
+#define STACK_BYTES (1 << 20)
 /* A thread that has found nothing to do for so long ends. */
 #define IDLE_SECONDS 2
 #define DESTROY_MS 1000
