@@ -47,6 +47,7 @@ static struct spool make_spool(void)
 
 	assert_true(spool.fd >= 0);
 	assert_int_equal(mimic_spool_create(spool.fd, SIZE), 0);
+	assert_int_equal(fallocate(spool.fd, 0, 0, SIZE), 0);
 	assert_int_equal(fcntl(spool.fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
 	spool.header = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, spool.fd, 0);
 	assert_ptr_not_equal(spool.header, MAP_FAILED);

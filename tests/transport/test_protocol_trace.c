@@ -36,6 +36,7 @@ static int make_spool(int seals)
 
 	assert_true(fd >= 0);
 	assert_int_equal(mimic_spool_create(fd, CHUNKS * MIMIC_SPOOL_CHUNK), 0);
+	assert_int_equal(fallocate(fd, 0, 0, CHUNKS * MIMIC_SPOOL_CHUNK), 0);
 	assert_int_equal(fcntl(fd, F_ADD_SEALS, seals), 0);
 	return fd;
 }

@@ -106,13 +106,16 @@ static void settle_transport(struct trace_options *options)
 
 /* --- the spool ----------------------------------------------------------------------------- */
 
-/* A daemon takes memory that cannot shrink, and no files. */
+/* A daemon takes memory that cannot shrink and has no holes, and no files. */
 static int make_memory_spool(struct spool_file *file, unsigned int megabytes)
 {
+	const off_t size = (off_t)megabytes << 20;
 	int error;
 
 	file->fd = memfd_create("mimic-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	error = file->fd < 0 ? -errno : mimic_spool_create(file->fd, (uint64_t)megabytes << 20);
+	error = file->fd < 0 ? -errno : mimic_spool_create(file->fd, (uint64_t)size);
+	if (!error && fallocate(file->fd, 0, 0, size))
+		error = -errno;
 	if (!error && fcntl(file->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		error = -errno;
 	if (error)
