@@ -34,9 +34,9 @@ struct mimicd_vfio_header {
 	uint32_t error;		/* an errno, in a reply with MIMICD_VFIO_ERROR */
 };
 
+/* JSON follows, with its NUL. */
 struct mimicd_vfio_version {
 	uint16_t major, minor;
-	char capabilities[];	/* JSON, with its NUL */
 };
 
 #define MIMICD_VFIO_MAP_READ 1u
