@@ -103,12 +103,10 @@ void maple_read_succeeded(struct maple *m, uint64_t address, struct requester wh
 int maple_read_failed(struct maple *m, uint64_t address, struct requester who)
 {
 	int entry = mimic_tlb_find(&m->state.tlb, address);
-	int error = page_fault(m, address, who);
 
-	/* Without page tables nothing was wrong with it: memory only comes later. */
-	if (entry >= 0 && (error != -EAGAIN || m->host.memory.walk))
+	if (entry >= 0)
 		mimic_tlb_drop(&m->state.tlb, entry);
-	return error;
+	return page_fault(m, address, who);
 }
 
 void maple_prefetch_address(struct maple *m, uint64_t address, enum maple_fault_source source)

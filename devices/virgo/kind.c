@@ -92,12 +92,12 @@ static uint32_t order(const struct mimic_access *access)
 
 _Static_assert(VIRGO_UNITS_MAX <= MIMIC_KIND_ORDERS, "a bit for each unit");
 
-/* In the synchronous mode the answer to a store says that the command is over. */
 static bool is_flush(const struct mimic_access *access)
 {
 	return access->is_write && access->page == VIRGO_PAGE_CONTROL && access->offset == VIRGO_CONTROL_FLUSH;
 }
 
+/* In the synchronous mode the answer to a store says that the command is over. */
 static bool posts_stores(const void *parameters)
 {
 	const struct virgo_config *config = parameters;
