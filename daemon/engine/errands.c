@@ -306,7 +306,8 @@ bool mimicd_errands_destroy(struct mimicd_errands *errands)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };
 
-	if (!errands->last)
+	/* It was never made. Not `last`, which helpers change. */
+	if (!errands->wake_source.ready)
 		return true;
 	for (unsigned int i = 0; has_helpers(errands); i++) {
 		if (i == DESTROY_MS)
