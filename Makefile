@@ -245,8 +245,6 @@ fuzz_obj = $(patsubst %.c,$(O)/obj/fuzz/%.o,$(1))
 FUZZ_COVERAGE = -fsanitize=fuzzer-no-link
 # The paths of an oracle are not what is looked for, and it takes most of the time.
 $(call fuzz_obj,$(FUZZ_ORACLE_SRC)): FUZZ_COVERAGE =
-# References compute for as long as the devices: check-asan looks at them.
-$(call fuzz_obj,$(FUZZ_REFERENCE_SRC)): FUZZ_FLAGS += -O2 -fno-sanitize=all
 
 $(O)/obj/fuzz/%.o: %.c | packages-check
 	@mkdir -p $(@D)
