@@ -17,8 +17,8 @@
 /*
  * The instruction at regs->ip and the address that it accesses. Never sleeps:
  * the mmap lock may be held. 0; -EOPNOTSUPP: no load, store or update with general
- * registers, or not 64-bit code; -ENOLCK: it locks memory; -EFAULT: its bytes are not there any more, as
- * the page was reclaimed since the processor fetched them. Then drop the locks,
+ * registers, or not 64-bit code; -ENOLCK: it locks memory; -EFAULT: its bytes are not there
+ * any more, as the page was reclaimed since the processor fetched them. Then drop the locks,
  * call mimic_emulate_fault_in() and try again; a second -EFAULT is for good (code
  * that may be executed but not read).
  *

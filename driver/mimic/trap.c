@@ -143,7 +143,10 @@ static vm_fault_t mimic_trap_check(struct vm_fault *vmf, const struct mimic_bind
 	return 0;
 }
 
-/* Else it is not the instruction that has faulted. An update is a write, to emulated processors a load. */
+/*
+ * Else it is not the instruction that has faulted. An update is a write, to emulated
+ * processors a load.
+ */
 static bool mimic_trap_is_access_of(const struct vm_fault *vmf,
 				    const struct mimic_instruction *instruction)
 {
