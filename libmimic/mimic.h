@@ -192,7 +192,7 @@ int mimic_thread_attach(void);
  * before it returns. Async-signal-safe, keeps errno.
  *
  * Under `mimic run` this is done for all handlers that a program sets by the C library, and is not
- * needed. Where it is neither called nor needed, mimic_device_access() may be -EDEADLK in a handler on
+ * needed. Where it is needed and not called, mimic_device_access() may be -EDEADLK in a handler on
  * the embedded transport; on the daemon's and the kernel's it never is.
  */
 int mimic_signal_defer(int number, siginfo_t *information, void *context);

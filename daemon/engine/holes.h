@@ -4,8 +4,8 @@
  *
  * Trust boundary: the first touch of a page of a memfd makes the page, at the cost of whoever
  * touches it. So a memfd has all of its pages when a client shares it, and a hole that the client
- * punches later is not filled by us: the kernel tells (userfaultfd, SIGBUS), what is done there goes to a
- * page that is thrown away, and the client ends.
+ * punches later is not filled by us: the kernel tells us of it by SIGBUS (userfaultfd), whatever is read or
+ * written there goes to a page that is thrown away, and the client ends.
  */
 #ifndef MIMICD_HOLES_H
 #define MIMICD_HOLES_H

@@ -154,6 +154,7 @@ void mimicd_device_reset(struct mimicd_instance *instance)
 	/* First: power-on answers accesses that wait. */
 	lose_clients(instance);
 	model->ops->power_on(model, now);
+	mimicd_memory_slot_reset(&instance->memory);
 	mimicd_jobs_end(&instance->jobs);
 	mimicd_inject_reset(&instance->injection);
 	attach_contexts(instance, now);

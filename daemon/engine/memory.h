@@ -118,6 +118,8 @@ int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_
 enum mimic_fault_answer mimicd_memory_answer(struct mimicd_memory_slot *slot, uint64_t address);
 /* An errand comes back. The memory whose accesses are to be made again; NULL: it is gone. */
 struct mimicd_memory *mimicd_memory_came(struct mimicd_errand *errand);
+/* The device is as after power-on, and waits for nothing of its program. */
+void mimicd_memory_slot_reset(struct mimicd_memory_slot *slot);
 /* No program has the slot any more: what its model waits for is forgotten. */
 void mimicd_memory_slot_clear(struct mimicd_memory_slot *slot);
 /* All of it, for good. */

@@ -79,6 +79,8 @@ bool mimicd_memory_must_wait(struct mimicd_memory *memory, const struct mimicd_m
 void mimicd_memory_leave(struct mimicd_errand *errand);
 /* An atomic that was done when the model had been told to wait, if this is the same once more. NULL: it is not. */
 struct mimicd_memory_errand *mimicd_memory_take_atomic(struct mimicd_memory *memory, const struct mimicd_move *again);
+/* Without the lock. The client has let us wait: it gets less time for a while. */
+void mimicd_memory_hurry(struct mimicd_memory *memory);
 /* Without the lock. */
 void mimicd_memory_forget(struct mimicd_memory *memory, const struct mimicd_memory_slot *slot);
 

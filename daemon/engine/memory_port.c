@@ -229,6 +229,9 @@ static int port_atomic(void *context, uint64_t address, enum mimic_atomic operat
 	if (slot->port)
 		return slot->port->atomic(slot->port->context, address, operation, operand, expected, old);
 	slot->waits = false;
+	/* What was read ahead is what was there before. */
+	if (slot->ahead)
+		slot->ahead->call = 0;
 	if (!memory || address % sizeof(uint32_t))
 		return -EFAULT;
 	if (mimicd_memory_use(memory, address, sizeof(*old))) {

@@ -63,6 +63,9 @@ static long move_rows(struct mimicd_memory_slot *slot, bool is_write, const uint
 	size_t done = 0;
 
 	slot->waits = false;
+	/* What was read ahead is what was there before. */
+	if (is_write && slot->ahead)
+		slot->ahead->call = 0;
 	while (slot->memory && done < count) {
 		size_t wanted;
 		size_t got = move_run(slot, is_write, addresses + done, count - done, size,

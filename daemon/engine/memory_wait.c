@@ -37,7 +37,7 @@ static void drop(struct mimicd_memory *memory, struct mimicd_memory_wait *wait)
 	*wait = memory->waits[--memory->wait_count];
 }
 
-/* Room for another one, perhaps the one's that is over for the longest time. NULL: all of them wait. */
+/* Room for another one, perhaps that of the one that has been over longest. NULL: all of them wait. */
 static struct mimicd_memory_wait *make_room(struct mimicd_memory *memory)
 {
 	struct mimicd_memory_wait *oldest = NULL;
@@ -66,10 +66,31 @@ static void add(struct mimicd_memory *memory, const struct mimicd_move *move)
 	*wait = (struct mimicd_memory_wait){ .slot = move->slot, .page = page };
 }
 
+static bool is_same(const struct mimicd_move *a, const struct mimicd_move *b)
+{
+	return a->address == b->address && a->operation == b->operation && a->operand == b->operand &&
+	       a->expected == b->expected;
+}
+
+/* A page that came has ended the wait of another one: the model makes an access again whose helper is not back. */
+static bool is_atomic_left(const struct mimicd_memory *memory, const struct mimicd_move *move)
+{
+	const struct mimicd_memory_errand *errand = memory->left;
+
+	while (errand && !(errand->move.is_atomic && errand->move.slot == move->slot && is_same(&errand->move, move)))
+		errand = errand->next;
+	return errand;
+}
+
 bool mimicd_memory_must_wait(struct mimicd_memory *memory, const struct mimicd_move *move)
 {
 	const struct mimicd_memory_wait *wait = find(memory, move->slot, page_of(move->address));
 	bool must_wait = wait && !wait->over;
+
+	if (!must_wait && move->is_atomic && is_atomic_left(memory, move)) {
+		add(memory, move);
+		must_wait = true;
+	}
 
 	if (!must_wait && memory->left_count >= LEFT_MAX) {
 		add(memory, move);
@@ -80,6 +101,18 @@ bool mimicd_memory_must_wait(struct mimicd_memory *memory, const struct mimicd_m
 	return must_wait;
 }
 
+static void hurry(struct mimicd_memory *memory)
+{
+	memory->hurry_until = mimic_now() + HURRY_NS;
+}
+
+void mimicd_memory_hurry(struct mimicd_memory *memory)
+{
+	pthread_mutex_lock(&memory->errands->lock);
+	hurry(memory);
+	pthread_mutex_unlock(&memory->errands->lock);
+}
+
 void mimicd_memory_leave(struct mimicd_errand *context)
 {
 	struct mimicd_memory_errand *errand = (struct mimicd_memory_errand *)context;
@@ -88,7 +121,7 @@ void mimicd_memory_leave(struct mimicd_errand *context)
 	errand->next = memory->left;
 	memory->left = errand;
 	memory->left_count++;
-	memory->hurry_until = mimic_now() + HURRY_NS;
+	hurry(memory);
 	/* The pieces are copies from here on: the caller's go. */
 	errand->move.remote = errand->remote;
 	errand->move.local = &errand->local;
@@ -97,27 +130,16 @@ void mimicd_memory_leave(struct mimicd_errand *context)
 	add(memory, &errand->move);
 }
 
-static bool is_same(const struct mimicd_move *a, const struct mimicd_move *b)
-{
-	return a->address == b->address && a->operation == b->operation && a->operand == b->operand &&
-	       a->expected == b->expected;
-}
-
 struct mimicd_memory_errand *mimicd_memory_take_atomic(struct mimicd_memory *memory, const struct mimicd_move *again)
 {
 	struct mimicd_memory_errand **link = &memory->atomics, *atomic;
 
-	while (*link && (*link)->move.slot != again->slot)
+	while (*link && !((*link)->move.slot == again->slot && is_same(&(*link)->move, again)))
 		link = &(*link)->next;
 	atomic = *link;
-	if (!atomic)
-		return NULL;
-	*link = atomic->next;
-	if (is_same(&atomic->move, again))
-		return atomic;
-	/* The model does something else now. */
-	free(atomic);
-	return NULL;
+	if (atomic)
+		*link = atomic->next;
+	return atomic;
 }
 
 /* Without an errand there is nothing to come back: one that has nothing to do. */
@@ -220,7 +242,7 @@ struct mimicd_memory *mimicd_memory_came(struct mimicd_errand *context)
 	return memory;
 }
 
-/* NULL: all slots. */
+/* What is kept for a model that has forgotten what it waited for. NULL: all slots. */
 void mimicd_memory_forget(struct mimicd_memory *memory, const struct mimicd_memory_slot *slot)
 {
 	struct mimicd_memory_errand **link = &memory->atomics, *errand;
@@ -250,10 +272,15 @@ void mimicd_memory_forget(struct mimicd_memory *memory, const struct mimicd_memo
 	pthread_mutex_unlock(&memory->errands->lock);
 }
 
-void mimicd_memory_slot_clear(struct mimicd_memory_slot *slot)
+void mimicd_memory_slot_reset(struct mimicd_memory_slot *slot)
 {
 	if (slot->memory)
 		mimicd_memory_forget(slot->memory, slot);
+}
+
+void mimicd_memory_slot_clear(struct mimicd_memory_slot *slot)
+{
+	mimicd_memory_slot_reset(slot);
 	slot->memory = NULL;
 	free(slot->ahead);
 	slot->ahead = NULL;

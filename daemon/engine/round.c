@@ -394,7 +394,7 @@ static void give_memory_back(void *context)
 	malloc_trim(0);
 }
 
-/* Clients that have touched holes of what they share. */
+/* Clients whose shared memory had a hole that we touched. */
 static void end_sparse(void *context)
 {
 	struct mimicd_engine *engine = context;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* The connection of a machine: what comes in is served, until it ends. */
 #include <string.h>
-#include <sys/socket.h>
 
 #include "daemon/loop/log.h"
 #include "daemon/vfio/internal.h"
@@ -41,7 +40,7 @@ static void hear(void *context)
 	}
 }
 
-void mimicd_connection_accept(struct mimicd_vfio_function *function)
+void mimicd_connection_begin(struct mimicd_vfio_function *function, int fd)
 {
 	static const struct mimicd_machine_calls calls = {
 		.hear = hear,
@@ -49,8 +48,6 @@ void mimicd_connection_accept(struct mimicd_vfio_function *function)
 		.store_is_done = mimicd_region_store_is_done,
 		.patience_ends = mimicd_region_patience_ends,
 	};
-	int fd = accept4(function->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (fd >= 0)
-		mimicd_machine_create(function, fd, &calls);
+	mimicd_machine_create(function, fd, &calls);
 }

@@ -26,19 +26,16 @@
 #define MIMICD_VFIO_PAYLOAD (MIMICD_VFIO_TRANSFER + 64u)
 
 struct mimicd_machine;
-struct mimicd_vfio_socket;
+struct mimicd_vfio_listener;
 
-/* A device at a socket. */
+/* A device for virtual machines. */
 struct mimicd_vfio_function {
 	struct mimicd_function function;	/* first: it is what the engine knows of it */
 	struct mimicd_vfio *vfio;
 	struct mimicd_vfio_function *next;
-	char *path;
-	int listen_fd;
-	struct mimicd_source listen_source;
-	bool has_msi;	/* MSI instead of MSI-X */
-	dev_t file_device;		/* of the socket's file */
-	ino_t inode;
+	struct mimicd_vfio_listener *listener;
+	const char *path;			/* the listener's */
+	bool has_msi;				/* MSI instead of MSI-X */
 	struct mimicd_machine *machine;		/* that has the device; NULL: none */
 };
 
@@ -46,8 +43,8 @@ struct mimicd_vfio {
 	struct mimicd_engine *engine;
 	struct mimicd_front_end front_end;
 	struct mimicd_signaller signaller;
-	struct mimicd_vfio_socket *sockets;	/* that were asked for */
-	unsigned int socket_count;
+	struct mimicd_vfio_listener *listeners;
+	unsigned int listener_count;
 	struct mimicd_vfio_function *functions;
 	/* To be freed when nothing is in the middle of them. */
 	struct mimicd_vfio_function *gone;
@@ -172,8 +169,8 @@ int mimicd_machine_reset(struct mimicd_machine *machine);
 
 /* --- connection.c ----------------------------------------------------------------------- */
 
-/* A machine is at the socket. */
-void mimicd_connection_accept(struct mimicd_vfio_function *function);
+/* A machine is at the socket; takes the descriptor over. */
+void mimicd_connection_begin(struct mimicd_vfio_function *function, int fd);
 
 /* --- packet.c --------------------------------------------------------------------------- */
 
@@ -198,7 +195,7 @@ void mimicd_vfio_serve(struct mimicd_machine *machine);
 /* The message of a load or a store is served, or later. */
 void mimicd_region_load(struct mimicd_machine *machine);
 void mimicd_region_store(struct mimicd_machine *machine);
-/* What the machine waited for has come, or a millisecond is over. */
+/* What the machine waited for has come, or its time is over. */
 void mimicd_region_load_is_done(struct mimicd_machine_access *load);
 void mimicd_region_store_is_done(struct mimicd_machine_access *store);
 void mimicd_region_patience_ends(void *machine);

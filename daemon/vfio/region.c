@@ -7,8 +7,13 @@
 #include "daemon/vfio/internal.h"
 #include "libmimic/base/clock.h"
 
-/* How long a machine waits for a register: all of its processors wait with the one that asks. */
-#define PATIENCE_NS 1000000u
+/*
+ * How long a machine waits for a register. While a load waits, all of its processors do with the one that
+ * asks. Nobody waits for a store that is posted, but for what comes behind it; and a store is
+ * dropped afterwards, which is not to happen because the host is busy.
+ */
+#define LOAD_NS 1000000u
+#define STORE_NS 100000000u
 
 /* --- the message that is served ---------------------------------------------------------- */
 
@@ -48,10 +53,10 @@ static void refuse(struct mimicd_machine *machine, int error)
 
 /* --- registers of the device ------------------------------------------------------------- */
 
-static void wait_a_little(struct mimicd_machine *machine)
+static void wait_a_little(struct mimicd_machine *machine, uint64_t nanoseconds)
 {
 	mimicd_vfio_deafen(machine);
-	mimicd_timer_arm(&machine->patience, mimic_now() + PATIENCE_NS);
+	mimicd_timer_arm(&machine->patience, mimic_now() + nanoseconds);
 }
 
 static void go_on(struct mimicd_machine *machine)
@@ -95,7 +100,7 @@ static void begin_load(struct mimicd_machine *machine, const struct mimic_access
 		load->owner = machine->stores[body->page].owner;
 	mimicd_access_begin(load);
 	if (mimicd_access_waits(load))
-		wait_a_little(machine);
+		wait_a_little(machine, LOAD_NS);
 	else
 		answer_direct_load(machine);
 }
@@ -106,34 +111,48 @@ void mimicd_region_load_is_done(struct mimicd_machine_access *load)
 	go_on(load->machine);
 }
 
+/* This is a call out of the model, in which no other access may begin: the next store does by the timer, at once. */
 void mimicd_region_store_is_done(struct mimicd_machine_access *store)
 {
 	struct mimicd_machine *machine = store->machine;
 
-	if (!machine->has_pending_store || machine->pending_store.page != store->body.page)
-		return;
+	if (machine->has_pending_store && machine->pending_store.page == store->body.page)
+		mimicd_timer_arm(&machine->patience, mimic_now());
+}
+
+/* The store before it is done, or its time is over. */
+static void end_pending_store(struct mimicd_machine *machine)
+{
 	machine->has_pending_store = false;
-	begin_store(machine, &machine->pending_store);
-	go_on(machine);
+	if (!mimicd_access_waits(&machine->stores[machine->pending_store.page])) {
+		begin_store(machine, &machine->pending_store);
+		return;
+	}
+	machine->not_ready++;
+	answer_store(machine);
+}
+
+static void end_load(struct mimicd_machine *machine)
+{
+	struct mimicd_machine_access *load = &machine->load;
+
+	mimicd_access_withdraw(load);
+	load->state = MIMICD_ACCESS_DONE;
+	load->body.data = ~0ull;
+	machine->not_ready++;
+	answer_direct_load(machine);
 }
 
 void mimicd_region_patience_ends(void *context)
 {
 	struct mimicd_machine *machine = context;
-	struct mimicd_machine_access *load = &machine->load;
 
-	if (machine->has_pending_store) {
-		machine->has_pending_store = false;
-		answer_store(machine);
-	} else if (mimicd_access_waits(load)) {
-		mimicd_access_withdraw(load);
-		load->state = MIMICD_ACCESS_DONE;
-		load->body.data = ~0ull;
-		answer_direct_load(machine);
-	} else {
+	if (machine->has_pending_store)
+		end_pending_store(machine);
+	else if (mimicd_access_waits(&machine->load))
+		end_load(machine);
+	else
 		return;
-	}
-	machine->not_ready++;
 	go_on(machine);
 }
 
@@ -162,7 +181,7 @@ static void serve_device(struct mimicd_machine *machine, bool is_write, uint64_t
 	} else {
 		machine->pending_store = body;
 		machine->has_pending_store = true;
-		wait_a_little(machine);
+		wait_a_little(machine, STORE_NS);
 	}
 }
 

@@ -16,9 +16,8 @@
 
 static void complain(struct mimicd_space *space, uint64_t physical, const char *what)
 {
-	if (space->has_complained)
+	if (atomic_exchange_explicit(&space->has_complained, true, memory_order_relaxed))
 		return;
-	space->has_complained = true;
 	mimicd_log_of(space->owner, MIMICD_LOG_ERROR, "%s at %#llx of the machine, which it does not share: QEMU "
 		      "needs -object memory-backend-memfd,id=ram,size=...,share=on and -machine memory-backend=ram",
 		      what, (unsigned long long)physical);
@@ -299,7 +298,7 @@ int mimicd_space_set(struct mimicd_space *space, uint64_t mode, uint64_t root)
 	space->is_physical = mode == MIMIC_PCI_MODE_PHYSICAL;
 	space->tables.root = root & ~PAGE_MASK;
 	memset(space->tlb, 0, sizeof(space->tlb));
-	space->has_complained = false;
+	atomic_store_explicit(&space->has_complained, false, memory_order_relaxed);
 	pthread_rwlock_unlock(&space->memory->lock);
 	return is_walked || space->is_physical || mode == MIMIC_PCI_MODE_NONE ? 0 : -EINVAL;
 }

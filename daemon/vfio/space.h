@@ -6,6 +6,7 @@
 #ifndef MIMICD_SPACE_H
 #define MIMICD_SPACE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "daemon/vfio/guest_memory.h"
@@ -39,7 +40,8 @@ struct mimicd_space {
 	bool has_tlb;
 	uint64_t removals;	/* of the memory, when the entries were made */
 	struct mimicd_space_entry tlb[MIMICD_SPACE_TLB];
-	bool has_complained;	/* a table or a page that the machine does not share is in the log */
+	/* A table or a page that the machine does not share is in the log. Jobs set it, too. */
+	atomic_bool has_complained;
 	uint32_t owner;		/* of the machine, for the log */
 };
 

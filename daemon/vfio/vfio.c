@@ -39,17 +39,17 @@ static void prepare(void *context)
 	mimicd_vfio_functions_free(context);
 }
 
-/* A device of that name was there before, and had a socket. */
+/* A device of that name was there before: its socket still is. */
 static int add_device(void *context, struct mimicd_instance *instance)
 {
 	struct mimicd_vfio *vfio = context;
 
-	for (unsigned int i = 0; i < vfio->socket_count; i++) {
-		int error;
+	for (unsigned int i = 0; i < vfio->listener_count; i++) {
+		struct mimicd_vfio_listener *listener = &vfio->listeners[i];
+		int error = 0;
 
-		if (strcmp(vfio->sockets[i].device, instance->name))
-			continue;
-		error = mimicd_vfio_function_add(vfio, instance, &vfio->sockets[i]);
+		if (!listener->function && !strcmp(listener->device, instance->name))
+			error = mimicd_vfio_function_add(listener, instance);
 		if (error)
 			return error;
 	}
@@ -65,51 +65,23 @@ static const struct mimicd_front_end_ops front_end_ops = {
 
 /* --- what was asked for -------------------------------------------------------------------- */
 
-/* [DEVICE=]PATH[,msi] */
-static int parse(struct mimicd_vfio_socket *socket, const char *text)
+static int open_listener(struct mimicd_vfio *vfio, const char *text)
 {
-	static const char msi[] = ",msi", suffix[] = ".sock";
-	const char *equals = strchr(text, '='), *path = text, *name = text;
-	size_t length;
-
-	if (equals && !memchr(text, '/', (size_t)(equals - text)))
-		path = equals + 1;
-	socket->path = strdup(path);
-	if (!socket->path)
-		return -ENOMEM;
-	length = strlen(socket->path);
-	socket->has_msi = length > strlen(msi) && !strcmp(socket->path + length - strlen(msi), msi);
-	if (socket->has_msi)
-		socket->path[length - strlen(msi)] = 0;
-	if (path == text) {
-		name = strrchr(socket->path, '/') ? strrchr(socket->path, '/') + 1 : socket->path;
-		length = strlen(name);
-		if (length > strlen(suffix) && !strcmp(name + length - strlen(suffix), suffix))
-			length -= strlen(suffix);
-	} else {
-		length = (size_t)(equals - text);
-	}
-	if (!length || length >= sizeof(socket->device))
-		return -EINVAL;
-	memcpy(socket->device, name, length);
-	return 0;
-}
-
-static int open_socket(struct mimicd_vfio *vfio, const char *text)
-{
-	struct mimicd_vfio_socket *socket = &vfio->sockets[vfio->socket_count];
+	struct mimicd_vfio_listener *listener = &vfio->listeners[vfio->listener_count++];
 	struct mimicd_instance *instance;
 	int error;
 
-	error = parse(socket, text);
-	vfio->socket_count++;
+	listener->vfio = vfio;
+	error = mimicd_vfio_listener_parse(listener, text);
 	if (!error)
-		error = mimicd_instance_find(vfio->engine, socket->device, &instance);
-	if (!error)
-		return mimicd_vfio_function_add(vfio, instance, socket);
-	mimicd_log(MIMICD_LOG_ERROR, "--vfio-user %s: there is no device %s; [DEVICE=]PATH[,msi] is needed, and the "
-		   "device is the file's name without .sock if none is named", text, socket->device);
-	return error;
+		error = mimicd_instance_find(vfio->engine, listener->device, &instance);
+	if (error) {
+		mimicd_log(MIMICD_LOG_ERROR, "--vfio-user %s: there is no device %s; [DEVICE=]PATH[,msi] is needed, and "
+			   "the device is the file's name without .sock if none is named", text, listener->device);
+		return error;
+	}
+	error = mimicd_vfio_listener_open(listener);
+	return error ? error : mimicd_vfio_function_add(listener, instance);
 }
 
 /* --- made ------------------------------------------------------------------------------------ */
@@ -126,15 +98,15 @@ int mimicd_vfio_create(struct mimicd_vfio **created, struct mimicd_engine *engin
 	if (!vfio)
 		return -ENOMEM;
 	vfio->engine = engine;
-	vfio->sockets = calloc(options->count, sizeof(*vfio->sockets));
-	if (!vfio->sockets) {
+	vfio->listeners = calloc(options->count, sizeof(*vfio->listeners));
+	if (!vfio->listeners) {
 		free(vfio);
 		return -ENOMEM;
 	}
 	vfio->front_end = (struct mimicd_front_end){ .ops = &front_end_ops, .context = vfio };
 	mimicd_front_end_add(engine, &vfio->front_end);
 	for (unsigned int i = 0; i < options->count && !error; i++)
-		error = open_socket(vfio, options->sockets[i]);
+		error = open_listener(vfio, options->sockets[i]);
 	if (error)
 		mimicd_vfio_destroy(vfio);
 	else
@@ -151,8 +123,8 @@ void mimicd_vfio_destroy(struct mimicd_vfio *vfio)
 	prepare(vfio);
 	mimicd_front_end_remove(vfio->engine, &vfio->front_end);
 	mimicd_signaller_destroy(&vfio->signaller);
-	for (unsigned int i = 0; i < vfio->socket_count; i++)
-		free(vfio->sockets[i].path);
-	free(vfio->sockets);
+	for (unsigned int i = 0; i < vfio->listener_count; i++)
+		mimicd_vfio_listener_close(&vfio->listeners[i]);
+	free(vfio->listeners);
 	free(vfio);
 }

@@ -3,7 +3,8 @@
  * The front end for virtual machines: each device that is named has a socket, to which a stock QEMU
  * connects (vfio-user), and is then a function of the machine's PCI bus (docs/pci.md).
  *
- *   vfio.c, function.c       the front end; a device at a socket
+ *   vfio.c, listener.c       the front end; a socket
+ *   function.c               a device at it, as the engine knows it
  *   connection.c             a machine at the socket
  *   packet.c, messages.c     what it says
  *   machine.c                it has the device: made, reset, ended

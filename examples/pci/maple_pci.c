@@ -281,14 +281,19 @@ static int map_node(struct file *file, struct vm_area_struct *area)
 	struct maple_pci *maple = maple_of(file);
 	phys_addr_t page = pci_resource_start(maple->pci, MIMIC_PCI_BAR_REGISTERS) +
 			   MIMIC_PCI_DEVICE_PAGE(MAPLE_PAGE_MAPLE);
+	int index, error = -ENODEV;
 
 	if (area->vm_end - area->vm_start != PAGE_SIZE || area->vm_pgoff || area->vm_mm != maple->mm)
 		return -EINVAL;
-	if (READ_ONCE(maple->is_gone))
-		return -ENODEV;
 	area->vm_page_prot = pgprot_noncached(area->vm_page_prot);
 	vm_flags_set(area, VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
-	return io_remap_pfn_range(area, area->vm_start, page >> PAGE_SHIFT, PAGE_SIZE, area->vm_page_prot);
+	/* remove() takes mappings away after it has waited for this. */
+	index = srcu_read_lock(&maple->readers);
+	if (!READ_ONCE(maple->is_gone))
+		error = io_remap_pfn_range(area, area->vm_start, page >> PAGE_SHIFT, PAGE_SIZE,
+					   area->vm_page_prot);
+	srcu_read_unlock(&maple->readers, index);
+	return error;
 }
 
 static const struct file_operations node_operations = {
@@ -388,10 +393,10 @@ static void remove(struct pci_dev *pci)
 	pci_free_irq_vectors(pci);
 	mutex_lock(&maple->lock);
 	WRITE_ONCE(maple->is_gone, true);
+	synchronize_srcu(&maple->readers);
 	if (maple->mapping)
 		unmap_mapping_range(maple->mapping, 0, 0, 1);
 	mutex_unlock(&maple->lock);
-	synchronize_srcu(&maple->readers);
 	ida_free(&numbers, maple->number);
 	kref_put(&maple->users, free_maple);
 }

@@ -7,12 +7,12 @@
  * the device's memory. BAR 4 is the table of MSI-X. All numbers are little endian. Registers of the bus page are
  * 8 bytes wide and may be accessed in halves of 4; what begins something is in the lower half.
  *
- * A machine waits as a whole while one of its processors waits for a device. So nothing waits for
- * longer than a millisecond here. A store of a device's register is posted: if the device cannot take
- * it yet, it waits there, and the processor goes on. One store of each page can wait so. A load that the device
- * does not answer in a millisecond has no effect, and is answered with all ones; a store that finds
- * another of its page waiting for that long is dropped. NOT_READY counts both. What may wait is
- * given to a slot instead.
+ * A machine waits as a whole while one of its processors waits for a device. So nothing waits
+ * for long here. A store of a device's register is posted: if the device cannot take it yet, it waits
+ * there, and the processor goes on. One store of each page can wait so. A load that the device
+ * does not answer in a millisecond has no effect, and is answered with all ones; a store that
+ * finds another of its page waiting for a tenth of a second is dropped. NOT_READY counts both. What may
+ * wait is given to a slot instead.
  */
 #ifndef MIMIC_PCI_H
 #define MIMIC_PCI_H

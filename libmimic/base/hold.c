@@ -21,8 +21,9 @@
 		1ull << (SIGFPE - 1) | 1ull << (SIGTRAP - 1) | 1ull << (SIGSYS - 1))
 /* The kernel's first; the C library keeps two of them for itself. */
 #define FIRST_QUEUED 32
-/* In si_errno, which nothing else uses in a signal that was sent. */
+/* In si_errno, which nothing else uses in a signal that was sent: it is a mark; it has taken its turn. */
 #define MARK 0x6d696d69
+#define SEEN 0x6d696d6a
 
 __thread struct mimic_hold mimic_hold_self;
 
@@ -48,15 +49,16 @@ static void take_out(struct mimic_thread *self, struct mimic_thread_signal *sign
 	self->signal_count--;
 }
 
-/* What this signal tells takes its turn. */
+/* What this signal tells takes its turn, which it has once: the program's handler may ask a second time. */
 static void take_turn(struct mimic_thread *self, int number, siginfo_t *information)
 {
 	struct mimic_thread_signal *first = find(self, number);
 	siginfo_t now = *information;
 
-	if (number < FIRST_QUEUED || !first)
+	if (number < FIRST_QUEUED || !first || now.si_errno == SEEN)
 		return;
 	*information = first->information;
+	information->si_errno = SEEN;
 	take_out(self, first);
 	if (now.si_errno != MARK)
 		self->signals[self->signal_count++] =
@@ -88,8 +90,11 @@ int mimic_signal_defer(int number, siginfo_t *information, void *signal_context)
 	if (self->signal_count)
 		take_turn(self, number, information);
 	if (!atomic_load_explicit(&mimic_hold_self.depth, memory_order_relaxed) ||
-	    !put_first(self, number, information))
+	    !put_first(self, number, information)) {
+		if (number >= FIRST_QUEUED)
+			information->si_errno = SEEN;
 		return 0;
+	}
 	/* The kernel's mask is one word; what follows it in the frame is something else. */
 	if (!atomic_load_explicit(&mimic_hold_self.has_signals, memory_order_relaxed))
 		memcpy(&self->signal_mask, &context->uc_sigmask, sizeof(mask));

@@ -412,6 +412,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: soak_hostile MIMICD [SECONDS]; mimicd does not answer\n");
 		return 2;
 	}
+	/* The kernel's own faults on such a page take privileges, which the program then is to have. */
+	if ((status = (int)syscall(SYS_userfaultfd, O_CLOEXEC)) < 0)
+		printf("# stuck pages: not possible here (%s): run it as root\n", strerror(errno));
+	else
+		close(status);
 	run_for(seconds * 100);
 	before = take_sample("start");
 	run_for(seconds * 900);

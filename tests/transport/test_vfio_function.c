@@ -245,6 +245,26 @@ static void reset_is_power_on(void **state)
 	assert_int_equal(guest_unmap(&guest, GUEST_RAM, GUEST_RAM_SIZE), 0);
 }
 
+static void a_device_that_is_added_again_is_at_its_socket(void **state)
+{
+	struct mimic_open unwanted = { .name = "maple1" };
+	struct mimic_add wanted = { .kind = "maple" };
+	int client = raw_client(served.socket);
+
+	(void)state;
+	guest_start(&guest, &served, "maple1");
+	assert_int_equal(raw_request(client, &unwanted, sizeof(unwanted), MIMIC_MESSAGE_REMOVE, -1, NULL, 0, NULL), 0);
+	assert_true(guest_is_cut_off(&guest));
+	guest_end(&guest);
+	guest_connect(&guest, &served, "maple1");
+	assert_true(guest_is_cut_off(&guest));
+	guest_end(&guest);
+	assert_int_equal(raw_request(client, &wanted, sizeof(wanted), MIMIC_MESSAGE_ADD, -1, NULL, 0, NULL), 0);
+	guest_start(&guest, &served, "maple1");
+	assert_int_equal(guest_bus(&guest, MIMIC_PCI_MAGIC), MIMIC_PCI_MAGIC_VALUE);
+	close(client);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, NULL, end_guest)
@@ -261,6 +281,7 @@ int main(void)
 		TEST(a_device_has_one_machine_at_a_time),
 		TEST(the_next_machine_finds_the_device_as_after_power_on),
 		TEST(reset_is_power_on),
+		TEST(a_device_that_is_added_again_is_at_its_socket),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

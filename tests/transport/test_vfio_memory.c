@@ -16,6 +16,8 @@
 #include "mimic/dare_isa.h"
 #include "mimic/dare_registers.h"
 #include "mimic/maple_registers.h"
+#include "mimic/virgo_commands.h"
+#include "mimic/virgo_registers.h"
 #include "tests/lib/vfio_guest.h"
 
 /* Where data lies in the guest: behind all tables. */
@@ -33,9 +35,10 @@ static int setup(void **state)
 {
 	(void)state;
 	memset(&served, 0, sizeof(served));
-	served.dares = 1;
+	served.dares = served.virgos = 1;
 	served.vfio[0] = "maple0";
 	served.vfio[1] = "dare0";
+	served.vfio[2] = "virgo0";
 	return served_start(&served, 1, false) ? 0 : -1;
 }
 
@@ -338,6 +341,98 @@ static void a_space_that_is_closed_takes_its_contexts_along(void **state)
 	assert_int_equal(guest_register(&guest, 1, DARE_RS1, 8), 0);
 }
 
+/* --- Virgo: jobs beside the loop ----------------------------------------------------------- */
+
+#define ONE 0x3f800000ull	/* 1.0f, by which moves scale */
+#define ROW_BYTES 32u		/* of unit 0: 8 elements of fp32 */
+#define ROWS 8u
+
+static unsigned int unit_offset(unsigned int offset)
+{
+	return MIMIC_PCI_DEVICE_PAGE(VIRGO_PAGE_UNITS) + offset;
+}
+
+/* As QEMU posts stores of a function without memory: nobody waits for an answer. */
+static void virgo_command(unsigned int funct, uint64_t rs1, uint64_t rs2)
+{
+	guest_post(&guest, 0, unit_offset(VIRGO_RS1), 8, rs1);
+	guest_post(&guest, 0, unit_offset(VIRGO_RS2), 8, rs2);
+	guest_post(&guest, 0, unit_offset(VIRGO_INSTRUCTION), 4, VIRGO_INSTRUCTION_WORD(funct));
+}
+
+static void begin_virgo(void)
+{
+	guest_start(&guest, &served, "virgo0");
+	guest_take_interrupts(&guest, MIMICD_VFIO_MSIX);
+	virgo_command(VIRGO_FUNCT_CONFIG, VIRGO_CONFIG_LD | ONE << 32, ROW_BYTES);
+	virgo_command(VIRGO_FUNCT_CONFIG, VIRGO_CONFIG_ST, ROW_BYTES | ONE << 32);
+	for (unsigned int i = 0; i < ROWS * ROW_BYTES / 4; i++)
+		((float *)guest_word(&guest, DATA))[i] = (float)i + 0.5f;
+}
+
+static uint64_t rows_at(unsigned int row)
+{
+	return (uint64_t)ROWS << 48 | (uint64_t)(ROW_BYTES / 4) << 32 | row;
+}
+
+static void wait_for_virgo(void)
+{
+	for (unsigned int i = 0; i < 10000 && guest_register(&guest, VIRGO_PAGE_UNITS, VIRGO_BUSY, 8); i++)
+		usleep(1000);
+	assert_int_equal(guest_register(&guest, VIRGO_PAGE_UNITS, VIRGO_BUSY, 8), 0);
+}
+
+static void a_cluster_moves_rows_of_a_process(void **state)
+{
+	uint64_t *to;
+
+	(void)state;
+	begin_virgo();
+	guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	to = guest_map_page(&guest, VIRTUAL + 4096, OTHER, GUEST_PAGE_PRESENT);
+	guest_use_tables(&guest, 1);
+	virgo_command(VIRGO_FUNCT_MVIN, VIRTUAL, rows_at(0));
+	virgo_command(VIRGO_FUNCT_MVOUT, VIRTUAL + 4096, rows_at(0));
+	wait_for_virgo();
+	assert_int_equal(guest_register(&guest, VIRGO_PAGE_UNITS, VIRGO_ERROR, 8), 0);
+	assert_memory_equal(guest_word(&guest, OTHER), guest_word(&guest, DATA), ROWS * ROW_BYTES);
+	assert_true(*to & DIRTY);
+}
+
+/* The queue has room for a few: the machine waits for a store only as long as the one before it waits. */
+static void commands_are_taken_as_fast_as_the_cluster_does_them(void **state)
+{
+	(void)state;
+	begin_virgo();
+	guest_set_bus(&guest, MIMIC_PCI_SPACE(1) + MIMIC_PCI_SPACE_MODE, MIMIC_PCI_MODE_PHYSICAL);
+	for (unsigned int i = 0; i < 300; i++)
+		virgo_command(VIRGO_FUNCT_MVIN, DATA, rows_at(0));
+	virgo_command(VIRGO_FUNCT_MVOUT, OTHER, rows_at(0));
+	wait_for_virgo();
+	assert_int_equal(guest_bus(&guest, MIMIC_PCI_NOT_READY), 0);
+	assert_int_equal(guest_register(&guest, VIRGO_PAGE_UNITS, VIRGO_DISPATCHED, 8), 303);
+	assert_memory_equal(guest_word(&guest, OTHER), guest_word(&guest, DATA), ROWS * ROW_BYTES);
+}
+
+static void a_page_that_a_cluster_misses_is_a_fault_of_the_driver(void **state)
+{
+	uint64_t word;
+
+	(void)state;
+	begin_virgo();
+	guest_use_tables(&guest, 1);
+	virgo_command(VIRGO_FUNCT_MVIN, VIRTUAL, rows_at(0));
+	assert_int_equal(guest_interrupts(&guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
+	word = guest_register(&guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_FAULT_STATUS, 8);
+	assert_int_equal(word & ~0xfffull, VIRTUAL);
+	assert_true(word & VIRGO_FAULT_STALLED);
+	guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	guest_set_register(&guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_RESOLVE, 8, (word & 0xff) | VIRGO_RESOLVE_PRESENT);
+	virgo_command(VIRGO_FUNCT_MVOUT, VIRTUAL + 1024, rows_at(0));
+	wait_for_virgo();
+	assert_memory_equal(guest_word(&guest, DATA + 1024), guest_word(&guest, DATA), ROWS * ROW_BYTES);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, NULL, end_guest)
@@ -355,6 +450,9 @@ int main(void)
 		TEST(a_page_that_must_not_be_written_is_not),
 		TEST(each_context_reaches_its_own_space),
 		TEST(a_space_that_is_closed_takes_its_contexts_along),
+		TEST(a_cluster_moves_rows_of_a_process),
+		TEST(commands_are_taken_as_fast_as_the_cluster_does_them),
+		TEST(a_page_that_a_cluster_misses_is_a_fault_of_the_driver),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

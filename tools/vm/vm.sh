@@ -35,8 +35,8 @@ your driver, runs COMMAND there, and exits with its status.
   -h, --help            this text
 
 Exit status: the command's; 124 if the machine did not end in time, 125 if it ended by itself, 2 for
-bad options. What is not there is downloaded from Debian 13: QEMU (230 MB unpacked), a kernel with a
-compiler (700 MB).
+bad options. What is not there is downloaded from Debian 13: QEMU (150 MB unpacked), a kernel with a
+compiler (400 MB; riscv64: 660 MB).
 HELP
 }
 

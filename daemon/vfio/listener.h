@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A socket that was asked for. It is made once, before mimicd gives up what it would need for that,
+ * and stays when its device is removed: one that is added again by the same name is there again.
+ */
+#ifndef MIMICD_VFIO_LISTENER_H
+#define MIMICD_VFIO_LISTENER_H
+
+#include "daemon/vfio/internal.h"
+#include "mimic/protocol.h"
+
+struct mimicd_vfio_listener {
+	struct mimicd_vfio *vfio;
+	char device[MIMIC_NAME_MAX];
+	char *path;		/* absolute, once it listens: the daemon may change its directory */
+	bool has_msi;
+	int fd;			/* -1: it does not listen */
+	struct mimicd_source source;
+	dev_t file_device;	/* of the socket's file */
+	ino_t inode;
+	struct mimicd_vfio_function *function;	/* NULL: there is no such device now */
+};
+
+/* [DEVICE=]PATH[,msi]. After either, mimicd_vfio_listener_close(). 0; -EINVAL: no device is named; -ENOMEM. */
+int mimicd_vfio_listener_parse(struct mimicd_vfio_listener *listener, const char *text);
+/* 0 or -errno, with a log line. */
+int mimicd_vfio_listener_open(struct mimicd_vfio_listener *listener);
+void mimicd_vfio_listener_close(struct mimicd_vfio_listener *listener);
+
+#endif
