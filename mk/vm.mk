@@ -1,11 +1,11 @@
 # Kernels in virtual machines: make check-kernel, demo-kernel, vm-shell and their
 # parts. tests/vm/ holds the scripts, docs/vm.md says how they work together.
-# KERNEL=6.1, 6.12, newest, rt or debug where one kernel is meant.
+# KERNEL=6.1, 6.12, newest, rt, debug or kcsan where one kernel is meant.
 
 KERNELS ?= 6.1 6.12 newest
 KERNEL ?= 6.12
 VM := $(O)/vm
-# What fetch-kernel.sh knows; debug is built.
+# What fetch-kernel.sh knows; debug and kcsan are built.
 FETCHED := 6.1 6.12 rt newest
 VM_RESULTS := $(VM)/results
 VM_SUMMARY = tests/scripts/run-tests.sh --results $(VM_RESULTS)
@@ -22,7 +22,7 @@ MIMICD_KERNEL_OPTIONS ?= --foreground --kernel=required
 DEMO_KERNEL_COMMAND ?= /mimic/bin/mimic-demo --scale 12 --transport kernel
 # What limits inside a guest are multiplied by.
 VM_TIME_SCALE ?= 1
-ifeq ($(KERNEL),debug)
+ifneq ($(filter debug kcsan,$(KERNEL)),)
 VM_TIME_SCALE := 10
 VM_TIMEOUT := 3600
 VM_MEMORY := 2048
@@ -75,6 +75,9 @@ $(FETCHED:%=$(VM)/%/vmlinux): $(VM)/%/vmlinux: | packages-kernel
 
 $(VM)/debug/vmlinux: tests/vm/debug.config tests/vm/debug-kernel.sh | packages-kernel
 	$(Q)tests/vm/debug-kernel.sh $(@D)
+
+$(VM)/kcsan/vmlinux: tests/vm/debug.config tests/vm/kcsan.config tests/vm/debug-kernel.sh | packages-kernel
+	$(Q)tests/vm/debug-kernel.sh --kcsan $(@D)
 
 $(VM)/linux-source: | packages-kernel
 	$(Q)tests/vm/fetch-source.sh "6.1 6.12" $@ $(KERNEL_HEADERS_TAKEN)
@@ -148,7 +151,7 @@ check-kernel: packages-kernel
 # Everything on every kernel: for some hours.
 check-kernel-all:
 	$(Q)tests/vm/debug-kernel.sh --announce $(VM)/debug
-	$(Q)$(MAKE) --no-print-directory check-kernel WHOLE=1 KERNELS="6.1 6.12 newest rt debug"
+	$(Q)$(MAKE) --no-print-directory check-kernel WHOLE=1 KERNELS="6.1 6.12 newest rt debug kcsan"
 
 # The newest kernel is fetched while the programs are compiled: it has lists of packages of its own.
 check-kernels:
@@ -166,6 +169,7 @@ check-kernel-debug:
 	$(Q)tests/vm/debug-kernel.sh --announce $(VM)/debug
 	$(Q)rm -f $(VM_RESULTS)
 	$(Q)$(MAKE) --no-print-directory check-kernel-one KERNEL=debug WHOLE=1
+	$(Q)$(MAKE) --no-print-directory check-kernel-one KERNEL=kcsan WHOLE=1
 	$(Q)$(VM_SUMMARY) --summary
 
 check-kernel-one: vm-image
@@ -192,7 +196,7 @@ check-kernel-again:
 	$(Q)$(call run_machine,$(RUN_RESULTS),$(RUN_LOG))
 
 # Without WHOLE=1 the newest kernel's build without W=1 and sparse has to do, which takes half as long.
-VM_STYLES = $(filter-out debug rt $(if $(WHOLE),,newest),$(KERNELS))
+VM_STYLES = $(filter-out debug kcsan rt $(if $(WHOLE),,newest),$(KERNELS))
 
 check-kernel-style: $(if $(VM_HAS_DRIVER),$(VM)/linux-source $(VM_STYLES:%=$(VM)/%/vmlinux))
 	$(if $(VM_HAS_DRIVER),$(Q)$(VM_SUMMARY) --timeout 600 \

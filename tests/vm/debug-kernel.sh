@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# Builds the debug kernel out of Debian's linux-source-6.12: tinyconfig and
+# Builds a debug kernel out of Debian's linux-source-6.12: tinyconfig and
 # debug.config.
 #
-#   debug-kernel.sh DIRECTORY
+#   debug-kernel.sh DIRECTORY               with KASAN
+#   debug-kernel.sh --kcsan DIRECTORY       with KCSAN instead: kcsan.config goes on top
 #   debug-kernel.sh --announce DIRECTORY    only says how long check-kernel-debug will take
 #
 # DIRECTORY gets vmlinux (ELF), config, release and kdir, like those that
@@ -17,20 +18,34 @@ here=$(dirname "$(realpath "$0")")
 . "$here/../../tools/vm/apt.sh"
 
 announce=no
-if [ "${1:-}" = --announce ]; then
+kcsan=no
+case ${1:-} in
+--announce)
 	announce=yes
 	shift
-fi
-[ $# = 1 ] || complain "usage: debug-kernel.sh [--announce] DIRECTORY"
+	;;
+--kcsan)
+	kcsan=yes
+	shift
+	;;
+esac
+[ $# = 1 ] || complain "usage: debug-kernel.sh [--announce | --kcsan] DIRECTORY"
 mkdir -p "$1"
 directory=$(realpath "$1")
-fragment=$here/debug.config
+set -- "$here/debug.config"
+# KCSAN watches our modules only: what is not ours need not be slower, nor be reported.
+of_kernel=
+if [ $kcsan = yes ]; then
+	set -- "$@" "$here/kcsan.config"
+	of_kernel=KCSAN_SANITIZE=n
+fi
+fragment=$directory/fragment
 source=$directory/source
 build=$directory/build
 
 # What vmlinux is made from: a change of any makes it anew. Taken now: they may
 # be edited while the kernel builds.
-fingerprint=$(cat "$fragment" "$here/debug-kernel.sh" | sha256sum)
+fingerprint=$(cat "$@" "$here/debug-kernel.sh" | sha256sum)
 
 is_built() {
 	[ -e "$directory/vmlinux" ] && [ "$(cat "$directory/made-from" 2>/dev/null)" = "$fingerprint" ]
@@ -57,6 +72,7 @@ if is_built; then
 	exit
 fi
 rm -f "$directory/vmlinux"
+cat "$@" >"$fragment"
 "$here/fetch-source.sh" 6.12 "$source"
 
 # Our own make's variables (O, V, -j) mean something else to the kernel's.
@@ -66,7 +82,7 @@ export KBUILD_BUILD_TIMESTAMP=@0 KBUILD_BUILD_USER=mimic KBUILD_BUILD_HOST=mimic
 kernel_make() {
 	nice make -C "$source" O="$build" -j 2 "$@" >>"$directory/log" 2>&1 && return
 	grep -E '(error|Error|\*\*\*)' "$directory/log" | tail -n 20 >&2
-	complain "make $1 failed, see $directory/log"
+	complain "make $* failed, see $directory/log"
 }
 
 # value FILE SYMBOL: y, m, a number or a string; n where it is not set or unknown
@@ -77,7 +93,7 @@ value() {
 
 # kconfig drops without a word what other symbols do not allow.
 verify_config() {
-	bad=$(sed -n 's/^\(CONFIG_[A-Z0-9_]*\)=.*/\1/p' "$fragment" | while read -r symbol; do
+	bad=$(sed -n 's/^\(CONFIG_[A-Z0-9_]*\)=.*/\1/p' "$fragment" | sort -u | while read -r symbol; do
 		wanted=$(value "$fragment" "$symbol")
 		got=$(value "$build/.config" "$symbol")
 		[ "$got" = "$wanted" ] || echo "    $symbol=$wanted is $got"
@@ -99,7 +115,9 @@ unset KCONFIG_ALLCONFIG
 verify_config
 
 echo "$me: building the debug kernel, with two jobs; output is in $directory/log"
-kernel_make vmlinux modules
+# Empty it would be a word for make.
+# shellcheck disable=SC2086
+kernel_make $of_kernel vmlinux modules
 cp "$build/.config" "$directory/config"
 kernel_make kernelrelease
 cp "$build/include/config/kernel.release" "$directory/release"

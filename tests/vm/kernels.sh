@@ -6,7 +6,7 @@
 #
 # FLAVOUR is 6.1, 6.12 or rt; DIRECTORY/FLAVOUR is where fetch-kernel.sh puts it. One that cannot be had is a
 # skipped result in FILE, and a line on standard error says so. None at all is an error. newest comes from
-# Debian 13 wherever we are, and debug is built: these are not looked for.
+# Debian 13 wherever we are, debug and kcsan are built: these are not looked for.
 set -eu
 
 # For complain() of apt.sh.
@@ -26,7 +26,7 @@ available() {
 	all=0
 	for flavour in "$@"; do
 		case $flavour in
-		newest | debug) known=yes ;;
+		newest | debug | kcsan) known=yes ;;
 		*) known=$(kernel_release "$flavour") ;;
 		esac
 		if [ -n "$known" ] || [ -e "$directory/$flavour/vmlinux" ]; then
