@@ -261,6 +261,8 @@ workqueue:
 static void __exit mimic_exit(void)
 {
 	misc_deregister(&control);
+	/* Closed connections have notifiers still, and those go through the devices. */
+	flush_workqueue(mimic_workqueue);
 	mimic_devices_remove_all();
 	mimic_windows_exit();
 	mimic_bindings_exit();
