@@ -154,6 +154,17 @@ static bool mimic_trap_is_access_of(const struct vm_fault *vmf,
 	       !!instruction->is_write == !!(vmf->flags & FAULT_FLAG_WRITE);
 }
 
+/* The instruction is not there, and may take long. The binding keeps the module meanwhile. */
+static vm_fault_t mimic_trap_fault_in(struct vm_fault *vmf, struct mimic_binding *binding,
+				      struct pt_regs *regs)
+{
+	mimic_binding_get(binding);
+	release_fault_lock(vmf);
+	mimic_emulate_fault_in(regs);
+	mimic_binding_release(binding);
+	return VM_FAULT_RETRY;
+}
+
 static vm_fault_t mimic_trap_fault(struct vm_fault *vmf)
 {
 	struct mimic_binding *binding = vmf->vma->vm_private_data;
@@ -174,11 +185,8 @@ static vm_fault_t mimic_trap_fault(struct vm_fault *vmf)
 	if (error && vmf->flags & FAULT_FLAG_TRIED)
 		return VM_FAULT_SIGBUS;
 	error = mimic_emulate_decode(regs, &instruction, &address);
-	if (error == -EFAULT && !(vmf->flags & FAULT_FLAG_TRIED)) {
-		release_fault_lock(vmf);
-		mimic_emulate_fault_in(regs);
-		return VM_FAULT_RETRY;
-	}
+	if (error == -EFAULT && !(vmf->flags & FAULT_FLAG_TRIED))
+		return mimic_trap_fault_in(vmf, binding, regs);
 	if (error || !mimic_trap_is_access_of(vmf, &instruction))
 		return VM_FAULT_SIGBUS;
 	/* It may have faulted as a load, and would store. */
