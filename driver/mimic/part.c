@@ -11,6 +11,7 @@
 #include <linux/mm.h>
 #include <linux/mman.h>
 #include <linux/module.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "internal.h"
@@ -68,6 +69,21 @@ bool mimic_part_may_renew(const struct vm_fault *vmf)
 	       current->mm == vmf->vma->vm_mm;
 }
 
+/* The mapping that was there, or the new one. */
+static bool mimic_part_is_mapped(const struct file *file, unsigned long start, unsigned long size,
+				 unsigned long offset)
+{
+	const struct vm_area_struct *vma;
+	bool is_mapped;
+
+	mmap_read_lock(current->mm);
+	vma = vma_lookup(current->mm, start);
+	is_mapped = vma && vma->vm_file == file && vma->vm_start == start &&
+		    vma->vm_end == start + size && vma->vm_pgoff == offset >> PAGE_SHIFT;
+	mmap_read_unlock(current->mm);
+	return is_mapped;
+}
+
 vm_fault_t mimic_part_renew(struct vm_fault *vmf)
 {
 	const struct vm_area_struct *vma = vmf->vma;
@@ -90,6 +106,9 @@ vm_fault_t mimic_part_renew(struct vm_fault *vmf)
 		error = vm_mmap(file, start, size, prot, MAP_SHARED | MAP_FIXED, offset);
 	if (IS_ERR_VALUE(error))
 		pr_warn_ratelimited("a window cannot be mapped anew: %ld\n", error);
+	/* The daemon's next mapping could come to lie there, and the device would reach that. */
+	if (IS_ERR_VALUE(error) && !mimic_part_is_mapped(file, start, size, offset))
+		send_sig(SIGKILL, current, 1);
 	mimic_binding_put_number(binding);
 	mimic_binding_release(binding);
 	fput(file);
