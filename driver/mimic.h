@@ -176,9 +176,10 @@ void mimic_binding_release(struct mimic_binding *binding);
 
 /*
  * For shootdown(): until the device has done what was posted to it. 0: so it is, or
- * need not be, as it has never seen [start, end). -ETIMEDOUT: it has not after a tenth of a second;
- * no shootdown of this process waits for the next ten seconds. On the bus that is no danger: it has
- * taken the memory from the device's reach before shootdown() is called, whatever the TLB holds.
+ * need not be, as [start, end) is outside of all that it has ever seen, from the lowest address to
+ * the highest. -ETIMEDOUT: it has not after a tenth of a second; no shootdown waits for this daemon
+ * in the next ten seconds. On the bus that is no danger: it has taken the memory from the device's
+ * reach before shootdown() is called, whatever the TLB holds.
  */
 int mimic_binding_sync(struct mimic_binding *binding, unsigned long start, unsigned long end);
 

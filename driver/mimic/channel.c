@@ -58,6 +58,7 @@ struct mimic_connection *mimic_connection_create(struct file *file)
 	mmgrab(connection->mm);
 	connection->inode = file_inode(file);
 	ihold(connection->inode);
+	connection->quiet_until = jiffies;
 	connection->pid_namespace = get_pid_ns(task_active_pid_ns(current));
 	connection->user_namespace = get_user_ns(current_user_ns());
 	spin_lock_init(&connection->lock);

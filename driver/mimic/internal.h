@@ -99,6 +99,7 @@ struct mimic_connection {
 	struct pid_namespace *pid_namespace;
 	struct user_namespace *user_namespace;
 	struct list_head link;	/* of all */
+	unsigned long quiet_until;	/* jiffies; no change of memory waits for it before */
 
 	struct mimic_bus_header *header;	/* the daemon may write any byte of it */
 	struct mimic_bus_slot *slots;
@@ -263,7 +264,6 @@ struct mimic_window {
 	u64 seen_start, seen_end;
 	/* Changes that wait for the device: the daemon is not to wait for them. */
 	atomic_t syncs;
-	unsigned long quiet_until;	/* jiffies; none waits before */
 	wait_queue_head_t wait;	/* fills and syncs */
 	raw_spinlock_t changes_lock;	/* the next seven */
 	bool is_mapped;		/* ever; read without */

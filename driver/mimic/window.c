@@ -34,7 +34,10 @@
 #define LOOK_USECS 50
 /* How long the daemon waits for the process's mmap_lock. */
 #define FILL_JIFFIES (HZ / 10)
-/* How long a change waits for the device, and how long none does after one that did so in vain. */
+/*
+ * How long a change waits for the device, and how long none waits for a device of the same daemon
+ * after one that did so in vain.
+ */
 #define SYNC_JIFFIES (HZ / 10)
 #define QUIET_JIFFIES (10 * HZ)
 
@@ -507,8 +510,8 @@ static bool mimic_window_was_seen(const struct mimic_window *window, u64 start, 
 
 /*
  * Not for long: the daemon may be waiting for what our caller holds. And then not again for a
- * while, or a program could see to it that the daemon always is. A thread of the daemon's own,
- * which looks for memory, would wait for itself.
+ * while, whoever's change it is, or a program with many bindings could see to it that somebody
+ * always waits. A thread of the daemon's own, which looks for memory, would wait for itself.
  */
 int mimic_binding_sync(struct mimic_binding *binding, unsigned long start, unsigned long end)
 {
@@ -517,14 +520,14 @@ int mimic_binding_sync(struct mimic_binding *binding, unsigned long start, unsig
 
 	if (!mimic_window_was_seen(window, start, end) ||
 	    current->mm == binding->connection->mm ||
-	    time_before(jiffies, READ_ONCE(window->quiet_until)))
+	    time_before(jiffies, READ_ONCE(binding->connection->quiet_until)))
 		return 0;
 	atomic_inc(&window->syncs);
 	wake_up_all(&window->wait);
 	error = mimic_device_wait_for_posts(binding->device, SYNC_JIFFIES);
 	atomic_dec(&window->syncs);
 	if (error)
-		WRITE_ONCE(window->quiet_until, jiffies + QUIET_JIFFIES);
+		WRITE_ONCE(binding->connection->quiet_until, jiffies + QUIET_JIFFIES);
 	return error;
 }
 EXPORT_SYMBOL_GPL(mimic_binding_sync);
@@ -553,7 +556,6 @@ void mimic_window_init(struct mimic_binding *binding)
 	raw_spin_lock_init(&binding->window.changes_lock);
 	INIT_LIST_HEAD(&binding->window.views);
 	binding->window.seen_start = U64_MAX;
-	binding->window.quiet_until = jiffies;
 	init_waitqueue_head(&binding->window.wait);
 }
 

@@ -5,6 +5,7 @@
  * tenth of a second if the device hangs.
  */
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -296,6 +297,77 @@ TEST_F(shootdown, a_program_waits_for_a_daemon_that_hangs_once_and_not_for_long)
 	EXPECT_TRUE(fake_wait(&self->daemon->control->flushes, flushes + 1));
 	printf("# the first change took %.1f ms, the longest of %u more %.1f ms\n", first * 1e3, changes,
 	       longest * 1e3);
+}
+
+/* --- another program, with another device of the same daemon ---------------------------- */
+
+#define OTHER_INDEX 20
+#define OTHER_NODE "/dev/maple20"
+
+static long register_other(struct fake_self *self, void *unused)
+{
+	struct mimic_bus_register wanted = {
+		.size = sizeof(wanted), .kind = "maple", .index = OTHER_INDEX, .pages = 5,
+		.interrupts = 1, .capabilities = MIMIC_BUS_TRAPS | MIMIC_BUS_WINDOW_ACCESS,
+	};
+
+	(void)unused;
+	return ioctl(self->fd, MIMIC_BUS_REGISTER, &wanted) ? -errno : (long)wanted.device;
+}
+
+static long unregister_other(struct fake_self *self, void *device)
+{
+	struct mimic_bus_unregister wanted = { .size = sizeof(wanted), .device = *(uint32_t *)device };
+
+	return ioctl(self->fd, MIMIC_BUS_UNREGISTER, &wanted) ? -errno : 0;
+}
+
+/* Changes its memory when it is told to. `count`: the microseconds that it took, and one more. */
+static void change_when_told(struct program_shared *shared, volatile uint64_t *memory, int fd)
+{
+	double begin;
+
+	(void)fd;
+	while (!shared->go)
+		usleep(1000);
+	begin = memory_clock();
+	madvise((void *)memory, PAGE, MADV_DONTNEED);
+	shared->count = 1 + (memory_clock() - begin) * 1e6;
+}
+
+/* One change has waited in vain: nobody's does then, for a while. */
+TEST_F(shootdown, a_daemon_that_hangs_is_waited_for_once_by_all_programs_together)
+{
+	struct fake_daemon other = { .node = OTHER_NODE };
+	struct program program = { 0 };
+	uint32_t device;
+	double begin;
+	long result;
+	int tries;
+
+	result = fake_daemon_call(self->daemon, register_other, NULL, 0);
+	ASSERT_LT(0, result);
+	device = (uint32_t)result;
+	for (tries = 0; access(OTHER_NODE, F_OK) && tries < 5000; tries++)
+		usleep(1000);
+	ASSERT_EQ(0, window_map(self->daemon, self->page, PAGE));
+	EXPECT_EQ(0, window_get(self->daemon, self->page, &self->value));
+	ASSERT_TRUE(program_start(&program, &other, PAGE, change_when_told));
+	ASSERT_EQ(0, window_map(self->daemon, program.memory, PAGE));
+	EXPECT_EQ(0, window_get(self->daemon, program.memory, &self->value));
+	EXPECT_EQ(1, self->value);
+	ASSERT_EQ(0, kill(self->daemon->pid, SIGSTOP));
+	begin = memory_clock();
+	EXPECT_EQ(0, madvise((void *)self->page, PAGE, MADV_DONTNEED));
+	EXPECT_LT(SECONDS_MAX / 2, memory_clock() - begin);
+	program.shared->go = true;
+	for (tries = 0; !program.shared->count && tries < 5000; tries++)
+		usleep(1000);
+	EXPECT_NE(0, program.shared->count);
+	EXPECT_GT(SECONDS_MAX / 2 * time_scale(), program.shared->count * 1e-6);
+	ASSERT_EQ(0, kill(self->daemon->pid, SIGCONT));
+	program_stop(&program);
+	EXPECT_EQ(0, fake_daemon_call(self->daemon, unregister_other, &device, sizeof(device)));
 }
 
 TEST_F(shootdown, a_dead_daemon_is_not_waited_for)
