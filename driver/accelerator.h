@@ -179,7 +179,7 @@ struct accelerator {
 	unsigned int context_count;	/* under serving */
 	/* Whose each is; changed under both serving and lock. */
 	struct accelerator_context *contexts[ACCELERATOR_CONTEXTS_MAX];
-	bool is_used;		/* under serving: a process had it that it was not cleared after */
+	bool is_used;		/* under serving: by a process, and not cleared since */
 	bool silent;		/* under serving: the last register access had no answer */
 	unsigned long due_until;	/* under serving: an interrupt may come late, until then */
 	bool has_more;		/* under serving: the watch goes on with what a run left */

@@ -36,7 +36,7 @@ MODULE_PARM_DESC(user_bindings, "devices and contexts of one user at once, dead 
 /* A race that a test wants to be sure of (test_end_races.c). */
 static unsigned int test_delay_ms;
 module_param(test_delay_ms, uint, 0600);
-MODULE_PARM_DESC(test_delay_ms, "for tests: how long the daemon's end waits before a driver hears of it, then in its call, and an access that fails at its end");
+MODULE_PARM_DESC(test_delay_ms, "for tests, a wait at each of these: before a driver hears of its daemon's end, while it hears of it, before it hears of another daemon, at the end of an access that fails");
 
 static struct workqueue_struct *retire_workqueue;
 static DEFINE_XARRAY_FLAGS(numbers, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);

@@ -160,6 +160,8 @@ static void mimic_device_attach(struct work_struct *work)
 		device_lock(dev);
 		if (dev->driver)
 			driver = container_of(dev->driver, struct mimic_driver, driver);
+		/* A program may have the device before its driver hears of the daemon. */
+		mimic_binding_test_delay();
 		if (driver && driver->reset)
 			driver->reset(&device->device);
 		device_unlock(dev);
