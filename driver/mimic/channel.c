@@ -225,9 +225,15 @@ ssize_t mimic_channel_read(struct mimic_connection *connection, char __user *buf
 			}
 			done += sizeof(request);
 		}
-		if (done || nonblock)
+		if (done)
+			break;
+		/* Somebody else's reads: the daemon itself does none any more. */
+		if (READ_ONCE(connection->dead))
+			return -ENODEV;
+		if (nonblock)
 			break;
 		error = wait_event_interruptible(connection->poll_wait,
+						 READ_ONCE(connection->dead) ||
 						 mimic_channel_has_pending(connection, &slot));
 		if (error)
 			return error;
@@ -260,6 +266,8 @@ __poll_t mimic_channel_poll(struct mimic_connection *connection, struct file *fi
 	u32 slot;
 
 	poll_wait(file, &connection->poll_wait, wait);
+	if (READ_ONCE(connection->dead))
+		return EPOLLERR | EPOLLHUP;
 	return EPOLLOUT | EPOLLWRNORM |
 	       (mimic_channel_has_pending(connection, &slot) ? EPOLLIN | EPOLLRDNORM : 0);
 }
@@ -277,5 +285,6 @@ void mimic_connection_end(struct mimic_connection *connection)
 	/* First requests that wait, then those that would come: none is left to wait for ever. */
 	mimic_requests_end(connection);
 	mimic_uring_flush(connection, NULL);
+	wake_up_poll(&connection->poll_wait, EPOLLERR | EPOLLHUP);
 	mimic_devices_abandon(connection);
 }

@@ -3,11 +3,23 @@
 #include "kselftest_harness.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
 #include "mimic/maple_ioctl.h"
 #include "tests/kselftest/lib/holder.h"
+#include "tests/kselftest/lib/memory.h"
+
+#define PARAMETER "/sys/module/mimic/parameters/test_delay_ms"
+
+/* A child of the daemon, and what it does with its descriptor. Shared with both. */
+static struct kept {
+	pid_t child;
+	_Atomic unsigned int begins, is_over;
+	int events;	/* of poll() */
+	int error;	/* of read() */
+} *kept;
 
 FIXTURE(death)
 {
@@ -28,12 +40,17 @@ FIXTURE_SETUP(death)
 {
 	struct fake_options options = { .channel = variant->form };
 
+	/* Before the daemon, which is a child of ours. */
+	kept = memory_map_file(memory_file(PAGE), PAGE);
 	ASSERT_EQ(0, holder_start(&self->holder, &options));
 	self->control = self->holder.control;
 }
 
 FIXTURE_TEARDOWN(death)
 {
+	memory_write_text(PARAMETER, "0");
+	if (kept->child > 0)
+		kill(kept->child, SIGKILL);
 	holder_stop(&self->holder);
 }
 
@@ -384,30 +401,36 @@ TEST_F(death, twenty_daemons_one_after_the_other)
 
 /* --- a child of it ------------------------------------------------------------------- */
 
-static long keep_descriptor(struct fake_self *self, void *argument)
+static long keep_descriptor(struct fake_self *self, void *body)
 {
 	pid_t child = fork();
 
-	(void)self;
 	if (!child) {
-		for (;;)
-			pause();
+		(*(void (**)(int fd))body)(self->fd);
+		_exit(0);
 	}
 	/* Not by the child, too: this is shared. */
-	*(pid_t *)argument = child;
+	kept->child = child;
 	return child > 0 ? 0 : -errno;
+}
+
+static void wait_for_ever(int fd)
+{
+	(void)fd;
+	for (;;)
+		pause();
 }
 
 /* It is not the daemon: who waits must not wait for it. */
 TEST_F(death, a_child_that_keeps_its_descriptor_keeps_nobody_waiting)
 {
+	void (*body)(int fd) = wait_for_ever;
 	struct waiter waiter = { 0 };
-	pid_t child = 0;
 
 	set_action(&self->holder, FAKE_KEEP);
 	ASSERT_EQ(0, waiter_start(&waiter, &self->holder, holder_register(&self->holder, 0, HELD_OFFSET),
 				  false));
-	ASSERT_EQ(0, fake_daemon_call(self->holder.daemon, keep_descriptor, &child, sizeof(child)));
+	ASSERT_EQ(0, fake_daemon_call(self->holder.daemon, keep_descriptor, &body, sizeof(body)));
 	fake_daemon_kill(self->holder.daemon);
 	EXPECT_TRUE(waiter_ends(&waiter));
 	EXPECT_EQ(SIGBUS, waiter.signal);
@@ -416,8 +439,74 @@ TEST_F(death, a_child_that_keeps_its_descriptor_keeps_nobody_waiting)
 	fake_daemon_no_specials(self->holder.daemon);
 	EXPECT_EQ(0, fake_daemon_restart(self->holder.daemon));
 	EXPECT_EQ(0, holder_open(&self->holder));
-	ASSERT_LT(0, child);
-	kill(child, SIGKILL);
+}
+
+static void read_and_poll(int fd)
+{
+	struct pollfd entry = { .fd = fd, .events = POLLPRI };
+	struct mimic_bus_request request;
+
+	kept->begins = 1;
+	kept->error = read(fd, &request, sizeof(request)) < 0 ? errno : 0;
+	poll(&entry, 1, 0);
+	kept->events = entry.revents;
+	kept->is_over = 1;
+}
+
+static void poll_until_it_ends(int fd)
+{
+	struct pollfd entry = { .fd = fd, .events = POLLPRI };
+	struct mimic_bus_request request;
+
+	kept->begins = 1;
+	poll(&entry, 1, -1);
+	kept->events = entry.revents;
+	kept->error = read(fd, &request, sizeof(request)) < 0 ? errno : 0;
+	kept->is_over = 1;
+}
+
+/* There will be no request any more, and a child that waits for one hears of it. */
+TEST_F(death, a_child_that_waits_for_requests_is_told)
+{
+	void (*bodies[])(int fd) = { read_and_poll, poll_until_it_ends };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		kept->begins = kept->is_over = 0;
+		ASSERT_EQ(0, fake_daemon_call(self->holder.daemon, keep_descriptor, &bodies[i],
+					      sizeof(bodies[i])));
+		ASSERT_TRUE(fake_wait(&kept->begins, 1));
+		sleep_ms(30);
+		fake_daemon_kill(self->holder.daemon);
+		EXPECT_TRUE(fake_wait(&kept->is_over, 1));
+		EXPECT_EQ(ENODEV, kept->error);
+		EXPECT_EQ(POLLERR | POLLHUP, kept->events);
+		ASSERT_EQ(0, fake_daemon_restart(self->holder.daemon));
+	}
+}
+
+/* --- a program that is faster than the driver ---------------------------------------- */
+
+/* It has the new daemon's device before the driver hears of that one: what it leaves is cleared. */
+TEST_F(death, a_device_that_is_opened_before_its_driver_hears_of_the_daemon_is_cleared)
+{
+	const struct fake_special reset = {
+		.page = MAPLE_PAGE_MAPLE, .offset = MAPLE_OFFSET(MAPLE_LOAD_RESET, 0),
+		.action = FAKE_KEEP, .is_drivers = true,
+	};
+
+	fake_daemon_kill(self->holder.daemon);
+	holder_give_back(&self->holder);
+	ASSERT_TRUE(memory_write_text(PARAMETER, "500"));
+	ASSERT_EQ(0, fake_daemon_restart(self->holder.daemon));
+	ASSERT_EQ(0, holder_open(&self->holder));
+	sleep_ms(1000);
+	fake_daemon_special(self->holder.daemon, &reset);
+	EXPECT_EQ(0, self->control->held);
+	holder_give_back(&self->holder);
+	EXPECT_EQ(1, self->control->held);
+	fake_daemon_no_specials(self->holder.daemon);
+	fake_daemon_release(self->holder.daemon);
 }
 
 TEST_HARNESS_MAIN
