@@ -368,8 +368,9 @@ static int mimic_binding_add_notifiers(struct mimic_binding *binding)
 {
 	int error = mmu_notifier_register(&binding->notifier, binding->mm);
 
+	/* A signal: nothing has been done, the open is made again. */
 	if (error)
-		return error;
+		return error == -EINTR ? -ERESTARTNOINTR : error;
 	/* As far as a window's offset has bits for addresses. */
 	error = mmu_interval_notifier_insert(&binding->refusal, binding->mm, 0,
 					     (1ul << MIMIC_BUS_WINDOW_SHIFT) - PAGE_SIZE,

@@ -41,14 +41,15 @@ void mimic_connection_close(struct mimic_connection *connection)
 struct mimic_connection *mimic_connection_create(struct file *file)
 {
 	struct mimic_connection *connection = kvzalloc(sizeof(*connection), GFP_KERNEL_ACCOUNT);
+	int error;
 	u32 i;
 
 	if (!connection)
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	connection->header = vmalloc_user(PAGE_ALIGN(MIMIC_BUS_SLOTS_SIZE));
 	if (!connection->header) {
 		kvfree(connection);
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	}
 	connection->slots = (void *)connection->header + MIMIC_BUS_HEADER_SIZE;
 	connection->header->sleeping = 1;
@@ -73,10 +74,12 @@ struct mimic_connection *mimic_connection_create(struct file *file)
 		connection->slots[i].fd = -1;
 	INIT_WORK(&connection->retire, mimic_connection_retire);
 	connection->notifier.ops = &notifier_ops;
-	if (!mmu_notifier_register(&connection->notifier, connection->mm))
+	error = mmu_notifier_register(&connection->notifier, connection->mm);
+	if (!error)
 		return connection;
 	mimic_connection_put(connection);
-	return NULL;
+	/* A signal: nothing has been done, the open is made again. */
+	return ERR_PTR(error == -EINTR ? -ERESTARTNOINTR : error);
 }
 
 static void mimic_connection_free(struct kref *kref)

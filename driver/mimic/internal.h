@@ -163,6 +163,7 @@ bool mimic_slot_take_answer(struct mimic_connection *connection, u32 number, str
 
 /* --- channel.c: the daemon's end of them ------------------------------------ */
 
+/* Or an error. */
 struct mimic_connection *mimic_connection_create(struct file *file);
 void mimic_connection_put(struct mimic_connection *connection);
 /* The daemon is dead: nobody waits for it any more, its devices do for another one. */

@@ -33,8 +33,8 @@ static int mimic_control_open(struct inode *inode, struct file *file)
 	if (mimic_mm_has_bindings(current->mm))
 		return -EDEADLK;
 	connection = mimic_connection_create(file);
-	if (!connection)
-		return -ENOMEM;
+	if (IS_ERR(connection))
+		return PTR_ERR(connection);
 	file->private_data = connection;
 	spin_lock(&connections_lock);
 	list_add(&connection->link, &connections);

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 
 #include "tests/kselftest/lib/holder.h"
 
@@ -468,6 +469,69 @@ TEST(a_program_with_a_device_cannot_become_a_daemon)
 	EXPECT_LE(0, fd);
 	close(fd);
 	holder_stop(&holder);
+}
+
+/* --- opens and signals -------------------------------------------------------- */
+
+#define MAPPINGS 10000ul
+#define OPENS 40
+
+/* So many mappings that an open, which looks at all of them, takes long enough for a signal. */
+static bool make_mappings(void)
+{
+	char *base = mmap(NULL, 2 * MAPPINGS * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t i;
+
+	for (i = 0; base != MAP_FAILED && i < MAPPINGS; i++) {
+		if (mprotect(base + 2 * i * PAGE, PAGE, PROT_READ))
+			return false;
+	}
+	return base != MAP_FAILED;
+}
+
+static _Atomic unsigned int alarms;
+
+static void note_alarm(int number)
+{
+	(void)number;
+	alarms++;
+}
+
+/* A signal in each of them, at another moment. How many failed. */
+static unsigned int open_with_signals(const char *node)
+{
+	struct sigaction action = { .sa_handler = note_alarm, .sa_flags = SA_RESTART };
+	unsigned int i, failed = 0;
+
+	sigaction(SIGALRM, &action, NULL);
+	for (i = 0; i < OPENS; i++) {
+		struct itimerval once = { .it_value.tv_usec = 200 + 100 * i };
+		int fd;
+
+		setitimer(ITIMER_REAL, &once, NULL);
+		fd = open(node, O_RDWR | O_CLOEXEC);
+		failed += fd < 0;
+		close(fd);
+	}
+	return failed;
+}
+
+TEST(a_signal_does_not_make_a_daemons_open_fail)
+{
+	ASSERT_TRUE(make_mappings());
+	EXPECT_EQ(0, open_with_signals("/dev/mimic"));
+	EXPECT_LT(0, alarms);
+}
+
+TEST(a_signal_does_not_make_a_programs_open_fail)
+{
+	struct fake_daemon *daemon = fake_daemon_start(&(struct fake_options){ .channel = FAKE_SLOTS });
+
+	ASSERT_NE(NULL, daemon);
+	ASSERT_TRUE(make_mappings());
+	EXPECT_EQ(0, open_with_signals(daemon->node));
+	EXPECT_LT(0, alarms);
+	fake_daemon_stop(daemon);
 }
 
 TEST_HARNESS_MAIN
