@@ -27,13 +27,15 @@ FIXTURE(tables) {
 	char limit[16];
 };
 
-/* Memory of which one page in 2 MB is there, and says which it is. */
+/* Memory of which one page in 2 MB is there, and says which it is. NULL: there is none. */
 static volatile uint64_t *make_sparse_memory(void)
 {
 	volatile uint64_t *memory = mmap(NULL, SPARSE_SIZE, PROT_READ | PROT_WRITE,
 					 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	size_t i;
 
+	if (memory == MAP_FAILED)
+		return NULL;
 	madvise((void *)memory, SPARSE_SIZE, MADV_NOHUGEPAGE);
 	for (i = 0; i < REGIONS; i++)
 		memory[i * HUGE_PAGE / 8] = i + 1;
@@ -49,12 +51,13 @@ FIXTURE_SETUP(tables)
 	self->fd = open(self->daemon->node, O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->fd);
 	self->memory = make_sparse_memory();
+	ASSERT_NE(NULL, self->memory);
 	snprintf(self->limit, sizeof(self->limit), "%lu", memory_number(PARAMETER));
 }
 
 FIXTURE_TEARDOWN(tables)
 {
-	memory_write_text(PARAMETER, self->limit);
+	EXPECT_TRUE(memory_write_text(PARAMETER, self->limit));
 	close(self->fd);
 	munmap((void *)self->memory, SPARSE_SIZE);
 	fake_daemon_stop(self->daemon);
@@ -132,7 +135,7 @@ TEST_F(tables, of_a_sparse_window_are_bounded)
 	unsigned long before = tables_now(self->daemon);
 	struct walk walk;
 
-	memory_write_text(PARAMETER, "64");
+	ASSERT_TRUE(memory_write_text(PARAMETER, "64"));
 	walk = WALK(1);
 	printf("# %lu kB before, at most %lu kB\n", before, (unsigned long)walk.most);
 	EXPECT_EQ(REGIONS, walk.seen);
@@ -146,7 +149,7 @@ TEST_F(tables, of_a_window_in_parts_are_bounded)
 	unsigned long before = tables_now(self->daemon);
 	struct walk walk;
 
-	memory_write_text(PARAMETER, "64");
+	ASSERT_TRUE(memory_write_text(PARAMETER, "64"));
 	walk = WALK(PARTS);
 	printf("# %lu kB before, at most %lu kB\n", before, (unsigned long)walk.most);
 	EXPECT_EQ(REGIONS, walk.seen);
@@ -167,7 +170,7 @@ TEST_F(tables, are_given_back_while_two_threads_look)
 	};
 	struct walk second = first;
 
-	memory_write_text(PARAMETER, "8");
+	ASSERT_TRUE(memory_write_text(PARAMETER, "8"));
 	fake_daemon_call_start(self->daemon, walk_through, &first, sizeof(first));
 	EXPECT_EQ(0, fake_daemon_call(self->daemon, walk_through, &second, sizeof(second)));
 	EXPECT_EQ(0, fake_daemon_call_finish(self->daemon, &first, sizeof(first)));
