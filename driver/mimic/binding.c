@@ -631,10 +631,10 @@ int mimic_bindings_init(void)
 }
 
 /*
- * No file is open, no connection has a notifier (mimic_exit()), and no device is there. But a thread
- * may be in a fault whose mapping another one has taken away, and the file with it: all requests
- * have ended, so it comes out, and releases its binding. Then it has some instructions left to do
- * here.
+ * No file is open, no connection has a notifier (mimic_exit()), and no device is there. But a
+ * thread may be in a fault whose mapping another one has taken away, and the file with it: all
+ * requests have ended, so it comes out, and releases its binding. Then it has some instructions
+ * left to do here.
  */
 void mimic_bindings_exit(void)
 {

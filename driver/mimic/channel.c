@@ -13,7 +13,7 @@
 
 #include "internal.h"
 
-/* Whoever else has the file, such as a child of it. */
+/* The daemon's memory ends. Another process may have the file still, such as a child of it. */
 static void mimic_connection_process_ended(struct mmu_notifier *notifier, struct mm_struct *mm)
 {
 	mimic_connection_end(container_of(notifier, struct mimic_connection, notifier));

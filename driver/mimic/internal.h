@@ -272,7 +272,7 @@ struct mimic_window {
 	struct mimic_change changes[MIMIC_CHANGES_MAX];
 	unsigned int more_changes;	/* that are in none of these, and all that they cover */
 	unsigned long more_start, more_end;
-	struct list_head views;	/* struct view: entries that are being made */
+	struct list_head views;	/* struct mimic_view: entries that are being made */
 	/* A fault that waits for the process's mmap_lock has a work item wait for it. */
 	unsigned long is_filling;
 	unsigned long fills_since;	/* jiffies */

@@ -17,7 +17,10 @@
 #include "internal.h"
 #include "window.h"
 
-/* A page table, and those above it: a thread that has just given its part's back gets on. */
+/*
+ * A page's table and the two above it, which its part may have to itself, and one more: a thread
+ * that has just given its part's back gets on.
+ */
 #define TABLES_MIN 4u
 
 static unsigned int window_tables = 1024;
@@ -30,7 +33,7 @@ static int mimic_part_do_nothing(pte_t *pte, unsigned long address, void *unused
 }
 
 /*
- * So that nothing has to be allocated while window_lock is held: a reclaim would want it. What is
+ * So that nothing has to be allocated while window.lock is held: a reclaim would want it. What is
  * counted may be another thread's as well, and what that one frees meanwhile is missing: for a
  * bound it is near enough.
  */
@@ -47,7 +50,7 @@ int mimic_part_make_tables(const struct mimic_view *view)
 	return error;
 }
 
-/* A share of the process's, as far as it has not been used up before there were so many. */
+/* Each part has the same share. One that had more, when there were fewer parts, is full. */
 bool mimic_part_is_full(const struct mimic_part *part)
 {
 	unsigned int parts = max(atomic_read(&part->binding->window.parts), 1);

@@ -144,8 +144,8 @@ static vm_fault_t mimic_trap_check(struct vm_fault *vmf, const struct mimic_bind
 }
 
 /*
- * Else it is not the instruction that has faulted. An update is a write, to emulated
- * processors a load.
+ * Else it is not the instruction that has faulted. An update faults as a write; on some
+ * emulated processors as a load.
  */
 static bool mimic_trap_is_access_of(const struct vm_fault *vmf,
 				    const struct mimic_instruction *instruction)

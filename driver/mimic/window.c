@@ -2,12 +2,8 @@
 /*
  * A daemon's window onto the memory of a bound process: page table entries that
  * mirror the process's own, entered on touch, taken away before the process's
- * change. No page is pinned; what is not present there is not present here.
- *
- * Changes in progress are counted with their ranges, as KVM does it: an entry that one of them
- * covers is "absent now". What is changed elsewhere in the process's memory costs nothing. The
- * core's mmu_interval_read_begin() would wait for all of them, unkillably, and a program can see
- * to it that there is always one.
+ * change. No page is pinned; what is not present there is not present here. What is
+ * being changed is known from changes.c.
  *
  * The daemon does not wait for the process, which may hold its mmap_lock as long as it likes: a
  * tenth of a second at most, then the page is absent, and the device's page fault waits instead.
@@ -502,7 +498,10 @@ int mimic_window_change_begins(struct mmu_notifier *notifier,
 	return 0;
 }
 
-/* Has the device seen any of it, ever? Not since: what it still translates it has seen before. */
+/*
+ * May the device have seen any of it, ever? It has seen some between the lowest address and the
+ * highest. Not since when: what it still translates it has seen before.
+ */
 static bool mimic_window_was_seen(const struct mimic_window *window, u64 start, u64 end)
 {
 	return start < READ_ONCE(window->seen_end) && end > READ_ONCE(window->seen_start);
