@@ -28,6 +28,8 @@ static struct sequence *out;
 
 static unsigned int below(unsigned int limit)
 {
+	/* Nothing here has so many rows: more are a difference below 0, of a command that does not fit. */
+	CHECK(limit <= 0x10000);
 	return limit < 2 ? 0 : (limit > 256 ? (unsigned int)bytes(in, 2) : byte(in)) % limit;
 }
 
@@ -269,9 +271,12 @@ static void move_out_pooled(void)
 	unsigned int rows = from_1_to(6), columns = from_1_to(6), prows = from_1_to(5), pcolumns = from_1_to(5);
 	unsigned int width = pcolumns + below(3), channels = from_1_to(r->dim), cells = prows * width;
 	bool accumulator = choice & 3;
-	unsigned int limit = accumulator ? r->accumulator_rows : part_rows, first = below(limit - rows * columns + 1);
+	unsigned int limit = accumulator ? r->accumulator_rows : part_rows, first;
 	uint64_t step = r->dim * element + (choice & 4), address;
 
+	if (rows * columns > limit)
+		return;
+	first = below(limit - rows * columns + 1);
 	address = next_address(&cells, step, channels * element);
 	if (cells != prows * width)
 		return;
@@ -306,8 +311,10 @@ static uint64_t next_operand(unsigned int choice, unsigned int stride)
 
 	if (choice % 8 == 0)
 		return pack(rows, columns, VIRGO_GARBAGE);
-	if (choice % 8 == 1)
+	/* An accumulator of 4 KB can have fewer rows than the array's, so far apart, span. */
+	if (choice % 8 == 1 && span <= r->accumulator_rows)
 		return pack(rows, columns, ACC | below(r->accumulator_rows - span + 1));
+	CHECK(span <= part_rows);
 	return pack(rows, columns, first_row + below(part_rows - span + 1));
 }
 
