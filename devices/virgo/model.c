@@ -195,9 +195,14 @@ static const struct mimic_model_ops virgo_ops = {
 
 /* --- creation --------------------------------------------------------------------------- */
 
+static void *aligned(size_t size)
+{
+	return aligned_alloc(64, (size + 63) / 64 * 64);
+}
+
 static void *zeroed(size_t size)
 {
-	void *memory = aligned_alloc(64, (size + 63) / 64 * 64);
+	void *memory = aligned(size);
 
 	if (memory)
 		memset(memory, 0, size);
@@ -221,8 +226,9 @@ static bool unit_create(struct virgo *v, unsigned int number)
 	u->accumulator = zeroed(bytes);
 	u->job.virgo = v;
 	u->job.unit = u;
-	u->job.staging = zeroed(STAGING_BYTES);
-	u->job.matmul = zeroed(sizeof(struct matmul_scratch));
+	/* Written before they are read, and mostly not at all: their pages cost nothing until then. */
+	u->job.staging = aligned(STAGING_BYTES);
+	u->job.matmul = aligned(sizeof(struct matmul_scratch));
 	return u->accumulator && u->job.staging && u->job.matmul;
 }
 

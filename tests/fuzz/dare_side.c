@@ -155,6 +155,14 @@ static enum mimic_fault_answer context_fault(void *context, unsigned int device_
 	}
 }
 
+/* An input makes and frees megabytes: kept for long they cost a page fault for each page. */
+const char *__asan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+	return "quarantine_size_mb=8";
+}
+
 /* --- life ---------------------------------------------------------------------------------- */
 
 void dare_side_start(struct side *side, const struct dare_config *config, bool walks)

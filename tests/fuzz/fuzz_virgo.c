@@ -376,6 +376,23 @@ static void choose_configuration(struct input *input, struct virgo_config *confi
 	}
 }
 
+/* Small numbers of all types. */
+static void fill_arena(void)
+{
+	static unsigned char numbers[ARENA_BYTES];
+	static bool is_filled;
+
+	for (unsigned int i = 0; !is_filled && i < ARENA_BYTES / 4; i++) {
+		float number = (float)((int)(i % 61) - 30) / 8;
+
+		memcpy(numbers + 4 * i, &number, 4);
+		if (i & 1024)
+			memset(numbers + 4 * i, (int)(i * 7 % 251), 3);
+	}
+	is_filled = true;
+	memcpy(side.arena, numbers, ARENA_BYTES);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -393,14 +410,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		virgo_model_choose_kernel(side.current, virgo_model_kernel_name(kernel));
 		virgo_model_choose_kernel(side.spare, virgo_model_kernel_name(port >> 4 & 1));
 	}
-	/* Small numbers of all types. */
-	for (unsigned int i = 0; i < ARENA_BYTES / 4; i++) {
-		float number = (float)((int)(i % 61) - 30) / 8;
-
-		memcpy(side.arena + 4 * i, &number, 4);
-		if (i & 1024)
-			memset(side.arena + 4 * i, (int)(i * 7 % 251), 3);
-	}
+	fill_arena();
 	virgo_expected_start();
 	barriers_start();
 	for (unsigned int i = 0; input.size && i < STEPS_MAX; i++)

@@ -108,11 +108,9 @@ static void new_reference(unsigned int unit)
 		e->reference->spad = NULL;
 		virgo_reference_destroy(e->reference);
 	}
-	e->reference = virgo_reference_create(c->type, c->dim, side.config.shared_kb << 10,
-					      c->accumulator_kb << 10);
+	e->reference = virgo_reference_create_on(virgo_expected_shared, c->type, c->dim,
+						 side.config.shared_kb << 10, c->accumulator_kb << 10);
 	CHECK(e->reference);
-	free(e->reference->spad);
-	e->reference->spad = virgo_expected_shared;
 }
 
 static void start_again(unsigned int unit, bool whole)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "devices/virgo/kernels.h"
 #include "tests/fuzz/virgo_side.h"
 
 #define MOVED_BY 0x100000000000ull	/* a frame's distance from its page */
@@ -142,6 +143,14 @@ static enum mimic_fault_answer page_fault(void *context, uint64_t address, unsig
 	}
 }
 
+/* An input makes and frees megabytes: kept for long they cost a page fault for each page. */
+const char *__asan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+	return "quarantine_size_mb=8";
+}
+
 /* --- life -------------------------------------------------------------------------------------- */
 
 static struct mimic_model *create(void *shared)
@@ -163,45 +172,107 @@ static struct mimic_model *create(void *shared)
 	return model;
 }
 
+/*
+ * To make two models takes longer than most inputs, and inputs that follow each other often have one
+ * configuration. So those of the last ones are kept, and made anew by their image of then. The spare
+ * one is not: all of it is restored before it is used.
+ */
+#define KEPT 24
+#define IMAGE_MAX (1u << 20)
+
+struct kept {
+	struct virgo_config config;
+	enum port port;
+	struct mimic_model *model[2];
+	unsigned char *shared[2];
+	void *image;
+	size_t size;
+};
+
+static struct kept kept[KEPT], *used;
+
+static void make(struct kept *k)
+{
+	k->config = side.config;
+	k->port = side.port;
+	for (unsigned int i = 0; i < 2; i++) {
+		k->shared[i] = aligned_alloc(64, (size_t)k->config.shared_kb << 10);
+		CHECK(k->shared[i]);
+		memset(k->shared[i], 0, (size_t)k->config.shared_kb << 10);
+		k->model[i] = create(k->shared[i]);
+	}
+	k->size = k->model[0]->ops->save(k->model[0], NULL, 0);
+	k->image = malloc(k->size);
+	CHECK(k->image && k->model[0]->ops->save(k->model[0], k->image, k->size) == k->size);
+}
+
+static void make_anew(const struct kept *k)
+{
+	CHECK(k->model[0]->ops->restore(k->model[0], k->image, k->size) == 0);
+	for (unsigned int i = 0; i < 2; i++)
+		CHECK(virgo_model_choose_kernel(k->model[i], virgo_kernels_best()->name) == 0);
+}
+
+static void unmake(struct kept *k)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		virgo_model_destroy(k->model[i]);
+		free(k->shared[i]);
+	}
+	free(k->image);
+}
+
+static struct kept *find_kept(void)
+{
+	static unsigned int next;
+
+	for (unsigned int i = 0; i < KEPT; i++) {
+		if (kept[i].model[0] && kept[i].port == side.port &&
+		    !memcmp(&kept[i].config, &side.config, sizeof(side.config))) {
+			make_anew(&kept[i]);
+			return &kept[i];
+		}
+	}
+	next = (next + 1) % KEPT;
+	if (kept[next].model[0])
+		unmake(&kept[next]);
+	make(&kept[next]);
+	return &kept[next];
+}
+
 void virgo_side_start(const struct virgo_config *config, enum port port)
 {
+	static unsigned char arena[ARENA_BYTES];
+
 	memset(&side, 0, sizeof(side));
 	side.config = *config;
 	side.port = port;
-	side.arena = calloc(1, ARENA_BYTES);
-	for (unsigned int i = 0; i < 2; i++) {
-		side.shared[i] = aligned_alloc(64, (size_t)config->shared_kb << 10);
-		CHECK(side.shared[i]);
-		memset(side.shared[i], 0, (size_t)config->shared_kb << 10);
-	}
-	CHECK(side.arena);
-	side.current = create(side.shared[0]);
-	side.spare = create(side.shared[1]);
+	side.arena = arena;
+	used = find_kept();
+	side.current = used->model[0];
+	side.spare = used->model[1];
+	side.shared[0] = used->shared[0];
+	side.shared[1] = used->shared[1];
 }
 
 void virgo_side_stop(void)
 {
-	virgo_model_destroy(side.current);
-	virgo_model_destroy(side.spare);
-	free(side.shared[0]);
-	free(side.shared[1]);
-	free(side.arena);
+	CHECK(!virgo_side_jobs_are_out());
 }
 
 void virgo_side_save_and_restore(void)
 {
 	struct mimic_model *from = side.current, *to = side.spare;
 	unsigned char *shared = side.shared[0];
-	size_t size = from->ops->save(from, NULL, 0);
-	void *image = malloc(size);
+	static unsigned char image[IMAGE_MAX];
+	size_t size = from->ops->save(from, image, sizeof(image));
 
-	CHECK(image && from->ops->save(from, image, size) == size);
+	CHECK(size <= sizeof(image));
 	CHECK(to->ops->restore(to, image, size) == 0);
 	side.current = to;
 	side.spare = from;
 	side.shared[0] = side.shared[1];
 	side.shared[1] = shared;
-	free(image);
 }
 
 /* --- accesses ------------------------------------------------------------------------------------ */

@@ -133,11 +133,11 @@ void virgo_reference_command(struct virgo_reference *r, unsigned int funct, uint
 	}
 }
 
-struct virgo_reference *virgo_reference_create(unsigned int type, unsigned int dim,
-					       unsigned int shared_bytes,
-					       unsigned int accumulator_bytes)
+struct virgo_reference *virgo_reference_create_on(uint8_t *spad, unsigned int type, unsigned int dim,
+						  unsigned int shared_bytes,
+						  unsigned int accumulator_bytes)
 {
-	ref *r = calloc(1, sizeof(*r));
+	ref *r = spad ? calloc(1, sizeof(*r)) : NULL;
 
 	if (!r)
 		return NULL;
@@ -145,7 +145,7 @@ struct virgo_reference *virgo_reference_create(unsigned int type, unsigned int d
 	r->dim = dim;
 	r->rows = shared_bytes / (dim * element_bytes(r));
 	r->accumulator_rows = accumulator_bytes / (dim * 4);
-	r->spad = calloc(1, shared_bytes);
+	r->spad = spad;
 	r->accumulator = calloc(1, accumulator_bytes);
 	for (unsigned int i = 0; i < 3; i++) {
 		r->load[i].pixels = 1;
@@ -165,10 +165,22 @@ struct virgo_reference *virgo_reference_create(unsigned int type, unsigned int d
 		r->statistics[i].inverse_deviation = 1;
 		r->statistics[i].inverse_sum = 1;
 	}
-	if (r->spad && r->accumulator)
+	if (r->accumulator)
 		return r;
-	virgo_reference_destroy(r);
+	free(r);
 	return NULL;
+}
+
+struct virgo_reference *virgo_reference_create(unsigned int type, unsigned int dim,
+					       unsigned int shared_bytes,
+					       unsigned int accumulator_bytes)
+{
+	uint8_t *spad = calloc(1, shared_bytes);
+	ref *r = virgo_reference_create_on(spad, type, dim, shared_bytes, accumulator_bytes);
+
+	if (!r)
+		free(spad);
+	return r;
 }
 
 void virgo_reference_destroy(struct virgo_reference *r)

@@ -60,6 +60,10 @@ struct virgo_reference {
 struct virgo_reference *virgo_reference_create(unsigned int type, unsigned int dim,
 					       unsigned int shared_bytes,
 					       unsigned int accumulator_bytes);
+/* The same in a scratchpad of the caller's, which virgo_reference_destroy() must not find any more. */
+struct virgo_reference *virgo_reference_create_on(uint8_t *spad, unsigned int type, unsigned int dim,
+						  unsigned int shared_bytes,
+						  unsigned int accumulator_bytes);
 void virgo_reference_destroy(struct virgo_reference *reference);
 void virgo_reference_command(struct virgo_reference *reference, unsigned int funct, uint64_t rs1,
 			     uint64_t rs2);
