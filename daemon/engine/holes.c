@@ -25,10 +25,11 @@
 #define UFFD_USER_MODE_ONLY 1
 #endif
 
-struct watched {
+struct mimicd_watched {
 	struct mimicd_memory *memory;
 	uintptr_t start;
 	size_t size;
+	struct mimicd_watched *next, **link;	/* that leads here */
 };
 
 /*
@@ -36,33 +37,41 @@ struct watched {
  * client's memory while it holds it.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct watched *all;
-static size_t count, capacity;
+static struct mimicd_watched *all;
 static int told_fd = -1;
 static struct sigaction before;
 
-/* With the lock. */
-static struct watched *find(uintptr_t address)
+/* With the lock. Once for each client that ends by it. */
+static struct mimicd_watched *find(uintptr_t address)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (address - all[i].start < all[i].size)
-			return &all[i];
-	}
-	return NULL;
+	struct mimicd_watched *watched = all;
+
+	while (watched && address - watched->start >= watched->size)
+		watched = watched->next;
+	return watched;
 }
 
-/* A page of our own in the place of the hole, until the client has ended. */
+static bool replace(uintptr_t start, size_t size)
+{
+	return mmap((void *)start, size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == (void *)start;
+}
+
+/*
+ * Pages of our own in the place of all of the range, until the client has ended: each page for
+ * itself would be a mapping, of which there are 65530. If a kernel without overcommitment has not so
+ * many pages, it is the one.
+ */
 static bool cover(uintptr_t address)
 {
-	void *page = (void *)(address & ~(uintptr_t)(MIMIC_PAGE_SIZE - 1));
 	const uint64_t one = 1;
-	struct watched *watched;
+	struct mimicd_watched *watched;
 	bool is_covered = false;
 
 	pthread_mutex_lock(&lock);
 	watched = find(address);
-	if (watched && mmap(page, MIMIC_PAGE_SIZE, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page) {
+	if (watched && (replace(watched->start, watched->size) ||
+			replace(address & ~(uintptr_t)(MIMIC_PAGE_SIZE - 1), MIMIC_PAGE_SIZE))) {
 		atomic_store(&watched->memory->has_hole, true);
 		(void)!write(told_fd, &one, sizeof(one));
 		is_covered = true;
@@ -117,54 +126,43 @@ void mimicd_holes_destroy(struct mimicd_holes *holes)
 	holes->fd = holes->wake_fd = -1;
 }
 
-static bool add(struct mimicd_memory *memory, void *start, size_t size)
-{
-	struct watched *bigger = all;
-
-	if (count == capacity) {
-		bigger = realloc(all, (capacity ? 2 * capacity : 64) * sizeof(*all));
-		if (!bigger)
-			return false;
-		capacity = capacity ? 2 * capacity : 64;
-		all = bigger;
-	}
-	all[count++] = (struct watched){ memory, (uintptr_t)start, size };
-	return true;
-}
-
-int mimicd_holes_watch(struct mimicd_holes *holes, struct mimicd_memory *memory, void *start, size_t size)
+int mimicd_holes_watch(struct mimicd_holes *holes, struct mimicd_memory *memory, void *start, size_t size,
+		       struct mimicd_watched **result)
 {
 	struct uffdio_register range = {
 		.range = { .start = (uintptr_t)start, .len = size }, .mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
-	bool is_added;
+	struct mimicd_watched *watched;
 
+	*result = NULL;
 	if (holes->fd < 0)
 		return 0;
-	pthread_mutex_lock(&lock);
-	is_added = add(memory, start, size);
-	pthread_mutex_unlock(&lock);
-	if (!is_added)
+	watched = malloc(sizeof(*watched));
+	if (!watched)
 		return -ENOMEM;
-	if (!ioctl(holes->fd, UFFDIO_REGISTER, &range))
-		return 0;
-	mimicd_holes_forget(start);
-	return -ENOMEM;
+	*watched = (struct mimicd_watched){ memory, (uintptr_t)start, size, NULL, &all };
+	pthread_mutex_lock(&lock);
+	watched->next = all;
+	if (all)
+		all->link = &watched->next;
+	all = watched;
+	pthread_mutex_unlock(&lock);
+	if (ioctl(holes->fd, UFFDIO_REGISTER, &range)) {
+		mimicd_holes_forget(watched);
+		return -ENOMEM;
+	}
+	*result = watched;
+	return 0;
 }
 
-void mimicd_holes_forget(const void *start)
+void mimicd_holes_forget(struct mimicd_watched *watched)
 {
-	size_t i = 0;
-
+	if (!watched)
+		return;
 	pthread_mutex_lock(&lock);
-	while (i < count && all[i].start != (uintptr_t)start)
-		i++;
-	if (i < count)
-		all[i] = all[--count];
-	if (!count) {
-		free(all);
-		all = NULL;
-		capacity = 0;
-	}
+	*watched->link = watched->next;
+	if (watched->next)
+		watched->next->link = watched->link;
 	pthread_mutex_unlock(&lock);
+	free(watched);
 }

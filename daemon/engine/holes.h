@@ -5,7 +5,7 @@
  * Trust boundary: the first touch of a page of a memfd makes the page, at the cost of whoever
  * touches it. So a memfd has all of its pages when a client shares it, and a hole that the client
  * punches later is not filled by us: the kernel tells us of it by SIGBUS (userfaultfd), whatever is read or
- * written there goes to a page that is thrown away, and the client ends.
+ * written in this range goes to pages that are thrown away, and the client ends.
  */
 #ifndef MIMICD_HOLES_H
 #define MIMICD_HOLES_H
@@ -15,6 +15,7 @@
 #include "daemon/loop/loop.h"
 
 struct mimicd_memory;
+struct mimicd_watched;
 
 struct mimicd_holes {
 	int fd;			/* of userfaultfd; -1: the kernel has none */
@@ -26,9 +27,13 @@ struct mimicd_holes {
 int mimicd_holes_create(struct mimicd_holes *holes, struct mimicd_loop *loop);
 void mimicd_holes_destroy(struct mimicd_holes *holes);
 
-/* A mapping of the client's; memory->has_hole is set when a hole of it was touched. 0 or -ENOMEM. */
-int mimicd_holes_watch(struct mimicd_holes *holes, struct mimicd_memory *memory, void *start, size_t size);
-/* Before it is unmapped. Nobody reaches it any more. */
-void mimicd_holes_forget(const void *start);
+/*
+ * A mapping of the client's; memory->has_hole is set when a hole of it was touched. NULL in
+ * *watched: there is no userfaultfd. 0 or -ENOMEM.
+ */
+int mimicd_holes_watch(struct mimicd_holes *holes, struct mimicd_memory *memory, void *start, size_t size,
+		       struct mimicd_watched **watched);
+/* Before it is unmapped. Nobody reaches it any more. NULL is allowed. */
+void mimicd_holes_forget(struct mimicd_watched *watched);
 
 #endif

@@ -192,7 +192,7 @@ static int map_range(struct mimicd_memory *memory, int fd, struct mimicd_range *
 		return error;
 	}
 	range->base = base;
-	error = mimicd_holes_watch(holes_of(memory), memory, base, range->size);
+	error = mimicd_holes_watch(holes_of(memory), memory, base, range->size, &range->watched);
 	if (error) {
 		*why = "there is no memory to watch it";
 		munmap(base, range->size);
@@ -205,7 +205,7 @@ static void unmap_range(struct mimicd_memory *memory, const struct mimicd_range 
 {
 	struct mimicd_closer *closer = memory->user ? memory->user->engine->loop->closer : NULL;
 
-	mimicd_holes_forget(range->base);
+	mimicd_holes_forget(range->watched);
 	/* It may be the last end of the memfd, whose pages are freed then: as many as the client likes. */
 	if (closer && mimicd_closer_backlog(closer, memory->user->uid) < UNMAP_BACKLOG)
 		mimicd_closer_unmap(closer, memory->user->uid, range->base, range->size);
@@ -218,7 +218,7 @@ int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, ui
 		      uint64_t offset, const char **why)
 {
 	const uint64_t page_mask = MIMIC_PAGE_SIZE - 1;
-	struct mimicd_range range = { address, size, NULL };
+	struct mimicd_range range = { address, size, NULL, NULL };
 	size_t index;
 	int error;
 

@@ -22,11 +22,13 @@ struct mimicd_errands;
 struct mimicd_memory_errand;
 struct mimicd_memory_slot;
 struct mimicd_user;
+struct mimicd_watched;
 
 struct mimicd_range {
 	uint64_t start;
 	uint64_t size;
 	char *base;	/* where it is mapped here */
+	struct mimicd_watched *watched;	/* holes.h */
 };
 
 /* A page that an access could not wait for. */

@@ -59,7 +59,8 @@ static size_t move_shared(struct mimicd_memory *memory, const struct block *bloc
 
 	pthread_rwlock_rdlock(&memory->lock);
 	range = mimicd_memory_find(memory, block->address, block->size);
-	if (range) {
+	/* What it would write to in the place of a hole (holes.h) is ours. */
+	if (range && !atomic_load_explicit(&memory->has_hole, memory_order_relaxed)) {
 		rows = rows_inside(range, block, count);
 		copy_rows(block, range->base + (block->address - range->start), rows);
 	}
