@@ -84,6 +84,29 @@ TEST_F(service, a_page_that_was_never_touched_becomes_present)
 	EXPECT_EQ(1, maple_device_count(self->daemon, "interrupts"));
 }
 
+/* Of hugetlbfs: the whole of it comes. */
+TEST_F(service, a_huge_page_of_hugetlbfs_becomes_present)
+{
+	volatile uint64_t *base;
+
+	if (!memory_write_text("/proc/sys/vm/nr_hugepages", "2"))
+		SKIP(return, "this kernel has no hugetlb");
+	base = mmap(NULL, HUGE_PAGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+	if (base == MAP_FAILED)
+		SKIP(return, "no memory for a hugetlb page");
+	WATCH(base, HUGE_PAGE);
+	EXPECT_ABSENT(base + 70000);
+	FAULT(base + 70000, true);
+	EXPECT_RESOLVED(MAPLE_FAULT_PIPES, true);
+	EXPECT_EQ(0, PUT(base + 70000, 8));
+	EXPECT_EQ(8, base[70000]);
+	EXPECT_SEEN(0, base);
+	ASSERT_EQ(0, munmap((void *)base, HUGE_PAGE));
+	EXPECT_ABSENT(base + 70000);
+	EXPECT_TRUE(memory_write_text("/proc/sys/vm/nr_hugepages", "0"));
+}
+
 TEST_F(service, only_that_page)
 {
 	volatile uint64_t *page = memory_map(3 * PAGE);
