@@ -44,13 +44,16 @@ FIXTURE_SETUP(unload)
 {
 	struct fake_options options = { .channel = FAKE_SLOTS, .void_pages = 1u << VOID_PAGE };
 
-	if (access("/mimic/modules/order", R_OK))
-		SKIP(return, "not in a guest of tests/vm");
 	self->program = 0;
 	self->is_unloaded = false;
 	self->code = memory_map_file(memory_file(sizeof(*self->code)), sizeof(*self->code));
 	ASSERT_EQ(0, holder_start(&self->holder, &options));
 }
+
+#define NEEDS_GUEST() do { \
+	if (access("/mimic/modules/order", R_OK)) \
+		SKIP(return, "not in a guest of tests/vm"); \
+} while (0)
 
 /* Other programs need the modules, whatever went wrong here. */
 FIXTURE_TEARDOWN(unload)
@@ -89,6 +92,7 @@ TEST_F(unload, a_thread_that_comes_out_of_an_access_is_waited_for)
 {
 	double start;
 
+	NEEDS_GUEST();
 	ASSERT_EQ(0, waiter_start(&self->waiter, &self->holder, holder_held_register(&self->holder), false));
 	ASSERT_TRUE(memory_write_text(PARAMETER, "500"));
 	holder_give_back(&self->holder);
@@ -197,6 +201,7 @@ TEST_F(unload, a_thread_that_waits_for_its_instruction_is_waited_for)
 	pthread_t giver;
 	double start;
 
+	NEEDS_GUEST();
 	program_holder = &self->holder;
 	holder_give_back(&self->holder);
 	self->program = child_start(lose_code_of_own_device, self->code);
