@@ -16,6 +16,9 @@ cd "$(dirname "$0")/../.."
 mkdir -p "$directory"
 directory=$(realpath "$directory")
 scripts/module-tree.sh "$directory"
+# A module that only the tests have: kbuild finds its folder among ours.
+mkdir -p "$directory/driver/testdisk"
+ln -sf "$PWD"/tests/vm/testdisk/* "$directory/driver/testdisk/"
 
 # Our own make's variables (O, V) mean something else to kbuild.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES O V CFLAGS

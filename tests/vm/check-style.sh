@@ -37,7 +37,7 @@ builds_without_a_word() {
 	tests/vm/build-modules.sh "$build/vm/$1" "$directory" W=1 C=2
 }
 
-for file in $(find driver devices/*/driver -name '*.[ch]' ! -name '*.mod.c' | sort); do
+for file in $(find driver devices/*/driver tests/vm/testdisk -name '*.[ch]' ! -name '*.mod.c' | sort); do
 	check "checkpatch_is_content_with_$file" checkpatch "$file"
 done
 for kernel in "$@"; do
