@@ -1,6 +1,6 @@
 # Kernels in virtual machines: make check-kernel, demo-kernel, vm-shell and their
 # parts. tests/vm/ holds the scripts, docs/vm.md says how they work together.
-# KERNEL=6.1, 6.12, newest, rt, debug or kcsan where one kernel is meant.
+# KERNEL=6.1, 6.12, newest, rt, smp4 (6.12 with four processors), debug or kcsan where one kernel is meant.
 
 KERNELS ?= 6.1 6.12 newest
 KERNEL ?= 6.12
@@ -22,6 +22,13 @@ MIMICD_KERNEL_OPTIONS ?= --foreground --kernel=required
 DEMO_KERNEL_COMMAND ?= /mimic/bin/mimic-demo --scale 12 --transport kernel
 # What limits inside a guest are multiplied by.
 VM_TIME_SCALE ?= 1
+VM_PROCESSORS ?= 2
+ifeq ($(KERNEL),smp4)
+# Of the host's there may be two only, and then a processor often waits for one that has no turn.
+VM_TIME_SCALE := 4
+VM_TIMEOUT := 5400
+VM_PROCESSORS := 4
+endif
 ifneq ($(filter debug kcsan,$(KERNEL)),)
 VM_TIME_SCALE := 10
 VM_TIMEOUT := 3600
@@ -53,11 +60,15 @@ VM_COPY_TESTS := $(patsubst %,$(VM_COPY_BUILD)/tests/contract/test_contract_$(VM
 VM_PROGRAMS += $(patsubst $(O)/%,%,$(VM_COPY_TESTS) $(VM_COPY_BUILD)/bin/mimicd)
 # With WHOLE=1 all programs run on all kernels. Else each contract runs on one kernel, because there
 # is little of the kernel's in it; on the newest run those kselftests that the kernel's version
-# concerns most: docs/testing.md says which and why.
+# concerns most, and with four processors those that their number does: docs/testing.md says which and why.
 VM_CONTRACTS_6.1 := %_trap
 VM_CONTRACTS_6.12 := %_library
 VM_CHOSEN_newest := channel daemon_death device_memory fault_service kernel_text mapping process shootdown_flush \
 	slow_pages thread_cost trap_instructions trap_refused user_limits window_end window_memory
+# Where threads and processors meet.
+VM_CHOSEN_smp4 := channel daemon_death %_ends end_races fault_service hotplug instances process \
+	shootdown_flush slow_pages storms thread_cost trap_blocked unload window_deadlock window_end \
+	window_stale window_stale_moves window_stale_writes window_tables
 VM_CHOSEN = $(if $(WHOLE),,$(VM_CHOSEN_$(KERNEL)))
 VM_CONTRACTS = $(filter $(if $(WHOLE),%,$(VM_CONTRACTS_$(KERNEL))),$(VM_TESTS) $(VM_COPY_TESTS))
 VM_KSELFTESTS = $(filter $(or $(VM_CHOSEN:%=$(O)/tests/kselftest/test_%),%),$(KSELFTESTS))
@@ -72,6 +83,9 @@ packages-kernel:
 
 $(FETCHED:%=$(VM)/%/vmlinux): $(VM)/%/vmlinux: | packages-kernel
 	$(Q)tests/vm/fetch-kernel.sh $* $(@D)
+
+$(VM)/smp4/vmlinux: $(VM)/6.12/vmlinux
+	$(Q)ln -sfn 6.12 $(VM)/smp4
 
 $(VM)/debug/vmlinux: tests/vm/debug.config tests/vm/debug-kernel.sh | packages-kernel
 	$(Q)tests/vm/debug-kernel.sh $(@D)
@@ -108,8 +122,9 @@ $(VM_STATIC): $(O)/tests/unmodified/%-static: tests/unmodified/%.c $(wildcard te
 kselftests: $(KSELFTESTS)
 
 # --- what goes into a guest --------------------------------------------------
-VM_MODULES := $(O)/driver/$(KERNEL)
-VM_COPY_MODULES := $(O)/$(VM_COPY)/driver/$(KERNEL)
+VM_BUILT := $(patsubst smp4,6.12,$(KERNEL))
+VM_MODULES := $(O)/driver/$(VM_BUILT)
+VM_COPY_MODULES := $(O)/$(VM_COPY)/driver/$(VM_BUILT)
 VM_HAS_DRIVER := $(firstword $(wildcard driver/Kbuild driver/Makefile))
 
 vm-modules: $(VM)/$(KERNEL)/vmlinux
@@ -133,9 +148,10 @@ vm-image: vm-programs vm-modules vm-copy-module
 
 # $(call run_machine,RESULTS,LOG): the tests in one machine.
 run_machine = tests/vm/run-tests.sh --results $(1) --label $(KERNEL) --log $(2) --each $(VM_EACH) \
-	--time-scale $(VM_TIME_SCALE) --timeout $(VM_TIMEOUT) --memory $(VM_MEMORY) $(VM_WHAT) $(VM_RUN)
+	--time-scale $(VM_TIME_SCALE) --timeout $(VM_TIMEOUT) --memory $(VM_MEMORY) \
+	--processors $(VM_PROCESSORS) $(VM_WHAT) $(VM_RUN)
 
-VM_BOOT = tests/vm/boot.sh --memory $(VM_MEMORY)
+VM_BOOT = tests/vm/boot.sh --memory $(VM_MEMORY) --processors $(VM_PROCESSORS)
 VM_WHAT = $(VM)/$(KERNEL) $(VM)/$(KERNEL).initramfs
 
 # --- what people call --------------------------------------------------------
@@ -151,7 +167,7 @@ check-kernel: packages-kernel
 # Everything on every kernel: for some hours.
 check-kernel-all:
 	$(Q)tests/vm/debug-kernel.sh --announce $(VM)/debug
-	$(Q)$(MAKE) --no-print-directory check-kernel WHOLE=1 KERNELS="6.1 6.12 newest rt debug kcsan"
+	$(Q)$(MAKE) --no-print-directory check-kernel WHOLE=1 KERNELS="6.1 6.12 smp4 newest rt debug kcsan"
 
 # The newest kernel is fetched while the programs are compiled: it has lists of packages of its own.
 check-kernels:
@@ -196,7 +212,7 @@ check-kernel-again:
 	$(Q)$(call run_machine,$(RUN_RESULTS),$(RUN_LOG))
 
 # Without WHOLE=1 the newest kernel's build without W=1 and sparse has to do, which takes half as long.
-VM_STYLES = $(filter-out debug kcsan rt $(if $(WHOLE),,newest),$(KERNELS))
+VM_STYLES = $(filter-out debug kcsan rt smp4 $(if $(WHOLE),,newest),$(KERNELS))
 
 check-kernel-style: $(if $(VM_HAS_DRIVER),$(VM)/linux-source $(VM_STYLES:%=$(VM)/%/vmlinux))
 	$(if $(VM_HAS_DRIVER),$(Q)$(VM_SUMMARY) --timeout 600 \

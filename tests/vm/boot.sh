@@ -6,11 +6,12 @@
 #   boot.sh [OPTION...] KERNEL INITRAMFS COMMAND...
 #
 #   --memory MEGABYTES   default 1024
+#   --processors N       default 2
 #   --timeout SECONDS    when the machine is stopped; default 600
 #   --console FILE       the kernel's console, kept; then nothing of it is shown here
 #   --append TEXT        more of the kernel's command line
-#   --poll               a processor with nothing to do polls, if the host has two: tests are faster,
-#                        and the machine takes two processors even while it waits
+#   --poll               a processor with nothing to do polls, if the host has as many: tests are
+#                        faster, and the machine takes its processors even while it waits
 #   --shell              COMMAND, then a shell on this terminal; Ctrl-A X ends the machine
 #
 # KERNEL is a directory that fetch-kernel.sh made. COMMAND is a line for the
@@ -21,6 +22,7 @@ set -u
 
 here=$(dirname "$(realpath "$0")")
 memory=1024
+processors=2
 timeout=600
 console=
 show=yes
@@ -34,6 +36,7 @@ complain() {
 while [ $# -gt 0 ]; do
 	case $1 in
 	--memory) memory=$2; shift 2 ;;
+	--processors) processors=$2; shift 2 ;;
 	--timeout) timeout=$2; shift 2 ;;
 	--console) console=$2; show=no; shift 2 ;;
 	--append) append=$2; shift 2 ;;
@@ -75,7 +78,7 @@ fi
 
 # tsc=reliable: on a busy host the emulated TSC stalls, 6.12 takes the clock away
 # and can die while it patches its code for that. maxcpus=1: guest/init starts the
-# other processor, after all that is patched is patched. mitigations=off: an emulated
+# other processors, after all that is patched is patched. mitigations=off: an emulated
 # processor speculates nothing, and retpolines are slow there. -erms: without it the
 # kernel clears and copies by words, not by bytes. At each store into a page with code that
 # it has translated, the emulator looks through that code: khugepaged needed 22 s for some
@@ -83,9 +86,9 @@ fi
 # loop goes on at once, where one that halts has to be woken by the host; on a host of one
 # processor the loop would take what the other one needs.
 command_line="console=ttyS0 loglevel=5 panic=-1 tsc=reliable maxcpus=1 log_buf_len=4M mitigations=off"
-[ $poll = no ] || [ "$(nproc)" -lt 2 ] || command_line="$command_line idle=poll"
+[ $poll = no ] || [ "$(nproc)" -lt "$processors" ] || command_line="$command_line idle=poll"
 command_line="$command_line $append"
-machine=(qemu-system-x86_64 -accel tcg,thread=multi -cpu max,-erms -smp 2 -m "$memory"
+machine=(qemu-system-x86_64 -accel tcg,thread=multi -cpu max,-erms -smp "$processors" -m "$memory"
 	-nodefaults -no-user-config -display none -no-reboot
 	-device isa-debug-exit,iobase=0x501,iosize=1
 	-kernel "$kernel/vmlinux" -initrd "$scratch/initramfs" -append "$command_line")

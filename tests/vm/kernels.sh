@@ -4,7 +4,7 @@
 #
 #   kernels.sh --results FILE DIRECTORY FLAVOUR...
 #
-# FLAVOUR is 6.1, 6.12 or rt; DIRECTORY/FLAVOUR is where fetch-kernel.sh puts it. One that cannot be had is a
+# FLAVOUR is 6.1, 6.12, rt, or smp4, which is 6.12 with four processors; DIRECTORY/FLAVOUR is where fetch-kernel.sh puts it. One that cannot be had is a
 # skipped result in FILE, and a line on standard error says so. None at all is an error. newest comes from
 # Debian 13 wherever we are, debug and kcsan are built: these are not looked for.
 set -eu
@@ -27,6 +27,7 @@ available() {
 	for flavour in "$@"; do
 		case $flavour in
 		newest | debug | kcsan) known=yes ;;
+		smp4) known=$(kernel_release 6.12) ;;
 		*) known=$(kernel_release "$flavour") ;;
 		esac
 		if [ -n "$known" ] || [ -e "$directory/$flavour/vmlinux" ]; then

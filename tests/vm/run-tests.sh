@@ -3,7 +3,7 @@
 # Runs the packed test programs in one kernel and prints KTAP as they run.
 #
 #   run-tests.sh --results FILE --label TEXT --log DIRECTORY [--timeout SECONDS]
-#                [--each SECONDS] [--time-scale N] [--memory MEGABYTES]
+#                [--each SECONDS] [--time-scale N] [--memory MEGABYTES] [--processors N]
 #                KERNEL INITRAMFS [PROGRAM...]
 #
 # PROGRAM is a path in the guest. --each is a program's limit, --timeout the
@@ -19,6 +19,7 @@ log=
 timeout=1200
 each=60
 memory=1024
+processors=2
 scale=1
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -29,6 +30,7 @@ while [ $# -gt 0 ]; do
 	--each) each=$2; shift 2 ;;
 	--time-scale) scale=$2; shift 2 ;;
 	--memory) memory=$2; shift 2 ;;
+	--processors) processors=$2; shift 2 ;;
 	-*) echo "run-tests.sh: no option $1" >&2; exit 2 ;;
 	*) break ;;
 	esac
@@ -76,7 +78,7 @@ rm -f "$unfinished" "$log/console"
 started=$SECONDS
 echo "KTAP version 1"
 echo "# $label: $(cat "$kernel/release"), $# programs"
-"$here/boot.sh" --poll --memory "$memory" --timeout "$timeout" --console "$log/console" "$kernel" "$initramfs" \
+"$here/boot.sh" --poll --memory "$memory" --processors "$processors" --timeout "$timeout" --console "$log/console" "$kernel" "$initramfs" \
 	"MIMIC_TIME_SCALE=$scale /mimic/vm/run-tests.sh $each $*" |
 	tee "$log/output" |
 	awk $interactive -v label="$label" -v results="$results" -v reports="$here/kernel-reports.txt" \
