@@ -9,15 +9,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "mimic/maple_ioctl.h"
 #include "tests/kselftest/lib/fake_daemon.h"
+#include "tests/kselftest/lib/memory.h"
 #include "tests/kselftest/lib/window.h"
 
-#define PAGE 4096
 #define MOST 400	/* allocations of one call; a call that never gets by is a failure */
 #define FAIL_NTH "/proc/thread-self/fail-nth"
 
@@ -64,12 +66,12 @@ static bool was_not_reached(int fd)
 }
 
 /*
+ * `fd` is of the thread whose allocations fail.
  * Returns how many calls failed an allocation; -1: it never got by, -2: it
  * failed with nothing injected. Each call is followed by `undo`, if it succeeded.
  */
-static int sweep(step call, void (*undo)(void *argument), void *argument)
+static int sweep_of(int fd, step call, void (*undo)(void *argument), void *argument)
 {
-	int fd = fail_nth_open();
 	int injected = 0;
 
 	for (int n = 1; n <= MOST; n++) {
@@ -86,14 +88,21 @@ static int sweep(step call, void (*undo)(void *argument), void *argument)
 			break;
 		if (!result && undo)
 			undo(argument);
-		if (is_over) {
-			close(fd);
+		if (is_over)
 			return result ? -2 : injected;
-		}
 		injected++;
 	}
-	close(fd);
 	return -1;
+}
+
+/* The same with allocations of the thread that calls. */
+static int sweep(step call, void (*undo)(void *argument), void *argument)
+{
+	int fd = fail_nth_open();
+	int injected = sweep_of(fd, call, undo, argument);
+
+	close(fd);
+	return injected;
 }
 
 FIXTURE_SETUP(failing)
@@ -361,6 +370,158 @@ TEST_F(failing, a_window_and_its_first_touch)
 	*(volatile uint64_t *)self->memory = 0x77;
 	ASSERT_EQ(0, fake_daemon_call(self->daemon, sweep_window, &call, sizeof(call)));
 	EXPECT_LT(0, call.result);
+	EXPECT_WORKS();
+}
+
+/* --- the thread that serves page faults ---------------------------------------- */
+
+/* Its fail-nth: the kernel gives it the name of its interrupt and of the device, cut. */
+static int open_fail_nth_of_server(const struct fake_daemon *daemon)
+{
+	char command[160], path[64];
+	int thread = 0;
+	FILE *found;
+
+	snprintf(command, sizeof(command), "grep -l '^irq/[0-9]*-maple%d$' /proc/[0-9]*/comm | cut -d/ -f3",
+		 daemon->control->index);
+	found = popen(command, "r");
+	if (found && fscanf(found, "%d", &thread) != 1)
+		thread = 0;
+	if (found)
+		pclose(found);
+	snprintf(path, sizeof(path), "/proc/%d/fail-nth", thread);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+/* However its thread fares, the fault is resolved, and the page is there. */
+static long fault_in_page(void *argument)
+{
+	FIXTURE_DATA(failing) *self = argument;
+	unsigned int resolves = self->daemon->control->resolves;
+	uint64_t value;
+
+	madvise(self->memory, PAGE, MADV_DONTNEED);
+	if (fake_daemon_fault(self->daemon, self->memory, true) ||
+	    !fake_wait(&self->daemon->control->resolves, resolves + 1))
+		return -ETIMEDOUT;
+	return window_get(self->daemon, self->memory, &value);
+}
+
+TEST_F(failing, the_service_of_a_page_fault)
+{
+	int server;
+
+	NEEDS_INJECTION();
+	ASSERT_EQ(0, window_map(self->daemon, self->memory, PAGE));
+	server = open_fail_nth_of_server(self->daemon);
+	ASSERT_LE(0, server);
+	EXPECT_LT(0, sweep_of(server, fault_in_page, NULL, self));
+	close(server);
+	EXPECT_WORKS();
+}
+
+/* --- a window that is mapped anew ------------------------------------------------ */
+
+#define WINDOW_TABLES "/sys/module/mimic/parameters/window_tables"
+#define REGIONS 16ul
+#define REGION (2ul << 20)
+
+struct anew {
+	uint64_t address;
+	int n;
+	bool was_reached;
+	char *window;	/* where it lies in the daemon */
+};
+
+/* Touches more regions than there may be page tables, while the n-th allocation fails. */
+static long touch_regions(struct fake_self *self, void *argument)
+{
+	struct anew *anew = argument;
+	uint64_t value;
+	char text[16];
+	size_t i;
+	int fd;
+
+	window_catch_bus_errors();
+	fd = fail_nth_open();
+	snprintf(text, sizeof(text), "%d", anew->n);
+	if (pwrite(fd, text, strlen(text), 0) < 0)
+		return -EIO;
+	for (i = 0; i < REGIONS; i++)
+		window_load(anew->window + i * REGION, &value);
+	anew->was_reached = !was_not_reached(fd);
+	if (pwrite(fd, "0", 1, 0) < 0)
+		return -EIO;
+	close(fd);
+	(void)self;
+	return 0;
+}
+
+static long map_regions(struct fake_self *self, void *argument)
+{
+	struct anew *anew = argument;
+
+	anew->window = fake_self_window(self, (uint32_t)self->control->open_binding, anew->address,
+					REGIONS * REGION);
+	return anew->window == MAP_FAILED ? -errno : 0;
+}
+
+/* What lies there is the window, whole. */
+static bool has_window(const struct fake_daemon *daemon, const struct anew *anew)
+{
+	char path[32], line[256];
+	bool found = false;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", daemon->pid);
+	maps = fopen(path, "r");
+	while (maps && !found && fgets(line, sizeof(line), maps)) {
+		unsigned long start, end;
+
+		found = sscanf(line, "%lx-%lx", &start, &end) == 2 && start == (uintptr_t)anew->window &&
+			end == start + REGIONS * REGION && strstr(line, "/dev/mimic");
+	}
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/*
+ * The daemon has its window where it was, or is dead: what it maps next must not come to lie
+ * where the device still reaches.
+ */
+TEST_F_TIMEOUT(failing, a_window_that_is_mapped_anew, 120)
+{
+	unsigned long limit;
+	char text[16];
+	struct anew anew = { .was_reached = true };
+	unsigned int lost = 0, dead = 0;
+
+	NEEDS_INJECTION();
+	limit = memory_number(WINDOW_TABLES);
+	ASSERT_TRUE(memory_write_text(WINDOW_TABLES, "4"));
+	anew.address = (uintptr_t)mmap(NULL, (REGIONS + 1) * REGION, PROT_READ | PROT_WRITE,
+				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	anew.address = (anew.address + REGION - 1) & ~(REGION - 1);
+	for (anew.n = 1; anew.was_reached && anew.n < MOST; anew.n++) {
+		ASSERT_EQ(0, fake_daemon_call(self->daemon, map_regions, &anew, sizeof(anew)));
+		fake_daemon_call(self->daemon, touch_regions, &anew, sizeof(anew));
+		if (!kill(self->daemon->pid, 0) && has_window(self->daemon, &anew))
+			continue;
+		lost += !fake_daemon_has_died(self->daemon);
+		dead++;
+		munmap(self->page, PAGE);
+		close(self->fd);
+		ASSERT_EQ(0, fake_daemon_restart(self->daemon));
+		self->fd = open(self->daemon->node, O_RDWR | O_CLOEXEC);
+		self->page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, 0);
+		ASSERT_NE(MAP_FAILED, (void *)self->page);
+	}
+	snprintf(text, sizeof(text), "%lu", limit);
+	EXPECT_TRUE(memory_write_text(WINDOW_TABLES, text));
+	printf("# %d allocations failed; %u daemons were killed\n", anew.n - 2, dead);
+	EXPECT_EQ(0, lost);
+	EXPECT_FALSE(anew.was_reached);
 	EXPECT_WORKS();
 }
 
