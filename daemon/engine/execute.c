@@ -12,6 +12,7 @@
 
 #include "daemon/engine/engine.h"
 #include "daemon/engine/turn.h"
+#include "devices/register.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/wait.h"
 
@@ -135,6 +136,16 @@ static void fill_pattern(const struct mimicd_lane *lane, struct mimic_access *pa
 	};
 }
 
+/* A register that resets is reached: what the device waited for is over. */
+static void look_for_reset(const struct mimicd_lane *lane, const struct mimic_access *pattern)
+{
+	struct mimicd_instance *instance = lane->target->instance;
+	const struct mimicd_memory *memory = instance->memory.memory;
+
+	if (memory && memory->had_atomics && mimic_register_role(instance->kind, pattern) == MIMIC_ROLE_RESET)
+		mimicd_memory_slot_forget_atomics(&instance->memory);
+}
+
 /* Copies payload out of the ring: what the model sees cannot change under it. */
 static void copy_payload(struct mimicd_lane *lane, uint64_t *values, uint64_t count)
 {
@@ -177,6 +188,7 @@ static int64_t run_stores(struct mimicd_lane *lane, uint64_t limit, uint64_t now
 	copy_payload(lane, values, count);
 	lane->client->engine->calls++;
 	fill_pattern(lane, &pattern);
+	look_for_reset(lane, &pattern);
 	done = count > 1 ? model->ops->store_many(model, &pattern, values, count, now) : 0;
 	if (done < count) {
 		/* The next one may have to wait: only access() parks. */
@@ -215,6 +227,7 @@ static void load_from_model(struct mimicd_lane *lane, uint32_t count, uint64_t n
 
 	lane->client->engine->calls++;
 	fill_pattern(lane, &pattern);
+	look_for_reset(lane, &pattern);
 	if (count > 1) {
 		done = model->ops->load_many(model, &pattern, values, count, now);
 		if (size == sizeof(uint64_t)) {

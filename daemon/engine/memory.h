@@ -72,6 +72,7 @@ struct mimicd_memory {
 	struct mimicd_memory_errand *left;	/* moves that are not over */
 	unsigned int left_count;
 	struct mimicd_memory_errand *atomics;	/* that are over, and that the model makes again */
+	bool had_atomics;	/* one was left, ever; for the holder of the engine's lock */
 	struct mimicd_memory_wait waits[MIMICD_MEMORY_WAITS_MAX];
 	unsigned int wait_count;
 	uint64_t hurry_until;	/* it has just made us wait */
@@ -122,6 +123,11 @@ enum mimic_fault_answer mimicd_memory_answer(struct mimicd_memory_slot *slot, ui
 struct mimicd_memory *mimicd_memory_came(struct mimicd_errand *errand);
 /* The device is as after power-on, and waits for nothing of its program. */
 void mimicd_memory_slot_reset(struct mimicd_memory_slot *slot);
+/*
+ * The device may forget what it waited for: a register of it that resets is reached. An atomic of
+ * before is then no answer to one of the same words behind it. By the holder of the engine's lock.
+ */
+void mimicd_memory_slot_forget_atomics(struct mimicd_memory_slot *slot);
 /* No program has the slot any more: what its model waits for is forgotten. */
 void mimicd_memory_slot_clear(struct mimicd_memory_slot *slot);
 /* All of it, for good. */

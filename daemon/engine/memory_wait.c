@@ -127,6 +127,7 @@ void mimicd_memory_leave(struct mimicd_errand *context)
 	errand->move.local = &errand->local;
 	if (!errand->move.slot->is_of_jobs)
 		errand->move.slot->waits = true;
+	memory->had_atomics |= errand->move.is_atomic;
 	add(memory, &errand->move);
 }
 
@@ -242,13 +243,11 @@ struct mimicd_memory *mimicd_memory_came(struct mimicd_errand *context)
 	return memory;
 }
 
-/* What is kept for a model that has forgotten what it waited for. NULL: all slots. */
-void mimicd_memory_forget(struct mimicd_memory *memory, const struct mimicd_memory_slot *slot)
+/* Those that are over. NULL: of all slots. With errands->lock. */
+static void free_atomics(struct mimicd_memory *memory, const struct mimicd_memory_slot *slot)
 {
 	struct mimicd_memory_errand **link = &memory->atomics, *errand;
-	unsigned int i = 0;
 
-	pthread_mutex_lock(&memory->errands->lock);
 	while ((errand = *link)) {
 		if (slot && errand->move.slot != slot) {
 			link = &errand->next;
@@ -257,6 +256,32 @@ void mimicd_memory_forget(struct mimicd_memory *memory, const struct mimicd_memo
 		*link = errand->next;
 		free(errand);
 	}
+}
+
+void mimicd_memory_slot_forget_atomics(struct mimicd_memory_slot *slot)
+{
+	struct mimicd_memory *memory = slot->memory;
+	struct mimicd_memory_errand *errand;
+
+	if (!memory || !memory->had_atomics)
+		return;
+	pthread_mutex_lock(&memory->errands->lock);
+	free_atomics(memory, slot);
+	for (errand = memory->left; errand; errand = errand->next) {
+		if (errand->move.is_atomic && errand->move.slot == slot)
+			errand->move.slot = NULL;
+	}
+	pthread_mutex_unlock(&memory->errands->lock);
+}
+
+/* What is kept for a model that has forgotten what it waited for. NULL: all slots. */
+void mimicd_memory_forget(struct mimicd_memory *memory, const struct mimicd_memory_slot *slot)
+{
+	struct mimicd_memory_errand *errand;
+	unsigned int i = 0;
+
+	pthread_mutex_lock(&memory->errands->lock);
+	free_atomics(memory, slot);
 	while (i < memory->wait_count) {
 		if (!slot || memory->waits[i].slot == slot)
 			drop(memory, &memory->waits[i]);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -309,6 +310,86 @@ static void an_atomic_on_a_late_page_happens_once(void **state)
 	end_stuck(&stuck);
 }
 
+/* Another device of this program, by another thread: this one's store waits. */
+static void *point_thread(void *address)
+{
+	struct mimic_options options = { .transport = MIMIC_TRANSPORT_DAEMON, .socket_path = served.socket };
+	struct mimic_device *mine = served_device;
+
+	if (mimic_device_open(&served_device, "maple1", &options))
+		return NULL;
+	begin_maple();
+	point_at(address);
+	test_sleep_ms(50);
+	address = served_device;
+	served_device = mine;
+	return address;
+}
+
+/* The page that comes first ends the wait for the other one, too: that access is made again. */
+static void an_atomic_happens_once_when_another_page_comes_first(void **state)
+{
+	struct stuck first = make_stuck(), second = make_stuck();
+	pthread_t thread;
+	void *other;
+
+	(void)state;
+	begin_maple();
+	register_store(SET_BASE32, 0, 8, (uintptr_t)second.page);
+	register_post(ATOMIC_ADD, 0, 8, (uint64_t[]){ 5ull << 32 | 100 }, 1);
+	test_sleep_ms(50);
+	assert_int_equal(pthread_create(&thread, NULL, point_thread, first.page), 0);
+	assert_int_equal(pthread_join(thread, &other), 0);
+	assert_non_null(other);
+	give(&first, 3);
+	test_sleep_ms(50);
+	give(&second, 7);
+	assert_int_equal(register_load(CONSUME, 0, 4), 7);
+	test_sleep_ms(20);
+	assert_int_equal(second.page[5], 107);
+	mimic_device_close(other);
+	end_stuck(&first);
+	end_stuck(&second);
+}
+
+static void *reset_thread(void *unused)
+{
+	(void)unused;
+	register_load(RESET, 0, 4);
+	return NULL;
+}
+
+/* By another thread: this one's store waits. */
+static void reset_elsewhere(void)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, reset_thread, NULL), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+/* What was waited for before RESET is no answer to what is asked after it. */
+static void an_atomic_behind_a_reset_happens_anew(void **state)
+{
+	struct stuck stuck = make_stuck();
+
+	(void)state;
+	begin_maple();
+	register_store(SET_BASE32, 0, 8, (uintptr_t)stuck.page);
+	register_post(ATOMIC_ADD, 0, 8, (uint64_t[]){ 5ull << 32 | 100 }, 1);
+	test_sleep_ms(50);
+	reset_elsewhere();
+	begin_maple();
+	give(&stuck, 7);
+	test_sleep_ms(50);
+	assert_int_equal(stuck.page[5], 107);
+	register_store(SET_BASE32, 0, 8, (uintptr_t)stuck.page);
+	register_post(ATOMIC_ADD, 0, 8, (uint64_t[]){ 5ull << 32 | 100 }, 1);
+	assert_int_equal(register_load(CONSUME, 0, 4), 107);
+	assert_int_equal(stuck.page[5], 207);
+	end_stuck(&stuck);
+}
+
 static void tiles_on_late_pages_are_loaded_and_stored(void **state)
 {
 	struct mimic_options options = { .transport = MIMIC_TRANSPORT_DAEMON, .socket_path = served.socket };
@@ -423,6 +504,8 @@ int main(void)
 		TEST(a_client_is_killed_while_its_page_does_not_come),
 		TEST(words_behind_a_late_page_come_in_order),
 		TEST(an_atomic_on_a_late_page_happens_once),
+		TEST(an_atomic_happens_once_when_another_page_comes_first),
+		TEST(an_atomic_behind_a_reset_happens_anew),
 		TEST(tiles_on_late_pages_are_loaded_and_stored),
 		TEST(another_context_of_a_device_goes_on_while_a_page_does_not_come),
 		TEST(a_product_on_a_late_page_holds_up_no_other_cluster),
