@@ -17,6 +17,7 @@
 #include <linux/types.h>
 
 struct mimic_binding;
+struct mimic_device_ops;
 
 struct mimic_device {
 	struct device dev;	/* dev.release frees it */
@@ -27,6 +28,7 @@ struct mimic_device {
 	u32 interrupts;
 	u32 capabilities;	/* MIMIC_BUS_* */
 	u32 memory_size;	/* whole pages; 0: none. May be another one after reset() */
+	const struct mimic_device_ops *ops;	/* of the module that brought it: mimic_bus.h */
 };
 
 #define to_mimic_device(d) container_of_const(d, struct mimic_device, dev)
@@ -58,6 +60,13 @@ struct mimic_driver {
 int __mimic_driver_register(struct mimic_driver *driver, struct module *owner);
 #define mimic_driver_register(driver) __mimic_driver_register(driver, THIS_MODULE)
 void mimic_driver_unregister(struct mimic_driver *driver);
+
+/*
+ * As get_device() and put_device(); and the module that brought the device is not unloaded.
+ * false: it is about to be.
+ */
+bool mimic_device_get(struct mimic_device *device);
+void mimic_device_put(struct mimic_device *device);
 
 /*
  * One access to a register, as the driver's own. May sleep. 0; -EIO: no daemon

@@ -17,7 +17,7 @@ static void accelerator_free(struct kref *references)
 {
 	struct accelerator *accelerator = container_of(references, struct accelerator, references);
 
-	put_device(&accelerator->device->dev);
+	mimic_device_put(accelerator->device);
 	kfree(accelerator);
 }
 
@@ -96,6 +96,10 @@ static struct accelerator *accelerator_create(struct mimic_device *device,
 
 	if (!accelerator)
 		return NULL;
+	if (!mimic_device_get(device)) {
+		kfree(accelerator);
+		return NULL;
+	}
 	kref_init(&accelerator->references);
 	mutex_init(&accelerator->serving);
 	spin_lock_init(&accelerator->lock);
@@ -103,7 +107,6 @@ static struct accelerator *accelerator_create(struct mimic_device *device,
 	accelerator->driver = driver;
 	accelerator->context_count = 1;
 	accelerator->device = device;
-	get_device(&device->dev);
 	return accelerator;
 }
 

@@ -38,18 +38,11 @@ static unsigned int test_delay_ms;
 module_param(test_delay_ms, uint, 0600);
 MODULE_PARM_DESC(test_delay_ms, "for tests, a wait at each of these: before a driver hears of its daemon's end, while it hears of it, before it hears of another daemon, at the end of an access that fails");
 
-static struct workqueue_struct *retire_workqueue;
 static DEFINE_XARRAY_FLAGS(numbers, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static DEFINE_SPINLOCK(bindings_lock);	/* innermost */
 static LIST_HEAD(bindings);
 static DECLARE_WAIT_QUEUE_HEAD(bindings_gone);
 static u32 last_process;
-
-void mimic_binding_get(struct mimic_binding *binding)
-{
-	kref_get(&binding->kref);
-}
-EXPORT_SYMBOL_GPL(mimic_binding_get);
 
 static void mimic_binding_free(struct work_struct *work)
 {
@@ -66,16 +59,10 @@ static void mimic_binding_free(struct work_struct *work)
 	wake_up_all(&bindings_gone);
 }
 
-static void mimic_binding_schedule_free(struct kref *kref)
+void mimic_binding_schedule_free(struct mimic_binding *binding)
 {
-	queue_work(mimic_workqueue, &container_of(kref, struct mimic_binding, kref)->free);
+	queue_work(mimic_workqueue, &binding->free);
 }
-
-void mimic_binding_release(struct mimic_binding *binding)
-{
-	kref_put(&binding->kref, mimic_binding_schedule_free);
-}
-EXPORT_SYMBOL_GPL(mimic_binding_release);
 
 struct mimic_binding *mimic_binding_find(struct mimic_connection *connection, u32 number)
 {
@@ -103,7 +90,7 @@ void mimic_binding_get_number(struct mimic_binding *binding)
 void mimic_binding_put_number(struct mimic_binding *binding)
 {
 	if (atomic_dec_and_test(&binding->number_users))
-		xa_erase(&numbers, binding->number);
+		xa_erase(&numbers, binding->head.number);
 }
 
 struct mm_struct *mimic_binding_get_mm(struct mimic_binding *binding)
@@ -116,6 +103,11 @@ struct mm_struct *mimic_binding_get_mm(struct mimic_binding *binding)
 		mm = NULL;
 	spin_unlock(&binding->mm_lock);
 	return mm;
+}
+
+struct mm_struct *mimic_binding_get_living_mm(struct mimic_binding *binding)
+{
+	return READ_ONCE(binding->gone) ? NULL : mimic_binding_get_mm(binding);
 }
 
 bool mimic_mm_has_bindings(struct mm_struct *mm)
@@ -184,8 +176,8 @@ bool mimic_binding_disable(struct mimic_binding *binding)
 static void mimic_binding_disabled(struct mimic_binding *binding)
 {
 	mimic_window_close(binding);
-	if (binding->ops->gone)
-		binding->ops->gone(binding);
+	if (binding->head.ops->gone)
+		binding->head.ops->gone(binding);
 }
 
 void mimic_binding_test_delay(void)
@@ -224,8 +216,8 @@ static void mimic_binding_give_up(struct mimic_binding *binding)
 	mutex_lock(&binding->calls_lock);
 	binding->calls_over = true;
 	mutex_unlock(&binding->calls_lock);
-	if (binding->ops->put_context)
-		binding->ops->put_context(binding->context);
+	if (binding->head.ops->put_context)
+		binding->head.ops->put_context(binding->head.context);
 	mimic_memory_unbind(binding);
 	spin_lock(&binding->mm_lock);
 	WRITE_ONCE(binding->mm, NULL);
@@ -251,7 +243,7 @@ static void mimic_binding_do_retire(struct work_struct *work)
 static void mimic_binding_retire(struct mimic_binding *binding)
 {
 	if (!xchg(&binding->retires, true))
-		queue_work(retire_workqueue, &binding->retire);
+		queue_work(mimic_retire_workqueue, &binding->retire);
 }
 
 /*
@@ -264,7 +256,7 @@ static bool mimic_binding_leave_device(struct mimic_binding *binding)
 	return mimic_binding_disable(binding);
 }
 
-void mimic_binding_end(struct mimic_binding *binding)
+void mimic_binding_do_end(struct mimic_binding *binding)
 {
 	bool disabled;
 
@@ -274,14 +266,13 @@ void mimic_binding_end(struct mimic_binding *binding)
 	if (disabled)
 		mimic_binding_disabled(binding);
 }
-EXPORT_SYMBOL_GPL(mimic_binding_end);
 
 /* The process's memory is being taken down: by its exit, or its exec. */
 static void mimic_binding_process_ended(struct mmu_notifier *notifier, struct mm_struct *mm)
 {
 	struct mimic_binding *binding = container_of(notifier, struct mimic_binding, notifier);
 
-	mimic_binding_end(binding);
+	mimic_binding_do_end(binding);
 	mimic_binding_retire(binding);
 }
 
@@ -291,7 +282,7 @@ static const struct mmu_notifier_ops notifier_ops = {
 	.invalidate_range_end = mimic_window_change_ends,
 };
 
-void mimic_binding_put(struct mimic_binding *binding)
+void mimic_binding_leave(struct mimic_binding *binding)
 {
 	struct mimic_bus_device *device = binding->device;
 	bool last, disabled = false;
@@ -309,12 +300,6 @@ void mimic_binding_put(struct mimic_binding *binding)
 	mimic_binding_retire(binding);
 	mimic_binding_release(binding);
 }
-EXPORT_SYMBOL_GPL(mimic_binding_put);
-
-void mimic_bindings_flush(void)
-{
-	flush_workqueue(retire_workqueue);
-}
 
 /* --- its beginning -------------------------------------------------------- */
 
@@ -326,7 +311,7 @@ static struct mimic_binding *mimic_binding_allocate(struct mimic_bus_device *dev
 
 	if (!binding)
 		return ERR_PTR(-ENOMEM);
-	kref_init(&binding->kref);
+	kref_init(&binding->head.kref);
 	mimic_window_init(binding);
 	mutex_init(&binding->calls_lock);
 	spin_lock_init(&binding->mm_lock);
@@ -337,6 +322,7 @@ static struct mimic_binding *mimic_binding_allocate(struct mimic_bus_device *dev
 	INIT_WORK(&binding->free, mimic_binding_free);
 	INIT_WORK(&binding->retire, mimic_binding_do_retire);
 	atomic_set(&binding->number_users, 1);
+	binding->head.device = &device->device;
 	binding->device = device;
 	binding->connection = connection;
 	binding->mm = current->mm;
@@ -353,14 +339,14 @@ static struct mimic_binding *mimic_binding_allocate(struct mimic_bus_device *dev
 	get_device(&device->device.dev);
 	kref_get(&connection->kref);
 	/* Last: from here on it can be found. */
-	error = xa_alloc(&numbers, &binding->number, binding,
+	error = xa_alloc(&numbers, &binding->head.number, binding,
 			 XA_LIMIT(1, MIMIC_BUS_BINDINGS_MAX), GFP_KERNEL);
 	if (error < 0) {
 		mmdrop(binding->mm);
 		mimic_binding_release(binding);
 		return ERR_PTR(error == -EBUSY ? -ENOSPC : error);
 	}
-	binding->close.body.binding = binding->number;
+	binding->close.body.binding = binding->head.number;
 	return binding;
 }
 
@@ -386,7 +372,7 @@ static int mimic_binding_ask_daemon(struct mimic_binding *binding)
 	struct mimic_request request;
 
 	mimic_request_init(&request, MIMIC_BUS_REQUEST_OPEN, &binding->device->device);
-	request.body.binding = binding->number;
+	request.body.binding = binding->head.number;
 	request.body.process = binding->process;
 	request.body.pid = pid_nr_ns(task_tgid(current), connection->pid_namespace);
 	request.body.uid = from_kuid_munged(connection->user_namespace, current_uid());
@@ -437,8 +423,8 @@ static struct mimic_binding *mimic_binding_create(struct mimic_bus_device *devic
 	mimic_connection_put(connection);
 	if (IS_ERR(binding))
 		return binding;
-	binding->ops = ops;
-	binding->context = context;
+	binding->head.ops = ops;
+	binding->head.context = context;
 	if (ops->get_context)
 		ops->get_context(context);
 	error = mimic_binding_add_notifiers(binding);
@@ -498,7 +484,7 @@ static int mimic_binding_open(struct mimic_bus_device *device, struct mimic_bind
 	}
 	error = mimic_binding_ask_daemon(binding);
 	if (error)
-		mimic_binding_put(binding);
+		mimic_binding_leave(binding);
 	return error;
 }
 
@@ -566,8 +552,8 @@ static struct mimic_binding *mimic_binding_try(struct mimic_bus_device *device,
 	return binding;
 }
 
-struct mimic_binding *mimic_bind(struct mimic_device *public, const struct mimic_binding_ops *ops,
-				 void *context)
+struct mimic_binding *mimic_binding_begin(struct mimic_device *public,
+					  const struct mimic_binding_ops *ops, void *context)
 {
 	struct mimic_bus_device *device = to_bus_device(public);
 	struct mimic_binding *binding;
@@ -582,37 +568,23 @@ struct mimic_binding *mimic_bind(struct mimic_device *public, const struct mimic
 	} while (!binding);
 	return binding;
 }
-EXPORT_SYMBOL_GPL(mimic_bind);
 
 /* --- what a driver asks --------------------------------------------------- */
 
-void *mimic_binding_context(struct mimic_binding *binding)
-{
-	return binding->context;
-}
-EXPORT_SYMBOL_GPL(mimic_binding_context);
-
-u32 mimic_binding_number(const struct mimic_binding *binding)
-{
-	return binding->number;
-}
-EXPORT_SYMBOL_GPL(mimic_binding_number);
-
-int mimic_binding_check(struct mimic_binding *binding)
+int mimic_binding_is_current(struct mimic_binding *binding)
 {
 	return READ_ONCE(binding->mm) == current->mm && !READ_ONCE(binding->gone) ? 0 : -ENODEV;
 }
-EXPORT_SYMBOL_GPL(mimic_binding_check);
 
-int mimic_binding_connect(struct mimic_binding *binding, struct file **file)
+int mimic_binding_ask_for_session(struct mimic_binding *binding, struct file **file)
 {
 	struct mimic_request request;
-	int error = mimic_binding_check(binding);
+	int error = mimic_binding_is_current(binding);
 
 	if (error)
 		return error;
 	mimic_request_init(&request, MIMIC_BUS_REQUEST_CONNECT, &binding->device->device);
-	request.body.binding = binding->number;
+	request.body.binding = binding->head.number;
 	error = mimic_request_run(binding->connection, &request, false, MAX_SCHEDULE_TIMEOUT);
 	/* A daemon may send one with an error, too. */
 	if (error && request.file)
@@ -621,13 +593,6 @@ int mimic_binding_connect(struct mimic_binding *binding, struct file **file)
 		error = -EIO;
 	*file = request.file;
 	return error;
-}
-EXPORT_SYMBOL_GPL(mimic_binding_connect);
-
-int mimic_bindings_init(void)
-{
-	retire_workqueue = alloc_workqueue("mimic_retire", WQ_UNBOUND, 0);
-	return retire_workqueue ? 0 : -ENOMEM;
 }
 
 /*
@@ -638,11 +603,10 @@ int mimic_bindings_init(void)
  */
 void mimic_bindings_exit(void)
 {
-	flush_workqueue(retire_workqueue);
+	flush_workqueue(mimic_retire_workqueue);
 	wait_event(bindings_gone, list_empty_careful(&bindings));
 	synchronize_rcu_tasks();
 	/* Bindings are freed by work, which work queues; all of it is code of this module. */
 	drain_workqueue(mimic_workqueue);
-	destroy_workqueue(retire_workqueue);
 	xa_destroy(&numbers);
 }

@@ -81,26 +81,24 @@ static int mimic_device_access(struct mimic_device *public, unsigned int page, u
 	return error;
 }
 
-int mimic_device_read(struct mimic_device *device, unsigned int page, unsigned int offset,
-		      unsigned int size, u64 *value)
+static int mimic_device_load(struct mimic_device *device, unsigned int page, unsigned int offset,
+			     unsigned int size, u64 *value)
 {
 	return mimic_device_access(device, page, offset, size, false, value);
 }
-EXPORT_SYMBOL_GPL(mimic_device_read);
 
-int mimic_device_write(struct mimic_device *device, unsigned int page, unsigned int offset,
-		       unsigned int size, u64 value)
+static int mimic_device_store(struct mimic_device *device, unsigned int page, unsigned int offset,
+			      unsigned int size, u64 value)
 {
 	return mimic_device_access(device, page, offset, size, true, &value);
 }
-EXPORT_SYMBOL_GPL(mimic_device_write);
 
 static void mimic_device_post_released(struct mimic_request *request)
 {
 }
 
-void mimic_device_post(struct mimic_device *public, unsigned int number, bool is_write,
-		       unsigned int page, unsigned int offset, unsigned int size, u64 value)
+static void mimic_device_send(struct mimic_device *public, unsigned int number, bool is_write,
+			      unsigned int page, unsigned int offset, unsigned int size, u64 value)
 {
 	struct mimic_bus_device *device = to_bus_device(public);
 	const struct mimic_bus_request body = {
@@ -121,7 +119,6 @@ void mimic_device_post(struct mimic_device *public, unsigned int number, bool is
 		mimic_request_post_again(device->connection, &device->posts[number], &body);
 	spin_unlock(&device->connection_lock);
 }
-EXPORT_SYMBOL_GPL(mimic_device_post);
 
 int mimic_device_wait_for_posts(struct mimic_bus_device *device, long timeout)
 {
@@ -221,6 +218,75 @@ static int mimic_device_first_free_index(const char *kind)
 	return index;
 }
 
+/* One of the processes that have it loses it. false: there is none. */
+static bool mimic_device_detach_binding(struct mimic_bus_device *device)
+{
+	struct mimic_binding *binding;
+	bool disabled = false;
+
+	mutex_lock(&device->lock);
+	binding = list_first_entry_or_null(&device->bindings, struct mimic_binding, device_link);
+	if (binding) {
+		mimic_binding_get(binding);
+		list_del_init(&binding->device_link);
+		disabled = mimic_binding_disable(binding);
+	}
+	mutex_unlock(&device->lock);
+	if (disabled)
+		mimic_binding_taken_away(binding);
+	if (binding)
+		mimic_binding_release(binding);
+	return binding;
+}
+
+/* Programs lose it now; the rest of it goes with its last user. */
+static void mimic_device_detach_bindings(struct mimic_bus_device *device)
+{
+	while (mimic_device_detach_binding(device))
+		cond_resched();
+}
+
+static void mimic_device_driven_by(struct mimic_device *public, const struct mimic_driver *driver)
+{
+	struct mimic_bus_device *device = to_bus_device(public);
+
+	mutex_lock(&device->lock);
+	device->has_driver = driver;
+	if (driver) {
+		device->is_shared = driver->is_shared;
+		WRITE_ONCE(device->waiters, driver->waiters);
+	}
+	mutex_unlock(&device->lock);
+	if (!driver)
+		mimic_device_detach_bindings(device);
+}
+
+static bool mimic_device_is_served(struct mimic_device *device)
+{
+	return READ_ONCE(to_bus_device(device)->connection);
+}
+
+static const struct mimic_device_ops device_ops = {
+	.owner = THIS_MODULE,
+	.read = mimic_device_load,
+	.write = mimic_device_store,
+	.post = mimic_device_send,
+	.interrupt = mimic_interrupts_number,
+	.driven_by = mimic_device_driven_by,
+	.is_served = mimic_device_is_served,
+	.bind = mimic_binding_begin,
+	.put = mimic_binding_leave,
+	.free = mimic_binding_schedule_free,
+	.check = mimic_binding_is_current,
+	.mmap = mimic_trap_mmap,
+	.mmap_memory = mimic_memory_program_mmap,
+	.share_mapping = mimic_memory_share_mapping,
+	.get_mm = mimic_binding_get_living_mm,
+	.end = mimic_binding_do_end,
+	.sync = mimic_window_sync,
+	.connect = mimic_binding_ask_for_session,
+};
+
 static int mimic_device_create(struct mimic_connection *connection,
 			       const struct mimic_bus_register *wanted,
 			       struct mimic_bus_device **created)
@@ -258,6 +324,7 @@ static int mimic_device_create(struct mimic_connection *connection,
 	}
 	device_initialize(&device->device.dev);
 	device->device.dev.bus = &mimic_bus;
+	device->device.ops = &device_ops;
 	device->device.dev.release = mimic_device_release;
 	error = dev_set_name(&device->device.dev, "%s%d", wanted->kind, wanted->index);
 	if (!error)
@@ -321,47 +388,6 @@ int mimic_device_register(struct mimic_connection *connection, struct mimic_bus_
 	}
 	mutex_unlock(&mimic_devices_lock);
 	return error;
-}
-
-/* One of the processes that have it loses it. false: there is none. */
-static bool mimic_device_detach_binding(struct mimic_bus_device *device)
-{
-	struct mimic_binding *binding;
-	bool disabled = false;
-
-	mutex_lock(&device->lock);
-	binding = list_first_entry_or_null(&device->bindings, struct mimic_binding, device_link);
-	if (binding) {
-		mimic_binding_get(binding);
-		list_del_init(&binding->device_link);
-		disabled = mimic_binding_disable(binding);
-	}
-	mutex_unlock(&device->lock);
-	if (disabled)
-		mimic_binding_taken_away(binding);
-	if (binding)
-		mimic_binding_release(binding);
-	return binding;
-}
-
-/* Programs lose it now; the rest of it goes with its last user. */
-static void mimic_device_detach_bindings(struct mimic_bus_device *device)
-{
-	while (mimic_device_detach_binding(device))
-		cond_resched();
-}
-
-void mimic_device_driven_by(struct mimic_bus_device *device, const struct mimic_driver *driver)
-{
-	mutex_lock(&device->lock);
-	device->has_driver = driver;
-	if (driver) {
-		device->is_shared = driver->is_shared;
-		WRITE_ONCE(device->waiters, driver->waiters);
-	}
-	mutex_unlock(&device->lock);
-	if (!driver)
-		mimic_device_detach_bindings(device);
 }
 
 static void mimic_device_remove(struct mimic_bus_device *device)

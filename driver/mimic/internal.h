@@ -42,7 +42,7 @@
 #include <linux/workqueue.h>
 
 #include "compat.h"
-#include "mimic.h"
+#include "mimic_bus.h"
 #include "mimic/bus.h"
 
 struct io_uring_cmd;
@@ -193,7 +193,7 @@ void mimic_uring_notify(struct mimic_connection *connection, u32 slot);
 /* Completes those of `files` (NULL: all). */
 void mimic_uring_flush(struct mimic_connection *connection, void *files);
 
-/* --- bus.c, device.c ------------------------------------------------------ */
+/* --- device.c, interrupt.c ------------------------------------------------------ */
 
 struct mimic_bus_device {
 	struct mimic_device device;
@@ -224,7 +224,6 @@ struct mimic_bus_device {
 
 #define to_bus_device(d) container_of(d, struct mimic_bus_device, device)
 
-extern struct bus_type mimic_bus;
 /* Unbound: an attach may wait for a daemon. */
 extern struct workqueue_struct *mimic_workqueue;
 extern struct mutex mimic_devices_lock;
@@ -232,8 +231,6 @@ extern struct mutex mimic_devices_lock;
 int mimic_device_register(struct mimic_connection *connection, struct mimic_bus_register *wanted);
 int mimic_device_unregister(struct mimic_connection *connection, u32 id);
 int mimic_device_raise(struct mimic_connection *connection, u32 id, u32 line);
-/* A function driver comes or goes (NULL). Processes that have the device by it lose it. */
-void mimic_device_driven_by(struct mimic_bus_device *device, const struct mimic_driver *driver);
 /* The daemon is dead: its devices wait for another one. */
 void mimic_devices_abandon(struct mimic_connection *connection);
 void mimic_devices_remove_all(void);
@@ -244,6 +241,7 @@ struct mimic_connection *mimic_device_connection(struct mimic_bus_device *device
 /* Until all that has been posted is answered, or will never be: 0; -ETIMEDOUT. Jiffies. */
 int mimic_device_wait_for_posts(struct mimic_bus_device *device, long timeout);
 
+int mimic_interrupts_number(struct mimic_device *device, unsigned int line);
 int mimic_interrupts_create(struct mimic_bus_device *device);
 void mimic_interrupts_destroy(struct mimic_bus_device *device);
 int mimic_interrupts_raise(struct mimic_bus_device *device, u32 line);
@@ -280,24 +278,21 @@ struct mimic_window {
 	unsigned long refused_page;
 };
 
-/* --- binding.c, page.c, thread.c -------------------------------------------------- */
+/* --- binding.c, thread.c -------------------------------------------------- */
 
 struct mimic_binding {
-	struct kref kref;
+	struct mimic_binding_head head;	/* first */
 	struct mimic_bus_device *device;	/* counted */
 	struct mimic_connection *connection;	/* counted */
 	spinlock_t mm_lock;
 	struct mm_struct *mm;	/* grabbed; NULL: has retired. Under mm_lock; compared without */
 	kuid_t user;
-	u32 number;
 	atomic_t number_users;
 	u32 process;
 	struct list_head link;	/* all bindings, for `process` */
 	struct list_head device_link;	/* device->bindings; under device->lock */
 	unsigned int users;	/* files; under device->lock */
 	bool gone;		/* under device->lock; read without */
-	const struct mimic_binding_ops *ops;
-	void *context;
 
 	struct mutex calls_lock;	/* calls of the driver against their end */
 	bool calls_over;
@@ -348,17 +343,25 @@ bool mimic_binding_disable(struct mimic_binding *binding);
 /* That, of a process that goes on, without device->lock: windows, memory, the driver's gone(). */
 void mimic_binding_taken_away(struct mimic_binding *binding);
 /* A request has the number: it is nobody else's meanwhile. */
+/* Operations of the bus: mimic_bus.h. */
+struct mimic_binding *mimic_binding_begin(struct mimic_device *device,
+					  const struct mimic_binding_ops *ops, void *context);
+void mimic_binding_leave(struct mimic_binding *binding);
+void mimic_binding_schedule_free(struct mimic_binding *binding);
+int mimic_binding_is_current(struct mimic_binding *binding);
+struct mm_struct *mimic_binding_get_living_mm(struct mimic_binding *binding);
+void mimic_binding_do_end(struct mimic_binding *binding);
+int mimic_binding_ask_for_session(struct mimic_binding *binding, struct file **file);
+int mimic_trap_mmap(struct mimic_binding *binding, struct vm_area_struct *vma, unsigned int first,
+		    unsigned int count);
 void mimic_binding_get_number(struct mimic_binding *binding);
 void mimic_binding_put_number(struct mimic_binding *binding);
 /* The process's memory, as mmget(); NULL: there is none. Ends with mmput_async(). */
 struct mm_struct *mimic_binding_get_mm(struct mimic_binding *binding);
-/* Those without files have retired after this. */
-void mimic_bindings_flush(void);
 /* Where a test wants a race to be lost. */
 void mimic_binding_test_delay(void);
 bool mimic_mm_has_bindings(struct mm_struct *mm);
 bool mimic_mm_has_connection(struct mm_struct *mm);
-int mimic_bindings_init(void);
 void mimic_bindings_exit(void);
 
 int mimic_threads_init(void);
@@ -387,6 +390,9 @@ int mimic_memory_bind(struct mimic_binding *binding);
 void mimic_memory_unbind(struct mimic_binding *binding);
 /* Nor has any file of it. */
 void mimic_memory_forget(struct mimic_binding *binding);
+int mimic_memory_program_mmap(struct mimic_binding *binding, struct vm_area_struct *vma,
+			      unsigned long first);
+void mimic_memory_share_mapping(struct mimic_binding *binding, struct file *file);
 int mimic_memory_mmap(struct mimic_connection *connection, struct vm_area_struct *vma);
 /* The binding is gone: its process sees the memory no more. */
 void mimic_memory_take_away(struct mimic_binding *binding);
@@ -397,8 +403,7 @@ int mimic_window_mmap(struct mimic_connection *connection, struct vm_area_struct
 void mimic_window_init(struct mimic_binding *binding);
 int mimic_windows_init(void);
 void mimic_windows_exit(void);
-/* false: as get_user_pages() refuses it: memfd_secret(), and to write a shadow stack. */
-bool mimic_window_may_show(const struct vm_area_struct *vma, bool write);
+int mimic_window_sync(struct mimic_binding *binding, unsigned long start, unsigned long end);
 /* Of the notifiers. */
 bool mimic_window_may_change(struct mmu_interval_notifier *refusal,
 			     const struct mmu_notifier_range *range, unsigned long sequence);

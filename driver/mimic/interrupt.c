@@ -68,7 +68,7 @@ int mimic_interrupts_raise(struct mimic_bus_device *device, u32 line)
 	return 0;
 }
 
-int mimic_device_interrupt(struct mimic_device *public, unsigned int line)
+int mimic_interrupts_number(struct mimic_device *public, unsigned int line)
 {
 	struct mimic_bus_device *device = to_bus_device(public);
 	unsigned int irq;
@@ -78,4 +78,3 @@ int mimic_device_interrupt(struct mimic_device *public, unsigned int line)
 	irq = irq_create_mapping(device->domain, line);
 	return irq ? irq : -ENOMEM;
 }
-EXPORT_SYMBOL_GPL(mimic_device_interrupt);

@@ -229,28 +229,18 @@ static int __init mimic_init(void)
 	error = mimic_threads_init();
 	if (error)
 		goto workqueue;
-	error = mimic_bindings_init();
-	if (error)
-		goto threads;
 	error = mimic_windows_init();
 	if (error)
-		goto bindings;
+		goto threads;
 	error = mimic_memories_init();
 	if (error)
 		goto windows;
-	error = bus_register(&mimic_bus);
-	if (error)
-		goto memories;
 	error = misc_register(&control);
 	if (!error)
 		return 0;
-	bus_unregister(&mimic_bus);
-memories:
 	mimic_memories_exit();
 windows:
 	mimic_windows_exit();
-bindings:
-	mimic_bindings_exit();
 threads:
 	mimic_threads_exit();
 workqueue:
@@ -267,7 +257,6 @@ static void __exit mimic_exit(void)
 	mimic_windows_exit();
 	mimic_bindings_exit();
 	mimic_devices_exit();
-	bus_unregister(&mimic_bus);
 	mimic_memories_exit();
 	mimic_threads_exit();
 	destroy_workqueue(mimic_workqueue);

@@ -333,18 +333,17 @@ void mimic_memory_take_away(struct mimic_binding *binding)
 	unmap_mapping_range(memory->inode->i_mapping, 0, 0, 1);
 }
 
-void mimic_binding_share_mapping(struct mimic_binding *binding, struct file *file)
+void mimic_memory_share_mapping(struct mimic_binding *binding, struct file *file)
 {
 	if (binding->mapping)
 		file->f_mapping = binding->mapping->i_mapping;
 }
-EXPORT_SYMBOL_GPL(mimic_binding_share_mapping);
 
-int mimic_binding_mmap_memory(struct mimic_binding *binding, struct vm_area_struct *vma,
+int mimic_memory_program_mmap(struct mimic_binding *binding, struct vm_area_struct *vma,
 			      unsigned long first)
 {
 	const struct mimic_device_memory *memory;
-	int error = mimic_binding_check(binding);
+	int error = mimic_binding_is_current(binding);
 
 	if (error)
 		return error;
@@ -364,4 +363,3 @@ int mimic_binding_mmap_memory(struct mimic_binding *binding, struct vm_area_stru
 	vma->vm_ops = &program_ops;
 	return 0;
 }
-EXPORT_SYMBOL_GPL(mimic_binding_mmap_memory);

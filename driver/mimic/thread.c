@@ -112,7 +112,7 @@ static void mimic_thread_tell(struct mimic_thread *thread)
 		return;
 	}
 	mimic_binding_get_number(binding);
-	thread->gone.body.binding = binding->number;
+	thread->gone.body.binding = binding->head.number;
 	thread->gone.body.thread = thread->number;
 	mimic_request_post(binding->connection, &thread->gone);
 }
@@ -142,7 +142,7 @@ static void mimic_thread_task_exits(MIMIC_EXIT_PROBE_ARGUMENTS)
 	list = rhltable_lookup(&threads, &task, table_parameters);
 	rhl_for_each_entry_rcu(thread, entry, list, node) {
 		/* One without references is being freed, and its threads with it. */
-		if (!kref_get_unless_zero(&thread->binding->kref))
+		if (!kref_get_unless_zero(&thread->binding->head.kref))
 			continue;
 		if (mimic_thread_claim(thread)) {
 			llist_add(&thread->ended_link, &ended_threads);

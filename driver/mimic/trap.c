@@ -55,7 +55,7 @@ static int mimic_trap_access(const struct trap *trap, u64 address, unsigned int 
 	if (address < trap->start || address + size > trap->end)
 		return -EFAULT;
 	mimic_request_init(&request, MIMIC_BUS_REQUEST_ACCESS, &binding->device->device);
-	request.body.binding = binding->number;
+	request.body.binding = binding->head.number;
 	request.body.thread = trap->thread->number;
 	request.body.pid = pid_nr_ns(task_pid(current), binding->connection->pid_namespace);
 	request.body.page = trap->first_page + ((address - trap->start) >> PAGE_SHIFT);
@@ -244,11 +244,11 @@ static const struct vm_operations_struct trap_ops = {
 #endif
 };
 
-int mimic_binding_mmap(struct mimic_binding *binding, struct vm_area_struct *vma,
-		       unsigned int first, unsigned int count)
+int mimic_trap_mmap(struct mimic_binding *binding, struct vm_area_struct *vma, unsigned int first,
+		    unsigned int count)
 {
 	const struct mimic_device *device = &binding->device->device;
-	int error = mimic_binding_check(binding);
+	int error = mimic_binding_is_current(binding);
 
 	if (error)
 		return error;
@@ -269,4 +269,3 @@ int mimic_binding_mmap(struct mimic_binding *binding, struct vm_area_struct *vma
 	vma->vm_ops = &trap_ops;
 	return 0;
 }
-EXPORT_SYMBOL_GPL(mimic_binding_mmap);

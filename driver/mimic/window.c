@@ -61,18 +61,6 @@ static u64 mimic_window_address(const struct mimic_view *view)
 	return (u64)(offset & (ADDRESS_PAGES - 1)) << PAGE_SHIFT;
 }
 
-/*
- * By what the file systems say of themselves: the kernel exports no test of it. A shadow stack has
- * VM_WRITE, but only calls and returns write it; what else may is refused by nobody but us, as
- * hmm_range_fault() looks at the entry.
- */
-bool mimic_window_may_show(const struct vm_area_struct *vma, bool write)
-{
-	if (vma->vm_file && file_inode(vma->vm_file)->i_sb->s_magic == SECRETMEM_MAGIC)
-		return false;
-	return !write || !(vma->vm_flags & MIMIC_VM_SHADOW_STACK);
-}
-
 /* The process's page as it is now, without bringing it in. Its mmap_lock is held. */
 static int mimic_window_look_up(struct mimic_view *view, unsigned long *entry)
 {
@@ -91,7 +79,7 @@ static int mimic_window_look_up(struct mimic_view *view, unsigned long *entry)
 	int error;
 
 	*entry = 0;
-	if (!vma || !mimic_window_may_show(vma, view->write))
+	if (!vma || !mimic_vma_may_show(vma, view->write))
 		return -EFAULT;
 	error = hmm_range_fault(&range);
 	if (error)
@@ -176,7 +164,7 @@ static vm_fault_t mimic_window_fill(struct mimic_view *view)
 			break;
 		usleep_range_state(LOOK_USECS, 2 * LOOK_USECS, TASK_INTERRUPTIBLE);
 	}
-	trace_mimic_window(view->binding->number, view->address, view->write, error);
+	trace_mimic_window(view->binding->head.number, view->address, view->write, error);
 	return error ? VM_FAULT_SIGBUS : result;
 }
 
@@ -444,7 +432,7 @@ static void mimic_window_zap(struct mimic_binding *binding, unsigned long start,
 	 */
 	lockdep_off();
 	unmap_mapping_range(binding->connection->inode->i_mapping,
-			    MIMIC_BUS_WINDOW(binding->number) + start, end - start, 1);
+			    MIMIC_BUS_WINDOW(binding->head.number) + start, end - start, 1);
 	lockdep_on();
 }
 
@@ -492,9 +480,9 @@ int mimic_window_change_begins(struct mmu_notifier *notifier,
 	mimic_window_zap(binding, range->start, end);
 	if (READ_ONCE(binding->gone))
 		return 0;
-	trace_mimic_shootdown(binding->number, range->start, end);
-	if (binding->ops->shootdown)
-		binding->ops->shootdown(binding, range->start, end);
+	trace_mimic_shootdown(binding->head.number, range->start, end);
+	if (binding->head.ops->shootdown)
+		binding->head.ops->shootdown(binding, range->start, end);
 	return 0;
 }
 
@@ -512,7 +500,7 @@ static bool mimic_window_was_seen(const struct mimic_window *window, u64 start, 
  * while, whoever's change it is, or a program with many bindings could see to it that somebody
  * always waits. A thread of the daemon's own, which looks for memory, would wait for itself.
  */
-int mimic_binding_sync(struct mimic_binding *binding, unsigned long start, unsigned long end)
+int mimic_window_sync(struct mimic_binding *binding, unsigned long start, unsigned long end)
 {
 	struct mimic_window *window = &binding->window;
 	int error;
@@ -529,7 +517,6 @@ int mimic_binding_sync(struct mimic_binding *binding, unsigned long start, unsig
 		WRITE_ONCE(binding->connection->quiet_until, jiffies + QUIET_JIFFIES);
 	return error;
 }
-EXPORT_SYMBOL_GPL(mimic_binding_sync);
 
 void mimic_window_change_ends(struct mmu_notifier *notifier,
 			      const struct mmu_notifier_range *range)

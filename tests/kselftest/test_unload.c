@@ -19,7 +19,7 @@
 #define DELAY_SECONDS 0.5
 #define PARAMETER "/sys/module/mimic/parameters/test_delay_ms"
 /* The kernel's own list of modules, last one first. */
-#define UNLOAD "cd /mimic/modules && for m in $(sed '1!G;h;$!d' order | grep -v '^mimic$'); do rmmod $m || exit; done"
+#define UNLOAD "cd /mimic/modules && for m in $(sed '1!G;h;$!d' order | grep -v -e '^mimic$' -e '^mimic_bus$'); do rmmod $m || exit; done"
 #define LOAD "cd /mimic/modules && for m in $(cat order); do [ -e /sys/module/$m ] || insmod $m.ko || exit; done"
 /* The bus answers for it: an access takes no time. */
 #define VOID_PAGE 4

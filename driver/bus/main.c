@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The bus: how devices and function drivers find each other. */
+/*
+ * mimic_bus.ko: how devices and function drivers find each other, whoever brings the devices: a
+ * daemon, by mimic.ko, or a bus of hardware, by mimic_pci.ko.
+ */
 #include <linux/device.h>
 
-#include "internal.h"
+#include "compat.h"
+#include "mimic_bus.h"
+
+struct workqueue_struct *mimic_retire_workqueue;
+EXPORT_SYMBOL_GPL(mimic_retire_workqueue);
 
 static int mimic_bus_match(struct device *device, mimic_const_driver struct device_driver *driver)
 {
@@ -19,24 +26,25 @@ static int mimic_bus_uevent(mimic_const_device struct device *device, struct kob
 static int mimic_bus_probe(struct device *device)
 {
 	struct mimic_driver *driver = container_of(device->driver, struct mimic_driver, driver);
-	struct mimic_bus_device *bus_device = to_bus_device(to_mimic_device(device));
+	struct mimic_device *wanted = to_mimic_device(device);
 	int error;
 
 	/* Before, as a probe ends with nodes that are opened at once. */
-	mimic_device_driven_by(bus_device, driver);
-	error = driver->probe(to_mimic_device(device));
+	wanted->ops->driven_by(wanted, driver);
+	error = driver->probe(wanted);
 	if (error)
-		mimic_device_driven_by(bus_device, NULL);
+		wanted->ops->driven_by(wanted, NULL);
 	return error;
 }
 
 static void mimic_bus_remove(struct device *device)
 {
 	struct mimic_driver *driver = container_of(device->driver, struct mimic_driver, driver);
+	struct mimic_device *driven = to_mimic_device(device);
 
-	mimic_device_driven_by(to_bus_device(to_mimic_device(device)), NULL);
+	driven->ops->driven_by(driven, NULL);
 	if (driver->remove)
-		driver->remove(to_mimic_device(device));
+		driver->remove(driven);
 }
 
 static ssize_t kind_show(struct device *device, struct device_attribute *attribute, char *text)
@@ -47,9 +55,9 @@ static DEVICE_ATTR_RO(kind);
 
 static ssize_t served_show(struct device *device, struct device_attribute *attribute, char *text)
 {
-	struct mimic_bus_device *bus_device = to_bus_device(to_mimic_device(device));
+	struct mimic_device *shown = to_mimic_device(device);
 
-	return sysfs_emit(text, "%d\n", READ_ONCE(bus_device->connection) ? 1 : 0);
+	return sysfs_emit(text, "%d\n", shown->ops->is_served(shown));
 }
 static DEVICE_ATTR_RO(served);
 
@@ -68,6 +76,7 @@ struct bus_type mimic_bus = {
 	.remove = mimic_bus_remove,
 	.dev_groups = device_groups,
 };
+EXPORT_SYMBOL_GPL(mimic_bus);
 
 int __mimic_driver_register(struct mimic_driver *driver, struct module *owner)
 {
@@ -81,6 +90,31 @@ void mimic_driver_unregister(struct mimic_driver *driver)
 {
 	driver_unregister(&driver->driver);
 	/* Nobody has a file any more; notifiers that call the driver may still be there. */
-	mimic_bindings_flush();
+	flush_workqueue(mimic_retire_workqueue);
 }
 EXPORT_SYMBOL_GPL(mimic_driver_unregister);
+
+static int __init mimic_bus_init(void)
+{
+	int error;
+
+	mimic_retire_workqueue = alloc_workqueue("mimic_retire", WQ_UNBOUND, 0);
+	if (!mimic_retire_workqueue)
+		return -ENOMEM;
+	error = bus_register(&mimic_bus);
+	if (error)
+		destroy_workqueue(mimic_retire_workqueue);
+	return error;
+}
+
+static void __exit mimic_bus_exit(void)
+{
+	bus_unregister(&mimic_bus);
+	destroy_workqueue(mimic_retire_workqueue);
+}
+
+module_init(mimic_bus_init);
+module_exit(mimic_bus_exit);
+
+MODULE_DESCRIPTION("Bus between mimic's accelerators and their drivers");
+MODULE_LICENSE("GPL");

@@ -2,7 +2,7 @@
 /* A regmap bus over the register windows of a device. */
 #include <linux/regmap.h>
 
-#include "internal.h"
+#include "mimic.h"
 
 static int mimic_regmap_check(u32 reg, size_t size)
 {

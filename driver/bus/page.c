@@ -11,7 +11,21 @@
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 
-#include "internal.h"
+#include "compat.h"
+#include "mimic_bus.h"
+
+/*
+ * By what the file systems say of themselves: the kernel exports no test of it. A shadow stack has
+ * VM_WRITE, but only calls and returns write it; what else may is refused by nobody but us, as
+ * hmm_range_fault() looks at the entry.
+ */
+bool mimic_vma_may_show(const struct vm_area_struct *vma, bool write)
+{
+	if (vma->vm_file && file_inode(vma->vm_file)->i_sb->s_magic == SECRETMEM_MAGIC)
+		return false;
+	return !write || !(vma->vm_flags & MIMIC_VM_SHADOW_STACK);
+}
+EXPORT_SYMBOL_GPL(mimic_vma_may_show);
 
 /*
  * Would a window show it, once it is present? Not memory of devices, the kernel's
@@ -22,7 +36,7 @@ static bool mimic_can_be_shown(struct mm_struct *mm, u64 address, bool write)
 	const struct vm_area_struct *vma = vma_lookup(mm, address);
 
 	return vma && vma->vm_flags & VM_READ && !(vma->vm_flags & (VM_IO | VM_PFNMAP)) &&
-	       mimic_window_may_show(vma, write);
+	       mimic_vma_may_show(vma, write);
 }
 
 static int mimic_fault_in(struct mm_struct *mm, u64 address, bool write)
@@ -79,14 +93,16 @@ static int mimic_fault_in_nowait(struct mm_struct *mm, u64 address, bool write)
 
 bool mimic_binding_has_task(struct mimic_binding *binding)
 {
-	bool has_task = true;
+	struct mm_struct *mm = mimic_binding_head(binding)->device->ops->get_mm(binding);
+	bool has_task = mm;
 
+	if (!mm)
+		return false;
 #ifdef CONFIG_MEMCG
-	spin_lock(&binding->mm_lock);
 	/* The kernel looks for another one when a task that owns the memory gives it up. */
-	has_task = binding->mm && READ_ONCE(binding->mm->owner);
-	spin_unlock(&binding->mm_lock);
+	has_task = READ_ONCE(mm->owner);
 #endif
+	mmput_async(mm);
 	return has_task;
 }
 EXPORT_SYMBOL_GPL(mimic_binding_has_task);
@@ -97,9 +113,7 @@ int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool writ
 	struct mm_struct *mm;
 	int error;
 
-	if (READ_ONCE(binding->gone))
-		return -ESRCH;
-	mm = mimic_binding_get_mm(binding);
+	mm = mimic_binding_head(binding)->device->ops->get_mm(binding);
 	if (!mm)
 		return -ESRCH;
 	/* Page tables are charged to the task that allocates them: a thread of the kernel's. */
