@@ -8,8 +8,10 @@
 #ifndef MIMIC_COMPAT_H
 #define MIMIC_COMPAT_H
 
+#ifdef CONFIG_X86_64
 #include <asm/fsgsbase.h>
 #include <asm/msr.h>
+#endif
 #include <linux/container_of.h>
 #include <linux/device/class.h>
 #include <linux/eventfd.h>
@@ -71,6 +73,19 @@ static inline void zap_special_vma_range(struct vm_area_struct *vma, unsigned lo
 }
 #endif
 
+/*
+ * The hook of a notifier that is called after entries have changed and before what they led
+ * to is freed. RISC-V calls it from 7.0 on.
+ */
+#if MIMIC_KERNEL(6, 6)
+#define mimic_invalidate_hook arch_invalidate_secondary_tlbs
+#else
+#define mimic_invalidate_hook invalidate_range
+#endif
+#if defined(CONFIG_RISCV) && !MIMIC_KERNEL(7, 0)
+#define MIMIC_INVALIDATES_ONLY_RANGES
+#endif
+
 /* x86 has shadow stacks of user space from 6.6 on. */
 #ifdef VM_SHADOW_STACK
 #define MIMIC_VM_SHADOW_STACK VM_SHADOW_STACK
@@ -87,6 +102,7 @@ static inline void zap_special_vma_range(struct vm_area_struct *vma, unsigned lo
 #define MIMIC_EXIT_PROBE_ARGUMENTS void *unused, struct task_struct *task
 #endif
 
+#ifdef CONFIG_X86_64
 /*
  * The bases of FS and GS that the program has now. current_save_fsgs() would copy
  * them into the task, but since 6.19 it is exported to KVM only. In the kernel the
@@ -108,6 +124,7 @@ static inline u64 mimic_user_gs_base(void)
 #endif
 	return base;
 }
+#endif
 
 /* --- work ---------------------------------------------------------------- */
 

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What the files of mimic_pci.ko share: devices of mimic as functions of PCI, as a virtual machine
+ * has them (docs/pci.md), on the bus that their drivers know.
+ *
+ * Locks, outermost first:
+ *
+ *   binding->calls_lock  mutex: calls of the driver against their end, when a device is taken away
+ *   device->lock      mutex: which processes have the device, its address spaces
+ *   binding->mm_lock  spinlock: the process's memory
+ *   binding->change_lock  spinlock: what the device knows of it
+ *   device->readers   SRCU: who accesses a register, or enters a page of it, finds the device there
+ *                     until he has
+ *
+ * A process's mmap_lock is held over the last three only.
+ */
+#ifndef MIMIC_PCI_DRIVER_H
+#define MIMIC_PCI_DRIVER_H
+
+#include <linux/bitmap.h>
+#include <linux/mmu_notifier.h>
+#include <linux/mutex.h>
+#include <linux/pci.h>
+#include <linux/spinlock.h>
+#include <linux/srcu.h>
+#include <linux/workqueue.h>
+
+#include "compat.h"
+#include "mimic_bus.h"
+#include "mimic/pci.h"
+
+struct mimic_pci_device {
+	struct mimic_device device;
+	struct pci_dev *pci;	/* counted, as the parent of the device */
+	void __iomem *registers;	/* BAR 0; until it is gone */
+	void __iomem *memory;	/* BAR 2, where there is one */
+	unsigned int vectors;
+
+	struct srcu_struct readers;	/* see above */
+	bool is_gone;
+
+	struct mutex lock;	/* the next four */
+	bool has_driver;
+	bool is_shared;
+	struct list_head bindings;
+	DECLARE_BITMAP(spaces, MIMIC_PCI_SPACES);	/* from number 1 on */
+};
+
+#define to_pci_device(d) container_of(d, struct mimic_pci_device, device)
+
+struct mimic_binding {
+	struct mimic_binding_head head;	/* first */
+	struct mimic_pci_device *device;	/* counted */
+	spinlock_t mm_lock;
+	struct mm_struct *mm;	/* grabbed; NULL: has retired. Under mm_lock; compared without */
+	struct mmu_notifier notifier;
+	struct list_head link;	/* device->bindings */
+	unsigned int users;	/* files; under device->lock */
+	bool gone;		/* under device->lock; read without */
+	struct inode *inode;	/* counted: all files are mappings of it; under device->lock */
+	unsigned long memory_first;	/* page of its files where the device's memory begins */
+
+	spinlock_t change_lock;	/* the next two, and the space */
+	unsigned int changes;	/* of the memory, that are under way */
+	u64 not_ready;		/* what the register said when the space was shown last */
+
+	struct mutex calls_lock;	/* calls of the driver against their end */
+	bool calls_over;
+	bool retires;
+	struct work_struct retire;
+	struct work_struct free;
+};
+
+/* --- registers.c -------------------------------------------------------------- */
+
+int mimic_pci_read(struct mimic_device *device, unsigned int page, unsigned int offset,
+		   unsigned int size, u64 *value);
+int mimic_pci_write(struct mimic_device *device, unsigned int page, unsigned int offset,
+		    unsigned int size, u64 value);
+void mimic_pci_post(struct mimic_device *device, unsigned int number, bool is_write,
+		    unsigned int page, unsigned int offset, unsigned int size, u64 value);
+bool mimic_pci_is_served(struct mimic_device *device);
+/*
+ * Until all that has been posted is done: how many accesses had no effect so far, programs' own
+ * included. false: there is nobody to do them. Does not sleep.
+ */
+bool mimic_pci_settle(struct mimic_pci_device *device, u64 *not_ready);
+/* The device walks these tables from now on, and has forgotten all that it knew of the space. */
+void mimic_pci_set_space(struct mimic_pci_device *device, u32 number, u64 root, u64 mode);
+/* The format of this machine's page tables. */
+u64 mimic_pci_page_table_mode(void);
+
+/* --- binding.c ------------------------------------------------------------------ */
+
+struct mimic_binding *mimic_pci_bind(struct mimic_device *device,
+				     const struct mimic_binding_ops *ops, void *context);
+void mimic_pci_put(struct mimic_binding *binding);
+void mimic_pci_free(struct mimic_binding *binding);
+int mimic_pci_check(struct mimic_binding *binding);
+struct mm_struct *mimic_pci_get_mm(struct mimic_binding *binding);
+void mimic_pci_end(struct mimic_binding *binding);
+int mimic_pci_sync(struct mimic_binding *binding, unsigned long start, unsigned long end);
+/* Those that have the device lose it. */
+void mimic_pci_detach_bindings(struct mimic_pci_device *device);
+/* All are freed. */
+void mimic_pci_bindings_exit(void);
+
+/* --- mapping.c ------------------------------------------------------------------ */
+
+int mimic_pci_mmap(struct mimic_binding *binding, struct vm_area_struct *vma, unsigned int first,
+		   unsigned int count);
+int mimic_pci_mmap_memory(struct mimic_binding *binding, struct vm_area_struct *vma,
+			  unsigned long first);
+void mimic_pci_share_mapping(struct mimic_binding *binding, struct file *file);
+/* The binding is gone: its process sees registers and memory no more. Sleeps. */
+void mimic_pci_take_mappings(struct mimic_binding *binding);
+
+#endif

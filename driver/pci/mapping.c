@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A program's mappings of a function's BARs: registers, and memory of the device. Each page is
+ * entered when it is touched, so that it can be taken away: then there is a SIGBUS.
+ */
+#include <linux/fs.h>
+#include <linux/mm.h>
+
+#include "internal.h"
+
+static vm_fault_t mimic_pci_fault(struct vm_fault *vmf, unsigned int bar, unsigned long page)
+{
+	struct mimic_binding *binding = vmf->vma->vm_private_data;
+	struct mimic_pci_device *device = binding->device;
+	unsigned long first = pci_resource_start(device->pci, bar) >> PAGE_SHIFT;
+	vm_fault_t result = VM_FAULT_SIGBUS;
+	int index;
+
+	/* mimic_pci_take_mappings() waits for this, and takes away what it has entered. */
+	index = srcu_read_lock(&device->readers);
+	if (vmf->vma->vm_mm == READ_ONCE(binding->mm) && !READ_ONCE(binding->gone))
+		result = vmf_insert_pfn(vmf->vma, vmf->address, first + page);
+	srcu_read_unlock(&device->readers, index);
+	return result;
+}
+
+static vm_fault_t mimic_pci_fault_registers(struct vm_fault *vmf)
+{
+	return mimic_pci_fault(vmf, MIMIC_PCI_BAR_REGISTERS,
+			       MIMIC_PCI_DEVICE_PAGE(vmf->pgoff) >> PAGE_SHIFT);
+}
+
+static vm_fault_t mimic_pci_fault_memory(struct vm_fault *vmf)
+{
+	const struct mimic_binding *binding = vmf->vma->vm_private_data;
+
+	return mimic_pci_fault(vmf, MIMIC_PCI_BAR_MEMORY,
+			       vmf->pgoff - READ_ONCE(binding->memory_first));
+}
+
+static int mimic_pci_mremap(struct vm_area_struct *vma)
+{
+	return -EINVAL;
+}
+
+static const struct vm_operations_struct register_ops = {
+	.fault = mimic_pci_fault_registers,
+	.mremap = mimic_pci_mremap,
+};
+
+static const struct vm_operations_struct memory_ops = {
+	.fault = mimic_pci_fault_memory,
+};
+
+/* A child of the process has no such mapping: its address space is another one. */
+static int mimic_pci_prepare(struct mimic_binding *binding, struct vm_area_struct *vma,
+			     unsigned long first, unsigned long count)
+{
+	int error = mimic_pci_check(binding);
+
+	if (error)
+		return error;
+	/* MAP_SHARED of a read-only descriptor has no VM_SHARED. */
+	if (!(vma->vm_flags & VM_MAYSHARE) || vma->vm_flags & VM_EXEC)
+		return -EINVAL;
+	if (vma->vm_pgoff < first || vma->vm_pgoff - first >= count ||
+	    vma_pages(vma) > count - (vma->vm_pgoff - first))
+		return -EINVAL;
+	vm_flags_set(vma, VM_PFNMAP | VM_IO | VM_DONTEXPAND | VM_DONTDUMP | VM_DONTCOPY);
+	vm_flags_clear(vma, VM_MAYEXEC);
+	vma->vm_private_data = binding;
+	return 0;
+}
+
+int mimic_pci_mmap(struct mimic_binding *binding, struct vm_area_struct *vma, unsigned int first,
+		   unsigned int count)
+{
+	u32 pages = binding->device->device.pages;
+	int error;
+
+	if (first >= pages || count > pages - first)
+		return -EINVAL;
+	error = mimic_pci_prepare(binding, vma, 0, count);
+	if (error)
+		return error;
+	/* From here on it is the page of the device. */
+	vma->vm_pgoff += first;
+	vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
+	vma->vm_ops = &register_ops;
+	return 0;
+}
+
+int mimic_pci_mmap_memory(struct mimic_binding *binding, struct vm_area_struct *vma,
+			  unsigned long first)
+{
+	u32 size = binding->device->device.memory_size;
+	int error;
+
+	if (!size)
+		return -ENODEV;
+	error = mimic_pci_prepare(binding, vma, first, size >> PAGE_SHIFT);
+	if (error)
+		return error;
+	WRITE_ONCE(binding->memory_first, first);
+	vma->vm_page_prot = pgprot_writecombine(vma->vm_page_prot);
+	vma->vm_ops = &memory_ops;
+	return 0;
+}
+
+/* The first file's inode has the mappings of all, so that they are found. */
+void mimic_pci_share_mapping(struct mimic_binding *binding, struct file *file)
+{
+	mutex_lock(&binding->device->lock);
+	if (!binding->inode) {
+		binding->inode = file_inode(file);
+		ihold(binding->inode);
+	}
+	file->f_mapping = binding->inode->i_mapping;
+	mutex_unlock(&binding->device->lock);
+}
+
+void mimic_pci_take_mappings(struct mimic_binding *binding)
+{
+	struct inode *inode;
+
+	mutex_lock(&binding->device->lock);
+	inode = binding->inode;
+	mutex_unlock(&binding->device->lock);
+	if (!inode)
+		return;
+	synchronize_srcu(&binding->device->readers);
+	/* Of all that have the node mapped; others fault their pages in again. */
+	unmap_mapping_range(inode->i_mapping, 0, 0, 1);
+}
