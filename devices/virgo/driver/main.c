@@ -65,6 +65,25 @@ static int virgo_identify(struct accelerator *accelerator)
 }
 
 /*
+ * Nothing that a process leaves is the next one's: queues, configuration, events. A daemon does
+ * it by itself when a process gives its device back; a function of PCI has nobody but the driver.
+ */
+static int virgo_clear(struct accelerator *accelerator)
+{
+	unsigned int unit, units = READ_ONCE(accelerator->identify) & NUMBER_MASK;
+	int error = accelerator_write(accelerator, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_EVENT_ENABLE,
+				      0);
+
+	for (unit = 0; unit < min_t(unsigned int, units, VIRGO_UNITS_MAX) && !error; unit++)
+		error = accelerator_write(accelerator, VIRGO_PAGE_UNITS,
+					  VIRGO_UNIT_OFFSET(unit, RESET), 0);
+	if (error)
+		return error;
+	return accelerator_write(accelerator, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_EVENT_STATUS,
+				 EVENTS);
+}
+
+/*
  * Without the bit for one that waits it is a fault that is only remembered. Of a unit that
  * cannot be it is no fault that anybody could wait for.
  */
@@ -212,6 +231,7 @@ static struct accelerator_driver virgo_driver = {
 	.size = sizeof(struct virgo),
 	.identify = virgo_identify,
 	.announce = virgo_announce,
+	.clear = virgo_clear,
 	.read_fault = virgo_read_fault,
 	.resolve = virgo_resolve,
 	.postpone = virgo_postpone,
