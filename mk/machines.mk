@@ -24,5 +24,6 @@ MACHINES ?= x86_64-6.12-4 x86_64-newest-5 riscv64-6.12-3 riscv64-6.12-5
 packages-vm:
 	$(Q)$(PACKAGES) build tests machines
 
-check-vm: packages-vm all
-	$(Q)tests/scripts/run-tests.sh --timeout 1200 "tests/machines/test-pci.sh $(O) $(MACHINES_CACHE) $(MACHINES)"
+check-vm: packages-vm all | $(O)/vm/linux-source
+	$(Q)tests/scripts/run-tests.sh --timeout 1800 "tests/machines/test-pci.sh $(O) $(MACHINES_CACHE) $(MACHINES)" \
+		"tests/machines/test-drivers.sh $(O) $(MACHINES_CACHE) $(MACHINES)"

@@ -9,48 +9,11 @@ cache=$2
 shift 2
 mkdir -p "$cache"
 cache=$(realpath "$cache")
-
-# machine NAME OPTION... -- COMMAND: its output in $work/output, the kernel's messages in $work/dmesg
-machine()
-{
-	local arch kernel levels
-	IFS=- read -r arch kernel levels <<<"$1"
-	shift
-	"$build/bin/mimic" vm --cache "$cache" --arch "$arch" --kernel "$kernel" --levels "$levels" --timeout 400 \
-		--dmesg "$work/dmesg" "$@" >"$work/output" 2>"$work/errors"
-}
-
-# Each line of TAP that the machine printed is a result of this script; lines that miss are one, too.
-pass_on() # pass_on NAME STATUS
-{
-	local line
-	while read -r line; do
-		case $line in
-		ok\ * | not\ ok\ *)
-			: >"$work/output.none"
-			number=$((number + 1))
-			case $line in
-			not*) failed=$((failed + 1)); echo "not ok $number - $1: ${line#not ok * - }" ;;
-			*) echo "ok $number - $1: ${line#ok * - }" ;;
-			esac
-			;;
-		esac
-	done <"$work/output"
-	[ "$2" = 0 ] && grep -q '^1\.\.' "$work/output"
-	result $? "$1: the program ends well"
-}
-
-quiet_kernel() # nothing in the kernel's messages that is a report of a defect
-{
-	[ -s "$work/dmesg" ] && tests/vm/check-dmesg.sh "$work/dmesg" >"$work/output" 2>&1
-}
+# shellcheck source=tests/machines/machine.sh
+. "$(dirname "$0")/machine.sh"
 
 for name in "$@"; do
-	if [[ $name = *-newest-* ]] && ! grep -q trixie /etc/os-release && [ "$(id -u)" != 0 ] &&
-		! unshare --map-root-user --mount true 2>/dev/null; then
-		skip "$name" "no user namespaces, in which its compiler runs"
-		continue
-	fi
+	has_compiler "$name" || continue
 	machine "$name" --device maple0 --driver examples/pci --compile examples/pci/try_maple_pci.c /try_maple_pci
 	pass_on "$name" $?
 	quiet_kernel

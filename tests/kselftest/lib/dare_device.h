@@ -11,6 +11,7 @@
 #include "mimic/dare_ioctl.h"
 #include "mimic/dare_isa.h"
 #include "mimic/dare_registers.h"
+#include "tests/kselftest/lib/on_pci.h"
 
 struct dare_node {
 	int fd;
@@ -30,7 +31,7 @@ static inline volatile uint64_t *dare_register(const struct dare_node *node, uns
 
 static inline uint64_t dare_get(const struct dare_node *node, unsigned int offset)
 {
-	return *dare_register(node, offset);
+	return load_when_ready(dare_register(node, offset));
 }
 
 static inline void dare_put(const struct dare_node *node, unsigned int offset, uint64_t value)

@@ -13,6 +13,7 @@
 #include "mimic/virgo_commands.h"
 #include "mimic/virgo_ioctl.h"
 #include "mimic/virgo_registers.h"
+#include "tests/kselftest/lib/on_pci.h"
 
 #define VIRGO_TEST_SHARED (128u << 10)
 #define VIRGO_TEST_UNITS 4u
@@ -33,7 +34,7 @@ int virgo_node_eventfd(int fd, int event, uint64_t events);
 
 static inline uint64_t virgo_get(const struct virgo_node *node, unsigned int offset)
 {
-	return *(volatile uint64_t *)(node->pages + offset);
+	return load_when_ready((const volatile uint64_t *)(node->pages + offset));
 }
 
 static inline void virgo_put(const struct virgo_node *node, unsigned int offset, uint64_t value)

@@ -1,0 +1,48 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# For the scripts of this folder: one machine of `mimic vm`, and its results as TAP. The caller has read
+# tests/scripts/tap.sh, and $cache is where what is downloaded stays.
+
+# machine NAME OPTION... -- COMMAND: its output in $work/output, the kernel's messages in $work/dmesg
+machine()
+{
+	local arch kernel levels
+	IFS=- read -r arch kernel levels <<<"$1"
+	shift
+	"$build/bin/mimic" vm --cache "$cache" --arch "$arch" --kernel "$kernel" --levels "$levels" --timeout 400 \
+		--dmesg "$work/dmesg" "$@" >"$work/output" 2>"$work/errors"
+}
+
+# Each line of TAP that the machine printed is a result of this script; lines that miss are one, too.
+pass_on() # pass_on NAME STATUS
+{
+	local line
+	while read -r line; do
+		case $line in
+		ok\ * | not\ ok\ *)
+			: >"$work/output.none"
+			number=$((number + 1))
+			case $line in
+			not*) failed=$((failed + 1)); echo "not ok $number - $1: ${line#not ok * - }" ;;
+			*) echo "ok $number - $1: ${line#ok * - }" ;;
+			esac
+			;;
+		esac
+	done <"$work/output"
+	[ "$2" = 0 ] && grep -q '^1\.\.' "$work/output"
+	result $? "$1: the program ends well"
+}
+
+quiet_kernel() # nothing in the kernel's messages that is a report of a defect
+{
+	[ -s "$work/dmesg" ] && tests/vm/check-dmesg.sh "$work/dmesg" >"$work/output" 2>&1
+}
+
+# false: the compiler for the machine's kernel cannot run here, and that is a skipped result.
+has_compiler()
+{
+	[[ $1 = *-newest-* ]] && ! grep -q trixie /etc/os-release && [ "$(id -u)" != 0 ] || return 0
+	unshare --map-root-user --mount true 2>/dev/null && return 0
+	skip "$1" "no user namespaces, in which its compiler runs"
+	return 1
+}

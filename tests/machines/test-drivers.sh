@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# The project's own drivers, on functions of PCI in stock kernels: programs and kselftests that need
+# no daemon beside them, in each machine. TAP.
+# usage: test-drivers.sh BUILD CACHE ARCH-KERNEL-LEVELS...
+set -u
+# shellcheck source=tests/scripts/tap.sh
+. "$(dirname "$0")/../scripts/tap.sh"
+cache=$2
+shift 2
+mkdir -p "$cache"
+cache=$(realpath "$cache")
+# shellcheck source=tests/machines/machine.sh
+. "$(dirname "$0")/machine.sh"
+
+lib=tests/kselftest/lib
+shared="$lib/on_pci.c $lib/real_daemon.c $lib/memory.c $lib/time_scale.c"
+# Kselftests that have the real device, and take it from wherever it is.
+kselftests="test_dare_memory test_virgo_memory test_virgo_events"
+declare -A more=([test_dare_memory]=$lib/dare_device.c [test_virgo_memory]=$lib/virgo_device.c
+	[test_virgo_events]="$lib/virgo_device.c $lib/virgo_product.c")
+# What is another thing on PCI: an injected fault needs the daemon's socket, a program's mapping of device
+# memory that it never touched is no memory for the device, and tracefs is not mounted.
+other_there='lost_interrupt|tracepoints_tell|that_nobody_touched_is_faulted_in'
+
+# compile ARCH KERNEL PROGRAM SOURCE...: a static program of the machine, in $work/programs
+compile()
+{
+	local tree=$cache/kernel-$1-$2/tree compiler=gcc-14 program=$3
+	[ "$1" = x86_64 ] || compiler=riscv64-linux-gnu-gcc-14
+	shift 3
+	tools/vm/in-tree.sh "$tree" "$compiler" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -I. -Iinclude \
+		-isystem "$build/vm/linux-source" -static -pthread -Wl,--wrap=alarm \
+		-o "$work/programs/$program" "$@"
+}
+
+mkdir -p "$work/programs"
+scripts/module-tree.sh "$work/modules"
+for name in "$@"; do
+	has_compiler "$name" || continue
+	IFS=- read -r arch kernel levels <<<"$name"
+	"$build/bin/mimic" vm --cache "$cache" --arch "$arch" --kernel "$kernel" --fetch >"$work/output" 2>&1
+	files=()
+	for program in $kselftests; do
+		# shellcheck disable=SC2086
+		compile "$arch" "$kernel" "$program" "tests/kselftest/$program.c" ${more[$program]} $shared
+		result $? "$name: $program compiles"
+		files+=(--file "$work/programs/$program")
+	done
+	machine "$name" --device maple0 --device dare0 --device virgo0 --driver "$work/modules/driver" \
+		--include "$work/modules" --include "$work/modules/include" --compile examples/pci/try_maple_pci.c \
+		--compile tests/machines/try_unbind.c "${files[@]}" \
+		"/try_maple_pci /dev/maple0; for t in $kselftests; do /\$t; done; /try_unbind mimic_pci"
+	status=$?
+	grep -Ev "^ok .*($other_there)|^not ok .*($other_there)" "$work/output" >"$work/applies"
+	mv "$work/applies" "$work/output"
+	pass_on "$name" $status
+	quiet_kernel
+	result $? "$name: the kernel reports no defect"
+done
+plan
