@@ -55,6 +55,8 @@ struct mimicd_lane {
 	uint32_t level;
 	struct mimic_lane *memory;	/* shared: the client may change any byte at any time */
 	size_t size;
+	/* The front end's memory, which a virtual machine shares: the program's processors are not ours. */
+	bool is_lent;
 	struct mimic_ring_end commands;
 	struct mimic_ring_end responses;
 
@@ -75,6 +77,15 @@ struct mimicd_lane {
 struct mimicd_client_ops {
 	/* It is broken: the front end frees it. On the loop's thread, between two rounds. */
 	void (*end)(struct mimicd_client *client);
+	/*
+	 * The others may be NULL. The lane's program sleeps, and has what it waits for. NULL: a futex in the lane's
+	 * memory wakes it.
+	 */
+	void (*wake)(struct mimicd_lane *lane);
+	/* A lane in lent memory is no more: all that was posted on it is done, or dropped. */
+	void (*lane_gone)(struct mimicd_lane *lane);
+	/* The program has made an access that drops translations (mimic_kind.is_flush). */
+	void (*flushed)(struct mimicd_client *client);
 };
 
 struct mimicd_client {
@@ -139,6 +150,12 @@ int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t 
  * lost counts as open. -EAGAIN: this turn is over and what was posted before is not done; ask again.
  */
 int mimicd_client_close(struct mimicd_client *client, uint32_t number);
+/*
+ * For a front end that says which devices its clients have: this one, or one context of it, has that number
+ * from now on, with the pages of programs. 0; -EDQUOT, -ENOSPC. It ends by mimicd_client_detach*().
+ */
+int mimicd_client_give(struct mimicd_client *client, uint32_t number, struct mimicd_instance *instance,
+		       unsigned int context);
 /* What the client has open of the device gives errors until it closes it. */
 void mimicd_client_lose(struct mimicd_client *client, struct mimicd_instance *instance);
 /* The client loses the device and has it no more, if it had it; the device itself is left alone. */

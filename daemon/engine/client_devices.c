@@ -368,6 +368,23 @@ static void set_lost(struct mimicd_client *client, struct mimicd_device_slot *sl
 	}
 }
 
+int mimicd_client_give(struct mimicd_client *client, uint32_t number, struct mimicd_instance *instance,
+		       unsigned int context)
+{
+	struct mimicd_device_slot *slot = &client->devices[number];
+	int error = slot->instance ? 0 : mimicd_quota_take(client->user, MIMICD_QUOTA_devices, 1);
+
+	if (error)
+		return error;
+	fill_slot(slot, instance);
+	if (instance->kind->contexts)
+		fill_context(slot, instance, context);
+	slot->pages = (uint8_t)instance->kind->pages;
+	slot->closed = false;
+	set_lost(client, slot, false);
+	return 0;
+}
+
 void mimicd_client_lose(struct mimicd_client *client, struct mimicd_instance *instance)
 {
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {

@@ -54,7 +54,10 @@ static void notify(struct mimicd_lane *lane)
 	}
 	lane->answered = false;
 	atomic_store_explicit(&lane->memory->client_sleeping, MIMIC_LANE_AWAKE, memory_order_relaxed);
-	mimic_futex_wake(&lane->memory->client_sleeping, 1, MIMIC_FUTEX_SHARED);
+	if (lane->client->ops->wake)
+		lane->client->ops->wake(lane);
+	else
+		mimic_futex_wake(&lane->memory->client_sleeping, 1, MIMIC_FUTEX_SHARED);
 }
 
 /* There is room: it was checked before the command was accepted. */
@@ -160,6 +163,15 @@ static void copy_payload(struct mimicd_lane *lane, uint64_t *values, uint64_t co
 	}
 }
 
+/* The model has it already. */
+static void note_flush(const struct mimicd_lane *lane, const struct mimic_access *access)
+{
+	const struct mimic_kind *kind = lane->target->instance->kind;
+
+	if (lane->client->ops->flushed && kind->is_flush && kind->is_flush(access))
+		lane->client->ops->flushed(lane->client);
+}
+
 /* Stores of the current command, at most `limit`. Words moved, 0: nothing can be now, or -EPROTO. */
 static int64_t run_stores(struct mimicd_lane *lane, uint64_t limit, uint64_t now)
 {
@@ -198,6 +210,7 @@ static int64_t run_stores(struct mimicd_lane *lane, uint64_t limit, uint64_t now
 		else
 			park(lane);
 	}
+	note_flush(lane, &pattern);
 	if (done) {
 		mimic_ring_release(&lane->commands, done);
 		advance(lane, (uint32_t)done);
@@ -245,6 +258,7 @@ static void load_from_model(struct mimicd_lane *lane, uint32_t count, uint64_t n
 			park(lane);
 		}
 	}
+	note_flush(lane, &pattern);
 	if (done)
 		advance(lane, (uint32_t)done);
 }

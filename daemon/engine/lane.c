@@ -11,36 +11,49 @@
 #include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
 #include "daemon/engine/turn.h"
+#include "libmimic/base/wait.h"
 
-static int map_lane(struct mimicd_lane *lane, int *fd)
+static int map_lane(struct mimicd_lane_place *place, int *fd)
 {
+	size_t size = mimic_lane_size(MIMIC_LANE_COMMAND_WORDS, MIMIC_LANE_RESPONSE_WORDS);
 	int error = 0;
 	void *memory;
 
-	lane->size = mimic_lane_size(MIMIC_LANE_COMMAND_WORDS, MIMIC_LANE_RESPONSE_WORDS);
 	*fd = memfd_create("mimic lane", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (*fd < 0)
 		return -errno;
 	/* The client gets this descriptor: nothing it does may take pages from under us. */
-	if (ftruncate(*fd, (off_t)lane->size) < 0 ||
+	if (ftruncate(*fd, (off_t)size) < 0 ||
 	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
 		error = -errno;
-	memory = error ? MAP_FAILED :
-		 mmap(NULL, lane->size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	memory = error ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 	if (memory == MAP_FAILED) {
 		error = error ? error : -errno;
 		close(*fd);
 		*fd = -1;
 		return error;
 	}
-	lane->memory = memory;
-	mimic_ring_attach(&lane->commands, mimic_lane_commands(memory), MIMIC_LANE_COMMAND_WORDS);
-	mimic_ring_attach(&lane->responses, mimic_lane_responses(memory, MIMIC_LANE_COMMAND_WORDS),
-			  MIMIC_LANE_RESPONSE_WORDS);
-	atomic_store_explicit(&lane->memory->daemon_cpu, lane->client->engine->cpu,
-			      memory_order_relaxed);
-	atomic_store_explicit(&lane->memory->client_cpu, -1, memory_order_relaxed);
+	*place = (struct mimicd_lane_place){ memory, MIMIC_LANE_COMMAND_WORDS, MIMIC_LANE_RESPONSE_WORDS };
 	return 0;
+}
+
+static void unmap_lane(const struct mimicd_lane_place *place)
+{
+	munmap(place->memory, mimic_lane_size(place->command_words, place->response_words));
+}
+
+static void lay_out(struct mimicd_lane *lane, const struct mimicd_lane_place *place)
+{
+	struct mimic_lane *memory = place->memory;
+	int cpu = lane->is_lent ? MIMIC_CPU_UNKNOWN : lane->client->engine->cpu;
+
+	lane->memory = memory;
+	lane->size = mimic_lane_size(place->command_words, place->response_words);
+	mimic_ring_attach(&lane->commands, mimic_lane_commands(memory), place->command_words);
+	mimic_ring_attach(&lane->responses, mimic_lane_responses(memory, place->command_words),
+			  place->response_words);
+	atomic_store_explicit(&memory->daemon_cpu, cpu, memory_order_relaxed);
+	atomic_store_explicit(&memory->client_cpu, -1, memory_order_relaxed);
 }
 
 static int add_to_engine(struct mimicd_engine *engine, struct mimicd_lane *lane)
@@ -128,37 +141,32 @@ static void give_quota_back(struct mimicd_user *user)
 	mimicd_quota_give_back(user, MIMICD_QUOTA_lanes, 1);
 }
 
-int mimicd_lane_create(struct mimicd_client *client, uint32_t thread_number, uint32_t level,
-		       pid_t tid, struct mimicd_lane **created, int *fd)
+static int check_lane(const struct mimicd_client *client, uint32_t level)
 {
-	struct mimicd_thread *thread;
-	struct mimicd_lane *lane;
-	int error;
-
 	if (level >= MIMIC_LANE_LEVELS)
 		return -EINVAL;
-	if (client->lane_count == MIMIC_SESSION_LANES)
-		return -EMFILE;
-	error = find_thread(client, thread_number, tid, &thread);
-	if (error)
-		return error;
-	lane = calloc(1, sizeof(*lane));
-	if (!lane) {
-		error = -ENOMEM;
-		goto free_thread;
-	}
+	return client->lane_count == MIMIC_SESSION_LANES ? -EMFILE : 0;
+}
+
+/* In memory that is there; nothing is left of it if it fails. */
+static int create(struct mimicd_client *client, struct mimicd_thread *thread, uint32_t level,
+		  const struct mimicd_lane_place *place, bool is_lent, struct mimicd_lane **created)
+{
+	struct mimicd_lane *lane = calloc(1, sizeof(*lane));
+	int error;
+
+	if (!lane)
+		return -ENOMEM;
 	lane->client = client;
 	lane->thread = thread;
 	lane->level = level;
-	error = take_quota(client->user);
-	if (error)
-		goto free_lane;
-	error = map_lane(lane, fd);
-	if (error)
-		goto give_back;
+	lane->is_lent = is_lent;
 	error = add_to_engine(client->engine, lane);
-	if (error)
-		goto unmap;
+	if (error) {
+		free(lane);
+		return error;
+	}
+	lay_out(lane, place);
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
 		if (client->devices[i].lost)
 			atomic_fetch_or_explicit(&lane->memory->lost[i / 64], 1ull << i % 64, memory_order_relaxed);
@@ -170,16 +178,56 @@ int mimicd_lane_create(struct mimicd_client *client, uint32_t thread_number, uin
 	thread->lanes++;
 	*created = lane;
 	return 0;
-unmap:
-	munmap(lane->memory, lane->size);
+}
+
+int mimicd_lane_create(struct mimicd_client *client, uint32_t thread_number, uint32_t level,
+		       pid_t tid, struct mimicd_lane **created, int *fd)
+{
+	struct mimicd_lane_place place;
+	struct mimicd_thread *thread;
+	int error = check_lane(client, level);
+
+	if (!error)
+		error = find_thread(client, thread_number, tid, &thread);
+	if (error)
+		return error;
+	error = take_quota(client->user);
+	if (error)
+		goto free_thread;
+	error = map_lane(&place, fd);
+	if (error)
+		goto give_back;
+	error = create(client, thread, level, &place, false, created);
+	if (!error)
+		return 0;
+	unmap_lane(&place);
 	close(*fd);
 	*fd = -1;
 give_back:
 	give_quota_back(client->user);
-free_lane:
-	free(lane);
 free_thread:
 	if (!thread->lanes)
+		free_thread(client, thread);
+	return error;
+}
+
+int mimicd_lane_create_in(struct mimicd_client *client, uint32_t thread_number, uint32_t level,
+			  const struct mimicd_lane_place *place, struct mimicd_lane **created)
+{
+	struct mimicd_thread *thread;
+	int error = check_lane(client, level);
+
+	if (!error)
+		error = find_thread(client, thread_number, 0, &thread);
+	if (error)
+		return error;
+	error = take_quota(client->user);
+	if (!error) {
+		error = create(client, thread, level, place, true, created);
+		if (error)
+			give_quota_back(client->user);
+	}
+	if (error && !thread->lanes)
 		free_thread(client, thread);
 	return error;
 }
@@ -208,7 +256,10 @@ void mimicd_lane_destroy(struct mimicd_lane *lane)
 	client->lane_count--;
 	lane->thread->lanes--;
 	remove_from_engine(client->engine, lane);
-	munmap(lane->memory, lane->size);
+	if (!lane->is_lent)
+		munmap(lane->memory, lane->size);
+	else if (client->ops->lane_gone)
+		client->ops->lane_gone(lane);
 	give_quota_back(client->user);
 	free(lane);
 }

@@ -16,6 +16,15 @@ struct mimicd_lane;
  */
 int mimicd_lane_create(struct mimicd_client *client, uint32_t thread, uint32_t level, pid_t tid,
 		       struct mimicd_lane **lane, int *fd);
+/* Memory of a front end's own for a lane: zeros, aligned to a page, there until the lane is gone. */
+struct mimicd_lane_place {
+	struct mimic_lane *memory;
+	size_t command_words, response_words;
+};
+
+/* The same in such memory. */
+int mimicd_lane_create_in(struct mimicd_client *client, uint32_t thread, uint32_t level,
+			  const struct mimicd_lane_place *place, struct mimicd_lane **lane);
 struct mimicd_lane *mimicd_lane_find(struct mimicd_client *client, uint32_t number);
 /* No more commands come. It is freed when what was posted is done. */
 void mimicd_lane_retire(struct mimicd_lane *lane);

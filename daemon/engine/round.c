@@ -94,6 +94,14 @@ static void tick_busy(struct mimicd_engine *engine)
 	}
 }
 
+/* Of a virtual machine's programs nobody knows it. */
+static int cpu_of(const struct mimicd_lane *lane)
+{
+	if (lane->is_lent)
+		return MIMIC_CPU_UNKNOWN;
+	return atomic_load_explicit(&lane->memory->client_cpu, memory_order_relaxed);
+}
+
 static bool run_lane(struct mimicd_engine *engine, struct mimicd_lane *lane)
 {
 	bool worked;
@@ -102,7 +110,7 @@ static bool run_lane(struct mimicd_engine *engine, struct mimicd_lane *lane)
 		worked = run_retired(engine, lane, engine->now);
 	else
 		worked = mimicd_lane_run(lane, BUDGET_WORDS, false, engine->now) > 0;
-	if (atomic_load_explicit(&lane->memory->client_cpu, memory_order_relaxed) == engine->cpu)
+	if (cpu_of(lane) == engine->cpu)
 		mimicd_engine_note_crowded(engine);
 	return worked;
 }
@@ -217,8 +225,10 @@ static void publish_cpu(struct mimicd_engine *engine)
 		if (front_end->ops->publish_cpu)
 			front_end->ops->publish_cpu(front_end->context, cpu);
 	}
-	for (unsigned int i = 0; i < engine->lane_count; i++)
-		atomic_store_explicit(&engine->lanes[i]->memory->daemon_cpu, cpu, memory_order_relaxed);
+	for (unsigned int i = 0; i < engine->lane_count; i++) {
+		if (!engine->lanes[i]->is_lent)
+			atomic_store_explicit(&engine->lanes[i]->memory->daemon_cpu, cpu, memory_order_relaxed);
+	}
 }
 
 static void publish_lanes_sleep(struct mimicd_engine *engine, bool sleeps)
@@ -352,7 +362,7 @@ static bool may_watch(void *context)
 	if (engine->busy || engine->reap)
 		return false;
 	for (unsigned int i = 0; i < engine->lane_count; i++) {
-		if (atomic_load_explicit(&engine->lanes[i]->memory->client_cpu, memory_order_relaxed) == cpu)
+		if (cpu_of(engine->lanes[i]) == cpu)
 			return false;
 	}
 	return true;
