@@ -51,6 +51,8 @@ static void start(struct mimicd_machine_access *access)
 		body->data = 0;
 		return;
 	}
+	if (mimic_register_role(instance->kind, body) == MIMIC_ROLE_ATTACH)
+		mimicd_rings_attach(machine, mimic_attach_context(body->data));
 	if (mimicd_trap_access(&access->trap, body) == MIMIC_PARKED)
 		access->state = MIMICD_ACCESS_PARKED;
 	else if (!body->is_write)

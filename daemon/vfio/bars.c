@@ -35,6 +35,8 @@ void mimicd_bars_describe(const struct mimicd_machine *machine, struct mimicd_co
 		description->bar_sizes[MIMIC_PCI_BAR_MEMORY] = power_of_two(instance->device_memory.size);
 		description->wide_bars = 1u << MIMIC_PCI_BAR_MEMORY;
 	}
+	if (machine->rings)
+		description->bar_sizes[MIMIC_PCI_BAR_RINGS] = mimicd_rings_size();
 	if (!machine->function->has_msi)
 		description->bar_sizes[MIMIC_PCI_BAR_MSIX] = MIMIC_PCI_PAGE_SIZE;
 }
@@ -52,6 +54,6 @@ void mimicd_bars_region(const struct mimicd_machine *machine, unsigned int regio
 		info->size = description.bar_sizes[region];
 	if (info->size)
 		info->flags = MIMICD_VFIO_REGION_MAY_READ | MIMICD_VFIO_REGION_MAY_WRITE;
-	if (region == MIMIC_PCI_BAR_MEMORY && info->size)
+	if ((region == MIMIC_PCI_BAR_MEMORY || region == MIMIC_PCI_BAR_RINGS) && info->size)
 		info->flags |= MIMICD_VFIO_REGION_MAY_MAP;
 }

@@ -9,6 +9,7 @@
 #define SLOTS_END MIMIC_PCI_SLOT(MIMIC_PCI_SLOTS)
 #define SPACES_BEGIN MIMIC_PCI_SPACE(1)
 #define SPACES_END MIMIC_PCI_SPACE(MIMIC_PCI_SPACES + 1)
+#define LANES_END MIMIC_PCI_LANE(MIMIC_PCI_LANES)
 
 /* --- loads ------------------------------------------------------------------------- */
 
@@ -60,6 +61,8 @@ static uint64_t load_word(const struct mimicd_machine *machine, unsigned int off
 		return load_slot(machine, offset);
 	if (offset >= SPACES_BEGIN && offset < SPACES_END)
 		return load_space(machine, offset);
+	if (offset >= MIMIC_PCI_LANE(0) && offset < LANES_END)
+		return mimicd_rings_load(machine, (offset - MIMIC_PCI_LANE(0)) / WORD);
 	switch (offset) {
 	case MIMIC_PCI_MAGIC:
 		return MIMIC_PCI_MAGIC_VALUE;
@@ -69,7 +72,7 @@ static uint64_t load_word(const struct mimicd_machine *machine, unsigned int off
 		return name_word(kind->name, 1);
 	case MIMIC_PCI_LAYOUT:
 		return MIMIC_PCI_VERSION | kind->device_pages << 8 | MIMIC_PCI_SLOTS << 16 |
-		       (uint64_t)MIMIC_PCI_SPACES << 24;
+		       (uint64_t)MIMIC_PCI_SPACES << 24 | (machine->rings ? (uint64_t)MIMIC_PCI_LANES << 32 : 0);
 	case MIMIC_PCI_MEMORY_SIZE:
 		return machine->instance->device_memory.size;
 	case MIMIC_PCI_STATUS:
@@ -78,6 +81,10 @@ static uint64_t load_word(const struct mimicd_machine *machine, unsigned int off
 		return machine->not_ready;
 	case MIMIC_PCI_DONE:
 		return machine->done;
+	case MIMIC_PCI_LANE_LAYOUT:
+		return machine->rings ? mimicd_rings_layout() : 0;
+	case MIMIC_PCI_LANES_DONE:
+		return mimicd_rings_done(machine);
 	default:
 		return 0;
 	}
@@ -172,6 +179,13 @@ void mimicd_bus_page_store(struct mimicd_machine *machine, unsigned int offset, 
 		machine->status &= ~merge(0, offset, size, value);
 	else if (place == MIMIC_PCI_DONE)
 		machine->done &= ~merge(0, offset, size, value);
+	else if (place == MIMIC_PCI_LANES_DONE)
+		mimicd_rings_clear_done(machine, merge(0, offset, size, value));
+	else if (place == MIMIC_PCI_LANE_CANCEL && is_low)
+		mimicd_rings_cancel(machine, value);
+	else if (place >= MIMIC_PCI_LANE(0) && place < LANES_END && is_low)
+		mimicd_rings_store(machine, (place - MIMIC_PCI_LANE(0)) / WORD, value);
+	/* LANE_KICK: that a message has come has woken the loop. */
 }
 
 /* --- slots that waited --------------------------------------------------------------- */

@@ -45,6 +45,7 @@ int mimicd_vfio_function_add(struct mimicd_vfio_listener *listener, struct mimic
 	function->listener = listener;
 	function->path = listener->path;
 	function->has_msi = listener->has_msi;
+	function->has_rings = listener->has_rings;
 	function->function.ops = &function_ops;
 	function->next = vfio->functions;
 	vfio->functions = function;

@@ -26,6 +26,7 @@
 #define MIMICD_VFIO_PAYLOAD (MIMICD_VFIO_TRANSFER + 64u)
 
 struct mimicd_machine;
+struct mimicd_rings;
 struct mimicd_vfio_listener;
 
 /* A device for virtual machines. */
@@ -36,6 +37,7 @@ struct mimicd_vfio_function {
 	struct mimicd_vfio_listener *listener;
 	const char *path;			/* the listener's */
 	bool has_msi;				/* MSI instead of MSI-X */
+	bool has_rings;				/* lanes in a BAR */
 	struct mimicd_machine *machine;		/* that has the device; NULL: none */
 };
 
@@ -125,6 +127,7 @@ struct mimicd_machine {
 	struct mimicd_machine_access slots[MIMIC_PCI_SLOTS];
 	unsigned int held;			/* accesses that are HELD */
 	struct mimicd_machine_space spaces[MIMIC_PCI_SPACES];
+	struct mimicd_rings *rings;		/* NULL: there are no lanes */
 };
 
 /* --- bars.c ----------------------------------------------------------------------------- */
@@ -147,6 +150,30 @@ void mimicd_spaces_set(struct mimicd_machine *machine, unsigned int number);
 void mimicd_spaces_flush(struct mimicd_machine *machine);
 /* The configuration space has changed: the device's memory may lie elsewhere. */
 void mimicd_spaces_place_memory(struct mimicd_machine *machine);
+
+/* --- rings.c ---------------------------------------------------------------------------- */
+
+/* Of the BAR; and what LANE_LAYOUT says. */
+size_t mimicd_rings_size(void);
+uint64_t mimicd_rings_layout(void);
+/* flush: a program has dropped its translations. 0 or -errno. */
+int mimicd_rings_create(struct mimicd_machine *machine, void (*flush)(struct mimicd_machine *machine));
+void mimicd_rings_destroy(struct mimicd_machine *machine);
+/* All lanes are closed, as after power-on. */
+void mimicd_rings_reset(struct mimicd_machine *machine);
+/* Lanes of a space, by its index, are closed. Before its binding is. */
+void mimicd_rings_end_space(struct mimicd_machine *machine, unsigned int space);
+/* The driver has given the context to a space, or to none. */
+void mimicd_rings_attach(struct mimicd_machine *machine, unsigned int context);
+/* Of a machine that has rings: the BAR's file, and where it is seen here. */
+int mimicd_rings_fd(const struct mimicd_machine *machine);
+char *mimicd_rings_memory(const struct mimicd_machine *machine);
+/* Registers of lanes. */
+uint64_t mimicd_rings_load(const struct mimicd_machine *machine, unsigned int number);
+void mimicd_rings_store(struct mimicd_machine *machine, unsigned int number, uint64_t value);
+uint64_t mimicd_rings_done(const struct mimicd_machine *machine);
+void mimicd_rings_clear_done(struct mimicd_machine *machine, uint64_t bits);
+void mimicd_rings_cancel(struct mimicd_machine *machine, uint64_t number);
 
 /* --- machine.c -------------------------------------------------------------------------- */
 

@@ -13,9 +13,21 @@
 #include "daemon/loop/listen.h"
 #include "daemon/loop/log.h"
 
+/* An option behind the path. */
+static bool cut_off(char *path, const char *option, bool *is_set)
+{
+	size_t length = strlen(path), rest = strlen(option);
+
+	if (length <= rest || strcmp(path + length - rest, option))
+		return false;
+	path[length - rest] = 0;
+	*is_set = true;
+	return true;
+}
+
 int mimicd_vfio_listener_parse(struct mimicd_vfio_listener *listener, const char *text)
 {
-	static const char msi[] = ",msi", suffix[] = ".sock";
+	static const char suffix[] = ".sock";
 	const char *equals = strchr(text, '='), *path = text, *name = text;
 	size_t length;
 
@@ -25,10 +37,9 @@ int mimicd_vfio_listener_parse(struct mimicd_vfio_listener *listener, const char
 	listener->path = strdup(path);
 	if (!listener->path)
 		return -ENOMEM;
-	length = strlen(listener->path);
-	listener->has_msi = length > strlen(msi) && !strcmp(listener->path + length - strlen(msi), msi);
-	if (listener->has_msi)
-		listener->path[length - strlen(msi)] = 0;
+	while (cut_off(listener->path, ",msi", &listener->has_msi) ||
+	       cut_off(listener->path, ",rings", &listener->has_rings))
+		;
 	if (path == text) {
 		name = strrchr(listener->path, '/') ? strrchr(listener->path, '/') + 1 : listener->path;
 		length = strlen(name);

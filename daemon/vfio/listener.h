@@ -13,7 +13,7 @@ struct mimicd_vfio_listener {
 	struct mimicd_vfio *vfio;
 	char device[MIMIC_NAME_MAX];
 	char *path;		/* absolute, once it listens: the daemon may change its directory */
-	bool has_msi;
+	bool has_msi, has_rings;
 	int fd;			/* -1: it does not listen */
 	struct mimicd_source source;
 	dev_t file_device;	/* of the socket's file */
@@ -21,7 +21,7 @@ struct mimicd_vfio_listener {
 	struct mimicd_vfio_function *function;	/* NULL: there is no such device now */
 };
 
-/* [DEVICE=]PATH[,msi]. After either, mimicd_vfio_listener_close(). 0; -EINVAL: no device is named; -ENOMEM. */
+/* [DEVICE=]PATH[,msi][,rings]. After either, mimicd_vfio_listener_close(). 0; -EINVAL: no device is named; -ENOMEM. */
 int mimicd_vfio_listener_parse(struct mimicd_vfio_listener *listener, const char *text);
 /* 0 or -errno, with a log line. */
 int mimicd_vfio_listener_open(struct mimicd_vfio_listener *listener);

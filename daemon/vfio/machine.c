@@ -102,6 +102,8 @@ static int start(struct mimicd_machine *machine, const struct mimicd_machine_cal
 	struct mimicd_loop *loop = engine_of(machine)->loop;
 	int error = make_owners(machine, calls);
 
+	if (!error && machine->function->has_rings)
+		error = mimicd_rings_create(machine, mimicd_spaces_flush);
 	machine->patience.expired = calls->patience_ends;
 	machine->patience.context = machine;
 	if (!error)
@@ -202,6 +204,7 @@ static void power_off(struct mimicd_machine *machine)
 		mimicd_access_withdraw(&machine->stores[i]);
 	mimicd_bus_page_reset(machine);
 	mimicd_spaces_end(machine);
+	mimicd_rings_reset(machine);
 	/* What was stored without any space, too. Not if others have contexts of the device by now. */
 	if (!mimicd_instance_is_held(machine->instance) && !mimicd_instance_is_bound(machine->instance))
 		machine->instance->model->ops->power_on(machine->instance->model, mimic_now());
@@ -227,6 +230,7 @@ void mimicd_machine_end(struct mimicd_machine *machine)
 		return;
 	machine->has_ended = true;
 	power_off(machine);
+	mimicd_rings_destroy(machine);
 	free_owners(machine);
 	if (machine->instance->device_memory.base)
 		mimicd_device_memory_close(&machine->instance->device_memory);

@@ -101,14 +101,17 @@ static void do_region_info(struct mimicd_machine *machine)
 {
 	const struct mimicd_vfio_region_info *asked = (const void *)machine->packet.payload;
 	struct mimicd_vfio_region_info body;
+	int fd = -1;
 
 	if (payload_size(machine) < sizeof(*asked) || asked->index >= MIMICD_VFIO_REGIONS) {
 		mimicd_vfio_reply_error(machine, EINVAL);
 		return;
 	}
 	mimicd_bars_region(machine, asked->index, &body);
-	mimicd_vfio_reply(machine, &body, sizeof(body),
-			  body.flags & MIMICD_VFIO_REGION_MAY_MAP ? machine->instance->device_memory.fd : -1);
+	if (body.flags & MIMICD_VFIO_REGION_MAY_MAP)
+		fd = asked->index == MIMIC_PCI_BAR_RINGS ? mimicd_rings_fd(machine) :
+							   machine->instance->device_memory.fd;
+	mimicd_vfio_reply(machine, &body, sizeof(body), fd);
 }
 
 static void do_irq_info(struct mimicd_machine *machine)

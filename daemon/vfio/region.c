@@ -240,26 +240,43 @@ static void serve_config(struct mimicd_machine *machine, bool is_write, const vo
 	}
 }
 
-/* Of the device's memory what the machine has not mapped; behind its end, as in the table of MSI-X, zeros. */
+/* Memory in a BAR; NULL, and *size 0: there is none. */
+static char *memory_of(const struct mimicd_machine *machine, unsigned int region, uint64_t *size)
+{
+	const struct mimicd_device_memory *memory = &machine->instance->device_memory;
+
+	*size = 0;
+	if (region == MIMIC_PCI_BAR_RINGS && machine->rings) {
+		*size = mimicd_rings_size();
+		return mimicd_rings_memory(machine);
+	}
+	if (region != MIMIC_PCI_BAR_MEMORY)
+		return NULL;
+	*size = memory->size;
+	return memory->base;
+}
+
+/* Of memory what the machine has not mapped; behind its end, as in the table of MSI-X, zeros. */
 static void serve_memory(struct mimicd_machine *machine, bool is_write, const void *data)
 {
 	const struct mimicd_vfio_region_access *access = asked(machine);
-	const struct mimicd_device_memory *memory = &machine->instance->device_memory;
 	char bytes[MIMICD_VFIO_TRANSFER] = { 0 };
 	size_t size = access->count;
+	uint64_t memory_size;
+	char *memory = memory_of(machine, access->region, &memory_size);
 
-	if (access->region != MIMIC_PCI_BAR_MEMORY || access->offset >= memory->size)
+	if (access->offset >= memory_size)
 		size = 0;
-	else if (size > memory->size - access->offset)
-		size = memory->size - access->offset;
+	else if (size > memory_size - access->offset)
+		size = memory_size - access->offset;
 	if (is_write) {
 		if (size)
-			memcpy((char *)memory->base + access->offset, data, size);
+			memcpy(memory + access->offset, data, size);
 		answer_store(machine);
 		return;
 	}
 	if (size)
-		memcpy(bytes, (char *)memory->base + access->offset, size);
+		memcpy(bytes, memory + access->offset, size);
 	answer_load(machine, bytes, access->count);
 }
 

@@ -39,10 +39,13 @@ static int open_space(struct mimicd_machine *machine, unsigned int number)
 	return error;
 }
 
-static void close_space(struct mimicd_machine_space *space)
+static void close_space(struct mimicd_machine *machine, unsigned int number)
 {
+	struct mimicd_machine_space *space = &machine->spaces[number];
+
 	if (!space->is_open)
 		return;
+	mimicd_rings_end_space(machine, number);
 	space->is_open = false;
 	mimicd_binding_close(&space->binding);
 }
@@ -53,9 +56,11 @@ void mimicd_spaces_set(struct mimicd_machine *machine, unsigned int number)
 	int error = 0;
 
 	if (!is_wanted(machine, number)) {
-		close_space(space);
+		close_space(machine, number);
 		return;
 	}
+	if (space->mode == MIMIC_PCI_MODE_NONE)
+		mimicd_rings_end_space(machine, number);
 	if (!space->is_open)
 		error = open_space(machine, number);
 	if (!error)
@@ -96,5 +101,5 @@ int mimicd_spaces_begin(struct mimicd_machine *machine)
 void mimicd_spaces_end(struct mimicd_machine *machine)
 {
 	for (unsigned int i = 0; i < MIMIC_PCI_SPACES; i++)
-		close_space(&machine->spaces[i]);
+		close_space(machine, i);
 }

@@ -76,7 +76,7 @@ static int open_listener(struct mimicd_vfio *vfio, const char *text)
 	if (!error)
 		error = mimicd_instance_find(vfio->engine, listener->device, &instance);
 	if (error) {
-		mimicd_log(MIMICD_LOG_ERROR, "--vfio-user %s: there is no device %s; [DEVICE=]PATH[,msi] is needed, and "
+		mimicd_log(MIMICD_LOG_ERROR, "--vfio-user %s: there is no device %s; [DEVICE=]PATH[,msi][,rings] is needed, and "
 			   "the device is the file's name without .sock if none is named", text, listener->device);
 		return error;
 	}

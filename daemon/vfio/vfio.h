@@ -10,6 +10,7 @@
  *   machine.c                it has the device: made, reset, ended
  *   region.c, bus_page.c     its loads and stores, by where they go
  *   access.c, interrupt.c    registers of the device, its interrupts
+ *   rings.c                  lanes of the machine's programs, in a BAR
  *   bars.c, config_space.c   the function's BARs and configuration space
  *   spaces.c                 the machine's address spaces
  *   guest_memory.c, space.c, page_walk.c   the machine's memory, and the address spaces in it
@@ -23,8 +24,9 @@ struct mimicd_vfio;
 #define MIMICD_VFIO_SOCKETS_MAX 64u
 
 /*
- * Sockets that were asked for, each as [DEVICE=]PATH[,msi]. If no device is named it is the file's name
- * without ".sock". MSI instead of MSI-X: with it QEMU 11 can take a device out of a running machine.
+ * Sockets that were asked for, each as [DEVICE=]PATH[,msi][,rings]. If no device is named it is the file's name
+ * without ".sock". MSI instead of MSI-X: with it QEMU 11 can take a device out of a running machine. Rings: a
+ * BAR has lanes for the machine's programs.
  */
 struct mimicd_vfio_options {
 	const char *sockets[MIMICD_VFIO_SOCKETS_MAX];

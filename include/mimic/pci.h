@@ -29,6 +29,7 @@
 #define MIMIC_PCI_BAR_REGISTERS 0
 #define MIMIC_PCI_BAR_MEMORY 2
 #define MIMIC_PCI_BAR_MSIX 4
+#define MIMIC_PCI_BAR_RINGS 5	/* lanes, where there are some */
 
 #define MIMIC_PCI_PAGE_SIZE 4096
 /* In BAR 0. */
@@ -39,16 +40,17 @@
 #define MIMIC_PCI_MAGIC 0x000		/* load: the letters "mimicpci" */
 #define MIMIC_PCI_MAGIC_VALUE 0x69637063696d696dull
 #define MIMIC_PCI_KIND 0x008		/* load: 16 bytes, the name of the kind, then zeros */
-#define MIMIC_PCI_LAYOUT 0x018		/* load: version [7:0], device pages [15:8], slots [23:16], spaces [31:24] */
+#define MIMIC_PCI_LAYOUT 0x018		/* load: version [7:0], device pages [15:8], slots [23:16], spaces [31:24], lanes [39:32] */
 #define MIMIC_PCI_VERSION 1
 #define MIMIC_PCI_MEMORY_SIZE 0x020	/* load: bytes of the device's memory */
 #define MIMIC_PCI_STATUS 0x028		/* load: causes of interrupts; store: takes away those whose bits are 1 */
 #define MIMIC_PCI_STATUS_DEVICE 1u	/* the device's own: a page fault, an event */
 #define MIMIC_PCI_STATUS_SLOTS 2u	/* slots that waited are done */
+#define MIMIC_PCI_STATUS_LANES 4u	/* programs that sleep at their lanes have what they wait for */
 #define MIMIC_PCI_NOT_READY 0x030	/* load: how many loads and stores had no effect, because they would have had to wait */
 #define MIMIC_PCI_DONE 0x038		/* load: slots that waited and are done, by bit; store: as of STATUS */
 
-/* Interrupts; with one vector only, both causes have it. */
+/* Interrupts; with one vector only, all causes have it. Lanes have that of the slots. */
 #define MIMIC_PCI_VECTOR_DEVICE 0
 #define MIMIC_PCI_VECTOR_SLOTS 1
 #define MIMIC_PCI_VECTORS 2
@@ -85,5 +87,43 @@
 #define MIMIC_PCI_MODE_SV39 39		/* RISC-V */
 #define MIMIC_PCI_MODE_SV48 48
 #define MIMIC_PCI_MODE_SV57 57
+
+/* --- lanes: rings in BAR 5, by which a program gives commands ------------------------- */
+
+/*
+ * Lane N is at N times its size in BAR 5, whole pages, and is laid out as mimic/lane.h says. One thread of
+ * one program writes its commands there (mimic/command.h) and reads the answers; nothing traps. A driver
+ * opens a lane for a thread of the program whose page tables are those of a space, and
+ * maps its pages, and no others, into that program: as ordinary memory, cached.
+ *
+ * Devices in commands are numbers: of a device with contexts the context, else 0. The program has
+ * those that are its space's, with the pages that programs have.
+ */
+#define MIMIC_PCI_LANES 64
+#define MIMIC_PCI_LANE_LAYOUT 0x040	/* load: pages of a lane [15:0], words of its command ring [31:16], of its answers [47:32] */
+#define MIMIC_PCI_LANES_DONE 0x048	/* load: lanes whose program is to be woken, by bit; store: as of STATUS */
+#define MIMIC_PCI_LANE_KICK 0x050	/* store, any value: the daemon looks at the lanes, if it sleeps */
+#define MIMIC_PCI_LANE_CANCEL 0x058	/* store: number of a lane whose command with answers is taken back */
+/* In a lane: 1 or 2 while its program sleeps or is about to; 0 when it is to be woken. */
+#define MIMIC_PCI_LANE_SLEEPING 128
+
+/*
+ * A store to a lane's register opens it (MIMIC_PCI_LANE_OPEN()) or, with 0, closes it: what was posted before is done
+ * as far as it can be now; a second 0 drops the rest. An open lane has all bytes 0 but for those that are
+ * the daemon's. A load gives what was stored, and a state. Lanes of a space with the same
+ * thread's number are one thread, and have different levels (signal handlers); its roles
+ * are free when the last is closed. A store of MIMIC_PCI_MODE_NONE to a space closes all of its lanes at once.
+ */
+#define MIMIC_PCI_LANE(number) (0xd00 + 8 * (number))
+#define MIMIC_PCI_LANE_OPEN(space, thread, level) \
+	((unsigned int)(thread) | (unsigned int)(level) << 8 | (unsigned int)(space) << 16)
+#define MIMIC_PCI_LANE_THREADS 255	/* their numbers in a space are 1 to this */
+#define MIMIC_PCI_LANE_LEVELS 8
+#define MIMIC_PCI_LANE_STATE(value) ((unsigned int)((value) >> 60))
+#define MIMIC_PCI_LANE_IS_CLOSED 0
+#define MIMIC_PCI_LANE_IS_OPEN 1
+#define MIMIC_PCI_LANE_IS_CLOSING 2	/* something that was posted waits in the device */
+#define MIMIC_PCI_LANE_IS_REFUSED 3	/* no such space, thread or level, or no room for it */
+#define MIMIC_PCI_LANE_IS_BROKEN 4	/* the program has written what no program may: all of its lanes have ended */
 
 #endif

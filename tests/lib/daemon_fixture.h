@@ -23,7 +23,7 @@ struct served {
 	unsigned int virgos;
 	const char *quota;	/* as of --quota; NULL: the defaults */
 	const char *state;	/* where its state filesystem is mounted; NULL: nowhere */
-	const char *vfio[4];	/* devices with a socket for virtual machines, directory/NAME.sock; ",msi" may stand behind */
+	const char *vfio[4];	/* devices with a socket for virtual machines, directory/NAME.sock; ",msi" and ",rings" may stand behind */
 };
 
 /* NULL settings of one's own: 2 devices, paper profile. false: it did not come up. */

@@ -178,6 +178,9 @@ void guest_start(struct guest *guest, const struct served *served, const char *d
 void guest_end(struct guest *guest)
 {
 	close(guest->fd);
+	if (guest->rings)
+		munmap(guest->rings, guest->rings_size);
+	guest->rings = NULL;
 	if (guest->ram_fd < 0)
 		return;
 	munmap(guest->ram, GUEST_RAM_SIZE);

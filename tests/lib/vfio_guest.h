@@ -24,6 +24,8 @@ struct guest {
 	char *ram;
 	int eventfds[MIMIC_PCI_VECTORS];	/* once guest_take_interrupts() was called */
 	uint16_t last_id;
+	char *rings;			/* BAR 5, if it is mapped (vfio_lanes.h) */
+	size_t rings_size;
 };
 
 /* Connects to the device's socket. VERSION is said, the memory is shared. */
