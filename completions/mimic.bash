@@ -63,7 +63,7 @@ _mimic_value()
 {
 	case $1 in
 	--transport)
-		_mimic_offer "$2" < <(printf '%s\n' auto embedded daemon kernel) ;;
+		_mimic_offer "$2" < <(printf '%s\n' auto embedded daemon kernel $([ "$3" != trace ] || echo pci)) ;;
 	--pid) _mimic_offer "$2" < <(cd /proc && printf '%s\n' [0-9]*) ;;
 	--socket | --config | --plugin | --output | -o | --costs | --trace | --profile | --directory) _mimic_files "$2" ;;
 	--compiler) mapfile -t COMPREPLY < <(compgen -c -- "$2" | sort -u) ;;

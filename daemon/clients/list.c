@@ -115,6 +115,7 @@ static struct json_object *describe_device(const struct mimicd_instance *instanc
 	add_text(device, "state", state);
 	json_object_object_add(device, "kernel",
 			       json_object_new_boolean(mimicd_instance_is_on(instance, "kernel")));
+	json_object_object_add(device, "pci", json_object_new_boolean(mimicd_instance_is_on(instance, "pci")));
 	if (instance->device_memory.size)
 		add_number(device, "memory", instance->device_memory.size);
 	json_object_object_add(device, "user", describe_user(instance));
@@ -180,7 +181,9 @@ static struct json_object *describe_client(const struct mimicd_client *client)
 			json_object_array_add(devices, json_object_new_string(instance->name));
 	}
 	add_number(object, "uid", client->program.uid);
-	json_object_object_add(object, "kernel", json_object_new_boolean(client->process != NULL));
+	json_object_object_add(object, "kernel",
+			       json_object_new_boolean(client->process && !client->program.is_machine));
+	json_object_object_add(object, "machine", json_object_new_boolean(client->program.is_machine));
 	json_object_object_add(object, "devices", devices);
 	add_number(object, "threads", count_threads(client));
 	json_object_object_add(object, "owners", describe_threads(client));
@@ -197,6 +200,7 @@ static struct json_object *describe_binding(const struct mimicd_binding *binding
 
 	add_number(object, "uid", binding->program.uid);
 	add_text(object, "device", binding->instance->name);
+	json_object_object_add(object, "machine", json_object_new_boolean(binding->program.is_machine));
 	add_number(object, "accesses", binding->accesses);
 	json_object_object_add(object, "owners", describe_owners(binding->process));
 	return object;

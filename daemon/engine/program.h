@@ -10,6 +10,7 @@ struct mimicd_program {
 	pid_t pid;	/* 0: not in our pid namespace */
 	uid_t uid;
 	char name[16];	/* of the kernel's for its first thread */
+	bool is_machine;	/* a virtual machine, or a program in one; pid is its QEMU's */
 	bool was_reported;	/* a device's report about it is in the log */
 };
 

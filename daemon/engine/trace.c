@@ -40,7 +40,7 @@ int mimicd_trace_bindings_start(struct mimicd_engine *engine, struct mimicd_trac
 
 	*why = NULL;
 	if (!mimicd_front_ends_have_bus(engine)) {
-		*why = "no device is on the kernel's bus";
+		*why = "no device is on the kernel's bus, or a virtual machine's";
 		return -EOPNOTSUPP;
 	}
 	if (engine->bindings_trace) {

@@ -33,6 +33,21 @@ static bool is_good(const struct mimicd_instance *instance, const struct mimic_a
 	return is_size && body->page < instance->kind->device_pages && body->offset <= MIMIC_PAGE_SIZE - body->size;
 }
 
+/* For `mimic list`: of the space that has the page's context; of what is no context's, the first. */
+static void count(struct mimicd_machine *machine, unsigned int page)
+{
+	const struct mimicd_instance *instance = machine->instance;
+	const struct mimic_kind *kind = instance->kind;
+	struct mimicd_binding *binding = instance->binding;
+
+	for (unsigned int i = 0; i < instance->context_count; i++) {
+		if (page - kind->contexts->first_page(i) < kind->pages)
+			binding = mimicd_instance_context_binding(instance, i);
+	}
+	if (binding)
+		binding->accesses++;
+}
+
 static void start(struct mimicd_machine_access *access)
 {
 	struct mimicd_machine *machine = access->machine;
@@ -45,7 +60,7 @@ static void start(struct mimicd_machine_access *access)
 		access->state = MIMICD_ACCESS_REFUSED;
 		return;
 	}
-	machine->spaces[0].binding.accesses++;
+	count(machine, body->page);
 	access->state = MIMICD_ACCESS_DONE;
 	if (mimicd_trap_is_lost(instance, body)) {
 		body->data = 0;

@@ -30,7 +30,9 @@ static int open_space(struct mimicd_machine *machine, unsigned int number)
 	binding->function = &machine->function->function;
 	binding->process = mimicd_process_get(&machine->processes, 1);
 	binding->number = number + 1;
-	binding->program = (struct mimicd_program){ .pid = machine->pid, .uid = machine->uid };
+	binding->program = (struct mimicd_program){
+		.pid = machine->pid, .uid = machine->uid, .is_machine = true,
+	};
 	strcpy(binding->program.name, "virtual machine");
 	mimicd_space_init(&space->space, &machine->memory, &machine->aperture, kind->jobs != NULL,
 			  !kind->jobs && kind->is_flush, &binding->port);

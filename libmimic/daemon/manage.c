@@ -204,6 +204,6 @@ int mimic_daemon_trace_bus(const char *socket_path, int spool_fd)
 	if (error == -EBUSY)
 		return mimic_error(error, "the kernel's devices are traced by somebody already");
 	if (error == -EOPNOTSUPP)
-		return mimic_error(error, "mimicd has no devices on the kernel's bus: was it started with --kernel?");
+		return mimic_error(error, "mimicd has no device that a driver has: was it started with --kernel or --vfio-user?");
 	return error ? error : connection;
 }

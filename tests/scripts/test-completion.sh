@@ -80,7 +80,7 @@ result $? "paths_of_a_device"
 expect 'mimic run --transport e' embedded && expect 'mimic inject maple0 ha' hang && expect 'mimic add vi' virgo &&
 	expect 'mimic reset maple0 ' ''
 result $? "values_and_arguments"
-expect 'mimic run --transport ' auto embedded daemon kernel && expect 'mimic trace --transport ' auto embedded daemon kernel &&
+expect 'mimic run --transport ' auto embedded daemon kernel && expect 'mimic trace --transport ' auto embedded daemon kernel pci &&
 	expect 'mimic trace --limit ' '' && expect 'mimic record --devices ' '' && expect 'mimic replay --set ' ''
 result $? "values_that_a_command_takes"
 expect 'mimic sim --set l2.ms' 'l2.mshrs=' && expect 'mimic sweep --soc maple-s' maple-sim && expect 'mimic replay --set l2.ms' ''

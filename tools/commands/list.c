@@ -108,7 +108,7 @@ static void print_summary(struct json_object *devices, size_t count, const struc
 	}
 }
 
-/* --- devices in the kernel ------------------------------------------------------------------------ */
+/* --- devices with a driver ------------------------------------------------------------------------ */
 
 /* What its driver sees: walks of the page table, faults, what it resolved, flushes of the TLB. */
 static void print_memory(struct json_object *device)
@@ -126,18 +126,18 @@ static void print_memory(struct json_object *device)
 	       tool_show_text(counters, "faults"), tool_show_text(counters, "shootdowns"));
 }
 
-static void print_kernel_devices(struct json_object *devices, size_t count)
+/* Those whose `key` is true: on the kernel's bus, or a virtual machine's. */
+static void print_bus_devices(struct json_object *devices, size_t count, const char *key, const char *title)
 {
 	bool has_title = false;
 
 	for (size_t i = 0; i < count; i++) {
-		struct json_object *device = json_object_array_get_idx(devices, i), *is_kernel;
+		struct json_object *device = json_object_array_get_idx(devices, i), *is_on;
 
-		if (!json_object_object_get_ex(device, "kernel", &is_kernel) ||
-		    !json_object_get_boolean(is_kernel))
+		if (!json_object_object_get_ex(device, key, &is_on) || !json_object_get_boolean(is_on))
 			continue;
 		if (!has_title)
-			printf("\n%-10s %12s %12s %12s %12s %12s\n", "IN KERNEL", "WALKS", "PAGE FAULTS",
+			printf("\n%-10s %12s %12s %12s %12s %12s\n", title, "WALKS", "PAGE FAULTS",
 			       "RESOLVED", "BAD", "SHOOTDOWNS");
 		has_title = true;
 		print_memory(device);
@@ -160,7 +160,8 @@ static void print_table(struct json_object *root)
 		if (mimic_kinds[i]->summary)
 			print_summary(devices, count, mimic_kinds[i]);
 	}
-	print_kernel_devices(devices, count);
+	print_bus_devices(devices, count, "kernel", "IN KERNEL");
+	print_bus_devices(devices, count, "pci", "IN MACHINE");
 	count = tool_show_array(root, "sessions", &sessions);
 	if (count == 0)
 		return;

@@ -26,7 +26,7 @@
 enum trace_writer {
 	WRITER_PROGRAM,
 	WRITER_DAEMON,		/* the program hands it the spool */
-	WRITER_BUS,		/* the daemon, of the kernel's devices; we hand it the spool */
+	WRITER_BUS,		/* the daemon, of the kernel's devices or machines'; we hand it the spool */
 };
 
 struct trace_options {
@@ -53,11 +53,12 @@ static const char usage[] =
 	"  --limit MB         room for events; further ones are counted and not kept (default: " DEFAULT_LIMIT ";\n"
 	"                     16384 events to a MB, on the disk of TMPDIR)\n"
 	"  --transport WHICH  embedded (default, and auto), daemon or kernel: then what all programs do with\n"
-	"                     the kernel's devices is traced; for root and mimicd's user only\n"
+	"                     the kernel's devices is traced; for root and mimicd's user only. pci: what virtual\n"
+	"                     machines do with theirs, likewise\n"
 	"  --devices LIST     as of mimic run (embedded only)\n"
 	"  --config FILE      as of mimic run (embedded only)\n"
 	"  --plugin FILE      as of mimic run\n"
-	"  --socket PATH      where mimicd listens (daemon and kernel)\n"
+	"  --socket PATH      where mimicd listens (daemon, kernel and pci)\n"
 	"  --state            as of mimic run\n"
 	"  --verbose          say on stderr what is set up, and how many events there are\n"
 	"  --help             this text\n\n"
@@ -98,10 +99,13 @@ static void settle_transport(struct trace_options *options)
 		transport = getenv("MIMIC_TRANSPORT");
 	if (!transport || !*transport || !strcmp(transport, "auto"))
 		options->run.transport = "embedded";
-	else if (!strcmp(transport, "kernel"))
-		options->writer = WRITER_BUS;
 	else if (!strcmp(transport, "daemon"))
 		options->writer = WRITER_DAEMON;
+	else if (!strcmp(transport, "kernel") || !strcmp(transport, "pci"))
+		options->writer = WRITER_BUS;
+	/* PROGRAM has no part in it: it may be a sleep. */
+	if (transport && !strcmp(transport, "pci"))
+		options->run.transport = "embedded";
 }
 
 /* --- the spool ----------------------------------------------------------------------------- */

@@ -13,7 +13,8 @@ Boots a stock kernel of Debian in QEMU (software emulation), with devices of mim
 your driver, runs COMMAND there, and exits with its status.
 
   -d, --device NAME     a device by its kind and number, such as KIND0 (`mimic list` shows names), or
-                        KIND0,msi; may be repeated
+                        KIND0,msi, KIND0,rings; may be repeated
+      --socket PATH     where mimicd listens for mimic list, trace and so on meanwhile
       --driver DIR      a folder with a Kbuild file: its modules are compiled for the kernel, and loaded in
                         the order of obj-m; may be repeated
       --module FILE     a module that is compiled already; may be repeated
@@ -46,7 +47,7 @@ complain() {
 }
 
 devices=() drivers=() modules=() files=() sources=() includes=()
-arch=x86_64 kernel=6.12 headers='' levels='' qemu='' memory=1024 timeout=300 gdb=no fetch_only=no dmesg='' console=''
+arch=x86_64 kernel=6.12 headers='' levels='' qemu='' memory=1024 timeout=300 gdb=no fetch_only=no dmesg='' console='' socket=''
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/mimic/vm
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -61,6 +62,7 @@ while [ $# -gt 0 ]; do
 	[ $# -ge 2 ] || complain "$1: an argument is needed, or there is no such option (try --help)"
 	case $1 in
 	-d | --device) devices+=("$2") ;;
+	--socket) socket=$2 ;;
 	--driver) drivers+=("$2") ;;
 	--module) modules+=("$2") ;;
 	-f | --file) files+=("$2") ;;
@@ -235,14 +237,15 @@ for device in "${devices[@]}"; do
 	daemon_arguments+=(--vfio-user "$name=$scratch/$name.sock${device#"$name"}")
 	functions+=(-device "{\"driver\":\"vfio-user-pci\",\"rombar\":0,\"x-msg-timeout\":60000,\"socket\":{\"type\":\"unix\",\"path\":\"$scratch/$name.sock\"}}")
 done
-"$mimicd" --foreground --kernel=off --socket "$scratch/mimicd.sock" --devices "$(count_devices)" \
+socket=${socket:-$scratch/mimicd.sock}
+"$mimicd" --foreground --kernel=off --socket "$socket" --devices "$(count_devices)" \
 	"${daemon_arguments[@]}" 2>"$scratch/mimicd.log" &
 daemon=$!
 for _ in $(seq 100); do
-	[ ! -S "$scratch/mimicd.sock" ] || break
+	[ ! -S "$socket" ] || break
 	sleep 0.05
 done
-if [ ! -S "$scratch/mimicd.sock" ]; then
+if [ ! -S "$socket" ]; then
 	cat "$scratch/mimicd.log" >&2
 	complain "mimicd does not serve"
 fi
