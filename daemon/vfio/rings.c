@@ -22,6 +22,7 @@
 #define COMMAND_WORDS 4096u
 #define RESPONSE_WORDS 2048u
 #define STATE_SHIFT 60
+#define NUMBER_SHIFT 32
 
 _Static_assert(offsetof(struct mimic_lane, client_sleeping) == MIMIC_PCI_LANE_SLEEPING, "drivers know where it is");
 _Static_assert(MIMIC_PCI_LANE_LEVELS == MIMIC_LANE_LEVELS, "as at the socket");
@@ -345,11 +346,15 @@ void mimicd_rings_store(struct mimicd_machine *machine, unsigned int number, uin
 uint64_t mimicd_rings_load(const struct mimicd_machine *machine, unsigned int number)
 {
 	const struct ring_lane *at;
+	uint64_t value;
 
 	if (!machine->rings)
 		return 0;
 	at = &machine->rings->lanes[number];
-	return at->state == MIMIC_PCI_LANE_IS_CLOSED ? 0 : at->opened | (uint64_t)at->state << STATE_SHIFT;
+	if (at->state == MIMIC_PCI_LANE_IS_CLOSED)
+		return 0;
+	value = at->opened | (uint64_t)at->state << STATE_SHIFT;
+	return at->lane ? value | (uint64_t)(at->lane->number & 0xffff) << NUMBER_SHIFT : value;
 }
 
 uint64_t mimicd_rings_done(const struct mimicd_machine *machine)

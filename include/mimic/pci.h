@@ -110,7 +110,8 @@
 /*
  * A store to a lane's register opens it (MIMIC_PCI_LANE_OPEN()) or, with 0, closes it: what was posted before is done
  * as far as it can be now; a second 0 drops the rest. An open lane has all bytes 0 but for those that are
- * the daemon's. A load gives what was stored, and a state. Lanes of a space with the same
+ * the daemon's. A load gives what was stored, a state, and the number by which order words (mimic/lane.h)
+ * name an open lane. Lanes of a space with the same
  * thread's number are one thread, and have different levels (signal handlers); its roles
  * are free when the last is closed. A store of MIMIC_PCI_MODE_NONE to a space closes all of its lanes at once.
  */
@@ -120,6 +121,7 @@
 #define MIMIC_PCI_LANE_THREADS 255	/* their numbers in a space are 1 to this */
 #define MIMIC_PCI_LANE_LEVELS 8
 #define MIMIC_PCI_LANE_STATE(value) ((unsigned int)((value) >> 60))
+#define MIMIC_PCI_LANE_NUMBER(value) ((unsigned int)((value) >> 32 & 0xffff))
 #define MIMIC_PCI_LANE_IS_CLOSED 0
 #define MIMIC_PCI_LANE_IS_OPEN 1
 #define MIMIC_PCI_LANE_IS_CLOSING 2	/* something that was posted waits in the device */

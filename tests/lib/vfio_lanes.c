@@ -49,7 +49,9 @@ struct raw_lane lane_at(struct guest *guest, unsigned int number)
 {
 	uint64_t layout = guest_bus(guest, MIMIC_PCI_LANE_LAYOUT);
 	size_t commands = layout >> 16 & 0xffff, answers = layout >> 32 & 0xffff;
-	struct raw_lane lane = { .size = (layout & 0xffff) * MIMIC_PCI_PAGE_SIZE, .event_fd = -1, .number = number };
+	struct raw_lane lane = { .size = (layout & 0xffff) * MIMIC_PCI_PAGE_SIZE, .event_fd = -1 };
+
+	lane.number = MIMIC_PCI_LANE_NUMBER(guest_bus(guest, MIMIC_PCI_LANE(number)));
 
 	lane.memory = (struct mimic_lane *)(void *)(guest->rings + number * lane.size);
 	mimic_ring_attach(&lane.commands, mimic_lane_commands(lane.memory), commands);

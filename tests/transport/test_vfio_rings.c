@@ -86,6 +86,14 @@ static struct raw_lane start_maple(void)
 	return lane;
 }
 
+/* Two lanes of the thread that has both ends of the queue: 0, and 9 for a signal handler. */
+static void start_maple_lanes(struct raw_lane *first, struct raw_lane *second)
+{
+	*first = start_maple();
+	assert_int_equal(lane_try(&guest, 9, 1, 1, 1), MIMIC_PCI_LANE_IS_OPEN);
+	*second = lane_at(&guest, 9);
+}
+
 /* --- the BAR ------------------------------------------------------------------------------- */
 
 static void the_bus_page_says_where_lanes_are(void **state)
@@ -429,6 +437,29 @@ static void a_program_has_the_contexts_of_its_space(void **state)
 	assert_int_equal(guest_register(&guest, DARE_PAGE_CONTEXT(2), DARE_RS1, 8), 77);
 }
 
+static void order_words_name_lanes_by_their_numbers(void **state)
+{
+	struct raw_lane first, second;
+	uint64_t words[4];
+
+	(void)state;
+	start_maple_lanes(&first, &second);
+	/* The second lane's store comes after what the first has not even posted yet. */
+	words[0] = mimic_lane_order_whole(first.number, first.commands.position + 2);
+	words[1] = lane_word(MIMIC_COMMAND_STORE, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_PRODUCE, 0), 4, 1);
+	words[2] = 2;
+	lane_post(&guest, &second, words, 3);
+	test_sleep_ms(20);
+	assert_int_equal(atomic_load(&second.commands.ring->tail), 0);
+	words[2] = 1;
+	lane_post(&guest, &first, words + 1, 2);
+	assert_int_equal(maple_load(&first, MAPLE_LOAD_CONSUME, 0), 1);
+	assert_int_equal(maple_load(&first, MAPLE_LOAD_CONSUME, 0), 2);
+	/* A lane that was opened again has another number. */
+	lane_close(&guest, 9);
+	assert_int_not_equal(lane_open(&guest, 9, 1, 2).number, second.number);
+}
+
 static void a_context_that_is_taken_away_is_lost(void **state)
 {
 	struct raw_lane lanes[2];
@@ -505,6 +536,7 @@ int main(void)
 		TEST(what_cannot_be_is_refused),
 		TEST(a_space_that_is_closed_takes_its_lanes_along),
 		TEST(a_program_has_the_contexts_of_its_space),
+		TEST(order_words_name_lanes_by_their_numbers),
 		TEST(a_context_that_is_taken_away_is_lost),
 		TEST(reset_closes_all_lanes),
 		TEST(the_next_machine_has_memory_of_its_own),
