@@ -131,6 +131,7 @@ help:
 	@echo "make figures-ranges, figures-NAME-ranges"
 	@echo "                   how far these move over the ranges of what the papers do not say (5 to 10 minutes each)"
 	@echo "make bench-kernel  benchmarks in a virtual machine; KERNEL=6.1 or 6.12"
+	@echo "make bench-vm      what a trap and a lane cost in a virtual machine of a stock kernel"
 	@echo "make install       PREFIX=DIR DESTDIR=DIR"
 	@echo "make docs          the register pages of the docs, from the register lists"
 	@echo "make lint          style of changed lines, scripts, spelling; LINT_BASE=REVISION"

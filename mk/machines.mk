@@ -2,7 +2,7 @@
 
 VM_SHARE := $(addprefix $(O)/share/mimic/vm/,vm.sh fetch.sh apt.sh in-tree.sh extract-vmlinux.sh guest-init)
 # What a driver in a guest includes: the build directory has it where an installed mimic has it.
-GUEST_H := include/mimic/pci.h include/mimic/access.h $(INSTALL_KIND_H)
+GUEST_H := $(addprefix include/mimic/,pci.h access.h command.h lane.h ring.h) $(INSTALL_KIND_H)
 GUEST_HEADERS := $(filter-out $(SIM_HEADERS),$(addprefix $(O)/include/mimic/,$(notdir $(GUEST_H))))
 
 all: $(VM_SHARE) $(GUEST_HEADERS)
@@ -27,3 +27,16 @@ packages-vm:
 check-vm: packages-vm all | $(O)/vm/linux-source
 	$(Q)tests/scripts/run-tests.sh --timeout 1800 "tests/machines/test-pci.sh $(O) $(MACHINES_CACHE) $(MACHINES)" \
 		"tests/machines/test-drivers.sh $(O) $(MACHINES_CACHE) $(MACHINES)"
+
+# What a trap and a lane cost there: software emulation, so only ratios mean something.
+.PHONY: bench-vm
+BENCH_INSTANT := $(O)/bench/bench-instant
+BENCH_VM_ARCH ?= x86_64
+bench-vm: packages-vm all $(BENCH_INSTANT)
+	@echo "Measuring in a virtual machine; takes a minute, and wants a quiet machine with two CPUs."
+	$(Q)bench/machines/run.sh $(O) $(MACHINES_CACHE) $(BENCH_VM_ARCH)
+
+$(BENCH_INSTANT): $(call obj,bench/machines/instant.c)
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  LD      $@")
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -pthread

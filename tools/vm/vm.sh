@@ -14,6 +14,7 @@ your driver, runs COMMAND there, and exits with its status.
 
   -d, --device NAME     a device by its kind and number, such as KIND0 (`mimic list` shows names), or
                         KIND0,msi, KIND0,rings; may be repeated
+      --function PATH   one more PCI function, of a server of vfio-user that listens there; may be repeated
       --socket PATH     where mimicd listens for mimic list, trace and so on meanwhile
       --driver DIR      a folder with a Kbuild file: its modules are compiled for the kernel, and loaded in
                         the order of obj-m; may be repeated
@@ -46,7 +47,7 @@ complain() {
 	exit 2
 }
 
-devices=() drivers=() modules=() files=() sources=() includes=()
+devices=() servers=() drivers=() modules=() files=() sources=() includes=()
 arch=x86_64 kernel=6.12 headers='' levels='' qemu='' memory=1024 timeout=300 gdb=no fetch_only=no dmesg='' console='' socket=''
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/mimic/vm
 while [ $# -gt 0 ]; do
@@ -62,6 +63,7 @@ while [ $# -gt 0 ]; do
 	[ $# -ge 2 ] || complain "$1: an argument is needed, or there is no such option (try --help)"
 	case $1 in
 	-d | --device) devices+=("$2") ;;
+	--function) servers+=("$2") ;;
 	--socket) socket=$2 ;;
 	--driver) drivers+=("$2") ;;
 	--module) modules+=("$2") ;;
@@ -235,7 +237,10 @@ daemon_arguments=() functions=()
 for device in "${devices[@]}"; do
 	name=${device%%,*}
 	daemon_arguments+=(--vfio-user "$name=$scratch/$name.sock${device#"$name"}")
-	functions+=(-device "{\"driver\":\"vfio-user-pci\",\"rombar\":0,\"x-msg-timeout\":60000,\"socket\":{\"type\":\"unix\",\"path\":\"$scratch/$name.sock\"}}")
+	servers+=("$scratch/$name.sock")
+done
+for server in "${servers[@]}"; do
+	functions+=(-device "{\"driver\":\"vfio-user-pci\",\"rombar\":0,\"x-msg-timeout\":60000,\"socket\":{\"type\":\"unix\",\"path\":\"$server\"}}")
 done
 socket=${socket:-$scratch/mimicd.sock}
 "$mimicd" --foreground --kernel=off --socket "$socket" --devices "$(count_devices)" \
