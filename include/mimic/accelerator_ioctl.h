@@ -114,4 +114,54 @@ struct accelerator_connect {
 	ACCELERATOR_CONNECT_FIELDS
 };
 
+/*
+ * LANE: memory by which one thread of the process gives the device commands without a trap: a lane, laid out as
+ * mimic/lane.h says, which the program maps at `offset` of the node (whole pages, MAP_SHARED, readable and writable;
+ * a child of a fork has it not). Devices in commands are numbers: of a device with contexts the node's context,
+ * else 0. Devices that are PCI functions of a virtual machine may have lanes (docs/pci.md); for others there is CONNECT.
+ * Lanes are the process's, whichever open of a node of this device they came by, and end with the last of these.
+ *
+ *	EOPNOTSUPP	the device has none
+ *	EMFILE		all are in use, by this process or others
+ *	ENOENT		no such thread
+ */
+#define ACCELERATOR_IOCTL_LANE(type) _IOWR(type, 3, struct accelerator_lane)
+
+struct accelerator_lane {
+	__u32 size;
+	__u32 thread;		/* as an earlier lane's was; 0: of a thread that has none yet. out: its number */
+	__u32 level;		/* 0; 1 to 7: for signal handlers that interrupt the lane below */
+	__u32 lane;		/* out: its number, for LANE_CALL and for order words */
+	__u64 offset;		/* out */
+	__u32 command_words;	/* out: of its rings */
+	__u32 response_words;	/* out */
+	__u64 reserved[2];
+};
+
+/*
+ * LANE_CALL: what a thread at a lane wants of the driver.
+ *
+ *	ENOENT		no such lane or thread
+ *	EINVAL		no such call
+ *	ETIMEDOUT, EINTR	WAIT
+ */
+#define ACCELERATOR_IOCTL_LANE_CALL(type) _IOW(type, 4, struct accelerator_lane_call)
+
+enum accelerator_lane_calls {
+	ACCELERATOR_LANE_KICK = 0,	/* there is something in the lanes, and daemon_sleeping was set; any number */
+	ACCELERATOR_LANE_WAIT = 1,	/* returns when the lane's client_sleeping is not `value`, or after `nanoseconds` */
+	ACCELERATOR_LANE_CANCEL = 2,	/* the lane's command whose answers are due is taken back */
+	ACCELERATOR_LANE_CLOSE = 3,	/* no more commands come on the lane */
+	ACCELERATOR_LANE_THREAD_END = 4,	/* `number` is a thread's: its lanes are closed, its roles are free */
+};
+
+struct accelerator_lane_call {
+	__u32 size;
+	__u32 call;
+	__u32 number;		/* of a lane, or of a thread */
+	__u32 value;		/* WAIT only, else reserved */
+	__u64 nanoseconds;	/* likewise */
+	__u64 reserved[1];
+};
+
 #endif

@@ -14,7 +14,7 @@
 
 /* Instances that one process can hold on the embedded transport: of each kind KIND0 to 63, and KIND@0 to 63. */
 #define MIMIC_THREAD_SLOTS (2 * MIMIC_KIND_DEVICES_MAX * MIMIC_KINDS_MAX)
-#define MIMIC_THREAD_SESSIONS 2
+#define MIMIC_THREAD_SESSIONS 10
 #define MIMIC_THREAD_SIGNALS 12
 
 struct daemon_thread;

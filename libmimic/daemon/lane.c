@@ -9,10 +9,8 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "libmimic/base/raw_syscall.h"
 #include "libmimic/base/thread.h"
 #include "libmimic/daemon/session.h"
 
@@ -72,53 +70,40 @@ static bool is_ring_size(uint32_t words)
 	return words >= MIMIC_LANE_WORDS_MIN && words <= MIMIC_LANE_WORDS_MAX && !(words & (words - 1));
 }
 
-static int map_lane(struct daemon_lane *lane, int fd, const struct mimic_lane_reply *reply)
+static int map_lane(struct daemon_lane *lane, const struct daemon_lane_place *place)
 {
 	size_t size;
 	void *memory;
 
-	if (fd < 0 || !is_ring_size(reply->command_words) || !is_ring_size(reply->response_words))
+	if (place->fd < 0 || !is_ring_size(place->command_words) || !is_ring_size(place->response_words))
 		return -EPROTO;
-	size = mimic_lane_size(reply->command_words, reply->response_words);
-	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	size = mimic_lane_size(place->command_words, place->response_words);
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, place->fd, (off_t)place->offset);
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
 	/* A child that used it would mix its words with ours. */
 	madvise(memory, size, MADV_DONTFORK);
 	lane->memory = memory;
 	lane->size = size;
-	lane->number = reply->lane;
+	lane->number = place->number;
 	lane->cpu = MIMIC_CPU_UNKNOWN;
-	mimic_ring_attach(&lane->commands, mimic_lane_commands(memory), reply->command_words);
-	mimic_ring_attach(&lane->responses, mimic_lane_responses(memory, reply->command_words),
-			  reply->response_words);
+	mimic_ring_attach(&lane->commands, mimic_lane_commands(memory), place->command_words);
+	mimic_ring_attach(&lane->responses, mimic_lane_responses(memory, place->command_words),
+			  place->response_words);
 	return 0;
 }
 
 static int request_lane(struct daemon_thread *thread, unsigned int level)
 {
-	struct mimic_lane_request message = {
-		.thread = thread->number,
-		.level = level,
-		.tid = (uint32_t)mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0),
-	};
-	struct mimic_lane_reply reply;
-	struct daemon_request request = {
-		.message = &message.header,
-		.size = sizeof(message),
-		.type = MIMIC_MESSAGE_LANE,
-		.fd = -1,
-		.reply = &reply,
-		.reply_size = sizeof(reply),
-	};
-	int error = mimic_daemon_session_request(thread->generation, &request);
+	struct daemon_lane_place place = { .fd = -1 };
+	int error = mimic_daemon_session_lane(thread->generation, thread->number, level, &place);
 
 	if (error)
 		return error;
-	thread->number = reply.thread;
-	error = map_lane(&thread->lanes[level], request.reply_fd, &reply);
-	if (request.reply_fd >= 0)
-		close(request.reply_fd);
+	thread->number = place.thread;
+	error = map_lane(&thread->lanes[level], &place);
+	if (place.fd >= 0)
+		close(place.fd);
 	return error;
 }
 

@@ -8,21 +8,26 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libmimic/base/error.h"
+#include "libmimic/base/raw_syscall.h"
 #include "libmimic/base/spool.h"
 #include "libmimic/base/thread.h"
 #include "libmimic/daemon/client.h"
+#include "libmimic/daemon/lane.h"
 #include "libmimic/daemon/memory.h"
 
 #define NOT_CONNECTED \
 	{ .connection = { .socket = -1 }, .socket = MIMIC_DESCRIPTOR_NONE, .event = MIMIC_DESCRIPTOR_NONE }
 
 struct daemon_session mimic_daemon_sessions[DAEMON_SESSION_KINDS] = {
-	[DAEMON_SESSION_SOCKET] = NOT_CONNECTED,
-	[DAEMON_SESSION_KERNEL] = NOT_CONNECTED,
+	NOT_CONNECTED, NOT_CONNECTED, NOT_CONNECTED, NOT_CONNECTED, NOT_CONNECTED,
+	NOT_CONNECTED, NOT_CONNECTED, NOT_CONNECTED, NOT_CONNECTED, NOT_CONNECTED,
 };
+
+_Static_assert(DAEMON_SESSION_KINDS == 10, "as many as are initialized");
 
 /*
  * Never used twice in a process, so that nothing of an old connection is taken
@@ -54,6 +59,8 @@ static void disconnect(struct daemon_session *session)
 	mimic_descriptor_close(&session->socket);
 	mimic_descriptor_close(&session->event);
 	session->connection.socket = -1;
+	session->ops = NULL;
+	atomic_store(&session->node, -1);
 }
 
 /* Nobody uses the old descriptors afterwards: the lock is free, or requests fail. */
@@ -85,6 +92,17 @@ static void start_session(enum daemon_session_kind kind, const struct mimic_hell
 	strcpy(session->path, path);
 	atomic_store(&session->dead, false);
 	atomic_store(&session->generation, next_generation(kind));
+}
+
+void mimic_daemon_session_begin(enum daemon_session_kind kind, const struct daemon_session_ops *ops, int node,
+				const char *path)
+{
+	const struct mimic_hello_reply hello = { .spin_microseconds = MIMIC_SPIN_MICROSECONDS };
+	struct daemon_session *session = &mimic_daemon_sessions[kind];
+
+	session->ops = ops;
+	atomic_store(&session->node, node);
+	start_session(kind, &hello, -1, path);
 }
 
 /* A daemon writes only into memory that cannot be taken from under it. */
@@ -172,10 +190,16 @@ static bool is_closed(const struct daemon_session *session)
 
 void mimic_daemon_session_kick(uint32_t generation)
 {
-	const struct daemon_session *session = mimic_daemon_session_of(generation);
+	struct daemon_session *session = mimic_daemon_session_of(generation);
+	const struct daemon_session_ops *ops = session->ops;
 	const uint64_t one = 1;
 	int saved = errno;
 
+	if (ops) {
+		if (ops->kick(session) == -ENODEV)
+			atomic_store(&session->dead, true);
+		return;
+	}
 	if (mimic_descriptor_is_ours(&session->event))
 		(void)!write(session->event.fd, &one, sizeof(one));
 	errno = saved;
@@ -191,6 +215,8 @@ int mimic_daemon_session_request(uint32_t generation, struct daemon_request *req
 	request->reply_fd = -1;
 	if (!self)
 		return -ENOMEM;
+	if (session->ops)
+		return -EOPNOTSUPP;
 	/* A handler that interrupted us here could need the same lock. */
 	mimic_daemon_block_signals(&signals);
 	mimic_lock_acquire(&session->lock, self->number);
@@ -203,6 +229,77 @@ int mimic_daemon_session_request(uint32_t generation, struct daemon_request *req
 	}
 	mimic_lock_release(&session->lock);
 	mimic_daemon_restore_signals(&signals);
+	return error;
+}
+
+/* By a call of the session's own, as a request by the socket is. */
+static int call(uint32_t generation, uint32_t thread, uint32_t level, struct daemon_lane_place *place,
+		uint16_t type, uint32_t number)
+{
+	struct daemon_session *session = mimic_daemon_session_of(generation);
+	struct mimic_thread *self = mimic_thread_self();
+	const struct daemon_session_ops *ops;
+	sigset_t signals;
+	int error = -ENOTCONN;
+
+	if (!self)
+		return -ENOMEM;
+	mimic_daemon_block_signals(&signals);
+	mimic_lock_acquire(&session->lock, self->number);
+	ops = session->ops;
+	if (mimic_daemon_session_is_current(generation) && ops)
+		error = place ? ops->lane(session, thread, level, place) : ops->tell(session, type, number);
+	if (error == -ENODEV) {
+		atomic_store(&session->dead, true);
+		error = -ENOTCONN;
+	}
+	mimic_lock_release(&session->lock);
+	mimic_daemon_restore_signals(&signals);
+	return error;
+}
+
+int mimic_daemon_session_lane(uint32_t generation, uint32_t thread, uint32_t level, struct daemon_lane_place *place)
+{
+	struct mimic_lane_request message = {
+		.thread = thread,
+		.level = level,
+		.tid = (uint32_t)mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0),
+	};
+	struct mimic_lane_reply reply;
+	struct daemon_request request = {
+		.message = &message.header,
+		.size = sizeof(message),
+		.type = MIMIC_MESSAGE_LANE,
+		.fd = -1,
+		.reply = &reply,
+		.reply_size = sizeof(reply),
+	};
+	int error;
+
+	if (mimic_daemon_session_of(generation)->ops)
+		return call(generation, thread, level, place, 0, 0);
+	error = mimic_daemon_session_request(generation, &request);
+	if (error)
+		return error;
+	*place = (struct daemon_lane_place){
+		.fd = request.reply_fd, .number = reply.lane, .thread = reply.thread,
+		.command_words = reply.command_words, .response_words = reply.response_words,
+	};
+	return 0;
+}
+
+int mimic_daemon_session_wait(uint32_t generation, const struct daemon_lane *lane, uint32_t value,
+			      uint64_t nanoseconds)
+{
+	struct daemon_session *session = mimic_daemon_session_of(generation);
+	const struct daemon_session_ops *ops = session->ops;
+	int error;
+
+	if (!ops)
+		return mimic_futex_wait(&lane->memory->client_sleeping, value, nanoseconds, MIMIC_FUTEX_SHARED);
+	error = ops->wait(session, lane->number, value, nanoseconds);
+	if (error == -ENODEV)
+		atomic_store(&session->dead, true);
 	return error;
 }
 
@@ -219,6 +316,8 @@ int mimic_daemon_session_tell(uint32_t generation, uint16_t type, uint32_t numbe
 		.reply_size = sizeof(reply),
 	};
 
+	if (mimic_daemon_session_of(generation)->ops)
+		return call(generation, 0, 0, NULL, type, number);
 	return mimic_daemon_session_request(generation, &request);
 }
 
@@ -231,6 +330,10 @@ bool mimic_daemon_session_is_alive(uint32_t generation)
 
 	if (!mimic_daemon_session_is_current(generation))
 		return false;
+	if (session->ops) {
+		mimic_daemon_session_kick(generation);
+		return mimic_daemon_session_is_current(generation);
+	}
 	gone = is_closed(session) || (poll(&entry, 1, 0) > 0 && (entry.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)));
 	if (gone)
 		atomic_store(&session->dead, true);

@@ -37,7 +37,29 @@ struct daemon_request {
 enum daemon_session_kind {
 	DAEMON_SESSION_SOCKET,
 	DAEMON_SESSION_KERNEL,
-	DAEMON_SESSION_KINDS,
+	/* A device each, whose nodes have lanes of their own: in a virtual machine there is no socket. */
+	DAEMON_SESSION_NODES,
+	DAEMON_SESSION_KINDS = DAEMON_SESSION_NODES + 8,
+};
+
+struct daemon_lane;
+struct daemon_session;
+
+/* Where a lane is. */
+struct daemon_lane_place {
+	int fd;			/* to be closed when it is mapped; -1: none, if the request failed */
+	uint64_t offset;
+	uint32_t number, thread, command_words, response_words;
+};
+
+/* How such a session is spoken to. For signal handlers, too; each 0 or -errno, -ENODEV: it is dead. */
+struct daemon_session_ops {
+	int (*lane)(struct daemon_session *session, uint32_t thread, uint32_t level, struct daemon_lane_place *place);
+	/* MIMIC_MESSAGE_CANCEL, LANE_DROP, THREAD_GONE. */
+	int (*tell)(struct daemon_session *session, uint16_t type, uint32_t number);
+	int (*kick)(struct daemon_session *session);
+	/* Until the lane's client_sleeping is not `value`; -ETIMEDOUT, -EINTR. */
+	int (*wait)(struct daemon_session *session, uint32_t lane, uint32_t value, uint64_t nanoseconds);
 };
 
 struct daemon_session {
@@ -48,6 +70,8 @@ struct daemon_session {
 	 */
 	_Atomic uint32_t generation;
 	atomic_bool dead;
+	const struct daemon_session_ops *_Atomic ops;	/* NULL: by messages to a socket */
+	atomic_int node;			/* the ops' */
 	struct daemon_connection connection;
 	struct mimic_descriptor socket, event;	/* what the program may have closed; connection.socket is the first's */
 	unsigned int spin_microseconds;
@@ -87,6 +111,14 @@ int mimic_daemon_session_get(const char *path);
  * kernel. A session that was there before is given up.
  */
 int mimic_daemon_session_adopt(int fd, const char *node);
+/* Begins one that is spoken to by `ops`, of a kind from DAEMON_SESSION_NODES on that is not in use. */
+void mimic_daemon_session_begin(enum daemon_session_kind kind, const struct daemon_session_ops *ops, int node,
+				const char *path);
+/* A lane of the calling thread. */
+int mimic_daemon_session_lane(uint32_t generation, uint32_t thread, uint32_t level, struct daemon_lane_place *place);
+/* Sleeps until the lane's futex word is not `value`. 0, -ETIMEDOUT, -EINTR. */
+int mimic_daemon_session_wait(uint32_t generation, const struct daemon_lane *lane, uint32_t value,
+			      uint64_t nanoseconds);
 /* Gives the session of a kind up; its devices and lanes answer -ENOTCONN. Under the table lock of device.c. */
 void mimic_daemon_session_end(enum daemon_session_kind kind);
 /* A request on the session; for signal handlers too. -ENOTCONN: `generation` is gone. */

@@ -79,7 +79,7 @@ static int sleep_for(struct daemon_lane *lane, uint32_t generation, enum mimic_l
 	mimic_lane_fence();
 	words = look(lane, what, wanted);
 	if (words >= 0 && (uint64_t)words < wanted)
-		error = mimic_futex_wait(&lane->memory->client_sleeping, what, LOOK_NS, MIMIC_FUTEX_SHARED);
+		error = mimic_daemon_session_wait(generation, lane, what, LOOK_NS);
 	atomic_store_explicit(&lane->memory->client_sleeping, MIMIC_LANE_AWAKE, memory_order_relaxed);
 	if (error == -ETIMEDOUT && !mimic_daemon_session_is_alive(generation))
 		return -ENOTCONN;

@@ -107,7 +107,7 @@ static int open_node(const struct mimic_kind *kind, const char *name, const char
 	return node;
 }
 
-/* The session of this process; the first node makes it. */
+/* The session of this process; the first node makes it. -EOPNOTSUPP, without a text: the node leads to no socket. */
 static int get_session(const struct mimic_kind *kind, int node, const char *path)
 {
 	struct daemon_session *session = &mimic_daemon_sessions[DAEMON_SESSION_KERNEL];
@@ -117,6 +117,8 @@ static int get_session(const struct mimic_kind *kind, int node, const char *path
 	if (generation && mimic_daemon_session_is_alive(generation))
 		return 0;
 	fd = mimic_kernel_nodes.connect(node, kind);
+	if (fd == -EOPNOTSUPP)
+		return fd;
 	if (fd < 0)
 		return mimic_error(fd, "%s: no session with the daemon: %s", path, strerror(-fd));
 	return mimic_daemon_session_adopt(fd, path);
@@ -134,6 +136,23 @@ static void end_unused_session(void)
 		mimic_daemon_session_end(DAEMON_SESSION_KERNEL);
 }
 
+/* By lanes of the node: its session has no messages by which devices are opened. */
+static int open_by_lanes(struct kernel_device *device, const struct mimic_kind *kind, const char *path,
+			 const struct mimic_kernel_info *info)
+{
+	struct daemon_device *daemon = &device->daemon;
+	int error = mimic_kernel_lanes_get(device->node, kind, info->index, path, &daemon->generation);
+
+	if (error)
+		return error;
+	daemon->number = kind->contexts ? (uint8_t)info->context : 0;
+	daemon->counters = (uint32_t)kind->counter_count;
+	daemon->memory.fd = -1;
+	snprintf(daemon->base.name, sizeof(daemon->base.name), "%s%u", kind->name, info->index);
+	mimic_daemon_session_of(daemon->generation)->devices++;
+	return 0;
+}
+
 /* What the node is: the session's commands and the node's pages are to reach the same registers. */
 static int open_device(struct kernel_device *device, const struct mimic_kind *kind, const char *path,
 		       const struct mimic_kernel_info *info)
@@ -141,6 +160,8 @@ static int open_device(struct kernel_device *device, const struct mimic_kind *ki
 	char name[sizeof(device->daemon.base.name)];
 	int error = get_session(kind, device->node, path);
 
+	if (error == -EOPNOTSUPP)
+		return open_by_lanes(device, kind, path, info);
 	if (error)
 		return error;
 	if (kind->contexts)
@@ -191,6 +212,16 @@ static int kernel_open(struct mimic_device **opened, const char *name,
 	return 0;
 }
 
+/* Another node of the same session speaks for it from now on. */
+static void leave_lanes(const struct kernel_device *device)
+{
+	const struct kernel_device *other = devices;
+
+	while (other && other->daemon.generation != device->daemon.generation)
+		other = other->next;
+	mimic_kernel_lanes_leave(device->daemon.generation, device->node, other ? other->node : -1);
+}
+
 static void kernel_close(struct mimic_device *base)
 {
 	struct kernel_device *device = (struct kernel_device *)base;
@@ -200,7 +231,10 @@ static void kernel_close(struct mimic_device *base)
 		link = &(*link)->next;
 	*link = device->next;
 	mimic_daemon_device_close(&device->daemon);
-	end_unused_session();
+	if (mimic_daemon_session_kind(device->daemon.generation) >= DAEMON_SESSION_NODES)
+		leave_lanes(device);
+	else
+		end_unused_session();
 	/* Last: it takes the instance away from the session. */
 	close_descriptor(device->node);
 	free(device);

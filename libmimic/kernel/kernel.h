@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct accelerator_lane;
+struct accelerator_lane_call;
 struct mimic_kind;
 
 /* What a node says of itself. */
@@ -30,6 +32,9 @@ struct mimic_kernel_nodes {
 	int (*info)(int node, const struct mimic_kind *kind, struct mimic_kernel_info *info);
 	int (*connect)(int node, const struct mimic_kind *kind);	/* a connected socket */
 	int (*eventfd)(int node, const struct mimic_kind *kind, int fd, uint64_t events);
+	/* Where connect() gives -EOPNOTSUPP: as the ioctls LANE and LANE_CALL. */
+	int (*lane)(int node, const struct mimic_kind *kind, struct accelerator_lane *lane);
+	int (*lane_call)(int node, const struct mimic_kind *kind, const struct accelerator_lane_call *call);
 };
 
 extern struct mimic_kernel_nodes mimic_kernel_nodes;
@@ -44,6 +49,15 @@ extern struct mimic_kernel_nodes mimic_kernel_nodes;
 bool mimic_kernel_is_there(const char *kind);
 
 #pragma GCC visibility pop
+
+/*
+ * libmimic/kernel/lanes.c: the session of a device whose nodes have lanes. *generation: the session's, which is
+ * begun if no node of this kind and number has one. -errno with a text.
+ */
+int mimic_kernel_lanes_get(int node, const struct mimic_kind *kind, unsigned int index, const char *path,
+			   uint32_t *generation);
+/* The node is about to be closed; `other` is another one of the device, -1: there is none, and the session ends. */
+void mimic_kernel_lanes_leave(uint32_t generation, int node, int other);
 
 /* libmimic/kernel/memory.c: the daemon reaches all of the program; these only check and keep count. */
 void *mimic_kernel_memory_alloc(size_t size);

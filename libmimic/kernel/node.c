@@ -75,12 +75,26 @@ static int node_eventfd(int node, const struct mimic_kind *kind, int fd, uint64_
 	return node_ioctl(node, ACCELERATOR_IOCTL_EVENTFD(kind->ioctl_type), &request);
 }
 
+static int node_lane(int node, const struct mimic_kind *kind, struct accelerator_lane *lane)
+{
+	return node_ioctl(node, ACCELERATOR_IOCTL_LANE(kind->ioctl_type), lane);
+}
+
+static int node_lane_call(int node, const struct mimic_kind *kind, const struct accelerator_lane_call *call)
+{
+	struct accelerator_lane_call copy = *call;
+
+	return node_ioctl(node, ACCELERATOR_IOCTL_LANE_CALL(kind->ioctl_type), &copy);
+}
+
 struct mimic_kernel_nodes mimic_kernel_nodes = {
 	.directory = "/dev",
 	.open = node_open,
 	.info = node_info,
 	.connect = node_connect,
 	.eventfd = node_eventfd,
+	.lane = node_lane,
+	.lane_call = node_lane_call,
 };
 
 /* A node that mknod left behind has no device. */

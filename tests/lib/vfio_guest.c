@@ -178,8 +178,10 @@ void guest_start(struct guest *guest, const struct served *served, const char *d
 void guest_end(struct guest *guest)
 {
 	close(guest->fd);
-	if (guest->rings)
+	if (guest->rings) {
 		munmap(guest->rings, guest->rings_size);
+		close(guest->rings_fd);
+	}
 	guest->rings = NULL;
 	if (guest->ram_fd < 0)
 		return;

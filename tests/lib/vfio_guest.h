@@ -26,6 +26,7 @@ struct guest {
 	uint16_t last_id;
 	char *rings;			/* BAR 5, if it is mapped (vfio_lanes.h) */
 	size_t rings_size;
+	int rings_fd;
 };
 
 /* Connects to the device's socket. VERSION is said, the memory is shared. */

@@ -25,7 +25,7 @@ void guest_start_lanes(struct guest *guest, const struct served *served, const c
 	guest->rings_size = info.size;
 	guest->rings = mmap(NULL, info.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_ptr_not_equal(guest->rings, MAP_FAILED);
-	close(fd);
+	guest->rings_fd = fd;
 }
 
 void guest_set_mode(struct guest *guest, unsigned int space, uint64_t mode)

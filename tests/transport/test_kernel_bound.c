@@ -65,7 +65,7 @@ static int start(void **state)
 	alarm(60);
 	real_nodes = mimic_kernel_nodes;
 	mimic_kernel_nodes = (struct mimic_kernel_nodes){
-		"/nowhere", bus_open, bus_info, bus_connect, NULL
+		.directory = "/nowhere", .open = bus_open, .info = bus_info, .connect = bus_connect,
 	};
 	nodes[0] = nodes[1] = -1;
 	if (!error)

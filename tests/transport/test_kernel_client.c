@@ -266,7 +266,7 @@ static int fake_nodes(void **state)
 	fake.connect_to = -1;
 	fake.nodes[0] = fake.nodes[1] = -1;
 	mimic_kernel_nodes = (struct mimic_kernel_nodes){
-		"/nowhere", fake_open, fake_info, fake_connect, NULL
+		.directory = "/nowhere", .open = fake_open, .info = fake_info, .connect = fake_connect,
 	};
 	setenv("MIMIC_SOCKET", "/nowhere/socket", 1);
 	return 0;
