@@ -4,7 +4,7 @@
  *
  * The oracle is a small model of what the machine was told: which messages cut it off, which are
  * refused and with what errno, the ranges of memory that are mapped, the configuration
- * space, roots and modes of address spaces, the device's memory. What the device itself
+ * space, roots and modes of address spaces, the device's memory, states of lanes. What the device itself
  * answers is other targets' business. After each input the daemon has as many descriptors as before.
  *
  * An input is a list of actions: a byte that says which, and its operands.
@@ -36,6 +36,9 @@
 #define PAGE 4096u
 #define PAGES 32u		/* of the guest that ranges may lie in, and of the file */
 #define DEVICE_MEMORY_PAGES 4u	/* of the device's memory that are looked at */
+#define LANES 6u			/* that are used */
+#define LANE_SIZE (13 * PAGE)		/* 4096 and 2048 words, and what is in front of them */
+#define BAR5_SIZE 0x400000u		/* 64 of these, up to a power of two */
 #define BAR0_SIZE 0x4000u	/* a Virgo: two pages and the bus page, up to a power of two */
 
 static struct mimicd_server *server;
@@ -55,6 +58,7 @@ static struct machine {
 	uint8_t config[256];
 	uint64_t roots[MIMIC_PCI_SPACES], modes[MIMIC_PCI_SPACES];
 	uint8_t memory[DEVICE_MEMORY_PAGES * PAGE];
+	bool lies;	/* something was written to lanes: a program may be broken */
 } machine;
 
 static void remove_socket(void)
@@ -68,7 +72,7 @@ static void set_up(void)
 	static char text[80];
 
 	snprintf(path, sizeof(path), "/tmp/fuzz-vfio-%d.sock", (int)getpid());
-	snprintf(text, sizeof(text), "virgo0=%s", path);
+	snprintf(text, sizeof(text), "virgo0=%s,rings", path);
 	options.vfio.sockets[options.vfio.count++] = text;
 	mimic_config_default(&options.settings);
 	*count_of(&options.settings, &mimic_kind_virgo) = 1;
@@ -294,7 +298,7 @@ static uint8_t config_mask(unsigned int offset)
 	static const struct { uint8_t offset, mask; } bits[] = {
 		{ 0x04, 0x46 }, { 0x05, 0x05 }, { 0x0c, 0xff }, { 0x3c, 0xff }, { 0x43, 0xc0 },
 		{ 0x11, (uint8_t)~((BAR0_SIZE - 1) >> 8) }, { 0x12, 0xff }, { 0x13, 0xff },
-		{ 0x21, 0xf0 }, { 0x22, 0xff }, { 0x23, 0xff },
+		{ 0x21, 0xf0 }, { 0x22, 0xff }, { 0x23, 0xff }, { 0x26, (uint8_t)~((BAR5_SIZE - 1) >> 16) }, { 0x27, 0xff },
 	};
 
 	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
@@ -383,6 +387,91 @@ static void access_space(struct input *input, bool is_store)
 	}
 }
 
+/* --- lanes ------------------------------------------------------------------------------ */
+
+static uint64_t lane_register(unsigned int number)
+{
+	static struct transfer body;
+	uint64_t value;
+
+	body.access = (struct mimicd_vfio_region_access){ MIMIC_PCI_LANE(number), MIMIC_PCI_BAR_REGISTERS, 8 };
+	CHECK(!transfer(false, &body));
+	memcpy(&value, body.data, sizeof(value));
+	return value;
+}
+
+static void set_lane_register(unsigned int number, uint64_t value)
+{
+	static struct transfer body;
+
+	body.access = (struct mimicd_vfio_region_access){ MIMIC_PCI_LANE(number), MIMIC_PCI_BAR_REGISTERS, 8 };
+	memcpy(body.data, &value, sizeof(value));
+	CHECK(!transfer(true, &body));
+}
+
+/* A Virgo has one space, whose mode must be one; a lane that is open stays, but for lies of its program. */
+static void open_or_close_lane(struct input *input)
+{
+	unsigned int number = byte(input) % LANES, space = byte(input) % 3, thread = byte(input) % 3, level = byte(input) % 9;
+	uint64_t value = byte(input) % 4 ? MIMIC_PCI_LANE_OPEN(space, thread, level) : 0, after;
+	unsigned int before = MIMIC_PCI_LANE_STATE(lane_register(number)), state;
+	bool is_good = space == 1 && thread && level < MIMIC_PCI_LANE_LEVELS && machine.modes[0];
+
+	set_lane_register(number, value);
+	after = lane_register(number);
+	state = MIMIC_PCI_LANE_STATE(after);
+	if (state == MIMIC_PCI_LANE_IS_BROKEN)
+		CHECK(machine.lies && (!value || is_good || before == MIMIC_PCI_LANE_IS_OPEN));
+	else if (!value)
+		CHECK(state == MIMIC_PCI_LANE_IS_CLOSED || state == MIMIC_PCI_LANE_IS_CLOSING);
+	else if (before == MIMIC_PCI_LANE_IS_OPEN)
+		CHECK(state == MIMIC_PCI_LANE_IS_OPEN || machine.lies);
+	else
+		CHECK(state == (is_good ? MIMIC_PCI_LANE_IS_OPEN : MIMIC_PCI_LANE_IS_REFUSED));
+	if (value && before != MIMIC_PCI_LANE_IS_OPEN)
+		CHECK((uint32_t)after == value);
+}
+
+/* What a program writes: some bytes anywhere, or words at the beginning of the ring, with the head behind them. */
+static void write_lane(struct input *input, bool is_ring)
+{
+	static struct transfer body;
+	unsigned int number = byte(input) % LANES, offset = (unsigned int)bytes(input, 2) % (LANE_SIZE - 512);
+	unsigned int words = byte(input) % 16;
+	uint64_t head = words;
+
+	machine.lies = true;
+	body.access = (struct mimicd_vfio_region_access){
+		number * LANE_SIZE + (is_ring ? 512 : offset), MIMIC_PCI_BAR_RINGS, 8 * words + !words,
+	};
+	for (unsigned int i = 0; i < words; i++) {
+		uint64_t word = bytes(input, 8);
+
+		memcpy(body.data + 8 * i, &word, sizeof(word));
+	}
+	CHECK(!transfer(true, &body));
+	if (!is_ring)
+		return;
+	body.access = (struct mimicd_vfio_region_access){ number * LANE_SIZE + 256, MIMIC_PCI_BAR_RINGS, 8 };
+	memcpy(body.data, &head, sizeof(head));
+	CHECK(!transfer(true, &body));
+}
+
+static void use_lanes(struct input *input)
+{
+	unsigned int what = byte(input);
+
+	if (what % 3)
+		write_lane(input, what & 4);
+	else
+		open_or_close_lane(input);
+	for (unsigned int i = 0; i < LANES && !machine.modes[0]; i++) {
+		unsigned int state = MIMIC_PCI_LANE_STATE(lane_register(i));
+
+		CHECK(state != MIMIC_PCI_LANE_IS_OPEN && state != MIMIC_PCI_LANE_IS_CLOSING);
+	}
+}
+
 /* What the device answers is not looked at: it must answer, or refuse what is outside. */
 static void access_anything(struct input *input, bool is_store)
 {
@@ -392,11 +481,11 @@ static void access_anything(struct input *input, bool is_store)
 	int error;
 
 	/* These regions have actions of their own, which know what is in them. */
-	if (region == MIMICD_VFIO_REGION_CONFIG || region == MIMIC_PCI_BAR_MEMORY)
+	if (region == MIMICD_VFIO_REGION_CONFIG || region == MIMIC_PCI_BAR_MEMORY || region == MIMIC_PCI_BAR_RINGS)
 		return;
-	/* As do spaces; a barrier of the device would keep nobody else here. */
+	/* As do spaces and lanes; a barrier of the device would keep nobody else here. */
 	if (region == MIMIC_PCI_BAR_REGISTERS && is_store && offset + count > MIMIC_PCI_SPACE(1) &&
-	    offset < MIMIC_PCI_SPACE(MIMIC_PCI_SPACES + 1))
+	    offset < MIMIC_PCI_LANE(MIMIC_PCI_LANES))
 		return;
 	body.access = (struct mimicd_vfio_region_access){ offset, region, count };
 	memcpy(body.data, &value, sizeof(value));
@@ -436,6 +525,9 @@ static void power_on(void)
 	memset(machine.roots, 0, sizeof(machine.roots));
 	memset(machine.modes, 0, sizeof(machine.modes));
 	memset(machine.memory, 0, sizeof(machine.memory));
+	for (unsigned int i = 0; i < LANES; i++)
+		CHECK(!lane_register(i));
+	machine.lies = false;
 	/* What it has at first is looked at elsewhere: here it is what changes, and what does not. */
 	body.access = (struct mimicd_vfio_region_access){ 0, MIMICD_VFIO_REGION_CONFIG, 256 };
 	CHECK(!transfer(false, &body));
@@ -449,7 +541,7 @@ static void act(struct input *input)
 	unsigned int action = byte(input);
 	bool is_store = action & 0x80;
 
-	switch (action % 10) {
+	switch (action % 12) {
 	case 0:
 		send_anything(input);
 		break;
@@ -474,6 +566,10 @@ static void act(struct input *input)
 		break;
 	case 8:
 		access_anything(input, is_store);
+		break;
+	case 9:
+	case 10:
+		use_lanes(input);
 		break;
 	default:
 		if (byte(input) % 4)
