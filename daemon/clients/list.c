@@ -152,7 +152,7 @@ static struct json_object *describe_threads(const struct mimicd_client *client)
 
 	for (uint32_t i = 1; i <= MIMIC_SESSION_THREADS; i++) {
 		if (client->threads[i])
-			json_object_array_add(owners, json_object_new_int64((int64_t)client->threads[i]->owner));
+			json_object_array_add(owners, json_object_new_int64((int64_t)mimicd_thread_owner(client->threads[i])));
 	}
 	return owners;
 }

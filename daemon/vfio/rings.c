@@ -231,12 +231,16 @@ void mimicd_rings_attach(struct mimicd_machine *machine, unsigned int context)
 {
 	const struct mimicd_instance *instance = machine->instance;
 	uint64_t number;
+	int error = 0;
 
 	if (!machine->rings || context >= instance->context_count)
 		return;
 	number = instance->contexts[context].address_space;
 	if (number && number <= MIMIC_PCI_SPACES && machine->rings->programs[number - 1])
-		give_devices(machine->rings->programs[number - 1]);
+		error = give_devices(machine->rings->programs[number - 1]);
+	if (error)
+		mimicd_log_of(machine->uid, MIMICD_LOG_WARNING, "%s: context %u, for lanes: %s", machine->function->path,
+			      context, strerror(-error));
 }
 
 void mimicd_rings_end_space(struct mimicd_machine *machine, unsigned int space)

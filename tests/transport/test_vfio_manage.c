@@ -236,8 +236,9 @@ static void a_list_counts_accesses_by_the_space_that_has_the_context(void **stat
 
 static void a_list_shows_programs_that_have_lanes(void **state)
 {
-	struct json_object *tree, *session;
+	struct json_object *tree, *session, *device_state;
 	struct raw_lane lane;
+	char owner[80];
 
 	(void)state;
 	start_maple();
@@ -251,6 +252,14 @@ static void a_list_shows_programs_that_have_lanes(void **state)
 	assert_false(json_object_get_boolean(field(session, "kernel")));
 	assert_int_equal(json_object_get_int(field(session, "commands")), 5);
 	assert_int_equal(json_object_get_int(field(session, "threads")), 1);
+	/* What the device calls its thread. */
+	maple_load(MAPLE_LOAD_CLOSE_PRODUCER, 0);
+	assert_true(lane_load(&guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_OPEN_PRODUCER, 0), 4) & 2);
+	device_state = state_of("maple0");
+	snprintf(owner, sizeof(owner), "\"producer\":{\"value\":%s,",
+		 json_object_get_string(json_object_array_get_idx(field(session, "owners"), 0)));
+	assert_non_null(strstr(json_object_to_json_string_ext(device_state, JSON_C_TO_STRING_PLAIN), owner));
+	json_object_put(device_state);
 	json_object_put(tree);
 }
 
