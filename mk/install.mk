@@ -60,7 +60,7 @@ install: all pkgconfig units
 	$(if $(PRELOAD_SRC),$(Q)$(INSTALL) -m 644 $(PRELOAD) $(INSTALL_ROOT)/lib)
 	$(if $(BINARIES),$(Q)$(INSTALL) -m 755 $(BINARIES) $(INSTALL_ROOT)/bin)
 	$(Q)$(INSTALL) -m 644 $(INSTALL_LIBRARY_H) $(INSTALL_ROOT)/include
-	$(Q)$(INSTALL) -m 644 libmimic/mimic.h include/mimic/access.h include/mimic/pci.h $(INSTALL_KIND_H) \
+	$(Q)$(INSTALL) -m 644 libmimic/mimic.h $(filter-out $(INSTALL_KIND_H),$(GUEST_H)) $(INSTALL_KIND_H) \
 		include/mimic/sim.h include/mimic/sim_prefetch.h include/mimic/sim_string.h \
 		$(INSTALL_ROOT)/include/mimic
 	$(Q)$(INSTALL) -m 644 $(LIBDEVICE_A) $(INSTALL_ROOT)/lib
