@@ -6,13 +6,16 @@
 #include "kselftest_harness.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "tests/kselftest/lib/fake_daemon.h"
 #include "tests/kselftest/lib/holder.h"
 #include "tests/kselftest/lib/memory.h"
+#include "tests/kselftest/lib/program.h"
 
 #define USER_BINDINGS "/sys/module/mimic/parameters/user_bindings"
 #define NOBODY 65534
@@ -117,6 +120,68 @@ TEST_F(limits, a_user_has_as_many_bindings_as_he_may)
 	/* The last one may be on its way out. */
 	sleep_ms(500 * time_scale());
 	EXPECT_EQ(0, in_child(nobody_opens, NULL));
+}
+
+/* --- what is charged ------------------------------------------------------------ */
+
+#define GROUP "/sys/fs/cgroup/limits"
+#define TABLES 256ul
+
+/* In a group of its own; `count` is where its sparse memory lies. */
+static void join_group(struct program_shared *shared, volatile uint64_t *memory, int fd)
+{
+	void *sparse = mmap(NULL, TABLES * HUGE_PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	(void)memory;
+	(void)fd;
+	if (sparse == MAP_FAILED || !memory_write_text(GROUP "/cgroup.procs", "0"))
+		return;
+	madvise(sparse, TABLES * HUGE_PAGE, MADV_NOHUGEPAGE);
+	shared->count = (uintptr_t)sparse;
+}
+
+/* A write fault of the device in each 2 MB: how many bytes the group has more after it. */
+static unsigned long charge_of_faults(struct fake_daemon *daemon, uint64_t sparse)
+{
+	unsigned long before = memory_number(GROUP "/memory.current");
+	size_t i;
+
+	for (i = 0; i < TABLES; i++) {
+		unsigned int resolves = daemon->control->resolves;
+
+		if (fake_daemon_fault(daemon, (void *)(uintptr_t)(sparse + i * HUGE_PAGE), true) ||
+		    !fake_wait(&daemon->control->resolves, resolves + 1))
+			return 0;
+	}
+	return memory_number(GROUP "/memory.current") - before;
+}
+
+/* A page and a page table for each, although a thread of the kernel's brings them. */
+TEST(what_page_faults_need_is_charged_to_the_program)
+{
+	struct fake_options options = { .channel = FAKE_READ_WRITE };
+	struct fake_daemon *daemon;
+	struct program program;
+	unsigned long charge = 0;
+	int tries;
+
+	memory_write_text("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	if (mkdir(GROUP, 0700) || access(GROUP "/memory.current", F_OK))
+		SKIP(return, "no cgroups of memory");
+	daemon = fake_daemon_start(&options);
+	ASSERT_NE(NULL, daemon);
+	EXPECT_TRUE(program_start(&program, daemon, PAGE, join_group));
+	for (tries = 0; !program.shared->count && tries < 5000; tries++)
+		sleep_ms(1);
+	if (program.shared->count)
+		charge = charge_of_faults(daemon, program.shared->count);
+	printf("# %lu kB for %lu pages and as many page tables\n", charge >> 10, TABLES);
+	/* The kernel charges in batches, a quarter of a megabyte for a processor at most. */
+	EXPECT_LT(TABLES * PAGE * 7 / 4, charge);
+	program_stop(&program);
+	fake_daemon_stop(daemon);
+	rmdir(GROUP);
 }
 
 TEST_HARNESS_MAIN
