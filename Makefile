@@ -246,8 +246,7 @@ fuzz_obj = $(patsubst %.c,$(O)/obj/fuzz/%.o,$(1))
 FUZZ_COVERAGE = -fsanitize=fuzzer-no-link
 # The paths of an oracle are not what is looked for, and it takes most of the time.
 $(call fuzz_obj,$(FUZZ_ORACLE_SRC)): FUZZ_COVERAGE =
-# The loops of a product: what they compare teaches a fuzzer nothing, and takes longer than to multiply.
-$(call fuzz_obj,$(FUZZ_PRODUCT_SRC)): FUZZ_COVERAGE += -fno-sanitize-coverage=trace-cmp
+$(call fuzz_obj,$(FUZZ_QUIET_SRC)): FUZZ_COVERAGE += -fno-sanitize-coverage=trace-cmp
 # References compute for as long as the devices: check-asan looks at them.
 $(call fuzz_obj,$(FUZZ_REFERENCE_SRC)): FUZZ_FLAGS += -O2 -fno-sanitize=all
 
