@@ -108,10 +108,10 @@ static int start_trace(struct mimicd_session *session, const struct mimicd_packe
 
 	*why = NULL;
 	if (packet->header.type == MIMIC_MESSAGE_TRACE)
-		return mimicd_trace_start(&client->trace, fd, why);
+		return mimicd_trace_start(&client->trace, &client->memory, fd, why);
 	if (!mimicd_may_manage(client->program.uid))
 		return -EPERM;
-	return mimicd_trace_bindings_start(client->engine, &client->trace, fd, why);
+	return mimicd_trace_bindings_start(client->engine, &client->trace, &client->memory, fd, why);
 }
 
 static void do_trace(struct mimicd_session *session, const struct mimicd_packet *packet)

@@ -176,32 +176,38 @@ static struct mimicd_holes *holes_of(const struct mimicd_memory *memory)
 	return &memory->user->engine->holes;
 }
 
-static int map_range(struct mimicd_memory *memory, int fd, struct mimicd_range *range, uint64_t offset,
-		     const char **why)
+int mimicd_memory_adopt(struct mimicd_memory *memory, struct mimicd_range *mapping, const char **why)
 {
-	int error = take_quota(memory, range->size, why);
-	void *base;
+	int error = take_quota(memory, mapping->size, why);
 
 	if (error)
 		return error;
-	base = mmap(NULL, range->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, (off_t)offset);
-	if (base == MAP_FAILED) {
-		*why = "it cannot be mapped for reading and writing";
-		error = -errno;
-		give_quota_back(memory, range->size);
-		return error;
-	}
-	range->base = base;
-	error = mimicd_holes_watch(holes_of(memory), memory, base, range->size, &range->watched);
+	error = mimicd_holes_watch(holes_of(memory), memory, mapping->base, mapping->size, &mapping->watched);
 	if (error) {
 		*why = "there is no memory to watch it";
-		munmap(base, range->size);
-		give_quota_back(memory, range->size);
+		give_quota_back(memory, mapping->size);
 	}
 	return error;
 }
 
-static void unmap_range(struct mimicd_memory *memory, const struct mimicd_range *range)
+static int map_range(struct mimicd_memory *memory, int fd, struct mimicd_range *range, uint64_t offset,
+		     const char **why)
+{
+	void *base = mmap(NULL, range->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, (off_t)offset);
+	int error;
+
+	if (base == MAP_FAILED) {
+		*why = "it cannot be mapped for reading and writing";
+		return -errno;
+	}
+	range->base = base;
+	error = mimicd_memory_adopt(memory, range, why);
+	if (error)
+		munmap(base, range->size);
+	return error;
+}
+
+void mimicd_memory_drop(struct mimicd_memory *memory, const struct mimicd_range *range)
 {
 	struct mimicd_closer *closer = memory->user ? memory->user->engine->loop->closer : NULL;
 
@@ -244,7 +250,7 @@ int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, ui
 		return error;
 	error = insert(memory, index, &range);
 	if (error)
-		unmap_range(memory, &range);
+		mimicd_memory_drop(memory, &range);
 	return error;
 }
 
@@ -265,7 +271,7 @@ int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_
 	memmove(&memory->ranges[index], &memory->ranges[index + 1],
 		(memory->count - index) * sizeof(memory->ranges[0]));
 	pthread_rwlock_unlock(&memory->lock);
-	unmap_range(memory, &range);
+	mimicd_memory_drop(memory, &range);
 	return 0;
 }
 
@@ -273,7 +279,7 @@ void mimicd_memory_destroy(struct mimicd_memory *memory)
 {
 	mimicd_memory_forget(memory, NULL);
 	for (size_t i = 0; i < memory->count; i++)
-		unmap_range(memory, &memory->ranges[i]);
+		mimicd_memory_drop(memory, &memory->ranges[i]);
 	free(memory->ranges);
 	pthread_rwlock_destroy(&memory->lock);
 	memory->ranges = NULL;

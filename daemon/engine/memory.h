@@ -115,6 +115,13 @@ int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, ui
 		      uint64_t offset, const char **why);
 int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_t size);
 /*
+ * The same of a mapping of a memfd that was checked, and that no device reaches: it counts for the
+ * user, and holes end the client. 0 or -errno and *why; then it stays the caller's.
+ */
+int mimicd_memory_adopt(struct mimicd_memory *memory, struct mimicd_range *mapping, const char **why);
+/* Unmaps it. */
+void mimicd_memory_drop(struct mimicd_memory *memory, const struct mimicd_range *mapping);
+/*
  * An access of the slot has failed at this address: a bad one, or one that waits until it is made
  * again (mimicd_memory_came()).
  */

@@ -12,7 +12,7 @@
 /* Of address space: pages are the client's, and are there when they are written. */
 #define SPOOL_BYTES_MAX (1ull << 40)
 
-int mimicd_trace_start(struct mimicd_trace *trace, int fd, const char **why)
+int mimicd_trace_start(struct mimicd_trace *trace, struct mimicd_memory *memory, int fd, const char **why)
 {
 	struct stat status;
 	int error;
@@ -28,13 +28,20 @@ int mimicd_trace_start(struct mimicd_trace *trace, int fd, const char **why)
 		return -EINVAL;
 	}
 	error = mimic_spool_attach(&trace->spool, fd);
-	if (error)
+	if (error) {
 		*why = "the memfd is no spool";
+		return error;
+	}
+	trace->memory = memory;
+	trace->mapping = (struct mimicd_range){ .size = trace->spool.size, .base = (char *)trace->spool.header };
+	error = mimicd_memory_adopt(memory, &trace->mapping, why);
+	if (error)
+		mimic_spool_detach(&trace->spool);
 	return error;
 }
 
-int mimicd_trace_bindings_start(struct mimicd_engine *engine, struct mimicd_trace *trace, int fd,
-				const char **why)
+int mimicd_trace_bindings_start(struct mimicd_engine *engine, struct mimicd_trace *trace,
+				struct mimicd_memory *memory, int fd, const char **why)
 {
 	int error;
 
@@ -47,7 +54,7 @@ int mimicd_trace_bindings_start(struct mimicd_engine *engine, struct mimicd_trac
 		*why = "there is a trace of them already";
 		return -EBUSY;
 	}
-	error = mimicd_trace_start(trace, fd, why);
+	error = mimicd_trace_start(trace, memory, fd, why);
 	if (error)
 		return error;
 	engine->bindings_trace = trace;
@@ -111,5 +118,8 @@ void mimicd_trace_end(struct mimicd_engine *engine, struct mimicd_trace *trace)
 		mimicd_trace_close(binding->instance);
 	if (engine->bindings_trace == trace)
 		engine->bindings_trace = NULL;
-	mimic_spool_detach(&trace->spool);
+	if (!trace->spool.header)
+		return;
+	trace->spool.header = NULL;
+	mimicd_memory_drop(trace->memory, &trace->mapping);
 }

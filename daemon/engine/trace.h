@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "daemon/engine/memory.h"
 #include "libmimic/base/spool.h"
 
 struct mimicd_engine;
@@ -18,16 +19,18 @@ struct mimicd_instance;
 /* Of a client. */
 struct mimicd_trace {
 	struct mimic_spool spool;	/* no header: the client has none */
+	struct mimicd_memory *memory;	/* of the client, for its quotas and its holes */
+	struct mimicd_range mapping;	/* of the spool */
 };
 
-/* The spool is a sealed memfd. -EALREADY, -EINVAL, -EPERM, -ENOMEM; *why may say more. */
-int mimicd_trace_start(struct mimicd_trace *trace, int fd, const char **why);
+/* The spool is a sealed memfd. -EALREADY, -EINVAL, -EPERM, -ENOMEM, -EDQUOT, -ENOSPC; *why may say more. */
+int mimicd_trace_start(struct mimicd_trace *trace, struct mimicd_memory *memory, int fd, const char **why);
 /*
  * The same of all devices that programs have by a driver, until the client ends. -EBUSY:
  * another client does; -EOPNOTSUPP: no bus shows devices to drivers.
  */
-int mimicd_trace_bindings_start(struct mimicd_engine *engine, struct mimicd_trace *trace, int fd,
-				const char **why);
+int mimicd_trace_bindings_start(struct mimicd_engine *engine, struct mimicd_trace *trace,
+				struct mimicd_memory *memory, int fd, const char **why);
 /* A process has the device by a driver now. Over: mimicd_trace_close(). */
 void mimicd_trace_bound(struct mimicd_instance *instance, pid_t pid);
 /* The client has the device now, or a context of it; `is_alone`: no other client has a part. */

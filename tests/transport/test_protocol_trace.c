@@ -2,10 +2,13 @@
 /* The message TRACE: a session's spool, and what its program may do to it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -16,6 +19,9 @@
 #include "tests/lib/protocol_fixture.h"
 
 #define CHUNKS 8
+#ifndef UFFD_USER_MODE_ONLY
+#define UFFD_USER_MODE_ONLY 1
+#endif
 
 static int request(int client, enum mimic_message_type type, int fd)
 {
@@ -191,14 +197,37 @@ static void a_program_that_damages_its_spool_hurts_nobody(void **state)
 		atomic_store(&header->claimed, claims[i]);
 		load_words(client, event_fd, device, 2 * MIMIC_SPOOL_EVENTS);
 	}
-	/* Holes: pages that the daemon has written to are gone. */
-	assert_int_equal(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, CHUNKS * MIMIC_SPOOL_CHUNK),
-			 0);
-	load_words(client, event_fd, device, 100);
 	munmap(header, CHUNKS * MIMIC_SPOOL_CHUNK);
 	close(fd);
 	close(event_fd);
 	close(client);
+	protocol_expect_served();
+}
+
+/* Pages that the daemon made in their place would be the daemon's to pay: of each session as many as it has had. */
+static void a_spool_with_holes_ends_the_session_and_gets_no_pages(void **state)
+{
+	int userfaultfd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | UFFD_USER_MODE_ONLY);
+	int event_fd, client = raw_client_with_event(protocol_served.socket, &event_fd);
+	int fd = make_spool(F_SEAL_SHRINK);
+	struct stat status;
+	uint32_t device;
+
+	(void)state;
+	if (userfaultfd < 0)
+		skip();
+	close(userfaultfd);
+	assert_int_equal(raw_open(client, "maple0", &device), 0);
+	assert_int_equal(trace(client, fd), 0);
+	assert_int_equal(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, CHUNKS * MIMIC_SPOOL_CHUNK), 0);
+	/* Its trace is told of the device. */
+	raw_open(client, "maple1", &device);
+	protocol_expect_end(client);
+	assert_int_equal(fstat(fd, &status), 0);
+	assert_int_equal(status.st_blocks, 0);
+	assert_true(served_said(&protocol_served, "memory that it shares has holes"));
+	close(fd);
+	close(event_fd);
 	protocol_expect_served();
 }
 
@@ -230,6 +259,7 @@ int main(void)
 		TEST(what_a_session_does_is_in_its_spool),
 		TEST(what_other_sessions_do_is_not),
 		TEST(a_program_that_damages_its_spool_hurts_nobody),
+		TEST(a_spool_with_holes_ends_the_session_and_gets_no_pages),
 		TEST(a_session_that_ends_leaves_nothing),
 	};
 
