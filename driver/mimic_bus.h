@@ -38,6 +38,8 @@ struct mimic_device_ops {
 		    unsigned int count);
 	int (*mmap_memory)(struct mimic_binding *binding, struct vm_area_struct *vma,
 			   unsigned long first);
+	/* Device memory (mmap_memory()) that is no pages of the kernel's. May be NULL: none is. */
+	bool (*is_memory)(const struct vm_area_struct *vma);
 	void (*share_mapping)(struct mimic_binding *binding, struct file *file);
 	/* The process's memory, as mmget(), for mmput_async(). NULL: it has the device no more. */
 	struct mm_struct *(*get_mm)(struct mimic_binding *binding);

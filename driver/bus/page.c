@@ -31,22 +31,27 @@ EXPORT_SYMBOL_GPL(mimic_vma_may_show);
  * Would a window show it, once it is present? Not memory of devices, the kernel's
  * own, and what cannot be read (hmm_range_fault()): it would be faulted in for ever.
  */
-static bool mimic_can_be_shown(struct mm_struct *mm, u64 address, bool write)
+static bool mimic_can_be_shown(const struct mimic_device_ops *ops, struct mm_struct *mm,
+			       u64 address, bool write)
 {
 	const struct vm_area_struct *vma = vma_lookup(mm, address);
 
-	return vma && vma->vm_flags & VM_READ && !(vma->vm_flags & (VM_IO | VM_PFNMAP)) &&
-	       mimic_vma_may_show(vma, write);
+	if (!vma || !(vma->vm_flags & VM_READ))
+		return false;
+	if (vma->vm_flags & (VM_IO | VM_PFNMAP))
+		return ops->is_memory && ops->is_memory(vma);
+	return mimic_vma_may_show(vma, write);
 }
 
-static int mimic_fault_in(struct mm_struct *mm, u64 address, bool write)
+static int mimic_fault_in(const struct mimic_device_ops *ops, struct mm_struct *mm, u64 address,
+			  bool write)
 {
 	bool unlocked = false;
 	int error = -EFAULT;
 
 	if (mmap_read_lock_killable(mm))
 		return -EINTR;
-	if (mimic_can_be_shown(mm, address, write))
+	if (mimic_can_be_shown(ops, mm, address, write))
 		error = fixup_user_fault(mm, address, write ? FAULT_FLAG_WRITE : 0, &unlocked);
 	mmap_read_unlock(mm);
 	return error;
@@ -62,13 +67,15 @@ static bool mimic_is_quick(struct vm_area_struct *vma)
 
 	if (vma_is_anonymous(vma))
 		return true;
-	if (!vma->vm_file)
+	/* get_user_pages() brings in no page of a device. */
+	if (!vma->vm_file || vma->vm_flags & VM_PFNMAP)
 		return false;
 	magic = file_inode(vma->vm_file)->i_sb->s_magic;
 	return magic == TMPFS_MAGIC || magic == HUGETLBFS_MAGIC;
 }
 
-static int mimic_fault_in_nowait(struct mm_struct *mm, u64 address, bool write)
+static int mimic_fault_in_nowait(const struct mimic_device_ops *ops, struct mm_struct *mm,
+				 u64 address, bool write)
 {
 	unsigned int flags = FOLL_NOWAIT | (write ? FOLL_WRITE : 0);
 	long got = -EFAULT;
@@ -76,7 +83,7 @@ static int mimic_fault_in_nowait(struct mm_struct *mm, u64 address, bool write)
 
 	if (!mmap_read_trylock(mm))
 		return -EAGAIN;
-	if (mimic_can_be_shown(mm, address, write)) {
+	if (mimic_can_be_shown(ops, mm, address, write)) {
 		is_quick = mimic_is_quick(vma_lookup(mm, address));
 		if (!is_quick)
 			flags |= FOLL_NOFAULT;
@@ -109,20 +116,21 @@ EXPORT_SYMBOL_GPL(mimic_binding_has_task);
 
 int mimic_binding_fault_in(struct mimic_binding *binding, u64 address, bool write, bool nowait)
 {
+	const struct mimic_device_ops *ops = mimic_binding_head(binding)->device->ops;
 	struct mem_cgroup *memcg, *old;
 	struct mm_struct *mm;
 	int error;
 
-	mm = mimic_binding_head(binding)->device->ops->get_mm(binding);
+	mm = ops->get_mm(binding);
 	if (!mm)
 		return -ESRCH;
 	/* Page tables are charged to the task that allocates them: a thread of the kernel's. */
 	memcg = get_mem_cgroup_from_mm(mm);
 	old = set_active_memcg(memcg);
 	if (nowait)
-		error = mimic_fault_in_nowait(mm, address, write);
+		error = mimic_fault_in_nowait(ops, mm, address, write);
 	else
-		error = mimic_fault_in(mm, address, write);
+		error = mimic_fault_in(ops, mm, address, write);
 	set_active_memcg(old);
 	mem_cgroup_put(memcg);
 	/* The last reference may be ours: the whole address space would go here. */

@@ -111,6 +111,7 @@ int mimic_pci_mmap(struct mimic_binding *binding, struct vm_area_struct *vma, un
 		   unsigned int count);
 int mimic_pci_mmap_memory(struct mimic_binding *binding, struct vm_area_struct *vma,
 			  unsigned long first);
+bool mimic_pci_is_memory(const struct vm_area_struct *vma);
 void mimic_pci_share_mapping(struct mimic_binding *binding, struct file *file);
 /* The binding is gone: its process sees registers and memory no more. Sleeps. */
 void mimic_pci_take_mappings(struct mimic_binding *binding);

@@ -55,6 +55,7 @@ static const struct mimic_device_ops device_ops = {
 	.check = mimic_pci_check,
 	.mmap = mimic_pci_mmap,
 	.mmap_memory = mimic_pci_mmap_memory,
+	.is_memory = mimic_pci_is_memory,
 	.share_mapping = mimic_pci_share_mapping,
 	.get_mm = mimic_pci_get_mm,
 	.end = mimic_pci_end,

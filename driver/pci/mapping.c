@@ -107,6 +107,11 @@ int mimic_pci_mmap_memory(struct mimic_binding *binding, struct vm_area_struct *
 	return 0;
 }
 
+bool mimic_pci_is_memory(const struct vm_area_struct *vma)
+{
+	return vma->vm_ops == &memory_ops;
+}
+
 /* The first file's inode has the mappings of all, so that they are found. */
 void mimic_pci_share_mapping(struct mimic_binding *binding, struct file *file)
 {
