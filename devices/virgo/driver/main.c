@@ -65,18 +65,23 @@ static int virgo_identify(struct accelerator *accelerator)
 }
 
 /*
- * Nothing that a process leaves is the next one's: queues, configuration, events. A daemon does
- * it by itself when a process gives its device back; a function of PCI has nobody but the driver.
+ * Nothing that a process leaves is the next one's: queues, configuration, barriers, events. A
+ * daemon does it by itself when a process gives its device back; a function of PCI has nobody but
+ * the driver.
  */
 static int virgo_clear(struct accelerator *accelerator)
 {
 	unsigned int unit, units = READ_ONCE(accelerator->identify) & NUMBER_MASK;
+	unsigned int barrier;
 	int error = accelerator_write(accelerator, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_EVENT_ENABLE,
 				      0);
 
 	for (unit = 0; unit < min_t(unsigned int, units, VIRGO_UNITS_MAX) && !error; unit++)
 		error = accelerator_write(accelerator, VIRGO_PAGE_UNITS,
 					  VIRGO_UNIT_OFFSET(unit, RESET), 0);
+	for (barrier = 0; barrier < VIRGO_BARRIERS && !error; barrier++)
+		error = accelerator_write(accelerator, VIRGO_PAGE_CONTROL,
+					  VIRGO_BARRIER_PARTICIPANTS(barrier), 0);
 	if (error)
 		return error;
 	return accelerator_write(accelerator, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_EVENT_STATUS,
