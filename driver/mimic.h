@@ -112,7 +112,8 @@ struct mimic_binding_ops {
 	/*
 	 * Translations of [start, end) of the process are gone: pass it on to the device's TLB, by
 	 * mimic_device_post(), and wait for that in mimic_binding_sync(), for nothing else. It
-	 * may run under any lock of the memory management that can be held while one sleeps.
+	 * may run under any lock of the memory management, spinlocks included where the device is
+	 * a function of PCI: mimic_binding_sync() does not sleep then, and nothing else may.
 	 */
 	void (*shootdown)(struct mimic_binding *binding, unsigned long start, unsigned long end);
 	/* The process ended, or the device or its daemon went away: no access any more. Sleeps. */
