@@ -225,10 +225,12 @@ static void __maybe_unused mimic_pci_change_ends(struct mmu_notifier *notifier,
 
 static const struct mmu_notifier_ops notifier_ops = {
 	.release = mimic_pci_process_ended,
-	.mimic_invalidate_hook = mimic_pci_invalidate,
+	/* One kind or the other: the kernel refuses both. */
 #ifdef MIMIC_INVALIDATES_ONLY_RANGES
 	.invalidate_range_start = mimic_pci_change_begins,
 	.invalidate_range_end = mimic_pci_change_ends,
+#else
+	.mimic_invalidate_hook = mimic_pci_invalidate,
 #endif
 };
 
