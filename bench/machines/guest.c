@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * In the guest: loads that trap, and operations by a lane, of a MAPLE of mimicd, and of a server that answers at once
- * and does nothing. Batches take turns, and the least of each counts: other work of the host only adds.
+ * and does nothing. Many short batches take turns, and the least of each counts: other work of the host only adds.
  */
 #define _GNU_SOURCE
 #include "guest_lanes.h"
@@ -9,9 +9,9 @@
 #include "instant.h"
 #include "mimic/maple_registers.h"
 
-#define BATCHES 60
-#define TRAPS 300
-#define OPERATIONS 20000
+#define BATCHES 400
+#define TRAPS 20
+#define OPERATIONS 640
 #define POST_WORDS 64
 
 static struct guest_function maple, instant;
