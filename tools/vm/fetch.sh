@@ -95,6 +95,8 @@ download_kernel() {
 }
 
 fetch_kernel() {
+	# For use_debian_13() of apt.sh.
+	# shellcheck disable=SC2034
 	[ "$version" = newest ] || suites=trixie
 	use_debian_13 "$part/packages"
 	[ $arch = x86_64 ] || apt_options="$apt_options -o APT::Architectures::=amd64 -o APT::Architectures::=$debian"
