@@ -154,14 +154,21 @@ static bool mimic_trap_is_access_of(const struct vm_fault *vmf,
 	       !!instruction->is_write == !!(vmf->flags & FAULT_FLAG_WRITE);
 }
 
-/* The instruction is not there, and may take long. The binding keeps the module meanwhile. */
+/*
+ * The instruction is not there, and may take as long as another program likes. rmmod finds the
+ * module in use meanwhile, and does not wait; for the few instructions behind that it waits by the
+ * binding's end (mimic_bindings_exit()).
+ */
 static vm_fault_t mimic_trap_fault_in(struct vm_fault *vmf, struct mimic_binding *binding,
 				      struct pt_regs *regs)
 {
+	/* The mapping's file has one. */
+	__module_get(THIS_MODULE);
 	mimic_binding_get(binding);
 	release_fault_lock(vmf);
 	mimic_emulate_fault_in(regs);
 	mimic_binding_release(binding);
+	module_put(THIS_MODULE);
 	return VM_FAULT_RETRY;
 }
 
