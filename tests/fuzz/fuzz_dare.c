@@ -137,7 +137,8 @@ static void compare_context(unsigned int context)
 {
 	struct expected *e = &expected[context];
 
-	if (e->has_nan && e->executed > 1)
+	/* One that waits for a page may have stored some of its rows. */
+	if (e->has_nan && e->executed + e->stalled > 1)
 		start_again(context);
 	compare_registers(context);
 	compare_counters(context);
