@@ -361,7 +361,7 @@ TEST_F(memory, after_an_error_the_context_goes_on)
 	char *from = memory_map(PAGE), *to = memory_map(PAGE);
 
 	fill_rows(from, ROW);
-	EXPECT_EQ(DARE_STATUS_ERROR, dare_load(&self->node, 0, (void *)0x10000, ROW) & DARE_STATUS_ERROR);
+	EXPECT_EQ(DARE_STATUS_ERROR, dare_load(&self->node, 0, (void *)0x1000, ROW) & DARE_STATUS_ERROR);
 	/* Dropped. */
 	dare_store(&self->node, 0, to, ROW);
 	EXPECT_EQ(1, dare_count(&self->node, DARE_COUNTER_dropped));
@@ -420,7 +420,7 @@ TEST_F(memory, a_bad_address_is_told_by_poll_and_eventfd)
 
 	ASSERT_EQ(0, ioctl(self->node.fd, DARE_IOCTL_EVENTFD, &wanted));
 	EXPECT_EQ(0, poll(&entry, 1, 0));
-	dare_load(&self->node, 0, (void *)0x10000, ROW);
+	dare_load(&self->node, 0, (void *)0x1000, ROW);
 	EXPECT_EQ(1, poll(&entry, 1, 0));
 	EXPECT_EQ(POLLPRI, entry.revents);
 	EXPECT_EQ(sizeof(count), read(wanted.fd, &count, sizeof(count)));

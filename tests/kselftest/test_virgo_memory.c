@@ -502,7 +502,7 @@ TEST_F(memory, after_an_error_the_unit_goes_on_and_the_others_never_stopped)
 	char *to = memory_map(PAGE);
 
 	fill_rows(self->node.shared, ROW);
-	virgo_move_in(&self->node, 0, (void *)0x10000, 100, 1);
+	virgo_move_in(&self->node, 0, (void *)0x1000, 100, 1);
 	EXPECT_EQ(VIRGO_STATUS_ERROR, virgo_fence(&self->node, 0) & VIRGO_STATUS_ERROR);
 	virgo_move_out(&self->node, 0, to, 0, ROWS);
 	EXPECT_EQ(VIRGO_STATUS_ERROR, virgo_fence(&self->node, 0) & VIRGO_STATUS_ERROR);

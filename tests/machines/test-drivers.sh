@@ -52,7 +52,10 @@ for name in "$@"; do
 		--compile tests/machines/try_unbind.c "${files[@]}" \
 		"/try_maple_pci /dev/maple0; for t in $kselftests; do /\$t | sed \"s/^\(\(not \)\{0,1\}ok [0-9]*\) /\1 - \$t: /\"; done; /try_unbind mimic_pci"
 	status=$?
-	grep -Ev "$other_there" "$work/output" >"$work/applies"
+	left_out=$other_there
+	# Addresses of these two are those of 47 bits; three levels have 38.
+	[ "$levels" != 3 ] || left_out="$left_out|a_row_that_crosses_from_one_piece|units_work_all_over"
+	grep -Ev "$left_out" "$work/output" >"$work/applies"
 	mv "$work/applies" "$work/output"
 	pass_on "$name" $status
 	quiet_kernel
