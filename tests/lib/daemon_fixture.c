@@ -163,8 +163,8 @@ int served_descriptors(const struct served *served)
 	int count = count_descriptors(served);
 	int steady = 0;
 
-	/* Sessions that have just ended take a moment to go. */
-	for (int i = 0; i < 200 && steady < 5; i++) {
+	/* Sessions that have just ended take a moment to go, and threads beside the loop close for them. */
+	for (int i = 0; i < 400 && steady < 20; i++) {
 		int again;
 
 		test_sleep_ms(5);
