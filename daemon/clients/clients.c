@@ -109,7 +109,8 @@ static struct mimicd_session *find_put_off(const struct mimicd_clients *clients)
 	struct mimicd_session *found = NULL;
 
 	for (struct mimicd_session *session = clients->sessions; session; session = session->next) {
-		if (!session->is_put_off || session->client.broken)
+		if (!session->is_put_off || session->client.broken ||
+		    mimicd_wakes_rest(session->client.user, MIMICD_WAKE_MESSAGE))
 			continue;
 		if (!found || session->client.user->message_turn < found->client.user->message_turn ||
 		    (session->client.user == found->client.user && session->turn < found->turn))
@@ -134,13 +135,28 @@ static bool go_on(void *context, bool is_idle)
 
 static bool has_work(void *context)
 {
-	return ((const struct mimicd_clients *)context)->put_off;
+	const struct mimicd_clients *clients = context;
+
+	return clients->put_off && find_put_off(clients);
+}
+
+/* Those whose rest is over. */
+static void listen_again(void *context)
+{
+	struct mimicd_clients *clients = context;
+	struct mimicd_session *session = clients->deaf ? clients->sessions : NULL;
+
+	for (; session; session = session->next) {
+		if (session->is_deaf && !mimicd_wakes_rest(session->client.user, MIMICD_WAKE_MESSAGE))
+			mimicd_session_hear(session);
+	}
 }
 
 static const struct mimicd_front_end_ops front_end_ops = {
 	.transport = "daemon",
 	.poll = go_on,
 	.has_work = has_work,
+	.prepare = listen_again,
 	.connect = connect_process,
 };
 

@@ -92,8 +92,8 @@ static void do_eventfd(struct mimicd_session *session, const struct mimicd_packe
 	if (instance && mimicd_instance_is_bound(instance))
 		error = -EOPNOTSUPP;	/* the function driver has its events */
 	else if (instance)
-		error = mimicd_events_set(&instance->events, packet->fd_count ? packet->fds[0] : -1,
-					  packet->event.events);
+		error = mimicd_events_set(&instance->events, session->client.user,
+					  packet->fd_count ? packet->fds[0] : -1, packet->event.events);
 	if (error == -EINVAL)
 		mimicd_complain(session, packet, error, "no eventfd, or no such events");
 	else
@@ -430,27 +430,54 @@ void mimicd_session_go_on(struct mimicd_session *session)
 	dispatch(session, &packet);
 }
 
+/* All that its user's sessions have may last a turn, and then it is the others' again. */
+static bool has_turn(struct mimicd_session *session)
+{
+	struct mimicd_user *user = session->client.user;
+	uint64_t poll = session->clients->engine->loop->polls;
+
+	if (user->message_poll != poll) {
+		user->message_poll = poll;
+		user->message_ns = 0;
+	}
+	return user->message_ns < MIMICD_TURN_NS;
+}
+
+/* 0: there is none now. */
+static int receive_one(struct mimicd_session *session)
+{
+	struct mimicd_packet packet;
+	int got = mimicd_packet_receive(session, &packet);
+
+	if (!got)
+		return 0;
+	if (got < 0)
+		mimicd_client_leave(&session->client);
+	else
+		handle(session, &packet);
+	if (got > 0 && packet.fd_count &&
+	    mimicd_closer_backlog(session->clients->engine->loop->closer, session->client.program.uid) >
+	    MIMICD_CLOSER_BACKLOG)
+		mimicd_client_break(&session->client, "closing what its user's programs sent does not end");
+	mimicd_packet_close(session, &packet);
+	return 1;
+}
+
 void mimicd_session_receive(struct mimicd_session *session)
 {
-	uint64_t end = mimic_now() + MIMICD_TURN_NS;
-	struct mimicd_packet packet;
+	struct mimicd_user *user = session->client.user;
+	uint64_t begun = mimic_now(), took = 0;
+	bool is_there = has_turn(session);
 
-	for (int i = 0; i < MESSAGES_PER_TURN && !session->client.broken && !session->is_put_off; i++) {
-		int got = mimicd_packet_receive(session, &packet);
-
-		if (!got)
-			return;
-		if (got < 0) {
-			mimicd_client_leave(&session->client);
-			mimicd_packet_close(session, &packet);
-			return;
+	for (int i = 0; i < MESSAGES_PER_TURN && is_there && !session->client.broken && !session->is_put_off; i++) {
+		if (mimicd_wakes_rest(user, MIMICD_WAKE_MESSAGE)) {
+			mimicd_packet_deafen(session);
+			break;
 		}
-		handle(session, &packet);
-		if (packet.fd_count && mimicd_closer_backlog(session->clients->engine->loop->closer,
-							     session->client.program.uid) > MIMICD_CLOSER_BACKLOG)
-			mimicd_client_break(&session->client, "closing what its user's programs sent does not end");
-		mimicd_packet_close(session, &packet);
-		if (mimic_now() >= end)
-			return;
+		is_there = receive_one(session);
+		took = mimic_now() - begun;
+		if (took >= MIMICD_TURN_NS)
+			break;
 	}
+	user->message_ns += took;
 }

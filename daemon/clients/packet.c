@@ -47,6 +47,16 @@ static void take_descriptors(struct mimicd_session *session, struct mimicd_packe
 	}
 }
 
+/* An event that the loop has already may still come: it is asked again then whether there is a rest. */
+void mimicd_packet_deafen(struct mimicd_session *session)
+{
+	if (session->is_deaf)
+		return;
+	session->is_deaf = true;
+	session->clients->deaf++;
+	mimicd_loop_forget(session->clients->engine->loop, session->socket);
+}
+
 int mimicd_packet_receive(struct mimicd_session *session, struct mimicd_packet *packet)
 {
 	/* Room for all that a message can have: what has none would be closed by the kernel, in this thread. */
@@ -59,12 +69,19 @@ int mimicd_packet_receive(struct mimicd_session *session, struct mimicd_packet *
 		.msg_controllen = sizeof(control),
 	};
 	int fds[DESCRIPTORS_MAX];
-	ssize_t length = recvmsg(session->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct mimicd_wake_clock clock;
+	ssize_t length;
+	int error;
 
+	/* There is room for the sender's next one then, which wakes all that watch for it. */
+	mimicd_wake_begin(&clock, session->client.user, MIMICD_WAKE_MESSAGE);
+	length = recvmsg(session->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	error = errno;
+	mimicd_wake_end(&clock, session->client.user, MIMICD_WAKE_MESSAGE);
 	packet->fd_count = 0;
 	packet->truncated = false;
 	if (length < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+		return error == EAGAIN || error == EINTR ? 0 : -error;
 	for (struct cmsghdr *entry = CMSG_FIRSTHDR(&message); entry; entry = CMSG_NXTHDR(&message, entry)) {
 		size_t size = entry->cmsg_len - CMSG_LEN(0);
 
@@ -77,6 +94,17 @@ int mimicd_packet_receive(struct mimicd_session *session, struct mimicd_packet *
 	packet->length = (size_t)length;
 	/* An empty packet and the end of the connection look the same, and are. */
 	return length ? 1 : -EPIPE;
+}
+
+static int send_timed(struct mimicd_session *session, const struct msghdr *message)
+{
+	struct mimicd_wake_clock clock;
+	int error;
+
+	mimicd_wake_begin(&clock, session->client.user, MIMICD_WAKE_MESSAGE);
+	error = sendmsg(session->socket, message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
+	mimicd_wake_end(&clock, session->client.user, MIMICD_WAKE_MESSAGE);
+	return error;
 }
 
 void mimicd_reply(struct mimicd_session *session, const struct mimicd_packet *packet, void *reply,
@@ -104,12 +132,11 @@ void mimicd_reply(struct mimicd_session *session, const struct mimicd_packet *pa
 		entry->cmsg_len = CMSG_LEN(sizeof(int));
 		memcpy(CMSG_DATA(entry), &fd, sizeof(int));
 	}
-	if (sendmsg(session->socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
-		return;
-	if (errno == EAGAIN)
+	error = send_timed(session, &message);
+	if (error == -EAGAIN)
 		mimicd_client_break(&session->client, "it does not read its replies");
-	else if (errno != EPIPE && errno != ECONNRESET)
-		mimicd_client_break(&session->client, "cannot send a reply: %s", strerror(errno));
+	else if (error && error != -EPIPE && error != -ECONNRESET)
+		mimicd_client_break(&session->client, "cannot send a reply: %s", strerror(-error));
 }
 
 void mimicd_reply_plain(struct mimicd_session *session, const struct mimicd_packet *packet, int error)

@@ -58,8 +58,6 @@ static int open_peer(int fd, pid_t pid)
 
 static void refuse(struct mimicd_clients *clients, uid_t uid, int fd, int error)
 {
-	struct mimicd_closer *closer = clients->engine->loop->closer;
-	char byte;
 	struct mimic_hello_reply reply = {
 		.header = {
 			.size = sizeof(reply),
@@ -71,14 +69,8 @@ static void refuse(struct mimicd_clients *clients, uid_t uid, int fd, int error)
 		.daemon_pid = (uint32_t)getpid(),
 	};
 
-	/* It may have gone already; we owe it nothing. */
-	(void)!send(fd, &reply, sizeof(reply), MSG_DONTWAIT | MSG_NOSIGNAL);
-	/* Nothing more can come: where nothing has come, no descriptor ends with the socket. */
-	shutdown(fd, SHUT_RD);
-	if (recv(fd, &byte, sizeof(byte), MSG_DONTWAIT | MSG_PEEK) <= 0)
-		close(fd);
-	else
-		mimicd_closer_close(closer, uid, fd);
+	/* Not here: how many watch the other end is its program's choice. */
+	mimicd_closer_send_last(clients->engine->loop->closer, uid, fd, &reply, sizeof(reply));
 }
 
 static int check_peer(const struct mimicd_clients *clients, int fd, struct ucred *peer)
@@ -125,6 +117,12 @@ static void note_end(void *context)
 	mimicd_client_leave(&session->client);
 }
 
+static int watch_socket(struct mimicd_session *session)
+{
+	return mimicd_loop_watch(session->clients->engine->loop, session->socket, EPOLLIN | EPOLLRDHUP,
+				 &session->socket_source);
+}
+
 static int watch(struct mimicd_session *session)
 {
 	struct mimicd_loop *loop = session->clients->engine->loop;
@@ -133,7 +131,7 @@ static int watch(struct mimicd_session *session)
 	session->socket_source = (struct mimicd_source){ serve_socket, session };
 	session->kick_source = (struct mimicd_source){ 0 };
 	session->process_source = (struct mimicd_source){ note_end, session };
-	error = mimicd_loop_watch(loop, session->socket, EPOLLIN | EPOLLRDHUP, &session->socket_source);
+	error = watch_socket(session);
 	/*
 	 * Edge triggered and never read: the client has the same eventfd and could
 	 * make a read of ours wait for ever.
@@ -177,7 +175,8 @@ static uint64_t find_greeting(const struct mimicd_clients *clients)
 	uint64_t due = 0;
 
 	for (const struct mimicd_session *session = clients->sessions; session; session = session->next) {
-		if (!session->greeted && !session->client.broken && (!due || session->greet_before < due))
+		if (!session->greeted && !session->is_deaf && !session->client.broken &&
+		    (!due || session->greet_before < due))
 			due = session->greet_before;
 	}
 	return due;
@@ -189,11 +188,23 @@ void mimicd_sessions_end_mute(void *context)
 	uint64_t now = mimic_now();
 
 	for (struct mimicd_session *session = clients->sessions; session; session = session->next) {
-		if (!session->greeted && now >= session->greet_before)
+		if (!session->greeted && !session->is_deaf && now >= session->greet_before)
 			mimicd_client_break(&session->client, "it has not said HELLO for %llu s",
 					    MIMICD_GREETING_NS / 1000000000);
 	}
 	mimicd_timer_arm(&clients->greeting_timer, find_greeting(clients));
+}
+
+void mimicd_session_hear(struct mimicd_session *session)
+{
+	session->is_deaf = false;
+	session->clients->deaf--;
+	if (watch_socket(session))
+		mimicd_client_break(&session->client, "there is no memory to listen to it");
+	if (session->greeted)
+		return;
+	session->greet_before = mimic_now() + MIMICD_GREETING_NS;
+	mimicd_timer_arm(&session->clients->greeting_timer, find_greeting(session->clients));
 }
 
 static void log_refusal(const struct peer *peer, int error)
@@ -320,12 +331,18 @@ void mimicd_session_destroy(struct mimicd_session *session)
 		/* Messages that were not read end with it, and the descriptors in them. */
 		mimicd_closer_close(loop->closer, session->client.program.uid, session->socket);
 	}
-	close_watched(loop, session->event_fd);
+	if (session->event_fd >= 0) {
+		mimicd_loop_forget(loop, session->event_fd);
+		/* The program has it, too, and may have watches of it. */
+		mimicd_closer_close(loop->closer, session->client.program.uid, session->event_fd);
+	}
 	close_watched(loop, session->client.memory.pidfd);
 	while (*link != session)
 		link = &(*link)->next;
 	*link = session->next;
 	session->clients->count--;
+	if (session->is_deaf)
+		session->clients->deaf--;
 	if (session->is_put_off)
 		session->clients->put_off--;
 	if (session->greeted)

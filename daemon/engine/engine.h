@@ -15,6 +15,7 @@
  *   errands.c                        what may never end
  *   holes.c                          pages of clients that we are not to make
  *   events.c, trace.c, inject.c      what a program is told, what is recorded, what misbehaves
+ *   wakes.c                          how long it takes to tell programs
  *   round.c, inspection.c            all of this in turn; inspection requests, too
  */
 #ifndef MIMICD_ENGINE_H
@@ -54,7 +55,7 @@ struct mimicd_engine {
 	uint64_t last_address_space;	/* of the contexts that we give away */
 	uint64_t last_owner;		/* serial part of owner numbers */
 	struct mimicd_client *clients;
-	struct mimicd_user *users;	/* that have clients */
+	struct mimicd_user *users;	/* that have clients, or had them */
 	struct mimicd_quotas quotas;	/* of each of them */
 	uint64_t used[MIMICD_QUOTA_COUNT];	/* by all */
 	struct mimicd_binding *bindings;	/* of processes that have devices by a driver */
@@ -68,6 +69,8 @@ struct mimicd_engine {
 
 	struct mimicd_timer free_timer;	/* when memory of devices that are gone is given back */
 	bool frees;			/* it is armed */
+	struct mimicd_timer wake_timer;	/* when a wake-up may be that was put off */
+	uint64_t wakes_due;		/* for when it is armed; 0: it is not */
 	struct mimic_lock lock;		/* see jobs.h */
 	struct mimicd_jobs jobs;
 	struct mimicd_errands errands;

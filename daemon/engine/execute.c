@@ -32,8 +32,17 @@ static uint32_t answers_of(const struct mimic_command *command)
 	}
 }
 
-/* Wakes the client if it sleeps for what it now has. */
-static void notify(struct mimicd_lane *lane)
+static void wake_by_futex(struct mimicd_lane *lane)
+{
+	struct mimicd_user *user = lane->client->user;
+	struct mimicd_wake_clock clock;
+
+	mimicd_wake_begin(&clock, user, MIMICD_WAKE_LANE);
+	mimic_futex_wake(&lane->memory->client_sleeping, 1, MIMIC_FUTEX_SHARED);
+	mimicd_wake_end(&clock, user, MIMICD_WAKE_LANE);
+}
+
+void mimicd_lane_notify(struct mimicd_lane *lane)
 {
 	uint32_t sleeping;
 	uint64_t used;
@@ -52,12 +61,14 @@ static void notify(struct mimicd_lane *lane)
 		if (used > (lane->commands.mask + 1) / 2)
 			return;
 	}
+	if (!lane->client->ops->wake && mimicd_wakes_rest(lane->client->user, MIMICD_WAKE_LANE))
+		return;
 	lane->answered = false;
 	atomic_store_explicit(&lane->memory->client_sleeping, MIMIC_LANE_AWAKE, memory_order_relaxed);
 	if (lane->client->ops->wake)
 		lane->client->ops->wake(lane);
 	else
-		mimic_futex_wake(&lane->memory->client_sleeping, 1, MIMIC_FUTEX_SHARED);
+		wake_by_futex(lane);
 }
 
 /* There is room: it was checked before the command was accepted. */
@@ -113,7 +124,7 @@ static void complete(void *context, uint64_t data)
 	else
 		answer(lane, &data, 1);
 	advance(lane, 1);
-	notify(lane);
+	mimicd_lane_notify(lane);
 }
 
 static void park(struct mimicd_lane *lane)
@@ -488,7 +499,7 @@ uint64_t mimicd_lane_run(struct mimicd_lane *lane, uint64_t budget, bool only_po
 	}
 	lane->running = false;
 	if (moved)
-		notify(lane);
+		mimicd_lane_notify(lane);
 	return moved;
 }
 

@@ -16,6 +16,9 @@ void mimicd_lane_drain(struct mimicd_lane *lane);
 /* The same for all lanes of a client. false: the turn was over before; to be called again. */
 bool mimicd_lanes_drain(struct mimicd_client *client);
 
+/* Wakes the lane's program if it sleeps for what it has. */
+void mimicd_lane_notify(struct mimicd_lane *lane);
+
 /* Takes the parked access of a lane back; it is tried again in a later round. */
 void mimicd_lane_withdraw(struct mimicd_lane *lane);
 /* Withdraws for good the command whose answers are due, or the next such one that is published. */

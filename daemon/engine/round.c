@@ -34,7 +34,7 @@ static bool run_retired(struct mimicd_engine *engine, struct mimicd_lane *lane, 
 /* Is there anything that a round would do? */
 static bool has_work(struct mimicd_engine *engine)
 {
-	if (engine->busy || mimicd_jobs_have_work(&engine->jobs))
+	if (engine->busy || engine->events.goes_on || mimicd_jobs_have_work(&engine->jobs))
 		return true;
 	for (struct mimicd_front_end *front_end = engine->front_ends; front_end; front_end = front_end->next) {
 		if (front_end->ops->has_work && front_end->ops->has_work(front_end->context))
@@ -179,7 +179,7 @@ bool mimicd_engine_round(struct mimicd_engine *engine)
 		tick_busy(engine);
 		worked = true;
 	}
-	mimicd_events_deliver(&engine->events);
+	worked |= mimicd_events_deliver(&engine->events);
 	return worked;
 }
 
@@ -350,8 +350,7 @@ static bool go_on(void *context)
 	struct mimicd_engine *engine = context;
 	bool worked = round_lanes(engine);
 
-	mimicd_events_deliver(&engine->events);
-	return worked;
+	return mimicd_events_deliver(&engine->events) || worked;
 }
 
 static bool may_watch(void *context)
@@ -392,6 +391,19 @@ static const struct mimicd_jobs_ops jobs_ops = {
 	.watch = watch,
 	.finish = finish,
 };
+
+/* --- wake-ups that were put off --------------------------------------------------- */
+
+/* A rest may be over (wakes.h). Front ends look at their messages before the loop asks for more. */
+static void wake_again(void *context)
+{
+	struct mimicd_engine *engine = context;
+
+	engine->wakes_due = 0;
+	mimicd_events_go_on(&engine->events);
+	for (unsigned int i = 0; i < engine->lane_count; i++)
+		mimicd_lane_notify(engine->lanes[i]);
+}
 
 /* --- memory ---------------------------------------------------------------------- */
 
@@ -442,9 +454,14 @@ int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
 	loop->work = &work;
 	loop->work_context = engine;
 	engine->free_timer = (struct mimicd_timer){ .fd = -1, .expired = give_memory_back, .context = engine };
+	engine->wake_timer = (struct mimicd_timer){ .fd = -1, .expired = wake_again, .context = engine };
 	error = mimicd_timer_create(&engine->free_timer, loop);
 	if (error)
 		return error;
+	error = mimicd_timer_create(&engine->wake_timer, loop);
+	if (error)
+		return error;
+	engine->events.closer = loop->closer;
 	engine->calls = 1;
 	engine->holes = (struct mimicd_holes){ .fd = -1, .wake_fd = -1, .source = { end_sparse, engine } };
 	error = mimicd_holes_create(&engine->holes, loop);
@@ -466,6 +483,8 @@ bool mimicd_engine_destroy(struct mimicd_engine *engine)
 	mimicd_devices_destroy(engine);
 	mimicd_jobs_destroy(&engine->jobs);
 	mimicd_timer_destroy(&engine->free_timer);
+	mimicd_timer_destroy(&engine->wake_timer);
+	mimicd_users_destroy(engine);
 	mimicd_events_destroy(&engine->events);
 	mimicd_holes_destroy(&engine->holes);
 	free(engine->lanes);

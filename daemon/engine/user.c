@@ -39,30 +39,39 @@ static void append(struct mimicd_user *user, struct mimicd_client *client)
 	user->last = client;
 }
 
-static void destroy_unused(struct mimicd_user *user)
+static void destroy_unused(struct mimicd_engine *engine)
 {
-	struct mimicd_user **link = &user->engine->users;
+	struct mimicd_user **link = &engine->users;
 
-	if (user->client_count)
-		return;
-	while (*link != user)
-		link = &(*link)->next;
-	*link = user->next;
-	free(user);
+	while (*link) {
+		struct mimicd_user *user = *link;
+
+		if (user->client_count || mimicd_wakes_any_rest(user)) {
+			link = &user->next;
+			continue;
+		}
+		*link = user->next;
+		free(user);
+	}
+}
+
+struct mimicd_user *mimicd_user_get(struct mimicd_engine *engine, uid_t uid)
+{
+	struct mimicd_user *user = find(engine, uid);
+
+	return user ? user : create(engine, uid);
 }
 
 int mimicd_user_join(struct mimicd_engine *engine, struct mimicd_client *client)
 {
-	struct mimicd_user *user = find(engine, client->program.uid);
+	struct mimicd_user *user = mimicd_user_get(engine, client->program.uid);
 	int error;
 
-	if (!user)
-		user = create(engine, client->program.uid);
 	if (!user)
 		return -ENOMEM;
 	error = mimicd_quota_take(user, MIMICD_QUOTA_connections, 1);
 	if (error) {
-		destroy_unused(user);
+		destroy_unused(engine);
 		return error;
 	}
 	client->user = client->memory.user = user;
@@ -89,7 +98,17 @@ void mimicd_user_leave(struct mimicd_client *client)
 	client->user = client->memory.user = NULL;
 	mimicd_quota_give_back(user, MIMICD_QUOTA_connections, 1);
 	user->client_count--;
-	destroy_unused(user);
+	destroy_unused(user->engine);
+}
+
+void mimicd_users_destroy(struct mimicd_engine *engine)
+{
+	while (engine->users) {
+		struct mimicd_user *user = engine->users;
+
+		engine->users = user->next;
+		free(user);
+	}
 }
 
 void mimicd_user_rotate(struct mimicd_user *user)

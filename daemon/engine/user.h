@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "daemon/engine/quota.h"
+#include "daemon/engine/wakes.h"
 
 struct mimicd_client;
 struct mimicd_engine;
@@ -23,12 +24,21 @@ struct mimicd_user {
 	unsigned int client_count;
 	uint64_t used[MIMICD_QUOTA_COUNT];
 	uint64_t message_turn;	/* when a message of it that was put off was tried last */
+	uint64_t message_poll;	/* the last of the loop that has given it messages, */
+	uint64_t message_ns;	/* and for how long */
+	struct mimicd_wake_rest rests[MIMICD_WAKES];
+	uint64_t event_turn;	/* the last of its turns (events.c), */
+	uint64_t event_ns;	/* and how much of it is used */
 };
 
 /* Makes the user if there was none. -ENOMEM; -EDQUOT, -ENOSPC: no more connections (quota.h). */
 int mimicd_user_join(struct mimicd_engine *engine, struct mimicd_client *client);
-/* Its last client takes the user along. */
+/* For what the user does without clients. NULL: no memory. */
+struct mimicd_user *mimicd_user_get(struct mimicd_engine *engine, uid_t uid);
+/* Its last client takes the user along, but for one whose wake-ups rest: a new client would find that forgotten. */
 void mimicd_user_leave(struct mimicd_client *client);
+/* No client is left. */
+void mimicd_users_destroy(struct mimicd_engine *engine);
 /* The first client goes to the end. There is one. */
 void mimicd_user_rotate(struct mimicd_user *user);
 

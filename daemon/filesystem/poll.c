@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/engine/engine.h"
 #include "daemon/engine/inspection.h"
+#include "daemon/engine/user.h"
 #include "daemon/filesystem/internal.h"
 #include "daemon/filesystem/source.h"
 #include "libmimic/base/clock.h"
@@ -145,6 +147,20 @@ void mimicd_filesystem_prepare(struct mimicd_filesystem *filesystem)
 	filesystem->is_armed = true;
 }
 
+/* false: not now, the user's wake-ups rest (wakes.h). */
+static bool tell(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file)
+{
+	struct mimicd_user *user = mimicd_user_get(filesystem->engine, file->uid);
+	struct mimicd_wake_clock clock;
+
+	if (!user || mimicd_wakes_rest(user, MIMICD_WAKE_FILE))
+		return false;
+	mimicd_wake_begin(&clock, user, MIMICD_WAKE_FILE);
+	fuse_lowlevel_notify_poll(file->poll);
+	mimicd_wake_end(&clock, user, MIMICD_WAKE_FILE);
+	return true;
+}
+
 void mimicd_filesystem_check_changes(struct mimicd_filesystem *filesystem)
 {
 	struct mimicd_open_file *file = filesystem->files;
@@ -161,8 +177,10 @@ void mimicd_filesystem_check_changes(struct mimicd_filesystem *filesystem)
 		if (!file->has_changed && file->digest == watched_digest(filesystem, file->watched))
 			continue;
 		file->has_changed = true;
-		fuse_lowlevel_notify_poll(file->poll);
-		drop_poll(filesystem, file);
+		if (tell(filesystem, file))
+			drop_poll(filesystem, file);
+		else
+			filesystem->is_due = true;
 	}
 	mimicd_inspection_ended(filesystem->engine, begun);
 	filesystem->last_tick = mimic_now();

@@ -5,7 +5,9 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,7 +22,7 @@
 struct item {
 	struct item *next;
 	int fd;			/* -1: a mapping */
-	void *start;
+	void *start;		/* with a descriptor: what is sent by it before, or NULL */
 	size_t size;
 };
 
@@ -134,6 +136,11 @@ static bool wait_for_item(struct mimicd_closer *closer)
 /* Without the lock: this is what may take for ever. */
 static void finish(struct item *item)
 {
+	if (item->fd >= 0 && item->start) {
+		/* Its program may have gone already; we owe it nothing. */
+		(void)!send(item->fd, item->start, item->size, MSG_DONTWAIT | MSG_NOSIGNAL);
+		free(item->start);
+	}
 	if (item->fd >= 0)
 		close(item->fd);
 	else
@@ -232,15 +239,26 @@ static void add(struct mimicd_closer *closer, uint32_t owner, int fd, void *star
 	if (item && hand_over(closer, owner, item))
 		return;
 	free(item);
-	if (fd >= 0)
+	if (fd >= 0) {
+		free(start);
 		close(fd);
-	else
+	} else {
 		munmap(start, size);
+	}
 }
 
 void mimicd_closer_close(struct mimicd_closer *closer, uint32_t owner, int fd)
 {
 	add(closer, owner, fd, NULL, 0);
+}
+
+void mimicd_closer_send_last(struct mimicd_closer *closer, uint32_t owner, int fd, const void *message, size_t size)
+{
+	void *copy = malloc(size);
+
+	if (copy)
+		memcpy(copy, message, size);
+	add(closer, owner, fd, copy, size);
 }
 
 void mimicd_closer_unmap(struct mimicd_closer *closer, uint32_t owner, void *start, size_t size)

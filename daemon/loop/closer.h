@@ -3,8 +3,8 @@
  * Closes what clients made.
  *
  * Trust boundary: the last close of a file does what the file's maker likes: a socket lingers, a
- * file of FUSE waits for its server, for ever and without heed of signals. So threads beside
- * the loop do it, which may be lost. They are a few for each owner (a user); what an owner hands over
+ * file of FUSE waits for its server, for ever and without heed of signals; all that watch it are told. So threads
+ * beside the loop do it, which may be lost. They are a few for each owner (a user); what an owner hands over
  * when all of those are busy stays open until one is free, and holds up no other owner.
  */
 #ifndef MIMICD_CLOSER_H
@@ -25,6 +25,8 @@ void mimicd_closer_destroy(struct mimicd_closer *closer);
 
 /* Takes the descriptor over; epoll has forgotten it. Without memory it is closed here. */
 void mimicd_closer_close(struct mimicd_closer *closer, uint32_t owner, int fd);
+/* The same with a socket, by which this is sent before. */
+void mimicd_closer_send_last(struct mimicd_closer *closer, uint32_t owner, int fd, const void *message, size_t size);
 /* The same with a mapping, whose last end frees the file's pages. */
 void mimicd_closer_unmap(struct mimicd_closer *closer, uint32_t owner, void *start, size_t size);
 /* What has been handed over and is not done. */

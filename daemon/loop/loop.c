@@ -71,6 +71,7 @@ void mimicd_loop_forget(struct mimicd_loop *loop, int fd)
 
 static void handle(struct mimicd_loop *loop, const struct epoll_event *events, int count)
 {
+	loop->polls++;
 	for (int i = 0; i < count; i++) {
 		const struct mimicd_source *source = events[i].data.ptr;
 

@@ -40,6 +40,7 @@ struct mimicd_loop {
 	struct mimicd_source stop_source;
 	bool is_stopping;
 	uint64_t events;	/* of descriptors, handled so far */
+	uint64_t polls;		/* how often they were asked for */
 	const struct mimicd_loop_work *work;
 	void *work_context;
 };
