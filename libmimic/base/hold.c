@@ -5,9 +5,13 @@
  * then, before the one that is sent again. So that one is a mark only, and what signals tell goes
  * through a list: each that comes is put at its end, and what is handled is taken from its
  * beginning. A mark puts nothing there, and so the list gets empty.
+ *
+ * Of each number, as many in the list are not due as marks are on their way. Without SA_NODEFER there is
+ * one mark at most; with it, the kernel begins the handlers of all that it has before the first of them runs.
  */
 #include "libmimic/base/hold.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -49,23 +53,36 @@ static void take_out(struct mimic_thread *self, struct mimic_thread_signal *sign
 	self->signal_count--;
 }
 
+static void make_due(struct mimic_thread *self, int number)
+{
+	for (unsigned int i = 0; i < self->signal_count; i++) {
+		if (self->signals[i].number == number && !self->signals[i].is_due) {
+			self->signals[i].is_due = true;
+			return;
+		}
+	}
+}
+
 /* What this signal tells takes its turn, which it has once: the program's handler may ask a second time. */
 static void take_turn(struct mimic_thread *self, int number, siginfo_t *information)
 {
 	struct mimic_thread_signal *first = find(self, number);
 	siginfo_t now = *information;
+	bool was_due;
 
 	if (number < FIRST_QUEUED || !first || now.si_errno == SEEN)
 		return;
 	*information = first->information;
 	information->si_errno = SEEN;
+	was_due = first->is_due;
 	take_out(self, first);
 	if (now.si_errno != MARK)
-		self->signals[self->signal_count++] =
-			(struct mimic_thread_signal){ .information = now, .number = number };
+		self->signals[self->signal_count++] = (struct mimic_thread_signal){ now, number, was_due };
+	else if (was_due)
+		make_due(self, number);
 }
 
-/* Before all others. false: there is no room, which takes more handlers in each other than a stack has. */
+/* Before all others. false: there is no room. */
 static bool put_first(struct mimic_thread *self, int number, const siginfo_t *information)
 {
 	if (number < FIRST_QUEUED && find(self, number))
@@ -79,6 +96,54 @@ static bool put_first(struct mimic_thread *self, int number, const siginfo_t *in
 	return true;
 }
 
+static uint64_t change_mask(uint64_t mask)
+{
+	uint64_t before = 0;
+
+	mimic_raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, (long)&before, sizeof(mask), 0, 0);
+	return before;
+}
+
+enum sent { SENT, SENT_BARE, NOT_SENT };
+
+/* To this thread. Bare: without what it tells, because a filter of system calls forbids that. */
+static enum sent send(int number, const siginfo_t *information)
+{
+	long process = mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	long thread = mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	long error = mimic_raw_syscall(SYS_rt_tgsigqueueinfo, process, thread, number, (long)information, 0, 0);
+
+	if (!error)
+		return SENT;
+	/* The kernel keeps so many for all programs of the user, and refuses more of those that queue. */
+	if (error == -EAGAIN && number >= FIRST_QUEUED)
+		return NOT_SENT;
+	error = mimic_raw_syscall(SYS_tgkill, process, thread, number, 0, 0, 0);
+	return error == -EAGAIN ? NOT_SENT : SENT_BARE;
+}
+
+static enum sent send_again(const struct mimic_thread_signal *signal)
+{
+	siginfo_t information = signal->information;
+
+	if (signal->number >= FIRST_QUEUED)
+		information.si_errno = MARK;
+	return send(signal->number, &information);
+}
+
+/* There is no room for it: the kernel keeps it until all are let in. */
+static bool give_back(int number, siginfo_t *information)
+{
+	uint64_t before = change_mask(~0ull);
+
+	if (number >= FIRST_QUEUED)
+		information->si_errno = 0;
+	if (send(number, information) != NOT_SENT)
+		return true;
+	change_mask(before);
+	return false;
+}
+
 int mimic_signal_defer(int number, siginfo_t *information, void *signal_context)
 {
 	struct mimic_thread *self = mimic_thread_peek();
@@ -90,62 +155,78 @@ int mimic_signal_defer(int number, siginfo_t *information, void *signal_context)
 	if (self->signal_count)
 		take_turn(self, number, information);
 	if (!atomic_load_explicit(&mimic_hold_self.depth, memory_order_relaxed) ||
-	    !put_first(self, number, information)) {
+	    (!put_first(self, number, information) && !give_back(number, information))) {
 		if (number >= FIRST_QUEUED)
 			information->si_errno = SEEN;
 		return 0;
 	}
 	/* The kernel's mask is one word; what follows it in the frame is something else. */
-	if (!atomic_load_explicit(&mimic_hold_self.has_signals, memory_order_relaxed))
+	if (!self->has_signal_mask)
 		memcpy(&self->signal_mask, &context->uc_sigmask, sizeof(mask));
+	self->has_signal_mask = true;
 	/* The others stay with the kernel until this one has come. */
 	memcpy(&context->uc_sigmask, &mask, sizeof(mask));
 	atomic_store_explicit(&mimic_hold_self.has_signals, true, memory_order_relaxed);
 	return 1;
 }
 
-static long change_mask(uint64_t mask)
+/* true: some could not be sent, and are tried again when the thread leaves such a place the next time. */
+static bool send_all(struct mimic_thread *self)
 {
-	return mimic_raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask), 0, 0);
+	bool is_left = false;
+	unsigned int i = 0;
+
+	while (i < self->signal_count) {
+		struct mimic_thread_signal *signal = &self->signals[i];
+		enum sent sent = signal->is_due ? send_again(signal) : SENT;
+
+		signal->is_due = sent == NOT_SENT;
+		is_left |= signal->is_due;
+		if (signal->is_due || (sent == SENT && signal->number >= FIRST_QUEUED))
+			i++;
+		else
+			take_out(self, signal);
+	}
+	return is_left;
 }
 
-/* false: without what it tells, because a filter of system calls forbids that or the kernel's queue is full. */
-static bool send(const struct mimic_thread_signal *signal)
+/*
+ * All marks have come that the mask lets through. Those that have not were taken by sigwait() in a handler of
+ * another number, which told what they tell, or were discarded by it (SIG_IGN). What is left of them would be told in place of the next one.
+ */
+static void forget_taken(struct mimic_thread *self, uint64_t mask)
 {
-	long process = mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
-	long thread = mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
-	siginfo_t information = signal->information;
+	unsigned int i = 0;
 
-	if (signal->number >= FIRST_QUEUED)
-		information.si_errno = MARK;
-	if (!mimic_raw_syscall(SYS_rt_tgsigqueueinfo, process, thread, signal->number, (long)&information, 0, 0))
-		return true;
-	mimic_raw_syscall(SYS_tgkill, process, thread, signal->number, 0, 0, 0);
-	return false;
+	while (i < self->signal_count) {
+		struct mimic_thread_signal *signal = &self->signals[i];
+
+		if (signal->is_due || (mask >> (signal->number - 1) & 1))
+			i++;
+		else
+			take_out(self, signal);
+	}
 }
 
 /* By system calls of our own: the preload library stands before the C library's, and errno is the program's. */
 void mimic_hold_let_in(void)
 {
 	struct mimic_thread *self = mimic_thread_peek();
-	struct mimic_thread_signal *signal;
-	unsigned int i = 0;
-	uint64_t mask;
-	bool stays;
-
 	/* All: a handler that came now could jump away, and leave the rest behind. */
-	change_mask(~0ull);
-	mask = self->signal_mask;
-	while (i < self->signal_count) {
-		signal = &self->signals[i];
-		stays = (!signal->is_due || send(signal)) && signal->number >= FIRST_QUEUED;
-		signal->is_due = false;
-		if (stays)
-			i++;
-		else
-			take_out(self, signal);
-	}
-	atomic_store_explicit(&mimic_hold_self.has_signals, false, memory_order_relaxed);
+	uint64_t mask = change_mask(~0ull);
+
+	if (self->has_signal_mask)
+		mask = self->signal_mask;
+	self->has_signal_mask = false;
+	atomic_store_explicit(&mimic_hold_self.has_signals, send_all(self), memory_order_relaxed);
+	self->letting_in++;
 	/* They come here, before this returns. */
+	change_mask(mask);
+	self->letting_in--;
+	/* Further up the stack, handlers have begun whose marks have not come yet. */
+	if (self->letting_in || !self->signal_count)
+		return;
+	change_mask(~0ull);
+	forget_taken(self, mask);
 	change_mask(mask);
 }

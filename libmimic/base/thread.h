@@ -26,8 +26,10 @@ struct mimic_thread {
 	struct daemon_thread *daemon[MIMIC_THREAD_SESSIONS];
 	char error_text[320];
 	struct embedded_lane *lanes[MIMIC_THREAD_SLOTS];
-	/* Signals that came where they could not be handled (hold.c), and the mask that they found. */
+	/* Signals that came where they could not be handled (hold.c), and the mask that the first of them found. */
 	uint64_t signal_mask;
+	bool has_signal_mask;
+	unsigned int letting_in;	/* how often, one in the other */
 	unsigned int signal_count;
 	struct mimic_thread_signal {
 		siginfo_t information;
