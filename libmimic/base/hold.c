@@ -144,11 +144,28 @@ static bool give_back(int number, siginfo_t *information)
 	return false;
 }
 
+/*
+ * What this place was entered with, found in the handler's frame. Of handlers that the kernel has begun in each
+ * other, the one that runs last has it: the others' frames have the masks of handlers below them.
+ */
+static void note_mask(struct mimic_thread *self, ucontext_t *context)
+{
+	const uint64_t never = 1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1), ours = ~FAULTS;
+	uint64_t found;
+
+	/* The kernel's mask is one word; what follows it in the frame is something else. */
+	memcpy(&found, &context->uc_sigmask, sizeof(found));
+	/* One that has all of ours came later (those of faults are let through). */
+	if (!self->has_signal_mask || (ours & ~(found | never)))
+		self->signal_mask = found;
+	self->has_signal_mask = true;
+	/* The others stay with the kernel until this one has come. */
+	memcpy(&context->uc_sigmask, &ours, sizeof(ours));
+}
+
 int mimic_signal_defer(int number, siginfo_t *information, void *signal_context)
 {
 	struct mimic_thread *self = mimic_thread_peek();
-	ucontext_t *context = signal_context;
-	uint64_t mask = ~FAULTS;
 
 	if (!self || is_fault(number, information))
 		return 0;
@@ -160,12 +177,7 @@ int mimic_signal_defer(int number, siginfo_t *information, void *signal_context)
 			information->si_errno = SEEN;
 		return 0;
 	}
-	/* The kernel's mask is one word; what follows it in the frame is something else. */
-	if (!self->has_signal_mask)
-		memcpy(&self->signal_mask, &context->uc_sigmask, sizeof(mask));
-	self->has_signal_mask = true;
-	/* The others stay with the kernel until this one has come. */
-	memcpy(&context->uc_sigmask, &mask, sizeof(mask));
+	note_mask(self, signal_context);
 	atomic_store_explicit(&mimic_hold_self.has_signals, true, memory_order_relaxed);
 	return 1;
 }
@@ -192,7 +204,8 @@ static bool send_all(struct mimic_thread *self)
 
 /*
  * All marks have come that the mask lets through. Those that have not were taken by sigwait() in a handler of
- * another number, which told what they tell, or were discarded by it (SIG_IGN). What is left of them would be told in place of the next one.
+ * another number, which told what they tell, or were discarded by it (SIG_IGN). What is left of them would be
+ * told in place of the next one.
  */
 static void forget_taken(struct mimic_thread *self, uint64_t mask)
 {

@@ -145,6 +145,30 @@ static void more_handlers_in_each_other_than_have_room_are_told_later(void **sta
 	assert_int_equal(sum, count * 10 + count * (count - 1) / 2);
 }
 
+static void the_mask_is_afterwards_what_it_was(void **state)
+{
+	sigset_t before, after, both;
+
+	(void)state;
+	set_handler(SIGUSR1, handle, 0);
+	set_handler(SIGUSR2, handle, 0);
+	sigemptyset(&both);
+	sigaddset(&both, SIGUSR1);
+	sigaddset(&both, SIGUSR2);
+	pthread_sigmask(SIG_BLOCK, NULL, &before);
+	mimic_hold_begin();
+	pthread_sigmask(SIG_BLOCK, &both, NULL);
+	raise(SIGUSR1);
+	raise(SIGUSR2);
+	pthread_sigmask(SIG_UNBLOCK, &both, NULL);
+	assert_int_equal(handled, 0);
+	mimic_hold_end();
+	assert_int_equal(handled, 2);
+	pthread_sigmask(SIG_BLOCK, NULL, &after);
+	for (int i = 1; i < SIGRTMAX; i++)
+		assert_int_equal(sigismember(&after, i), sigismember(&before, i));
+}
+
 /* Other programs of the user may take the last place meanwhile. */
 static void a_signal_waits_while_the_kernel_has_no_room_for_it(void **state)
 {
@@ -211,6 +235,7 @@ int main(void)
 		cmocka_unit_test(signals_that_do_not_queue_come_once_or_twice),
 		cmocka_unit_test(a_signal_waits_while_the_kernel_has_no_room_for_it),
 		cmocka_unit_test(a_signal_that_is_taken_otherwise_is_told_once),
+		cmocka_unit_test(the_mask_is_afterwards_what_it_was),
 		cmocka_unit_test(more_handlers_in_each_other_than_have_room_are_told_later),
 		cmocka_unit_test(handlers_in_each_other_are_told_what_they_are_without_the_device),
 	};
