@@ -12,6 +12,7 @@
 
 #include "daemon/engine/engine.h"
 #include "daemon/engine/turn.h"
+#include "daemon/loop/closer.h"
 #include "devices/register.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/wait.h"
@@ -32,14 +33,31 @@ static uint32_t answers_of(const struct mimic_command *command)
 	}
 }
 
+/*
+ * The kernel goes through all that wait for any futex of the same hash value, and those may be anybody's: a user whose
+ * wake-ups are slow need not have made them so. So threads beside the loop go on with them.
+ */
 static void wake_by_futex(struct mimicd_lane *lane)
 {
 	struct mimicd_user *user = lane->client->user;
 	struct mimicd_wake_clock clock;
 
+	if (mimicd_wakes_rest(user, MIMICD_WAKE_LANE)) {
+		mimicd_closer_wake(user->engine->loop->closer, user->uid, &lane->memory->client_sleeping);
+		return;
+	}
 	mimicd_wake_begin(&clock, user, MIMICD_WAKE_LANE);
 	mimic_futex_wake(&lane->memory->client_sleeping, 1, MIMIC_FUTEX_SHARED);
 	mimicd_wake_end(&clock, user, MIMICD_WAKE_LANE);
+}
+
+/* They have much to do for the user already; it is asked again later. */
+static bool must_wait(struct mimicd_lane *lane)
+{
+	struct mimicd_user *user = lane->client->user;
+
+	return !lane->client->ops->wake && mimicd_wakes_rest(user, MIMICD_WAKE_LANE) &&
+	       mimicd_closer_backlog(user->engine->loop->closer, user->uid) > MIMICD_CLOSER_BACKLOG / 2;
 }
 
 void mimicd_lane_notify(struct mimicd_lane *lane)
@@ -61,7 +79,7 @@ void mimicd_lane_notify(struct mimicd_lane *lane)
 		if (used > (lane->commands.mask + 1) / 2)
 			return;
 	}
-	if (!lane->client->ops->wake && mimicd_wakes_rest(lane->client->user, MIMICD_WAKE_LANE))
+	if (must_wait(lane))
 		return;
 	lane->answered = false;
 	atomic_store_explicit(&lane->memory->client_sleeping, MIMIC_LANE_AWAKE, memory_order_relaxed);

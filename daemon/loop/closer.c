@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 #include "daemon/loop/closer.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,7 +23,7 @@
 
 struct item {
 	struct item *next;
-	int fd;			/* -1: a mapping */
+	int fd;			/* -1: a mapping, or a futex, which has no size */
 	void *start;		/* with a descriptor: what is sent by it before, or NULL */
 	size_t size;
 };
@@ -133,6 +135,11 @@ static bool wait_for_item(struct mimicd_closer *closer)
 
 /* --- threads ---------------------------------------------------------------------------- */
 
+static void wake(void *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 /* Without the lock: this is what may take for ever. */
 static void finish(struct item *item)
 {
@@ -143,8 +150,10 @@ static void finish(struct item *item)
 	}
 	if (item->fd >= 0)
 		close(item->fd);
-	else
+	else if (item->size)
 		munmap(item->start, item->size);
+	else
+		wake(item->start);
 	free(item);
 }
 
@@ -242,8 +251,10 @@ static void add(struct mimicd_closer *closer, uint32_t owner, int fd, void *star
 	if (fd >= 0) {
 		free(start);
 		close(fd);
-	} else {
+	} else if (size) {
 		munmap(start, size);
+	} else {
+		wake(start);
 	}
 }
 
@@ -264,6 +275,11 @@ void mimicd_closer_send_last(struct mimicd_closer *closer, uint32_t owner, int f
 void mimicd_closer_unmap(struct mimicd_closer *closer, uint32_t owner, void *start, size_t size)
 {
 	add(closer, owner, -1, start, size);
+}
+
+void mimicd_closer_wake(struct mimicd_closer *closer, uint32_t owner, void *word)
+{
+	add(closer, owner, -1, word, 0);
 }
 
 unsigned int mimicd_closer_backlog(struct mimicd_closer *closer, uint32_t number)

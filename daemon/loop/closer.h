@@ -29,6 +29,8 @@ void mimicd_closer_close(struct mimicd_closer *closer, uint32_t owner, int fd);
 void mimicd_closer_send_last(struct mimicd_closer *closer, uint32_t owner, int fd, const void *message, size_t size);
 /* The same with a mapping, whose last end frees the file's pages. */
 void mimicd_closer_unmap(struct mimicd_closer *closer, uint32_t owner, void *start, size_t size);
+/* Wakes a thread that waits for a futex of shared memory. That may be unmapped by then: nobody is woken. */
+void mimicd_closer_wake(struct mimicd_closer *closer, uint32_t owner, void *word);
 /* What has been handed over and is not done. */
 unsigned int mimicd_closer_backlog(struct mimicd_closer *closer, uint32_t owner);
 

@@ -24,6 +24,7 @@
 #include "daemon/clients/session.h"
 #include "daemon/loop/log.h"
 #include "daemon/server.h"
+#include "libmimic/base/wait.h"
 #include "mimic/dare_registers.h"
 #include "mimic/maple_registers.h"
 #include "mimic/virgo_registers.h"
@@ -538,6 +539,32 @@ static void what_was_put_off_is_done_later(void **state)
 	close(fd);
 }
 
+static void *sleep_on_lane(void *argument)
+{
+	struct mimic_lane *lane = argument;
+
+	while (atomic_load(&lane->client_sleeping) == MIMIC_LANE_WAITS_FOR_ANSWER)
+		mimic_futex_wait(&lane->client_sleeping, MIMIC_LANE_WAITS_FOR_ANSWER, 0, MIMIC_FUTEX_SHARED);
+	return NULL;
+}
+
+static void lanes_are_woken_while_their_user_rests(void **state)
+{
+	struct program *program = start_program(STRANGER, "virgo0", 1);
+	struct raw_lane *lane = &program->lanes[0];
+	pthread_t sleeper;
+
+	(void)state;
+	program->session->client.user->rests[MIMICD_WAKE_LANE].until = UINT64_MAX;
+	atomic_store(&lane->memory->client_sleeping, MIMIC_LANE_WAITS_FOR_ANSWER);
+	assert_int_equal(pthread_create(&sleeper, NULL, sleep_on_lane, lane->memory), 0);
+	test_sleep_ms(20);
+	cause_event(program);
+	while (mimic_ring_level(&lane->responses, 1) <= 0)
+		step();
+	pthread_join(sleeper, NULL);
+}
+
 /* The program has closed it, and nothing else keeps it. */
 static void the_last_close_of_an_eventfd_with_watches_holds_up_nobody(void **state)
 {
@@ -581,6 +608,7 @@ int main(void)
 		WATCHES(watches_of_an_eventfd_hold_up_others_once),
 		WATCHES(watches_of_a_socket_hold_up_others_once),
 		WATCHES(what_was_put_off_is_done_later),
+		TEST(lanes_are_woken_while_their_user_rests),
 		WATCHES(the_last_close_of_an_eventfd_with_watches_holds_up_nobody),
 	};
 
