@@ -264,7 +264,7 @@ static void step_batch(struct input *input, unsigned int context, unsigned int o
 {
 	struct mimic_access pattern = access_of(context, owner, DARE_STREAM, 0);
 	uint64_t values[3 * BATCH];
-	size_t count = 0, taken = 0;
+	size_t count = 0, expected_count = 0, taken;
 
 	if (side.is_parked[owner])
 		withdraw(owner, false);
@@ -274,9 +274,12 @@ static void step_batch(struct input *input, unsigned int context, unsigned int o
 		memcpy(&values[count], instruction.value, instruction.count * sizeof(values[0]));
 		count += instruction.count;
 	}
-	while (taken < count && !expected_would_wait(&expected[context], WAITS_STREAM, values[taken]))
-		CHECK(!expected_store(&expected[context], owner, WAITS_STREAM, values[taken++]));
-	CHECK(side.current->ops->store_many(side.current, &pattern, values, count, side.now) == taken);
+	while (expected_count < count &&
+	       !expected_would_wait(&expected[context], WAITS_STREAM, values[expected_count]))
+		CHECK(!expected_store(&expected[context], owner, WAITS_STREAM, values[expected_count++]));
+	taken = side.current->ops->store_many(side.current, &pattern, values, count, side.now);
+	/* With a NaN as an address, the two may wait for different pages. */
+	CHECK(taken == expected_count || expected[context].has_nan);
 }
 
 static uint32_t next_element(struct input *input, unsigned int kind)
