@@ -18,7 +18,7 @@ THREADED_UNIT_TESTS = $(shell grep -lE 'pthread|daemon/|libmimic/(mimic|device|t
 # One thread, and the recordings of several are in the unit tests; some take long, and show no more there.
 TSAN_LEFT_OUT += $(filter %model %recorded %timed %timed_walks,$(CONTRACT_TESTS))
 # Limits of times, and of what the allocator gives back: a sanitizer changes both.
-MEASURED_TESTS := $(addprefix $(O)/tests/transport/,test_daemon_turns test_daemon_quota)
+MEASURED_TESTS := $(addprefix $(O)/tests/transport/,test_daemon_turns test_daemon_wakes test_daemon_quota)
 TSAN_LEFT_OUT += $(MEASURED_TESTS)
 ASAN_LEFT_OUT += $(MEASURED_TESTS)
 # tests/contract/NAME/names.mk says which programs of the contract are left out, and which of them WHOLE=1 has all the same.

@@ -15,27 +15,38 @@
 #include "daemon/clients/socket.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/inspection.h"
+#include "daemon/loop/closer.h"
 #include "daemon/loop/listen.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 
 /* No descriptor left: a client that stays in the queue would keep us awake for ever. */
+static void open_spare(struct mimicd_clients *clients)
+{
+	if (clients->spare_fd < 0)
+		clients->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 static void refuse_for_want_of_descriptors(struct mimicd_clients *clients)
 {
 	int fd;
 
 	mimicd_log_of(UINT32_MAX, MIMICD_LOG_WARNING, "a client was refused: no descriptors left");
-	close(clients->spare_fd);
+	if (clients->spare_fd >= 0)
+		close(clients->spare_fd);
+	clients->spare_fd = -1;
 	fd = accept4(clients->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	/* Not here: what the client has sent already ends with it. */
 	if (fd >= 0)
-		close(fd);
-	clients->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		mimicd_closer_close(clients->engine->loop->closer, UINT32_MAX, fd);
 }
 
 static void accept_client(struct mimicd_clients *clients)
 {
-	int fd = accept4(clients->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd;
 
+	open_spare(clients);
+	fd = accept4(clients->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd >= 0)
 		mimicd_session_create(clients, fd);
 	else if (errno == EMFILE || errno == ENFILE)
@@ -83,7 +94,7 @@ static int listen_for_clients(struct mimicd_clients *clients)
 {
 	int error;
 
-	clients->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	open_spare(clients);
 	if (clients->spare_fd < 0) {
 		mimicd_log(MIMICD_LOG_ERROR, "no descriptors: %s", strerror(errno));
 		return -EMFILE;
@@ -110,7 +121,7 @@ static struct mimicd_session *find_put_off(const struct mimicd_clients *clients)
 
 	for (struct mimicd_session *session = clients->sessions; session; session = session->next) {
 		if (!session->is_put_off || session->client.broken ||
-		    mimicd_wakes_rest(session->client.user, MIMICD_WAKE_MESSAGE))
+		    mimicd_wakes_throttled(session->client.user, MIMICD_WAKE_MESSAGE))
 			continue;
 		if (!found || session->client.user->message_turn < found->client.user->message_turn ||
 		    (session->client.user == found->client.user && session->turn < found->turn))
@@ -140,15 +151,15 @@ static bool has_work(void *context)
 	return clients->put_off && find_put_off(clients);
 }
 
-/* Those whose rest is over. */
+/* Those whose users are no longer throttled. */
 static void listen_again(void *context)
 {
 	struct mimicd_clients *clients = context;
-	struct mimicd_session *session = clients->deaf ? clients->sessions : NULL;
+	struct mimicd_session *session = clients->paused ? clients->sessions : NULL;
 
 	for (; session; session = session->next) {
-		if (session->is_deaf && !mimicd_wakes_rest(session->client.user, MIMICD_WAKE_MESSAGE))
-			mimicd_session_hear(session);
+		if (session->is_paused && !mimicd_wakes_throttled(session->client.user, MIMICD_WAKE_MESSAGE))
+			mimicd_session_resume(session);
 	}
 }
 

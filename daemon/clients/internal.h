@@ -23,10 +23,10 @@ struct mimicd_clients {
 	unsigned int count;		/* of these */
 	struct mimicd_timer greeting_timer;
 	unsigned int put_off;		/* of these: they have a message that is put off */
-	unsigned int deaf;		/* of these */
+	unsigned int paused;		/* of these */
 	uint64_t last_turn;		/* of such messages, see struct mimicd_user */
 	int listen_fd;			/* -1: none */
-	int spare_fd;			/* given up for a moment to refuse a client when there are no others */
+	int spare_fd;			/* given up to refuse a client when there are no others; -1: until there are some */
 	struct mimicd_source listen_source;
 	char *socket_path;
 	dev_t socket_device;		/* to remove our own socket only */
@@ -43,7 +43,7 @@ struct mimicd_session {
 	struct mimicd_source socket_source;
 	struct mimicd_source kick_source;
 	struct mimicd_source process_source;
-	bool is_deaf;			/* its socket is not looked at: the user's messages rest (wakes.h) */
+	bool is_paused;			/* nothing is received: the user's messages are throttled (wakes.h) */
 	bool greeted;
 	uint64_t greet_before;
 	/* What was posted before it takes longer than a turn: nothing else is received until it is done. */

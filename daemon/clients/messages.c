@@ -470,8 +470,8 @@ void mimicd_session_receive(struct mimicd_session *session)
 	bool is_there = has_turn(session);
 
 	for (int i = 0; i < MESSAGES_PER_TURN && is_there && !session->client.broken && !session->is_put_off; i++) {
-		if (mimicd_wakes_rest(user, MIMICD_WAKE_MESSAGE)) {
-			mimicd_packet_deafen(session);
+		if (mimicd_wakes_throttled(user, MIMICD_WAKE_MESSAGE)) {
+			mimicd_packet_pause(session);
 			break;
 		}
 		is_there = receive_one(session);

@@ -47,13 +47,13 @@ static void take_descriptors(struct mimicd_session *session, struct mimicd_packe
 	}
 }
 
-/* An event that the loop has already may still come: it is asked again then whether there is a rest. */
-void mimicd_packet_deafen(struct mimicd_session *session)
+/* An event that the loop has already may still come: the user is looked at again then. */
+void mimicd_packet_pause(struct mimicd_session *session)
 {
-	if (session->is_deaf)
+	if (session->is_paused)
 		return;
-	session->is_deaf = true;
-	session->clients->deaf++;
+	session->is_paused = true;
+	session->clients->paused++;
 	mimicd_loop_forget(session->clients->engine->loop, session->socket);
 }
 

@@ -175,7 +175,7 @@ static uint64_t find_greeting(const struct mimicd_clients *clients)
 	uint64_t due = 0;
 
 	for (const struct mimicd_session *session = clients->sessions; session; session = session->next) {
-		if (!session->greeted && !session->is_deaf && !session->client.broken &&
+		if (!session->greeted && !session->is_paused && !session->client.broken &&
 		    (!due || session->greet_before < due))
 			due = session->greet_before;
 	}
@@ -188,17 +188,17 @@ void mimicd_sessions_end_mute(void *context)
 	uint64_t now = mimic_now();
 
 	for (struct mimicd_session *session = clients->sessions; session; session = session->next) {
-		if (!session->greeted && !session->is_deaf && now >= session->greet_before)
+		if (!session->greeted && !session->is_paused && now >= session->greet_before)
 			mimicd_client_break(&session->client, "it has not said HELLO for %llu s",
 					    MIMICD_GREETING_NS / 1000000000);
 	}
 	mimicd_timer_arm(&clients->greeting_timer, find_greeting(clients));
 }
 
-void mimicd_session_hear(struct mimicd_session *session)
+void mimicd_session_resume(struct mimicd_session *session)
 {
-	session->is_deaf = false;
-	session->clients->deaf--;
+	session->is_paused = false;
+	session->clients->paused--;
 	if (watch_socket(session))
 		mimicd_client_break(&session->client, "there is no memory to listen to it");
 	if (session->greeted)
@@ -341,8 +341,8 @@ void mimicd_session_destroy(struct mimicd_session *session)
 		link = &(*link)->next;
 	*link = session->next;
 	session->clients->count--;
-	if (session->is_deaf)
-		session->clients->deaf--;
+	if (session->is_paused)
+		session->clients->paused--;
 	if (session->is_put_off)
 		session->clients->put_off--;
 	if (session->greeted)

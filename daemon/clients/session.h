@@ -16,8 +16,8 @@ int mimicd_session_create(struct mimicd_clients *clients, int fd);
 int mimicd_session_connect(struct mimicd_clients *clients, const struct mimicd_binding *binding,
 			   int *fd);
 void mimicd_session_destroy(struct mimicd_session *session);
-/* It was deaf (packet.h). */
-void mimicd_session_hear(struct mimicd_session *session);
+/* Behind mimicd_packet_pause(). */
+void mimicd_session_resume(struct mimicd_session *session);
 /* Those that say nothing at all. For the timer of the struct mimicd_clients. */
 void mimicd_sessions_end_mute(void *clients);
 

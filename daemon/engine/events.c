@@ -97,10 +97,10 @@ bool mimicd_events_deliver(struct mimicd_events *events)
 		if (!device->wanted)
 			continue;
 		/* An eventfd needs one signal for all that has happened meanwhile. */
-		if (mimicd_wakes_rest(device->user, MIMICD_WAKE_EVENT)) {
+		if (mimicd_wakes_throttled(device->user, MIMICD_WAKE_EVENT)) {
 			device->raised = true;
-			device->next = events->resting;
-			events->resting = device;
+			device->next = events->throttled;
+			events->throttled = device;
 		} else if (!has_turn(events, device->user)) {
 			append(device);
 			events->goes_on = true;
@@ -113,9 +113,9 @@ bool mimicd_events_deliver(struct mimicd_events *events)
 
 void mimicd_events_go_on(struct mimicd_events *events)
 {
-	struct mimicd_device_events *device = events->resting, *next;
+	struct mimicd_device_events *device = events->throttled, *next;
 
-	events->resting = NULL;
+	events->throttled = NULL;
 	for (; device; device = next) {
 		next = device->next;
 		append(device);
@@ -137,7 +137,7 @@ void mimicd_events_forget(struct mimicd_device_events *device)
 	close_descriptor(device);
 	if (!device->raised)
 		return;
-	link = find(&events->resting, device);
+	link = find(&events->throttled, device);
 	if (!*link)
 		link = find(&events->raised, device);
 	*link = device->next;

@@ -30,7 +30,7 @@ struct mimicd_events {
 	struct mimicd_signaller signaller;
 	struct mimicd_closer *closer;
 	struct mimicd_device_events *raised, **last;
-	struct mimicd_device_events *resting;	/* have raised it, and their users' wake-ups rest */
+	struct mimicd_device_events *throttled;	/* have raised it, and their users are throttled */
 	uint64_t turn;
 	bool goes_on;			/* users have used up their turns, and have more */
 };
@@ -45,7 +45,7 @@ int mimicd_events_set(struct mimicd_device_events *device, struct mimicd_user *u
 void mimicd_events_raise(struct mimicd_device_events *device);
 /* Tells the programs of devices that have raised it, a turn for each user. true: there is more. */
 bool mimicd_events_deliver(struct mimicd_events *events);
-/* A rest may be over (wakes.h). */
+/* A user may no longer be throttled (wakes.h). */
 void mimicd_events_go_on(struct mimicd_events *events);
 /* No program has the device any more. */
 void mimicd_events_forget(struct mimicd_device_events *device);

@@ -34,15 +34,15 @@ static uint32_t answers_of(const struct mimic_command *command)
 }
 
 /*
- * The kernel goes through all that wait for any futex of the same hash value, and those may be anybody's: a user whose
- * wake-ups are slow need not have made them so. So threads beside the loop go on with them.
+ * The kernel goes through all that wait for any futex of the same hash value, and those may be anybody's: a user that
+ * is throttled need not have made them slow. So threads beside the loop go on with its wake-ups.
  */
 static void wake_by_futex(struct mimicd_lane *lane)
 {
 	struct mimicd_user *user = lane->client->user;
 	struct mimicd_wake_clock clock;
 
-	if (mimicd_wakes_rest(user, MIMICD_WAKE_LANE)) {
+	if (mimicd_wakes_throttled(user, MIMICD_WAKE_LANE)) {
 		mimicd_closer_wake(user->engine->loop->closer, user->uid, &lane->memory->client_sleeping);
 		return;
 	}
@@ -56,7 +56,7 @@ static bool must_wait(struct mimicd_lane *lane)
 {
 	struct mimicd_user *user = lane->client->user;
 
-	return !lane->client->ops->wake && mimicd_wakes_rest(user, MIMICD_WAKE_LANE) &&
+	return !lane->client->ops->wake && mimicd_wakes_throttled(user, MIMICD_WAKE_LANE) &&
 	       mimicd_closer_backlog(user->engine->loop->closer, user->uid) > MIMICD_CLOSER_BACKLOG / 2;
 }
 

@@ -394,7 +394,7 @@ static const struct mimicd_jobs_ops jobs_ops = {
 
 /* --- wake-ups that were put off --------------------------------------------------- */
 
-/* A rest may be over (wakes.h). Front ends look at their messages before the loop asks for more. */
+/* A user may no longer be throttled (wakes.h). Front ends look at their messages before the loop asks for more. */
 static void wake_again(void *context)
 {
 	struct mimicd_engine *engine = context;

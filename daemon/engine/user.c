@@ -46,7 +46,7 @@ static void destroy_unused(struct mimicd_engine *engine)
 	while (*link) {
 		struct mimicd_user *user = *link;
 
-		if (user->client_count || mimicd_wakes_any_rest(user)) {
+		if (user->client_count || mimicd_wakes_any_throttled(user)) {
 			link = &user->next;
 			continue;
 		}

@@ -26,7 +26,7 @@ struct mimicd_user {
 	uint64_t message_turn;	/* when a message of it that was put off was tried last */
 	uint64_t message_poll;	/* the last of the loop that has given it messages, */
 	uint64_t message_ns;	/* and for how long */
-	struct mimicd_wake_rest rests[MIMICD_WAKES];
+	struct mimicd_wake_throttle throttles[MIMICD_WAKES];
 	uint64_t event_turn;	/* the last of its turns (events.c), */
 	uint64_t event_ns;	/* and how much of it is used */
 };
@@ -35,7 +35,7 @@ struct mimicd_user {
 int mimicd_user_join(struct mimicd_engine *engine, struct mimicd_client *client);
 /* For what the user does without clients. NULL: no memory. */
 struct mimicd_user *mimicd_user_get(struct mimicd_engine *engine, uid_t uid);
-/* Its last client takes the user along, but for one whose wake-ups rest: a new client would find that forgotten. */
+/* Its last client takes the user along, but for one that is throttled: it would only have to connect again. */
 void mimicd_user_leave(struct mimicd_client *client);
 /* No client is left. */
 void mimicd_users_destroy(struct mimicd_engine *engine);

@@ -4,8 +4,8 @@
  *
  * Trust boundary: the kernel calls all that watch what we wake, in our thread, and how many
  * those are is the program's choice: 100,000 watches of one eventfd, or of a program's end of a socket,
- * take 50 ms. So we look at the clock, and a user with a slow wake-up rests: others have the time
- * before the next one.
+ * take 50 ms. So each wake-up is timed, and a user with a slow one is throttled: others have the time
+ * before its next one.
  */
 #ifndef MIMICD_WAKES_H
 #define MIMICD_WAKES_H
@@ -24,9 +24,9 @@ enum mimicd_wake {
 };
 
 /* Of a user, for each of these. */
-struct mimicd_wake_rest {
-	uint64_t until;		/* 0: none */
-	uint64_t doubt_until;	/* one has lasted long: was that work, or did others have the processor? */
+struct mimicd_wake_throttle {
+	uint64_t until;		/* 0: it is not throttled */
+	uint64_t suspect_until;	/* one has lasted long: was that work, or did others have the processor? */
 };
 
 /* Of one wake-up. */
@@ -39,9 +39,12 @@ void mimicd_wake_begin(struct mimicd_wake_clock *clock, const struct mimicd_user
 /* Returns how long it was. */
 uint64_t mimicd_wake_end(const struct mimicd_wake_clock *clock, struct mimicd_user *user, enum mimicd_wake what);
 
-/* No such wake-up of the user now. The loop wakes when there may be one: whoever has put something off looks again. */
-bool mimicd_wakes_rest(struct mimicd_user *user, enum mimicd_wake what);
-/* Is there any rest that has not ended? */
-bool mimicd_wakes_any_rest(const struct mimicd_user *user);
+/*
+ * The user may have no such wake-up now. When it may have one again, the loop runs, and everybody who has
+ * put something off for this reason is called.
+ */
+bool mimicd_wakes_throttled(struct mimicd_user *user, enum mimicd_wake what);
+/* Is the user throttled, or suspect, for any kind of wake-up? */
+bool mimicd_wakes_any_throttled(const struct mimicd_user *user);
 
 #endif

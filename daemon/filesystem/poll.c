@@ -147,13 +147,13 @@ void mimicd_filesystem_prepare(struct mimicd_filesystem *filesystem)
 	filesystem->is_armed = true;
 }
 
-/* false: not now, the user's wake-ups rest (wakes.h). */
+/* false: not now, the user is throttled (wakes.h). */
 static bool tell(struct mimicd_filesystem *filesystem, struct mimicd_open_file *file)
 {
 	struct mimicd_user *user = mimicd_user_get(filesystem->engine, file->uid);
 	struct mimicd_wake_clock clock;
 
-	if (!user || mimicd_wakes_rest(user, MIMICD_WAKE_FILE))
+	if (!user || mimicd_wakes_throttled(user, MIMICD_WAKE_FILE))
 		return false;
 	mimicd_wake_begin(&clock, user, MIMICD_WAKE_FILE);
 	fuse_lowlevel_notify_poll(file->poll);

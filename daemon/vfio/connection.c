@@ -22,7 +22,7 @@ static void hear(void *context)
 {
 	struct mimicd_machine *machine = context;
 
-	for (unsigned int i = 0; i < MESSAGES_A_TURN && !machine->has_ended && !machine->is_deaf; i++) {
+	for (unsigned int i = 0; i < MESSAGES_A_TURN && !machine->has_ended && !machine->is_paused; i++) {
 		const char *why = NULL;
 		int got = mimicd_vfio_receive(machine, &why);
 
@@ -35,7 +35,7 @@ static void hear(void *context)
 		mimicd_vfio_serve(machine);
 		if (machine->is_lost)
 			mimicd_machine_end(machine);
-		else if (!machine->is_deaf)
+		else if (!machine->is_paused)
 			mimicd_vfio_packet_close(machine);
 	}
 }

@@ -104,7 +104,7 @@ struct mimicd_machine {
 	bool has_ended;
 	bool is_lost;			/* its connection failed: it is to be ended */
 	bool has_version;		/* it has said VERSION */
-	bool is_deaf;			/* it waits, and nothing more is read until it is answered */
+	bool is_paused;			/* it waits, and nothing more is read until it is answered */
 	struct mimicd_vfio_packet packet;
 
 	struct mimicd_config_space config;
@@ -209,12 +209,12 @@ void mimicd_vfio_packet_close(struct mimicd_machine *machine);
 void mimicd_vfio_reply(struct mimicd_machine *machine, const void *body, size_t size, int fd);
 void mimicd_vfio_reply_error(struct mimicd_machine *machine, int error);
 /* Nothing more is read from it, and then again: what was served meanwhile is answered. */
-void mimicd_vfio_deafen(struct mimicd_machine *machine);
-void mimicd_vfio_hear(struct mimicd_machine *machine);
+void mimicd_vfio_pause(struct mimicd_machine *machine);
+void mimicd_vfio_resume(struct mimicd_machine *machine);
 
 /* --- messages.c ------------------------------------------------------------------------- */
 
-/* The message that is there. It is answered, or will be when machine->is_deaf ends. */
+/* The message that is there. It is answered, or will be when machine->is_paused ends. */
 void mimicd_vfio_serve(struct mimicd_machine *machine);
 
 /* --- region.c --------------------------------------------------------------------------- */

@@ -237,7 +237,7 @@ void mimicd_machine_end(struct mimicd_machine *machine)
 	mimicd_interrupt_forget(machine);
 	mimicd_vfio_packet_close(machine);
 	mimicd_guest_memory_clear(&machine->memory);
-	if (!machine->is_deaf)
+	if (!machine->is_paused)
 		mimicd_loop_forget(vfio->engine->loop, machine->fd);
 	close(machine->fd);
 	machine->function->machine = NULL;

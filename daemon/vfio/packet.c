@@ -154,21 +154,21 @@ void mimicd_vfio_reply_error(struct mimicd_machine *machine, int error)
 	send_reply(machine, &header, NULL, 0, -1);
 }
 
-/* --- a machine that is not heard for a while ------------------------------------------ */
+/* --- a machine whose messages wait for a while --------------------------------------- */
 
-void mimicd_vfio_deafen(struct mimicd_machine *machine)
+void mimicd_vfio_pause(struct mimicd_machine *machine)
 {
-	machine->is_deaf = true;
+	machine->is_paused = true;
 	mimicd_loop_forget(machine->function->vfio->engine->loop, machine->fd);
 }
 
-void mimicd_vfio_hear(struct mimicd_machine *machine)
+void mimicd_vfio_resume(struct mimicd_machine *machine)
 {
 	struct mimicd_loop *loop = machine->function->vfio->engine->loop;
 
-	if (machine->has_ended || !machine->is_deaf)
+	if (machine->has_ended || !machine->is_paused)
 		return;
-	machine->is_deaf = false;
+	machine->is_paused = false;
 	mimicd_vfio_packet_close(machine);
 	if (mimicd_loop_watch(loop, machine->fd, EPOLLIN, &machine->source))
 		machine->is_lost = true;

@@ -55,14 +55,14 @@ static void refuse(struct mimicd_machine *machine, int error)
 
 static void wait_a_little(struct mimicd_machine *machine, uint64_t nanoseconds)
 {
-	mimicd_vfio_deafen(machine);
+	mimicd_vfio_pause(machine);
 	mimicd_timer_arm(&machine->patience, mimic_now() + nanoseconds);
 }
 
 static void go_on(struct mimicd_machine *machine)
 {
 	mimicd_timer_arm(&machine->patience, 0);
-	mimicd_vfio_hear(machine);
+	mimicd_vfio_resume(machine);
 }
 
 /* Answered also if it waits in the device now. */

@@ -2,10 +2,13 @@
 /* A descriptor whose close takes long holds up the program that sent it, and nobody else. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -130,6 +133,45 @@ static void a_message_that_was_not_read_holds_up_nobody(void **state)
 	close(client);
 }
 
+/* The lowest that is free is the first that the daemon may not have any more. */
+static void take_descriptors_away(struct rlimit *before)
+{
+	struct rlimit none;
+	char path[64];
+
+	assert_int_equal(prlimit(protocol_served.pid, RLIMIT_NOFILE, NULL, before), 0);
+	none = (struct rlimit){ .rlim_cur = 0, .rlim_max = before->rlim_max };
+	do {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%u", protocol_served.pid, (unsigned int)none.rlim_cur++);
+	} while (!faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW));
+	none.rlim_cur--;
+	assert_int_equal(prlimit(protocol_served.pid, RLIMIT_NOFILE, &none, NULL), 0);
+}
+
+static void a_client_that_is_refused_for_want_of_descriptors_holds_up_nobody(void **state)
+{
+	int client = raw_client(protocol_served.socket), refused;
+	struct rlimit before;
+	uint32_t device;
+	uint64_t begun;
+
+	(void)state;
+	take_descriptors_away(&before);
+	kill(protocol_served.pid, SIGSTOP);
+	refused = raw_connect(protocol_served.socket);
+	assert_true(refused >= 0);
+	send_lingering(refused, 1);
+	kill(protocol_served.pid, SIGCONT);
+	test_sleep_ms(50);
+	begun = now_ms();
+	assert_int_equal(raw_open(client, "maple0", &device), 0);
+	assert_true(now_ms() - begun < MOST_MS);
+	close(client);
+	/* It lets clients in again when it has descriptors. */
+	assert_int_equal(prlimit(protocol_served.pid, RLIMIT_NOFILE, &before, NULL), 0);
+	expect_served_at_once();
+}
+
 static void the_daemon_ends_while_a_close_lingers(void **state)
 {
 	int client = raw_client(protocol_served.socket);
@@ -188,6 +230,7 @@ int main(void)
 		TEST(more_descriptors_than_a_message_may_have_hold_up_nobody),
 		TEST(many_that_linger_hold_up_nobody),
 		TEST(a_message_that_was_not_read_holds_up_nobody),
+		TEST(a_client_that_is_refused_for_want_of_descriptors_holds_up_nobody),
 		TEST(the_daemon_ends_while_a_close_lingers),
 		cmocka_unit_test(an_owner_waits_for_its_own_closes_only),
 	};
