@@ -98,14 +98,22 @@ static void forget_unused(struct mimicd_closer *closer, struct owner *owner)
 	free(owner);
 }
 
-/* The next item of an owner that has not all its threads. NULL: there is none. */
-static struct item *take(struct mimicd_closer *closer, struct owner **of)
+/* One with items that has not all its threads. NULL: there is none. */
+static struct owner *find_waiting(const struct mimicd_closer *closer)
 {
 	struct owner *owner = closer->owners;
-	struct item *item;
 
 	while (owner && (!owner->first || owner->threads == THREADS_PER_OWNER))
 		owner = owner->next;
+	return owner;
+}
+
+/* The next item of such an owner. NULL: there is none. */
+static struct item *take(struct mimicd_closer *closer, struct owner **of)
+{
+	struct owner *owner = find_waiting(closer);
+	struct item *item;
+
 	if (!owner)
 		return NULL;
 	item = owner->first;
@@ -130,7 +138,8 @@ static bool wait_for_item(struct mimicd_closer *closer)
 	closer->idle++;
 	error = pthread_cond_timedwait(&closer->called, &closer->lock, &due);
 	closer->idle--;
-	return !error;
+	/* One may have come when the time was over, and before we had the lock: its signal went to nobody. */
+	return !error || find_waiting(closer);
 }
 
 /* --- threads ---------------------------------------------------------------------------- */
@@ -183,11 +192,7 @@ static void start_thread(struct mimicd_closer *closer)
  */
 static void call_thread(struct mimicd_closer *closer)
 {
-	const struct owner *owner = closer->owners;
-
-	while (owner && (!owner->first || owner->threads == THREADS_PER_OWNER))
-		owner = owner->next;
-	if (!owner)
+	if (!find_waiting(closer))
 		return;
 	if (closer->idle)
 		pthread_cond_signal(&closer->called);
