@@ -45,7 +45,7 @@ static const char help[] =
 	"                          make of it)\n"
 	"      --group GROUP       the same for members of this group only\n"
 	"      --quota LIST        what the programs of one other user may have in all, NAME=NUMBER,...:\n"
-	"                          connections (64), devices (256), lanes (1024), maps (8192), shared (4T);\n"
+	"                          connections (64), devices (256), lanes (1024), maps (8192), shared (128G);\n"
 	"                          K, M, G and T may stand behind a number\n"
 	"      --sandbox LIST      what is given up before clients are served: all, none, or of privileges,\n"
 	"                          capabilities, seccomp (these three by default) and landlock, without which\n"

@@ -176,6 +176,47 @@ static void a_user_has_so_much_address_space(void **state)
 	assert_int_equal(as_nobody(expect_address_space_ends), 0);
 }
 
+/*
+ * One memory in many places costs its program nothing, but mimicd a page of page tables for each 2 MiB that a device
+ * has touched. All that may be is half of what the unit lets it have: 4 GiB * 512 / 2.
+ */
+#define PIECE (256ull << 20)
+
+static unsigned int share_many(uint64_t pieces, int *error)
+{
+	int memory = make_memory(PIECE), fd = -1;
+	unsigned int count = 0;
+
+	for (*error = 0; !*error && count <= pieces; count += !*error) {
+		if (count % MIMIC_SESSION_RANGES == 0)
+			fd = raw_client(served.socket);
+		*error = raw_memory(fd, MIMIC_MESSAGE_MEMORY_ADD, memory, (count + 1) * PIECE, PIECE, 0);
+	}
+	close(memory);
+	return count;
+}
+
+static int expect_128_gigabytes(void)
+{
+	const uint64_t pieces = (128ull << 30) / PIECE;
+	int error;
+
+	return share_many(pieces, &error) == pieces && error == -EDQUOT ? 0 : 1;
+}
+
+static void address_space_is_bounded_by_what_its_tables_take(void **state)
+{
+	const uint64_t pieces = (1ull << 40) / PIECE;
+	int error;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	assert_int_equal(as_nobody(expect_128_gigabytes), 0);
+	assert_int_equal(share_many(pieces, &error), pieces);
+	assert_int_equal(error, -ENOSPC);
+}
+
 static int expect_devices_end(void)
 {
 	unsigned int count = 0;
@@ -308,13 +349,24 @@ static void a_list_of_quotas_is_understood(void **state)
 		assert_int_equal(mimicd_quotas_parse(&quotas, wrong_texts[i], &wrong), -EINVAL);
 }
 
+static int start_with(const char *quota)
+{
+	alarm(120);
+	raise_descriptors();
+	served.quota = quota;
+	return served_start(&served, 1, true) ? 0 : -1;
+}
+
 static int start(void **state)
 {
 	(void)state;
-	alarm(120);
-	raise_descriptors();
-	served.quota = "shared=64M";
-	return served_start(&served, 1, true) ? 0 : -1;
+	return start_with("shared=64M");
+}
+
+static int start_by_default(void **state)
+{
+	(void)state;
+	return start_with(NULL);
 }
 
 static int end(void **state)
@@ -334,6 +386,7 @@ int main(void)
 		TEST(a_user_has_1024_lanes),
 		TEST(a_user_has_8192_ranges),
 		TEST(a_user_has_so_much_address_space),
+		cmocka_unit_test_setup_teardown(address_space_is_bounded_by_what_its_tables_take, start_by_default, end),
 		TEST(a_user_has_256_devices),
 		TEST(a_program_that_says_nothing_is_sent_away),
 		TEST(memory_of_devices_is_given_back),
