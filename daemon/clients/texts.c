@@ -51,8 +51,8 @@ static bool may_have_text(struct mimicd_session *session, const struct mimicd_pa
 	return !session->text_is_unread;
 }
 
-/* Takes the text; NULL: there was no memory for it. */
-static void reply_text(struct mimicd_session *session, const struct mimicd_packet *packet, char *text)
+/* NULL: there was no memory for it. */
+static void reply_text(struct mimicd_session *session, const struct mimicd_packet *packet, const char *text)
 {
 	struct mimic_list_reply reply = { 0 };
 	int fd = -ENOMEM;
@@ -61,7 +61,6 @@ static void reply_text(struct mimicd_session *session, const struct mimicd_packe
 		reply.size = strlen(text);
 		fd = memfd_with(text, reply.size);
 	}
-	free(text);
 	if (fd < 0) {
 		mimicd_reply_plain(session, packet, fd);
 		return;
@@ -73,24 +72,29 @@ static void reply_text(struct mimicd_session *session, const struct mimicd_packe
 
 void mimicd_send_list(struct mimicd_session *session, const struct mimicd_packet *packet)
 {
-	if (may_have_text(session, packet))
-		reply_text(session, packet, mimicd_list_text(session->client.engine, &session->client));
-}
-
-/* The tree as JSON text (docs/state.md), of one moment. NULL: no memory. */
-static char *state_text(const struct mimicd_instance *instance, bool with_bytes)
-{
-	struct json_object *state = mimic_state_json(instance->kind, instance->model, mimic_now(),
-						     with_bytes ? MIMIC_STATE_JSON_BYTES : 0);
-	const char *printed;
 	char *text;
 
-	if (!state)
-		return NULL;
-	printed = json_object_to_json_string_ext(state, JSON_C_TO_STRING_PLAIN);
-	text = printed ? strdup(printed) : NULL;
+	if (!may_have_text(session, packet))
+		return;
+	text = mimicd_list_text(session->client.engine, &session->client);
+	reply_text(session, packet, text);
+	free(text);
+}
+
+/* The tree as JSON text (docs/state.md), of one moment. With the bytes of a Virgo it is half a megabyte. */
+static void reply_state(struct mimicd_session *session, const struct mimicd_packet *packet,
+			const struct mimicd_instance *instance)
+{
+	bool with_bytes = packet->state.flags & MIMIC_STATE_WITH_BYTES;
+	uint64_t begun = mimicd_wakes_work_now();
+	struct json_object *state = mimic_state_json(instance->kind, instance->model, mimic_now(),
+						     with_bytes ? MIMIC_STATE_JSON_BYTES : 0);
+
+	reply_text(session, packet, state ? json_object_to_json_string_ext(state, JSON_C_TO_STRING_PLAIN) : NULL);
 	json_object_put(state);
-	return text;
+	/* Users that may stop us may hold us up, too. */
+	if (!mimicd_may_manage(session->client.program.uid))
+		mimicd_wakes_note_work(session->client.user, MIMICD_WAKE_MESSAGE, mimicd_wakes_work_now() - begun);
 }
 
 void mimicd_send_state(struct mimicd_session *session, const struct mimicd_packet *packet)
@@ -108,5 +112,5 @@ void mimicd_send_state(struct mimicd_session *session, const struct mimicd_packe
 	if (error)
 		mimicd_reply_plain(session, packet, error);
 	else if (may_have_text(session, packet))
-		reply_text(session, packet, state_text(instance, request->flags & MIMIC_STATE_WITH_BYTES));
+		reply_state(session, packet, instance);
 }

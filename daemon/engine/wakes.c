@@ -11,8 +11,11 @@
 #define SLOW_NS 200000u
 /* No other of its kind for so many times as long as the slow one took: all kinds of a user have less than 1 %. */
 #define PAUSE 500u
+/* The same of work for a message: one such is waited for in less than one of 100 cases. */
+#define SLOW_WORK_NS 2000000u
+#define WORK_PAUSE 100u
 
-static uint64_t work_now(void)
+uint64_t mimicd_wakes_work_now(void)
 {
 	struct timespec time;
 
@@ -27,7 +30,7 @@ static uint64_t work_now(void)
 void mimicd_wake_begin(struct mimicd_wake_clock *clock, const struct mimicd_user *user, enum mimicd_wake what)
 {
 	clock->begun = mimic_now();
-	clock->work = clock->begun < user->throttles[what].suspect_until ? work_now() : 0;
+	clock->work = clock->begun < user->throttles[what].suspect_until ? mimicd_wakes_work_now() : 0;
 }
 
 uint64_t mimicd_wake_end(const struct mimicd_wake_clock *clock, struct mimicd_user *user, enum mimicd_wake what)
@@ -40,10 +43,18 @@ uint64_t mimicd_wake_end(const struct mimicd_wake_clock *clock, struct mimicd_us
 	/* Longer than the pause: the time of the first one behind it is our thread's at once. */
 	if (throttle->suspect_until < now + 2 * PAUSE * took)
 		throttle->suspect_until = now + 2 * PAUSE * took;
-	work = clock->work ? work_now() - clock->work : 0;
+	work = clock->work ? mimicd_wakes_work_now() - clock->work : 0;
 	if (work >= SLOW_NS)
 		throttle->until = now + PAUSE * work;
 	return took;
+}
+
+void mimicd_wakes_note_work(struct mimicd_user *user, enum mimicd_wake what, uint64_t work)
+{
+	uint64_t until = mimic_now() + WORK_PAUSE * work;
+
+	if (work >= SLOW_WORK_NS && user->throttles[what].until < until)
+		user->throttles[what].until = until;
 }
 
 bool mimicd_wakes_throttled(struct mimicd_user *user, enum mimicd_wake what)

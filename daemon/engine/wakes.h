@@ -39,6 +39,14 @@ void mimicd_wake_begin(struct mimicd_wake_clock *clock, const struct mimicd_user
 /* Returns how long it was. */
 uint64_t mimicd_wake_end(const struct mimicd_wake_clock *clock, struct mimicd_user *user, enum mimicd_wake what);
 
+/* Processor time of this thread. */
+uint64_t mimicd_wakes_work_now(void);
+/*
+ * Such a message had us work for so long. What takes longer than others are to wait is put off as slow wake-ups are, but
+ * for a shorter time: honest programs ask for such texts, too.
+ */
+void mimicd_wakes_note_work(struct mimicd_user *user, enum mimicd_wake what, uint64_t work);
+
 /*
  * The user may have no such wake-up now. When it may have one again, the loop runs, and everybody who has
  * put something off for this reason is called.

@@ -162,6 +162,27 @@ static void an_end_of_memory_behind_full_lanes_holds_up_nobody_else(void **state
 	turns_expect_victim_waits_little(remove_memory_behind_rows, 1);
 }
 
+/* Takes what has come, and asks again. */
+static void ask_for_bytes(struct turns_program *program)
+{
+	struct mimic_state_request request = { .name = "virgo0", .flags = MIMIC_STATE_WITH_BYTES };
+	char reply[MIMIC_MESSAGE_MAX];
+
+	/* Without room for the text's descriptor, which is closed then. */
+	while (recv(program->socket, reply, sizeof(reply), MSG_DONTWAIT) > 0)
+		;
+	raw_header(&request, sizeof(request), MIMIC_MESSAGE_STATE);
+	for (unsigned int i = 0; i < 4; i++)
+		(void)!send(program->socket, &request, sizeof(request), MSG_DONTWAIT);
+}
+
+static void long_texts_hold_up_others_once(void **state)
+{
+	(void)state;
+	turns_program(TURNS_STRANGER, "virgo0", 1);
+	turns_expect_victim_waits_little_mostly(ask_for_bytes, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, turns_start, turns_end)
@@ -171,6 +192,7 @@ int main(void)
 		TEST(devices_of_one_user_share_his_turn),
 		TEST(a_load_behind_full_lanes_holds_up_nobody_else),
 		TEST(an_end_of_memory_behind_full_lanes_holds_up_nobody_else),
+		TEST(long_texts_hold_up_others_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
