@@ -221,23 +221,43 @@ static void forget_taken(struct mimic_thread *self, uint64_t mask)
 	}
 }
 
+/*
+ * Is this called by a handler that came in the same place further up the stack? One that was left by
+ * siglongjmp() is not there any more, which shows when this is called from further up, or from the same place.
+ */
+static bool is_nested(const struct mimic_thread *self, uintptr_t frame)
+{
+	stack_t stack = { .ss_flags = SS_DISABLE };
+
+	if (!self->letting_in || frame < self->letting_in)
+		return self->letting_in;
+	/* An alternate stack may lie anywhere. */
+	mimic_raw_syscall(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0);
+	return stack.ss_flags & SS_ONSTACK;
+}
+
 /* By system calls of our own: the preload library stands before the C library's, and errno is the program's. */
 void mimic_hold_let_in(void)
 {
 	struct mimic_thread *self = mimic_thread_peek();
 	/* All: a handler that came now could jump away, and leave the rest behind. */
 	uint64_t mask = change_mask(~0ull);
+	uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+	bool nested = is_nested(self, frame);
 
 	if (self->has_signal_mask)
 		mask = self->signal_mask;
 	self->has_signal_mask = false;
 	atomic_store_explicit(&mimic_hold_self.has_signals, send_all(self), memory_order_relaxed);
-	self->letting_in++;
+	if (!nested)
+		self->letting_in = frame;
 	/* They come here, before this returns. */
 	change_mask(mask);
-	self->letting_in--;
 	/* Further up the stack, handlers have begun whose marks have not come yet. */
-	if (self->letting_in || !self->signal_count)
+	if (nested)
+		return;
+	self->letting_in = 0;
+	if (!self->signal_count)
 		return;
 	change_mask(~0ull);
 	forget_taken(self, mask);

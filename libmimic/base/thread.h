@@ -29,7 +29,7 @@ struct mimic_thread {
 	/* Signals that came where they could not be handled (hold.c), and the mask that the first of them found. */
 	uint64_t signal_mask;
 	bool has_signal_mask;
-	unsigned int letting_in;	/* how often, one in the other */
+	uintptr_t letting_in;		/* the frame that does so now, the first of several; 0: none */
 	unsigned int signal_count;
 	struct mimic_thread_signal {
 		siginfo_t information;

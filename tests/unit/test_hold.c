@@ -207,6 +207,16 @@ static void take_by_waiting(int number, siginfo_t *information, void *context)
 	waited = sigtimedwait(&set, &taken, &none) == SIGRTMIN ? taken.si_value.sival_int : 0;
 }
 
+/* As a function that accesses the device: what comes meanwhile is told at its end. */
+static void __attribute__((noinline)) get_while_in_use(int queued, int other)
+{
+	mimic_hold_begin();
+	if (queued)
+		queue(queued, 10);
+	raise(other);
+	mimic_hold_end();
+}
+
 static void a_signal_that_is_taken_otherwise_is_told_once(void **state)
 {
 	struct sigaction action = { .sa_sigaction = take_by_waiting, .sa_flags = SA_SIGINFO };
@@ -215,13 +225,38 @@ static void a_signal_that_is_taken_otherwise_is_told_once(void **state)
 	set_handler(SIGRTMIN, handle, 0);
 	sigfillset(&action.sa_mask);
 	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
-	mimic_hold_begin();
-	queue(SIGRTMIN, 10);
-	/* It comes first, by its number. */
-	raise(SIGUSR1);
-	mimic_hold_end();
+	/* The other one comes first, by its number. */
+	get_while_in_use(SIGRTMIN, SIGUSR1);
 	assert_int_equal(waited, 10);
 	assert_int_equal(handled, 0);
+	queue(SIGRTMIN, 20);
+	assert_int_equal(handled, 1);
+	assert_int_equal(values[0], 20);
+}
+
+static sigjmp_buf out;
+
+static void jump_out(int number, siginfo_t *information, void *context)
+{
+	if (!mimic_signal_defer(number, information, context))
+		siglongjmp(out, 1);
+}
+
+static void a_handler_that_jumps_away_leaves_nothing_behind(void **state)
+{
+	struct sigaction action = { .sa_sigaction = take_by_waiting, .sa_flags = SA_SIGINFO };
+
+	(void)state;
+	set_handler(SIGUSR2, jump_out, 0);
+	set_handler(SIGRTMIN, handle, 0);
+	sigfillset(&action.sa_mask);
+	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+	if (!sigsetjmp(out, 1)) {
+		get_while_in_use(0, SIGUSR2);
+		fail();
+	}
+	get_while_in_use(SIGRTMIN, SIGUSR1);
+	assert_int_equal(waited, 10);
 	queue(SIGRTMIN, 20);
 	assert_int_equal(handled, 1);
 	assert_int_equal(values[0], 20);
@@ -235,6 +270,7 @@ int main(void)
 		cmocka_unit_test(signals_that_do_not_queue_come_once_or_twice),
 		cmocka_unit_test(a_signal_waits_while_the_kernel_has_no_room_for_it),
 		cmocka_unit_test(a_signal_that_is_taken_otherwise_is_told_once),
+		cmocka_unit_test(a_handler_that_jumps_away_leaves_nothing_behind),
 		cmocka_unit_test(the_mask_is_afterwards_what_it_was),
 		cmocka_unit_test(more_handlers_in_each_other_than_have_room_are_told_later),
 		cmocka_unit_test(handlers_in_each_other_are_told_what_they_are_without_the_device),
