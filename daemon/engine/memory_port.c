@@ -253,9 +253,10 @@ static void port_prefetch(void *context, uint64_t address)
 	struct mimicd_memory_slot *slot = context;
 	struct mimicd_memory *memory = slot->memory;
 
-	if (slot->port)
+	/* A machine's memory has nothing to bring nearer. */
+	if (slot->port && slot->port->prefetch)
 		slot->port->prefetch(slot->port->context, address);
-	else if (memory && find(memory, address, 1))
+	else if (!slot->port && memory && find(memory, address, 1))
 		__builtin_prefetch(memory->last.base + (address - memory->last.start));
 }
 

@@ -130,6 +130,17 @@ static void addresses_of_a_process_are_walked(void **state)
 	assert_int_equal(*entry, DATA | GUEST_PAGE_PRESENT | ACCESSED);
 }
 
+static void a_prefetch_changes_nothing(void **state)
+{
+	(void)state;
+	start_maple();
+	set_mode(1, MIMIC_PCI_MODE_PHYSICAL);
+	*guest_word(&guest, DATA) = 4711;
+	guest_set_register(&guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_FULL_PREFETCH, 0), 8, DATA);
+	fetch(DATA);
+	assert_int_equal(consume(), 4711);
+}
+
 static void a_page_that_is_not_there_is_a_fault_of_the_driver(void **state)
 {
 	uint64_t word;
@@ -439,6 +450,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(physical_addresses_are_those_of_the_bus),
 		TEST(addresses_of_a_process_are_walked),
+		TEST(a_prefetch_changes_nothing),
 		TEST(a_page_that_is_not_there_is_a_fault_of_the_driver),
 		TEST(a_bad_address_reads_0_when_the_driver_says_so),
 		TEST(without_a_space_nothing_is_reached),
