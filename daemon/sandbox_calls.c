@@ -20,7 +20,7 @@
 
 static const unsigned int calls[] = {
 	/* bytes */
-	SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_lseek, SYS_close,
+	SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_lseek, SYS_close, SYS_close_range,
 	SYS_fstat, SYS_newfstatat, SYS_statx, SYS_fstatfs, SYS_fcntl, SYS_ioctl, SYS_dup, SYS_dup3,
 	SYS_ftruncate, SYS_fallocate, SYS_memfd_create,
 	/* files: /proc, /dev/null, the socket */

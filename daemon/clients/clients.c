@@ -38,7 +38,7 @@ static void refuse_for_want_of_descriptors(struct mimicd_clients *clients)
 	fd = accept4(clients->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	/* Not here: what the client has sent already ends with it. */
 	if (fd >= 0)
-		mimicd_closer_close(clients->engine->loop->closer, UINT32_MAX, fd);
+		mimicd_closer_hang_up(clients->engine->loop->closer, UINT32_MAX, fd, NULL, 0);
 }
 
 static void accept_client(struct mimicd_clients *clients)
@@ -59,7 +59,8 @@ static void serve_listener(void *context)
 	struct mimicd_clients *clients = context;
 	uint64_t begun = mimic_now();
 
-	if (!mimicd_inspection_may_begin(clients->engine, begun))
+	/* Those that are refused faster than they are closed would take all descriptors. */
+	if (mimicd_closer_is_busy(clients->engine->loop->closer) || !mimicd_inspection_may_begin(clients->engine, begun))
 		return;
 	accept_client(clients);
 	mimicd_inspection_ended(clients->engine, begun);

@@ -456,8 +456,7 @@ static int receive_one(struct mimicd_session *session)
 	else
 		handle(session, &packet);
 	if (got > 0 && packet.fd_count &&
-	    mimicd_closer_backlog(session->clients->engine->loop->closer, session->client.program.uid) >
-	    MIMICD_CLOSER_BACKLOG)
+	    mimicd_closer_is_full(session->clients->engine->loop->closer, session->client.program.uid))
 		mimicd_client_break(&session->client, "closing what its user's programs sent does not end");
 	mimicd_packet_close(session, &packet);
 	return 1;

@@ -70,7 +70,7 @@ static void refuse(struct mimicd_clients *clients, uid_t uid, int fd, int error)
 	};
 
 	/* Not here: how many watch the other end is its program's choice. */
-	mimicd_closer_send_last(clients->engine->loop->closer, uid, fd, &reply, sizeof(reply));
+	mimicd_closer_hang_up(clients->engine->loop->closer, uid, fd, &reply, sizeof(reply));
 }
 
 static int check_peer(const struct mimicd_clients *clients, int fd, struct ucred *peer)
@@ -262,7 +262,7 @@ int mimicd_session_create(struct mimicd_clients *clients, int fd)
 	struct ucred credentials = { .uid = (uid_t)-1 };
 	int error = check_peer(clients, fd, &credentials);
 
-	if (!error && mimicd_closer_backlog(clients->engine->loop->closer, credentials.uid) > MIMICD_CLOSER_BACKLOG)
+	if (!error && mimicd_closer_is_full(clients->engine->loop->closer, credentials.uid))
 		error = -EDQUOT;
 	if (!error) {
 		struct peer peer = {
@@ -329,12 +329,12 @@ void mimicd_session_destroy(struct mimicd_session *session)
 	if (session->socket >= 0) {
 		mimicd_loop_forget(loop, session->socket);
 		/* Messages that were not read end with it, and the descriptors in them. */
-		mimicd_closer_close(loop->closer, session->client.program.uid, session->socket);
+		mimicd_closer_hang_up(loop->closer, session->client.program.uid, session->socket, NULL, 0);
 	}
 	if (session->event_fd >= 0) {
 		mimicd_loop_forget(loop, session->event_fd);
 		/* The program has it, too, and may have watches of it. */
-		mimicd_closer_close(loop->closer, session->client.program.uid, session->event_fd);
+		mimicd_closer_close_ours(loop->closer, session->client.program.uid, session->event_fd);
 	}
 	close_watched(loop, session->client.memory.pidfd);
 	while (*link != session)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 #include "daemon/loop/closer.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -8,41 +10,78 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/loop/leaver.h"
+
+#ifndef F_GET_SEALS
+#define F_GET_SEALS 1034
+#endif
+
+/* Of each kind. */
 #define THREADS_PER_OWNER 2
 #define THREADS_MAX 64
+/* With what may not end. The rest is for what ends, and a part of it for users who could end mimicd as well. */
+#define THREADS_STUCK 48
+#define THREADS_STUCK_OF_PRIVILEGED 56
 /* Thread-local storage of all libraries lies in it, too: plugins may have some, and OpenBLAS has much. */
 #define STACK_BYTES (1 << 20)
 /* A thread that has found nothing to do for so long ends. */
 #define IDLE_SECONDS 2
 #define DESTROY_MS 1000
 
+enum ending {
+	ENDS,		/* in a moment, or in 50 ms if many watch it */
+	MAY_NOT_END,
+	ENDINGS
+};
+
 struct item {
 	struct item *next;
 	int fd;			/* -1: a mapping, or a futex, which has no size */
 	void *start;		/* with a descriptor: what is sent by it before, or NULL */
 	size_t size;
+	bool is_ours;		/* a connection's socket, at which we hang up; or a descriptor that we made */
+	bool is_socket;
+	enum ending ending;
+};
+
+struct queue {
+	struct item *first, **end;
+	unsigned int threads;	/* that are at it */
 };
 
 struct owner {
 	struct owner *next;
 	uint32_t number;
-	struct item *first, **end;
-	unsigned int count;	/* in the list, or being closed */
-	unsigned int threads;	/* that are at it */
+	struct queue queues[ENDINGS];
+	unsigned int count;	/* in the queues, or being closed */
 };
 
 struct mimicd_closer {
 	pthread_mutex_t lock;
 	pthread_cond_t called;	/* there is an item, or the threads are to end */
+	struct mimicd_leaver *leaver;
 	struct owner *owners;	/* those with items */
 	unsigned int threads, idle;
+	unsigned int stuck;	/* threads with what may not end */
+	unsigned int waiting[ENDINGS];	/* of all owners: each may be a descriptor */
+	unsigned int most[ENDINGS];
 	bool ends;
 };
+
+static unsigned int descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > UINT_MAX)
+		return UINT_MAX;
+	return (unsigned int)limit.rlim_cur;
+}
 
 struct mimicd_closer *mimicd_closer_create(void)
 {
@@ -56,6 +95,12 @@ struct mimicd_closer *mimicd_closer_create(void)
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&closer->called, &attributes);
 	pthread_condattr_destroy(&attributes);
+	closer->most[MAY_NOT_END] = descriptor_limit() / 2;
+	closer->most[ENDS] = descriptor_limit() / 4;
+	if (closer->most[ENDS] > MIMICD_CLOSER_BACKLOG)
+		closer->most[ENDS] = MIMICD_CLOSER_BACKLOG;
+	/* Without one, sockets may not end. */
+	closer->leaver = mimicd_leaver_create();
 	return closer;
 }
 
@@ -80,7 +125,8 @@ static struct owner *get_owner(struct mimicd_closer *closer, uint32_t number)
 	if (!owner)
 		return NULL;
 	owner->number = number;
-	owner->end = &owner->first;
+	for (unsigned int i = 0; i < ENDINGS; i++)
+		owner->queues[i].end = &owner->queues[i].first;
 	owner->next = closer->owners;
 	closer->owners = owner;
 	return owner;
@@ -98,29 +144,68 @@ static void forget_unused(struct mimicd_closer *closer, struct owner *owner)
 	free(owner);
 }
 
-/* One with items that has not all its threads. NULL: there is none. */
-static struct owner *find_waiting(const struct mimicd_closer *closer)
+static bool is_privileged(uint32_t number)
 {
-	struct owner *owner = closer->owners;
+	return number == 0 || number == geteuid();
+}
 
-	while (owner && (!owner->first || owner->threads == THREADS_PER_OWNER))
-		owner = owner->next;
-	return owner;
+static bool may_begin(const struct mimicd_closer *closer, const struct owner *owner, enum ending ending)
+{
+	const struct queue *queue = &owner->queues[ending];
+
+	if (!queue->first || queue->threads == THREADS_PER_OWNER)
+		return false;
+	return ending == ENDS ||
+	       closer->stuck < (is_privileged(owner->number) ? THREADS_STUCK_OF_PRIVILEGED : THREADS_STUCK);
+}
+
+/* One with items that has not all its threads. NULL: there is none. */
+static struct owner *find_waiting(const struct mimicd_closer *closer, enum ending *ending)
+{
+	for (struct owner *owner = closer->owners; owner; owner = owner->next) {
+		for (*ending = ENDS; *ending < ENDINGS; ++*ending) {
+			if (may_begin(closer, owner, *ending))
+				return owner;
+		}
+	}
+	return NULL;
+}
+
+static bool is_waiting(const struct mimicd_closer *closer)
+{
+	enum ending ending;
+
+	return find_waiting(closer, &ending);
+}
+
+static void put(struct mimicd_closer *closer, struct owner *owner, struct item *item)
+{
+	struct queue *queue = &owner->queues[item->ending];
+
+	item->next = NULL;
+	*queue->end = item;
+	queue->end = &item->next;
+	closer->waiting[item->ending]++;
 }
 
 /* The next item of such an owner. NULL: there is none. */
 static struct item *take(struct mimicd_closer *closer, struct owner **of)
 {
-	struct owner *owner = find_waiting(closer);
+	enum ending ending;
+	struct owner *owner = find_waiting(closer, &ending);
+	struct queue *queue;
 	struct item *item;
 
 	if (!owner)
 		return NULL;
-	item = owner->first;
-	owner->first = item->next;
-	if (!owner->first)
-		owner->end = &owner->first;
-	owner->threads++;
+	queue = &owner->queues[ending];
+	item = queue->first;
+	queue->first = item->next;
+	if (!queue->first)
+		queue->end = &queue->first;
+	queue->threads++;
+	closer->waiting[ending]--;
+	closer->stuck += ending == MAY_NOT_END;
 	*of = owner;
 	return item;
 }
@@ -139,7 +224,7 @@ static bool wait_for_item(struct mimicd_closer *closer)
 	error = pthread_cond_timedwait(&closer->called, &closer->lock, &due);
 	closer->idle--;
 	/* One may have come when the time was over, and before we had the lock: its signal went to nobody. */
-	return !error || find_waiting(closer);
+	return !error || is_waiting(closer);
 }
 
 /* --- threads ---------------------------------------------------------------------------- */
@@ -149,21 +234,35 @@ static void wake(void *word)
 	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* Without the lock: this is what may take for ever. */
-static void finish(struct item *item)
+/* Whoever waits at the other end hears of it now: the socket itself may be closed later. */
+static void hang_up(struct item *item)
 {
-	if (item->fd >= 0 && item->start) {
-		/* Its program may have gone already; we owe it nothing. */
+	/* Its program may have gone already; we owe it nothing. */
+	if (item->start)
 		(void)!send(item->fd, item->start, item->size, MSG_DONTWAIT | MSG_NOSIGNAL);
-		free(item->start);
-	}
-	if (item->fd >= 0)
+	free(item->start);
+	item->start = NULL;
+	shutdown(item->fd, SHUT_RDWR);
+}
+
+/* Without the lock: this is what may take for ever. false: it is not done, and is one that may not end. */
+static bool finish(struct mimicd_closer *closer, struct item *item)
+{
+	if (item->is_socket && item->is_ours)
+		hang_up(item);
+	if (item->is_socket && item->ending == ENDS) {
+		if (!mimicd_leaver_take(closer->leaver, item->fd)) {
+			item->ending = MAY_NOT_END;
+			return false;
+		}
+	} else if (item->fd >= 0) {
 		close(item->fd);
-	else if (item->size)
+	} else if (item->size) {
 		munmap(item->start, item->size);
-	else
+	} else {
 		wake(item->start);
-	free(item);
+	}
+	return true;
 }
 
 static void *work(void *argument);
@@ -192,12 +291,31 @@ static void start_thread(struct mimicd_closer *closer)
  */
 static void call_thread(struct mimicd_closer *closer)
 {
-	if (!find_waiting(closer))
+	if (!is_waiting(closer))
 		return;
 	if (closer->idle)
 		pthread_cond_signal(&closer->called);
 	else if (closer->threads < THREADS_MAX)
 		start_thread(closer);
+}
+
+static void do_one(struct mimicd_closer *closer, struct owner *owner, struct item *item)
+{
+	enum ending ending = item->ending;
+	bool is_done;
+
+	pthread_mutex_unlock(&closer->lock);
+	is_done = finish(closer, item);
+	pthread_mutex_lock(&closer->lock);
+	owner->queues[ending].threads--;
+	closer->stuck -= ending == MAY_NOT_END;
+	if (is_done) {
+		free(item);
+		owner->count--;
+		forget_unused(closer, owner);
+	} else {
+		put(closer, owner, item);
+	}
 }
 
 static void *work(void *argument)
@@ -211,12 +329,7 @@ static void *work(void *argument)
 
 		if (item) {
 			call_thread(closer);
-			pthread_mutex_unlock(&closer->lock);
-			finish(item);
-			pthread_mutex_lock(&closer->lock);
-			owner->threads--;
-			owner->count--;
-			forget_unused(closer, owner);
+			do_one(closer, owner, item);
 		} else if (!wait_for_item(closer)) {
 			break;
 		}
@@ -228,6 +341,33 @@ static void *work(void *argument)
 
 /* --- items ------------------------------------------------------------------------------- */
 
+/* Asks nobody: what a file of FUSE says of itself is its server's. */
+static bool is_socket(int fd)
+{
+	socklen_t size = sizeof(int);
+	int type;
+
+	return !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
+}
+
+/* Only what lies in memory alone can be sealed, or can say that it is not. */
+static bool is_memory(int fd)
+{
+	return fcntl(fd, F_GET_SEALS) >= 0;
+}
+
+static void classify(const struct mimicd_closer *closer, struct item *item)
+{
+	bool ends = true;
+
+	item->is_socket = item->fd >= 0 && is_socket(item->fd);
+	if (item->is_socket)
+		ends = closer->leaver;
+	else if (item->fd >= 0)
+		ends = item->is_ours || is_memory(item->fd);
+	item->ending = ends ? ENDS : MAY_NOT_END;
+}
+
 static bool hand_over(struct mimicd_closer *closer, uint32_t number, struct item *item)
 {
 	struct owner *owner;
@@ -235,8 +375,7 @@ static bool hand_over(struct mimicd_closer *closer, uint32_t number, struct item
 	pthread_mutex_lock(&closer->lock);
 	owner = get_owner(closer, number);
 	if (owner) {
-		*owner->end = item;
-		owner->end = &item->next;
+		put(closer, owner, item);
 		owner->count++;
 		call_thread(closer);
 	}
@@ -244,47 +383,47 @@ static bool hand_over(struct mimicd_closer *closer, uint32_t number, struct item
 	return owner;
 }
 
-static void add(struct mimicd_closer *closer, uint32_t owner, int fd, void *start, size_t size)
+static void add(struct mimicd_closer *closer, uint32_t owner, const struct item *wanted)
 {
-	struct item *item = malloc(sizeof(*item));
+	struct item here = *wanted, *item = malloc(sizeof(*item));
 
+	classify(closer, &here);
 	if (item)
-		*item = (struct item){ .fd = fd, .start = start, .size = size };
+		*item = here;
 	if (item && hand_over(closer, owner, item))
 		return;
 	free(item);
-	if (fd >= 0) {
-		free(start);
-		close(fd);
-	} else if (size) {
-		munmap(start, size);
-	} else {
-		wake(start);
-	}
+	if (!finish(closer, &here))
+		close(here.fd);
 }
 
 void mimicd_closer_close(struct mimicd_closer *closer, uint32_t owner, int fd)
 {
-	add(closer, owner, fd, NULL, 0);
+	add(closer, owner, &(struct item){ .fd = fd });
 }
 
-void mimicd_closer_send_last(struct mimicd_closer *closer, uint32_t owner, int fd, const void *message, size_t size)
+void mimicd_closer_close_ours(struct mimicd_closer *closer, uint32_t owner, int fd)
 {
-	void *copy = malloc(size);
+	add(closer, owner, &(struct item){ .fd = fd, .is_ours = true });
+}
+
+void mimicd_closer_hang_up(struct mimicd_closer *closer, uint32_t owner, int fd, const void *message, size_t size)
+{
+	void *copy = message ? malloc(size) : NULL;
 
 	if (copy)
 		memcpy(copy, message, size);
-	add(closer, owner, fd, copy, size);
+	add(closer, owner, &(struct item){ .fd = fd, .start = copy, .size = size, .is_ours = true });
 }
 
 void mimicd_closer_unmap(struct mimicd_closer *closer, uint32_t owner, void *start, size_t size)
 {
-	add(closer, owner, -1, start, size);
+	add(closer, owner, &(struct item){ .fd = -1, .start = start, .size = size });
 }
 
 void mimicd_closer_wake(struct mimicd_closer *closer, uint32_t owner, void *word)
 {
-	add(closer, owner, -1, word, 0);
+	add(closer, owner, &(struct item){ .fd = -1, .start = word });
 }
 
 unsigned int mimicd_closer_backlog(struct mimicd_closer *closer, uint32_t number)
@@ -298,6 +437,30 @@ unsigned int mimicd_closer_backlog(struct mimicd_closer *closer, uint32_t number
 		count = owner->count;
 	pthread_mutex_unlock(&closer->lock);
 	return count;
+}
+
+bool mimicd_closer_is_full(struct mimicd_closer *closer, uint32_t number)
+{
+	const struct owner *owner;
+	bool is_full;
+
+	pthread_mutex_lock(&closer->lock);
+	owner = find_owner(closer, number);
+	is_full = owner && owner->count > MIMICD_CLOSER_BACKLOG;
+	if (closer->waiting[MAY_NOT_END] > closer->most[MAY_NOT_END] && !is_privileged(number))
+		is_full = true;
+	pthread_mutex_unlock(&closer->lock);
+	return is_full;
+}
+
+bool mimicd_closer_is_busy(struct mimicd_closer *closer)
+{
+	bool is_busy;
+
+	pthread_mutex_lock(&closer->lock);
+	is_busy = closer->threads && closer->waiting[ENDS] > closer->most[ENDS];
+	pthread_mutex_unlock(&closer->lock);
+	return is_busy;
 }
 
 /* --- the end ------------------------------------------------------------------------------ */
@@ -326,6 +489,7 @@ void mimicd_closer_destroy(struct mimicd_closer *closer)
 			return;
 		nanosleep(&pause, NULL);
 	}
+	mimicd_leaver_destroy(closer->leaver);
 	pthread_mutex_destroy(&closer->lock);
 	pthread_cond_destroy(&closer->called);
 	free(closer);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "tests/lib/protocol_fixture.h"
 
 #define LINGER_SECONDS 8
+#define MANY 100
 #define MOST_MS 2000	/* far below that, and far above what an answer takes */
 
 static uint64_t now_ms(void)
@@ -100,7 +102,7 @@ static void more_descriptors_than_a_message_may_have_hold_up_nobody(void **state
 	protocol_expect_end(client);
 }
 
-/* More than there are threads for one user. */
+/* More than there are threads for what may not end. */
 static void many_that_linger_hold_up_nobody(void **state)
 {
 	(void)state;
@@ -200,26 +202,121 @@ static bool has_ended(int fd)
 	return false;
 }
 
-/* Two owners: what one hands over waits for nothing of the other's. */
-static void an_owner_waits_for_its_own_closes_only(void **state)
+/* Its own table, from which sockets go before their close. */
+static unsigned int count_descriptors(void)
+{
+	unsigned int count = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+static void sockets_that_linger_hold_up_not_even_their_owner(void **state)
 {
 	struct mimicd_closer *closer = mimicd_closer_create();
-	int ends[2], other;
+	int ends[MANY][2], other;
+	unsigned int before;
 
 	(void)state;
-	for (unsigned int i = 0; i < 4; i++)
+	for (unsigned int i = 0; i < 8; i++)
 		mimicd_closer_close(closer, 1, make_lingering(&other));
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-	mimicd_closer_close(closer, 1, ends[0]);
-	assert_int_equal(mimicd_closer_backlog(closer, 1), 5);
-	test_sleep_ms(100);
-	assert_int_equal(recv(ends[1], &other, 1, MSG_DONTWAIT), -1);
-	close(ends[1]);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-	mimicd_closer_close(closer, 2, ends[0]);
+	for (unsigned int i = 0; i < MANY; i++)
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends[i]), 0);
+	before = count_descriptors();
+	for (unsigned int i = 0; i < MANY; i++)
+		mimicd_closer_close(closer, 1, ends[i][0]);
+	for (unsigned int i = 0; i < MANY; i++) {
+		assert_true(has_ended(ends[i][1]));
+		assert_int_equal(close(ends[i][1]), 0);
+	}
+	assert_true(count_descriptors() <= before - 2 * MANY);
+	assert_int_equal(mimicd_closer_backlog(closer, 1), 0);
+	mimicd_closer_destroy(closer);
+}
+
+/* What it has been told of the end of a connection does not wait until the socket is closed. */
+static void a_connection_ends_with_its_last_message(void **state)
+{
+	struct mimicd_closer *closer = mimicd_closer_create();
+	char bytes[8] = "";
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	mimicd_closer_hang_up(closer, 1, ends[0], "last", 4);
+	assert_int_equal(recv(ends[1], bytes, sizeof(bytes), 0), 4);
+	assert_string_equal(bytes, "last");
 	assert_true(has_ended(ends[1]));
 	close(ends[1]);
 	mimicd_closer_destroy(closer);
+}
+
+/* --- for want of descriptors ------------------------------------------------------------------ */
+
+#define NOBODY 65534u
+#define FEW_DESCRIPTORS 64
+
+/* In a child: closes that linger, then more connections than the daemon may have descriptors. */
+static void take_descriptors(int ready)
+{
+	char byte = 0;
+	int fd;
+
+	alarm(30);	/* should nobody end it */
+	if (!geteuid() && (setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY)))
+		_exit(1);
+	for (unsigned int i = 0; i < 6; i++) {
+		fd = raw_client(protocol_served.socket);
+		send_lingering(fd, 5);	/* too many: the session ends */
+		close(fd);
+	}
+	test_sleep_ms(50);
+	for (unsigned int i = 0; i < 4 * FEW_DESCRIPTORS; i++) {
+		fd = raw_connect(protocol_served.socket);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (write(ready, &byte, 1) == 1)
+		pause();
+	_exit(1);
+}
+
+static void a_user_with_closes_that_linger_takes_no_descriptors(void **state)
+{
+	int before = served_descriptors(&protocol_served), ready[2];
+	pid_t child;
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	if (!child)
+		take_descriptors(ready[1]);
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	expect_served_at_once();
+	expect_served_at_once();
+	assert_int_equal(served_descriptors(&protocol_served), before);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	close(ready[0]);
+}
+
+static int start_with_few_descriptors(void **state)
+{
+	struct rlimit before, few;
+	bool is_there;
+
+	(void)state;
+	alarm(120);
+	if (getrlimit(RLIMIT_NOFILE, &before))
+		return -1;
+	few = (struct rlimit){ FEW_DESCRIPTORS, before.rlim_max };
+	if (setrlimit(RLIMIT_NOFILE, &few))
+		return -1;
+	is_there = served_start(&protocol_served, PROTOCOL_DEVICES, true);
+	return setrlimit(RLIMIT_NOFILE, &before) || !is_there ? -1 : 0;
 }
 
 int main(void)
@@ -232,7 +329,10 @@ int main(void)
 		TEST(a_message_that_was_not_read_holds_up_nobody),
 		TEST(a_client_that_is_refused_for_want_of_descriptors_holds_up_nobody),
 		TEST(the_daemon_ends_while_a_close_lingers),
-		cmocka_unit_test(an_owner_waits_for_its_own_closes_only),
+		cmocka_unit_test_setup_teardown(a_user_with_closes_that_linger_takes_no_descriptors, start_with_few_descriptors,
+						protocol_end),
+		cmocka_unit_test(sockets_that_linger_hold_up_not_even_their_owner),
+		cmocka_unit_test(a_connection_ends_with_its_last_message),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
