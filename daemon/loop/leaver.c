@@ -15,9 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifndef SYS_close_range
-#define SYS_close_range 436	/* Linux 5.9 */
-#endif
 #define UNSHARE 2u	/* CLOSE_RANGE_UNSHARE */
 
 /* Thread-local storage of all libraries lies in it, too. */
