@@ -162,6 +162,7 @@ static int enter_sandbox(struct mimicd_command_line *line)
 {
 	line->sandbox.mounts = server->filesystem;
 	line->sandbox.has_bus = server->bus;
+	line->sandbox.fixes_memory = server->engine.memory_fixes.is_possible;
 	if (line->options.clients.listen_fd < 0)
 		line->sandbox.socket_path = line->options.clients.socket_path;
 	return mimicd_sandbox_enter(&line->sandbox);

@@ -94,6 +94,9 @@ static int drop_capabilities(const struct mimicd_sandbox *sandbox)
 	/* To unmount; and a driver may ask for it. */
 	if (sandbox->mounts || sandbox->has_bus)
 		kept |= 1u << CAP_SYS_ADMIN;
+	/* Memory of other users becomes immutable. */
+	if (sandbox->fixes_memory)
+		kept |= 1u << CAP_LINUX_IMMUTABLE | 1u << CAP_FOWNER;
 	if (syscall(SYS_capget, &header, data))
 		return -errno;
 	data[0].effective &= kept;

@@ -8,7 +8,7 @@
 /* _(name, of the default, what it does) */
 #define MIMICD_SANDBOX(_) \
 	_(privileges, true, "no program that is started gets privileges") \
-	_(capabilities, true, "of root's capabilities only that to read memory is left") \
+	_(capabilities, true, "of root's capabilities only those to read memory, and to keep its pages, are left") \
 	_(seccomp, true, "system calls that mimicd has no use for fail") \
 	_(landlock, false, "no files but those of /proc, /dev/null and the socket's directory; no memory that is not shared")
 
@@ -24,6 +24,7 @@ struct mimicd_sandbox {
 	bool was_named;		/* --sandbox: what cannot be had is an error */
 	bool mounts;		/* --state: it is mounted, and unmounted at the end */
 	bool has_bus;		/* the kernel's */
+	bool fixes_memory;	/* engine/memory_fix.h */
 	const char *socket_path;	/* NULL: the socket is not ours to remove */
 };
 

@@ -121,7 +121,7 @@ static struct mimicd_session *find_put_off(const struct mimicd_clients *clients)
 	struct mimicd_session *found = NULL;
 
 	for (struct mimicd_session *session = clients->sessions; session; session = session->next) {
-		if (!session->is_put_off || session->client.broken ||
+		if (!session->is_put_off || session->client.broken || mimicd_memory_fix_waits(&session->client.memory) ||
 		    mimicd_wakes_throttled(session->client.user, MIMICD_WAKE_MESSAGE))
 			continue;
 		if (!found || session->client.user->message_turn < found->client.user->message_turn ||
@@ -152,14 +152,20 @@ static bool has_work(void *context)
 	return clients->put_off && find_put_off(clients);
 }
 
-/* Those whose users are no longer throttled. */
+static bool must_pause(const struct mimicd_session *session)
+{
+	return mimicd_wakes_throttled(session->client.user, MIMICD_WAKE_MESSAGE) ||
+	       (session->is_put_off && mimicd_memory_fix_waits(&session->client.memory));
+}
+
+/* Those whose users are no longer throttled, and whose messages are answered. */
 static void listen_again(void *context)
 {
 	struct mimicd_clients *clients = context;
 	struct mimicd_session *session = clients->paused ? clients->sessions : NULL;
 
 	for (; session; session = session->next) {
-		if (session->is_paused && !mimicd_wakes_throttled(session->client.user, MIMICD_WAKE_MESSAGE))
+		if (session->is_paused && !must_pause(session))
 			mimicd_session_resume(session);
 	}
 }
@@ -187,6 +193,8 @@ int mimicd_clients_create(struct mimicd_clients **created, struct mimicd_engine 
 	clients->front_end = (struct mimicd_front_end){ .ops = &front_end_ops, .context = clients };
 	if (options->quotas)
 		engine->quotas = *options->quotas;
+	if (options->allow_users || mimicd_front_ends_have_bus(engine))
+		mimicd_memory_fixes_begin(&engine->memory_fixes);
 	mimicd_front_end_add(engine, &clients->front_end);
 	clients->greeting_timer.expired = mimicd_sessions_end_mute;
 	clients->greeting_timer.context = clients;

@@ -100,6 +100,23 @@ static void do_eventfd(struct mimicd_session *session, const struct mimicd_packe
 		mimicd_reply_plain(session, packet, error);
 }
 
+/* With its descriptors. */
+static void put_off(struct mimicd_session *session, const struct mimicd_packet *packet)
+{
+	if (session->is_put_off)
+		return;
+	session->put_off = *packet;
+	session->is_put_off = true;
+	session->clients->put_off++;
+}
+
+/* A file is not the daemon's to use yet, and that may take as long as others like. Other messages wait behind. */
+static void put_off_for_fix(struct mimicd_session *session, const struct mimicd_packet *packet)
+{
+	put_off(session, packet);
+	mimicd_packet_pause(session);
+}
+
 /* TRACE_BUS is for users that may stop the daemon: it shows what other users do. */
 static int start_trace(struct mimicd_session *session, const struct mimicd_packet *packet, const char **why)
 {
@@ -119,7 +136,9 @@ static void do_trace(struct mimicd_session *session, const struct mimicd_packet 
 	const char *why;
 	int error = start_trace(session, packet, &why);
 
-	if (error)
+	if (error == -EINPROGRESS)
+		put_off_for_fix(session, packet);
+	else if (error)
 		mimicd_complain(session, packet, error, why ? why : "no trace");
 	else
 		mimicd_reply_plain(session, packet, 0);
@@ -189,19 +208,12 @@ static void do_memory_add(struct mimicd_session *session, const struct mimicd_pa
 	int error = mimicd_memory_add(&session->client.memory, packet->fds[0], request->address,
 				      request->size, request->offset, &why);
 
-	if (error)
+	if (error == -EINPROGRESS)
+		put_off_for_fix(session, packet);
+	else if (error)
 		mimicd_complain(session, packet, error, why ? why : "no memory");
 	else
 		mimicd_reply_plain(session, packet, 0);
-}
-
-static void put_off(struct mimicd_session *session, const struct mimicd_packet *packet)
-{
-	if (session->is_put_off)
-		return;
-	session->put_off = *packet;
-	session->is_put_off = true;
-	session->clients->put_off++;
 }
 
 static void do_close(struct mimicd_session *session, const struct mimicd_packet *packet)
@@ -428,6 +440,10 @@ void mimicd_session_go_on(struct mimicd_session *session)
 	session->is_put_off = false;
 	session->clients->put_off--;
 	dispatch(session, &packet);
+	if (session->is_put_off)
+		return;
+	mimicd_memory_fix_forget(&session->client.memory);
+	mimicd_packet_close(session, &packet);
 }
 
 /* All that its user's sessions have may last a turn, and then it is the others' again. */
@@ -458,7 +474,8 @@ static int receive_one(struct mimicd_session *session)
 	if (got > 0 && packet.fd_count &&
 	    mimicd_closer_is_full(session->clients->engine->loop->closer, session->client.program.uid))
 		mimicd_client_break(&session->client, "closing what its user's programs sent does not end");
-	mimicd_packet_close(session, &packet);
+	if (!session->is_put_off)
+		mimicd_packet_close(session, &packet);
 	return 1;
 }
 

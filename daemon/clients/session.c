@@ -343,8 +343,10 @@ void mimicd_session_destroy(struct mimicd_session *session)
 	session->clients->count--;
 	if (session->is_paused)
 		session->clients->paused--;
-	if (session->is_put_off)
+	if (session->is_put_off) {
 		session->clients->put_off--;
+		mimicd_packet_close(session, &session->put_off);
+	}
 	if (session->greeted)
 		mimicd_log(MIMICD_LOG_DEBUG, "process %d (%s) is gone", (int)session->client.program.pid,
 			   session->client.program.name);

@@ -167,7 +167,7 @@ static bool is_alone(const struct mimicd_client *client, const struct mimicd_ins
 /* The client gets it whole. */
 static int take(struct mimicd_client *client, struct mimicd_instance *instance)
 {
-	int error = mimicd_device_memory_open(&instance->device_memory);
+	int error = mimicd_device_memory_open(&instance->device_memory, &client->engine->memory_fixes);
 
 	if (!error)
 		error = mimicd_jobs_open(&instance->jobs, mimicd_instance_parameters(instance), false);

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "daemon/engine/memory_fix.h"
 #include "libmimic/base/memory.h"
 
 int mimicd_device_memory_create(struct mimicd_device_memory *memory, size_t size)
@@ -33,7 +34,7 @@ void mimicd_device_memory_destroy(struct mimicd_device_memory *memory)
 	*memory = (struct mimicd_device_memory){ .fd = -1 };
 }
 
-int mimicd_device_memory_open(struct mimicd_device_memory *memory)
+int mimicd_device_memory_open(struct mimicd_device_memory *memory, const struct mimicd_memory_fixes *fixes)
 {
 	int fd, error;
 
@@ -43,10 +44,11 @@ int mimicd_device_memory_open(struct mimicd_device_memory *memory)
 	if (fd < 0)
 		return fd;
 	/* The program gets this descriptor: it takes no page from under us, and seals nothing itself. */
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL) < 0 ||
-	    mmap(memory->base, memory->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
-	    MAP_FAILED) {
+	error = fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL) < 0 ? -errno : mimicd_memory_fix_ours(fixes, fd);
+	if (!error && mmap(memory->base, memory->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
+	    MAP_FAILED)
 		error = -errno;
+	if (error) {
 		close(fd);
 		return error;
 	}

@@ -12,6 +12,8 @@
 
 #include <stddef.h>
 
+struct mimicd_memory_fixes;
+
 struct mimicd_device_memory {
 	void *base;	/* NULL: the device has none */
 	size_t size;
@@ -21,8 +23,8 @@ struct mimicd_device_memory {
 /* Whole pages; 0: none. 0 or -errno. */
 int mimicd_device_memory_create(struct mimicd_device_memory *memory, size_t size);
 void mimicd_device_memory_destroy(struct mimicd_device_memory *memory);
-/* A new file of zeros for a program. 0 or -errno. */
-int mimicd_device_memory_open(struct mimicd_device_memory *memory);
+/* A new file of zeros for a program, of which it can punch nothing out if that is possible. 0 or -errno. */
+int mimicd_device_memory_open(struct mimicd_device_memory *memory, const struct mimicd_memory_fixes *fixes);
 /* No program has the device: zeros of ours. No job is in flight. */
 void mimicd_device_memory_close(struct mimicd_device_memory *memory);
 

@@ -28,6 +28,7 @@
 #include "daemon/engine/events.h"
 #include "daemon/engine/holes.h"
 #include "daemon/engine/jobs.h"
+#include "daemon/engine/memory_fix.h"
 #include "daemon/engine/quota.h"
 #include "daemon/loop/loop.h"
 #include "daemon/loop/timer.h"
@@ -75,6 +76,7 @@ struct mimicd_engine {
 	struct mimicd_jobs jobs;
 	struct mimicd_errands errands;
 	struct mimicd_holes holes;
+	struct mimicd_memory_fixes memory_fixes;
 	struct mimicd_events events;
 
 	uint64_t calls;			/* of models, counted from 1: what was read ahead is of one */

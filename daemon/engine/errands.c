@@ -253,6 +253,13 @@ int mimicd_errands_send(struct mimicd_errands *errands, struct mimicd_errand *er
 	return wait_for(errands, errand, wait_ns);
 }
 
+int mimicd_errands_send_away(struct mimicd_errands *errands, struct mimicd_errand *errand)
+{
+	atomic_store(&errand->state, LEFT);
+	atomic_store(&errand->helper, 0);
+	return call_helper(errands, errand) ? 0 : -EAGAIN;
+}
+
 static void take_back(void *context)
 {
 	struct mimicd_errands *errands = context;

@@ -52,6 +52,8 @@ bool mimicd_errands_destroy(struct mimicd_errands *errands);
  * only waits for a CPU is not. -EAGAIN: there is no helper, it has not begun. Any thread.
  */
 int mimicd_errands_send(struct mimicd_errands *errands, struct mimicd_errand *errand, uint64_t wait_ns);
+/* Nobody waits for it: it comes back by the loop. 0 or -EAGAIN. */
+int mimicd_errands_send_away(struct mimicd_errands *errands, struct mimicd_errand *errand);
 /* With the lock: this one comes back by the loop as those do that were left. */
 void mimicd_errands_return(struct mimicd_errands *errands, struct mimicd_errand *errand);
 

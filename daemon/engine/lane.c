@@ -13,7 +13,7 @@
 #include "daemon/engine/turn.h"
 #include "libmimic/base/wait.h"
 
-static int map_lane(struct mimicd_lane_place *place, int *fd)
+static int map_lane(const struct mimicd_memory_fixes *fixes, struct mimicd_lane_place *place, int *fd)
 {
 	size_t size = mimic_lane_size(MIMIC_LANE_COMMAND_WORDS, MIMIC_LANE_RESPONSE_WORDS);
 	int error = 0;
@@ -26,6 +26,8 @@ static int map_lane(struct mimicd_lane_place *place, int *fd)
 	if (ftruncate(*fd, (off_t)size) < 0 ||
 	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
 		error = -errno;
+	if (!error)
+		error = mimicd_memory_fix_ours(fixes, *fd);
 	memory = error ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 	if (memory == MAP_FAILED) {
 		error = error ? error : -errno;
@@ -194,7 +196,7 @@ int mimicd_lane_create(struct mimicd_client *client, uint32_t thread_number, uin
 	error = take_quota(client->user);
 	if (error)
 		goto free_thread;
-	error = map_lane(&place, fd);
+	error = map_lane(&client->engine->memory_fixes, &place, fd);
 	if (error)
 		goto give_back;
 	error = create(client, thread, level, &place, false, created);

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "daemon/engine/client.h"
 #include "daemon/engine/device.h"
@@ -14,11 +13,6 @@
 #include "libmimic/base/clock.h"
 
 /* --- permissions ------------------------------------------------------------------------ */
-
-bool mimicd_may_manage(uid_t uid)
-{
-	return uid == 0 || uid == geteuid();
-}
 
 static bool is_others(const struct mimicd_client *client, uid_t uid)
 {

@@ -10,11 +10,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/engine/program.h"
+
 struct mimicd_engine;
 struct mimicd_instance;
 
-/* Root and the daemon's user: those that may stop the daemon. */
-bool mimicd_may_manage(uid_t uid);
 /*
  * By the name that LIST shows. Of private ones ("maple@0") several processes may each
  * have one: "maple@0:1234" is that of process 1234, and without a process it is the only

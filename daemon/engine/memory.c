@@ -71,6 +71,16 @@ int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why
 	return error;
 }
 
+int mimicd_memory_check_and_fix(struct mimicd_memory *memory, int fd, uint64_t size, uint64_t offset, const char **why)
+{
+	int error = mimicd_memory_check(fd, size, offset, why);
+
+	if (!error)
+		error = mimicd_memory_fix(memory, fd, why);
+	/* Pages may have been punched out before it was immutable. */
+	return error ? error : mimicd_memory_check(fd, size, offset, why);
+}
+
 /* More than this, and mappings would be had that no quota counts. */
 #define UNMAP_BACKLOG 64u
 
@@ -242,7 +252,7 @@ int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, ui
 		*why = "the range overlaps another";
 		return -EEXIST;
 	}
-	error = mimicd_memory_check(fd, size, offset, why);
+	error = mimicd_memory_check_and_fix(memory, fd, size, offset, why);
 	if (error)
 		return error;
 	error = map_range(memory, fd, &range, offset, why);
@@ -278,6 +288,7 @@ int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_
 void mimicd_memory_destroy(struct mimicd_memory *memory)
 {
 	mimicd_memory_forget(memory, NULL);
+	mimicd_memory_fix_forget(memory);
 	for (size_t i = 0; i < memory->count; i++)
 		mimicd_memory_drop(memory, &memory->ranges[i]);
 	free(memory->ranges);

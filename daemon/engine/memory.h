@@ -20,6 +20,7 @@
 struct mimicd_errand;
 struct mimicd_errands;
 struct mimicd_memory_errand;
+struct mimicd_memory_fix;
 struct mimicd_memory_slot;
 struct mimicd_user;
 struct mimicd_watched;
@@ -63,6 +64,9 @@ struct mimicd_memory {
 	 * has become since by exec.
 	 */
 	bool may_read_process;
+	/* What is shared next becomes immutable; NULL: nothing does (memory_fix.h). By the holder of the engine's lock. */
+	struct mimicd_memory_fix *fix;
+	bool wants_fix;		/* too many of its user's are on their way */
 	atomic_bool has_hole;	/* see holes.h: the client is to end */
 	atomic_bool refusal_logged;
 	_Atomic uint64_t remote_reads;	/* elements, rows and blocks read from the process, for `mimic list` */
@@ -103,13 +107,16 @@ struct mimicd_memory_slot {
 
 void mimicd_memory_init(struct mimicd_memory *memory, struct mimicd_errands *errands, pid_t pid, int pidfd,
 			bool may_read_process);
-/* Can we map these bytes and not be hurt? 0, or -EINVAL or -EPERM and *why. */
+/* Can we map these bytes and not be hurt, but for pages that are punched out later? 0, or -EINVAL or -EPERM and *why. */
 int mimicd_memory_check(int fd, uint64_t size, uint64_t offset, const char **why);
 /* The same of memory whose pages need not be there: those that we touch are ours to pay. */
 int mimicd_memory_check_sparse(int fd, uint64_t size, uint64_t offset, const char **why);
+/* As mimicd_memory_check(), and no page can be punched out any more (memory_fix.h). -EINPROGRESS as of mimicd_memory_add(). */
+int mimicd_memory_check_and_fix(struct mimicd_memory *memory, int fd, uint64_t size, uint64_t offset, const char **why);
 /*
  * Checks and maps a memfd as [address, address + size). The descriptor stays
- * the caller's. NULL in *why, or what is wrong for a log line.
+ * the caller's. NULL in *why, or what is wrong for a log line. -EINPROGRESS: ask again when
+ * mimicd_memory_fix_waits() no longer says so.
  */
 int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, uint64_t size,
 		      uint64_t offset, const char **why);

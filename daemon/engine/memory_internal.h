@@ -3,6 +3,7 @@
  * What the files of the memory port call of each other.
  *
  *   memory.c         the ranges that a client shares
+ *   memory_fix.c     that they keep their pages
  *   memory_remote.c  everything else of it, by the kernel
  *   memory_wait.c    what of that has to wait
  *   memory_port.c    the port as the engine's models use it: words, atomics

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 struct mimicd_program {
 	pid_t pid;	/* 0: not in our pid namespace */
@@ -13,5 +14,11 @@ struct mimicd_program {
 	bool is_machine;	/* a virtual machine, or a program in one; pid is its QEMU's */
 	bool was_reported;	/* a device's report about it is in the log */
 };
+
+/* Root and the daemon's user: those that may stop the daemon. */
+static inline bool mimicd_may_manage(uid_t uid)
+{
+	return uid == 0 || uid == geteuid();
+}
 
 #endif

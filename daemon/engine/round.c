@@ -430,9 +430,11 @@ static void end_sparse(void *context)
 
 static void came(void *context, struct mimicd_errand *errand)
 {
-	struct mimicd_memory *memory = mimicd_memory_came(errand);
+	struct mimicd_memory *memory;
 
-	(void)context;
+	if (mimicd_memory_fix_came(context, errand))
+		return;
+	memory = mimicd_memory_came(errand);
 	if (memory)
 		mimicd_client_retry(memory);
 }

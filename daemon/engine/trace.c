@@ -20,7 +20,7 @@ int mimicd_trace_start(struct mimicd_trace *trace, struct mimicd_memory *memory,
 	*why = NULL;
 	if (trace->spool.header)
 		return -EALREADY;
-	error = mimicd_memory_check(fd, sizeof(struct mimic_spool_header), 0, why);
+	error = mimicd_memory_check_and_fix(memory, fd, sizeof(struct mimic_spool_header), 0, why);
 	if (error)
 		return error;
 	if (fstat(fd, &status) || (uint64_t)status.st_size > SPOOL_BYTES_MAX) {

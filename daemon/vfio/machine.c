@@ -84,11 +84,12 @@ static void power_on(struct mimicd_machine *machine)
 static int take_device(struct mimicd_machine *machine)
 {
 	struct mimicd_instance *instance = machine->instance;
-	int error;
+	int error = 0;
 
 	if (machine->function->machine || !mimicd_binding_may_open(instance))
 		return -EBUSY;
-	error = instance->device_memory.base ? mimicd_device_memory_open(&instance->device_memory) : 0;
+	if (instance->device_memory.base)
+		error = mimicd_device_memory_open(&instance->device_memory, &instance->engine->memory_fixes);
 	if (error)
 		return error;
 	error = mimicd_spaces_begin(machine);
