@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "libmimic/base/spool.h"
@@ -11,6 +13,26 @@
 static struct mimic_spool spool;
 static struct mimic_spool *process_spool;
 static bool was_tried;
+
+/*
+ * A daemon that writes into it for another program may have made it immutable: then it cannot be opened
+ * for writing any more, but the process whose descriptor the path names has it open.
+ */
+static int copy_descriptor(const char *path)
+{
+	int process, number, length = 0, pidfd, fd;
+
+	if (sscanf(path, "/proc/%d/fd/%d%n", &process, &number, &length) != 2 || path[length])
+		return -EPERM;
+	pidfd = (int)syscall(SYS_pidfd_open, process, 0);
+	if (pidfd < 0)
+		return -errno;
+	fd = (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
+	if (fd < 0)
+		fd = -errno;
+	close(pidfd);
+	return fd;
+}
 
 int mimic_process_trace_file(void)
 {
@@ -20,7 +42,9 @@ int mimic_process_trace_file(void)
 	if (!path || !*path)
 		return -ENOENT;
 	fd = open(path, O_RDWR | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (fd >= 0)
+		return fd;
+	return errno == EPERM ? copy_descriptor(path) : -errno;
 }
 
 /* Callers hold the lock of the device table. */

@@ -140,6 +140,28 @@ result $? "a program that is killed: mimicd drops its words, and the trace says 
 stop_daemon
 result $? "mimicd is as before"
 
+# --- devices of another user's daemon ------------------------------------------------------------
+
+# The daemon of root may make the spool immutable, and then the second program cannot open it.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 "$work" && mkdir "$work/others" && chown 65534 "$work/others"
+	"$build/bin/mimicd" --socket "$work/socket" --devices virgo:1 --allow-users >"$work/daemon" 2>&1 &
+	daemon=$!
+	for _ in $(seq 200); do
+		[ -S "$work/socket" ] && break
+		sleep 0.05
+	done
+	# shellcheck disable=SC2016 # the program's arguments
+	timeout -k 5 60 setpriv --reuid 65534 --regid 65534 --clear-groups \
+		"$mimic" trace -o "$work/others/trace.json" "${through[@]}" sh -c '"$@" && exec "$@"' - \
+		"$examples/virgo/gemm" --json --form library --size 64x64x64 >"$work/output" 2>"$work/errors" &&
+		"$check" "$work/others/trace.json" >"$work/found" 2>>"$work/errors" && same commands commands 2
+	result $? "a daemon of root traces each of another user's programs"
+	stop_daemon
+else
+	skip "a daemon of root traces each of another user's programs" "not root"
+fi
+
 # --- as the program ----------------------------------------------------------------------------
 
 run sh -c 'exit 37'
