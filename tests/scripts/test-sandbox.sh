@@ -59,6 +59,12 @@ result $? "and programs are served"
 stop
 result $? "and mimicd ends well"
 
+# CAP_FOWNER and CAP_LINUX_IMMUTABLE besides, for memory of other users: if the kernel's tmpfs knows that.
+start --allow-users && if grep -q 'memory cannot be made immutable' "$work/daemon"; then has CapEff $capabilities; else
+	has CapEff 0000000000080208 && has CapBnd 0000000000080208; fi
+result $? "for other users those are left that keep the pages of memory"
+stop
+
 start --sandbox none && has NoNewPrivs 0 && has Seccomp 0 &&
 	grep -q 'the sandbox is without privileges, capabilities, seccomp' "$work/daemon"
 result $? "without a sandbox, a line says so"

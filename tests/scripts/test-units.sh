@@ -36,12 +36,13 @@ else
 	skip "the units" "there is no systemd-analyze that looks at files"
 fi
 
-# As the unit starts it: root without any capability, the same options, another place for the socket.
+# As the unit starts it: root with its capabilities only, the same options, another place for the socket.
+capabilities=-all$(sed -n 's/^CapabilityBoundingSet=//p' "$work/mimicd.service" | tr A-Z a-z | tr ' ' '\n' | sed -n 's/^cap_/,+/p' | tr -d '\n')
 options=$(sed -n 's|^ExecStart=[^ ]* ||p' "$work/mimicd.service" | sed "s|/run/mimic|$work|")
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 	chmod 755 "$work"
 	# shellcheck disable=SC2086 # they are words
-	setpriv --bounding-set -all --inh-caps -all --no-new-privs "$build/bin/mimicd" $options >"$work/errors" 2>&1 &
+	setpriv --bounding-set "$capabilities" --inh-caps -all --no-new-privs "$build/bin/mimicd" $options >"$work/errors" 2>&1 &
 	daemon=$!
 	for _ in $(seq 100); do
 		[ -S "$work/mimicd.sock" ] && break
