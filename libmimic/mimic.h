@@ -151,7 +151,9 @@ const char *mimic_device_report(struct mimic_device *device);
  * Memory that the device reaches directly on every transport (shared with the
  * daemon). Zeroed, page aligned, below 2^40 so that every profile can address
  * it. NULL with errno. Free it with mimic_memory_free() of the same device; it is lost with
- * the device's last close.
+ * the device's last close. Its pages stay: madvise(MADV_REMOVE) fails with EPERM where
+ * a daemon of another user has it, and elsewhere may end the session. The same holds
+ * for memory that is registered.
  */
 void *mimic_memory_alloc(struct mimic_device *device, size_t size);
 int mimic_memory_free(struct mimic_device *device, void *address);
