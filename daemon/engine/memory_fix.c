@@ -67,7 +67,8 @@ static int fix(int fd)
 
 /*
  * The kernel looks at the flag before it waits for the lock. A punch that waits for it already is not
- * refused any more, so those in line come first: the lock is to be free once.
+ * refused any more, so those in line come first: the lock is to be free once. One that gets no processor may
+ * still come later; nothing tells us of it.
  */
 static int fix_contended(int fd)
 {

@@ -41,11 +41,11 @@ static int start(void **state)
 	return served_start(&protocol_served, PROTOCOL_DEVICES, true) ? 0 : -1;
 }
 
-/* By the test itself: needs root, CAP_LINUX_IMMUTABLE, and a kernel whose tmpfs knows the flag. */
+/* By the test itself: needs root, CAP_LINUX_IMMUTABLE, CAP_FOWNER, and a kernel whose tmpfs knows the flag. */
 static bool can_be_fixed(void)
 {
 	int fd = memfd_create("try", MFD_CLOEXEC), flags = 0;
-	bool can = !geteuid() && !ioctl(fd, FS_IOC_GETFLAGS, &flags);
+	bool can = !geteuid() && !fchown(fd, NOBODY, NOBODY) && !ioctl(fd, FS_IOC_GETFLAGS, &flags);
 
 	flags |= FS_IMMUTABLE_FL;
 	can = can && !ioctl(fd, FS_IOC_SETFLAGS, &flags) && !ioctl(fd, FS_IOC_GETFLAGS, &flags) && flags & FS_IMMUTABLE_FL;
