@@ -16,6 +16,8 @@
 #include <linux/regmap.h>
 #include <linux/types.h>
 
+struct accelerator_lane;
+struct accelerator_lane_call;
 struct mimic_binding;
 struct mimic_device_ops;
 
@@ -195,5 +197,26 @@ int mimic_binding_sync(struct mimic_binding *binding, unsigned long start, unsig
 
 /* Asks the daemon for a session of this process: 0 and a file, which is the caller's; or -errno. */
 int mimic_binding_connect(struct mimic_binding *binding, struct file **file);
+
+/*
+ * Lanes, where a session is not to be had: the calls LANE and LANE_CALL of
+ * mimic/accelerator_ioctl.h for the bound process, which is the caller. -EOPNOTSUPP: the device has
+ * none. They are the binding's, and end with it.
+ */
+int mimic_binding_lane(struct mimic_binding *binding, struct accelerator_lane *lane);
+int mimic_binding_lane_call(struct mimic_binding *binding,
+			    const struct accelerator_lane_call *call);
+/*
+ * For file_operations.mmap: lanes are at this page of the file and behind it, where `offset` of
+ * LANE says. What was said of mimic_binding_share_mapping() holds here, too. A lane that has ended
+ * becomes memory of the process's own.
+ */
+#define MIMIC_LANES_PAGE (1ul << 24)
+int mimic_binding_mmap_lane(struct mimic_binding *binding, struct vm_area_struct *vma);
+/*
+ * No file is open any more: the lanes end, and what is still in them has no effect on what the
+ * driver does next. The binding goes on.
+ */
+void mimic_binding_end_lanes(struct mimic_binding *binding);
 
 #endif

@@ -46,6 +46,11 @@ struct mimic_device_ops {
 	void (*end)(struct mimic_binding *binding);
 	int (*sync)(struct mimic_binding *binding, unsigned long start, unsigned long end);
 	int (*connect)(struct mimic_binding *binding, struct file **file);
+	/* These may be NULL: there are no lanes. */
+	int (*lane)(struct mimic_binding *binding, struct accelerator_lane *lane);
+	int (*lane_call)(struct mimic_binding *binding, const struct accelerator_lane_call *call);
+	int (*mmap_lane)(struct mimic_binding *binding, struct vm_area_struct *vma);
+	void (*end_lanes)(struct mimic_binding *binding);
 };
 
 /* What each struct mimic_binding begins with; the rest is its module's. */

@@ -25,6 +25,8 @@
 #define NUMBER_SHIFT 32
 
 _Static_assert(offsetof(struct mimic_lane, client_sleeping) == MIMIC_PCI_LANE_SLEEPING, "drivers know where it is");
+_Static_assert(offsetof(struct mimic_lane, lost) == MIMIC_PCI_LANE_LOST &&
+	       sizeof(((struct mimic_lane *)0)->lost) == MIMIC_PCI_LANE_LOST_SIZE, "and these");
 _Static_assert(MIMIC_PCI_LANE_LEVELS == MIMIC_LANE_LEVELS, "as at the socket");
 _Static_assert(MIMIC_PCI_LANES == 64, "a bit for each");
 

@@ -358,6 +358,9 @@ void accelerator_context_leave(struct accelerator_context *context)
 	is_last = !--context->open_files;
 	if (is_last) {
 		accelerator_slow_cancel(context);
+		/* Before the device is cleared: nothing of it comes afterwards. */
+		if (!accelerator->driver->attach)
+			mimic_binding_end_lanes(binding);
 		accelerator_vacate_context(context);
 	}
 	mutex_unlock(&accelerator->serving);

@@ -224,6 +224,8 @@ static int accelerator_mmap(struct file *file, struct vm_area_struct *vma)
 	const struct accelerator *accelerator = context->accelerator;
 	unsigned int memory_page = accelerator->driver->memory_page;
 
+	if (vma->vm_pgoff >= MIMIC_LANES_PAGE)
+		return mimic_binding_mmap_lane(context->binding, vma);
 	if (memory_page && vma->vm_pgoff >= memory_page)
 		return mimic_binding_mmap_memory(context->binding, vma, memory_page);
 	return mimic_binding_mmap(context->binding, vma,
@@ -256,12 +258,7 @@ static int accelerator_fasync(int fd, struct file *file, int on)
 
 /* --- ioctls --------------------------------------------------------------- */
 
-/*
- * The structure at `from`, which starts with its size: `size` bytes are known
- * here, all of them since the first version. What a newer program has behind
- * them must be 0.
- */
-static int accelerator_get_structure(void *structure, u32 size, const void __user *from)
+int accelerator_get_structure(void *structure, u32 size, const void __user *from)
 {
 	u32 its_size;
 
@@ -274,7 +271,7 @@ static int accelerator_get_structure(void *structure, u32 size, const void __use
 	return copy_struct_from_user(structure, size, from, its_size);
 }
 
-static bool accelerator_is_clear(const void *reserved, size_t size)
+bool accelerator_is_clear(const void *reserved, size_t size)
 {
 	return !memchr_inv(reserved, 0, size);
 }
@@ -459,6 +456,10 @@ static long accelerator_ioctl(struct file *file, unsigned int command, unsigned 
 		return accelerator_ioctl_eventfd(opened, (const void __user *)argument);
 	if (accelerator_is_command(command, ACCELERATOR_IOCTL_CONNECT(type)))
 		return accelerator_ioctl_connect(opened, (void __user *)argument);
+	if (accelerator_is_command(command, ACCELERATOR_IOCTL_LANE(type)))
+		return accelerator_ioctl_lane(opened, (void __user *)argument);
+	if (accelerator_is_command(command, ACCELERATOR_IOCTL_LANE_CALL(type)))
+		return accelerator_ioctl_lane_call(opened, (const void __user *)argument);
 	return -ENOTTY;
 }
 

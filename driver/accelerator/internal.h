@@ -16,6 +16,18 @@ struct accelerator_file {
 
 extern const struct file_operations accelerator_file_operations;
 
+/*
+ * The structure at `from`, which starts with its size: `size` bytes are known
+ * here, all of them since the first version. What a newer program has behind
+ * them must be 0.
+ */
+int accelerator_get_structure(void *structure, u32 size, const void __user *from);
+bool accelerator_is_clear(const void *reserved, size_t size);
+
+/* The ioctls LANE and LANE_CALL. */
+int accelerator_ioctl_lane(struct accelerator_file *opened, void __user *argument);
+int accelerator_ioctl_lane_call(struct accelerator_file *opened, const void __user *argument);
+
 void accelerator_put(struct accelerator *accelerator);
 
 /* The nodes of a driver: before it is registered with the bus, and after. */

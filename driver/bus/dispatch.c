@@ -144,3 +144,39 @@ int mimic_binding_connect(struct mimic_binding *binding, struct file **file)
 	return mimic_binding_device_ops(binding)->connect(binding, file);
 }
 EXPORT_SYMBOL_GPL(mimic_binding_connect);
+
+/* --- lanes ------------------------------------------------------------------------ */
+
+int mimic_binding_lane(struct mimic_binding *binding, struct accelerator_lane *lane)
+{
+	const struct mimic_device_ops *ops = mimic_binding_device_ops(binding);
+
+	return ops->lane ? ops->lane(binding, lane) : -EOPNOTSUPP;
+}
+EXPORT_SYMBOL_GPL(mimic_binding_lane);
+
+int mimic_binding_lane_call(struct mimic_binding *binding,
+			    const struct accelerator_lane_call *call)
+{
+	const struct mimic_device_ops *ops = mimic_binding_device_ops(binding);
+
+	return ops->lane_call ? ops->lane_call(binding, call) : -EOPNOTSUPP;
+}
+EXPORT_SYMBOL_GPL(mimic_binding_lane_call);
+
+int mimic_binding_mmap_lane(struct mimic_binding *binding, struct vm_area_struct *vma)
+{
+	const struct mimic_device_ops *ops = mimic_binding_device_ops(binding);
+
+	return ops->mmap_lane ? ops->mmap_lane(binding, vma) : -EINVAL;
+}
+EXPORT_SYMBOL_GPL(mimic_binding_mmap_lane);
+
+void mimic_binding_end_lanes(struct mimic_binding *binding)
+{
+	const struct mimic_device_ops *ops = mimic_binding_device_ops(binding);
+
+	if (ops->end_lanes)
+		ops->end_lanes(binding);
+}
+EXPORT_SYMBOL_GPL(mimic_binding_end_lanes);

@@ -29,6 +29,8 @@ static void mimic_pci_do_free(struct work_struct *work)
 
 	if (binding->inode)
 		iput(binding->inode);
+	if (binding->ashes)
+		__free_page(binding->ashes);
 	put_device(&binding->device->device.dev);
 	kfree(binding);
 	if (atomic_dec_and_test(&binding_count))
@@ -101,6 +103,8 @@ void mimic_pci_end(struct mimic_binding *binding)
 
 	mutex_lock(&binding->device->lock);
 	disabled = mimic_pci_disable(binding);
+	/* No thread of the process is there to see them. */
+	mimic_pci_lanes_gone(binding);
 	mutex_unlock(&binding->device->lock);
 	if (disabled)
 		mimic_pci_disabled(binding);
@@ -113,8 +117,11 @@ void mimic_pci_put(struct mimic_binding *binding)
 
 	mutex_lock(&device->lock);
 	last = !--binding->users;
-	if (last)
+	if (last) {
 		disabled = mimic_pci_disable(binding);
+		/* A mapping would hold the file. */
+		mimic_pci_lanes_gone(binding);
+	}
 	mutex_unlock(&device->lock);
 	if (!last)
 		return;
@@ -146,6 +153,9 @@ static bool mimic_pci_detach_binding(struct mimic_pci_device *device)
 		mimic_pci_take_mappings(binding);
 	}
 	mutex_unlock(&binding->calls_lock);
+	mutex_lock(&device->lock);
+	mimic_pci_lanes_gone(binding);
+	mutex_unlock(&device->lock);
 	mimic_binding_release(binding);
 	return true;
 }
@@ -192,6 +202,16 @@ static void mimic_pci_show_space(struct mimic_binding *binding)
 		root = page_to_phys(ZERO_PAGE(0));
 	mimic_pci_set_space(binding->device, binding->head.number, root,
 			    mimic_pci_page_table_mode());
+}
+
+void mimic_pci_refresh_space(struct mimic_binding *binding)
+{
+	spin_lock(&binding->change_lock);
+	if (!binding->gone) {
+		mimic_pci_set_space(binding->device, binding->head.number, 0, MIMIC_PCI_MODE_NONE);
+		mimic_pci_show_space(binding);
+	}
+	spin_unlock(&binding->change_lock);
 }
 
 /*

@@ -29,21 +29,49 @@
 #include "mimic_bus.h"
 #include "mimic/pci.h"
 
+enum mimic_pci_lane_state {
+	MIMIC_PCI_LANE_FREE,
+	MIMIC_PCI_LANE_USED,	/* its program may have it mapped */
+	MIMIC_PCI_LANE_HIDDEN,	/* its mapping is being taken away */
+	MIMIC_PCI_LANE_KEPT,	/* open for the device only, so that the thread keeps its roles */
+	MIMIC_PCI_LANE_CLOSES,	/* something that was posted waits in the device */
+};
+
+/* A lane of BAR 5: see lanes.c. */
+struct mimic_pci_lane {
+	struct mimic_binding *binding;	/* whose it is; not of FREE ones */
+	enum mimic_pci_lane_state state;	/* these two are read without the lock, too */
+	/* Whose process may have it mapped: in one word, as mapping.c looks without the lock. */
+	const struct mimic_binding *shown;
+	u32 number;	/* that programs know */
+	u32 thread;
+	wait_queue_head_t wait;
+};
+
 struct mimic_pci_device {
 	struct mimic_device device;
 	struct pci_dev *pci;	/* counted, as the parent of the device */
 	void __iomem *registers;	/* BAR 0; until it is gone */
 	void __iomem *memory;	/* BAR 2, where there is one */
 	unsigned int vectors;
+	bool listens;	/* to that of lanes */
+
+	char *rings;	/* BAR 5, where there are lanes; as memory */
+	unsigned int lane_count;
+	unsigned int lane_pages;	/* of each */
+	u32 command_words;
+	u32 response_words;
+	unsigned long seen;	/* jiffies, when it was found that somebody answers */
 
 	struct srcu_struct readers;	/* see above */
 	bool is_gone;
 
-	struct mutex lock;	/* the next four */
+	struct mutex lock;	/* what follows */
 	bool has_driver;
 	bool is_shared;
 	struct list_head bindings;
 	DECLARE_BITMAP(spaces, MIMIC_PCI_SPACES);	/* from number 1 on */
+	struct mimic_pci_lane lanes[MIMIC_PCI_LANES];
 };
 
 #define to_pci_device(d) container_of(d, struct mimic_pci_device, device)
@@ -59,6 +87,7 @@ struct mimic_binding {
 	bool gone;		/* under device->lock; read without */
 	struct inode *inode;	/* counted: all files are mappings of it; under device->lock */
 	unsigned long memory_first;	/* page of its files where the device's memory begins */
+	struct page *ashes;	/* that its process sees in place of a lane that has ended */
 
 	spinlock_t change_lock;	/* the next two, and the space */
 	unsigned int changes;	/* of the memory, that are under way */
@@ -80,6 +109,9 @@ int mimic_pci_write(struct mimic_device *device, unsigned int page, unsigned int
 void mimic_pci_post(struct mimic_device *device, unsigned int number, bool is_write,
 		    unsigned int page, unsigned int offset, unsigned int size, u64 value);
 bool mimic_pci_is_served(struct mimic_device *device);
+/* A register of the bus page. 0; -ENODEV: nobody answers. */
+int mimic_pci_load_bus_page(struct mimic_pci_device *device, unsigned int offset, u64 *value);
+void mimic_pci_store_bus_page(struct mimic_pci_device *device, unsigned int offset, u64 value);
 /*
  * Until all that has been posted is done: how many accesses had no effect so far, programs' own
  * included. false: there is nobody to do them. Does not sleep.
@@ -100,6 +132,8 @@ int mimic_pci_check(struct mimic_binding *binding);
 struct mm_struct *mimic_pci_get_mm(struct mimic_binding *binding);
 void mimic_pci_end(struct mimic_binding *binding);
 int mimic_pci_sync(struct mimic_binding *binding, unsigned long start, unsigned long end);
+/* The space's lanes end, whatever is in them, and it goes on without. */
+void mimic_pci_refresh_space(struct mimic_binding *binding);
 /* Those that have the device lose it. */
 void mimic_pci_detach_bindings(struct mimic_pci_device *device);
 /* All are freed. */
@@ -113,7 +147,26 @@ int mimic_pci_mmap_memory(struct mimic_binding *binding, struct vm_area_struct *
 			  unsigned long first);
 bool mimic_pci_is_memory(const struct vm_area_struct *vma);
 void mimic_pci_share_mapping(struct mimic_binding *binding, struct file *file);
+int mimic_pci_mmap_lane(struct mimic_binding *binding, struct vm_area_struct *vma);
 /* The binding is gone: its process sees registers and memory no more. Sleeps. */
 void mimic_pci_take_mappings(struct mimic_binding *binding);
+/* The process sees these lanes no more, by bit: they are not USED. Sleeps. */
+void mimic_pci_hide_lanes(struct mimic_binding *binding, u64 lanes);
+
+/* --- lanes.c ---------------------------------------------------------------------- */
+
+/* What the function says of them. 0 or -errno. */
+int mimic_pci_lanes_start(struct mimic_pci_device *device);
+/* The interrupt of programs that sleep; after the vectors are there, and before they go. */
+int mimic_pci_lanes_listen(struct mimic_pci_device *device);
+void mimic_pci_lanes_stop(struct mimic_pci_device *device);
+
+int mimic_pci_lane(struct mimic_binding *binding, struct accelerator_lane *lane);
+int mimic_pci_lane_call(struct mimic_binding *binding, const struct accelerator_lane_call *call);
+void mimic_pci_end_lanes(struct mimic_binding *binding);
+/* May the process see it? For mapping.c, under device->readers. */
+bool mimic_pci_has_lane(const struct mimic_binding *binding, unsigned int index);
+/* The space is closed, and its process sees nothing of them: they are free. device->lock is held. */
+void mimic_pci_lanes_gone(struct mimic_binding *binding);
 
 #endif

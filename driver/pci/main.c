@@ -61,6 +61,10 @@ static const struct mimic_device_ops device_ops = {
 	.end = mimic_pci_end,
 	.sync = mimic_pci_sync,
 	.connect = mimic_pci_connect,
+	.lane = mimic_pci_lane,
+	.lane_call = mimic_pci_lane_call,
+	.mmap_lane = mimic_pci_mmap_lane,
+	.end_lanes = mimic_pci_end_lanes,
 };
 
 /* --- the function ---------------------------------------------------------------- */
@@ -128,7 +132,14 @@ static int mimic_pci_start(struct mimic_pci_device *device)
 		if (!device->memory)
 			return -ENOMEM;
 	}
-	return pci_alloc_irq_vectors(pci, 1, MIMIC_PCI_VECTORS, PCI_IRQ_MSI | PCI_IRQ_MSIX);
+	error = mimic_pci_lanes_start(device);
+	if (error)
+		return error;
+	error = pci_alloc_irq_vectors(pci, 1, MIMIC_PCI_VECTORS, PCI_IRQ_MSI | PCI_IRQ_MSIX);
+	if (error < 0)
+		return error;
+	device->vectors = error;
+	return mimic_pci_lanes_listen(device);
 }
 
 /* The first number that no device of the kind has, of whatever module. */
@@ -187,6 +198,7 @@ static void mimic_pci_stop(struct mimic_pci_device *device)
 {
 	WRITE_ONCE(device->is_gone, true);
 	synchronize_srcu(&device->readers);
+	mimic_pci_lanes_stop(device);
 	pci_free_irq_vectors(device->pci);
 	put_device(&device->device.dev);
 }
@@ -201,8 +213,7 @@ static int mimic_pci_probe(struct pci_dev *pci, const struct pci_device_id *id)
 	if (!device)
 		return -ENOMEM;
 	result = mimic_pci_start(device);
-	if (result > 0) {
-		device->vectors = result;
+	if (!result) {
 		mutex_lock(&numbers_lock);
 		result = mimic_pci_add(device);
 		mutex_unlock(&numbers_lock);

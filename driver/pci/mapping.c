@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program's mappings of a function's BARs: registers, and memory of the device. Each page is
- * entered when it is touched, so that it can be taken away: then there is a SIGBUS.
+ * A program's mappings of a function's BARs: registers, memory of the device, lanes. Each page is
+ * entered when it is touched, so that it can be taken away: then there is a SIGBUS. In place of a
+ * lane the program finds a page of its own then, in which it has lost its devices: a thread that
+ * waits there for an answer gets an error of its library.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -38,6 +40,24 @@ static vm_fault_t mimic_pci_fault_memory(struct vm_fault *vmf)
 			       vmf->pgoff - READ_ONCE(binding->memory_first));
 }
 
+static vm_fault_t mimic_pci_fault_lane(struct vm_fault *vmf)
+{
+	struct mimic_binding *binding = vmf->vma->vm_private_data;
+	struct mimic_pci_device *device = binding->device;
+	unsigned long page = vmf->pgoff - MIMIC_LANES_PAGE, frame = page_to_pfn(binding->ashes);
+	vm_fault_t result = VM_FAULT_SIGBUS;
+	int index;
+
+	/* mimic_pci_hide_lanes() waits for this, and takes away what it has entered. */
+	index = srcu_read_lock(&device->readers);
+	if (mimic_pci_has_lane(binding, page / device->lane_pages))
+		frame = (pci_resource_start(device->pci, MIMIC_PCI_BAR_RINGS) >> PAGE_SHIFT) + page;
+	if (vmf->vma->vm_mm == READ_ONCE(binding->mm))
+		result = vmf_insert_pfn(vmf->vma, vmf->address, frame);
+	srcu_read_unlock(&device->readers, index);
+	return result;
+}
+
 static int mimic_pci_mremap(struct vm_area_struct *vma)
 {
 	return -EINVAL;
@@ -50,6 +70,11 @@ static const struct vm_operations_struct register_ops = {
 
 static const struct vm_operations_struct memory_ops = {
 	.fault = mimic_pci_fault_memory,
+};
+
+static const struct vm_operations_struct lane_ops = {
+	.fault = mimic_pci_fault_lane,
+	.mremap = mimic_pci_mremap,
 };
 
 /* A child of the process has no such mapping: its address space is another one. */
@@ -107,6 +132,29 @@ int mimic_pci_mmap_memory(struct mimic_binding *binding, struct vm_area_struct *
 	return 0;
 }
 
+/* Cached: the processor gets the type that the kernel's own mapping of the BAR has. */
+int mimic_pci_mmap_lane(struct mimic_binding *binding, struct vm_area_struct *vma)
+{
+	struct mimic_pci_device *device = binding->device;
+	unsigned long first, page;
+	int error;
+
+	if (!device->lane_count)
+		return -EINVAL;
+	error = mimic_pci_prepare(binding, vma, MIMIC_LANES_PAGE,
+				  device->lane_count * device->lane_pages);
+	if (error)
+		return error;
+	first = vma->vm_pgoff - MIMIC_LANES_PAGE;
+	page = first % device->lane_pages;
+	/* One that the process has; and then it has the page for afterwards, too. */
+	if (vma_pages(vma) > device->lane_pages - page ||
+	    !mimic_pci_has_lane(binding, first / device->lane_pages))
+		return -EINVAL;
+	vma->vm_ops = &lane_ops;
+	return 0;
+}
+
 bool mimic_pci_is_memory(const struct vm_area_struct *vma)
 {
 	return vma->vm_ops == &memory_ops;
@@ -124,13 +172,38 @@ void mimic_pci_share_mapping(struct mimic_binding *binding, struct file *file)
 	mutex_unlock(&binding->device->lock);
 }
 
-void mimic_pci_take_mappings(struct mimic_binding *binding)
+static struct inode *mimic_pci_inode(struct mimic_binding *binding)
 {
 	struct inode *inode;
 
 	mutex_lock(&binding->device->lock);
 	inode = binding->inode;
 	mutex_unlock(&binding->device->lock);
+	return inode;
+}
+
+void mimic_pci_hide_lanes(struct mimic_binding *binding, u64 lanes)
+{
+	struct mimic_pci_device *device = binding->device;
+	struct inode *inode = mimic_pci_inode(binding);
+	unsigned long size = (unsigned long)device->lane_pages << PAGE_SHIFT;
+	unsigned int i;
+
+	if (!inode)
+		return;
+	synchronize_srcu_expedited(&device->readers);
+	for (i = 0; i < device->lane_count; i++) {
+		if (lanes & BIT_ULL(i))
+			unmap_mapping_range(inode->i_mapping,
+					    ((loff_t)MIMIC_LANES_PAGE << PAGE_SHIFT) + i * size,
+					    size, 1);
+	}
+}
+
+void mimic_pci_take_mappings(struct mimic_binding *binding)
+{
+	struct inode *inode = mimic_pci_inode(binding);
+
 	if (!inode)
 		return;
 	synchronize_srcu(&binding->device->readers);

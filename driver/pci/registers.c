@@ -136,6 +136,28 @@ bool mimic_pci_is_served(struct mimic_device *public)
 	return is_served;
 }
 
+int mimic_pci_load_bus_page(struct mimic_pci_device *device, unsigned int offset, u64 *value)
+{
+	int index = srcu_read_lock(&device->readers);
+	bool is_there = !READ_ONCE(device->is_gone);
+
+	if (is_there) {
+		*value = mimic_pci_bus_load(device, offset);
+		is_there = *value != U64_MAX || mimic_pci_is_there(device);
+	}
+	srcu_read_unlock(&device->readers, index);
+	return is_there ? 0 : -ENODEV;
+}
+
+void mimic_pci_store_bus_page(struct mimic_pci_device *device, unsigned int offset, u64 value)
+{
+	int index = srcu_read_lock(&device->readers);
+
+	if (!READ_ONCE(device->is_gone))
+		mimic_pci_bus_store(device, offset, value);
+	srcu_read_unlock(&device->readers, index);
+}
+
 /* The load is answered when the stores before it have had their effect, or have been dropped. */
 bool mimic_pci_settle(struct mimic_pci_device *device, u64 *not_ready)
 {

@@ -119,7 +119,8 @@ struct accelerator_connect {
  * mimic/lane.h says, which the program maps at `offset` of the node (whole pages, MAP_SHARED, readable and writable;
  * a child of a fork has it not). Devices in commands are numbers: of a device with contexts the node's context,
  * else 0. Devices that are PCI functions of a virtual machine may have lanes (docs/pci.md); for others there is CONNECT.
- * Lanes are the process's, whichever open of a node of this device they came by, and end with the last of these.
+ * Lanes are the process's, whichever open of a node of this device they came by, and end with the last of these; a
+ * mapping holds the node open by which it was made. Of a lane that has ended the mapping is memory of the process's own.
  *
  *	EOPNOTSUPP	the device has none
  *	EMFILE		all are in use, by this process or others
@@ -151,7 +152,7 @@ enum accelerator_lane_calls {
 	ACCELERATOR_LANE_KICK = 0,	/* there is something in the lanes, and daemon_sleeping was set; any number */
 	ACCELERATOR_LANE_WAIT = 1,	/* returns when the lane's client_sleeping is not `value`, or after `nanoseconds` */
 	ACCELERATOR_LANE_CANCEL = 2,	/* the lane's command whose answers are due is taken back */
-	ACCELERATOR_LANE_CLOSE = 3,	/* no more commands come on the lane */
+	ACCELERATOR_LANE_CLOSE = 3,	/* no more commands come on the lane; its thread stays, with its roles */
 	ACCELERATOR_LANE_THREAD_END = 4,	/* `number` is a thread's: its lanes are closed, its roles are free */
 };
 

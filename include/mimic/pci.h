@@ -106,6 +106,9 @@
 #define MIMIC_PCI_LANE_CANCEL 0x058	/* store: number of a lane whose command with answers is taken back */
 /* In a lane: 1 or 2 while its program sleeps or is about to; 0 when it is to be woken. */
 #define MIMIC_PCI_LANE_SLEEPING 128
+/* In a lane: which devices the program has lost, by bit. */
+#define MIMIC_PCI_LANE_LOST 8
+#define MIMIC_PCI_LANE_LOST_SIZE 32
 
 /*
  * A store to a lane's register opens it (MIMIC_PCI_LANE_OPEN()) or, with 0, closes it: what was posted before is done
