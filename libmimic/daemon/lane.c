@@ -22,10 +22,10 @@ static void handler_fence(void)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-static void unmap_lane(struct daemon_lane *lane)
+static void unmap_lane(const struct daemon_thread *thread, struct daemon_lane *lane)
 {
 	if (lane->memory)
-		munmap(lane->memory, lane->size);
+		mimic_daemon_mapping_end(thread->generation, lane->memory, lane->size);
 	memset(lane, 0, sizeof(*lane));
 }
 
@@ -33,7 +33,7 @@ static void unmap_lane(struct daemon_lane *lane)
 static void reset_thread(struct daemon_thread *thread, uint32_t generation)
 {
 	for (unsigned int i = 0; i < MIMIC_LANE_LEVELS; i++)
-		unmap_lane(&thread->lanes[i]);
+		unmap_lane(thread, &thread->lanes[i]);
 	thread->number = 0;
 	thread->depth = 0;
 	thread->generation = generation;
@@ -70,19 +70,18 @@ static bool is_ring_size(uint32_t words)
 	return words >= MIMIC_LANE_WORDS_MIN && words <= MIMIC_LANE_WORDS_MAX && !(words & (words - 1));
 }
 
-static int map_lane(struct daemon_lane *lane, const struct daemon_lane_place *place)
+static int map_lane(uint32_t generation, struct daemon_lane *lane, const struct daemon_lane_place *place)
 {
 	size_t size;
 	void *memory;
+	int error;
 
 	if (place->fd < 0 || !is_ring_size(place->command_words) || !is_ring_size(place->response_words))
 		return -EPROTO;
 	size = mimic_lane_size(place->command_words, place->response_words);
-	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, place->fd, (off_t)place->offset);
-	if (memory == MAP_FAILED)
-		return -ENOMEM;
-	/* A child that used it would mix its words with ours. */
-	madvise(memory, size, MADV_DONTFORK);
+	error = mimic_daemon_mapping_make(generation, place, size, &memory);
+	if (error)
+		return error;
 	lane->memory = memory;
 	lane->size = size;
 	lane->number = place->number;
@@ -101,7 +100,7 @@ static int request_lane(struct daemon_thread *thread, unsigned int level)
 	if (error)
 		return error;
 	thread->number = place.thread;
-	error = map_lane(&thread->lanes[level], &place);
+	error = map_lane(thread->generation, &thread->lanes[level], &place);
 	if (place.fd >= 0)
 		close(place.fd);
 	return error;
@@ -150,7 +149,7 @@ static void clear_abandoned(struct daemon_thread *thread, struct daemon_lane *la
 	if (lane->state == DAEMON_LANE_BUSY) {
 		/* Half a command may be in the ring: begin anew. What was published before is still done. */
 		mimic_daemon_session_tell(thread->generation, MIMIC_MESSAGE_LANE_DROP, lane->number);
-		unmap_lane(lane);
+		unmap_lane(thread, lane);
 		return;
 	}
 	level = mimic_ring_level(&lane->responses, UINT32_MAX);

@@ -63,6 +63,22 @@ static void disconnect(struct daemon_session *session)
 	atomic_store(&session->node, -1);
 }
 
+void mimic_daemon_session_set_node(uint32_t generation, int node)
+{
+	struct daemon_session *session = mimic_daemon_session_of(generation);
+	struct mimic_thread *self = mimic_thread_self();
+	sigset_t signals;
+
+	if (!self)
+		return;
+	mimic_daemon_block_signals(&signals);
+	mimic_lock_acquire(&session->lock, self->number);
+	atomic_store(&session->node, node);
+	mimic_daemon_mappings_move(session, node);
+	mimic_lock_release(&session->lock);
+	mimic_daemon_restore_signals(&signals);
+}
+
 /* Nobody uses the old descriptors afterwards: the lock is free, or requests fail. */
 void mimic_daemon_session_end(enum daemon_session_kind kind)
 {
@@ -75,6 +91,7 @@ void mimic_daemon_session_end(enum daemon_session_kind kind)
 	mimic_daemon_block_signals(&signals);
 	mimic_lock_acquire(&session->lock, self->number);
 	disconnect(session);
+	mimic_daemon_mappings_move(session, -1);
 	mimic_lock_release(&session->lock);
 	mimic_daemon_restore_signals(&signals);
 }
@@ -349,6 +366,8 @@ void mimic_daemon_session_after_fork(void)
 		/* Our copies would keep the parent's session alive after its end. */
 		disconnect(session);
 		session->devices = 0;
+		/* They are not mapped here. */
+		memset(session->mappings, 0, sizeof(session->mappings));
 		memset(&session->lock, 0, sizeof(session->lock));
 	}
 }

@@ -52,6 +52,16 @@ struct daemon_lane_place {
 	uint32_t number, thread, command_words, response_words;
 };
 
+/* A lane that is memory of a node. */
+struct daemon_mapping {
+	void *memory;		/* NULL: there is none */
+	size_t size;
+	uint64_t offset;	/* of the node */
+};
+
+/* As many lanes as a device gives. */
+#define DAEMON_SESSION_MAPPINGS 64
+
 /* How such a session is spoken to. For signal handlers, too; each 0 or -errno, -ENODEV: it is dead. */
 struct daemon_session_ops {
 	int (*lane)(struct daemon_session *session, uint32_t thread, uint32_t level, struct daemon_lane_place *place);
@@ -72,6 +82,7 @@ struct daemon_session {
 	atomic_bool dead;
 	const struct daemon_session_ops *_Atomic ops;	/* NULL: by messages to a socket */
 	atomic_int node;			/* the ops' */
+	struct daemon_mapping mappings[DAEMON_SESSION_MAPPINGS];	/* of a session with ops; under the lock */
 	struct daemon_connection connection;
 	struct mimic_descriptor socket, event;	/* what the program may have closed; connection.socket is the first's */
 	unsigned int spin_microseconds;
@@ -116,6 +127,13 @@ void mimic_daemon_session_begin(enum daemon_session_kind kind, const struct daem
 				const char *path);
 /* A lane of the calling thread. */
 int mimic_daemon_session_lane(uint32_t generation, uint32_t thread, uint32_t level, struct daemon_lane_place *place);
+/* libmimic/daemon/mapping.c: maps a lane of the session; -ENOMEM. And the end of it. */
+int mimic_daemon_mapping_make(uint32_t generation, const struct daemon_lane_place *place, size_t size, void **memory);
+void mimic_daemon_mapping_end(uint32_t generation, void *memory, size_t size);
+/* All lanes that are mapped are memory of that node now; -1: of the process. The session's lock is held. */
+void mimic_daemon_mappings_move(struct daemon_session *session, int node);
+/* The session is spoken to by another node. */
+void mimic_daemon_session_set_node(uint32_t generation, int node);
 /* Sleeps until the lane's futex word is not `value`. 0, -ETIMEDOUT, -EINTR. */
 int mimic_daemon_session_wait(uint32_t generation, const struct daemon_lane *lane, uint32_t value,
 			      uint64_t nanoseconds);

@@ -135,5 +135,5 @@ void mimic_kernel_lanes_leave(uint32_t generation, int node, int other)
 	if (other < 0)
 		mimic_daemon_session_end(mimic_daemon_session_kind(generation));
 	else if (atomic_load(&session->node) == node)
-		atomic_store(&session->node, other);
+		mimic_daemon_session_set_node(generation, other);
 }

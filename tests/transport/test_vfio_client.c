@@ -7,9 +7,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -248,6 +250,8 @@ static void start_machine(const char *name)
 	guest_set_mode(&driver.guest, 1, MIMIC_PCI_MODE_PHYSICAL);
 }
 
+static sem_t thread_uses, device_is_closed;
+
 /* --- the program ------------------------------------------------------------------------------ */
 
 static uint64_t access_of(struct mimic_device *device, unsigned int offset, unsigned int size, bool is_write,
@@ -373,6 +377,54 @@ static void a_daemon_that_sleeps_is_woken(void **state)
 	mimic_device_close(device);
 }
 
+/* How often this process has memory of BAR 5 mapped. The machine's own view of it is one. */
+static unsigned int mapped_rings(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned int count = 0;
+	char line[512];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps))
+		count += strstr(line, "memfd:mimic lanes") != NULL;
+	fclose(maps);
+	return count;
+}
+
+static void *use_and_wait(void *context)
+{
+	struct mimic_device *device = context;
+	struct mimic_access access = { .offset = MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), .size = 8 };
+
+	access_of(device, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), 8, false, 0);
+	sem_post(&thread_uses);
+	sem_wait(&device_is_closed);
+	/* Of the next open: this thread had a lane of the one before. */
+	device = open_device("maple0");
+	assert_int_equal(mimic_device_access(device, &access), 0);
+	mimic_device_close(device);
+	return NULL;
+}
+
+/* A mapping of a node keeps it open, and the device taken. */
+static void no_lane_keeps_the_node_when_the_device_is_closed(void **state)
+{
+	struct mimic_device *device = start_maple();
+	pthread_t thread;
+
+	(void)state;
+	sem_init(&thread_uses, 0, 0);
+	sem_init(&device_is_closed, 0, 0);
+	pthread_create(&thread, NULL, use_and_wait, device);
+	sem_wait(&thread_uses);
+	assert_int_equal(mapped_rings(), 3);
+	mimic_device_close(device);
+	assert_int_equal(mapped_rings(), 1);
+	sem_post(&device_is_closed);
+	pthread_join(thread, NULL);
+	assert_int_equal(mapped_rings(), 1);
+}
+
 static void contexts_of_a_device_are_one_session(void **state)
 {
 	struct mimic_device *first, *second;
@@ -428,6 +480,7 @@ int main(void)
 		TEST(many_words_are_posted_and_loaded),
 		TEST(a_thread_that_waits_sleeps_until_the_interrupt),
 		TEST(a_daemon_that_sleeps_is_woken),
+		TEST(no_lane_keeps_the_node_when_the_device_is_closed),
 		TEST(contexts_of_a_device_are_one_session),
 		TEST(a_device_that_goes_is_an_error),
 		TEST(a_driver_without_lanes_is_an_error_at_open),
