@@ -11,27 +11,12 @@
 static uint32_t table[8][256];
 static bool has_instruction;
 
-static void make_tables(void)
+#ifdef __x86_64__
+
+static bool look_for_instruction(void)
 {
 	__builtin_cpu_init();
-	has_instruction = __builtin_cpu_supports("sse4.2");
-	for (uint32_t byte = 0; byte < 256; byte++) {
-		uint32_t crc = byte;
-
-		for (unsigned int bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? POLYNOMIAL : 0);
-		table[0][byte] = crc;
-	}
-	for (uint32_t byte = 0; byte < 256; byte++)
-		for (unsigned int n = 1; n < 8; n++)
-			table[n][byte] = table[n - 1][byte] >> 8 ^ table[0][table[n - 1][byte] & 255];
-}
-
-void mimic_record_crc32c_prepare(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, make_tables);
+	return __builtin_cpu_supports("sse4.2");
 }
 
 /* The processor's instruction is of the same polynomial. */
@@ -49,6 +34,37 @@ __attribute__((target("sse4.2"))) static uint32_t by_instruction(uint32_t crc,
 	for (; size; size--, at++)
 		crc = __builtin_ia32_crc32qi(crc, *at);
 	return crc;
+}
+
+#else
+
+static bool look_for_instruction(void)
+{
+	return false;
+}
+
+#endif
+
+static void make_tables(void)
+{
+	has_instruction = look_for_instruction();
+	for (uint32_t byte = 0; byte < 256; byte++) {
+		uint32_t crc = byte;
+
+		for (unsigned int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? POLYNOMIAL : 0);
+		table[0][byte] = crc;
+	}
+	for (uint32_t byte = 0; byte < 256; byte++)
+		for (unsigned int n = 1; n < 8; n++)
+			table[n][byte] = table[n - 1][byte] >> 8 ^ table[0][table[n - 1][byte] & 255];
+}
+
+void mimic_record_crc32c_prepare(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, make_tables);
 }
 
 static uint32_t by_table(uint32_t crc, const unsigned char *at, size_t size)
@@ -69,7 +85,11 @@ static uint32_t by_table(uint32_t crc, const unsigned char *at, size_t size)
 
 uint32_t mimic_record_crc32c(uint32_t crc, const void *bytes, size_t size)
 {
-	return ~(has_instruction ? by_instruction : by_table)(~crc, bytes, size);
+#ifdef __x86_64__
+	if (has_instruction)
+		return ~by_instruction(~crc, bytes, size);
+#endif
+	return ~by_table(~crc, bytes, size);
 }
 
 uint32_t mimic_record_crc32c_portable(uint32_t crc, const void *bytes, size_t size)
