@@ -22,7 +22,7 @@ apt_cache() {
 
 # use_debian_13 DIRECTORY: from here on all is about Debian 13 with its backports, whatever
 # this machine runs. Its lists are in DIRECTORY, and anybody may update them. It comes from
-# where this machine's Debian comes from.
+# where this machine's Debian comes from. The variable suites may name fewer.
 use_debian_13() {
 	# shellcheck disable=SC2016 # It is apt that puts in what it knows.
 	mirror=$(LC_ALL=C apt-get indextargets --format '$(REPO_URI)' \
@@ -31,12 +31,12 @@ use_debian_13() {
 	mkdir -p "$1/lists/partial" "$1/archives/partial"
 	state=$(realpath "$1")
 	: >"$state/status"
-	for suite in trixie trixie-backports; do
+	for suite in ${suites:-trixie trixie-backports}; do
 		echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main"
 	done >"$state/sources.list"
 	apt_options="-o Dir::State::Lists=$state/lists -o Dir::State::Status=$state/status -o Dir::Cache=$state \
 		-o Dir::Etc::SourceList=$state/sources.list -o Dir::Etc::SourceParts=/dev/null \
-		-o APT::Default-Release=trixie-backports -o APT::Install-Recommends=false -o Acquire::Languages=none"
+		-o APT::Default-Release=$suite -o APT::Install-Recommends=false -o Acquire::Languages=none"
 }
 
 # update_lists DIRECTORY-FOR-THE-LOG

@@ -6,6 +6,7 @@
 #   fetch.sh qemu ARCH DIRECTORY              QEMU for machines of ARCH
 #   fetch.sh kernel ARCH VERSION DIRECTORY    a kernel, its headers, a compiler for modules and
 #                                             static programs, and busybox
+#   fetch.sh libraries ARCH DIRECTORY         what static programs of libmimic need beside
 #
 # ARCH is x86_64 or riscv64, VERSION 6.12 or newest. DIRECTORY appears whole or not at all, and
 # what is there already stays: remove it to fetch anew.
@@ -20,12 +21,12 @@ here=$(dirname "$(realpath "$0")")
 . "$here/apt.sh"
 
 usage() {
-	complain "usage: fetch.sh qemu ARCH DIRECTORY, or fetch.sh kernel ARCH 6.12|newest DIRECTORY"
+	complain "usage: fetch.sh qemu|libraries ARCH DIRECTORY, or fetch.sh kernel ARCH 6.12|newest DIRECTORY"
 }
 
 what=${1-}
 case $what in
-qemu) [ $# = 3 ] || usage; arch=$2 version='' directory=$3 ;;
+qemu | libraries) [ $# = 3 ] || usage; arch=$2 version='' directory=$3 ;;
 kernel) [ $# = 4 ] || usage; arch=$2 version=$3 directory=$4 ;;
 *) usage ;;
 esac
@@ -118,6 +119,24 @@ fetch_kernel() {
 	[ $arch = riscv64 ] || "$here/extract-vmlinux.sh" "$part/image" "$part/vmlinux"
 	echo "$release" >"$part/release"
 	rm -rf "$part/image-tree"
+}
+
+# --- libraries ------------------------------------------------------------------------------
+
+download_libraries() {
+	echo "$me: downloading libinih and libjson-c of $arch"
+	download "$part/packages" "libinih-dev$suffix" "libjson-c-dev$suffix"
+}
+
+fetch_libraries() {
+	# shellcheck disable=SC2034
+	suites=trixie
+	use_debian_13 "$part/packages"
+	apt_options="$apt_options -o APT::Architectures::=amd64 -o APT::Architectures::=$debian"
+	with_fresh_lists "$part/packages" download_libraries
+	for package in "$part"/packages/*.deb; do
+		dpkg-deb -x "$package" "$part"
+	done
 }
 
 fetch_$what
