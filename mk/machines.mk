@@ -24,9 +24,10 @@ MACHINES ?= x86_64-6.12-4 x86_64-newest-5 riscv64-6.12-3 riscv64-6.12-5
 packages-vm:
 	$(Q)$(PACKAGES) build tests machines
 
-check-vm: packages-vm all | $(O)/vm/linux-source
+check-vm: packages-vm all $(CONTRACTS) | $(O)/vm/linux-source
 	$(Q)tests/scripts/run-tests.sh --timeout 1800 "tests/machines/test-pci.sh $(O) $(MACHINES_CACHE) $(MACHINES)" \
-		"tests/machines/test-drivers.sh $(O) $(MACHINES_CACHE) $(MACHINES)"
+		"tests/machines/test-drivers.sh $(O) $(MACHINES_CACHE) $(MACHINES)" \
+		"tests/machines/test-library.sh $(O) $(MACHINES_CACHE) $(filter x86_64-6.12-% riscv64-6.12-3,$(MACHINES))"
 
 # What a trap and a lane cost there: software emulation, so only ratios mean something.
 .PHONY: bench-vm

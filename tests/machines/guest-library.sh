@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# In a machine: programs of libmaple, libdare and libvirgo that verify their results, the contracts
+# by the library where they are there, and what try_library.c has. TAP.
+number=0
+export MIMIC_TRANSPORT=kernel
+
+holds() # holds DESCRIPTION COMMAND...
+{
+	what=$1
+	shift
+	number=$((number + 1))
+	if "$@" >/tmp/said 2>&1; then
+		echo "ok $number - $what"
+	else
+		echo "not ok $number - $what"
+		tail -n 20 /tmp/said | sed 's/^/# /'
+	fi
+}
+
+contract() # contract DEVICE: its lines are results of this script
+{
+	"/contract_$1" --way=kernel_library >/tmp/said 2>&1
+	status=$?
+	grep -E '^(not )?ok ' /tmp/said | sed "s/ - / - contract of $1: /"
+	grep '^#' /tmp/said
+	number=$((number + 1))
+	[ $status = 0 ] && grep -q '^1\.\.' /tmp/said && echo "ok $number - the contract of $1 holds" ||
+		echo "not ok $number - the contract of $1 holds"
+}
+
+holds "SpMV on MAPLE, in all forms" /maple_spmv --uniform 400x8
+holds "and with threads" /maple_spmv --uniform 400x8 --form decoupled --threads 2+2
+holds "BFS on MAPLE, in all forms" /maple_bfs --kronecker 8 --roots 4
+holds "SpMM on DARE, in all forms" /dare_spmm --uniform 64x8 --columns 16
+holds "matrix products on a Virgo, in all forms" /virgo_gemm --size 64x64x64
+for device in maple dare virgo; do
+	[ ! -x /contract_$device ] || contract $device
+done
+# Its end takes the device away, and brings it back.
+/try_library mimic_pci | sed '/^1\.\./d'
+holds "SpMV on MAPLE afterwards" /maple_spmv --uniform 400x8 --form lima
+echo "1..$number"
