@@ -211,7 +211,7 @@ int mimic_binding_lane_call(struct mimic_binding *binding,
  * LANE says. What was said of mimic_binding_share_mapping() holds here, too. A lane that has ended
  * becomes memory of the process's own.
  */
-#define MIMIC_LANES_PAGE (1ul << 24)
+#define MIMIC_LANES_PAGE 0x1000000ul
 int mimic_binding_mmap_lane(struct mimic_binding *binding, struct vm_area_struct *vma);
 /*
  * No file is open any more: the lanes end, and what is still in them has no effect on what the

@@ -11,15 +11,49 @@
  * if that goes first, the binding retires. A work item takes the notifier away, which waits for
  * changes of the process's memory and so is nothing that a close() may wait for.
  */
+#include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/io.h>
+#include <linux/moduleparam.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "internal.h"
 
+static unsigned int user_bindings = 256;
+module_param(user_bindings, uint, 0644);
+MODULE_PARM_DESC(user_bindings, "devices of one user's processes at once, dead ones included; for others than root");
+
+static LIST_HEAD(bindings);	/* all that there are, as those of a user are counted */
+static DEFINE_SPINLOCK(bindings_lock);
 static atomic_t binding_count = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(bindings_gone);
+
+/* A binding of a process that has ended stays while a thread waits for a page for it. */
+static int mimic_pci_count(struct mimic_binding *binding)
+{
+	unsigned int count = 0, most = READ_ONCE(user_bindings);
+	struct mimic_binding *other;
+
+	if (capable(CAP_SYS_RESOURCE))
+		most = UINT_MAX;
+	binding->user = current_uid();
+	spin_lock(&bindings_lock);
+	list_for_each_entry(other, &bindings, counted)
+		count += uid_eq(other->user, binding->user);
+	if (count < most)
+		list_add(&binding->counted, &bindings);
+	spin_unlock(&bindings_lock);
+	return count < most ? 0 : -EMFILE;
+}
+
+static void mimic_pci_uncount(struct mimic_binding *binding)
+{
+	spin_lock(&bindings_lock);
+	list_del(&binding->counted);
+	spin_unlock(&bindings_lock);
+}
 
 /* --- its end -------------------------------------------------------------------- */
 
@@ -32,6 +66,7 @@ static void mimic_pci_do_free(struct work_struct *work)
 	if (binding->ashes)
 		__free_page(binding->ashes);
 	put_device(&binding->device->device.dev);
+	mimic_pci_uncount(binding);
 	kfree(binding);
 	if (atomic_dec_and_test(&binding_count))
 		wake_up_all(&bindings_gone);
@@ -281,6 +316,11 @@ static struct mimic_binding *mimic_pci_create(struct mimic_pci_device *device,
 
 	if (!binding)
 		return ERR_PTR(-ENOMEM);
+	error = mimic_pci_count(binding);
+	if (error) {
+		kfree(binding);
+		return ERR_PTR(error);
+	}
 	kref_init(&binding->head.kref);
 	binding->head.device = &device->device;
 	binding->head.ops = ops;

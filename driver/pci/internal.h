@@ -83,6 +83,8 @@ struct mimic_binding {
 	struct mm_struct *mm;	/* grabbed; NULL: has retired. Under mm_lock; compared without */
 	struct mmu_notifier notifier;
 	struct list_head link;	/* device->bindings */
+	kuid_t user;
+	struct list_head counted;	/* among all bindings */
 	unsigned int users;	/* files; under device->lock */
 	bool gone;		/* under device->lock; read without */
 	struct inode *inode;	/* counted: all files are mappings of it; under device->lock */
@@ -166,7 +168,7 @@ int mimic_pci_lane_call(struct mimic_binding *binding, const struct accelerator_
 void mimic_pci_end_lanes(struct mimic_binding *binding);
 /* May the process see it? For mapping.c, under device->readers. */
 bool mimic_pci_has_lane(const struct mimic_binding *binding, unsigned int index);
-/* The space is closed, and its process sees nothing of them: they are free. device->lock is held. */
+/* The space is closed, its process does not see them: they are free. device->lock is held. */
 void mimic_pci_lanes_gone(struct mimic_binding *binding);
 
 #endif

@@ -492,7 +492,7 @@ int mimic_pci_lane_call(struct mimic_binding *binding, const struct accelerator_
 
 /* --- the function's ------------------------------------------------------------------------ */
 
-/* There are answers, or room, for some that sleep: whose word is 0. It takes no register to know. */
+/* There is something for those that sleep and whose word is 0. It takes no register to know. */
 static irqreturn_t mimic_pci_lanes_raised(int irq, void *data)
 {
 	struct mimic_pci_device *device = data;
