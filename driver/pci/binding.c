@@ -63,8 +63,8 @@ static void mimic_pci_do_free(struct work_struct *work)
 
 	if (binding->inode)
 		iput(binding->inode);
-	if (binding->ashes)
-		__free_page(binding->ashes);
+	if (binding->lost_page)
+		__free_page(binding->lost_page);
 	put_device(&binding->device->device.dev);
 	mimic_pci_uncount(binding);
 	kfree(binding);

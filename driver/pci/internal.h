@@ -89,7 +89,7 @@ struct mimic_binding {
 	bool gone;		/* under device->lock; read without */
 	struct inode *inode;	/* counted: all files are mappings of it; under device->lock */
 	unsigned long memory_first;	/* page of its files where the device's memory begins */
-	struct page *ashes;	/* that its process sees in place of a lane that has ended */
+	struct page *lost_page;	/* that its process sees in place of a lane that has ended */
 
 	spinlock_t change_lock;	/* the next two, and the space */
 	unsigned int changes;	/* of the memory, that are under way */

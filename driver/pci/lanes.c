@@ -187,14 +187,14 @@ void mimic_pci_end_lanes(struct mimic_binding *binding)
 /* --- LANE -------------------------------------------------------------------------------- */
 
 /* All that a program finds there is that it has lost its devices. */
-static int mimic_pci_make_ashes(struct mimic_binding *binding)
+static int mimic_pci_make_lost_page(struct mimic_binding *binding)
 {
-	if (binding->ashes)
+	if (binding->lost_page)
 		return 0;
-	binding->ashes = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	if (!binding->ashes)
+	binding->lost_page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!binding->lost_page)
 		return -ENOMEM;
-	memset(page_address(binding->ashes) + MIMIC_PCI_LANE_LOST, 0xff, MIMIC_PCI_LANE_LOST_SIZE);
+	memset(page_address(binding->lost_page) + MIMIC_PCI_LANE_LOST, 0xff, MIMIC_PCI_LANE_LOST_SIZE);
 	return 0;
 }
 
@@ -248,7 +248,7 @@ static int mimic_pci_give_lane(struct mimic_binding *binding, struct accelerator
 		return -ENODEV;
 	if (thread && !mimic_pci_has_thread(binding, thread, false))
 		return -ENOENT;
-	error = mimic_pci_make_ashes(binding);
+	error = mimic_pci_make_lost_page(binding);
 	if (error)
 		return error;
 	lane = mimic_pci_get_free_lane(binding);

@@ -44,7 +44,7 @@ static vm_fault_t mimic_pci_fault_lane(struct vm_fault *vmf)
 {
 	struct mimic_binding *binding = vmf->vma->vm_private_data;
 	struct mimic_pci_device *device = binding->device;
-	unsigned long page = vmf->pgoff - MIMIC_LANES_PAGE, frame = page_to_pfn(binding->ashes);
+	unsigned long page = vmf->pgoff - MIMIC_LANES_PAGE, frame = page_to_pfn(binding->lost_page);
 	vm_fault_t result = VM_FAULT_SIGBUS;
 	int index;
 
