@@ -194,7 +194,8 @@ static int mimic_pci_make_lost_page(struct mimic_binding *binding)
 	binding->lost_page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!binding->lost_page)
 		return -ENOMEM;
-	memset(page_address(binding->lost_page) + MIMIC_PCI_LANE_LOST, 0xff, MIMIC_PCI_LANE_LOST_SIZE);
+	memset(page_address(binding->lost_page) + MIMIC_PCI_LANE_LOST, 0xff,
+	       MIMIC_PCI_LANE_LOST_SIZE);
 	return 0;
 }
 
