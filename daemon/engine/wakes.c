@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "daemon/engine/engine.h"
+#include "daemon/engine/program.h"
 #include "daemon/engine/user.h"
 #include "libmimic/base/clock.h"
 
@@ -11,6 +12,8 @@
 #define SLOW_NS 200000u
 /* No other of its kind for so many times as long as the slow one took: all kinds of a user have less than 1 %. */
 #define PAUSE 500u
+/* And no longer: a virtual machine may have stood still meanwhile. */
+#define PAUSE_NS_MAX 30000000000u
 /* The same of work for a message: one such is waited for in less than one of 100 cases. */
 #define SLOW_WORK_NS 2000000u
 #define WORK_PAUSE 100u
@@ -38,14 +41,18 @@ uint64_t mimicd_wake_end(const struct mimicd_wake_clock *clock, struct mimicd_us
 	struct mimicd_wake_throttle *throttle = &user->throttles[what];
 	uint64_t now = mimic_now(), took = now - clock->begun, work;
 
-	if (took < SLOW_NS)
+	/*
+	 * Users that may stop us may hold us up, too. And our time is not all work in a virtual machine whose
+	 * host has other things to do.
+	 */
+	if (took < SLOW_NS || mimicd_may_manage(user->uid))
 		return took;
 	/* Longer than the pause: the time of the first one behind it is our thread's at once. */
 	if (throttle->suspect_until < now + 2 * PAUSE * took)
 		throttle->suspect_until = now + 2 * PAUSE * took;
 	work = clock->work ? mimicd_wakes_work_now() - clock->work : 0;
 	if (work >= SLOW_NS)
-		throttle->until = now + PAUSE * work;
+		throttle->until = now + (PAUSE * work < PAUSE_NS_MAX ? PAUSE * work : PAUSE_NS_MAX);
 	return took;
 }
 
