@@ -43,7 +43,7 @@ struct mimicd_session {
 	struct mimicd_source socket_source;
 	struct mimicd_source kick_source;
 	struct mimicd_source process_source;
-	bool is_paused;			/* nothing is received: the user's messages are throttled (wakes.h) */
+	bool is_paused;			/* nothing is received (packet.h) */
 	bool greeted;
 	uint64_t greet_before;
 	/* What was posted before it takes longer than a turn: nothing else is received until it is done. */

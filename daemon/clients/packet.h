@@ -43,7 +43,7 @@ extern const struct mimicd_message_type mimicd_message_types[MIMIC_MESSAGE_TYPES
 
 /* 1: a packet, 0: none now, -errno: the client is gone. */
 int mimicd_packet_receive(struct mimicd_session *session, struct mimicd_packet *packet);
-/* Nothing more is received until mimicd_session_resume(): the user's messages are throttled (wakes.h). */
+/* Nothing more is received until mimicd_session_resume(): the user is throttled (wakes.h), or a message is put off. */
 void mimicd_packet_pause(struct mimicd_session *session);
 /* Its descriptors. */
 void mimicd_packet_close(struct mimicd_session *session, struct mimicd_packet *packet);

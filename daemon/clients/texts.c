@@ -92,9 +92,7 @@ static void reply_state(struct mimicd_session *session, const struct mimicd_pack
 
 	reply_text(session, packet, state ? json_object_to_json_string_ext(state, JSON_C_TO_STRING_PLAIN) : NULL);
 	json_object_put(state);
-	/* Users that may stop us may hold us up, too. */
-	if (!mimicd_may_manage(session->client.program.uid))
-		mimicd_wakes_note_work(session->client.user, MIMICD_WAKE_MESSAGE, mimicd_wakes_work_now() - begun);
+	mimicd_wakes_note_work(session->client.user, MIMICD_WAKE_MESSAGE, mimicd_wakes_work_now() - begun);
 }
 
 void mimicd_send_state(struct mimicd_session *session, const struct mimicd_packet *packet)

@@ -98,6 +98,16 @@ static int ask_for_events(struct turns_program *program, int fd, uint64_t events
 			   sizeof(reply), NULL);
 }
 
+static struct turns_program *start_with_events(uid_t uid, int fd)
+{
+	struct turns_program *program = turns_program(uid, "virgo0", 1);
+
+	turns_go_on();
+	assert_int_equal(ask_for_events(program, fd, VIRGO_EVENT_BARRIER), 0);
+	turns_pause();
+	return program;
+}
+
 /* A barrier for one opens when that one arrives. */
 static void cause_event(struct turns_program *program)
 {
@@ -128,16 +138,12 @@ static void send_message(struct turns_program *program)
 static void watches_of_an_eventfd_hold_up_others_once(void **state)
 {
 	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct turns_program *program;
 	uint64_t value;
 
 	(void)state;
 	if (!may_watch_much())
 		skip();
-	program = turns_program(TURNS_STRANGER, "virgo0", 1);
-	turns_go_on();
-	assert_int_equal(ask_for_events(program, fd, VIRGO_EVENT_BARRIER), 0);
-	turns_pause();
+	start_with_events(TURNS_STRANGER, fd);
 	watch_much(fd);
 	turns_expect_victim_waits_little_mostly(cause_event, 1);
 	/* There were events. */
@@ -168,10 +174,7 @@ static void what_was_put_off_is_done_later(void **state)
 	(void)state;
 	if (!may_watch_much())
 		skip();
-	program = turns_program(TURNS_STRANGER, "virgo0", 1);
-	turns_go_on();
-	assert_int_equal(ask_for_events(program, fd, VIRGO_EVENT_BARRIER), 0);
-	turns_pause();
+	program = start_with_events(TURNS_STRANGER, fd);
 	watch(fd, 10);
 	while (!turns_server->engine.events.throttled) {
 		cause_event(program);
@@ -193,6 +196,25 @@ static void what_was_put_off_is_done_later(void **state)
 	while (recv(program->socket, &reply, sizeof(reply), MSG_DONTWAIT) < 0)
 		turns_step();
 	assert_int_equal(reply.error, -ENODEV);
+	close(fd);
+}
+
+/* Its programs may stop mimicd anyway. */
+static void mimicds_own_user_is_not_throttled(void **state)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct turns_program *program;
+
+	(void)state;
+	if (!may_watch_much())
+		skip();
+	program = start_with_events(getuid(), fd);
+	watch_much(fd);
+	for (unsigned int i = 0; i < 20; i++) {
+		cause_event(program);
+		turns_step();
+		assert_null(turns_server->engine.events.throttled);
+	}
 	close(fd);
 }
 
@@ -234,10 +256,7 @@ static void the_last_close_of_an_eventfd_with_watches_holds_up_nobody(void **sta
 	(void)state;
 	if (!may_watch_much())
 		skip();
-	program = turns_program(TURNS_STRANGER, "virgo0", 1);
-	turns_go_on();
-	assert_int_equal(ask_for_events(program, fd, VIRGO_EVENT_BARRIER), 0);
-	turns_pause();
+	program = start_with_events(TURNS_STRANGER, fd);
 	watch_much(fd);
 	close(fd);
 	close_copies();
@@ -260,6 +279,7 @@ int main(void)
 		WATCHES(watches_of_an_eventfd_hold_up_others_once),
 		WATCHES(watches_of_a_socket_hold_up_others_once),
 		WATCHES(what_was_put_off_is_done_later),
+		WATCHES(mimicds_own_user_is_not_throttled),
 		TEST(lanes_are_woken_while_their_user_is_throttled),
 		WATCHES(the_last_close_of_an_eventfd_with_watches_holds_up_nobody),
 	};
