@@ -41,7 +41,7 @@ static const unsigned int calls[] = {
 	SYS_getpid, SYS_getppid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getgroups, SYS_tgkill, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
 	SYS_rt_sigtimedwait, SYS_rt_sigpending, SYS_sigaltstack, SYS_restart_syscall, SYS_prctl, SYS_prlimit64, SYS_umask,
 	/* time, and chance */
-	SYS_clock_gettime, SYS_clock_nanosleep, SYS_nanosleep, SYS_gettimeofday, SYS_getrandom,
+	SYS_clock_gettime, SYS_clock_nanosleep, SYS_nanosleep, SYS_gettimeofday, SYS_getrusage, SYS_getrandom,
 #ifdef SYS_epoll_wait
 	/* older forms of the same, which the library has on this architecture */
 	SYS_epoll_wait, SYS_poll, SYS_open, SYS_access, SYS_readlink, SYS_unlink, SYS_rmdir, SYS_dup2, SYS_stat, SYS_lstat,

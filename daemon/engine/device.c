@@ -137,8 +137,10 @@ static int create_contexts(struct mimicd_instance *instance, const void *paramet
 	if (!instance->contexts)
 		return -ENOMEM;
 	instance->context_count = count;
-	for (unsigned int i = 0; i < count; i++)
+	for (unsigned int i = 0; i < count; i++) {
+		instance->contexts[i].memory.can_wait = instance->kind->retry;
 		mimicd_memory_port(&instance->contexts[i].port, &instance->contexts[i].memory);
+	}
 	return 0;
 }
 
@@ -153,6 +155,7 @@ static void fill_host(struct mimicd_instance *instance, struct mimic_host *host)
 		.context_fault = context_fault,
 		.memory_of = memory_of,
 	};
+	instance->memory.can_wait = instance->kind->retry;
 	if (instance->kind->jobs)
 		mimicd_memory_job_port(&host->memory, &instance->memory);
 	else

@@ -15,7 +15,7 @@
  *   errands.c                        what may never end
  *   holes.c                          pages of clients that we are not to make
  *   events.c, trace.c, inject.c      what a program is told, what is recorded, what misbehaves
- *   wakes.c                          how long it takes to tell programs
+ *   wakes.c, stalls.c                how long it takes to tell programs, and to reach what they share
  *   round.c, inspection.c            all of this in turn; inspection requests, too
  */
 #ifndef MIMICD_ENGINE_H
@@ -81,6 +81,9 @@ struct mimicd_engine {
 
 	uint64_t calls;			/* of models, counted from 1: what was read ahead is of one */
 	uint64_t now;			/* time of the last work, for spinning */
+	uint64_t seen;			/* when its thread, awake, last looked at the clock */
+	uint64_t stalls_until;		/* accesses of shared memory are timed (stalls.h); 0: they are not */
+	uint64_t waited_ns;		/* for errands, in all */
 	uint64_t turn_end;		/* when others must have their turn, see turn.h */
 	uint64_t inspections_rest_until;	/* the lanes' turn, see inspection.h */
 	uint64_t crowded_until;		/* a client shares our CPU: do not spin */

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 
 #include "daemon/engine/memory_internal.h"
 #include "daemon/engine/engine.h"
@@ -17,6 +18,7 @@
 #include "daemon/engine/quota.h"
 #include "daemon/engine/user.h"
 #include "daemon/loop/closer.h"
+#include "libmimic/base/clock.h"
 #include "mimic/access.h"
 #include "mimic/protocol.h"
 
@@ -80,6 +82,9 @@ int mimicd_memory_check_and_fix(struct mimicd_memory *memory, int fd, uint64_t s
 	/* Pages may have been punched out before it was immutable. */
 	return error ? error : mimicd_memory_check(fd, size, offset, why);
 }
+
+/* How long the engine's thread waits for jobs to let go of memory. It asks again after a hundred times as long. */
+#define LOCK_NS 3000000
 
 /* More than this, and mappings would be had that no quota counts. */
 #define UNMAP_BACKLOG 64u
@@ -145,11 +150,33 @@ static int reserve(struct mimicd_memory *memory)
 	return 0;
 }
 
+/* -EAGAIN: a job has it, and sleeps in a page of that memory (stalls.h). */
+static int lock_to_change(struct mimicd_memory *memory)
+{
+	uint64_t begun = mimic_now();
+	struct timespec until;
+
+	if (!pthread_rwlock_trywrlock(&memory->lock))
+		return 0;
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += LOCK_NS;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	/* Jobs that come while we wait do so behind us. */
+	if (!pthread_rwlock_timedwrlock(&memory->lock, &until))
+		return 0;
+	mimicd_wakes_note_work(memory->user, MIMICD_WAKE_MESSAGE, mimic_now() - begun);
+	return -EAGAIN;
+}
+
 static int insert(struct mimicd_memory *memory, size_t index, const struct mimicd_range *range)
 {
-	int error;
+	int error = lock_to_change(memory);
 
-	pthread_rwlock_wrlock(&memory->lock);
+	if (error)
+		return error;
 	error = reserve(memory);
 	if (!error) {
 		memmove(&memory->ranges[index + 1], &memory->ranges[index],
@@ -208,7 +235,7 @@ static int map_range(struct mimicd_memory *memory, int fd, struct mimicd_range *
 
 	if (base == MAP_FAILED) {
 		*why = "it cannot be mapped for reading and writing";
-		return -errno;
+		return errno == EAGAIN ? -ENOMEM : -errno;
 	}
 	range->base = base;
 	error = mimicd_memory_adopt(memory, range, why);
@@ -268,15 +295,18 @@ int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_
 {
 	size_t index = first_after(memory, address);
 	struct mimicd_range range;
+	int error;
 
 	if (index == memory->count)
 		return -ENOENT;
 	range = memory->ranges[index];
 	if (range.start != address || range.size != size)
 		return -ENOENT;
-	memory->last.size = 0;
 	/* Jobs have what they read locked: none is in this range from here on. */
-	pthread_rwlock_wrlock(&memory->lock);
+	error = lock_to_change(memory);
+	if (error)
+		return error;
+	memory->last.size = 0;
 	memory->count--;
 	memmove(&memory->ranges[index], &memory->ranges[index + 1],
 		(memory->count - index) * sizeof(memory->ranges[0]));

@@ -6,6 +6,7 @@
 
 #include "daemon/engine/engine.h"
 #include "daemon/engine/memory_internal.h"
+#include "daemon/engine/stalls.h"
 #include "daemon/engine/user.h"
 #include "devices/atomic.h"
 #include "mimic/access.h"
@@ -102,18 +103,12 @@ static bool find(struct mimicd_memory *memory, uint64_t address, uint64_t size)
 	       mimicd_memory_use(memory, address, size);
 }
 
-static long port_gather(void *context, const uint64_t *addresses, size_t count,
-			unsigned int size, uint64_t tag, uint64_t *values)
+static size_t gather(struct mimicd_memory_slot *slot, const uint64_t *addresses, size_t count, unsigned int size,
+		     uint64_t *values)
 {
-	struct mimicd_memory_slot *slot = context;
 	struct mimicd_memory *memory = slot->memory;
 	size_t done = 0;
 
-	if (slot->port)
-		return slot->port->gather(slot->port->context, addresses, count, size, tag, values);
-	if (!memory)
-		return 0;
-	slot->waits = false;
 	for (;;) {
 		size_t wanted, got;
 
@@ -122,13 +117,32 @@ static long port_gather(void *context, const uint64_t *addresses, size_t count,
 		else
 			done += gather_shared64(memory, addresses + done, count - done, values + done);
 		if (done == count)
-			return (long)count;
+			return count;
 		wanted = count_remote(memory, addresses + done, count - done, size);
 		got = gather_remote(slot, addresses + done, wanted, size, values + done);
 		done += got;
 		if (got < wanted || done == count)
-			return (long)done;
+			return done;
 	}
+}
+
+static long port_gather(void *context, const uint64_t *addresses, size_t count,
+			unsigned int size, uint64_t tag, uint64_t *values)
+{
+	struct mimicd_memory_slot *slot = context;
+	struct mimicd_stall_clock clock;
+	size_t done;
+
+	if (slot->port)
+		return slot->port->gather(slot->port->context, addresses, count, size, tag, values);
+	if (!slot->memory)
+		return 0;
+	slot->waits = false;
+	if (!mimicd_stall_begin(&clock, slot))
+		return 0;
+	done = gather(slot, addresses, count, size, values);
+	mimicd_stall_end(&clock);
+	return (long)done;
 }
 
 /* The rest of the page from here on, as far as there is any. */
@@ -178,25 +192,38 @@ static size_t read_remote(struct mimicd_memory_slot *slot, uint64_t start, size_
 	return piece;
 }
 
-static int port_read(void *context, uint64_t address, void *buffer, size_t size)
+/* Returns how much of it can be read. */
+static size_t read_bytes(struct mimicd_memory_slot *slot, uint64_t address, void *buffer, size_t size)
 {
-	struct mimicd_memory_slot *slot = context;
 	struct mimicd_memory *memory = slot->memory;
 	size_t done = 0;
 
-	if (slot->port)
-		return slot->port->read(slot->port->context, address, buffer, size);
 	if (memory && find(memory, address, size)) {
 		memcpy(buffer, memory->last.base + (address - memory->last.start), size);
-		return 0;
+		return size;
 	}
-	slot->waits = false;
 	while (memory && done < size) {
 		size_t got = read_remote(slot, address, done, (char *)buffer + done, size - done);
 
 		if (!got)
 			break;
 		done += got;
+	}
+	return done;
+}
+
+static int port_read(void *context, uint64_t address, void *buffer, size_t size)
+{
+	struct mimicd_memory_slot *slot = context;
+	struct mimicd_stall_clock clock;
+	size_t done = 0;
+
+	if (slot->port)
+		return slot->port->read(slot->port->context, address, buffer, size);
+	slot->waits = false;
+	if (mimicd_stall_begin(&clock, slot)) {
+		done = read_bytes(slot, address, buffer, size);
+		mimicd_stall_end(&clock);
 	}
 	if (done == size)
 		return 0;
@@ -217,18 +244,14 @@ static uint32_t atomic_shared(uint32_t *word, enum mimic_atomic operation, uint3
 	return old;
 }
 
-static int port_atomic(void *context, uint64_t address, enum mimic_atomic operation,
-		       uint32_t operand, uint32_t expected, uint32_t *old)
+static int do_atomic(struct mimicd_memory_slot *slot, uint64_t address, enum mimic_atomic operation,
+		     uint32_t operand, uint32_t expected, uint32_t *old)
 {
-	struct mimicd_memory_slot *slot = context;
 	struct mimicd_memory *memory = slot->memory;
 	struct iovec remote = { (void *)(uintptr_t)address, sizeof(uint32_t) };
 	struct iovec local = { old, sizeof(*old) };
 	struct mimicd_move move;
 
-	if (slot->port)
-		return slot->port->atomic(slot->port->context, address, operation, operand, expected, old);
-	slot->waits = false;
 	/* What was read ahead is what was there before. */
 	if (slot->ahead)
 		slot->ahead->call = 0;
@@ -246,6 +269,23 @@ static int port_atomic(void *context, uint64_t address, enum mimic_atomic operat
 		.local = &local, .local_count = 1, .remote = &remote, .count = 1,
 	};
 	return mimicd_memory_move(memory, &move) == sizeof(*old) ? 0 : -EFAULT;
+}
+
+static int port_atomic(void *context, uint64_t address, enum mimic_atomic operation,
+		       uint32_t operand, uint32_t expected, uint32_t *old)
+{
+	struct mimicd_memory_slot *slot = context;
+	struct mimicd_stall_clock clock;
+	int error;
+
+	if (slot->port)
+		return slot->port->atomic(slot->port->context, address, operation, operand, expected, old);
+	slot->waits = false;
+	if (!mimicd_stall_begin(&clock, slot))
+		return -EFAULT;
+	error = do_atomic(slot, address, operation, operand, expected, old);
+	mimicd_stall_end(&clock);
+	return error;
 }
 
 static void port_prefetch(void *context, uint64_t address)

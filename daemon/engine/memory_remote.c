@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/engine/engine.h"
 #include "daemon/engine/memory_internal.h"
+#include "daemon/engine/user.h"
 #include "daemon/loop/log.h"
 #include "devices/atomic.h"
 #include "libmimic/base/clock.h"
@@ -179,12 +181,16 @@ static size_t finish(struct mimicd_memory *memory, const struct mimicd_move *mov
 static size_t send(struct mimicd_memory *memory, const struct mimicd_move *move,
 		   struct mimicd_memory_errand *errand, bool is_hurried)
 {
-	uint64_t begun = mimic_now();
+	uint64_t begun = mimic_now(), took;
 	int error = mimicd_errands_send(memory->errands, &errand->errand, is_hurried ? HURRIED_WAIT_NS : WAIT_NS);
 
+	took = mimic_now() - begun;
+	/* Jobs are not the engine's thread. */
+	if (memory->user && !move->slot->is_of_jobs)
+		memory->user->engine->waited_ns += took;
 	if (!error) {
 		/* A page that comes just in time each time holds up others as one that does not. */
-		if (mimic_now() - begun > HURRIED_WAIT_NS)
+		if (took > HURRIED_WAIT_NS)
 			mimicd_memory_hurry(memory);
 		return finish(memory, move, errand);
 	}

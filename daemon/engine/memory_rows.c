@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "daemon/engine/memory_internal.h"
+#include "daemon/engine/stalls.h"
 #include "libmimic/base/probe.h"
 
 #define ROWS_BATCH 16u
@@ -60,9 +61,12 @@ static size_t move_run(struct mimicd_memory_slot *slot, bool is_write, const uin
 static long move_rows(struct mimicd_memory_slot *slot, bool is_write, const uint64_t *addresses,
 		      size_t count, size_t size, char *rows)
 {
+	struct mimicd_stall_clock clock;
 	size_t done = 0;
 
 	slot->waits = false;
+	if (!mimicd_stall_begin(&clock, slot))
+		return 0;
 	/* What was read ahead is what was there before. */
 	if (is_write && slot->ahead)
 		slot->ahead->call = 0;
@@ -75,6 +79,7 @@ static long move_rows(struct mimicd_memory_slot *slot, bool is_write, const uint
 		if (got < wanted)
 			break;
 	}
+	mimicd_stall_end(&clock);
 	return (long)done;
 }
 

@@ -10,6 +10,7 @@
 #include "daemon/engine/front_end.h"
 #include "daemon/engine/inspection.h"
 #include "daemon/engine/lane.h"
+#include "daemon/engine/stalls.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/wait.h"
@@ -45,6 +46,15 @@ static bool has_work(struct mimicd_engine *engine)
 			return true;
 	}
 	return false;
+}
+
+/* The time. If it has made a leap, what programs share may be why. */
+static void look_at_clock(struct mimicd_engine *engine)
+{
+	engine->now = mimic_now();
+	if (engine->now - engine->seen >= MIMICD_STALL_NS)
+		mimicd_stalls_look_for(engine, engine->now - engine->seen);
+	engine->seen = engine->now;
 }
 
 static void tick(struct mimicd_engine *engine, struct mimicd_instance *instance)
@@ -127,7 +137,7 @@ static bool run_client(struct mimicd_client *client, bool *is_over)
 		struct mimicd_lane *next = lane->next ? lane->next : client->lanes;
 
 		if (mimicd_lane_has_work(lane)) {
-			engine->now = mimic_now();
+			look_at_clock(engine);
 			if (engine->turn_end && engine->now >= engine->turn_end) {
 				*is_over = true;
 				break;
@@ -175,7 +185,7 @@ bool mimicd_engine_round(struct mimicd_engine *engine)
 	worked |= mimicd_front_ends_poll(engine, !worked);
 	worked |= mimicd_jobs_round(&engine->jobs);
 	if (engine->busy) {
-		engine->now = mimic_now();
+		look_at_clock(engine);
 		tick_busy(engine);
 		worked = true;
 	}
@@ -324,6 +334,7 @@ static void wake_up(void *context)
 	struct mimicd_engine *engine = context;
 
 	mimicd_jobs_lock(&engine->jobs);
+	engine->seen = mimic_now();
 	publish_sleep(engine, false);
 	/* Operands did not wake us (mimic_kind.is_operand); what woke us, such as an inspection, may show them. */
 	round_lanes(engine);
@@ -401,6 +412,7 @@ static void wake_again(void *context)
 
 	engine->wakes_due = 0;
 	mimicd_events_go_on(&engine->events);
+	mimicd_stalls_go_on(engine);
 	for (unsigned int i = 0; i < engine->lane_count; i++)
 		mimicd_lane_notify(engine->lanes[i]);
 }

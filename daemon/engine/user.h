@@ -6,6 +6,7 @@
 #ifndef MIMICD_USER_H
 #define MIMICD_USER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -27,6 +28,7 @@ struct mimicd_user {
 	uint64_t message_poll;	/* the last of the loop that has given it messages, */
 	uint64_t message_ns;	/* and for how long */
 	struct mimicd_wake_throttle throttles[MIMICD_WAKES];
+	bool is_stalled;	/* an access of it was put off (stalls.h) */
 	uint64_t event_turn;	/* the last of its turns (events.c), */
 	uint64_t event_ns;	/* and how much of it is used */
 };
