@@ -167,7 +167,8 @@ static int lock_to_change(struct mimicd_memory *memory)
 	/* Jobs that come while we wait do so behind us. */
 	if (!pthread_rwlock_timedwrlock(&memory->lock, &until))
 		return 0;
-	mimicd_wakes_note_work(memory->user, MIMICD_WAKE_MESSAGE, mimic_now() - begun);
+	if (memory->user)
+		mimicd_wakes_note_work(memory->user, MIMICD_WAKE_MESSAGE, mimic_now() - begun);
 	return -EAGAIN;
 }
 

@@ -17,14 +17,11 @@
 #include <unistd.h>
 
 #include "mimic/maple_ioctl.h"
-#include "mimic/virgo_registers.h"
+#include "tests/kselftest/lib/fail_nth.h"
 #include "tests/kselftest/lib/fake_daemon.h"
 #include "tests/kselftest/lib/memory.h"
 #include "tests/kselftest/lib/slow_page.h"
 #include "tests/kselftest/lib/window.h"
-
-#define MOST 400	/* allocations of one call; a call that never gets by is a failure */
-#define FAIL_NTH "/proc/thread-self/fail-nth"
 
 FIXTURE(failing)
 {
@@ -34,86 +31,12 @@ FIXTURE(failing)
 	char *memory;
 };
 
-static bool write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool is_written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-
-	if (fd >= 0)
-		close(fd);
-	return is_written;
-}
-
-/* Allocations that may sleep are left out by default. */
-static bool can_inject(void)
-{
-	return !access(FAIL_NTH, W_OK) && write_text("/sys/kernel/debug/failslab/ignore-gfp-wait", "N") &&
-	       write_text("/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N") &&
-	       write_text("/sys/kernel/debug/fail_page_alloc/min-order", "0");
-}
-
-/* A step of a sweep: what is called, with the n-th allocation failing. 0 or -errno. */
-typedef long (*step)(void *argument);
-
-static int fail_nth_open(void)
-{
-	return open(FAIL_NTH, O_RDWR | O_CLOEXEC);
-}
-
-/* Has the failure not come yet? Then there were fewer allocations. */
-static bool was_not_reached(int fd)
-{
-	char text[16] = "";
-
-	return pread(fd, text, sizeof(text) - 1, 0) > 0 && atoi(text);
-}
-
-/*
- * `fd` is of the thread whose allocations fail.
- * Returns how many calls failed an allocation; -1: it never got by, -2: it
- * failed with nothing injected. Each call is followed by `undo`, if it succeeded.
- */
-static int sweep_of(int fd, step call, void (*undo)(void *argument), void *argument)
-{
-	int injected = 0;
-
-	for (int n = 1; n <= MOST; n++) {
-		char text[16];
-		long result;
-		bool is_over;
-
-		snprintf(text, sizeof(text), "%d", n);
-		if (pwrite(fd, text, strlen(text), 0) < 0)
-			break;
-		result = call(argument);
-		is_over = was_not_reached(fd);
-		if (pwrite(fd, "0", 1, 0) < 0)
-			break;
-		if (!result && undo)
-			undo(argument);
-		if (is_over)
-			return result ? -2 : injected;
-		injected++;
-	}
-	return -1;
-}
-
-/* The same with allocations of the thread that calls. */
-static int sweep(step call, void (*undo)(void *argument), void *argument)
-{
-	int fd = fail_nth_open();
-	int injected = sweep_of(fd, call, undo, argument);
-
-	close(fd);
-	return injected;
-}
-
 FIXTURE_SETUP(failing)
 {
 	struct fake_options options = { .channel = FAKE_SLOTS, .is_paper = true };
 
 	self->daemon = NULL;
-	if (!can_inject())
+	if (!fail_nth_is_possible())
 		SKIP(return, "this kernel injects no failures");
 	self->daemon = fake_daemon_start(&options);
 	ASSERT_NE(NULL, self->daemon);
@@ -169,7 +92,7 @@ TEST_F(failing, open_by_the_process_that_has_it)
 	struct opened opened = { .node = self->daemon->node };
 
 	NEEDS_INJECTION();
-	EXPECT_LT(0, sweep(open_node, close_node, &opened));
+	EXPECT_LT(0, fail_nth_sweep(open_node, close_node, &opened));
 	EXPECT_WORKS();
 }
 
@@ -180,7 +103,7 @@ TEST_F(failing, the_first_open)
 	NEEDS_INJECTION();
 	munmap(self->page, PAGE);
 	close(self->fd);
-	EXPECT_LT(0, sweep(open_node, close_node, &opened));
+	EXPECT_LT(0, fail_nth_sweep(open_node, close_node, &opened));
 	self->fd = open(self->daemon->node, O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->fd);
 	self->page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd, 0);
@@ -211,7 +134,7 @@ TEST_F(failing, mmap_of_a_page)
 	struct mapped mapped = { .fd = self->fd };
 
 	NEEDS_INJECTION();
-	EXPECT_LT(0, sweep(map_page, unmap_page, &mapped));
+	EXPECT_LT(0, fail_nth_sweep(map_page, unmap_page, &mapped));
 	EXPECT_WORKS();
 }
 
@@ -225,7 +148,7 @@ static long ask_info(void *argument)
 TEST_F(failing, info)
 {
 	NEEDS_INJECTION();
-	EXPECT_LE(0, sweep(ask_info, NULL, &self->fd));
+	EXPECT_LE(0, fail_nth_sweep(ask_info, NULL, &self->fd));
 	EXPECT_WORKS();
 }
 
@@ -242,7 +165,7 @@ static long ask_connect(void *argument)
 TEST_F(failing, connect)
 {
 	NEEDS_INJECTION();
-	EXPECT_LE(0, sweep(ask_connect, NULL, &self->fd));
+	EXPECT_LE(0, fail_nth_sweep(ask_connect, NULL, &self->fd));
 	EXPECT_WORKS();
 }
 
@@ -258,7 +181,7 @@ static long access_page(void *argument)
 TEST_F(failing, the_first_access_of_a_thread)
 {
 	NEEDS_INJECTION();
-	EXPECT_LE(0, sweep(access_page, NULL, self->page));
+	EXPECT_LE(0, fail_nth_sweep(access_page, NULL, self->page));
 	EXPECT_WORKS();
 }
 
@@ -295,7 +218,7 @@ static long sweep_register(struct fake_self *self, void *argument)
 	uint32_t device;
 
 	daemon_self = self;
-	((struct in_daemon *)argument)->result = sweep(ask_register, ask_unregister, &device);
+	((struct in_daemon *)argument)->result = fail_nth_sweep(ask_register, ask_unregister, &device);
 	return 0;
 }
 
@@ -325,7 +248,7 @@ static long sweep_control(struct fake_self *self, void *argument)
 	int fd;
 
 	(void)self;
-	((struct in_daemon *)argument)->result = sweep(open_control, close_control, &fd);
+	((struct in_daemon *)argument)->result = fail_nth_sweep(open_control, close_control, &fd);
 	return 0;
 }
 
@@ -361,7 +284,7 @@ static long sweep_window(struct fake_self *self, void *argument)
 {
 	daemon_self = self;
 	window_catch_bus_errors();
-	((struct in_daemon *)argument)->result = sweep(look_through_window, NULL, argument);
+	((struct in_daemon *)argument)->result = fail_nth_sweep(look_through_window, NULL, argument);
 	return 0;
 }
 
@@ -397,12 +320,12 @@ static int open_fail_nth_of_server(const struct fake_daemon *daemon)
 }
 
 /* Once more if nothing has failed: the driver's watch may have been faster than its thread. */
-static int sweep_of_server(int server, step call, void *argument)
+static int sweep_of_server(int server, fail_nth_call call, void *argument)
 {
 	int injected = 0, tries;
 
 	for (tries = 0; !injected && tries < 5; tries++)
-		injected = sweep_of(server, call, NULL, argument);
+		injected = fail_nth_sweep_of(server, call, NULL, argument);
 	return injected;
 }
 
@@ -474,39 +397,6 @@ TEST_F_TIMEOUT(failing, the_service_of_a_slow_page, 60)
 	EXPECT_WORKS();
 }
 
-/* --- memory of a device ------------------------------------------------------------ */
-
-static long touch_memory(void *argument)
-{
-	int fd = *(int *)argument;
-	long result;
-	void *memory = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, VIRGO_SHARED_OFFSET);
-
-	if (memory == MAP_FAILED)
-		return -errno;
-	result = window_store(memory, 1);
-	munmap(memory, PAGE);
-	return result;
-}
-
-TEST_F(failing, memory_of_a_device_and_its_first_touch)
-{
-	struct fake_options options = { .channel = FAKE_SLOTS, .memory_size = 16 * PAGE };
-	struct fake_daemon *daemon;
-	int fd;
-
-	NEEDS_INJECTION();
-	window_catch_bus_errors();
-	daemon = fake_daemon_start(&options);
-	ASSERT_NE(NULL, daemon);
-	fd = open(daemon->node, O_RDWR | O_CLOEXEC);
-	ASSERT_LE(0, fd);
-	EXPECT_LT(0, sweep(touch_memory, NULL, &fd));
-	close(fd);
-	fake_daemon_stop(daemon);
-	EXPECT_WORKS();
-}
-
 /* --- a window that is mapped anew ------------------------------------------------ */
 
 #define WINDOW_TABLES "/sys/module/mimic/parameters/window_tables"
@@ -533,20 +423,18 @@ static long touch_regions(struct fake_self *self, void *argument)
 {
 	struct anew *anew = argument;
 	uint64_t value;
-	char text[16];
 	volatile size_t i;
 	int fd;
 
 	window_catch_bus_errors();
 	signal(SIGSEGV, leave_hole);
 	fd = fail_nth_open();
-	snprintf(text, sizeof(text), "%d", anew->n);
-	if (pwrite(fd, text, strlen(text), 0) < 0)
+	if (!fail_nth_arm(fd, anew->n))
 		return -EIO;
 	for (i = 0; i < REGIONS && !sigsetjmp(after_hole, 1); i++)
 		window_load(anew->window + i * REGION, &value);
-	anew->was_reached = !was_not_reached(fd);
-	if (pwrite(fd, "0", 1, 0) < 0)
+	anew->was_reached = !fail_nth_is_armed(fd);
+	if (!fail_nth_disarm(fd))
 		return -EIO;
 	close(fd);
 	(void)self;
@@ -599,7 +487,7 @@ TEST_F_TIMEOUT(failing, a_window_that_is_mapped_anew, 120)
 	anew.address = (uintptr_t)mmap(NULL, (REGIONS + 1) * REGION, PROT_READ | PROT_WRITE,
 				       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	anew.address = (anew.address + REGION - 1) & ~(REGION - 1);
-	for (anew.n = 1; anew.was_reached && anew.n < MOST && !lost; anew.n++) {
+	for (anew.n = 1; anew.was_reached && anew.n < FAIL_NTH_MOST && !lost; anew.n++) {
 		ASSERT_EQ(0, fake_daemon_call(self->daemon, map_regions, &anew, sizeof(anew)));
 		fake_daemon_call(self->daemon, touch_regions, &anew, sizeof(anew));
 		if (has_window(self->daemon, &anew))
