@@ -461,6 +461,7 @@ static int fetch_original(uintptr_t rip, struct mimic_instruction *instruction)
 int mimic_preload_patch_fetch(uintptr_t rip, struct mimic_instruction *instruction)
 {
 	size_t available = PAGE_BYTES - rip % PAGE_BYTES;
+	unsigned int sequence = mimic_preload_code_sequence();
 	uint8_t bytes[MIMIC_INSTRUCTION_MAX];
 	const struct patch_site *site;
 	int error;
@@ -477,9 +478,9 @@ int mimic_preload_patch_fetch(uintptr_t rip, struct mimic_instruction *instructi
 			return -EAGAIN;
 		error = mimic_decode(bytes, sizeof(bytes), instruction);
 	}
-	/* Another thread has trapped on it, too, and was faster. */
+	/* Another thread has trapped on it, too, and was faster. Or its jump was what we read, and is taken back now. */
 	site = find(rip);
-	if (site && is_in_text(site))
+	if ((site && is_in_text(site)) || mimic_preload_code_sequence() != sequence)
 		return -EAGAIN;
 	return error && bytes[0] == BREAKPOINT ? fetch_original(rip, instruction) : error;
 }

@@ -99,6 +99,8 @@ int mimic_preload_code_synchronize(void);
 bool mimic_preload_code_is_stop(uintptr_t address);
 /* Bytes of the text, as they were at one moment. false: they are being written right now. */
 bool mimic_preload_code_read(uintptr_t address, uint8_t *bytes, size_t count);
+/* Another number when text has been written, or is being written. */
+unsigned int mimic_preload_code_sequence(void);
 /* No site in this range any more; if it is gone, what comes there next is other text. */
 void mimic_preload_code_close(uintptr_t start, size_t length, bool is_gone);
 /* Of the ranges that are known: is each still the text that it was? Calls for those that are not. */

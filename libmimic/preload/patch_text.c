@@ -397,6 +397,11 @@ bool mimic_preload_code_is_stop(uintptr_t address)
 	return true;
 }
 
+unsigned int mimic_preload_code_sequence(void)
+{
+	return atomic_load(&writing.sequence);
+}
+
 bool mimic_preload_code_read(uintptr_t address, uint8_t *bytes, size_t count)
 {
 	const volatile uint8_t *text = (const volatile uint8_t *)address;
