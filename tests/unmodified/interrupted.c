@@ -83,6 +83,15 @@ static void pause_for(long nanoseconds)
 	nanosleep(&time, NULL);
 }
 
+/* A thread that only yields would take the processor from the one that it waits for, when others want it, too. */
+static void wait_a_moment(unsigned int times)
+{
+	if (times < 20)
+		sched_yield();
+	else
+		pause_for(20000);
+}
+
 /*
  * The next one is sent when the last one was handled. A SIGSEGV that is sent while one of a trap is
  * on its way is the same signal to the kernel: it is sent again.
@@ -90,12 +99,12 @@ static void pause_for(long nanoseconds)
 static void send_one(int number)
 {
 	int before = atomic_load(&handled);
-	unsigned int yields = 0;
+	unsigned int times = 0;
 
 	pthread_kill(watched, number);
 	while (atomic_load(&handled) == before) {
-		sched_yield();
-		if (number == SIGSEGV && ++yields % 1000 == 0)
+		wait_a_moment(++times);
+		if (number == SIGSEGV && times % 100 == 0)
 			pthread_kill(watched, number);
 	}
 }
@@ -117,7 +126,7 @@ static void *send(void *how)
 		pause_for((long)(next_random(&state) % 20000));
 	}
 	while (atomic_load(&handled) < (int)rounds)
-		sched_yield();
+		pause_for(20000);
 	atomic_store(&is_over, true);
 	return NULL;
 }
