@@ -210,8 +210,6 @@ static void do_memory_add(struct mimicd_session *session, const struct mimicd_pa
 
 	if (error == -EINPROGRESS)
 		put_off_for_fix(session, packet);
-	else if (error == -EAGAIN)
-		put_off(session, packet);
 	else if (error)
 		mimicd_complain(session, packet, error, why ? why : "no memory");
 	else
@@ -240,9 +238,7 @@ static void do_memory_remove(struct mimicd_session *session, const struct mimicd
 	}
 	error = request->offset ? -EINVAL :
 		mimicd_memory_remove(&session->client.memory, request->address, request->size);
-	if (error == -EAGAIN)
-		put_off(session, packet);
-	else if (error)
+	if (error)
 		mimicd_complain(session, packet, error, "no such range");
 	else
 		mimicd_reply_plain(session, packet, 0);

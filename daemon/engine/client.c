@@ -34,18 +34,22 @@ bool mimicd_client_only_inspects(const struct mimicd_client *client)
 	return !client->lane_count && !client->memory.count;
 }
 
+void mimicd_client_retry_device(struct mimicd_client *client, struct mimicd_instance *instance)
+{
+	if (!instance->kind->retry)
+		return;
+	client->engine->calls++;
+	instance->kind->retry(instance->model, mimic_now());
+	client->engine->busy |= instance->model->ops->busy(instance->model);
+}
+
 void mimicd_client_retry(struct mimicd_memory *memory)
 {
 	struct mimicd_client *client = (struct mimicd_client *)((char *)memory - offsetof(struct mimicd_client, memory));
 
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		const struct mimicd_instance *instance = client->devices[i].instance;
-
-		if (!instance || !instance->kind->retry)
-			continue;
-		client->engine->calls++;
-		instance->kind->retry(instance->model, mimic_now());
-		client->engine->busy |= instance->model->ops->busy(instance->model);
+		if (client->devices[i].instance)
+			mimicd_client_retry_device(client, client->devices[i].instance);
 	}
 }
 

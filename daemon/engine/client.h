@@ -135,7 +135,8 @@ void mimicd_client_break(struct mimicd_client *client, const char *format, ...)
 /* The same without a word: the ordinary end of every client. */
 void mimicd_client_leave(struct mimicd_client *client);
 
-/* Its devices make accesses to memory again that had to wait. */
+/* One of its devices makes accesses to memory again that had to wait; all of them do. */
+void mimicd_client_retry_device(struct mimicd_client *client, struct mimicd_instance *instance);
 void mimicd_client_retry(struct mimicd_memory *memory);
 
 /* --- client_devices.c ------------------------------------------------------------ */

@@ -184,8 +184,15 @@ static int take(struct mimicd_client *client, struct mimicd_instance *instance)
 /* What the device does for the client ends, and it is as after power-on. */
 static void give_up(struct mimicd_instance *instance)
 {
+	struct mimicd_user *user = instance->client->user;
+	uint64_t begun;
+
 	instance->model->ops->power_on(instance->model, mimic_now());
+	begun = mimic_now();
 	mimicd_jobs_close(&instance->jobs);
+	/* A job may sleep in a page of its program's, and we have waited for it: the user's next message comes later. */
+	if (user)
+		mimicd_wakes_note_work(user, MIMICD_WAKE_MESSAGE, mimic_now() - begun);
 	mimicd_trace_close(instance);
 	mimicd_events_forget(&instance->events);
 	mimicd_device_memory_close(&instance->device_memory);

@@ -82,8 +82,10 @@ struct mimicd_engine {
 	uint64_t calls;			/* of models, counted from 1: what was read ahead is of one */
 	uint64_t now;			/* time of the last work, for spinning */
 	uint64_t seen;			/* when its thread, awake, last looked at the clock */
-	uint64_t stalls_until;		/* accesses of shared memory are timed (stalls.h); 0: they are not */
-	uint64_t waited_ns;		/* for errands, in all */
+	uint64_t stalls_until;		/* what is done for users is timed (stalls.h); 0: it is not */
+	uint64_t stalls_counted;	/* time of that in all, and of waits for errands */
+	struct mimicd_user *stalls_user;	/* for whom something is done that is timed; NULL: for nobody */
+	bool resumes;			/* a user is no longer throttled whose accesses were put off */
 	uint64_t turn_end;		/* when others must have their turn, see turn.h */
 	uint64_t inspections_rest_until;	/* the lanes' turn, see inspection.h */
 	uint64_t crowded_until;		/* a client shares our CPU: do not spin */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "daemon/engine/engine.h"
+#include "daemon/engine/stalls.h"
 #include "daemon/engine/turn.h"
 #include "daemon/loop/closer.h"
 #include "devices/register.h"
@@ -481,9 +482,11 @@ static bool works_long(const struct mimicd_device_slot *slot)
 
 uint64_t mimicd_lane_run(struct mimicd_lane *lane, uint64_t budget, bool only_posted, uint64_t now)
 {
+	struct mimicd_stall_clock clock;
 	uint64_t moved = 0, looked = 0;
 	bool followed;
 
+	mimicd_stall_begin(&clock, lane->client->user);
 	lane->running = true;
 	while (moved < budget && !lane->parked && !lane->client->broken) {
 		int64_t step = 1;
@@ -509,13 +512,15 @@ uint64_t mimicd_lane_run(struct mimicd_lane *lane, uint64_t budget, bool only_po
 		moved += (uint64_t)step;
 		/* Another lane's work by an order takes as long as our own. */
 		followed = followed && !lane->remaining;
-		if (!followed && moved - looked < CLOCK_WORDS && (!lane->target || !works_long(lane->target)))
+		if (!followed && moved - looked < CLOCK_WORDS && (!lane->target || !works_long(lane->target)) &&
+		    !lane->client->engine->stalls_until)
 			continue;
 		looked = moved;
 		if (mimicd_turn_is_over(lane->client->engine))
 			break;
 	}
 	lane->running = false;
+	mimicd_stall_end(&clock);
 	if (moved)
 		mimicd_lane_notify(lane);
 	return moved;

@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
 
 #include "daemon/engine/memory_internal.h"
 #include "daemon/engine/engine.h"
@@ -83,9 +82,6 @@ int mimicd_memory_check_and_fix(struct mimicd_memory *memory, int fd, uint64_t s
 	return error ? error : mimicd_memory_check(fd, size, offset, why);
 }
 
-/* How long the engine's thread waits for jobs to let go of memory. It asks again after a hundred times as long. */
-#define LOCK_NS 3000000
-
 /* More than this, and mappings would be had that no quota counts. */
 #define UNMAP_BACKLOG 64u
 
@@ -150,34 +146,21 @@ static int reserve(struct mimicd_memory *memory)
 	return 0;
 }
 
-/* -EAGAIN: a job has it, and sleeps in a page of that memory (stalls.h). */
-static int lock_to_change(struct mimicd_memory *memory)
+/* A job that has it may sleep in a page of that memory: then the user's next message comes later (stalls.h). */
+static void lock_to_change(struct mimicd_memory *memory)
 {
 	uint64_t begun = mimic_now();
-	struct timespec until;
 
-	if (!pthread_rwlock_trywrlock(&memory->lock))
-		return 0;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += LOCK_NS;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
-	/* Jobs that come while we wait do so behind us. */
-	if (!pthread_rwlock_timedwrlock(&memory->lock, &until))
-		return 0;
+	pthread_rwlock_wrlock(&memory->lock);
 	if (memory->user)
 		mimicd_wakes_note_work(memory->user, MIMICD_WAKE_MESSAGE, mimic_now() - begun);
-	return -EAGAIN;
 }
 
 static int insert(struct mimicd_memory *memory, size_t index, const struct mimicd_range *range)
 {
-	int error = lock_to_change(memory);
+	int error;
 
-	if (error)
-		return error;
+	lock_to_change(memory);
 	error = reserve(memory);
 	if (!error) {
 		memmove(&memory->ranges[index + 1], &memory->ranges[index],
@@ -236,7 +219,7 @@ static int map_range(struct mimicd_memory *memory, int fd, struct mimicd_range *
 
 	if (base == MAP_FAILED) {
 		*why = "it cannot be mapped for reading and writing";
-		return errno == EAGAIN ? -ENOMEM : -errno;
+		return -errno;
 	}
 	range->base = base;
 	error = mimicd_memory_adopt(memory, range, why);
@@ -296,18 +279,15 @@ int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_
 {
 	size_t index = first_after(memory, address);
 	struct mimicd_range range;
-	int error;
 
 	if (index == memory->count)
 		return -ENOENT;
 	range = memory->ranges[index];
 	if (range.start != address || range.size != size)
 		return -ENOENT;
-	/* Jobs have what they read locked: none is in this range from here on. */
-	error = lock_to_change(memory);
-	if (error)
-		return error;
 	memory->last.size = 0;
+	/* Jobs have what they read locked: none is in this range from here on. */
+	lock_to_change(memory);
 	memory->count--;
 	memmove(&memory->ranges[index], &memory->ranges[index + 1],
 		(memory->count - index) * sizeof(memory->ranges[0]));

@@ -103,6 +103,7 @@ struct mimicd_memory_slot {
 	struct mimicd_ahead *ahead;	/* NULL: there was no need yet */
 	bool is_of_jobs;	/* threads beside the engine's use it */
 	bool can_wait;		/* the model makes an access again that has failed */
+	bool is_stalled;	/* one was put off (stalls.h) */
 	bool waits;		/* the last call of the port failed because a page has to be waited for */
 };
 
@@ -117,11 +118,10 @@ int mimicd_memory_check_and_fix(struct mimicd_memory *memory, int fd, uint64_t s
 /*
  * Checks and maps a memfd as [address, address + size). The descriptor stays
  * the caller's. NULL in *why, or what is wrong for a log line. -EINPROGRESS: ask again when
- * mimicd_memory_fix_waits() no longer says so. -EAGAIN: ask again later.
+ * mimicd_memory_fix_waits() no longer says so.
  */
 int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, uint64_t size,
 		      uint64_t offset, const char **why);
-/* 0, -ENOENT; -EAGAIN: a job is in the memory, ask again later. */
 int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_t size);
 /*
  * The same of a mapping of a memfd that was checked, and that no device reaches: it counts for the

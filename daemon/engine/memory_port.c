@@ -138,7 +138,7 @@ static long port_gather(void *context, const uint64_t *addresses, size_t count,
 	if (!slot->memory)
 		return 0;
 	slot->waits = false;
-	if (!mimicd_stall_begin(&clock, slot))
+	if (!mimicd_stall_begin_access(&clock, slot))
 		return 0;
 	done = gather(slot, addresses, count, size, values);
 	mimicd_stall_end(&clock);
@@ -221,7 +221,7 @@ static int port_read(void *context, uint64_t address, void *buffer, size_t size)
 	if (slot->port)
 		return slot->port->read(slot->port->context, address, buffer, size);
 	slot->waits = false;
-	if (mimicd_stall_begin(&clock, slot)) {
+	if (mimicd_stall_begin_access(&clock, slot)) {
 		done = read_bytes(slot, address, buffer, size);
 		mimicd_stall_end(&clock);
 	}
@@ -281,7 +281,7 @@ static int port_atomic(void *context, uint64_t address, enum mimic_atomic operat
 	if (slot->port)
 		return slot->port->atomic(slot->port->context, address, operation, operand, expected, old);
 	slot->waits = false;
-	if (!mimicd_stall_begin(&clock, slot))
+	if (!mimicd_stall_begin_access(&clock, slot))
 		return -EFAULT;
 	error = do_atomic(slot, address, operation, operand, expected, old);
 	mimicd_stall_end(&clock);

@@ -185,9 +185,9 @@ static size_t send(struct mimicd_memory *memory, const struct mimicd_move *move,
 	int error = mimicd_errands_send(memory->errands, &errand->errand, is_hurried ? HURRIED_WAIT_NS : WAIT_NS);
 
 	took = mimic_now() - begun;
-	/* Jobs are not the engine's thread. */
+	/* No sleep that stalls.h is about: it is as long as we want. Jobs are not the engine's thread. */
 	if (memory->user && !move->slot->is_of_jobs)
-		memory->user->engine->waited_ns += took;
+		memory->user->engine->stalls_counted += took;
 	if (!error) {
 		/* A page that comes just in time each time holds up others as one that does not. */
 		if (took > HURRIED_WAIT_NS)

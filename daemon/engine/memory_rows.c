@@ -65,7 +65,7 @@ static long move_rows(struct mimicd_memory_slot *slot, bool is_write, const uint
 	size_t done = 0;
 
 	slot->waits = false;
-	if (!mimicd_stall_begin(&clock, slot))
+	if (!mimicd_stall_begin_access(&clock, slot))
 		return 0;
 	/* What was read ahead is what was there before. */
 	if (is_write && slot->ahead)

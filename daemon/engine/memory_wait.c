@@ -306,6 +306,7 @@ void mimicd_memory_slot_reset(struct mimicd_memory_slot *slot)
 void mimicd_memory_slot_clear(struct mimicd_memory_slot *slot)
 {
 	mimicd_memory_slot_reset(slot);
+	slot->is_stalled = false;
 	slot->memory = NULL;
 	free(slot->ahead);
 	slot->ahead = NULL;

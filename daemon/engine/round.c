@@ -35,35 +35,43 @@ static bool run_retired(struct mimicd_engine *engine, struct mimicd_lane *lane, 
 /* Is there anything that a round would do? */
 static bool has_work(struct mimicd_engine *engine)
 {
-	if (engine->busy || engine->events.goes_on || mimicd_jobs_have_work(&engine->jobs))
+	if (engine->busy || engine->resumes || engine->events.goes_on || mimicd_jobs_have_work(&engine->jobs))
 		return true;
 	for (struct mimicd_front_end *front_end = engine->front_ends; front_end; front_end = front_end->next) {
 		if (front_end->ops->has_work && front_end->ops->has_work(front_end->context))
 			return true;
 	}
 	for (unsigned int i = 0; i < engine->lane_count; i++) {
-		if (mimicd_lane_has_work(engine->lanes[i]))
+		struct mimicd_user *user = engine->lanes[i]->client->user;
+
+		if (mimicd_lane_has_work(engine->lanes[i]) &&
+		    !(mimicd_stall_is_looked_for(user) && mimicd_stall_puts_off(user)))
 			return true;
 	}
 	return false;
 }
 
-/* The time. If it has made a leap, what programs share may be why. */
 static void look_at_clock(struct mimicd_engine *engine)
 {
 	engine->now = mimic_now();
-	if (engine->now - engine->seen >= MIMICD_STALL_NS)
-		mimicd_stalls_look_for(engine, engine->now - engine->seen);
-	engine->seen = engine->now;
+	mimicd_stalls_look(engine, engine->now);
 }
 
 static void tick(struct mimicd_engine *engine, struct mimicd_instance *instance)
 {
+	struct mimicd_stall_clock clock;
+	struct mimicd_user *user;
+
 	if (!instance || !instance->model->ops->busy(instance->model))
 		return;
+	user = instance->client ? instance->client->user : NULL;
+	if (mimicd_stall_is_looked_for(user) && mimicd_stall_puts_off(user))
+		return;
+	mimicd_stall_begin(&clock, user);
 	engine->calls++;
 	instance->model->ops->tick(instance->model, engine->now);
 	engine->busy = true;
+	mimicd_stall_end(&clock);
 }
 
 /* Its private devices, from the one whose turn comes next. false: the turn is over. */
@@ -157,6 +165,8 @@ static bool run_user(struct mimicd_engine *engine, struct mimicd_user *user)
 {
 	bool worked = false, is_over = false;
 
+	if (mimicd_stall_is_looked_for(user) && mimicd_stall_puts_off(user))
+		return false;
 	engine->turn_end = 0;	/* it begins with the first that has work */
 	for (unsigned int left = user->client_count; left && !is_over; left--) {
 		bool client_worked = run_client(user->clients, &is_over);
@@ -184,6 +194,7 @@ bool mimicd_engine_round(struct mimicd_engine *engine)
 
 	worked |= mimicd_front_ends_poll(engine, !worked);
 	worked |= mimicd_jobs_round(&engine->jobs);
+	worked |= engine->resumes && mimicd_stalls_resume(engine);
 	if (engine->busy) {
 		look_at_clock(engine);
 		tick_busy(engine);
@@ -290,6 +301,7 @@ static bool serve_lanes(void *context)
 		if (idle % ROUNDS_PER_CLOCK)
 			continue;
 		now = mimic_now();
+		mimicd_stalls_look(engine, now);
 		if (now - engine->now >= spin_ns)
 			return true;
 		if (now >= due)
@@ -317,6 +329,7 @@ static bool go_to_sleep(void *context)
 {
 	struct mimicd_engine *engine = context;
 
+	mimicd_stalls_look(engine, mimic_now());
 	publish_sleep(engine, true);
 	/* Pairs with the fence of a client between its command and its read of the flag. */
 	mimic_lane_fence();
@@ -462,6 +475,7 @@ int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
 	engine->settings = *settings;
 	mimicd_quotas_default(&engine->quotas);
 	engine->cpu = mimic_cpu_current();
+	engine->seen = mimic_now();
 	engine->jobs.lock = &engine->lock;
 	engine->jobs.ops = &jobs_ops;
 	engine->jobs.context = engine;

@@ -4,25 +4,33 @@
 #include <sys/resource.h>
 
 #include "daemon/engine/client.h"
-#include "daemon/engine/program.h"
 #include "libmimic/base/clock.h"
 
-/* All stalls of a user are less than 1 % of the time. */
+/* All sleeps for a user are less than 1 % of the time. The longest known punch is some 10 s. */
 #define PAUSE 100u
-#define PAUSE_NS_MAX 30000000000u
+#define PAUSE_NS_MAX 3600000000000u
+/* Sleeps that are so near to each other count as one. */
+#define NEAR_NS 10000000u
 
 static uint64_t pause_after(uint64_t took)
 {
 	return PAUSE * took < PAUSE_NS_MAX ? PAUSE * took : PAUSE_NS_MAX;
 }
 
-void mimicd_stalls_look_for(struct mimicd_engine *engine, uint64_t took)
+static void later(uint64_t *time, uint64_t than)
 {
-	/* Longer than the pause: the first stall behind it is seen at once. */
-	uint64_t until = mimic_now() + 2 * pause_after(took);
+	if (*time < than)
+		*time = than;
+}
 
-	if (engine->stalls_until < until)
-		engine->stalls_until = until;
+void mimicd_stalls_look(struct mimicd_engine *engine, uint64_t now)
+{
+	uint64_t took = now - engine->seen;
+
+	/* Longer than the pause: the first sleep behind it is seen at once. */
+	if (took >= MIMICD_STALL_NS)
+		later(&engine->stalls_until, now + 2 * pause_after(took));
+	engine->seen = now;
 }
 
 /* false: this kernel does not count by threads. */
@@ -37,27 +45,21 @@ static bool count(long *switches, long *faults)
 	return true;
 }
 
-bool mimicd_stall_begin_timed(struct mimicd_stall_clock *clock, struct mimicd_memory_slot *slot)
+void mimicd_stall_begin_timed(struct mimicd_stall_clock *clock, struct mimicd_user *user)
 {
-	struct mimicd_user *user = slot->memory->user;
 	struct mimicd_engine *engine = user->engine;
 
 	clock->begun = mimic_now();
 	if (clock->begun >= engine->stalls_until) {
 		engine->stalls_until = 0;
-		return true;
-	}
-	if (!slot->can_wait || mimicd_may_manage(user->uid))
-		return true;
-	if (mimicd_wakes_throttled(user, MIMICD_STALL)) {
-		user->is_stalled = slot->waits = true;
-		return false;
+		return;
 	}
 	clock->user = user;
-	clock->waited = engine->waited_ns;
+	clock->counted = engine->stalls_counted;
+	clock->before = engine->stalls_user;
+	engine->stalls_user = user;
 	clock->is_of_suspect = clock->begun < user->throttles[MIMICD_STALL].suspect_until &&
 			       count(&clock->switches, &clock->faults);
-	return true;
 }
 
 /*
@@ -67,26 +69,93 @@ bool mimicd_stall_begin_timed(struct mimicd_stall_clock *clock, struct mimicd_me
 void mimicd_stall_end_timed(const struct mimicd_stall_clock *clock)
 {
 	struct mimicd_user *user = clock->user;
+	struct mimicd_engine *engine = user->engine;
 	struct mimicd_wake_throttle *throttle = &user->throttles[MIMICD_STALL];
-	uint64_t now = mimic_now(), took = now - clock->begun - (user->engine->waited_ns - clock->waited);
+	uint64_t now = mimic_now(), took = now - clock->begun - (engine->stalls_counted - clock->counted);
 	long switches, faults;
 
-	if (took < MIMICD_STALL_NS)
+	engine->stalls_user = clock->before;
+	engine->stalls_counted += took;
+	if (clock->is_of_suspect && !(count(&switches, &faults) && switches != clock->switches && faults != clock->faults))
 		return;
-	mimicd_stalls_look_for(user->engine, took);
-	if (throttle->suspect_until < now + 2 * pause_after(took))
-		throttle->suspect_until = now + 2 * pause_after(took);
-	if (clock->is_of_suspect && count(&switches, &faults) && switches != clock->switches && faults != clock->faults)
-		throttle->until = now + pause_after(took);
+	if (clock->begun - user->stall_begun > NEAR_NS) {
+		user->stall_begun = clock->begun;
+		user->stall_ns = 0;
+	}
+	user->stall_ns += took;
+	if (user->stall_ns < MIMICD_STALL_NS)
+		return;
+	took = user->stall_ns;
+	user->stall_ns = 0;
+	later(&engine->stalls_until, now + 2 * pause_after(took));
+	later(&throttle->suspect_until, now + 2 * pause_after(took));
+	if (clock->is_of_suspect)
+		later(&throttle->until, now + pause_after(took));
 }
+
+bool mimicd_stall_puts_off(struct mimicd_user *user)
+{
+	if (!mimicd_wakes_throttled(user, MIMICD_STALL))
+		return false;
+	user->is_stalled = true;
+	return true;
+}
+
+bool mimicd_stall_puts_off_access(struct mimicd_memory_slot *slot)
+{
+	if (!mimicd_stall_puts_off(slot->memory->user))
+		return false;
+	slot->is_stalled = slot->waits = true;
+	return true;
+}
+
+/* --- afterwards ------------------------------------------------------------------------ */
 
 void mimicd_stalls_go_on(struct mimicd_engine *engine)
 {
 	for (struct mimicd_user *user = engine->users; user; user = user->next) {
+		if (user->is_stalled && !mimicd_wakes_throttled(user, MIMICD_STALL))
+			engine->resumes = true;
+	}
+}
+
+static struct mimicd_memory_slot *slot_of(const struct mimicd_device_slot *device)
+{
+	struct mimicd_instance *instance = device->instance;
+
+	return instance->contexts ? &instance->contexts[device->context].memory : &instance->memory;
+}
+
+static bool resume_client(struct mimicd_client *client)
+{
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		struct mimicd_instance *instance = client->devices[i].instance;
+		struct mimicd_memory_slot *slot = instance ? slot_of(&client->devices[i]) : NULL;
+
+		if (!slot || !slot->is_stalled)
+			continue;
+		slot->is_stalled = false;
+		mimicd_client_retry_device(client, instance);
+		return true;
+	}
+	return false;
+}
+
+bool mimicd_stalls_resume(struct mimicd_engine *engine)
+{
+	struct mimicd_user *user = engine->users;
+
+	for (; user; user = user->next) {
 		if (!user->is_stalled || mimicd_wakes_throttled(user, MIMICD_STALL))
 			continue;
+		for (struct mimicd_client *client = user->clients; client; client = client->next_of_user) {
+			if (resume_client(client))
+				return true;
+		}
 		user->is_stalled = false;
-		for (struct mimicd_client *client = user->clients; client; client = client->next_of_user)
-			mimicd_client_retry(&client->memory);
+		/* Devices whose ticks were left out. */
+		engine->busy = true;
 	}
+	engine->resumes = false;
+	return false;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Accesses of shared memory that put the engine's thread to sleep.
+ * What users share puts the engine's thread to sleep.
  *
  * Trust boundary: a page that is being punched out, or that lies on a disk, is waited for in the kernel by the thread
  * that touches it. Memory is made immutable against punches (memory_fix.h), but not everywhere, and not
- * against those that the kernel has let in before. So when the engine's thread has stood still, accesses are
- * timed for a while, and a user whose memory makes the thread sleep is throttled: its devices wait as for
- * a page, 100 times as long as the thread slept.
+ * against those that the kernel has let in before. So when the engine's thread has stood still, work for users is
+ * timed for a while, and a user for whom the thread slept is throttled: its lanes and devices wait 100
+ * times as long as the thread slept; contexts of a device that others have, too, wait as for a page.
  */
 #ifndef MIMICD_STALLS_H
 #define MIMICD_STALLS_H
@@ -18,30 +18,50 @@
 #include "daemon/engine/memory.h"
 #include "daemon/engine/user.h"
 
-/* A shorter one does not keep others from an answer within 2 ms (docs/security.md). */
+/* Less, within 10 ms, does not keep others from an answer within 2 ms (docs/security.md). */
 #define MIMICD_STALL_NS 2000000u
 
-/* Of one call of the memory port. */
+/* Of one piece of work: a run of a lane, a tick of a device, an access of memory. */
 struct mimicd_stall_clock {
 	struct mimicd_user *user;	/* NULL: it is not timed */
 	uint64_t begun;
-	uint64_t waited;		/* the engine's count of waits for errands then */
+	uint64_t counted;		/* the engine's sum then: a piece within this one has its own clock */
+	struct mimicd_user *before;	/* of the piece around it */
 	bool is_of_suspect;		/* these two are there */
 	long switches, faults;
 };
 
-bool mimicd_stall_begin_timed(struct mimicd_stall_clock *clock, struct mimicd_memory_slot *slot);
+void mimicd_stall_begin_timed(struct mimicd_stall_clock *clock, struct mimicd_user *user);
 void mimicd_stall_end_timed(const struct mimicd_stall_clock *clock);
+/* Is the user throttled? What is not done now is done when stalls_until is over, or earlier. */
+bool mimicd_stall_puts_off(struct mimicd_user *user);
+/* An access of the slot's is put off: it fails, and waits as for a page. */
+bool mimicd_stall_puts_off_access(struct mimicd_memory_slot *slot);
 
-/* false: its user is throttled. The access fails, and waits as for a page. By the holder of the engine's lock. */
-static inline bool mimicd_stall_begin(struct mimicd_stall_clock *clock, struct mimicd_memory_slot *slot)
+/* NULL: of nobody's. */
+static inline bool mimicd_stall_is_looked_for(const struct mimicd_user *user)
 {
-	const struct mimicd_memory *memory = slot->memory;
+	return __builtin_expect(user && user->engine->stalls_until && !user->is_exempt, 0);
+}
 
+static inline void mimicd_stall_begin(struct mimicd_stall_clock *clock, struct mimicd_user *user)
+{
 	clock->user = NULL;
-	if (__builtin_expect(!memory || !memory->user || !memory->user->engine->stalls_until, 1))
+	if (mimicd_stall_is_looked_for(user))
+		mimicd_stall_begin_timed(clock, user);
+}
+
+/* false: it is put off. By the holder of the engine's lock. */
+static inline bool mimicd_stall_begin_access(struct mimicd_stall_clock *clock, struct mimicd_memory_slot *slot)
+{
+	clock->user = NULL;
+	if (!slot->memory || !mimicd_stall_is_looked_for(slot->memory->user))
 		return true;
-	return mimicd_stall_begin_timed(clock, slot);
+	if (slot->can_wait && mimicd_stall_puts_off_access(slot))
+		return false;
+	if (slot->memory->user != slot->memory->user->engine->stalls_user)
+		mimicd_stall_begin_timed(clock, slot->memory->user);
+	return true;
 }
 
 static inline void mimicd_stall_end(const struct mimicd_stall_clock *clock)
@@ -50,9 +70,11 @@ static inline void mimicd_stall_end(const struct mimicd_stall_clock *clock)
 		mimicd_stall_end_timed(clock);
 }
 
-/* The thread has been in one place for so long: an access may be why. */
-void mimicd_stalls_look_for(struct mimicd_engine *engine, uint64_t took);
-/* Accesses of users that are no longer throttled are made again. */
+/* The thread looks at the clock, which says `now`. If that has made a leap, what users share may be why. */
+void mimicd_stalls_look(struct mimicd_engine *engine, uint64_t now);
+/* Users may no longer be throttled. */
 void mimicd_stalls_go_on(struct mimicd_engine *engine);
+/* Makes the accesses of one device again that were put off. false: there are none, of users that are not throttled. */
+bool mimicd_stalls_resume(struct mimicd_engine *engine);
 
 #endif

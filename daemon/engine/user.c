@@ -6,6 +6,7 @@
 
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/program.h"
 
 static struct mimicd_user *find(struct mimicd_engine *engine, uid_t uid)
 {
@@ -24,6 +25,11 @@ static struct mimicd_user *create(struct mimicd_engine *engine, uid_t uid)
 		return NULL;
 	user->engine = engine;
 	user->uid = uid;
+	/*
+	 * Users that may stop us may hold us up, too. And in a virtual machine whose host has other things to do, what the
+	 * kernel counts as our thread's time is not all work.
+	 */
+	user->is_exempt = mimicd_may_manage(uid);
 	user->next = engine->users;
 	engine->users = user;
 	return user;

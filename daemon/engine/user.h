@@ -28,7 +28,10 @@ struct mimicd_user {
 	uint64_t message_poll;	/* the last of the loop that has given it messages, */
 	uint64_t message_ns;	/* and for how long */
 	struct mimicd_wake_throttle throttles[MIMICD_WAKES];
-	bool is_stalled;	/* an access of it was put off (stalls.h) */
+	bool is_exempt;		/* never throttled */
+	bool is_stalled;	/* accesses or ticks were put off (stalls.h) */
+	uint64_t stall_begun;	/* sleeps since then, for so long in all */
+	uint64_t stall_ns;
 	uint64_t event_turn;	/* the last of its turns (events.c), */
 	uint64_t event_ns;	/* and how much of it is used */
 };

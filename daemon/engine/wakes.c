@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include "daemon/engine/engine.h"
-#include "daemon/engine/program.h"
 #include "daemon/engine/user.h"
 #include "libmimic/base/clock.h"
 
@@ -27,15 +26,6 @@ uint64_t mimicd_wakes_work_now(void)
 }
 
 /*
- * Users that may stop us may hold us up, too. And in a virtual machine whose host has other things to do, what the
- * kernel counts as our thread's time is not all work.
- */
-static bool is_exempt(const struct mimicd_user *user)
-{
-	return mimicd_may_manage(user->uid);
-}
-
-/*
  * The clock of a thread's work takes a system call, so only a suspect's wake-ups are timed by it. The other one goes on
  * while another program has the processor, such as the one that has been woken.
  */
@@ -50,7 +40,7 @@ uint64_t mimicd_wake_end(const struct mimicd_wake_clock *clock, struct mimicd_us
 	struct mimicd_wake_throttle *throttle = &user->throttles[what];
 	uint64_t now = mimic_now(), took = now - clock->begun, work;
 
-	if (took < SLOW_NS || is_exempt(user))
+	if (took < SLOW_NS || user->is_exempt)
 		return took;
 	/* Longer than the pause: the time of the first one behind it is our thread's at once. */
 	if (throttle->suspect_until < now + 2 * PAUSE * took)
@@ -65,7 +55,7 @@ void mimicd_wakes_note_work(struct mimicd_user *user, enum mimicd_wake what, uin
 {
 	uint64_t until = mimic_now() + WORK_PAUSE * work;
 
-	if (work >= SLOW_WORK_NS && !is_exempt(user) && user->throttles[what].until < until)
+	if (work >= SLOW_WORK_NS && !user->is_exempt && user->throttles[what].until < until)
 		user->throttles[what].until = until;
 }
 
