@@ -278,12 +278,21 @@ timeout --foreground -k 5 "$timeout" "${run_qemu[@]}" -accel tcg,thread=multi "$
 	-kernel "$image" -initrd "$scratch/initramfs" -append "$command_line" \
 	-serial file:"$scratch/console" "${functions[@]}" </dev/null 2>"$scratch/qemu.log" &
 machine=$!
-# What the command prints is shown as it comes.
-tail -n +1 -F "$scratch/console" --pid=$machine 2>/dev/null | tr -d '\r' | awk '
-	/^mimic-vm: begin/ { shows = 1; next }
-	/^mimic-vm: status/ { exit }
-	shows { if (held) print line; line = $0; held = 1; fflush() }
-	END { if (held && line != "") print line }' &
+# What the command prints is shown as it comes, one line late: the last of all is no line, if it is empty.
+# No awk here: mawk waits until its buffer is full.
+tail -n +1 -F "$scratch/console" --pid=$machine 2>/dev/null | stdbuf -oL sed -n '
+	/^mimic-vm: begin/!d
+	n
+	:line
+	s/\r//g
+	/^mimic-vm: status/q
+	${ /./p; q; }
+	h
+	n
+	/^mimic-vm: status/!{ x; p; x; b line; }
+	x
+	/./p
+	q' &
 shower=$!
 wait "$machine"
 status=$?
