@@ -13,6 +13,26 @@ machine()
 		--dmesg "$work/dmesg" "$@" >"$work/output" 2>"$work/errors"
 }
 
+# modules_for ARCH KERNEL: compiles the project's drivers, of which only what has changed is compiled anew; sets
+# $modules, the options by which a machine has them
+modules_for()
+{
+	local tree=$build/obj/machines/$1-$2 kernel=$cache/kernel-$1-$2 order arguments=()
+	modules=()
+	"$build/bin/mimic" vm --cache "$cache" --arch "$1" --kernel "$2" --fetch >"$work/output" 2>"$work/errors" || return
+	[ "$1" = x86_64 ] || arguments=(CC=riscv64-linux-gnu-gcc-14 CROSS_COMPILE=riscv64-linux-gnu- ARCH=riscv)
+	mkdir -p "$tree"
+	scripts/module-tree.sh "$tree" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES \
+		tools/vm/in-tree.sh "$kernel/tree" make -j2 -C "/usr/src/linux-headers-$(cat "$kernel/release")" \
+		M="$tree/driver" KCFLAGS="-I$tree -I$tree/include" CONFIG_DEBUG_INFO_BTF_MODULES= "${arguments[@]}" \
+		modules >"$work/output" 2>"$work/errors" || return
+	# Names from its own folder in newer kernels.
+	for order in $(sed 's/\.k\{0,1\}o$/.ko/' "$tree/driver/modules.order"); do
+		[[ $order = /* ]] || order=$tree/driver/$order
+		modules+=(--module "$order")
+	done
+}
+
 # Each line of TAP that the machine printed is a result of this script; lines that miss are one, too.
 pass_on() # pass_on NAME STATUS
 {

@@ -35,11 +35,11 @@ compile()
 }
 
 mkdir -p "$work/programs"
-scripts/module-tree.sh "$work/modules"
 for name in "$@"; do
 	has_compiler "$name" || continue
 	IFS=- read -r arch kernel levels <<<"$name"
-	"$build/bin/mimic" vm --cache "$cache" --arch "$arch" --kernel "$kernel" --fetch >"$work/output" 2>&1
+	modules_for "$arch" "$kernel"
+	result $? "$name: the drivers compile"
 	files=()
 	for program in $kselftests; do
 		# shellcheck disable=SC2086
@@ -47,9 +47,8 @@ for name in "$@"; do
 		result $? "$name: $program compiles"
 		files+=(--file "$work/programs/$program")
 	done
-	machine "$name" --device maple0 --device dare0 --device virgo0 --driver "$work/modules/driver" \
-		--include "$work/modules" --include "$work/modules/include" --compile examples/pci/try_maple_pci.c \
-		--compile tests/machines/try_unbind.c "${files[@]}" \
+	machine "$name" --device maple0 --device dare0 --device virgo0 "${modules[@]}" \
+		--include include --compile examples/pci/try_maple_pci.c --compile tests/machines/try_unbind.c "${files[@]}" \
 		"/try_maple_pci /dev/maple0; for t in $kselftests; do /\$t | sed \"s/^\(\(not \)\{0,1\}ok [0-9]*\) /\1 - \$t: /\"; done; /try_unbind mimic_pci"
 	status=$?
 	left_out=$other_there

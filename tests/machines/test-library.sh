@@ -67,11 +67,11 @@ compile_programs() # compile_programs ARCH KERNEL
 	done
 }
 
-scripts/module-tree.sh "$work/modules"
 for name in "$@"; do
 	has_compiler "$name" || continue
 	IFS=- read -r arch kernel levels <<<"$name"
-	"$build/bin/mimic" vm --cache "$cache" --arch "$arch" --kernel "$kernel" --fetch >"$work/output" 2>&1
+	modules_for "$arch" "$kernel"
+	result $? "$name: the drivers compile"
 	rm -rf "$work/programs"
 	mkdir -p "$work/programs"
 	compile_programs "$arch" "$kernel"
@@ -80,8 +80,7 @@ for name in "$@"; do
 	for program in "$work"/programs/*; do
 		files+=(--file "$program")
 	done
-	machine "$name" --device maple0,rings --device dare0,rings --device virgo0,rings \
-		--driver "$work/modules/driver" --include "$work/modules" --include "$work/modules/include" \
+	machine "$name" --device maple0,rings --device dare0,rings --device virgo0,rings "${modules[@]}" \
 		--file tests/machines/guest-library.sh "${files[@]}" 'sh /guest-library.sh'
 	status=$?
 	pass_on "$name" $status
