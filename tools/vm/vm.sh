@@ -272,6 +272,7 @@ riscv64)
 	;;
 esac
 [ $gdb = no ] || kind+=(-s -S)
+began=$SECONDS
 timeout --foreground -k 5 "$timeout" "${run_qemu[@]}" -accel tcg,thread=multi "${kind[@]}" -smp 2 -m "${memory}M" \
 	-nodefaults -no-user-config -display none -no-reboot \
 	-object memory-backend-memfd,id=ram,size="${memory}M",share=on \
@@ -301,6 +302,8 @@ wait "$shower" 2>/dev/null
 tr -d '\r' <"$scratch/console" >"$scratch/said"
 [ -z "$console" ] || cp "$scratch/said" "$console"
 [ -z "$dmesg" ] || sed -n '/^mimic-vm: status/,/^mimic-vm: end/p' "$scratch/said" | sed '1d;$d' >"$dmesg"
+# 137 is also what a QEMU has that somebody else killed.
+[ $status != 137 ] || [ $((SECONDS - began)) -ge "$timeout" ] || status=1
 case $status in
 124 | 137)
 	echo "$me: the machine did not end after $timeout s; its last lines:" >&2
