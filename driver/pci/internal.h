@@ -61,6 +61,7 @@ struct mimic_pci_device {
 	unsigned int lane_pages;	/* of each */
 	u32 command_words;
 	u32 response_words;
+	bool is_lost;	/* nobody has answered when somebody looked last */
 	unsigned long seen;	/* jiffies, when it was found that somebody answers */
 
 	struct srcu_struct readers;	/* see above */

@@ -54,9 +54,19 @@ static bool mimic_pci_is_no_answer(u64 value, unsigned int size)
 	return size >= sizeof(u32) && value == GENMASK_ULL(8 * size - 1, 0);
 }
 
+/* One message when the daemon is found to have ended, or the device to be taken from it. */
 static bool mimic_pci_is_there(struct mimic_pci_device *device)
 {
-	return mimic_pci_bus_load(device, MIMIC_PCI_MAGIC) == MIMIC_PCI_MAGIC_VALUE;
+	bool is_there = mimic_pci_bus_load(device, MIMIC_PCI_MAGIC) == MIMIC_PCI_MAGIC_VALUE;
+	struct device *dev = &device->device.dev;
+
+	if (READ_ONCE(device->is_lost) != is_there || xchg(&device->is_lost, !is_there) != is_there)
+		return is_there;
+	if (is_there)
+		dev_info_ratelimited(dev, "is served again\n");
+	else
+		dev_warn_ratelimited(dev, "nobody serves it: registers give all ones\n");
+	return is_there;
 }
 
 static void __iomem *mimic_pci_place(const struct mimic_pci_device *device, unsigned int page,
