@@ -223,6 +223,20 @@ int mimicd_machine_reset(struct mimicd_machine *machine)
 	return mimicd_spaces_begin(machine);
 }
 
+/*
+ * Messages that nobody has read become ECONNRESET at the other end, and QEMU aborts there. None come
+ * any more when these are read.
+ */
+static void hang_up(int fd)
+{
+	char bytes[4096];
+
+	shutdown(fd, SHUT_RDWR);
+	while (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+	close(fd);
+}
+
 void mimicd_machine_end(struct mimicd_machine *machine)
 {
 	struct mimicd_vfio *vfio = machine->function->vfio;
@@ -240,7 +254,7 @@ void mimicd_machine_end(struct mimicd_machine *machine)
 	mimicd_guest_memory_clear(&machine->memory);
 	if (!machine->is_paused)
 		mimicd_loop_forget(vfio->engine->loop, machine->fd);
-	close(machine->fd);
+	hang_up(machine->fd);
 	machine->function->machine = NULL;
 	machine->next = vfio->ended;
 	vfio->ended = machine;
