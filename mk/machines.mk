@@ -16,18 +16,31 @@ $(GUEST_HEADERS):
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
-# What was downloaded; and which machines, as ARCH-KERNEL-LEVELS.
+# What was downloaded; and which machines, as ARCH-KERNEL-LEVELS: of each kind one, or with WHOLE=1 all.
 MACHINES_CACHE ?= $(O)/machines
-MACHINES ?= x86_64-6.12-4 x86_64-newest-5 riscv64-6.12-3 riscv64-6.12-5
+MACHINES_ALL := x86_64-6.12-4 x86_64-6.12-5 x86_64-newest-5 riscv64-6.12-3 riscv64-6.12-4 riscv64-6.12-5
+MACHINES ?= $(if $(WHOLE),$(MACHINES_ALL),x86_64-6.12-4 riscv64-6.12-3)
+# Scripts at a time: a machine has two processors.
+MACHINES_JOBS ?= 1
+MACHINES_RESULTS := $(O)/check-vm/results
+# For programs of the libraries.
+MACHINES_LIBRARY = $(filter x86_64-6.12-% riscv64-6.12-3,$(MACHINES))
+MACHINES_SCRIPTS = "tests/machines/test-pci.sh $(O) $(MACHINES_CACHE) $(MACHINES)" \
+	"tests/machines/test-drivers.sh $(O) $(MACHINES_CACHE) $(MACHINES)" \
+	$(if $(MACHINES_LIBRARY),"tests/machines/test-library.sh $(O) $(MACHINES_CACHE) $(MACHINES_LIBRARY)") \
+	$(if $(filter x86_64-6.12-4,$(MACHINES)),"tests/machines/test-plugged.sh $(O) $(MACHINES_CACHE)")
 
 .PHONY: check-vm packages-vm
 packages-vm:
 	$(Q)$(PACKAGES) build tests machines
 
+# First what is downloaded: without a network that says once what is missing.
 check-vm: packages-vm all $(CONTRACTS) | $(O)/vm/linux-source
-	$(Q)tests/scripts/run-tests.sh --timeout 1800 "tests/machines/test-pci.sh $(O) $(MACHINES_CACHE) $(MACHINES)" \
-		"tests/machines/test-drivers.sh $(O) $(MACHINES_CACHE) $(MACHINES)" \
-		"tests/machines/test-library.sh $(O) $(MACHINES_CACHE) $(filter x86_64-6.12-% riscv64-6.12-3,$(MACHINES))"
+	$(Q)tests/machines/fetch-all.sh $(O) $(MACHINES_CACHE) $(MACHINES)
+	$(Q)rm -rf $(dir $(MACHINES_RESULTS)) && mkdir -p $(dir $(MACHINES_RESULTS))
+	$(Q)O=$(abspath $(O)) tests/scripts/run-tests.sh --results $(MACHINES_RESULTS) --jobs $(MACHINES_JOBS) \
+		--timeout 1800 $(MACHINES_SCRIPTS)
+	$(Q)tests/scripts/run-tests.sh --results $(MACHINES_RESULTS) --summary
 
 # What a trap and a lane cost there: software emulation, so only ratios mean something.
 .PHONY: bench-vm

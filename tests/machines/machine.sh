@@ -13,19 +13,25 @@ machine()
 		--dmesg "$work/dmesg" "$@" >"$work/output" 2>"$work/errors"
 }
 
-# modules_for ARCH KERNEL: compiles the project's drivers, of which only what has changed is compiled anew; sets
-# $modules, the options by which a machine has them
-modules_for()
+compile_modules() # compile_modules ARCH KERNEL TREE: only what has changed
 {
-	local tree=$build/obj/machines/$1-$2 kernel=$cache/kernel-$1-$2 order arguments=()
-	modules=()
+	local kernel=$cache/kernel-$1-$2 arguments=()
 	"$build/bin/mimic" vm --cache "$cache" --arch "$1" --kernel "$2" --fetch >"$work/output" 2>"$work/errors" || return
 	[ "$1" = x86_64 ] || arguments=(CC=riscv64-linux-gnu-gcc-14 CROSS_COMPILE=riscv64-linux-gnu- ARCH=riscv)
-	mkdir -p "$tree"
-	scripts/module-tree.sh "$tree" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES \
+	scripts/module-tree.sh "$3" && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES \
 		tools/vm/in-tree.sh "$kernel/tree" make -j2 -C "/usr/src/linux-headers-$(cat "$kernel/release")" \
-		M="$tree/driver" KCFLAGS="-I$tree -I$tree/include" CONFIG_DEBUG_INFO_BTF_MODULES= "${arguments[@]}" \
-		modules >"$work/output" 2>"$work/errors" || return
+		M="$3/driver" KCFLAGS="-I$3 -I$3/include" CONFIG_DEBUG_INFO_BTF_MODULES= "${arguments[@]}" \
+		modules >"$work/output" 2>"$work/errors"
+}
+
+# modules_for ARCH KERNEL: compiles the project's drivers, one script after the other; sets $modules, the options by
+# which a machine has them
+modules_for()
+{
+	local tree=$build/obj/machines/$1-$2 order
+	modules=()
+	mkdir -p "$tree"
+	{ flock 9 && compile_modules "$1" "$2" "$tree"; } 9>"$tree.lock" || return
 	# Names from its own folder in newer kernels.
 	for order in $(sed 's/\.k\{0,1\}o$/.ko/' "$tree/driver/modules.order"); do
 		[[ $order = /* ]] || order=$tree/driver/$order
