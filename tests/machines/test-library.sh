@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # Unmodified programs of the libraries in stock kernels: they use lanes of PCI functions, which the project's drivers
-# give, without their doing. On x86-64 the contracts, too. TAP.
+# give, without their doing. On x86-64 the contracts, too, or those of the devices in $CONTRACTS. TAP.
 # usage: test-library.sh BUILD CACHE ARCH-KERNEL-LEVELS...
 set -u
 # shellcheck source=tests/scripts/tap.sh
@@ -61,8 +61,8 @@ compile_programs() # compile_programs ARCH KERNEL
 	link try_library "$work/programs/try_library.o" "$objects/lib/libmimic.a" || return
 	rm "$work/programs/try_library.o"
 	[ "$1" = "$(uname -m)" ] || return 0
-	for device in maple dare virgo; do
-		link contract_$device "$build"/obj/tests/contract/*.o "$build/obj/tests/contract/$device"/*.o \
+	for device in ${CONTRACTS:-maple dare virgo}; do
+		link "contract_$device" "$build"/obj/tests/contract/*.o "$build/obj/tests/contract/$device"/*.o \
 			"$build"/lib/lib{test,sim,daemon}.a "${all[@]}" -luring -ldl || return
 	done
 }
