@@ -21,7 +21,9 @@
 #include <cmocka.h>
 
 #include "daemon/clients/internal.h"
+#include "mimic/dare_registers.h"
 #include "mimic/maple_registers.h"
+#include "tests/lib/dare_context.h"
 #include "tests/lib/turns_fixture.h"
 
 #ifndef UFFD_USER_MODE_ONLY
@@ -249,6 +251,49 @@ static void accesses_of_a_user_that_is_throttled_are_made_later(void **state)
 	end_slow();
 }
 
+static void fetch_tile(struct turns_program *program, unsigned int page, struct tile *to)
+{
+	const uint64_t words[] = {
+		turns_word(MIMIC_COMMAND_STORE, program->device, DARE_STREAM, 6),
+		WORD_MLD(0), SHARED + page * PAGE, PAGE, WORD_MST(0), address_of(to), sizeof(to->at[0]),
+	};
+
+	raw_post(&program->lanes[0], words, 7);
+	load(program, 0, DARE_FENCE);
+}
+
+/* Each row lies in a page of its own. */
+static void tiles_of_a_context_come_later_and_whole(void **state)
+{
+	struct turns_program *hog;
+	unsigned int answers = 0;
+	uint64_t begun, last;
+	struct tile tile;
+	uint32_t word;
+
+	(void)state;
+	if (!make_pager())
+		skip();
+	hog = turns_program(TURNS_STRANGER, "dare0", 1);
+	slow.sleep_us = 1000;
+	share(hog);
+	make_slow(&hog->session->client.memory.ranges[0]);
+	begun = now_ns();
+	for (unsigned int i = 0; i < 5; i++) {
+		fetch_tile(hog, 16 * i, &tile);
+		while (answers <= i) {
+			turns_step();
+			take_answers(&hog->lanes[0], &last, &answers);
+		}
+		for (unsigned int row = 0; row < 16; row++) {
+			memcpy(&word, &tile.at[row][15], sizeof(word));
+			assert_int_equal(word, 16 * i + row);
+		}
+	}
+	assert_true(now_ns() - begun > 1000000000);
+	end_slow();
+}
+
 /* Of one command many, each shorter than what others may wait. */
 static void short_sleeps_count_together(void **state)
 {
@@ -317,6 +362,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_user_whose_pages_are_slow_holds_up_others_seldom),
 		TEST(accesses_of_a_user_that_is_throttled_are_made_later),
+		TEST(tiles_of_a_context_come_later_and_whole),
 		TEST(short_sleeps_count_together),
 		TEST(who_has_memory_waited_for_sends_the_next_message_later),
 	};
