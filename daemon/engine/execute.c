@@ -513,7 +513,7 @@ uint64_t mimicd_lane_run(struct mimicd_lane *lane, uint64_t budget, bool only_po
 		/* Another lane's work by an order takes as long as our own. */
 		followed = followed && !lane->remaining;
 		if (!followed && moved - looked < CLOCK_WORDS && (!lane->target || !works_long(lane->target)) &&
-		    !lane->client->engine->stalls_until)
+		    !mimicd_stall_is_looked_for(lane->client->user))
 			continue;
 		looked = moved;
 		if (mimicd_turn_is_over(lane->client->engine))

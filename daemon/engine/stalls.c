@@ -27,6 +27,8 @@ void mimicd_stalls_look(struct mimicd_engine *engine, uint64_t now)
 {
 	uint64_t took = now - engine->seen;
 
+	if (now >= engine->stalls_until)
+		engine->stalls_until = 0;
 	/* Longer than the pause: the first sleep behind it is seen at once. */
 	if (took >= MIMICD_STALL_NS)
 		later(&engine->stalls_until, now + 2 * pause_after(took));
@@ -50,10 +52,6 @@ void mimicd_stall_begin_timed(struct mimicd_stall_clock *clock, struct mimicd_us
 	struct mimicd_engine *engine = user->engine;
 
 	clock->begun = mimic_now();
-	if (clock->begun >= engine->stalls_until) {
-		engine->stalls_until = 0;
-		return;
-	}
 	clock->user = user;
 	clock->counted = engine->stalls_counted;
 	clock->before = engine->stalls_user;
