@@ -27,9 +27,10 @@ static void jump(int number)
 	siglongjmp(out, 1);
 }
 
-static void every_10_ms(void (*handler)(int))
+/* Again and again, or once: a machine with much to do may need more than 10 ms to stop a timer. */
+static void after_10_ms(void (*handler)(int), int is_repeated)
 {
-	struct itimerval timer = { { 0, 10000 }, { 0, 10000 } };
+	struct itimerval timer = { { 0, is_repeated ? 10000 : 0 }, { 0, 10000 } };
 
 	ticks = 0;
 	signal(SIGALRM, handler);
@@ -55,15 +56,15 @@ int main(int argc, char **argv)
 		fflush(stdout);
 		return (int)load32(page, CONSUME, 0);
 	}
-	every_10_ms(feed);
+	after_10_ms(feed, 1);
 	errno = EDOM;
 	CHECK(load32(page, CONSUME, 0) == 1234);
 	CHECK(errno == EDOM);	/* a load is no call */
 	CHECK(ticks >= 5);
 	stop();
 	for (i = 0; i < 5; i++) {
-		every_10_ms(jump);
 		if (sigsetjmp(out, 1) == 0) {
+			after_10_ms(jump, 0);
 			load32(page, CONSUME, 0);
 			errors++;	/* nobody produced */
 		}
