@@ -27,13 +27,13 @@ struct mimicd_stall_clock {
 	uint64_t begun;
 	uint64_t counted;		/* the engine's sum then: a piece within this one has its own clock */
 	struct mimicd_user *before;	/* of the piece around it */
-	bool is_of_suspect;		/* these two are there */
+	bool is_of_suspect;		/* switches and faults are known */
 	long switches, faults;
 };
 
 void mimicd_stall_begin_timed(struct mimicd_stall_clock *clock, struct mimicd_user *user);
 void mimicd_stall_end_timed(const struct mimicd_stall_clock *clock);
-/* Is the user throttled? What is not done now is done when stalls_until is over, or earlier. */
+/* Is the user throttled? Then the loop runs again when that is over, and what was put off is done. */
 bool mimicd_stall_puts_off(struct mimicd_user *user);
 /* An access of the slot's is put off: it fails, and waits as for a page. */
 bool mimicd_stall_puts_off_access(struct mimicd_memory_slot *slot);

@@ -20,7 +20,7 @@ enum mimicd_wake {
 	MIMICD_WAKE_MESSAGE,	/* the other end of a socket: we send, or take what it has sent */
 	MIMICD_WAKE_LANE,	/* a futex */
 	MIMICD_WAKE_FILE,	/* a file of the state filesystem that is polled */
-	MIMICD_STALL,		/* no wake-up: an access of memory that the user shares (stalls.h) */
+	MIMICD_STALL,		/* no wake-up: work for the user, in which the thread slept (stalls.h) */
 	MIMICD_WAKES
 };
 

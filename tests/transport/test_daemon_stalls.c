@@ -336,7 +336,7 @@ static void *hold_lock(void *lock)
 }
 
 /* A job has it that sleeps in a page. */
-static void who_has_memory_waited_for_sends_the_next_message_later(void **state)
+static void a_user_whose_job_was_waited_for_is_answered_later(void **state)
 {
 	struct turns_program *owner = turns_program(TURNS_STRANGER, "maple@0", 1);
 	pthread_t job;
@@ -365,7 +365,7 @@ int main(void)
 		TEST(accesses_of_a_user_that_is_throttled_are_made_later),
 		TEST(tiles_of_a_context_come_later_and_whole),
 		TEST(short_sleeps_count_together),
-		TEST(who_has_memory_waited_for_sends_the_next_message_later),
+		TEST(a_user_whose_job_was_waited_for_is_answered_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
