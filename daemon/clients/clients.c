@@ -115,14 +115,28 @@ static int connect_process(void *context, const struct mimicd_binding *binding, 
 	return mimicd_session_connect(context, binding, fd);
 }
 
+static bool is_due(const struct mimicd_session *session)
+{
+	struct mimicd_engine *engine = session->clients->engine;
+
+	return !session->due || session->returns != atomic_load(&engine->jobs.returns) ||
+	       mimicd_wakes_is_due(engine, session->due);
+}
+
+/* May the message that is put off be tried again? */
+static bool may_go_on(const struct mimicd_session *session)
+{
+	return !session->client.broken && !mimicd_memory_fix_waits(&session->client.memory) &&
+	       !mimicd_wakes_throttled(session->client.user, MIMICD_WAKE_MESSAGE) && is_due(session);
+}
+
 /* Of the messages that are put off, the one whose user has waited longest. NULL: there is none. */
 static struct mimicd_session *find_put_off(const struct mimicd_clients *clients)
 {
 	struct mimicd_session *found = NULL;
 
 	for (struct mimicd_session *session = clients->sessions; session; session = session->next) {
-		if (!session->is_put_off || session->client.broken || mimicd_memory_fix_waits(&session->client.memory) ||
-		    mimicd_wakes_throttled(session->client.user, MIMICD_WAKE_MESSAGE))
+		if (!session->is_put_off || !may_go_on(session))
 			continue;
 		if (!found || session->client.user->message_turn < found->client.user->message_turn ||
 		    (session->client.user == found->client.user && session->turn < found->turn))
@@ -154,8 +168,8 @@ static bool has_work(void *context)
 
 static bool must_pause(const struct mimicd_session *session)
 {
-	return mimicd_wakes_throttled(session->client.user, MIMICD_WAKE_MESSAGE) ||
-	       (session->is_put_off && mimicd_memory_fix_waits(&session->client.memory));
+	return session->client.broken || mimicd_wakes_throttled(session->client.user, MIMICD_WAKE_MESSAGE) ||
+	       (session->is_put_off && !may_go_on(session));
 }
 
 /* Those whose users are no longer throttled, and whose messages are answered. */

@@ -26,6 +26,8 @@
 
 /* Messages taken from one client before others have their turn. */
 #define MESSAGES_PER_TURN 16
+/* A device whose program is gone, and whose jobs run for longer, is in use. */
+#define OPEN_PATIENCE_NS 1000000000u
 
 static void do_hello(struct mimicd_session *session, const struct mimicd_packet *packet)
 {
@@ -63,6 +65,12 @@ static void do_open(struct mimicd_session *session, const struct mimicd_packet *
 		return;
 	}
 	error = mimicd_client_open(&session->client, packet->open.name, &number);
+	if (error == -EINPROGRESS && mimicd_packet_waited(session) < OPEN_PATIENCE_NS) {
+		mimicd_packet_put_off_for_job(session, packet);
+		return;
+	}
+	if (error == -EINPROGRESS)
+		error = -EBUSY;
 	if (error) {
 		mimicd_reply_plain(session, packet, error);
 		return;
@@ -100,20 +108,10 @@ static void do_eventfd(struct mimicd_session *session, const struct mimicd_packe
 		mimicd_reply_plain(session, packet, error);
 }
 
-/* With its descriptors. */
-static void put_off(struct mimicd_session *session, const struct mimicd_packet *packet)
-{
-	if (session->is_put_off)
-		return;
-	session->put_off = *packet;
-	session->is_put_off = true;
-	session->clients->put_off++;
-}
-
 /* A file is not the daemon's to use yet, and that may take as long as others like. Other messages wait behind. */
 static void put_off_for_fix(struct mimicd_session *session, const struct mimicd_packet *packet)
 {
-	put_off(session, packet);
+	mimicd_packet_put_off(session, packet);
 	mimicd_packet_pause(session);
 }
 
@@ -208,8 +206,10 @@ static void do_memory_add(struct mimicd_session *session, const struct mimicd_pa
 	int error = mimicd_memory_add(&session->client.memory, packet->fds[0], request->address,
 				      request->size, request->offset, &why);
 
-	if (error == -EINPROGRESS)
+	if (error == -EINPROGRESS && mimicd_memory_fix_waits(&session->client.memory))
 		put_off_for_fix(session, packet);
+	else if (error == -EINPROGRESS)
+		mimicd_packet_put_off_for_job(session, packet);
 	else if (error)
 		mimicd_complain(session, packet, error, why ? why : "no memory");
 	else
@@ -221,7 +221,9 @@ static void do_close(struct mimicd_session *session, const struct mimicd_packet 
 	int error = mimicd_client_close(&session->client, packet->device.device);
 
 	if (error == -EAGAIN)
-		put_off(session, packet);
+		mimicd_packet_put_off(session, packet);
+	else if (error == -EINPROGRESS)
+		mimicd_packet_put_off_for_job(session, packet);
 	else
 		mimicd_reply_plain(session, packet, error);
 }
@@ -233,12 +235,14 @@ static void do_memory_remove(struct mimicd_session *session, const struct mimicd
 
 	/* What was posted while the range was there may still use it. */
 	if (!mimicd_lanes_drain(&session->client)) {
-		put_off(session, packet);
+		mimicd_packet_put_off(session, packet);
 		return;
 	}
 	error = request->offset ? -EINVAL :
 		mimicd_memory_remove(&session->client.memory, request->address, request->size);
-	if (error)
+	if (error == -EINPROGRESS)
+		mimicd_packet_put_off_for_job(session, packet);
+	else if (error)
 		mimicd_complain(session, packet, error, "no such range");
 	else
 		mimicd_reply_plain(session, packet, 0);
@@ -253,6 +257,16 @@ static void do_add(struct mimicd_session *session, const struct mimicd_packet *p
 		mimicd_reply_plain(session, packet, error);
 	else
 		mimicd_reply(session, packet, &reply, sizeof(reply), 0, -1);
+}
+
+static void do_remove(struct mimicd_session *session, const struct mimicd_packet *packet)
+{
+	int error = mimicd_device_remove(session->clients->engine, packet->open.name);
+
+	if (error == -EINPROGRESS)
+		mimicd_packet_put_off_for_job(session, packet);
+	else
+		mimicd_reply_plain(session, packet, error);
 }
 
 static int inject(struct mimicd_engine *engine, const struct mimic_inject *request)
@@ -292,7 +306,7 @@ static void do_manage(struct mimicd_session *session, const struct mimicd_packet
 	else if (packet->header.type == MIMIC_MESSAGE_ADD)
 		do_add(session, packet);
 	else if (packet->header.type == MIMIC_MESSAGE_REMOVE)
-		mimicd_reply_plain(session, packet, mimicd_device_remove(session->clients->engine, text));
+		do_remove(session, packet);
 	else if (packet->header.type == MIMIC_MESSAGE_INJECT)
 		mimicd_reply_plain(session, packet, inject(session->clients->engine, &packet->inject));
 	else
@@ -340,6 +354,7 @@ static bool reserved_is_set(const struct mimicd_packet *packet)
 
 static void dispatch(struct mimicd_session *session, const struct mimicd_packet *packet)
 {
+	session->returns = atomic_load(&session->clients->engine->jobs.returns);
 	switch ((enum mimic_message_type)packet->header.type) {
 	case MIMIC_MESSAGE_HELLO:
 		do_hello(session, packet);
@@ -442,6 +457,7 @@ void mimicd_session_go_on(struct mimicd_session *session)
 	dispatch(session, &packet);
 	if (session->is_put_off)
 		return;
+	session->put_off_since = 0;
 	mimicd_memory_fix_forget(&session->client.memory);
 	mimicd_packet_close(session, &packet);
 }

@@ -9,6 +9,7 @@
 #include "daemon/engine/engine.h"
 #include "daemon/loop/closer.h"
 #include "daemon/loop/log.h"
+#include "libmimic/base/clock.h"
 
 #define DESCRIPTORS_MAX 253	/* SCM_MAX_FD of Linux */
 /* A client that goes on sending what we refuse would fill the log. */
@@ -33,6 +34,10 @@ void mimicd_packet_close(struct mimicd_session *session, struct mimicd_packet *p
 		close_descriptor(session, packet->fds[--packet->fd_count]);
 }
 
+/* Between two looks at a job that a message waits for. */
+#define JOB_PAUSE_NS_MIN 200000u
+#define JOB_PAUSE_NS_MAX 20000000u
+
 /* Those beyond what any message has are ours now, too. */
 static void take_descriptors(struct mimicd_session *session, struct mimicd_packet *packet, const int *fds,
 			     size_t count)
@@ -55,6 +60,35 @@ void mimicd_packet_pause(struct mimicd_session *session)
 	session->is_paused = true;
 	session->clients->paused++;
 	mimicd_loop_forget(session->clients->engine->loop, session->socket);
+}
+
+void mimicd_packet_put_off(struct mimicd_session *session, const struct mimicd_packet *packet)
+{
+	if (session->is_put_off)
+		return;
+	session->put_off = *packet;
+	session->is_put_off = true;
+	session->clients->put_off++;
+	session->due = 0;
+	if (!session->put_off_since)
+		session->put_off_since = mimic_now();
+}
+
+uint64_t mimicd_packet_waited(const struct mimicd_session *session)
+{
+	return session->put_off_since ? mimic_now() - session->put_off_since : 0;
+}
+
+void mimicd_packet_put_off_for_job(struct mimicd_session *session, const struct mimicd_packet *packet)
+{
+	uint64_t pause;
+
+	mimicd_packet_put_off(session, packet);
+	pause = mimicd_packet_waited(session) / 4;
+	if (pause < JOB_PAUSE_NS_MIN)
+		pause = JOB_PAUSE_NS_MIN;
+	session->due = mimic_now() + (pause < JOB_PAUSE_NS_MAX ? pause : JOB_PAUSE_NS_MAX);
+	mimicd_packet_pause(session);
 }
 
 int mimicd_packet_receive(struct mimicd_session *session, struct mimicd_packet *packet)

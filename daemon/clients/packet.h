@@ -45,6 +45,12 @@ extern const struct mimicd_message_type mimicd_message_types[MIMIC_MESSAGE_TYPES
 int mimicd_packet_receive(struct mimicd_session *session, struct mimicd_packet *packet);
 /* Nothing more is received until mimicd_session_resume(): the user is throttled (wakes.h), or a message is put off. */
 void mimicd_packet_pause(struct mimicd_session *session);
+/* The message, with its descriptors, is tried again in a later turn. Nothing else is received until it is done. */
+void mimicd_packet_put_off(struct mimicd_session *session, const struct mimicd_packet *packet);
+/* The same when a job has come back (jobs.h), or after a quarter of the time that it has waited; nothing is received. */
+void mimicd_packet_put_off_for_job(struct mimicd_session *session, const struct mimicd_packet *packet);
+/* For how long has the message been put off that is being tried? 0: it is new. */
+uint64_t mimicd_packet_waited(const struct mimicd_session *session);
 /* Its descriptors. */
 void mimicd_packet_close(struct mimicd_session *session, struct mimicd_packet *packet);
 

@@ -165,8 +165,18 @@ static void end(struct mimicd_client *client)
 	mimicd_session_destroy(mimicd_session_of(client));
 }
 
+static void linger(struct mimicd_client *client)
+{
+	struct mimicd_session *session = mimicd_session_of(client);
+
+	mimicd_packet_pause(session);
+	if (client->memory.pidfd >= 0)
+		mimicd_loop_forget(session->clients->engine->loop, client->memory.pidfd);
+}
+
 static const struct mimicd_client_ops client_ops = {
 	.end = end,
+	.linger = linger,
 };
 
 /* When the first of those that have not said HELLO must have done so; 0: all have. */

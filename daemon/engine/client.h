@@ -77,8 +77,10 @@ struct mimicd_lane {
 struct mimicd_client_ops {
 	/* It is broken: the front end frees it. On the loop's thread, between two rounds. */
 	void (*end)(struct mimicd_client *client);
+	/* The others may be NULL. It ends when its jobs have come back: the loop is to hear no more of it until then. */
+	void (*linger)(struct mimicd_client *client);
 	/*
-	 * The others may be NULL. The lane's program sleeps, and has what it waits for. NULL: a futex in the lane's
+	 * The lane's program sleeps, and has what it waits for. NULL: a futex in the lane's
 	 * memory wakes it.
 	 */
 	void (*wake)(struct mimicd_lane *lane);
@@ -143,12 +145,14 @@ void mimicd_client_retry(struct mimicd_memory *memory);
 
 /*
  * Opens by name; *number is the device's at this client.
- * -ENOENT, -ENODEV, -EBUSY, -EMFILE (limits), -EDQUOT, -ENOMEM.
+ * -ENOENT, -ENODEV, -EBUSY, -EMFILE (limits), -EDQUOT, -ENOMEM. -EINPROGRESS: a client that is gone has it until
+ * one of its jobs has come back.
  */
 int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t *number);
 /*
  * One open less; the last one gives the device back as after power-on. -ENODEV. A device that was
- * lost counts as open. -EAGAIN: this turn is over and what was posted before is not done; ask again.
+ * lost counts as open. -EAGAIN: this turn is over and what was posted before is not done; ask again. -EINPROGRESS:
+ * so it is with one of its jobs, until that has come back.
  */
 int mimicd_client_close(struct mimicd_client *client, uint32_t number);
 /*
@@ -165,7 +169,9 @@ void mimicd_client_detach(struct mimicd_client *client, struct mimicd_instance *
 void mimicd_client_detach_context(struct mimicd_client *client, struct mimicd_instance *instance,
 				  unsigned int context);
 
-/* Gives back all that it has. */
+/* It has ended. false: jobs of its devices still run; ask again when jobs have come back. */
+bool mimicd_client_stops(struct mimicd_client *client);
+/* Gives back all that it has. It stops first, or others wait for its jobs. */
 void mimicd_client_destroy(struct mimicd_client *client);
 
 #endif

@@ -181,18 +181,11 @@ static int take(struct mimicd_client *client, struct mimicd_instance *instance)
 	return 0;
 }
 
-/* What the device does for the client ends, and it is as after power-on. */
+/* What the device does for the client has ended (mimicd_device_stops()), and it is as after power-on. */
 static void give_up(struct mimicd_instance *instance)
 {
-	struct mimicd_user *user = instance->client->user;
-	uint64_t begun;
-
 	instance->model->ops->power_on(instance->model, mimic_now());
-	begun = mimic_now();
 	mimicd_jobs_close(&instance->jobs);
-	/* A job may sleep in a page of its program's, and we have waited for it: the user's next message comes later. */
-	if (user)
-		mimicd_wakes_note_work(user, MIMICD_WAKE_MESSAGE, mimic_now() - begun);
 	mimicd_trace_close(instance);
 	mimicd_events_forget(&instance->events);
 	mimicd_device_memory_close(&instance->device_memory);
@@ -324,6 +317,20 @@ static int open_device(struct mimicd_client *client, const struct mimic_kind *ki
 	return open_whole(client, kind, name, rest, number);
 }
 
+/* Does a program that is gone still have such a device, as one of its jobs runs? */
+static bool is_being_given_back(const struct mimicd_engine *engine, const struct mimic_kind *kind, const char *rest)
+{
+	struct mimicd_instance *instance;
+
+	for (unsigned int i = 0; i < MIMIC_KIND_DEVICES_MAX; i++) {
+		if (mimicd_instance_of(engine, kind, i, &instance) || !instance->client || !instance->client->broken)
+			continue;
+		if (!*rest || !strcmp(instance->name + strlen(kind->name), rest))
+			return true;
+	}
+	return false;
+}
+
 int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t *number)
 {
 	const char *rest;
@@ -339,6 +346,8 @@ int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t 
 	/* One that it has open already is no other one. */
 	if (error || client->devices[*number].opens > 1)
 		mimicd_quota_give_back(client->user, MIMICD_QUOTA_devices, 1);
+	if (error == -EBUSY && is_being_given_back(client->engine, kind, rest))
+		return -EINPROGRESS;
 	return error;
 }
 
@@ -455,6 +464,12 @@ static void give_back(struct mimicd_client *client, struct mimicd_device_slot *s
 		give_up(instance);
 }
 
+/* One that its process has by a driver goes on. */
+static bool stops(struct mimicd_instance *instance)
+{
+	return mimicd_instance_is_bound(instance) || mimicd_device_stops(instance);
+}
+
 int mimicd_client_close(struct mimicd_client *client, uint32_t number)
 {
 	struct mimicd_device_slot *slot;
@@ -467,6 +482,8 @@ int mimicd_client_close(struct mimicd_client *client, uint32_t number)
 	/* What was posted before the close still counts where it can. */
 	if (slot->opens == 1 && !mimicd_lanes_drain(client))
 		return -EAGAIN;
+	if (slot->opens == 1 && slot->instance && !stops(slot->instance))
+		return -EINPROGRESS;
 	if (--slot->opens)
 		return 0;
 	if (slot->instance)
@@ -476,12 +493,40 @@ int mimicd_client_close(struct mimicd_client *client, uint32_t number)
 	return 0;
 }
 
+/* One that it was detached from while a job ran is not among those that it has open. */
+static bool is_detached_from(const struct mimicd_client *client, const struct mimicd_instance *instance)
+{
+	return instance && instance->client == client && !mimicd_instance_is_bound(instance);
+}
+
 static void close_all(struct mimicd_client *client)
 {
+	struct mimicd_engine *engine = client->engine;
+
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
 		if (client->devices[i].instance)
 			give_back(client, &client->devices[i]);
 	}
+	for (unsigned int i = 0; i < engine->named_count; i++) {
+		if (is_detached_from(client, engine->named[i]))
+			give_up(engine->named[i]);
+	}
+}
+
+bool mimicd_client_stops(struct mimicd_client *client)
+{
+	struct mimicd_engine *engine = client->engine;
+	bool all = true;
+
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		if (client->devices[i].instance)
+			all &= stops(client->devices[i].instance);
+	}
+	for (unsigned int i = 0; i < engine->named_count; i++) {
+		if (is_detached_from(client, engine->named[i]))
+			all &= stops(engine->named[i]);
+	}
+	return all;
 }
 
 void mimicd_client_destroy(struct mimicd_client *client)

@@ -254,6 +254,14 @@ int mimicd_devices_create(struct mimicd_engine *engine)
 	return error;
 }
 
+bool mimicd_device_stops(struct mimicd_instance *instance)
+{
+	if (!instance->jobs.in_flight)
+		return true;
+	instance->model->ops->power_on(instance->model, mimic_now());
+	return mimicd_jobs_take_back(&instance->jobs);
+}
+
 /* --- destroyed ------------------------------------------------------------------ */
 
 static void leave_place(struct mimicd_instance *instance)

@@ -281,16 +281,16 @@ static void wait_for_jobs(struct mimicd_device_jobs *device)
 	atomic_store(&jobs->is_awaited, false);
 }
 
-void mimicd_jobs_end(struct mimicd_device_jobs *device)
+bool mimicd_jobs_take_back(struct mimicd_device_jobs *device)
 {
 	struct mimicd_job *job;
 
 	if (!device->places)
-		return;
-	/* After power_on() the model has forgotten what is in them. */
+		return true;
 	while ((job = mimicd_workers_take_back(&device->jobs->workers, device)))
 		hand_back(job);
-	wait_for_jobs(device);
+	collect(device);
+	return !device->in_flight;
 }
 
 void mimicd_jobs_close(struct mimicd_device_jobs *device)
@@ -299,7 +299,8 @@ void mimicd_jobs_close(struct mimicd_device_jobs *device)
 
 	if (!device->places)
 		return;
-	mimicd_jobs_end(device);
+	if (!mimicd_jobs_take_back(device))
+		wait_for_jobs(device);
 	link = &device->jobs->open;
 	while (*link != device)
 		link = &(*link)->next;

@@ -85,13 +85,16 @@ void mimicd_jobs_destroy(struct mimicd_jobs *jobs);
 /* A program has the device, of these parameters. 0, also for kinds without jobs; -EAGAIN, -ENOMEM. */
 int mimicd_jobs_open(struct mimicd_device_jobs *device, const void *parameters, bool is_for_loop);
 /*
- * No program has it any more: waits, some milliseconds at most, for its jobs. Its model
+ * No program has it any more: waits for its jobs, which mimicd_jobs_take_back() tells beforehand. Its model
  * has been told power_on(). What they touched may go afterwards.
  */
 void mimicd_jobs_close(struct mimicd_device_jobs *device);
 
-/* Waits the same way, but the program has the device still. Its model has been told power_on(). */
-void mimicd_jobs_end(struct mimicd_device_jobs *device);
+/*
+ * Those that no thread has begun come back. Its model has been told power_on(), and forgets what was in them.
+ * false: a thread is at work on one, and may sleep in a page of the program's.
+ */
+bool mimicd_jobs_take_back(struct mimicd_device_jobs *device);
 
 /* Takes back what is finished and hands out what there is to do. true: there was something. */
 bool mimicd_jobs_round(struct mimicd_jobs *jobs);

@@ -149,7 +149,8 @@ void mimicd_device_reset(struct mimicd_instance *instance)
 	lose_clients(instance);
 	model->ops->power_on(model, now);
 	mimicd_memory_slot_reset(&instance->memory);
-	mimicd_jobs_end(&instance->jobs);
+	/* One that runs ends when it can: the model waits for it with what comes next. */
+	mimicd_jobs_take_back(&instance->jobs);
 	mimicd_inject_reset(&instance->injection);
 	attach_contexts(instance, now);
 	if (events)
@@ -238,15 +239,17 @@ int mimicd_device_remove(struct mimicd_engine *engine, const char *name)
 {
 	struct mimicd_instance *instance;
 	int error = mimicd_instance_find(engine, name, &instance);
+	bool is_used;
 
 	if (error)
 		return error;
-	mimicd_log(MIMICD_LOG_INFO, "%s is removed%s", instance->name,
-		   mimicd_instance_is_held(instance) || mimicd_instance_is_bound(instance) ?
-		   " while a program has it" : "");
+	is_used = mimicd_instance_is_held(instance) || mimicd_instance_is_bound(instance);
 	/* First there: no access comes from a driver after this. */
 	leave_buses(instance);
 	detach_clients(instance);
+	if (!mimicd_device_stops(instance))
+		return -EINPROGRESS;
+	mimicd_log(MIMICD_LOG_INFO, "%s is removed%s", instance->name, is_used ? " while a program has it" : "");
 	mimicd_device_destroy(instance);
 	return 0;
 }

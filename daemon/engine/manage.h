@@ -26,7 +26,7 @@ int mimicd_device_find(struct mimicd_engine *engine, const char *name, uid_t uid
 
 /*
  * As after power-on, also while a program has it: accesses that wait are answered with 0,
- * jobs in flight end first. A program that had it has it still.
+ * and what comes next is done when a job that still runs has ended. A program that had it has it still.
  */
 void mimicd_device_reset(struct mimicd_instance *instance);
 /* All counters are 0 again; nothing else changes. */
@@ -39,7 +39,10 @@ int mimicd_device_inject(struct mimicd_instance *instance, uint32_t what);
  * -ENOENT: no such kind; -ENOSPC: too many; -ENOMEM; what a bus says.
  */
 int mimicd_device_add(struct mimicd_engine *engine, const char *kind, char *name);
-/* Away it goes, also while a program has it: accesses to it are those to a device that is closed. */
+/*
+ * Away it goes, also while a program has it: accesses to it are those to a device that is closed. -EINPROGRESS: one of
+ * its jobs still runs, for a program that has it no more; ask again when jobs have come back.
+ */
 int mimicd_device_remove(struct mimicd_engine *engine, const char *name);
 
 #endif

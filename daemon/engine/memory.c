@@ -84,6 +84,9 @@ int mimicd_memory_check_and_fix(struct mimicd_memory *memory, int fd, uint64_t s
 
 /* More than this, and mappings would be had that no quota counts. */
 #define UNMAP_BACKLOG 64u
+#define NS_PER_S 1000000000u
+/* Jobs have the lock for a piece of a block, and others wait for less than 2 ms. */
+#define LOCK_NS 1000000u
 
 /* Index of the first range that ends after `address`. */
 static size_t first_after(const struct mimicd_memory *memory, uint64_t address)
@@ -146,30 +149,34 @@ static int reserve(struct mimicd_memory *memory)
 	return 0;
 }
 
-/* A job that has it may sleep in a page of that memory: then the user's next message comes later (stalls.h). */
-static void lock_to_change(struct mimicd_memory *memory)
+/*
+ * false: a job has it for longer than its piece of a block takes, as it sleeps in a page. The user gives other messages
+ * later then, so that all such waits are less than 1 % of the time.
+ */
+static bool lock_to_change(struct mimicd_memory *memory)
 {
-	uint64_t begun = mimic_now();
+	uint64_t begun = mimic_now(), end = begun + LOCK_NS;
+	const struct timespec until = { (time_t)(end / NS_PER_S), (long)(end % NS_PER_S) };
 
-	pthread_rwlock_wrlock(&memory->lock);
+	if (!pthread_rwlock_clockwrlock(&memory->lock, CLOCK_MONOTONIC, &until))
+		return true;
 	if (memory->user)
-		mimicd_wakes_note_work(memory->user, MIMICD_WAKE_MESSAGE, mimic_now() - begun);
+		mimicd_wakes_note_wait(memory->user, MIMICD_WAKE_MESSAGE, mimic_now() - begun);
+	return false;
 }
 
+/* With the lock. */
 static int insert(struct mimicd_memory *memory, size_t index, const struct mimicd_range *range)
 {
-	int error;
+	int error = reserve(memory);
 
-	lock_to_change(memory);
-	error = reserve(memory);
-	if (!error) {
-		memmove(&memory->ranges[index + 1], &memory->ranges[index],
-			(memory->count - index) * sizeof(memory->ranges[0]));
-		memory->ranges[index] = *range;
-		memory->count++;
-	}
-	pthread_rwlock_unlock(&memory->lock);
-	return error;
+	if (error)
+		return error;
+	memmove(&memory->ranges[index + 1], &memory->ranges[index],
+		(memory->count - index) * sizeof(memory->ranges[0]));
+	memory->ranges[index] = *range;
+	memory->count++;
+	return 0;
 }
 
 static int take_quota(struct mimicd_memory *memory, uint64_t size, const char **why)
@@ -241,6 +248,20 @@ void mimicd_memory_drop(struct mimicd_memory *memory, const struct mimicd_range 
 	give_quota_back(memory, range->size);
 }
 
+/* With the lock. */
+static int map_and_insert(struct mimicd_memory *memory, int fd, size_t index, struct mimicd_range *range,
+			  uint64_t offset, const char **why)
+{
+	int error = map_range(memory, fd, range, offset, why);
+
+	if (error)
+		return error;
+	error = insert(memory, index, range);
+	if (error)
+		mimicd_memory_drop(memory, range);
+	return error;
+}
+
 int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, uint64_t size,
 		      uint64_t offset, const char **why)
 {
@@ -266,12 +287,10 @@ int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, ui
 	error = mimicd_memory_check_and_fix(memory, fd, size, offset, why);
 	if (error)
 		return error;
-	error = map_range(memory, fd, &range, offset, why);
-	if (error)
-		return error;
-	error = insert(memory, index, &range);
-	if (error)
-		mimicd_memory_drop(memory, &range);
+	if (!lock_to_change(memory))
+		return -EINPROGRESS;
+	error = map_and_insert(memory, fd, index, &range, offset, why);
+	pthread_rwlock_unlock(&memory->lock);
 	return error;
 }
 
@@ -285,9 +304,10 @@ int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_
 	range = memory->ranges[index];
 	if (range.start != address || range.size != size)
 		return -ENOENT;
-	memory->last.size = 0;
 	/* Jobs have what they read locked: none is in this range from here on. */
-	lock_to_change(memory);
+	if (!lock_to_change(memory))
+		return -EINPROGRESS;
+	memory->last.size = 0;
 	memory->count--;
 	memmove(&memory->ranges[index], &memory->ranges[index + 1],
 		(memory->count - index) * sizeof(memory->ranges[0]));

@@ -118,10 +118,11 @@ int mimicd_memory_check_and_fix(struct mimicd_memory *memory, int fd, uint64_t s
 /*
  * Checks and maps a memfd as [address, address + size). The descriptor stays
  * the caller's. NULL in *why, or what is wrong for a log line. -EINPROGRESS: ask again when
- * mimicd_memory_fix_waits() no longer says so.
+ * mimicd_memory_fix_waits() no longer says so; if it does not, a job is at work in that memory, and sleeps.
  */
 int mimicd_memory_add(struct mimicd_memory *memory, int fd, uint64_t address, uint64_t size,
 		      uint64_t offset, const char **why);
+/* -ENOENT; -EINPROGRESS: a job is at work in it, and sleeps. */
 int mimicd_memory_remove(struct mimicd_memory *memory, uint64_t address, uint64_t size);
 /*
  * The same of a mapping of a memfd that was checked, and that no device reaches: it counts for the

@@ -217,6 +217,14 @@ static void end_client(struct mimicd_client *client)
 		mimicd_inspection_ended(engine, begun);
 }
 
+/* Its devices and its memory stay until its jobs have come back (note_returned()). */
+static void linger(struct mimicd_client *client)
+{
+	client->engine->lingers = true;
+	if (client->ops->linger)
+		client->ops->linger(client);
+}
+
 static void reap(struct mimicd_engine *engine)
 {
 	struct mimicd_client *client = engine->clients;
@@ -224,13 +232,16 @@ static void reap(struct mimicd_engine *engine)
 	if (!engine->reap)
 		return;
 	engine->reap = false;
+	engine->lingers = false;
 	while (client) {
 		struct mimicd_client *next = client->next;
 
-		if (client->broken)
+		if (!client->broken)
+			mimicd_lanes_reap(client);
+		else if (mimicd_client_stops(client))
 			end_client(client);
 		else
-			mimicd_lanes_reap(client);
+			linger(client);
 		client = next;
 	}
 }
@@ -367,6 +378,7 @@ static void note_returned(void *context, struct mimic_model *model)
 	struct mimicd_engine *engine = context;
 
 	engine->busy |= model->ops->busy(model);
+	engine->reap |= engine->lingers;
 }
 
 static bool go_on(void *context)

@@ -51,30 +51,41 @@ uint64_t mimicd_wake_end(const struct mimicd_wake_clock *clock, struct mimicd_us
 	return took;
 }
 
+void mimicd_wakes_note_wait(struct mimicd_user *user, enum mimicd_wake what, uint64_t wait)
+{
+	uint64_t until = mimic_now() + WORK_PAUSE * wait;
+
+	if (!user->is_exempt && user->throttles[what].until < until)
+		user->throttles[what].until = until;
+}
+
 void mimicd_wakes_note_work(struct mimicd_user *user, enum mimicd_wake what, uint64_t work)
 {
-	uint64_t until = mimic_now() + WORK_PAUSE * work;
+	if (work >= SLOW_WORK_NS)
+		mimicd_wakes_note_wait(user, what, work);
+}
 
-	if (work >= SLOW_WORK_NS && !user->is_exempt && user->throttles[what].until < until)
-		user->throttles[what].until = until;
+bool mimicd_wakes_is_due(struct mimicd_engine *engine, uint64_t due)
+{
+	if (mimic_now() >= due)
+		return true;
+	if (!engine->wakes_due || due < engine->wakes_due) {
+		mimicd_timer_arm(&engine->wake_timer, due);
+		engine->wakes_due = due;
+	}
+	return false;
 }
 
 bool mimicd_wakes_throttled(struct mimicd_user *user, enum mimicd_wake what)
 {
-	struct mimicd_engine *engine = user->engine;
-	uint64_t until = user->throttles[what].until;
+	uint64_t *until = &user->throttles[what].until;
 
-	if (!until)
+	if (!*until)
 		return false;
-	if (mimic_now() >= until) {
-		user->throttles[what].until = 0;
-		return false;
-	}
-	if (!engine->wakes_due || until < engine->wakes_due) {
-		mimicd_timer_arm(&engine->wake_timer, until);
-		engine->wakes_due = until;
-	}
-	return true;
+	if (!mimicd_wakes_is_due(user->engine, *until))
+		return true;
+	*until = 0;
+	return false;
 }
 
 bool mimicd_wakes_any_throttled(const struct mimicd_user *user)

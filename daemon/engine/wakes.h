@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct mimicd_engine;
 struct mimicd_user;
 
 enum mimicd_wake {
@@ -47,12 +48,16 @@ uint64_t mimicd_wakes_work_now(void);
  * for a shorter time: honest programs ask for such texts, too.
  */
 void mimicd_wakes_note_work(struct mimicd_user *user, enum mimicd_wake what, uint64_t work);
+/* The same however short it was: the user can have it again and again, as a wait for one of its jobs. */
+void mimicd_wakes_note_wait(struct mimicd_user *user, enum mimicd_wake what, uint64_t wait);
 
 /*
  * The user may have no such wake-up now. When it may have one again, the loop runs, and everybody who has
  * put something off for this reason is called.
  */
 bool mimicd_wakes_throttled(struct mimicd_user *user, enum mimicd_wake what);
+/* Has the time come? If not, the loop runs when it has. */
+bool mimicd_wakes_is_due(struct mimicd_engine *engine, uint64_t due);
 /* Is the user throttled, or suspect, for any kind of wake-up? */
 bool mimicd_wakes_any_throttled(const struct mimicd_user *user);
 
