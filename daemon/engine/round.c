@@ -321,12 +321,25 @@ static bool serve_lanes(void *context)
 	return false;
 }
 
+/* A job of one program must not wait for those of another one that sleep. */
+static void relieve_workers(struct mimicd_engine *engine)
+{
+	uint64_t due;
+
+	if (!atomic_load_explicit(&engine->jobs.workers.ready, memory_order_relaxed))
+		return;
+	due = mimicd_workers_relieve(&engine->jobs.workers, mimic_now());
+	if (due)
+		mimicd_wakes_is_due(engine, due);
+}
+
 void mimicd_engine_prepare(struct mimicd_engine *engine)
 {
 	for (struct mimicd_front_end *front_end = engine->front_ends; front_end; front_end = front_end->next) {
 		if (front_end->ops->prepare)
 			front_end->ops->prepare(front_end->context);
 	}
+	relieve_workers(engine);
 	reap(engine);
 }
 
@@ -417,6 +430,7 @@ static bool finish(void *context)
 	struct mimicd_engine *engine = context;
 
 	mimicd_events_deliver(&engine->events);
+	relieve_workers(engine);
 	return engine->reap || has_work(engine);
 }
 

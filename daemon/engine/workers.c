@@ -10,6 +10,9 @@
 #include "libmimic/base/wait.h"
 #include "mimic/lane.h"
 
+/* A job takes some milliseconds, and some more where other programs have the processors. */
+#define ALL_SLEEP_NS 20000000u
+
 /* --- the queue ---------------------------------------------------------------- */
 
 void mimicd_workers_add(struct mimicd_workers *workers, struct mimicd_job *job)
@@ -23,7 +26,7 @@ void mimicd_workers_add(struct mimicd_workers *workers, struct mimicd_job *job)
 	pthread_mutex_unlock(&workers->lock);
 }
 
-/* The first job, or the first of a device. */
+/* The first job, which a worker does, or the first of a device. */
 static struct mimicd_job *take(struct mimicd_workers *workers, const struct mimicd_device_jobs *device)
 {
 	struct mimicd_job **link, *job;
@@ -38,6 +41,7 @@ static struct mimicd_job *take(struct mimicd_workers *workers, const struct mimi
 		if (!job->next)
 			workers->last = link;
 		atomic_fetch_sub(&workers->ready, 1);
+		atomic_fetch_add_explicit(&workers->taken, !device, memory_order_relaxed);
 	}
 	pthread_mutex_unlock(&workers->lock);
 	return job;
@@ -160,6 +164,24 @@ void mimicd_workers_call(struct mimicd_workers *workers, bool self)
 	/* If there can be no more of them, those that there are do it all. */
 	if (ready - awake > sleeping && workers->count < workers->processors)
 		add_worker(workers);
+}
+
+uint64_t mimicd_workers_relieve(struct mimicd_workers *workers, uint64_t now)
+{
+	unsigned int taken = atomic_load_explicit(&workers->taken, memory_order_relaxed);
+
+	if (!atomic_load(&workers->ready) || atomic_load(&workers->spinning) || atomic_load(&workers->sleeping) ||
+	    workers->count == MIMICD_WORKERS_MAX) {
+		workers->last_looked = 0;
+		return 0;
+	}
+	if (workers->last_looked && workers->last_taken == taken && now - workers->last_looked < ALL_SLEEP_NS)
+		return workers->last_looked + ALL_SLEEP_NS;
+	if (workers->last_looked && workers->last_taken == taken)
+		add_worker(workers);
+	workers->last_looked = now;
+	workers->last_taken = taken;
+	return now + ALL_SLEEP_NS;
 }
 
 /* --- their life ------------------------------------------------------------------ */

@@ -33,6 +33,9 @@ struct mimicd_workers {
 	atomic_bool stopping;
 	pthread_t threads[MIMICD_WORKERS_MAX];
 	unsigned int count;		/* of threads */
+	_Atomic unsigned int taken;	/* by workers; changes while they work */
+	unsigned int last_taken;	/* when they were looked at, with jobs that waited */
+	uint64_t last_looked;		/* 0: no job waited then */
 };
 
 void mimicd_workers_init(struct mimicd_workers *workers, void (*run)(struct mimicd_job *job),
@@ -51,6 +54,11 @@ void mimicd_workers_add(struct mimicd_workers *workers, struct mimicd_job *job);
  * worker and reads it soon itself.
  */
 void mimicd_workers_call(struct mimicd_workers *workers, bool self);
+/*
+ * Jobs wait while all workers have one? If no worker takes another one for a while, they sleep in pages of the programs
+ * whose jobs they have, and there is one worker more. 0, or when to ask again.
+ */
+uint64_t mimicd_workers_relieve(struct mimicd_workers *workers, uint64_t now);
 /* A job of that device that no worker has begun leaves the queue. NULL: there is none. */
 struct mimicd_job *mimicd_workers_take_back(struct mimicd_workers *workers,
 					    const struct mimicd_device_jobs *device);

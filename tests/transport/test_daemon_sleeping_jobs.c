@@ -22,22 +22,24 @@
 
 #define MS 1000000ull
 #define SLEEP_US 100000u
-/* Much less than a sleep, and more than a loaded machine takes for an answer. */
-#define LONGEST_NS (60 * MS)
 #define ROWS 4u
+/* Less than the job takes, and more than a loaded machine takes for an answer. */
+#define LONGEST_NS (300 * MS)
+
+#define CONFIG_LD (0x3f800000ull << 32 | 8u << 16 | 1u << 8 | VIRGO_CONFIG_LD)
 
 static struct turns_program *hog, *victim;
 
-static void stream(unsigned int funct, uint64_t rs1, uint64_t rs2)
+static void stream(struct turns_program *program, unsigned int funct, uint64_t rs1, uint64_t rs2)
 {
 	const uint64_t words[] = {
 		mimic_command_pack(&(struct mimic_command){
-			.kind = MIMIC_COMMAND_STORE, .device = (uint8_t)hog->device, .size = 8, .page = VIRGO_PAGE_UNITS,
+			.kind = MIMIC_COMMAND_STORE, .device = (uint8_t)program->device, .size = 8, .page = VIRGO_PAGE_UNITS,
 			.offset = VIRGO_UNIT_OFFSET(0, STREAM), .count = 3 }),
 		rs1, rs2, VIRGO_INSTRUCTION_WORD(funct),
 	};
 
-	raw_post(&hog->lanes[0], words, 4);
+	raw_post(&program->lanes[0], words, 4);
 }
 
 /* Its job is in the first of so many pages, each of which has a row. */
@@ -47,17 +49,22 @@ static void start_job(unsigned int sleep_us, unsigned int rows)
 	slow_memory.sleep_us = sleep_us;
 	slow_memory_share(hog);
 	victim = turns_program(getuid(), "maple0", 1);
-	stream(VIRGO_FUNCT_CONFIG, 0x3f800000ull << 32 | 8u << 16 | 1u << 8 | VIRGO_CONFIG_LD, SLOW_PAGE);
-	stream(VIRGO_FUNCT_MVIN, SLOW_ADDRESS, (uint64_t)rows << 48 | 8ull << 32);
+	stream(hog, VIRGO_FUNCT_CONFIG, CONFIG_LD, SLOW_PAGE);
+	stream(hog, VIRGO_FUNCT_MVIN, SLOW_ADDRESS, (uint64_t)rows << 48 | 8ull << 32);
 	for (uint64_t begun = mimic_now(); mimic_now() - begun < 20 * MS;)
 		turns_step();
 }
 
+static struct mimicd_instance *find_device(const char *name)
+{
+	struct mimicd_instance *instance;
+
+	return mimicd_instance_find(&turns_server->engine, name, &instance) ? NULL : instance;
+}
+
 static struct mimicd_instance *find_virgo(void)
 {
-	struct mimicd_instance *virgo;
-
-	return mimicd_instance_find(&turns_server->engine, "virgo0", &virgo) ? NULL : virgo;
+	return find_device("virgo0");
 }
 
 static bool job_is_out(void)
@@ -231,6 +238,29 @@ static void a_reset_does_not_wait(void **state)
 	slow_memory_end();
 }
 
+/* There is one thread for jobs at first, and another one when its job sleeps. */
+static void a_job_of_another_program_is_done_meanwhile(void **state)
+{
+	struct turns_program *other;
+	uint64_t begun;
+
+	(void)state;
+	if (!slow_memory_begin())
+		skip();
+	turns_server->engine.jobs.workers.processors = 1;
+	start_job(2000000, 1);
+	other = turns_program(getuid(), "virgo1", 1);
+	begun = mimic_now();
+	stream(other, VIRGO_FUNCT_CONFIG, CONFIG_LD, SLOW_PAGE);
+	expect_victim_is_answered();
+	while (find_device("virgo1")->jobs.in_flight && mimic_now() - begun < 1000 * MS)
+		turns_step();
+	assert_int_equal(find_device("virgo1")->jobs.in_flight, 0);
+	assert_true(job_is_out());
+	expect_victim_is_answered_for(2500 * MS);
+	slow_memory_end();
+}
+
 /* --- memory that the job uses -------------------------------------------------------------- */
 
 static sem_t is_held, may_end;
@@ -283,6 +313,7 @@ int main(void)
 		TEST(a_device_is_removed_when_the_job_is_back),
 		TEST(it_is_removed_also_if_its_program_ends_meanwhile),
 		TEST(a_reset_does_not_wait),
+		TEST(a_job_of_another_program_is_done_meanwhile),
 		TEST(memory_is_taken_back_when_the_job_is_out_of_it),
 	};
 
