@@ -43,6 +43,13 @@ lockdep_still_watches() {
 	grep '^ *debug_locks: *1$' /proc/lockdep_stats
 }
 
+kcsan=/sys/kernel/debug/kcsan
+
+# It watches accesses of our modules only. What it finds is in the kernel's log.
+kcsan_has_watched_our_modules() {
+	grep '^setup_watchpoints: *[1-9]' $kcsan
+}
+
 echo "TAP version 13"
 case $1 in
 load)
@@ -56,6 +63,7 @@ unload)
 		result "${module}_unloads" unloads_and_leaves_nothing "$module"
 	done
 	[ ! -w $kmemleak ] || result "no_memory_leaks" kmemleak_finds_nothing
+	[ ! -r $kcsan ] || result "kcsan_has_watched_our_modules" kcsan_has_watched_our_modules
 	[ ! -r /proc/lockdep_stats ] || result "lockdep_still_watches" lockdep_still_watches
 	;;
 esac
