@@ -119,8 +119,9 @@ static bool is_due(const struct mimicd_session *session)
 {
 	struct mimicd_engine *engine = session->clients->engine;
 
-	return !session->due || session->returns != atomic_load(&engine->jobs.returns) ||
-	       mimicd_wakes_is_due(engine, session->due);
+	if (!session->due || (session->waits_for_job && session->returns != atomic_load(&engine->jobs.returns)))
+		return true;
+	return mimicd_wakes_is_due(engine, session->due);
 }
 
 /* May the message that is put off be tried again? */

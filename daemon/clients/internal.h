@@ -52,7 +52,8 @@ struct mimicd_session {
 	uint64_t turn;			/* when it was tried last */
 	uint64_t put_off_since;		/* 0: no message is */
 	uint64_t due;			/* when it is tried again; 0: in its next turn */
-	uint32_t returns;		/* of jobs, when it was tried last: it is tried again at the next (jobs.h) */
+	bool waits_for_job;		/* it is tried again when one has come back, too */
+	uint32_t returns;		/* of jobs, when it was tried last (jobs.h) */
 	unsigned int complaints;	/* refused messages, see messages.c */
 	bool text_is_unread;	/* a reply with a text, that may not have been read yet */
 };

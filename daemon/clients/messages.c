@@ -209,7 +209,7 @@ static void do_memory_add(struct mimicd_session *session, const struct mimicd_pa
 	if (error == -EINPROGRESS && mimicd_memory_fix_waits(&session->client.memory))
 		put_off_for_fix(session, packet);
 	else if (error == -EINPROGRESS)
-		mimicd_packet_put_off_for_job(session, packet);
+		mimicd_packet_put_off_for_lock(session, packet);
 	else if (error)
 		mimicd_complain(session, packet, error, why ? why : "no memory");
 	else
@@ -241,7 +241,7 @@ static void do_memory_remove(struct mimicd_session *session, const struct mimicd
 	error = request->offset ? -EINVAL :
 		mimicd_memory_remove(&session->client.memory, request->address, request->size);
 	if (error == -EINPROGRESS)
-		mimicd_packet_put_off_for_job(session, packet);
+		mimicd_packet_put_off_for_lock(session, packet);
 	else if (error)
 		mimicd_complain(session, packet, error, "no such range");
 	else
@@ -257,16 +257,6 @@ static void do_add(struct mimicd_session *session, const struct mimicd_packet *p
 		mimicd_reply_plain(session, packet, error);
 	else
 		mimicd_reply(session, packet, &reply, sizeof(reply), 0, -1);
-}
-
-static void do_remove(struct mimicd_session *session, const struct mimicd_packet *packet)
-{
-	int error = mimicd_device_remove(session->clients->engine, packet->open.name);
-
-	if (error == -EINPROGRESS)
-		mimicd_packet_put_off_for_job(session, packet);
-	else
-		mimicd_reply_plain(session, packet, error);
 }
 
 static int inject(struct mimicd_engine *engine, const struct mimic_inject *request)
@@ -306,7 +296,7 @@ static void do_manage(struct mimicd_session *session, const struct mimicd_packet
 	else if (packet->header.type == MIMIC_MESSAGE_ADD)
 		do_add(session, packet);
 	else if (packet->header.type == MIMIC_MESSAGE_REMOVE)
-		do_remove(session, packet);
+		mimicd_reply_plain(session, packet, mimicd_device_remove(session->clients->engine, text));
 	else if (packet->header.type == MIMIC_MESSAGE_INJECT)
 		mimicd_reply_plain(session, packet, inject(session->clients->engine, &packet->inject));
 	else

@@ -70,6 +70,7 @@ void mimicd_packet_put_off(struct mimicd_session *session, const struct mimicd_p
 	session->is_put_off = true;
 	session->clients->put_off++;
 	session->due = 0;
+	session->waits_for_job = false;
 	if (!session->put_off_since)
 		session->put_off_since = mimic_now();
 }
@@ -84,10 +85,18 @@ void mimicd_packet_put_off_for_job(struct mimicd_session *session, const struct 
 	uint64_t pause;
 
 	mimicd_packet_put_off(session, packet);
+	session->waits_for_job = true;
 	pause = mimicd_packet_waited(session) / 4;
 	if (pause < JOB_PAUSE_NS_MIN)
 		pause = JOB_PAUSE_NS_MIN;
 	session->due = mimic_now() + (pause < JOB_PAUSE_NS_MAX ? pause : JOB_PAUSE_NS_MAX);
+	mimicd_packet_pause(session);
+}
+
+void mimicd_packet_put_off_for_lock(struct mimicd_session *session, const struct mimicd_packet *packet)
+{
+	mimicd_packet_put_off(session, packet);
+	session->due = mimic_now() + JOB_PAUSE_NS_MAX;
 	mimicd_packet_pause(session);
 }
 

@@ -49,6 +49,8 @@ void mimicd_packet_pause(struct mimicd_session *session);
 void mimicd_packet_put_off(struct mimicd_session *session, const struct mimicd_packet *packet);
 /* The same when a job has come back (jobs.h), or after a quarter of the time that it has waited; nothing is received. */
 void mimicd_packet_put_off_for_job(struct mimicd_session *session, const struct mimicd_packet *packet);
+/* The same after 20 ms: a job has the lock of the program's memory, and each try is waited for. */
+void mimicd_packet_put_off_for_lock(struct mimicd_session *session, const struct mimicd_packet *packet);
 /* For how long has the message been put off that is being tried? 0: it is new. */
 uint64_t mimicd_packet_waited(const struct mimicd_session *session);
 /* Its descriptors. */

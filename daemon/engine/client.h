@@ -28,6 +28,8 @@ struct mimicd_device_slot {
 	unsigned int opens;
 	bool lost;	/* removed or reset by a person: the client is told until it closes it, see mimic/lane.h */
 	bool closed;	/* commands for it may still be in a lane: the number is not given away yet */
+	bool closing;	/* the client waits for the answer to its last close */
+	struct mimicd_instance *leaving;	/* that it was, until its jobs are back (leave.h) */
 };
 
 /* Of a client. */
@@ -145,14 +147,14 @@ void mimicd_client_retry(struct mimicd_memory *memory);
 
 /*
  * Opens by name; *number is the device's at this client.
- * -ENOENT, -ENODEV, -EBUSY, -EMFILE (limits), -EDQUOT, -ENOMEM. -EINPROGRESS: a client that is gone has it until
- * one of its jobs has come back.
+ * -ENOENT, -ENODEV, -EBUSY, -EMFILE (limits), -EDQUOT, -ENOMEM. -EINPROGRESS: it leaves (leave.h); ask again when
+ * jobs have come back.
  */
 int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t *number);
 /*
  * One open less; the last one gives the device back as after power-on. -ENODEV. A device that was
  * lost counts as open. -EAGAIN: this turn is over and what was posted before is not done; ask again. -EINPROGRESS:
- * so it is with one of its jobs, until that has come back.
+ * it is done, but for a job that still runs; ask again when jobs have come back.
  */
 int mimicd_client_close(struct mimicd_client *client, uint32_t number);
 /*

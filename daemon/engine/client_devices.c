@@ -10,6 +10,7 @@
 #include "daemon/engine/execute.h"
 #include "daemon/engine/instance.h"
 #include "daemon/engine/lane.h"
+#include "daemon/engine/leave.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
 
@@ -18,7 +19,9 @@ static int find_slot(struct mimicd_client *client, uint32_t *number)
 {
 	*number = 0;
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		if (client->devices[i].instance || client->devices[i].closed || client->devices[i].lost)
+		const struct mimicd_device_slot *slot = &client->devices[i];
+
+		if (slot->instance || slot->closed || slot->lost || slot->closing)
 			continue;
 		*number = i;
 		return 0;
@@ -30,7 +33,7 @@ static int find_slot(struct mimicd_client *client, uint32_t *number)
 	*number = MIMIC_SESSION_DEVICES;
 	for (uint32_t i = MIMIC_SESSION_DEVICES; i-- > 0;) {
 		/* A lane that is done has no command for it, but the program has a handle. */
-		if (client->devices[i].lost)
+		if (client->devices[i].lost || client->devices[i].closing)
 			continue;
 		client->devices[i].closed = false;
 		if (!client->devices[i].instance)
@@ -42,6 +45,8 @@ static int find_slot(struct mimicd_client *client, uint32_t *number)
 /* May this client have it? One of a bound process only gets what the process has open. */
 static bool is_for(const struct mimicd_client *client, const struct mimicd_instance *instance)
 {
+	if (instance->leaves)
+		return false;
 	if (client->process)
 		return instance->binding && instance->binding->process == client->process;
 	return !mimicd_instance_is_bound(instance) &&
@@ -125,12 +130,6 @@ static int create_private(struct mimicd_client *client, const struct mimic_kind 
 	return error;
 }
 
-static void destroy_private(struct mimicd_client *client, struct mimicd_instance *instance)
-{
-	mimicd_device_destroy(instance);
-	client->private_devices--;
-}
-
 static struct mimicd_device_slot *find_slot_of(struct mimicd_client *client,
 					       const struct mimicd_instance *instance)
 {
@@ -181,19 +180,6 @@ static int take(struct mimicd_client *client, struct mimicd_instance *instance)
 	return 0;
 }
 
-/* What the device does for the client has ended (mimicd_device_stops()), and it is as after power-on. */
-static void give_up(struct mimicd_instance *instance)
-{
-	instance->model->ops->power_on(instance->model, mimic_now());
-	mimicd_jobs_close(&instance->jobs);
-	mimicd_trace_close(instance);
-	mimicd_events_forget(&instance->events);
-	mimicd_device_memory_close(&instance->device_memory);
-	mimicd_inject_reset(&instance->injection);
-	instance->client = NULL;
-	mimicd_memory_slot_clear(&instance->memory);
-}
-
 static void fill_slot(struct mimicd_device_slot *slot, struct mimicd_instance *instance)
 {
 	slot->instance = instance;
@@ -231,8 +217,10 @@ static int open_whole(struct mimicd_client *client, const struct mimic_kind *kin
 	}
 	error = mimicd_instance_is_bound(instance) ? 0 : take(client, instance);
 	if (error) {
-		if (instance->is_private)
-			destroy_private(client, instance);
+		if (instance->is_private) {
+			mimicd_device_destroy(instance);
+			client->private_devices--;
+		}
 		return error;
 	}
 	fill_slot(&client->devices[free_number], instance);
@@ -317,13 +305,23 @@ static int open_device(struct mimicd_client *client, const struct mimic_kind *ki
 	return open_whole(client, kind, name, rest, number);
 }
 
-/* Does a program that is gone still have such a device, as one of its jobs runs? */
-static bool is_being_given_back(const struct mimicd_engine *engine, const struct mimic_kind *kind, const char *rest)
+/* The loop is about to end a client that has it, or a context of it. */
+static bool has_broken_client(const struct mimicd_instance *instance)
+{
+	for (unsigned int i = 0; i < instance->context_count; i++) {
+		if (instance->contexts[i].client && instance->contexts[i].client->broken)
+			return true;
+	}
+	return instance->client && instance->client->broken;
+}
+
+/* Is such a device given back now, or when a job has come back? */
+static bool one_leaves(const struct mimicd_engine *engine, const struct mimic_kind *kind, const char *rest)
 {
 	struct mimicd_instance *instance;
 
 	for (unsigned int i = 0; i < MIMIC_KIND_DEVICES_MAX; i++) {
-		if (mimicd_instance_of(engine, kind, i, &instance) || !instance->client || !instance->client->broken)
+		if (mimicd_instance_of(engine, kind, i, &instance) || !(instance->leaves || has_broken_client(instance)))
 			continue;
 		if (!*rest || !strcmp(instance->name + strlen(kind->name), rest))
 			return true;
@@ -346,7 +344,7 @@ int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t 
 	/* One that it has open already is no other one. */
 	if (error || client->devices[*number].opens > 1)
 		mimicd_quota_give_back(client->user, MIMICD_QUOTA_devices, 1);
-	if (error == -EBUSY && is_being_given_back(client->engine, kind, rest))
+	if (error == -EBUSY && one_leaves(client->engine, kind, rest))
 		return -EINPROGRESS;
 	return error;
 }
@@ -413,8 +411,11 @@ void mimicd_client_detach(struct mimicd_client *client, struct mimicd_instance *
 {
 	mimicd_client_lose(client, instance);
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		if (client->devices[i].instance == instance)
-			detach_slot(client, &client->devices[i]);
+		if (client->devices[i].instance != instance)
+			continue;
+		detach_slot(client, &client->devices[i]);
+		if (instance->client == client)
+			client->devices[i].leaving = instance;
 	}
 }
 
@@ -458,75 +459,65 @@ static void give_back(struct mimicd_client *client, struct mimicd_device_slot *s
 		give_back_context(instance, context);
 		return;
 	}
-	if (instance->is_private)
-		destroy_private(client, instance);
-	else
-		give_up(instance);
+	client->private_devices -= instance->is_private;
+	slot->leaving = instance;
+	mimicd_device_leave(instance, instance->is_private);
 }
 
-/* One that its process has by a driver goes on. */
-static bool stops(struct mimicd_instance *instance)
+static int begin_close(struct mimicd_client *client, struct mimicd_device_slot *slot)
 {
-	return mimicd_instance_is_bound(instance) || mimicd_device_stops(instance);
-}
-
-int mimicd_client_close(struct mimicd_client *client, uint32_t number)
-{
-	struct mimicd_device_slot *slot;
-
-	if (number >= MIMIC_SESSION_DEVICES)
-		return -ENODEV;
-	slot = &client->devices[number];
 	if (!slot->instance && !slot->lost)
 		return -ENODEV;
 	/* What was posted before the close still counts where it can. */
 	if (slot->opens == 1 && !mimicd_lanes_drain(client))
 		return -EAGAIN;
-	if (slot->opens == 1 && slot->instance && !stops(slot->instance))
-		return -EINPROGRESS;
 	if (--slot->opens)
 		return 0;
 	if (slot->instance)
 		give_back(client, slot);
+	slot->closing = true;
+	return 0;
+}
+
+int mimicd_client_close(struct mimicd_client *client, uint32_t number)
+{
+	struct mimicd_device_slot *slot;
+	int error;
+
+	if (number >= MIMIC_SESSION_DEVICES)
+		return -ENODEV;
+	slot = &client->devices[number];
+	error = slot->closing ? 0 : begin_close(client, slot);
+	if (error || !slot->closing)
+		return error;
+	/* Its job may still write to the program's memory. */
+	if (slot->leaving)
+		return -EINPROGRESS;
+	slot->closing = false;
 	if (slot->lost)
 		set_lost(client, slot, false);
 	return 0;
 }
 
-/* One that it was detached from while a job ran is not among those that it has open. */
-static bool is_detached_from(const struct mimicd_client *client, const struct mimicd_instance *instance)
+bool mimicd_client_stops(struct mimicd_client *client)
 {
-	return instance && instance->client == client && !mimicd_instance_is_bound(instance);
+	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
+		struct mimicd_instance *instance = client->devices[i].instance;
+
+		/* One that its process has by a driver goes on. */
+		if (instance && instance->jobs.in_flight && !mimicd_instance_is_bound(instance))
+			give_back(client, &client->devices[i]);
+	}
+	return !mimicd_client_has_leaving(client);
 }
 
 static void close_all(struct mimicd_client *client)
 {
-	struct mimicd_engine *engine = client->engine;
-
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
 		if (client->devices[i].instance)
 			give_back(client, &client->devices[i]);
 	}
-	for (unsigned int i = 0; i < engine->named_count; i++) {
-		if (is_detached_from(client, engine->named[i]))
-			give_up(engine->named[i]);
-	}
-}
-
-bool mimicd_client_stops(struct mimicd_client *client)
-{
-	struct mimicd_engine *engine = client->engine;
-	bool all = true;
-
-	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
-		if (client->devices[i].instance)
-			all &= stops(client->devices[i].instance);
-	}
-	for (unsigned int i = 0; i < engine->named_count; i++) {
-		if (is_detached_from(client, engine->named[i]))
-			all &= stops(engine->named[i]);
-	}
-	return all;
+	mimicd_devices_wait_to_leave(client->engine, client);
 }
 
 void mimicd_client_destroy(struct mimicd_client *client)

@@ -254,17 +254,9 @@ int mimicd_devices_create(struct mimicd_engine *engine)
 	return error;
 }
 
-bool mimicd_device_stops(struct mimicd_instance *instance)
-{
-	if (!instance->jobs.in_flight)
-		return true;
-	instance->model->ops->power_on(instance->model, mimic_now());
-	return mimicd_jobs_take_back(&instance->jobs);
-}
-
 /* --- destroyed ------------------------------------------------------------------ */
 
-static void leave_place(struct mimicd_instance *instance)
+void mimicd_device_hide(struct mimicd_instance *instance)
 {
 	struct mimicd_engine *engine = instance->engine;
 	unsigned int place = mimicd_instance_place(instance->kind, instance->index);
@@ -288,7 +280,7 @@ void mimicd_device_destroy(struct mimicd_instance *instance)
 {
 	struct mimicd_engine *engine = instance->engine;
 
-	leave_place(instance);
+	mimicd_device_hide(instance);
 	if (instance->jobs.places) {
 		instance->model->ops->power_on(instance->model, mimic_now());
 		mimicd_jobs_close(&instance->jobs);

@@ -3,8 +3,6 @@
 #ifndef MIMICD_DEVICE_H
 #define MIMICD_DEVICE_H
 
-#include <stdbool.h>
-
 #include "libmimic/base/kinds.h"
 
 struct mimicd_engine;
@@ -20,12 +18,9 @@ int mimicd_device_create(struct mimicd_engine *engine, const struct mimic_kind *
 /* One for a single program. The same errors, without a log line. */
 int mimicd_device_create_private(struct mimicd_engine *engine, const struct mimic_kind *kind,
 				 unsigned int number, struct mimicd_instance **created);
-/*
- * A program is to have it no more: its model is as after power-on, and nothing new begins. false: one of its jobs still
- * runs, and may sleep in a page of the program's. Ask again when jobs have come back; the program's memory stays until then.
- */
-bool mimicd_device_stops(struct mimicd_instance *instance);
-/* No program has it, no bus shows it. It stops first, or others wait for its jobs. */
+/* No name finds it any more. */
+void mimicd_device_hide(struct mimicd_instance *instance);
+/* No program has it, no bus shows it, and its jobs are back (leave.h), or are waited for. */
 void mimicd_device_destroy(struct mimicd_instance *instance);
 
 #endif

@@ -90,7 +90,7 @@ struct mimicd_engine {
 	uint64_t inspections_rest_until;	/* the lanes' turn, see inspection.h */
 	uint64_t crowded_until;		/* a client shares our CPU: do not spin */
 	bool reap;			/* a client or lane waits to be freed */
-	bool lingers;			/* a client that has ended waits for one of its jobs */
+	struct mimicd_instance *leaving;	/* leave.h */
 	bool busy;			/* a device has work that goes on without a command */
 };
 

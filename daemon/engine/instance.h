@@ -46,12 +46,15 @@ struct mimicd_instance {
 	struct mimicd_device_jobs jobs;
 	struct mimicd_device_events events;
 	unsigned int index;		/* N of mapleN */
-	struct mimicd_client *client;	/* that has it whole; NULL: none, or a binding has it */
+	struct mimicd_client *client;	/* that has it whole, or had it while it leaves; NULL: none, or a binding has it */
 	struct mimicd_binding *binding;	/* the first; clients of its process may work on the device too */
 	struct mimicd_memory_slot memory;	/* of the program that has it whole */
 	struct mimicd_context *contexts;
 	unsigned int context_count;	/* 0: the kind has none */
 	bool is_private;
+	bool leaves;			/* no program has it, and a job of the last one runs (leave.h) */
+	bool is_ending;			/* then it is destroyed */
+	struct mimicd_instance *next_leaving;
 	struct mimicd_function *functions;	/* of buses that show it; NULL: it is on none */
 	struct mimicd_waiter *waiters;	/* an owner has one at most */
 	struct mimicd_injection injection;

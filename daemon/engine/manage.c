@@ -9,6 +9,7 @@
 #include "daemon/engine/device.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/front_end.h"
+#include "daemon/engine/leave.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 
@@ -239,17 +240,16 @@ int mimicd_device_remove(struct mimicd_engine *engine, const char *name)
 {
 	struct mimicd_instance *instance;
 	int error = mimicd_instance_find(engine, name, &instance);
-	bool is_used;
 
 	if (error)
 		return error;
-	is_used = mimicd_instance_is_held(instance) || mimicd_instance_is_bound(instance);
+	mimicd_log(MIMICD_LOG_INFO, "%s is removed%s", instance->name,
+		   mimicd_instance_is_held(instance) || mimicd_instance_is_bound(instance) ?
+		   " while a program has it" : "");
 	/* First there: no access comes from a driver after this. */
 	leave_buses(instance);
 	detach_clients(instance);
-	if (!mimicd_device_stops(instance))
-		return -EINPROGRESS;
-	mimicd_log(MIMICD_LOG_INFO, "%s is removed%s", instance->name, is_used ? " while a program has it" : "");
-	mimicd_device_destroy(instance);
+	mimicd_device_hide(instance);
+	mimicd_device_leave(instance, true);
 	return 0;
 }

@@ -39,10 +39,7 @@ int mimicd_device_inject(struct mimicd_instance *instance, uint32_t what);
  * -ENOENT: no such kind; -ENOSPC: too many; -ENOMEM; what a bus says.
  */
 int mimicd_device_add(struct mimicd_engine *engine, const char *kind, char *name);
-/*
- * Away it goes, also while a program has it: accesses to it are those to a device that is closed. -EINPROGRESS: one of
- * its jobs still runs, for a program that has it no more; ask again when jobs have come back.
- */
+/* Away it goes, also while a program has it: accesses to it are those to a device that is closed. */
 int mimicd_device_remove(struct mimicd_engine *engine, const char *name);
 
 #endif

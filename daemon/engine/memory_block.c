@@ -4,8 +4,8 @@
  * beside the engine's thread. So it remembers nothing from one call to the next.
  *
  * What a client shares is locked while bytes of it are moved, and no longer: a
- * range can go while a job is in flight, and the thread that takes it away waits for
- * one piece of a block at most. What it does not share is moved by others (errands.h), and a job
+ * range can go while a job is in flight. The message that takes it away waits for
+ * one piece of a block. What it does not share is moved by others (errands.h), and a job
  * waits for them a moment.
  */
 #include <string.h>

@@ -10,6 +10,7 @@
 #include "daemon/engine/front_end.h"
 #include "daemon/engine/inspection.h"
 #include "daemon/engine/lane.h"
+#include "daemon/engine/leave.h"
 #include "daemon/engine/stalls.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
@@ -217,14 +218,6 @@ static void end_client(struct mimicd_client *client)
 		mimicd_inspection_ended(engine, begun);
 }
 
-/* Its devices and its memory stay until its jobs have come back (note_returned()). */
-static void linger(struct mimicd_client *client)
-{
-	client->engine->lingers = true;
-	if (client->ops->linger)
-		client->ops->linger(client);
-}
-
 static void reap(struct mimicd_engine *engine)
 {
 	struct mimicd_client *client = engine->clients;
@@ -232,7 +225,7 @@ static void reap(struct mimicd_engine *engine)
 	if (!engine->reap)
 		return;
 	engine->reap = false;
-	engine->lingers = false;
+	mimicd_devices_left(engine);
 	while (client) {
 		struct mimicd_client *next = client->next;
 
@@ -240,8 +233,8 @@ static void reap(struct mimicd_engine *engine)
 			mimicd_lanes_reap(client);
 		else if (mimicd_client_stops(client))
 			end_client(client);
-		else
-			linger(client);
+		else if (client->ops->linger)
+			client->ops->linger(client);
 		client = next;
 	}
 }
@@ -391,7 +384,8 @@ static void note_returned(void *context, struct mimic_model *model)
 	struct mimicd_engine *engine = context;
 
 	engine->busy |= model->ops->busy(model);
-	engine->reap |= engine->lingers;
+	/* What leaves may have waited for it. */
+	engine->reap |= engine->leaving != NULL;
 }
 
 static bool go_on(void *context)
@@ -534,6 +528,7 @@ bool mimicd_engine_destroy(struct mimicd_engine *engine)
 {
 	if (!engine->loop)
 		return true;
+	mimicd_devices_wait_to_leave(engine, NULL);
 	mimicd_devices_destroy(engine);
 	mimicd_jobs_destroy(&engine->jobs);
 	mimicd_timer_destroy(&engine->free_timer);

@@ -184,40 +184,96 @@ static void its_device_is_busy_after_a_second(void **state)
 	slow_memory_end();
 }
 
-static void a_device_is_removed_when_the_job_is_back(void **state)
+static void remove_virgo(void)
 {
 	struct mimic_open remove;
 
-	(void)state;
-	if (!slow_memory_begin())
-		skip();
-	start_job(SLEEP_US, ROWS);
 	name_virgo(&remove);
 	send_message(victim->socket, &remove, sizeof(remove), MIMIC_MESSAGE_REMOVE);
-	expect_victim_is_answered();
-	assert_non_null(find_virgo());
 	expect_reply(victim->socket, 0);
 	assert_null(find_virgo());
 	assert_true(hog->session->client.devices[hog->device].lost);
-	slow_memory_end();
 }
 
-static void it_is_removed_also_if_its_program_ends_meanwhile(void **state)
+static void a_removal_does_not_wait_but_the_close_behind_it(void **state)
 {
-	struct mimic_open remove;
+	struct mimic_device_request close = { 0 };
+	struct mimicd_instance *virgo;
 
 	(void)state;
 	if (!slow_memory_begin())
 		skip();
 	start_job(SLEEP_US, ROWS);
-	name_virgo(&remove);
-	send_message(victim->socket, &remove, sizeof(remove), MIMIC_MESSAGE_REMOVE);
-	expect_victim_is_answered();
+	virgo = find_virgo();
+	remove_virgo();
+	assert_ptr_equal(turns_server->engine.leaving, virgo);
+	assert_int_equal(virgo->jobs.in_flight, 1);
+	close.device = hog->device;
+	send_message(hog->socket, &close, sizeof(close), MIMIC_MESSAGE_CLOSE);
+	expect_reply(hog->socket, 0);
+	assert_null(turns_server->engine.leaving);
+	slow_memory_end();
+}
+
+static void a_program_without_its_device_is_gone_when_the_job_is_back(void **state)
+{
+	(void)state;
+	if (!slow_memory_begin())
+		skip();
+	start_job(SLEEP_US, ROWS);
+	remove_virgo();
 	end_hog();
-	expect_reply(victim->socket, 0);
-	assert_null(find_virgo());
 	expect_victim_is_answered_for(20 * MS);
+	assert_non_null(turns_server->engine.leaving);
+	assert_non_null(turns_server->clients->sessions->next);
+	expect_victim_is_answered_for(2 * ROWS * SLEEP_US * 1000ull);
+	assert_null(turns_server->engine.leaving);
 	assert_null(turns_server->clients->sessions->next);
+	slow_memory_end();
+}
+
+/* The number is free: there may be another one of that name. */
+static void one_that_is_removed_and_one_that_is_added_do_not_meet(void **state)
+{
+	struct mimic_add add = { .kind = "virgo" };
+	struct mimic_open open;
+
+	(void)state;
+	if (!slow_memory_begin())
+		skip();
+	start_job(SLEEP_US, ROWS);
+	remove_virgo();
+	send_message(victim->socket, &add, sizeof(add), MIMIC_MESSAGE_ADD);
+	expect_reply(victim->socket, 0);
+	assert_non_null(find_virgo());
+	name_virgo(&open);
+	send_message(victim->socket, &open, sizeof(open), MIMIC_MESSAGE_OPEN);
+	expect_reply(victim->socket, 0);
+	assert_non_null(turns_server->engine.leaving);
+	expect_victim_is_answered_for(2 * ROWS * SLEEP_US * 1000ull);
+	assert_null(turns_server->engine.leaving);
+	assert_ptr_equal(find_virgo()->client, &victim->session->client);
+	slow_memory_end();
+}
+
+/* What is posted behind the commands of its job has no effect, and no job of it follows. */
+static void a_close_leaves_no_more_to_do(void **state)
+{
+	struct mimic_device_request close = { 0 };
+	uint64_t begun;
+
+	(void)state;
+	if (!slow_memory_begin())
+		skip();
+	start_job(SLEEP_US, 1);
+	for (unsigned int i = 1; i < 300; i++)
+		stream(hog, VIRGO_FUNCT_MVIN, SLOW_ADDRESS + i * SLOW_PAGE, 1ull << 48 | 8ull << 32);
+	close.device = hog->device;
+	begun = mimic_now();
+	send_message(hog->socket, &close, sizeof(close), MIMIC_MESSAGE_CLOSE);
+	expect_reply(hog->socket, 0);
+	assert_true(mimic_now() - begun < 1000 * MS);
+	assert_true(atomic_load(&slow_memory.served) < 5);
 	slow_memory_end();
 }
 
@@ -310,8 +366,10 @@ int main(void)
 		TEST(a_close_is_answered_when_the_job_is_back),
 		TEST(a_program_that_ends_is_gone_when_the_job_is_back),
 		TEST(its_device_is_busy_after_a_second),
-		TEST(a_device_is_removed_when_the_job_is_back),
-		TEST(it_is_removed_also_if_its_program_ends_meanwhile),
+		TEST(a_removal_does_not_wait_but_the_close_behind_it),
+		TEST(a_program_without_its_device_is_gone_when_the_job_is_back),
+		TEST(one_that_is_removed_and_one_that_is_added_do_not_meet),
+		TEST(a_close_leaves_no_more_to_do),
 		TEST(a_reset_does_not_wait),
 		TEST(a_job_of_another_program_is_done_meanwhile),
 		TEST(memory_is_taken_back_when_the_job_is_out_of_it),
