@@ -4,6 +4,9 @@
  * ioctl, open, mmap, access and fault ends with an error or succeeds, and works
  * afterwards. Needs a kernel with CONFIG_FAULT_INJECTION (make check-kernel-debug);
  * that nothing leaks or breaks is what its KASAN and kmemleak say.
+ *
+ * The number belongs to a thread. So work items are left out, as the one that waits for a process's mmap_lock
+ * (window.c): which of the kernel's workers takes one is not known before.
  */
 #include "kselftest_harness.h"
 
