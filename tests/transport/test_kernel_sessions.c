@@ -375,6 +375,9 @@ static void what_was_posted_since_the_lanes_were_looked_at_comes_before_a_trap_t
 	fake_bus.header->pending[3] |= 1ull << 8;
 	fake_bus.header->doorbell++;
 	assert_true(mimicd_bus_poll(fake_bus.server->bus, true));
+	/* On a machine that is busy the turn may be over before the lane is drained: the trap goes on in the next. */
+	for (int turn = 0; turn < 100 && !slot->answered; turn++)
+		mimicd_bus_poll(fake_bus.server->bus, true);
 	assert_int_equal(slot->answered, 1);
 	assert_int_equal(slot->data & 0xffff, 1);
 	end_client(&client);
