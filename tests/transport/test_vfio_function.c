@@ -17,48 +17,29 @@
 #include "mimic/dare_registers.h"
 #include "mimic/maple_registers.h"
 #include "mimic/virgo_registers.h"
-#include "tests/lib/vfio_guest.h"
-
-static struct served served;
-static struct guest guest;
+#include "tests/lib/vfio_fixture.h"
 
 static int setup(void **state)
 {
 	(void)state;
-	memset(&served, 0, sizeof(served));
-	served.dares = served.virgos = 1;
-	served.vfio[0] = "maple0";
-	served.vfio[1] = "dare0";
-	served.vfio[2] = "virgo0";
-	served.vfio[3] = "maple1,msi";
-	return served_start(&served, 2, false) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	int status = served_end(&served, SIGTERM);
-
-	(void)state;
-	served_clean(&served);
-	return status;
-}
-
-static int end_guest(void **state)
-{
-	(void)state;
-	guest_end(&guest);
-	return 0;
+	memset(&vfio_served, 0, sizeof(vfio_served));
+	vfio_served.dares = vfio_served.virgos = 1;
+	vfio_served.vfio[0] = "maple0";
+	vfio_served.vfio[1] = "dare0";
+	vfio_served.vfio[2] = "virgo0";
+	vfio_served.vfio[3] = "maple1,msi";
+	return served_start(&vfio_served, 2, false) ? 0 : -1;
 }
 
 static uint64_t config(unsigned int offset, unsigned int size)
 {
-	return guest_load(&guest, MIMICD_VFIO_REGION_CONFIG, offset, size);
+	return guest_load(&vfio_guest, MIMICD_VFIO_REGION_CONFIG, offset, size);
 }
 
 static void the_configuration_space_names_the_device_and_its_class(void **state)
 {
 	(void)state;
-	guest_start(&guest, &served, "maple0");
+	guest_start(&vfio_guest, &vfio_served, "maple0");
 	assert_int_equal(config(0x00, 2), MIMIC_PCI_VENDOR);
 	assert_int_equal(config(0x02, 2), MAPLE_PCI_DEVICE);
 	assert_int_equal(config(0x09, 4) & 0xffffff, MIMIC_PCI_CLASS);
@@ -74,7 +55,7 @@ static void the_configuration_space_names_the_device_and_its_class(void **state)
 static void a_device_that_can_be_unplugged_has_msi(void **state)
 {
 	(void)state;
-	guest_start(&guest, &served, "maple1");
+	guest_start(&vfio_guest, &vfio_served, "maple1");
 	assert_int_equal(config(0x40, 2), 0x0005);
 	assert_int_equal(config(0x42, 2) & 0x80, 0x80);	/* addresses of 64 bits */
 	assert_int_equal(config(0x42, 2) >> 1 & 7, 1);	/* two vectors */
@@ -83,19 +64,19 @@ static void a_device_that_can_be_unplugged_has_msi(void **state)
 static void each_kind_has_its_own_number(void **state)
 {
 	(void)state;
-	guest_start(&guest, &served, "dare0");
+	guest_start(&vfio_guest, &vfio_served, "dare0");
 	assert_int_equal(config(0x02, 2), DARE_PCI_DEVICE);
-	guest_end(&guest);
-	guest_start(&guest, &served, "virgo0");
+	guest_end(&vfio_guest);
+	guest_start(&vfio_guest, &vfio_served, "virgo0");
 	assert_int_equal(config(0x02, 2), VIRGO_PCI_DEVICE);
 }
 
 static void only_bits_that_are_the_machines_can_be_changed(void **state)
 {
 	(void)state;
-	guest_start(&guest, &served, "maple0");
+	guest_start(&vfio_guest, &vfio_served, "maple0");
 	for (unsigned int i = 0; i < 256; i += 4)
-		guest_store(&guest, MIMICD_VFIO_REGION_CONFIG, i, 4, 0xffffffff);
+		guest_store(&vfio_guest, MIMICD_VFIO_REGION_CONFIG, i, 4, 0xffffffff);
 	assert_int_equal(config(0x00, 2), MIMIC_PCI_VENDOR);
 	assert_int_equal(config(0x34, 1), 0x40);
 	/* Five pages and the bus page make a BAR of 8 pages: as a machine finds out the size. */
@@ -103,7 +84,7 @@ static void only_bits_that_are_the_machines_can_be_changed(void **state)
 	assert_int_equal(config(0x14, 4), 0);
 	assert_int_equal(config(0x18, 4), 0);
 	assert_int_equal(config(0x20, 4), 0xfffff000);
-	guest_store(&guest, MIMICD_VFIO_REGION_CONFIG, 0x10, 4, 0xfebd8000);
+	guest_store(&vfio_guest, MIMICD_VFIO_REGION_CONFIG, 0x10, 4, 0xfebd8000);
 	assert_int_equal(config(0x10, 4), 0xfebd8000);
 }
 
@@ -113,7 +94,7 @@ static struct mimicd_vfio_region_info region(unsigned int index, int *fd)
 	struct mimicd_vfio_region_info info;
 	size_t size = sizeof(info);
 
-	assert_int_equal(guest_ask(&guest, MIMICD_VFIO_GET_REGION_INFO, &asked, sizeof(asked), NULL, 0, &info,
+	assert_int_equal(guest_ask(&vfio_guest, MIMICD_VFIO_GET_REGION_INFO, &asked, sizeof(asked), NULL, 0, &info,
 				   &size, fd), 0);
 	assert_int_equal(size, sizeof(info));
 	return info;
@@ -124,7 +105,7 @@ static void regions_have_the_sizes_of_the_bars(void **state)
 	static const uint64_t sizes[MIMICD_VFIO_REGIONS] = { [0] = 0x8000, [4] = 0x1000, [7] = 256 };
 
 	(void)state;
-	guest_start(&guest, &served, "maple0");
+	guest_start(&vfio_guest, &vfio_served, "maple0");
 	for (unsigned int i = 0; i < MIMICD_VFIO_REGIONS; i++) {
 		struct mimicd_vfio_region_info info = region(i, NULL);
 
@@ -142,19 +123,19 @@ static void memory_of_a_device_is_a_bar_that_the_machine_maps(void **state)
 	int fd = -1;
 
 	(void)state;
-	guest_start(&guest, &served, "virgo0");
+	guest_start(&vfio_guest, &vfio_served, "virgo0");
 	info = region(MIMIC_PCI_BAR_MEMORY, &fd);
 	assert_int_equal(info.flags, 7);
-	assert_int_equal(info.size, guest_bus(&guest, MIMIC_PCI_MEMORY_SIZE));
-	assert_int_equal(info.size, guest_register(&guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_SHARED_SIZE, 8));
+	assert_int_equal(info.size, guest_bus(&vfio_guest, MIMIC_PCI_MEMORY_SIZE));
+	assert_int_equal(info.size, guest_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_SHARED_SIZE, 8));
 	assert_int_equal(fstat(fd, &status), 0);
 	assert_int_equal(status.st_size, info.size);
 	memory = mmap(NULL, info.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	assert_ptr_not_equal(memory, MAP_FAILED);
-	guest_store(&guest, MIMIC_PCI_BAR_MEMORY, 0x1238, 8, 0x1122334455667788);
+	guest_store(&vfio_guest, MIMIC_PCI_BAR_MEMORY, 0x1238, 8, 0x1122334455667788);
 	assert_int_equal(*(uint64_t *)(void *)(memory + 0x1238), 0x1122334455667788);
 	strcpy(memory + 64, "by the mapping");
-	assert_int_equal(guest_load(&guest, MIMIC_PCI_BAR_MEMORY, 64, 2), 'b' | 'y' << 8);
+	assert_int_equal(guest_load(&vfio_guest, MIMIC_PCI_BAR_MEMORY, 64, 2), 'b' | 'y' << 8);
 	munmap(memory, info.size);
 	close(fd);
 }
@@ -164,13 +145,13 @@ static void interrupts_are_two_vectors(void **state)
 	static const unsigned int counts[MIMICD_VFIO_INTERRUPTS] = { [MIMICD_VFIO_MSIX] = 2 };
 
 	(void)state;
-	guest_start(&guest, &served, "maple0");
+	guest_start(&vfio_guest, &vfio_served, "maple0");
 	for (unsigned int i = 0; i < MIMICD_VFIO_INTERRUPTS; i++) {
 		const struct mimicd_vfio_irq_info asked = { .argsz = sizeof(asked), .index = i };
 		struct mimicd_vfio_irq_info info;
 		size_t size = sizeof(info);
 
-		assert_int_equal(guest_ask(&guest, MIMICD_VFIO_GET_IRQ_INFO, &asked, sizeof(asked), NULL, 0,
+		assert_int_equal(guest_ask(&vfio_guest, MIMICD_VFIO_GET_IRQ_INFO, &asked, sizeof(asked), NULL, 0,
 					   &info, &size, NULL), 0);
 		assert_int_equal(info.count, counts[i]);
 	}
@@ -181,28 +162,28 @@ static void the_bus_page_says_what_there_is(void **state)
 	uint64_t name;
 
 	(void)state;
-	guest_start(&guest, &served, "dare0");
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_MAGIC), MIMIC_PCI_MAGIC_VALUE);
-	name = guest_bus(&guest, MIMIC_PCI_KIND);
+	guest_start(&vfio_guest, &vfio_served, "dare0");
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_MAGIC), MIMIC_PCI_MAGIC_VALUE);
+	name = guest_bus(&vfio_guest, MIMIC_PCI_KIND);
 	assert_string_equal((char *)&name, "dare");
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_LAYOUT),
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_LAYOUT),
 			 1 | DARE_PAGE_COUNT << 8 | 64 << 16 | 64 << 24);
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_MEMORY_SIZE), 0);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_MEMORY_SIZE), 0);
 	/* In halves, too. */
-	assert_int_equal(guest_load(&guest, 0, MIMIC_PCI_MAGIC, 4), 0x696d696d);
-	assert_int_equal(guest_load(&guest, 0, MIMIC_PCI_MAGIC + 4, 4), 0x69637063);
+	assert_int_equal(guest_load(&vfio_guest, 0, MIMIC_PCI_MAGIC, 4), 0x696d696d);
+	assert_int_equal(guest_load(&vfio_guest, 0, MIMIC_PCI_MAGIC + 4, 4), 0x69637063);
 }
 
 static void pages_of_the_device_follow_the_bus_page(void **state)
 {
 	(void)state;
-	guest_start(&guest, &served, "maple0");
-	assert_int_equal(guest_register(&guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), 8) >> 32,
+	guest_start(&vfio_guest, &vfio_served, "maple0");
+	assert_int_equal(guest_register(&vfio_guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), 8) >> 32,
 			 MAPLE_IDENTIFY_MAGIC);
-	guest_end(&guest);
-	guest_start(&guest, &served, "dare0");
-	assert_int_equal(guest_register(&guest, 0, DARE_CONTROL_IDENTIFY, 8) >> 32, DARE_MAGIC);
-	assert_int_equal(guest_register(&guest, 3, DARE_IDENTIFY, 8) & 0xff, 2);
+	guest_end(&vfio_guest);
+	guest_start(&vfio_guest, &vfio_served, "dare0");
+	assert_int_equal(guest_register(&vfio_guest, 0, DARE_CONTROL_IDENTIFY, 8) >> 32, DARE_MAGIC);
+	assert_int_equal(guest_register(&vfio_guest, 3, DARE_IDENTIFY, 8) & 0xff, 2);
 }
 
 static void a_device_has_one_machine_at_a_time(void **state)
@@ -210,59 +191,59 @@ static void a_device_has_one_machine_at_a_time(void **state)
 	struct guest other;
 
 	(void)state;
-	guest_start(&guest, &served, "maple0");
-	guest_connect(&other, &served, "maple0");
+	guest_start(&vfio_guest, &vfio_served, "maple0");
+	guest_connect(&other, &vfio_served, "maple0");
 	assert_true(guest_is_cut_off(&other));
 	guest_end(&other);
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_MAGIC), MIMIC_PCI_MAGIC_VALUE);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_MAGIC), MIMIC_PCI_MAGIC_VALUE);
 }
 
 static void the_next_machine_finds_the_device_as_after_power_on(void **state)
 {
 	(void)state;
-	guest_start(&guest, &served, "dare0");
-	guest_set_register(&guest, 1, DARE_RS1, 8, 0x1234);
-	guest_set_bus(&guest, MIMIC_PCI_SPACE(5), 0x7000);
-	assert_int_equal(guest_register(&guest, 1, DARE_RS1, 8), 0x1234);
-	guest_end(&guest);
-	guest_start(&guest, &served, "dare0");
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_SPACE(5)), 0);
-	assert_int_equal(guest_register(&guest, 1, DARE_RS1, 8), 0);
+	guest_start(&vfio_guest, &vfio_served, "dare0");
+	guest_set_register(&vfio_guest, 1, DARE_RS1, 8, 0x1234);
+	guest_set_bus(&vfio_guest, MIMIC_PCI_SPACE(5), 0x7000);
+	assert_int_equal(guest_register(&vfio_guest, 1, DARE_RS1, 8), 0x1234);
+	guest_end(&vfio_guest);
+	guest_start(&vfio_guest, &vfio_served, "dare0");
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_SPACE(5)), 0);
+	assert_int_equal(guest_register(&vfio_guest, 1, DARE_RS1, 8), 0);
 }
 
 static void reset_is_power_on(void **state)
 {
 	(void)state;
-	guest_start(&guest, &served, "virgo0");
-	guest_set_register(&guest, 1, VIRGO_RS1, 8, 5);
-	guest_set_register(&guest, 0, VIRGO_BARRIER_PARTICIPANTS(2), 8, 7);
-	guest_store(&guest, MIMIC_PCI_BAR_MEMORY, 8, 8, 99);
-	guest_store(&guest, MIMICD_VFIO_REGION_CONFIG, 0x04, 2, 6);
-	assert_int_equal(guest_ask(&guest, MIMICD_VFIO_RESET, NULL, 0, NULL, 0, NULL, NULL, NULL), 0);
-	assert_int_equal(guest_register(&guest, 0, VIRGO_BARRIER_PARTICIPANTS(2), 8), 0);
-	assert_int_equal(guest_load(&guest, MIMIC_PCI_BAR_MEMORY, 8, 8), 0);
+	guest_start(&vfio_guest, &vfio_served, "virgo0");
+	guest_set_register(&vfio_guest, 1, VIRGO_RS1, 8, 5);
+	guest_set_register(&vfio_guest, 0, VIRGO_BARRIER_PARTICIPANTS(2), 8, 7);
+	guest_store(&vfio_guest, MIMIC_PCI_BAR_MEMORY, 8, 8, 99);
+	guest_store(&vfio_guest, MIMICD_VFIO_REGION_CONFIG, 0x04, 2, 6);
+	assert_int_equal(guest_ask(&vfio_guest, MIMICD_VFIO_RESET, NULL, 0, NULL, 0, NULL, NULL, NULL), 0);
+	assert_int_equal(guest_register(&vfio_guest, 0, VIRGO_BARRIER_PARTICIPANTS(2), 8), 0);
+	assert_int_equal(guest_load(&vfio_guest, MIMIC_PCI_BAR_MEMORY, 8, 8), 0);
 	assert_int_equal(config(0x04, 2), 0);
 	/* The machine's memory is still there: it is mapped once only. */
-	assert_int_equal(guest_unmap(&guest, GUEST_RAM, GUEST_RAM_SIZE), 0);
+	assert_int_equal(guest_unmap(&vfio_guest, GUEST_RAM, GUEST_RAM_SIZE), 0);
 }
 
 static void a_device_that_is_added_again_is_at_its_socket(void **state)
 {
 	struct mimic_open unwanted = { .name = "maple1" };
 	struct mimic_add wanted = { .kind = "maple" };
-	int client = raw_client(served.socket);
+	int client = raw_client(vfio_served.socket);
 
 	(void)state;
-	guest_start(&guest, &served, "maple1");
+	guest_start(&vfio_guest, &vfio_served, "maple1");
 	assert_int_equal(raw_request(client, &unwanted, sizeof(unwanted), MIMIC_MESSAGE_REMOVE, -1, NULL, 0, NULL), 0);
-	assert_true(guest_is_cut_off(&guest));
-	guest_end(&guest);
-	guest_connect(&guest, &served, "maple1");
-	assert_true(guest_is_cut_off(&guest));
-	guest_end(&guest);
+	assert_true(guest_is_cut_off(&vfio_guest));
+	guest_end(&vfio_guest);
+	guest_connect(&vfio_guest, &vfio_served, "maple1");
+	assert_true(guest_is_cut_off(&vfio_guest));
+	guest_end(&vfio_guest);
 	assert_int_equal(raw_request(client, &wanted, sizeof(wanted), MIMIC_MESSAGE_ADD, -1, NULL, 0, NULL), 0);
-	guest_start(&guest, &served, "maple1");
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_MAGIC), MIMIC_PCI_MAGIC_VALUE);
+	guest_start(&vfio_guest, &vfio_served, "maple1");
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_MAGIC), MIMIC_PCI_MAGIC_VALUE);
 	close(client);
 }
 
@@ -270,21 +251,21 @@ static void a_device_that_is_added_again_is_at_its_socket(void **state)
 static void a_machine_that_is_cut_off_finds_an_end_and_no_error(void **state)
 {
 	struct mimic_open unwanted = { .name = "maple1" };
-	int client = raw_client(served.socket);
+	int client = raw_client(vfio_served.socket);
 	char byte[256];
 	ssize_t got;
 
 	(void)state;
-	guest_start(&guest, &served, "maple1");
-	assert_return_code(kill(served.pid, SIGSTOP), errno);
+	guest_start(&vfio_guest, &vfio_served, "maple1");
+	assert_return_code(kill(vfio_served.pid, SIGSTOP), errno);
 	/* More than mimicd hears in a turn, or in two. */
 	for (unsigned int i = 0; i < 150; i++)
-		guest_post(&guest, MIMICD_VFIO_REGION_CONFIG, 0x0c, 1, 0);
+		guest_post(&vfio_guest, MIMICD_VFIO_REGION_CONFIG, 0x0c, 1, 0);
 	raw_header(&unwanted, sizeof(unwanted), MIMIC_MESSAGE_REMOVE);
 	assert_true(raw_send(client, &unwanted, sizeof(unwanted), NULL, 0));
-	assert_return_code(kill(served.pid, SIGCONT), errno);
+	assert_return_code(kill(vfio_served.pid, SIGCONT), errno);
 	do {
-		got = recv(guest.fd, byte, sizeof(byte), 0);
+		got = recv(vfio_guest.fd, byte, sizeof(byte), 0);
 	} while (got > 0);
 	assert_return_code(got, errno);
 	close(client);
@@ -292,7 +273,7 @@ static void a_machine_that_is_cut_off_finds_an_end_and_no_error(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, NULL, end_guest)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, NULL, vfio_fixture_end_guest)
 	const struct CMUnitTest tests[] = {
 		TEST(the_configuration_space_names_the_device_and_its_class),
 		TEST(a_device_that_can_be_unplugged_has_msi),
@@ -310,5 +291,5 @@ int main(void)
 		TEST(a_machine_that_is_cut_off_finds_an_end_and_no_error),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, vfio_fixture_end);
 }

@@ -20,46 +20,36 @@
 #include "libmimic/base/spool.h"
 #include "mimic/dare_registers.h"
 #include "mimic/maple_registers.h"
+#include "tests/lib/vfio_fixture.h"
 #include "tests/lib/vfio_lanes.h"
 
 #define DATA (GUEST_RAM + 0x200000)
 #define VIRTUAL 0x123456789000ull
 #define SPOOL_SIZE (8 * (size_t)MIMIC_SPOOL_CHUNK)
 
-static struct served served;
-static struct guest guest;
 static int person;	/* a connection to the daemon's own socket */
 
 static int setup(void **state)
 {
 	(void)state;
-	memset(&served, 0, sizeof(served));
-	served.dares = 1;
-	served.vfio[0] = "maple0,rings";
-	served.vfio[1] = "dare0";
-	return served_start(&served, 2, false) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	int status = served_end(&served, SIGTERM);
-
-	(void)state;
-	served_clean(&served);
-	return status;
+	memset(&vfio_served, 0, sizeof(vfio_served));
+	vfio_served.dares = 1;
+	vfio_served.vfio[0] = "maple0,rings";
+	vfio_served.vfio[1] = "dare0";
+	return served_start(&vfio_served, 2, false) ? 0 : -1;
 }
 
 static int begin_person(void **state)
 {
 	(void)state;
-	person = raw_client(served.socket);
+	person = raw_client(vfio_served.socket);
 	return person >= 0 ? 0 : -1;
 }
 
 static int end_all(void **state)
 {
 	(void)state;
-	guest_end(&guest);
+	guest_end(&vfio_guest);
 	close(person);
 	return 0;
 }
@@ -68,23 +58,23 @@ static int end_all(void **state)
 
 static uint64_t maple_load(unsigned int operation, unsigned int field)
 {
-	return guest_register(&guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(operation, field), 4);
+	return guest_register(&vfio_guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(operation, field), 4);
 }
 
 static uint64_t identify(void)
 {
-	return guest_register(&guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), 8);
+	return guest_register(&vfio_guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), 8);
 }
 
 static void produce(uint32_t value)
 {
-	guest_set_register(&guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_PRODUCE, 0), 4, value);
+	guest_set_register(&vfio_guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_PRODUCE, 0), 4, value);
 }
 
 static void start_maple(void)
 {
-	guest_start_lanes(&guest, &served, "maple0", false);
-	guest_set_mode(&guest, 1, MIMIC_PCI_MODE_PHYSICAL);
+	guest_start_lanes(&vfio_guest, &vfio_served, "maple0", false);
+	guest_set_mode(&vfio_guest, 1, MIMIC_PCI_MODE_PHYSICAL);
 	maple_load(MAPLE_LOAD_RESET, 0);
 	maple_load(MAPLE_LOAD_INIT, 2);
 	assert_true(maple_load(MAPLE_LOAD_OPEN_PRODUCER, 0) & 2);
@@ -93,17 +83,17 @@ static void start_maple(void)
 
 static void fetch(uint64_t address)
 {
-	guest_set_register(&guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_FULL_POINTER32, 0), 8, address);
+	guest_set_register(&vfio_guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_FULL_POINTER32, 0), 8, address);
 }
 
 static uint64_t fault_status(void)
 {
-	return guest_register(&guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_LOAD_FAULT_STATUS, 0), 8);
+	return guest_register(&vfio_guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_LOAD_FAULT_STATUS, 0), 8);
 }
 
 static void resolve(uint64_t value)
 {
-	guest_set_register(&guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_STORE_MMU, MAPLE_MMU_RESOLVE), 8, value);
+	guest_set_register(&vfio_guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_STORE_MMU, MAPLE_MMU_RESOLVE), 8, value);
 }
 
 /* --- the person -------------------------------------------------------------------------- */
@@ -208,15 +198,15 @@ static void a_list_counts_accesses_by_the_space_that_has_the_context(void **stat
 	int accesses = 0;
 
 	(void)state;
-	guest_start(&guest, &served, "dare0");
+	guest_start(&vfio_guest, &vfio_served, "dare0");
 	for (unsigned int space = 5; space < 7; space++) {
-		guest_set_mode(&guest, space, MIMIC_PCI_MODE_PHYSICAL);
-		guest_set_register(&guest, DARE_PAGE_CONTROL, DARE_CONTROL_ATTACH, 8, space << 8 | (space - 5));
+		guest_set_mode(&vfio_guest, space, MIMIC_PCI_MODE_PHYSICAL);
+		guest_set_register(&vfio_guest, DARE_PAGE_CONTROL, DARE_CONTROL_ATTACH, 8, space << 8 | (space - 5));
 	}
 	for (unsigned int i = 0; i < 3; i++)
-		guest_register(&guest, DARE_PAGE_CONTEXT(0), DARE_IDENTIFY, 8);
+		guest_register(&vfio_guest, DARE_PAGE_CONTEXT(0), DARE_IDENTIFY, 8);
 	for (unsigned int i = 0; i < 40; i++)
-		guest_register(&guest, DARE_PAGE_CONTEXT(1), DARE_IDENTIFY, 8);
+		guest_register(&vfio_guest, DARE_PAGE_CONTEXT(1), DARE_IDENTIFY, 8);
 	tree = list();
 	bindings = field(tree, "bindings");
 	assert_int_equal(json_object_array_length(bindings), 2);
@@ -242,9 +232,9 @@ static void a_list_shows_programs_that_have_lanes(void **state)
 
 	(void)state;
 	start_maple();
-	lane = lane_open(&guest, 0, 1, 1);
+	lane = lane_open(&vfio_guest, 0, 1, 1);
 	for (unsigned int i = 0; i < 5; i++)
-		lane_load(&guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), 8);
+		lane_load(&vfio_guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), 8);
 	tree = list();
 	session = find(tree, "sessions", "program", "virtual machine");
 	assert_non_null(session);
@@ -254,7 +244,7 @@ static void a_list_shows_programs_that_have_lanes(void **state)
 	assert_int_equal(json_object_get_int(field(session, "threads")), 1);
 	/* What the device calls its thread. */
 	maple_load(MAPLE_LOAD_CLOSE_PRODUCER, 0);
-	assert_true(lane_load(&guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_OPEN_PRODUCER, 0), 4) & 2);
+	assert_true(lane_load(&vfio_guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_OPEN_PRODUCER, 0), 4) & 2);
 	device_state = state_of("maple0");
 	snprintf(owner, sizeof(owner), "\"producer\":{\"value\":%s,",
 		 json_object_get_string(json_object_array_get_idx(field(session, "owners"), 0)));
@@ -268,10 +258,10 @@ static void a_state_is_that_of_the_machines_device(void **state)
 	struct json_object *tree;
 
 	(void)state;
-	guest_start(&guest, &served, "dare0");
-	guest_set_mode(&guest, 9, MIMIC_PCI_MODE_PHYSICAL);
-	guest_set_register(&guest, DARE_PAGE_CONTROL, DARE_CONTROL_ATTACH, 8, 9 << 8 | 0);
-	guest_set_register(&guest, DARE_PAGE_CONTEXT(0), DARE_RS1, 8, 0x123456);
+	guest_start(&vfio_guest, &vfio_served, "dare0");
+	guest_set_mode(&vfio_guest, 9, MIMIC_PCI_MODE_PHYSICAL);
+	guest_set_register(&vfio_guest, DARE_PAGE_CONTROL, DARE_CONTROL_ATTACH, 8, 9 << 8 | 0);
+	guest_set_register(&vfio_guest, DARE_PAGE_CONTEXT(0), DARE_RS1, 8, 0x123456);
 	tree = state_of("dare0");
 	assert_non_null(strstr(json_object_to_json_string_ext(tree, JSON_C_TO_STRING_PLAIN),
 			       "\"RS1\":{\"value\":\"0x123456\""));
@@ -291,7 +281,7 @@ static void counters_are_cleared_and_a_reset_leaves_the_machine_its_device(void 
 	assert_int_equal(maple_load(MAPLE_LOAD_INIT, 2), 2);
 	assert_true(maple_load(MAPLE_LOAD_OPEN_PRODUCER, 0) & 2);
 	assert_true(maple_load(MAPLE_LOAD_OPEN_CONSUMER, 0) & 1);
-	*guest_word(&guest, DATA) = 31;
+	*guest_word(&vfio_guest, DATA) = 31;
 	fetch(DATA);
 	assert_int_equal(maple_load(MAPLE_LOAD_CONSUME, 0), 31);
 }
@@ -337,18 +327,18 @@ static void a_trace_has_what_traps_and_what_lanes_do(void **state)
 	assert_string_equal(header->device[0].name, "maple0");
 	assert_int_equal(header->device[0].pid, getpid());
 	produce(0x2222);
-	lane = lane_open(&guest, 0, 1, 1);
-	lane_store(&guest, &lane, 0, MAPLE_PAGE_MMU, 0, 8, 0x3333);
-	lane_load(&guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), 8);
+	lane = lane_open(&vfio_guest, 0, 1, 1);
+	lane_store(&vfio_guest, &lane, 0, MAPLE_PAGE_MMU, 0, 8, 0x3333);
+	lane_load(&vfio_guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), 8);
 	assert_int_equal(count_accesses(header, 0x1111), 0);
 	assert_int_equal(count_accesses(header, 0x2222), 1);
 	assert_int_equal(count_accesses(header, 0x3333), 1);
 	/* The machine ends, and so does its device in the trace. */
-	guest_end(&guest);
+	guest_end(&vfio_guest);
 	for (unsigned int i = 0; i < 5000 && atomic_load(&header->device[0].is_open); i++)
 		test_sleep_ms(1);
 	assert_int_equal(atomic_load(&header->device[0].is_open), 0);
-	guest_start(&guest, &served, "maple0");
+	guest_start(&vfio_guest, &vfio_served, "maple0");
 	munmap(header, SPOOL_SIZE);
 	close(fd);
 }
@@ -371,7 +361,7 @@ static void an_interrupt_that_means_nothing(void **state)
 	(void)state;
 	start_maple();
 	assert_int_equal(inject(MIMIC_INJECT_SPURIOUS_INTERRUPT), 0);
-	assert_int_equal(guest_interrupts(&guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
+	assert_int_equal(guest_interrupts(&vfio_guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
 	assert_int_equal(fault_status(), 0);
 }
 
@@ -379,10 +369,10 @@ static void an_interrupt_that_does_not_come(void **state)
 {
 	(void)state;
 	start_maple();
-	guest_set_mode(&guest, 1, MIMIC_PCI_MODE_X86_4);
+	guest_set_mode(&vfio_guest, 1, MIMIC_PCI_MODE_X86_4);
 	assert_int_equal(inject(MIMIC_INJECT_LOST_INTERRUPT), 0);
 	fetch(VIRTUAL);
-	assert_int_equal(guest_interrupts(&guest, MIMIC_PCI_VECTOR_DEVICE, 50), 0);
+	assert_int_equal(guest_interrupts(&vfio_guest, MIMIC_PCI_VECTOR_DEVICE, 50), 0);
 	/* A driver that looks finds the fault. */
 	assert_int_equal(fault_status() & ~0xfffull, VIRTUAL);
 }
@@ -391,7 +381,7 @@ static void a_fault_at_a_wrong_address(void **state)
 {
 	(void)state;
 	start_maple();
-	guest_set_mode(&guest, 1, MIMIC_PCI_MODE_X86_4);
+	guest_set_mode(&vfio_guest, 1, MIMIC_PCI_MODE_X86_4);
 	assert_int_equal(inject(MIMIC_INJECT_WRONG_FAULT_ADDRESS), 0);
 	fetch(VIRTUAL);
 	assert_int_equal(fault_status() & ~0xfffull, VIRTUAL ^ 0x1000);
@@ -404,7 +394,7 @@ static void a_fault_that_cannot_be_resolved(void **state)
 
 	(void)state;
 	start_maple();
-	guest_set_mode(&guest, 1, MIMIC_PCI_MODE_X86_4);
+	guest_set_mode(&vfio_guest, 1, MIMIC_PCI_MODE_X86_4);
 	assert_int_equal(inject(MIMIC_INJECT_UNRESOLVED_FAULT), 0);
 	fetch(VIRTUAL);
 	word = fault_status();
@@ -422,18 +412,18 @@ static void an_answer_that_comes_late_is_not_waited_for(void **state)
 
 	(void)state;
 	start_maple();
-	before = guest_bus(&guest, MIMIC_PCI_NOT_READY);
+	before = guest_bus(&vfio_guest, MIMIC_PCI_NOT_READY);
 	assert_int_equal(inject(MIMIC_INJECT_DELAYED_ANSWER), 0);
 	assert_int_equal(identify(), ~0ull);
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_NOT_READY), before + 1);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_NOT_READY), before + 1);
 	assert_int_equal(identify() >> 32, MAPLE_IDENTIFY_MAGIC);
 	/* A slot waits for it. */
 	assert_int_equal(inject(MIMIC_INJECT_DELAYED_ANSWER), 0);
-	guest_set_bus(&guest, MIMIC_PCI_SLOT(0) + MIMIC_PCI_SLOT_ACCESS,
+	guest_set_bus(&vfio_guest, MIMIC_PCI_SLOT(0) + MIMIC_PCI_SLOT_ACCESS,
 		      MIMIC_PCI_ACCESS(MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), MAPLE_PAGE_MAPLE, 8, false));
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_SLOT(0) + MIMIC_PCI_SLOT_STATE), MIMIC_PCI_SLOT_WAITS);
-	assert_int_equal(guest_interrupts(&guest, MIMIC_PCI_VECTOR_SLOTS, 5000), 1);
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_SLOT(0) + MIMIC_PCI_SLOT_DATA) >> 32, MAPLE_IDENTIFY_MAGIC);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_SLOT(0) + MIMIC_PCI_SLOT_STATE), MIMIC_PCI_SLOT_WAITS);
+	assert_int_equal(guest_interrupts(&vfio_guest, MIMIC_PCI_VECTOR_SLOTS, 5000), 1);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_SLOT(0) + MIMIC_PCI_SLOT_DATA) >> 32, MAPLE_IDENTIFY_MAGIC);
 }
 
 static void a_device_that_hangs(void **state)
@@ -444,12 +434,12 @@ static void a_device_that_hangs(void **state)
 
 	(void)state;
 	start_maple();
-	lane = lane_open(&guest, 0, 1, 1);
+	lane = lane_open(&vfio_guest, 0, 1, 1);
 	assert_int_equal(inject(MIMIC_INJECT_HANG), 0);
 	assert_int_equal(identify(), ~0ull);
 	/* What is not the device's goes on. */
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_MAGIC), MIMIC_PCI_MAGIC_VALUE);
-	lane_post(&guest, &lane, &word, 1);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_MAGIC), MIMIC_PCI_MAGIC_VALUE);
+	lane_post(&vfio_guest, &lane, &word, 1);
 	test_sleep_ms(50);
 	assert_int_equal(mimic_ring_level(&lane.responses, 1), 0);
 	/* Its driver resets it. */
@@ -464,7 +454,7 @@ static void misbehaviour_ends_with_the_machine(void **state)
 	(void)state;
 	start_maple();
 	assert_int_equal(inject(MIMIC_INJECT_HANG), 0);
-	guest_end(&guest);
+	guest_end(&vfio_guest);
 	start_maple();
 	assert_int_equal(identify() >> 32, MAPLE_IDENTIFY_MAGIC);
 }
@@ -489,5 +479,5 @@ int main(void)
 		TEST(misbehaviour_ends_with_the_machine),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, vfio_fixture_end);
 }

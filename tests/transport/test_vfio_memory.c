@@ -18,7 +18,7 @@
 #include "mimic/maple_registers.h"
 #include "mimic/virgo_commands.h"
 #include "mimic/virgo_registers.h"
-#include "tests/lib/vfio_guest.h"
+#include "tests/lib/vfio_fixture.h"
 
 /* Where data lies in the guest: behind all tables. */
 #define DATA (GUEST_RAM + 0x200000)
@@ -28,47 +28,28 @@
 #define ACCESSED 0x20u
 #define DIRTY 0x40u
 
-static struct served served;
-static struct guest guest;
-
 static int setup(void **state)
 {
 	(void)state;
-	memset(&served, 0, sizeof(served));
-	served.dares = served.virgos = 1;
-	served.vfio[0] = "maple0";
-	served.vfio[1] = "dare0";
-	served.vfio[2] = "virgo0";
-	return served_start(&served, 1, false) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	int status = served_end(&served, SIGTERM);
-
-	(void)state;
-	served_clean(&served);
-	return status;
-}
-
-static int end_guest(void **state)
-{
-	(void)state;
-	guest_end(&guest);
-	return 0;
+	memset(&vfio_served, 0, sizeof(vfio_served));
+	vfio_served.dares = vfio_served.virgos = 1;
+	vfio_served.vfio[0] = "maple0";
+	vfio_served.vfio[1] = "dare0";
+	vfio_served.vfio[2] = "virgo0";
+	return served_start(&vfio_served, 1, false) ? 0 : -1;
 }
 
 /* --- MAPLE ----------------------------------------------------------------------------- */
 
 static uint64_t maple_load(unsigned int operation, unsigned int field, unsigned int size)
 {
-	return guest_register(&guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(operation, field), size);
+	return guest_register(&vfio_guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(operation, field), size);
 }
 
 static void start_maple(void)
 {
-	guest_start(&guest, &served, "maple0");
-	guest_take_interrupts(&guest, MIMICD_VFIO_MSIX);
+	guest_start(&vfio_guest, &vfio_served, "maple0");
+	guest_take_interrupts(&vfio_guest, MIMICD_VFIO_MSIX);
 	maple_load(MAPLE_LOAD_RESET, 0, 4);
 	maple_load(MAPLE_LOAD_INIT, 2, 4);
 	assert_true(maple_load(MAPLE_LOAD_OPEN_PRODUCER, 0, 4) & 2);
@@ -78,7 +59,7 @@ static void start_maple(void)
 /* The device fetches the word at an address into queue 0. */
 static void fetch(uint64_t address)
 {
-	guest_set_register(&guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_FULL_POINTER32, 0), 8, address);
+	guest_set_register(&vfio_guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_FULL_POINTER32, 0), 8, address);
 }
 
 static uint32_t consume(void)
@@ -88,22 +69,22 @@ static uint32_t consume(void)
 
 static void set_mode(unsigned int space, uint64_t mode)
 {
-	guest_set_bus(&guest, MIMIC_PCI_SPACE(space) + MIMIC_PCI_SPACE_MODE, mode);
+	guest_set_bus(&vfio_guest, MIMIC_PCI_SPACE(space) + MIMIC_PCI_SPACE_MODE, mode);
 }
 
 static uint64_t fault_status(void)
 {
-	return guest_register(&guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_LOAD_FAULT_STATUS, 0), 8);
+	return guest_register(&vfio_guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_LOAD_FAULT_STATUS, 0), 8);
 }
 
 static void resolve(uint64_t value)
 {
-	guest_set_register(&guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_STORE_MMU, MAPLE_MMU_RESOLVE), 8, value);
+	guest_set_register(&vfio_guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_STORE_MMU, MAPLE_MMU_RESOLVE), 8, value);
 }
 
 static void flush(void)
 {
-	guest_register(&guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_LOAD_DEBUG, MAPLE_MMU_FLUSH), 4);
+	guest_register(&vfio_guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_LOAD_DEBUG, MAPLE_MMU_FLUSH), 4);
 }
 
 static void physical_addresses_are_those_of_the_bus(void **state)
@@ -111,7 +92,7 @@ static void physical_addresses_are_those_of_the_bus(void **state)
 	(void)state;
 	start_maple();
 	set_mode(1, MIMIC_PCI_MODE_PHYSICAL);
-	*guest_word(&guest, DATA) = 0x1122334455667788;
+	*guest_word(&vfio_guest, DATA) = 0x1122334455667788;
 	fetch(DATA + 4);
 	assert_int_equal(consume(), 0x11223344);
 }
@@ -122,9 +103,9 @@ static void addresses_of_a_process_are_walked(void **state)
 
 	(void)state;
 	start_maple();
-	entry = guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
-	guest_use_tables(&guest, 1);
-	*guest_word(&guest, DATA + 8) = 4711;
+	entry = guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	guest_use_tables(&vfio_guest, 1);
+	*guest_word(&vfio_guest, DATA + 8) = 4711;
 	fetch(VIRTUAL + 8);
 	assert_int_equal(consume(), 4711);
 	assert_int_equal(*entry, DATA | GUEST_PAGE_PRESENT | ACCESSED);
@@ -135,8 +116,8 @@ static void a_prefetch_changes_nothing(void **state)
 	(void)state;
 	start_maple();
 	set_mode(1, MIMIC_PCI_MODE_PHYSICAL);
-	*guest_word(&guest, DATA) = 4711;
-	guest_set_register(&guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_FULL_PREFETCH, 0), 8, DATA);
+	*guest_word(&vfio_guest, DATA) = 4711;
+	guest_set_register(&vfio_guest, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_FULL_PREFETCH, 0), 8, DATA);
 	fetch(DATA);
 	assert_int_equal(consume(), 4711);
 }
@@ -147,17 +128,17 @@ static void a_page_that_is_not_there_is_a_fault_of_the_driver(void **state)
 
 	(void)state;
 	start_maple();
-	guest_use_tables(&guest, 1);
+	guest_use_tables(&vfio_guest, 1);
 	fetch(VIRTUAL + 8);
-	assert_int_equal(guest_interrupts(&guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_STATUS), MIMIC_PCI_STATUS_DEVICE);
-	guest_set_bus(&guest, MIMIC_PCI_STATUS, MIMIC_PCI_STATUS_DEVICE);
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_STATUS), 0);
+	assert_int_equal(guest_interrupts(&vfio_guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_STATUS), MIMIC_PCI_STATUS_DEVICE);
+	guest_set_bus(&vfio_guest, MIMIC_PCI_STATUS, MIMIC_PCI_STATUS_DEVICE);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_STATUS), 0);
 	word = fault_status();
 	assert_int_equal(word & ~0xfffull, VIRTUAL);
 	assert_true(word & MAPLE_FAULT_STALLED);
-	guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
-	*guest_word(&guest, DATA + 8) = 815;
+	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	*guest_word(&vfio_guest, DATA + 8) = 815;
 	resolve((word & MAPLE_FAULT_PIPES) | MAPLE_RESOLVE_PRESENT);
 	assert_int_equal(consume(), 815);
 }
@@ -168,7 +149,7 @@ static void a_bad_address_reads_0_when_the_driver_says_so(void **state)
 
 	(void)state;
 	start_maple();
-	guest_use_tables(&guest, 1);
+	guest_use_tables(&vfio_guest, 1);
 	fetch(VIRTUAL);
 	word = fault_status();
 	resolve(word & MAPLE_FAULT_PIPES);
@@ -180,9 +161,9 @@ static void without_a_space_nothing_is_reached(void **state)
 {
 	(void)state;
 	start_maple();
-	*guest_word(&guest, DATA) = 1;
+	*guest_word(&vfio_guest, DATA) = 1;
 	fetch(DATA);
-	assert_int_equal(guest_interrupts(&guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
+	assert_int_equal(guest_interrupts(&vfio_guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
 	assert_int_equal(fault_status() & ~0xfffull, DATA);
 }
 
@@ -192,10 +173,10 @@ static void a_translation_lives_until_the_driver_flushes(void **state)
 
 	(void)state;
 	start_maple();
-	*guest_word(&guest, DATA) = 1;
-	*guest_word(&guest, OTHER) = 2;
-	entry = guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
-	guest_use_tables(&guest, 1);
+	*guest_word(&vfio_guest, DATA) = 1;
+	*guest_word(&vfio_guest, OTHER) = 2;
+	entry = guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	guest_use_tables(&vfio_guest, 1);
 	fetch(VIRTUAL);
 	assert_int_equal(consume(), 1);
 	*entry = OTHER | GUEST_PAGE_PRESENT;
@@ -211,14 +192,14 @@ static void memory_that_the_machine_takes_away_is_not_reached_any_more(void **st
 	(void)state;
 	start_maple();
 	set_mode(1, MIMIC_PCI_MODE_PHYSICAL);
-	*guest_word(&guest, DATA) = 77;
+	*guest_word(&vfio_guest, DATA) = 77;
 	fetch(DATA);
 	assert_int_equal(consume(), 77);
 	/* Its translation is known, and no flush comes: the reply to the unmap ends all use. */
-	assert_int_equal(guest_unmap(&guest, GUEST_RAM, GUEST_RAM_SIZE), 0);
+	assert_int_equal(guest_unmap(&vfio_guest, GUEST_RAM, GUEST_RAM_SIZE), 0);
 	fetch(DATA);
-	assert_int_equal(guest_interrupts(&guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
-	assert_int_equal(guest_map(&guest, guest.ram_fd, 0, GUEST_RAM, GUEST_RAM_SIZE), 0);
+	assert_int_equal(guest_interrupts(&vfio_guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
+	assert_int_equal(guest_map(&vfio_guest, vfio_guest.ram_fd, 0, GUEST_RAM, GUEST_RAM_SIZE), 0);
 	resolve((fault_status() & MAPLE_FAULT_PIPES) | MAPLE_RESOLVE_PRESENT);
 	assert_int_equal(consume(), 77);
 }
@@ -229,8 +210,8 @@ static void memory_lies_where_the_machine_says(void **state)
 	start_maple();
 	set_mode(1, MIMIC_PCI_MODE_PHYSICAL);
 	/* The second half of the file at another address, as x86 has memory above 4 GB. */
-	*guest_word(&guest, GUEST_RAM + GUEST_RAM_SIZE / 2) = 31;
-	assert_int_equal(guest_map(&guest, guest.ram_fd, GUEST_RAM_SIZE / 2, 0x100000000, 0x100000), 0);
+	*guest_word(&vfio_guest, GUEST_RAM + GUEST_RAM_SIZE / 2) = 31;
+	assert_int_equal(guest_map(&vfio_guest, vfio_guest.ram_fd, GUEST_RAM_SIZE / 2, 0x100000000, 0x100000), 0);
 	fetch(0x100000000);
 	assert_int_equal(consume(), 31);
 }
@@ -238,7 +219,7 @@ static void memory_lies_where_the_machine_says(void **state)
 static bool is_logged(const char *text)
 {
 	char line[512];
-	FILE *log = fopen(served.log, "r");
+	FILE *log = fopen(vfio_served.log, "r");
 	bool found = false;
 
 	while (log && !found && fgets(line, sizeof(line), log))
@@ -252,7 +233,7 @@ static void memory_that_is_not_shared_is_said_aloud(void **state)
 {
 	(void)state;
 	start_maple();
-	assert_int_equal(guest_map(&guest, -1, 0, 0x100000000, 0x100000), 0);
+	assert_int_equal(guest_map(&vfio_guest, -1, 0, 0x100000000, 0x100000), 0);
 	set_mode(1, MIMIC_PCI_MODE_PHYSICAL);
 	fetch(0x100000000);
 	assert_true(is_logged("memory-backend-memfd"));
@@ -262,7 +243,7 @@ static void memory_that_is_not_shared_is_said_aloud(void **state)
 
 static void dare_set(unsigned int context, unsigned int offset, uint64_t value)
 {
-	guest_set_register(&guest, 1 + context, offset, 8, value);
+	guest_set_register(&vfio_guest, 1 + context, offset, 8, value);
 }
 
 /* mld.b or mst.b of register 0, 16 rows of 64 bytes. */
@@ -278,8 +259,8 @@ static void dare_move(unsigned int context, uint32_t word, uint64_t address)
 
 static void attach(unsigned int context, unsigned int space)
 {
-	guest_use_tables(&guest, space);
-	guest_set_register(&guest, 0, DARE_CONTROL_ATTACH, 8, (uint64_t)space << 8 | context);
+	guest_use_tables(&vfio_guest, space);
+	guest_set_register(&vfio_guest, 0, DARE_CONTROL_ATTACH, 8, (uint64_t)space << 8 | context);
 }
 
 static void a_store_makes_its_page_dirty(void **state)
@@ -287,17 +268,17 @@ static void a_store_makes_its_page_dirty(void **state)
 	uint64_t *from, *to;
 
 	(void)state;
-	guest_start(&guest, &served, "dare0");
-	from = guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
-	to = guest_map_page(&guest, VIRTUAL + 4096, OTHER, GUEST_PAGE_PRESENT);
+	guest_start(&vfio_guest, &vfio_served, "dare0");
+	from = guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	to = guest_map_page(&vfio_guest, VIRTUAL + 4096, OTHER, GUEST_PAGE_PRESENT);
 	attach(0, 3);
 	for (unsigned int i = 0; i < 1024; i++)
-		((char *)guest_word(&guest, DATA))[i] = (char)(i * 7);
+		((char *)guest_word(&vfio_guest, DATA))[i] = (char)(i * 7);
 	dare_move(0, LOAD_WORD, VIRTUAL);
 	dare_move(0, STORE_WORD, VIRTUAL + 4096);
-	guest_register(&guest, 1, DARE_FENCE, 8);
-	assert_int_equal(guest_register(&guest, 1, DARE_ERROR, 8), 0);
-	assert_memory_equal(guest_word(&guest, OTHER), guest_word(&guest, DATA), 1024);
+	guest_register(&vfio_guest, 1, DARE_FENCE, 8);
+	assert_int_equal(guest_register(&vfio_guest, 1, DARE_ERROR, 8), 0);
+	assert_memory_equal(guest_word(&vfio_guest, OTHER), guest_word(&vfio_guest, DATA), 1024);
 	assert_int_equal(*from & (ACCESSED | DIRTY), ACCESSED);
 	assert_int_equal(*to & (ACCESSED | DIRTY), ACCESSED | DIRTY);
 }
@@ -307,49 +288,49 @@ static void a_page_that_must_not_be_written_is_not(void **state)
 	uint64_t word;
 
 	(void)state;
-	guest_start(&guest, &served, "dare0");
-	guest_take_interrupts(&guest, MIMICD_VFIO_MSIX);
-	guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT & ~2ull);
+	guest_start(&vfio_guest, &vfio_served, "dare0");
+	guest_take_interrupts(&vfio_guest, MIMICD_VFIO_MSIX);
+	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT & ~2ull);
 	attach(0, 1);
-	strcpy((char *)guest_word(&guest, DATA), "untouched");
+	strcpy((char *)guest_word(&vfio_guest, DATA), "untouched");
 	/* The load leaves a translation that only loads may use. */
 	dare_move(0, LOAD_WORD, VIRTUAL + 1024);
 	dare_move(0, STORE_WORD, VIRTUAL);
-	assert_int_equal(guest_interrupts(&guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
-	word = guest_register(&guest, 0, DARE_CONTROL_FAULT_STATUS, 8);
+	assert_int_equal(guest_interrupts(&vfio_guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
+	word = guest_register(&vfio_guest, 0, DARE_CONTROL_FAULT_STATUS, 8);
 	assert_int_equal(word & ~0xfffull, VIRTUAL);
 	assert_true(word & 1u << 10);
-	assert_string_equal((char *)guest_word(&guest, DATA), "untouched");
+	assert_string_equal((char *)guest_word(&vfio_guest, DATA), "untouched");
 }
 
 static void each_context_reaches_its_own_space(void **state)
 {
 	(void)state;
-	guest_start(&guest, &served, "dare0");
-	guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	guest_start(&vfio_guest, &vfio_served, "dare0");
+	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
 	attach(0, 1);
-	guest_set_bus(&guest, MIMIC_PCI_SPACE(2) + MIMIC_PCI_SPACE_MODE, MIMIC_PCI_MODE_PHYSICAL);
-	guest_set_register(&guest, 0, DARE_CONTROL_ATTACH, 8, 2 << 8 | 1);
-	memset(guest_word(&guest, DATA), 5, 1024);
+	guest_set_bus(&vfio_guest, MIMIC_PCI_SPACE(2) + MIMIC_PCI_SPACE_MODE, MIMIC_PCI_MODE_PHYSICAL);
+	guest_set_register(&vfio_guest, 0, DARE_CONTROL_ATTACH, 8, 2 << 8 | 1);
+	memset(guest_word(&vfio_guest, DATA), 5, 1024);
 	dare_move(0, LOAD_WORD, VIRTUAL);
 	dare_move(0, STORE_WORD, VIRTUAL + 1024);
 	dare_move(1, LOAD_WORD, DATA);
 	dare_move(1, STORE_WORD, OTHER);
-	guest_register(&guest, 1, DARE_FENCE, 8);
-	guest_register(&guest, 2, DARE_FENCE, 8);
-	assert_memory_equal(guest_word(&guest, DATA + 1024), guest_word(&guest, DATA), 1024);
-	assert_memory_equal(guest_word(&guest, OTHER), guest_word(&guest, DATA), 1024);
+	guest_register(&vfio_guest, 1, DARE_FENCE, 8);
+	guest_register(&vfio_guest, 2, DARE_FENCE, 8);
+	assert_memory_equal(guest_word(&vfio_guest, DATA + 1024), guest_word(&vfio_guest, DATA), 1024);
+	assert_memory_equal(guest_word(&vfio_guest, OTHER), guest_word(&vfio_guest, DATA), 1024);
 }
 
 static void a_space_that_is_closed_takes_its_contexts_along(void **state)
 {
 	(void)state;
-	guest_start(&guest, &served, "dare0");
-	guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	guest_start(&vfio_guest, &vfio_served, "dare0");
+	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
 	attach(0, 1);
 	dare_set(0, DARE_RS1, 9);
 	set_mode(1, MIMIC_PCI_MODE_NONE);
-	assert_int_equal(guest_register(&guest, 1, DARE_RS1, 8), 0);
+	assert_int_equal(guest_register(&vfio_guest, 1, DARE_RS1, 8), 0);
 }
 
 /* --- Virgo: jobs beside the loop ----------------------------------------------------------- */
@@ -366,19 +347,19 @@ static unsigned int unit_offset(unsigned int offset)
 /* As QEMU posts stores of a function without memory: nobody waits for an answer. */
 static void virgo_command(unsigned int funct, uint64_t rs1, uint64_t rs2)
 {
-	guest_post(&guest, 0, unit_offset(VIRGO_RS1), 8, rs1);
-	guest_post(&guest, 0, unit_offset(VIRGO_RS2), 8, rs2);
-	guest_post(&guest, 0, unit_offset(VIRGO_INSTRUCTION), 4, VIRGO_INSTRUCTION_WORD(funct));
+	guest_post(&vfio_guest, 0, unit_offset(VIRGO_RS1), 8, rs1);
+	guest_post(&vfio_guest, 0, unit_offset(VIRGO_RS2), 8, rs2);
+	guest_post(&vfio_guest, 0, unit_offset(VIRGO_INSTRUCTION), 4, VIRGO_INSTRUCTION_WORD(funct));
 }
 
 static void begin_virgo(void)
 {
-	guest_start(&guest, &served, "virgo0");
-	guest_take_interrupts(&guest, MIMICD_VFIO_MSIX);
+	guest_start(&vfio_guest, &vfio_served, "virgo0");
+	guest_take_interrupts(&vfio_guest, MIMICD_VFIO_MSIX);
 	virgo_command(VIRGO_FUNCT_CONFIG, VIRGO_CONFIG_LD | ONE << 32, ROW_BYTES);
 	virgo_command(VIRGO_FUNCT_CONFIG, VIRGO_CONFIG_ST, ROW_BYTES | ONE << 32);
 	for (unsigned int i = 0; i < ROWS * ROW_BYTES / 4; i++)
-		((float *)guest_word(&guest, DATA))[i] = (float)i + 0.5f;
+		((float *)guest_word(&vfio_guest, DATA))[i] = (float)i + 0.5f;
 }
 
 static uint64_t rows_at(unsigned int row)
@@ -388,9 +369,9 @@ static uint64_t rows_at(unsigned int row)
 
 static void wait_for_virgo(void)
 {
-	for (unsigned int i = 0; i < 10000 && guest_register(&guest, VIRGO_PAGE_UNITS, VIRGO_BUSY, 8); i++)
+	for (unsigned int i = 0; i < 10000 && guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_BUSY, 8); i++)
 		usleep(1000);
-	assert_int_equal(guest_register(&guest, VIRGO_PAGE_UNITS, VIRGO_BUSY, 8), 0);
+	assert_int_equal(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_BUSY, 8), 0);
 }
 
 static void a_cluster_moves_rows_of_a_process(void **state)
@@ -399,14 +380,14 @@ static void a_cluster_moves_rows_of_a_process(void **state)
 
 	(void)state;
 	begin_virgo();
-	guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
-	to = guest_map_page(&guest, VIRTUAL + 4096, OTHER, GUEST_PAGE_PRESENT);
-	guest_use_tables(&guest, 1);
+	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	to = guest_map_page(&vfio_guest, VIRTUAL + 4096, OTHER, GUEST_PAGE_PRESENT);
+	guest_use_tables(&vfio_guest, 1);
 	virgo_command(VIRGO_FUNCT_MVIN, VIRTUAL, rows_at(0));
 	virgo_command(VIRGO_FUNCT_MVOUT, VIRTUAL + 4096, rows_at(0));
 	wait_for_virgo();
-	assert_int_equal(guest_register(&guest, VIRGO_PAGE_UNITS, VIRGO_ERROR, 8), 0);
-	assert_memory_equal(guest_word(&guest, OTHER), guest_word(&guest, DATA), ROWS * ROW_BYTES);
+	assert_int_equal(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_ERROR, 8), 0);
+	assert_memory_equal(guest_word(&vfio_guest, OTHER), guest_word(&vfio_guest, DATA), ROWS * ROW_BYTES);
 	assert_true(*to & DIRTY);
 }
 
@@ -415,14 +396,14 @@ static void commands_are_taken_as_fast_as_the_cluster_does_them(void **state)
 {
 	(void)state;
 	begin_virgo();
-	guest_set_bus(&guest, MIMIC_PCI_SPACE(1) + MIMIC_PCI_SPACE_MODE, MIMIC_PCI_MODE_PHYSICAL);
+	guest_set_bus(&vfio_guest, MIMIC_PCI_SPACE(1) + MIMIC_PCI_SPACE_MODE, MIMIC_PCI_MODE_PHYSICAL);
 	for (unsigned int i = 0; i < 300; i++)
 		virgo_command(VIRGO_FUNCT_MVIN, DATA, rows_at(0));
 	virgo_command(VIRGO_FUNCT_MVOUT, OTHER, rows_at(0));
 	wait_for_virgo();
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_NOT_READY), 0);
-	assert_int_equal(guest_register(&guest, VIRGO_PAGE_UNITS, VIRGO_DISPATCHED, 8), 303);
-	assert_memory_equal(guest_word(&guest, OTHER), guest_word(&guest, DATA), ROWS * ROW_BYTES);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_NOT_READY), 0);
+	assert_int_equal(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_DISPATCHED, 8), 303);
+	assert_memory_equal(guest_word(&vfio_guest, OTHER), guest_word(&vfio_guest, DATA), ROWS * ROW_BYTES);
 }
 
 static void a_page_that_a_cluster_misses_is_a_fault_of_the_driver(void **state)
@@ -431,22 +412,22 @@ static void a_page_that_a_cluster_misses_is_a_fault_of_the_driver(void **state)
 
 	(void)state;
 	begin_virgo();
-	guest_use_tables(&guest, 1);
+	guest_use_tables(&vfio_guest, 1);
 	virgo_command(VIRGO_FUNCT_MVIN, VIRTUAL, rows_at(0));
-	assert_int_equal(guest_interrupts(&guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
-	word = guest_register(&guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_FAULT_STATUS, 8);
+	assert_int_equal(guest_interrupts(&vfio_guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
+	word = guest_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_FAULT_STATUS, 8);
 	assert_int_equal(word & ~0xfffull, VIRTUAL);
 	assert_true(word & VIRGO_FAULT_STALLED);
-	guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
-	guest_set_register(&guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_RESOLVE, 8, (word & 0xff) | VIRGO_RESOLVE_PRESENT);
+	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	guest_set_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_RESOLVE, 8, (word & 0xff) | VIRGO_RESOLVE_PRESENT);
 	virgo_command(VIRGO_FUNCT_MVOUT, VIRTUAL + 1024, rows_at(0));
 	wait_for_virgo();
-	assert_memory_equal(guest_word(&guest, DATA + 1024), guest_word(&guest, DATA), ROWS * ROW_BYTES);
+	assert_memory_equal(guest_word(&vfio_guest, DATA + 1024), guest_word(&vfio_guest, DATA), ROWS * ROW_BYTES);
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, NULL, end_guest)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, NULL, vfio_fixture_end_guest)
 	const struct CMUnitTest tests[] = {
 		TEST(physical_addresses_are_those_of_the_bus),
 		TEST(addresses_of_a_process_are_walked),
@@ -467,5 +448,5 @@ int main(void)
 		TEST(a_page_that_a_cluster_misses_is_a_fault_of_the_driver),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, vfio_fixture_end);
 }

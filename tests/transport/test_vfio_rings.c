@@ -18,57 +18,39 @@
 #include "mimic/dare_registers.h"
 #include "mimic/maple_registers.h"
 #include "mimic/virgo_registers.h"
+#include "tests/lib/vfio_fixture.h"
 #include "tests/lib/vfio_lanes.h"
 
 #define VIRTUAL 0x123456789000ull
 #define DATA (GUEST_RAM + 0x200000)
 #define OTHER (GUEST_RAM + 0x201000)
 
-static struct served served;
-static struct guest guest;
-
 static int setup(void **state)
 {
 	(void)state;
-	memset(&served, 0, sizeof(served));
-	served.dares = served.virgos = 1;
-	served.vfio[0] = "maple0,rings";
-	served.vfio[1] = "dare0,msi,rings";
-	served.vfio[2] = "virgo0,rings";
-	return served_start(&served, 1, false) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	int status = served_end(&served, SIGTERM);
-
-	(void)state;
-	served_clean(&served);
-	return status;
-}
-
-static int end_guest(void **state)
-{
-	(void)state;
-	guest_end(&guest);
-	return 0;
+	memset(&vfio_served, 0, sizeof(vfio_served));
+	vfio_served.dares = vfio_served.virgos = 1;
+	vfio_served.vfio[0] = "maple0,rings";
+	vfio_served.vfio[1] = "dare0,msi,rings";
+	vfio_served.vfio[2] = "virgo0,rings";
+	return served_start(&vfio_served, 1, false) ? 0 : -1;
 }
 
 static uint64_t maple_load(struct raw_lane *lane, unsigned int operation, unsigned int field)
 {
-	return lane_load(&guest, lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(operation, field), 4);
+	return lane_load(&vfio_guest, lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(operation, field), 4);
 }
 
 static void produce(struct raw_lane *lane, uint32_t value)
 {
-	lane_store(&guest, lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_PRODUCE, 0), 4, value);
+	lane_store(&vfio_guest, lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_PRODUCE, 0), 4, value);
 }
 
 static void begin_consume(struct raw_lane *lane)
 {
 	const uint64_t word = lane_word(MIMIC_COMMAND_LOAD, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_CONSUME, 0), 4, 1);
 
-	lane_post(&guest, lane, &word, 1);
+	lane_post(&vfio_guest, lane, &word, 1);
 }
 
 /* A program of one thread has both ends of queue 0. */
@@ -76,9 +58,9 @@ static struct raw_lane start_maple(void)
 {
 	struct raw_lane lane;
 
-	guest_start_lanes(&guest, &served, "maple0", false);
-	guest_set_mode(&guest, 1, MIMIC_PCI_MODE_PHYSICAL);
-	lane = lane_open(&guest, 0, 1, 1);
+	guest_start_lanes(&vfio_guest, &vfio_served, "maple0", false);
+	guest_set_mode(&vfio_guest, 1, MIMIC_PCI_MODE_PHYSICAL);
+	lane = lane_open(&vfio_guest, 0, 1, 1);
 	maple_load(&lane, MAPLE_LOAD_RESET, 0);
 	maple_load(&lane, MAPLE_LOAD_INIT, 2);
 	assert_true(maple_load(&lane, MAPLE_LOAD_OPEN_PRODUCER, 0) & 2);
@@ -90,8 +72,8 @@ static struct raw_lane start_maple(void)
 static void start_maple_lanes(struct raw_lane *first, struct raw_lane *second)
 {
 	*first = start_maple();
-	assert_int_equal(lane_try(&guest, 9, 1, 1, 1), MIMIC_PCI_LANE_IS_OPEN);
-	*second = lane_at(&guest, 9);
+	assert_int_equal(lane_try(&vfio_guest, 9, 1, 1, 1), MIMIC_PCI_LANE_IS_OPEN);
+	*second = lane_at(&vfio_guest, 9);
 }
 
 /* --- the BAR ------------------------------------------------------------------------------- */
@@ -101,23 +83,23 @@ static void the_bus_page_says_where_lanes_are(void **state)
 	uint64_t layout;
 
 	(void)state;
-	guest_start_lanes(&guest, &served, "maple0", false);
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_LAYOUT) >> 32 & 0xff, MIMIC_PCI_LANES);
-	layout = guest_bus(&guest, MIMIC_PCI_LANE_LAYOUT);
+	guest_start_lanes(&vfio_guest, &vfio_served, "maple0", false);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_LAYOUT) >> 32 & 0xff, MIMIC_PCI_LANES);
+	layout = guest_bus(&vfio_guest, MIMIC_PCI_LANE_LAYOUT);
 	assert_int_equal((layout & 0xffff) * 4096, mimic_lane_size(layout >> 16 & 0xffff, layout >> 32 & 0xffff));
-	assert_true(MIMIC_PCI_LANES * (layout & 0xffff) * 4096 <= guest.rings_size);
+	assert_true(MIMIC_PCI_LANES * (layout & 0xffff) * 4096 <= vfio_guest.rings_size);
 	assert_true((layout >> 16 & 0xffff) >= MIMIC_LANE_WORDS_MIN);
 	for (unsigned int i = 0; i < MIMIC_PCI_LANES; i++)
-		assert_int_equal(guest_bus(&guest, MIMIC_PCI_LANE(i)), 0);
+		assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_LANE(i)), 0);
 }
 
 static void a_machine_that_does_not_map_it_loads_and_stores(void **state)
 {
 	(void)state;
-	guest_start_lanes(&guest, &served, "maple0", false);
-	guest_store(&guest, MIMIC_PCI_BAR_RINGS, 0x5008, 8, 0x1122334455667788);
-	assert_int_equal(*(uint64_t *)(void *)(guest.rings + 0x5008), 0x1122334455667788);
-	assert_int_equal(guest_load(&guest, MIMIC_PCI_BAR_RINGS, 0x5008, 4), 0x55667788);
+	guest_start_lanes(&vfio_guest, &vfio_served, "maple0", false);
+	guest_store(&vfio_guest, MIMIC_PCI_BAR_RINGS, 0x5008, 8, 0x1122334455667788);
+	assert_int_equal(*(uint64_t *)(void *)(vfio_guest.rings + 0x5008), 0x1122334455667788);
+	assert_int_equal(guest_load(&vfio_guest, MIMIC_PCI_BAR_RINGS, 0x5008, 4), 0x55667788);
 }
 
 /* --- commands -------------------------------------------------------------------------------- */
@@ -128,7 +110,7 @@ static void commands_are_done_without_a_trap(void **state)
 
 	(void)state;
 	lane = start_maple();
-	assert_int_equal(lane_load(&guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), 8) >> 32,
+	assert_int_equal(lane_load(&vfio_guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), 8) >> 32,
 			 MAPLE_IDENTIFY_MAGIC);
 	for (uint32_t i = 0; i < 20; i++)
 		produce(&lane, 100 + i);
@@ -146,18 +128,18 @@ static void many_words_are_one_command(void **state)
 	(void)state;
 	lane = start_maple();
 	assert_true(maple_load(&lane, MAPLE_LOAD_CLOSE_CONSUMER, 0) & 1);
-	consumer = lane_open(&guest, 63, 1, 9);
+	consumer = lane_open(&vfio_guest, 63, 1, 9);
 	assert_true(maple_load(&consumer, MAPLE_LOAD_OPEN_CONSUMER, 0) & 1);
 	words[0] = lane_word(MIMIC_COMMAND_STORE, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_PRODUCE, 0), 4, 3000);
 	for (unsigned int i = 0; i < 3000; i++)
 		words[1 + i] = i * 7;
 	/* The queue has 32 words, the ring more: the rest waits in the device. */
-	lane_post(&guest, &lane, words, 3001);
+	lane_post(&vfio_guest, &lane, words, 3001);
 	for (unsigned int i = 0; i < 3000; i++) {
 		uint64_t answer;
 
 		if (i % 1000 == 0)
-			lane_post(&guest, &consumer, &consume, 1);
+			lane_post(&vfio_guest, &consumer, &consume, 1);
 		assert_true(raw_answer(&consumer, &answer));
 		assert_int_equal(answer, i * 7);
 	}
@@ -169,10 +151,10 @@ static void memory_is_that_of_the_lanes_space(void **state)
 
 	(void)state;
 	lane = start_maple();
-	guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
-	guest_use_tables(&guest, 1);
-	*guest_word(&guest, DATA + 8) = 4711;
-	lane_store(&guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_FULL_POINTER32, 0), 8, VIRTUAL + 8);
+	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	guest_use_tables(&vfio_guest, 1);
+	*guest_word(&vfio_guest, DATA + 8) = 4711;
+	lane_store(&vfio_guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_FULL_POINTER32, 0), 8, VIRTUAL + 8);
 	assert_int_equal(maple_load(&lane, MAPLE_LOAD_CONSUME, 0), 4711);
 }
 
@@ -183,16 +165,16 @@ static void a_flush_by_a_lane_drops_translations(void **state)
 
 	(void)state;
 	lane = start_maple();
-	entry = guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
-	guest_use_tables(&guest, 1);
-	*guest_word(&guest, DATA) = 1;
-	*guest_word(&guest, OTHER) = 2;
+	entry = guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	guest_use_tables(&vfio_guest, 1);
+	*guest_word(&vfio_guest, DATA) = 1;
+	*guest_word(&vfio_guest, OTHER) = 2;
 	for (unsigned int i = 0; i < 3; i++) {
 		if (i == 1)
 			*entry = OTHER | GUEST_PAGE_PRESENT;
 		if (i == 2)
-			lane_load(&guest, &lane, 0, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_LOAD_DEBUG, MAPLE_MMU_FLUSH), 4);
-		lane_store(&guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_FULL_POINTER32, 0), 8, VIRTUAL);
+			lane_load(&vfio_guest, &lane, 0, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_LOAD_DEBUG, MAPLE_MMU_FLUSH), 4);
+		lane_store(&vfio_guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_FULL_POINTER32, 0), 8, VIRTUAL);
 		assert_int_equal(maple_load(&lane, MAPLE_LOAD_CONSUME, 0), i == 2 ? 2 : 1);
 	}
 }
@@ -204,14 +186,14 @@ static void a_fault_of_a_lanes_command_is_the_drivers(void **state)
 
 	(void)state;
 	lane = start_maple();
-	guest_use_tables(&guest, 1);
-	lane_store(&guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_FULL_POINTER32, 0), 8, VIRTUAL);
-	assert_int_equal(guest_interrupts(&guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
-	word = guest_register(&guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_LOAD_FAULT_STATUS, 0), 8);
+	guest_use_tables(&vfio_guest, 1);
+	lane_store(&vfio_guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_FULL_POINTER32, 0), 8, VIRTUAL);
+	assert_int_equal(guest_interrupts(&vfio_guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
+	word = guest_register(&vfio_guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_LOAD_FAULT_STATUS, 0), 8);
 	assert_int_equal(word & ~0xfffull, VIRTUAL);
-	guest_map_page(&guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
-	*guest_word(&guest, DATA) = 815;
-	guest_set_register(&guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_STORE_MMU, MAPLE_MMU_RESOLVE), 8,
+	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	*guest_word(&vfio_guest, DATA) = 815;
+	guest_set_register(&vfio_guest, MAPLE_PAGE_MMU, MAPLE_OFFSET(MAPLE_STORE_MMU, MAPLE_MMU_RESOLVE), 8,
 			   (word & MAPLE_FAULT_PIPES) | MAPLE_RESOLVE_PRESENT);
 	assert_int_equal(maple_load(&lane, MAPLE_LOAD_CONSUME, 0), 815);
 }
@@ -221,11 +203,11 @@ static void a_cluster_is_used_by_its_lanes(void **state)
 	struct raw_lane lane;
 
 	(void)state;
-	guest_start_lanes(&guest, &served, "virgo0", false);
-	guest_set_mode(&guest, 1, MIMIC_PCI_MODE_PHYSICAL);
-	lane = lane_open(&guest, 5, 1, 1);
-	lane_store(&guest, &lane, 0, VIRGO_PAGE_CONTROL, VIRGO_BARRIER_PARTICIPANTS(2), 8, 7);
-	assert_int_equal(lane_load(&guest, &lane, 0, VIRGO_PAGE_CONTROL, VIRGO_BARRIER_PARTICIPANTS(2), 8), 7);
+	guest_start_lanes(&vfio_guest, &vfio_served, "virgo0", false);
+	guest_set_mode(&vfio_guest, 1, MIMIC_PCI_MODE_PHYSICAL);
+	lane = lane_open(&vfio_guest, 5, 1, 1);
+	lane_store(&vfio_guest, &lane, 0, VIRGO_PAGE_CONTROL, VIRGO_BARRIER_PARTICIPANTS(2), 8, 7);
+	assert_int_equal(lane_load(&vfio_guest, &lane, 0, VIRGO_PAGE_CONTROL, VIRGO_BARRIER_PARTICIPANTS(2), 8), 7);
 }
 
 /* --- sleeping ---------------------------------------------------------------------------------- */
@@ -238,18 +220,18 @@ static void a_program_that_sleeps_is_woken_by_an_interrupt(void **state)
 	(void)state;
 	consumer = start_maple();
 	maple_load(&consumer, MAPLE_LOAD_CLOSE_PRODUCER, 0);
-	producer = lane_open(&guest, 7, 1, 2);
+	producer = lane_open(&vfio_guest, 7, 1, 2);
 	assert_true(maple_load(&producer, MAPLE_LOAD_OPEN_PRODUCER, 0) & 2);
 	begin_consume(&consumer);
 	atomic_store(&consumer.memory->client_sleeping, MIMIC_LANE_WAITS_FOR_ANSWER);
-	assert_int_equal(guest_interrupts(&guest, MIMIC_PCI_VECTOR_SLOTS, 20), 0);
+	assert_int_equal(guest_interrupts(&vfio_guest, MIMIC_PCI_VECTOR_SLOTS, 20), 0);
 	produce(&producer, 33);
-	assert_int_equal(guest_interrupts(&guest, MIMIC_PCI_VECTOR_SLOTS, 5000), 1);
+	assert_int_equal(guest_interrupts(&vfio_guest, MIMIC_PCI_VECTOR_SLOTS, 5000), 1);
 	assert_int_equal(*(uint32_t *)(void *)((char *)consumer.memory + MIMIC_PCI_LANE_SLEEPING), 0);
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_STATUS), MIMIC_PCI_STATUS_LANES);
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_LANES_DONE), 1);
-	guest_set_bus(&guest, MIMIC_PCI_LANES_DONE, 1);
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_LANES_DONE), 0);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_STATUS), MIMIC_PCI_STATUS_LANES);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_LANES_DONE), 1);
+	guest_set_bus(&vfio_guest, MIMIC_PCI_LANES_DONE, 1);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_LANES_DONE), 0);
 	assert_true(raw_answer(&consumer, &answer));
 	assert_int_equal(answer, 33);
 }
@@ -276,12 +258,12 @@ static void a_command_that_waits_is_taken_back(void **state)
 	(void)state;
 	lane = start_maple();
 	begin_consume(&lane);
-	guest_set_bus(&guest, MIMIC_PCI_LANE_CANCEL, 0);
+	guest_set_bus(&vfio_guest, MIMIC_PCI_LANE_CANCEL, 0);
 	produce(&lane, 8);
 	assert_int_equal(maple_load(&lane, MAPLE_LOAD_CONSUME, 0), 8);
 	assert_int_equal(mimic_ring_level(&lane.responses, 1), 0);
-	guest_set_bus(&guest, MIMIC_PCI_LANE_CANCEL, 1000);
-	guest_set_bus(&guest, MIMIC_PCI_LANE_CANCEL, 3);
+	guest_set_bus(&vfio_guest, MIMIC_PCI_LANE_CANCEL, 1000);
+	guest_set_bus(&vfio_guest, MIMIC_PCI_LANE_CANCEL, 3);
 }
 
 /* --- threads ------------------------------------------------------------------------------------ */
@@ -292,19 +274,19 @@ static void roles_are_a_threads(void **state)
 
 	(void)state;
 	lane = start_maple();
-	assert_int_equal(lane_try(&guest, 1, 1, 1, 1), MIMIC_PCI_LANE_IS_OPEN);
-	handler = lane_at(&guest, 1);
-	stranger = lane_open(&guest, 2, 1, 2);
+	assert_int_equal(lane_try(&vfio_guest, 1, 1, 1, 1), MIMIC_PCI_LANE_IS_OPEN);
+	handler = lane_at(&vfio_guest, 1);
+	stranger = lane_open(&vfio_guest, 2, 1, 2);
 	/* What belongs to another thread has no effect. */
 	produce(&stranger, 1);
 	produce(&handler, 2);
 	assert_int_equal(maple_load(&lane, MAPLE_LOAD_CONSUME, 0), 2);
 	assert_int_equal(maple_load(&stranger, MAPLE_LOAD_OPEN_CONSUMER, 0) & 1, 0);
 	/* One of the thread's lanes is not the thread. */
-	lane_close(&guest, 1);
+	lane_close(&vfio_guest, 1);
 	assert_int_equal(maple_load(&stranger, MAPLE_LOAD_OPEN_CONSUMER, 0) & 1, 0);
-	lane_close(&guest, 0);
-	assert_int_equal(lane_state(&guest, 0), MIMIC_PCI_LANE_IS_CLOSED);
+	lane_close(&vfio_guest, 0);
+	assert_int_equal(lane_state(&vfio_guest, 0), MIMIC_PCI_LANE_IS_CLOSED);
 	assert_int_equal(maple_load(&stranger, MAPLE_LOAD_OPEN_CONSUMER, 0) & 1, 1);
 }
 
@@ -316,7 +298,7 @@ static void what_was_posted_before_the_end_is_done(void **state)
 	(void)state;
 	lane = start_maple();
 	maple_load(&lane, MAPLE_LOAD_CLOSE_CONSUMER, 0);
-	other = lane_open(&guest, 1, 1, 2);
+	other = lane_open(&vfio_guest, 1, 1, 2);
 	assert_true(maple_load(&other, MAPLE_LOAD_OPEN_CONSUMER, 0) & 1);
 	for (unsigned int i = 0; i < 10; i++) {
 		words[2 * i] = lane_word(MIMIC_COMMAND_STORE, 0, MAPLE_PAGE_MAPLE,
@@ -324,7 +306,7 @@ static void what_was_posted_before_the_end_is_done(void **state)
 		words[2 * i + 1] = i;
 	}
 	raw_post(&lane, words, 20);
-	lane_close(&guest, 0);
+	lane_close(&vfio_guest, 0);
 	for (unsigned int i = 0; i < 10; i++)
 		assert_int_equal(maple_load(&other, MAPLE_LOAD_CONSUME, 0), i);
 }
@@ -337,21 +319,21 @@ static void what_waits_when_a_lane_is_closed_goes_on_or_is_dropped(void **state)
 	(void)state;
 	lane = start_maple();
 	maple_load(&lane, MAPLE_LOAD_CLOSE_CONSUMER, 0);
-	other = lane_open(&guest, 1, 1, 2);
+	other = lane_open(&vfio_guest, 1, 1, 2);
 	assert_true(maple_load(&other, MAPLE_LOAD_OPEN_CONSUMER, 0) & 1);
 	words[0] = lane_word(MIMIC_COMMAND_STORE, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_PRODUCE, 0), 4, 40);
 	for (unsigned int i = 0; i < 40; i++)
 		words[1 + i] = i;
-	lane_post(&guest, &lane, words, 41);
-	lane_close(&guest, 0);
-	assert_int_equal(lane_state(&guest, 0), MIMIC_PCI_LANE_IS_CLOSING);
+	lane_post(&vfio_guest, &lane, words, 41);
+	lane_close(&vfio_guest, 0);
+	assert_int_equal(lane_state(&vfio_guest, 0), MIMIC_PCI_LANE_IS_CLOSING);
 	for (unsigned int i = 0; i < 4; i++)
 		assert_int_equal(maple_load(&other, MAPLE_LOAD_CONSUME, 0), i);
-	assert_int_equal(lane_state(&guest, 0), MIMIC_PCI_LANE_IS_CLOSING);
-	lane_close(&guest, 0);
-	assert_int_equal(lane_state(&guest, 0), MIMIC_PCI_LANE_IS_CLOSED);
+	assert_int_equal(lane_state(&vfio_guest, 0), MIMIC_PCI_LANE_IS_CLOSING);
+	lane_close(&vfio_guest, 0);
+	assert_int_equal(lane_state(&vfio_guest, 0), MIMIC_PCI_LANE_IS_CLOSED);
 	/* Open again, it begins anew, for another thread. */
-	lane = lane_open(&guest, 0, 1, 3);
+	lane = lane_open(&vfio_guest, 0, 1, 3);
 	assert_int_equal(maple_load(&lane, MAPLE_LOAD_OPEN_CONSUMER, 0) & 1, 0);
 }
 
@@ -362,17 +344,17 @@ static void what_cannot_be_is_refused(void **state)
 	static const unsigned int bad[][3] = { { 1, 0, 0 }, { 1, 1, 8 }, { 0, 1, 0 }, { 65, 1, 0 }, { 2, 1, 0 } };
 
 	(void)state;
-	guest_start_lanes(&guest, &served, "maple0", false);
-	assert_int_equal(lane_try(&guest, 0, 1, 1, 0), MIMIC_PCI_LANE_IS_REFUSED);	/* the space has no mode */
-	guest_set_mode(&guest, 1, MIMIC_PCI_MODE_PHYSICAL);
+	guest_start_lanes(&vfio_guest, &vfio_served, "maple0", false);
+	assert_int_equal(lane_try(&vfio_guest, 0, 1, 1, 0), MIMIC_PCI_LANE_IS_REFUSED);	/* the space has no mode */
+	guest_set_mode(&vfio_guest, 1, MIMIC_PCI_MODE_PHYSICAL);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(lane_try(&guest, 0, bad[i][0], bad[i][1], bad[i][2]), MIMIC_PCI_LANE_IS_REFUSED);
-	assert_int_equal(lane_try(&guest, 0, 1, 255, 7), MIMIC_PCI_LANE_IS_OPEN);
+		assert_int_equal(lane_try(&vfio_guest, 0, bad[i][0], bad[i][1], bad[i][2]), MIMIC_PCI_LANE_IS_REFUSED);
+	assert_int_equal(lane_try(&vfio_guest, 0, 1, 255, 7), MIMIC_PCI_LANE_IS_OPEN);
 	/* What is open stays. */
-	guest_set_bus(&guest, MIMIC_PCI_LANE(0), MIMIC_PCI_LANE_OPEN(9, 9, 9));
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_LANE(0)) & 0xffffffff, MIMIC_PCI_LANE_OPEN(1, 255, 7));
-	lane_close(&guest, 0);
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_LANE(0)), 0);
+	guest_set_bus(&vfio_guest, MIMIC_PCI_LANE(0), MIMIC_PCI_LANE_OPEN(9, 9, 9));
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_LANE(0)) & 0xffffffff, MIMIC_PCI_LANE_OPEN(1, 255, 7));
+	lane_close(&vfio_guest, 0);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_LANE(0)), 0);
 }
 
 static void a_space_that_is_closed_takes_its_lanes_along(void **state)
@@ -386,33 +368,33 @@ static void a_space_that_is_closed_takes_its_lanes_along(void **state)
 	begin_consume(&lane);
 	*(uint64_t *)(void *)((char *)lane.memory + 40960) = 0x5ec2e7;
 	atomic_store(&lane.memory->client_sleeping, MIMIC_LANE_WAITS_FOR_ROOM);
-	guest_set_mode(&guest, 1, MIMIC_PCI_MODE_NONE);
-	assert_int_equal(lane_state(&guest, 0), MIMIC_PCI_LANE_IS_CLOSED);
+	guest_set_mode(&vfio_guest, 1, MIMIC_PCI_MODE_NONE);
+	assert_int_equal(lane_state(&vfio_guest, 0), MIMIC_PCI_LANE_IS_CLOSED);
 	/* The program is woken, and finds that it has no device. */
 	assert_int_equal(atomic_load(&lane.memory->client_sleeping), MIMIC_LANE_AWAKE);
 	assert_true(mimic_lane_has_lost(lane.memory, 0));
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_LANES_DONE), 1);
-	guest_set_mode(&guest, 1, MIMIC_PCI_MODE_PHYSICAL);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_LANES_DONE), 1);
+	guest_set_mode(&vfio_guest, 1, MIMIC_PCI_MODE_PHYSICAL);
 	/* The next one sees nothing of it. */
-	lane = lane_open(&guest, 0, 1, 1);
+	lane = lane_open(&vfio_guest, 0, 1, 1);
 	assert_int_equal(*(uint64_t *)(void *)((char *)lane.memory + 40960), 0);
 	assert_false(mimic_lane_has_lost(lane.memory, 0));
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_LANES_DONE), 0);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_LANES_DONE), 0);
 }
 
 static void attach(unsigned int context, unsigned int space)
 {
-	guest_set_register(&guest, DARE_PAGE_CONTROL, DARE_CONTROL_ATTACH, 8, (uint64_t)space << 8 | context);
+	guest_set_register(&vfio_guest, DARE_PAGE_CONTROL, DARE_CONTROL_ATTACH, 8, (uint64_t)space << 8 | context);
 }
 
 /* Two programs, with a context each. */
 static void start_dare(struct raw_lane lanes[2])
 {
-	guest_start_lanes(&guest, &served, "dare0", true);
+	guest_start_lanes(&vfio_guest, &vfio_served, "dare0", true);
 	for (unsigned int i = 0; i < 2; i++) {
-		guest_set_mode(&guest, 1 + i, MIMIC_PCI_MODE_PHYSICAL);
+		guest_set_mode(&vfio_guest, 1 + i, MIMIC_PCI_MODE_PHYSICAL);
 		attach(i, 1 + i);
-		lanes[i] = lane_open(&guest, i, 1 + i, 1);
+		lanes[i] = lane_open(&vfio_guest, i, 1 + i, 1);
 	}
 }
 
@@ -423,18 +405,18 @@ static void a_program_has_the_contexts_of_its_space(void **state)
 	(void)state;
 	start_dare(lanes);
 	for (unsigned int i = 0; i < 2; i++)
-		lane_store(&guest, &lanes[i], i, 0, DARE_RS1, 8, 0x100 + i);
+		lane_store(&vfio_guest, &lanes[i], i, 0, DARE_RS1, 8, 0x100 + i);
 	for (unsigned int i = 0; i < 2; i++) {
-		assert_int_equal(lane_load(&guest, &lanes[i], i, 0, DARE_RS1, 8), 0x100 + i);
-		assert_int_equal(guest_register(&guest, DARE_PAGE_CONTEXT(i), DARE_RS1, 8), 0x100 + i);
+		assert_int_equal(lane_load(&vfio_guest, &lanes[i], i, 0, DARE_RS1, 8), 0x100 + i);
+		assert_int_equal(guest_register(&vfio_guest, DARE_PAGE_CONTEXT(i), DARE_RS1, 8), 0x100 + i);
 	}
 	/* Its page is the context's; of the driver's and the others' there is none. */
-	assert_int_equal(lane_load(&guest, &lanes[0], 0, 1, DARE_RS1, 8), 0);
+	assert_int_equal(lane_load(&vfio_guest, &lanes[0], 0, 1, DARE_RS1, 8), 0);
 	/* One more, while the lane is open. */
 	attach(2, 1);
-	lane_store(&guest, &lanes[0], 2, 0, DARE_RS1, 8, 77);
-	assert_int_equal(lane_load(&guest, &lanes[0], 2, 0, DARE_RS1, 8), 77);
-	assert_int_equal(guest_register(&guest, DARE_PAGE_CONTEXT(2), DARE_RS1, 8), 77);
+	lane_store(&vfio_guest, &lanes[0], 2, 0, DARE_RS1, 8, 77);
+	assert_int_equal(lane_load(&vfio_guest, &lanes[0], 2, 0, DARE_RS1, 8), 77);
+	assert_int_equal(guest_register(&vfio_guest, DARE_PAGE_CONTEXT(2), DARE_RS1, 8), 77);
 }
 
 static void order_words_name_lanes_by_their_numbers(void **state)
@@ -448,16 +430,16 @@ static void order_words_name_lanes_by_their_numbers(void **state)
 	words[0] = mimic_lane_order_whole(first.number, first.commands.position + 2);
 	words[1] = lane_word(MIMIC_COMMAND_STORE, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_STORE_PRODUCE, 0), 4, 1);
 	words[2] = 2;
-	lane_post(&guest, &second, words, 3);
+	lane_post(&vfio_guest, &second, words, 3);
 	test_sleep_ms(20);
 	assert_int_equal(atomic_load(&second.commands.ring->tail), 0);
 	words[2] = 1;
-	lane_post(&guest, &first, words + 1, 2);
+	lane_post(&vfio_guest, &first, words + 1, 2);
 	assert_int_equal(maple_load(&first, MAPLE_LOAD_CONSUME, 0), 1);
 	assert_int_equal(maple_load(&first, MAPLE_LOAD_CONSUME, 0), 2);
 	/* A lane that was opened again has another number. */
-	lane_close(&guest, 9);
-	assert_int_not_equal(lane_open(&guest, 9, 1, 2).number, second.number);
+	lane_close(&vfio_guest, 9);
+	assert_int_not_equal(lane_open(&vfio_guest, 9, 1, 2).number, second.number);
 }
 
 static void a_context_that_is_taken_away_is_lost(void **state)
@@ -466,17 +448,17 @@ static void a_context_that_is_taken_away_is_lost(void **state)
 
 	(void)state;
 	start_dare(lanes);
-	lane_store(&guest, &lanes[0], 0, 0, DARE_RS1, 8, 5);
-	assert_int_equal(lane_load(&guest, &lanes[0], 0, 0, DARE_RS1, 8), 5);
+	lane_store(&vfio_guest, &lanes[0], 0, 0, DARE_RS1, 8, 5);
+	assert_int_equal(lane_load(&vfio_guest, &lanes[0], 0, 0, DARE_RS1, 8), 5);
 	attach(0, 2);
 	assert_true(mimic_lane_has_lost(lanes[0].memory, 0));
-	lane_store(&guest, &lanes[0], 0, 0, DARE_RS1, 8, 6);
-	assert_int_equal(lane_load(&guest, &lanes[0], 0, 0, DARE_RS1, 8), 0);
+	lane_store(&vfio_guest, &lanes[0], 0, 0, DARE_RS1, 8, 6);
+	assert_int_equal(lane_load(&vfio_guest, &lanes[0], 0, 0, DARE_RS1, 8), 0);
 	/* The other program has it now, as after its reset. */
 	assert_false(mimic_lane_has_lost(lanes[1].memory, 0));
-	assert_int_equal(lane_load(&guest, &lanes[1], 0, 0, DARE_RS1, 8), 0);
-	lane_store(&guest, &lanes[1], 0, 0, DARE_RS1, 8, 9);
-	assert_int_equal(lane_load(&guest, &lanes[1], 0, 0, DARE_RS1, 8), 9);
+	assert_int_equal(lane_load(&vfio_guest, &lanes[1], 0, 0, DARE_RS1, 8), 0);
+	lane_store(&vfio_guest, &lanes[1], 0, 0, DARE_RS1, 8, 9);
+	assert_int_equal(lane_load(&vfio_guest, &lanes[1], 0, 0, DARE_RS1, 8), 9);
 }
 
 /* --- ends ------------------------------------------------------------------------------------------- */
@@ -488,12 +470,12 @@ static void reset_closes_all_lanes(void **state)
 	(void)state;
 	lane = start_maple();
 	begin_consume(&lane);
-	assert_int_equal(guest_ask(&guest, MIMICD_VFIO_RESET, NULL, 0, NULL, 0, NULL, NULL, NULL), 0);
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_LANE(0)), 0);
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_LANES_DONE), 0);
-	guest_set_mode(&guest, 1, MIMIC_PCI_MODE_PHYSICAL);
-	lane = lane_open(&guest, 0, 1, 1);
-	assert_int_equal(lane_load(&guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), 8) >> 32,
+	assert_int_equal(guest_ask(&vfio_guest, MIMICD_VFIO_RESET, NULL, 0, NULL, 0, NULL, NULL, NULL), 0);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_LANE(0)), 0);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_LANES_DONE), 0);
+	guest_set_mode(&vfio_guest, 1, MIMIC_PCI_MODE_PHYSICAL);
+	lane = lane_open(&vfio_guest, 0, 1, 1);
+	assert_int_equal(lane_load(&vfio_guest, &lane, 0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0), 8) >> 32,
 			 MAPLE_IDENTIFY_MAGIC);
 }
 
@@ -505,19 +487,19 @@ static void the_next_machine_has_memory_of_its_own(void **state)
 	(void)state;
 	lane = start_maple();
 	begin_consume(&lane);
-	before = guest.rings;
-	guest.rings = NULL;
-	end_guest(NULL);
+	before = vfio_guest.rings;
+	vfio_guest.rings = NULL;
+	vfio_fixture_end_guest(NULL);
 	lane = start_maple();
-	memset(before, 0xff, guest.rings_size);
+	memset(before, 0xff, vfio_guest.rings_size);
 	produce(&lane, 3);
 	assert_int_equal(maple_load(&lane, MAPLE_LOAD_CONSUME, 0), 3);
-	munmap(before, guest.rings_size);
+	munmap(before, vfio_guest.rings_size);
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, NULL, end_guest)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, NULL, vfio_fixture_end_guest)
 	const struct CMUnitTest tests[] = {
 		TEST(the_bus_page_says_where_lanes_are),
 		TEST(a_machine_that_does_not_map_it_loads_and_stores),
@@ -542,5 +524,5 @@ int main(void)
 		TEST(the_next_machine_has_memory_of_its_own),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, vfio_fixture_end);
 }

@@ -11,72 +11,54 @@
 #include <cmocka.h>
 
 #include "mimic/dare_registers.h"
+#include "tests/lib/vfio_fixture.h"
 #include "tests/lib/vfio_lanes.h"
-
-static struct served served;
-static struct guest guest;
 
 static int setup(void **state)
 {
 	(void)state;
-	memset(&served, 0, sizeof(served));
-	served.dares = 1;
-	served.vfio[0] = "dare0,msi,rings";
-	return served_start(&served, 0, false) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	int status = served_end(&served, SIGTERM);
-
-	(void)state;
-	served_clean(&served);
-	return status;
-}
-
-static int end_guest(void **state)
-{
-	(void)state;
-	guest_end(&guest);
-	return 0;
+	memset(&vfio_served, 0, sizeof(vfio_served));
+	vfio_served.dares = 1;
+	vfio_served.vfio[0] = "dare0,msi,rings";
+	return served_start(&vfio_served, 0, false) ? 0 : -1;
 }
 
 static void wait_for_state(unsigned int number, unsigned int wanted)
 {
-	for (unsigned int i = 0; i < 5000 && lane_state(&guest, number) != wanted; i++)
+	for (unsigned int i = 0; i < 5000 && lane_state(&vfio_guest, number) != wanted; i++)
 		test_sleep_ms(1);
-	assert_int_equal(lane_state(&guest, number), wanted);
+	assert_int_equal(lane_state(&vfio_guest, number), wanted);
 }
 
 static void attach(unsigned int context, unsigned int space)
 {
-	guest_set_register(&guest, DARE_PAGE_CONTROL, DARE_CONTROL_ATTACH, 8, (uint64_t)space << 8 | context);
+	guest_set_register(&vfio_guest, DARE_PAGE_CONTROL, DARE_CONTROL_ATTACH, 8, (uint64_t)space << 8 | context);
 }
 
 /* Two programs, with a context each. */
 static void start_dare(struct raw_lane lanes[2])
 {
-	guest_start_lanes(&guest, &served, "dare0", true);
+	guest_start_lanes(&vfio_guest, &vfio_served, "dare0", true);
 	for (unsigned int i = 0; i < 2; i++) {
-		guest_set_mode(&guest, 1 + i, MIMIC_PCI_MODE_PHYSICAL);
+		guest_set_mode(&vfio_guest, 1 + i, MIMIC_PCI_MODE_PHYSICAL);
 		attach(i, 1 + i);
-		lanes[i] = lane_open(&guest, i, 1 + i, 1);
+		lanes[i] = lane_open(&vfio_guest, i, 1 + i, 1);
 	}
 }
 
 /* All that the first program has ends, nothing of the second. */
 static void look_at_broken(struct raw_lane lanes[2])
 {
-	guest_set_bus(&guest, MIMIC_PCI_LANE_KICK, 0);
+	guest_set_bus(&vfio_guest, MIMIC_PCI_LANE_KICK, 0);
 	wait_for_state(0, MIMIC_PCI_LANE_IS_BROKEN);
 	assert_int_equal(atomic_load(&lanes[0].memory->client_sleeping), MIMIC_LANE_AWAKE);
 	assert_true(mimic_lane_has_lost(lanes[0].memory, 0));
-	assert_int_equal(guest_bus(&guest, MIMIC_PCI_LANES_DONE) & 1, 1);
-	assert_int_equal(lane_state(&guest, 1), MIMIC_PCI_LANE_IS_OPEN);
-	assert_int_equal(lane_load(&guest, &lanes[1], 1, 0, DARE_IDENTIFY, 8) >> 32, DARE_MAGIC);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_LANES_DONE) & 1, 1);
+	assert_int_equal(lane_state(&vfio_guest, 1), MIMIC_PCI_LANE_IS_OPEN);
+	assert_int_equal(lane_load(&vfio_guest, &lanes[1], 1, 0, DARE_IDENTIFY, 8) >> 32, DARE_MAGIC);
 	/* The driver opens it again for the next one. */
-	lanes[0] = lane_open(&guest, 0, 1, 1);
-	assert_int_equal(lane_load(&guest, &lanes[0], 0, 0, DARE_IDENTIFY, 8) >> 32, DARE_MAGIC);
+	lanes[0] = lane_open(&vfio_guest, 0, 1, 1);
+	assert_int_equal(lane_load(&vfio_guest, &lanes[0], 0, 0, DARE_IDENTIFY, 8) >> 32, DARE_MAGIC);
 }
 
 static void another_programs_context_cannot_be_named(void **state)
@@ -122,7 +104,7 @@ static void positions_that_jump_end_the_program(void **state)
 		if (i == 0) {
 			atomic_store(&lanes[0].commands.ring->head, 1ull << 40);
 		} else if (i == 1) {
-			lane_load(&guest, &lanes[0], 0, 0, DARE_IDENTIFY, 8);
+			lane_load(&vfio_guest, &lanes[0], 0, 0, DARE_IDENTIFY, 8);
 			atomic_store(&lanes[0].commands.ring->head, 0);
 		} else {
 			/* More answers were read than there were, which is looked at when room is short. */
@@ -146,19 +128,19 @@ static void bytes_at_random_harm_nobody_else(void **state)
 
 		for (unsigned int j = 0; j < 400; j++)
 			words[(unsigned int)rand() % (j % 2 ? 96 : lanes[0].size / 8)] = (uint64_t)rand() << (rand() % 33);
-		guest_set_bus(&guest, MIMIC_PCI_LANE_KICK, 0);
-		assert_int_equal(lane_load(&guest, &lanes[1], 1, 0, DARE_IDENTIFY, 8) >> 32, DARE_MAGIC);
-		if (lane_state(&guest, 0) == MIMIC_PCI_LANE_IS_BROKEN)
-			lanes[0] = lane_open(&guest, 0, 1, 1);
+		guest_set_bus(&vfio_guest, MIMIC_PCI_LANE_KICK, 0);
+		assert_int_equal(lane_load(&vfio_guest, &lanes[1], 1, 0, DARE_IDENTIFY, 8) >> 32, DARE_MAGIC);
+		if (lane_state(&vfio_guest, 0) == MIMIC_PCI_LANE_IS_BROKEN)
+			lanes[0] = lane_open(&vfio_guest, 0, 1, 1);
 	}
-	lane_close(&guest, 0);
-	lanes[0] = lane_open(&guest, 0, 1, 1);
-	assert_int_equal(lane_load(&guest, &lanes[0], 0, 0, DARE_IDENTIFY, 8) >> 32, DARE_MAGIC);
+	lane_close(&vfio_guest, 0);
+	lanes[0] = lane_open(&vfio_guest, 0, 1, 1);
+	assert_int_equal(lane_load(&vfio_guest, &lanes[0], 0, 0, DARE_IDENTIFY, 8) >> 32, DARE_MAGIC);
 }
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, NULL, end_guest)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, NULL, vfio_fixture_end_guest)
 	const struct CMUnitTest tests[] = {
 		TEST(another_programs_context_cannot_be_named),
 		TEST(garbage_ends_the_program),
@@ -166,5 +148,5 @@ int main(void)
 		TEST(bytes_at_random_harm_nobody_else),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, vfio_fixture_end);
 }
