@@ -344,7 +344,7 @@ int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t 
 	/* One that it has open already is no other one. */
 	if (error || client->devices[*number].opens > 1)
 		mimicd_quota_give_back(client->user, MIMICD_QUOTA_devices, 1);
-	if (error == -EBUSY && one_leaves(client->engine, kind, rest))
+	if (error == -EBUSY && !client->process && one_leaves(client->engine, kind, rest))
 		return -EINPROGRESS;
 	return error;
 }
@@ -499,16 +499,25 @@ int mimicd_client_close(struct mimicd_client *client, uint32_t number)
 	return 0;
 }
 
-bool mimicd_client_stops(struct mimicd_client *client)
+/* Those that a process has by a driver go on. */
+static void give_back_all(struct mimicd_client *client, bool with_jobs_only)
 {
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
 		struct mimicd_instance *instance = client->devices[i].instance;
 
-		/* One that its process has by a driver goes on. */
-		if (instance && instance->jobs.in_flight && !mimicd_instance_is_bound(instance))
+		if (instance && !mimicd_instance_is_bound(instance) && (!with_jobs_only || instance->jobs.in_flight))
 			give_back(client, &client->devices[i]);
 	}
-	return !mimicd_client_has_leaving(client);
+}
+
+bool mimicd_client_stops(struct mimicd_client *client)
+{
+	give_back_all(client, true);
+	if (!mimicd_client_has_leaving(client))
+		return true;
+	/* Others are not to wait for those that no job keeps. */
+	give_back_all(client, false);
+	return false;
 }
 
 static void close_all(struct mimicd_client *client)

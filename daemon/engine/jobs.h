@@ -85,7 +85,7 @@ void mimicd_jobs_destroy(struct mimicd_jobs *jobs);
 /* A program has the device, of these parameters. 0, also for kinds without jobs; -EAGAIN, -ENOMEM. */
 int mimicd_jobs_open(struct mimicd_device_jobs *device, const void *parameters, bool is_for_loop);
 /*
- * No program has it any more: waits for its jobs, which mimicd_jobs_take_back() tells beforehand. Its model
+ * No program has it any more. Waits for its jobs; mimicd_jobs_take_back() says beforehand whether it would. Its model
  * has been told power_on(). What they touched may go afterwards.
  */
 void mimicd_jobs_close(struct mimicd_device_jobs *device);

@@ -38,6 +38,10 @@ bool mimicd_device_leave(struct mimicd_instance *instance, bool is_ending)
 {
 	struct mimicd_engine *engine = instance->engine;
 
+	if (instance->leaves) {
+		instance->is_ending |= is_ending;
+		return false;
+	}
 	instance->is_ending = is_ending;
 	if (instance->jobs.places || !is_ending)
 		instance->model->ops->power_on(instance->model, mimic_now());

@@ -17,7 +17,7 @@ struct mimicd_instance;
 
 /*
  * instance->client has no slot with it any more; if the instance ends (is_ending), nobody else finds it. true: its jobs are
- * back, and it is free, or destroyed. false: it leaves, and so it will be, by the loop.
+ * back, and it is free, or destroyed. false: it leaves, and so it will be, by the loop. It may leave already.
  */
 bool mimicd_device_leave(struct mimicd_instance *instance, bool is_ending);
 /* Jobs have come back: devices that left for them are free, or destroyed. */

@@ -147,20 +147,26 @@ int mimicd_workers_start(struct mimicd_workers *workers)
 	return error;
 }
 
+static void ring(struct mimicd_workers *workers, unsigned int count)
+{
+	atomic_fetch_add(&workers->bell, 1);
+	mimic_futex_wake(&workers->bell, (int)count, MIMIC_FUTEX_PRIVATE);
+}
+
 void mimicd_workers_call(struct mimicd_workers *workers, bool self)
 {
 	unsigned int ready = atomic_load(&workers->ready);
 	unsigned int awake = atomic_load(&workers->spinning) + self;
-	unsigned int sleeping;
+	unsigned int sleeping, most;
 
 	if (ready <= awake)
 		return;
 	mimic_lane_fence();
 	sleeping = atomic_load(&workers->sleeping);
-	if (sleeping) {
-		atomic_fetch_add(&workers->bell, 1);
-		mimic_futex_wake(&workers->bell, (int)(ready - awake), MIMIC_FUTEX_PRIVATE);
-	}
+	/* There are more workers than processors when jobs have slept: no more of them are to compute. */
+	most = workers->processors + sleeping > workers->count ? workers->processors + sleeping - workers->count : 0;
+	if (sleeping && most)
+		ring(workers, ready - awake < most ? ready - awake : most);
 	/* If there can be no more of them, those that there are do it all. */
 	if (ready - awake > sleeping && workers->count < workers->processors)
 		add_worker(workers);
@@ -170,14 +176,18 @@ uint64_t mimicd_workers_relieve(struct mimicd_workers *workers, uint64_t now)
 {
 	unsigned int taken = atomic_load_explicit(&workers->taken, memory_order_relaxed);
 
-	if (!atomic_load(&workers->ready) || atomic_load(&workers->spinning) || atomic_load(&workers->sleeping) ||
-	    workers->count == MIMICD_WORKERS_MAX) {
+	unsigned int sleeping = atomic_load(&workers->sleeping);
+
+	if (!atomic_load(&workers->ready) || atomic_load(&workers->spinning) ||
+	    (!sleeping && workers->count == MIMICD_WORKERS_MAX)) {
 		workers->last_looked = 0;
 		return 0;
 	}
 	if (workers->last_looked && workers->last_taken == taken && now - workers->last_looked < ALL_SLEEP_NS)
 		return workers->last_looked + ALL_SLEEP_NS;
-	if (workers->last_looked && workers->last_taken == taken)
+	if (workers->last_looked && workers->last_taken == taken && sleeping)
+		ring(workers, 1);
+	else if (workers->last_looked && workers->last_taken == taken)
 		add_worker(workers);
 	workers->last_looked = now;
 	workers->last_taken = taken;

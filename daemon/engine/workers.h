@@ -55,8 +55,8 @@ void mimicd_workers_add(struct mimicd_workers *workers, struct mimicd_job *job);
  */
 void mimicd_workers_call(struct mimicd_workers *workers, bool self);
 /*
- * Jobs wait while all workers have one? If no worker takes another one for a while, they sleep in pages of the programs
- * whose jobs they have, and there is one worker more. 0, or when to ask again.
+ * Jobs wait, and no worker has taken one for a while? Then those that work sleep in pages of the programs whose jobs they
+ * have, and one more worker does a job. 0, or when to ask again.
  */
 uint64_t mimicd_workers_relieve(struct mimicd_workers *workers, uint64_t now);
 /* A job of that device that no worker has begun leaves the queue. NULL: there is none. */

@@ -120,6 +120,12 @@ static void expect_victim_is_answered_for(uint64_t ns)
 		expect_victim_is_answered();
 }
 
+static void end_hog(void)
+{
+	close(hog->socket);
+	hog->socket = -1;
+}
+
 static void a_close_is_answered_when_the_job_is_back(void **state)
 {
 	struct mimic_device_request close = { 0 };
@@ -135,12 +141,6 @@ static void a_close_is_answered_when_the_job_is_back(void **state)
 	assert_false(job_is_out());
 	assert_null(find_virgo()->client);
 	slow_memory_end();
-}
-
-static void end_hog(void)
-{
-	close(hog->socket);
-	hog->socket = -1;
 }
 
 static void a_program_that_ends_is_gone_when_the_job_is_back(void **state)
@@ -229,6 +229,74 @@ static void a_program_without_its_device_is_gone_when_the_job_is_back(void **sta
 	expect_victim_is_answered_for(2 * ROWS * SLEEP_US * 1000ull);
 	assert_null(turns_server->engine.leaving);
 	assert_null(turns_server->clients->sessions->next);
+	slow_memory_end();
+}
+
+static void expect_all_over(void)
+{
+	expect_victim_is_answered_for(2 * ROWS * SLEEP_US * 1000ull);
+	assert_null(turns_server->engine.leaving);
+	assert_null(find_virgo());
+}
+
+static void one_that_leaves_by_a_close_is_removed(void **state)
+{
+	struct mimic_device_request close = { 0 };
+	struct mimic_open remove;
+
+	(void)state;
+	if (!slow_memory_begin())
+		skip();
+	start_job(SLEEP_US, ROWS);
+	close.device = hog->device;
+	send_message(hog->socket, &close, sizeof(close), MIMIC_MESSAGE_CLOSE);
+	expect_victim_is_answered_for(10 * MS);
+	assert_true(find_virgo()->leaves);
+	name_virgo(&remove);
+	send_message(victim->socket, &remove, sizeof(remove), MIMIC_MESSAGE_REMOVE);
+	expect_reply(victim->socket, 0);
+	assert_null(find_virgo());
+	expect_reply(hog->socket, 0);
+	expect_all_over();
+	slow_memory_end();
+}
+
+static void one_that_leaves_by_its_programs_end_is_removed(void **state)
+{
+	struct mimic_open remove;
+
+	(void)state;
+	if (!slow_memory_begin())
+		skip();
+	start_job(SLEEP_US, ROWS);
+	end_hog();
+	expect_victim_is_answered_for(10 * MS);
+	assert_true(find_virgo()->leaves);
+	name_virgo(&remove);
+	send_message(victim->socket, &remove, sizeof(remove), MIMIC_MESSAGE_REMOVE);
+	expect_reply(victim->socket, 0);
+	expect_all_over();
+	assert_null(turns_server->clients->sessions->next);
+	slow_memory_end();
+}
+
+static void other_devices_of_a_program_that_ends_are_free_at_once(void **state)
+{
+	struct mimic_open open = { .name = "maple1" };
+	uint32_t number;
+
+	(void)state;
+	if (!slow_memory_begin())
+		skip();
+	start_job(SLEEP_US, ROWS);
+	turns_go_on();
+	assert_int_equal(raw_open(hog->socket, "maple1", &number), 0);
+	turns_pause();
+	end_hog();
+	expect_victim_is_answered_for(10 * MS);
+	send_message(victim->socket, &open, sizeof(open), MIMIC_MESSAGE_OPEN);
+	expect_reply(victim->socket, 0);
+	assert_true(job_is_out());
 	slow_memory_end();
 }
 
@@ -368,6 +436,9 @@ int main(void)
 		TEST(its_device_is_busy_after_a_second),
 		TEST(a_removal_does_not_wait_but_the_close_behind_it),
 		TEST(a_program_without_its_device_is_gone_when_the_job_is_back),
+		TEST(one_that_leaves_by_a_close_is_removed),
+		TEST(one_that_leaves_by_its_programs_end_is_removed),
+		TEST(other_devices_of_a_program_that_ends_are_free_at_once),
 		TEST(one_that_is_removed_and_one_that_is_added_do_not_meet),
 		TEST(a_close_leaves_no_more_to_do),
 		TEST(a_reset_does_not_wait),
