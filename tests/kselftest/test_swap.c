@@ -145,6 +145,16 @@ static bool swap_out(FIXTURE_DATA(swap) *self)
 	return count_pages(self, IS_SWAPPED) == PAGES;
 }
 
+/* Pages that are swapped out may stay in memory for a while, as copies that the kernel drops when somebody needs room. */
+static unsigned long charged_without_copies(unsigned long most)
+{
+	double end = now_seconds() + at_most(10);
+
+	while (memory_number(GROUP "/memory.current") >= most && now_seconds() < end)
+		memory_write_text(GROUP "/memory.reclaim", "1M");
+	return memory_number(GROUP "/memory.current");
+}
+
 /* The device needs it, and the driver brings it. */
 static bool bring(FIXTURE_DATA(swap) *self, size_t page, bool writes)
 {
@@ -179,7 +189,8 @@ TEST_F(swap, they_are_charged_to_the_program)
 	NEEDS_DISK();
 	with = memory_number(GROUP "/memory.current");
 	ASSERT_TRUE(swap_out(self));
-	out = memory_number(GROUP "/memory.current");
+	ASSERT_LT(MOST(SIZE), with);
+	out = charged_without_copies(with - MOST(SIZE));
 	swapped = memory_number(GROUP "/memory.swap.current");
 	for (i = 0; i < PAGES; i++)
 		ASSERT_TRUE(bring(self, i, false));
