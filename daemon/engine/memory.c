@@ -169,8 +169,8 @@ static int lock_until(pthread_rwlock_t *lock, uint64_t end)
 }
 
 /*
- * false: a job has it for longer than its piece of a block takes, as it sleeps in a page. The user gives other messages
- * later then, so that all such waits are less than 1 % of the time.
+ * false: a job has it for longer than its piece of a block takes, as it sleeps in a page. The user's next messages are
+ * answered 100 times as long later, so that waits that fail are less than 1 % of the time.
  */
 static bool lock_to_change(struct mimicd_memory *memory)
 {

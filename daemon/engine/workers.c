@@ -175,7 +175,6 @@ void mimicd_workers_call(struct mimicd_workers *workers, bool self)
 uint64_t mimicd_workers_relieve(struct mimicd_workers *workers, uint64_t now)
 {
 	unsigned int taken = atomic_load_explicit(&workers->taken, memory_order_relaxed);
-
 	unsigned int sleeping = atomic_load(&workers->sleeping);
 
 	if (!atomic_load(&workers->ready) || atomic_load(&workers->spinning) ||
