@@ -17,7 +17,7 @@ _mimic_offer()
 _mimic_commands()
 {
 	"$1" --help 2>/dev/null | sed -n 's/^  \([a-z]\{2,\}\) .*/\1/p'
-	printf '%s\n' --help --version
+	printf '%s\n' help --help --version
 }
 
 # The help shows them as "--json", "-o, --output FILE" or "--watch[=SECONDS]".
@@ -84,6 +84,8 @@ _mimic_value()
 _mimic_argument()
 {
 	case $3:$4 in
+	help:0)
+		_mimic_offer "$1" < <(_mimic_commands "$2" | grep -v '^-') ;;
 	stat:* | dump:0 | reset:0 | remove:0 | inject:0)
 		_mimic_offer "$1" < <(_mimic_devices "$2" "${@:6}") ;;
 	dump:*)

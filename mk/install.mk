@@ -53,7 +53,7 @@ units:
 install: all pkgconfig units
 	@echo "  INSTALL $(INSTALL_ROOT)"
 	$(Q)$(INSTALL) -d $(INSTALL_ROOT)/bin $(INSTALL_ROOT)/include/mimic/devices/soc $(INSTALL_ROOT)/include/mimic/driver $(INSTALL_ROOT)/lib/pkgconfig \
-		$(INSTALL_ROOT)/share/mimic/costs $(INSTALL_ROOT)/share/mimic/plugin $(INSTALL_ROOT)/share/mimic/vm $(INSTALL_ROOT)/share/bash-completion/completions $(sort $(foreach page,$(MANPAGES),$(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page)))))
+		$(INSTALL_ROOT)/share/mimic/costs $(INSTALL_ROOT)/share/mimic/plugin $(INSTALL_ROOT)/share/mimic/vm $(addprefix $(INSTALL_ROOT)/share/,bash-completion/completions zsh/site-functions fish/vendor_completions.d) $(sort $(foreach page,$(MANPAGES),$(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page)))))
 	$(call install_library,libmimic.so.0)
 	$(foreach kind,$(LIBRARY_KINDS),$(call install_library,lib$(kind).so.0))
 	$(call install_library,libmimic-sim.so.0)
@@ -70,6 +70,9 @@ install: all pkgconfig units
 	$(Q)$(INSTALL) -m 755 $(VM_SHARE) $(INSTALL_ROOT)/share/mimic/vm
 	$(Q)$(INSTALL) -m 644 $(INSTALL_TEMPLATE) $(INSTALL_ROOT)/share/mimic/plugin
 	$(Q)$(INSTALL) -m 644 completions/mimic.bash $(INSTALL_ROOT)/share/bash-completion/completions/mimic
+	$(Q)$(INSTALL) -m 644 completions/mimicd.bash $(INSTALL_ROOT)/share/bash-completion/completions/mimicd
+	$(Q)$(INSTALL) -m 644 completions/_mimic $(INSTALL_ROOT)/share/zsh/site-functions
+	$(Q)$(INSTALL) -m 644 completions/mimic.fish $(INSTALL_ROOT)/share/fish/vendor_completions.d
 	$(Q)$(INSTALL) -m 644 $(INSTALL_PC) $(INSTALL_ROOT)/lib/pkgconfig
 	$(if $(SIM_COSTS),$(Q)$(INSTALL) -m 644 $(SIM_COSTS) $(INSTALL_ROOT)/share/mimic/costs)
 	$(Q)$(INSTALL) -d $(INSTALL_ROOT)/lib/systemd/system

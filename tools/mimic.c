@@ -42,6 +42,7 @@ static void help(FILE *out)
 	size_t i;
 
 	fputs("Usage: mimic COMMAND [OPTION...]\n"
+	      "       mimic help [COMMAND]\n"
 	      "       mimic --help | --version\n\n"
 	      "Emulated accelerators for ordinary programs.\n\n"
 	      "Commands:\n", out);
@@ -49,7 +50,7 @@ static void help(FILE *out)
 		fprintf(out, "  %-7s %s\n", tools[i].name, tools[i].meaning);
 	for (const struct tool_command *command = tool_first_command(); command; command = command->next)
 		fprintf(out, "  %-7s %s\n", command->name, command->meaning);
-	fputs("\n'mimic COMMAND --help' says more.\n", out);
+	fputs("\n'mimic help COMMAND' and 'mimic COMMAND --help' say more.\n", out);
 }
 
 /*
@@ -79,29 +80,52 @@ static void check_output(int status, void *unused)
 	_exit(EXIT_FAILURE);
 }
 
+static bool is_one_of(const char *word, const char *one, const char *other)
+{
+	return strcmp(word, one) == 0 || strcmp(word, other) == 0;
+}
+
+static int run_command(int argc, char **argv)
+{
+	for (size_t i = 0; i < TOOL_COUNT; i++)
+		if (strcmp(argv[0], tools[i].name) == 0)
+			return tools[i].main(argc, argv);
+	for (const struct tool_command *command = tool_first_command(); command; command = command->next)
+		if (strcmp(argv[0], command->name) == 0)
+			return command->main(argc, argv);
+	return tool_error(EXIT_BAD_INPUT, "there is no command '%s'; see mimic --help", argv[0]);
+}
+
+/* mimic help [COMMAND] */
+static int run_help(int argc, char **argv)
+{
+	char *words[] = { argv[1], (char *)"--help", NULL };
+
+	if (argc > 2)
+		return tool_error(EXIT_BAD_INPUT, "help: what is '%s'? See mimic --help", argv[2]);
+	if (argc == 2 && argv[1][0] != '-')
+		return run_command(2, words);
+	help(stdout);
+	return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
-	size_t i;
-
 	if (take_standard_files() || on_exit(check_output, NULL))
 		return EXIT_FAILURE;
 	if (argc < 2) {
 		help(stderr);
 		return EXIT_BAD_INPUT;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+	if (strcmp(argv[1], "help") == 0)
+		return run_help(argc - 1, argv + 1);
+	if (is_one_of(argv[1], "--help", "-h")) {
 		help(stdout);
 		return EXIT_SUCCESS;
 	}
-	if (strcmp(argv[1], "--version") == 0) {
-		puts("mimic " MIMIC_VERSION);
+	if (is_one_of(argv[1], "--version", "-V")) {
+		tool_print_version();
 		return EXIT_SUCCESS;
 	}
-	for (i = 0; i < TOOL_COUNT; i++)
-		if (strcmp(argv[1], tools[i].name) == 0)
-			return tools[i].main(argc - 1, argv + 1);
-	for (const struct tool_command *command = tool_first_command(); command; command = command->next)
-		if (strcmp(argv[1], command->name) == 0)
-			return command->main(argc - 1, argv + 1);
-	return tool_error(EXIT_BAD_INPUT, "there is no command '%s'; see mimic --help", argv[1]);
+	return run_command(argc - 1, argv + 1);
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# Completion of mimic's command line in bash. TAP on stdout.
+# Completion of mimic's command line in bash, zsh and fish, and of mimicd's in bash. TAP on stdout.
 #
 #   test-completion.sh [BUILD]   BUILD: the build directory; else $O, else build
 set -u
@@ -46,7 +46,7 @@ includes()
 
 start_daemon maple:2,dare:1,virgo:1 || exit 1
 
-includes 'mimic ' run list dump stat top reset add remove inject asm dis --help --version &&
+includes 'mimic ' run list dump stat top reset add remove inject asm dis help --help --version &&
 	expect 'mimic inj' inject && expect 'mimic st' stat
 result $? "commands"
 "$build/bin/mimic" --help | sed -n 's/^  \([a-z]\{2,\}\) .*/\1/p' >"$work/commands"
@@ -114,6 +114,14 @@ mimic=$work/stub
 expect 'mimic dump maple@' 0 && expect 'mimic dump ma' maple@0 && expect 'mimic dump maple@0' 0
 result $? "names_of_private_devices"
 
+# shellcheck source=completions/mimicd.bash
+. completions/mimicd.bash
+COMP_WORDS=(mimicd --de)
+COMP_CWORD=1
+_mimicd "$build/bin/mimicd"
+[ "${COMPREPLY[*]}" = --devices ]
+result $? "options_of_mimicd"
+
 if command -v tmux >/dev/null; then
 	env -u TMUX TERM=screen tmux -S "$work/tmux" -f /dev/null new-session -d -x 100 -y 10 "PATH=$build/bin:$PATH bash --norc"
 	tmux -S "$work/tmux" send-keys ". completions/mimic.bash; clear" Enter "mimic du" Tab "vi" Tab "shared" Tab "--js" Tab
@@ -127,6 +135,55 @@ if command -v tmux >/dev/null; then
 	tmux -S "$work/tmux" kill-server
 else
 	skip "in_a_terminal_by_the_tab_key" "tmux is not installed"
+fi
+
+# in_zsh: each "KEYS|LINE" of standard input: what the line is when zsh has completed these keys
+in_zsh()
+{
+	env -u TMUX TERM=screen tmux -S "$work/tmux" -f /dev/null new-session -d -x 100 -y 10 \
+		"PATH=$build/bin:$PATH MIMIC_SOCKET=$MIMIC_SOCKET zsh -f"
+	tmux -S "$work/tmux" send-keys "fpath=($PWD/completions \$fpath); autoload -U compinit; compinit -u -D; PS1='> '" Enter
+	while IFS='|' read -r keys line; do
+		tmux -S "$work/tmux" send-keys C-u C-l "$keys" Tab
+		for _ in $(seq 100); do
+			tmux -S "$work/tmux" capture-pane -p >"$work/output"
+			grep -qxF -- "> $line" "$work/output" && continue 2
+			sleep 0.05
+		done
+		echo "$keys: not $line" >"$work/errors"
+		break
+	done
+	tmux -S "$work/tmux" kill-server
+	[ ! -s "$work/errors" ]
+}
+
+if command -v tmux zsh | wc -l | grep -q 2; then
+	: >"$work/errors"
+	in_zsh <<'KEYS'
+mimic inj|mimic inject
+mimic run --tr|mimic run --transport
+mimic stat vi|mimic stat virgo0
+mimic help comp|mimic help compare
+KEYS
+	result $? "zsh_completes_commands_options_and_devices"
+else
+	skip "zsh_completes_commands_options_and_devices" "tmux or zsh is not installed"
+fi
+
+# in_fish LINE: what fish offers at its end
+in_fish()
+{
+	PATH=$build/bin:$PATH HOME=$work fish --no-config -c "source completions/mimic.fish; complete -C '$1'" | cut -f 1
+}
+
+if command -v fish >/dev/null; then
+	for line in 'mimic inj|inject' 'mimic run --tr|--transport' 'mimic stat vi|virgo0' 'mimic help comp|compare'; do
+		[ "$(in_fish "${line%|*}")" = "${line#*|}" ] || echo "$line: $(in_fish "${line%|*}")"
+	done >"$work/errors"
+	[ ! -s "$work/errors" ]
+	result $? "fish_completes_commands_options_and_devices"
+else
+	skip "fish_completes_commands_options_and_devices" "fish is not installed"
 fi
 stop_daemon
 plan

@@ -377,7 +377,13 @@ check "every_function_of_libvirgo_has_a_man_page" every_function_has_a_page virg
 check "every_function_of_libmimic_has_a_man_page" every_function_of_libmimic_has_a_page
 check "commands_run_from_where_they_are_installed" commands_run
 check "costs_of_a_program_are_counted_where_nothing_but_the_install_tree_is" costs_of_a_program
-check "completion_is_installed" grep -q _mimic "$prefix/share/bash-completion/completions/mimic"
+completions_are_installed() {
+	grep -q _mimic "$prefix/share/bash-completion/completions/mimic" &&
+		grep -q _mimicd "$prefix/share/bash-completion/completions/mimicd" &&
+		grep -q '^#compdef mimic$' "$prefix/share/zsh/site-functions/_mimic" &&
+		grep -q 'complete -c mimic' "$prefix/share/fish/vendor_completions.d/mimic.fish"
+}
+check "completions_are_installed" completions_are_installed
 check "shipped_configurations_are_installed" shipped_configurations_are_there
 check "destdir_is_put_in_front_of_the_prefix" staged_install_does_not_touch_the_prefix
 echo "1..$number"

@@ -12,7 +12,7 @@
 /* What getopt returns for a long option; letters are below. */
 #define CODE(i) (0x100 + (int)(i))
 
-/* getopt's two lists; --help and -h are everybody's. */
+/* getopt's two lists; --help and -h, --version and -V are everybody's. */
 static void list_options(const struct tool_option *options, size_t count, struct option *long_options, char *letters)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -26,7 +26,8 @@ static void list_options(const struct tool_option *options, size_t count, struct
 			*letters++ = ':';
 	}
 	long_options[count] = (struct option){ "help", no_argument, NULL, 'h' };
-	strcpy(letters, "h");
+	long_options[count + 1] = (struct option){ "version", no_argument, NULL, 'V' };
+	strcpy(letters, "hV");
 }
 
 static void take_option(const struct tool_option *options, size_t count, int code)
@@ -68,11 +69,16 @@ static void print_usage(const char *usage)
 	fputs(usage, stdout);
 }
 
+void tool_print_version(void)
+{
+	puts("mimic " MIMIC_VERSION);
+}
+
 int tool_options(int argc, char **argv, const char *usage, enum tool_order order,
 		 const struct tool_option *options, size_t count)
 {
-	struct option long_options[OPTIONS_MAX + 2] = { 0 };
-	char letters[2 * OPTIONS_MAX + 3] = "+";
+	struct option long_options[OPTIONS_MAX + 3] = { 0 };
+	char letters[2 * OPTIONS_MAX + 4] = "+";
 	int code;
 
 	if (count > OPTIONS_MAX)
@@ -83,6 +89,10 @@ int tool_options(int argc, char **argv, const char *usage, enum tool_order order
 			return EXIT_BAD_INPUT;	/* getopt has said why */
 		if (code == 'h') {
 			print_usage(usage);
+			exit(EXIT_SUCCESS);
+		}
+		if (code == 'V') {
+			tool_print_version();
 			exit(EXIT_SUCCESS);
 		}
 		take_option(options, count, code);

@@ -75,7 +75,9 @@ enum tool_order { OPTIONS_ANYWHERE, OPTIONS_FIRST };	/* FIRST: they end at the f
 /* Stands in a usage for the names of the kinds that are built in. */
 #define USAGE_KINDS "{kinds}"
 
-/* Options, and --help, which ends the process. 0, or the exit status when all is said. */
+/* "mimic VERSION" on standard output. */
+void tool_print_version(void);
+/* Options, and --help and --version, which end the process. 0, or the exit status when all is said. */
 int tool_options(int argc, char **argv, const char *usage, enum tool_order order,
 		 const struct tool_option *options, size_t count);
 /* So many words are left from argv[optind] on? 0, or the exit status when all is said. */

@@ -15,9 +15,13 @@
 int tool_vm(int argc, char **argv)
 {
 	char folder[PATH_MAX], script[PATH_MAX + sizeof("/" SCRIPT)];
-	int status = tool_find_folder(FOLDER, SCRIPT, folder);
+	int status;
 
-	(void)argc;
+	if (argc == 2 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
+		tool_print_version();
+		return EXIT_SUCCESS;
+	}
+	status = tool_find_folder(FOLDER, SCRIPT, folder);
 	if (status)
 		return status;
 	snprintf(script, sizeof(script), "%s/" SCRIPT, folder);
