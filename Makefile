@@ -95,6 +95,8 @@ LIBDAEMON_A  := $(O)/lib/libdaemon.a
 LIBTEST_A    := $(O)/lib/libtest.a
 LIBSIM_A     := $(O)/lib/libsim.a
 RPATH        = -Wl,-rpath,'$$ORIGIN/$(1)lib'
+# Of a library in the build directory; of one that is linked to be installed in a standard place: none.
+ORIGIN       = $(if $(filter $(O)/lib/%,$(1)),-Wl$(comma)-rpath$(comma)'$$ORIGIN')
 
 EXAMPLES     := $(patsubst %.c,$(O)/%,$(EXAMPLE_SRC))
 # One program a device, and a link to it for each way to the device: the link's name says which.
@@ -133,7 +135,8 @@ help:
 	@echo "                   how far these move over the ranges of what the papers do not say (5 to 10 minutes each)"
 	@echo "make bench-kernel  benchmarks in a virtual machine; KERNEL=6.1 or 6.12"
 	@echo "make bench-vm      what a trap and a lane cost in a virtual machine of a stock kernel"
-	@echo "make install       PREFIX=DIR DESTDIR=DIR"
+	@echo "make install, uninstall"
+	@echo "                   PREFIX=DIR DESTDIR=DIR LIBDIR=PREFIX/lib64 BINDIR=DIR INCLUDEDIR=DIR DATADIR=DIR MANDIR=DIR UNITDIR=DIR"
 	@echo "make docs          the register pages of the docs, from the register lists"
 	@echo "make lint          style of changed lines, scripts, spelling; LINT_BASE=REVISION"
 	@echo "make clean         remove build/"

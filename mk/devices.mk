@@ -12,12 +12,13 @@ include $(wildcard $(foreach kind,$(LIBRARY_KINDS),$(call library_folder,$(kind)
 define device_library
 $(O)/lib/lib$(1).a: $(call obj,$(call library_src,$(1))); $$(archive)
 
-$(O)/lib/lib$(1).so.0: $(call obj,$(call library_src,$(1)) $(LIBRARY_OF_MODEL_$(1))) $(2) $(LIBMIMIC)
+# As it is installed in a standard place, too: without a path of its own (mk/install.mk).
+$(O)/lib/lib$(1).so.0 $(O)/installed/lib$(1).so.0: $(call obj,$(call library_src,$(1)) $(LIBRARY_OF_MODEL_$(1))) $(2) $(LIBMIMIC)
 	@mkdir -p $$(@D)
 	$$(if $$(Q),@echo "  LD      $$@")
 	$$(Q)$$(CC) -shared $$(LDFLAGS_ALL) -Wl,-soname,lib$(1).so.0 -Wl,--version-script=$(2) \
-		-Wl,-z,defs -Wl,-rpath,'$$$$ORIGIN' -o $$@ $$(filter %.o,$$^) -L$(O)/lib -lmimic -lm
-	$$(Q)ln -sf lib$(1).so.0 $(O)/lib/lib$(1).so
+		-Wl,-z,defs $$(call ORIGIN,$$@) -o $$@ $$(filter %.o,$$^) -L$(O)/lib -lmimic -lm
+	$$(Q)ln -sf lib$(1).so.0 $$(@D)/lib$(1).so
 endef
 library_map = $(or $(wildcard $(call library_folder,$(1))/lib$(1).map),$(O)/gen/lib$(1).map)
 $(foreach kind,$(LIBRARY_KINDS),$(eval $(call device_library,$(kind),$(call library_map,$(kind)))))

@@ -1,23 +1,39 @@
-# make install: libraries, headers, commands, pkg-config files, man pages,
-# configuration, examples' sources. PREFIX is where it will run, DESTDIR is put in front.
+# make install: libraries, headers, commands, pkg-config files, man pages, configuration, documents, examples' sources.
+# PREFIX is where it will run, DESTDIR is put in front. BINDIR, LIBDIR and the like are folders of PREFIX by default.
 
 INSTALL ?= install
 # Absolute and without a slash at its end: programs will have it, too.
 INSTALL_PREFIX = $(abspath $(PREFIX))
 INSTALL_ROOT = $(DESTDIR)$(INSTALL_PREFIX)
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+BINDIR = $(INSTALL_PREFIX)/bin
+# mimic finds its libraries by its own place: this is PREFIX/lib, PREFIX/lib64 or PREFIX/lib/MULTIARCH.
+LIBDIR = $(INSTALL_PREFIX)/lib
+INCLUDEDIR = $(INSTALL_PREFIX)/include
+DATADIR = $(INSTALL_PREFIX)/share
+MANDIR = $(DATADIR)/man
+DOCDIR = $(DATADIR)/doc/mimic
+UNITDIR = $(INSTALL_PREFIX)/lib/systemd/system
+DATA_FOLDERS = mimic/costs mimic/plugin mimic/vm bash-completion/completions zsh/site-functions fish/vendor_completions.d
+MANUAL_SECTIONS = $(sort $(subst .,,$(suffix $(MANPAGES))))
 INSTALL_CONFIG = $(wildcard config/*.ini)
 INSTALL_UNITS_IN = $(wildcard config/*.service.in)
 LIBRARY_FOLDERS = $(foreach kind,$(LIBRARY_KINDS),$(call library_folder,$(kind)))
-INSTALL_PC_IN = libmimic/libmimic.pc.in $(wildcard $(LIBRARY_FOLDERS:%=%/*.pc.in)) devices/mimic-device.pc.in
-# A device's headers bear its name. Those of its ioctls are the kernel's side. Its registers may lie in its folder.
+INSTALL_PC_IN = libmimic/libmimic.pc.in sim/libmimic-sim.pc.in $(wildcard $(LIBRARY_FOLDERS:%=%/*.pc.in)) devices/mimic-device.pc.in
+# A device's headers bear its name. Its registers may lie in its folder.
 INSTALL_LIBRARY_H = $(wildcard $(foreach kind,$(LIBRARY_KINDS),$(call library_folder,$(kind))/$(kind)*.h))
 INSTALL_KIND_H = $(filter-out %_ioctl.h,$(wildcard $(KINDS:%=include/mimic/%_*.h) \
 	$(foreach kind,$(KINDS),devices/$(kind)/$(kind)_registers.h)))
+# But for what is said on mimicd's socket, which may change from version to version.
+INSTALL_H = $(sort $(INSTALL_KIND_H) $(filter-out %/protocol.h,$(wildcard include/mimic/*.h)))
 INSTALL_PC = $(patsubst %.in,$(O)/pkgconfig/%,$(notdir $(INSTALL_PC_IN)))
 # For plugins: what a device is made of (devices/plugin.h), and the seam of a driver in the kernel.
 INSTALL_DEVICE_H = $(wildcard devices/*.h)
 INSTALL_SOC_H = $(wildcard devices/soc/*.h)
 INSTALL_TEMPLATE = $(wildcard examples/plugin/*)
+INSTALL_EXAMPLES = $(filter-out examples/plugin,$(patsubst %/,%,$(sort $(wildcard examples/*/ examples/*/*/))))
+SHARED_LIBRARIES = libmimic.so.0 $(LIBRARY_KINDS:%=lib%.so.0) libmimic-sim.so.0
+STATIC_LIBRARIES = $(LIBMIMIC_A) $(DEVICE_LIBRARIES_A)
 
 # The loader of programs looks into the standard places, by a cache that ldconfig makes. Any other
 # place stands in the program: pkg-config gives it to the linker.
@@ -25,20 +41,26 @@ LDCONFIG ?= /sbin/ldconfig
 IS_STANDARD_PREFIX = $(filter /usr /usr/local,$(INSTALL_PREFIX))
 INSTALL_RPATH = $(if $(IS_STANDARD_PREFIX),,-Wl,-rpath,$${libdir} )
 
+# In the build directory, and beside a prefix of the user's, a library finds libmimic by its own place ($ORIGIN). In a
+# standard place the loader does, and a path in the library would only be in the way of a distribution's rules.
+NEEDS_ORIGIN = $(filter-out libmimic.so.0,$(SHARED_LIBRARIES))
+LINKED_ANEW = $(if $(IS_STANDARD_PREFIX),$(NEEDS_ORIGIN:%=$(O)/installed/%))
+
 # Written anew each time: PREFIX is not a file that make could compare with.
-.PHONY: pkgconfig check-install
+.PHONY: pkgconfig check-install install-libraries install-headers install-shared uninstall
 pkgconfig:
 	@mkdir -p $(O)/pkgconfig
 	$(Q)for part in $(INSTALL_PC_IN); do \
-		sed -e 's|@PREFIX@|$(INSTALL_PREFIX)|g' -e 's|@RPATH@|$(INSTALL_RPATH)|g' -e 's|@VERSION@|$(VERSION)|g' \
+		sed -e 's|@PREFIX@|$(INSTALL_PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|g' -e 's|@RPATH@|$(INSTALL_RPATH)|g' \
+			-e 's|@VERSION@|$(VERSION)|g' \
 			$$part > $(O)/pkgconfig/$$(basename $$part .in) || exit 1; \
 	done
 
 # $(1): a library's soname. The file carries the version, the links its names.
 define install_library
-	$(Q)$(INSTALL) -m 644 $(O)/lib/$(1) $(INSTALL_ROOT)/lib/$(1:.so.0=.so.$(VERSION))
-	$(Q)ln -sf $(1:.so.0=.so.$(VERSION)) $(INSTALL_ROOT)/lib/$(1)
-	$(Q)ln -sf $(1) $(INSTALL_ROOT)/lib/$(1:.so.0=.so)
+	$(Q)$(INSTALL) -m 644 $(or $(filter %/$(1),$(LINKED_ANEW)),$(O)/lib/$(1)) $(DESTDIR)$(LIBDIR)/$(1:.so.0=.so.$(VERSION))
+	$(Q)ln -sf $(1:.so.0=.so.$(VERSION)) $(DESTDIR)$(LIBDIR)/$(1)
+	$(Q)ln -sf $(1) $(DESTDIR)$(LIBDIR)/$(1:.so.0=.so)
 
 endef
 
@@ -47,47 +69,68 @@ endef
 units:
 	@mkdir -p $(O)/units
 	$(Q)for unit in $(INSTALL_UNITS_IN); do \
-		sed -e 's|@PREFIX@|$(INSTALL_PREFIX)|g' $$unit > $(O)/units/$$(basename $$unit .in) || exit 1; \
+		sed -e 's|@PREFIX@/bin|$(BINDIR)|g' $$unit > $(O)/units/$$(basename $$unit .in) || exit 1; \
 	done
 
-install: all pkgconfig units
-	@echo "  INSTALL $(INSTALL_ROOT)"
-	$(Q)$(INSTALL) -d $(INSTALL_ROOT)/bin $(INSTALL_ROOT)/include/mimic/devices/soc $(INSTALL_ROOT)/include/mimic/driver $(INSTALL_ROOT)/lib/pkgconfig \
-		$(INSTALL_ROOT)/share/mimic/costs $(INSTALL_ROOT)/share/mimic/plugin $(INSTALL_ROOT)/share/mimic/vm $(addprefix $(INSTALL_ROOT)/share/,bash-completion/completions zsh/site-functions fish/vendor_completions.d) $(sort $(foreach page,$(MANPAGES),$(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page)))))
-	$(call install_library,libmimic.so.0)
-	$(foreach kind,$(LIBRARY_KINDS),$(call install_library,lib$(kind).so.0))
-	$(call install_library,libmimic-sim.so.0)
-	$(if $(PRELOAD_SRC),$(Q)$(INSTALL) -m 644 $(PRELOAD) $(INSTALL_ROOT)/lib)
-	$(if $(BINARIES),$(Q)$(INSTALL) -m 755 $(BINARIES) $(INSTALL_ROOT)/bin)
-	$(Q)$(INSTALL) -m 644 $(INSTALL_LIBRARY_H) $(INSTALL_ROOT)/include
-	$(Q)$(INSTALL) -m 644 libmimic/mimic.h $(filter-out $(INSTALL_KIND_H),$(GUEST_H)) $(INSTALL_KIND_H) \
-		include/mimic/sim.h include/mimic/sim_prefetch.h include/mimic/sim_string.h \
-		$(INSTALL_ROOT)/include/mimic
-	$(Q)$(INSTALL) -m 644 $(LIBDEVICE_A) $(INSTALL_ROOT)/lib
-	$(Q)$(INSTALL) -m 644 $(INSTALL_DEVICE_H) $(INSTALL_ROOT)/include/mimic/devices
-	$(Q)$(INSTALL) -m 644 $(INSTALL_SOC_H) $(INSTALL_ROOT)/include/mimic/devices/soc
-	$(Q)$(INSTALL) -m 644 driver/mimic.h $(INSTALL_ROOT)/include/mimic/driver
-	$(Q)$(INSTALL) -m 755 $(VM_SHARE) $(INSTALL_ROOT)/share/mimic/vm
-	$(Q)$(INSTALL) -m 644 $(INSTALL_TEMPLATE) $(INSTALL_ROOT)/share/mimic/plugin
-	$(Q)$(INSTALL) -m 644 completions/mimic.bash $(INSTALL_ROOT)/share/bash-completion/completions/mimic
-	$(Q)$(INSTALL) -m 644 completions/mimicd.bash $(INSTALL_ROOT)/share/bash-completion/completions/mimicd
-	$(Q)$(INSTALL) -m 644 completions/_mimic $(INSTALL_ROOT)/share/zsh/site-functions
-	$(Q)$(INSTALL) -m 644 completions/mimic.fish $(INSTALL_ROOT)/share/fish/vendor_completions.d
-	$(Q)$(INSTALL) -m 644 $(INSTALL_PC) $(INSTALL_ROOT)/lib/pkgconfig
-	$(if $(SIM_COSTS),$(Q)$(INSTALL) -m 644 $(SIM_COSTS) $(INSTALL_ROOT)/share/mimic/costs)
-	$(Q)$(INSTALL) -d $(INSTALL_ROOT)/lib/systemd/system
-	$(Q)$(INSTALL) -m 644 $(patsubst config/%.in,$(O)/units/%,$(INSTALL_UNITS_IN)) $(INSTALL_ROOT)/lib/systemd/system
-	$(if $(INSTALL_CONFIG),$(Q)$(INSTALL) -m 644 $(INSTALL_CONFIG) $(INSTALL_ROOT)/share/mimic)
-	$(Q)$(foreach page,$(MANPAGES),$(INSTALL) -m 644 $(page) $(INSTALL_ROOT)/share/man/man$(subst .,,$(suffix $(page))) &&) true
+# $(1): where a file of the tree is put.
+install_file = $(Q)$(INSTALL) -m 644 $(1) $(DESTDIR)$(2)
 
+install: all pkgconfig units install-libraries install-headers install-shared
+	@echo "  INSTALL $(INSTALL_ROOT)"
+	$(Q)$(INSTALL) -d $(DESTDIR)$(BINDIR)
+	$(if $(BINARIES),$(Q)$(INSTALL) -m 755 $(BINARIES) $(DESTDIR)$(BINDIR))
 	$(if $(DESTDIR),,$(if $(IS_STANDARD_PREFIX),$(update_loader_cache)))
+
+install-libraries: all pkgconfig $(LINKED_ANEW) $(STATIC_LIBRARIES)
+	$(Q)$(if $(filter $(INSTALL_PREFIX)/lib $(INSTALL_PREFIX)/lib64 $(INSTALL_PREFIX)/lib/$(MULTIARCH),$(LIBDIR)),,$(error \
+		LIBDIR is $(LIBDIR), and mimic looks in PREFIX/lib, PREFIX/lib64 and PREFIX/lib/$(MULTIARCH)))
+	$(Q)$(INSTALL) -d $(DESTDIR)$(LIBDIR)/pkgconfig
+	$(foreach library,$(SHARED_LIBRARIES),$(call install_library,$(library)))
+	$(if $(PRELOAD_SRC),$(call install_file,$(PRELOAD),$(LIBDIR)))
+	$(call install_file,$(LIBDEVICE_A) $(STATIC_LIBRARIES),$(LIBDIR))
+	$(call install_file,$(INSTALL_PC),$(LIBDIR)/pkgconfig)
+
+install-headers:
+	$(Q)$(INSTALL) -d $(DESTDIR)$(INCLUDEDIR)/mimic/devices/soc $(DESTDIR)$(INCLUDEDIR)/mimic/driver
+	$(call install_file,$(INSTALL_LIBRARY_H),$(INCLUDEDIR))
+	$(call install_file,libmimic/mimic.h $(INSTALL_H),$(INCLUDEDIR)/mimic)
+	$(call install_file,$(INSTALL_DEVICE_H),$(INCLUDEDIR)/mimic/devices)
+	$(call install_file,$(INSTALL_SOC_H),$(INCLUDEDIR)/mimic/devices/soc)
+	$(call install_file,driver/mimic.h,$(INCLUDEDIR)/mimic/driver)
+
+# What does not depend on the machine, and the systemd units.
+install-shared: all units
+	$(Q)$(INSTALL) -d $(addprefix $(DESTDIR)$(DATADIR)/,$(DATA_FOLDERS)) $(addprefix $(DESTDIR)$(MANDIR)/man,$(MANUAL_SECTIONS)) \
+		$(addprefix $(DESTDIR)$(DATADIR)/mimic/,$(INSTALL_EXAMPLES)) $(DESTDIR)$(UNITDIR) $(DESTDIR)$(DOCDIR)
+	$(Q)$(INSTALL) -m 755 $(VM_SHARE) $(DESTDIR)$(DATADIR)/mimic/vm
+	$(call install_file,$(INSTALL_TEMPLATE),$(DATADIR)/mimic/plugin)
+	$(if $(SIM_COSTS),$(call install_file,$(SIM_COSTS),$(DATADIR)/mimic/costs))
+	$(if $(INSTALL_CONFIG),$(call install_file,$(INSTALL_CONFIG),$(DATADIR)/mimic))
+	$(call install_file,examples/Makefile,$(DATADIR)/mimic/examples)
+	$(Q)$(foreach folder,$(INSTALL_EXAMPLES),$(INSTALL) -m 644 $(wildcard $(folder)/*.c $(folder)/*.h $(folder)/*.s $(folder)/Kbuild) $(DESTDIR)$(DATADIR)/mimic/$(folder) &&) true
+	$(call install_file,completions/mimic.fish,$(DATADIR)/fish/vendor_completions.d)
+	$(call install_file,completions/_mimic,$(DATADIR)/zsh/site-functions)
+	$(Q)$(foreach command,mimic mimicd,$(INSTALL) -m 644 completions/$(command).bash $(DESTDIR)$(DATADIR)/bash-completion/completions/$(command) &&) true
+	$(call install_file,$(patsubst config/%.in,$(O)/units/%,$(INSTALL_UNITS_IN)),$(UNITDIR))
+	$(call install_file,README.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.png),$(DOCDIR))
+	$(Q)$(foreach section,$(MANUAL_SECTIONS),$(INSTALL) -m 644 $(filter %.$(section),$(MANPAGES)) $(DESTDIR)$(MANDIR)/man$(section) &&) true
+
+# What `make install` with the same variables would put there, and folders of mimic's own that are then empty.
+uninstall:
+	@echo "  REMOVE  $(INSTALL_ROOT)"
+	$(Q)stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && \
+		$(MAKE) --no-print-directory -s install DESTDIR="$$stage" >/dev/null && cd "$$stage" && \
+		find . ! -type d -printf '%P\n' | while read -r file; do rm -f "$(DESTDIR)/$$file"; done && \
+		find . -depth -type d -path '*mimic*' -printf '%P\n' | while read -r folder; do \
+			rmdir "$(DESTDIR)/$$folder" 2>/dev/null; done; true
+	$(if $(DESTDIR),,$(if $(IS_STANDARD_PREFIX),$(Q)$(LDCONFIG) 2>/dev/null || true))
 
 # Checks the result: a user who may write to PREFIX may not run ldconfig, and not every system has PREFIX in ld.so.conf.
 # (Where /lib is a link to /usr/lib, the cache may name either.)
 define update_loader_cache
-	$(Q)said=$$($(LDCONFIG) 2>&1); $(LDCONFIG) -p 2>/dev/null | grep -qE '=> ($(INSTALL_PREFIX)$(if $(filter /usr,$(INSTALL_PREFIX)),|))/lib/libmimic.so.0$$' || { \
+	$(Q)said=$$($(LDCONFIG) 2>&1); $(LDCONFIG) -p 2>/dev/null | grep -qE '=> ($(INSTALL_PREFIX)$(if $(filter /usr,$(INSTALL_PREFIX)),|))/$(LIBDIR:$(INSTALL_PREFIX)/%=%)/libmimic.so.0$$' || { \
 		[ -z "$$said" ] || echo "$$said" >&2; \
-		echo "mimic: programs will not find the libraries in $(INSTALL_PREFIX)/lib yet. As root, run: ldconfig" >&2; \
+		echo "mimic: programs will not find the libraries in $(LIBDIR) yet. As root, run: ldconfig" >&2; \
 		echo "mimic: (/etc/ld.so.conf or a file that it includes must name that directory)" >&2; }
 endef
 

@@ -24,13 +24,13 @@ all: $(LIBMIMIC_SIM) $(SIM_COSTS) $(SIM_HEADERS) $(SIM_LIBRARY_HEADERS)
 # gcc tells that older ones passed its aligned structures otherwise; all calls are within this file.
 $(call obj,sim/runtime/openmp_loops.c): ALL_CFLAGS += -Wno-psabi
 
-$(LIBMIMIC_SIM): $(call obj,$(SIM_RUNTIME_SRC) $(SIM_SRC) $(MODEL_SRC) libmimic/base/kinds.c libmimic/base/kind_check.c) $(LIBMIMIC_A) $(LIBMIMIC) sim/runtime/libmimic-sim.map
+$(LIBMIMIC_SIM) $(O)/installed/libmimic-sim.so.0: $(call obj,$(SIM_RUNTIME_SRC) $(SIM_SRC) $(MODEL_SRC) libmimic/base/kinds.c libmimic/base/kind_check.c) $(LIBMIMIC_A) $(LIBMIMIC) sim/runtime/libmimic-sim.map
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libmimic-sim.so.0 -Wl,-z,now -Wl,-z,defs \
-		$(SIM_WRAP) -Wl,--version-script=sim/runtime/libmimic-sim.map -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) \
+		$(SIM_WRAP) -Wl,--version-script=sim/runtime/libmimic-sim.map $(call ORIGIN,$@) -o $@ $(filter %.o,$^) \
 		-L$(O)/lib -lmimic $(LIBMIMIC_A) $(MIMIC_LIBS)
-	$(Q)ln -sf libmimic-sim.so.0 $(O)/lib/libmimic-sim.so
+	$(Q)ln -sf libmimic-sim.so.0 $(@D)/libmimic-sim.so
 
 $(O)/share/mimic/costs/%: sim/costs/%
 	@mkdir -p $(@D)

@@ -335,6 +335,69 @@ costs_of_a_program() {
 		[ "$(awk -F, '$2 == "sum" && $3 == 1 { print $7 + $8 }' "$root/costs.csv")" = 1 ]
 }
 
+# The tutorial's program without shared libraries. Of dlopen(), which plugins need, the linker says that it wants glibc's.
+static_program_in_c() {
+	gcc -static -Wall -Wextra -o "$root/static" "$root/program.c" $(package --static --cflags --libs "lib$1") &&
+		! objdump -p "$root/static" | grep NEEDED && "$root/static"
+}
+
+# Each by itself, as a program of the kernel's interface includes it.
+headers_are_complete() {
+	headers=$(cd "$prefix/include" && ls mimic/*_ioctl.h mimic/bus.h mimic/pci.h mimic/driver/mimic.h) || return 1
+	for header in $headers; do
+		# Of the kernel's own side.
+		[ "$header" = mimic/driver/mimic.h ] && continue
+		echo "#include <$header>" | gcc -Wall -Wextra -Werror -fsyntax-only -I"$prefix/include" -x c - || return 1
+	done
+	[ "$(echo "$headers" | wc -w)" -ge 6 ]
+}
+
+examples_build_and_run() {
+	cp -r "$prefix/share/mimic/examples" "$root/examples" &&
+		PKG_CONFIG_PATH=$prefix/lib/pkgconfig make -s -j2 -C "$root/examples" OUT="$root/built" \
+			CFLAGS='-O1 -Wall -Wextra -Werror' &&
+		[ "$(find "$root/built" -type f -perm -u+x | wc -l)" -ge 13 ] &&
+		MIMIC_TRANSPORT=embedded "$root/built/maple/spmv" --uniform 100x100x4 &&
+		MIMIC_TRANSPORT=embedded "$root/built/dare/gemm" && MIMIC_TRANSPORT=embedded "$root/built/virgo/gemm_two_units"
+}
+
+# By pkg-config and by mimic cflags, it is the same library.
+virtual_time_by_pkg_config() {
+	echo 'int a[1000]; int main(void) { for (int i = 0; i < 1000; i++) a[i] = i; return 0; }' >"$root/sum.c"
+	gcc -O1 $("$prefix/bin/mimic" cflags) -c -o "$root/sum.o" "$root/sum.c" &&
+		gcc -o "$root/sum" "$root/sum.o" $(package --libs libmimic-sim) &&
+		"$prefix/bin/mimic" sim --json --output "$root/sum.json" "$root/sum" && grep '"stores":1000,' "$root/sum.json"
+}
+
+# in_library_folder FOLDER: of the prefix, in place of lib; commands find the libraries there
+in_library_folder() {
+	there=$root/in-$(echo "$1" | tr / -)
+	make -s O="$build" PREFIX="$there" LIBDIR="$there/$1" DESTDIR= install &&
+		[ ! -e "$there/lib/libmaple.so" ] && [ -e "$there/$1/libmaple.so" ] &&
+		gcc -o "$root/elsewhere" "$root/program.c" $(PKG_CONFIG_PATH=$there/$1/pkgconfig pkg-config --cflags --libs libmaple) &&
+		"$root/elsewhere" && "$there/bin/mimic" cflags --libs | grep -F "$there/$1" && "$there/bin/mimic" run -- true
+}
+
+library_folder_that_mimic_would_not_find_is_refused() {
+	! make -s O="$build" PREFIX="$root/refused" LIBDIR="$root/refused/libs" DESTDIR= install 2>"$root/errors" &&
+		grep 'mimic looks in' "$root/errors" && [ -z "$(find "$root/refused" -name '*.so' 2>/dev/null)" ]
+}
+
+# Somebody else's files stay.
+uninstall_removes_what_install_has_put() {
+	mkdir -p "$root/gone/share/mimic" && echo mine >"$root/gone/share/mimic/mine" || return 1
+	make -s O="$build" PREFIX="$root/gone" DESTDIR= install && [ -e "$root/gone/bin/mimic" ] &&
+		make -s O="$build" PREFIX="$root/gone" DESTDIR= uninstall &&
+		[ "$(find "$root/gone" ! -type d)" = "$root/gone/share/mimic/mine" ] &&
+		[ "$(find "$root/gone" -type d -path '*mimic*')" = "$root/gone/share/mimic" ]
+}
+
+documents_are_installed() {
+	for file in README.md LICENSE CHANGELOG.md run.md; do
+		cmp "$prefix/share/doc/mimic/$file" "$([ -e $file ] && echo $file || echo docs/$file)" || return 1
+	done
+}
+
 check "make_install_fills_a_directory" make -s O="$build" PREFIX="$prefix" DESTDIR= install
 check "a_c_program_builds_with_pkg_config_and_runs" program_in_c
 check "a_cxx_program_builds_with_pkg_config_and_runs" program_in_cxx
@@ -350,13 +413,22 @@ check "the_program_of_the_tutorial_of_libdare_builds_and_runs" tutorial_program 
 check "the_program_of_the_tutorial_of_libdare_builds_and_runs_in_the_source_tree" tutorial_program libdare 2
 check "the_program_of_the_tutorial_of_libvirgo_builds_and_runs" tutorial_program libvirgo 1
 check "the_program_of_the_tutorial_of_libvirgo_builds_and_runs_in_the_source_tree" tutorial_program libvirgo 2
+check "a_static_program_on_libmaple_builds_and_runs" static_program_in_c maple
+check "headers_of_the_kernels_interface_are_installed" headers_are_complete
+check "the_examples_build_with_pkg_config_and_run" examples_build_and_run
+check "virtual_time_has_a_pkg_config_file" virtual_time_by_pkg_config
+check "libraries_may_lie_in_lib64" in_library_folder lib64
+check "libraries_may_lie_in_the_folder_of_the_architecture" in_library_folder "lib/$(gcc -print-multiarch)"
+check "library_folder_that_mimic_would_not_find_is_refused" library_folder_that_mimic_would_not_find_is_refused
+check "uninstall_removes_what_install_has_put" uninstall_removes_what_install_has_put
+check "documents_are_installed" documents_are_installed
 cat > "$root/tutorial.sh" <<'SCRIPT'
 # What a user does after `make install` as root, with the program and the line of the tutorial.
 set -e
 make -s O="$1" install
 cd "$2"
 gcc -o first first.c $(pkg-config --cflags --libs libmaple) -pthread
-! objdump -p first | grep RUNPATH
+! objdump -p first /usr/local/lib/libmimic.so /usr/local/lib/libmaple.so /usr/local/lib/libdare.so /usr/local/lib/libvirgo.so | grep RUNPATH
 MIMIC_TRANSPORT=embedded ./first | grep 'embedded: right'
 SCRIPT
 cat > "$root/no-ldconfig.sh" <<'SCRIPT'

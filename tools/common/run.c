@@ -22,6 +22,7 @@
 #include "tools/common/tools.h"
 
 #define PRELOAD_NAME "libmimic-preload.so"
+#define LIBRARY_PATH_MAX (PATH_MAX + sizeof("/" PRELOAD_NAME))
 #define SCRIPT_DEPTH 4
 
 static const char *option_or_environment(const char *option, const char *name)
@@ -215,29 +216,17 @@ static int check_state_directory(void)
 
 /* --- the environment --------------------------------------------------------------- */
 
-static int find_library(char *path)
+static int find_library(char path[LIBRARY_PATH_MAX])
 {
-	static const char *const folders[] = { "../lib", "../lib/x86_64-linux-gnu", "../lib64" };
-	char self[PATH_MAX];
-	char candidate[PATH_MAX + 64];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	size_t i;
+	char folder[PATH_MAX];
 
-	if (length < 0)
-		return tool_error(EXIT_BAD_INPUT, "/proc/self/exe: %s", strerror(errno));
-	self[length] = '\0';
-	*strrchr(self, '/') = '\0';
-	for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		snprintf(candidate, sizeof(candidate), "%s/%s/" PRELOAD_NAME, self, folders[i]);
-		if (!realpath(candidate, path))
-			continue;
-		if (strpbrk(path, ": "))
-			return tool_error(EXIT_BAD_INPUT, "%s: LD_PRELOAD cannot name a path with a space or "
-					  "a colon; install mimic elsewhere", path);
-		return 0;
-	}
-	return tool_error(EXIT_BAD_INPUT, "%s/../lib/" PRELOAD_NAME " is not there; is mimic installed whole?",
-			  self);
+	if (tool_find_library(PRELOAD_NAME, folder))
+		return EXIT_BAD_INPUT;
+	snprintf(path, LIBRARY_PATH_MAX, "%s/" PRELOAD_NAME, folder);
+	if (strpbrk(path, ": "))
+		return tool_error(EXIT_BAD_INPUT, "%s: LD_PRELOAD cannot name a path with a space or "
+				  "a colon; install mimic elsewhere", path);
+	return 0;
 }
 
 static void append(char *list, size_t size, const char *name)
@@ -269,7 +258,7 @@ static void set_preload(const char *library, const struct elf_facts *program)
 
 int tool_run_preload(const char *program)
 {
-	char library[PATH_MAX];
+	char library[LIBRARY_PATH_MAX];
 	struct elf_facts facts;
 	int status = find_library(library);
 
@@ -327,7 +316,7 @@ static void set_environment(const struct run_options *options, const char *libra
 int tool_run_prepare(struct run_options *options, int argc, char **argv)
 {
 	struct elf_facts facts;
-	char library[PATH_MAX];
+	char library[LIBRARY_PATH_MAX];
 	char program[PATH_MAX];
 	int status = 0;
 

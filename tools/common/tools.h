@@ -51,6 +51,8 @@ int tool_error(int status, const char *format, ...) __attribute__((format(printf
 
 /* The folder `name` beside the command's, which has `file`, into PATH_MAX bytes. 0, or the exit status when all is said. */
 int tool_find_folder(const char *name, const char *file, char *folder);
+/* The same of a library: in lib, lib64 or Debian's folder of this architecture. */
+int tool_find_library(const char *file, char *folder);
 
 /* --- options.c ------------------------------------------------------------------- */
 

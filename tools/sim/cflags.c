@@ -23,7 +23,7 @@ static const char usage[] =
 static int print_libraries(void)
 {
 	char folder[PATH_MAX];
-	int status = tool_find_folder("lib", "libmimic-sim.so", folder);
+	int status = tool_find_library("libmimic-sim.so", folder);
 
 	if (!status)
 		printf("-L%s -Wl,-rpath,%s -lmimic-sim -lmimic\n", folder, folder);
