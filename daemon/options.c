@@ -20,7 +20,9 @@ static const char help[] =
 	"Serves emulated devices to the programs of this user.\n"
 	"\n"
 	"  -s, --socket PATH       listen there (default: $MIMIC_SOCKET, then\n"
-	"                          $XDG_RUNTIME_DIR/mimic/mimicd.sock; /run/mimic/mimicd.sock for root)\n"
+	"                          $XDG_RUNTIME_DIR/mimic/mimicd.sock, or where that is not set\n"
+	"                          /run/user/UID/mimic/mimicd.sock or /tmp/mimic-UID/mimicd.sock;\n"
+	"                          /run/mimic/mimicd.sock for root)\n"
 	"  -c, --config FILE       parameters of the devices, an INI file, or the name of a profile, such as\n"
 	"                          \"paper\" (default: $MIMIC_CONFIG, then what each kind is by default)\n"
 	"  -d, --devices LIST      how many devices of which kinds, KIND:COUNT,...; of a kind that is not\n"
@@ -323,9 +325,7 @@ static int find_socket(struct mimicd_command_line *line)
 		return 0;
 	error = mimic_daemon_socket_path(NULL, line->default_path, sizeof(line->default_path));
 	if (error) {
-		fputs(error == -ENOENT ? "mimicd: XDG_RUNTIME_DIR is not set: give --socket PATH\n" :
-					 "mimicd: the path of the socket (MIMIC_SOCKET, XDG_RUNTIME_DIR) is too long\n",
-		      stderr);
+		fputs("mimicd: the path of the socket (MIMIC_SOCKET, XDG_RUNTIME_DIR) is too long\n", stderr);
 		return -EINVAL;
 	}
 	line->options.clients.socket_path = line->default_path;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "daemon/loop/log.h"
+#include "libmimic/base/runtime_folder.h"
 
 #define SYSTEMD_FIRST_FD 3
 
@@ -27,12 +28,17 @@ int mimicd_socket_make_directory(const char *path)
 {
 	char copy[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	const char *directory;
+	int error;
 
 	snprintf(copy, sizeof(copy), "%s", path);
 	directory = dirname(copy);
-	if (mkdir(directory, 0755) < 0 && errno != EEXIST)
-		return fail(-errno, directory, "cannot make the directory of the socket");
-	return 0;
+	error = mimic_runtime_folder_make(directory);
+	if (error == -EPERM)
+		mimicd_log(MIMICD_LOG_ERROR, "%s: it belongs to another user, or others may write to it: give --socket PATH",
+			   directory);
+	else if (error)
+		return fail(error, directory, "cannot make the directory of the socket");
+	return error;
 }
 
 int mimicd_socket_give_to_group(const char *path, gid_t group)

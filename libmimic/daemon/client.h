@@ -10,8 +10,8 @@
 
 /*
  * Where mimicd listens: `wanted` if it is not NULL, else $MIMIC_SOCKET, else
- * the default place of this user. -ENOENT: there is none (XDG_RUNTIME_DIR is
- * not set); -ENAMETOOLONG.
+ * mimicd.sock in the default folder of this user (runtime_folder.h). 0 or
+ * -ENAMETOOLONG.
  */
 int mimic_daemon_socket_path(const char *wanted, char *path, size_t size);
 

@@ -39,8 +39,6 @@ static int ask_and_stay(const char *socket_path, struct daemon_request *request,
 	struct mimic_hello_reply hello;
 	int error = mimic_daemon_socket_path(socket_path, path, sizeof(path));
 
-	if (error == -ENOENT)
-		return mimic_error(-ECONNREFUSED, "XDG_RUNTIME_DIR is not set: no place to look for mimicd");
 	if (error)
 		return mimic_error(-EINVAL, "the socket's path is too long");
 	error = mimic_daemon_connect(&connection, path, &hello, NULL);

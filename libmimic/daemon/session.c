@@ -185,8 +185,6 @@ int mimic_daemon_session_get(const char *wanted)
 	char path[sizeof(session->path)];
 	int error = mimic_daemon_socket_path(wanted, path, sizeof(path));
 
-	if (error == -ENOENT)
-		return mimic_error(-ECONNREFUSED, "XDG_RUNTIME_DIR is not set: no place to look for mimicd");
 	if (error)
 		return mimic_error(-EINVAL, "the socket's path is too long");
 	if (generation && mimic_daemon_session_is_alive(generation)) {

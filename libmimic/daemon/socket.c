@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Connections to mimicd: messages over the socket. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "libmimic/base/error.h"
+#include "libmimic/base/runtime_folder.h"
 #include "libmimic/daemon/client.h"
 #include "libmimic/daemon/session.h"
 
@@ -26,21 +28,17 @@ void mimic_daemon_set_patience(unsigned int seconds)
 
 int mimic_daemon_socket_path(const char *wanted, char *path, size_t size)
 {
-	const char *directory;
+	char folder[PATH_MAX];
 	int length;
 
 	if (!wanted)
 		wanted = secure_getenv("MIMIC_SOCKET");
-	if (wanted && *wanted) {
+	if (wanted && *wanted)
 		length = snprintf(path, size, "%s", wanted);
-	} else if (geteuid() == 0) {
-		length = snprintf(path, size, "/run/mimic/mimicd.sock");
-	} else {
-		directory = secure_getenv("XDG_RUNTIME_DIR");
-		if (!directory || !*directory)
-			return -ENOENT;
-		length = snprintf(path, size, "%s/mimic/mimicd.sock", directory);
-	}
+	else if (mimic_runtime_folder(folder, sizeof(folder)))
+		return -ENAMETOOLONG;
+	else
+		length = snprintf(path, size, "%s/mimicd.sock", folder);
 	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
@@ -276,8 +274,6 @@ int mimic_daemon_list(const char *socket_path, char **json)
 	char path[sizeof(mimic_daemon_sessions[0].path)];
 	int error = mimic_daemon_socket_path(socket_path, path, sizeof(path));
 
-	if (error == -ENOENT)
-		return mimic_error(-ECONNREFUSED, "XDG_RUNTIME_DIR is not set: no place to look for mimicd");
 	if (error)
 		return mimic_error(-EINVAL, "the socket's path is too long");
 	error = mimic_daemon_connect(&connection, path, &hello, NULL);

@@ -18,6 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "libmimic/base/runtime_folder.h"
 #include "libmimic/embedded/state.h"
 #include "mimic/protocol.h"
 
@@ -80,21 +81,30 @@ static void close_ours(struct descriptor *descriptor)
 	descriptor->fd = -1;
 }
 
-int mimic_embedded_socket_directory(char *path, size_t size)
+/* The folder that the user names for the sockets; NULL: none. */
+static const char *named_folder(void)
 {
 	const char *wanted = secure_getenv("MIMIC_STATE");
-	const char *directory = secure_getenv("XDG_RUNTIME_DIR");
+
+	return wanted && *wanted == '/' ? wanted : NULL;
+}
+
+int mimic_embedded_socket_directory(char *path, size_t size)
+{
+	const char *named = named_folder();
 	int length;
 
-	if (wanted && *wanted == '/')
-		length = snprintf(path, size, "%s", wanted);
-	else if (geteuid() == 0)
-		length = snprintf(path, size, "/run/mimic");
-	else if (directory && *directory)
-		length = snprintf(path, size, "%s/mimic", directory);
-	else
-		return -ENOENT;
+	if (!named)
+		return mimic_runtime_folder(path, size);
+	length = snprintf(path, size, "%s", named);
 	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+int mimic_embedded_socket_make_directory(const char *path)
+{
+	if (!named_folder())
+		return mimic_runtime_folder_make(path);
+	return mkdir(path, 0755) && errno != EEXIST ? -errno : 0;
 }
 
 int mimic_embedded_socket_path(pid_t pid, char *path, size_t size)
@@ -419,7 +429,8 @@ void mimic_embedded_socket_start(void)
 	if (mimic_embedded_socket_directory(directory, sizeof(directory)) ||
 	    mimic_embedded_socket_path(getpid(), own.address.sun_path, sizeof(own.address.sun_path)))
 		return;
-	mkdir(directory, 0755);
+	if (mimic_embedded_socket_make_directory(directory))
+		return;
 	own.pid = getpid();
 	own.is_there = open_all() && !start_thread();
 	if (!own.is_there) {

@@ -12,11 +12,10 @@
 
 #define MIMIC_STATE_SOCKET_PREFIX "embedded-"
 
-/*
- * The folder of these sockets: MIMIC_STATE if it is a path, else mimicd's default folder.
- * -ENOENT: there is none; -ENAMETOOLONG.
- */
+/* The folder of these sockets: MIMIC_STATE if it is a path, else mimicd's default folder. 0 or -ENAMETOOLONG. */
 int mimic_embedded_socket_directory(char *path, size_t size);
+/* Makes it, or finds it made. 0 or -errno; -EPERM: the default folder is another user's, or others may write to it. */
+int mimic_embedded_socket_make_directory(const char *path);
 /* Of one process. The same errors. */
 int mimic_embedded_socket_path(pid_t pid, char *path, size_t size);
 

@@ -203,12 +203,12 @@ static int check_state_directory(void)
 	char path[PATH_MAX], socket[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 	int error = mimic_embedded_socket_directory(path, sizeof(path));
 
-	if (error == -ENOENT)
-		return tool_error(EXIT_BAD_INPUT, "--state: XDG_RUNTIME_DIR is not set: no place for its socket");
 	if (!error)
 		error = mimic_embedded_socket_path(getpid(), socket, sizeof(socket));
-	if (!error && mkdir(path, 0755) && errno != EEXIST)
-		error = -errno;
+	if (!error)
+		error = mimic_embedded_socket_make_directory(path);
+	if (error == -EPERM)
+		return tool_error(EXIT_BAD_INPUT, "--state: %s: it belongs to another user, or others may write to it", path);
 	if (!error && access(path, W_OK | X_OK))
 		error = -errno;
 	return error ? tool_error(EXIT_BAD_INPUT, "--state: %s: %s", path, strerror(-error)) : 0;
