@@ -2,9 +2,18 @@
 #ifndef LIBMIMIC_CLOCK_H
 #define LIBMIMIC_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Nanoseconds of the monotonic clock: the device's `now` in functional mode. */
 uint64_t mimic_now(void);
+/*
+ * The thread that calls may not read a clock any more (under strict seccomp, the kernel ends a program that reads the
+ * processor's time-stamp counter, with which clock_gettime() does without a system call), or may again. Until then
+ * mimic_now() counts calls from here on.
+ */
+#pragma GCC visibility push(default)
+void mimic_clock_is_forbidden(bool is_forbidden);
+#pragma GCC visibility pop
 
 #endif

@@ -5,12 +5,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "libmimic/base/clock.h"
 #include "patch.h"
 #include "preload.h"
 
@@ -32,6 +34,18 @@ static void before_filter(void)
 	mimic_preload_signals_filtered();
 }
 
+/* What reads a clock is ended then, too. */
+static long become_strict(long number, const long *a)
+{
+	long result;
+
+	mimic_clock_is_forbidden(true);
+	result = pass(number, a);
+	if (result)
+		mimic_clock_is_forbidden(false);
+	return result;
+}
+
 EXPORT int prctl(int option, ...)
 {
 	long a[6] = { option };
@@ -44,6 +58,10 @@ EXPORT int prctl(int option, ...)
 	va_end(list);
 	if (option == PR_SET_SECCOMP)
 		before_filter();
+	if (option == PR_SET_SECCOMP && a[1] == SECCOMP_MODE_STRICT)
+		return (int)become_strict(SYS_prctl, a);
+	if (option == PR_SET_TSC)
+		mimic_clock_is_forbidden(a[1] == PR_TSC_SIGSEGV);
 	return (int)pass(SYS_prctl, a);
 }
 
@@ -100,7 +118,7 @@ EXPORT long syscall(long number, ...)
 		return prctl((int)a[0], a[1], a[2], a[3], a[4]);
 	case SYS_seccomp:
 		before_filter();
-		return pass(number, a);
+		return a[0] == SECCOMP_SET_MODE_STRICT ? become_strict(number, a) : pass(number, a);
 	case SYS_rt_sigprocmask:
 		return a[3] == 8 ? change_mask(a) : pass(number, a);
 	default:
