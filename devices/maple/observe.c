@@ -146,7 +146,7 @@ size_t maple_describe(const struct mimic_model *model, char *text, size_t size)
 	unsigned int i;
 	int n;
 
-	n = snprintf(text, size, "%s profile, %u queues", m->config.profile, maple_queues_allocated(m));
+	n = snprintf(text, size, "%s profile, %u of %u queues in use", m->config.profile, maple_queues_allocated(m), m->config.queues);
 	length = n > 0 ? (size_t)n : 0;
 	for (i = 0; i < m->config.queues; i++) {
 		if (!m->state.queue[i].hung || length >= size)

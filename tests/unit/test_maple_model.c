@@ -309,6 +309,22 @@ static void a_hang_of_the_artifact_is_counted_and_described(void **state)
 	stop();
 }
 
+/* Of an idle device, "0 queues" would say that it has none. */
+static void describe_says_how_many_of_the_queues_are_in_use(void **state)
+{
+	char text[256];
+
+	(void)state;
+	start("paper", FAKE_IDENTITY);
+	host->model->ops->describe(host->model, text, sizeof(text));
+	assert_non_null(strstr(text, "0 of 8 queues in use"));
+	fake_open(host, WORDS_8, 2);
+	host->model->ops->describe(host->model, text, sizeof(text));
+	assert_null(strstr(text, "0 of 8"));
+	assert_non_null(strstr(text, "of 8 queues in use"));
+	stop();
+}
+
 static void describe_never_writes_past_its_buffer(void **state)
 {
 	(void)state;
@@ -461,6 +477,7 @@ int main(void)
 		cmocka_unit_test(cleared_counters_count_from_0_and_nothing_else_changes),
 		cmocka_unit_test(lima_counters_count),
 		cmocka_unit_test(a_hang_of_the_artifact_is_counted_and_described),
+		cmocka_unit_test(describe_says_how_many_of_the_queues_are_in_use),
 		cmocka_unit_test(describe_never_writes_past_its_buffer),
 		cmocka_unit_test(a_queue_can_be_viewed),
 		cmocka_unit_test(there_are_two_profiles),
