@@ -21,6 +21,8 @@ all: $(LIBMIMIC_SIM) $(SIM_COSTS) $(SIM_HEADERS) $(SIM_LIBRARY_HEADERS)
 # Stands in front of the C library's functions, so its symbols have no version. The devices are its
 # own, because their memory is not the program's; of libmimic.a it takes what reads memory that may
 # not be there.
+# Each x86-64 since 2006 has the instruction.
+$(call obj,sim/runtime/hooks_atomic.c): ALL_CFLAGS += -mcx16
 # gcc tells that older ones passed its aligned structures otherwise; all calls are within this file.
 $(call obj,sim/runtime/openmp_loops.c): ALL_CFLAGS += -Wno-psabi
 
@@ -64,7 +66,7 @@ tests: $(SIM_TESTS)
 $(SIM_TESTS): $(O)/tests/sim/%: tests/sim/%.c $(DEVICE_LIBRARIES) $(LIBMIMIC_SIM) $(SIM_HEADERS) | $(O)/bin/mimic
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  SIMCC   $@")
-	$(Q)flags=$$($(O)/bin/mimic cflags) && libs=$$($(O)/bin/mimic cflags --libs) && \
+	$(Q)flags=$$($(O)/bin/mimic cflags --compiler "$(CC)") && libs=$$($(O)/bin/mimic cflags --libs) && \
 		$(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -Iinclude $(LIBRARY_FLAGS) -c -o $@.o $< && \
 		$(CC) -pthread -o $@ $@.o -L$(O)/lib -Wl,--as-needed $(LIBRARY_KINDS:%=-l%) $$libs
 
@@ -77,7 +79,7 @@ $(BENCH): | $(SIM_BENCH)
 $(O)/bench/sim/spmv.o: bench/sim/spmv.c $(SIM_HEADERS) | $(O)/bin/mimic
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  SIMCC   $<")
-	$(Q)flags=$$($(O)/bin/mimic cflags) && $(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -c -o $@ $<
+	$(Q)flags=$$($(O)/bin/mimic cflags --compiler "$(CC)") && $(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -c -o $@ $<
 
 $(O)/bench/sim/libempty-hooks.so: bench/sim/empty_hooks.c | packages-build
 	@mkdir -p $(@D)
@@ -95,6 +97,6 @@ $(O)/bench/sim/spmv-empty: $(O)/bench/sim/spmv.o $(O)/bench/sim/libempty-hooks.s
 $(O)/bench/sim/stream: bench/sim/stream.c $(DEVICE_LIBRARIES) $(LIBMIMIC_SIM) $(SIM_HEADERS) | $(O)/bin/mimic
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  SIMCC   $@")
-	$(Q)flags=$$($(O)/bin/mimic cflags) && libs=$$($(O)/bin/mimic cflags --libs) && \
+	$(Q)flags=$$($(O)/bin/mimic cflags --compiler "$(CC)") && libs=$$($(O)/bin/mimic cflags --libs) && \
 		$(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -Iinclude $(LIBRARY_FLAGS) -c -o $@.o $< && \
 		$(CC) -pthread -o $@ $@.o -L$(O)/lib -Wl,--as-needed $(LIBRARY_KINDS:%=-l%) $$libs

@@ -21,7 +21,7 @@ $(LOOPS): $(call obj,$(LOOPS_PLAIN_SRC) $(LOOPS_TIMED_SRC)) $(LIBCOMMON_A) $(O)/
 $(O)/obj/sim/%.o: %.c | $(O)/bin/mimic $(SIM_HEADERS)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  SIMCC   $<")
-	$(Q)flags=$$($(O)/bin/mimic cflags) && \
+	$(Q)flags=$$($(O)/bin/mimic cflags --compiler "$(CC)") && \
 		$(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -MMD -MP -c -o $@ $<
 
 $(SIM_LOOPS): $(call obj,$(LOOPS_PLAIN_SRC)) $(patsubst %.c,$(O)/obj/sim/%.o,$(LOOPS_TIMED_SRC))

@@ -94,13 +94,11 @@ ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 
-/* --- of 16 bytes: gcc would call libatomic for them ---------------------------------------- */
+/* --- of 16 bytes: without -mcx16 (mk/sim.mk) a compiler would call libatomic for them ------------ */
 
 typedef unsigned __int128 uint128;
 
-#define CX16 __attribute__((target("cx16")))
-
-CX16 static uint128 swap_if(volatile uint128 *address, uint128 expected, uint128 value)
+static uint128 swap_if(volatile uint128 *address, uint128 expected, uint128 value)
 {
 	return __sync_val_compare_and_swap(address, expected, value);
 }

@@ -712,4 +712,40 @@ run --trace "$work/trace.json" "$programs/queue" &&
 	cmp "$work/first.json" "$work/trace.json" >>"$work/errors"
 result $? "a trace in cycles, with every word; two runs give the same bytes"
 
+# --- another compiler -------------------------------------------------------------------------------------
+
+# 1000 loads, 1000 stores, an atomic of 16 bytes and a copy of 4 KiB, whatever compiles it.
+cat >"$work/compiled.c" <<'PROGRAM'
+#include <string.h>
+volatile int a[1000];
+char from[4096], to[4096];
+unsigned __int128 wide;
+int main(void)
+{
+	int sum = 0;
+	for (int i = 0; i < 1000; i++)
+		a[i] = i;
+	for (int i = 0; i < 1000; i++)
+		sum += a[i];
+	memcpy(to, from, sizeof(to));
+	__sync_val_compare_and_swap(&wide, 0, 1);
+	return sum == 499500 && wide == 1 ? 0 : 1;
+}
+PROGRAM
+for compiler in gcc clang; do
+	command -v $compiler >/dev/null || continue
+	# shellcheck disable=SC2046 # words are meant
+	$compiler -O2 -mcx16 $("$mimic" cflags --compiler $compiler) -c -o "$work/compiled.o" "$work/compiled.c" &&
+		$compiler -o "$work/compiled" "$work/compiled.o" $("$mimic" cflags --libs) &&
+		run --json --output "$work/$compiler.json" "$work/compiled" || break
+	python3 - "$work/$compiler.json" <<'CHECK'
+import json, sys
+core = json.load(open(sys.argv[1]))["phases"][0]["cores"][0]
+# memcpy() makes a load and a store of each 8 bytes.
+sys.exit(not (1512 <= core["loads"] <= 1516 and 1512 <= core["stores"] <= 1514))
+CHECK
+	[ $? = 0 ] || { echo "$compiler: other loads or stores" >>"$work/errors"; false; break; }
+done
+result $? "programs of gcc and of clang have the same hooks"
+
 plan
