@@ -301,6 +301,11 @@ struct mimic_model *mimic_record_model_make(struct record_file *file, const stru
 	return NULL;
 }
 
+struct mimic_trace_source *mimic_record_trace(struct mimic_model *model)
+{
+	return &mimic_record_stream_of(model)->inner->trace;
+}
+
 void mimic_record_model_destroy(struct mimic_model *model)
 {
 	struct record_stream *stream = mimic_record_stream_of(model);

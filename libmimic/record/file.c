@@ -27,6 +27,7 @@ struct record_file {
 	ino_t inode;
 	_Atomic int64_t size;	/* that it has at least */
 	atomic_bool is_over;	/* a block was not written whole: what followed it would not be found */
+	long kept;		/* a descriptor; -1: it is opened for each block */
 	pid_t process;		/* a child of it writes nothing here */
 	atomic_flag lock;	/* of the list */
 	struct record_stream *streams;
@@ -92,18 +93,33 @@ static struct record_file_header make_header(const char *magic)
 	return header;
 }
 
+/* A descriptor, or -errno. */
+static long borrow_file(const struct record_file *file, int flags)
+{
+	return file->kept < 0 ? open_file(file->path, flags | O_NONBLOCK) : file->kept;
+}
+
+static void give_back(const struct record_file *file, long fd)
+{
+	if (fd != file->kept)
+		mimic_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
 /* The header has its place on the disk, also where that is full: mimic record looks at it when the program has ended. */
 static void mark_as_cut(const struct record_file *file)
 {
 	const struct record_file_header header = make_header(RECORD_MAGIC_CUT);
-	long fd = open_file(file->path, O_WRONLY | O_NONBLOCK);
+	long fd = borrow_file(file, O_WRONLY);
 	int64_t size;
 
 	if (fd < 0)
 		return;
+	/* One that is kept was opened with O_APPEND, which would count for this write, too. */
+	if (fd == file->kept)
+		mimic_raw_syscall(SYS_fcntl, fd, F_SETFL, 0, 0, 0, 0);
 	if (is_ours(file, fd, &size))
 		mimic_raw_syscall(SYS_pwrite64, fd, (long)&header, sizeof(header), 0, 0, 0);
-	mimic_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	give_back(file, fd);
 }
 
 int mimic_record_file_append(struct record_file *file, const void *bytes, size_t size)
@@ -116,17 +132,17 @@ int mimic_record_file_append(struct record_file *file, const void *bytes, size_t
 		return -ECHILD;
 	if (atomic_load(&file->is_over))
 		return -ENOSPC;
-	fd = open_file(file->path, O_WRONLY | O_APPEND | O_NONBLOCK);
+	fd = borrow_file(file, O_WRONLY | O_APPEND);
 	if (fd < 0)
 		return (int)fd;
-	if (is_ours(file, fd, &at)) {
+	if (is_ours(file, fd, &at))
 		error = write_all(fd, at, bytes, size);
-		if (error && !atomic_exchange(&file->is_over, true))
-			mark_as_cut(file);
-	}
+	/* Another file in the place of ours may make room for it again, but ours is what a kept descriptor is of. */
+	if (error && (error != -ESTALE || file->kept >= 0) && !atomic_exchange(&file->is_over, true))
+		mark_as_cut(file);
 	if (!error)
 		atomic_fetch_add(&file->size, (int64_t)size);
-	mimic_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	give_back(file, fd);
 	return error;
 }
 
@@ -157,6 +173,7 @@ struct record_file *mimic_record_file_make(const char *path)
 		return NULL;
 	mimic_record_crc32c_prepare();
 	file->process = this_process();
+	file->kept = -1;
 	if (snprintf(file->path, sizeof(file->path), "%s", path) < (int)sizeof(file->path)) {
 		fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL);
 		error = fd < 0 ? (int)fd : begin_file(file, fd);
@@ -170,8 +187,25 @@ struct record_file *mimic_record_file_make(const char *path)
 	return NULL;
 }
 
+int mimic_record_file_keep_open(struct record_file *file)
+{
+	long fd = open_file(file->path, O_WRONLY | O_APPEND | O_NONBLOCK);
+
+	if (fd < 0)
+		return (int)fd;
+	file->kept = fd;
+	return 0;
+}
+
+bool mimic_record_file_is_cut(const struct record_file *file)
+{
+	return atomic_load(&file->is_over);
+}
+
 void mimic_record_file_free(struct record_file *file)
 {
+	if (file && file->kept >= 0)
+		mimic_raw_syscall(SYS_close, file->kept, 0, 0, 0, 0, 0);
 	free(file);
 }
 

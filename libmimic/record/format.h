@@ -44,7 +44,7 @@ struct record_block_header {
 /*
  * A call is its record, then what the model asked and told its host meanwhile, then
  * RECORD_ANSWER. What a job asked is between RECORD_JOB_RUN and RECORD_ANSWER; it ran
- * beside the calls since its RECORD_JOB_TAKE.
+ * beside the calls since its RECORD_JOB_TAKE. One that was handed back and never ran has none.
  */
 enum record_code {
 	RECORD_START = 1,
@@ -68,6 +68,7 @@ enum record_code {
 	RECORD_JOB_TAKE,
 	RECORD_JOB_RUN,
 	RECORD_JOB_DONE,
+	RECORD_RETRY,
 	RECORD_CALL_END,	/* none, but the end of their numbers */
 
 	/* What the model asks and tells. */

@@ -242,13 +242,30 @@ static void port_prefetch(void *context, uint64_t address)
 	port->inner.prefetch(port->inner.context, address);
 }
 
+static uint32_t memory_abilities(const struct mimic_memory *memory)
+{
+	return (memory->walk ? RECORD_HAS_WALK : 0) | (memory->gather ? RECORD_HAS_GATHER : 0) |
+	       (memory->read ? RECORD_HAS_READ : 0) | (memory->read_rows ? RECORD_HAS_READ_ROWS : 0) |
+	       (memory->write_rows ? RECORD_HAS_WRITE_ROWS : 0) |
+	       (memory->read_block ? RECORD_HAS_READ_BLOCK : 0) |
+	       (memory->write_block ? RECORD_HAS_WRITE_BLOCK : 0) |
+	       (memory->atomic ? RECORD_HAS_ATOMIC : 0);
+}
+
+/* The same memory, or another one with the address of one that is gone: it is asked in the same ways then. */
+static bool is_as_before(const struct record_port *port, const struct mimic_memory *inner)
+{
+	return port->of == inner && memory_abilities(&port->inner) == memory_abilities(inner) &&
+	       !port->inner.prefetch == !inner->prefetch;
+}
+
 static struct record_port *add_port(struct record_stream *stream, const struct mimic_memory *inner)
 {
 	struct record_port *port;
 
 	for (unsigned int i = 1; i < stream->port_count; i++) {
 		port = &stream->ports[i];
-		if (port->of == inner) {
+		if (is_as_before(port, inner)) {
 			port->inner = *inner;
 			return port;
 		}
@@ -264,16 +281,6 @@ static struct record_port *add_port(struct record_stream *stream, const struct m
 	if (inner->prefetch)
 		port->port.prefetch = port_prefetch;
 	return port;
-}
-
-static uint32_t memory_abilities(const struct mimic_memory *memory)
-{
-	return (memory->walk ? RECORD_HAS_WALK : 0) | (memory->gather ? RECORD_HAS_GATHER : 0) |
-	       (memory->read ? RECORD_HAS_READ : 0) | (memory->read_rows ? RECORD_HAS_READ_ROWS : 0) |
-	       (memory->write_rows ? RECORD_HAS_WRITE_ROWS : 0) |
-	       (memory->read_block ? RECORD_HAS_READ_BLOCK : 0) |
-	       (memory->write_block ? RECORD_HAS_WRITE_BLOCK : 0) |
-	       (memory->atomic ? RECORD_HAS_ATOMIC : 0);
 }
 
 /* --- everything else -------------------------------------------------------------------------- */

@@ -84,6 +84,22 @@ static uint64_t enabled_events(struct mimic_model *model, uint64_t now)
 	return stream->kind->enabled_events(stream->inner, now);
 }
 
+/* --- memory that came later -------------------------------------------------------------------- */
+
+static void retry(struct mimic_model *model, uint64_t now)
+{
+	struct record_stream *stream = mimic_record_stream_of(model);
+	bool is_recorded = mimic_record_enter(stream);
+
+	if (is_recorded)
+		mimic_record_call(stream, RECORD_RETRY, now);
+	stream->kind->retry(stream->inner, now);
+	if (!is_recorded)
+		return;
+	sink_byte(&stream->sink, RECORD_ANSWER);
+	mimic_record_leave(stream);
+}
+
 /* --- jobs -------------------------------------------------------------------------------------- */
 
 static bool has_job(const struct mimic_model *model)
@@ -114,6 +130,7 @@ static void *take_job(struct mimic_model *model)
 	if (!job->inner)
 		return NULL;
 	job->is_out = true;
+	job->has_run = false;
 	job->is_recorded = mimic_record_enter(stream);
 	if (!job->is_recorded)
 		return job;
@@ -131,6 +148,7 @@ static void run_job(void *opaque)
 	mimic_record_host_job(job->is_recorded ? job : NULL);
 	job->stream->kind->jobs->run(job->inner);
 	mimic_record_host_job(NULL);
+	job->has_run = true;
 }
 
 /* What it asked meanwhile; then the memory as it left it. */
@@ -154,7 +172,9 @@ static void job_done(struct mimic_model *model, void *opaque, uint64_t now)
 	bool is_recorded = mimic_record_enter(stream);
 
 	if (is_recorded) {
-		put_run(stream, job);
+		/* A driver takes jobs back that it has not begun, when a reset has dropped them. */
+		if (job->has_run)
+			put_run(stream, job);
 		mimic_record_call(stream, RECORD_JOB_DONE, now);
 		sink_number(&stream->sink, job->slot);
 	}
@@ -192,6 +212,8 @@ static void make_kind(unsigned int i)
 		kind->take_events = take_events;
 	if (from->enabled_events)
 		kind->enabled_events = enabled_events;
+	if (from->retry)
+		kind->retry = retry;
 	if (from->contexts) {
 		contexts[i] = *from->contexts;
 		contexts[i].attach = attach;

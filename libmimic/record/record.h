@@ -54,6 +54,15 @@ struct mimic_model *mimic_record_model_make(struct record_file *file, const stru
 /* Ends the stream, whether the model is in use or not: what comes later is not recorded. */
 void mimic_record_model_end(struct mimic_model *model);
 void mimic_record_model_destroy(struct mimic_model *model);
+/*
+ * Where the events of the real model go, for a driver that changes that in the middle. The recorded model's
+ * own trace is for one that is given before the first call, and stays.
+ */
+struct mimic_trace_source *mimic_record_trace(struct mimic_model *model);
+/* For a process whose descriptors are its own: the file stays open, wherever its path leads later. 0 or -errno. */
+int mimic_record_file_keep_open(struct record_file *file);
+/* Could something not be written, so that the recording has ended? */
+bool mimic_record_file_is_cut(const struct record_file *file);
 /* The kind, but for recorded models. */
 const struct mimic_kind *mimic_record_kind_of(const struct mimic_kind *kind);
 

@@ -26,6 +26,7 @@ struct record_job {
 	unsigned int slot;
 	bool is_out;
 	bool is_recorded;
+	bool has_run;
 };
 
 /* A call comes in while a stream is free; whoever ends it waits for that. */

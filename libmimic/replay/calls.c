@@ -194,6 +194,18 @@ static void play_plain(struct replay_player *player)
 	expect_answer(player);
 }
 
+static void play_retry(struct replay_player *player)
+{
+	if (!player->kind->retry) {
+		mimic_replay_bad(&player->reader, "memory that a %s asks again cannot be", player->kind->name);
+		return;
+	}
+	if (!begin(player))
+		return;
+	player->kind->retry(player->model, player->now);
+	expect_answer(player);
+}
+
 static bool has_jobs_out(const struct replay_player *player)
 {
 	for (unsigned int i = 0; i < player->job_count; i++) {
@@ -332,8 +344,8 @@ static void play_done(struct replay_player *player)
 
 	if (!job)
 		return;
-	if (!job->job || !job->has_run) {
-		mimic_replay_bad(&player->reader, "a job that has not run is done");
+	if (!job->job) {
+		mimic_replay_bad(&player->reader, "a job that was not taken is done");
 		return;
 	}
 	if (!begin(player))
@@ -377,6 +389,7 @@ static void (*const calls[RECORD_CALL_END])(struct replay_player *player) = {
 	[RECORD_JOB_TAKE] = play_take,
 	[RECORD_JOB_RUN] = play_run,
 	[RECORD_JOB_DONE] = play_done,
+	[RECORD_RETRY] = play_retry,
 };
 
 void mimic_replay_play(struct replay_player *player, unsigned int code)

@@ -23,6 +23,7 @@ static const char *const names[RECORD_EVENT_END] = {
 	[RECORD_JOB_TAKE] = "take a job",
 	[RECORD_JOB_RUN] = "run a job",
 	[RECORD_JOB_DONE] = "hand a job back",
+	[RECORD_RETRY] = "ask memory again",
 	[RECORD_WALK] = "page table walk",
 	[RECORD_GATHER] = "read of values",
 	[RECORD_READ] = "read",

@@ -189,6 +189,24 @@ static void a_job_that_ran_before_the_reset_replays_identically(void **context)
 	assert_int_equal(result.jobs, 1);
 }
 
+/* As a driver does with what it has not begun when the reset comes. */
+static void a_job_that_is_handed_back_and_never_ran_replays_identically(void **context)
+{
+	struct mimic_replay_result result;
+	void *job;
+
+	(void)context;
+	start();
+	send(0, VIRGO_FUNCT_MVIN, BAD_ADDRESS, virgo_pack(4, 4, 0));
+	job = take();
+	store(0, VIRGO_RESET, 0);
+	done(job);
+	flushes(0, 2);
+	work_off();
+	finish(&result);
+	assert_int_equal(result.jobs, 1);
+}
+
 /* What the program stores while a job runs is the program's: counted, and no difference. */
 static void stores_of_the_program_while_a_job_runs_are_no_difference(void **context)
 {
@@ -262,6 +280,7 @@ int main(void)
 		cmocka_unit_test(a_job_that_a_reset_has_dropped_replays_identically),
 		cmocka_unit_test(a_job_that_ends_inside_of_a_command_replays_identically),
 		cmocka_unit_test(a_job_that_ran_before_the_reset_replays_identically),
+		cmocka_unit_test(a_job_that_is_handed_back_and_never_ran_replays_identically),
 		cmocka_unit_test(stores_of_the_program_while_a_job_runs_are_no_difference),
 		cmocka_unit_test(jobs_of_two_units_at_once_replay_identically),
 		cmocka_unit_test(a_recording_that_ends_while_a_job_is_out_is_whole),

@@ -16,6 +16,7 @@
 #include <errno.h>
 
 #include "libmimic/base/kinds.h"
+#include "devices/dare/dare_model.h"
 #include "devices/maple/maple_model.h"
 #include "libmaple/maple.h"
 #include "libmimic/record/format.h"
@@ -333,6 +334,123 @@ static void another_address_is_a_difference(void **context)
 	unlink(path_of_test);
 }
 
+static bool is_there;		/* the memory of the test */
+
+static int late_read(void *context, uint64_t address, void *buffer, size_t size)
+{
+	const struct mimic_memory memory = self_memory();
+
+	(void)context;
+	if (is_there)
+		return memory.read(memory.context, address, buffer, size);
+	memset(buffer, 0, size);
+	return -EFAULT;
+}
+
+static long late_gather(void *context, const uint64_t *addresses, size_t count, unsigned int size, uint64_t tag,
+			uint64_t *values)
+{
+	const struct mimic_memory memory = self_memory();
+
+	(void)context;
+	return is_there ? memory.gather(memory.context, addresses, count, size, tag, values) : 0;
+}
+
+static enum mimic_fault_answer stall(void *context, uint64_t address, unsigned int source)
+{
+	(void)context;
+	(void)address;
+	(void)source;
+	return MIMIC_FAULT_STALL;
+}
+
+static unsigned int completions;
+
+static void count_completion(void *context, uint64_t owner, uint64_t data)
+{
+	(void)context;
+	(void)owner;
+	(void)data;
+	completions++;
+}
+
+/* As mimicd does for a program that serves page faults itself. */
+static void memory_that_comes_later_and_is_asked_again_replays_identically(void **context)
+{
+	static const uint64_t word = 4711;
+	struct mimic_host host = { .complete = count_completion, .page_fault = stall, .memory = self_memory() };
+	struct mimic_own_parameters parameters;
+	struct record_model what = { .kind = &mimic_kind_maple, .name = "maple0", .parameters = &parameters, .host = &host };
+	struct mimic_access consume = { .owner = OWNER, .size = 8 }, fetch = {
+		.owner = OWNER, .offset = MAPLE_OFFSET(MAPLE_STORE_FULL_POINTER64, 0), .size = 8, .is_write = 1,
+		.data = (uintptr_t)&word,
+	};
+	struct mimic_replay_result result;
+	struct mimic_model *model;
+
+	(void)context;
+	memset(&parameters, 0, sizeof(parameters));
+	mimic_kind_maple.defaults(&parameters);
+	host.memory.read = late_read;
+	host.memory.gather = late_gather;
+	host.memory.walk = NULL;
+	make_file();
+	model = mimic_record_model_make(file, &what);
+	assert_non_null(model);
+	load(model, MAPLE_LOAD_INIT, 0);
+	load(model, MAPLE_LOAD_OPEN_PRODUCER, 0);
+	load(model, MAPLE_LOAD_OPEN_CONSUMER, 0);
+	is_there = false;
+	assert_int_equal(model->ops->access(model, &fetch, 1000), MIMIC_PARKED);
+	is_there = true;
+	completions = 0;
+	mimic_record_kind_of(&mimic_kind_maple)->retry(model, 1010);
+	assert_int_equal(completions, 1);
+	consume.offset = MAPLE_OFFSET(MAPLE_LOAD_CONSUME, 0);
+	assert_int_equal(model->ops->access(model, &consume, 1020), MIMIC_DONE);
+	assert_int_equal(consume.data, word);
+	finish(model);
+	replay_stream(path_of_test, 0, NULL, &result);
+	expect_identical(&result);
+	assert_int_equal(result.bytes_read, 8);
+	unlink(path_of_test);
+}
+
+static struct mimic_memory only_memory;	/* of all address spaces, one after the other */
+
+static const struct mimic_memory *memory_of_any(void *context, uint64_t address_space)
+{
+	(void)context;
+	(void)address_space;
+	return &only_memory;
+}
+
+/* As a program's that comes when another one is gone, and lies where that one's was. */
+static void another_memory_at_the_same_place_replays_identically(void **context)
+{
+	struct mimic_host host = { .complete = nobody_waits, .memory = self_memory(), .memory_of = memory_of_any };
+	struct mimic_own_parameters parameters;
+	struct record_model what = { .kind = &mimic_kind_dare, .name = "dare0", .parameters = &parameters, .host = &host };
+	const struct mimic_kind *kind = mimic_record_kind_of(&mimic_kind_dare);
+	struct mimic_replay_result result;
+	struct mimic_model *model;
+
+	(void)context;
+	memset(&parameters, 0, sizeof(parameters));
+	mimic_kind_dare.defaults(&parameters);
+	make_file();
+	model = mimic_record_model_make(file, &what);
+	assert_non_null(model);
+	only_memory = self_memory();
+	kind->contexts->attach(model, 0, 1, 1000);
+	only_memory.write_rows = NULL;
+	kind->contexts->attach(model, 0, 2, 1010);
+	finish(model);
+	replay_stream(path_of_test, 0, NULL, &result);
+	expect_identical(&result);
+	unlink(path_of_test);
+}
+
 /* --- what is whole of a recording that is not ------------------------------------------------------ */
 
 static void what_is_whole_before_a_damage_is_replayed(void **context)
@@ -513,6 +631,8 @@ int main(void)
 		cmocka_unit_test(another_parameter_is_a_difference_at_the_first_answer_that_shows_it),
 		cmocka_unit_test(a_parameter_that_is_none_is_refused),
 		cmocka_unit_test(another_address_is_a_difference),
+		cmocka_unit_test(memory_that_comes_later_and_is_asked_again_replays_identically),
+		cmocka_unit_test(another_memory_at_the_same_place_replays_identically),
 		cmocka_unit_test(what_is_whole_before_a_damage_is_replayed),
 		cmocka_unit_test(a_file_that_exists_is_not_written_over),
 		cmocka_unit_test(a_file_in_the_place_of_ours_is_not_written),
