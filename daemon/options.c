@@ -40,6 +40,8 @@ static const char help[] =
 	"                          MSI-X it can be taken out of a running machine; with rings programs of\n"
 	"                          the machine reach it without a trap; may be repeated\n"
 	"      --channel FORM      how to talk to it: uring, read, or auto (default): uring where allowed\n"
+	"      --record FILE       keep all that the devices are asked and answer in this file, which is not there\n"
+	"                          yet (mimic replay)\n"
 	"      --state [DIR]       show devices and clients as files in DIR, an empty directory (default: state,\n"
 	"                          beside the socket, which is made and removed again)\n"
 	"      --allow-users       serve every user; the memory of other users' programs is only\n"
@@ -74,6 +76,7 @@ enum long_only {
 	OPTION_STATE,
 	OPTION_PLUGIN,
 	OPTION_VFIO_USER,
+	OPTION_RECORD,
 };
 
 static const struct option long_options[] = {
@@ -89,6 +92,7 @@ static const struct option long_options[] = {
 	{ "kernel", optional_argument, NULL, OPTION_KERNEL },
 	{ "bus", required_argument, NULL, OPTION_BUS },
 	{ "channel", required_argument, NULL, OPTION_CHANNEL },
+	{ "record", required_argument, NULL, OPTION_RECORD },
 	{ "state", optional_argument, NULL, OPTION_STATE },
 	{ "vfio-user", required_argument, NULL, OPTION_VFIO_USER },
 	{ "foreground", no_argument, NULL, 'f' },
@@ -236,6 +240,9 @@ static int parse_one(struct mimicd_command_line *line, struct texts *texts, int 
 		return parse_kernel(&line->options, optarg);
 	case OPTION_BUS:
 		line->options.bus.path = optarg;
+		return 0;
+	case OPTION_RECORD:
+		line->options.recording = optarg;
 		return 0;
 	case OPTION_CHANNEL:
 		return parse_channel(&line->options, optarg);

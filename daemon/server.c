@@ -11,7 +11,8 @@ static int start(struct mimicd_server *server, const struct mimicd_options *opti
 	int error = mimicd_loop_create(&server->loop);
 
 	if (!error)
-		error = mimicd_engine_create(&server->engine, &server->loop, &options->settings);
+		error = mimicd_engine_create(&server->engine, &server->loop, &options->settings,
+					      options->recording);
 	if (!error)
 		error = mimicd_bus_create(&server->bus, &server->engine, &options->bus);
 	if (!error)

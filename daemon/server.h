@@ -17,6 +17,7 @@
 
 struct mimicd_options {
 	struct mimic_settings settings;
+	const char *recording;		/* a new file; NULL: devices are not recorded */
 	struct mimicd_clients_options clients;
 	struct mimicd_bus_options bus;
 	struct mimicd_vfio_options vfio;

@@ -7,6 +7,7 @@
 
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/recording.h"
 
 /* --- threads ------------------------------------------------------------------- */
 
@@ -32,7 +33,7 @@ static bool has_owner(const struct mimicd_bus_binding *binding, const struct mim
 
 static void trace_thread(struct mimicd_instance *instance, const struct mimicd_owner *owner)
 {
-	struct mimic_trace_source *trace = &instance->model->trace;
+	struct mimic_trace_source *trace = mimicd_recording_trace(instance);
 
 	if (owner->tid && mimic_trace_now(trace))
 		MIMIC_TRACE(trace, thread, owner->number, 0, 0ull, 0u, owner->tid, 0ull);

@@ -10,6 +10,7 @@
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/instance.h"
+#include "daemon/engine/recording.h"
 #include "daemon/engine/trace.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
@@ -178,7 +179,7 @@ static int create_model(struct mimicd_instance *instance)
 	fill_host(instance, &host);
 	if (kind->jobs)
 		kind->jobs->enable(&parameters);
-	instance->model = kind->create(&parameters, &host, instance->device_memory.base);
+	instance->model = mimicd_recording_make_model(instance, &parameters, &host);
 	if (!instance->model)
 		return -errno;
 	instance->jobs = (struct mimicd_device_jobs){
@@ -200,7 +201,7 @@ static struct mimicd_instance *create(struct mimicd_engine *engine, const struct
 	if (!instance)
 		return NULL;
 	instance->engine = engine;
-	instance->kind = kind;
+	instance->kind = mimicd_recording_kind(engine, kind);
 	instance->index = number;
 	instance->device_memory.fd = -1;
 	instance->is_private = is_private;

@@ -14,7 +14,8 @@
  *   jobs.c, workers.c                long work
  *   errands.c                        what may never end
  *   holes.c                          pages of clients that we are not to make
- *   events.c, trace.c, inject.c      what a program is told, what is recorded, what misbehaves
+ *   events.c, trace.c, inject.c      what a program is told, what is traced, what misbehaves
+ *   recording.c                      all that devices are asked, answer and ask, in a file
  *   wakes.c, stalls.c                how long it takes to tell programs, and to reach what they share
  *   round.c, inspection.c            all of this in turn; inspection requests, too
  */
@@ -42,6 +43,7 @@ struct mimicd_lane;
 struct mimicd_trace;
 struct mimicd_user;
 struct mimicd_client;
+struct record_file;
 
 #define MIMICD_DEVICES_MAX (MIMIC_KIND_DEVICES_MAX * MIMIC_KINDS_MAX)
 
@@ -91,15 +93,18 @@ struct mimicd_engine {
 	uint64_t crowded_until;		/* a client shares our CPU: do not spin */
 	bool reap;			/* a client or lane waits to be freed */
 	struct mimicd_instance *leaving;	/* leave.h */
+	struct record_file *recording;	/* recording.h; NULL: devices are not recorded */
+	bool recording_is_cut;		/* it was said */
 	bool busy;			/* a device has work that goes on without a command */
 };
 
 /*
- * The devices of the settings, and the loop's work. 0 or -errno, with a log line; after
+ * The devices of the settings, and the loop's work. `recording`: a file for what devices do, that is not there
+ * yet (recording.h); NULL: none. 0 or -errno, with a log line; after
  * either, mimicd_engine_destroy(). The caller holds the lock from then on.
  */
 int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
-			 const struct mimic_settings *settings);
+			 const struct mimic_settings *settings, const char *recording);
 /* No program has a device any more. false: a thread is lost, and uses the engine until the process ends. */
 bool mimicd_engine_destroy(struct mimicd_engine *engine);
 

@@ -11,6 +11,7 @@
 #include "daemon/engine/inspection.h"
 #include "daemon/engine/lane.h"
 #include "daemon/engine/leave.h"
+#include "daemon/engine/recording.h"
 #include "daemon/engine/stalls.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
@@ -334,6 +335,7 @@ void mimicd_engine_prepare(struct mimicd_engine *engine)
 	}
 	relieve_workers(engine);
 	reap(engine);
+	mimicd_recording_check(engine);
 }
 
 static void prepare(void *context)
@@ -487,7 +489,7 @@ static void came(void *context, struct mimicd_errand *errand)
 /* --- its life ----------------------------------------------------------------- */
 
 int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
-			 const struct mimic_settings *settings)
+			 const struct mimic_settings *settings, const char *recording)
 {
 	int error;
 
@@ -521,6 +523,8 @@ int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
 	if (error)
 		return error;
 	error = mimicd_jobs_create(&engine->jobs, loop, settings->spin_microseconds);
+	if (!error && recording)
+		error = mimicd_recording_start(engine, recording);
 	return error ? error : mimicd_devices_create(engine);
 }
 
@@ -530,6 +534,7 @@ bool mimicd_engine_destroy(struct mimicd_engine *engine)
 		return true;
 	mimicd_devices_wait_to_leave(engine, NULL);
 	mimicd_devices_destroy(engine);
+	mimicd_recording_end(engine);
 	mimicd_jobs_destroy(&engine->jobs);
 	mimicd_timer_destroy(&engine->free_timer);
 	mimicd_timer_destroy(&engine->wake_timer);

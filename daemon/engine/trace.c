@@ -8,6 +8,7 @@
 #include "daemon/engine/front_end.h"
 #include "daemon/engine/instance.h"
 #include "daemon/engine/memory.h"
+#include "daemon/engine/recording.h"
 
 /* Of address space: pages are the client's, and are there when they are written. */
 #define SPOOL_BYTES_MAX (1ull << 40)
@@ -65,7 +66,7 @@ int mimicd_trace_bindings_start(struct mimicd_engine *engine, struct mimicd_trac
 
 static void attach(struct mimicd_instance *instance, struct mimic_spool *spool, pid_t pid)
 {
-	instance->model->trace = (struct mimic_trace_source){
+	*mimicd_recording_trace(instance) = (struct mimic_trace_source){
 		.trace = &spool->trace,
 		.device = mimic_spool_device(spool, instance->name, pid),
 	};
@@ -74,7 +75,7 @@ static void attach(struct mimicd_instance *instance, struct mimic_spool *spool, 
 /* By the trace of a client, not by the one that probes switch on. */
 static bool is_traced(const struct mimicd_instance *instance)
 {
-	return mimic_spool_is(instance->model->trace.trace);
+	return mimic_spool_is(mimicd_recording_trace(instance)->trace);
 }
 
 void mimicd_trace_bound(struct mimicd_instance *instance, pid_t pid)
@@ -96,13 +97,13 @@ void mimicd_trace_open(struct mimicd_trace *trace, struct mimicd_instance *insta
 		mimicd_trace_close(instance);
 		return;
 	}
-	if (trace->spool.header && instance->model->trace.trace != &trace->spool.trace)
+	if (trace->spool.header && mimicd_recording_trace(instance)->trace != &trace->spool.trace)
 		attach(instance, &trace->spool, pid);
 }
 
 void mimicd_trace_close(struct mimicd_instance *instance)
 {
-	struct mimic_trace_source *source = &instance->model->trace;
+	struct mimic_trace_source *source = mimicd_recording_trace(instance);
 
 	if (!is_traced(instance))
 		return;

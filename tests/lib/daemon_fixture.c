@@ -57,6 +57,7 @@ static void serve(const struct served *served, unsigned int devices, bool allow_
 		.filesystem = { .path = served->state, .allow_users = allow_users },
 	};
 	struct sigaction action = { .sa_handler = stop };
+	char recording[128];
 	struct mimicd_quotas quotas;
 	const char *wrong;
 	int log = open(served->log, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -76,6 +77,10 @@ static void serve(const struct served *served, unsigned int devices, bool allow_
 	if (served->quota && mimicd_quotas_parse(&quotas, served->quota, &wrong))
 		_exit(1);
 	options.clients.quotas = &quotas;
+	if (served->recording) {
+		snprintf(recording, sizeof(recording), "%s/%s", served->directory, served->recording);
+		options.recording = recording;
+	}
 	if (mimicd_server_create(&server, &options))
 		_exit(1);
 	sigaction(SIGTERM, &action, NULL);

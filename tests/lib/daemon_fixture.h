@@ -23,6 +23,7 @@ struct served {
 	unsigned int virgos;
 	const char *quota;	/* as of --quota; NULL: the defaults */
 	const char *state;	/* where its state filesystem is mounted; NULL: nowhere */
+	const char *recording;	/* a file in its directory, to which it records its devices; NULL: none */
 	const char *vfio[4];	/* devices with a socket for virtual machines, directory/NAME.sock; ",msi" and ",rings" may stand behind */
 };
 

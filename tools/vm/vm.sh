@@ -16,6 +16,7 @@ your driver, runs COMMAND there, and exits with its status.
                         KIND0,msi, KIND0,rings; may be repeated
       --function PATH   one more PCI function, of a server of vfio-user that listens there; may be repeated
       --socket PATH     where mimicd listens for mimic list, trace and so on meanwhile
+      --record FILE     keeps all that the devices are asked and answer, for mimic replay
       --driver DIR      a folder with a Kbuild file: its modules are compiled for the kernel, and loaded in
                         the order of obj-m; may be repeated
       --module FILE     a module that is compiled already; may be repeated
@@ -48,7 +49,7 @@ complain() {
 }
 
 devices=() servers=() drivers=() modules=() files=() sources=() includes=()
-arch=x86_64 kernel=6.12 headers='' levels='' qemu='' memory=1024 timeout=300 gdb=no fetch_only=no dmesg='' console='' socket=''
+arch=x86_64 kernel=6.12 headers='' levels='' qemu='' memory=1024 timeout=300 gdb=no fetch_only=no dmesg='' console='' socket='' record=''
 cache=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/mimic/vm
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -65,6 +66,7 @@ while [ $# -gt 0 ]; do
 	-d | --device) devices+=("$2") ;;
 	--function) servers+=("$2") ;;
 	--socket) socket=$2 ;;
+	--record) record=$2 ;;
 	--driver) drivers+=("$2") ;;
 	--module) modules+=("$2") ;;
 	-f | --file) files+=("$2") ;;
@@ -242,6 +244,7 @@ done
 for server in "${servers[@]}"; do
 	functions+=(-device "{\"driver\":\"vfio-user-pci\",\"rombar\":0,\"x-msg-timeout\":60000,\"socket\":{\"type\":\"unix\",\"path\":\"$server\"}}")
 done
+[ -z "$record" ] || daemon_arguments+=(--record "$record")
 socket=${socket:-$scratch/mimicd.sock}
 "$mimicd" --foreground --kernel=off --socket "$socket" --devices "$(count_devices)" \
 	"${daemon_arguments[@]}" 2>"$scratch/mimicd.log" &
