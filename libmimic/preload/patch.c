@@ -271,12 +271,22 @@ static bool prepare(struct patch_site *site)
 	return false;
 }
 
-static bool take_back(struct patch_site *site)
+/* Of what lies before `end`: the rest is not the program's text any more. */
+static bool take_back_before(struct patch_site *site, uintptr_t end)
 {
-	if (mimic_preload_code_write(site->target.address, site->target.bytes, site->window.changed))
+	size_t count = end - site->target.address;
+
+	if (count > site->window.changed)
+		count = site->window.changed;
+	if (mimic_preload_code_write(site->target.address, site->target.bytes, count))
 		return false;
 	atomic_store(&site->installed, false);
 	return true;
+}
+
+static bool take_back(struct patch_site *site)
+{
+	return take_back_before(site, UINTPTR_MAX);
 }
 
 /* Do the bytes that its jump borrows say the same as before? */
@@ -500,8 +510,30 @@ bool mimic_preload_patch_is_stop(uintptr_t rip)
 
 /* --- text that changes, or goes ---------------------------------------------------------- */
 
+/*
+ * Where those begin that have to go before the sites that reach into the text from `start` on: a jump that borrows
+ * from one of these, one that borrows from that jump, and so on.
+ */
+static uintptr_t first_to_forget(uintptr_t start)
+{
+	uintptr_t first = start - (PATCH_JUMP_MAX + MIMIC_INSTRUCTION_MAX - 1);
+	unsigned int i = 0;
+
+	while (i < PATCH_JUMP_MAX) {
+		const struct patch_site *borrower = site_that_borrows(first + i), *lender = site_over(first + i);
+
+		i++;
+		if (!borrower || !lender || borrower->target.address >= first || lender->target.address < first)
+			continue;
+		first = borrower->target.address;
+		i = 0;
+	}
+	return first;
+}
+
 static void forget_locked(uintptr_t start, size_t length, bool is_gone)
 {
+	uintptr_t first = first_to_forget(start);
 	unsigned int count = atomic_load(&site_count);
 	uintptr_t low = UINTPTR_MAX;
 	struct patch_site *next;
@@ -515,7 +547,7 @@ static void forget_locked(uintptr_t start, size_t length, bool is_gone)
 			uintptr_t at = site->target.address;
 
 			if (!atomic_load(&site->installed) || at < from || at >= low ||
-			    at >= start + length || at + PATCH_JUMP_MAX + MIMIC_INSTRUCTION_MAX <= start)
+			    at >= start + length || at < first)
 				continue;
 			low = at;
 			next = site;
@@ -526,7 +558,7 @@ static void forget_locked(uintptr_t start, size_t length, bool is_gone)
 		if (is_gone && low >= start)
 			atomic_store(&next->installed, false);
 		else
-			take_back(next);
+			take_back_before(next, is_gone ? start : UINTPTR_MAX);
 	}
 }
 

@@ -37,6 +37,8 @@ for way in embedded daemon; do
 	result $? "$way: eight_threads_trap_on_the_same_instructions_under_signals"
 	run "$programs/text"
 	result $? "$way: text_that_goes_comes_again_or_is_written_by_the_program"
+	run "$programs/borders"
+	result $? "$way: text_whose_next_page_changes"
 done
 transport=(--transport embedded)
 
