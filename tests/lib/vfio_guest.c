@@ -175,21 +175,26 @@ void guest_start(struct guest *guest, const struct served *served, const char *d
 	assert_int_equal(guest_map(guest, guest->ram_fd, 0, GUEST_RAM, GUEST_RAM_SIZE), 0);
 }
 
+/* Also once more: what is at these numbers and addresses by then is somebody else's. */
 void guest_end(struct guest *guest)
 {
-	close(guest->fd);
+	if (guest->fd > 0)
+		close(guest->fd);
+	guest->fd = -1;
 	if (guest->rings) {
 		munmap(guest->rings, guest->rings_size);
 		close(guest->rings_fd);
 	}
 	guest->rings = NULL;
-	if (guest->ram_fd < 0)
+	if (guest->ram_fd <= 0)
 		return;
 	munmap(guest->ram, GUEST_RAM_SIZE);
 	close(guest->ram_fd);
+	guest->ram_fd = -1;
 	for (unsigned int i = 0; i < MIMIC_PCI_VECTORS; i++) {
 		if (guest->eventfds[i])
 			close(guest->eventfds[i]);
+		guest->eventfds[i] = 0;
 	}
 }
 
