@@ -136,7 +136,7 @@ help:
 	@echo "make bench-kernel  benchmarks in a virtual machine; KERNEL=6.1 or 6.12"
 	@echo "make bench-vm      what a trap and a lane cost in a virtual machine of a stock kernel"
 	@echo "make install, uninstall"
-	@echo "                   PREFIX=DIR DESTDIR=DIR LIBDIR=PREFIX/lib64 BINDIR=DIR INCLUDEDIR=DIR DATADIR=DIR MANDIR=DIR UNITDIR=DIR"
+	@echo "                   PREFIX=DIR DESTDIR=DIR LIBDIR=PREFIX/lib64 MANDIR=DIR DOCDIR=DIR UNITDIR=DIR"
 	@echo "make docs          the register pages of the docs, from the register lists"
 	@echo "make lint          style of changed lines, scripts, spelling; LINT_BASE=REVISION"
 	@echo "make clean         remove build/"

@@ -1,5 +1,5 @@
 # make install: libraries, headers, commands, pkg-config files, man pages, configuration, documents, examples' sources.
-# PREFIX is where it will run, DESTDIR is put in front. BINDIR, LIBDIR and the like are folders of PREFIX by default.
+# PREFIX is where it will run, DESTDIR is put in front. LIBDIR, MANDIR, DOCDIR and UNITDIR are folders of PREFIX by default.
 
 INSTALL ?= install
 # Absolute and without a slash at its end: programs will have it, too.
@@ -7,7 +7,8 @@ INSTALL_PREFIX = $(abspath $(PREFIX))
 INSTALL_ROOT = $(DESTDIR)$(INSTALL_PREFIX)
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 BINDIR = $(INSTALL_PREFIX)/bin
-# mimic finds its libraries by its own place: this is PREFIX/lib, PREFIX/lib64 or PREFIX/lib/MULTIARCH.
+# mimic finds its libraries by its own place: this is PREFIX/lib, PREFIX/lib64 or PREFIX/lib/MULTIARCH. For the same
+# reason commands, headers and data have one place in PREFIX.
 LIBDIR = $(INSTALL_PREFIX)/lib
 INCLUDEDIR = $(INSTALL_PREFIX)/include
 DATADIR = $(INSTALL_PREFIX)/share
@@ -84,6 +85,8 @@ install: all pkgconfig units install-libraries install-headers install-shared
 install-libraries: all pkgconfig $(LINKED_ANEW) $(STATIC_LIBRARIES)
 	$(Q)$(if $(filter $(INSTALL_PREFIX)/lib $(INSTALL_PREFIX)/lib64 $(INSTALL_PREFIX)/lib/$(MULTIARCH),$(LIBDIR)),,$(error \
 		LIBDIR is $(LIBDIR), and mimic looks in PREFIX/lib, PREFIX/lib64 and PREFIX/lib/$(MULTIARCH)))
+	$(Q)$(if $(filter-out $(addprefix $(INSTALL_PREFIX)/,bin include share),$(BINDIR) $(INCLUDEDIR) $(DATADIR)),$(error \
+		BINDIR, INCLUDEDIR and DATADIR are PREFIX/bin, PREFIX/include and PREFIX/share: mimic looks in these))
 	$(Q)$(INSTALL) -d $(DESTDIR)$(LIBDIR)/pkgconfig
 	$(foreach library,$(SHARED_LIBRARIES),$(call install_library,$(library)))
 	$(if $(PRELOAD_SRC),$(call install_file,$(PRELOAD),$(LIBDIR)))

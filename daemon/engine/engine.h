@@ -94,7 +94,7 @@ struct mimicd_engine {
 	bool reap;			/* a client or lane waits to be freed */
 	struct mimicd_instance *leaving;	/* leave.h */
 	struct record_file *recording;	/* recording.h; NULL: devices are not recorded */
-	bool recording_is_cut;		/* it was said */
+	bool recording_is_cut;		/* it could not be written, and the log says so */
 	bool busy;			/* a device has work that goes on without a command */
 };
 

@@ -15,7 +15,7 @@ struct mimicd_instance;
 int mimicd_recording_start(struct mimicd_engine *engine, const char *path);
 /* After the last device. */
 void mimicd_recording_end(struct mimicd_engine *engine);
-/* One that could not go on is a line in the log, once. */
+/* If the recording could not be written, the log says so, once. */
 void mimicd_recording_check(struct mimicd_engine *engine);
 
 /* The kind, but for recorded models if devices are recorded. */

@@ -10,7 +10,7 @@ uint64_t mimic_now(void);
 /*
  * The thread that calls may not read a clock any more (under strict seccomp, the kernel ends a program that reads the
  * processor's time-stamp counter, with which clock_gettime() does without a system call), or may again. Until then
- * mimic_now() counts calls from here on.
+ * mimic_now() counts the calls of this thread from here on. Threads that it makes later are not told.
  */
 #pragma GCC visibility push(default)
 void mimic_clock_is_forbidden(bool is_forbidden);

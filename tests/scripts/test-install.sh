@@ -378,9 +378,11 @@ in_library_folder() {
 		"$root/elsewhere" && "$there/bin/mimic" cflags --libs | grep -F "$there/$1" && "$there/bin/mimic" run -- true
 }
 
-library_folder_that_mimic_would_not_find_is_refused() {
+folders_that_mimic_would_not_find_are_refused() {
 	! make -s O="$build" PREFIX="$root/refused" LIBDIR="$root/refused/libs" DESTDIR= install 2>"$root/errors" &&
-		grep 'mimic looks in' "$root/errors" && [ -z "$(find "$root/refused" -name '*.so' 2>/dev/null)" ]
+		grep 'mimic looks in' "$root/errors" &&
+		! make -s O="$build" PREFIX="$root/refused" BINDIR="$root/commands" DESTDIR= install 2>"$root/errors" &&
+		grep 'mimic looks in' "$root/errors" && [ ! -e "$root/commands" ] && [ -z "$(find "$root/refused" -name '*.so' 2>/dev/null)" ]
 }
 
 # Somebody else's files stay.
@@ -419,7 +421,7 @@ check "the_examples_build_with_pkg_config_and_run" examples_build_and_run
 check "virtual_time_has_a_pkg_config_file" virtual_time_by_pkg_config
 check "libraries_may_lie_in_lib64" in_library_folder lib64
 check "libraries_may_lie_in_the_folder_of_the_architecture" in_library_folder "lib/$(gcc -print-multiarch)"
-check "library_folder_that_mimic_would_not_find_is_refused" library_folder_that_mimic_would_not_find_is_refused
+check "folders_that_mimic_would_not_find_are_refused" folders_that_mimic_would_not_find_are_refused
 check "uninstall_removes_what_install_has_put" uninstall_removes_what_install_has_put
 check "documents_are_installed" documents_are_installed
 cat > "$root/tutorial.sh" <<'SCRIPT'
