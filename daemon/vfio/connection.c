@@ -47,6 +47,7 @@ void mimicd_connection_begin(struct mimicd_vfio_function *function, int fd)
 		.load_is_done = mimicd_region_load_is_done,
 		.store_is_done = mimicd_region_store_is_done,
 		.patience_ends = mimicd_region_patience_ends,
+		.posted_may_go_on = mimicd_region_posted_may_go_on,
 	};
 
 	mimicd_machine_create(function, fd, &calls);

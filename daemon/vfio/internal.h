@@ -23,6 +23,7 @@
 
 #define MIMICD_VFIO_DESCRIPTORS 8u	/* of a message */
 #define MIMICD_VFIO_TRANSFER 4096u	/* bytes of one load or store of a region */
+#define MIMICD_POSTED_MAX 1024u		/* stores of a page that wait behind another */
 #define MIMICD_VFIO_PAYLOAD (MIMICD_VFIO_TRANSFER + 64u)
 
 struct mimicd_machine;
@@ -83,6 +84,12 @@ struct mimicd_machine_space {
 	uint64_t mode;
 };
 
+/* Stores of one page that have been answered, and wait behind another: a ring. */
+struct mimicd_posted {
+	struct mimic_access *stores;	/* MIMICD_POSTED_MAX; NULL: none has waited yet */
+	unsigned int first, count;
+};
+
 /* A message that is coming in. */
 struct mimicd_vfio_packet {
 	struct mimicd_vfio_header header;
@@ -115,15 +122,19 @@ struct mimicd_machine {
 	uint64_t status, done, not_ready;	/* the bus page's registers */
 	struct mimicd_process *processes;	/* one: the machine */
 	/*
-	 * Loads and stores of the device's registers in BAR 0. A store that waits in the device has been
-	 * answered, as a bus posts writes: one for each page. Loads go past it: they are another thread's.
+	 * Loads and stores of the device's registers in BAR 0. A store that waits in the device, one for each
+	 * page, has been answered, as a bus posts writes. Loads go past it: they are another thread's.
 	 */
 	struct mimicd_machine_access stores[MIMIC_KIND_PAGES_MAX];
 	struct mimicd_machine_access load;
 	struct mimicd_owner *loads_owner;
-	struct mimic_access pending_store;	/* that has to wait for another of its page */
+	struct mimicd_posted posted[MIMIC_KIND_PAGES_MAX];	/* behind the store of each page that waits */
+	struct mimicd_timer store_is_done;	/* at once: those behind it may begin */
+	/* The machine waits with one of these, for as long as its patience says. */
+	struct mimic_access pending_store;
 	bool has_pending_store;
-	struct mimicd_timer patience;		/* how long the machine waits */
+	bool has_pending_load;			/* machine->load, behind stores */
+	struct mimicd_timer patience;
 	struct mimicd_machine_access slots[MIMIC_PCI_SLOTS];
 	unsigned int held;			/* accesses that are HELD */
 	struct mimicd_machine_space spaces[MIMIC_PCI_SPACES];
@@ -183,6 +194,7 @@ struct mimicd_machine_calls {
 	void (*load_is_done)(struct mimicd_machine_access *load);
 	void (*store_is_done)(struct mimicd_machine_access *store);
 	void (*patience_ends)(void *machine);
+	void (*posted_may_go_on)(void *machine);
 };
 
 /* QEMU has connected; takes the descriptor over. 0 or -errno, with a log line. */
@@ -226,6 +238,22 @@ void mimicd_region_store(struct mimicd_machine *machine);
 void mimicd_region_load_is_done(struct mimicd_machine_access *load);
 void mimicd_region_store_is_done(struct mimicd_machine_access *store);
 void mimicd_region_patience_ends(void *machine);
+void mimicd_region_posted_may_go_on(void *machine);
+
+/* --- posted.c --------------------------------------------------------------------------- */
+
+/* 0: it has begun; -EAGAIN: another of its page waits; -EINVAL: there is no such register. */
+int mimicd_posted_store(struct mimicd_machine *machine, const struct mimic_access *body);
+/* Behind the other. false: there is no room, or nothing may come before it takes effect. */
+bool mimicd_posted_wait(struct mimicd_machine *machine, const struct mimic_access *body);
+bool mimicd_posted_may_wait(const struct mimicd_machine *machine, const struct mimic_access *body);
+/* A store has ended in the device: those behind it begin. Not in a call out of the model. */
+void mimicd_posted_go_on(struct mimicd_machine *machine);
+/* Does the load come behind stores that wait? */
+bool mimicd_posted_precede(const struct mimicd_machine *machine, const struct mimic_access *load);
+/* The access is about to begin, and takes away what waits of a device or context: a reset, an attach. */
+void mimicd_posted_forget_before(struct mimicd_machine *machine, const struct mimic_access *body);
+void mimicd_posted_forget(struct mimicd_machine *machine);
 
 /* --- bus_page.c ------------------------------------------------------------------------- */
 

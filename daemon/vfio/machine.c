@@ -107,8 +107,12 @@ static int start(struct mimicd_machine *machine, const struct mimicd_machine_cal
 		error = mimicd_rings_create(machine, mimicd_spaces_flush);
 	machine->patience.expired = calls->patience_ends;
 	machine->patience.context = machine;
+	machine->store_is_done.expired = calls->posted_may_go_on;
+	machine->store_is_done.context = machine;
 	if (!error)
 		error = mimicd_timer_create(&machine->patience, loop);
+	if (!error)
+		error = mimicd_timer_create(&machine->store_is_done, loop);
 	if (error)
 		return error;
 	mimicd_bus_page_reset(machine);
@@ -120,6 +124,7 @@ static int start(struct mimicd_machine *machine, const struct mimicd_machine_cal
 static void free_machine(struct mimicd_machine *machine)
 {
 	mimicd_timer_destroy(&machine->patience);
+	mimicd_timer_destroy(&machine->store_is_done);
 	mimicd_guest_memory_destroy(&machine->memory);
 	free(machine);
 }
@@ -139,6 +144,7 @@ static struct mimicd_machine *allocate(struct mimicd_vfio_function *function, in
 	machine->uid = peer.uid;
 	machine->pid = peer.pid;
 	machine->patience.fd = -1;
+	machine->store_is_done.fd = -1;
 	memset(machine->eventfds, -1, sizeof(machine->eventfds));
 	mimicd_guest_memory_init(&machine->memory, function->vfio->engine->loop->closer);
 	machine->memory.owner = machine->uid;
@@ -200,7 +206,8 @@ int mimicd_machine_create(struct mimicd_vfio_function *function, int fd, const s
 static void power_off(struct mimicd_machine *machine)
 {
 	mimicd_access_withdraw(&machine->load);
-	machine->has_pending_store = false;
+	machine->has_pending_store = machine->has_pending_load = false;
+	mimicd_posted_forget(machine);
 	for (unsigned int i = 0; i < MIMIC_KIND_PAGES_MAX; i++)
 		mimicd_access_withdraw(&machine->stores[i]);
 	mimicd_bus_page_reset(machine);

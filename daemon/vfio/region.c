@@ -9,10 +9,12 @@
 
 /*
  * How long a machine waits for a register. While a load waits, all of its processors do with the one that
- * asks. Nobody waits for a store that is posted, but for what comes behind it; and a store is
- * dropped afterwards, which is not to happen because the host is busy.
+ * asks; for a store that is posted only what comes behind it waits. One that then can wait apart does;
+ * else it is dropped, which is not to happen because the host is busy. What a page fault holds up may not wait
+ * long: the driver that ends it has its accesses behind that.
  */
 #define LOAD_NS 1000000u
+#define BEHIND_NS 20000000u	/* of the first that then waits apart, and of a load behind such */
 #define STORE_NS 100000000u
 
 /* --- the message that is served ---------------------------------------------------------- */
@@ -53,6 +55,13 @@ static void refuse(struct mimicd_machine *machine, int error)
 
 /* --- registers of the device ------------------------------------------------------------- */
 
+static uint64_t store_patience(const struct mimicd_machine *machine, const struct mimic_access *body)
+{
+	if (!mimicd_posted_may_wait(machine, body))
+		return STORE_NS;
+	return machine->posted[body->page].count ? LOAD_NS : BEHIND_NS;
+}
+
 static void wait_a_little(struct mimicd_machine *machine, uint64_t nanoseconds)
 {
 	mimicd_vfio_pause(machine);
@@ -65,17 +74,18 @@ static void go_on(struct mimicd_machine *machine)
 	mimicd_vfio_resume(machine);
 }
 
-/* Answered also if it waits in the device now. */
-static void begin_store(struct mimicd_machine *machine, const struct mimic_access *body)
+/* Answered also if it waits in the device now. false: another of its page does. */
+static bool begin_store(struct mimicd_machine *machine, const struct mimic_access *body)
 {
-	struct mimicd_machine_access *store = &machine->stores[body->page];
+	int error = mimicd_posted_store(machine, body);
 
-	store->body = *body;
-	mimicd_access_begin(store);
-	if (store->state == MIMICD_ACCESS_REFUSED)
-		refuse(machine, EINVAL);
+	if (error == -EAGAIN)
+		return false;
+	if (error)
+		refuse(machine, -error);
 	else
 		answer_store(machine);
+	return true;
 }
 
 static void answer_direct_load(struct mimicd_machine *machine)
@@ -89,7 +99,8 @@ static void answer_direct_load(struct mimicd_machine *machine)
 	load->state = MIMICD_ACCESS_IDLE;
 }
 
-static void begin_load(struct mimicd_machine *machine, const struct mimic_access *body)
+/* false: it waits in the device. */
+static bool start_load(struct mimicd_machine *machine, const struct mimic_access *body)
 {
 	struct mimicd_machine_access *load = &machine->load;
 	const struct mimic_kind *kind = machine->instance->kind;
@@ -98,11 +109,22 @@ static void begin_load(struct mimicd_machine *machine, const struct mimic_access
 	load->owner = machine->loads_owner;
 	if (kind->is_for_stores && kind->is_for_stores(body))
 		load->owner = machine->stores[body->page].owner;
+	mimicd_posted_forget_before(machine, body);
 	mimicd_access_begin(load);
 	if (mimicd_access_waits(load))
+		return false;
+	answer_direct_load(machine);
+	return true;
+}
+
+static void begin_load(struct mimicd_machine *machine, const struct mimic_access *body)
+{
+	machine->has_pending_load = mimicd_posted_precede(machine, body);
+	machine->load.body = *body;
+	if (machine->has_pending_load)
+		wait_a_little(machine, BEHIND_NS);
+	else if (!start_load(machine, body))
 		wait_a_little(machine, LOAD_NS);
-	else
-		answer_direct_load(machine);
 }
 
 void mimicd_region_load_is_done(struct mimicd_machine_access *load)
@@ -111,24 +133,40 @@ void mimicd_region_load_is_done(struct mimicd_machine_access *load)
 	go_on(load->machine);
 }
 
-/* This is a call out of the model, in which no other access may begin: the next store does by the timer, at once. */
+/* This is a call out of the model, in which no other access may begin: those behind it do by the timer, at once. */
 void mimicd_region_store_is_done(struct mimicd_machine_access *store)
 {
 	struct mimicd_machine *machine = store->machine;
 
-	if (machine->has_pending_store && machine->pending_store.page == store->body.page)
-		mimicd_timer_arm(&machine->patience, mimic_now());
+	if (machine->has_pending_store || machine->posted[store->body.page].count)
+		mimicd_timer_arm(&machine->store_is_done, mimic_now());
 }
 
-/* The store before it is done, or its time is over. */
+void mimicd_region_posted_may_go_on(void *context)
+{
+	struct mimicd_machine *machine = context;
+	const struct mimic_access load = machine->load.body;
+
+	mimicd_posted_go_on(machine);
+	if (machine->has_pending_store && begin_store(machine, &machine->pending_store)) {
+		machine->has_pending_store = false;
+		go_on(machine);
+	} else if (machine->has_pending_load && !mimicd_posted_precede(machine, &load)) {
+		machine->has_pending_load = false;
+		if (start_load(machine, &load))
+			go_on(machine);
+		else
+			mimicd_timer_arm(&machine->patience, mimic_now() + LOAD_NS);
+	}
+}
+
+/* Its time is over. */
 static void end_pending_store(struct mimicd_machine *machine)
 {
 	machine->has_pending_store = false;
-	if (!mimicd_access_waits(&machine->stores[machine->pending_store.page])) {
-		begin_store(machine, &machine->pending_store);
+	if (begin_store(machine, &machine->pending_store))
 		return;
-	}
-	machine->not_ready++;
+	machine->not_ready += !mimicd_posted_wait(machine, &machine->pending_store);
 	answer_store(machine);
 }
 
@@ -136,6 +174,7 @@ static void end_load(struct mimicd_machine *machine)
 {
 	struct mimicd_machine_access *load = &machine->load;
 
+	machine->has_pending_load = false;
 	mimicd_access_withdraw(load);
 	load->state = MIMICD_ACCESS_DONE;
 	load->body.data = ~0ull;
@@ -149,7 +188,7 @@ void mimicd_region_patience_ends(void *context)
 
 	if (machine->has_pending_store)
 		end_pending_store(machine);
-	else if (mimicd_access_waits(&machine->load))
+	else if (machine->has_pending_load || mimicd_access_waits(&machine->load))
 		end_load(machine);
 	else
 		return;
@@ -176,12 +215,10 @@ static void serve_device(struct mimicd_machine *machine, bool is_write, uint64_t
 			answer_load(machine, &value, access->count);
 	} else if (!is_write) {
 		begin_load(machine, &body);
-	} else if (!mimicd_access_waits(&machine->stores[body.page])) {
-		begin_store(machine, &body);
-	} else {
+	} else if (!begin_store(machine, &body)) {
 		machine->pending_store = body;
 		machine->has_pending_store = true;
-		wait_a_little(machine, STORE_NS);
+		wait_a_little(machine, store_patience(machine, &body));
 	}
 }
 

@@ -9,6 +9,7 @@
  *   packet.c, messages.c     what it says
  *   machine.c                it has the device: made, reset, ended
  *   region.c, bus_page.c     its loads and stores, by where they go
+ *   posted.c                 stores that wait
  *   access.c, interrupt.c    registers of the device, its interrupts
  *   rings.c                  lanes of the machine's programs, in a BAR
  *   bars.c, config_space.c   the function's BARs and configuration space

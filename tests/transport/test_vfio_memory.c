@@ -143,6 +143,28 @@ static void a_page_that_is_not_there_is_a_fault_of_the_driver(void **state)
 	assert_int_equal(consume(), 815);
 }
 
+/* The driver's accesses come behind what the program has stored. */
+static void stores_behind_a_page_fault_wait_for_the_driver(void **state)
+{
+	uint64_t word;
+
+	(void)state;
+	start_maple();
+	guest_use_tables(&vfio_guest, 1);
+	for (unsigned int i = 0; i < 20; i++)
+		guest_post(&vfio_guest, 0, MIMIC_PCI_DEVICE_PAGE(MAPLE_PAGE_MAPLE) +
+			   MAPLE_OFFSET(MAPLE_STORE_FULL_POINTER32, 0), 8, VIRTUAL + 8 * i);
+	word = fault_status();
+	assert_true(word & MAPLE_FAULT_STALLED);
+	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	for (unsigned int i = 0; i < 20; i++)
+		*guest_word(&vfio_guest, DATA + 8 * i) = 100 + i;
+	resolve((word & MAPLE_FAULT_PIPES) | MAPLE_RESOLVE_PRESENT);
+	for (unsigned int i = 0; i < 20; i++)
+		assert_int_equal(consume(), 100 + i);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_NOT_READY), 0);
+}
+
 static void a_bad_address_reads_0_when_the_driver_says_so(void **state)
 {
 	uint64_t word;
@@ -401,9 +423,27 @@ static void commands_are_taken_as_fast_as_the_cluster_does_them(void **state)
 		virgo_command(VIRGO_FUNCT_MVIN, DATA, rows_at(0));
 	virgo_command(VIRGO_FUNCT_MVOUT, OTHER, rows_at(0));
 	wait_for_virgo();
-	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_NOT_READY), 0);
 	assert_int_equal(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_DISPATCHED, 8), 303);
 	assert_memory_equal(guest_word(&vfio_guest, OTHER), guest_word(&vfio_guest, DATA), ROWS * ROW_BYTES);
+}
+
+/* The queue has 16 entries. */
+static void a_load_comes_behind_commands_that_wait(void **state)
+{
+	uint64_t word;
+
+	(void)state;
+	begin_virgo();
+	guest_use_tables(&vfio_guest, 1);
+	for (unsigned int i = 0; i < 40; i++)
+		virgo_command(VIRGO_FUNCT_MVIN, VIRTUAL, rows_at(0));
+	assert_true(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_DISPATCHED, 8) == UINT64_MAX);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_NOT_READY), 1);
+	word = guest_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_FAULT_STATUS, 8);
+	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	guest_set_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_RESOLVE, 8, (word & 0xff) | VIRGO_RESOLVE_PRESENT);
+	wait_for_virgo();
+	assert_int_equal(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_DISPATCHED, 8), 42);
 }
 
 static void a_page_that_a_cluster_misses_is_a_fault_of_the_driver(void **state)
@@ -433,6 +473,7 @@ int main(void)
 		TEST(addresses_of_a_process_are_walked),
 		TEST(a_prefetch_changes_nothing),
 		TEST(a_page_that_is_not_there_is_a_fault_of_the_driver),
+		TEST(stores_behind_a_page_fault_wait_for_the_driver),
 		TEST(a_bad_address_reads_0_when_the_driver_says_so),
 		TEST(without_a_space_nothing_is_reached),
 		TEST(a_translation_lives_until_the_driver_flushes),
@@ -445,6 +486,7 @@ int main(void)
 		TEST(a_space_that_is_closed_takes_its_contexts_along),
 		TEST(a_cluster_moves_rows_of_a_process),
 		TEST(commands_are_taken_as_fast_as_the_cluster_does_them),
+		TEST(a_load_comes_behind_commands_that_wait),
 		TEST(a_page_that_a_cluster_misses_is_a_fault_of_the_driver),
 	};
 

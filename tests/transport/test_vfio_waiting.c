@@ -91,16 +91,47 @@ static void a_store_that_the_device_cannot_take_yet_waits_there(void **state)
 	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_NOT_READY), 0);
 }
 
-static void a_second_store_that_would_wait_is_dropped_and_counted(void **state)
+static void stores_behind_one_that_waits_wait_in_their_order(void **state)
 {
 	(void)state;
 	start_maple();
-	for (uint32_t i = 0; i < 34; i++)
+	for (uint32_t i = 0; i < 50; i++)
 		produce(i);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_NOT_READY), 0);
+	for (uint32_t i = 0; i < 50; i++)
+		assert_int_equal(maple_load(MAPLE_LOAD_CONSUME, 0), i);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_NOT_READY), 0);
+}
+
+/* 32 words in the queue, a store that waits in the device, 1,024 behind it. */
+static void a_store_behind_too_many_is_dropped_and_counted(void **state)
+{
+	const uint32_t most = 32 + 1 + 1024;
+
+	(void)state;
+	start_maple();
+	for (uint32_t i = 0; i < most; i++)
+		produce(i);
+	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_NOT_READY), 0);
+	produce(most);
 	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_NOT_READY), 1);
-	for (uint32_t i = 0; i < 33; i++)
+	for (uint32_t i = 0; i < most; i++)
 		assert_int_equal(maple_load(MAPLE_LOAD_CONSUME, 0), i);
 	assert_int_equal(maple_load(MAPLE_LOAD_CONSUME, 0), 0xffffffff);
+}
+
+static void a_reset_drops_stores_that_wait(void **state)
+{
+	(void)state;
+	start_maple();
+	for (uint32_t i = 0; i < 50; i++)
+		produce(i);
+	maple_load(MAPLE_LOAD_RESET, 0);
+	maple_load(MAPLE_LOAD_INIT, 2);
+	maple_load(MAPLE_LOAD_OPEN_PRODUCER, 0);
+	maple_load(MAPLE_LOAD_OPEN_CONSUMER, 0);
+	produce(4711);
+	assert_int_equal(maple_load(MAPLE_LOAD_CONSUME, 0), 4711);
 }
 
 static void posted_stores_and_a_load_behind_them_keep_their_order(void **state)
@@ -270,7 +301,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_load_that_would_wait_is_answered_with_all_ones),
 		TEST(a_store_that_the_device_cannot_take_yet_waits_there),
-		TEST(a_second_store_that_would_wait_is_dropped_and_counted),
+		TEST(stores_behind_one_that_waits_wait_in_their_order),
+		TEST(a_store_behind_too_many_is_dropped_and_counted),
+		TEST(a_reset_drops_stores_that_wait),
 		TEST(posted_stores_and_a_load_behind_them_keep_their_order),
 		TEST(a_slots_access_that_need_not_wait_is_done_at_once),
 		TEST(a_slot_that_waited_tells_by_its_interrupt),
