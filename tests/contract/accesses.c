@@ -29,7 +29,7 @@ static unsigned int must_finish(size_t values)
 void contract_use_way(const struct contract_way *way)
 {
 	current = way->bus;
-	stores_may_be_posted = way->may_post_stores;
+	stores_may_be_posted = way->posts_stores || (way->may_post_stores && contract_device.may_post_stores);
 }
 
 bool device_is_stepped(void)

@@ -7,13 +7,18 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/contract/internal.h"
 
 #define PAGES_MAX 8
 
+/* How long a load is asked again, on a bus that never lets it wait: the third part of a case's patience. */
+#define AGAIN_SECONDS 6
+
 static const struct contract_device *opened;
+static bool loads_again;
 static struct {
 	int descriptor;
 	volatile unsigned char *pages[PAGES_MAX];
@@ -63,6 +68,22 @@ static uint64_t trap_load(volatile unsigned char *register_address, unsigned int
 	}
 }
 
+/*
+ * On PCI a load that would have to wait has no effect and gives all ones (docs/pci.md): it is repeated, as a program
+ * would do it. A register that has all ones itself takes as long as this is tried.
+ */
+static uint64_t load_until_answered(volatile unsigned char *register_address, unsigned int size)
+{
+	uint64_t none = size == 8 ? UINT64_MAX : (1ull << 8 * size) - 1;
+	time_t end = time(NULL) + AGAIN_SECONDS;
+	uint64_t value;
+
+	do
+		value = trap_load(register_address, size);
+	while (value == none && time(NULL) < end);
+	return value;
+}
+
 static void perform(enum bus_thread who, struct bus_work *work)
 {
 	struct mimic_access *access = &work->access;
@@ -75,6 +96,8 @@ static void perform(enum bus_thread who, struct bus_work *work)
 		return;
 	if (access->is_write)
 		trap_store(register_address, access->size, access->data);
+	else if (loads_again)
+		access->data = load_until_answered(register_address, access->size);
 	else
 		access->data = trap_load(register_address, access->size);
 }
@@ -114,6 +137,12 @@ static int open_trap(const struct contract_device *device, const char *configura
 	return 0;
 }
 
+static int open_trap_again(const struct contract_device *device, const char *configuration)
+{
+	loads_again = true;
+	return open_trap(device, configuration);
+}
+
 static void close_trap(void)
 {
 	bus_threads_stop();
@@ -138,6 +167,19 @@ static int memory_by_trap(void **address, size_t size)
 const struct bus bus_trap = {
 	.name = "trap",
 	.open = open_trap,
+	.close = close_trap,
+	.begin = bus_threads_begin,
+	.post = bus_threads_post,
+	.call = bus_threads_call,
+	.is_over = bus_threads_is_over,
+	.sleep = bus_threads_sleep,
+	.end_thread = bus_threads_end,
+	.memory = memory_by_trap,
+};
+
+const struct bus bus_trap_again = {
+	.name = "trap, loads repeated",
+	.open = open_trap_again,
 	.close = close_trap,
 	.begin = bus_threads_begin,
 	.post = bus_threads_post,

@@ -121,6 +121,7 @@ struct contract_device {
 	uint64_t memory_offset;
 	/* The bare model has work that goes on without an access: tick() does it while it is busy(). */
 	bool works_by_ticks;
+	bool may_post_stores;		/* its kind has mimic_kind.posts_stores */
 	/* Not 0: the slow profile of all ways under a sanitizer. Its profiles differ in how commands are sent. */
 	unsigned int sanitized_profile;
 };
@@ -153,6 +154,8 @@ struct bus {
 extern const struct bus bus_model;
 extern const struct bus bus_library;
 extern const struct bus bus_trap;
+/* The same, where a load that would have to wait has to be made again. */
+extern const struct bus bus_trap_again;
 /* bus_model, recorded and replayed. */
 extern struct bus bus_recorded;
 
@@ -164,7 +167,8 @@ struct contract_way {
 	bool under_mimic_run;
 	bool needs_daemon;
 	bool thins_sweeps;		/* by is_left_out() */
-	bool may_post_stores;		/* mimic_kind.posts_stores: a store may be answered before it takes effect */
+	bool may_post_stores;		/* a store may be answered before it takes effect, if the device's kind says so */
+	bool posts_stores;		/* each may, as on PCI */
 	/*
 	 * The kernel's node. With the profiles of the mimicd behind it; where only
 	 * the modules are loaded, with all, and a mimicd of the test's own.

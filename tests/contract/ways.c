@@ -57,6 +57,15 @@ const struct contract_way contract_ways[] = {
 		.bus = &bus_library,
 		.transport = "kernel",
 		.needs_node = true,
+	}, {
+		/* Of a function of PCI, in a machine of make check-vm: stores are posted, and no load waits. */
+		.program = "pci_trap",
+		.name = "PCI trap",
+		.bus = &bus_trap_again,
+		.transport = "kernel",
+		.thins_sweeps = true,
+		.posts_stores = true,
+		.needs_node = true,
 	},
 	{ 0 }
 };

@@ -81,7 +81,7 @@ for name in "$@"; do
 		files+=(--file "$program")
 	done
 	machine "$name" --device maple0,rings --device dare0,rings --device virgo0,rings "${modules[@]}" \
-		--file tests/machines/guest-library.sh "${files[@]}" 'sh /guest-library.sh'
+		--file tests/machines/guest-contract.sh --file tests/machines/guest-library.sh "${files[@]}" 'sh /guest-library.sh'
 	status=$?
 	pass_on "$name" $status
 	quiet_kernel

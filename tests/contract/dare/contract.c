@@ -50,6 +50,7 @@ static struct mimic_model *create_model(const char *configuration, const struct 
 static const struct contract_exception exceptions[] = {
 	{ .program = "kernel_library", .slow_profile = BY_STREAM },
 	{ .program = "kernel_trap", .slow_profile = BY_REGISTERS },
+	{ .program = "pci_trap", .slow_profile = BY_REGISTERS },
 	{ 0 }
 };
 

@@ -96,10 +96,10 @@ CASE(an_atomic_waits_while_the_queue_is_full, BOTH)
 	for (unsigned int i = 0; i < 8; i++)
 		produce32(0, i);
 	store_begin(A, PAGE_MAPLE, AT(ATOMIC_ADD, 0), 8, 1ull << 32 | 1);
-	EXPECT_TRUE(still_waits(A));
+	EXPECT_TRUE(store_still_waits(A));
 	EXPECT(words[1], 0);
 	EXPECT(consume32(0), 0);
-	finish(A);
+	finish_store(A);
 	for (unsigned int i = 1; i < 8; i++)
 		EXPECT(consume32(0), i);
 	EXPECT(consume32(0), 0);

@@ -182,9 +182,9 @@ CASE(reset_acknowledges_a_waiting_store, BOTH)
 	for (unsigned int i = 0; i < 8; i++)
 		produce32(1, i);
 	store_begin(A, PAGE_MAPLE, AT(PRODUCE, 1), 4, 8);
-	EXPECT_TRUE(still_waits(A));
+	EXPECT_TRUE(store_still_waits(A));
 	command(C, RESET, 0);
-	finish(A);
+	finish_store(A);
 }
 
 CASE(open_answers_2_to_a_producer_and_1_to_a_consumer, BOTH)

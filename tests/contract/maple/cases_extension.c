@@ -92,10 +92,10 @@ CASE(a_full_pointer_waits_while_the_queue_is_full, PAPER)
 	for (unsigned int i = 0; i < 8; i++)
 		produce32(0, i);
 	store_begin(A, PAGE_MAPLE, AT(FULL_POINTER32, 0), 8, arena_at(4));
-	EXPECT_TRUE(still_waits(A));
+	EXPECT_TRUE(store_still_waits(A));
 	for (unsigned int i = 0; i < 8; i++)
 		EXPECT(consume32(0), i);
-	finish(A);
+	finish_store(A);
 	EXPECT(consume32(0), 0xa0001);
 }
 

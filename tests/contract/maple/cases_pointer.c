@@ -242,10 +242,10 @@ CASE(a_pointer_waits_while_the_queue_is_full, BOTH)
 	for (unsigned int i = 0; i < 8; i++)
 		produce32(0, i);
 	store_begin(A, PAGE_MAPLE, AT(POINTER32, 0), 8, arena_at(4));
-	EXPECT_TRUE(still_waits(A));
+	EXPECT_TRUE(store_still_waits(A));
 	for (unsigned int i = 0; i < 8; i++)
 		EXPECT(consume32(0), i);
-	finish(A);
+	finish_store(A);
 	EXPECT(consume32(0), 0xc0de0001);
 }
 
@@ -256,10 +256,10 @@ CASE(a_pointer64_waits_for_two_free_words, BOTH)
 	for (unsigned int i = 0; i < 7; i++)
 		produce32(0, i);
 	store_begin(A, PAGE_MAPLE, AT(POINTER64, 0), 8, arena_at(8));
-	EXPECT_TRUE(still_waits(A));
+	EXPECT_TRUE(store_still_waits(A));
 	for (unsigned int i = 0; i < 7; i++)
 		EXPECT(consume32(0), i);
-	finish(A);
+	finish_store(A);
 	EXPECT(consume64(0), pair(2));
 }
 
@@ -272,10 +272,10 @@ CASE(a_double_pointer64_is_acknowledged_when_both_have_slots, BOTH)
 	for (unsigned int i = 0; i < 6; i++)
 		produce32(0, i);
 	store_begin(A, PAGE_MAPLE, AT(POINTER64, 0), 8, 2ull << 32 | 4);
-	EXPECT_TRUE(still_waits(A));
+	EXPECT_TRUE(store_still_waits(A));
 	for (unsigned int i = 0; i < 6; i++)
 		EXPECT(consume32(0), i);
-	finish(A);
+	finish_store(A);
 	EXPECT(consume64(0), pair(2));
 	EXPECT(consume64(0), pair(4));
 }

@@ -114,9 +114,9 @@ CASE(produce_waits_while_the_queue_is_full, BOTH)
 	for (unsigned int i = 0; i < 8; i++)
 		produce32(0, i);
 	store_begin(A, PAGE_MAPLE, AT(PRODUCE, 0), 4, 8);
-	EXPECT_TRUE(still_waits(A));
+	EXPECT_TRUE(store_still_waits(A));
 	EXPECT(consume32(0), 0);
-	finish(A);
+	finish_store(A);
 	for (unsigned int i = 1; i < 9; i++)
 		EXPECT(consume32(0), i);
 }
@@ -127,9 +127,9 @@ CASE(produce64_waits_for_two_free_words, BOTH)
 	for (unsigned int i = 0; i < 7; i++)
 		produce32(0, i);
 	store_begin(A, PAGE_MAPLE, AT(PRODUCE, 0), 8, 0x0000000800000007);
-	EXPECT_TRUE(still_waits(A));
+	EXPECT_TRUE(store_still_waits(A));
 	EXPECT(consume32(0), 0);
-	finish(A);
+	finish_store(A);
 	for (unsigned int i = 1; i < 9; i++)
 		EXPECT(consume32(0), i);
 }
@@ -294,9 +294,9 @@ CASE(fifo_add_gives_the_queue_its_words, BOTH)
 	for (unsigned int i = 0; i < 8; i++)
 		produce32(1, i);
 	store_begin(A, PAGE_MAPLE, AT(PRODUCE, 1), 4, 8);
-	EXPECT_TRUE(still_waits(A));
+	EXPECT_TRUE(store_still_waits(A));
 	EXPECT(consume32(1), 0);
-	finish(A);
+	finish_store(A);
 }
 
 CASE(fifo_add_without_room_adds_no_queue, BOTH)

@@ -76,6 +76,7 @@ static const struct contract_exception exceptions[] = {
 	{ .program = "kernel_library", .slow_profile = BY_STREAM },
 	/* What runs by stream only is convolutions in parts, thousands of stores each. */
 	{ .program = "kernel_trap", .slow_profile = BY_REGISTERS, .slow_profile_only = true },
+	{ .program = "pci_trap", .slow_profile = BY_REGISTERS, .slow_profile_only = true },
 	{ 0 }
 };
 
@@ -103,6 +104,7 @@ const struct contract_device contract_device = {
 	.model_memory_size = sizeof(model_shared),
 	.memory_offset = SHARED_MEMORY,
 	.works_by_ticks = true,
+	.may_post_stores = true,
 	.sanitized_profile = BY_STREAM,
 };
 

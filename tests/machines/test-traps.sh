@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# Contracts by loads and stores that trap, of the devices in $CONTRACTS, on functions of PCI that the project's
+# drivers have: all cases, or those with $TRAPS in their names. x86-64. TAP.
+# usage: test-traps.sh BUILD CACHE
+set -u
+# shellcheck source=tests/scripts/tap.sh
+. "$(dirname "$0")/../scripts/tap.sh"
+cache=$2
+mkdir -p "$cache"
+cache=$(realpath "$cache")
+# shellcheck source=tests/machines/machine.sh
+. "$(dirname "$0")/machine.sh"
+
+name=x86_64-6.12-4
+modules_for x86_64 6.12
+result $? "the drivers compile"
+mkdir "$work/programs"
+# The contract of Virgo is that of this cluster, and of no other.
+cat >"$work/devices.ini" <<'INI'
+[virgo]
+profile = mixed
+cores = 3
+shared_kb = 256
+queue_entries = 8
+overflow_is_error = 1
+cisc_generation = 1
+INI
+for device in ${CONTRACTS:-maple dare virgo}; do
+	gcc -static -pthread -o "$work/programs/contract_$device" "$build"/obj/tests/contract/*.o \
+		"$build/obj/tests/contract/$device"/*.o "$build"/lib/lib{test,sim,daemon,common,maple,dare,virgo,mimic}.a \
+		-linih -ljson-c -lm -luring -ldl >"$work/output" 2>"$work/errors"
+	result $? "the contract of $device can be linked"
+	MIMIC_CONFIG=$work/devices.ini machine "$name" --device "${device}0" "${modules[@]}" \
+		--file tests/machines/guest-contract.sh --file tests/machines/guest-traps.sh \
+		--file "$work/programs/contract_$device" "sh /guest-traps.sh ${TRAPS:-}"
+	pass_on "$name" $?
+	quiet_kernel
+	result $? "$device: the kernel reports no defect"
+done
+plan
