@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # In a machine: programs of libmaple, libdare and libvirgo that verify their results, the contracts
-# by the library where they are there, and what try_library.c has. TAP.
+# by the library where they are there, and what try_stale.c, with $1 accesses, and try_library.c have. TAP.
 number=0
 # shellcheck source=tests/machines/guest-contract.sh
 . /guest-contract.sh
@@ -31,6 +31,7 @@ holds "matrix products on a Virgo, in all forms" /virgo_gemm --size 64x64x64
 for device in maple dare virgo; do
 	[ ! -x /contract_$device ] || contract $device kernel_library "$cores|$counters"
 done
+/try_stale "$1" | sed '/^1\.\./d'
 # Its end takes the device away, and brings it back.
 /try_library mimic_pci | sed '/^1\.\./d'
 holds "SpMV on MAPLE afterwards" /maple_spmv --uniform 400x8 --form lima

@@ -56,10 +56,11 @@ compile_programs() # compile_programs ARCH KERNEL
 	for example in $examples; do
 		link "${example/\//_}" "$objects/obj/examples/$example.o" "${all[@]}" || return
 	done
-	"${compiler[@]}" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -I. -Iinclude -c \
-		-o "$work/programs/try_library.o" tests/machines/try_library.c 2>"$work/errors" || return
-	link try_library "$work/programs/try_library.o" "$objects/lib/libmimic.a" || return
-	rm "$work/programs/try_library.o"
+	for example in try_library try_stale; do
+		"${compiler[@]}" -std=gnu11 -O2 -Wall -Wextra -D_GNU_SOURCE -I. -Iinclude -c \
+			-o "$work/$example.o" "tests/machines/$example.c" 2>"$work/errors" || return
+		link "$example" "$work/$example.o" "$objects/lib/libmimic.a" || return
+	done
 	[ "$1" = "$(uname -m)" ] || return 0
 	for device in ${CONTRACTS:-maple dare virgo}; do
 		link "contract_$device" "$build"/obj/tests/contract/*.o "$build/obj/tests/contract/$device"/*.o \
@@ -81,7 +82,7 @@ for name in "$@"; do
 		files+=(--file "$program")
 	done
 	machine "$name" --device maple0,rings --device dare0,rings --device virgo0,rings "${modules[@]}" \
-		--file tests/machines/guest-contract.sh --file tests/machines/guest-library.sh "${files[@]}" 'sh /guest-library.sh'
+		--file tests/machines/guest-contract.sh --file tests/machines/guest-library.sh "${files[@]}" "sh /guest-library.sh ${ACCESSES:-1000000}"
 	status=$?
 	pass_on "$name" $status
 	quiet_kernel
