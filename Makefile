@@ -135,6 +135,7 @@ help:
 	@echo "make figures-ranges, figures-NAME-ranges"
 	@echo "                   how far these move over the ranges of what the papers do not say (5 to 10 minutes each)"
 	@echo "make bench-kernel  benchmarks in a virtual machine; KERNEL=6.1 or 6.12"
+	@echo "make deb           Debian packages, in build/deb; make check-deb tests them in fresh trees"
 	@echo "make bench-vm      what a trap and a lane cost in a virtual machine of a stock kernel"
 	@echo "make install, uninstall"
 	@echo "                   PREFIX=DIR DESTDIR=DIR LIBDIR=PREFIX/lib64 MANDIR=DIR DOCDIR=DIR UNITDIR=DIR"

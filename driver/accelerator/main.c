@@ -10,6 +10,7 @@
 
 #include "compat.h"
 #include "internal.h"
+#include "version.h"
 
 /* --- lifetime ------------------------------------------------------------- */
 
@@ -245,3 +246,4 @@ EXPORT_SYMBOL_GPL(accelerator_driver_unregister);
 
 MODULE_DESCRIPTION("Nodes, page faults and shootdowns of the accelerators on mimic's bus");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(MIMIC_DRIVER_VERSION);

@@ -7,6 +7,7 @@
 
 #include "compat.h"
 #include "mimic_bus.h"
+#include "version.h"
 
 struct workqueue_struct *mimic_retire_workqueue;
 EXPORT_SYMBOL_GPL(mimic_retire_workqueue);
@@ -118,3 +119,4 @@ module_exit(mimic_bus_exit);
 
 MODULE_DESCRIPTION("Bus between mimic's accelerators and their drivers");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(MIMIC_DRIVER_VERSION);

@@ -7,6 +7,7 @@
 #include <linux/uaccess.h>
 
 #include "internal.h"
+#include "version.h"
 
 struct workqueue_struct *mimic_workqueue;
 
@@ -267,3 +268,4 @@ module_exit(mimic_exit);
 
 MODULE_DESCRIPTION("Emulated bus for accelerators that a daemon models");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(MIMIC_DRIVER_VERSION);

@@ -11,6 +11,7 @@
 
 #include "internal.h"
 #include "mimic/bus.h"
+#include "version.h"
 
 static int mimic_pci_interrupt(struct mimic_device *public, unsigned int line)
 {
@@ -262,3 +263,4 @@ module_exit(mimic_pci_exit);
 
 MODULE_DESCRIPTION("Accelerators of mimic as functions of PCI");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(MIMIC_DRIVER_VERSION);

@@ -4,6 +4,8 @@
  * signals and then touch a device page: so SIGSEGV and SIGBUS are never really
  * blocked, and each thread's own idea of them is kept here.
  */
+/* Distributions define it for all they build: longjmp() then is another name for __longjmp_chk(), which is defined here, too. */
+#undef _FORTIFY_SOURCE
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>

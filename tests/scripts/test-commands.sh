@@ -48,4 +48,6 @@ result $? "help_refuses_what_is_no_command"
 
 "$build/bin/mimicd" -V >"$work/output" && [ "$(cat "$work/output")" = "mimicd $version" ]
 result $? "mimicd_says_its_version"
+[ "$(sed -n 's/.*MIMIC_DRIVER_VERSION "\(.*\)"/\1/p' driver/version.h)" = "$version" ]
+result $? "the_modules_have_the_same_version"
 plan

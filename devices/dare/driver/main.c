@@ -13,6 +13,7 @@
 #include "mimic/dare_ioctl.h"
 #include "mimic/dare_registers.h"
 #include "trace.h"
+#include "version.h"
 
 #define FAULT_PAGE (~0xfffull)
 #define NUMBER_MASK 0xff
@@ -150,4 +151,5 @@ module_accelerator_driver(dare_driver);
 
 MODULE_DESCRIPTION("DARE, a matrix processing unit");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(MIMIC_DRIVER_VERSION);
 MODULE_ALIAS("mimic:dare");

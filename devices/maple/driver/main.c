@@ -12,6 +12,7 @@
 #include "mimic/maple_ioctl.h"
 #include "mimic/maple_registers.h"
 #include "trace.h"
+#include "version.h"
 
 /* Rounds of the watch after which a bad address is forgotten. */
 #define FORGET_ROUNDS 4
@@ -236,4 +237,5 @@ module_accelerator_driver(maple_driver);
 
 MODULE_DESCRIPTION("MAPLE, a memory access engine with hardware queues");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(MIMIC_DRIVER_VERSION);
 MODULE_ALIAS("mimic:maple");

@@ -12,6 +12,7 @@
 
 #include "accelerator.h"
 #include "devices/template/template_registers.h"
+#include "version.h"
 
 static int template_identify(struct accelerator *accelerator)
 {
@@ -64,4 +65,5 @@ module_accelerator_driver(template_driver);
 
 MODULE_DESCRIPTION("A small device and driver to copy");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(MIMIC_DRIVER_VERSION);
 MODULE_ALIAS("mimic:template");

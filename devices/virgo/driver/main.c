@@ -17,6 +17,7 @@
 #include "mimic/virgo_ioctl.h"
 #include "mimic/virgo_registers.h"
 #include "trace.h"
+#include "version.h"
 
 #define FAULT_PAGE (~0xfffull)
 #define NUMBER_MASK 0xff
@@ -251,4 +252,5 @@ module_accelerator_driver(virgo_driver);
 
 MODULE_DESCRIPTION("Virgo, a cluster of matrix units");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(MIMIC_DRIVER_VERSION);
 MODULE_ALIAS("mimic:virgo");
