@@ -24,6 +24,7 @@ static struct {
 	volatile unsigned char *pages[PAGES_MAX];
 } handles[CONTRACT_HANDLES];
 
+#ifdef __x86_64__
 static void trap_store(volatile unsigned char *register_address, unsigned int size, uint64_t value)
 {
 	switch (size) {
@@ -67,6 +68,31 @@ static uint64_t trap_load(volatile unsigned char *register_address, unsigned int
 		return value;
 	}
 }
+#else
+/* Crooked ones are none of the contract's accesses on these machines. */
+static void trap_store(volatile unsigned char *register_address, unsigned int size, uint64_t value)
+{
+	if (size == 1)
+		*register_address = (uint8_t)value;
+	else if (size == 2)
+		*(volatile uint16_t *)register_address = (uint16_t)value;
+	else if (size == 4)
+		*(volatile uint32_t *)register_address = (uint32_t)value;
+	else
+		*(volatile uint64_t *)register_address = value;
+}
+
+static uint64_t trap_load(volatile unsigned char *register_address, unsigned int size)
+{
+	if (size == 1)
+		return *register_address;
+	if (size == 2)
+		return *(volatile uint16_t *)register_address;
+	if (size == 4)
+		return *(volatile uint32_t *)register_address;
+	return *(volatile uint64_t *)register_address;
+}
+#endif
 
 /*
  * On PCI a load that would have to wait has no effect and gives all ones (docs/pci.md): it is repeated, as a program
