@@ -41,19 +41,15 @@ void mimicd_bars_describe(const struct mimicd_machine *machine, struct mimicd_co
 		description->bar_sizes[MIMIC_PCI_BAR_MSIX] = MIMIC_PCI_PAGE_SIZE;
 }
 
-void mimicd_bars_region(const struct mimicd_machine *machine, unsigned int region,
-			    struct mimicd_vfio_region_info *info)
+struct mimicd_bar_memory mimicd_bars_memory(const struct mimicd_machine *machine, unsigned int bar)
 {
-	struct mimicd_config_description description;
+	const struct mimicd_device_memory *memory = &machine->instance->device_memory;
 
-	mimicd_bars_describe(machine, &description);
-	*info = (struct mimicd_vfio_region_info){ .argsz = sizeof(*info), .index = region };
-	if (region == MIMICD_VFIO_REGION_CONFIG)
-		info->size = MIMICD_CONFIG_SIZE;
-	else if (region < MIMICD_BARS)
-		info->size = description.bar_sizes[region];
-	if (info->size)
-		info->flags = MIMICD_VFIO_REGION_MAY_READ | MIMICD_VFIO_REGION_MAY_WRITE;
-	if ((region == MIMIC_PCI_BAR_MEMORY || region == MIMIC_PCI_BAR_RINGS) && info->size)
-		info->flags |= MIMICD_VFIO_REGION_MAY_MAP;
+	if (bar == MIMIC_PCI_BAR_MEMORY)
+		return (struct mimicd_bar_memory){ memory->base, memory->size, memory->fd };
+	if (bar == MIMIC_PCI_BAR_RINGS && machine->rings)
+		return (struct mimicd_bar_memory){
+			mimicd_rings_memory(machine), mimicd_rings_size(), mimicd_rings_fd(machine),
+		};
+	return (struct mimicd_bar_memory){ .fd = -1 };
 }

@@ -1,54 +1,110 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The connection of a machine: what comes in is served, until it ends. */
+/* A connection of a machine: what comes in is served, until it ends. */
+#include "daemon/vfio/connection.h"
+
+#include <errno.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "daemon/loop/log.h"
-#include "daemon/vfio/internal.h"
 
 #define MESSAGES_A_TURN 64u	/* then others have theirs */
 
-static void end_for(struct mimicd_machine *machine, int error, const char *why)
+/* --- served -------------------------------------------------------------------------- */
+
+static void end_for(struct mimicd_connection *connection, int error, const char *why)
 {
 	if (why)
-		mimicd_log_of(machine->uid, MIMICD_LOG_WARNING, "%s: a virtual machine (pid %d): %s; it is cut off",
-			      machine->function->path, (int)machine->pid, why);
+		mimicd_log_of(connection->uid, MIMICD_LOG_WARNING,
+			      "%s: a virtual machine (pid %d): %s; it is cut off", connection->path,
+			      (int)connection->pid, why);
 	else
-		mimicd_log(MIMICD_LOG_DEBUG, "%s: a virtual machine (pid %d) has gone: %s", machine->function->path,
-			   (int)machine->pid, strerror(-error));
-	mimicd_machine_end(machine);
+		mimicd_log(MIMICD_LOG_DEBUG, "%s: a virtual machine (pid %d) has gone: %s", connection->path,
+			   (int)connection->pid, strerror(-error));
+	connection->ops->end(connection);
 }
 
 static void hear(void *context)
 {
-	struct mimicd_machine *machine = context;
+	struct mimicd_connection *connection = context;
 
-	for (unsigned int i = 0; i < MESSAGES_A_TURN && !machine->has_ended && !machine->is_paused; i++) {
+	for (unsigned int i = 0; i < MESSAGES_A_TURN; i++) {
 		const char *why = NULL;
-		int got = mimicd_vfio_receive(machine, &why);
+		int got;
 
+		if (connection->has_ended || connection->is_paused)
+			return;
+		got = mimicd_vfio_receive(connection, &why);
 		if (!got)
 			return;
 		if (got < 0) {
-			end_for(machine, got, why);
+			end_for(connection, got, why);
 			return;
 		}
-		mimicd_vfio_serve(machine);
-		if (machine->is_lost)
-			mimicd_machine_end(machine);
-		else if (!machine->is_paused)
-			mimicd_vfio_packet_close(machine);
+		mimicd_vfio_serve(connection);
+		if (connection->is_lost)
+			connection->ops->end(connection);
+		else if (!connection->is_paused)
+			mimicd_vfio_packet_close(connection);
 	}
 }
 
-void mimicd_connection_begin(struct mimicd_vfio_function *function, int fd)
-{
-	static const struct mimicd_machine_calls calls = {
-		.hear = hear,
-		.load_is_done = mimicd_region_load_is_done,
-		.store_is_done = mimicd_region_store_is_done,
-		.patience_ends = mimicd_region_patience_ends,
-		.posted_may_go_on = mimicd_region_posted_may_go_on,
-	};
+/* --- begun --------------------------------------------------------------------------- */
 
-	mimicd_machine_create(function, fd, &calls);
+void mimicd_connection_init(struct mimicd_connection *connection, const struct mimicd_connection_ops *ops,
+			    struct mimicd_loop *loop, const char *path, int fd)
+{
+	struct ucred peer = { .uid = UINT32_MAX };
+	socklen_t size = sizeof(peer);
+
+	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+	*connection = (struct mimicd_connection){
+		.ops = ops, .loop = loop, .path = path, .fd = fd, .uid = peer.uid, .pid = peer.pid,
+	};
+}
+
+/* Root may do what it likes. */
+int mimicd_connection_check_user(const struct mimicd_connection *connection)
+{
+	return connection->uid == geteuid() || connection->uid == 0 ? 0 : -EPERM;
+}
+
+bool mimicd_connection_is_dead(const struct mimicd_connection *connection)
+{
+	char byte;
+
+	return !recv(connection->fd, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT);
+}
+
+int mimicd_connection_start(struct mimicd_connection *connection)
+{
+	connection->source = (struct mimicd_source){ hear, connection };
+	return mimicd_loop_watch(connection->loop, connection->fd, EPOLLIN, &connection->source);
+}
+
+/* --- ended --------------------------------------------------------------------------- */
+
+/*
+ * Messages that nobody has read become ECONNRESET at the other end, and QEMU aborts there. None come
+ * any more when these are read.
+ */
+static void hang_up(int fd)
+{
+	char bytes[4096];
+
+	shutdown(fd, SHUT_RDWR);
+	while (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+	close(fd);
+}
+
+void mimicd_connection_close(struct mimicd_connection *connection)
+{
+	connection->has_ended = true;
+	mimicd_vfio_packet_close(connection);
+	if (connection->source.ready && !connection->is_paused)
+		mimicd_loop_forget(connection->loop, connection->fd);
+	hang_up(connection->fd);
 }

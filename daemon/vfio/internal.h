@@ -6,25 +6,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "daemon/engine/front_end.h"
 #include "daemon/engine/function.h"
 #include "daemon/engine/trap.h"
-#include "daemon/loop/loop.h"
 #include "daemon/loop/signaller.h"
 #include "daemon/loop/timer.h"
-#include "daemon/vfio/config_space.h"
+#include "daemon/vfio/connection.h"
 #include "daemon/vfio/guest_memory.h"
-#include "daemon/vfio/protocol.h"
 #include "daemon/vfio/space.h"
 #include "daemon/vfio/vfio.h"
 #include "mimic/pci.h"
 
-#define MIMICD_VFIO_DESCRIPTORS 8u	/* of a message */
-#define MIMICD_VFIO_TRANSFER 4096u	/* bytes of one load or store of a region */
 #define MIMICD_POSTED_MAX 1024u		/* stores of a page that wait behind another */
-#define MIMICD_VFIO_PAYLOAD (MIMICD_VFIO_TRANSFER + 64u)
 
 struct mimicd_machine;
 struct mimicd_rings;
@@ -90,31 +84,12 @@ struct mimicd_posted {
 	unsigned int first, count;
 };
 
-/* A message that is coming in. */
-struct mimicd_vfio_packet {
-	struct mimicd_vfio_header header;
-	uint32_t payload[MIMICD_VFIO_PAYLOAD / sizeof(uint32_t)];
-	size_t have;		/* bytes of header and payload so far */
-	int fds[MIMICD_VFIO_DESCRIPTORS];
-	unsigned int fd_count;
-};
-
-/* A virtual machine that has the device, from its QEMU's connect to the connection's end. */
+/* A virtual machine that has the device. */
 struct mimicd_machine {
+	struct mimicd_connection connection;	/* first */
 	struct mimicd_machine *next;	/* of those that have ended */
 	struct mimicd_vfio_function *function;
 	struct mimicd_instance *instance;
-	int fd;
-	uid_t uid;
-	pid_t pid;
-	struct mimicd_source source;
-	bool has_ended;
-	bool is_lost;			/* its connection failed: it is to be ended */
-	bool has_version;		/* it has said VERSION */
-	bool is_paused;			/* it waits, and nothing more is read until it is answered */
-	struct mimicd_vfio_packet packet;
-
-	struct mimicd_config_space config;
 	struct mimicd_guest_memory memory;
 	struct mimicd_aperture aperture;
 	int eventfds[MIMICD_VFIO_INTERRUPTS][MIMIC_PCI_VECTORS];	/* -1: none */
@@ -141,13 +116,17 @@ struct mimicd_machine {
 	struct mimicd_rings *rings;		/* NULL: there are no lanes */
 };
 
+static inline struct mimicd_machine *mimicd_machine_of(const struct mimicd_connection *connection)
+{
+	return (struct mimicd_machine *)(uintptr_t)connection;
+}
+
 /* --- bars.c ----------------------------------------------------------------------------- */
 
 /* A device's number on the PCI bus, by the name of its kind (mimic/pci.h). */
 uint16_t mimicd_vfio_device_number(const char *kind);
 void mimicd_bars_describe(const struct mimicd_machine *machine, struct mimicd_config_description *description);
-void mimicd_bars_region(const struct mimicd_machine *machine, unsigned int region,
-			struct mimicd_vfio_region_info *info);
+struct mimicd_bar_memory mimicd_bars_memory(const struct mimicd_machine *machine, unsigned int bar);
 
 /* --- spaces.c --------------------------------------------------------------------------- */
 
@@ -188,57 +167,21 @@ void mimicd_rings_cancel(struct mimicd_machine *machine, uint64_t number);
 
 /* --- machine.c -------------------------------------------------------------------------- */
 
-/* What the machine calls of the files above it; the context is the machine. */
-struct mimicd_machine_calls {
-	void (*hear)(void *machine);	/* there is something to read */
-	void (*load_is_done)(struct mimicd_machine_access *load);
-	void (*store_is_done)(struct mimicd_machine_access *store);
-	void (*patience_ends)(void *machine);
-	void (*posted_may_go_on)(void *machine);
-};
-
 /* QEMU has connected; takes the descriptor over. 0 or -errno, with a log line. */
-int mimicd_machine_create(struct mimicd_vfio_function *function, int fd,
-			  const struct mimicd_machine_calls *calls);
+int mimicd_machine_create(struct mimicd_vfio_function *function, int fd);
 /* The connection is over: the device is as after power-on, and free. It is freed by mimicd_machines_free(). */
 void mimicd_machine_end(struct mimicd_machine *machine);
 void mimicd_machines_free(struct mimicd_vfio *vfio);
-/* The machine was reset: device, registers and spaces are as after power-on; memory and interrupts stay. */
-int mimicd_machine_reset(struct mimicd_machine *machine);
 
-/* --- connection.c ----------------------------------------------------------------------- */
+/* --- registers.c ------------------------------------------------------------------------ */
 
-/* A machine is at the socket; takes the descriptor over. */
-void mimicd_connection_begin(struct mimicd_vfio_function *function, int fd);
-
-/* --- packet.c --------------------------------------------------------------------------- */
-
-/* 1: a whole message is there, 0: not yet, -errno: the connection is over, with *why if it is the machine's fault. */
-int mimicd_vfio_receive(struct mimicd_machine *machine, const char **why);
-/* The message has been served. Closes its descriptors. */
-void mimicd_vfio_packet_close(struct mimicd_machine *machine);
-/* `fd` -1: none; it stays the caller's. A machine that does not take its replies is lost. */
-void mimicd_vfio_reply(struct mimicd_machine *machine, const void *body, size_t size, int fd);
-void mimicd_vfio_reply_error(struct mimicd_machine *machine, int error);
-/* Nothing more is read from it, and then again: what was served meanwhile is answered. */
-void mimicd_vfio_pause(struct mimicd_machine *machine);
-void mimicd_vfio_resume(struct mimicd_machine *machine);
-
-/* --- messages.c ------------------------------------------------------------------------- */
-
-/* The message that is there. It is answered, or will be when machine->is_paused ends. */
-void mimicd_vfio_serve(struct mimicd_machine *machine);
-
-/* --- region.c --------------------------------------------------------------------------- */
-
-/* The message of a load or a store is served, or later. */
-void mimicd_region_load(struct mimicd_machine *machine);
-void mimicd_region_store(struct mimicd_machine *machine);
+/* The message of a load or a store of BAR 0 is served, or later. */
+void mimicd_registers_access(struct mimicd_machine *machine, bool is_write, uint64_t value);
 /* What the machine waited for has come, or its time is over. */
-void mimicd_region_load_is_done(struct mimicd_machine_access *load);
-void mimicd_region_store_is_done(struct mimicd_machine_access *store);
-void mimicd_region_patience_ends(void *machine);
-void mimicd_region_posted_may_go_on(void *machine);
+void mimicd_registers_load_is_done(struct mimicd_machine_access *load);
+void mimicd_registers_store_is_done(struct mimicd_machine_access *store);
+void mimicd_registers_patience_ends(void *machine);
+void mimicd_registers_posted_may_go_on(void *machine);
 
 /* --- posted.c --------------------------------------------------------------------------- */
 

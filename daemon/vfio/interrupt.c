@@ -21,7 +21,7 @@ unsigned int mimicd_interrupt_count(const struct mimicd_machine *machine, unsign
 static void take_away(struct mimicd_machine *machine, int *eventfd)
 {
 	if (*eventfd >= 0)
-		mimicd_closer_close(machine->function->vfio->engine->loop->closer, machine->uid, *eventfd);
+		mimicd_closer_close(machine->connection.loop->closer, machine->connection.uid, *eventfd);
 	*eventfd = -1;
 }
 

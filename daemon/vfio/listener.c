@@ -62,7 +62,7 @@ static void accept_machine(void *context)
 	if (fd < 0)
 		return;
 	if (listener->function) {
-		mimicd_connection_begin(listener->function, fd);
+		mimicd_machine_create(listener->function, fd);
 		return;
 	}
 	mimicd_log(MIMICD_LOG_WARNING, "%s: a virtual machine does not get %s: it was removed", listener->path,

@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "daemon/engine/binding.h"
@@ -32,7 +30,7 @@ static int make_owner(struct mimicd_machine *machine, struct mimicd_machine_acce
 	return 0;
 }
 
-static int make_owners(struct mimicd_machine *machine, const struct mimicd_machine_calls *calls)
+static int make_owners(struct mimicd_machine *machine)
 {
 	int error;
 
@@ -40,9 +38,9 @@ static int make_owners(struct mimicd_machine *machine, const struct mimicd_machi
 		return -ENOMEM;
 	error = make_owner(machine, &machine->load);
 	machine->loads_owner = machine->load.owner;
-	machine->load.complete = calls->load_is_done;
+	machine->load.complete = mimicd_registers_load_is_done;
 	for (unsigned int i = 0; i < MIMIC_KIND_PAGES_MAX && !error; i++) {
-		machine->stores[i].complete = calls->store_is_done;
+		machine->stores[i].complete = mimicd_registers_store_is_done;
 		error = make_owner(machine, &machine->stores[i]);
 	}
 	for (unsigned int i = 0; i < MIMIC_PCI_SLOTS && !error; i++)
@@ -70,16 +68,126 @@ static void free_owners(struct mimicd_machine *machine)
 		mimicd_process_free_unused(machine->processes);
 }
 
-/* --- made ------------------------------------------------------------------------------ */
+/* --- reset ----------------------------------------------------------------------------- */
 
 static void power_on(struct mimicd_machine *machine)
 {
 	struct mimicd_config_description description;
 
 	mimicd_bars_describe(machine, &description);
-	mimicd_config_init(&machine->config, &description);
+	mimicd_config_init(&machine->connection.config, &description);
 	machine->aperture = (struct mimicd_aperture){ 0 };
 }
+
+/* No access waits afterwards, and no job reads the machine's memory. */
+static void power_off(struct mimicd_machine *machine)
+{
+	mimicd_access_withdraw(&machine->load);
+	machine->has_pending_store = machine->has_pending_load = false;
+	mimicd_posted_forget(machine);
+	for (unsigned int i = 0; i < MIMIC_KIND_PAGES_MAX; i++)
+		mimicd_access_withdraw(&machine->stores[i]);
+	mimicd_bus_page_reset(machine);
+	mimicd_spaces_end(machine);
+	mimicd_rings_reset(machine);
+	/* What was stored without any space, too. Not if others have contexts of the device by now. */
+	if (!mimicd_instance_is_held(machine->instance) && !mimicd_instance_is_bound(machine->instance))
+		machine->instance->model->ops->power_on(machine->instance->model, mimic_now());
+}
+
+/* Device, registers and spaces are as after power-on; memory and interrupts stay. */
+static int reset(struct mimicd_connection *connection)
+{
+	struct mimicd_machine *machine = mimicd_machine_of(connection);
+	struct mimicd_device_memory *memory = &machine->instance->device_memory;
+
+	power_off(machine);
+	power_on(machine);
+	/* The machine keeps the descriptor of the device's memory: the same file, empty. */
+	if (memory->base)
+		memset(memory->base, 0, memory->size);
+	return mimicd_spaces_begin(machine);
+}
+
+/* --- what its QEMU asks for -------------------------------------------------------------- */
+
+static void describe(const struct mimicd_connection *connection, struct mimicd_config_description *description)
+{
+	mimicd_bars_describe(mimicd_machine_of(connection), description);
+}
+
+static struct mimicd_bar_memory bar_memory(const struct mimicd_connection *connection, unsigned int bar)
+{
+	return mimicd_bars_memory(mimicd_machine_of(connection), bar);
+}
+
+static void access_registers(struct mimicd_connection *connection, bool is_write, uint64_t value)
+{
+	mimicd_registers_access(mimicd_machine_of(connection), is_write, value);
+}
+
+static void placed(struct mimicd_connection *connection)
+{
+	mimicd_spaces_place_memory(mimicd_machine_of(connection));
+}
+
+static int map(struct mimicd_connection *connection, const struct mimicd_vfio_dma_map *wanted, int fd)
+{
+	struct mimicd_machine *machine = mimicd_machine_of(connection);
+	const struct mimicd_guest_range range = {
+		.address = wanted->address, .size = wanted->size,
+		.is_writable = wanted->flags & MIMICD_VFIO_MAP_WRITE,
+	};
+	const char *why;
+	int error = mimicd_guest_memory_add(&machine->memory, fd, wanted->offset, range, &why);
+
+	if (error)
+		mimicd_log_of(connection->uid, MIMICD_LOG_WARNING,
+			      "%s: memory of the machine at %#llx, %#llx bytes: %s", connection->path,
+			      (unsigned long long)wanted->address, (unsigned long long)wanted->size, why);
+	return error;
+}
+
+static int unmap(struct mimicd_connection *connection, const struct mimicd_vfio_dma_unmap *wanted)
+{
+	struct mimicd_machine *machine = mimicd_machine_of(connection);
+
+	if (!(wanted->flags & MIMICD_VFIO_UNMAP_ALL))
+		return mimicd_guest_memory_remove(&machine->memory, wanted->address, wanted->size);
+	mimicd_guest_memory_clear(&machine->memory);
+	return 0;
+}
+
+static unsigned int interrupt_count(const struct mimicd_connection *connection, unsigned int index)
+{
+	return mimicd_interrupt_count(mimicd_machine_of(connection), index);
+}
+
+static int set_interrupts(struct mimicd_connection *connection, const struct mimicd_vfio_irq_set *set,
+			  const int *fds, unsigned int fd_count)
+{
+	return mimicd_interrupt_set(mimicd_machine_of(connection), set, fds, fd_count);
+}
+
+static void end(struct mimicd_connection *connection)
+{
+	mimicd_machine_end(mimicd_machine_of(connection));
+}
+
+static const struct mimicd_connection_ops machine_ops = {
+	.describe = describe,
+	.bar_memory = bar_memory,
+	.access_registers = access_registers,
+	.placed = placed,
+	.map = map,
+	.unmap = unmap,
+	.interrupt_count = interrupt_count,
+	.set_interrupts = set_interrupts,
+	.reset = reset,
+	.end = end,
+};
+
+/* --- made ------------------------------------------------------------------------------ */
 
 static int take_device(struct mimicd_machine *machine)
 {
@@ -98,27 +206,25 @@ static int take_device(struct mimicd_machine *machine)
 	return error;
 }
 
-static int start(struct mimicd_machine *machine, const struct mimicd_machine_calls *calls)
+static int start(struct mimicd_machine *machine)
 {
-	struct mimicd_loop *loop = engine_of(machine)->loop;
-	int error = make_owners(machine, calls);
+	int error = make_owners(machine);
 
 	if (!error && machine->function->has_rings)
 		error = mimicd_rings_create(machine, mimicd_spaces_flush);
-	machine->patience.expired = calls->patience_ends;
+	machine->patience.expired = mimicd_registers_patience_ends;
 	machine->patience.context = machine;
-	machine->store_is_done.expired = calls->posted_may_go_on;
+	machine->store_is_done.expired = mimicd_registers_posted_may_go_on;
 	machine->store_is_done.context = machine;
 	if (!error)
-		error = mimicd_timer_create(&machine->patience, loop);
+		error = mimicd_timer_create(&machine->patience, machine->connection.loop);
 	if (!error)
-		error = mimicd_timer_create(&machine->store_is_done, loop);
+		error = mimicd_timer_create(&machine->store_is_done, machine->connection.loop);
 	if (error)
 		return error;
 	mimicd_bus_page_reset(machine);
 	power_on(machine);
-	machine->source = (struct mimicd_source){ calls->hear, machine };
-	return mimicd_loop_watch(loop, machine->fd, EPOLLIN, &machine->source);
+	return mimicd_connection_start(&machine->connection);
 }
 
 static void free_machine(struct mimicd_machine *machine)
@@ -132,41 +238,22 @@ static void free_machine(struct mimicd_machine *machine)
 static struct mimicd_machine *allocate(struct mimicd_vfio_function *function, int fd)
 {
 	struct mimicd_machine *machine = calloc(1, sizeof(*machine));
-	struct ucred peer = { .uid = UINT32_MAX };
-	socklen_t size = sizeof(peer);
+	struct mimicd_loop *loop = function->vfio->engine->loop;
 
 	if (!machine)
 		return NULL;
-	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+	mimicd_connection_init(&machine->connection, &machine_ops, loop, function->path, fd);
 	machine->function = function;
 	machine->instance = function->function.instance;
-	machine->fd = fd;
-	machine->uid = peer.uid;
-	machine->pid = peer.pid;
 	machine->patience.fd = -1;
 	machine->store_is_done.fd = -1;
 	memset(machine->eventfds, -1, sizeof(machine->eventfds));
-	mimicd_guest_memory_init(&machine->memory, function->vfio->engine->loop->closer);
-	machine->memory.owner = machine->uid;
+	mimicd_guest_memory_init(&machine->memory, loop->closer);
+	machine->memory.owner = machine->connection.uid;
 	return machine;
 }
 
-/* false: another user's. Root may do what it likes. */
-static bool may_connect(const struct mimicd_machine *machine)
-{
-	return machine->uid == geteuid() || machine->uid == 0;
-}
-
-/* It has gone, and the loop has not come to that yet: a machine that is started anew at once is not to be refused. */
-static void end_if_gone(struct mimicd_machine *machine)
-{
-	char byte;
-
-	if (machine && !recv(machine->fd, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT))
-		mimicd_machine_end(machine);
-}
-
-int mimicd_machine_create(struct mimicd_vfio_function *function, int fd, const struct mimicd_machine_calls *calls)
+int mimicd_machine_create(struct mimicd_vfio_function *function, int fd)
 {
 	struct mimicd_machine *machine = allocate(function, fd);
 	int error;
@@ -175,93 +262,50 @@ int mimicd_machine_create(struct mimicd_vfio_function *function, int fd, const s
 		close(fd);
 		return -ENOMEM;
 	}
-	end_if_gone(function->machine);
-	if (!may_connect(machine))
-		error = -EPERM;
-	else
+	/* One that is started anew at once is not to be refused. */
+	if (function->machine && mimicd_connection_is_dead(&function->machine->connection))
+		mimicd_machine_end(function->machine);
+	error = mimicd_connection_check_user(&machine->connection);
+	if (!error)
 		error = take_device(machine);
 	if (error) {
-		mimicd_log_of(machine->uid, MIMICD_LOG_WARNING, "%s: a virtual machine (pid %d) does not get %s: %s",
-			      function->path, (int)machine->pid, machine->instance->name, strerror(-error));
+		mimicd_log_of(machine->connection.uid, MIMICD_LOG_WARNING,
+			      "%s: a virtual machine (pid %d) does not get %s: %s", function->path,
+			      (int)machine->connection.pid, machine->instance->name, strerror(-error));
 		free_owners(machine);
-		close(fd);
+		mimicd_connection_close(&machine->connection);
 		free_machine(machine);
 		return error;
 	}
 	function->machine = machine;
-	error = start(machine, calls);
+	error = start(machine);
 	if (error) {
 		mimicd_log(MIMICD_LOG_ERROR, "%s: %s", function->path, strerror(-error));
 		mimicd_machine_end(machine);
 		return error;
 	}
-	mimicd_log(MIMICD_LOG_INFO, "%s: a virtual machine (pid %d) has %s", function->path, (int)machine->pid,
-		   machine->instance->name);
+	mimicd_log(MIMICD_LOG_INFO, "%s: a virtual machine (pid %d) has %s", function->path,
+		   (int)machine->connection.pid, machine->instance->name);
 	return 0;
 }
 
-/* --- reset and ended --------------------------------------------------------------------- */
-
-/* No access waits afterwards, and no job reads the machine's memory. */
-static void power_off(struct mimicd_machine *machine)
-{
-	mimicd_access_withdraw(&machine->load);
-	machine->has_pending_store = machine->has_pending_load = false;
-	mimicd_posted_forget(machine);
-	for (unsigned int i = 0; i < MIMIC_KIND_PAGES_MAX; i++)
-		mimicd_access_withdraw(&machine->stores[i]);
-	mimicd_bus_page_reset(machine);
-	mimicd_spaces_end(machine);
-	mimicd_rings_reset(machine);
-	/* What was stored without any space, too. Not if others have contexts of the device by now. */
-	if (!mimicd_instance_is_held(machine->instance) && !mimicd_instance_is_bound(machine->instance))
-		machine->instance->model->ops->power_on(machine->instance->model, mimic_now());
-}
-
-int mimicd_machine_reset(struct mimicd_machine *machine)
-{
-	struct mimicd_device_memory *memory = &machine->instance->device_memory;
-
-	power_off(machine);
-	power_on(machine);
-	/* The machine keeps the descriptor of the device's memory: the same file, empty. */
-	if (memory->base)
-		memset(memory->base, 0, memory->size);
-	return mimicd_spaces_begin(machine);
-}
-
-/*
- * Messages that nobody has read become ECONNRESET at the other end, and QEMU aborts there. None come
- * any more when these are read.
- */
-static void hang_up(int fd)
-{
-	char bytes[4096];
-
-	shutdown(fd, SHUT_RDWR);
-	while (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
-		;
-	close(fd);
-}
+/* --- ended ---------------------------------------------------------------------------- */
 
 void mimicd_machine_end(struct mimicd_machine *machine)
 {
 	struct mimicd_vfio *vfio = machine->function->vfio;
 
-	if (machine->has_ended)
+	if (machine->connection.has_ended)
 		return;
-	machine->has_ended = true;
+	machine->connection.has_ended = true;
 	power_off(machine);
 	mimicd_rings_destroy(machine);
 	free_owners(machine);
 	if (machine->instance->device_memory.base)
 		mimicd_device_memory_close(&machine->instance->device_memory);
 	mimicd_interrupt_forget(machine);
-	mimicd_vfio_packet_close(machine);
 	mimicd_guest_memory_clear(&machine->memory);
-	if (!machine->is_paused)
-		mimicd_loop_forget(vfio->engine->loop, machine->fd);
-	hang_up(machine->fd);
+	mimicd_connection_close(&machine->connection);
 	machine->function->machine = NULL;
 	machine->next = vfio->ended;
 	vfio->ended = machine;

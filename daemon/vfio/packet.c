@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Messages as they lie in the stream: received, answered. */
+#include "daemon/vfio/connection.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/engine/engine.h"
 #include "daemon/loop/closer.h"
 #include "daemon/loop/log.h"
-#include "daemon/vfio/internal.h"
 
 /* --- received ---------------------------------------------------------------------- */
 
-static void take_descriptors(struct mimicd_machine *machine, struct msghdr *message)
+static void take_descriptors(struct mimicd_connection *connection, struct msghdr *message)
 {
-	struct mimicd_vfio_packet *packet = &machine->packet;
+	struct mimicd_vfio_packet *packet = &connection->packet;
 
 	for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
 		size_t count;
@@ -30,14 +30,13 @@ static void take_descriptors(struct mimicd_machine *machine, struct msghdr *mess
 			if (packet->fd_count < MIMICD_VFIO_DESCRIPTORS)
 				packet->fds[packet->fd_count++] = fd;
 			else
-				mimicd_closer_close(machine->function->vfio->engine->loop->closer,
-						    machine->uid, fd);
+				mimicd_closer_close(connection->loop->closer, connection->uid, fd);
 		}
 	}
 }
 
 /* Of the message so many bytes more. 1, 0: not now, or -errno. */
-static int receive(struct mimicd_machine *machine, void *to, size_t size)
+static int receive(struct mimicd_connection *connection, void *to, size_t size)
 {
 	union {
 		struct cmsghdr header;
@@ -47,14 +46,14 @@ static int receive(struct mimicd_machine *machine, void *to, size_t size)
 	struct msghdr message = {
 		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control),
 	};
-	ssize_t got = recvmsg(machine->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	ssize_t got = recvmsg(connection->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-	take_descriptors(machine, &message);
+	take_descriptors(connection, &message);
 	if (!got)
 		return -ECONNRESET;
-	machine->packet.have += (size_t)got;
+	connection->packet.have += (size_t)got;
 	return 1;
 }
 
@@ -69,14 +68,14 @@ static const char *check_header(const struct mimicd_vfio_header *header)
 	return NULL;
 }
 
-int mimicd_vfio_receive(struct mimicd_machine *machine, const char **why)
+int mimicd_vfio_receive(struct mimicd_connection *connection, const char **why)
 {
-	struct mimicd_vfio_packet *packet = &machine->packet;
+	struct mimicd_vfio_packet *packet = &connection->packet;
 	const size_t header = sizeof(packet->header);
 	int got = 1;
 
 	while (got > 0 && packet->have < header)
-		got = receive(machine, (char *)&packet->header + packet->have, header - packet->have);
+		got = receive(connection, (char *)&packet->header + packet->have, header - packet->have);
 	if (got <= 0)
 		return got;
 	*why = check_header(&packet->header);
@@ -84,25 +83,25 @@ int mimicd_vfio_receive(struct mimicd_machine *machine, const char **why)
 		return -EPROTO;
 	/* Messages follow without gaps: never more than this one is read. */
 	while (got > 0 && packet->have < packet->header.size)
-		got = receive(machine, (char *)packet->payload + (packet->have - header),
+		got = receive(connection, (char *)packet->payload + (packet->have - header),
 			      packet->header.size - packet->have);
 	return got;
 }
 
-void mimicd_vfio_packet_close(struct mimicd_machine *machine)
+void mimicd_vfio_packet_close(struct mimicd_connection *connection)
 {
-	struct mimicd_vfio_packet *packet = &machine->packet;
+	struct mimicd_vfio_packet *packet = &connection->packet;
 
 	for (unsigned int i = 0; i < packet->fd_count; i++)
-		mimicd_closer_close(machine->function->vfio->engine->loop->closer, machine->uid, packet->fds[i]);
+		mimicd_closer_close(connection->loop->closer, connection->uid, packet->fds[i]);
 	packet->fd_count = 0;
 	packet->have = 0;
 }
 
 /* --- answered ---------------------------------------------------------------------- */
 
-static void send_reply(struct mimicd_machine *machine, struct mimicd_vfio_header *header, const void *body,
-		       size_t size, int fd)
+static void send_reply(struct mimicd_connection *connection, struct mimicd_vfio_header *header,
+		       const void *body, size_t size, int fd)
 {
 	union {
 		struct cmsghdr header;
@@ -124,52 +123,51 @@ static void send_reply(struct mimicd_machine *machine, struct mimicd_vfio_header
 		message.msg_controllen = sizeof(control);
 	}
 	header->size = (uint32_t)(sizeof(*header) + size);
-	sent = sendmsg(machine->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	sent = sendmsg(connection->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (sent == (ssize_t)header->size)
 		return;
 	/* It sends commands and does not take the answers: its buffer is full. */
-	if (!machine->is_lost && errno != EPIPE && errno != ECONNRESET)
-		mimicd_log_of(machine->uid, MIMICD_LOG_WARNING, "%s: a virtual machine (pid %d) does not take its answers",
-			      machine->function->path, (int)machine->pid);
-	machine->is_lost = true;
+	if (!connection->is_lost && errno != EPIPE && errno != ECONNRESET)
+		mimicd_log_of(connection->uid, MIMICD_LOG_WARNING,
+			      "%s: a virtual machine (pid %d) does not take its answers", connection->path,
+			      (int)connection->pid);
+	connection->is_lost = true;
 }
 
-void mimicd_vfio_reply(struct mimicd_machine *machine, const void *body, size_t size, int fd)
+void mimicd_vfio_reply(struct mimicd_connection *connection, const void *body, size_t size, int fd)
 {
 	struct mimicd_vfio_header header = {
-		.id = machine->packet.header.id, .command = machine->packet.header.command,
+		.id = connection->packet.header.id, .command = connection->packet.header.command,
 		.flags = MIMICD_VFIO_REPLY,
 	};
 
-	send_reply(machine, &header, body, size, fd);
+	send_reply(connection, &header, body, size, fd);
 }
 
-void mimicd_vfio_reply_error(struct mimicd_machine *machine, int error)
+void mimicd_vfio_reply_error(struct mimicd_connection *connection, int error)
 {
 	struct mimicd_vfio_header header = {
-		.id = machine->packet.header.id, .command = machine->packet.header.command,
+		.id = connection->packet.header.id, .command = connection->packet.header.command,
 		.flags = MIMICD_VFIO_REPLY | MIMICD_VFIO_ERROR, .error = (uint32_t)error,
 	};
 
-	send_reply(machine, &header, NULL, 0, -1);
+	send_reply(connection, &header, NULL, 0, -1);
 }
 
 /* --- a machine whose messages wait for a while --------------------------------------- */
 
-void mimicd_vfio_pause(struct mimicd_machine *machine)
+void mimicd_vfio_pause(struct mimicd_connection *connection)
 {
-	machine->is_paused = true;
-	mimicd_loop_forget(machine->function->vfio->engine->loop, machine->fd);
+	connection->is_paused = true;
+	mimicd_loop_forget(connection->loop, connection->fd);
 }
 
-void mimicd_vfio_resume(struct mimicd_machine *machine)
+void mimicd_vfio_resume(struct mimicd_connection *connection)
 {
-	struct mimicd_loop *loop = machine->function->vfio->engine->loop;
-
-	if (machine->has_ended || !machine->is_paused)
+	if (connection->has_ended || !connection->is_paused)
 		return;
-	machine->is_paused = false;
-	mimicd_vfio_packet_close(machine);
-	if (mimicd_loop_watch(loop, machine->fd, EPOLLIN, &machine->source))
-		machine->is_lost = true;
+	connection->is_paused = false;
+	mimicd_vfio_packet_close(connection);
+	if (mimicd_loop_watch(connection->loop, connection->fd, EPOLLIN, &connection->source))
+		connection->is_lost = true;
 }

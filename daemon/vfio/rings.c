@@ -241,7 +241,8 @@ void mimicd_rings_attach(struct mimicd_machine *machine, unsigned int context)
 	if (number && number <= MIMIC_PCI_SPACES && machine->rings->programs[number - 1])
 		error = give_devices(machine->rings->programs[number - 1]);
 	if (error)
-		mimicd_log_of(machine->uid, MIMICD_LOG_WARNING, "%s: context %u, for lanes: %s", machine->function->path,
+		mimicd_log_of(machine->connection.uid, MIMICD_LOG_WARNING, "%s: context %u, for lanes: %s",
+			      machine->connection.path,
 			      context, strerror(-error));
 }
 
@@ -345,7 +346,8 @@ void mimicd_rings_store(struct mimicd_machine *machine, unsigned int number, uin
 	at->opened = (uint32_t)value;
 	at->state = error ? MIMIC_PCI_LANE_IS_REFUSED : MIMIC_PCI_LANE_IS_OPEN;
 	if (error)
-		mimicd_log_of(machine->uid, MIMICD_LOG_WARNING, "%s: lane %u, %#x: %s", machine->function->path, number,
+		mimicd_log_of(machine->connection.uid, MIMICD_LOG_WARNING, "%s: lane %u, %#x: %s",
+			      machine->connection.path, number,
 			      (unsigned int)value, strerror(-error));
 }
 

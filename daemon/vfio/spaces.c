@@ -31,7 +31,7 @@ static int open_space(struct mimicd_machine *machine, unsigned int number)
 	binding->process = mimicd_process_get(&machine->processes, 1);
 	binding->number = number + 1;
 	binding->program = (struct mimicd_program){
-		.pid = machine->pid, .uid = machine->uid, .is_machine = true,
+		.pid = machine->connection.pid, .uid = machine->connection.uid, .is_machine = true,
 	};
 	strcpy(binding->program.name, "virtual machine");
 	mimicd_space_init(&space->space, &machine->memory, &machine->aperture, kind->jobs != NULL,
@@ -68,7 +68,8 @@ void mimicd_spaces_set(struct mimicd_machine *machine, unsigned int number)
 	if (!error)
 		error = mimicd_space_set(&space->space, space->mode, space->root);
 	if (error)
-		mimicd_log_of(machine->uid, MIMICD_LOG_WARNING, "%s: space %u with mode %llu: %s", machine->function->path,
+		mimicd_log_of(machine->connection.uid, MIMICD_LOG_WARNING, "%s: space %u with mode %llu: %s",
+			      machine->connection.path,
 			      number + 1, (unsigned long long)space->mode, strerror(-error));
 }
 
@@ -82,7 +83,7 @@ void mimicd_spaces_flush(struct mimicd_machine *machine)
 
 void mimicd_spaces_place_memory(struct mimicd_machine *machine)
 {
-	uint64_t address = mimicd_config_bar(&machine->config, MIMIC_PCI_BAR_MEMORY);
+	uint64_t address = mimicd_config_bar(&machine->connection.config, MIMIC_PCI_BAR_MEMORY);
 	struct mimicd_aperture aperture = { .address = address, .base = machine->instance->device_memory.base };
 
 	if (address)

@@ -32,7 +32,7 @@ static void prepare(void *context)
 	struct mimicd_vfio *vfio = context;
 
 	for (struct mimicd_vfio_function *function = vfio->functions; function; function = function->next) {
-		if (function->machine && function->machine->is_lost)
+		if (function->machine && function->machine->connection.is_lost)
 			mimicd_machine_end(function->machine);
 	}
 	mimicd_machines_free(context);

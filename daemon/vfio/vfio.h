@@ -7,8 +7,9 @@
  *   function.c               a device at it, as the engine knows it
  *   connection.c             a machine at the socket
  *   packet.c, messages.c     what it says
+ *   region.c                 its loads and stores, by where they go
  *   machine.c                it has the device: made, reset, ended
- *   region.c, bus_page.c     its loads and stores, by where they go
+ *   registers.c, bus_page.c  loads and stores of BAR 0
  *   posted.c                 stores that wait
  *   access.c, interrupt.c    registers of the device, its interrupts
  *   rings.c                  lanes of the machine's programs, in a BAR
