@@ -21,24 +21,48 @@ static uint64_t power_of_two(uint64_t size)
 	return rounded;
 }
 
-void mimicd_bars_describe(const struct mimicd_machine *machine, struct mimicd_config_description *description)
+/* BARs of memory: of the device's function, or of the one beside it. */
+static void describe_memory(const struct mimicd_machine *machine,
+			    struct mimicd_config_description *description)
 {
-	const struct mimicd_instance *instance = machine->instance;
+	size_t size = machine->instance->device_memory.size;
 
-	*description = (struct mimicd_config_description){
-		.device = mimicd_vfio_device_number(instance->kind->name),
-		.has_msi = machine->function->has_msi,
-	};
-	description->bar_sizes[MIMIC_PCI_BAR_REGISTERS] =
-		power_of_two(MIMIC_PCI_DEVICE_PAGE(instance->kind->device_pages));
-	if (instance->device_memory.size) {
-		description->bar_sizes[MIMIC_PCI_BAR_MEMORY] = power_of_two(instance->device_memory.size);
+	if (size) {
+		description->bar_sizes[MIMIC_PCI_BAR_MEMORY] = power_of_two(size);
 		description->wide_bars = 1u << MIMIC_PCI_BAR_MEMORY;
 	}
 	if (machine->rings)
 		description->bar_sizes[MIMIC_PCI_BAR_RINGS] = mimicd_rings_size();
-	if (!machine->function->has_msi)
+}
+
+void mimicd_bars_describe(const struct mimicd_machine *machine, struct mimicd_config_description *description)
+{
+	const struct mimicd_vfio_function *function = machine->function;
+	const struct mimic_kind *kind = machine->instance->kind;
+
+	*description = (struct mimicd_config_description){
+		.device = mimicd_vfio_device_number(kind->name),
+		.class = MIMIC_PCI_CLASS,
+		.interrupts = function->has_msi ? MIMICD_CONFIG_MSI : MIMICD_CONFIG_MSIX,
+	};
+	description->bar_sizes[MIMIC_PCI_BAR_REGISTERS] =
+		power_of_two(MIMIC_PCI_DEVICE_PAGE(kind->device_pages));
+	if (!function->memory_path)
+		describe_memory(machine, description);
+	if (!function->has_msi)
 		description->bar_sizes[MIMIC_PCI_BAR_MSIX] = MIMIC_PCI_PAGE_SIZE;
+}
+
+void mimicd_bars_describe_memory(const struct mimicd_machine *machine,
+				 struct mimicd_config_description *description)
+{
+	*description = (struct mimicd_config_description){
+		.device = MIMIC_PCI_MEMORY_DEVICE,
+		.class = MIMIC_PCI_MEMORY_CLASS,
+		.interrupts = MIMICD_CONFIG_NO_INTERRUPTS,
+	};
+	description->bar_sizes[MIMIC_PCI_BAR_REGISTERS] = MIMIC_PCI_PAGE_SIZE;
+	describe_memory(machine, description);
 }
 
 struct mimicd_bar_memory mimicd_bars_memory(const struct mimicd_machine *machine, unsigned int bar)

@@ -85,16 +85,46 @@ static uint64_t load_word(const struct mimicd_machine *machine, unsigned int off
 		return machine->rings ? mimicd_rings_layout() : 0;
 	case MIMIC_PCI_LANES_DONE:
 		return mimicd_rings_done(machine);
+	case MIMIC_PCI_PAIR:
+		return machine->pair;
 	default:
 		return 0;
 	}
 }
 
-uint64_t mimicd_bus_page_load(struct mimicd_machine *machine, unsigned int offset, unsigned int size)
+/* The page of the function beside, if memory and lanes are that one's. */
+static uint64_t load_memory_word(const struct mimicd_machine *machine, unsigned int offset)
 {
-	uint64_t word = load_word(machine, offset & ~7u);
+	switch (offset) {
+	case MIMIC_PCI_MAGIC:
+		return MIMIC_PCI_MEMORY_MAGIC_VALUE;
+	case MIMIC_PCI_LAYOUT:
+		return MIMIC_PCI_VERSION;
+	case MIMIC_PCI_KIND:
+	case MIMIC_PCI_KIND + WORD:
+	case MIMIC_PCI_MEMORY_SIZE:
+	case MIMIC_PCI_PAIR:
+		return load_word(machine, offset);
+	default:
+		return 0;
+	}
+}
 
+/* What a load of all or half of a register gives. */
+static uint64_t part_of(uint64_t word, unsigned int offset, unsigned int size)
+{
 	return size == WORD ? word : (uint32_t)(word >> 8 * (offset & 4));
+}
+
+uint64_t mimicd_bus_page_load(const struct mimicd_machine *machine, unsigned int offset, unsigned int size)
+{
+	return part_of(load_word(machine, offset & ~7u), offset, size);
+}
+
+uint64_t mimicd_bus_page_load_memory(const struct mimicd_machine *machine, unsigned int offset,
+				     unsigned int size)
+{
+	return part_of(load_memory_word(machine, offset & ~7u), offset, size);
 }
 
 /* --- stores ------------------------------------------------------------------------ */

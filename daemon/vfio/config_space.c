@@ -54,17 +54,18 @@ static void put_bar(struct mimicd_config_space *config, unsigned int bar, uint64
 void mimicd_config_init(struct mimicd_config_space *config,
 			const struct mimicd_config_description *description)
 {
+	bool has_interrupts = description->interrupts != MIMICD_CONFIG_NO_INTERRUPTS;
 	const struct field header[] = {
 		{ VENDOR, 2, MIMIC_PCI_VENDOR, 0 },
 		{ DEVICE, 2, description->device, 0 },
 		{ COMMAND, 2, 0, COMMAND_WRITABLE },
-		{ STATUS, 2, STATUS_CAPABILITIES, 0 },
+		{ STATUS, 2, has_interrupts ? STATUS_CAPABILITIES : 0, 0 },
 		{ REVISION, 1, MIMIC_PCI_VERSION, 0 },
-		{ CLASS, 3, MIMIC_PCI_CLASS, 0 },
+		{ CLASS, 3, description->class, 0 },
 		{ CACHE_LINE, 1, 0, 0xff },
 		{ SUBSYSTEM_VENDOR, 2, MIMIC_PCI_VENDOR, 0 },
 		{ SUBSYSTEM, 2, description->device, 0 },
-		{ CAPABILITIES, 1, FIRST_CAPABILITY, 0 },
+		{ CAPABILITIES, 1, has_interrupts ? FIRST_CAPABILITY : 0, 0 },
 		{ INTERRUPT_LINE, 1, 0, 0xff },
 	};
 	const struct field msi[] = {
@@ -84,9 +85,9 @@ void mimicd_config_init(struct mimicd_config_space *config,
 	memset(config, 0, sizeof(*config));
 	config->wide_bars = description->wide_bars;
 	put_all(config, header, sizeof(header) / sizeof(header[0]));
-	if (description->has_msi)
+	if (description->interrupts == MIMICD_CONFIG_MSI)
 		put_all(config, msi, sizeof(msi) / sizeof(msi[0]));
-	else
+	else if (has_interrupts)
 		put_all(config, msix, sizeof(msix) / sizeof(msix[0]));
 	for (unsigned int i = 0; i < MIMICD_BARS; i++) {
 		if (description->bar_sizes[i])

@@ -14,9 +14,16 @@
 #define MIMICD_CONFIG_SIZE 256u
 #define MIMICD_BARS 6u
 
+enum mimicd_config_interrupts {
+	MIMICD_CONFIG_MSIX,
+	MIMICD_CONFIG_MSI,
+	MIMICD_CONFIG_NO_INTERRUPTS,
+};
+
 struct mimicd_config_description {
 	uint16_t device;
-	bool has_msi;			/* MSI instead of MSI-X */
+	uint32_t class;
+	enum mimicd_config_interrupts interrupts;
 	uint64_t bar_sizes[MIMICD_BARS];	/* powers of two, from a page on; 0: there is no such BAR */
 	unsigned int wide_bars;		/* by bit: 64 bits wide and prefetchable; has the next one's place, too */
 };

@@ -43,7 +43,8 @@ int mimicd_vfio_function_add(struct mimicd_vfio_listener *listener, struct mimic
 		return -ENOMEM;
 	function->vfio = vfio;
 	function->listener = listener;
-	function->path = listener->path;
+	function->path = listener->registers.path;
+	function->memory_path = listener->memory.path;
 	function->has_msi = listener->has_msi;
 	function->has_rings = listener->has_rings;
 	function->function.ops = &function_ops;
@@ -53,6 +54,9 @@ int mimicd_vfio_function_add(struct mimicd_vfio_listener *listener, struct mimic
 	mimicd_instance_add_function(instance, &function->function);
 	mimicd_log(MIMICD_LOG_INFO, "%s: %s waits for a virtual machine, as PCI function %04x:%04x",
 		   function->path, instance->name, MIMIC_PCI_VENDOR, mimicd_vfio_device_number(instance->kind->name));
+	if (function->memory_path)
+		mimicd_log(MIMICD_LOG_INFO, "%s: so does its memory, as PCI function %04x:%04x",
+			   function->memory_path, MIMIC_PCI_VENDOR, MIMIC_PCI_MEMORY_DEVICE);
 	return 0;
 }
 

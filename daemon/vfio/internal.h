@@ -21,6 +21,7 @@
 #define MIMICD_POSTED_MAX 1024u		/* stores of a page that wait behind another */
 
 struct mimicd_machine;
+struct mimicd_memory_function;
 struct mimicd_rings;
 struct mimicd_vfio_listener;
 
@@ -31,6 +32,7 @@ struct mimicd_vfio_function {
 	struct mimicd_vfio_function *next;
 	struct mimicd_vfio_listener *listener;
 	const char *path;			/* the listener's */
+	const char *memory_path;		/* of the socket for memory and lanes; NULL: one has all */
 	bool has_msi;				/* MSI instead of MSI-X */
 	bool has_rings;				/* lanes in a BAR */
 	struct mimicd_machine *machine;		/* that has the device; NULL: none */
@@ -46,6 +48,7 @@ struct mimicd_vfio {
 	/* To be freed when nothing is in the middle of them. */
 	struct mimicd_vfio_function *gone;
 	struct mimicd_machine *ended;
+	struct mimicd_memory_function *ended_memories;
 };
 
 /* --- a machine ------------------------------------------------------------------------- */
@@ -114,6 +117,8 @@ struct mimicd_machine {
 	unsigned int held;			/* accesses that are HELD */
 	struct mimicd_machine_space spaces[MIMIC_PCI_SPACES];
 	struct mimicd_rings *rings;		/* NULL: there are no lanes */
+	uint64_t pair;				/* of it and the memory's function; 0: there is none */
+	struct mimicd_memory_function *memory_function;	/* NULL: it is not connected */
 };
 
 static inline struct mimicd_machine *mimicd_machine_of(const struct mimicd_connection *connection)
@@ -126,6 +131,10 @@ static inline struct mimicd_machine *mimicd_machine_of(const struct mimicd_conne
 /* A device's number on the PCI bus, by the name of its kind (mimic/pci.h). */
 uint16_t mimicd_vfio_device_number(const char *kind);
 void mimicd_bars_describe(const struct mimicd_machine *machine, struct mimicd_config_description *description);
+/* Of the function beside, if memory and lanes are that one's. */
+void mimicd_bars_describe_memory(const struct mimicd_machine *machine,
+				 struct mimicd_config_description *description);
+/* Of a BAR that was described, of whichever of the two. */
 struct mimicd_bar_memory mimicd_bars_memory(const struct mimicd_machine *machine, unsigned int bar);
 
 /* --- spaces.c --------------------------------------------------------------------------- */
@@ -173,6 +182,24 @@ int mimicd_machine_create(struct mimicd_vfio_function *function, int fd);
 void mimicd_machine_end(struct mimicd_machine *machine);
 void mimicd_machines_free(struct mimicd_vfio *vfio);
 
+/* --- memory_function.c ------------------------------------------------------------------ */
+
+/*
+ * A device's memory and lanes, as a function beside that of its registers: QEMU posts stores of a function
+ * only where it maps none of its BARs.
+ */
+struct mimicd_memory_function {
+	struct mimicd_connection connection;	/* first */
+	struct mimicd_memory_function *next;	/* of those that have ended */
+	struct mimicd_machine *machine;		/* whose memory it is */
+};
+
+/* QEMU has connected; takes the descriptor over. 0 or -errno, with a log line. */
+int mimicd_memory_function_create(struct mimicd_vfio_function *function, int fd);
+/* It is freed by mimicd_memory_functions_free(). */
+void mimicd_memory_function_end(struct mimicd_memory_function *memory);
+void mimicd_memory_functions_free(struct mimicd_vfio *vfio);
+
 /* --- registers.c ------------------------------------------------------------------------ */
 
 /* The message of a load or a store of BAR 0 is served, or later. */
@@ -201,7 +228,10 @@ void mimicd_posted_forget(struct mimicd_machine *machine);
 /* --- bus_page.c ------------------------------------------------------------------------- */
 
 /* 4 or 8 bytes, aligned. */
-uint64_t mimicd_bus_page_load(struct mimicd_machine *machine, unsigned int offset, unsigned int size);
+uint64_t mimicd_bus_page_load(const struct mimicd_machine *machine, unsigned int offset, unsigned int size);
+/* Of the first page of the function beside. */
+uint64_t mimicd_bus_page_load_memory(const struct mimicd_machine *machine, unsigned int offset,
+				     unsigned int size);
 void mimicd_bus_page_store(struct mimicd_machine *machine, unsigned int offset, unsigned int size,
 			   uint64_t value);
 /* As after power-on. */

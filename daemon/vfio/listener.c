@@ -13,93 +13,163 @@
 #include "daemon/loop/listen.h"
 #include "daemon/loop/log.h"
 
-/* An option behind the path. */
-static bool cut_off(char *path, const char *option, bool *is_set)
+/* Behind the path, the last one first. 1: it was one, and is cut off; 0: none; -EINVAL with *why, -ENOMEM. */
+static int take_option(struct mimicd_vfio_listener *listener, char *path, const char **why)
 {
-	size_t length = strlen(path), rest = strlen(option);
+	static const char memory[] = ",memory=";
+	char *option = strrchr(path, ',');
 
-	if (length <= rest || strcmp(path + length - rest, option))
-		return false;
-	path[length - rest] = 0;
-	*is_set = true;
-	return true;
+	if (!option)
+		return 0;
+	if (!strcmp(option, ",msi")) {
+		listener->has_msi = true;
+	} else if (!strcmp(option, ",rings")) {
+		listener->has_rings = true;
+	} else if (!strncmp(option, memory, strlen(memory))) {
+		if (listener->memory.path)
+			*why = "memory= stands there twice";
+		else if (!option[strlen(memory)])
+			*why = "memory= names no path";
+		else
+			listener->memory.path = strdup(option + strlen(memory));
+		if (*why)
+			return -EINVAL;
+		if (!listener->memory.path)
+			return -ENOMEM;
+	} else if (strstr(path, memory)) {
+		*why = "behind memory=PATH there is something other than ,msi and ,rings";
+		return -EINVAL;
+	} else {
+		return 0;
+	}
+	*option = 0;
+	return 1;
 }
 
-int mimicd_vfio_listener_parse(struct mimicd_vfio_listener *listener, const char *text)
+/* What the device is called, where it is the file's name. */
+static size_t name_of_file(const char *path, const char **name)
 {
 	static const char suffix[] = ".sock";
-	const char *equals = strchr(text, '='), *path = text, *name = text;
 	size_t length;
 
-	listener->fd = -1;
-	if (equals && !memchr(text, '/', (size_t)(equals - text)))
+	*name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	length = strlen(*name);
+	if (length > strlen(suffix) && !strcmp(*name + length - strlen(suffix), suffix))
+		length -= strlen(suffix);
+	return length;
+}
+
+int mimicd_vfio_listener_parse(struct mimicd_vfio_listener *listener, const char *text, const char **why)
+{
+	const char *equals = strchr(text, '='), *path = text, *name = text;
+	size_t length;
+	int error;
+
+	listener->registers.fd = listener->memory.fd = -1;
+	/* Not one in a path, nor that of memory=. */
+	if (equals && strcspn(text, "/,") > (size_t)(equals - text))
 		path = equals + 1;
-	listener->path = strdup(path);
-	if (!listener->path)
+	listener->registers.path = strdup(path);
+	if (!listener->registers.path)
 		return -ENOMEM;
-	while (cut_off(listener->path, ",msi", &listener->has_msi) ||
-	       cut_off(listener->path, ",rings", &listener->has_rings))
-		;
-	if (path == text) {
-		name = strrchr(listener->path, '/') ? strrchr(listener->path, '/') + 1 : listener->path;
-		length = strlen(name);
-		if (length > strlen(suffix) && !strcmp(name + length - strlen(suffix), suffix))
-			length -= strlen(suffix);
-	} else {
+	do {
+		error = take_option(listener, listener->registers.path, why);
+	} while (error > 0);
+	if (error)
+		return error;
+	if (path == text)
+		length = name_of_file(listener->registers.path, &name);
+	else
 		length = (size_t)(equals - text);
-	}
 	if (!length || length >= sizeof(listener->device))
 		return -EINVAL;
 	memcpy(listener->device, name, length);
+	if (listener->memory.path && !strcmp(listener->memory.path, listener->registers.path)) {
+		*why = "memory= names the path of the registers";
+		return -EINVAL;
+	}
 	return 0;
 }
 
-static void accept_machine(void *context)
+/* -1: nobody is there, or the device is not. */
+static int accept_machine(struct mimicd_vfio_listener *listener, struct mimicd_vfio_socket *at)
 {
-	struct mimicd_vfio_listener *listener = context;
-	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept4(at->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (fd < 0)
-		return;
-	if (listener->function) {
-		mimicd_machine_create(listener->function, fd);
-		return;
-	}
-	mimicd_log(MIMICD_LOG_WARNING, "%s: a virtual machine does not get %s: it was removed", listener->path,
+	if (fd < 0 || listener->function)
+		return fd;
+	mimicd_log(MIMICD_LOG_WARNING, "%s: a virtual machine does not get %s: it was removed", at->path,
 		   listener->device);
 	close(fd);
+	return -1;
 }
 
-int mimicd_vfio_listener_open(struct mimicd_vfio_listener *listener)
+static void accept_registers(void *context)
+{
+	struct mimicd_vfio_listener *listener = context;
+	int fd = accept_machine(listener, &listener->registers);
+
+	if (fd >= 0)
+		mimicd_machine_create(listener->function, fd);
+}
+
+static void accept_memory(void *context)
+{
+	struct mimicd_vfio_listener *listener = context;
+	int fd = accept_machine(listener, &listener->memory);
+
+	if (fd >= 0)
+		mimicd_memory_function_create(listener->function, fd);
+}
+
+static int open_socket(struct mimicd_vfio_socket *opened, struct mimicd_loop *loop)
 {
 	struct stat status;
 	char *path;
 
-	listener->fd = mimicd_listen(listener->path, SOCK_STREAM, false, &status);
-	if (listener->fd < 0)
-		return listener->fd;
-	listener->file_device = status.st_dev;
-	listener->inode = status.st_ino;
-	path = realpath(listener->path, NULL);
+	opened->fd = mimicd_listen(opened->path, SOCK_STREAM, false, &status);
+	if (opened->fd < 0)
+		return opened->fd;
+	opened->file_device = status.st_dev;
+	opened->inode = status.st_ino;
+	path = realpath(opened->path, NULL);
 	if (!path)
 		return -errno;
-	free(listener->path);
-	listener->path = path;
-	listener->source = (struct mimicd_source){ accept_machine, listener };
-	return mimicd_loop_watch(listener->vfio->engine->loop, listener->fd, EPOLLIN, &listener->source);
+	free(opened->path);
+	opened->path = path;
+	return mimicd_loop_watch(loop, opened->fd, EPOLLIN, &opened->source);
+}
+
+int mimicd_vfio_listener_open(struct mimicd_vfio_listener *listener)
+{
+	struct mimicd_loop *loop = listener->vfio->engine->loop;
+	int error;
+
+	listener->registers.source = (struct mimicd_source){ accept_registers, listener };
+	listener->memory.source = (struct mimicd_source){ accept_memory, listener };
+	error = open_socket(&listener->registers, loop);
+	return error || !listener->memory.path ? error : open_socket(&listener->memory, loop);
 }
 
 /* The path may be another daemon's by now. */
-void mimicd_vfio_listener_close(struct mimicd_vfio_listener *listener)
+static void close_socket(struct mimicd_vfio_socket *closed, struct mimicd_loop *loop)
 {
 	struct stat status;
 
-	if (listener->fd >= 0) {
-		mimicd_loop_forget(listener->vfio->engine->loop, listener->fd);
-		close(listener->fd);
-		if (!lstat(listener->path, &status) && status.st_dev == listener->file_device &&
-		    status.st_ino == listener->inode)
-			unlink(listener->path);
+	if (closed->fd >= 0) {
+		mimicd_loop_forget(loop, closed->fd);
+		close(closed->fd);
+		if (!lstat(closed->path, &status) && status.st_dev == closed->file_device &&
+		    status.st_ino == closed->inode)
+			unlink(closed->path);
 	}
-	free(listener->path);
+	free(closed->path);
+}
+
+void mimicd_vfio_listener_close(struct mimicd_vfio_listener *listener)
+{
+	struct mimicd_loop *loop = listener->vfio->engine->loop;
+
+	close_socket(&listener->registers, loop);
+	close_socket(&listener->memory, loop);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A socket that was asked for. It is made once, before mimicd gives up what it would need for that,
- * and stays when its device is removed: one that is added again by the same name is there again.
+ * What was asked for: a socket, or two. They are made once, before mimicd gives up what it would need for
+ * that, and stay when their device is removed: one that is added again by the same name is there again.
  */
 #ifndef MIMICD_VFIO_LISTENER_H
 #define MIMICD_VFIO_LISTENER_H
@@ -9,20 +9,29 @@
 #include "daemon/vfio/internal.h"
 #include "mimic/protocol.h"
 
-struct mimicd_vfio_listener {
-	struct mimicd_vfio *vfio;
-	char device[MIMIC_NAME_MAX];
-	char *path;		/* absolute, once it listens: the daemon may change its directory */
-	bool has_msi, has_rings;
+struct mimicd_vfio_socket {
+	/* NULL: there is none. Absolute, once it listens: the daemon may change its directory. */
+	char *path;
 	int fd;			/* -1: it does not listen */
 	struct mimicd_source source;
 	dev_t file_device;	/* of the socket's file */
 	ino_t inode;
+};
+
+struct mimicd_vfio_listener {
+	struct mimicd_vfio *vfio;
+	char device[MIMIC_NAME_MAX];
+	bool has_msi, has_rings;
+	struct mimicd_vfio_socket registers;	/* and all else, if `memory` is none */
+	struct mimicd_vfio_socket memory;
 	struct mimicd_vfio_function *function;	/* NULL: there is no such device now */
 };
 
-/* [DEVICE=]PATH[,msi][,rings]. After either, mimicd_vfio_listener_close(). 0; -EINVAL: no device is named; -ENOMEM. */
-int mimicd_vfio_listener_parse(struct mimicd_vfio_listener *listener, const char *text);
+/*
+ * [DEVICE=]PATH[,msi][,rings][,memory=PATH]. After either, mimicd_vfio_listener_close(). 0; -EINVAL: no
+ * device is named, or *why is wrong; -ENOMEM.
+ */
+int mimicd_vfio_listener_parse(struct mimicd_vfio_listener *listener, const char *text, const char **why);
 /* 0 or -errno, with a log line. */
 int mimicd_vfio_listener_open(struct mimicd_vfio_listener *listener);
 void mimicd_vfio_listener_close(struct mimicd_vfio_listener *listener);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "daemon/engine/binding.h"
@@ -76,7 +77,7 @@ static void power_on(struct mimicd_machine *machine)
 
 	mimicd_bars_describe(machine, &description);
 	mimicd_config_init(&machine->connection.config, &description);
-	machine->aperture = (struct mimicd_aperture){ 0 };
+	mimicd_spaces_place_memory(machine);
 }
 
 /* No access waits afterwards, and no job reads the machine's memory. */
@@ -111,7 +112,8 @@ static int reset(struct mimicd_connection *connection)
 
 /* --- what its QEMU asks for -------------------------------------------------------------- */
 
-static void describe(const struct mimicd_connection *connection, struct mimicd_config_description *description)
+static void describe(const struct mimicd_connection *connection,
+		     struct mimicd_config_description *description)
 {
 	mimicd_bars_describe(mimicd_machine_of(connection), description);
 }
@@ -206,10 +208,22 @@ static int take_device(struct mimicd_machine *machine)
 	return error;
 }
 
+/* By it a guest knows which functions belong together, of this daemon and others, now or plugged in anew. */
+static int make_pair(struct mimicd_machine *machine)
+{
+	while (!machine->pair) {
+		if (getrandom(&machine->pair, sizeof(machine->pair), 0) < 0 && errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
 static int start(struct mimicd_machine *machine)
 {
 	int error = make_owners(machine);
 
+	if (!error && machine->function->memory_path)
+		error = make_pair(machine);
 	if (!error && machine->function->has_rings)
 		error = mimicd_rings_create(machine, mimicd_spaces_flush);
 	machine->patience.expired = mimicd_registers_patience_ends;
@@ -298,6 +312,8 @@ void mimicd_machine_end(struct mimicd_machine *machine)
 	if (machine->connection.has_ended)
 		return;
 	machine->connection.has_ended = true;
+	if (machine->memory_function)
+		mimicd_memory_function_end(machine->memory_function);
 	power_off(machine);
 	mimicd_rings_destroy(machine);
 	free_owners(machine);

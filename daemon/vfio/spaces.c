@@ -81,9 +81,21 @@ void mimicd_spaces_flush(struct mimicd_machine *machine)
 	}
 }
 
+/* Where the machine has placed the device's memory; 0: nowhere. */
+static uint64_t memory_address(const struct mimicd_machine *machine)
+{
+	const struct mimicd_connection *connection = &machine->connection;
+
+	if (machine->function->memory_path && !machine->memory_function)
+		return 0;
+	if (machine->memory_function)
+		connection = &machine->memory_function->connection;
+	return mimicd_config_bar(&connection->config, MIMIC_PCI_BAR_MEMORY);
+}
+
 void mimicd_spaces_place_memory(struct mimicd_machine *machine)
 {
-	uint64_t address = mimicd_config_bar(&machine->connection.config, MIMIC_PCI_BAR_MEMORY);
+	uint64_t address = memory_address(machine);
 	struct mimicd_aperture aperture = { .address = address, .base = machine->instance->device_memory.base };
 
 	if (address)

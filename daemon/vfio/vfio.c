@@ -35,6 +35,7 @@ static void prepare(void *context)
 		if (function->machine && function->machine->connection.is_lost)
 			mimicd_machine_end(function->machine);
 	}
+	mimicd_memory_functions_free(context);
 	mimicd_machines_free(context);
 	mimicd_vfio_functions_free(context);
 }
@@ -69,16 +70,24 @@ static int open_listener(struct mimicd_vfio *vfio, const char *text)
 {
 	struct mimicd_vfio_listener *listener = &vfio->listeners[vfio->listener_count++];
 	struct mimicd_instance *instance;
+	const char *why = NULL;
 	int error;
 
 	listener->vfio = vfio;
-	error = mimicd_vfio_listener_parse(listener, text);
+	error = mimicd_vfio_listener_parse(listener, text, &why);
 	if (!error)
 		error = mimicd_instance_find(vfio->engine, listener->device, &instance);
-	if (error) {
-		mimicd_log(MIMICD_LOG_ERROR, "--vfio-user %s: there is no device %s; [DEVICE=]PATH[,msi][,rings] is needed, and "
-			   "the device is the file's name without .sock if none is named", text, listener->device);
+	if (error && !why) {
+		mimicd_log(MIMICD_LOG_ERROR, "--vfio-user %s: there is no device %s; [DEVICE=]PATH[,msi][,rings]"
+			   "[,memory=PATH] is needed, and the device is the file's name without .sock if none is "
+			   "named", text, listener->device);
 		return error;
+	}
+	if (!error && listener->memory.path && !instance->device_memory.size && !listener->has_rings)
+		why = "it has neither memory nor ,rings, so that a function with memory= would have nothing";
+	if (why) {
+		mimicd_log(MIMICD_LOG_ERROR, "--vfio-user %s: %s", text, why);
+		return -EINVAL;
 	}
 	error = mimicd_vfio_listener_open(listener);
 	return error ? error : mimicd_vfio_function_add(listener, instance);

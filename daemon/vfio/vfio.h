@@ -11,6 +11,7 @@
  *   machine.c                it has the device: made, reset, ended
  *   registers.c, bus_page.c  loads and stores of BAR 0
  *   posted.c                 stores that wait
+ *   memory_function.c        its memory as a function beside it
  *   access.c, interrupt.c    registers of the device, its interrupts
  *   rings.c                  lanes of the machine's programs, in a BAR
  *   bars.c, config_space.c   the function's BARs and configuration space
@@ -26,9 +27,10 @@ struct mimicd_vfio;
 #define MIMICD_VFIO_SOCKETS_MAX 64u
 
 /*
- * Sockets that were asked for, each as [DEVICE=]PATH[,msi][,rings]. If no device is named it is the file's name
- * without ".sock". MSI instead of MSI-X: with it QEMU 11 can take a device out of a running machine. Rings: a
- * BAR has lanes for the machine's programs.
+ * Sockets that were asked for, each as [DEVICE=]PATH[,msi][,rings][,memory=PATH]. If no device is named it is
+ * the file's name without ".sock". MSI instead of MSI-X: with it QEMU 11 can take a device out of a running
+ * machine. Rings: a BAR has lanes for the machine's programs. Memory: a second function, with a socket of its
+ * own, has the BARs that are memory, so that QEMU posts stores of the first.
  */
 struct mimicd_vfio_options {
 	const char *sockets[MIMICD_VFIO_SOCKETS_MAX];

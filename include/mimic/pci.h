@@ -6,6 +6,7 @@
  * BAR 0 has the bus page, then the pages of the device in their order; BAR 2, where there is one, is
  * the device's memory. BAR 4 is the table of MSI-X. All numbers are little endian. Registers of the bus page are
  * 8 bytes wide and may be accessed in halves of 4; what begins something is in the lower half.
+ * Memory and lanes may be BARs of a second function instead, so that QEMU posts stores of the first (PAIR).
  *
  * A machine waits as a whole while one of its processors waits for a device. So nothing waits
  * for long here. A store of a device's register is posted: if the device cannot take it yet, it waits
@@ -25,6 +26,13 @@
  * (NAME_PCI_DEVICE), and `mimicd --vfio-user` says it in the log.
  */
 #define MIMIC_PCI_CLASS 0x120000	/* a processing accelerator */
+
+/*
+ * Of a second function that has a device's memory and lanes: its number is no kind's, and its class,
+ * memory of no other kind, tells it from a kind whose number happens to be this one.
+ */
+#define MIMIC_PCI_MEMORY_DEVICE 0x6d65
+#define MIMIC_PCI_MEMORY_CLASS 0x058000
 
 #define MIMIC_PCI_BAR_REGISTERS 0
 #define MIMIC_PCI_BAR_MEMORY 2
@@ -49,6 +57,14 @@
 #define MIMIC_PCI_STATUS_LANES 4u	/* programs that sleep at their lanes have what they wait for */
 #define MIMIC_PCI_NOT_READY 0x030	/* load: how many loads and stores had no effect, because they would have had to wait */
 #define MIMIC_PCI_DONE 0x038		/* load: slots that waited and are done, by bit; store: as of STATUS */
+
+/*
+ * load: 0, or a number that only one other function has, too: then that one has BAR 2 and BAR 5, for as long
+ * as this machine has the device. The first page of its BAR 0 has MAGIC (another value), KIND, LAYOUT (the
+ * version only), MEMORY_SIZE and PAIR where they are here; it has no other registers, and no interrupts.
+ */
+#define MIMIC_PCI_PAIR 0x060
+#define MIMIC_PCI_MEMORY_MAGIC_VALUE 0x6d656d63696d696dull	/* the letters "mimicmem" */
 
 /* Interrupts; with one vector only, all causes have it. Lanes have that of the slots. */
 #define MIMIC_PCI_VECTOR_DEVICE 0

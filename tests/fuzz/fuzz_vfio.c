@@ -7,7 +7,8 @@
  * space, roots and modes of address spaces, the device's memory, states of lanes. What the device itself
  * answers is other targets' business. After each input the daemon has as many descriptors as before.
  *
- * An input is a list of actions: a byte that says which, and its operands.
+ * An input is a byte that says whether the device's memory is a function of its own, and a list of actions: a
+ * byte that says which, and its operands.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -42,7 +43,8 @@
 #define BAR0_SIZE 0x4000u	/* a Virgo: two pages and the bus page, up to a power of two */
 
 static struct mimicd_server *server;
-static char path[64];
+/* Of virgo0, which is one function; of virgo1's registers, and of its memory. */
+static char paths[3][64];
 static int ram_fd, event_fd;
 static size_t memory_size;
 
@@ -50,7 +52,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What the machine should see. */
 static struct machine {
-	int fd;
+	bool is_split;
+	int fds[2];	/* of the registers, or of all; of the memory */
+	int fd;		/* the one of these that is spoken to */
 	uint16_t id;
 	bool is_cut_off;
 	bool is_mapped[PAGES];
@@ -61,24 +65,28 @@ static struct machine {
 	bool lies;	/* something was written to lanes: a program may be broken */
 } machine;
 
-static void remove_socket(void)
+static void remove_sockets(void)
 {
-	unlink(path);
+	for (unsigned int i = 0; i < 3; i++)
+		unlink(paths[i]);
 }
 
 static void set_up(void)
 {
 	static struct mimicd_options options = { .clients.listen_fd = -1 };
-	static char text[80];
+	static char texts[2][160];
 
-	snprintf(path, sizeof(path), "/tmp/fuzz-vfio-%d.sock", (int)getpid());
-	snprintf(text, sizeof(text), "virgo0=%s,rings", path);
-	options.vfio.sockets[options.vfio.count++] = text;
+	for (unsigned int i = 0; i < 3; i++)
+		snprintf(paths[i], sizeof(paths[i]), "/tmp/fuzz-vfio-%d-%u.sock", (int)getpid(), i);
+	snprintf(texts[0], sizeof(texts[0]), "virgo0=%s,rings", paths[0]);
+	snprintf(texts[1], sizeof(texts[1]), "virgo1=%s,rings,memory=%s", paths[1], paths[2]);
+	for (unsigned int i = 0; i < 2; i++)
+		options.vfio.sockets[options.vfio.count++] = texts[i];
 	mimic_config_default(&options.settings);
-	*count_of(&options.settings, &mimic_kind_virgo) = 1;
+	*count_of(&options.settings, &mimic_kind_virgo) = 2;
 	mimicd_log_set_level(MIMICD_LOG_ERROR);
 	CHECK(mimicd_server_create(&server, &options) == 0);
-	atexit(remove_socket);
+	atexit(remove_sockets);
 	ram_fd = memfd_create("ram", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	CHECK(ftruncate(ram_fd, PAGES * PAGE) == 0 && fcntl(ram_fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0);
 	event_fd = eventfd(0, EFD_CLOEXEC);
@@ -277,12 +285,19 @@ struct transfer {
 	uint8_t data[4096];
 };
 
+/* Memory and lanes are the second function's, if there is one. */
 static int transfer(bool is_store, struct transfer *body)
 {
 	size_t size = sizeof(body->access) + (is_store ? body->access.count : 0), room = sizeof(*body);
+	unsigned int command = is_store ? MIMICD_VFIO_REGION_WRITE : MIMICD_VFIO_REGION_READ;
+	uint32_t region = body->access.region;
 	static struct transfer reply;
-	int error = ask(is_store ? MIMICD_VFIO_REGION_WRITE : MIMICD_VFIO_REGION_READ, body, size, -1, &reply, &room);
+	int error;
 
+	if (machine.is_split && (region == MIMIC_PCI_BAR_MEMORY || region == MIMIC_PCI_BAR_RINGS))
+		machine.fd = machine.fds[1];
+	error = ask(command, body, size, -1, &reply, &room);
+	machine.fd = machine.fds[0];
 	if (error)
 		return error;
 	CHECK(room == sizeof(body->access) + (is_store ? 0 : body->access.count));
@@ -300,6 +315,9 @@ static uint8_t config_mask(unsigned int offset)
 		{ 0x11, (uint8_t)~((BAR0_SIZE - 1) >> 8) }, { 0x12, 0xff }, { 0x13, 0xff },
 		{ 0x21, 0xf0 }, { 0x22, 0xff }, { 0x23, 0xff }, { 0x26, (uint8_t)~((BAR5_SIZE - 1) >> 16) }, { 0x27, 0xff },
 	};
+
+	if (machine.is_split && ((offset >= 0x18 && offset < 0x20) || offset >= 0x24) && offset < 0x28)
+		return 0;
 
 	for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
 		if (bits[i].offset == offset)
@@ -518,6 +536,58 @@ static void set_interrupts(struct input *input)
 		CHECK(error == EINVAL);
 }
 
+/* Of the second function: neither is the device told of the machine's memory by it, nor has it interrupts. */
+static void map_for_nobody(struct input *input)
+{
+	int fd = byte(input) % 2 ? ram_fd : -1;
+	const struct mimicd_vfio_dma_map range = {
+		.argsz = sizeof(range), .address = bytes(input, 8), .size = bytes(input, 8), .offset = bytes(input, 8),
+	};
+
+	CHECK(!ask(MIMICD_VFIO_DMA_MAP, &range, sizeof(range), fd, NULL, NULL));
+}
+
+static void set_no_interrupts(struct input *input)
+{
+	const struct mimicd_vfio_irq_set set = {
+		.argsz = sizeof(set), .index = byte(input) % 8, .count = byte(input) % 4, .flags = byte(input),
+	};
+
+	CHECK(ask(MIMICD_VFIO_SET_IRQS, &set, sizeof(set), event_fd, NULL, NULL) == EINVAL);
+}
+
+/* What it is told changes nothing of the device. */
+static void use_memory_function(struct input *input)
+{
+	unsigned int what = byte(input);
+	uint32_t region = what & 0x10 ? MIMICD_VFIO_REGION_CONFIG : MIMIC_PCI_BAR_REGISTERS;
+	unsigned int command = what & 0x20 ? MIMICD_VFIO_REGION_WRITE : MIMICD_VFIO_REGION_READ;
+	struct transfer body = { .access = { .region = region, .count = 1 } };
+
+	if (!machine.is_split)
+		return;
+	machine.fd = machine.fds[1];
+	switch (what % 5) {
+	case 0:
+		body.access.offset = byte(input);
+		CHECK(!ask(command, &body, sizeof(body.access) + (what & 0x20 ? 1 : 0), -1, NULL, NULL));
+		break;
+	case 1:
+		map_for_nobody(input);
+		break;
+	case 2:
+		set_no_interrupts(input);
+		break;
+	case 3:
+		CHECK(!ask(MIMICD_VFIO_RESET, NULL, 0, -1, NULL, NULL));
+		break;
+	default:
+		send_anything(input);
+		break;
+	}
+	machine.fd = machine.fds[0];
+}
+
 static void power_on(void)
 {
 	static struct transfer body;
@@ -541,7 +611,7 @@ static void act(struct input *input)
 	unsigned int action = byte(input);
 	bool is_store = action & 0x80;
 
-	switch (action % 12) {
+	switch (action % 13) {
 	case 0:
 		send_anything(input);
 		break;
@@ -571,6 +641,9 @@ static void act(struct input *input)
 	case 10:
 		use_lanes(input);
 		break;
+	case 11:
+		use_memory_function(input);
+		break;
 	default:
 		if (byte(input) % 4)
 			break;
@@ -582,22 +655,46 @@ static void act(struct input *input)
 
 /* --- a machine -------------------------------------------------------------------------- */
 
-static void begin(void)
+static int connect_to(const char *path)
 {
 	static const char version[] = "\0\0\0\0{}";
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	const struct mimicd_vfio_region_access size = { MIMIC_PCI_MEMORY_SIZE, 0, 8 };
-	struct transfer body = { .access = size };
 
-	memset(&machine, 0, sizeof(machine));
 	machine.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	strcpy(address.sun_path, path);
 	CHECK(connect(machine.fd, (struct sockaddr *)&address, sizeof(address)) == 0);
 	settle();
 	CHECK(!ask(MIMICD_VFIO_VERSION, version, sizeof(version), -1, NULL, NULL));
+	return machine.fd;
+}
+
+static void begin(bool is_split)
+{
+	const struct mimicd_vfio_region_access size = { MIMIC_PCI_MEMORY_SIZE, 0, 8 };
+	struct transfer body = { .access = size };
+
+	memset(&machine, 0, sizeof(machine));
+	machine.is_split = is_split;
+	machine.fds[0] = connect_to(paths[is_split]);
+	machine.fds[1] = is_split ? connect_to(paths[2]) : -1;
+	machine.fd = machine.fds[0];
 	CHECK(!transfer(false, &body));
 	memcpy(&memory_size, body.data, sizeof(memory_size));
 	power_on();
+}
+
+/* The memory's connection ends with that of the registers. */
+static void end(void)
+{
+	char byte;
+
+	close(machine.fds[0]);
+	settle();
+	if (!machine.is_split)
+		return;
+	CHECK(recv(machine.fds[1], &byte, 1, MSG_DONTWAIT) == 0);
+	close(machine.fds[1]);
+	settle();
 }
 
 /* What the daemon opens once, when the first machine has interrupts. */
@@ -608,9 +705,9 @@ static void try_interrupts(void)
 		.index = MIMICD_VFIO_MSIX, .count = 1,
 	};
 
-	begin();
+	begin(false);
 	CHECK(!ask(MIMICD_VFIO_SET_IRQS, &set, sizeof(set), event_fd, NULL, NULL));
-	close(machine.fd);
+	end();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -624,11 +721,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	settle();
 	before = count_descriptors();
-	begin();
+	begin(byte(&input) % 2);
 	while (input.size && !machine.is_cut_off)
 		act(&input);
-	close(machine.fd);
-	settle();
+	end();
 	CHECK(count_descriptors() == before);
 	return 0;
 }

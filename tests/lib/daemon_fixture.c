@@ -39,13 +39,21 @@ void test_sleep_ms(unsigned int milliseconds)
 
 static void fill_vfio(const struct served *served, struct mimicd_vfio_options *options)
 {
-	static char texts[4][160];
+	static const char split[] = ",split";
+	static char texts[4][256];
 
 	for (unsigned int i = 0; i < 4 && served->vfio[i]; i++) {
-		size_t length = strcspn(served->vfio[i], ",");
+		const char *device = served->vfio[i], *directory = served->directory;
+		int name = (int)strcspn(device, ",");
+		size_t rest = strlen(device);
+		char memory[128] = "";
 
-		snprintf(texts[i], sizeof(texts[i]), "%s/%.*s.sock%s", served->directory, (int)length,
-			 served->vfio[i], served->vfio[i] + length);
+		if (rest > strlen(split) && !strcmp(device + rest - strlen(split), split)) {
+			rest -= strlen(split);
+			snprintf(memory, sizeof(memory), ",memory=%s/%.*s-memory.sock", directory, name, device);
+		}
+		snprintf(texts[i], sizeof(texts[i]), "%s/%.*s.sock%.*s%s", directory, name, device,
+			 (int)rest - name, device + name, memory);
 		options->sockets[options->count++] = texts[i];
 	}
 }

@@ -24,7 +24,11 @@ struct served {
 	const char *quota;	/* as of --quota; NULL: the defaults */
 	const char *state;	/* where its state filesystem is mounted; NULL: nowhere */
 	const char *recording;	/* a file in its directory, to which it records its devices; NULL: none */
-	const char *vfio[4];	/* devices with a socket for virtual machines, directory/NAME.sock; ",msi" and ",rings" may stand behind */
+	/*
+	 * Devices with a socket for virtual machines, directory/NAME.sock; ",msi" and ",rings" may stand behind,
+	 * and then ",split": with directory/NAME-memory.sock for the memory.
+	 */
+	const char *vfio[4];
 };
 
 /* NULL settings of one's own: 2 devices, paper profile. false: it did not come up. */

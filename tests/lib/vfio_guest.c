@@ -223,6 +223,18 @@ uint64_t guest_interrupts(struct guest *guest, unsigned int vector, int millisec
 
 /* --- loads and stores ------------------------------------------------------------------ */
 
+struct mimicd_vfio_region_info guest_region(struct guest *guest, unsigned int index, int *fd)
+{
+	const struct mimicd_vfio_region_info asked = { .argsz = sizeof(asked), .index = index };
+	struct mimicd_vfio_region_info info;
+	size_t size = sizeof(info);
+
+	assert_int_equal(guest_ask(guest, MIMICD_VFIO_GET_REGION_INFO, &asked, sizeof(asked), NULL, 0, &info,
+				   &size, fd), 0);
+	assert_int_equal(size, sizeof(info));
+	return info;
+}
+
 struct transfer {
 	struct mimicd_vfio_region_access access;
 	uint64_t value;

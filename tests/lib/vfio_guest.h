@@ -50,6 +50,8 @@ void guest_take_interrupts(struct guest *guest, unsigned int index);
 /* How often the vector was raised since the last call; waits up to `milliseconds` for the first. */
 uint64_t guest_interrupts(struct guest *guest, unsigned int vector, int milliseconds);
 
+/* What GET_REGION_INFO says; *fd, if not NULL, is the memory's, if some came. */
+struct mimicd_vfio_region_info guest_region(struct guest *guest, unsigned int index, int *fd);
 uint64_t guest_load(struct guest *guest, unsigned int region, uint64_t offset, unsigned int size);
 void guest_store(struct guest *guest, unsigned int region, uint64_t offset, unsigned int size, uint64_t value);
 /* Without a reply, as QEMU sends most stores. */

@@ -12,15 +12,16 @@
 
 void guest_start_lanes(struct guest *guest, const struct served *served, const char *device, bool has_msi)
 {
-	const struct mimicd_vfio_region_info asked = { .argsz = sizeof(asked), .index = MIMIC_PCI_BAR_RINGS };
-	struct mimicd_vfio_region_info info;
-	size_t size = sizeof(info);
-	int fd = -1;
-
 	guest_start(guest, served, device);
 	guest_take_interrupts(guest, has_msi ? MIMICD_VFIO_MSI : MIMICD_VFIO_MSIX);
-	assert_int_equal(guest_ask(guest, MIMICD_VFIO_GET_REGION_INFO, &asked, sizeof(asked), NULL, 0, &info, &size,
-				   &fd), 0);
+	guest_map_rings(guest, guest);
+}
+
+void guest_map_rings(struct guest *guest, struct guest *function)
+{
+	int fd = -1;
+	struct mimicd_vfio_region_info info = guest_region(function, MIMIC_PCI_BAR_RINGS, &fd);
+
 	assert_int_equal(info.flags, 7);	/* read, write, map */
 	guest->rings_size = info.size;
 	guest->rings = mmap(NULL, info.size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

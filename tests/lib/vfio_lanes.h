@@ -8,6 +8,8 @@
 
 /* As guest_start(), with both vectors of MSI-X or MSI, and BAR 5 mapped (guest->rings, guest_end() unmaps it). */
 void guest_start_lanes(struct guest *guest, const struct served *served, const char *device, bool has_msi);
+/* BAR 5 of the function, which may be another one than the guest's registers. */
+void guest_map_rings(struct guest *guest, struct guest *function);
 void guest_set_mode(struct guest *guest, unsigned int space, uint64_t mode);
 
 /* The state that the lane's register shows, MIMIC_PCI_LANE_IS_..., also after a store that opens it. */

@@ -88,18 +88,6 @@ static void only_bits_that_are_the_machines_can_be_changed(void **state)
 	assert_int_equal(config(0x10, 4), 0xfebd8000);
 }
 
-static struct mimicd_vfio_region_info region(unsigned int index, int *fd)
-{
-	const struct mimicd_vfio_region_info asked = { .argsz = sizeof(asked), .index = index };
-	struct mimicd_vfio_region_info info;
-	size_t size = sizeof(info);
-
-	assert_int_equal(guest_ask(&vfio_guest, MIMICD_VFIO_GET_REGION_INFO, &asked, sizeof(asked), NULL, 0, &info,
-				   &size, fd), 0);
-	assert_int_equal(size, sizeof(info));
-	return info;
-}
-
 static void regions_have_the_sizes_of_the_bars(void **state)
 {
 	static const uint64_t sizes[MIMICD_VFIO_REGIONS] = { [0] = 0x8000, [4] = 0x1000, [7] = 256 };
@@ -107,7 +95,7 @@ static void regions_have_the_sizes_of_the_bars(void **state)
 	(void)state;
 	guest_start(&vfio_guest, &vfio_served, "maple0");
 	for (unsigned int i = 0; i < MIMICD_VFIO_REGIONS; i++) {
-		struct mimicd_vfio_region_info info = region(i, NULL);
+		struct mimicd_vfio_region_info info = guest_region(&vfio_guest, i, NULL);
 
 		assert_int_equal(info.size, sizes[i]);
 		/* Without a part that is mapped, QEMU sends stores without waiting for them. */
@@ -124,7 +112,7 @@ static void memory_of_a_device_is_a_bar_that_the_machine_maps(void **state)
 
 	(void)state;
 	guest_start(&vfio_guest, &vfio_served, "virgo0");
-	info = region(MIMIC_PCI_BAR_MEMORY, &fd);
+	info = guest_region(&vfio_guest, MIMIC_PCI_BAR_MEMORY, &fd);
 	assert_int_equal(info.flags, 7);
 	assert_int_equal(info.size, guest_bus(&vfio_guest, MIMIC_PCI_MEMORY_SIZE));
 	assert_int_equal(info.size, guest_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_SHARED_SIZE, 8));

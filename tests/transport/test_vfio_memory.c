@@ -16,9 +16,8 @@
 #include "mimic/dare_isa.h"
 #include "mimic/dare_registers.h"
 #include "mimic/maple_registers.h"
-#include "mimic/virgo_commands.h"
-#include "mimic/virgo_registers.h"
 #include "tests/lib/vfio_fixture.h"
+#include "tests/lib/vfio_virgo.h"
 
 /* Where data lies in the guest: behind all tables. */
 #define DATA (GUEST_RAM + 0x200000)
@@ -357,43 +356,13 @@ static void a_space_that_is_closed_takes_its_contexts_along(void **state)
 
 /* --- Virgo: jobs beside the loop ----------------------------------------------------------- */
 
-#define ONE 0x3f800000ull	/* 1.0f, by which moves scale */
-#define ROW_BYTES 32u		/* of unit 0: 8 elements of fp32 */
-#define ROWS 8u
-
-static unsigned int unit_offset(unsigned int offset)
-{
-	return MIMIC_PCI_DEVICE_PAGE(VIRGO_PAGE_UNITS) + offset;
-}
-
-/* As QEMU posts stores of a function without memory: nobody waits for an answer. */
-static void virgo_command(unsigned int funct, uint64_t rs1, uint64_t rs2)
-{
-	guest_post(&vfio_guest, 0, unit_offset(VIRGO_RS1), 8, rs1);
-	guest_post(&vfio_guest, 0, unit_offset(VIRGO_RS2), 8, rs2);
-	guest_post(&vfio_guest, 0, unit_offset(VIRGO_INSTRUCTION), 4, VIRGO_INSTRUCTION_WORD(funct));
-}
-
 static void begin_virgo(void)
 {
 	guest_start(&vfio_guest, &vfio_served, "virgo0");
 	guest_take_interrupts(&vfio_guest, MIMICD_VFIO_MSIX);
-	virgo_command(VIRGO_FUNCT_CONFIG, VIRGO_CONFIG_LD | ONE << 32, ROW_BYTES);
-	virgo_command(VIRGO_FUNCT_CONFIG, VIRGO_CONFIG_ST, ROW_BYTES | ONE << 32);
-	for (unsigned int i = 0; i < ROWS * ROW_BYTES / 4; i++)
+	virgo_configure(&vfio_guest);
+	for (unsigned int i = 0; i < VIRGO_BYTES / 4; i++)
 		((float *)guest_word(&vfio_guest, DATA))[i] = (float)i + 0.5f;
-}
-
-static uint64_t rows_at(unsigned int row)
-{
-	return (uint64_t)ROWS << 48 | (uint64_t)(ROW_BYTES / 4) << 32 | row;
-}
-
-static void wait_for_virgo(void)
-{
-	for (unsigned int i = 0; i < 10000 && guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_BUSY, 8); i++)
-		usleep(1000);
-	assert_int_equal(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_BUSY, 8), 0);
 }
 
 static void a_cluster_moves_rows_of_a_process(void **state)
@@ -405,11 +374,11 @@ static void a_cluster_moves_rows_of_a_process(void **state)
 	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
 	to = guest_map_page(&vfio_guest, VIRTUAL + 4096, OTHER, GUEST_PAGE_PRESENT);
 	guest_use_tables(&vfio_guest, 1);
-	virgo_command(VIRGO_FUNCT_MVIN, VIRTUAL, rows_at(0));
-	virgo_command(VIRGO_FUNCT_MVOUT, VIRTUAL + 4096, rows_at(0));
-	wait_for_virgo();
+	virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, VIRTUAL, virgo_rows_at(0));
+	virgo_command(&vfio_guest, VIRGO_FUNCT_MVOUT, VIRTUAL + 4096, virgo_rows_at(0));
+	virgo_wait(&vfio_guest);
 	assert_int_equal(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_ERROR, 8), 0);
-	assert_memory_equal(guest_word(&vfio_guest, OTHER), guest_word(&vfio_guest, DATA), ROWS * ROW_BYTES);
+	assert_memory_equal(guest_word(&vfio_guest, OTHER), guest_word(&vfio_guest, DATA), VIRGO_BYTES);
 	assert_true(*to & DIRTY);
 }
 
@@ -420,11 +389,11 @@ static void commands_are_taken_as_fast_as_the_cluster_does_them(void **state)
 	begin_virgo();
 	guest_set_bus(&vfio_guest, MIMIC_PCI_SPACE(1) + MIMIC_PCI_SPACE_MODE, MIMIC_PCI_MODE_PHYSICAL);
 	for (unsigned int i = 0; i < 300; i++)
-		virgo_command(VIRGO_FUNCT_MVIN, DATA, rows_at(0));
-	virgo_command(VIRGO_FUNCT_MVOUT, OTHER, rows_at(0));
-	wait_for_virgo();
+		virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, DATA, virgo_rows_at(0));
+	virgo_command(&vfio_guest, VIRGO_FUNCT_MVOUT, OTHER, virgo_rows_at(0));
+	virgo_wait(&vfio_guest);
 	assert_int_equal(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_DISPATCHED, 8), 303);
-	assert_memory_equal(guest_word(&vfio_guest, OTHER), guest_word(&vfio_guest, DATA), ROWS * ROW_BYTES);
+	assert_memory_equal(guest_word(&vfio_guest, OTHER), guest_word(&vfio_guest, DATA), VIRGO_BYTES);
 }
 
 /* The queue has 16 entries. */
@@ -436,13 +405,13 @@ static void a_load_comes_behind_commands_that_wait(void **state)
 	begin_virgo();
 	guest_use_tables(&vfio_guest, 1);
 	for (unsigned int i = 0; i < 40; i++)
-		virgo_command(VIRGO_FUNCT_MVIN, VIRTUAL, rows_at(0));
+		virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, VIRTUAL, virgo_rows_at(0));
 	assert_true(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_DISPATCHED, 8) == UINT64_MAX);
 	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_NOT_READY), 1);
 	word = guest_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_FAULT_STATUS, 8);
 	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
 	guest_set_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_RESOLVE, 8, (word & 0xff) | VIRGO_RESOLVE_PRESENT);
-	wait_for_virgo();
+	virgo_wait(&vfio_guest);
 	assert_int_equal(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_DISPATCHED, 8), 42);
 }
 
@@ -453,16 +422,16 @@ static void a_page_that_a_cluster_misses_is_a_fault_of_the_driver(void **state)
 	(void)state;
 	begin_virgo();
 	guest_use_tables(&vfio_guest, 1);
-	virgo_command(VIRGO_FUNCT_MVIN, VIRTUAL, rows_at(0));
+	virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, VIRTUAL, virgo_rows_at(0));
 	assert_int_equal(guest_interrupts(&vfio_guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
 	word = guest_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_FAULT_STATUS, 8);
 	assert_int_equal(word & ~0xfffull, VIRTUAL);
 	assert_true(word & VIRGO_FAULT_STALLED);
 	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
 	guest_set_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_RESOLVE, 8, (word & 0xff) | VIRGO_RESOLVE_PRESENT);
-	virgo_command(VIRGO_FUNCT_MVOUT, VIRTUAL + 1024, rows_at(0));
-	wait_for_virgo();
-	assert_memory_equal(guest_word(&vfio_guest, DATA + 1024), guest_word(&vfio_guest, DATA), ROWS * ROW_BYTES);
+	virgo_command(&vfio_guest, VIRGO_FUNCT_MVOUT, VIRTUAL + 1024, virgo_rows_at(0));
+	virgo_wait(&vfio_guest);
+	assert_memory_equal(guest_word(&vfio_guest, DATA + 1024), guest_word(&vfio_guest, DATA), VIRGO_BYTES);
 }
 
 int main(void)
