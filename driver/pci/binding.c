@@ -366,6 +366,7 @@ static struct mimic_binding *mimic_pci_find_current(struct mimic_pci_device *dev
 static int mimic_pci_enter(struct mimic_pci_device *device, struct mimic_binding *binding)
 {
 	unsigned long space = find_first_zero_bit(device->spaces, MIMIC_PCI_SPACES);
+	u64 not_ready;
 
 	if (space == MIMIC_PCI_SPACES)
 		return -EBUSY;
@@ -375,8 +376,11 @@ static int mimic_pci_enter(struct mimic_pci_device *device, struct mimic_binding
 	binding->users = 1;
 	mimic_binding_get(binding);
 	list_add_tail(&binding->link, &device->bindings);
-	if (device->memory && !device->is_shared)
+	if (device->memory && !device->is_shared) {
+		/* Not to come behind it: a store that is posted and may write there. */
+		mimic_pci_settle(device, &not_ready);
 		memset_io(device->memory, 0, device->device.memory_size);
+	}
 	spin_lock(&binding->change_lock);
 	WRITE_ONCE(binding->gone, false);
 	mimic_pci_show_space(binding);

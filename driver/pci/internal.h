@@ -51,12 +51,15 @@ struct mimic_pci_lane {
 struct mimic_pci_device {
 	struct mimic_device device;
 	struct pci_dev *pci;	/* counted, as the parent of the device */
+	struct pci_dev *memory_pci;	/* that has BAR 2 and BAR 5; until the device is gone */
 	void __iomem *registers;	/* BAR 0; until it is gone */
 	void __iomem *memory;	/* BAR 2, where there is one */
+	unsigned long memory_frame;	/* where it begins */
 	unsigned int vectors;
 	bool listens;	/* to that of lanes */
 
 	char *rings;	/* BAR 5, where there are lanes; as memory */
+	unsigned long rings_frame;
 	unsigned int lane_count;
 	unsigned int lane_pages;	/* of each */
 	u32 command_words;
@@ -102,6 +105,16 @@ struct mimic_binding {
 	struct work_struct retire;
 	struct work_struct free;
 };
+
+/* --- memory.c ------------------------------------------------------------------ */
+
+/*
+ * The function that shows this number: it stays until the driver of `registers`, which is being
+ * probed, has let go of that. -EPROBE_DEFER: it is not there yet.
+ */
+struct pci_dev *mimic_pci_memory_of(struct pci_dev *registers, u64 pair);
+int mimic_pci_memory_init(void);
+void mimic_pci_memory_exit(void);
 
 /* --- registers.c -------------------------------------------------------------- */
 

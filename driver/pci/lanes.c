@@ -511,7 +511,7 @@ static irqreturn_t mimic_pci_lanes_raised(int irq, void *data)
 
 int mimic_pci_lanes_start(struct mimic_pci_device *device)
 {
-	struct pci_dev *pci = device->pci;
+	resource_size_t start = pci_resource_start(device->memory_pci, MIMIC_PCI_BAR_RINGS);
 	u64 layout = readq(device->registers + MIMIC_PCI_LANE_LAYOUT);
 	unsigned int count = readq(device->registers + MIMIC_PCI_LAYOUT) >> 32 & 0xff;
 	unsigned int pages = layout & 0xffff, i;
@@ -519,15 +519,16 @@ int mimic_pci_lanes_start(struct mimic_pci_device *device)
 
 	if (!count)
 		return 0;
-	if (count > MIMIC_PCI_LANES || !pages || pci_resource_len(pci, MIMIC_PCI_BAR_RINGS) < size)
+	if (count > MIMIC_PCI_LANES || !pages ||
+	    pci_resource_len(device->memory_pci, MIMIC_PCI_BAR_RINGS) < size)
 		return -ENODEV;
 	/* As memory, so that programs' mappings can be memory. */
-	device->rings = devm_memremap(&pci->dev, pci_resource_start(pci, MIMIC_PCI_BAR_RINGS), size,
-				      MEMREMAP_WB);
+	device->rings = devm_memremap(&device->pci->dev, start, size, MEMREMAP_WB);
 	if (IS_ERR(device->rings))
 		return PTR_ERR(device->rings);
 	for (i = 0; i < count; i++)
 		init_waitqueue_head(&device->lanes[i].wait);
+	device->rings_frame = start >> PAGE_SHIFT;
 	device->lane_pages = pages;
 	device->command_words = layout >> 16 & 0xffff;
 	device->response_words = layout >> 32 & 0xffff;

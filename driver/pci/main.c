@@ -90,11 +90,27 @@ static int mimic_pci_read_kind(struct mimic_pci_device *device)
 	return 0;
 }
 
+/* Its own BARs, or another function's. */
+static int mimic_pci_find_memory(struct mimic_pci_device *device)
+{
+	u64 pair = readq(device->registers + MIMIC_PCI_PAIR);
+
+	device->memory_pci = device->pci;
+	if (!pair)
+		return 0;
+	device->memory_pci = mimic_pci_memory_of(device->pci, pair);
+	if (!IS_ERR(device->memory_pci))
+		return 0;
+	return dev_err_probe(&device->pci->dev, PTR_ERR(device->memory_pci),
+			     "the function with its memory, PAIR %#llx, is not there\n", pair);
+}
+
 static int mimic_pci_identify(struct mimic_pci_device *device)
 {
 	u64 layout = readq(device->registers + MIMIC_PCI_LAYOUT);
 	u64 size = readq(device->registers + MIMIC_PCI_MEMORY_SIZE);
 	struct mimic_device *public = &device->device;
+	int error;
 
 	if (readq(device->registers + MIMIC_PCI_MAGIC) != MIMIC_PCI_MAGIC_VALUE ||
 	    (layout & 0xff) != MIMIC_PCI_VERSION) {
@@ -102,14 +118,30 @@ static int mimic_pci_identify(struct mimic_pci_device *device)
 		return -ENODEV;
 	}
 	public->pages = layout >> 8 & 0xff;
+	error = mimic_pci_find_memory(device);
+	if (error)
+		return error;
 	if (pci_resource_len(device->pci, MIMIC_PCI_BAR_REGISTERS) <
 	    MIMIC_PCI_DEVICE_PAGE(public->pages) || size > MIMIC_BUS_MEMORY_MAX ||
-	    pci_resource_len(device->pci, MIMIC_PCI_BAR_MEMORY) < size || !PAGE_ALIGNED(size))
+	    pci_resource_len(device->memory_pci, MIMIC_PCI_BAR_MEMORY) < size ||
+	    !PAGE_ALIGNED(size))
 		return -ENODEV;
 	public->memory_size = size;
 	public->interrupts = 1;
 	public->capabilities = MIMIC_BUS_TRAPS;
 	return mimic_pci_read_kind(device);
+}
+
+static int mimic_pci_map_memory(struct mimic_pci_device *device)
+{
+	resource_size_t start = pci_resource_start(device->memory_pci, MIMIC_PCI_BAR_MEMORY);
+	u32 size = device->device.memory_size;
+
+	if (!size)
+		return 0;
+	device->memory_frame = start >> PAGE_SHIFT;
+	device->memory = devm_ioremap_wc(&device->pci->dev, start, size);
+	return device->memory ? 0 : -ENOMEM;
 }
 
 static int mimic_pci_start(struct mimic_pci_device *device)
@@ -126,13 +158,9 @@ static int mimic_pci_start(struct mimic_pci_device *device)
 	error = mimic_pci_identify(device);
 	if (error)
 		return error;
-	if (device->device.memory_size) {
-		device->memory = devm_ioremap_wc(&pci->dev,
-						 pci_resource_start(pci, MIMIC_PCI_BAR_MEMORY),
-						 device->device.memory_size);
-		if (!device->memory)
-			return -ENOMEM;
-	}
+	error = mimic_pci_map_memory(device);
+	if (error)
+		return error;
 	error = mimic_pci_lanes_start(device);
 	if (error)
 		return error;
@@ -235,7 +263,7 @@ static void mimic_pci_remove(struct pci_dev *pci)
 }
 
 static const struct pci_device_id identifiers[] = {
-	{ PCI_DEVICE(MIMIC_PCI_VENDOR, PCI_ANY_ID) },
+	{ PCI_DEVICE(MIMIC_PCI_VENDOR, PCI_ANY_ID), .class = MIMIC_PCI_CLASS, .class_mask = ~0 },
 	{ }
 };
 MODULE_DEVICE_TABLE(pci, identifiers);
@@ -249,12 +277,20 @@ static struct pci_driver driver = {
 
 static int __init mimic_pci_init(void)
 {
-	return pci_register_driver(&driver);
+	int error = mimic_pci_memory_init();
+
+	if (error)
+		return error;
+	error = pci_register_driver(&driver);
+	if (error)
+		mimic_pci_memory_exit();
+	return error;
 }
 
 static void __exit mimic_pci_exit(void)
 {
 	pci_unregister_driver(&driver);
+	mimic_pci_memory_exit();
 	mimic_pci_bindings_exit();
 }
 

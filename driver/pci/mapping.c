@@ -10,34 +10,35 @@
 
 #include "internal.h"
 
-static vm_fault_t mimic_pci_fault(struct vm_fault *vmf, unsigned int bar, unsigned long page)
+static vm_fault_t mimic_pci_fault(struct vm_fault *vmf, unsigned long frame)
 {
 	struct mimic_binding *binding = vmf->vma->vm_private_data;
 	struct mimic_pci_device *device = binding->device;
-	unsigned long first = pci_resource_start(device->pci, bar) >> PAGE_SHIFT;
 	vm_fault_t result = VM_FAULT_SIGBUS;
 	int index;
 
 	/* mimic_pci_take_mappings() waits for this, and takes away what it has entered. */
 	index = srcu_read_lock(&device->readers);
 	if (vmf->vma->vm_mm == READ_ONCE(binding->mm) && !READ_ONCE(binding->gone))
-		result = vmf_insert_pfn(vmf->vma, vmf->address, first + page);
+		result = vmf_insert_pfn(vmf->vma, vmf->address, frame);
 	srcu_read_unlock(&device->readers, index);
 	return result;
 }
 
 static vm_fault_t mimic_pci_fault_registers(struct vm_fault *vmf)
 {
-	return mimic_pci_fault(vmf, MIMIC_PCI_BAR_REGISTERS,
-			       MIMIC_PCI_DEVICE_PAGE(vmf->pgoff) >> PAGE_SHIFT);
+	const struct mimic_binding *binding = vmf->vma->vm_private_data;
+	resource_size_t start = pci_resource_start(binding->device->pci, MIMIC_PCI_BAR_REGISTERS);
+
+	return mimic_pci_fault(vmf, (start + MIMIC_PCI_DEVICE_PAGE(vmf->pgoff)) >> PAGE_SHIFT);
 }
 
 static vm_fault_t mimic_pci_fault_memory(struct vm_fault *vmf)
 {
 	const struct mimic_binding *binding = vmf->vma->vm_private_data;
+	unsigned long page = vmf->pgoff - READ_ONCE(binding->memory_first);
 
-	return mimic_pci_fault(vmf, MIMIC_PCI_BAR_MEMORY,
-			       vmf->pgoff - READ_ONCE(binding->memory_first));
+	return mimic_pci_fault(vmf, binding->device->memory_frame + page);
 }
 
 static vm_fault_t mimic_pci_fault_lane(struct vm_fault *vmf)
@@ -51,7 +52,7 @@ static vm_fault_t mimic_pci_fault_lane(struct vm_fault *vmf)
 	/* mimic_pci_hide_lanes() waits for this, and takes away what it has entered. */
 	index = srcu_read_lock(&device->readers);
 	if (mimic_pci_has_lane(binding, page / device->lane_pages))
-		frame = (pci_resource_start(device->pci, MIMIC_PCI_BAR_RINGS) >> PAGE_SHIFT) + page;
+		frame = device->rings_frame + page;
 	if (vmf->vma->vm_mm == READ_ONCE(binding->mm))
 		result = vmf_insert_pfn(vmf->vma, vmf->address, frame);
 	srcu_read_unlock(&device->readers, index);
