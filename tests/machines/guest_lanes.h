@@ -49,8 +49,17 @@ static inline bool guest_has_number(const char *folder, const char *file, unsign
 	return number == wanted;
 }
 
-/* The first function of these numbers. */
-static inline bool guest_find(struct guest_function *function, unsigned int vendor, unsigned int device)
+static inline bool guest_has_bar(const struct guest_function *function, unsigned int bar)
+{
+	char path[400];
+
+	snprintf(path, sizeof(path), "%s/resource%u", function->folder, bar);
+	return !access(path, F_OK);
+}
+
+/* A function of these numbers, with the BAR or without it. */
+static inline bool guest_find_with(struct guest_function *function, unsigned int vendor, unsigned int device,
+				   unsigned int bar, bool has_bar)
 {
 	DIR *functions = opendir("/sys/bus/pci/devices");
 	struct dirent *entry;
@@ -59,11 +68,18 @@ static inline bool guest_find(struct guest_function *function, unsigned int vend
 	while (functions && !found && (entry = readdir(functions))) {
 		snprintf(function->folder, sizeof(function->folder), "/sys/bus/pci/devices/%s", entry->d_name);
 		found = guest_has_number(function->folder, "vendor", vendor) &&
-			guest_has_number(function->folder, "device", device);
+			guest_has_number(function->folder, "device", device) &&
+			guest_has_bar(function, bar) == has_bar;
 	}
 	if (functions)
 		closedir(functions);
 	return found;
+}
+
+/* The first one that has registers. */
+static inline bool guest_find(struct guest_function *function, unsigned int vendor, unsigned int device)
+{
+	return guest_find_with(function, vendor, device, MIMIC_PCI_BAR_REGISTERS, true);
 }
 
 static inline void *guest_map_bar(const struct guest_function *function, unsigned int bar)

@@ -15,6 +15,8 @@ cache=$(realpath "$cache")
 
 name=x86_64-6.12-4
 kinds=(maple dare virgo)
+# Virgo's memory is a function of its own: behind its registers.
+sockets=(maple dare virgo memory)
 plugged=0
 first_port=1
 
@@ -36,7 +38,7 @@ write_qemu()
 slots() # as arguments
 {
 	local slot
-	for slot in 1 2 3 4 5 6; do
+	for slot in 1 2 3 4 5 6 7 8; do
 		echo "-device pcie-root-port,id=port$slot,chassis=$slot,slot=$slot,mem-reserve=16M,pref64-reserve=16M"
 	done
 }
@@ -63,15 +65,17 @@ for command, arguments in (("qmp_capabilities", "{}"), (sys.argv[2], sys.argv[3]
 PYTHON
 }
 
-# start_serving MSI: a daemon with a socket for each kind's function. ",msi", because QEMU 11 aborts when a
+# start_serving MSI: a daemon with a socket for each function. ",msi", because QEMU 11 aborts when a
 # function with MSI-X is taken out.
 start_serving()
 {
-	local kind arguments=() devices=
+	local kind split arguments=() devices=
 	rm -f "$work"/*.sock
 	for kind in "${kinds[@]}"; do
 		devices="$devices,$kind:1"
-		arguments+=(--vfio-user "${kind}0=$work/$kind.sock$1,rings")
+		split=
+		[ $kind != virgo ] || split=,memory=$work/memory.sock
+		arguments+=(--vfio-user "${kind}0=$work/$kind.sock$1,rings$split")
 	done
 	"$build/bin/mimicd" --foreground --kernel=off --socket "$work/daemon.sock" --devices "${devices#,}" \
 		"${arguments[@]}" 2>>"$work/daemon.log" &
@@ -84,7 +88,7 @@ start_serving()
 }
 
 # The slot is free when the machine has let go of what was in it, which is later than the driver's end.
-plug_one() # plug_one KIND PORT
+plug_one() # plug_one SOCKET PORT
 {
 	for _ in $(seq 50); do
 		qmp device_add "{\"driver\": \"vfio-user-pci\", \"id\": \"$1-$plugged\", \"bus\": \"port$2\", \"rombar\": 0,
@@ -97,19 +101,19 @@ plug_one() # plug_one KIND PORT
 
 plug()
 {
-	local kind port=$first_port
+	local socket port=$first_port
 	plugged=$((plugged + 1))
-	for kind in "${kinds[@]}"; do
-		plug_one "$kind" $port || return
+	for socket in "${sockets[@]}"; do
+		plug_one "$socket" $port || return
 		port=$((port + 1))
 	done
 }
 
 unplug()
 {
-	local kind
-	for kind in "${kinds[@]}"; do
-		qmp device_del "{\"id\": \"$kind-$plugged\"}" || return
+	local socket
+	for socket in "${sockets[@]}"; do
+		qmp device_del "{\"id\": \"$socket-$plugged\"}" || return
 	done
 }
 
@@ -141,7 +145,7 @@ serve()
 	unplug) unplug ;;
 	kill-daemon) kill_daemon ;;
 	recover) start_serving ,msi && plug ;;
-	recover-elsewhere) first_port=4; start_serving '' && plug ;;
+	recover-elsewhere) first_port=5; start_serving '' && plug ;;
 	kill-machine) kill_machine ;;
 	esac
 }
@@ -202,8 +206,8 @@ result $? "plugged: the kernel reports no defect"
 [ -z "$daemon" ] || kill_daemon
 start_serving ''
 functions=()
-for kind in "${kinds[@]}"; do
-	functions+=(--function "$work/$kind.sock")
+for socket in "${sockets[@]}"; do
+	functions+=(--function "$work/$socket.sock")
 done
 write_qemu -action reboot=reset
 run_machine guest-reboot.sh --device maple0,rings "${functions[@]}"

@@ -13,7 +13,7 @@ Boots a stock kernel of Debian in QEMU (software emulation), with devices of mim
 your driver, runs COMMAND there, and exits with its status.
 
   -d, --device NAME     a device by its kind and number, such as KIND0 (`mimic list` shows names), or
-                        KIND0,msi, KIND0,rings; may be repeated
+                        KIND0 with ,msi, ,rings, ,split behind it; may be repeated
       --function PATH   one more PCI function, of a server of vfio-user that listens there; may be repeated
       --socket PATH     where mimicd listens for mimic list, trace and so on meanwhile
       --record FILE     keeps all that the devices are asked and answer, for mimic replay
@@ -96,6 +96,9 @@ case " $known " in
 *) complain "--levels $levels: $arch has one of $known" ;;
 esac
 [ ${#devices[@]} -gt 0 ] || [ $fetch_only = yes ] || complain "a device is needed: --device NAME (try --help)"
+for device in "${devices[@]}"; do
+	[[ $device, =~ ^[^,]+,((msi|rings|split),)*$ ]] || complain "--device $device: NAME, NAME,msi, NAME,rings, NAME,split or several of these is needed"
+done
 [ $# -gt 0 ] || [ $fetch_only = yes ] || complain "a command is needed (try --help)"
 for file in "${modules[@]}" "${files[@]}" "${sources[@]}"; do
 	[ -r "$file" ] || complain "$file: cannot be read"
@@ -237,9 +240,16 @@ count_devices() {
 
 daemon_arguments=() functions=()
 for device in "${devices[@]}"; do
-	name=${device%%,*}
-	daemon_arguments+=(--vfio-user "$name=$scratch/$name.sock${device#"$name"}")
+	name=${device%%,*} options=${device#"${device%%,*}"},
 	servers+=("$scratch/$name.sock")
+	# Behind its registers: mimicd gives the memory to the machine that has those.
+	case $options in
+	*,split,*)
+		options=${options/,split,/,}memory=$scratch/$name-memory.sock,
+		servers+=("$scratch/$name-memory.sock")
+		;;
+	esac
+	daemon_arguments+=(--vfio-user "$name=$scratch/$name.sock${options%,}")
 done
 for server in "${servers[@]}"; do
 	functions+=(-device "{\"driver\":\"vfio-user-pci\",\"rombar\":0,\"x-msg-timeout\":60000,\"socket\":{\"type\":\"unix\",\"path\":\"$server\"}}")
