@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * In the guest: loads that trap, and operations by a lane, of a MAPLE of mimicd, and of a server that answers at once
- * and does nothing. Many short batches take turns, and the least of each counts: other work of the host only adds.
+ * In the guest: loads that trap, and operations by a lane, of a MAPLE of mimicd, and of a server that answers
+ * at once and does nothing; stores that trap, of a Virgo with its memory and of one whose memory is another
+ * function. Many short batches take turns, and the least of each counts: other work of the host only adds.
  */
 #define _GNU_SOURCE
 #include "guest_lanes.h"
 
 #include "instant.h"
 #include "mimic/maple_registers.h"
+#include "mimic/virgo_registers.h"
 
 #define BATCHES 400
 #define TRAPS 20
 #define OPERATIONS 640
 #define POST_WORDS 64
 
-static struct guest_function maple, instant;
+static struct guest_function maple, instant, whole, split;
 static struct guest_lane lane;
 static struct instant_memory *answers;
 
@@ -50,6 +52,36 @@ static double trap_bus_page(void)
 static double trap_register(void)
 {
 	return trap(&maple, MIMIC_PCI_DEVICE_PAGE(MAPLE_PAGE_MAPLE) + MAPLE_OFFSET(MAPLE_LOAD_IDENTIFY, 0));
+}
+
+/* Without what the device does then. A load waits for all of them, and is not counted. */
+static double store(const struct guest_function *function)
+{
+	double begun = now(), time;
+
+	for (int i = 0; i < TRAPS; i++)
+		guest_bus_store(function, MIMIC_PCI_DONE, 0);
+	time = (now() - begun) / TRAPS;
+	guest_bus_load(function, MIMIC_PCI_DONE);
+	return time;
+}
+
+static double store_beside_memory(void)
+{
+	return store(&whole);
+}
+
+static double store_to_registers_alone(void)
+{
+	return store(&split);
+}
+
+static double stores_until_done(void)
+{
+	double begun = now();
+
+	store(&split);
+	return (now() - begun) / TRAPS;
 }
 
 static double ask(void)
@@ -105,26 +137,48 @@ static double words_by_lane(void)
 	return (now() - begun) / words;
 }
 
+enum {
+	TRAP_INSTANT, TRAP_BUS_PAGE, TRAP_REGISTER, STORE_BESIDE_MEMORY, STORE_ALONE, STORES_UNTIL_DONE, ASK,
+	LOAD_BY_LANE, WORDS_BY_LANE, ROWS,
+};
+
 static struct row {
 	const char *name;
 	double (*measure)(void);
 	double best, all[BATCHES];
-} rows[] = {
-	{ .name = "trapped load, server that answers at once", .measure = trap_instant },
-	{ .name = "trapped load, mimicd's bus page", .measure = trap_bus_page },
-	{ .name = "trapped load, register of a MAPLE", .measure = trap_register },
-	{ .name = "question and answer in memory, polling server", .measure = ask },
-	{ .name = "load by a lane, register of a MAPLE", .measure = load_by_lane },
-	{ .name = "a word into a queue and out of it by a lane, 64 at a time", .measure = words_by_lane },
+} rows[ROWS] = {
+	[TRAP_INSTANT] = { .name = "trapped load, server that answers at once", .measure = trap_instant },
+	[TRAP_BUS_PAGE] = { .name = "trapped load, mimicd's bus page", .measure = trap_bus_page },
+	[TRAP_REGISTER] = { .name = "trapped load, register of a MAPLE", .measure = trap_register },
+	[STORE_BESIDE_MEMORY] = { .name = "trapped store, a Virgo's registers beside its memory",
+				  .measure = store_beside_memory },
+	[STORE_ALONE] = { .name = "trapped store, a Virgo's registers alone: posted",
+			  .measure = store_to_registers_alone },
+	[STORES_UNTIL_DONE] = { .name = "each of 20 of these and a load, which waits for all",
+				.measure = stores_until_done },
+	[ASK] = { .name = "question and answer in memory, polling server", .measure = ask },
+	[LOAD_BY_LANE] = { .name = "load by a lane, register of a MAPLE", .measure = load_by_lane },
+	[WORDS_BY_LANE] = { .name = "a word into a queue and out of it by a lane, 64 at a time",
+			    .measure = words_by_lane },
 };
-
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
 
 /* --- begun --------------------------------------------------------------------------------------- */
 
+static bool find_virgos(void)
+{
+	if (!guest_find_with(&whole, MIMIC_PCI_VENDOR, VIRGO_PCI_DEVICE, MIMIC_PCI_BAR_MEMORY, true) ||
+	    !guest_find_with(&split, MIMIC_PCI_VENDOR, VIRGO_PCI_DEVICE, MIMIC_PCI_BAR_MEMORY, false) ||
+	    !guest_enable(&whole) || !guest_enable(&split))
+		return false;
+	whole.registers = guest_map_bar(&whole, MIMIC_PCI_BAR_REGISTERS);
+	split.registers = guest_map_bar(&split, MIMIC_PCI_BAR_REGISTERS);
+	return whole.registers && split.registers;
+}
+
 static bool start(void)
 {
-	if (!guest_find(&maple, MIMIC_PCI_VENDOR, MAPLE_PCI_DEVICE) || !guest_enable(&maple) ||
+	if (!find_virgos() ||
+	    !guest_find(&maple, MIMIC_PCI_VENDOR, MAPLE_PCI_DEVICE) || !guest_enable(&maple) ||
 	    !guest_find(&instant, INSTANT_VENDOR, INSTANT_DEVICE) || !guest_enable(&instant))
 		return false;
 	maple.registers = guest_map_bar(&maple, MIMIC_PCI_BAR_REGISTERS);
@@ -175,7 +229,9 @@ int main(void)
 		qsort(rows[i].all, BATCHES, sizeof(double), compare);
 		printf("%-62s %8.3f %8.3f\n", rows[i].name, rows[i].best, rows[i].all[BATCHES / 2]);
 	}
-	print_ratio("trapped load, to that of the server that answers at once", &rows[2], &rows[0], 1.3);
-	print_ratio("load by a lane, to question and answer of the polling server", &rows[4], &rows[3], 2.0);
+	print_ratio("trapped load, to that of the server that answers at once", &rows[TRAP_REGISTER],
+		    &rows[TRAP_INSTANT], 1.3);
+	print_ratio("load by a lane, to question and answer of the polling server", &rows[LOAD_BY_LANE],
+		    &rows[ASK], 2.0);
 	return 0;
 }

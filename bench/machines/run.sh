@@ -12,6 +12,6 @@ for _ in $(seq 100); do
 	[ ! -S "$work/instant.sock" ] || break
 	sleep 0.05
 done
-"$build/bin/mimic" vm --cache "$cache" --arch "$arch" --timeout 600 --device maple0,rings --function "$work/instant.sock" \
-	--include tests/machines --compile bench/machines/guest.c /guest || exit 1
+"$build/bin/mimic" vm --cache "$cache" --arch "$arch" --timeout 600 --device maple0,rings --device virgo0 --device virgo1,split \
+	--function "$work/instant.sock" --include tests/machines --compile bench/machines/guest.c /guest || exit 1
 "$(dirname "$0")/spmv.sh" "$build" "$cache" "$arch"
