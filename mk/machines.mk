@@ -25,17 +25,18 @@ MACHINES_JOBS ?= 1
 MACHINES_RESULTS := $(O)/check-vm/results
 # For programs of the libraries.
 MACHINES_LIBRARY = $(filter x86_64-6.12-% riscv64-6.12-3,$(MACHINES))
+# By traps, which take longer: cases with this in their names, or with WHOLE=1 all.
+MACHINES_TRAPPING = $(filter x86_64-6.12-4 $(if $(WHOLE),riscv64-6.12-3),$(MACHINES))
+MACHINES_TRAPS ?= $(if $(WHOLE),,pointer)
 # A contract takes a minute there.
 MACHINES_CONTRACTS ?= $(if $(WHOLE),$(KINDS),$(firstword $(KINDS)))
-# By traps, which take longer: cases with this in their names.
-MACHINES_TRAPS ?= $(if $(WHOLE),,pointer)
 # Checked accesses of memory that changes.
 MACHINES_ACCESSES ?= $(if $(WHOLE),1000000,200000)
 MACHINES_SCRIPTS = "tests/machines/test-pci.sh $(O) $(MACHINES_CACHE) $(MACHINES)" \
 	"tests/machines/test-drivers.sh $(O) $(MACHINES_CACHE) $(MACHINES)" \
 	$(if $(MACHINES_LIBRARY),"tests/machines/test-library.sh $(O) $(MACHINES_CACHE) $(MACHINES_LIBRARY)") \
-	$(if $(filter x86_64-6.12-4,$(MACHINES)),"tests/machines/test-traps.sh $(O) $(MACHINES_CACHE)" \
-	"tests/machines/test-plugged.sh $(O) $(MACHINES_CACHE)")
+	$(if $(MACHINES_TRAPPING),"tests/machines/test-traps.sh $(O) $(MACHINES_CACHE) $(MACHINES_TRAPPING)") \
+	$(if $(filter x86_64-6.12-4,$(MACHINES)),"tests/machines/test-plugged.sh $(O) $(MACHINES_CACHE)")
 
 .PHONY: check-vm packages-vm
 packages-vm:
@@ -45,7 +46,8 @@ packages-vm:
 check-vm: packages-vm all $(CONTRACTS) | $(O)/vm/linux-source
 	$(Q)tests/machines/fetch-all.sh $(O) $(MACHINES_CACHE) $(MACHINES)
 	$(Q)rm -rf $(dir $(MACHINES_RESULTS)) && mkdir -p $(dir $(MACHINES_RESULTS))
-	$(Q)O=$(abspath $(O)) CONTRACTS="$(MACHINES_CONTRACTS)" FOREIGN_CONTRACTS="$(if $(WHOLE),$(KINDS))" TRAPS=$(MACHINES_TRAPS) ACCESSES=$(MACHINES_ACCESSES) \
+	$(Q)O=$(abspath $(O)) CONTRACTS="$(MACHINES_CONTRACTS)" FOREIGN_CONTRACTS="$(if $(WHOLE),$(KINDS))" \
+		TRAPS=$(MACHINES_TRAPS) ACCESSES=$(MACHINES_ACCESSES) \
 		tests/scripts/run-tests.sh --results $(MACHINES_RESULTS) --jobs $(MACHINES_JOBS) \
 		--timeout 1800 $(MACHINES_SCRIPTS)
 	$(Q)tests/scripts/run-tests.sh --results $(MACHINES_RESULTS) --summary

@@ -1,21 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# Contracts by loads and stores that trap, of the devices in $CONTRACTS, on functions of PCI that the project's
-# drivers have: all cases, or those with $TRAPS in their names. x86-64. TAP.
-# usage: test-traps.sh BUILD CACHE
+# Contracts by loads and stores that trap, of the devices in $CONTRACTS (of another architecture $FOREIGN_CONTRACTS), on functions of PCI that the project's
+# drivers have: all cases, or those with $TRAPS in their names. TAP.
+# usage: test-traps.sh BUILD CACHE ARCH-KERNEL-LEVELS...
 set -u
 # shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/../scripts/tap.sh"
 cache=$2
+shift 2
 mkdir -p "$cache"
 cache=$(realpath "$cache")
 # shellcheck source=tests/machines/machine.sh
 . "$(dirname "$0")/machine.sh"
+# shellcheck source=tests/machines/programs.sh
+. "$(dirname "$0")/programs.sh"
 
-name=x86_64-6.12-4
-modules_for x86_64 6.12
-result $? "the drivers compile"
-mkdir "$work/programs"
 # The contract of Virgo is that of this cluster, and of no other.
 cat >"$work/devices.ini" <<'INI'
 [virgo]
@@ -33,16 +32,22 @@ run_contract() # run_contract DEVICE [OPTIONS]: of the function
 		--file "$work/programs/contract_$1" "sh /guest-traps.sh ${TRAPS:-}"
 	pass_on "$name${2:-}" $?
 	quiet_kernel
-	result $? "$1${2:-}: the kernel reports no defect"
+	result $? "$name, $1${2:-}: the kernel reports no defect"
 }
 
-for device in ${CONTRACTS:-maple dare virgo}; do
-	gcc -static -pthread -o "$work/programs/contract_$device" "$build"/obj/tests/contract/*.o \
-		"$build/obj/tests/contract/$device"/*.o "$build"/lib/lib{test,sim,daemon,common,maple,dare,virgo,mimic}.a \
-		-linih -ljson-c -lm -luring -ldl >"$work/output" 2>"$work/errors"
-	result $? "the contract of $device can be linked"
-	run_contract "$device"
-	# Stores are posted where a device has no memory, or has it in another function.
-	[ "$device" != virgo ] || run_contract "$device" ,split
+for name in "$@"; do
+	has_compiler "$name" || continue
+	IFS=- read -r arch kernel levels <<<"$name"
+	modules_for "$arch" "$kernel"
+	result $? "$name: the drivers compile"
+	rm -rf "$work/programs"
+	mkdir "$work/programs"
+	for device in $(contracts_of "$arch"); do
+		link_contract "$arch" "$kernel" "$device"
+		result $? "$name: the contract of $device can be linked"
+		run_contract "$device"
+		# Stores are posted where a device has no memory, or has it in another function.
+		[ "$device" != virgo ] || run_contract "$device" ,split
+	done
 done
 plan
