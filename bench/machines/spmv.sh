@@ -19,11 +19,8 @@ fi
 modules_for "$arch" 6.12 || { cat "$work/output" "$work/errors"; exit 1; }
 gcc -static -pthread -o "$work/maple_spmv" "$build/obj/examples/maple/spmv.o" \
 	"$build"/lib/lib{common,maple,mimic}.a -linih -ljson-c -lm 2>"$work/errors" || { cat "$work/errors"; exit 1; }
-files=(--file "$work/maple_spmv" --file "$build/bin/mimicd" --file bench/machines/guest-spmv.sh)
-# shellcheck disable=SC2013
-for library in $(ldd "$build/bin/mimicd" | grep -o '/[^ ]*'); do
-	files+=(--file "$library")
-done
+# shellcheck disable=SC2046,SC2207
+files=($(libraries_of "$build/bin/mimicd") --file "$work/maple_spmv" --file "$build/bin/mimicd" --file bench/machines/guest-spmv.sh)
 if ! machine "$arch-6.12-4" --device maple0,rings "${modules[@]}" "${files[@]}" 'sh /guest-spmv.sh'; then
 	tail -n 20 "$work/output" "$work/errors"
 	exit 1

@@ -140,6 +140,17 @@ int mimic_device_wait_for_posts(struct mimic_bus_device *device, long timeout)
 
 /* --- coming and going ----------------------------------------------------- */
 
+/* A device of another module (mimic_pci) keeps its name. */
+static int mimic_device_add(struct device *dev)
+{
+	struct device *other = bus_find_device_by_name(&mimic_bus, NULL, dev_name(dev));
+
+	if (!other)
+		return device_add(dev);
+	put_device(other);
+	return -EEXIST;
+}
+
 /* In the background: a probe makes accesses, whose answers the daemon in REGISTER owes. */
 static void mimic_device_attach(struct work_struct *work)
 {
@@ -149,7 +160,7 @@ static void mimic_device_attach(struct work_struct *work)
 	int error = 0;
 
 	if (!device->added) {
-		error = device_add(dev);
+		error = mimic_device_add(dev);
 		device->added = !error;
 	} else if (!dev->driver) {
 		error = device_attach(dev);

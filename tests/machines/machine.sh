@@ -13,6 +13,13 @@ machine()
 		--dmesg "$work/dmesg" "$@" >"$work/output" 2>"$work/errors"
 }
 
+# libraries_of PROGRAM: options by which a machine has what a program that is not static needs. There it is started
+# as `$(ls /ld-linux-*) --library-path / /PROGRAM`.
+libraries_of()
+{
+	ldd "$1" | grep -o '/[^ ]*' | sed 's/^/--file /'
+}
+
 compile_modules() # compile_modules ARCH KERNEL TREE: only what has changed
 {
 	local kernel=$cache/kernel-$1-$2 arguments=()

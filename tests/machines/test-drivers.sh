@@ -40,7 +40,12 @@ for name in "$@"; do
 	IFS=- read -r arch kernel levels <<<"$name"
 	modules_for "$arch" "$kernel"
 	result $? "$name: the drivers compile"
-	files=()
+	files=() own_daemon=:
+	if [ "$arch" = "$(uname -m)" ]; then
+		# shellcheck disable=SC2046
+		files+=(--file tests/machines/guest-both.sh --file "$build/bin/mimicd" $(libraries_of "$build/bin/mimicd"))
+		own_daemon='sh /guest-both.sh'
+	fi
 	for program in $kselftests; do
 		# shellcheck disable=SC2086
 		compile "$arch" "$kernel" "$program" "tests/kselftest/$program.c" ${more[$program]} $shared
@@ -52,7 +57,7 @@ for name in "$@"; do
 	[ "$arch" != x86_64 ] || virgo=virgo0,split
 	machine "$name" --device maple0 --device dare0 --device "$virgo" "${modules[@]}" \
 		--include include --compile examples/pci/try_maple_pci.c --compile tests/machines/try_unbind.c "${files[@]}" \
-		"/try_maple_pci /dev/maple0; for t in $kselftests; do /\$t | sed \"s/^\(\(not \)\{0,1\}ok [0-9]*\) /\1 - \$t: /\"; done; /try_unbind mimic_pci"
+		"/try_maple_pci /dev/maple0; for t in $kselftests; do /\$t | sed \"s/^\(\(not \)\{0,1\}ok [0-9]*\) /\1 - \$t: /\"; done; /try_unbind mimic_pci; $own_daemon"
 	status=$?
 	left_out=$other_there
 	# Addresses of these two are those of 47 bits; three levels have 38.
