@@ -13,7 +13,7 @@
  * long: the driver that ends it has its accesses behind that.
  */
 #define LOAD_NS 1000000u
-#define BEHIND_NS 20000000u	/* of the first that then waits apart, and of a load behind such */
+#define BEHIND_NS 2000000u	/* of the first store that then waits apart */
 #define STORE_NS 100000000u
 
 /* --- registers of the device ------------------------------------------------------------- */
@@ -84,9 +84,7 @@ static void begin_load(struct mimicd_machine *machine, const struct mimic_access
 {
 	machine->has_pending_load = mimicd_posted_precede(machine, body);
 	machine->load.body = *body;
-	if (machine->has_pending_load)
-		wait_a_little(machine, BEHIND_NS);
-	else if (!start_load(machine, body))
+	if (machine->has_pending_load || !start_load(machine, body))
 		wait_a_little(machine, LOAD_NS);
 }
 
