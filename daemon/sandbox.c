@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "daemon/loop/call_filter.h"
 #include "daemon/loop/log.h"
 #include "daemon/sandbox_calls.h"
 
@@ -27,19 +28,12 @@ static const struct {
 
 /* --- the option ------------------------------------------------------------------------- */
 
-/* What a sanitizer calls at the end is none of mimicd's calls: its look for leaks stops all threads. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED true
-#else
-#define IS_SANITIZED false
-#endif
-
 void mimicd_sandbox_default(struct mimicd_sandbox *sandbox)
 {
 	*sandbox = (struct mimicd_sandbox){ .was_named = false };
 	for (unsigned int i = 0; i < MIMICD_SANDBOX_PARTS; i++)
 		sandbox->parts[i] = parts[i].is_default;
-	if (IS_SANITIZED)
+	if (!MIMICD_CALLS_ARE_KNOWN)
 		sandbox->parts[MIMICD_SANDBOX_seccomp] = false;
 }
 

@@ -2,21 +2,10 @@
 /* Which system calls are left when mimicd serves. */
 #include "daemon/sandbox_calls.h"
 
-#include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#if defined(__x86_64__)
-#define ARCHITECTURE AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define ARCHITECTURE AUDIT_ARCH_AARCH64
-#endif
-#define X32_BIT 0x40000000u
+#include "daemon/loop/call_filter.h"
 
 static const unsigned int calls[] = {
 	/* bytes */
@@ -59,47 +48,12 @@ static const unsigned int mount_calls[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#ifdef ARCHITECTURE
-
-static struct sock_filter *allow(struct sock_filter *at, const unsigned int *numbers, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, numbers[i], 0, 1);
-		*at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	}
-	return at;
-}
-
 int mimicd_sandbox_filter_calls(bool mounts)
 {
-	static struct sock_filter filter[2 * (COUNT(calls) + COUNT(mount_calls)) + 8];
-	struct sock_filter *at = filter;
-	struct sock_fprog program = { .filter = filter };
+	const struct mimicd_call_list lists[] = {
+		{ calls, COUNT(calls) },
+		{ mount_calls, mounts ? COUNT(mount_calls) : 0 },
+	};
 
-	*at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
-	*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
-	*at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
-	*at++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-	*at++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1);
-	*at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
-	at = allow(at, calls, COUNT(calls));
-	if (mounts)
-		at = allow(at, mount_calls, COUNT(mount_calls));
-	*at++ = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
-	program.len = (unsigned short)(at - filter);
-	/* Without the mitigations that some kernels turn on with a filter: no code of others runs in here. */
-	if (!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-		     SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program))
-		return 0;
-	return -errno;
+	return mimicd_call_filter_enter(lists, COUNT(lists));
 }
-
-#else
-
-int mimicd_sandbox_filter_calls(bool mounts)
-{
-	(void)mounts;
-	return -ENOSYS;
-}
-
-#endif
