@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/loop/hang_up.h"
 #include "daemon/loop/log.h"
 
 #define MESSAGES_A_TURN 64u	/* then others have theirs */
@@ -62,6 +63,7 @@ void mimicd_connection_init(struct mimicd_connection *connection, const struct m
 	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
 	*connection = (struct mimicd_connection){
 		.ops = ops, .loop = loop, .path = path, .fd = fd, .uid = peer.uid, .pid = peer.pid,
+		.note = &connection->own_note,
 	};
 }
 
@@ -86,25 +88,12 @@ int mimicd_connection_start(struct mimicd_connection *connection)
 
 /* --- ended --------------------------------------------------------------------------- */
 
-/*
- * Messages that nobody has read become ECONNRESET at the other end, and QEMU aborts there. None come
- * any more when these are read.
- */
-static void hang_up(int fd)
-{
-	char bytes[4096];
-
-	shutdown(fd, SHUT_RDWR);
-	while (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
-		;
-	close(fd);
-}
-
+/* QEMU aborts at ECONNRESET, and stands still for a time with what is not answered. */
 void mimicd_connection_close(struct mimicd_connection *connection)
 {
 	connection->has_ended = true;
-	mimicd_vfio_packet_close(connection);
 	if (connection->source.ready && !connection->is_paused)
 		mimicd_loop_forget(connection->loop, connection->fd);
-	hang_up(connection->fd);
+	mimicd_hang_up(connection->fd, mimicd_vfio_last_replies, connection->note);
+	mimicd_vfio_packet_close(connection);
 }

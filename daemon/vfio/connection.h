@@ -13,6 +13,7 @@
 
 #include "daemon/loop/loop.h"
 #include "daemon/vfio/config_space.h"
+#include "daemon/vfio/last_replies.h"
 #include "daemon/vfio/protocol.h"
 
 #define MIMICD_VFIO_DESCRIPTORS 8u	/* of a message */
@@ -70,6 +71,8 @@ struct mimicd_connection {
 	bool has_version;		/* VERSION has been said */
 	bool is_paused;			/* the machine waits: nothing is read until it is answered */
 	struct mimicd_vfio_packet packet;
+	struct mimicd_vfio_note *note;	/* of it */
+	struct mimicd_vfio_note own_note;
 	struct mimicd_config_space config;
 };
 

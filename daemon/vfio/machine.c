@@ -273,7 +273,7 @@ int mimicd_machine_create(struct mimicd_vfio_function *function, int fd)
 	int error;
 
 	if (!machine) {
-		close(fd);
+		mimicd_vfio_turn_away(fd);
 		return -ENOMEM;
 	}
 	/* One that is started anew at once is not to be refused. */

@@ -54,6 +54,7 @@ static int receive(struct mimicd_connection *connection, void *to, size_t size)
 	if (!got)
 		return -ECONNRESET;
 	connection->packet.have += (size_t)got;
+	connection->note->have = (uint32_t)connection->packet.have;
 	return 1;
 }
 
@@ -75,9 +76,10 @@ int mimicd_vfio_receive(struct mimicd_connection *connection, const char **why)
 	int got = 1;
 
 	while (got > 0 && packet->have < header)
-		got = receive(connection, (char *)&packet->header + packet->have, header - packet->have);
+		got = receive(connection, (char *)&connection->note->header + packet->have, header - packet->have);
 	if (got <= 0)
 		return got;
+	packet->header = connection->note->header;
 	*why = check_header(&packet->header);
 	if (*why)
 		return -EPROTO;
@@ -96,6 +98,9 @@ void mimicd_vfio_packet_close(struct mimicd_connection *connection)
 		mimicd_closer_close(connection->loop->closer, connection->uid, packet->fds[i]);
 	packet->fd_count = 0;
 	packet->have = 0;
+	connection->note->header.size = 0;
+	connection->note->have = 0;
+	connection->note->is_answered = false;
 }
 
 /* --- answered ---------------------------------------------------------------------- */
@@ -123,6 +128,8 @@ static void send_reply(struct mimicd_connection *connection, struct mimicd_vfio_
 		message.msg_controllen = sizeof(control);
 	}
 	header->size = (uint32_t)(sizeof(*header) + size);
+	/* Not afterwards: that wakes QEMU, on our processor maybe; and two answers are worse for QEMU than none. */
+	connection->note->is_answered = true;
 	sent = sendmsg(connection->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (sent == (ssize_t)header->size)
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 #include "tests/lib/vfio_guest.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -85,6 +86,17 @@ bool guest_is_cut_off(struct guest *guest)
 			return true;
 	}
 	return false;
+}
+
+int guest_read_end(struct guest *guest)
+{
+	char bytes[256];
+	ssize_t got;
+
+	do {
+		got = recv(guest->fd, bytes, sizeof(bytes), 0);
+	} while (got > 0);
+	return got ? errno : 0;
 }
 
 static void send_command(struct guest *guest, unsigned int command, unsigned int flags, const void *payload,

@@ -42,6 +42,8 @@ int guest_ask(struct guest *guest, unsigned int command, const void *payload, si
 bool guest_send(struct guest *guest, const void *bytes, size_t size, const int *fds, unsigned int fd_count);
 /* Has the daemon closed the connection, within a second? */
 bool guest_is_cut_off(struct guest *guest);
+/* Reads until nothing more comes. 0: the end of the stream; or the errno. */
+int guest_read_end(struct guest *guest);
 
 int guest_map(struct guest *guest, int fd, uint64_t offset, uint64_t address, uint64_t size);
 int guest_unmap(struct guest *guest, uint64_t address, uint64_t size);

@@ -240,8 +240,6 @@ static void a_machine_that_is_cut_off_finds_an_end_and_no_error(void **state)
 {
 	struct mimic_open unwanted = { .name = "maple1" };
 	int client = raw_client(vfio_served.socket);
-	char byte[256];
-	ssize_t got;
 
 	(void)state;
 	guest_start(&vfio_guest, &vfio_served, "maple1");
@@ -252,11 +250,50 @@ static void a_machine_that_is_cut_off_finds_an_end_and_no_error(void **state)
 	raw_header(&unwanted, sizeof(unwanted), MIMIC_MESSAGE_REMOVE);
 	assert_true(raw_send(client, &unwanted, sizeof(unwanted), NULL, 0));
 	assert_return_code(kill(vfio_served.pid, SIGCONT), errno);
-	do {
-		got = recv(vfio_guest.fd, byte, sizeof(byte), 0);
-	} while (got > 0);
-	assert_return_code(got, errno);
+	assert_int_equal(guest_read_end(&vfio_guest), 0);
 	close(client);
+}
+
+/* QEMU would wait for the answer until its time is over. */
+static void a_load_of_a_machine_that_is_cut_off_is_an_error(void **state)
+{
+	const struct mimicd_vfio_header load = { .id = 100, .command = MIMICD_VFIO_REGION_READ, .size = 32 };
+	struct mimic_open unwanted = { .name = "maple1" };
+	struct mimic_add wanted = { .kind = "maple" };
+	struct mimicd_vfio_header reply;
+	int client = raw_client(vfio_served.socket);
+
+	(void)state;
+	guest_start(&vfio_guest, &vfio_served, "maple1");
+	/* The rest of it does not come. */
+	assert_true(guest_send(&vfio_guest, &load, sizeof(load), NULL, 0));
+	assert_int_equal(raw_request(client, &unwanted, sizeof(unwanted), MIMIC_MESSAGE_REMOVE, -1, NULL, 0, NULL), 0);
+	assert_int_equal(recv(vfio_guest.fd, &reply, sizeof(reply), MSG_WAITALL), sizeof(reply));
+	assert_int_equal(reply.id, 100);
+	assert_int_equal(reply.flags, MIMICD_VFIO_REPLY | MIMICD_VFIO_ERROR);
+	assert_int_equal(guest_read_end(&vfio_guest), 0);
+	assert_int_equal(raw_request(client, &wanted, sizeof(wanted), MIMIC_MESSAGE_ADD, -1, NULL, 0, NULL), 0);
+	close(client);
+}
+
+/* So it may be when a device is plugged into a machine that has others, and that would wait for the answer. */
+static void a_machine_that_is_refused_gets_an_error_and_finds_an_end(void **state)
+{
+	const struct mimicd_vfio_header header = { .id = 5, .command = MIMICD_VFIO_VERSION, .size = 64 };
+	struct mimicd_vfio_header reply;
+	struct guest other;
+
+	(void)state;
+	guest_start(&vfio_guest, &vfio_served, "maple0");
+	assert_return_code(kill(vfio_served.pid, SIGSTOP), errno);
+	guest_connect(&other, &vfio_served, "maple0");
+	assert_true(guest_send(&other, &header, sizeof(header), NULL, 0));
+	assert_return_code(kill(vfio_served.pid, SIGCONT), errno);
+	assert_int_equal(recv(other.fd, &reply, sizeof(reply), MSG_WAITALL), sizeof(reply));
+	assert_int_equal(reply.id, 5);
+	assert_int_equal(reply.flags, MIMICD_VFIO_REPLY | MIMICD_VFIO_ERROR);
+	assert_int_equal(guest_read_end(&other), 0);
+	guest_end(&other);
 }
 
 int main(void)
@@ -276,7 +313,9 @@ int main(void)
 		TEST(the_next_machine_finds_the_device_as_after_power_on),
 		TEST(reset_is_power_on),
 		TEST(a_device_that_is_added_again_is_at_its_socket),
+		TEST(a_load_of_a_machine_that_is_cut_off_is_an_error),
 		TEST(a_machine_that_is_cut_off_finds_an_end_and_no_error),
+		TEST(a_machine_that_is_refused_gets_an_error_and_finds_an_end),
 	};
 
 	return cmocka_run_group_tests(tests, setup, vfio_fixture_end);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#ifndef MIMICD_HANG_UP_H
+#define MIMICD_HANG_UP_H
+
+#include <stddef.h>
+
+#define MIMICD_LAST_REPLY 64u
+
+/*
+ * What is to be sent for these bytes of a connection that ends. The first time `size` is 0; the bytes then are those
+ * that follow what had been read, and `note` says what that is. Writes at most MIMICD_LAST_REPLY bytes more than
+ * `size`. Returns their number.
+ */
+typedef size_t (*mimicd_last_replies)(void *note, const char *bytes, size_t size, char *replies);
+
+/*
+ * Closes a stream socket so that its other end finds an end, and no ECONNRESET: what lies in it unread is read, and
+ * answered, if there are replies (NULL: there are none). epoll has forgotten it.
+ */
+void mimicd_hang_up(int fd, mimicd_last_replies replies, void *note);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+#include "daemon/vfio/last_replies.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "daemon/loop/hang_up.h"
+#include "daemon/vfio/connection.h"
+
+/* Instead of a size: what follows cannot be told apart. */
+#define LOST UINT32_MAX
+
+static const uint32_t header_size = sizeof(struct mimicd_vfio_header);
+
+static size_t answer(struct mimicd_vfio_note *note, char *reply)
+{
+	const struct mimicd_vfio_header error = {
+		.id = note->header.id, .command = note->header.command, .size = header_size,
+		.flags = MIMICD_VFIO_REPLY | MIMICD_VFIO_ERROR, .error = EIO,
+	};
+
+	if (note->is_answered || note->header.flags & MIMICD_VFIO_NO_REPLY)
+		return 0;
+	note->is_answered = true;
+	memcpy(reply, &error, sizeof(error));
+	return sizeof(error);
+}
+
+/* Of the message's bytes so many as there are. */
+static size_t read_on(struct mimicd_vfio_note *note, const char *bytes, size_t size)
+{
+	size_t end = note->have < header_size ? header_size : note->header.size;
+	size_t part = end - note->have < size ? end - note->have : size;
+
+	if (!note->have)
+		note->is_answered = false;
+	if (note->have < header_size)
+		memcpy((char *)&note->header + note->have, bytes, part);
+	note->have += (uint32_t)part;
+	return part;
+}
+
+/* The reply to the message, if its header is there; and the message's end. Returns the reply's size. */
+static size_t look(struct mimicd_vfio_note *note, char *reply)
+{
+	size_t length;
+
+	if (note->have == LOST || note->have < header_size)
+		return 0;
+	if (note->header.flags & MIMICD_VFIO_TYPE || note->have > note->header.size ||
+	    note->header.size > header_size + MIMICD_VFIO_PAYLOAD) {
+		note->have = LOST;
+		return 0;
+	}
+	length = answer(note, reply);
+	if (note->have == note->header.size)
+		note->have = 0;
+	return length;
+}
+
+/* Mimicd may have been killed before it could say how much it had read. */
+static void begin(struct mimicd_vfio_note *note)
+{
+	if (!note->header.size)
+		note->have = 0;
+	else if (note->have < header_size)
+		note->have = header_size;
+}
+
+size_t mimicd_vfio_last_replies(void *context, const char *bytes, size_t size, char *replies)
+{
+	struct mimicd_vfio_note *note = context;
+	size_t length = 0;
+
+	if (!size) {
+		begin(note);
+		length = look(note, replies);
+	}
+	while (size && note->have != LOST) {
+		size_t part = read_on(note, bytes, size);
+
+		bytes += part;
+		size -= part;
+		length += look(note, replies + length);
+	}
+	return length;
+}
+
+void mimicd_vfio_turn_away(int fd)
+{
+	struct mimicd_vfio_note note = { .have = 0 };
+
+	mimicd_hang_up(fd, mimicd_vfio_last_replies, &note);
+}

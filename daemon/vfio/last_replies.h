@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * What a machine is told when its connection ends: each message that waits for a reply gets an error. QEMU would go on
+ * waiting, with all processors, until its time is over: an end of the connection is no answer to it.
+ */
+#ifndef MIMICD_VFIO_LAST_REPLIES_H
+#define MIMICD_VFIO_LAST_REPLIES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/vfio/protocol.h"
+
+/* The message that mimicd reads or serves. All 0: none. */
+struct mimicd_vfio_note {
+	struct mimicd_vfio_header header;	/* recv() writes it here: no moment is between that and its being noted */
+	_Atomic uint32_t have;			/* bytes of the message that mimicd has read, or fewer */
+	atomic_bool is_answered;
+};
+
+/*
+ * Replies to the message of the note (the first time: `size` is 0), and to those that begin in these bytes, which
+ * follow what has been read. Returns their size, which is at most that of a header more than `size`.
+ */
+size_t mimicd_vfio_last_replies(void *note, const char *bytes, size_t size, char *replies);
+/* Closes a connection of which nothing has been read. */
+void mimicd_vfio_turn_away(int fd);
+
+#endif
