@@ -28,7 +28,7 @@ static const unsigned int calls[] = {
 	SYS_clone, SYS_clone3, SYS_set_robust_list, SYS_rseq, SYS_futex, SYS_exit, SYS_exit_group, SYS_sched_yield,
 	SYS_sched_getaffinity, SYS_sched_setaffinity, SYS_sched_getparam, SYS_sched_getscheduler, SYS_getcpu, SYS_gettid,
 	SYS_getpid, SYS_getppid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getgroups, SYS_tgkill, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn,
-	SYS_rt_sigtimedwait, SYS_rt_sigpending, SYS_sigaltstack, SYS_restart_syscall, SYS_prctl, SYS_prlimit64, SYS_umask,
+	SYS_rt_sigtimedwait, SYS_rt_sigpending, SYS_sigaltstack, SYS_restart_syscall, SYS_wait4, SYS_prctl, SYS_prlimit64, SYS_umask,
 	/* time, and chance */
 	SYS_clock_gettime, SYS_clock_nanosleep, SYS_nanosleep, SYS_gettimeofday, SYS_getrusage, SYS_getrandom,
 #ifdef SYS_epoll_wait
@@ -40,7 +40,7 @@ static const unsigned int calls[] = {
 
 /* With --state: umount, by the command that may if we may not. */
 static const unsigned int mount_calls[] = {
-	SYS_umount2, SYS_execve, SYS_wait4, SYS_waitid, SYS_pipe2,
+	SYS_umount2, SYS_execve, SYS_waitid, SYS_pipe2,
 #ifdef SYS_vfork
 	SYS_vfork, SYS_rmdir,
 #endif

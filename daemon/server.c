@@ -4,19 +4,27 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "daemon/vfio/last_replies.h"
+
 #define SETTLE_ROUNDS 1000u
 
 static int start(struct mimicd_server *server, const struct mimicd_options *options)
 {
-	int error = mimicd_loop_create(&server->loop);
+	int error;
 
+	/* Before there are threads. */
+	if (options->vfio.count)
+		server->keeper = mimicd_keeper_create(mimicd_vfio_last_replies);
+	error = mimicd_loop_create(&server->loop);
+	if (!error)
+		error = mimicd_keeper_watch(server->keeper, &server->loop);
 	if (!error)
 		error = mimicd_engine_create(&server->engine, &server->loop, &options->settings,
 					      options->recording);
 	if (!error)
 		error = mimicd_bus_create(&server->bus, &server->engine, &options->bus);
 	if (!error)
-		error = mimicd_vfio_create(&server->vfio, &server->engine, &options->vfio);
+		error = mimicd_vfio_create(&server->vfio, &server->engine, server->keeper, &options->vfio);
 	if (!error)
 		error = mimicd_clients_create(&server->clients, &server->engine, &options->clients);
 	/* Last: nothing after it may touch a path that could lie in it. */
@@ -48,6 +56,7 @@ bool mimicd_server_destroy(struct mimicd_server *server)
 	mimicd_filesystem_destroy(server->filesystem);
 	mimicd_clients_destroy(server->clients);
 	mimicd_vfio_destroy(server->vfio);
+	mimicd_keeper_destroy(server->keeper);
 	mimicd_bus_destroy(server->bus);
 	is_whole = mimicd_engine_destroy(&server->engine);
 	mimicd_loop_destroy(&server->loop);

@@ -10,6 +10,7 @@
 #include "daemon/clients/clients.h"
 #include "daemon/engine/engine.h"
 #include "daemon/filesystem/filesystem.h"
+#include "daemon/loop/keeper.h"
 #include "daemon/loop/loop.h"
 #include "daemon/vfio/vfio.h"
 #include "daemon/watchdog.h"
@@ -25,6 +26,7 @@ struct mimicd_options {
 };
 
 struct mimicd_server {
+	struct mimicd_keeper *keeper;		/* NULL: no devices for virtual machines, or it could not be made */
 	struct mimicd_loop loop;
 	struct mimicd_engine engine;
 	struct mimicd_bus *bus;			/* NULL: no devices in the kernel */

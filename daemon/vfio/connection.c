@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/loop/hang_up.h"
+#include "daemon/loop/keeper.h"
 #include "daemon/loop/log.h"
 
 #define MESSAGES_A_TURN 64u	/* then others have theirs */
@@ -80,8 +81,20 @@ bool mimicd_connection_is_dead(const struct mimicd_connection *connection)
 	return !recv(connection->fd, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT);
 }
 
-int mimicd_connection_start(struct mimicd_connection *connection)
+static void keep(struct mimicd_connection *connection, struct mimicd_keeper *keeper)
 {
+	_Static_assert(sizeof(struct mimicd_vfio_note) <= MIMICD_KEEPING_NOTE, "a note is as large as the keeper's");
+	void *note = mimicd_keeper_keep(keeper, connection->fd);
+
+	if (!note)
+		return;
+	connection->note = note;
+	connection->keeper = keeper;
+}
+
+int mimicd_connection_start(struct mimicd_connection *connection, struct mimicd_keeper *keeper)
+{
+	keep(connection, keeper);
 	connection->source = (struct mimicd_source){ hear, connection };
 	return mimicd_loop_watch(connection->loop, connection->fd, EPOLLIN, &connection->source);
 }
@@ -96,4 +109,6 @@ void mimicd_connection_close(struct mimicd_connection *connection)
 		mimicd_loop_forget(connection->loop, connection->fd);
 	mimicd_hang_up(connection->fd, mimicd_vfio_last_replies, connection->note);
 	mimicd_vfio_packet_close(connection);
+	mimicd_keeper_forget(connection->keeper, connection->note);
+	connection->note = &connection->own_note;
 }

@@ -37,6 +37,7 @@ struct mimicd_bar_memory {
 };
 
 struct mimicd_connection;
+struct mimicd_keeper;
 
 /* Errors are -errno. */
 struct mimicd_connection_ops {
@@ -71,7 +72,8 @@ struct mimicd_connection {
 	bool has_version;		/* VERSION has been said */
 	bool is_paused;			/* the machine waits: nothing is read until it is answered */
 	struct mimicd_vfio_packet packet;
-	struct mimicd_vfio_note *note;	/* of it */
+	struct mimicd_keeper *keeper;	/* NULL: it has not this connection */
+	struct mimicd_vfio_note *note;	/* of the packet; the keeper sees it */
 	struct mimicd_vfio_note own_note;
 	struct mimicd_config_space config;
 };
@@ -85,8 +87,8 @@ void mimicd_connection_init(struct mimicd_connection *connection, const struct m
 int mimicd_connection_check_user(const struct mimicd_connection *connection);
 /* Its QEMU has gone, and the loop has not come to that yet. */
 bool mimicd_connection_is_dead(const struct mimicd_connection *connection);
-/* Messages are served from now on. 0 or -errno. */
-int mimicd_connection_start(struct mimicd_connection *connection);
+/* Messages are served from now on. The keeper (NULL: there is none) gets the connection, too. 0 or -errno. */
+int mimicd_connection_start(struct mimicd_connection *connection, struct mimicd_keeper *keeper);
 /* Once, whether it was started or not. */
 void mimicd_connection_close(struct mimicd_connection *connection);
 

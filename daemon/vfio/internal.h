@@ -20,6 +20,7 @@
 
 #define MIMICD_POSTED_MAX 1024u		/* stores of a page that wait behind another */
 
+struct mimicd_keeper;
 struct mimicd_machine;
 struct mimicd_memory_function;
 struct mimicd_rings;
@@ -40,6 +41,7 @@ struct mimicd_vfio_function {
 
 struct mimicd_vfio {
 	struct mimicd_engine *engine;
+	struct mimicd_keeper *keeper;	/* NULL: none */
 	struct mimicd_front_end front_end;
 	struct mimicd_signaller signaller;
 	struct mimicd_vfio_listener *listeners;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What a machine is told when its connection ends: each message that waits for a reply gets an error. QEMU would go on
- * waiting, with all processors, until its time is over: an end of the connection is no answer to it.
+ * What a machine is told when its connection ends, also when mimicd has been killed (daemon/loop/keeper.h): each
+ * message that waits for a reply gets an error. QEMU would go on waiting, with all processors, until its time is over:
+ * an end of the connection is no answer to it.
  */
 #ifndef MIMICD_VFIO_LAST_REPLIES_H
 #define MIMICD_VFIO_LAST_REPLIES_H
@@ -13,7 +14,7 @@
 
 #include "daemon/vfio/protocol.h"
 
-/* The message that mimicd reads or serves. All 0: none. */
+/* The message that mimicd reads or serves, in memory that outlives it. All 0: none. */
 struct mimicd_vfio_note {
 	struct mimicd_vfio_header header;	/* recv() writes it here: no moment is between that and its being noted */
 	_Atomic uint32_t have;			/* bytes of the message that mimicd has read, or fewer */

@@ -238,7 +238,7 @@ static int start(struct mimicd_machine *machine)
 		return error;
 	mimicd_bus_page_reset(machine);
 	power_on(machine);
-	return mimicd_connection_start(&machine->connection);
+	return mimicd_connection_start(&machine->connection, machine->function->vfio->keeper);
 }
 
 static void free_machine(struct mimicd_machine *machine)

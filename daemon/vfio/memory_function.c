@@ -139,7 +139,7 @@ static const char *take(struct mimicd_memory_function *memory, struct mimicd_mac
 		return why;
 	memory->machine = machine;
 	reset(&memory->connection);
-	if (mimicd_connection_start(&memory->connection))
+	if (mimicd_connection_start(&memory->connection, machine->function->vfio->keeper))
 		return strerror(ENOMEM);
 	machine->memory_function = memory;
 	return NULL;

@@ -96,7 +96,7 @@ static int open_listener(struct mimicd_vfio *vfio, const char *text)
 /* --- made ------------------------------------------------------------------------------------ */
 
 int mimicd_vfio_create(struct mimicd_vfio **created, struct mimicd_engine *engine,
-		       const struct mimicd_vfio_options *options)
+		       struct mimicd_keeper *keeper, const struct mimicd_vfio_options *options)
 {
 	struct mimicd_vfio *vfio;
 	int error = 0;
@@ -107,6 +107,7 @@ int mimicd_vfio_create(struct mimicd_vfio **created, struct mimicd_engine *engin
 	if (!vfio)
 		return -ENOMEM;
 	vfio->engine = engine;
+	vfio->keeper = keeper;
 	vfio->listeners = calloc(options->count, sizeof(*vfio->listeners));
 	if (!vfio->listeners) {
 		free(vfio);

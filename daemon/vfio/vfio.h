@@ -8,6 +8,7 @@
  *   connection.c             a machine at the socket
  *   packet.c, messages.c     what it says
  *   region.c                 its loads and stores, by where they go
+ *   last_replies.c           what it is told when its connection ends
  *   machine.c                it has the device: made, reset, ended
  *   registers.c, bus_page.c  loads and stores of BAR 0
  *   posted.c                 stores that wait
@@ -22,6 +23,7 @@
 #define MIMICD_VFIO_H
 
 struct mimicd_engine;
+struct mimicd_keeper;
 struct mimicd_vfio;
 
 #define MIMICD_VFIO_SOCKETS_MAX 64u
@@ -38,11 +40,11 @@ struct mimicd_vfio_options {
 };
 
 /*
- * 0, with *created NULL if no socket was asked for; or -errno with a log line: -ENODEV: there is no
- * such device; -EADDRINUSE: another process answers at the path.
+ * The keeper (NULL: there is none) gets the connections, too. 0, with *created NULL if no socket was asked for; or
+ * -errno with a log line: -ENODEV: there is no such device; -EADDRINUSE: another process answers at the path.
  */
 int mimicd_vfio_create(struct mimicd_vfio **created, struct mimicd_engine *engine,
-		       const struct mimicd_vfio_options *options);
+		       struct mimicd_keeper *keeper, const struct mimicd_vfio_options *options);
 /* NULL: nothing happens. */
 void mimicd_vfio_destroy(struct mimicd_vfio *vfio);
 
