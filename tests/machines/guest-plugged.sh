@@ -5,11 +5,6 @@
 # shellcheck source=tests/machines/guest-use.sh
 . /guest-use.sh
 
-function_of() # function_of DEVICE: its PCI function
-{
-	basename "$(realpath /sys/bus/mimic/devices/$1/..)"
-}
-
 are_unserved()
 {
 	for device in $devices; do
@@ -57,6 +52,8 @@ result $? "others in the same slots work once more"
 kill_daemon_under_programs
 ended_by_errors
 result $? "where the daemon is killed, programs get errors, and no signal"
+trapped_well
+result $? "loads that trapped meanwhile give all ones"
 await are_unserved
 result $? "the devices say that nobody serves them"
 none_works
@@ -78,6 +75,8 @@ result $? "a daemon that is started anew serves others in their slots"
 kill_daemon_under_programs
 ended_by_errors
 result $? "where that daemon is killed, programs get errors, and no signal"
+trapped_well
+result $? "loads that trapped meanwhile give all ones, there too"
 for device in $devices; do
 	echo 1 >"/sys/bus/pci/devices/$(function_of $device)/remove"
 done

@@ -88,27 +88,34 @@ use_all()
 	sleep 3
 }
 
-programs()
+function_of() # function_of DEVICE: its PCI function
 {
-	pidof maple_spmv dare_spmm virgo_gemm
+	basename "$(realpath /sys/bus/mimic/devices/$1/..)"
 }
 
-# QEMU 11 aborts when the daemon's end leaves a message unread (docs/pci.md): nothing traps when it is killed,
-# or for as long as it takes to end.
+# Loads that trap, one after the other, until nobody serves any of the functions.
+use_by_traps()
+{
+	registers=
+	for device in $devices; do
+		registers="$registers /sys/bus/pci/devices/$(function_of $device)/resource0"
+	done
+	# shellcheck disable=SC2086
+	/try_unserved $registers >/tmp/said-traps 2>&1 &
+	traps=$!
+	sleep 1
+}
+
 kill_daemon_under_programs()
 {
 	use_all
-	# shellcheck disable=SC2086
-	kill -STOP $loops
-	for _ in 1 2 3; do
-		usleep 300000
-		# shellcheck disable=SC2046
-		[ -z "$(programs)" ] || kill -STOP $(programs)
-	done
+	use_by_traps
 	ask kill-daemon
-	sleep 3
-	# shellcheck disable=SC2046,SC2086
-	kill -CONT $loops $(programs)
+}
+
+trapped_well() # nobody serves any more: its loads were answered before, and are all ones now
+{
+	wait $traps
 }
 
 have_ended()

@@ -180,7 +180,7 @@ run_machine()
 	: >"$work/refused"
 	machine "$name" --qemu "$work/qemu" "$@" "${modules[@]}" --file tests/machines/guest-use.sh \
 		--file "tests/machines/$script" --file "$work/programs/maple_spmv" --file "$work/programs/dare_spmm" \
-		--file "$work/programs/virgo_gemm" "sh /$script" &
+		--file "$work/programs/virgo_gemm" --compile tests/machines/try_unserved.c "sh /$script" &
 	machine=$!
 	attend $machine
 	wait $machine
