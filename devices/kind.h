@@ -11,6 +11,7 @@
 #include "devices/model.h"
 #include "devices/register.h"
 #include "devices/state.h"
+#include "devices/text.h"
 #include "devices/time.h"
 
 #define MIMIC_KINDS_MAX 16
@@ -231,6 +232,14 @@ struct mimic_kind {
 	/* All that the device shows of itself: a call of the model that changes nothing. */
 	void (*state)(const struct mimic_model *model, uint64_t now,
 		      const struct mimic_state_visitor *visitor);
+	/*
+	 * Why an access waits that the model has parked, or that it cannot take yet: "queue 0 is full (32
+	 * words), and nobody consumes". Adds nothing if it does not know. A call of the model that changes
+	 * nothing, also from signal handlers; owner, page and offset of the access count. NULL: it never
+	 * says.
+	 */
+	void (*explain)(const struct mimic_model *model, const struct mimic_access *access,
+			struct mimic_text *text);
 	const struct mimic_time *time;	/* the device in virtual time; NULL: it cannot be */
 	/* What an instruction or a command word is called in a trace; NULL: illegal. NULL: it has none. */
 	const char *(*command_name)(uint32_t word);

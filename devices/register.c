@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 #include "devices/register.h"
 
-#include <stdio.h>
-
 #include "devices/kind.h"
+#include "devices/text.h"
 
 /* --- looking a register up ------------------------------------------------------------ */
 
@@ -114,39 +113,48 @@ bool mimic_register_of_role(const struct mimic_kind *kind, enum mimic_role role,
 
 /* --- names ------------------------------------------------------------------------------ */
 
-static int print_place(const struct mimic_register_block *block, const struct mimic_access *access, char *text,
-		       size_t size)
+static void add_place(const struct mimic_register_block *block, const struct mimic_access *access,
+		      struct mimic_text *text)
 {
 	unsigned int unit = (access->page - block->page) * block->units + access->offset / block->size;
 
-	if (block->is_numbered)
-		return snprintf(text, size, "%s %u ", block->name, unit);
-	return snprintf(text, size, "%s ", block->name);
+	mimic_text_add(text, block->name);
+	mimic_text_add(text, " ");
+	if (!block->is_numbered)
+		return;
+	mimic_text_add_decimal(text, unit);
+	mimic_text_add(text, " ");
 }
 
-size_t mimic_register_name(const struct mimic_kind *kind, const struct mimic_access *access, char *text,
+size_t mimic_register_name(const struct mimic_kind *kind, const struct mimic_access *access, char *name,
 			   size_t size)
 {
 	const struct mimic_register_block *block = block_of(kind, access);
 	const struct mimic_register *row;
 	struct mimic_register_place place;
-	char unit[48];
-	int length;
+	struct mimic_text text;
 
+	mimic_text_begin(&text, name, size);
 	if (!block) {
-		length = snprintf(text, size, "page %u 0x%03x", access->page, access->offset);
-		return length < 0 ? 0 : (size_t)length;
+		mimic_text_add(&text, "page ");
+		mimic_text_add_decimal(&text, access->page);
+		mimic_text_add(&text, " ");
+		mimic_text_add_hex(&text, access->offset, 3);
+		return text.length;
 	}
-	print_place(block, access, unit, sizeof(unit));
+	add_place(block, access, &text);
 	row = row_of(kind, access, &place);
-	if (!row)
-		length = snprintf(text, size, "%s0x%0*x", unit, block->size > 0x100 ? 3 : 2,
-				  access->offset % block->size);
-	else if (row->count > 1 || block->has_indices)
-		length = snprintf(text, size, "%s%s [%u]", unit, row->name, place.index);
-	else
-		length = snprintf(text, size, "%s%s", unit, row->name);
-	return length < 0 ? 0 : (size_t)length;
+	if (!row) {
+		mimic_text_add_hex(&text, access->offset % block->size, block->size > 0x100 ? 3 : 2);
+		return text.length;
+	}
+	mimic_text_add(&text, row->name);
+	if (row->count < 2 && !block->has_indices)
+		return text.length;
+	mimic_text_add(&text, " [");
+	mimic_text_add_decimal(&text, place.index);
+	mimic_text_add(&text, "]");
+	return text.length;
 }
 
 /* --- the state -------------------------------------------------------------------------- */

@@ -144,9 +144,9 @@ struct mimic_kind;
 
 /*
  * The register that an access names, for people: "context 3 STATUS", "MAPLE CONSUME [3]".
- * As snprintf().
+ * As snprintf(), for signal handlers, too.
  */
-size_t mimic_register_name(const struct mimic_kind *kind, const struct mimic_access *access, char *text,
+size_t mimic_register_name(const struct mimic_kind *kind, const struct mimic_access *access, char *name,
 			   size_t size);
 /* What the access is to the device's driver. */
 enum mimic_role mimic_register_role(const struct mimic_kind *kind, const struct mimic_access *access);

@@ -5,10 +5,14 @@
 #include "devices/model.h"
 #include "devices/register.h"
 #include "devices/state.h"
+#include "devices/text.h"
 
 /* state.c: see struct mimic_kind */
 void dare_state(const struct mimic_model *model, uint64_t now,
 		const struct mimic_state_visitor *visitor);
+/* explain.c: see struct mimic_kind */
+void dare_explain(const struct mimic_model *model, const struct mimic_access *access,
+		  struct mimic_text *text);
 
 /* control.c, context.c: the registers of page 0 and of a context. */
 extern const struct mimic_register_block dare_control_block;

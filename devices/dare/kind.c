@@ -167,6 +167,7 @@ const struct mimic_kind mimic_kind_dare = {
 	.contexts = &contexts,
 	.retry = retry,
 	.state = dare_state,
+	.explain = dare_explain,
 	.time = &dare_kind_time,
 	.command_name = command_name,
 	.blocks = blocks,

@@ -133,6 +133,7 @@ const struct mimic_kind mimic_kind_maple = {
 	.is_flush = is_flush,
 	.retry = maple_model_retry,
 	.state = maple_state,
+	.explain = maple_explain,
 	.time = &maple_kind_time,
 	.blocks = blocks,
 	.block_count = sizeof(blocks) / sizeof(blocks[0]),

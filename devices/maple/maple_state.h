@@ -5,6 +5,7 @@
 #include "devices/model.h"
 #include "devices/register.h"
 #include "devices/state.h"
+#include "devices/text.h"
 #include "mimic/maple_registers.h"
 
 struct maple;
@@ -13,6 +14,9 @@ struct side_clock;
 /* state.c: see struct mimic_kind */
 void maple_state(const struct mimic_model *model, uint64_t now,
 		 const struct mimic_state_visitor *visitor);
+/* explain.c: see struct mimic_kind */
+void maple_explain(const struct mimic_model *model, const struct mimic_access *access,
+		   struct mimic_text *text);
 
 /* loads.c, stores.c: the registers, by page. */
 extern const struct mimic_register_block maple_load_blocks[MAPLE_PAGE_COUNT];

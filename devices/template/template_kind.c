@@ -56,6 +56,14 @@ static void state(const struct mimic_model *model, uint64_t now, const struct mi
 	mimic_state_leave(visitor, "counters");
 }
 
+/* Nothing else of it makes an access wait. */
+static void explain(const struct mimic_model *model, const struct mimic_access *access,
+		    struct mimic_text *text)
+{
+	(void)model, (void)access;
+	mimic_text_add(text, "the addition is not over");
+}
+
 static const struct mimic_register_block *const blocks[] = {
 	&template_user_block,
 	&template_control_block,
@@ -81,6 +89,7 @@ const struct mimic_kind mimic_kind_template = {
 	.may_wait = may_wait,
 	.ordered_posts = true,
 	.state = state,
+	.explain = explain,
 	.blocks = blocks,
 	.block_count = sizeof(blocks) / sizeof(blocks[0]),
 };

@@ -290,6 +290,7 @@ const struct mimic_kind mimic_kind_virgo = {
 	.enabled_events = enabled_events,
 	.retry = retry,
 	.state = virgo_state,
+	.explain = virgo_explain,
 	.command_name = command_name,
 	.blocks = blocks,
 	.block_count = sizeof(blocks) / sizeof(blocks[0]),

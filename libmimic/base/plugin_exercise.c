@@ -224,6 +224,20 @@ static struct mimic_model *create(struct mimic_plugin_trial *trial, const struct
 	return NULL;
 }
 
+/* Whether it waits or not: another thread may have ended the wait when the reason is asked for. */
+static void explain_it(const struct mimic_kind *kind, const struct mimic_model *model, struct mimic_access access)
+{
+	char bytes[160];
+	struct mimic_text text;
+
+	if (!kind->explain)
+		return;
+	for (access.is_write = 0; access.is_write <= 1; access.is_write++) {
+		mimic_text_begin(&text, bytes, sizeof(bytes));
+		kind->explain(model, &access, &text);
+	}
+}
+
 static void access_it(struct mimic_plugin_trial *trial, const struct mimic_kind *kind, struct mimic_model *model)
 {
 	struct mimic_access load = { .owner = OWNER, .size = 8 };
@@ -236,6 +250,8 @@ static void access_it(struct mimic_plugin_trial *trial, const struct mimic_kind 
 	mimic_plugin_stage(trial, "a load");
 	if (model->ops->access(model, &load, 3) != MIMIC_DONE)
 		model->ops->cancel(model, OWNER, 3);
+	mimic_plugin_stage(trial, "saying why an access waits");
+	explain_it(kind, model, load);
 	mimic_plugin_stage(trial, "a tick");
 	for (int i = 0; i < 1000 && model->ops->busy(model); i++)
 		model->ops->tick(model, 4);

@@ -197,6 +197,13 @@ static void state(const struct mimic_model *model, uint64_t now,
 	stream->kind->state(stream->inner, now, visitor);
 }
 
+static void explain(const struct mimic_model *model, const struct mimic_access *access, struct mimic_text *text)
+{
+	const struct record_stream *stream = mimic_record_stream_of(model);
+
+	stream->kind->explain(stream->inner, access, text);
+}
+
 static void make_kind(unsigned int i)
 {
 	const struct mimic_kind *from = mimic_kinds[i];
@@ -206,6 +213,8 @@ static void make_kind(unsigned int i)
 	kind->create = NULL;	/* mimic_record_create() */
 	kind->destroy = mimic_record_model_destroy;
 	kind->state = state;
+	if (from->explain)
+		kind->explain = explain;
 	if (from->enable_events)
 		kind->enable_events = enable_events;
 	if (from->take_events)

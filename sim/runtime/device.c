@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "devices/explain.h"
 #include "libmimic/base/kinds.h"
 #include "libmimic/base/probe.h"
 #include "libmimic/base/spool.h"
@@ -316,18 +317,24 @@ void sim_device_describe(unsigned int core, char *text, size_t size)
 {
 	struct sim_channel *channel = &sim.channels[core];
 	const struct sim_operation *operation = first_operation(channel);
-	const struct mimic_kind *kind;
-	char name[64] = "", device[32] = "";
+	const struct sim_device *device;
+	struct mimic_text sentence;
 
-	text[0] = '\0';
+	mimic_text_begin(&sentence, text, size);
 	if (!channel->count)
 		return;
-	kind = sim.devices[operation->device].kind;
-	mimic_register_name(kind, &operation->access, name, sizeof(name));
-	if (sim_parameters_devices(&sim.setup->parameters) > 1)
-		snprintf(device, sizeof(device), " of %s%u", kind->name, operation->device);
-	snprintf(text, size, "%s of %s%s%s", operation->access.is_write ? "store" : "load", name, device,
-		 channel->arrival == SIM_NEVER ? "" : " (on its way)");
+	device = &sim.devices[operation->device];
+	mimic_explain_access(device->kind, &operation->access, &sentence);
+	if (sim_parameters_devices(&sim.setup->parameters) > 1) {
+		mimic_text_add(&sentence, " of ");
+		mimic_text_add(&sentence, device->kind->name);
+		mimic_text_add_decimal(&sentence, operation->device);
+	}
+	if (channel->arrival != SIM_NEVER)
+		mimic_text_add(&sentence, " (on its way)");
+	else if (device->timed)
+		mimic_explain_reason(device->kind, device->time->model(device->timed), &operation->access,
+				     &sentence);
 }
 
 static uint64_t clock_cycles(struct mimic_trace *trace)

@@ -35,7 +35,7 @@ static void say_wait(const struct sim_thread *thread)
 		SIM_WAITS(_)
 #undef _
 	};
-	char what[128] = "";
+	char what[224] = "";
 
 	if (thread->wait == SIM_WAIT_MMIO || thread->wait == SIM_WAIT_MMIO_ROOM)
 		sim_device_describe(thread->core, what, sizeof(what));

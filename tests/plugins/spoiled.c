@@ -87,6 +87,13 @@ __attribute__((unused)) static struct mimic_model *create_spoiled(const void *pa
 	return model;
 }
 
+__attribute__((unused)) static void explanation_crashes(const struct mimic_model *model,
+							const struct mimic_access *access, struct mimic_text *text)
+{
+	(void)model, (void)access, (void)text;
+	crash();
+}
+
 __attribute__((unused)) static void power_on_crashes(struct mimic_model *model, uint64_t now)
 {
 	(void)model, (void)now;
@@ -185,6 +192,8 @@ __attribute__((constructor)) static void make(void)
 	exit(0);
 #elif defined(SPOILED_LOADING_HANGS)
 	hang();
+#elif defined(SPOILED_EXPLANATION_CRASHES)
+	kind.explain = explanation_crashes;
 #elif defined(SPOILED_POWER_ON_CRASHES)
 	spoiled_ops.power_on = power_on_crashes;
 	kind.create = create_spoiled;

@@ -192,6 +192,7 @@ spoiled=(
 	"CREATION_EXITS|it exited with status 3 in creation"
 	"CREATION_HANGS|it did not end within 5 seconds in creation"
 	"POWER_ON_CRASHES|killed by signal 11 in power-on"
+	"EXPLANATION_CRASHES|killed by signal 11 in saying why an access waits"
 )
 cp /bin/true "$dir/program.so"
 printf 'no library\n' >"$dir/text.so"

@@ -530,8 +530,9 @@ stuck "deadlock" "thread 0, in main() on core 0: waits for the mutex" "thread 1,
 	-- "$programs/deadlock" && grep -q begins "$work/output" && grep -q '"end":"deadlock"' "$work/report.json"
 result $? "two threads that wait for each other are named, with what they wait for"
 
-stuck "in main() on core 0: waits for the device's answer to a load of MAPLE CONSUME [2]" -- "$programs/deadlock" consume
-result $? "so is a consumer that nobody produces for"
+stuck "in main() on core 0: waits for the device's answer to a load of MAPLE CONSUME [2]: queue 2 is empty, and nobody produces, since cycle" \
+	-- "$programs/deadlock" consume
+result $? "so is a consumer that nobody produces for, with the reason"
 
 stuck "the 1 core of the SoC is taken: --cores N" -- --cores 1 "$programs/queue"
 result $? "a thread more than there are cores"
