@@ -171,6 +171,23 @@ int mimic_memory_register(struct mimic_device *device, void *address, size_t siz
 int mimic_memory_unregister(struct mimic_device *device, void *address, size_t size);
 
 /*
+ * A hang explains itself: `tell` is called once for each wait of a thread for a device that has lasted so
+ * long, with one line (without a newline) for people, such as maple0: thread 4711 has waited 10 s for a load
+ * of MAPLE CONSUME [0]: queue 0 is empty, and nobody produces which is lost when it returns. It names the
+ * device, the register and, as far as the device knows, the reason. The thread that waits makes the call, in
+ * the middle of its call of this header; with mimic_device_access() in a signal handler that is inside of the
+ * handler, so that only what a handler may do is allowed, and nothing of this header. The wait goes on
+ * afterwards. 0 milliseconds, or NULL: no calls any more. To be set before the device is used; a wait that
+ * has begun may call as it was set before.
+ *
+ * Without this call nothing is told, but where the environment has MIMIC_PATIENCE when the first device is
+ * opened: a decimal number of seconds (0: never). Then such lines go to standard error. `mimic run` sets it
+ * to 10 if it is not set. On the kernel transport a program's own loads and stores of the node's page wait in
+ * the kernel, and tell nothing.
+ */
+void mimic_patience(unsigned int milliseconds, void (*tell)(void *context, const char *text), void *context);
+
+/*
  * Prepares this thread for mimic_device_access() from a signal handler.
  * Cheap when it was done before.
  */

@@ -17,6 +17,7 @@
 #include "daemon/engine/engine.h"
 #include "daemon/engine/events.h"
 #include "daemon/engine/execute.h"
+#include "daemon/engine/explain.h"
 #include "daemon/engine/lane.h"
 #include "daemon/engine/manage.h"
 #include "daemon/engine/turn.h"
@@ -189,6 +190,21 @@ static void do_lane_number(struct mimicd_session *session, const struct mimicd_p
 	mimicd_reply_plain(session, packet, 0);
 }
 
+static void do_explain(struct mimicd_session *session, const struct mimicd_packet *packet)
+{
+	struct mimicd_lane *lane = mimicd_lane_find(&session->client, packet->number.number);
+	struct mimic_explain_reply reply = { 0 };
+	struct mimic_text text;
+
+	if (!lane) {
+		mimicd_complain(session, packet, -ENOENT, "no such lane");
+		return;
+	}
+	mimic_text_begin(&text, reply.text, sizeof(reply.text));
+	mimicd_lane_explain(lane, &text);
+	mimicd_reply(session, packet, &reply, sizeof(reply), 0, -1);
+}
+
 static void do_thread_gone(struct mimicd_session *session, const struct mimicd_packet *packet)
 {
 	int error = mimicd_thread_end(&session->client, packet->number.number);
@@ -336,6 +352,7 @@ static bool reserved_is_set(const struct mimicd_packet *packet)
 	case MIMIC_MESSAGE_LANE_DROP:
 	case MIMIC_MESSAGE_THREAD_GONE:
 	case MIMIC_MESSAGE_CANCEL:
+	case MIMIC_MESSAGE_EXPLAIN:
 		return packet->number.reserved;
 	default:
 		return false;
@@ -361,6 +378,9 @@ static void dispatch(struct mimicd_session *session, const struct mimicd_packet 
 	case MIMIC_MESSAGE_LANE_DROP:
 	case MIMIC_MESSAGE_CANCEL:
 		do_lane_number(session, packet);
+		return;
+	case MIMIC_MESSAGE_EXPLAIN:
+		do_explain(session, packet);
 		return;
 	case MIMIC_MESSAGE_THREAD_GONE:
 		do_thread_gone(session, packet);

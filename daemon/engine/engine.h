@@ -9,6 +9,7 @@
  *   client.c, client_devices.c       a program that has devices from us
  *   user.c, quota.c                  the user whom it belongs to, and what users may have
  *   lane.c, turn.c, execute.c        its lanes: made; which may go on; their commands
+ *   explain.c                        what a lane waits for, in words
  *   process.c, binding.c, trap.c     a program that has devices by a driver
  *   memory*.c, device_memory.c       memory of programs, memory of devices
  *   jobs.c, workers.c                long work

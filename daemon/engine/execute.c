@@ -158,7 +158,7 @@ static void park(struct mimicd_lane *lane)
 	mimicd_instance_add_waiter(lane->target->instance, &lane->waiter);
 }
 
-static void fill_pattern(const struct mimicd_lane *lane, struct mimic_access *pattern)
+void mimicd_lane_access(const struct mimicd_lane *lane, struct mimic_access *pattern)
 {
 	*pattern = (struct mimic_access){
 		.owner = mimicd_thread_owner(lane->thread),
@@ -229,7 +229,7 @@ static int64_t run_stores(struct mimicd_lane *lane, uint64_t limit, uint64_t now
 	model = lane->target->model;
 	copy_payload(lane, values, count);
 	lane->client->engine->calls++;
-	fill_pattern(lane, &pattern);
+	mimicd_lane_access(lane, &pattern);
 	look_for_reset(lane, &pattern);
 	done = count > 1 ? model->ops->store_many(model, &pattern, values, count, now) : 0;
 	if (done < count) {
@@ -269,7 +269,7 @@ static void load_from_model(struct mimicd_lane *lane, uint32_t count, uint64_t n
 	size_t done = 0;
 
 	lane->client->engine->calls++;
-	fill_pattern(lane, &pattern);
+	mimicd_lane_access(lane, &pattern);
 	look_for_reset(lane, &pattern);
 	if (count > 1) {
 		done = model->ops->load_many(model, &pattern, values, count, now);

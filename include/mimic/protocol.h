@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define MIMIC_PROTOCOL_MAGIC 0x52504443494d494dull	/* "MIMICDPR" in memory */
-#define MIMIC_PROTOCOL_VERSION 4u
+#define MIMIC_PROTOCOL_VERSION 5u
 /* No message is longer. Texts travel in a memfd. */
 #define MIMIC_MESSAGE_MAX 256u
 #define MIMIC_MESSAGE_REPLY 0x8000u
@@ -28,6 +28,7 @@
 #define MIMIC_SESSION_THREADS 256u
 #define MIMIC_SESSION_RANGES 4096u
 #define MIMIC_LANE_LEVELS 8u
+#define MIMIC_EXPLAIN_MAX 224u	/* of EXPLAIN's text, the final 0 included */
 #define MIMIC_KIND_MAX 16u	/* of a kind of device, the final 0 included */
 
 /* _(number, NAME, request's structure, reply's structure, descriptors in the request (EVENTFD: or none), meaning) */
@@ -50,7 +51,8 @@
 	_(16, RESET, mimic_open, mimic_message, 0, "a device is as after power-on, whoever has it") \
 	_(17, CLEAR_COUNTERS, mimic_open, mimic_message, 0, "the counters of a device are 0 again") \
 	_(18, TRACE, mimic_message, mimic_message, 1, "what the session's devices do is written into a spool") \
-	_(19, TRACE_BUS, mimic_message, mimic_message, 1, "what devices do that programs have through the kernel is, too")
+	_(19, TRACE_BUS, mimic_message, mimic_message, 1, "what devices do that programs have through the kernel is, too") \
+	_(20, EXPLAIN, mimic_number_request, mimic_explain_reply, 0, "what a lane waits for, for people")
 
 enum mimic_message_type {
 #define _(number, name, request, reply, descriptors, meaning) MIMIC_MESSAGE_##name = number,
@@ -125,7 +127,7 @@ struct mimic_lane_reply {
 	uint32_t response_words;
 };
 
-/* A lane's number (LANE_DROP, CANCEL) or a thread's (THREAD_GONE). */
+/* A lane's number (LANE_DROP, CANCEL, EXPLAIN) or a thread's (THREAD_GONE). */
 struct mimic_number_request {
 	struct mimic_message header;
 	uint32_t number;
@@ -191,6 +193,12 @@ struct mimic_state_request {
 	char name[MIMIC_NAME_MAX];
 	uint32_t flags;		/* MIMIC_STATE_* */
 	uint32_t reserved;
+};
+
+/* "a store of MAPLE PRODUCE [0]: queue 0 is full (32 of 32 words), and nobody consumes"; "": nothing */
+struct mimic_explain_reply {
+	struct mimic_message header;
+	char text[MIMIC_EXPLAIN_MAX];	/* padded with 0 */
 };
 
 /* The memfd holds a JSON text; docs/protocol.md names its fields, docs/state.md those of STATE. */

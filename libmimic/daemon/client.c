@@ -198,7 +198,7 @@ int mimic_daemon_device_access(struct mimic_device *base, struct mimic_access *a
 {
 	struct daemon_device *device = mimic_daemon_device(base);
 	struct daemon_lane *lane;
-	int error = mimic_daemon_begin(device->generation, __builtin_frame_address(0), &lane);
+	int error = mimic_daemon_begin(device, access, __builtin_frame_address(0), &lane);
 
 	if (error)
 		return error;
@@ -253,7 +253,7 @@ static ssize_t post(struct mimic_device *base, const struct mimic_access *patter
 	size_t done = 0;
 	int error;
 
-	error = mimic_daemon_begin(device->generation, __builtin_frame_address(0), &lane);
+	error = mimic_daemon_begin(device, pattern, __builtin_frame_address(0), &lane);
 	if (error)
 		return error;
 	error = check_lost(device, lane);
@@ -348,7 +348,7 @@ static ssize_t read_many(struct daemon_device *device, enum mimic_command_kind k
 {
 	struct daemon_lane *lane;
 	size_t done = 0;
-	int error = mimic_daemon_begin(device->generation, frame, &lane);
+	int error = mimic_daemon_begin(device, pattern, frame, &lane);
 
 	if (error)
 		return error;

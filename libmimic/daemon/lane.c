@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "libmimic/base/thread.h"
+#include "libmimic/daemon/device.h"
 #include "libmimic/daemon/session.h"
 
 _Static_assert(MIMIC_THREAD_SESSIONS == (int)DAEMON_SESSION_KINDS, "a place for each session");
@@ -239,8 +240,10 @@ static struct daemon_thread *get_thread(uint32_t generation, const void *frame)
 	return thread;
 }
 
-int mimic_daemon_begin(uint32_t generation, void *frame, struct daemon_lane **found)
+int mimic_daemon_begin(const struct daemon_device *device, const struct mimic_access *pattern, void *frame,
+		       struct daemon_lane **found)
 {
+	uint32_t generation = device->generation;
 	struct daemon_thread *thread;
 	struct daemon_lane *lane;
 	unsigned int level;
@@ -264,6 +267,8 @@ int mimic_daemon_begin(uint32_t generation, void *frame, struct daemon_lane **fo
 	thread->depth = level + 1;
 	handler_fence();
 	lane->frame = frame;
+	lane->device = device;
+	lane->pattern = pattern;
 	lane->state = DAEMON_LANE_BUSY;
 	publish_cpu(lane);
 	*found = lane;

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libmimic/base/patience.h"
 #include "mimic/lane.h"
 #include "mimic/protocol.h"
 
@@ -25,6 +26,7 @@ enum daemon_lane_state {
 	DAEMON_LANE_WAITING,	/* the rings are whole: another operation could go on from here */
 };
 
+struct daemon_device;
 struct daemon_thread;
 
 struct daemon_lane {
@@ -42,6 +44,9 @@ struct daemon_lane {
 	volatile uint64_t withdrawn_head;
 	volatile enum daemon_lane_state state;
 	void *volatile frame;		/* of the operation in progress */
+	/* That operation's, which are its caller's: for a wait that has to be explained. */
+	const struct daemon_device *device;
+	const struct mimic_access *pattern;
 };
 
 struct daemon_thread {
@@ -53,10 +58,11 @@ struct daemon_thread {
 };
 
 /*
- * Starts an operation; `frame` is a stack address of it. 0, or -ENOTCONN,
- * -ENOMEM, ... and then there is nothing to end.
+ * Starts an operation on the device, by accesses of that pattern; `frame` is a stack address of it. 0, or
+ * -ENOTCONN, -ENOMEM, ... and then there is nothing to end.
  */
-int mimic_daemon_begin(uint32_t generation, void *frame, struct daemon_lane **lane);
+int mimic_daemon_begin(const struct daemon_device *device, const struct mimic_access *pattern, void *frame,
+		       struct daemon_lane **lane);
 void mimic_daemon_end(struct daemon_lane *lane);
 
 /* Was the command in progress taken back? Not if it was published only after a handler tried. */
@@ -79,6 +85,9 @@ int mimic_daemon_wait_room(struct daemon_lane *lane, uint32_t generation, uint64
  * handler took the command back, what is still due has to be asked for again.
  */
 int64_t mimic_daemon_wait_answers(struct daemon_lane *lane, uint32_t generation);
+
+/* explain.c: this thread has waited for long, and tells what for. Keeps errno. */
+void mimic_daemon_explain(const struct daemon_lane *lane, uint32_t generation, struct mimic_wait *wait);
 
 void mimic_daemon_thread_gone(void);
 void mimic_daemon_lanes_after_fork(void);

@@ -19,6 +19,9 @@
 #include "libmimic/daemon/lane.h"
 #include "libmimic/daemon/memory.h"
 
+/* A daemon that is stopped must not hold up what another thread has to tell it then. */
+#define EXPLAIN_MS 1000
+
 #define NOT_CONNECTED \
 	{ .connection = { .socket = -1 }, .socket = MIMIC_DESCRIPTOR_NONE, .event = MIMIC_DESCRIPTOR_NONE }
 
@@ -220,7 +223,8 @@ void mimic_daemon_session_kick(uint32_t generation)
 	errno = saved;
 }
 
-int mimic_daemon_session_request(uint32_t generation, struct daemon_request *request)
+/* milliseconds 0: as long as any request may take. */
+static int request_within(uint32_t generation, struct daemon_request *request, unsigned int milliseconds)
 {
 	struct daemon_session *session = mimic_daemon_session_of(generation);
 	struct mimic_thread *self = mimic_thread_self();
@@ -238,13 +242,41 @@ int mimic_daemon_session_request(uint32_t generation, struct daemon_request *req
 	if (mimic_daemon_session_is_current(generation) && is_closed(session)) {
 		atomic_store(&session->dead, true);
 	} else if (mimic_daemon_session_is_current(generation)) {
-		error = mimic_daemon_exchange(&session->connection, request);
-		if (error == -ENOTCONN || error == -ETIMEDOUT || error == -EPROTO)
+		error = milliseconds
+				? mimic_daemon_exchange_within(&session->connection, request, milliseconds)
+				: mimic_daemon_exchange(&session->connection, request);
+		if (error == -ENOTCONN || (error == -ETIMEDOUT && !milliseconds) || error == -EPROTO)
 			atomic_store(&session->dead, true);
 	}
 	mimic_lock_release(&session->lock);
 	mimic_daemon_restore_signals(&signals);
 	return error;
+}
+
+int mimic_daemon_session_request(uint32_t generation, struct daemon_request *request)
+{
+	return request_within(generation, request, 0);
+}
+
+int mimic_daemon_session_explain(uint32_t generation, uint32_t lane, char text[MIMIC_EXPLAIN_MAX])
+{
+	struct mimic_number_request message = { .number = lane };
+	struct mimic_explain_reply reply;
+	struct daemon_request request = {
+		.message = &message.header,
+		.size = sizeof(message),
+		.type = MIMIC_MESSAGE_EXPLAIN,
+		.fd = -1,
+		.reply = &reply,
+		.reply_size = sizeof(reply),
+	};
+	int error = request_within(generation, &request, EXPLAIN_MS);
+
+	if (error)
+		return error;
+	memcpy(text, reply.text, MIMIC_EXPLAIN_MAX);
+	text[MIMIC_EXPLAIN_MAX - 1] = 0;
+	return 0;
 }
 
 /* By a call of the session's own, as a request by the socket is. */

@@ -21,6 +21,7 @@
 struct daemon_connection {
 	int socket;
 	uint32_t sequence;
+	unsigned int late;	/* replies that nobody waits for any more */
 };
 
 /* A request and where its reply goes. The header's sequence and size are filled in. */
@@ -112,6 +113,13 @@ int mimic_daemon_greet(struct daemon_connection *connection, int fd, const char 
 /* One request on a connection that nobody else uses. The reply's error, or -ENOTCONN, -ETIMEDOUT, -EPROTO. */
 int mimic_daemon_exchange(struct daemon_connection *connection, struct daemon_request *request);
 
+/*
+ * The same, that is given up after so long, and then -ETIMEDOUT; the connection stays. Only for replies
+ * without descriptors.
+ */
+int mimic_daemon_exchange_within(struct daemon_connection *connection, struct daemon_request *request,
+				 unsigned int milliseconds);
+
 /* The text in a file that came with a reply; free() it. 0 or -errno. */
 int mimic_daemon_read_text(int fd, uint64_t size, char **json);
 
@@ -141,6 +149,11 @@ int mimic_daemon_session_wait(uint32_t generation, const struct daemon_lane *lan
 void mimic_daemon_session_end(enum daemon_session_kind kind);
 /* A request on the session; for signal handlers too. -ENOTCONN: `generation` is gone. */
 int mimic_daemon_session_request(uint32_t generation, struct daemon_request *request);
+/*
+ * What mimicd says that a lane waits for. -ETIMEDOUT: nothing in a second; -EOPNOTSUPP: this session has no
+ * such question.
+ */
+int mimic_daemon_session_explain(uint32_t generation, uint32_t lane, char text[MIMIC_EXPLAIN_MAX]);
 /* A request without payload in the reply that names one number. */
 int mimic_daemon_session_tell(uint32_t generation, uint16_t type, uint32_t number);
 /* The daemon sleeps, and has something to do. */

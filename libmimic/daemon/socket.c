@@ -2,6 +2,7 @@
 /* Connections to mimicd: messages over the socket. */
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ int mimic_daemon_socket_path(const char *wanted, char *path, size_t size)
 	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
-static int send_request(struct daemon_connection *connection, struct daemon_request *request)
+static int send_request(struct daemon_connection *connection, struct daemon_request *request, int flags)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
 	struct iovec piece = { request->message, request->size };
@@ -66,7 +67,7 @@ static int send_request(struct daemon_connection *connection, struct daemon_requ
 		memcpy(CMSG_DATA(entry), &request->fd, sizeof(int));
 	}
 	do {
-		sent = sendmsg(connection->socket, &message, MSG_NOSIGNAL);
+		sent = sendmsg(connection->socket, &message, MSG_NOSIGNAL | flags);
 	} while (sent < 0 && errno == EINTR);
 	if (sent >= 0 || errno == EPIPE)
 		return 0;	/* it may have left a last word: receive_reply() finds out */
@@ -84,7 +85,8 @@ static int received_descriptor(struct msghdr *message)
 	return fd;
 }
 
-static int receive_reply(struct daemon_connection *connection, struct daemon_request *request)
+/* One packet, whosever reply it is. Its length, or -errno. */
+static ssize_t receive_packet(struct daemon_connection *connection, struct daemon_request *request)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
 	struct iovec piece = { request->reply, request->reply_size };
@@ -94,7 +96,6 @@ static int receive_reply(struct daemon_connection *connection, struct daemon_req
 		.msg_control = control,
 		.msg_controllen = sizeof(control),
 	};
-	const struct mimic_message *header = request->reply;
 	ssize_t length;
 
 	do {
@@ -104,6 +105,33 @@ static int receive_reply(struct daemon_connection *connection, struct daemon_req
 	if (length <= 0)
 		return length < 0 && errno == EAGAIN ? -ETIMEDOUT : -ENOTCONN;
 	request->reply_fd = received_descriptor(&message);
+	return length;
+}
+
+/* Of a request that was given up: those come first, and have no descriptors. */
+static bool is_late(struct daemon_connection *connection, const struct daemon_request *request,
+		    ssize_t length)
+{
+	const struct mimic_message *header = request->reply;
+
+	if (!connection->late || length < (ssize_t)sizeof(*header) ||
+	    header->sequence == connection->sequence ||
+	    header->type != (MIMIC_MESSAGE_EXPLAIN | MIMIC_MESSAGE_REPLY) || request->reply_fd >= 0)
+		return false;
+	connection->late--;
+	return true;
+}
+
+static int receive_reply(struct daemon_connection *connection, struct daemon_request *request)
+{
+	const struct mimic_message *header = request->reply;
+	ssize_t length;
+
+	do {
+		length = receive_packet(connection, request);
+	} while (is_late(connection, request, length));
+	if (length < 0)
+		return (int)length;
 	if ((size_t)length < sizeof(*header) || header->size != (size_t)length || header->flags ||
 	    header->type != (request->type | MIMIC_MESSAGE_REPLY) || header->error > 0 ||
 	    (!header->error && (size_t)length != request->reply_size))
@@ -118,7 +146,7 @@ static int receive_reply(struct daemon_connection *connection, struct daemon_req
 int mimic_daemon_exchange(struct daemon_connection *connection, struct daemon_request *request)
 {
 	int saved = errno;
-	int error = send_request(connection, request);
+	int error = send_request(connection, request, 0);
 
 	if (error)
 		request->reply_fd = -1;
@@ -131,6 +159,32 @@ int mimic_daemon_exchange(struct daemon_connection *connection, struct daemon_re
 	if (error && request->reply_fd >= 0) {
 		close(request->reply_fd);
 		request->reply_fd = -1;
+	}
+	errno = saved;
+	return error;
+}
+
+int mimic_daemon_exchange_within(struct daemon_connection *connection, struct daemon_request *request,
+				 unsigned int milliseconds)
+{
+	struct pollfd entry = { .fd = connection->socket, .events = POLLIN };
+	int saved = errno;
+	int error;
+
+	request->reply_fd = -1;
+	/* The reply of one that was given up would be taken for ours. */
+	if (connection->late && poll(&entry, 1, 0) <= 0)
+		return -ETIMEDOUT;
+	error = send_request(connection, request, MSG_DONTWAIT);
+	if (!error && poll(&entry, 1, (int)milliseconds) <= 0) {
+		connection->late++;
+		error = -ETIMEDOUT;
+	} else if (!error) {
+		error = receive_reply(connection, request);
+		if (error)
+			shutdown(connection->socket, SHUT_RDWR);
+		else
+			error = ((struct mimic_message *)request->reply)->error;
 	}
 	errno = saved;
 	return error;

@@ -69,8 +69,9 @@ static int64_t spin_for(struct daemon_lane *lane, enum mimic_lane_sleep what, ui
 
 /* 0 or -ENOTCONN. */
 static int sleep_for(struct daemon_lane *lane, uint32_t generation, enum mimic_lane_sleep what,
-		     uint64_t wanted)
+		     uint64_t wanted, struct mimic_wait *wait)
 {
+	uint64_t limit = mimic_wait_limit(wait);
 	int64_t words;
 	int error = 0;
 
@@ -79,7 +80,8 @@ static int sleep_for(struct daemon_lane *lane, uint32_t generation, enum mimic_l
 	mimic_lane_fence();
 	words = look(lane, what, wanted);
 	if (words >= 0 && (uint64_t)words < wanted)
-		error = mimic_daemon_session_wait(generation, lane, what, LOOK_NS);
+		error = mimic_daemon_session_wait(generation, lane, what,
+						  limit && limit < LOOK_NS ? limit : LOOK_NS);
 	atomic_store_explicit(&lane->memory->client_sleeping, MIMIC_LANE_AWAKE, memory_order_relaxed);
 	if (error == -ETIMEDOUT && !mimic_daemon_session_is_alive(generation))
 		return -ENOTCONN;
@@ -90,6 +92,7 @@ static int64_t wait_for(struct daemon_lane *lane, uint32_t generation, enum mimi
 			uint64_t wanted)
 {
 	int64_t words = look(lane, what, wanted);
+	struct mimic_wait wait = { 0 };
 
 	if (words >= 0 && (uint64_t)words >= wanted)
 		return words;
@@ -100,9 +103,11 @@ static int64_t wait_for(struct daemon_lane *lane, uint32_t generation, enum mimi
 	if (words >= 0)
 		words = spin_for(lane, what, wanted);
 	while (words >= 0 && (uint64_t)words < wanted) {
-		int error = sleep_for(lane, generation, what, wanted);
+		int error = sleep_for(lane, generation, what, wanted, &wait);
 
 		words = error ? error : look(lane, what, wanted);
+		if (words >= 0 && (uint64_t)words < wanted && mimic_wait_has_to_tell(&wait))
+			mimic_daemon_explain(lane, generation, &wait);
 	}
 	lane->state = DAEMON_LANE_BUSY;
 	/* A ring position that cannot be: that is no daemon of ours. */

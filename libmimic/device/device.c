@@ -13,6 +13,7 @@
 
 #include "libmimic/base/error.h"
 #include "libmimic/base/kinds.h"
+#include "libmimic/base/patience.h"
 #include "libmimic/base/plugin.h"
 #include "libmimic/base/probe.h"
 #include "libmimic/base/thread.h"
@@ -180,6 +181,7 @@ static int prepare_process(void)
 		return -ENOMEM;
 	fork_is_watched = true;
 	mimic_thread_on_end(thread_ended);
+	mimic_patience_from_environment();
 	return mimic_probe_install_handlers();
 }
 

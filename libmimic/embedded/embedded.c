@@ -162,6 +162,7 @@ static int issue(struct embedded_instance *instance, struct embedded_lane *lane,
 		return 0;
 	}
 	ticket = mimic_embedded_park(instance, lane, EMBEDDED_WAIT_ANSWER, 0);
+	lane->access = attempt;
 	mimic_embedded_leave(instance);
 	if (!mimic_embedded_await(instance, lane, ticket, &attempt.data))
 		return -EAGAIN;

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "devices/model.h"
+#include "libmimic/base/patience.h"
 #include "libmimic/base/wait.h"
 #include "libmimic/transport.h"
 #include "mimic/command.h"
@@ -81,6 +82,7 @@ struct embedded_lane {
 	_Atomic uint64_t ticket;
 	uint64_t wanted;
 	struct embedded_lane *behind;
+	struct mimic_access access;		/* that is parked */
 	uint64_t answer;
 	struct mimic_trace_source trace;	/* of this wait, unless the device traces it */
 	/* Answers that came, but whose access was interrupted by another before it could take them. */
@@ -240,6 +242,8 @@ uint64_t mimic_embedded_park(struct embedded_instance *instance, struct embedded
 /* false: a signal handler's access came between, and the wait has to be started again. */
 bool mimic_embedded_await(struct embedded_instance *instance, struct embedded_lane *lane,
 			  uint64_t ticket, uint64_t *answer);
+/* It has its answer, or another one began. */
+bool mimic_embedded_is_over(struct embedded_lane *lane, uint64_t ticket);
 /* With the lock: the wait of this lane is over. */
 void mimic_embedded_settle(struct embedded_instance *instance, struct embedded_lane *lane);
 /* With the lock: the thread starts something new; what it still waits for is withdrawn. */
@@ -250,6 +254,12 @@ bool mimic_embedded_peer_is_elsewhere(struct embedded_instance *instance, struct
 void mimic_embedded_notify(struct embedded_instance *instance, struct embedded_lane *lane);
 /* Is there something that a drain could take or do? No promise: rings change all the time. */
 bool mimic_embedded_has_news(struct embedded_instance *instance);
+
+/* explain.c */
+
+/* Without the lock: this thread has waited for long, and tells what for. */
+void mimic_embedded_explain(struct embedded_instance *instance, struct embedded_lane *lane, uint64_t ticket,
+			    struct mimic_wait *wait);
 
 /* jobs.c; `instance->jobs.kind` says whether there is anything to call */
 

@@ -2,11 +2,11 @@
 #include "libmimic/embedded/instance.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "devices/text.h"
 #include "libmimic/base/config.h"
 #include "libmimic/base/error.h"
 #include "libmimic/base/memory.h"
@@ -133,8 +133,13 @@ bool mimic_embedded_instance_is_private(const struct embedded_instance *instance
 
 void mimic_embedded_instance_name(const struct embedded_instance *instance, char *name, size_t size)
 {
-	snprintf(name, size, mimic_embedded_instance_is_private(instance) ? "%s@%u" : "%s%u",
-		 instance->kind->name, instance->slot % MIMIC_KIND_DEVICES_MAX);
+	struct mimic_text text;
+
+	mimic_text_begin(&text, name, size);
+	mimic_text_add(&text, instance->kind->name);
+	if (mimic_embedded_instance_is_private(instance))
+		mimic_text_add(&text, "@");
+	mimic_text_add_decimal(&text, instance->slot % MIMIC_KIND_DEVICES_MAX);
 }
 
 static struct embedded_device *make_handle(struct embedded_instance *instance, unsigned int context)

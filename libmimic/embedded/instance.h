@@ -18,7 +18,7 @@ void mimic_embedded_thread_gone(void);
 /* NULL: none was made for this slot, below MIMIC_THREAD_SLOTS. From any thread. */
 struct embedded_instance *mimic_embedded_instance_at(unsigned int slot);
 bool mimic_embedded_instance_is_private(const struct embedded_instance *instance);
-/* "maple0", "maple@3" */
+/* "maple0", "maple@3". For signal handlers, too. */
 void mimic_embedded_instance_name(const struct embedded_instance *instance, char *name, size_t size);
 
 /* model.c */

@@ -135,7 +135,7 @@ static void serve(struct embedded_instance *instance, struct embedded_lane *lane
 	mimic_embedded_leave(instance);
 }
 
-static bool is_over(struct embedded_lane *lane, uint64_t ticket)
+bool mimic_embedded_is_over(struct embedded_lane *lane, uint64_t ticket)
 {
 	return atomic_load_explicit(&lane->ticket, memory_order_relaxed) != ticket ||
 	       atomic_load_explicit(&lane->state, memory_order_acquire) == EMBEDDED_SETTLED;
@@ -153,7 +153,7 @@ static bool take(struct embedded_lane *lane, uint64_t ticket, uint64_t *answer)
 {
 	*answer = lane->answer;
 	/*
-	 * A signal handler's access between is_over() and here has moved the
+	 * A signal handler's access between mimic_embedded_is_over() and here has moved the
 	 * answer away. Only this thread changes its ticket, so looking after
 	 * reading is enough.
 	 */
@@ -165,14 +165,15 @@ static bool take(struct embedded_lane *lane, uint64_t ticket, uint64_t *answer)
 	return true;
 }
 
-static void spin_for(struct embedded_instance *instance, struct embedded_lane *lane, uint64_t ticket)
+static void spin_for(struct embedded_instance *instance, struct embedded_lane *lane, uint64_t ticket,
+		     struct mimic_wait *wait)
 {
 	struct mimic_spin spin;
 
 	mimic_spin_start(&spin, instance->spin_microseconds,
 			 mimic_embedded_peer_is_elsewhere(instance, lane));
 	do {
-		if (is_over(lane, ticket))
+		if (mimic_embedded_is_over(lane, ticket))
 			return;
 		if (!has_news(instance))
 			continue;
@@ -180,14 +181,19 @@ static void spin_for(struct embedded_instance *instance, struct embedded_lane *l
 		/* Somebody is at work: worth as long again. */
 		mimic_spin_start(&spin, instance->spin_microseconds,
 				 mimic_embedded_peer_is_elsewhere(instance, lane));
+		/* Others may be at work for ever, and never for us. The end of the spin is as good as the
+		 * clock. */
+		if (spin.end && mimic_wait_is_due(wait, spin.end))
+			mimic_embedded_explain(instance, lane, ticket, wait);
 	} while (mimic_spin_step(&spin));
 }
 
-static void sleep_for(struct embedded_instance *instance, struct embedded_lane *lane, uint64_t ticket)
+static void sleep_for(struct embedded_instance *instance, struct embedded_lane *lane, uint64_t ticket,
+		      struct mimic_wait *wait)
 {
 	uint32_t state = EMBEDDED_AWAKE;
 
-	if (is_over(lane, ticket) ||
+	if (mimic_embedded_is_over(lane, ticket) ||
 	    !atomic_compare_exchange_strong(&lane->state, &state, EMBEDDED_ASLEEP))
 		return;
 	atomic_store(&instance->sleepers, 1);
@@ -199,7 +205,7 @@ static void sleep_for(struct embedded_instance *instance, struct embedded_lane *
 	if (has_news(instance))
 		serve(instance, lane);
 	else
-		mimic_futex_wait(&lane->state, EMBEDDED_ASLEEP, 0, MIMIC_FUTEX_PRIVATE);
+		mimic_futex_wait(&lane->state, EMBEDDED_ASLEEP, mimic_wait_limit(wait), MIMIC_FUTEX_PRIVATE);
 	state = EMBEDDED_ASLEEP;
 	if (atomic_load_explicit(&lane->ticket, memory_order_relaxed) == ticket)
 		atomic_compare_exchange_strong(&lane->state, &state, EMBEDDED_AWAKE);
@@ -208,9 +214,15 @@ static void sleep_for(struct embedded_instance *instance, struct embedded_lane *
 bool mimic_embedded_await(struct embedded_instance *instance, struct embedded_lane *lane,
 			  uint64_t ticket, uint64_t *answer)
 {
-	while (!is_over(lane, ticket)) {
-		spin_for(instance, lane, ticket);
-		sleep_for(instance, lane, ticket);
+	struct mimic_wait wait = { 0 };
+
+	while (!mimic_embedded_is_over(lane, ticket)) {
+		spin_for(instance, lane, ticket, &wait);
+		if (mimic_embedded_is_over(lane, ticket))
+			break;
+		sleep_for(instance, lane, ticket, &wait);
+		if (!mimic_embedded_is_over(lane, ticket) && mimic_wait_has_to_tell(&wait))
+			mimic_embedded_explain(instance, lane, ticket, &wait);
 	}
 	return take(lane, ticket, answer);
 }

@@ -21,6 +21,7 @@
 
 #include "tests/lib/daemon_device.h"
 #include "tests/lib/dare_context.h"
+#include "tests/lib/told.h"
 #include "tests/lib/virgo_client.h"
 
 #define PAGE 4096u
@@ -273,6 +274,68 @@ static void a_client_is_killed_while_its_page_does_not_come(void **state)
 	expect_served();
 }
 
+/* --- a thread that waits for it says so ----------------------------------------------- */
+
+static void *give_when_told(void *stuck)
+{
+	told_wait(1);
+	give(stuck, 9);
+	return NULL;
+}
+
+/* The last line: so, and then that it waits for the page. */
+static void expect_told(const char *device, const char *before, const struct stuck *stuck)
+{
+	char wanted[300];
+
+	assert_int_equal(told_count(), 1);
+	snprintf(wanted, sizeof(wanted), "%s waits for the page at 0x%llx (page fault)", before,
+		 (unsigned long long)(uintptr_t)stuck->page);
+	assert_string_equal(told_wait_of(device), wanted);
+}
+
+static void a_queue_whose_page_does_not_come_says_so(void **state)
+{
+	struct stuck stuck = make_stuck();
+	pthread_t giver;
+
+	(void)state;
+	told_begin(200);
+	begin_maple();
+	point_at(stuck.page);
+	assert_int_equal(pthread_create(&giver, NULL, give_when_told, &stuck), 0);
+	assert_int_equal(register_load(CONSUME, 0, 4), 9);
+	pthread_join(giver, NULL);
+	/* The pointer is the earlier one, and the load behind it has not reached the device. */
+	expect_told("maple0", "its earlier store of MAPLE FULL_POINTER32 [0]: the device", &stuck);
+	told_end();
+	end_stuck(&stuck);
+}
+
+/* The program knows its own page only; which context that is, mimicd says. */
+static void a_context_whose_page_does_not_come_says_so(void **state)
+{
+	struct mimic_options options = { .transport = MIMIC_TRANSPORT_DAEMON, .socket_path = served.socket };
+	struct mimic_device *first, *second;
+	struct stuck stuck = make_stuck();
+	pthread_t giver;
+
+	(void)state;
+	told_begin(200);
+	assert_int_equal(mimic_device_open(&first, "dare0", &options), 0);
+	assert_int_equal(mimic_device_open(&second, "dare0", &options), 0);
+	context_dispatch(second, WORD_MLD(0), address_of(stuck.page), 64);
+	assert_int_equal(pthread_create(&giver, NULL, give_when_told, &stuck), 0);
+	context_fence(second);
+	pthread_join(giver, NULL);
+	expect_told("dare0", "a load of context 1 FENCE: context 1 has not executed all (1 instruction is left), and the oldest",
+		    &stuck);
+	told_end();
+	mimic_device_close(second);
+	mimic_device_close(first);
+	end_stuck(&stuck);
+}
+
 /* --- it comes late ------------------------------------------------------------------ */
 
 static void words_behind_a_late_page_come_in_order(void **state)
@@ -502,6 +565,8 @@ int main(void)
 		TEST(the_daemon_ends_while_a_page_does_not_come),
 		TEST(a_device_is_closed_while_its_page_does_not_come),
 		TEST(a_client_is_killed_while_its_page_does_not_come),
+		TEST(a_queue_whose_page_does_not_come_says_so),
+		TEST(a_context_whose_page_does_not_come_says_so),
 		TEST(words_behind_a_late_page_come_in_order),
 		TEST(an_atomic_on_a_late_page_happens_once),
 		TEST(an_atomic_happens_once_when_another_page_comes_first),

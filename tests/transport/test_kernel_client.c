@@ -27,6 +27,7 @@
 #include "libmimic/mimic.h"
 #include "mimic/maple_ioctl.h"
 #include "tests/lib/daemon_device.h"
+#include "tests/lib/told.h"
 
 #define NO_KERNEL "no kernel devices: is mimic.ko loaded and mimicd running?"
 #define LOW_LIMIT (1ull << 40)
@@ -695,6 +696,29 @@ static void roles_of_a_thread_that_ended_are_free(void **state)
 	mimic_device_close(device);
 }
 
+static void consume_from_queue_1(void)
+{
+	assert_int_equal(load_on(device, OPEN_CONSUMER, 1) & 1, 1);
+	assert_int_equal(load_on(device, CONSUME, 1), 5);
+}
+
+static void a_thread_that_waits_for_long_tells_what_for(void **state)
+{
+	struct told_thread thread;
+
+	(void)state;
+	told_begin(200);
+	device = open_ready("maple0", &on_kernel);
+	told_start(&thread, consume_from_queue_1);
+	assert_true(told_wait(1));
+	assert_string_equal(told_wait_of("maple0"), "a load of MAPLE CONSUME [1]: queue 1 is empty, and nobody produces");
+	load_on(device, OPEN_PRODUCER, 1);
+	store_on(device, PRODUCE, 1, 4, 5);
+	told_join(&thread);
+	told_end();
+	mimic_device_close(device);
+}
+
 #define NO_NODE(test) cmocka_unit_test_setup_teardown(test, empty_directory, remove_directory)
 #define FAKE_NODE(test) cmocka_unit_test_setup_teardown(test, fake_nodes, no_fake_nodes)
 #define WITH_DAEMON(test) cmocka_unit_test_setup_teardown(test, with_daemon, without_daemon)
@@ -732,6 +756,7 @@ int main(void)
 		WITH_DAEMON(a_daemon_that_dies_is_said_and_a_new_one_is_found),
 		WITH_DAEMON(a_child_has_no_device_and_can_open_its_own),
 		WITH_DAEMON(roles_of_a_thread_that_ended_are_free),
+		WITH_DAEMON(a_thread_that_waits_for_long_tells_what_for),
 	};
 
 	return cmocka_run_group_tests_name("kernel client", tests, NULL, NULL);

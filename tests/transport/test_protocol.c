@@ -131,7 +131,7 @@ static void an_unknown_type_ends_the_session_with_a_line_that_names_it(void **st
 
 static void another_version_is_answered_with_the_daemons_own(void **state)
 {
-	const uint32_t versions[] = { 0, 1, 2, 3, 5, 0xffffffff };
+	const uint32_t versions[] = { 0, 1, 2, 3, 4, 6, 0xffffffff };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
@@ -142,11 +142,11 @@ static void another_version_is_answered_with_the_daemons_own(void **state)
 
 		assert_int_equal(raw_request(fd, &hello, sizeof(hello), MIMIC_MESSAGE_HELLO, -1, &reply,
 					     sizeof(reply), &event_fd), -EPROTO);
-		assert_int_equal(reply.version, 4);
+		assert_int_equal(reply.version, 5);
 		assert_int_equal(event_fd, -1);
 		protocol_expect_end(fd);
 	}
-	assert_true(served_said(&protocol_served, "it speaks version 5 of the protocol, this daemon 4"));
+	assert_true(served_said(&protocol_served, "it speaks version 4 of the protocol, this daemon 5"));
 }
 
 static void a_hello_without_the_magic_number_is_not_answered(void **state)

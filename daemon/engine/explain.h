@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What the thread of a lane waits for, in words. */
+#ifndef MIMICD_EXPLAIN_H
+#define MIMICD_EXPLAIN_H
+
+#include "devices/text.h"
+
+struct mimicd_lane;
+
+/* Adds nothing if the lane has no command that is not over. */
+void mimicd_lane_explain(struct mimicd_lane *lane, struct mimic_text *text);
+
+#endif

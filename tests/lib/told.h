@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What threads that wait for long have told a test by mimic_patience(). For cmocka programs. */
+#ifndef TESTS_TOLD_H
+#define TESTS_TOLD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/* So soon; nothing is told so far. */
+void told_begin(unsigned int milliseconds);
+/* Nobody tells any more. */
+void told_end(void);
+unsigned int told_count(void);
+/* Waits, up to 20 s, until so many lines have been told. false: they have not. */
+bool told_wait(unsigned int count);
+/* The last line. */
+const char *told_line(void);
+/* The last line, from behind "has waited T s for " on. Fails the test if the front is not as it should be. */
+const char *told_wait_of(const char *device);
+
+/* A thread of the test, which waits. */
+struct told_thread {
+	pthread_t thread;
+	void (*run)(void);
+};
+
+void told_start(struct told_thread *thread, void (*run)(void));
+void told_join(struct told_thread *thread);
+
+#endif
