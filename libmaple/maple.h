@@ -18,7 +18,9 @@
  * one wait, without a time limit. A push may return before it has taken effect;
  * pushes of one thread to one queue take effect in order. A thread that is both
  * producer and consumer of a queue waits for itself for ever if it pushes more
- * words than the queue holds, or pops more than it has pushed.
+ * words than the queue holds, or pops more than it has pushed. With MIMIC_PATIENCE, a
+ * number of seconds, in the environment a thread that has waited so long says what
+ * for on standard error (mimic_patience(3)).
  *
  * Errors. Functions return 0 or a count, or a negative errno value; nothing is
  * printed, nothing exits. maple_error_text() says more. Each function lists its

@@ -4,6 +4,9 @@
 
 #include "tools/common/tools.h"
 
+#define EXIT_TIMEOUT 124 /* as timeout(1) */
+#define TIMEOUT_MAX 604800 /* a week */
+
 static const char usage[] =
 	"Usage: mimic run [OPTION...] [--] PROGRAM [ARGUMENT...]\n\n"
 	"Runs PROGRAM with emulated devices: /dev/KIND, /dev/KIND0 and on, /dev/mem at the physical\n"
@@ -27,30 +30,51 @@ static const char usage[] =
 	"                     instruction that has trapped is replaced by a jump to the device's code\n"
 	"  --stat             say on stderr at the end how many instructions trapped, how they were\n"
 	"                     replaced, which were not and why, and how many accesses each way had\n"
+	"  --timeout SECONDS  ends the program after so long, and says before what its threads wait for;\n"
+	"                     the exit status is then 124\n"
 	"  --verbose          say on stderr what is set up and what may not work\n"
 	"  --help             this text\n\n"
+	"A thread that has waited 10 s for a device says once on stderr what for; MIMIC_PATIENCE is another\n"
+	"number of seconds, 0: never.\n"
 	"The exit status is PROGRAM's; 2: bad options, or a program that cannot be helped;\n"
 	"126: PROGRAM is not executable; 127: there is no PROGRAM.\n"
 	"In gdb, first: handle SIGSEGV nostop noprint pass\n";
 
-static int parse_options(int argc, char **argv, struct run_options *options)
+static int parse_options(int argc, char **argv, struct run_options *options, const char **timeout)
 {
 	const struct tool_option list[] = {
 		RUN_OPTIONS(options),
 		{ .name = "no-patch", .flag = &options->only_traps },
 		{ .name = "stat", .flag = &options->shows_traps },
+		{ .name = "timeout", .value = timeout },
 	};
 
 	/* From the first word that is no option on, all is PROGRAM's own. */
 	return tool_options(argc, argv, usage, OPTIONS_FIRST, list, sizeof(list) / sizeof(list[0]));
 }
 
+static int run_for(double seconds, char **argv)
+{
+	bool is_late;
+	int status = tool_child_run_for(argv, seconds, &is_late);
+
+	if (is_late)
+		return EXIT_TIMEOUT;
+	return status < 0 ? EXIT_BAD_INPUT : tool_child_end_as(status);
+}
+
 int tool_run(int argc, char **argv)
 {
 	struct run_options options = { 0 };
-	int status = parse_options(argc, argv, &options);
+	const char *timeout = NULL;
+	double seconds = 0;
+	int status = parse_options(argc, argv, &options, &timeout);
 
+	if (!status && timeout)
+		status = tool_seconds(argv[0], "--timeout", timeout, 0.001, TIMEOUT_MAX, &seconds);
 	if (!status)
 		status = tool_run_prepare(&options, argc, argv);
-	return status ? status : tool_run_become(argv + optind);
+	if (status)
+		return status;
+	return timeout ? run_for(seconds, argv + optind) : tool_run_become(argv + optind);
 }

@@ -233,16 +233,12 @@ static int parse(int argc, char **argv, struct stat_options *options)
 		{ .name = "watch", .value = &seconds, .flag = &options->watches },
 	};
 	int status = tool_options(argc, argv, usage, OPTIONS_ANYWHERE, list, sizeof(list) / sizeof(list[0]));
-	char *end = NULL;
 
 	options->names = argv + optind;
 	options->seconds = 1;
 	if (status || !seconds)
 		return status;
-	options->seconds = strtod(seconds, &end);
-	if (end == seconds || *end || !(options->seconds >= 0.05 && options->seconds <= 3600))
-		return tool_error(EXIT_BAD_INPUT, "stat: --watch=%s: 0.05 to 3600 seconds", seconds);
-	return EXIT_SUCCESS;
+	return tool_seconds("stat", "--watch", seconds, 0.05, 3600, &options->seconds);
 }
 
 int tool_stat(int argc, char **argv)

@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* A program that the command stays with: signals go through, and its end is ours. */
+#include <dirent.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libmimic/base/clock.h"
 #include "tools/common/tools.h"
+
+/* In which its threads say what they wait for, when its time is over; and in which it can end by itself then.
+ */
+#define LAST_WORDS_NS 500000000ull
+#define KILL_NS 2000000000ull
 
 static pid_t child;
 
@@ -44,10 +55,10 @@ static void block_signals(int how)
 	sigprocmask(how, &set, NULL);
 }
 
-int tool_child_run(char **argv, void (*prepare)(void))
+/* The child is known, and signals go to it. false: there is none, which is said. */
+static bool start(char **argv, void (*prepare)(void))
 {
 	sigset_t before;
-	int status;
 
 	sigprocmask(SIG_SETMASK, NULL, &before);
 	/* A signal that comes before we know the child is one for the child. */
@@ -59,15 +70,129 @@ int tool_child_run(char **argv, void (*prepare)(void))
 			prepare();
 		_exit(tool_run_become(argv));
 	}
-	if (child < 0) {
-		sigprocmask(SIG_SETMASK, &before, NULL);
-		return tool_error(-1, "%s: %s", argv[0], strerror(errno));
-	}
-	handle_signals();
+	if (child > 0)
+		handle_signals();
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (child < 0)
+		tool_error(-1, "%s: %s", argv[0], strerror(errno));
+	return child > 0;
+}
+
+int tool_child_run(char **argv, void (*prepare)(void))
+{
+	int status;
+
+	if (!start(argv, prepare))
+		return -1;
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	/* From here on there is nobody to forward to. */
+	child = 0;
+	return status;
+}
+
+/* --- with a limit ------------------------------------------------------------------------- */
+
+/* Its end, or -1: it runs still when the clock says `end`. */
+static int wait_until(uint64_t end)
+{
+	struct pollfd entry = { .fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN };
+	uint64_t now;
+	int status;
+
+	while (waitpid(child, &status, WNOHANG) == 0) {
+		now = mimic_now();
+		if (now >= end) {
+			status = -1;
+			break;
+		}
+		/* An hour at most, which an int of milliseconds can say. */
+		poll(&entry, 1, end - now < 3600000000000ull ? (int)((end - now) / 1000000 + 1) : 3600000);
+	}
+	close(entry.fd);
+	return status;
+}
+
+static void say_thread(const char *number)
+{
+	char path[80], name[32] = "", where[64] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/comm", (int)child, number);
+	file = fopen(path, "re");
+	if (file && fgets(name, sizeof(name), file))
+		name[strcspn(name, "\n")] = 0;
+	if (file)
+		fclose(file);
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/wchan", (int)child, number);
+	file = fopen(path, "re");
+	if (file && !fgets(where, sizeof(where), file))
+		where[0] = 0;
+	if (file)
+		fclose(file);
+	/* What the kernel shows of a thread that is at work, or does not show. */
+	if (where[0] && strcmp(where, "0") != 0)
+		tool_error(0, "run: thread %s (%s) sleeps in the kernel (%s)", number, name, where);
+	else
+		tool_error(0, "run: thread %s (%s) is at work", number, name);
+}
+
+static void say_threads(void)
+{
+	char path[40];
+	struct dirent *entry;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)child);
+	folder = opendir(path);
+	while (folder && (entry = readdir(folder))) {
+		if (entry->d_name[0] != '.')
+			say_thread(entry->d_name);
+	}
+	if (folder)
+		closedir(folder);
+}
+
+/* The program, and what it has started, unless that has a process group of its own. */
+static int end_child(void)
+{
+	int status;
+
+	signal(SIGTERM, SIG_IGN);
+	kill(0, SIGTERM);
+	kill(0, SIGCONT);
+	status = wait_until(mimic_now() + KILL_NS);
+	if (status != -1)
+		return status;
+	kill(child, SIGKILL);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+int tool_child_run_for(char **argv, double seconds, bool *is_late)
+{
+	uint64_t end = mimic_now() + (uint64_t)(seconds * 1e9);
+	char text[24];
+	int status;
+
+	*is_late = false;
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)end);
+	setenv("MIMIC_TIMEOUT_AT", text, 1);
+	/* As timeout(1): what the program starts is in this group, too. It fails where we lead one. */
+	setpgid(0, 0);
+	if (!start(argv, NULL))
+		return -1;
+	status = wait_until(end);
+	/* The library's threads say at `end` what they wait for. */
+	if (status == -1)
+		status = wait_until(end + LAST_WORDS_NS);
+	if (status == -1) {
+		*is_late = true;
+		tool_error(0, "run: %s has run for %g s, and is ended", argv[0], seconds);
+		say_threads();
+		status = end_child();
+	}
 	child = 0;
 	return status;
 }

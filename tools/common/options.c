@@ -109,3 +109,15 @@ int tool_words(int argc, char **argv, int least, int most)
 				  argv[optind + most], argv[0]);
 	return 0;
 }
+
+int tool_seconds(const char *command, const char *option, const char *text, double least, double most,
+		 double *seconds)
+{
+	char *end;
+
+	*seconds = strtod(text, &end);
+	if (end == text || *end || !(*seconds >= least && *seconds <= most))
+		return tool_error(EXIT_BAD_INPUT, "%s: %s=%s: %g to %g seconds", command, option, text, least,
+				  most);
+	return 0;
+}

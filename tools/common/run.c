@@ -24,6 +24,7 @@
 #define PRELOAD_NAME "libmimic-preload.so"
 #define LIBRARY_PATH_MAX (PATH_MAX + sizeof("/" PRELOAD_NAME))
 #define SCRIPT_DEPTH 4
+#define DEFAULT_PATIENCE "10" /* seconds, until a thread says what it waits for */
 
 static const char *option_or_environment(const char *option, const char *name)
 {
@@ -290,6 +291,7 @@ static void set_environment(const struct run_options *options, const char *libra
 {
 	const char *state = getenv("MIMIC_STATE");
 
+	setenv("MIMIC_PATIENCE", DEFAULT_PATIENCE, 0);
 	if (!facts->is_musl)
 		set_preload(library, facts);
 	if (options->transport)

@@ -82,6 +82,9 @@ void tool_print_version(void);
 /* Options, and --help and --version, which end the process. 0, or the exit status when all is said. */
 int tool_options(int argc, char **argv, const char *usage, enum tool_order order,
 		 const struct tool_option *options, size_t count);
+/* A number of seconds, of an option. 0, or the exit status when all is said. */
+int tool_seconds(const char *command, const char *option, const char *text, double least, double most,
+		 double *seconds);
 /* So many words are left from argv[optind] on? 0, or the exit status when all is said. */
 int tool_words(int argc, char **argv, int least, int most);
 
@@ -143,6 +146,11 @@ void tool_run_set_path(const char *name, const char *path);
 
 /* Runs `prepare` (NULL: nothing) in the new process. The wait status; -1: none could be started, which is said. */
 int tool_child_run(char **argv, void (*prepare)(void));
+/*
+ * The same, for so long at most: then its threads say what they wait for, and it is ended, with what it has
+ * started. Then *is_late.
+ */
+int tool_child_run_for(char **argv, double seconds, bool *is_late);
 /* Ends as a program of that wait status did: its exit status, or the same signal. */
 int tool_child_end_as(int status);
 
