@@ -15,7 +15,7 @@ DATADIR = $(INSTALL_PREFIX)/share
 MANDIR = $(DATADIR)/man
 DOCDIR = $(DATADIR)/doc/mimic
 UNITDIR = $(INSTALL_PREFIX)/lib/systemd/system
-DATA_FOLDERS = mimic/costs mimic/plugin mimic/vm bash-completion/completions zsh/site-functions fish/vendor_completions.d
+DATA_FOLDERS = mimic/costs mimic/gdb mimic/plugin mimic/vm bash-completion/completions zsh/site-functions fish/vendor_completions.d
 MANUAL_SECTIONS = $(sort $(subst .,,$(suffix $(MANPAGES))))
 INSTALL_CONFIG = $(wildcard config/*.ini)
 INSTALL_UNITS_IN = $(wildcard config/*.service.in)
@@ -31,6 +31,8 @@ INSTALL_PC = $(patsubst %.in,$(O)/pkgconfig/%,$(notdir $(INSTALL_PC_IN)))
 # For plugins: what a device is made of (devices/plugin.h), and the seam of a driver in the kernel.
 INSTALL_DEVICE_H = $(wildcard devices/*.h)
 INSTALL_SOC_H = $(wildcard devices/soc/*.h)
+# gdb commands: those that are of no device, and what each device adds.
+INSTALL_GDB = $(wildcard tools/gdb/*.py $(KINDS:%=devices/%/gdb/*.py))
 INSTALL_TEMPLATE = $(wildcard examples/plugin/*)
 INSTALL_EXAMPLES = $(filter-out examples/plugin,$(patsubst %/,%,$(sort $(wildcard examples/*/ examples/*/*/))))
 SHARED_LIBRARIES = libmimic.so.0 $(LIBRARY_KINDS:%=lib%.so.0) libmimic-sim.so.0
@@ -107,6 +109,7 @@ install-shared: all units
 		$(addprefix $(DESTDIR)$(DATADIR)/mimic/,$(INSTALL_EXAMPLES)) $(DESTDIR)$(UNITDIR) $(DESTDIR)$(DOCDIR)
 	$(Q)$(INSTALL) -m 755 $(VM_SHARE) $(DESTDIR)$(DATADIR)/mimic/vm
 	$(call install_file,$(INSTALL_TEMPLATE),$(DATADIR)/mimic/plugin)
+	$(call install_file,$(INSTALL_GDB),$(DATADIR)/mimic/gdb)
 	$(if $(SIM_COSTS),$(call install_file,$(SIM_COSTS),$(DATADIR)/mimic/costs))
 	$(if $(INSTALL_CONFIG),$(call install_file,$(INSTALL_CONFIG),$(DATADIR)/mimic))
 	$(call install_file,examples/Makefile,$(DATADIR)/mimic/examples)

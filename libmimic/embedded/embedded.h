@@ -67,6 +67,7 @@ struct embedded_lane {
 	struct mimic_access pattern;	/* of the command at the ring's head */
 	uint32_t left;			/* of its payload */
 	uint32_t holder;		/* the thread's number, for the lock */
+	uint32_t tid;			/* the system's, for a debugger */
 	atomic_bool blocked;		/* the store at the ring's head would have to wait */
 	atomic_bool in_use;
 	bool ending;			/* the thread is gone, its posts are not */

@@ -104,6 +104,7 @@ struct embedded_lane *mimic_embedded_lane_get(struct embedded_instance *instance
 		lane = find_unused(instance);
 	if (lane) {
 		lane->holder = thread->number;
+		lane->tid = (uint32_t)mimic_raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
 		atomic_store_explicit(&lane->cpu, mimic_cpu_current(), memory_order_relaxed);
 		atomic_store_explicit(&lane->in_use, true, memory_order_relaxed);
 		thread->lanes[instance->slot] = lane;

@@ -133,4 +133,37 @@ for value in x 0 -1 1x '' 1e9; do
 done
 result $bad "what_is_no_time_is_refused"
 
+# --- gdb ----------------------------------------------------------------------------------------------
+
+# shown WHAT: gdb's output has the queue and the thread that waits, and nothing of an error
+shown()
+{
+	grep -qx "maple0: queue 0: 8 of 8 words; producer: thread $pid, consumer: thread $pid; a store of thread $pid waits" \
+		"$work/output" && grep -qx "maple0: thread $pid waits for a store of MAPLE PRODUCE \[0\]" "$work/output" &&
+		! grep -qi 'error\|traceback' "$work/output" "$work/errors"
+	result $? "$1"
+}
+
+gdb_commands=(gdb -q -nx -batch -ex "source tools/gdb/mimic.py" -ex mimic)
+"$build/bin/mimic" run --transport embedded "$work/plain" 2>/dev/null &
+pid=$!
+for _ in $(seq 100); do
+	grep -q futex "/proc/$pid/wchan" 2>/dev/null && break
+	sleep 0.1
+done
+if ! command -v gdb >/dev/null; then
+	skip "gdb" "not installed"
+elif ! gdb -q -nx -batch -p $pid -ex "generate-core-file $work/core" >"$work/output" 2>&1 || [ ! -s "$work/core" ]; then
+	skip "gdb" "it may not be attached to a process here"
+else
+	run "${gdb_commands[@]}" -p $pid
+	shown "gdb: a_process_shows_its_queues_and_the_thread_that_waits"
+	run "${gdb_commands[@]}" "$work/plain" "$work/core"
+	shown "gdb: so_does_its_core_file"
+	run "${gdb_commands[@]}" "$work/plain"
+	grep -q 'no debug information of libmimic: is it loaded' "$work/errors"
+	result $? "gdb: a_program_without_libmimic_is_told_so"
+fi
+{ kill -9 $pid; wait $pid; } 2>/dev/null
+
 plan

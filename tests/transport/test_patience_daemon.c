@@ -102,8 +102,10 @@ static void an_earlier_post_that_does_not_fit_is_told(void **state)
 }
 
 /* The thread says what it knows; its session and its access go on when mimicd does. */
-static void a_daemon_that_does_not_answer_is_named_and_the_access_goes_on(void **state)
+static void a_daemon_that_does_not_answer_is_named_and_the_session_goes_on(void **state)
 {
+	const struct mimic_options options = { .transport = MIMIC_TRANSPORT_DAEMON, .socket_path = served.socket };
+	struct mimic_device *other;
 	struct told_thread thread;
 
 	(void)state;
@@ -116,6 +118,9 @@ static void a_daemon_that_does_not_answer_is_named_and_the_access_goes_on(void *
 	assert_int_equal(kill(served.pid, SIGCONT), 0);
 	produce_one();
 	told_join(&thread);
+	/* The late reply is not taken for this one's. */
+	assert_int_equal(mimic_device_open(&other, "maple1", &options), 0);
+	mimic_device_close(other);
 }
 
 static void a_lane_of_nobody_is_refused(void **state)
@@ -158,7 +163,7 @@ int main(void)
 		TEST(a_load_of_an_empty_queue_is_told_once),
 		TEST(a_store_to_a_full_queue_is_told),
 		TEST(an_earlier_post_that_does_not_fit_is_told),
-		TEST(a_daemon_that_does_not_answer_is_named_and_the_access_goes_on),
+		TEST(a_daemon_that_does_not_answer_is_named_and_the_session_goes_on),
 		TEST(a_lane_of_nobody_is_refused),
 		TEST(a_lane_that_waits_for_nothing_has_no_text),
 	};
