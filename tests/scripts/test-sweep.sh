@@ -37,9 +37,9 @@ run --soc maple-sim --warm 0,1 "$build/tests/sim/warm" phases
 result $? "cold_and_warm_in_lines_below_each_other"
 
 grid=(--soc maple-fpga,maple-sim --set dram.latency=100,300 --directory "$work/a folder")
-run "${grid[@]}" --list "${program[@]}" && [ "$(wc -l <"$work/output")" = 4 ] && [ ! -d "$work/a folder" ]
+run "${grid[@]}" --list "${program[@]}" && [ "$(wc -l <"$work/output")" = 4 ] &&
+	! compgen -G "$work/a folder/point-*" >/dev/null
 result $? "a_list_has_one_command_a_point_and_runs_nothing"
-mkdir "$work/a folder"
 while read -r command; do
 	eval "$command" >/dev/null 2>&1
 done <"$work/output"
@@ -49,6 +49,57 @@ rm "$work/a folder/point-00001.json"
 run "${grid[@]}" --collect "${program[@]}"
 [ $? = 1 ] && grep -qx 'maple-fpga,300,failed' "$work/output" && grep -q 'point 1' "$work/errors"
 result $? "a_point_without_a_report_is_told_and_the_others_are_there"
+
+# --- a sweep that is cut off ------------------------------------------------------------------------
+
+cp "$work/a folder/point-00003.json" "$work/cut"
+head -c 1000 "$work/cut" >"$work/a folder/point-00003.json"
+touch -d '2001-01-01' "$work/a folder/point-00000.json" "$work/a folder/point-00002.json"
+run "${grid[@]}" --list --resume "${program[@]}" && [ "$(wc -l <"$work/output")" = 2 ] && grep -q 'point-00001.json' "$work/output" &&
+	grep -q 'point-00003.json' "$work/output" && grep -q '2 of 4 points are there' "$work/errors"
+result $? "resume_lists_the_points_without_a_whole_report"
+run "${grid[@]}" --resume "${program[@]}" && cmp "$work/first" "$work/output" &&
+	[ "$(find "$work/a folder" -name '*.json' ! -newermt 2002-01-01 | wc -l)" = 2 ]
+result $? "resume_runs_these_alone_and_makes_the_same_table"
+run "${grid[@]}" "${program[@]}" && cmp "$work/first" "$work/output" && [ -z "$(find "$work/a folder" -name '*.json' ! -newermt 2002-01-01)" ]
+result $? "without_resume_all_points_run_again"
+
+# The second point of two does not end until somebody lets it: by a file, because programs in virtual time have no clock.
+printf '#include <stdlib.h>\n#include <unistd.h>\nint main(void)\n{\n\tif (access(getenv("STOP"), F_OK) == 0)\n\t\tfor (;;)\n\t\t\tusleep(10000);\n\treturn 0;\n}\n' \
+	>"$work/stops.c"
+# shellcheck disable=SC2046 # flags are words
+gcc $("$mimic" cflags) -c -o "$work/stops.o" "$work/stops.c" &&
+	gcc -o "$work/stops" "$work/stops.o" $("$mimic" cflags --libs)
+cut=(--set dram.latency=100,200 --directory "$work/cut off" --jobs 1)
+run "${cut[@]}" "$work/stops" && rm "$work/cut off/point-00001.json"
+export STOP="$work/stop"
+touch "$STOP"
+"$mimic" sweep "${cut[@]}" --resume "$work/stops" >"$work/output" 2>"$work/errors" &
+sweep=$!
+tries=100
+until pgrep -f "^$work/stops" >/dev/null || [ $((tries -= 1)) = 0 ]; do sleep 0.1; done
+kill -KILL $sweep
+wait $sweep 2>/dev/null
+[ $tries -gt 0 ] && [ -s "$work/cut off/point-00000.json" ] && [ ! -e "$work/cut off/point-00001.json" ]
+result $? "a_sweep_that_is_killed_keeps_what_has_run"
+rm "$STOP"
+run "${cut[@]}" --resume "$work/stops" && grep -q '1 of 2 points are there' "$work/errors" && [ "$(grep -c ',ok,' "$work/output")" -ge 2 ]
+result $? "and_goes_on_from_there"
+
+refused "it has another sweep" --soc maple-fpga --set dram.latency=100,300 --directory "$work/a folder" --resume "${program[@]}"
+result $? "another_grid_is_not_taken_for_its_own_by_resume"
+refused "it has another sweep" --soc maple-fpga --set dram.latency=100,300 --directory "$work/a folder" --list "${program[@]}" &&
+	refused "it has another sweep" --soc maple-fpga --set dram.latency=100,300 --directory "$work/a folder" --collect "${program[@]}"
+result $? "nor_by_list_and_collect"
+refused "it has another sweep" "${grid[@]}" --resume "${program[@]}" --json
+result $? "nor_are_other_arguments_of_the_program"
+touch "$work/stops"
+refused "stops has changed since" "${cut[@]}" --resume "$work/stops"
+result $? "nor_is_another_build_of_it"
+mkdir "$work/empty"
+refused "no sweep was begun there" --set dram.latency=100,300 --directory "$work/empty" --resume "${program[@]}"
+result $? "resume_needs_a_sweep"
+refused "needs the --directory" --set dram.latency=100,300 --resume "${program[@]}"; result $? "and_its_directory"
 
 # --- DARE ---------------------------------------------------------------------------------------------
 
@@ -122,12 +173,11 @@ printf 'int main(void) { return 1; }\n' >"$work/wrong.c"
 gcc $("$mimic" cflags) -c -o "$work/wrong.o" "$work/wrong.c" &&
 	gcc -o "$work/wrong" "$work/wrong.o" $("$mimic" cflags --libs)
 run --set dram.latency=100,200 --directory "$work/wrong points" --list "$work/wrong"
-mkdir "$work/wrong points"
 failures=0
 while read -r command; do
 	(eval "$command") >/dev/null 2>&1 || failures=$((failures + 1))
 done <"$work/output"
-[ $failures = 2 ] && [ -z "$(ls "$work/wrong points")" ]
+[ $failures = 2 ] && [ "$(ls "$work/wrong points")" = sweep ]
 result $? "a_listed_command_of_a_program_that_fails_leaves_no_report_and_fails"
 run --set dram.latency=100,200 "$work/wrong"
 [ $? = 1 ] && [ "$(grep -c 'failed$' "$work/output")" = 2 ]
