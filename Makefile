@@ -124,6 +124,7 @@ help:
 	@echo "make check-kernel  kernel tests in virtual machines, Debian 6.1, 6.12, newest (about 17 minutes); KERNELS=6.12 for one"
 	@echo "make check-kernel-all  all of them on these, with PREEMPT_RT and in the debug kernel, for hours"
 	@echo "make check-vm      PCI functions in virtual machines of stock kernels, x86-64 and RISC-V; WHOLE=1 for more of them"
+	@echo "make check-slurm   mimic sweep as an array job of a Slurm of this machine (half a minute; packages slurm-wlm and munge)"
 	@echo "make soak-hostile  mimicd under hostile programs for 30 minutes; SOAK_SECONDS=N"
 	@echo "make check-kernel-debug"
 	@echo "                   the same tests in a kernel with KASAN, lockdep and fault injection; builds it first, once"
