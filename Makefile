@@ -125,6 +125,8 @@ help:
 	@echo "make check-kernel-all  all of them on these, with PREEMPT_RT and in the debug kernel, for hours"
 	@echo "make check-vm      PCI functions in virtual machines of stock kernels, x86-64 and RISC-V; WHOLE=1 for more of them"
 	@echo "make check-slurm   mimic sweep as an array job of a Slurm of this machine (half a minute; packages slurm-wlm and munge)"
+	@echo "make wheel         the Python package, build/python/mimic-$(VERSION)-py3-none-any.whl (docs/python.md)"
+	@echo "make check-python  its tests (half a minute; packages python3-numpy, python3-pytest, python3-matplotlib, python3-venv)"
 	@echo "make soak-hostile  mimicd under hostile programs for 30 minutes; SOAK_SECONDS=N"
 	@echo "make check-kernel-debug"
 	@echo "                   the same tests in a kernel with KASAN, lockdep and fault injection; builds it first, once"

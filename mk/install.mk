@@ -15,7 +15,7 @@ DATADIR = $(INSTALL_PREFIX)/share
 MANDIR = $(DATADIR)/man
 DOCDIR = $(DATADIR)/doc/mimic
 UNITDIR = $(INSTALL_PREFIX)/lib/systemd/system
-DATA_FOLDERS = mimic/costs mimic/gdb mimic/plugin mimic/vm bash-completion/completions zsh/site-functions fish/vendor_completions.d
+DATA_FOLDERS = mimic/costs mimic/gdb mimic/python mimic/plugin mimic/vm bash-completion/completions zsh/site-functions fish/vendor_completions.d
 MANUAL_SECTIONS = $(sort $(subst .,,$(suffix $(MANPAGES))))
 INSTALL_CONFIG = $(wildcard config/*.ini)
 INSTALL_UNITS_IN = $(wildcard config/*.service.in)
@@ -110,6 +110,7 @@ install-shared: all units
 	$(Q)$(INSTALL) -m 755 $(VM_SHARE) $(DESTDIR)$(DATADIR)/mimic/vm
 	$(call install_file,$(INSTALL_TEMPLATE),$(DATADIR)/mimic/plugin)
 	$(call install_file,$(INSTALL_GDB),$(DATADIR)/mimic/gdb)
+	$(call install_file,$(wildcard python/examples/*),$(DATADIR)/mimic/python)
 	$(if $(SIM_COSTS),$(call install_file,$(SIM_COSTS),$(DATADIR)/mimic/costs))
 	$(if $(INSTALL_CONFIG),$(call install_file,$(INSTALL_CONFIG),$(DATADIR)/mimic))
 	$(call install_file,examples/Makefile,$(DATADIR)/mimic/examples)
