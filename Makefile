@@ -39,7 +39,7 @@ endif
 DEVICE_SRC   := $(wildcard devices/*.c devices/soc/*.c)
 MODEL_SRC    := $(DEVICE_SRC) $(wildcard $(foreach kind,$(KINDS),devices/$(kind)/*.c devices/$(kind)/time/*.c))
 MIMIC_SRC    := $(wildcard $(patsubst %,libmimic/%/*.c,base device embedded daemon kernel record replay)) $(MODEL_SRC)
-PRELOAD_SRC  := $(wildcard libmimic/preload/*.c) libmimic/base/decode.c libmimic/base/decode_operand.c libmimic/base/decode_vector.c libmimic/base/operate.c
+PRELOAD_SRC  := $(wildcard libmimic/preload/*.c) devices/text.c libmimic/base/decode.c libmimic/base/decode_operand.c libmimic/base/decode_vector.c libmimic/base/operate.c
 # What the libraries of the devices share: each has a copy.
 LIBRARY_SRC  := $(wildcard libmimic/library/*.c)
 # The library of a device lies in libNAME, or in the device's own folder. How they are built: mk/devices.mk

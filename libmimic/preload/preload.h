@@ -21,6 +21,7 @@
 #include <sys/types.h>
 #include <ucontext.h>
 
+#include "devices/text.h"
 #include "libmimic/base/kinds.h"
 #include "libmimic/base/raw_syscall.h"
 #include "libmimic/mimic.h"
@@ -62,7 +63,7 @@ bool mimic_preload_is_inside(void);
 /* --- text.c: lines on stderr, from a handler too --------------------------- */
 
 struct text {
-	size_t length;
+	struct mimic_text line;
 	char bytes[512];
 };
 void mimic_preload_text_start(struct text *text);	/* "mimic: PROGRAM[PID]: " */

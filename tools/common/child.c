@@ -19,6 +19,8 @@
  */
 #define LAST_WORDS_NS 500000000ull
 #define KILL_NS 2000000000ull
+/* Between two looks, where the kernel cannot say when it ends. */
+#define LOOK_MS 20
 
 static pid_t child;
 
@@ -93,6 +95,12 @@ int tool_child_run(char **argv, void (*prepare)(void))
 
 /* --- with a limit ------------------------------------------------------------------------- */
 
+/* An hour at most. */
+static int milliseconds(uint64_t nanoseconds)
+{
+	return nanoseconds < 3600000000000ull ? (int)(nanoseconds / 1000000 + 1) : 3600000;
+}
+
 /* Its end, or -1: it runs still when the clock says `end`. */
 static int wait_until(uint64_t end)
 {
@@ -106,8 +114,7 @@ static int wait_until(uint64_t end)
 			status = -1;
 			break;
 		}
-		/* An hour at most, which an int of milliseconds can say. */
-		poll(&entry, 1, end - now < 3600000000000ull ? (int)((end - now) / 1000000 + 1) : 3600000);
+		poll(&entry, 1, entry.fd < 0 ? LOOK_MS : milliseconds(end - now));
 	}
 	close(entry.fd);
 	return status;
