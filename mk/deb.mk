@@ -23,3 +23,9 @@ check-deb: packages-deb
 		"tests/deb/test-deb.sh $(O) bookworm 6.1 6.12" \
 		"tests/deb/test-deb.sh $(O) trixie 6.12 7"
 	$(Q)tests/scripts/run-tests.sh --results $(DEB_RESULTS) --summary
+
+# As a user of another Debian than this machine's begins: as root; some minutes.
+.PHONY: check-suite
+SUITE ?= trixie
+check-suite: packages-deb
+	$(Q)DEB_REVISION=$(DEB_REVISION) tests/deb/test-suite.sh $(O) $(SUITE)

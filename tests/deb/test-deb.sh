@@ -6,42 +6,17 @@
 set -u
 # shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/../scripts/tap.sh"
-me=test-deb.sh
-# shellcheck source=tools/vm/apt.sh
-. tools/vm/apt.sh
+# shellcheck source=tests/deb/tree.sh
+. tests/deb/tree.sh
 suite=$2
 shift 2
 tree=$build/deb-$suite
-export DEBIAN_FRONTEND=noninteractive LC_ALL=C
 
 if [ "$(id -u)" != 0 ]; then
 	skip "$suite: packages" "only root can make a Debian tree"
 	plan
 	exit
 fi
-
-# inside COMMAND...: in the tree, with its own /proc, /dev and /tmp
-inside()
-{
-	unshare --mount --pid --fork sh -c 'mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && shift 0 &&
-		tree=$1 && shift && exec chroot "$tree" "$@"' sh "$tree" "$@" >"$work/output" 2>"$work/errors"
-}
-
-make_tree()
-{
-	local mirror
-	# shellcheck disable=SC2016 # It is apt that puts in what it knows.
-	mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Identifier: Packages' 'Origin: Debian' 'Label: Debian' | sed -n 1p)
-	rm -rf "$tree"
-	mmdebstrap --variant=apt --aptopt='Acquire::Check-Valid-Until "false"' --aptopt='APT::Install-Recommends "false"' \
-		--include="build-essential,$(awk '$1 == "build" || $1 == "deb" && $2 != "mmdebstrap" { print $2 }' packages.txt | paste -sd,)" \
-		"$suite" "$tree" "deb $mirror $suite main" "deb $mirror $suite-backports main" >"$work/output" 2>"$work/errors"
-}
-
-copy_source()
-{
-	mkdir -p "$tree/src" && git archive "${DEB_REVISION:-HEAD}" | tar -x -C "$tree/src"
-}
 
 make_packages()
 {
@@ -55,7 +30,8 @@ headers()
 		sort -V | tail -n 1
 }
 
-make_tree && cp /etc/resolv.conf "$tree/etc" && inside apt-get update
+# shellcheck disable=SC2046
+make_tree "$suite" build-essential $(awk '$1 == "build" || $1 == "deb" && $2 != "mmdebstrap" { print $2 }' packages.txt)
 result $? "$suite: there is a tree"
 copy_source && make_packages
 result $? "$suite: packages are made"
