@@ -12,12 +12,12 @@
 #define VIRGO_BYTES (VIRGO_ROWS * VIRGO_ROW_BYTES)
 
 /* Posted, as QEMU posts stores of a function without memory that it maps: nobody waits for an answer. */
-void virgo_command(struct guest *guest, unsigned int funct, uint64_t rs1, uint64_t rs2);
+void guest_virgo_command(struct guest *guest, unsigned int funct, uint64_t rs1, uint64_t rs2);
 /* Moves do not scale. */
-void virgo_configure(struct guest *guest);
+void guest_virgo_configure(struct guest *guest);
 /* rs2 of MVIN and MVOUT: rows of the scratchpad. */
-uint64_t virgo_rows_at(unsigned int row);
+uint64_t guest_virgo_rows_at(unsigned int row);
 /* All commands have been done. */
-void virgo_wait(struct guest *guest);
+void guest_virgo_wait(struct guest *guest);
 
 #endif

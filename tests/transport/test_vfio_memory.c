@@ -360,7 +360,7 @@ static void begin_virgo(void)
 {
 	guest_start(&vfio_guest, &vfio_served, "virgo0");
 	guest_take_interrupts(&vfio_guest, MIMICD_VFIO_MSIX);
-	virgo_configure(&vfio_guest);
+	guest_virgo_configure(&vfio_guest);
 	for (unsigned int i = 0; i < VIRGO_BYTES / 4; i++)
 		((float *)guest_word(&vfio_guest, DATA))[i] = (float)i + 0.5f;
 }
@@ -374,9 +374,9 @@ static void a_cluster_moves_rows_of_a_process(void **state)
 	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
 	to = guest_map_page(&vfio_guest, VIRTUAL + 4096, OTHER, GUEST_PAGE_PRESENT);
 	guest_use_tables(&vfio_guest, 1);
-	virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, VIRTUAL, virgo_rows_at(0));
-	virgo_command(&vfio_guest, VIRGO_FUNCT_MVOUT, VIRTUAL + 4096, virgo_rows_at(0));
-	virgo_wait(&vfio_guest);
+	guest_virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, VIRTUAL, guest_virgo_rows_at(0));
+	guest_virgo_command(&vfio_guest, VIRGO_FUNCT_MVOUT, VIRTUAL + 4096, guest_virgo_rows_at(0));
+	guest_virgo_wait(&vfio_guest);
 	assert_int_equal(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_ERROR, 8), 0);
 	assert_memory_equal(guest_word(&vfio_guest, OTHER), guest_word(&vfio_guest, DATA), VIRGO_BYTES);
 	assert_true(*to & DIRTY);
@@ -389,9 +389,9 @@ static void commands_are_taken_as_fast_as_the_cluster_does_them(void **state)
 	begin_virgo();
 	guest_set_bus(&vfio_guest, MIMIC_PCI_SPACE(1) + MIMIC_PCI_SPACE_MODE, MIMIC_PCI_MODE_PHYSICAL);
 	for (unsigned int i = 0; i < 300; i++)
-		virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, DATA, virgo_rows_at(0));
-	virgo_command(&vfio_guest, VIRGO_FUNCT_MVOUT, OTHER, virgo_rows_at(0));
-	virgo_wait(&vfio_guest);
+		guest_virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, DATA, guest_virgo_rows_at(0));
+	guest_virgo_command(&vfio_guest, VIRGO_FUNCT_MVOUT, OTHER, guest_virgo_rows_at(0));
+	guest_virgo_wait(&vfio_guest);
 	assert_int_equal(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_DISPATCHED, 8), 303);
 	assert_memory_equal(guest_word(&vfio_guest, OTHER), guest_word(&vfio_guest, DATA), VIRGO_BYTES);
 }
@@ -405,13 +405,13 @@ static void a_load_comes_behind_commands_that_wait(void **state)
 	begin_virgo();
 	guest_use_tables(&vfio_guest, 1);
 	for (unsigned int i = 0; i < 40; i++)
-		virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, VIRTUAL, virgo_rows_at(0));
+		guest_virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, VIRTUAL, guest_virgo_rows_at(0));
 	assert_true(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_DISPATCHED, 8) == UINT64_MAX);
 	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_NOT_READY), 1);
 	word = guest_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_FAULT_STATUS, 8);
 	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
 	guest_set_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_RESOLVE, 8, (word & 0xff) | VIRGO_RESOLVE_PRESENT);
-	virgo_wait(&vfio_guest);
+	guest_virgo_wait(&vfio_guest);
 	assert_int_equal(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_DISPATCHED, 8), 42);
 }
 
@@ -422,15 +422,15 @@ static void a_page_that_a_cluster_misses_is_a_fault_of_the_driver(void **state)
 	(void)state;
 	begin_virgo();
 	guest_use_tables(&vfio_guest, 1);
-	virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, VIRTUAL, virgo_rows_at(0));
+	guest_virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, VIRTUAL, guest_virgo_rows_at(0));
 	assert_int_equal(guest_interrupts(&vfio_guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
 	word = guest_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_FAULT_STATUS, 8);
 	assert_int_equal(word & ~0xfffull, VIRTUAL);
 	assert_true(word & VIRGO_FAULT_STALLED);
 	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
 	guest_set_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_RESOLVE, 8, (word & 0xff) | VIRGO_RESOLVE_PRESENT);
-	virgo_command(&vfio_guest, VIRGO_FUNCT_MVOUT, VIRTUAL + 1024, virgo_rows_at(0));
-	virgo_wait(&vfio_guest);
+	guest_virgo_command(&vfio_guest, VIRGO_FUNCT_MVOUT, VIRTUAL + 1024, guest_virgo_rows_at(0));
+	guest_virgo_wait(&vfio_guest);
 	assert_memory_equal(guest_word(&vfio_guest, DATA + 1024), guest_word(&vfio_guest, DATA), VIRGO_BYTES);
 }
 

@@ -177,11 +177,11 @@ static void its_bytes_are_those_that_the_device_has(void **state)
 	guest_store(&memory, MIMICD_VFIO_REGION_CONFIG, 0x18, 8, BAR2);
 	guest_store(&memory, MIMICD_VFIO_REGION_CONFIG, 0x04, 2, 2);
 	guest_set_mode(&vfio_guest, 1, MIMIC_PCI_MODE_PHYSICAL);
-	virgo_configure(&vfio_guest);
-	virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, BAR2 + 0x1000, virgo_rows_at(0));
-	virgo_command(&vfio_guest, VIRGO_FUNCT_MVOUT, OTHER, virgo_rows_at(0));
-	virgo_command(&vfio_guest, VIRGO_FUNCT_MVOUT, BAR2 + 0x2000, virgo_rows_at(0));
-	virgo_wait(&vfio_guest);
+	guest_virgo_configure(&vfio_guest);
+	guest_virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, BAR2 + 0x1000, guest_virgo_rows_at(0));
+	guest_virgo_command(&vfio_guest, VIRGO_FUNCT_MVOUT, OTHER, guest_virgo_rows_at(0));
+	guest_virgo_command(&vfio_guest, VIRGO_FUNCT_MVOUT, BAR2 + 0x2000, guest_virgo_rows_at(0));
+	guest_virgo_wait(&vfio_guest);
 	assert_memory_equal(guest_word(&vfio_guest, OTHER), base + 0x1000, VIRGO_BYTES);
 	assert_memory_equal(base + 0x2000, base + 0x1000, VIRGO_BYTES);
 	/* What is not mapped yet comes as loads and stores. */
@@ -272,8 +272,8 @@ static void registers_go_on_without_it(void **state)
 	assert_int_equal(guest_bus(&vfio_guest, MIMIC_PCI_MAGIC), MIMIC_PCI_MAGIC_VALUE);
 	/* There is nothing at that address any more. */
 	guest_take_interrupts(&vfio_guest, MIMICD_VFIO_MSIX);
-	virgo_configure(&vfio_guest);
-	virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, BAR2, virgo_rows_at(0));
+	guest_virgo_configure(&vfio_guest);
+	guest_virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, BAR2, guest_virgo_rows_at(0));
 	assert_int_equal(guest_interrupts(&vfio_guest, MIMIC_PCI_VECTOR_DEVICE, 5000), 1);
 	/* It may come again, and has what it had. */
 	guest_start(&memory, &vfio_served, "virgo0-memory");
