@@ -212,6 +212,11 @@ struct mimic_kind {
 	 * somebody else (a virtual machine) has to forget what was found in them. NULL: none does.
 	 */
 	bool (*is_flush)(const struct mimic_access *access);
+	/*
+	 * Does this store, which never waits, clear a part of the device, as a reset of a unit does? Stores
+	 * that wait and that order() has in common with it are dropped then. NULL: none does.
+	 */
+	bool (*clears)(const struct mimic_access *store);
 	const struct mimic_jobs *jobs;	/* NULL: none */
 	/*
 	 * Which events raise the interrupt; and, once it was raised: those of them that have

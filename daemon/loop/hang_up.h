@@ -15,8 +15,9 @@ typedef size_t (*mimicd_last_replies)(void *note, const char *bytes, size_t size
 
 /*
  * Closes a stream socket so that its other end finds an end, and no ECONNRESET: what lies in it unread is read, and
- * answered, if there are replies (NULL: there are none). epoll has forgotten it.
+ * answered, if there are replies (NULL: there are none). epoll has forgotten it. Descriptors that come are given to
+ * `take`, because to close them may take long; NULL: they stay open until the process ends.
  */
-void mimicd_hang_up(int fd, mimicd_last_replies replies, void *note);
+void mimicd_hang_up(int fd, mimicd_last_replies replies, void *note, void (*take)(void *context, int fd), void *context);
 
 #endif

@@ -59,14 +59,13 @@ static void take_no_signals(void)
 	setsid();
 	sigaction(SIGALRM, &ends, NULL);
 	sigfillset(&blocked);
-	sigdelset(&blocked, SIGALRM);
 	sigprocmask(SIG_SETMASK, &blocked, NULL);
 }
 
 static void drop_privileges(void)
 {
 	static const unsigned int numbers[] = {
-		SYS_recvmsg, SYS_recvfrom, SYS_sendto, SYS_shutdown, SYS_close, SYS_ppoll, SYS_setitimer,
+		SYS_recvmsg, SYS_recvfrom, SYS_sendto, SYS_shutdown, SYS_close, SYS_ppoll, SYS_setitimer, SYS_rt_sigprocmask,
 		SYS_restart_syscall, SYS_exit_group,
 #ifdef SYS_poll
 		SYS_poll,
@@ -85,7 +84,8 @@ static void drop_privileges(void)
 
 static void forget(struct keeping *keeping, struct kept *kept)
 {
-	mimicd_hang_up(kept->fd, kept->is_over ? NULL : keeping->replies, kept->note);
+	/* Descriptors that come stay open: where the process's end closes them nothing lingers. */
+	mimicd_hang_up(kept->fd, kept->is_over ? NULL : keeping->replies, kept->note, NULL, NULL);
 	*kept = keeping->kept[--keeping->count];
 }
 
@@ -167,7 +167,11 @@ static void wait_for_any(struct keeping *keeping)
 static void end_all(struct keeping *keeping)
 {
 	const struct itimerval life = { .it_value.tv_sec = LIFE_SECONDS };
+	sigset_t alarm;
 
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	sigprocmask(SIG_UNBLOCK, &alarm, NULL);
 	setitimer(ITIMER_REAL, &life, NULL);
 	while (keeping->count)
 		forget(keeping, &keeping->kept[0]);

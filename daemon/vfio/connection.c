@@ -3,6 +3,7 @@
 #include "daemon/vfio/connection.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -10,6 +11,7 @@
 
 #include "daemon/loop/hang_up.h"
 #include "daemon/loop/keeper.h"
+#include "daemon/loop/closer.h"
 #include "daemon/loop/log.h"
 
 #define MESSAGES_A_TURN 64u	/* then others have theirs */
@@ -76,9 +78,10 @@ int mimicd_connection_check_user(const struct mimicd_connection *connection)
 
 bool mimicd_connection_is_dead(const struct mimicd_connection *connection)
 {
-	char byte;
+	struct pollfd end = { .fd = connection->fd, .events = POLLRDHUP };
 
-	return !recv(connection->fd, &byte, sizeof(byte), MSG_PEEK | MSG_DONTWAIT);
+	/* What it has sent may lie there unread. */
+	return poll(&end, 1, 0) > 0 && end.revents & (POLLHUP | POLLRDHUP);
 }
 
 static void keep(struct mimicd_connection *connection, struct mimicd_keeper *keeper)
@@ -101,14 +104,30 @@ int mimicd_connection_start(struct mimicd_connection *connection, struct mimicd_
 
 /* --- ended --------------------------------------------------------------------------- */
 
+/* What comes last may take long to close. */
+static void close_later(void *context, int fd)
+{
+	struct mimicd_connection *connection = context;
+
+	mimicd_closer_close(connection->loop->closer, connection->uid, fd);
+}
+
 /* QEMU aborts at ECONNRESET, and stands still for a time with what is not answered. */
 void mimicd_connection_close(struct mimicd_connection *connection)
 {
 	connection->has_ended = true;
 	if (connection->source.ready && !connection->is_paused)
 		mimicd_loop_forget(connection->loop, connection->fd);
-	mimicd_hang_up(connection->fd, mimicd_vfio_last_replies, connection->note);
+	mimicd_hang_up(connection->fd, mimicd_vfio_last_replies, connection->note, close_later, connection);
 	mimicd_vfio_packet_close(connection);
 	mimicd_keeper_forget(connection->keeper, connection->note);
 	connection->note = &connection->own_note;
+}
+
+void mimicd_connection_turn_away(struct mimicd_loop *loop, int fd)
+{
+	struct mimicd_connection connection;
+
+	mimicd_connection_init(&connection, NULL, loop, NULL, fd);
+	mimicd_hang_up(fd, mimicd_vfio_last_replies, connection.note, close_later, &connection);
 }

@@ -123,4 +123,7 @@ void mimicd_region_answer_load(struct mimicd_connection *connection, const void 
 void mimicd_region_answer_store(struct mimicd_connection *connection);
 void mimicd_region_refuse(struct mimicd_connection *connection, int error);
 
+/* Closes one of which nothing has been read. */
+void mimicd_connection_turn_away(struct mimicd_loop *loop, int fd);
+
 #endif

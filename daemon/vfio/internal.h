@@ -223,8 +223,10 @@ bool mimicd_posted_may_wait(const struct mimicd_machine *machine, const struct m
 void mimicd_posted_go_on(struct mimicd_machine *machine);
 /* Does the load come behind stores that wait? */
 bool mimicd_posted_precede(const struct mimicd_machine *machine, const struct mimic_access *load);
-/* The access is about to begin, and takes away what waits of a device or context: a reset, an attach. */
-void mimicd_posted_forget_before(struct mimicd_machine *machine, const struct mimic_access *body);
+/* The access begins, and takes away what waits of a device or context, if it is a reset or an attach. */
+void mimicd_posted_forget_before(const struct mimicd_machine_access *access);
+/* The program whose space it is has ended. */
+void mimicd_posted_forget_space(struct mimicd_machine *machine, const struct mimicd_machine_space *space);
 void mimicd_posted_forget(struct mimicd_machine *machine);
 
 /* --- bus_page.c ------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@ struct mimicd_vfio_note {
 	struct mimicd_vfio_header header;	/* recv() writes it here: no moment is between that and its being noted */
 	_Atomic uint32_t have;			/* bytes of the message that mimicd has read, or fewer */
 	atomic_bool is_answered;
+	bool is_unsure;				/* for the replies alone: its rest may have been read */
 };
 
 /*
@@ -26,7 +27,5 @@ struct mimicd_vfio_note {
  * follow what has been read. Returns their size, which is at most that of a header more than `size`.
  */
 size_t mimicd_vfio_last_replies(void *note, const char *bytes, size_t size, char *replies);
-/* Closes a connection of which nothing has been read. */
-void mimicd_vfio_turn_away(int fd);
 
 #endif

@@ -100,7 +100,7 @@ static int accept_machine(struct mimicd_vfio_listener *listener, struct mimicd_v
 		return fd;
 	mimicd_log(MIMICD_LOG_WARNING, "%s: a virtual machine does not get %s: it was removed", at->path,
 		   listener->device);
-	mimicd_vfio_turn_away(fd);
+	mimicd_connection_turn_away(listener->vfio->engine->loop, fd);
 	return -1;
 }
 

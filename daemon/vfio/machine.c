@@ -273,7 +273,7 @@ int mimicd_machine_create(struct mimicd_vfio_function *function, int fd)
 	int error;
 
 	if (!machine) {
-		mimicd_vfio_turn_away(fd);
+		mimicd_connection_turn_away(function->vfio->engine->loop, fd);
 		return -ENOMEM;
 	}
 	/* One that is started anew at once is not to be refused. */

@@ -154,7 +154,7 @@ int mimicd_memory_function_create(struct mimicd_vfio_function *function, int fd)
 	int pid;
 
 	if (!memory) {
-		mimicd_vfio_turn_away(fd);
+		mimicd_connection_turn_away(loop, fd);
 		return -ENOMEM;
 	}
 	mimicd_connection_init(&memory->connection, &memory_ops, loop, path, fd);

@@ -11,6 +11,8 @@
 #include "daemon/loop/closer.h"
 #include "daemon/loop/log.h"
 
+#define DESCRIPTORS_MOST 253u	/* of one message: SCM_MAX_FD of the kernel */
+
 /* --- received ---------------------------------------------------------------------- */
 
 static void take_descriptors(struct mimicd_connection *connection, struct msghdr *message)
@@ -40,7 +42,8 @@ static int receive(struct mimicd_connection *connection, void *to, size_t size)
 {
 	union {
 		struct cmsghdr header;
-		char bytes[CMSG_SPACE(MIMICD_VFIO_DESCRIPTORS * sizeof(int))];
+		/* What the kernel has no room for it closes in our thread, which may take long. */
+		char bytes[CMSG_SPACE(DESCRIPTORS_MOST * sizeof(int))];
 	} control;
 	struct iovec part = { .iov_base = to, .iov_len = size };
 	struct msghdr message = {

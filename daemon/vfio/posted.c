@@ -17,37 +17,64 @@ static bool is_free(const struct mimicd_machine *machine, unsigned int page)
 	return !machine->posted[page].count && !mimicd_access_waits(&machine->stores[page]);
 }
 
-static void forget(struct mimicd_posted *posted)
+/* Also the store that the others wait for, but if that is the access which is the reason. */
+static void forget(struct mimicd_machine *machine, unsigned int page, const struct mimicd_machine_access *reason)
 {
+	struct mimicd_posted *posted = &machine->posted[page];
+
+	if (&machine->stores[page] != reason)
+		mimicd_access_withdraw(&machine->stores[page]);
 	free(posted->stores);
 	*posted = (struct mimicd_posted){ 0 };
 }
 
-void mimicd_posted_forget(struct mimicd_machine *machine)
+static void forget_all(struct mimicd_machine *machine, const struct mimicd_machine_access *reason)
 {
 	for (unsigned int i = 0; i < MIMIC_KIND_PAGES_MAX; i++)
-		forget(&machine->posted[i]);
+		forget(machine, i, reason);
+}
+
+void mimicd_posted_forget(struct mimicd_machine *machine)
+{
+	forget_all(machine, NULL);
 }
 
 /* The context gets another program, whose stores these are not. */
-static void forget_context(struct mimicd_machine *machine, unsigned int context)
+static void forget_context(struct mimicd_machine *machine, unsigned int context,
+			   const struct mimicd_machine_access *reason)
 {
 	const struct mimic_kind *kind = machine->instance->kind;
 
 	if (context >= machine->instance->context_count)
 		return;
 	for (unsigned int i = 0; i < kind->pages; i++)
-		forget(&machine->posted[kind->contexts->first_page(context) + i]);
+		forget(machine, kind->contexts->first_page(context) + i, reason);
 }
 
-void mimicd_posted_forget_before(struct mimicd_machine *machine, const struct mimic_access *body)
+void mimicd_posted_forget_space(struct mimicd_machine *machine, const struct mimicd_machine_space *space)
 {
-	switch (mimic_register_role(machine->instance->kind, body)) {
+	const struct mimic_kind *kind = machine->instance->kind;
+
+	for (unsigned int i = 0; i < machine->instance->context_count; i++) {
+		if (mimicd_instance_context_binding(machine->instance, i) == &space->binding)
+			forget_context(machine, i, NULL);
+	}
+	if (kind->contexts || space != &machine->spaces[0])
+		return;
+	for (unsigned int i = 0; i < kind->pages; i++)
+		forget(machine, i, NULL);
+}
+
+void mimicd_posted_forget_before(const struct mimicd_machine_access *access)
+{
+	struct mimicd_machine *machine = access->machine;
+
+	switch (mimic_register_role(machine->instance->kind, &access->body)) {
 	case MIMIC_ROLE_RESET:
-		mimicd_posted_forget(machine);
+		forget_all(machine, access);
 		break;
 	case MIMIC_ROLE_ATTACH:
-		forget_context(machine, mimic_attach_context(body->data));
+		forget_context(machine, mimic_attach_context(access->body.data), access);
 		break;
 	default:
 		break;
@@ -58,15 +85,65 @@ static void begin(struct mimicd_machine *machine, const struct mimic_access *bod
 {
 	struct mimicd_machine_access *store = &machine->stores[body->page];
 
-	mimicd_posted_forget_before(machine, body);
 	store->body = *body;
 	mimicd_access_begin(store);
 }
 
+/* A store that is refused now was answered long ago: it is one that had no effect. */
+static void go_on(struct mimicd_machine *machine, unsigned int page)
+{
+	struct mimicd_posted *posted = &machine->posted[page];
+
+	while (posted->count && !mimicd_access_waits(&machine->stores[page])) {
+		struct mimic_access body = posted->stores[posted->first];
+
+		posted->first = (posted->first + 1) % MIMICD_POSTED_MAX;
+		posted->count--;
+		begin(machine, &body);
+		machine->not_ready += machine->stores[page].state == MIMICD_ACCESS_REFUSED;
+	}
+}
+
+/* What the store works on, by the kind's bits. */
+static uint32_t order_of(const struct mimic_kind *kind, const struct mimic_access *store)
+{
+	return kind->order ? kind->order(store) : UINT32_MAX;
+}
+
+/* It does not wait: what waits of the part of the device that it clears is dropped, the rest comes behind it. */
+static void clear(struct mimicd_machine *machine, const struct mimic_access *body)
+{
+	const struct mimic_kind *kind = machine->instance->kind;
+	struct mimicd_machine_access *head = &machine->stores[body->page];
+	struct mimicd_posted *posted = &machine->posted[body->page];
+	const struct mimic_access first = head->body;
+	bool keeps_first = mimicd_access_waits(head) && !(order_of(kind, &first) & order_of(kind, body));
+	unsigned int kept = 0;
+
+	mimicd_access_withdraw(head);
+	for (unsigned int i = 0; i < posted->count; i++) {
+		struct mimic_access store = posted->stores[(posted->first + i) % MIMICD_POSTED_MAX];
+
+		if (!(order_of(kind, &store) & order_of(kind, body)))
+			posted->stores[(posted->first + kept++) % MIMICD_POSTED_MAX] = store;
+	}
+	posted->count = kept;
+	begin(machine, body);
+	if (keeps_first && !mimicd_access_waits(head))
+		begin(machine, &first);
+	go_on(machine, body->page);
+}
+
 int mimicd_posted_store(struct mimicd_machine *machine, const struct mimic_access *body)
 {
-	if (!is_free(machine, body->page))
-		return -EAGAIN;
+	const struct mimic_kind *kind = machine->instance->kind;
+
+	if (!is_free(machine, body->page)) {
+		if (!kind->clears || !kind->clears(body))
+			return -EAGAIN;
+		clear(machine, body);
+		return 0;
+	}
 	begin(machine, body);
 	return machine->stores[body->page].state == MIMICD_ACCESS_REFUSED ? -EINVAL : 0;
 }
@@ -93,21 +170,6 @@ bool mimicd_posted_wait(struct mimicd_machine *machine, const struct mimic_acces
 		return false;
 	posted->stores[(posted->first + posted->count++) % MIMICD_POSTED_MAX] = *body;
 	return true;
-}
-
-/* A store that is refused now was answered long ago: it is one that had no effect. */
-static void go_on(struct mimicd_machine *machine, unsigned int page)
-{
-	struct mimicd_posted *posted = &machine->posted[page];
-
-	while (posted->count && !mimicd_access_waits(&machine->stores[page])) {
-		struct mimic_access body = posted->stores[posted->first];
-
-		posted->first = (posted->first + 1) % MIMICD_POSTED_MAX;
-		posted->count--;
-		begin(machine, &body);
-		machine->not_ready += machine->stores[page].state == MIMICD_ACCESS_REFUSED;
-	}
 }
 
 void mimicd_posted_go_on(struct mimicd_machine *machine)

@@ -97,6 +97,12 @@ static bool is_flush(const struct mimic_access *access)
 	return access->is_write && access->page == VIRGO_PAGE_CONTROL && access->offset == VIRGO_CONTROL_FLUSH;
 }
 
+static bool clears(const struct mimic_access *store)
+{
+	return store->is_write && store->page == VIRGO_PAGE_UNITS &&
+	       store->offset % VIRGO_BLOCK_SIZE == VIRGO_RESET;
+}
+
 /* In the synchronous mode the answer to a store says that the command is over. */
 static bool posts_stores(const void *parameters)
 {
@@ -282,6 +288,7 @@ const struct mimic_kind mimic_kind_virgo = {
 	.posts_stores = posts_stores,
 	.is_operand = is_operand,
 	.is_flush = is_flush,
+	.clears = clears,
 	.jobs = &jobs,
 	.time = &virgo_kind_time,
 	.events = (VIRGO_EVENT_BARRIER << 1) - 1,

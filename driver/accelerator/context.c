@@ -291,6 +291,24 @@ static int accelerator_enter_context(struct accelerator *accelerator,
 	return error;
 }
 
+/*
+ * What a process has left is cleared before the device sees another one's memory: it would
+ * go on there.
+ */
+static void accelerator_clear_left(struct accelerator *accelerator)
+{
+	const struct accelerator_context *context;
+
+	if (accelerator->driver->attach)
+		return;
+	mutex_lock(&accelerator->serving);
+	context = accelerator->contexts[0];
+	/* If it fails it is tried again when the context starts. */
+	if (!READ_ONCE(accelerator->removed) && (!context || READ_ONCE(context->gone)))
+		accelerator_clear(accelerator);
+	mutex_unlock(&accelerator->serving);
+}
+
 int accelerator_context_enter(struct accelerator *accelerator, bool only_new,
 			      struct accelerator_context **context)
 {
@@ -299,6 +317,7 @@ int accelerator_context_enter(struct accelerator *accelerator, bool only_new,
 
 	if (!fresh)
 		return -ENOMEM;
+	accelerator_clear_left(accelerator);
 	fresh->binding = mimic_bind(accelerator->device, &binding_ops, accelerator);
 	if (IS_ERR(fresh->binding)) {
 		error = PTR_ERR(fresh->binding);

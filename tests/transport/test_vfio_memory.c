@@ -415,6 +415,51 @@ static void a_load_comes_behind_commands_that_wait(void **state)
 	assert_int_equal(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_DISPATCHED, 8), 42);
 }
 
+/* More than the unit has room for: it waits for a page that is not there. */
+static void post_commands_that_wait(void)
+{
+	for (unsigned int i = 0; i < 40; i++)
+		guest_virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, VIRTUAL, guest_virgo_rows_at(0));
+}
+
+static void a_reset_of_a_unit_drops_its_commands_that_wait(void **state)
+{
+	(void)state;
+	begin_virgo();
+	guest_use_tables(&vfio_guest, 1);
+	post_commands_that_wait();
+	guest_post(&vfio_guest, 0, MIMIC_PCI_DEVICE_PAGE(VIRGO_PAGE_UNITS) + VIRGO_RESET, 8, 0);
+	guest_virgo_wait(&vfio_guest);
+	assert_true(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_DISPATCHED, 8) < 42);
+	set_mode(1, MIMIC_PCI_MODE_PHYSICAL);
+	guest_virgo_configure(&vfio_guest);
+	guest_virgo_command(&vfio_guest, VIRGO_FUNCT_MVIN, DATA, guest_virgo_rows_at(0));
+	guest_virgo_command(&vfio_guest, VIRGO_FUNCT_MVOUT, OTHER, guest_virgo_rows_at(0));
+	guest_virgo_wait(&vfio_guest);
+	assert_memory_equal(guest_word(&vfio_guest, OTHER), guest_word(&vfio_guest, DATA), VIRGO_BYTES);
+}
+
+/* Its commands would write to the memory of the program that has the device next. */
+static void commands_that_wait_end_with_their_program(void **state)
+{
+	uint64_t word;
+
+	(void)state;
+	begin_virgo();
+	guest_map_page(&vfio_guest, VIRTUAL + 4096, OTHER, GUEST_PAGE_PRESENT);
+	guest_use_tables(&vfio_guest, 1);
+	post_commands_that_wait();
+	guest_virgo_command(&vfio_guest, VIRGO_FUNCT_MVOUT, VIRTUAL + 4096, guest_virgo_rows_at(0));
+	set_mode(1, MIMIC_PCI_MODE_NONE);
+	memset(guest_word(&vfio_guest, OTHER), 0xee, VIRGO_BYTES);
+	word = guest_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_FAULT_STATUS, 8);
+	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	guest_use_tables(&vfio_guest, 1);
+	guest_set_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_RESOLVE, 8, (word & 0xff) | VIRGO_RESOLVE_PRESENT);
+	guest_virgo_wait(&vfio_guest);
+	assert_int_equal(*guest_word(&vfio_guest, OTHER), 0xeeeeeeeeeeeeeeee);
+}
+
 static void a_page_that_a_cluster_misses_is_a_fault_of_the_driver(void **state)
 {
 	uint64_t word;
@@ -456,6 +501,8 @@ int main(void)
 		TEST(a_cluster_moves_rows_of_a_process),
 		TEST(commands_are_taken_as_fast_as_the_cluster_does_them),
 		TEST(a_load_comes_behind_commands_that_wait),
+		TEST(a_reset_of_a_unit_drops_its_commands_that_wait),
+		TEST(commands_that_wait_end_with_their_program),
 		TEST(a_page_that_a_cluster_misses_is_a_fault_of_the_driver),
 	};
 

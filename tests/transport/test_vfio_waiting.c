@@ -145,6 +145,19 @@ static void posted_stores_and_a_load_behind_them_keep_their_order(void **state)
 		assert_int_equal(maple_load(MAPLE_LOAD_CONSUME, 0), 100 + i);
 }
 
+/* It has left stores that nobody has read: they are no reason to refuse the next machine. */
+static void a_machine_that_goes_with_stores_under_way_is_followed_at_once(void **state)
+{
+	(void)state;
+	start_maple();
+	for (uint32_t i = 0; i < 300; i++)
+		guest_post(&vfio_guest, 0, MIMIC_PCI_DEVICE_PAGE(MAPLE_PAGE_MAPLE) + PRODUCE, 4, i);
+	guest_end(&vfio_guest);
+	start_maple();
+	produce(4711);
+	assert_int_equal(maple_load(MAPLE_LOAD_CONSUME, 0), 4711);
+}
+
 /* --- slots ------------------------------------------------------------------------------- */
 
 static void begin(unsigned int slot, unsigned int page, unsigned int offset, unsigned int size, bool is_store,
@@ -227,6 +240,20 @@ static void a_slot_that_waits_can_be_taken_back(void **state)
 	assert_int_equal(data_of(0), 9);
 }
 
+static void a_reset_by_a_slot_drops_stores_that_wait(void **state)
+{
+	(void)state;
+	start_maple();
+	for (uint32_t i = 0; i < 50; i++)
+		produce(i);
+	begin(0, MAPLE_PAGE_MAPLE, MAPLE_OFFSET(MAPLE_LOAD_RESET, 0), 4, false, 0);
+	maple_load(MAPLE_LOAD_INIT, 2);
+	maple_load(MAPLE_LOAD_OPEN_PRODUCER, 0);
+	maple_load(MAPLE_LOAD_OPEN_CONSUMER, 0);
+	produce(4711);
+	assert_int_equal(maple_load(MAPLE_LOAD_CONSUME, 0), 4711);
+}
+
 static void a_slot_that_waits_takes_nothing_else(void **state)
 {
 	(void)state;
@@ -304,10 +331,12 @@ int main(void)
 		TEST(stores_behind_one_that_waits_wait_in_their_order),
 		TEST(a_store_behind_too_many_is_dropped_and_counted),
 		TEST(a_reset_drops_stores_that_wait),
+		TEST(a_machine_that_goes_with_stores_under_way_is_followed_at_once),
 		TEST(posted_stores_and_a_load_behind_them_keep_their_order),
 		TEST(a_slots_access_that_need_not_wait_is_done_at_once),
 		TEST(a_slot_that_waited_tells_by_its_interrupt),
 		TEST(a_slot_that_waits_can_be_taken_back),
+		TEST(a_reset_by_a_slot_drops_stores_that_wait),
 		TEST(a_slot_that_waits_takes_nothing_else),
 		TEST(slots_are_begun_by_halves_of_4_bytes_too),
 		TEST(what_no_device_has_is_refused),

@@ -120,6 +120,18 @@ static void it_is_answered_where_mimicd_could_not_say_that_it_had_read_it(void *
 	expect(1, 3);
 }
 
+static void a_message_may_have_been_read_whole_where_mimicd_could_not_say_so(void **state)
+{
+	(void)state;
+	note.header = stream[1].header;
+	note.have = sizeof(note.header);
+	begin();
+	take(&stream[2], stream_size - 2 * sizeof(stream[0]));
+	assert_int_equal(count, 2);
+	expect(0, 3);
+	expect(1, 4);
+}
+
 static void what_was_answered_is_not_answered_again(void **state)
 {
 	(void)state;
@@ -160,6 +172,7 @@ int main(void)
 		TEST(it_is_the_same_wherever_the_bytes_are_cut),
 		TEST(a_message_that_has_been_read_is_answered_and_not_read_again),
 		TEST(it_is_answered_where_mimicd_could_not_say_that_it_had_read_it),
+		TEST(a_message_may_have_been_read_whole_where_mimicd_could_not_say_so),
 		TEST(what_was_answered_is_not_answered_again),
 		TEST(nothing_is_answered_behind_bytes_that_are_no_message),
 	};
