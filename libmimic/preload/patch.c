@@ -23,7 +23,7 @@ static _Atomic uint16_t hash_table[HASH_SIZE];
 static bool is_on;
 static long process;
 bool mimic_preload_patch_counts;
-static bool is_refused; /* the system lets no text be changed */
+static _Atomic enum patch_end stopped; /* PATCH_GOES_ON, or why no text is changed any more */
 
 /* --- the lock: all signals are blocked, so no handler on this thread can want it ----- */
 
@@ -207,6 +207,13 @@ static bool is_traced(void)
 
 /* --- one site ------------------------------------------------------------------------ */
 
+/* No text may be written: each further try would end in the same way. */
+static void refuse_all(struct patch_site *site)
+{
+	site->refusal = PATCH_TEXT_CLOSED;
+	atomic_store(&stopped, PATCH_END_SYSTEM);
+}
+
 /* A thread that has trapped on the instruction meanwhile asks whether the jump is there: it is known before.
  */
 static bool write_jump(struct patch_site *site)
@@ -216,8 +223,7 @@ static bool write_jump(struct patch_site *site)
 	if (!mimic_preload_code_write(site->target.address, site->jump, site->window.changed))
 		return true;
 	atomic_store(&site->installed, false);
-	site->refusal = PATCH_TEXT_CLOSED;
-	is_refused = true;
+	refuse_all(site);
 	return false;
 }
 
@@ -268,6 +274,8 @@ static bool prepare(struct patch_site *site)
 		if (fit(site, &windows[i]))
 			return true;
 	}
+	if (mimic_preload_patch_pages_are_refused())
+		refuse_all(site);
 	return false;
 }
 
@@ -409,7 +417,7 @@ static void consider(uintptr_t rip, uintptr_t address)
 	if (!site)
 		return;
 	site->tries++;
-	site->refusal = is_refused ? PATCH_TEXT_CLOSED : look_at(site);
+	site->refusal = atomic_load(&stopped) ? PATCH_TEXT_CLOSED : look_at(site);
 	if (site->refusal != PATCH_FITS)
 		return;
 	site->block = mimic_preload_arena_block(address);
@@ -426,6 +434,14 @@ static bool is_settled(const struct patch_site *site)
 	return site->tries > 0 && site->refusal != PATCH_FITS;
 }
 
+/* Is nothing left to do at a trap? Under a filter no system call is made for the sake of a count. */
+static bool is_over(void)
+{
+	enum patch_end why = atomic_load(&stopped);
+
+	return why == PATCH_END_FILTER || (why == PATCH_END_SYSTEM && !mimic_preload_patch_counts);
+}
+
 void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address)
 {
 	struct patch_site *site;
@@ -438,7 +454,7 @@ void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address)
 		site = find(rip);
 	if (site)
 		atomic_fetch_add_explicit(&site->traps, 1, memory_order_relaxed);
-	if (is_refused || (site && is_settled(site)))
+	if (is_over() || (site && is_settled(site)))
 		return;
 	if (!try_enter(&mask))
 		return;
@@ -607,8 +623,13 @@ bool mimic_preload_patch_is_wanted(void)
 
 void mimic_preload_patch_stop(void)
 {
-	is_refused = true;
+	atomic_store(&stopped, PATCH_END_FILTER);
 	mimic_preload_code_stop();
+}
+
+enum patch_end mimic_preload_patch_end(void)
+{
+	return atomic_load(&stopped);
 }
 
 bool mimic_preload_patch_is_on(void)

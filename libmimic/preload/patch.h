@@ -21,6 +21,13 @@
 #define PATCH_SITES_MAX 32768u
 #define PATCH_PAGES_MAX 8192u
 
+/* Why no more text is changed; what was changed before stays. */
+enum patch_end {
+	PATCH_GOES_ON,
+	PATCH_END_SYSTEM, /* text that can be written is refused */
+	PATCH_END_FILTER, /* the program filters its system calls */
+};
+
 struct patch_site {
 	struct patch_target target; /* first, and its address first: the stub reads it */
 	uint8_t size; /* of the trampoline; 0: it has none */
@@ -43,6 +50,7 @@ void mimic_preload_patch_start(void);
 bool mimic_preload_patch_is_on(void);
 /* The program is about to filter its system calls: from now on we make none that it does not know of. */
 void mimic_preload_patch_stop(void);
+enum patch_end mimic_preload_patch_end(void);
 bool mimic_preload_patch_is_wanted(void);
 /* An access of the instruction at `rip` was carried out by a trap; `address` is the device's page. */
 void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address);
@@ -72,6 +80,8 @@ bool mimic_preload_patch_is_latest(const struct patch_site *site);
 
 /* A place for a trampoline of `size` bytes, in memory that is ours; 0: there is none. */
 uintptr_t mimic_preload_patch_place(const struct patch_window *window, size_t size);
+/* The system refuses memory that can be written and executed: there will be no more places. */
+bool mimic_preload_patch_pages_are_refused(void);
 /* The place is taken by the site's trampoline, which is written there. */
 void mimic_preload_patch_put(struct patch_site *site, const uint8_t *code);
 /* The site in whose trampoline this address lies; NULL: none. Lock-free. */

@@ -36,6 +36,7 @@ static unsigned int page_count;
 static _Atomic uint16_t hash_table[HASH_SIZE]; /* number in pages[], and 1 */
 static _Atomic uintptr_t lowest = UINTPTR_MAX;
 static _Atomic uintptr_t highest;
+static bool is_refused;
 
 extern void *__libc_stack_end;
 
@@ -104,10 +105,13 @@ static bool map_pages(uintptr_t start, unsigned int count)
 	long mapped;
 	unsigned int i;
 
-	if (page_count + count > PATCH_PAGES_MAX || is_in_the_way(start, start + length))
+	if (is_refused || page_count + count > PATCH_PAGES_MAX || is_in_the_way(start, start + length))
 		return false;
 	mapped = mimic_raw_syscall(SYS_mmap, (long)start, (long)length, PROT_READ | PROT_WRITE | PROT_EXEC,
 				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	/* PR_SET_MDWE and SELinux's execmem; an address is never the reason. */
+	if (mapped == -EACCES)
+		is_refused = true;
 	if (mapped < 0 && mapped > -4096)
 		return false;
 	/* A kernel that does not know the flag takes the address as a hint. */
@@ -202,6 +206,11 @@ uintptr_t mimic_preload_patch_place(const struct patch_window *window, size_t si
 		return place_exactly(window, size);
 	place = place_in_known_page(window, size);
 	return place ? place : place_in_new_pages(window, size);
+}
+
+bool mimic_preload_patch_pages_are_refused(void)
+{
+	return is_refused;
 }
 
 static void use(struct page *page, uintptr_t end)

@@ -17,6 +17,12 @@ static const char *const reasons[PATCH_REFUSALS] = {
 	[PATCH_DEBUGGER] = "a debugger may set breakpoints in what the jump would need",
 };
 
+/* Once for all: each of the instructions has a line of its own. */
+static const char *const ends[] = {
+	[PATCH_END_SYSTEM] = "this system lets no text be written (PR_SET_MDWE, SELinux or the like)",
+	[PATCH_END_FILTER] = "the program has filtered its system calls",
+};
+
 struct totals {
 	uint64_t sites, traps, calls;
 	uint64_t ways[PATCH_WAYS];
@@ -57,6 +63,18 @@ static void write_totals(const struct totals *totals)
 	add_count(&text, "", totals->ways[PATCH_PADDED], " by a padded one; accesses: ");
 	add_count(&text, "", totals->traps, " by traps, ");
 	add_count(&text, "", totals->calls, " by calls");
+	mimic_preload_text_write_line(&text);
+}
+
+static void write_end(enum patch_end end)
+{
+	struct text text;
+
+	if (end == PATCH_GOES_ON)
+		return;
+	mimic_preload_text_start(&text);
+	mimic_preload_text_add(&text, ends[end]);
+	mimic_preload_text_add(&text, ": since then instructions were left as they are, and trap");
 	mimic_preload_text_write_line(&text);
 }
 
@@ -116,6 +134,7 @@ __attribute__((destructor)) static void report(void)
 	}
 	add_totals(&totals);
 	write_totals(&totals);
+	write_end(mimic_preload_patch_end());
 	for (i = 0; i < mimic_preload_patch_count(); i++) {
 		const struct patch_site *site = mimic_preload_patch_site(i);
 

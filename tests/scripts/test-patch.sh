@@ -45,6 +45,19 @@ for way in embedded daemon; do
 done
 transport=(--transport embedded)
 
+# Text and pages that may be written are refused from then on: one line says so, and the accesses go on.
+for moment in first later started; do
+	run "$programs/closed" $moment
+	status=$?
+	if [ $status = 77 ]; then
+		skip "closed $moment" "this kernel has no PR_SET_MDWE"
+		continue
+	fi
+	[ $status = 0 ] && [ "$(grep -c 'this system lets no text be written' "$work/errors")" = 1 ] &&
+		[ "$(grep -c 'not patched: .*: its text may not be written' "$work/errors")" -ge 4 ]
+	result $? "closed $moment: a_program_that_may_not_write_text_goes_on_trapping_and_stat_says_so_once"
+done
+
 # debug OPTION COMMAND...: gdb's, on a program that loads at `load_at`; its output is in $work/output
 debug()
 {
