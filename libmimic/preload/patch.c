@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Sites: which instructions have trapped, and their jumps. */
+/* From a trap to a jump in the place of the instruction, and back. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,6 @@
 #include "libmimic/preload/patch.h"
 #include "libmimic/preload/preload.h"
 
-#define HASH_BITS 16
-#define HASH_SIZE (1u << HASH_BITS)
 #define TRIES_MAX 4u
 #define BREAKPOINT 0xccu
 /* Jumps that borrow each other's bytes, one behind the other. */
@@ -16,10 +14,6 @@
 /* Bytes that are compared with the file's: those of any instruction, and of a jump at its last byte. */
 #define LOOKED_AT (MIMIC_INSTRUCTION_MAX + PATCH_JUMP_MAX)
 
-static struct patch_site sites[PATCH_SITES_MAX];
-static _Atomic unsigned int site_count;
-/* By the address of the instruction, the latest: number in sites[], and 1. */
-static _Atomic uint16_t hash_table[HASH_SIZE];
 static bool is_on;
 static long process;
 bool mimic_preload_patch_counts;
@@ -80,90 +74,7 @@ void mimic_preload_patch_after_fork(void)
 	atomic_flag_clear_explicit(&lock, memory_order_release);
 }
 
-/* --- the table ------------------------------------------------------------------ */
-
-static unsigned int hash(uintptr_t address)
-{
-	return (unsigned int)((address * 0x9e3779b97f4a7c15ull) >> (64 - HASH_BITS));
-}
-
-static _Atomic uint16_t *slot_of(uintptr_t address)
-{
-	unsigned int i = hash(address);
-	unsigned int at;
-
-	for (; (at = atomic_load_explicit(&hash_table[i], memory_order_acquire)); i = (i + 1) % HASH_SIZE)
-		if (sites[at - 1].target.address == address)
-			break;
-	return &hash_table[i];
-}
-
-static struct patch_site *find(uintptr_t address)
-{
-	unsigned int at = atomic_load_explicit(slot_of(address), memory_order_acquire);
-
-	return at ? &sites[at - 1] : NULL;
-}
-
-/* A new one, which stands for the address from now on. NULL: there are too many. */
-static struct patch_site *add(uintptr_t address)
-{
-	unsigned int count = atomic_load(&site_count);
-
-	if (count == PATCH_SITES_MAX)
-		return NULL;
-	sites[count].target.address = address;
-	atomic_store(&site_count, count + 1);
-	/* release: a handler that finds it sees its address */
-	atomic_store_explicit(slot_of(address), (uint16_t)(count + 1), memory_order_release);
-	return &sites[count];
-}
-
-unsigned int mimic_preload_patch_count(void)
-{
-	return atomic_load(&site_count);
-}
-
-const struct patch_site *mimic_preload_patch_site(unsigned int number)
-{
-	return &sites[number];
-}
-
-bool mimic_preload_patch_is_latest(const struct patch_site *site)
-{
-	return find(site->target.address) == site;
-}
-
 /* --- what stands in the text ------------------------------------------------------- */
-
-/* The site whose jump was written over the byte at `address`. */
-static struct patch_site *site_over(uintptr_t address)
-{
-	unsigned int back;
-
-	for (back = 0; back < PATCH_JUMP_MAX; back++) {
-		struct patch_site *site = find(address - back);
-
-		if (site && atomic_load(&site->installed) && back < site->window.changed)
-			return site;
-	}
-	return NULL;
-}
-
-/* The site whose jump reads the byte at `address` as its own. */
-static struct patch_site *site_that_borrows(uintptr_t address)
-{
-	unsigned int back;
-
-	for (back = 1; back < PATCH_JUMP_MAX; back++) {
-		struct patch_site *site = find(address - back);
-
-		if (site && atomic_load(&site->installed) && back >= site->window.changed &&
-		    back < site->window.changed + site->window.borrowed)
-			return site;
-	}
-	return NULL;
-}
 
 /* Text that was here before may be gone, and its jumps with it. */
 static bool is_in_text(const struct patch_site *site)
@@ -186,7 +97,7 @@ static bool is_as_known(uintptr_t address, const uint8_t *original, size_t count
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		const struct patch_site *site = site_over(address + i);
+		const struct patch_site *site = mimic_preload_patch_over(address + i);
 		uint8_t expected = site ? site->jump[address + i - site->target.address] : original[i];
 
 		if (text[i] != expected)
@@ -320,7 +231,7 @@ static void patch_again(struct patch_site *before)
 		write_jump(before);
 		return;
 	}
-	site = add(before->target.address);
+	site = mimic_preload_patch_add(before->target.address);
 	if (!site)
 		return;
 	site->target = before->target;
@@ -350,7 +261,7 @@ static bool patch_with_chain(struct patch_site *site)
 		struct patch_site *other = NULL;
 
 		for (i = 0; i < changed && !other; i++)
-			other = site_that_borrows(at + i);
+			other = mimic_preload_patch_borrower(at + i);
 		if (!other)
 			break;
 		if (count == CHAIN_MAX) {
@@ -390,7 +301,7 @@ static enum patch_refusal look_at(struct patch_site *site)
 	for (i = 0; i < site->target.instruction.length; i++) {
 		site->target.bytes[i] = original[i];
 		/* Two instructions that overlap: one of them was jumped into. */
-		if (site_over(address + i))
+		if (mimic_preload_patch_over(address + i))
 			return PATCH_FORM;
 	}
 	return mimic_preload_patch_form(&site->target.instruction);
@@ -404,16 +315,16 @@ static bool is_own_process(void)
 
 static void consider(uintptr_t rip, uintptr_t address)
 {
-	struct patch_site *site = find(rip);
+	struct patch_site *site = mimic_preload_patch_find(rip);
 
 	if (!site)
-		site = add(rip);
+		site = mimic_preload_patch_add(rip);
 	if (!site || is_in_text(site) || !is_own_process())
 		return;
 	/* A trampoline of text that was here before. */
 	atomic_store(&site->installed, false);
 	if (site->size)
-		site = add(rip);
+		site = mimic_preload_patch_add(rip);
 	if (!site)
 		return;
 	site->tries++;
@@ -451,7 +362,7 @@ void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address)
 		return;
 	site = mimic_preload_patch_at(rip);
 	if (!site)
-		site = find(rip);
+		site = mimic_preload_patch_find(rip);
 	if (site)
 		atomic_fetch_add_explicit(&site->traps, 1, memory_order_relaxed);
 	if (is_over() || (site && is_settled(site)))
@@ -460,7 +371,7 @@ void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address)
 		return;
 	consider(rip, address);
 	if (!site) {
-		site = find(rip);
+		site = mimic_preload_patch_find(rip);
 		if (site)
 			atomic_fetch_add_explicit(&site->traps, 1, memory_order_relaxed);
 	}
@@ -505,7 +416,7 @@ int mimic_preload_patch_fetch(uintptr_t rip, struct mimic_instruction *instructi
 		error = mimic_decode(bytes, sizeof(bytes), instruction);
 	}
 	/* Another thread has trapped on it, too, and was faster. Or its jump was what we read, and is taken back now. */
-	site = find(rip);
+	site = mimic_preload_patch_find(rip);
 	if ((site && is_in_text(site)) || mimic_preload_code_sequence() != sequence)
 		return -EAGAIN;
 	return error && bytes[0] == BREAKPOINT ? fetch_original(rip, instruction) : error;
@@ -520,7 +431,7 @@ bool mimic_preload_patch_is_stop(uintptr_t rip)
 	if (mimic_preload_code_is_stop(rip))
 		return true;
 	/* It was one: by now the jump, or what stood there before, is whole. */
-	site = find(rip);
+	site = mimic_preload_patch_find(rip);
 	return site && *(const volatile uint8_t *)rip != PATCH_STOP_BYTE;
 }
 
@@ -536,7 +447,8 @@ static uintptr_t first_to_forget(uintptr_t start)
 	unsigned int i = 0;
 
 	while (i < PATCH_JUMP_MAX) {
-		const struct patch_site *borrower = site_that_borrows(first + i), *lender = site_over(first + i);
+		const struct patch_site *borrower = mimic_preload_patch_borrower(first + i),
+					*lender = mimic_preload_patch_over(first + i);
 
 		i++;
 		if (!borrower || !lender || borrower->target.address >= first || lender->target.address < first)
@@ -550,7 +462,7 @@ static uintptr_t first_to_forget(uintptr_t start)
 static void forget_locked(uintptr_t start, size_t length, bool is_gone)
 {
 	uintptr_t first = first_to_forget(start);
-	unsigned int count = atomic_load(&site_count);
+	unsigned int count = mimic_preload_patch_count();
 	uintptr_t low = UINTPTR_MAX;
 	struct patch_site *next;
 	uintptr_t from = 0;
@@ -559,7 +471,7 @@ static void forget_locked(uintptr_t start, size_t length, bool is_gone)
 	/* In the order of addresses: a jump is taken back before what it borrows changes. */
 	for (;;) {
 		for (next = NULL, low = UINTPTR_MAX, i = 0; i < count; i++) {
-			struct patch_site *site = &sites[i];
+			struct patch_site *site = mimic_preload_patch_site(i);
 			uintptr_t at = site->target.address;
 
 			if (!atomic_load(&site->installed) || at < from || at >= low ||
@@ -582,7 +494,7 @@ void mimic_preload_patch_forget(uintptr_t start, size_t length, bool is_gone)
 {
 	uint64_t mask;
 
-	if (!is_on || !atomic_load(&site_count))
+	if (!is_on || !mimic_preload_patch_count())
 		return;
 	mask = enter();
 	forget_locked(start, length, is_gone);
@@ -599,7 +511,7 @@ void mimic_preload_patch_look_again(void)
 {
 	uint64_t mask;
 
-	if (!is_on || !atomic_load(&site_count))
+	if (!is_on || !mimic_preload_patch_count())
 		return;
 	mask = enter();
 	mimic_preload_code_check(text_is_gone);

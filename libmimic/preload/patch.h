@@ -71,10 +71,21 @@ void mimic_preload_patch_before_fork(void);
 void mimic_preload_patch_after_fork(void);
 /* Are the trampolines' accesses counted? */
 extern bool mimic_preload_patch_counts;
+
+/* --- patch_sites.c: the table ------------------------------------------------- */
+
+/* The latest site of the instruction; NULL: none. Lock-free. */
+struct patch_site *mimic_preload_patch_find(uintptr_t address);
+/* A new one, which stands for the address from now on. NULL: there are too many. */
+struct patch_site *mimic_preload_patch_add(uintptr_t address);
 unsigned int mimic_preload_patch_count(void);
-const struct patch_site *mimic_preload_patch_site(unsigned int number);
+struct patch_site *mimic_preload_patch_site(unsigned int number);
 /* Or does another one stand for its instruction by now? */
 bool mimic_preload_patch_is_latest(const struct patch_site *site);
+/* The site whose jump was written over the byte at `address`. */
+struct patch_site *mimic_preload_patch_over(uintptr_t address);
+/* The site whose jump reads the byte at `address` as its own. */
+struct patch_site *mimic_preload_patch_borrower(uintptr_t address);
 
 /* --- patch_pages.c: memory that jumps reach ----------------------------------- */
 
