@@ -109,6 +109,7 @@ CONTRACT_TESTS := $(foreach device,$(CONTRACT_DEVICES),$(call contract_links,$(d
 TEST_PROGRAMS := $(patsubst %.c,$(O)/%,$(UNIT_TEST_SRC) $(TRANSPORT_TEST_SRC))
 TESTS        := $(filter $(O)/tests/unit/%,$(TEST_PROGRAMS)) $(CONTRACT_TESTS) $(filter $(O)/tests/transport/%,$(TEST_PROGRAMS))
 UNMODIFIED   := $(patsubst %.c,$(O)/%,$(UNMODIFIED_C)) $(patsubst %.cc,$(O)/%,$(UNMODIFIED_CXX))
+ADDERS       := $(addprefix $(O)/tests/unmodified/,adder-11.so adder-22.so adder-33.so)
 FUZZERS      := $(patsubst %.c,$(O)/%,$(FUZZ_SRC))
 BINARIES     := $(if $(wildcard tools/mimic.c),$(O)/bin/mimic) $(if $(wildcard daemon/main.c),$(O)/bin/mimicd)
 MANPAGES     := $(patsubst docs/man/%.scd,$(O)/man/%,$(wildcard docs/man/*.scd))
@@ -149,7 +150,7 @@ help:
 	@echo "           WERROR=1 makes warnings errors (CI does)"
 
 all: packages-build $(LIBRARIES) $(BINARIES) $(EXAMPLES) $(MANPAGES)
-tests: $(TESTS) $(UNMODIFIED)
+tests: $(TESTS) $(UNMODIFIED) $(ADDERS)
 fuzzers: $(FUZZERS)
 
 # A rule that runs a program of a package, or compiles against one, waits for these: the package may be missing.
@@ -240,6 +241,13 @@ $(patsubst %.cc,$(O)/%,$(UNMODIFIED_CXX)): $(O)/%: %.cc $(wildcard tests/unmodif
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CXX     $@")
 	$(Q)g++ -std=gnu++17 $(UNMODIFIED_FLAGS) -o $@ $<
+
+# Libraries that one of them opens and closes; the last is larger by three pages.
+$(O)/tests/unmodified/adder-33.so: UNMODIFIED_FLAGS += -DFILLER=12288
+$(ADDERS): $(O)/tests/unmodified/adder-%.so: tests/unmodified/libraries/adder.S | packages-build
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  CC      $@")
+	$(Q)gcc $(UNMODIFIED_FLAGS) -shared -DADDS=$* -o $@ $<
 
 # Fuzz targets: everything but the target itself once, with coverage, as an archive. What the four
 # checks that are left out would see, the address sanitizer sees, or check-asan does with gcc's; the

@@ -221,14 +221,39 @@ static bool still_fits(const struct patch_site *site)
 	return false;
 }
 
+static bool is_same(const struct patch_site *site, const struct patch_site *other)
+{
+	unsigned int length = site->target.instruction.length;
+
+	return length == other->target.instruction.length &&
+	       !memcmp(site->target.bytes, other->target.bytes, length) &&
+	       site->block.key == other->block.key && site->block.shift == other->block.shift;
+}
+
+/*
+ * One whose trampoline does what `site` needs, made when the same text was there or its neighbours were the
+ * same. Places that a short jump can reach are few: text that comes and goes would soon have none left.
+ */
+static struct patch_site *find_same(const struct patch_site *site)
+{
+	struct patch_site *former = mimic_preload_patch_find(site->target.address);
+
+	for (; former; former = mimic_preload_patch_former(former))
+		if (former->size && !atomic_load(&former->installed) && is_same(former, site) &&
+		    still_fits(former))
+			return former;
+	return NULL;
+}
+
 /* After a neighbour has changed. A trampoline that a thread may stand in is never changed: it gets another.
  */
 static void patch_again(struct patch_site *before)
 {
-	struct patch_site *site;
+	struct patch_site *site = find_same(before);
 
-	if (still_fits(before)) {
-		write_jump(before);
+	if (site) {
+		mimic_preload_patch_bring_forward(site);
+		write_jump(site);
 		return;
 	}
 	site = mimic_preload_patch_add(before->target.address);
@@ -254,7 +279,7 @@ static bool patch_with_chain(struct patch_site *site)
 	uintptr_t at = site->target.address;
 	unsigned int changed;
 
-	if (!prepare(site))
+	if (!site->size && !prepare(site))
 		return false;
 	changed = site->window.changed;
 	while (changed) {
@@ -313,6 +338,22 @@ static bool is_own_process(void)
 	return mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0) == process;
 }
 
+/* Text that was here before has left its trampoline: is it good for this text, too? */
+static struct patch_site *consider_anew(uintptr_t rip, uintptr_t address)
+{
+	struct patch_site now = { .target.address = rip };
+	struct patch_site *site = NULL;
+
+	now.block = mimic_preload_arena_block(address);
+	if (!atomic_load(&stopped) && look_at(&now) == PATCH_FITS)
+		site = find_same(&now);
+	if (!site)
+		return mimic_preload_patch_add(rip);
+	mimic_preload_patch_bring_forward(site);
+	patch_with_chain(site);
+	return NULL;
+}
+
 static void consider(uintptr_t rip, uintptr_t address)
 {
 	struct patch_site *site = mimic_preload_patch_find(rip);
@@ -324,7 +365,7 @@ static void consider(uintptr_t rip, uintptr_t address)
 	/* A trampoline of text that was here before. */
 	atomic_store(&site->installed, false);
 	if (site->size)
-		site = mimic_preload_patch_add(rip);
+		site = consider_anew(rip, address);
 	if (!site)
 		return;
 	site->tries++;
@@ -490,6 +531,20 @@ static void forget_locked(uintptr_t start, size_t length, bool is_gone)
 	}
 }
 
+/* What comes there next is other text: instructions that could not be replaced are tried anew. */
+static void try_anew(uintptr_t start, size_t length)
+{
+	unsigned int count = mimic_preload_patch_count();
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		struct patch_site *site = mimic_preload_patch_site(i);
+
+		if (site->target.address - start < length && !site->size)
+			site->tries = 0;
+	}
+}
+
 void mimic_preload_patch_forget(uintptr_t start, size_t length, bool is_gone)
 {
 	uint64_t mask;
@@ -498,6 +553,8 @@ void mimic_preload_patch_forget(uintptr_t start, size_t length, bool is_gone)
 		return;
 	mask = enter();
 	forget_locked(start, length, is_gone);
+	if (is_gone)
+		try_anew(start, length);
 	mimic_preload_code_close(start, length, is_gone);
 	leave(mask);
 }
@@ -505,6 +562,7 @@ void mimic_preload_patch_forget(uintptr_t start, size_t length, bool is_gone)
 static void text_is_gone(uintptr_t start, size_t length)
 {
 	forget_locked(start, length, true);
+	try_anew(start, length);
 }
 
 void mimic_preload_patch_look_again(void)

@@ -39,6 +39,7 @@ struct patch_site {
 	struct patch_block block;
 	uint8_t jump[PATCH_JUMP_MAX];
 	struct patch_site *next_in_page;
+	uint16_t former; /* what stood for the address before: its number, and 1 */
 	_Atomic uint64_t calls; /* accesses by the trampoline, counted for --stat only */
 	_Atomic uint64_t traps;
 };
@@ -78,6 +79,10 @@ extern bool mimic_preload_patch_counts;
 struct patch_site *mimic_preload_patch_find(uintptr_t address);
 /* A new one, which stands for the address from now on. NULL: there are too many. */
 struct patch_site *mimic_preload_patch_add(uintptr_t address);
+/* The one that stood for its instruction before it; NULL: none. */
+struct patch_site *mimic_preload_patch_former(const struct patch_site *site);
+/* It stands for its instruction again. */
+void mimic_preload_patch_bring_forward(struct patch_site *site);
 unsigned int mimic_preload_patch_count(void);
 struct patch_site *mimic_preload_patch_site(unsigned int number);
 /* Or does another one stand for its instruction by now? */

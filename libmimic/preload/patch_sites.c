@@ -41,10 +41,31 @@ struct patch_site *mimic_preload_patch_add(uintptr_t address)
 	if (count == PATCH_SITES_MAX)
 		return NULL;
 	sites[count].target.address = address;
+	sites[count].former = atomic_load(slot_of(address));
 	atomic_store(&site_count, count + 1);
 	/* release: a handler that finds it sees its address */
 	atomic_store_explicit(slot_of(address), (uint16_t)(count + 1), memory_order_release);
 	return &sites[count];
+}
+
+struct patch_site *mimic_preload_patch_former(const struct patch_site *site)
+{
+	return site->former ? &sites[site->former - 1] : NULL;
+}
+
+void mimic_preload_patch_bring_forward(struct patch_site *site)
+{
+	_Atomic uint16_t *slot = slot_of(site->target.address);
+	struct patch_site *later = &sites[atomic_load(slot) - 1];
+	uint16_t number = (uint16_t)(site - sites + 1);
+
+	if (later == site)
+		return;
+	while (later->former != number)
+		later = &sites[later->former - 1];
+	later->former = site->former;
+	site->former = atomic_load(slot);
+	atomic_store_explicit(slot, number, memory_order_release);
 }
 
 unsigned int mimic_preload_patch_count(void)

@@ -37,6 +37,9 @@ for way in embedded daemon; do
 	result $? "$way: eight_threads_trap_on_the_same_instructions_under_signals"
 	run "$programs/text"
 	result $? "$way: text_that_goes_comes_again_or_is_written_by_the_program"
+	# Of their accesses the first of each instruction is a trap, in each of a hundred libraries.
+	run "$programs/closing" "$programs" && calls 8000 8
+	result $? "$way: libraries_that_lie_where_one_was_closed_keep_their_bytes_and_are_patched"
 	run "$programs/borders"
 	result $? "$way: text_whose_next_page_changes"
 	# How many of its instructions have a place for a jump depends on where the text lies.
