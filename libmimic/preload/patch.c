@@ -17,6 +17,7 @@
 static bool is_on;
 static long process;
 bool mimic_preload_patch_counts;
+static _Atomic uint64_t other_traps;
 static _Atomic enum patch_end stopped; /* PATCH_GOES_ON, or why no text is changed any more */
 
 /* --- the lock: all signals are blocked, so no handler on this thread can want it ----- */
@@ -408,8 +409,12 @@ void mimic_preload_patch_trapped(uintptr_t rip, uintptr_t address)
 		atomic_fetch_add_explicit(&site->traps, 1, memory_order_relaxed);
 	if (is_over() || (site && is_settled(site)))
 		return;
-	if (!try_enter(&mask))
+	if (!try_enter(&mask)) {
+		/* Another thread is at it, and this instruction is in no table yet. */
+		if (!site)
+			atomic_fetch_add_explicit(&other_traps, 1, memory_order_relaxed);
 		return;
+	}
 	consider(rip, address);
 	if (!site) {
 		site = mimic_preload_patch_find(rip);
@@ -595,6 +600,11 @@ void mimic_preload_patch_stop(void)
 {
 	atomic_store(&stopped, PATCH_END_FILTER);
 	mimic_preload_code_stop();
+}
+
+uint64_t mimic_preload_patch_other_traps(void)
+{
+	return atomic_load(&other_traps);
 }
 
 enum patch_end mimic_preload_patch_end(void)

@@ -70,6 +70,8 @@ int mimic_preload_patch_fetch(uintptr_t rip, struct mimic_instruction *instructi
 bool mimic_preload_patch_is_stop(uintptr_t rip);
 void mimic_preload_patch_before_fork(void);
 void mimic_preload_patch_after_fork(void);
+/* Of instructions that are in no table: traps that came while another thread replaced an instruction. */
+uint64_t mimic_preload_patch_other_traps(void);
 /* Are the trampolines' accesses counted? */
 extern bool mimic_preload_patch_counts;
 

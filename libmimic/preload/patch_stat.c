@@ -32,6 +32,7 @@ static void add_totals(struct totals *totals)
 {
 	unsigned int i;
 
+	totals->traps = mimic_preload_patch_other_traps();
 	for (i = 0; i < mimic_preload_patch_count(); i++) {
 		const struct patch_site *site = mimic_preload_patch_site(i);
 

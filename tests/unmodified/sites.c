@@ -3,7 +3,9 @@
  * Random machine code with accesses of a device: short and long instructions side by side, jumps that lead
  * between them, loops. It is written to a file and mapped as a library's text is. Each
  * function runs on a queue of the device and on plain memory in turn, by as many threads as asked for,
- * and an interpreter of the same operations says what its result has to be.
+ * and an interpreter of the same operations says what its result has to be. Two threads are at the same
+ * function, the next two at its neighbour. With `signals` each thread gets one every 100 us. Says how many
+ * accesses there were.
  *
  *   sites FUNCTIONS SEED THREADS ROUNDS [signals]
  */
@@ -12,7 +14,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/time.h>
+#include <time.h>
 #include <ucontext.h>
 
 #define FUNCTIONS_MAX 1000
@@ -54,6 +56,8 @@ struct function {
 
 static struct function functions[FUNCTIONS_MAX];
 static unsigned int function_count, round_count;
+static int has_signals;
+static _Atomic uint64_t accesses, signals; /* of all threads */
 static char *text;
 static uint64_t random_state;
 
@@ -258,15 +262,18 @@ struct machine {
 	uint32_t words[64]; /* a queue; or what is loaded, if it is memory */
 	unsigned int head, tail;
 	int is_memory;
+	unsigned int accesses;
 };
 
 static uint32_t take(struct machine *machine)
 {
+	machine->accesses++;
 	return machine->is_memory ? machine->words[0] : machine->words[machine->head++ % 64];
 }
 
 static void give(struct machine *machine, uint32_t word)
 {
+	machine->accesses++;
 	if (!machine->is_memory)
 		machine->words[machine->tail++ % 64] = word;
 }
@@ -307,7 +314,7 @@ static void carry_out(struct machine *machine, const struct operation *operation
 	}
 }
 
-static uint64_t interpret(const struct function *function, int is_memory, uint32_t memory)
+static uint64_t interpret(const struct function *function, int is_memory, uint32_t memory, uint64_t *count)
 {
 	struct machine machine = { .is_memory = is_memory, .words[0] = memory };
 	const uint64_t *r = machine.registers;
@@ -330,13 +337,14 @@ static uint64_t interpret(const struct function *function, int is_memory, uint32
 			carry_out(&machine, operation);
 		}
 	}
+	*count += machine.accesses;
 	return (((((r[0] + r[1]) ^ r[2]) + r[3]) ^ r[4]) + r[5]) ^ r[6];
 }
 
 /* --- running ------------------------------------------------------------------------- */
 
 static void *device;
-static volatile unsigned int signal_count;
+static __thread volatile unsigned int signal_count;
 static pthread_barrier_t barrier;
 
 /* A context that is neither the program's nor a library's would be a half of an access. */
@@ -360,26 +368,59 @@ static void check_result(unsigned int number, uint64_t got, uint64_t wanted, con
 	_exit(1);
 }
 
+/* This thread alone gets it, wherever it is. */
+static timer_t start_signals(void)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGALRM };
+	struct itimerspec often = { { 0, 100000 }, { 0, 100000 } };
+	timer_t timer;
+
+	event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
+	CHECK(!timer_create(CLOCK_MONOTONIC, &event, &timer));
+	CHECK(!timer_settime(timer, 0, &often, NULL));
+	return timer;
+}
+
+static uint64_t run_all(unsigned int thread, volatile char *page, volatile char *memory, uint32_t word)
+{
+	unsigned int round, i;
+	uint64_t total = 0;
+
+	for (i = 0; i < function_count; i++) {
+		unsigned int number = (i + thread / 2) % function_count;
+		const struct function *function = &functions[number];
+		uint64_t count = 0;
+		uint64_t on_device = interpret(function, 0, 0, &count), unused = 0;
+		uint64_t on_memory = interpret(function, 1, word, &unused);
+
+		for (round = 0; round < round_count; round++) {
+			check_result(number, function->code(page), on_device, "device");
+			check_result(number, function->code(memory), on_memory, "memory");
+		}
+		total += count * round_count;
+	}
+	return total;
+}
+
 static void *run(void *argument)
 {
 	unsigned int queue = (unsigned int)(uintptr_t)argument;
 	volatile char *page = (volatile char *)device + (queue << 9);
 	volatile char memory[128] __attribute__((aligned(64))) = { 0 };
 	uint32_t word = 0x9abcdef0 + queue;
-	unsigned int round, i;
+	timer_t timer = NULL;
 
 	memcpy((char *)memory + CONSUME_AT, &word, sizeof(word));
 	open_both(device, queue);
 	pthread_barrier_wait(&barrier);
-	for (i = 0; i < function_count; i++) {
-		uint64_t on_device = interpret(&functions[i], 0, 0);
-		uint64_t on_memory = interpret(&functions[i], 1, word);
-
-		for (round = 0; round < round_count; round++) {
-			check_result(i, functions[i].code(page), on_device, "device");
-			check_result(i, functions[i].code(memory), on_memory, "memory");
-		}
+	if (has_signals)
+		timer = start_signals();
+	accesses += run_all(queue, page, memory, word) + 2;
+	if (has_signals) {
+		CHECK(!timer_delete(timer));
+		CHECK(signal_count);
 	}
+	signals += signal_count;
 	return NULL;
 }
 
@@ -388,6 +429,7 @@ static void map_code(void)
 	size_t size = (size_t)function_count * FUNCTION_BYTES;
 	char path[] = "/tmp/mimic-sites-XXXXXX";
 	uint8_t *code = calloc(1, size);
+	uint64_t count = 0;
 	unsigned int i;
 	size_t at = 0;
 	int file = mkstemp(path);
@@ -406,17 +448,17 @@ static void map_code(void)
 	/* One access while the file has its name. */
 	device = map_node("/dev/maple0", WORDS_8);
 	open_both(device, 0);
-	check_result(0, functions[0].code(device), interpret(&functions[0], 0, 0), "device");
+	check_result(0, functions[0].code(device), interpret(&functions[0], 0, 0, &count), "device");
 	unlink(path);
 	load64(device, CLOSE_PRODUCER, 0);
 	load64(device, CLOSE_CONSUMER, 0);
+	accesses += count + 6;
 	free(code);
 }
 
 int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
-	struct itimerval often = { { 0, 100 }, { 0, 100 } }, never = { { 0, 0 }, { 0, 0 } };
 	pthread_t threads[8];
 	unsigned int thread_count, i;
 
@@ -428,15 +470,14 @@ int main(int argc, char **argv)
 	CHECK(function_count <= FUNCTIONS_MAX && thread_count <= 8);
 	map_code();
 	pthread_barrier_init(&barrier, NULL, thread_count);
-	if (argc > 5) {
+	has_signals = argc > 5;
+	if (has_signals)
 		sigaction(SIGALRM, &action, NULL);
-		setitimer(ITIMER_REAL, &often, NULL);
-	}
 	for (i = 0; i < thread_count; i++)
 		CHECK(!pthread_create(&threads[i], NULL, run, (void *)(uintptr_t)i));
 	for (i = 0; i < thread_count; i++)
 		pthread_join(threads[i], NULL);
-	setitimer(ITIMER_REAL, &never, NULL);
-	CHECK(argc <= 5 || signal_count);
+	printf("%llu accesses of the device, %llu signals\n", (unsigned long long)accesses,
+	       (unsigned long long)signals);
 	return 0;
 }
