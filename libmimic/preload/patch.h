@@ -94,6 +94,20 @@ struct patch_site *mimic_preload_patch_over(uintptr_t address);
 /* The site whose jump reads the byte at `address` as its own. */
 struct patch_site *mimic_preload_patch_borrower(uintptr_t address);
 
+/* --- patch_lines.c: functions and lines of instructions ------------------------ */
+
+/* Strings of the debugging information, until it is closed; NULL: it says nothing of the kind. */
+struct source_place {
+	const char *function;
+	uint64_t offset; /* of the instruction in it */
+	const char *file;
+	int line;
+};
+/* At the end of the program; calls libraries, and they allocate. false: libdw is not installed. */
+bool mimic_preload_lines_open(void);
+void mimic_preload_lines_find(uintptr_t address, struct source_place *place);
+void mimic_preload_lines_close(void);
+
 /* --- patch_pages.c: memory that jumps reach ----------------------------------- */
 
 /* A place for a trampoline of `size` bytes, in memory that is ours; 0: there is none. */

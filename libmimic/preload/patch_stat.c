@@ -79,28 +79,40 @@ static void write_end(enum patch_end end)
 	mimic_preload_text_write_line(&text);
 }
 
-/* "function+0x12 (program+0x1234)": addr2line -e program 0x1234 says the line. */
+static void add_function(struct text *text, const char *name, uint64_t offset)
+{
+	mimic_preload_text_add(text, " ");
+	mimic_preload_text_add(text, name);
+	mimic_preload_text_add(text, "+");
+	mimic_preload_text_add_hex(text, offset);
+}
+
+/* "0x401234 function+0x12 (program+0x1234) at source.c:56", as much of it as is known. */
 static void add_place(struct text *text, uintptr_t address)
 {
+	struct source_place place;
 	const char *file;
 	Dl_info information;
 
 	mimic_preload_text_add_hex(text, address);
 	if (!dladdr((void *)address, &information) || !information.dli_fname)
 		return;
-	mimic_preload_text_add(text, " ");
-	if (information.dli_sname) {
-		mimic_preload_text_add(text, information.dli_sname);
-		mimic_preload_text_add(text, "+");
-		mimic_preload_text_add_hex(text, address - (uintptr_t)information.dli_saddr);
-		mimic_preload_text_add(text, " ");
-	}
+	mimic_preload_lines_find(address, &place);
+	if (place.function)
+		add_function(text, place.function, place.offset);
+	else if (information.dli_sname)
+		add_function(text, information.dli_sname, address - (uintptr_t)information.dli_saddr);
 	file = strrchr(information.dli_fname, '/');
-	mimic_preload_text_add(text, "(");
+	mimic_preload_text_add(text, " (");
 	mimic_preload_text_add(text, file ? file + 1 : information.dli_fname);
 	mimic_preload_text_add(text, "+");
 	mimic_preload_text_add_hex(text, address - (uintptr_t)information.dli_fbase);
 	mimic_preload_text_add(text, ")");
+	if (!place.file)
+		return;
+	mimic_preload_text_add(text, " at ");
+	mimic_preload_text_add(text, place.file);
+	add_count(text, ":", (uint64_t)place.line, "");
 }
 
 static void write_trapping(const struct patch_site *site)
@@ -115,11 +127,46 @@ static void write_trapping(const struct patch_site *site)
 	mimic_preload_text_write_line(&text);
 }
 
+static bool is_trapping(unsigned int number)
+{
+	const struct patch_site *site = mimic_preload_patch_site(number);
+
+	return mimic_preload_patch_is_latest(site) && !atomic_load(&site->installed);
+}
+
+/* Under the program's filter of system calls nothing is loaded, which takes any number of them. */
+static void open_lines(void)
+{
+	struct text text;
+
+	if (mimic_preload_patch_end() == PATCH_END_FILTER || mimic_preload_lines_open())
+		return;
+	mimic_preload_text_start(&text);
+	mimic_preload_text_add(&text, "source lines are not told: that takes libdw.so.1 (Debian's package libdw1)");
+	mimic_preload_text_write_line(&text);
+}
+
+static void write_all_trapping(void)
+{
+	unsigned int count = mimic_preload_patch_count();
+	bool has_begun = false;
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		if (!is_trapping(i))
+			continue;
+		if (!has_begun)
+			open_lines();
+		has_begun = true;
+		write_trapping(mimic_preload_patch_site(i));
+	}
+	mimic_preload_lines_close();
+}
+
 __attribute__((destructor)) static void report(void)
 {
 	struct totals totals = { 0 };
 	struct text text;
-	unsigned int i;
 
 	if (!mimic_preload_patch_counts)
 		return;
@@ -136,10 +183,5 @@ __attribute__((destructor)) static void report(void)
 	add_totals(&totals);
 	write_totals(&totals);
 	write_end(mimic_preload_patch_end());
-	for (i = 0; i < mimic_preload_patch_count(); i++) {
-		const struct patch_site *site = mimic_preload_patch_site(i);
-
-		if (mimic_preload_patch_is_latest(site) && !atomic_load(&site->installed))
-			write_trapping(site);
-	}
+	write_all_trapping();
 }

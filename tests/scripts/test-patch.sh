@@ -71,6 +71,27 @@ for moment in first later started; do
 	result $? "closed $moment: a_program_that_may_not_write_text_goes_on_trapping_and_stat_says_so_once"
 done
 
+# lines_are_right PROGRAM: each instruction of its own that --stat names has the line that addr2line says
+lines_are_right()
+{
+	local address line named=0
+	while read -r address line; do
+		[ "$(addr2line -e "$1" "$address" | sed 's/ (discriminator.*//; s|.*/||')" = "${line##*/}" ] || return 1
+		named=$((named + 1))
+	done < <(sed -n "s/.*not patched: \(0x[0-9a-f]*\) [a-z_0-9]*+0x[0-9a-f]* (${1##*/}+0x[0-9a-f]*) at \([^,]*\), .*/\1 \2/p" \
+		"$work/errors")
+	[ $named -ge 5 ]
+}
+
+run "$programs/updates" && lines_are_right "$programs/updates"
+result $? "stat_names_function_and_source_line_of_instructions_that_keep_trapping"
+# A libdw that cannot be loaded stands for none.
+mkdir "$work/none" && : >"$work/none/libdw.so.1"
+run env LD_LIBRARY_PATH="$work/none" "$programs/updates" &&
+	[ "$(grep -c 'source lines are not told: that takes libdw.so.1' "$work/errors")" = 1 ] &&
+	[ "$(grep -c 'not patched: 0x[0-9a-f]* (updates+0x[0-9a-f]*), ' "$work/errors")" -ge 5 ]
+result $? "stat_says_once_that_source_lines_take_libdw_and_names_addresses"
+
 # debug OPTION COMMAND...: gdb's, on a program that loads at `load_at`; its output is in $work/output
 debug()
 {
