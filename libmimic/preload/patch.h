@@ -108,6 +108,11 @@ bool mimic_preload_lines_open(void);
 void mimic_preload_lines_find(uintptr_t address, struct source_place *place);
 void mimic_preload_lines_close(void);
 
+/* --- patch_gdb_x86.c: for a debugger ------------------------------------------- */
+
+/* The site has got a trampoline: how a backtrace leads out of it. */
+void mimic_preload_patch_tell_gdb(const struct patch_site *site);
+
 /* --- patch_pages.c: memory that jumps reach ----------------------------------- */
 
 /* A place for a trampoline of `size` bytes, in memory that is ours; 0: there is none. */

@@ -112,6 +112,39 @@ if command -v gdb >/dev/null; then
 	debug --stat "break mimic_preload_patch_access if *(long *)\$rdi == (long)&load_at" run delete 'break *load_at' continue delete continue
 	grep -q 'Breakpoint 2, .*load_at' "$work/output" && grep -q 'exited normally' "$work/output"
 	result $? "gdb: a_breakpoint_on_an_instruction_that_is_replaced_stops_there"
+	# Its third access by the jump is one of the device, the next one of memory: by all instructions of the trampoline.
+	cat >"$work/steps" <<-'END'
+		delete
+		break *load_at
+		set $access = 0
+		while $access < 2
+			continue
+			set $step = 0
+			while $step < 30 && $pc != (long)&load_at + 6
+				if *(unsigned short *)$pc == 0x15ff
+					tbreak *($pc + 6)
+					continue
+				else
+					stepi
+				end
+				x/i $pc
+				bt
+				set $step = $step + 1
+			end
+			set $access = $access + 1
+		end
+		delete
+		continue
+	END
+	debug --stat "break mimic_preload_patch_access if *(long *)\$rdi == (long)&load_at" run "source $work/steps"
+	awk '/^=> / { steps++; at[$2]; in_trampoline += /<mimic_trampoline_/ }
+		/^#[0-9].* load_at / { own++ }
+		/^#[0-9].* in load_here / { callers++ }
+		/^#[0-9].* main / { mains++ }
+		END { for (place in at) places++
+			exit !(places >= 17 && in_trampoline >= 20 && own == steps && callers == steps && mains == steps) }' "$work/output" &&
+		grep -q 'exited normally' "$work/output"
+	result $? "gdb: a_backtrace_at_each_instruction_of_a_trampoline_has_the_programs_frames"
 	debug --no-patch 'break *load_at' run delete continue
 	grep -q 'Breakpoint 1, .*load_at' "$work/output" && grep -q 'exited normally' "$work/output"
 	result $? "gdb: a_breakpoint_on_an_instruction_that_traps_stops_there"
