@@ -38,6 +38,7 @@ __attribute__((constructor)) static void start(void)
 		keep_heap_low();
 	mimic_faults_are_handled();
 	mimic_preload_patch_start();
+	mimic_preload_perf_start();
 	mimic_preload_signals_start();
 	mimic_preload_threads_start();
 }

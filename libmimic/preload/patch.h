@@ -113,6 +113,11 @@ void mimic_preload_lines_close(void);
 /* The site has got a trampoline: how a backtrace leads out of it. */
 void mimic_preload_patch_tell_gdb(const struct patch_site *site);
 
+/* --- patch_perf.c: for perf ------------------------------------------------------ */
+
+/* Before the program may change its environment. */
+void mimic_preload_perf_start(void);
+
 /* --- patch_pages.c: memory that jumps reach ----------------------------------- */
 
 /* A place for a trampoline of `size` bytes, in memory that is ours; 0: there is none. */

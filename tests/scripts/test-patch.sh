@@ -92,6 +92,26 @@ run env LD_LIBRARY_PATH="$work/none" "$programs/updates" &&
 	[ "$(grep -c 'not patched: 0x[0-9a-f]* (updates+0x[0-9a-f]*), ' "$work/errors")" -ge 5 ]
 result $? "stat_says_once_that_source_lines_take_libdw_and_names_addresses"
 
+# perf's names: each trampoline has a line. Where the file is another's, or a link to one, nothing is written.
+run sh -c 'echo $$; exec "$@"' sh "$programs/updates" && [ ! -e "/tmp/perf-$(head -n 1 "$work/output").map" ]
+result $? "nothing_is_written_for_perf_unless_asked"
+run --perf-map sh -c 'echo $$; exec "$@"' sh "$programs/text"
+map=/tmp/perf-$(head -n 1 "$work/output").map
+! grep -qEv '^[0-9a-f]+ [0-9a-f]+ mimic:(0x[0-9a-f]+|[a-zA-Z_0-9.]+\+0x[0-9a-f]+)$' "$map" &&
+	grep -q ' mimic:load_at+0x0$' "$map" && [ "$(stat -c %a "$map")" = 600 ]
+result $? "perf_map_names_trampolines_by_the_functions_of_their_instructions"
+rm -f "$map"
+run --perf-map sh -c 'echo $$; echo "1000 10 own" >/tmp/perf-$$.map; exec "$@"' sh "$programs/text"
+map=/tmp/perf-$(head -n 1 "$work/output").map
+grep -q '^1000 10 own$' "$map" && grep -q ' mimic:load_at+0x0$' "$map"
+result $? "perf_map_adds_to_the_file_of_the_programs_own_compiler"
+rm -f "$map"
+run --perf-map sh -c 'echo $$; : >"$0"; ln -s "$0" /tmp/perf-$$.map; exec "$@"' "$work/target" "$programs/text"
+map=/tmp/perf-$(head -n 1 "$work/output").map
+[ ! -s "$work/target" ] && grep -q "names for perf cannot be written to $map: " "$work/errors"
+result $? "perf_map_follows_no_link"
+rm -f "$map"
+
 # debug OPTION COMMAND...: gdb's, on a program that loads at `load_at`; its output is in $work/output
 debug()
 {

@@ -32,6 +32,8 @@ static const char usage[] =
 	"                     replaced, which were not and why, and how many accesses each way had\n"
 	"  --timeout SECONDS  ends the program after so long, and says before what its threads wait for;\n"
 	"                     the exit status is then 124\n"
+	"  --perf-map         write /tmp/perf-PID.map at the end, from which perf has names of the code\n"
+	"                     that replaces instructions\n"
 	"  --verbose          say on stderr what is set up and what may not work\n"
 	"  --help             this text\n\n"
 	"A thread that has waited 10 s for a device says once on stderr what for; MIMIC_PATIENCE is another\n"
@@ -47,6 +49,7 @@ static int parse_options(int argc, char **argv, struct run_options *options, con
 		{ .name = "no-patch", .flag = &options->only_traps },
 		{ .name = "stat", .flag = &options->shows_traps },
 		{ .name = "timeout", .value = timeout },
+		{ .name = "perf-map", .flag = &options->names_for_perf },
 	};
 
 	/* From the first word that is no option on, all is PROGRAM's own. */

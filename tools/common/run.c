@@ -304,6 +304,8 @@ static void set_environment(const struct run_options *options, const char *libra
 		setenv("MIMIC_PATCH", "0", 1);
 	if (options->shows_traps)
 		setenv("MIMIC_PATCH_STAT", "1", 1);
+	if (options->names_for_perf)
+		setenv("MIMIC_PERF_MAP", "1", 1);
 	/* It may name a folder already. */
 	if (options->shows_state && (!state || state[0] != '/'))
 		setenv("MIMIC_STATE", "1", 1);

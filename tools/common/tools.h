@@ -111,6 +111,7 @@ struct run_options {
 	bool shows_state;	/* the devices in the program */
 	bool only_traps; /* no instruction of the program is replaced */
 	bool shows_traps; /* at the end: which instructions trapped */
+	bool names_for_perf; /* at the end: a file of what replaces instructions */
 	bool on_kernel;		/* the nodes are the kernel's own */
 };
 
