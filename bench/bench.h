@@ -108,5 +108,9 @@ double bench_lima_in_child(const struct bench_options *options, const struct ben
 int bench_trap_child(void);
 /* The same for instructions that are replaced. */
 int bench_patch_child(void);
+/* And SpMV: prints nanoseconds of a nonzero. */
+int bench_patch_spmv_child(void);
+/* Its rows, part of bench_patch(). */
+void bench_patch_spmv(const struct bench_options *options);
 
 #endif

@@ -47,10 +47,15 @@ static void run_parts(const struct bench_options *options, const char *only)
 int main(int argc, char **argv)
 {
 	static const struct option long_options[] = {
-		{ "build", required_argument, NULL, 'b' },  { "output", required_argument, NULL, 'o' },
-		{ "only", required_argument, NULL, 'n' },   { "help", no_argument, NULL, 'h' },
-		{ "trap-child", no_argument, NULL, 't' },   { "patch-child", no_argument, NULL, 'p' },
-		{ "matrix", required_argument, NULL, 'm' }, { NULL, 0, NULL, 0 },
+		{ "build", required_argument, NULL, 'b' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "only", required_argument, NULL, 'n' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "trap-child", no_argument, NULL, 't' },
+		{ "patch-child", no_argument, NULL, 'p' },
+		{ "patch-spmv-child", no_argument, NULL, 's' },
+		{ "matrix", required_argument, NULL, 'm' },
+		{ NULL, 0, NULL, 0 },
 	};
 	struct bench_options options = { .build = "build" };
 	const char *output = NULL, *only = NULL;
@@ -76,6 +81,8 @@ int main(int argc, char **argv)
 			return bench_trap_child();
 		case 'p':
 			return bench_patch_child();
+		case 's':
+			return bench_patch_spmv_child();
 		case 'h':
 			usage(stdout);
 			return 0;

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * SpMV as a program has it that knows nothing of mimic: one thread stores pointers, another one loads what
+ * they point to, by plain instructions. Under `mimic run` with --no-patch, where each of them traps, and
+ * without.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "bench/bench.h"
+#include "mimic/maple_registers.h"
+
+#define ROWS 4096u
+#define PER_ROW 8u
+#define NONZEROS (ROWS * PER_ROW)
+#define WORDS_64 4 /* size code of the queues */
+
+/* --- under mimic run ------------------------------------------------------------ */
+
+static uint32_t column[NONZEROS], value[NONZEROS], y[ROWS], expected[ROWS];
+static uint32_t *x; /* below 4 GiB, as the device's pointers are */
+static volatile char *page;
+
+static uint64_t load64(unsigned int operation, unsigned int field)
+{
+	return *(volatile uint64_t *)(page + MAPLE_OFFSET(operation, field));
+}
+
+static void make_matrix(void)
+{
+	uint64_t state = 88172645463325252ull;
+
+	x = mmap(NULL, ROWS * sizeof(*x), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1,
+		 0);
+	if (x == MAP_FAILED)
+		bench_fail("mmap: %s", strerror(errno));
+	for (unsigned int i = 0; i < ROWS; i++)
+		x[i] = i * 2654435761u;
+	for (unsigned int i = 0; i < NONZEROS; i++) {
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		column[i] = (uint32_t)(state % ROWS);
+		value[i] = (uint32_t)(state >> 40);
+		expected[i / PER_ROW] += value[i] * x[column[i]];
+	}
+}
+
+static void *access_thread(void *unused)
+{
+	volatile uint64_t *pointers = (volatile uint64_t *)(page + MAPLE_OFFSET(MAPLE_STORE_POINTER32, 0));
+
+	/* The role is the thread's. */
+	if (!load64(MAPLE_LOAD_OPEN_PRODUCER, 0))
+		bench_fail("queue 0 cannot be opened");
+	*(volatile uint64_t *)(page + MAPLE_OFFSET(MAPLE_STORE_SET_BASE32, 0)) = (uintptr_t)x;
+	for (unsigned int i = 0; i < NONZEROS; i++)
+		*pointers = column[i];
+	return unused;
+}
+
+static void multiply(void)
+{
+	volatile uint32_t *words = (volatile uint32_t *)(page + MAPLE_OFFSET(MAPLE_LOAD_CONSUME, 0));
+
+	for (unsigned int row = 0; row < ROWS; row++) {
+		uint32_t sum = 0;
+
+		for (unsigned int i = row * PER_ROW; i < (row + 1) * PER_ROW; i++)
+			sum += value[i] * *words;
+		y[row] = sum;
+	}
+}
+
+int bench_patch_spmv_child(void)
+{
+	int fd = open("/dev/maple0", O_RDWR);
+	pthread_t thread;
+	double start;
+
+	page = fd < 0 ? MAP_FAILED : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		bench_fail("/dev/maple0: %s", strerror(errno));
+	make_matrix();
+	load64(MAPLE_LOAD_RESET, 0);
+	load64(MAPLE_LOAD_INIT, WORDS_64);
+	if (!load64(MAPLE_LOAD_OPEN_CONSUMER, 0))
+		bench_fail("queue 0 cannot be opened");
+	start = bench_now();
+	if (pthread_create(&thread, NULL, access_thread, NULL))
+		bench_fail("no thread");
+	multiply();
+	pthread_join(thread, NULL);
+	printf("%.2f\n", (bench_now() - start) * 1e9 / NONZEROS);
+	if (memcmp(y, expected, sizeof(y)))
+		bench_fail("SpMV is wrong");
+	return 0;
+}
+
+/* --- the rows ---------------------------------------------------------------------- */
+
+static double measure(const struct bench_options *options, const char *transport, const char *patch)
+{
+	bool is_daemon = !strcmp(transport, "daemon");
+	char command[9000], line[64] = "";
+	double value_of_run = 0;
+	FILE *child;
+
+	snprintf(command, sizeof(command),
+		 "'%s/bin/mimic' run %s --transport %s %s%s '%s' --patch-spmv-child", options->build, patch,
+		 transport, is_daemon ? "--socket " : "", is_daemon ? options->socket : "", options->self);
+	child = popen(command, "r");
+	if (!child || !fgets(line, sizeof(line), child) || pclose(child) ||
+	    sscanf(line, "%lf", &value_of_run) != 1)
+		bench_fail("this failed: %s", command);
+	return value_of_run;
+}
+
+/* `limit` is on the ratio; 0: none. */
+static void spmv(const struct bench_options *options, const char *transport, double limit)
+{
+	double before[BENCH_RUNS], ratios[BENCH_RUNS], reference;
+	struct bench_row row;
+
+	for (int run = 0; run < BENCH_RUNS; run++) {
+		before[run] = measure(options, transport, "--no-patch");
+		ratios[run] = measure(options, transport, "") / before[run];
+	}
+	reference = bench_median(before, BENCH_RUNS);
+	row = (struct bench_row){ .value = bench_median(ratios, BENCH_RUNS) * reference,
+				  .unit = "ns/nonzero",
+				  .reference = "the same, each access a trap (--no-patch)",
+				  .reference_value = reference,
+				  .limit = limit * reference };
+	snprintf(row.name, sizeof(row.name), "patched_spmv_%s", transport);
+	bench_report(&row);
+}
+
+void bench_patch_spmv(const struct bench_options *options)
+{
+	spmv(options, "embedded", 0.25);
+	/* Both threads and the daemon wait for each other, and there may be two processors. */
+	spmv(options, "daemon", 0);
+}
