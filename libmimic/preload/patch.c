@@ -206,6 +206,16 @@ static bool take_back_before(struct patch_site *site, uintptr_t end)
 	return true;
 }
 
+/* Of what lies from `end` on: the rest is not the program's text any more. */
+static void take_back_behind(struct patch_site *site, uintptr_t end)
+{
+	size_t before = end - site->target.address;
+
+	atomic_store(&site->installed, false);
+	if (before < site->window.changed)
+		mimic_preload_code_write(end, site->target.bytes + before, site->window.changed - before);
+}
+
 static bool take_back(struct patch_site *site)
 {
 	return take_back_before(site, UINTPTR_MAX);
@@ -532,7 +542,7 @@ static void forget_locked(uintptr_t start, size_t length, bool is_gone)
 			return;
 		from = low + 1;
 		if (is_gone && low >= start)
-			atomic_store(&next->installed, false);
+			take_back_behind(next, start + length);
 		else
 			take_back_before(next, is_gone ? start : UINTPTR_MAX);
 	}

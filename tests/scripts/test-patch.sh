@@ -45,6 +45,8 @@ for way in embedded daemon; do
 	result $? "$way: a_random_program_has_the_results_of_its_interpreter_and_calls_the_device"
 	run "$programs/sites" 100 2 8 "${PATCH_ROUNDS:-20}" signals && all_counted
 	result $? "$way: eight_threads_trap_on_the_same_and_on_neighbouring_instructions_under_signals_to_each"
+	run "$programs/sites" 100 3 8 5 signals low back && all_counted
+	result $? "$way: the_same_in_text_at_low_addresses_that_is_taken_back_page_by_page"
 	run "$programs/text"
 	result $? "$way: text_that_goes_comes_again_or_is_written_by_the_program"
 	# Of their accesses the first of each instruction is a trap, in each of a hundred libraries.
@@ -175,7 +177,7 @@ else
 	skip "gdb" "not installed"
 fi
 for seed in $(seq "${PATCH_PROGRAMS:-10}"); do
-	run "$programs/sites" 1000 "$seed" 1 1 || break
+	run "$programs/sites" 1000 "$seed" 1 1 back || break
 done
 result $? "${PATCH_PROGRAMS:-10} thousand random programs have the results of their interpreter"
 plan

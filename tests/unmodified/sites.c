@@ -7,7 +7,10 @@
  * function, the next two at its neighbour. With `signals` each thread gets one every 100 us. Says how many
  * accesses there were.
  *
- *   sites FUNCTIONS SEED THREADS ROUNDS [signals]
+ * With `low` the text lies where jumps with a negative distance lead nowhere. With `back` the program takes
+ * its text back at the end, page by page, by changing rights or mapping the file anew.
+ *
+ *   sites FUNCTIONS SEED THREADS ROUNDS [signals] [low] [back]
  */
 #include "contract.h"
 
@@ -22,6 +25,7 @@
 #define REGISTERS 7
 #define DEPTH 6 /* words in the queue at most: the smallest has 8 */
 #define FUNCTION_BYTES 1024
+#define LOW_TEXT 0x10000000ul
 #define PRODUCE_AT (PRODUCE << 3)
 #define CONSUME_AT (CONSUME << 3)
 
@@ -56,7 +60,10 @@ struct function {
 
 static struct function functions[FUNCTIONS_MAX];
 static unsigned int function_count, round_count;
-static int has_signals;
+static int has_signals, is_low;
+static uint8_t *original;
+static size_t text_size;
+static int text_file;
 static _Atomic uint64_t accesses, signals; /* of all threads */
 static char *text;
 static uint64_t random_state;
@@ -356,7 +363,8 @@ static void on_signal(int number, siginfo_t *information, void *argument)
 	(void)number;
 	(void)information;
 	signal_count++;
-	CHECK(rip - 0x400000 < 0x1000000 || rip >= 0x7e0000000000ull);
+	CHECK(rip - 0x400000 < 0x1000000 || rip >= 0x7e0000000000ull ||
+	      (is_low && rip - (uintptr_t)text < text_size));
 }
 
 static void check_result(unsigned int number, uint64_t got, uint64_t wanted, const char *where)
@@ -441,7 +449,8 @@ static void map_code(void)
 		at += assemble(&functions[i], code + at);
 	}
 	CHECK(write(file, code, size) == (ssize_t)size);
-	text = mmap(NULL, size, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+	text = mmap(is_low ? (void *)LOW_TEXT : NULL, size, PROT_READ | PROT_EXEC,
+		    MAP_PRIVATE | (is_low ? MAP_FIXED_NOREPLACE : 0), file, 0);
 	CHECK(text != MAP_FAILED);
 	for (i = 0; i < function_count; i++)
 		functions[i].code = (uint64_t(*)(volatile char *))(text + (uintptr_t)functions[i].code);
@@ -453,7 +462,59 @@ static void map_code(void)
 	load64(device, CLOSE_PRODUCER, 0);
 	load64(device, CLOSE_CONSUMER, 0);
 	accesses += count + 6;
-	free(code);
+	original = code;
+	text_size = size;
+	text_file = file;
+}
+
+static void check_all_functions(volatile char *page)
+{
+	uint64_t count = 0;
+	unsigned int i;
+
+	for (i = 0; i < function_count; i++)
+		check_result(i, functions[i].code(page), interpret(&functions[i], 0, 0, &count),
+			     "text taken back");
+	accesses += count;
+}
+
+/* One page in an order of no meaning; the jumps of its neighbours go on, or are taken back with it. */
+static void take_page_back(size_t at, int is_mapped)
+{
+	char *page = text + at;
+	size_t length = text_size - at < PAGE ? text_size - at : PAGE;
+
+	if (is_mapped)
+		CHECK(mmap(page, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, text_file,
+			   (off_t)at) == page);
+	else
+		CHECK(!mprotect(page, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC));
+	CHECK(!memcmp(page, original + at, length));
+	CHECK(!mprotect(page, PAGE, PROT_READ | PROT_EXEC));
+}
+
+static void take_text_back(void)
+{
+	size_t pages = (text_size + PAGE - 1) / PAGE, i;
+	volatile char *page = device;
+
+	open_both(device, 0);
+	for (i = 0; i < pages; i++) {
+		take_page_back(i * 7919 % pages * PAGE, below(2));
+		if (i % (pages / 4 + 1) == 0)
+			check_all_functions(page);
+	}
+	check_all_functions(page);
+	CHECK(!memcmp(text, original, text_size));
+	accesses += 2;
+}
+
+static int has_word(char **words, const char *word)
+{
+	for (; *words; words++)
+		if (!strcmp(*words, word))
+			return 1;
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -468,15 +529,18 @@ int main(int argc, char **argv)
 	thread_count = (unsigned int)atoi(argv[3]);
 	round_count = (unsigned int)atoi(argv[4]);
 	CHECK(function_count <= FUNCTIONS_MAX && thread_count <= 8);
+	has_signals = has_word(argv + 5, "signals");
+	is_low = has_word(argv + 5, "low");
 	map_code();
 	pthread_barrier_init(&barrier, NULL, thread_count);
-	has_signals = argc > 5;
 	if (has_signals)
 		sigaction(SIGALRM, &action, NULL);
 	for (i = 0; i < thread_count; i++)
 		CHECK(!pthread_create(&threads[i], NULL, run, (void *)(uintptr_t)i));
 	for (i = 0; i < thread_count; i++)
 		pthread_join(threads[i], NULL);
+	if (has_word(argv + 5, "back"))
+		take_text_back();
 	printf("%llu accesses of the device, %llu signals\n", (unsigned long long)accesses,
 	       (unsigned long long)signals);
 	return 0;
