@@ -9,10 +9,6 @@
 
 #define TRIES_MAX 4u
 #define BREAKPOINT 0xccu
-/* Jumps that borrow each other's bytes, one behind the other. */
-#define CHAIN_MAX 12u
-/* Bytes that are compared with the file's: those of any instruction, and of a jump at its last byte. */
-#define LOOKED_AT (MIMIC_INSTRUCTION_MAX + PATCH_JUMP_MAX)
 
 static bool is_on;
 static long process;
@@ -75,256 +71,11 @@ void mimic_preload_patch_after_fork(void)
 	atomic_flag_clear_explicit(&lock, memory_order_release);
 }
 
-/* --- what stands in the text ------------------------------------------------------- */
-
-/* Text that was here before may be gone, and its jumps with it. */
-static bool is_in_text(const struct patch_site *site)
-{
-	const volatile uint8_t *text = (const volatile uint8_t *)site->target.address;
-	unsigned int i;
-
-	if (!atomic_load(&site->installed))
-		return false;
-	for (i = 0; i < site->window.changed; i++)
-		if (text[i] != site->jump[i])
-			return false;
-	return true;
-}
-
-/* Is each byte the file's, but for the jumps that we have written? */
-static bool is_as_known(uintptr_t address, const uint8_t *original, size_t count)
-{
-	const volatile uint8_t *text = (const volatile uint8_t *)address;
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		const struct patch_site *site = mimic_preload_patch_over(address + i);
-		uint8_t expected = site ? site->jump[address + i - site->target.address] : original[i];
-
-		if (text[i] != expected)
-			return false;
-	}
-	return true;
-}
-
-/* A debugger's breakpoints would change what a jump borrows. Looked up once. */
-static bool is_traced(void)
-{
-	static int answer = -1;
-
-	if (answer < 0)
-		answer = mimic_preload_code_status("TracerPid:\t") != '0';
-	return answer;
-}
-
 /* --- one site ------------------------------------------------------------------------ */
-
-/* No text may be written: each further try would end in the same way. */
-static void refuse_all(struct patch_site *site)
-{
-	site->refusal = PATCH_TEXT_CLOSED;
-	atomic_store(&stopped, PATCH_END_SYSTEM);
-}
-
-/* A thread that has trapped on the instruction meanwhile asks whether the jump is there: it is known before.
- */
-static bool write_jump(struct patch_site *site)
-{
-	atomic_store(&site->installed, true);
-	site->refusal = PATCH_FITS;
-	if (!mimic_preload_code_write(site->target.address, site->jump, site->window.changed))
-		return true;
-	atomic_store(&site->installed, false);
-	refuse_all(site);
-	return false;
-}
-
-/* A trampoline somewhere in the window, and the jump to it. */
-static bool fit(struct patch_site *site, const struct patch_window *window)
-{
-	size_t size = mimic_preload_patch_code_size(site->target.instruction.length);
-	uintptr_t place = mimic_preload_patch_place(window, size);
-	uint8_t code[PATCH_CODE_MAX];
-
-	if (!place || !mimic_preload_patch_code(&site->target, place, site->block,
-						(uintptr_t)mimic_preload_patch_enter, (uintptr_t)site, code))
-		return false;
-	site->window = *window;
-	site->place = place;
-	site->size = (uint8_t)size;
-	mimic_preload_patch_put(site, code);
-	mimic_preload_patch_jump(window, site->target.address, place, site->jump);
-	if (is_traced())
-		mimic_preload_patch_tell_gdb(site);
-	return true;
-}
-
-/* The jumps that fit where the site is, by the text as it stands now. */
-static unsigned int windows_of(const struct patch_site *site, struct patch_window windows[PATCH_WINDOWS_MAX])
-{
-	uint8_t original[LOOKED_AT], text[LOOKED_AT];
-	enum patch_refusal refusal;
-	size_t available =
-		mimic_preload_code_original(site->target.address, original, sizeof(original), &refusal);
-
-	memcpy(text, (const void *)site->target.address, available);
-	return mimic_preload_patch_windows(site->target.address, text, available,
-					   site->target.instruction.length, windows);
-}
-
-/* A trampoline for the site, and the bytes of the jump to it; the text is not touched yet. */
-static bool prepare(struct patch_site *site)
-{
-	struct patch_window windows[PATCH_WINDOWS_MAX];
-	unsigned int count = windows_of(site, windows);
-	unsigned int i;
-
-	site->refusal = PATCH_NO_PLACE;
-	for (i = 0; i < count; i++) {
-		if (windows[i].borrowed && is_traced()) {
-			site->refusal = PATCH_DEBUGGER;
-			continue;
-		}
-		if (fit(site, &windows[i]))
-			return true;
-	}
-	if (mimic_preload_patch_pages_are_refused())
-		refuse_all(site);
-	return false;
-}
-
-/* Of what lies before `end`: the rest is not the program's text any more. */
-static bool take_back_before(struct patch_site *site, uintptr_t end)
-{
-	size_t count = end - site->target.address;
-
-	if (count > site->window.changed)
-		count = site->window.changed;
-	if (mimic_preload_code_write(site->target.address, site->target.bytes, count))
-		return false;
-	atomic_store(&site->installed, false);
-	return true;
-}
-
-/* Of what lies from `end` on: the rest is not the program's text any more. */
-static void take_back_behind(struct patch_site *site, uintptr_t end)
-{
-	size_t before = end - site->target.address;
-
-	atomic_store(&site->installed, false);
-	if (before < site->window.changed)
-		mimic_preload_code_write(end, site->target.bytes + before, site->window.changed - before);
-}
-
-static bool take_back(struct patch_site *site)
-{
-	return take_back_before(site, UINTPTR_MAX);
-}
-
-/* Do the bytes that its jump borrows say the same as before? */
-static bool still_fits(const struct patch_site *site)
-{
-	struct patch_window windows[PATCH_WINDOWS_MAX];
-	unsigned int count = windows_of(site, windows);
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		if (!memcmp(&windows[i], &site->window, sizeof(windows[i])))
-			return true;
-	return false;
-}
-
-static bool is_same(const struct patch_site *site, const struct patch_site *other)
-{
-	unsigned int length = site->target.instruction.length;
-
-	return length == other->target.instruction.length &&
-	       !memcmp(site->target.bytes, other->target.bytes, length) &&
-	       site->block.key == other->block.key && site->block.shift == other->block.shift;
-}
-
-/*
- * One whose trampoline does what `site` needs, made when the same text was there or its neighbours were the
- * same. Places that a short jump can reach are few: text that comes and goes would soon have none left.
- */
-static struct patch_site *find_same(const struct patch_site *site)
-{
-	struct patch_site *former = mimic_preload_patch_find(site->target.address);
-
-	for (; former; former = mimic_preload_patch_former(former))
-		if (former->size && !atomic_load(&former->installed) && is_same(former, site) &&
-		    still_fits(former))
-			return former;
-	return NULL;
-}
-
-/* After a neighbour has changed. A trampoline that a thread may stand in is never changed: it gets another.
- */
-static void patch_again(struct patch_site *before)
-{
-	struct patch_site *site = find_same(before);
-
-	if (site) {
-		mimic_preload_patch_bring_forward(site);
-		write_jump(site);
-		return;
-	}
-	site = mimic_preload_patch_add(before->target.address);
-	if (!site)
-		return;
-	site->target = before->target;
-	site->block = before->block;
-	site->tries = 1;
-	atomic_store(&site->traps, atomic_exchange(&before->traps, 0));
-	if (prepare(site))
-		write_jump(site);
-}
-
-/*
- * The jumps before a site that borrow bytes of its jump, and those that borrow theirs. The farthest
- * is taken back first: so none ever reads bytes that it was not made for.
- */
-static bool patch_with_chain(struct patch_site *site)
-{
-	struct patch_site *chain[CHAIN_MAX];
-	unsigned int count = 0;
-	unsigned int back, i;
-	uintptr_t at = site->target.address;
-	unsigned int changed;
-
-	if (!site->size && !prepare(site))
-		return false;
-	changed = site->window.changed;
-	while (changed) {
-		struct patch_site *other = NULL;
-
-		for (i = 0; i < changed && !other; i++)
-			other = mimic_preload_patch_borrower(at + i);
-		if (!other)
-			break;
-		if (count == CHAIN_MAX) {
-			site->refusal = PATCH_NO_PLACE;
-			return false;
-		}
-		chain[count++] = other;
-		at = other->target.address;
-		changed = other->window.changed;
-	}
-	for (back = count; back-- > 0;) {
-		if (!take_back(chain[back])) {
-			site->refusal = PATCH_TEXT_CLOSED;
-			return false;
-		}
-	}
-	write_jump(site);
-	for (i = 0; i < count; i++)
-		patch_again(chain[i]);
-	return atomic_load(&site->installed);
-}
 
 static enum patch_refusal look_at(struct patch_site *site)
 {
-	uint8_t original[LOOKED_AT];
+	uint8_t original[PATCH_LOOKED_AT];
 	enum patch_refusal refusal;
 	uintptr_t address = site->target.address;
 	size_t available = mimic_preload_code_original(address, original, sizeof(original), &refusal);
@@ -334,7 +85,7 @@ static enum patch_refusal look_at(struct patch_site *site)
 		return refusal;
 	if (mimic_decode(original, available, &site->target.instruction))
 		return PATCH_TEXT_DIFFERS;
-	if (!is_as_known(address, original, available))
+	if (!mimic_preload_patch_is_as_known(address, original, available))
 		return PATCH_TEXT_DIFFERS;
 	for (i = 0; i < site->target.instruction.length; i++) {
 		site->target.bytes[i] = original[i];
@@ -359,11 +110,11 @@ static struct patch_site *consider_anew(uintptr_t rip, uintptr_t address)
 
 	now.block = mimic_preload_arena_block(address);
 	if (!atomic_load(&stopped) && look_at(&now) == PATCH_FITS)
-		site = find_same(&now);
+		site = mimic_preload_patch_find_same(&now);
 	if (!site)
 		return mimic_preload_patch_add(rip);
 	mimic_preload_patch_bring_forward(site);
-	patch_with_chain(site);
+	mimic_preload_patch_install(site);
 	return NULL;
 }
 
@@ -373,7 +124,7 @@ static void consider(uintptr_t rip, uintptr_t address)
 
 	if (!site)
 		site = mimic_preload_patch_add(rip);
-	if (!site || is_in_text(site) || !is_own_process())
+	if (!site || mimic_preload_patch_is_in_text(site) || !is_own_process())
 		return;
 	/* A trampoline of text that was here before. */
 	atomic_store(&site->installed, false);
@@ -386,13 +137,13 @@ static void consider(uintptr_t rip, uintptr_t address)
 	if (site->refusal != PATCH_FITS)
 		return;
 	site->block = mimic_preload_arena_block(address);
-	patch_with_chain(site);
+	mimic_preload_patch_install(site);
 }
 
 /* Whether another try could end in another way. */
 static bool is_settled(const struct patch_site *site)
 {
-	if (is_in_text(site))
+	if (mimic_preload_patch_is_in_text(site))
 		return true;
 	if (site->refusal == PATCH_TEXT_DIFFERS)
 		return site->tries >= TRIES_MAX;
@@ -475,7 +226,7 @@ int mimic_preload_patch_fetch(uintptr_t rip, struct mimic_instruction *instructi
 	}
 	/* Another thread has trapped on it, too, and was faster. Or its jump was what we read, and is taken back now. */
 	site = mimic_preload_patch_find(rip);
-	if ((site && is_in_text(site)) || mimic_preload_code_sequence() != sequence)
+	if ((site && mimic_preload_patch_is_in_text(site)) || mimic_preload_code_sequence() != sequence)
 		return -EAGAIN;
 	return error && bytes[0] == BREAKPOINT ? fetch_original(rip, instruction) : error;
 }
@@ -542,9 +293,9 @@ static void forget_locked(uintptr_t start, size_t length, bool is_gone)
 			return;
 		from = low + 1;
 		if (is_gone && low >= start)
-			take_back_behind(next, start + length);
+			mimic_preload_patch_take_back_behind(next, start + length);
 		else
-			take_back_before(next, is_gone ? start : UINTPTR_MAX);
+			mimic_preload_patch_take_back_before(next, is_gone ? start : UINTPTR_MAX);
 	}
 }
 
@@ -617,6 +368,11 @@ void mimic_preload_patch_stop(void)
 uint64_t mimic_preload_patch_other_traps(void)
 {
 	return atomic_load(&other_traps);
+}
+
+void mimic_preload_patch_refuse(void)
+{
+	atomic_store(&stopped, PATCH_END_SYSTEM);
 }
 
 enum patch_end mimic_preload_patch_end(void)

@@ -3,7 +3,8 @@
  * Trap once: an instruction that has trapped on a device's page is replaced by a jump to
  * a trampoline, which asks the device by a call. What the files of this share.
  *
- * A site is an instruction of the program's text that has trapped. Sites, their
+ * A site is an instruction of the program's text that has trapped, or one that was moved
+ * to make room for the jump before it. Sites, their
  * trampolines and the pages of those stay as long as the process: a thread may
  * stand in a trampoline at any time. They are written under the lock of patch.c, with all
  * signals blocked, and read without it by handlers.
@@ -32,6 +33,7 @@ struct patch_site {
 	struct patch_target target; /* first, and its address first: the stub reads it */
 	uint8_t size; /* of the trampoline; 0: it has none */
 	uint8_t refusal; /* enum patch_refusal, if it keeps trapping */
+	bool is_moved; /* it has not trapped: its bytes are needed for the jump before it */
 	uint8_t tries; /* refusals that may be over the next time */
 	atomic_bool installed; /* its jump stands in the text */
 	uintptr_t place; /* of the trampoline */
@@ -74,6 +76,30 @@ void mimic_preload_patch_after_fork(void);
 uint64_t mimic_preload_patch_other_traps(void);
 /* Are the trampolines' accesses counted? */
 extern bool mimic_preload_patch_counts;
+
+/* --- patch_jump.c: jumps in the text ------------------------------------------- */
+
+/* Bytes that are compared with the file's: those of any instruction, and of a jump at its last byte. */
+#define PATCH_LOOKED_AT (MIMIC_INSTRUCTION_MAX + PATCH_JUMP_MAX)
+/* Does the site's jump stand there? Text that was there before may be gone, and its jumps with it. Lock-free.
+ */
+bool mimic_preload_patch_is_in_text(const struct patch_site *site);
+/* Is each byte the file's, but for the jumps that we have written? */
+bool mimic_preload_patch_is_as_known(uintptr_t address, const uint8_t *original, size_t count);
+/*
+ * One whose trampoline does what `site` needs, made when the same text was there or its neighbours were the
+ * same. Places that a short jump can reach are few: text that comes and goes would soon have none left. NULL:
+ * none.
+ */
+struct patch_site *mimic_preload_patch_find_same(const struct patch_site *site);
+/* A trampoline, unless it has one, and its jump; site->refusal says why not. */
+void mimic_preload_patch_install(struct patch_site *site);
+/* Of what lies before `end`: the rest is not the program's text any more. */
+bool mimic_preload_patch_take_back_before(struct patch_site *site, uintptr_t end);
+/* Of what lies from `end` on, likewise. */
+void mimic_preload_patch_take_back_behind(struct patch_site *site, uintptr_t end);
+/* No text may be written: nothing is tried any more. In patch.c. */
+void mimic_preload_patch_refuse(void);
 
 /* --- patch_sites.c: the table ------------------------------------------------- */
 
@@ -122,12 +148,24 @@ void mimic_preload_perf_start(void);
 
 /* A place for a trampoline of `size` bytes, in memory that is ours; 0: there is none. */
 uintptr_t mimic_preload_patch_place(const struct patch_window *window, size_t size);
+/* So many system calls are made for new pages at most, until this is called again. */
+void mimic_preload_patch_limit_tries(unsigned int count);
 /* The system refuses memory that can be written and executed: there will be no more places. */
 bool mimic_preload_patch_pages_are_refused(void);
 /* The place is taken by the site's trampoline, which is written there. */
 void mimic_preload_patch_put(struct patch_site *site, const uint8_t *code);
 /* The site in whose trampoline this address lies; NULL: none. Lock-free. */
 struct patch_site *mimic_preload_patch_at(uintptr_t address);
+
+/* --- patch_room_x86.c: room for a jump ------------------------------------------- */
+
+/*
+ * How `moved`, the instruction behind `target`, has to be replaced by a jump so that one fits over `target`:
+ * the jump's window, and its place. `text` has the bytes from `target` on, as they stand.
+ */
+bool mimic_preload_patch_room(const struct patch_target *target, const struct patch_target *moved,
+			      const uint8_t *text, size_t available, struct patch_window *window,
+			      uintptr_t *place);
 
 /* --- patch_text.c: the program's text ------------------------------------------ */
 
@@ -183,6 +221,17 @@ void mimic_preload_patch_enter(void);
 bool mimic_preload_patch_enter_start(void);
 /* The stub's other half, in C: was the access done? */
 bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame);
+
+/* As mimic_preload_patch_moment(), of any site. */
+static inline struct patch_moment mimic_preload_patch_moment_of(const struct patch_site *site,
+								unsigned int offset, uint64_t scratch)
+{
+	unsigned int length = site->target.instruction.length;
+
+	if (site->is_moved)
+		return (struct patch_moment){ .is_after = offset >= length };
+	return mimic_preload_patch_moment(length, offset, scratch);
+}
 
 /* --- patch_context.c: a signal that comes to a trampoline ----------------------- */
 

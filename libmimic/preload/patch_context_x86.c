@@ -42,7 +42,7 @@ static void show_trampoline(greg_t *gregs, const struct patch_site *site)
 {
 	unsigned int length = site->target.instruction.length;
 	unsigned int offset = (unsigned int)((uintptr_t)gregs[REG_RIP] - site->place);
-	struct patch_moment moment = mimic_preload_patch_moment(length, offset, (uint64_t)gregs[REG_RCX]);
+	struct patch_moment moment = mimic_preload_patch_moment_of(site, offset, (uint64_t)gregs[REG_RCX]);
 
 	if (moment.has_saved)
 		gregs[REG_RCX] = (greg_t)word_at((uintptr_t)gregs[REG_RSP]);

@@ -103,12 +103,11 @@ static uint8_t *put_row(uint8_t *at, const struct patch_site *site, struct patch
 
 static uint8_t *put_rows(uint8_t *at, const struct patch_site *site)
 {
-	unsigned int length = site->target.instruction.length;
 	struct patch_moment before = { 0 };
 	unsigned int offset, last = 0;
 
 	for (offset = 0; offset < site->size; offset++) {
-		struct patch_moment moment = mimic_preload_patch_moment(length, offset, 1);
+		struct patch_moment moment = mimic_preload_patch_moment_of(site, offset, 1);
 
 		if (offset && !memcmp(&moment, &before, sizeof(moment)))
 			continue;

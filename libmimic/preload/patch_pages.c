@@ -37,6 +37,7 @@ static _Atomic uint16_t hash_table[HASH_SIZE]; /* number in pages[], and 1 */
 static _Atomic uintptr_t lowest = UINTPTR_MAX;
 static _Atomic uintptr_t highest;
 static bool is_refused;
+static unsigned int tries_left = UINT32_MAX;
 
 extern void *__libc_stack_end;
 
@@ -88,15 +89,28 @@ static uintptr_t kept_for_stack(void)
 	return limit.rlim_cur < KEPT_FOR_STACK ? KEPT_FOR_STACK : limit.rlim_cur;
 }
 
+/* What the heap and the stack may need, as of when it was last asked for. */
+static struct {
+	bool is_known;
+	uintptr_t heap, heap_end, stack;
+} kept;
+
+static void look_what_is_kept(void)
+{
+	kept.heap = (uintptr_t)mimic_raw_syscall(SYS_brk, 0, 0, 0, 0, 0, 0);
+	kept.heap_end = kept.heap + (mimic_preload_program_is_fixed() ? KEPT_FOR_FIXED_HEAP : KEPT_FOR_HEAP);
+	kept.heap &= ~(PAGE_BYTES - 1);
+	kept.stack = (uintptr_t)__libc_stack_end - kept_for_stack();
+	kept.is_known = true;
+}
+
 /* Would the heap or the stack run into it? */
 static bool is_in_the_way(uintptr_t start, uintptr_t end)
 {
-	uintptr_t heap = (uintptr_t)mimic_raw_syscall(SYS_brk, 0, 0, 0, 0, 0, 0);
-	uintptr_t stack = (uintptr_t)__libc_stack_end;
-	uintptr_t heap_end = heap + (mimic_preload_program_is_fixed() ? KEPT_FOR_FIXED_HEAP : KEPT_FOR_HEAP);
-
-	return start < LOWEST || end > HIGHEST || overlaps(start, end, heap & ~(PAGE_BYTES - 1), heap_end) ||
-	       overlaps(start, end, stack - kept_for_stack(), HIGHEST);
+	if (!kept.is_known)
+		look_what_is_kept();
+	return start < LOWEST || end > HIGHEST || overlaps(start, end, kept.heap, kept.heap_end) ||
+	       overlaps(start, end, kept.stack, HIGHEST);
 }
 
 static bool map_pages(uintptr_t start, unsigned int count)
@@ -105,8 +119,10 @@ static bool map_pages(uintptr_t start, unsigned int count)
 	long mapped;
 	unsigned int i;
 
-	if (is_refused || page_count + count > PATCH_PAGES_MAX || is_in_the_way(start, start + length))
+	if (is_refused || !tries_left || page_count + count > PATCH_PAGES_MAX ||
+	    is_in_the_way(start, start + length))
 		return false;
+	tries_left--;
 	mapped = mimic_raw_syscall(SYS_mmap, (long)start, (long)length, PROT_READ | PROT_WRITE | PROT_EXEC,
 				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	/* PR_SET_MDWE and SELinux's execmem; an address is never the reason. */
@@ -206,6 +222,13 @@ uintptr_t mimic_preload_patch_place(const struct patch_window *window, size_t si
 		return place_exactly(window, size);
 	place = place_in_known_page(window, size);
 	return place ? place : place_in_new_pages(window, size);
+}
+
+void mimic_preload_patch_limit_tries(unsigned int count)
+{
+	tries_left = count;
+	/* Asked once for all of them. */
+	kept.is_known = false;
 }
 
 bool mimic_preload_patch_pages_are_refused(void)

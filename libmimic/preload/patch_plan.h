@@ -6,7 +6,8 @@
  * architecture has a file of its own beside it.
  *
  * Only bytes of the instruction itself change. An address that is the start of
- * any other instruction keeps its bytes, so whatever leads there goes on as before.
+ * any other instruction keeps its bytes, so whatever leads there goes on as before. An
+ * instruction behind it that is moved for its sake has a jump of its own, at its own start.
  */
 #ifndef MIMIC_PRELOAD_PATCH_PLAN_H
 #define MIMIC_PRELOAD_PATCH_PLAN_H
@@ -99,6 +100,17 @@ struct patch_moment {
 struct patch_moment mimic_preload_patch_moment(unsigned int length, unsigned int offset, uint64_t scratch);
 /* Where in the trampoline the original instruction stands. */
 unsigned int mimic_preload_patch_original(void);
+
+/*
+ * The length of the instruction at `bytes` if it can be carried out elsewhere: it computes with registers
+ * only. 0: it cannot. patch_move_x86.c.
+ */
+unsigned int mimic_preload_patch_movable(const uint8_t *bytes, size_t available);
+
+/* The trampoline of one that was moved: itself, and a jump back. false: it would reach too far. */
+size_t mimic_preload_patch_moved_size(unsigned int length);
+bool mimic_preload_patch_moved_code(const struct patch_target *target, uintptr_t place,
+				    uint8_t code[PATCH_CODE_MAX]);
 
 /* Below the stack pointer: the red zone of the ABI, and what a trampoline keeps. */
 #define PATCH_ROOM 256

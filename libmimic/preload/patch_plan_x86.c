@@ -225,6 +225,20 @@ bool mimic_preload_patch_code(const struct patch_target *target, uintptr_t place
 	return put_jump(code, AT_DONE_BACK + length, place, next);
 }
 
+size_t mimic_preload_patch_moved_size(unsigned int length)
+{
+	return length + JUMP_SIZE;
+}
+
+bool mimic_preload_patch_moved_code(const struct patch_target *target, uintptr_t place,
+				    uint8_t code[PATCH_CODE_MAX])
+{
+	unsigned int length = target->instruction.length;
+
+	memcpy(code, target->bytes, length);
+	return put_jump(code, length, place, target->address + length);
+}
+
 unsigned int mimic_preload_patch_original(void)
 {
 	return AT_ORIGINAL;
@@ -283,6 +297,18 @@ bool mimic_preload_patch_code(const struct patch_target *target, uintptr_t place
 			      uintptr_t enter, uintptr_t site, uint8_t code[PATCH_CODE_MAX])
 {
 	(void)target, (void)place, (void)block, (void)enter, (void)site, (void)code;
+	return false;
+}
+
+size_t mimic_preload_patch_moved_size(unsigned int length)
+{
+	return length;
+}
+
+bool mimic_preload_patch_moved_code(const struct patch_target *target, uintptr_t place,
+				    uint8_t code[PATCH_CODE_MAX])
+{
+	(void)target, (void)place, (void)code;
 	return false;
 }
 

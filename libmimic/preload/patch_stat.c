@@ -25,7 +25,7 @@ static const char *const ends[] = {
 
 struct totals {
 	uint64_t sites, traps, calls;
-	uint64_t ways[PATCH_WAYS];
+	uint64_t ways[PATCH_WAYS], moved;
 };
 
 static void add_totals(struct totals *totals)
@@ -40,6 +40,10 @@ static void add_totals(struct totals *totals)
 		totals->calls += atomic_load(&site->calls);
 		if (!mimic_preload_patch_is_latest(site))
 			continue;
+		if (site->is_moved) {
+			totals->moved += atomic_load(&site->installed);
+			continue;
+		}
 		totals->sites++;
 		if (atomic_load(&site->installed))
 			totals->ways[site->window.way]++;
@@ -61,7 +65,10 @@ static void write_totals(const struct totals *totals)
 	add_count(&text, "", totals->sites, " instructions trapped; patched: ");
 	add_count(&text, "", totals->ways[PATCH_DIRECT], " by a jump, ");
 	add_count(&text, "", totals->ways[PATCH_PUNNED], " by a punned jump, ");
-	add_count(&text, "", totals->ways[PATCH_PADDED], " by a padded one; accesses: ");
+	add_count(&text, "", totals->ways[PATCH_PADDED], " by a padded one");
+	if (totals->moved)
+		add_count(&text, "; moved for their sake: ", totals->moved, " others");
+	mimic_preload_text_add(&text, "; accesses: ");
 	add_count(&text, "", totals->traps, " by traps, ");
 	add_count(&text, "", totals->calls, " by calls");
 	mimic_preload_text_write_line(&text);
@@ -131,7 +138,7 @@ static bool is_trapping(unsigned int number)
 {
 	const struct patch_site *site = mimic_preload_patch_site(number);
 
-	return mimic_preload_patch_is_latest(site) && !atomic_load(&site->installed);
+	return !site->is_moved && mimic_preload_patch_is_latest(site) && !atomic_load(&site->installed);
 }
 
 /* Under the program's filter of system calls nothing is loaded, which takes any number of them. */
@@ -142,7 +149,8 @@ static void open_lines(void)
 	if (mimic_preload_patch_end() == PATCH_END_FILTER || mimic_preload_lines_open())
 		return;
 	mimic_preload_text_start(&text);
-	mimic_preload_text_add(&text, "source lines are not told: that takes libdw.so.1 (Debian's package libdw1)");
+	mimic_preload_text_add(&text,
+			       "source lines are not told: that takes libdw.so.1 (Debian's package libdw1)");
 	mimic_preload_text_write_line(&text);
 }
 

@@ -235,9 +235,104 @@ static void operands_that_a_trampoline_cannot_have_are_refused(void **unused)
 	assert_int_equal(FORM_OF("\x67\x8b\x07"), PATCH_FORM); /* mov (%edi), %eax */
 }
 
+/* Of zydis's: neither memory nor anything else than flags and general registers but rip. */
+static bool is_of_registers(const ZydisDecodedInstruction *instruction, const ZydisDecodedOperand *operands)
+{
+	unsigned int i;
+
+	for (i = 0; i < instruction->operand_count; i++) {
+		const ZydisDecodedOperand *operand = &operands[i];
+
+		if (operand->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+			continue;
+		if (operand->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    (operand->mem.type != ZYDIS_MEMOP_TYPE_AGEN || operand->mem.base == ZYDIS_REGISTER_RIP))
+			return false;
+		if (operand->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    ZydisRegisterGetClass(operand->reg.value) != ZYDIS_REGCLASS_FLAGS &&
+		    (ZydisRegisterGetClass(operand->reg.value) < ZYDIS_REGCLASS_GPR8 ||
+		     ZydisRegisterGetClass(operand->reg.value) > ZYDIS_REGCLASS_GPR64))
+			return false;
+	}
+	return true;
+}
+
+static bool may_lead_elsewhere(const ZydisDecodedInstruction *instruction)
+{
+	switch (instruction->meta.category) {
+	case ZYDIS_CATEGORY_CALL:
+	case ZYDIS_CATEGORY_RET:
+	case ZYDIS_CATEGORY_COND_BR:
+	case ZYDIS_CATEGORY_UNCOND_BR:
+	case ZYDIS_CATEGORY_INTERRUPT:
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_SYSTEM:
+		return true;
+	default:
+		return instruction->mnemonic == ZYDIS_MNEMONIC_DIV ||
+		       instruction->mnemonic == ZYDIS_MNEMONIC_IDIV;
+	}
+}
+
+/* More often than by chance: an opcode that is likely to be moved, behind the prefixes that it may have. */
+static void likely_text(uint8_t text[TEXT])
+{
+	uint8_t *at = text;
+
+	random_text(text);
+	if (random_bits() % 8 == 0)
+		*at++ = 0x66;
+	if (random_bits() & 1)
+		*at++ = (uint8_t)(0x40 | random_bits() % 16);
+	if (random_bits() % 4 == 0)
+		*at++ = 0x0f;
+}
+
+static void what_is_moved_computes_with_registers_only_and_has_its_length(void **unused)
+{
+	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction instruction;
+	ZydisDecoder decoder;
+	uint8_t text[TEXT];
+	unsigned int round, moved = 0;
+
+	(void)unused;
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	for (round = 0; round < 10 * ROUNDS; round++) {
+		unsigned int length;
+
+		likely_text(text);
+		length = mimic_preload_patch_movable(text, TEXT);
+		if (!length)
+			continue;
+		moved++;
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, text, TEXT, &instruction, operands)))
+			fail_msg("no instruction: %02x %02x %02x %02x", text[0], text[1], text[2], text[3]);
+		if (instruction.length != length || may_lead_elsewhere(&instruction) ||
+		    !is_of_registers(&instruction, operands))
+			fail_msg("%02x %02x %02x %02x: %u bytes; zydis: %s, %u", text[0], text[1], text[2],
+				 text[3], length, ZydisMnemonicGetString(instruction.mnemonic),
+				 instruction.length);
+	}
+	assert_true(moved > ROUNDS);
+}
+
+static void what_is_cut_is_not_moved(void **unused)
+{
+	static const uint8_t text[] = { 0x48, 0x81, 0xc0, 1, 2, 3, 4 }; /* add $0x4030201, %rax */
+	size_t available;
+
+	(void)unused;
+	for (available = 0; available < sizeof(text); available++)
+		assert_int_equal(mimic_preload_patch_movable(text, available), 0);
+	assert_int_equal(mimic_preload_patch_movable(text, sizeof(text)), sizeof(text));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_moved_computes_with_registers_only_and_has_its_length),
+		cmocka_unit_test(what_is_cut_is_not_moved),
 		cmocka_unit_test(each_jump_leads_to_its_place_and_changes_its_own_instruction_only),
 		cmocka_unit_test(no_jump_leads_beyond_its_window),
 		cmocka_unit_test(an_instruction_of_five_bytes_or_more_has_a_jump_of_its_own),
