@@ -55,7 +55,6 @@ static void start(struct mimicd_machine_access *access)
 	struct mimic_access *body = &access->body;
 
 	body->owner = access->owner->number;
-	mimicd_posted_forget_before(access);
 	/* Without a binding: there are neither lanes nor another access of this owner that it would come before. */
 	if (mimicd_trap_begin(&access->trap, NULL, access->owner)) {
 		access->state = MIMICD_ACCESS_REFUSED;

@@ -146,6 +146,7 @@ static void begin_slot(struct mimicd_machine *machine, unsigned int number, uint
 		.is_write = word >> 31 & 1,
 		.data = size < WORD ? slot->body.data & ((1ull << 8 * size) - 1) : slot->body.data,
 	};
+	mimicd_posted_forget_before(slot);
 	mimicd_access_begin(slot);
 }
 
@@ -181,6 +182,8 @@ static void store_space(struct mimicd_machine *machine, unsigned int offset, boo
 		space->root = value;
 	} else if (is_low) {
 		space->mode = value;
+		if (value == MIMIC_PCI_MODE_NONE)
+			mimicd_posted_forget_space(machine, space);
 		mimicd_spaces_set(machine, number);
 	}
 }

@@ -86,6 +86,7 @@ static void begin(struct mimicd_machine *machine, const struct mimic_access *bod
 	struct mimicd_machine_access *store = &machine->stores[body->page];
 
 	store->body = *body;
+	mimicd_posted_forget_before(store);
 	mimicd_access_begin(store);
 }
 

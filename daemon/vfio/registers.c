@@ -72,6 +72,7 @@ static bool start_load(struct mimicd_machine *machine, const struct mimic_access
 	load->owner = machine->loads_owner;
 	if (kind->is_for_stores && kind->is_for_stores(body))
 		load->owner = machine->stores[body->page].owner;
+	mimicd_posted_forget_before(load);
 	mimicd_access_begin(load);
 	if (mimicd_access_waits(load))
 		return false;

@@ -57,8 +57,6 @@ void mimicd_spaces_set(struct mimicd_machine *machine, unsigned int number)
 	struct mimicd_machine_space *space = &machine->spaces[number];
 	int error = 0;
 
-	if (space->mode == MIMIC_PCI_MODE_NONE)
-		mimicd_posted_forget_space(machine, space);
 	if (!is_wanted(machine, number)) {
 		close_space(machine, number);
 		return;
