@@ -90,6 +90,13 @@ static void begin(struct mimicd_machine *machine, const struct mimic_access *bod
 	mimicd_access_begin(store);
 }
 
+static bool has_room(struct mimicd_posted *posted)
+{
+	if (!posted->stores)
+		posted->stores = calloc(MIMICD_POSTED_MAX, sizeof(*posted->stores));
+	return posted->stores && posted->count < MIMICD_POSTED_MAX;
+}
+
 /* A store that is refused now was answered long ago: it is one that had no effect. */
 static void go_on(struct mimicd_machine *machine, unsigned int page)
 {
@@ -130,8 +137,13 @@ static void clear(struct mimicd_machine *machine, const struct mimic_access *bod
 	}
 	posted->count = kept;
 	begin(machine, body);
-	if (keeps_first && !mimicd_access_waits(head))
-		begin(machine, &first);
+	if (keeps_first && has_room(posted)) {
+		posted->first = (posted->first + MIMICD_POSTED_MAX - 1) % MIMICD_POSTED_MAX;
+		posted->stores[posted->first] = first;
+		posted->count++;
+	} else {
+		machine->not_ready += keeps_first;
+	}
 	go_on(machine, body->page);
 }
 
@@ -163,11 +175,7 @@ bool mimicd_posted_wait(struct mimicd_machine *machine, const struct mimic_acces
 {
 	struct mimicd_posted *posted = &machine->posted[body->page];
 
-	if (!mimicd_posted_may_wait(machine, body))
-		return false;
-	if (!posted->stores)
-		posted->stores = calloc(MIMICD_POSTED_MAX, sizeof(*posted->stores));
-	if (!posted->stores)
+	if (!mimicd_posted_may_wait(machine, body) || !has_room(posted))
 		return false;
 	posted->stores[(posted->first + posted->count++) % MIMICD_POSTED_MAX] = *body;
 	return true;

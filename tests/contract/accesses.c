@@ -16,6 +16,7 @@
 
 static const struct bus *current;
 static bool stores_may_be_posted;
+static bool repeats_loads;
 
 /* MIMIC_TIME_SCALE: how much slower than usual this machine is (the debug kernel in its guest). */
 static unsigned int must_finish(size_t values)
@@ -29,7 +30,13 @@ static unsigned int must_finish(size_t values)
 void contract_use_way(const struct contract_way *way)
 {
 	current = way->bus;
+	repeats_loads = way->repeats_loads;
 	stores_may_be_posted = way->posts_stores || (way->may_post_stores && contract_device.may_post_stores);
+}
+
+bool loads_are_repeated(void)
+{
+	return repeats_loads;
 }
 
 bool device_is_stepped(void)

@@ -18,7 +18,6 @@
 #define AGAIN_SECONDS 6
 
 static const struct contract_device *opened;
-static bool loads_again;
 static struct {
 	int descriptor;
 	volatile unsigned char *pages[PAGES_MAX];
@@ -122,7 +121,7 @@ static void perform(enum bus_thread who, struct bus_work *work)
 		return;
 	if (access->is_write)
 		trap_store(register_address, access->size, access->data);
-	else if (loads_again)
+	else if (loads_are_repeated())
 		access->data = load_until_answered(register_address, access->size);
 	else
 		access->data = trap_load(register_address, access->size);
@@ -163,12 +162,6 @@ static int open_trap(const struct contract_device *device, const char *configura
 	return 0;
 }
 
-static int open_trap_again(const struct contract_device *device, const char *configuration)
-{
-	loads_again = true;
-	return open_trap(device, configuration);
-}
-
 static void close_trap(void)
 {
 	bus_threads_stop();
@@ -193,19 +186,6 @@ static int memory_by_trap(void **address, size_t size)
 const struct bus bus_trap = {
 	.name = "trap",
 	.open = open_trap,
-	.close = close_trap,
-	.begin = bus_threads_begin,
-	.post = bus_threads_post,
-	.call = bus_threads_call,
-	.is_over = bus_threads_is_over,
-	.sleep = bus_threads_sleep,
-	.end_thread = bus_threads_end,
-	.memory = memory_by_trap,
-};
-
-const struct bus bus_trap_again = {
-	.name = "trap, loads repeated",
-	.open = open_trap_again,
 	.close = close_trap,
 	.begin = bus_threads_begin,
 	.post = bus_threads_post,

@@ -154,8 +154,6 @@ struct bus {
 extern const struct bus bus_model;
 extern const struct bus bus_library;
 extern const struct bus bus_trap;
-/* The same, where a load that would have to wait has to be made again. */
-extern const struct bus bus_trap_again;
 /* bus_model, recorded and replayed. */
 extern struct bus bus_recorded;
 
@@ -169,6 +167,7 @@ struct contract_way {
 	bool thins_sweeps;		/* by is_left_out() */
 	bool may_post_stores;		/* a store may be answered before it takes effect, if the device's kind says so */
 	bool posts_stores;		/* each may, as on PCI */
+	bool repeats_loads;		/* a load never waits there: it is made again until it is answered */
 	/*
 	 * The kernel's node. With the profiles of the mimicd behind it; where only
 	 * the modules are loaded, with all, and a mimicd of the test's own.

@@ -26,6 +26,8 @@ unsigned int contract_count_cases(unsigned int profile, const struct contract_ru
 int contract_run_cases(const struct contract_run *run);
 
 void contract_use_way(const struct contract_way *way);
+/* On this way a load that is not answered is made again (struct contract_way). */
+bool loads_are_repeated(void);
 
 /* One thing for a thread to do. */
 struct bus_work {

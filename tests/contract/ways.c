@@ -61,10 +61,11 @@ const struct contract_way contract_ways[] = {
 		/* Of a function of PCI, in a machine of make check-vm: stores are posted, and no load waits. */
 		.program = "pci_trap",
 		.name = "PCI trap",
-		.bus = &bus_trap_again,
+		.bus = &bus_trap,
 		.transport = "kernel",
 		.thins_sweeps = true,
 		.posts_stores = true,
+		.repeats_loads = true,
 		.needs_node = true,
 	},
 	{ 0 }

@@ -439,6 +439,35 @@ static void a_reset_of_a_unit_drops_its_commands_that_wait(void **state)
 	assert_memory_equal(guest_word(&vfio_guest, OTHER), guest_word(&vfio_guest, DATA), VIRGO_BYTES);
 }
 
+static void command_unit_1(unsigned int funct, uint64_t rs1, uint64_t rs2)
+{
+	const unsigned int page = MIMIC_PCI_DEVICE_PAGE(VIRGO_PAGE_UNITS);
+
+	guest_post(&vfio_guest, 0, page + VIRGO_UNIT_OFFSET(1, RS1), 8, rs1);
+	guest_post(&vfio_guest, 0, page + VIRGO_UNIT_OFFSET(1, RS2), 8, rs2);
+	guest_post(&vfio_guest, 0, page + VIRGO_UNIT_OFFSET(1, INSTRUCTION), 4, VIRGO_INSTRUCTION_WORD(funct));
+}
+
+static void a_reset_of_a_unit_keeps_commands_of_another_one_that_wait(void **state)
+{
+	const uint64_t one_row = 1ull << 48 | 1ull << 32;
+	uint64_t word;
+
+	(void)state;
+	begin_virgo();
+	guest_use_tables(&vfio_guest, 1);
+	for (unsigned int i = 0; i < 40; i++)
+		command_unit_1(VIRGO_FUNCT_MVIN, VIRTUAL, one_row);
+	guest_post(&vfio_guest, 0, MIMIC_PCI_DEVICE_PAGE(VIRGO_PAGE_UNITS) + VIRGO_RESET, 8, 0);
+	word = guest_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_FAULT_STATUS, 8);
+	guest_map_page(&vfio_guest, VIRTUAL, DATA, GUEST_PAGE_PRESENT);
+	guest_set_register(&vfio_guest, VIRGO_PAGE_CONTROL, VIRGO_CONTROL_RESOLVE, 8, (word & 0xff) | VIRGO_RESOLVE_PRESENT);
+	for (unsigned int i = 0; i < 10000 &&
+	     guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_UNIT_OFFSET(1, DISPATCHED), 8) != 40; i++)
+		usleep(1000);
+	assert_int_equal(guest_register(&vfio_guest, VIRGO_PAGE_UNITS, VIRGO_UNIT_OFFSET(1, DISPATCHED), 8), 40);
+}
+
 /* Its commands would write to the memory of the program that has the device next. */
 static void commands_that_wait_end_with_their_program(void **state)
 {
@@ -502,6 +531,7 @@ int main(void)
 		TEST(commands_are_taken_as_fast_as_the_cluster_does_them),
 		TEST(a_load_comes_behind_commands_that_wait),
 		TEST(a_reset_of_a_unit_drops_its_commands_that_wait),
+		TEST(a_reset_of_a_unit_keeps_commands_of_another_one_that_wait),
 		TEST(commands_that_wait_end_with_their_program),
 		TEST(a_page_that_a_cluster_misses_is_a_fault_of_the_driver),
 	};

@@ -206,7 +206,7 @@ static void lanes_are_there(void **state)
 	assert_int_equal(answer >> 32, MAPLE_IDENTIFY_MAGIC);
 }
 
-/* --- who gets it -------------------------------------------------------------------------- */
+/* --- connections that get it, or are refused -------------------------------------------- */
 
 static void registers_are_connected_first(void **state)
 {
