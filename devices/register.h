@@ -100,6 +100,8 @@ struct mimic_register_block {
 	uint16_t units;		/* on each of them */
 	uint32_t size;		/* bytes of a unit */
 	uint32_t ignored;	/* bits of an offset that the device does not decode */
+	/* Indices are these high bits of an offset, in all rows; 0: each row has a stride of its own. */
+	unsigned int index_shift;
 	/* The row of offset N is rows[N >> shift], of index 0. */
 	unsigned int shift;
 	const struct mimic_register *rows;

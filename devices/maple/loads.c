@@ -328,7 +328,7 @@ static const struct mimic_register name_rows[] = {
 	[number] = { \
 		.name = #NAME, .has_indices = true, .access = MIMIC_REGISTER_R, .page = number, .pages = 1, \
 		.units = 1, .size = MIMIC_PAGE_SIZE, .ignored = MAPLE_OFFSET(1, 0) - 1, \
-		.shift = MAPLE_OPERATION_SHIFT, .rows = table, .count = sizeof(table) / sizeof((table)[0]), \
+		.shift = MAPLE_OPERATION_SHIFT, .index_shift = MAPLE_QUEUE_SHIFT, .rows = table, .count = sizeof(table) / sizeof((table)[0]), \
 	}
 #define ROWS_OF_MAPLE maple_rows
 #define ROWS_OF_SPD name_rows

@@ -122,7 +122,7 @@ static const struct mimic_register mmu_rows[] = {
 	[number] = { \
 		.name = #NAME, .has_indices = true, .access = MIMIC_REGISTER_W, .page = number, .pages = 1, \
 		.units = 1, .size = MIMIC_PAGE_SIZE, .ignored = MAPLE_OFFSET(1, 0) - 1, \
-		.shift = MAPLE_OPERATION_SHIFT, .count = sizeof(rows) / sizeof(rows[0]), \
+		.shift = MAPLE_OPERATION_SHIFT, .index_shift = MAPLE_QUEUE_SHIFT, .count = sizeof(rows) / sizeof(rows[0]), \
 		.rows = number == MAPLE_PAGE_MMU ? mmu_rows : rows, \
 	}
 
