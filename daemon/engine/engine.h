@@ -92,6 +92,7 @@ struct mimicd_engine {
 	uint64_t turn_end;		/* when others must have their turn, see turn.h */
 	uint64_t inspections_rest_until;	/* the lanes' turn, see inspection.h */
 	uint64_t crowded_until;		/* a client shares our CPU: do not spin */
+	struct mimic_yield yields;
 	bool reap;			/* a client or lane waits to be freed */
 	struct mimicd_instance *leaving;	/* leave.h */
 	struct record_file *recording;	/* recording.h; NULL: devices are not recorded */

@@ -87,7 +87,7 @@ static uint32_t wait_for_bell(struct mimicd_errand_helper *helper)
 
 	mimic_spin_start(&spin, spin_of(helper->errands), spin_of(helper->errands));
 	while ((bell = atomic_load_explicit(&helper->bell, memory_order_acquire)) == NOTHING && spin.end &&
-	       mimic_spin_step(&spin))
+	       mimic_spin_step_yielding(&spin, &helper->errands->yields))
 		;
 	while (bell == NOTHING) {
 		int error = mimic_futex_wait(&helper->bell, NOTHING, IDLE_NS, MIMIC_FUTEX_PRIVATE);
@@ -229,7 +229,7 @@ static int wait_for(struct mimicd_errands *errands, struct mimicd_errand *errand
 	struct mimic_spin spin;
 
 	mimic_spin_start(&spin, spin_of(errands), spin_of(errands));
-	while (!is_over(errand) && spin.end && mimic_spin_step(&spin))
+	while (!is_over(errand) && spin.end && mimic_spin_step_yielding(&spin, &errands->yields))
 		;
 	if (!atomic_compare_exchange_strong(&errand->state, &sent, AWAITED))
 		return 0;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "daemon/loop/loop.h"
+#include "libmimic/base/wait.h"
 
 struct mimicd_errand {
 	struct mimicd_errand *next;	/* of those that come back */
@@ -35,6 +36,7 @@ struct mimicd_errands {
 	bool ends;
 	struct mimicd_errand *first, **last;	/* were left, and are over */
 	unsigned int spin_microseconds;
+	struct mimic_yield yields;
 	int wake_fd;			/* eventfd: there are such */
 	struct mimicd_source wake_source;
 	/* Takes over an errand that was left. On the loop's thread, with the engine's lock. */

@@ -23,6 +23,9 @@
 #define DESCRIPTORS_NS 50000
 /* Empty rounds between two readings of the clock. */
 #define ROUNDS_PER_CLOCK 16
+#define ROUNDS_PER_YIELD 64
+/* Without work, while a client needs our CPU: some 20 microseconds if nobody else runs. */
+#define CROWDED_ROUNDS 16
 
 /* A retired lane only has stores left to do. */
 static bool run_retired(struct mimicd_engine *engine, struct mimicd_lane *lane, uint64_t now)
@@ -293,18 +296,19 @@ static bool serve_lanes(void *context)
 		}
 		idle++;
 		if (engine->now < engine->crowded_until) {
-			/*
-			 * A client needs this CPU to go on: spinning would keep it waiting. Nor
-			 * do we yield: a thread that yields to programs that compute gets the CPU back
-			 * a time slice later, one that sleeps gets it when there is work.
-			 */
-			return true;
+			/* A client needs this CPU to go on: spinning would keep it waiting. */
+			if (idle > CROWDED_ROUNDS || !mimic_yield(&engine->yields))
+				return true;
+			continue;
 		}
 		if (mimicd_jobs_need_cpus(&engine->jobs))
 			return true;
 		__builtin_ia32_pause();
 		if (idle % ROUNDS_PER_CLOCK)
 			continue;
+		/* A client may have been moved to our CPU. */
+		if (idle % ROUNDS_PER_YIELD == 0)
+			mimic_yield(&engine->yields);
 		now = mimic_now();
 		mimicd_stalls_look(engine, now);
 		if (now - engine->now >= spin_ns)

@@ -17,6 +17,11 @@
 /* Steps between two looks at the clock, which costs as much as a short pause. */
 #define STEPS_PER_CLOCK 16
 #define YIELDS 2
+#define STEPS_PER_YIELD 32
+/* More than a daemon that has a few commands needs, less than a time slice. */
+#define YIELD_NS 300000u
+/* One slice of 3 ms in that time is lost at most. */
+#define NO_YIELD_NS 100000000u
 
 static atomic_bool fence_is_asymmetric;
 
@@ -120,6 +125,28 @@ bool mimic_spin_step(struct mimic_spin *spin)
 	if (spin->steps % STEPS_PER_CLOCK)
 		return true;
 	return mimic_now() < spin->end;
+}
+
+bool mimic_yield(struct mimic_yield *yield)
+{
+	uint64_t before = mimic_now(), after;
+
+	if (before < atomic_load_explicit(&yield->not_before, memory_order_relaxed))
+		return false;
+	sched_yield();
+	after = mimic_now();
+	if (after - before > YIELD_NS)
+		atomic_store_explicit(&yield->not_before, after + NO_YIELD_NS, memory_order_relaxed);
+	return true;
+}
+
+bool mimic_spin_step_yielding(struct mimic_spin *spin, struct mimic_yield *yield)
+{
+	bool goes_on = mimic_spin_step(spin);
+
+	if (goes_on && spin->steps % STEPS_PER_YIELD == 0)
+		mimic_yield(yield);
+	return goes_on;
 }
 
 void mimic_fence_prepare(void)

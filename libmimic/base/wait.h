@@ -49,6 +49,19 @@ void mimic_spin_start(struct mimic_spin *spin, unsigned int microseconds, bool p
 bool mimic_spin_step(struct mimic_spin *spin);
 
 /*
+ * Where a peer shares our CPU, or waits for it. To yield takes a microsecond, to sleep and be woken some ten. But
+ * programs that compute would have the CPU for a time slice: if that has happened, no thread yields for a while.
+ */
+struct mimic_yield {
+	_Atomic uint64_t not_before;	/* of the monotonic clock */
+};
+
+/* false: it did not. */
+bool mimic_yield(struct mimic_yield *yield);
+/* As mimic_spin_step(); after about a microsecond, and then after each, it yields. */
+bool mimic_spin_step_yielding(struct mimic_spin *spin, struct mimic_yield *yield);
+
+/*
  * Two fences for a flag that one side checks often and the other sets before it
  * sleeps. The light one is free where the kernel offers membarrier(), the heavy
  * one pays. Threads of one process only.

@@ -8,6 +8,7 @@
 
 /* How long a sleeper goes without a look whether the daemon is there. */
 #define LOOK_NS 100000000ull
+static struct mimic_yield yields;
 
 /* What is published is there before the flag is read. */
 static void wake_daemon(struct daemon_lane *lane)
@@ -52,18 +53,17 @@ static int64_t spin_for(struct daemon_lane *lane, enum mimic_lane_sleep what, ui
 	struct mimic_spin spin;
 	int64_t words;
 
-	/*
-	 * On one CPU the daemon gets on when we sleep. Yielding would do, were there
-	 * not other programs: they would have the CPU for a time slice each.
-	 */
-	if (!mimic_cpu_is_elsewhere(daemon_cpu))
-		return 0;
+	bool is_elsewhere = mimic_cpu_is_elsewhere(daemon_cpu);
+
 	mimic_spin_start(&spin, mimic_daemon_session_of(lane->thread->generation)->spin_microseconds, true);
 	do {
 		words = look(lane, what, wanted);
 		if (words < 0 || (uint64_t)words >= wanted)
 			return words;
-	} while (mimic_spin_step(&spin));
+		if (!is_elsewhere && !mimic_yield(&yields))
+			return 0;
+		/* It may have been moved to our CPU since it last said where it is. */
+	} while (mimic_spin_step_yielding(&spin, &yields));
 	return 0;
 }
 
