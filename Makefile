@@ -20,6 +20,7 @@ CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) $(PART_CFLAGS) -fPIC -fvisibility=hidden -pthread \
 	-ffp-contract=off -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
 LDFLAGS_ALL = -pthread $(LDFLAGS)
+IS_X86_64 := $(findstring x86_64,$(shell $(CC) -dumpmachine))
 # For the many programs of the tests: in a third of the usual linker's time, where there is one.
 FAST_LINK := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 ifneq ($(SANITIZE),)
@@ -182,11 +183,30 @@ $(LIBDAEMON_A): $(call obj,$(DAEMON_SRC)); $(archive)
 $(LIBTEST_A): $(call obj,$(TESTLIB_SRC)); $(archive)
 $(LIBSIM_A): $(call obj,$(SIM_SRC)); $(archive)
 
-$(LIBMIMIC): $(call obj,$(MIMIC_SRC)) libmimic/libmimic.map
+# What an access of `mimic run` may come to: without vector registers, which are then the program's
+# (libmimic/base/vectors.h). Of a device its kind says how much of it: enum mimic_keeps_vectors.
+says = $(dir $(shell grep -l 'keeps_vectors = $1' devices/*/kind.c))
+GENERAL_ONLY := $(wildcard devices/*.c devices/soc/*.c $(patsubst %,libmimic/%/*.c,base device embedded daemon kernel record preload) \
+	$(foreach folder,$(call says,MIMIC_KEEPS_VECTORS_IN_MODELS),$(folder)*.c) \
+	$(foreach folder,$(call says,MIMIC_KEEPS_VECTORS_IN_KIND),$(folder)kind.c $(folder)explain.c))
+print-general-only:
+	@echo $(GENERAL_ONLY)
+$(if $(IS_X86_64),$(call obj,$(GENERAL_ONLY))): PART_CFLAGS += -mgeneral-regs-only
+
+# Calls of other libraries go through gates where the architecture has them (libmimic/base/gates_x86.S).
+GATES := $(if $(IS_X86_64),$(O)/obj/libmimic/base/gates_x86.o)
+GATED := $(if $(GATES),$(shell sed -n 's/^GATE(\(.*\))$$/\1/p' libmimic/base/gated.h))
+
+$(GATES): $(O)/obj/%.o: %.S libmimic/base/gated.h | packages-build
+	@mkdir -p $(@D)
+	$(if $(Q),@echo "  AS      $<")
+	$(Q)$(CC) -I. -c -o $@ $<
+
+$(LIBMIMIC): $(call obj,$(MIMIC_SRC)) $(GATES) libmimic/libmimic.map
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libmimic.so.0 -Wl,-z,now -Wl,--version-script=libmimic/libmimic.map \
-		-Wl,-z,defs -o $@ $(filter %.o,$^) $(MIMIC_LIBS)
+		$(GATED:%=-Wl,--wrap=%) -Wl,-z,defs -o $@ $(filter %.o,$^) $(MIMIC_LIBS)
 	$(Q)ln -sf libmimic.so.0 $(O)/lib/libmimic.so
 
 # The table of registers is asked in the library itself: libmimic.so does not export it.

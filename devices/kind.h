@@ -38,6 +38,16 @@
 #define MIMIC_KIND_KEYS_MAX 64
 #define MIMIC_KIND_PARAMETERS_MAX 512	/* bytes */
 
+/*
+ * What is compiled for general registers only: an access of `mimic run` that comes there leaves the program's vector
+ * registers alone (libmimic/base/vectors.h, GENERAL_ONLY in the Makefile).
+ */
+enum mimic_keeps_vectors {
+	MIMIC_KEEPS_NO_VECTORS,
+	MIMIC_KEEPS_VECTORS_IN_KIND, /* the functions of the kind itself: may_wait(), order(), explain() and the like */
+	MIMIC_KEEPS_VECTORS_IN_MODELS, /* and all of its models */
+};
+
 /* Room for the parameters of a device of any one kind: the kind's own structure. */
 struct mimic_own_parameters {
 	_Alignas(16) unsigned char bytes[MIMIC_KIND_PARAMETERS_MAX];
@@ -135,6 +145,7 @@ struct mimic_kind {
 	uint32_t ioctl_version;
 	/* `mimic run` answers INFO and EVENTFD, too; else ENOTTY. Not for kinds with contexts. */
 	bool has_emulated_ioctls;
+	uint8_t keeps_vectors;		/* enum mimic_keeps_vectors; of plugins 0 */
 	unsigned int private_count;	/* "NAME@0" on: made for one process, on demand; 0: none */
 	const struct mimic_physical *physical;	/* where these lie; NULL: nowhere */
 	/*

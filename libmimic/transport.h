@@ -18,6 +18,7 @@ struct mimic_device {
 	unsigned int generation;	/* fork generation it was opened in */
 	void *memory;			/* its own, mapped; NULL: not asked for yet. Under that lock */
 	size_t memory_size;
+	const char *const _Atomic *report;	/* not NULL while transport->report() has something to say; or NULL */
 };
 
 /* A file that holds a device's memory. The descriptor is the transport's, good until the device's close. */
@@ -46,6 +47,8 @@ struct mimic_transport_ops {
 	void (*memory_mapped)(struct mimic_device *device, uintptr_t address, size_t size, uint64_t offset);
 	int (*device_eventfd)(struct mimic_device *device, int fd, uint64_t events);
 	const char *(*report)(struct mimic_device *device);	/* NULL: reports go elsewhere */
+	/* As mimic_device_keeps_vectors(). NULL: no. */
+	bool (*keeps_vectors)(const struct mimic_device *device);
 	void *(*memory_alloc)(struct mimic_device *device, size_t size);
 	int (*memory_free)(struct mimic_device *device, void *address);
 	int (*memory_register)(struct mimic_device *device, void *address, size_t size);
@@ -72,6 +75,9 @@ void mimic_device_memory_mapped(struct mimic_device *device, uintptr_t address, 
  * mimic_device_access(), but that a store may take effect later, where no program can tell.
  */
 int mimic_device_plain_access(struct mimic_device *device, struct mimic_access *access);
+
+/* Are the program's vector registers safe in its accesses, as libmimic/base/vectors.h says? */
+bool mimic_device_keeps_vectors(const struct mimic_device *device);
 
 /* From now on this transport opens all devices, whatever a program asks for: libmimic-sim's. */
 void mimic_transport_register(const struct mimic_transport_ops *ops);

@@ -161,6 +161,7 @@ const struct mimic_kind mimic_kind_dare = {
 	.counters = counters,
 	.counter_count = DARE_COUNTER_COUNT,
 	.summary = &summary,
+	.keeps_vectors = MIMIC_KEEPS_VECTORS_IN_KIND,
 	.may_wait = may_wait,
 	.ordered_posts = true,
 	.is_flush = is_flush,

@@ -115,6 +115,7 @@ const struct mimic_kind mimic_kind_maple = {
 	.ioctl_version = MAPLE_ABI_VERSION,
 	.private_count = MAPLE_PHYSICAL_TILES,
 	.physical = &maple_physical,
+	.keeps_vectors = MIMIC_KEEPS_VECTORS_IN_MODELS,
 	.batch = SIZE_MAX,	/* long work goes on by itself (busy) */
 	.keys = keys,
 	.key_count = sizeof(keys) / sizeof(keys[0]),

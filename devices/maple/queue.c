@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* The queue controller: circular FIFOs in the scratchpad, roles, waiting accesses (paper, section 3.4). */
+#include "devices/copy.h"
 #include "devices/maple/maple_internal.h"
 
 #define CONNECTION_PRODUCER 2u
@@ -259,12 +260,12 @@ static void push_block(struct maple *m, struct maple_queue *q, unsigned int size
 	uint32_t *slot = m->state.words + q->first + q->tail;
 
 	if (size == 8) {
-		memcpy(slot, values, 8 * n);
+		mimic_copy_words(slot, values, 2 * n);
 	} else {
 		for (size_t i = 0; i < n; i++)
 			slot[i] = (uint32_t)values[i];
 	}
-	memset(m->state.word_pending + q->first + q->tail, 0, total);
+	mimic_clear_flags(m->state.word_pending + q->first + q->tail, total);
 	q->level = (uint16_t)(q->level + total);
 	q->tail = (uint16_t)((q->tail + total) % q->size);
 }
@@ -331,8 +332,8 @@ size_t maple_queue_pop_many(struct maple *m, struct maple_queue *q, unsigned int
 	total = (unsigned int)n * words;
 	piece = (unsigned int)(q->size - q->head);
 	piece = piece < total ? piece : total;
-	memcpy(values, scratchpad + q->head, 4 * piece);
-	memcpy((uint32_t *)values + piece, scratchpad, 4 * (total - piece));
+	mimic_copy_words(values, scratchpad + q->head, piece);
+	mimic_copy_words((uint32_t *)values + piece, scratchpad, total - piece);
 	q->head = (uint16_t)((q->head + total) % q->size);
 	q->level = (uint16_t)(q->level - total);
 	q->popped += total;

@@ -282,6 +282,7 @@ const struct mimic_kind mimic_kind_virgo = {
 	.counters = counters,
 	.counter_count = VIRGO_COUNTER_COUNT,
 	.summary = &summary,
+	.keeps_vectors = MIMIC_KEEPS_VECTORS_IN_KIND,
 	.may_wait = may_wait,
 	.ordered_posts = true,
 	.order = order,

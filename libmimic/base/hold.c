@@ -29,7 +29,7 @@
 #define MARK 0x6d696d69
 #define SEEN 0x6d696d6a
 
-__thread struct mimic_hold mimic_hold_self;
+__thread struct mimic_hold mimic_hold_self __attribute__((tls_model("initial-exec")));
 
 static bool is_fault(int number, const siginfo_t *information)
 {

@@ -10,12 +10,13 @@
 
 #include "libmimic/base/clock.h"
 #include "libmimic/base/raw_syscall.h"
+#include "libmimic/base/vectors.h"
 #include "libmimic/mimic.h"
 
 #define NEVER UINT64_MAX
 #define NS_PER_SECOND 1000000000ull
 /* More than any wait: a hundred years. */
-#define SECONDS_MAX 3153600000.0
+#define SECONDS_MAX 3153600000ull
 
 static _Atomic uint64_t patience_ns = NEVER;
 /* Of the clock: `mimic run --timeout` ends the program soon after it. */
@@ -59,36 +60,46 @@ void mimic_patience(unsigned int milliseconds, void (*tell)(void *context, const
 		atomic_store(&patience_ns, milliseconds * 1000000ull);
 }
 
-static const char *take_digits(const char *text, double *number, double *scale)
+static const char *take_seconds(const char *text, uint64_t *seconds)
 {
-	for (; *text >= '0' && *text <= '9'; text++, *scale *= 10)
-		*number = *number * 10 + (*text - '0');
+	for (*seconds = 0; *text >= '0' && *text <= '9'; text++) {
+		if (*seconds <= SECONDS_MAX)
+			*seconds = *seconds * 10 + (unsigned int)(*text - '0');
+	}
 	return text;
 }
 
-/* Not strtod(), whose decimal point is the locale's. */
-static bool take_seconds(const char *text, double *seconds)
+/* Digits below a nanosecond change nothing. */
+static const char *take_fraction(const char *text, uint64_t *nanoseconds)
+{
+	uint64_t digit = NS_PER_SECOND / 10;
+
+	for (*nanoseconds = 0; *text >= '0' && *text <= '9'; text++, digit /= 10)
+		*nanoseconds += digit * (unsigned int)(*text - '0');
+	return text;
+}
+
+/* Not strtod(), whose decimal point is the locale's, and which computes with floating-point numbers. */
+static bool take_time(const char *text, uint64_t *nanoseconds)
 {
 	const char *first = text, *point;
-	double scale = 1;
+	uint64_t seconds, fraction = 0;
 
-	*seconds = 0;
-	point = text = take_digits(text, seconds, &scale);
-	scale = 1;
+	point = text = take_seconds(text, &seconds);
 	if (*text == '.')
-		text = take_digits(text + 1, seconds, &scale);
-	*seconds /= scale;
-	return !*text && text > first + (*point == '.') && *seconds <= SECONDS_MAX;
+		text = take_fraction(text + 1, &fraction);
+	*nanoseconds = seconds * NS_PER_SECOND + fraction;
+	return !*text && text > first + (*point == '.') && seconds <= SECONDS_MAX;
 }
 
 static void patience_from(const char *text)
 {
-	double seconds;
+	uint64_t nanoseconds;
 
-	if (!take_seconds(text, &seconds))
+	if (!take_time(text, &nanoseconds))
 		write_line("MIMIC_PATIENCE: no number of seconds, such as 10 or 0.5 (0: never): ", text);
-	else if (seconds > 0)
-		atomic_store(&patience_ns, (uint64_t)(seconds * (double)NS_PER_SECOND));
+	else if (nanoseconds)
+		atomic_store(&patience_ns, nanoseconds);
 }
 
 void mimic_patience_from_environment(void)
@@ -175,5 +186,6 @@ void mimic_wait_tell(const struct mimic_wait_line *line)
 
 	if (!tell)
 		tell = tell_on_stderr;
+	mimic_vectors_keep();
 	tell(atomic_load(&teller_context), line->bytes);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Loads, stores and atomics that may fault, by instructions that the fixup knows. */
 #include "libmimic/base/probe_internal.h"
+#include "libmimic/base/vectors.h"
 
 #if MIMIC_PROBE_X86
 
@@ -168,6 +169,10 @@ __asm__(
 
 /* 64 bytes, a chunk of LIMA, without a branch; 16 at a time; a word of 4 or 8 by one move; the rest, and what is left before a fault, by bytes. */
 "FUNCTION mimic_probe_copy\n"
+"	cmpq $16, %rdx\n"
+"	jb 3f\n"
+/* Changes r10 and r11 only. */
+"	call mimic_vectors_keep_here\n"
 "	cmpq $64, %rdx\n"
 "	jne 2f\n"
 "11:	movups (%rsi), %xmm0\n"
@@ -489,6 +494,7 @@ uintptr_t mimic_fault_fixup(uintptr_t instruction_pointer)
 
 size_t mimic_probe_read_rows(const uint64_t *addresses, size_t count, size_t size, void *rows)
 {
+	mimic_vectors_keep();
 	if (size == 64)
 		return mimic_probe_read_rows64(addresses, count, 0, rows);
 	if (size >= 16)
@@ -506,18 +512,21 @@ size_t mimic_probe_copy_block(void *to, uint64_t from, size_t size, size_t count
 size_t mimic_probe_read_block(uint64_t address, uint64_t stride, size_t size, size_t count,
 			      void *buffer, size_t buffer_stride)
 {
+	mimic_vectors_keep();
 	return mimic_probe_copy_block(buffer, address, size, count, buffer_stride, stride);
 }
 
 size_t mimic_probe_write_block(uint64_t address, uint64_t stride, size_t size, size_t count,
 			       const void *buffer, size_t buffer_stride)
 {
+	mimic_vectors_keep();
 	return mimic_probe_copy_block((void *)(uintptr_t)address, (uintptr_t)buffer, size, count, stride,
 				      buffer_stride);
 }
 
 size_t mimic_probe_write_rows(const uint64_t *addresses, size_t count, size_t size, const void *rows)
 {
+	mimic_vectors_keep();
 	if (size == 64)
 		return mimic_probe_write_rows64(addresses, count, 0, rows);
 	if (size >= 16)

@@ -214,6 +214,11 @@ static void put_payload(struct daemon_lane *lane, uint64_t ahead, const uint64_t
 {
 	uint64_t done = 0;
 
+	/* A program's own store, by a trampoline: memcpy() would make it keep its vector registers. */
+	if (count == 1) {
+		mimic_ring_put(&lane->commands, ahead, values[0]);
+		return;
+	}
 	while (done < count) {
 		uint64_t piece;
 		uint64_t *slots = mimic_ring_piece(&lane->commands, ahead + done, count - done, &piece);
@@ -450,6 +455,12 @@ static void daemon_after_fork(void)
 	mimic_daemon_memory_after_fork();
 }
 
+/* The model is elsewhere. */
+static bool daemon_keeps_vectors(const struct mimic_device *device)
+{
+	return device->kind->keeps_vectors != MIMIC_KEEPS_NO_VECTORS;
+}
+
 const struct mimic_transport_ops mimic_daemon_transport = {
 	.name = "daemon",
 	.open = daemon_open,
@@ -465,6 +476,7 @@ const struct mimic_transport_ops mimic_daemon_transport = {
 	.memory_free = daemon_free,
 	.memory_register = daemon_register,
 	.memory_unregister = daemon_unregister,
+	.keeps_vectors = daemon_keeps_vectors,
 	.thread_gone = mimic_daemon_thread_gone,
 	.after_fork = daemon_after_fork,
 };

@@ -21,6 +21,16 @@
 
 #define DEVICES_MAX 1024
 
+/* clang's way to say it. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define MIMIC_HAS_SANITIZER 1
+#endif
+#endif
+#ifndef MIMIC_HAS_SANITIZER
+#define MIMIC_HAS_SANITIZER 0
+#endif
+
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mimic_device *table[DEVICES_MAX];
 
@@ -318,6 +328,18 @@ int mimic_device_plain_access(struct mimic_device *device, struct mimic_access *
 	if (!access->is_write || !is_usable(device) || !device->transport->store || !is_access(access))
 		return mimic_device_access(device, access);
 	return device->transport->store(device, access);
+}
+
+bool mimic_device_keeps_vectors(const struct mimic_device *device)
+{
+/* A sanitizer's functions have no gates. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || MIMIC_HAS_SANITIZER
+	(void)device;
+	return false;
+#else
+	return is_usable(device) && device->transport->keeps_vectors &&
+	       device->transport->keeps_vectors(device);
+#endif
 }
 
 static ssize_t store_each(struct mimic_device *device, const struct mimic_access *pattern,

@@ -423,6 +423,11 @@ static const char *embedded_report(struct mimic_device *device)
 	return atomic_exchange_explicit(&instance->report, NULL, memory_order_relaxed);
 }
 
+static bool embedded_keeps_vectors(const struct mimic_device *device)
+{
+	return device->kind->keeps_vectors == MIMIC_KEEPS_VECTORS_IN_MODELS;
+}
+
 static void *embedded_memory_alloc(struct mimic_device *device, size_t size)
 {
 	return mimic_memory_private_alloc(device, size);
@@ -455,6 +460,7 @@ const struct mimic_transport_ops mimic_embedded_transport = {
 	.device_memory = embedded_device_memory,
 	.device_eventfd = mimic_embedded_device_eventfd,
 	.report = embedded_report,
+	.keeps_vectors = embedded_keeps_vectors,
 	.memory_alloc = embedded_memory_alloc,
 	.memory_free = embedded_memory_free,
 	.memory_register = embedded_memory_register,

@@ -149,6 +149,7 @@ static struct embedded_device *make_handle(struct embedded_instance *instance, u
 	if (!handle)
 		return NULL;
 	handle->device.transport = &mimic_embedded_transport;
+	handle->device.report = &instance->report;
 	handle->instance = instance;
 	handle->context = context;
 	mimic_embedded_instance_name(instance, handle->device.name, sizeof(handle->device.name));

@@ -13,7 +13,7 @@
 #define SLOTS 256u
 
 static struct access_slot slots[SLOTS];
-static THREAD_LOCAL struct access_slot *own;
+THREAD_LOCAL struct access_slot *mimic_preload_access_own;
 static THREAD_LOCAL bool is_asked;
 
 static long thread_id(void)
@@ -28,7 +28,7 @@ static bool take(struct access_slot *slot, long before)
 	/* What a thread left that is gone, if it jumped out of an access. */
 	if (before)
 		atomic_store(&slot->holder, NULL);
-	own = slot;
+	mimic_preload_access_own = slot;
 	return true;
 }
 
@@ -58,31 +58,15 @@ static void find_slot(void)
 	}
 }
 
-struct access_slot *mimic_preload_access_begin(struct holder *holder)
+struct access_slot *mimic_preload_access_begin_anyhow(struct holder *holder)
 {
-	struct access_slot *slot;
-
 	if (!is_asked)
 		find_slot();
-	slot = own;
-	/* Of an access that this one has interrupted, or that was jumped out of. */
-	if (!slot || atomic_load_explicit(&slot->holder, memory_order_relaxed)) {
+	if (!mimic_preload_access_own || atomic_load_explicit(&mimic_preload_access_own->holder, memory_order_relaxed)) {
 		atomic_fetch_add(&holder->accesses, 1);
 		return NULL;
 	}
-	atomic_store_explicit(&slot->holder, holder, memory_order_relaxed);
-	/* The compiler's order; the processor's is made by mimic_preload_access_is_none(). */
-	atomic_signal_fence(memory_order_seq_cst);
-	return slot;
-}
-
-void mimic_preload_access_end(struct access_slot *slot, struct holder *holder)
-{
-	if (slot)
-		/* release: the access is over before */
-		atomic_store_explicit(&slot->holder, NULL, memory_order_release);
-	else
-		atomic_fetch_sub(&holder->accesses, 1);
+	return mimic_preload_access_begin(holder);
 }
 
 bool mimic_preload_access_is_none(struct holder *holder)
@@ -111,6 +95,6 @@ void mimic_preload_accesses_after_fork(void)
 		atomic_store(&slots[i].holder, NULL);
 		atomic_store(&slots[i].thread, 0);
 	}
-	own = NULL;
+	mimic_preload_access_own = NULL;
 	is_asked = false;
 }

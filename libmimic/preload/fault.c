@@ -36,7 +36,7 @@ static int fail(struct bus *bus, enum failure failure, int error)
 }
 
 /* The page at an address, be it mapped or a physical address used as it is. */
-static bool find_page(uintptr_t address, struct mapping *mapping)
+bool mimic_preload_page_find(uintptr_t address, struct mapping *mapping)
 {
 	unsigned int tile;
 
@@ -54,7 +54,7 @@ EXPORT bool mimic_preload_is_device_page(uintptr_t address)
 {
 	struct mapping mapping;
 
-	return find_page(address, &mapping) && mapping.device_page != MEMORY_PAGE;
+	return mimic_preload_page_find(address, &mapping) && mapping.device_page != MEMORY_PAGE;
 }
 
 static bool is_tile(const struct holder *holder)
@@ -74,13 +74,14 @@ static int open_tile(struct holder *holder)
 	return error;
 }
 
-static void pass_on_report(struct mimic_device *device)
+void mimic_preload_pass_on_report(struct mimic_device *device)
 {
 	const char *report = mimic_device_report(device);
 	struct text text;
 
 	if (!report)
 		return;
+	mimic_vectors_keep();
 	mimic_preload_text_start(&text);
 	mimic_preload_text_add(&text, mimic_device_name(device));
 	mimic_preload_text_add(&text, ": ");
@@ -103,7 +104,7 @@ static int access_page(struct bus *bus, const struct mapping *mapping, struct mi
 	error = mimic_device_plain_access(atomic_load(&holder->device), access);
 	if (error)
 		return fail(bus, FAILURE_ACCESS, error);
-	pass_on_report(atomic_load(&holder->device));
+	mimic_preload_pass_on_report(atomic_load(&holder->device));
 	return 0;
 }
 
@@ -122,13 +123,13 @@ static int bus_access(void *context, uintptr_t address, unsigned int size, bool 
 	int error;
 
 	bus->address = address;
-	if (!find_page(address, &mapping) ||
+	if (!mimic_preload_page_find(address, &mapping) ||
 	    !(mapping.protection & (is_write ? PROT_WRITE : PROT_READ)))
 		return fail(bus, FAILURE_NOT_OURS, -EFAULT);
 	access.page = (uint8_t)mapping.device_page;
 	/* Counted, then looked at once more: munmap() takes the page away, then looks at the count. */
 	slot = mimic_preload_access_begin(mapping.holder);
-	if (find_page(address, &again) && again.holder == mapping.holder)
+	if (mimic_preload_page_find(address, &again) && again.holder == mapping.holder)
 		error = access_page(bus, &mapping, &access);
 	else
 		error = fail(bus, FAILURE_NOT_OURS, -EFAULT);
@@ -136,6 +137,13 @@ static int bus_access(void *context, uintptr_t address, unsigned int size, bool 
 	if (!error && !is_write)
 		*data = access.data;
 	return error;
+}
+
+int mimic_preload_bus_access(uintptr_t address, unsigned int size, bool is_write, uint64_t *data)
+{
+	struct bus bus = { .failure = FAILURE_NONE };
+
+	return bus_access(&bus, address, size, is_write, data);
 }
 
 static void explain_instruction(struct text *text, const ucontext_t *context, int error)
@@ -183,7 +191,7 @@ static void explain(const struct bus *bus, const ucontext_t *context, uintptr_t 
 		explain_error(&text, bus);
 	mimic_preload_text_add(&text, "; access to ");
 	mimic_preload_text_add_hex(&text, address);
-	if (find_page(address, &mapping)) {
+	if (mimic_preload_page_find(address, &mapping)) {
 		mimic_preload_text_add(&text, mapping.device_page == MEMORY_PAGE ? " (memory" : " (page ");
 		if (mapping.device_page != MEMORY_PAGE)
 			mimic_preload_text_add_number(&text, mapping.device_page);
@@ -248,42 +256,6 @@ static bool is_stop(int number, const siginfo_t *information, ucontext_t *contex
 	       mimic_preload_patch_is_stop((uintptr_t)context->uc_mcontext.gregs[REG_RIP]);
 }
 
-/* Of a trampoline's call. As bus_access(), but that it only takes what a device answers at once. */
-bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame)
-{
-	const struct mimic_instruction *instruction = &site->target.instruction;
-	uintptr_t address = mimic_effective_address(instruction, frame->registers.gpr, 0, 0, 0);
-	unsigned int size = instruction->memory_size;
-	struct bus bus = { .failure = FAILURE_NONE };
-	int saved_errno = errno;
-	uint64_t data = 0;
-	int error;
-
-	if (address & (size - 1))
-		return false;
-	mimic_preload_threads_attach();
-	if (instruction->is_write)
-		data = mimic_operate_store_value(instruction, &frame->registers);
-	error = bus_access(&bus, address, size, instruction->is_write, &data);
-	errno = saved_errno;
-	/* The original instruction comes next, and its fault has the whole story. */
-	if (error)
-		return false;
-	if (!instruction->is_write) {
-		frame->old_value = frame->registers.gpr[instruction->reg];
-		frame->old_flags = frame->registers.flags;
-		atomic_signal_fence(memory_order_seq_cst);
-		frame->is_loading = 1;
-		atomic_signal_fence(memory_order_seq_cst);
-		mimic_operate_load(instruction, &frame->registers, data);
-	}
-	atomic_signal_fence(memory_order_seq_cst);
-	frame->rip += instruction->length;
-	if (mimic_preload_patch_counts)
-		atomic_fetch_add_explicit(&site->calls, 1, memory_order_relaxed);
-	return true;
-}
-
 #else
 
 static bool is_stop(int number, const siginfo_t *information, ucontext_t *context)
@@ -323,7 +295,7 @@ static bool serve(int number, siginfo_t *information, ucontext_t *context)
 	struct mapping mapping;
 	int error;
 
-	if (!is_access_fault(number, information, context) || !find_page(address, &mapping))
+	if (!is_access_fault(number, information, context) || !mimic_preload_page_find(address, &mapping))
 		return false;
 	mimic_preload_threads_attach();
 	if (mapping.device_page == MEMORY_PAGE) {
@@ -370,6 +342,7 @@ void mimic_preload_fault_handler(int number, siginfo_t *information, void *signa
 {
 	ucontext_t *context = signal_context;
 	int saved_errno = errno;
+	struct mimic_vectors *kept = mimic_preload_vectors_hide();
 	uintptr_t fixup;
 
 	if (information->si_code <= 0) {
@@ -380,5 +353,6 @@ void mimic_preload_fault_handler(int number, siginfo_t *information, void *signa
 	} else if (!is_stop(number, information, context) && !serve(number, information, context)) {
 		deliver(number, information, context, SIGNAL_FAULT);
 	}
+	mimic_preload_vectors_show(kept);
 	errno = saved_errno;
 }

@@ -34,15 +34,17 @@ static void set_anew(int number)
 static void dispatch(int number, siginfo_t *information, void *context)
 {
 	handler program = atomic_load_explicit(&handlers[number], memory_order_acquire);
+	struct mimic_vectors *kept = mimic_preload_vectors_hide();
 	struct patch_shown shown;
 
 	if (mimic_preload_signals_defer(number, information, context)) {
 		set_anew(number);
-		return;
+	} else {
+		mimic_preload_patch_show(context, &shown);
+		program(number, information, context);
+		mimic_preload_patch_resume(context, &shown);
 	}
-	mimic_preload_patch_show(context, &shown);
-	program(number, information, context);
-	mimic_preload_patch_resume(context, &shown);
+	mimic_preload_vectors_show(kept);
 }
 
 sighandler_t mimic_preload_handlers_get(int number)

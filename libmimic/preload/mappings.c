@@ -23,6 +23,7 @@ struct entry {
 
 static struct entry table[TABLE_SIZE];
 static unsigned int pages_in_table;
+_Atomic uint64_t mimic_preload_mappings_version;
 /* The library of virtual time, which knows pages of the program by their addresses. */
 static void (*_Atomic watcher)(uintptr_t page);
 /* Only ever widened: a filter that keeps munmap() of other memory cheap. */
@@ -77,6 +78,11 @@ bool mimic_preload_mapping_find(uintptr_t address, struct mapping *mapping)
 	return atomic_load_explicit(&entry->page_number, memory_order_acquire) == page_number;
 }
 
+static void has_changed(void)
+{
+	atomic_fetch_add(&mimic_preload_mappings_version, 1);
+}
+
 static void widen(uintptr_t address)
 {
 	if (address < atomic_load(&lowest))
@@ -98,6 +104,7 @@ int mimic_preload_mapping_insert(uintptr_t address, const struct mapping *mappin
 	atomic_store_explicit(&table[i].target, pack(mapping), memory_order_release);
 	/* release: whoever sees the page sees its target */
 	atomic_store_explicit(&table[i].page_number, page_number, memory_order_release);
+	has_changed();
 	widen(address);
 	mapping->holder->pages++;
 	pages_in_table++;
@@ -123,6 +130,7 @@ static void remove_entry(struct entry *entry)
 	if (watch && mapping.device_page == MEMORY_PAGE)
 		watch(atomic_load(&entry->page_number) << PAGE_SHIFT);
 	atomic_store(&entry->page_number, REMOVED);
+	has_changed();
 	/* A removed entry that ends its chain need not be stepped over. */
 	if (atomic_load(&table[(i + 1) % TABLE_SIZE].page_number) != FREE)
 		return;
@@ -206,6 +214,7 @@ bool mimic_preload_mapping_set_protection(uintptr_t address, int protection)
 		return false;
 	mapping.protection = protection;
 	atomic_store(&entry->target, pack(&mapping));
+	has_changed();
 	return true;
 }
 
@@ -213,6 +222,7 @@ void mimic_preload_mappings_after_fork(void)
 {
 	unsigned int i;
 
+	has_changed();
 	for (i = 0; pages_in_table && i < TABLE_SIZE; i++) {
 		uint64_t page = atomic_load(&table[i].page_number);
 		struct mapping mapping = unpack(atomic_load(&table[i].target));

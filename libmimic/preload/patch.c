@@ -388,7 +388,7 @@ bool mimic_preload_patch_is_on(void)
 void mimic_preload_patch_start(void)
 {
 	mimic_preload_patch_counts = getenv("MIMIC_PATCH_STAT") != NULL;
-	if (!mimic_preload_patch_is_wanted() || !mimic_preload_patch_enter_start())
+	if (!mimic_preload_patch_is_wanted() || !mimic_vectors_start())
 		return;
 	process = mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	/* Under a filter of system calls one that we make could end the program. */

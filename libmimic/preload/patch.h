@@ -17,6 +17,7 @@
 #include <ucontext.h>
 
 #include "libmimic/base/operate.h"
+#include "libmimic/base/vectors.h"
 #include "libmimic/preload/patch_plan.h"
 
 #define PATCH_SITES_MAX 32768u
@@ -202,9 +203,8 @@ void mimic_preload_code_check(void (*gone)(uintptr_t start, size_t length));
 struct patch_frame {
 	struct mimic_registers registers;
 	uint64_t rip; /* the instruction; the one behind it, once it is complete */
-	uint32_t mxcsr;
-	uint32_t mxcsr_after;
-	uint8_t *vectors;
+	struct mimic_vectors *outer_vectors; /* what was kept when it began; NULL as a rule */
+	struct mimic_vectors *vectors;
 	/* While is_loading and until rip moves on, these two stand for what the load changes of `registers`.
 	 */
 	uint64_t old_value;
@@ -213,13 +213,9 @@ struct patch_frame {
 	uint64_t pushed_flags;
 };
 
-/* Vector registers are those of AVX-512, else of AVX. */
-extern uint32_t mimic_preload_patch_is_512;
 /* What a trampoline calls. */
 void mimic_preload_patch_enter(void);
-/* false: the processor lacks something that trampolines need. */
-bool mimic_preload_patch_enter_start(void);
-/* The stub's other half, in C: was the access done? */
+/* The stub's other half, in C: was the access done? Of vector registers the low parts are kept, the rest is not yet. */
 bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame);
 
 /* As mimic_preload_patch_moment(), of any site. */
@@ -231,6 +227,28 @@ static inline struct patch_moment mimic_preload_patch_moment_of(const struct pat
 	if (site->is_moved)
 		return (struct patch_moment){ .is_after = offset >= length };
 	return mimic_preload_patch_moment(length, offset, scratch);
+}
+
+/* What this thread's call has kept of vector registers. A handler has others, and must not add them. */
+static inline struct mimic_vectors *mimic_preload_vectors_hide(void)
+{
+#if defined(__x86_64__) && !defined(__ILP32__)
+	struct mimic_vectors *kept = mimic_vectors_place;
+
+	mimic_vectors_place = NULL;
+	return kept;
+#else
+	return NULL;
+#endif
+}
+
+static inline void mimic_preload_vectors_show(struct mimic_vectors *kept)
+{
+#if defined(__x86_64__) && !defined(__ILP32__)
+	mimic_vectors_place = kept;
+#else
+	(void)kept;
+#endif
 }
 
 /* --- patch_context.c: a signal that comes to a trampoline ----------------------- */

@@ -133,7 +133,7 @@ static struct patch_frame *frame_of(const greg_t *real, struct patch_frame *curr
 {
 	uintptr_t rip = (uintptr_t)real[REG_RIP];
 
-	if (is_between(rip, mimic_preload_patch_vectored + 1, mimic_preload_patch_leaving) ||
+	if (is_between(rip, mimic_preload_patch_vectored, mimic_preload_patch_leaving) ||
 	    is_between(rip, mimic_preload_patch_depart, mimic_preload_patch_departed + 1))
 		return (struct patch_frame *)real[REG_RBX];
 	return is_between(rip, (const char *)mimic_preload_patch_enter, mimic_preload_patch_depart) ? NULL
@@ -179,6 +179,7 @@ static void depart(greg_t *gregs, const struct patch_shown *shown)
 	memcpy(gregs, shown->real, sizeof(shown->real));
 	gregs[REG_RIP] = (greg_t)(uintptr_t)mimic_preload_patch_depart;
 	gregs[REG_RBX] = (greg_t)(uintptr_t)frame;
+	mimic_preload_patch_current = frame;
 }
 
 void mimic_preload_patch_resume(ucontext_t *context, const struct patch_shown *shown)
@@ -207,6 +208,7 @@ bool mimic_preload_patch_is_departure(ucontext_t *context)
 		gregs[greg_of[i]] = (greg_t)frame->registers.gpr[i];
 	gregs[REG_EFL] = (greg_t)frame->registers.flags;
 	gregs[REG_RIP] = (greg_t)frame->rip;
+	mimic_preload_patch_current = NULL;
 	return true;
 }
 

@@ -7,7 +7,6 @@
  * exceptions see no trampoline. In assembly because a signal may come at each of these
  * instructions, and patch_context.c must know what the registers hold there.
  */
-#include <cpuid.h>
 #include <stddef.h>
 
 #include "libmimic/preload/patch.h"
@@ -18,49 +17,15 @@
 /* The call that this thread is in; a handler of the program begins with none. */
 THREAD_LOCAL struct patch_frame *mimic_preload_patch_current;
 
-/* Vector registers are those of AVX-512, else of AVX. */
-uint32_t mimic_preload_patch_is_512;
-
-_Static_assert(offsetof(struct patch_frame, rip) == 136 && offsetof(struct patch_frame, mxcsr) == 144 &&
+_Static_assert(offsetof(struct patch_frame, rip) == 136 && offsetof(struct patch_frame, outer_vectors) == 144 &&
 	       offsetof(struct patch_frame, vectors) == 152 && offsetof(struct patch_frame, pushed_flags) == 184 &&
 	       sizeof(struct patch_frame) == 192, "the stub's offsets");
+_Static_assert(offsetof(struct mimic_vectors, is_filled) == 2116 && sizeof(struct mimic_vectors) == 2176,
+	       "the stub's offsets");
 _Static_assert(offsetof(struct patch_site, target.address) == 0, "the stub's offsets");
 _Static_assert(PATCH_ROOM == 256 && PATCH_SITE_OFFSET == 29, "the unwind table's offsets");
 
 __asm__(
-".macro VECTORS_SAVE\n"
-"	cmpl	$0, mimic_preload_patch_is_512(%rip)\n"
-"	je	2f\n"
-"	.irp	n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
-"	vmovups	%zmm\\n, 64*\\n(%rsp)\n"
-"	.endr\n"
-"	.irp	n,0,1,2,3,4,5,6,7\n"
-"	kmovq	%k\\n, 2048+8*\\n(%rsp)\n"
-"	.endr\n"
-"	jmp	3f\n"
-"2:	.irp	n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
-"	vmovups	%ymm\\n, 64*\\n(%rsp)\n"
-"	.endr\n"
-"3:\n"
-".endm\n"
-
-/* And MXCSR, which is the program's but for the length of the call. Needs the frame in rbx. */
-".macro VECTORS_RESTORE\n"
-"	cmpl	$0, mimic_preload_patch_is_512(%rip)\n"
-"	je	2f\n"
-"	.irp	n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
-"	vmovups	64*\\n(%rsp), %zmm\\n\n"
-"	.endr\n"
-"	.irp	n,0,1,2,3,4,5,6,7\n"
-"	kmovq	2048+8*\\n(%rsp), %k\\n\n"
-"	.endr\n"
-"	jmp	3f\n"
-"2:	.irp	n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n"
-"	vmovups	64*\\n(%rsp), %ymm\\n\n"
-"	.endr\n"
-"3:	ldmxcsr	144(%rbx)\n"
-".endm\n"
-
 ".macro LABEL name\n"
 "	.globl	\\name\n"
 "	.hidden	\\name\n"
@@ -123,20 +88,25 @@ __asm__(
 "	lea	-2176(%rsp), %rsp\n"
 "	and	$-64, %rsp\n"
 "	mov	%rsp, 152(%rbx)\n"
-"	stmxcsr	144(%rbx)\n"
-"	VECTORS_SAVE\n"
+"	movl	$0, 2116(%rsp)\n"
 "LABEL mimic_preload_patch_vectored\n"
-"	vzeroupper\n"
-"	movl	$0x1f80, 148(%rbx)\n"
-"	ldmxcsr	148(%rbx)\n"
 "	mov	mimic_preload_patch_current@gottpoff(%rip), %r12\n"
+"	mov	mimic_vectors_place@gottpoff(%rip), %r15\n"
 "	mov	%rbx, %rsi\n"
 "	mov	%fs:(%r12), %r14\n"
+"	mov	%fs:(%r15), %rax\n"
+"	mov	%rax, 144(%rbx)\n"
 "	mov	%rbx, %fs:(%r12)\n"
+"	mov	%rsp, %fs:(%r15)\n"
 "	call	mimic_preload_patch_access\n"
-"	mov	%r14, %fs:(%r12)\n"
+"	mov	144(%rbx), %rcx\n"
+"	mov	%rcx, %fs:(%r15)\n"
 "	movzbl	%al, %r13d\n"
-"	VECTORS_RESTORE\n"
+"	cmpl	$0, 2116(%rsp)\n"
+"	je	5f\n"
+"	mov	%rsp, %rdi\n"
+"	call	*mimic_vectors_put_back@GOTPCREL(%rip)\n"
+"5:	mov	%r14, %fs:(%r12)\n"
 "	mov	%rbx, %rsp\n"
 "	.cfi_def_cfa_register rsp\n"
 "LABEL mimic_preload_patch_leaving\n"
@@ -185,41 +155,15 @@ __asm__(
 "	.type	mimic_preload_patch_depart, @function\n"
 "LABEL mimic_preload_patch_depart\n"
 "	mov	152(%rbx), %rsp\n"
-"	VECTORS_RESTORE\n"
+"	mov	mimic_vectors_place@gottpoff(%rip), %r15\n"
+"	movq	$0, %fs:(%r15)\n"
+"	cmpl	$0, 2116(%rsp)\n"
+"	je	mimic_preload_patch_departed\n"
+"	mov	%rsp, %rdi\n"
+"	call	*mimic_vectors_put_back@GOTPCREL(%rip)\n"
 "LABEL mimic_preload_patch_departed\n"
 "	hlt\n"
 "	.size	mimic_preload_patch_depart, . - mimic_preload_patch_depart\n"
 "	.popsection\n");
-
-/* What the operating system keeps of the vector registers, as XGETBV says. */
-static uint64_t enabled_states(void)
-{
-	uint32_t low, high;
-
-	__asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-	return (uint64_t)high << 32 | low;
-}
-
-bool mimic_preload_patch_enter_start(void)
-{
-	unsigned int eax, ebx, ecx, edx;
-	uint64_t states;
-
-	if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx))
-		return false;
-	states = ecx & bit_OSXSAVE ? enabled_states() : 0;
-	if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) || !(ebx & bit_BMI2))
-		return false;
-	/* BMI2 is of the VEX encoding: it needs that the system keeps AVX. */
-	if ((states & 0x6) != 0x6)
-		return false;
-	if ((states & 0xe0) == 0xe0) {
-		/* kmovq is of AVX512BW. Without it mask registers have 16 bits, and no trampoline. */
-		if (!(ebx & bit_AVX512BW))
-			return false;
-		mimic_preload_patch_is_512 = 1;
-	}
-	return true;
-}
 
 #endif

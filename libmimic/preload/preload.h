@@ -161,6 +161,11 @@ size_t mimic_preload_mapping_remove(uintptr_t start, size_t length);
 /* false: the kernel's protection is what counts there. */
 bool mimic_preload_mapping_set_protection(uintptr_t address, int protection);
 /*
+ * Another number after each change of the table, and in a child. What was found in the table before is still
+ * true for an access that has announced itself (accesses.c) and finds the same number then.
+ */
+extern _Atomic uint64_t mimic_preload_mappings_version;
+/*
  * For the library of virtual time, which finds both by dlsym(): a load or store of such a page is
  * the device's, not the memory's. `changed` is called with the lock held, before the program can use the page, and
  * when a page of a device's memory is unmapped.
@@ -217,11 +222,42 @@ struct access_slot {
 	_Alignas(64) _Atomic(struct holder *) holder;
 	_Atomic long thread;
 };
-struct access_slot *mimic_preload_access_begin(struct holder *holder);
-void mimic_preload_access_end(struct access_slot *slot, struct holder *holder);
+extern THREAD_LOCAL struct access_slot *mimic_preload_access_own; /* NULL: not found yet, or there is none */
+/* Where this thread has no slot of its own, or not now. */
+struct access_slot *mimic_preload_access_begin_anyhow(struct holder *holder);
+static inline struct access_slot *mimic_preload_access_begin(struct holder *holder)
+{
+	struct access_slot *slot = mimic_preload_access_own;
+
+	/* Of an access that this one has interrupted, or that was jumped out of. */
+	if (!slot || atomic_load_explicit(&slot->holder, memory_order_relaxed))
+		return mimic_preload_access_begin_anyhow(holder);
+	atomic_store_explicit(&slot->holder, holder, memory_order_relaxed);
+	/* The compiler's order; the processor's is made by mimic_preload_access_is_none(). */
+	atomic_signal_fence(memory_order_seq_cst);
+	return slot;
+}
+
+static inline void mimic_preload_access_end(struct access_slot *slot, struct holder *holder)
+{
+	if (slot)
+		/* release: the access is over before */
+		atomic_store_explicit(&slot->holder, NULL, memory_order_release);
+	else
+		atomic_fetch_sub(&holder->accesses, 1);
+}
 /* Is no handler at work on it? The pages have left the table before. */
 bool mimic_preload_access_is_none(struct holder *holder);
 void mimic_preload_accesses_after_fork(void);
+
+/* --- fault.c -------------------------------------------------------------------------- */
+
+/* The page at an address, be it mapped or a physical address used as it is. */
+bool mimic_preload_page_find(uintptr_t address, struct mapping *mapping);
+/* An access of at most 8 bytes, in one page. 0 or -errno. */
+int mimic_preload_bus_access(uintptr_t address, unsigned int size, bool is_write, uint64_t *data);
+/* What the device has to say to its user goes to stderr. */
+void mimic_preload_pass_on_report(struct mimic_device *device);
 
 /* --- main.c ---------------------------------------------------------------------- */
 

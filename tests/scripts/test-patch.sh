@@ -36,7 +36,7 @@ all_counted()
 for way in embedded daemon; do
 	transport=(--transport "$way")
 	if [ $way = daemon ]; then
-		start_daemon maple:2
+		start_daemon maple:2,dare:1,virgo:1
 		transport+=(--socket "$work/socket")
 	fi
 	run "$programs/stepping"
@@ -55,6 +55,8 @@ for way in embedded daemon; do
 	# Of their accesses the first of each instruction is a trap, in each of a hundred libraries.
 	run "$programs/closing" "$programs" && calls 8000 8
 	result $? "$way: libraries_that_lie_where_one_was_closed_keep_their_bytes_and_are_patched"
+	run "$programs/vectors" && calls 2000 100
+	result $? "$way: vector_registers_and_mxcsr_are_the_programs_behind_each_kind_of_access"
 	run "$programs/borders"
 	result $? "$way: text_whose_next_page_changes"
 	# How many of its instructions have a place for a jump depends on where the text lies.

@@ -40,10 +40,11 @@ FORM(direction, "cmp %ecx, (%rdi)");
 static struct {
 	uint8_t memory[PAGE];
 	bool declines;
+	bool uses_vectors;
 	unsigned int calls;
 } device;
 
-static void trample(void)
+static void trample_vectors(void)
 {
 	static const uint32_t odd_control = 0x7f80;	/* rounds towards 0 */
 
@@ -55,28 +56,40 @@ static void trample(void)
 			".irp n,0,1,2,3,4,5,6,7\nkxnorq %%k\\n, %%k\\n, %%k\\n\n.endr\n" ::: "memory");
 	else
 		__asm__ volatile("vzeroall" ::: "memory");
+}
+
+#define GENERAL_ONLY __attribute__((target("general-regs-only")))
+
+static GENERAL_ONLY void trample_general(void)
+{
 	__asm__ volatile("xor %%eax, %%eax\nmov %%rax, %%rcx\nmov %%rax, %%rdx\nmov %%rax, %%rsi\nmov %%rax, %%rdi\n"
 			 "mov %%rax, %%r8\nmov %%rax, %%r9\nmov %%rax, %%r10\nmov %%rax, %%r11\nstc\n"
 			 ::: "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc", "memory");
 }
 
-bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame)
+GENERAL_ONLY bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame)
 {
 	const struct mimic_instruction *instruction = &site->target.instruction;
 	uint64_t address = mimic_effective_address(instruction, frame->registers.gpr, 0, 0, 0);
-	uint8_t *memory = device.memory + (address - (uintptr_t)DATA);
+	volatile uint8_t *memory = device.memory + (address - (uintptr_t)DATA);
 	uint64_t data = 0;
+	unsigned int i;
 
-	assert_int_equal(frame->rip, site->target.address);
-	device.calls++;
+	device.calls += frame->rip == site->target.address;
 	if (!device.declines && instruction->is_write) {
 		data = mimic_operate_store_value(instruction, &frame->registers);
-		memcpy(memory, &data, instruction->memory_size);
+		for (i = 0; i < instruction->memory_size; i++)
+			memory[i] = (uint8_t)(data >> 8 * i);
 	} else if (!device.declines) {
-		memcpy(&data, memory, instruction->memory_size);
+		for (i = 0; i < instruction->memory_size; i++)
+			data |= (uint64_t)memory[i] << 8 * i;
 		mimic_operate_load(instruction, &frame->registers, data);
 	}
-	trample();
+	if (device.uses_vectors) {
+		mimic_vectors_keep();
+		trample_vectors();
+	}
+	trample_general();
 	return !device.declines;
 }
 
@@ -190,6 +203,7 @@ static void check_once(const struct form *form, enum way way, uint64_t flags, ui
 		memcpy(DATA, before, PAGE);
 	}
 	device.declines = way == DECLINED;
+	device.uses_vectors = random_bits() & 1;
 	device.calls = 0;
 	__asm__ volatile("ldmxcsr %0" : : "m"(control));
 	if (run_vectors == 2)
@@ -271,7 +285,7 @@ static int map_pages(void **unused)
 	if (mmap(CODE, 2 * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != CODE)
 		return -1;
-	run_vectors = mimic_preload_patch_is_512 ? 2 : 1;
+	run_vectors = mimic_vectors_in_use;
 	return 0;
 }
 
@@ -286,7 +300,7 @@ int main(void)
 		cmocka_unit_test(the_direction_flag_is_the_programs),
 	};
 
-	if (!mimic_preload_patch_enter_start()) {
+	if (!mimic_vectors_start()) {
 		printf("1..0 # SKIP the processor has no BMI2\n");
 		return 0;
 	}

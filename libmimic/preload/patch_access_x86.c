@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * An access that a trampoline makes. As the trap's (fault.c), but that it only takes what a device answers at once,
+ * and that a thread knows the pages that it accessed last: then it looks into no table, and keeps no more of
+ * the program's vector registers than our own code changes.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "libmimic/preload/patch.h"
+#include "libmimic/preload/preload.h"
+#include "libmimic/transport.h"
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+
+#define PAGES_KNOWN 4u
+
+struct known_page {
+	uintptr_t number; /* 0: none */
+	uint64_t version; /* of the table of mappings */
+	struct holder *holder;
+	struct mimic_device *device;
+	int protection;
+	uint8_t device_page;
+};
+
+static THREAD_LOCAL struct known_page known_pages[PAGES_KNOWN];
+
+static struct known_page *place_of(uintptr_t number)
+{
+	return &known_pages[number % PAGES_KNOWN];
+}
+
+/* The access that was just made has shown that the page is a device's. */
+static void remember(uintptr_t address)
+{
+	uint64_t version = atomic_load(&mimic_preload_mappings_version);
+	struct known_page *known = place_of(address >> PAGE_SHIFT);
+	struct mimic_device *device;
+	struct mapping mapping;
+
+	known->number = 0;
+	if (!mimic_preload_page_find(address, &mapping) || mapping.device_page == MEMORY_PAGE ||
+	    atomic_load(&mapping.holder->inherited))
+		return;
+	device = atomic_load(&mapping.holder->device);
+	if (!device || !mimic_device_keeps_vectors(device))
+		return;
+	*known = (struct known_page){
+		.version = version,
+		.holder = mapping.holder,
+		.device = device,
+		.protection = mapping.protection,
+		.device_page = (uint8_t)mapping.device_page,
+	};
+	/* A handler of this thread may have come in between: it finds no page, or all of it. */
+	atomic_signal_fence(memory_order_seq_cst);
+	known->number = address >> PAGE_SHIFT;
+}
+
+/* -EAGAIN: the page is not known. */
+static int access_known(uintptr_t address, unsigned int size, bool is_write, uint64_t *data)
+{
+	uintptr_t number = address >> PAGE_SHIFT;
+	const struct known_page *known = place_of(number);
+	uint64_t version = known->version;
+	struct mimic_device *device = known->device;
+	struct holder *holder = known->holder;
+	struct mimic_access access = {
+		.data = *data,
+		.offset = address & (PAGE_BYTES - 1),
+		.page = known->device_page,
+		.size = (uint8_t)size,
+		.is_write = is_write,
+	};
+	bool is_allowed = known->protection & (is_write ? PROT_WRITE : PROT_READ);
+	struct access_slot *slot;
+	int error = -EAGAIN;
+
+	/* A handler may have written in between. Of one page and one version all else is the same. */
+	atomic_signal_fence(memory_order_seq_cst);
+	if (known->number != number || known->version != version || !is_allowed)
+		return -EAGAIN;
+	/* Announced, then looked at once more, as in bus_access(). */
+	slot = mimic_preload_access_begin(holder);
+	if (atomic_load_explicit(&mimic_preload_mappings_version, memory_order_acquire) == version)
+		error = is_write && device->transport->store ? device->transport->store(device, &access)
+							     : device->transport->access(device, &access);
+	if (!error && device->report && atomic_load_explicit(device->report, memory_order_relaxed))
+		mimic_preload_pass_on_report(device);
+	mimic_preload_access_end(slot, holder);
+	*data = access.data;
+	return error;
+}
+
+static int access_anew(uintptr_t address, unsigned int size, bool is_write, uint64_t *data)
+{
+	int error;
+
+	mimic_vectors_keep();
+	mimic_preload_threads_attach();
+	error = mimic_preload_bus_access(address, size, is_write, data);
+	if (!error)
+		remember(address);
+	return error;
+}
+
+/* As mimic_effective_address(), of the forms that are replaced. */
+static uintptr_t address_of(const struct mimic_instruction *instruction, const uint64_t *gpr)
+{
+	uintptr_t address = (uintptr_t)instruction->displacement;
+
+	if (instruction->base != MIMIC_NO_REGISTER)
+		address += gpr[instruction->base];
+	if (instruction->index != MIMIC_NO_REGISTER)
+		address += gpr[instruction->index] * instruction->scale;
+	return address;
+}
+
+/* Most are so: all that a load does is to set a whole register. */
+static bool is_plain(const struct mimic_instruction *instruction)
+{
+	return instruction->operation == MIMIC_OPERATION_MOVE && instruction->register_size >= 4 &&
+	       !instruction->sign_extend && !instruction->byte_swap;
+}
+
+static void finish_load(const struct mimic_instruction *instruction, struct patch_frame *frame, uint64_t data)
+{
+	frame->old_value = frame->registers.gpr[instruction->reg];
+	frame->old_flags = frame->registers.flags;
+	atomic_signal_fence(memory_order_seq_cst);
+	frame->is_loading = 1;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (is_plain(instruction))
+		frame->registers.gpr[instruction->reg] = data & mimic_operate_mask(instruction->memory_size);
+	else
+		mimic_operate_load(instruction, &frame->registers, data);
+}
+
+bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame)
+{
+	const struct mimic_instruction *instruction = &site->target.instruction;
+	uintptr_t address = address_of(instruction, frame->registers.gpr);
+	unsigned int size = instruction->memory_size;
+	int saved_errno = errno;
+	uint64_t data = 0;
+	int error;
+
+	if (address & (size - 1))
+		return false;
+	if (instruction->is_write)
+		data = mimic_operate_store_value(instruction, &frame->registers);
+	error = access_known(address, size, instruction->is_write, &data);
+	if (error == -EAGAIN)
+		error = access_anew(address, size, instruction->is_write, &data);
+	errno = saved_errno;
+	/* The original instruction comes next, and its fault has the whole story. */
+	if (error)
+		return false;
+	if (!instruction->is_write)
+		finish_load(instruction, frame, data);
+	atomic_signal_fence(memory_order_seq_cst);
+	frame->rip += instruction->length;
+	if (mimic_preload_patch_counts)
+		atomic_fetch_add_explicit(&site->calls, 1, memory_order_relaxed);
+	return true;
+}
+
+#endif
