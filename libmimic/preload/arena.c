@@ -12,12 +12,16 @@
 #define ARENA_SHIFT 28
 #define ARENA_BYTES ((size_t)1 << ARENA_SHIFT)
 #define ARENA_PAGES (ARENA_BYTES >> PAGE_SHIFT)
-/* Of an address that the program has chosen: the tiles' physical addresses lie closer together. */
+/* Of addresses that the program has chosen. If they lie further apart than the greater one, each has a block. */
 #define CHOSEN_SHIFT 24
+#define CHOSEN_SHIFT_MAX 32
 
 static _Atomic uintptr_t arena;
 static bool is_refused;
 static uint64_t taken[ARENA_PAGES / 64];
+/* Pages at addresses that the program has chosen, ever. */
+static _Atomic uintptr_t lowest_chosen = UINTPTR_MAX;
+static _Atomic uintptr_t highest_chosen;
 
 /* Twice as much, so that an aligned range is in it. */
 static void reserve(void)
@@ -99,9 +103,39 @@ void mimic_preload_arena_give_back(uintptr_t start, size_t length)
 	}
 }
 
+void mimic_preload_arena_note_chosen(uintptr_t page)
+{
+	if (mimic_preload_arena_has(page))
+		return;
+	if (page < atomic_load(&lowest_chosen))
+		atomic_store(&lowest_chosen, page);
+	if (page > atomic_load(&highest_chosen))
+		atomic_store(&highest_chosen, page);
+}
+
+/* The least block that has both. */
+static struct patch_block block_over(uintptr_t low, uintptr_t high)
+{
+	uint8_t shift = CHOSEN_SHIFT;
+
+	while (low >> shift != high >> shift)
+		shift++;
+	return (struct patch_block){ .key = low >> shift, .shift = shift };
+}
+
 struct patch_block mimic_preload_arena_block(uintptr_t address)
 {
-	uint8_t shift = mimic_preload_arena_has(address) ? ARENA_SHIFT : CHOSEN_SHIFT;
+	const struct mimic_physical *physical =
+		mimic_preload_physical_kind ? mimic_preload_physical_kind->physical : NULL;
+	uintptr_t low = atomic_load(&lowest_chosen), high = atomic_load(&highest_chosen);
+	struct patch_block block;
 
-	return (struct patch_block){ .key = address >> shift, .shift = shift };
+	if (mimic_preload_arena_has(address))
+		return (struct patch_block){ .key = address >> ARENA_SHIFT, .shift = ARENA_SHIFT };
+	/* Physical addresses that are used as they are: no memory of a program lies there. */
+	if (physical && address - physical->start < physical->size)
+		return block_over(physical->start, physical->start + physical->size - 1);
+	/* Memory in between is accessed by a call that declines, which takes longer. */
+	block = block_over(low < address ? low : address, high > address ? high : address);
+	return block.shift <= CHOSEN_SHIFT_MAX ? block : block_over(address, address);
 }

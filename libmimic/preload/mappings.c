@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "patch.h"
 #include "preload.h"
 
 /* The kernel gives a process 65530 mappings (vm.max_map_count): more could not be used. */
@@ -106,6 +107,7 @@ int mimic_preload_mapping_insert(uintptr_t address, const struct mapping *mappin
 	atomic_store_explicit(&table[i].page_number, page_number, memory_order_release);
 	has_changed();
 	widen(address);
+	mimic_preload_arena_note_chosen(address);
 	mapping->holder->pages++;
 	pages_in_table++;
 	watch = atomic_load(&watcher);

@@ -287,6 +287,8 @@ void *mimic_preload_arena_take(size_t length);
 /* Pages of the arena that were unmapped are reserved again. */
 void mimic_preload_arena_give_back(uintptr_t start, size_t length);
 bool mimic_preload_arena_has(uintptr_t address);
+/* A page of a device lies there. Lock held. */
+void mimic_preload_arena_note_chosen(uintptr_t page);
 /* The block that an instruction's accesses are compared with, if it has accessed `address`. */
 struct patch_block mimic_preload_arena_block(uintptr_t address);
 

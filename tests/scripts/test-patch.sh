@@ -55,6 +55,10 @@ for way in embedded daemon; do
 	# Of their accesses the first of each instruction is a trap, in each of a hundred libraries.
 	run "$programs/closing" "$programs" && calls 8000 8
 	result $? "$way: libraries_that_lie_where_one_was_closed_keep_their_bytes_and_are_patched"
+	for pages in raw fixed; do
+		run "$programs/far" $pages && calls 590 100
+		result $? "$way: an_instruction_is_replaced_once_for_all_devices_at_chosen_addresses ($pages)"
+	done
 	run "$programs/vectors" && calls 2000 100
 	result $? "$way: vector_registers_and_mxcsr_are_the_programs_behind_each_kind_of_access"
 	run "$programs/borders"
