@@ -28,7 +28,7 @@ struct mimic_vectors {
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 
-/* The place of this thread's caller; NULL: nothing has to be kept, or all is. NULL in signal handlers. */
+/* The place of this thread's caller, in its frame; NULL: nothing has to be kept, or all is. NULL in signal handlers. */
 extern __thread struct mimic_vectors *mimic_vectors_place __attribute__((tls_model("initial-exec")));
 
 /* 1: those of AVX, 2: of AVX-512; 0: the processor lacks what trampolines need. */

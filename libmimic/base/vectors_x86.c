@@ -38,6 +38,9 @@ __asm__(
 "	mov	%fs:(%r11), %r10\n"
 "	test	%r10, %r10\n"
 "	jz	4f\n"
+/* A thread that is cancelled leaves its caller's frame, and its cleanup handlers may come here. */
+"	cmp	%rsp, %r10\n"
+"	jb	5f\n"
 "	cmpl	$2, mimic_vectors_in_use(%rip)\n"
 "	jne	2f\n"
 "	.irp	n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n"
@@ -60,6 +63,8 @@ __asm__(
 "	ldmxcsr	default_mxcsr(%rip)\n"
 "	vzeroupper\n"
 "4:	ret\n"
+"5:	movq	$0, %fs:(%r11)\n"
+"	ret\n"
 "	.cfi_endproc\n"
 "	.size	mimic_vectors_keep, . - mimic_vectors_keep\n"
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* Vector registers that are kept for a caller when something is about to use them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "libmimic/base/vectors.h"
+
+#if defined(__x86_64__)
+
+static const uint32_t usual = 0x1f80, rounds_up = 0x5f80;
+
+static uint32_t control(void)
+{
+	uint32_t value;
+
+	__asm__ volatile("stmxcsr %0" : "=m"(value));
+	return value;
+}
+
+static void all_are_kept_once_and_put_back(void **unused)
+{
+	static const uint8_t filled[16] = "sixteen letters", others[16] = "and other ones.";
+	struct mimic_vectors place;
+	uint8_t found[16];
+
+	(void)unused;
+	memset(&place, 0, sizeof(place));
+	mimic_vectors_place = &place;
+	__asm__ volatile("movups %0, %%xmm9\nldmxcsr %1" : : "m"(filled), "m"(rounds_up) : "xmm9");
+	mimic_vectors_keep();
+	assert_null(mimic_vectors_place);
+	assert_int_equal(control(), usual);
+	assert_int_equal(place.is_filled, mimic_vectors_in_use);
+	assert_memory_equal(place.vectors[9], filled, sizeof(filled));
+	__asm__ volatile("movups %0, %%xmm9" : : "m"(others) : "xmm9");
+	mimic_vectors_keep();
+	mimic_vectors_put_back(&place);
+	__asm__ volatile("movups %%xmm9, %0" : "=m"(found));
+	assert_memory_equal(found, filled, sizeof(found));
+	assert_int_equal(control(), rounds_up);
+	__asm__ volatile("vzeroupper\nldmxcsr %0" : : "m"(usual));
+}
+
+/* Below the stack pointer: as that of a thread whose frames were unwound. */
+static void a_place_in_a_frame_that_is_gone_is_left_alone(void **unused)
+{
+	static struct mimic_vectors place;
+
+	(void)unused;
+	assert_true((uintptr_t)&place < (uintptr_t)__builtin_frame_address(0));
+	mimic_vectors_place = &place;
+	mimic_vectors_keep();
+	assert_null(mimic_vectors_place);
+	assert_int_equal(place.is_filled, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_are_kept_once_and_put_back),
+		cmocka_unit_test(a_place_in_a_frame_that_is_gone_is_left_alone),
+	};
+
+	if (!mimic_vectors_start()) {
+		printf("1..0 # SKIP the processor has no BMI2\n");
+		return 0;
+	}
+	return cmocka_run_group_tests_name("vector registers", tests, NULL, NULL);
+}
+
+#else
+
+int main(void)
+{
+	return 0;
+}
+
+#endif
