@@ -71,6 +71,13 @@ int mimic_device_memory_file(struct mimic_device *device, struct mimic_memory_fi
 void mimic_device_memory_mapped(struct mimic_device *device, uintptr_t address, size_t size, uint64_t offset);
 
 /*
+ * A device of the kernel's, whose node the caller has open, and keeps. As mimic_device_open(), without a text. *own: the
+ * descriptor that the device has of it from now on. *is_inherited: does its driver map pages of it in a child, too?
+ */
+int mimic_device_open_node(struct mimic_device **device, const struct mimic_kind *kind, int node, int *own,
+			   bool *is_inherited);
+
+/*
  * An access that an instruction of the program makes: the preload library. As
  * mimic_device_access(), but that a store may take effect later, where no program can tell.
  */

@@ -17,6 +17,7 @@
 #include "libmimic/base/plugin.h"
 #include "libmimic/base/probe.h"
 #include "libmimic/base/thread.h"
+#include "libmimic/kernel/kernel.h"
 #include "libmimic/transport.h"
 
 #define DEVICES_MAX 1024
@@ -195,32 +196,84 @@ static int prepare_process(void)
 	return mimic_probe_install_handlers();
 }
 
+/* With the table's lock. A free place of the table, or -errno: it is full, or the process is not ready. */
+static int find_place(void)
+{
+	int place = 0;
+	int error;
+
+	while (place < DEVICES_MAX && table[place])
+		place++;
+	if (place == DEVICES_MAX)
+		return mimic_error(-EMFILE, "this process holds %d devices", DEVICES_MAX);
+	error = prepare_process();
+	return error ? error : place;
+}
+
+static void enter_table(int place, struct mimic_device *device, const struct mimic_kind *kind)
+{
+	device->kind = kind;
+	device->users = 1;
+	device->generation = atomic_load(&generation);
+	table[place] = device;
+}
+
 /* With the table's lock. */
 static int open_locked(struct mimic_device **device, const struct mimic_kind *kind, const char *name,
 		       const struct mimic_options *options)
 {
-	size_t free_entry = 0;
-	int error;
+	int place, error;
 
 	*device = find_open(name, options->transport);
 	if (*device) {
 		(*device)->users++;
 		return 0;
 	}
-	while (free_entry < DEVICES_MAX && table[free_entry])
-		free_entry++;
-	if (free_entry == DEVICES_MAX)
-		return mimic_error(-EMFILE, "this process holds %d devices", DEVICES_MAX);
-	error = prepare_process();
+	place = find_place();
+	if (place < 0)
+		return place;
+	error = open_by_transport(device, name, options);
 	if (!error)
-		error = open_by_transport(device, name, options);
+		enter_table(place, *device, kind);
+	return error;
+}
+
+/* With the table's lock. */
+static int open_node_locked(struct mimic_device **device, const struct mimic_kind *kind, int node)
+{
+	char name[sizeof((*device)->name)];
+	int error = mimic_kernel_node_name(kind, node, name, sizeof(name));
+	int place;
+
 	if (error)
 		return error;
-	(*device)->kind = kind;
-	(*device)->users = 1;
-	(*device)->generation = atomic_load(&generation);
-	table[free_entry] = *device;
-	return 0;
+	*device = find_open(name, MIMIC_TRANSPORT_KERNEL);
+	if (*device) {
+		(*device)->users++;
+		return 0;
+	}
+	place = find_place();
+	if (place < 0)
+		return place;
+	error = mimic_kernel_open_node(device, kind, node);
+	if (!error)
+		enter_table(place, *device, kind);
+	return error;
+}
+
+int mimic_device_open_node(struct mimic_device **device, const struct mimic_kind *kind, int node, int *own,
+			   bool *is_inherited)
+{
+	int error;
+
+	if (!mimic_thread_self())
+		return -ENOMEM;
+	pthread_mutex_lock(&table_lock);
+	error = open_node_locked(device, kind, node);
+	if (!error)
+		*own = mimic_kernel_node_of(*device, is_inherited);
+	pthread_mutex_unlock(&table_lock);
+	return error;
 }
 
 static int unknown_kind(const char *name)

@@ -7,6 +7,7 @@
 #include "libmimic/kernel/kernel.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,8 @@
 #include "libmimic/daemon/session.h"
 
 #define PATH_SIZE 108
+/* Above those that a program expects to be its own. */
+#define DESCRIPTORS_FROM 200
 
 struct kernel_device {
 	struct daemon_device daemon;	/* first: the daemon transport's calls take it */
@@ -175,34 +178,21 @@ static int open_device(struct kernel_device *device, const struct mimic_kind *ki
 	return error;
 }
 
-static int kernel_open(struct mimic_device **opened, const char *name,
-		       const struct mimic_options *options)
+/* The descriptor becomes the device's, or is closed. */
+static int make_device(struct mimic_device **opened, const struct mimic_kind *kind, int node, const char *path,
+		       const struct mimic_kernel_info *info)
 {
-	const struct mimic_kind *kind = kind_of_node(name);
-	struct mimic_kernel_info info = { 0 };
-	struct kernel_device *device;
-	char path[PATH_SIZE];
-	int error;
+	struct kernel_device *device = calloc(1, sizeof(*device));
+	int error = -ENOMEM;
 
-	(void)options;
-	if (!kind)
-		return mimic_error(-ENOENT, "device '%.64s': there are %s, and these with a number",
-				   name, mimic_kind_names());
-	device = calloc(1, sizeof(*device));
-	if (!device)
-		return -ENOMEM;
-	device->daemon.base.transport = &mimic_kernel_transport;
-	snprintf(path, sizeof(path), "%s/%s", mimic_kernel_nodes.directory, name);
-	device->node = open_node(kind, name, path, &info);
-	if (device->node < 0) {
-		error = device->node;
-		free(device);
-		return error;
+	if (device) {
+		device->daemon.base.transport = &mimic_kernel_transport;
+		device->node = node;
+		device->memory_size = info->memory_size;
+		error = open_device(device, kind, path, info);
 	}
-	device->memory_size = info.memory_size;
-	error = open_device(device, kind, path, &info);
 	if (error) {
-		close_descriptor(device->node);
+		close_descriptor(node);
 		free(device);
 		return error;
 	}
@@ -210,6 +200,59 @@ static int kernel_open(struct mimic_device **opened, const char *name,
 	devices = device;
 	*opened = &device->daemon.base;
 	return 0;
+}
+
+static int kernel_open(struct mimic_device **opened, const char *name,
+		       const struct mimic_options *options)
+{
+	const struct mimic_kind *kind = kind_of_node(name);
+	struct mimic_kernel_info info = { 0 };
+	char path[PATH_SIZE];
+	int node;
+
+	(void)options;
+	if (!kind)
+		return mimic_error(-ENOENT, "device '%.64s': there are %s, and these with a number",
+				   name, mimic_kind_names());
+	snprintf(path, sizeof(path), "%s/%s", mimic_kernel_nodes.directory, name);
+	node = open_node(kind, name, path, &info);
+	return node < 0 ? node : make_device(opened, kind, node, path, &info);
+}
+
+int mimic_kernel_node_name(const struct mimic_kind *kind, int node, char *name, size_t size)
+{
+	struct mimic_kernel_info info = { 0 };
+	int error = mimic_kernel_nodes.info(node, kind, &info);
+
+	if (error)
+		return error;
+	snprintf(name, size, "%s%u", kind->name, info.index);
+	return info.version == kind->ioctl_version ? 0 : -EPROTO;
+}
+
+int mimic_kernel_node_of(const struct mimic_device *base, bool *is_inherited)
+{
+	const struct kernel_device *device = (const struct kernel_device *)base;
+
+	/* mimic.ko's pages are in a child, too, and answer it with bus errors; mimic_pci.ko's are not. */
+	*is_inherited = mimic_daemon_session_kind(device->daemon.generation) < DAEMON_SESSION_NODES;
+	return device->node;
+}
+
+int mimic_kernel_open_node(struct mimic_device **opened, const struct mimic_kind *kind, int node)
+{
+	struct mimic_kernel_info info = { 0 };
+	char path[PATH_SIZE];
+	int error = mimic_kernel_nodes.info(node, kind, &info);
+	int own;
+
+	if (error)
+		return error;
+	own = (int)mimic_raw_syscall(SYS_fcntl, node, F_DUPFD_CLOEXEC, DESCRIPTORS_FROM, 0, 0, 0);
+	if (own < 0)
+		return own;
+	snprintf(path, sizeof(path), "%s/%s%u", mimic_kernel_nodes.directory, kind->name, info.index);
+	return make_device(opened, kind, own, path, &info);
 }
 
 /* Another node of the same session speaks for it from now on. */

@@ -50,6 +50,14 @@ bool mimic_kernel_is_there(const char *kind);
 
 #pragma GCC visibility pop
 
+/* The device's name ("maple0") of a node that is open. 0 or -errno; -EPROTO: its driver is of another version. */
+int mimic_kernel_node_name(const struct mimic_kind *kind, int node, char *name, size_t size);
+struct mimic_device;
+/* As the transport's open(), of a node that the caller has open. The descriptor stays the caller's. */
+int mimic_kernel_open_node(struct mimic_device **opened, const struct mimic_kind *kind, int node);
+/* The descriptor that the device has of its own. *is_inherited: does the driver map its pages in a child, too? */
+int mimic_kernel_node_of(const struct mimic_device *device, bool *is_inherited);
+
 /*
  * libmimic/kernel/lanes.c: the session of a device whose nodes have lanes. *generation: the session's, which is
  * begun if no node of this kind and number has one. -errno with a text.

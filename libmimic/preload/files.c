@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "libmimic/transport.h"
 #include "preload.h"
 
 /* By kind, from here on: 240 to 254 are "for local and experimental use" in devices.txt. */
@@ -29,6 +31,8 @@ static int raw_fstat(int descriptor, struct stat *status)
 
 /* Holders with a descriptor: while there are none, no descriptor is looked at. */
 static atomic_uint open_files;
+/* Holders of pages of the kernel's nodes. */
+static atomic_uint kernels;
 
 static struct holder *holder_of_inode(const struct stat *status)
 {
@@ -114,13 +118,59 @@ static void holder_free(struct holder *holder)
 	}
 	holder->has_eventfd = false;
 	atomic_store(&holder->inherited, false);
+	if (holder->is_kernels)
+		atomic_fetch_sub(&kernels, 1);
+	holder->is_kernels = false;
+	holder->is_not_inherited = false;
 	holder->used = false;
+}
+
+/* Do both keep the same part of a device? A context belongs to one open; else all opens of a process have the device. */
+static bool is_same_file(const struct mimic_kind *kind, int descriptor, int other)
+{
+	long process = mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	struct stat here, there;
+	long order = mimic_raw_syscall(SYS_kcmp, process, process, KCMP_FILE, descriptor, other, 0);
+
+	/* The kernel may not have this call, or refuse it: the same node will do then. */
+	if (order == 0 || (order > 0 && kind->contexts))
+		return order == 0;
+	return !raw_fstat(descriptor, &here) && !raw_fstat(other, &there) && here.st_rdev == there.st_rdev;
+}
+
+/* The one for a descriptor of the program's of a node of the kernel's; NULL: it has mapped nothing of it. */
+static struct holder *holder_of_kernels(int descriptor)
+{
+	struct holder *found = NULL;
+	struct stat status;
+	unsigned int i;
+
+	if (!atomic_load(&kernels) || raw_fstat(descriptor, &status) || !S_ISCHR(status.st_mode))
+		return NULL;
+	for (i = HOLDER_TILES; i < HOLDER_COUNT; i++) {
+		struct holder *holder = &mimic_preload_holders[i];
+
+		if (!holder->used || !holder->is_kernels || atomic_load(&holder->inherited))
+			continue;
+		if (holder->own_descriptor == descriptor)
+			return NULL;
+		if (is_same_file(holder->node.device_kind, descriptor, holder->own_descriptor))
+			found = holder;
+	}
+	return found;
+}
+
+bool mimic_preload_files_keeps(int descriptor)
+{
+	return mimic_preload_files_holder(descriptor) || holder_of_kernels(descriptor);
 }
 
 static void mark_descriptor(int descriptor, bool *seen)
 {
 	struct holder *holder = mimic_preload_files_holder(descriptor);
 
+	if (!holder)
+		holder = holder_of_kernels(descriptor);
 	if (holder)	/* "." and ".." read as 0, which does no harm */
 		seen[holder - mimic_preload_holders] = true;
 }
@@ -363,6 +413,30 @@ out:
 		return result;
 	errno = -result;
 	return -1;
+}
+
+struct holder *mimic_preload_files_hold_node(const struct mimic_kind *kind, int descriptor)
+{
+	struct holder *holder = holder_of_kernels(descriptor);
+	struct mimic_device *device;
+	struct stat none = { 0 };
+	struct node node = { .kind = NODE_DEVICE, .device_kind = kind };
+	bool is_inherited;
+	int own;
+
+	if (holder)
+		return holder;
+	holder = holder_new();
+	if (!holder || mimic_device_open_node(&device, kind, descriptor, &own, &is_inherited))
+		return NULL;
+	snprintf(node.device, sizeof(node.device), "%s", mimic_device_name(device));
+	holder_start(holder, &node, &none);
+	holder->is_kernels = true;
+	atomic_fetch_add(&kernels, 1);
+	holder->is_not_inherited = !is_inherited;
+	holder->own_descriptor = own;
+	atomic_store(&holder->device, device);
+	return holder;
 }
 
 int mimic_preload_holder_open_tile(unsigned int tile, struct holder **holder)

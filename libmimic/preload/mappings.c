@@ -228,10 +228,17 @@ void mimic_preload_mappings_after_fork(void)
 	for (i = 0; pages_in_table && i < TABLE_SIZE; i++) {
 		uint64_t page = atomic_load(&table[i].page_number);
 		struct mapping mapping = unpack(atomic_load(&table[i].target));
+		bool is_gone = page > REMOVED && mapping.holder->is_not_inherited;
 
-		if (page <= REMOVED || mapping.device_page != MEMORY_PAGE ||
-		    !atomic_load(&mapping.holder->inherited))
+		if (page <= REMOVED || !atomic_load(&mapping.holder->inherited) ||
+		    (mapping.device_page != MEMORY_PAGE && !is_gone))
 			continue;
+		if (is_gone) {
+			remove_entry(&table[i]);
+			mimic_raw_syscall(SYS_munmap, (long)(page << PAGE_SHIFT), PAGE_BYTES, 0, 0, 0, 0);
+			mimic_preload_arena_give_back(page << PAGE_SHIFT, PAGE_BYTES);
+			continue;
+		}
 		mimic_raw_syscall(SYS_mmap, (long)(page << PAGE_SHIFT), PAGE_BYTES, PROT_NONE,
 				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	}

@@ -146,6 +146,30 @@ static void *map_node(struct holder *holder, void *address, size_t length, int p
 	return insert_pages(holder, start, length, protection, (unsigned int)first, 1);
 }
 
+/* Pages of registers of a node of the kernel's. true: *result is the answer; false: it is the kernel's. Lock held. */
+static bool map_kernels(void *address, size_t length, int protection, int flags, int descriptor, off_t offset,
+			void **result)
+{
+	const struct mimic_kind *kind = mimic_preload_nodes_of_kernel(descriptor);
+	size_t first = (size_t)offset >> PAGE_SHIFT;
+	size_t count = length >> PAGE_SHIFT;
+	struct holder *holder;
+
+	/* What the driver refuses it refuses itself. */
+	if (!kind || check_request(descriptor, length, protection, flags, offset) || first >= kind->pages ||
+	    count > kind->pages - first)
+		return false;
+	holder = mimic_preload_files_hold_node(kind, descriptor);
+	if (!holder)
+		return false;
+	*result = reserve(address, length, flags);
+	if (*result != MAP_FAILED)
+		*result = insert_pages(holder, *result, length, protection, (unsigned int)first, 1);
+	if (*result == MAP_FAILED)
+		mimic_preload_files_release_unused(false);
+	return true;
+}
+
 struct window {
 	uint64_t start;
 	size_t length;
@@ -214,7 +238,7 @@ static bool map_device(void *address, size_t length, int protection, int flags, 
 	int error;
 
 	if (!holder && !is_memory)
-		return false;
+		return map_kernels(address, window.length, protection, flags, descriptor, offset, result);
 	if (is_memory && !window_has_device(&window)) {
 		if (!memory_error)
 			return false;
@@ -241,7 +265,8 @@ static bool is_device(int descriptor)
 	int error;
 
 	return descriptor >= 0 && !mimic_preload_is_inside() &&
-	       (mimic_preload_files_holder(descriptor) || mimic_preload_files_is_memory(descriptor, &error));
+	       (mimic_preload_files_holder(descriptor) || mimic_preload_files_is_memory(descriptor, &error) ||
+		mimic_preload_nodes_of_kernel(descriptor));
 }
 
 /* The range is nobody's now, or other memory is mapped there. */

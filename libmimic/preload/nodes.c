@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "libmimic/kernel/kernel.h"
+#include "patch.h"
 #include "preload.h"
 
 #define NODE_MINOR_ANY 255
@@ -64,6 +65,7 @@ const struct mimic_kind *mimic_preload_physical_kind;
 
 /* By kind: its nodes are the kernel's. */
 static bool kernel_has[MIMIC_KINDS_MAX];
+static bool is_any_of_kernel;
 
 void mimic_preload_nodes_start(void)
 {
@@ -73,9 +75,34 @@ void mimic_preload_nodes_start(void)
 
 	for (i = 0; i < mimic_kind_count() && !mimic_preload_physical_kind; i++)
 		mimic_preload_physical_kind = mimic_kinds[i]->physical ? mimic_kinds[i] : NULL;
-	for (i = 0; i < mimic_kind_count(); i++)
+	for (i = 0; i < mimic_kind_count(); i++) {
 		kernel_has[i] = is_auto ? mimic_kernel_is_there(mimic_kinds[i]->name) :
 					  strcmp(transport, "kernel") == 0;
+		is_any_of_kernel = is_any_of_kernel || kernel_has[i];
+	}
+}
+
+const struct mimic_kind *mimic_preload_nodes_of_kernel(int descriptor)
+{
+	const struct mimic_kind *kind;
+	char link[40], path[64];
+	struct stat status;
+	const char *number;
+	long length;
+
+	if (!is_any_of_kernel || !mimic_preload_patch_is_on() ||
+	    mimic_raw_syscall(SYS_fstat, descriptor, (long)&status, 0, 0, 0, 0) || !S_ISCHR(status.st_mode))
+		return NULL;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", descriptor);
+	length = mimic_raw_syscall(SYS_readlinkat, AT_FDCWD, (long)link, (long)path, sizeof(path) - 1, 0, 0);
+	if (length <= 0)
+		return NULL;
+	path[length] = '\0';
+	/* Under another name it is the kernel's alone. */
+	if (strncmp(path, "/dev/", 5) != 0)
+		return NULL;
+	kind = mimic_kind_of_device(path + 5, &number);
+	return kind && kernel_has[mimic_kind_index(kind)] ? kind : NULL;
 }
 
 static struct node node_of_name(const char *name)

@@ -146,7 +146,7 @@ EXPORT FILE *fopen64(const char *path, const char *mode)
 
 EXPORT int fclose(FILE *stream)
 {
-	bool ours = mimic_preload_files_holder(fileno(stream));
+	bool ours = mimic_preload_files_keeps(fileno(stream));
 	int result = NEXT(fclose)(stream);
 
 	if (ours)
@@ -158,7 +158,7 @@ EXPORT int fclose(FILE *stream)
 
 EXPORT int close(int descriptor)
 {
-	bool ours = mimic_preload_files_holder(descriptor);
+	bool ours = mimic_preload_files_keeps(descriptor);
 	int result = NEXT(close)(descriptor);
 
 	if (ours)
@@ -168,7 +168,7 @@ EXPORT int close(int descriptor)
 
 EXPORT int dup2(int from, int to)
 {
-	bool ours = mimic_preload_files_holder(to);
+	bool ours = mimic_preload_files_keeps(to);
 	int result = NEXT(dup2)(from, to);
 
 	if (ours)
@@ -178,7 +178,7 @@ EXPORT int dup2(int from, int to)
 
 EXPORT int dup3(int from, int to, int flags)
 {
-	bool ours = mimic_preload_files_holder(to);
+	bool ours = mimic_preload_files_keeps(to);
 	int result = NEXT(dup3)(from, to, flags);
 
 	if (ours)

@@ -85,6 +85,11 @@ struct node {
 struct node mimic_preload_node_of_path(int directory, const char *path);
 /* Before anything is opened: where the kernel has nodes of its own, they are left to it. */
 void mimic_preload_nodes_start(void);
+/*
+ * The kind whose node of the kernel this descriptor is, if what is mapped of it is to be ours: then accesses go by rings
+ * of the session with mimicd, and instructions are replaced. NULL: no such, or it is the kernel's alone.
+ */
+const struct mimic_kind *mimic_preload_nodes_of_kernel(int descriptor);
 /* The kind whose private devices (tiles) have physical addresses; NULL: none has. */
 extern const struct mimic_kind *mimic_preload_physical_kind;
 /* Tile and page of a physical address, if it lies in one. */
@@ -108,6 +113,9 @@ struct holder {
 	_Atomic(struct mimic_device *) device;
 	atomic_uint accesses;	/* handlers at work right now */
 	atomic_bool inherited;	/* opened by the parent of this process */
+	bool is_kernels;	/* the program has the node itself; only mapped pages are ours */
+	bool is_not_inherited;	/* its pages are not in a child at all; of the kernel's only */
+	int own_descriptor;	/* of the kernel's: the library's, of the same open file as the program's */
 	atomic_bool used;
 	atomic_bool has_descriptor;
 	bool has_eventfd;	/* set through this open */
@@ -129,6 +137,8 @@ int mimic_preload_files_open(int directory, const char *path, int flags, const s
  * the two below; only under the lock does the answer stay true.
  */
 struct holder *mimic_preload_files_holder(int descriptor);
+/* May a holder be released when this descriptor is closed? */
+bool mimic_preload_files_keeps(int descriptor);
 /* Is it /dev/mem? *error: 0 if it is the real one, else why that could not be opened. */
 bool mimic_preload_files_is_memory(int descriptor, int *error);
 /* Rewrites what fstat() says of a descriptor of ours. */
@@ -138,6 +148,8 @@ void mimic_preload_files_describe_node(const struct node *node, struct stat *sta
 void mimic_preload_files_reap(void);
 /* The same with the lock held; a scan of the descriptors only if `scan`. */
 void mimic_preload_files_release_unused(bool scan);
+/* For pages of a node that the program has opened in the kernel; NULL: they are the kernel's. Lock held. */
+struct holder *mimic_preload_files_hold_node(const struct mimic_kind *kind, int descriptor);
 int mimic_preload_holder_open_tile(unsigned int tile, struct holder **holder);
 void mimic_preload_files_after_fork(void);
 

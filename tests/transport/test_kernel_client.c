@@ -25,6 +25,7 @@
 #include "libmimic/base/kinds.h"
 #include "libmimic/kernel/kernel.h"
 #include "libmimic/mimic.h"
+#include "libmimic/transport.h"
 #include "mimic/maple_ioctl.h"
 #include "tests/lib/daemon_device.h"
 #include "tests/lib/told.h"
@@ -236,21 +237,30 @@ static int fake_open(const char *path)
 		return fake.open_error;
 	if (index >= FAKE_NODES)
 		return -ENOENT;
-	fake.nodes[index] = open("/dev/null", O_RDWR | O_CLOEXEC);
+	fake.nodes[index] = open(index ? "/dev/zero" : "/dev/null", O_RDWR | O_CLOEXEC);
 	return fake.nodes[index];
+}
+
+/* Of a duplicate, too. */
+static unsigned int index_of_node(int node)
+{
+	struct stat status, zero;
+
+	assert_int_equal(fstat(node, &status), 0);
+	assert_int_equal(stat("/dev/zero", &zero), 0);
+	return status.st_rdev == zero.st_rdev;
 }
 
 static int fake_info(int node, const struct mimic_kind *kind, struct mimic_kernel_info *info)
 {
 	assert_string_equal(kind->name, "maple");
-	*info = (struct mimic_kernel_info){ .version = fake.version, .index = node == fake.nodes[1] };
+	*info = (struct mimic_kernel_info){ .version = fake.version, .index = index_of_node(node) };
 	return fake.info_error;
 }
 
 static int fake_connect(int node, const struct mimic_kind *kind)
 {
-	(void)kind;
-	assert_true(node == fake.nodes[0] || node == fake.nodes[1]);
+	(void)node, (void)kind;
 	if (fake.connect_error)
 		return fake.connect_error;
 	fake.connects++;
@@ -422,6 +432,61 @@ static uint64_t load_on(struct mimic_device *which, unsigned int operation, unsi
 
 	assert_int_equal(mimic_device_access(which, &access), 0);
 	return access.data;
+}
+
+static void a_node_that_the_program_has_open_stays_its_own(void **state)
+{
+	int node = fake_open("/nowhere/maple1"), descriptors = count_descriptors();
+	struct mimic_access access = { .offset = AT(INIT, WORDS_32), .size = 4 };
+	bool is_inherited;
+	int own;
+
+	(void)state;
+	assert_int_equal(mimic_device_open_node(&device, mimic_kind_find("maple", 5), node, &own, &is_inherited), 0);
+	assert_string_equal(mimic_device_name(device), "maple1");
+	assert_string_equal(mimic_device_transport(device), "kernel");
+	assert_true(is_inherited);
+	assert_int_not_equal(own, node);
+	assert_int_equal(index_of_node(own), 1);
+	assert_int_equal(mimic_device_access(device, &access), 0);
+	assert_int_not_equal(access.data, 0);
+	mimic_device_close(device);
+	assert_int_equal(count_descriptors(), descriptors);
+	close(node);
+}
+
+static void a_node_and_the_devices_name_are_one_device(void **state)
+{
+	int node = fake_open("/nowhere/maple0");
+	struct mimic_device *by_name, *again;
+	bool is_inherited;
+	int own;
+
+	(void)state;
+	assert_int_equal(mimic_device_open_node(&device, mimic_kind_find("maple", 5), node, &own, &is_inherited), 0);
+	assert_int_equal(mimic_device_open_node(&again, mimic_kind_find("maple", 5), node, &own, &is_inherited), 0);
+	assert_int_equal(mimic_device_open(&by_name, "maple0", &on_kernel), 0);
+	assert_ptr_equal(again, device);
+	assert_ptr_equal(by_name, device);
+	for (int i = 0; i < 3; i++)
+		mimic_device_close(device);
+	close(node);
+}
+
+static void a_node_of_another_version_leaves_nothing_open(void **state)
+{
+	int node = fake_open("/nowhere/maple0"), descriptors = count_descriptors();
+	bool is_inherited;
+	int own;
+
+	(void)state;
+	fake.version = MAPLE_ABI_VERSION + 1;
+	assert_int_equal(mimic_device_open_node(&device, mimic_kind_find("maple", 5), node, &own, &is_inherited), -EPROTO);
+	fake.version = MAPLE_ABI_VERSION;
+	fake.connect_error = -EIO;
+	assert_int_equal(mimic_device_open_node(&device, mimic_kind_find("maple", 5), node, &own, &is_inherited), -EIO);
+	assert_int_equal(count_descriptors(), descriptors);
+	close(node);
 }
 
 static void store_on(struct mimic_device *which, unsigned int operation, unsigned int field,
@@ -743,6 +808,9 @@ int main(void)
 		FAKE_NODE(a_session_that_is_refused_leaves_nothing_open),
 		FAKE_NODE(a_daemon_that_hangs_up_leaves_nothing_open),
 		FAKE_NODE(a_lane_says_which_thread_it_is_of),
+		WITH_DAEMON(a_node_that_the_program_has_open_stays_its_own),
+		WITH_DAEMON(a_node_and_the_devices_name_are_one_device),
+		WITH_DAEMON(a_node_of_another_version_leaves_nothing_open),
 		WITH_DAEMON(auto_takes_the_kernel_and_a_queue_works),
 		WITH_DAEMON(auto_takes_the_kernel_before_a_daemon),
 		WITH_DAEMON(two_devices_have_one_session),

@@ -138,6 +138,8 @@ static void check_any(void)
 
 	while (count < 300 && (files[count] = open("/dev/maple", O_RDWR)) >= 0)
 		count++;
+	if (count < 1 || count == 300 || errno != EBUSY)
+		fprintf(stderr, "/dev/maple was opened %d times, then: %s\n", count, strerror(errno));
 	CHECK(count >= 1 && count < 300 && errno == EBUSY);
 	for (i = 0; i < count; i++)
 		close(files[i]);

@@ -81,7 +81,7 @@ test_killed_while_waiting() {
 
 # Physical addresses are served by the preload library, and the nodes by the kernel.
 test_mimic_run() {
-	passes "mimic_run_leaves_the_nodes_to_the_kernel" "$mimic" run "$programs/widths"
+	passes "mimic_run_without_patches_leaves_the_nodes_to_the_kernel" "$mimic" run --no-patch "$programs/widths"
 	ends 1 "and_they_are_as_busy_as_without_it" sh -c \
 		"exec 9<>/dev/maple0; $mimic run --transport kernel $programs/widths; exit \$?"
 	passes "mimic_run_has_dev_mem_beside_the_nodes" "$mimic" run --transport kernel "$programs/spmv"
@@ -95,6 +95,31 @@ test_mimic_run() {
 	ends 2 "a_static_program_is_refused_where_it_would_find_nothing" \
 		"$mimic" run --transport embedded /bin/busybox true
 	passes "a_static_program_runs_on_the_kernels_nodes" "$mimic" run /bin/busybox test -c /dev/maple0
+}
+
+# by_calls NAME LEAST COMMAND...: it ends well, and has made so many accesses by calls in place of traps
+by_calls() {
+	name=$1 least=$2
+	shift 2
+	"$mimic" run --stat "$@" >"$dir/out" 2>&1 &&
+		awk -v least="$least" '{ for (i = 2; i <= NF; i++) if ($i == "calls") calls = $(i - 1) }
+			END { exit !(calls >= least) }' "$dir/out"
+	result $? "$name"
+}
+
+# An instruction that has trapped calls the device by the session's ring, on the node that the program has opened.
+test_patched() {
+	by_calls "patched: queues_of_all_sizes_with_mixed_widths" 1000 "$programs/widths"
+	by_calls "patched: vector_registers_are_the_programs_behind_each_access" 2000 "$programs/vectors"
+	by_calls "patched: a_program_of_gemmini_commands_on_dev_virgo0" 10 "$top/examples/virgo/gemm_stores" --type fp32
+	by_calls "patched: signal_handlers_run_while_a_load_waits" 0 "$programs/waiting"
+	by_calls "patched: cxx_threads_and_exceptions" 10 "$programs/threads"
+	by_calls "patched: the_program_keeps_its_own_sigsegv_and_sigbus_handlers" 0 "$programs/handlers"
+	by_calls "patched: nodes_answer_as_the_documentation_says" 0 "$programs/node"
+	by_calls "patched: fork_vfork_exec_and_posix_spawn" 0 "$programs/processes"
+	ends 135 "patched: an_instruction_that_is_no_plain_access_dies_of_sigbus" "$mimic" run "$programs/crash" exchange-add
+	ends 139 "patched: a_jump_into_a_device_page_dies_of_sigsegv" "$mimic" run "$programs/crash" execute-device
+	passes "patched: the_device_is_free_after_all_that" "$programs/widths"
 }
 
 test_daemon_dies() {
@@ -119,6 +144,7 @@ test_programs
 test_ends
 test_killed_while_waiting
 test_mimic_run
+test_patched
 test_daemon_dies
 test_artifact
 plan
