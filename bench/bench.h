@@ -26,13 +26,18 @@ struct bench_row {
 	double value;
 	const char *unit;
 	char reference[96];
-	double reference_value;
+	double reference_value;	/* 0: there is none, and no ratio */
 	double limit;		/* on value, in its unit */
 };
 
 void bench_report(const struct bench_row *row);
 /* Writes all rows as JSON (NULL: does not). The exit status: 1 if a limit was exceeded. */
 int bench_finish(const char *output);
+
+struct json_object;
+/* What --output has written in an earlier run: bench_finish() says which rows have moved since. */
+void bench_base_read(const char *path);
+void bench_base_compare(struct json_object *results);
 
 double bench_now(void);				/* seconds */
 /*

@@ -17,6 +17,7 @@ static void usage(FILE *to)
 		"  --only NAME    one of ring, trap, patch, pointer, spmv, wake, idle, dare, dare-sparse, "
 		"virgo, trace,\n"
 		"                 record, state, sim\n"
+		"  --base FILE    what --output wrote in an earlier run: says at the end which rows have moved\n"
 		"  --matrix FILE  a Matrix Market file, for dare-sparse beside its generated graph\n"
 		"Exit status: 0, 1 if a limit is exceeded, 2 for bad options.\n",
 		BENCH_RUNS);
@@ -50,6 +51,7 @@ int main(int argc, char **argv)
 		{ "build", required_argument, NULL, 'b' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "only", required_argument, NULL, 'n' },
+		{ "base", required_argument, NULL, 'a' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "trap-child", no_argument, NULL, 't' },
 		{ "patch-child", no_argument, NULL, 'p' },
@@ -70,6 +72,9 @@ int main(int argc, char **argv)
 			break;
 		case 'o':
 			output = optarg;
+			break;
+		case 'a':
+			bench_base_read(optarg);
 			break;
 		case 'n':
 			only = optarg;

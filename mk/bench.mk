@@ -4,10 +4,11 @@ BENCH := $(O)/bench/bench
 # A real graph beside the generated one, where there is one.
 BENCH_MATRIX ?= $(wildcard ../shared/data/pubmed.mtx)
 
+# BASE=FILE: the bench.json of an earlier run; the end says which rows have moved.
 .PHONY: bench
 bench: packages-tests all $(BENCH)
 	@echo "Measuring; takes about three minutes, and wants a quiet machine with two CPUs."
-	$(Q)$(BENCH) --build $(O) --output $(O)/bench.json $(BENCH_MATRIX:%=--matrix %)
+	$(Q)$(BENCH) --build $(O) --output $(O)/bench.json $(BASE:%=--base %) $(BENCH_MATRIX:%=--matrix %)
 	@echo "Written: $(O)/bench.json"
 
 # For the rows of trace: the models by themselves, with and without the hook. The spool is
