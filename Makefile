@@ -2,15 +2,22 @@
 # O=DIR builds elsewhere, V=1 shows the commands, SANITIZE=address,undefined or thread.
 # WERROR=1 makes warnings errors: so it is in CI only, because other compilers warn of other things.
 
+# Of another architecture, by Debian's cross compiler: make ARCH=arm64, or riscv64 (tests/arches/cross.mk).
+ifeq ($(origin ARCH),command line)
+include tests/arches/cross.mk
+endif
 O ?= build
 PREFIX ?= /usr/local
 DESTDIR ?=
-CC = gcc
-CXX = g++
+CC = $(CROSS)gcc $(SYSROOT)
+CXX = $(CROSS)g++ $(SYSROOT)
 FUZZ_CC = clang
 V ?= 0
 Q := $(if $(filter 1,$(V)),,@)
 VERSION := 0.1.0
+# The processor that is compiled for, as compilers call it: x86_64, aarch64, riscv64.
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+IS_X86 := $(filter x86_64,$(MACHINE))
 
 WERROR ?= $(if $(CI),1)
 WERROR_FLAG := $(if $(filter-out 0,$(WERROR)),-Werror)
@@ -22,7 +29,7 @@ ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) $(PART_CFLAGS) -fPIC -fvisibility=
 LDFLAGS_ALL = -pthread $(LDFLAGS)
 IS_X86_64 := $(findstring x86_64,$(shell $(CC) -dumpmachine))
 # For the many programs of the tests: in a third of the usual linker's time, where there is one.
-FAST_LINK := $(if $(shell command -v ld.gold),-fuse-ld=gold)
+FAST_LINK := $(if $(shell command -v $(CROSS)ld.gold),-fuse-ld=gold)
 ifneq ($(SANITIZE),)
 # gcc's warnings err beside its sanitizers' checks: here they are only shown.
 ALL_CFLAGS += $(SANITIZE_FLAGS) -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-error
@@ -40,7 +47,9 @@ endif
 DEVICE_SRC   := $(wildcard devices/*.c devices/soc/*.c)
 MODEL_SRC    := $(DEVICE_SRC) $(wildcard $(foreach kind,$(KINDS),devices/$(kind)/*.c devices/$(kind)/time/*.c))
 MIMIC_SRC    := $(wildcard $(patsubst %,libmimic/%/*.c,base device embedded daemon kernel record replay)) $(MODEL_SRC)
-PRELOAD_SRC  := $(wildcard libmimic/preload/*.c) devices/text.c libmimic/base/decode.c libmimic/base/decode_operand.c libmimic/base/decode_vector.c libmimic/base/operate.c
+# Instructions of x86-64 alone are replaced once they have trapped.
+PRELOAD_SRC  := $(filter-out $(if $(IS_X86),%/unpatched.c,libmimic/preload/patch%),$(wildcard libmimic/preload/*.c)) devices/text.c \
+	$(patsubst %,libmimic/base/%.c,decode decode_operand decode_vector operate)
 # What the libraries of the devices share: each has a copy.
 LIBRARY_SRC  := $(wildcard libmimic/library/*.c)
 # The library of a device lies in libNAME, or in the device's own folder. How they are built: mk/devices.mk
@@ -255,19 +264,19 @@ $(UNMODIFIED): | packages-build
 $(patsubst %.c,$(O)/%,$(UNMODIFIED_C)): $(O)/%: %.c $(wildcard tests/unmodified/*.h)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC      $@")
-	$(Q)gcc -std=gnu11 $(UNMODIFIED_FLAGS) -o $@ $< -lm
+	$(Q)$(CC) -std=gnu11 $(UNMODIFIED_FLAGS) -o $@ $< -lm
 
 $(patsubst %.cc,$(O)/%,$(UNMODIFIED_CXX)): $(O)/%: %.cc $(wildcard tests/unmodified/*.h)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CXX     $@")
-	$(Q)g++ -std=gnu++17 $(UNMODIFIED_FLAGS) -o $@ $<
+	$(Q)$(CXX) -std=gnu++17 $(UNMODIFIED_FLAGS) -o $@ $<
 
 # Libraries that one of them opens and closes; the last is larger by three pages.
 $(O)/tests/unmodified/adder-33.so: UNMODIFIED_FLAGS += -DFILLER=12288
 $(ADDERS): $(O)/tests/unmodified/adder-%.so: tests/unmodified/libraries/adder.S | packages-build
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC      $@")
-	$(Q)gcc $(UNMODIFIED_FLAGS) -shared -DADDS=$* -o $@ $<
+	$(Q)$(CC) $(UNMODIFIED_FLAGS) -shared -DADDS=$* -o $@ $<
 
 # Fuzz targets: everything but the target itself once, with coverage, as an archive. What the four
 # checks that are left out would see, the address sanitizer sees, or check-asan does with gcc's; the

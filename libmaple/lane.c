@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lane.h"
+#include "libmimic/pause.h"
 
 #define SPINS 1000
 
@@ -21,22 +22,12 @@ static unsigned int spins_here(void)
 	return SPINS;
 }
 
-static void pause_cpu(void)
-{
-#if defined(__x86_64__)
-	__builtin_ia32_pause();
-#elif defined(__riscv)
-	/* The instruction pause: a hint, which a compiler without Zihintpause has no name for. */
-	__asm__ volatile(".4byte 0x0100000f");
-#endif
-}
-
 static void take(struct maple_lane *lane, sem_t *semaphore)
 {
 	for (unsigned int i = 0; i < lane->spins; i++) {
 		if (sem_trywait(semaphore) == 0)
 			return;
-		pause_cpu();
+		mimic_pause_cpu();
 	}
 	while (sem_wait(semaphore) != 0 && errno == EINTR)
 		;

@@ -303,7 +303,7 @@ static bool serve_lanes(void *context)
 		}
 		if (mimicd_jobs_need_cpus(&engine->jobs))
 			return true;
-		__builtin_ia32_pause();
+		mimic_pause_cpu();
 		if (idle % ROUNDS_PER_CLOCK)
 			continue;
 		/* A client may have been moved to our CPU. */

@@ -5,6 +5,7 @@
  * a processor has a fused multiply-add, compilers use it otherwise.
  */
 #include "devices/dare/dare_internal.h"
+#include "devices/float_mode.h"
 
 typedef float alias_float __attribute__((may_alias));
 typedef uint32_t alias_u32 __attribute__((may_alias));
@@ -99,53 +100,6 @@ const struct dare_kernels *dare_mpu_compute_kernels(void)
 	return &dare_mpu_kernels_list[i];
 }
 
-/*
- * The device rounds to nearest and keeps subnormals, whatever the program that
- * it is embedded in has chosen for its own thread; and that program's choice,
- * flags and traps stay as they were.
- */
-#if defined(__x86_64__)
-#define FLOAT_DEFAULT 0x1f80u
-
-static inline uint64_t float_begin(void)
-{
-	unsigned int saved = __builtin_ia32_stmxcsr();
-
-	__builtin_ia32_ldmxcsr(FLOAT_DEFAULT);
-	return saved;
-}
-
-static inline void float_end(uint64_t saved)
-{
-	__builtin_ia32_ldmxcsr((unsigned int)saved);
-}
-#elif defined(__aarch64__)
-static inline uint64_t float_begin(void)
-{
-	uint64_t control, status;
-
-	__asm__ volatile("mrs %0, fpcr\n\tmrs %1, fpsr" : "=r"(control), "=r"(status));
-	__asm__ volatile("msr fpcr, %0" : : "r"(0ull) : "memory");
-	return control << 32 | (status & 0xffffffffu);
-}
-
-static inline void float_end(uint64_t saved)
-{
-	__asm__ volatile("msr fpcr, %0\n\tmsr fpsr, %1"
-			 : : "r"(saved >> 32), "r"(saved & 0xffffffffu) : "memory");
-}
-#else
-static inline uint64_t float_begin(void)
-{
-	return 0;
-}
-
-static inline void float_end(uint64_t saved)
-{
-	(void)saved;
-}
-#endif
-
 void dare_mpu_compute_forget(struct dare *d, const struct dare_context *c, unsigned int number)
 {
 	if (d->turned[number].source == c->matrix[number])
@@ -189,9 +143,9 @@ void dare_mpu_compute_mma(struct dare *d, struct dare_context *c, const struct q
 	uint64_t saved;
 
 	b = turned_source(d, c, entry->ms2, kind);
-	saved = float_begin();
+	saved = mimic_float_mode_begin();
 	d->kernels->multiply[kind](c->matrix[entry->md], c->matrix[entry->ms1], b, rows, count_k);
-	float_end(saved);
+	mimic_float_mode_end(saved);
 	clear_outside(c->matrix[entry->md], rows, columns);
 	dare_mpu_compute_forget(d, c, entry->md);
 }

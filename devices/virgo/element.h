@@ -56,11 +56,4 @@ void virgo_elements_scale(struct element_type type, union lane *lanes, size_t co
 /* Adds lanes of the accumulator: int32 that wrap, or fp32. */
 void virgo_lanes_add(struct element_type type, union lane *to, const union lane *from, size_t count);
 
-/*
- * The device rounds to nearest and keeps subnormals, whatever the program that it
- * is embedded in has chosen for its own thread.
- */
-uint64_t virgo_float_mode_begin(void);
-void virgo_float_mode_end(uint64_t saved);
-
 #endif

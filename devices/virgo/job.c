@@ -4,6 +4,7 @@
  * caller's lock is virgo_job_run() and what it calls; it touches the job, the
  * accumulator, the shared memory and the memory port, and nothing else.
  */
+#include "devices/float_mode.h"
 #include "devices/virgo/virgo_internal.h"
 
 void virgo_job_power_on(struct unit *u)
@@ -161,10 +162,10 @@ static void run(struct virgo_job *job)
 
 void virgo_job_run(struct virgo_job *job)
 {
-	uint64_t mode = virgo_float_mode_begin();
+	uint64_t mode = mimic_float_mode_begin();
 
 	run(job);
-	virgo_float_mode_end(mode);
+	mimic_float_mode_end(mode);
 }
 
 /* --- handing back ---------------------------------------------------------------------------- */

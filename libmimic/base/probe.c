@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "devices/atomic.h"
+#include "libmimic/base/context.h"
 #include "libmimic/mimic.h"
 
 int mimic_probe_read(uint64_t address, void *buffer, size_t size)
@@ -98,12 +99,22 @@ static void call_handler(struct sigaction *action, int number, siginfo_t *info, 
 		copy.sa_handler(number);
 }
 
+/* A fault at an instruction of ours: goes on behind it. */
+static bool recover(ucontext_t *context)
+{
+	uintptr_t target = mimic_fault_fixup(mimic_context_instruction(context));
+
+	if (target)
+		mimic_context_go_to(context, target);
+	return target != 0;
+}
+
 static void on_fault(int number, siginfo_t *info, void *context)
 {
 	struct sigaction *action = &chained[number == SIGBUS];
 	int saved = errno;
 
-	if (mimic_probe_recover(context))
+	if (recover(context))
 		return;
 	if (!(action->sa_flags & SA_SIGINFO) && action->sa_handler == SIG_IGN && info->si_code <= 0)
 		return;

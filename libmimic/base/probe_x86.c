@@ -6,7 +6,6 @@
 #if MIMIC_PROBE_X86
 
 #include <signal.h>
-#include <ucontext.h>
 
 #include "libmimic/mimic.h"
 
@@ -536,17 +535,6 @@ size_t mimic_probe_write_rows(const uint64_t *addresses, size_t count, size_t si
 	if (size >= 4)
 		return mimic_probe_write_rows4(addresses, count, size - 4, rows);
 	return mimic_probe_write_rows1(addresses, count, size - 1, rows);
-}
-
-bool mimic_probe_recover(void *context)
-{
-	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
-	uintptr_t target = mimic_fault_fixup((uintptr_t)registers[REG_RIP]);
-
-	if (!target)
-		return false;
-	registers[REG_RIP] = (greg_t)target;
-	return true;
 }
 
 #endif

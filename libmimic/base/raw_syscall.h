@@ -2,7 +2,7 @@
 /*
  * A system call without the C library, for signal handlers: libc's wrapper
  * would touch the interrupted code's errno, and its symbol may be wrapped.
- * Returns what the kernel returns: -errno on failure. x86-64 and RISC-V.
+ * Returns what the kernel returns: -errno on failure. x86-64, arm64 and RISC-V.
  */
 #ifndef MIMIC_RAW_SYSCALL_H
 #define MIMIC_RAW_SYSCALL_H
@@ -23,6 +23,22 @@ static inline long mimic_raw_syscall(long number, long a, long b, long c, long d
 	return result;
 }
 
+#elif defined(__aarch64__)
+
+static inline long mimic_raw_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	register long x8 __asm__("x8") = number;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = f;
+
+	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+	return x0;
+}
+
 #elif defined(__riscv)
 
 static inline long mimic_raw_syscall(long number, long a, long b, long c, long d, long e, long f)
@@ -40,7 +56,7 @@ static inline long mimic_raw_syscall(long number, long a, long b, long c, long d
 }
 
 #else
-#error "system calls are known of x86-64 and RISC-V"
+#error "system calls are known of x86-64, arm64 and RISC-V"
 #endif
 
 #endif

@@ -102,15 +102,6 @@ void mimic_spin_start(struct mimic_spin *spin, unsigned int microseconds, bool p
 		spin->end = mimic_now() + microseconds * 1000ull;
 }
 
-static void pause_cpu(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("yield");
-#endif
-}
-
 bool mimic_spin_step(struct mimic_spin *spin)
 {
 	spin->steps++;
@@ -121,7 +112,7 @@ bool mimic_spin_step(struct mimic_spin *spin)
 		sched_yield();
 		return true;
 	}
-	pause_cpu();
+	mimic_pause_cpu();
 	if (spin->steps % STEPS_PER_CLOCK)
 		return true;
 	return mimic_now() < spin->end;

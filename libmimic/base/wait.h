@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libmimic/pause.h"
+
 /*
  * More than two wake-ups of a thread on another CPU (40 us each on a virtual
  * machine). With less, two sides that have once fallen asleep stay so: each gives

@@ -7,12 +7,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "libmimic/base/context.h"
 #include "libmimic/base/emulate.h"
 #include "libmimic/transport.h"
 #include "patch.h"
 #include "preload.h"
-
-#define PAGE_FAULT_IS_FETCH 16	/* error code of the x86 page fault */
 
 enum failure {
 	FAILURE_NONE,
@@ -151,7 +150,7 @@ static void explain_instruction(struct text *text, const ucontext_t *context, in
 	char bytes[64];
 
 	mimic_preload_text_add(text, "cannot emulate the instruction at ");
-	mimic_preload_text_add_hex(text, (uint64_t)context->uc_mcontext.gregs[REG_RIP]);
+	mimic_preload_text_add_hex(text, mimic_context_instruction(context));
 	mimic_preload_text_add(text, " (bytes ");
 	mimic_instruction_text(context, bytes, sizeof(bytes));
 	mimic_preload_text_add(text, bytes);
@@ -230,7 +229,7 @@ static bool is_explained(const struct bus *bus, uintptr_t instruction, uintptr_t
 static void bus_error(const struct bus *bus, ucontext_t *context, uintptr_t address)
 {
 	siginfo_t information = { .si_signo = SIGBUS, .si_code = BUS_ADRERR };
-	uintptr_t instruction = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+	uintptr_t instruction = mimic_context_instruction(context);
 
 	information.si_addr = (void *)address;
 	if (!is_explained(bus, instruction, address))
@@ -253,7 +252,25 @@ static bool is_stop(int number, const siginfo_t *information, ucontext_t *contex
 	    context->uc_mcontext.gregs[REG_TRAPNO] != GENERAL_PROTECTION)
 		return false;
 	return mimic_preload_patch_is_departure(context) ||
-	       mimic_preload_patch_is_stop((uintptr_t)context->uc_mcontext.gregs[REG_RIP]);
+	       mimic_preload_patch_is_stop(mimic_context_instruction(context));
+}
+
+/* 0; -EAGAIN: to be executed once more, all the same; -EFAULT with FAILURE_NOT_OURS, or as mimic_emulate(). */
+static int emulate(ucontext_t *context, const struct mapping *mapping, struct bus *bus, uintptr_t address)
+{
+	uintptr_t instruction = mimic_context_instruction(context);
+	struct mimic_instruction decoded;
+	int error = mimic_preload_patch_fetch(instruction, &decoded);
+
+	if (error)
+		return error;
+	/* Its load must not be done where its store is the program's fault. */
+	if (decoded.is_update && !(mapping->protection & PROT_WRITE))
+		return fail(bus, FAILURE_NOT_OURS, -EFAULT);
+	error = mimic_emulate_instruction(context, &decoded, bus_access, bus);
+	if (!error)
+		mimic_preload_patch_trapped(instruction, address);
+	return error;
 }
 
 #else
@@ -262,6 +279,13 @@ static bool is_stop(int number, const siginfo_t *information, ucontext_t *contex
 {
 	(void)number, (void)information, (void)context;
 	return false;
+}
+
+/* No instruction is replaced, and none both loads and stores. */
+static int emulate(ucontext_t *context, const struct mapping *mapping, struct bus *bus, uintptr_t address)
+{
+	(void)mapping, (void)address;
+	return mimic_emulate(context, bus_access, bus);
 }
 
 #endif
@@ -273,7 +297,7 @@ static bool is_access_fault(int number, const siginfo_t *information, const ucon
 	if (information->si_code != SEGV_MAPERR && information->si_code != SEGV_ACCERR)
 		return false;
 	/* A jump into a device page: there is no instruction to look at. */
-	return !(context->uc_mcontext.gregs[REG_ERR] & PAGE_FAULT_IS_FETCH);
+	return !mimic_context_is_fetch(context, (uintptr_t)information->si_addr);
 }
 
 /* The program's bus error, as if it came from the instruction itself. */
@@ -288,10 +312,8 @@ static void program_bus_error(const struct bus *bus, ucontext_t *context, uintpt
 
 static bool serve(int number, siginfo_t *information, ucontext_t *context)
 {
-	uintptr_t instruction = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
 	uintptr_t address = (uintptr_t)information->si_addr;
 	struct bus bus = { .failure = FAILURE_NONE };
-	struct mimic_instruction decoded;
 	struct mapping mapping;
 	int error;
 
@@ -304,18 +326,9 @@ static bool serve(int number, siginfo_t *information, ucontext_t *context)
 		program_bus_error(&bus, context, address);
 		return true;
 	}
-	error = mimic_preload_patch_fetch(instruction, &decoded);
-	if (error == -EAGAIN)
+	error = emulate(context, &mapping, &bus, address);
+	if (!error || (error == -EAGAIN && bus.failure == FAILURE_NONE))
 		return true;
-	/* Its load must not be done where its store is the program's fault. */
-	if (!error && decoded.is_update && !(mapping.protection & PROT_WRITE))
-		return false;
-	if (!error)
-		error = mimic_emulate_instruction(context, &decoded, bus_access, &bus);
-	if (!error) {
-		mimic_preload_patch_trapped(instruction, address);
-		return true;
-	}
 	if (bus.failure == FAILURE_NOT_OURS)
 		return false;
 	if (bus.failure == FAILURE_NONE)
@@ -348,8 +361,8 @@ void mimic_preload_fault_handler(int number, siginfo_t *information, void *signa
 	if (information->si_code <= 0) {
 		if (!mimic_preload_signals_defer(number, information, context))
 			deliver(number, information, context, SIGNAL_SENT);
-	} else if ((fixup = mimic_fault_fixup((uintptr_t)context->uc_mcontext.gregs[REG_RIP]))) {
-		context->uc_mcontext.gregs[REG_RIP] = (greg_t)fixup;
+	} else if ((fixup = mimic_fault_fixup(mimic_context_instruction(context)))) {
+		mimic_context_go_to(context, fixup);
 	} else if (!is_stop(number, information, context) && !serve(number, information, context)) {
 		deliver(number, information, context, SIGNAL_FAULT);
 	}

@@ -11,6 +11,9 @@
 #include "patch.h"
 #include "preload.h"
 
+#ifndef MAP_32BIT
+#define MAP_32BIT 0 /* x86's */
+#endif
 #define REPLACED_FLAGS (MAP_FIXED | MAP_FIXED_NOREPLACE | MAP_32BIT)
 
 EXPORT void *mmap(void *address, size_t length, int protection, int flags, int descriptor, off_t offset);

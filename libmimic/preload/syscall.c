@@ -98,8 +98,10 @@ EXPORT long syscall(long number, ...)
 		a[i] = va_arg(list, long);
 	va_end(list);
 	switch (number) {
+#ifdef SYS_open
 	case SYS_open:
 		return open((const char *)a[0], (int)a[1], (mode_t)a[2]);
+#endif
 	case SYS_openat:
 		return openat((int)a[0], (const char *)a[1], (int)a[2], (mode_t)a[3]);
 	case SYS_close:

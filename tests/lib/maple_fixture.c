@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 #include <unistd.h>
 
+#include "libmimic/base/context.h"
 #include "libmimic/mimic.h"
 #include "tests/lib/programs.h"
 
@@ -105,12 +105,11 @@ static int close_device(void **state)
  */
 static void on_fault(int number, siginfo_t *information, void *context)
 {
-	greg_t *instruction = &((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-	uintptr_t fixup = mimic_fault_fixup((uintptr_t)*instruction);
+	uintptr_t fixup = mimic_fault_fixup(mimic_context_instruction(context));
 
 	(void)information;
 	if (fixup)
-		*instruction = (greg_t)fixup;
+		mimic_context_go_to(context, fixup);
 	else
 		signal(number, SIG_DFL);
 }

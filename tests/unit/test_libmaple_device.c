@@ -333,8 +333,8 @@ static void registered_memory_keeps_its_place_and_contents(void **state)
 {
 	size_t size = 16 * 4096;
 	/* low, so that every profile has pointers to it */
-	uint32_t *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	uint32_t *memory = mmap((void *)0x40000000, size, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)state;
 	assert_ptr_not_equal(memory, MAP_FAILED);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/common/machine.h"
 #include "tools/common/tools.h"
 
 struct image {
@@ -110,15 +111,23 @@ static void read_dynamic(const struct image *image, const Elf64_Ehdr *header, co
 	}
 }
 
-/* 0f 05 may also be part of another instruction: a hint, not a proof. */
+#if defined(__x86_64__)
+static const uint8_t system_call[] = { 0x0f, 0x05 }; /* syscall */
+#elif defined(__aarch64__)
+static const uint8_t system_call[] = { 0x01, 0x00, 0x00, 0xd4 }; /* svc #0 */
+#elif defined(__riscv)
+static const uint8_t system_call[] = { 0x73, 0x00, 0x00, 0x00 }; /* ecall */
+#endif
+
+/* The bytes may also be part of another instruction: a hint, not a proof. */
 static unsigned int count_system_calls(const struct image *image, const Elf64_Phdr *segment)
 {
 	const uint8_t *bytes = part(image, segment->p_offset, segment->p_filesz);
 	unsigned int count = 0;
 	uint64_t i;
 
-	for (i = 0; bytes && i + 1 < segment->p_filesz; i++)
-		count += bytes[i] == 0x0f && bytes[i + 1] == 0x05;
+	for (i = 0; bytes && i + sizeof(system_call) <= segment->p_filesz; i++)
+		count += memcmp(bytes + i, system_call, sizeof(system_call)) == 0;
 	return count;
 }
 
@@ -143,7 +152,7 @@ static int inspect_segments(const struct image *image, struct elf_facts *facts)
 	if (!start)
 		return -ENOEXEC;
 	memcpy(&header, start, sizeof(header));
-	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64) {
+	if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != TOOL_MACHINE) {
 		facts->is_other_machine = true;
 		return 0;
 	}

@@ -19,6 +19,7 @@
 #include "libmimic/embedded/state_socket.h"
 #include "libmimic/kernel/kernel.h"
 #include "libmimic/mimic.h"
+#include "tools/common/machine.h"
 #include "tools/common/tools.h"
 
 #define PRELOAD_NAME "libmimic-preload.so"
@@ -79,6 +80,9 @@ static int check_options(const struct run_options *options)
 	const char *devices = option_or_environment(options->devices, "MIMIC_DEVICES");
 	struct mimic_settings settings;
 
+	if (!TOOL_IS_X86 && (options->shows_traps || options->names_for_perf))
+		return tool_error(EXIT_BAD_INPUT, "--%s tells of instructions that were replaced, which is done on x86-64 "
+				  "alone: here each access is a trap", options->shows_traps ? "stat" : "perf-map");
 	if (transport && !is_word(transport, "auto") && !is_word(transport, "embedded") &&
 	    !is_word(transport, "daemon") && !is_word(transport, "kernel"))
 		return tool_error(EXIT_BAD_INPUT, "no transport is called '%s': auto, kernel, daemon or embedded",
@@ -188,7 +192,7 @@ static int inspect_program(const char *program, const struct run_options *option
 		snprintf(path, sizeof(path), "%s", facts->script_interpreter);
 	}
 	if (facts->is_other_machine)
-		return tool_error(EXIT_BAD_INPUT, "%s: not a 64-bit x86 program", path);
+		return tool_error(EXIT_BAD_INPUT, "%s: not a " TOOL_MACHINE_NAME " program", path);
 	if (facts->is_elf && !facts->is_dynamic)
 		return check_without_library(path, options, "statically linked");
 	if (facts->is_musl)

@@ -217,7 +217,7 @@ struct json_object *tool_embedded_processes(void);
 
 struct elf_facts {
 	bool is_elf;
-	bool is_other_machine;	/* an ELF file, but not x86-64 */
+	bool is_other_machine;	/* an ELF file, but of another processor */
 	bool is_dynamic;	/* has an interpreter: the dynamic linker */
 	bool is_musl;		/* that of musl, which cannot load libraries of glibc */
 	unsigned int own_system_calls;	/* places in its code that look like one */

@@ -81,12 +81,12 @@ void report_digits(char *text, uint64_t value)
 	char digits[REPORT_NUMBER_SIZE];
 	int length = snprintf(digits, sizeof(digits), "%" PRIu64, value);
 
-	*text = '\0';
 	for (int i = 0; i < length; i++) {
 		if (i && (length - i) % 3 == 0)
-			strcat(text, THIN_SPACE);
-		strncat(text, &digits[i], 1);
+			text = stpcpy(text, THIN_SPACE);
+		*text++ = digits[i];
 	}
+	*text = '\0';
 }
 
 void report_table_number(FILE *out, uint64_t value)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/common/machine.h"
 #include "tools/sim/sim.h"
 
 static const char usage[] =
@@ -59,6 +60,9 @@ int tool_cflags(int argc, char **argv)
 
 	if (!status)
 		status = tool_words(argc, argv, 0, 0);
+	if (!status && !TOOL_IS_X86)
+		status = tool_error(EXIT_BAD_INPUT, "cflags: programs run in virtual time on x86-64 alone, not on "
+				    TOOL_MACHINE_NAME);
 	if (!status)
 		status = libraries ? print_libraries() : print_flags(compiler);
 	return status;

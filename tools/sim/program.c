@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "sim/openmp.h"
+#include "tools/common/machine.h"
 #include "tools/sim/sim.h"
 
 struct line {
@@ -178,7 +179,7 @@ static int read_sections(struct reader *reader)
 	if (!reader->is_program)
 		return 0;
 	read_interpreter(reader);
-	reader->is_other_machine = file.e_machine != EM_X86_64 || file.e_ident[EI_CLASS] != ELFCLASS64;
+	reader->is_other_machine = file.e_machine != TOOL_MACHINE || file.e_ident[EI_CLASS] != ELFCLASS64;
 	while (!error && (section = elf_nextscn(reader->elf, section)) != NULL) {
 		GElf_Shdr header;
 
@@ -230,7 +231,7 @@ static int check(const struct reader *reader)
 	const char *path = reader->path;
 
 	if (!reader->is_program || reader->is_other_machine)
-		return tool_error(EXIT_BAD_INPUT, "%s: not a 64-bit x86 program", path);
+		return tool_error(EXIT_BAD_INPUT, "%s: not a " TOOL_MACHINE_NAME " program", path);
 	if (reader->has_thread_sanitizer)
 		return tool_error(EXIT_BAD_INPUT, "%s: linked with libtsan: link without -fsanitize=thread, and with what "
 				  "'mimic cflags --libs' prints", path);

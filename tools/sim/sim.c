@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/common/machine.h"
 #include "tools/sim/sim.h"
 
 
@@ -433,6 +434,8 @@ int tool_sim(int argc, char **argv)
 		return status;
 	if (options.shows_parameters)
 		return show_parameters(&parameters);
+	if (!TOOL_IS_X86)
+		return tool_error(EXIT_BAD_INPUT, "sim: programs run in virtual time on x86-64 alone, not on " TOOL_MACHINE_NAME);
 	open_standard_files();
 	status = tool_run_find_program(argv[optind], path);
 	if (status)
