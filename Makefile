@@ -68,7 +68,9 @@ EXAMPLE_SRC  := $(filter-out $(EXAMPLES_WITH_RULES),$(wildcard $(KINDS:%=example
 BENCH_SRC    := $(wildcard bench/*.c)
 SIM_SRC      := $(wildcard sim/*.c)
 TESTLIB_SRC  := $(wildcard tests/lib/*.c)
-UNIT_TEST_SRC := $(wildcard tests/unit/test_*.c)
+# Some are of one processor's instructions.
+OTHER_TESTS  := $(if $(IS_X86),emulate_load_store,emulate emulate_x87 patch_code patch_plan)
+UNIT_TEST_SRC := $(filter-out $(OTHER_TESTS:%=tests/unit/test_%.c),$(wildcard tests/unit/test_*.c))
 TRANSPORT_TEST_SRC := $(wildcard tests/transport/test_*.c)
 # Each folder is the contract of a device.
 CONTRACT_DEVICES := $(filter $(KINDS),$(patsubst tests/contract/%/,%,$(wildcard tests/contract/*/)))

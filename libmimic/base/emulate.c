@@ -7,6 +7,7 @@
 
 #include "libmimic/base/decode.h"
 #include "libmimic/base/emulate.h"
+#include "libmimic/base/emulate_transfer.h"
 #include "libmimic/base/operate.h"
 #include "libmimic/base/raw_syscall.h"
 #include "libmimic/base/x87.h"
@@ -86,27 +87,6 @@ static uintptr_t address_of(const struct mimic_instruction *instruction,
 
 /* --- the bus ------------------------------------------------------------- */
 
-static int transfer_pieces(mimic_bus_access access, void *bus, uintptr_t address,
-			   unsigned int size, bool is_write, uint8_t *bytes)
-{
-	unsigned int piece;
-	uint64_t data;
-	int error;
-
-	for (; size; size -= piece, address += piece, bytes += piece) {
-		piece = mimic_operate_piece(address, size);
-		data = 0;
-		if (is_write)
-			memcpy(&data, bytes, piece);
-		error = access(bus, address, piece, is_write, &data);
-		if (error)
-			return error;
-		if (!is_write)
-			memcpy(bytes, &data, piece);
-	}
-	return 0;
-}
-
 /* At most 8 bytes. */
 static int transfer(mimic_bus_access access, void *bus, uintptr_t address, unsigned int size,
 		    bool is_write, uint64_t *value)
@@ -116,7 +96,7 @@ static int transfer(mimic_bus_access access, void *bus, uintptr_t address, unsig
 	if (!is_write)
 		*value = 0;
 	if (address % size)
-		return transfer_pieces(access, bus, address, size, is_write, (uint8_t *)value);
+		return mimic_emulate_transfer(access, bus, address, size, is_write, (uint8_t *)value);
 	error = access(bus, address, size, is_write, value);
 	*value &= mimic_operate_mask(size);
 	return error;
@@ -359,7 +339,7 @@ static int emulate_vector(const struct mimic_instruction *instruction, ucontext_
 	if (instruction->is_write) {
 		read_vector(&frame, instruction->reg, value,
 			    instruction->register_offset + instruction->register_size);
-		return transfer_pieces(access, bus, address, instruction->memory_size, true,
+		return mimic_emulate_transfer(access, bus, address, instruction->memory_size, true,
 				       memory);
 	}
 	if (merge != MIMIC_NO_REGISTER) {
@@ -367,7 +347,7 @@ static int emulate_vector(const struct mimic_instruction *instruction, ucontext_
 			return -EOPNOTSUPP;
 		read_vector(&frame, merge, value, 16);
 	}
-	error = transfer_pieces(access, bus, address, instruction->memory_size, false, memory);
+	error = mimic_emulate_transfer(access, bus, address, instruction->memory_size, false, memory);
 	if (error)
 		return error;
 	write_vector(&frame, instruction->reg, value, instruction->register_size,
@@ -490,14 +470,7 @@ size_t mimic_instruction_text(const ucontext_t *context, char *text, size_t size
 
 #else
 
-int mimic_emulate(ucontext_t *context, mimic_bus_access access, void *bus)
-{
-	(void)context;
-	(void)access;
-	(void)bus;
-	return -EOPNOTSUPP;
-}
-
+/* x86-64's decoder knows no instruction of this processor; emulate_load_store.c has what does. */
 int mimic_emulate_instruction(ucontext_t *context, const struct mimic_instruction *instruction,
 			      mimic_bus_access access, void *bus)
 {
@@ -506,14 +479,6 @@ int mimic_emulate_instruction(ucontext_t *context, const struct mimic_instructio
 	(void)access;
 	(void)bus;
 	return -EOPNOTSUPP;
-}
-
-size_t mimic_instruction_text(const ucontext_t *context, char *text, size_t size)
-{
-	(void)context;
-	if (size)
-		text[0] = '\0';
-	return 0;
 }
 
 #endif

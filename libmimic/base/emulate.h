@@ -33,12 +33,12 @@ typedef int (*mimic_bus_access)(void *context, uintptr_t address, unsigned int s
  * An update (add to memory and the like) is a load, then a store: other threads, and handlers of
  * signals, may come between.
  *
- * 0; -EOPNOTSUPP: no instruction that decode.h lists, nothing was done (but of a store of x87
+ * 0; -EOPNOTSUPP: no instruction that decode.h (load_store.h) lists, nothing was done (but of a store of x87
  * that raises an exception that the program wants to see); -ENOLCK: one that locks memory,
  * nothing was done; else the first error of `access`: the registers are as before. Pieces of a
  * store that came before the failing one were written, and the load of an update was done.
  *
- * Async-signal-safe. Only x86-64; elsewhere it always returns -EOPNOTSUPP.
+ * Async-signal-safe. x86-64, arm64 and RISC-V; there the caller sees to it that the instruction can be read.
  */
 int mimic_emulate(ucontext_t *context, mimic_bus_access access, void *bus);
 

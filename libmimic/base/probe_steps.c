@@ -12,12 +12,23 @@
 
 #include "libmimic/mimic.h"
 
+/* arm64's processors ignore the top byte of an address, devices do not. */
+static bool can_be(uint64_t address)
+{
+#if defined(__aarch64__)
+	return !(address >> 56);
+#else
+	(void)address;
+	return true;
+#endif
+}
+
 size_t mimic_probe_gather32(const uint64_t *addresses, size_t count, uint64_t *values)
 {
 	uint32_t value;
 
 	for (size_t i = 0; i < count; i++) {
-		if (mimic_probe_step_load32(addresses[i], &value))
+		if (mimic_probe_load32(addresses[i], &value))
 			return i;
 		values[i] = value;
 	}
@@ -27,7 +38,7 @@ size_t mimic_probe_gather32(const uint64_t *addresses, size_t count, uint64_t *v
 size_t mimic_probe_gather64(const uint64_t *addresses, size_t count, uint64_t *values)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (mimic_probe_step_load64(addresses[i], &values[i]))
+		if (!can_be(addresses[i]) || mimic_probe_step_load64(addresses[i], &values[i]))
 			return i;
 	}
 	return count;
@@ -35,7 +46,7 @@ size_t mimic_probe_gather64(const uint64_t *addresses, size_t count, uint64_t *v
 
 size_t mimic_probe_copy(void *buffer, uint64_t address, size_t size)
 {
-	return mimic_probe_step_copy(buffer, (const void *)(uintptr_t)address, size);
+	return can_be(address) ? mimic_probe_step_copy(buffer, (const void *)(uintptr_t)address, size) : size;
 }
 
 size_t mimic_probe_read_rows(const uint64_t *addresses, size_t count, size_t size, void *rows)
@@ -52,7 +63,7 @@ size_t mimic_probe_read_rows(const uint64_t *addresses, size_t count, size_t siz
 
 static bool write_row(uint64_t address, const void *row, size_t size)
 {
-	return !mimic_probe_step_copy((void *)(uintptr_t)address, row, size);
+	return can_be(address) && !mimic_probe_step_copy((void *)(uintptr_t)address, row, size);
 }
 
 size_t mimic_probe_write_rows(const uint64_t *addresses, size_t count, size_t size, const void *rows)
@@ -86,22 +97,22 @@ size_t mimic_probe_write_block(uint64_t address, uint64_t stride, size_t size, s
 
 int mimic_probe_load32(uint64_t address, uint32_t *value)
 {
-	return mimic_probe_step_load32(address, value) ? -EFAULT : 0;
+	return !can_be(address) || mimic_probe_step_load32(address, value) ? -EFAULT : 0;
 }
 
 int mimic_probe_add32(uint64_t address, uint32_t operand, uint32_t *old)
 {
-	return mimic_probe_step_add32(address, operand, old) ? -EFAULT : 0;
+	return !can_be(address) || mimic_probe_step_add32(address, operand, old) ? -EFAULT : 0;
 }
 
 int mimic_probe_swap32(uint64_t address, uint32_t operand, uint32_t *old)
 {
-	return mimic_probe_step_swap32(address, operand, old) ? -EFAULT : 0;
+	return !can_be(address) || mimic_probe_step_swap32(address, operand, old) ? -EFAULT : 0;
 }
 
 int mimic_probe_cas32(uint64_t address, uint32_t expected, uint32_t desired, uint32_t *old)
 {
-	return mimic_probe_step_cas32(address, desired, old, expected) ? -EFAULT : 0;
+	return !can_be(address) || mimic_probe_step_cas32(address, desired, old, expected) ? -EFAULT : 0;
 }
 
 uintptr_t mimic_fault_fixup(uintptr_t instruction_pointer)

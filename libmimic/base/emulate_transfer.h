@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* What the emulation of all processors does with memory. */
+#ifndef MIMIC_EMULATE_TRANSFER_H
+#define MIMIC_EMULATE_TRANSFER_H
+
+#include "libmimic/base/emulate.h"
+
+/* `size` bytes to or from the bus, in naturally aligned pieces of at most 8. 0, or the first error. */
+int mimic_emulate_transfer(mimic_bus_access access, void *bus, uintptr_t address, unsigned int size,
+			   bool is_write, uint8_t *bytes);
+
+#endif
