@@ -15,9 +15,10 @@ FUZZ_CC = clang
 V ?= 0
 Q := $(if $(filter 1,$(V)),,@)
 VERSION := 0.1.0
-# The processor that is compiled for, as compilers call it: x86_64, aarch64, riscv64.
-MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
-IS_X86 := $(filter x86_64,$(MACHINE))
+# The processor that is compiled for, as compilers call it: x86_64, aarch64, riscv64. Where the compiler is still to be
+# installed it is this machine's.
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null || uname -m)))
+IS_X86_64 := $(filter x86_64,$(MACHINE))
 
 WERROR ?= $(if $(CI),1)
 WERROR_FLAG := $(if $(filter-out 0,$(WERROR)),-Werror)
@@ -27,7 +28,6 @@ CFLAGS ?= -O2 -g
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) $(PART_CFLAGS) -fPIC -fvisibility=hidden -pthread \
 	-ffp-contract=off -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
 LDFLAGS_ALL = -pthread $(LDFLAGS)
-IS_X86_64 := $(findstring x86_64,$(shell $(CC) -dumpmachine))
 # For the many programs of the tests: in a third of the usual linker's time, where there is one.
 FAST_LINK := $(if $(shell command -v $(CROSS)ld.gold),-fuse-ld=gold)
 ifneq ($(SANITIZE),)
@@ -48,7 +48,7 @@ DEVICE_SRC   := $(wildcard devices/*.c devices/soc/*.c)
 MODEL_SRC    := $(DEVICE_SRC) $(wildcard $(foreach kind,$(KINDS),devices/$(kind)/*.c devices/$(kind)/time/*.c))
 MIMIC_SRC    := $(wildcard $(patsubst %,libmimic/%/*.c,base device embedded daemon kernel record replay)) $(MODEL_SRC)
 # Instructions of x86-64 alone are replaced once they have trapped.
-PRELOAD_SRC  := $(filter-out $(if $(IS_X86),%/unpatched.c,libmimic/preload/patch%),$(wildcard libmimic/preload/*.c)) devices/text.c \
+PRELOAD_SRC  := $(filter-out $(if $(IS_X86_64),%/unpatched.c,libmimic/preload/patch%),$(wildcard libmimic/preload/*.c)) devices/text.c \
 	$(patsubst %,libmimic/base/%.c,decode decode_operand decode_vector operate)
 # What the libraries of the devices share: each has a copy.
 LIBRARY_SRC  := $(wildcard libmimic/library/*.c)
@@ -69,7 +69,7 @@ BENCH_SRC    := $(wildcard bench/*.c)
 SIM_SRC      := $(wildcard sim/*.c)
 TESTLIB_SRC  := $(wildcard tests/lib/*.c)
 # Some are of one processor's instructions.
-OTHER_TESTS  := $(if $(IS_X86),emulate_load_store,emulate emulate_x87 patch_code patch_plan)
+OTHER_TESTS  := $(if $(IS_X86_64),emulate_load_store,emulate emulate_x87 patch_code patch_plan)
 UNIT_TEST_SRC := $(filter-out $(OTHER_TESTS:%=tests/unit/test_%.c),$(wildcard tests/unit/test_*.c))
 TRANSPORT_TEST_SRC := $(wildcard tests/transport/test_*.c)
 # Each folder is the contract of a device.
@@ -140,6 +140,7 @@ help:
 	@echo "make check-slurm   mimic sweep as an array job of a Slurm of this machine (half a minute; packages slurm-wlm and munge)"
 	@echo "make wheel         the Python package, build/python/mimic-$(VERSION)-py3-none-any.whl (docs/python.md)"
 	@echo "make check-python  its tests (half a minute; packages python3-numpy, python3-pytest, python3-matplotlib, python3-venv)"
+	@echo "make check-arches  builds for arm64 and RISC-V, and a part of the tests by qemu-user; WHOLE=1 for more (docs/platforms.md)"
 	@echo "make soak-hostile  mimicd under hostile programs for 30 minutes; SOAK_SECONDS=N"
 	@echo "make check-kernel-debug"
 	@echo "                   the same tests in a kernel with KASAN, lockdep and fault injection; builds it first, once"
@@ -158,7 +159,8 @@ help:
 	@echo "make docs          the register pages of the docs, from the register lists"
 	@echo "make lint          style of changed lines, scripts, spelling; LINT_BASE=REVISION"
 	@echo "make clean         remove build/"
-	@echo "Variables: O=DIR builds elsewhere, V=1 shows commands, SANITIZE=address,undefined|thread,"
+	@echo "Variables: O=DIR builds elsewhere, ARCH=arm64|riscv64 for another processor,"
+	@echo "           V=1 shows commands, SANITIZE=address,undefined|thread,"
 	@echo "           WERROR=1 makes warnings errors (CI does)"
 
 all: packages-build $(LIBRARIES) $(BINARIES) $(EXAMPLES) $(MANPAGES)
@@ -197,9 +199,9 @@ $(LIBSIM_A): $(call obj,$(SIM_SRC)); $(archive)
 # What an access of `mimic run` may come to: without vector registers, which are then the program's
 # (libmimic/base/vectors.h). Of a device its kind says how much of it: enum mimic_keeps_vectors.
 says = $(dir $(shell grep -l 'keeps_vectors = $1' devices/*/kind.c))
-GENERAL_ONLY := $(wildcard devices/*.c devices/soc/*.c $(patsubst %,libmimic/%/*.c,base device embedded daemon kernel record preload) \
+GENERAL_ONLY := $(filter-out %/unpatched.c,$(wildcard devices/*.c devices/soc/*.c $(patsubst %,libmimic/%/*.c,base device embedded daemon kernel record preload) \
 	$(foreach folder,$(call says,MIMIC_KEEPS_VECTORS_IN_MODELS),$(folder)*.c) \
-	$(foreach folder,$(call says,MIMIC_KEEPS_VECTORS_IN_KIND),$(folder)kind.c $(folder)explain.c))
+	$(foreach folder,$(call says,MIMIC_KEEPS_VECTORS_IN_KIND),$(folder)kind.c $(folder)explain.c)))
 print-general-only:
 	@echo $(GENERAL_ONLY)
 $(if $(IS_X86_64),$(call obj,$(GENERAL_ONLY))): PART_CFLAGS += -mgeneral-regs-only

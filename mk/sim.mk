@@ -17,7 +17,7 @@ SIM_LIBRARY_HEADERS := $(patsubst %,$(O)/include/%,$(notdir $(SIM_LIBRARY_H)))
 $(call obj,$(SIM_RUNTIME_SRC) $(SIM_SRC)): ALL_CFLAGS += -O3 -fno-tree-slp-vectorize
 
 # Virtual time is x86-64's: sim/runtime/coroutine.c, and its compare and swap of 16 bytes.
-all: $(if $(IS_X86),$(LIBMIMIC_SIM)) $(SIM_COSTS) $(SIM_HEADERS) $(SIM_LIBRARY_HEADERS)
+all: $(if $(IS_X86_64),$(LIBMIMIC_SIM)) $(SIM_COSTS) $(SIM_HEADERS) $(SIM_LIBRARY_HEADERS)
 
 # Stands in front of the C library's functions, so its symbols have no version. The devices are its
 # own, because their memory is not the program's; of libmimic.a it takes what reads memory that may
@@ -62,7 +62,7 @@ $(O)/bin/mimic: MIMIC_LIBS += -ldw -lelf
 # Small programs for tests/scripts/test-sim.sh, as a user would make them.
 SIM_TESTS := $(patsubst %.c,$(O)/%,$(wildcard tests/sim/*.c))
 
-tests: $(if $(IS_X86),$(SIM_TESTS))
+tests: $(if $(IS_X86_64),$(SIM_TESTS))
 
 $(SIM_TESTS): $(O)/tests/sim/%: tests/sim/%.c $(DEVICE_LIBRARIES) $(LIBMIMIC_SIM) $(SIM_HEADERS) | $(O)/bin/mimic
 	@mkdir -p $(@D)

@@ -7,7 +7,7 @@ STREAMS_OBJ := $(call obj,$(filter-out $(STREAMS_TIMED),$(wildcard examples/dare
 STREAMS := $(O)/examples/dare/streams
 SIM_STREAMS := $(O)/sim/examples/dare/streams
 
-all: $(STREAMS) $(if $(IS_X86),$(SIM_STREAMS))
+all: $(STREAMS) $(if $(IS_X86_64),$(SIM_STREAMS))
 
 $(STREAMS): $(STREAMS_OBJ) $(call obj,$(STREAMS_TIMED)) $(LIBCOMMON_A) $(O)/lib/libdare.so.0
 	@mkdir -p $(@D)

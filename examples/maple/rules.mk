@@ -10,7 +10,7 @@ LOOPS := $(O)/examples/maple/loops
 SIM_LOOPS := $(O)/sim/examples/maple/loops
 SIM_ROUND_TRIP := $(O)/sim/examples/maple/round_trip
 
-all: $(LOOPS) $(if $(IS_X86),$(SIM_LOOPS) $(SIM_ROUND_TRIP))
+all: $(LOOPS) $(if $(IS_X86_64),$(SIM_LOOPS) $(SIM_ROUND_TRIP))
 
 $(LOOPS): $(call obj,$(LOOPS_PLAIN_SRC) $(LOOPS_TIMED_SRC)) $(LIBCOMMON_A) $(O)/lib/libmaple.so.0
 	@mkdir -p $(@D)

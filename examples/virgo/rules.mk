@@ -11,7 +11,7 @@ $(O)/examples/virgo/gemm_stores: $(O)/obj/examples/virgo/gemm_stores.o $(LIBCOMM
 # there, either. Only the example itself is compiled with its flags, not what it shares with others.
 SIM_GEMMS := $(addprefix $(O)/sim/examples/virgo/,gemm gemm_stores gemm_swish gemm_two_units flash_attention)
 
-all: $(if $(IS_X86),$(SIM_GEMMS))
+all: $(if $(IS_X86_64),$(SIM_GEMMS))
 
 $(SIM_GEMMS): $(O)/sim/examples/virgo/%: $(O)/obj/sim/examples/virgo/%.o $(LIBCOMMON_A) $(O)/lib/libvirgo.so.0 $(LIBMIMIC_SIM) | $(O)/bin/mimic
 	@mkdir -p $(@D)

@@ -78,7 +78,10 @@ bool mimic_registers_get_vector(const ucontext_t *context, unsigned int number, 
 	return vectors != NULL;
 }
 
-/* The same register where the frame has SVE's, too. Linux takes the low 16 bytes from the other record, qemu-user from here. */
+/*
+ * The same register where the frame has SVE's, too. Linux takes the low 16 bytes from the other record,
+ * qemu-user from here.
+ */
 static void set_long_vector(const ucontext_t *context, unsigned int number, const uint8_t value[16])
 {
 	struct sve_context *record = (struct sve_context *)find_record(context, SVE_MAGIC);

@@ -54,6 +54,7 @@ static uint64_t loaded(const struct mimic_load_store *decoded, uint64_t memory)
 static int store(const struct mimic_load_store *decoded, ucontext_t *context, mimic_bus_access access, void *bus)
 {
 	uintptr_t address = address_of(decoded, context);
+	unsigned int size = decoded->memory_size;
 	uint8_t value[16];
 	uint64_t general;
 	int error = 0;
@@ -66,8 +67,7 @@ static int store(const struct mimic_load_store *decoded, ucontext_t *context, mi
 			return -EOPNOTSUPP;
 		if (!decoded->is_vector)
 			memcpy(value, &general, sizeof(general));
-		error = mimic_emulate_transfer(access, bus, address + i * decoded->memory_size, decoded->memory_size,
-					       true, value);
+		error = mimic_emulate_transfer(access, bus, address + i * size, size, true, value);
 	}
 	return error;
 }
@@ -88,6 +88,7 @@ static void set_register(const struct mimic_load_store *decoded, ucontext_t *con
 static int load(const struct mimic_load_store *decoded, ucontext_t *context, mimic_bus_access access, void *bus)
 {
 	uintptr_t address = address_of(decoded, context);
+	unsigned int size = decoded->memory_size;
 	uint8_t values[2][16] = { 0 };
 	int error;
 
@@ -95,8 +96,7 @@ static int load(const struct mimic_load_store *decoded, ucontext_t *context, mim
 		return -EOPNOTSUPP;
 	memset(values, 0, sizeof(values));
 	for (unsigned int i = 0; i < decoded->count; i++) {
-		error = mimic_emulate_transfer(access, bus, address + i * decoded->memory_size, decoded->memory_size,
-					       false, values[i]);
+		error = mimic_emulate_transfer(access, bus, address + i * size, size, false, values[i]);
 		if (error)
 			return error;
 	}

@@ -7,7 +7,8 @@
 
 #if MIMIC_PROBE_STEPS && defined(__aarch64__)
 
-#define FUNCTION(name) "	.globl " #name "\n	.hidden " #name "\n	.type " #name ", %function\n" #name ":\n"
+#define FUNCTION(name) \
+	"	.globl " #name "\n	.hidden " #name "\n	.type " #name ", %function\n" #name ":\n"
 #define END(name) "	.size " #name ", . - " #name "\n"
 #define LABEL(name) "	.globl " #name "\n	.hidden " #name "\n" #name ":\n"
 

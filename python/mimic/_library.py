@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 
-FOLDERS = ("lib", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "lib64")
+FOLDERS = ("lib", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "lib/riscv64-linux-gnu", "lib64")
 
 
 class MimicError(OSError):

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Trapped loads and stores of arm64 and RISC-V: each instruction is executed by the processor on plain memory, then
- * trapped and emulated on the same bytes; registers and memory have to be the same after. x86-64 has test_emulate.c.
+ * Trapped loads and stores of arm64 and RISC-V: each instruction is executed by the processor on plain memory,
+ * then trapped and emulated on the same bytes; registers and memory have to be the same after. x86-64 has
+ * test_emulate.c.
  */
 #include <errno.h>
 #include <setjmp.h>
