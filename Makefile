@@ -7,6 +7,16 @@ ifeq ($(origin ARCH),command line)
 include tests/arches/cross.mk
 endif
 O ?= build
+# make's lists are of words: a build directory with spaces in its path has a link without, beside the sources.
+empty :=
+space := $(empty) $(empty)
+has_spaces = $(word 2,$(1))
+ifneq ($(call has_spaces,$(O)),)
+override O := $(shell scripts/link-without-spaces.sh '$(O)')
+ifeq ($(O),)
+$(error O: a build directory with spaces in its path needs a link beside the sources, which cannot be made)
+endif
+endif
 PREFIX ?= /usr/local
 DESTDIR ?=
 CC = $(CROSS)gcc $(SYSROOT)
@@ -320,6 +330,7 @@ include $(wildcard mk/*.mk)
 include $(wildcard examples/*/rules.mk)
 
 clean:
+	$(Q)[ ! -L $(O) ] || rm -rf "$$(readlink $(O))"
 	$(Q)rm -rf $(O)
 
 # Reading them takes half a second: not where other makes do the work.

@@ -4,7 +4,7 @@ FUZZ_SECONDS ?= 3
 FUZZ_SEED ?= 1
 CHECK_DIR := $(O)/check
 RESULTS := $(CHECK_DIR)/results
-RUN_TESTS = O=$(abspath $(O)) tests/scripts/run-tests.sh --results $(RESULTS)
+RUN_TESTS = O="$(abspath $(O))" tests/scripts/run-tests.sh --results $(RESULTS)
 TEST_SCRIPTS := $(wildcard tests/scripts/test-*.sh)
 
 # Unit tests, the contract, the transports: what a change is first tried with.
@@ -79,7 +79,7 @@ check-quick: packages-tests
 
 check-native: docs-check
 	@echo "# unit tests, the contracts five ways, the transports; scripts: programs under mimic run, commands, bad input"
-	$(Q)$(RUN_TESTS) $(RUN_MANY) --timeout 300 $(TESTS) $(foreach script,$(TEST_SCRIPTS),"$(script) $(abspath $(O))")
+	$(Q)$(RUN_TESTS) $(RUN_MANY) --timeout 300 $(TESTS) $(foreach script,$(TEST_SCRIPTS),"$(script) $(O)")
 
 check-asan check-tsan check-fuzz: check-%:
 	@echo "# $*: building"

@@ -3,7 +3,13 @@
 
 INSTALL ?= install
 # Absolute and without a slash at its end: programs will have it, too.
-INSTALL_PREFIX = $(abspath $(PREFIX))
+INSTALL_PREFIX = $(call apart,$(abspath $(call joined,$(PREFIX))))
+# One word of make's of a path that may have spaces, and back.
+joined = $(subst $(space),$(INSTALL_SPACE),$(1))
+apart = $(subst $(INSTALL_SPACE),$(space),$(1))
+INSTALL_SPACE := |space|
+# Words of a shell: these folders or files of a folder whose path may have spaces.
+below = $(foreach file,$(2),"$(1)/$(file)")
 INSTALL_ROOT = $(DESTDIR)$(INSTALL_PREFIX)
 MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
 BINDIR = $(INSTALL_PREFIX)/bin
@@ -41,8 +47,8 @@ STATIC_LIBRARIES = $(LIBMIMIC_A) $(DEVICE_LIBRARIES_A)
 # The loader of programs looks into the standard places, by a cache that ldconfig makes. Any other
 # place stands in the program: pkg-config gives it to the linker.
 LDCONFIG ?= /sbin/ldconfig
-IS_STANDARD_PREFIX = $(filter /usr /usr/local,$(INSTALL_PREFIX))
-INSTALL_RPATH = $(if $(IS_STANDARD_PREFIX),,-Wl,-rpath,$${libdir} )
+IS_STANDARD_PREFIX = $(filter /usr /usr/local,$(call joined,$(INSTALL_PREFIX)))
+INSTALL_RPATH = $(if $(IS_STANDARD_PREFIX),,-Wl,-rpath,"$${libdir}" )
 
 # In the build directory, and beside a prefix of the user's, a library finds libmimic by its own place ($ORIGIN). In a
 # standard place the loader does, and a path in the library would only be in the way of a distribution's rules.
@@ -61,9 +67,9 @@ pkgconfig:
 
 # $(1): a library's soname. The file carries the version, the links its names.
 define install_library
-	$(Q)$(INSTALL) -m 644 $(or $(filter %/$(1),$(LINKED_ANEW)),$(O)/lib/$(1)) $(DESTDIR)$(LIBDIR)/$(1:.so.0=.so.$(VERSION))
-	$(Q)ln -sf $(1:.so.0=.so.$(VERSION)) $(DESTDIR)$(LIBDIR)/$(1)
-	$(Q)ln -sf $(1) $(DESTDIR)$(LIBDIR)/$(1:.so.0=.so)
+	$(Q)$(INSTALL) -m 644 $(or $(filter %/$(1),$(LINKED_ANEW)),$(O)/lib/$(1)) "$(DESTDIR)$(LIBDIR)/$(1:.so.0=.so.$(VERSION))"
+	$(Q)ln -sf $(1:.so.0=.so.$(VERSION)) "$(DESTDIR)$(LIBDIR)/$(1)"
+	$(Q)ln -sf $(1) "$(DESTDIR)$(LIBDIR)/$(1:.so.0=.so)"
 
 endef
 
@@ -76,27 +82,28 @@ units:
 	done
 
 # $(1): where a file of the tree is put.
-install_file = $(Q)$(INSTALL) -m 644 $(1) $(DESTDIR)$(2)
+install_file = $(Q)$(INSTALL) -m 644 $(1) "$(DESTDIR)$(2)"
 
 install: all pkgconfig units install-libraries install-headers install-shared
 	@echo "  INSTALL $(INSTALL_ROOT)"
-	$(Q)$(INSTALL) -d $(DESTDIR)$(BINDIR)
-	$(if $(BINARIES),$(Q)$(INSTALL) -m 755 $(BINARIES) $(DESTDIR)$(BINDIR))
+	$(Q)$(INSTALL) -d "$(DESTDIR)$(BINDIR)"
+	$(if $(BINARIES),$(Q)$(INSTALL) -m 755 $(BINARIES) "$(DESTDIR)$(BINDIR)")
 	$(if $(DESTDIR),,$(if $(IS_STANDARD_PREFIX),$(update_loader_cache)))
 
 install-libraries: all pkgconfig $(LINKED_ANEW) $(STATIC_LIBRARIES)
-	$(Q)$(if $(filter $(INSTALL_PREFIX)/lib $(INSTALL_PREFIX)/lib64 $(INSTALL_PREFIX)/lib/$(MULTIARCH),$(LIBDIR)),,$(error \
+	$(Q)$(if $(filter $(addprefix $(call joined,$(INSTALL_PREFIX))/,lib lib64 lib/$(MULTIARCH)),$(call joined,$(LIBDIR))),,$(error \
 		LIBDIR is $(LIBDIR), and mimic looks in PREFIX/lib, PREFIX/lib64 and PREFIX/lib/$(MULTIARCH)))
-	$(Q)$(if $(filter-out $(addprefix $(INSTALL_PREFIX)/,bin include share),$(BINDIR) $(INCLUDEDIR) $(DATADIR)),$(error \
+	$(Q)$(if $(filter-out $(addprefix $(call joined,$(INSTALL_PREFIX))/,bin include share),$(foreach \
+		folder,BINDIR INCLUDEDIR DATADIR,$(call joined,$($(folder))))),$(error \
 		BINDIR, INCLUDEDIR and DATADIR are PREFIX/bin, PREFIX/include and PREFIX/share: mimic looks in these))
-	$(Q)$(INSTALL) -d $(DESTDIR)$(LIBDIR)/pkgconfig
+	$(Q)$(INSTALL) -d "$(DESTDIR)$(LIBDIR)/pkgconfig"
 	$(foreach library,$(SHARED_LIBRARIES),$(call install_library,$(library)))
 	$(if $(PRELOAD_SRC),$(call install_file,$(PRELOAD),$(LIBDIR)))
 	$(call install_file,$(LIBDEVICE_A) $(STATIC_LIBRARIES),$(LIBDIR))
 	$(call install_file,$(INSTALL_PC),$(LIBDIR)/pkgconfig)
 
 install-headers:
-	$(Q)$(INSTALL) -d $(DESTDIR)$(INCLUDEDIR)/mimic/devices/soc $(DESTDIR)$(INCLUDEDIR)/mimic/driver
+	$(Q)$(INSTALL) -d $(call below,$(DESTDIR)$(INCLUDEDIR)/mimic,devices/soc driver)
 	$(call install_file,$(INSTALL_LIBRARY_H),$(INCLUDEDIR))
 	$(call install_file,libmimic/mimic.h $(INSTALL_H),$(INCLUDEDIR)/mimic)
 	$(call install_file,$(INSTALL_DEVICE_H),$(INCLUDEDIR)/mimic/devices)
@@ -105,22 +112,22 @@ install-headers:
 
 # What does not depend on the machine, and the systemd units.
 install-shared: all units
-	$(Q)$(INSTALL) -d $(addprefix $(DESTDIR)$(DATADIR)/,$(DATA_FOLDERS)) $(addprefix $(DESTDIR)$(MANDIR)/man,$(MANUAL_SECTIONS)) \
-		$(addprefix $(DESTDIR)$(DATADIR)/mimic/,$(INSTALL_EXAMPLES)) $(DESTDIR)$(UNITDIR) $(DESTDIR)$(DOCDIR)
-	$(Q)$(INSTALL) -m 755 $(VM_SHARE) $(DESTDIR)$(DATADIR)/mimic/vm
+	$(Q)$(INSTALL) -d $(call below,$(DESTDIR)$(DATADIR),$(DATA_FOLDERS)) $(call below,$(DESTDIR)$(MANDIR),$(MANUAL_SECTIONS:%=man%)) \
+		$(call below,$(DESTDIR)$(DATADIR)/mimic,$(INSTALL_EXAMPLES)) "$(DESTDIR)$(UNITDIR)" "$(DESTDIR)$(DOCDIR)"
+	$(Q)$(INSTALL) -m 755 $(VM_SHARE) "$(DESTDIR)$(DATADIR)/mimic/vm"
 	$(call install_file,$(INSTALL_TEMPLATE),$(DATADIR)/mimic/plugin)
 	$(call install_file,$(INSTALL_GDB),$(DATADIR)/mimic/gdb)
 	$(call install_file,$(wildcard python/examples/*),$(DATADIR)/mimic/python)
 	$(if $(SIM_COSTS),$(call install_file,$(SIM_COSTS),$(DATADIR)/mimic/costs))
 	$(if $(INSTALL_CONFIG),$(call install_file,$(INSTALL_CONFIG),$(DATADIR)/mimic))
 	$(call install_file,examples/Makefile,$(DATADIR)/mimic/examples)
-	$(Q)$(foreach folder,$(INSTALL_EXAMPLES),$(INSTALL) -m 644 $(wildcard $(folder)/*.c $(folder)/*.h $(folder)/*.s $(folder)/Kbuild) $(DESTDIR)$(DATADIR)/mimic/$(folder) &&) true
+	$(Q)$(foreach folder,$(INSTALL_EXAMPLES),$(INSTALL) -m 644 $(wildcard $(folder)/*.c $(folder)/*.h $(folder)/*.s $(folder)/Kbuild) "$(DESTDIR)$(DATADIR)/mimic/$(folder)" &&) true
 	$(call install_file,completions/mimic.fish,$(DATADIR)/fish/vendor_completions.d)
 	$(call install_file,completions/_mimic,$(DATADIR)/zsh/site-functions)
-	$(Q)$(foreach command,mimic mimicd,$(INSTALL) -m 644 completions/$(command).bash $(DESTDIR)$(DATADIR)/bash-completion/completions/$(command) &&) true
+	$(Q)$(foreach command,mimic mimicd,$(INSTALL) -m 644 completions/$(command).bash "$(DESTDIR)$(DATADIR)/bash-completion/completions/$(command)" &&) true
 	$(call install_file,$(patsubst config/%.in,$(O)/units/%,$(INSTALL_UNITS_IN)),$(UNITDIR))
 	$(call install_file,README.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.png),$(DOCDIR))
-	$(Q)$(foreach section,$(MANUAL_SECTIONS),$(INSTALL) -m 644 $(filter %.$(section),$(MANPAGES)) $(DESTDIR)$(MANDIR)/man$(section) &&) true
+	$(Q)$(foreach section,$(MANUAL_SECTIONS),$(INSTALL) -m 644 $(filter %.$(section),$(MANPAGES)) "$(DESTDIR)$(MANDIR)/man$(section)" &&) true
 
 # What `make install` with the same variables would put there, and folders of mimic's own that are then empty.
 uninstall:

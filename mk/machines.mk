@@ -46,7 +46,7 @@ packages-vm:
 check-vm: packages-vm all $(CONTRACTS) | $(O)/vm/linux-source
 	$(Q)tests/machines/fetch-all.sh $(O) $(MACHINES_CACHE) $(MACHINES)
 	$(Q)rm -rf $(dir $(MACHINES_RESULTS)) && mkdir -p $(dir $(MACHINES_RESULTS))
-	$(Q)O=$(abspath $(O)) CONTRACTS="$(MACHINES_CONTRACTS)" FOREIGN_CONTRACTS="$(if $(WHOLE),$(KINDS))" \
+	$(Q)O="$(abspath $(O))" CONTRACTS="$(MACHINES_CONTRACTS)" FOREIGN_CONTRACTS="$(if $(WHOLE),$(KINDS))" \
 		TRAPS=$(MACHINES_TRAPS) ACCESSES=$(MACHINES_ACCESSES) \
 		tests/scripts/run-tests.sh --results $(MACHINES_RESULTS) --jobs $(MACHINES_JOBS) \
 		--timeout 1800 $(MACHINES_SCRIPTS)

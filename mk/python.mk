@@ -14,4 +14,4 @@ $(WHEEL): python/make_wheel.py $(PYTHON_SRC) $(wildcard include/mimic/*_register
 	$(Q)$(PYTHON) $< $(VERSION) $(@D) >/dev/null
 
 check-python: $(WHEEL) all
-	$(Q)PYTHON=$(PYTHON) tests/python/test-python.sh $(abspath $(O)) $(abspath $(WHEEL))
+	$(Q)PYTHON=$(PYTHON) tests/python/test-python.sh "$(abspath $(O))" "$(abspath $(WHEEL))"

@@ -12,6 +12,11 @@ SIM_HEADERS := $(patsubst %,$(O)/%,include/mimic/sim.h include/mimic/sim_prefetc
 SIM_LIBRARY_H := $(wildcard $(foreach kind,$(LIBRARY_KINDS),$(call library_folder,$(kind))/$(kind)*.h))
 SIM_LIBRARY_HEADERS := $(patsubst %,$(O)/include/%,$(notdir $(SIM_LIBRARY_H)))
 
+# What `mimic cflags` prints, as words of the shell: "$$@" of the command behind it. A path may have spaces.
+sim_words = words=$$($(O)/bin/mimic cflags $(1)) && eval "set -- $$words" &&
+SIM_CFLAGS = $(call sim_words,--compiler "$(CC)")
+SIM_LIBS = $(call sim_words,--libs)
+
 # 20 million accesses a second take -O3. But two counters that lie side by side and are counted by one vector instruction
 # have to be in memory both first: a processor cannot take them from its store buffer, where they were put one by one.
 $(call obj,$(SIM_RUNTIME_SRC) $(SIM_SRC)): ALL_CFLAGS += -O3 -fno-tree-slp-vectorize
@@ -67,9 +72,8 @@ tests: $(if $(IS_X86_64),$(SIM_TESTS))
 $(SIM_TESTS): $(O)/tests/sim/%: tests/sim/%.c $(DEVICE_LIBRARIES) $(LIBMIMIC_SIM) $(SIM_HEADERS) | $(O)/bin/mimic
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  SIMCC   $@")
-	$(Q)flags=$$($(O)/bin/mimic cflags --compiler "$(CC)") && libs=$$($(O)/bin/mimic cflags --libs) && \
-		$(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -Iinclude $(LIBRARY_FLAGS) -c -o $@.o $< && \
-		$(CC) -pthread -o $@ $@.o -L$(O)/lib -Wl,--as-needed $(LIBRARY_KINDS:%=-l%) $$libs
+	$(Q)$(SIM_CFLAGS) $(CC) -std=gnu11 $(WARNINGS) -O2 "$$@" -Iinclude $(LIBRARY_FLAGS) -c -o $@.o $<
+	$(Q)$(SIM_LIBS) $(CC) -pthread -o $@ $@.o -L$(O)/lib -Wl,--as-needed $(LIBRARY_KINDS:%=-l%) "$$@"
 
 # For the rows of sim: one kernel with the run-time, and with hooks that do nothing. Both
 # hooks are in a library, and called as those of a library are.
@@ -80,7 +84,7 @@ $(BENCH): | $(SIM_BENCH)
 $(O)/bench/sim/spmv.o: bench/sim/spmv.c $(SIM_HEADERS) | $(O)/bin/mimic
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  SIMCC   $<")
-	$(Q)flags=$$($(O)/bin/mimic cflags --compiler "$(CC)") && $(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -c -o $@ $<
+	$(Q)$(SIM_CFLAGS) $(CC) -std=gnu11 $(WARNINGS) -O2 "$$@" -c -o $@ $<
 
 $(O)/bench/sim/libempty-hooks.so: bench/sim/empty_hooks.c | packages-build
 	@mkdir -p $(@D)
@@ -89,7 +93,7 @@ $(O)/bench/sim/libempty-hooks.so: bench/sim/empty_hooks.c | packages-build
 
 $(O)/bench/sim/spmv: $(O)/bench/sim/spmv.o $(LIBMIMIC_SIM) | $(O)/bin/mimic
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)libs=$$($(O)/bin/mimic cflags --libs) && $(CC) -o $@ $< $$libs
+	$(Q)$(SIM_LIBS) $(CC) -o $@ $< "$$@"
 
 $(O)/bench/sim/spmv-empty: $(O)/bench/sim/spmv.o $(O)/bench/sim/libempty-hooks.so
 	$(if $(Q),@echo "  LD      $@")
@@ -98,6 +102,5 @@ $(O)/bench/sim/spmv-empty: $(O)/bench/sim/spmv.o $(O)/bench/sim/libempty-hooks.s
 $(O)/bench/sim/stream: bench/sim/stream.c $(DEVICE_LIBRARIES) $(LIBMIMIC_SIM) $(SIM_HEADERS) | $(O)/bin/mimic
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  SIMCC   $@")
-	$(Q)flags=$$($(O)/bin/mimic cflags --compiler "$(CC)") && libs=$$($(O)/bin/mimic cflags --libs) && \
-		$(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -Iinclude $(LIBRARY_FLAGS) -c -o $@.o $< && \
-		$(CC) -pthread -o $@ $@.o -L$(O)/lib -Wl,--as-needed $(LIBRARY_KINDS:%=-l%) $$libs
+	$(Q)$(SIM_CFLAGS) $(CC) -std=gnu11 $(WARNINGS) -O2 "$$@" -Iinclude $(LIBRARY_FLAGS) -c -o $@.o $<
+	$(Q)$(SIM_LIBS) $(CC) -pthread -o $@ $@.o -L$(O)/lib -Wl,--as-needed $(LIBRARY_KINDS:%=-l%) "$$@"

@@ -3,4 +3,4 @@
 
 .PHONY: check-slurm
 check-slurm: all
-	$(Q)tests/slurm/test-array.sh $(abspath $(O))
+	$(Q)tests/slurm/test-array.sh "$(abspath $(O))"

@@ -340,9 +340,9 @@ static int take_room(struct reader *reader, struct word word, size_t size, struc
 static int read_elements(struct reader *reader, enum script_type type)
 {
 	struct word word = next_word(reader);
-	struct script_data *data;
+	struct script_data *data = NULL;
 	uint8_t bytes[4];
-	size_t at;
+	size_t at = 0;
 	int error;
 
 	do {

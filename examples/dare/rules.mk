@@ -17,6 +17,5 @@ $(STREAMS): $(STREAMS_OBJ) $(call obj,$(STREAMS_TIMED)) $(LIBCOMMON_A) $(O)/lib/
 $(SIM_STREAMS): $(STREAMS_OBJ) $(STREAMS_TIMED:%.c=$(O)/obj/sim/%.o) $(LIBCOMMON_A) $(O)/lib/libdare.so.0 $(LIBMIMIC_SIM) | $(O)/bin/mimic
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)libs=$$($(O)/bin/mimic cflags --libs) && \
-		$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LIBCOMMON_A) $$libs -L$(O)/lib -ldare -lmimic \
+	$(Q)$(SIM_LIBS) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LIBCOMMON_A) "$$@" -L$(O)/lib -ldare -lmimic \
 		$(call RPATH,../../../) -ljson-c -lm

@@ -21,8 +21,7 @@ $(LOOPS): $(call obj,$(LOOPS_PLAIN_SRC) $(LOOPS_TIMED_SRC)) $(LIBCOMMON_A) $(O)/
 $(O)/obj/sim/%.o: %.c | $(O)/bin/mimic $(SIM_HEADERS)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  SIMCC   $<")
-	$(Q)flags=$$($(O)/bin/mimic cflags --compiler "$(CC)") && \
-		$(CC) -std=gnu11 $(WARNINGS) -O2 $$flags -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -MMD -MP -c -o $@ $<
+	$(Q)$(SIM_CFLAGS) $(CC) -std=gnu11 $(WARNINGS) -O2 "$$@" -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -MMD -MP -c -o $@ $<
 
 $(SIM_LOOPS): $(call obj,$(LOOPS_PLAIN_SRC)) $(patsubst %.c,$(O)/obj/sim/%.o,$(LOOPS_TIMED_SRC))
 $(SIM_ROUND_TRIP): $(call obj,examples/maple/round_trip.c $(LOOPS_OPERATIONS)) $(O)/obj/sim/$(ROUND_TRIP_LOOP:.c=.o)
@@ -31,6 +30,5 @@ $(O)/examples/maple/round_trip: $(call obj,$(ROUND_TRIP_LOOP) $(LOOPS_OPERATIONS
 $(SIM_LOOPS) $(SIM_ROUND_TRIP): $(LIBCOMMON_A) $(O)/lib/libmaple.so.0 $(LIBMIMIC_SIM) | $(O)/bin/mimic
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)libs=$$($(O)/bin/mimic cflags --libs) && \
-		$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LIBCOMMON_A) $$libs -L$(O)/lib -lmaple -lmimic \
+	$(Q)$(SIM_LIBS) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LIBCOMMON_A) "$$@" -L$(O)/lib -lmaple -lmimic \
 		$(call RPATH,../../../) -ljson-c -lm

@@ -16,6 +16,5 @@ all: $(if $(IS_X86_64),$(SIM_GEMMS))
 $(SIM_GEMMS): $(O)/sim/examples/virgo/%: $(O)/obj/sim/examples/virgo/%.o $(LIBCOMMON_A) $(O)/lib/libvirgo.so.0 $(LIBMIMIC_SIM) | $(O)/bin/mimic
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)libs=$$($(O)/bin/mimic cflags --libs) && \
-		$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LIBCOMMON_A) $$libs -L$(O)/lib -Wl,--as-needed -lvirgo -lmimic \
+	$(Q)$(SIM_LIBS) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LIBCOMMON_A) "$$@" -L$(O)/lib -Wl,--as-needed -lvirgo -lmimic \
 		$(call RPATH,../../../) -ljson-c -lm

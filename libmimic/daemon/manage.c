@@ -196,7 +196,7 @@ int mimic_daemon_trace_bus(const char *socket_path, int spool_fd)
 		.reply = &reply,
 		.reply_size = sizeof(reply),
 	};
-	int connection;
+	int connection = -1;
 	int error = ask_and_stay(socket_path, &request, "the trace", &connection);
 
 	if (error == -EBUSY)

@@ -126,7 +126,7 @@ result $? "pkg_config_finds_its_library"
 # Its commands only: not all that is installed was built.
 run env -u MAKEFLAGS -u MAKELEVEL make -C "$tree" -n -o all O=build packages-build= PREFIX=/opt/somewhere install &&
 	sed -e ':line' -e '/\\$/{N;s/\\\n//;b line' -e '}' "$work/output" |
-	grep -q 'install -m 644 .*devices/gadget/gadget_registers\.h[[:space:]].*[[:space:]]/opt/somewhere/include/mimic$'
+	grep -q 'install -m 644 .*devices/gadget/gadget_registers\.h[[:space:]].*[[:space:]]"/opt/somewhere/include/mimic"$'
 result $? "its_registers_are_installed"
 
 mimic=$copy/bin/mimic

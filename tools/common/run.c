@@ -227,10 +227,9 @@ static int find_library(char path[LIBRARY_PATH_MAX])
 
 	if (tool_find_library(PRELOAD_NAME, folder))
 		return EXIT_BAD_INPUT;
+	if (tool_preload_folder(folder))
+		return EXIT_BAD_INPUT;
 	snprintf(path, LIBRARY_PATH_MAX, "%s/" PRELOAD_NAME, folder);
-	if (strpbrk(path, ": "))
-		return tool_error(EXIT_BAD_INPUT, "%s: LD_PRELOAD cannot name a path with a space or "
-				  "a colon; install mimic elsewhere", path);
 	return 0;
 }
 

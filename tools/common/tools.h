@@ -54,6 +54,14 @@ int tool_find_folder(const char *name, const char *file, char *folder);
 /* The same of a library: in lib, lib64 or Debian's folder of this architecture. */
 int tool_find_library(const char *file, char *folder);
 
+/* --- preload_link.c ----------------------------------------------------------------- */
+
+/*
+ * A folder of a library, of PATH_MAX bytes: in its place a name that LD_PRELOAD can have. 0, or the exit status when
+ * all is said.
+ */
+int tool_preload_folder(char *folder);
+
 /* --- options.c ------------------------------------------------------------------- */
 
 #define TOOL_VALUES_MAX 64

@@ -27,14 +27,25 @@ static const char usage[] =
 	"-fsanitize=thread -mllvm -tsan-distinguish-volatile=1 -mllvm -tsan-instrument-memintrinsics=0 -g " \
 	"-fno-vectorize -fno-slp-vectorize"
 
+/* As a word of the shell's. */
+static void print_path(const char *option, const char *path)
+{
+	fputs(option, stdout);
+	for (; *path; path++)
+		printf(strchr(" \t\n\"'\\$`;&|<>()*?[]#~", *path) ? "\\%c" : "%c", *path);
+}
+
 static int print_libraries(void)
 {
 	char folder[PATH_MAX];
 	int status = tool_find_library("libmimic-sim.so", folder);
 
-	if (!status)
-		printf("-L%s -Wl,-rpath,%s -lmimic-sim -lmimic\n", folder, folder);
-	return status;
+	if (status)
+		return status;
+	print_path("-L", folder);
+	print_path(" -Wl,-rpath,", folder);
+	puts(" -lmimic-sim -lmimic");
+	return 0;
 }
 
 static int print_flags(const char *compiler)
@@ -43,9 +54,12 @@ static int print_flags(const char *compiler)
 	char folder[PATH_MAX];
 	int status = tool_find_folder("include", "mimic/sim_string.h", folder);
 
-	if (!status)
-		printf("%s -I%s -include mimic/sim_prefetch.h -include mimic/sim_string.h\n", flags, folder);
-	return status;
+	if (status)
+		return status;
+	fputs(flags, stdout);
+	print_path(" -I", folder);
+	puts(" -include mimic/sim_prefetch.h -include mimic/sim_string.h");
+	return 0;
 }
 
 int tool_cflags(int argc, char **argv)

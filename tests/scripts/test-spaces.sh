@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0 OR MIT
+# Paths with spaces: of the build directory, of what is installed. TAP.
+# usage: test-spaces.sh BUILD
+set -u
+# shellcheck source=tests/scripts/tap.sh
+. "$(dirname "$0")/tap.sh"
+place="$work/a place: \"mine\""
+make() { env -u MAKEFLAGS -u MAKELEVEL make -s PACKAGES=: "$@"; }
+
+a_build_directory_may_have_spaces()
+{
+	local link status
+	make O="$work/my build" "$(scripts/link-without-spaces.sh "$work/my build")/bin/mimic-template" >"$work/output" 2>"$work/errors" &&
+		[ -x "$work/my build/bin/mimic-template" ] && make O="$work/my build" clean && [ ! -e "$work/my build" ]
+	status=$?
+	for link in build-*; do
+		[ ! -L "$link" ] || [ -e "$link" ] || rm "$link"
+	done
+	return $status
+}
+
+a_prefix_may_have_spaces()
+{
+	make O="$build" PREFIX="$work/my tools" DESTDIR= install >"$work/output" 2>"$work/errors" && [ ! -e "$work/my" ] &&
+		[ -x "$work/my tools/bin/mimic" ] && grep -qF "\"$work/my tools/bin/mimicd\" " "$work/my tools/lib/systemd/system/mimicd.service"
+}
+
+so_may_a_destdir_and_uninstall_empties_it()
+{
+	make O="$build" PREFIX=/opt/mimic DESTDIR="$work/a stage" install >"$work/output" 2>"$work/errors" &&
+		[ -x "$work/a stage/opt/mimic/bin/mimic" ] && make O="$build" PREFIX=/opt/mimic DESTDIR="$work/a stage" uninstall &&
+		[ -z "$(find "$work/a stage" ! -type d)" ]
+}
+
+pkg_config_names_them_as_words_of_the_shell()
+{
+	sed -n '/^```c/,/^```/p' docs/libmaple.md | sed '1d; /^```/,$d' >"$work/first.c"
+	words=$(PKG_CONFIG_PATH="$work/my tools/lib/pkgconfig" pkg-config --cflags --libs libmaple) &&
+		eval "gcc -pthread -o '$work/first' '$work/first.c' $words" >"$work/output" 2>"$work/errors" &&
+		"$work/first" >"$work/output" && grep -q right "$work/output"
+}
+
+mimic_cflags_does_so_too()
+{
+	echo 'int x[9]; int main(int count, char **words) { x[count] = **words; return x[0]; }' >"$work/timed.c"
+	words=$("$work/my tools/bin/mimic" cflags) && libraries=$("$work/my tools/bin/mimic" cflags --libs) &&
+		eval "gcc -O2 $words -c -o '$work/timed.o' '$work/timed.c' && gcc -o '$work/timed' '$work/timed.o' $libraries" \
+			>"$work/output" 2>"$work/errors" &&
+		"$work/my tools/bin/mimic" sim "$work/timed" >"$work/output" 2>"$work/errors"
+}
+
+# LD_PRELOAD parts its words at spaces and at colons.
+mimic_run_works_from_any_folder()
+{
+	mv "$work/my tools" "$place" && "$place/bin/mimic" run "$build/tests/unmodified/pointers" >"$work/output" 2>"$work/errors"
+}
+
+# A program that is started by the program has the library, too.
+so_does_a_program_that_the_program_starts()
+{
+	"$place/bin/mimic" run sh -c "exec '$build/tests/unmodified/pointers'" >"$work/output" 2>"$work/errors"
+}
+
+for name in a_build_directory_may_have_spaces a_prefix_may_have_spaces so_may_a_destdir_and_uninstall_empties_it \
+	pkg_config_names_them_as_words_of_the_shell mimic_cflags_does_so_too mimic_run_works_from_any_folder \
+	so_does_a_program_that_the_program_starts; do
+	$name
+	result $? $name
+done
+plan
