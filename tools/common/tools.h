@@ -219,7 +219,7 @@ void tool_peer_device_name(struct json_object *device, char *name, size_t size);
 /* An array of processes ("pid", "program") that show embedded devices. Sockets of dead ones are removed. */
 struct json_object *tool_embedded_processes(void);
 
-/* --- elf.c: what a program file is ------------------------------------------- */
+/* --- program_file.c: what a program file is ---------------------------------- */
 
 #define ELF_SANITIZERS_MAX 4
 
