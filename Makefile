@@ -30,13 +30,23 @@ VERSION := 0.1.0
 MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null || uname -m)))
 IS_X86_64 := $(filter x86_64,$(MACHINE))
 
+# What is there of the libraries: found anew when it may have changed. A library that is optional is left out.
+WITHOUT_LIBRARIES := help clean lint deb check-deb check-suite check-builds check check-parts packages-%
+ifneq ($(or $(filter-out $(WITHOUT_LIBRARIES),$(MAKECMDGOALS)),$(if $(MAKECMDGOALS),,all)),)
+include $(O)/libraries.mk
+$(O)/libraries.mk: FORCE | packages-build
+	$(Q)CC="$(CC)" PKG_CONFIG="$(PKG_CONFIG)" sh scripts/find-libraries.sh $@
+endif
+PKG_CONFIG ?= pkg-config
+FORCE:
+
 WERROR ?= $(if $(CI),1)
 WERROR_FLAG := $(if $(filter-out 0,$(WERROR)),-Werror)
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(WERROR_FLAG)
 CFLAGS ?= -O2 -g
 # No fused multiply-add: a device's sums are the same, bit for bit, on every machine.
 ALL_CFLAGS = -std=gnu11 $(WARNINGS) $(CFLAGS) $(PART_CFLAGS) -fPIC -fvisibility=hidden -pthread \
-	-ffp-contract=off -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
+	-ffp-contract=off -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP $(LIBRARY_CFLAGS) $(call without,HAS_SDT,-DMIMIC_WITHOUT_SDT)
 LDFLAGS_ALL = -pthread $(LDFLAGS)
 # For the many programs of the tests: in a third of the usual linker's time, where there is one.
 FAST_LINK := $(if $(shell command -v $(CROSS)ld.gold),-fuse-ld=gold)
@@ -67,9 +77,14 @@ library_folder = $(firstword $(wildcard lib$(1) devices/$(1)/lib))
 library_src  = $(wildcard $(call library_folder,$(1))/*.c) $(LIBRARY_SRC)
 LIBRARY_KINDS := $(foreach kind,$(KINDS),$(if $(call library_folder,$(kind)),$(kind)))
 LIBRARY_FLAGS := $(foreach kind,$(LIBRARY_KINDS),-I$(call library_folder,$(kind)))
-DAEMON_SRC   := $(filter-out daemon/main.c,$(wildcard daemon/*.c daemon/*/*.c))
+# A file that needs a library that is not there, and the one in its place: of the same name, in a folder `without`.
+without       = $(if $($(1)),,$(2))
+WITHOUT_SRC  := $(call without,HAS_FUSE,$(wildcard daemon/filesystem/*.c)) $(call without,HAS_URING,daemon/bus/ring_calls.c) \
+	$(call without,HAS_DW,tools/sim/program.c)
+WITH_SRC     := $(call without,HAS_FUSE,daemon/filesystem/without/filesystem.c) $(call without,HAS_URING,daemon/bus/without/ring_calls.c)
+DAEMON_SRC   := $(filter-out daemon/main.c $(WITHOUT_SRC),$(wildcard daemon/*.c daemon/*/*.c)) $(WITH_SRC)
 # A folder for a device has commands of its own.
-TOOL_SRC     := $(wildcard tools/*.c tools/*/*.c)
+TOOL_SRC     := $(filter-out $(WITHOUT_SRC),$(wildcard tools/*.c tools/*/*.c)) $(call without,HAS_DW,tools/sim/without/program.c)
 include $(wildcard tools/*/sources.mk)
 COMMON_SRC   := $(wildcard examples/common/*.c)
 # A folder for a device. Some programs have rules of their own, in rules.mk beside them; sources.mk says which.
@@ -80,10 +95,13 @@ SIM_SRC      := $(wildcard sim/*.c)
 TESTLIB_SRC  := $(wildcard tests/lib/*.c)
 # Some are of one processor's instructions.
 OTHER_TESTS  := $(if $(IS_X86_64),emulate_load_store,emulate emulate_x87 patch_code patch_plan)
-UNIT_TEST_SRC := $(filter-out $(OTHER_TESTS:%=tests/unit/test_%.c),$(wildcard tests/unit/test_*.c))
-TRANSPORT_TEST_SRC := $(wildcard tests/transport/test_*.c)
+include tests/sources.mk
+TEST_LEFT_OUT := $(call without,HAS_CMOCKA,tests/%) $(call without,HAS_ZYDIS,$(ZYDIS_TEST_SRC)) $(call without,HAS_FUSE,tests/unit/test_filesystem_%) \
+	$(call without,HAS_SPARSE,$(SPARSE_TEST_SRC))
+UNIT_TEST_SRC := $(filter-out $(TEST_LEFT_OUT) $(OTHER_TESTS:%=tests/unit/test_%.c),$(wildcard tests/unit/test_*.c))
+TRANSPORT_TEST_SRC := $(filter-out $(TEST_LEFT_OUT),$(wildcard tests/transport/test_*.c))
 # Each folder is the contract of a device.
-CONTRACT_DEVICES := $(filter $(KINDS),$(patsubst tests/contract/%/,%,$(wildcard tests/contract/*/)))
+CONTRACT_DEVICES := $(if $(HAS_CMOCKA),$(filter $(KINDS),$(patsubst tests/contract/%/,%,$(wildcard tests/contract/*/))))
 # The tests' own code takes as long to compile as all libraries, and little to run. To debug a test: make TEST_CFLAGS=-g.
 # Undefined behaviour is looked for in what is tested, addresses and races in the tests, too.
 comma := ,
@@ -103,8 +121,8 @@ UNMODIFIED_CXX := $(wildcard tests/unmodified/*.cc)
 FUZZ_SRC     := $(wildcard tests/fuzz/fuzz_*.c)
 
 obj = $(patsubst %.c,$(O)/obj/%.o,$(1))
-MIMIC_LIBS  := -linih -ljson-c -ldl -lm
-DAEMON_LIBS := -luring -lfuse3
+MIMIC_LIBS  := $(INIH_LIBS) $(JSON_LIBS) -ldl -lm
+DAEMON_LIBS := $(URING_LIBS) $(FUSE_LIBS) -ldl
 
 LIBMIMIC     := $(O)/lib/libmimic.so.0
 PRELOAD      := $(O)/lib/libmimic-preload.so
@@ -134,10 +152,10 @@ UNMODIFIED   := $(patsubst %.c,$(O)/%,$(UNMODIFIED_C)) $(patsubst %.cc,$(O)/%,$(
 ADDERS       := $(addprefix $(O)/tests/unmodified/,adder-11.so adder-22.so adder-33.so)
 FUZZERS      := $(patsubst %.c,$(O)/%,$(FUZZ_SRC))
 BINARIES     := $(if $(wildcard tools/mimic.c),$(O)/bin/mimic) $(if $(wildcard daemon/main.c),$(O)/bin/mimicd)
-MANPAGES     := $(patsubst docs/man/%.scd,$(O)/man/%,$(wildcard docs/man/*.scd))
+MANPAGES     := $(if $(HAS_SCDOC),$(patsubst docs/man/%.scd,$(O)/man/%,$(wildcard docs/man/*.scd)))
 LIBRARIES    := $(LIBMIMIC) $(LIBDEVICE_A) $(DEVICE_LIBRARIES) $(if $(PRELOAD_SRC),$(PRELOAD))
 
-.PHONY: help all tests fuzzers packages-build packages-tests packages-check clean
+.PHONY: FORCE help all tests fuzzers packages-build packages-tests packages-check clean
 .DEFAULT_GOAL := all
 
 help:
@@ -163,6 +181,7 @@ help:
 	@echo "                   how far these move over the ranges of what the papers do not say (5 to 10 minutes each)"
 	@echo "make bench-kernel  benchmarks in a virtual machine; KERNEL=6.1 or 6.12"
 	@echo "make deb           Debian packages, in build/deb; make check-deb tests them in fresh trees"
+	@echo "make check-builds  without optional libraries, with -O3 in a path with spaces (10 minutes)"
 	@echo "make bench-vm      what a trap and a lane cost in a virtual machine of a stock kernel"
 	@echo "make install, uninstall"
 	@echo "                   PREFIX=DIR DESTDIR=DIR LIBDIR=PREFIX/lib64 MANDIR=DIR DOCDIR=DIR UNITDIR=DIR"
@@ -196,7 +215,7 @@ $(O)/obj/%.o: %.c | packages-build
 define archive
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  AR      $@")
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 endef
 
 $(LIBMIMIC_A): $(call obj,$(MIMIC_SRC)); $(archive)
@@ -242,12 +261,16 @@ $(PRELOAD): $(call obj,$(PRELOAD_SRC)) $(LIBDEVICE_A) $(LIBMIMIC)
 $(O)/bin/mimicd: $(call obj,daemon/main.c) $(LIBDAEMON_A) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS) $(DAEMON_LIBS)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS)
 
 $(O)/bin/mimic: $(call obj,$(TOOL_SRC) sim/parameters.c) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) $(MIMIC_LIBS)
+
+# Other files than before may be in them.
+$(LIBDAEMON_A) $(O)/bin/mimic $(O)/bin/mimicd $(call obj,libmimic/preload/patch_lines.c): $(O)/libraries.mk
+$(call obj,libmimic/preload/patch_lines.c): ALL_CFLAGS += $(call without,HAS_DW,-DMIMIC_WITHOUT_LIBDW)
 
 $(filter $(O)/obj/tests/%,$(call obj,$(TESTLIB_SRC) $(TEST_SRC) $(wildcard tests/contract/*.c))): | packages-tests
 
@@ -260,7 +283,7 @@ $(foreach device,$(CONTRACT_DEVICES),$(eval $(O)/tests/contract/contract_$(devic
 $(TEST_PROGRAMS) $(CONTRACTS): $(LIBTEST_A) $(LIBSIM_A) $(LIBDAEMON_A) $(DEVICE_LIBRARIES_A) $(LIBCOMMON_A) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) $(FAST_LINK) -rdynamic -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) -lcmocka -lZydis $(TEST_LIBS) -lm
+	$(Q)$(CC) $(LDFLAGS_ALL) $(FAST_LINK) -rdynamic -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) $(CMOCKA_LIBS) $(TEST_LIBS) -lm
 
 # A case is a forked process: functions are looked up once, before.
 $(CONTRACTS): LDFLAGS_ALL += -Wl,-z,now
@@ -296,7 +319,7 @@ $(ADDERS): $(O)/tests/unmodified/adder-%.so: tests/unmodified/libraries/adder.S 
 # checks that are left out would see, the address sanitizer sees, or check-asan does with gcc's; the
 # last two of them are more than half of what all takes to compile.
 FUZZ_FLAGS = -std=gnu11 -O1 -gline-tables-only -fsanitize=address,undefined -fno-sanitize=null,object-size,pointer-overflow,alignment -fno-sanitize-recover=all -pthread \
-	-ffp-contract=off -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP
+	-ffp-contract=off -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP $(LIBRARY_CFLAGS)
 FUZZ_A := $(O)/lib/libfuzzed.a
 include tests/fuzz/sources.mk
 # Of libmimic and of the examples only what the targets and the daemon call: models, decoder, probes, recordings, loaders.

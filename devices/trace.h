@@ -21,8 +21,11 @@
 
 #include "mimic/access.h"
 
-/* MIMIC_WITHOUT_TRACE: neither; only for a benchmark that compares with it. */
-#if defined(__has_include) && !defined(MIMIC_WITHOUT_TRACE)
+/*
+ * MIMIC_WITHOUT_TRACE: neither; only for a benchmark that compares with it. MIMIC_WITHOUT_SDT: <sys/sdt.h> is of no
+ * use.
+ */
+#if defined(__has_include) && !defined(MIMIC_WITHOUT_TRACE) && !defined(MIMIC_WITHOUT_SDT)
 #if __has_include(<sys/sdt.h>)
 #define SDT_USE_VARIADIC
 #define _SDT_HAS_SEMAPHORES 1

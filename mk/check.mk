@@ -71,6 +71,7 @@ check-later-asan check-later-tsan check-later-fuzz: check-later-%:
 		{ cat $(CHECK_DIR)/build-$*.log; exit 1; }
 
 check-quick: packages-tests
+	$(Q)$(if $(strip $(QUICK_TESTS)),,echo "mimic: there are no tests without cmocka (Debian: libcmocka-dev)" >&2; exit 1)
 	$(Q)rm -rf $(CHECK_DIR)
 	$(Q)$(MAKE) --no-print-directory $(CHECK_JOBS) all $(QUICK_TESTS)
 	@echo "# unit tests, the contract, the transports"
@@ -78,6 +79,7 @@ check-quick: packages-tests
 	$(Q)$(RUN_TESTS) --summary
 
 check-native: docs-check
+	$(Q)$(if $(strip $(TESTS)),,echo "mimic: there are no tests without cmocka (Debian: libcmocka-dev)" >&2; exit 1)
 	@echo "# unit tests, the contracts five ways, the transports; scripts: programs under mimic run, commands, bad input"
 	$(Q)$(RUN_TESTS) $(RUN_MANY) --timeout 300 $(TESTS) $(foreach script,$(TEST_SCRIPTS),"$(script) $(O)")
 

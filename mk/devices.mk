@@ -28,6 +28,6 @@ define device_examples
 $(filter $(O)/examples/$(1)/%,$(EXAMPLES)): $(O)/examples/$(1)/%: $(O)/obj/examples/$(1)/%.o $(LIBCOMMON_A) $(O)/lib/lib$(1).so.0
 	@mkdir -p $$(@D)
 	$$(if $$(Q),@echo "  LD      $$@")
-	$$(Q)$$(CC) $$(LDFLAGS_ALL) -o $$@ $$(filter %.o %.a,$$^) -L$(O)/lib -l$(1) -lmimic $$(call RPATH,../../) -ljson-c -lm
+	$$(Q)$$(CC) $$(LDFLAGS_ALL) -o $$@ $$(filter %.o %.a,$$^) -L$(O)/lib -l$(1) -lmimic $$(call RPATH,../../) $(JSON_LIBS) -lm
 endef
 $(foreach kind,$(LIBRARY_KINDS),$(if $(wildcard examples/$(kind)/*.c),$(eval $(call device_examples,$(kind)))))

@@ -62,12 +62,12 @@ $(SIM_LIBRARY_HEADERS):
 $(patsubst %.c,$(O)/obj/%.o,$(wildcard sim/runtime/hooks*.c)): SANITIZE_FLAGS =
 
 # The command reads debugging information.
-$(O)/bin/mimic: MIMIC_LIBS += -ldw -lelf
+$(O)/bin/mimic: MIMIC_LIBS += $(DW_LIBS) $(ELF_LIBS)
 
 # Small programs for tests/scripts/test-sim.sh, as a user would make them.
 SIM_TESTS := $(patsubst %.c,$(O)/%,$(wildcard tests/sim/*.c))
 
-tests: $(if $(IS_X86_64),$(SIM_TESTS))
+tests: $(if $(and $(IS_X86_64),$(HAS_SIM)),$(SIM_TESTS))
 
 $(SIM_TESTS): $(O)/tests/sim/%: tests/sim/%.c $(DEVICE_LIBRARIES) $(LIBMIMIC_SIM) $(SIM_HEADERS) | $(O)/bin/mimic
 	@mkdir -p $(@D)

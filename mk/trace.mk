@@ -6,4 +6,4 @@ tests: $(CHECK_TRACE)
 $(CHECK_TRACE): tests/tools/check_trace.c | packages-build
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  CC      $@")
-	$(Q)$(CC) -std=gnu11 $(WARNINGS) -O2 -g -o $@ $< -ljson-c
+	$(Q)$(CC) -std=gnu11 $(WARNINGS) -O2 -g -o $@ $< $(JSON_LIBS)

@@ -18,4 +18,4 @@ $(BENCH_KERNEL): $(call obj,$(BENCH_KERNEL_SRC)) $(call kselftest_obj,$(KSELFTES
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -Wl,--wrap=alarm -o $@ $(filter %.o,$^) -L$(O)/lib -Wl,--as-needed $(LIBRARY_KINDS:%=-l%) -lmimic \
-		$(call RPATH,../) -ljson-c -lm
+		$(call RPATH,../) $(JSON_LIBS) -lm

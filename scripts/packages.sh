@@ -1,8 +1,18 @@
 #!/bin/sh
-# Checks that the Debian packages of the named groups of packages.txt are there.
-# As root it installs what is missing; otherwise it prints the line that would.
+# Looks for the Debian packages of the named groups of packages.txt. As root it installs what is missing, otherwise it
+# prints the line that would: an advice, because what is needed may come from elsewhere. Only in CI that is an error.
 set -eu
 cd "$(dirname "$0")/.."
+
+command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || exit 0
+
+# advise TEXT: once, and not by each make that another one calls
+advise()
+{
+	[ "${MAKELEVEL:-0}" -gt 1 ] || echo "mimic: $1" >&2
+	[ -z "${CI:-}" ]
+	exit
+}
 
 wanted=
 for group in "$@"; do
@@ -23,8 +33,7 @@ missing_packages() {
 missing=$(missing_packages)
 [ -n "$missing" ] || exit 0
 if [ "$(id -u)" != 0 ]; then
-	echo "mimic: packages are missing. As root, run: apt-get install -y$missing" >&2
-	exit 1
+	advise "packages are missing. As root, run: apt-get install -y$missing"
 fi
 
 # `make -j` may ask for several groups at the same time, and apt-get refuses to run twice.
@@ -40,7 +49,6 @@ log=$(mktemp)
 if ! { apt-get update && apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $missing; } >"$log" 2>&1; then
 	cat "$log" >&2
 	rm -f "$log"
-	echo "mimic: apt-get could not install:$missing" >&2
-	exit 1
+	advise "apt-get could not install:$missing"
 fi
 rm -f "$log"

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The system calls of the channel. The only file that knows io_uring. */
+/* The system calls of the channel. */
 #include <errno.h>
 #include <fcntl.h>
-#include <liburing.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "daemon/bus/bus.h"
+#include "daemon/bus/ring_calls.h"
 #include "mimic/bus.h"
-
-/* One FETCH is in flight at a time; the rest is room for a commit that follows at once. */
-#define RING_ENTRIES 8
 
 static int system_open(const char *path)
 {
@@ -67,69 +63,6 @@ static void system_close(int fd)
 	close(fd);
 }
 
-struct ring {
-	struct io_uring uring;
-	int node;
-};
-
-static int system_ring_create(int fd, void **created, int *poll_fd)
-{
-	struct ring *ring = calloc(1, sizeof(*ring));
-	int error;
-
-	if (!ring)
-		return -ENOMEM;
-	error = io_uring_queue_init(RING_ENTRIES, &ring->uring, 0);
-	if (error) {
-		free(ring);
-		return error;
-	}
-	fcntl(ring->uring.ring_fd, F_SETFD, FD_CLOEXEC);
-	ring->node = fd;
-	*created = ring;
-	*poll_fd = ring->uring.ring_fd;
-	return 0;
-}
-
-static int system_ring_fetch(void *context, int slot)
-{
-	struct ring *ring = context;
-	struct io_uring_sqe *sqe = io_uring_get_sqe(&ring->uring);
-	struct mimic_bus_command *command;
-	int submitted;
-
-	if (!sqe)
-		return -EBUSY;
-	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, ring->node, NULL, 0, 0);
-	sqe->cmd_op = slot < 0 ? MIMIC_BUS_COMMAND_FETCH : MIMIC_BUS_COMMAND_COMMIT_AND_FETCH;
-	command = (struct mimic_bus_command *)sqe->cmd;
-	*command = (struct mimic_bus_command){ .slot = slot < 0 ? 0 : (uint32_t)slot };
-	submitted = io_uring_submit(&ring->uring);
-	return submitted < 0 ? submitted : 0;
-}
-
-static int system_ring_reap(void *context)
-{
-	struct ring *ring = context;
-	struct io_uring_cqe *cqe;
-	int result = 0;
-
-	while (!io_uring_peek_cqe(&ring->uring, &cqe)) {
-		if (result >= 0)
-			result = cqe->res < 0 ? cqe->res : 1;
-		io_uring_cqe_seen(&ring->uring, cqe);
-	}
-	return result;
-}
-
-static void system_ring_destroy(void *context)
-{
-	struct ring *ring = context;
-
-	io_uring_queue_exit(&ring->uring);
-	free(ring);
-}
-
 const struct mimicd_bus_ops mimicd_bus_system = {
 	.open = system_open,
 	.ioctl = system_ioctl,
@@ -139,8 +72,8 @@ const struct mimicd_bus_ops mimicd_bus_system = {
 	.read = system_read,
 	.write = system_write,
 	.close = system_close,
-	.ring_create = system_ring_create,
-	.ring_fetch = system_ring_fetch,
-	.ring_reap = system_ring_reap,
-	.ring_destroy = system_ring_destroy,
+	.ring_create = mimicd_ring_create,
+	.ring_fetch = mimicd_ring_fetch,
+	.ring_reap = mimicd_ring_reap,
+	.ring_destroy = mimicd_ring_destroy,
 };

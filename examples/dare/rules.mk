@@ -7,15 +7,15 @@ STREAMS_OBJ := $(call obj,$(filter-out $(STREAMS_TIMED),$(wildcard examples/dare
 STREAMS := $(O)/examples/dare/streams
 SIM_STREAMS := $(O)/sim/examples/dare/streams
 
-all: $(STREAMS) $(if $(IS_X86_64),$(SIM_STREAMS))
+all: $(STREAMS) $(if $(and $(IS_X86_64),$(HAS_SIM)),$(SIM_STREAMS))
 
 $(STREAMS): $(STREAMS_OBJ) $(call obj,$(STREAMS_TIMED)) $(LIBCOMMON_A) $(O)/lib/libdare.so.0
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -ldare -lmimic $(call RPATH,../../) -ljson-c -lm
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -ldare -lmimic $(call RPATH,../../) $(JSON_LIBS) -lm
 
 $(SIM_STREAMS): $(STREAMS_OBJ) $(STREAMS_TIMED:%.c=$(O)/obj/sim/%.o) $(LIBCOMMON_A) $(O)/lib/libdare.so.0 $(LIBMIMIC_SIM) | $(O)/bin/mimic
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(SIM_LIBS) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LIBCOMMON_A) "$$@" -L$(O)/lib -ldare -lmimic \
-		$(call RPATH,../../../) -ljson-c -lm
+		$(call RPATH,../../../) $(JSON_LIBS) -lm

@@ -10,12 +10,12 @@ LOOPS := $(O)/examples/maple/loops
 SIM_LOOPS := $(O)/sim/examples/maple/loops
 SIM_ROUND_TRIP := $(O)/sim/examples/maple/round_trip
 
-all: $(LOOPS) $(if $(IS_X86_64),$(SIM_LOOPS) $(SIM_ROUND_TRIP))
+all: $(LOOPS) $(if $(and $(IS_X86_64),$(HAS_SIM)),$(SIM_LOOPS) $(SIM_ROUND_TRIP))
 
 $(LOOPS): $(call obj,$(LOOPS_PLAIN_SRC) $(LOOPS_TIMED_SRC)) $(LIBCOMMON_A) $(O)/lib/libmaple.so.0
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lmaple -lmimic $(call RPATH,../../) -ljson-c -lm
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o %.a,$^) -L$(O)/lib -lmaple -lmimic $(call RPATH,../../) $(JSON_LIBS) -lm
 
 # As a user would: the flags are what the command prints.
 $(O)/obj/sim/%.o: %.c | $(O)/bin/mimic $(SIM_HEADERS)
@@ -31,4 +31,4 @@ $(SIM_LOOPS) $(SIM_ROUND_TRIP): $(LIBCOMMON_A) $(O)/lib/libmaple.so.0 $(LIBMIMIC
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(SIM_LIBS) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(LIBCOMMON_A) "$$@" -L$(O)/lib -lmaple -lmimic \
-		$(call RPATH,../../../) -ljson-c -lm
+		$(call RPATH,../../../) $(JSON_LIBS) -lm

@@ -11,7 +11,7 @@
 
 #define LIBDW "libdw.so.1"
 
-#if __has_include(<elfutils/libdwfl.h>)
+#ifndef MIMIC_WITHOUT_LIBDW
 
 #include <elfutils/libdwfl.h>
 

@@ -38,10 +38,10 @@ stand_in()
 # packages GROUP...: scripts/packages.sh with the stand-ins
 packages()
 {
-	PATH=$work/bin:$PATH sh scripts/packages.sh "$@" >"$work/output" 2>"$work/errors"
+	env -u CI -u MAKELEVEL "PATH=$work/bin:$PATH" sh scripts/packages.sh "$@" >"$work/output" 2>"$work/errors"
 }
 
-a_user_gets_the_line_that_root_has_to_run()
+a_user_gets_the_line_that_root_has_to_run_and_make_goes_on()
 {
 	stand_in id <<<'echo 1000'
 	stand_in apt-get <<<"touch '$work/was-called'"
@@ -55,9 +55,33 @@ for name in "$@"; do
 done
 exit 1
 SCRIPT
-	packages build && return 1
-	grep -qx 'mimic: packages are missing. As root, run: apt-get install -y gcc scdoc' "$work/errors" &&
+	packages build && grep -qx 'mimic: packages are missing. As root, run: apt-get install -y gcc scdoc' "$work/errors" &&
 		[ ! -e "$work/was-called" ]
+}
+
+# With the stand-ins of the test before.
+in_ci_that_is_an_error()
+{
+	! CI=true PATH=$work/bin:$PATH sh scripts/packages.sh build >"$work/output" 2>"$work/errors" &&
+		grep -q 'packages are missing' "$work/errors"
+}
+
+a_make_that_another_make_calls_does_not_say_it_again()
+{
+	MAKELEVEL=2 CI='' PATH=$work/bin:$PATH sh scripts/packages.sh build >"$work/output" 2>"$work/errors" && [ ! -s "$work/errors" ]
+}
+
+root_without_a_network_is_told_and_make_goes_on()
+{
+	stand_in id <<<'echo 0'
+	stand_in apt-get <<<'echo "E: no network"; exit 100'
+	packages build && grep -q 'E: no network' "$work/errors" && grep -qx 'mimic: apt-get could not install: gcc scdoc' "$work/errors"
+}
+
+on_another_distribution_nothing_is_asked()
+{
+	mkdir -p "$work/other" && ln -s "$(command -v sh)" "$(command -v dirname)" "$work/other" || return 1
+	PATH=$work/other sh scripts/packages.sh build >"$work/output" 2>"$work/errors" && [ ! -s "$work/errors" ]
 }
 
 # apt-get refuses to run beside itself.
@@ -72,13 +96,15 @@ sleep 0.2
 for name in "\$@"; do printf 'installed %s ' "\$name"; done >>'$work/installed'
 rmdir '$work/apt-runs'
 SCRIPT
-	PATH=$work/bin:$PATH sh scripts/packages.sh build >"$work/first" 2>&1 &
+	env -u CI "PATH=$work/bin:$PATH" sh scripts/packages.sh build >"$work/first" 2>&1 &
 	first=$!
 	packages build tests && wait $first && packages build tests && [ ! -s "$work/output" ]
 }
 
 for name in no_rule_runs_before_its_packages_are_there tests_and_fuzzers_wait_for_packages_of_their_own \
-	a_user_gets_the_line_that_root_has_to_run two_groups_at_a_time_are_installed_one_after_the_other; do
+	a_user_gets_the_line_that_root_has_to_run_and_make_goes_on in_ci_that_is_an_error \
+	a_make_that_another_make_calls_does_not_say_it_again root_without_a_network_is_told_and_make_goes_on \
+	on_another_distribution_nothing_is_asked two_groups_at_a_time_are_installed_one_after_the_other; do
 	$name
 	result $? $name
 done

@@ -1,2 +1,2 @@
-# These have an independent library beside them.
-$(filter $(O)/tests/unit/test_dare_sparse% $(O)/tests/transport/test_libdare% $(O)/tests/transport/test_libvirgo%,$(TEST_PROGRAMS)): TEST_LIBS := -lcholmod -lopenblas
+$(SPARSE_TEST_SRC:%.c=$(O)/%): TEST_LIBS := $(SPARSE_LIBS)
+$(ZYDIS_TEST_SRC:%.c=$(O)/%): TEST_LIBS := $(ZYDIS_LIBS)

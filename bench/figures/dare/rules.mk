@@ -25,4 +25,4 @@ figures-dare-ranges: packages-figures all $(FIGURES_DARE)
 $(FIGURES_DARE): $(call obj,$(FIGURES_DARE_SRC))
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljson-c -lm
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(JSON_LIBS) -lm

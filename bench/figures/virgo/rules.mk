@@ -24,7 +24,7 @@ figures-virgo-ranges: packages-figures all $(FIGURES_VIRGO)
 $(FIGURES_VIRGO): $(call obj,$(FIGURES_VIRGO_SRC))
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ -ljson-c -lm
+	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(JSON_LIBS) -lm
 
 # Instructions of the designs' kernels: ours as clang compiles them, the published ones', the model's. The table is checked in.
 VIRGO_STREAMS := $(O)/bench/figures/virgo/streams

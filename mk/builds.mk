@@ -1,0 +1,5 @@
+# make check-builds: builds that are not the usual one. Some ten minutes.
+
+.PHONY: check-builds
+check-builds:
+	$(Q)tests/builds/test-builds.sh .
