@@ -233,7 +233,10 @@ GENERAL_ONLY := $(filter-out %/unpatched.c,$(wildcard devices/*.c devices/soc/*.
 	$(foreach folder,$(call says,MIMIC_KEEPS_VECTORS_IN_KIND),$(folder)kind.c $(folder)explain.c)))
 print-general-only:
 	@echo $(GENERAL_ONLY)
-$(if $(IS_X86_64),$(call obj,$(GENERAL_ONLY))): PART_CFLAGS += -mgeneral-regs-only
+# gcc 10 compiles no function of floating point then, not even one of <stdlib.h> that nobody calls.
+NO_INLINE := $(if $(IS_X86_64),$(shell $(CC) -O2 -D_GNU_SOURCE -mgeneral-regs-only -include stdlib.h -x c -S -o /dev/null /dev/null 2>/dev/null || \
+	echo -D__NO_INLINE__))
+$(if $(IS_X86_64),$(call obj,$(GENERAL_ONLY))): PART_CFLAGS += -mgeneral-regs-only $(NO_INLINE)
 
 # Calls of other libraries go through gates where the architecture has them (libmimic/base/gates_x86.S).
 GATES := $(if $(IS_X86_64),$(O)/obj/libmimic/base/gates_x86.o)

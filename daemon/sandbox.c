@@ -6,15 +6,16 @@
 #include <libgen.h>
 #include <limits.h>
 #include <linux/capability.h>
-#include <linux/landlock.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "daemon/landlock.h"
 #include "daemon/loop/call_filter.h"
 #include "daemon/loop/log.h"
+#include "daemon/loop/new_calls.h"
 #include "daemon/sandbox_calls.h"
 
 static const struct {

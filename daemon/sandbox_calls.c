@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "daemon/loop/call_filter.h"
+#include "daemon/loop/new_calls.h"
 
 static const unsigned int calls[] = {
 	/* bytes */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "gemm.h"
+#include "mimic/shuffle.h"
 
 static void pack_rows(char *tiles, const struct dare_operand *operand, const struct dare_part *part)
 {
@@ -36,14 +37,14 @@ static void transpose_four(char *to, const char *from, size_t stride)
 	memcpy(&b, from + stride, 16);
 	memcpy(&c, from + 2 * stride, 16);
 	memcpy(&d, from + 3 * stride, 16);
-	ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-	ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-	cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-	cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-	a = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
-	b = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
-	c = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
-	d = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+	ab_low = MIMIC_SHUFFLE(a, b, 0, 4, 1, 5);
+	ab_high = MIMIC_SHUFFLE(a, b, 2, 6, 3, 7);
+	cd_low = MIMIC_SHUFFLE(c, d, 0, 4, 1, 5);
+	cd_high = MIMIC_SHUFFLE(c, d, 2, 6, 3, 7);
+	a = MIMIC_SHUFFLE(ab_low, cd_low, 0, 1, 4, 5);
+	b = MIMIC_SHUFFLE(ab_low, cd_low, 2, 3, 6, 7);
+	c = MIMIC_SHUFFLE(ab_high, cd_high, 0, 1, 4, 5);
+	d = MIMIC_SHUFFLE(ab_high, cd_high, 2, 3, 6, 7);
 	memcpy(to, &a, 16);
 	memcpy(to + DARE_ROW_BYTES, &b, 16);
 	memcpy(to + 2 * DARE_ROW_BYTES, &c, 16);

@@ -31,8 +31,8 @@ INSTALL_PC_IN = libmimic/libmimic.pc.in sim/libmimic-sim.pc.in $(wildcard $(LIBR
 INSTALL_LIBRARY_H = $(wildcard $(foreach kind,$(LIBRARY_KINDS),$(call library_folder,$(kind))/$(kind)*.h))
 INSTALL_KIND_H = $(filter-out %_ioctl.h,$(wildcard $(KINDS:%=include/mimic/%_*.h) \
 	$(foreach kind,$(KINDS),devices/$(kind)/$(kind)_registers.h)))
-# But for what is said on mimicd's socket, which may change from version to version.
-INSTALL_H = $(sort $(INSTALL_KIND_H) $(filter-out %/protocol.h,$(wildcard include/mimic/*.h)))
+# But for what is said on mimicd's socket, which may change from version to version, and what no header uses.
+INSTALL_H = $(sort $(INSTALL_KIND_H) $(filter-out %/protocol.h %/shuffle.h,$(wildcard include/mimic/*.h)))
 INSTALL_PC = $(patsubst %.in,$(O)/pkgconfig/%,$(notdir $(INSTALL_PC_IN)))
 # For plugins: what a device is made of (devices/plugin.h), and the seam of a driver in the kernel.
 INSTALL_DEVICE_H = $(wildcard devices/*.h)

@@ -16,6 +16,7 @@
 
 #include "daemon/loop/call_filter.h"
 #include "daemon/loop/hang_up.h"
+#include "daemon/loop/new_calls.h"
 
 #define LOOK_MS 100
 /* What a machine has sent may take long to close (descriptors that linger): then the rest is closed by our end. */

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/loop/new_calls.h"
+
 #define UNSHARE 2u	/* CLOSE_RANGE_UNSHARE */
 
 /* Thread-local storage of all libraries lies in it, too. */

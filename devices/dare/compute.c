@@ -6,6 +6,7 @@
  */
 #include "devices/dare/dare_internal.h"
 #include "devices/float_mode.h"
+#include "mimic/shuffle.h"
 
 typedef float alias_float __attribute__((may_alias));
 typedef uint32_t alias_u32 __attribute__((may_alias));
@@ -20,8 +21,8 @@ struct wide {
 #define KERNEL_TARGET
 #define KERNEL_LANES 4
 #define KERNEL_ROWS 2
-#define KERNEL_FIRST_HALVES(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
-#define KERNEL_SECOND_HALVES(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#define KERNEL_FIRST_HALVES(a, b) MIMIC_SHUFFLE(a, b, 0, 4, 1, 5)
+#define KERNEL_SECOND_HALVES(a, b) MIMIC_SHUFFLE(a, b, 2, 6, 3, 7)
 #include "devices/dare/compute_kernels.h"
 
 static bool always(void)
@@ -41,8 +42,8 @@ static bool always(void)
 #define KERNEL_TARGET __attribute__((target("avx2")))
 #define KERNEL_LANES 8
 #define KERNEL_ROWS 4
-#define KERNEL_FIRST_HALVES(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
-#define KERNEL_SECOND_HALVES(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+#define KERNEL_FIRST_HALVES(a, b) MIMIC_SHUFFLE(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+#define KERNEL_SECOND_HALVES(a, b) MIMIC_SHUFFLE(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
 #include "devices/dare/compute_kernels.h"
 
 static bool has_avx2(void)
@@ -62,9 +63,9 @@ static bool has_avx2(void)
 #define KERNEL_LANES 16
 #define KERNEL_ROWS 8
 #define KERNEL_FIRST_HALVES(a, b) \
-	__builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
+	MIMIC_SHUFFLE(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
 #define KERNEL_SECOND_HALVES(a, b) \
-	__builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+	MIMIC_SHUFFLE(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
 #include "devices/dare/compute_kernels.h"
 
 static bool has_avx512(void)

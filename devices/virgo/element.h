@@ -34,6 +34,8 @@ static inline uint32_t bits_of(float value)
 	return (union lane){ .f = value }.bits;
 }
 
+/* Not in files without vector registers (Makefile): gcc 10 compiles there no function that returns a float. */
+#if !defined(__x86_64__) || defined(__SSE__)
 static inline float float_of(uint32_t bits)
 {
 	return (union lane){ .bits = bits }.f;
@@ -43,6 +45,7 @@ static inline float one_nan(float value)
 {
 	return value != value ? float_of(LANE_NAN) : value;
 }
+#endif
 
 /* Rounds to the nearest integer, ties to even; what does not fit is the nearest that does. */
 int32_t virgo_round_to_int32(float value);

@@ -27,6 +27,9 @@ __wrap_\name:
 #define GATE(name)	gate	name
 #include "libmimic/base/gated.h"
 
+	/* Of glibc 2.32. Nothing calls it where it is not there (libmimic/base/quiet_thread.c). */
+	.weak	__real_pthread_attr_setsigmask_np
+
 #endif
 
 	.section .note.GNU-stack, "", @progbits

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "libmimic/base/new_libc.h"
 #include "libmimic/base/spool.h"
 
 static struct mimic_spool spool;

@@ -5,13 +5,14 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <linux/rseq.h>
 #include <sched.h>
-#include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "libmimic/base/clock.h"
+#include "libmimic/base/new_libc.h"
 
 #define LOCK_SLEEPERS 0x80000000u
 /* Steps between two looks at the clock, which costs as much as a short pause. */
@@ -55,9 +56,8 @@ int mimic_futex_wake(_Atomic uint32_t *word, int count, enum mimic_futex_scope s
 int mimic_cpu_current(void)
 {
 	/* glibc registers the area for each thread unless told not to; size 0 then. */
-	if (__rseq_size) {
-		const struct rseq *area = (const struct rseq *)
-			((char *)__builtin_thread_pointer() + __rseq_offset);
+	if (&__rseq_size && __rseq_size) {
+		const struct rseq *area = (const struct rseq *)(mimic_thread_pointer() + __rseq_offset);
 		int cpu = (int)__atomic_load_n(&area->cpu_id, __ATOMIC_RELAXED);
 
 		if (cpu >= 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Jobs are done by workers, and by threads that wait. struct embedded_jobs says how they go together. */
+#include "libmimic/base/quiet_thread.h"
 #include "libmimic/embedded/embedded.h"
 
 #include <signal.h>
@@ -80,30 +81,11 @@ void mimic_embedded_jobs_settle(struct embedded_instance *instance, bool is_work
 
 static void *work(void *argument);
 
-/* Signals are the program's; those of faults have to come through, jobs read and write its memory. */
-static void mask_of_workers(sigset_t *mask)
-{
-	static const int let_through[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS };
-
-	sigfillset(mask);
-	for (size_t i = 0; i < sizeof(let_through) / sizeof(let_through[0]); i++)
-		sigdelset(mask, let_through[i]);
-}
-
 static int make_thread(struct embedded_worker *worker)
 {
-	pthread_attr_t attributes;
-	sigset_t mask;
-	int error = -pthread_attr_init(&attributes);
+	int error = -mimic_quiet_thread(&worker->thread, work, worker);
 
-	if (error)
-		return error;
-	mask_of_workers(&mask);
-	error = -pthread_attr_setsigmask_np(&attributes, &mask);
-	if (!error)
-		error = -pthread_create(&worker->thread, &attributes, work, worker);
 	worker->exists = !error;
-	pthread_attr_destroy(&attributes);
 	return error;
 }
 

@@ -18,6 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "libmimic/base/quiet_thread.h"
 #include "libmimic/base/runtime_folder.h"
 #include "libmimic/embedded/state.h"
 #include "mimic/protocol.h"
@@ -378,26 +379,6 @@ static int listen_at(const struct sockaddr_un *address)
 	return -1;
 }
 
-static int start_thread(void)
-{
-	static const int let_through[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS };
-	pthread_attr_t attributes;
-	sigset_t mask;
-	int error = pthread_attr_init(&attributes);
-
-	if (error)
-		return error;
-	/* Signals are the program's. */
-	sigfillset(&mask);
-	for (size_t i = 0; i < sizeof(let_through) / sizeof(let_through[0]); i++)
-		sigdelset(&mask, let_through[i]);
-	error = pthread_attr_setsigmask_np(&attributes, &mask);
-	if (!error)
-		error = pthread_create(&own.thread, &attributes, serve, NULL);
-	pthread_attr_destroy(&attributes);
-	return error;
-}
-
 static void close_all(void)
 {
 	close_ours(&own.listener);
@@ -432,7 +413,7 @@ void mimic_embedded_socket_start(void)
 	if (mimic_embedded_socket_make_directory(directory))
 		return;
 	own.pid = getpid();
-	own.is_there = open_all() && !start_thread();
+	own.is_there = open_all() && !mimic_quiet_thread(&own.thread, serve, NULL);
 	if (!own.is_there) {
 		if (own.listener.fd >= 0)
 			unlink(own.address.sun_path);

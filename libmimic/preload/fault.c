@@ -9,6 +9,7 @@
 
 #include "libmimic/base/context.h"
 #include "libmimic/base/emulate.h"
+#include "libmimic/base/new_libc.h"
 #include "libmimic/transport.h"
 #include "patch.h"
 #include "preload.h"
@@ -162,8 +163,6 @@ static void explain_instruction(struct text *text, const ucontext_t *context, in
 
 static void explain_error(struct text *text, const struct bus *bus)
 {
-	const char *description = strerrordesc_np(-bus->error);
-
 	if (bus->failure == FAILURE_INHERITED)
 		mimic_preload_text_add(
 			text,
@@ -175,7 +174,7 @@ static void explain_error(struct text *text, const struct bus *bus)
 	else if (bus->failure == FAILURE_OPEN && mimic_error_text()[0])
 		mimic_preload_text_add(text, mimic_error_text());
 	else
-		mimic_preload_text_add(text, description ? description : "unknown error");
+		mimic_preload_text_add(text, mimic_error_description(-bus->error));
 }
 
 static void explain(const struct bus *bus, const ucontext_t *context, uintptr_t address)

@@ -8,7 +8,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "libmimic/base/new_libc.h"
 #include "libmimic/preload/patch.h"
 #include "libmimic/preload/preload.h"
 
@@ -85,14 +87,13 @@ static int open_map(const char *path)
 
 static void say_failure(const char *path, int error)
 {
-	const char *description = strerrordesc_np(-error);
 	struct text text;
 
 	mimic_preload_text_start(&text);
 	mimic_preload_text_add(&text, "names for perf cannot be written to ");
 	mimic_preload_text_add(&text, path);
 	mimic_preload_text_add(&text, ": ");
-	mimic_preload_text_add(&text, description ? description : "unknown error");
+	mimic_preload_text_add(&text, mimic_error_description(-error));
 	mimic_preload_text_write_line(&text);
 }
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -24,6 +25,37 @@ EXPORT int __fxstat64(int version, int descriptor, struct stat64 *status);
 EXPORT int __fxstatat(int version, int directory, const char *path, struct stat *status, int flags);
 EXPORT int __fxstatat64(int version, int directory, const char *path, struct stat64 *status, int flags);
 
+/*
+ * glibc before 2.33 has neither of these functions, and calls the kernel itself, whose struct stat is the same. It has
+ * the one if it has the other.
+ */
+static bool has_functions(void)
+{
+	static atomic_int known;	/* 1: yes, -1: no */
+
+	if (!atomic_load_explicit(&known, memory_order_relaxed))
+		atomic_store_explicit(&known, dlsym(RTLD_NEXT, "fstatat") ? 1 : -1, memory_order_relaxed);
+	return atomic_load_explicit(&known, memory_order_relaxed) > 0;
+}
+
+static int next_fstatat(int directory, const char *path, struct stat *status, int flags)
+{
+	long result;
+
+	if (has_functions())
+		return NEXT(fstatat)(directory, path, status, flags);
+	result = mimic_raw_syscall(SYS_newfstatat, directory, (long)path, (long)status, flags, 0, 0);
+	if (result >= 0)
+		return 0;
+	errno = (int)-result;
+	return -1;
+}
+
+static int next_fstat(int descriptor, struct stat *status)
+{
+	return has_functions() ? NEXT(fstat)(descriptor, status) : next_fstatat(descriptor, "", status, AT_EMPTY_PATH);
+}
+
 /* true: *result is the answer for a path of ours. A real /dev/mem speaks for itself. */
 static bool node_status(int directory, const char *path, struct stat *status, int *result)
 {
@@ -32,7 +64,7 @@ static bool node_status(int directory, const char *path, struct stat *status, in
 
 	if (node.kind == NODE_NONE)
 		return false;
-	if (node.kind == NODE_MEMORY && NEXT(fstatat)(directory, path, status, 0) == 0) {
+	if (node.kind == NODE_MEMORY && next_fstatat(directory, path, status, 0) == 0) {
 		*result = 0;
 		return true;
 	}
@@ -51,7 +83,7 @@ static int path_status(int directory, const char *path, struct stat *status, int
 
 	if (node_status(directory, path, status, &result))
 		return result;
-	result = NEXT(fstatat)(directory, path, status, flags);
+	result = next_fstatat(directory, path, status, flags);
 	if (result == 0 && (flags & AT_EMPTY_PATH))
 		mimic_preload_files_fix_stat(status);
 	return result;
@@ -59,7 +91,7 @@ static int path_status(int directory, const char *path, struct stat *status, int
 
 static int descriptor_status(int descriptor, struct stat *status)
 {
-	int result = NEXT(fstat)(descriptor, status);
+	int result = next_fstat(descriptor, status);
 
 	if (result == 0)
 		mimic_preload_files_fix_stat(status);

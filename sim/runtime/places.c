@@ -128,20 +128,76 @@ static const struct sim_object *find_library(const char *name)
 	return object;
 }
 
+#if __GLIBC_PREREQ(2, 35)
+
+/* What the loader has mapped around an address: its name, or NULL, and where. */
+static const char *find_mapped(uintptr_t pc, struct text *text)
+{
+	struct dl_find_object found;
+
+	if (_dl_find_object((void *)pc, &found))
+		return NULL;
+	*text = (struct text){ .begin = (uintptr_t)found.dlfo_map_start, .end = (uintptr_t)found.dlfo_map_end,
+			       .base = found.dlfo_link_map->l_addr };
+	return found.dlfo_link_map->l_name;
+}
+
+#else
+
+struct search {
+	uintptr_t pc;
+	struct text *text;
+	const char *name;
+};
+
+static int look_at(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct search *search = context;
+	uintptr_t begin = UINTPTR_MAX, end = 0;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uintptr_t from = info->dlpi_addr + segment->p_vaddr, to = from + segment->p_memsz;
+
+		if (segment->p_type != PT_LOAD)
+			continue;
+		begin = from < begin ? from : begin;
+		end = to > end ? to : end;
+	}
+	if (search->pc < begin || search->pc >= end)
+		return 0;
+	*search->text = (struct text){ .begin = begin, .end = end, .base = info->dlpi_addr };
+	search->name = info->dlpi_name;
+	return 1;
+}
+
+/* As above, of an older C library. */
+static const char *find_mapped(uintptr_t pc, struct text *text)
+{
+	struct search search = { pc, text, NULL };
+
+	dl_iterate_phdr(look_at, &search);
+	return search.name;
+}
+
+#endif
+
 /* NULL: it is no code of a library with hooks. */
 static const struct text *find_late(uintptr_t pc)
 {
 	int error = errno;
 	const struct sim_object *object = NULL;
-	struct dl_find_object found;
+	struct text text;
+	const char *name = text_count < OBJECTS_MAX ? find_mapped(pc, &text) : NULL;
 
-	if (text_count < OBJECTS_MAX && !_dl_find_object((void *)pc, &found) && *found.dlfo_link_map->l_name)
-		object = find_library(found.dlfo_link_map->l_name);
+	if (name && *name)
+		object = find_library(name);
 	errno = error;
 	if (!object || !object->place_count)
 		return NULL;
-	texts[text_count] = (struct text){ .begin = (uintptr_t)found.dlfo_map_start, .end = (uintptr_t)found.dlfo_map_end,
-					   .base = found.dlfo_link_map->l_addr, .object = object };
+	text.object = object;
+	texts[text_count] = text;
 	return &texts[text_count++];
 }
 
