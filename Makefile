@@ -31,7 +31,7 @@ MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null || una
 IS_X86_64 := $(filter x86_64,$(MACHINE))
 
 # What is there of the libraries: found anew when it may have changed. A library that is optional is left out.
-WITHOUT_LIBRARIES := help clean lint deb check-deb check-suite check-builds check check-parts packages-%
+WITHOUT_LIBRARIES := help clean lint deb check-deb check-suite check-builds check-binary check-container dist-binary check check-parts packages-%
 ifneq ($(or $(filter-out $(WITHOUT_LIBRARIES),$(MAKECMDGOALS)),$(if $(MAKECMDGOALS),,all)),)
 include $(O)/libraries.mk
 $(O)/libraries.mk: FORCE | packages-build
@@ -181,6 +181,7 @@ help:
 	@echo "                   how far these move over the ranges of what the papers do not say (5 to 10 minutes each)"
 	@echo "make bench-kernel  benchmarks in a virtual machine; KERNEL=6.1 or 6.12"
 	@echo "make deb           Debian packages, in build/deb; make check-deb tests them in fresh trees"
+	@echo "make dist-binary   a tarball for any x86-64 Linux of the last five years; make check-binary tests it in fresh trees"
 	@echo "make check-builds  without optional libraries, with -O3 in a path with spaces (10 minutes)"
 	@echo "make bench-vm      what a trap and a lane cost in a virtual machine of a stock kernel"
 	@echo "make install, uninstall"

@@ -5,8 +5,8 @@
 set -u
 # shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/../scripts/tap.sh"
-# shellcheck source=tests/deb/tree.sh
-. tests/deb/tree.sh
+# shellcheck source=scripts/debian-tree.sh
+. scripts/debian-tree.sh
 suite=$2
 tree=$build/suite-$suite
 

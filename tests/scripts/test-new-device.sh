@@ -188,6 +188,6 @@ refuses int 'a word of C'
 refuses register 'a word of C'
 refuses class 'a word of C'
 refuses complex 'a header of the system'
-refuses resolv '[a-z]* of the system'
+refuses anl '[a-z]* of the system'
 refuses tty 'a node of the system: /dev/tty'
 plan
