@@ -24,7 +24,7 @@ $(call obj,$(SIM_RUNTIME_SRC) $(SIM_SRC)): ALL_CFLAGS += -O3 -fno-tree-slp-vecto
 # Virtual time is x86-64's: sim/runtime/coroutine.c, and its compare and swap of 16 bytes.
 all: $(if $(IS_X86_64),$(LIBMIMIC_SIM)) $(SIM_COSTS) $(SIM_HEADERS) $(SIM_LIBRARY_HEADERS)
 
-# Stands in front of the C library's functions, so its symbols have no version. The devices are its
+# The devices are its
 # own, because their memory is not the program's; of libmimic.a it takes what reads memory that may
 # not be there.
 # Each x86-64 since 2006 has the instruction.
@@ -36,7 +36,7 @@ $(LIBMIMIC_SIM) $(O)/installed/libmimic-sim.so.0: $(call obj,$(SIM_RUNTIME_SRC) 
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,libmimic-sim.so.0 -Wl,-z,now -Wl,-z,defs \
-		$(SIM_WRAP) -Wl,--version-script=sim/runtime/libmimic-sim.map $(call ORIGIN,$@) -o $@ $(filter %.o,$^) \
+		$(SIM_WRAP) -Wl,--exclude-libs,ALL -Wl,--version-script=sim/runtime/libmimic-sim.map $(call ORIGIN,$@) -o $@ $(filter %.o,$^) \
 		-L$(O)/lib -lmimic $(LIBMIMIC_A) $(MIMIC_LIBS)
 	$(Q)ln -sf libmimic-sim.so.0 $(@D)/libmimic-sim.so
 
