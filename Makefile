@@ -82,9 +82,9 @@ without       = $(if $($(1)),,$(2))
 WITHOUT_SRC  := $(call without,HAS_FUSE,$(wildcard daemon/filesystem/*.c)) $(call without,HAS_URING,daemon/bus/ring_calls.c) \
 	$(call without,HAS_DW,tools/sim/program.c)
 WITH_SRC     := $(call without,HAS_FUSE,daemon/filesystem/without/filesystem.c) $(call without,HAS_URING,daemon/bus/without/ring_calls.c)
-DAEMON_SRC   := $(filter-out daemon/main.c $(WITHOUT_SRC),$(wildcard daemon/*.c daemon/*/*.c)) $(WITH_SRC)
+DAEMON_SRC   := $(filter-out daemon/main.c $(WITHOUT_SRC),$(wildcard daemon/*.c daemon/*/*.c)) $(WITH_SRC) options/options.c
 # A folder for a device has commands of its own.
-TOOL_SRC     := $(filter-out $(WITHOUT_SRC),$(wildcard tools/*.c tools/*/*.c)) $(call without,HAS_DW,tools/sim/without/program.c)
+TOOL_SRC     := $(filter-out $(WITHOUT_SRC),$(wildcard tools/*.c tools/*/*.c)) $(call without,HAS_DW,tools/sim/without/program.c) options/options.c
 include $(wildcard tools/*/sources.mk)
 COMMON_SRC   := $(wildcard examples/common/*.c)
 # A folder for a device. Some programs have rules of their own, in rules.mk beside them; sources.mk says which.

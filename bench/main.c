@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "options/options.h"
 
 static void usage(FILE *to)
 {
@@ -47,55 +47,38 @@ static void run_parts(const struct bench_options *options, const char *only)
 
 int main(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "build", required_argument, NULL, 'b' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "only", required_argument, NULL, 'n' },
-		{ "base", required_argument, NULL, 'a' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "trap-child", no_argument, NULL, 't' },
-		{ "patch-child", no_argument, NULL, 'p' },
-		{ "patch-spmv-child", no_argument, NULL, 's' },
-		{ "matrix", required_argument, NULL, 'm' },
-		{ NULL, 0, NULL, 0 },
-	};
 	struct bench_options options = { .build = "build" };
-	const char *output = NULL, *only = NULL;
+	const char *output = NULL, *only = NULL, *base = NULL;
 	char directory[] = "/tmp/mimic-bench-XXXXXX";
 	pid_t daemon;
-	int option;
+	bool is_trap_child = false, is_patch_child = false, is_spmv_child = false;
+	const struct mimic_option list[] = {
+		{ .name = "build", .value = &options.build }, { .name = "output", .value = &output },
+		{ .name = "only", .value = &only }, { .name = "matrix", .value = &options.matrix },
+		{ .name = "base", .value = &base },
+		{ .name = "trap-child", .flag = &is_trap_child }, { .name = "patch-child", .flag = &is_patch_child },
+		{ .name = "patch-spmv-child", .flag = &is_spmv_child },
+	};
+	int end = mimic_options_parse("bench", argc, argv, OPTIONS_ANYWHERE, list, sizeof(list) / sizeof(list[0]), NULL);
 
-	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-		switch (option) {
-		case 'b':
-			options.build = optarg;
-			break;
-		case 'o':
-			output = optarg;
-			break;
-		case 'a':
-			bench_base_read(optarg);
-			break;
-		case 'n':
-			only = optarg;
-			break;
-		case 'm':
-			options.matrix = optarg;
-			break;
-		case 't':
-			return bench_trap_child();
-		case 'p':
-			return bench_patch_child();
-		case 's':
-			return bench_patch_spmv_child();
-		case 'h':
-			usage(stdout);
-			return 0;
-		default:
-			usage(stderr);
-			return 2;
-		}
+	if (end < 0)
+		return 2;
+	if (end != OPTIONS_TAKEN) {
+		usage(stdout);
+		return 0;
 	}
+	if (optind < argc) {
+		usage(stderr);
+		return 2;
+	}
+	if (is_trap_child)
+		return bench_trap_child();
+	if (is_patch_child)
+		return bench_patch_child();
+	if (is_spmv_child)
+		return bench_patch_spmv_child();
+	if (base)
+		bench_base_read(base);
 	if (readlink("/proc/self/exe", options.self, sizeof(options.self) - 1) < 0 ||
 	    !mkdtemp(directory))
 		bench_fail("cannot set up");

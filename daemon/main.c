@@ -179,6 +179,10 @@ int main(int argc, char **argv)
 	fill_standard_descriptors();
 	if (mimicd_command_line_parse(&line, argc, argv))
 		return EXIT_BAD_INPUT;
+	if (line.exit_now && fflush(stdout)) {
+		fprintf(stderr, "mimicd: standard output: %s\n", strerror(errno));
+		return EXIT_FAILURE;
+	}
 	if (line.exit_now)
 		return EXIT_SUCCESS;
 	mimicd_log_set_level(line.log_level);

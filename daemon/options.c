@@ -2,7 +2,6 @@
 #include "daemon/options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "libmimic/daemon/client.h"
 #include "libmimic/mimic.h"
 #include "mimic/bus.h"
+#include "options/options.h"
 
 static const char help[] =
 	"Usage: mimicd [OPTION]...\n"
@@ -65,53 +65,15 @@ static const char help[] =
 	"Exit status: 0 after SIGTERM or SIGINT, 1 if it cannot serve, 2 for bad options, configuration\n"
 	"or socket path.\n";
 
-enum long_only {
-	OPTION_SPIN = 256,
-	OPTION_ALLOW_USERS,
-	OPTION_GROUP,
-	OPTION_QUOTA,
-	OPTION_SANDBOX,
-	OPTION_LOG_LEVEL,
-	OPTION_KERNEL,
-	OPTION_BUS,
-	OPTION_CHANNEL,
-	OPTION_STATE,
-	OPTION_PLUGIN,
-	OPTION_VFIO_USER,
-	OPTION_RECORD,
-};
-
-static const struct option long_options[] = {
-	{ "socket", required_argument, NULL, 's' },
-	{ "config", required_argument, NULL, 'c' },
-	{ "devices", required_argument, NULL, 'd' },
-	{ "plugin", required_argument, NULL, OPTION_PLUGIN },
-	{ "spin", required_argument, NULL, OPTION_SPIN },
-	{ "allow-users", no_argument, NULL, OPTION_ALLOW_USERS },
-	{ "group", required_argument, NULL, OPTION_GROUP },
-	{ "quota", required_argument, NULL, OPTION_QUOTA },
-	{ "sandbox", required_argument, NULL, OPTION_SANDBOX },
-	{ "kernel", optional_argument, NULL, OPTION_KERNEL },
-	{ "bus", required_argument, NULL, OPTION_BUS },
-	{ "channel", required_argument, NULL, OPTION_CHANNEL },
-	{ "record", required_argument, NULL, OPTION_RECORD },
-	{ "state", optional_argument, NULL, OPTION_STATE },
-	{ "vfio-user", required_argument, NULL, OPTION_VFIO_USER },
-	{ "foreground", no_argument, NULL, 'f' },
-	{ "daemonise", no_argument, NULL, 'D' },
-	{ "daemonize", no_argument, NULL, 'D' },
-	{ "log-level", required_argument, NULL, OPTION_LOG_LEVEL },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 },
-};
-
-struct texts {
+/* A command line that is being read, and texts whose meaning depends on others. */
+struct reader {
+	struct mimicd_command_line *line;
+	int argc;
+	char **argv;
 	const char *config;
 	const char *devices;
 	const char *spin;
-	const char *plugins[MIMIC_KINDS_MAX];
-	unsigned int plugin_count;
+	struct mimic_option_values plugins;
 };
 
 static int parse_spin(const char *text, unsigned int *microseconds)
@@ -142,8 +104,9 @@ static int parse_word(const char *option, const char *text, const char *const *w
 	return -EINVAL;
 }
 
-static int parse_kernel(struct mimicd_options *options, const char *text)
+static int take_kernel(void *context, const char *text)
 {
+	struct mimicd_options *options = &((struct reader *)context)->line->options;
 	static const char *const words[] = { "off", "auto", "required", NULL };
 	int value = text ? parse_word("--kernel", text, words) : MIMICD_KERNEL_REQUIRED;
 
@@ -152,8 +115,9 @@ static int parse_kernel(struct mimicd_options *options, const char *text)
 	return value < 0 ? value : 0;
 }
 
-static int parse_channel(struct mimicd_options *options, const char *text)
+static int take_channel(void *context, const char *text)
 {
+	struct mimicd_options *options = &((struct reader *)context)->line->options;
 	static const char *const words[] = { "auto", "uring", "read", NULL };
 	int value = parse_word("--channel", text, words);
 
@@ -163,12 +127,13 @@ static int parse_channel(struct mimicd_options *options, const char *text)
 }
 
 /* "--state=DIR", "--state DIR" or "--state": there are no other arguments that DIR could be. */
-static int parse_state(struct mimicd_command_line *line, int argc, char **argv)
+static int take_state(void *context, const char *directory)
 {
-	const char *directory = optarg;
+	struct reader *reader = context;
+	struct mimicd_command_line *line = reader->line;
 
-	if (!directory && optind < argc && argv[optind][0] != '-')
-		directory = argv[optind++];
+	if (!directory && optind < reader->argc && reader->argv[optind][0] != '-')
+		directory = reader->argv[optind++];
 	line->options.filesystem.path = directory;
 	line->wants_state = true;
 	if (!directory || *directory)
@@ -177,8 +142,9 @@ static int parse_state(struct mimicd_command_line *line, int argc, char **argv)
 	return -EINVAL;
 }
 
-static int parse_group(struct mimicd_command_line *line, const char *text)
+static int take_group(void *context, const char *text)
 {
+	struct mimicd_command_line *line = ((struct reader *)context)->line;
 	const struct group *group = getgrnam(text);
 	char *end;
 	unsigned long number = strtoul(text, &end, 10);
@@ -195,8 +161,9 @@ static int parse_group(struct mimicd_command_line *line, const char *text)
 	return 0;
 }
 
-static int parse_quota(struct mimicd_command_line *line, const char *text)
+static int take_quota(void *context, const char *text)
 {
+	struct mimicd_command_line *line = ((struct reader *)context)->line;
 	const char *wrong;
 
 	if (!mimicd_quotas_parse(&line->quotas, text, &wrong))
@@ -206,8 +173,10 @@ static int parse_quota(struct mimicd_command_line *line, const char *text)
 	return -EINVAL;
 }
 
-static int parse_vfio_user(struct mimicd_vfio_options *vfio, const char *text)
+static int take_vfio_user(void *context, const char *text)
 {
+	struct mimicd_vfio_options *vfio = &((struct reader *)context)->line->options.vfio;
+
 	if (vfio->count < MIMICD_VFIO_SOCKETS_MAX) {
 		vfio->sockets[vfio->count++] = text;
 		return 0;
@@ -216,76 +185,86 @@ static int parse_vfio_user(struct mimicd_vfio_options *vfio, const char *text)
 	return -EINVAL;
 }
 
-static int parse_one(struct mimicd_command_line *line, struct texts *texts, int option)
+static int take_users(void *context, const char *text)
 {
-	switch (option) {
-	case 's':
-		line->options.clients.socket_path = optarg;
+	struct mimicd_options *options = &((struct reader *)context)->line->options;
+
+	(void)text;
+	options->clients.allow_users = options->filesystem.allow_users = true;
+	return 0;
+}
+
+static int take_sandbox(void *context, const char *text)
+{
+	if (!mimicd_sandbox_parse(&((struct reader *)context)->line->sandbox, text))
 		return 0;
-	case 'c':
-		texts->config = optarg;
+	fprintf(stderr, "mimicd: --sandbox %s: all, none, or names of privileges, capabilities, seccomp, landlock "
+		"with commas are needed\n", text);
+	return -EINVAL;
+}
+
+static int take_foreground(void *context, const char *text)
+{
+	(void)text;
+	((struct reader *)context)->line->daemonise = false;
+	return 0;
+}
+
+static int take_daemonise(void *context, const char *text)
+{
+	(void)text;
+	((struct reader *)context)->line->daemonise = true;
+	return 0;
+}
+
+static int take_log_level(void *context, const char *text)
+{
+	if (!mimicd_log_level_parse(text, &((struct reader *)context)->line->log_level))
 		return 0;
-	case 'd':
-		texts->devices = optarg;
-		return 0;
-	case OPTION_PLUGIN:
-		if (texts->plugin_count < MIMIC_KINDS_MAX) {
-			texts->plugins[texts->plugin_count++] = optarg;
-			return 0;
-		}
-		fprintf(stderr, "mimicd: --plugin %s: that is more than %d of them\n", optarg, MIMIC_KINDS_MAX);
-		return -EINVAL;
-	case OPTION_SPIN:
-		texts->spin = optarg;
-		return 0;
-	case OPTION_KERNEL:
-		return parse_kernel(&line->options, optarg);
-	case OPTION_BUS:
-		line->options.bus.path = optarg;
-		return 0;
-	case OPTION_RECORD:
-		line->options.recording = optarg;
-		return 0;
-	case OPTION_CHANNEL:
-		return parse_channel(&line->options, optarg);
-	case OPTION_ALLOW_USERS:
-		line->options.clients.allow_users = line->options.filesystem.allow_users = true;
-		return 0;
-	case OPTION_GROUP:
-		return parse_group(line, optarg);
-	case OPTION_QUOTA:
-		return parse_quota(line, optarg);
-	case OPTION_SANDBOX:
-		if (!mimicd_sandbox_parse(&line->sandbox, optarg))
-			return 0;
-		fprintf(stderr, "mimicd: --sandbox %s: all, none, or names of privileges, capabilities, seccomp, landlock "
-			"with commas are needed\n", optarg);
-		return -EINVAL;
-	case OPTION_VFIO_USER:
-		return parse_vfio_user(&line->options.vfio, optarg);
-	case 'f':
-		line->daemonise = false;
-		return 0;
-	case 'D':
-		line->daemonise = true;
-		return 0;
-	case OPTION_LOG_LEVEL:
-		if (!mimicd_log_level_parse(optarg, &line->log_level))
-			return 0;
-		fprintf(stderr, "mimicd: --log-level %s: error, warning, info or debug is needed\n", optarg);
-		return -EINVAL;
-	case 'h':
-		fputs(help, stdout);
-		line->exit_now = true;
-		return 0;
-	case 'V':
-		puts("mimicd " MIMIC_VERSION);
-		line->exit_now = true;
-		return 0;
-	default:
-		fputs("mimicd: try 'mimicd --help'\n", stderr);
+	fprintf(stderr, "mimicd: --log-level %s: error, warning, info or debug is needed\n", text);
+	return -EINVAL;
+}
+
+/* The end that mimic_options_parse() has found, or -errno when all is said. */
+static int read_options(struct reader *reader)
+{
+	struct mimicd_options *options = &reader->line->options;
+	const struct mimic_option list[] = {
+		{ .name = "socket", .letter = 's', .value = &options->clients.socket_path },
+		{ .name = "config", .letter = 'c', .value = &reader->config },
+		{ .name = "devices", .letter = 'd', .value = &reader->devices },
+		{ .name = "plugin", .values = &reader->plugins },
+		{ .name = "spin", .value = &reader->spin },
+		{ .name = "allow-users", .take = take_users, .form = OPTION_VALUE_NONE },
+		{ .name = "group", .take = take_group },
+		{ .name = "quota", .take = take_quota },
+		{ .name = "sandbox", .take = take_sandbox },
+		{ .name = "kernel", .take = take_kernel, .form = OPTION_VALUE_OPTIONAL },
+		{ .name = "bus", .value = &options->bus.path },
+		{ .name = "channel", .take = take_channel },
+		{ .name = "record", .value = &options->recording },
+		{ .name = "state", .take = take_state, .form = OPTION_VALUE_OPTIONAL },
+		{ .name = "vfio-user", .take = take_vfio_user },
+		{ .name = "foreground", .letter = 'f', .take = take_foreground, .form = OPTION_VALUE_NONE },
+		{ .name = "daemonise", .letter = 'D', .take = take_daemonise, .form = OPTION_VALUE_NONE },
+		{ .name = "daemonize", .take = take_daemonise, .form = OPTION_VALUE_NONE },
+		{ .name = "log-level", .take = take_log_level },
+	};
+	int end = mimic_options_parse("mimicd", reader->argc, reader->argv, OPTIONS_ANYWHERE, list,
+				      sizeof(list) / sizeof(list[0]), reader);
+
+	if (end != OPTIONS_TAKEN)
+		return end;
+	if (reader->plugins.count > MIMIC_KINDS_MAX) {
+		fprintf(stderr, "mimicd: --plugin %s: that is more than %d of them\n", reader->plugins.values[MIMIC_KINDS_MAX],
+			MIMIC_KINDS_MAX);
 		return -EINVAL;
 	}
+	if (optind < reader->argc) {
+		fprintf(stderr, "mimicd: '%s': no argument is expected; try 'mimicd --help'\n", reader->argv[optind]);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 static int load_plugin(const char *path)
@@ -298,29 +277,29 @@ static int load_plugin(const char *path)
 }
 
 /* One that cannot be loaded is left out. */
-static void load_plugins(const struct texts *texts)
+static void load_plugins(const struct reader *reader)
 {
 	mimic_plugins_each(secure_getenv("MIMIC_PLUGINS"), load_plugin);
-	for (unsigned int i = 0; i < texts->plugin_count; i++)
-		load_plugin(texts->plugins[i]);
-	mimic_config_plugins(texts->config, load_plugin);
+	for (unsigned int i = 0; i < reader->plugins.count; i++)
+		load_plugin(reader->plugins.values[i]);
+	mimic_config_plugins(reader->config, load_plugin);
 }
 
-static int load_settings(struct mimicd_command_line *line, const struct texts *texts)
+static int load_settings(struct mimicd_command_line *line, const struct reader *reader)
 {
 	struct mimic_settings *settings = &line->options.settings;
 	int error;
 
-	load_plugins(texts);
+	load_plugins(reader);
 	mimic_config_default(settings);
-	error = mimic_config_load(texts->config, settings);
+	error = mimic_config_load(reader->config, settings);
 	if (!error)
-		error = mimic_config_devices(texts->devices, settings);
+		error = mimic_config_devices(reader->devices, settings);
 	if (error) {
 		fprintf(stderr, "mimicd: %s\n", mimic_error_text());
 		return error;
 	}
-	return texts->spin ? parse_spin(texts->spin, &settings->spin_microseconds) : 0;
+	return reader->spin ? parse_spin(reader->spin, &settings->spin_microseconds) : 0;
 }
 
 /* Where to listen, if nobody said it and systemd has not done it. */
@@ -368,8 +347,10 @@ static int find_state_directory(struct mimicd_command_line *line)
 
 int mimicd_command_line_parse(struct mimicd_command_line *line, int argc, char **argv)
 {
-	struct texts texts = { .config = getenv("MIMIC_CONFIG"), .devices = getenv("MIMIC_DEVICES") };
-	int option, error;
+	struct reader reader = {
+		.line = line, .argc = argc, .argv = argv, .config = getenv("MIMIC_CONFIG"), .devices = getenv("MIMIC_DEVICES"),
+	};
+	int error;
 
 	*line = (struct mimicd_command_line){
 		.options = {
@@ -381,17 +362,17 @@ int mimicd_command_line_parse(struct mimicd_command_line *line, int argc, char *
 	mimicd_quotas_default(&line->quotas);
 	mimicd_sandbox_default(&line->sandbox);
 	line->options.clients.quotas = &line->quotas;
-	while ((option = getopt_long(argc, argv, "s:c:d:fDhV", long_options, NULL)) != -1) {
-		error = option == OPTION_STATE ? parse_state(line, argc, argv) :
-						 parse_one(line, &texts, option);
-		if (error || line->exit_now)
-			return error;
-	}
-	if (optind < argc) {
-		fprintf(stderr, "mimicd: '%s': no argument is expected; try 'mimicd --help'\n", argv[optind]);
-		return -EINVAL;
-	}
-	if (load_settings(line, &texts))
+	error = read_options(&reader);
+	if (error == OPTIONS_WANT_HELP)
+		fputs(help, stdout);
+	else if (error == OPTIONS_WANT_VERSION)
+		puts("mimicd " MIMIC_VERSION);
+	if (error < 0)
+		return error;
+	line->exit_now = error != OPTIONS_TAKEN;
+	if (line->exit_now)
+		return 0;
+	if (load_settings(line, &reader))
 		return -EINVAL;
 	error = find_socket(line);
 	if (!error && line->wants_state && !line->options.filesystem.path)

@@ -16,6 +16,7 @@ bench: packages-tests all $(BENCH)
 BENCH_MODELS := $(O)/bench/models-hooked.so $(O)/bench/models-plain.so
 BENCH_MODEL_SRC := bench/models/models.c $(MODEL_SRC)
 BENCH_SPOOL := libmimic/base/spool.c
+BENCH_OPTIONS := options/options.c
 
 $(O)/obj/without-trace/%.o: %.c | packages-build
 	@mkdir -p $(@D)
@@ -29,7 +30,7 @@ $(BENCH_MODELS):
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-z,defs -o $@ $^ -lm
 
-$(BENCH): $(call obj,$(BENCH_SRC) $(BENCH_SPOOL)) $(LIBCOMMON_A) $(LIBMIMIC_A) $(DEVICE_LIBRARIES) | $(BENCH_MODELS)
+$(BENCH): $(call obj,$(BENCH_SRC) $(BENCH_SPOOL) $(BENCH_OPTIONS)) $(LIBCOMMON_A) $(LIBMIMIC_A) $(DEVICE_LIBRARIES) | $(BENCH_MODELS)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out $(LIBMIMIC_A),$(filter %.o %.a,$^)) \

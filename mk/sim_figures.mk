@@ -2,7 +2,7 @@
 
 FIGURES := $(O)/bench/figures/figures
 # What the figures of all papers share.
-FIGURES_COMMON_SRC := $(wildcard bench/figures/common/*.c) tools/common/jobs.c
+FIGURES_COMMON_SRC := $(wildcard bench/figures/common/*.c) tools/common/jobs.c options/options.c
 # The artifact's matrices, where they are; without them the generated ones are all there is.
 FIGURES_DATA ?= $(wildcard ../shared/data)
 FIGURES_JOBS ?= 2

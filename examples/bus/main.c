@@ -53,8 +53,7 @@ int main(int count, char **arguments)
 		return 0;
 	}
 	if (count > 2 || (count == 2 && parse_index(arguments[1], &index))) {
-		fprintf(stderr, "mimic-template: INDEX is a number from 0 to %d\n%s",
-			MIMIC_BUS_DEVICES_MAX - 1, help);
+		fprintf(stderr, "mimic-template: INDEX is a number from 0 to %d; see --help\n", MIMIC_BUS_DEVICES_MAX - 1);
 		return 2;
 	}
 	sigaction(SIGTERM, &action, NULL);

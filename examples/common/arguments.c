@@ -249,9 +249,9 @@ int arguments_parse(struct common_options *common, int argc, char **argv, const 
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, ":", long_options, NULL)) != -1) {
 		if (option == ':')
-			return message_set(message, -EINVAL, "%s needs a value", argv[optind - 1]);
+			return message_set(message, -EINVAL, "%s needs a value; see --help", argv[optind - 1]);
 		if (option == '?')
-			return message_set(message, -EINVAL, "%s: unknown option", argv[optind - 1]);
+			return message_set(message, -EINVAL, "%s: unknown option; --help lists them", argv[optind - 1]);
 		if (option < OPTION_TRANSPORT)
 			error = take_option(context, option, message);
 		else

@@ -234,7 +234,6 @@ int dare_program_main(const struct dare_kernel *kernel, int argc, char **argv)
 
 	if (dare_options_parse(&options, kernel->is_sparse, argc, argv, &message)) {
 		complain(kernel, STATUS_BAD_INPUT, message.text);
-		fprintf(stderr, "Try '%s --help'.\n", argv[0]);
 		return STATUS_BAD_INPUT;
 	}
 	if (options.common.help) {

@@ -166,7 +166,6 @@ int kernel_main(const struct kernel *kernel, int argc, char **argv)
 
 	if (options_parse(&options, argc, argv, &message)) {
 		complain(kernel, STATUS_BAD_INPUT, message.text);
-		fprintf(stderr, "Try '%s --help'.\n", argv[0]);
 		return STATUS_BAD_INPUT;
 	}
 	if (options.common.help) {

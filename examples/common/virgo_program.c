@@ -362,7 +362,6 @@ int virgo_program_main(const struct virgo_kernel *kernel, int argc, char **argv)
 
 	if (virgo_options_parse(&options, &kernel->offer, argc, argv, &message)) {
 		complain(kernel, STATUS_BAD_INPUT, message.text);
-		fprintf(stderr, "Try '%s --help'.\n", argv[0]);
 		return STATUS_BAD_INPUT;
 	}
 	if (options.common.help) {

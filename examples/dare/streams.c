@@ -343,7 +343,6 @@ int main(int argc, char **argv)
 
 	if (parse(&options, argc, argv, &message)) {
 		complain(STATUS_BAD_INPUT, message.text);
-		fprintf(stderr, "Try '%s --help'.\n", argv[0]);
 		return STATUS_BAD_INPUT;
 	}
 	if (options.common.help) {

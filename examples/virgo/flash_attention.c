@@ -361,7 +361,6 @@ int main(int argc, char **argv)
 
 	if (attention_options_parse(&options, argc, argv, &message)) {
 		complain(STATUS_BAD_INPUT, message.text);
-		fprintf(stderr, "Try '%s --help'.\n", argv[0]);
 		return STATUS_BAD_INPUT;
 	}
 	if (options.common.help) {

@@ -328,6 +328,8 @@ int main(int argc, char **argv)
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (option == '?')
+			return STATUS_BAD_INPUT;	/* getopt has said why */
 		if (option == 'h')
 			return fputs(usage, stdout) < 0;
 		if (take_option(&s, option, &seed, &message))

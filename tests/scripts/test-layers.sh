@@ -12,7 +12,7 @@ result $? "includes, calls and circles are as the table says"
 # A tree of its own, with a build directory of one object.
 mkdir -p "$work/tree/build/obj/daemon/loop" "$work/tree/build/obj/daemon/engine" "$work/tree/scripts" "$work/tree/tests/lib"
 cp tests/lib/limit.h "$work/tree/tests/lib/"
-cp -r daemon devices driver include libdare libmaple libmimic libvirgo sim tools "$work/tree/" &&
+cp -r daemon devices driver include libdare libmaple libmimic libvirgo options sim tools "$work/tree/" &&
 	cp scripts/*layers* scripts/*.h "$work/tree/scripts/"
 check() { (cd "$work/tree" && scripts/check-layers.sh build >"$work/output" 2>"$work/errors"); }
 

@@ -22,6 +22,7 @@ parts()
 	sim             soc_|sim_
 	sim/runtime     sim(_|$)|mimic_sim_
 	tools           tool_
+	options         mimic_options_
 	tools/report    report_|tool_report$
 	tools/trace     trace_|tool_trace$
 	TABLE

@@ -157,7 +157,7 @@ int tool_dump(int argc, char **argv)
 {
 	struct peer peer = { 0 };
 	bool json = false, bytes = false;
-	const struct tool_option list[] = {
+	const struct mimic_option list[] = {
 		PEER_OPTIONS(peer),
 		{ .name = "json", .flag = &json },
 		{ .name = "bytes", .flag = &bytes },

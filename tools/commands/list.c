@@ -230,7 +230,7 @@ int tool_list(int argc, char **argv)
 {
 	struct peer peer = { 0 };
 	bool json = false;
-	const struct tool_option options[] = {
+	const struct mimic_option options[] = {
 		PEER_OPTIONS(peer),
 		{ .name = "json", .flag = &json },
 	};

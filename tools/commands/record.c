@@ -37,7 +37,7 @@ struct record_options {
 
 static int parse(int argc, char **argv, struct record_options *options)
 {
-	const struct tool_option list[] = {
+	const struct mimic_option list[] = {
 		{ .name = "output", .letter = 'o', .value = &options->output },
 		{ .name = "devices", .value = &options->run.devices },
 		{ .name = "config", .value = &options->run.config_path },

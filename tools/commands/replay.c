@@ -27,7 +27,7 @@ static const char usage[] =
 
 struct replay_options {
 	const char *set;
-	struct tool_values plugins;
+	struct mimic_option_values plugins;
 	bool json;
 	bool verbose;
 	const char *path;
@@ -43,7 +43,7 @@ struct replay_options {
 
 static int parse(int argc, char **argv, struct replay_options *options)
 {
-	const struct tool_option list[] = {
+	const struct mimic_option list[] = {
 		{ .name = "set", .value = &options->set },
 		{ .name = "plugin", .values = &options->plugins },
 		{ .name = "json", .flag = &options->json },

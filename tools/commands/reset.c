@@ -21,7 +21,7 @@ int tool_reset(int argc, char **argv)
 {
 	struct peer peer = { 0 };
 	bool json = false, counters = false;
-	const struct tool_option list[] = {
+	const struct mimic_option list[] = {
 		PEER_OPTIONS(peer),
 		{ .name = "json", .flag = &json },
 		{ .name = "counters", .flag = &counters },

@@ -44,7 +44,7 @@ static const char usage[] =
 
 static int parse_options(int argc, char **argv, struct run_options *options, const char **timeout)
 {
-	const struct tool_option list[] = {
+	const struct mimic_option list[] = {
 		RUN_OPTIONS(options),
 		{ .name = "no-patch", .flag = &options->only_traps },
 		{ .name = "stat", .flag = &options->shows_traps },

@@ -227,10 +227,11 @@ static int watch(const struct stat_options *options, struct json_object *before)
 static int parse(int argc, char **argv, struct stat_options *options)
 {
 	const char *seconds = NULL;
-	const struct tool_option list[] = {
+	const struct mimic_option list[] = {
 		PEER_OPTIONS(options->peer),
 		{ .name = "json", .flag = &options->json },
-		{ .name = "watch", .value = &seconds, .flag = &options->watches },
+		{ .name = "watch", .value = &seconds, .flag = &options->watches,
+		  .form = OPTION_VALUE_OPTIONAL },
 	};
 	int status = tool_options(argc, argv, usage, OPTIONS_ANYWHERE, list, sizeof(list) / sizeof(list[0]));
 

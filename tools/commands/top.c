@@ -342,7 +342,7 @@ static void run(struct top *top)
 int tool_top(int argc, char **argv)
 {
 	struct top top = { 0 };
-	const struct tool_option list[] = { PEER_OPTIONS(top.peer) };
+	const struct mimic_option list[] = { PEER_OPTIONS(top.peer) };
 	int status = tool_options(argc, argv, usage, OPTIONS_ANYWHERE, list, sizeof(list) / sizeof(list[0]));
 
 	if (!status)

@@ -10,7 +10,7 @@
 
 int tool_client_parse(int argc, char **argv, const char *usage, int words, struct client_options *options)
 {
-	const struct tool_option list[] = {
+	const struct mimic_option list[] = {
 		{ .name = "socket", .value = &options->socket_path },
 		{ .name = "json", .flag = &options->json },
 	};

@@ -7,11 +7,11 @@
 #include "libmimic/mimic.h"
 #include "tools/common/tools.h"
 
-int tool_plugins_load(const struct tool_values *files, const char *config_path)
+int tool_plugins_load(const struct mimic_option_values *files, const char *config_path)
 {
 	int error = mimic_plugins_each(getenv("MIMIC_PLUGINS"), mimic_plugin_try_and_load);
 
-	for (size_t i = 0; !error && i < files->count && i < TOOL_VALUES_MAX; i++)
+	for (size_t i = 0; !error && i < files->count && i < MIMIC_OPTION_VALUES_MAX; i++)
 		error = mimic_plugin_try_and_load(files->values[i]);
 	if (!error)
 		error = mimic_config_plugins(config_path, mimic_plugin_try_and_load);

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "options/options.h"
+
 #define EXIT_BAD_INPUT 2
 #define EXIT_NOT_EXECUTABLE 126	/* as a shell says */
 #define EXIT_NOT_FOUND 127
@@ -64,32 +66,14 @@ int tool_preload_folder(char *folder);
 
 /* --- options.c ------------------------------------------------------------------- */
 
-#define TOOL_VALUES_MAX 64
-
-/* Of an option that may be given several times. */
-struct tool_values {
-	const char *values[TOOL_VALUES_MAX];
-	size_t count;
-};
-
-struct tool_option {
-	const char *name;
-	const char **value;	/* NULL: takes none */
-	struct tool_values *values;	/* in its place; more than fit are dropped, and counted */
-	bool *flag;		/* with a value, too: that may be left out */
-	char letter;		/* 0: has no short form */
-};
-
-enum tool_order { OPTIONS_ANYWHERE, OPTIONS_FIRST };	/* FIRST: they end at the first word */
-
 /* Stands in a usage for the names of the kinds that are built in. */
 #define USAGE_KINDS "{kinds}"
 
 /* "mimic VERSION" on standard output. */
 void tool_print_version(void);
 /* Options, and --help and --version, which end the process. 0, or the exit status when all is said. */
-int tool_options(int argc, char **argv, const char *usage, enum tool_order order,
-		 const struct tool_option *options, size_t count);
+int tool_options(int argc, char **argv, const char *usage, enum mimic_option_order order,
+		 const struct mimic_option *options, size_t count);
 /* A number of seconds, of an option. 0, or the exit status when all is said. */
 int tool_seconds(const char *command, const char *option, const char *text, double least, double most,
 		 double *seconds);
@@ -102,7 +86,7 @@ int tool_words(int argc, char **argv, int least, int most);
  * Tries and loads the plugins of MIMIC_PLUGINS, of --plugin and of a configuration file. 0, or
  * the exit status when all is said.
  */
-int tool_plugins_load(const struct tool_values *files, const char *config_path);
+int tool_plugins_load(const struct mimic_option_values *files, const char *config_path);
 /* To a program that is about to run. */
 void tool_plugins_hand_over(void);
 
@@ -113,7 +97,7 @@ struct run_options {
 	const char *devices;
 	const char *socket_path;
 	const char *config_path;
-	struct tool_values plugins;
+	struct mimic_option_values plugins;
 	bool verbose;
 	bool synchronous;	/* kinds that have such a mode: a command is over before its store is answered */
 	bool shows_state;	/* the devices in the program */
@@ -123,7 +107,7 @@ struct run_options {
 	bool on_kernel;		/* the nodes are the kernel's own */
 };
 
-/* Of a list of struct tool_option. */
+/* Of a list of struct mimic_option. */
 #define RUN_OPTIONS(options) \
 	{ .name = "transport", .value = &(options)->transport }, \
 	{ .name = "devices", .value = &(options)->devices }, \

@@ -14,7 +14,7 @@
 
 int tool_words_options(int argc, char **argv, const char *usage, struct word_options *options)
 {
-	const struct tool_option list[] = {
+	const struct mimic_option list[] = {
 		{ .name = "binary", .letter = 'b', .flag = &options->binary },
 		{ .name = "json", .flag = &options->json },
 		{ .name = "output", .letter = 'o', .value = &options->output },

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* mimic report: a page of HTML of what ran. */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -207,7 +206,7 @@ static int write_report(const struct document *document, const char *output)
 int tool_report(int argc, char **argv)
 {
 	const char *output = NULL;
-	const struct tool_option list[] = { { .name = "output", .value = &output, .letter = 'o' } };
+	const struct mimic_option list[] = { { .name = "output", .value = &output, .letter = 'o' } };
 	int status = tool_options(argc, argv, usage, OPTIONS_ANYWHERE, list, sizeof(list) / sizeof(list[0]));
 	char *own_output = NULL;
 	struct document document = { 0 };

@@ -66,7 +66,7 @@ int tool_cflags(int argc, char **argv)
 {
 	const char *compiler = "gcc";
 	bool libraries = false;
-	const struct tool_option list[] = {
+	const struct mimic_option list[] = {
 		{ .name = "compiler", .value = &compiler },
 		{ .name = "libs", .flag = &libraries },
 	};

@@ -295,7 +295,7 @@ int tool_compare(int argc, char **argv)
 	static struct report one, other;
 	const char *phase = NULL;
 	bool all = false;
-	const struct tool_option list[] = {
+	const struct mimic_option list[] = {
 		{ .name = "phase", .value = &phase },
 		{ .name = "all", .flag = &all },
 	};

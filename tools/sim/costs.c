@@ -206,7 +206,7 @@ static int read_own(struct sim_costs *costs)
 	return status;
 }
 
-int tool_sim_costs_read(struct sim_costs *costs, const struct tool_values *files)
+int tool_sim_costs_read(struct sim_costs *costs, const struct mimic_option_values *files)
 {
 	int status = 0;
 

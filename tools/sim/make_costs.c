@@ -188,7 +188,7 @@ static int check_file(const char *file)
 /* "--" and what follows are not getopt's, which would move files behind it. */
 static int parse(int argc, char **argv, struct maker *maker)
 {
-	const struct tool_option list[] = {
+	const struct mimic_option list[] = {
 		{ .name = "output", .letter = 'o', .value = &maker->output },
 		{ .name = "compiler", .value = &maker->compiler },
 	};

@@ -62,8 +62,8 @@ struct options {
 	const char *output;
 	const char *trace;
 	const char *profile;
-	struct tool_values sets;
-	struct tool_values costs;
+	struct mimic_option_values sets;
+	struct mimic_option_values costs;
 	bool json;
 	bool randomize;
 	bool shows_parameters;
@@ -73,7 +73,7 @@ struct options {
 
 static int parse_options(int argc, char **argv, struct options *options)
 {
-	const struct tool_option list[] = {
+	const struct mimic_option list[] = {
 		{ .name = "soc", .value = &options->soc },
 		{ .name = "mode", .value = &options->mode },
 		{ .name = "design", .value = &options->design },
@@ -95,8 +95,8 @@ static int parse_options(int argc, char **argv, struct options *options)
 
 	if (status)
 		return status;
-	if (options->sets.count > TOOL_VALUES_MAX || options->costs.count > TOOL_VALUES_MAX)
-		return tool_error(EXIT_BAD_INPUT, "sim: an option may be given %d times", TOOL_VALUES_MAX);
+	if (options->sets.count > MIMIC_OPTION_VALUES_MAX || options->costs.count > MIMIC_OPTION_VALUES_MAX)
+		return tool_error(EXIT_BAD_INPUT, "sim: an option may be given %d times", MIMIC_OPTION_VALUES_MAX);
 	if (optind >= argc && !options->shows_parameters)
 		return tool_error(EXIT_BAD_INPUT, "sim: which program? See mimic sim --help");
 	return 0;

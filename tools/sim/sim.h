@@ -42,7 +42,7 @@ struct sim_costs {
 };
 
 /* Files, or where there are none all tables that mimic came with. 0, or the exit status when all is said. */
-int tool_sim_costs_read(struct sim_costs *costs, const struct tool_values *files);
+int tool_sim_costs_read(struct sim_costs *costs, const struct mimic_option_values *files);
 void tool_sim_costs_free(struct sim_costs *costs);
 /* The innermost loop that a line belongs to; NULL: no table has it. */
 const struct sim_cost_row *tool_sim_costs_find(const struct sim_costs *costs, const char *file,

@@ -37,7 +37,7 @@ static const char usage[] =
 
 static int parse(int argc, char **argv, struct sweep *sweep)
 {
-	const struct tool_option list[] = {
+	const struct mimic_option list[] = {
 		{ .name = "set", .values = &sweep->sets },
 		{ .name = "soc", .value = &sweep->soc },
 		{ .name = "mode", .value = &sweep->mode },
@@ -56,9 +56,9 @@ static int parse(int argc, char **argv, struct sweep *sweep)
 
 	if (status)
 		return status;
-	if (sweep->sets.count > TOOL_VALUES_MAX || sweep->costs.count > TOOL_VALUES_MAX)
+	if (sweep->sets.count > MIMIC_OPTION_VALUES_MAX || sweep->costs.count > MIMIC_OPTION_VALUES_MAX)
 		return tool_error(EXIT_BAD_INPUT, "sweep: --set and --costs may be given %d times",
-				  TOOL_VALUES_MAX);
+				  MIMIC_OPTION_VALUES_MAX);
 	if (optind >= argc)
 		return tool_error(EXIT_BAD_INPUT, "sweep: which program? See mimic sweep --help");
 	if ((sweep->lists || sweep->collects) && !sweep->directory)

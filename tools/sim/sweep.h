@@ -10,13 +10,13 @@
 
 #include "tools/common/tools.h"
 
-#define SWEEP_AXES_MAX (TOOL_VALUES_MAX + 5)
+#define SWEEP_AXES_MAX (MIMIC_OPTION_VALUES_MAX + 5)
 
 /* One dimension of the grid. */
 struct axis {
 	const char *option;	/* "--set", "--soc", "--mode", "--design", "--cores", "--warm" */
 	char *key;		/* of --set, with its '='; else "" */
-	char *values[TOOL_VALUES_MAX];
+	char *values[MIMIC_OPTION_VALUES_MAX];
 	size_t count;
 };
 
@@ -24,7 +24,7 @@ struct sweep {
 	struct axis axes[SWEEP_AXES_MAX];
 	size_t axis_count, points;
 	const char *soc, *mode, *design, *cores, *warm, *jobs, *output, *directory;
-	struct tool_values sets, costs;
+	struct mimic_option_values sets, costs;
 	bool lists, collects, resumes;
 	char **program;		/* and its arguments */
 	char self[PATH_MAX];

@@ -52,9 +52,9 @@ static int add_axis(struct sweep *sweep, const char *option, const char *text)
 	while ((next = strsep(&copy, ","))) {
 		if (!*next)
 			return tool_error(EXIT_BAD_INPUT, "sweep: %s %s: a value is empty", option, text);
-		if (axis->count == TOOL_VALUES_MAX)
+		if (axis->count == MIMIC_OPTION_VALUES_MAX)
 			return tool_error(EXIT_BAD_INPUT, "sweep: %s %s: more than %d values", option, text,
-					  TOOL_VALUES_MAX);
+					  MIMIC_OPTION_VALUES_MAX);
 		axis->values[axis->count++] = next;
 	}
 	if (!strcmp(option, "--set") && !takes_some_value(axis, why, sizeof(why)))

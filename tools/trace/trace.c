@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,7 +69,7 @@ static const char usage[] =
 
 static int parse_options(int argc, char **argv, struct trace_options *options)
 {
-	const struct tool_option list[] = {
+	const struct mimic_option list[] = {
 		RUN_OPTIONS(&options->run),
 		{ .name = "output", .letter = 'o', .value = &options->output },
 		{ .name = "limit", .value = &options->limit },
