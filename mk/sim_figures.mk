@@ -2,7 +2,8 @@
 
 FIGURES := $(O)/bench/figures/figures
 # What the figures of all papers share.
-FIGURES_COMMON_SRC := $(wildcard bench/figures/common/*.c) tools/common/jobs.c options/options.c
+FIGURES_COMMON_SRC := $(wildcard bench/figures/common/*.c) tools/common/jobs.c options/options.c \
+	tools/report/scale.c tools/report/text.c
 # The artifact's matrices, where they are; without them the generated ones are all there is.
 FIGURES_DATA ?= $(wildcard ../shared/data)
 FIGURES_JOBS ?= 2
@@ -13,19 +14,16 @@ $(O)/tests/unit/test_figures_judge: $(call obj,bench/figures/judge.c bench/figur
 # Those of other devices' papers add themselves, below: COMMAND || status=1;
 FIGURES_RUNS =
 
-.PHONY: figures figures-ranges packages-figures
-
-packages-figures:
-	$(Q)$(PACKAGES) build figures
+.PHONY: figures figures-ranges
 
 # All papers, one behind the other. Each is run, whatever came out of the one before, and tells what did not come out.
-figures: packages-figures all $(FIGURES)
+figures: all $(FIGURES)
 	$(Q)status=0; \
 	$(FIGURES) --build $(O) --tables bench/figures --output $(O)/figures --data '$(FIGURES_DATA)' --jobs $(FIGURES_JOBS) || status=1; \
 	$(FIGURES_RUNS) exit $$status
 
 # How far each row moves over the ranges of what the paper does not say. build/figures-ranges/error_bars.csv is checked in.
-figures-ranges: packages-figures all $(FIGURES)
+figures-ranges: all $(FIGURES)
 	$(Q)$(FIGURES) --build $(O) --tables bench/figures --output $(O)/figures-ranges --jobs $(FIGURES_JOBS) --ranges \
 		--commit "$$(git describe --always --dirty --exclude '*' 2>/dev/null || echo unknown)"
 

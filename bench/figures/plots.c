@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* A CSV for each figure, and a plot of it by gnuplot, which reads just that CSV. */
+/* A CSV for each figure, and a plot of it, which reads just that CSV. */
 
 #include "bench/figures/figures.h"
 
@@ -93,11 +93,9 @@ static int write_csv(const struct runs *runs, const struct figure *figure)
 
 static int write_plot(const struct runs *runs, const struct figure *figure)
 {
-	unsigned int columns = 0;
+	const struct chart chart = { CHART_BARS, .title = figure->title, .up = figure->axis };
 
-	while (figure->series[columns].label)
-		columns++;
-	return figures_bars(runs->output, figure->file, figure->title, figure->axis, columns);
+	return figures_plot(runs->output, figure->file, &chart);
 }
 
 static int write_points(const struct runs *runs)
@@ -197,7 +195,7 @@ int plots_write(const struct runs *runs, const struct rows *rows)
 	if (write_points(runs) || write_sets(runs) || write_rows(runs, rows))
 		return -1;
 	for (size_t i = 0; i < BARS; i++) {
-		if (write_csv(runs, &bars[i]) || write_plot(runs, &bars[i]) || figures_gnuplot(runs->output, bars[i].file))
+		if (write_csv(runs, &bars[i]) || write_plot(runs, &bars[i]))
 			return -1;
 	}
 	return 0;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "bench/figures/common/chart.h"
 #include "tools/common/jobs.h"
 
 /* --- error.c: "figures: ..." on standard error. -1. */
@@ -82,15 +83,8 @@ int figures_folder(const char *output, const char *name);
 /* A file there, to be written. NULL: the reason is said. */
 FILE *figures_create(const char *output, const char *name, const char *suffix);
 int figures_finish(FILE *file);
-/* NAME.gp for bars of NAME.csv: a group of bars for each line, a colour for each of `columns`. */
-int figures_bars(const char *output, const char *name, const char *title, const char *axis, unsigned int columns);
-/* The same for lines over the first column, which is `x`; `is_log`: its scale is logarithmic. */
-int figures_lines(const char *output, const char *name, const char *title, const char *axis, const char *x,
-		  bool is_log, unsigned int columns);
-/* The same for a matrix of 0 to 1, whose first line and column have the numbers of the axes. */
-int figures_map(const char *output, const char *name, const char *title, const char *x, const char *y);
-/* Runs gnuplot on NAME.gp. */
-int figures_gnuplot(const char *output, const char *name);
+/* Draws NAME.svg of NAME.csv: bars, a group for each line; lines over its first column; or a map of 0 to 1. */
+int figures_plot(const char *output, const char *name, const struct chart *chart);
 
 /* --- gates.c: what must come out, and null models, which must not have all of it ------------ */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* A CSV for each of the paper's figures, and a plot of it by gnuplot, which reads just that CSV. */
+/* A CSV for each of the paper's figures, and a plot of it, which reads just that CSV. */
 #include <math.h>
 
 #include "bench/figures/dare/dare.h"
@@ -237,15 +237,6 @@ static const struct plot plots[] = {
 	  { "base", "NVR", "FRE", "GSA", "full", NULL }, sddmm_by_block },
 };
 
-static unsigned int count_columns(const struct plot *plot)
-{
-	unsigned int count = 0;
-
-	while (plot->columns[count])
-		count++;
-	return count;
-}
-
 static int write_csv(const struct dare_runs *runs, const struct plot *plot)
 {
 	FILE *file = figures_create(runs->output, plot->file, "csv");
@@ -267,15 +258,11 @@ static int write_csv(const struct dare_runs *runs, const struct plot *plot)
 
 static int write_plot(const struct dare_runs *runs, const struct plot *plot)
 {
-	int error;
+	const struct chart chart = {
+		plot->x ? CHART_LINES : CHART_BARS, .title = plot->title, .across = plot->x, .up = plot->axis, .is_log = plot->is_log,
+	};
 
-	if (write_csv(runs, plot))
-		return -1;
-	if (plot->x)
-		error = figures_lines(runs->output, plot->file, plot->title, plot->axis, plot->x, plot->is_log, count_columns(plot));
-	else
-		error = figures_bars(runs->output, plot->file, plot->title, plot->axis, count_columns(plot));
-	return error || figures_gnuplot(runs->output, plot->file) ? -1 : 0;
+	return write_csv(runs, plot) || figures_plot(runs->output, plot->file, &chart) ? -1 : 0;
 }
 
 /* --- Figure 8 ----------------------------------------------------------------------------------------- */
@@ -327,8 +314,8 @@ static int write_grids(const struct dare_runs *runs)
 		snprintf(name, sizeof(name), "fig08%c", 'a' + number);
 		snprintf(title, sizeof(title), "Figure 8: %s, B = %d (%s), lowest 0, highest 1", kernel_names[kernel], 1 << block,
 			 number < 2 ? "full" : "fre");
-		if (write_grid(runs, name, kernel, block) || figures_map(runs->output, name, title, "RIQ", "VMR") ||
-		    figures_gnuplot(runs->output, name))
+		if (write_grid(runs, name, kernel, block) ||
+		    figures_plot(runs->output, name, &(struct chart){ CHART_MAP, title, "RIQ", "VMR", false }))
 			return -1;
 	}
 	return 0;

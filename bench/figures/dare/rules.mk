@@ -13,12 +13,12 @@ FIGURES_RUNS += $(FIGURES_DARE_RUN) || status=1;
 
 figures: $(FIGURES_DARE)
 
-figures-dare: packages-figures all $(FIGURES_DARE)
+figures-dare: all $(FIGURES_DARE)
 	$(Q)$(FIGURES_DARE_RUN)
 
 # How far each row moves over the ranges of what the paper does not say. Of build/figures-dare-ranges error_bars.csv, effects.csv and
 # shapes.csv are checked in as dare_error_bars.csv, dare_effects.csv and dare_shapes.csv.
-figures-dare-ranges: packages-figures all $(FIGURES_DARE)
+figures-dare-ranges: all $(FIGURES_DARE)
 	$(Q)$(FIGURES_DARE) --build $(O) --tables bench/figures --output $(O)/figures-dare-ranges --jobs $(FIGURES_JOBS) --ranges \
 		--commit "$$(git describe --always --dirty --exclude '*' 2>/dev/null || echo unknown)"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* A CSV and a plot of it by gnuplot, which reads just that CSV: Table 2, energy, what-ifs. */
+/* A CSV and a plot of it, which reads just that CSV: Table 2, energy, what-ifs. */
 #include "bench/figures/virgo/virgo.h"
 
 #define NAMES_MAX 9	/* the last one ends them */
@@ -73,15 +73,6 @@ static const struct plot plots[] = {
 	  { "30", "45", "60", "80", "110", NULL }, { "both at once", "one in series", NULL }, two_units },
 };
 
-static unsigned int count_columns(const struct plot *plot)
-{
-	unsigned int count = 0;
-
-	while (plot->columns[count])
-		count++;
-	return count;
-}
-
 static int write_csv(const struct virgo_view *view, const struct plot *plot)
 {
 	FILE *file = figures_create(view->runs->output, plot->file, "csv");
@@ -108,16 +99,11 @@ static int write_csv(const struct virgo_view *view, const struct plot *plot)
 
 static int write_plot(const struct virgo_view *view, const struct plot *plot)
 {
-	const char *output = view->runs->output;
-	int error;
+	const struct chart chart = {
+		plot->x ? CHART_LINES : CHART_BARS, .title = plot->title, .across = plot->x, .up = plot->axis, .is_log = plot->is_log,
+	};
 
-	if (write_csv(view, plot))
-		return -1;
-	if (plot->x)
-		error = figures_lines(output, plot->file, plot->title, plot->axis, plot->x, plot->is_log, count_columns(plot));
-	else
-		error = figures_bars(output, plot->file, plot->title, plot->axis, count_columns(plot));
-	return error || figures_gnuplot(output, plot->file) ? -1 : 0;
+	return write_csv(view, plot) || figures_plot(view->runs->output, plot->file, &chart) ? -1 : 0;
 }
 
 int virgo_plots_write(const struct virgo_view *view)
