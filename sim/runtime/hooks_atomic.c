@@ -76,6 +76,19 @@ static inline void tell_atomic(const volatile void *address, unsigned int size, 
 		return __atomic_compare_exchange_n(address, expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
 	}
 
+/* clang's, which gives back the old value. */
+#define COMPARE_VALUE(bits, type) \
+	SIM_EXPORT type __tsan_atomic##bits##_compare_exchange_val(volatile type *address, type expected, type value, int order, \
+								   int failure_order); \
+	type __tsan_atomic##bits##_compare_exchange_val(volatile type *address, type expected, type value, int order, \
+							int failure_order) \
+	{ \
+		(void)order; \
+		(void)failure_order; \
+		tell_atomic(address, sizeof(type), PC); \
+		return __sync_val_compare_and_swap(address, expected, value); \
+	}
+
 #define ATOMICS(bits, type) \
 	LOAD(bits, type) \
 	STORE(bits, type) \
@@ -87,7 +100,8 @@ static inline void tell_atomic(const volatile void *address, unsigned int size, 
 	CHANGE(bits, type, fetch_xor, __atomic_fetch_xor) \
 	CHANGE(bits, type, fetch_nand, __atomic_fetch_nand) \
 	COMPARE(bits, type, compare_exchange_strong) \
-	COMPARE(bits, type, compare_exchange_weak)
+	COMPARE(bits, type, compare_exchange_weak) \
+	COMPARE_VALUE(bits, type)
 
 ATOMICS(8, uint8_t)
 ATOMICS(16, uint16_t)
@@ -168,6 +182,8 @@ int __tsan_atomic128_compare_exchange_weak(volatile uint128 *address, uint128 *e
 {
 	return __tsan_atomic128_compare_exchange_strong(address, expected, value, order, failure_order);
 }
+
+COMPARE_VALUE(128, uint128)
 
 /* --- fences: an instruction each ------------------------------------------------------------ */
 
