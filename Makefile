@@ -238,10 +238,18 @@ print-general-only:
 NO_INLINE := $(if $(IS_X86_64),$(shell $(CC) -O2 -D_GNU_SOURCE -mgeneral-regs-only -include stdlib.h -x c -S -o /dev/null /dev/null 2>/dev/null || \
 	echo -D__NO_INLINE__))
 $(if $(IS_X86_64),$(call obj,$(GENERAL_ONLY))): PART_CFLAGS += -mgeneral-regs-only $(NO_INLINE)
+# Objects that were compiled otherwise, before this was so, would lose a program's registers.
+GENERAL_FLAGS := $(O)/obj/general-only.flags
+$(if $(IS_X86_64),$(call obj,$(GENERAL_ONLY)): $(GENERAL_FLAGS))
+$(GENERAL_FLAGS): general-flags
+	@mkdir -p $(@D)
+	@echo "$(NO_INLINE) $(sort $(GENERAL_ONLY))" | cmp -s - $@ || echo "$(NO_INLINE) $(sort $(GENERAL_ONLY))" >$@
+general-flags:
+.PHONY: general-flags print-general-only
 
 # Calls of other libraries go through gates where the architecture has them (libmimic/base/gates_x86.S).
 GATES := $(if $(IS_X86_64),$(O)/obj/libmimic/base/gates_x86.o)
-GATED := $(if $(GATES),$(shell sed -n 's/^GATE(\(.*\))$$/\1/p' libmimic/base/gated.h))
+GATED := $(if $(GATES),$(shell sed -nE 's/^(GATE|FORTIFIED)\((.*)\)$$/\2/p' libmimic/base/gated.h))
 
 $(GATES): $(O)/obj/%.o: %.S libmimic/base/gated.h | packages-build
 	@mkdir -p $(@D)

@@ -9,9 +9,12 @@
 /* The row at this offset, which is of index 0. */
 static const struct mimic_register *find_first(const struct mimic_register_block *block, uint32_t offset)
 {
-	const struct mimic_register *row = &block->rows[offset >> block->shift];
+	const struct mimic_register *row;
 
-	return offset >> block->shift < block->count && row->name && row->offset == offset ? row : NULL;
+	if (offset >> block->shift >= block->count)
+		return NULL;
+	row = &block->rows[offset >> block->shift];
+	return row->name && row->offset == offset ? row : NULL;
 }
 
 /* A row whose registers of other indices have offsets that index no row, or somebody else's. */

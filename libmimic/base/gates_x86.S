@@ -5,6 +5,13 @@
  */
 #if defined(__x86_64__) && !defined(__ILP32__)
 
+/* Of libmimic.so only. */
+	.globl	mimic_vectors_have_gates
+	.hidden	mimic_vectors_have_gates
+	.section .rodata
+mimic_vectors_have_gates:
+	.byte	1
+
 	.macro	gate name
 	.p2align 4
 	.globl	__wrap_\name
@@ -25,6 +32,8 @@ __wrap_\name:
 
 	.text
 #define GATE(name)	gate	name
+/* What _FORTIFY_SOURCE puts in the place of a function: libmimic.so may call none of them. */
+#define FORTIFIED(name)	.weak	__real_##name; gate	name
 #include "libmimic/base/gated.h"
 
 	/* Of glibc 2.32. Nothing calls it where it is not there (libmimic/base/quiet_thread.c). */

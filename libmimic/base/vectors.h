@@ -37,6 +37,12 @@ extern uint32_t mimic_vectors_in_use __attribute__((visibility("hidden")));
 /* Before the first place is given. false: the processor lacks what trampolines need. */
 bool mimic_vectors_start(void);
 
+/*
+ * Are there gates, and is the one function without any, clock_gettime(), the C library's? A program or a library before it may
+ * have one of its own.
+ */
+bool mimic_vectors_are_safe(void);
+
 /* Keeps them if there is a place, and sets MXCSR as a function may expect it. Changes no register that has an argument. */
 void mimic_vectors_keep(void);
 
@@ -47,6 +53,11 @@ void mimic_vectors_put_back(const struct mimic_vectors *kept);
 
 static inline void mimic_vectors_keep(void)
 {
+}
+
+static inline bool mimic_vectors_are_safe(void)
+{
+	return false;
 }
 
 #endif

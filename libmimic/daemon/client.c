@@ -456,7 +456,7 @@ static void daemon_after_fork(void)
 }
 
 /* The model is elsewhere. */
-static bool daemon_keeps_vectors(const struct mimic_device *device)
+bool mimic_daemon_keeps_vectors(const struct mimic_device *device)
 {
 	return device->kind->keeps_vectors != MIMIC_KEEPS_NO_VECTORS;
 }
@@ -476,7 +476,7 @@ const struct mimic_transport_ops mimic_daemon_transport = {
 	.memory_free = daemon_free,
 	.memory_register = daemon_register,
 	.memory_unregister = daemon_unregister,
-	.keeps_vectors = daemon_keeps_vectors,
+	.keeps_vectors = mimic_daemon_keeps_vectors,
 	.thread_gone = mimic_daemon_thread_gone,
 	.after_fork = daemon_after_fork,
 };

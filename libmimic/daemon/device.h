@@ -37,6 +37,7 @@ void mimic_daemon_device_close(struct daemon_device *device);
 
 /* As in struct mimic_transport_ops, on any device that begins with a struct daemon_device. */
 int mimic_daemon_device_access(struct mimic_device *device, struct mimic_access *access);
+bool mimic_daemon_keeps_vectors(const struct mimic_device *device);
 ssize_t mimic_daemon_device_post(struct mimic_device *device, const struct mimic_access *pattern,
 				 const uint64_t *values, size_t count);
 ssize_t mimic_daemon_device_load(struct mimic_device *device, const struct mimic_access *pattern,

@@ -8,6 +8,7 @@
 
 /* How long a sleeper goes without a look whether the daemon is there. */
 #define LOOK_NS 100000000ull
+
 static struct mimic_yield yields;
 
 /* What is published is there before the flag is read. */
@@ -52,7 +53,6 @@ static int64_t spin_for(struct daemon_lane *lane, enum mimic_lane_sleep what, ui
 	int daemon_cpu = atomic_load_explicit(&lane->memory->daemon_cpu, memory_order_relaxed);
 	struct mimic_spin spin;
 	int64_t words;
-
 	bool is_elsewhere = mimic_cpu_is_elsewhere(daemon_cpu);
 
 	mimic_spin_start(&spin, mimic_daemon_session_of(lane->thread->generation)->spin_microseconds, true);

@@ -17,6 +17,7 @@
 #include "libmimic/base/plugin.h"
 #include "libmimic/base/probe.h"
 #include "libmimic/base/thread.h"
+#include "libmimic/base/vectors.h"
 #include "libmimic/kernel/kernel.h"
 #include "libmimic/transport.h"
 
@@ -390,7 +391,7 @@ bool mimic_device_keeps_vectors(const struct mimic_device *device)
 	(void)device;
 	return false;
 #else
-	return is_usable(device) && device->transport->keeps_vectors &&
+	return mimic_vectors_are_safe() && is_usable(device) && device->transport->keeps_vectors &&
 	       device->transport->keeps_vectors(device);
 #endif
 }

@@ -230,6 +230,14 @@ int mimic_kernel_node_name(const struct mimic_kind *kind, int node, char *name, 
 	return info.version == kind->ioctl_version ? 0 : -EPROTO;
 }
 
+bool mimic_kernel_is_same_part(const struct mimic_kind *kind, int node, int other)
+{
+	struct mimic_kernel_info here = { 0 }, there = { 0 };
+
+	return !mimic_kernel_nodes.info(node, kind, &here) && !mimic_kernel_nodes.info(other, kind, &there) &&
+	       here.index == there.index && here.context == there.context;
+}
+
 int mimic_kernel_node_of(const struct mimic_device *base, bool *is_inherited)
 {
 	const struct kernel_device *device = (const struct kernel_device *)base;
@@ -362,5 +370,6 @@ const struct mimic_transport_ops mimic_kernel_transport = {
 	.memory_free = kernel_free,
 	.memory_register = kernel_register,
 	.memory_unregister = kernel_unregister,
+	.keeps_vectors = mimic_daemon_keeps_vectors,
 	.after_fork = kernel_after_fork,
 };

@@ -47,6 +47,8 @@ extern struct mimic_kernel_nodes mimic_kernel_nodes;
  * For the preload library, too.
  */
 bool mimic_kernel_is_there(const char *kind);
+/* Do two open nodes of a kind lead to the same device, and the same context of it? */
+bool mimic_kernel_is_same_part(const struct mimic_kind *kind, int node, int other);
 
 #pragma GCC visibility pop
 

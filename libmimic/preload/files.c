@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "libmimic/kernel/kernel.h"
 #include "libmimic/transport.h"
 #include "preload.h"
 
@@ -125,17 +125,14 @@ static void holder_free(struct holder *holder)
 	holder->used = false;
 }
 
-/* Do both keep the same part of a device? A context belongs to one open; else all opens of a process have the device. */
+/* Do both keep the same part of a device? INFO is asked of nothing that is no node of the kind. */
 static bool is_same_file(const struct mimic_kind *kind, int descriptor, int other)
 {
-	long process = mimic_raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	struct stat here, there;
-	long order = mimic_raw_syscall(SYS_kcmp, process, process, KCMP_FILE, descriptor, other, 0);
 
-	/* The kernel may not have this call, or refuse it: the same node will do then. */
-	if (order == 0 || (order > 0 && kind->contexts))
-		return order == 0;
-	return !raw_fstat(descriptor, &here) && !raw_fstat(other, &there) && here.st_rdev == there.st_rdev;
+	return !raw_fstat(descriptor, &here) && !raw_fstat(other, &there) && S_ISCHR(here.st_mode) &&
+	       S_ISCHR(there.st_mode) && major(here.st_rdev) == major(there.st_rdev) &&
+	       mimic_kernel_is_same_part(kind, descriptor, other);
 }
 
 /* The one for a descriptor of the program's of a node of the kernel's; NULL: it has mapped nothing of it. */

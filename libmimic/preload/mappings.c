@@ -107,7 +107,8 @@ int mimic_preload_mapping_insert(uintptr_t address, const struct mapping *mappin
 	atomic_store_explicit(&table[i].page_number, page_number, memory_order_release);
 	has_changed();
 	widen(address);
-	mimic_preload_arena_note_chosen(address);
+	if (mapping->device_page != MEMORY_PAGE)
+		mimic_preload_arena_note_chosen(address);
 	mapping->holder->pages++;
 	pages_in_table++;
 	watch = atomic_load(&watcher);

@@ -215,7 +215,7 @@ struct patch_frame {
 
 /* What a trampoline calls. */
 void mimic_preload_patch_enter(void);
-/* The stub's other half, in C: was the access done? Of vector registers the low parts are kept, the rest is not yet. */
+/* The stub's other half, in C: was the access done? Vector registers are not kept yet (libmimic/base/vectors.h). */
 bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame);
 
 /* As mimic_preload_patch_moment(), of any site. */

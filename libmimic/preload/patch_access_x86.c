@@ -25,14 +25,14 @@ struct known_page {
 };
 
 static THREAD_LOCAL struct known_page known_pages[PAGES_KNOWN];
+static THREAD_LOCAL bool is_filling;
 
 static struct known_page *place_of(uintptr_t number)
 {
 	return &known_pages[number % PAGES_KNOWN];
 }
 
-/* The access that was just made has shown that the page is a device's. */
-static void remember(uintptr_t address)
+static void fill(uintptr_t address)
 {
 	uint64_t version = atomic_load(&mimic_preload_mappings_version);
 	struct known_page *known = place_of(address >> PAGE_SHIFT);
@@ -40,6 +40,7 @@ static void remember(uintptr_t address)
 	struct mapping mapping;
 
 	known->number = 0;
+	atomic_signal_fence(memory_order_seq_cst);
 	if (!mimic_preload_page_find(address, &mapping) || mapping.device_page == MEMORY_PAGE ||
 	    atomic_load(&mapping.holder->inherited))
 		return;
@@ -53,9 +54,23 @@ static void remember(uintptr_t address)
 		.protection = mapping.protection,
 		.device_page = (uint8_t)mapping.device_page,
 	};
-	/* A handler of this thread may have come in between: it finds no page, or all of it. */
 	atomic_signal_fence(memory_order_seq_cst);
 	known->number = address >> PAGE_SHIFT;
+}
+
+/*
+ * The access that was just made has shown that the page is a device's. A handler that comes meanwhile notes nothing: it could be
+ * of the same place. One that jumps away leaves is_filling: then this thread knows no more pages, and takes longer.
+ */
+static void remember(uintptr_t address)
+{
+	if (is_filling)
+		return;
+	is_filling = true;
+	atomic_signal_fence(memory_order_seq_cst);
+	fill(address);
+	atomic_signal_fence(memory_order_seq_cst);
+	is_filling = false;
 }
 
 /* -EAGAIN: the page is not known. */
@@ -95,8 +110,12 @@ static int access_known(uintptr_t address, unsigned int size, bool is_write, uin
 
 static int access_anew(uintptr_t address, unsigned int size, bool is_write, uint64_t *data)
 {
+	struct mapping mapping;
 	int error;
 
+	/* Memory that lies between addresses of devices. */
+	if (!mimic_preload_page_find(address, &mapping))
+		return -EFAULT;
 	mimic_vectors_keep();
 	mimic_preload_threads_attach();
 	error = mimic_preload_bus_access(address, size, is_write, data);

@@ -25,6 +25,21 @@ _Static_assert(offsetof(struct mimic_vectors, is_filled) == 2116 && sizeof(struc
 _Static_assert(offsetof(struct patch_site, target.address) == 0, "the stub's offsets");
 _Static_assert(PATCH_ROOM == 256 && PATCH_SITE_OFFSET == 29, "the unwind table's offsets");
 
+/*
+ * An unwinder comes by: a thread is cancelled in an access, or a handler throws. The frame is gone then, and cleanup
+ * handlers must not find it. Its signature is the C++ ABI's; 2 says that the frame is left, 8 that the next one is looked at.
+ */
+__attribute__((visibility("hidden"), used)) int mimic_preload_patch_unwound(int version, int actions);
+
+int mimic_preload_patch_unwound(int version, int actions)
+{
+	if (version == 1 && actions & 2) {
+		mimic_vectors_place = NULL;
+		mimic_preload_patch_current = NULL;
+	}
+	return 8;
+}
+
 __asm__(
 ".macro LABEL name\n"
 "	.globl	\\name\n"
@@ -42,6 +57,7 @@ __asm__(
 "	.type	mimic_preload_patch_enter, @function\n"
 "LABEL mimic_preload_patch_enter\n"
 "	.cfi_startproc\n"
+"	.cfi_personality 0x1b, mimic_preload_patch_unwound\n"
 "	.cfi_signal_frame\n"
 /* At the top: the return address into the trampoline, the program's rcx, and PATCH_ROOM - 8 bytes. */
 "	.cfi_def_cfa rsp, 264\n"

@@ -59,6 +59,8 @@ for way in embedded daemon; do
 		run "$programs/far" $pages && calls 590 100
 		result $? "$way: an_instruction_is_replaced_once_for_all_devices_at_chosen_addresses ($pages)"
 	done
+	run "$programs/known" && calls 1000000
+	result $? "$way: a_handler_that_accesses_another_device_meanwhile_changes_no_answer"
 	run "$programs/vectors" && calls 2000 100
 	result $? "$way: vector_registers_and_mxcsr_are_the_programs_behind_each_kind_of_access"
 	run "$programs/borders"
@@ -67,6 +69,9 @@ for way in embedded daemon; do
 	run "$programs/starts" && calls 500 0
 	result $? "$way: any_byte_around_an_access_may_be_jumped_to_at_the_end_of_a_page_too"
 done
+# By a daemon: embedded, the cancelled thread would keep the device's lock.
+run "$programs/cancelled" && calls 500
+result $? "a_thread_that_is_cancelled_in_an_access_leaves_its_stack_to_its_cleanup_handlers"
 transport=(--transport embedded)
 
 # Text and pages that may be written are refused from then on: one line says so, and the accesses go on.

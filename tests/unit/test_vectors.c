@@ -26,24 +26,41 @@ static uint32_t control(void)
 
 static void all_are_kept_once_and_put_back(void **unused)
 {
-	static const uint8_t filled[16] = "sixteen letters", others[16] = "and other ones.";
+	static const uint8_t filled[64] = "letters for all of a register, 64 of them, and the last ones too",
+			     others[64] = "and other ones.";
+	const uint64_t mask = 0x123456789abcdef, no_mask = 0;
+	uint64_t found_mask = mask;
 	struct mimic_vectors place;
-	uint8_t found[16];
+	uint8_t found[64], found_high[64];
+
+	const bool is_512 = mimic_vectors_in_use == 2;
 
 	(void)unused;
 	memset(&place, 0, sizeof(place));
 	mimic_vectors_place = &place;
-	__asm__ volatile("movups %0, %%xmm9\nldmxcsr %1" : : "m"(filled), "m"(rounds_up) : "xmm9");
+	memcpy(found, filled, sizeof(found));
+	memcpy(found_high, filled, sizeof(found_high));
+	if (is_512)
+		__asm__ volatile("vmovups %0, %%zmm9\nvmovups %0, %%zmm30\nkmovq %1, %%k3" : : "m"(filled), "m"(mask));
+	__asm__ volatile("vmovups %0, %%ymm10\nldmxcsr %1" : : "m"(filled), "m"(rounds_up));
 	mimic_vectors_keep();
 	assert_null(mimic_vectors_place);
 	assert_int_equal(control(), usual);
 	assert_int_equal(place.is_filled, mimic_vectors_in_use);
-	assert_memory_equal(place.vectors[9], filled, sizeof(filled));
-	__asm__ volatile("movups %0, %%xmm9" : : "m"(others) : "xmm9");
+	assert_memory_equal(place.vectors[10], filled, 32);
+	if (is_512)
+		__asm__ volatile("vmovups %0, %%zmm9\nvmovups %0, %%zmm30\nkmovq %1, %%k3" : : "m"(others), "m"(no_mask));
+	__asm__ volatile("vmovups %0, %%ymm10" : : "m"(others));
 	mimic_vectors_keep();
 	mimic_vectors_put_back(&place);
-	__asm__ volatile("movups %%xmm9, %0" : "=m"(found));
+	if (is_512)
+		__asm__ volatile("vmovups %%zmm9, %0\nvmovups %%zmm30, %1\nkmovq %%k3, %2"
+				 : "=m"(found), "=m"(found_high), "=m"(found_mask));
 	assert_memory_equal(found, filled, sizeof(found));
+	assert_memory_equal(found_high, filled, sizeof(found_high));
+	assert_int_equal(found_mask, mask);
+	__asm__ volatile("vmovups %%ymm10, %0" : "=m"(found));
+	assert_memory_equal(found, filled, 32);
 	assert_int_equal(control(), rounds_up);
 	__asm__ volatile("vzeroupper\nldmxcsr %0" : : "m"(usual));
 }
