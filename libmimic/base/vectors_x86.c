@@ -123,22 +123,10 @@ static uint32_t in_use(void)
 	return ebx & bit_AVX512BW ? 2 : 0;
 }
 
-/* Of each copy of this library: a program may export one of its own, and a part of our calls comes there. */
-__attribute__((constructor))
-static void find_out(void)
-{
-	mimic_vectors_in_use = in_use();
-}
-
 /* libmimic.a has no gates: the linker makes them. */
 extern const char mimic_vectors_have_gates[] __attribute__((weak, visibility("hidden")));
 
 static bool are_safe;
-
-bool mimic_vectors_are_safe(void)
-{
-	return are_safe;
-}
 
 static bool is_clock_of_libc(void)
 {
@@ -148,12 +136,24 @@ static bool is_clock_of_libc(void)
 	       clock.dli_fbase == library.dli_fbase;
 }
 
+/* Of each copy of this library: a program may export one of its own, and a part of our calls comes there. */
+__attribute__((constructor))
+static void find_out(void)
+{
+	mimic_vectors_in_use = in_use();
+	/* Now, and not at an access: dladdr() waits for a thread that opens a library. */
+	are_safe = mimic_vectors_have_gates && is_clock_of_libc();
+}
+
+bool mimic_vectors_are_safe(void)
+{
+	return are_safe;
+}
+
 bool mimic_vectors_start(void)
 {
 	/* Another library's constructor may be before ours. */
 	find_out();
-	/* Now, and not at an access: dladdr() waits for a thread that opens a library. */
-	are_safe = mimic_vectors_have_gates && is_clock_of_libc();
 	return mimic_vectors_in_use;
 }
 

@@ -191,5 +191,10 @@ __attribute__((destructor)) static void report(void)
 	add_totals(&totals);
 	write_totals(&totals);
 	write_end(mimic_preload_patch_end());
+	if (!mimic_vectors_are_safe()) {
+		mimic_preload_text_start(&text);
+		mimic_preload_text_add(&text, "each access keeps all vector registers, which takes longer: clock_gettime() is not the C library's");
+		mimic_preload_text_write_line(&text);
+	}
 	write_all_trapping();
 }

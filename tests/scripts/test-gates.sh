@@ -18,7 +18,7 @@ case $(readelf -h "$build/lib/libmimic.so" | sed -n 's/.*Machine: *//p') in
 esac
 
 # They may be called as they are: they change general registers only, or have no code.
-known='__cxa_finalize __errno_location __gmon_start__ _ITM_.* __stack_chk_fail clock_gettime
+known='__cxa_finalize __errno_location __gmon_start__ _ITM_.* __stack_chk_fail clock_gettime gnu_get_libc_version
 	__progname __rseq_.* program_invocation_short_name'
 sed -n 's/^GATE(\(.*\))$/\1/p' libmimic/base/gated.h | sort >"$work/gated"
 nm -D --undefined-only "$build/lib/libmimic.so" | grep -v ' __.*_chk@' | awk '{ sub(/@.*/, "", $2); print $2 }' |
