@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Vector registers of a caller that cannot lose any: a trampoline of `mimic run`, which stands between two
- * instructions of a program. To keep all of them (32 of 64 bytes, with AVX-512) takes longer than a good part of an
- * access, and few accesses need one.
+ * Vector registers of a program under `mimic run`. A trampoline stands between two instructions of the program,
+ * so no register may change. To store all vector registers (32 of 64 bytes with AVX-512) takes as long as half an
+ * access, and few accesses use one.
  *
- * So the caller has a place for them, and keeps none. What an access calls is compiled for general registers only
- * (GENERAL_ONLY in the Makefile). Functions of other libraries may use vector registers: each call of one goes through
- * a gate (libmimic/base/gates_x86.S), which keeps all of them first. So does, by mimic_vectors_keep(), whatever calls a function
- * that it does not know.
+ * So a trampoline provides a place for them, and stores none. All code of ours that an access runs is compiled for
+ * general registers only (GENERAL_ONLY in the Makefile). Code of other libraries may use vector registers: the
+ * linker leads each call of it to a gate (gates_x86.S), which first stores all of them in the place. Code of ours
+ * that calls a function it does not know, such as a user's callback, calls mimic_vectors_keep() before.
  */
 #ifndef LIBMIMIC_VECTORS_H
 #define LIBMIMIC_VECTORS_H
@@ -28,7 +28,10 @@ struct mimic_vectors {
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 
-/* The place of this thread's caller, in its frame; NULL: nothing has to be kept, or all is. NULL in signal handlers. */
+/*
+ * The place that the trampoline of this thread provides, in its stack frame. NULL: no trampoline is at work, or the
+ * place is filled. A signal handler sets it to NULL for its own length.
+ */
 extern __thread struct mimic_vectors *mimic_vectors_place __attribute__((tls_model("initial-exec")));
 
 /* 1: those of AVX, 2: of AVX-512; 0: the processor lacks what trampolines need. */
@@ -38,15 +41,18 @@ extern uint32_t mimic_vectors_in_use __attribute__((visibility("hidden")));
 bool mimic_vectors_start(void);
 
 /*
- * Are there gates, and is the one function without any, clock_gettime(), the C library's? A program or a library before it may
- * have one of its own.
+ * Are all calls of other libraries gated? clock_gettime() has no gate, because each access calls it: the answer is no
+ * where a program or a preloaded library has its own. libmimic.a has no gates at all.
  */
 bool mimic_vectors_are_safe(void);
 
-/* Keeps them if there is a place, and sets MXCSR as a function may expect it. Changes no register that has an argument. */
+/*
+ * Stores all vector registers if there is a place, and sets MXCSR to its default. Changes r10 and r11 only, so that a
+ * gate can jump on to the function.
+ */
 void mimic_vectors_keep(void);
 
-/* Of a place that is filled. */
+/* Loads all of them from a place that is filled. */
 void mimic_vectors_put_back(const struct mimic_vectors *kept);
 
 #else
