@@ -241,7 +241,7 @@ $(if $(IS_X86_64),$(call obj,$(GENERAL_ONLY))): PART_CFLAGS += -mgeneral-regs-on
 # Objects that were compiled otherwise, before this was so, would lose a program's registers.
 GENERAL_FLAGS := $(O)/obj/general-only.flags
 $(if $(IS_X86_64),$(call obj,$(GENERAL_ONLY)): $(GENERAL_FLAGS))
-$(GENERAL_FLAGS): general-flags
+$(GENERAL_FLAGS): general-flags | packages-build
 	@mkdir -p $(@D)
 	@echo "$(NO_INLINE) $(sort $(GENERAL_ONLY))" | cmp -s - $@ || echo "$(NO_INLINE) $(sort $(GENERAL_ONLY))" >$@
 general-flags:
