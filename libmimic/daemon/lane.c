@@ -25,9 +25,14 @@ static void handler_fence(void)
 
 static void unmap_lane(const struct daemon_thread *thread, struct daemon_lane *lane)
 {
-	if (lane->memory)
-		mimic_daemon_mapping_end(thread->generation, lane->memory, lane->size);
+	struct mimic_lane *memory = lane->memory;
+	size_t size = lane->size;
+
+	/* First: a handler that comes meanwhile must not look into what is unmapped. */
 	memset(lane, 0, sizeof(*lane));
+	handler_fence();
+	if (memory)
+		mimic_daemon_mapping_end(thread->generation, memory, size);
 }
 
 /* Another connection, another daemon perhaps: the old lanes are of no use. */
@@ -187,11 +192,14 @@ static bool is_abandoned(const struct daemon_lane *lane, const void *frame)
 	return (const char *)frame >= (const char *)lane->frame;
 }
 
-/* Operations of this thread have begun and not ended: are we inside them? Returns our level. */
-static unsigned int settle_outer(struct daemon_thread *thread, const void *frame)
+/* Whole or not at all: a handler in between would clear the same lanes, or jump away from them. */
+static unsigned int clear_all_abandoned(struct daemon_thread *thread, const void *frame)
 {
-	unsigned int depth = thread->depth;
+	unsigned int depth;
+	sigset_t signals;
 
+	mimic_daemon_block_signals(&signals);
+	depth = thread->depth;
 	while (depth && is_abandoned(&thread->lanes[depth - 1], frame))
 		clear_abandoned(thread, &thread->lanes[--depth]);
 	/* Nobody nests that deep: what is left are operations that were jumped out of. */
@@ -199,6 +207,18 @@ static unsigned int settle_outer(struct daemon_thread *thread, const void *frame
 		while (depth)
 			clear_abandoned(thread, &thread->lanes[--depth]);
 	}
+	thread->depth = depth;
+	mimic_daemon_restore_signals(&signals);
+	return depth;
+}
+
+/* Operations of this thread have begun and not ended: are we inside them? Returns our level. */
+static unsigned int settle_outer(struct daemon_thread *thread, const void *frame)
+{
+	unsigned int depth = thread->depth;
+
+	if (depth == MIMIC_LANE_LEVELS || is_abandoned(&thread->lanes[depth - 1], frame))
+		depth = clear_all_abandoned(thread, frame);
 	if (depth)
 		withdraw(thread, &thread->lanes[depth - 1]);
 	return depth;

@@ -135,6 +135,7 @@ test_programs() {
 	passes "the_program_keeps_its_own_sigsegv_and_sigbus_handlers" "$programs/handlers"
 	passes "blocked_signals_do_not_stop_device_accesses" "$programs/masks"
 	passes "signal_handlers_run_while_a_load_waits" "$programs/waiting"
+	passes "handlers_jump_out_of_accesses_that_wait_or_are_at_work" "$programs/jumps"
 	passes "fork_vfork_exec_and_posix_spawn" "$programs/processes"
 	passes "heap_pointers_fit_in_32_bits_and_bad_pointers_read_0" "$programs/pointers"
 	passes "cxx_threads_and_exceptions" "$programs/threads"
