@@ -62,7 +62,7 @@ SCRIPT
 # With the stand-ins of the test before.
 in_ci_that_is_an_error()
 {
-	! CI=true PATH=$work/bin:$PATH sh scripts/packages.sh build >"$work/output" 2>"$work/errors" &&
+	! env -u MAKELEVEL CI=true "PATH=$work/bin:$PATH" sh scripts/packages.sh build >"$work/output" 2>"$work/errors" &&
 		grep -q 'packages are missing' "$work/errors"
 }
 
