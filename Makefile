@@ -30,10 +30,12 @@ VERSION := 0.1.0
 MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null || uname -m)))
 IS_X86_64 := $(filter x86_64,$(MACHINE))
 
+# LIBRARIES_MK=FILE is for a caller that knows which libraries there are.
+LIBRARIES_MK ?= $(O)/libraries.mk
 # What is there of the libraries: found anew when it may have changed. A library that is optional is left out.
 WITHOUT_LIBRARIES := help clean lint deb check-deb check-suite check-builds check-binary check-container dist-binary check check-parts packages-%
 ifneq ($(or $(filter-out $(WITHOUT_LIBRARIES),$(MAKECMDGOALS)),$(if $(MAKECMDGOALS),,all)),)
-include $(O)/libraries.mk
+include $(LIBRARIES_MK)
 $(O)/libraries.mk: FORCE | packages-build
 	$(Q)CC="$(CC)" PKG_CONFIG="$(PKG_CONFIG)" sh scripts/find-libraries.sh $@
 endif

@@ -26,7 +26,10 @@ use_compiler()
 compile_goals()
 {
 	[ "$objects" != "$build" ] || return 0
-	make -j2 WERROR=0 O="$objects" CC="${compiler[*]}" CFLAGS=-O2 "${@/#/$objects/}" >"$work/output" 2>"$work/errors"
+	mkdir -p "$objects"
+	# What fetch.sh has fetched; archives need no more, and mimicd and the commands are not made.
+	printf '%s\n' 'LIBRARY_CFLAGS :=' 'HAS_INIH := 1' 'INIH_LIBS := -linih' 'HAS_JSON := 1' 'JSON_LIBS := -ljson-c' >"$objects/known.mk"
+	make -j2 WERROR=0 LIBRARIES_MK="$objects/known.mk" O="$objects" CC="${compiler[*]}" CFLAGS=-O2 "${@/#/$objects/}" >"$work/output" 2>"$work/errors"
 }
 
 # compile_libraries ARCH KERNEL SOURCE...: archives, and the objects of sources, named without .c
