@@ -2,7 +2,8 @@
 /*
  * Functions of other libraries that libmimic.so calls, each through a gate (gates_x86.S). The Makefile reads this,
  * too: a line for each. tests/scripts/test-gates.sh says which is missing. Not here: errno's place, data, what does
- * not come back, gnu_get_libc_version(), which nobody calls, and clock_gettime(), which each access calls: if that is not the C library's, all registers are kept.
+ * not come back, gnu_get_libc_version(), of which only the address is used, and clock_gettime(), which each access
+ * calls: where that is not the C library's, each access stores all vector registers.
  */
 GATE(__isoc99_fscanf)
 GATE(__isoc99_sscanf)

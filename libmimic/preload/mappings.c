@@ -234,6 +234,7 @@ void mimic_preload_mappings_after_fork(void)
 		if (page <= REMOVED || !atomic_load(&mapping.holder->inherited) ||
 		    (mapping.device_page != MEMORY_PAGE && !is_gone))
 			continue;
+		/* mimic_pci.ko maps no pages in a child (VM_DONTCOPY): an access there is the program's own SIGSEGV. */
 		if (is_gone) {
 			remove_entry(&table[i]);
 			mimic_raw_syscall(SYS_munmap, (long)(page << PAGE_SHIFT), PAGE_BYTES, 0, 0, 0, 0);

@@ -203,7 +203,7 @@ void mimic_preload_code_check(void (*gone)(uintptr_t start, size_t length));
 struct patch_frame {
 	struct mimic_registers registers;
 	uint64_t rip; /* the instruction; the one behind it, once it is complete */
-	struct mimic_vectors *outer_vectors; /* what was kept when it began; NULL as a rule */
+	struct mimic_vectors *outer_vectors; /* mimic_vectors_place before this call; NULL as a rule */
 	struct mimic_vectors *vectors;
 	/* While is_loading and until rip moves on, these two stand for what the load changes of `registers`.
 	 */
@@ -215,7 +215,7 @@ struct patch_frame {
 
 /* What a trampoline calls. */
 void mimic_preload_patch_enter(void);
-/* The stub's other half, in C: was the access done? Vector registers are not kept yet (libmimic/base/vectors.h). */
+/* The half of the stub that is in C: was the access done? Vector registers are not stored yet (libmimic/base/vectors.h). */
 bool mimic_preload_patch_access(struct patch_site *site, struct patch_frame *frame);
 
 /* As mimic_preload_patch_moment(), of any site. */
@@ -229,7 +229,10 @@ static inline struct patch_moment mimic_preload_patch_moment_of(const struct pat
 	return mimic_preload_patch_moment(length, offset, scratch);
 }
 
-/* What this thread's call has kept of vector registers. A handler has others, and must not add them. */
+/*
+ * The place for vector registers of the trampoline that a signal has interrupted. The handler's own registers are not
+ * the program's: nothing may store them there, so the place is hidden while the handler runs.
+ */
 static inline struct mimic_vectors *mimic_preload_vectors_hide(void)
 {
 #if defined(__x86_64__) && !defined(__ILP32__)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * An access that a trampoline makes. As the trap's (fault.c), but that it only takes what a device answers at once,
- * and that a thread knows the pages that it accessed last: then it looks into no table, and keeps no more of
- * the program's vector registers than our own code changes.
+ * An access that a trampoline makes. It differs from the trap's (fault.c) in two ways. An access that fails is left to
+ * the original instruction, whose trap reports the error. And each thread knows the pages that it accessed last: for
+ * those it looks into no table, and vector registers are stored only if the access uses them
+ * (libmimic/base/vectors.h).
  */
 #include <errno.h>
 #include <sys/mman.h>
