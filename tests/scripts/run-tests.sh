@@ -131,7 +131,15 @@ function after_result() {
 	for (i = 1; i <= kept; i++)
 		if (failing)
 			comment(lines[i])
+		else if (unsaid < 100)
+			before[++unsaid] = lines[i]
 	kept = 0
+}
+# A program that ends with a status of its own may have printed the reason long before, in front of results that passed.
+function tell_unsaid() {
+	kept_for_summary = 40
+	for (i = 1; i <= unsaid; i++)
+		comment(before[i])
 }
 /^1\.\.[0-9]+/ { planned += substr($1, 4); has_plan = 1; next }
 /^(not )?ok( |$)/ {
@@ -162,6 +170,7 @@ END {
 		verdict("fail", "planned " planned " results and gave " seen + 0)
 	else
 		exit
+	tell_unsaid()
 	after_result()
 }'
 

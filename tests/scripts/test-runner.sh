@@ -87,6 +87,24 @@ diff -u - "$work/found" >>"$work/errors" <<'E2'
 E2
 result $? "the_summary_ends_with_the_failures_and_what_they_printed"
 
+program fails_early <<'E2'
+echo 1..2; echo "ok 1 - it"; echo "a race was seen" >&2; echo "ok 2 - that"; echo "stopping" >&2; exit 1
+E2
+run fails_early
+tests/scripts/run-tests.sh --results "$work/results" --summary >"$work/output" 2>"$work/errors"
+tail -n 8 "$work/output" >"$work/found"
+diff -u - "$work/found" >>"$work/errors" <<'E2'
+# what failures printed
+#   fails_early: ended with status 1
+#      a race was seen
+#      stopping
+# failed
+#   fails_early: ended with status 1
+1..3
+2 passed, 1 failed, 0 skipped
+E2
+result $? "what_was_printed_before_a_result_that_passed_is_shown_if_the_program_fails_at_its_end"
+
 # Each fails the first time only, which a file beside it remembers.
 program is_late <<'E2'
 echo 1..2; echo "ok 1 - it"
