@@ -2,16 +2,14 @@
 #include "daemon/engine/errands.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/engine/asleep.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/wait.h"
 
@@ -197,29 +195,14 @@ static bool is_over(struct mimicd_errand *errand)
 }
 
 /*
- * Is it in the kernel, and sleeps? On a loaded machine a helper may wait longer for a CPU than a
- * program may make us wait, and that must not look like a fault of the program's.
+ * On a loaded machine a helper may wait longer for a CPU than a program may make us wait, and that must not look like a
+ * fault of the program's.
  */
 static bool is_asleep(struct mimicd_errand *errand)
 {
 	int helper = atomic_load(&errand->helper);
-	char path[48], text[256];
-	const char *state;
-	ssize_t size;
-	int fd;
 
-	if (!helper)
-		return false;
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", helper);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	if (size <= 0)
-		return true;
-	text[size] = 0;
-	state = strrchr(text, ')');
-	return !state || state[1] != ' ' || state[2] != 'R';
+	return helper && mimicd_thread_is_asleep(helper);
 }
 
 static int wait_for(struct mimicd_errands *errands, struct mimicd_errand *errand, uint64_t wait_ns)

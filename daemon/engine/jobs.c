@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "daemon/engine/asleep.h"
 #include "daemon/loop/log.h"
 #include "libmimic/base/clock.h"
 #include "libmimic/base/probe.h"
@@ -202,7 +203,9 @@ static void run(struct mimicd_job *job)
 	struct mimicd_device_jobs *device = job->device;
 	struct mimicd_jobs *jobs = device->jobs;
 
+	atomic_store_explicit(&job->worker, gettid(), memory_order_relaxed);
 	device->ops->run(job->job);
+	atomic_store_explicit(&job->worker, 0, memory_order_relaxed);
 	job->next = atomic_load_explicit(&device->finished, memory_order_relaxed);
 	/* release: what the job did is there. Afterwards the device is not ours to look at. */
 	while (!atomic_compare_exchange_weak_explicit(&device->finished, &job->next, job,
@@ -246,13 +249,25 @@ int mimicd_jobs_open(struct mimicd_device_jobs *device, const void *parameters, 
 	return 0;
 }
 
+/* A job that computes comes to an end, however long it takes on a loaded machine. */
+static bool are_asleep(const struct mimicd_device_jobs *device)
+{
+	for (unsigned int i = 0; i < device->count; i++) {
+		int worker = atomic_load_explicit(&device->places[i].worker, memory_order_relaxed);
+
+		if (device->places[i].job && worker && !mimicd_thread_is_asleep(worker))
+			return false;
+	}
+	return true;
+}
+
 /*
  * Reading a program's memory takes as long as the program likes, if it serves page
  * faults itself. When we are to stop, we stop: nothing that a job uses can be freed then.
  */
 static void check_patience(const struct mimicd_device_jobs *device, uint64_t since, bool *told)
 {
-	if (mimic_now() - since < PATIENCE_NS)
+	if (mimic_now() - since < PATIENCE_NS || !are_asleep(device))
 		return;
 	if (!*told)
 		mimicd_log(MIMICD_LOG_ERROR, "%s: work on it does not end", device->name);

@@ -17,6 +17,7 @@ struct mimicd_job {
 	struct mimicd_job *next;	/* in the list that it is in */
 	struct mimicd_device_jobs *device;
 	void *job;			/* the model's; NULL: room for one */
+	_Atomic int worker;		/* thread ID of the worker that does it; 0: none does */
 };
 
 struct mimicd_workers {
