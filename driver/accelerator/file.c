@@ -289,6 +289,7 @@ static int accelerator_ioctl_info(struct accelerator_file *opened, void __user *
 	if (error)
 		return error;
 	if (!accelerator_is_clear(info.reserved, sizeof(info.reserved)) ||
+	    info.flags & ~(u64)ACCELERATOR_INFO_PEEK ||
 	    (!has_contexts && !has_memory && info.unused))
 		return -EINVAL;
 	info.version = accelerator->driver->abi_version;
@@ -308,7 +309,8 @@ static int accelerator_ioctl_info(struct accelerator_file *opened, void __user *
 	if (copy_to_user(argument + sizeof(info.size), &info.version,
 			 sizeof(info) - sizeof(info.size)))
 		return -EFAULT;
-	WRITE_ONCE(opened->seen, info.unresolved);
+	if (!(info.flags & ACCELERATOR_INFO_PEEK))
+		WRITE_ONCE(opened->seen, info.unresolved);
 	return 0;
 }
 

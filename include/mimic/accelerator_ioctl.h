@@ -35,8 +35,11 @@
  * INFO: what the node is, and what has happened on it.
  *
  * poll() says EPOLLPRI from a fault that is counted in `unresolved` until the next INFO on the same
- * open of the node.
+ * open of the node, unless that has ACCELERATOR_INFO_PEEK: this is for a library, which asks on a
+ * descriptor of the program's own. Other flags are EINVAL.
  */
+#define ACCELERATOR_INFO_PEEK 1
+
 #define ACCELERATOR_IOCTL_INFO(type) _IOWR(type, 0, struct accelerator_info)
 
 /* Structures of one device alone, below and in its header, begin with these fields. */
@@ -64,7 +67,8 @@ struct accelerator_info {
 		/* Any other device: reserved. */
 		__u64 unused;
 	};
-	__u64 reserved[3];
+	__u64 flags;		/* ACCELERATOR_INFO_PEEK or 0 */
+	__u64 reserved[2];
 };
 
 /*

@@ -20,7 +20,8 @@ struct dare_info {
 	ACCELERATOR_INFO_FIELDS
 	__u32 context;		/* out: its number; a session names it "dareN/CONTEXT" (docs/protocol.md) */
 	__u32 contexts;		/* out: how many the device has */
-	__u64 reserved[3];
+	__u64 flags;		/* ACCELERATOR_INFO_PEEK or 0 */
+	__u64 reserved[2];
 };
 
 struct dare_eventfd {

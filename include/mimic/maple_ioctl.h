@@ -13,7 +13,9 @@
 /* identify: 0 in the artifact profile. */
 struct maple_info {
 	ACCELERATOR_INFO_FIELDS
-	__u64 reserved[4];
+	__u64 unused;
+	__u64 flags;		/* ACCELERATOR_INFO_PEEK or 0 */
+	__u64 reserved[2];
 };
 
 struct maple_eventfd {

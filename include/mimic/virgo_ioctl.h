@@ -21,7 +21,8 @@
 struct virgo_info {
 	ACCELERATOR_INFO_FIELDS
 	__u64 shared_size;	/* out: bytes of shared memory, from VIRGO_SHARED_OFFSET on */
-	__u64 reserved[3];
+	__u64 flags;		/* ACCELERATOR_INFO_PEEK or 0 */
+	__u64 reserved[2];
 };
 
 struct virgo_eventfd {

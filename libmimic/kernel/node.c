@@ -44,9 +44,15 @@ static int node_ioctl(int node, unsigned long command, void *structure)
 
 static int node_info(int node, const struct mimic_kind *kind, struct mimic_kernel_info *info)
 {
-	struct accelerator_info answer = { .size = sizeof(answer) };
+	/* The descriptor may be the program's, which poll() is to tell of faults afterwards, too. */
+	struct accelerator_info answer = { .size = sizeof(answer), .flags = ACCELERATOR_INFO_PEEK };
 	int error = node_ioctl(node, ACCELERATOR_IOCTL_INFO(kind->ioctl_type), &answer);
 
+	/* A driver that is older than the flag. */
+	if (error == -EINVAL) {
+		answer.flags = 0;
+		error = node_ioctl(node, ACCELERATOR_IOCTL_INFO(kind->ioctl_type), &answer);
+	}
 	if (error)
 		return error;
 	*info = (struct mimic_kernel_info){ .version = answer.version, .index = answer.index };

@@ -87,7 +87,8 @@ static int node_info(struct holder *holder, char *argument)
 	const char *number;
 	int error = get_structure(&info, sizeof(info), argument);
 
-	if (!error && (!is_clear(info.reserved, 3) || (!kind->memory_size && info.unused)))
+	if (!error && (!is_clear(info.reserved, 2) || info.flags & ~(__u64)ACCELERATOR_INFO_PEEK ||
+		       (!kind->memory_size && info.unused)))
 		error = -EINVAL;
 	if (!error)
 		error = load(device, kind, MIMIC_ROLE_IDENTIFY, &info.identify);

@@ -196,6 +196,24 @@ TEST_F(trouble, poll_tells_of_a_bad_address_until_the_counters_are_read)
 	EXPECT_EQ(0, poll_now(self->fd));
 }
 
+TEST_F(trouble, poll_goes_on_telling_of_a_bad_address_at_which_info_peeked)
+{
+	struct maple_info info = { .size = sizeof(info), .flags = ACCELERATOR_INFO_PEEK };
+
+	FAULT(NULL, false);
+	ASSERT_EQ(0, ioctl(self->fd, MAPLE_IOCTL_INFO, &info));
+	EXPECT_EQ(1, info.unresolved);
+	EXPECT_EQ(POLLPRI, poll_now(self->fd));
+}
+
+TEST_F(trouble, info_with_other_flags_is_refused)
+{
+	struct maple_info info = { .size = sizeof(info), .flags = ACCELERATOR_INFO_PEEK << 1 };
+
+	EXPECT_EQ(-1, ioctl(self->fd, MAPLE_IOCTL_INFO, &info));
+	EXPECT_EQ(EINVAL, errno);
+}
+
 TEST_F(trouble, a_program_that_waits_in_poll_wakes_up)
 {
 	struct pollfd wanted = { .fd = self->fd, .events = POLLPRI };

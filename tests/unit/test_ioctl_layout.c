@@ -29,6 +29,7 @@
 	EXPECT_FIELD(type, faults, 24, 8); \
 	EXPECT_FIELD(type, unresolved, 32, 8); \
 	EXPECT_FIELD(type, shootdowns, 40, 8); \
+	EXPECT_FIELD(type, reserved, 64, 16); \
 } while (0)
 
 #define EXPECT_DESCRIPTOR(type) do { \
@@ -45,16 +46,17 @@ static void info_has_its_fields_where_they_were(void **state)
 	EXPECT_FIELD(accelerator_info, contexts, 52, 4);
 	EXPECT_FIELD(accelerator_info, memory_size, 48, 8);
 	EXPECT_FIELD(accelerator_info, unused, 48, 8);
-	EXPECT_FIELD(accelerator_info, reserved, 56, 24);
+	EXPECT_FIELD(accelerator_info, flags, 56, 8);
 	EXPECT_INFO(maple_info);
-	EXPECT_FIELD(maple_info, reserved, 48, 32);
+	EXPECT_FIELD(maple_info, unused, 48, 8);
+	EXPECT_FIELD(maple_info, flags, 56, 8);
 	EXPECT_INFO(dare_info);
 	EXPECT_FIELD(dare_info, context, 48, 4);
 	EXPECT_FIELD(dare_info, contexts, 52, 4);
-	EXPECT_FIELD(dare_info, reserved, 56, 24);
+	EXPECT_FIELD(dare_info, flags, 56, 8);
 	EXPECT_INFO(virgo_info);
 	EXPECT_FIELD(virgo_info, shared_size, 48, 8);
-	EXPECT_FIELD(virgo_info, reserved, 56, 24);
+	EXPECT_FIELD(virgo_info, flags, 56, 8);
 }
 
 static void eventfd_has_its_fields_where_they_were(void **state)

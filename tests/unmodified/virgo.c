@@ -293,7 +293,7 @@ static void check_information(int file, size_t size)
 	CHECK(information.shared_size == size && information.unresolved >= 1);
 	information.size = 8;
 	CHECK(failed_with(ioctl(file, GET_INFORMATION, &information)) == EINVAL);
-	information = (struct information){ .size = sizeof(information), .reserved = { 1 } };
+	information = (struct information){ .size = sizeof(information), .reserved = { 0, 1 } };
 	CHECK(failed_with(ioctl(file, GET_INFORMATION, &information)) == EINVAL);
 	CHECK(failed_with(ioctl(file, GET_INFORMATION, NULL)) == EFAULT);
 	CHECK(failed_with(ioctl(file, _IO(0xb9, 77), NULL)) == ENOTTY);

@@ -18,6 +18,7 @@ test_programs() {
 	passes "queues_of_all_sizes_with_mixed_widths" "$programs/widths"
 	passes "nodes_answer_as_the_documentation_says" "$programs/node"
 	passes "the_program_keeps_its_own_sigsegv_and_sigbus_handlers" "$programs/handlers"
+	passes "poll_tells_of_a_fault_until_the_program_asks" "$programs/poll"
 	passes "blocked_signals_do_not_stop_device_accesses" "$programs/masks"
 	passes "signal_handlers_run_while_a_load_waits" "$programs/waiting"
 	passes "cxx_threads_and_exceptions" "$programs/threads"
@@ -116,6 +117,7 @@ test_patched() {
 	by_calls "patched: cxx_threads_and_exceptions" 10 "$programs/threads"
 	by_calls "patched: the_program_keeps_its_own_sigsegv_and_sigbus_handlers" 0 "$programs/handlers"
 	by_calls "patched: nodes_answer_as_the_documentation_says" 0 "$programs/node"
+	by_calls "patched: poll_tells_of_a_fault_until_the_program_asks" 0 "$programs/poll"
 	by_calls "patched: fork_vfork_exec_and_posix_spawn" 0 "$programs/processes"
 	ends 135 "patched: an_instruction_that_is_no_plain_access_dies_of_sigbus" "$mimic" run "$programs/crash" exchange-add
 	ends 139 "patched: a_jump_into_a_device_page_dies_of_sigsegv" "$mimic" run "$programs/crash" execute-device
