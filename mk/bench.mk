@@ -30,8 +30,10 @@ $(BENCH_MODELS):
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) -shared $(LDFLAGS_ALL) -Wl,-z,defs -o $@ $^ -lm
 
+# Not of libmimic.a what libmimic.so exports, too: in a child under mimic run that would be in the library's place,
+# and it has no gates (libmimic/base/vectors.h).
 $(BENCH): $(call obj,$(BENCH_SRC) $(BENCH_SPOOL) $(BENCH_OPTIONS)) $(LIBCOMMON_A) $(LIBMIMIC_A) $(DEVICE_LIBRARIES) | $(BENCH_MODELS)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
-	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out $(LIBMIMIC_A),$(filter %.o %.a,$^)) \
+	$(Q)$(CC) $(LDFLAGS_ALL) -Wl,--exclude-libs,libmimic.a -o $@ $(filter-out $(LIBMIMIC_A),$(filter %.o %.a,$^)) \
 		-L$(O)/lib $(LIBRARY_KINDS:%=-l%) -lmimic $(LIBMIMIC_A) $(call RPATH,../) $(MIMIC_LIBS)
