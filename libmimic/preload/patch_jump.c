@@ -214,7 +214,8 @@ static void patch_again(struct patch_site *before)
 	site->is_moved = before->is_moved;
 	site->block = before->block;
 	site->tries = 1;
-	atomic_store(&site->traps, atomic_exchange(&before->traps, 0));
+	/* Added: a thread that traps may have found the new one already. */
+	atomic_fetch_add(&site->traps, atomic_exchange(&before->traps, 0));
 	if (prepare(site))
 		write_jump(site);
 }
