@@ -49,6 +49,20 @@ static bool take(json_object *row, const char **key, double *value)
 	return isfinite(*value) && *value > 0;
 }
 
+static double number_of(json_object *row, const char *key, double otherwise)
+{
+	json_object *found;
+
+	return json_object_object_get_ex(row, key, &found) ? json_object_get_double(found) : otherwise;
+}
+
+/* Has one of the rounds of one run been where those of the other were? */
+static bool do_overlap(json_object *row, double value, json_object *earlier, double before)
+{
+	return number_of(row, "least", value) <= number_of(earlier, "most", before) &&
+	       number_of(earlier, "least", before) <= number_of(row, "most", value);
+}
+
 /* true: it has moved, or is new. */
 static bool compare(json_object *row)
 {
@@ -67,7 +81,12 @@ static bool compare(json_object *row)
 	}
 	if (fabs(now - before) <= MOVED * before)
 		return false;
-	printf("  %-34s %s %.2f, was %.2f: %+.0f %%\n", name, key, now, before, 100 * (now - before) / before);
+	printf("  %-34s %s %.2f, was %.2f: %+.0f %%", name, key, now, before, 100 * (now - before) / before);
+	if (do_overlap(row, now, earlier, before)) {
+		printf(", too noisy to judge\n");
+		return false;
+	}
+	printf("\n");
 	return true;
 }
 

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #define BENCH_RUNS 7	/* medians of at least five */
+#define BENCH_ROUNDS_MAX 32u	/* --rounds */
 
 struct bench_options {
 	const char *build;	/* build directory */
@@ -31,7 +32,10 @@ struct bench_row {
 };
 
 void bench_report(const struct bench_row *row);
-/* Writes all rows as JSON (NULL: does not). The exit status: 1 if a limit was exceeded. */
+/*
+ * With several rounds: prints the medians. Writes all rows as JSON (NULL: does not). The exit status: 1 if a limit was
+ * exceeded in all rounds.
+ */
 int bench_finish(const char *output);
 
 struct json_object;

@@ -10,7 +10,7 @@
 static void usage(FILE *to)
 {
 	fprintf(to,
-		"usage: bench [--build DIR] [--output FILE] [--only NAME] [--matrix FILE] [--help]\n"
+		"usage: bench [--build DIR] [--output FILE] [--only NAME] [--base FILE] [--rounds N] [--matrix FILE] [--help]\n"
 		"Measures mimic beside references of the same run; medians of %d.\n"
 		"  --build DIR    where bin/mimic and bin/mimicd are (default: build)\n"
 		"  --output FILE  write the rows as JSON\n"
@@ -18,9 +18,11 @@ static void usage(FILE *to)
 		"virgo, trace,\n"
 		"                 record, state, sim\n"
 		"  --base FILE    what --output wrote in an earlier run: says at the end which rows have moved\n"
+		"  --rounds N     measure all rows N times (1 to %u), in turn: their medians count, and a row whose rounds\n"
+		"                 differ about its limit, or as much as it moved, is too noisy to judge\n"
 		"  --matrix FILE  a Matrix Market file, for dare-sparse beside its generated graph\n"
-		"Exit status: 0, 1 if a limit is exceeded, 2 for bad options.\n",
-		BENCH_RUNS);
+		"Exit status: 0, 1 if a limit is exceeded in all rounds, 2 for bad options.\n",
+		BENCH_RUNS, BENCH_ROUNDS_MAX);
 }
 
 static const struct {
@@ -45,17 +47,30 @@ static void run_parts(const struct bench_options *options, const char *only)
 	}
 }
 
+/* false: not a number of rounds. */
+static bool read_rounds(const char *text, unsigned long *rounds)
+{
+	char *end;
+
+	*rounds = strtoul(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && *rounds && *rounds <= BENCH_ROUNDS_MAX)
+		return true;
+	fprintf(stderr, "bench: --rounds %s: not a number from 1 to %u\n", text, BENCH_ROUNDS_MAX);
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	struct bench_options options = { .build = "build" };
-	const char *output = NULL, *only = NULL, *base = NULL;
+	const char *output = NULL, *only = NULL, *base = NULL, *rounds_text = "1";
+	unsigned long rounds;
 	char directory[] = "/tmp/mimic-bench-XXXXXX";
 	pid_t daemon;
 	bool is_trap_child = false, is_patch_child = false, is_spmv_child = false;
 	const struct mimic_option list[] = {
 		{ .name = "build", .value = &options.build }, { .name = "output", .value = &output },
 		{ .name = "only", .value = &only }, { .name = "matrix", .value = &options.matrix },
-		{ .name = "base", .value = &base },
+		{ .name = "base", .value = &base }, { .name = "rounds", .value = &rounds_text },
 		{ .name = "trap-child", .flag = &is_trap_child }, { .name = "patch-child", .flag = &is_patch_child },
 		{ .name = "patch-spmv-child", .flag = &is_spmv_child },
 	};
@@ -71,6 +86,8 @@ int main(int argc, char **argv)
 		usage(stderr);
 		return 2;
 	}
+	if (!read_rounds(rounds_text, &rounds))
+		return 2;
 	if (is_trap_child)
 		return bench_trap_child();
 	if (is_patch_child)
@@ -84,7 +101,8 @@ int main(int argc, char **argv)
 		bench_fail("cannot set up");
 	snprintf(options.socket, sizeof(options.socket), "%s/mimicd.sock", directory);
 	daemon = bench_start_daemon(&options, "maple:4, dare:2, virgo:1", options.socket);
-	run_parts(&options, only);
+	while (rounds--)
+		run_parts(&options, only);
 	bench_stop_daemon(daemon);
 	rmdir(directory);
 	return bench_finish(output);

@@ -4,11 +4,12 @@ BENCH := $(O)/bench/bench
 # A real graph beside the generated one, where there is one.
 BENCH_MATRIX ?= $(wildcard ../shared/data/pubmed.mtx)
 
-# BASE=FILE: the bench.json of an earlier run; the end says which rows have moved.
+# BASE=FILE: the bench.json of an earlier run; the end says which rows have moved. ROUNDS=N: all rows N times, in turn.
+ROUNDS ?= $(if $(BASE),3,1)
 .PHONY: bench
 bench: packages-tests all $(BENCH)
-	@echo "Measuring; takes about three minutes, and wants a quiet machine with two CPUs."
-	$(Q)$(BENCH) --build $(O) --output $(O)/bench.json $(BASE:%=--base %) $(BENCH_MATRIX:%=--matrix %)
+	@echo "Measuring; takes about three minutes for each of $(ROUNDS) rounds, and wants a quiet machine with two CPUs."
+	$(Q)$(BENCH) --build $(O) --output $(O)/bench.json --rounds $(ROUNDS) $(BASE:%=--base %) $(BENCH_MATRIX:%=--matrix %)
 	@echo "Written: $(O)/bench.json"
 
 # For the rows of trace: the models by themselves, with and without the hook. The spool is

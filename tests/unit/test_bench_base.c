@@ -72,6 +72,23 @@ static void a_tenth_is_no_move(void **unused)
 	       "0 of 1 rows");
 }
 
+/* Of three rounds each. */
+static void a_row_whose_rounds_overlap_is_too_noisy_to_judge(void **unused)
+{
+	(void)unused;
+	expect("[" ROW("load", "\"value\": 100, \"ratio\": 2.0, \"least\": 1.9, \"most\": 2.6") "]",
+	       "[" ROW("load", "\"value\": 100, \"ratio\": 2.5, \"least\": 2.4, \"most\": 2.7") "]",
+	       "ratio 2.50, was 2.00: +25 %, too noisy to judge\n0 of 1 rows");
+}
+
+static void a_row_whose_rounds_are_apart_has_moved(void **unused)
+{
+	(void)unused;
+	expect("[" ROW("load", "\"value\": 100, \"ratio\": 2.0, \"least\": 1.9, \"most\": 2.1") "]",
+	       "[" ROW("load", "\"value\": 100, \"ratio\": 1.5, \"least\": 1.4, \"most\": 1.7") "]",
+	       "ratio 1.50, was 2.00: -25 %\n1 of 1 rows");
+}
+
 static void a_row_without_a_reference_is_compared_by_its_value(void **unused)
 {
 	(void)unused;
@@ -89,6 +106,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_ratio_that_moved_is_named_with_both),
 		cmocka_unit_test(a_tenth_is_no_move),
+		cmocka_unit_test(a_row_whose_rounds_overlap_is_too_noisy_to_judge),
+		cmocka_unit_test(a_row_whose_rounds_are_apart_has_moved),
 		cmocka_unit_test(a_row_without_a_reference_is_compared_by_its_value),
 		cmocka_unit_test(rows_that_were_not_there_are_named),
 	};
