@@ -18,6 +18,18 @@ struct mimic_descriptor {
 
 #define MIMIC_DESCRIPTOR_NONE { .fd = -1 }
 
+/*
+ * Which numbers are the library's, for `mimic run`: a program's calls that close all descriptors leave these open. A
+ * number is noted until it is closed, or until a program puts a file of its own there. Any thread may ask at any time.
+ */
+/* libmimic-preload.so calls them. */
+#pragma GCC visibility push(default)
+void mimic_descriptor_note(int fd, bool is_kept);
+bool mimic_descriptor_is_kept(int fd);
+/* The lowest that is kept and not below `from`; -1: none. */
+int mimic_descriptor_next_kept(unsigned int from);
+#pragma GCC visibility pop
+
 /* Takes `fd` over, to a higher number if there is room. -1: none. */
 struct mimic_descriptor mimic_descriptor_keep(int fd);
 /* Eventfds are all one to this. */

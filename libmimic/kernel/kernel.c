@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "libmimic/base/descriptor.h"
 #include "libmimic/base/error.h"
 #include "libmimic/base/kinds.h"
 #include "libmimic/base/raw_syscall.h"
@@ -85,6 +86,7 @@ static int explain_node(int error, const struct mimic_kind *kind, const char *na
 
 static void close_descriptor(int fd)
 {
+	mimic_descriptor_note(fd, false);
 	mimic_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
@@ -196,6 +198,7 @@ static int make_device(struct mimic_device **opened, const struct mimic_kind *ki
 		free(device);
 		return error;
 	}
+	mimic_descriptor_note(node, true);
 	device->next = devices;
 	devices = device;
 	*opened = &device->daemon.base;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* open and its relatives, and close and its relatives. */
+/* open and its relatives. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -142,60 +142,4 @@ EXPORT FILE *fopen64(const char *path, const char *mode)
 	struct node node = mimic_preload_node_of_path(AT_FDCWD, path);
 
 	return node.kind == NODE_NONE ? NEXT(fopen64)(path, mode) : open_stream(path, mode, &node);
-}
-
-EXPORT int fclose(FILE *stream)
-{
-	bool ours = mimic_preload_files_keeps(fileno(stream));
-	int result = NEXT(fclose)(stream);
-
-	if (ours)
-		mimic_preload_files_reap();
-	return result;
-}
-
-/* --- close: the last descriptor of a node may give its instance back ------------- */
-
-EXPORT int close(int descriptor)
-{
-	bool ours = mimic_preload_files_keeps(descriptor);
-	int result = NEXT(close)(descriptor);
-
-	if (ours)
-		mimic_preload_files_reap();
-	return result;
-}
-
-EXPORT int dup2(int from, int to)
-{
-	bool ours = mimic_preload_files_keeps(to);
-	int result = NEXT(dup2)(from, to);
-
-	if (ours)
-		mimic_preload_files_reap();
-	return result;
-}
-
-EXPORT int dup3(int from, int to, int flags)
-{
-	bool ours = mimic_preload_files_keeps(to);
-	int result = NEXT(dup3)(from, to, flags);
-
-	if (ours)
-		mimic_preload_files_reap();
-	return result;
-}
-
-EXPORT int close_range(unsigned int first, unsigned int last, int flags)
-{
-	int result = NEXT(close_range)(first, last, flags);
-
-	mimic_preload_files_reap();
-	return result;
-}
-
-EXPORT void closefrom(int first)
-{
-	NEXT(closefrom)(first);
-	mimic_preload_files_reap();
 }

@@ -19,6 +19,7 @@ test_programs() {
 	passes "nodes_answer_as_the_documentation_says" "$programs/node"
 	passes "the_program_keeps_its_own_sigsegv_and_sigbus_handlers" "$programs/handlers"
 	passes "poll_tells_of_a_fault_until_the_program_asks" "$programs/poll"
+	passes "mapped_pages_work_after_all_descriptors_are_closed" "$programs/detached" closefrom
 	passes "blocked_signals_do_not_stop_device_accesses" "$programs/masks"
 	passes "signal_handlers_run_while_a_load_waits" "$programs/waiting"
 	passes "cxx_threads_and_exceptions" "$programs/threads"
@@ -118,6 +119,9 @@ test_patched() {
 	by_calls "patched: the_program_keeps_its_own_sigsegv_and_sigbus_handlers" 0 "$programs/handlers"
 	by_calls "patched: nodes_answer_as_the_documentation_says" 0 "$programs/node"
 	by_calls "patched: poll_tells_of_a_fault_until_the_program_asks" 0 "$programs/poll"
+	for way in closefrom close_range close; do
+		by_calls "patched: mapped_pages_work_after_${way}_of_all_descriptors" 1000 "$programs/detached" $way
+	done
 	by_calls "patched: fork_vfork_exec_and_posix_spawn" 0 "$programs/processes"
 	ends 135 "patched: an_instruction_that_is_no_plain_access_dies_of_sigbus" "$mimic" run "$programs/crash" exchange-add
 	ends 139 "patched: a_jump_into_a_device_page_dies_of_sigsegv" "$mimic" run "$programs/crash" execute-device

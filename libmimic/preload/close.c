@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * close and its relatives. The last descriptor of a node may give its instance back. Descriptors of the library itself
+ * stay open: a program that closes all that it does not know goes on having the pages that it has mapped.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "libmimic/base/descriptor.h"
+#include "preload.h"
+
+EXPORT int fclose(FILE *stream)
+{
+	bool ours = mimic_preload_files_keeps(fileno(stream));
+	int result = NEXT(fclose)(stream);
+
+	if (ours)
+		mimic_preload_files_reap();
+	return result;
+}
+
+EXPORT int close(int descriptor)
+{
+	bool ours = mimic_preload_files_keeps(descriptor);
+	int result;
+
+	if (!mimic_preload_is_inside() && mimic_descriptor_is_kept(descriptor)) {
+		errno = EBADF;
+		return -1;
+	}
+	result = NEXT(close)(descriptor);
+	if (ours)
+		mimic_preload_files_reap();
+	return result;
+}
+
+/* `to` has a file of the program's now, whatever it had before. */
+static int copied(int result, int to, bool ours)
+{
+	if (result >= 0 && !mimic_preload_is_inside())
+		mimic_descriptor_note(to, false);
+	if (ours)
+		mimic_preload_files_reap();
+	return result;
+}
+
+EXPORT int dup2(int from, int to)
+{
+	bool ours = mimic_preload_files_keeps(to);
+
+	return copied(NEXT(dup2)(from, to), to, ours);
+}
+
+EXPORT int dup3(int from, int to, int flags)
+{
+	bool ours = mimic_preload_files_keeps(to);
+
+	return copied(NEXT(dup3)(from, to, flags), to, ours);
+}
+
+/* With `flags`, what lies between the library's descriptors. The first error, as -1 with errno. */
+static int close_between(unsigned int first, unsigned int last, int flags)
+{
+	int kept;
+
+	while ((kept = mimic_descriptor_next_kept(first)) >= 0 && (unsigned int)kept <= last) {
+		if ((unsigned int)kept > first && NEXT(close_range)(first, (unsigned int)kept - 1, flags))
+			return -1;
+		if ((unsigned int)kept == last)
+			return 0;
+		first = (unsigned int)kept + 1;
+	}
+	return NEXT(close_range)(first, last, flags);
+}
+
+EXPORT int close_range(unsigned int first, unsigned int last, int flags)
+{
+	int result = first > last || mimic_preload_is_inside() ? NEXT(close_range)(first, last, flags) :
+								 close_between(first, last, flags);
+
+	mimic_preload_files_reap();
+	return result;
+}
+
+EXPORT void closefrom(int first)
+{
+	unsigned int from = first < 0 ? 0 : (unsigned int)first;
+
+	/* As before where the library has none there, or the kernel no close_range(). */
+	if (mimic_descriptor_next_kept(from) < 0 || close_between(from, UINT_MAX, 0))
+		NEXT(closefrom)(first);
+	mimic_preload_files_reap();
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/*
+ * A program that closes all descriptors that it has not opened itself, as one does that goes to the background: pages
+ * of a device that it has mapped go on working, as any mapping does.
+ *
+ *   detached closefrom|close_range|close
+ */
+#include "contract.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static void close_all(const char *way)
+{
+	struct rlimit limit;
+	int i;
+
+	if (!strcmp(way, "closefrom")) {
+		closefrom(3);
+	} else if (!strcmp(way, "close_range")) {
+		CHECK(close_range(3, ~0u, 0) == 0);
+	} else {
+		CHECK(!strcmp(way, "close") && getrlimit(RLIMIT_NOFILE, &limit) == 0);
+		for (i = 3; i < (int)limit.rlim_cur && i < 70000; i++)
+			CHECK(close(i) == 0 || errno == EBADF);
+	}
+}
+
+static __attribute__((noinline)) void exchange(void *page, uint32_t value)
+{
+	store32(page, PRODUCE, 0, value);
+	CHECK(load32(page, CONSUME, 0) == value);
+}
+
+int main(int argc, char **argv)
+{
+	void *page = map_node("/dev/maple0", WORDS_8);
+	uint32_t i;
+
+	CHECK(argc == 2);
+	open_both(page, 0);
+	for (i = 0; i < 10; i++)
+		exchange(page, i);
+	close_all(argv[1]);
+	for (i = 0; i < 1000; i++)
+		exchange(page, i ^ 0x5a5a5a5a);
+	/* By an instruction that has not accessed the device before. */
+	store32(page, PRODUCE, 0, 77);
+	CHECK(load32(page, CONSUME, 0) == 77);
+	CHECK(munmap(page, PAGE) == 0);
+	return 0;
+}
