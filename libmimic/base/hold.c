@@ -25,6 +25,8 @@
 		1ull << (SIGFPE - 1) | 1ull << (SIGTRAP - 1) | 1ull << (SIGSYS - 1))
 /* The kernel's first; the C library keeps two of them for itself. */
 #define FIRST_QUEUED 32
+/* glibc cancels a thread by it (SIGCANCEL). */
+#define CANCEL_SIGNAL 32
 /* In si_errno, which nothing else uses in a signal that was sent: it is a mark; it has taken its turn. */
 #define MARK 0x6d696d69
 #define SEEN 0x6d696d6a
@@ -161,6 +163,28 @@ static void note_mask(struct mimic_thread *self, ucontext_t *context)
 	self->has_signal_mask = true;
 	/* The others stay with the kernel until this one has come. */
 	memcpy(&context->uc_sigmask, &ours, sizeof(ours));
+}
+
+static void change_cancel(int how)
+{
+	const uint64_t cancel = 1ull << (CANCEL_SIGNAL - 1);
+
+	mimic_raw_syscall(SYS_rt_sigprocmask, how, (long)&cancel, 0, sizeof(cancel), 0, 0);
+}
+
+void mimic_hold_block_cancel(void)
+{
+	change_cancel(SIG_BLOCK);
+}
+
+void mimic_hold_let_cancel_in(void)
+{
+	change_cancel(SIG_UNBLOCK);
+}
+
+void mimic_hold_cancel_type(bool is_asynchronous)
+{
+	atomic_store_explicit(&mimic_hold_self.is_cancelled_at_once, is_asynchronous, memory_order_relaxed);
 }
 
 int mimic_signal_defer(int number, siginfo_t *information, void *signal_context)

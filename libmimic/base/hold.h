@@ -17,6 +17,8 @@
 struct mimic_hold {
 	_Atomic uint32_t depth;		/* such places that this thread is in, one in the other */
 	atomic_bool has_signals;	/* that wait until it is in none */
+	/* The thread may be cancelled at any instruction (PTHREAD_CANCEL_ASYNCHRONOUS): not in such a place. */
+	atomic_bool is_cancelled_at_once;
 };
 
 /* initial-exec: as the thread's record (thread.c). */
@@ -26,11 +28,25 @@ extern __thread struct mimic_hold mimic_hold_self
 /* Sends the signals that came, and lets them in. */
 void mimic_hold_let_in(void);
 
+/* Holds up the C library's signal by which a thread is cancelled, and lets it in. */
+void mimic_hold_block_cancel(void);
+void mimic_hold_let_cancel_in(void);
+
+/*
+ * For a program under `mimic run`, before this thread's type of cancellation becomes asynchronous, and after it no
+ * more is. libmimic-preload.so calls it.
+ */
+__attribute__((visibility("default")))
+void mimic_hold_cancel_type(bool is_asynchronous);
+
 /* Only this thread and its handlers use these: the order is the compiler's matter. */
 static inline void mimic_hold_begin(void)
 {
 	uint32_t depth = atomic_load_explicit(&mimic_hold_self.depth, memory_order_relaxed);
 
+	if (__builtin_expect(atomic_load_explicit(&mimic_hold_self.is_cancelled_at_once, memory_order_relaxed), 0) &&
+	    !depth)
+		mimic_hold_block_cancel();
 	atomic_store_explicit(&mimic_hold_self.depth, depth + 1, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 }
@@ -44,6 +60,9 @@ static inline void mimic_hold_end(void)
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!depth && atomic_load_explicit(&mimic_hold_self.has_signals, memory_order_relaxed))
 		mimic_hold_let_in();
+	if (__builtin_expect(atomic_load_explicit(&mimic_hold_self.is_cancelled_at_once, memory_order_relaxed), 0) &&
+	    !depth)
+		mimic_hold_let_cancel_in();
 }
 
 #endif

@@ -2,6 +2,7 @@
 /* Threads and fork. */
 #include <pthread.h>
 
+#include "libmimic/base/hold.h"
 #include "patch.h"
 #include "preload.h"
 
@@ -16,6 +17,24 @@ void mimic_preload_threads_attach(void)
 	/* It unblocks our two signals, through our wrapper: the program's view stays. */
 	is_attached = mimic_thread_attach() == 0;
 	mimic_preload_mask_set_blocked(blocked);
+}
+
+/*
+ * A thread that is cancelled between two instructions of an access would keep the device's lock. The library holds the
+ * cancellation up there, if it knows that one may come.
+ */
+EXPORT int pthread_setcanceltype(int type, int *before)
+{
+	bool is_asynchronous = type == PTHREAD_CANCEL_ASYNCHRONOUS;
+	int error;
+
+	if (is_asynchronous)
+		mimic_hold_cancel_type(true);
+	error = NEXT(pthread_setcanceltype)(type, before);
+	/* Of another type (an error, too) nothing has changed. */
+	if (!error && !is_asynchronous)
+		mimic_hold_cancel_type(false);
+	return error;
 }
 
 static struct mimic_preload_lock fork_lock;
