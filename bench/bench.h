@@ -74,9 +74,9 @@ double bench_ping_pong_two_lines(void);
 /* Starts mimicd on a private socket; returns its pid. Devices e.g. "maple:2". */
 pid_t bench_start_daemon(const struct bench_options *options, const char *devices,
 			 const char *socket_path);
-/* The same with a state filesystem at `mount`, if the machine has FUSE. */
-pid_t bench_start_state_daemon(const struct bench_options *options, const char *devices,
-			       const char *socket_path, const char *mount);
+/* The same with an option of mimicd and its value, or NULL and NULL. */
+pid_t bench_start_daemon_with(const struct bench_options *options, const char *devices, const char *socket_path,
+			      const char *option, const char *value);
 void bench_stop_daemon(pid_t pid);
 
 void bench_ring(const struct bench_options *options);

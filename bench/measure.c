@@ -187,8 +187,8 @@ static bool answers(const char *socket_path)
 	return ok;
 }
 
-pid_t bench_start_state_daemon(const struct bench_options *options, const char *devices,
-			       const char *socket_path, const char *mount)
+pid_t bench_start_daemon_with(const struct bench_options *options, const char *devices, const char *socket_path,
+			      const char *option, const char *value)
 {
 	char path[4200];
 	pid_t pid;
@@ -201,7 +201,7 @@ pid_t bench_start_state_daemon(const struct bench_options *options, const char *
 		bench_pin(1);	/* clients are measured on CPU 0 */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);	/* a row that fails ends this program at once */
 		execl(path, "mimicd", "--socket", socket_path, "--devices", devices,
-		      mount ? "--state" : (char *)NULL, mount, (char *)NULL);
+		      option, value, (char *)NULL);
 		_exit(127);
 	}
 	for (int i = 0; i < 500; i++) {
@@ -216,7 +216,7 @@ pid_t bench_start_state_daemon(const struct bench_options *options, const char *
 pid_t bench_start_daemon(const struct bench_options *options, const char *devices,
 			 const char *socket_path)
 {
-	return bench_start_state_daemon(options, devices, socket_path, NULL);
+	return bench_start_daemon_with(options, devices, socket_path, NULL, NULL);
 }
 
 void bench_stop_daemon(pid_t pid)

@@ -181,7 +181,7 @@ static void measure_daemon(const struct bench_options *given)
 	if (at.looks == MAP_FAILED || !mkdtemp(at.mount))
 		bench_fail("cannot set up");
 	snprintf(options.socket, sizeof(options.socket), "%s.sock", at.mount);
-	daemon = bench_start_state_daemon(&options, "maple:1", options.socket, at.mount);
+	daemon = bench_start_daemon_with(&options, "maple:1", options.socket, "--state", at.mount);
 	measure_beside(&at, "wire", look_by_state);
 	if (is_mounted(&at)) {
 		measure_look(&at, "value", look_by_value);

@@ -1,53 +1,112 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* The worst case of an access by mimicd: both sides sleep, and each wakes the other. */
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "libmimic/mimic.h"
+#include "mimic/maple_registers.h"
 
-static int wake_there[2], wake_back[2];
+#define STEPS 20
+#define STOP 0xffffffffu
 
+/* --- the reference: two threads and the kernel's futex ------------------------------- */
+
+static _Atomic uint32_t ball;
+
+static void futex_wait(uint32_t value)
+{
+	syscall(SYS_futex, &ball, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+
+static void throw_ball(uint32_t value)
+{
+	atomic_store(&ball, value);
+	syscall(SYS_futex, &ball, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* Odd numbers are thrown there, even ones back. */
 static void *sleeper(void *unused)
 {
-	char byte;
+	uint32_t now;
 
 	(void)unused;
 	bench_pin(1);
-	while (read(wake_there[0], &byte, 1) == 1) {
-		if (write(wake_back[1], &byte, 1) != 1)
-			break;
+	while ((now = atomic_load(&ball)) != STOP) {
+		if (now & 1)
+			throw_ball(now + 1);
+		else
+			futex_wait(now);
 	}
 	return NULL;
 }
 
-static void wake_and_sleep(void *unused)
+static void there_and_back(void *unused)
 {
-	char byte = 0;
+	uint32_t sent = atomic_load(&ball) + 1;
 
 	(void)unused;
-	if (write(wake_there[1], &byte, 1) != 1 || read(wake_back[0], &byte, 1) != 1)
-		bench_fail("a pipe broke");
+	throw_ball(sent);
+	while (atomic_load(&ball) == sent)
+		futex_wait(sent);
 }
 
-/* What it costs to wake a sleeping thread on another CPU, and to be woken: the daemon's worst case. */
+static double measure_futex(void)
+{
+	pthread_t thread;
+	double value;
+
+	atomic_store(&ball, 0);
+	if (pthread_create(&thread, NULL, sleeper, NULL))
+		bench_fail("no thread: %s", strerror(errno));
+	bench_pin(0);
+	value = bench_windows(there_and_back, NULL, STEPS);
+	throw_ball(STOP);
+	pthread_join(thread, NULL);
+	return value;
+}
+
+/* --- an access --------------------------------------------------------------------------- */
+
+static void load(void *device)
+{
+	struct mimic_access access = { .offset = MAPLE_OFFSET(MAPLE_LOAD_DEBUG, 2), .size = 4 };
+	int error = mimic_device_access(device, &access);
+
+	if (error)
+		bench_fail("a load: %s", strerror(-error));
+}
+
 void bench_wake(const struct bench_options *options)
 {
 	struct bench_row row = { .name = "wake_up_round_trip", .unit = "ns" };
-	pthread_t thread;
+	char path[128];
+	struct mimic_options how = { .transport = MIMIC_TRANSPORT_DAEMON, .socket_path = path };
+	double futex[BENCH_RUNS], ratios[BENCH_RUNS];
+	struct mimic_device *device;
+	pid_t daemon;
+	int error;
 
-	(void)options;
-	if (pipe(wake_there) || pipe(wake_back) || pthread_create(&thread, NULL, sleeper, NULL))
-		bench_fail("no pipe or thread: %s", strerror(errno));
-	bench_pin(0);
-	row.value = bench_windows(wake_and_sleep, NULL, 20);
-	row.reference_value = bench_ping_pong();
-	snprintf(row.reference, sizeof(row.reference), "cache line ping-pong, both spinning");
+	snprintf(path, sizeof(path), "%s-wake", options->socket);
+	daemon = bench_start_daemon_with(options, "maple:1", path, "--spin", "0");
+	error = mimic_device_open(&device, "maple0", &how);
+	if (error)
+		bench_fail("maple0 of %s: %s", path, mimic_error_text());
+	for (int run = 0; run < BENCH_RUNS; run++) {
+		futex[run] = measure_futex();
+		ratios[run] = bench_windows(load, device, STEPS) / futex[run];
+	}
+	mimic_device_close(device);
+	bench_stop_daemon(daemon);
+	row.reference_value = bench_median(futex, BENCH_RUNS);
+	row.value = bench_median(ratios, BENCH_RUNS) * row.reference_value;
+	row.limit = 1.1 * row.reference_value;
+	snprintf(row.reference, sizeof(row.reference), "two threads that wake each other by a futex");
 	bench_report(&row);
-	close(wake_there[1]);
-	pthread_join(thread, NULL);
-	close(wake_there[0]);
-	close(wake_back[0]);
-	close(wake_back[1]);
 }
