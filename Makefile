@@ -154,7 +154,6 @@ UNMODIFIED   := $(patsubst %.c,$(O)/%,$(UNMODIFIED_C)) $(patsubst %.cc,$(O)/%,$(
 ADDERS       := $(addprefix $(O)/tests/unmodified/,adder-11.so adder-22.so adder-33.so)
 FUZZERS      := $(patsubst %.c,$(O)/%,$(FUZZ_SRC))
 BINARIES     := $(if $(wildcard tools/mimic.c),$(O)/bin/mimic) $(if $(wildcard daemon/main.c),$(O)/bin/mimicd)
-MANPAGES     := $(if $(HAS_SCDOC),$(patsubst docs/man/%.scd,$(O)/man/%,$(wildcard docs/man/*.scd)))
 LIBRARIES    := $(LIBMIMIC) $(LIBDEVICE_A) $(DEVICE_LIBRARIES) $(if $(PRELOAD_SRC),$(PRELOAD))
 
 .PHONY: FORCE help all tests fuzzers packages-build packages-tests packages-check clean
@@ -195,7 +194,7 @@ help:
 	@echo "           V=1 shows commands, SANITIZE=address,undefined|thread,"
 	@echo "           WERROR=1 makes warnings errors (CI does)"
 
-all: packages-build $(LIBRARIES) $(BINARIES) $(EXAMPLES) $(MANPAGES)
+all: packages-build $(LIBRARIES) $(BINARIES) $(EXAMPLES)
 tests: $(TESTS) $(UNMODIFIED) $(ADDERS)
 fuzzers: $(FUZZERS)
 
@@ -358,10 +357,6 @@ $(FUZZERS): $(O)/tests/fuzz/%: $(O)/obj/fuzz/tests/fuzz/%.o $(FUZZ_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $(filter %.o,$^) $(filter %.a,$^) $(MIMIC_LIBS) $(DAEMON_LIBS) -lm
-
-$(O)/man/%: docs/man/%.scd | packages-build
-	@mkdir -p $(@D)
-	$(Q)scdoc < $< > $@
 
 include $(wildcard mk/*.mk)
 include $(wildcard examples/*/rules.mk)

@@ -16,9 +16,11 @@
  *
  * Contexts. A struct dare is a context of a device: registers, CSRs, an
  * instruction queue, an error and counters of its own. A program may have
- * several, of one device or of more. One thread at a time may use a context:
- * each thread opens its own, or the program keeps them apart by a lock. What
- * different contexts do is independent, and no order is kept between them.
+ * several, of one device or of more. What different contexts do is independent,
+ * and no order is kept between them.
+ *
+ * Threads. One thread at a time may use a context: each thread opens its own, or
+ * the program keeps them apart by a lock.
  *
  * Dispatch. dare_mcfg() to dare_mscatter_b() and dare_dispatch() put an
  * instruction into a buffer, from where they go to the device in batches, in
@@ -99,6 +101,8 @@ struct dare_options {
  * -EACCES: it is another user's
  * -EPROTO: the daemon or the device speaks another version
  * -ENOMEM: out of memory
+ *
+ * See also: dare_error_text(), dare_mld().
  */
 int dare_open(struct dare **dare, const struct dare_options *options);
 
@@ -108,6 +112,8 @@ int dare_open(struct dare **dare, const struct dare_options *options);
  *
  * Waits for nothing: call dare_fence() before, if instructions may still be on
  * their way. Memory of dare_alloc() that was not freed is lost with it.
+ *
+ * See also: dare_open().
  */
 void dare_close(struct dare *dare);
 
@@ -117,6 +123,8 @@ void dare_close(struct dare *dare);
  * Returns a line for people about the last error that a function of the library
  * returned to this thread, "" if there was none. It names what was wrong. The
  * string is the library's and changes with the thread's next error.
+ *
+ * See also: dare_error(), dare_fence().
  */
 const char *dare_error_text(void);
 
@@ -125,6 +133,8 @@ const char *dare_error_text(void);
  * @dare: the handle
  *
  * Returns "embedded", "daemon" or "kernel". The string is the library's.
+ *
+ * See also: dare_open(), dare_device_name().
  */
 const char *dare_transport(const struct dare *dare);
 
@@ -133,6 +143,8 @@ const char *dare_transport(const struct dare *dare);
  * @dare: the handle
  *
  * Returns "dare0", "dare1" and so on. The string lives as long as the handle.
+ *
+ * See also: dare_open(), dare_transport().
  */
 const char *dare_device_name(const struct dare *dare);
 
@@ -147,6 +159,8 @@ const char *dare_device_name(const struct dare *dare);
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL
+ *
+ * See also: dare_read_csr(), dare_mld(), dare_mma().
  */
 int dare_mcfg(struct dare *dare, enum dare_csr csr, uint64_t value);
 
@@ -162,6 +176,8 @@ int dare_mcfg(struct dare *dare, enum dare_csr csr, uint64_t value);
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or no such register
+ *
+ * See also: dare_mst(), dare_mcfg(), dare_fence().
  */
 int dare_mld(struct dare *dare, unsigned int md, const void *address, int64_t stride);
 
@@ -176,6 +192,8 @@ int dare_mld(struct dare *dare, unsigned int md, const void *address, int64_t st
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or no such register
+ *
+ * See also: dare_mst_h(), dare_mld_b(), dare_mcfg(), dare_fence().
  */
 int dare_mld_h(struct dare *dare, unsigned int md, const void *address, int64_t stride);
 
@@ -190,6 +208,8 @@ int dare_mld_h(struct dare *dare, unsigned int md, const void *address, int64_t 
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or no such register
+ *
+ * See also: dare_mst_b(), dare_mld_h(), dare_mcfg(), dare_fence().
  */
 int dare_mld_b(struct dare *dare, unsigned int md, const void *address, int64_t stride);
 
@@ -205,6 +225,8 @@ int dare_mld_b(struct dare *dare, unsigned int md, const void *address, int64_t 
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or no such register
+ *
+ * See also: dare_mld(), dare_mcfg(), dare_fence().
  */
 int dare_mst(struct dare *dare, unsigned int ms3, void *address, int64_t stride);
 
@@ -219,6 +241,8 @@ int dare_mst(struct dare *dare, unsigned int ms3, void *address, int64_t stride)
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or no such register
+ *
+ * See also: dare_mld_h(), dare_mst_b(), dare_mcfg(), dare_fence().
  */
 int dare_mst_h(struct dare *dare, unsigned int ms3, void *address, int64_t stride);
 
@@ -233,6 +257,8 @@ int dare_mst_h(struct dare *dare, unsigned int ms3, void *address, int64_t strid
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or no such register
+ *
+ * See also: dare_mld_b(), dare_mst_h(), dare_mcfg(), dare_fence().
  */
 int dare_mst_b(struct dare *dare, unsigned int ms3, void *address, int64_t stride);
 
@@ -251,6 +277,8 @@ int dare_mst_b(struct dare *dare, unsigned int ms3, void *address, int64_t strid
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or no such register
+ *
+ * See also: dare_mld(), dare_mcfg(), dare_fence().
  */
 int dare_mma(struct dare *dare, unsigned int md, unsigned int ms1, unsigned int ms2);
 
@@ -265,6 +293,8 @@ int dare_mma(struct dare *dare, unsigned int md, unsigned int ms1, unsigned int 
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or no such register
+ *
+ * See also: dare_mma_i8(), dare_mld(), dare_mcfg(), dare_fence().
  */
 int dare_mma_bf16(struct dare *dare, unsigned int md, unsigned int ms1, unsigned int ms2);
 
@@ -279,6 +309,8 @@ int dare_mma_bf16(struct dare *dare, unsigned int md, unsigned int ms1, unsigned
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or no such register
+ *
+ * See also: dare_mma_bf16(), dare_mld(), dare_mcfg(), dare_fence().
  */
 int dare_mma_i8(struct dare *dare, unsigned int md, unsigned int ms1, unsigned int ms2);
 
@@ -294,6 +326,8 @@ int dare_mma_i8(struct dare *dare, unsigned int md, unsigned int ms1, unsigned i
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or no such register
+ *
+ * See also: dare_mscatter(), dare_mcfg(), dare_fence().
  */
 int dare_mgather(struct dare *dare, unsigned int md, unsigned int ms1);
 
@@ -307,6 +341,8 @@ int dare_mgather(struct dare *dare, unsigned int md, unsigned int ms1);
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or no such register
+ *
+ * See also: dare_mscatter_h(), dare_mgather_b(), dare_mcfg(), dare_fence().
  */
 int dare_mgather_h(struct dare *dare, unsigned int md, unsigned int ms1);
 
@@ -320,6 +356,8 @@ int dare_mgather_h(struct dare *dare, unsigned int md, unsigned int ms1);
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or no such register
+ *
+ * See also: dare_mscatter_b(), dare_mgather_h(), dare_mcfg(), dare_fence().
  */
 int dare_mgather_b(struct dare *dare, unsigned int md, unsigned int ms1);
 
@@ -335,6 +373,8 @@ int dare_mgather_b(struct dare *dare, unsigned int md, unsigned int ms1);
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or no such register
+ *
+ * See also: dare_mgather(), dare_mcfg(), dare_fence().
  */
 int dare_mscatter(struct dare *dare, unsigned int ms2, unsigned int ms1);
 
@@ -348,6 +388,8 @@ int dare_mscatter(struct dare *dare, unsigned int ms2, unsigned int ms1);
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or no such register
+ *
+ * See also: dare_mgather_h(), dare_mscatter_b(), dare_mcfg(), dare_fence().
  */
 int dare_mscatter_h(struct dare *dare, unsigned int ms2, unsigned int ms1);
 
@@ -361,6 +403,8 @@ int dare_mscatter_h(struct dare *dare, unsigned int ms2, unsigned int ms1);
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or no such register
+ *
+ * See also: dare_mgather_b(), dare_mscatter_h(), dare_mcfg(), dare_fence().
  */
 int dare_mscatter_b(struct dare *dare, unsigned int ms2, unsigned int ms1);
 
@@ -377,6 +421,8 @@ int dare_mscatter_b(struct dare *dare, unsigned int ms2, unsigned int ms1);
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL
+ *
+ * See also: dare_assemble(), dare_fence().
  */
 int dare_dispatch(struct dare *dare, uint32_t word, uint64_t rs1, uint64_t rs2);
 
@@ -405,6 +451,8 @@ int dare_flush(struct dare *dare);
  * -EILSEQ: DARE_ERROR_ILLEGAL, a word that is no instruction
  * -EFAULT: DARE_ERROR_LOAD or DARE_ERROR_STORE, memory that is not there
  * -ENXIO: DARE_ERROR_DETACHED, the context has lost its address space
+ *
+ * See also: dare_error(), dare_flush().
  */
 int dare_fence(struct dare *dare);
 
@@ -428,6 +476,8 @@ struct dare_error_info {
  *
  * Returns 0, also if there is no error, or
  * -EINVAL: an argument is NULL
+ *
+ * See also: dare_clear_error(), dare_disassemble().
  */
 int dare_error(struct dare *dare, struct dare_error_info *info);
 
@@ -440,6 +490,8 @@ int dare_error(struct dare *dare, struct dare_error_info *info);
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL
+ *
+ * See also: dare_error(), dare_reset().
  */
 int dare_clear_error(struct dare *dare);
 
@@ -452,6 +504,8 @@ int dare_clear_error(struct dare *dare);
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL
+ *
+ * See also: dare_clear_error().
  */
 int dare_reset(struct dare *dare);
 
@@ -465,6 +519,8 @@ int dare_reset(struct dare *dare);
  *
  * Returns 0, or
  * -EINVAL: an argument is NULL, or no such CSR
+ *
+ * See also: dare_mcfg().
  */
 int dare_read_csr(struct dare *dare, enum dare_csr csr, uint64_t *value);
 
@@ -485,6 +541,8 @@ struct dare_statistics {
  *
  * Returns 0, or
  * -EINVAL: an argument is NULL
+ *
+ * See also: dare_fence().
  */
 int dare_counters(struct dare *dare, struct dare_statistics *statistics);
 
@@ -499,6 +557,8 @@ int dare_counters(struct dare *dare, struct dare_statistics *statistics);
  * Returns the memory, or NULL with errno:
  * EINVAL: size is 0, or the handle is NULL
  * ENOMEM: out of memory
+ *
+ * See also: dare_register().
  */
 void *dare_alloc(struct dare *dare, size_t size);
 
@@ -529,6 +589,8 @@ int dare_free(struct dare *dare, void *memory);
  * Returns 0, or
  * -EINVAL: an argument is NULL, or the memory cannot be registered
  * -ENOMEM: out of memory
+ *
+ * See also: dare_unregister(), dare_alloc().
  */
 int dare_register(struct dare *dare, void *memory, size_t size);
 
@@ -552,6 +614,10 @@ int dare_unregister(struct dare *dare, void *memory, size_t size);
  *
  * Returns the bits of the bf16 that is nearest to value, of two the even one. A NaN
  * stays one.
+ *
+ * Threads. A function of its arguments only, for any thread and for signal handlers.
+ *
+ * See also: dare_from_bf16(), dare_gemm_bf16(), dare_mma_bf16().
  */
 uint16_t dare_bf16(float value);
 
@@ -560,6 +626,10 @@ uint16_t dare_bf16(float value);
  * @bits: of the bf16
  *
  * Returns the same number as a float; the conversion is exact.
+ *
+ * Threads. A function of its arguments only, for any thread and for signal handlers.
+ *
+ * See also: dare_bf16().
  */
 float dare_from_bf16(uint16_t bits);
 
@@ -602,6 +672,8 @@ enum dare_gemm_flags {
  *          dimension, a matrix is larger than memory or not aligned; or as dare_fence()
  * -EILSEQ, -EFAULT, -ENXIO: as dare_fence(), of an instruction dispatched before
  * -ENOMEM: out of memory
+ *
+ * See also: dare_mma(), dare_alloc().
  */
 int dare_gemm(struct dare *dare, unsigned int flags, size_t m, size_t n, size_t k, const float *a,
 	      size_t lda, const float *b, size_t ldb, float *c, size_t ldc);
@@ -628,6 +700,8 @@ int dare_gemm(struct dare *dare, unsigned int flags, size_t m, size_t n, size_t 
  *          dimension, a matrix is larger than memory or not aligned; or as dare_fence()
  * -EILSEQ, -EFAULT, -ENXIO: as dare_fence(), of an instruction dispatched before
  * -ENOMEM: out of memory
+ *
+ * See also: dare_gemm_i8(), dare_bf16().
  */
 int dare_gemm_bf16(struct dare *dare, unsigned int flags, size_t m, size_t n, size_t k,
 		   const uint16_t *a, size_t lda, const uint16_t *b, size_t ldb, float *c,
@@ -654,6 +728,8 @@ int dare_gemm_bf16(struct dare *dare, unsigned int flags, size_t m, size_t n, si
  *          dimension, a matrix is larger than memory or not aligned; or as dare_fence()
  * -EILSEQ, -EFAULT, -ENXIO: as dare_fence(), of an instruction dispatched before
  * -ENOMEM: out of memory
+ *
+ * See also: dare_gemm_bf16().
  */
 int dare_gemm_i8(struct dare *dare, unsigned int flags, size_t m, size_t n, size_t k,
 		 const int8_t *a, size_t lda, const int8_t *b, size_t ldb, int32_t *c, size_t ldc);

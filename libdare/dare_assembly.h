@@ -32,11 +32,13 @@ struct dare_assembly_error {
  * @word: where the word goes
  * @error: where the reason goes if the line is wrong, or NULL
  *
- * A function of its arguments only, for any thread and for signal handlers.
- *
- * Returns 1, or
+ * Returns 1: the line has an instruction, or
  * 0: the line is empty, or has only a comment; *word is not written
- * -EINVAL: the line is wrong, or an argument is NULL; *word is not written
+ * -EINVAL: the line is wrong, or line or word is NULL; *word is not written
+ *
+ * Threads. A function of its arguments only, for any thread and for signal handlers.
+ *
+ * See also: dare_disassemble(), dare_scalar_register(), dare_dispatch(), mimic-asm(1).
  */
 int dare_assemble(const char *line, uint32_t *word, struct dare_assembly_error *error);
 
@@ -51,10 +53,14 @@ int dare_assemble(const char *line, uint32_t *word, struct dare_assembly_error *
  *
  * dare_assemble() makes the same word of the text. Of a word that is no
  * instruction it is `.word` with the word in hexadecimal. Scalar registers have
- * their names in the calling convention.
+ * their names in the calling convention. DARE_TEXT_SIZE bytes are enough for any word.
  *
  * Returns the length of the text without its null byte. As for snprintf(), a
  * text that does not fit is cut.
+ *
+ * Threads. A function of its arguments only, for any thread and for signal handlers.
+ *
+ * See also: mimic-dis(1).
  */
 int dare_disassemble(uint32_t word, char *text, size_t size);
 
@@ -63,8 +69,15 @@ int dare_disassemble(uint32_t word, char *text, size_t size);
  * @name: such as "x10" or "a0"; needs no null byte
  * @length: bytes of the name
  *
+ * Names are x0 to x31, and those of the RISC-V calling convention: zero, ra, sp, gp, tp,
+ * t0 to t6, s0 or fp, s1 to s11, a0 to a7.
+ *
  * Returns its number, 0 to 31, or
  * -EINVAL: there is none of that name
+ *
+ * Threads. A function of its arguments only, for any thread and for signal handlers.
+ *
+ * See also: dare_assemble().
  */
 int dare_scalar_register(const char *name, size_t length);
 

@@ -8,6 +8,9 @@
  * two forms. The baseline loads and stores tiles whose rows are evenly spaced, as
  * mld and mst want them. The densified form (GSA, section III-B of the paper) packs
  * up to 16 rows of a block column into one tile, by mgather and mscatter.
+ *
+ * Threads. One thread at a time may use a context. Any number of threads may use the
+ * same blocks, which no function changes.
  */
 #ifndef DARE_SPARSE_H
 #define DARE_SPARSE_H
@@ -79,12 +82,16 @@ struct dare_blocks;
  * -EINVAL: no such block size or layout, start[] does not begin at 0 or decreases, an
  *          index is out of range or in its line twice, or an argument is NULL
  * -ENOMEM: out of memory
+ *
+ * See also: dare_blocks_free(), dare_blocks_statistics(), dare_spmm(), dare_sddmm().
  */
 int dare_blockify(struct dare_blocks **blocks, const struct dare_sparse *matrix, unsigned int block);
 
 /**
  * dare_blocks_free() - frees what dare_blockify() made
  * @blocks: the blocks, or NULL
+ *
+ * Threads. No other thread may use the blocks.
  */
 void dare_blocks_free(struct dare_blocks *blocks);
 
@@ -107,6 +114,8 @@ void dare_blocks_free(struct dare_blocks *blocks);
  * -EINVAL: an argument is NULL, or a line is not so: dare_error_text() names the file and
  *          the line. The handle keeps the profile that it had
  * -ENOENT and others: as open() and read() of the file
+ *
+ * See also: dare_spmm(), dare_sddmm(), mimic-sim(1).
  */
 int dare_profile_read(struct dare *dare, const char *path);
 
@@ -122,6 +131,8 @@ int dare_profile_read(struct dare *dare, const char *path);
  *
  * Returns 0, or
  * -EINVAL: an argument is NULL
+ *
+ * See also: dare_blockify(), dare_spmm(), dare_sddmm(), dare_counters().
  */
 int dare_blocks_statistics(const struct dare_blocks *blocks,
 			   struct dare_block_statistics *statistics);
@@ -160,6 +171,8 @@ int dare_blocks_statistics(const struct dare_blocks *blocks,
  * -EILSEQ, -ENXIO: as dare_fence(), of an instruction dispatched before
  * -ENOMEM: out of memory
  * -EAGAIN: no thread could be started
+ *
+ * See also: dare_blockify(), dare_sddmm().
  */
 int dare_spmm(struct dare *dare, enum dare_form form, const struct dare_blocks *blocks,
 	      const float *value, size_t columns, const float *d, size_t ldd, float *c,
@@ -180,6 +193,8 @@ int dare_spmm(struct dare *dare, enum dare_form form, const struct dare_blocks *
  * As dare_spmm(). Elements of S and D are converted to fp32, which is exact.
  *
  * Returns 0, or the errors of dare_spmm().
+ *
+ * See also: dare_spmm_i8(), dare_blockify(), dare_bf16().
  */
 int dare_spmm_bf16(struct dare *dare, enum dare_form form, const struct dare_blocks *blocks,
 		   const uint16_t *value, size_t columns, const uint16_t *d, size_t ldd, float *c,
@@ -200,6 +215,8 @@ int dare_spmm_bf16(struct dare *dare, enum dare_form form, const struct dare_blo
  * As dare_spmm(). Sums have 32 bits and wrap.
  *
  * Returns 0, or the errors of dare_spmm().
+ *
+ * See also: dare_spmm_bf16(), dare_blockify().
  */
 int dare_spmm_i8(struct dare *dare, enum dare_form form, const struct dare_blocks *blocks,
 		 const int8_t *value, size_t columns, const int8_t *d, size_t ldd, int32_t *c,
@@ -238,6 +255,8 @@ int dare_spmm_i8(struct dare *dare, enum dare_form form, const struct dare_block
  * -EILSEQ, -ENXIO: as dare_fence(), of an instruction dispatched before
  * -ENOMEM: out of memory
  * -EAGAIN: no thread could be started
+ *
+ * See also: dare_blockify().
  */
 int dare_sddmm(struct dare *dare, enum dare_form form, const struct dare_blocks *blocks,
 	       const float *value, size_t inner, const float *a, size_t lda, const float *b,
@@ -259,6 +278,8 @@ int dare_sddmm(struct dare *dare, enum dare_form form, const struct dare_blocks 
  * As dare_sddmm(). Elements of A and B are converted to fp32, which is exact.
  *
  * Returns 0, or the errors of dare_sddmm().
+ *
+ * See also: dare_sddmm_i8(), dare_blockify(), dare_bf16().
  */
 int dare_sddmm_bf16(struct dare *dare, enum dare_form form, const struct dare_blocks *blocks,
 		    const float *value, size_t inner, const uint16_t *a, size_t lda,
@@ -280,6 +301,8 @@ int dare_sddmm_bf16(struct dare *dare, enum dare_form form, const struct dare_bl
  * As dare_sddmm(). Sums and products have 32 bits and wrap.
  *
  * Returns 0, or the errors of dare_sddmm().
+ *
+ * See also: dare_sddmm_bf16(), dare_blockify().
  */
 int dare_sddmm_i8(struct dare *dare, enum dare_form form, const struct dare_blocks *blocks,
 		  const int32_t *value, size_t inner, const int8_t *a, size_t lda, const int8_t *b,

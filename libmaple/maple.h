@@ -39,7 +39,8 @@
  *
  * Threads. Any number of threads may use one handle at the same time. Each role
  * of each queue belongs to one thread, the one that opened it; a role cannot be
- * used or closed by another. When a thread ends its roles are free again.
+ * used or closed by another. When a thread ends its roles are free again. Calls for
+ * different queues do not wait for each other.
  *
  * Profiles. The device is configured as the paper has it (8 queues, 1 KB, whole
  * pointers), or as the published hardware is (profile artifact: 4 queues, 512
@@ -111,6 +112,8 @@ struct maple_options {
  * -EPROTO: the daemon or the device speaks another version
  * -EIO: the device did not make any queue
  * -ENOMEM: out of memory
+ *
+ * See also: maple_open(), maple_error_text().
  */
 int maple_init(struct maple **maple, const struct maple_options *options);
 
@@ -120,6 +123,8 @@ int maple_init(struct maple **maple, const struct maple_options *options);
  *
  * No other thread may use the handle any more. Words in queues, roles and memory
  * of maple_alloc() that was not freed are lost with it.
+ *
+ * See also: maple_init().
  */
 void maple_fini(struct maple *maple);
 
@@ -129,6 +134,8 @@ void maple_fini(struct maple *maple);
  * Returns a line for people about the last error that a function of the library
  * returned to this thread, "" if there was none. It names what was wrong. The
  * string is the library's and changes with the thread's next error.
+ *
+ * See also: maple_init().
  */
 const char *maple_error_text(void);
 
@@ -137,6 +144,8 @@ const char *maple_error_text(void);
  * @maple: the handle
  *
  * Returns "embedded", "daemon" or "kernel". The string is the library's.
+ *
+ * See also: maple_init(), maple_device_name().
  */
 const char *maple_transport(const struct maple *maple);
 
@@ -145,6 +154,8 @@ const char *maple_transport(const struct maple *maple);
  * @maple: the handle
  *
  * Returns "maple0", "maple1" and so on. The string lives as long as the handle.
+ *
+ * See also: maple_init(), maple_transport().
  */
 const char *maple_device_name(const struct maple *maple);
 
@@ -153,6 +164,8 @@ const char *maple_device_name(const struct maple *maple);
  * @maple: the handle
  *
  * Returns the number of queues, 1 to 8; they are numbered from 0.
+ *
+ * See also: maple_init(), maple_queue_words().
  */
 unsigned int maple_queue_count(const struct maple *maple);
 
@@ -162,6 +175,8 @@ unsigned int maple_queue_count(const struct maple *maple);
  *
  * Returns the number of 32-bit words that each queue holds. On the artifact
  * profile this is 64 at most, whatever was asked for.
+ *
+ * See also: maple_init(), maple_queue_count().
  */
 unsigned int maple_queue_words(const struct maple *maple);
 
@@ -178,6 +193,8 @@ unsigned int maple_queue_words(const struct maple *maple);
  * Returns 0, or
  * -EINVAL: no such queue or role
  * -EBUSY: another thread has the role, or maple_spmv_csr() or maple_bfs_csr() uses the queue
+ *
+ * See also: maple_close(), maple_produce32(), maple_consume32().
  */
 int maple_open(struct maple *maple, unsigned int queue, enum maple_role role);
 
@@ -194,6 +211,8 @@ int maple_open(struct maple *maple, unsigned int queue, enum maple_role role);
  * Returns 0, or
  * -EINVAL: no such queue or role
  * -EPERM: this thread has not that role
+ *
+ * See also: maple_open().
  */
 int maple_close(struct maple *maple, unsigned int queue, enum maple_role role);
 
@@ -208,6 +227,8 @@ int maple_close(struct maple *maple, unsigned int queue, enum maple_role role);
  * Returns 0, or
  * -EINVAL: no such queue
  * -EPERM: this thread is not the producer
+ *
+ * See also: maple_open(), maple_produce64(), maple_produce32_batch(), maple_consume32().
  */
 int maple_produce32(struct maple *maple, unsigned int queue, uint32_t data);
 
@@ -222,6 +243,8 @@ int maple_produce32(struct maple *maple, unsigned int queue, uint32_t data);
  * Returns 0, or
  * -EINVAL: no such queue
  * -EPERM: this thread is not the producer
+ *
+ * See also: maple_open(), maple_produce32(), maple_produce64_batch(), maple_consume64().
  */
 int maple_produce64(struct maple *maple, unsigned int queue, uint64_t data);
 
@@ -236,6 +259,8 @@ int maple_produce64(struct maple *maple, unsigned int queue, uint64_t data);
  * Returns 0, or
  * -EINVAL: no such queue, or data is NULL
  * -EPERM: this thread is not the consumer
+ *
+ * See also: maple_open(), maple_consume64(), maple_consume32_batch().
  */
 int maple_consume32(struct maple *maple, unsigned int queue, uint32_t *data);
 
@@ -250,6 +275,8 @@ int maple_consume32(struct maple *maple, unsigned int queue, uint32_t *data);
  * Returns 0, or
  * -EINVAL: no such queue, or data is NULL
  * -EPERM: this thread is not the consumer
+ *
+ * See also: maple_open(), maple_consume32(), maple_consume64_batch().
  */
 int maple_consume64(struct maple *maple, unsigned int queue, uint64_t *data);
 
@@ -334,6 +361,8 @@ ssize_t maple_consume64_batch(struct maple *maple, unsigned int queue, uint64_t 
  * -EINVAL: no such queue or path, or pointer is not a multiple of 4
  * -EPERM: this thread is not the producer
  * -ERANGE: the pointer does not fit in 40 bits (artifact profile)
+ *
+ * See also: maple_open(), maple_produce_ptr64(), maple_produce_ptr32_batch(), maple_consume32(), maple_fault().
  */
 int maple_produce_ptr32(struct maple *maple, unsigned int queue, const void *pointer,
 			enum maple_path path);
@@ -352,6 +381,8 @@ int maple_produce_ptr32(struct maple *maple, unsigned int queue, const void *poi
  *          the artifact profile would hang (MAPLE_LLC at an address of 4 mod 8)
  * -EPERM: this thread is not the producer
  * -ERANGE: the pointer does not fit in 40 bits (artifact profile)
+ *
+ * See also: maple_open(), maple_produce_ptr64_batch(), maple_consume64(), maple_fault().
  */
 int maple_produce_ptr64(struct maple *maple, unsigned int queue, const void *pointer,
 			enum maple_path path);
@@ -372,6 +403,8 @@ int maple_produce_ptr64(struct maple *maple, unsigned int queue, const void *poi
  * -EINVAL: no such queue or path, indices is NULL, or base is not a multiple of 4
  * -EPERM: this thread is not the producer
  * -ERANGE: an element does not lie below 2^40 (artifact profile)
+ *
+ * See also: maple_lima_produce32().
  */
 ssize_t maple_produce_ptr32_batch(struct maple *maple, unsigned int queue, const void *base,
 				  const uint32_t *indices, size_t count, enum maple_path path);
@@ -393,6 +426,8 @@ ssize_t maple_produce_ptr32_batch(struct maple *maple, unsigned int queue, const
  *          the artifact profile would hang (MAPLE_LLC at an address of 4 mod 8)
  * -EPERM: this thread is not the producer
  * -ERANGE: an element does not lie below 2^40 (artifact profile)
+ *
+ * See also: maple_lima_produce64().
  */
 ssize_t maple_produce_ptr64_batch(struct maple *maple, unsigned int queue, const void *base,
 				  const uint32_t *indices, size_t count, enum maple_path path);
@@ -412,6 +447,8 @@ ssize_t maple_produce_ptr64_batch(struct maple *maple, unsigned int queue, const
  * -EINVAL: no such queue
  * -EPERM: this thread is not the producer
  * -ERANGE: the pointer does not fit in 40 bits (artifact profile)
+ *
+ * See also: maple_open(), maple_lima().
  */
 int maple_prefetch(struct maple *maple, unsigned int queue, const void *pointer);
 
@@ -437,6 +474,8 @@ int maple_prefetch(struct maple *maple, unsigned int queue, const void *pointer)
  * -EPERM: this thread is not the producer
  * -EAGAIN: no room for the loop, and only this thread can make some by consuming (artifact profile)
  * -ERANGE: a or b does not lie below 2^40 (artifact profile)
+ *
+ * See also: maple_prefetch().
  */
 int maple_lima(struct maple *maple, unsigned int queue, const void *a, unsigned int element,
 	       const uint32_t *b, uint32_t begin, uint32_t end);
@@ -466,6 +505,8 @@ int maple_lima(struct maple *maple, unsigned int queue, const void *a, unsigned 
  * -EPERM: this thread is not the producer
  * -EAGAIN: no room for the loop, and only this thread can make some by consuming (artifact profile)
  * -ERANGE: a or b does not lie below 2^40 (artifact profile)
+ *
+ * See also: maple_lima_produce64(), maple_lima(), maple_consume32_batch().
  */
 int maple_lima_produce32(struct maple *maple, unsigned int queue, const void *a, const uint32_t *b,
 			 uint32_t begin, uint32_t end, enum maple_path path);
@@ -489,6 +530,8 @@ int maple_lima_produce32(struct maple *maple, unsigned int queue, const void *a,
  * -EPERM: this thread is not the producer
  * -EAGAIN: no room for the loop, and only this thread can make some by consuming (artifact profile)
  * -ERANGE: a or b does not lie below 2^40 (artifact profile)
+ *
+ * See also: maple_lima(), maple_consume64_batch().
  */
 int maple_lima_produce64(struct maple *maple, unsigned int queue, const void *a, const uint32_t *b,
 			 uint32_t begin, uint32_t end, enum maple_path path);
@@ -525,6 +568,8 @@ struct maple_counters {
  *
  * Returns 0, or
  * -EINVAL: an argument is NULL
+ *
+ * See also: maple_statistics(), maple_fault().
  */
 int maple_counters(struct maple *maple, struct maple_counters *counters);
 
@@ -540,6 +585,8 @@ int maple_counters(struct maple *maple, struct maple_counters *counters);
  *
  * Returns 0, or
  * -EINVAL: no such word, or an argument is NULL
+ *
+ * See also: maple_statistics(), maple_counters().
  */
 int maple_debug(struct maple *maple, unsigned int word, uint64_t *value);
 
@@ -558,6 +605,8 @@ int maple_debug(struct maple *maple, unsigned int word, uint64_t *value);
  *
  * Returns 0, or
  * -EINVAL: no such queue, or an argument is NULL
+ *
+ * See also: maple_counters(), maple_debug().
  */
 int maple_statistics(struct maple *maple, unsigned int queue, uint64_t words[4]);
 
@@ -572,6 +621,8 @@ int maple_statistics(struct maple *maple, unsigned int queue, uint64_t words[4])
  *
  * Returns 0, or
  * -EINVAL: an argument is NULL
+ *
+ * See also: maple_counters(), maple_produce_ptr32().
  */
 int maple_fault(struct maple *maple, uint64_t *address, uint64_t *count);
 
@@ -586,6 +637,8 @@ int maple_fault(struct maple *maple, uint64_t *address, uint64_t *count);
  * Returns the memory, or NULL with errno:
  * EINVAL: size is 0, or the handle is NULL
  * ENOMEM: out of memory
+ *
+ * See also: maple_register().
  */
 void *maple_alloc(struct maple *maple, size_t size);
 
@@ -617,6 +670,8 @@ int maple_free(struct maple *maple, void *memory);
  * Returns 0, or
  * -EINVAL: an argument is NULL, or the memory cannot be registered
  * -ENOMEM: out of memory
+ *
+ * See also: maple_unregister(), maple_alloc().
  */
 int maple_register(struct maple *maple, void *memory, size_t size);
 
@@ -666,6 +721,8 @@ enum maple_form {
  * -EBUSY: each queue is open or holds data
  * -EAGAIN: no thread could be started
  * -ERANGE: x or column does not lie below 2^40 (artifact profile)
+ *
+ * See also: maple_bfs_csr(), maple_init(), maple_register().
  */
 int maple_spmv_csr(struct maple *maple, enum maple_form form, size_t rows,
 		   const uint64_t *row_start, const uint32_t *column, const double *value,
@@ -698,6 +755,8 @@ int maple_spmv_csr(struct maple *maple, enum maple_form form, size_t rows,
  * -ENOMEM: out of memory
  * -EOVERFLOW: more than 2^31 - 1 levels
  * -ERANGE: level does not lie below 2^40 (artifact profile)
+ *
+ * See also: maple_spmv_csr(), maple_init(), maple_register().
  */
 int maple_bfs_csr(struct maple *maple, enum maple_form form, size_t vertices,
 		  const uint64_t *row_start, const uint32_t *neighbour, uint32_t root,

@@ -39,7 +39,7 @@
  *	-ENODEV		the handle belongs to the parent of a fork
  * and every function with a unit
  *	-EINVAL		the handle is NULL, or there is no such unit
- *	-EBUSY		virgo_gemm_start() has the unit; virgo_gemm_wait() gives it back
+ *	-EBUSY		virgo_gemm_start() has the unit; virgo_gemm_wait() gives it back. Not of virgo_gemm_done(), virgo_gemm_wait(), virgo_gemm_sizes() and virgo_counters()
  *
  * Errors of commands. What the device finds wrong is known later than the call that
  * sent the command: virgo_wait() and virgo_fence() return it, and virgo_error() tells
@@ -102,6 +102,8 @@ struct virgo_options {
  * -EACCES: it is another user's
  * -EPROTO: the daemon or the device speaks another version
  * -ENOMEM: out of memory
+ *
+ * See also: virgo_error_text(), virgo_unit_info(), virgo_gemm().
  */
 int virgo_open(struct virgo **virgo, const struct virgo_options *options);
 
@@ -113,6 +115,8 @@ int virgo_open(struct virgo **virgo, const struct virgo_options *options);
  * before, if commands may still be on their way. The pointer of virgo_shared(),
  * memory of virgo_alloc() that was not freed, and the descriptor of
  * virgo_event_fd() are lost with it. In a child of a fork it only frees the handle. No other thread may use the handle.
+ *
+ * See also: virgo_open().
  */
 void virgo_close(struct virgo *virgo);
 
@@ -122,6 +126,8 @@ void virgo_close(struct virgo *virgo);
  * Returns a line for people about the last error that a function of the library
  * returned to this thread, "" if there was none. It names what was wrong. The
  * string is the library's and changes with the thread's next error.
+ *
+ * See also: virgo_error().
  */
 const char *virgo_error_text(void);
 
@@ -130,6 +136,8 @@ const char *virgo_error_text(void);
  * @virgo: the handle
  *
  * Returns "embedded", "daemon" or "kernel". The string is the library's.
+ *
+ * See also: virgo_open(), virgo_device_name().
  */
 const char *virgo_transport(const struct virgo *virgo);
 
@@ -138,6 +146,8 @@ const char *virgo_transport(const struct virgo *virgo);
  * @virgo: the handle
  *
  * Returns "virgo0", "virgo1" and so on. The string lives as long as the handle.
+ *
+ * See also: virgo_open(), virgo_transport().
  */
 const char *virgo_device_name(const struct virgo *virgo);
 
@@ -146,6 +156,8 @@ const char *virgo_device_name(const struct virgo *virgo);
  * @virgo: the handle
  *
  * Returns 1 to 8. Units are numbered from 0.
+ *
+ * See also: virgo_unit_info(), virgo_find_unit().
  */
 unsigned int virgo_unit_count(const struct virgo *virgo);
 
@@ -168,6 +180,8 @@ struct virgo_unit_info {
  *
  * Returns 0, or
  * -EINVAL: an argument is NULL, or there is no such unit
+ *
+ * See also: virgo_unit_count(), virgo_find_unit().
  */
 int virgo_unit_info(const struct virgo *virgo, unsigned int unit, struct virgo_unit_info *info);
 
@@ -180,6 +194,8 @@ int virgo_unit_info(const struct virgo *virgo, unsigned int unit, struct virgo_u
  * Returns the lowest number of such a unit, or
  * -EINVAL: the handle is NULL
  * -ENXIO: the cluster has none
+ *
+ * See also: virgo_unit_info().
  */
 int virgo_find_unit(const struct virgo *virgo, enum virgo_type type, unsigned int dim);
 
@@ -193,6 +209,8 @@ int virgo_find_unit(const struct virgo *virgo, enum virgo_type type, unsigned in
  * use all of it that virgo_shared_alloc() has not given out.
  *
  * Returns the memory; NULL if the handle is NULL.
+ *
+ * See also: virgo_tile_element().
  */
 void *virgo_shared(const struct virgo *virgo, size_t *size);
 
@@ -237,6 +255,8 @@ int virgo_shared_free(struct virgo *virgo, void *memory);
  * Returns the memory, or NULL with errno:
  * EINVAL: size is 0, or the handle is NULL
  * ENOMEM: out of memory
+ *
+ * See also: virgo_register().
  */
 void *virgo_alloc(struct virgo *virgo, size_t size);
 
@@ -267,6 +287,8 @@ int virgo_free(struct virgo *virgo, void *memory);
  * Returns 0, or
  * -EINVAL: an argument is NULL, or the memory cannot be registered
  * -ENOMEM: out of memory
+ *
+ * See also: virgo_unregister(), virgo_alloc().
  */
 int virgo_register(struct virgo *virgo, void *memory, size_t size);
 
@@ -290,6 +312,10 @@ int virgo_unregister(struct virgo *virgo, void *memory, size_t size);
  *
  * Returns the bits of the IEEE binary16 that is nearest to value, of two the even
  * one; 65520 and more become infinite. A NaN becomes 0x7e00, as the units make them.
+ *
+ * Threads. A function of its arguments only, for any thread and for signal handlers.
+ *
+ * See also: virgo_from_half().
  */
 uint16_t virgo_half(float value);
 
@@ -298,6 +324,10 @@ uint16_t virgo_half(float value);
  * @bits: of an IEEE binary16
  *
  * Returns the same number as a float; the conversion is exact.
+ *
+ * Threads. A function of its arguments only, for any thread and for signal handlers.
+ *
+ * See also: virgo_half().
  */
 float virgo_from_half(uint16_t bits);
 
@@ -314,6 +344,8 @@ float virgo_from_half(uint16_t bits);
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, no such barrier, or the count is out of range
+ *
+ * See also: virgo_barrier().
  */
 int virgo_barrier_participants(struct virgo *virgo, unsigned int barrier, unsigned int count);
 
@@ -328,6 +360,8 @@ int virgo_barrier_participants(struct virgo *virgo, unsigned int barrier, unsign
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, or no such barrier
+ *
+ * See also: virgo_barrier_participants().
  */
 int virgo_barrier(struct virgo *virgo, unsigned int barrier);
 
@@ -344,6 +378,8 @@ int virgo_barrier(struct virgo *virgo, unsigned int barrier);
  * Returns the descriptor, or
  * -EINVAL: the handle is NULL, or there is no such event
  * -EMFILE: the process has too many files open
+ *
+ * See also: virgo_done().
  */
 int virgo_event_fd(struct virgo *virgo, uint64_t events);
 
@@ -366,7 +402,9 @@ struct virgo_statistics {
  * @statistics: where they go
  *
  * Since virgo_open(); they only grow. Commands that are not over count in part: call
- * virgo_fence() before. May also be called while virgo_gemm_start() has the unit.
+ * virgo_fence() before.
+ *
+ * Threads. Any thread may call it at any time, also while virgo_gemm_start() has the unit.
  *
  * Returns 0, or
  * -EINVAL: an argument is NULL, or there is no such unit

@@ -46,6 +46,8 @@ enum virgo_flags {
  *
  * Returns 0, or
  * -EINVAL: funct is above 127
+ *
+ * See also: virgo_flush(), virgo_config_array(), virgo_mvin().
  */
 int virgo_command(struct virgo *virgo, unsigned int unit, unsigned int funct, uint64_t rs1,
 		  uint64_t rs2);
@@ -60,6 +62,8 @@ int virgo_command(struct virgo *virgo, unsigned int unit, unsigned int funct, ui
  * busy; that is an error of the unit, as it is in the RTL (docs/virgo.md).
  *
  * Returns 0
+ *
+ * See also: virgo_fence_loops(), virgo_command().
  */
 int virgo_cisc(struct virgo *virgo, unsigned int unit, uint32_t word);
 
@@ -74,6 +78,8 @@ int virgo_cisc(struct virgo *virgo, unsigned int unit, uint32_t word);
  *
  * Returns 0, or
  * -EINVAL: no such dataflow, or another flag
+ *
+ * See also: virgo_preload(), virgo_command().
  */
 int virgo_config_array(struct virgo *virgo, unsigned int unit, enum virgo_dataflow dataflow,
 		       unsigned int flags);
@@ -91,6 +97,8 @@ int virgo_config_array(struct virgo *virgo, unsigned int unit, enum virgo_datafl
  *
  * Returns 0, or
  * -EINVAL: no such kind, or another flag
+ *
+ * See also: virgo_mvin().
  */
 int virgo_config_load(struct virgo *virgo, unsigned int unit, unsigned int which, size_t stride,
 		      float scale, unsigned int flags);
@@ -109,6 +117,8 @@ int virgo_config_load(struct virgo *virgo, unsigned int unit, unsigned int which
  * Returns 0, or
  * -EINVAL: another activation, the stride is too large, or a NaN that stands for
  *          the scale that is there
+ *
+ * See also: virgo_mvout().
  */
 int virgo_config_store(struct virgo *virgo, unsigned int unit, size_t stride,
 		       enum virgo_activation activation, float scale);
@@ -127,6 +137,8 @@ int virgo_config_store(struct virgo *virgo, unsigned int unit, size_t stride,
  *
  * Returns 0, or
  * -EINVAL: no such configuration, or a size is above 65535
+ *
+ * See also: virgo_config_load(), virgo_mvout().
  */
 int virgo_mvin(struct virgo *virgo, unsigned int unit, unsigned int which, const void *from,
 	       uint32_t local, unsigned int rows, unsigned int columns);
@@ -144,6 +156,8 @@ int virgo_mvin(struct virgo *virgo, unsigned int unit, unsigned int which, const
  *
  * Returns 0, or
  * -EINVAL: a size is above 65535
+ *
+ * See also: virgo_config_store(), virgo_mvin().
  */
 int virgo_mvout(struct virgo *virgo, unsigned int unit, void *to, uint32_t local,
 		unsigned int rows, unsigned int columns);
@@ -158,6 +172,8 @@ int virgo_mvout(struct virgo *virgo, unsigned int unit, void *to, uint32_t local
  * PRELOAD. The next compute fills the array.
  *
  * Returns 0
+ *
+ * See also: virgo_compute_preloaded(), virgo_compute_accumulated().
  */
 int virgo_preload(struct virgo *virgo, unsigned int unit, struct virgo_operand source,
 		  struct virgo_operand result);
@@ -172,6 +188,8 @@ int virgo_preload(struct virgo *virgo, unsigned int unit, struct virgo_operand s
  * COMPUTE_PRELOADED.
  *
  * Returns 0
+ *
+ * See also: virgo_preload(), virgo_compute_accumulated().
  */
 int virgo_compute_preloaded(struct virgo *virgo, unsigned int unit, struct virgo_operand a,
 			    struct virgo_operand other);
@@ -186,6 +204,8 @@ int virgo_compute_preloaded(struct virgo *virgo, unsigned int unit, struct virgo
  * COMPUTE_ACCUMULATED.
  *
  * Returns 0
+ *
+ * See also: virgo_preload(), virgo_compute_preloaded().
  */
 int virgo_compute_accumulated(struct virgo *virgo, unsigned int unit, struct virgo_operand a,
 			      struct virgo_operand other);
@@ -201,6 +221,8 @@ int virgo_compute_accumulated(struct virgo *virgo, unsigned int unit, struct vir
  * room for them.
  *
  * Returns 0
+ *
+ * See also: virgo_fence().
  */
 int virgo_flush(struct virgo *virgo, unsigned int unit);
 
@@ -212,6 +234,8 @@ int virgo_flush(struct virgo *virgo, unsigned int unit);
  * Of two tickets of a unit, the later one is not smaller.
  *
  * Returns the ticket; 0, for which nobody ever waits, if there is no such unit.
+ *
+ * See also: virgo_wait(), virgo_done().
  */
 uint64_t virgo_ticket(struct virgo *virgo, unsigned int unit);
 
@@ -224,8 +248,10 @@ uint64_t virgo_ticket(struct virgo *virgo, unsigned int unit);
  * Sends what is in the buffer. Does not wait until commands are done. Commands that
  * failed or were dropped are over, too: see virgo_wait().
  *
- * Returns 1 (all are over), 0, or
+ * Returns 1 (all are over), 0 (not all are), or
  * -EINVAL: a ticket of commands that the unit was not given
+ *
+ * See also: virgo_ticket().
  */
 int virgo_done(struct virgo *virgo, unsigned int unit, uint64_t ticket);
 
@@ -245,6 +271,8 @@ int virgo_done(struct virgo *virgo, unsigned int unit, uint64_t ticket);
  * -EILSEQ: VIRGO_ERROR_COMMAND, no such command
  * -EOVERFLOW: VIRGO_ERROR_OVERFLOW, the CISC port had no room
  * -EFAULT: VIRGO_ERROR_LOAD or VIRGO_ERROR_STORE, memory that is not there
+ *
+ * See also: virgo_ticket(), virgo_fence(), virgo_error().
  */
 int virgo_wait(struct virgo *virgo, unsigned int unit, uint64_t ticket);
 
@@ -256,6 +284,8 @@ int virgo_wait(struct virgo *virgo, unsigned int unit, uint64_t ticket);
  * virgo_wait() for all that was sent so far.
  *
  * Returns 0, or an error of a command as virgo_wait()
+ *
+ * See also: virgo_error(), virgo_clear_error().
  */
 int virgo_fence(struct virgo *virgo, unsigned int unit);
 
@@ -295,6 +325,8 @@ struct virgo_error_info {
  *
  * Returns 0, also if there is no error, or
  * -EINVAL: info is NULL
+ *
+ * See also: virgo_clear_error().
  */
 int virgo_error(struct virgo *virgo, unsigned int unit, struct virgo_error_info *info);
 
@@ -307,6 +339,8 @@ int virgo_error(struct virgo *virgo, unsigned int unit, struct virgo_error_info 
  * Configuration and accumulator stay. Does nothing if there is no error.
  *
  * Returns 0
+ *
+ * See also: virgo_error(), virgo_reset().
  */
 int virgo_clear_error(struct virgo *virgo, unsigned int unit);
 
@@ -319,6 +353,8 @@ int virgo_clear_error(struct virgo *virgo, unsigned int unit);
  * and error are cleared; shared memory and counters stay.
  *
  * Returns 0
+ *
+ * See also: virgo_clear_error().
  */
 int virgo_reset(struct virgo *virgo, unsigned int unit);
 

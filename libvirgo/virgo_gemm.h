@@ -4,10 +4,10 @@
  *
  *	C = epilogue(A x B), epilogue(A x B + bias) or epilogue(A x B + C)
  *
- * | unit | A, B | bias, sums | C | C with VIRGO_NARROW |
- * | int8 | int8 | int32, wraps | int32 | int8: sum x scale, rounded to even, saturated |
- * | fp16 | binary16 | fp32 | fp32 | binary16: rounded once |
- * | fp32 | fp32 | fp32 | fp32 | the same |
+ *	unit  A, B      bias, sums    C      C with VIRGO_NARROW
+ *	int8  int8      int32, wraps  int32  int8: sum x scale, rounded to even, saturated
+ *	fp16  binary16  fp32          fp32   binary16: rounded once
+ *	fp32  fp32      fp32          fp32   the same
  *
  * Sums of floats. An element of C begins with 0, with its bias, or with what C holds.
  * For each DIM successive k, from k = 0 on, their products are summed up from 0, in
@@ -97,6 +97,8 @@ struct virgo_product {
  * -EINVAL, -EILSEQ, -EOVERFLOW, -EFAULT: as virgo_fence(), of commands given before
  * -ENOSPC: too little of the shared memory is free
  * -ENOMEM: out of memory
+ *
+ * See also: virgo_gemm_sizes().
  */
 int virgo_gemm(struct virgo *virgo, unsigned int unit, const struct virgo_product *product);
 
@@ -113,6 +115,8 @@ int virgo_gemm(struct virgo *virgo, unsigned int unit, const struct virgo_produc
  * Returns 0, or
  * -EINVAL: as virgo_gemm(), of the product
  * -ENOMEM: out of memory, or no thread
+ *
+ * See also: virgo_gemm_done().
  */
 int virgo_gemm_start(struct virgo *virgo, unsigned int unit, const struct virgo_product *product);
 
@@ -121,8 +125,12 @@ int virgo_gemm_start(struct virgo *virgo, unsigned int unit, const struct virgo_
  * @virgo: the handle
  * @unit: its number
  *
- * Returns 1 (it is, or failed: virgo_gemm_wait() does not wait), 0, or
+ * Threads. Any thread may call it at any time.
+ *
+ * Returns 1 (it is, or failed: virgo_gemm_wait() does not wait), 0 (not yet), or
  * -EINVAL: the handle is NULL, no such unit, or nothing was started there
+ *
+ * See also: virgo_gemm_start().
  */
 int virgo_gemm_done(struct virgo *virgo, unsigned int unit);
 
@@ -131,10 +139,12 @@ int virgo_gemm_done(struct virgo *virgo, unsigned int unit);
  * @virgo: the handle
  * @unit: its number
  *
- * Any thread may call it, once for each virgo_gemm_start().
+ * Threads. Any thread may call it, once for each virgo_gemm_start().
  *
  * Returns what virgo_gemm() would have, or
  * -EINVAL: the handle is NULL, no such unit, or nothing was started there
+ *
+ * See also: virgo_gemm_done().
  */
 int virgo_gemm_wait(struct virgo *virgo, unsigned int unit);
 
@@ -154,10 +164,14 @@ struct virgo_gemm_sizes {
  *
  * If it were started now. The last tiles of a matrix, and its last step, may be smaller.
  *
+ * Threads. Any thread may call it at any time.
+ *
  * Returns 0, or
  * -EINVAL: an argument is NULL, no such unit, or the unit has another type
  * -ENODEV: the handle belongs to the parent of a fork
  * -ENOSPC: too little of the shared memory is free
+ *
+ * See also: virgo_gemm(), virgo_shared_alloc().
  */
 int virgo_gemm_sizes(struct virgo *virgo, unsigned int unit, const struct virgo_product *product,
 		     struct virgo_gemm_sizes *sizes);

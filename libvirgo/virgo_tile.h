@@ -46,6 +46,8 @@ struct virgo_tile {
  * In whole blocks: 0 if either is 0. C takes as many rows of the accumulator.
  *
  * Returns the number of rows; 0, too, if there is no such unit.
+ *
+ * See also: virgo_tile_element().
  */
 size_t virgo_tile_rows(const struct virgo *virgo, unsigned int unit, size_t rows, size_t columns);
 
@@ -61,6 +63,8 @@ size_t virgo_tile_rows(const struct virgo *virgo, unsigned int unit, size_t rows
  * The rest of the row's block, up to DIM elements, lies behind it.
  *
  * Returns its address; NULL if there is no such unit, or it is not in shared memory.
+ *
+ * See also: virgo_store_shared(), virgo_shared().
  */
 void *virgo_tile_element(const struct virgo *virgo, unsigned int unit, uint32_t local,
 			 size_t columns, size_t row, size_t column);
@@ -82,6 +86,8 @@ void *virgo_tile_element(const struct virgo *virgo, unsigned int unit, uint32_t 
  * -EINVAL: the tile is NULL, a size is 0, the tile does not fit into shared memory or
  *          the accumulator, another flag, both matrices are NULL, or one is larger than
  *          memory
+ *
+ * See also: virgo_matmul_tile(), virgo_dma_store().
  */
 int virgo_dma_load(struct virgo *virgo, unsigned int unit, unsigned int flags,
 		   const struct virgo_tile *tile, const void *a, size_t lda, const void *b,
@@ -98,6 +104,8 @@ int virgo_dma_load(struct virgo *virgo, unsigned int unit, unsigned int flags,
  * Returns 0, or
  * -EINVAL: an argument is NULL, a size is 0, it does not fit into the accumulator, or the
  *          matrix is larger than memory
+ *
+ * See also: virgo_matmul_tile().
  */
 int virgo_dma_load_sums(struct virgo *virgo, unsigned int unit, const struct virgo_tile *tile,
 			const void *d, size_t ldd);
@@ -114,6 +122,8 @@ int virgo_dma_load_sums(struct virgo *virgo, unsigned int unit, const struct vir
  *
  * Returns 0, or
  * -EINVAL: the tile is NULL, a size is 0, the tile does not fit, or another flag
+ *
+ * See also: virgo_dma_load(), virgo_dma_store(), virgo_store_shared().
  */
 int virgo_matmul_tile(struct virgo *virgo, unsigned int unit, unsigned int flags,
 		      const struct virgo_tile *tile);
@@ -137,6 +147,8 @@ int virgo_matmul_tile(struct virgo *virgo, unsigned int unit, unsigned int flags
  * -EINVAL: an argument is NULL, a size is 0, it does not fit into the accumulator,
  *          another flag, a row of C is 4 GiB or longer, rows of C overlap, what sums
  *          cannot have, or a NaN that stands for the scale that is there
+ *
+ * See also: virgo_store_shared(), virgo_matmul_tile().
  */
 int virgo_dma_store(struct virgo *virgo, unsigned int unit, unsigned int flags,
 		    const struct virgo_tile *tile, void *c, size_t ldc,
@@ -157,6 +169,8 @@ int virgo_dma_store(struct virgo *virgo, unsigned int unit, unsigned int flags,
  * Returns 0, or
  * -EINVAL: the tile is NULL, a size is 0, it does not fit, another activation, or a NaN
  *          that stands for the scale that is there
+ *
+ * See also: virgo_tile_element(), virgo_dma_store().
  */
 int virgo_store_shared(struct virgo *virgo, unsigned int unit, const struct virgo_tile *tile,
 		       uint32_t row, enum virgo_activation activation, float scale);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A program in virtual time (mimic sim): what libmimic-sim exports to programs, beside
- * the hooks that the compiler calls.
+ * libmimic-sim: a program in virtual time (`mimic sim`), and what it can call there, beside
+ * the hooks that the compiler calls. This header is its manual; there is a man page for
+ * each function, and docs/timing.md is the tutorial.
  *
  * Outside of `mimic sim` every function here returns at once and changes nothing. All are
  * weak: a program that is not linked with libmimic-sim finds them NULL.
@@ -21,46 +22,103 @@ extern "C" {
 #define MIMIC_SIM_API __attribute__((weak, visibility("default")))
 #endif
 
-/* Does this program run in virtual time? */
+/**
+ * mimic_sim_is_on() - asks whether this program runs in virtual time
+ *
+ * Returns true under `mimic sim`, else false.
+ *
+ * See also: mimic-sim(1).
+ */
 MIMIC_SIM_API bool mimic_sim_is_on(void);
-/* The clock of the calling thread's core, in cycles. 0 outside of `mimic sim`. */
+
+/**
+ * mimic_sim_cycles() - reads the clock of the calling thread's core
+ *
+ * Returns the cycles, 0 outside of `mimic sim`.
+ */
 MIMIC_SIM_API uint64_t mimic_sim_cycles(void);
-/*
- * What is measured begins here, or ends: the report gives each name a section. A name that
- * comes again is added to its section. Any thread may call them; phases do not nest.
+
+/**
+ * mimic_sim_phase_begin() - begins a section of the report
+ * @name: its title; a name that comes again is added to its section
+ *
+ * What is measured from here to mimic_sim_phase_end() is in the report's section of this
+ * name, too. Phases do not nest.
+ *
+ * See also: mimic_sim_reset(), mimic-sim(1).
  */
 MIMIC_SIM_API void mimic_sim_phase_begin(const char *name);
+
+/**
+ * mimic_sim_phase_end() - ends the section of the report that mimic_sim_phase_begin() began
+ */
 MIMIC_SIM_API void mimic_sim_phase_end(void);
-/*
- * The report begins here. What was counted so far, of the whole run and of every phase, is
+
+/**
+ * mimic_sim_reset() - begins the report here
+ *
+ * What was counted so far, of the whole run and of every phase, is
  * forgotten, and the run's cycles count from the calling thread's clock on; a phase that is
  * open begins anew. Caches, store buffers, what is in flight, the device and the clocks stay as they are.
  *
- * Any thread may call it. Others first do all that comes before the caller's clock, and that is
+ * Threads. Any thread may call it. Others first do all that comes before the caller's clock, and that is
  * forgotten, too; of one whose clock is ahead, because it waits for data, the cycles up to
  * its clock are forgotten. So no thread's cycles are split if the others wait at a barrier or for a join.
+ *
+ * See also: mimic_sim_phase_begin(), mimic-sim(1).
  */
 MIMIC_SIM_API void mimic_sim_reset(void);
-/*
- * For a prefetcher in hardware (DROPLET): `count` indices of 4 bytes, of elements of
- * `element_size` bytes from `data`.
+
+/**
+ * mimic_sim_indirect() - tells a prefetcher in hardware (DROPLET) of an indirect array
+ * @indices: 4 bytes each
+ * @count: how many indices
+ * @data: the array that they are indices of
+ * @element_size: bytes of an element of data
+ *
+ * See also: mimic-sim(1).
  */
 MIMIC_SIM_API void mimic_sim_indirect(const uint32_t *indices, size_t count, const void *data,
 				      size_t element_size);
-/*
- * For libraries whose kernels have several forms: `kernel` has run in this form, on blocks of this size, and has
- * done `units` of work in so many cycles of the calling thread. `mimic sim --profile` writes down which form takes fewest
- * cycles for a unit.
+
+/**
+ * mimic_sim_kernel() - tells how long a kernel took in one of its forms
+ * @kernel: its name
+ * @block: rows and columns of the blocks that it worked on
+ * @form: the name of the form
+ * @units: of work that it has done
+ * @cycles: of the calling thread that it took
+ *
+ * For libraries whose kernels have several forms. `mimic sim --profile` writes down which
+ * form takes fewest cycles for a unit.
+ *
+ * See also: dare_profile_read(), mimic-sim(1).
  */
 MIMIC_SIM_API void mimic_sim_kernel(const char *kernel, unsigned int block, const char *form, uint64_t units,
 				    uint64_t cycles);
-/*
- * For libraries of devices: the modelled hardware may have a kernel of its own for what the library is about to do
- * with a part (a unit) of a device, of a shape in the device's own terms. 0: the calling thread has waited until the
- * kernel was over; the library does the work then, and what it asks of this device takes no time until
- * mimic_sim_device_kernel_end(). -ENOSYS: there is no such kernel, or no virtual time; another -errno: it has failed.
+
+/**
+ * mimic_sim_device_kernel() - has the modelled hardware run a kernel of its own, if it has one
+ * @device: the device's name
+ * @part: which part (unit) of the device
+ * @shape: the size of the work, in the device's own terms
+ * @count: numbers of shape
+ *
+ * For libraries of devices, which ask before they do the work themselves. If there is such a
+ * kernel, the calling thread has waited until it was over; the library does the work then,
+ * and what it asks of this device takes no time until mimic_sim_device_kernel_end().
+ *
+ * Returns 0, or
+ * -ENOSYS: there is no such kernel, or no virtual time
+ * -EINVAL and others: the kernel has failed
  */
 MIMIC_SIM_API int mimic_sim_device_kernel(const char *device, unsigned int part, const uint64_t *shape, size_t count);
+
+/**
+ * mimic_sim_device_kernel_end() - ends what mimic_sim_device_kernel() began
+ * @device: as there
+ * @part: as there
+ */
 MIMIC_SIM_API void mimic_sim_device_kernel_end(const char *device, unsigned int part);
 
 #ifdef __cplusplus
