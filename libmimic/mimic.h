@@ -280,8 +280,8 @@ int mimic_device_memory(struct mimic_device *device, void **address, size_t *siz
  * @events: which events, by bit; for Virgo VIRGO_EVENT_* of mimic/virgo_registers.h. 0: none any more
  *
  * The eventfd counts up by one whenever one or more of the events have happened since
- * the last time. What happened is then cleared in the device; other events stay in its
- * register. What had happened before the call counts, too. So a program can wait for
+ * the last time. These events are then cleared in the device; others stay in its
+ * register. Events before the call count, too. So a program can wait for
  * a unit with poll(2) beside other things.
  *
  * The descriptor is duplicated, and the program may close its own. A device has one: a

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What getopt returns for a long option; letters are below. */
+/* The value that getopt returns for a long option; letters are below. */
 #define CODE(i) (0x100 + (int)(i))
 
 static int has_argument(const struct mimic_option *option)
@@ -76,7 +76,7 @@ int mimic_options_parse(const char *prefix, int argc, char **argv, enum mimic_op
 			return code == 'h' ? OPTIONS_WANT_HELP : OPTIONS_WANT_VERSION;
 		while (i < count && code != CODE(i) && code != options[i].letter)
 			i++;
-		/* What is none of them, or lacks its value: getopt has said so. */
+		/* An unknown option, or one without its value: getopt has said so. */
 		if (i == count)
 			return -EINVAL;
 		error = take(&options[i], context);

@@ -6,7 +6,7 @@
 #                          origin/main, or, where that is the same, what is not committed
 #
 # clang-format looks at changed lines of C only, and says how it would write them: a hint, for a
-# table may read better by hand. shellcheck and codespell look at whole files, and fail.
+# table may read better by hand. shellcheck, codespell and check-words.sh read whole files, and fail.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 base=${1:-}
@@ -26,4 +26,7 @@ git ls-files '*.sh' .ci/run tests/vm/guest/init completions/mimic.bash |
 echo "# codespell"
 git ls-files '*.c' '*.h' '*.md' '*.scd' '*.sh' '*.mk' Makefile |
 	xargs codespell || status=1
+
+echo "# retired terms (scripts/words.txt)"
+scripts/check-words.sh || status=1
 exit $status

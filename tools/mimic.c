@@ -69,7 +69,7 @@ static int take_standard_files(void)
 	return 0;
 }
 
-/* What a command has printed and could not be written, such as to a full disk. */
+/* Reports output of a command that could not be written, such as to a full disk. */
 static void check_output(int status, void *unused)
 {
 	(void)unused;

@@ -24,7 +24,7 @@ void mimic_config_default(struct mimic_settings *settings);
 
 /*
  * Loads a file, or a built-in profile by its name, of every kind that has one of that name.
- * NULL or "": the default. What the file leaves out stays at the default. On an error *settings
+ * NULL or "": the default. A key that the file leaves out stays at the default. On an error *settings
  * is as it was.
  */
 int mimic_config_load(const char *path, struct mimic_settings *settings);

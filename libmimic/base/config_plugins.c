@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * The section [plugin] of a configuration file: read before all else of it, because other
- * sections may be those of the kinds that plugins bring. What is wrong with the file in any
- * other way is told when it is read as a whole.
+ * sections may be those of the kinds that plugins bring. Any other
+ * mistake in the file is reported when it is read as a whole.
  */
 #include <limits.h>
 #include <stdio.h>

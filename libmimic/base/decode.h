@@ -5,7 +5,7 @@
  * It needs nothing but fixed-width integers and errno numbers: the program's end
  * of the transports and the kernel driver build the same text.
  *
- * What it takes, each with any of its addressing forms:
+ * The instructions that it decodes, each with any of its addressing forms:
  *   mov (88 to 8B, A0 to A3, C6, C7), movzx, movsx, movsxd, movbe, movnti;
  *   movd, movq, movss, movsd, movups, movupd, movaps, movapd, movdqa, movdqu,
  *   lddqu, movntps, movntpd, movntdq, movntdqa, movlps, movlpd, movhps, movhpd,
@@ -34,7 +34,7 @@
 #define MIMIC_INSTRUCTION_MAX	15u	/* bytes, of any x86 instruction */
 #define MIMIC_NO_REGISTER	0xffu
 
-/* What happens to the value; the numbers of the ALU operations are those of the opcode map. */
+/* The operation on the value; the numbers of the ALU operations are those of the opcode map. */
 enum mimic_operation {
 	MIMIC_OPERATION_ADD,
 	MIMIC_OPERATION_OR,
@@ -53,7 +53,7 @@ enum mimic_operation {
 	MIMIC_OPERATION_DEC,
 };
 
-/* What stands at the other side of the memory operand. */
+/* The operand beside the one in memory. */
 enum mimic_operand {
 	MIMIC_OPERAND_GENERAL,		/* rax to r15 */
 	MIMIC_OPERAND_VECTOR,		/* xmm, ymm, zmm */

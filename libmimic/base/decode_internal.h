@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the files of the decoder share: decode.c calls decode_vector.c, and both decode_operand.c. */
+/* Declarations that the files of the decoder share: decode.c calls decode_vector.c, and both decode_operand.c. */
 #ifndef MIMIC_DECODE_INTERNAL_H
 #define MIMIC_DECODE_INTERNAL_H
 

@@ -2,7 +2,7 @@
 /*
  * Descriptors of the library in a program that may close all that it does not know, and whose next
  * file then has the number of one of ours. So they lie high, where a program's own seldom do, and
- * before each use that could hurt a stranger's file it is looked whether they are ours still.
+ * before each use that could hurt a stranger's file they are compared with those that we opened.
  */
 #ifndef MIMIC_DESCRIPTOR_H
 #define MIMIC_DESCRIPTOR_H

@@ -312,7 +312,7 @@ static void write_vector(struct vector_frame *frame, unsigned int reg,
 		if (!bytes)
 			continue;
 		if (!is_present(frame, slice.component)) {
-			/* What is not there is zero already. */
+			/* Registers that are missing in the frame are zero already. */
 			if (start >= size)
 				continue;
 			memset(bytes, 0, component_size(slice.component));

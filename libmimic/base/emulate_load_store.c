@@ -43,7 +43,7 @@ static uintptr_t address_of(const struct mimic_load_store *decoded, const uconte
 	return address + (decoded->is_behind ? 0 : (uint64_t)decoded->displacement);
 }
 
-/* What a general register gets of memory's bytes, the rest of which is 0. */
+/* The value of a general register after a load of these bytes of memory, the rest of which is 0. */
 static uint64_t loaded(const struct mimic_load_store *decoded, uint64_t memory)
 {
 	if (!decoded->sign_size)

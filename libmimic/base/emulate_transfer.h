@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the emulation of all processors does with memory. */
+/* Loads from and stores to memory, which the emulation of all processors shares. */
 #ifndef MIMIC_EMULATE_TRANSFER_H
 #define MIMIC_EMULATE_TRANSFER_H
 

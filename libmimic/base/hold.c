@@ -65,7 +65,7 @@ static void make_due(struct mimic_thread *self, int number)
 	}
 }
 
-/* What this signal tells takes its turn, which it has once: the program's handler may ask a second time. */
+/* The siginfo of this signal takes its turn, which it has once: the program's handler may ask a second time. */
 static void take_turn(struct mimic_thread *self, int number, siginfo_t *information)
 {
 	struct mimic_thread_signal *first = find(self, number);
@@ -147,7 +147,7 @@ static bool give_back(int number, siginfo_t *information)
 }
 
 /*
- * What this place was entered with, found in the handler's frame. Of handlers that the kernel has begun in each
+ * The signal mask at the entry of this place, found in the handler's frame. Of handlers that the kernel has begun in each
  * other, the one that runs last has it: the others' frames have the masks of handlers below them.
  */
 static void note_mask(struct mimic_thread *self, ucontext_t *context)
@@ -228,7 +228,7 @@ static bool send_all(struct mimic_thread *self)
 
 /*
  * All marks have come that the mask lets through. Those that have not were taken by sigwait() in a handler of
- * another number, which told what they tell, or were discarded by it (SIG_IGN). What is left of them would be
+ * another number, which got their siginfo, or were discarded by it (SIG_IGN). The siginfo that is left of them would be
  * told in place of the next one.
  */
 static void forget_taken(struct mimic_thread *self, uint64_t mask)

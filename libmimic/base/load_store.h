@@ -3,11 +3,11 @@
  * The decoders of the trap path on arm64 and RISC-V, where an instruction that uses memory does nothing else
  * (decode.h is x86-64's). Pure functions, which are compiled everywhere.
  *
- * What they take:
+ * The instructions that they decode:
  *   arm64   ldr, str, ldur, stur, ldtr, sttr, ldp, stp, ldnp, stnp with all sizes, extensions and addressing
  *           modes, of general and of vector registers; ldar, stlr, ldlar, stllr, ldapr, ldapur, stlur;
  *   RISC-V  lb to lwu, sb to sd, flh, flw, fld, fsh, fsw, fsd, and the compressed forms of these (C, Zcb).
- * Everything else is refused: structures (ld1 to ld4), SVE, RVV, prefetches. So is what locks memory: exclusive
+ * Everything else is refused: structures (ld1 to ld4), SVE, RVV, prefetches. So are instructions that lock memory: exclusive
  * accesses, lr and sc, and atomic operations.
  */
 #ifndef MIMIC_LOAD_STORE_H

@@ -34,7 +34,7 @@ int mimic_memory_resize(int fd, off_t size);
  */
 void *mimic_memory_private_alloc(const void *owner, size_t size);
 int mimic_memory_private_free(const void *owner, void *address);
-/* What was registered is only remembered, by its whole pages. 0, -EINVAL or -ENOMEM. */
+/* A registered range is only remembered, by its whole pages. 0, -EINVAL or -ENOMEM. */
 int mimic_memory_private_register(const void *owner, const void *address, size_t size);
 int mimic_memory_private_unregister(const void *owner, const void *address, size_t size);
 /* Frees and forgets all of the owner's. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What kind of memory a range is. */
+/* The kind of memory that a range is. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

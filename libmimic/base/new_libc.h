@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What is newer than glibc 2.31, the oldest that mimic is compiled with and runs on: the number of a system call, the same
- * on all architectures (a kernel without it answers ENOSYS), and functions and variables that may not be there at run
- * time.
+ * Declarations that are newer than glibc 2.31, the oldest that mimic is compiled with and runs on: the number of a
+ * system call, the same on all architectures (a kernel without it answers ENOSYS), and functions and variables that
+ * may not be there at run time.
  */
 #ifndef MIMIC_NEW_LIBC_H
 #define MIMIC_NEW_LIBC_H

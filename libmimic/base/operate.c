@@ -137,7 +137,7 @@ static uint64_t mimic_operate_compute(unsigned int operation, uint64_t first, ui
 	return result;
 }
 
-/* What an operation on `memory` gives, and the flags after it. */
+/* The result of an operation on `memory`, and the flags after it. */
 static uint64_t mimic_operate_result(const struct mimic_instruction *instruction,
 				     const struct mimic_registers *registers, uint64_t memory, uint32_t *flags)
 {

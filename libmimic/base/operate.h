@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What a trapped instruction does with general registers and flags, once its
+ * The effects of a trapped instruction on general registers and flags, once its
  * bytes are decoded: the value that it stores, and what becomes of a value that
  * it loads. Vector operands are not for here.
  *
@@ -23,11 +23,11 @@ static inline uint64_t mimic_operate_mask(unsigned int size)
 	return ~0ull >> (64 - 8 * size);
 }
 
-/* What the store writes: its low memory_size bytes, the rest is 0. */
+/* The value that the store writes: its low memory_size bytes, the rest is 0. */
 uint64_t mimic_operate_store_value(const struct mimic_instruction *instruction,
 				   const struct mimic_registers *registers);
 
-/* What an update stores (is_update), where memory held `memory`. */
+/* The value that an update stores (is_update), where memory held `memory`. */
 uint64_t mimic_operate_update_value(const struct mimic_instruction *instruction,
 				    const struct mimic_registers *registers, uint64_t memory);
 

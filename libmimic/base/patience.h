@@ -13,11 +13,11 @@
 
 /* Of one wait; all 0 when it begins. */
 struct mimic_wait {
-	uint64_t since;	/* when the thread first slept, or looked */
-	uint64_t due;	/* when it has to tell; 0: not looked at yet, UINT64_MAX: never */
+	uint64_t since;	/* when the thread first slept, or read the clock */
+	uint64_t due;	/* when it has to tell; 0: the clock was not read yet, UINT64_MAX: never */
 };
 
-/* What it tells. */
+/* The line that a thread that waits tells. */
 struct mimic_wait_line {
 	struct mimic_text text;
 	char bytes[400];

@@ -14,7 +14,7 @@ __attribute__((constructor)) static void load_plugins(void)
 	const char *list = secure_getenv("MIMIC_PLUGINS");
 	const char *config = secure_getenv("MIMIC_CONFIG");
 
-	/* What could not be loaded is told by whoever asks for its devices: mimic_plugins_trouble(). */
+	/* A plugin that could not be loaded is reported when a device of it is opened: mimic_plugins_trouble(). */
 	if (list && *list)
 		mimic_plugins_each(list, mimic_plugin_load);
 	if (config && *config)

@@ -21,7 +21,7 @@
 
 #define TIME_LIMIT_SECONDS 5
 #define POLL_NANOSECONDS 1000000l
-/* What a trial may allocate: more than a device needs, less than a machine has. */
+/* The bytes that a trial may allocate: more than a device needs, less than a machine has. */
 #define MEMORY_LIMIT (256ull << 20)
 
 struct mimic_plugin_trial {
@@ -57,7 +57,7 @@ void mimic_plugin_end(struct mimic_plugin_trial *trial)
 
 /* --- the child ------------------------------------------------------------------------------- */
 
-/* What we have, and so much more. Libraries that the plugin brings may be large: they do not count. */
+/* The memory that the process has, and so much more. Libraries that the plugin brings may be large: they do not count. */
 static void limit_memory(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");

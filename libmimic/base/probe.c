@@ -60,7 +60,7 @@ int mimic_probe_atomic(uint64_t address, enum mimic_atomic operation, uint32_t o
 /* --- signal handlers ------------------------------------------------------ */
 
 static const int fault_signals[] = { SIGSEGV, SIGBUS };
-/* What was there before ours, by the index of the signal above. */
+/* The handlers that were there before ours, by the index of the signal above. */
 static struct sigaction chained[2];
 static atomic_bool handled_elsewhere;
 static bool installed;

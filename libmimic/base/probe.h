@@ -54,7 +54,7 @@ static inline void mimic_probe_prefetch(uint64_t address)
 
 /*
  * Installs the handlers of SIGSEGV and SIGBUS, once; later calls do nothing, and so do all after
- * mimic_faults_are_handled(). What was there before gets every fault that is not ours.
+ * mimic_faults_are_handled(). The handler that was there before gets every fault that is not ours.
  */
 int mimic_probe_install_handlers(void);
 

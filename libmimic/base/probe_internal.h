@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What probe.c is made of: probe_x86.c; elsewhere probe_steps.c, and the steps of an architecture. */
+/* The parts of probe.c: probe_x86.c; elsewhere probe_steps.c, and the steps of an architecture. */
 #ifndef LIBMIMIC_PROBE_INTERNAL_H
 #define LIBMIMIC_PROBE_INTERNAL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What a device shows of itself (devices/state.h), copied while somebody holds what
- * serialises the model's calls, to be looked at afterwards. Taking the copy allocates
+ * The state of a device (devices/state.h), copied while the caller holds the lock that
+ * serialises the model's calls, to be read afterwards. Taking the copy allocates
  * nothing and takes no lock: a program's signal handler may want the device while the
  * thread that it interrupted is inside malloc().
  */

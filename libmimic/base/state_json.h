@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What a device shows of itself (devices/state.h) as JSON. A folder is an object of
- * what is in it; a value is { "value": ..., "meaning": "..." }, so an object is a value
+ * The state of a device (devices/state.h) as JSON. A folder is an object of its
+ * entries; a value is { "value": ..., "meaning": "..." }, so an object is a value
  * if its "value" is there and is no object itself. docs/state.md has the rest.
  */
 #ifndef MIMIC_STATE_JSON_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What libmimic keeps for each thread. The record comes from mmap() and is found
+ * The record that libmimic keeps for each thread. It comes from mmap() and is found
  * through static TLS, so that a signal handler can be the first to need it.
  */
 #ifndef LIBMIMIC_THREAD_H

@@ -15,7 +15,7 @@
 #include "libmimic/base/new_libc.h"
 
 #define LOCK_SLEEPERS 0x80000000u
-/* Steps between two looks at the clock, which costs as much as a short pause. */
+/* Steps between two readings of the clock, which costs as much as a short pause. */
 #define STEPS_PER_CLOCK 16
 #define YIELDS 2
 #define STEPS_PER_YIELD 32

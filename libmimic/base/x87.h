@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `image` is what FXSAVE writes, of which only the x87 part is looked at and changed. */
+/* `image` is what FXSAVE writes, of which only the x87 part is read and changed. */
 void mimic_x87_initial(uint8_t *image);
 
 /*

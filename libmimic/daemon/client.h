@@ -27,7 +27,7 @@ int mimic_daemon_list(const char *socket_path, char **json);
 
 /*
  * Another device of that kind ("maple"); `name` has room for MIMIC_NAME_MAX. A
- * device goes away, whoever has it. A device on the kernel's bus misbehaves
+ * device goes away, also one that a program has. A device on the kernel's bus misbehaves
  * (docs/bus.md). Each: 0 or -errno with a text in mimic_error_text(); -ENOENT: no
  * such kind; -ENODEV: no such device; -EPERM; -ECONNREFUSED: no daemon answers.
  */
@@ -36,7 +36,7 @@ int mimic_daemon_remove(const char *socket_path, const char *name);
 int mimic_daemon_inject(const char *socket_path, const char *name, enum mimic_injection what);
 
 /*
- * What a device shows of itself (docs/state.md) as JSON text; free() it. flags:
+ * The state of a device (docs/state.md) as JSON text; free() it. flags:
  * MIMIC_STATE_*. A device is as after power-on. Its counters are 0 again. Errors as above,
  * and -ENOTUNIQ: several processes have a private device of that name.
  */
@@ -45,9 +45,9 @@ int mimic_daemon_reset(const char *socket_path, const char *name);
 int mimic_daemon_clear_counters(const char *socket_path, const char *name);
 
 /*
- * What devices do that programs have through the kernel is written into the spool (docs/trace.md)
- * while the connection is open that is returned; close() it. The spool is a memfd, sealed
- * against shrinking. Errors as above, and -EBUSY: somebody does so already; -EOPNOTSUPP:
+ * Writes the events of devices that programs have through the kernel into the spool (docs/trace.md)
+ * as long as the connection is open that is returned; close() it. The spool is a memfd, sealed
+ * against shrinking. Errors as above, and -EBUSY: another connection does so already; -EOPNOTSUPP:
  * there is no kernel's bus.
  */
 int mimic_daemon_trace_bus(const char *socket_path, int spool_fd);

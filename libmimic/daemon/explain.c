@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a thread that waits for a device of mimicd waits for, in words. Also in signal handlers. */
+/* The reason, in words, for which a thread waits for a device of mimicd. Also in signal handlers. */
 #include <errno.h>
 
 #include "devices/explain.h"
@@ -7,7 +7,7 @@
 #include "libmimic/daemon/lane.h"
 #include "libmimic/daemon/session.h"
 
-/* What we know ourselves: the access, but not what the device makes of it. */
+/* The part that the library knows: the access, but not the state of the device. */
 static void add_own_knowledge(const struct daemon_lane *lane, struct mimic_text *text)
 {
 	const struct mimic_kind *kind = lane->device->base.kind;

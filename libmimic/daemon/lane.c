@@ -28,7 +28,7 @@ static void unmap_lane(const struct daemon_thread *thread, struct daemon_lane *l
 	struct mimic_lane *memory = lane->memory;
 	size_t size = lane->size;
 
-	/* First: a handler that comes meanwhile must not look into what is unmapped. */
+	/* First: a handler that comes meanwhile must not read unmapped memory. */
 	memset(lane, 0, sizeof(*lane));
 	handler_fence();
 	if (memory)
@@ -153,7 +153,7 @@ static void clear_abandoned(struct daemon_thread *thread, struct daemon_lane *la
 		return;
 	withdraw(thread, lane);
 	if (lane->state == DAEMON_LANE_BUSY) {
-		/* Half a command may be in the ring: begin anew. What was published before is still done. */
+		/* Half a command may be in the ring: begin anew. Commands that were published before are still done. */
 		mimic_daemon_session_tell(thread->generation, MIMIC_MESSAGE_LANE_DROP, lane->number);
 		unmap_lane(thread, lane);
 		return;

@@ -37,7 +37,7 @@ struct daemon_lane {
 	struct mimic_ring_end responses;
 	uint32_t number;
 	int cpu;			/* as published */
-	/* Signal handlers on this thread look at these. */
+	/* Signal handlers on this thread read these. */
 	volatile uint32_t due;		/* answers of the command in progress that have not come */
 	/* A handler took back what was published up to `withdrawn_head`. */
 	volatile bool withdrawn;

@@ -79,7 +79,7 @@ static struct range *take_range(const char *address, size_t size, bool is_regist
 	return found;
 }
 
-/* mimicd refuses holes: their pages would be made, and paid, by whoever touches them first. */
+/* mimicd refuses holes: their pages would be made, and counted as memory of the process that touches them first. */
 static int make_file(size_t size)
 {
 	int fd = mimic_memory_file("mimic memory", size);

@@ -46,8 +46,8 @@ uint64_t mimic_daemon_order_put(const struct mimic_daemon_order *order, struct d
 }
 
 /*
- * Somebody else's post that came in between is ordered behind ours: whoever then
- * finds ours has both before his own.
+ * Another thread's post that came in between is ordered behind ours: a thread that then
+ * finds ours has both before its own.
  */
 static int become_last(struct daemon_device *device, struct daemon_lane *lane, unsigned int index,
 		       uint64_t before)

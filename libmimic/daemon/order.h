@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What threads post to one device one after the other takes effect in that order,
- * though it lies in rings of their own: order words (mimic/lane.h) say so.
+ * Posts of several threads to one device take effect in the order of the calls,
+ * though they lie in rings of their own: order words (mimic/lane.h) say so.
  *
  * A kind whose stores may wait for another thread of the program (a full queue that
  * it has to empty) is ordered as far as its stores can go on. One whose stores wait
@@ -23,7 +23,7 @@ struct mimic_daemon_order {
 	uint64_t before[MIMIC_KIND_ORDERS];	/* the last posts as they were when ours began */
 };
 
-/* Looks what comes before a post of this pattern. */
+/* Finds the posts that come before a post of this pattern. */
 void mimic_daemon_order_begin(struct daemon_device *device, const struct mimic_access *pattern,
 			      struct mimic_daemon_order *order);
 /* Puts that into the ring, at its head. Returns how many words it is; there is room for all. */

@@ -150,7 +150,7 @@ void mimic_daemon_session_end(enum daemon_session_kind kind);
 /* A request on the session; for signal handlers too. -ENOTCONN: `generation` is gone. */
 int mimic_daemon_session_request(uint32_t generation, struct daemon_request *request);
 /*
- * What mimicd says that a lane waits for. -ETIMEDOUT: nothing in a second; -EOPNOTSUPP: this session has no
+ * Asks mimicd for the reason why a lane waits. -ETIMEDOUT: no answer in a second; -EOPNOTSUPP: this session has no
  * such question.
  */
 int mimic_daemon_session_explain(uint32_t generation, uint32_t lane, char text[MIMIC_EXPLAIN_MAX]);
@@ -158,7 +158,7 @@ int mimic_daemon_session_explain(uint32_t generation, uint32_t lane, char text[M
 int mimic_daemon_session_tell(uint32_t generation, uint16_t type, uint32_t number);
 /* The daemon sleeps, and has something to do. */
 void mimic_daemon_session_kick(uint32_t generation);
-/* Looks at the socket. false: the daemon is gone, now or since some time. */
+/* Polls the socket. false: the daemon is gone, now or since some time. */
 bool mimic_daemon_session_is_alive(uint32_t generation);
 void mimic_daemon_session_after_fork(void);
 

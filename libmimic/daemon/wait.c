@@ -6,15 +6,15 @@
 #include "libmimic/daemon/lane.h"
 #include "libmimic/daemon/session.h"
 
-/* How long a sleeper goes without a look whether the daemon is there. */
-#define LOOK_NS 100000000ull
+/* How long a thread sleeps before it checks whether the daemon is there. */
+#define CHECK_NS 100000000ull
 
 static struct mimic_yield yields;
 
-/* What is published is there before the flag is read. */
+/* Published words are in memory before the flag is read. */
 static void wake_daemon(struct daemon_lane *lane)
 {
-	/* Pairs with the daemon's fence between its flag and its last look at the rings. */
+	/* Pairs with the daemon's fence between its flag and its last read of the rings. */
 	mimic_lane_fence();
 	if (!atomic_load_explicit(&lane->memory->daemon_sleeping, memory_order_relaxed))
 		return;
@@ -35,8 +35,8 @@ void mimic_daemon_publish_quietly(struct daemon_lane *lane, uint64_t words)
 	mimic_ring_publish(&lane->commands, words);
 }
 
-/* Words there are of what is waited for; -EINTR, -EPROTO. */
-static int64_t look(struct daemon_lane *lane, enum mimic_lane_sleep what, uint64_t wanted)
+/* Words of room, or of answers, that the ring has; -EINTR, -EPROTO. */
+static int64_t available(struct daemon_lane *lane, enum mimic_lane_sleep what, uint64_t wanted)
 {
 	int64_t words;
 	bool withdrawn;
@@ -57,7 +57,7 @@ static int64_t spin_for(struct daemon_lane *lane, enum mimic_lane_sleep what, ui
 
 	mimic_spin_start(&spin, mimic_daemon_session_of(lane->thread->generation)->spin_microseconds, true);
 	do {
-		words = look(lane, what, wanted);
+		words = available(lane, what, wanted);
 		if (words < 0 || (uint64_t)words >= wanted)
 			return words;
 		if (!is_elsewhere && !mimic_yield(&yields))
@@ -76,12 +76,12 @@ static int sleep_for(struct daemon_lane *lane, uint32_t generation, enum mimic_l
 	int error = 0;
 
 	atomic_store_explicit(&lane->memory->client_sleeping, what, memory_order_relaxed);
-	/* Pairs with the daemon's fence between its answer and its look at the flag. */
+	/* Pairs with the daemon's fence between its answer and its read of the flag. */
 	mimic_lane_fence();
-	words = look(lane, what, wanted);
+	words = available(lane, what, wanted);
 	if (words >= 0 && (uint64_t)words < wanted)
 		error = mimic_daemon_session_wait(generation, lane, what,
-						  limit && limit < LOOK_NS ? limit : LOOK_NS);
+						  limit && limit < CHECK_NS ? limit : CHECK_NS);
 	atomic_store_explicit(&lane->memory->client_sleeping, MIMIC_LANE_AWAKE, memory_order_relaxed);
 	if (error == -ETIMEDOUT && !mimic_daemon_session_is_alive(generation))
 		return -ENOTCONN;
@@ -91,7 +91,7 @@ static int sleep_for(struct daemon_lane *lane, uint32_t generation, enum mimic_l
 static int64_t wait_for(struct daemon_lane *lane, uint32_t generation, enum mimic_lane_sleep what,
 			uint64_t wanted)
 {
-	int64_t words = look(lane, what, wanted);
+	int64_t words = available(lane, what, wanted);
 	struct mimic_wait wait = { 0 };
 
 	if (words >= 0 && (uint64_t)words >= wanted)
@@ -105,7 +105,7 @@ static int64_t wait_for(struct daemon_lane *lane, uint32_t generation, enum mimi
 	while (words >= 0 && (uint64_t)words < wanted) {
 		int error = sleep_for(lane, generation, what, wanted, &wait);
 
-		words = error ? error : look(lane, what, wanted);
+		words = error ? error : available(lane, what, wanted);
 		if (words >= 0 && (uint64_t)words < wanted && mimic_wait_has_to_tell(&wait))
 			mimic_daemon_explain(lane, generation, &wait);
 	}

@@ -158,7 +158,7 @@ static int open_by_lanes(struct kernel_device *device, const struct mimic_kind *
 	return 0;
 }
 
-/* What the node is: the session's commands and the node's pages are to reach the same registers. */
+/* Checks the device of the node: the session's commands and the node's pages are to reach the same registers. */
 static int open_device(struct kernel_device *device, const struct mimic_kind *kind, const char *path,
 		       const struct mimic_kernel_info *info)
 {

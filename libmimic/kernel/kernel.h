@@ -14,7 +14,7 @@ struct accelerator_lane;
 struct accelerator_lane_call;
 struct mimic_kind;
 
-/* What a node says of itself. */
+/* The description that a node gives of itself. */
 struct mimic_kernel_info {
 	uint32_t version;	/* of its ioctls */
 	uint32_t index;		/* in the name of the node, after the kind */
@@ -23,7 +23,7 @@ struct mimic_kernel_info {
 };
 
 /*
- * What is asked of a node; each returns -errno on failure. A test puts functions
+ * The requests to a node; each returns -errno on failure. A test puts functions
  * of its own here, because no module can be loaded where most tests run.
  */
 struct mimic_kernel_nodes {

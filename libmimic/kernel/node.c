@@ -2,7 +2,7 @@
 /*
  * The nodes of the function drivers. Raw system calls: inside a program under `mimic run`
  * the C library's open() and stat() show the nodes that the preload library makes up, and
- * this library looks for the real ones.
+ * this library needs the real ones.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the libraries of devices do in the same way: they open a device, check
+ * The part that the libraries of devices have in common: they open a device, check
  * that it is of their kind, load and store its registers, and keep a text for the last
  * error. Each of them links a copy of its own and hides it; libmimic.so has none of it.
  */

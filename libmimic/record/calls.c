@@ -287,7 +287,7 @@ struct mimic_model *mimic_record_model_make(struct record_file *file, const stru
 	if (!stream)
 		return NULL;
 	mimic_record_host_make(stream, &host);
-	/* What it asks while it is made is recorded, too. */
+	/* Its requests to the host while it is made are recorded, too. */
 	mimic_record_enter(stream);
 	stream->inner = what->create ? what->create(what->context, &host) :
 				       stream->kind->create(what->parameters, &host, what->memory);

@@ -105,7 +105,7 @@ static void give_back(const struct record_file *file, long fd)
 		mimic_raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
-/* The header has its place on the disk, also where that is full: mimic record looks at it when the program has ended. */
+/* The header has its place on the disk, also where that is full: mimic record reads it when the program has ended. */
 static void mark_as_cut(const struct record_file *file)
 {
 	const struct record_file_header header = make_header(RECORD_MAGIC_CUT);

@@ -42,8 +42,8 @@ struct record_block_header {
 };
 
 /*
- * A call is its record, then what the model asked and told its host meanwhile, then
- * RECORD_ANSWER. What a job asked is between RECORD_JOB_RUN and RECORD_ANSWER; it ran
+ * A call is its record, then the requests and reports of the model to its host meanwhile, then
+ * RECORD_ANSWER. The requests of a job are between RECORD_JOB_RUN and RECORD_ANSWER; it ran
  * beside the calls since its RECORD_JOB_TAKE. One that was handed back and never ran has none.
  */
 enum record_code {
@@ -71,7 +71,7 @@ enum record_code {
 	RECORD_RETRY,
 	RECORD_CALL_END,	/* none, but the end of their numbers */
 
-	/* What the model asks and tells. */
+	/* Requests and reports of the model to its host. */
 	RECORD_WALK = 64,
 	RECORD_GATHER,
 	RECORD_READ,
@@ -89,7 +89,7 @@ enum record_code {
 	RECORD_EVENT_END,
 };
 
-/* What a host has, by bit, in RECORD_START and, of the memory of an address space, in RECORD_MEMORY_OF. */
+/* The functions that a host has, by bit, in RECORD_START and, of the memory of an address space, in RECORD_MEMORY_OF. */
 enum record_ability {
 	RECORD_HAS_WALK = 1u << 0,
 	RECORD_HAS_GATHER = 1u << 1,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a recorded model asks its host and tells it: passed on, and written. */
+/* The requests and reports of a recorded model to its host: passed on, and written. */
 #include "libmimic/record/stream.h"
 
 /* A job asks from a thread of its own, beside the calls. */
@@ -210,7 +210,7 @@ static int port_atomic(void *context, uint64_t address, enum mimic_atomic operat
 	return error;
 }
 
-/* Only what is there: models look for it. */
+/* Only functions that the host has: models check for them. */
 static void wrap(struct record_port *port, const struct mimic_memory *inner)
 {
 	struct mimic_memory *wrapped = &port->port;

@@ -118,7 +118,7 @@ static struct record_job *free_slot(struct record_stream *stream)
 	return NULL;
 }
 
-/* What a job finds in the device's memory is there now: the program has stored it before its command. */
+/* The device's memory is now as the job finds it: the program has stored it before its command. */
 static void *take_job(struct mimic_model *model)
 {
 	struct record_stream *stream = mimic_record_stream_of(model);
@@ -151,7 +151,7 @@ static void run_job(void *opaque)
 	job->has_run = true;
 }
 
-/* What it asked meanwhile; then the memory as it left it. */
+/* The requests of the job; then the memory as it left it. */
 static void put_run(struct record_stream *stream, struct record_job *job)
 {
 	struct record_sink *sink = &stream->sink;

@@ -32,7 +32,7 @@ struct mimic_model *mimic_record_create(const struct mimic_kind *kind, const cha
 
 /* --- the same, step by step, for tests ------------------------------------------------ */
 
-/* What a model is made of, and where it is recorded. */
+/* The arguments for making a model, and the file that it is recorded in. */
 struct record_model {
 	const struct mimic_kind *kind;
 	const char *name;

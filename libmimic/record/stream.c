@@ -138,7 +138,7 @@ __attribute__((no_sanitize("thread"), noinline)) static void take_chunk(uint64_t
 		to[i] = words[i];
 }
 
-/* Most of it is as it was: a quick look at a whole page. */
+/* Most of it is as it was: a quick comparison of a whole page. */
 __attribute__((no_sanitize("thread"), noinline)) static bool is_as_before(const uint64_t *now,
 									  const uint64_t *before)
 {
@@ -209,7 +209,7 @@ static void write_start(struct record_stream *stream, const struct record_model 
 	write_parameters(stream, what->parameters);
 	sink_number(sink, mimic_record_abilities(stream));
 	sink_number(sink, stream->memory_size);
-	/* At once: somebody may look which devices there are, and the first shows a file that cannot be written. */
+	/* At once: a reader may list the devices of the file meanwhile, and the first shows a file that cannot be written. */
 	flush(stream);
 }
 

@@ -29,7 +29,7 @@ struct record_job {
 	bool has_run;
 };
 
-/* A call comes in while a stream is free; whoever ends it waits for that. */
+/* A call comes in while a stream is free; a thread that ends the stream waits for that. */
 enum record_gate { RECORD_FREE, RECORD_BUSY, RECORD_OVER };
 
 struct record_totals {
@@ -89,14 +89,14 @@ bool mimic_record_enter(struct record_stream *stream);
 void mimic_record_leave(struct record_stream *stream);
 /* Within: what the call is, and when. */
 void mimic_record_call(struct record_stream *stream, enum record_code code, uint64_t now);
-/* What has changed of the device's memory since the last time. */
+/* Records the changes of the device's memory since the last time. */
 void mimic_record_memory(struct record_stream *stream);
 struct record_stream *mimic_record_stream_make(struct record_file *file, const struct record_model *what);
 void mimic_record_stream_free(struct record_stream *stream);
 
 /* host.c */
 
-/* What the real model gets. */
+/* The host that the real model gets. */
 void mimic_record_host_make(struct record_stream *stream, struct mimic_host *host);
 uint32_t mimic_record_abilities(const struct record_stream *stream);
 /* The thread's job, so that its calls go into its log; NULL: none. */

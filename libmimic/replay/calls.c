@@ -206,7 +206,7 @@ static void play_retry(struct replay_player *player)
 	expect_answer(player);
 }
 
-static bool has_jobs_out(const struct replay_player *player)
+static bool has_outstanding_jobs(const struct replay_player *player)
 {
 	for (unsigned int i = 0; i < player->job_count; i++) {
 		if (player->jobs[i].job)
@@ -224,8 +224,8 @@ static void play_restore(struct replay_player *player)
 	if (!image)
 		return;
 	mimic_replay_bytes(&player->reader, image, size);
-	if (has_jobs_out(player))
-		mimic_replay_bad(&player->reader, "a state that is restored while a job is out cannot be");
+	if (has_outstanding_jobs(player))
+		mimic_replay_bad(&player->reader, "a state is restored while a job is outstanding");
 	if (begin(player)) {
 		error = player->model->ops->restore(player->model, image, size);
 		if (expect_answer(player))
@@ -294,7 +294,7 @@ static void play_take(struct replay_player *player)
 	if (!job)
 		return;
 	if (job->job) {
-		mimic_replay_bad(&player->reader, "a job that is out already is taken");
+		mimic_replay_bad(&player->reader, "a job is taken twice");
 		return;
 	}
 	mimic_replay_memory_read(player);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a replayed model asks and tells, against what the recorded one did. */
+/* The requests and reports of a replayed model, compared with those of the recorded one. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -257,8 +257,8 @@ static int port_atomic(void *context, uint64_t address, enum mimic_atomic operat
 }
 
 /*
- * Models look whether some functions are there, and those are there that were when it was
- * recorded. Others they call in any case.
+ * Models check for some functions, and have those that they had when they were recorded.
+ * They call the others in any case.
  */
 static void make_port(struct replay_player *player, unsigned int number, uint32_t abilities)
 {
@@ -342,7 +342,7 @@ static enum mimic_fault_answer host_page_fault(void *context, uint64_t address, 
 	return get_answer(player);
 }
 
-/* A model looks once what a memory can do, and calls it later: that stays as it was. */
+/* A model checks the functions of a memory once, and calls them later: they stay as they were. */
 static bool take_port(struct replay_player *player, unsigned int number, uint32_t abilities)
 {
 	const struct replay_port *port = &player->ports[number];

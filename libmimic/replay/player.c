@@ -39,7 +39,7 @@ static bool same(struct replay_player *player, const char *what, uint64_t record
 {
 	char before[32], after[32];
 
-	/* What was not there was not recorded. */
+	/* Memory that was not there was not recorded. */
 	if (mimic_replay_is_over(player))
 		return false;
 	if (recorded == replayed)

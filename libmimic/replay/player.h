@@ -82,12 +82,12 @@ void mimic_replay_host_make(struct replay_player *player, struct mimic_host *hos
 
 /* A record that is a call; all of it. */
 void mimic_replay_play(struct replay_player *player, unsigned int code);
-/* Jobs that are out when nothing more comes: a model must have them back. */
+/* Jobs that are outstanding at the end of the recording: a model must have them back. */
 void mimic_replay_end_jobs(struct replay_player *player);
 
 /* memory.c */
 
-/* What of the device's memory the recording says has changed, into player->last. */
+/* The changes of the device's memory that the recording has, into player->last. */
 void mimic_replay_memory_read(struct replay_player *player);
 /* A job has run that found `before`: is what it changed as recorded? Then it is all as recorded. */
 void mimic_replay_memory_compare(struct replay_player *player, const unsigned char *before);

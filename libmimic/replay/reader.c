@@ -382,7 +382,7 @@ void mimic_replay_bad(struct replay_reader *reader, const char *format, ...)
 	struct mimic_replay_damage *bad = &reader->damage;
 	va_list arguments;
 
-	/* What comes after the first mistake, or after the end, says nothing. */
+	/* Only the first mistake is reported, and none after the end. */
 	if (reader->is_over)
 		return;
 	reader->is_over = true;

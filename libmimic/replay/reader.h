@@ -42,13 +42,13 @@ void mimic_replay_reader_start(struct replay_reader *reader, const struct replay
 bool mimic_replay_reader_more(struct replay_reader *reader);
 unsigned int mimic_replay_byte(struct replay_reader *reader);
 uint64_t mimic_replay_number(struct replay_reader *reader);
-/* What is missing is 0. */
+/* Bytes that the file lacks are 0. */
 void mimic_replay_bytes(struct replay_reader *reader, void *bytes, size_t size);
 /* A text of at most size - 1 bytes; a longer one is no record. */
 void mimic_replay_text(struct replay_reader *reader, char *text, size_t size);
 /* A number that is at most `most`; `name` says of what, if it is not. */
 uint64_t mimic_replay_limited(struct replay_reader *reader, const char *name, uint64_t most);
-/* What was read last cannot be. */
+/* Reports that the item that was read last is wrong. */
 void mimic_replay_bad(struct replay_reader *reader, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -33,7 +33,7 @@ enum mimic_replay_end {
 	MIMIC_REPLAY_BAD,	/* what is there is no recording: see the damage */
 };
 
-/* What became of one device. */
+/* The outcome of one device. */
 struct mimic_replay_result {
 	char kind[64];
 	char name[64];		/* "maple0" */
@@ -67,7 +67,7 @@ struct mimic_replay_options {
 	void *memory;		/* of the device; NULL: its own */
 };
 
-/* Looks through the whole file. 0, or -errno with a text of why it is no recording at all. */
+/* Reads the whole file. 0, or -errno with a text of why it is no recording at all. */
 int mimic_replay_open(struct mimic_replay **replay, const char *path, char *text, size_t size);
 void mimic_replay_close(struct mimic_replay *replay);
 /* Streams of devices that have a beginning are 0 to this less 1; all before the damage. */

@@ -76,7 +76,7 @@ static void print_counters(const char *name, struct json_object *whose, const st
 	putchar('\n');
 }
 
-/* What each user of a context has done with it. */
+/* The counters of each context that a process has. */
 static void print_contexts(struct json_object *device, const struct mimic_summary *summary, bool *has_title)
 {
 	struct json_object *users;
@@ -110,7 +110,7 @@ static void print_summary(struct json_object *devices, size_t count, const struc
 
 /* --- devices with a driver ------------------------------------------------------------------------ */
 
-/* What its driver sees: walks of the page table, faults, what it resolved, flushes of the TLB. */
+/* The events that its driver sees: walks of the page table, faults, what it resolved, flushes of the TLB. */
 static void print_memory(struct json_object *device)
 {
 	struct json_object *counters = NULL, *walks;

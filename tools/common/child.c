@@ -19,7 +19,7 @@
  */
 #define LAST_WORDS_NS 500000000ull
 #define KILL_NS 2000000000ull
-/* Between two looks, where the kernel cannot say when it ends. */
+/* The time between two checks, where the kernel cannot say when it ends. */
 #define LOOK_MS 20
 
 static pid_t child;
@@ -137,7 +137,7 @@ static void say_thread(const char *number)
 		where[0] = 0;
 	if (file)
 		fclose(file);
-	/* What the kernel shows of a thread that is at work, or does not show. */
+	/* The kernel shows this of a thread that runs, or shows nothing. */
 	if (where[0] && strcmp(where, "0") != 0)
 		tool_error(0, "run: thread %s (%s) sleeps in the kernel (%s)", number, name, where);
 	else
@@ -186,7 +186,7 @@ int tool_child_run_for(char **argv, double seconds, bool *is_late)
 	*is_late = false;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)end);
 	setenv("MIMIC_TIMEOUT_AT", text, 1);
-	/* As timeout(1): what the program starts is in this group, too. It fails where we lead one. */
+	/* As timeout(1): processes that the program starts are in this group, too. It fails where we lead one. */
 	setpgid(0, 0);
 	if (!start(argv, NULL))
 		return -1;

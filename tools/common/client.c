@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the sub-commands share that talk to the daemon. */
+/* Functions of the sub-commands that talk to the daemon. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>

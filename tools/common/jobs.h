@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 struct job {
-	char **arguments;	/* NULL at the end; the first is looked for in PATH */
+	char **arguments;	/* NULL at the end; the first is found by PATH */
 	const char *output;	/* file that gets its standard output; NULL: nobody */
 	const char *errors;	/* ... its standard error */
 	int status;		/* after it: as of waitpid() */

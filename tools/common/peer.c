@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Whom the sub-commands ask that look at devices: mimicd, or a process with devices of its own. */
+/* The peer of sub-commands that show devices: mimicd, or a process with devices of its own. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a program file is. The file is anybody's: libelf checks where its parts lie. */
+/* The kind of a program file. It may come from anywhere: libelf checks where its parts lie. */
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -150,7 +150,7 @@ static int inspect_elf(int file, struct elf_facts *facts)
 	return error;
 }
 
-/* line: what follows "#!". */
+/* line: the text behind "#!". */
 static void read_script(char *line, struct elf_facts *facts)
 {
 	line[strcspn(line, "\n")] = '\0';

@@ -59,7 +59,7 @@ static int settle_transport(struct run_options *options)
 	bool is_auto = !transport || is_word(transport, "auto");
 
 	if (!options->config_path && !options->devices && !options->synchronous) {
-		/* The preload library looks for itself. */
+		/* The preload library chooses the transport itself. */
 		options->on_kernel = is_auto ? mimic_kernel_is_there(NULL) : is_word(transport, "kernel");
 		return 0;
 	}
@@ -169,7 +169,7 @@ static int check_without_library(const char *path, const struct run_options *opt
 	return 0;
 }
 
-/* Looks at the program, or at the interpreter of a script. 0 or an exit status. */
+/* Checks the program, or the interpreter of a script. 0 or an exit status. */
 static int inspect_program(const char *program, const struct run_options *options, struct elf_facts *facts)
 {
 	char path[PATH_MAX];

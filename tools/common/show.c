@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Looking things up in JSON that a daemon has sent, and printing them. */
+/* Finding values in JSON that a daemon has sent, and printing them. */
 #include <json-c/json.h>
 #include <stdio.h>
 

@@ -102,7 +102,7 @@ static void catch(int number, sigset_t *blocked)
 {
 	struct sigaction action = { .sa_handler = on_signal }, old;
 
-	/* What is ignored (nohup) stays so. */
+	/* A signal that is ignored (nohup) stays so. */
 	if (sigaction(number, NULL, &old) || old.sa_handler == SIG_IGN)
 		return;
 	sigaction(number, &action, NULL);
@@ -124,7 +124,7 @@ static void catch_all(void)
 	for (size_t i = 0; i < COUNT(crashes); i++)
 		sigaction(crashes[i], &crash, NULL);
 	sigprocmask(SIG_BLOCK, &blocked, &mask_before);
-	/* What whoever started us has blocked stays so. */
+	/* Signals that were blocked when we were started stay so. */
 	for (size_t i = 0; i < COUNT(ends); i++) {
 		if (sigismember(&mask_before, ends[i]))
 			sigdelset(&blocked_ends, ends[i]);

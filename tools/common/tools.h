@@ -90,7 +90,7 @@ int tool_plugins_load(const struct mimic_option_values *files, const char *confi
 /* To a program that is about to run. */
 void tool_plugins_hand_over(void);
 
-/* --- run.c: what run, record, trace and sim share ------------------------------------------------ */
+/* --- run.c: shared by run, record, trace and sim ------------------------------------------------- */
 
 struct run_options {
 	const char *transport;
@@ -123,7 +123,7 @@ struct run_options {
  * the environment that it needs. 0, or the exit status when all is said.
  */
 int tool_run_prepare(struct run_options *options, int argc, char **argv);
-/* As execvp() looks for a program, into PATH_MAX bytes. 0, or an exit status, with the reason said. */
+/* The path that execvp() finds for a program, into PATH_MAX bytes. 0, or an exit status, with the reason said. */
 int tool_run_find_program(const char *name, char *path);
 /*
  * Sets LD_PRELOAD so that `program`, a path, gets emulated devices by open(), mmap() and physical
@@ -187,7 +187,7 @@ struct peer {
 
 /* After the options: where to ask. 0, or the exit status when all is said. */
 int tool_peer_find(const char *command, struct peer *peer);
-/* What a request has failed for, with the process in place of mimicd if it was one. Until the next call. */
+/* The reason why a request failed, with the process in place of mimicd if it was one. Until the next call. */
 const char *tool_peer_error_text(const struct peer *peer, int error);
 /* Says that. Returns the exit status. */
 int tool_peer_error(const char *command, const struct peer *peer, int error);
@@ -203,7 +203,7 @@ void tool_peer_device_name(struct json_object *device, char *name, size_t size);
 /* An array of processes ("pid", "program") that show embedded devices. Sockets of dead ones are removed. */
 struct json_object *tool_embedded_processes(void);
 
-/* --- program_file.c: what a program file is ---------------------------------- */
+/* --- program_file.c: the kind of a program file ------------------------------ */
 
 #define ELF_SANITIZERS_MAX 4
 

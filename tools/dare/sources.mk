@@ -1,2 +1,2 @@
-# What the commands of this folder need besides it.
+# Sources that the commands of this folder need besides it.
 TOOL_SRC += libdare/assembly.c

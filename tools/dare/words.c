@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What asm and dis share: options, lists of instruction words, where they come from and go to. */
+/* The common part of asm and dis: options, lists of instruction words, where they come from and go to. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What mimic asm and mimic dis share: lists of instruction words, in and out. */
+/* The common part of mimic asm and mimic dis: lists of instruction words, in and out. */
 #ifndef TOOLS_DARE_WORDS_H
 #define TOOLS_DARE_WORDS_H
 

@@ -6,7 +6,7 @@
     (gdb) mimic queues     queues alone
     (gdb) mimic waiters    threads alone
 
-They read libmimic's structures by its debug information, and call nothing in the program. What a device's queues are is told
+They read libmimic's structures by its debug information, and call nothing in the program. The queues of a device are told
 by the file of its name in the folder of this one, or in the device's folder of the source tree.
 """
 import glob

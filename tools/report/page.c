@@ -5,7 +5,7 @@
 
 #include "tools/report/report.h"
 
-/* What is folded is printed, too. The policy below names the hash of this text: no other script can run. */
+/* Folded sections are printed, too. The policy below names the hash of this text: no other script can run. */
 #define SCRIPT "addEventListener('beforeprint',()=>document.querySelectorAll('details').forEach(d=>d.open=true))"
 #define SCRIPT_HASH "sha256-jp9OZKWsQoa5AMXJw5Ji/0zF9wocfow5zQq60SvdNRw="
 
@@ -205,7 +205,7 @@ static void print_times(FILE *out, const struct page *page)
 {
 	const struct report *report = page->report;
 
-	fputs("<section>\n<h2>Over time</h2>\n<p class=\"lead\">Runs whose device was looked at while they went on, which makes them "
+	fputs("<section>\n<h2>Over time</h2>\n<p class=\"lead\">Runs whose device was sampled while they went on, which makes them "
 	      "slower. Each step of a line is the mean of one sample or some; above the line of a queue, the lighter area goes up to "
 	      "the fullest of them.</p>\n", out);
 	for (size_t i = 0; i < report->run_count; i++) {

@@ -149,7 +149,7 @@ static void print_legend(FILE *out, const struct report_plot *plot)
 	fputs("</ul>\n", out);
 }
 
-/* What a reader of the screen says in place of the picture. */
+/* The text that a screen reader says in place of the picture. */
 static void print_description(FILE *out, const struct report_plot *plot)
 {
 	report_print(out, "<title>%s, %s, over time</title>\n<desc>", plot->title, plot->unit);

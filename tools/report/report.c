@@ -152,7 +152,7 @@ static int replace_file(const struct document *document, const char *path)
 	return error;
 }
 
-/* A link stays one. What is no regular file, such as a device or a pipe, is not taken away. */
+/* A link stays one. A file that is not regular, such as a device or a pipe, is not taken away. */
 static int write_file(const struct document *document, const char *path)
 {
 	struct stat status;

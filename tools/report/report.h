@@ -32,7 +32,7 @@ struct report_queue {
 };
 
 struct report_samples {
-	size_t count;		/* of each array below; 0: the run was not looked at */
+	size_t count;		/* of each array below; 0: the run was not sampled */
 	double *seconds;	/* ascending */
 	struct report_queue *queues;
 	size_t queue_count;
@@ -119,7 +119,7 @@ struct report_series {
 
 /* A level holds until the next sample. */
 void report_levels(const struct report_samples *samples, const uint64_t *levels, struct report_series *series);
-/* What a counter counted in a second. */
+/* The events that a counter counted in a second. */
 void report_rates(const struct report_samples *samples, const uint64_t *values, struct report_series *series);
 /* In percent, of two that grow: 100 x part / (part + rest); where neither does, there is no point. */
 void report_shares(const struct report_samples *samples, const uint64_t *part, const uint64_t *rest,
@@ -163,7 +163,7 @@ struct report_group {
 void report_bars(FILE *out, const struct report_group *group);
 /* A kind of device, as its makers write it. */
 const char *report_kind_name(const char *kind);
-/* What it did in a second; 0: not said. */
+/* The rate in a second; 0: not said. */
 double report_rate(const struct report_run *run);
 
 void report_group(FILE *out, const struct report_group *group);
@@ -172,7 +172,7 @@ void report_counters(FILE *out, const struct report_group *group);
 void report_over_time(FILE *out, const struct report_run *run);
 
 void report_page(FILE *out, const struct report *report);
-/* What stands around the content. The title is "program, date". */
+/* The frame around the content. The title is "program, date". */
 void report_page_begin(FILE *out, const char *program, const char *date);
 void report_page_end(FILE *out);
 
@@ -183,7 +183,7 @@ extern const char report_css[];
 #define REPORT_CAUSES 7
 extern const char *const report_causes[REPORT_CAUSES];
 
-/* What a device has counted in a phase: by report_device_columns(). */
+/* The counters of a device in a phase: by report_device_columns(). */
 #define REPORT_DEVICE_COLUMNS 128
 struct report_device {
 	const char *kind;
@@ -244,7 +244,7 @@ bool report_devices_take(struct report_timed_row *row, struct json_object *phase
 void report_devices_free(struct report_timed_row *row);
 /* A table for each kind, with what is not 0 everywhere. */
 void report_devices_tables(FILE *out, const struct report_timed *timed, const char *phase);
-/* What kinds show over time, of an array of intervals. */
+/* The values that kinds show over time, of an array of intervals. */
 void report_devices_plots(FILE *out, struct json_object *intervals);
 
 #endif

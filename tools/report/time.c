@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The part of the page about a run that was looked at while it went on. */
+/* The part of the page about a run that was sampled while it went on. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #define NAMES_MOST 6
 #define EVENTS_LEAST 4		/* fewer are no line */
 
-/* Counters that one looks at together. */
+/* Counters that are shown together. */
 static const struct rates {
 	const char *title;
 	const char *unit;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the devices of a run in virtual time have counted: a table for each kind, and lines over
+ * The counters of the devices of a run in virtual time: a table for each kind, and lines over
  * the run's cycles. Which numbers that are each kind says (struct mimic_time).
  */
 #include <json-c/json.h>

@@ -52,7 +52,7 @@ static int read_list(FILE *file, char ***libraries, size_t *count)
 	return error;
 }
 
-/* What is missing the program's own start tells. */
+/* The start of the program itself reports missing libraries. */
 static pid_t start_loader(const char *interpreter, const char *path, int output)
 {
 	pid_t parent = getpid(), process = fork();

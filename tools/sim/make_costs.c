@@ -61,7 +61,7 @@ static int copy_file(const char *path, FILE *to)
 	return ferror(to) ? -EIO : 0;
 }
 
-/* What the command says comes out. 0, or the exit status when all is said. */
+/* Passes on the output of the command. 0, or the exit status when all was reported. */
 static int run_command(const struct maker *maker, char **arguments, const char *output, int *ended)
 {
 	struct job job = { .arguments = arguments, .output = output, .errors = maker->errors };
@@ -79,7 +79,7 @@ static int run_command(const struct maker *maker, char **arguments, const char *
 
 /*
  * The program's own options come first, so that ours decide what is made. The headers of libmaple are
- * looked for last: they may lie where those of this machine's C library do, which are not for RISC-V.
+ * searched last: they may lie where those of this machine's C library do, which are not for RISC-V.
  */
 static int compile(const struct maker *maker, const char *file)
 {

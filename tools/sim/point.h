@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What one run of mimic sim has counted, read from its JSON: for mimic sweep, mimic compare and make figures. */
+/* The counters of one run of mimic sim, read from its JSON: for mimic sweep, mimic compare and make figures. */
 #ifndef TOOLS_SIM_POINT_H
 #define TOOLS_SIM_POINT_H
 
@@ -22,7 +22,7 @@ struct sim_point {
 	uint64_t device[SIM_POINT_COLUMNS];	/* tool_sim_point_columns() */
 };
 
-/* What a device has counted: columns of each kind that can be in virtual time (struct mimic_time). */
+/* The counters of a device: columns of each kind that can be in virtual time (struct mimic_time). */
 struct sim_point_column {
 	const struct mimic_kind *kind;
 	const char *counter;

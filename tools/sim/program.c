@@ -193,7 +193,7 @@ static int read_sections(struct reader *reader)
 	return error;
 }
 
-/* What the function is for, in OpenMP's words. */
+/* The purpose of the function, in OpenMP's words. */
 static const char *openmp_construct(const char *function)
 {
 	static const struct { const char *part, *construct; } known[] = {
@@ -377,7 +377,7 @@ static int add_place(struct sim_program *program, uint64_t begin, uint32_t funct
 	return add((void **)&program->places, &program->place_count, sizeof(place), &place) ? 0 : -ENOMEM;
 }
 
-/* What of a function's costs belongs to no line that was found. */
+/* The part of a function's costs that belongs to no line that was found. */
 static void add_costs(struct sim_function *function, const char *name, const char *file, const struct sim_costs *costs)
 {
 	uint64_t highest = 0;
@@ -420,7 +420,7 @@ static int add_symbol(struct sim_program *program, const struct reader *reader, 
 		if (!file)
 			file = entry->file;
 		row = tool_sim_costs_find(costs, entry->file, name, entry->number);
-		/* What calls of memcpy() have become is the caller's. */
+		/* The code that calls of memcpy() have become is the caller's. */
 		source = find_source(program, strcmp(entry->file, "sim_string.h") ? entry->file : file);
 		if (source < 0)
 			return source;
@@ -475,7 +475,7 @@ static void close_reader(struct reader *reader)
 		close(reader->file);
 }
 
-/* What the file is. 0, or -errno. */
+/* Reads the header of the file. 0, or -errno. */
 static int open_reader(struct reader *reader, const char *path, const char *name)
 {
 	*reader = (struct reader){ .path = path, .name = name, .file = open(path, O_RDONLY | O_CLOEXEC) };

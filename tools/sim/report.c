@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What mimic sim says of a run, as text and as JSON. docs/sim-json.md has a row for each field of the JSON. */
+/* The report of mimic sim on a run, as text and as JSON. docs/sim-json.md has a row for each field of the JSON. */
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static const struct sim_interval *interval_at(const struct sim_setup *setup, uin
 	return (const void *)((const char *)setup + setup->intervals + index * setup->interval_size);
 }
 
-/* What several devices have counted, together: sums, and the highest of what is the highest so far. */
+/* The counters of several devices together: sums, and the highest of those that are maxima. */
 static void add_report(const struct mimic_kind *kind, struct sim_device_report *sum, const struct sim_device_report *device)
 {
 	unsigned int at = 0;
@@ -178,7 +178,7 @@ static int statistic_at(const struct mimic_time *time, const char *name)
 	return -1;
 }
 
-/* What of the devices is shown over time: of all of them together. */
+/* The values that are shown over time: of all devices together. */
 static void print_device_intervals(FILE *file, const struct sim_setup *setup)
 {
 	const struct mimic_kind *kind = kind_of(setup);

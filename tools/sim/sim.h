@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the files of mimic sim call of each other. */
+/* Functions that the files of mimic sim share. */
 #ifndef TOOLS_SIM_H
 #define TOOLS_SIM_H
 
@@ -155,7 +155,7 @@ int tool_sim_report_json(FILE *file, const struct sim_report *report);
 /* Before the run, so that a bad path is told at once; what the file has stays. NULL with errno. */
 FILE *tool_sim_profile_open(const char *path);
 /*
- * What a run tells of the forms of kernels, in place of what `file`, opened as `path`, has; without a
+ * Writes the times of the forms of kernels in a run, in place of the contents of `file`, opened as `path`; without a
  * choice the file stays as it was. Closes it. 0, or the exit status when all is said.
  */
 int tool_sim_profile_write(FILE *file, const char *path, const char *program, const char *soc,

@@ -41,7 +41,7 @@ struct sweep {
 int tool_sweep_make_grid(struct sweep *sweep);
 /* The last axis changes fastest. */
 const char *tool_sweep_value(const struct sweep *sweep, size_t point, size_t axis);
-/* What is wrong with points is told once, before anything runs; those are refused. */
+/* Mistakes in points are reported once, before anything runs; such points are refused. */
 int tool_sweep_check_points(struct sweep *sweep);
 
 /* sweep_folder.c: the directory, the files of points in it, and which sweep it is of */

@@ -130,7 +130,7 @@ const char *tool_sweep_value(const struct sweep *sweep, size_t point, size_t axi
 
 /* --- points that cannot be ------------------------------------------------------------------ */
 
-/* What is wrong, and of how many points. */
+/* A mistake, and the number of points that have it. */
 struct refusal {
 	char *why;
 	size_t points;

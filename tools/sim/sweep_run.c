@@ -164,7 +164,7 @@ static int run_jobs(struct run *run, unsigned int at_once)
 	sweep->shows_progress = isatty(STDERR_FILENO);
 	if (!error)
 		error = tool_jobs_run(run->jobs, run->count, at_once, end_point, run);
-	/* What was cut off. */
+	/* The line that was cut off. */
 	for (size_t i = 0; error && i < run->count; i++)
 		settle_report(sweep, run->points[i], false);
 	return error;

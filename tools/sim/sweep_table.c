@@ -55,7 +55,7 @@ static void print_point(FILE *file, const struct sim_point *point)
 	fprintf(file, ",%llu\n", (unsigned long long)point->instruction_cycles);
 }
 
-/* What the point's command said; its first line. */
+/* The first line of the output of the point's command. */
 static void tell_failure(const struct sweep *sweep, size_t number, int error)
 {
 	char *path = tool_sweep_path(sweep, number, "err"), line[512] = "";

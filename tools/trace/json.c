@@ -100,7 +100,7 @@ static struct trace_track *track_of(struct output *out, const struct mimic_trace
 	return track_at(out, event, mimic_trace_descriptions[event->kind].track);
 }
 
-/* What is over by then ends; the time that is left for something new. */
+/* Ends slices that are over by then; returns the time that is left for a new one. */
 static uint64_t close_until(struct output *out, struct trace_track *track, uint64_t time)
 {
 	if (time < track->last)
@@ -369,7 +369,7 @@ static void put_waiting(struct output *out, const struct mimic_trace_event *even
 {
 	bool is_of_context = queue->kind == MIMIC_TRACE_TRACK_DISPATCH;
 
-	/* What an error drops may be at work already. */
+	/* A command that an error drops may be at work already. */
 	queue->level = (int64_t)queue->level + change > 0 ? queue->level + (uint64_t)change : 0;
 	if (time < queue->last_level)
 		time = queue->last_level;

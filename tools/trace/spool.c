@@ -10,7 +10,7 @@
 
 #include "tools/trace/trace.h"
 
-/* What a thread can have begun at a time: an access, its wait. Signal handlers add to it. */
+/* The slices that a thread can have begun at a time: an access, its wait. Signal handlers add to it. */
 #define OPEN_MAX 64
 /* How long a daemon may take after a program's end. */
 #define AWAIT_NANOSECONDS 2000000000l
@@ -207,7 +207,7 @@ static void end_last(struct open_list *list, struct trace_record *end)
 	/* Of something that began before the trace, or that was not kept. */
 	if (!i)
 		return;
-	/* What was begun inside of it and has no end of its own ends with it. */
+	/* Slices that were begun inside of it and have no end of their own end with it. */
 	for (unsigned int inner = i; inner < list->count; inner++)
 		list->record[inner]->end = end->time;
 	list->record[i - 1]->end = end->time;
@@ -273,7 +273,7 @@ static int map(struct trace_input *input, int fd)
 
 /*
  * The chunks that were claimed, in memory of our own. Not the file's: a hole in it, of a chunk that
- * found no room, is a SIGBUS where the file system is full, also for who only reads.
+ * found no room, is a SIGBUS where the file system is full, also for a process that only reads.
  */
 static int copy(struct trace_input *input, int fd)
 {

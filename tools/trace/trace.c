@@ -37,7 +37,7 @@ struct trace_options {
 	enum trace_writer writer;
 };
 
-/* The spool lies in a directory that nobody else can look into, or is a file of memory. */
+/* The spool lies in a directory that no other user can read, or is a file of memory. */
 struct spool_file {
 	char directory[PATH_MAX];	/* "": of memory */
 	char path[PATH_MAX + 8];

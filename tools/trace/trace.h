@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the files of mimic trace call of each other. */
+/* Functions that the files of mimic trace share. */
 #ifndef TOOLS_TRACE_H
 #define TOOLS_TRACE_H
 

@@ -68,7 +68,7 @@ fetch_qemu() {
 
 # --- kernels --------------------------------------------------------------------------------
 
-# What a build of modules and of static programs needs beside what the headers depend on.
+# Packages that a build of modules and of static programs needs beside those that the headers depend on.
 tools="make dash coreutils sed grep mawk findutils diffutils perl-base libc6-dev"
 [ $arch = x86_64 ] || tools="$tools gcc-$arch-linux-gnu libc6-dev-$arch-cross"
 
@@ -114,7 +114,7 @@ fetch_kernel() {
 	for package in "$part"/packages/linux-headers-*.deb; do
 		dpkg-deb -x "$package" "$part/tree"
 	done
-	# What an installation would make a link of.
+	# The postinst of an installation would make this a link.
 	ln -s mawk "$part/tree/usr/bin/awk"
 	[ $arch = riscv64 ] || "$here/extract-vmlinux.sh" "$part/image" "$part/vmlinux"
 	echo "$release" >"$part/release"

@@ -38,7 +38,7 @@ your driver, runs COMMAND there, and exits with its status.
   -h, --help            this text
 
 Exit status: the command's; 124 if the machine did not end in time, 125 if it ended by itself, 2 for
-bad options. What is not there is downloaded from Debian 13: QEMU (150 MB unpacked), a kernel with a
+bad options. Files that are not there are downloaded from Debian 13: QEMU (150 MB unpacked), a kernel with a
 compiler (400 MB; riscv64: 660 MB).
 HELP
 }
@@ -292,7 +292,7 @@ timeout --foreground -k 5 "$timeout" "${run_qemu[@]}" -accel tcg,thread=multi "$
 	-kernel "$image" -initrd "$scratch/initramfs" -append "$command_line" \
 	-serial file:"$scratch/console" "${functions[@]}" </dev/null 2>"$scratch/qemu.log" &
 machine=$!
-# What the command prints is shown as it comes, one line late: the last of all is no line, if it is empty.
+# The output of the command is shown as it comes, one line late: the last of all is no line, if it is empty.
 # No awk here: mawk waits until its buffer is full.
 tail -n +1 -F "$scratch/console" --pid=$machine 2>/dev/null | stdbuf -oL sed -n '
 	/^mimic-vm: begin/!d
