@@ -18,7 +18,7 @@ static uint32_t sign_extend16(uint32_t value)
 
 /*
  * CAS2 alone carries two 16-bit values; after CAS1 it takes that one's values
- * and its own are ignored (maple.sv:414-430 of the artifact).
+ * and its own are ignored (maple.sv:414-430 of the artifact: docs/sources.md).
  */
 static struct request compare_and_swap(const struct maple_queue *q, uint64_t payload)
 {

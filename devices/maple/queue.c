@@ -26,7 +26,7 @@ static unsigned int roles_of(const struct maple_queue *q, uint64_t owner)
 	       (q->consumer == owner ? CONNECTION_CONSUMER : 0);
 }
 
-/* { queues allocated mod queues, producer flag, consumer flag } (pipe:465 of the artifact) */
+/* { queues allocated mod queues, producer flag, consumer flag } (pipe:465 of the artifact: docs/sources.md) */
 uint64_t maple_connection_answer(const struct maple *m, const struct maple_queue *q, uint64_t owner,
 				 uint64_t low)
 {

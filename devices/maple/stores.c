@@ -57,7 +57,7 @@ static enum mimic_outcome store_BASE(struct mimic_model *model, struct mimic_reg
 
 	if (!q)
 		return illegal(m);
-	/* anybody may: the artifact checks no owner here (pipe:559) */
+	/* any thread may: the artifact checks no owner here (pipe:559 of docs/sources.md) */
 	q->base = access->data & address_mask(m);
 	q->base_set = q->base != 0;
 	q->base_shift = operation_of(access) == MAPLE_STORE_SET_BASE64 ? 3 : 2;

@@ -54,4 +54,11 @@ grep -rnoE --include='*.[chS]' --include='*.sh' --include='*.mk' --include='*.py
 done >"$work/output"
 [ ! -s "$work/output" ]
 result $? "pages_that_code_names_are_there"
+
+# A place in a published source, such as pipe:559: docs/sources.md says which file that is.
+grep -rnoE --include='*.[chS]' '\b[a-z_.]+:[0-9]{2,4}(-[0-9]+)? of (the artifact|docs/sources)' devices lib* include sim | while IFS=: read -r file line name _; do
+	grep -qE "^\| ([a-z_.]+, )*${name}[ ,]" docs/sources.md || echo "$file:$line: docs/sources.md does not say what $name is"
+done >"$work/output"
+[ ! -s "$work/output" ] && grep -rqE 'pipe:[0-9]+ of ' devices
+result $? "places_in_published_sources_are_explained"
 plan
