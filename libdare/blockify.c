@@ -288,7 +288,7 @@ static void make_statistics(struct dare_blocks *blocks, uint64_t nonzeros, const
 	count_tiles(blocks);
 }
 
-/* What depends on the number of blocks, which is known when they were counted. */
+/* Allocates the arrays by the number of blocks, which is known when they were counted. */
 static int fill_blocks(struct dare_blocks *blocks, const struct by_rows *by_rows, uint64_t nonzeros,
 		       struct column_state *state)
 {

@@ -16,7 +16,7 @@
  *
  * Contexts. A struct dare is a context of a device: registers, CSRs, an
  * instruction queue, an error and counters of its own. A program may have
- * several, of one device or of more. What different contexts do is independent,
+ * several, of one device or of more. Different contexts are independent,
  * and no order is kept between them.
  *
  * Threads. One thread at a time may use a context: each thread opens its own, or
@@ -34,7 +34,7 @@
  *	-ENOTCONN	the daemon is gone (transport daemon)
  *	-ENODEV		the handle belongs to the parent of a fork
  *
- * Errors of instructions. What the device finds wrong is known later than the
+ * Errors of instructions. An error that the device finds is known later than the
  * call that dispatched the instruction: dare_fence() returns it, and dare_error()
  * tells which instruction it was, where, and which address. Errors are precise:
  * everything before the instruction is complete, the instruction has not changed
@@ -456,7 +456,7 @@ int dare_flush(struct dare *dare);
  */
 int dare_fence(struct dare *dare);
 
-/* What dare_error() tells of the first instruction that failed. */
+/* The first instruction that failed. */
 struct dare_error_info {
 	enum dare_error error;	/* DARE_ERROR_NONE: there is no error, and the rest is 0 */
 	uint32_t instruction;	/* its word */
@@ -485,7 +485,7 @@ int dare_error(struct dare *dare, struct dare_error_info *info);
  * dare_clear_error() - lets the context go on after an error
  * @dare: the handle
  *
- * What was dispatched before the call and behind the instruction that failed is
+ * Instructions that were dispatched before the call and behind the one that failed are
  * lost. Registers and CSRs stay as they are. Does nothing if there is no error.
  *
  * Returns 0, or

@@ -20,7 +20,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* What is wrong with a line. */
+/* The mistake in a line. */
 struct dare_assembly_error {
 	unsigned int column;	/* of its first byte that is wrong, from 1 */
 	char text[160];		/* for people; names what was expected and what is there */

@@ -103,8 +103,8 @@ void dare_blocks_free(struct dare_blocks *blocks);
  * The paper chooses the faster form by kernel and B, by profiling. A profile is what
  * `mimic sim --profile` writes of a program that has run products in both forms. From
  * then on DARE_AUTO is, on this handle, the form that the profile names for the kernel and
- * B of the product; where it names none DARE_AUTO stays what it was. What an earlier profile
- * of the handle said is forgotten. dare_open() reads the profile that the environment
+ * B of the product; where it names none DARE_AUTO stays what it was. An earlier profile
+ * of the handle is forgotten. dare_open() reads the profile that the environment
  * variable MIMIC_DARE_PROFILE names, and fails if it cannot.
  *
  * The first line of the file is "mimic-profile 1". Each further line has a kernel, spmm or

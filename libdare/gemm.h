@@ -31,7 +31,7 @@ static inline char *dare_packed_tile(char *tiles, size_t chunks, size_t tile)
 	return tiles + tile * chunks * DARE_REGISTER_BYTES;
 }
 
-/* Copies a part of the operand into tiles. What lies outside the matrix is not written. */
+/* Copies a part of the operand into tiles. Elements outside the matrix are not written. */
 void dare_pack(char *tiles, const struct dare_operand *operand, const struct dare_part *part);
 
 /* C's elements have 4 bytes; `tiles` go row by row. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the files of libdare share, and nobody else sees. */
+/* Shared by the files of libdare, and not public. */
 #ifndef DARE_INTERNAL_H
 #define DARE_INTERNAL_H
 
@@ -12,7 +12,7 @@
 
 /*
  * Values that wait in a context for the next post: 4 KiB, some 160 loads. Posting
- * costs a lock and a look at the ring, which a batch of this size hides.
+ * costs a lock and a read of the ring, which a batch of this size hides.
  */
 #define DARE_BUFFER_VALUES 512
 #define DARE_INSTRUCTION_VALUES 3	/* word, rs1, rs2 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the sparse kernels share: element types, and a stream of instructions with its shape. */
+/* Shared by the sparse kernels: element types, and a stream of instructions with its shape. */
 #ifndef DARE_KERNEL_H
 #define DARE_KERNEL_H
 

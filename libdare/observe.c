@@ -131,7 +131,7 @@ int dare_clear_error(struct dare *dare)
 
 	if (!dare)
 		return dare_fail(-EINVAL, "the handle is NULL");
-	/* What is still on its way belongs to the time before the error was cleared. */
+	/* Instructions that are still on their way belong to the time before the error was cleared. */
 	error = wait_for_all(dare, &status);
 	return error ? error : dare_store_register(dare, DARE_ERROR, 0);
 }

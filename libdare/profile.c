@@ -89,7 +89,7 @@ static int take_choice(struct reader *reader, char *const *words, unsigned int c
 	return 0;
 }
 
-/* What is behind a '#' is for people. */
+/* Text behind a '#' is for people. */
 static int take_line(struct reader *reader, char *text)
 {
 	char *words[WORDS + 1], *rest = text;

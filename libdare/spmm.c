@@ -280,7 +280,7 @@ static int spmm_any(struct dare *dare, const struct dare_element *element, enum 
 	if (!error)
 		error = dare_operand_check(&(struct dare_operand){ "C", c, blocks->rows, columns, ldc,
 								   DARE_RESULT_BYTES });
-	/* What was dispatched before may still read or write C. */
+	/* Instructions that were dispatched before may still read or write C. */
 	if (!error)
 		error = dare_fence(dare);
 	if (error || columns == 0)

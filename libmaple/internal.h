@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the files of libmaple share, and nobody else sees. */
+/* Shared by the files of libmaple, and not public. */
 #ifndef MAPLE_INTERNAL_H
 #define MAPLE_INTERNAL_H
 

@@ -33,7 +33,7 @@ static void take(struct maple_lane *lane, sem_t *semaphore)
 		;
 }
 
-/* What is left in a queue belongs to somebody: CLOSE keeps it (contract A2). */
+/* Only an empty queue: words that are left in one belong to the program, because CLOSE keeps them. */
 static bool claim(struct maple_queue *queue)
 {
 	if (atomic_exchange(&queue->is_claimed, true))

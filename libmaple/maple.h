@@ -32,7 +32,7 @@
  * past the end of a file, NULL) gives 0 in its place, and is counted; nothing
  * dies of it. maple_fault() and maple_counters() show it.
  *
- * Coherence. What the device has fetched does not change any more when memory
+ * Coherence. A word that the device has fetched does not change any more when memory
  * does (section 3.6). MAPLE_DRAM fetches are not coherent with caches on the
  * hardware: use them for arrays that nobody writes meanwhile, else MAPLE_LLC.
  * Here both read the same memory.
@@ -188,7 +188,7 @@ unsigned int maple_queue_words(const struct maple *maple);
  *
  * OPEN of section 3.1. Each role is exclusive. One thread may have both roles of
  * a queue, and roles of any number of queues. To open what the thread has
- * already does nothing. What the queue holds from before is still there.
+ * already does nothing. Words that the queue holds from before are still there.
  *
  * Returns 0, or
  * -EINVAL: no such queue or role
@@ -205,8 +205,8 @@ int maple_open(struct maple *maple, unsigned int queue, enum maple_role role);
  * @role: MAPLE_PRODUCER or MAPLE_CONSUMER
  *
  * CLOSE of section 3.1. Nothing is flushed: words in the queue, and LIMA loops
- * that still run, stay for whoever opens the queue next. What the calling thread
- * has pushed takes effect first, so that closing waits while the queue is full.
+ * that still run, stay for the thread that opens the queue next. Pushes of the calling
+ * thread take effect first, so that closing waits while the queue is full.
  *
  * Returns 0, or
  * -EINVAL: no such queue or role
@@ -563,7 +563,7 @@ struct maple_counters {
  * @maple: the handle
  * @counters: where they go
  *
- * Counters only grow. What other threads do at the same time may be counted in
+ * Counters only grow. Operations of other threads at the same time may be counted in
  * part.
  *
  * Returns 0, or

@@ -64,7 +64,7 @@ static void finish_rows(struct product *p)
 	}
 }
 
-/* What the device delivers are the bits of doubles. */
+/* The device delivers the bits of doubles. */
 union gathered {
 	uint64_t words[MAPLE_BLOCK];
 	double values[MAPLE_BLOCK];

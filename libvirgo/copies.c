@@ -33,11 +33,11 @@ static bool needs_copies(const struct virgo_unit *unit, const struct virgo_produ
 
 	if (virgo_is_shared(unit->virgo, p->a, a_size) && virgo_is_shared(unit->virgo, p->b, b_size))
 		return false;
-	/* What cannot be read is left to the unit, which tells what and where. */
+	/* Memory that cannot be read is left to the unit, whose error has the address. */
 	return !virgo_probe_read(p->a, a_size) && !virgo_probe_read(p->b, b_size);
 }
 
-/* What is added to has to be loaded as well; and what the host finishes, the host stores. */
+/* Sums that are added to have to be loaded as well; and the host stores the tiles that it finishes. */
 static bool needs_copies_of_results(const struct virgo_unit *unit, const struct virgo_product *p,
 				    enum staging staging)
 {
@@ -48,7 +48,7 @@ static bool needs_copies_of_results(const struct virgo_unit *unit, const struct 
 		return false;
 	if (virgo_is_shared(unit->virgo, p->c, size_of(p->m, p->n, p->ldc, size)))
 		return false;
-	/* What cannot be written is left to the unit, too. */
+	/* Memory that cannot be written is left to the unit, too. */
 	return !virgo_probe_c(p, &where);
 }
 
@@ -137,7 +137,7 @@ static void copy(const struct part *part)
 		memcpy(part->to + row * part->to_leading, part->from + row * part->from_leading, part->bytes);
 }
 
-/* What the unit has stored there goes to C. */
+/* The tile that the unit has stored there goes to C. */
 static void store_results(struct copies *copies, unsigned int place)
 {
 	const struct virgo_product *p = copies->product;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the host does with sums where the unit cannot: swish, activations of sums
+ * The work of the host on sums where the unit cannot: swish, activations of sums
  * that stay sums, and products without any k. Else the same as the unit does, with
  * the same bits.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * Matrix products, tile by tile. Steps are sent as fast as they are taken: the stores
- * wait for the unit by themselves, and it never runs dry. What the host has to do
- * with a tile it does after the first steps of the next one were sent.
+ * wait for the unit by themselves, and it never runs dry. The host does its work
+ * on a tile after the first steps of the next one were sent.
  */
 #include "gemm.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the files of the matrix products share. */
+/* Shared by the files of the matrix products. */
 #ifndef VIRGO_GEMM_INTERNAL_H
 #define VIRGO_GEMM_INTERNAL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What can be wrong with a product, before anything is sent. */
+/* Checks a product before anything is sent. */
 #include <math.h>
 
 #include "gemm.h"

@@ -153,7 +153,7 @@ int virgo_gemm_start(struct virgo *virgo, unsigned int number, const struct virg
 		error = virgo_gemm_check(unit, product);
 	if (!error)
 		error = make_thread(unit);
-	/* What this thread posted comes first, whoever posts next. */
+	/* Commands in the buffer go to the unit before those of the product. */
 	if (!error)
 		error = virgo_post_buffer(unit);
 	if (error)

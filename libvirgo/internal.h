@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the files of libvirgo share, and nobody else sees. */
+/* Shared by the files of libvirgo, and not public. */
 #ifndef VIRGO_INTERNAL_H
 #define VIRGO_INTERNAL_H
 
@@ -99,7 +99,7 @@ struct virgo {
 int virgo_fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
 /* Finds a unit that is the caller's to use. */
 int virgo_find(struct virgo *virgo, unsigned int number, struct virgo_unit **unit);
-/* The same, whoever uses it. */
+/* The same, also of a unit that a product has. */
 int virgo_find_any(const struct virgo *virgo, unsigned int number, const struct virgo_unit **unit);
 
 /* 0; -ENODEV: it is the parent's, and so are threads and locks. */
@@ -125,7 +125,7 @@ int virgo_put(struct virgo_unit *unit, unsigned int funct, uint64_t rs1, uint64_
 /* Only if the unit does not have it already. */
 int virgo_set(struct virgo_unit *unit, enum virgo_setting setting, unsigned int funct, uint64_t rs1,
 	      uint64_t rs2);
-/* What the unit has is not known any more. */
+/* The configuration of the unit is not known any more. */
 void virgo_forget_settings(struct virgo_unit *unit);
 int virgo_post_buffer(struct virgo_unit *unit);
 
@@ -140,7 +140,7 @@ int virgo_load_fence(struct virgo_unit *unit, uint64_t *status);
 int virgo_wait_loops(struct virgo_unit *unit, unsigned int loops);
 int virgo_wait_ticket(struct virgo_unit *unit, uint64_t ticket);
 int virgo_wait_all(struct virgo_unit *unit);
-/* What is wrong with the unit: 0, or an errno value and a text. */
+/* The error of the unit: 0, or an errno value and a text. */
 int virgo_check_error(struct virgo_unit *unit);
 int virgo_forget_error(struct virgo_unit *unit);
 /* Nothing may be on its way. */
@@ -175,7 +175,7 @@ static inline size_t virgo_blocks(const struct virgo_unit *unit, size_t elements
 /* Waits until others have given up what is too much. -ENOSPC: less than `least` bytes. */
 int virgo_share_take(struct virgo_unit *unit, size_t least, struct virgo_share *share);
 void virgo_share_give_back(struct virgo_unit *unit, const struct virgo_share *share);
-/* What a share would be now. */
+/* The share that a product would have now. */
 int virgo_share_guess(struct virgo *virgo, size_t least, struct virgo_share *share);
 /* How large it may be, in parts. A product that has more lets the unit finish, and shrinks the share. */
 unsigned int virgo_share_limit(const struct virgo *virgo);

@@ -46,7 +46,7 @@ static struct virgo_range *take_range(struct virgo *virgo, const void *start)
 	return found;
 }
 
-/* What it was noted for is over, or goes on. */
+/* The memory was freed or unregistered; or that failed, and it goes on. */
 static void forget_range(struct virgo *virgo, struct virgo_range *range, bool goes_on)
 {
 	if (range && goes_on)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the other files use: error texts, the owner of a handle, its units and their registers. */
+/* Used by the other files: error texts, the owner of a handle, its units and their registers. */
 #include <stdarg.h>
 #include <unistd.h>
 

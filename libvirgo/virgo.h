@@ -41,7 +41,7 @@
  *	-EINVAL		the handle is NULL, or there is no such unit
  *	-EBUSY		virgo_gemm_start() has the unit; virgo_gemm_wait() gives it back. Not of virgo_gemm_done(), virgo_gemm_wait(), virgo_gemm_sizes() and virgo_counters()
  *
- * Errors of commands. What the device finds wrong is known later than the call that
+ * Errors of commands. An error that the device finds is known later than the call that
  * sent the command: virgo_wait() and virgo_fence() return it, and virgo_error() tells
  * which command it was, and what was wrong. The command and all behind it are
  * dropped until virgo_clear_error() or virgo_reset(). Other units go on.
@@ -161,7 +161,7 @@ const char *virgo_device_name(const struct virgo *virgo);
  */
 unsigned int virgo_unit_count(const struct virgo *virgo);
 
-/* What a unit is. */
+/* The type and the sizes of a unit. */
 struct virgo_unit_info {
 	enum virgo_type type;		/* of its elements: VIRGO_INT8, VIRGO_FP16 or VIRGO_FP32 */
 	unsigned int dim;		/* DIM: 4, 8, 16 or 32 */

@@ -304,7 +304,7 @@ int virgo_fence(struct virgo *virgo, unsigned int unit);
  */
 int virgo_fence_loops(struct virgo *virgo, unsigned int unit, unsigned int loops);
 
-/* What virgo_error() tells of the first command that failed. */
+/* The first command that failed. */
 struct virgo_error_info {
 	enum virgo_error error;	/* VIRGO_ERROR_NONE: there is no error, and the rest is 0 */
 	uint32_t instruction;	/* its word: the funct is in bits [31:25]; or the CISC word */
@@ -335,7 +335,7 @@ int virgo_error(struct virgo *virgo, unsigned int unit, struct virgo_error_info 
  * @virgo: the handle
  * @unit: its number
  *
- * What was given to it before the call and behind the command that failed is lost.
+ * Commands that were given to it before the call and behind the one that failed are lost.
  * Configuration and accumulator stay. Does nothing if there is no error.
  *
  * Returns 0

@@ -51,7 +51,7 @@ enum virgo_epilogue {
 	VIRGO_EPILOGUE_SWISH,	/* x / (1 + exp(-beta x)): by the program's thread, while the unit goes on */
 };
 
-/* What is multiplied. Zero what is not needed. */
+/* The matrices of a product. Members that are not needed are 0. */
 struct virgo_product {
 	enum virgo_type type;	/* of A and B; the unit must have it */
 	unsigned int flags;	/* VIRGO_TRANSPOSE_A, VIRGO_TRANSPOSE_B, VIRGO_ADD, VIRGO_NARROW */

@@ -295,7 +295,7 @@ int virgo_error(struct virgo *virgo, unsigned int number, struct virgo_error_inf
 int virgo_forget_error(struct virgo_unit *unit)
 {
 	uint64_t status;
-	/* What is still on its way belongs to the time before the error was cleared. */
+	/* Commands that are still on their way belong to the time before the error was cleared. */
 	int error = settle(unit, &status);
 
 	/* Settings may have been among what was dropped. */

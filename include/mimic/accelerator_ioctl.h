@@ -13,7 +13,7 @@
  * meant for another device then fails.
  *
  * Every structure begins with its size, which the program fills in. A structure of a later version is
- * longer. What is longer than the driver knows has to be 0 there (E2BIG), and reserved fields have to
+ * longer. Bytes beyond the structure that the driver knows have to be 0 (E2BIG), and reserved fields have to
  * be 0 (EINVAL). "out" fields are written by the driver, and may have any value before.
  *
  * The calls return 0, or -1 with errno:
@@ -79,7 +79,7 @@ struct accelerator_info {
  * Each open of a node may have one. `events` is reserved.
  *
  * A device with events: counts up by one each time one or more of `events` have happened since the
- * last time, and clears them in the device. Others are left alone. What has happened before the call
+ * last time, and clears them in the device. Others are left alone. Events before the call
  * counts. A device has one: another EVENTFD takes its place, and it ends with the open on which it
  * was set. events 0: none any more.
  *

@@ -41,7 +41,7 @@
 /*
  * Where to mmap: the slots, a window onto the memory of a binding's process, and the
  * memory of a device. A window's offset is MIMIC_BUS_WINDOW(binding) + the process's address; it may
- * be mapped in parts, whole pages, shared. What is not present in the process is
+ * be mapped in parts, whole pages, shared. A page that is not present in the process is
  * not present in the window: touching it raises SIGBUS here and changes nothing
  * there.
  */
@@ -94,7 +94,7 @@ struct mimic_bus_request {
 	char program[MIMIC_BUS_PROGRAM_MAX];	/* OPEN: its name, for people */
 };
 
-/* What write() takes: the answer of the request in `slot`. */
+/* The bytes that write() takes: the answer of the request in `slot`. */
 struct mimic_bus_answer {
 	__u32 slot;
 	__s32 status;		/* 0, -errno, or MIMIC_BUS_TAKEN_BACK */
@@ -119,7 +119,7 @@ struct mimic_bus_header {
 	__u32 doorbell;
 	__u8 padding[60];
 	/*
-	 * The daemon's: 1 before it sleeps (then a full fence, then a last look at
+	 * The daemon's: 1 before it sleeps (then a full fence, then a last read of
 	 * the bits), 0 when it looks at the bits by itself. 1 at first.
 	 */
 	__u32 sleeping;
@@ -142,7 +142,7 @@ struct mimic_bus_slot {
 #define MIMIC_BUS_SLOTS_SIZE \
 	(MIMIC_BUS_HEADER_SIZE + MIMIC_BUS_SLOTS * sizeof(struct mimic_bus_slot))
 
-/* What a device can do, for REGISTER. */
+/* The abilities of a device, for REGISTER. */
 #define MIMIC_BUS_TRAPS (1u << 0)	/* its pages may be mapped by programs */
 #define MIMIC_BUS_WINDOW_ACCESS (1u << 1)	/* it reads and writes the memory of its processes */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What goes through a ring: commands from a program's thread to a device.
+ * The words of a ring: commands from a program's thread to a device.
  *
  * A command is one header word, then `count` payload words for stores and none
  * for loads. The same access as a trap's, `count` times.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * ioctls of /dev/dare and /dev/dareN. What they do is in mimic/accelerator_ioctl.h; a DARE has
+ * ioctls of /dev/dare and /dev/dareN. mimic/accelerator_ioctl.h describes them; a DARE has
  * contexts. docs/abi.md has the nodes.
  *
  * Each open of a node is one context of the device: its registers are page 0 of the file, and there

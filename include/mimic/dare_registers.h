@@ -5,7 +5,7 @@
  *
  * Page 0 is the operating system's: identity, contexts, page faults. Pages 1 to
  * 15 are contexts: a matrix register file with its CSRs and its instruction
- * queue, for one thread of control of one process. What a program sees as page 0
+ * queue, for one thread of control of one process. The page that a program sees as page 0
  * of its node is the context that it was given.
  *
  * All registers have 64 bits and take accesses of 8 bytes; 4-byte loads of the

@@ -18,7 +18,7 @@
 
 #define MIMIC_LANE_COMMAND_WORDS 8192u
 #define MIMIC_LANE_RESPONSE_WORDS 8192u
-/* What a client accepts from a daemon of another build. Powers of two. */
+/* The sizes that a client accepts from a daemon of another build. Powers of two. */
 #define MIMIC_LANE_WORDS_MIN 1024u
 #define MIMIC_LANE_WORDS_MAX (1u << 20)
 /* Of 64 devices each: a bit for every device that a session can have. */
@@ -83,7 +83,7 @@ static inline int64_t mimic_lane_order_distance(uint64_t word, uint64_t position
  * The other side: write, full fence, look at the flag, clear it and wake.
  */
 struct mimic_lane {
-	/* The daemon sleeps: whoever posts writes the session's eventfd. */
+	/* The daemon sleeps: a thread that posts writes the session's eventfd. */
 	_Alignas(128) _Atomic uint32_t daemon_sleeping;
 	_Atomic int32_t daemon_cpu;
 	/*

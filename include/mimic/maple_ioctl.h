@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * ioctls of /dev/maple and /dev/mapleN. What they do is in mimic/accelerator_ioctl.h; a MAPLE has
+ * ioctls of /dev/maple and /dev/mapleN. mimic/accelerator_ioctl.h describes them; a MAPLE has
  * neither contexts nor memory nor events. docs/abi.md has the nodes.
  */
 #ifndef MIMIC_MAPLE_IOCTL_H

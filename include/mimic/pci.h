@@ -12,8 +12,8 @@
  * for long here. A store of a device's register is posted: if the device cannot take it yet, it waits
  * there, and the processor goes on. One store of each page can wait so. A load that the device
  * does not answer in a millisecond has no effect, and is answered with all ones; a store that
- * finds another of its page waiting for a tenth of a second is dropped. NOT_READY counts both. What may
- * wait is given to a slot instead.
+ * finds another of its page waiting for a tenth of a second is dropped. NOT_READY counts both. An
+ * access that may wait is given to a slot instead.
  */
 #ifndef MIMIC_PCI_H
 #define MIMIC_PCI_H

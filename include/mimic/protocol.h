@@ -44,11 +44,11 @@
 	_(9, MEMORY_REMOVE, mimic_memory_request, mimic_message, 0, "forget such a range") \
 	_(10, LIST, mimic_message, mimic_list_reply, 0, "devices and users; the reply carries a memfd with JSON text") \
 	_(11, ADD, mimic_add, mimic_add_reply, 0, "another device") \
-	_(12, REMOVE, mimic_open, mimic_message, 0, "a device goes away, whoever uses it") \
+	_(12, REMOVE, mimic_open, mimic_message, 0, "a device goes away, also one that a program uses") \
 	_(13, INJECT, mimic_inject, mimic_message, 0, "a device misbehaves") \
 	_(14, EVENTFD, mimic_event_request, mimic_message, 1, "what happens in a device is told by an eventfd") \
 	_(15, STATE, mimic_state_request, mimic_list_reply, 0, "what a device shows of itself; the reply carries a memfd with JSON text") \
-	_(16, RESET, mimic_open, mimic_message, 0, "a device is as after power-on, whoever has it") \
+	_(16, RESET, mimic_open, mimic_message, 0, "a device is as after power-on, also one that a program has") \
 	_(17, CLEAR_COUNTERS, mimic_open, mimic_message, 0, "the counters of a device are 0 again") \
 	_(18, TRACE, mimic_message, mimic_message, 1, "what the session's devices do is written into a spool") \
 	_(19, TRACE_BUS, mimic_message, mimic_message, 1, "what devices do that programs have through the kernel is, too") \

@@ -42,7 +42,7 @@ MIMIC_SIM_API uint64_t mimic_sim_cycles(void);
  * mimic_sim_phase_begin() - begins a section of the report
  * @name: its title; a name that comes again is added to its section
  *
- * What is measured from here to mimic_sim_phase_end() is in the report's section of this
+ * All that is counted from here to mimic_sim_phase_end() is in the report's section of this
  * name, too. Phases do not nest.
  *
  * See also: mimic_sim_reset(), mimic-sim(1).
@@ -57,7 +57,7 @@ MIMIC_SIM_API void mimic_sim_phase_end(void);
 /**
  * mimic_sim_reset() - begins the report here
  *
- * What was counted so far, of the whole run and of every phase, is
+ * All that was counted so far, of the whole run and of every phase, is
  * forgotten, and the run's cycles count from the calling thread's clock on; a phase that is
  * open begins anew. Caches, store buffers, what is in flight, the device and the clocks stay as they are.
  *

@@ -7,7 +7,7 @@
  *
  * Only code that is compiled with this header calls them so. They are inline functions of
  * the same names, as the C library's own for _FORTIFY_SOURCE are, which would stand in their
- * way. What gcc makes a load and a store of by itself, with hooks, stays so.
+ * way. Calls that gcc itself replaces by a load and a store, with hooks, stay so.
  */
 #ifndef MIMIC_SIM_STRING_H
 #define MIMIC_SIM_STRING_H
@@ -83,7 +83,7 @@ MIMIC_SIM_HELPER void *mimic_sim_call_memset(void *to, int value, __SIZE_TYPE__ 
 	return to;
 }
 
-/* What is known when the program is compiled takes no access. */
+/* A length that is known when the program is compiled takes no access. */
 MIMIC_SIM_HELPER int mimic_sim_call_memcmp(const void *one, const void *other, __SIZE_TYPE__ size)
 {
 	if (MIMIC_SIM_IS_CONSTANT(__builtin_memcmp(one, other, size)))
@@ -150,7 +150,7 @@ MIMIC_SIM_HELPER char *mimic_sim_call_strncat(char *to, const char *from, __SIZE
 	return mimic_sim_strncat(to, from, size);
 }
 
-/* --- others, which are made of these. What only finds out where they ended takes no time. --- */
+/* --- others, which are made of these. Finding out where they ended takes no time. --- */
 
 #ifdef __STRICT_ANSI__
 #define MIMIC_SIM_HAS_KIN 0	/* these are names of the program's own */

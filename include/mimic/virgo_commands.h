@@ -46,7 +46,7 @@ enum virgo_funct {
 #undef _
 };
 
-/* What an instruction macro of Gemmini makes: custom-3, rs1 in x1, rs2 in x2. */
+/* The instruction word of a macro of Gemmini: custom-3, rs1 in x1, rs2 in x2. */
 #define VIRGO_OPCODE 0x7bu
 #define VIRGO_INSTRUCTION_WORD(funct) \
 	(VIRGO_OPCODE | 3u << 12 | 1u << 15 | 2u << 20 | (uint32_t)(funct) << 25)
@@ -70,7 +70,7 @@ enum virgo_activation {
 #define VIRGO_GARBAGE 0xffffffffu
 
 /*
- * What mvout does with a row for layernorm and softmax. RESET is the ordinary mvout. MEAN,
+ * The operation of mvout on a row for layernorm and softmax. RESET is the ordinary mvout. MEAN,
  * INV_STDDEV and INV_SUM_EXP end a sum with the last block of a row.
  */
 enum virgo_norm {

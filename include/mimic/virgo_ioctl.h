@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * ioctls of /dev/virgo and /dev/virgoN. What they do is in mimic/accelerator_ioctl.h; a Virgo has
+ * ioctls of /dev/virgo and /dev/virgoN. mimic/accelerator_ioctl.h describes them; a Virgo has
  * memory and events. docs/abi.md has the nodes.
  *
  * A cluster belongs to one process. Its registers are pages 0 and 1 of the file, its shared memory
