@@ -103,7 +103,7 @@ void mimic_replay_read_start(struct replay_player *player)
 	player->memory_size = (size_t)mimic_replay_limited(reader, "a memory's size", RECORD_MEMORY_MAX);
 	/* It is compared piece by piece. */
 	if (player->memory_size % RECORD_CHUNK)
-		mimic_replay_bad(reader, "a memory's size of %zu cannot be", player->memory_size);
+		mimic_replay_bad(reader, "a memory of %zu bytes is not possible", player->memory_size);
 }
 
 int mimic_replay_fail(char *text, size_t size, int error)

@@ -22,7 +22,7 @@ static bool expect_answer(struct replay_player *player)
 		mimic_replay_differ(player, "what the model asks or tells next",
 				    mimic_replay_code_name(recorded), "its answer");
 	else
-		mimic_replay_bad(&player->reader, "a record %u inside of a call cannot be", recorded);
+		mimic_replay_bad(&player->reader, "a record %u is not possible inside of a call", recorded);
 	return false;
 }
 
@@ -38,11 +38,11 @@ static void get_access(struct replay_player *player)
 	access->offset = (uint32_t)mimic_replay_limited(reader, "an offset", MIMIC_PAGE_SIZE - 1);
 	access->data = mimic_replay_number(reader);
 	if (!access->size || access->size > 8 || access->size & (access->size - 1))
-		mimic_replay_bad(reader, "an access of %u bytes cannot be", access->size);
+		mimic_replay_bad(reader, "an access of %u bytes is not possible", access->size);
 	if (access->is_write > 1)
-		mimic_replay_bad(reader, "an access of kind %u cannot be", access->is_write);
+		mimic_replay_bad(reader, "an access of kind %u, which is neither a load nor a store", access->is_write);
 	if (!access->owner)
-		mimic_replay_bad(reader, "an access of nobody cannot be");
+		mimic_replay_bad(reader, "an access without an owner");
 }
 
 /* All of the call is read: is it one that can be made? */
@@ -197,7 +197,7 @@ static void play_plain(struct replay_player *player)
 static void play_retry(struct replay_player *player)
 {
 	if (!player->kind->retry) {
-		mimic_replay_bad(&player->reader, "memory that a %s asks again cannot be", player->kind->name);
+		mimic_replay_bad(&player->reader, "a %s does not ask for memory again", player->kind->name);
 		return;
 	}
 	if (!begin(player))
@@ -242,7 +242,7 @@ static void play_attach(struct replay_player *player)
 	unsigned int context;
 
 	if (!count) {
-		mimic_replay_bad(&player->reader, "a context of a %s cannot be", player->kind->name);
+		mimic_replay_bad(&player->reader, "a %s has no contexts", player->kind->name);
 		return;
 	}
 	context = (unsigned int)mimic_replay_limited(&player->reader, "a context", count - 1);
@@ -259,7 +259,7 @@ static void play_events(struct replay_player *player)
 	uint64_t events;
 
 	if (!player->kind->take_events) {
-		mimic_replay_bad(&player->reader, "an event of a %s cannot be", player->kind->name);
+		mimic_replay_bad(&player->reader, "a %s has no events", player->kind->name);
 		return;
 	}
 	player->detail = enables ? mimic_replay_number(&player->reader) : 0;
@@ -280,7 +280,7 @@ static void play_events(struct replay_player *player)
 static struct replay_job *get_job(struct replay_player *player)
 {
 	if (!player->job_count) {
-		mimic_replay_bad(&player->reader, "a job cannot be here");
+		mimic_replay_bad(&player->reader, "a job of a device that has none");
 		return NULL;
 	}
 	player->detail = mimic_replay_limited(&player->reader, "a job", player->job_count - 1);
@@ -395,7 +395,7 @@ static void (*const calls[RECORD_CALL_END])(struct replay_player *player) = {
 void mimic_replay_play(struct replay_player *player, unsigned int code)
 {
 	if (code >= RECORD_CALL_END || !calls[code]) {
-		mimic_replay_bad(&player->reader, "a record %u where a call is due cannot be", code);
+		mimic_replay_bad(&player->reader, "a record %u in the place of a call", code);
 		return;
 	}
 	player->code = (enum record_code)code;

@@ -58,10 +58,10 @@ static int read_header(int fd, uint64_t offset, struct record_block_header *head
 	if (header->magic != RECORD_BLOCK_MAGIC)
 		return damage(bad, offset, "no block begins at offset %llu", (unsigned long long)offset);
 	if (!header->length || header->length > RECORD_BLOCK_MAX)
-		return damage(bad, offset, "block at offset %llu: a length of %u cannot be",
+		return damage(bad, offset, "block at offset %llu: a length of %u is not possible",
 			      (unsigned long long)offset, header->length);
 	if (header->stream >= RECORD_STREAMS_MAX)
-		return damage(bad, offset, "block at offset %llu: a stream %u cannot be",
+		return damage(bad, offset, "block at offset %llu: a stream %u is not possible",
 			      (unsigned long long)offset, header->stream);
 	return 1;
 }
@@ -373,7 +373,7 @@ uint64_t mimic_replay_limited(struct replay_reader *reader, const char *name, ui
 
 	if (value <= most)
 		return value;
-	mimic_replay_bad(reader, "%s of %llu cannot be", name, (unsigned long long)value);
+	mimic_replay_bad(reader, "%s of %llu is not possible", name, (unsigned long long)value);
 	return 0;
 }
 

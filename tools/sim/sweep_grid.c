@@ -208,7 +208,7 @@ int tool_sweep_check_points(struct sweep *sweep)
 
 		sweep->is_refused[point] = check_point(sweep, point, why, sizeof(why)) != 0;
 		if (sweep->is_refused[point])
-			error = add_refusal(&refusals, why[0] ? why : "a parameter cannot be");
+			error = add_refusal(&refusals, why[0] ? why : "a parameter is not possible");
 	}
 	tell_refusals(sweep, &refusals);
 	return error || !sweep->is_refused ? tool_error(EXIT_FAILURE, "sweep: out of memory") : 0;
