@@ -52,7 +52,7 @@ static void *address_thread(void *argument)
 	struct dare_addresses *addresses = argument;
 
 	addresses->fill(addresses, addresses->context);
-	/* The last segment, which may not be full. One that is empty harms nobody. */
+	/* The last segment, which may not be full. An empty one does no harm. */
 	hand_over(addresses);
 	return NULL;
 }

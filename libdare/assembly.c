@@ -110,7 +110,7 @@ static int wrong(const struct parser *parser, struct token token, const char *ex
 		snprintf(error->text, sizeof(error->text), "%s, not the end of the line", expected);
 		return -EINVAL;
 	}
-	/* The text is anybody's and the message may go to a terminal. */
+	/* The text may come from anywhere, and the message may go to a terminal. */
 	for (i = 0; i < token.length && i < sizeof(shown) - 1; i++)
 		shown[i] = token.text[i] < ' ' || token.text[i] > '~' ? '?' : token.text[i];
 	shown[i] = '\0';

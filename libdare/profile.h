@@ -8,7 +8,7 @@
 
 /* The clock of virtual time; 0 outside of it. */
 uint64_t dare_profile_now(void);
-/* A kernel has run from cycle `begin` on; `width` columns of the dense operands. Tells nobody outside of virtual time. */
+/* A kernel has run from cycle `begin` on; `width` columns of the dense operands. Does nothing outside of virtual time. */
 void dare_profile_ran(enum dare_profiled kernel, enum dare_form form, const struct dare_blocks *blocks, size_t width,
 		      uint64_t begin);
 /* The form that the handle's profile names for a block size: DARE_AUTO if it names none. */

@@ -259,7 +259,7 @@ static int try_loop(struct maple *maple, unsigned int queue, unsigned int operat
 	return error;
 }
 
-/* Waits for a place in the loop FIFO; nobody but the queue's consumer makes one. */
+/* Waits for a place in the loop FIFO; only the queue's consumer makes one. */
 static int push_loop(struct maple *maple, unsigned int queue, unsigned int operation,
 		     const void *a, const uint32_t *b, uint32_t begin, uint32_t end)
 {

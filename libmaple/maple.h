@@ -34,7 +34,7 @@
  *
  * Coherence. A word that the device has fetched does not change any more when memory
  * does (section 3.6). MAPLE_DRAM fetches are not coherent with caches on the
- * hardware: use them for arrays that nobody writes meanwhile, else MAPLE_LLC.
+ * hardware: use them for arrays that no thread writes meanwhile, else MAPLE_LLC.
  * Here both read the same memory.
  *
  * Threads. Any number of threads may use one handle at the same time. Each role

@@ -227,7 +227,7 @@ ssize_t maple_produce_ptr64_batch(struct maple *maple, unsigned int queue, const
 }
 
 /*
- * On the embedded transport nobody runs what was posted until somebody waits for
+ * On the embedded transport no thread does the posted operations until one waits for
  * the device, and a prefetch that comes after its use is none. Any access runs it.
  * It is left for later while words are in the queue, behind which it may have to
  * wait: for a consumer that may be this thread.

@@ -362,7 +362,7 @@ int virgo_gemm_run(struct virgo_unit *unit, const struct virgo_product *product)
 		return finish_empty(product);
 	if (gemm.staging != STAGING_NONE)
 		error = virgo_finish_check(product);
-	/* Which half is the first one now, nobody knows if commands were dropped. */
+	/* If commands were dropped it is not known which half is the first one now. */
 	if (!error && unit->uses_halves)
 		error = virgo_reset_unit(unit);
 	if (!error)

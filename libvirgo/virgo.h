@@ -340,7 +340,7 @@ float virgo_from_half(uint16_t bits);
  * @count: 1 to 255; 0: as many as the cluster has cores (4 in the paper)
  *
  * Section 3.3; host threads stand for warps. After virgo_open() it is 0. Change it
- * while nobody waits there.
+ * while no thread waits there.
  *
  * Returns 0, or
  * -EINVAL: the handle is NULL, no such barrier, or the count is out of range

@@ -233,7 +233,7 @@ int virgo_flush(struct virgo *virgo, unsigned int unit);
  *
  * Of two tickets of a unit, the later one is not smaller.
  *
- * Returns the ticket; 0, for which nobody ever waits, if there is no such unit.
+ * Returns the ticket; 0, whose commands are always over, if there is no such unit.
  *
  * See also: virgo_wait(), virgo_done().
  */

@@ -86,7 +86,7 @@ struct mimic_bus_request {
 	__u8 page;
 	__u8 size;		/* 1, 2, 4 or 8 */
 	__u8 is_write;
-	__u8 posted;		/* nobody waits for the answer, which must be given all the same */
+	__u8 posted;		/* no thread waits for the answer, which must be given all the same */
 	__u32 process;		/* OPEN: unique for the address space, on all devices; never used again */
 	__u64 data;
 	__s32 pid;		/* OPEN: the process's; ACCESS: the thread's. In the daemon's own namespace, 0: not in it */
@@ -164,7 +164,7 @@ struct mimic_bus_register {
 	__u32 interrupts;	/* 0 to MIMIC_BUS_INTERRUPTS_MAX */
 	__u32 capabilities;
 	__u32 device;		/* out: its number in requests and the other ioctls */
-	__u32 void_pages;	/* bit N: page N decodes nothing: loads give 0, stores are dropped, nobody is asked */
+	__u32 void_pages;	/* bit N: page N decodes nothing: loads give 0, stores are dropped, the daemon is not asked */
 	__u32 memory_size;	/* bytes that programs map, whole pages, up to MIMIC_BUS_MEMORY_MAX; 0: none */
 	__u32 reserved[5];
 };

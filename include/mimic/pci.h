@@ -18,7 +18,7 @@
 #ifndef MIMIC_PCI_H
 #define MIMIC_PCI_H
 
-/* Assigned to nobody by the PCI SIG when this was written. */
+/* Not assigned by the PCI SIG when this was written. */
 #define MIMIC_PCI_VENDOR 0x6d69
 /*
  * The device's number is made of the name of its kind, so that a plugin has one, too: the FNV-1a

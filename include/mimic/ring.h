@@ -189,7 +189,7 @@ static inline void mimic_ring_release(struct mimic_ring_end *consumer, uint64_t 
 	atomic_store_explicit(&consumer->ring->tail, consumer->position, memory_order_release);
 }
 
-/* Is there anything to read? For idle polling by anybody; no promise. */
+/* Is there anything to read? For idle polling by any thread; no promise. */
 static inline bool mimic_ring_is_empty(struct mimic_ring *ring)
 {
 	return atomic_load_explicit(&ring->head, memory_order_acquire) ==

@@ -45,7 +45,7 @@ int mimic_config_plugins(const char *path, int (*load)(const char *path));
 /*
  * A list of KIND:COUNT, or KIND for one, with commas between, into counts: of a kind that it does
  * not name there are none. NULL or "": nothing to do. When a plugin could not be loaded, kinds
- * that nobody knows are left out, here and in files.
+ * that are not known are left out, here and in files.
  */
 int mimic_config_devices(const char *devices, struct mimic_settings *settings);
 

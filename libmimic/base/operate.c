@@ -171,7 +171,7 @@ static void mimic_operate_arithmetic(const struct mimic_instruction *instruction
 
 	result = mimic_operate_result(instruction, registers, memory, &flags);
 	registers->flags = (registers->flags & ~(uint64_t)FLAGS_ARITHMETIC) | flags;
-	/* Where memory is the first operand, the result is memory's, or nobody's. */
+	/* Where memory is the first operand, the result goes to memory, or is dropped. */
 	if (!instruction->memory_first && instruction->operation != MIMIC_OPERATION_TEST &&
 	    instruction->operation != MIMIC_OPERATION_CMP)
 		mimic_operate_set_register(instruction, registers, result);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The calls that any device gets, on a device of a plugin, before anybody uses one. */
+/* The calls that any device gets, on a device of a plugin, before a program uses one. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Access to this process's memory at addresses that nobody checked: unmapped,
+ * Access to this process's memory at unchecked addresses: unmapped,
  * protected, not canonical, past the end of a file. A bad address is an answer,
  * never a signal that reaches the program.
  *

@@ -5,7 +5,7 @@
  *
  * It is made of chunks. The first holds the header. A thread that has something to
  * write claims a chunk by one atomic addition; its first entry says whose it is, the
- * others are events. The file is sparse: chunks that nobody claimed cost nothing. When
+ * others are events. The file is sparse: unclaimed chunks cost nothing. When
  * all are claimed, events are counted and not kept.
  */
 #ifndef LIBMIMIC_TRACE_SPOOL_H
@@ -79,7 +79,7 @@ int mimic_spool_create(int fd, uint64_t bytes);
  * closed then. The file must not become shorter.
  */
 int mimic_spool_attach(struct mimic_spool *spool, int fd);
-/* Nobody writes any more. */
+/* No thread writes any more. */
 void mimic_spool_detach(struct mimic_spool *spool);
 /* A number for a device, for its source. The last one is shared by all that come too late. */
 uint16_t mimic_spool_device(struct mimic_spool *spool, const char *name, pid_t pid);

@@ -80,7 +80,7 @@ void mimic_fence_heavy(void);
 #define MIMIC_LOCK_HOLDER_MAX 0x7fffffffu
 
 struct mimic_lock {
-	_Atomic uint32_t word;	/* holder, and bit 31: somebody sleeps */
+	_Atomic uint32_t word;	/* holder, and bit 31: a thread sleeps */
 	_Atomic int cpu;	/* where the holder runs */
 };
 

@@ -202,7 +202,7 @@ static unsigned int clear_all_abandoned(struct daemon_thread *thread, const void
 	depth = thread->depth;
 	while (depth && is_abandoned(&thread->lanes[depth - 1], frame))
 		clear_abandoned(thread, &thread->lanes[--depth]);
-	/* Nobody nests that deep: what is left are operations that were jumped out of. */
+	/* Handlers do not nest that deep: the rest are operations that were jumped out of. */
 	if (depth == MIMIC_LANE_LEVELS) {
 		while (depth)
 			clear_abandoned(thread, &thread->lanes[--depth]);

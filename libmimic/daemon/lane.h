@@ -74,7 +74,7 @@ static inline bool mimic_daemon_is_withdrawn(const struct daemon_lane *lane)
 /* Publishes `words` that were put into the command ring, and wakes the daemon if it sleeps. */
 void mimic_daemon_publish(struct daemon_lane *lane, uint64_t words);
 /*
- * Publishes words without waking the daemon: only for what nobody waits for before more is
+ * Publishes words without waking the daemon: only for words that no thread waits for before more is
  * published on some lane of the session by mimic_daemon_publish(). A wait for room wakes it.
  */
 void mimic_daemon_publish_quietly(struct daemon_lane *lane, uint64_t words);

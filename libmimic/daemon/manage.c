@@ -200,7 +200,7 @@ int mimic_daemon_trace_bus(const char *socket_path, int spool_fd)
 	int error = ask_and_stay(socket_path, &request, "the trace", &connection);
 
 	if (error == -EBUSY)
-		return mimic_error(error, "the kernel's devices are traced by somebody already");
+		return mimic_error(error, "the kernel's devices are traced already, by another command");
 	if (error == -EOPNOTSUPP)
 		return mimic_error(error, "mimicd has no device that a driver has: was it started with --kernel or --vfio-user?");
 	return error ? error : connection;

@@ -82,7 +82,7 @@ void mimic_daemon_session_set_node(uint32_t generation, int node)
 	mimic_daemon_restore_signals(&signals);
 }
 
-/* Nobody uses the old descriptors afterwards: the lock is free, or requests fail. */
+/* No thread uses the old descriptors afterwards: the lock is free, or requests fail. */
 void mimic_daemon_session_end(enum daemon_session_kind kind)
 {
 	struct daemon_session *session = &mimic_daemon_sessions[kind];

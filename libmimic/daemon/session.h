@@ -21,7 +21,7 @@
 struct daemon_connection {
 	int socket;
 	uint32_t sequence;
-	unsigned int late;	/* replies that nobody waits for any more */
+	unsigned int late;	/* replies that no thread waits for any more */
 };
 
 /* A request and where its reply goes. The header's sequence and size are filled in. */
@@ -110,7 +110,7 @@ int mimic_daemon_connect(struct daemon_connection *connection, const char *path,
 /* HELLO on a connected socket, which is closed on failure. `path` is for people. */
 int mimic_daemon_greet(struct daemon_connection *connection, int fd, const char *path,
 		       struct mimic_hello_reply *hello, int *event_fd);
-/* One request on a connection that nobody else uses. The reply's error, or -ENOTCONN, -ETIMEDOUT, -EPROTO. */
+/* One request on a connection of this thread alone. The reply's error, or -ENOTCONN, -ETIMEDOUT, -EPROTO. */
 int mimic_daemon_exchange(struct daemon_connection *connection, struct daemon_request *request);
 
 /*

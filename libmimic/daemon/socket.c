@@ -219,7 +219,7 @@ static int open_socket(const char *path)
 		mimic_error(-error, "no mimicd at %s: %s", path, strerror(error));
 		return error == EACCES || error == EPERM ? -EACCES : -ECONNREFUSED;
 	}
-	/* The daemon reads our memory: not just anybody's. */
+	/* The daemon reads our memory: it has to be root's or this user's. */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0 ||
 	    (peer.uid != geteuid() && peer.uid != 0)) {
 		close(fd);

@@ -30,7 +30,7 @@ static int node_open(const char *path)
 
 	if (error)
 		return error;
-	/* Opening a pipe that somebody put there would wait. */
+	/* Opening a pipe in the place of the node would wait. */
 	if (!S_ISCHR(status.st_mode))
 		return -ENOTTY;
 	return (int)mimic_raw_syscall(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC | O_NOCTTY, 0,

@@ -284,7 +284,7 @@ void mimic_replay_reader_start(struct replay_reader *reader, const struct replay
 	reader->damage.exists = false;
 }
 
-/* They were whole when the file was opened; somebody may have written to it since. */
+/* They were whole when the file was opened; another process may have written to it since. */
 static bool load_block(struct replay_reader *reader)
 {
 	const struct replay_block *block = reader->next;

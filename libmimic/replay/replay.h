@@ -58,7 +58,7 @@ struct mimic_replay_options {
 	/* Parameters that are to be others than recorded: "queue_entries=4". */
 	const char *const *settings;
 	size_t setting_count;
-	/* Each call, before it is made; NULL: nobody wants to know. */
+	/* Is called before each call; or NULL. */
 	void (*call)(void *context, uint64_t number, uint64_t now, const char *text);
 	void *context;
 	/* For tests. The model; NULL: of its kind. */

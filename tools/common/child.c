@@ -88,7 +88,7 @@ int tool_child_run(char **argv, void (*prepare)(void))
 		return -1;
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	/* From here on there is nobody to forward to. */
+	/* From here on there is no process to forward signals to. */
 	child = 0;
 	return status;
 }

@@ -41,7 +41,7 @@ static int start(struct job *job)
 		return 0;
 	for (size_t i = 0; i < STOP_SIGNALS; i++)
 		signal(stop_signals[i], SIG_DFL);
-	/* Nobody waits for it without us. */
+	/* No other process waits for it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(126);

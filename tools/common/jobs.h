@@ -8,7 +8,7 @@
 
 struct job {
 	char **arguments;	/* NULL at the end; the first is found by PATH */
-	const char *output;	/* file that gets its standard output; NULL: nobody */
+	const char *output;	/* file that gets its standard output; NULL: it is dropped */
 	const char *errors;	/* ... its standard error */
 	int status;		/* after it: as of waitpid() */
 	pid_t process;		/* ours */

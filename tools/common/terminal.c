@@ -135,7 +135,7 @@ static void stop(void)
 {
 	give();
 	raise(SIGSTOP);
-	/* Somebody may have changed it meanwhile. */
+	/* Another process may have changed it meanwhile. */
 	tcgetattr(STDIN_FILENO, &before);
 	take();
 }

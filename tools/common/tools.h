@@ -191,7 +191,7 @@ int tool_peer_find(const char *command, struct peer *peer);
 const char *tool_peer_error_text(const struct peer *peer, int error);
 /* Says that. Returns the exit status. */
 int tool_peer_error(const char *command, const struct peer *peer, int error);
-/* NULL: *status is the exit status, errno the reason (ECONNREFUSED: nobody is there), and all is said. */
+/* NULL: *status is the exit status, errno the reason (ECONNREFUSED: no daemon is there), and all was reported. */
 struct json_object *tool_peer_list(const char *command, const struct peer *peer, int *status);
 struct json_object *tool_peer_state(const char *command, const struct peer *peer, const char *device,
 				    uint32_t flags, int *status);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define DEPTH_MAX 16
-#define NUMBER_MOST 1000000000000000000ull	/* 10^18: beyond, somebody subtracted the wrong way round */
+#define NUMBER_MOST 1000000000000000000ull	/* 10^18: beyond, it is a negative difference of unsigned numbers */
 #define DIGITS_ALWAYS_FIT 18	/* into 64 bits, with a sign or without */
 #define SECONDS_MOST 1e9
 

@@ -70,7 +70,7 @@ void report_duration(char *text, double seconds)
 {
 	const char *prefix = "";
 
-	/* Nobody counts kiloseconds. */
+	/* Kiloseconds are not in use. */
 	if (seconds < 0.9995)
 		prefix = find_prefix(&seconds, 0);
 	snprintf(text, REPORT_NUMBER_SIZE, "%.*f%s%ss", seconds > 0 ? decimals(seconds) : 0, seconds, THIN_SPACE, prefix);

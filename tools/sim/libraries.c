@@ -59,7 +59,7 @@ static pid_t start_loader(const char *interpreter, const char *path, int output)
 
 	if (process)
 		return process;
-	/* Nobody reads its list without us. */
+	/* No other process reads its list. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EXIT_NOT_EXECUTABLE);

@@ -272,7 +272,7 @@ static void open_standard_files(void)
 
 static void before_program(void)
 {
-	/* Nobody would see what it does without us, and one that spins would never end. */
+	/* Without us its report would be lost, and a program that spins would never end. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != own_pid)
 		_exit(EXIT_FAILURE);

@@ -462,7 +462,7 @@ static void put_record(struct output *out, const struct trace_record *record)
 
 /* --- the end ---------------------------------------------------------------------------------------------- */
 
-/* Words that nobody took. */
+/* Words that were not consumed. */
 static void put_left_over(struct output *out, struct trace_track *in)
 {
 	struct mimic_trace_event event = { .device = in->device, .unit = (uint16_t)in->who };

@@ -17,8 +17,8 @@ struct trace_record {
 	const struct mimic_trace_event *event;
 	uint64_t time;
 	uint64_t end;		/* of slices, and of what BEGIN begins */
-	bool is_open;		/* nobody ended it */
-	bool is_idle;		/* END, whose BEGIN has it all; or of a BEGIN that nobody saw */
+	bool is_open;		/* it has no END */
+	bool is_idle;		/* END, whose BEGIN has it all; or of a BEGIN that is not in the trace */
 };
 
 struct trace_input {

@@ -55,7 +55,7 @@ void trace_tracks_free(struct trace_tracks *tracks);
 
 /* Learns of an event which thread an owner is. */
 void trace_thread_note(struct trace_tracks *tracks, const struct mimic_trace_event *event, uint32_t pid);
-/* Its thread number; the owner itself if nobody said. */
+/* Its thread number; the owner itself if it is not known. */
 uint64_t trace_thread_of(const struct trace_tracks *tracks, uint32_t pid, uint64_t owner);
 
 /* Devices are "processes", too, with numbers that no process has. */

@@ -21,7 +21,7 @@ apt_cache() {
 }
 
 # use_debian_13 DIRECTORY: from here on all is about Debian 13 with its backports, whatever
-# this machine runs. Its lists are in DIRECTORY, and anybody may update them. It comes from
+# this machine runs. Its lists are in DIRECTORY, and any user may update them. It comes from
 # where this machine's Debian comes from. The variable suites may name fewer.
 use_debian_13() {
 	# shellcheck disable=SC2016 # It is apt that puts in what it knows.

@@ -315,7 +315,7 @@ wait "$shower" 2>/dev/null
 tr -d '\r' <"$scratch/console" >"$scratch/said"
 [ -z "$console" ] || cp "$scratch/said" "$console"
 [ -z "$dmesg" ] || sed -n '/^mimic-vm: status/,/^mimic-vm: end/p' "$scratch/said" | sed '1d;$d' >"$dmesg"
-# 137 is also what a QEMU has that somebody else killed.
+# 137 is also the status of a QEMU that another process killed.
 [ $status != 137 ] || [ $((SECONDS - began)) -ge "$timeout" ] || status=1
 case $status in
 124 | 137)
