@@ -32,7 +32,7 @@ IS_X86_64 := $(filter x86_64,$(MACHINE))
 
 # LIBRARIES_MK=FILE is for a caller that knows which libraries there are.
 LIBRARIES_MK ?= $(O)/libraries.mk
-# What is there of the libraries: found anew when it may have changed. A library that is optional is left out.
+# The libraries that are installed: found anew when that may have changed. A library that is optional is left out.
 WITHOUT_LIBRARIES := help clean lint deb check-deb check-suite check-builds check-binary check-container dist-binary check check-parts packages-%
 ifneq ($(or $(filter-out $(WITHOUT_LIBRARIES),$(MAKECMDGOALS)),$(if $(MAKECMDGOALS),,all)),)
 include $(LIBRARIES_MK)
@@ -65,14 +65,14 @@ KINDS        := $(shell scripts/kinds.sh)
 ifneq ($(.SHELLSTATUS),0)
 $(error devices/kinds.def cannot be read)
 endif
-# What a device is made of, also of a plugin.
+# The parts of a device, also of a plugin.
 DEVICE_SRC   := $(wildcard devices/*.c devices/soc/*.c)
 MODEL_SRC    := $(DEVICE_SRC) $(wildcard $(foreach kind,$(KINDS),devices/$(kind)/*.c devices/$(kind)/time/*.c))
 MIMIC_SRC    := $(wildcard $(patsubst %,libmimic/%/*.c,base device embedded daemon kernel record replay)) $(MODEL_SRC)
 # Instructions of x86-64 alone are replaced once they have trapped.
 PRELOAD_SRC  := $(filter-out $(if $(IS_X86_64),%/unpatched.c,libmimic/preload/patch%),$(wildcard libmimic/preload/*.c)) devices/text.c \
 	$(patsubst %,libmimic/base/%.c,decode decode_operand decode_vector operate)
-# What the libraries of the devices share: each has a copy.
+# The common part of the libraries of devices: each has a copy.
 LIBRARY_SRC  := $(wildcard libmimic/library/*.c)
 # The library of a device lies in libNAME, or in the device's own folder. How they are built: mk/devices.mk
 library_folder = $(firstword $(wildcard lib$(1) devices/$(1)/lib))
@@ -227,7 +227,7 @@ $(LIBDAEMON_A): $(call obj,$(DAEMON_SRC)); $(archive)
 $(LIBTEST_A): $(call obj,$(TESTLIB_SRC)); $(archive)
 $(LIBSIM_A): $(call obj,$(SIM_SRC)); $(archive)
 
-# What an access of `mimic run` may come to: without vector registers, which are then the program's
+# The code that an access of `mimic run` may run: without vector registers, which are then the program's
 # (libmimic/base/vectors.h). Of a device its kind says how much of it: enum mimic_keeps_vectors.
 says = $(dir $(shell grep -l 'keeps_vectors = $1' devices/*/kind.c))
 GENERAL_ONLY := $(filter-out %/unpatched.c,$(wildcard devices/*.c devices/soc/*.c $(patsubst %,libmimic/%/*.c,base device embedded daemon kernel record preload) \
@@ -328,9 +328,9 @@ $(ADDERS): $(O)/tests/unmodified/adder-%.so: tests/unmodified/libraries/adder.S 
 	$(if $(Q),@echo "  CC      $@")
 	$(Q)$(CC) $(UNMODIFIED_FLAGS) -shared -DADDS=$* -o $@ $<
 
-# Fuzz targets: everything but the target itself once, with coverage, as an archive. What the four
-# checks that are left out would see, the address sanitizer sees, or check-asan does with gcc's; the
-# last two of them are more than half of what all takes to compile.
+# Fuzz targets: everything but the target itself once, with coverage, as an archive. Four checks are left
+# out: the address sanitizer finds their errors, or check-asan does with gcc's. Two of them, the last ones, are more
+# than half of the time of compiling.
 FUZZ_FLAGS = -std=gnu11 -O1 -gline-tables-only -fsanitize=address,undefined -fno-sanitize=null,object-size,pointer-overflow,alignment -fno-sanitize-recover=all -pthread \
 	-ffp-contract=off -I. -Iinclude $(LIBRARY_FLAGS) -D_GNU_SOURCE -DMIMIC_VERSION='"$(VERSION)"' -MMD -MP $(LIBRARY_CFLAGS)
 FUZZ_A := $(O)/lib/libfuzzed.a

@@ -110,7 +110,7 @@ install-headers:
 	$(call install_file,$(INSTALL_SOC_H),$(INCLUDEDIR)/mimic/devices/soc)
 	$(call install_file,driver/mimic.h,$(INCLUDEDIR)/mimic/driver)
 
-# What does not depend on the machine, and the systemd units.
+# Files that do not depend on the machine, and the systemd units.
 install-shared: all units
 	$(Q)$(INSTALL) -d $(call below,$(DESTDIR)$(DATADIR),$(DATA_FOLDERS)) $(call below,$(DESTDIR)$(MANDIR),$(MANUAL_SECTIONS:%=man%)) \
 		$(call below,$(DESTDIR)$(DATADIR)/mimic,$(INSTALL_EXAMPLES)) "$(DESTDIR)$(UNITDIR)" "$(DESTDIR)$(DOCDIR)"

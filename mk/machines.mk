@@ -1,7 +1,7 @@
 # Virtual machines of stock kernels with devices on their PCI bus: mimic vm, and make check-vm.
 
 VM_SHARE := $(addprefix $(O)/share/mimic/vm/,vm.sh fetch.sh apt.sh in-tree.sh extract-vmlinux.sh guest-init)
-# What a driver in a guest includes: the build directory has it where an installed mimic has it.
+# Headers that a driver in a guest includes: the build directory has them where an installed mimic has them.
 GUEST_H := $(addprefix include/mimic/,pci.h access.h command.h lane.h ring.h) $(INSTALL_KIND_H)
 GUEST_HEADERS := $(filter-out $(SIM_HEADERS),$(addprefix $(O)/include/mimic/,$(notdir $(GUEST_H))))
 
@@ -16,7 +16,7 @@ $(GUEST_HEADERS):
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
-# What was downloaded; and which machines, as ARCH-KERNEL-LEVELS: of each kind one, or with WHOLE=1 all.
+# The folder of downloads; and the machines, as ARCH-KERNEL-LEVELS: of each kind one, or with WHOLE=1 all.
 MACHINES_CACHE ?= $(O)/machines
 MACHINES_ALL := x86_64-6.12-4 x86_64-6.12-5 x86_64-newest-5 riscv64-6.12-3 riscv64-6.12-4 riscv64-6.12-5
 MACHINES ?= $(if $(WHOLE),$(MACHINES_ALL),x86_64-6.12-4 riscv64-6.12-3)
@@ -52,7 +52,7 @@ check-vm: packages-vm all $(CONTRACTS) | $(O)/vm/linux-source
 		--timeout 1800 $(MACHINES_SCRIPTS)
 	$(Q)tests/scripts/run-tests.sh --results $(MACHINES_RESULTS) --summary
 
-# What a trap and a lane cost there: software emulation, so only ratios mean something.
+# The cost of a trap and of a lane there: software emulation, so only ratios mean something.
 .PHONY: bench-vm
 BENCH_INSTANT := $(O)/bench/bench-instant
 BENCH_VM_ARCH ?= x86_64

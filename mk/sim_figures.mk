@@ -1,7 +1,7 @@
 # make figures: the papers' figures, from runs of `mimic sim`, beside what the papers say.
 
 FIGURES := $(O)/bench/figures/figures
-# What the figures of all papers share.
+# The common part of the figures of all papers.
 FIGURES_COMMON_SRC := $(wildcard bench/figures/common/*.c) tools/common/jobs.c options/options.c \
 	tools/report/scale.c tools/report/text.c
 # The artifact's matrices, where they are; without them the generated ones are all there is.

@@ -2,7 +2,7 @@
 # (examples/bus, docs/writing-a-driver.md). The driver is built with the other modules.
 
 TEMPLATE_MODEL_SRC := $(wildcard devices/template/*.c)
-# What models call.
+# Functions that models call.
 DEVICE_HELPERS_SRC := $(filter-out devices/release.c,$(wildcard devices/*.c devices/soc/*.c))
 TEMPLATE_DAEMON_SRC := devices/template/template_model.c examples/bus/template_daemon.c $(DEVICE_HELPERS_SRC)
 TEMPLATE_DAEMON := $(O)/bin/mimic-template

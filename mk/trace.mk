@@ -1,4 +1,4 @@
-# What tests/scripts/test-trace.sh looks at traces with: it knows nothing of mimic.
+# The program by which tests/scripts/test-trace.sh reads traces: it knows nothing of mimic.
 CHECK_TRACE := $(O)/tests/tools/check_trace
 
 tests: $(CHECK_TRACE)

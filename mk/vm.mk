@@ -5,7 +5,7 @@
 KERNELS ?= 6.1 6.12 newest
 KERNEL ?= 6.12
 VM := $(O)/vm
-# What fetch-kernel.sh knows; debug and kcsan are built.
+# Kernels that fetch-kernel.sh knows; debug and kcsan are built.
 FETCHED := 6.1 6.12 rt newest
 VM_RESULTS := $(VM)/results
 VM_SUMMARY = tests/scripts/run-tests.sh --results $(VM_RESULTS)
@@ -20,7 +20,7 @@ RUNS ?= 20
 MIMICD_KERNEL_OPTIONS ?= --foreground --kernel=required
 # A smaller input: the processor is emulated, too.
 DEMO_KERNEL_COMMAND ?= /mimic/bin/mimic-demo --scale 12 --transport kernel
-# What limits inside a guest are multiplied by.
+# Factor of limits inside a guest.
 VM_TIME_SCALE ?= 1
 VM_PROCESSORS ?= 2
 ifeq ($(KERNEL),smp4)
@@ -51,7 +51,7 @@ KERNEL_HEADERS_TAKEN := tools/testing/selftests/kselftest_harness.h tools/testin
 VM_TESTS := $(filter %kernel_trap %kernel_library,$(CONTRACT_TESTS))
 # A device's unmodified program is linked statically, too: nothing but the kernel is between it and the device.
 VM_STATIC := $(patsubst %.c,$(O)/%-static,$(wildcard $(KINDS:%=tests/unmodified/%.c)))
-# What is packed, and what is run of it; the scripts run the unmodified programs.
+# Files that are packed, and programs that run; the scripts run the unmodified programs.
 VM_PROGRAMS = $(patsubst $(O)/%,%,$(KSELFTESTS) $(VM_TESTS) $(UNMODIFIED) $(VM_STATIC) $(CHECK_TRACE))
 # A copy of the template, made as scripts/new-device.sh makes it: tests/vm/copied-device.sh.
 include tests/vm/copied-device.mk

@@ -38,7 +38,7 @@ awk -v libraries="$(printf '|%s/' lib* devices/*/lib)" -v generated="$(listed ge
 		n = split((is_quoted ? folder "|" : "") "|include/|driver/" libraries, before, "|")
 		for (i = 1; i <= n; i++)
 			if ((used = normal(before[i] $2)) in is_file) { print $1, used, "#include"; next }
-		# What is not of this tree is included by "<".
+		# Headers that are not of this tree are included by "<".
 		if (is_quoted && index(" " generated " ", " " $2 " ") == 0)
 			print $1 ": includes " $2 ", and there is no such file" > "/dev/stderr"
 	}' "$work/files" "$work/includes" > "$work/uses" 2> "$work/missing"

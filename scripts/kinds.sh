@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# The kinds that are built in, a line each: devices/kinds.def, read as the compiler reads it. What the
+# The kinds that are built in, a line each: devices/kinds.def, read as the compiler reads it. A line that the
 # compiler would read in another way is an error.
 #
 #   kinds.sh     from the root of the tree

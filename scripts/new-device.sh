@@ -19,7 +19,7 @@ esac
 [ ! -e "devices/$name" ] || fail "devices/$name is there already"
 upper=$(printf '%s' "$name" | tr a-z A-Z)
 
-# What the name would clash with. Keywords: of C, as gcc has it, and of C++, for which the library's header is also.
+# Words that the name would clash with. Keywords: of C, as gcc has it, and of C++, for which the library's header is also.
 keywords=" alignas alignof and asm auto bool break case catch char class compl concept const consteval constexpr \
 constinit continue decltype default delete do double else enum explicit export extern false float for friend goto if \
 inline int linux long mutable namespace new noexcept not nullptr operator or private protected public register \
@@ -42,7 +42,7 @@ for node in "/dev/$name" "/dev/${name}0"; do
 	[ ! -e "$node" ] || fail "'$name' has a node of the system: $node"
 done
 
-# What tells devices apart: four letters for IDENTIFY and for images, and the type in the numbers of ioctls.
+# The marks of a device: four letters for IDENTIFY and for images, and the type in the numbers of ioctls.
 in_use() { grep -rqi "$1" include/mimic devices examples/plugin; }
 hex() { printf '%s' "$1" | od -An -tx1 | tr -d ' \n'; }
 letters=$(printf '%.4s' "${upper}XXX")

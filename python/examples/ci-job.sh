@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-# What a CI job does to test a project with mimic, from a clone of mimic: ci-job.sh PREFIX TESTS...
+# The steps of a CI job that tests a project with mimic, from a clone of mimic: ci-job.sh PREFIX TESTS...
 # As no particular user, in any container of Debian 12 or 13; ci-job.yml is the same as a workflow.
 set -eu
 prefix=$1

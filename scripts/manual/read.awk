@@ -27,7 +27,7 @@
 #    * See also: OTHER_FUNCTION(), mimicd(8).
 #    */
 #
-# What is missing or does not fit is an error: FILE:LINE: what. Nothing is written then.
+# A part that is missing or does not fit is an error, with file and line. No page is made then.
 
 function complain(text)
 {

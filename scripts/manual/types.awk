@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # Pages of the manual from the comments of public headers: the types and constants of a synopsis.
 
-# What a reader of the function's page needs: the types of its prototype, and types and constants of
+# The types that a reader of the function's page needs: those of its prototype, and types and constants of
 # the library that its parameters' lines name.
 function types_of(name,   text, i, result, words)
 {
