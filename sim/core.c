@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What a core does. An access begins when the data of the load before is there; with
+ * A core. An access begins when the data of the load before is there; with
  * core.stall_on_use only instructions go on until then, else nothing does.
  */
 #include "sim/core_inline.h"
 
-/* What the core's own stores still hold. 0: nothing of it. */
+/* Answers a load from the core's own stores, and returns when its data is there. 0: the caches have to answer. */
 static uint64_t load_stored(struct soc *soc, struct soc_core *core, uint64_t address, unsigned int size, uint64_t now)
 {
 	switch (soc_store_buffer_match(core, address, size, now)) {

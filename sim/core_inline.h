@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What each access needs, for a caller that makes some 20 million of them a second: the hooks of the run-time.
+ * The functions of each access, for a caller that makes some 20 million of them a second: the hooks of the run-time.
  * sim/soc.h has the same as functions, and says what they do.
  */
 #ifndef MIMIC_SIM_CORE_INLINE_H

@@ -22,7 +22,7 @@ struct caches {
 	struct mimic_cache l1, coherent, l2;
 };
 
-/* What the L2 knows of the other L1s, and what it learns when it asks the owner of a part. */
+/* State of a line in the other L1s, as the directory has it, and as the owner of a part answers. */
 struct others {
 	bool may_have;
 	bool had_owner;
@@ -31,7 +31,7 @@ struct others {
 };
 
 /*
- * What leaves an L1.5 leaves the L1 before it. Its note says in which way of the L1 the line is, if it is
+ * A line that leaves an L1.5 leaves the L1 before it. Its note says in which way of the L1 the line is, if it is
  * there. Lines of both have the same numbers.
  */
 static void drop_before(struct soc_core *core, unsigned int way, uint64_t number)
@@ -114,7 +114,7 @@ static void invalidate(struct soc *soc, uint64_t holders, uint64_t first, uint32
 }
 
 /*
- * What the L1s but `asking`, a core's bit, have of these parts of a line of the L2, the first byte of which is at
+ * The state in the L1s but `asking`, a core's bit, of these parts of a line of the L2, the first byte of which is at
  * `first`. Only the owner of a part can have it alone: of a read, no other one needs to know.
  */
 static struct others ask_others(struct soc *soc, struct soc_directory *directory, uint64_t asking,
@@ -144,7 +144,7 @@ static bool take_back(struct soc_core *core, struct mimic_cache_line *theirs)
 	return modified;
 }
 
-/* What the L1s have of a line of the L2 that makes room is taken from them. true: some of it was written. */
+/* Takes from the L1s the parts of a line of the L2 that makes room. true: some part was written. */
 static inline bool take_parts(struct soc *soc, const struct soc_directory *directory, uint64_t first)
 {
 	bool modified = false;
@@ -153,7 +153,7 @@ static inline bool take_parts(struct soc *soc, const struct soc_directory *direc
 		unsigned int part = (unsigned int)__builtin_ctz(left), owner = directory->part[part].owner;
 		uint64_t at = first + part * soc->parameters.l1_line;
 
-		/* What has an owner nobody else has. */
+		/* A part with an owner is in no other L1. */
 		if (owner) {
 			modified |= take_back(&soc->core[owner - 1], owned(soc, directory, part, first));
 			continue;
@@ -398,7 +398,7 @@ static inline __attribute__((always_inline)) uint64_t from_l15(struct soc *soc, 
 		if (line->ready > ready)
 			ready = line->ready;
 	}
-	/* What it replaces is written through already. */
+	/* The line that it replaces is written through already. */
 	mine = mimic_cache_replace(&caches->l1, &set, *set.order, MIMIC_CACHE_SHARED, ready);
 	line->note = mimic_cache_way_of(&caches->l1, mine) & 15;
 	return ready;

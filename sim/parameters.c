@@ -183,7 +183,7 @@ static bool has_section(const char *section, size_t length)
 	return false;
 }
 
-/* What is too large for a number becomes the largest, which no range allows. */
+/* A value that is too large for a number becomes the largest, which no range allows. */
 static bool parse_number(const char *text, uint64_t *number)
 {
 	char *end;

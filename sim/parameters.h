@@ -235,7 +235,7 @@
 	_(joule, l1, 40000, 40000, 0, 1000000000, "fJ, of an access of an L1", "Horowitz, ISSCC 2014, scaled") \
 	_(joule, l2, 280000, 280000, 0, 1000000000, "fJ, of a request of the L2", "Horowitz, ISSCC 2014, scaled")
 
-/* What is different in the preset dare. _(section, key, value) */
+/* The values that are different in the preset dare. _(section, key, value) */
 #define SIM_MPU_PRESET(_) \
 	_(core, count, 1) \
 	_(core, instruction, 0) \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What libmimic-sim defines of its public header. */
+/* Definitions of libmimic-sim for its public header. */
 #ifndef MIMIC_SIM_RUN_H
 #define MIMIC_SIM_RUN_H
 

@@ -27,7 +27,7 @@
 /* Of the report's JSON (docs/sim-json.md): one more when a field goes, or means another thing. */
 #define SIM_SCHEMA 1
 
-/* What an access costs where the tables say nothing: instructions, itself included. An assumption. */
+/* The cost of an access that is in no table: instructions, itself included. An assumption. */
 #define SIM_DEFAULT_INSTRUCTIONS 3
 
 /* A file with code that has hooks. The first is the program, the others are shared libraries. */
@@ -126,7 +126,7 @@ enum sim_question {
 
 #define SIM_INTERVALS 100000
 
-/* What was counted in an interval, of all cores together. */
+/* The counters of an interval, of all cores together. */
 struct sim_interval {
 	uint64_t begin;		/* since the report's begin */
 	uint64_t cycles;	/* the last one may be shorter */

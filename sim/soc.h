@@ -16,7 +16,7 @@
 
 struct soc;
 
-/* What cores and caches count. */
+/* The counters of cores and caches. */
 #define SOC_CORE_COUNTERS(_) \
 	_(instructions, "those of accesses included") \
 	_(loads, "loads, of MMIO and of software prefetches too") \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the files of the SoC share. soc.c makes it, core.c is what a core does,
+ * Shared by the files of the SoC. soc.c makes it, core.c is a core,
  * store_buffer.c its stores, mmio.c its accesses to devices, memory.c the caches and what is behind
  * them, translation.c the TLB, prefetch.c what comes into the L2 unasked, droplet.c a prefetcher that asks for that.
  */
@@ -43,7 +43,7 @@ struct store_buffer {
 
 /*
  * Where a walk's entries lie of which the upper two were in the L1 when a page of the same 2 MiB was walked.
- * What it says stays true: tables do not move. That the lines are there is to be looked at each time.
+ * It stays true, because tables do not move. Whether the lines are there is checked each time.
  */
 struct soc_upper_levels {
 	uint64_t above;		/* the number of the 2 MiB; UINT64_MAX: none */
@@ -97,7 +97,7 @@ struct prefetch_queue {
 
 struct droplet;
 
-/* What the L2 knows of the L1s, of one of its lines. */
+/* The directory: the state of a line of the L2 in the L1s. */
 struct soc_directory {
 	uint64_t holders;	/* the cores whose L1 may have a part of it, a bit each */
 	uint32_t parts;		/* the parts that they may have, a bit each; of the others nothing is known here */
@@ -246,7 +246,7 @@ void soc_store_buffer_begin(struct soc *soc, struct soc_core *core, uint64_t now
 /* All stores are done, sooner than in their time if need be. Returns when the last one retired. */
 uint64_t soc_store_buffer_finish(struct soc *soc, struct soc_core *core);
 enum store_match { STORE_NONE, STORE_COVERS, STORE_OVERLAPS };
-/* What the stores that have not retired at `now` hold of these bytes. */
+/* Do stores that have not retired at `now` hold all, some or none of these bytes? */
 enum store_match soc_store_buffer_match(const struct soc_core *core, uint64_t address, unsigned int size,
 					uint64_t now);
 

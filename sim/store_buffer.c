@@ -154,7 +154,7 @@ uint64_t soc_store_buffer_finish(struct soc *soc, struct soc_core *core)
 	return core->stores.last_retired;
 }
 
-/* The same of one store. What has joined it need not lie beside it. */
+/* The same of one store. A store that has joined it need not lie beside it. */
 static enum store_match match(const struct pending_store *store, uint64_t address, unsigned int size)
 {
 	uint64_t first = store->bytes ? store->address & ~(WORD - 1) : store->address;

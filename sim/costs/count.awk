@@ -6,10 +6,10 @@
 # belongs to the smallest loop that holds it; loop 0 is the function without its loops.
 # Of branches the one that begins the next iteration is taken, and the one that ends a loop is predicted wrongly, which is
 # counted in the loop around it; others are not taken, and jumps, calls and returns are.
-# What lies behind the function's first return, of a loop that begins before it, is
+# Code behind the function's first return, of a loop that begins before it, is
 # unlikely code that gcc moved there: it is not counted, but its accesses are the loop's.
 # Each source line with an access makes a row; a loop without one has its branch's line.
-# What gcc makes of a function besides it (foo.isra.0, foo._omp_fn.0) is the function's, with loops of
+# Functions that gcc makes of another one (foo.isra.0, foo._omp_fn.0) are part of it, with loops of
 # higher numbers.
 #
 # With -v of_program=1 the source is a program of libmaple, and not one of our loops:
@@ -235,7 +235,7 @@ function end_function()
 	sub(/.*\//, "", file_name[$2])
 	next
 }
-# What the compiler moved into an operation's code is an access of the line that called it.
+# Code that the compiler moved into an operation's is an access of the line that called it.
 /^\t\.loc / && file_name[$2] == "operations.h" { next }
 /^\t\.loc / {
 	here = file_name[$2] ":" $3

@@ -10,7 +10,7 @@
 
 #define SECOND 1000000000u
 #define FIRST_DAY 1577836800	/* 2020-01-01, seconds of the Unix epoch */
-/* What a call of the scheduler costs; instructions, an assumption. */
+/* The cost of a call of the scheduler; instructions, an assumption. */
 #define YIELD_INSTRUCTIONS 100
 
 static bool is_of_the_day(clockid_t clock)

@@ -247,7 +247,7 @@ void sim_device_access(struct sim_thread *self, unsigned int number, struct mimi
 		access->data = self->answer;
 }
 
-/* What the device has taken of them, the last of which waits in it, if one does. */
+/* Ends a post of the stores that the device has taken. The last one may wait in it. */
 static void end_post(struct sim_thread *self, unsigned int number, const struct mimic_access *last, uint64_t now,
 		     bool waits)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a hook makes of an aligned load of up to 8 bytes: what most loads need is inlined into the hook. */
+/* A hook of an aligned load of up to 8 bytes: the code of most loads is inlined into the hook. */
 #ifndef MIMIC_SIM_HOOK_LOAD_H
 #define MIMIC_SIM_HOOK_LOAD_H
 
 #include "sim/runtime/internal.h"
 
-/* What is seldom needed is in functions that a hook ends with, so that the hook has no registers to save. All end with sim_leave(). */
+/* Code that is seldom needed is in functions that a hook ends with, so that the hook has no registers to save. All end with sim_leave(). */
 void sim_hook_load_from_new_place(struct sim_thread *self, uint64_t address, unsigned int size, uintptr_t pc);
 void sim_hook_load_slowly(struct sim_thread *self, uint64_t address, unsigned int size);
 void sim_hook_load_behind(struct soc_core *core, uint64_t physical, unsigned int size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What gcc calls for the accesses of a program that is compiled with -fsanitize=thread:
+ * The hooks that gcc calls for the accesses of a program that is compiled with -fsanitize=thread:
  * the functions that libtsan would have. A hook is called before its access, which is made
- * when the hook returns; nobody else runs in between.
+ * when the hook returns; no other thread runs in between.
  */
 #include "sim/runtime/hook_load.h"
 #include "sim/run.h"
@@ -22,7 +22,7 @@ void sim_hook_load_slowly(struct sim_thread *self, uint64_t address, unsigned in
 		self->pending = sim_physical_if_known(address);
 		sim_schedule(self);
 		self->pending = 0;
-		/* What the hook has asked for may be gone. */
+		/* The line that the hook has prefetched may be gone. */
 		__builtin_prefetch((const void *)(uintptr_t)address);
 	}
 	sim_make_load(self, address, size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the files of the run-time share. */
+/* Shared by the files of the run-time. */
 #ifndef MIMIC_SIM_INTERNAL_H
 #define MIMIC_SIM_INTERNAL_H
 
@@ -20,7 +20,7 @@
 #define sim_likely(condition) __builtin_expect(!!(condition), 1)
 #define sim_unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* What a thread waits for, in the words of a report. _(NAME, text) */
+/* The reasons for which a thread waits, in the words of a report. _(NAME, text) */
 #define SIM_WAITS(_) \
 	_(MMIO, "the device's answer to a") \
 	_(MMIO_ROOM, "room for one more MMIO store behind its") \
@@ -69,7 +69,7 @@ struct sim_call {
 	uint32_t loop;		/* of its last access */
 };
 
-/* What it is in a team of OpenMP. */
+/* Its place in a team of OpenMP. */
 struct sim_openmp_member {
 	struct sim_openmp_team *team;	/* NULL: none yet */
 	unsigned int number;		/* in it */
@@ -83,7 +83,7 @@ struct sim_openmp_member {
 
 /* A thread of the program: a coroutine. Its thread-local storage is that of a real thread that sleeps meanwhile. */
 struct sim_thread {
-	/* What each access needs lies at the front, in two lines of the host's caches. */
+	/* The members of each access lie at the front, in two lines of the host's caches. */
 	void *stack_pointer;	/* where it goes on; of one that does not run */
 	uint64_t fs;		/* its thread-local storage */
 	unsigned int number;	/* from 0 on, in the order of creation */
@@ -246,7 +246,7 @@ bool sim_take_core(struct sim_thread *thread, uint64_t now);
 void sim_give_up_core(struct sim_thread *thread);
 /* The thread has ended: its core is free, others go on. Comes back on the real thread, for the rest of its life. */
 void sim_leave_core(struct sim_thread *self);
-/* What is to be done where a coroutine has just begun. */
+/* To be called where a coroutine has just begun. */
 void sim_arrived(void);
 
 /* --- threads.c ------------------------------------------------------------------------- */
@@ -293,7 +293,7 @@ static inline const struct sim_place_cost *sim_place(uintptr_t pc)
 bool sim_place_is_program(uintptr_t pc);
 const struct sim_function *sim_function(uint32_t function);
 const char *sim_function_name(uint32_t function);
-/* What an MMIO operation of the thread costs: that of the loop that it belongs to. */
+/* The cost of an MMIO operation of the thread: that of the loop that it belongs to. */
 const struct sim_place_cost *sim_mmio_cost(const struct sim_thread *thread);
 /* Where accesses come from that no table has a cost for. */
 extern struct sim_source *sim_sources;
@@ -425,7 +425,7 @@ static inline bool sim_is_free_load(struct sim_thread *self)
 	return true;
 }
 
-/* What stores does not only wait. */
+/* The thread stores, so that it does more than wait. */
 static inline bool sim_is_free_store(struct sim_thread *self)
 {
 	if (sim_likely(!sim.host_is_free))
@@ -523,7 +523,7 @@ static inline uint64_t sim_owner_of(const struct sim_thread *thread)
 bool sim_device_access_free(struct sim_thread *self, unsigned int number, struct mimic_access *access);
 void sim_device_access(struct sim_thread *self, unsigned int number, struct mimic_access *access);
 /*
- * Stores of several values to one register, as many as the device takes without a look at anything else. Returns
+ * Stores of several values to one register, as many as the device takes without any other event. Returns
  * how many; 0: the first one needs sim_device_access().
  */
 size_t sim_device_post(struct sim_thread *self, unsigned int number, const struct mimic_access *pattern,
@@ -531,7 +531,7 @@ size_t sim_device_post(struct sim_thread *self, unsigned int number, const struc
 /* The first operation of a core's channel arrives. */
 void sim_device_arrive(unsigned int core);
 void sim_device_thread_gone(struct sim_thread *self);
-/* What its first operation is, in words. As snprintf(). */
+/* Its first operation, in words. As snprintf(). */
 void sim_device_describe(unsigned int core, char *text, size_t size);
 void sim_transport_begin(void);
 

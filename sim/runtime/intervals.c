@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What was counted in each interval of so many cycles (mimic sim --interval). */
+/* The counters of each interval of so many cycles (mimic sim --interval). */
 #include <string.h>
 
 #include "sim/runtime/internal.h"

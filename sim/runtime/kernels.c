@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What libraries tell of their kernels' forms, for a profile (mimic sim --profile). */
+/* The times of the forms of libraries' kernels, for a profile (mimic sim --profile). */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Locks in virtual time. They are the C library's own, only ever tried: whoever finds one
+ * Locks in virtual time. They are the C library's own, only ever tried: a thread that finds one
  * taken waits in virtual time. A lock costs an atomic access.
  */
 #include <errno.h>

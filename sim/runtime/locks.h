@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the files that stand in front of the C library share. */
+/* Shared by the files that stand in front of the C library. */
 #ifndef MIMIC_SIM_LOCKS_H
 #define MIMIC_SIM_LOCKS_H
 

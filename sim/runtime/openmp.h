@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the files of OpenMP share: teams of threads, and the work that a team shares. */
+/* Shared by the files of OpenMP: teams of threads, and the work that a team shares. */
 #ifndef MIMIC_SIM_RUNTIME_OPENMP_H
 #define MIMIC_SIM_RUNTIME_OPENMP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What a program asks OpenMP, and what its environment says to it. */
+/* The functions by which a program asks OpenMP, and the variables of its environment. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>

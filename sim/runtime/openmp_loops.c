@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What gcc calls for parallel regions, loops and sections of OpenMP: the functions that libgomp would have. */
+/* The functions that gcc calls for parallel regions, loops and sections of OpenMP, in place of libgomp. */
 #include "sim/runtime/openmp.h"
 
 typedef unsigned long long ull;

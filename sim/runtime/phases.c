@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Sections of a run, and what was counted in each: differences of two looks at all counters. */
+/* Sections of a run, and what was counted in each: differences of two copies of all counters. */
 #include <stdio.h>
 #include <string.h>
 

@@ -130,7 +130,7 @@ static const struct sim_object *find_library(const char *name)
 
 #if __GLIBC_PREREQ(2, 35)
 
-/* What the loader has mapped around an address: its name, or NULL, and where. */
+/* The object that the loader has mapped around an address: its name, or NULL, and its place. */
 static const char *find_mapped(uintptr_t pc, struct text *text)
 {
 	struct dl_find_object found;
@@ -201,7 +201,7 @@ static const struct text *find_late(uintptr_t pc)
 	return &texts[text_count++];
 }
 
-/* What comes next may lie where it was. */
+/* The next library may be loaded in the same place. */
 SIM_EXPORT int dlclose(void *library)
 {
 	int error = REAL(dlclose)(library);
