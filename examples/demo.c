@@ -278,7 +278,7 @@ static int make_directory(struct demo *demo)
 
 static bool is_wanted(const struct demo *demo, const char *transport)
 {
-	/* What fails for every program is told once. */
+	/* An error that every program has is told once. */
 	if (demo_interrupted || (demo->input && demo->failures))
 		return false;
 	return !demo->transport || strcmp(demo->transport, transport) == 0;
@@ -314,7 +314,7 @@ static int choose_sizes(struct demo *demo)
 	return 0;
 }
 
-/* Again for the output, longer than before: a look at a run of milliseconds sees little. */
+/* Again for the output, longer than before: a sample of a run of milliseconds has little. */
 static void run_sampled(struct demo *demo)
 {
 	unsigned long larger_scale = strtoul(demo->scale, NULL, 10) + 3;

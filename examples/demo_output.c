@@ -118,7 +118,7 @@ void demo_output_free(struct demo_output *output)
 
 /* --- runs ----------------------------------------------------------------------------------- */
 
-/* What each result was compared with: docs/examples.md. */
+/* The reference that each result was compared with: docs/examples.md. */
 static const char *verification(const char *kind, const char *kernel)
 {
 	if (strcmp(kernel, "bfs") == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the demo starts: programs whose reports it reads, a daemon. */
+/* The processes that the demo starts: programs whose reports it reads, a daemon. */
 #ifndef EXAMPLES_DEMO_PROCESS_H
 #define EXAMPLES_DEMO_PROCESS_H
 

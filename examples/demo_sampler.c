@@ -14,7 +14,7 @@
 
 #define INTERVAL_LEAST 1e-3	/* short runs are to have some samples, too */
 #define INTERVAL_MOST 20e-3
-#define SHARE 2			/* between two looks, as many times as long as one takes */
+#define SHARE 2			/* the time between two samples, in times of a sample */
 #define SAMPLES_MAX 20000
 #define PATH_SIZE 96
 
@@ -34,7 +34,7 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* --- a look ----------------------------------------------------------------------------- */
+/* --- a sample --------------------------------------------------------------------------- */
 
 /* A value of a folder (docs/state.md). NULL: there is none. */
 static struct json_object *value_of(struct json_object *folder, const char *name)

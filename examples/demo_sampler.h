@@ -9,7 +9,7 @@ struct demo_sampler;
 
 /*
  * From now on, by a thread of its own, until stop(): queues and counters of the device of
- * whoever answers at socket_path. Nobody needs to be there yet. NULL with errno.
+ * the process that answers at socket_path. It need not be there yet. NULL with errno.
  */
 struct demo_sampler *demo_sampler_start(const char *socket_path, const char *device);
 

@@ -106,7 +106,7 @@ static void print_short(double value)
 		printf(" %4.*f%c", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value, units[unit]);
 }
 
-/* What the lines below have in common. */
+/* The common part of the lines below. */
 static void title(struct json_object *report)
 {
 	printf("%s of %s: %s\n", demo_text(report, "kernel"), demo_text(report, "input"),

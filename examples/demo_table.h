@@ -24,7 +24,7 @@ extern struct demo_table demo_virgo_table;
 /* Prints a line for each run. Returns how many there were; adds to *wrong those that are not verified. */
 size_t demo_table_print(struct demo_table *table, struct json_object *report, unsigned int *wrong);
 
-/* What the densified form changes at each block size, as the paper looks at it. */
+/* The effect of the densified form at each block size, as the paper measures it. */
 void demo_dare_compare(struct json_object *report);
 
 uint64_t demo_number(struct json_object *object, const char *key);

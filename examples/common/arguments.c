@@ -129,7 +129,7 @@ bool input_is_given(const struct input *input)
 	return source_count(input) > 0;
 }
 
-/* What is left on the command line from `first` on is one file at most, and the only input. */
+/* The rest of the command line, from `first` on, is one file at most, and the only input. */
 static int take_input(struct input *input, int argc, char **argv, int first, struct message *message)
 {
 	if (argc - first > 1)

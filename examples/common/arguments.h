@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * The options that all example programs take, and their values. What can fail
- * returns 0, or -EINVAL with a message.
+ * The options that all example programs take, and their values. Functions that can fail
+ * return 0, or -EINVAL with a message.
  */
 #ifndef EXAMPLES_ARGUMENTS_H
 #define EXAMPLES_ARGUMENTS_H
@@ -31,7 +31,7 @@ int argument_names(const char *option, const char *text, const char *const *name
 
 bool input_is_given(const struct input *input);
 
-/* What to work on, where, and how to report it. */
+/* The input, the device, and the form of the report. */
 struct common_options {
 	struct input input;
 	const char *transport;

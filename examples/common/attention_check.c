@@ -33,7 +33,7 @@ static void make_scores(const struct attention *a, size_t number, double *score)
 	}
 }
 
-/* What is there counts less when a larger score comes. */
+/* The sum so far counts less when a larger score comes. */
 static void rescale(const struct attention *a, struct row *row, double factor)
 {
 	row->weights *= factor;

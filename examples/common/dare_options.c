@@ -36,7 +36,7 @@ static const struct option dense_options[] = {
 	COMMON_LONG_OPTIONS
 };
 
-/* What parse_option() needs. */
+/* The context of parse_option(). */
 struct parsing {
 	struct dare_program_options *options;
 	bool is_sparse;
@@ -98,7 +98,7 @@ static int parse_option(void *context, int option, struct message *message)
 
 	switch ((enum option_code)option) {
 	case OPTION_FORM:
-		/* What has no addresses to gather has no densified form. */
+		/* A kernel without addresses to gather has no densified form. */
 		return argument_names("form", optarg, form_names,
 				      parsing->is_sparse ? PROGRAM_FORMS : PROGRAM_BASELINE + 1, options->form,
 				      message);

@@ -149,7 +149,7 @@ static unsigned int list_runs(const struct dare_kernel *kernel, const struct dar
 	return count;
 }
 
-/* What is wrong with which run. */
+/* An error, with the run that has it. */
 static enum status complain_of(const struct dare_kernel *kernel, enum status status, const struct dare_run *run,
 			       const char *what)
 {

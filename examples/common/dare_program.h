@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the DARE example programs have in common: read the options, load the matrix,
+ * The common part of the DARE example programs: read the options, load the matrix,
  * open a context, run each form and block size, report. A program adds its kernel.
  */
 #ifndef EXAMPLES_DARE_PROGRAM_H

@@ -61,7 +61,7 @@ static void print_blocks(const struct dare_run *runs, unsigned int count)
 	}
 }
 
-/* What begins the lines of both tables: the form, and its block size or type. */
+/* The first columns of both tables: the form, and its block size or type. */
 static void print_form(const struct dare_kernel *kernel, const struct dare_run *run)
 {
 	char variant[16] = "-";

@@ -37,7 +37,7 @@ int input_load(struct csr *csr, const struct input *input, struct message *messa
 int input_parse(struct csr *csr, const char *name, const char *text, size_t size,
 		struct message *message);
 
-/* What to call the input in a report: "cora.mtx", "kronecker 14". */
+/* The name of the input in a report: "cora.mtx", "kronecker 14". */
 void input_name(const struct input *input, char *name, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the example programs have in common: read the options, load the matrix,
+ * The common part of the example programs: read the options, load the matrix,
  * run each form on a device of its own, report. A program adds its kernel.
  */
 #ifndef EXAMPLES_KERNEL_H

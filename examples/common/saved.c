@@ -121,7 +121,7 @@ static int read_at(int descriptor, void *data, uint64_t size, uint64_t offset)
 	return 0;
 }
 
-/* What loops index with must lie in the arrays. */
+/* Indices of loops must lie in the arrays. */
 static const char *find_fault(const struct csr *csr)
 {
 	if (csr->row_start[0] != 0 || csr->row_start[csr->rows] != csr->nonzeros)

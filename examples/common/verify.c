@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a sum of products must be, in every way that it is looked at. */
+/* The expected sum of products, in every way that it is compared. */
 struct sum {
 	uint64_t integer;	/* modulo 2^64 */
 	double real;		/* added in order */
@@ -49,7 +49,7 @@ static bool sum_check(const struct sum *sum, enum csr_values kind, union csr_val
 			    result.integer, (int64_t)sum->integer);
 		return false;
 	}
-	/* What overflows a double has no bound; then the order decides alone. */
+	/* A sum that overflows a double has no bound; then the order decides alone. */
 	if (same_bits(result.real, sum->real) &&
 	    (!isfinite(sum->real) ||
 	     verify_within_bound(result.real, sum->exact, sum->magnitude, sum->count)))

@@ -13,7 +13,7 @@
 #define VIRGO_PROGRAM_PRODUCTS 2
 #define VIRGO_PROGRAM_FORMS 4
 
-/* What one program offers. The first form is "plain" and uses no device, the last one is "library". */
+/* The forms of one program. The first form is "plain" and uses no device, the last one is "library". */
 struct virgo_offer {
 	const char *form[VIRGO_PROGRAM_FORMS];
 	unsigned int forms;

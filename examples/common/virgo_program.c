@@ -222,7 +222,7 @@ static bool verify(struct virgo_program *program, struct virgo_run *run)
 	return true;
 }
 
-/* What an earlier form left there must not pass for this one's result. */
+/* The result of an earlier form must not pass for this one's. */
 static void forget_results(struct virgo_run *run)
 {
 	for (unsigned int i = 0; i < run->tasks; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the Virgo example programs have in common: read the options, open a cluster,
+ * The common part of the Virgo example programs: read the options, open a cluster,
  * make matrices, run each type and form, verify, report. A program adds its kernels.
  */
 #ifndef EXAMPLES_VIRGO_PROGRAM_H

@@ -10,7 +10,7 @@
 /* 0, or -errno if standard output cannot be written. */
 int virgo_report(const struct virgo_program *program, const struct virgo_run *runs, unsigned int count);
 
-/* What came between two readings of the counters; and counters as an object. */
+/* The difference of two readings of the counters; and counters as an object. */
 void virgo_report_subtract(struct virgo_statistics *after, const struct virgo_statistics *before);
 struct json_object *virgo_report_counters(const struct virgo_statistics *counters);
 

@@ -329,7 +329,7 @@ static int read_program(const struct run_options *options, struct script *script
 	return error;
 }
 
-/* What dare_open() answers to options that cannot be. */
+/* The errors of dare_open() for bad options. */
 static bool is_bad_option(int error)
 {
 	return error == -EINVAL || error == -ENODEV || error == -ENOENT;

@@ -165,7 +165,7 @@ static void visit_neighbours(struct bfs *bfs, struct found *found, uint32_t from
 		visit(bfs, found, from, bfs->graph.column[j]);
 }
 
-/* What was found becomes the frontier. */
+/* The vertices that were found become the frontier. */
 static void next_level(struct bfs *bfs)
 {
 	uint32_t *frontier = bfs->frontier;

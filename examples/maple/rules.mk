@@ -3,7 +3,7 @@
 
 LOOPS_TIMED_SRC := $(patsubst %,examples/maple/loops/%.c,spmv sdhp bfs spmm shared_queue)
 LOOPS_PLAIN_SRC := $(filter-out $(LOOPS_TIMED_SRC) %/round_trip.c,$(wildcard examples/maple/loops/*.c)) examples/maple/loops.c
-# What lies between the loops of a program and libmaple, and the loop of round_trip.
+# The code between the loops of a program and libmaple, and the loop of round_trip.
 LOOPS_OPERATIONS := examples/maple/loops/operations.c
 ROUND_TRIP_LOOP := examples/maple/loops/round_trip.c
 LOOPS := $(O)/examples/maple/loops

@@ -50,7 +50,7 @@ static uint32_t consume(void)
 	return value;
 }
 
-/* What the device reads there. */
+/* The word that the device reads there. */
 static uint32_t read_by_device(const volatile void *address)
 {
 	fetch(address);

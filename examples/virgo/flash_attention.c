@@ -21,7 +21,7 @@
 #include "examples/common/virgo_report.h"
 #include "examples/common/virgo_team.h"
 
-/* What the warps share. A row of O belongs to one warp. */
+/* Shared by the warps. A row of O belongs to one warp. */
 struct flash {
 	struct attention_plan plan;
 	enum attention_exp exp;
@@ -87,8 +87,8 @@ static int begin_queries(const struct attention_plan *plan, size_t queries)
 }
 
 /*
- * What the unit does while the warps are at tile `number`. It does it in this order,
- * so that scores may replace weights that it has used, and loads the operands; and
+ * The commands of the unit while the warps are at tile `number`. They are in this order,
+ * so that scores may replace weights that were used, and load the operands; and
  * *values can be waited for alone.
  */
 static int order_step(const struct attention_plan *plan, size_t queries, size_t number, uint64_t *values)
@@ -242,7 +242,7 @@ static int run(struct attention_program *program, struct attention_run *run, str
 	double started;
 	int error = state ? virgo_counters(virgo, unit, &before) : -ENOMEM;
 
-	/* What an earlier run left there must not pass for this one's result. */
+	/* The result of an earlier run must not pass for this one's. */
 	memset(program->o, 0xff, bytes);
 	started = seconds();
 	if (error)

@@ -13,7 +13,7 @@
 
 enum form { FORM_PLAIN, FORM_DMA, FORM_COPY, FORM_LIBRARY };
 
-/* What the warps share. */
+/* Shared by the warps. */
 struct gemm {
 	struct virgo_plan plan;
 	char *c;

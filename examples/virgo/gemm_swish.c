@@ -12,7 +12,7 @@
 
 enum form { FORM_PLAIN, FORM_FUSED, FORM_LIBRARY };
 
-/* What the warps share. */
+/* Shared by the warps. */
 struct gemm_swish {
 	struct virgo_plan plan;
 	void *c;
@@ -56,7 +56,7 @@ static float swish(float x)
 	return x / (1 + expf(-x));
 }
 
-/* What lies side by side in a row of a block, from the shared memory to C. */
+/* Applies the activation to elements that lie side by side in a row of a block, from the shared memory to C. */
 static void activate(enum virgo_type type, void *to, const void *from, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

@@ -10,7 +10,7 @@
 
 enum form { FORM_PLAIN, FORM_SERIAL, FORM_PARALLEL, FORM_LIBRARY };
 
-/* What the warps share. */
+/* Shared by the warps. */
 struct two_units {
 	struct virgo_plan plan[VIRGO_PROGRAM_PRODUCTS];
 	char *c[VIRGO_PROGRAM_PRODUCTS];

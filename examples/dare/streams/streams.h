@@ -32,7 +32,7 @@ enum stream_merge {
 	STREAM_MERGE_EQUAL,	/* with B = 1 also rows at equal distances, as libdare: mld has a stride */
 };
 
-/* What the paper leaves open, and is otherwise than above. It is not of 2x2, whose tiles take all registers. */
+/* Choices that the paper leaves open, and that differ from those above. Not for 2x2, whose tiles take all registers. */
 struct stream_code {
 	enum stream_merge merge;
 	bool stores_at_once;	/* behind a tile's last mma */

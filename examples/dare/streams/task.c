@@ -313,7 +313,7 @@ int task_run(struct task *task, struct task_run *run)
 	struct dare_statistics before;
 	int error = dare_counters(task->dare, &before);
 
-	/* What the run before has left would hide that this one computes nothing. */
+	/* The result of the run before would hide that this one computes nothing. */
 	memset(task->result, 0, task->results * sizeof(*task->result));
 	if (!error)
 		error = task->kernel == TASK_GEMM ? run_gemm(task, run) : run_sparse(task, run);

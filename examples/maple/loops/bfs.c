@@ -175,7 +175,7 @@ void bfs_compute(const struct bfs_loop *loop, uint32_t begin, uint32_t end, stru
 	}
 }
 
-/* What a level has found gets its level. All threads do it, each for its part, when all have searched. */
+/* The vertices that a level has found get its number. All threads do it, each for its part, when all have searched. */
 void bfs_merge(const struct bfs_loop *loop, uint32_t *level, uint32_t begin, uint32_t end)
 {
 	const uint32_t *found = loop->found;

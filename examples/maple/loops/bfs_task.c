@@ -184,7 +184,7 @@ static void bfs_merge_part(void *state, unsigned int thread, unsigned int thread
 		  (uint32_t)(rows * (thread + 1) / threads));
 }
 
-/* What was found and was not merged gets its level, too. Not timed. */
+/* Vertices that were found and not merged get their level, too. Not timed. */
 static bool bfs_again(void *state)
 {
 	struct bfs_task *task = state;

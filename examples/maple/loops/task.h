@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What surrounds the loops: their data, their threads, the check of their results. None of it is timed. */
+/* The surroundings of the loops: their data, their threads, the check of their results. None of it is timed. */
 #ifndef EXAMPLES_LOOPS_TASK_H
 #define EXAMPLES_LOOPS_TASK_H
 
@@ -21,7 +21,7 @@ enum loop_form {
 	LOOP_FORMS,
 };
 
-/* What one thread does. */
+/* The part of one thread. */
 struct loop_part {
 	enum loop_form form;
 	bool is_access;			/* of a decoupled form: else it executes */
@@ -48,7 +48,7 @@ struct loop_kernel {
 	const char *name;
 	const char *unit;
 	/*
-	 * NULL with a message. The matrix stays as it is. What loops read lies in whole pages (array_alloc()), the loop's
+	 * NULL with a message. The matrix stays as it is. Arrays that loops read lie in whole pages (array_alloc()), the loop's
 	 * structure, too: malloc() places by what was there before, such as reading a file or generating a graph, and
 	 * virtual time would show it.
 	 */
@@ -60,7 +60,7 @@ struct loop_kernel {
 	bool (*is_decoupled)(enum loop_form form);
 	void (*run)(void *state, const struct loop_part *part);
 	/*
-	 * What is timed between two rounds: merges() says whether there is any, and thread number
+	 * The work between two rounds that is timed: merges() says whether there is any, and thread number
 	 * `thread` of `threads` does its part of it when all have ended the round. Both may be NULL.
 	 */
 	bool (*merges)(const void *state);
