@@ -41,6 +41,14 @@ pkg_config_names_them_as_words_of_the_shell()
 		"$work/first" >"$work/output" && grep -q right "$work/output"
 }
 
+examples_compile_with_them()
+{
+	cp -r "$work/my tools/share/mimic/examples" "$work/examples" &&
+		PKG_CONFIG_PATH="$work/my tools/lib/pkgconfig" make -C "$work/examples" DEVICES=maple OUT="$work/out" "$work/out/maple/spmv" \
+			>"$work/output" 2>"$work/errors" &&
+		"$work/out/maple/spmv" --kronecker 4 --transport embedded >"$work/output" 2>"$work/errors"
+}
+
 mimic_cflags_does_so_too()
 {
 	echo 'int x[9]; int main(int count, char **words) { x[count] = **words; return x[0]; }' >"$work/timed.c"
@@ -98,7 +106,7 @@ clean_removes_these_modules_and_nothing_else()
 }
 
 for name in a_build_directory_may_have_spaces a_prefix_may_have_spaces so_may_a_destdir_and_uninstall_empties_it \
-	pkg_config_names_them_as_words_of_the_shell mimic_cflags_does_so_too mimic_run_works_from_any_folder \
+	pkg_config_names_them_as_words_of_the_shell examples_compile_with_them mimic_cflags_does_so_too mimic_run_works_from_any_folder \
 	so_does_a_program_that_the_program_starts \
 	mimic_vm_compiles_a_driver_and_a_program_with_headers_of_such_folders modules_of_sources_with_spaces_are_built_in_another_folder \
 	without_one_a_line_says_so clean_removes_these_modules_and_nothing_else; do
