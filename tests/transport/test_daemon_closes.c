@@ -303,14 +303,6 @@ static void take_descriptors(int ready)
 	_exit(1);
 }
 
-/* The last connections are closed beside the loop. */
-static void expect_descriptors(int count)
-{
-	for (unsigned int i = 0; i < 500 && served_descriptors(&protocol_served) != count; i++)
-		test_sleep_ms(10);
-	assert_int_equal(served_descriptors(&protocol_served), count);
-}
-
 static void a_user_with_closes_that_linger_takes_no_descriptors(void **state)
 {
 	int before = served_descriptors(&protocol_served), ready[2];
@@ -326,7 +318,7 @@ static void a_user_with_closes_that_linger_takes_no_descriptors(void **state)
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	expect_served_at_once();
 	expect_served_at_once();
-	expect_descriptors(before);
+	protocol_expect_descriptors(before);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	close(ready[0]);
