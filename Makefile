@@ -34,9 +34,11 @@ IS_X86_64 := $(filter x86_64,$(MACHINE))
 LIBRARIES_MK ?= $(O)/libraries.mk
 # The libraries that are installed: found anew when that may have changed. A library that is optional is left out.
 WITHOUT_LIBRARIES := help clean lint deb check-deb check-suite check-builds check-binary check-container dist-binary check check-parts packages-%
+OF_TESTS = check-quick check-native check-asan check-tsan check-fuzz check-vm check-kernel% tests bench $(O)/tests/%
 ifneq ($(or $(filter-out $(WITHOUT_LIBRARIES),$(MAKECMDGOALS)),$(if $(MAKECMDGOALS),,all)),)
 include $(LIBRARIES_MK)
-$(O)/libraries.mk: FORCE | packages-build
+# Where packages are installed by us, those of the tests are to be there when their libraries are looked for.
+$(O)/libraries.mk: FORCE | $(if $(filter $(OF_TESTS),$(MAKECMDGOALS)),packages-tests,packages-build)
 	$(Q)CC="$(CC)" PKG_CONFIG="$(PKG_CONFIG)" sh scripts/find-libraries.sh $@
 endif
 PKG_CONFIG ?= pkg-config

@@ -6,7 +6,6 @@
  * socket and stops it afterwards; the kernel's devices are those of the machine.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <json-c/json.h>
 #include <limits.h>
 #include <signal.h>
@@ -24,6 +23,7 @@
 #include "examples/demo_sampled.h"
 #include "examples/demo_table.h"
 #include "libmimic/kernel/kernel.h"
+#include "options/options.h"
 
 #define DEFAULT_SCALE "14"
 #define SCALE_MOST 30
@@ -348,38 +348,36 @@ static void run_demo(struct demo *demo)
 	stop_daemon(demo);
 }
 
+static void print_help(void)
+{
+	printf("Usage: mimic-demo [--scale SCALE] [--transport NAME] [--output RUN.JSON] [FILE]\n"
+	       "Runs SpMV and BFS on MAPLE and SpMM, SDDMM and GEMM on DARE, in all forms: on FILE\n"
+	       "(Matrix Market or a list of edges); or on a Kronecker graph of 2^SCALE vertices\n"
+	       "(default %s) and, for DARE, on a random matrix. Then dense products on Virgo: GEMM,\n"
+	       "GEMM fused with Swish, and two GEMMs on two units. On the transports embedded and\n"
+	       "daemon, and kernel if it has devices; or on the one that is named.\n"
+	       "With --output all of it is written to a file, which mimic report makes a page of.\n"
+	       "Exit status: 0 all verified, 1 something failed or is wrong, 2 bad options.\n",
+	       DEFAULT_SCALE);
+}
+
 static int parse(struct demo *demo, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "scale", required_argument, NULL, 's' },
-		{ "transport", required_argument, NULL, 't' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
+	const struct mimic_option options[] = {
+		{ .name = "output", .value = &demo->output_path },
+		{ .name = "scale", .value = &demo->scale },
+		{ .name = "transport", .value = &demo->transport },
 	};
-	int option;
+	int end = mimic_options_parse("mimic-demo", argc, argv, OPTIONS_ANYWHERE, options, 3, NULL);
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (option == 'h') {
-			printf("Usage: mimic-demo [--scale SCALE] [--transport NAME] [--output RUN.JSON] [FILE]\n"
-			       "Runs SpMV and BFS on MAPLE and SpMM, SDDMM and GEMM on DARE, in all forms: on FILE\n"
-			       "(Matrix Market or a list of edges); or on a Kronecker graph of 2^SCALE vertices\n"
-			       "(default %s) and, for DARE, on a random matrix. Then dense products on Virgo: GEMM,\n"
-			       "GEMM fused with Swish, and two GEMMs on two units. On the transports embedded and\n"
-			       "daemon, and kernel if it has devices; or on the one that is named.\n"
-			       "With --output all of it is written to a file, which mimic report makes a page of.\n"
-			       "Exit status: 0 all verified, 1 something failed or is wrong, 2 bad options.\n",
-			       DEFAULT_SCALE);
-			exit(0);
-		}
-		if (option == 's')
-			demo->scale = optarg;
-		else if (option == 'o')
-			demo->output_path = optarg;
-		else if (option == 't')
-			demo->transport = optarg;
+	if (end < 0)
+		return -1;
+	if (end != OPTIONS_TAKEN) {
+		if (end == OPTIONS_WANT_HELP)
+			print_help();
 		else
-			return -1;
+			puts("mimic-demo " MIMIC_VERSION);
+		exit(fflush(stdout) != 0);
 	}
 	if (demo->transport && strcmp(demo->transport, "embedded") && strcmp(demo->transport, "daemon") &&
 	    strcmp(demo->transport, "kernel"))

@@ -75,7 +75,7 @@ check-quick: packages-tests
 	$(Q)rm -rf $(CHECK_DIR)
 	$(Q)$(MAKE) --no-print-directory $(CHECK_JOBS) all $(QUICK_TESTS)
 	@echo "# unit tests, the contract, the transports"
-	$(Q)$(RUN_TESTS) $(QUICK_TESTS)
+	$(Q)$(RUN_TESTS) $(RUN_MANY) --timeout 300 $(QUICK_TESTS)
 	$(Q)$(RUN_TESTS) --summary
 
 check-native: docs-check

@@ -7,7 +7,7 @@ $(call obj,$(EXAMPLE_SRC) $(EXAMPLES_WITH_RULES) $(COMMON_SRC)): ALL_CFLAGS += -
 
 all: $(DEMO)
 
-$(DEMO): $(call obj,$(wildcard examples/demo*.c)) $(LIBMIMIC_A)
+$(DEMO): $(call obj,$(wildcard examples/demo*.c) options/options.c) $(LIBMIMIC_A)
 	@mkdir -p $(@D)
 	$(if $(Q),@echo "  LD      $@")
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(MIMIC_LIBS)

@@ -117,7 +117,8 @@ install-shared: all units
 	$(Q)$(INSTALL) -m 755 $(VM_SHARE) "$(DESTDIR)$(DATADIR)/mimic/vm"
 	$(call install_file,$(INSTALL_TEMPLATE),$(DATADIR)/mimic/plugin)
 	$(call install_file,$(INSTALL_GDB),$(DATADIR)/mimic/gdb)
-	$(call install_file,$(wildcard python/examples/*),$(DATADIR)/mimic/python)
+	$(call install_file,$(filter-out %.sh,$(wildcard python/examples/*)),$(DATADIR)/mimic/python)
+	$(Q)$(INSTALL) -m 755 $(wildcard python/examples/*.sh) "$(DESTDIR)$(DATADIR)/mimic/python"
 	$(if $(SIM_COSTS),$(call install_file,$(SIM_COSTS),$(DATADIR)/mimic/costs))
 	$(if $(INSTALL_CONFIG),$(call install_file,$(INSTALL_CONFIG),$(DATADIR)/mimic))
 	$(call install_file,examples/Makefile,$(DATADIR)/mimic/examples)

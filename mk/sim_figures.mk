@@ -3,7 +3,7 @@
 FIGURES := $(O)/bench/figures/figures
 # The common part of the figures of all papers.
 FIGURES_COMMON_SRC := $(wildcard bench/figures/common/*.c) tools/common/jobs.c options/options.c \
-	tools/report/scale.c tools/report/text.c
+	$(wildcard tools/plot/*.c)
 # The artifact's matrices, where they are; without them the generated ones are all there is.
 FIGURES_DATA ?= $(wildcard ../shared/data)
 FIGURES_JOBS ?= 2

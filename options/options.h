@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* The one parser of command lines: of mimic's commands, of mimicd, of the benchmarks. A list says where values go. */
+/* The one parser of command lines: of mimic's commands, of mimicd, of the demo and the benchmarks. A list says where values go. */
 #ifndef MIMIC_OPTIONS_H
 #define MIMIC_OPTIONS_H
 

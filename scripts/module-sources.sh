@@ -7,7 +7,8 @@ set -eu
 
 mkdir -p "$1"
 directory=$(realpath "$1")
-links=$(mktemp -d)
+# Not in TMPDIR, which may have spaces in its path.
+links=$(mktemp -d /tmp/mimic-sources-XXXXXX)
 trap 'rm -rf "$links"' EXIT
 "$(dirname "$0")/module-tree.sh" "$links"
 # A device to copy is no device of the machine.

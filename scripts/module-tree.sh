@@ -7,8 +7,15 @@
 #   module-tree.sh DIRECTORY
 set -eu
 
-mkdir -p "$1"
-directory=$(realpath "$1")
+directory=$(realpath -m "$1")
+case $directory in
+*[[:space:]:]*)
+	echo "$directory: kbuild refuses paths with spaces or colons. A folder elsewhere will do: make -C driver TREE=FOLDER," >&2
+	echo "make O=FOLDER check-kernel" >&2
+	exit 1
+	;;
+esac
+mkdir -p "$directory"
 cd "$(dirname "$0")/.."
 
 # The links of files that are gone would still be built; links into another tree are of an earlier use of DIRECTORY.

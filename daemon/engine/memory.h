@@ -107,6 +107,8 @@ struct mimicd_memory_slot {
 	bool waits;		/* the last call of the port failed because a page has to be waited for */
 };
 
+/* Can a process's memory be read without its doing? 0 or -errno. */
+int mimicd_memory_try_remote(void);
 void mimicd_memory_init(struct mimicd_memory *memory, struct mimicd_errands *errands, pid_t pid, int pidfd,
 			bool may_read_process);
 /* Can we map these bytes and not be hurt, but for pages that are punched out later? 0, or -EINVAL or -EPERM and *why. */

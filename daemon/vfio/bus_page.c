@@ -218,7 +218,9 @@ void mimicd_bus_page_store(struct mimicd_machine *machine, unsigned int offset, 
 		mimicd_rings_cancel(machine, value);
 	else if (place >= MIMIC_PCI_LANE(0) && place < LANES_END && is_low)
 		mimicd_rings_store(machine, (place - MIMIC_PCI_LANE(0)) / WORD, value);
-	/* LANE_KICK: that a message has come has woken the loop. */
+	else if (place == MIMIC_PCI_LANE_KICK)
+		/* What else there is to do the loop finds, which is awake now. */
+		mimicd_rings_explain(machine);
 }
 
 /* --- slots that waited --------------------------------------------------------------- */

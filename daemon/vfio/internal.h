@@ -175,6 +175,8 @@ void mimicd_rings_store(struct mimicd_machine *machine, unsigned int number, uin
 uint64_t mimicd_rings_done(const struct mimicd_machine *machine);
 void mimicd_rings_clear_done(struct mimicd_machine *machine, uint64_t bits);
 void mimicd_rings_cancel(struct mimicd_machine *machine, uint64_t number);
+/* The machine has kicked: threads that ask what they wait for are told. */
+void mimicd_rings_explain(struct mimicd_machine *machine);
 
 /* --- machine.c -------------------------------------------------------------------------- */
 

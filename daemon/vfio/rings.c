@@ -13,6 +13,7 @@
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
+#include "daemon/engine/explain.h"
 #include "daemon/engine/instance.h"
 #include "daemon/engine/lane.h"
 #include "daemon/loop/log.h"
@@ -385,6 +386,26 @@ void mimicd_rings_cancel(struct mimicd_machine *machine, uint64_t number)
 	at = &machine->rings->lanes[number];
 	if (at->state == MIMIC_PCI_LANE_IS_OPEN)
 		mimicd_lane_cancel(at->lane);
+}
+
+void mimicd_rings_explain(struct mimicd_machine *machine)
+{
+	for (unsigned int i = 0; machine->rings && i < MIMIC_PCI_LANES; i++) {
+		struct mimicd_lane *lane = machine->rings->lanes[i].lane;
+		struct mimic_lane_note *note;
+		char words[MIMIC_EXPLAIN_MAX] = "";
+		struct mimic_text text;
+
+		if (!lane)
+			continue;
+		note = mimic_lane_note(lane->memory, lane_size());
+		if (!atomic_load_explicit(&note->asked, memory_order_relaxed))
+			continue;
+		mimic_text_begin(&text, words, sizeof(words));
+		mimicd_lane_explain(lane, &text);
+		memcpy(note->text, words, sizeof(words));
+		atomic_store_explicit(&note->asked, 0, memory_order_release);
+	}
 }
 
 /* --- made ----------------------------------------------------------------------------------- */

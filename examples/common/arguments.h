@@ -2,6 +2,9 @@
 /*
  * The options that all example programs take, and their values. Functions that can fail
  * return 0, or -EINVAL with a message.
+ *
+ * It is the examples' one parser, and not options/ of mimic's commands: examples are installed as
+ * sources that users copy, with examples/common and the libraries and nothing else of mimic's.
  */
 #ifndef EXAMPLES_ARGUMENTS_H
 #define EXAMPLES_ARGUMENTS_H
@@ -74,7 +77,7 @@ enum common_option {
 
 /*
  * Reads the command line up to --help: the common options and at most one
- * input. take_option(context, option) gets the program's own, with optarg.
+ * input. take_option(context, option) gets the program's own, with optarg; NULL: it has none.
  */
 int arguments_parse(struct common_options *common, int argc, char **argv, const struct option *long_options,
 		    int (*take_option)(void *context, int option, struct message *message), void *context,

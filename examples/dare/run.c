@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Runs a program of DARE's instructions from a text file. */
 #include <errno.h>
-#include <getopt.h>
 #include <json-c/json.h>
 #include <math.h>
 #include <stdbool.h>
@@ -271,46 +270,29 @@ static int complain(int status, const char *text)
 /* --- options --------------------------------------------------------------------------------------- */
 
 static const struct option long_options[] = {
-	{ "transport", required_argument, NULL, 't' }, { "socket", required_argument, NULL, 's' },
-	{ "config", required_argument, NULL, 'c' }, { "device", required_argument, NULL, 'd' },
-	{ "json", no_argument, NULL, 'j' }, { "help", no_argument, NULL, 'h' }, { 0 },
+	{ "transport", required_argument, NULL, OPTION_TRANSPORT }, { "socket", required_argument, NULL, OPTION_SOCKET },
+	{ "config", required_argument, NULL, OPTION_CONFIG }, { "device", required_argument, NULL, OPTION_DEVICE },
+	{ "json", no_argument, NULL, OPTION_JSON }, { "help", no_argument, NULL, OPTION_HELP }, { 0 },
 };
 
 /* 0, or an exit status plus 1: all is said. */
 static int parse_options(int argc, char **argv, struct run_options *options, struct message *message)
 {
-	int option;
+	struct common_options common;
 
-	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-		switch (option) {
-		case 't':
-			if (argument_transport(optarg, message))
-				return complain(STATUS_BAD_INPUT, message->text) + 1;
-			options->device.transport = optarg;
-			break;
-		case 's':
-			options->device.socket_path = optarg;
-			break;
-		case 'c':
-			options->device.config_path = optarg;
-			break;
-		case 'd':
-			options->device.device = optarg;
-			break;
-		case 'j':
-			options->json = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return STATUS_VERIFIED + 1;
-		default:
-			return STATUS_BAD_INPUT + 1;	/* getopt has said why */
-		}
+	if (arguments_parse(&common, argc, argv, long_options, NULL, NULL, message))
+		return complain(STATUS_BAD_INPUT, message->text) + 1;
+	if (common.help) {
+		fputs(usage, stdout);
+		return STATUS_VERIFIED + 1;
 	}
-	if (argc > optind + 1)
-		return complain(STATUS_BAD_INPUT, "one program at a time; see --help") + 1;
-	if (argc > optind && strcmp(argv[optind], "-"))
-		options->file = argv[optind];
+	options->device.transport = common.transport;
+	options->device.socket_path = common.socket_path;
+	options->device.config_path = common.config_path;
+	options->device.device = common.device;
+	options->json = common.json;
+	if (common.input.path && strcmp(common.input.path, "-"))
+		options->file = common.input.path;
 	return 0;
 }
 

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <json-c/json.h>
 #include <sched.h>
 #include <stdio.h>
@@ -289,55 +288,42 @@ static const char usage[] =
 	"  --help               print this\n\n"
 	"Exit status: 0 verified, 1 a wrong result or a failing device, 2 bad input.\n";
 
-static int take_option(struct stores *s, int option, uint64_t *seed, struct message *message)
-{
-	struct dense_product *p = &s->product;
+enum own_option { OPTION_SIZE = 1, OPTION_TYPE };
 
-	switch (option) {
-	case 'd':
-		s->node = optarg;
-		s->is_named = true;
-		return 0;
-	case 'j':
-		s->json = true;
-		return 0;
-	case 'n':
-		return argument_bounded("seed", optarg, 0, UINT64_MAX, seed, message);
-	case 's':
+static int take_option(void *context, int option, struct message *message)
+{
+	struct dense_product *p = context;
+
+	if (option == OPTION_SIZE)
 		return argument_size("size", optarg, ROWS_MAX, &p->m, &p->n, &p->k, message);
-	case 't':
-		if (strcmp(optarg, "int8") && strcmp(optarg, "fp32"))
-			return message_set(message, -EINVAL, "--type %s: it must be int8 or fp32", optarg);
-		p->type = strcmp(optarg, "int8") ? VIRGO_FP32 : VIRGO_INT8;
-		return 0;
-	}
-	return message_set(message, -EINVAL, "see --help");
+	if (strcmp(optarg, "int8") && strcmp(optarg, "fp32"))
+		return message_set(message, -EINVAL, "--type %s: it must be int8 or fp32", optarg);
+	p->type = strcmp(optarg, "int8") ? VIRGO_FP32 : VIRGO_INT8;
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "device", required_argument, NULL, 'd' }, { "help", no_argument, NULL, 'h' },
-		{ "json", no_argument, NULL, 'j' }, { "seed", required_argument, NULL, 'n' },
-		{ "size", required_argument, NULL, 's' }, { "type", required_argument, NULL, 't' }, { 0 },
+		{ "size", required_argument, NULL, OPTION_SIZE }, { "type", required_argument, NULL, OPTION_TYPE },
+		{ "device", required_argument, NULL, OPTION_DEVICE }, { "seed", required_argument, NULL, OPTION_SEED },
+		{ "json", no_argument, NULL, OPTION_JSON }, { "help", no_argument, NULL, OPTION_HELP }, { 0 },
 	};
-	struct stores s = { .node = "/dev/virgo0", .product = { VIRGO_INT8, 100, 90, 70, NULL, NULL } };
+	struct stores s = { .product = { VIRGO_INT8, 100, 90, 70, NULL, NULL } };
+	struct common_options common;
 	struct message message;
 	enum status status;
-	uint64_t seed = 1;
-	int option;
 
-	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (option == '?')
-			return STATUS_BAD_INPUT;	/* getopt has said why */
-		if (option == 'h')
-			return fputs(usage, stdout) < 0;
-		if (take_option(&s, option, &seed, &message))
-			return complain(STATUS_BAD_INPUT, message.text);
-	}
-	if (optind < argc)
+	if (arguments_parse(&common, argc, argv, options, take_option, &s.product, &message))
+		return complain(STATUS_BAD_INPUT, message.text);
+	if (common.help)
+		return fputs(usage, stdout) < 0;
+	if (input_is_given(&common.input))
 		return complain(STATUS_BAD_INPUT, "it takes no arguments; see --help");
-	status = run(&s, seed);
+	s.is_named = common.device;
+	s.node = common.device ? common.device : "/dev/virgo0";
+	s.json = common.json;
+	status = run(&s, common.input.seed);
 	if (s.pages)
 		munmap((void *)s.pages, (size_t)PAGE * VIRGO_PAGE_COUNT);
 	free(s.a);

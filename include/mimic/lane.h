@@ -14,6 +14,7 @@
 #define MIMIC_LANE_H
 
 #include "mimic/command.h"
+#include "mimic/protocol.h"
 #include "mimic/ring.h"
 
 #define MIMIC_LANE_COMMAND_WORDS 8192u
@@ -96,6 +97,15 @@ struct mimic_lane {
 	_Atomic int32_t client_cpu;
 };
 
+/*
+ * The last bytes of a lane, where no message can be sent to the daemon: what the thread waits for, in words, as
+ * EXPLAIN's reply has it. The thread sets `asked`, and has the daemon kicked, which clears it when the text is there.
+ */
+struct mimic_lane_note {
+	_Alignas(128) _Atomic uint32_t asked;
+	char text[MIMIC_EXPLAIN_MAX];
+};
+
 /* The full fence of both. Not atomic_thread_fence(): gcc refuses that one under ThreadSanitizer. */
 static inline void mimic_lane_fence(void)
 {
@@ -121,9 +131,15 @@ static inline struct mimic_ring *mimic_lane_responses(struct mimic_lane *lane, s
 static inline size_t mimic_lane_size(size_t command_words, size_t response_words)
 {
 	size_t size = sizeof(struct mimic_lane) + mimic_ring_size(command_words) +
-		      mimic_ring_size(response_words);
+		      mimic_ring_size(response_words) + sizeof(struct mimic_lane_note);
 
 	return (size + MIMIC_PAGE_SIZE - 1) / MIMIC_PAGE_SIZE * MIMIC_PAGE_SIZE;
+}
+
+/* size: mimic_lane_size() */
+static inline struct mimic_lane_note *mimic_lane_note(struct mimic_lane *lane, size_t size)
+{
+	return (struct mimic_lane_note *)((char *)lane + size - sizeof(struct mimic_lane_note));
 }
 
 #endif

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* The reason, in words, for which a thread waits for a device of mimicd. Also in signal handlers. */
 #include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 #include "devices/explain.h"
+#include "libmimic/base/raw_syscall.h"
 #include "libmimic/daemon/device.h"
 #include "libmimic/daemon/lane.h"
 #include "libmimic/daemon/session.h"
@@ -26,12 +30,36 @@ static void add_own_knowledge(const struct daemon_lane *lane, struct mimic_text 
 	mimic_text_add(text, " of its context");
 }
 
+/* Of a session that has no messages, by the lane itself. */
+static int ask_by_note(const struct daemon_lane *lane, uint32_t generation, char text[MIMIC_EXPLAIN_MAX])
+{
+	struct mimic_lane_note *note = mimic_lane_note(lane->memory, lane->size);
+	const struct timespec moment = { .tv_nsec = 1000000 };
+
+	atomic_store_explicit(&note->asked, 1, memory_order_relaxed);
+	mimic_lane_fence();
+	mimic_daemon_session_kick(generation);
+	for (unsigned int i = 0; atomic_load_explicit(&note->asked, memory_order_acquire); i++) {
+		if (!mimic_daemon_session_is_current(generation))
+			return -ENOTCONN;
+		if (i == MIMIC_DAEMON_EXPLAIN_MS)
+			return -ETIMEDOUT;
+		/* nanosleep() would be a cancellation point. */
+		mimic_raw_syscall(SYS_nanosleep, (long)&moment, 0, 0, 0, 0, 0);
+	}
+	memcpy(text, note->text, MIMIC_EXPLAIN_MAX);
+	text[MIMIC_EXPLAIN_MAX - 1] = 0;
+	return 0;
+}
+
 void mimic_daemon_explain(const struct daemon_lane *lane, uint32_t generation, struct mimic_wait *wait)
 {
 	char answer[MIMIC_EXPLAIN_MAX];
 	struct mimic_wait_line line;
 	int error = mimic_daemon_session_explain(generation, lane->number, answer);
 
+	if (error == -EOPNOTSUPP)
+		error = ask_by_note(lane, generation, answer);
 	mimic_wait_begin_line(wait, lane->device->base.name, &line);
 	if (!error && !answer[0])
 		return;

@@ -19,9 +19,6 @@
 #include "libmimic/daemon/lane.h"
 #include "libmimic/daemon/memory.h"
 
-/* A daemon that is stopped must not hold up what another thread has to tell it then. */
-#define EXPLAIN_MS 1000
-
 #define NOT_CONNECTED \
 	{ .connection = { .socket = -1 }, .socket = MIMIC_DESCRIPTOR_NONE, .event = MIMIC_DESCRIPTOR_NONE }
 
@@ -270,7 +267,7 @@ int mimic_daemon_session_explain(uint32_t generation, uint32_t lane, char text[M
 		.reply = &reply,
 		.reply_size = sizeof(reply),
 	};
-	int error = request_within(generation, &request, EXPLAIN_MS);
+	int error = request_within(generation, &request, MIMIC_DAEMON_EXPLAIN_MS);
 
 	if (error)
 		return error;

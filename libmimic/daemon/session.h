@@ -149,6 +149,8 @@ int mimic_daemon_session_wait(uint32_t generation, const struct daemon_lane *lan
 void mimic_daemon_session_end(enum daemon_session_kind kind);
 /* A request on the session; for signal handlers too. -ENOTCONN: `generation` is gone. */
 int mimic_daemon_session_request(uint32_t generation, struct daemon_request *request);
+/* So long: a daemon that is stopped must not hold up what another thread has to tell it then. */
+#define MIMIC_DAEMON_EXPLAIN_MS 1000u
 /*
  * Asks mimicd for the reason why a lane waits. -ETIMEDOUT: no answer in a second; -EOPNOTSUPP: this session has no
  * such question.

@@ -135,23 +135,70 @@ def test_a_thread_that_waits_long_tells_what_for():
 # --- DARE ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int8])
-def test_dare_multiplies(dtype):
-    a, b = small((17, 40), 1).astype(dtype), small((40, 23), 2).astype(dtype)
+# Elements, and how numbers become them. Small integers are exact in all.
+ELEMENTS = {"float32": lambda numbers: numbers.astype(np.float32), "int8": lambda numbers: numbers.astype(np.int8),
+            "bf16": mimic.dare.bf16}
+
+
+def sparse_of(dense, elements):
+    matrix = Csr(dense, np.float32)
+    matrix.data = ELEMENTS[elements](matrix.data)
+    return matrix
+
+
+@pytest.mark.parametrize("elements", ELEMENTS)
+def test_dare_multiplies(elements):
+    a, b = small((17, 40), 1), small((40, 23), 2)
     with mimic.Dare() as dare:
-        c = dare.gemm(a, b)
-        assert c.dtype == (np.float32 if dtype == np.float32 else np.int32)
-        assert np.array_equal(c, a.astype(np.int64) @ b.astype(np.int64))
-        assert dare.gemm(a, b, out=c, add=True) is c
-        assert np.array_equal(c, 2 * (a.astype(np.int64) @ b.astype(np.int64)))
+        taken = ELEMENTS[elements](a), ELEMENTS[elements](b)
+        c = dare.gemm(*taken)
+        assert c.dtype == (np.int32 if elements == "int8" else np.float32)
+        assert np.array_equal(c, a @ b)
+        assert dare.gemm(*taken, out=c, add=True) is c
+        assert np.array_equal(c, 2 * (a @ b))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int8])
+@pytest.mark.parametrize("elements", ELEMENTS)
 @pytest.mark.parametrize("form, block", [("auto", 1), ("baseline", 4), ("gsa", 1), ("gsa", 8)])
-def test_spmm(dtype, form, block):
-    dense, d = sparse((33, 21), 3), small((21, 18), 4).astype(dtype)
+def test_spmm(elements, form, block):
+    dense, d = sparse((33, 21), 3), small((21, 18), 4)
     with mimic.Dare() as dare:
-        assert np.array_equal(dare.spmm(Csr(dense, dtype), d, form=form, block=block), dense @ d.astype(np.int64))
+        assert np.array_equal(dare.spmm(sparse_of(dense, elements), ELEMENTS[elements](d), form=form, block=block), dense @ d)
+
+
+@pytest.mark.parametrize("elements", ELEMENTS)
+@pytest.mark.parametrize("form, block", [("auto", 1), ("baseline", 4), ("gsa", 1), ("gsa", 8)])
+def test_sddmm(elements, form, block):
+    dense, a, b = sparse((33, 21), 3), small((33, 18), 4), small((21, 18), 5)
+    with mimic.Dare() as dare:
+        matrix = Csr(dense, np.int32 if elements == "int8" else np.float32)
+        p = dare.sddmm(matrix, ELEMENTS[elements](a), ELEMENTS[elements](b), form=form, block=block)
+        assert p.dtype == matrix.data.dtype
+        assert np.array_equal(p, (dense * (a @ b.T))[dense != 0])
+        with pytest.raises(ValueError, match="a @ b.T has its shape"):
+            dare.sddmm(matrix, ELEMENTS[elements](a), ELEMENTS[elements](a))
+        with pytest.raises(TypeError, match="data: elements of"):
+            dare.sddmm(Csr(dense, np.float64), ELEMENTS[elements](a), ELEMENTS[elements](b))
+
+
+# All that rounding meets: what lies half-way, infinities, NaN, denormals.
+def test_bf16_is_rounded_as_the_library_does():
+    lows = np.array([0, 1, 0x7fff, 0x8000, 0x8001, 0xffff], np.uint32)
+    bits = (np.arange(0, 0x10000, 7, dtype=np.uint32)[:, None] << 16 | lows).ravel()
+    bits = np.concatenate((bits, np.array([0x7f800000, 0xff800000, 0x7f800001, 0x7fffffff, 0x7f7fffff], np.uint32)))
+    convert = mimic.Dare.library.get("bf16")
+    convert.restype, convert.argtypes = ctypes.c_uint16, [ctypes.c_float]
+    converted = mimic.dare.bf16(bits.view(np.float32))
+    assert converted.tolist() == [convert(number) for number in bits.view(np.float32)]
+    assert np.array_equal(mimic.dare.bf16(mimic.dare.from_bf16(converted)), converted)
+
+
+def test_other_elements_are_refused():
+    with mimic.Dare() as dare:
+        with pytest.raises(TypeError, match="a: elements of float32, int8, or bf16"):
+            dare.gemm(np.zeros((2, 2)), np.zeros((2, 2)))
+        with pytest.raises(TypeError, match="data: elements of float32, int8, or bf16"):
+            dare.spmm(Csr(sparse((5, 6), 7), np.float64), np.zeros((6, 4)))
 
 
 def test_a_sparse_matrix_of_64_bits_is_taken_as_it_lies():

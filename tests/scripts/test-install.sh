@@ -457,7 +457,13 @@ completions_are_installed() {
 		grep -q '^#compdef mimic$' "$prefix/share/zsh/site-functions/_mimic" &&
 		grep -q 'complete -c mimic' "$prefix/share/fish/vendor_completions.d/mimic.fish"
 }
+# Python's are started by the interpreter that has the wheel.
+scripts_of_the_shell_can_be_run() {
+	[ -x "$prefix/share/mimic/python/ci-job.sh" ] &&
+		! find "$prefix" -type f ! -perm -111 -exec awk 'FNR == 1 && /^#! ?\/bin\/(ba)?sh/ { print FILENAME }' {} + | grep .
+}
 check "completions_are_installed" completions_are_installed
+check "scripts_of_the_shell_can_be_run" scripts_of_the_shell_can_be_run
 check "shipped_configurations_are_installed" shipped_configurations_are_there
 check "destdir_is_put_in_front_of_the_prefix" staged_install_does_not_touch_the_prefix
 echo "1..$number"

@@ -106,6 +106,16 @@ make_stops_with_that_line()
 		grep -q "^mimic: there is no compiler 'no-such-cc'" "$work/errors" && [ ! -e "$work/build/obj" ]
 }
 
+# As root make installs packages: on a fresh machine cmocka comes by this same command.
+packages_of_the_tests_come_before_their_libraries_are_looked_for()
+{
+	printf '#!/bin/sh\necho packages "$@" >>"%s/order"\n' "$work" >"$work/packages"
+	printf '#!/bin/sh\ncase $* in *-ldl) echo probe >>"%s/order" ;; esac\nexit 1\n' "$work" >"$work/compiler"
+	chmod +x "$work/compiler"
+	! env -u MAKEFLAGS make -s O="$work/build" PACKAGES="sh $work/packages" CC="$work/compiler" check-quick >"$work/output" 2>"$work/errors" &&
+		cp "$work/order" "$work/output" && sed '/^probe/,$d' "$work/order" | grep -qx 'packages build tests'
+}
+
 # What they take the place of: the same functions for the rest.
 files_for_builds_without_define_what_the_others_define()
 {
@@ -124,7 +134,7 @@ for name in all_are_found_here_and_nothing_is_said the_file_stays_and_nothing_is
 	optional_ones_are_left_out_with_a_line_each what_appears_is_found_the_next_time without_a_needed_one_there_is_one_line_and_no_file \
 	an_inih_that_cannot_be_linked_is_named_with_the_linkers_word an_inih_that_is_too_old_is_named_with_what_it_lacks \
 	a_fuse_that_is_too_old_is_left_out_with_the_compilers_word they_are_found_without_pkg_config a_compiler_that_is_not_there_is_named \
-	make_stops_with_that_line files_for_builds_without_define_what_the_others_define; do
+	make_stops_with_that_line packages_of_the_tests_come_before_their_libraries_are_looked_for files_for_builds_without_define_what_the_others_define; do
 	$name
 	result $? $name
 done

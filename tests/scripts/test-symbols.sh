@@ -23,6 +23,7 @@ parts()
 	sim/runtime     sim(_|$)|mimic_sim_
 	tools           tool_
 	options         mimic_options_
+	tools/plot      plot_
 	tools/report    report_|tool_report$
 	tools/trace     trace_|tool_trace$
 	TABLE

@@ -142,16 +142,16 @@ static void events_are_told_by_an_eventfd_and_by_nothing_else(void **state)
 	assert_int_equal(ask_for_events(socket, virgo, 1, STDERR_FILENO), -EINVAL);
 	/* There are no such events. */
 	assert_int_equal(ask_for_events(socket, virgo, 1ull << 25, event), -EINVAL);
-	assert_int_equal(served_descriptors(&protocol_served), before);
+	protocol_expect_descriptors(before);
 	assert_int_equal(ask_for_events(socket, virgo, 1, event), 0);
-	assert_int_equal(served_descriptors(&protocol_served), before + 1);
+	protocol_expect_descriptors(before + 1);
 	assert_int_equal(ask_for_events(socket, virgo, 2, event), 0);
-	assert_int_equal(served_descriptors(&protocol_served), before + 1);
+	protocol_expect_descriptors(before + 1);
 	assert_int_equal(ask_for_events(socket, virgo, 0, event), 0);
-	assert_int_equal(served_descriptors(&protocol_served), before);
+	protocol_expect_descriptors(before);
 	assert_int_equal(ask_for_events(socket, virgo, 1, event), 0);
 	assert_int_equal(ask_for_events(socket, virgo, 1, -1), 0);
-	assert_int_equal(served_descriptors(&protocol_served), before);
+	protocol_expect_descriptors(before);
 	close(event);
 	close(socket);
 }
@@ -173,7 +173,7 @@ static void lanes_of_nobody_and_beyond_the_limits_are_refused(void **state)
 	}
 	assert_int_equal(count, 256);
 	/* A lane is memory, not a descriptor that stays. */
-	assert_int_equal(served_descriptors(&protocol_served), before);
+	protocol_expect_descriptors(before);
 	for (uint32_t thread = 1; thread <= 256; thread++)
 		assert_int_equal(raw_number(fd, MIMIC_MESSAGE_THREAD_GONE, thread), 0);
 	assert_int_equal(raw_number(fd, MIMIC_MESSAGE_THREAD_GONE, 1), -ENOENT);

@@ -47,7 +47,7 @@ static void only_sealed_memfds_are_taken_as_memory(void **state)
 	add_refused(client, unwritable, ADDRESS, PAGES(4), 0, -EPERM);
 	add_refused(client, -1, ADDRESS, PAGES(1), 0, -EINVAL);
 	assert_int_equal(raw_memory(client, MIMIC_MESSAGE_MEMORY_ADD, good, ADDRESS, PAGES(4), 0), 0);
-	assert_int_equal(served_descriptors(&protocol_served), before);
+	protocol_expect_descriptors(before);
 	close(good);
 	close(unsealed);
 	close(unwritable);

@@ -24,8 +24,8 @@
 #include "mimic/accelerator_ioctl.h"
 #include "mimic/dare_registers.h"
 #include "mimic/maple_registers.h"
+#include "tests/lib/told.h"
 #include "tests/lib/vfio_lanes.h"
-
 
 #define DATA (GUEST_RAM + 0x200000)
 
@@ -461,6 +461,34 @@ static void a_device_that_goes_is_an_error(void **state)
 	mimic_device_close(start_maple());
 }
 
+static struct mimic_device *waited_for;
+
+static void consume_one(void)
+{
+	maple_load(waited_for, MAPLE_LOAD_OPEN_CONSUMER, 0);
+	maple_load(waited_for, MAPLE_LOAD_CONSUME, 0);
+}
+
+static void a_thread_that_waits_long_says_what_for(void **state)
+{
+	struct told_thread thread;
+
+	(void)state;
+	start_machine("maple0");
+	waited_for = open_device("maple0");
+	maple_load(waited_for, MAPLE_LOAD_INIT, 2);
+	told_begin(300);
+	told_start(&thread, consume_one);
+	assert_true(told_wait(1));
+	assert_string_equal(told_wait_of("maple0"),
+			    "a load of MAPLE CONSUME [0]: queue 0 is empty, and nobody produces");
+	told_end();
+	assert_true(maple_load(waited_for, MAPLE_LOAD_OPEN_PRODUCER, 0) & 2);
+	access_of(waited_for, MAPLE_OFFSET(MAPLE_STORE_PRODUCE, 0), 4, true, 1);
+	told_join(&thread);
+	mimic_device_close(waited_for);
+}
+
 static void a_driver_without_lanes_is_an_error_at_open(void **state)
 {
 	struct mimic_device *device = NULL;
@@ -483,6 +511,7 @@ int main(void)
 		TEST(no_lane_keeps_the_node_when_the_device_is_closed),
 		TEST(contexts_of_a_device_are_one_session),
 		TEST(a_device_that_goes_is_an_error),
+		TEST(a_thread_that_waits_long_says_what_for),
 		TEST(a_driver_without_lanes_is_an_error_at_open),
 	};
 

@@ -263,6 +263,34 @@ static void a_daemon_that_sleeps_is_kicked(void **state)
 	assert_int_equal(atomic_load(&lane.memory->daemon_cpu), -1);
 }
 
+static const char *ask(struct raw_lane *lane)
+{
+	struct mimic_lane_note *note = mimic_lane_note(lane->memory, lane->size);
+
+	atomic_store(&note->asked, 1);
+	guest_set_bus(&vfio_guest, MIMIC_PCI_LANE_KICK, 1);
+	assert_int_equal(atomic_load(&note->asked), 0);
+	return note->text;
+}
+
+/* Each program reads of its own lane, and only if it has asked. */
+static void a_lane_that_asks_is_told_what_it_waits_for(void **state)
+{
+	struct raw_lane lane, other;
+	const char *text;
+
+	(void)state;
+	lane = start_maple();
+	other = lane_open(&vfio_guest, 1, 1, 2);
+	assert_string_equal(ask(&lane), "");
+	begin_consume(&lane);
+	do
+		text = ask(&lane);
+	while (strstr(text, "its turn has not come"));
+	assert_string_equal(text, "a load of MAPLE CONSUME [0]: queue 0 is empty, and its producer is this same thread");
+	assert_string_equal(mimic_lane_note(other.memory, other.size)->text, "");
+}
+
 static void a_command_that_waits_is_taken_back(void **state)
 {
 	struct raw_lane lane;
@@ -523,6 +551,7 @@ int main(void)
 		TEST(a_cluster_is_used_by_its_lanes),
 		TEST(a_program_that_sleeps_is_woken_by_an_interrupt),
 		TEST(a_daemon_that_sleeps_is_kicked),
+		TEST(a_lane_that_asks_is_told_what_it_waits_for),
 		TEST(a_command_that_waits_is_taken_back),
 		TEST(roles_are_a_threads),
 		TEST(what_was_posted_before_the_end_is_done),

@@ -18,7 +18,7 @@
 
 static void expect_scale(double largest, unsigned int marks, double step, unsigned int steps)
 {
-	struct report_scale scale = report_scale(largest, marks);
+	struct plot_scale scale = plot_scale(largest, marks);
 
 	assert_true(fabs(scale.step - step) <= 1e-9 * step);
 	assert_int_equal(scale.steps, steps);
@@ -41,7 +41,7 @@ static void test_an_axis_of_any_size_has_no_more_marks_than_wanted(void **state)
 {
 	(void)state;
 	for (double largest = 1e-9; largest < 1e18; largest *= 1.37) {
-		struct report_scale scale = report_scale(largest, 4);
+		struct plot_scale scale = plot_scale(largest, 4);
 
 		assert_in_range(scale.steps, 1, 4);
 		assert_true(scale.end >= largest * (1 - 1e-6));
@@ -60,7 +60,7 @@ static void test_an_axis_of_nothing_is_still_one(void **state)
 
 static void expect_text(void (*print)(char *text, double value), double value, const char *expected)
 {
-	char text[REPORT_NUMBER_SIZE];
+	char text[PLOT_NUMBER_SIZE];
 
 	print(text, value);
 	assert_string_equal(text, expected);
@@ -69,40 +69,40 @@ static void expect_text(void (*print)(char *text, double value), double value, c
 static void test_numbers_have_three_digits_and_a_prefix(void **state)
 {
 	(void)state;
-	expect_text(report_short, 0, "0");
-	expect_text(report_short, 7, "7");
-	expect_text(report_short, 2.5, "2.50");
-	expect_text(report_short, 999, "999");
-	expect_text(report_short, 999.7, "1.00" SPACE "k");
-	expect_text(report_short, 20230000, "20.2" SPACE "M");
-	expect_text(report_short, 9996, "10.0" SPACE "k");
-	expect_text(report_short, 1e18, "1.00" SPACE "E");
-	expect_text(report_mark, 0, "0");
-	expect_text(report_mark, 1.5e6, "1.5" SPACE "M");
-	expect_text(report_mark, 0.25, "0.25");
+	expect_text(plot_short, 0, "0");
+	expect_text(plot_short, 7, "7");
+	expect_text(plot_short, 2.5, "2.50");
+	expect_text(plot_short, 999, "999");
+	expect_text(plot_short, 999.7, "1.00" SPACE "k");
+	expect_text(plot_short, 20230000, "20.2" SPACE "M");
+	expect_text(plot_short, 9996, "10.0" SPACE "k");
+	expect_text(plot_short, 1e18, "1.00" SPACE "E");
+	expect_text(plot_mark, 0, "0");
+	expect_text(plot_mark, 1.5e6, "1.5" SPACE "M");
+	expect_text(plot_mark, 0.25, "0.25");
 }
 
 static void test_times_have_the_unit_that_fits(void **state)
 {
 	(void)state;
-	expect_text(report_duration, 0, "0" SPACE "s");
-	expect_text(report_duration, 3.5e-8, "35.0" SPACE "ns");
-	expect_text(report_duration, 0.000535, "535" SPACE "\xc2\xb5s");
-	expect_text(report_duration, 0.0349, "34.9" SPACE "ms");
-	expect_text(report_duration, 1.7, "1.70" SPACE "s");
-	expect_text(report_duration, 4321, "4321" SPACE "s");
+	expect_text(plot_duration, 0, "0" SPACE "s");
+	expect_text(plot_duration, 3.5e-8, "35.0" SPACE "ns");
+	expect_text(plot_duration, 0.000535, "535" SPACE "\xc2\xb5s");
+	expect_text(plot_duration, 0.0349, "34.9" SPACE "ms");
+	expect_text(plot_duration, 1.7, "1.70" SPACE "s");
+	expect_text(plot_duration, 4321, "4321" SPACE "s");
 }
 
 static void test_long_numbers_have_groups_of_three(void **state)
 {
-	char text[REPORT_NUMBER_SIZE];
+	char text[PLOT_NUMBER_SIZE];
 
 	(void)state;
-	report_digits(text, 7);
+	plot_digits(text, 7);
 	assert_string_equal(text, "7");
-	report_digits(text, 123456);
+	plot_digits(text, 123456);
 	assert_string_equal(text, "123" SPACE "456");
-	report_digits(text, 1000000000000000000);
+	plot_digits(text, 1000000000000000000);
 	assert_string_equal(text, "1" SPACE "000" SPACE "000" SPACE "000" SPACE "000" SPACE "000" SPACE "000");
 }
 

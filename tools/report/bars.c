@@ -69,17 +69,17 @@ static double largest_rate(const struct report_group *group)
 	return with_device > 0 && all > 1.5 * with_device ? with_device : all;
 }
 
-static void print_marks(FILE *out, const struct report_scale *scale, unsigned int height)
+static void print_marks(FILE *out, const struct plot_scale *scale, unsigned int height)
 {
-	char text[REPORT_NUMBER_SIZE];
+	char text[PLOT_NUMBER_SIZE];
 
 	for (unsigned int i = 0; i <= scale->steps; i++) {
 		double share = 100 * (double)i / scale->steps;
 
-		report_mark(text, scale->step * i);
-		report_print(out, "<line class=\"grid\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"0\" y2=\"%u\"/>"
-			     "<text class=\"mark\" x=\"%.2f%%\" y=\"%u\" text-anchor=\"middle\">%s</text>\n",
-			     share, share, height, share, height + 15, text);
+		plot_mark(text, scale->step * i);
+		plot_print(out, "<line class=\"grid\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"0\" y2=\"%u\"/>"
+			   "<text class=\"mark\" x=\"%.2f%%\" y=\"%u\" text-anchor=\"middle\">%s</text>\n",
+			   share, share, height, share, height + 15, text);
 	}
 }
 
@@ -88,19 +88,19 @@ static void print_bar(FILE *out, const struct report_run *run, double end, unsig
 {
 	double rate = report_rate(run), share = end > 0 ? 100 * rate / end : 0;
 	bool is_cut = share > 100;
-	char text[REPORT_NUMBER_SIZE];
+	char text[PLOT_NUMBER_SIZE];
 
-	report_short(text, rate);
-	report_print(out, "<g class=\"%s", is_reference(run) ? "reference" : "c");
+	plot_short(text, rate);
+	plot_print(out, "<g class=\"%s", is_reference(run) ? "reference" : "c");
 	if (!is_reference(run))
-		report_print(out, "%u", transport_colour(run->transport));
-	report_print(out, "\"><rect class=\"bar\" x=\"0\" y=\"%u\" width=\"%.2f%%\" height=\"%u\" rx=\"1.5\"/>", y,
-		     is_cut ? 100.0 : fmax(share, 0.3), BAR);
+		plot_print(out, "%u", transport_colour(run->transport));
+	plot_print(out, "\"><rect class=\"bar\" x=\"0\" y=\"%u\" width=\"%.2f%%\" height=\"%u\" rx=\"1.5\"/>", y,
+		   is_cut ? 100.0 : fmax(share, 0.3), BAR);
 	if (is_cut)
-		report_print(out, "<svg x=\"96%%\" y=\"%u\" width=\"9\" height=\"%u\" class=\"cut\"><path d=\"M0 %u L5 -1 M4 %u L9 -1\"/></svg>",
-			     y, BAR, BAR + 1u, BAR + 1u);
-	report_print(out, "<text class=\"value\" x=\"%.2f%%\" dx=\"5\" y=\"%u\">%s%s</text></g>\n",
-		     is_cut ? 100.0 : share, y + BAR - 2u, text, run->verified ? "" : ", wrong");
+		plot_print(out, "<svg x=\"96%%\" y=\"%u\" width=\"9\" height=\"%u\" class=\"cut\"><path d=\"M0 %u L5 -1 M4 %u L9 -1\"/></svg>",
+			   y, BAR, BAR + 1u, BAR + 1u);
+	plot_print(out, "<text class=\"value\" x=\"%.2f%%\" dx=\"5\" y=\"%u\">%s%s</text></g>\n",
+		   is_cut ? 100.0 : share, y + BAR - 2u, text, run->verified ? "" : ", wrong");
 }
 
 /* The name of a row, cut off where its place ends; as a whole it is in the table. */
@@ -120,8 +120,8 @@ static void print_name(FILE *out, const struct report_run *run, unsigned int y)
 		*cut = '\0';
 	else
 		cut = NULL;
-	report_print(out, "<text class=\"row\" x=\"-8\" y=\"%u\" text-anchor=\"end\">%s%s</text>\n", y, name,
-		     cut ? "\xe2\x80\xa6" : "");
+	plot_print(out, "<text class=\"row\" x=\"-8\" y=\"%u\" text-anchor=\"end\">%s%s</text>\n", y, name,
+		   cut ? "\xe2\x80\xa6" : "");
 }
 
 /* Returns where the next row begins. */
@@ -164,22 +164,22 @@ static void print_legend(FILE *out, const struct report_group *group)
 		if (is_reference(run))
 			fputs("<li class=\"reference\">", out);
 		else
-			report_print(out, "<li class=\"c%u\">", transport_colour(run->transport));
-		report_print(out, "<svg width=\"11\" height=\"11\" aria-hidden=\"true\"><rect class=\"bar\" width=\"11\" height=\"11\" rx=\"1.5\"/></svg>"
-			     "<b>%s</b></li>\n", is_reference(run) ? "without a device" : run->transport);
+			plot_print(out, "<li class=\"c%u\">", transport_colour(run->transport));
+		plot_print(out, "<svg width=\"11\" height=\"11\" aria-hidden=\"true\"><rect class=\"bar\" width=\"11\" height=\"11\" rx=\"1.5\"/></svg>"
+			   "<b>%s</b></li>\n", is_reference(run) ? "without a device" : run->transport);
 	}
 	fputs("</ul>\n", out);
 }
 
 void report_bars(FILE *out, const struct report_group *group)
 {
-	struct report_scale scale = report_scale(largest_rate(group), MARKS);
+	struct plot_scale scale = plot_scale(largest_rate(group), MARKS);
 	unsigned int height = total_height(group), y = ROW_GAP / 2;
 	const char *unit = group->runs[0]->unit;
 
-	report_print(out, "<figure class=\"bars\">\n<figcaption><b>%s in a second</b> <span>longer is faster</span></figcaption>\n"
-		     "<div class=\"frame\"><svg role=\"img\" width=\"100%%\" height=\"%u\">\n<title>%s in a second, by form and transport: %s</title>\n",
-		     *unit ? unit : "Work", height + AXIS, *unit ? unit : "Work", group->runs[0]->kernel);
+	plot_print(out, "<figure class=\"bars\">\n<figcaption><b>%s in a second</b> <span>longer is faster</span></figcaption>\n"
+		   "<div class=\"frame\"><svg role=\"img\" width=\"100%%\" height=\"%u\">\n<title>%s in a second, by form and transport: %s</title>\n",
+		   *unit ? unit : "Work", height + AXIS, *unit ? unit : "Work", group->runs[0]->kernel);
 	print_marks(out, &scale, height);
 	for (size_t i = 0; i < group->count; i++) {
 		if (begins_row(group, i))

@@ -25,19 +25,19 @@ static bool any_has_variant(const struct report_group *group)
 
 static void print_run(FILE *out, const struct report_run *run, bool has_variant)
 {
-	char time[REPORT_NUMBER_SIZE], rate[REPORT_NUMBER_SIZE];
+	char time[PLOT_NUMBER_SIZE], rate[PLOT_NUMBER_SIZE];
 
-	report_duration(time, run->seconds);
-	report_short(rate, report_rate(run));
-	report_print(out, "<tr%s><th scope=\"row\">%s</th>", run->verified ? "" : " class=\"wrong\"", run->form);
+	plot_duration(time, run->seconds);
+	plot_short(rate, report_rate(run));
+	plot_print(out, "<tr%s><th scope=\"row\">%s</th>", run->verified ? "" : " class=\"wrong\"", run->form);
 	if (has_variant)
-		report_print(out, "<td>%s</td>", run->variant);
-	report_print(out, "<td>%s</td>", run->transport);
+		plot_print(out, "<td>%s</td>", run->variant);
+	plot_print(out, "<td>%s</td>", run->transport);
 	if (run->verified)
 		fputs("<td class=\"yes\">yes</td>", out);
 	else
-		report_print(out, "<td class=\"no\">no%s%s</td>", *run->error ? ": " : "", run->error);
-	report_print(out, "<td class=\"number\">%s</td><td class=\"number\">%s</td></tr>\n", time, run->amount ? rate : "");
+		plot_print(out, "<td class=\"no\">no%s%s</td>", *run->error ? ": " : "", run->error);
+	plot_print(out, "<td class=\"number\">%s</td><td class=\"number\">%s</td></tr>\n", time, run->amount ? rate : "");
 }
 
 static void print_table(FILE *out, const struct report_group *group)
@@ -45,13 +45,13 @@ static void print_table(FILE *out, const struct report_group *group)
 	const char *unit = group->runs[0]->unit;
 	bool has_variant = any_has_variant(group);
 
-	report_print(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Runs of %s\"><table>\n"
-		     "<thead><tr><th scope=\"col\">form</th>", group->runs[0]->kernel);
+	plot_print(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Runs of %s\"><table>\n"
+		   "<thead><tr><th scope=\"col\">form</th>", group->runs[0]->kernel);
 	if (has_variant)
 		fputs("<th scope=\"col\">variant</th>", out);
-	report_print(out, "<th scope=\"col\">transport</th><th scope=\"col\">verified</th>"
-		     "<th scope=\"col\" class=\"number\">time</th><th scope=\"col\" class=\"number\">%s/s</th></tr></thead>\n<tbody>\n",
-		     *unit ? unit : "work");
+	plot_print(out, "<th scope=\"col\">transport</th><th scope=\"col\">verified</th>"
+		   "<th scope=\"col\" class=\"number\">time</th><th scope=\"col\" class=\"number\">%s/s</th></tr></thead>\n<tbody>\n",
+		   *unit ? unit : "work");
 	for (size_t i = 0; i < group->count; i++)
 		print_run(out, group->runs[i], has_variant);
 	fputs("</tbody></table></div>\n", out);
@@ -91,17 +91,17 @@ static bool any_has_counted(const struct report_group *group, const char *name)
 
 static void print_counter(FILE *out, const struct report_group *group, const char *name)
 {
-	char text[REPORT_NUMBER_SIZE];
+	char text[PLOT_NUMBER_SIZE];
 
-	report_print(out, "<tr><th scope=\"row\">%s</th>", name);
+	plot_print(out, "<tr><th scope=\"row\">%s</th>", name);
 	for (size_t i = 0; i < group->count; i++) {
 		const uint64_t *value = counter_of(group->runs[i], name);
 
 		if (!has_counted(group->runs[i]))
 			continue;
 		if (value)
-			report_digits(text, *value);
-		report_print(out, "<td class=\"number\">%s</td>", value ? text : "");
+			plot_digits(text, *value);
+		plot_print(out, "<td class=\"number\">%s</td>", value ? text : "");
 	}
 	fputs("</tr>\n", out);
 }
@@ -136,13 +136,13 @@ void report_counters(FILE *out, const struct report_group *group)
 		const struct report_run *run = group->runs[i];
 
 		if (has_counted(run))
-			report_print(out, "<th scope=\"col\" class=\"number\">%s %s<br>%s</th>", run->form, run->variant, run->transport);
+			plot_print(out, "<th scope=\"col\" class=\"number\">%s %s<br>%s</th>", run->form, run->variant, run->transport);
 	}
 	fputs("</tr></thead>\n<tbody>\n", out);
 	quiet = print_counters(out, group, first);
-	report_print(out, "</tbody></table></div>\n");
+	plot_print(out, "</tbody></table></div>\n");
 	if (quiet)
-		report_print(out, "<p class=\"note\">%zu more counted nothing.</p>\n", quiet);
+		plot_print(out, "<p class=\"note\">%zu more counted nothing.</p>\n", quiet);
 	fputs("</details>\n", out);
 }
 
@@ -157,7 +157,7 @@ static void print_commands(FILE *out, const struct report_group *group)
 		/* One command may have had several runs. */
 		if (i && strcmp(run->arguments, group->runs[i - 1]->arguments) == 0)
 			continue;
-		report_print(out, "%s %s\n", run->program, run->arguments);
+		plot_print(out, "%s %s\n", run->program, run->arguments);
 	}
 	fputs("</pre></details>\n", out);
 }
@@ -166,14 +166,14 @@ void report_group(FILE *out, const struct report_group *group)
 {
 	const struct report_run *run = group->runs[0];
 
-	report_print(out, "<article class=\"card\" id=\"k%u\">\n<h3>%s <small>%s</small></h3>\n<p class=\"sub\">%s%s%s</p>\n",
-		     group->number, run->kernel, report_kind_name(run->kind), run->input, *run->input && *run->size ? ": " : "", run->size);
+	plot_print(out, "<article class=\"card\" id=\"k%u\">\n<h3>%s <small>%s</small></h3>\n<p class=\"sub\">%s%s%s</p>\n",
+		   group->number, run->kernel, report_kind_name(run->kind), run->input, *run->input && *run->size ? ": " : "", run->size);
 	fputs("<div class=\"two\">\n", out);
 	report_bars(out, group);
 	print_table(out, group);
 	fputs("</div>\n", out);
 	if (*run->against)
-		report_print(out, "<p class=\"note\">Each result was compared with %s.</p>\n", run->against);
+		plot_print(out, "<p class=\"note\">Each result was compared with %s.</p>\n", run->against);
 	report_counters(out, group);
 	if (*run->program)
 		print_commands(out, group);

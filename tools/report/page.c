@@ -75,44 +75,44 @@ static bool make_groups(struct page *page)
 static void print_fact(FILE *out, const char *name, const char *value)
 {
 	if (*value)
-		report_print(out, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, value);
+		plot_print(out, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, value);
 }
 
 /* "2026-11-22T02:35:56Z" for people; another text as it is. */
 static void print_date(FILE *out, const char *date)
 {
-	report_print(out, "<div><dt>date</dt><dd>");
+	plot_print(out, "<div><dt>date</dt><dd>");
 	if (strlen(date) == 20 && date[10] == 'T' && date[19] == 'Z') {
 		char text[32];
 
 		snprintf(text, sizeof(text), "%.10s %.5s UTC", date, date + 11);
-		report_print(out, "<time datetime=\"%s\">%s</time>", date, text);
+		plot_print(out, "<time datetime=\"%s\">%s</time>", date, text);
 	} else {
-		report_print(out, "%s", date);
+		plot_print(out, "%s", date);
 	}
 	fputs("</dd></div>\n", out);
 }
 
 static void print_facts(FILE *out, const struct report *report)
 {
-	char text[REPORT_NUMBER_SIZE];
+	char text[PLOT_NUMBER_SIZE];
 
 	fputs("<dl class=\"facts\">\n", out);
 	print_date(out, report->date);
-	report_duration(text, report->seconds);
+	plot_duration(text, report->seconds);
 	print_fact(out, "time in all", report->seconds > 0 ? text : "");
 	print_fact(out, "mimic", report->mimic);
 	print_fact(out, "system", report->system);
 	print_fact(out, "processor", report->processor);
 	if (report->processors) {
-		char facts[2 * REPORT_NUMBER_SIZE];
+		char facts[2 * PLOT_NUMBER_SIZE];
 
 		snprintf(facts, sizeof(facts), "%llu, %.1f GiB of memory", (unsigned long long)report->processors,
 			 (double)report->memory / (1024.0 * 1024 * 1024));
 		print_fact(out, "processors", facts);
 	}
-	report_print(out, "<div class=\"wide\"><dt>command</dt><dd><code>%s %s</code></dd></div>\n</dl>\n", report->program,
-		     report->arguments);
+	plot_print(out, "<div class=\"wide\"><dt>command</dt><dd><code>%s %s</code></dd></div>\n</dl>\n", report->program,
+		   report->arguments);
 }
 
 static void print_verdict(FILE *out, const struct page *page)
@@ -120,16 +120,16 @@ static void print_verdict(FILE *out, const struct page *page)
 	size_t count = page->report->run_count;
 
 	if (page->wrong)
-		report_print(out, "<p class=\"verdict bad\"><svg viewBox=\"0 0 20 20\" aria-hidden=\"true\"><path d=\"M5 5l10 10M15 5L5 15\"/></svg>"
-			     "%zu of %zu runs %s wrong</p>\n", page->wrong, count, page->wrong == 1 ? "is" : "are");
+		plot_print(out, "<p class=\"verdict bad\"><svg viewBox=\"0 0 20 20\" aria-hidden=\"true\"><path d=\"M5 5l10 10M15 5L5 15\"/></svg>"
+			   "%zu of %zu runs %s wrong</p>\n", page->wrong, count, page->wrong == 1 ? "is" : "are");
 	else
-		report_print(out, "<p class=\"verdict good\"><svg viewBox=\"0 0 20 20\" aria-hidden=\"true\"><path d=\"M4 10.5l4 4 8-9\"/></svg>"
-			     "%s</p>\n", count == 1 ? "The run is verified" : "All runs are verified");
+		plot_print(out, "<p class=\"verdict good\"><svg viewBox=\"0 0 20 20\" aria-hidden=\"true\"><path d=\"M4 10.5l4 4 8-9\"/></svg>"
+			   "%s</p>\n", count == 1 ? "The run is verified" : "All runs are verified");
 }
 
 static void print_header(FILE *out, const struct page *page)
 {
-	report_print(out, "<header>\n<p class=\"brand\">mimic report</p>\n<h1>%s</h1>\n", page->report->program);
+	plot_print(out, "<header>\n<p class=\"brand\">mimic report</p>\n<h1>%s</h1>\n", page->report->program);
 	print_verdict(out, page);
 	print_facts(out, page->report);
 	fputs("</header>\n", out);
@@ -150,7 +150,7 @@ static void print_names(FILE *out, const struct report_group *group, const char 
 			is_told |= strcmp(name(group->runs[before]), name(group->runs[i])) == 0;
 		if (is_told)
 			continue;
-		report_print(out, "%s%s", is_first ? "" : ", ", name(group->runs[i]));
+		plot_print(out, "%s%s", is_first ? "" : ", ", name(group->runs[i]));
 		is_first = false;
 	}
 	fputs("</td>", out);
@@ -173,12 +173,12 @@ static void print_overview_line(FILE *out, const struct report_group *group)
 
 	for (size_t i = 0; i < group->count; i++)
 		verified += group->runs[i]->verified;
-	report_print(out, "<tr><th scope=\"row\"><a href=\"#k%u\">%s</a></th><td>%s</td><td>%s</td>", group->number, run->kernel,
-		     report_kind_name(run->kind), run->input);
+	plot_print(out, "<tr><th scope=\"row\"><a href=\"#k%u\">%s</a></th><td>%s</td><td>%s</td>", group->number, run->kernel,
+		   report_kind_name(run->kind), run->input);
 	print_names(out, group, form_of);
 	print_names(out, group, transport_of);
-	report_print(out, "<td class=\"number\">%zu</td><td class=\"%s\">%s</td></tr>\n", group->count,
-		     verified == group->count ? "yes" : "no", verified == group->count ? "all" : verified ? "not all" : "none");
+	plot_print(out, "<td class=\"number\">%zu</td><td class=\"%s\">%s</td></tr>\n", group->count,
+		   verified == group->count ? "yes" : "no", verified == group->count ? "all" : verified ? "not all" : "none");
 }
 
 static void print_overview(FILE *out, const struct page *page)
@@ -222,8 +222,8 @@ void report_page_begin(FILE *out, const char *program, const char *date)
 	      "script-src '" SCRIPT_HASH "'\">\n"
 	      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n", out);
-	report_print(out, "<meta name=\"generator\" content=\"mimic %s\">\n<title>%s, %s: mimic report</title>\n<style>\n",
-		     MIMIC_VERSION, program, date);
+	plot_print(out, "<meta name=\"generator\" content=\"mimic %s\">\n<title>%s, %s: mimic report</title>\n<style>\n",
+		   MIMIC_VERSION, program, date);
 	fputs(report_css, out);
 	fputs("</style>\n</head>\n<body>\n<main>\n", out);
 }

@@ -32,24 +32,24 @@ static double down(const struct axes *axes, double value)
 
 /* --- axes ----------------------------------------------------------------------------------- */
 
-static void print_values(FILE *out, const struct report_scale *scale)
+static void print_values(FILE *out, const struct plot_scale *scale)
 {
-	char text[REPORT_NUMBER_SIZE];
+	char text[PLOT_NUMBER_SIZE];
 
 	for (unsigned int i = 0; i <= scale->steps; i++) {
 		double y = HEIGHT - (double)HEIGHT * i / scale->steps;
 
-		report_mark(text, scale->step * i);
-		report_print(out, "<line class=\"grid\" x1=\"0\" x2=\"100%%\" y1=\"%.1f\" y2=\"%.1f\"/>"
-			     "<text class=\"mark\" x=\"-8\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", y, y, y + 4, text);
+		plot_mark(text, scale->step * i);
+		plot_print(out, "<line class=\"grid\" x1=\"0\" x2=\"100%%\" y1=\"%.1f\" y2=\"%.1f\"/>"
+			   "<text class=\"mark\" x=\"-8\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", y, y, y + 4, text);
 	}
 }
 
 static void print_times(FILE *out, double seconds, bool is_in_cycles)
 {
 	double factor = is_in_cycles || seconds >= 1 ? 1 : seconds * 1e3 >= MARK_MS ? 1e3 : 1e6;
-	struct report_scale scale = report_scale(seconds * factor, TIME_MARKS);
-	char text[REPORT_NUMBER_SIZE];
+	struct plot_scale scale = plot_scale(seconds * factor, TIME_MARKS);
+	char text[PLOT_NUMBER_SIZE];
 
 	for (unsigned int i = 0; i <= scale.steps; i++) {
 		double share = seconds > 0 ? 100 * scale.step * i / (seconds * factor) : 0;
@@ -57,12 +57,12 @@ static void print_times(FILE *out, double seconds, bool is_in_cycles)
 		/* The axis ends where the run does, perhaps between two marks. */
 		if (share > 100.01)
 			break;
-		report_mark(text, scale.step * i);
-		report_print(out, "<text class=\"mark\" x=\"%.2f%%\" y=\"%u\" text-anchor=\"middle\">%s</text>\n", share,
-			     HEIGHT + 17u, text);
+		plot_mark(text, scale.step * i);
+		plot_print(out, "<text class=\"mark\" x=\"%.2f%%\" y=\"%u\" text-anchor=\"middle\">%s</text>\n", share,
+			   HEIGHT + 17u, text);
 	}
-	report_print(out, "<text class=\"axis\" x=\"50%%\" y=\"%u\" text-anchor=\"middle\">time (%s)</text>\n", HEIGHT + 34u,
-		     is_in_cycles ? "cycles" : factor > 1e3 ? "\xc2\xb5s" : factor > 1 ? "ms" : "s");
+	plot_print(out, "<text class=\"axis\" x=\"50%%\" y=\"%u\" text-anchor=\"middle\">time (%s)</text>\n", HEIGHT + 34u,
+		   is_in_cycles ? "cycles" : factor > 1e3 ? "\xc2\xb5s" : factor > 1 ? "ms" : "s");
 }
 
 /* --- lines ------------------------------------------------------------------------------------- */
@@ -86,8 +86,8 @@ static void print_steps(FILE *out, const struct axes *axes, const struct report_
 			char which)
 {
 	for (size_t i = first; i < end; i++)
-		report_print(out, "%s%.1f %.1fH%.1f", i == first ? "M" : "L", across(axes, series->points[i].from),
-			     down(axes, value_of(&series->points[i], which)), across(axes, series->points[i].to));
+		plot_print(out, "%s%.1f %.1fH%.1f", i == first ? "M" : "L", across(axes, series->points[i].from),
+			   down(axes, value_of(&series->points[i], which)), across(axes, series->points[i].to));
 }
 
 /* From the mean up to the most, or down to 0. */
@@ -95,15 +95,15 @@ static void print_area(FILE *out, const struct axes *axes, const struct report_s
 {
 	bool is_band = strcmp(class, "band") == 0;
 
-	report_print(out, "<path class=\"%s\" d=\"", class);
+	plot_print(out, "<path class=\"%s\" d=\"", class);
 	for (size_t first = 0, end; first < series->count; first = end) {
 		end = piece_end(series, first);
 		print_steps(out, axes, series, first, end, is_band ? 'z' : 'm');
 		for (size_t i = end; i > first; i--) {
 			const struct report_point *point = &series->points[i - 1];
 
-			report_print(out, "L%.1f %.1fH%.1f", across(axes, point->to),
-				     is_band ? down(axes, point->mean) : HEIGHT, across(axes, point->from));
+			plot_print(out, "L%.1f %.1fH%.1f", across(axes, point->to),
+				   is_band ? down(axes, point->mean) : HEIGHT, across(axes, point->from));
 		}
 		putc('Z', out);
 	}
@@ -124,10 +124,10 @@ static void print_line(FILE *out, const struct axes *axes, const struct report_l
 
 static void print_lines(FILE *out, const struct report_plot *plot, const struct axes *axes)
 {
-	report_print(out, "<svg x=\"0\" y=\"0\" width=\"100%%\" height=\"%u\" viewBox=\"0 0 %u %u\" preserveAspectRatio=\"none\">\n",
-		     HEIGHT, WIDTH, HEIGHT);
+	plot_print(out, "<svg x=\"0\" y=\"0\" width=\"100%%\" height=\"%u\" viewBox=\"0 0 %u %u\" preserveAspectRatio=\"none\">\n",
+		   HEIGHT, WIDTH, HEIGHT);
 	for (size_t i = 0; i < plot->line_count; i++) {
-		report_print(out, "<g class=\"c%u\">", (unsigned int)(i % REPORT_COLOURS));
+		plot_print(out, "<g class=\"c%u\">", (unsigned int)(i % REPORT_COLOURS));
 		/* Areas of several lines would hide each other. */
 		if (plot->line_count == 1)
 			print_area(out, axes, &plot->lines[i].series, "area");
@@ -143,34 +143,34 @@ static void print_legend(FILE *out, const struct report_plot *plot)
 {
 	fputs("<ul class=\"legend\">\n", out);
 	for (size_t i = 0; i < plot->line_count; i++)
-		report_print(out, "<li class=\"c%u\"><svg width=\"22\" height=\"10\" aria-hidden=\"true\">"
-			     "<path class=\"line\" d=\"M0 5H22\"/></svg><b>%s</b> <span>%s</span></li>\n",
-			     (unsigned int)(i % REPORT_COLOURS), plot->lines[i].name, plot->lines[i].note);
+		plot_print(out, "<li class=\"c%u\"><svg width=\"22\" height=\"10\" aria-hidden=\"true\">"
+			   "<path class=\"line\" d=\"M0 5H22\"/></svg><b>%s</b> <span>%s</span></li>\n",
+			   (unsigned int)(i % REPORT_COLOURS), plot->lines[i].name, plot->lines[i].note);
 	fputs("</ul>\n", out);
 }
 
 /* The text that a screen reader says in place of the picture. */
 static void print_description(FILE *out, const struct report_plot *plot)
 {
-	report_print(out, "<title>%s, %s, over time</title>\n<desc>", plot->title, plot->unit);
+	plot_print(out, "<title>%s, %s, over time</title>\n<desc>", plot->title, plot->unit);
 	for (size_t i = 0; i < plot->line_count; i++)
-		report_print(out, "%s%s: %s", i ? "; " : "", plot->lines[i].name, plot->lines[i].note);
+		plot_print(out, "%s%s: %s", i ? "; " : "", plot->lines[i].name, plot->lines[i].note);
 	fputs("</desc>\n", out);
 }
 
 void report_plot(FILE *out, const struct report_plot *plot)
 {
-	struct report_scale scale;
+	struct plot_scale scale;
 	double most = plot->end;
 
 	for (size_t i = 0; i < plot->line_count; i++)
 		most = plot->end > 0 ? plot->end : fmax(most, plot->lines[i].series.most);
-	scale = report_scale(most, VALUE_MARKS);
+	scale = plot_scale(most, VALUE_MARKS);
 	/* Of a queue, its quarters. */
 	if (plot->end > 0)
-		scale = (struct report_scale){ .end = most, .step = most / VALUE_MARKS, .steps = VALUE_MARKS };
-	report_print(out, "<figure class=\"plot\">\n<figcaption><b>%s</b> <span>%s</span></figcaption>\n<div class=\"frame\">"
-		     "<svg role=\"img\" width=\"100%%\" height=\"%u\">\n", plot->title, plot->unit, HEIGHT);
+		scale = (struct plot_scale){ .end = most, .step = most / VALUE_MARKS, .steps = VALUE_MARKS };
+	plot_print(out, "<figure class=\"plot\">\n<figcaption><b>%s</b> <span>%s</span></figcaption>\n<div class=\"frame\">"
+		   "<svg role=\"img\" width=\"100%%\" height=\"%u\">\n", plot->title, plot->unit, HEIGHT);
 	print_description(out, plot);
 	print_values(out, &scale);
 	print_times(out, plot->seconds, plot->is_in_cycles);

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "tools/plot/plot.h"
+
 #define REPORT_FORMAT "mimic-run"
 #define REPORT_VERSION 1
 #define REPORT_MESSAGE_SIZE 512
@@ -71,34 +73,7 @@ struct report {
 struct report *report_read(const char *name, const char *text, size_t size, char *message);
 void report_free(struct report *report);
 
-/* --- text.c ----------------------------------------------------------------------- */
-
-/* As text of HTML, or as the value of an attribute in quotes. Whatever it is, it is no markup. */
-void report_escape(FILE *out, const char *text);
-/* A format of HTML: %s are escaped; %u, %zu, %.1f and %% as in printf(). */
-void report_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* --- scale.c -------------------------------------------------------------------------- */
-
-#define REPORT_NUMBER_SIZE 48
-
-struct report_scale {
-	double end;		/* of the axis: at least the largest value */
-	double step;		/* between its marks: 1, 2 or 5 times a power of ten */
-	unsigned int steps;	/* end / step */
-};
-
-/* An axis from 0 on with about so many marks. */
-struct report_scale report_scale(double largest, unsigned int marks);
-/* Three digits and a prefix: "20.2 M". */
-void report_short(char *text, double value);
-/* As it is said of marks of an axis: "20 M", "0". */
-void report_mark(char *text, double value);
-/* "34.9 ms" */
-void report_duration(char *text, double seconds);
-/* With thin spaces between each three digits. */
-void report_digits(char *text, uint64_t value);
-/* The same, as a cell of a table. */
+/* A number as a cell of a table. */
 void report_table_number(FILE *out, uint64_t value);
 
 /* --- tools/report/series.c: samples, put together so that a plot can show them ------------------------ */

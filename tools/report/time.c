@@ -92,7 +92,7 @@ static void print_queues(FILE *out, const struct report_samples *samples)
 	if (count)
 		report_plot(out, &plot);
 	if (plot.line_count < count)
-		report_print(out, "<p class=\"note\">%zu queues were used; these are the fullest.</p>\n", count);
+		plot_print(out, "<p class=\"note\">%zu queues were used; these are the fullest.</p>\n", count);
 	free(names);
 	free(lines);
 }
@@ -122,7 +122,7 @@ static void print_rates(FILE *out, const struct report_samples *samples, const s
 	for (size_t i = 0; i < NAMES_MOST && group->names[i]; i++) {
 		const uint64_t *values = report_growth_of(samples, group->names[i]);
 		struct report_line *line = &lines[count];
-		char text[REPORT_NUMBER_SIZE];
+		char text[PLOT_NUMBER_SIZE];
 
 		if (!values)
 			continue;
@@ -130,7 +130,7 @@ static void print_rates(FILE *out, const struct report_samples *samples, const s
 		if (values[samples->count - 1] < EVENTS_LEAST)
 			continue;
 		line->name = group->names[i];
-		report_short(text, (double)values[samples->count - 1]);
+		plot_short(text, (double)values[samples->count - 1]);
 		snprintf(line->note, sizeof(line->note), "%s in all", text);
 		count++;
 	}
@@ -149,29 +149,29 @@ static void print_rare(FILE *out, const struct report_samples *samples)
 
 	for (size_t i = 0; i < sizeof(rare) / sizeof(rare[0]); i++) {
 		const uint64_t *values = report_growth_of(samples, rare[i].name);
-		char text[REPORT_NUMBER_SIZE];
+		char text[PLOT_NUMBER_SIZE];
 
 		if (!values)
 			continue;
-		report_digits(text, values[samples->count - 1]);
+		plot_digits(text, values[samples->count - 1]);
 		fputs(is_first ? "<p class=\"note\">In all: " : ", ", out);
-		report_print(out, "%s %s", text, rare[i].text);
+		plot_print(out, "%s %s", text, rare[i].text);
 		is_first = false;
 	}
 	if (!is_first)
-		report_print(out, ".%s</p>\n", samples->queue_count ? "" : " Its queues were empty at each sample.");
+		plot_print(out, ".%s</p>\n", samples->queue_count ? "" : " Its queues were empty at each sample.");
 }
 
 void report_over_time(FILE *out, const struct report_run *run)
 {
 	const struct report_samples *samples = &run->samples;
-	char time[REPORT_NUMBER_SIZE];
+	char time[PLOT_NUMBER_SIZE];
 
-	report_duration(time, run->seconds);
-	report_print(out, "<article class=\"card\">\n<h3>%s, %s%s%s <small>%s, %s</small></h3>\n"
-		     "<p class=\"sub\">%s%s%s. %s, %s.</p>\n", run->kernel, run->form,
-		     *run->variant ? " " : "", run->variant, *run->device ? run->device : run->kind, run->transport, run->input,
-		     *run->size ? ": " : "", run->size, time, run->verified ? "verified" : "wrong");
+	plot_duration(time, run->seconds);
+	plot_print(out, "<article class=\"card\">\n<h3>%s, %s%s%s <small>%s, %s</small></h3>\n"
+		   "<p class=\"sub\">%s%s%s. %s, %s.</p>\n", run->kernel, run->form,
+		   *run->variant ? " " : "", run->variant, *run->device ? run->device : run->kind, run->transport, run->input,
+		   *run->size ? ": " : "", run->size, time, run->verified ? "verified" : "wrong");
 	if (samples->count < 2) {
 		fputs("<p class=\"note\">It was too short to see anything over time.</p>\n", out);
 	} else {

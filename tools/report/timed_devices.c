@@ -149,7 +149,7 @@ static bool has_numbers(const struct report_timed *timed, const char *phase, con
 static void print_row(FILE *out, const struct report_timed_row *row, const struct report_device *device,
 		      const unsigned int *shown, unsigned int count)
 {
-	report_print(out, "<tr><th scope=\"row\">%s</th><td>%s</td>", *row->label ? row->label : row->phase, device->name);
+	plot_print(out, "<tr><th scope=\"row\">%s</th><td>%s</td>", *row->label ? row->label : row->phase, device->name);
 	for (unsigned int i = 0; i < count; i++)
 		report_table_number(out, device->values[shown[i]]);
 	fputs("</tr>\n", out);
@@ -166,10 +166,10 @@ static void print_kind(FILE *out, const struct report_timed *timed, const char *
 			shown[shown_count++] = i;
 	if (!shown_count)
 		return;
-	report_print(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Devices: %s\"><table>\n<thead><tr>"
-		     "<th scope=\"col\">run</th><th scope=\"col\">device</th>", kind);
+	plot_print(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Devices: %s\"><table>\n<thead><tr>"
+		   "<th scope=\"col\">run</th><th scope=\"col\">device</th>", kind);
 	for (unsigned int i = 0; i < shown_count; i++)
-		report_print(out, "<th scope=\"col\" class=\"number\">%s</th>", columns[shown[i]].name);
+		plot_print(out, "<th scope=\"col\" class=\"number\">%s</th>", columns[shown[i]].name);
 	fputs("</tr></thead>\n<tbody>\n", out);
 	for (size_t i = 0; i < timed->count && rows < ROWS_MOST; i++) {
 		const struct report_timed_row *row = &timed->rows[i];

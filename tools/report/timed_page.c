@@ -29,50 +29,50 @@ static bool begins_phase(const struct report_timed *timed, size_t index)
 	return true;
 }
 
-static void print_marks(FILE *out, const struct report_scale *scale, unsigned int height)
+static void print_marks(FILE *out, const struct plot_scale *scale, unsigned int height)
 {
-	char text[REPORT_NUMBER_SIZE];
+	char text[PLOT_NUMBER_SIZE];
 
 	for (unsigned int i = 0; i <= scale->steps; i++) {
 		double share = 100 * (double)i / scale->steps;
 
-		report_mark(text, scale->step * i);
-		report_print(out, "<line class=\"grid\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"0\" y2=\"%u\"/>"
-			     "<text class=\"mark\" x=\"%.2f%%\" y=\"%u\" text-anchor=\"middle\">%s</text>\n",
-			     share, share, height, share, height + 15, text);
+		plot_mark(text, scale->step * i);
+		plot_print(out, "<line class=\"grid\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"0\" y2=\"%u\"/>"
+			   "<text class=\"mark\" x=\"%.2f%%\" y=\"%u\" text-anchor=\"middle\">%s</text>\n",
+			   share, share, height, share, height + 15, text);
 	}
 }
 
 static void print_bar(FILE *out, const struct report_timed_row *row, double end, unsigned int y)
 {
 	double at = 0;
-	char digits[REPORT_NUMBER_SIZE];
+	char digits[PLOT_NUMBER_SIZE];
 
-	report_digits(digits, row->cycles);
-	report_print(out, "<text class=\"row\" x=\"2\" y=\"%u\">%s</text>\n", y + 14, *row->label ? row->label : row->phase);
+	plot_digits(digits, row->cycles);
+	plot_print(out, "<text class=\"row\" x=\"2\" y=\"%u\">%s</text>\n", y + 14, *row->label ? row->label : row->phase);
 	for (unsigned int i = 0; i < REPORT_CAUSES; i++) {
 		double share = end > 0 ? 100 * (double)row->causes[i] / end : 0;
 
 		if (share > 0)
-			report_print(out, "<g class=\"c%u\"><rect class=\"bar\" x=\"%.3f%%\" y=\"%u\" width=\"%.3f%%\" height=\"%u\">"
-				     "<title>%s</title></rect></g>\n", i, at, y + 19, share, BAR, report_causes[i]);
+			plot_print(out, "<g class=\"c%u\"><rect class=\"bar\" x=\"%.3f%%\" y=\"%u\" width=\"%.3f%%\" height=\"%u\">"
+				   "<title>%s</title></rect></g>\n", i, at, y + 19, share, BAR, report_causes[i]);
 		at += share;
 	}
-	report_print(out, "<text class=\"value\" x=\"%.2f%%\" dx=\"5\" y=\"%u\">%s cycles</text>\n", at, y + 19 + BAR - 2u, digits);
+	plot_print(out, "<text class=\"value\" x=\"%.2f%%\" dx=\"5\" y=\"%u\">%s cycles</text>\n", at, y + 19 + BAR - 2u, digits);
 }
 
 static void print_legend(FILE *out)
 {
 	fputs("<ul class=\"legend\">\n", out);
 	for (unsigned int i = 0; i < REPORT_CAUSES; i++)
-		report_print(out, "<li class=\"c%u\"><svg width=\"11\" height=\"11\" aria-hidden=\"true\">"
-			     "<rect class=\"bar\" width=\"11\" height=\"11\"/></svg><b>%s</b></li>\n", i, report_causes[i]);
+		plot_print(out, "<li class=\"c%u\"><svg width=\"11\" height=\"11\" aria-hidden=\"true\">"
+			   "<rect class=\"bar\" width=\"11\" height=\"11\"/></svg><b>%s</b></li>\n", i, report_causes[i]);
 	fputs("</ul>\n", out);
 }
 
 static void print_bars(FILE *out, const struct report_timed *timed, const char *phase)
 {
-	struct report_scale scale;
+	struct plot_scale scale;
 	double most = 0;
 	unsigned int count = 0, y = 0;
 
@@ -82,10 +82,10 @@ static void print_bars(FILE *out, const struct report_timed *timed, const char *
 		most = fmax(most, (double)all_cycles(&timed->rows[i]));
 		count++;
 	}
-	scale = report_scale(most, MARKS);
-	report_print(out, "<figure class=\"stack\">\n<figcaption><b>Cycles of all cores</b> <span>by what they went to; behind a bar, from "
-		     "begin to end</span></figcaption>\n<div class=\"frame\"><svg role=\"img\" width=\"100%%\" height=\"%u\">\n"
-		     "<title>Cycles of all cores by their cause: %s</title>\n", count * ROW + AXIS, phase);
+	scale = plot_scale(most, MARKS);
+	plot_print(out, "<figure class=\"stack\">\n<figcaption><b>Cycles of all cores</b> <span>by what they went to; behind a bar, from "
+		   "begin to end</span></figcaption>\n<div class=\"frame\"><svg role=\"img\" width=\"100%%\" height=\"%u\">\n"
+		   "<title>Cycles of all cores by their cause: %s</title>\n", count * ROW + AXIS, phase);
 	print_marks(out, &scale, count * ROW);
 	for (size_t i = 0; i < timed->count && y < count * ROW; i++) {
 		if (strcmp(timed->rows[i].phase, phase))
@@ -105,7 +105,7 @@ static void print_table(FILE *out, const struct report_timed *timed, const char 
 	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Cycles\"><table>\n<thead><tr><th scope=\"col\">run</th>"
 	      "<th scope=\"col\" class=\"number\">cycles</th>", out);
 	for (unsigned int i = 0; i < REPORT_CAUSES; i++)
-		report_print(out, "<th scope=\"col\" class=\"number\">%s</th>", report_causes[i]);
+		plot_print(out, "<th scope=\"col\" class=\"number\">%s</th>", report_causes[i]);
 	fputs("</tr></thead>\n<tbody>\n", out);
 	for (size_t i = 0; i < timed->count && count < TABLE_MOST; i++) {
 		const struct report_timed_row *row = &timed->rows[i];
@@ -113,7 +113,7 @@ static void print_table(FILE *out, const struct report_timed *timed, const char 
 		if (strcmp(row->phase, phase))
 			continue;
 		count++;
-		report_print(out, "<tr><th scope=\"row\">%s</th>", *row->label ? row->label : row->phase);
+		plot_print(out, "<tr><th scope=\"row\">%s</th>", *row->label ? row->label : row->phase);
 		report_table_number(out, row->cycles);
 		for (unsigned int cause = 0; cause < REPORT_CAUSES; cause++)
 			report_table_number(out, row->causes[cause]);
@@ -121,17 +121,17 @@ static void print_table(FILE *out, const struct report_timed *timed, const char 
 	}
 	fputs("</tbody></table></div>\n", out);
 	if (count > BARS_MOST)
-		report_print(out, "<p class=\"note\">The first %u have bars, the first %u are in the table.</p>\n", (unsigned int)BARS_MOST,
-			     (unsigned int)TABLE_MOST);
+		plot_print(out, "<p class=\"note\">The first %u have bars, the first %u are in the table.</p>\n", (unsigned int)BARS_MOST,
+			   (unsigned int)TABLE_MOST);
 }
 
 void report_timed_page(FILE *out, const struct report_timed *timed)
 {
 	report_page_begin(out, timed->title, "virtual time");
-	report_print(out, "<header>\n<p class=\"brand\">mimic report</p>\n<h1>%s</h1>\n<p class=\"sub\">%s</p>\n", timed->title,
-		     timed->about);
+	plot_print(out, "<header>\n<p class=\"brand\">mimic report</p>\n<h1>%s</h1>\n<p class=\"sub\">%s</p>\n", timed->title,
+		   timed->about);
 	if (timed->failed)
-		report_print(out, "<p class=\"verdict bad\">%zu points failed, and are left out</p>\n", timed->failed);
+		plot_print(out, "<p class=\"verdict bad\">%zu points failed, and are left out</p>\n", timed->failed);
 	fputs("</header>\n", out);
 	report_timed_plot(out, timed);
 	fputs("<section>\n<h2>Phases</h2>\n<p class=\"lead\">Each cycle of a core is an instruction, a wait, or nothing to do. "
@@ -139,7 +139,7 @@ void report_timed_page(FILE *out, const struct report_timed *timed)
 	for (size_t i = 0; i < timed->count; i++) {
 		if (!begins_phase(timed, i))
 			continue;
-		report_print(out, "<article class=\"card\">\n<h3>%s</h3>\n", timed->rows[i].phase);
+		plot_print(out, "<article class=\"card\">\n<h3>%s</h3>\n", timed->rows[i].phase);
 		print_bars(out, timed, timed->rows[i].phase);
 		print_table(out, timed, timed->rows[i].phase);
 		report_devices_tables(out, timed, timed->rows[i].phase);

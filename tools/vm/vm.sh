@@ -140,6 +140,8 @@ else
 fi
 [ $fetch_only = no ] || exit 0
 
+# kbuild refuses paths with spaces or colons.
+[[ ! ${TMPDIR-} =~ [[:space:]:] ]] || TMPDIR=/tmp
 scratch=$(mktemp -d) || exit 2
 daemon=
 machine=
@@ -170,10 +172,12 @@ cp "$here/guest-init" "$tree/init" && chmod +x "$tree/init"
 printf '%s\n' "$*" >"$tree/vm-command"
 : >"$tree/modules/order"
 
-# Headers of mimic lie where they lie beside the command.
-flags="-I$(realpath "$here/../../../include")"
-for folder in "${includes[@]}"; do
-	flags="$flags -I$(realpath "$folder")"
+# Headers of mimic lie where they lie beside the command. By links: make and the shell part flags at spaces.
+flags=
+for folder in "$here/../../../include" "${includes[@]}"; do
+	link=$scratch/include-${#flags}
+	ln -s "$(realpath "$folder")" "$link" || exit 2
+	flags="$flags -I$link"
 done
 
 # Compiled in a copy: the driver's folder stays as it is.

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "bench/figures/common/chart.h"
-#include "tools/report/report.h"
+#include "tools/plot/plot.h"
 
 #define WIDTH 760
 #define HEIGHT 380
@@ -32,16 +32,16 @@ static double value_of(const struct chart_table *table, size_t row, size_t colum
 	return table->values[row * table->column_count + column];
 }
 
-static struct report_scale scale_of(const struct chart_table *table)
+static struct plot_scale scale_of(const struct chart_table *table)
 {
 	double largest = 0;
 
 	for (size_t i = 0; i < table->row_count * table->column_count; i++)
 		largest = fmax(largest, table->values[i]);
-	return report_scale(largest, MARKS);
+	return plot_scale(largest, MARKS);
 }
 
-static double down(const struct report_scale *scale, double value)
+static double down(const struct plot_scale *scale, double value)
 {
 	return TOP + DOWN - DOWN * fmax(value, 0) / scale->end;
 }
@@ -50,7 +50,7 @@ static double down(const struct report_scale *scale, double value)
 
 static void print_frame(FILE *out, const struct chart *chart)
 {
-	report_print(
+	plot_print(
 		out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" "
 		"font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" "
@@ -59,44 +59,44 @@ static void print_frame(FILE *out, const struct chart *chart)
 		"font-weight=\"bold\">%s</text>\n",
 		(unsigned int)WIDTH, (unsigned int)HEIGHT, (unsigned int)WIDTH, (unsigned int)HEIGHT,
 		chart->title, (unsigned int)(WIDTH / 2), chart->title);
-	report_print(out,
-		     "<text x=\"%u\" y=\"%u\" text-anchor=\"middle\">%s</text>\n"
-		     "<text transform=\"translate(14 %u) rotate(-90)\" text-anchor=\"middle\">%s</text>\n",
-		     (unsigned int)(LEFT + ACROSS / 2), (unsigned int)(HEIGHT - 10),
-		     chart->across ? chart->across : "", (unsigned int)(TOP + DOWN / 2),
-		     chart->up ? chart->up : "");
+	plot_print(out,
+		   "<text x=\"%u\" y=\"%u\" text-anchor=\"middle\">%s</text>\n"
+		   "<text transform=\"translate(14 %u) rotate(-90)\" text-anchor=\"middle\">%s</text>\n",
+		   (unsigned int)(LEFT + ACROSS / 2), (unsigned int)(HEIGHT - 10),
+		   chart->across ? chart->across : "", (unsigned int)(TOP + DOWN / 2),
+		   chart->up ? chart->up : "");
 }
 
-static void print_values(FILE *out, const struct report_scale *scale)
+static void print_values(FILE *out, const struct plot_scale *scale)
 {
-	char text[REPORT_NUMBER_SIZE];
+	char text[PLOT_NUMBER_SIZE];
 
 	for (unsigned int i = 0; i <= scale->steps; i++) {
 		double y = down(scale, scale->step * i);
 
-		report_mark(text, scale->step * i);
-		report_print(out,
-			     "<path d=\"M%u %.1fH%u\" stroke=\"#d0d0d0\"/>"
-			     "<text x=\"%u\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-			     (unsigned int)LEFT, y, (unsigned int)(LEFT + ACROSS), (unsigned int)(LEFT - 6),
-			     y + 4, text);
+		plot_mark(text, scale->step * i);
+		plot_print(out,
+			   "<path d=\"M%u %.1fH%u\" stroke=\"#d0d0d0\"/>"
+			   "<text x=\"%u\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+			   (unsigned int)LEFT, y, (unsigned int)(LEFT + ACROSS), (unsigned int)(LEFT - 6),
+			   y + 4, text);
 	}
 }
 
 static void print_legend(FILE *out, const struct chart_table *table)
 {
 	for (size_t i = 0; i < table->column_count; i++)
-		report_print(out,
-			     "<rect x=\"%u\" y=\"%u\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%u\" "
-			     "y=\"%u\">%s</text>\n",
-			     (unsigned int)(WIDTH - RIGHT + 14), (unsigned int)(TOP + 20 * i), colour_of(i),
-			     (unsigned int)(WIDTH - RIGHT + 32), (unsigned int)(TOP + 20 * i + 10),
-			     table->columns[i]);
+		plot_print(out,
+			   "<rect x=\"%u\" y=\"%u\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%u\" "
+			   "y=\"%u\">%s</text>\n",
+			   (unsigned int)(WIDTH - RIGHT + 14), (unsigned int)(TOP + 20 * i), colour_of(i),
+			   (unsigned int)(WIDTH - RIGHT + 32), (unsigned int)(TOP + 20 * i + 10),
+			   table->columns[i]);
 }
 
 /* --- bars: a group for each row -------------------------------------------------------------- */
 
-static void print_bars(FILE *out, const struct chart_table *table, const struct report_scale *scale)
+static void print_bars(FILE *out, const struct chart_table *table, const struct plot_scale *scale)
 {
 	double group = (double)ACROSS / (double)table->row_count,
 	       bar = 0.85 * group / (double)table->column_count;
@@ -108,15 +108,15 @@ static void print_bars(FILE *out, const struct chart_table *table, const struct 
 			double value = value_of(table, row, column), y = down(scale, value);
 
 			if (!isnan(value))
-				report_print(out,
-					     "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-					     "fill=\"%s\">"
-					     "<title>%s, %s</title></rect>\n",
-					     left + bar * (double)column, y, bar * 0.94, TOP + DOWN - y,
-					     colour_of(column), table->rows[row], table->columns[column]);
+				plot_print(out,
+					   "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+					   "fill=\"%s\">"
+					   "<title>%s, %s</title></rect>\n",
+					   left + bar * (double)column, y, bar * 0.94, TOP + DOWN - y,
+					   colour_of(column), table->rows[row], table->columns[column]);
 		}
 		/* Names that are longer than their group stand aslant. */
-		report_print(
+		plot_print(
 			out,
 			"<text transform=\"translate(%.1f %u) rotate(%.1f)\" text-anchor=\"%s\">%s</text>\n",
 			LEFT + group * ((double)row + 0.5), (unsigned int)(TOP + DOWN + 16),
@@ -157,18 +157,18 @@ static struct span span_of(const struct chart *chart, const struct chart_table *
 }
 
 static void print_line(FILE *out, const struct chart_table *table, size_t column, const struct span *span,
-		       const struct report_scale *scale)
+		       const struct plot_scale *scale)
 {
 	bool is_begun = false;
 
-	report_print(out, "<g stroke=\"%s\" fill=\"%s\"><path fill=\"none\" stroke-width=\"2\" d=\"",
-		     colour_of(column), colour_of(column));
+	plot_print(out, "<g stroke=\"%s\" fill=\"%s\"><path fill=\"none\" stroke-width=\"2\" d=\"",
+		   colour_of(column), colour_of(column));
 	for (size_t row = 0; row < table->row_count; row++) {
 		double value = value_of(table, row, column);
 
 		if (!isnan(value))
-			report_print(out, "%s%.1f %.1f", is_begun ? "L" : "M",
-				     position(span, table->rows[row]), down(scale, value));
+			plot_print(out, "%s%.1f %.1f", is_begun ? "L" : "M",
+				   position(span, table->rows[row]), down(scale, value));
 		is_begun = !isnan(value);
 	}
 	fputs("\"/>\n", out);
@@ -176,14 +176,14 @@ static void print_line(FILE *out, const struct chart_table *table, size_t column
 		double value = value_of(table, row, column);
 
 		if (!isnan(value))
-			report_print(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n",
-				     position(span, table->rows[row]), down(scale, value));
+			plot_print(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/>\n",
+				   position(span, table->rows[row]), down(scale, value));
 	}
 	fputs("</g>\n", out);
 }
 
 static void print_lines(FILE *out, const struct chart *chart, const struct chart_table *table,
-			const struct report_scale *scale)
+			const struct plot_scale *scale)
 {
 	struct span span = span_of(chart, table);
 	double last = 0;
@@ -197,8 +197,8 @@ static void print_lines(FILE *out, const struct chart *chart, const struct chart
 		/* Where there is room beside the one before. */
 		if (row && fabs(x - last) < width + 4)
 			continue;
-		report_print(out, "<text x=\"%.1f\" y=\"%u\" text-anchor=\"middle\">%s</text>\n", x,
-			     (unsigned int)(TOP + DOWN + 16), table->rows[row]);
+		plot_print(out, "<text x=\"%.1f\" y=\"%u\" text-anchor=\"middle\">%s</text>\n", x,
+			   (unsigned int)(TOP + DOWN + 16), table->rows[row]);
 		last = x;
 	}
 }
@@ -217,25 +217,25 @@ static void print_map(FILE *out, const struct chart_table *table)
 			double value = value_of(table, row, column),
 			       share = isnan(value) ? 0 : fmin(fmax(value, 0), 1);
 
-			report_print(out,
-				     "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-				     "fill=\"rgb(%u,%u,%u)\"/>\n",
-				     LEFT + width * (double)column, y, width, height,
-				     (unsigned int)(240 - 224 * share), (unsigned int)(244 - 196 * share),
-				     (unsigned int)(255 - 95 * share));
+			plot_print(out,
+				   "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+				   "fill=\"rgb(%u,%u,%u)\"/>\n",
+				   LEFT + width * (double)column, y, width, height,
+				   (unsigned int)(240 - 224 * share), (unsigned int)(244 - 196 * share),
+				   (unsigned int)(255 - 95 * share));
 		}
-		report_print(out, "<text x=\"%u\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-			     (unsigned int)(LEFT - 6), y + height / 2 + 4, table->rows[row]);
+		plot_print(out, "<text x=\"%u\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+			   (unsigned int)(LEFT - 6), y + height / 2 + 4, table->rows[row]);
 	}
 	for (size_t column = 0; column < table->column_count; column++)
-		report_print(out, "<text x=\"%.1f\" y=\"%u\" text-anchor=\"middle\">%s</text>\n",
-			     LEFT + width * ((double)column + 0.5), (unsigned int)(TOP + DOWN + 16),
-			     table->columns[column]);
+		plot_print(out, "<text x=\"%.1f\" y=\"%u\" text-anchor=\"middle\">%s</text>\n",
+			   LEFT + width * ((double)column + 0.5), (unsigned int)(TOP + DOWN + 16),
+			   table->columns[column]);
 }
 
 void chart_print(FILE *out, const struct chart *chart, const struct chart_table *table)
 {
-	struct report_scale scale = scale_of(table);
+	struct plot_scale scale = scale_of(table);
 
 	print_frame(out, chart);
 	if (chart->form == CHART_MAP) {

@@ -4,14 +4,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "tools/report/report.h"
+#include "tools/plot/plot.h"
 
 #define THIN_SPACE "\xe2\x80\xaf"	/* a narrow one at which no line breaks */
 
-struct report_scale report_scale(double largest, unsigned int marks)
+struct plot_scale plot_scale(double largest, unsigned int marks)
 {
 	static const double factors[] = { 1, 2, 5, 10 };
-	struct report_scale scale = { .end = 1, .step = 1, .steps = 1 };
+	struct plot_scale scale = { .end = 1, .step = 1, .steps = 1 };
 	double power;
 
 	if (!(largest > 0) || !isfinite(largest) || !marks)
@@ -49,36 +49,36 @@ static int decimals(double value)
 	return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 }
 
-void report_short(char *text, double value)
+void plot_short(char *text, double value)
 {
 	const char *prefix = find_prefix(&value, PREFIX_NONE);
 
 	if (value < 999.5 && !*prefix && value == floor(value))
-		snprintf(text, REPORT_NUMBER_SIZE, "%.0f", value);
+		snprintf(text, PLOT_NUMBER_SIZE, "%.0f", value);
 	else
-		snprintf(text, REPORT_NUMBER_SIZE, "%.*f%s%s", decimals(value), value, *prefix ? THIN_SPACE : "", prefix);
+		snprintf(text, PLOT_NUMBER_SIZE, "%.*f%s%s", decimals(value), value, *prefix ? THIN_SPACE : "", prefix);
 }
 
-void report_mark(char *text, double value)
+void plot_mark(char *text, double value)
 {
 	const char *prefix = find_prefix(&value, PREFIX_NONE);
 
-	snprintf(text, REPORT_NUMBER_SIZE, "%.3g%s%s", value, *prefix ? THIN_SPACE : "", prefix);
+	snprintf(text, PLOT_NUMBER_SIZE, "%.3g%s%s", value, *prefix ? THIN_SPACE : "", prefix);
 }
 
-void report_duration(char *text, double seconds)
+void plot_duration(char *text, double seconds)
 {
 	const char *prefix = "";
 
 	/* Kiloseconds are not in use. */
 	if (seconds < 0.9995)
 		prefix = find_prefix(&seconds, 0);
-	snprintf(text, REPORT_NUMBER_SIZE, "%.*f%s%ss", seconds > 0 ? decimals(seconds) : 0, seconds, THIN_SPACE, prefix);
+	snprintf(text, PLOT_NUMBER_SIZE, "%.*f%s%ss", seconds > 0 ? decimals(seconds) : 0, seconds, THIN_SPACE, prefix);
 }
 
-void report_digits(char *text, uint64_t value)
+void plot_digits(char *text, uint64_t value)
 {
-	char digits[REPORT_NUMBER_SIZE];
+	char digits[PLOT_NUMBER_SIZE];
 	int length = snprintf(digits, sizeof(digits), "%" PRIu64, value);
 
 	for (int i = 0; i < length; i++) {
@@ -87,12 +87,4 @@ void report_digits(char *text, uint64_t value)
 		*text++ = digits[i];
 	}
 	*text = '\0';
-}
-
-void report_table_number(FILE *out, uint64_t value)
-{
-	char digits[REPORT_NUMBER_SIZE];
-
-	report_digits(digits, value);
-	report_print(out, "<td class=\"number\">%s</td>", digits);
 }

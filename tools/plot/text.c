@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /* Texts of strangers as text of HTML. */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
-#include "tools/report/report.h"
+#include "tools/plot/plot.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"	/* U+FFFD */
 
@@ -61,7 +62,7 @@ static void put(FILE *out, const char *text, unsigned int length)
 	}
 }
 
-void report_escape(FILE *out, const char *text)
+void plot_escape(FILE *out, const char *text)
 {
 	while (*text) {
 		uint32_t character;
@@ -82,7 +83,7 @@ static const char *print_one(FILE *out, const char *format, va_list *list)
 
 	switch (format[1]) {
 	case 's':
-		report_escape(out, va_arg(*list, const char *));
+		plot_escape(out, va_arg(*list, const char *));
 		return format + 2;
 	case 'u':
 		fprintf(out, "%u", va_arg(*list, unsigned int));
@@ -102,7 +103,7 @@ static const char *print_one(FILE *out, const char *format, va_list *list)
 	}
 }
 
-void report_print(FILE *out, const char *format, ...)
+void plot_print(FILE *out, const char *format, ...)
 {
 	va_list list;
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "tools/report/report.h"
+#include "tools/plot/plot.h"
 
 #define FFFD "\xef\xbf\xbd"
 
@@ -22,7 +22,7 @@ static void expect(const char *text, const char *expected)
 	FILE *out = open_memstream(&got, &size);
 
 	assert_non_null(out);
-	report_escape(out, text);
+	plot_escape(out, text);
 	assert_int_equal(fclose(out), 0);
 	assert_string_equal(got, expected);
 	free(got);
@@ -96,7 +96,7 @@ static void test_a_format_escapes_its_texts_and_not_itself(void **state)
 	FILE *out = open_memstream(&got, &size);
 
 	(void)state;
-	report_print(out, "<b title=\"%s\">%u%% of %zu, %.1f</b>", "\"<\"", 7u, (size_t)12, 2.25);
+	plot_print(out, "<b title=\"%s\">%u%% of %zu, %.1f</b>", "\"<\"", 7u, (size_t)12, 2.25);
 	assert_int_equal(fclose(out), 0);
 	assert_string_equal(got, "<b title=\"&quot;&lt;&quot;\">7% of 12, 2.2</b>");
 	free(got);
