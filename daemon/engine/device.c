@@ -214,6 +214,17 @@ static struct mimicd_instance *create(struct mimicd_engine *engine, const struct
 	return NULL;
 }
 
+/* In the order of their places. */
+static void add_named(struct mimicd_engine *engine, struct mimicd_instance *instance)
+{
+	struct mimicd_instance **link = &engine->first_named;
+
+	while (*link && (*link)->place < instance->place)
+		link = &(*link)->next_named;
+	instance->next_named = *link;
+	*link = instance;
+}
+
 int mimicd_device_create(struct mimicd_engine *engine, const struct mimic_kind *kind,
 			 unsigned int number, struct mimicd_instance **created)
 {
@@ -226,8 +237,8 @@ int mimicd_device_create(struct mimicd_engine *engine, const struct mimic_kind *
 		return error;
 	}
 	engine->named[place] = instance;
-	if (place >= engine->named_count)
-		engine->named_count = place + 1;
+	instance->place = place;
+	add_named(engine, instance);
 	*created = instance;
 	return 0;
 }
@@ -260,13 +271,14 @@ int mimicd_devices_create(struct mimicd_engine *engine)
 void mimicd_device_hide(struct mimicd_instance *instance)
 {
 	struct mimicd_engine *engine = instance->engine;
-	unsigned int place = mimicd_instance_place(instance->kind, instance->index);
+	struct mimicd_instance **link = &engine->first_named;
 
-	if (instance->is_private || engine->named[place] != instance)
+	if (instance->is_private || engine->named[instance->place] != instance)
 		return;
-	engine->named[place] = NULL;
-	while (engine->named_count && !engine->named[engine->named_count - 1])
-		engine->named_count--;
+	engine->named[instance->place] = NULL;
+	while (*link != instance)
+		link = &(*link)->next_named;
+	*link = instance->next_named;
 }
 
 /* A second later, so that programs that come and go cost it once a second at most. */
@@ -300,6 +312,6 @@ void mimicd_device_destroy(struct mimicd_instance *instance)
 
 void mimicd_devices_destroy(struct mimicd_engine *engine)
 {
-	while (engine->named_count)
-		mimicd_device_destroy(engine->named[engine->named_count - 1]);
+	while (engine->first_named)
+		mimicd_device_destroy(engine->first_named);
 }

@@ -53,9 +53,9 @@ struct mimicd_engine {
 	struct mimic_settings settings;
 	struct mimicd_front_end *front_ends;	/* the newest first */
 
-	/* By kind, then by number: number N of the first at N, the next kind's 64 further; NULL: there is none. */
+	/* By kind, then by number: number N of the first at N, the next kind's 1024 further; NULL: there is none. */
 	struct mimicd_instance *named[MIMICD_DEVICES_MAX];
-	unsigned int named_count;	/* the highest there is, plus 1 */
+	struct mimicd_instance *first_named;	/* the same, by `next_named`, in that order */
 	uint64_t last_address_space;	/* of the contexts that we give away */
 	uint64_t last_owner;		/* serial part of owner numbers */
 	struct mimicd_client *clients;

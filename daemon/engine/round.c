@@ -67,7 +67,7 @@ static void tick(struct mimicd_engine *engine, struct mimicd_instance *instance)
 	struct mimicd_stall_clock clock;
 	struct mimicd_user *user;
 
-	if (!instance || !instance->model->ops->busy(instance->model))
+	if (!instance->model->ops->busy(instance->model))
 		return;
 	user = instance->client ? instance->client->user : NULL;
 	if (mimicd_stall_is_looked_for(user) && mimicd_stall_puts_off(user))
@@ -103,8 +103,8 @@ static bool tick_client(struct mimicd_client *client)
 static void tick_busy(struct mimicd_engine *engine)
 {
 	engine->busy = false;
-	for (unsigned int i = 0; i < engine->named_count; i++)
-		tick(engine, engine->named[i]);
+	for (struct mimicd_instance *instance = engine->first_named; instance; instance = instance->next_named)
+		tick(engine, instance);
 	for (struct mimicd_user *user = engine->users; user; user = user->next) {
 		bool goes_on = true;
 
