@@ -139,8 +139,8 @@ static struct mimicd_session *find_put_off(const struct mimicd_clients *clients)
 	for (struct mimicd_session *session = clients->sessions; session; session = session->next) {
 		if (!session->is_put_off || !may_go_on(session))
 			continue;
-		if (!found || session->client.user->message_turn < found->client.user->message_turn ||
-		    (session->client.user == found->client.user && session->turn < found->turn))
+		if (!found || session->client.user->home->message_turn < found->client.user->home->message_turn ||
+		    (session->client.user->home == found->client.user->home && session->turn < found->turn))
 			found = session;
 	}
 	return found;
@@ -155,7 +155,7 @@ static bool go_on(void *context, bool is_idle)
 	(void)is_idle;
 	if (!session)
 		return false;
-	session->turn = session->client.user->message_turn = ++clients->last_turn;
+	session->turn = session->client.user->home->message_turn = ++clients->last_turn;
 	mimicd_session_go_on(session);
 	return true;
 }

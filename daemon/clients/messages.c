@@ -475,7 +475,7 @@ void mimicd_session_go_on(struct mimicd_session *session)
 /* All that its user's sessions have may last a turn, and then it is the others' again. */
 static bool has_turn(struct mimicd_session *session)
 {
-	struct mimicd_user *user = session->client.user;
+	struct mimicd_user *user = session->client.user->home;
 	uint64_t poll = session->clients->engine->loop->polls;
 
 	if (user->message_poll != poll) {
@@ -507,7 +507,7 @@ static int receive_one(struct mimicd_session *session)
 
 void mimicd_session_receive(struct mimicd_session *session)
 {
-	struct mimicd_user *user = session->client.user;
+	struct mimicd_user *user = session->client.user->home;
 	uint64_t begun = mimic_now(), took = 0;
 	bool is_there = has_turn(session);
 

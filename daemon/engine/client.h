@@ -94,10 +94,11 @@ struct mimicd_client_ops {
 
 struct mimicd_client {
 	struct mimicd_engine *engine;
+	struct mimicd_shard *shard;	/* of which its lanes and devices are */
 	const struct mimicd_client_ops *ops;
 	struct mimicd_client *next;	/* of the engine */
 	struct mimicd_user *user;
-	struct mimicd_client *next_of_user;
+	struct mimicd_client *next_of_user;	/* in the shard */
 	struct mimicd_program program;
 	struct mimicd_process *process;	/* that has its devices by a driver; NULL: it has them from us */
 	bool is_shown;		/* in lists: it has introduced itself */

@@ -201,11 +201,12 @@ static struct mimicd_instance *create(struct mimicd_engine *engine, const struct
 	if (!instance)
 		return NULL;
 	instance->engine = engine;
+	instance->is_private = is_private;
 	instance->kind = mimicd_recording_kind(engine, kind);
 	instance->index = number;
 	instance->device_memory.fd = -1;
-	instance->is_private = is_private;
 	snprintf(instance->name, sizeof(instance->name), "%s%s%u", kind->name, is_private ? "@" : "", number);
+	instance->shard = &engine->loop_shard;
 	error = create_model(instance);
 	if (!error)
 		return instance;
@@ -239,6 +240,7 @@ int mimicd_device_create(struct mimicd_engine *engine, const struct mimic_kind *
 	engine->named[place] = instance;
 	instance->place = place;
 	add_named(engine, instance);
+	mimicd_shard_add_device(&engine->loop_shard, instance);
 	*created = instance;
 	return 0;
 }
@@ -279,6 +281,7 @@ void mimicd_device_hide(struct mimicd_instance *instance)
 	while (*link != instance)
 		link = &(*link)->next_named;
 	*link = instance->next_named;
+	mimicd_shard_remove_device(instance);
 }
 
 /* A second later, so that programs that come and go cost it once a second at most. */

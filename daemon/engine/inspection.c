@@ -20,7 +20,7 @@ void mimicd_inspection_ended(struct mimicd_engine *engine, uint64_t begun)
 	 * Judged by its begin: a long inspection may have put to sleep a client that waits for
 	 * an answer, and a client takes time to wake.
 	 */
-	if (begun - engine->now >= LANES_WORK_NS)
+	if (begun - engine->loop_shard.now >= LANES_WORK_NS)
 		return;
 	if (engine->inspections_rest_until < now)
 		engine->inspections_rest_until = now;

@@ -39,6 +39,8 @@ struct mimicd_waiter {
 
 struct mimicd_instance {
 	struct mimicd_engine *engine;
+	struct mimicd_shard *shard;	/* its clients'; the loop's if it has none */
+	struct mimicd_instance *next_of_shard;	/* not of private ones */
 	const struct mimic_kind *kind;
 	char name[MIMIC_NAME_MAX];
 	struct mimic_model *model;

@@ -47,7 +47,7 @@ static void unmap_lane(const struct mimicd_lane_place *place)
 static void lay_out(struct mimicd_lane *lane, const struct mimicd_lane_place *place)
 {
 	struct mimic_lane *memory = place->memory;
-	int cpu = lane->is_lent ? MIMIC_CPU_UNKNOWN : lane->client->engine->cpu;
+	int cpu = lane->is_lent ? MIMIC_CPU_UNKNOWN : lane->client->shard->cpu;
 
 	lane->memory = memory;
 	lane->size = mimic_lane_size(place->command_words, place->response_words);
@@ -58,27 +58,27 @@ static void lay_out(struct mimicd_lane *lane, const struct mimicd_lane_place *pl
 	atomic_store_explicit(&memory->client_cpu, -1, memory_order_relaxed);
 }
 
-static int add_to_engine(struct mimicd_engine *engine, struct mimicd_lane *lane)
+static int add_to_shard(struct mimicd_shard *shard, struct mimicd_lane *lane)
 {
-	if (engine->lane_count == engine->lane_capacity) {
-		unsigned int capacity = engine->lane_capacity ? 2 * engine->lane_capacity : 16;
-		struct mimicd_lane **lanes = realloc(engine->lanes, capacity * sizeof(*lanes));
+	if (shard->lane_count == shard->lane_capacity) {
+		unsigned int capacity = shard->lane_capacity ? 2 * shard->lane_capacity : 16;
+		struct mimicd_lane **lanes = realloc(shard->lanes, capacity * sizeof(*lanes));
 
 		if (!lanes)
 			return -ENOMEM;
-		engine->lanes = lanes;
-		engine->lane_capacity = capacity;
+		shard->lanes = lanes;
+		shard->lane_capacity = capacity;
 	}
-	engine->lanes[engine->lane_count++] = lane;
+	shard->lanes[shard->lane_count++] = lane;
 	return 0;
 }
 
-static void remove_from_engine(struct mimicd_engine *engine, struct mimicd_lane *lane)
+static void remove_from_shard(struct mimicd_shard *shard, struct mimicd_lane *lane)
 {
-	for (unsigned int i = 0; i < engine->lane_count; i++) {
-		if (engine->lanes[i] != lane)
+	for (unsigned int i = 0; i < shard->lane_count; i++) {
+		if (shard->lanes[i] != lane)
 			continue;
-		engine->lanes[i] = engine->lanes[--engine->lane_count];
+		shard->lanes[i] = shard->lanes[--shard->lane_count];
 		return;
 	}
 }
@@ -163,7 +163,7 @@ static int create(struct mimicd_client *client, struct mimicd_thread *thread, ui
 	lane->thread = thread;
 	lane->level = level;
 	lane->is_lent = is_lent;
-	error = add_to_engine(client->engine, lane);
+	error = add_to_shard(client->shard, lane);
 	if (error) {
 		free(lane);
 		return error;
@@ -257,7 +257,7 @@ void mimicd_lane_destroy(struct mimicd_lane *lane)
 		client->turn = lane->next;
 	client->lane_count--;
 	lane->thread->lanes--;
-	remove_from_engine(client->engine, lane);
+	remove_from_shard(client->shard, lane);
 	if (!lane->is_lent)
 		munmap(lane->memory, lane->size);
 	else if (client->ops->lane_gone)

@@ -136,7 +136,7 @@ static bool has_news(const struct mimicd_filesystem *filesystem)
 
 	/* A worker that stands in for the loop does not wake it. */
 	return filesystem->is_due || engine->loop->events - filesystem->requests != filesystem->events ||
-	       engine->jobs.in_flight || engine->now != filesystem->last_work;
+	       engine->jobs.in_flight || engine->loop_shard.now != filesystem->last_work;
 }
 
 void mimicd_filesystem_prepare(struct mimicd_filesystem *filesystem)
@@ -169,7 +169,7 @@ void mimicd_filesystem_check_changes(struct mimicd_filesystem *filesystem)
 	filesystem->is_armed = false;
 	filesystem->is_due = false;
 	filesystem->events = filesystem->engine->loop->events - filesystem->requests;
-	filesystem->last_work = filesystem->engine->now;
+	filesystem->last_work = filesystem->engine->loop_shard.now;
 	filesystem->tick++;
 	for (; file && filesystem->polls; file = file->next) {
 		if (!file->poll)
