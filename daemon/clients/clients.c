@@ -15,6 +15,7 @@
 #include "daemon/clients/socket.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/inspection.h"
+#include "daemon/engine/shards.h"
 #include "daemon/loop/closer.h"
 #include "daemon/loop/listen.h"
 #include "daemon/loop/log.h"
@@ -156,7 +157,9 @@ static bool go_on(void *context, bool is_idle)
 	if (!session)
 		return false;
 	session->turn = session->client.user->home->message_turn = ++clients->last_turn;
+	mimicd_shards_hold(clients->engine);
 	mimicd_session_go_on(session);
+	mimicd_shards_release(clients->engine);
 	return true;
 }
 
@@ -179,10 +182,14 @@ static void listen_again(void *context)
 	struct mimicd_clients *clients = context;
 	struct mimicd_session *session = clients->paused ? clients->sessions : NULL;
 
+	if (!session)
+		return;
+	mimicd_shards_hold(clients->engine);
 	for (; session; session = session->next) {
 		if (session->is_paused && !must_pause(session))
 			mimicd_session_resume(session);
 	}
+	mimicd_shards_release(clients->engine);
 }
 
 static const struct mimicd_front_end_ops front_end_ops = {

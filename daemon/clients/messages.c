@@ -101,7 +101,7 @@ static void do_eventfd(struct mimicd_session *session, const struct mimicd_packe
 	if (instance && mimicd_instance_is_bound(instance))
 		error = -EOPNOTSUPP;	/* the function driver has its events */
 	else if (instance)
-		error = mimicd_events_set(&instance->events, session->client.user,
+		error = mimicd_events_set(&instance->events, session->client.user->home,
 					  packet->fd_count ? packet->fds[0] : -1, packet->event.events);
 	if (error == -EINVAL)
 		mimicd_complain(session, packet, error, "no eventfd, or no such events");

@@ -57,7 +57,7 @@ void mimicd_client_retry(struct mimicd_memory *memory)
 void mimicd_client_leave(struct mimicd_client *client)
 {
 	client->broken = true;
-	client->engine->reap = true;
+	mimicd_shard_call_reap(client->shard);
 }
 
 void mimicd_client_break(struct mimicd_client *client, const char *format, ...)

@@ -344,6 +344,7 @@ int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t 
 	/* One that it has open already is no other one. */
 	if (error || client->devices[*number].opens > 1)
 		mimicd_quota_give_back(client->user, MIMICD_QUOTA_devices, 1);
+	if (!error)
 	if (error == -EBUSY && !client->process && one_leaves(client->engine, kind, rest))
 		return -EINPROGRESS;
 	return error;

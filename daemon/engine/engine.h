@@ -2,7 +2,8 @@
 /*
  * The engine: devices, the programs that have them, and the lanes by which programs give
  * them commands. Its state is one structure, which belongs to the thread that holds its
- * lock (jobs.h): the loop's, but for the time that this sleeps.
+ * lock (jobs.h): the loop's, but for the time that this sleeps. Clients and devices may be given to further threads
+ * (shards.h), each of which has a lock of its own.
  *
  *   front_end.h, client.h, function.h, binding.h, trap.h   what front ends fill in, and call
  *   instance.c, device.c, manage.c   a device; made; seen and managed from outside
@@ -18,7 +19,7 @@
  *   events.c, trace.c, inject.c      what a program is told, what is traced, what misbehaves
  *   recording.c                      all that devices are asked, answer and ask, in a file
  *   wakes.c, stalls.c                how long it takes to tell programs, and to reach what they share
- *   shard.h                          what one thread works on
+ *   shard*.c, placement.c            what one thread works on; further threads; which of them has which client
  *   round.c, inspection.c            all of this in turn; inspection requests, too
  */
 #ifndef MIMICD_ENGINE_H
@@ -66,6 +67,13 @@ struct mimicd_engine {
 	struct mimicd_trace *bindings_trace;	/* of the client that traces these; NULL: none does */
 
 	struct mimicd_shard loop_shard;	/* the loop's thread's */
+	struct mimicd_shard *shards;	/* beside that one (shards.h) */
+	unsigned int shard_count;
+	unsigned int started;		/* of these, from the first on, that have a thread */
+	unsigned int held;		/* how often the loop's thread holds them */
+	bool spreads_at_once;		/* for tests: no client that may leave the loop's shard stays there */
+	bool shards_stop;		/* with all of their locks */
+	bool must_place;		/* clients may have to change their shard (placement.h) */
 
 	struct mimicd_timer free_timer;	/* when memory of devices that are gone is given back */
 	bool frees;			/* it is armed */
@@ -79,19 +87,19 @@ struct mimicd_engine {
 	struct mimicd_events events;
 
 	uint64_t inspections_rest_until;	/* the lanes' turn, see inspection.h */
-	bool reap;			/* a client or lane waits to be freed */
+	atomic_bool reap;		/* a client or lane waits to be freed */
 	struct mimicd_instance *leaving;	/* leave.h */
 	struct record_file *recording;	/* recording.h; NULL: devices are not recorded */
 	bool recording_is_cut;		/* it could not be written, and the log says so */
 };
 
 /*
- * The devices of the settings, and the loop's work. `recording`: a file for what devices do, that is not there
+ * The devices of the settings, and the loop's work. `threads`: how many the engine has at most, see shards.h. `recording`: a file for what devices do, that is not there
  * yet (recording.h); NULL: none. 0 or -errno, with a log line; after
  * either, mimicd_engine_destroy(). The caller holds the lock from then on.
  */
 int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
-			 const struct mimic_settings *settings, const char *recording);
+			 const struct mimic_settings *settings, const char *recording, unsigned int threads);
 /* No program has a device any more. false: a thread is lost, and uses the engine until the process ends. */
 bool mimicd_engine_destroy(struct mimicd_engine *engine);
 

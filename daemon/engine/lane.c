@@ -55,32 +55,21 @@ static void lay_out(struct mimicd_lane *lane, const struct mimicd_lane_place *pl
 	mimic_ring_attach(&lane->responses, mimic_lane_responses(memory, place->command_words),
 			  place->response_words);
 	atomic_store_explicit(&memory->daemon_cpu, cpu, memory_order_relaxed);
+	atomic_store_explicit(&memory->daemon_sleeping, lane->client->shard->sleeps, memory_order_relaxed);
 	atomic_store_explicit(&memory->client_cpu, -1, memory_order_relaxed);
 }
 
-static int add_to_shard(struct mimicd_shard *shard, struct mimicd_lane *lane)
+/* Wherever the client goes. */
+static int make_room(struct mimicd_client *client)
 {
-	if (shard->lane_count == shard->lane_capacity) {
-		unsigned int capacity = shard->lane_capacity ? 2 * shard->lane_capacity : 16;
-		struct mimicd_lane **lanes = realloc(shard->lanes, capacity * sizeof(*lanes));
+	struct mimicd_engine *engine = client->engine;
+	unsigned int elsewhere = 0;
 
-		if (!lanes)
-			return -ENOMEM;
-		shard->lanes = lanes;
-		shard->lane_capacity = capacity;
-	}
-	shard->lanes[shard->lane_count++] = lane;
-	return 0;
-}
-
-static void remove_from_shard(struct mimicd_shard *shard, struct mimicd_lane *lane)
-{
-	for (unsigned int i = 0; i < shard->lane_count; i++) {
-		if (shard->lanes[i] != lane)
-			continue;
-		shard->lanes[i] = shard->lanes[--shard->lane_count];
-		return;
-	}
+	for (unsigned int i = 0; i < engine->shard_count; i++)
+		elsewhere += engine->shards[i].lane_count;
+	if (mimicd_shard_make_room(&engine->loop_shard, elsewhere + 1))
+		return -ENOMEM;
+	return mimicd_shard_make_room(client->shard, 1);
 }
 
 /* The thread of that number, or for 0 a new one. */
@@ -163,11 +152,12 @@ static int create(struct mimicd_client *client, struct mimicd_thread *thread, ui
 	lane->thread = thread;
 	lane->level = level;
 	lane->is_lent = is_lent;
-	error = add_to_shard(client->shard, lane);
+	error = make_room(client);
 	if (error) {
 		free(lane);
 		return error;
 	}
+	mimicd_shard_add_lane(client->shard, lane);
 	lay_out(lane, place);
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
 		if (client->devices[i].lost)
@@ -257,7 +247,7 @@ void mimicd_lane_destroy(struct mimicd_lane *lane)
 		client->turn = lane->next;
 	client->lane_count--;
 	lane->thread->lanes--;
-	remove_from_shard(client->shard, lane);
+	mimicd_shard_remove_lane(client->shard, lane);
 	if (!lane->is_lent)
 		munmap(lane->memory, lane->size);
 	else if (client->ops->lane_gone)
@@ -272,7 +262,7 @@ void mimicd_lane_retire(struct mimicd_lane *lane)
 		mimicd_lane_cancel(lane);
 	lane->retired = true;
 	mimicd_lane_drain(lane);
-	lane->client->engine->reap = true;
+	mimicd_shard_call_reap(lane->client->shard);
 }
 
 static void finish_thread(struct mimicd_client *client, struct mimicd_thread *thread)

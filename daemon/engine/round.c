@@ -12,6 +12,7 @@
 #include "daemon/engine/lane.h"
 #include "daemon/engine/leave.h"
 #include "daemon/engine/recording.h"
+#include "daemon/engine/shards.h"
 #include "daemon/engine/stalls.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
@@ -67,7 +68,8 @@ static void reap(struct mimicd_engine *engine)
 
 	if (!engine->reap)
 		return;
-	engine->reap = false;
+	mimicd_shards_hold(engine);
+	atomic_store(&engine->reap, false);
 	mimicd_devices_left(engine);
 	while (client) {
 		struct mimicd_client *next = client->next;
@@ -80,6 +82,7 @@ static void reap(struct mimicd_engine *engine)
 			client->ops->linger(client);
 		client = next;
 	}
+	mimicd_shards_release(engine);
 }
 
 static void publish_cpu(struct mimicd_engine *engine)
@@ -202,11 +205,23 @@ static void wake_up(void *context)
 	mimicd_shard_round(&engine->loop_shard);
 }
 
+static void begin(void *context)
+{
+	mimicd_shards_hold(context);
+}
+
+static void end(void *context)
+{
+	mimicd_shards_release(context);
+}
+
 static const struct mimicd_loop_work work = {
 	.run = serve_lanes,
 	.prepare = prepare,
 	.sleep = go_to_sleep,
 	.wake = wake_up,
+	.begin = begin,
+	.end = end,
 };
 
 /* --- what jobs set off ------------------------------------------------------------ */
@@ -217,7 +232,8 @@ static void note_returned(void *context, struct mimic_model *model)
 
 	engine->loop_shard.busy |= model->ops->busy(model);
 	/* What leaves may have waited for it. */
-	engine->reap |= engine->leaving != NULL;
+	if (engine->leaving)
+		atomic_store(&engine->reap, true);
 }
 
 static bool go_on(void *context)
@@ -311,7 +327,7 @@ static void came(void *context, struct mimicd_errand *errand)
 /* --- its life ----------------------------------------------------------------- */
 
 int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
-			 const struct mimic_settings *settings, const char *recording)
+			 const struct mimic_settings *settings, const char *recording, unsigned int threads)
 {
 	int error;
 
@@ -326,6 +342,9 @@ int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
 	loop->work_context = engine;
 	engine->free_timer = (struct mimicd_timer){ .fd = -1, .expired = give_memory_back, .context = engine };
 	engine->wake_timer = (struct mimicd_timer){ .fd = -1, .expired = wake_again, .context = engine };
+	error = mimicd_shards_create(engine, threads);
+	if (error)
+		return error;
 	error = mimicd_timer_create(&engine->free_timer, loop);
 	if (error)
 		return error;
@@ -358,6 +377,7 @@ bool mimicd_engine_destroy(struct mimicd_engine *engine)
 	mimicd_jobs_destroy(&engine->jobs);
 	mimicd_timer_destroy(&engine->free_timer);
 	mimicd_timer_destroy(&engine->wake_timer);
+	mimicd_shards_destroy(engine);
 	mimicd_shard_destroy(&engine->loop_shard);
 	mimicd_events_destroy(&engine->events);
 	mimicd_holes_destroy(&engine->holes);

@@ -50,25 +50,6 @@ bool mimicd_shard_has_work(struct mimicd_shard *shard)
 
 /* --- devices ------------------------------------------------------------------- */
 
-void mimicd_shard_add_device(struct mimicd_shard *shard, struct mimicd_instance *instance)
-{
-	instance->shard = shard;
-	if (instance->is_private)
-		return;
-	instance->next_of_shard = shard->devices;
-	shard->devices = instance;
-}
-
-void mimicd_shard_remove_device(struct mimicd_instance *instance)
-{
-	struct mimicd_instance **link = &instance->shard->devices;
-
-	while (*link && *link != instance)
-		link = &(*link)->next_of_shard;
-	if (*link)
-		*link = instance->next_of_shard;
-}
-
 static void tick(struct mimicd_shard *shard, struct mimicd_instance *instance)
 {
 	struct mimicd_stall_clock clock;
@@ -132,7 +113,7 @@ static bool run_retired(struct mimicd_shard *shard, struct mimicd_lane *lane, ui
 	uint64_t moved = mimicd_lane_run(lane, BUDGET_WORDS, true, now);
 
 	if (!moved)
-		shard->engine->reap = true;
+		mimicd_shard_call_reap(shard);
 	return moved;
 }
 

@@ -6,6 +6,8 @@
 #ifndef MIMICD_SHARD_H
 #define MIMICD_SHARD_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,12 +40,31 @@ struct mimicd_shard {
 	uint64_t crowded_until;		/* a client shares our CPU: do not spin */
 	struct mimic_yield yields;
 	bool busy;			/* a device has work that goes on without a command */
+
+	/* The rest is of those beside the loop's (shards.h). */
+	pthread_t thread;
+	pthread_mutex_t lock;
+	_Atomic uint32_t wanted;	/* by the loop's thread */
+	atomic_bool is_owed;		/* the loop's thread had it, and lets a round pass before it wants it again */
+	int epoll_fd;			/* eventfds of clients, and the next one */
+	int wake_fd;
+	bool sleeps;
+	uint64_t due;			/* when users may no longer be throttled; 0: none is */
+	uint64_t slept_until;		/* that, when it fell asleep */
+	unsigned int clients;		/* that were placed here (placement.h) */
 };
 
 void mimicd_shard_init(struct mimicd_shard *shard, struct mimicd_engine *engine);
 /* No client is left. */
 void mimicd_shard_destroy(struct mimicd_shard *shard);
 
+/* Room for so many lanes more. 0 or -ENOMEM. */
+int mimicd_shard_make_room(struct mimicd_shard *shard, unsigned int lanes);
+/* There is room for it. */
+void mimicd_shard_add_lane(struct mimicd_shard *shard, struct mimicd_lane *lane);
+void mimicd_shard_remove_lane(struct mimicd_shard *shard, const struct mimicd_lane *lane);
+/* The loop's thread is to free a client or a lane of the shard. */
+void mimicd_shard_call_reap(struct mimicd_shard *shard);
 /* A device that is in no shard. */
 void mimicd_shard_add_device(struct mimicd_shard *shard, struct mimicd_instance *instance);
 void mimicd_shard_remove_device(struct mimicd_instance *instance);
@@ -62,5 +83,12 @@ bool mimicd_shard_publish_cpu(struct mimicd_shard *shard);
 void mimicd_shard_publish_sleep(struct mimicd_shard *shard, bool sleeps);
 /* Does a program that has a lane here run on that CPU? */
 bool mimicd_shard_needs_cpu(const struct mimicd_shard *shard, int cpu);
+
+/* By the holder of the shard. A user of it is throttled until then: its thread is to look again. */
+static inline void mimicd_shard_note_due(struct mimicd_shard *shard, uint64_t due)
+{
+	if (!shard->due || due < shard->due)
+		shard->due = due;
+}
 
 #endif

@@ -140,8 +140,8 @@ void mimicd_user_leave(struct mimicd_client *client)
 		return;
 	mimicd_quota_give_back(user, MIMICD_QUOTA_connections, 1);
 	detach(client);
-	if (user->home != user)
-		destroy_unused(user->shard);
+	for (unsigned int i = 0; engine->held && i < engine->shard_count; i++)
+		destroy_unused(&engine->shards[i]);
 	destroy_unused(&engine->loop_shard);
 }
 

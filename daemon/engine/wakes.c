@@ -30,9 +30,14 @@ uint64_t mimicd_wakes_work_now(void)
  * while another program has the processor, such as the one that has been woken.
  */
 /* A thread that is held up by wake-ups of lanes, or by stalls, is one shard's. The rest is the loop's thread's. */
+static bool is_of_shard(enum mimicd_wake what)
+{
+	return what == MIMICD_WAKE_LANE || what == MIMICD_STALL;
+}
+
 static struct mimicd_wake_throttle *throttle_of(struct mimicd_user *user, enum mimicd_wake what)
 {
-	if (what == MIMICD_WAKE_LANE || what == MIMICD_STALL)
+	if (is_of_shard(what))
 		return &user->throttles[what];
 	return &user->home->throttles[what];
 }
@@ -85,13 +90,23 @@ bool mimicd_wakes_is_due(struct mimicd_engine *engine, uint64_t due)
 	return false;
 }
 
+static bool is_due(struct mimicd_user *user, enum mimicd_wake what, uint64_t due)
+{
+	if (!is_of_shard(what) || user->home == user)
+		return mimicd_wakes_is_due(user->engine, due);
+	if (mimic_now() >= due)
+		return true;
+	mimicd_shard_note_due(user->shard, due);
+	return false;
+}
+
 bool mimicd_wakes_throttled(struct mimicd_user *user, enum mimicd_wake what)
 {
 	uint64_t *until = &throttle_of(user, what)->until;
 
 	if (!*until)
 		return false;
-	if (!mimicd_wakes_is_due(user->engine, *until))
+	if (!is_due(user, what, *until))
 		return true;
 	*until = 0;
 	return false;
