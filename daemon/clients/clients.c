@@ -15,6 +15,7 @@
 #include "daemon/clients/socket.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/inspection.h"
+#include "daemon/engine/placement.h"
 #include "daemon/engine/shards.h"
 #include "daemon/loop/closer.h"
 #include "daemon/loop/listen.h"
@@ -159,6 +160,7 @@ static bool go_on(void *context, bool is_idle)
 	session->turn = session->client.user->home->message_turn = ++clients->last_turn;
 	mimicd_shards_hold(clients->engine);
 	mimicd_session_go_on(session);
+	mimicd_placement_update(clients->engine);
 	mimicd_shards_release(clients->engine);
 	return true;
 }

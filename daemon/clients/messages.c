@@ -20,6 +20,7 @@
 #include "daemon/engine/explain.h"
 #include "daemon/engine/lane.h"
 #include "daemon/engine/manage.h"
+#include "daemon/engine/placement.h"
 #include "daemon/engine/turn.h"
 #include "daemon/loop/closer.h"
 #include "daemon/loop/log.h"
@@ -103,6 +104,7 @@ static void do_eventfd(struct mimicd_session *session, const struct mimicd_packe
 	else if (instance)
 		error = mimicd_events_set(&instance->events, session->client.user->home,
 					  packet->fd_count ? packet->fds[0] : -1, packet->event.events);
+	mimicd_placement_note(&session->client);
 	if (error == -EINVAL)
 		mimicd_complain(session, packet, error, "no eventfd, or no such events");
 	else
@@ -135,6 +137,7 @@ static void do_trace(struct mimicd_session *session, const struct mimicd_packet 
 	const char *why;
 	int error = start_trace(session, packet, &why);
 
+	mimicd_placement_note(&session->client);
 	if (error == -EINPROGRESS)
 		put_off_for_fix(session, packet);
 	else if (error)

@@ -10,6 +10,7 @@
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
+#include "daemon/engine/placement.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/wait.h"
 
@@ -168,6 +169,7 @@ static int create(struct mimicd_client *client, struct mimicd_thread *thread, ui
 	client->lanes = lane;
 	client->lane_count++;
 	thread->lanes++;
+	mimicd_placement_note(client);
 	*created = lane;
 	return 0;
 }
@@ -248,6 +250,7 @@ void mimicd_lane_destroy(struct mimicd_lane *lane)
 	client->lane_count--;
 	lane->thread->lanes--;
 	mimicd_shard_remove_lane(client->shard, lane);
+	mimicd_placement_note(client);
 	if (!lane->is_lent)
 		munmap(lane->memory, lane->size);
 	else if (client->ops->lane_gone)

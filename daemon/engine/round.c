@@ -11,6 +11,7 @@
 #include "daemon/engine/inspection.h"
 #include "daemon/engine/lane.h"
 #include "daemon/engine/leave.h"
+#include "daemon/engine/placement.h"
 #include "daemon/engine/recording.h"
 #include "daemon/engine/shards.h"
 #include "daemon/engine/stalls.h"
@@ -82,6 +83,7 @@ static void reap(struct mimicd_engine *engine)
 			client->ops->linger(client);
 		client = next;
 	}
+	mimicd_placement_update(engine);
 	mimicd_shards_release(engine);
 }
 
@@ -212,6 +214,7 @@ static void begin(void *context)
 
 static void end(void *context)
 {
+	mimicd_placement_update(context);
 	mimicd_shards_release(context);
 }
 
