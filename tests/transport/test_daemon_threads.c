@@ -20,6 +20,8 @@
 
 #define PROGRAMS 12u
 #define EIGHT 8u
+#define VISITS 40u
+#define WORDS 50u
 
 static pid_t programs[PROGRAMS];
 static _Atomic uint64_t *passed;	/* words, by each program */
@@ -189,6 +191,43 @@ static void a_program_that_others_leave_alone_goes_on_with_its_words(void **stat
 	assert_int_equal(count_busy_threads(), 1);
 }
 
+/* Opens a device, passes some words on, leaves, and comes back. */
+static void come_and_go(unsigned int number)
+{
+	for (unsigned int visit = 0; visit < VISITS; visit++) {
+		prepare_device("maple");
+		for (uint32_t i = 0; i < WORDS; i++) {
+			register_store(PRODUCE, 0, 4, i * 5 + number);
+			if (register_load(CONSUME, 0, 4) != i * 5 + number)
+				_exit(1);
+		}
+		mimic_device_close(served_device);
+	}
+	(void)!write(told[1], "", 1);
+	_exit(0);
+}
+
+static void programs_that_come_and_go_move_the_others_and_take_nothing_of_theirs(void **state)
+{
+	int status = -1;
+
+	(void)state;
+	start_programs(0, 5, pass_words_on);
+	for (unsigned int i = 5; i < PROGRAMS; i++) {
+		programs[i] = fork();
+		assert_true(programs[i] >= 0);
+		if (!programs[i])
+			come_and_go(i);
+	}
+	for (unsigned int i = 5; i < PROGRAMS; i++) {
+		assert_int_equal(waitpid(programs[i], &status, 0), programs[i]);
+		programs[i] = 0;
+		assert_int_equal(status, 0);
+	}
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(waitpid(programs[i], NULL, WNOHANG), 0);
+}
+
 static void the_list_shows_programs_of_all_threads(void **state)
 {
 	unsigned int count = 0;
@@ -212,6 +251,7 @@ int main(void)
 		TEST(eight_programs_keep_two_threads_busy),
 		TEST(four_programs_keep_one_thread_busy),
 		TEST(a_program_that_others_leave_alone_goes_on_with_its_words),
+		TEST(programs_that_come_and_go_move_the_others_and_take_nothing_of_theirs),
 		TEST(the_list_shows_programs_of_all_threads),
 	};
 
