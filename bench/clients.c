@@ -49,14 +49,16 @@ struct client {
 static uint64_t access_device(const struct client *client, unsigned int offset, unsigned int size, bool is_write,
 			      uint64_t data)
 {
-	struct mimic_access access = { .offset = (uint16_t)offset, .size = (uint8_t)size, .is_write = is_write, .data = data };
+	struct mimic_access access = { .offset = (uint16_t)offset, .size = (uint8_t)size, .is_write = is_write,
+				       .data = data };
 
 	if (mimic_device_access(client->device, &access))
 		bench_fail("client %u: %s", client->number, mimic_error_text());
 	return access.data;
 }
 
-static void post(const struct client *client, unsigned int offset, unsigned int size, const uint64_t *values, size_t count)
+static void post(const struct client *client, unsigned int offset, unsigned int size, const uint64_t *values,
+		 size_t count)
 {
 	struct mimic_access pattern = { .offset = (uint16_t)offset, .size = (uint8_t)size };
 
@@ -116,7 +118,8 @@ static void run_words(struct client *client)
 	}
 }
 
-static void start_client(struct board *board, unsigned int number, const char *socket_path, void (*run)(struct client *))
+static void start_client(struct board *board, unsigned int number, const char *socket_path,
+			 void (*run)(struct client *))
 {
 	struct client client = { .board = board, .number = number };
 	pid_t pid = fork();
@@ -193,7 +196,8 @@ static void measure(const struct bench_options *options, const char *threads, un
 
 static void report(const char *name, const struct result *result, const struct result *reference, const char *what)
 {
-	struct bench_row row = { .value = result->rate / 1e6, .unit = "M words/s", .reference_value = reference->rate / 1e6 };
+	struct bench_row row = { .value = result->rate / 1e6, .unit = "M words/s",
+				 .reference_value = reference->rate / 1e6 };
 
 	snprintf(row.name, sizeof(row.name), "%s", name);
 	snprintf(row.reference, sizeof(row.reference), "%s", what);

@@ -197,7 +197,10 @@ static unsigned int shards_for(const struct mimicd_engine *engine, unsigned int 
 	return count ? count : 1;
 }
 
-/* The fullest gives one to the emptiest; those that are not used give all away. false: all have alike, or it could not. */
+/*
+ * The fullest gives one to the emptiest; those that are not used give all away. false: all have alike, or
+ * it cannot.
+ */
 static bool level(struct mimicd_engine *engine, unsigned int used)
 {
 	const unsigned int first = engine->spreads_at_once;

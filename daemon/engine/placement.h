@@ -12,7 +12,10 @@ struct mimicd_client;
 struct mimicd_engine;
 struct mimicd_instance;
 
-/* All of these on the loop's thread; those that change a client or a device beyond its shard, with all shards held. */
+/*
+ * All of these on the loop's thread; those that change a client or a device beyond its shard, with all shards
+ * held.
+ */
 
 /* What the client has, or needs, has changed. */
 void mimicd_placement_note(struct mimicd_client *client);

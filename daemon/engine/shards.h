@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * Threads of the engine beside the loop's, one for each further shard. A shard belongs to the holder of its lock: its
- * thread, but for the time that this sleeps or the loop's thread holds all of them. The loop's thread does so for
+ * Threads of the engine beside the loop's, one for each further shard. A shard belongs to the holder of its
+ * lock: its thread, but for the time that this sleeps or the loop's thread holds all of them. That does so for
  * all that it does beside the lanes of its own shard: messages, what is seen and managed from outside, timers,
  * errands that come back, the end of clients.
  *
  * Lock order: the engine's lock (jobs.h), the shards' locks by their numbers, then those that are held for
- * a few instructions (of errands, workers, the closer, the log, a memory's ranges). A shard's thread takes none of the first
- * two kinds but its own.
+ * a few instructions (of errands, workers, the closer, the log, a memory's ranges). A shard's thread takes
+ * none of the first two kinds but its own.
  */
 #ifndef MIMICD_SHARDS_H
 #define MIMICD_SHARDS_H
@@ -16,7 +16,10 @@
 
 struct mimicd_client;
 
-/* `count`: of all threads, the loop's too; 0 as 1. Threads start when they have clients. 0 or -errno; after either, mimicd_shards_destroy(). */
+/*
+ * `count`: of all threads, the loop's too; 0 as 1. Threads start when they have clients. 0 or -errno; after
+ * either, mimicd_shards_destroy().
+ */
 int mimicd_shards_create(struct mimicd_engine *engine, unsigned int count);
 /* All threads end. Afterwards everything is the caller's. */
 void mimicd_shards_stop(struct mimicd_engine *engine);

@@ -32,6 +32,7 @@ static int start(void **state)
 	(void)state;
 	alarm(240);
 	memset(programs, 0, sizeof(programs));
+	unsetenv("MIMIC_TEST_SPREAD");
 	served.threads = 2;
 	return served_start(&served, 16, false) && !pipe2(told, O_CLOEXEC) ? 0 : -1;
 }
