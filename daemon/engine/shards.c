@@ -230,14 +230,19 @@ int mimicd_shard_start(struct mimicd_shard *shard)
 	atomic_store(&shard->wanted, WANTED);
 	pthread_mutex_lock(&shard->lock);
 	sigfillset(&all);
+	/* Faults that are handled where they come (holes.h, libmimic/base/probe.h). */
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGSEGV);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&shard->thread, NULL, work, shard);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (error)
+	if (error) {
 		pthread_mutex_unlock(&shard->lock);
-	else
-		shard->engine->started++;
-	return -error;
+		return -error;
+	}
+	pthread_setname_np(shard->thread, "mimicd shard");
+	shard->engine->started++;
+	return 0;
 }
 
 static int create(struct mimicd_shard *shard, struct mimicd_engine *engine)

@@ -12,7 +12,7 @@ export MIMIC_TEST_THREADS=3 MIMIC_TEST_SPREAD=1
 for name in test_daemon test_daemon_closed test_daemon_closes test_daemon_death test_daemon_fairness test_daemon_lanes \
 	test_daemon_lost test_daemon_many test_daemon_pages test_daemon_quota test_daemon_signals test_daemon_wakes test_dare_daemon \
 	test_dare_lanes test_filesystem test_filesystem_write test_protocol test_protocol_devices test_protocol_memory \
-	test_protocol_socket test_protocol_trace test_state_daemon test_virgo_daemon; do
+	test_protocol_punch test_protocol_socket test_protocol_trace test_state_daemon test_virgo_daemon; do
 	if [ ! -x "$build/tests/transport/$name" ]; then
 		skip "$name on three threads" "it was not built"
 		continue
