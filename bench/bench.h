@@ -77,6 +77,9 @@ pid_t bench_start_daemon(const struct bench_options *options, const char *device
 /* The same with an option of mimicd and its value, or NULL and NULL. */
 pid_t bench_start_daemon_with(const struct bench_options *options, const char *devices, const char *socket_path,
 			      const char *option, const char *value);
+/* On any CPU, with so many threads at most ("0": as many as CPUs). */
+pid_t bench_start_threads_daemon(const struct bench_options *options, const char *devices,
+				 const char *socket_path, const char *threads);
 void bench_stop_daemon(pid_t pid);
 
 void bench_ring(const struct bench_options *options);
@@ -87,6 +90,7 @@ void bench_patch(const struct bench_options *options);
 void bench_pointer(const struct bench_options *options);
 void bench_spmv(const struct bench_options *options);
 void bench_wake(const struct bench_options *options);
+void bench_clients(const struct bench_options *options);
 void bench_idle(const struct bench_options *options);
 void bench_dare(const struct bench_options *options);
 void bench_dare_sparse(const struct bench_options *options);

@@ -14,7 +14,7 @@ static void usage(FILE *to)
 		"Measures mimic beside references of the same run; medians of %d.\n"
 		"  --build DIR    where bin/mimic and bin/mimicd are (default: build)\n"
 		"  --output FILE  write the rows as JSON\n"
-		"  --only NAME    one of ring, trap, patch, pointer, spmv, wake, idle, dare, dare-sparse, "
+		"  --only NAME    one of ring, trap, patch, pointer, spmv, wake, clients, idle, dare, dare-sparse, "
 		"virgo, trace,\n"
 		"                 record, state, sim\n"
 		"  --base FILE    what --output wrote in an earlier run: says at the end which rows have moved\n"
@@ -31,6 +31,7 @@ static const struct {
 } parts[] = {
 	{ "ring", bench_ring },	      { "trap", bench_trap },	{ "patch", bench_patch },
 	{ "pointer", bench_pointer }, { "spmv", bench_spmv },	{ "wake", bench_wake },
+	{ "clients", bench_clients },
 	{ "idle", bench_idle },	      { "dare", bench_dare },	{ "dare-sparse", bench_dare_sparse },
 	{ "virgo", bench_virgo },     { "trace", bench_trace }, { "record", bench_record },
 	{ "state", bench_state },     { "sim", bench_sim },

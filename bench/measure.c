@@ -187,8 +187,9 @@ static bool answers(const char *socket_path)
 	return ok;
 }
 
-pid_t bench_start_daemon_with(const struct bench_options *options, const char *devices, const char *socket_path,
-			      const char *option, const char *value)
+/* With one more option of mimicd's, if it is not NULL. */
+static pid_t start(const struct bench_options *options, const char *devices, const char *socket_path,
+		   const char *option, const char *value, int cpu)
 {
 	char path[4200];
 	pid_t pid;
@@ -198,7 +199,7 @@ pid_t bench_start_daemon_with(const struct bench_options *options, const char *d
 	if (pid < 0)
 		bench_fail("fork: %s", strerror(errno));
 	if (!pid) {
-		bench_pin(1);	/* clients are measured on CPU 0 */
+		bench_pin(cpu);
 		prctl(PR_SET_PDEATHSIG, SIGTERM);	/* a row that fails ends this program at once */
 		execl(path, "mimicd", "--socket", socket_path, "--devices", devices,
 		      option, value, (char *)NULL);
@@ -211,6 +212,19 @@ pid_t bench_start_daemon_with(const struct bench_options *options, const char *d
 	}
 	kill(pid, SIGKILL);
 	bench_fail("%s does not answer on %s", path, socket_path);
+}
+
+/* On CPU 1: clients are measured on CPU 0. */
+pid_t bench_start_daemon_with(const struct bench_options *options, const char *devices, const char *socket_path,
+			      const char *option, const char *value)
+{
+	return start(options, devices, socket_path, option, value, 1);
+}
+
+pid_t bench_start_threads_daemon(const struct bench_options *options, const char *devices,
+				 const char *socket_path, const char *threads)
+{
+	return start(options, devices, socket_path, "--threads", threads, BENCH_ANY_CPU);
 }
 
 pid_t bench_start_daemon(const struct bench_options *options, const char *devices,

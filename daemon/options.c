@@ -10,6 +10,7 @@
 
 #include "daemon/clients/socket.h"
 #include "libmimic/base/plugin.h"
+#include "libmimic/base/wait.h"
 #include "libmimic/daemon/client.h"
 #include "libmimic/mimic.h"
 #include "mimic/bus.h"
@@ -30,6 +31,7 @@ static const char help[] =
 	"                          configuration says)\n"
 	"      --plugin FILE       one more kind of device, from this shared library; may be repeated (also\n"
 	"                          those of $MIMIC_PLUGINS and of the configuration)\n"
+	"      --threads COUNT     threads that serve the devices, at most; 0: as many as CPUs (default: 1)\n"
 	"      --spin MICROSECONDS how long to poll before sleeping; 0: never poll\n"
 	"      --kernel[=WHEN]     devices in the kernel, by mimic.ko: auto (default; if it is loaded),\n"
 	"                          required (also without a word) or off\n"
@@ -75,6 +77,26 @@ struct reader {
 	const char *spin;
 	struct mimic_option_values plugins;
 };
+
+/* 0: as many as there are CPUs for us. */
+static int take_threads(void *context, const char *text)
+{
+	struct mimicd_options *options = &((struct reader *)context)->line->options;
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || *end || end == text || *text == '-' || value > MIMICD_THREADS_MAX) {
+		fprintf(stderr, "mimicd: --threads %s: a number of threads from 0 to %u is needed\n", text,
+			MIMICD_THREADS_MAX);
+		return -EINVAL;
+	}
+	options->threads = value ? (unsigned int)value : mimic_cpu_count();
+	if (options->threads > MIMICD_THREADS_MAX)
+		options->threads = MIMICD_THREADS_MAX;
+	return 0;
+}
 
 static int parse_spin(const char *text, unsigned int *microseconds)
 {
@@ -241,6 +263,7 @@ static int read_options(struct reader *reader)
 		{ .name = "sandbox", .take = take_sandbox },
 		{ .name = "kernel", .take = take_kernel, .form = OPTION_VALUE_OPTIONAL },
 		{ .name = "bus", .value = &options->bus.path },
+		{ .name = "threads", .take = take_threads },
 		{ .name = "channel", .take = take_channel },
 		{ .name = "record", .value = &options->recording },
 		{ .name = "state", .take = take_state, .form = OPTION_VALUE_OPTIONAL },

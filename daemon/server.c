@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "daemon/engine/shards.h"
 #include "daemon/vfio/last_replies.h"
 
 #define SETTLE_ROUNDS 1000u
@@ -20,7 +21,8 @@ static int start(struct mimicd_server *server, const struct mimicd_options *opti
 		error = mimicd_keeper_watch(server->keeper, &server->loop);
 	if (!error)
 		error = mimicd_engine_create(&server->engine, &server->loop, &options->settings,
-					      options->recording);
+					      options->recording, options->threads);
+	server->engine.spreads_at_once = options->spreads_at_once && options->threads > 1;
 	if (!error)
 		error = mimicd_bus_create(&server->bus, &server->engine, &options->bus);
 	if (!error)
@@ -71,6 +73,7 @@ int mimicd_server_run(struct mimicd_server *server)
 
 	if (!error)
 		error = mimicd_loop_run(&server->loop);
+	mimicd_shards_stop(&server->engine);
 	mimicd_watchdog_stop(&server->watchdog);
 	return error;
 }

@@ -16,9 +16,13 @@
 #include "daemon/watchdog.h"
 #include "libmimic/base/config.h"
 
+#define MIMICD_THREADS_MAX 64u
+
 struct mimicd_options {
 	struct mimic_settings settings;
 	const char *recording;		/* a new file; NULL: devices are not recorded */
+	unsigned int threads;		/* of the engine, at most; 0: one */
+	bool spreads_at_once;		/* for tests: even one client is served by a further thread */
 	struct mimicd_clients_options clients;
 	struct mimicd_bus_options bus;
 	struct mimicd_vfio_options vfio;

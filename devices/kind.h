@@ -16,8 +16,8 @@
 
 #define MIMIC_KINDS_MAX 16
 #define MIMIC_KIND_NAME_MAX 12		/* letters of a name */
-/* Devices of one kind, each with a number below this; private ones likewise. */
-#define MIMIC_KIND_DEVICES_MAX 64
+#define MIMIC_KIND_DEVICES_MAX 1024	/* of one kind, each with a number below this */
+#define MIMIC_KIND_PRIVATE_MAX 64	/* private ones, likewise */
 #define MIMIC_KIND_CONTEXTS_MAX 64	/* of a device */
 #define MIMIC_KIND_COUNTERS_MAX 128
 #define MIMIC_KIND_ORDERS 8

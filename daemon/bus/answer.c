@@ -74,5 +74,5 @@ void mimicd_bus_answer(struct mimicd_bus *bus, uint32_t number, int status, uint
 	 * shares our CPU.
 	 */
 	if (!bus->was_asleep && bus->current == (int)number)
-		mimicd_engine_note_crowded(bus->engine);
+		mimicd_shard_note_crowded(&bus->engine->loop_shard);
 }

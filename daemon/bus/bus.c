@@ -38,12 +38,9 @@ static int register_all(struct mimicd_bus *bus)
 	int error = 0;
 
 	bus->is_starting = true;
-	for (unsigned int i = 0; i < engine->named_count; i++) {
-		int failed;
+	for (struct mimicd_instance *device = engine->first_named; device; device = device->next_named) {
+		int failed = mimicd_bus_function_add(bus, device);
 
-		if (!engine->named[i])
-			continue;
-		failed = mimicd_bus_function_add(bus, engine->named[i]);
 		count += !failed;
 		error = error ? error : failed;
 		/* Once for all: that much time another daemon's end has had. */

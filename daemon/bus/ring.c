@@ -38,7 +38,7 @@ static int start_ring(struct mimicd_bus *bus, size_t size)
 		stop_ring(bus);
 		return error;
 	}
-	__atomic_store_n(&bus->header->cpu, bus->engine->cpu, __ATOMIC_RELAXED);
+	__atomic_store_n(&bus->header->cpu, bus->engine->loop_shard.cpu, __ATOMIC_RELAXED);
 	return mimicd_loop_watch(bus->engine->loop, bus->ring_fd, EPOLLIN, &bus->source);
 }
 

@@ -15,6 +15,8 @@
 #include "daemon/clients/socket.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/inspection.h"
+#include "daemon/engine/placement.h"
+#include "daemon/engine/shards.h"
 #include "daemon/loop/closer.h"
 #include "daemon/loop/listen.h"
 #include "daemon/loop/log.h"
@@ -139,8 +141,8 @@ static struct mimicd_session *find_put_off(const struct mimicd_clients *clients)
 	for (struct mimicd_session *session = clients->sessions; session; session = session->next) {
 		if (!session->is_put_off || !may_go_on(session))
 			continue;
-		if (!found || session->client.user->message_turn < found->client.user->message_turn ||
-		    (session->client.user == found->client.user && session->turn < found->turn))
+		if (!found || session->client.user->home->message_turn < found->client.user->home->message_turn ||
+		    (session->client.user->home == found->client.user->home && session->turn < found->turn))
 			found = session;
 	}
 	return found;
@@ -155,8 +157,11 @@ static bool go_on(void *context, bool is_idle)
 	(void)is_idle;
 	if (!session)
 		return false;
-	session->turn = session->client.user->message_turn = ++clients->last_turn;
+	session->turn = session->client.user->home->message_turn = ++clients->last_turn;
+	mimicd_shards_hold(clients->engine);
 	mimicd_session_go_on(session);
+	mimicd_placement_update(clients->engine);
+	mimicd_shards_release(clients->engine);
 	return true;
 }
 
@@ -179,10 +184,14 @@ static void listen_again(void *context)
 	struct mimicd_clients *clients = context;
 	struct mimicd_session *session = clients->paused ? clients->sessions : NULL;
 
+	if (!session)
+		return;
+	mimicd_shards_hold(clients->engine);
 	for (; session; session = session->next) {
 		if (session->is_paused && !must_pause(session))
 			mimicd_session_resume(session);
 	}
+	mimicd_shards_release(clients->engine);
 }
 
 static const struct mimicd_front_end_ops front_end_ops = {

@@ -226,10 +226,8 @@ char *mimicd_list_text(const struct mimicd_engine *engine, const struct mimicd_c
 	add_number(root, "protocol", MIMIC_PROTOCOL_VERSION);
 	add_number(root, "pid", (uint64_t)getpid());
 	add_text(root, "profile", mimic_config_profile_name(&engine->settings));
-	for (unsigned int i = 0; i < engine->named_count; i++) {
-		if (engine->named[i])
-			json_object_array_add(devices, describe_device(engine->named[i]));
-	}
+	for (const struct mimicd_instance *device = engine->first_named; device; device = device->next_named)
+		json_object_array_add(devices, describe_device(device));
 	for (struct mimicd_client *client = engine->clients; client; client = client->next) {
 		if (!client->is_shown || client->broken ||
 		    (client == asking && mimicd_client_only_inspects(client)))

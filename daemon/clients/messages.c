@@ -20,6 +20,7 @@
 #include "daemon/engine/explain.h"
 #include "daemon/engine/lane.h"
 #include "daemon/engine/manage.h"
+#include "daemon/engine/placement.h"
 #include "daemon/engine/turn.h"
 #include "daemon/loop/closer.h"
 #include "daemon/loop/log.h"
@@ -101,8 +102,9 @@ static void do_eventfd(struct mimicd_session *session, const struct mimicd_packe
 	if (instance && mimicd_instance_is_bound(instance))
 		error = -EOPNOTSUPP;	/* the function driver has its events */
 	else if (instance)
-		error = mimicd_events_set(&instance->events, session->client.user,
+		error = mimicd_events_set(&instance->events, session->client.user->home,
 					  packet->fd_count ? packet->fds[0] : -1, packet->event.events);
+	mimicd_placement_note(&session->client);
 	if (error == -EINVAL)
 		mimicd_complain(session, packet, error, "no eventfd, or no such events");
 	else
@@ -135,6 +137,7 @@ static void do_trace(struct mimicd_session *session, const struct mimicd_packet 
 	const char *why;
 	int error = start_trace(session, packet, &why);
 
+	mimicd_placement_note(&session->client);
 	if (error == -EINPROGRESS)
 		put_off_for_fix(session, packet);
 	else if (error)
@@ -475,7 +478,7 @@ void mimicd_session_go_on(struct mimicd_session *session)
 /* All that its user's sessions have may last a turn, and then it is the others' again. */
 static bool has_turn(struct mimicd_session *session)
 {
-	struct mimicd_user *user = session->client.user;
+	struct mimicd_user *user = session->client.user->home;
 	uint64_t poll = session->clients->engine->loop->polls;
 
 	if (user->message_poll != poll) {
@@ -507,7 +510,7 @@ static int receive_one(struct mimicd_session *session)
 
 void mimicd_session_receive(struct mimicd_session *session)
 {
-	struct mimicd_user *user = session->client.user;
+	struct mimicd_user *user = session->client.user->home;
 	uint64_t begun = mimic_now(), took = 0;
 	bool is_there = has_turn(session);
 

@@ -174,7 +174,16 @@ static void linger(struct mimicd_client *client)
 		mimicd_loop_forget(session->clients->engine->loop, client->memory.pidfd);
 }
 
+static int kick(struct mimicd_client *client, struct mimicd_source **source)
+{
+	struct mimicd_session *session = mimicd_session_of(client);
+
+	*source = &session->kick_source;
+	return session->event_fd;
+}
+
 static const struct mimicd_client_ops client_ops = {
+	.kick = kick,
 	.end = end,
 	.linger = linger,
 };

@@ -16,6 +16,7 @@ int mimicd_client_init(struct mimicd_client *client, struct mimicd_engine *engin
 	const struct mimicd_program *program = &client->program;
 
 	client->engine = engine;
+	client->shard = &engine->loop_shard;
 	client->ops = ops;
 	mimicd_memory_init(&client->memory, &engine->errands, program->pid, pidfd,
 			   program->uid == geteuid() && program->pid > 0);
@@ -38,9 +39,9 @@ void mimicd_client_retry_device(struct mimicd_client *client, struct mimicd_inst
 {
 	if (!instance->kind->retry)
 		return;
-	client->engine->calls++;
+	client->shard->calls++;
 	instance->kind->retry(instance->model, mimic_now());
-	client->engine->busy |= instance->model->ops->busy(instance->model);
+	client->shard->busy |= instance->model->ops->busy(instance->model);
 }
 
 void mimicd_client_retry(struct mimicd_memory *memory)
@@ -56,7 +57,7 @@ void mimicd_client_retry(struct mimicd_memory *memory)
 void mimicd_client_leave(struct mimicd_client *client)
 {
 	client->broken = true;
-	client->engine->reap = true;
+	mimicd_shard_call_reap(client->shard);
 }
 
 void mimicd_client_break(struct mimicd_client *client, const char *format, ...)

@@ -12,6 +12,7 @@
 #include "daemon/engine/program.h"
 #include "daemon/engine/trace.h"
 #include "daemon/engine/user.h"
+#include "daemon/loop/loop.h"
 #include "mimic/lane.h"
 #include "mimic/protocol.h"
 
@@ -86,6 +87,11 @@ struct mimicd_client_ops {
 	 * memory wakes it.
 	 */
 	void (*wake)(struct mimicd_lane *lane);
+	/*
+	 * The eventfd by which its programs wake us, and the source that the loop has for it. NULL: there is none; the client
+	 * stays in the loop's shard.
+	 */
+	int (*kick)(struct mimicd_client *client, struct mimicd_source **source);
 	/* A lane in lent memory is no more: all that was posted on it is done, or dropped. */
 	void (*lane_gone)(struct mimicd_lane *lane);
 	/* The program has made an access that drops translations (mimic_kind.is_flush). */
@@ -94,14 +100,17 @@ struct mimicd_client_ops {
 
 struct mimicd_client {
 	struct mimicd_engine *engine;
+	struct mimicd_shard *shard;	/* of which its lanes and devices are */
+	bool is_placed;		/* not by chance: it counts there (placement.h) */
+	bool has_moved_on;	/* what it has, or needs, has changed: its place may be another one */
 	const struct mimicd_client_ops *ops;
 	struct mimicd_client *next;	/* of the engine */
 	struct mimicd_user *user;
-	struct mimicd_client *next_of_user;
+	struct mimicd_client *next_of_user;	/* in the shard */
 	struct mimicd_program program;
 	struct mimicd_process *process;	/* that has its devices by a driver; NULL: it has them from us */
 	bool is_shown;		/* in lists: it has introduced itself */
-	bool broken;		/* to be ended when the current round is over */
+	atomic_bool broken;	/* to be ended when the current round is over */
 
 	struct mimicd_device_slot devices[MIMIC_SESSION_DEVICES];
 	unsigned int private_devices;

@@ -11,6 +11,7 @@
 #include "daemon/engine/instance.h"
 #include "daemon/engine/lane.h"
 #include "daemon/engine/leave.h"
+#include "daemon/engine/placement.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/clock.h"
 
@@ -177,6 +178,7 @@ static int take(struct mimicd_client *client, struct mimicd_instance *instance)
 	instance->client = client;
 	instance->memory.memory = &client->memory;
 	mimicd_trace_open(&client->trace, instance, client->program.pid, is_alone(client, instance));
+	mimicd_placement_of_device(instance);
 	return 0;
 }
 
@@ -291,6 +293,7 @@ static int open_context(struct mimicd_client *client, const struct mimic_kind *k
 	context->memory.memory = &client->memory;
 	kind->contexts->attach(instance->model, index, context->address_space, mimic_now());
 	fill_context(&client->devices[*number], instance, index);
+	mimicd_placement_of_device(instance);
 	mimicd_trace_open(&client->trace, instance, client->program.pid, is_alone(client, instance));
 	return 0;
 }
@@ -344,6 +347,8 @@ int mimicd_client_open(struct mimicd_client *client, const char *name, uint32_t 
 	/* One that it has open already is no other one. */
 	if (error || client->devices[*number].opens > 1)
 		mimicd_quota_give_back(client->user, MIMICD_QUOTA_devices, 1);
+	if (!error)
+		mimicd_placement_note(client);
 	if (error == -EBUSY && !client->process && one_leaves(client->engine, kind, rest))
 		return -EINPROGRESS;
 	return error;
@@ -362,6 +367,7 @@ static void detach_slot(struct mimicd_client *client, struct mimicd_device_slot 
 	slot->instance = NULL;
 	slot->model = NULL;
 	slot->closed = true;
+	mimicd_placement_note(client);
 	mimicd_quota_give_back(client->user, MIMICD_QUOTA_devices, 1);
 }
 
@@ -444,6 +450,7 @@ static void give_back_context(struct mimicd_instance *instance, unsigned int ind
 		mimicd_trace_close(instance);
 	if (!mimicd_instance_is_held(instance))
 		mimicd_inject_reset(&instance->injection);
+	mimicd_placement_of_device(instance);
 }
 
 static void give_back(struct mimicd_client *client, struct mimicd_device_slot *slot)
@@ -533,6 +540,7 @@ void mimicd_client_destroy(struct mimicd_client *client)
 {
 	struct mimicd_client **link = &client->engine->clients;
 
+	mimicd_placement_end(client);
 	while (client->lanes)
 		mimicd_lane_destroy(client->lanes);
 	mimicd_threads_leave(client);

@@ -201,17 +201,29 @@ static struct mimicd_instance *create(struct mimicd_engine *engine, const struct
 	if (!instance)
 		return NULL;
 	instance->engine = engine;
+	instance->is_private = is_private;
 	instance->kind = mimicd_recording_kind(engine, kind);
 	instance->index = number;
 	instance->device_memory.fd = -1;
-	instance->is_private = is_private;
 	snprintf(instance->name, sizeof(instance->name), "%s%s%u", kind->name, is_private ? "@" : "", number);
+	instance->shard = &engine->loop_shard;
 	error = create_model(instance);
 	if (!error)
 		return instance;
 	mimicd_device_destroy(instance);
 	errno = -error;
 	return NULL;
+}
+
+/* In the order of their places. */
+static void add_named(struct mimicd_engine *engine, struct mimicd_instance *instance)
+{
+	struct mimicd_instance **link = &engine->first_named;
+
+	while (*link && (*link)->place < instance->place)
+		link = &(*link)->next_named;
+	instance->next_named = *link;
+	*link = instance;
 }
 
 int mimicd_device_create(struct mimicd_engine *engine, const struct mimic_kind *kind,
@@ -226,8 +238,9 @@ int mimicd_device_create(struct mimicd_engine *engine, const struct mimic_kind *
 		return error;
 	}
 	engine->named[place] = instance;
-	if (place >= engine->named_count)
-		engine->named_count = place + 1;
+	instance->place = place;
+	add_named(engine, instance);
+	mimicd_shard_add_device(&engine->loop_shard, instance);
 	*created = instance;
 	return 0;
 }
@@ -260,13 +273,15 @@ int mimicd_devices_create(struct mimicd_engine *engine)
 void mimicd_device_hide(struct mimicd_instance *instance)
 {
 	struct mimicd_engine *engine = instance->engine;
-	unsigned int place = mimicd_instance_place(instance->kind, instance->index);
+	struct mimicd_instance **link = &engine->first_named;
 
-	if (instance->is_private || engine->named[place] != instance)
+	if (instance->is_private || engine->named[instance->place] != instance)
 		return;
-	engine->named[place] = NULL;
-	while (engine->named_count && !engine->named[engine->named_count - 1])
-		engine->named_count--;
+	engine->named[instance->place] = NULL;
+	while (*link != instance)
+		link = &(*link)->next_named;
+	*link = instance->next_named;
+	mimicd_shard_remove_device(instance);
 }
 
 /* A second later, so that programs that come and go cost it once a second at most. */
@@ -300,6 +315,6 @@ void mimicd_device_destroy(struct mimicd_instance *instance)
 
 void mimicd_devices_destroy(struct mimicd_engine *engine)
 {
-	while (engine->named_count)
-		mimicd_device_destroy(engine->named[engine->named_count - 1]);
+	while (engine->first_named)
+		mimicd_device_destroy(engine->first_named);
 }

@@ -2,7 +2,8 @@
 /*
  * The engine: devices, the programs that have them, and the lanes by which programs give
  * them commands. Its state is one structure, which belongs to the thread that holds its
- * lock (jobs.h): the loop's, but for the time that this sleeps.
+ * lock (jobs.h): the loop's, but for the time that this sleeps. Clients and devices may be given to further threads
+ * (shards.h), each of which has a lock of its own.
  *
  *   front_end.h, client.h, function.h, binding.h, trap.h   what front ends fill in, and call
  *   instance.c, device.c, manage.c   a device; made; seen and managed from outside
@@ -18,6 +19,7 @@
  *   events.c, trace.c, inject.c      what a program is told, what is traced, what misbehaves
  *   recording.c                      all that devices are asked, answer and ask, in a file
  *   wakes.c, stalls.c                how long it takes to tell programs, and to reach what they share
+ *   shard*.c, placement.c            what one thread works on; further threads; which of them has which client
  *   round.c, inspection.c            all of this in turn; inspection requests, too
  */
 #ifndef MIMICD_ENGINE_H
@@ -32,6 +34,7 @@
 #include "daemon/engine/jobs.h"
 #include "daemon/engine/memory_fix.h"
 #include "daemon/engine/quota.h"
+#include "daemon/engine/shard.h"
 #include "daemon/loop/loop.h"
 #include "daemon/loop/timer.h"
 #include "libmimic/base/config.h"
@@ -40,7 +43,6 @@
 struct mimicd_binding;
 struct mimicd_front_end;
 struct mimicd_instance;
-struct mimicd_lane;
 struct mimicd_trace;
 struct mimicd_user;
 struct mimicd_client;
@@ -53,23 +55,25 @@ struct mimicd_engine {
 	struct mimic_settings settings;
 	struct mimicd_front_end *front_ends;	/* the newest first */
 
-	/* By kind, then by number: number N of the first at N, the next kind's 64 further; NULL: there is none. */
+	/* By kind, then by number: number N of the first at N, the next kind's 1024 further; NULL: there is none. */
 	struct mimicd_instance *named[MIMICD_DEVICES_MAX];
-	unsigned int named_count;	/* the highest there is, plus 1 */
+	struct mimicd_instance *first_named;	/* the same, by `next_named`, in that order */
 	uint64_t last_address_space;	/* of the contexts that we give away */
 	uint64_t last_owner;		/* serial part of owner numbers */
 	struct mimicd_client *clients;
-	struct mimicd_user *users;	/* that have clients, or had them */
 	struct mimicd_quotas quotas;	/* of each of them */
 	uint64_t used[MIMICD_QUOTA_COUNT];	/* by all */
 	struct mimicd_binding *bindings;	/* of processes that have devices by a driver */
 	struct mimicd_trace *bindings_trace;	/* of the client that traces these; NULL: none does */
 
-	/* Every lane of every client, close together for looking whether there is work. */
-	struct mimicd_lane **lanes;
-	unsigned int lane_count;
-	unsigned int lane_capacity;
-	int cpu;			/* as published in the lanes */
+	struct mimicd_shard loop_shard;	/* the loop's thread's */
+	struct mimicd_shard *shards;	/* beside that one (shards.h) */
+	unsigned int shard_count;
+	unsigned int started;		/* of these, from the first on, that have a thread */
+	unsigned int held;		/* how often the loop's thread holds them */
+	bool spreads_at_once;		/* for tests: no client that may leave the loop's shard stays there */
+	bool shards_stop;		/* with all of their locks */
+	bool must_place;		/* clients may have to change their shard (placement.h) */
 
 	struct mimicd_timer free_timer;	/* when memory of devices that are gone is given back */
 	bool frees;			/* it is armed */
@@ -82,38 +86,27 @@ struct mimicd_engine {
 	struct mimicd_memory_fixes memory_fixes;
 	struct mimicd_events events;
 
-	uint64_t calls;			/* of models, counted from 1: what was read ahead is of one */
-	uint64_t now;			/* time of the last work, for spinning */
-	uint64_t seen;			/* when its thread, awake, last looked at the clock */
-	uint64_t stalls_until;		/* what is done for users is timed (stalls.h); 0: it is not */
-	uint64_t stalls_counted;	/* time of that in all, and of waits for errands */
-	struct mimicd_user *stalls_user;	/* for whom something is done that is timed; NULL: for nobody */
-	bool resumes;			/* a user is no longer throttled whose accesses were put off */
-	uint64_t turn_end;		/* when others must have their turn, see turn.h */
 	uint64_t inspections_rest_until;	/* the lanes' turn, see inspection.h */
-	uint64_t crowded_until;		/* a client shares our CPU: do not spin */
-	struct mimic_yield yields;
-	bool reap;			/* a client or lane waits to be freed */
+	atomic_bool reap;		/* a client or lane waits to be freed */
 	struct mimicd_instance *leaving;	/* leave.h */
 	struct record_file *recording;	/* recording.h; NULL: devices are not recorded */
 	bool recording_is_cut;		/* it could not be written, and the log says so */
-	bool busy;			/* a device has work that goes on without a command */
 };
 
 /*
- * The devices of the settings, and the loop's work. `recording`: a file for what devices do, that is not there
+ * The devices of the settings, and the loop's work. `threads`: how many the engine has at most, see shards.h. `recording`: a file for what devices do, that is not there
  * yet (recording.h); NULL: none. 0 or -errno, with a log line; after
  * either, mimicd_engine_destroy(). The caller holds the lock from then on.
  */
 int mimicd_engine_create(struct mimicd_engine *engine, struct mimicd_loop *loop,
-			 const struct mimic_settings *settings, const char *recording);
+			 const struct mimic_settings *settings, const char *recording, unsigned int threads);
 /* No program has a device any more. false: a thread is lost, and uses the engine until the process ends. */
 bool mimicd_engine_destroy(struct mimicd_engine *engine);
 
-/* A program that needs the CPU that the loop runs on is to have it: no spinning for a while. */
-static inline void mimicd_engine_note_crowded(struct mimicd_engine *engine)
+/* A program that needs the CPU that the shard's thread runs on is to have it: no spinning for a while. */
+static inline void mimicd_shard_note_crowded(struct mimicd_shard *shard)
 {
-	engine->crowded_until = engine->now + engine->settings.spin_microseconds * 1000ull;
+	shard->crowded_until = shard->now + shard->engine->settings.spin_microseconds * 1000ull;
 }
 
 /* Serves every lane once, then front ends that poll, jobs and busy devices. true: something was done. */

@@ -228,7 +228,7 @@ static int64_t run_stores(struct mimicd_lane *lane, uint64_t limit, uint64_t now
 	}
 	model = lane->target->model;
 	copy_payload(lane, values, count);
-	lane->client->engine->calls++;
+	lane->client->shard->calls++;
 	mimicd_lane_access(lane, &pattern);
 	look_for_reset(lane, &pattern);
 	done = count > 1 ? model->ops->store_many(model, &pattern, values, count, now) : 0;
@@ -268,7 +268,7 @@ static void load_from_model(struct mimicd_lane *lane, uint32_t count, uint64_t n
 	struct mimic_access pattern;
 	size_t done = 0;
 
-	lane->client->engine->calls++;
+	lane->client->shard->calls++;
 	mimicd_lane_access(lane, &pattern);
 	look_for_reset(lane, &pattern);
 	if (count > 1) {
@@ -392,7 +392,7 @@ static bool drain_others(struct mimicd_client *client, const struct mimicd_lane 
 			*drain = (struct mimicd_drain){ lane->number, lane->commands.mask + 1 };
 		moved = mimicd_lane_run(lane, drain->left, true, mimic_now());
 		drain->left -= moved < drain->left ? moved : drain->left;
-		if (mimicd_turn_is_over(client->engine))
+		if (mimicd_turn_is_over(client->shard))
 			return false;
 	}
 	drain->lane = 0;
@@ -416,7 +416,7 @@ static bool follow_order(struct mimicd_lane *lane, uint64_t word, uint64_t now)
 	if (distance > (int64_t)other->commands.mask + 1)
 		distance = (int64_t)other->commands.mask + 1;
 	return distance <= 0 || mimicd_lane_run(other, (uint64_t)distance, true, now) >= (uint64_t)distance ||
-	       !mimicd_turn_is_over(lane->client->engine);
+	       !mimicd_turn_is_over(lane->client->shard);
 }
 
 static struct mimicd_device_slot *target_of(struct mimicd_client *client,
@@ -476,7 +476,7 @@ static bool works_long(const struct mimicd_device_slot *slot)
 {
 	bool is_busy = slot->model->ops->busy(slot->model);
 
-	slot->instance->engine->busy |= is_busy;
+	slot->instance->shard->busy |= is_busy;
 	return is_busy || slot->instance->kind->batch < CHUNK_WORDS;
 }
 
@@ -516,7 +516,7 @@ uint64_t mimicd_lane_run(struct mimicd_lane *lane, uint64_t budget, bool only_po
 		    !mimicd_stall_is_looked_for(lane->client->user))
 			continue;
 		looked = moved;
-		if (mimicd_turn_is_over(lane->client->engine))
+		if (mimicd_turn_is_over(lane->client->shard))
 			break;
 	}
 	lane->running = false;
@@ -530,14 +530,14 @@ void mimicd_lane_drain(struct mimicd_lane *lane)
 {
 	uint64_t now = mimic_now();
 
-	lane->client->engine->turn_end = now + MIMICD_TURN_NS;
+	lane->client->shard->turn_end = now + MIMICD_TURN_NS;
 	/* No more than a ring full: a client that goes on posting cannot keep us here. */
 	mimicd_lane_run(lane, lane->commands.mask + 1, true, now);
 }
 
 bool mimicd_lanes_drain(struct mimicd_client *client)
 {
-	client->engine->turn_end = mimic_now() + MIMICD_TURN_NS;
+	client->shard->turn_end = mimic_now() + MIMICD_TURN_NS;
 	return drain_others(client, NULL, &client->drain);
 }
 

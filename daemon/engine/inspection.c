@@ -2,6 +2,7 @@
 #include "daemon/engine/inspection.h"
 
 #include "daemon/engine/engine.h"
+#include "daemon/engine/shards.h"
 #include "libmimic/base/clock.h"
 
 /* Lanes that had work so lately have it still. */
@@ -20,7 +21,7 @@ void mimicd_inspection_ended(struct mimicd_engine *engine, uint64_t begun)
 	 * Judged by its begin: a long inspection may have put to sleep a client that waits for
 	 * an answer, and a client takes time to wake.
 	 */
-	if (begun - engine->now >= LANES_WORK_NS)
+	if (begun - mimicd_shards_worked(engine) >= LANES_WORK_NS)
 		return;
 	if (engine->inspections_rest_until < now)
 		engine->inspections_rest_until = now;

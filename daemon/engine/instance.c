@@ -67,7 +67,7 @@ void mimicd_instance_remove_waiter(struct mimicd_instance *instance, struct mimi
 void mimicd_instance_withdraw(struct mimicd_instance *instance, struct mimicd_waiter *waiter)
 {
 	mimicd_instance_remove_waiter(instance, waiter);
-	instance->engine->calls++;
+	instance->shard->calls++;
 	instance->model->ops->cancel(instance->model, waiter->owner, mimic_now());
 }
 
@@ -84,10 +84,10 @@ void mimicd_instance_owner_gone(struct mimicd_instance *instance, uint64_t owner
 {
 	struct mimic_model *model = instance->model;
 
-	instance->engine->calls++;
+	instance->shard->calls++;
 	model->ops->owner_gone(model, owner, mimic_now());
 	/* A thread that waited goes on, and may have set off a loop. */
-	instance->engine->busy |= model->ops->busy(model);
+	instance->shard->busy |= model->ops->busy(model);
 }
 
 /* --- functions and bindings -------------------------------------------------------- */

@@ -39,6 +39,8 @@ struct mimicd_waiter {
 
 struct mimicd_instance {
 	struct mimicd_engine *engine;
+	struct mimicd_shard *shard;	/* its clients'; the loop's if it has none */
+	struct mimicd_instance *next_of_shard;	/* not of private ones */
 	const struct mimic_kind *kind;
 	char name[MIMIC_NAME_MAX];
 	struct mimic_model *model;
@@ -46,6 +48,8 @@ struct mimicd_instance {
 	struct mimicd_device_jobs jobs;
 	struct mimicd_device_events events;
 	unsigned int index;		/* N of mapleN */
+	unsigned int place;		/* among the engine's; not of private ones */
+	struct mimicd_instance *next_named;	/* the engine's next */
 	struct mimicd_client *client;	/* that has it whole, or had it while it leaves; NULL: none, or a binding has it */
 	struct mimicd_binding *binding;	/* the first; clients of its process may work on the device too */
 	struct mimicd_memory_slot memory;	/* of the program that has it whole */

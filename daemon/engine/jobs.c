@@ -144,7 +144,7 @@ void mimicd_jobs_lock(struct mimicd_jobs *jobs)
 	atomic_store(&jobs->is_wanted, false);
 }
 
-static void wake_loop(struct mimicd_jobs *jobs)
+void mimicd_jobs_wake_loop(struct mimicd_jobs *jobs)
 {
 	const uint64_t one = 1;
 
@@ -194,7 +194,7 @@ static void stand_in(struct mimicd_jobs *jobs)
 	} while (worked && ++rounds < STAND_IN_ROUNDS);
 	watch(jobs);
 	if (jobs->ops->finish(jobs->context))
-		wake_loop(jobs);
+		mimicd_jobs_wake_loop(jobs);
 }
 
 /* On a worker: does the job, and then what it sets off, if the loop's thread sleeps. */
@@ -223,7 +223,7 @@ static void run(struct mimicd_job *job)
 	mimic_lock_release(jobs->lock);
 	mimic_lane_fence();
 	if (atomic_load(&jobs->pending) > 0)
-		wake_loop(jobs);
+		mimicd_jobs_wake_loop(jobs);
 }
 
 /* --- open and close ---------------------------------------------------------------------- */

@@ -100,6 +100,8 @@ bool mimicd_jobs_take_back(struct mimicd_device_jobs *device);
 bool mimicd_jobs_round(struct mimicd_jobs *jobs);
 /* Is there something that a round would do? */
 bool mimicd_jobs_have_work(struct mimicd_jobs *jobs);
+/* From any thread: the loop's does not sleep on. */
+void mimicd_jobs_wake_loop(struct mimicd_jobs *jobs);
 /* Do threads that have work need the CPU that we would spin on? */
 bool mimicd_jobs_need_cpus(const struct mimicd_jobs *jobs);
 

@@ -10,6 +10,7 @@
 #include "daemon/engine/client.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/execute.h"
+#include "daemon/engine/placement.h"
 #include "daemon/engine/turn.h"
 #include "libmimic/base/wait.h"
 
@@ -47,7 +48,7 @@ static void unmap_lane(const struct mimicd_lane_place *place)
 static void lay_out(struct mimicd_lane *lane, const struct mimicd_lane_place *place)
 {
 	struct mimic_lane *memory = place->memory;
-	int cpu = lane->is_lent ? MIMIC_CPU_UNKNOWN : lane->client->engine->cpu;
+	int cpu = lane->is_lent ? MIMIC_CPU_UNKNOWN : lane->client->shard->cpu;
 
 	lane->memory = memory;
 	lane->size = mimic_lane_size(place->command_words, place->response_words);
@@ -55,32 +56,21 @@ static void lay_out(struct mimicd_lane *lane, const struct mimicd_lane_place *pl
 	mimic_ring_attach(&lane->responses, mimic_lane_responses(memory, place->command_words),
 			  place->response_words);
 	atomic_store_explicit(&memory->daemon_cpu, cpu, memory_order_relaxed);
+	atomic_store_explicit(&memory->daemon_sleeping, lane->client->shard->sleeps, memory_order_relaxed);
 	atomic_store_explicit(&memory->client_cpu, -1, memory_order_relaxed);
 }
 
-static int add_to_engine(struct mimicd_engine *engine, struct mimicd_lane *lane)
+/* Wherever the client goes. */
+static int make_room(struct mimicd_client *client)
 {
-	if (engine->lane_count == engine->lane_capacity) {
-		unsigned int capacity = engine->lane_capacity ? 2 * engine->lane_capacity : 16;
-		struct mimicd_lane **lanes = realloc(engine->lanes, capacity * sizeof(*lanes));
+	struct mimicd_engine *engine = client->engine;
+	unsigned int elsewhere = 0;
 
-		if (!lanes)
-			return -ENOMEM;
-		engine->lanes = lanes;
-		engine->lane_capacity = capacity;
-	}
-	engine->lanes[engine->lane_count++] = lane;
-	return 0;
-}
-
-static void remove_from_engine(struct mimicd_engine *engine, struct mimicd_lane *lane)
-{
-	for (unsigned int i = 0; i < engine->lane_count; i++) {
-		if (engine->lanes[i] != lane)
-			continue;
-		engine->lanes[i] = engine->lanes[--engine->lane_count];
-		return;
-	}
+	for (unsigned int i = 0; i < engine->shard_count; i++)
+		elsewhere += engine->shards[i].lane_count;
+	if (mimicd_shard_make_room(&engine->loop_shard, elsewhere + 1))
+		return -ENOMEM;
+	return mimicd_shard_make_room(client->shard, 1);
 }
 
 /* The thread of that number, or for 0 a new one. */
@@ -163,11 +153,12 @@ static int create(struct mimicd_client *client, struct mimicd_thread *thread, ui
 	lane->thread = thread;
 	lane->level = level;
 	lane->is_lent = is_lent;
-	error = add_to_engine(client->engine, lane);
+	error = make_room(client);
 	if (error) {
 		free(lane);
 		return error;
 	}
+	mimicd_shard_add_lane(client->shard, lane);
 	lay_out(lane, place);
 	for (uint32_t i = 0; i < MIMIC_SESSION_DEVICES; i++) {
 		if (client->devices[i].lost)
@@ -178,6 +169,7 @@ static int create(struct mimicd_client *client, struct mimicd_thread *thread, ui
 	client->lanes = lane;
 	client->lane_count++;
 	thread->lanes++;
+	mimicd_placement_note(client);
 	*created = lane;
 	return 0;
 }
@@ -257,7 +249,8 @@ void mimicd_lane_destroy(struct mimicd_lane *lane)
 		client->turn = lane->next;
 	client->lane_count--;
 	lane->thread->lanes--;
-	remove_from_engine(client->engine, lane);
+	mimicd_shard_remove_lane(client->shard, lane);
+	mimicd_placement_note(client);
 	if (!lane->is_lent)
 		munmap(lane->memory, lane->size);
 	else if (client->ops->lane_gone)
@@ -272,7 +265,7 @@ void mimicd_lane_retire(struct mimicd_lane *lane)
 		mimicd_lane_cancel(lane);
 	lane->retired = true;
 	mimicd_lane_drain(lane);
-	lane->client->engine->reap = true;
+	mimicd_shard_call_reap(lane->client->shard);
 }
 
 static void finish_thread(struct mimicd_client *client, struct mimicd_thread *thread)

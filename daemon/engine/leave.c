@@ -4,6 +4,7 @@
 #include "daemon/engine/client.h"
 #include "daemon/engine/device.h"
 #include "daemon/engine/engine.h"
+#include "daemon/engine/placement.h"
 #include "libmimic/base/clock.h"
 
 /* What waits for it, such as a CLOSE, goes on. */
@@ -32,6 +33,7 @@ static void finish(struct mimicd_instance *instance)
 	mimicd_inject_reset(&instance->injection);
 	instance->client = NULL;
 	mimicd_memory_slot_clear(&instance->memory);
+	mimicd_placement_of_device(instance);
 }
 
 bool mimicd_device_leave(struct mimicd_instance *instance, bool is_ending)

@@ -156,7 +156,7 @@ void mimicd_device_reset(struct mimicd_instance *instance)
 	attach_contexts(instance, now);
 	if (events)
 		kind->enable_events(model, events, now);
-	instance->engine->busy |= model->ops->busy(model);
+	instance->shard->busy |= model->ops->busy(model);
 }
 
 void mimicd_device_clear_counters(struct mimicd_instance *instance)

@@ -161,7 +161,7 @@ static bool fill_ahead(struct mimicd_memory_slot *slot, uint64_t start, uint64_t
 	ahead->start = address;
 	ahead->size = read_pieces(slot, start, &local, &remote, 1);
 	/* What has to wait may be there for the next one. */
-	ahead->call = slot->waits ? 0 : slot->memory->user->engine->calls;
+	ahead->call = slot->waits ? 0 : slot->memory->user->shard->calls;
 	return true;
 }
 
@@ -169,7 +169,7 @@ static bool is_ahead(const struct mimicd_memory_slot *slot, uint64_t address)
 {
 	const struct mimicd_ahead *ahead = slot->ahead;
 
-	return ahead && ahead->call == slot->memory->user->engine->calls && address >= ahead->start &&
+	return ahead && ahead->call == slot->memory->user->shard->calls && address >= ahead->start &&
 	       address / MIMIC_PAGE_SIZE == ahead->start / MIMIC_PAGE_SIZE;
 }
 

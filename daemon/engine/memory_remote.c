@@ -196,7 +196,7 @@ static size_t send(struct mimicd_memory *memory, const struct mimicd_move *move,
 	took = mimic_now() - begun;
 	/* No sleep that stalls.h is about: it is as long as we want. Jobs are not the engine's thread. */
 	if (memory->user && !move->slot->is_of_jobs)
-		memory->user->engine->stalls_counted += took;
+		memory->user->shard->stalls_counted += took;
 	if (!error) {
 		/* A page that comes just in time each time holds up others as one that does not. */
 		if (took > HURRIED_WAIT_NS)

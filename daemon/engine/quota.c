@@ -91,6 +91,7 @@ int mimicd_quota_take(struct mimicd_user *user, enum mimicd_quota what, uint64_t
 
 	if (!user)
 		return 0;
+	user = user->home;
 	used = &user->engine->used[what];
 	most = is_privileged(user->uid) ? UINT64_MAX : user->engine->quotas.most[what];
 	if (user->used[what] > most || amount > most - user->used[what])
@@ -108,6 +109,7 @@ void mimicd_quota_give_back(struct mimicd_user *user, enum mimicd_quota what, ui
 {
 	if (!user)
 		return;
+	user = user->home;
 	user->used[what] -= amount;
 	user->engine->used[what] -= amount;
 }

@@ -23,16 +23,16 @@ static void later(uint64_t *time, uint64_t than)
 		*time = than;
 }
 
-void mimicd_stalls_look(struct mimicd_engine *engine, uint64_t now)
+void mimicd_stalls_look(struct mimicd_shard *shard, uint64_t now)
 {
-	uint64_t took = now - engine->seen;
+	uint64_t took = now - shard->seen;
 
-	if (now >= engine->stalls_until)
-		engine->stalls_until = 0;
+	if (now >= shard->stalls_until)
+		shard->stalls_until = 0;
 	/* Longer than the pause: the first sleep behind it is seen at once. */
 	if (took >= MIMICD_STALL_NS)
-		later(&engine->stalls_until, now + 2 * pause_after(took));
-	engine->seen = now;
+		later(&shard->stalls_until, now + 2 * pause_after(took));
+	shard->seen = now;
 }
 
 /* false: this kernel does not count by threads. */
@@ -49,13 +49,13 @@ static bool count(long *switches, long *faults)
 
 void mimicd_stall_begin_timed(struct mimicd_stall_clock *clock, struct mimicd_user *user)
 {
-	struct mimicd_engine *engine = user->engine;
+	struct mimicd_shard *shard = user->shard;
 
 	clock->begun = mimic_now();
 	clock->user = user;
-	clock->counted = engine->stalls_counted;
-	clock->before = engine->stalls_user;
-	engine->stalls_user = user;
+	clock->counted = shard->stalls_counted;
+	clock->before = shard->stalls_user;
+	shard->stalls_user = user;
 	clock->is_of_suspect = clock->begun < user->throttles[MIMICD_STALL].suspect_until &&
 			       count(&clock->switches, &clock->faults);
 }
@@ -67,13 +67,13 @@ void mimicd_stall_begin_timed(struct mimicd_stall_clock *clock, struct mimicd_us
 void mimicd_stall_end_timed(const struct mimicd_stall_clock *clock)
 {
 	struct mimicd_user *user = clock->user;
-	struct mimicd_engine *engine = user->engine;
+	struct mimicd_shard *shard = user->shard;
 	struct mimicd_wake_throttle *throttle = &user->throttles[MIMICD_STALL];
-	uint64_t now = mimic_now(), took = now - clock->begun - (engine->stalls_counted - clock->counted);
+	uint64_t now = mimic_now(), took = now - clock->begun - (shard->stalls_counted - clock->counted);
 	long switches, faults;
 
-	engine->stalls_user = clock->before;
-	engine->stalls_counted += took;
+	shard->stalls_user = clock->before;
+	shard->stalls_counted += took;
 	if (clock->is_of_suspect && !(count(&switches, &faults) && switches != clock->switches && faults != clock->faults))
 		return;
 	if (clock->begun - user->stall_begun > NEAR_NS) {
@@ -85,7 +85,7 @@ void mimicd_stall_end_timed(const struct mimicd_stall_clock *clock)
 		return;
 	took = user->stall_ns;
 	user->stall_ns = 0;
-	later(&engine->stalls_until, now + 2 * pause_after(took));
+	later(&shard->stalls_until, now + 2 * pause_after(took));
 	later(&throttle->suspect_until, now + 2 * pause_after(took));
 	if (clock->is_of_suspect)
 		later(&throttle->until, now + pause_after(took));
@@ -109,11 +109,11 @@ bool mimicd_stall_puts_off_access(struct mimicd_memory_slot *slot)
 
 /* --- afterwards ------------------------------------------------------------------------ */
 
-void mimicd_stalls_go_on(struct mimicd_engine *engine)
+void mimicd_stalls_go_on(struct mimicd_shard *shard)
 {
-	for (struct mimicd_user *user = engine->users; user; user = user->next) {
+	for (struct mimicd_user *user = shard->users; user; user = user->next) {
 		if (user->is_stalled && !mimicd_wakes_throttled(user, MIMICD_STALL))
-			engine->resumes = true;
+			shard->resumes = true;
 	}
 }
 
@@ -139,9 +139,9 @@ static bool resume_client(struct mimicd_client *client)
 	return false;
 }
 
-bool mimicd_stalls_resume(struct mimicd_engine *engine)
+bool mimicd_stalls_resume(struct mimicd_shard *shard)
 {
-	struct mimicd_user *user = engine->users;
+	struct mimicd_user *user = shard->users;
 
 	for (; user; user = user->next) {
 		if (!user->is_stalled || mimicd_wakes_throttled(user, MIMICD_STALL))
@@ -152,8 +152,8 @@ bool mimicd_stalls_resume(struct mimicd_engine *engine)
 		}
 		user->is_stalled = false;
 		/* Devices whose ticks were left out. */
-		engine->busy = true;
+		shard->busy = true;
 	}
-	engine->resumes = false;
+	shard->resumes = false;
 	return false;
 }

@@ -25,7 +25,7 @@
 struct mimicd_stall_clock {
 	struct mimicd_user *user;	/* NULL: it is not timed */
 	uint64_t begun;
-	uint64_t counted;		/* the engine's sum then: a piece within this one has its own clock */
+	uint64_t counted;		/* the shard's sum then: a piece within this one has its own clock */
 	struct mimicd_user *before;	/* of the piece around it */
 	bool is_of_suspect;		/* switches and faults are known */
 	long switches, faults;
@@ -41,7 +41,7 @@ bool mimicd_stall_puts_off_access(struct mimicd_memory_slot *slot);
 /* NULL: of nobody's. */
 static inline bool mimicd_stall_is_looked_for(const struct mimicd_user *user)
 {
-	return __builtin_expect(user && user->engine->stalls_until && !user->is_exempt, 0);
+	return __builtin_expect(user && user->shard->stalls_until && !user->is_exempt, 0);
 }
 
 static inline void mimicd_stall_begin(struct mimicd_stall_clock *clock, struct mimicd_user *user)
@@ -59,7 +59,7 @@ static inline bool mimicd_stall_begin_access(struct mimicd_stall_clock *clock, s
 		return true;
 	if (slot->can_wait && mimicd_stall_puts_off_access(slot))
 		return false;
-	if (slot->memory->user != slot->memory->user->engine->stalls_user)
+	if (slot->memory->user != slot->memory->user->shard->stalls_user)
 		mimicd_stall_begin_timed(clock, slot->memory->user);
 	return true;
 }
@@ -71,10 +71,10 @@ static inline void mimicd_stall_end(const struct mimicd_stall_clock *clock)
 }
 
 /* The thread looks at the clock, which says `now`. If that has made a leap, what users share may be why. */
-void mimicd_stalls_look(struct mimicd_engine *engine, uint64_t now);
+void mimicd_stalls_look(struct mimicd_shard *shard, uint64_t now);
 /* Users may no longer be throttled. */
-void mimicd_stalls_go_on(struct mimicd_engine *engine);
+void mimicd_stalls_go_on(struct mimicd_shard *shard);
 /* Makes the accesses of one device again that were put off. false: there are none, of users that are not throttled. */
-bool mimicd_stalls_resume(struct mimicd_engine *engine);
+bool mimicd_stalls_resume(struct mimicd_shard *shard);
 
 #endif

@@ -80,7 +80,7 @@ int mimicd_trap_begin(struct mimicd_trap *trap, struct mimicd_binding *binding,
 {
 	struct mimicd_engine *engine = trap->instance->engine;
 
-	engine->now = mimic_now();
+	engine->loop_shard.now = mimic_now();
 	trap->owner = owner;
 	if (!binding)
 		return mimicd_instance_find_waiter(trap->instance, MIMICD_OWNER_DRIVER) ? -EBUSY : 0;
@@ -96,10 +96,10 @@ enum mimic_outcome mimicd_trap_access(struct mimicd_trap *trap, struct mimic_acc
 	struct mimicd_instance *instance = trap->instance;
 	enum mimic_outcome outcome;
 
-	outcome = instance->model->ops->access(instance->model, access, instance->engine->now);
+	outcome = instance->model->ops->access(instance->model, access, instance->shard->now);
 	if (outcome == MIMIC_PARKED)
 		park(trap, access->owner);
-	instance->engine->busy |= instance->model->ops->busy(instance->model);
+	instance->shard->busy |= instance->model->ops->busy(instance->model);
 	return outcome;
 }
 

@@ -15,9 +15,9 @@
  */
 #define MIMICD_TURN_NS 100000u
 
-static inline bool mimicd_turn_is_over(const struct mimicd_engine *engine)
+static inline bool mimicd_turn_is_over(const struct mimicd_shard *shard)
 {
-	return mimic_now() >= engine->turn_end;
+	return mimic_now() >= shard->turn_end;
 }
 
 static inline bool mimicd_has_answers(enum mimic_command_kind kind)

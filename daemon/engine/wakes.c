@@ -29,15 +29,28 @@ uint64_t mimicd_wakes_work_now(void)
  * The clock of a thread's work takes a system call, so only a suspect's wake-ups are timed by it. The other one goes on
  * while another program has the processor, such as the one that has been woken.
  */
-void mimicd_wake_begin(struct mimicd_wake_clock *clock, const struct mimicd_user *user, enum mimicd_wake what)
+/* A thread that is held up by wake-ups of lanes, or by stalls, is one shard's. The rest is the loop's thread's. */
+static bool is_of_shard(enum mimicd_wake what)
+{
+	return what == MIMICD_WAKE_LANE || what == MIMICD_STALL;
+}
+
+static struct mimicd_wake_throttle *throttle_of(struct mimicd_user *user, enum mimicd_wake what)
+{
+	if (is_of_shard(what))
+		return &user->throttles[what];
+	return &user->home->throttles[what];
+}
+
+void mimicd_wake_begin(struct mimicd_wake_clock *clock, struct mimicd_user *user, enum mimicd_wake what)
 {
 	clock->begun = mimic_now();
-	clock->work = clock->begun < user->throttles[what].suspect_until ? mimicd_wakes_work_now() : 0;
+	clock->work = clock->begun < throttle_of(user, what)->suspect_until ? mimicd_wakes_work_now() : 0;
 }
 
 uint64_t mimicd_wake_end(const struct mimicd_wake_clock *clock, struct mimicd_user *user, enum mimicd_wake what)
 {
-	struct mimicd_wake_throttle *throttle = &user->throttles[what];
+	struct mimicd_wake_throttle *throttle = throttle_of(user, what);
 	uint64_t now = mimic_now(), took = now - clock->begun, work;
 
 	if (took < SLOW_NS || user->is_exempt)
@@ -53,10 +66,11 @@ uint64_t mimicd_wake_end(const struct mimicd_wake_clock *clock, struct mimicd_us
 
 void mimicd_wakes_note_wait(struct mimicd_user *user, enum mimicd_wake what, uint64_t wait)
 {
+	struct mimicd_wake_throttle *throttle = throttle_of(user, what);
 	uint64_t until = mimic_now() + WORK_PAUSE * wait;
 
-	if (!user->is_exempt && user->throttles[what].until < until)
-		user->throttles[what].until = until;
+	if (!user->is_exempt && throttle->until < until)
+		throttle->until = until;
 }
 
 void mimicd_wakes_note_work(struct mimicd_user *user, enum mimicd_wake what, uint64_t work)
@@ -76,13 +90,23 @@ bool mimicd_wakes_is_due(struct mimicd_engine *engine, uint64_t due)
 	return false;
 }
 
+static bool is_due(struct mimicd_user *user, enum mimicd_wake what, uint64_t due)
+{
+	if (!is_of_shard(what) || user->home == user)
+		return mimicd_wakes_is_due(user->engine, due);
+	if (mimic_now() >= due)
+		return true;
+	mimicd_shard_note_due(user->shard, due);
+	return false;
+}
+
 bool mimicd_wakes_throttled(struct mimicd_user *user, enum mimicd_wake what)
 {
-	uint64_t *until = &user->throttles[what].until;
+	uint64_t *until = &throttle_of(user, what)->until;
 
 	if (!*until)
 		return false;
-	if (!mimicd_wakes_is_due(user->engine, *until))
+	if (!is_due(user, what, *until))
 		return true;
 	*until = 0;
 	return false;

@@ -37,7 +37,7 @@ struct mimicd_wake_clock {
 	uint64_t work;		/* our thread's processor time then; 0: not looked at */
 };
 
-void mimicd_wake_begin(struct mimicd_wake_clock *clock, const struct mimicd_user *user, enum mimicd_wake what);
+void mimicd_wake_begin(struct mimicd_wake_clock *clock, struct mimicd_user *user, enum mimicd_wake what);
 /* Returns how long it was. */
 uint64_t mimicd_wake_end(const struct mimicd_wake_clock *clock, struct mimicd_user *user, enum mimicd_wake what);
 

@@ -83,7 +83,7 @@ struct mimicd_filesystem {
 	bool is_due;			/* a check for changes, even if no event comes */
 	uint64_t requests;		/* events of the loop that were for us */
 	uint64_t events;		/* of the loop that were not, at the last check for changes */
-	uint64_t last_work;		/* engine->now at that check */
+	uint64_t last_work;		/* engine->loop_shard.now at that check */
 	uint64_t last_tick;		/* the end of that check */
 	struct mimicd_guard guard;
 };

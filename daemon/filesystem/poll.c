@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "daemon/engine/engine.h"
+#include "daemon/engine/shards.h"
 #include "daemon/engine/inspection.h"
 #include "daemon/engine/user.h"
 #include "daemon/filesystem/internal.h"
@@ -134,9 +135,9 @@ static bool has_news(const struct mimicd_filesystem *filesystem)
 {
 	const struct mimicd_engine *engine = filesystem->engine;
 
-	/* A worker that stands in for the loop does not wake it. */
-	return filesystem->is_due || engine->loop->events - filesystem->requests != filesystem->events ||
-	       engine->jobs.in_flight || engine->now != filesystem->last_work;
+	/* A worker that stands in for the loop does not wake it, and neither do threads of further shards. */
+	return filesystem->is_due || mimicd_shards_have_clients(engine) || engine->loop->events - filesystem->requests != filesystem->events ||
+	       engine->jobs.in_flight || engine->loop_shard.now != filesystem->last_work;
 }
 
 void mimicd_filesystem_prepare(struct mimicd_filesystem *filesystem)
@@ -169,7 +170,7 @@ void mimicd_filesystem_check_changes(struct mimicd_filesystem *filesystem)
 	filesystem->is_armed = false;
 	filesystem->is_due = false;
 	filesystem->events = filesystem->engine->loop->events - filesystem->requests;
-	filesystem->last_work = filesystem->engine->now;
+	filesystem->last_work = filesystem->engine->loop_shard.now;
 	filesystem->tick++;
 	for (; file && filesystem->polls; file = file->next) {
 		if (!file->poll)

@@ -69,10 +69,8 @@ static void visit_private(const struct mimicd_client *client,
 
 static void visit_devices(const struct mimicd_engine *engine, const struct mimic_state_visitor *visitor)
 {
-	for (unsigned int i = 0; i < engine->named_count; i++) {
-		if (engine->named[i])
-			folder(visitor, engine->named[i]->name);
-	}
+	for (const struct mimicd_instance *device = engine->first_named; device; device = device->next_named)
+		folder(visitor, device->name);
 	for (struct mimicd_client *client = engine->clients; client; client = client->next) {
 		if (!client->broken)
 			visit_private(client, visitor);

@@ -71,14 +71,22 @@ void mimicd_loop_forget(struct mimicd_loop *loop, int fd)
 
 static void handle(struct mimicd_loop *loop, const struct epoll_event *events, int count)
 {
+	bool has_begun = false;
+
 	loop->polls++;
 	for (int i = 0; i < count; i++) {
 		const struct mimicd_source *source = events[i].data.ptr;
 
 		loop->events++;
-		if (source->ready)
-			source->ready(source->context);
+		if (!source->ready)
+			continue;
+		if (!has_begun && loop->work)
+			loop->work->begin(loop->work_context);
+		has_begun = true;
+		source->ready(source->context);
 	}
+	if (has_begun && loop->work)
+		loop->work->end(loop->work_context);
 }
 
 int mimicd_loop_poll(struct mimicd_loop *loop)

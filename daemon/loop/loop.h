@@ -29,6 +29,9 @@ struct mimicd_loop_work {
 	bool (*sleep)(void *context);
 	/* It has slept. The descriptors are handled after this. */
 	void (*wake)(void *context);
+	/* Before a source is called, and after all of those that had something were. */
+	void (*begin)(void *context);
+	void (*end)(void *context);
 };
 
 struct mimicd_closer;

@@ -94,8 +94,8 @@ static void check_pages(struct check *check, const struct mimic_kind *kind)
 		"%u pages of the device are not %u to %d", kind->device_pages, kind->pages, MIMIC_KIND_PAGES_MAX);
 	require(check, kind->default_count <= MIMIC_KIND_DEVICES_MAX, "%u devices, of %d at most",
 		kind->default_count, MIMIC_KIND_DEVICES_MAX);
-	require(check, kind->private_count <= MIMIC_KIND_DEVICES_MAX, "%u private devices, of %d at most",
-		kind->private_count, MIMIC_KIND_DEVICES_MAX);
+	require(check, kind->private_count <= MIMIC_KIND_PRIVATE_MAX, "%u private devices, of %d at most",
+		kind->private_count, MIMIC_KIND_PRIVATE_MAX);
 	require(check, !kind->physical || (kind->private_count && kind->physical->address && kind->physical->page_of),
 		"its physical addresses are of no devices");
 	require(check, kind->batch >= 1, "its batch is 0 stores");

@@ -12,8 +12,8 @@
 
 #include "devices/kind.h"
 
-/* Instances that one process can hold on the embedded transport: of each kind KIND0 to 63, and KIND@0 to 63. */
-#define MIMIC_THREAD_SLOTS (2 * MIMIC_KIND_DEVICES_MAX * MIMIC_KINDS_MAX)
+/* Instances that one process can hold on the embedded transport: of each kind KIND0 to 1023, and KIND@0 to 63. */
+#define MIMIC_THREAD_SLOTS ((MIMIC_KIND_DEVICES_MAX + MIMIC_KIND_PRIVATE_MAX) * MIMIC_KINDS_MAX)
 #define MIMIC_THREAD_SESSIONS 10
 #define MIMIC_THREAD_SIGNALS 12
 

@@ -21,10 +21,18 @@ static struct embedded_instance *_Atomic instances[MIMIC_THREAD_SLOTS];
 /* Those of the process that forked us; nobody can use them, but they are not lost. */
 static struct embedded_instance *forgotten;
 
+#define NAMED_SLOTS (MIMIC_KINDS_MAX * MIMIC_KIND_DEVICES_MAX)
+
+/* The slots that have one, so that nobody who ends or forks has to look at all. */
+static unsigned int filled[MIMIC_THREAD_SLOTS];
+static _Atomic unsigned int filled_count;
+
 /* Named ones first, private ones after them. */
 static unsigned int slot_of(const struct mimic_kind *kind, unsigned int number, bool is_private)
 {
-	return ((is_private ? MIMIC_KINDS_MAX : 0u) + mimic_kind_index(kind)) * MIMIC_KIND_DEVICES_MAX + number;
+	if (is_private)
+		return NAMED_SLOTS + mimic_kind_index(kind) * MIMIC_KIND_PRIVATE_MAX + number;
+	return mimic_kind_index(kind) * MIMIC_KIND_DEVICES_MAX + number;
 }
 
 static unsigned int count_contexts(const struct mimic_kind *kind, const struct mimic_settings *settings)
@@ -118,6 +126,8 @@ static struct embedded_instance *get_instance(const struct mimic_kind *kind, uns
 	instance->jobs.kind = instance->kind->jobs;
 	mimic_memory_port(&instance->memory);
 	atomic_store(&instances[slot], instance);
+	filled[atomic_load(&filled_count)] = slot;
+	atomic_fetch_add(&filled_count, 1);
 	return instance;
 }
 
@@ -128,7 +138,7 @@ struct embedded_instance *mimic_embedded_instance_at(unsigned int slot)
 
 bool mimic_embedded_instance_is_private(const struct embedded_instance *instance)
 {
-	return instance->slot >= MIMIC_KINDS_MAX * MIMIC_KIND_DEVICES_MAX;
+	return instance->slot >= NAMED_SLOTS;
 }
 
 void mimic_embedded_instance_name(const struct embedded_instance *instance, char *name, size_t size)
@@ -137,8 +147,11 @@ void mimic_embedded_instance_name(const struct embedded_instance *instance, char
 
 	mimic_text_begin(&text, name, size);
 	mimic_text_add(&text, instance->kind->name);
-	if (mimic_embedded_instance_is_private(instance))
+	if (mimic_embedded_instance_is_private(instance)) {
 		mimic_text_add(&text, "@");
+		mimic_text_add_decimal(&text, (instance->slot - NAMED_SLOTS) % MIMIC_KIND_PRIVATE_MAX);
+		return;
+	}
 	mimic_text_add_decimal(&text, instance->slot % MIMIC_KIND_DEVICES_MAX);
 }
 
@@ -320,11 +333,11 @@ void mimic_embedded_thread_gone(void)
 {
 	struct mimic_thread *self = mimic_thread_peek();
 
-	for (unsigned int slot = 0; self && slot < MIMIC_THREAD_SLOTS; slot++) {
-		struct embedded_instance *instance = atomic_load(&instances[slot]);
+	for (unsigned int i = 0; self && i < atomic_load(&filled_count); i++) {
+		unsigned int slot = filled[i];
 
-		if (instance && self->lanes[slot])
-			mimic_embedded_lane_end(instance, self->lanes[slot]);
+		if (self->lanes[slot])
+			mimic_embedded_lane_end(atomic_load(&instances[slot]), self->lanes[slot]);
 		self->lanes[slot] = NULL;
 	}
 }
@@ -333,13 +346,11 @@ void mimic_embedded_after_fork(void)
 {
 	struct mimic_thread *self = mimic_thread_peek();
 
-	if (self)
-		memset(self->lanes, 0, sizeof(self->lanes));
-	for (unsigned int slot = 0; slot < MIMIC_THREAD_SLOTS; slot++) {
-		struct embedded_instance *instance = atomic_load(&instances[slot]);
+	for (unsigned int i = 0; i < atomic_load(&filled_count); i++) {
+		struct embedded_instance *instance = atomic_load(&instances[filled[i]]);
 
-		if (!instance)
-			continue;
+		if (self)
+			self->lanes[filled[i]] = NULL;
 		/* The memory itself is not mapped here. */
 		if (instance->device_memory.address)
 			close(instance->device_memory.fd);
@@ -347,8 +358,9 @@ void mimic_embedded_after_fork(void)
 			close(instance->event_fd);
 		instance->forgotten = forgotten;
 		forgotten = instance;
-		atomic_store(&instances[slot], NULL);
+		atomic_store(&instances[filled[i]], NULL);
 	}
+	atomic_store(&filled_count, 0);
 	mimic_memory_after_fork();
 	mimic_process_trace_after_fork();
 	mimic_record_after_fork();

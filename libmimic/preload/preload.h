@@ -127,7 +127,7 @@ struct holder {
 };
 
 /* holders [0, HOLDER_TILES) are the private devices of mimic_preload_physical_kind */
-#define HOLDER_TILES MIMIC_KIND_DEVICES_MAX
+#define HOLDER_TILES MIMIC_KIND_PRIVATE_MAX
 #define HOLDER_COUNT (HOLDER_TILES + 1024)
 extern struct holder mimic_preload_holders[HOLDER_COUNT];
 

@@ -202,6 +202,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(lanes, server->clients->count == 1);
 	close(ends[1]);
 	mimicd_server_settle(server);
-	CHECK(server->clients->count == 0 && server->engine.lane_count == 0 && !server->engine.named[0]->client);
+	CHECK(server->clients->count == 0 && server->engine.loop_shard.lane_count == 0 && !server->engine.named[0]->client);
 	return 0;
 }

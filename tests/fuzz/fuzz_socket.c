@@ -283,9 +283,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	run(&client, data + 1, size - 1);
 	close(client.socket);
 	settle();
-	CHECK(server->clients->count == 0 && server->engine.lane_count == 0);
-	for (unsigned int i = 0; i < server->engine.named_count; i++)
-		CHECK(!server->engine.named[i] || !server->engine.named[i]->client);
+	CHECK(server->clients->count == 0 && server->engine.loop_shard.lane_count == 0);
+	for (const struct mimicd_instance *device = server->engine.first_named; device; device = device->next_named)
+		CHECK(!device->client);
 	CHECK(count_descriptors() == before);
 	return 0;
 }

@@ -79,6 +79,10 @@ static void serve(const struct served *served, unsigned int devices, bool allow_
 	*count_of(&options.settings, &mimic_kind_maple) = devices;
 	*count_of(&options.settings, &mimic_kind_dare) = served->dares;
 	*count_of(&options.settings, &mimic_kind_virgo) = served->virgos;
+	options.threads = served->threads;
+	if (!options.threads && getenv("MIMIC_TEST_THREADS"))
+		options.threads = (unsigned int)atoi(getenv("MIMIC_TEST_THREADS"));
+	options.spreads_at_once = getenv("MIMIC_TEST_SPREAD") != NULL;
 	mimicd_log_set_level(MIMICD_LOG_DEBUG);
 	fill_vfio(served, &options.vfio);
 	mimicd_quotas_default(&quotas);
@@ -206,20 +210,15 @@ bool served_said(const struct served *served, const char *text)
 	return false;
 }
 
+/* Of all its threads. */
 uint64_t served_cpu_ns(const struct served *served)
 {
-	unsigned long long time = 0;
-	char path[48];
-	FILE *file;
+	struct timespec time = { 0 };
+	clockid_t clock;
 
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", (int)served->pid);
-	file = fopen(path, "re");
-	if (file) {
-		if (fscanf(file, "%llu", &time) != 1)
-			time = 0;
-		fclose(file);
-	}
-	return time;
+	if (clock_getcpuclockid(served->pid, &clock) || clock_gettime(clock, &time))
+		return 0;
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 size_t served_resident(const struct served *served)

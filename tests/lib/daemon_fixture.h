@@ -21,6 +21,7 @@ struct served {
 	pid_t pid;
 	unsigned int dares;	/* how many there are; set before the start */
 	unsigned int virgos;
+	unsigned int threads;	/* of the engine, as of --threads; 0: $MIMIC_TEST_THREADS (with $MIMIC_TEST_SPREAD: at once), or one */
 	const char *quota;	/* as of --quota; NULL: the defaults */
 	const char *state;	/* where its state filesystem is mounted; NULL: nowhere */
 	const char *recording;	/* a file in its directory, to which it records its devices; NULL: none */

@@ -145,7 +145,7 @@ static void devices_of_one_user_share_his_turn(void **state)
 		open_private_devices(turns_program(TURNS_STRANGER, "maple@0", 1));
 	turns_expect_victim_waits_little(nothing, 0);
 	/* They have worked all the time: the loops have no end. */
-	assert_true(turns_server->engine.busy);
+	assert_true(turns_server->engine.loop_shard.busy);
 }
 
 static void a_load_behind_full_lanes_holds_up_nobody_else(void **state)

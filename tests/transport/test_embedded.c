@@ -76,9 +76,9 @@ static void wrong_options_are_named(void **state)
 	struct mimic_device *none;
 
 	(void)state;
-	options.devices = "maple:65";
+	options.devices = "maple:1025";
 	assert_int_equal(mimic_device_open(&none, "maple", &options), -EINVAL);
-	assert_string_equal(mimic_error_text(), "devices 'maple:65' is not 1 to 64 devices");
+	assert_string_equal(mimic_error_text(), "devices 'maple:1025' is not 1 to 1024 devices");
 	options = embedded_options;
 	options.config_path = "/nowhere/x.ini";
 	assert_int_equal(mimic_device_open(&none, "maple", &options), -ENOENT);

@@ -254,13 +254,13 @@ static void values_out_of_range_are_named_with_file_and_line(void **state)
 	expect_error(PAPER "address_bits = 65\n", "3: address_bits must be 32 to 64");
 	expect_error(PAPER "scratchpad_words = 1025\n",
 		     "3: scratchpad_words must be a multiple of 8 from 8 to 1024");
-	expect_error(PAPER "[mimic]\ndevices = maple:65\n",
-		     "4: devices 'maple:65' is not 1 to 64 devices");
+	expect_error(PAPER "[mimic]\ndevices = maple:1025\n",
+		     "4: devices 'maple:1025' is not 1 to 1024 devices");
 	expect_error(PAPER "[mimic]\ndevices = maple:0\n",
-		     "4: devices 'maple:0' is not 1 to 64 devices");
+		     "4: devices 'maple:0' is not 1 to 1024 devices");
 	expect_no_list(PAPER "[mimic]\ndevices = pear:2\n", 4, "pear:2");
-	expect_error(PAPER "[mimic]\ndevices = dare:1, maple:65\n",
-		     "4: devices 'dare:1, maple:65' is not 1 to 64 devices");
+	expect_error(PAPER "[mimic]\ndevices = dare:1, maple:1025\n",
+		     "4: devices 'dare:1, maple:1025' is not 1 to 1024 devices");
 	expect_error(PAPER "[dare]\ncontexts = 16\n", "4: contexts must be 1 to 15");
 	expect_error("[dare]\n\ncontexts = 0\n" PAPER, "3: contexts must be 1 to 15");
 	expect_error(PAPER "[dare]\nqueue_entries = 65\n", "4: queue_entries must be 1 to 64");
@@ -315,8 +315,8 @@ static void a_device_list_sets_the_count(void **state)
 
 	(void)state;
 	mimic_config_default(&settings);
-	assert_int_equal(mimic_config_devices("maple:64", &settings), 0);
-	assert_int_equal(*count_of(&settings, &mimic_kind_maple), 64);
+	assert_int_equal(mimic_config_devices("maple:1024", &settings), 0);
+	assert_int_equal(*count_of(&settings, &mimic_kind_maple), 1024);
 	assert_int_equal(mimic_config_devices("maple", &settings), 0);
 	assert_int_equal(*count_of(&settings, &mimic_kind_maple), 1);
 	assert_int_equal(mimic_config_devices(NULL, &settings), 0);

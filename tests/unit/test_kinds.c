@@ -104,8 +104,8 @@ static void what_is_counted_has_limits(void **state)
 	kind.device_pages = 1u << 31;
 	expect_refused(&kind, "2147483648 pages of the device are not 1 to 16");
 	small_kind(&kind);
-	kind.default_count = 65;
-	expect_refused(&kind, "65 devices, of 64 at most");
+	kind.default_count = 1025;
+	expect_refused(&kind, "1025 devices, of 1024 at most");
 	small_kind(&kind);
 	kind.private_count = 65;
 	expect_refused(&kind, "65 private devices, of 64 at most");

@@ -20,7 +20,7 @@ static uint64_t look(uint64_t since_work)
 {
 	uint64_t begun = mimic_now() - LOOK;
 
-	engine = (struct mimicd_engine){ .now = begun - since_work };
+	engine = (struct mimicd_engine){ .loop_shard.now = begun - since_work };
 	mimicd_inspection_ended(&engine, begun);
 	return mimic_now();
 }
@@ -56,7 +56,7 @@ static void what_is_added_to_a_look_makes_the_turn_longer(void **state)
 	uint64_t end = look(0), begun = mimic_now() - LOOK;
 
 	(void)state;
-	engine.now = begun;
+	engine.loop_shard.now = begun;
 	mimicd_inspection_ended(&engine, begun);
 	assert_false(mimicd_inspection_may_begin(&engine, end + 2 * LOOK - 10 * MS));
 	assert_true(mimicd_inspection_may_begin(&engine, end + 2 * LOOK + 10 * MS));

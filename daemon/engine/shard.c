@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0 OR MIT */
+/* A round over the lanes of a shard, and what goes on there by itself. */
+#include "daemon/engine/shard.h"
+
+#include <stdlib.h>
+
+#include "daemon/engine/client.h"
+#include "daemon/engine/engine.h"
+#include "daemon/engine/execute.h"
+#include "daemon/engine/stalls.h"
+#include "daemon/engine/turn.h"
+#include "libmimic/base/clock.h"
+
+/* Words that a lane may move before the next one has its turn. */
+#define BUDGET_WORDS 4096
+
+void mimicd_shard_init(struct mimicd_shard *shard, struct mimicd_engine *engine)
+{
+	shard->engine = engine;
+	shard->cpu = mimic_cpu_current();
+	shard->seen = mimic_now();
+	shard->calls = 1;
+}
+
+void mimicd_shard_destroy(struct mimicd_shard *shard)
+{
+	mimicd_users_destroy(shard);
+	free(shard->lanes);
+}
+
+static void look_at_clock(struct mimicd_shard *shard)
+{
+	shard->now = mimic_now();
+	mimicd_stalls_look(shard, shard->now);
+}
+
+bool mimicd_shard_has_work(struct mimicd_shard *shard)
+{
+	if (shard->busy || shard->resumes)
+		return true;
+	for (unsigned int i = 0; i < shard->lane_count; i++) {
+		struct mimicd_user *user = shard->lanes[i]->client->user;
+
+		if (mimicd_lane_has_work(shard->lanes[i]) &&
+		    !(mimicd_stall_is_looked_for(user) && mimicd_stall_puts_off(user)))
+			return true;
+	}
+	return false;
+}
+
+/* --- devices ------------------------------------------------------------------- */
+
+static void tick(struct mimicd_shard *shard, struct mimicd_instance *instance)
+{
+	struct mimicd_stall_clock clock;
+	struct mimicd_user *user;
+
+	if (!instance->model->ops->busy(instance->model))
+		return;
+	user = instance->client ? instance->client->user : NULL;
+	if (mimicd_stall_is_looked_for(user) && mimicd_stall_puts_off(user))
+		return;
+	mimicd_stall_begin(&clock, user);
+	shard->calls++;
+	instance->model->ops->tick(instance->model, shard->now);
+	shard->busy = true;
+	mimicd_stall_end(&clock);
+}
+
+/* Its private devices, from the one whose turn comes next. false: the turn is over. */
+static bool tick_client(struct mimicd_client *client)
+{
+	for (unsigned int i = 0; client->private_devices && i < MIMIC_SESSION_DEVICES; i++) {
+		unsigned int number = client->tick_turn;
+		struct mimicd_instance *instance = client->devices[number].instance;
+
+		client->tick_turn = (number + 1) % MIMIC_SESSION_DEVICES;
+		if (!instance || !instance->is_private || !instance->model->ops->busy(instance->model))
+			continue;
+		tick(client->shard, instance);
+		if (mimicd_turn_is_over(client->shard))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Devices go on by themselves, a bounded piece at a time, so that no program holds up the others.
+ * Private ones, of which a user may have thousands, go on for a turn of their user.
+ */
+static void tick_busy(struct mimicd_shard *shard)
+{
+	shard->busy = false;
+	for (struct mimicd_instance *instance = shard->devices; instance; instance = instance->next_of_shard)
+		tick(shard, instance);
+	for (struct mimicd_user *user = shard->users; user; user = user->next) {
+		bool goes_on = true;
+
+		shard->turn_end = mimic_now() + MIMICD_TURN_NS;
+		for (unsigned int left = user->client_count; left && goes_on; left--) {
+			goes_on = tick_client(user->clients);
+			mimicd_user_rotate(user);
+		}
+		shard->busy |= !goes_on;
+	}
+}
+
+/* --- lanes --------------------------------------------------------------------- */
+
+/* A retired lane only has stores left to do. */
+static bool run_retired(struct mimicd_shard *shard, struct mimicd_lane *lane, uint64_t now)
+{
+	uint64_t moved = mimicd_lane_run(lane, BUDGET_WORDS, true, now);
+
+	if (!moved)
+		mimicd_shard_call_reap(shard);
+	return moved;
+}
+
+/* Of a virtual machine's programs nobody knows it. */
+static int cpu_of(const struct mimicd_lane *lane)
+{
+	if (lane->is_lent)
+		return MIMIC_CPU_UNKNOWN;
+	return atomic_load_explicit(&lane->memory->client_cpu, memory_order_relaxed);
+}
+
+static bool run_lane(struct mimicd_shard *shard, struct mimicd_lane *lane)
+{
+	bool worked;
+
+	if (lane->retired)
+		worked = run_retired(shard, lane, shard->now);
+	else
+		worked = mimicd_lane_run(lane, BUDGET_WORDS, false, shard->now) > 0;
+	if (cpu_of(lane) == shard->cpu)
+		mimicd_shard_note_crowded(shard);
+	return worked;
+}
+
+/* Its lanes, from the one whose turn comes next. *is_over: the turn is, and the others wait for the next. */
+static bool run_client(struct mimicd_client *client, bool *is_over)
+{
+	struct mimicd_shard *shard = client->shard;
+	struct mimicd_lane *lane = client->turn ? client->turn : client->lanes;
+	bool worked = false;
+
+	/* Lanes come and go between rounds only. */
+	for (unsigned int left = client->lane_count; left; left--) {
+		struct mimicd_lane *next = lane->next ? lane->next : client->lanes;
+
+		if (mimicd_lane_has_work(lane)) {
+			look_at_clock(shard);
+			if (shard->turn_end && shard->now >= shard->turn_end) {
+				*is_over = true;
+				break;
+			}
+			if (!shard->turn_end)
+				shard->turn_end = shard->now + MIMICD_TURN_NS;
+			worked |= run_lane(shard, lane);
+		}
+		lane = next;
+	}
+	client->turn = lane;
+	return worked;
+}
+
+/* Programs of one user, from the one whose turn comes next. */
+static bool run_user(struct mimicd_shard *shard, struct mimicd_user *user)
+{
+	bool worked = false, is_over = false;
+
+	if (mimicd_stall_is_looked_for(user) && mimicd_stall_puts_off(user))
+		return false;
+	shard->turn_end = 0;	/* it begins with the first that has work */
+	for (unsigned int left = user->client_count; left && !is_over; left--) {
+		bool client_worked = run_client(user->clients, &is_over);
+
+		worked |= client_worked;
+		/* The one that finds the turn over is the first of the next. */
+		if (client_worked || !is_over)
+			mimicd_user_rotate(user);
+	}
+	return worked;
+}
+
+bool mimicd_shard_round(struct mimicd_shard *shard)
+{
+	bool worked = false;
+
+	for (struct mimicd_user *user = shard->users; user; user = user->next)
+		worked |= run_user(shard, user);
+	return worked;
+}
+
+bool mimicd_shard_go_on(struct mimicd_shard *shard)
+{
+	bool worked = shard->resumes && mimicd_stalls_resume(shard);
+
+	if (!shard->busy)
+		return worked;
+	look_at_clock(shard);
+	tick_busy(shard);
+	return true;
+}
+
+void mimicd_shard_wake_again(struct mimicd_shard *shard)
+{
+	mimicd_stalls_go_on(shard);
+	for (unsigned int i = 0; i < shard->lane_count; i++)
+		mimicd_lane_notify(shard->lanes[i]);
+}
+
+/* --- what programs are told ------------------------------------------------------- */
+
+bool mimicd_shard_publish_cpu(struct mimicd_shard *shard)
+{
+	int cpu = mimic_cpu_current();
+
+	if (cpu == shard->cpu)
+		return false;
+	shard->cpu = cpu;
+	for (unsigned int i = 0; i < shard->lane_count; i++) {
+		if (!shard->lanes[i]->is_lent)
+			atomic_store_explicit(&shard->lanes[i]->memory->daemon_cpu, cpu, memory_order_relaxed);
+	}
+	return true;
+}
+
+void mimicd_shard_publish_sleep(struct mimicd_shard *shard, bool sleeps)
+{
+	for (unsigned int i = 0; i < shard->lane_count; i++)
+		atomic_store_explicit(&shard->lanes[i]->memory->daemon_sleeping, sleeps,
+				      memory_order_relaxed);
+}
+
+bool mimicd_shard_needs_cpu(const struct mimicd_shard *shard, int cpu)
+{
+	for (unsigned int i = 0; i < shard->lane_count; i++) {
+		if (cpu_of(shard->lanes[i]) == cpu)
+			return true;
+	}
+	return false;
+}
