@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What all that we draw has in common, the pages of mimic report (of sweeps, too) and figures: axes, numbers, texts in HTML. */
+/* Shared by the pages of mimic report (of sweeps, too) and by figures: axes, numbers, texts in HTML. */
 #ifndef TOOLS_PLOT_H
 #define TOOLS_PLOT_H
 
