@@ -80,7 +80,7 @@ static const char *verdict(const struct measured *measured)
 	return over == measured->rounds ? "EXCEEDED" : "too noisy to judge";
 }
 
-/* Sorts the rounds; `over` is counted before. */
+/* Sorts values and limits each by themselves: the verdict, which compares them round by round, has to be known. */
 static json_object *row_object(struct measured *measured, const char *verdict_of_row)
 {
 	struct bench_row *row = &measured->row;

@@ -18,6 +18,8 @@
 /* A job comes back within milliseconds. Reading a program's memory can take longer. */
 #define CHECK_NS 100000000ull
 #define PATIENCE_NS 2000000000ull
+/* Times that it was looked in a row, CHECK_NS apart. */
+#define ASLEEP_CHECKS 5u
 
 /* --- taking, handing back ---------------------------------------------------------- */
 
@@ -255,7 +257,8 @@ static bool are_asleep(const struct mimicd_device_jobs *device)
 	for (unsigned int i = 0; i < device->count; i++) {
 		int worker = atomic_load_explicit(&device->places[i].worker, memory_order_relaxed);
 
-		if (device->places[i].job && worker && !mimicd_thread_is_asleep(worker))
+		/* 0: a worker has just taken it, or is about to give it back. */
+		if (device->places[i].job && (!worker || !mimicd_thread_is_asleep(worker)))
 			return false;
 	}
 	return true;
@@ -265,14 +268,16 @@ static bool are_asleep(const struct mimicd_device_jobs *device)
  * Reading a program's memory takes as long as the program likes, if it serves page
  * faults itself. When we are to stop, we stop: nothing that a job uses can be freed then.
  */
-static void check_patience(const struct mimicd_device_jobs *device, uint64_t since, bool *told)
+static void check_patience(const struct mimicd_device_jobs *device, uint64_t since, unsigned int *asleep, bool *told)
 {
-	if (mimic_now() - since < PATIENCE_NS || !are_asleep(device))
+	/* Each worker sleeps for a moment now and then, for a page of the file system or a lock. */
+	*asleep = are_asleep(device) ? *asleep + 1 : 0;
+	if (mimic_now() - since < PATIENCE_NS)
 		return;
 	if (!*told)
 		mimicd_log(MIMICD_LOG_ERROR, "%s: work on it does not end", device->name);
 	*told = true;
-	if (device->jobs->loop->is_stopping)
+	if (device->jobs->loop->is_stopping && *asleep >= ASLEEP_CHECKS)
 		_exit(EXIT_FAILURE);
 }
 
@@ -280,6 +285,7 @@ static void wait_for_jobs(struct mimicd_device_jobs *device)
 {
 	struct mimicd_jobs *jobs = device->jobs;
 	uint64_t since = mimic_now();
+	unsigned int asleep = 0;
 	bool told = false;
 
 	atomic_store(&jobs->is_awaited, true);
@@ -291,7 +297,7 @@ static void wait_for_jobs(struct mimicd_device_jobs *device)
 		if (!device->in_flight)
 			break;
 		mimic_futex_wait(&jobs->returns, returns, CHECK_NS, MIMIC_FUTEX_PRIVATE);
-		check_patience(device, since, &told);
+		check_patience(device, since, &asleep, &told);
 	}
 	atomic_store(&jobs->is_awaited, false);
 }

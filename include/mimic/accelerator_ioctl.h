@@ -35,8 +35,8 @@
  * INFO: what the node is, and what has happened on it.
  *
  * poll() says EPOLLPRI from a fault that is counted in `unresolved` until the next INFO on the same
- * open of the node, unless that has ACCELERATOR_INFO_PEEK: this is for a library, which asks on a
- * descriptor of the program's own. Other flags are EINVAL.
+ * open of the node. An INFO with the flag ACCELERATOR_INFO_PEEK does not end that: a library asks so on a
+ * descriptor of the program's own. Other flags are EINVAL, and so is this one with a driver before it.
  */
 #define ACCELERATOR_INFO_PEEK 1
 

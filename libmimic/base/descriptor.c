@@ -13,37 +13,95 @@
 #define FROM_THE_END 128u
 #define HIGHEST 65536u
 
-/* By bit. Higher ones are not noted. */
-static _Atomic uint64_t kept_numbers[HIGHEST / 64];
+/* move_up() may get more than FROM_THE_END numbers from there on. */
+#define NOTED (2 * HIGHEST)
+/* Of so many it is known which files they are. */
+#define FILES 256u
+
+static _Atomic uint64_t kept_numbers[NOTED / 64];
+
+static struct {
+	_Atomic int number;	/* and 1; 0: free */
+	dev_t device;
+	ino_t inode;
+} files[FILES];
+
+static void note_file(int fd)
+{
+	struct stat status;
+	unsigned int i;
+	int free_place = 0;
+
+	if (fstat(fd, &status))
+		return;
+	for (i = 0; i < FILES && !atomic_compare_exchange_strong(&files[i].number, &free_place, -1); i++)
+		free_place = 0;
+	if (i == FILES)
+		return;
+	files[i].device = status.st_dev;
+	files[i].inode = status.st_ino;
+	/* release: whoever finds the number sees the file */
+	atomic_store(&files[i].number, fd + 1);
+}
 
 void mimic_descriptor_note(int fd, bool is_kept)
 {
 	uint64_t bit = 1ull << fd % 64;
 
-	if (fd < 0 || fd >= (int)HIGHEST)
+	if (fd < 0 || fd >= (int)NOTED)
 		return;
-	if (is_kept)
+	if (is_kept) {
+		note_file(fd);
 		atomic_fetch_or(&kept_numbers[fd / 64], bit);
-	else
-		atomic_fetch_and(&kept_numbers[fd / 64], ~bit);
+		return;
+	}
+	atomic_fetch_and(&kept_numbers[fd / 64], ~bit);
+	for (unsigned int i = 0; i < FILES; i++)
+		if (atomic_load(&files[i].number) == fd + 1)
+			atomic_store(&files[i].number, 0);
+}
+
+/* Has the program put a file of its own there, by a call that nobody sees? */
+static bool is_another_file(int fd)
+{
+	struct stat status;
+
+	for (unsigned int i = 0; i < FILES; i++)
+		if (atomic_load(&files[i].number) == fd + 1)
+			return fstat(fd, &status) || status.st_dev != files[i].device || status.st_ino != files[i].inode;
+	return false;
 }
 
 bool mimic_descriptor_is_kept(int fd)
 {
-	return fd >= 0 && fd < (int)HIGHEST && atomic_load(&kept_numbers[fd / 64]) >> fd % 64 & 1;
+	int saved = errno;
+	bool is_kept = fd >= 0 && fd < (int)NOTED && atomic_load(&kept_numbers[fd / 64]) >> fd % 64 & 1 &&
+		       !is_another_file(fd);
+
+	errno = saved;
+	return is_kept;
 }
 
-int mimic_descriptor_next_kept(unsigned int from)
+static int next_noted(unsigned int from)
 {
 	unsigned int word = from / 64;
 	uint64_t bits;
 
-	if (from >= HIGHEST)
+	if (from >= NOTED)
 		return -1;
 	bits = atomic_load(&kept_numbers[word]) & ~0ull << from % 64;
-	while (!bits && ++word < HIGHEST / 64)
+	while (!bits && ++word < NOTED / 64)
 		bits = atomic_load(&kept_numbers[word]);
 	return bits ? (int)(64 * word) + __builtin_ctzll(bits) : -1;
+}
+
+int mimic_descriptor_next_kept(unsigned int from)
+{
+	int fd = next_noted(from);
+
+	while (fd >= 0 && !mimic_descriptor_is_kept(fd))
+		fd = next_noted((unsigned int)fd + 1);
+	return fd;
 }
 
 static int move_up(int fd)
@@ -93,10 +151,11 @@ bool mimic_descriptor_is_ours(const struct mimic_descriptor *descriptor)
 
 void mimic_descriptor_close(struct mimic_descriptor *descriptor)
 {
-	if (mimic_descriptor_is_ours(descriptor)) {
-		/* Before: the number may be the program's next file. */
-		mimic_descriptor_note(descriptor->fd, false);
+	bool is_ours = mimic_descriptor_is_ours(descriptor);
+
+	/* Before: the number may be the program's next file. */
+	mimic_descriptor_note(descriptor->fd, false);
+	if (is_ours)
 		close(descriptor->fd);
-	}
 	descriptor->fd = -1;
 }

@@ -20,7 +20,8 @@ struct mimic_descriptor {
 
 /*
  * Which numbers are the library's, for `mimic run`: a program's calls that close all descriptors leave these open. A
- * number is noted until it is closed, or until a program puts a file of its own there. Any thread may ask at any time.
+ * number is noted until the library closes it. It is not kept while another file than the library's is there, which a
+ * program may have put there by any way. Any thread may ask at any time.
  */
 /* libmimic-preload.so calls them. */
 #pragma GCC visibility push(default)

@@ -25,8 +25,8 @@
 		1ull << (SIGFPE - 1) | 1ull << (SIGTRAP - 1) | 1ull << (SIGSYS - 1))
 /* The kernel's first; the C library keeps two of them for itself. */
 #define FIRST_QUEUED 32
-/* glibc cancels a thread by it (SIGCANCEL). */
-#define CANCEL_SIGNAL 32
+/* glibc's signal 32, by which it cancels a thread. (musl's is 33: there nothing is held up.) */
+#define CANCEL (1ull << (32 - 1))
 /* In si_errno, which nothing else uses in a signal that was sent: it is a mark; it has taken its turn. */
 #define MARK 0x6d696d69
 #define SEEN 0x6d696d6a
@@ -157,6 +157,9 @@ static void note_mask(struct mimic_thread *self, ucontext_t *context)
 
 	/* The kernel's mask is one word; what follows it in the frame is something else. */
 	memcpy(&found, &context->uc_sigmask, sizeof(found));
+	/* Blocked by this place, and not by the program: its handlers and their children are not to have that. */
+	if (atomic_load_explicit(&mimic_hold_self.holds_cancel_up, memory_order_relaxed))
+		found &= ~CANCEL;
 	/* One that has all of ours came later (those of faults are let through). */
 	if (!self->has_signal_mask || (ours & ~(found | never)))
 		self->signal_mask = found;
@@ -165,21 +168,31 @@ static void note_mask(struct mimic_thread *self, ucontext_t *context)
 	memcpy(&context->uc_sigmask, &ours, sizeof(ours));
 }
 
-static void change_cancel(int how)
+/* The mask before. */
+static uint64_t change_cancel(int how)
 {
-	const uint64_t cancel = 1ull << (CANCEL_SIGNAL - 1);
+	const uint64_t cancel = CANCEL;
+	uint64_t before = 0;
 
-	mimic_raw_syscall(SYS_rt_sigprocmask, how, (long)&cancel, 0, sizeof(cancel), 0, 0);
+	mimic_raw_syscall(SYS_rt_sigprocmask, how, (long)&cancel, (long)&before, sizeof(cancel), 0, 0);
+	return before;
 }
 
 void mimic_hold_block_cancel(void)
 {
-	change_cancel(SIG_BLOCK);
+	/* First: a handler that comes behind the call finds it in the mask. */
+	atomic_store_explicit(&mimic_hold_self.holds_cancel_up, true, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+	/* Where all signals were blocked already, they stay so. */
+	if (change_cancel(SIG_BLOCK) & CANCEL)
+		atomic_store_explicit(&mimic_hold_self.holds_cancel_up, false, memory_order_relaxed);
 }
 
 void mimic_hold_let_cancel_in(void)
 {
 	change_cancel(SIG_UNBLOCK);
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&mimic_hold_self.holds_cancel_up, false, memory_order_relaxed);
 }
 
 void mimic_hold_cancel_type(bool is_asynchronous)

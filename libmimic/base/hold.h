@@ -19,6 +19,7 @@ struct mimic_hold {
 	atomic_bool has_signals;	/* that wait until it is in none */
 	/* The thread may be cancelled at any instruction (PTHREAD_CANCEL_ASYNCHRONOUS): not in such a place. */
 	atomic_bool is_cancelled_at_once;
+	atomic_bool holds_cancel_up;	/* its mask has the signal because of this place */
 };
 
 /* initial-exec: as the thread's record (thread.c). */
@@ -39,16 +40,19 @@ void mimic_hold_let_cancel_in(void);
 __attribute__((visibility("default")))
 void mimic_hold_cancel_type(bool is_asynchronous);
 
-/* Only this thread and its handlers use these: the order is the compiler's matter. */
+/*
+ * Only this thread and its handlers use these: the order is the compiler's matter. The signal of cancellation is blocked
+ * only while `depth` says so: a handler of the program that comes before or after has the program's mask.
+ */
 static inline void mimic_hold_begin(void)
 {
 	uint32_t depth = atomic_load_explicit(&mimic_hold_self.depth, memory_order_relaxed);
 
+	atomic_store_explicit(&mimic_hold_self.depth, depth + 1, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(atomic_load_explicit(&mimic_hold_self.is_cancelled_at_once, memory_order_relaxed), 0) &&
 	    !depth)
 		mimic_hold_block_cancel();
-	atomic_store_explicit(&mimic_hold_self.depth, depth + 1, memory_order_relaxed);
-	atomic_signal_fence(memory_order_seq_cst);
 }
 
 static inline void mimic_hold_end(void)
@@ -56,13 +60,12 @@ static inline void mimic_hold_end(void)
 	uint32_t depth = atomic_load_explicit(&mimic_hold_self.depth, memory_order_relaxed) - 1;
 
 	atomic_signal_fence(memory_order_seq_cst);
+	if (__builtin_expect(atomic_load_explicit(&mimic_hold_self.holds_cancel_up, memory_order_relaxed), 0) && !depth)
+		mimic_hold_let_cancel_in();
 	atomic_store_explicit(&mimic_hold_self.depth, depth, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!depth && atomic_load_explicit(&mimic_hold_self.has_signals, memory_order_relaxed))
 		mimic_hold_let_in();
-	if (__builtin_expect(atomic_load_explicit(&mimic_hold_self.is_cancelled_at_once, memory_order_relaxed), 0) &&
-	    !depth)
-		mimic_hold_let_cancel_in();
 }
 
 #endif

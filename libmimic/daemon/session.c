@@ -42,15 +42,18 @@ static uint32_t next_generation(enum daemon_session_kind kind)
 
 void mimic_daemon_block_signals(sigset_t *before)
 {
-	sigset_t all;
+	const uint64_t all = ~0ull;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, before);
+	/*
+	 * Not pthread_sigmask(): it lets the signal through by which the C library cancels a thread, and that thread would
+	 * keep the session's lock.
+	 */
+	mimic_raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)before, sizeof(all), 0, 0);
 }
 
 void mimic_daemon_restore_signals(const sigset_t *before)
 {
-	pthread_sigmask(SIG_SETMASK, before, NULL);
+	mimic_raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)before, 0, sizeof(uint64_t), 0, 0);
 }
 
 static void disconnect(struct daemon_session *session)

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <linux/close_range.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -36,28 +37,24 @@ EXPORT int close(int descriptor)
 	return result;
 }
 
-/* `to` has a file of the program's now, whatever it had before. */
-static int copied(int result, int to, bool ours)
+EXPORT int dup2(int from, int to)
 {
-	if (result >= 0 && !mimic_preload_is_inside())
-		mimic_descriptor_note(to, false);
+	bool ours = mimic_preload_files_keeps(to);
+	int result = NEXT(dup2)(from, to);
+
 	if (ours)
 		mimic_preload_files_reap();
 	return result;
 }
 
-EXPORT int dup2(int from, int to)
-{
-	bool ours = mimic_preload_files_keeps(to);
-
-	return copied(NEXT(dup2)(from, to), to, ours);
-}
-
 EXPORT int dup3(int from, int to, int flags)
 {
 	bool ours = mimic_preload_files_keeps(to);
+	int result = NEXT(dup3)(from, to, flags);
 
-	return copied(NEXT(dup3)(from, to, flags), to, ours);
+	if (ours)
+		mimic_preload_files_reap();
+	return result;
 }
 
 /* With `flags`, what lies between the library's descriptors. The first error, as -1 with errno. */
@@ -77,8 +74,10 @@ static int close_between(unsigned int first, unsigned int last, int flags)
 
 EXPORT int close_range(unsigned int first, unsigned int last, int flags)
 {
-	int result = first > last || mimic_preload_is_inside() ? NEXT(close_range)(first, last, flags) :
-								 close_between(first, last, flags);
+	/* These are errors, which the kernel tells. */
+	bool is_bad = first > last || flags & ~(int)(CLOSE_RANGE_CLOEXEC | CLOSE_RANGE_UNSHARE);
+	int result = is_bad || mimic_preload_is_inside() ? NEXT(close_range)(first, last, flags) :
+							   close_between(first, last, flags);
 
 	mimic_preload_files_reap();
 	return result;

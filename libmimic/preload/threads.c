@@ -21,7 +21,7 @@ void mimic_preload_threads_attach(void)
 
 /*
  * A thread that is cancelled between two instructions of an access would keep the device's lock. The library holds the
- * cancellation up there, if it knows that one may come.
+ * cancellation up there, in threads that have set the asynchronous type by this function.
  */
 EXPORT int pthread_setcanceltype(int type, int *before)
 {

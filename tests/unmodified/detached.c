@@ -3,7 +3,9 @@
  * A program that closes all descriptors that it has not opened itself, as one does that goes to the background: pages
  * of a device that it has mapped go on working, as any mapping does.
  *
- *   detached closefrom|close_range|close
+ *   detached closefrom|close_range|close|syscall|after-dup2
+ *
+ * after-dup2: behind dup2() of each number onto itself, which changes nothing.
  */
 #include "contract.h"
 
@@ -11,12 +13,24 @@
 #include <string.h>
 #include <sys/resource.h>
 
+static void copy_onto_themselves(void)
+{
+	int i;
+
+	for (i = 0; i < 70000; i++)
+		dup2(i, i);
+}
+
 static void close_all(const char *way)
 {
 	struct rlimit limit;
 	int i;
 
-	if (!strcmp(way, "closefrom")) {
+	if (!strcmp(way, "after-dup2"))
+		copy_onto_themselves();
+	if (!strcmp(way, "syscall")) {
+		CHECK(syscall(SYS_close_range, 3, ~0u, 0) == 0);
+	} else if (!strcmp(way, "closefrom") || !strcmp(way, "after-dup2")) {
 		closefrom(3);
 	} else if (!strcmp(way, "close_range")) {
 		CHECK(close_range(3, ~0u, 0) == 0);
@@ -33,6 +47,20 @@ static __attribute__((noinline)) void exchange(void *page, uint32_t value)
 	CHECK(load32(page, CONSUME, 0) == value);
 }
 
+/* Numbers that have become the program's can be closed, whoever had them before. */
+static void check_own_files(void)
+{
+	int file = open_or_die("/dev/null"), i;
+
+	for (i = 100; i < 70000; i++) {
+		if (fcntl(i, F_GETFD) < 0)
+			continue;
+		CHECK(dup2(file, i) == i && close(i) == 0);
+		CHECK(fcntl(i, F_GETFD) == -1 && errno == EBADF);
+	}
+	close(file);
+}
+
 int main(int argc, char **argv)
 {
 	void *page = map_node("/dev/maple0", WORDS_8);
@@ -45,9 +73,11 @@ int main(int argc, char **argv)
 	close_all(argv[1]);
 	for (i = 0; i < 1000; i++)
 		exchange(page, i ^ 0x5a5a5a5a);
+	CHECK(close_range(3, ~0u, 0x80) == -1 && errno == EINVAL);
 	/* By an instruction that has not accessed the device before. */
 	store32(page, PRODUCE, 0, 77);
 	CHECK(load32(page, CONSUME, 0) == 77);
 	CHECK(munmap(page, PAGE) == 0);
+	check_own_files();
 	return 0;
 }

@@ -119,7 +119,7 @@ test_patched() {
 	by_calls "patched: the_program_keeps_its_own_sigsegv_and_sigbus_handlers" 0 "$programs/handlers"
 	by_calls "patched: nodes_answer_as_the_documentation_says" 0 "$programs/node"
 	by_calls "patched: poll_tells_of_a_fault_until_the_program_asks" 0 "$programs/poll"
-	for way in closefrom close_range close; do
+	for way in closefrom close_range close syscall after-dup2; do
 		by_calls "patched: mapped_pages_work_after_${way}_of_all_descriptors" 1000 "$programs/detached" $way
 	done
 	by_calls "patched: fork_vfork_exec_and_posix_spawn" 0 "$programs/processes"
