@@ -24,7 +24,7 @@
 
 static struct mimicd_engine engine;
 static struct mimicd_loop event_loop;
-static struct mimicd_user user = { .engine = &engine };
+static struct mimicd_user user = { .engine = &engine, .home = &user };
 
 static void nothing(void *context)
 {

@@ -240,7 +240,7 @@ static void a_device_memory_that_is_no_whole_number_of_chunks_is_damage(void **c
 	for (at = second - 1; it.bytes[at - 1] & 128;)
 		at--;
 	it.bytes[at]++;
-	assert_int_equal(expect_bad(&it, "a memory's size"), second - 1);
+	assert_int_equal(expect_bad(&it, "a memory of"), second - 1);
 	recording_free(&recording);
 }
 
