@@ -46,10 +46,11 @@ static void note_file(int fd)
 
 void mimic_descriptor_note(int fd, bool is_kept)
 {
-	uint64_t bit = 1ull << fd % 64;
+	uint64_t bit;
 
 	if (fd < 0 || fd >= (int)NOTED)
 		return;
+	bit = 1ull << fd % 64;
 	if (is_kept) {
 		note_file(fd);
 		atomic_fetch_or(&kept_numbers[fd / 64], bit);
