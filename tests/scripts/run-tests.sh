@@ -239,10 +239,15 @@ tell_results()
 # The second run of those that were put off, one after the other.
 run_again()
 {
-	local index
+	local index pid
 	for index in "${unsteady[@]}"; do
 		run_program "$index" &
-		wait $!
+		pid=$!
+		wait "$pid"
+		# bash may come back before it has ended ("wait_for: No record of process").
+		while [ ! -e "$work/$index.end" ] && kill -0 "$pid" 2>/dev/null; do
+			read -r -t 0.1 -u "$never"
+		done
 		[ -e "$work/$index.end" ] || { touch "$work/$index"; echo "255 0 0 0" >"$work/$index.end"; }
 		read -r status _ <"$work/$index.end"
 		[ "$status" != 0 ] || grep -q '^not ok' "$work/$index" || {
