@@ -392,7 +392,7 @@ TEST_F(contexts, structures_are_checked)
 
 	EXPECT_EQ(-1, ioctl(self->node.fd, DARE_IOCTL_INFO, &info));
 	EXPECT_EQ(EINVAL, errno);
-	info = (struct dare_info){ .size = sizeof(info), .reserved = { 0, 0, 1 } };
+	info = (struct dare_info){ .size = sizeof(info), .reserved = { 0, 1 } };
 	EXPECT_EQ(-1, ioctl(self->node.fd, DARE_IOCTL_INFO, &info));
 	EXPECT_EQ(EINVAL, errno);
 	/* What an earlier call has filled in does not matter. */

@@ -159,7 +159,7 @@ TEST_F(maple, a_longer_structure_with_a_value_behind_is_e2big)
 
 TEST_F(maple, reserved_fields_are_einval)
 {
-	struct maple_info info = { .size = sizeof(info), .reserved = { 0, 0, 0, 1 } };
+	struct maple_info info = { .size = sizeof(info), .reserved = { 0, 1 } };
 	struct maple_eventfd event = { .size = sizeof(event), .fd = -1, .reserved = { 0, 1 } };
 	struct maple_connect session = { .size = sizeof(session), .reserved = { 1, 0 } };
 
