@@ -2,7 +2,7 @@
 
 VM_SHARE := $(addprefix $(O)/share/mimic/vm/,vm.sh fetch.sh apt.sh in-tree.sh extract-vmlinux.sh guest-init)
 # Headers that a driver in a guest includes: the build directory has them where an installed mimic has them.
-GUEST_H := $(addprefix include/mimic/,pci.h access.h command.h lane.h ring.h) $(INSTALL_KIND_H)
+GUEST_H := $(addprefix include/mimic/,pci.h access.h command.h lane.h protocol.h ring.h) $(INSTALL_KIND_H)
 GUEST_HEADERS := $(filter-out $(SIM_HEADERS),$(addprefix $(O)/include/mimic/,$(notdir $(GUEST_H))))
 
 all: $(VM_SHARE) $(GUEST_HEADERS)
