@@ -40,7 +40,7 @@ static void note_file(int fd)
 		return;
 	files[i].device = status.st_dev;
 	files[i].inode = status.st_ino;
-	/* release: whoever finds the number sees the file */
+	/* release: a thread that finds the number sees the file, too */
 	atomic_store(&files[i].number, fd + 1);
 }
 
@@ -62,7 +62,7 @@ void mimic_descriptor_note(int fd, bool is_kept)
 			atomic_store(&files[i].number, 0);
 }
 
-/* Has the program put a file of its own there, by a call that nobody sees? */
+/* Has the program put a file of its own there, by a call that the library does not see? */
 static bool is_another_file(int fd)
 {
 	struct stat status;

@@ -12,6 +12,11 @@
 #include "libmimic/base/descriptor.h"
 #include "preload.h"
 
+/* Headers of Linux 5.10 (Debian 11) lack it. */
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1u << 2)
+#endif
+
 EXPORT int fclose(FILE *stream)
 {
 	bool ours = mimic_preload_files_keeps(fileno(stream));
