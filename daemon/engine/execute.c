@@ -173,9 +173,10 @@ void mimicd_lane_access(const struct mimicd_lane *lane, struct mimic_access *pat
 static void look_for_reset(const struct mimicd_lane *lane, const struct mimic_access *pattern)
 {
 	struct mimicd_instance *instance = lane->target->instance;
-	const struct mimicd_memory *memory = instance->memory.memory;
+	struct mimicd_memory *memory = instance->memory.memory;
 
-	if (memory && memory->had_atomics && mimic_register_role(instance->kind, pattern) == MIMIC_ROLE_RESET)
+	if (memory && atomic_load_explicit(&memory->had_atomics, memory_order_relaxed) &&
+	    mimic_register_role(instance->kind, pattern) == MIMIC_ROLE_RESET)
 		mimicd_memory_slot_forget_atomics(&instance->memory);
 }
 

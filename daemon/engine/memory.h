@@ -69,6 +69,8 @@ struct mimicd_memory {
 	bool wants_fix;		/* too many of its user's are on their way */
 	atomic_bool has_hole;	/* see holes.h: the client is to end */
 	atomic_bool refusal_logged;
+	/* An atomic access was left, ever. Set with errands->lock, and read without it. */
+	atomic_bool had_atomics;
 	_Atomic uint64_t remote_reads;	/* elements, rows and blocks read from the process, for `mimic list` */
 	_Atomic uint64_t refused;	/* reads that the kernel did not allow */
 
@@ -76,7 +78,6 @@ struct mimicd_memory {
 	struct mimicd_memory_errand *left;	/* moves that are not over */
 	unsigned int left_count;
 	struct mimicd_memory_errand *atomics;	/* that are over, and that the model makes again */
-	bool had_atomics;	/* one was left, ever; for the holder of the engine's lock */
 	struct mimicd_memory_wait waits[MIMICD_MEMORY_WAITS_MAX];
 	unsigned int wait_count;
 	uint64_t hurry_until;	/* it has just made us wait */

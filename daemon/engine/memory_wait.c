@@ -127,7 +127,8 @@ void mimicd_memory_leave(struct mimicd_errand *context)
 	errand->move.local = &errand->local;
 	if (!errand->move.slot->is_of_jobs)
 		errand->move.slot->waits = true;
-	memory->had_atomics |= errand->move.is_atomic;
+	if (errand->move.is_atomic)
+		atomic_store(&memory->had_atomics, true);
 	add(memory, &errand->move);
 }
 
@@ -263,7 +264,7 @@ void mimicd_memory_slot_forget_atomics(struct mimicd_memory_slot *slot)
 	struct mimicd_memory *memory = slot->memory;
 	struct mimicd_memory_errand *errand;
 
-	if (!memory || !memory->had_atomics)
+	if (!memory || !atomic_load(&memory->had_atomics))
 		return;
 	pthread_mutex_lock(&memory->errands->lock);
 	free_atomics(memory, slot);
