@@ -53,7 +53,7 @@ static bool store_piece(struct embedded_instance *instance, struct embedded_lane
 	const uint64_t *values = mimic_ring_piece(&lane->consumer, 0, lane->left, &piece);
 
 	done = instance->model->ops->store_many(instance->model, &lane->pattern, values, piece,
-						instance->now);
+						instance->clock.now);
 	lane->consumer.position += done;
 	lane->left -= (uint32_t)done;
 	if (done == piece)
@@ -132,7 +132,7 @@ static void retire(struct embedded_instance *instance, struct embedded_lane *lan
 {
 	lane->ending = false;
 	if (instance->open)
-		instance->model->ops->owner_gone(instance->model, lane->holder, instance->now);
+		instance->model->ops->owner_gone(instance->model, lane->holder, instance->clock.now);
 	/* release: the next thread of this lane sees the rings as we left them */
 	atomic_store_explicit(&lane->in_use, false, memory_order_release);
 }
@@ -144,7 +144,7 @@ bool mimic_embedded_drain(struct embedded_instance *instance)
 
 	instance->blocked = 0;
 	if (atomic_load_explicit(&instance->busy, memory_order_relaxed)) {
-		instance->model->ops->tick(instance->model, instance->now);
+		instance->model->ops->tick(instance->model, instance->clock.now);
 		progress = true;
 	}
 	for (lane = first_lane(instance); lane; lane = next_lane(lane)) {

@@ -153,7 +153,7 @@ static int issue(struct embedded_instance *instance, struct embedded_lane *lane,
 
 	attempt.owner = lane->holder;
 	attempt.page += first_page;
-	if (instance->model->ops->access(instance->model, &attempt, instance->now) == MIMIC_DONE) {
+	if (instance->model->ops->access(instance->model, &attempt, instance->clock.now) == MIMIC_DONE) {
 		/* It may have made room for a store that waits in a ring. */
 		if (instance->blocked)
 			mimic_embedded_drain(instance);
@@ -332,7 +332,7 @@ static size_t load_ready(struct embedded_instance *instance, const struct mimic_
 	do {
 		got = instance->model->ops->load_many(instance->model, pattern,
 						      values + done * pattern->size, count - done,
-						      instance->now);
+						      instance->clock.now);
 		done += got;
 		/* Loads make room for stores that wait in a ring, and those bring more to load. */
 		progress = instance->blocked && mimic_embedded_drain(instance);

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "devices/model.h"
+#include "libmimic/base/clock.h"
 #include "libmimic/base/patience.h"
 #include "libmimic/base/wait.h"
 #include "libmimic/transport.h"
@@ -168,7 +169,7 @@ struct embedded_instance {
 	_Alignas(128) struct mimic_lock lock;
 	struct mimic_model *model;
 	bool open;
-	uint64_t now;
+	struct mimic_recent clock;
 	unsigned int blocked;		/* lanes, at the last drain */
 	_Atomic uint32_t *wakes[EMBEDDED_WAKES];	/* futexes to wake once the lock is free */
 	unsigned int wake_count;

@@ -45,7 +45,7 @@ void mimic_embedded_events_signal(struct embedded_instance *instance)
 	instance->events_raised = false;
 	/* Without an eventfd they are the program's, to load and clear. */
 	if (!instance->open || instance->event_fd < 0 ||
-	    !instance->kind->take_events(instance->model, instance->now))
+	    !instance->kind->take_events(instance->model, instance->clock.now))
 		return;
 	/* A counter that is full says all that it can; the write would wait until somebody reads it. */
 	if (poll(&state, 1, 0) == 1 && (state.revents & POLLOUT))
@@ -73,7 +73,7 @@ int mimic_embedded_device_eventfd(struct mimic_device *device, int fd, uint64_t 
 	before = instance->event_fd;
 	instance->event_fd = copy;
 	/* What has happened already raises the interrupt here. */
-	instance->kind->enable_events(instance->model, events, instance->now);
+	instance->kind->enable_events(instance->model, events, instance->clock.now);
 	mimic_embedded_leave(instance);
 	if (before >= 0)
 		close(before);

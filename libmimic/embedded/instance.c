@@ -190,7 +190,7 @@ static void start_handle(struct embedded_instance *instance, struct embedded_dev
 	if (contexts) {
 		/* What was posted for the context's last user must not become the next one's. */
 		mimic_embedded_drain(instance);
-		contexts->attach(instance->model, handle->context, 1, instance->now);
+		contexts->attach(instance->model, handle->context, 1, instance->clock.now);
 		handle->first_page = (uint8_t)contexts->first_page(handle->context);
 		handle->pages = (uint8_t)instance->kind->pages;
 	}
@@ -315,7 +315,7 @@ void mimic_embedded_close(struct mimic_device *device)
 	/* What was posted still reaches memory. The next open of the instance gets a new model. */
 	mimic_embedded_drain(instance);
 	if (instance->kind->contexts)
-		instance->kind->contexts->attach(instance->model, handle->context, 0, instance->now);
+		instance->kind->contexts->attach(instance->model, handle->context, 0, instance->clock.now);
 	handle->open = false;
 	handle->pages = 0;
 	instance->open = --instance->users > 0;

@@ -28,7 +28,7 @@ static void give_back(struct embedded_instance *instance, void *job)
 	struct embedded_jobs *jobs = &instance->jobs;
 
 	/* Also after the close, which waits for us: the model is still there. */
-	jobs->kind->done(instance->model, job, instance->now);
+	jobs->kind->done(instance->model, job, instance->clock.now);
 	atomic_store_explicit(&jobs->out, jobs->out - 1, memory_order_relaxed);
 	if (atomic_load_explicit(&jobs->ending, memory_order_relaxed) && !jobs->out)
 		mimic_futex_wake(&jobs->out, 1, MIMIC_FUTEX_PRIVATE);

@@ -118,15 +118,10 @@ struct embedded_lane *mimic_embedded_lane_get(struct embedded_instance *instance
 int mimic_embedded_lock_as(struct embedded_instance *instance, uint32_t holder)
 {
 	int error = mimic_embedded_take(instance, holder);
-	uint64_t now;
 
-	if (error)
-		return error;
-	/* Two threads may read the clock in one order and get the lock in the other. */
-	now = mimic_now();
-	if (now > instance->now)
-		instance->now = now;
-	return 0;
+	if (!error)
+		mimic_now_recent(&instance->clock);
+	return error;
 }
 
 int mimic_embedded_lock(struct embedded_instance *instance, struct embedded_lane *lane)

@@ -39,7 +39,6 @@ static int enter(struct embedded_instance *instance)
 {
 	struct mimic_thread *self = mimic_thread_self();
 	unsigned int tries = 0;
-	uint64_t now;
 
 	if (!self)
 		return -ENOMEM;
@@ -52,9 +51,7 @@ static int enter(struct embedded_instance *instance)
 		mimic_embedded_release(instance);
 		return -ENODEV;
 	}
-	now = mimic_now();
-	if (now > instance->now)
-		instance->now = now;
+	mimic_now_recent(&instance->clock);
 	return 0;
 }
 
@@ -102,7 +99,7 @@ static int take_copy(struct embedded_instance *instance, struct mimic_state_copy
 		error = enter(instance);
 		if (error)
 			return error;
-		is_whole = mimic_state_copy_take(copy, instance->kind, instance->model, instance->now);
+		is_whole = mimic_state_copy_take(copy, instance->kind, instance->model, instance->clock.now);
 		leave(instance);
 		if (is_whole)
 			return 0;
@@ -153,16 +150,16 @@ static void power_on(struct embedded_instance *instance)
 {
 	const struct mimic_kind *kind = instance->kind;
 	struct mimic_model *model = instance->model;
-	uint64_t events = kind->enabled_events ? kind->enabled_events(model, instance->now) : 0;
+	uint64_t events = kind->enabled_events ? kind->enabled_events(model, instance->clock.now) : 0;
 
-	model->ops->power_on(model, instance->now);
+	model->ops->power_on(model, instance->clock.now);
 	/* Contexts, and the eventfds that hear of events, stay as they are. */
 	for (unsigned int i = 0; kind->contexts && i < instance->handle_count; i++) {
 		if (is_open(instance, i))
-			kind->contexts->attach(model, i, 1, instance->now);
+			kind->contexts->attach(model, i, 1, instance->clock.now);
 	}
 	if (events)
-		kind->enable_events(model, events, instance->now);
+		kind->enable_events(model, events, instance->clock.now);
 	mimic_embedded_drain(instance);
 }
 

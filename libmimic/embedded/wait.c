@@ -59,7 +59,7 @@ void mimic_embedded_abandon(struct embedded_instance *instance, struct embedded_
 		lane->kept[ticket % EMBEDDED_KEPT_ANSWERS] =
 			(struct embedded_answer) { ticket, lane->answer };
 	if (waiting == EMBEDDED_WAIT_ANSWER && !settled && instance->open)
-		instance->model->ops->cancel(instance->model, lane->holder, instance->now);
+		instance->model->ops->cancel(instance->model, lane->holder, instance->clock.now);
 	trace_end(lane, waiting);
 	atomic_store_explicit(&lane->waiting, EMBEDDED_WAIT_NONE, memory_order_relaxed);
 	atomic_store_explicit(&lane->state, EMBEDDED_AWAKE, memory_order_relaxed);
