@@ -81,7 +81,7 @@ check-quick: packages-tests
 check-native: docs-check
 	$(Q)$(if $(strip $(TESTS)),,echo "mimic: there are no tests without cmocka (Debian: libcmocka-dev)" >&2; exit 1)
 	@echo "# unit tests, the contracts five ways, the transports; scripts: programs under mimic run, commands, bad input"
-	$(Q)$(RUN_TESTS) $(RUN_MANY) --timeout 300 $(TESTS) $(foreach script,$(TEST_SCRIPTS),"$(script) $(O)")
+	$(Q)$(RUN_TESTS) $(RUN_MANY) --timeout 600 $(TESTS) $(foreach script,$(TEST_SCRIPTS),"$(script) $(O)")
 
 check-asan check-tsan check-fuzz: check-%:
 	@echo "# $*: building"

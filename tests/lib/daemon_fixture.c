@@ -192,6 +192,15 @@ int served_descriptors(const struct served *served)
 	return count;
 }
 
+int served_await_descriptors(const struct served *served, int count)
+{
+	int found = served_descriptors(served);
+
+	for (unsigned int i = 0; i < 50 && found != count; i++)
+		found = served_descriptors(served);
+	return found;
+}
+
 bool served_said(const struct served *served, const char *text)
 {
 	for (int i = 0; i < 200; i++) {

@@ -43,6 +43,8 @@ void served_clean(struct served *served);
 
 /* Open descriptors of the daemon, when it has nothing to do. */
 int served_descriptors(const struct served *served);
+/* Waits until there are so many, up to five seconds. Returns how many there are. */
+int served_await_descriptors(const struct served *served, int count);
 /* Does its log have a line with this text? Waits a moment for it. */
 bool served_said(const struct served *served, const char *text);
 /* Nanoseconds on a CPU so far, and resident memory in bytes. */

@@ -40,9 +40,7 @@ void protocol_expect_end(int socket)
 
 void protocol_expect_descriptors(int count)
 {
-	for (unsigned int i = 0; i < 500 && served_descriptors(&protocol_served) != count; i++)
-		test_sleep_ms(10);
-	assert_int_equal(served_descriptors(&protocol_served), count);
+	assert_int_equal(served_await_descriptors(&protocol_served, count), count);
 }
 
 void protocol_expect_served(void)

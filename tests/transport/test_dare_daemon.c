@@ -199,7 +199,7 @@ static void a_program_that_is_killed_anywhere_leaves_nothing_behind(void **state
 		}
 	}
 	assert_true(becomes(0));
-	assert_int_equal(served_descriptors(&served), descriptors);
+	assert_int_equal(served_await_descriptors(&served, descriptors), descriptors);
 	for (unsigned int i = 0; i < 3; i++) {
 		pid_t child = start_child(hold_all);
 

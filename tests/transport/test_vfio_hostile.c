@@ -280,7 +280,7 @@ static void descriptors_that_nobody_asked_for_are_closed(void **state)
 		assert_true(guest_send(&vfio_guest, &header, sizeof(header), fds, 1 + i % 16));
 		assert_int_equal(recv(vfio_guest.fd, reply, sizeof(reply), MSG_WAITALL), sizeof(reply));
 	}
-	assert_int_equal(served_descriptors(&vfio_served), before);
+	assert_int_equal(served_await_descriptors(&vfio_served, before), before);
 }
 
 int main(void)

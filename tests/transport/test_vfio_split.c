@@ -365,9 +365,9 @@ static void it_keeps_no_descriptor_of_the_machine(void **state)
 		for (uint64_t address = 0; address < 50; address++)
 			assert_int_equal(guest_map(&memory, memory.ram_fd, 0, address << 20, 4096), 0);
 		/* The connection itself. */
-		assert_int_equal(served_descriptors(&vfio_served), before + 1);
+		assert_int_equal(served_await_descriptors(&vfio_served, before + 1), before + 1);
 		guest_end(&memory);
-		assert_int_equal(served_descriptors(&vfio_served), before);
+		assert_int_equal(served_await_descriptors(&vfio_served, before), before);
 	}
 }
 

@@ -404,7 +404,7 @@ static void descriptors_of_events_go_with_the_device(void **state)
 		assert_int_equal(mimic_device_eventfd(device, fd, 1), 0);
 		mimic_device_close(device);
 	}
-	assert_int_equal(served_descriptors(&served), before);
+	assert_int_equal(served_await_descriptors(&served, before), before);
 	close(fd);
 }
 

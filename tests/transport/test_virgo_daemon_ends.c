@@ -140,7 +140,7 @@ static void a_killed_programs_cluster_is_free_while_its_jobs_are_out(void **stat
 	}
 	expect_cluster_works("virgo0");
 	expect_cluster_works("virgo1");
-	assert_int_equal(served_descriptors(&served), before);
+	assert_int_equal(served_await_descriptors(&served, before), before);
 }
 
 static void a_cluster_that_is_closed_at_work_is_as_after_power_on(void **state)
