@@ -27,7 +27,7 @@ class Page(html.parser.HTMLParser):
 			self.row = []
 		if tag == "rect" and "y" in dict(attributes):
 			values = dict(attributes)
-			self.bars.append((int(values["y"]), float(values["x"][:-1]), float(values["width"][:-1])))
+			self.bars.append((float(values["y"]), float(values["x"][:-1]), float(values["width"][:-1])))
 	def handle_endtag(self, tag):
 		assert self.stack.pop() == tag, tag
 		if tag == "h3":
@@ -79,8 +79,8 @@ result $? "a sweep: a bar for each point, and how many failed"
 import re, sys
 page = open(sys.argv[1], encoding="utf-8").read().split("Over the run")[1].split("</section>")[0]
 # The picture is 1000 wide and 140 high.
-paths = re.findall(r'class="c(\d)"><path class="line" d="([^"]+)"', page)
-lines = {int(number): re.findall(r"[ML]([0-9.]+) ([0-9.]+)H([0-9.]+)", path) for number, path in paths}
+paths = re.findall(r'<path class="line c(\d)" d="([^"]+)"><title>', page)
+lines = {int(number): re.findall(r"[ML]([0-9.]+) ([0-9.]+)L([0-9.]+) \2(?![0-9.])", path) for number, path in paths}
 print(lines)
 def share(line, place):
     return [100 * (140 - float(y)) / 140 for begin, y, end in lines[line] if float(begin) <= place < float(end)][0]

@@ -9,6 +9,11 @@
 #define SCRIPT "addEventListener('beforeprint',()=>document.querySelectorAll('details').forEach(d=>d.open=true))"
 #define SCRIPT_HASH "sha256-jp9OZKWsQoa5AMXJw5Ji/0zF9wocfow5zQq60SvdNRw="
 
+/* mk/report.mk makes C of report.css. */
+static const char report_css[] =
+#include "report_css.inc"
+;
+
 struct page {
 	const struct report *report;
 	const struct report_run **runs;	/* those without samples, group by group */
@@ -119,12 +124,13 @@ static void print_verdict(FILE *out, const struct page *page)
 {
 	size_t count = page->report->run_count;
 
+	plot_print(out, "<p class=\"verdict %s\">", page->wrong ? "bad" : "good");
+	plot_sign(out, !page->wrong);
 	if (page->wrong)
-		plot_print(out, "<p class=\"verdict bad\"><svg viewBox=\"0 0 20 20\" aria-hidden=\"true\"><path d=\"M5 5l10 10M15 5L5 15\"/></svg>"
-			   "%zu of %zu runs %s wrong</p>\n", page->wrong, count, page->wrong == 1 ? "is" : "are");
+		plot_print(out, "%zu of %zu runs %s wrong</p>\n", page->wrong, count,
+			   page->wrong == 1 ? "is" : "are");
 	else
-		plot_print(out, "<p class=\"verdict good\"><svg viewBox=\"0 0 20 20\" aria-hidden=\"true\"><path d=\"M4 10.5l4 4 8-9\"/></svg>"
-			   "%s</p>\n", count == 1 ? "The run is verified" : "All runs are verified");
+		plot_print(out, "%s</p>\n", count == 1 ? "The run is verified" : "All runs are verified");
 }
 
 static void print_header(FILE *out, const struct page *page)
@@ -224,6 +230,7 @@ void report_page_begin(FILE *out, const char *program, const char *date)
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n", out);
 	plot_print(out, "<meta name=\"generator\" content=\"mimic %s\">\n<title>%s, %s: mimic report</title>\n<style>\n",
 		   MIMIC_VERSION, program, date);
+	fputs(plot_page_css, out);
 	fputs(report_css, out);
 	fputs("</style>\n</head>\n<body>\n<main>\n", out);
 }

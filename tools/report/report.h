@@ -104,8 +104,6 @@ const uint64_t *report_growth_of(const struct report_samples *samples, const cha
 
 /* --- plot.c ------------------------------------------------------------------------------- */
 
-#define REPORT_COLOURS 8
-
 struct report_line {
 	const char *name;
 	char note[64];			/* behind the name, in the legend */
@@ -150,8 +148,6 @@ void report_page(FILE *out, const struct report *report);
 /* The frame around the content. The title is "program, date". */
 void report_page_begin(FILE *out, const char *program, const char *date);
 void report_page_end(FILE *out);
-
-extern const char report_css[];
 
 /* --- timed.c, timed_page.c: runs in virtual time ------------------------------------------------------- */
 

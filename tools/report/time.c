@@ -61,10 +61,10 @@ static int by_mean(const void *a, const void *b)
 /* More lines than colours would be a tangle: the fullest ones are shown. Returns how many. */
 static size_t choose_lines(struct report_line *lines, size_t count)
 {
-	if (count <= REPORT_COLOURS)
+	if (count <= PLOT_COLOURS)
 		return count;
 	qsort(lines, count, sizeof(*lines), by_mean);
-	return REPORT_COLOURS;
+	return PLOT_COLOURS;
 }
 
 static void print_queues(FILE *out, const struct report_samples *samples)

@@ -7,7 +7,6 @@
 
 #define BAR 12
 #define ROW 36		/* the name, and the bar below it */
-#define AXIS 20
 #define MARKS 4
 #define BARS_MOST 64	/* of a phase; the table has more */
 #define TABLE_MOST 1000
@@ -29,50 +28,28 @@ static bool begins_phase(const struct report_timed *timed, size_t index)
 	return true;
 }
 
-static void print_marks(FILE *out, const struct plot_scale *scale, unsigned int height)
-{
-	char text[PLOT_NUMBER_SIZE];
-
-	for (unsigned int i = 0; i <= scale->steps; i++) {
-		double share = 100 * (double)i / scale->steps;
-
-		plot_mark(text, scale->step * i);
-		plot_print(out, "<line class=\"grid\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"0\" y2=\"%u\"/>"
-			   "<text class=\"mark\" x=\"%.2f%%\" y=\"%u\" text-anchor=\"middle\">%s</text>\n",
-			   share, share, height, share, height + 15, text);
-	}
-}
-
-static void print_bar(FILE *out, const struct report_timed_row *row, double end, unsigned int y)
+static void print_bar(struct plot_frame *frame, const struct report_timed_row *row, double end,
+		      unsigned int y)
 {
 	double at = 0;
 	char digits[PLOT_NUMBER_SIZE];
 
 	plot_digits(digits, row->cycles);
-	plot_print(out, "<text class=\"row\" x=\"2\" y=\"%u\">%s</text>\n", y + 14, *row->label ? row->label : row->phase);
+	plot_text(frame, PLOT_ROW_ABOVE, 0, y + 14, *row->label ? row->label : row->phase, "");
 	for (unsigned int i = 0; i < REPORT_CAUSES; i++) {
-		double share = end > 0 ? 100 * (double)row->causes[i] / end : 0;
+		double share = end > 0 ? (double)row->causes[i] / end : 0;
 
 		if (share > 0)
-			plot_print(out, "<g class=\"c%u\"><rect class=\"bar\" x=\"%.3f%%\" y=\"%u\" width=\"%.3f%%\" height=\"%u\">"
-				   "<title>%s</title></rect></g>\n", i, at, y + 19, share, BAR, report_causes[i]);
+			plot_bar(frame, i, report_causes[i], &(struct plot_box){ at, y + 19, share, BAR, 0 });
 		at += share;
 	}
-	plot_print(out, "<text class=\"value\" x=\"%.2f%%\" dx=\"5\" y=\"%u\">%s cycles</text>\n", at, y + 19 + BAR - 2u, digits);
-}
-
-static void print_legend(FILE *out)
-{
-	fputs("<ul class=\"legend\">\n", out);
-	for (unsigned int i = 0; i < REPORT_CAUSES; i++)
-		plot_print(out, "<li class=\"c%u\"><svg width=\"11\" height=\"11\" aria-hidden=\"true\">"
-			   "<rect class=\"bar\" width=\"11\" height=\"11\"/></svg><b>%s</b></li>\n", i, report_causes[i]);
-	fputs("</ul>\n", out);
+	plot_text(frame, PLOT_BEHIND, at, y + 19 + BAR - 2, digits, " cycles");
 }
 
 static void print_bars(FILE *out, const struct report_timed *timed, const char *phase)
 {
 	struct plot_scale scale;
+	struct plot_frame frame;
 	double most = 0;
 	unsigned int count = 0, y = 0;
 
@@ -83,19 +60,19 @@ static void print_bars(FILE *out, const struct report_timed *timed, const char *
 		count++;
 	}
 	scale = plot_scale(most, MARKS);
-	plot_print(out, "<figure class=\"stack\">\n<figcaption><b>Cycles of all cores</b> <span>by what they went to; behind a bar, from "
-		   "begin to end</span></figcaption>\n<div class=\"frame\"><svg role=\"img\" width=\"100%%\" height=\"%u\">\n"
-		   "<title>Cycles of all cores by their cause: %s</title>\n", count * ROW + AXIS, phase);
-	print_marks(out, &scale, count * ROW);
+	frame = plot_figure_begin(out, "stack", count * ROW, "Cycles of all cores",
+				  "by what they went to; behind a bar, from begin to end", phase);
+	plot_marks(&frame, &scale, PLOT_ACROSS);
 	for (size_t i = 0; i < timed->count && y < count * ROW; i++) {
 		if (strcmp(timed->rows[i].phase, phase))
 			continue;
-		print_bar(out, &timed->rows[i], scale.end, y);
+		print_bar(&frame, &timed->rows[i], scale.end, y);
 		y += ROW;
 	}
-	fputs("</svg></div>\n", out);
-	print_legend(out);
-	fputs("</figure>\n", out);
+	plot_figure_legend(&frame);
+	for (unsigned int i = 0; i < REPORT_CAUSES; i++)
+		plot_key(&frame, i, false, report_causes[i], "");
+	plot_end(&frame);
 }
 
 static void print_table(FILE *out, const struct report_timed *timed, const char *phase)

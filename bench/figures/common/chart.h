@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* A table as a picture: bars, lines or a map, as SVG of its own. Axes and texts are those of mimic report. */
+/* A table as a picture: bars, lines or a map, as a sheet of tools/plot. */
 #ifndef FIGURES_CHART_H
 #define FIGURES_CHART_H
 
