@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR MIT
 # Holds the folders to scripts/layers.txt: by what files include, and, where there are objects of
-# them, by the functions and variables that they take from each other.
+# them, by the functions and variables that they take from each other; and by what they draw.
 #
 #   check-layers.sh [BUILD-DIRECTORY]     from the root of the tree
 #
@@ -85,7 +85,7 @@ awk -v folders="$work/folders" -v calls="$work/calls" '
 		sub(/#.*/, "")
 		if (!/:/) next
 		name = $0; sub(/:.*/, "", name); sub(/[^:]*:/, "")
-		if (name == "not looked at" || name == "generated") next
+		if (name == "not looked at" || name == "generated" || name == "draws") next
 		if (name == "with their parent") { with_parent = $0; next }
 		if (name == "no circles") { without_circles = $0; next }
 		if (name ~ /\.[ch]$/) { of_file[name] = $0; next }
@@ -117,6 +117,9 @@ awk -v folders="$work/folders" -v calls="$work/calls" '
 		for (i = 1; i <= rows; i++) if (!files[i]) print "scripts/layers.txt: no file lies in " row[i]
 	}
 	' scripts/layers.txt "$work/sources" "$work/uses" | sort - "$work/missing" > "$work/wrong"
+grep '\.\([ch]\|css\|py\|sh\)$' "$work/files" | grep -Ev "^(tests|$(listed draws))/" | xargs grep -lE \
+	'<(svg|g|rect|path|polyline|polygon|line|circle)( [a-z]|")|(fill|stroke)(-[a-z]+)?: ' |
+	sed "s|\$|: draws, which only $(listed draws) does|" >> "$work/wrong"
 # Folders, and files of a folder, that use each other in a circle.
 for graph in folders calls; do
 	sort -u "$work/$graph" 2>/dev/null | tsort 2>&1 >/dev/null |

@@ -65,6 +65,10 @@ done
 check
 result $? "headers of the system, and paths in the own folder, are no finding"
 cp $model "$work/tree/$model"
+found "a shape that is drawn elsewhere is found" tools/report/bars.c 'const char *x = "<rect width=\"1\"/>";' \
+	'draws, which only tools/plot does'
+found "a style of shapes that is elsewhere is found" tools/report/report.css '.x { stroke: red; }' \
+	'draws, which only tools/plot does'
 
 mkdir "$work/tree/engine" "$work/tree/build/obj/engine"
 echo '#include "devices/maple/maple_model.h"' >"$work/tree/engine/engine.c"
