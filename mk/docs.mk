@@ -1,10 +1,10 @@
 # Pages of the docs, and tables in them, that are made from the lists in the sources.
 #
 # devices/NAME/docs/PART.c prints docs/NAME-PART.md; scripts/print-timing.c what is made of
-# docs/timing.md. A page that has the marks is written by hand but for what lies between them.
+# docs/timing-soc.md. A page that has the marks is written by hand but for what lies between them.
 
 DOCS_MADE := $(patsubst devices/%.c,%,$(wildcard $(KINDS:%=devices/%/docs/*.c)))
-DOCS_PAGES := $(subst /docs/,-,$(DOCS_MADE)) timing
+DOCS_PAGES := $(subst /docs/,-,$(DOCS_MADE)) timing-soc
 DOCS_BEGIN := <!-- made by make docs -->
 DOCS_END := <!-- end -->
 
@@ -23,7 +23,7 @@ $(O)/docs/$(1).md: $(O)/docs/print-$(1) $(wildcard docs/$(1).md)
 	else mv $$@.made $$@; fi
 endef
 $(foreach made,$(DOCS_MADE),$(eval $(call docs_page,$(subst /docs/,-,$(made)),devices/$(made).c)))
-$(eval $(call docs_page,timing,scripts/print-timing.c))
+$(eval $(call docs_page,timing-soc,scripts/print-timing.c))
 
 docs: $(DOCS_PAGES:%=$(O)/docs/%.md)
 	$(Q)cp $^ docs/

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* Prints the table of parameters in docs/timing.md from their list. */
+/* Prints the table of parameters in docs/timing-soc.md from their list. */
 #include <stdio.h>
 #include <string.h>
 

@@ -30,7 +30,7 @@
 /* _(section, key, maple-fpga, maple-sim, minimum, maximum, "meaning", "source") */
 #define SIM_PARAMETERS(_) \
 	_(core, count, 2, 2, 1, SIM_CORES_MAX, "cores", "Tables 2 and 3") \
-	_(core, instruction, 1, 1, 0, 100, "cycles of an instruction between accesses; 0 is for a null model (Verdicts, below)", \
+	_(core, instruction, 1, 1, 0, 100, "cycles of an instruction between accesses; 0 is for a null model (docs/timing-figures.md)", \
 	  "Tables 2 and 3: in order, single issue") \
 	_(core, stall_on_use, 1, 0, 0, 1, "1: a core goes on behind a load until its next access; 0: loads block", \
 	  "Table 2; assumption for maple-sim") \
@@ -85,7 +85,7 @@
 	_(maple, queues, 8, 8, 1, 8, "queues", "section 5.4: 8 queues share 1 KB; assumption for maple-sim") \
 	_(maple, queue_entries, 32, 32, 2, 1024, "words of 4 bytes a queue, of queues that a program opens with 32 (libmaple's default)", \
 	  "section 5.3") \
-	_(maple, queue_values, 0, 0, 0, 64, "values that a queue holds, of 4 or 8 bytes alike; 0: as many as its words; 2 is for a null model (Verdicts, below)", \
+	_(maple, queue_values, 0, 0, 0, 64, "values that a queue holds, of 4 or 8 bytes alike; 0: as many as its words; 2 is for a null model (docs/timing-figures.md)", \
 	  "section 5.3: words are the limit") \
 	_(maple, lima_chunks, 16, 16, 1, 64, "chunks of 64 bytes of B", "RTL, dcp.h") \
 	_(maple, translation, 1, 1, 0, 1, "1: a TLB with blocking walks stands before memory", "section 3.5; RTL: a miss stops the pipe") \
@@ -176,12 +176,12 @@
 	_(tensor, latency, 5, 5, 1, 1000, "from the last micro-operation of a wmma to its registers", \
 	  "Vortex, VX_tensor_dpu: 2 and more inside, 2 write-backs") \
 	_(tensor, oldest, 1, 1, 0, 1, "1: of the warps with a micro-operation the first one goes first; 0: in turn", \
-	  "assumption, made when the first kernels had been run: in turn, warps run in step, and bank conflicts cost tc-dma nothing (Virgo, below)") \
+	  "assumption, made when the first kernels had been run: in turn, warps run in step, and bank conflicts cost tc-dma nothing (docs/timing-virgo.md)") \
 	_(lsu, queue, 32, 32, 1, 64, "instructions that wait in a core's LSU", "Vortex, VX_mem_scheduler") \
 	_(lsu, outstanding, 32, 32, 1, 64, "instructions whose answers are on their way", "Vortex, VX_mem_scheduler") \
 	_(lsu, latency, 11, 11, 1, 1000, "of shared memory, from the head of the LSU to the register: 15 from issue", \
 	  "registers counted in Vortex and Radiance: 15 to 16") \
-	_(lsu, mmio, 12, 12, 0, 1000, "more, of an access of a unit's registers", "assumption; 30 changes results by 3 % at most (Virgo, below)") \
+	_(lsu, mmio, 12, 12, 0, 1000, "more, of an access of a unit's registers", "assumption; 30 changes results by 3 % at most (docs/timing-virgo.md)") \
 	_(lsu, merged, 16, 16, 1, 64, "requests of the coalescer that are on their way", "Radiance, memory/Coalescing") \
 	_(shared, size, 65536, 65536, 4096, 1048576, "bytes of shared memory", "Virgo, section 5.2; RadianceConfigs.scala") \
 	_(shared, banks, 4, 4, 0, 16, "banks, each of which grants one reader and one writer a cycle", "RadianceConfigs.scala: numBanks") \

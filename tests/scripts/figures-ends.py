@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-"""figures-ends.py TABLES: bench/figures/ends.csv as docs/timing.md shows it: what each end of each range does to MAPLE's rows.
+"""figures-ends.py TABLES: bench/figures/ends.csv as docs/timing-maple.md shows it: what each end of each range does to MAPLE's rows.
 
 With an argument --check it is held against ranges.csv and error_bars.csv first. Prints the lines of the table.
 """

@@ -159,15 +159,15 @@ result $? "what begins with -- is an option of the program"
 [ "$(fields "$work/ranges/shapes.csv" | cut -f 1 | tr '\n' ' ')" = 'id D17 D18 D19 D20 D21 D22 D25 ' ] &&
 	[ "$(column "$work/ranges/shapes.csv" D21 of)" = 3 ] && head -n 1 "$work/ranges/shapes.csv" | grep -q 'commit 0123456\.$'
 result $? "rows that are no number have at how many ends they say the same"
-sed -n '/^<!-- made/,/^<!-- end/s/^| \([a-z0-9]*\.[a-z_]*\) |.*assumption.*/\1/p' docs/timing.md |
+sed -n '/^<!-- made/,/^<!-- end/s/^| \([a-z0-9]*\.[a-z_]*\) |.*assumption.*/\1/p' docs/timing-soc.md |
 	grep -E '^(array|energy|llc|mpu|rfu)\.' | sort >"$work/assumptions"
 fields bench/figures/dare_ranges.csv | cut -f 1 | sort -u | comm -23 "$work/assumptions" - >"$work/output"
 [ "$(wc -l <"$work/assumptions")" -gt 10 ] && [ ! -s "$work/output" ]
 result $? "each parameter that is an assumption has a range"
 fields bench/figures/dare_ranges.csv | tail -n +2 | cut -f 2,3 | tr '\t' '\n' | grep . | sort >"$work/ends"
 fields bench/figures/dare_effects.csv | tail -n +3 | cut -f 2 | sort | diff "$work/ends" - >"$work/output" && [ -s "$work/ends" ] &&
-	sed -n 's/^| `\([^`]*\)` | [^|]* | [^|]* |$/\1/p' docs/timing.md | sort | comm -23 "$work/ends" - >"$work/output" && [ ! -s "$work/output" ]
-result $? "docs/timing.md says what each end of each range does to the rows"
+	sed -n 's/^| `\([^`]*\)` | [^|]* | [^|]* |$/\1/p' docs/timing-dare.md | sort | comm -23 "$work/ends" - >"$work/output" && [ ! -s "$work/output" ]
+result $? "docs/timing-dare.md says what each end of each range does to the rows"
 fields bench/figures/dare_null_models.csv | cut -f 1 | sort >"$work/models"
 fields bench/figures/dare_nulls.csv | tail -n +2 | cut -f 4 | sort -u | comm -23 - "$work/models" >"$work/output"
 [ ! -s "$work/output" ] && [ "$(fields bench/figures/dare_nulls.csv | tail -n +2 | cut -f 1 | sort -u | wc -l)" = 23 ]

@@ -96,7 +96,7 @@ bars=$work/ranges/error_bars.csv
 	[ "$(column "$bars" V04 'highest with')" = bus.latency=110 ] && [ "$(column "$bars" V03 'highest with')" = bus.interval=2 ] &&
 	[ "$(column "$work/ranges/ends.csv" bus.interval=2 V03)" = "$(column "$bars" V03 highest)" ]
 result $? "ranges give each row's lowest and highest value, what makes them, and what they are of"
-sed -n '/^<!-- made/,/^<!-- end/s/^| \([a-z0-9]*\.[a-z_]*\) |.*assumption.*/\1/p' docs/timing.md |
+sed -n '/^<!-- made/,/^<!-- end/s/^| \([a-z0-9]*\.[a-z_]*\) |.*assumption.*/\1/p' docs/timing-soc.md |
 	grep -E '^(cluster|simt|tensor|lsu|shared|dcache|bus|dma|matrix|kernel|joule)\.' | sort >"$work/assumptions"
 { grep -v '^#' bench/figures/virgo_ranges.csv | cut -d, -f 1; echo kernel.swish; } | sort -u | comm -23 "$work/assumptions" - >"$work/output"
 [ "$(wc -l <"$work/assumptions")" -gt 10 ] && [ ! -s "$work/output" ]

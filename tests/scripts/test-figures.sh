@@ -186,7 +186,7 @@ result $? "they say what model and which inputs they are of"
 	[ "$(column "$work/ranges/ends.csv" maple.round_trip=200 M11)" = "$(column "$bars" M11 lowest)" ] &&
 	[ "$(column "$work/ranges/ends.csv" desc.latency=40 M09)" = "$(column "$bars" M09 highest)" ]
 result $? "all rows at each end of each range are a table"
-sed -n '/^<!-- made/,/^<!-- end/s/^| \([a-z0-9]*\.[a-z_]*\) |.*assumption.*/\1/p' docs/timing.md |
+sed -n '/^<!-- made/,/^<!-- end/s/^| \([a-z0-9]*\.[a-z_]*\) |.*assumption.*/\1/p' docs/timing-soc.md |
 	grep -vE '^(array|energy|llc|mpu|rfu)\.' |	# DARE's own parts are in no figure of MAPLE, nor Virgo's
 	grep -vE '^(bus|cluster|dcache|dma|joule|kernel|lsu|matrix|shared|simt|tensor)\.' | sort >"$work/assumptions"
 awk -F, '!/^#/ { print $1 }' bench/figures/ranges.csv | sort -u | comm -23 "$work/assumptions" - >"$work/output"
@@ -194,15 +194,15 @@ awk -F, '!/^#/ { print $1 }' bench/figures/ranges.csv | sort -u | comm -23 "$wor
 result $? "each parameter that is an assumption has a range"
 python3 tests/scripts/figures-ends.py bench/figures --check >"$work/effects" 2>"$work/output"
 result $? "ends.csv has each end of each range, and is of the run that error_bars.csv is of"
-grep -vxFf docs/timing.md "$work/effects" >"$work/output"
+grep -vxFf docs/timing-maple.md "$work/effects" >"$work/output"
 [ -s "$work/effects" ] && [ ! -s "$work/output" ]
-result $? "docs/timing.md says what each end of each range does to the rows"
+result $? "docs/timing-maple.md says what each end of each range does to the rows"
 sed 's/ *#.*//' bench/figures/error_bars.csv | awk -F, '/^M/ {
 	mimic = sprintf("%.2f", $2); low = sprintf("%.2f", $3); high = sprintf("%.2f", $5)
 	print "| " $1 " | " mimic " | " low " | " (low == mimic ? "" : $4 " ") "| " high " | " (high == mimic ? "" : $6 " ") "|" }' >"$work/bars"
-grep -vxFf docs/timing.md "$work/bars" >"$work/output"
+grep -vxFf docs/timing-maple.md "$work/bars" >"$work/output"
 [ -s "$work/bars" ] && [ ! -s "$work/output" ]
-result $? "docs/timing.md has the error bars that are checked in"
+result $? "docs/timing-maple.md has the error bars that are checked in"
 
 # Systems that are as the paper's are not: all gates must see it, but the one of what no system is in. BFS loses anyway on
 # graphs that fit into the L2.

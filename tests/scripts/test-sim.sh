@@ -575,7 +575,7 @@ result $? "without --json too, and the report is on standard error"
 
 # --- the fields of the report -----------------------------------------------------------------------
 
-# The fields of a report beside those of docs/sim-json.md, its parameters beside those of docs/timing.md
+# The fields of a report beside those of docs/sim-json.md, its parameters beside those of docs/timing-soc.md
 cat >"$work/fields.py" <<'EOF'
 import json, re, sys
 
@@ -610,9 +610,9 @@ rows = re.findall(r"^\| `([^`]+)` \|([^|]*)\|([^|]*)\|$", page, re.M)
 told = {name for name, unit, meaning in rows}
 assert len(rows) == len(told) == page.count("\n| `"), "a row stands twice, or is no row"
 assert all(unit.strip() for name, unit, meaning in rows), "a row has no unit"
-described = set(re.findall(r"^\| ([a-z0-9]+\.[a-z0-9_]+) \|", open("docs/timing.md").read(), re.M))
+described = set(re.findall(r"^\| ([a-z0-9]+\.[a-z0-9_]+) \|", open("docs/timing-soc.md").read(), re.M))
 for name, one, other in ("not in the page", found, told), ("not in the report", told, found), \
-        ("not in timing.md", keys, described), ("no parameter", described, keys):
+        ("not in timing-soc.md", keys, described), ("no parameter", described, keys):
     if one - other:
         sys.exit("%s: %s" % (name, ", ".join(sorted(one - other))))
 EOF

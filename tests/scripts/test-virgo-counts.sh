@@ -57,7 +57,7 @@ HAND
 [ ! -s "$work/output" ]
 result $? "loads, stores and commands are as many as the tile takes"
 
-# Where the model has others than the published kernels: docs/timing.md says why.
+# Where the model has others than the published kernels: docs/timing-virgo.md says why.
 cat >"$work/expected" <<'DIFFERENT'
 tc,k step,each,all,~418,415
 tc-dma,k step,each,all,300,299
