@@ -25,7 +25,10 @@ check-deb: packages-deb
 	$(Q)tests/scripts/run-tests.sh --results $(DEB_RESULTS) --summary
 
 # As a user of another Debian than this machine's begins: as root; some minutes.
-.PHONY: check-suite
+.PHONY: check-suite packages-suite
+packages-suite:
+	$(Q)$(PACKAGES) suite
+
 SUITE ?= trixie
-check-suite: packages-deb
+check-suite: packages-suite
 	$(Q)DEB_REVISION=$(DEB_REVISION) tests/deb/test-suite.sh $(O) $(SUITE)

@@ -5,6 +5,7 @@
 #
 # PATCH_PROGRAMS: random functions of one transport, in thousands (10). 100 take some minutes.
 # PATCH_ROUNDS: of eight threads under signals (20: 567,000 accesses). 360: ten millions.
+# A busy machine needs longer than other scripts do: TEST_SECONDS=600
 set -u
 # shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
