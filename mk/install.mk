@@ -113,7 +113,7 @@ install-headers:
 # Files that do not depend on the machine, and the systemd units.
 install-shared: all units
 	$(Q)$(INSTALL) -d $(call below,$(DESTDIR)$(DATADIR),$(DATA_FOLDERS)) $(call below,$(DESTDIR)$(MANDIR),$(MANUAL_SECTIONS:%=man%)) \
-		$(call below,$(DESTDIR)$(DATADIR)/mimic,$(INSTALL_EXAMPLES)) "$(DESTDIR)$(UNITDIR)" "$(DESTDIR)$(DOCDIR)"
+		$(call below,$(DESTDIR)$(DATADIR)/mimic,$(INSTALL_EXAMPLES)) "$(DESTDIR)$(UNITDIR)" "$(DESTDIR)$(DOCDIR)/docs"
 	$(Q)$(INSTALL) -m 755 $(VM_SHARE) "$(DESTDIR)$(DATADIR)/mimic/vm"
 	$(call install_file,$(INSTALL_TEMPLATE),$(DATADIR)/mimic/plugin)
 	$(call install_file,$(INSTALL_GDB),$(DATADIR)/mimic/gdb)
@@ -127,7 +127,8 @@ install-shared: all units
 	$(call install_file,completions/_mimic,$(DATADIR)/zsh/site-functions)
 	$(Q)$(foreach command,mimic mimicd,$(INSTALL) -m 644 completions/$(command).bash "$(DESTDIR)$(DATADIR)/bash-completion/completions/$(command)" &&) true
 	$(call install_file,$(patsubst config/%.in,$(O)/units/%,$(INSTALL_UNITS_IN)),$(UNITDIR))
-	$(call install_file,README.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.png),$(DOCDIR))
+	$(call install_file,README.md CHANGELOG.md LICENSE,$(DOCDIR))
+	$(call install_file,$(wildcard docs/*.md docs/*.png),$(DOCDIR)/docs)
 	$(Q)$(foreach section,$(MANUAL_SECTIONS),$(INSTALL) -m 644 $(filter %.$(section),$(MANPAGES)) "$(DESTDIR)$(MANDIR)/man$(section)" &&) true
 
 # What `make install` with the same variables would put there, and folders of mimic's own that are then empty.

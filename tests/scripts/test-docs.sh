@@ -46,6 +46,24 @@ page.md:4: there is no docs/away.md
 TROUBLE
 result $? "a_link_to_no_file_or_heading_is_named_by_page_and_line"
 
+unlisted() # unlisted FOLDER: its pages that its README.md has no link to
+{
+	local page
+	for page in "$1"/*.md; do
+		page=${page##*/}
+		[ "$page" = README.md ] || grep -qE "\]\($page(#[^)]*)?\)" "$1/README.md" || echo "$1/README.md has no link to $page"
+	done
+}
+
+unlisted docs >"$work/output"
+[ ! -s "$work/output" ] && grep -qF '](docs/README.md)' README.md
+result $? "docs/README.md, which README.md links to, lists each page"
+
+printf '# Pages\n[other](other.md#again)\nlost.md\n' >"$work/tree/docs/README.md"
+: >"$work/tree/docs/lost.md"
+[ "$(cd "$work/tree" && unlisted docs)" = "docs/README.md has no link to lost.md" ]
+result $? "a_page_that_is_not_listed_is_found"
+
 # Comments, messages and --help name pages, too.
 grep -rnoE --include='*.[chS]' --include='*.sh' --include='*.mk' --include='*.py' --include='*.awk' --include='*.scd' 'docs/[a-z-]+\.md' \
 	Makefile bench config daemon devices docs/man driver examples include lib* mk options python scripts sim tests tools |

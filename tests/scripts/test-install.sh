@@ -395,8 +395,8 @@ uninstall_removes_what_install_has_put() {
 }
 
 documents_are_installed() {
-	for file in README.md LICENSE CHANGELOG.md run.md; do
-		cmp "$prefix/share/doc/mimic/$file" "$([ -e $file ] && echo $file || echo docs/$file)" || return 1
+	for file in README.md LICENSE CHANGELOG.md docs/README.md docs/run.md; do
+		cmp "$prefix/share/doc/mimic/$file" "$file" || return 1
 	done
 }
 
