@@ -25,7 +25,7 @@ int main(void)
 {
 	printf("# Registers of DARE\n\n"
 	       "Made from include/mimic/dare_registers.h by `make docs`. Do not edit.\n\n"
-	       "All have 64 bits. R: load, W: store. docs/dare.md says what they do together.\n");
+	       "All have 64 bits. R: load, W: store. [dare.md](dare.md) says what they do together.\n");
 	print_block("A context: pages 1 to 15; page 0 of a program's own", &dare_context_block);
 	printf("\n## Counters of a context\n\n| offset | name | meaning |\n| --- | --- | --- |\n");
 	for (size_t i = 0; i < COUNT(counters); i++)

@@ -45,7 +45,7 @@ static void print_page(void)
 	printf("# Registers of MAPLE\n\n"
 	       "Made from include/mimic/maple_registers.h by `make docs`. Do not edit.\n\n"
 	       "An address in a page is [11:9] queue (or sub-operation, or size code), [8:3] operation\n"
-	       "code, [2:0] ignored. docs/maple.md says what the operations do.\n");
+	       "code, [2:0] ignored. [maple.md](maple.md) says what the operations do.\n");
 	print_table("Pages", "page", ROWS(pages));
 	print_table("Loads", "code", ROWS(loads));
 	print_table("Stores", "code", ROWS(stores));

@@ -47,7 +47,7 @@ int main(void)
 {
 	printf("# Registers of a Virgo cluster\n\n"
 	       "Made from include/mimic/virgo_registers.h and virgo_commands.h by `make docs`. Do not edit.\n\n"
-	       "R: load, W: store. docs/virgo.md says what they do together. The shared memory is memory, mapped at\n"
+	       "R: load, W: store. [virgo.md](virgo.md) says what they do together. The shared memory is memory, mapped at\n"
 	       "offset 0x%x of the cluster's node.\n", VIRGO_SHARED_OFFSET);
 	printf("\n## Page 1: the units\n\nUnit i's block begins at 0x%x x i.\n", VIRGO_BLOCK_SIZE);
 	print_block("A unit's block", &virgo_unit_block);
