@@ -4,7 +4,7 @@
 
 usage: page-blocks.py [--list] TREE PREFIX WORK PAGE
 
-TREE: a folder with links to the sources, where build is the build directory. PREFIX: mimic as `make install` leaves it.
+TREE: a copy of the sources, where build is a link to the build directory, and make.database is that of `make -pn`. PREFIX: mimic as `make install` leaves it.
 WORK: an empty folder for what the page makes. Prints a line for each trouble, PAGE:LINE: TEXT, and at the end
 how many blocks were run and not run; ends with 1 if there is a trouble.
 
@@ -341,16 +341,14 @@ def check_words(line, tree):
 
 
 def check_make(words, tree):
-    text = ''
-    for name in ['Makefile'] + [f'mk/{name}' for name in sorted(os.listdir(os.path.join(tree, 'mk')))]:
-        with open(os.path.join(tree, name), encoding='utf-8') as file:
-            text += file.read()
+    with open(os.path.join(tree, 'make.database'), encoding='utf-8', errors='replace') as file:
+        database = file.read()
     found = []
     for word in words:
         name = word.partition('=')[0]
-        if '=' in word and not re.search(rf'\b{re.escape(name)}\b', text):
+        if '=' in word and not re.search(rf'\b{re.escape(name)}\b', database):
             found.append(f'make has no variable {name}')
-        if re.fullmatch(r'[a-z-]+', word) and not re.search(rf'^[^\t#]*(?<![\w-]){word}(?![\w-])[^=]*:', text, re.M):
+        if re.fullmatch(r'[a-z-]+', word) and not re.search(rf'^{word}:', database, re.M):
             found.append(f'make has no target {word}')
         if not re.fullmatch(r'[a-z-]+|\w+=.*|build/.*|-j\d*', word):
             break

@@ -11,6 +11,7 @@ for entry in *; do
 	[[ $entry == build* ]] || cp -a "$entry" "$work/tree/"
 done
 ln -s "$build" "$work/tree/build"
+make -pn O="$build" PACKAGES=: help >"$work/tree/make.database" 2>/dev/null
 prefix=$work/prefix
 make -s O="$build" PACKAGES=: PREFIX="$prefix" DESTDIR= install >"$work/output" 2>"$work/errors"
 result $? "mimic_is_installed_for_the_pages"
