@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR MIT
-"""Links of Markdown pages: files that are there, headings that are there. Prints what leads nowhere, and ends with 1.
+"""Links of Markdown pages: files that are there, headings that are there. Prints what leads nowhere, and ends with 1. README.md and
+the pages of docs name other pages by links only, but for tables that are made from the sources.
 
 usage: check-links.py ROOT PAGE...     pages are named from ROOT; links to the web are not followed
 """
@@ -20,6 +21,22 @@ def prose_lines(text):
             is_code = not is_code
         elif not is_code and not re.match(r'(    |\t)', line):
             yield number, line
+
+
+def is_for_readers(page):
+    """A page in which a reader clicks."""
+    return page == 'README.md' or page.startswith('docs/')
+
+
+def made_lines(text):
+    """The numbers of the lines that `make docs` has made."""
+    numbers, is_made = set(), False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith('<!-- made') or line.startswith('<!-- end'):
+            is_made = line.startswith('<!-- made')
+        elif is_made:
+            numbers.add(number)
+    return numbers
 
 
 def anchor(title):
@@ -68,11 +85,15 @@ def main(root, pages):
     for page in pages:
         with open(os.path.join(root, page), encoding='utf-8') as file:
             text = file.read()
+        made = made_lines(text)
         for number, line in prose_lines(text):
             links = LINK.findall(line)
             found = [trouble_of_link(root, page, target) for target in links]
             rest = LINK.sub('', line)
-            found += [trouble_of_mention(root, page, name) for name in MENTION.findall(rest)]
+            names = MENTION.findall(rest)
+            found += [trouble_of_mention(root, page, name) for name in names]
+            if is_for_readers(page) and number not in made:
+                found += [f'{name} is no link' for name in names]
             count += len(links)
             for trouble in filter(None, found):
                 print(f'{page}:{number}: {trouble}')

@@ -46,6 +46,12 @@ page.md:4: there is no docs/away.md
 TROUBLE
 result $? "a_link_to_no_file_or_heading_is_named_by_page_and_line"
 
+printf '# Page\n[other](other.md) and docs/other.md\n<!-- made by make docs -->\ndocs/other.md\n<!-- end -->\n' >"$work/tree/docs/third.md"
+links "$work/tree" docs/third.md
+[ $? = 1 ] && [ "$(cat "$work/output")" = "docs/third.md:2: docs/other.md is no link" ]
+result $? "a_page_of_docs_that_is_named_without_a_link_is_found"
+rm "$work/tree/docs/third.md"
+
 unlisted() # unlisted FOLDER: its pages that its README.md has no link to
 {
 	local page
