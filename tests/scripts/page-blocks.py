@@ -23,6 +23,8 @@ c, python, ini), or is said by a comment in the line before it (an indented bloc
   <!-- block: ini -->                a configuration that mimicd takes
   <!-- block: from FILE -->          its lines are in FILE, one after the other
   <!-- block: not run: REASON -->    make's targets and mimic's options in it are checked all the same
+
+And they are checked in `code` of the text.
 """
 import os
 import re
@@ -294,6 +296,14 @@ class Page:
             for text in check_words(re.sub(r'^([$#]|\S+ #) ', '', line.strip()), self.tree):
                 self.trouble(block.line + number, text)
 
+    def check_text(self):
+        """Commands in the text: make's targets, mimic's options."""
+        with open(self.page, encoding='utf-8') as page:
+            for number, line in enumerate(page, 1):
+                for code in re.findall(r'`((?:mimic|mimicd|make) [^`]+)`', line):
+                    for text in check_words(code, self.tree):
+                        self.trouble(number, text)
+
     def go(self, is_list):
         kinds = {'sh': self.do_sh, 'console': self.do_console, 'c': self.do_c, 'python': self.do_python, 'ini': self.do_ini,
                  'from': self.do_from, 'not run': self.do_not_run}
@@ -312,6 +322,8 @@ class Page:
                     self.script.append('kill $server; wait $server')
             else:
                 self.trouble(block.line, f'a block that is neither run nor marked: {block.kind or block.lines[0]}')
+        if not is_list:
+            self.check_text()
         if self.checks:
             self.run_commands()
             self.judge_commands()

@@ -107,6 +107,9 @@ finds 'try.md:3: mimic has no option --tranpsort' "an_option_that_is_not_there_i
 
     mimic run --tranpsort kernel ./program
 PAGE
+finds 'try.md:1: make has no target check-nothing' "a_target_in_the_text_is_looked_for" <<'PAGE'
+A test is `make check-nothing`.
+PAGE
 finds 'try.md:3: marked as not run, without a reason' "a_mark_without_a_reason_is_found" <<'PAGE'
 <!-- block: not run: -->
 
