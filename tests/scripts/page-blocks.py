@@ -4,9 +4,9 @@
 
 usage: page-blocks.py [--list] TREE PREFIX WORK PAGE
 
-TREE: a copy of the sources, where build is a link to the build directory, and make.database is that of `make -pn`. PREFIX: mimic as `make install` leaves it.
-WORK: an empty folder for what the page makes. Prints a line for each trouble, PAGE:LINE: TEXT, and at the end
-how many blocks were run and not run; ends with 1 if there is a trouble.
+TREE: a copy of the sources, where build has links to the files of the build directory, and make.database is the output
+of `make -pn`. PREFIX: mimic as `make install` leaves it. WORK: an empty folder, for the page's commands. Prints a line for
+each trouble, PAGE:LINE: TEXT, and at the end how many blocks were run and not run; ends with 1 if there is a trouble.
 
 A block is a fence, or lines that are indented by four spaces or a tab. Its kind is the word behind the fence (sh, console,
 c, python, ini), or is said by a comment in the line before it (an indented block with lines of "$ " is console):
@@ -55,8 +55,8 @@ class Block:
 
     def lacks(self):
         """Whether this machine cannot run it."""
-        need = re.search(r'\bneeds (\S+)', self.rest)
-        return need is not None and (os.geteuid() != 0 if need[1] == 'root' else not shutil.which(need[1]))
+        needs = re.findall(r'\bneeds (\w+)', self.rest)
+        return any(os.geteuid() != 0 if need == 'root' else not shutil.which(need) for need in needs)
 
     def text(self):
         return '\n'.join(self.lines) + '\n'
@@ -199,9 +199,12 @@ class Page:
     def run_commands(self):
         """All commands of the page, in one shell."""
         home = f'{self.work}/home'
-        os.makedirs(home)
-        for name in os.listdir(self.tree):
-            os.symlink(os.path.realpath(os.path.join(self.tree, name)), os.path.join(home, name))
+        os.makedirs(f'{home}/build')
+        for name in set(os.listdir(self.tree)) - {'build'}:
+            os.symlink(f'{self.tree}/{name}', f'{home}/{name}')
+        # `make install` writes files with its PREFIX there, which other pages must not see.
+        for name in set(os.listdir(f'{self.tree}/build')) - {'pkgconfig', 'units', 'installed'}:
+            os.symlink(os.path.realpath(f'{self.tree}/build/{name}'), f'{home}/build/{name}')
         self.add_files(home)
         environment = {key: value for key, value in os.environ.items() if not key.startswith('MIMIC_')}
         # What a page installs stays here.

@@ -5,15 +5,17 @@
 # shellcheck source=tests/scripts/tap.sh
 . "$(dirname "$0")/tap.sh"
 
-# A copy, because commands of pages write beside the sources.
-mkdir "$work/tree" "$work/pages"
+# A copy, because commands of pages write beside the sources, and other tests install from the build directory.
+mkdir -p "$work/tree/build" "$work/pages"
 for entry in *; do
 	[[ $entry == build* ]] || cp -a "$entry" "$work/tree/"
 done
-ln -s "$build" "$work/tree/build"
-make -pn O="$build" PACKAGES=: help >"$work/tree/make.database" 2>/dev/null
+for entry in "$build"/*; do
+	[[ $entry == */pkgconfig || $entry == */units || $entry == */installed ]] || ln -s "$entry" "$work/tree/build/"
+done
+make -C "$work/tree" -pn PACKAGES=: help >"$work/tree/make.database" 2>/dev/null
 prefix=$work/prefix
-make -s O="$build" PACKAGES=: PREFIX="$prefix" DESTDIR= install >"$work/output" 2>"$work/errors"
+make -C "$work/tree" -s O=build PACKAGES=: PREFIX="$prefix" DESTDIR= install >"$work/output" 2>"$work/errors"
 result $? "mimic_is_installed_for_the_pages"
 
 # page PAGE: its blocks, from the copy
