@@ -14,7 +14,8 @@ c, python, ini), or is said by a comment in the line before it (an indented bloc
   <!-- block: sh -->                 commands; each must succeed. "sh 1": its last one ends with 1
   <!-- block: console -->            commands after "$ ", with the output that they have. A line "..." stands for any
                                      lines, "..." in a line for the rest. `cat FILE` makes a file that is not there yet.
-                                     "console, numbers differ": numbers and spaces are not compared
+                                     "console, numbers differ": numbers and spaces are not compared; "console, numbers
+                                     of gcc 12": not with another gcc, which may compile to other accesses
   <!-- block: sh, needs TOOL -->     the same where there is this program, or for root ("needs root"); else it is not run
   <!-- block: sh, with mimicd -->    the same while a daemon serves the default devices
   <!-- block: c -->                  a program, which is compiled, linked and run; it is first.c, or named: "c first.c"
@@ -137,12 +138,12 @@ def session_of(lines):
     return found
 
 
-def is_like(shown, seen, is_loose):
-    """Whether output is as the page shows it, line by line."""
+def is_like(shown, seen, is_free):
+    """Whether output is as the page shows it, line by line; is_free: but for numbers and spaces."""
     def pattern(line):
         parts = [re.escape(part) for part in line.split('...')]
         text = '.*'.join(parts)
-        if is_loose:
+        if is_free:
             text = re.sub(r'(0x[0-9a-f]+|[0-9]+)(\\\.[0-9]+)?(e\\\+?[0-9]+)?', r'[0-9a-fx.e+-]+', text)
             text = re.sub(r'(\\ )+', r' +', text)
         return text
@@ -157,6 +158,15 @@ def is_like(shown, seen, is_loose):
     while shown and not shown[-1].strip():
         shown = shown[:-1]
     return rest(0, 0)
+
+
+def is_loose(block):
+    """Whether numbers of its output may be others here."""
+    compiler = re.search(r'numbers of gcc (\d+)', block.rest)
+    if not compiler:
+        return 'numbers differ' in block.rest
+    version = subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=True, check=True).stdout
+    return version.split(".")[0].strip() != compiler[1]
 
 
 def is_background(command):
@@ -179,7 +189,7 @@ class Page:
 
     # --- commands -----------------------------------------------------------------------------------
 
-    def command(self, line, text, status, shown=None, is_loose=False):
+    def command(self, line, text, status, shown=None, is_free=False):
         number = len(self.checks)
         made = re.match(r'cat (\S+)$', text)
         if shown is not None and made:
@@ -187,7 +197,7 @@ class Page:
         self.script.append(f'eval {shlex.quote(text)} </dev/null >{self.work}/out.{number} 2>&1; echo $? >{self.work}/status.{number}')
         if is_background(text):
             self.script.append(f'for _ in $(seq 60); do [ -s {self.work}/out.{number} ] && break; sleep 0.05; done')
-        self.checks.append((line, text, status, shown, is_loose))
+        self.checks.append((line, text, status, shown, is_free))
 
     def see(self, number, kind):
         try:
@@ -235,12 +245,12 @@ class Page:
                 os.symlink(os.path.realpath(f'{files}/{name}'), f'{home}/{name}')
 
     def judge_commands(self):
-        for number, (line, text, status, shown, is_loose) in enumerate(self.checks):
+        for number, (line, text, status, shown, is_free) in enumerate(self.checks):
             seen = self.see(number, 'out').replace(f'{self.work}/socket', '/run/mimic/mimicd.sock').replace(f'{self.work}/home', '$HOME')
             got = self.see(number, 'status').strip()
             if got != str(status):
                 self.trouble(line, f'"{text.splitlines()[0]}" ends with {got or "no status"}: {" / ".join(seen.splitlines()[-3:])}')
-            elif shown is not None and not is_like(shown + ['...'] * is_background(text), seen.splitlines(), is_loose):
+            elif shown is not None and not is_like(shown + ['...'] * is_background(text), seen.splitlines(), is_free):
                 self.trouble(line, f'"{text.splitlines()[0]}" prints: {" / ".join(seen.splitlines()[-8:])}')
 
     # --- blocks, by their kinds -----------------------------------------------------------------------
@@ -261,7 +271,7 @@ class Page:
         if not session:
             self.trouble(block.line, 'a session without a command')
         for number, text, shown in session:
-            self.command(block.line + number, text, 0, shown, 'numbers differ' in block.rest)
+            self.command(block.line + number, text, 0, shown, is_loose(block))
 
     def do_c(self, block):
         if block.rest.startswith('in '):
