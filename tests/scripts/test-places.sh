@@ -21,16 +21,18 @@ chmod 755 "$work"
 cp "$build/bin/mimic" "$build/bin/mimicd" "$work"
 mkdir -m 700 "$work/session" && chown $user "$work/session"
 
-# as_user WORD...: with no variable that says where
-as_user()
+# With no variable that says where.
+user_command=(setpriv --reuid "$user" --regid "$user" --clear-groups env -u XDG_RUNTIME_DIR -u MIMIC_SOCKET)
+as_user() # as_user WORD...
 {
-	setpriv --reuid $user --regid $user --clear-groups env -u XDG_RUNTIME_DIR -u MIMIC_SOCKET "$@"
+	"${user_command[@]}" "$@"
 }
 
 # start_as_user WORD...: mimicd; waits until it serves
 start_as_user()
 {
-	as_user "$@" "$work/mimicd" -f --kernel=off >"$work/output" 2>"$work/errors" &
+	# No function: stop() would end the shell around mimicd.
+	"${user_command[@]}" "$@" "$work/mimicd" -f --kernel=off >"$work/output" 2>"$work/errors" &
 	daemon=$!
 	for _ in $(seq 200); do
 		grep -q ': serving' "$work/errors" && return 0
