@@ -11,9 +11,16 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
 #ifndef SYS_pidfd_getfd
 #define SYS_pidfd_getfd 438
 #endif
+
+/* Of 2.34, whose programs may call ours; with an older one nothing stands behind them. */
+int close_range(unsigned int first, unsigned int last, int flags);
+void closefrom(int first);
 
 /* Of 2.32. In a handler of signals, too. */
 extern const char *strerrordesc_np(int error) __attribute__((weak));

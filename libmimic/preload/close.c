@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "libmimic/base/descriptor.h"
+#include "libmimic/base/new_libc.h"
 #include "preload.h"
 
 /* Headers of Linux 5.10 (Debian 11) lack it. */
@@ -62,38 +63,54 @@ EXPORT int dup3(int from, int to, int flags)
 	return result;
 }
 
+/* C libraries before glibc 2.34 have no function of it, kernels before 5.9 no system call (ENOSYS). */
+static int kernel_close_range(unsigned int first, unsigned int last, int flags)
+{
+	return (int)NEXT(syscall)(SYS_close_range, first, last, flags);
+}
+
 /* With `flags`, what lies between the library's descriptors. The first error, as -1 with errno. */
 static int close_between(unsigned int first, unsigned int last, int flags)
 {
 	int kept;
 
 	while ((kept = mimic_descriptor_next_kept(first)) >= 0 && (unsigned int)kept <= last) {
-		if ((unsigned int)kept > first && NEXT(close_range)(first, (unsigned int)kept - 1, flags))
+		if ((unsigned int)kept > first && kernel_close_range(first, (unsigned int)kept - 1, flags))
 			return -1;
 		if ((unsigned int)kept == last)
 			return 0;
 		first = (unsigned int)kept + 1;
 	}
-	return NEXT(close_range)(first, last, flags);
+	return kernel_close_range(first, last, flags);
 }
 
 EXPORT int close_range(unsigned int first, unsigned int last, int flags)
 {
 	/* These are errors, which the kernel tells. */
 	bool is_bad = first > last || flags & ~(int)(CLOSE_RANGE_CLOEXEC | CLOSE_RANGE_UNSHARE);
-	int result = is_bad || mimic_preload_is_inside() ? NEXT(close_range)(first, last, flags) :
+	int result = is_bad || mimic_preload_is_inside() ? kernel_close_range(first, last, flags) :
 							   close_between(first, last, flags);
 
 	mimic_preload_files_reap();
 	return result;
 }
 
+/* The kernel has no close_range(), or does not allow it. */
+static void close_each(unsigned int first)
+{
+	long end = sysconf(_SC_OPEN_MAX);
+
+	for (unsigned int i = first; (long)i < end; i++) {
+		if (!mimic_descriptor_is_kept((int)i))
+			NEXT(close)((int)i);
+	}
+}
+
 EXPORT void closefrom(int first)
 {
 	unsigned int from = first < 0 ? 0 : (unsigned int)first;
 
-	/* As before where the library has none there, or the kernel no close_range(). */
-	if (mimic_descriptor_next_kept(from) < 0 || close_between(from, UINT_MAX, 0))
-		NEXT(closefrom)(first);
+	if (close_between(from, UINT_MAX, 0))
+		close_each(from);
 	mimic_preload_files_reap();
 }

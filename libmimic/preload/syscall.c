@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "libmimic/base/clock.h"
+#include "libmimic/base/new_libc.h"
 #include "patch.h"
 #include "preload.h"
 
@@ -106,10 +107,8 @@ EXPORT long syscall(long number, ...)
 		return openat((int)a[0], (const char *)a[1], (int)a[2], (mode_t)a[3]);
 	case SYS_close:
 		return close((int)a[0]);
-#ifdef SYS_close_range
 	case SYS_close_range:
 		return close_range((unsigned int)a[0], (unsigned int)a[1], (int)a[2]);
-#endif
 	case SYS_mmap:
 		return (long)mmap((void *)a[0], (size_t)a[1], (int)a[2], (int)a[3], (int)a[4], a[5]);
 	case SYS_munmap:

@@ -137,7 +137,7 @@ test_programs() {
 	passes "signal_handlers_run_while_a_load_waits" "$programs/waiting"
 	passes "handlers_jump_out_of_accesses_that_wait_or_are_at_work" "$programs/jumps"
 	passes "fork_vfork_exec_and_posix_spawn" "$programs/processes"
-	for way in closefrom close_range close syscall after-dup2; do
+	for way in closefrom close_range close syscall after-dup2 old-kernel; do
 		passes "mapped_pages_work_after_${way}_of_all_descriptors" "$programs/detached" $way
 	done
 	passes "heap_pointers_fit_in_32_bits_and_bad_pointers_read_0" "$programs/pointers"

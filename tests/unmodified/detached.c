@@ -3,14 +3,19 @@
  * A program that closes all descriptors that it has not opened itself, as one does that goes to the background: pages
  * of a device that it has mapped go on working, as any mapping does.
  *
- *   detached closefrom|close_range|close|syscall|after-dup2
+ *   detached closefrom|close_range|close|syscall|after-dup2|old-kernel
  *
- * after-dup2: behind dup2() of each number onto itself, which changes nothing.
+ * after-dup2: behind dup2() of each number onto itself, which changes nothing. old-kernel: closefrom() where the
+ * kernel has no system call close_range, as before Linux 5.9.
  */
 #include "contract.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 static void copy_onto_themselves(void)
@@ -21,6 +26,21 @@ static void copy_onto_themselves(void)
 		dup2(i, i);
 }
 
+static void take_close_range_away(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+
+	CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+	CHECK(syscall(SYS_close_range, 3, ~0u, 0) == -1 && errno == ENOSYS);
+}
+
 static void close_all(const char *way)
 {
 	struct rlimit limit;
@@ -28,9 +48,11 @@ static void close_all(const char *way)
 
 	if (!strcmp(way, "after-dup2"))
 		copy_onto_themselves();
+	if (!strcmp(way, "old-kernel"))
+		take_close_range_away();
 	if (!strcmp(way, "syscall")) {
 		CHECK(syscall(SYS_close_range, 3, ~0u, 0) == 0);
-	} else if (!strcmp(way, "closefrom") || !strcmp(way, "after-dup2")) {
+	} else if (!strcmp(way, "closefrom") || !strcmp(way, "after-dup2") || !strcmp(way, "old-kernel")) {
 		closefrom(3);
 	} else if (!strcmp(way, "close_range")) {
 		CHECK(close_range(3, ~0u, 0) == 0);
@@ -73,7 +95,7 @@ int main(int argc, char **argv)
 	close_all(argv[1]);
 	for (i = 0; i < 1000; i++)
 		exchange(page, i ^ 0x5a5a5a5a);
-	CHECK(close_range(3, ~0u, 0x80) == -1 && errno == EINVAL);
+	CHECK(close_range(3, ~0u, 0x80) == -1 && errno == (strcmp(argv[1], "old-kernel") ? EINVAL : ENOSYS));
 	/* By an instruction that has not accessed the device before. */
 	store32(page, PRODUCE, 0, 77);
 	CHECK(load32(page, CONSUME, 0) == 77);
