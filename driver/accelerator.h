@@ -76,8 +76,9 @@ struct accelerator_nodes {
 };
 
 /*
- * What a driver says of its device. Only name, pages, ioctl_type, abi_version, harmless_register,
- * size and identify() are needed; all else is for devices that have it, and 0 or NULL for others.
+ * A driver's description of its device. Only name, pages, ioctl_type, abi_version,
+ * harmless_register, size and identify() are required; a device that lacks one of the others
+ * leaves it 0 or NULL.
  *
  * The calls that get an accelerator are serialised for it, and may sleep, unless
  * they say otherwise.
@@ -96,8 +97,8 @@ struct accelerator_driver {
 	/* The page of a file where the device's memory begins. */
 	unsigned int memory_page;
 	/*
-	 * What an eventfd can be asked for, by bit; not for devices with contexts. Without events
-	 * it counts faults of bad addresses.
+	 * The events that an eventfd can count, by bit; not for devices with contexts. An eventfd
+	 * of a device without events counts faults of bad addresses.
 	 */
 	u64 events;
 	/* read() of a file waits for events, and poll tells of them: accelerator/file.c. */
@@ -221,7 +222,7 @@ struct accelerator_slow {
 	int result;
 };
 
-/* What a process has of a device. */
+/* The state that a process has at a device. */
 struct accelerator_context {
 	struct accelerator *accelerator;	/* counted */
 	struct mimic_binding *binding;	/* the files' */

@@ -95,7 +95,7 @@ static inline void zap_special_vma_range(struct vm_area_struct *vma, unsigned lo
 
 /* --- threads -------------------------------------------------------------- */
 
-/* What a probe of sched_process_exit gets: since 6.16 whether it is the last thread. */
+/* Arguments of a probe of sched_process_exit: since 6.16 also whether it is the last thread. */
 #if MIMIC_KERNEL(6, 16)
 #define MIMIC_EXIT_PROBE_ARGUMENTS void *unused, struct task_struct *task, bool group_dead
 #else
@@ -194,8 +194,8 @@ static inline void mimic_uring_done(struct io_uring_cmd *command, s32 result, un
 }
 
 /*
- * What io_uring_cmd_complete_in_task() calls gets the command and flags; since 6.19
- * it gets what the command comes from, and the flags are always the same.
+ * The function that io_uring_cmd_complete_in_task() calls gets the command and flags; since 6.19
+ * it gets the request, from which the command is taken, and the flags are always the same.
  */
 #if MIMIC_KERNEL(6, 19)
 #define MIMIC_URING_TASK_ARGUMENTS struct io_tw_req request, io_tw_token_t token

@@ -154,9 +154,9 @@ int mimic_binding_mmap(struct mimic_binding *binding, struct vm_area_struct *vma
  * The process has it as long as it has the device; a child of it has not, and gets SIGBUS.
  * When the device is taken from the process its mapping becomes memory of its own, zeroed.
  * The memory is zeroed when a process binds the device that did not have it. -EINVAL:
- * as above, or not all of it memory; -ENODEV. What was said of the file holds here, too,
- * and it must have been given to mimic_binding_share_mapping() in its open: then all files
- * of the device are one for the memory management.
+ * as above, or not all of it memory; -ENODEV. The file must hold the binding until its
+ * release, and must have been given to mimic_binding_share_mapping() in its open: then all
+ * files of the device are one for the memory management.
  */
 int mimic_binding_mmap_memory(struct mimic_binding *binding, struct vm_area_struct *vma,
 			      unsigned long first);
@@ -208,8 +208,8 @@ int mimic_binding_lane_call(struct mimic_binding *binding,
 			    const struct accelerator_lane_call *call);
 /*
  * For file_operations.mmap: lanes are at this page of the file and behind it, where `offset` of
- * LANE says. What was said of mimic_binding_share_mapping() holds here, too. A lane that has ended
- * becomes memory of the process's own.
+ * LANE says. The file must have been given to mimic_binding_share_mapping() in its open. A lane
+ * that has ended becomes memory of the process's own.
  */
 #define MIMIC_LANES_PAGE 0x1000000ul
 int mimic_binding_mmap_lane(struct mimic_binding *binding, struct vm_area_struct *vma);

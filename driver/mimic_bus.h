@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * mimic_bus.ko, as those modules see it that bring devices: mimic.ko, whose devices a daemon
- * serves, and mimic_pci.ko, whose devices are functions of PCI. What mimic.h promises to
- * drivers is kept by these operations.
+ * serves, and mimic_pci.ko, whose devices are functions of PCI. These operations keep the
+ * promises that mimic.h makes to drivers.
  */
 #ifndef MIMIC_BUS_DRIVER_H
 #define MIMIC_BUS_DRIVER_H
@@ -53,7 +53,7 @@ struct mimic_device_ops {
 	void (*end_lanes)(struct mimic_binding *binding);
 };
 
-/* What each struct mimic_binding begins with; the rest is its module's. */
+/* The beginning of each struct mimic_binding; the rest is its module's. */
 struct mimic_binding_head {
 	struct kref kref;
 	struct mimic_device *device;

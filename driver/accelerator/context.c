@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a process has of a device: how it comes to be, what it is told, how it ends. */
+/* A process's context of a device: how it is made, what it is told, how it ends. */
 #include <linux/eventfd.h>
 #include <linux/module.h>
 #include <linux/pid.h>
@@ -292,8 +292,8 @@ static int accelerator_enter_context(struct accelerator *accelerator,
 }
 
 /*
- * What a process has left is cleared before the device sees another one's memory: it would
- * go on there.
+ * Operations that a process has left are cleared before the device sees the memory of another
+ * process: they would go on there.
  */
 static void accelerator_clear_left(struct accelerator *accelerator)
 {

@@ -40,7 +40,7 @@
 
 struct run {
 	unsigned int served;
-	unsigned int due;	/* interrupts that were raised before the last look */
+	unsigned int due;	/* interrupts up to the last read of `raised` */
 	u64 skipped;		/* the first fault whose page is on its way */
 	bool has_events;
 	bool from_interrupt;
@@ -202,7 +202,7 @@ static void accelerator_serve_faults(struct accelerator *accelerator, struct run
 	unsigned int i;
 
 	for (i = 0; i < RUN_MAX; i++) {
-		/* What is raised after this runs the handler once more. */
+		/* An interrupt that is raised after this runs the handler once more. */
 		run->due = atomic_read(&accelerator->raised);
 		if (!accelerator_serve_oldest(accelerator, run, &repeats))
 			return;
@@ -215,8 +215,8 @@ static void accelerator_serve_faults(struct accelerator *accelerator, struct run
 /* --- events ----------------------------------------------------------------- */
 
 /*
- * What it took is cleared before it is told of: what comes after that is an interrupt of
- * its own. accelerator->serving is held.
+ * Events are cleared before they are reported: an event that happens later raises an
+ * interrupt of its own. accelerator->serving is held.
  */
 static void accelerator_serve_events(struct accelerator *accelerator, struct run *run)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The nodes: /dev/NAMEn is one device, /dev/NAME any that is free. What they
- * answer is in docs/abi.md.
+ * The nodes: /dev/NAMEn is one device, /dev/NAME any that is free. Their
+ * answers are in docs/abi.md.
  *
  * A file is the opener's alone. In another process (after fork, or sent over a
  * socket) it can be closed; all else that reaches the device answers ENODEV.

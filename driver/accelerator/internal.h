@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the files of accelerator.ko share. Locks and lifetimes are in accelerator.h. */
+/* Declarations that the files of accelerator.ko share. Locks and lifetimes are in accelerator.h. */
 #ifndef ACCELERATOR_INTERNAL_H
 #define ACCELERATOR_INTERNAL_H
 
@@ -18,8 +18,8 @@ extern const struct file_operations accelerator_file_operations;
 
 /*
  * The structure at `from`, which starts with its size: `size` bytes are known
- * here, all of them since the first version. What a newer program has behind
- * them must be 0.
+ * here, all of them since the first version. Bytes that a newer program has
+ * behind them must be 0.
  */
 int accelerator_get_structure(void *structure, u32 size, const void __user *from);
 bool accelerator_is_clear(const void *reserved, size_t size);

@@ -8,7 +8,7 @@
  * the memory outlives the process, and with it whatever waits for its end, for as long as
  * the page does not come. The wait can only be ended by a fatal signal to the task that waits,
  * which is this thread: it is killed when the context's last file is closed, when the device
- * goes, and when no task of the process is left, which a look every LOOK_JIFFIES tells.
+ * goes, and when no task of the process is left, which is checked every LOOK_JIFFIES.
  *
  * Not even a fatal signal ends a FUSE server's unanswered read. Then the thread stays, and
  * the process's memory with it, as for any task in that place; but the process that has ended
@@ -124,13 +124,13 @@ void accelerator_slow_cancel(struct accelerator_context *context)
 }
 
 /* A context with slow pages whose process has ended: its binding, counted. NULL: none. */
-static struct mimic_binding *accelerator_find_orphan(struct accelerator *accelerator, bool *runs)
+static struct mimic_binding *accelerator_find_ended(struct accelerator *accelerator, bool *runs)
 {
-	struct mimic_binding *orphan = NULL;
+	struct mimic_binding *ended = NULL;
 	unsigned int i;
 
 	mutex_lock(&accelerator->serving);
-	for (i = 0; i < ACCELERATOR_CONTEXTS_MAX && !orphan; i++) {
+	for (i = 0; i < ACCELERATOR_CONTEXTS_MAX && !ended; i++) {
 		struct accelerator_context *context = accelerator->contexts[i];
 
 		if (!context || READ_ONCE(context->gone) || !accelerator_slow_runs(context))
@@ -139,23 +139,23 @@ static struct mimic_binding *accelerator_find_orphan(struct accelerator *acceler
 		if (mimic_binding_has_task(context->binding))
 			continue;
 		accelerator_slow_cancel(context);
-		orphan = context->binding;
-		mimic_binding_get(orphan);
+		ended = context->binding;
+		mimic_binding_get(ended);
 	}
 	mutex_unlock(&accelerator->serving);
-	return orphan;
+	return ended;
 }
 
 static void accelerator_slow_look(struct work_struct *work)
 {
 	struct accelerator *accelerator =
 		container_of(to_delayed_work(work), struct accelerator, look);
-	struct mimic_binding *orphan;
+	struct mimic_binding *ended;
 	bool runs = false;
 
-	while ((orphan = accelerator_find_orphan(accelerator, &runs))) {
-		mimic_binding_end(orphan);
-		mimic_binding_release(orphan);
+	while ((ended = accelerator_find_ended(accelerator, &runs))) {
+		mimic_binding_end(ended);
+		mimic_binding_release(ended);
 	}
 	spin_lock(&accelerator->lock);
 	if (runs && !accelerator->removed)

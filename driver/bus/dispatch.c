@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a driver asks of a device (mimic.h) is answered by the module that brought it. */
+/* Passes a driver's calls (mimic.h) to the module that brought the device. */
 #include "mimic_bus.h"
 
 /* Its module is not unloaded while somebody has the device: it has the function that frees it. */

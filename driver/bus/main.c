@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mimic_bus.ko: how devices and function drivers find each other, whoever brings the devices: a
- * daemon, by mimic.ko, or a bus of hardware, by mimic_pci.ko.
+ * mimic_bus.ko: how devices and function drivers find each other. The devices come from a daemon,
+ * by mimic.ko, or from a bus of hardware, by mimic_pci.ko.
  */
 #include <linux/device.h>
 

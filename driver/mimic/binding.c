@@ -6,11 +6,11 @@
  * the daemon: then it is "gone".
  *
  * Lifetimes. With the last file, or with the process's memory if that goes first (somebody
- * else may keep a file for as long as he likes), the binding retires: a work item takes the
+ * else may keep a file for as long as they like), the binding retires: a work item takes the
  * notifiers away, which waits for changes of the process's memory and so is nothing that a close()
  * may wait for, and gives up what is worth something: the device's memory, the process's
  * (binding->mm), the driver's context. Its number is free when the daemon has answered CLOSE, too.
- * What is left is the structure, for files, windows and requests that still point to it.
+ * Only the structure is left, for files, windows and requests that still point to it.
  * A driver's unregistration waits for the work.
  */
 #include <linux/cred.h>

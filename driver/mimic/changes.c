@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Changes in progress of a process's memory, counted with their ranges, as KVM does it: an entry
- * that one of them covers is "absent now". What is changed elsewhere costs nothing. The core's
+ * that one of them covers is "absent now". Changes of other ranges cost nothing. The core's
  * mmu_interval_read_begin() would wait for all of them, unkillably, and a program can see to it
  * that there is always one.
  */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A daemon's end of the channel: its open of /dev/mimic, and how it learns of
- * requests and answers them by system calls. What becomes of a request is
- * request.c's.
+ * requests and answers them by system calls. request.c has the life of a request.
  */
 #include <linux/file.h>
 #include <linux/pid_namespace.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
  * A trapped access of user space, on the registers that the kernel saved at the
- * fault. What comes between, the access itself, is trap.c's.
+ * fault. The access itself, which comes between, is in trap.c.
  *
  * All of it is for the current task, in process context.
  */
@@ -33,11 +33,11 @@ int mimic_emulate_decode(struct pt_regs *regs, struct mimic_instruction *instruc
 /* Brings the code page in. Sleeps, and takes the mmap lock. 0 or -EFAULT. */
 int mimic_emulate_fault_in(struct pt_regs *regs);
 
-/* What the instruction, a store, writes: its low memory_size bytes, the rest is 0. */
+/* The value that the instruction, a store, writes: its low memory_size bytes, the rest is 0. */
 u64 mimic_emulate_store_value(const struct mimic_instruction *instruction,
 			      struct pt_regs *regs);
 
-/* What an update (is_update) writes, where its load read `memory`. */
+/* The value that an update (is_update) writes whose load read `memory`. */
 u64 mimic_emulate_update_value(const struct mimic_instruction *instruction,
 			       struct pt_regs *regs, u64 memory);
 

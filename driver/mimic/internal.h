@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the files of mimic.ko share.
+ * Declarations that the files of mimic.ko share.
  *
  * Locks, outermost first. A function that holds one takes only those below it.
  *

@@ -267,7 +267,7 @@ int mimic_memory_mmap(struct mimic_connection *connection, struct vm_area_struct
 
 /* --- a program's mapping ------------------------------------------------------ */
 
-/* What it has once the device's memory is not its any more. NULL: no memory. */
+/* Memory in place of the device's, once that is taken from the program. NULL: no memory. */
 static struct mimic_device_memory *mimic_memory_substitute(struct mimic_binding *binding)
 {
 	struct mimic_device_memory *fresh, *other;
@@ -297,7 +297,7 @@ static vm_fault_t mimic_memory_program_fault(struct vm_fault *vmf)
 		return VM_FAULT_SIGBUS;
 	/*
 	 * Until the entry is made the page stays locked, and mimic_memory_take_away() waits
-	 * for that: what is entered while the device is the program's is found by it.
+	 * for that: so it finds each entry that was made while the device was the program's.
 	 */
 	page = binding->memory->pages[number];
 	lock_page(page);

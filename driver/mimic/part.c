@@ -2,8 +2,8 @@
 /*
  * A mapping of a window: a part of it, or all of it; and the page tables that it has.
  *
- * What takes entries away leaves the page tables, and the kernel frees those when a mapping goes,
- * no sooner. A process that touches a byte in each 2 MB would have the daemon pay for as many as
+ * Removing entries leaves the page tables, and the kernel frees those no sooner than the mapping
+ * goes. A process that touches a byte in each 2 MB would have the daemon pay for as many tables as
  * its address space has room for. So they are counted, and a part that has its share is mapped once
  * more in its own place, which frees them; entries come back as they are touched.
  */
@@ -33,8 +33,8 @@ static int mimic_part_do_nothing(pte_t *pte, unsigned long address, void *unused
 }
 
 /*
- * So that nothing has to be allocated while window.lock is held: a reclaim would want it. What is
- * counted may be another thread's as well, and what that one frees meanwhile is missing: for a
+ * Makes the tables before window.lock is taken: a reclaim wants that lock, so nothing may be
+ * allocated with it. Tables that another thread makes or frees meanwhile falsify the count: for a
  * bound it is near enough.
  */
 int mimic_part_make_tables(const struct mimic_view *view)

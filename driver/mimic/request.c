@@ -22,7 +22,7 @@ MODULE_PARM_DESC(spin_us, "how long an access spins for its answer while the dae
 static void mimic_request_notify(struct mimic_connection *connection, u32 slot)
 {
 	WRITE_ONCE(connection->header->doorbell, ++connection->doorbell);
-	/* Pairs with the daemon's fence between its flag and its last look at the doorbell. */
+	/* Pairs with the daemon's fence between its flag and its last read of the doorbell. */
 	smp_mb();
 	if (!READ_ONCE(connection->header->sleeping))
 		return;
@@ -371,7 +371,7 @@ static bool mimic_request_announce_sleep(struct mimic_connection *connection,
 	request->needs_commit |= request->state == MIMIC_REQUEST_WAITING;
 	if (request->state == MIMIC_REQUEST_IN_SLOT && !request->needs_commit) {
 		WRITE_ONCE(connection->slots[request->slot].waiter_sleeps, 1);
-		/* Pairs with the daemon's fence between its answer and its look at the flag. */
+		/* Pairs with the daemon's fence between its answer and its read of the flag. */
 		smp_mb();
 		mimic_slot_take_answer(connection, request->slot, NULL);
 	}
@@ -432,7 +432,7 @@ static int mimic_request_result(const struct mimic_request *request, bool restar
 {
 	if (request->status == MIMIC_BUS_TAKEN_BACK && restartable)
 		return -ERESTARTSYS;
-	/* What a daemon may say is an error number, nothing that means more to the kernel. */
+	/* A daemon may answer with an error number, but none that the kernel gives a meaning. */
 	if (request->status > 0 || request->status < -MAX_ERRNO || request->status == -EINTR ||
 	    (request->status <= -ERESTARTSYS && request->status >= -ERESTART_RESTARTBLOCK))
 		return -EIO;

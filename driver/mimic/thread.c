@@ -9,7 +9,7 @@
  * Lifetimes: an entry belongs to its binding and is found by its task, under RCU; both it
  * and the binding stay for a grace period. The side that claims an entry (the tracepoint, or an
  * access of another thread) holds a reference to the binding from then on, and gives up both
- * when the daemon has heard of the end. What nobody claimed goes with the binding.
+ * when the daemon has heard of the end. An entry that nobody claimed goes with the binding.
  */
 #include <linux/llist.h>
 #include <linux/rhashtable.h>

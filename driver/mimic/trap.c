@@ -20,7 +20,7 @@
 /* Returned after the lock was released: the fault is over, go back to the program. */
 #define TRAP_DONE (VM_FAULT_NOPAGE | VM_FAULT_COMPLETED)
 
-/* What the fault must know of its VMA when that may be gone. */
+/* Data of the fault's VMA, which are needed when the VMA may be gone. */
 struct trap {
 	struct mimic_binding *binding;
 	struct mimic_thread *thread;
@@ -91,7 +91,7 @@ static int mimic_trap_access_all(const struct trap *trap, u64 address, unsigned 
 		data = is_write ? *value >> (8 * done) : 0;
 		if (piece < sizeof(data))
 			data &= (1ull << (8 * piece)) - 1;
-		/* What is begun is finished: its first pieces cannot be taken back. */
+		/* An access that has begun is finished: its first pieces cannot be taken back. */
 		error = mimic_trap_access(trap, address + done, piece, is_write,
 					  restartable && !done, &data);
 		if (error)
@@ -124,7 +124,7 @@ static int mimic_trap_emulate(const struct trap *trap, struct pt_regs *regs,
 	return 0;
 }
 
-/* What may be decided with the lock held. 0: go on. */
+/* Refuses faults that the device cannot answer, with the lock held. 0: go on. */
 static vm_fault_t mimic_trap_check(struct vm_fault *vmf, const struct mimic_binding *binding)
 {
 	const unsigned int never = FAULT_FLAG_REMOTE | FAULT_FLAG_RETRY_NOWAIT;

@@ -2,8 +2,8 @@
 /*
  * A daemon's window onto the memory of a bound process: page table entries that
  * mirror the process's own, entered on touch, taken away before the process's
- * change. No page is pinned; what is not present there is not present here. What is
- * being changed is known from changes.c.
+ * change. No page is pinned; a page that is not present there is not present here.
+ * changes.c knows the ranges that are being changed.
  *
  * The daemon does not wait for the process, which may hold its mmap_lock as long as it likes: a
  * tenth of a second at most, then the page is absent, and the device's page fault waits instead.
@@ -40,7 +40,7 @@
 static const struct vm_operations_struct window_ops;
 static struct workqueue_struct *fill_workqueue;
 
-/* A look that waits for the process's mmap_lock. Two have it: the fault and the work item. */
+/* One fill that waits for the process's mmap_lock. The fault and the work item refer to it. */
 struct mimic_fill {
 	struct work_struct work;
 	refcount_t users;
@@ -147,7 +147,7 @@ static int mimic_window_look(struct mimic_view *view, vm_fault_t *result)
 }
 
 /*
- * Makes the entry, or says why not. The mmap_lock of the process is held. What is being
+ * Makes the entry, or says why not. The mmap_lock of the process is held. A page that is being
  * changed all the time is absent: the daemon has others to serve.
  */
 static vm_fault_t mimic_window_fill(struct mimic_view *view)
@@ -214,7 +214,7 @@ static void mimic_fill_look(struct mimic_fill *fill, struct mm_struct *mm)
 	mmput_async(ours);
 }
 
-/* In line with all that want the lock: who only tries for it may never get it. */
+/* Queues for the lock: a thread that only tries for it may never get it. */
 static void mimic_fill_work(struct work_struct *work)
 {
 	struct mimic_fill *fill = container_of(work, struct mimic_fill, work);
@@ -228,7 +228,7 @@ static void mimic_fill_work(struct work_struct *work)
 		mmput_async(mm);
 	}
 	clear_bit_unlock(0, &binding->window.is_filling);
-	/* What was found is there before it. */
+	/* Release: a thread that sees the flag sees the entry, or is_refused. */
 	smp_store_release(&fill->is_done, true);
 	wake_up_all(&binding->window.wait);
 	mimic_fill_put(fill);
@@ -496,9 +496,10 @@ static bool mimic_window_was_seen(const struct mimic_window *window, u64 start, 
 }
 
 /*
- * Not for long: the daemon may be waiting for what our caller holds. And then not again for a
- * while, whoever's change it is, or a program with many bindings could see to it that somebody
- * always waits. A thread of the daemon's own, which looks for memory, would wait for itself.
+ * The wait is short: the daemon may be waiting for a lock that our caller holds. After a wait in
+ * vain nobody waits for a while, whichever process makes the change, or a program with many
+ * bindings could have one process wait after the other. A thread of the daemon that reclaims
+ * memory does not wait: it would wait for itself.
  */
 int mimic_window_sync(struct mimic_binding *binding, unsigned long start, unsigned long end)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
-/* What the files of a window share: window.c, part.c, changes.c. */
+/* Declarations that the files of a window share: window.c, part.c, changes.c. */
 #ifndef MIMIC_WINDOW_H
 #define MIMIC_WINDOW_H
 
 #include "internal.h"
 
-/* What is looked at: a page of the window, and whether it is to be written. */
+/* A page of the window that is looked up, and whether it is to be written. */
 struct mimic_view {
 	struct mimic_binding *binding;
 	struct vm_area_struct *vma;

@@ -291,7 +291,7 @@ static const struct mmu_notifier_ops notifier_ops = {
 
 /*
  * A flush that was not ready, or was dropped, is counted by the device, as programs' accesses are:
- * then the space is shown anew. Whoever comes meanwhile waits for that.
+ * then the space is shown anew. Callers that come meanwhile wait for that.
  */
 int mimic_pci_sync(struct mimic_binding *binding, unsigned long start, unsigned long end)
 {
@@ -362,7 +362,7 @@ static struct mimic_binding *mimic_pci_find_current(struct mimic_pci_device *dev
 	return device->is_shared || list_empty(&device->bindings) ? NULL : ERR_PTR(-EBUSY);
 }
 
-/* device->lock is held. What the last process has left in the device's memory is nobody's. */
+/* device->lock is held. Clears the data that the last process has left in the device's memory. */
 static int mimic_pci_enter(struct mimic_pci_device *device, struct mimic_binding *binding)
 {
 	unsigned long space = find_first_zero_bit(device->spaces, MIMIC_PCI_SPACES);

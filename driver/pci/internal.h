@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * What the files of mimic_pci.ko share: devices of mimic as functions of PCI, as a virtual machine
+ * Declarations of mimic_pci.ko: devices of mimic as functions of PCI, as a virtual machine
  * has them (docs/pci.md), on the bus that their drivers know.
  *
  * Locks, outermost first:
@@ -9,8 +9,8 @@
  *   device->lock      mutex: which processes have the device, its address spaces
  *   binding->mm_lock  spinlock: the process's memory
  *   binding->change_lock  spinlock: what the device knows of it
- *   device->readers   SRCU: who accesses a register, or enters a page of it, finds the device there
- *                     until he has
+ *   device->readers   SRCU: the device stays while a task accesses a register, or enters a
+ *                     page of it
  *
  * A process's mmap_lock is held over the last three only.
  */
@@ -171,7 +171,7 @@ void mimic_pci_hide_lanes(struct mimic_binding *binding, u64 lanes);
 
 /* --- lanes.c ---------------------------------------------------------------------- */
 
-/* What the function says of them. 0 or -errno. */
+/* Reads the function's description of its lanes. 0 or -errno. */
 int mimic_pci_lanes_start(struct mimic_pci_device *device);
 /* The interrupt of programs that sleep; after the vectors are there, and before they go. */
 int mimic_pci_lanes_listen(struct mimic_pci_device *device);

@@ -81,7 +81,7 @@ static void mimic_pci_close_lane(struct mimic_pci_device *device, struct mimic_p
 		WRITE_ONCE(lane->state, MIMIC_PCI_LANE_CLOSES);
 }
 
-/* What has been posted is done by now, perhaps. */
+/* Frees lanes that are closing and whose posts are done by now. */
 static void mimic_pci_look_at_closing(struct mimic_pci_device *device)
 {
 	unsigned int i;
